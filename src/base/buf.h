@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A growing run of bytes to write text into. Zero is empty; the owner frees it.
+ * After a failed allocation `failed` stays set and every further append does nothing, so a writer checks once at the end. */
+#ifndef TTM_BASE_BUF_H
+#define TTM_BASE_BUF_H
+
+#include "base/vec.h"
+#include "base/view.h"
+
+typedef struct ttm_buf {
+  char *at;
+  size_t n, cap;
+  bool failed;
+} ttm_buf;
+
+/* Room for `extra` more bytes; false when there is none. */
+bool ttm_buf_room(ttm_buf *buf, size_t extra);
+void ttm_buf_put(ttm_buf *buf, ttm_view bytes);
+void ttm_buf_char(ttm_buf *buf, char c);
+void ttm_buf_u64(ttm_buf *buf, uint64_t value);
+void ttm_buf_printf(ttm_buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void ttm_buf_free(ttm_buf *buf);
+
+/* A string literal or C string. */
+#define ttm_buf_puts(buf, s) ttm_buf_put((buf), ttm_view_of(s))
+
+static inline void ttm_buf_clear(ttm_buf *buf) { buf->n = 0; }
+static inline ttm_view ttm_buf_view(const ttm_buf *buf) { return (ttm_view){buf->at ? buf->at : "", buf->n}; }
+
+#endif

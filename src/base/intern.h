@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Strings stored once and named by small integers. Id 0 is always the empty string. */
+#ifndef TTM_BASE_INTERN_H
+#define TTM_BASE_INTERN_H
+
+#include "base/arena.h"
+#include "base/vec.h"
+
+typedef struct ttm_intern {
+  ttm_arena arena;
+  TTM_VEC(ttm_view) strings; /* by id */
+  uint32_t *slots;           /* open addressing; 0 is free, else id */
+  size_t slot_count;         /* a power of two */
+} ttm_intern;
+
+/* Id of the string, added when new. 0 or TTM_ENOMEM. */
+int ttm_intern_add(ttm_intern *pool, ttm_view string, uint32_t *out);
+
+/* The string of an id; empty for an id never given out. Valid until ttm_intern_free. */
+ttm_view ttm_intern_get(const ttm_intern *pool, uint32_t id);
+
+/* Id of a string already there, or 0. */
+uint32_t ttm_intern_find(const ttm_intern *pool, ttm_view string);
+void ttm_intern_free(ttm_intern *pool);
+
+#endif

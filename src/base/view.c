@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* memmem */
+#include "base/view.h"
+
+size_t ttm_view_find(ttm_view v, ttm_view needle) {
+  if (needle.n == 0) return 0;
+  if (v.n < needle.n) return TTM_NOT_FOUND;
+  const char *at = memmem(v.p, v.n, needle.p, needle.n);
+  return at ? (size_t)(at - v.p) : TTM_NOT_FOUND;
+}
+
+size_t ttm_view_find_char(ttm_view v, char c) {
+  const char *at = v.n ? memchr(v.p, c, v.n) : NULL;
+  return at ? (size_t)(at - v.p) : TTM_NOT_FOUND;
+}
+
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+ttm_view ttm_view_trim(ttm_view v) {
+  while (v.n && is_blank(v.p[0])) v.p++, v.n--;
+  while (v.n && is_blank(v.p[v.n - 1])) v.n--;
+  return v;
+}
+
+bool ttm_view_take_u64(ttm_view *v, uint64_t *out) {
+  uint64_t value = 0;
+  size_t i = 0;
+  for (; i < v->n && v->p[i] >= '0' && v->p[i] <= '9'; i++) {
+    if (__builtin_mul_overflow(value, (uint64_t)10, &value)) return false;
+    if (__builtin_add_overflow(value, (uint64_t)(v->p[i] - '0'), &value)) return false;
+  }
+  if (i == 0) return false;
+  *out = value;
+  *v = ttm_view_from(*v, i);
+  return true;
+}

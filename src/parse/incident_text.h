@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sentences a dying program leaves: out of memory, circular-buffer clash, buffers beyond L1, fatal. */
+#ifndef TTM_PARSE_INCIDENT_TEXT_H
+#define TTM_PARSE_INCIDENT_TEXT_H
+
+#include "base/view.h"
+
+typedef enum ttm_incident_kind {
+  TTM_INCIDENT_OOM,         /* Out of Memory: Not enough space ... */
+  TTM_INCIDENT_L1_CLASH,    /* Statically allocated circular|dataflow buffers ... clash with L1 buffers */
+  TTM_INCIDENT_L1_OVERFLOW, /* ... grow to N B which is beyond max L1 size */
+  TTM_INCIDENT_FATAL,       /* any other TT_FATAL, TT_THROW, LOG_ASSERT, LOG_FATAL, critical line */
+} ttm_incident_kind;
+
+#define TTM_UNKNOWN UINT64_MAX /* a number the message does not give */
+
+/* Numbers are bytes (or absolute L1 addresses); TTM_UNKNOWN where the wording has none. Views point into the text. */
+typedef struct ttm_incident_text {
+  ttm_incident_kind kind;
+  ttm_view text;       /* the sentence itself: no prefix, no "TT_FATAL: ", no trailing " (assert.hpp:104)" */
+  ttm_view memory;     /* "DRAM", "L1", "L1_SMALL", "TRACE"; empty when unknown; clashes and overflows say "L1" */
+  uint64_t size;       /* whole buffer */
+  uint64_t banks;
+  uint64_t needed_per_bank;
+  uint64_t bank_size;
+  uint64_t allocated_per_bank;
+  uint64_t free_per_bank;
+  uint64_t largest_free_block;
+  uint64_t program;      /* clash: program id */
+  uint64_t l1_buffer_at; /* clash: lowest L1 buffer address */
+  uint64_t buffers_end;  /* clash and overflow: where the static buffers end */
+  uint64_t l1_size;      /* overflow: max L1 size */
+  ttm_view core_range;   /* as printed */
+  bool dataflow;         /* dataflow buffers instead of circular buffers */
+} ttm_incident_text;
+
+/* Looks for an incident anywhere in one line (prefixes and colour already stripped or not).
+ * Recognises every wording and era of spec tt-metal.md 2.1 and 2.2 (both buffer words, both core-range spellings, "only", the
+ * "after considering dependencies" form, "Cannot allocate at an address below", hints after the closing parenthesis), and as
+ * TTM_INCIDENT_FATAL the other "TT_FATAL: ...", "TT_THROW: ..." log lines. A bare "TT_FATAL @ file:462: cond" line (its sentence
+ * follows after "info:") is not an incident by itself: see ttm_incident_is_header. False when the line holds none. */
+bool ttm_incident_parse(ttm_view line, ttm_incident_text *out);
+
+/* True for "TT_FATAL @ path:line: cond" / "TT_THROW @ ...: tt::exception" lines that announce "info:" and a sentence after it. */
+bool ttm_incident_is_header(ttm_view line);
+
+#endif

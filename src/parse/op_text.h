@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The text behind "Executing operation: ": one MLIR operation, taken apart by bracket depth.
+ *   [%r[:n] = ] NAME ( operands ) [<{properties}>] [{attrs}] : FUNCTYPE loc(...) */
+#ifndef TTM_PARSE_OP_TEXT_H
+#define TTM_PARSE_OP_TEXT_H
+
+#include "base/buf.h"
+#include "base/vec.h"
+#include "base/view.h"
+
+/* Views point into the parsed text. The vectors are reused from call to call and freed by ttm_op_text_free. */
+typedef struct ttm_op_text {
+  ttm_view name;         /* ttnn.add, ttcore.load_cached, call; never quoted */
+  ttm_view result;       /* "%0" of `%0:2 = ...`; empty when the operation gives nothing */
+  uint32_t result_count; /* 2 of `%0:2`; 0 without a result */
+  ttm_view attributes;   /* between <{ and }>, or of a plain {...}; p is NULL when there are none */
+  ttm_view input_types;  /* between the outer parentheses of the function type */
+  ttm_view output_type;  /* after its arrow, as printed: `T`, `(T, T)` or `()` */
+  ttm_view callee;       /* "main_const_eval_0" of load_cached(@main_const_eval_0, ...) or call @f; empty otherwise */
+  ttm_view location;     /* between loc( and its ), raw */
+  TTM_VEC(ttm_view) operands;     /* every value and symbol in order: "@f", "%arg0", "%3#1" */
+  TTM_VEC(ttm_view) inputs;       /* each input type */
+  TTM_VEC(ttm_view) outputs;      /* each output type; none for () */
+} ttm_op_text;
+
+/* 0; TTM_EFORMAT when the text is no whole operation (cut line, unbalanced brackets); TTM_ENOMEM. */
+int ttm_op_text_parse(ttm_view text, ttm_op_text *out);
+void ttm_op_text_free(ttm_op_text *op);
+
+/* Appends a location as people name it: loc("a"("b")) -> a; fused["a", "b"] -> fused[a, b]; callsite("a" at "b") -> a at b;
+ * "x.mlir":9:14 -> x.mlir:9:14; unknown -> nothing. String escapes (\22, \5C, \n ...) are undone.
+ * `raw` is what stands between loc( and ). False when nothing was appended. */
+bool ttm_location_render(ttm_view raw, ttm_buf *out);
+
+/* Splits `text` at commas outside every bracket and string; `->` is one token. Appends trimmed, non-empty pieces to `out`. */
+typedef TTM_VEC(ttm_view) ttm_views;
+int ttm_split_top_level(ttm_view text, ttm_views *out);
+
+#endif
