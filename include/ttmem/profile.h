@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A profile: everything ttmem knows of one run, read once from a log.
+ * The caller owns a ttm_profile and frees it; what accessors return is borrowed and lives as long as the profile.
+ * A profile is read-only and may be used by several threads at once. */
+#ifndef TTMEM_PROFILE_H
+#define TTMEM_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ttmem/error.h"
+#include "ttmem/export.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ttm_profile ttm_profile;
+
+/* The four memories of a device, in the order the log prints them. */
+typedef enum ttm_memory { TTM_DRAM, TTM_L1, TTM_L1_SMALL, TTM_TRACE, TTM_MEMORIES } ttm_memory;
+
+/* "DRAM", "L1", "L1_SMALL", "TRACE". */
+TTM_API const char *ttm_memory_name(ttm_memory memory);
+
+/* How far reading has come; `total_bytes` is 0 for pipes and compressed input's own size otherwise unknown. */
+typedef struct ttm_progress {
+  uint64_t read_bytes;  /* of the input as stored */
+  uint64_t total_bytes; /* of the input as stored, 0 when unknown */
+  uint64_t operations;
+} ttm_progress;
+
+typedef struct ttm_read_options {
+  unsigned threads;   /* scanning threads; 0 = one per processor, at most 8 */
+  bool keep_ir;       /* keep the TTIR and TTNN texts (compressed) for reports that show them */
+  void (*on_progress)(void *context, const ttm_progress *progress); /* called about ten times a second; may be NULL */
+  void *context;
+} ttm_read_options;
+
+/* Reads a runtime log: a path (plain, .gz or .zst, told by content), or "-" for standard input.
+ * 0 and *out on success, also for logs that hold only error messages. TTM_ENODATA when the input holds nothing to report on:
+ * err->message then says what is missing and how to get it. `err` may be NULL. */
+TTM_API int ttm_profile_read(ttm_profile **out, const char *path, ttm_error *err);
+
+/* The same with options; NULL options are the defaults. */
+TTM_API int ttm_profile_read_opts(ttm_profile **out, const char *path, const ttm_read_options *options, ttm_error *err);
+
+/* NULL is fine. */
+TTM_API void ttm_profile_free(ttm_profile *profile);
+
+/* Operations that are elements of the reports (deallocations and get_device are not). */
+TTM_API uint64_t ttm_profile_operation_count(const ttm_profile *profile);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

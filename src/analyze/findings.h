@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a profile means: every conclusion the reports print, made once by pure functions over the profile.
+ * Operations, states and tensors are named by their profile index; figures are 0.001 MB per bank unless the name says bytes. */
+#ifndef TTM_ANALYZE_FINDINGS_H
+#define TTM_ANALYZE_FINDINGS_H
+
+#include "profile/profile.h"
+
+/* ---- Effects ------------------------------------------------------------------------------------------------------ */
+
+/* What an operation did to a memory: the next state of its rank minus the state before it. False when either is missing. */
+bool ttm_op_effect(const ttm_profile *p, uint32_t op, ttm_memory memory, int64_t *out);
+
+typedef struct ttm_effect {
+  uint32_t op;
+  int64_t effect;
+} ttm_effect;
+
+/* ---- Peaks -------------------------------------------------------------------------------------------------------- */
+
+/* The highest state of ANY block (submit blocks and those before deallocations included), the first one of that height. */
+typedef struct ttm_peak {
+  bool known;
+  ttm_level level;
+  uint32_t state;
+  uint32_t cause;       /* operation that raised it, TTM_NONE: the memory stood there before the first operation, or is empty */
+  int64_t effect;       /* what that operation added */
+  uint64_t in_op_bytes; /* allocated per bank inside a failing operation, from its error message, when above the level; else 0 */
+  uint32_t in_op_incident;
+} ttm_peak;
+
+/* ---- Live tensors ------------------------------------------------------------------------------------------------- */
+
+/* Device tensors alive once an operation is done: made by operations and not freed, each counted once. */
+typedef struct ttm_live_sum {
+  uint64_t logical_bytes; /* without padding */
+  uint64_t stored_bytes;  /* over all banks, padding included */
+  uint64_t tensors;
+} ttm_live_sum;
+
+/* Walks the operations in order; constant work per operation. Zero-initialise, set `profile`, free at the end. */
+typedef struct ttm_live {
+  const ttm_profile *profile;
+  ttm_alignment align;
+  struct ttm_live_rank *ranks; /* running sums per rank; opaque */
+  uint32_t next;               /* operation the next step will take */
+  ttm_live_sum dram, l1;       /* after the last step, of that operation's rank */
+} ttm_live;
+
+int ttm_live_init(ttm_live *live, const ttm_profile *profile);
+/* Takes operation live->next; dram and l1 then hold what is alive when it is done. */
+void ttm_live_step(ttm_live *live);
+void ttm_live_free(ttm_live *live);
+
+/* ---- Padding ------------------------------------------------------------------------------------------------------ */
+
+typedef struct ttm_padding_row {
+  uint32_t op;     /* first operation with this text */
+  uint32_t result; /* which of its results */
+  uint64_t logical_bytes, stored_bytes;
+  uint32_t times;  /* how often the same text ran */
+} ttm_padding_row;
+
+/* ---- Registry of arguments ---------------------------------------------------------------------------------------- */
+
+typedef struct ttm_registry_entry {
+  uint32_t graph, arg;
+  uint64_t bytes;        /* per device, logical */
+  bool weight;           /* parameter or constant */
+  bool repeated;         /* same name, type and kind as an entry of an earlier graph: not counted again */
+} ttm_registry_entry;
+
+typedef struct ttm_registry {
+  TTM_VEC(ttm_registry_entry) entries;
+  TTM_VEC(uint32_t) first_of_graph; /* entry index of each graph's argument 0 */
+  uint64_t weights, inputs, weight_bytes; /* counted once over all graphs */
+} ttm_registry;
+
+/* Registry entry of argument `arg` as an operation in `frame` sees it, or TTM_NONE. */
+uint32_t ttm_registry_find(const ttm_registry *r, const ttm_profile *p, uint32_t frame, uint32_t arg);
+
+/* True when the operation takes at least one weight (parameter or constant). */
+bool ttm_op_takes_weight(const ttm_registry *r, const ttm_profile *p, uint32_t op);
+
+/* ---- Incidents ---------------------------------------------------------------------------------------------------- */
+
+typedef enum ttm_verdict {
+  TTM_VERDICT_NONE,
+  TTM_VERDICT_EXHAUSTED,  /* free < needed */
+  TTM_VERDICT_FRAGMENTED, /* free >= needed, but no single block is large enough */
+  TTM_VERDICT_IMPOSSIBLE, /* needed > the bank itself */
+} ttm_verdict;
+
+/* "exhausted", "fragmented", "impossible"; NULL for none. */
+const char *ttm_verdict_name(ttm_verdict verdict);
+
+typedef struct ttm_incident_finding {
+  uint32_t incident;
+  ttm_verdict verdict;
+  uint64_t shortfall; /* bytes per bank that were missing (clash: the overlap); TTM_UNKNOWN when the message cannot tell */
+} ttm_incident_finding;
+
+/* ---- Runs and leaks ----------------------------------------------------------------------------------------------- */
+
+/* One top-level program run. Figures are DRAM; TTM_NONE when no state tells. */
+typedef struct ttm_run {
+  uint32_t frame;
+  uint32_t first_op, last_op; /* elements only; TTM_NONE when it has none */
+  uint32_t start, end, peak;
+} ttm_run;
+
+typedef struct ttm_leak {
+  uint64_t per_run; /* 0.001 MB per bank and run */
+  uint32_t runs_seen;
+  uint32_t op;      /* operation whose result stays, TTM_NONE when it cannot be told */
+  const char *confidence; /* "high", "medium", "low" */
+} ttm_leak;
+
+/* ---- All of it ---------------------------------------------------------------------------------------------------- */
+
+typedef struct ttm_count {
+  uint32_t name; /* string: "load_cached" without its dialect */
+  uint64_t n;
+} ttm_count;
+
+enum { TTM_TOP = 10 };
+
+typedef struct ttm_findings {
+  const ttm_profile *profile;
+  uint32_t elements;     /* operations that are elements of the reports */
+  uint32_t weight_ops;   /* elements in const-eval programs or taking a weight */
+  uint32_t *index_marks; /* elements before operation i*TTM_INDEX_STEP; see ttm_findings_index */
+  ttm_peak peak[TTM_MEMORIES];
+  ttm_effect top[TTM_MEMORIES][TTM_TOP]; /* elements that added most, largest first; op TTM_NONE ends the list */
+  ttm_live_sum live_at_peak;             /* DRAM tensors alive at the DRAM peak's state */
+  double padding_peak_pct;               /* highest overhead of the live DRAM tensors over the run */
+  TTM_VEC(ttm_padding_row) padding;      /* at most TTM_TOP, largest overhead first, same text once */
+  ttm_registry registry;
+  TTM_VEC(ttm_incident_finding) incidents; /* in log order, one per profile incident */
+  TTM_VEC(ttm_run) runs;
+  TTM_VEC(ttm_leak) leaks;
+  TTM_VEC(ttm_count) distribution; /* by count, then name */
+} ttm_findings;
+
+/* 0 or TTM_ENOMEM. The findings borrow the profile. */
+int ttm_findings_make(ttm_findings **out, const ttm_profile *profile, ttm_error *err);
+void ttm_findings_free(ttm_findings *findings);
+
+/* The report index ("index" in the JSON files) of an element operation; TTM_NONE for other operations. */
+uint32_t ttm_findings_index(const ttm_findings *f, uint32_t op);
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one model of a run. Every input becomes a ttm_profile, every analysis and report reads one.
+ *
+ * Rows are named by index (uint32_t, TTM_NONE for "none") and kept in columns of fixed-width integers. Texts that repeat are
+ * stored once: an operation row points to its ttm_text, which is shared by every run of the same compiled program.
+ * Memory figures are thousandths of a MB (MiB) per bank, exactly as the log prints them; bytes are uint64_t.
+ * A profile never changes after it was read; everything in it is borrowed and lives until ttm_profile_free. */
+#ifndef TTM_PROFILE_PROFILE_H
+#define TTM_PROFILE_PROFILE_H
+
+#include "base/buf.h"
+#include "base/intern.h"
+#include "parse/incident_text.h"
+#include "parse/module_dump.h"
+#include "parse/tensor_type.h"
+#include "ttmem/profile.h"
+
+#define TTM_NONE UINT32_MAX
+
+/* ---- Texts: what is printed again in every run -------------------------------------------------------------------- */
+
+typedef enum ttm_op_kind {
+  TTM_OP_PLAIN,
+  TTM_OP_DEALLOCATE,  /* not an element of the reports, but carries a state and a free */
+  TTM_OP_GET_DEVICE,  /* likewise without an element */
+  TTM_OP_LOAD_CACHED, /* may run a const-eval program inside */
+} ttm_op_kind;
+
+/* A type text and what it says. */
+typedef struct ttm_type {
+  uint32_t text;          /* string */
+  bool is_tensor;         /* `tensor` is only valid then */
+  ttm_tensor_type tensor;
+} ttm_type;
+
+/* A run of uint32_t in ttm_profile.lists. */
+typedef struct ttm_list {
+  uint32_t first, n;
+} ttm_list;
+
+/* One distinct operation text. */
+typedef struct ttm_text {
+  uint32_t name;         /* string: "ttnn.add"; the block's type ("RepeatOp") when there was no operation line */
+  uint32_t op_type;      /* string: "EltwiseBinaryOp", from the block header; 0 when no block was seen */
+  uint32_t attributes;   /* string */
+  uint32_t location;     /* string, rendered; 0 when unknown. load_cached without one: "@callee" */
+  uint32_t result;       /* string: "%14"; 0 without a result */
+  uint32_t callee;       /* string: "main_const_eval_0" */
+  ttm_list operands;     /* strings */
+  ttm_list inputs;       /* types */
+  ttm_list outputs;      /* types */
+  uint16_t result_count;
+  uint8_t kind;          /* ttm_op_kind */
+  bool has_attributes;
+  bool synthetic;        /* made from a block without an operation line */
+} ttm_text;
+
+/* ---- Operations --------------------------------------------------------------------------------------------------- */
+
+enum {
+  TTM_OP_CONST_EVAL = 1,  /* ran inside a const-eval program */
+  TTM_OP_CACHE_MISS = 2,  /* that program ran because of a cache miss */
+  TTM_OP_CACHE_HIT = 4,   /* a load_cached answered from the cache */
+  TTM_OP_RETAINED = 8,    /* a deallocate that freed nothing: "Tensor is retained" */
+  TTM_OP_FAILED = 16,     /* an incident stopped it: its results never came to be */
+};
+
+/* One executed operation, deallocations and get_device included, in log order. */
+typedef struct ttm_op {
+  uint32_t text;
+  uint32_t line;    /* 1-based, of the operation line; of the block when there was none */
+  uint32_t state;   /* the state printed before it, or TTM_NONE */
+  uint32_t frame;   /* the program it ran in */
+  uint32_t tensor;  /* first of its result tensors; for a deallocate the tensor it freed; TTM_NONE */
+  uint32_t weights; /* id for ttm_profile_weights: arguments of the entry program it takes, directly or through load_cached */
+  uint32_t flags;
+} ttm_op;
+
+/* ---- Memory states ------------------------------------------------------------------------------------------------ */
+
+/* `op` of a state that no operation owns. */
+#define TTM_STATE_BEFORE_SUBMIT (UINT32_MAX - 1)
+#define TTM_STATE_AFTER_SUBMIT (UINT32_MAX - 2)
+#define TTM_STATE_BARE (UINT32_MAX - 3) /* four lines without a header */
+
+/* One memory at one moment, per bank, in 0.001 MB. */
+typedef struct ttm_level {
+  uint32_t banks;
+  uint32_t total, allocated, free, largest;
+} ttm_level;
+
+/* What seldom changes from state to state, stored once per distinct value. */
+typedef struct ttm_state_frame {
+  uint32_t rank;                  /* dense rank index, see ttm_profile.ranks */
+  uint32_t present;               /* bit per ttm_memory that the block held */
+  ttm_level levels[TTM_MEMORIES]; /* DRAM's allocated, free and largest are 0 here: they stand in the state */
+} ttm_state_frame;
+
+typedef struct ttm_state {
+  uint32_t op;   /* the operation that ran after this state, or TTM_STATE_* */
+  uint32_t line; /* 1-based, of the block's first line */
+  uint32_t frame; /* ttm_state_frame */
+  uint32_t dram_allocated, dram_free, dram_largest;
+} ttm_state;
+
+/* ---- Tensors ------------------------------------------------------------------------------------------------------ */
+
+typedef struct ttm_tensor {
+  uint32_t self;     /* its own index; another one when this result is a tensor that already lived (load_cached) */
+  uint32_t birth;    /* operation */
+  uint32_t last_use; /* operation that last took it as an operand; birth when none did */
+  uint32_t freed_by; /* deallocate operation, or TTM_NONE: returned, retained or still alive */
+} ttm_tensor;
+
+/* ---- Programs ----------------------------------------------------------------------------------------------------- */
+
+/* One execution of a program. */
+typedef struct ttm_frame {
+  uint32_t name;     /* string; 0 for operations outside every program */
+  uint32_t parent;   /* frame it ran in, TTM_NONE at top level */
+  uint32_t caller;   /* operation that ran it (load_cached), TTM_NONE */
+  uint32_t rank;     /* dense rank index */
+  uint32_t run;      /* 0-based count of top-level program runs of this rank */
+  uint32_t graph;    /* compiled graph it belongs to, TTM_NONE when no dump fits */
+  uint32_t first_op; /* first and last operation inside, nested ones included; TTM_NONE when it has none */
+  uint32_t last_op;
+  uint32_t first_line, last_line;
+  uint32_t before, after; /* submit states around it, TTM_NONE */
+  bool const_eval, cache_miss;
+  bool finished; /* its Finished line was seen */
+} ttm_frame;
+
+/* ---- Compiled graphs ---------------------------------------------------------------------------------------------- */
+
+typedef struct ttm_graph_arg {
+  uint32_t ssa, name;  /* strings */
+  uint32_t type;       /* type, as in the signature (global shape on a mesh) */
+  uint32_t local_type; /* type per device; same as `type` when nothing says otherwise */
+  uint8_t kind;        /* ttm_arg_kind */
+  bool kv_cache;
+} ttm_graph_arg;
+
+typedef struct ttm_dump {
+  uint32_t stage;      /* string: "ttnn" */
+  uint32_t first_line; /* log line of its header */
+  uint32_t line_count; /* lines of the text */
+  uint64_t bytes;      /* of the text */
+  void *packed;        /* compressed text, NULL when not kept; see ttm_profile_dump_text */
+  size_t packed_bytes;
+} ttm_dump;
+
+typedef struct ttm_graph {
+  uint32_t name; /* string: module name */
+  uint32_t rank;
+  TTM_VEC(ttm_dump) dumps;
+  TTM_VEC(ttm_graph_arg) args;
+  TTM_VEC(uint64_t) loc_hashes; /* of the executed stage, to tell which runs belong to it */
+  uint32_t dram_alignment;      /* 0 when the dump does not say */
+  uint32_t devices;
+} ttm_graph;
+
+/* ---- Incidents ---------------------------------------------------------------------------------------------------- */
+
+typedef struct ttm_incident {
+  ttm_incident_text what; /* its views point into the profile's strings */
+  uint32_t line;
+  uint32_t copies; /* times the sentence was seen: log line, exception, traceback */
+  uint32_t op;     /* operation in flight, or TTM_NONE */
+  uint32_t state;  /* last state before it on that rank, or TTM_NONE */
+  uint32_t rank;
+  bool logged;     /* seen as a log line, not only inside an exception */
+} ttm_incident;
+
+/* ---- What was read ------------------------------------------------------------------------------------------------ */
+
+enum { TTM_KEPT_NOTES = 8 };
+
+/* Counts of everything seen, understood or not. */
+typedef struct ttm_seen {
+  uint64_t bytes, lines; /* of the (decompressed) text */
+  uint64_t op_lines, blocks, submit_blocks, bare_blocks, deallocations, get_devices, retained;
+  uint64_t runtime_lines;  /* lines of the tt-mlir runtime logger */
+  uint64_t debug_lines;    /* those at DEBUG or TRACE */
+  uint64_t loguru_lines;   /* PJRT lines */
+  uint64_t dumps;          /* "MLIR Module" headers */
+  uint64_t bad_op_lines;   /* operation lines that do not parse: cut or torn */
+  uint64_t bad_blocks;     /* memory lines that do not parse */
+  uint64_t unpaired;       /* blocks whose operation line is missing although the log has operation lines */
+  uint64_t unfinished;     /* programs without their Finished line */
+  bool cut;                /* the input ends inside a line or a block */
+  bool looks_like_mlir, looks_like_capture, looks_like_binary;
+  bool trace_cache;        /* trace capture or replay lines seen: replayed operations print nothing */
+  struct {
+    uint32_t line;
+    uint32_t text; /* string, shortened */
+  } notes[TTM_KEPT_NOTES]; /* first lines that did not parse */
+  uint32_t note_count;
+} ttm_seen;
+
+typedef enum ttm_log_kind {
+  TTM_LOG_NONE,
+  TTM_LOG_FULL,      /* operation lines and their blocks */
+  TTM_LOG_BLOCKS,    /* blocks only: operations named by their type */
+  TTM_LOG_OPS,       /* operation lines only */
+  TTM_LOG_SUBMIT,    /* submit blocks only */
+  TTM_LOG_INCIDENTS, /* nothing but error messages */
+} ttm_log_kind;
+
+struct ttm_profile {
+  uint32_t path; /* string: as given */
+  ttm_intern strings;
+  TTM_VEC(uint32_t) lists; /* elements of every ttm_list */
+  TTM_VEC(ttm_type) types;
+  TTM_VEC(ttm_text) texts;
+  TTM_VEC(ttm_op) ops;
+  TTM_VEC(ttm_state) states;
+  TTM_VEC(ttm_state_frame) state_frames;
+  TTM_VEC(ttm_tensor) tensors;
+  TTM_VEC(ttm_frame) frames;
+  TTM_VEC(uint32_t) runs;  /* top-level frames in order of their start, all ranks */
+  TTM_VEC(uint32_t) ranks; /* rank number of each dense rank index */
+  TTM_VEC(ttm_list) weight_lists;
+  TTM_VEC(ttm_graph) graphs;
+  TTM_VEC(ttm_incident) incidents;
+  ttm_seen seen;
+  ttm_log_kind kind;
+};
+
+/* ---- Reading a profile -------------------------------------------------------------------------------------------- */
+
+static inline ttm_view ttm_profile_string(const ttm_profile *p, uint32_t id) { return ttm_intern_get(&p->strings, id); }
+
+static inline const ttm_text *ttm_op_text_of(const ttm_profile *p, uint32_t op) {
+  return &p->texts.at[p->ops.at[op].text];
+}
+
+/* True for the operations that are elements of the reports: all but deallocate and get_device. */
+static inline bool ttm_op_is_element(const ttm_profile *p, uint32_t op) {
+  uint8_t kind = ttm_op_text_of(p, op)->kind;
+  return kind != TTM_OP_DEALLOCATE && kind != TTM_OP_GET_DEVICE;
+}
+
+/* The memory's figures in a state; false (and *out zero) when the block did not hold them. */
+bool ttm_state_level(const ttm_profile *p, uint32_t state, ttm_memory memory, ttm_level *out);
+uint32_t ttm_state_rank(const ttm_profile *p, uint32_t state);
+
+/* The next state of the same rank, or TTM_NONE. */
+uint32_t ttm_state_next(const ttm_profile *p, uint32_t state);
+/* The previous state of the same rank, or TTM_NONE. */
+uint32_t ttm_state_previous(const ttm_profile *p, uint32_t state);
+
+/* The type of result `k` of an operation text; NULL when it is no tensor. */
+const ttm_tensor_type *ttm_text_output(const ttm_profile *p, const ttm_text *text, uint32_t k);
+/* The type of a tensor row; NULL when unknown. */
+const ttm_tensor_type *ttm_tensor_type_of(const ttm_profile *p, uint32_t tensor);
+
+/* Arguments (indices into the graph's args) behind an operation's `weights`. */
+ttm_list ttm_profile_weights(const ttm_profile *p, uint32_t weights);
+
+/* The top-level frame around a frame (itself when it is one). */
+uint32_t ttm_frame_top(const ttm_profile *p, uint32_t frame);
+
+/* Page and block alignment of the board: from a dump, else by the DRAM bank count (12 Wormhole, 7 and 8 Blackhole). */
+ttm_alignment ttm_profile_alignment(const ttm_profile *p);
+
+/* First level seen of each memory: banks and capacity. False when the log never shows it. */
+bool ttm_profile_config(const ttm_profile *p, ttm_memory memory, ttm_level *out);
+
+/* Unpacks a kept dump into `out` (appended). 0, TTM_ENOMEM, or TTM_ENODATA when the text was not kept. */
+int ttm_profile_dump_text(const ttm_dump *dump, ttm_buf *out);
+
+#endif
