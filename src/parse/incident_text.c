@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "parse/incident_text.h"
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+static bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+static bool is_word(char c) { return is_digit(c) || is_upper(c) || (c >= 'a' && c <= 'z') || c == '_'; }
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+/* ---- colour and blanks around a piece of text ---- */
+
+static ttm_view skip_front(ttm_view v) {
+  for (;;) {
+    size_t n = 0;
+    if (v.n && is_blank(v.p[0])) {
+      n = 1;
+    } else if (v.n >= 2 && v.p[0] == '\033' && v.p[1] == '[') {
+      n = 2;
+      while (n < v.n && (is_digit(v.p[n]) || v.p[n] == ';')) n++;
+      if (n < v.n) n++;
+    }
+    if (!n) return v;
+    v = ttm_view_from(v, n);
+  }
+}
+
+static ttm_view skip_back(ttm_view v) {
+  for (;;) {
+    if (v.n && is_blank(v.p[v.n - 1])) {
+      v.n--;
+      continue;
+    }
+    if (!v.n || v.p[v.n - 1] != 'm') return v;
+    size_t n = v.n - 1;
+    while (n && (is_digit(v.p[n - 1]) || v.p[n - 1] == ';')) n--;
+    if (n < 2 || v.p[n - 1] != '[' || v.p[n - 2] != '\033') return v;
+    v.n = n - 2;
+  }
+}
+
+/* tt-logger ends a line with " (assert.hpp:104)": the throw site is never there, so it only gets in the way. */
+static ttm_view without_source(ttm_view v) {
+  v = skip_back(v);
+  size_t n = v.n;
+  if (n < 6 || v.p[n - 1] != ')') return v;
+  size_t digits = --n;
+  while (n && is_digit(v.p[n - 1])) n--;
+  if (n == digits || !n || v.p[n - 1] != ':') return v;
+  size_t name_end = --n;
+  bool dot = false;
+  while (n && (is_word(v.p[n - 1]) || v.p[n - 1] == '.' || v.p[n - 1] == '-')) dot |= v.p[--n] == '.';
+  if (n == name_end || !dot || !n || v.p[n - 1] != '(') return v;
+  v.n = n - 1;
+  return skip_back(v);
+}
+
+/* ---- is there anything at all? ---- */
+
+/* Every wording holds one of these pairs, and ordinary log text nearly none of them:
+ *   FA (FATAL)  HR (THROW)  _A (LOG_ASSERT)  y: (Out of Memory:)  St (Statically)  Ci (Circular ... service-core)  Cr (Creating
+ *   trace)  oo (too large for kernel config buffer)  |critical| by its "ti" plus "al" around "c": see below. */
+typedef unsigned char lanes __attribute__((vector_size(16)));
+
+static lanes load(const char *p) {
+  lanes v;
+  memcpy(&v, p, sizeof v);
+  return v;
+}
+
+static bool pair_is_telling(unsigned char a, unsigned char b) {
+  switch (b) {
+    case 'A': return a == 'F' || a == '_';
+    case 'R': return a == 'H';
+    case ':': return a == 'y';
+    case 't': return a == 'S';
+    case 'i': return a == 'C' || a == 'r';
+    case 'r': return a == 'C';
+    case 'o': return a == 'o';
+    default: return false;
+  }
+}
+
+static bool may_hold_incident(ttm_view v) {
+  size_t i = 0;
+  for (; i + 17 <= v.n; i += 16) {
+    lanes a = load(v.p + i), b = load(v.p + i + 1);
+    lanes hit = (lanes)((b == 'A') & ((a == 'F') | (a == '_')));
+    hit |= (lanes)((b == 'R') & (a == 'H'));
+    hit |= (lanes)((b == ':') & (a == 'y'));
+    hit |= (lanes)((b == 't') & (a == 'S'));
+    hit |= (lanes)((b == 'i') & ((a == 'C') | (a == 'r')));
+    hit |= (lanes)((b == 'r') & (a == 'C'));
+    hit |= (lanes)((b == 'o') & (a == 'o'));
+    uint64_t any[2];
+    memcpy(any, &hit, sizeof any);
+    if (any[0] | any[1]) return true;
+  }
+  for (; i + 2 <= v.n; i++) {
+    if (pair_is_telling((unsigned char)v.p[i], (unsigned char)v.p[i + 1])) return true;
+  }
+  return false;
+}
+
+/* ---- reading a sentence ---- */
+
+/* "123 B": the number only counts with what follows it, so that a cut line gives no half number. */
+static bool take_number(ttm_view *v, ttm_view before, ttm_view after, uint64_t *out) {
+  ttm_view at = *v;
+  uint64_t value;
+  if (!ttm_view_take(&at, before) || !ttm_view_take_u64(&at, &value) || !ttm_view_take(&at, after)) return false;
+  *out = value;
+  *v = at;
+  return true;
+}
+
+/* A number that ends its sentence: what follows may be anything but another digit (overflow leaves digits behind). */
+static bool take_last_number(ttm_view *v, ttm_view before, uint64_t *out) {
+  return take_number(v, before, TTM_LIT(""), out);
+}
+
+static ttm_view take_word(ttm_view *v) {
+  size_t n = 0;
+  while (n < v->n && is_word(v->p[n])) n++;
+  ttm_view word = ttm_view_first(*v, n);
+  *v = ttm_view_from(*v, n);
+  return word;
+}
+
+/* "[0-0 - 7-7]", "[(x=0,y=0) - (x=7,y=7)]", "{[0-0 - 10-8], [0-9 - 3-9]}": every byte a range may hold, blanks trimmed. */
+static bool take_core_range(ttm_view *v, ttm_view *out) {
+  size_t n = 0;
+  while (n < v->n && (is_digit(v->p[n]) || (v->p[n] && strchr("[](){}xy=,- ", v->p[n])))) n++;
+  while (n && v->p[n - 1] == ' ') n--;
+  if (!n || (v->p[0] != '[' && v->p[0] != '{' && v->p[0] != '(')) return false;
+  *out = ttm_view_first(*v, n);
+  *v = ttm_view_from(*v, n);
+  return true;
+}
+
+static void take_tail(ttm_view *v, ttm_incident_text *out) {
+  uint64_t allocated, free_bytes, largest;
+  ttm_view at = *v;
+  if (!take_number(&at, TTM_LIT(" (allocated: "), TTM_LIT(" B, free: "), &allocated)) return;
+  if (!take_number(&at, TTM_LIT(""), TTM_LIT(" B, largest free block: "), &free_bytes)) return;
+  if (!take_number(&at, TTM_LIT(""), TTM_LIT(" B)"), &largest)) return;
+  out->allocated_per_bank = allocated;
+  out->free_per_bank = free_bytes;
+  out->largest_free_block = largest;
+  *v = at;
+}
+
+/* The three readers below start behind their anchor and leave *v where the sentence's numbers end. */
+static bool read_oom(ttm_view *v, ttm_incident_text *out) {
+  ttm_view at = *v;
+  uint64_t ignored;
+  out->kind = TTM_INCIDENT_OOM;
+  if (take_number(&at, TTM_LIT("Not enough space to allocate "), TTM_LIT(" B "), &out->size)) {
+    out->memory = take_word(&at);
+    if (!out->memory.n || !take_number(&at, TTM_LIT(" buffer across "), TTM_LIT(" banks"), &out->banks)) return false;
+    *v = at;
+    if (!take_number(&at, TTM_LIT(", where each bank needs to store "), TTM_LIT(" B"), &out->needed_per_bank)) return true;
+    *v = at;
+    if (!ttm_view_take(&at, TTM_LIT(", but bank size is "))) return true;
+    ttm_view_take(&at, TTM_LIT("only "));
+    if (!take_number(&at, TTM_LIT(""), TTM_LIT(" B"), &out->bank_size)) return true;
+    take_tail(&at, out);
+    *v = at;
+    return true;
+  }
+  if (take_number(&at, TTM_LIT("Not enough space after considering dependencies to allocate "), TTM_LIT(" B "), &out->size)) {
+    out->memory = take_word(&at);
+    ttm_view_take(&at, TTM_LIT(" buffer"));
+    if (!out->memory.n || !take_number(&at, TTM_LIT(" across "), TTM_LIT(" banks"), &out->banks)) return false;
+    *v = at;
+    if (!take_number(&at, TTM_LIT(" ("), TTM_LIT(" B per bank)"), &out->needed_per_bank)) return true;
+    *v = at;
+    if (!take_number(&at, TTM_LIT(", bank size is "), TTM_LIT(" B"), &out->bank_size)) return true;
+    take_tail(&at, out);
+    *v = at;
+    return true;
+  }
+  if (!take_number(&at, TTM_LIT("Cannot allocate at an address below "), TTM_LIT(""), &ignored)) return false;
+  take_last_number(&at, TTM_LIT(". Allocation at "), &ignored);
+  *v = at;
+  return true;
+}
+
+static bool read_static_buffers(ttm_view *v, ttm_incident_text *out) {
+  ttm_view at = *v;
+  if (ttm_view_take(&at, TTM_LIT("dataflow"))) {
+    out->dataflow = true;
+  } else if (!ttm_view_take(&at, TTM_LIT("circular"))) {
+    return false;
+  }
+  out->memory = TTM_LIT("L1");
+  if (take_number(&at, TTM_LIT(" buffers in program "), TTM_LIT(" clash with L1 buffers on core range "), &out->program)) {
+    out->kind = TTM_INCIDENT_L1_CLASH;
+    if (!take_core_range(&at, &out->core_range)) return false;
+    if (!take_number(&at, TTM_LIT(". L1 buffer allocated at "), TTM_LIT(" and static "), &out->l1_buffer_at)) return false;
+    take_word(&at);
+    if (!take_last_number(&at, TTM_LIT(" buffer region ends at "), &out->buffers_end)) return false;
+  } else {
+    out->kind = TTM_INCIDENT_L1_OVERFLOW;
+    if (!ttm_view_take(&at, TTM_LIT(" buffers on core range ")) || !take_core_range(&at, &out->core_range)) return false;
+    if (!take_number(&at, TTM_LIT(" grow to "), TTM_LIT(" B which is beyond max L1 size of "), &out->buffers_end)) return false;
+    if (!take_number(&at, TTM_LIT(""), TTM_LIT(" B"), &out->l1_size)) return false;
+  }
+  *v = at;
+  return true;
+}
+
+static bool read_service_core(ttm_view *v, ttm_incident_text *out) {
+  ttm_view at = *v;
+  out->kind = TTM_INCIDENT_L1_CLASH;
+  out->memory = TTM_LIT("L1");
+  if (!take_core_range(&at, &out->core_range)) return false;
+  if (!take_number(&at, TTM_LIT(" in program "), TTM_LIT(" clash with ServiceCoreManager-allocated L1 "), &out->program)) return false;
+  if (!take_number(&at, TTM_LIT("(lowest service allocation at "), TTM_LIT(", "), &out->l1_buffer_at)) return false;
+  take_word(&at); /* "CB", or "DFB" one day */
+  if (!take_number(&at, TTM_LIT(" region ends at "), TTM_LIT(")"), &out->buffers_end)) return false;
+  *v = at;
+  return true;
+}
+
+static bool read_program_size(ttm_view *v, ttm_incident_text *out) {
+  uint64_t limit;
+  out->kind = TTM_INCIDENT_FATAL;
+  return take_number(v, TTM_LIT(""), TTM_LIT(") too large for kernel config buffer ("), &out->size) &&
+         take_number(v, TTM_LIT(""), TTM_LIT(")"), &limit);
+}
+
+static bool read_trace_region(ttm_view *v, ttm_incident_text *out) {
+  uint64_t ignored;
+  out->kind = TTM_INCIDENT_FATAL;
+  out->memory = TTM_LIT("TRACE");
+  return take_number(v, TTM_LIT(""), TTM_LIT("B on MeshDevice "), &out->size) &&
+         take_number(v, TTM_LIT(""), TTM_LIT(", but only "), &ignored) &&
+         take_number(v, TTM_LIT(""), TTM_LIT("B is allocated for trace region"), &ignored);
+}
+
+/* ---- where a sentence ends ---- */
+
+/* A message inside a repr or JSON stops at a written-out line break or at the quote that opened before it. */
+static ttm_view cut_glue(ttm_view prefix, ttm_view text) {
+  size_t end = ttm_view_find(text, TTM_LIT("\\n"));
+  if (end != TTM_NOT_FOUND) text.n = end;
+  bool single = false, twofold = false;
+  for (size_t i = 0; i < prefix.n; i++) {
+    single ^= prefix.p[i] == '\'' && !(i && is_word(prefix.p[i - 1]) && i + 1 < prefix.n && is_word(prefix.p[i + 1]));
+    twofold ^= prefix.p[i] == '"';
+  }
+  for (size_t i = 0; i < text.n; i++) {
+    bool closes = (twofold && text.p[i] == '"') ||
+                  (single && text.p[i] == '\'' && (i + 1 == text.n || !is_word(text.p[i + 1])));
+    if (!closes) continue;
+    text.n = i;
+    if (i && text.p[i - 1] == '\\') text.n--;
+    break;
+  }
+  return skip_back(text);
+}
+
+/* After the numbers come at most a full stop and hints in whole sentences ("The L1_SMALL region is 0 B because ..."). */
+static ttm_view with_hints(ttm_view prefix, ttm_view sentence, ttm_view rest) {
+  rest = without_source(cut_glue(prefix, rest));
+  if (!rest.n || rest.p[0] != '.') return sentence;
+  if (rest.n < 3 || rest.p[1] != ' ' || !is_upper(rest.p[2])) rest.n = 1;
+  for (size_t i = 0; i < rest.n; i++) {
+    if (rest.p[i] == '"' || rest.p[i] == '\033') rest.n = i;
+  }
+  sentence.n += skip_back(rest).n;
+  return sentence;
+}
+
+/* Code that talks about an incident is none: a traceback quotes it, a test matches on it, a comment explains it. */
+static bool looks_like_code(ttm_view prefix) {
+  static const ttm_view marks[] = {TTM_LIT("raise "), TTM_LIT("match="),   TTM_LIT("assert "),    TTM_LIT(".raises("),
+                                   TTM_LIT("print("), TTM_LIT("EXPECT_"),  TTM_LIT("TT_FATAL("),  TTM_LIT("TT_THROW("),
+                                   TTM_LIT("throw "), TTM_LIT("logger."),  TTM_LIT("fmt::format(")};
+  ttm_view start = skip_front(prefix);
+  if (ttm_view_starts(start, TTM_LIT("#")) || ttm_view_starts(start, TTM_LIT("//"))) return true;
+  for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+    if (ttm_view_contains(prefix, marks[i])) return true;
+  }
+  return false;
+}
+
+static void clear(ttm_incident_text *out) {
+  *out = (ttm_incident_text){.kind = TTM_INCIDENT_FATAL, .text = TTM_LIT(""), .memory = TTM_LIT(""), .core_range = TTM_LIT("")};
+  out->size = out->banks = out->needed_per_bank = out->bank_size = TTM_UNKNOWN;
+  out->allocated_per_bank = out->free_per_bank = out->largest_free_block = TTM_UNKNOWN;
+  out->program = out->l1_buffer_at = out->buffers_end = out->l1_size = TTM_UNKNOWN;
+}
+
+/* ---- the sentences that carry numbers ---- */
+
+typedef struct sentence {
+  ttm_view anchor;
+  bool (*read)(ttm_view *v, ttm_incident_text *out);
+} sentence;
+
+static const sentence SENTENCES[] = {
+    {TTM_LIT("Out of Memory: "), read_oom},
+    {TTM_LIT("Statically allocated "), read_static_buffers},
+    {TTM_LIT("Circular buffers on service-core range "), read_service_core},
+    {TTM_LIT("Program size ("), read_program_size},
+    {TTM_LIT("Creating trace buffers of size "), read_trace_region},
+};
+
+static bool find_sentence(ttm_view line, ttm_incident_text *out) {
+  for (size_t s = 0; s < sizeof SENTENCES / sizeof *SENTENCES; s++) {
+    ttm_view anchor = SENTENCES[s].anchor;
+    size_t from = 0;
+    for (;;) {
+      size_t found = ttm_view_find(ttm_view_from(line, from), anchor);
+      if (found == TTM_NOT_FOUND) break;
+      size_t start = from + found;
+      from = start + anchor.n;
+      ttm_view at = ttm_view_from(line, from);
+      clear(out);
+      if (!SENTENCES[s].read(&at, out)) continue;
+      ttm_view prefix = ttm_view_first(line, start);
+      if (looks_like_code(prefix)) return false;
+      ttm_view text = {line.p + start, (size_t)(at.p - (line.p + start))};
+      out->text = with_hints(prefix, text, at);
+      return true;
+    }
+  }
+  return false;
+}
+
+/* ---- every other fatal line ---- */
+
+static bool is_fatal(ttm_view line, size_t start, ttm_incident_text *out) {
+  ttm_view prefix = ttm_view_first(line, start);
+  ttm_view text = skip_front(without_source(cut_glue(prefix, ttm_view_from(line, start))));
+  if (!text.n || looks_like_code(prefix)) return false;
+  clear(out);
+  out->text = text;
+  return true;
+}
+
+/* Where the message starts behind a level column at line[start, end): "FATAL | msg", "critical | Always | msg",
+ * "[critical] [assert.hpp:103] [Always] msg". 0 when the word is no level column. */
+static size_t message_after_level(ttm_view line, size_t start, size_t end, bool name_column) {
+  ttm_view before = skip_back(ttm_view_first(line, start)), after = skip_front(ttm_view_from(line, end));
+  if (before.n && before.p[before.n - 1] == '[' && ttm_view_take(&after, TTM_LIT("] ["))) {
+    for (int column = 0; column < 2; column++) {
+      while (after.n && (is_word(after.p[0]) || after.p[0] == '.' || after.p[0] == ':')) after = ttm_view_from(after, 1);
+      if (!ttm_view_take(&after, column ? TTM_LIT("] ") : TTM_LIT("] ["))) return 0;
+    }
+    return (size_t)(after.p - line.p);
+  }
+  if (before.n && before.p[before.n - 1] != '|') return 0;
+  if (!ttm_view_take(&after, TTM_LIT("|"))) return 0;
+  if (name_column) {
+    after = skip_front(after);
+    take_word(&after);
+    after = skip_front(after);
+    if (!ttm_view_take(&after, TTM_LIT("|"))) return 0;
+  }
+  return (size_t)(after.p - line.p);
+}
+
+static bool find_level(ttm_view line, ttm_view level, bool name_column, ttm_incident_text *out) {
+  size_t from = 0;
+  for (;;) {
+    size_t found = ttm_view_find(ttm_view_from(line, from), level);
+    if (found == TTM_NOT_FOUND) return false;
+    size_t start = from + found, message = message_after_level(line, start, start + level.n, name_column);
+    if (message) return is_fatal(line, message, out);
+    from = start + level.n;
+  }
+}
+
+/* "TT_FATAL: msg", and the exception on one line: "TT_FATAL @ f.cpp:1: cond\ninfo:\nmsg\nbacktrace:" with written-out breaks. */
+static bool find_marked(ttm_view line, ttm_incident_text *out) {
+  static const ttm_view marks[] = {TTM_LIT("TT_FATAL: "), TTM_LIT("TT_THROW: "), TTM_LIT("TT_ASSERT: ")};
+  for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+    size_t at = ttm_view_find(line, marks[i]);
+    if (at != TTM_NOT_FOUND) return is_fatal(line, at + marks[i].n, out);
+  }
+  size_t info = ttm_view_find(line, TTM_LIT("\\ninfo:\\n"));
+  if (info != TTM_NOT_FOUND && ttm_view_contains(ttm_view_first(line, info), TTM_LIT("TT_"))) {
+    return is_fatal(line, info + sizeof "\\ninfo:\\n" - 1, out);
+  }
+  static const ttm_view sites[] = {TTM_LIT("LOG_ASSERT @ "), TTM_LIT("LOG_FATAL @ ")};
+  for (size_t i = 0; i < sizeof sites / sizeof *sites; i++) {
+    size_t at = ttm_view_find(line, sites[i]);
+    if (at != TTM_NOT_FOUND) return is_fatal(line, at, out);
+  }
+  return false;
+}
+
+bool ttm_incident_parse(ttm_view line, ttm_incident_text *out) {
+  clear(out);
+  if (!may_hold_incident(line)) return false;
+  if (find_sentence(line, out) || find_marked(line, out)) return true;
+  return find_level(line, TTM_LIT("FATAL"), false, out) || find_level(line, TTM_LIT("critical"), true, out);
+}
+
+bool ttm_incident_is_header(ttm_view line) {
+  if (!may_hold_incident(line)) return false;
+  static const ttm_view marks[] = {TTM_LIT("TT_FATAL @ "), TTM_LIT("TT_THROW @ "), TTM_LIT("TT_ASSERT @ ")};
+  for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+    size_t at = ttm_view_find(line, marks[i]);
+    if (at == TTM_NOT_FOUND) continue;
+    ttm_view site = ttm_view_from(line, at + marks[i].n);
+    if (ttm_view_contains(site, TTM_LIT("\\ninfo:"))) return false;
+    for (size_t k = 1; k + 2 < site.n; k++) {
+      if (site.p[k] != ':' || !is_digit(site.p[k + 1])) continue;
+      size_t end = k + 1;
+      while (end < site.n && is_digit(site.p[end])) end++;
+      if (end < site.n && site.p[end] == ':') return true;
+      k = end - 1;
+    }
+  }
+  return false;
+}
