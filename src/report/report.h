@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The JSON files of a report, each written from the findings in one pass. The shapes are those of docs/outputs.md: keys are
+ * only ever added. One operation per line; the same findings always give the same bytes.
+ * A failed write shows in ttm_out_close; the writers themselves only run out of memory. */
+#ifndef TTM_REPORT_REPORT_H
+#define TTM_REPORT_REPORT_H
+
+#include "analyze/findings.h"
+#include "base/out_file.h"
+
+typedef int ttm_report_writer(const ttm_findings *f, ttm_out *out, ttm_error *err);
+
+/* <name>_memory.json: the state before every operation and what the operation did. */
+int ttm_report_memory_json(const ttm_findings *f, ttm_out *out, ttm_error *err);
+/* <name>_operations.json: the text of every operation; the nth element is the nth of memory.json. */
+int ttm_report_operations_json(const ttm_findings *f, ttm_out *out, ttm_error *err);
+/* <name>_inputs_registry.json: arguments of the compiled graphs. */
+int ttm_report_registry_json(const ttm_findings *f, ttm_out *out, ttm_error *err);
+/* <name>_ir.json: module texts and where each location stands. Unpacks one dump at a time. */
+int ttm_report_ir_json(const ttm_findings *f, ttm_out *out, ttm_error *err);
+/* <name>_findings.json: the conclusions. */
+int ttm_report_findings_json(const ttm_findings *f, ttm_out *out, ttm_error *err);
+
+#endif
