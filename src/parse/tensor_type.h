@@ -64,16 +64,19 @@ typedef struct ttm_alignment {
   uint32_t l1;
 } ttm_alignment;
 
-/* What the values need: logical elements without any padding. */
+/* What the values need: logical elements without any padding, in the dtype they are stored in (the memref's, when there is a
+ * layout: block formats have no scalar type and print as bf16). 0 for a dtype we do not know. */
 uint64_t ttm_tensor_logical_bytes(const ttm_tensor_type *type);
 
 /* What the tensor occupies over all banks: tiles, shards and row alignment included. The logical bytes without a layout. */
 uint64_t ttm_tensor_stored_bytes(const ttm_tensor_type *type, ttm_alignment align);
 
-/* What every bank of its memory gives up for it (allocator's rule), block rounding included; 0 on the host. */
+/* What every bank of its memory gives up for it (allocator's rule), block rounding included; 0 on the host and without a layout.
+ * `banks` counts for interleaved tensors; a sharded one costs each bank what the cores with most shards hold. */
 uint64_t ttm_tensor_bank_bytes(const ttm_tensor_type *type, uint32_t banks, ttm_alignment align);
 
-/* The stored shape as the old reports show it: shard x tile (x grid when sharded) for tiled layouts, the logical shape otherwise. */
+/* The stored shape as the old reports show it: shard x tile (x grid when sharded) for tiled layouts, the logical shape otherwise.
+ * Interleaved over many cores (L1) it is the padded logical shape in two dims, since the memref is one core's part only. */
 ttm_dims ttm_tensor_stored_shape(const ttm_tensor_type *type);
 
 #endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "parse/mlir_scan.h"
+
+/* What a byte means to the scanner; 0 for the many that mean nothing. */
+enum { PLAIN, OPEN, CLOSE, ANGLE_OPEN, ANGLE_CLOSE, QUOTE };
+
+static const uint8_t KIND[256] = {
+    ['('] = OPEN,        ['['] = OPEN,         ['{'] = OPEN,  [')'] = CLOSE, [']'] = CLOSE, ['}'] = CLOSE,
+    ['<'] = ANGLE_OPEN,  ['>'] = ANGLE_CLOSE,  ['"'] = QUOTE,
+};
+
+static char closer_of(char open) {
+  switch (open) {
+    case '(': return ')';
+    case '[': return ']';
+    case '{': return '}';
+    default: return '>';
+  }
+}
+
+bool ttm_scan_is_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '.' ||
+         c == '-';
+}
+
+ttm_view ttm_scan_trim(ttm_view text) {
+  while (text.n && ttm_scan_is_space(text.p[0])) text.p++, text.n--;
+  while (text.n && ttm_scan_is_space(text.p[text.n - 1])) text.n--;
+  return text;
+}
+
+size_t ttm_scan_string_end(ttm_view text, size_t quote) {
+  for (size_t at = quote + 1; at < text.n; at++) {
+    if (text.p[at] == '\\') at++; /* whatever follows, a quote too, belongs to the string */
+    else if (text.p[at] == '"') return at + 1;
+  }
+  return TTM_NOT_FOUND;
+}
+
+/* `->` and `>=` hold a > that closes nothing, `<=` a < that opens nothing. */
+static bool is_operator(ttm_view text, size_t at) {
+  if (at + 1 < text.n && text.p[at + 1] == '=') return true;
+  return text.p[at] == '>' && at > 0 && text.p[at - 1] == '-';
+}
+
+/* One pass from `at`. Ends at a `stop` at depth 0, or (with `to_close`) at the bracket that brings the depth back to 0. */
+static size_t walk(ttm_view text, size_t at, char stop, bool to_close) {
+  char expected[TTM_SCAN_DEPTH]; /* the closers still owed, innermost last */
+  size_t depth = 0;
+  while (at < text.n) {
+    char c = text.p[at];
+    if (depth == 0 && !to_close && c == stop) return at;
+    switch (KIND[(unsigned char)c]) {
+      case QUOTE:
+        at = ttm_scan_string_end(text, at);
+        if (at == TTM_NOT_FOUND) return TTM_NOT_FOUND;
+        continue;
+      case ANGLE_OPEN:
+        if (is_operator(text, at)) break; /* fall through */
+      case OPEN:
+        if (depth == TTM_SCAN_DEPTH) return TTM_NOT_FOUND;
+        expected[depth++] = closer_of(c);
+        break;
+      case ANGLE_CLOSE:
+        if (is_operator(text, at)) break; /* fall through */
+      case CLOSE:
+        if (depth == 0 || expected[depth - 1] != c) return TTM_NOT_FOUND;
+        if (--depth == 0 && to_close) return at;
+        break;
+      default: break;
+    }
+    at++;
+  }
+  return depth == 0 && !to_close ? text.n : TTM_NOT_FOUND;
+}
+
+size_t ttm_scan_close(ttm_view text, size_t open) { return walk(text, open, 0, true); }
+
+size_t ttm_scan_find(ttm_view text, size_t from, char stop) { return walk(text, from, stop, false); }
+
+bool ttm_pieces_next(ttm_pieces *it, ttm_view *piece) {
+  while (it->rest.n) {
+    size_t comma = ttm_scan_find(it->rest, 0, ',');
+    if (comma == TTM_NOT_FOUND) {
+      it->broken = true;
+      return false;
+    }
+    *piece = ttm_scan_trim(ttm_view_first(it->rest, comma));
+    it->rest = ttm_view_from(it->rest, comma + 1);
+    if (piece->n) return true;
+  }
+  return false;
+}
+
+static int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return -1;
+}
+
+/* The byte an escape stands for and its length in the text; length 1 (the backslash itself) when it is none we know. */
+static size_t unescape_one(ttm_view at, char *byte) {
+  *byte = '\\';
+  if (at.n < 2) return 1;
+  switch (at.p[1]) {
+    case 'n': *byte = '\n'; return 2;
+    case 't': *byte = '\t'; return 2;
+    case '"':
+    case '\\': *byte = at.p[1]; return 2;
+    default: break;
+  }
+  if (at.n < 3) return 1;
+  int high = hex_digit(at.p[1]), low = hex_digit(at.p[2]);
+  if (high < 0 || low < 0) return 1;
+  *byte = (char)(high * 16 + low);
+  return 3;
+}
+
+void ttm_scan_unescape(ttm_view inside, ttm_buf *out) {
+  while (inside.n) {
+    size_t plain = ttm_view_find_char(inside, '\\');
+    if (plain == TTM_NOT_FOUND) plain = inside.n;
+    ttm_buf_put(out, ttm_view_first(inside, plain));
+    inside = ttm_view_from(inside, plain);
+    if (!inside.n) break;
+    char byte;
+    size_t used = unescape_one(inside, &byte);
+    ttm_buf_char(out, byte);
+    inside = ttm_view_from(inside, used);
+  }
+}
