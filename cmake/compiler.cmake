@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+# One set of flags for every target, and an early, clear no to compilers we do not test.
+if((CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_C_COMPILER_VERSION VERSION_LESS 11)
+   OR (CMAKE_C_COMPILER_ID MATCHES "Clang" AND CMAKE_C_COMPILER_VERSION VERSION_LESS 14))
+  message(FATAL_ERROR "ttmem needs gcc >= 11 or clang >= 14; this is ${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}")
+endif()
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo)
+endif()
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON) # the same objects serve the shared and the static library
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)   # clang-tidy
+if(NOT CMAKE_RUNTIME_OUTPUT_DIRECTORY)  # the release preset promises build/bin
+  set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+endif()
+
+add_compile_options(-Wall -Wextra -Werror)
+# Logs are larger than 2 GiB: off_t must be 64 bits on every machine.
+add_compile_definitions(_FILE_OFFSET_BITS=64 TTMEM_VERSION="${PROJECT_VERSION}")
+# Debug paths relative to the source, so that builds from two folders are the same bytes.
+add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)

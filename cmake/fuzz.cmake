@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# Each fuzz/fuzz_NAME.c defines LLVMFuzzerTestOneInput. With TTMEM_FUZZ it becomes a libFuzzer program; otherwise it is linked
+# with a small driver and gets a short fixed run in every test run, so that no clang is needed to keep the parsers honest.
+file(GLOB fuzz_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/fuzz/fuzz_*.c)
+
+function(ttmem_add_fuzz_program target source)
+  add_executable(${target} ${source} ${ARGN})
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/fuzz)
+  target_link_libraries(${target} PRIVATE ttmem_static)
+endfunction()
+
+function(ttmem_add_fuzz_replays)
+  foreach(source ${fuzz_sources})
+    get_filename_component(target ${source} NAME_WE)
+    string(REGEX REPLACE "^fuzz_" "" name ${target})
+    ttmem_add_fuzz_program(${target} ${source} ${CMAKE_SOURCE_DIR}/fuzz/standalone_driver.c)
+    # The folder is named even when it does not exist (yet): the driver then uses its own seeds.
+    add_test(NAME ${target} COMMAND ${target} -runs=${TTMEM_FUZZ_RUNS} -seed=1 ${CMAKE_SOURCE_DIR}/fuzz/corpus/${name}
+             WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
+    ttmem_test_settings(${target})
+  endforeach()
+endfunction()
+
+if(TTMEM_FUZZ)
+  if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "libFuzzer comes with clang: configure with -DCMAKE_C_COMPILER=clang (preset fuzz)")
+  endif()
+  foreach(source ${fuzz_sources})
+    get_filename_component(target ${source} NAME_WE)
+    ttmem_add_fuzz_program(${target} ${source})
+    target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+  endforeach()
+endif()

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+# libttmem: the rooms of src/ in the order of the flow (cli is not part of the library).
+find_package(Threads REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+
+set(ttmem_sources)
+foreach(room base parse profile analyze l1 train report store serve ui)
+  file(GLOB room_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${room}/*.c)
+  list(APPEND ttmem_sources ${room_sources})
+endforeach()
+
+add_library(ttmem_objects OBJECT ${ttmem_sources})
+target_include_directories(ttmem_objects PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+target_link_libraries(ttmem_objects PUBLIC Threads::Threads ZLIB::ZLIB PkgConfig::ZSTD m)
+
+# Inside the project everything links the static library and may see src/; users get include/ only.
+add_library(ttmem_static STATIC $<TARGET_OBJECTS:ttmem_objects>)
+set_target_properties(ttmem_static PROPERTIES OUTPUT_NAME ttmem)
+target_include_directories(ttmem_static PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+target_link_libraries(ttmem_static PUBLIC Threads::Threads ZLIB::ZLIB PkgConfig::ZSTD m)
+
+if(TTMEM_FUZZ)
+  return()
+endif()
+
+add_library(ttmem SHARED $<TARGET_OBJECTS:ttmem_objects>)
+set_target_properties(ttmem PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C)
+target_link_libraries(ttmem PRIVATE Threads::Threads ZLIB::ZLIB PkgConfig::ZSTD m)
+
+# How many folders up from <libdir>/pkgconfig the prefix is (lib/x86_64-linux-gnu is one deeper than lib).
+file(RELATIVE_PATH TTMEM_PC_UP /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(${CMAKE_SOURCE_DIR}/cmake/ttmem.pc.in ${CMAKE_BINARY_DIR}/ttmem.pc @ONLY)
+install(TARGETS ttmem ttmem_static LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/ttmem DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+install(FILES ${CMAKE_BINARY_DIR}/ttmem.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

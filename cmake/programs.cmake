@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+# ttmem and tt-memory-profiler: two mains over the same commands.
+file(GLOB cli_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/cli/*.c)
+set(ttmem_main ${CMAKE_SOURCE_DIR}/src/cli/main.c)
+set(profiler_main ${CMAKE_SOURCE_DIR}/src/cli/profiler_main.c)
+set(cli_shared ${cli_sources})
+list(REMOVE_ITEM cli_shared ${ttmem_main} ${profiler_main})
+
+if(cli_shared)
+  add_library(ttmem_cli OBJECT ${cli_shared})
+  target_link_libraries(ttmem_cli PUBLIC ttmem_static)
+endif()
+
+function(ttmem_add_program name main)
+  if(NOT main IN_LIST cli_sources)
+    message(STATUS "${name}: ${main} is not there yet, skipped")
+    return()
+  endif()
+  add_executable(${name} ${main})
+  if(TARGET ttmem_cli)
+    target_sources(${name} PRIVATE $<TARGET_OBJECTS:ttmem_cli>)
+  endif()
+  target_link_libraries(${name} PRIVATE ttmem_static)
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+# CMake owns the name `ttmem` for the shared library, so the target of the program is called ttmem_program.
+ttmem_add_program(ttmem_program ${ttmem_main})
+ttmem_add_program(tt-memory-profiler ${profiler_main})
+if(TARGET ttmem_program)
+  set_target_properties(ttmem_program PROPERTIES OUTPUT_NAME ttmem)
+endif()

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+# Unit tests, scripted tests and static checks, each one ctest named after its file.
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+find_program(TTMEM_BASH bash REQUIRED)
+find_program(TTMEM_PYTHON python3 REQUIRED)
+
+# What every test may count on. Reports go under the build folder: a test run never touches ~/.ttmem. A huge allocation gives
+# NULL under ASan as it does without: code must take it.
+function(ttmem_test_settings name)
+  set_tests_properties(${name} PROPERTIES
+    SKIP_RETURN_CODE 77
+    TIMEOUT 900
+    ENVIRONMENT "TTMEM=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/ttmem;TT_MEMORY_PROFILER=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/tt-memory-profiler;GEN_LOG=${CMAKE_BINARY_DIR}/bench/gen_log;TTMEM_SOURCE=${CMAKE_SOURCE_DIR};TTMEM_SHARED=${CMAKE_SOURCE_DIR}/../shared;TTMEM_HOME=${CMAKE_BINARY_DIR}/test-home/${name};PYTHONDONTWRITEBYTECODE=1;ASAN_OPTIONS=allocator_may_return_null=1;UBSAN_OPTIONS=print_stacktrace=1;LC_ALL=C.UTF-8")
+endfunction()
+
+# Unit: each tests/unit/test_*.c is a program; the other .c files there are helpers shared by all of them.
+file(GLOB unit_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/unit/test_*.c)
+file(GLOB unit_helpers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/unit/*.c)
+if(unit_sources)
+  list(REMOVE_ITEM unit_helpers ${unit_sources})
+endif()
+foreach(source ${unit_sources})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source} ${unit_helpers})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/unit)
+  target_compile_definitions(${name} PRIVATE TTMEM_SOURCE="${CMAKE_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE ttmem_static PkgConfig::CMOCKA)
+  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  ttmem_test_settings(${name})
+endforeach()
+
+# Scripted: tests/{cli,golden,property}/*.sh and any tests/**/test_*.py. They drive the programs, so they wait for them.
+file(GLOB script_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/cli/*.sh ${CMAKE_SOURCE_DIR}/tests/golden/*.sh
+     ${CMAKE_SOURCE_DIR}/tests/property/*.sh)
+file(GLOB_RECURSE python_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/test_*.py)
+if(TARGET ttmem_program)
+  foreach(source ${script_tests} ${python_tests})
+    file(RELATIVE_PATH name ${CMAKE_SOURCE_DIR}/tests ${source})
+    string(REGEX REPLACE "\\.(sh|py)$" "" name ${name})
+    string(REPLACE "/" "_" name ${name})
+    if(source MATCHES "\\.py$")
+      add_test(NAME ${name} COMMAND ${TTMEM_PYTHON} ${source} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    else()
+      add_test(NAME ${name} COMMAND ${TTMEM_BASH} ${source} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    endif()
+    ttmem_test_settings(${name})
+  endforeach()
+elseif(script_tests OR python_tests)
+  message(STATUS "scripted tests wait for src/cli/main.c")
+endif()
+
+# Static checks.
+foreach(check layers headers spdx)
+  add_test(NAME check_${check} COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-${check} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  ttmem_test_settings(check_${check})
+endforeach()
+add_test(NAME check_exports COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-exports $<TARGET_FILE:ttmem>)
+ttmem_test_settings(check_exports)

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmocka with what it wants included before it, and the few helpers every unit test uses. */
+#ifndef TTM_TESTS_UNIT_H
+#define TTM_TESTS_UNIT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/view.h"
+
+/* The view holds exactly these bytes. */
+#define assert_view(view, literal)                  \
+  do {                                              \
+    ttm_view got_ = (view), want_ = TTM_LIT(literal); \
+    assert_int_equal(got_.n, want_.n);              \
+    if (want_.n) assert_memory_equal(got_.p, want_.p, want_.n); \
+  } while (0)
+
+/* A view of a heap copy of exactly its size: a read past the end is then an ASan report. The caller frees .p. */
+static inline ttm_view heap_view(ttm_view v) {
+  char *copy = malloc(v.n ? v.n : 1);
+  assert_non_null(copy);
+  if (v.n) memcpy(copy, v.p, v.n);
+  return (ttm_view){copy, v.n};
+}
+
+#endif
