@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Any bytes as a module dump: never a crash, types and SSA names lie inside the text, lines exist, names come once. */
+#include <stdlib.h>
+
+#include "parse/module_dump.h"
+
+static void check_inside(ttm_view text, ttm_view v) {
+  if (v.n && (v.p < text.p || v.p + v.n > text.p + text.n)) abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  ttm_view text = {(const char *)data, size};
+  ttm_arena arena = {0};
+  ttm_module_args args = {0};
+  ttm_loc_lines lines = {0};
+  size_t line_count = 1;
+  for (size_t i = 0; i < size; i++) line_count += data[i] == '\n';
+
+  if (ttm_module_args_parse(text, &arena, &args) || ttm_module_loc_lines(text, &arena, &lines)) abort();
+  for (size_t i = 0; i < args.n; i++) {
+    check_inside(text, args.at[i].ssa);
+    check_inside(text, args.at[i].type);
+    check_inside(text, args.at[i].local_type);
+    check_inside(text, args.at[i].shard_status);
+    if (!args.at[i].ssa.n || !args.at[i].type.n) abort();
+  }
+  for (size_t i = 0; i < lines.n; i++) {
+    if (!lines.at[i].name.n || !lines.at[i].line || lines.at[i].line > line_count) abort();
+    for (size_t k = 0; k < i && i < 64; k++) {
+      if (ttm_view_eq(lines.at[i].name, lines.at[k].name)) abort();
+    }
+  }
+  check_inside(text, ttm_module_facts_read(text).name);
+  ttm_vec_free(&args);
+  ttm_vec_free(&lines);
+  ttm_arena_free(&arena);
+  return 0;
+}

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "parse/module_dump.h"
+
+#include "base/buf.h"
+#include "base/intern.h"
+#include "parse/mlir_scan.h"
+#include "parse/op_text.h"
+
+static ttm_view skip_spaces(ttm_view v) {
+  while (v.n && ttm_scan_is_space(v.p[0])) v = ttm_view_from(v, 1);
+  return v;
+}
+
+static ttm_view take_name(ttm_view *v) {
+  size_t n = 0;
+  while (n < v->n && ttm_scan_is_name(v->p[n])) n++;
+  ttm_view name = ttm_view_first(*v, n);
+  *v = ttm_view_from(*v, n);
+  return name;
+}
+
+/* "name" or the inside of "\"odd name\"" behind an @; *v moves past it. */
+static ttm_view take_symbol(ttm_view *v) {
+  if (!v->n || v->p[0] != '"') return take_name(v);
+  size_t end = ttm_scan_string_end(*v, 0);
+  if (end == TTM_NOT_FOUND) return ttm_view_first(*v, 0);
+  ttm_view inside = {v->p + 1, end - 2};
+  *v = ttm_view_from(*v, end);
+  return inside;
+}
+
+static bool take_line(ttm_view *rest, ttm_view *line) {
+  if (!rest->n) return false;
+  size_t end = ttm_view_find_char(*rest, '\n');
+  *line = ttm_view_first(*rest, end);
+  *rest = end == TTM_NOT_FOUND ? ttm_view_from(*rest, rest->n) : ttm_view_from(*rest, end + 1);
+  return true;
+}
+
+/* ---- the entry function ---- */
+
+/* Reads a function's head at *v (behind "func.func"); true when it has a name and an argument list, *v then stands at its "(". */
+static bool take_function_head(ttm_view *v, ttm_view *name, bool *hidden) {
+  ttm_view at = skip_spaces(*v);
+  if (at.p == v->p) return false; /* 'func.func' in a sentence */
+  *hidden = false;
+  if (at.n && at.p[0] != '@') {
+    ttm_view visibility = take_name(&at);
+    *hidden = !ttm_view_eq(visibility, TTM_LIT("public"));
+    at = skip_spaces(at);
+  }
+  if (!ttm_view_take(&at, TTM_LIT("@"))) return false;
+  *name = take_symbol(&at);
+  at = skip_spaces(at);
+  *v = at;
+  return name->n && at.n && at.p[0] == '(';
+}
+
+/* A declaration lists bare types; only a function with a body names its arguments. */
+static bool lists_values(ttm_view at_parenthesis) {
+  ttm_view inside = skip_spaces(ttm_view_from(at_parenthesis, 1));
+  return inside.n && (inside.p[0] == '%' || inside.p[0] == ')');
+}
+
+/* The text from the "(" of the entry function's arguments on; empty without one. */
+static ttm_view find_entry(ttm_view text) {
+  static const ttm_view keyword = TTM_LIT("func.func");
+  ttm_view first_public = {text.p, 0};
+  for (;;) {
+    size_t at = ttm_view_find(text, keyword);
+    if (at == TTM_NOT_FOUND) return first_public;
+    text = ttm_view_from(text, at + keyword.n);
+    ttm_view head = text, name;
+    bool hidden;
+    if (!take_function_head(&head, &name, &hidden) || !lists_values(head)) continue;
+    if (ttm_view_eq(name, TTM_LIT("main"))) return head;
+    if (!hidden && !first_public.n) first_public = head;
+  }
+}
+
+/* ---- one argument ---- */
+
+/* "parameter" of `#ttcore.argument_type<parameter>`, of `<parameter>` and of a bare `parameter`. */
+static ttm_view innermost_word(ttm_view value) {
+  size_t open = ttm_view_find_char(value, '<');
+  if (open != TTM_NOT_FOUND) value = ttm_scan_trim(ttm_view_from(value, open + 1));
+  return take_name(&value);
+}
+
+static ttm_arg_kind kind_of(ttm_view word) {
+  if (ttm_view_eq(word, TTM_LIT("input"))) return TTM_ARG_INPUT;
+  if (ttm_view_eq(word, TTM_LIT("parameter"))) return TTM_ARG_PARAMETER;
+  if (ttm_view_eq(word, TTM_LIT("constant"))) return TTM_ARG_CONSTANT;
+  if (ttm_view_eq(word, TTM_LIT("default"))) return TTM_ARG_DEFAULT;
+  return TTM_ARG_UNKNOWN;
+}
+
+static ttm_view tensor_in(ttm_view value) {
+  size_t at = ttm_view_find(value, TTM_LIT("tensor<"));
+  if (at == TTM_NOT_FOUND) return (ttm_view){value.p, 0};
+  value = ttm_view_from(value, at);
+  size_t close = ttm_scan_close(value, sizeof "tensor" - 1);
+  return close == TTM_NOT_FOUND ? ttm_view_first(value, 0) : ttm_view_first(value, close + 1);
+}
+
+/* The inside of a string value; copied into the arena only when it holds escapes. 0 or TTM_ENOMEM. */
+static int read_string(ttm_view value, ttm_arena *arena, ttm_view *out) {
+  if (!value.n || value.p[0] != '"') return TTM_OK;
+  size_t end = ttm_scan_string_end(value, 0);
+  if (end == TTM_NOT_FOUND) return TTM_OK;
+  ttm_view inside = {value.p + 1, end - 2};
+  if (ttm_view_find_char(inside, '\\') == TTM_NOT_FOUND) {
+    *out = inside;
+    return TTM_OK;
+  }
+  ttm_buf plain = {0};
+  ttm_scan_unescape(inside, &plain);
+  char *copy = plain.failed ? NULL : ttm_arena_copy(arena, ttm_buf_view(&plain));
+  if (copy) *out = (ttm_view){copy, plain.n};
+  ttm_buf_free(&plain);
+  return copy ? TTM_OK : TTM_ENOMEM;
+}
+
+/* Before 2025 the dialect was called "tt": only what follows the first dot tells. */
+static bool key_is(ttm_view key, ttm_view name) {
+  size_t dot = ttm_view_find_char(key, '.');
+  return dot != TTM_NOT_FOUND && ttm_view_eq(ttm_view_from(key, dot + 1), name);
+}
+
+static int read_attribute(ttm_view key, ttm_view value, ttm_arena *arena, ttm_module_arg *arg) {
+  if (ttm_view_eq(key, TTM_LIT("ttir.name"))) return read_string(value, arena, &arg->name);
+  if (key_is(key, TTM_LIT("argument_type"))) arg->kind = kind_of(innermost_word(value));
+  if (key_is(key, TTM_LIT("shard_status"))) arg->shard_status = innermost_word(value);
+  if (key_is(key, TTM_LIT("local_shape"))) arg->local_type = tensor_in(value);
+  if (key_is(key, TTM_LIT("kv_cache"))) arg->kv_cache = !ttm_view_eq(value, TTM_LIT("false"));
+  if (key_is(key, TTM_LIT("runtime_tensor_sharding"))) { /* both in one, early 2026 */
+    size_t status = ttm_view_find(value, TTM_LIT("shard_status"));
+    if (status != TTM_NOT_FOUND) arg->shard_status = innermost_word(ttm_view_from(value, status));
+    arg->local_type = tensor_in(value);
+  }
+  return TTM_OK;
+}
+
+static int read_attributes(ttm_view inside, ttm_arena *arena, ttm_module_arg *arg) {
+  ttm_pieces it = {inside, false};
+  ttm_view piece;
+  while (ttm_pieces_next(&it, &piece)) {
+    size_t equals = ttm_scan_find(piece, 0, '=');
+    if (equals == TTM_NOT_FOUND) continue;
+    ttm_view key = ttm_scan_trim(ttm_view_first(piece, equals));
+    if (key.n >= 2 && key.p[0] == '"') key = (ttm_view){key.p + 1, key.n - 2};
+    if (read_attribute(key, ttm_scan_trim(ttm_view_from(piece, equals + 1)), arena, arg)) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+/* `%arg0: TYPE {attributes} loc(...)`: the type ends where a top-level brace or the location begins. */
+static int read_argument(ttm_view piece, ttm_arena *arena, ttm_module_arg *arg) {
+  static const ttm_view none = TTM_LIT("");
+  *arg = (ttm_module_arg){.ssa = none, .name = none, .kind = TTM_ARG_UNKNOWN, .type = none, .local_type = none, .shard_status = none};
+  size_t colon = ttm_view_find_char(piece, ':');
+  if (!piece.n || piece.p[0] != '%' || colon == TTM_NOT_FOUND) return TTM_OK;
+  arg->ssa = ttm_scan_trim(ttm_view_first(piece, colon));
+  ttm_view rest = ttm_scan_trim(ttm_view_from(piece, colon + 1));
+  size_t brace = ttm_scan_find(rest, 0, '{');
+  ttm_view type = ttm_view_first(rest, brace);
+  if (brace == TTM_NOT_FOUND || brace == rest.n) {
+    size_t location = ttm_view_find(rest, TTM_LIT(" loc("));
+    type = ttm_view_first(rest, location);
+  } else {
+    size_t close = ttm_scan_close(rest, brace);
+    if (close != TTM_NOT_FOUND &&
+        read_attributes((ttm_view){rest.p + brace + 1, close - brace - 1}, arena, arg)) {
+      return TTM_ENOMEM;
+    }
+  }
+  arg->type = ttm_scan_trim(type);
+  return TTM_OK;
+}
+
+int ttm_module_args_parse(ttm_view text, ttm_arena *arena, ttm_module_args *out) {
+  ttm_view entry = find_entry(text);
+  if (!entry.n) return TTM_OK;
+  /* Without the closing parenthesis the dump was cut: the arguments that are whole still count. */
+  size_t close = ttm_scan_close(entry, 0);
+  ttm_pieces it = {ttm_view_from(ttm_view_first(entry, close), 1), false};
+  ttm_view piece;
+  while (ttm_pieces_next(&it, &piece)) {
+    ttm_module_arg arg;
+    if (read_argument(piece, arena, &arg)) return TTM_ENOMEM;
+    if (arg.ssa.n && arg.type.n && ttm_vec_push(out, arg)) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+/* ---- locations ---- */
+
+enum {
+  ALIAS_DEPTH = 16,      /* a chain of aliases longer than this is a cycle, or might as well be one */
+  ALIAS_BYTES = 1 << 14, /* what one location may grow to by its aliases; beyond that they read "unknown" */
+  BROKEN_PER_LINE = 8,   /* "loc(" without an end: so often it is tried again on one line */
+};
+
+typedef enum source { FROM_ALIAS, FROM_INLINE, FROM_CALLEE, SOURCE_COUNT } source;
+
+typedef struct found {
+  uint32_t name; /* id in names */
+  uint32_t line;
+} found;
+
+typedef struct locator {
+  ttm_intern aliases;             /* "#loc12" */
+  TTM_VEC(ttm_view) definitions;  /* by alias id: what stands between loc( and ); p is NULL when not seen */
+  TTM_VEC(uint32_t) alias_names;  /* by alias id: name id + 1; 0 before the first use */
+  ttm_intern names;
+  TTM_VEC(uint8_t) seen;          /* by name id: one bit per source */
+  TTM_VEC(found) found[SOURCE_COUNT];
+  ttm_buf expanded, rendered;
+} locator;
+
+static void locator_free(locator *l) {
+  ttm_intern_free(&l->aliases);
+  ttm_intern_free(&l->names);
+  ttm_vec_free(&l->definitions);
+  ttm_vec_free(&l->alias_names);
+  ttm_vec_free(&l->seen);
+  for (int s = 0; s < SOURCE_COUNT; s++) ttm_vec_free(&l->found[s]);
+  ttm_buf_free(&l->expanded);
+  ttm_buf_free(&l->rendered);
+}
+
+/* `#loc12 = loc(...)`; other alias lines (#dram, #system_desc) give false. */
+static bool read_definition(ttm_view line, ttm_view *alias, ttm_view *raw) {
+  ttm_view at = ttm_view_from(line, 1);
+  ttm_view name = take_name(&at);
+  *alias = (ttm_view){line.p, name.n + 1};
+  at = skip_spaces(at);
+  if (!name.n || !ttm_view_take(&at, TTM_LIT("="))) return false;
+  at = skip_spaces(at);
+  if (!ttm_view_starts(at, TTM_LIT("loc("))) return false;
+  size_t close = ttm_scan_close(at, 3);
+  if (close == TTM_NOT_FOUND) return false;
+  *raw = ttm_scan_trim((ttm_view){at.p + 4, close - 4});
+  return true;
+}
+
+static int collect_definitions(locator *l, ttm_view text) {
+  ttm_view line, alias, raw;
+  while (take_line(&text, &line)) {
+    line = skip_spaces(line);
+    if (!line.n || line.p[0] != '#' || !read_definition(line, &alias, &raw)) continue;
+    uint32_t id;
+    if (ttm_intern_add(&l->aliases, alias, &id)) return TTM_ENOMEM;
+    while (l->definitions.n <= id) {
+      if (ttm_vec_push(&l->definitions, (ttm_view){NULL, 0}) || ttm_vec_push(&l->alias_names, 0)) return TTM_ENOMEM;
+    }
+    l->definitions.at[id] = raw;
+  }
+  return TTM_OK;
+}
+
+/* In `"name"(child)` only the name counts, so the child (often a long chain) is not followed. */
+static ttm_view without_child(ttm_view raw) {
+  if (!raw.n || raw.p[0] != '"') return raw;
+  size_t end = ttm_scan_string_end(raw, 0);
+  if (end == TTM_NOT_FOUND) return raw;
+  ttm_view rest = skip_spaces(ttm_view_from(raw, end));
+  return rest.n && rest.p[0] == '(' ? ttm_view_first(raw, end) : raw;
+}
+
+/* Appends `raw` with every alias replaced by what it stands for. Each replacement costs its length out of *budget, so the work
+ * is bounded whatever the aliases say of each other. */
+static void expand(locator *l, ttm_view raw, int depth, size_t *budget) {
+  raw = without_child(raw);
+  while (raw.n) {
+    size_t n = 0;
+    while (n < raw.n && raw.p[n] != '#' && raw.p[n] != '"') n++;
+    if (n < raw.n && raw.p[n] == '"') {
+      size_t end = ttm_scan_string_end(raw, n);
+      n = end == TTM_NOT_FOUND ? raw.n : end;
+      ttm_buf_put(&l->expanded, ttm_view_first(raw, n));
+      raw = ttm_view_from(raw, n);
+      continue;
+    }
+    ttm_buf_put(&l->expanded, ttm_view_first(raw, n));
+    raw = ttm_view_from(raw, n);
+    if (!raw.n) break;
+    ttm_view rest = ttm_view_from(raw, 1), name = take_name(&rest), alias = {raw.p, name.n + 1};
+    uint32_t id = ttm_intern_find(&l->aliases, alias);
+    ttm_view meant = id ? without_child(l->definitions.at[id]) : (ttm_view){NULL, 0};
+    if (!id && !ttm_view_starts(alias, TTM_LIT("#loc"))) {
+      ttm_buf_put(&l->expanded, alias); /* an attribute in a fused location's metadata */
+    } else if (!id || depth == ALIAS_DEPTH || meant.n + 1 > *budget) {
+      ttm_buf_puts(&l->expanded, "unknown");
+    } else {
+      *budget -= meant.n + 1;
+      expand(l, meant, depth + 1, budget);
+    }
+    raw = rest;
+  }
+}
+
+/* The name of a location as operation lines give it; id 0 for one without a name. 0 or TTM_ENOMEM. */
+static int name_location(locator *l, ttm_view raw, uint32_t *id) {
+  size_t budget = ALIAS_BYTES;
+  ttm_buf_clear(&l->expanded);
+  ttm_buf_clear(&l->rendered);
+  expand(l, raw, 0, &budget);
+  *id = 0;
+  if (!l->expanded.failed && !ttm_location_render(ttm_buf_view(&l->expanded), &l->rendered)) {
+    return l->rendered.failed ? TTM_ENOMEM : TTM_OK;
+  }
+  if (l->expanded.failed || l->rendered.failed) return TTM_ENOMEM;
+  return ttm_intern_add(&l->names, ttm_buf_view(&l->rendered), id);
+}
+
+/* Keeps the first line of a name for each way it can be found. */
+static int note(locator *l, source from, uint32_t name, uint32_t line) {
+  if (!name) return TTM_OK;
+  while (l->seen.n <= name) {
+    if (ttm_vec_push(&l->seen, 0)) return TTM_ENOMEM;
+  }
+  uint8_t bit = (uint8_t)(1u << from);
+  if (l->seen.at[name] & bit) return TTM_OK;
+  l->seen.at[name] |= bit;
+  return ttm_vec_push(&l->found[from], (found){name, line});
+}
+
+static int note_alias(locator *l, ttm_view alias, uint32_t line) {
+  uint32_t id = ttm_intern_find(&l->aliases, alias), name;
+  if (!id) return TTM_OK;
+  if (!l->alias_names.at[id]) {
+    if (name_location(l, l->definitions.at[id], &name)) return TTM_ENOMEM;
+    l->alias_names.at[id] = name + 1;
+  }
+  return note(l, FROM_ALIAS, l->alias_names.at[id] - 1, line);
+}
+
+static int note_locations(locator *l, ttm_view line, uint32_t number) {
+  size_t from = 0;
+  for (int broken = 0; broken < BROKEN_PER_LINE;) {
+    size_t at = ttm_view_find(ttm_view_from(line, from), TTM_LIT("loc("));
+    if (at == TTM_NOT_FOUND) break;
+    at += from;
+    from = at + 4;
+    if (at && ttm_scan_is_name(line.p[at - 1])) continue; /* "alloc(" */
+    size_t close = ttm_scan_close(line, at + 3);
+    if (close == TTM_NOT_FOUND) {
+      broken++;
+      continue;
+    }
+    ttm_view raw = ttm_scan_trim((ttm_view){line.p + at + 4, close - at - 4});
+    from = close + 1;
+    ttm_view rest = ttm_view_from(raw, 1);
+    if (raw.n && raw.p[0] == '#' && take_name(&rest).n && !rest.n) {
+      if (note_alias(l, raw, number)) return TTM_ENOMEM;
+      continue;
+    }
+    uint32_t name;
+    if (name_location(l, raw, &name) || note(l, FROM_INLINE, name, number)) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+/* const-eval calls mostly stand at loc(unknown): their callee, "@main_const_eval_0", finds them. */
+static int note_callee(locator *l, ttm_view line, uint32_t number) {
+  static const ttm_view op = TTM_LIT("load_cached");
+  size_t at = ttm_view_find(line, op);
+  if (at == TTM_NOT_FOUND) return TTM_OK;
+  ttm_view rest = ttm_view_from(line, at + op.n);
+  if (!ttm_view_take(&rest, TTM_LIT("("))) { /* generic form */
+    at = ttm_view_find(rest, TTM_LIT("callee = @"));
+    if (at == TTM_NOT_FOUND) return TTM_OK;
+    rest = ttm_view_from(rest, at + sizeof "callee = " - 1);
+  }
+  if (!ttm_view_starts(rest, TTM_LIT("@"))) return TTM_OK;
+  ttm_view after = ttm_view_from(rest, 1);
+  ttm_view callee = {rest.p, take_name(&after).n + 1};
+  uint32_t name;
+  if (callee.n == 1) return TTM_OK;
+  if (ttm_intern_add(&l->names, callee, &name)) return TTM_ENOMEM;
+  return note(l, FROM_CALLEE, name, number);
+}
+
+static int collect_uses(locator *l, ttm_view text) {
+  ttm_view line;
+  for (uint32_t number = 1; take_line(&text, &line); number += number < UINT32_MAX) {
+    ttm_view start = skip_spaces(line);
+    if (!start.n || start.p[0] == '#') continue;
+    if (note_locations(l, line, number) || note_callee(l, line, number)) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+static int give(locator *l, ttm_arena *arena, ttm_loc_lines *out) {
+  enum { GIVEN = 1 << SOURCE_COUNT };
+  for (int s = 0; s < SOURCE_COUNT; s++) {
+    for (size_t i = 0; i < l->found[s].n; i++) {
+      found f = l->found[s].at[i];
+      if (l->seen.at[f.name] & GIVEN) continue;
+      l->seen.at[f.name] |= GIVEN;
+      ttm_view name = ttm_intern_get(&l->names, f.name);
+      char *copy = ttm_arena_copy(arena, name);
+      if (!copy || ttm_vec_push(out, (ttm_loc_line){{copy, name.n}, f.line})) return TTM_ENOMEM;
+    }
+  }
+  return TTM_OK;
+}
+
+int ttm_module_loc_lines(ttm_view text, ttm_arena *arena, ttm_loc_lines *out) {
+  locator l = {0};
+  int rc = collect_definitions(&l, text);
+  if (!rc) rc = collect_uses(&l, text);
+  if (!rc) rc = give(&l, arena, out);
+  locator_free(&l);
+  return rc;
+}
+
+/* ---- facts ---- */
+
+/* Product of the sizes in `1x8` or `"x"=2, "y"=4`, up to the closing bracket; 0 when there is none or it is absurd. */
+static uint32_t mesh_product(ttm_view v) {
+  uint64_t product = 0, size;
+  while (v.n && v.p[0] != '>' && v.p[0] != ']' && v.p[0] != '}' && v.p[0] != '\n') {
+    if (v.p[0] == '"') { /* an axis may be called "_axis_0" */
+      size_t end = ttm_scan_string_end(v, 0);
+      if (end == TTM_NOT_FOUND) return 0;
+      v = ttm_view_from(v, end);
+    } else if (ttm_view_take_u64(&v, &size)) {
+      if (!product) product = 1;
+      if (__builtin_mul_overflow(product, size, &product) || product > UINT32_MAX) return 0;
+      if (ttm_view_starts(v, TTM_LIT(", chip"))) break; /* meshShape = 1x8, chipIds = [...] */
+    } else {
+      v = ttm_view_from(v, 1);
+    }
+  }
+  return (uint32_t)product;
+}
+
+static uint32_t first_mesh(ttm_view text) {
+  static const ttm_view marks[] = {TTM_LIT("ttcore.meshes<"), TTM_LIT("sdy.mesh @"), TTM_LIT("meshShape = "),
+                                   TTM_LIT("<mesh_shape ")};
+  ttm_view scope = text;
+  uint32_t devices = 0;
+  for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+    size_t at = ttm_view_find(scope, marks[i]);
+    if (at == TTM_NOT_FOUND) continue;
+    ttm_view shape = ttm_view_from(text, at + marks[i].n);
+    if (marks[i].p[0] == 's') { /* behind the name of the mesh, which may hold digits */
+      take_symbol(&shape);
+    } else if (marks[i].p[0] == 't') {
+      ttm_view_take(&shape, TTM_LIT("[<"));
+    }
+    uint32_t product = mesh_product(shape);
+    if (!product) continue;
+    devices = product;
+    scope = ttm_view_first(text, at); /* only an earlier one can still win */
+  }
+  return devices;
+}
+
+static ttm_view module_name(ttm_view text) {
+  static const ttm_view keyword = TTM_LIT("module @");
+  size_t from = 0;
+  for (;;) {
+    size_t at = ttm_view_find(ttm_view_from(text, from), keyword);
+    if (at == TTM_NOT_FOUND) return (ttm_view){text.p, 0};
+    at += from;
+    from = at + keyword.n;
+    ttm_view rest = ttm_view_from(text, from);
+    if (at && !ttm_scan_is_space(text.p[at - 1]) && text.p[at - 1] != '.') continue; /* `builtin.module @X` names it too */
+    return take_symbol(&rest);
+  }
+}
+
+ttm_module_facts ttm_module_facts_read(ttm_view text) {
+  static const ttm_view alignment = TTM_LIT("noc_dram_address_align_bytes = ");
+  ttm_module_facts facts = {.name = module_name(text), .devices = first_mesh(text)};
+  size_t at = ttm_view_find(text, alignment);
+  uint64_t bytes;
+  if (at != TTM_NOT_FOUND) {
+    ttm_view rest = ttm_view_from(text, at + alignment.n);
+    if (ttm_view_take_u64(&rest, &bytes) && bytes <= UINT32_MAX) facts.dram_alignment = (uint32_t)bytes;
+  }
+  return facts;
+}
