@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 
 enum {
-  MAX_MUTATED = 1 << 16,   /* mutations do not grow beyond this; replayed files may be larger */
+  MAX_MUTATED = 1 << 16, /* mutations do not grow beyond this; replayed files may be larger */
   MAX_PREFIXED = 2048,   /* seeds up to this size are tried cut at every byte */
   SECONDS_PER_INPUT = 60 /* longer is a hang, also on a busy machine under ASan */
 };
@@ -113,15 +113,16 @@ static void add_path(const char *path) {
 }
 
 static void add_builtin_seeds(void) {
-  static const char *const texts[] = {
-      "",
-      "\n",
-      "a b=1, c=[2, 3] <x> {\"y\": \"z\\\"\"} (1x2) -> ()\n",
-      "%0 = \"ttnn.add\"(%1, %2) <{dtype = #ttcore.supportedDataTypes<bf16>}> : (tensor<32x32xbf16>) -> tensor<32x32xbf16> "
-      "loc(\"add.1\")",
+  /* Named, because clang takes two literals in a row inside a list for a forgotten comma. */
+  static const char operation[] =
+      "%0 = \"ttnn.add\"(%1, %2) <{dtype = #ttcore.supportedDataTypes<bf16>}> : (tensor<32x32xbf16>) -> "
+      "tensor<32x32xbf16> "
+      "loc(\"add.1\")";
+  static const char state[] =
       "2025-01-01 00:00:00.000 |   DEBUG | Runtime | Device DRAM memory state: MemoryView{numBanks: 12, "
-      "totalBytesPerBank: 1071181792, totalBytesAllocatedPerBank: 0}\r\n",
-  };
+      "totalBytesPerBank: 1071181792, totalBytesAllocatedPerBank: 0}\r\n";
+  static const char *const texts[] = {"", "\n", "a b=1, c=[2, 3] <x> {\"y\": \"z\\\"\"} (1x2) -> ()\n", operation,
+                                      state};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) add_seed(texts[i], strlen(texts[i]));
   add_seed("\0\xff\x80\0", 4);
 }
@@ -145,19 +146,47 @@ static void replace(input *work, size_t at, size_t cut, const uint8_t *bytes, si
 
 static void mutate(input *work, uint64_t *random) {
   /* Bytes and words on which parsers of brackets, numbers and lines turn. */
-  static const char *const telling[] = {"\n", "\r", "<", ">", "(", ")", "[", "]", "{", "}", "\"", "\\", ",", "->", ":", "=", "#", "%",
-                                        "0", "18446744073709551615", "18446744073709551616", "-1", "1e999", "x", "\x1b[32m",
-                                        "\xff", "\xe2\x80", " ", "\t"};
+  static const char *const telling[] = {"\n",
+                                        "\r",
+                                        "<",
+                                        ">",
+                                        "(",
+                                        ")",
+                                        "[",
+                                        "]",
+                                        "{",
+                                        "}",
+                                        "\"",
+                                        "\\",
+                                        ",",
+                                        "->",
+                                        ":",
+                                        "=",
+                                        "#",
+                                        "%",
+                                        "0",
+                                        "18446744073709551615",
+                                        "18446744073709551616",
+                                        "-1",
+                                        "1e999",
+                                        "x",
+                                        "\x1b[32m",
+                                        "\xff",
+                                        "\xe2\x80",
+                                        " ",
+                                        "\t"};
   size_t at = below(random, work->n + 1), left = work->n - at;
   switch (below(random, 8)) {
     case 0: /* cut the end off */
       work->n = at;
       break;
     case 1: /* flip bits */
-      for (size_t i = 1 + below(random, 8); i && work->n; i--) work->at[below(random, work->n)] ^= (uint8_t)(1u << below(random, 8));
+      for (size_t i = 1 + below(random, 8); i && work->n; i--)
+        work->at[below(random, work->n)] ^= (uint8_t)(1u << below(random, 8));
       break;
     case 2: /* random bytes */
-      for (size_t i = 1 + below(random, 4); i && work->n; i--) work->at[below(random, work->n)] = (uint8_t)next_random(random);
+      for (size_t i = 1 + below(random, 4); i && work->n; i--)
+        work->at[below(random, work->n)] = (uint8_t)next_random(random);
       break;
     case 3: /* take a piece out */
       replace(work, at, below(random, left + 1), NULL, 0);
@@ -177,7 +206,11 @@ static void mutate(input *work, uint64_t *random) {
     }
     case 6: { /* a telling word */
       const char *word = telling[below(random, sizeof telling / sizeof *telling)];
-      replace(work, at, below(random, 2) ? 0 : left < strlen(word) ? left : strlen(word), (const uint8_t *)word, strlen(word));
+      replace(work, at,
+              below(random, 2)      ? 0
+              : left < strlen(word) ? left
+                                    : strlen(word),
+              (const uint8_t *)word, strlen(word));
       break;
     }
     default: { /* the same byte many times: nesting, long numbers */
@@ -194,7 +227,8 @@ static void try_input(const uint8_t *bytes, size_t n) {
   current.n = n;
   if (n) memcpy(current.at, bytes, n);
   run++;
-  snprintf(crash_name, sizeof crash_name, "crash-%s-%llu-%llu", program_name, (unsigned long long)seed, (unsigned long long)run);
+  snprintf(crash_name, sizeof crash_name, "crash-%s-%llu-%llu", program_name, (unsigned long long)seed,
+           (unsigned long long)run);
   alarm(SECONDS_PER_INPUT);
   LLVMFuzzerTestOneInput(current.at, n);
   free(current.at);
@@ -210,16 +244,20 @@ int main(int argc, char **argv) {
   signal(SIGABRT, on_signal), signal(SIGALRM, on_signal);
 
   for (int i = 1; i < argc; i++) {
-    if (!strncmp(argv[i], "-runs=", 6)) runs = strtoull(argv[i] + 6, NULL, 10);
-    else if (!strncmp(argv[i], "-seed=", 6)) seed = strtoull(argv[i] + 6, NULL, 10);
-    else if (argv[i][0] != '-') add_path(argv[i]);
+    if (!strncmp(argv[i], "-runs=", 6))
+      runs = strtoull(argv[i] + 6, NULL, 10);
+    else if (!strncmp(argv[i], "-seed=", 6))
+      seed = strtoull(argv[i] + 6, NULL, 10);
+    else if (argv[i][0] != '-')
+      add_path(argv[i]);
   }
   if (!seed_count) add_builtin_seeds();
 
   for (size_t i = 0; i < seed_count; i++) try_input(seeds[i].at, seeds[i].n);
   uint64_t replayed = run;
   for (size_t i = 0; i < seed_count && run - replayed < runs; i++)
-    for (size_t n = 0; seeds[i].n <= MAX_PREFIXED && n < seeds[i].n && run - replayed < runs; n++) try_input(seeds[i].at, n);
+    for (size_t n = 0; seeds[i].n <= MAX_PREFIXED && n < seeds[i].n && run - replayed < runs; n++)
+      try_input(seeds[i].at, n);
   uint64_t prefixes = run - replayed;
 
   uint64_t random = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;

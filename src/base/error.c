@@ -15,6 +15,4 @@ int ttm_error_set(ttm_error *err, int code, const char *format, ...) {
   return code;
 }
 
-int ttm_error_nomem(ttm_error *err) {
-  return ttm_error_set(err, TTM_ENOMEM, "Out of memory on this host.");
-}
+int ttm_error_nomem(ttm_error *err) { return ttm_error_set(err, TTM_ENOMEM, "Out of memory on this host."); }

@@ -16,9 +16,7 @@ typedef struct ttm_view {
 #define TTM_LIT(s) ((ttm_view){"" s, sizeof(s) - 1})
 #define TTM_NOT_FOUND ((size_t)-1)
 
-static inline ttm_view ttm_view_of(const char *cstr) {
-  return (ttm_view){cstr, cstr ? strlen(cstr) : 0};
-}
+static inline ttm_view ttm_view_of(const char *cstr) { return (ttm_view){cstr, cstr ? strlen(cstr) : 0}; }
 
 static inline bool ttm_view_eq(ttm_view a, ttm_view b) {
   return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
@@ -38,17 +36,13 @@ static inline ttm_view ttm_view_from(ttm_view v, size_t start) {
 }
 
 /* The first `n` bytes, or all of them. */
-static inline ttm_view ttm_view_first(ttm_view v, size_t n) {
-  return (ttm_view){v.p, n < v.n ? n : v.n};
-}
+static inline ttm_view ttm_view_first(ttm_view v, size_t n) { return (ttm_view){v.p, n < v.n ? n : v.n}; }
 
 /* Offset of `needle`, or TTM_NOT_FOUND. */
 size_t ttm_view_find(ttm_view v, ttm_view needle);
 size_t ttm_view_find_char(ttm_view v, char c);
 
-static inline bool ttm_view_contains(ttm_view v, ttm_view needle) {
-  return ttm_view_find(v, needle) != TTM_NOT_FOUND;
-}
+static inline bool ttm_view_contains(ttm_view v, ttm_view needle) { return ttm_view_find(v, needle) != TTM_NOT_FOUND; }
 
 /* Without leading and trailing blanks, tabs and carriage returns. */
 ttm_view ttm_view_trim(ttm_view v);

@@ -89,12 +89,9 @@ static void reuse_after_free(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(pieces_are_aligned_and_apart),
-      cmocka_unit_test(copies_are_packed),
-      cmocka_unit_test(larger_than_a_block),
-      cmocka_unit_test(fills_a_block_to_the_last_byte),
-      cmocka_unit_test(refuses_sizes_that_wrap),
-      cmocka_unit_test(reuse_after_free),
+      cmocka_unit_test(pieces_are_aligned_and_apart), cmocka_unit_test(copies_are_packed),
+      cmocka_unit_test(larger_than_a_block),          cmocka_unit_test(fills_a_block_to_the_last_byte),
+      cmocka_unit_test(refuses_sizes_that_wrap),      cmocka_unit_test(reuse_after_free),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,8 +75,10 @@ static void many_alike_texts_stay_apart(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(depends_on_bytes_not_on_place), cmocka_unit_test(never_reads_past_the_end),
-      cmocka_unit_test(length_counts),                 cmocka_unit_test(every_bit_counts),
+      cmocka_unit_test(depends_on_bytes_not_on_place),
+      cmocka_unit_test(never_reads_past_the_end),
+      cmocka_unit_test(length_counts),
+      cmocka_unit_test(every_bit_counts),
       cmocka_unit_test(many_alike_texts_stay_apart),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

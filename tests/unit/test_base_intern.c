@@ -91,10 +91,8 @@ static void collisions(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(same_text_same_id),
-      cmocka_unit_test(empty_is_zero),
-      cmocka_unit_test(bytes_of_any_kind),
-      cmocka_unit_test(growth_keeps_ids_and_addresses),
+      cmocka_unit_test(same_text_same_id), cmocka_unit_test(empty_is_zero),
+      cmocka_unit_test(bytes_of_any_kind), cmocka_unit_test(growth_keeps_ids_and_addresses),
       cmocka_unit_test(collisions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

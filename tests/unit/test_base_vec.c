@@ -54,8 +54,11 @@ static void free_of_empty(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(grows_and_keeps),         cmocka_unit_test(holds_structs), cmocka_unit_test(reserve_is_exact_when_large),
-      cmocka_unit_test(refuses_sizes_that_wrap), cmocka_unit_test(free_of_empty),
+      cmocka_unit_test(grows_and_keeps),
+      cmocka_unit_test(holds_structs),
+      cmocka_unit_test(reserve_is_exact_when_large),
+      cmocka_unit_test(refuses_sizes_that_wrap),
+      cmocka_unit_test(free_of_empty),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,7 +98,8 @@ static void taking_numbers(void **state) {
 
 static void refusing_numbers(void **state) {
   (void)state;
-  static const char *const refused[] = {"18446744073709551616", "99999999999999999999", "184467440737095516150", "-1", "+1", " 1", "", "x"};
+  static const char *const refused[] = {
+      "18446744073709551616", "99999999999999999999", "184467440737095516150", "-1", "+1", " 1", "", "x"};
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
     uint64_t n = 7;
     ttm_view v = ttm_view_of(refused[i]), before = v;
@@ -119,11 +120,16 @@ static void number_at_the_end_of_a_block(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(equality),         cmocka_unit_test(starts_and_ends),
-      cmocka_unit_test(parts),            cmocka_unit_test(finding),
-      cmocka_unit_test(finding_stays_inside), cmocka_unit_test(trimming),
-      cmocka_unit_test(taking_literals),  cmocka_unit_test(taking_numbers),
-      cmocka_unit_test(refusing_numbers), cmocka_unit_test(number_at_the_end_of_a_block),
+      cmocka_unit_test(equality),
+      cmocka_unit_test(starts_and_ends),
+      cmocka_unit_test(parts),
+      cmocka_unit_test(finding),
+      cmocka_unit_test(finding_stays_inside),
+      cmocka_unit_test(trimming),
+      cmocka_unit_test(taking_literals),
+      cmocka_unit_test(taking_numbers),
+      cmocka_unit_test(refusing_numbers),
+      cmocka_unit_test(number_at_the_end_of_a_block),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

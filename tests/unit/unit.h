@@ -15,10 +15,10 @@
 #include "base/view.h"
 
 /* The view holds exactly these bytes. */
-#define assert_view(view, literal)                  \
-  do {                                              \
-    ttm_view got_ = (view), want_ = TTM_LIT(literal); \
-    assert_int_equal(got_.n, want_.n);              \
+#define assert_view(view, literal)                              \
+  do {                                                          \
+    ttm_view got_ = (view), want_ = TTM_LIT(literal);           \
+    assert_int_equal(got_.n, want_.n);                          \
     if (want_.n) assert_memory_equal(got_.p, want_.p, want_.n); \
   } while (0)
 
