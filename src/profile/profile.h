@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/intern.h"
 #include "parse/incident_text.h"
+#include "parse/memory_view.h"
 #include "parse/module_dump.h"
 #include "parse/tensor_type.h"
 #include "ttmem/profile.h"
@@ -82,12 +83,6 @@ typedef struct ttm_op {
 #define TTM_STATE_BEFORE_SUBMIT (UINT32_MAX - 1)
 #define TTM_STATE_AFTER_SUBMIT (UINT32_MAX - 2)
 #define TTM_STATE_BARE (UINT32_MAX - 3) /* four lines without a header */
-
-/* One memory at one moment, per bank, in 0.001 MB. */
-typedef struct ttm_level {
-  uint32_t banks;
-  uint32_t total, allocated, free, largest;
-} ttm_level;
 
 /* What seldom changes from state to state, stored once per distinct value. */
 typedef struct ttm_state_frame {

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* posix_fadvise, O_CLOEXEC */
+#include "base/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+enum { STORED_BYTES = 256 * 1024 };
+
+typedef enum form { FORM_PLAIN, FORM_GZIP, FORM_ZSTD } form;
+
+struct ttm_source {
+  int fd;
+  const char *path; /* borrowed from the caller of open, used in messages */
+  form form;
+  uint64_t position, size;
+  const char *damage;
+  bool ended;      /* the stored bytes are used up */
+  bool frame_open; /* inside a compressed frame: an end here is a cut */
+  char *stored;    /* compressed bytes, or the first plain ones */
+  size_t stored_at, stored_n;
+  z_stream gzip;
+  ZSTD_DStream *zstd;
+};
+
+/* read(2) until something comes, the end, or a real error. */
+static int read_some(ttm_source *s, char *buf, size_t cap, size_t *got, ttm_error *err) {
+  ssize_t n;
+  do n = read(s->fd, buf, cap);
+  while (n < 0 && errno == EINTR);
+  if (n < 0) return ttm_error_set(err, TTM_EIO, "Cannot read %s: %s.", s->path, strerror(errno));
+  *got = (size_t)n;
+  s->position += (uint64_t)n;
+  s->ended = n == 0;
+  return TTM_OK;
+}
+
+static int refill(ttm_source *s, ttm_error *err) {
+  s->stored_at = 0;
+  return read_some(s, s->stored, STORED_BYTES, &s->stored_n, err);
+}
+
+/* Reads the first bytes and tells the form by its magic number. */
+static int detect(ttm_source *s, ttm_error *err) {
+  while (s->stored_n < 4 && !s->ended) {
+    size_t got = 0;
+    int rc = read_some(s, s->stored + s->stored_n, STORED_BYTES - s->stored_n, &got, err);
+    if (rc) return rc;
+    s->stored_n += got;
+  }
+  if (s->stored_n >= 2 && memcmp(s->stored, "\x1f\x8b", 2) == 0) {
+    s->form = FORM_GZIP;
+    if (inflateInit2(&s->gzip, 15 + 16) != Z_OK) return ttm_error_nomem(err);
+  } else if (s->stored_n >= 4 && memcmp(s->stored, "\x28\xb5\x2f\xfd", 4) == 0) {
+    s->form = FORM_ZSTD;
+    s->zstd = ZSTD_createDStream();
+    if (!s->zstd) return ttm_error_nomem(err);
+    /* Logs packed with --long; the window is the decoder's memory, so it stays bounded. */
+    ZSTD_DCtx_setParameter(s->zstd, ZSTD_d_windowLogMax, 27);
+  }
+  return TTM_OK;
+}
+
+int ttm_source_open(ttm_source **out, const char *path, ttm_error *err) {
+  int rc;
+  ttm_source *s = ttm_alloc(sizeof *s);
+  if (!s) return ttm_error_nomem(err);
+  bool standard_input = strcmp(path, "-") == 0;
+  s->path = standard_input ? "standard input" : path;
+  s->fd = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+  struct stat info;
+  if (s->fd < 0 || fstat(s->fd, &info) != 0) {
+    rc = ttm_error_set(err, TTM_EIO, "Cannot open %s: %s.", s->path, strerror(errno));
+    goto fail;
+  }
+  if (S_ISDIR(info.st_mode)) {
+    rc = ttm_error_set(err, TTM_EIO, "%s is a directory; give a log file.", s->path);
+    goto fail;
+  }
+  if (S_ISREG(info.st_mode)) {
+    s->size = (uint64_t)info.st_size;
+    posix_fadvise(s->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+  }
+  s->stored = ttm_realloc(NULL, STORED_BYTES);
+  if (!s->stored) {
+    rc = ttm_error_nomem(err);
+    goto fail;
+  }
+  rc = detect(s, err);
+  if (rc) goto fail;
+  *out = s;
+  return TTM_OK;
+fail:
+  ttm_source_close(s);
+  return rc;
+}
+
+void ttm_source_close(ttm_source *s) {
+  if (!s) return;
+  if (s->fd > STDIN_FILENO) close(s->fd);
+  if (s->form == FORM_GZIP) inflateEnd(&s->gzip);
+  ZSTD_freeDStream(s->zstd);
+  ttm_free(s->stored);
+  ttm_free(s);
+}
+
+static int read_plain(ttm_source *s, char *buf, size_t cap, size_t *got, ttm_error *err) {
+  if (s->stored_at < s->stored_n) {
+    size_t n = s->stored_n - s->stored_at;
+    if (n > cap) n = cap;
+    memcpy(buf, s->stored + s->stored_at, n);
+    s->stored_at += n;
+    *got = n;
+    return TTM_OK;
+  }
+  if (s->ended) return *got = 0, TTM_OK;
+  return read_some(s, buf, cap, got, err);
+}
+
+/* One decoder step: from the stored bytes into buf. Sets *got; may give 0 although there is more to come. */
+static void step_gzip(ttm_source *s, char *buf, size_t cap, size_t *got) {
+  s->gzip.next_in = (unsigned char *)s->stored + s->stored_at;
+  s->gzip.avail_in = (unsigned)(s->stored_n - s->stored_at);
+  s->gzip.next_out = (unsigned char *)buf;
+  s->gzip.avail_out = cap > UINT32_MAX ? UINT32_MAX : (unsigned)cap;
+  unsigned room = s->gzip.avail_out;
+  int rc = inflate(&s->gzip, Z_NO_FLUSH);
+  s->stored_at = s->stored_n - s->gzip.avail_in;
+  *got = room - s->gzip.avail_out;
+  s->frame_open = rc != Z_STREAM_END;
+  if (rc == Z_STREAM_END) {
+    inflateReset(&s->gzip); /* gzip files may be concatenated */
+  } else if (rc != Z_OK && rc != Z_BUF_ERROR) {
+    s->damage = "the gzip data is damaged";
+  }
+}
+
+static void step_zstd(ttm_source *s, char *buf, size_t cap, size_t *got) {
+  ZSTD_inBuffer in = {s->stored + s->stored_at, s->stored_n - s->stored_at, 0};
+  ZSTD_outBuffer out = {buf, cap, 0};
+  size_t rc = ZSTD_decompressStream(s->zstd, &out, &in);
+  s->stored_at += in.pos;
+  *got = out.pos;
+  s->frame_open = rc != 0;
+  if (ZSTD_isError(rc)) s->damage = "the zstd data is damaged";
+}
+
+int ttm_source_read(ttm_source *s, char *buf, size_t cap, size_t *got, ttm_error *err) {
+  *got = 0;
+  if (s->form == FORM_PLAIN) return read_plain(s, buf, cap, got, err);
+  bool drained = false;
+  while (*got == 0 && !s->damage) {
+    if (s->stored_at == s->stored_n && !s->ended) {
+      int rc = refill(s, err);
+      if (rc) return rc;
+    }
+    /* The decoder may still hold output after the last input byte: ask it once more before believing the end. */
+    if (s->stored_at == s->stored_n && s->ended) {
+      if (!s->frame_open) return TTM_OK;
+      if (drained) {
+        s->damage = "the compressed data ends early";
+        return TTM_OK;
+      }
+      drained = true;
+    }
+    if (s->form == FORM_GZIP) step_gzip(s, buf, cap, got);
+    else step_zstd(s, buf, cap, got);
+  }
+  return TTM_OK;
+}
+
+uint64_t ttm_source_position(const ttm_source *s) { return s->position; }
+uint64_t ttm_source_size(const ttm_source *s) { return s->size; }
+const char *ttm_source_damage(const ttm_source *s) { return s->damage; }

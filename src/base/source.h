@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bytes from anywhere: a file, standard input, gzip or zstd (told by content, not by name). Read once, forward only. */
+#ifndef TTM_BASE_SOURCE_H
+#define TTM_BASE_SOURCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ttmem/error.h"
+
+typedef struct ttm_source ttm_source;
+
+/* `path` "-" is standard input. 0, or TTM_EIO / TTM_ENOMEM with a message that names the file. */
+int ttm_source_open(ttm_source **out, const char *path, ttm_error *err);
+void ttm_source_close(ttm_source *source);
+
+/* Up to `cap` decompressed bytes; *got 0 means the end. A compressed stream that is cut or damaged ends there: see
+ * ttm_source_damage. */
+int ttm_source_read(ttm_source *source, char *buf, size_t cap, size_t *got, ttm_error *err);
+
+/* Bytes taken from the input so far, and its whole size (0 when unknown), both as stored. */
+uint64_t ttm_source_position(const ttm_source *source);
+uint64_t ttm_source_size(const ttm_source *source);
+
+/* NULL, or why a compressed stream ended early. */
+const char *ttm_source_damage(const ttm_source *source);
+
+#endif

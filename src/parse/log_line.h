@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stands in front of a log message: colours, rank tags, time stamps, glue from other writers, logger columns. */
+#ifndef TTM_PARSE_LOG_LINE_H
+#define TTM_PARSE_LOG_LINE_H
+
+#include "base/view.h"
+
+typedef enum ttm_severity { TTM_SEV_NONE, TTM_SEV_TRACE, TTM_SEV_DEBUG, TTM_SEV_INFO, TTM_SEV_WARNING, TTM_SEV_ERROR, TTM_SEV_FATAL } ttm_severity;
+
+#define TTM_NO_RANK UINT16_MAX
+
+typedef struct ttm_log_line {
+  bool runtime;          /* a line of the tt-mlir runtime logger: `Type | LEVEL | message` */
+  bool stable;           /* the prefix holds nothing that changes from line to line: worth remembering */
+  uint8_t severity;      /* ttm_severity, of runtime lines */
+  uint16_t rank;         /* from a tag like [1,3]<stdout>:, or TTM_NO_RANK */
+  ttm_view message;      /* runtime lines: behind the second bar; others: behind rank tag and CI time stamp */
+} ttm_log_line;
+
+/* `line` has no line end. Views point into it. Any bytes are fine. */
+ttm_log_line ttm_log_line_read(ttm_view line);
+
+/* Length of the terminal escape sequence at p (CSI ... final byte), 0 when there is none. */
+size_t ttm_escape_length(ttm_view at);
+
+/* True when the text starts like a line of another logger: `2026-06-19 09:25:30.646 ...`. */
+bool ttm_log_line_has_date(ttm_view message);
+
+/* True for loguru lines of tt-xla: `<date> (   1.854s) [ thread]file:line  1| message`. */
+bool ttm_log_line_is_loguru(ttm_view message);
+
+#endif

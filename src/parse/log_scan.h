@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A chunk of log -> the few lines that matter, as events. This is the hot path: one pass, nothing copied, no state carried from
+ * chunk to chunk, so that chunks can be scanned by several threads and joined in order. */
+#ifndef TTM_PARSE_LOG_SCAN_H
+#define TTM_PARSE_LOG_SCAN_H
+
+#include "base/chunks.h"
+#include "base/hash.h"
+#include "base/vec.h"
+#include "parse/memory_view.h"
+
+typedef enum ttm_event_kind {
+  TTM_EV_OPERATION,       /* text: the operation; hash of it */
+  TTM_EV_BEFORE_OP,       /* block header; text: the operation's type */
+  TTM_EV_BEFORE_SUBMIT,   /* block header */
+  TTM_EV_AFTER_SUBMIT,    /* block header */
+  TTM_EV_LEVEL,           /* one memory of a block; level */
+  TTM_EV_BAD_LEVEL,       /* a memory line that does not parse */
+  TTM_EV_PROGRAM_START,   /* text: program name */
+  TTM_EV_PROGRAM_FINISH,  /* text: program name */
+  TTM_EV_CACHE_MISS,      /* text: function */
+  TTM_EV_CACHE_HIT,       /* text: function */
+  TTM_EV_RETAINED,        /* the deallocate before it freed nothing */
+  TTM_EV_TRACE,           /* trace capture or replay */
+  TTM_EV_INCIDENT,        /* text: the line from its message on */
+  TTM_EV_INCIDENT_HEADER, /* `TT_FATAL @ ...`: the sentence follows behind "info:" */
+  TTM_EV_DUMP_BEGIN,      /* text: stage */
+  TTM_EV_DUMP_END,
+} ttm_event_kind;
+
+typedef struct ttm_event {
+  uint8_t kind;
+  uint8_t memory;    /* ttm_memory of levels */
+  uint16_t rank;     /* or TTM_NO_RANK */
+  uint32_t line;     /* 0-based within the chunk */
+  uint32_t line_at;  /* where its line (or \r segment) starts in the chunk ... */
+  uint32_t line_end; /* ... and ends, line end not included */
+  uint32_t text_at, text_n;
+  union {
+    ttm_level level;
+    ttm_hash128 hash;
+  };
+} ttm_event;
+
+/* Counts that need no event. */
+typedef struct ttm_scan_counts {
+  uint64_t lines; /* line ends */
+  uint64_t runtime_lines, debug_lines, loguru_lines;
+} ttm_scan_counts;
+
+/* A prefix seen before, so that the next line with it costs one comparison. */
+typedef struct ttm_known_prefix {
+  uint8_t n;
+  uint8_t severity;
+  uint16_t rank;
+  char bytes[124];
+} ttm_known_prefix;
+
+enum { TTM_KNOWN_PREFIXES = 6 };
+
+/* One scanner per thread; zero is ready to use. It learns prefixes, which changes its speed but never its results. */
+typedef struct ttm_scanner {
+  TTM_VEC(ttm_event) events; /* of the chunk scanned last */
+  ttm_scan_counts counts;    /* of the chunk scanned last */
+  ttm_known_prefix prefixes[TTM_KNOWN_PREFIXES]; /* most recently used first */
+} ttm_scanner;
+
+/* Fills events and counts. 0 or TTM_ENOMEM. */
+int ttm_scanner_scan(ttm_scanner *scanner, const ttm_chunk *chunk);
+void ttm_scanner_free(ttm_scanner *scanner);
+
+#endif

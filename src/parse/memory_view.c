@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "parse/memory_view.h"
+
+ttm_memory ttm_memory_line(ttm_view message, ttm_view *rest) {
+  static const struct {
+    ttm_view start;
+    ttm_memory memory;
+  } starts[] = {
+      {TTM_LIT("Device DRAM memory state: "), TTM_DRAM},
+      {TTM_LIT("Device L1 memory state: "), TTM_L1},
+      {TTM_LIT("Device L1_SMALL memory state: "), TTM_L1_SMALL},
+      {TTM_LIT("Device TRACE memory state: "), TTM_TRACE},
+  };
+  for (size_t i = 0; i < TTM_MEMORIES; i++) {
+    if (!ttm_view_starts(message, starts[i].start)) continue;
+    *rest = ttm_view_from(message, starts[i].start.n);
+    return starts[i].memory;
+  }
+  return TTM_MEMORIES;
+}
+
+/* A decimal number with any count of decimals, in thousandths; saturates. */
+static bool take_thousandths(ttm_view *v, uint32_t *out) {
+  const char *p = v->p, *end = v->p + v->n;
+  uint64_t value = 0;
+  const char *start = p;
+  for (; p < end && *p >= '0' && *p <= '9'; p++) value = value > UINT32_MAX ? value : value * 10 + (uint64_t)(*p - '0');
+  if (p == start) return false;
+  int decimals = 0;
+  if (p < end && *p == '.') {
+    for (p++; p < end && *p >= '0' && *p <= '9'; p++) {
+      if (decimals == 3) continue;
+      value = value * 10 + (uint64_t)(*p - '0');
+      decimals++;
+    }
+  }
+  for (; decimals < 3; decimals++) value *= 10;
+  *out = value > UINT32_MAX - 1 ? UINT32_MAX - 1 : (uint32_t)value;
+  *v = (ttm_view){p, (size_t)(end - p)};
+  return true;
+}
+
+bool ttm_memory_view_parse(ttm_view v, ttm_level *out) {
+  uint64_t banks;
+  if (!ttm_view_take(&v, TTM_LIT("MemoryView{numBanks: ")) || !ttm_view_take_u64(&v, &banks)) return false;
+  out->banks = banks > UINT32_MAX ? UINT32_MAX : (uint32_t)banks;
+  return ttm_view_take(&v, TTM_LIT(", totalBytesPerBank: ")) && take_thousandths(&v, &out->total) &&
+         ttm_view_take(&v, TTM_LIT(" MB, totalBytesAllocatedPerBank: ")) && take_thousandths(&v, &out->allocated) &&
+         ttm_view_take(&v, TTM_LIT(" MB, totalBytesFreePerBank: ")) && take_thousandths(&v, &out->free) &&
+         ttm_view_take(&v, TTM_LIT(" MB, largestContiguousBytesFreePerBank: ")) && take_thousandths(&v, &out->largest) &&
+         ttm_view_take(&v, TTM_LIT(" MB}"));
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `Device DRAM memory state: MemoryView{numBanks: 12, totalBytesPerBank: 1021.169 MB, ...}` */
+#ifndef TTM_PARSE_MEMORY_VIEW_H
+#define TTM_PARSE_MEMORY_VIEW_H
+
+#include "base/view.h"
+#include "ttmem/profile.h"
+
+/* One memory at one moment, per bank, in thousandths of a MB (MiB) as printed. */
+typedef struct ttm_level {
+  uint32_t banks;
+  uint32_t total, allocated, free, largest;
+} ttm_level;
+
+/* The memory named in a message that starts with "Device ", or TTM_MEMORIES when it is no memory line. *rest is what follows
+ * "memory state: ". */
+ttm_memory ttm_memory_line(ttm_view message, ttm_view *rest);
+
+/* Reads MemoryView{...}; false when it is cut or not one. */
+bool ttm_memory_view_parse(ttm_view text, ttm_level *out);
+
+#endif
