@@ -31,7 +31,9 @@ typedef struct ttm_peak {
 
 /* ---- Live tensors ------------------------------------------------------------------------------------------------- */
 
-/* Device tensors alive once an operation is done: made by operations and not freed, each counted once. */
+/* Device tensors alive once an operation is done: made by operations of its rank and not freed, each counted once. Program
+ * arguments are not among them. What a program run returns leaves the sums when the next run of the rank starts; what const-eval
+ * programs made stays, being cached, until a deallocate frees it. A load_cached counts the results of the program inside it. */
 typedef struct ttm_live_sum {
   uint64_t logical_bytes; /* without padding */
   uint64_t stored_bytes;  /* over all banks, padding included */
@@ -43,6 +45,8 @@ typedef struct ttm_live {
   const ttm_profile *profile;
   ttm_alignment align;
   struct ttm_live_rank *ranks; /* running sums per rank; opaque */
+  struct ttm_live_cost *costs; /* bytes by type; opaque */
+  uint64_t *alive;             /* bit per tensor: counted and not freed */
   uint32_t next;               /* operation the next step will take */
   ttm_live_sum dram, l1;       /* after the last step, of that operation's rank */
 } ttm_live;
@@ -98,6 +102,8 @@ typedef struct ttm_incident_finding {
   uint32_t incident;
   ttm_verdict verdict;
   uint64_t shortfall; /* bytes per bank that were missing (clash: the overlap); TTM_UNKNOWN when the message cannot tell */
+  bool derived;       /* the message gives too few numbers: judged by the last state before it, which is rounded and misses
+                         what the operation itself had allocated by then */
 } ttm_incident_finding;
 
 /* ---- Runs and leaks ----------------------------------------------------------------------------------------------- */
@@ -106,40 +112,46 @@ typedef struct ttm_incident_finding {
 typedef struct ttm_run {
   uint32_t frame;
   uint32_t first_op, last_op; /* elements only; TTM_NONE when it has none */
-  uint32_t start, end, peak;
+  uint32_t start; /* state before submit, else before its first operation */
+  uint32_t end;   /* state after submit, else the next one of the rank after its last operation, else the last one in it */
+  uint32_t peak;  /* highest of its states, start and end included */
 } ttm_run;
 
+/* DRAM that every run of one program leaves behind. Only reported when the level at its start (and end) rose by the same amount
+ * each of at least three times after the first run; irregular growth is no leak here. */
 typedef struct ttm_leak {
   uint64_t per_run; /* 0.001 MB per bank and run */
-  uint32_t runs_seen;
+  uint32_t runs_seen; /* runs that prove it: rises of the start level */
   uint32_t op;      /* operation whose result stays, TTM_NONE when it cannot be told */
-  const char *confidence; /* "high", "medium", "low" */
+  const char *confidence; /* "high": operation found, 5 rises or more; "medium": operation found; "low" */
 } ttm_leak;
 
 /* ---- All of it ---------------------------------------------------------------------------------------------------- */
 
 typedef struct ttm_count {
-  uint32_t name; /* string: "load_cached" without its dialect */
+  ttm_view name; /* "load_cached" without its dialect; points into the profile's strings */
   uint64_t n;
 } ttm_count;
 
-enum { TTM_TOP = 10 };
+enum { TTM_TOP = 10, TTM_INDEX_STEP = 1024 };
 
 typedef struct ttm_findings {
   const ttm_profile *profile;
   uint32_t elements;     /* operations that are elements of the reports */
   uint32_t weight_ops;   /* elements in const-eval programs or taking a weight */
   uint32_t *index_marks; /* elements before operation i*TTM_INDEX_STEP; see ttm_findings_index */
+  uint64_t *element_bits; /* bit per operation: it is an element */
   ttm_peak peak[TTM_MEMORIES];
   ttm_effect top[TTM_MEMORIES][TTM_TOP]; /* elements that added most, largest first; op TTM_NONE ends the list */
   ttm_live_sum live_at_peak;             /* DRAM tensors alive at the DRAM peak's state */
-  double padding_peak_pct;               /* highest overhead of the live DRAM tensors over the run */
+  double padding_peak_pct;               /* highest (stored-logical)/logical*100 of the live DRAM sums after any element, in
+                                            percent; the old tool's "Padding Overhead" (not the overhead at the memory peak) */
   TTM_VEC(ttm_padding_row) padding;      /* at most TTM_TOP, largest overhead first, same text once */
   ttm_registry registry;
   TTM_VEC(ttm_incident_finding) incidents; /* in log order, one per profile incident */
   TTM_VEC(ttm_run) runs;
   TTM_VEC(ttm_leak) leaks;
-  TTM_VEC(ttm_count) distribution; /* by count, then name */
+  TTM_VEC(ttm_count) distribution; /* by count, then first appearance */
 } ttm_findings;
 
 /* 0 or TTM_ENOMEM. The findings borrow the profile. */
