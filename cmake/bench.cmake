@@ -1,10 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-# Each bench/NAME.c is a program; helpers it does not share live in bench/NAME/*.c.
-file(GLOB bench_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/*.c)
+# A bench program is bench/NAME.c, a folder bench/NAME/*.c, or both together.
+file(GLOB bench_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/*.c ${CMAKE_SOURCE_DIR}/bench/*/*.c)
+set(bench_names)
 foreach(source ${bench_sources})
-  get_filename_component(name ${source} NAME_WE)
-  file(GLOB helpers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/${name}/*.c)
-  add_executable(bench_${name} ${source} ${helpers})
+  file(RELATIVE_PATH name ${CMAKE_SOURCE_DIR}/bench ${source})
+  string(REGEX REPLACE "(/.*|\\.c)$" "" name ${name})
+  list(APPEND bench_names ${name})
+  list(APPEND bench_${name}_sources ${source})
+endforeach()
+list(REMOVE_DUPLICATES bench_names)
+
+foreach(name ${bench_names})
+  # A folder of parts whose main is still missing must not break everybody's build.
+  if(NOT bench_${name}_sources MATCHES "bench/${name}\\.c|bench/${name}/(main|${name})\\.c")
+    message(STATUS "bench ${name}: neither bench/${name}.c nor bench/${name}/main.c is there yet, skipped")
+    continue()
+  endif()
+  add_executable(bench_${name} ${bench_${name}_sources})
   set_target_properties(bench_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
   target_include_directories(bench_${name} PRIVATE ${CMAKE_SOURCE_DIR}/bench)
   target_link_libraries(bench_${name} PRIVATE ttmem_static)
