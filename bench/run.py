@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""make bench: how long ttmem takes, as ratios to `wc -l` on the same warm file, as a markdown table.
+
+Ratios and not seconds, because they travel from machine to machine. Nothing here asserts a time: a missed goal is printed, and
+the exit code is 1 only when a program could not be run.
+usage: bench/run.py [--bytes N] [--rounds N] [--operations N]     (GEN_LOG, TTMEM: other programs than those of the release build)
+"""
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+WORK = os.path.join(ROOT, "build", "bench")
+TTMEM = os.environ.get("TTMEM", os.path.join(ROOT, "build", "bin", "ttmem"))
+GEN_LOG = os.environ.get("GEN_LOG", os.path.join(ROOT, "build", "release", "bench", "gen_log"))
+ENV = dict(os.environ, LC_ALL="C", TTMEM_HOME=os.path.join(WORK, "home"))
+
+
+class Run:
+    """The best of several runs of one command: least seconds, largest resident set."""
+
+    def __init__(self, *command):
+        self.command = command
+        self.seconds = float("inf")
+        self.rss = 0
+
+    def once(self):
+        errors = os.path.join(WORK, "stderr")
+        with open(os.devnull, "wb") as null, open(errors, "wb") as err:
+            start = time.perf_counter()
+            child = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=null, stderr=err, env=ENV)
+            # wait4 gives the peak of this child alone; getrusage(RUSAGE_CHILDREN) would give the largest so far.
+            _, status, usage = os.wait4(child.pid, 0)
+            seconds = time.perf_counter() - start
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode != 0:
+            with open(errors, errors="replace") as err:
+                sys.exit(f"bench: {' '.join(self.command)}: exit {child.returncode}\n{err.read()[-2000:]}")
+        self.seconds = min(self.seconds, seconds)
+        self.rss = max(self.rss, usage.ru_maxrss * 1024)
+
+
+def measure(rounds, *runs):
+    """Round by round rather than one after the other, so that a noisy minute does not fall on one command alone."""
+    for _ in range(rounds):
+        for run in runs:
+            run.once()
+
+
+def log_file(name, *options):
+    """A generated log, kept for the next bench run unless the generator or the options have changed since."""
+    path = os.path.join(WORK, name)
+    stamp = f"{os.stat(GEN_LOG).st_mtime_ns} {' '.join(options)}"
+    try:
+        with open(path + ".made-by") as file:
+            if file.read() == stamp and os.path.exists(path):
+                return path
+    except OSError:
+        pass
+    print(f"making {os.path.relpath(path, ROOT)} ...", file=sys.stderr)
+    subprocess.run([GEN_LOG, *options, "--out", path], check=True)
+    with open(path + ".made-by", "w") as file:
+        file.write(stamp)
+    return path
+
+
+def warm(path):
+    """Into the page cache, and how many operations it holds (marks never straddle: whole lines are read)."""
+    operations = 0
+    with open(path, "rb") as file:
+        while lines := file.readlines(1 << 24):
+            operations += b"".join(lines).count(b"Executing operation:")
+    return operations
+
+
+def llm(path, threads):
+    return Run(TTMEM, "--llm", "--logfile", path, "-o", os.path.join(WORK, "report.md"), "--threads", str(threads))
+
+
+def analyze(path):
+    out = os.path.join(WORK, "out")
+    shutil.rmtree(out, ignore_errors=True)
+    return Run(TTMEM, "analyze", path, "--output-dir", out, "--threads", "2", "--quiet")
+
+
+def row(what, value, goal, met):
+    print(f"| {what} | {value} | {goal} | {'yes' if met else '**no**'} |", flush=True)
+
+
+def ratio_row(what, run, base, goal):
+    ratio = run.seconds / base.seconds
+    row(what, f"{ratio:.2f}", f"<= {goal}", ratio <= goal)
+
+
+def rss_row(what, run, operations):
+    limit = 64e6 + 64 * operations
+    row(f"peak RSS of {what}", f"{run.rss / 1e6:.1f} MB", f"<= {limit / 1e6:.1f} MB (64 MB + 64 B per operation)", run.rss <= limit)
+
+
+def cpu_name():
+    try:
+        with open("/proc/cpuinfo") as file:
+            return next(line.split(":", 1)[1].strip() for line in file if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return "unknown processor"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bytes", type=int, default=1 << 30, help="size of the large log (default 1 GiB)")
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each command; the best counts")
+    parser.add_argument("--operations", type=int, default=200000, help="operations in the logs where nothing, or something, is freed")
+    args = parser.parse_args()
+    for program in (TTMEM, GEN_LOG):
+        if not os.access(program, os.X_OK):
+            sys.exit(f"bench: {program} is not there; run `make` first")
+    os.makedirs(WORK, exist_ok=True)
+
+    large = log_file("large.log", "--bytes", str(args.bytes), "--seed", "1")
+    tenth = log_file("tenth.log", "--bytes", str(args.bytes // 10), "--seed", "1")
+    freed = log_file("freed.log", "--operations", str(args.operations), "--seed", "2")
+    kept = log_file("kept.log", "--operations", str(args.operations), "--seed", "2", "--no-free")
+
+    operations = warm(large)
+    size = os.path.getsize(large)
+    print(f"{cpu_name()}, {os.cpu_count()} cores; {size / 2**30:.2f} GiB of log, {operations} operations, page cache warm, "
+          f"best of {args.rounds}\n")
+    print("| what | measured | goal | met |\n|---|---|---|---|")
+
+    wc = Run("wc", "-l", large)
+    one, two, full = llm(large, 1), llm(large, 2), analyze(large)
+    measure(args.rounds, wc, one, two, full)
+    row("`wc -l`", f"{wc.seconds:.3f} s, {size / wc.seconds / 1e9:.1f} GB/s", "the measure", True)
+    ratio_row("`ttmem --llm --threads 1` / `wc -l`", one, wc, 4.0)
+    ratio_row("`ttmem --llm --threads 2` / `wc -l`", two, wc, 2.5)
+    ratio_row("`ttmem analyze --threads 2`, all JSON / `wc -l`", full, wc, 12)
+    rss_row("`--llm --threads 1`", one, operations)
+    rss_row("`--llm --threads 2`", two, operations)
+    rss_row("`analyze`", full, operations)
+
+    warm(tenth)
+    small = llm(tenth, 1)
+    measure(args.rounds, small)
+    # The generator ends on a whole operation, so "ten times" is a little off: scaled to exactly ten.
+    growth = one.seconds / small.seconds * 10 / (size / os.path.getsize(tenth))
+    row("time for ten times the log (`--llm --threads 1`)", f"{growth:.2f}", "<= 10.5", growth <= 10.5)
+
+    counts = warm(freed), warm(kept)
+    for what, make in (("`--llm --threads 1`", lambda path: llm(path, 1)), ("`analyze`", analyze)):
+        ordinary, never = make(freed), make(kept)
+        measure(args.rounds, ordinary, never)
+        per_operation = [run.seconds / max(1, n) for run, n in zip((ordinary, never), counts)]
+        ratio = per_operation[1] / per_operation[0]
+        row(f"{counts[1]} operations, nothing freed / ordinary, per operation, {what}",
+            f"{ratio:.2f} ({per_operation[1] * 1e6:.2f} / {per_operation[0] * 1e6:.2f} us)", "about 1 (<= 1.2)", ratio <= 1.2)
+
+
+if __name__ == "__main__":
+    main()
