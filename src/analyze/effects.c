@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/parts.h"
+
+bool ttm_op_effect(const ttm_profile *p, uint32_t op, ttm_memory memory, int64_t *out) {
+  *out = 0;
+  if (op >= p->ops.n || p->ops.at[op].state >= p->states.n) return false;
+  uint32_t before = p->ops.at[op].state, after = ttm_state_next(p, before), from, to;
+  if (after == TTM_NONE) return false;
+  if (!ttm_state_allocated(p, before, memory, &from) || !ttm_state_allocated(p, after, memory, &to)) return false;
+  *out = (int64_t)to - from;
+  return true;
+}
+
+/* Keeps the list sorted; equal effects stay in log order. */
+static void insert(ttm_effect *top, ttm_effect row) {
+  size_t at = TTM_TOP - 1;
+  for (; at > 0 && (top[at - 1].op == TTM_NONE || top[at - 1].effect < row.effect); at--) top[at] = top[at - 1];
+  top[at] = row;
+}
+
+static void consider(ttm_findings *f, uint32_t before, uint32_t after, ttm_memory memory) {
+  const ttm_profile *p = f->profile;
+  uint32_t from, to, op = p->states.at[before].op;
+  bool both = ttm_state_allocated(p, before, memory, &from) & ttm_state_allocated(p, after, memory, &to);
+  if (!both || to <= from || op >= p->ops.n) return;
+  const ttm_effect *last = &f->top[memory][TTM_TOP - 1];
+  ttm_effect row = {op, (int64_t)to - from};
+  if (last->op != TTM_NONE && last->effect >= row.effect) return;
+  if (ttm_op_is_element(p, op)) insert(f->top[memory], row);
+}
+
+/* One pass over the states: ttm_state_next for each operation would look past the other ranks again and again. */
+int ttm_find_top(ttm_findings *f) {
+  const ttm_profile *p = f->profile;
+  for (size_t m = 0; m < TTM_MEMORIES; m++) {
+    for (size_t i = 0; i < TTM_TOP; i++) f->top[m][i] = (ttm_effect){TTM_NONE, 0};
+  }
+  uint32_t *last = ttm_alloc_array(ttm_rank_rows(p), sizeof *last);
+  if (!last) return TTM_ENOMEM;
+  for (uint32_t r = 0; r < ttm_rank_rows(p); r++) last[r] = TTM_NONE;
+  for (uint32_t s = 0; s < p->states.n; s++) {
+    uint32_t *before = &last[ttm_rank_clip(p, p->state_frames.at[p->states.at[s].frame].rank)];
+    if (*before != TTM_NONE) {
+      consider(f, *before, s, TTM_DRAM);
+      /* The other memories stand in the shared frame: the same frame means no change. */
+      bool changed = p->states.at[*before].frame != p->states.at[s].frame;
+      for (int m = TTM_L1; changed && m < TTM_MEMORIES; m++) consider(f, *before, s, (ttm_memory)m);
+    }
+    *before = s;
+  }
+  ttm_free(last);
+  return TTM_OK;
+}

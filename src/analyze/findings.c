@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/findings.h"
+
+#include "analyze/parts.h"
+#include "base/error.h"
+
+/* Numbers the elements, counts the texts, and tells weight operations apart. */
+int ttm_find_elements(ttm_findings *f, ttm_tally *tally) {
+  const ttm_profile *p = f->profile;
+  f->index_marks = ttm_alloc_array(p->ops.n / TTM_INDEX_STEP + 1, sizeof *f->index_marks);
+  f->element_bits = ttm_alloc_array(p->ops.n / 64 + 1, sizeof *f->element_bits);
+  if (!f->index_marks || !f->element_bits) return TTM_ENOMEM;
+  for (uint32_t op = 0; op < p->ops.n; op++) {
+    const ttm_op *row = &p->ops.at[op];
+    ttm_tally *text = &tally[row->text];
+    if (op % TTM_INDEX_STEP == 0) f->index_marks[op / TTM_INDEX_STEP] = f->elements;
+    if (text->n++ == 0) text->first = op;
+    if (!(row->flags & TTM_OP_FAILED) && text->done++ == 0) text->first_done = op;
+    if (!ttm_op_is_element(p, op)) continue;
+    f->element_bits[op / 64] |= UINT64_C(1) << (op % 64);
+    f->elements++;
+    f->weight_ops += row->flags & TTM_OP_CONST_EVAL || ttm_op_takes_weight(&f->registry, p, op);
+  }
+  return TTM_OK;
+}
+
+uint32_t ttm_findings_index(const ttm_findings *f, uint32_t op) {
+  if (op >= f->profile->ops.n || !(f->element_bits[op / 64] >> (op % 64) & 1)) return TTM_NONE;
+  uint32_t index = f->index_marks[op / TTM_INDEX_STEP];
+  for (uint32_t word = op / TTM_INDEX_STEP * (TTM_INDEX_STEP / 64); word < op / 64; word++) {
+    index += (uint32_t)__builtin_popcountll(f->element_bits[word]);
+  }
+  return index + (uint32_t)__builtin_popcountll(f->element_bits[op / 64] & ((UINT64_C(1) << (op % 64)) - 1));
+}
+
+static int make(ttm_findings *f, ttm_tally *tally) {
+  int status = ttm_find_registry(f);
+  if (!status) status = ttm_find_elements(f, tally);
+  if (!status) status = ttm_find_top(f);
+  if (!status) ttm_find_peaks(f);
+  if (!status) status = ttm_find_live(f);
+  if (!status) status = ttm_find_padding(f, tally);
+  if (!status) status = ttm_find_distribution(f, tally);
+  if (!status) status = ttm_find_verdicts(f);
+  if (!status) status = ttm_find_runs(f);
+  if (!status) status = ttm_find_leaks(f);
+  return status;
+}
+
+int ttm_findings_make(ttm_findings **out, const ttm_profile *profile, ttm_error *err) {
+  *out = NULL;
+  ttm_findings *f = ttm_alloc(sizeof *f);
+  ttm_tally *tally = ttm_alloc_array(profile->texts.n, sizeof *tally);
+  int status = TTM_ENOMEM;
+  if (!f || !tally) goto done;
+  f->profile = profile;
+  status = make(f, tally);
+done:
+  ttm_free(tally);
+  if (status) {
+    ttm_findings_free(f);
+    return ttm_error_nomem(err);
+  }
+  *out = f;
+  return TTM_OK;
+}
+
+void ttm_findings_free(ttm_findings *f) {
+  if (!f) return;
+  ttm_free(f->index_marks);
+  ttm_free(f->element_bits);
+  ttm_vec_free(&f->padding);
+  ttm_vec_free(&f->registry.entries);
+  ttm_vec_free(&f->registry.first_of_graph);
+  ttm_vec_free(&f->incidents);
+  ttm_vec_free(&f->runs);
+  ttm_vec_free(&f->leaks);
+  ttm_vec_free(&f->distribution);
+  ttm_free(f);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Conservative on purpose: a leak that is not there costs a reader more than one that is missed. The proof is the level at the
+ * start of each run of one program, which only what earlier runs left behind can raise by the same amount every time. */
+#include "analyze/parts.h"
+
+enum {
+  MIN_RISES = 3,
+  HIGH_RISES = 5,
+  ROUNDING = 2, /* two figures rounded to 0.001 MB: their difference is off by less than this */
+  MAX_LEAKS = 64,
+};
+
+/* The runs of one program on one rank, in order. */
+typedef struct run_group {
+  uint32_t first, last, n; /* positions in the findings' runs, chained by leak_search.next */
+} run_group;
+
+/* What a text that may be the culprit was seen to do, for the group that `stamp` names. */
+typedef struct suspect {
+  uint32_t stamp;
+  uint32_t last_run, runs; /* distinct runs in which it left a tensor of the right size */
+  uint32_t op;
+  uint64_t off; /* bytes between the tensor's cost per bank and the rise */
+} suspect;
+
+typedef struct kept_leak {
+  ttm_leak leak;
+  uint32_t first_run, last_run;
+  uint64_t off;
+} kept_leak;
+
+typedef struct leak_search {
+  ttm_findings *f;
+  uint32_t *next; /* per run: next run of the same group, TTM_NONE */
+  TTM_VEC(run_group) groups;
+  ttm_intern keys;
+  uint64_t *bank_bytes; /* per type; NULL until the first leak */
+  suspect *suspects;    /* per text; likewise */
+  TTM_VEC(kept_leak) kept;
+} leak_search;
+
+static const ttm_frame *frame_of(const leak_search *s, uint32_t run) {
+  return &s->f->profile->frames.at[s->f->runs.at[run].frame];
+}
+
+static int group_runs(leak_search *s) {
+  const ttm_profile *p = s->f->profile;
+  for (uint32_t run = 0; run < s->f->runs.n; run++) {
+    const ttm_frame *frame = frame_of(s, run);
+    uint32_t first_op = s->f->runs.at[run].first_op, id;
+    s->next[run] = TTM_NONE;
+    if (frame->name == 0) continue; /* operations outside every program */
+    /* Without dumps every program may be called "main": its first operation then tells them apart. */
+    uint32_t body = frame->graph != TTM_NONE || first_op == TTM_NONE ? TTM_NONE : p->ops.at[first_op].text;
+    uint32_t key[4] = {frame->rank, frame->name, frame->graph, body};
+    if (ttm_intern_add(&s->keys, (ttm_view){(const char *)key, sizeof key}, &id)) return TTM_ENOMEM;
+    if (id > s->groups.n) { /* ids count up from 1 */
+      if (ttm_vec_push(&s->groups, (run_group){run, run, 1})) return TTM_ENOMEM;
+      continue;
+    }
+    run_group *group = &s->groups.at[id - 1];
+    s->next[group->last] = run;
+    group->last = run;
+    group->n++;
+  }
+  return TTM_OK;
+}
+
+static bool same(uint64_t a, uint64_t b) { return (a > b ? a - b : b - a) <= ROUNDING; }
+
+/* The amount by which the start level rises from each run to the next, the first run (warm-up, const-eval) left out; 0 unless it
+ * always rises by the same, and the end level with it. */
+static uint64_t steady_rise(const leak_search *s, const run_group *group) {
+  const ttm_run *runs = s->f->runs.at;
+  if (group->n < MIN_RISES + 2) return 0;
+  uint32_t second = s->next[group->first];
+  uint64_t low = UINT64_MAX, high = 0;
+  for (uint32_t a = second, b = s->next[a]; b != TTM_NONE; a = b, b = s->next[b]) {
+    if (runs[a].start == TTM_NONE || runs[b].start == TTM_NONE || runs[b].start <= runs[a].start + ROUNDING) return 0;
+    uint64_t rise = runs[b].start - runs[a].start;
+    if (rise < low) low = rise;
+    if (rise > high) high = rise;
+  }
+  if (high - low > ROUNDING) return 0;
+  uint64_t rises = group->n - 2, total = runs[group->last].start - runs[second].start;
+  uint64_t rise = (total + rises / 2) / rises;
+  for (uint32_t a = second, b = s->next[a]; b != TTM_NONE; a = b, b = s->next[b]) {
+    /* The last run may be cut; its end only counts when the log says that it came to one. */
+    bool ended = b != group->last || (frame_of(s, b)->finished && frame_of(s, b)->after != TTM_NONE);
+    if (!ended) break;
+    if (runs[a].end == TTM_NONE || runs[b].end == TTM_NONE || runs[b].end < runs[a].end) return 0;
+    if (!same(runs[b].end - runs[a].end, rise)) return 0;
+  }
+  return rise;
+}
+
+/* Made only when something leaks: most logs never need it. */
+static int prepare_suspects(leak_search *s) {
+  const ttm_profile *p = s->f->profile;
+  ttm_alignment align = ttm_profile_alignment(p);
+  ttm_level dram = {0};
+  if (s->bank_bytes) return TTM_OK;
+  s->bank_bytes = ttm_alloc_array(p->types.n, sizeof *s->bank_bytes);
+  s->suspects = ttm_alloc_array(p->texts.n, sizeof *s->suspects);
+  if (!s->bank_bytes || !s->suspects) return TTM_ENOMEM;
+  ttm_profile_config(p, TTM_DRAM, &dram);
+  for (size_t t = 0; t < p->types.n && dram.banks; t++) {
+    const ttm_type *type = &p->types.at[t];
+    if (!type->is_tensor || !type->tensor.has_layout || type->tensor.buffer != TTM_BUFFER_DRAM) continue;
+    s->bank_bytes[t] = ttm_tensor_bank_bytes(&type->tensor, dram.banks, align);
+  }
+  return TTM_OK;
+}
+
+/* Notes each result of the operation that was never freed and costs about `rise` bytes per bank. */
+static void suspect_results(leak_search *s, uint32_t op, uint32_t run, uint32_t stamp, uint64_t rise) {
+  const ttm_profile *p = s->f->profile;
+  const ttm_op *row = &p->ops.at[op];
+  const ttm_text *text = ttm_op_text_of(p, op);
+  uint64_t slack = rise / 50 > 2 * TTM_LEVEL_SLACK ? rise / 50 : 2 * TTM_LEVEL_SLACK;
+  if (row->tensor == TTM_NONE || text->kind == TTM_OP_DEALLOCATE || row->flags & TTM_OP_FAILED) return;
+  for (uint32_t k = 0; k < text->outputs.n && row->tensor + k < p->tensors.n; k++) {
+    const ttm_tensor *tensor = &p->tensors.at[row->tensor + k];
+    uint32_t type = p->lists.at[text->outputs.first + k];
+    if (tensor->birth != op || tensor->self != row->tensor + k || tensor->freed_by != TTM_NONE || type >= p->types.n) continue;
+    uint64_t bytes = s->bank_bytes[type], off = bytes > rise ? bytes - rise : rise - bytes;
+    if (bytes == 0 || off > slack) continue;
+    suspect *one = &s->suspects[row->text];
+    if (one->stamp != stamp) *one = (suspect){stamp, TTM_NONE, 0, op, off};
+    if (off < one->off) one->off = off;
+    if (one->last_run != run) one->runs++;
+    one->last_run = run;
+  }
+}
+
+/* The operation that left a tensor of the right size in every run that raised the level. */
+static void find_culprit(leak_search *s, const run_group *group, uint32_t stamp, kept_leak *out) {
+  const ttm_profile *p = s->f->profile;
+  uint64_t rise = ttm_level_bytes(out->leak.per_run);
+  uint32_t second = s->next[group->first], rises = group->n - 2;
+  for (uint32_t run = second; run != group->last; run = s->next[run]) {
+    const ttm_run *row = &s->f->runs.at[run];
+    for (uint32_t op = row->first_op; op != TTM_NONE && op <= row->last_op; op++) {
+      if (p->ops.at[op].frame >= p->frames.n || ttm_frame_top(p, p->ops.at[op].frame) != row->frame) continue;
+      suspect_results(s, op, run, stamp, rise);
+    }
+  }
+  const ttm_run *row = &s->f->runs.at[second];
+  for (uint32_t op = row->first_op; op != TTM_NONE && op <= row->last_op; op++) {
+    const suspect *one = &s->suspects[p->ops.at[op].text];
+    if (one->stamp != stamp || one->op != op || one->runs != rises) continue;
+    if (out->leak.op != TTM_NONE && one->off >= out->off) continue;
+    out->leak.op = op;
+    out->off = one->off;
+  }
+  if (out->leak.op != TTM_NONE) out->leak.confidence = rises >= HIGH_RISES ? "high" : "medium";
+}
+
+/* The same growth seen twice: on another rank of the same program, or through another program of the rank that runs in turn
+ * with the leaking one. */
+static bool is_same_leak(const leak_search *s, const kept_leak *a, const kept_leak *b) {
+  const ttm_frame *x = frame_of(s, a->first_run), *y = frame_of(s, b->first_run);
+  if (!same(a->leak.per_run, b->leak.per_run)) return false;
+  if (x->rank != y->rank) return x->name == y->name;
+  return x->first_line <= frame_of(s, b->last_run)->last_line && y->first_line <= frame_of(s, a->last_run)->last_line;
+}
+
+static bool is_better(const kept_leak *a, const kept_leak *b) {
+  if ((a->leak.op == TTM_NONE) != (b->leak.op == TTM_NONE)) return a->leak.op != TTM_NONE;
+  return a->leak.op != TTM_NONE && a->off < b->off;
+}
+
+static int keep(leak_search *s, kept_leak leak) {
+  for (size_t i = 0; i < s->kept.n; i++) {
+    if (!is_same_leak(s, &s->kept.at[i], &leak)) continue;
+    if (is_better(&leak, &s->kept.at[i])) s->kept.at[i] = leak;
+    return TTM_OK;
+  }
+  return s->kept.n < MAX_LEAKS ? ttm_vec_push(&s->kept, leak) : TTM_OK;
+}
+
+static int search(leak_search *s) {
+  int status = group_runs(s);
+  for (uint32_t g = 0; g < s->groups.n && !status; g++) {
+    const run_group *group = &s->groups.at[g];
+    uint64_t rise = steady_rise(s, group);
+    if (!rise) continue;
+    if (prepare_suspects(s)) return TTM_ENOMEM;
+    kept_leak leak = {.first_run = group->first, .last_run = group->last, .off = UINT64_MAX};
+    leak.leak = (ttm_leak){.per_run = rise, .runs_seen = group->n - 2, .op = TTM_NONE, .confidence = "low"};
+    find_culprit(s, group, g + 1, &leak);
+    status = keep(s, leak);
+  }
+  for (size_t i = 0; i < s->kept.n && !status; i++) status = ttm_vec_push(&s->f->leaks, s->kept.at[i].leak);
+  return status;
+}
+
+int ttm_find_leaks(ttm_findings *f) {
+  leak_search s = {.f = f};
+  s.next = ttm_alloc_array(f->runs.n, sizeof *s.next);
+  int status = s.next ? search(&s) : TTM_ENOMEM;
+  ttm_free(s.next);
+  ttm_vec_free(&s.groups);
+  ttm_intern_free(&s.keys);
+  ttm_free(s.bank_bytes);
+  ttm_free(s.suspects);
+  ttm_vec_free(&s.kept);
+  return status;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of ttm_findings_make, in the order they run, and what they share. Private to analyze. */
+#ifndef TTM_ANALYZE_PARTS_H
+#define TTM_ANALYZE_PARTS_H
+
+#include "analyze/findings.h"
+
+/* How often each distinct operation text ran; indexed by text. */
+typedef struct ttm_tally {
+  uint32_t first;      /* first operation with it, TTM_NONE */
+  uint32_t n;          /* operations with it */
+  uint32_t first_done; /* first and number of those that did not fail */
+  uint32_t done;
+} ttm_tally;
+
+/* Each returns 0 or TTM_ENOMEM and fills its own fields of the findings. */
+int ttm_find_registry(ttm_findings *f);
+int ttm_find_elements(ttm_findings *f, ttm_tally *tally); /* needs the registry; fills `tally` */
+int ttm_find_top(ttm_findings *f);
+void ttm_find_peaks(ttm_findings *f);
+int ttm_find_live(ttm_findings *f); /* needs the peaks */
+int ttm_find_padding(ttm_findings *f, const ttm_tally *tally);
+int ttm_find_distribution(ttm_findings *f, const ttm_tally *tally);
+int ttm_find_verdicts(ttm_findings *f);
+int ttm_find_runs(ttm_findings *f);
+int ttm_find_leaks(ttm_findings *f); /* needs the runs */
+
+/* The memory an incident names; false when it names none of the four. */
+bool ttm_memory_of(ttm_view name, ttm_memory *out);
+
+/* A printed figure (0.001 MB) in bytes; the true value lies within TTM_LEVEL_SLACK of it. */
+enum { TTM_LEVEL_SLACK = 525 };
+static inline uint64_t ttm_level_bytes(uint64_t thousandths) { return (thousandths * 1048576 + 500) / 1000; }
+
+/* ttm_state_level for the one figure that the walks over all states need. */
+static inline bool ttm_state_allocated(const ttm_profile *p, uint32_t state, ttm_memory memory, uint32_t *out) {
+  const ttm_state *s = &p->states.at[state];
+  const ttm_state_frame *frame = &p->state_frames.at[s->frame];
+  *out = memory == TTM_DRAM ? s->dram_allocated : frame->levels[memory].allocated;
+  return frame->present >> memory & 1;
+}
+
+/* Rows per rank that a walk needs: at least one, and every rank index fits after ttm_rank_clip. */
+static inline uint32_t ttm_rank_rows(const ttm_profile *p) { return p->ranks.n ? (uint32_t)p->ranks.n : 1; }
+static inline uint32_t ttm_rank_clip(const ttm_profile *p, uint32_t rank) { return rank < p->ranks.n ? rank : 0; }
+
+/* An array of n elements, zeroed; never NULL for n = 0. */
+static inline void *ttm_alloc_array(size_t n, size_t element_size) {
+  return n > SIZE_MAX / element_size ? NULL : ttm_alloc(n ? n * element_size : 1);
+}
+
+/* The live sums of a rank as they stand, without the load_cached foresight of ttm_live.dram. */
+ttm_live_sum ttm_live_running(const ttm_live *live, uint32_t rank);
+/* Starts the program run that `op` belongs to, if it is a new one, without taking the operation. */
+void ttm_live_enter(ttm_live *live, uint32_t op);
+
+#endif

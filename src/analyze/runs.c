@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/parts.h"
+
+/* What the walk over the states keeps. Rows of `run_of_frame` and `last_run` are positions in the findings' runs. */
+typedef struct run_walk {
+  ttm_findings *f;
+  uint32_t *run_of_frame;
+  uint32_t *last_run; /* per rank: run of its previous state, TTM_NONE */
+} run_walk;
+
+static bool dram_of(const ttm_profile *p, uint32_t state, uint32_t *out) {
+  return state < p->states.n && ttm_state_allocated(p, state, TTM_DRAM, out);
+}
+
+static void raise_peak(ttm_run *run, uint32_t level) {
+  if (run->peak == TTM_NONE || level > run->peak) run->peak = level;
+}
+
+static int add_runs(run_walk *walk) {
+  ttm_findings *f = walk->f;
+  const ttm_profile *p = f->profile;
+  for (uint32_t i = 0; i < p->frames.n; i++) walk->run_of_frame[i] = TTM_NONE;
+  for (uint32_t i = 0; i < p->runs.n; i++) {
+    uint32_t frame = p->runs.at[i], level;
+    ttm_run run = {frame, TTM_NONE, TTM_NONE, TTM_NONE, TTM_NONE, TTM_NONE};
+    if (frame >= p->frames.n) continue;
+    if (dram_of(p, p->frames.at[frame].before, &level)) {
+      run.start = level;
+      raise_peak(&run, level);
+    }
+    walk->run_of_frame[frame] = (uint32_t)f->runs.n;
+    if (ttm_vec_push(&f->runs, run)) return TTM_ENOMEM;
+  }
+  for (uint32_t i = 0; i < p->frames.n; i++) {
+    uint32_t top = ttm_frame_top(p, i);
+    if (top != i && top < p->frames.n) walk->run_of_frame[i] = walk->run_of_frame[top];
+  }
+  return TTM_OK;
+}
+
+static uint32_t run_of_op(const run_walk *walk, uint32_t op) {
+  const ttm_profile *p = walk->f->profile;
+  return op < p->ops.n && p->ops.at[op].frame < p->frames.n ? walk->run_of_frame[p->ops.at[op].frame] : TTM_NONE;
+}
+
+static void find_edges(run_walk *walk) {
+  const ttm_profile *p = walk->f->profile;
+  for (uint32_t op = 0; op < p->ops.n; op++) {
+    uint32_t i = run_of_op(walk, op);
+    if (i == TTM_NONE || !ttm_op_is_element(p, op)) continue;
+    ttm_run *run = &walk->f->runs.at[i];
+    if (run->first_op == TTM_NONE) run->first_op = op;
+    run->last_op = op;
+  }
+}
+
+static void take_state(run_walk *walk, uint32_t state) {
+  ttm_findings *f = walk->f;
+  const ttm_profile *p = f->profile;
+  const ttm_state *row = &p->states.at[state];
+  uint32_t *last = &walk->last_run[ttm_rank_clip(p, p->state_frames.at[row->frame].rank)];
+  uint32_t i = run_of_op(walk, row->op), level;
+  if (!dram_of(p, state, &level)) return;
+  if (i != TTM_NONE) {
+    ttm_run *run = &f->runs.at[i];
+    if (run->start == TTM_NONE) run->start = level;
+    raise_peak(run, level);
+    run->end = level; /* until a later state tells better */
+  } else if (row->op == TTM_STATE_BARE && *last != TTM_NONE) {
+    ttm_run *open = &f->runs.at[*last];
+    if (row->line <= p->frames.at[open->frame].last_line) raise_peak(open, level);
+  }
+  /* The state after the run's last operation shows what that operation did, whoever the state belongs to. */
+  if (*last != TTM_NONE && *last != i) f->runs.at[*last].end = level;
+  *last = i;
+}
+
+static void settle(run_walk *walk) {
+  const ttm_profile *p = walk->f->profile;
+  for (size_t i = 0; i < walk->f->runs.n; i++) {
+    ttm_run *run = &walk->f->runs.at[i];
+    uint32_t level;
+    if (dram_of(p, p->frames.at[run->frame].after, &level)) run->end = level;
+    if (run->end == TTM_NONE) run->end = run->start; /* cut off right after its first state */
+    if (run->end != TTM_NONE) raise_peak(run, run->end);
+  }
+}
+
+int ttm_find_runs(ttm_findings *f) {
+  const ttm_profile *p = f->profile;
+  run_walk walk = {.f = f};
+  int status = TTM_ENOMEM;
+  walk.run_of_frame = ttm_alloc_array(p->frames.n, sizeof *walk.run_of_frame);
+  walk.last_run = ttm_alloc_array(ttm_rank_rows(p), sizeof *walk.last_run);
+  if (!walk.run_of_frame || !walk.last_run || add_runs(&walk)) goto done;
+  for (uint32_t r = 0; r < ttm_rank_rows(p); r++) walk.last_run[r] = TTM_NONE;
+  find_edges(&walk);
+  for (uint32_t s = 0; s < p->states.n; s++) take_state(&walk, s);
+  settle(&walk);
+  status = TTM_OK;
+done:
+  ttm_free(walk.run_of_frame);
+  ttm_free(walk.last_run);
+  return status;
+}
