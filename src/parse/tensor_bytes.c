@@ -50,7 +50,7 @@ static uint64_t product(const ttm_dims *dims) {
 }
 
 static bool is_sharded(const ttm_tensor_type *type) {
-  return type->nd || type->placement >= TTM_PLACE_HEIGHT_SHARDED;
+  return type->placement >= TTM_PLACE_HEIGHT_SHARDED || (type->nd && type->placement == TTM_PLACE_NONE);
 }
 
 /* Shape counted in stored units: the last two dims in tiles when tiled (padded BEFORE collapsing, as the compiler does), and at
