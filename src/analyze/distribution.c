@@ -24,8 +24,8 @@ static int by_count(const void *a, const void *b) {
   return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Texts are counted already; here texts of one name, and names of several dialects, come together. Interned ids of the short
- * names index `counts`. */
+/* Texts are counted already; here texts of one name, and names of several dialects, come together. Interned ids of the
+ * short names index `counts`. */
 static int merge(const ttm_profile *p, const ttm_tally *tally, ttm_intern *names, named_counts *counts) {
   for (uint32_t t = 0; t < p->texts.n; t++) {
     const ttm_text *text = &p->texts.at[t];

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a profile means: every conclusion the reports print, made once by pure functions over the profile.
- * Operations, states and tensors are named by their profile index; figures are 0.001 MB per bank unless the name says bytes. */
+ * Operations, states and tensors are named by their profile index; figures are 0.001 MB per bank unless the name says
+ * bytes. */
 #ifndef TTM_ANALYZE_FINDINGS_H
 #define TTM_ANALYZE_FINDINGS_H
 
 #include "profile/profile.h"
 
-/* ---- Effects ------------------------------------------------------------------------------------------------------ */
+/* ---- Effects ----------------------------------------------------------------------------------------------------- */
 
-/* What an operation did to a memory: the next state of its rank minus the state before it. False when either is missing. */
+/* What an operation did to a memory: the next state of its rank minus the state before it. False when either is
+ * missing. */
 bool ttm_op_effect(const ttm_profile *p, uint32_t op, ttm_memory memory, int64_t *out);
 
 typedef struct ttm_effect {
@@ -16,24 +18,27 @@ typedef struct ttm_effect {
   int64_t effect;
 } ttm_effect;
 
-/* ---- Peaks -------------------------------------------------------------------------------------------------------- */
+/* ---- Peaks ------------------------------------------------------------------------------------------------------- */
 
-/* The highest state of ANY block (submit blocks and those before deallocations included), the first one of that height. */
+/* The highest state of ANY block (submit blocks and those before deallocations included), the first one of that
+ * height. */
 typedef struct ttm_peak {
   bool known;
   ttm_level level;
   uint32_t state;
-  uint32_t cause;       /* operation that raised it, TTM_NONE: the memory stood there before the first operation, or is empty */
-  int64_t effect;       /* what that operation added */
-  uint64_t in_op_bytes; /* allocated per bank inside a failing operation, from its error message, when above the level; else 0 */
-  uint32_t in_op_incident;
+  uint32_t cause; /* operation that raised it; TTM_NONE: empty, there from the start, or no block tells who */
+  int64_t effect; /* what that operation added */
+  /* Allocated per bank inside a failing operation, as its message says, when that is above the level; else 0. */
+  uint64_t in_op_bytes;
+  uint32_t in_op_incident; /* that message, or TTM_NONE */
 } ttm_peak;
 
-/* ---- Live tensors ------------------------------------------------------------------------------------------------- */
+/* ---- Live tensors ------------------------------------------------------------------------------------------------ */
 
-/* Device tensors alive once an operation is done: made by operations of its rank and not freed, each counted once. Program
- * arguments are not among them. What a program run returns leaves the sums when the next run of the rank starts; what const-eval
- * programs made stays, being cached, until a deallocate frees it. A load_cached counts the results of the program inside it. */
+/* Device tensors alive once an operation is done: made by operations of its rank and not freed, each counted once.
+ * Program arguments are not among them. What a program run returns leaves the sums when the next run of the rank
+ * starts; what const-eval programs made stays, being cached, until a deallocate frees it. A load_cached counts the
+ * results of the program inside it. */
 typedef struct ttm_live_sum {
   uint64_t logical_bytes; /* without padding */
   uint64_t stored_bytes;  /* over all banks, padding included */
@@ -56,27 +61,27 @@ int ttm_live_init(ttm_live *live, const ttm_profile *profile);
 void ttm_live_step(ttm_live *live);
 void ttm_live_free(ttm_live *live);
 
-/* ---- Padding ------------------------------------------------------------------------------------------------------ */
+/* ---- Padding ----------------------------------------------------------------------------------------------------- */
 
 typedef struct ttm_padding_row {
   uint32_t op;     /* first operation with this text */
   uint32_t result; /* which of its results */
   uint64_t logical_bytes, stored_bytes;
-  uint32_t times;  /* how often the same text ran */
+  uint32_t times; /* how often the same text ran */
 } ttm_padding_row;
 
-/* ---- Registry of arguments ---------------------------------------------------------------------------------------- */
+/* ---- Registry of arguments --------------------------------------------------------------------------------------- */
 
 typedef struct ttm_registry_entry {
   uint32_t graph, arg;
-  uint64_t bytes;        /* per device, logical */
-  bool weight;           /* parameter or constant */
-  bool repeated;         /* same name, type and kind as an entry of an earlier graph: not counted again */
+  uint64_t bytes; /* per device, logical */
+  bool weight;    /* parameter or constant */
+  bool repeated;  /* same name, type and kind as an entry of an earlier graph: not counted again */
 } ttm_registry_entry;
 
 typedef struct ttm_registry {
   TTM_VEC(ttm_registry_entry) entries;
-  TTM_VEC(uint32_t) first_of_graph; /* entry index of each graph's argument 0 */
+  TTM_VEC(uint32_t) first_of_graph;       /* entry index of each graph's argument 0 */
   uint64_t weights, inputs, weight_bytes; /* counted once over all graphs */
 } ttm_registry;
 
@@ -86,7 +91,7 @@ uint32_t ttm_registry_find(const ttm_registry *r, const ttm_profile *p, uint32_t
 /* True when the operation takes at least one weight (parameter or constant). */
 bool ttm_op_takes_weight(const ttm_registry *r, const ttm_profile *p, uint32_t op);
 
-/* ---- Incidents ---------------------------------------------------------------------------------------------------- */
+/* ---- Incidents --------------------------------------------------------------------------------------------------- */
 
 typedef enum ttm_verdict {
   TTM_VERDICT_NONE,
@@ -101,32 +106,32 @@ const char *ttm_verdict_name(ttm_verdict verdict);
 typedef struct ttm_incident_finding {
   uint32_t incident;
   ttm_verdict verdict;
-  uint64_t shortfall; /* bytes per bank that were missing (clash: the overlap); TTM_UNKNOWN when the message cannot tell */
-  bool derived;       /* the message gives too few numbers: judged by the last state before it, which is rounded and misses
-                         what the operation itself had allocated by then */
+  uint64_t shortfall; /* bytes per bank that were missing (clash: the overlap); TTM_UNKNOWN when nothing tells */
+  bool derived;       /* too few numbers in the message: judged by the last state before it, which is rounded and misses
+                       * what the operation itself had allocated by then */
 } ttm_incident_finding;
 
-/* ---- Runs and leaks ----------------------------------------------------------------------------------------------- */
+/* ---- Runs and leaks ---------------------------------------------------------------------------------------------- */
 
 /* One top-level program run. Figures are DRAM; TTM_NONE when no state tells. */
 typedef struct ttm_run {
   uint32_t frame;
   uint32_t first_op, last_op; /* elements only; TTM_NONE when it has none */
-  uint32_t start; /* state before submit, else before its first operation */
-  uint32_t end;   /* state after submit, else the next one of the rank after its last operation, else the last one in it */
-  uint32_t peak;  /* highest of its states, start and end included */
+  uint32_t start;             /* before submit, else before its first operation */
+  uint32_t end;               /* after submit, else in the rank's next state after its last one, else in its last one */
+  uint32_t peak;              /* highest of its states, start and end included */
 } ttm_run;
 
-/* DRAM that every run of one program leaves behind. Only reported when the level at its start (and end) rose by the same amount
- * each of at least three times after the first run; irregular growth is no leak here. */
+/* DRAM that every run of one program leaves behind. Only reported when the level at its start (and end) rose by the
+ * same amount each of at least three times after the first run; irregular growth is no leak here. */
 typedef struct ttm_leak {
-  uint64_t per_run; /* 0.001 MB per bank and run */
-  uint32_t runs_seen; /* runs that prove it: rises of the start level */
-  uint32_t op;      /* operation whose result stays, TTM_NONE when it cannot be told */
+  uint64_t per_run;       /* 0.001 MB per bank and run */
+  uint32_t runs_seen;     /* runs that prove it: rises of the start level */
+  uint32_t op;            /* operation whose result stays, TTM_NONE when it cannot be told */
   const char *confidence; /* "high": operation found, 5 rises or more; "medium": operation found; "low" */
 } ttm_leak;
 
-/* ---- All of it ---------------------------------------------------------------------------------------------------- */
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 typedef struct ttm_count {
   ttm_view name; /* "load_cached" without its dialect; points into the profile's strings */
@@ -137,16 +142,17 @@ enum { TTM_TOP = 10, TTM_INDEX_STEP = 1024 };
 
 typedef struct ttm_findings {
   const ttm_profile *profile;
-  uint32_t elements;     /* operations that are elements of the reports */
-  uint32_t weight_ops;   /* elements in const-eval programs or taking a weight */
-  uint32_t *index_marks; /* elements before operation i*TTM_INDEX_STEP; see ttm_findings_index */
+  uint32_t elements;      /* operations that are elements of the reports */
+  uint32_t weight_ops;    /* elements in const-eval programs or taking a weight */
+  uint32_t *index_marks;  /* elements before operation i*TTM_INDEX_STEP; see ttm_findings_index */
   uint64_t *element_bits; /* bit per operation: it is an element */
   ttm_peak peak[TTM_MEMORIES];
   ttm_effect top[TTM_MEMORIES][TTM_TOP]; /* elements that added most, largest first; op TTM_NONE ends the list */
   ttm_live_sum live_at_peak;             /* DRAM tensors alive at the DRAM peak's state */
-  double padding_peak_pct;               /* highest (stored-logical)/logical*100 of the live DRAM sums after any element, in
-                                            percent; the old tool's "Padding Overhead" (not the overhead at the memory peak) */
-  TTM_VEC(ttm_padding_row) padding;      /* at most TTM_TOP, largest overhead first, same text once */
+  /* Highest 100*(stored-logical)/logical of the live DRAM sums after any element: the old tool's "Padding Overhead".
+   * Not the overhead at the memory peak, which live_at_peak gives. */
+  double padding_peak_pct;
+  TTM_VEC(ttm_padding_row) padding; /* at most TTM_TOP, largest overhead first, same text once */
   ttm_registry registry;
   TTM_VEC(ttm_incident_finding) incidents; /* in log order, one per profile incident */
   TTM_VEC(ttm_run) runs;

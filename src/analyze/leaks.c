@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conservative on purpose: a leak that is not there costs a reader more than one that is missed. The proof is the level at the
- * start of each run of one program, which only what earlier runs left behind can raise by the same amount every time. */
+/* Conservative on purpose: a leak that is not there costs a reader more than one that is missed. The proof is the level
+ * at the start of each run of one program: only what earlier runs left behind raises it by the same amount each time. */
 #include "analyze/parts.h"
 
 enum {
@@ -49,7 +49,7 @@ static int group_runs(leak_search *s) {
     const ttm_frame *frame = frame_of(s, run);
     uint32_t first_op = s->f->runs.at[run].first_op, id;
     s->next[run] = TTM_NONE;
-    if (frame->name == 0) continue; /* operations outside every program */
+    if (frame->name == 0) continue; /* nobody knows whether two nameless programs are the same one */
     /* Without dumps every program may be called "main": its first operation then tells them apart. */
     uint32_t body = frame->graph != TTM_NONE || first_op == TTM_NONE ? TTM_NONE : p->ops.at[first_op].text;
     uint32_t key[4] = {frame->rank, frame->name, frame->graph, body};
@@ -68,8 +68,8 @@ static int group_runs(leak_search *s) {
 
 static bool same(uint64_t a, uint64_t b) { return (a > b ? a - b : b - a) <= ROUNDING; }
 
-/* The amount by which the start level rises from each run to the next, the first run (warm-up, const-eval) left out; 0 unless it
- * always rises by the same, and the end level with it. */
+/* The amount by which the start level rises from each run to the next, the first run (warm-up, const-eval) left out;
+ * 0 unless it always rises by the same, and the end level with it. */
 static uint64_t steady_rise(const leak_search *s, const run_group *group) {
   const ttm_run *runs = s->f->runs.at;
   if (group->n < MIN_RISES + 2) return 0;
@@ -122,7 +122,8 @@ static void suspect_results(leak_search *s, uint32_t op, uint32_t run, uint32_t 
   for (uint32_t k = 0; k < text->outputs.n && row->tensor + k < p->tensors.n; k++) {
     const ttm_tensor *tensor = &p->tensors.at[row->tensor + k];
     uint32_t type = p->lists.at[text->outputs.first + k];
-    if (tensor->birth != op || tensor->self != row->tensor + k || tensor->freed_by != TTM_NONE || type >= p->types.n) continue;
+    if (tensor->birth != op || tensor->self != row->tensor + k || tensor->freed_by != TTM_NONE || type >= p->types.n)
+      continue;
     uint64_t bytes = s->bank_bytes[type], off = bytes > rise ? bytes - rise : rise - bytes;
     if (bytes == 0 || off > slack) continue;
     suspect *one = &s->suspects[row->text];
@@ -156,8 +157,8 @@ static void find_culprit(leak_search *s, const run_group *group, uint32_t stamp,
   if (out->leak.op != TTM_NONE) out->leak.confidence = rises >= HIGH_RISES ? "high" : "medium";
 }
 
-/* The same growth seen twice: on another rank of the same program, or through another program of the rank that runs in turn
- * with the leaking one. */
+/* The same growth seen twice: on another rank of the same program, or through another program of the rank that runs in
+ * turn with the leaking one. */
 static bool is_same_leak(const leak_search *s, const kept_leak *a, const kept_leak *b) {
   const ttm_frame *x = frame_of(s, a->first_run), *y = frame_of(s, b->first_run);
   if (!same(a->leak.per_run, b->leak.per_run)) return false;

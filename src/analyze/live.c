@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The live set is never walked: each birth adds to a sum, each free subtracts from it. Two sums per rank and memory, because what
- * a run returned leaves with the next run while the const-eval cache stays. */
+/* The live set is never walked: each birth adds to a sum, each free subtracts from it. Two sums per rank and memory,
+ * because what a run returned leaves with the next run while the const-eval cache stays. */
 #include "analyze/parts.h"
 #include "base/checked.h"
 
@@ -129,9 +129,10 @@ void ttm_live_enter(ttm_live *live, uint32_t op) {
   memset(rank->passing, 0, sizeof rank->passing);
 }
 
-/* Adds the results of an operation. Those of a load_cached that its own nested program makes are not born yet: `foreseen` gets
- * them, as they are there once the load_cached is done. */
-static void bear_results(ttm_live *live, struct ttm_live_rank *rank, uint32_t op, ttm_live_sum foreseen[LIVE_MEMORIES]) {
+/* Adds the results of an operation. Those of a load_cached that its own nested program makes are not born yet:
+ * `foreseen` gets them, as they are there once the load_cached is done. */
+static void bear_results(ttm_live *live, struct ttm_live_rank *rank, uint32_t op,
+                         ttm_live_sum foreseen[LIVE_MEMORIES]) {
   const ttm_profile *p = live->profile;
   uint32_t first = p->ops.at[op].tensor, n = ttm_op_text_of(p, op)->outputs.n;
   for (uint32_t t = first; t - first < n && t < p->tensors.n && p->tensors.at[t].birth == op; t++) {

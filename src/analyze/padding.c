@@ -75,8 +75,8 @@ int ttm_find_padding(ttm_findings *f, const ttm_tally *tally) {
     for (uint32_t k = 0; k < text->outputs.n; k++) {
       const ttm_tensor_type *type = ttm_text_output(p, text, k);
       if (!on_device(type)) continue;
-      ttm_padding_row row = {tally[t].first_done, k, ttm_tensor_logical_bytes(type), ttm_tensor_stored_bytes(type, align),
-                             tally[t].done};
+      ttm_padding_row row = {tally[t].first_done, k, ttm_tensor_logical_bytes(type),
+                             ttm_tensor_stored_bytes(type, align), tally[t].done};
       if (row.stored_bytes > row.logical_bytes) insert(f, row);
     }
   }

@@ -28,8 +28,8 @@ static void find_highest(ttm_findings *f) {
   }
 }
 
-/* A state is printed before its operation, so what raised the level is the operation of the state before. When that state
- * belongs to none (around submit), operations without blocks may have run since: nobody can be named. */
+/* A state is printed before its operation, so what raised the level is the operation of the state before. When that
+ * state belongs to none (around submit), operations without blocks may have run since: nobody can be named. */
 static void find_cause(const ttm_profile *p, ttm_memory memory, ttm_peak *peak) {
   uint32_t before = ttm_state_previous(p, peak->state), from;
   if (before == TTM_NONE || p->states.at[before].op >= p->ops.n) return;

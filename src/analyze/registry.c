@@ -2,12 +2,14 @@
 #include "analyze/parts.h"
 #include "base/checked.h"
 
-/* What makes two arguments of different graphs the same one. Without padding bytes: it is interned as a string of bytes. */
+/* What makes two arguments of different graphs the same one. Has no padding: it is interned as a string of bytes. */
 typedef struct arg_key {
   uint32_t name, type_text, weight;
 } arg_key;
 
-static bool is_weight(const ttm_graph_arg *arg) { return arg->kind == TTM_ARG_PARAMETER || arg->kind == TTM_ARG_CONSTANT; }
+static bool is_weight(const ttm_graph_arg *arg) {
+  return arg->kind == TTM_ARG_PARAMETER || arg->kind == TTM_ARG_CONSTANT;
+}
 
 static const ttm_type *local_type(const ttm_profile *p, const ttm_graph_arg *arg) {
   return arg->local_type < p->types.n ? &p->types.at[arg->local_type] : NULL;
@@ -15,7 +17,7 @@ static const ttm_type *local_type(const ttm_profile *p, const ttm_graph_arg *arg
 
 typedef TTM_VEC(uint32_t) graph_ids;
 
-/* Whether an earlier graph has the argument too. `first_graphs` holds the graph in which each interned key was first seen. */
+/* Whether an earlier graph has the argument too. `first_graphs` holds the graph in which each key was first seen. */
 static int find_repeated(const ttm_profile *p, uint32_t graph, const ttm_graph_arg *arg, ttm_intern *keys,
                          graph_ids *first_graphs, bool *out) {
   const ttm_type *type = local_type(p, arg);

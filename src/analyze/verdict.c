@@ -3,10 +3,14 @@
 
 const char *ttm_verdict_name(ttm_verdict verdict) {
   switch (verdict) {
-    case TTM_VERDICT_EXHAUSTED: return "exhausted";
-    case TTM_VERDICT_FRAGMENTED: return "fragmented";
-    case TTM_VERDICT_IMPOSSIBLE: return "impossible";
-    case TTM_VERDICT_NONE: break;
+    case TTM_VERDICT_EXHAUSTED:
+      return "exhausted";
+    case TTM_VERDICT_FRAGMENTED:
+      return "fragmented";
+    case TTM_VERDICT_IMPOSSIBLE:
+      return "impossible";
+    case TTM_VERDICT_NONE:
+      break;
   }
   return NULL;
 }
@@ -16,15 +20,16 @@ static void decide(ttm_incident_finding *out, ttm_verdict verdict, uint64_t need
   out->shortfall = needed - had;
 }
 
-/* Messages before 2026 say neither what is free nor how large the largest block is; the last state before them does, rounded.
- * A verdict that the rounding could turn is not given. */
+/* Messages before 2026 say neither what is free nor how large the largest block is; the last state before them does,
+ * rounded. A verdict that the rounding could turn is not given. */
 static void judge_by_state(const ttm_profile *p, const ttm_incident *incident, ttm_incident_finding *out) {
   uint64_t needed = incident->what.needed_per_bank;
   ttm_memory memory;
   ttm_level level;
   if (incident->state >= p->states.n || !ttm_memory_of(incident->what.memory, &memory)) return;
   if (!ttm_state_level(p, incident->state, memory, &level)) return;
-  uint64_t total = ttm_level_bytes(level.total), room = ttm_level_bytes(level.free), largest = ttm_level_bytes(level.largest);
+  uint64_t total = ttm_level_bytes(level.total), room = ttm_level_bytes(level.free),
+           largest = ttm_level_bytes(level.largest);
   out->derived = true;
   if (needed > total + TTM_LEVEL_SLACK) {
     decide(out, TTM_VERDICT_IMPOSSIBLE, needed, total);
@@ -64,10 +69,17 @@ int ttm_find_verdicts(ttm_findings *f) {
     const ttm_incident *incident = &p->incidents.at[i];
     ttm_incident_finding finding = {.incident = i, .verdict = TTM_VERDICT_NONE, .shortfall = TTM_UNKNOWN};
     switch (incident->what.kind) {
-      case TTM_INCIDENT_OOM: judge_oom(p, incident, &finding); break;
-      case TTM_INCIDENT_L1_CLASH: finding.shortfall = overlap(incident->what.buffers_end, incident->what.l1_buffer_at); break;
-      case TTM_INCIDENT_L1_OVERFLOW: finding.shortfall = overlap(incident->what.buffers_end, incident->what.l1_size); break;
-      case TTM_INCIDENT_FATAL: break;
+      case TTM_INCIDENT_OOM:
+        judge_oom(p, incident, &finding);
+        break;
+      case TTM_INCIDENT_L1_CLASH:
+        finding.shortfall = overlap(incident->what.buffers_end, incident->what.l1_buffer_at);
+        break;
+      case TTM_INCIDENT_L1_OVERFLOW:
+        finding.shortfall = overlap(incident->what.buffers_end, incident->what.l1_size);
+        break;
+      case TTM_INCIDENT_FATAL:
+        break;
     }
     f->incidents.at[f->incidents.n++] = finding;
   }
