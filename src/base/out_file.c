@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* realpath, fchmod */
+#include "base/out_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Temporary names are short and do not repeat the target's name, so that a long target name still has one. */
+#define TEMP_PREFIX ".ttmem-"
+#define TEMP_SUFFIX ".tmp"
+enum { TEMP_TRIES = 10000 };
+
+static char *copy_text(const char *text) {
+  size_t size = strlen(text) + 1;
+  char *copy = ttm_alloc(size);
+  if (copy) memcpy(copy, text, size);
+  return copy;
+}
+
+static int cannot_write(const ttm_out *out, int why, ttm_error *err) {
+  return ttm_error_set(err, TTM_EIO, "cannot write %s: %s", out->path ? out->path : "output", strerror(why));
+}
+
+static void forget(ttm_out *out) {
+  ttm_buf_free(&out->buf);
+  ttm_free(out->path);
+  ttm_free(out->temp);
+  *out = (ttm_out){.fd = -1};
+}
+
+static int refuse(ttm_out *out, int why, ttm_error *err) {
+  int code = why == ENOMEM ? ttm_error_nomem(err) : cannot_write(out, why, err);
+  forget(out);
+  return code;
+}
+
+/* Creates the temporary file beside out->path. 0 or an errno. */
+static int open_temp(ttm_out *out) {
+  const char *slash = strrchr(out->path, '/');
+  int folder = slash ? (int)(slash - out->path) + 1 : 0;
+  size_t size = (size_t)folder + sizeof TEMP_PREFIX TEMP_SUFFIX + 48;
+  out->temp = ttm_alloc(size);
+  if (!out->temp) return ENOMEM;
+  for (int i = 0; i < TEMP_TRIES; i++) {
+    snprintf(out->temp, size, "%.*s" TEMP_PREFIX "%ld-%d" TEMP_SUFFIX, folder, out->path, (long)getpid(), i);
+    out->fd = open(out->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (out->fd >= 0) return 0;
+    if (errno != EEXIST) break;
+  }
+  int why = errno;
+  ttm_free(out->temp);
+  out->temp = NULL;
+  return why;
+}
+
+/* A file behind a symbolic link is replaced where it lies. */
+static int follow_link(ttm_out *out) {
+  char *real = realpath(out->path, NULL);
+  if (!real) return errno;
+  char *copy = copy_text(real);
+  free(real); /* realpath's own, not from ttm_alloc */
+  if (!copy) return ENOMEM;
+  ttm_free(out->path);
+  out->path = copy;
+  return 0;
+}
+
+int ttm_out_open(ttm_out *out, const char *path, ttm_error *err) {
+  *out = (ttm_out){.fd = -1, .close = true};
+  out->path = copy_text(path);
+  if (!out->path) return refuse(out, ENOMEM, err);
+  struct stat old;
+  bool exists = stat(path, &old) == 0;
+  if (exists && S_ISDIR(old.st_mode)) return refuse(out, EISDIR, err);
+  /* Renaming over a device or a pipe would take it away; /dev/stdout may look like the regular file it leads to. */
+  if (strncmp(path, "/dev/", 5) == 0 || (exists && !S_ISREG(old.st_mode))) {
+    out->fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    return out->fd < 0 ? refuse(out, errno, err) : TTM_OK;
+  }
+  int why = 0;
+  if (exists) why = access(path, W_OK) ? errno : follow_link(out); /* renaming would not ask for the file's own permission */
+  if (!why) why = open_temp(out);
+  if (why) return refuse(out, why, err);
+  if (exists) (void)!fchmod(out->fd, old.st_mode & 0777); /* best effort: keep what the owner allowed */
+  return TTM_OK;
+}
+
+int ttm_out_open_fd(ttm_out *out, int fd, const char *name, ttm_error *err) {
+  *out = (ttm_out){.fd = fd};
+  out->path = copy_text(name);
+  return out->path ? TTM_OK : refuse(out, ENOMEM, err);
+}
+
+/* 0 or an errno. */
+static int write_all(int fd, const char *p, size_t n) {
+  while (n) {
+    ssize_t done = write(fd, p, n);
+    if (done > 0) {
+      p += done;
+      n -= (size_t)done;
+    } else if (done == 0) {
+      return ENOSPC; /* a file that takes nothing and names no reason */
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) { /* a shared terminal or pipe may have been set non-blocking */
+      struct pollfd ready = {.fd = fd, .events = POLLOUT};
+      if (poll(&ready, 1, -1) < 0 && errno != EINTR) return errno;
+    } else if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
+void ttm_out_flush(ttm_out *out) {
+  if (!out->failed && out->buf.n && !out->buf.failed) {
+    out->failed = write_all(out->fd, out->buf.at, out->buf.n);
+    if (!out->failed) out->written += out->buf.n;
+  }
+  ttm_buf_clear(&out->buf);
+}
+
+int ttm_out_close(ttm_out *out, ttm_error *err) {
+  bool no_memory = out->buf.failed;
+  ttm_out_flush(out);
+  int why = out->failed;
+  /* Quotas and network file systems may tell only now; after EINTR the descriptor is closed all the same. */
+  if (out->close && close(out->fd) && errno != EINTR && !why) why = errno;
+  out->close = false;
+  if (!why && !no_memory && out->temp) {
+    if (rename(out->temp, out->path)) {
+      why = errno;
+    } else {
+      ttm_free(out->temp);
+      out->temp = NULL;
+    }
+  }
+  int code = no_memory ? ttm_error_nomem(err) : why ? cannot_write(out, why, err) : TTM_OK;
+  ttm_out_abandon(out);
+  return code;
+}
+
+void ttm_out_abandon(ttm_out *out) {
+  if (out->close && out->fd >= 0) close(out->fd);
+  if (out->temp) unlink(out->temp);
+  forget(out);
+}
+
+long ttm_out_temp_owner(const char *file_name) {
+  ttm_view name = ttm_view_of(file_name);
+  uint64_t pid, number;
+  bool ours = ttm_view_take(&name, TTM_LIT(TEMP_PREFIX)) && ttm_view_take_u64(&name, &pid) && ttm_view_take(&name, TTM_LIT("-")) &&
+              ttm_view_take_u64(&name, &number) && ttm_view_eq(name, TTM_LIT(TEMP_SUFFIX));
+  return ours && pid > 0 && pid <= INT32_MAX ? (long)pid : 0;
+}
