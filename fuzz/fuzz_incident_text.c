@@ -19,7 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     ttm_incident_text again;
     if (incident.kind != TTM_INCIDENT_FATAL) {
       if (!ttm_incident_parse(incident.text, &again) || !ttm_view_eq(again.text, incident.text)) abort();
-      if (again.kind != incident.kind || again.size != incident.size || again.buffers_end != incident.buffers_end) abort();
+      if (again.kind != incident.kind || again.size != incident.size || again.buffers_end != incident.buffers_end)
+        abort();
     }
   }
   ttm_incident_is_header(line);

@@ -55,9 +55,32 @@ static ttm_view without_source(ttm_view v) {
 
 /* ---- is there anything at all? ---- */
 
-/* Every wording holds one of these pairs, and ordinary log text nearly none of them:
- *   FA (FATAL)  HR (THROW)  _A (LOG_ASSERT)  y: (Out of Memory:)  St (Statically)  Ci (Circular ... service-core)  Cr (Creating
- *   trace)  oo (too large for kernel config buffer)  |critical| by its "ti" plus "al" around "c": see below. */
+/* Every wording holds one of these, and ordinary text hardly ever the two or three bytes the wide scan looks for in
+ * each. */
+static bool anchor_at(const char *p, size_t n) {
+  ttm_view v = {p, n};
+  switch (n ? p[0] : 0) {
+    case 'F':
+      return ttm_view_starts(v, TTM_LIT("FAT")); /* FATAL; FATL of tt-xla's loguru */
+    case 'H':
+      return ttm_view_starts(v, TTM_LIT("HROW")); /* TT_THROW */
+    case '_':
+      return ttm_view_starts(v, TTM_LIT("_ASSERT")); /* LOG_ASSERT, TT_ASSERT */
+    case 'y':
+      return ttm_view_starts(v, TTM_LIT("y: ")); /* Out of Memory */
+    case 'S':
+      return ttm_view_starts(v, TTM_LIT("Statically "));
+    case 'C':
+      return ttm_view_starts(v, TTM_LIT("Circular buffers on ")) || ttm_view_starts(v, TTM_LIT("Creating trace "));
+    case 'i':
+      return ttm_view_starts(v, TTM_LIT("itical")); /* critical */
+    case 't':
+      return ttm_view_starts(v, TTM_LIT("too large for kernel"));
+    default:
+      return false;
+  }
+}
+
 typedef unsigned char lanes __attribute__((vector_size(16)));
 
 static lanes load(const char *p) {
@@ -66,36 +89,45 @@ static lanes load(const char *p) {
   return v;
 }
 
-static bool pair_is_telling(unsigned char a, unsigned char b) {
-  switch (b) {
-    case 'A': return a == 'F' || a == '_';
-    case 'R': return a == 'H';
-    case ':': return a == 'y';
-    case 't': return a == 'S';
-    case 'i': return a == 'C' || a == 'r';
-    case 'r': return a == 'C';
-    case 'o': return a == 'o';
-    default: return false;
-  }
+static lanes telling_bytes(const char *p) {
+  lanes a = load(p), b = load(p + 1), c = load(p + 2);
+  lanes hit = (lanes)((b == 'A') & ((a == 'F') | (a == '_')));
+  hit |= (lanes)((a == 'H') & (b == 'R'));
+  hit |= (lanes)((a == 'y') & (b == ':'));
+  hit |= (lanes)((a == 'S') & (b == 't'));
+  hit |= (lanes)((a == 'C') & ((b == 'i') | (b == 'r')));
+  hit |= (lanes)((b == 't') & (a == 'i') & (c == 'i'));
+  hit |= (lanes)((b == 'o') & (a == 't') & (c == 'o'));
+  return hit;
 }
 
-static bool may_hold_incident(ttm_view v) {
-  size_t i = 0;
-  for (; i + 17 <= v.n; i += 16) {
-    lanes a = load(v.p + i), b = load(v.p + i + 1);
-    lanes hit = (lanes)((b == 'A') & ((a == 'F') | (a == '_')));
-    hit |= (lanes)((b == 'R') & (a == 'H'));
-    hit |= (lanes)((b == ':') & (a == 'y'));
-    hit |= (lanes)((b == 't') & (a == 'S'));
-    hit |= (lanes)((b == 'i') & ((a == 'C') | (a == 'r')));
-    hit |= (lanes)((b == 'r') & (a == 'C'));
-    hit |= (lanes)((b == 'o') & (a == 'o'));
-    uint64_t any[2];
-    memcpy(any, &hit, sizeof any);
-    if (any[0] | any[1]) return true;
+static bool is_zero(lanes v) {
+  uint64_t half[2];
+  memcpy(half, &v, sizeof half);
+  return !(half[0] | half[1]);
+}
+
+static bool anchor_in(ttm_view v, size_t from, size_t to) {
+  for (size_t i = from; i < to; i++) {
+    if (anchor_at(v.p + i, v.n - i)) return true;
   }
-  for (; i + 2 <= v.n; i++) {
-    if (pair_is_telling((unsigned char)v.p[i], (unsigned char)v.p[i + 1])) return true;
+  return false;
+}
+
+/* Called for every line nobody else wants, so it looks at 64 bytes at once and allocates nothing. */
+static bool may_hold_incident(ttm_view v) {
+  enum { STEP = sizeof(lanes), WIDE = 4 * STEP, READ = STEP + 2 };
+  if (v.n < READ) return anchor_in(v, 0, v.n);
+  size_t i = 0;
+  for (; i + WIDE + 2 <= v.n; i += WIDE) {
+    const char *p = v.p + i;
+    lanes hit = telling_bytes(p) | telling_bytes(p + STEP) | telling_bytes(p + 2 * STEP) | telling_bytes(p + 3 * STEP);
+    if (!is_zero(hit) && anchor_in(v, i, i + WIDE)) return true;
+  }
+  /* The last step overlaps the one before it; no anchor is so short that it could start in the two bytes left over. */
+  for (; i + 2 < v.n; i += STEP) {
+    if (i + READ > v.n) i = v.n - READ;
+    if (!is_zero(telling_bytes(v.p + i)) && anchor_in(v, i, i + STEP)) return true;
   }
   return false;
 }
@@ -125,7 +157,8 @@ static ttm_view take_word(ttm_view *v) {
   return word;
 }
 
-/* "[0-0 - 7-7]", "[(x=0,y=0) - (x=7,y=7)]", "{[0-0 - 10-8], [0-9 - 3-9]}": every byte a range may hold, blanks trimmed. */
+/* "[0-0 - 7-7]", "[(x=0,y=0) - (x=7,y=7)]", "{[0-0 - 10-8], [0-9 - 3-9]}": every byte a range may hold, blanks
+ * trimmed. */
 static bool take_core_range(ttm_view *v, ttm_view *out) {
   size_t n = 0;
   while (n < v->n && (is_digit(v->p[n]) || (v->p[n] && strchr("[](){}xy=,- ", v->p[n])))) n++;
@@ -157,7 +190,8 @@ static bool read_oom(ttm_view *v, ttm_incident_text *out) {
     out->memory = take_word(&at);
     if (!out->memory.n || !take_number(&at, TTM_LIT(" buffer across "), TTM_LIT(" banks"), &out->banks)) return false;
     *v = at;
-    if (!take_number(&at, TTM_LIT(", where each bank needs to store "), TTM_LIT(" B"), &out->needed_per_bank)) return true;
+    if (!take_number(&at, TTM_LIT(", where each bank needs to store "), TTM_LIT(" B"), &out->needed_per_bank))
+      return true;
     *v = at;
     if (!ttm_view_take(&at, TTM_LIT(", but bank size is "))) return true;
     ttm_view_take(&at, TTM_LIT("only "));
@@ -166,7 +200,8 @@ static bool read_oom(ttm_view *v, ttm_incident_text *out) {
     *v = at;
     return true;
   }
-  if (take_number(&at, TTM_LIT("Not enough space after considering dependencies to allocate "), TTM_LIT(" B "), &out->size)) {
+  if (take_number(&at, TTM_LIT("Not enough space after considering dependencies to allocate "), TTM_LIT(" B "),
+                  &out->size)) {
     out->memory = take_word(&at);
     ttm_view_take(&at, TTM_LIT(" buffer"));
     if (!out->memory.n || !take_number(&at, TTM_LIT(" across "), TTM_LIT(" banks"), &out->banks)) return false;
@@ -192,16 +227,20 @@ static bool read_static_buffers(ttm_view *v, ttm_incident_text *out) {
     return false;
   }
   out->memory = TTM_LIT("L1");
-  if (take_number(&at, TTM_LIT(" buffers in program "), TTM_LIT(" clash with L1 buffers on core range "), &out->program)) {
+  if (take_number(&at, TTM_LIT(" buffers in program "), TTM_LIT(" clash with L1 buffers on core range "),
+                  &out->program)) {
     out->kind = TTM_INCIDENT_L1_CLASH;
     if (!take_core_range(&at, &out->core_range)) return false;
-    if (!take_number(&at, TTM_LIT(". L1 buffer allocated at "), TTM_LIT(" and static "), &out->l1_buffer_at)) return false;
+    if (!take_number(&at, TTM_LIT(". L1 buffer allocated at "), TTM_LIT(" and static "), &out->l1_buffer_at))
+      return false;
     take_word(&at);
     if (!take_last_number(&at, TTM_LIT(" buffer region ends at "), &out->buffers_end)) return false;
   } else {
     out->kind = TTM_INCIDENT_L1_OVERFLOW;
-    if (!ttm_view_take(&at, TTM_LIT(" buffers on core range ")) || !take_core_range(&at, &out->core_range)) return false;
-    if (!take_number(&at, TTM_LIT(" grow to "), TTM_LIT(" B which is beyond max L1 size of "), &out->buffers_end)) return false;
+    if (!ttm_view_take(&at, TTM_LIT(" buffers on core range ")) || !take_core_range(&at, &out->core_range))
+      return false;
+    if (!take_number(&at, TTM_LIT(" grow to "), TTM_LIT(" B which is beyond max L1 size of "), &out->buffers_end))
+      return false;
     if (!take_number(&at, TTM_LIT(""), TTM_LIT(" B"), &out->l1_size)) return false;
   }
   *v = at;
@@ -213,7 +252,9 @@ static bool read_service_core(ttm_view *v, ttm_incident_text *out) {
   out->kind = TTM_INCIDENT_L1_CLASH;
   out->memory = TTM_LIT("L1");
   if (!take_core_range(&at, &out->core_range)) return false;
-  if (!take_number(&at, TTM_LIT(" in program "), TTM_LIT(" clash with ServiceCoreManager-allocated L1 "), &out->program)) return false;
+  if (!take_number(&at, TTM_LIT(" in program "), TTM_LIT(" clash with ServiceCoreManager-allocated L1 "),
+                   &out->program))
+    return false;
   if (!take_number(&at, TTM_LIT("(lowest service allocation at "), TTM_LIT(", "), &out->l1_buffer_at)) return false;
   take_word(&at); /* "CB", or "DFB" one day */
   if (!take_number(&at, TTM_LIT(" region ends at "), TTM_LIT(")"), &out->buffers_end)) return false;
@@ -249,8 +290,8 @@ static ttm_view cut_glue(ttm_view prefix, ttm_view text) {
     twofold ^= prefix.p[i] == '"';
   }
   for (size_t i = 0; i < text.n; i++) {
-    bool closes = (twofold && text.p[i] == '"') ||
-                  (single && text.p[i] == '\'' && (i + 1 == text.n || !is_word(text.p[i + 1])));
+    bool closes =
+        (twofold && text.p[i] == '"') || (single && text.p[i] == '\'' && (i + 1 == text.n || !is_word(text.p[i + 1])));
     if (!closes) continue;
     text.n = i;
     if (i && text.p[i - 1] == '\\') text.n--;
@@ -273,9 +314,10 @@ static ttm_view with_hints(ttm_view prefix, ttm_view sentence, ttm_view rest) {
 
 /* Code that talks about an incident is none: a traceback quotes it, a test matches on it, a comment explains it. */
 static bool looks_like_code(ttm_view prefix) {
-  static const ttm_view marks[] = {TTM_LIT("raise "), TTM_LIT("match="),   TTM_LIT("assert "),    TTM_LIT(".raises("),
-                                   TTM_LIT("print("), TTM_LIT("EXPECT_"),  TTM_LIT("TT_FATAL("),  TTM_LIT("TT_THROW("),
-                                   TTM_LIT("throw "), TTM_LIT("logger."),  TTM_LIT("fmt::format(")};
+  static const ttm_view marks[] = {
+      TTM_LIT("raise "),  TTM_LIT("match="),    TTM_LIT("assert "),    TTM_LIT(".raises("),    TTM_LIT("print("),
+      TTM_LIT("EXPECT_"), TTM_LIT("throw "),    TTM_LIT("TT_FATAL("),  TTM_LIT("TT_THROW("),   TTM_LIT(".error("),
+      TTM_LIT(".info("),  TTM_LIT(".warning("), TTM_LIT(".critical("), TTM_LIT("fmt::format(")};
   ttm_view start = skip_front(prefix);
   if (ttm_view_starts(start, TTM_LIT("#")) || ttm_view_starts(start, TTM_LIT("//"))) return true;
   for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
@@ -285,7 +327,8 @@ static bool looks_like_code(ttm_view prefix) {
 }
 
 static void clear(ttm_incident_text *out) {
-  *out = (ttm_incident_text){.kind = TTM_INCIDENT_FATAL, .text = TTM_LIT(""), .memory = TTM_LIT(""), .core_range = TTM_LIT("")};
+  *out = (ttm_incident_text){
+      .kind = TTM_INCIDENT_FATAL, .text = TTM_LIT(""), .memory = TTM_LIT(""), .core_range = TTM_LIT("")};
   out->size = out->banks = out->needed_per_bank = out->bank_size = TTM_UNKNOWN;
   out->allocated_per_bank = out->free_per_bank = out->largest_free_block = TTM_UNKNOWN;
   out->program = out->l1_buffer_at = out->buffers_end = out->l1_size = TTM_UNKNOWN;
@@ -345,7 +388,8 @@ static size_t message_after_level(ttm_view line, size_t start, size_t end, bool 
   ttm_view before = skip_back(ttm_view_first(line, start)), after = skip_front(ttm_view_from(line, end));
   if (before.n && before.p[before.n - 1] == '[' && ttm_view_take(&after, TTM_LIT("] ["))) {
     for (int column = 0; column < 2; column++) {
-      while (after.n && (is_word(after.p[0]) || after.p[0] == '.' || after.p[0] == ':')) after = ttm_view_from(after, 1);
+      while (after.n && (is_word(after.p[0]) || after.p[0] == '.' || after.p[0] == ':'))
+        after = ttm_view_from(after, 1);
       if (!ttm_view_take(&after, column ? TTM_LIT("] ") : TTM_LIT("] ["))) return 0;
     }
     return (size_t)(after.p - line.p);
@@ -372,9 +416,11 @@ static bool find_level(ttm_view line, ttm_view level, bool name_column, ttm_inci
   }
 }
 
-/* "TT_FATAL: msg", and the exception on one line: "TT_FATAL @ f.cpp:1: cond\ninfo:\nmsg\nbacktrace:" with written-out breaks. */
+/* "TT_FATAL: msg", and the exception on one line: "TT_FATAL @ f.cpp:1: cond\ninfo:\nmsg\nbacktrace:" with written-out
+ * breaks. */
 static bool find_marked(ttm_view line, ttm_incident_text *out) {
-  static const ttm_view marks[] = {TTM_LIT("TT_FATAL: "), TTM_LIT("TT_THROW: "), TTM_LIT("TT_ASSERT: ")};
+  static const ttm_view marks[] = {TTM_LIT("TT_FATAL: "), TTM_LIT("TT_THROW: "), TTM_LIT("TT_ASSERT: "),
+                                   TTM_LIT("FATL| ")};
   for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
     size_t at = ttm_view_find(line, marks[i]);
     if (at != TTM_NOT_FOUND) return is_fatal(line, at + marks[i].n, out);
@@ -392,10 +438,35 @@ static bool find_marked(ttm_view line, ttm_incident_text *out) {
 }
 
 bool ttm_incident_parse(ttm_view line, ttm_incident_text *out) {
-  clear(out);
   if (!may_hold_incident(line)) return false;
   if (find_sentence(line, out) || find_marked(line, out)) return true;
   return find_level(line, TTM_LIT("FATAL"), false, out) || find_level(line, TTM_LIT("critical"), true, out);
+}
+
+/* What wrappers put before every line of an exception: pytest "E   ", CI time stamps, "ERROR 10-23 04:15:50
+ * [engine.py:187] ". */
+static ttm_view without_wrapper(ttm_view v) {
+  static const ttm_view levels[] = {TTM_LIT("ERROR "), TTM_LIT("CRITICAL "), TTM_LIT("WARNING "), TTM_LIT("INFO ")};
+  v = skip_front(v);
+  ttm_view at = v;
+  size_t stamp = ttm_view_find_char(ttm_view_first(v, 40), ' ');
+  if (stamp != TTM_NOT_FOUND && stamp > 19 && is_digit(v.p[0]) && v.p[10] == 'T' && v.p[stamp - 1] == 'Z') {
+    v = at = skip_front(ttm_view_from(v, stamp));
+  }
+  if (ttm_view_take(&at, TTM_LIT("E  "))) return skip_front(at);
+  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+    if (!ttm_view_take(&at, levels[i]) || !at.n || !is_digit(at.p[0])) continue;
+    size_t site = ttm_view_find_char(ttm_view_first(at, 20), '['),
+           end = ttm_view_find_char(ttm_view_first(at, 120), ']');
+    if (site != TTM_NOT_FOUND && end != TTM_NOT_FOUND && site < end) return skip_front(ttm_view_from(at, end + 1));
+  }
+  return v;
+}
+
+bool ttm_incident_parse_info(ttm_view line, ttm_incident_text *out) {
+  if (may_hold_incident(line) && find_sentence(line, out)) return true;
+  ttm_view text = without_wrapper(line);
+  return text.n && is_fatal(text, 0, out);
 }
 
 bool ttm_incident_is_header(ttm_view line) {

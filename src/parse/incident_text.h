@@ -17,9 +17,9 @@ typedef enum ttm_incident_kind {
 /* Numbers are bytes (or absolute L1 addresses); TTM_UNKNOWN where the wording has none. Views point into the text. */
 typedef struct ttm_incident_text {
   ttm_incident_kind kind;
-  ttm_view text;       /* the sentence itself: no prefix, no "TT_FATAL: ", no trailing " (assert.hpp:104)" */
-  ttm_view memory;     /* "DRAM", "L1", "L1_SMALL", "TRACE"; empty when unknown; clashes and overflows say "L1" */
-  uint64_t size;       /* whole buffer */
+  ttm_view text;   /* the sentence itself: no prefix, no "TT_FATAL: ", no trailing " (assert.hpp:104)" */
+  ttm_view memory; /* "DRAM", "L1", "L1_SMALL", "TRACE"; empty when unknown; clashes and overflows say "L1" */
+  uint64_t size;   /* whole buffer */
   uint64_t banks;
   uint64_t needed_per_bank;
   uint64_t bank_size;
@@ -34,14 +34,23 @@ typedef struct ttm_incident_text {
   bool dataflow;         /* dataflow buffers instead of circular buffers */
 } ttm_incident_text;
 
-/* Looks for an incident anywhere in one line (prefixes and colour already stripped or not).
- * Recognises every wording and era of spec tt-metal.md 2.1 and 2.2 (both buffer words, both core-range spellings, "only", the
- * "after considering dependencies" form, "Cannot allocate at an address below", hints after the closing parenthesis), and as
- * TTM_INCIDENT_FATAL the other "TT_FATAL: ...", "TT_THROW: ..." log lines. A bare "TT_FATAL @ file:462: cond" line (its sentence
- * follows after "info:") is not an incident by itself: see ttm_incident_is_header. False when the line holds none. */
+/* Looks for an incident anywhere in one line (prefixes and colour already stripped or not). Recognises every wording
+ * and era of spec tt-metal.md 2.1 and 2.2 (both buffer words, both core-range spellings, "only", the "after
+ * considering dependencies" form, "Cannot allocate at an address below", hints after the closing parenthesis), and as
+ * TTM_INCIDENT_FATAL "Program size (N) too large for kernel config buffer" and "Creating trace buffers of size NB"
+ * (size is set for both, memory is "TRACE" for the latter), "TT_FATAL: ...", "TT_THROW: ...", "LOG_ASSERT @ ...",
+ * "LOG_FATAL @ ...", and lines of level FATAL or critical. The text is the same bytes whichever copy of a message it
+ * was read from: log line, exception, pytest's "E   " or a repr with written-out line breaks. Code that only quotes
+ * such a message is no incident. A bare "TT_FATAL @ file:462: cond" line (its sentence follows after "info:") is not
+ * an incident by itself: see ttm_incident_is_header. False when the line holds none; *out is then unspecified. */
 bool ttm_incident_parse(ttm_view line, ttm_incident_text *out);
 
-/* True for "TT_FATAL @ path:line: cond" / "TT_THROW @ ...: tt::exception" lines that announce "info:" and a sentence after it. */
+/* True for "TT_FATAL @ path:line: cond" / "TT_THROW @ ...: tt::exception" lines that announce "info:" and a sentence
+ * after it. */
 bool ttm_incident_is_header(ttm_view line);
+
+/* The line after "info:" of an exception: any sentence is an incident there, TTM_INCIDENT_FATAL when it is none of the
+ * known ones. Its text equals that of the log line which told the same. False only for an empty line. */
+bool ttm_incident_parse_info(ttm_view line, ttm_incident_text *out);
 
 #endif

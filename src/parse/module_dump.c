@@ -39,7 +39,8 @@ static bool take_line(ttm_view *rest, ttm_view *line) {
 
 /* ---- the entry function ---- */
 
-/* Reads a function's head at *v (behind "func.func"); true when it has a name and an argument list, *v then stands at its "(". */
+/* Reads a function's head at *v (behind "func.func"); true when it has a name and an argument list, *v then stands at
+ * its "(". */
 static bool take_function_head(ttm_view *v, ttm_view *name, bool *hidden) {
   ttm_view at = skip_spaces(*v);
   if (at.p == v->p) return false; /* 'func.func' in a sentence */
@@ -154,32 +155,45 @@ static int read_attributes(ttm_view inside, ttm_arena *arena, ttm_module_arg *ar
   return TTM_OK;
 }
 
-/* `%arg0: TYPE {attributes} loc(...)`: the type ends where a top-level brace or the location begins. */
+/* `tensor<...>`, `!ttnn.device`, `f32`, or a function type; *v moves past it. Empty when its brackets do not close. */
+static ttm_view take_type(ttm_view *v) {
+  ttm_view at = *v;
+  if (at.n && at.p[0] == '(') { /* rare: whatever stands before the attributes or the location */
+    size_t end = ttm_view_find(at, TTM_LIT(" {"));
+    at = ttm_view_from(at, end == TTM_NOT_FOUND ? ttm_view_find(at, TTM_LIT(" loc(")) : end);
+  } else {
+    ttm_view_take(&at, TTM_LIT("!"));
+    take_name(&at);
+    if (at.n && at.p[0] == '<') {
+      size_t close = ttm_scan_close(at, 0);
+      if (close == TTM_NOT_FOUND) return ttm_view_first(*v, 0);
+      at = ttm_view_from(at, close + 1);
+    }
+  }
+  ttm_view type = {v->p, (size_t)(at.p - v->p)};
+  *v = at;
+  return type;
+}
+
+/* `%arg0: TYPE {attributes} loc(...)` */
 static int read_argument(ttm_view piece, ttm_arena *arena, ttm_module_arg *arg) {
   static const ttm_view none = TTM_LIT("");
-  *arg = (ttm_module_arg){.ssa = none, .name = none, .kind = TTM_ARG_UNKNOWN, .type = none, .local_type = none, .shard_status = none};
+  *arg = (ttm_module_arg){
+      .ssa = none, .name = none, .kind = TTM_ARG_UNKNOWN, .type = none, .local_type = none, .shard_status = none};
   size_t colon = ttm_view_find_char(piece, ':');
   if (!piece.n || piece.p[0] != '%' || colon == TTM_NOT_FOUND) return TTM_OK;
   arg->ssa = ttm_scan_trim(ttm_view_first(piece, colon));
   ttm_view rest = ttm_scan_trim(ttm_view_from(piece, colon + 1));
-  size_t brace = ttm_scan_find(rest, 0, '{');
-  ttm_view type = ttm_view_first(rest, brace);
-  if (brace == TTM_NOT_FOUND || brace == rest.n) {
-    size_t location = ttm_view_find(rest, TTM_LIT(" loc("));
-    type = ttm_view_first(rest, location);
-  } else {
-    size_t close = ttm_scan_close(rest, brace);
-    if (close != TTM_NOT_FOUND &&
-        read_attributes((ttm_view){rest.p + brace + 1, close - brace - 1}, arena, arg)) {
-      return TTM_ENOMEM;
-    }
-  }
-  arg->type = ttm_scan_trim(type);
-  return TTM_OK;
+  arg->type = take_type(&rest);
+  rest = skip_spaces(rest);
+  if (!rest.n || rest.p[0] != '{') return TTM_OK;
+  size_t close = ttm_scan_close(rest, 0);
+  if (close == TTM_NOT_FOUND) return TTM_OK;
+  return read_attributes((ttm_view){rest.p + 1, close - 1}, arena, arg);
 }
 
 int ttm_module_args_parse(ttm_view text, ttm_arena *arena, ttm_module_args *out) {
-  ttm_view entry = find_entry(text);
+  ttm_view entry = text.n ? find_entry(text) : text;
   if (!entry.n) return TTM_OK;
   /* Without the closing parenthesis the dump was cut: the arguments that are whole still count. */
   size_t close = ttm_scan_close(entry, 0);
@@ -187,6 +201,7 @@ int ttm_module_args_parse(ttm_view text, ttm_arena *arena, ttm_module_args *out)
   ttm_view piece;
   while (ttm_pieces_next(&it, &piece)) {
     ttm_module_arg arg;
+    if (close == TTM_NOT_FOUND && !it.rest.n && !strchr(")}>", piece.p[piece.n - 1])) break;
     if (read_argument(piece, arena, &arg)) return TTM_ENOMEM;
     if (arg.ssa.n && arg.type.n && ttm_vec_push(out, arg)) return TTM_ENOMEM;
   }
@@ -209,13 +224,14 @@ typedef struct found {
 } found;
 
 typedef struct locator {
-  ttm_intern aliases;             /* "#loc12" */
-  TTM_VEC(ttm_view) definitions;  /* by alias id: what stands between loc( and ); p is NULL when not seen */
-  TTM_VEC(uint32_t) alias_names;  /* by alias id: name id + 1; 0 before the first use */
+  ttm_intern aliases;            /* "#loc12" */
+  TTM_VEC(ttm_view) definitions; /* by alias id: what stands between loc( and ); p is NULL when not seen */
+  TTM_VEC(uint32_t) alias_names; /* by alias id: name id + 1; 0 before the first use */
   ttm_intern names;
-  TTM_VEC(uint8_t) seen;          /* by name id: one bit per source */
+  TTM_VEC(uint8_t) seen; /* by name id: one bit per source */
   TTM_VEC(found) found[SOURCE_COUNT];
   ttm_buf expanded, rendered;
+  size_t budget; /* bytes aliases may still add over the whole text */
 } locator;
 
 static void locator_free(locator *l) {
@@ -268,8 +284,8 @@ static ttm_view without_child(ttm_view raw) {
   return rest.n && rest.p[0] == '(' ? ttm_view_first(raw, end) : raw;
 }
 
-/* Appends `raw` with every alias replaced by what it stands for. Each replacement costs its length out of *budget, so the work
- * is bounded whatever the aliases say of each other. */
+/* Appends `raw` with every alias replaced by what it stands for. Each replacement costs its length, out of *budget for
+ * this location and out of the text's own, so the work stays linear whatever the aliases say of each other. */
 static void expand(locator *l, ttm_view raw, int depth, size_t *budget) {
   raw = without_child(raw);
   while (raw.n) {
@@ -290,10 +306,11 @@ static void expand(locator *l, ttm_view raw, int depth, size_t *budget) {
     ttm_view meant = id ? without_child(l->definitions.at[id]) : (ttm_view){NULL, 0};
     if (!id && !ttm_view_starts(alias, TTM_LIT("#loc"))) {
       ttm_buf_put(&l->expanded, alias); /* an attribute in a fused location's metadata */
-    } else if (!id || depth == ALIAS_DEPTH || meant.n + 1 > *budget) {
+    } else if (!id || depth == ALIAS_DEPTH || meant.n >= *budget || meant.n >= l->budget) {
       ttm_buf_puts(&l->expanded, "unknown");
     } else {
       *budget -= meant.n + 1;
+      l->budget -= meant.n + 1;
       expand(l, meant, depth + 1, budget);
     }
     raw = rest;
@@ -408,7 +425,7 @@ static int give(locator *l, ttm_arena *arena, ttm_loc_lines *out) {
 }
 
 int ttm_module_loc_lines(ttm_view text, ttm_arena *arena, ttm_loc_lines *out) {
-  locator l = {0};
+  locator l = {.budget = text.n > SIZE_MAX / 16 ? text.n : text.n * 8 + ALIAS_BYTES};
   int rc = collect_definitions(&l, text);
   if (!rc) rc = collect_uses(&l, text);
   if (!rc) rc = give(&l, arena, out);
@@ -468,13 +485,15 @@ static ttm_view module_name(ttm_view text) {
     at += from;
     from = at + keyword.n;
     ttm_view rest = ttm_view_from(text, from);
-    if (at && !ttm_scan_is_space(text.p[at - 1]) && text.p[at - 1] != '.') continue; /* `builtin.module @X` names it too */
+    if (at && !ttm_scan_is_space(text.p[at - 1]) && text.p[at - 1] != '.')
+      continue; /* `builtin.module @X` names it too */
     return take_symbol(&rest);
   }
 }
 
 ttm_module_facts ttm_module_facts_read(ttm_view text) {
   static const ttm_view alignment = TTM_LIT("noc_dram_address_align_bytes = ");
+  if (!text.n) return (ttm_module_facts){.name = TTM_LIT("")};
   ttm_module_facts facts = {.name = module_name(text), .devices = first_mesh(text)};
   size_t at = ttm_view_find(text, alignment);
   uint64_t bytes;

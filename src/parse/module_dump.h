@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One MLIR module as dumped into a log ("MLIR Module ttnn:" ... "END OF MLIR MODULE"): its entry function's arguments and where
- * its locations stand. The text is the cleaned dump body, lines joined by \n. */
+/* One MLIR module as dumped into a log ("MLIR Module ttnn:" ... "END OF MLIR MODULE"): its entry function's arguments
+ * and where its locations stand. The text is the cleaned dump body, lines joined by \n. */
 #ifndef TTM_PARSE_MODULE_DUMP_H
 #define TTM_PARSE_MODULE_DUMP_H
 
@@ -8,17 +8,23 @@
 #include "base/vec.h"
 #include "base/view.h"
 
-typedef enum ttm_arg_kind { TTM_ARG_INPUT, TTM_ARG_PARAMETER, TTM_ARG_CONSTANT, TTM_ARG_DEFAULT, TTM_ARG_UNKNOWN } ttm_arg_kind;
+typedef enum ttm_arg_kind {
+  TTM_ARG_INPUT,
+  TTM_ARG_PARAMETER,
+  TTM_ARG_CONSTANT,
+  TTM_ARG_DEFAULT,
+  TTM_ARG_UNKNOWN
+} ttm_arg_kind;
 
 /* Views point into the dump text or into the arena given. */
 typedef struct ttm_module_arg {
-  ttm_view ssa;         /* "%arg0" */
-  ttm_view name;        /* ttir.name with escapes undone; empty when absent */
-  ttm_arg_kind kind;    /* ttcore.argument_type */
-  ttm_view type;        /* the whole type text as in the signature */
-  ttm_view local_type;  /* the tensor type in ttcore.local_shape, or of runtime_tensor_sharding; empty when absent */
+  ttm_view ssa;          /* "%arg0" */
+  ttm_view name;         /* ttir.name with escapes undone; empty when absent */
+  ttm_arg_kind kind;     /* ttcore.argument_type */
+  ttm_view type;         /* the whole type text as in the signature */
+  ttm_view local_type;   /* the tensor type in ttcore.local_shape, or of runtime_tensor_sharding; empty when absent */
   ttm_view shard_status; /* "presharded", "unsharded"; empty when absent */
-  bool kv_cache;        /* carries ttcore.kv_cache */
+  bool kv_cache;         /* carries ttcore.kv_cache */
 } ttm_module_arg;
 
 typedef TTM_VEC(ttm_module_arg) ttm_module_args;
@@ -31,22 +37,23 @@ typedef struct ttm_loc_line {
 
 typedef TTM_VEC(ttm_loc_line) ttm_loc_lines;
 
-/* Arguments of the entry function: @main when there is one, else the first public func.func with a body. Splits at top-level
- * commas, so a comma in a location or attribute does not split an argument; the signature may span lines. 0 or TTM_ENOMEM;
- * a text without a function gives no arguments. */
+/* Arguments of the entry function: @main when there is one, else the first public func.func with a body. Splits at
+ * top-level commas, so a comma in a location or attribute does not split an argument; the signature may span lines. 0
+ * or TTM_ENOMEM; a text without a function gives no arguments. */
 int ttm_module_args_parse(ttm_view text, ttm_arena *arena, ttm_module_args *out);
 
-/* Every location name with the line of the first operation that carries it, in order of first appearance:
- * aliases (#loc12, defined before or after use, nested and fused, resolved recursively with a depth limit) first, then inline
- * loc("name"), then load_cached's "@callee". The alias definition lines themselves do not count. Names as ttm_location_render
- * gives them; for a name("child") location the first name counts (as in operation lines). */
+/* Every location name with the line of the first operation that carries it, in order of first appearance: aliases
+ * (#loc12, defined before or after use, nested and fused, resolved recursively with a depth limit) first, then inline
+ * loc("name"), then load_cached's "@callee". The alias definition lines themselves do not count. Names as
+ * ttm_location_render gives them; for a name("child") location the first name counts (as in operation lines). */
 int ttm_module_loc_lines(ttm_view text, ttm_arena *arena, ttm_loc_lines *out);
 
-/* Facts some dumps carry; 0 where absent: noc_dram_address_align_bytes from #system_desc, number of devices from the mesh shape. */
+/* Facts some dumps carry; 0 where absent: noc_dram_address_align_bytes from #system_desc, number of devices from the
+ * mesh shape. */
 typedef struct ttm_module_facts {
-  ttm_view name;           /* "SyncTensorsGraph.11" of `module @SyncTensorsGraph.11`; empty when unnamed */
+  ttm_view name; /* "SyncTensorsGraph.11" of `module @SyncTensorsGraph.11`; empty when unnamed */
   uint32_t dram_alignment;
-  uint32_t devices;        /* product of the first mesh shape found */
+  uint32_t devices; /* product of the first mesh shape found */
 } ttm_module_facts;
 ttm_module_facts ttm_module_facts_read(ttm_view text);
 
