@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as an operation line: never a crash, views inside the line, and the same answer from the line cut behind its location. */
+/* Any bytes as an operation line: never a crash, views inside the line, and the same answer from the line cut behind
+ * its location. */
 #include <stdlib.h>
 
 #include "parse/op_text.h"

@@ -14,7 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!ttm_tensor_type_parse(text, &type)) return 0;
   check_inside(text, type.element);
   check_inside(text, type.storage);
-  if (!type.element.n || type.shape.rank > TTM_MAX_RANK || type.shard.rank > TTM_MAX_RANK || type.grid.rank > TTM_MAX_RANK) abort();
+  if (!type.element.n || type.shape.rank > TTM_MAX_RANK) abort();
+  if (type.shard.rank > TTM_MAX_RANK || type.grid.rank > TTM_MAX_RANK) abort();
   if (type.has_layout && !type.storage.n) abort();
 
   static const ttm_alignment boards[] = {{32, 16}, {64, 16}, {0, 0}};

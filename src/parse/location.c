@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Locations in the words people use for them. One forward pass; nesting is bounded, since fused and callsite locations recurse. */
+/* Locations in the words people use for them. One forward pass; nesting is bounded, since fused and callsite locations
+ * recurse. */
 #include "parse/mlir_scan.h"
 #include "parse/op_text.h"
 
@@ -56,8 +57,11 @@ static bool render_fused(ttm_view *at, ttm_buf *out, int depth) {
     if (!ttm_view_take(at, TTM_LIT(",")) && !(at->n && at->p[0] == ']')) return false;
     skip_space(at);
   }
-  if (out->n == first) out->n = start;
-  else ttm_buf_char(out, ']');
+  if (out->n == first) {
+    out->n = start;
+  } else {
+    ttm_buf_char(out, ']');
+  }
   return true;
 }
 
@@ -80,8 +84,9 @@ static bool render_callsite(ttm_view *at, ttm_buf *out, int depth) {
 static bool render_other(ttm_view *at, ttm_buf *out) {
   ttm_view start = *at;
   while (at->n && !ttm_scan_is_space(at->p[0]) && !memchr(",)]}>\"", at->p[0], 6)) {
-    if (!memchr("(<[{", at->p[0], 4)) *at = ttm_view_from(*at, 1);
-    else if (!skip_bracketed(at)) return false;
+    bool bracket = memchr("(<[{", at->p[0], 4);
+    if (bracket && !skip_bracketed(at)) return false;
+    if (!bracket) *at = ttm_view_from(*at, 1);
   }
   ttm_view text = ttm_view_first(start, (size_t)(at->p - start.p));
   ttm_buf_put(out, text);

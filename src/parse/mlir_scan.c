@@ -5,22 +5,26 @@
 enum { PLAIN, OPEN, CLOSE, ANGLE_OPEN, ANGLE_CLOSE, QUOTE };
 
 static const uint8_t KIND[256] = {
-    ['('] = OPEN,        ['['] = OPEN,         ['{'] = OPEN,  [')'] = CLOSE, [']'] = CLOSE, ['}'] = CLOSE,
-    ['<'] = ANGLE_OPEN,  ['>'] = ANGLE_CLOSE,  ['"'] = QUOTE,
+    ['('] = OPEN,  ['['] = OPEN,       ['{'] = OPEN,        [')'] = CLOSE, [']'] = CLOSE,
+    ['}'] = CLOSE, ['<'] = ANGLE_OPEN, ['>'] = ANGLE_CLOSE, ['"'] = QUOTE,
 };
 
 static char closer_of(char open) {
   switch (open) {
-    case '(': return ')';
-    case '[': return ']';
-    case '{': return '}';
-    default: return '>';
+    case '(':
+      return ')';
+    case '[':
+      return ']';
+    case '{':
+      return '}';
+    default:
+      return '>';
   }
 }
 
 bool ttm_scan_is_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '.' ||
-         c == '-';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
+         c == '.' || c == '-';
 }
 
 ttm_view ttm_scan_trim(ttm_view text) {
@@ -31,8 +35,8 @@ ttm_view ttm_scan_trim(ttm_view text) {
 
 size_t ttm_scan_string_end(ttm_view text, size_t quote) {
   for (size_t at = quote + 1; at < text.n; at++) {
+    if (text.p[at] == '"') return at + 1;
     if (text.p[at] == '\\') at++; /* whatever follows, a quote too, belongs to the string */
-    else if (text.p[at] == '"') return at + 1;
   }
   return TTM_NOT_FOUND;
 }
@@ -43,18 +47,34 @@ static bool is_operator(ttm_view text, size_t at) {
   return text.p[at] == '>' && at > 0 && text.p[at - 1] == '-';
 }
 
-/* One pass from `at`. Ends at a `stop` at depth 0, or (with `to_close`) at the bracket that brings the depth back to 0. */
+/* The next byte that means something: inside brackets a bracket or quote, outside also `stop`. Most bytes pass through
+ * here. */
+static size_t skip_plain(ttm_view text, size_t at, bool inside, char stop) {
+  if (inside) {
+    while (at < text.n && KIND[(unsigned char)text.p[at]] == PLAIN) at++;
+  } else {
+    while (at < text.n && KIND[(unsigned char)text.p[at]] == PLAIN && text.p[at] != stop) at++;
+  }
+  return at;
+}
+
+/* One pass from `at`. Ends at a `stop` (a plain byte) at depth 0, or (with `to_close`) at the bracket that brings the
+ * depth back to 0. */
 static size_t walk(ttm_view text, size_t at, char stop, bool to_close) {
   char expected[TTM_SCAN_DEPTH]; /* the closers still owed, innermost last */
   size_t depth = 0;
-  while (at < text.n) {
+  for (;; at++) {
+    at = skip_plain(text, at, depth > 0, stop);
+    if (at >= text.n) return depth == 0 && !to_close ? text.n : TTM_NOT_FOUND;
     char c = text.p[at];
-    if (depth == 0 && !to_close && c == stop) return at;
     switch (KIND[(unsigned char)c]) {
+      case PLAIN:
+        return to_close ? TTM_NOT_FOUND : at; /* only `stop` stops at a plain byte */
       case QUOTE:
         at = ttm_scan_string_end(text, at);
         if (at == TTM_NOT_FOUND) return TTM_NOT_FOUND;
-        continue;
+        at--;
+        break;
       case ANGLE_OPEN:
         if (is_operator(text, at)) break; /* fall through */
       case OPEN:
@@ -63,15 +83,12 @@ static size_t walk(ttm_view text, size_t at, char stop, bool to_close) {
         break;
       case ANGLE_CLOSE:
         if (is_operator(text, at)) break; /* fall through */
-      case CLOSE:
+      default:
         if (depth == 0 || expected[depth - 1] != c) return TTM_NOT_FOUND;
         if (--depth == 0 && to_close) return at;
         break;
-      default: break;
     }
-    at++;
   }
-  return depth == 0 && !to_close ? text.n : TTM_NOT_FOUND;
 }
 
 size_t ttm_scan_close(ttm_view text, size_t open) { return walk(text, open, 0, true); }
@@ -104,11 +121,18 @@ static size_t unescape_one(ttm_view at, char *byte) {
   *byte = '\\';
   if (at.n < 2) return 1;
   switch (at.p[1]) {
-    case 'n': *byte = '\n'; return 2;
-    case 't': *byte = '\t'; return 2;
+    case 'n':
+      *byte = '\n';
+      return 2;
+    case 't':
+      *byte = '\t';
+      return 2;
     case '"':
-    case '\\': *byte = at.p[1]; return 2;
-    default: break;
+    case '\\':
+      *byte = at.p[1];
+      return 2;
+    default:
+      break;
   }
   if (at.n < 3) return 1;
   int high = hex_digit(at.p[1]), low = hex_digit(at.p[2]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding one's way in MLIR text by bracket depth: () [] {} <> must pair up, strings ("..." with \ escapes) are opaque, and
- * `->`, `<=`, `>=` are not brackets. Every call is one pass over the bytes it skips; nesting beyond TTM_SCAN_DEPTH counts as
- * broken, so no input can make a scan recurse or grow. */
+/* Finding one's way in MLIR text by bracket depth: () [] {} <> must pair up, strings ("..." with \ escapes) are opaque,
+ * and `->`, `<=`, `>=` are not brackets. Every call is one pass over the bytes it skips; nesting beyond TTM_SCAN_DEPTH
+ * counts as broken, so no input can make a scan recurse or grow. */
 #ifndef TTM_PARSE_MLIR_SCAN_H
 #define TTM_PARSE_MLIR_SCAN_H
 
@@ -17,7 +17,8 @@ ttm_view ttm_scan_trim(ttm_view text);
 /* A byte of a name after its sigil: letters, digits, _ $ . - */
 bool ttm_scan_is_name(char c);
 
-/* Offset of the bracket that closes the one at `open`; TTM_NOT_FOUND when there is none or the brackets between are broken. */
+/* Offset of the bracket that closes the one at `open`; TTM_NOT_FOUND when there is none or the brackets between are
+ * broken. */
 size_t ttm_scan_close(ttm_view text, size_t open);
 
 /* Offset of the first `stop` outside every bracket and string at or after `from`; text.n when there is none;
@@ -36,7 +37,8 @@ typedef struct ttm_pieces {
 /* Next trimmed, non-empty piece; false at the end. */
 bool ttm_pieces_next(ttm_pieces *it, ttm_view *piece);
 
-/* Appends the inside of a string with its escapes undone: \22 (two hex digits), \n \t \" \\; others stay as they are. */
+/* Appends the inside of a string with its escapes undone: \22 (two hex digits), \n \t \" \\; others stay as they are.
+ */
 void ttm_scan_unescape(ttm_view inside, ttm_buf *out);
 
 #endif

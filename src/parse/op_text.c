@@ -125,7 +125,9 @@ static int collect_operands(ttm_view list, ttm_op_text *op) {
         at = ttm_view_from(at, at.p[0] == '"' ? end : end + 1);
         continue;
       }
-      default: at = ttm_view_from(at, 1); continue;
+      default:
+        at = ttm_view_from(at, 1);
+        continue;
     }
     if (ttm_vec_push(&op->operands, token)) return TTM_ENOMEM;
   }
@@ -161,8 +163,10 @@ static int read_attributes(cursor *at, ttm_op_text *op) {
 
 /* A type without brackets is whole when it can be one: `!dialect.name`, or a builtin scalar. A cut `tens` is none. */
 static bool is_bare_type(ttm_view type) {
-  if (type.p[0] == '!') return type.n > 1 && ttm_view_find_char(type, '.') != TTM_NOT_FOUND && type.p[type.n - 1] != '.';
-  if (ttm_view_eq(type, TTM_LIT("index")) || ttm_view_eq(type, TTM_LIT("none")) || ttm_view_eq(type, TTM_LIT("token"))) return true;
+  if (type.p[0] == '!')
+    return type.n > 1 && ttm_view_find_char(type, '.') != TTM_NOT_FOUND && type.p[type.n - 1] != '.';
+  if (ttm_view_eq(type, TTM_LIT("index")) || ttm_view_eq(type, TTM_LIT("none")) || ttm_view_eq(type, TTM_LIT("token")))
+    return true;
   size_t letters = 0;
   while (letters < type.n && memchr("bfstui", type.p[letters], 6)) letters++;
   return letters > 0 && letters < 3 && letters < type.n && type.p[letters] >= '1' && type.p[letters] <= '9';

@@ -10,7 +10,8 @@
 
 typedef TTM_VEC(ttm_view) ttm_views;
 
-/* Views point into the parsed text. The vectors are reused from call to call and freed by ttm_op_text_free. */
+/* Zero is the empty one. Views point into the parsed text. The vectors are reused from call to call and freed by
+ * ttm_op_text_free. */
 typedef struct ttm_op_text {
   ttm_view name;         /* ttnn.add, ttcore.load_cached, call; never quoted */
   ttm_view result;       /* "%0" of `%0:2 = ...`; empty when the operation gives nothing */
@@ -25,20 +26,21 @@ typedef struct ttm_op_text {
   ttm_views outputs;     /* each output type; none for () */
 } ttm_op_text;
 
-/* 0; TTM_EFORMAT when the text is no whole operation (cut line, unbalanced brackets); TTM_ENOMEM. Also after an error *out is
- * ready for the next call. Without a location a cut inside a bare word at the very end (`-> !ttnn.devi`) cannot be told from a
- * whole type; every other cut can. Text behind the location (another writer's, on the same line) is ignored. */
+/* 0; TTM_EFORMAT when the text is no whole operation (cut line, unbalanced brackets); TTM_ENOMEM. Also after an error
+ * *out is ready for the next call. Without a location a cut inside a bare word at the very end (`-> !ttnn.devi`) cannot
+ * be told from a whole type; every other cut can. Text behind the location (another writer's, on the same line) is
+ * ignored. */
 int ttm_op_text_parse(ttm_view text, ttm_op_text *out);
 void ttm_op_text_free(ttm_op_text *op);
 
-/* Appends a location as people name it: loc("a"("b")) -> a; fused["a", "b"] -> fused[a, b]; callsite("a" at "b") -> a at b;
- * "x.mlir":9:14 -> x.mlir:9:14; unknown -> nothing. String escapes (\22, \5C, \n ...) are undone.
- * Unknown parts of a fused or callsite location are left out. `raw` is what stands between loc( and ); a form we do not know
- * (an alias #loc5 too) is appended as it stands. False when nothing was appended. */
+/* Appends a location as people name it: loc("a"("b")) -> a; fused["a", "b"] -> fused[a, b]; callsite("a" at "b") -> a
+ * at b; "x.mlir":9:14 -> x.mlir:9:14; unknown -> nothing. String escapes (\22, \5C, \n ...) are undone. Unknown parts
+ * of a fused or callsite location are left out. `raw` is what stands between loc( and ); a form we do not know (an
+ * alias #loc5 too) is appended as it stands. False when nothing was appended. */
 bool ttm_location_render(ttm_view raw, ttm_buf *out);
 
-/* Splits `text` at commas outside every bracket and string; `->` is one token. Appends trimmed, non-empty pieces to `out`.
- * 0; TTM_EFORMAT when the brackets do not pair up; TTM_ENOMEM. */
+/* Splits `text` at commas outside every bracket and string; `->` is one token. Appends trimmed, non-empty pieces to
+ * `out`. 0; TTM_EFORMAT when the brackets do not pair up; TTM_ENOMEM. */
 int ttm_split_top_level(ttm_view text, ttm_views *out);
 
 #endif

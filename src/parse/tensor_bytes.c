@@ -4,22 +4,26 @@
 #include "base/checked.h"
 #include "parse/tensor_type.h"
 
-/* Scalar bytes; for the block formats (one shared exponent byte per 16 values) the bits of one value without its exponent. */
+/* Scalar bytes; for the block formats (one shared exponent byte per 16 values) the bits of one value without its
+ * exponent. */
 typedef struct dtype_size {
   ttm_view name;
   uint8_t bytes;
   uint8_t block_bits;
 } dtype_size;
 
-#define NAME(s) {s, sizeof(s) - 1}
+#define NAME(s) \
+  { s, sizeof(s) - 1 }
 
 static const dtype_size DTYPES[] = {
-    {NAME("bf16"), 2, 0},    {NAME("f32"), 4, 0},     {NAME("si32"), 4, 0},    {NAME("bfp_bf8"), 0, 8}, {NAME("u32"), 4, 0},
-    {NAME("ui32"), 4, 0},    {NAME("i32"), 4, 0},     {NAME("u16"), 2, 0},     {NAME("ui16"), 2, 0},    {NAME("u8"), 1, 0},
-    {NAME("ui8"), 1, 0},     {NAME("i1"), 1, 0},      {NAME("f16"), 2, 0},     {NAME("bfp_bf4"), 0, 4}, {NAME("bfp_bf2"), 0, 2},
-    {NAME("bfp_f8"), 0, 8},  {NAME("bfp_f4"), 0, 4},  {NAME("bfp_f2"), 0, 2},  {NAME("f64"), 8, 0},     {NAME("i64"), 8, 0},
-    {NAME("si64"), 8, 0},    {NAME("ui64"), 8, 0},    {NAME("i16"), 2, 0},     {NAME("si16"), 2, 0},    {NAME("i8"), 1, 0},
-    {NAME("si8"), 1, 0},     {NAME("f8E4M3FN"), 1, 0}, {NAME("f8E5M2"), 1, 0}, {NAME("index"), 8, 0},
+    {NAME("bf16"), 2, 0},   {NAME("f32"), 4, 0},     {NAME("si32"), 4, 0},     {NAME("bfp_bf8"), 0, 8},
+    {NAME("u32"), 4, 0},    {NAME("ui32"), 4, 0},    {NAME("i32"), 4, 0},      {NAME("u16"), 2, 0},
+    {NAME("ui16"), 2, 0},   {NAME("u8"), 1, 0},      {NAME("ui8"), 1, 0},      {NAME("i1"), 1, 0},
+    {NAME("f16"), 2, 0},    {NAME("bfp_bf4"), 0, 4}, {NAME("bfp_bf2"), 0, 2},  {NAME("bfp_f8"), 0, 8},
+    {NAME("bfp_f4"), 0, 4}, {NAME("bfp_f2"), 0, 2},  {NAME("f64"), 8, 0},      {NAME("i64"), 8, 0},
+    {NAME("si64"), 8, 0},   {NAME("ui64"), 8, 0},    {NAME("i16"), 2, 0},      {NAME("si16"), 2, 0},
+    {NAME("i8"), 1, 0},     {NAME("si8"), 1, 0},     {NAME("f8E4M3FN"), 1, 0}, {NAME("f8E5M2"), 1, 0},
+    {NAME("index"), 8, 0},
 };
 
 static const dtype_size *dtype_find(ttm_view name) {
@@ -53,8 +57,8 @@ static bool is_sharded(const ttm_tensor_type *type) {
   return type->placement >= TTM_PLACE_HEIGHT_SHARDED || (type->nd && type->placement == TTM_PLACE_NONE);
 }
 
-/* Shape counted in stored units: the last two dims in tiles when tiled (padded BEFORE collapsing, as the compiler does), and at
- * least two dims then, because a vector is a tile row. */
+/* Shape counted in stored units: the last two dims in tiles when tiled (padded BEFORE collapsing, as the compiler
+ * does), and at least two dims then, because a vector is a tile row. */
 static ttm_dims shape_in_units(const ttm_tensor_type *type) {
   ttm_dims dims = type->shape;
   if (!type->tiled) return dims;
@@ -64,11 +68,12 @@ static ttm_dims shape_in_units(const ttm_tensor_type *type) {
   return dims;
 }
 
-/* nd layouts may put several shards on one core, so the grid does not count them: the shape does. When shape and shard differ
- * in rank we cannot pair their dims and fall back to one shard per core. */
+/* nd layouts may put several shards on one core, so the grid does not count them: the shape does. When shape and shard
+ * differ in rank we cannot pair their dims and fall back to one shard per core. */
 static uint64_t shard_count(const ttm_tensor_type *type) {
   ttm_dims units = shape_in_units(type);
-  if (!(type->nd || type->placement == TTM_PLACE_ND_SHARDED) || units.rank != type->shard.rank) return product(&type->grid);
+  if (!(type->nd || type->placement == TTM_PLACE_ND_SHARDED) || units.rank != type->shard.rank)
+    return product(&type->grid);
   uint64_t n = 1;
   for (uint32_t i = 0; i < units.rank; i++) n = ttm_mul_sat(n, ttm_div_up(units.at[i], type->shard.at[i]));
   return n;
@@ -78,10 +83,13 @@ static uint64_t shard_count(const ttm_tensor_type *type) {
 static uint64_t page_alignment(const ttm_tensor_type *type, ttm_alignment align) {
   switch (type->buffer) {
     case TTM_BUFFER_DRAM:
-    case TTM_BUFFER_TRACE: return align.dram;
+    case TTM_BUFFER_TRACE:
+      return align.dram;
     case TTM_BUFFER_L1:
-    case TTM_BUFFER_L1_SMALL: return align.l1;
-    default: return 0;
+    case TTM_BUFFER_L1_SMALL:
+      return align.l1;
+    default:
+      return 0;
   }
 }
 
@@ -140,7 +148,8 @@ static uint64_t fullest_bank(const ttm_tensor_type *type, uint32_t banks, ttm_al
     return ttm_mul_sat(ttm_div_up(whole.count, banks), whole.bytes);
   }
   pages shard = pages_of(type, &type->shard, align);
-  uint64_t shards_per_core = ttm_div_up(shard_count(type), product(&type->grid)); /* more than one only with nd layouts */
+  uint64_t shards_per_core =
+      ttm_div_up(shard_count(type), product(&type->grid)); /* more than one only with nd layouts */
   return ttm_mul_sat(ttm_mul_sat(shard.count, shard.bytes), shards_per_core);
 }
 

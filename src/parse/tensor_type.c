@@ -20,8 +20,8 @@ static bool dims_push(ttm_dims *dims, uint64_t value) {
   return true;
 }
 
-/* `4000x256xREST`: moves *text to REST. Stops at the first thing that is no number; a dynamic `?` or `*` is left to the element
- * reader, which knows no such element. False for a broken number or too many. */
+/* `4000x256xREST`: moves *text to REST. Stops at the first thing that is no number; a dynamic `?` or `*` is left to the
+ * element reader, which knows no such element. False for a broken number or too many. */
 static bool take_dims(ttm_view *text, ttm_dims *dims) {
   dims->rank = 0;
   while (text->n && text->p[0] >= '0' && text->p[0] <= '9') {
@@ -51,14 +51,16 @@ typedef struct element_type {
 /* `32x32, bf16`, the inside of a tile type */
 static bool read_tile(ttm_view inside, element_type *out) {
   uint64_t h, w;
-  if (!ttm_view_take_u64(&inside, &h) || !ttm_view_take(&inside, TTM_LIT("x")) || !ttm_view_take_u64(&inside, &w)) return false;
+  if (!ttm_view_take_u64(&inside, &h) || !ttm_view_take(&inside, TTM_LIT("x")) || !ttm_view_take_u64(&inside, &w))
+    return false;
   inside = ttm_scan_trim(inside);
   if (!ttm_view_take(&inside, TTM_LIT(",")) || h == 0 || w == 0 || h > TILE_SIDE_MAX || w > TILE_SIDE_MAX) return false;
   *out = (element_type){ttm_scan_trim(inside), true, (uint32_t)h, (uint32_t)w};
   return out->dtype.n > 0;
 }
 
-/* `bf16`, `!ttcore.tile<32x32, bf16>` (`!tt.tile` in old logs), or another type such as `!quant.uniform<...>`, kept whole. */
+/* `bf16`, `!ttcore.tile<32x32, bf16>` (`!tt.tile` in old logs), or another type such as `!quant.uniform<...>`, kept
+ * whole. */
 static bool read_element(ttm_view text, element_type *out) {
   if (text.n == 0 || !(ttm_scan_is_name(text.p[0]) || text.p[0] == '!')) return false;
   ttm_view head, inside;
@@ -74,7 +76,8 @@ static bool read_shaped(ttm_view piece, ttm_dims *dims, element_type *element) {
   return take_dims(&piece, dims) && read_element(piece, element);
 }
 
-/* The word of an enum attribute in each of its spellings: `<dram>`, `#ttnn.buffer_type<dram>`, the printer's own alias `#dram`. */
+/* The word of an enum attribute in each of its spellings: `<dram>`, `#ttnn.buffer_type<dram>`, the printer's own alias
+ * `#dram`. */
 static ttm_view enum_word(ttm_view text) {
   ttm_view head, inside;
   if (text.n && split_angle(text, &head, &inside)) return ttm_scan_trim(inside);
@@ -87,7 +90,7 @@ static ttm_buffer_kind buffer_named(ttm_view word) {
     ttm_view word;
     ttm_buffer_kind kind;
   } names[] = {
-      {{"dram", 4}, TTM_BUFFER_DRAM},   {{"system_memory", 13}, TTM_BUFFER_SYSTEM}, {{"l1", 2}, TTM_BUFFER_L1},
+      {{"dram", 4}, TTM_BUFFER_DRAM},         {{"system_memory", 13}, TTM_BUFFER_SYSTEM}, {{"l1", 2}, TTM_BUFFER_L1},
       {{"l1_small", 8}, TTM_BUFFER_L1_SMALL}, {{"trace", 5}, TTM_BUFFER_TRACE},
   };
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

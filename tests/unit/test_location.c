@@ -72,8 +72,11 @@ static void unknown_is_nothing(void **state) {
 /* What we cannot read is shown as it stands, never half of it. */
 static void malformed(void **state) {
   (void)state;
-  static const char *texts[] = {"\"open", "fused[\"a\"", "fused[\"a\" \"b\"]", "fused\"a\"", "callsite(\"a\")", "callsite(\"a\" on \"b\")",
-                                "\"a\" trailing", "\"a\"(", "fused<[\"a\"]", "#x<a, b>", "!odd(\"x\")", "fused[,]", "unknownish", "loc(\"a\""};
+  static const char *texts[] = {"\"open",         "fused[\"a\"",     "fused[\"a\" \"b\"]",
+                                "fused\"a\"",     "callsite(\"a\")", "callsite(\"a\" on \"b\")",
+                                "\"a\" trailing", "\"a\"(",          "fused<[\"a\"]",
+                                "#x<a, b>",       "!odd(\"x\")",     "fused[,]",
+                                "unknownish",     "loc(\"a\""};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) renders(texts[i], texts[i]);
 }
 
@@ -96,8 +99,13 @@ static void depth_is_bounded(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(names),     cmocka_unit_test(files),     cmocka_unit_test(escapes), cmocka_unit_test(compounds),
-      cmocka_unit_test(unknown_is_nothing), cmocka_unit_test(malformed), cmocka_unit_test(depth_is_bounded),
+      cmocka_unit_test(names),
+      cmocka_unit_test(files),
+      cmocka_unit_test(escapes),
+      cmocka_unit_test(compounds),
+      cmocka_unit_test(unknown_is_nothing),
+      cmocka_unit_test(malformed),
+      cmocka_unit_test(depth_is_bounded),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,9 @@ void *ttm_alloc(size_t size) { return refuse() ? NULL : calloc(1, size ? size : 
 void *ttm_realloc(void *old, size_t size) { return refuse() ? NULL : realloc(old, size ? size : 1); }
 void ttm_free(void *p) { free(p); }
 
-#define T "tensor<2x4xbf16, #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<2x4xbf16, #ttnn.buffer_type<dram>>, <interleaved>>>"
+#define T                                                                                                       \
+  "tensor<2x4xbf16, #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<2x4xbf16, #ttnn.buffer_type<dram>>, " \
+  "<interleaved>>>"
 
 static ttm_op_text op; /* reused by every test, as a reader of logs does */
 
@@ -38,7 +40,8 @@ static void assert_views(const ttm_views *views, const char *want) {
 
 static void generic_form(void **state) {
   (void)state;
-  parse("%3 = \"ttnn.add\"(%1, %2#1) <{dtype = #ttcore.supportedDataTypes<bf16>}> : (" T ", " T ") -> " T " loc(\"add.6\")");
+  parse("%3 = \"ttnn.add\"(%1, %2#1) <{dtype = #ttcore.supportedDataTypes<bf16>}> : (" T ", " T ") -> " T
+        " loc(\"add.6\")");
   assert_view(op.name, "ttnn.add");
   assert_view(op.result, "%3");
   assert_int_equal(op.result_count, 1);
@@ -67,7 +70,9 @@ static void no_result_no_properties(void **state) {
 
 static void no_operands(void **state) {
   (void)state;
-  parse("%0 = \"ttnn.get_device\"() <{mesh_offset = #ttnn<mesh_offset 0x0>, mesh_shape = #ttnn<mesh_shape 1x1>}> : () -> !ttnn.device loc(unknown)");
+  parse(
+      "%0 = \"ttnn.get_device\"() <{mesh_offset = #ttnn<mesh_offset 0x0>, mesh_shape = #ttnn<mesh_shape 1x1>}> : () -> "
+      "!ttnn.device loc(unknown)");
   assert_int_equal(op.operands.n, 0);
   assert_int_equal(op.inputs.n, 0);
   assert_view(op.input_types, "");
@@ -77,7 +82,8 @@ static void no_operands(void **state) {
 
 static void several_results(void **state) {
   (void)state;
-  parse("%17:3 = \"ttnn.split_query_key_value_and_split_heads\"(%16) <{num_heads = 2 : ui32}> : (" T ") -> (" T ", i32, !ttnn.device) loc(\"a\"(\"b\"))");
+  parse("%17:3 = \"ttnn.split_query_key_value_and_split_heads\"(%16) <{num_heads = 2 : ui32}> : (" T ") -> (" T
+        ", i32, !ttnn.device) loc(\"a\"(\"b\"))");
   assert_view(op.result, "%17");
   assert_int_equal(op.result_count, 3);
   assert_view(op.output_type, "(" T ", i32, !ttnn.device)");
@@ -95,7 +101,8 @@ static void several_results(void **state) {
 
 static void load_cached(void **state) {
   (void)state;
-  parse("%0:2 = ttcore.load_cached(@main_const_eval_0, [%arg0, %arg1#2]) : (" T ", " T ") -> (" T ", " T ") loc(unknown)");
+  parse("%0:2 = ttcore.load_cached(@main_const_eval_0, [%arg0, %arg1#2]) : (" T ", " T ") -> (" T ", " T
+        ") loc(unknown)");
   assert_view(op.name, "ttcore.load_cached");
   assert_view(op.callee, "main_const_eval_0");
   assert_views(&op.operands, "@main_const_eval_0 %arg0 %arg1#2");
@@ -134,9 +141,11 @@ static void tt_lang(void **state) {
 
 static void nested_attributes(void **state) {
   (void)state;
-  parse("\"ttnn.generic\"(%arg0, %1) <{program = #ttnn.program<kernels = [#k<symbol_ref = @dm0, core_ranges = <[#r<(0,0), (7,7)>]>, "
-        "args = []>], cbs = [<formats = [<i = 0>], note = \"}> : () -> \\22 \\\\\">]>, map = affine_map<(d0) -> (d0)>, "
-        "nested = {a = {b = 1}}, set = affine_set<(d0) : (d0 >= 0, d0 <= 7)>}> : (" T ", " T ") -> () loc(\"g\")");
+  parse(
+      "\"ttnn.generic\"(%arg0, %1) <{program = #ttnn.program<kernels = [#k<symbol_ref = @dm0, core_ranges = "
+      "<[#r<(0,0), (7,7)>]>, "
+      "args = []>], cbs = [<formats = [<i = 0>], note = \"}> : () -> \\22 \\\\\">]>, map = affine_map<(d0) -> (d0)>, "
+      "nested = {a = {b = 1}}, set = affine_set<(d0) : (d0 >= 0, d0 <= 7)>}> : (" T ", " T ") -> () loc(\"g\")");
   assert_views(&op.operands, "%arg0 %1");
   assert_true(ttm_view_starts(op.attributes, TTM_LIT("program = ")));
   assert_true(ttm_view_ends(op.attributes, TTM_LIT("(d0 >= 0, d0 <= 7)>")));
@@ -181,13 +190,43 @@ static void locations_hold_anything(void **state) {
 static void not_an_operation(void **state) {
   (void)state;
   static const char *texts[] = {
-      "", " ", "%", "%0", "%0 =", "%0 = ", "=", "\"", "\"\"() : () -> ()", "ttnn.add", "\"ttnn.add\"(", "\"ttnn.add\"(%0",
-      "\"ttnn.add\"(%)  : () -> ()", "\"a\"(@) : () -> ()", "\"a\"(@\"x) : () -> ()", "\"a\"(%0#) : (i32) -> ()",
-      "%0: = \"a\"() : () -> i32", "%0:99999999999 = \"a\"() : () -> i32", "\"a\"() () -> ()", "\"a\"() : ()", "\"a\"() : () ->",
-      "\"a\"() : () -> tens", "\"a\"() : () -> tensor<4xf32", "\"a\"() : (] -> ()", "\"a\"() <{x = [}> : () -> ()",
-      "\"a\"() : () -> () lo", "\"a\"() : () -> () loc(", "\"a\"() : () -> () loc(\"x\"", "\"a\"() : () -> () loc", "return %1 : i32",
-      "call @(%0) : () -> ()", "\"a\"() <x> : () -> ()", "\"a\"() : () -> ), (", "\"a\"() : (<) -> ()",
-      "\"a\"() : () -> i32}", "\"a\"() : () -> (i32)junk", "func.func @main(%arg0: i32) -> i32 {",
+      "",
+      " ",
+      "%",
+      "%0",
+      "%0 =",
+      "%0 = ",
+      "=",
+      "\"",
+      "\"\"() : () -> ()",
+      "ttnn.add",
+      "\"ttnn.add\"(",
+      "\"ttnn.add\"(%0",
+      "\"ttnn.add\"(%)  : () -> ()",
+      "\"a\"(@) : () -> ()",
+      "\"a\"(@\"x) : () -> ()",
+      "\"a\"(%0#) : (i32) -> ()",
+      "%0: = \"a\"() : () -> i32",
+      "%0:99999999999 = \"a\"() : () -> i32",
+      "\"a\"() () -> ()",
+      "\"a\"() : ()",
+      "\"a\"() : () ->",
+      "\"a\"() : () -> tens",
+      "\"a\"() : () -> tensor<4xf32",
+      "\"a\"() : (] -> ()",
+      "\"a\"() <{x = [}> : () -> ()",
+      "\"a\"() : () -> () lo",
+      "\"a\"() : () -> () loc(",
+      "\"a\"() : () -> () loc(\"x\"",
+      "\"a\"() : () -> () loc",
+      "return %1 : i32",
+      "call @(%0) : () -> ()",
+      "\"a\"() <x> : () -> ()",
+      "\"a\"() : () -> ), (",
+      "\"a\"() : (<) -> ()",
+      "\"a\"() : () -> i32}",
+      "\"a\"() : () -> (i32)junk",
+      "func.func @main(%arg0: i32) -> i32 {",
   };
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     ttm_view copy = heap_view(ttm_view_of(texts[i]));
@@ -218,7 +257,8 @@ static size_t check_cuts(ttm_view whole) {
 
 static void every_cut(void **state) {
   (void)state;
-  check_cuts(TTM_LIT("%0:2 = \"ttnn.x\"(%1, %2#1) <{a = \"s\\22\", b = [1, {c = <1>}]}> {d} : (" T ", i1) -> (" T ", " T ") loc(fused[\"a\", \"b\"])"));
+  check_cuts(TTM_LIT("%0:2 = \"ttnn.x\"(%1, %2#1) <{a = \"s\\22\", b = [1, {c = <1>}]}> {d} : (" T ", i1) -> (" T ", " T
+                     ") loc(fused[\"a\", \"b\"])"));
   check_cuts(TTM_LIT("%0 = ttcore.load_cached(@f, [%arg0]) : (" T ") -> " T " loc(\"x\"(\"y\"))"));
   check_cuts(TTM_LIT("%0 = \"ttnn.get_device\"() : () -> !ttnn.device loc(unknown)"));
   check_cuts(TTM_LIT("call @f() : () -> () loc(unknown)"));
@@ -230,8 +270,10 @@ static void hostile_lengths(void **state) {
   enum { N = 2000000 };
   char *text = malloc(N + 64);
   assert_non_null(text);
-  static const char *fillers[] = {"(", "[", "<", "{", "%", "@a,", "\"", "\\", "->", ",", "%a,", "()", "<>,", "@\"", "%a:1,", "[],"};
-  static const char *heads[] = {"", "%0 = ", "\"a\"(", "\"a\"() ", "\"a\"() <{", "\"a\"() : (", "\"a\"() : () -> ", "\"a\"() : () -> () loc("};
+  static const char *fillers[] = {"(",  "[", "<",   "{",  "%",   "@a,", "\"",    "\\",
+                                  "->", ",", "%a,", "()", "<>,", "@\"", "%a:1,", "[],"};
+  static const char *heads[] = {"",           "%0 = ",       "\"a\"(",           "\"a\"() ",
+                                "\"a\"() <{", "\"a\"() : (", "\"a\"() : () -> ", "\"a\"() : () -> () loc("};
   for (size_t h = 0; h < sizeof heads / sizeof *heads; h++) {
     for (size_t f = 0; f < sizeof fillers / sizeof *fillers; f++) {
       size_t n = strlen(heads[h]), step = strlen(fillers[f]);

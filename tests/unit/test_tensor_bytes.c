@@ -16,8 +16,9 @@ static ttm_tensor_type parsed(const char *text) {
   return type;
 }
 
-#define LAYOUT(shape, grid, memref, memory, rest) \
-  "tensor<" shape ", #ttnn.ttnn_layout<(d0) -> (d0), <" grid ">, memref<" memref ", #ttnn.buffer_type<" memory ">>" rest ">>"
+#define LAYOUT(shape, grid, memref, memory, rest)                                                              \
+  "tensor<" shape ", #ttnn.ttnn_layout<(d0) -> (d0), <" grid ">, memref<" memref ", #ttnn.buffer_type<" memory \
+  ">>" rest ">>"
 #define ND(shape, grid, memref, memory, rest) \
   "tensor<" shape ", #ttnn.ttnn_nd_layout<<" grid ">, memref<" memref ", #ttnn.buffer_type<" memory ">>, " rest ">>"
 #define TILE(dtype) "!ttcore.tile<32x32, " dtype ">"
@@ -28,10 +29,11 @@ static void tile_and_scalar_sizes(void **state) {
     const char *dtype;
     uint64_t tile, scalar;
   } cases[] = {
-      {"f32", 4096, 4},    {"u32", 4096, 4},    {"si32", 4096, 4},   {"bf16", 2048, 2},  {"f16", 2048, 2},   {"u16", 2048, 2},
-      {"u8", 1024, 1},     {"i1", 1024, 1},     {"bfp_f8", 1088, 0}, {"bfp_bf8", 1088, 0}, {"bfp_f4", 576, 0}, {"bfp_bf4", 576, 0},
-      {"bfp_f2", 320, 0},  {"bfp_bf2", 320, 0}, {"ui16", 2048, 2},   {"i64", 8192, 8},   {"f64", 8192, 8},   {"nonsense", 0, 0},
-      {"", 0, 0},          {"bf1", 0, 0},       {"bf160", 0, 0},
+      {"f32", 4096, 4},   {"u32", 4096, 4},    {"si32", 4096, 4},  {"bf16", 2048, 2},   {"f16", 2048, 2},
+      {"u16", 2048, 2},   {"u8", 1024, 1},     {"i1", 1024, 1},    {"bfp_f8", 1088, 0}, {"bfp_bf8", 1088, 0},
+      {"bfp_f4", 576, 0}, {"bfp_bf4", 576, 0}, {"bfp_f2", 320, 0}, {"bfp_bf2", 320, 0}, {"ui16", 2048, 2},
+      {"i64", 8192, 8},   {"f64", 8192, 8},    {"nonsense", 0, 0}, {"", 0, 0},          {"bf1", 0, 0},
+      {"bf160", 0, 0},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     assert_int_equal(ttm_tile_bytes(ttm_view_of(cases[i].dtype), 32, 32), cases[i].tile);
@@ -52,10 +54,12 @@ static void layouts(void **state) {
   } cases[] = {
       {LAYOUT("1x96x256xbf16", "1x1", "3x8x" TILE("bf16"), "dram", ", <interleaved>"), 49152, 49152, 4096, "96x256"},
       /* padded before collapsing: 1.5 KB of data in 1.5 MB */
-      {LAYOUT("1x768x1x1x1xbf16", "1x1", "768x1x" TILE("bf16"), "dram", ", <interleaved>"), 1536, 1572864, 131072, "24576x32"},
+      {LAYOUT("1x768x1x1x1xbf16", "1x1", "768x1x" TILE("bf16"), "dram", ", <interleaved>"), 1536, 1572864, 131072,
+       "24576x32"},
       /* block format: dtype of the memref, not of the tensor; 4 tiles on 12 banks */
       {LAYOUT("64x64xbf16", "1x1", "2x2x" TILE("bfp_bf8"), "dram", ", <interleaved>"), 4352, 4352, 1088, "64x64"},
-      {LAYOUT("64x64x" TILE("bfp_bf4"), "1x1", "2x2x" TILE("bfp_bf4"), "dram", ", <interleaved>"), 2304, 2304, 576, "64x64"},
+      {LAYOUT("64x64x" TILE("bfp_bf4"), "1x1", "2x2x" TILE("bfp_bf4"), "dram", ", <interleaved>"), 2304, 2304, 576,
+       "64x64"},
       {LAYOUT("3x3xbf16", "1x1", "1x1x" TILE("bfp_bf8"), "dram", ", <interleaved>"), 10, 1088, 1088, "32x32"},
       {LAYOUT("64x64xi1", "1x1", "64x64xi1", "dram", ", <interleaved>"), 4096, 4096, 384, "64x64"},
       /* scalars and vectors fill a tile's row */
@@ -65,7 +69,8 @@ static void layouts(void **state) {
       /* row-major: narrow rows are stored as whole pages on the device, as they are on the host */
       {LAYOUT("768x768x3x3x3xbf16", "1x1", "5308416x3xbf16", "dram", ", <interleaved>"), 31850496, 169869312, 14155776,
        "768x768x3x3x3"},
-      {LAYOUT("768x768x3x3x3xbf16", "1x1", "5308416x3xbf16", "system_memory", ""), 31850496, 31850496, 0, "768x768x3x3x3"},
+      {LAYOUT("768x768x3x3x3xbf16", "1x1", "5308416x3xbf16", "system_memory", ""), 31850496, 31850496, 0,
+       "768x768x3x3x3"},
       {LAYOUT("100x20xbf16", "8x8", "2x20xbf16", "l1", ", <interleaved>"), 4000, 4800, 96, "100x20"},
       {LAYOUT("20xbf16", "1x1", "1x20xbf16", "dram", ", <interleaved>"), 40, 64, 64, "20"},
       {LAYOUT("4000x256xbf16", "1x1", "125x8x" TILE("bf16"), "system_memory", ""), 2048000, 2048000, 0, "4000x256"},
@@ -73,13 +78,16 @@ static void layouts(void **state) {
       {LAYOUT("32x2080xbf16", "8x8", "1x2x" TILE("bf16"), "l1", ", <interleaved>"), 133120, 133120, 4096, "32x2080"},
       {LAYOUT("3x33x32xbf16", "8x8", "1x1x" TILE("bf16"), "l1", ", <interleaved>"), 6336, 12288, 2048, "192x32"},
       /* sharded: memref x grid, and one shard per bank */
-      {LAYOUT("2048x2048xbf16", "8x8", "8x8x" TILE("bf16"), "l1", ", <block_sharded>"), 8388608, 8388608, 131072, "2048x2048"},
-      {LAYOUT("1024x512xbf16", "4x8", "8x2x" TILE("bf16"), "l1", ", <block_sharded>"), 1048576, 1048576, 32768, "1024x512"},
+      {LAYOUT("2048x2048xbf16", "8x8", "8x8x" TILE("bf16"), "l1", ", <block_sharded>"), 8388608, 8388608, 131072,
+       "2048x2048"},
+      {LAYOUT("1024x512xbf16", "4x8", "8x2x" TILE("bf16"), "l1", ", <block_sharded>"), 1048576, 1048576, 32768,
+       "1024x512"},
       {LAYOUT("1x1000xbf16", "1x12", "1x3x" TILE("bf16"), "dram", ", <width_sharded>"), 2000, 73728, 6144, "32x1152"},
       {LAYOUT("256x20xbf16", "8x1", "32x20xbf16", "l1", ", <height_sharded>"), 10240, 12288, 1536, "256x20"},
       /* nd: 3 x 2 shards of 2x1x1 tiles on four cores, so two on the fullest */
       {ND("6x64x32xbf16", "2x2", "2x1x1x" TILE("bf16"), "l1", "<nd_sharded>"), 24576, 24576, 8192, "6x64x32"},
-      {ND("5x64x32xbf16", "2x2", "2x1x1x" TILE("bf16"), "l1", "<nd_sharded>, <row_major>"), 20480, 24576, 8192, "6x64x32"},
+      {ND("5x64x32xbf16", "2x2", "2x1x1x" TILE("bf16"), "l1", "<nd_sharded>, <row_major>"), 20480, 24576, 8192,
+       "6x64x32"},
       /* nd with another rank: one shard per core is the best guess */
       {ND("5x64x32xbf16", "2x2", "4x1x" TILE("bf16"), "l1", "<nd_sharded>"), 20480, 32768, 8192, "256x64"},
       /* no layout: what the values need, and nothing is known of banks */
@@ -99,8 +107,10 @@ static void layouts(void **state) {
     ttm_dims dims = ttm_tensor_stored_shape(&t);
     char shape[TTM_MAX_RANK * 24];
     ttm_dims_print(&dims, shape, sizeof shape);
-    if (logical != cases[i].logical || stored != cases[i].stored || bank != cases[i].bank || strcmp(shape, cases[i].shape)) {
-      fail_msg("%s: logical %" PRIu64 " stored %" PRIu64 " bank %" PRIu64 " shape %s", cases[i].type, logical, stored, bank, shape);
+    if (logical != cases[i].logical || stored != cases[i].stored || bank != cases[i].bank ||
+        strcmp(shape, cases[i].shape)) {
+      fail_msg("%s: logical %" PRIu64 " stored %" PRIu64 " bank %" PRIu64 " shape %s", cases[i].type, logical, stored,
+               bank, shape);
     }
   }
 }
@@ -147,7 +157,8 @@ static void print_type(const allocation *a, char *out, size_t cap) {
     rows = a->tiled ? 1 : ttm_div_up(rows, a->banks);
   }
   snprintf(out, cap,
-           "tensor<%" PRIu64 "x%" PRIu64 "x%" PRIu64 "x%" PRIu64 "xbf16, #ttnn.ttnn_layout<(d0, d1, d2, d3) -> (d0 + d1 + d2, d3), "
+           "tensor<%" PRIu64 "x%" PRIu64 "x%" PRIu64 "x%" PRIu64
+           "xbf16, #ttnn.ttnn_layout<(d0, d1, d2, d3) -> (d0 + d1 + d2, d3), "
            "<%ux%u>, memref<%" PRIu64 "x%" PRIu64 "x%s%s%s, #ttnn.buffer_type<%s>>, <interleaved>>>",
            s[0], s[1], s[2], s[3], 1u, l1 ? a->banks : 1u, rows, columns, a->tiled ? "!ttcore.tile<32x32, " : "", dtype,
            a->tiled ? ">" : "", a->memory);
@@ -165,34 +176,20 @@ static void assert_block(const allocation *a) {
 static void blocks_of_the_real_allocator(void **state) {
   (void)state;
   static const allocation cases[] = {
-      {"dram", 32, "bf16", false, {1, 1, 100, 20}, 12, 576},
-      {"dram", 32, "bf16", true, {1, 3, 4096, 32}, 12, 65536},
-      {"dram", 32, "bfp4", true, {1, 8, 1, 1}, 12, 576},
-      {"dram", 32, "bfp8", true, {1, 2, 512, 32}, 12, 3264},
-      {"dram", 32, "f32", true, {1, 1, 512, 128}, 12, 24576},
-      {"dram", 32, "u16", false, {1, 8, 33, 1024}, 12, 45056},
-      {"dram", 32, "u16", true, {1, 3, 33, 20}, 12, 2048},
-      {"dram", 32, "u32", false, {1, 3, 33, 20}, 12, 864},
-      {"dram", 32, "u32", true, {1, 1, 17, 1}, 12, 4096},
-      {"dram", 32, "u8", true, {1, 2, 64, 32}, 12, 1024},
-      {"l1", 32, "bf16", true, {1, 8, 512, 128}, 64, 16384},
-      {"l1", 32, "bfp4", true, {1, 2, 33, 20}, 64, 576},
-      {"l1", 32, "f32", false, {1, 3, 1, 128}, 64, 512},
-      {"l1", 32, "u16", true, {1, 3, 100, 128}, 64, 2048},
-      {"l1", 32, "u32", false, {1, 2, 17, 128}, 64, 512},
-      {"l1", 32, "u8", false, {1, 2, 32, 32}, 64, 32},
-      {"l1", 32, "u8", true, {1, 8, 100, 128}, 64, 2048},
-      {"dram", 64, "bf16", true, {1, 1, 33, 1024}, 8, 16384},
-      {"dram", 64, "bfp8", true, {1, 8, 100, 32}, 8, 4352},
-      {"dram", 64, "f32", false, {1, 1, 17, 1}, 8, 192},
-      {"dram", 64, "f32", true, {1, 2, 512, 4096}, 8, 2097152},
-      {"dram", 64, "u16", false, {1, 8, 1, 96}, 8, 192},
-      {"l1", 64, "bfp4", true, {1, 1, 32, 128}, 110, 576},
-      {"l1", 64, "f32", true, {1, 1, 33, 32}, 110, 4096},
-      {"l1", 64, "u32", false, {1, 1, 1, 128}, 110, 512},
-      {"l1", 64, "u32", true, {1, 8, 1, 128}, 110, 4096},
-      {"l1", 64, "u8", false, {1, 8, 33, 128}, 110, 384},
-      {"l1", 64, "u8", true, {1, 8, 512, 32}, 110, 2048},
+      {"dram", 32, "bf16", false, {1, 1, 100, 20}, 12, 576},    {"dram", 32, "bf16", true, {1, 3, 4096, 32}, 12, 65536},
+      {"dram", 32, "bfp4", true, {1, 8, 1, 1}, 12, 576},        {"dram", 32, "bfp8", true, {1, 2, 512, 32}, 12, 3264},
+      {"dram", 32, "f32", true, {1, 1, 512, 128}, 12, 24576},   {"dram", 32, "u16", false, {1, 8, 33, 1024}, 12, 45056},
+      {"dram", 32, "u16", true, {1, 3, 33, 20}, 12, 2048},      {"dram", 32, "u32", false, {1, 3, 33, 20}, 12, 864},
+      {"dram", 32, "u32", true, {1, 1, 17, 1}, 12, 4096},       {"dram", 32, "u8", true, {1, 2, 64, 32}, 12, 1024},
+      {"l1", 32, "bf16", true, {1, 8, 512, 128}, 64, 16384},    {"l1", 32, "bfp4", true, {1, 2, 33, 20}, 64, 576},
+      {"l1", 32, "f32", false, {1, 3, 1, 128}, 64, 512},        {"l1", 32, "u16", true, {1, 3, 100, 128}, 64, 2048},
+      {"l1", 32, "u32", false, {1, 2, 17, 128}, 64, 512},       {"l1", 32, "u8", false, {1, 2, 32, 32}, 64, 32},
+      {"l1", 32, "u8", true, {1, 8, 100, 128}, 64, 2048},       {"dram", 64, "bf16", true, {1, 1, 33, 1024}, 8, 16384},
+      {"dram", 64, "bfp8", true, {1, 8, 100, 32}, 8, 4352},     {"dram", 64, "f32", false, {1, 1, 17, 1}, 8, 192},
+      {"dram", 64, "f32", true, {1, 2, 512, 4096}, 8, 2097152}, {"dram", 64, "u16", false, {1, 8, 1, 96}, 8, 192},
+      {"l1", 64, "bfp4", true, {1, 1, 32, 128}, 110, 576},      {"l1", 64, "f32", true, {1, 1, 33, 32}, 110, 4096},
+      {"l1", 64, "u32", false, {1, 1, 1, 128}, 110, 512},       {"l1", 64, "u32", true, {1, 8, 1, 128}, 110, 4096},
+      {"l1", 64, "u8", false, {1, 8, 33, 128}, 110, 384},       {"l1", 64, "u8", true, {1, 8, 512, 32}, 110, 2048},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) assert_block(&cases[i]);
 }
@@ -234,8 +231,13 @@ static size_t replay(FILE *file, uint32_t alignment) {
     uint64_t *before = &allocated[strcmp(memory, "l1") == 0], after = json_u64(text, "allocated");
     if (strcmp(event, "alloc") == 0) {
       json_word(text, "dtype", dtype);
-      allocation a = {memory, alignment, dtype, ttm_view_starts(json_value(text, "tiled"), TTM_LIT("true")), {0},
-                      (uint32_t)json_u64(text, "banks"), after - *before};
+      allocation a = {memory,
+                      alignment,
+                      dtype,
+                      ttm_view_starts(json_value(text, "tiled"), TTM_LIT("true")),
+                      {0},
+                      (uint32_t)json_u64(text, "banks"),
+                      after - *before};
       ttm_view shape = json_value(text, "shape");
       assert_true(ttm_view_take(&shape, TTM_LIT("[")));
       for (int i = 0; i < 4; i++) {
@@ -261,8 +263,8 @@ static void every_block_of_the_samples(void **state) {
   const char *shared = getenv("TTMEM_SHARED");
   for (size_t i = 0; i < 2; i++) {
     char path[4096];
-    snprintf(path, sizeof path, "%s/samples/metal/ttnn-0.81.1/allocator_%s.jsonl", shared ? shared : TTMEM_SOURCE "/../shared",
-             traces[i].board);
+    snprintf(path, sizeof path, "%s/samples/metal/ttnn-0.81.1/allocator_%s.jsonl",
+             shared ? shared : TTMEM_SOURCE "/../shared", traces[i].board);
     FILE *file = fopen(path, "r");
     if (!file) {
       print_message("skipped: no %s\n", path);
@@ -277,8 +279,10 @@ static void every_block_of_the_samples(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(tile_and_scalar_sizes),        cmocka_unit_test(layouts),
-      cmocka_unit_test(absurd_sizes),                 cmocka_unit_test(blocks_of_the_real_allocator),
+      cmocka_unit_test(tile_and_scalar_sizes),
+      cmocka_unit_test(layouts),
+      cmocka_unit_test(absurd_sizes),
+      cmocka_unit_test(blocks_of_the_real_allocator),
       cmocka_unit_test(every_block_of_the_samples),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,8 +28,9 @@ static void assert_dims(const ttm_dims *dims, const char *want) {
   assert_string_equal(text, want);
 }
 
-#define TILED(shape, memref, memory, rest) \
-  "tensor<" shape ", #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<" memref ", #ttnn.buffer_type<" memory ">>" rest ">>"
+#define TILED(shape, memref, memory, rest)                                                                        \
+  "tensor<" shape ", #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<" memref ", #ttnn.buffer_type<" memory \
+  ">>" rest ">>"
 
 static void dram_tiles(void **state) {
   (void)state;
@@ -61,8 +62,8 @@ static void host_rows(void **state) {
 /* Every spelling of the same sharded layout. */
 static void sharded_spellings(void **state) {
   (void)state;
-#define SHARDED(grid, mesh, memory, placement, rest)                                                                       \
-  "tensor<2x2x256x256xbf16, #ttnn.ttnn_layout<(d0, d1, d2, d3) -> (d0 * 512 + d1 * 256 + d2, d3), " grid ", " mesh          \
+#define SHARDED(grid, mesh, memory, placement, rest)                                                               \
+  "tensor<2x2x256x256xbf16, #ttnn.ttnn_layout<(d0, d1, d2, d3) -> (d0 * 512 + d1 * 256 + d2, d3), " grid ", " mesh \
   "memref<4x1x!ttcore.tile<32x32, bf16>, " memory ">, " placement rest ">>"
   static const char *texts[] = {
       SHARDED("<8x8>", "", "#ttnn.buffer_type<l1>", "<block_sharded>", ""),
@@ -71,9 +72,11 @@ static void sharded_spellings(void **state) {
       SHARDED("<8x8>", "mesh = #ttcore.tensor_mesh<\"m>,(\">, ", "#ttnn.buffer_type<l1>", "<block_sharded>", ""),
       SHARDED("<8x8, (d0, d1) -> (0, d0, d1)>", "", "#ttnn.buffer_type<l1>", "<block_sharded>", ""),
       SHARDED("#ttcore.grid<8x8>", "", "#ttnn.buffer_type<l1>", "<block_sharded>", ""),
-      SHARDED("<8x8>", "", "#ttnn.buffer_type<l1>", "<block_sharded>", ", core_ranges = <[#ttnn.core_range<(0,0), (7,7)>]>"),
       SHARDED("<8x8>", "", "#ttnn.buffer_type<l1>", "<block_sharded>",
-              ", core_ranges = #ttnn.core_range_set<[#ttnn.core_range<(0, 0), (7, 3)>, #ttnn.core_range<(0,4), (7,7)>]>"),
+              ", core_ranges = <[#ttnn.core_range<(0,0), (7,7)>]>"),
+      SHARDED(
+          "<8x8>", "", "#ttnn.buffer_type<l1>", "<block_sharded>",
+          ", core_ranges = #ttnn.core_range_set<[#ttnn.core_range<(0, 0), (7, 3)>, #ttnn.core_range<(0,4), (7,7)>]>"),
       SHARDED("<8x8>", "", "#ttnn.buffer_type<l1>", "<block_sharded>", ", ignorePhysicalLayout = true"),
       SHARDED("<8x8>", "", "#ttnn.buffer_type<l1>", "<block_sharded>", ", something_new = [1, 2], <later>"),
   };
@@ -125,7 +128,8 @@ static void nd_layout(void **state) {
 
 static void element_kinds(void **state) {
   (void)state;
-  ttm_tensor_type t = parsed(TILED("32x64x!ttcore.tile<32x32, bfp_bf8>", "1x2x!ttcore.tile<32x32, bfp_bf8>", "dram", ", <interleaved>"));
+  ttm_tensor_type t = parsed(
+      TILED("32x64x!ttcore.tile<32x32, bfp_bf8>", "1x2x!ttcore.tile<32x32, bfp_bf8>", "dram", ", <interleaved>"));
   assert_dims(&t.shape, "32x64");
   assert_view(t.element, "bfp_bf8");
   assert_view(t.storage, "bfp_bf8");
@@ -146,8 +150,9 @@ static void element_kinds(void **state) {
 
 static void ranks(void **state) {
   (void)state;
-  ttm_tensor_type t = parsed("tensor<f32, #ttnn.ttnn_layout<() -> (0, 0), <1x1>, memref<1x1x!ttcore.tile<32x32, f32>, "
-                             "#ttnn.buffer_type<dram>>, <interleaved>>>");
+  ttm_tensor_type t = parsed(
+      "tensor<f32, #ttnn.ttnn_layout<() -> (0, 0), <1x1>, memref<1x1x!ttcore.tile<32x32, f32>, "
+      "#ttnn.buffer_type<dram>>, <interleaved>>>");
   assert_int_equal(t.shape.rank, 0);
   assert_view(t.element, "f32");
   assert_true(t.has_layout);
@@ -189,13 +194,33 @@ static void without_a_layout(void **state) {
 static void not_a_tensor(void **state) {
   (void)state;
   static const char *texts[] = {
-      "", "tensor", "tensor<", "tensor<>", "tensor<,>", "tensor<32x32>", "tensor<32x", "tensor<32x32xbf16", "tensor<32x32xbf16>>",
-      "tensor<*xf32>", "tensor<?x4xf32>", "tensor<4x?xf32>", "!ttnn.device", "i32", "memref<4xf32>", "vector<4xf32>",
-      "tensor<4xf32>, tensor<4xf32>", "tensor<99999999999999999999xf32>", "tensor<4xf32, #a, #b>", "tensor<4xf32, #a<(>>",
-      "tensor<4x!ttcore.tile<0x32, bf16>>", "tensor<4x!ttcore.tile<32x32>>", "tensor<4x!ttcore.tile<32x99999999, bf16>>",
+      "",
+      "tensor",
+      "tensor<",
+      "tensor<>",
+      "tensor<,>",
+      "tensor<32x32>",
+      "tensor<32x",
+      "tensor<32x32xbf16",
+      "tensor<32x32xbf16>>",
+      "tensor<*xf32>",
+      "tensor<?x4xf32>",
+      "tensor<4x?xf32>",
+      "!ttnn.device",
+      "i32",
+      "memref<4xf32>",
+      "vector<4xf32>",
+      "tensor<4xf32>, tensor<4xf32>",
+      "tensor<99999999999999999999xf32>",
+      "tensor<4xf32, #a, #b>",
+      "tensor<4xf32, #a<(>>",
+      "tensor<4x!ttcore.tile<0x32, bf16>>",
+      "tensor<4x!ttcore.tile<32x32>>",
+      "tensor<4x!ttcore.tile<32x99999999, bf16>>",
       "tensor<4xf32, #ttnn.ttnn_layout<(d0) -> (d0), <1x1>, memref<?x4xf32, #dram>>>",
       "tensor<4xf32, #ttnn.ttnn_layout<(d0) -> (d0), <1x1x>, memref<4xf32, #dram>>>",
-      "tensor<4xf32, \"open>", "tensor<4xf32 x",
+      "tensor<4xf32, \"open>",
+      "tensor<4xf32 x",
   };
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     ttm_tensor_type t;
@@ -206,8 +231,9 @@ static void not_a_tensor(void **state) {
 /* No cut of a type is a type, and no cut reads past its end. */
 static void every_cut(void **state) {
   (void)state;
-  const char *whole = "tensor<1x96x256xbf16, #ttnn.ttnn_layout<(d0, d1, d2) -> (d0 * 96 + d1, d2), <1x1>, mesh = <\"a\\22b\">, "
-                      "memref<3x8x!ttcore.tile<32x32, bf16>, #ttnn.buffer_type<dram>>, <interleaved>>>";
+  const char *whole =
+      "tensor<1x96x256xbf16, #ttnn.ttnn_layout<(d0, d1, d2) -> (d0 * 96 + d1, d2), <1x1>, mesh = <\"a\\22b\">, "
+      "memref<3x8x!ttcore.tile<32x32, bf16>, #ttnn.buffer_type<dram>>, <interleaved>>>";
   ttm_tensor_type t;
   assert_true(parses(whole, &t));
   for (size_t n = 0; n < strlen(whole); n++) {
@@ -247,8 +273,9 @@ static void dims_print_into_little_room(void **state) {
 /* Every layout a compiler test of tt-mlir defines, as the encoding of some tensor. */
 static void layouts_of_the_samples(void **state) {
   (void)state;
-  static const char *files[] = {"12_negative_capture_or_execute_trace.mlir", "13_mnist_sharded.mlir", "14_memory_management.mlir",
-                                "16_decomposing_layouts_dram_sharded.mlir", "17_nd_layout_encoding.mlir"};
+  static const char *files[] = {"12_negative_capture_or_execute_trace.mlir", "13_mnist_sharded.mlir",
+                                "14_memory_management.mlir", "16_decomposing_layouts_dram_sharded.mlir",
+                                "17_nd_layout_encoding.mlir"};
   const char *shared = getenv("TTMEM_SHARED");
   size_t layouts = 0;
   for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -270,7 +297,8 @@ static void layouts_of_the_samples(void **state) {
       assert_non_null(type);
       sprintf(type, "tensor<32x32xbf16, %.*s>", (int)layout.n, layout.p);
       ttm_tensor_type t;
-      if (!ttm_tensor_type_parse(ttm_view_of(type), &t) || !t.has_layout || t.buffer == TTM_BUFFER_NONE) fail_msg("%s", type);
+      if (!ttm_tensor_type_parse(ttm_view_of(type), &t) || !t.has_layout || t.buffer == TTM_BUFFER_NONE)
+        fail_msg("%s", type);
       layouts++;
       free(type);
     }
