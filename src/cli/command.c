@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+#include "cli/command.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "cli/help.h"
+#include "cli/progress.h"
+#include "cli/terminal.h"
+#include "report/format.h"
+
+/* ---- Shared by the commands --------------------------------------------------------------------------------------- */
+
+int ttm_cli_error(const ttm_options *options, const ttm_error *err) {
+  ttm_buf text = {0};
+  ttm_view rest = ttm_view_of(err->message);
+  ttm_buf_printf(&text, "%s: error: ", ttm_program_name(options->program));
+  while (rest.n) { /* line by line: a message may have several, but the names in it must not reach the terminal raw */
+    size_t end = ttm_view_find_char(rest, '\n');
+    ttm_put_text(&text, ttm_view_first(rest, end), SIZE_MAX, TTM_FORM_UTF8);
+    ttm_buf_char(&text, '\n');
+    rest = end == TTM_NOT_FOUND ? (ttm_view){"", 0} : ttm_view_from(rest, end + 1);
+  }
+  if (write(STDERR_FILENO, text.at, text.n) < 0) { /* nobody left to tell */
+  }
+  ttm_buf_free(&text);
+  return TTM_EXIT_WRONG;
+}
+
+int ttm_subject_read(ttm_subject *out, const ttm_options *options, const char *log, bool keep_ir, ttm_error *err) {
+  ttm_progress_line line;
+  *out = (ttm_subject){0};
+  ttm_progress_begin(&line, options->given[TTM_OPTION_QUIET]);
+  ttm_read_options read = {
+      .threads = options->threads, .keep_ir = keep_ir, .on_progress = ttm_progress_show, .context = &line};
+  int status = ttm_profile_read_opts(&out->profile, log, &read, err);
+  ttm_progress_end(&line);
+  return status ? status : ttm_findings_make(&out->findings, out->profile, err);
+}
+
+void ttm_subject_free(ttm_subject *subject) {
+  ttm_findings_free(subject->findings);
+  ttm_profile_free(subject->profile);
+  *subject = (ttm_subject){0};
+}
+
+/* ---- Commands without a log --------------------------------------------------------------------------------------- */
+
+static int print(const ttm_options *options, ttm_buf *text) {
+  ttm_error err;
+  bool closed;
+  int status = text->failed ? ttm_error_nomem(&err) : ttm_terminal_write(ttm_buf_view(text), &closed, &err);
+  ttm_buf_free(text);
+  return status ? ttm_cli_error(options, &err) : TTM_EXIT_OK;
+}
+
+static int print_help(const ttm_options *options, ttm_command command) {
+  ttm_buf text = {0};
+  ttm_help_write(&text, options->program, command);
+  return print(options, &text);
+}
+
+static int print_version(const ttm_options *options) {
+  ttm_buf text = {0};
+  ttm_buf_printf(&text, "%s %s\n", ttm_program_name(options->program), TTMEM_VERSION);
+  return print(options, &text);
+}
+
+static int help_on_topic(const ttm_options *options) {
+  ttm_error err;
+  if (!options->inputs) return print_help(options, TTM_COMMAND_NONE);
+  ttm_command topic = ttm_command_find(options->program, options->input[0]);
+  if (topic != TTM_COMMAND_NONE) return print_help(options, topic);
+  ttm_error_set(&err, TTM_EUSAGE, "no help on '%s': there is no such command; 'ttmem --help' lists all of them", options->input[0]);
+  return ttm_cli_error(options, &err);
+}
+
+/* Usage goes to standard error: nothing was reported. */
+static int print_usage(const ttm_options *options) {
+  ttm_buf text = {0};
+  ttm_usage_write(&text, options->program);
+  if (write(STDERR_FILENO, text.at, text.n) < 0) { /* nobody left to tell */
+  }
+  ttm_buf_free(&text);
+  return TTM_EXIT_WRONG;
+}
+
+/* ---- tt-memory-profiler ------------------------------------------------------------------------------------------- */
+
+/* A script is what people give this program by habit: say how to get the log it would have made. */
+static int explain_capture(const ttm_options *options, const char *script) {
+  ttm_buf text = {0};
+  const char *base = strrchr(script, '/') ? strrchr(script, '/') + 1 : script;
+  size_t stem = strlen(base) > 3 && !strcmp(base + strlen(base) - 3, ".py") ? strlen(base) - 3 : strlen(base);
+  ttm_buf log = {0};
+  ttm_buf_printf(&log, "%.*s_profile.log", (int)stem, base);
+  ttm_buf_char(&log, '\0');
+  ttm_buf_printf(&text, "%s: error: this build analyses existing logs; it does not run scripts. To capture a log:\n\n"
+                        "  export TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG TT_RUNTIME_MEMORY_LOG_LEVEL=operation TTXLA_LOGGER_LEVEL=DEBUG\n"
+                        "  python3 -u ", ttm_program_name(options->program));
+  ttm_put_shell_word(&text, script);
+  ttm_buf_puts(&text, " 2>&1 | tee ");
+  ttm_put_shell_word(&text, log.at ? log.at : "profile.log");
+  ttm_buf_puts(&text, "\n  tt-memory-profiler --analyze ");
+  ttm_put_shell_word(&text, log.at ? log.at : "profile.log");
+  ttm_buf_puts(&text, "\n\nThe runtime must be built with TT_RUNTIME_DEBUG=ON.\n");
+  if (write(STDERR_FILENO, text.at, text.n) < 0) { /* nobody left to tell */
+  }
+  ttm_buf_free(&log);
+  ttm_buf_free(&text);
+  return TTM_EXIT_WRONG;
+}
+
+static int run_profiler(const ttm_options *options) {
+  const char *log = options->value[TTM_OPTION_ANALYZE];
+  ttm_error err;
+  if (!log) return options->inputs ? explain_capture(options, options->input[0]) : print_usage(options);
+  if (!options->inputs) return ttm_command_analyze(options, log);
+  ttm_error_set(&err, TTM_EUSAGE, "'%s' is one argument too many: --analyze takes the log", options->input[0]);
+  return ttm_cli_error(options, &err);
+}
+
+/* ---- Start -------------------------------------------------------------------------------------------------------- */
+
+static int run_command(const ttm_options *options) {
+  switch (options->command) {
+    case TTM_COMMAND_LLM: return ttm_command_llm(options);
+    case TTM_COMMAND_ANALYZE: return ttm_command_analyze(options, options->inputs ? options->input[0] : NULL);
+    case TTM_COMMAND_HELP: return help_on_topic(options);
+    case TTM_COMMAND_PROFILE: return run_profiler(options);
+    case TTM_COMMAND_NONE:
+    case TTM_COMMANDS: break;
+  }
+  return print_usage(options);
+}
+
+int ttm_cli_run(ttm_program program, int argc, char **argv) {
+  ttm_options options;
+  ttm_error err;
+  signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an errno, not a death */
+  if (ttm_options_parse(&options, program, argc, argv, &err)) return ttm_cli_error(&options, &err);
+  if (options.given[TTM_OPTION_HELP]) return print_help(&options, options.command);
+  if (options.given[TTM_OPTION_VERSION]) return print_version(&options);
+  return run_command(&options);
+}

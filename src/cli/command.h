@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The commands, one file each, and what they share. A command returns the exit status of the program. */
+#ifndef TTM_CLI_COMMAND_H
+#define TTM_CLI_COMMAND_H
+
+#include "analyze/findings.h"
+#include "cli/options.h"
+
+enum {
+  TTM_EXIT_OK = 0,    /* a report was made, also of a run that failed */
+  TTM_EXIT_WRONG = 2, /* wrong usage, unreadable input, nothing to report on */
+};
+
+/* Parses, answers --help, --version and wrong usage, runs the command. All of main(). */
+int ttm_cli_run(ttm_program program, int argc, char **argv);
+
+int ttm_command_llm(const ttm_options *options);
+int ttm_command_analyze(const ttm_options *options, const char *log);
+
+/* "ttmem: error: ..." on standard error, control characters made harmless; returns TTM_EXIT_WRONG. */
+int ttm_cli_error(const ttm_options *options, const ttm_error *err);
+
+/* What a command works on. */
+typedef struct ttm_subject {
+  ttm_profile *profile;
+  ttm_findings *findings;
+} ttm_subject;
+
+/* Reads a log, with the progress line, and draws the conclusions. Freed with ttm_subject_free in any case. */
+int ttm_subject_read(ttm_subject *out, const ttm_options *options, const char *log, bool keep_ir, ttm_error *err);
+void ttm_subject_free(ttm_subject *subject);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ttmem --llm --logfile FILE [-o FILE] */
+#define _POSIX_C_SOURCE 200809L
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/out_file.h"
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "report/text.h"
+#include "store/report_dir.h"
+
+/* True when both names lead to one file. Standard input may be redirected from the file that -o names. */
+static bool same_file(const char *log, const char *target) {
+  struct stat a, b;
+  bool from_stdin = !strcmp(log, "-");
+  if (from_stdin ? fstat(STDIN_FILENO, &a) : stat(log, &a)) return false;
+  return !stat(target, &b) && S_ISREG(b.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+static int write_file(const char *path, ttm_view text, ttm_error *err) {
+  ttm_out out;
+  int status = ttm_out_open(&out, path, err);
+  if (status) return status;
+  ttm_buf_put(&out.buf, text);
+  return ttm_out_close(&out, err);
+}
+
+static int make_report(const ttm_options *options, const char *log, ttm_buf *text, ttm_error *err) {
+  ttm_subject subject;
+  ttm_buf name = {0};
+  int status = ttm_subject_read(&subject, options, log, false, err);
+  if (!status) {
+    ttm_report_name(&name, log);
+    status = ttm_llm_write(subject.findings, ttm_buf_view(&name), text);
+    if (status) ttm_error_nomem(err);
+  }
+  ttm_buf_free(&name);
+  ttm_subject_free(&subject);
+  return status;
+}
+
+int ttm_command_llm(const ttm_options *options) {
+  const char *log = options->value[TTM_OPTION_LOGFILE];
+  const char *target = options->value[TTM_OPTION_OUTPUT];
+  ttm_buf text = {0};
+  ttm_error err;
+  bool closed;
+  int status;
+  if (!log && options->inputs) log = options->input[0];
+  else if (options->inputs) {
+    ttm_error_set(&err, TTM_EUSAGE, "'%s' is one argument too many: --logfile names the log", options->input[0]);
+    return ttm_cli_error(options, &err);
+  }
+  if (!log) {
+    ttm_error_set(&err, TTM_EUSAGE, "--llm needs a log: ttmem --llm --logfile FILE ('-' reads standard input)");
+    return ttm_cli_error(options, &err);
+  }
+  if (target && same_file(log, target)) {
+    ttm_error_set(&err, TTM_EUSAGE, "'%s' is the log itself; give -o another name so that the log is not lost", target);
+    return ttm_cli_error(options, &err);
+  }
+  status = make_report(options, log, &text, &err);
+  if (!status) status = target ? write_file(target, ttm_buf_view(&text), &err) : ttm_terminal_write(ttm_buf_view(&text), &closed, &err);
+  ttm_buf_free(&text);
+  return status ? ttm_cli_error(options, &err) : TTM_EXIT_OK;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/suggest.h"
+
+#define LLM (1u << TTM_COMMAND_LLM)
+#define ANALYZE (1u << TTM_COMMAND_ANALYZE)
+#define PROFILE (1u << TTM_COMMAND_PROFILE)
+#define EVERY (~0u)
+
+const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
+    [TTM_OPTION_LLM] = {"llm", 0, TTM_VALUE_NONE, NULL, LLM, "write the markdown report for people and agents"},
+    [TTM_OPTION_LOGFILE] = {"logfile", 'l', TTM_VALUE_TEXT, "FILE", LLM, "runtime log to read, '-' for standard input"},
+    [TTM_OPTION_OUTPUT] = {"output", 'o', TTM_VALUE_TEXT, "FILE", LLM, "write the report to FILE instead of standard output"},
+    [TTM_OPTION_ANALYZE] = {"analyze", 'a', TTM_VALUE_TEXT, "LOG", PROFILE, "analyse an existing log, '-' for standard input"},
+    [TTM_OPTION_OUTPUT_DIR] = {"output-dir", 'd', TTM_VALUE_TEXT, "DIR", ANALYZE | PROFILE,
+                               "write the files into DIR instead of ~/.ttmem/reports/NAME"},
+    [TTM_OPTION_NAME] = {"name", 'n', TTM_VALUE_TEXT, "NAME", ANALYZE, "name of the report (default: from the log's name)"},
+    [TTM_OPTION_NO_JSON] = {"no-json", 0, TTM_VALUE_NONE, NULL, ANALYZE, "write no files, only print the summary"},
+    [TTM_OPTION_THREADS] = {"threads", 'j', TTM_VALUE_COUNT, "N", LLM | ANALYZE | PROFILE,
+                            "scan with N threads (default: one per processor, at most 8)"},
+    [TTM_OPTION_QUIET] = {"quiet", 'q', TTM_VALUE_NONE, NULL, ANALYZE | PROFILE, "print no summary and no progress"},
+    [TTM_OPTION_COLOR] = {"color", 0, TTM_VALUE_CHOICE, "auto|always|never", ANALYZE | PROFILE,
+                          "colour the summary (default auto: on a terminal)"},
+    [TTM_OPTION_HELP] = {"help", 'h', TTM_VALUE_NONE, NULL, EVERY, "show this help"},
+    [TTM_OPTION_VERSION] = {"version", 'V', TTM_VALUE_NONE, NULL, EVERY, "show the version"},
+};
+
+const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
+    [TTM_COMMAND_LLM] = {"--llm", TTM_PROGRAM_TTMEM, "--llm --logfile FILE [-o FILE]",
+                         "markdown report on standard output, for people and agents",
+                         "Standard output carries the report and nothing else. Every number names the log line it\n"
+                         "comes from. FILE may be compressed (.gz, .zst), or '-' for standard input.\n",
+                         1},
+    [TTM_COMMAND_ANALYZE] = {"analyze", TTM_PROGRAM_TTMEM, "analyze LOG [options]",
+                             "summary on the terminal and the JSON files of a report",
+                             "LOG may be compressed (.gz, .zst), or '-' for standard input. The files go to\n"
+                             "~/.ttmem/reports/NAME/ (TTMEM_HOME replaces ~/.ttmem); an earlier report of that name\n"
+                             "is replaced only when the new one is complete.\n",
+                             1},
+    [TTM_COMMAND_HELP] = {"help", TTM_PROGRAM_TTMEM, "help [COMMAND]", "help on a command", NULL, 1},
+    [TTM_COMMAND_PROFILE] = {NULL, TTM_PROGRAM_PROFILER, "--analyze LOG [--output-dir DIR]",
+                             "summary of an existing log and the JSON files of its report",
+                             "LOG may be compressed (.gz, .zst), or '-' for standard input. The same as\n"
+                             "'ttmem analyze LOG'.\n",
+                             1},
+};
+
+const char *ttm_program_name(ttm_program program) {
+  return program == TTM_PROGRAM_PROFILER ? "tt-memory-profiler" : "ttmem";
+}
+
+/* ---- Looking up --------------------------------------------------------------------------------------------------- */
+
+static bool row_is_of(const ttm_option_row *row, ttm_program program) {
+  for (int c = 1; c < TTM_COMMANDS; c++) {
+    if (ttm_command_table[c].program == program && (row->commands >> c & 1)) return true;
+  }
+  return false;
+}
+
+static int find_long(ttm_program program, const char *name, size_t length) {
+  for (int o = 0; o < TTM_OPTIONS; o++) {
+    const ttm_option_row *row = &ttm_option_table[o];
+    if (row_is_of(row, program) && strlen(row->name) == length && !memcmp(row->name, name, length)) return o;
+  }
+  return TTM_OPTIONS;
+}
+
+static int find_short(ttm_program program, char letter) {
+  for (int o = 0; o < TTM_OPTIONS; o++) {
+    if (ttm_option_table[o].letter == letter && row_is_of(&ttm_option_table[o], program)) return o;
+  }
+  return TTM_OPTIONS;
+}
+
+ttm_command ttm_command_find(ttm_program program, const char *name) {
+  for (int c = 1; c < TTM_COMMANDS; c++) {
+    const ttm_command_row *row = &ttm_command_table[c];
+    if (row->program != program || !row->name) continue;
+    /* `ttmem help llm` is what people type for --llm. */
+    if (!strcmp(row->name, name) || (row->name[0] == '-' && !strcmp(row->name + 2, name))) return (ttm_command)c;
+  }
+  return TTM_COMMAND_NONE;
+}
+
+/* ---- Errors ------------------------------------------------------------------------------------------------------- */
+
+static int unknown_option(ttm_program program, const char *word, size_t length, ttm_error *err) {
+  ttm_suggestion best = ttm_suggest_start(word + 2, length - 2);
+  for (int o = 0; o < TTM_OPTIONS; o++) {
+    if (row_is_of(&ttm_option_table[o], program)) ttm_suggest_try(&best, ttm_option_table[o].name);
+  }
+  const char *program_name = ttm_program_name(program);
+  if (best.word) {
+    return ttm_error_set(err, TTM_EUSAGE, "unknown option '%.*s'; did you mean '--%s'?", (int)length, word, best.word);
+  }
+  return ttm_error_set(err, TTM_EUSAGE, "unknown option '%.*s'; '%s --help' lists all of them", (int)length, word, program_name);
+}
+
+static int unknown_command(const char *word, ttm_error *err) {
+  ttm_suggestion best = ttm_suggest_start(word, strlen(word));
+  for (int c = 1; c < TTM_COMMANDS; c++) {
+    const ttm_command_row *row = &ttm_command_table[c];
+    if (row->program == TTM_PROGRAM_TTMEM && row->name[0] != '-') ttm_suggest_try(&best, row->name);
+  }
+  if (best.word) return ttm_error_set(err, TTM_EUSAGE, "unknown command '%s'; did you mean '%s'?", word, best.word);
+  if (strpbrk(word, "./")) {
+    return ttm_error_set(err, TTM_EUSAGE, "unknown command '%s'; if this is a log, run 'ttmem analyze %s'", word, word);
+  }
+  return ttm_error_set(err, TTM_EUSAGE, "unknown command '%s'; 'ttmem --help' lists all of them", word);
+}
+
+/* ---- Values ------------------------------------------------------------------------------------------------------- */
+
+static bool is_choice(const char *choices, const char *value) {
+  size_t length = strlen(value);
+  for (const char *at = choices;; at++) {
+    size_t n = strcspn(at, "|");
+    if (n == length && !memcmp(at, value, n)) return true;
+    at += n;
+    if (!*at) return false;
+  }
+}
+
+static int check_value(ttm_options *out, int option, const char *value, ttm_error *err) {
+  const ttm_option_row *row = &ttm_option_table[option];
+  if (!*value) return ttm_error_set(err, TTM_EUSAGE, "option '--%s' needs a %s, not an empty text", row->name, row->value);
+  if (row->kind == TTM_VALUE_CHOICE && !is_choice(row->value, value)) {
+    return ttm_error_set(err, TTM_EUSAGE, "option '--%s' takes %s, not '%s'", row->name, row->value, value);
+  }
+  if (row->kind == TTM_VALUE_COUNT) {
+    char *end;
+    unsigned long n = value[0] >= '0' && value[0] <= '9' ? strtoul(value, &end, 10) : 0;
+    if (n < 1 || n > 256 || *end) {
+      return ttm_error_set(err, TTM_EUSAGE, "option '--%s' takes a number from 1 to 256, not '%s'", row->name, value);
+    }
+    out->threads = (unsigned)n;
+  }
+  out->value[option] = value;
+  return TTM_OK;
+}
+
+/* ---- Parsing ------------------------------------------------------------------------------------------------------ */
+
+typedef struct words {
+  int argc, at;
+  char *const *argv;
+} words;
+
+/* The value of an option: what follows it in the same word, or the next word. A word that looks like an option is no value. */
+static int take_value(ttm_options *out, words *w, int option, const char *attached, ttm_error *err) {
+  const ttm_option_row *row = &ttm_option_table[option];
+  out->given[option] = true;
+  if (row->kind == TTM_VALUE_NONE) {
+    if (!attached) return TTM_OK;
+    return ttm_error_set(err, TTM_EUSAGE, "option '--%s' takes no value", row->name);
+  }
+  if (!attached) {
+    const char *next = w->at + 1 < w->argc ? w->argv[w->at + 1] : NULL;
+    if (!next || (next[0] == '-' && next[1])) {
+      return ttm_error_set(err, TTM_EUSAGE, "option '--%s' needs a value: --%s %s", row->name, row->name, row->value);
+    }
+    attached = next;
+    w->at++;
+  }
+  return check_value(out, option, attached, err);
+}
+
+static int parse_long(ttm_options *out, words *w, ttm_error *err) {
+  const char *word = w->argv[w->at];
+  const char *equals = strchr(word, '=');
+  size_t length = equals ? (size_t)(equals - word) : strlen(word);
+  int option = find_long(out->program, word + 2, length - 2);
+  if (option == TTM_OPTIONS) return unknown_option(out->program, word, length, err);
+  return take_value(out, w, option, equals ? equals + 1 : NULL, err);
+}
+
+/* One word of short options: -q, -qh, -oFILE, -o FILE. */
+static int parse_short(ttm_options *out, words *w, ttm_error *err) {
+  for (const char *letter = w->argv[w->at] + 1; *letter; letter++) {
+    int option = find_short(out->program, *letter);
+    if (option == TTM_OPTIONS) {
+      return ttm_error_set(err, TTM_EUSAGE, "unknown option '-%.1s'; '%s --help' lists all of them", letter,
+                           ttm_program_name(out->program));
+    }
+    bool takes_value = ttm_option_table[option].kind != TTM_VALUE_NONE;
+    int status = take_value(out, w, option, takes_value && letter[1] ? letter + 1 : NULL, err);
+    if (status || takes_value) return status;
+  }
+  return TTM_OK;
+}
+
+static int take_input(ttm_options *out, const char *word, ttm_error *err) {
+  bool names_command = out->program == TTM_PROGRAM_TTMEM && out->command == TTM_COMMAND_NONE && !out->given[TTM_OPTION_LLM];
+  if (names_command) {
+    out->command = ttm_command_find(out->program, word);
+    return out->command == TTM_COMMAND_NONE ? unknown_command(word, err) : TTM_OK;
+  }
+  if (out->inputs < TTM_MAX_INPUTS) out->input[out->inputs] = word;
+  out->inputs++;
+  return TTM_OK;
+}
+
+/* What only makes sense once all words are known: which command, and whether its options and arguments fit. */
+static int settle(ttm_options *out, ttm_error *err) {
+  if (out->program == TTM_PROGRAM_PROFILER) out->command = TTM_COMMAND_PROFILE;
+  if (out->given[TTM_OPTION_LLM]) {
+    if (out->command != TTM_COMMAND_NONE) {
+      return ttm_error_set(err, TTM_EUSAGE, "'--llm' and '%s' are two commands; give one of them",
+                           ttm_command_table[out->command].name);
+    }
+    out->command = TTM_COMMAND_LLM;
+  }
+  if (out->given[TTM_OPTION_HELP] || out->given[TTM_OPTION_VERSION]) return TTM_OK;
+  const ttm_command_row *command = &ttm_command_table[out->command];
+  for (int o = 0; o < TTM_OPTIONS; o++) {
+    if (!out->given[o] || (ttm_option_table[o].commands >> out->command & 1)) continue;
+    if (out->command == TTM_COMMAND_NONE) {
+      return ttm_error_set(err, TTM_EUSAGE, "option '--%s' needs a command; 'ttmem --help' lists them", ttm_option_table[o].name);
+    }
+    return ttm_error_set(err, TTM_EUSAGE, "option '--%s' does not go with '%s'", ttm_option_table[o].name, command->name);
+  }
+  if (out->inputs > command->max_inputs) {
+    return ttm_error_set(err, TTM_EUSAGE, "'%s' is one argument too many", out->input[command->max_inputs]);
+  }
+  return TTM_OK;
+}
+
+int ttm_options_parse(ttm_options *out, ttm_program program, int argc, char *const *argv, ttm_error *err) {
+  words w = {argc, 1, argv};
+  bool options_over = false;
+  *out = (ttm_options){.program = program};
+  for (; w.at < argc; w.at++) {
+    const char *word = argv[w.at];
+    int status;
+    if (options_over || word[0] != '-' || !word[1]) status = take_input(out, word, err);
+    else if (!strcmp(word, "--")) status = TTM_OK, options_over = true;
+    else if (word[1] == '-') status = parse_long(out, &w, err);
+    else status = parse_short(out, &w, err);
+    if (status && !out->given[TTM_OPTION_HELP]) return status;
+    if (status) break; /* who asks for help gets it */
+  }
+  return settle(out, err);
+}

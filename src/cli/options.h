@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line. One table of options and one of commands drive parsing, --help and the suggestions in errors: adding an
+ * option means adding one row. Values are borrowed from argv. */
+#ifndef TTM_CLI_OPTIONS_H
+#define TTM_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+typedef enum ttm_program { TTM_PROGRAM_TTMEM, TTM_PROGRAM_PROFILER } ttm_program;
+
+/* "ttmem", "tt-memory-profiler". */
+const char *ttm_program_name(ttm_program program);
+
+typedef enum ttm_command {
+  TTM_COMMAND_NONE,    /* nothing was asked for */
+  TTM_COMMAND_LLM,     /* ttmem --llm */
+  TTM_COMMAND_ANALYZE, /* ttmem analyze */
+  TTM_COMMAND_HELP,    /* ttmem help */
+  TTM_COMMAND_PROFILE, /* tt-memory-profiler */
+  TTM_COMMANDS
+} ttm_command;
+
+typedef enum ttm_option {
+  TTM_OPTION_LLM,
+  TTM_OPTION_LOGFILE,
+  TTM_OPTION_OUTPUT,
+  TTM_OPTION_ANALYZE,
+  TTM_OPTION_OUTPUT_DIR,
+  TTM_OPTION_NAME,
+  TTM_OPTION_NO_JSON,
+  TTM_OPTION_THREADS,
+  TTM_OPTION_QUIET,
+  TTM_OPTION_COLOR,
+  TTM_OPTION_HELP,
+  TTM_OPTION_VERSION,
+  TTM_OPTIONS
+} ttm_option;
+
+/* What a value must be. */
+typedef enum ttm_value_kind {
+  TTM_VALUE_NONE, /* a switch */
+  TTM_VALUE_TEXT, /* anything, not empty */
+  TTM_VALUE_COUNT, /* 1 to 256 */
+  TTM_VALUE_CHOICE, /* one of `value`, separated by | */
+} ttm_value_kind;
+
+typedef struct ttm_option_row {
+  const char *name;    /* without the dashes */
+  char letter;         /* short form, or 0 */
+  ttm_value_kind kind;
+  const char *value;   /* what --help calls the value */
+  unsigned commands;   /* bit per ttm_command that takes it */
+  const char *help;    /* one line */
+} ttm_option_row;
+
+typedef struct ttm_command_row {
+  const char *name;      /* word on the command line and for `help`; NULL for none */
+  ttm_program program;
+  const char *synopsis;  /* after the program's name */
+  const char *help;      /* one line */
+  const char *more;      /* lines below the synopsis in its own help, or NULL */
+  size_t max_inputs;     /* arguments that are no options */
+} ttm_command_row;
+
+extern const ttm_option_row ttm_option_table[TTM_OPTIONS];
+extern const ttm_command_row ttm_command_table[TTM_COMMANDS];
+
+enum { TTM_MAX_INPUTS = 2 };
+
+/* What the user said. */
+typedef struct ttm_options {
+  ttm_program program;
+  ttm_command command;
+  bool given[TTM_OPTIONS];
+  const char *value[TTM_OPTIONS];
+  unsigned threads; /* 0 when not given */
+  const char *input[TTM_MAX_INPUTS];
+  size_t inputs;
+} ttm_options;
+
+/* 0, or TTM_EUSAGE with a message that says what is wrong and what was probably meant. A --help wins over errors in
+ * what stands after it. */
+int ttm_options_parse(ttm_options *out, ttm_program program, int argc, char *const *argv, ttm_error *err);
+
+/* The command of this name in the program, TTM_COMMAND_NONE when there is none. */
+ttm_command ttm_command_find(ttm_program program, const char *name);
+
+#endif

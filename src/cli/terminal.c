@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _DEFAULT_SOURCE /* struct winsize */
+#include "cli/terminal.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/out_file.h"
+
+static bool is_set(const char *name) {
+  const char *value = getenv(name);
+  return value && *value;
+}
+
+bool ttm_terminal_is_live(int fd) {
+  const char *term = getenv("TERM");
+  return isatty(fd) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+bool ttm_terminal_color(int fd, const char *wish) {
+  if (wish && !strcmp(wish, "always")) return true;
+  if (wish && !strcmp(wish, "never")) return false;
+  if (is_set("NO_COLOR")) return false;
+  if (is_set("CLICOLOR_FORCE") && strcmp(getenv("CLICOLOR_FORCE"), "0") != 0) return true;
+  return ttm_terminal_is_live(fd);
+}
+
+bool ttm_terminal_utf8(void) {
+  /* Only character types: numbers must keep their point whatever the locale says. */
+  setlocale(LC_CTYPE, "");
+  const char *codeset = nl_langinfo(CODESET);
+  return !strcmp(codeset, "UTF-8") || !strcmp(codeset, "utf8");
+}
+
+unsigned ttm_terminal_columns(int fd) {
+  struct winsize size;
+  if (!isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) || !size.ws_col) return 80;
+  return size.ws_col;
+}
+
+int ttm_terminal_write(ttm_view text, bool *closed, ttm_error *err) {
+  ttm_out out;
+  int status = ttm_out_open_fd(&out, STDOUT_FILENO, "standard output", err);
+  *closed = false;
+  if (status) return status;
+  ttm_buf_put(&out.buf, text);
+  ttm_out_flush(&out);
+  *closed = out.failed == EPIPE;
+  if (*closed) return ttm_out_abandon(&out), TTM_OK;
+  return ttm_out_close(&out, err);
+}
+
+void ttm_put_shell_word(ttm_buf *out, const char *word) {
+  static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
+  if (*word && strspn(word, safe) == strlen(word)) return ttm_buf_puts(out, word);
+  ttm_buf_char(out, '\'');
+  for (; *word; word++) {
+    if (*word == '\'') ttm_buf_puts(out, "'\\''");
+    else ttm_buf_char(out, *word);
+  }
+  ttm_buf_char(out, '\'');
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stands at the other end of standard output and standard error, and how to talk to it. */
+#ifndef TTM_CLI_TERMINAL_H
+#define TTM_CLI_TERMINAL_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+/* `wish` is the value of --color: "always", "never", "auto" or NULL for auto. Without a wish: NO_COLOR (not empty) says no,
+ * CLICOLOR_FORCE (not empty, not 0) says yes, else a terminal that is not dumb. */
+bool ttm_terminal_color(int fd, const char *wish);
+
+/* True when the user's locale is UTF-8. Reads the locale of the environment on its first call. */
+bool ttm_terminal_utf8(void);
+
+/* Columns of the terminal; 80 when it is none, so that output in a pipe never changes. */
+unsigned ttm_terminal_columns(int fd);
+
+/* True for a terminal that understands cursor movement. */
+bool ttm_terminal_is_live(int fd);
+
+/* Writes all of it to standard output. A reader that went away (a closed pipe) is no error: *closed then says so.
+ * 0 or TTM_EIO. */
+int ttm_terminal_write(ttm_view text, bool *closed, ttm_error *err);
+
+/* A word as a shell would need it typed: quoted only where it must be. */
+void ttm_put_shell_word(ttm_buf *out, const char *word);
+
+#endif

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One screen: how full each memory got, who filled it, what went wrong, where the rest is. */
+#include <stdio.h>
+
+#include "report/format.h"
+#include "report/text.h"
+#include "report/words.h"
+
+enum {
+  LABEL = 10,          /* columns of the left margin */
+  TOP_EFFECTS = 5,
+  TOP_INCIDENTS = 3,
+  BAR_FRAME = 62,      /* columns of a bar's line without the bar */
+  WARNING_PCT = 80,    /* thresholds of the seed */
+  DANGER_PCT = 90,
+};
+
+typedef struct screen {
+  const ttm_findings *f;
+  const ttm_profile *p;
+  const ttm_summary_style *style;
+  ttm_buf *out;
+  size_t columns;
+  ttm_text_form form;
+} screen;
+
+static double mb(int64_t thousandths) { return (double)thousandths / 1000.0; }
+
+/* ---- Pieces ------------------------------------------------------------------------------------------------------- */
+
+static void color(screen *s, const char *code) {
+  if (s->style->color) ttm_buf_printf(s->out, "\x1b[%sm", code);
+}
+
+static const char *color_of(double pct) { return pct > DANGER_PCT ? "31" : pct > WARNING_PCT ? "33" : "32"; }
+
+/* Starts a line with a label in the margin ("" continues the one above). */
+static void label(screen *s, const char *text) {
+  color(s, "1");
+  ttm_buf_printf(s->out, "%-*s", LABEL, text);
+  color(s, "0");
+}
+
+static void text(screen *s, ttm_view view, size_t columns) { ttm_put_text(s->out, view, columns, s->form); }
+
+/* Columns left on the line that began at byte `start` (written without colour since then). */
+static size_t left(const screen *s, size_t start, size_t used) {
+  size_t have = used + ttm_text_columns(ttm_view_from(ttm_buf_view(s->out), start));
+  return have < s->columns ? s->columns - have : 0;
+}
+
+/* "#74 ttnn.argmax  argmax  log line 1234" in what the line has left after `used` columns; the location gives way. */
+static void operation(screen *s, uint32_t op, size_t used) {
+  size_t start = s->out->n;
+  char tail[32];
+  int tail_length = snprintf(tail, sizeof tail, " (log line %u)", s->p->ops.at[op].line);
+  ttm_words_index(s->out, s->f, op);
+  ttm_buf_char(s->out, ' ');
+  text(s, ttm_words_name(s->p, op), 40);
+  size_t room = left(s, start, used);
+  size_t need = (size_t)tail_length + 1;
+  ttm_buf_char(s->out, ' ');
+  text(s, ttm_words_location(s->p, op), room > need + 8 ? room - need : 8);
+  ttm_buf_puts(s->out, tail);
+}
+
+/* ---- Bars --------------------------------------------------------------------------------------------------------- */
+
+/* A bar in eighths of a column, or in '#' without UTF-8. Anything above zero shows. */
+static void bar(screen *s, double pct, size_t columns) {
+  static const char *const eighths[] = {"", "\xE2\x96\x8F", "\xE2\x96\x8E", "\xE2\x96\x8D",
+                                        "\xE2\x96\x8C", "\xE2\x96\x8B", "\xE2\x96\x8A", "\xE2\x96\x89"};
+  size_t steps = s->style->utf8 ? 8 : 1;
+  double exact = pct / 100.0 * (double)(columns * steps);
+  size_t filled = exact >= (double)(columns * steps) ? columns * steps : (size_t)exact;
+  if (!filled && pct > 0) filled = 1;
+  color(s, color_of(pct));
+  for (size_t i = 0; i < filled / steps; i++) ttm_buf_puts(s->out, s->style->utf8 ? "\xE2\x96\x88" : "#");
+  if (s->style->utf8) ttm_buf_puts(s->out, eighths[filled % steps]);
+  color(s, "90");
+  for (size_t i = (filled + steps - 1) / steps; i < columns; i++) ttm_buf_puts(s->out, s->style->utf8 ? "\xE2\x96\x91" : ".");
+  color(s, "0");
+}
+
+static void put_memory(screen *s, ttm_memory memory) {
+  const ttm_level *level = &s->f->peak[memory].level;
+  double pct = ttm_percent(level->allocated, level->total);
+  size_t columns = s->columns - BAR_FRAME;
+  char capacity[32], total[32];
+  snprintf(capacity, sizeof capacity, "%.2f MB/bank", mb(level->total));
+  snprintf(total, sizeof total, "%.1f MB", mb((int64_t)level->allocated * level->banks));
+  label(s, ttm_memory_name(memory));
+  bar(s, pct, columns > 40 ? 40 : columns);
+  color(s, color_of(pct));
+  ttm_buf_printf(s->out, " %5.1f%%", pct);
+  color(s, "0");
+  ttm_buf_printf(s->out, " %8.2f of %-15s %10s on %u\n", mb(level->allocated), capacity, total, level->banks);
+}
+
+/* ---- Sections ----------------------------------------------------------------------------------------------------- */
+
+static void put_header(screen *s) {
+  const ttm_seen *seen = &s->p->seen;
+  ttm_buf *out = s->out;
+  label(s, "Log");
+  text(s, ttm_profile_string(s->p, s->p->path), s->columns - LABEL);
+  ttm_buf_char(out, '\n');
+  label(s, "");
+  ttm_put_bytes(out, seen->bytes);
+  ttm_buf_puts(out, ", ");
+  ttm_put_counted(out, seen->lines, "line");
+  ttm_buf_puts(out, ", ");
+  ttm_put_counted(out, s->f->elements, "operation");
+  if (s->f->runs.n > 1) ttm_buf_puts(out, " in "), ttm_put_counted(out, s->f->runs.n, "run");
+  if (s->p->ranks.n > 1) ttm_buf_puts(out, " on "), ttm_put_counted(out, s->p->ranks.n, "rank");
+  ttm_buf_char(out, '\n');
+  if (s->p->kind != TTM_LOG_FULL) {
+    label(s, "");
+    color(s, "33");
+    ttm_buf_puts(out, ttm_words_kind(s->p->kind));
+    color(s, "0");
+    ttm_buf_char(out, '\n');
+  }
+  ttm_buf_char(out, '\n');
+}
+
+static void put_bars(screen *s) {
+  bool any = false;
+  for (int m = 0; m < TTM_MEMORIES; m++) {
+    if (s->f->peak[m].known) put_memory(s, (ttm_memory)m), any = true;
+  }
+  if (any) ttm_buf_char(s->out, '\n');
+}
+
+/* The peak and who raised it, for a memory that was used at all. */
+static void put_peak(screen *s, ttm_memory memory) {
+  const ttm_peak *peak = &s->f->peak[memory];
+  if (!peak->known || !peak->level.allocated) return;
+  label(s, "Peak");
+  ttm_buf_printf(s->out, "%s %.2f MB/bank", ttm_memory_name(memory), mb(peak->level.allocated));
+  if (peak->cause == TTM_NONE) return ttm_buf_puts(s->out, ", not raised by any operation seen\n");
+  ttm_buf_printf(s->out, ", raised by %.2f MB in\n", mb(peak->effect));
+  label(s, "");
+  operation(s, peak->cause, LABEL);
+  ttm_buf_char(s->out, '\n');
+}
+
+static void put_in_op_peak(screen *s) {
+  for (int m = 0; m < TTM_MEMORIES; m++) {
+    const ttm_peak *peak = &s->f->peak[m];
+    if (!peak->in_op_bytes) continue;
+    label(s, "");
+    ttm_buf_printf(s->out, "inside the failing operation %s stood at %.2f MB/bank (log line %u)\n", ttm_memory_name((ttm_memory)m),
+                   (double)peak->in_op_bytes / TTM_MB, s->p->incidents.at[peak->in_op_incident].line);
+  }
+}
+
+static void put_effects(screen *s) {
+  ttm_added rows[TTM_TOP];
+  size_t n = ttm_words_added(s->f, TTM_DRAM, rows);
+  for (size_t i = 0; i < n && i < TOP_EFFECTS; i++) {
+    label(s, i ? "" : "Added");
+    size_t start = s->out->n;
+    ttm_buf_printf(s->out, "%8.2f MB", mb(rows[i].effect));
+    if (rows[i].runs > 1) ttm_buf_printf(s->out, s->style->utf8 ? " \xC3\x97 %u" : " x %u", rows[i].runs);
+    ttm_buf_puts(s->out, "  ");
+    operation(s, rows[i].op, LABEL + ttm_text_columns(ttm_view_from(ttm_buf_view(s->out), start)));
+    ttm_buf_char(s->out, '\n');
+  }
+}
+
+static void put_need(screen *s, const ttm_incident *incident, uint64_t missing) {
+  const ttm_incident_text *what = &incident->what;
+  label(s, "");
+  if (what->needed_per_bank != TTM_UNKNOWN) ttm_buf_printf(s->out, "needs %.2f", (double)what->needed_per_bank / TTM_MB);
+  if (what->free_per_bank != TTM_UNKNOWN) ttm_buf_printf(s->out, ", free %.2f", (double)what->free_per_bank / TTM_MB);
+  if (what->largest_free_block != TTM_UNKNOWN) {
+    ttm_buf_printf(s->out, ", largest block %.2f MB/bank", (double)what->largest_free_block / TTM_MB);
+  }
+  if (missing != TTM_UNKNOWN) {
+    ttm_buf_puts(s->out, ": ");
+    ttm_put_bytes(s->out, missing);
+    ttm_buf_puts(s->out, "/bank missing");
+  }
+  ttm_buf_char(s->out, '\n');
+}
+
+static void put_incident(screen *s, const ttm_incident_finding *finding) {
+  const ttm_incident *incident = &s->p->incidents.at[finding->incident];
+  const char *verdict = ttm_verdict_name(finding->verdict);
+  label(s, "Incident");
+  color(s, "31");
+  ttm_words_incident(s->out, incident);
+  if (verdict) ttm_buf_printf(s->out, ", %s", verdict);
+  color(s, "0");
+  ttm_buf_printf(s->out, " (log line %u)\n", incident->line);
+  if (incident->what.kind == TTM_INCIDENT_OOM) {
+    put_need(s, incident, finding->shortfall);
+  } else {
+    label(s, "");
+    text(s, incident->what.text, s->columns - LABEL);
+    ttm_buf_char(s->out, '\n');
+  }
+  if (incident->op == TTM_NONE) return;
+  label(s, "");
+  ttm_buf_puts(s->out, "in ");
+  operation(s, incident->op, LABEL + 3);
+  ttm_buf_char(s->out, '\n');
+}
+
+static void put_incidents(screen *s) {
+  size_t n = s->f->incidents.n;
+  for (size_t i = 0; i < n && i < TOP_INCIDENTS; i++) put_incident(s, &s->f->incidents.at[i]);
+  if (n <= TOP_INCIDENTS) return;
+  label(s, "");
+  ttm_buf_printf(s->out, "and %zu more\n", n - TOP_INCIDENTS);
+}
+
+static void put_padding(screen *s) {
+  const ttm_live_sum *live = &s->f->live_at_peak;
+  if (!live->tensors || live->stored_bytes <= live->logical_bytes) return;
+  uint64_t extra = live->stored_bytes - live->logical_bytes;
+  label(s, "Padding");
+  ttm_put_bytes(s->out, extra);
+  ttm_buf_printf(s->out, " at the peak, %.1f%% on top of ", ttm_percent((double)extra, (double)live->logical_bytes));
+  ttm_put_bytes(s->out, live->logical_bytes);
+  ttm_buf_puts(s->out, " (all banks)\n");
+}
+
+static void put_leak(screen *s) {
+  if (!s->f->leaks.n) return;
+  const ttm_leak *leak = &s->f->leaks.at[0];
+  label(s, "Leak");
+  size_t start = s->out->n;
+  ttm_buf_printf(s->out, "%.3f MB/bank and run over %u runs ", mb((int64_t)leak->per_run), leak->runs_seen);
+  if (leak->op != TTM_NONE) operation(s, leak->op, LABEL + ttm_text_columns(ttm_view_from(ttm_buf_view(s->out), start)));
+  ttm_buf_char(s->out, '\n');
+}
+
+static void put_end(screen *s) {
+  uint64_t gaps = ttm_words_not_understood(&s->p->seen);
+  if (gaps) {
+    label(s, "Gaps");
+    ttm_put_count(s->out, gaps);
+    ttm_buf_puts(s->out, " lines or states could not be used; the report lists them\n");
+  }
+  if (s->style->folder) {
+    label(s, "Report");
+    text(s, ttm_view_of(s->style->folder), SIZE_MAX);
+    ttm_buf_char(s->out, '\n');
+  }
+  if (s->style->next) {
+    label(s, "Next");
+    text(s, ttm_view_of(s->style->next), SIZE_MAX);
+    ttm_buf_char(s->out, '\n');
+  }
+}
+
+int ttm_summary_write(const ttm_findings *f, const ttm_summary_style *style, ttm_buf *out) {
+  screen s = {f, f->profile, style, out, style->columns < 72 ? 72 : style->columns, style->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII};
+  put_header(&s);
+  put_bars(&s);
+  for (int m = 0; m < TTM_MEMORIES; m++) put_peak(&s, (ttm_memory)m);
+  put_in_op_peak(&s);
+  put_effects(&s);
+  put_incidents(&s);
+  put_padding(&s);
+  put_leak(&s);
+  put_end(&s);
+  return out->failed ? TTM_ENOMEM : TTM_OK;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/words.h"
+
+ttm_view ttm_words_name(const ttm_profile *p, uint32_t op) {
+  return ttm_profile_string(p, ttm_op_text_of(p, op)->name);
+}
+
+ttm_view ttm_words_location(const ttm_profile *p, uint32_t op) {
+  ttm_view location = ttm_profile_string(p, ttm_op_text_of(p, op)->location);
+  return location.n ? location : TTM_LIT("N/A");
+}
+
+void ttm_words_index(ttm_buf *out, const ttm_findings *f, uint32_t op) {
+  uint32_t index = ttm_findings_index(f, op);
+  if (index == TTM_NONE) return ttm_buf_char(out, '-');
+  ttm_buf_char(out, '#');
+  ttm_buf_u64(out, index);
+}
+
+/* ---- Ranking ------------------------------------------------------------------------------------------------------ */
+
+/* Puts a row where it belongs among the `n` best; the smallest falls out when the list is full. */
+static size_t place(ttm_added *rows, size_t n, ttm_added row) {
+  if (n == TTM_TOP && row.effect <= rows[n - 1].effect) return n;
+  size_t at = n < TTM_TOP ? n++ : n - 1;
+  for (; at && rows[at - 1].effect < row.effect; at--) rows[at] = rows[at - 1];
+  rows[at] = row;
+  return n;
+}
+
+/* The row of the same operation text, or n. Ten rows: a scan beats any index. */
+static size_t find_text(const ttm_profile *p, const ttm_added *rows, size_t n, uint32_t text) {
+  size_t i = 0;
+  while (i < n && p->ops.at[rows[i].op].text != text) i++;
+  return i;
+}
+
+/* In how many top-level runs each row's text added memory. Operations come in log order, so a run's are neighbours. */
+static void count_runs(const ttm_findings *f, ttm_memory memory, ttm_added *rows, size_t n) {
+  const ttm_profile *p = f->profile;
+  uint32_t last_run[TTM_TOP];
+  for (size_t i = 0; i < n; i++) last_run[i] = TTM_NONE;
+  for (uint32_t op = 0; op < p->ops.n; op++) {
+    size_t i = find_text(p, rows, n, p->ops.at[op].text);
+    int64_t effect;
+    if (i == n || !ttm_op_effect(p, op, memory, &effect) || effect <= 0) continue;
+    uint32_t frame = p->ops.at[op].frame;
+    uint32_t run = frame < p->frames.n ? ttm_frame_top(p, frame) : 0;
+    if (run != last_run[i]) rows[i].runs++;
+    last_run[i] = run;
+  }
+}
+
+size_t ttm_words_added(const ttm_findings *f, ttm_memory memory, ttm_added rows[TTM_TOP]) {
+  const ttm_profile *p = f->profile;
+  size_t n = 0;
+  for (uint32_t op = 0; op < p->ops.n; op++) {
+    int64_t effect;
+    if (!ttm_op_is_element(p, op) || !ttm_op_effect(p, op, memory, &effect) || effect <= 0) continue;
+    if (n == TTM_TOP && effect <= rows[n - 1].effect) continue;
+    size_t same = find_text(p, rows, n, p->ops.at[op].text);
+    if (same < n) {
+      if (effect <= rows[same].effect) continue;
+      for (n--; same < n; same++) rows[same] = rows[same + 1];
+    }
+    n = place(rows, n, (ttm_added){.op = op, .effect = effect});
+  }
+  count_runs(f, memory, rows, n);
+  return n;
+}
+
+/* ---- Words -------------------------------------------------------------------------------------------------------- */
+
+void ttm_words_incident(ttm_buf *out, const ttm_incident *incident) {
+  const ttm_incident_text *what = &incident->what;
+  const char *buffers = what->dataflow ? "dataflow buffers" : "circular buffers";
+  switch (what->kind) {
+    case TTM_INCIDENT_OOM:
+      ttm_buf_puts(out, "out of memory");
+      if (what->memory.n) ttm_buf_puts(out, " in "), ttm_put_text(out, what->memory, 16, TTM_FORM_ASCII);
+      break;
+    case TTM_INCIDENT_L1_CLASH: ttm_buf_printf(out, "%s clash with L1 buffers", buffers); break;
+    case TTM_INCIDENT_L1_OVERFLOW: ttm_buf_printf(out, "%s larger than L1", buffers); break;
+    case TTM_INCIDENT_FATAL: ttm_buf_puts(out, "fatal error"); break;
+  }
+}
+
+void ttm_words_verdict(ttm_buf *out, ttm_verdict verdict) {
+  switch (verdict) {
+    case TTM_VERDICT_NONE: break;
+    case TTM_VERDICT_EXHAUSTED: ttm_buf_puts(out, "exhausted: less is free than was needed"); break;
+    case TTM_VERDICT_FRAGMENTED:
+      ttm_buf_puts(out, "fragmented: enough is free, but no single free block is large enough");
+      break;
+    case TTM_VERDICT_IMPOSSIBLE: ttm_buf_puts(out, "impossible: more than a whole bank holds, even an empty one"); break;
+  }
+}
+
+const char *ttm_words_kind(ttm_log_kind kind) {
+  switch (kind) {
+    case TTM_LOG_FULL: return "operation lines and memory states";
+    case TTM_LOG_BLOCKS: return "memory states without operation lines";
+    case TTM_LOG_OPS: return "operation lines without memory states";
+    case TTM_LOG_SUBMIT: return "memory states around programs only";
+    case TTM_LOG_INCIDENTS: return "error messages only";
+    case TTM_LOG_NONE: break;
+  }
+  return "nothing to report on";
+}
+
+const char *ttm_words_missing(ttm_log_kind kind) {
+  switch (kind) {
+    case TTM_LOG_BLOCKS:
+      return "The log has no operation lines, so operations are named by their type and locations, shapes and padding are unknown. "
+             "Run with TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG to get them.";
+    case TTM_LOG_OPS:
+      return "The log has no memory states, so no peak or effect is known. Run a build with TT_RUNTIME_DEBUG=ON and "
+             "TT_RUNTIME_MEMORY_LOG_LEVEL=operation to get them.";
+    case TTM_LOG_SUBMIT:
+      return "Memory states stand only before and after whole programs, so the operation that raised the memory cannot be told. "
+             "Run with TT_RUNTIME_MEMORY_LOG_LEVEL=operation to get one per operation.";
+    case TTM_LOG_INCIDENTS:
+      return "The log holds error messages but neither operations nor memory states. Run a build with TT_RUNTIME_DEBUG=ON, "
+             "TT_RUNTIME_MEMORY_LOG_LEVEL=operation and TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG to get them.";
+    case TTM_LOG_FULL:
+    case TTM_LOG_NONE: break;
+  }
+  return NULL;
+}
+
+uint64_t ttm_words_not_understood(const ttm_seen *seen) {
+  return seen->bad_op_lines + seen->bad_blocks + seen->unpaired + seen->unfinished;
+}

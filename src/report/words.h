@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What both text reports say about a finding: names, rankings and verdicts in words. */
+#ifndef TTM_REPORT_WORDS_H
+#define TTM_REPORT_WORDS_H
+
+#include "analyze/findings.h"
+#include "base/buf.h"
+#include "report/format.h"
+
+/* "ttnn.add"; the block's type when there was no operation line. */
+ttm_view ttm_words_name(const ttm_profile *p, uint32_t op);
+
+/* The operation's location; "N/A" when the log does not tell. */
+ttm_view ttm_words_location(const ttm_profile *p, uint32_t op);
+
+/* The report index as text: "#74", or "deallocate" and the like for operations without one. */
+void ttm_words_index(ttm_buf *out, const ttm_findings *f, uint32_t op);
+
+/* Operations that added most to a memory, the same operation text once: its largest effect, and in how many top-level runs it
+ * added anything. Largest first; returns how many rows were filled. */
+typedef struct ttm_added {
+  uint32_t op;
+  int64_t effect; /* 0.001 MB per bank, above 0 */
+  uint32_t runs;
+} ttm_added;
+size_t ttm_words_added(const ttm_findings *f, ttm_memory memory, ttm_added rows[TTM_TOP]);
+
+/* "out of memory in DRAM", "circular buffers clash with L1 buffers", ... */
+void ttm_words_incident(ttm_buf *out, const ttm_incident *incident);
+
+/* The verdict and its reason: "fragmented: enough is free, but no single block is large enough". Nothing without a verdict. */
+void ttm_words_verdict(ttm_buf *out, ttm_verdict verdict);
+
+/* What the log holds, and what it cannot tell for lack of the rest; the second is NULL when nothing is missing. */
+const char *ttm_words_kind(ttm_log_kind kind);
+const char *ttm_words_missing(ttm_log_kind kind);
+
+/* Lines and operations the reader could not use: torn lines, blocks without an operation, programs that never ended. */
+uint64_t ttm_words_not_understood(const ttm_seen *seen);
+
+#endif
