@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,7 +50,10 @@ static int open_temp(ttm_out *out) {
   for (int i = 0; i < TEMP_TRIES; i++) {
     snprintf(out->temp, size, "%.*s" TEMP_PREFIX "%ld-%d" TEMP_SUFFIX, folder, out->path, (long)getpid(), i);
     out->fd = open(out->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (out->fd >= 0) return 0;
+    if (out->fd >= 0) {
+      (void)!flock(out->fd, LOCK_EX | LOCK_NB); /* best effort: tells a file in the making from a leftover */
+      return 0;
+    }
     if (errno != EEXIST) break;
   }
   int why = errno;

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* getpwuid_r */
+#include "store/report_dir.h"
+
+#include <pwd.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "report/report.h"
+#include "store/folder.h"
+
+/* ---- The files ---------------------------------------------------------------------------------------------------- */
+
+typedef struct report_file {
+  unsigned bit; /* ttm_report_file; 0: written by others, but part of a report */
+  const char *suffix;
+  ttm_report_writer *write;
+} report_file;
+
+static const report_file FILES[] = {
+    {TTM_REPORT_MEMORY, "_memory.json", ttm_report_memory_json},
+    {TTM_REPORT_OPERATIONS, "_operations.json", ttm_report_operations_json},
+    {TTM_REPORT_REGISTRY, "_inputs_registry.json", ttm_report_registry_json},
+    {TTM_REPORT_IR, "_ir.json", ttm_report_ir_json},
+    {TTM_REPORT_FINDINGS, "_findings.json", ttm_report_findings_json},
+    {0, "_report.html", NULL},
+};
+enum { FILE_COUNT = sizeof FILES / sizeof *FILES, NAME_LIMIT = 200 };
+
+/* A file of the report `name`; of any report when name is NULL. */
+static bool is_ours(const char *file_name, const char *name) {
+  ttm_view file = ttm_view_of(file_name), stem;
+  for (size_t i = 0; i < FILE_COUNT; i++) {
+    ttm_view suffix = ttm_view_of(FILES[i].suffix);
+    if (!ttm_view_ends(file, suffix)) continue;
+    stem = ttm_view_first(file, file.n - suffix.n);
+    if (name ? ttm_view_eq(stem, ttm_view_of(name)) : stem.n > 0) return true;
+  }
+  return false;
+}
+
+static int check_names(const char *folder, const char *name, ttm_error *err) {
+  if (!folder || !*folder) return ttm_error_set(err, TTM_EUSAGE, "no folder was given for the report");
+  bool usable = name && *name && !strchr(name, '/') && strlen(name) <= NAME_LIMIT;
+  if (usable) return TTM_OK;
+  return ttm_error_set(err, TTM_EUSAGE, "\"%.80s\" cannot be the name of a report: it must be 1 to %d bytes without \"/\"",
+                       name ? name : "", (int)NAME_LIMIT);
+}
+
+static int write_one(const ttm_findings *f, const char *folder, const char *name, const report_file *file, ttm_out *out,
+                     ttm_error *err) {
+  char *path = ttm_folder_join(folder, name, file->suffix);
+  if (!path) return ttm_error_nomem(err);
+  int code = ttm_out_open(out, path, err);
+  ttm_free(path);
+  if (code) return code;
+  code = file->write(f, out, err);
+  if (code) return code;
+  ttm_out_flush(out);
+  if (out->failed) return ttm_out_close(out, err); /* says why; no use in writing the other files */
+  ttm_buf_free(&out->buf);                         /* five open files need not hold five buffers */
+  return TTM_OK;
+}
+
+/* All files are written before the first one is put in its place: a full disk leaves the earlier ones as they were. */
+static int write_files(const ttm_findings *f, const char *folder, const char *name, const ttm_report_options *options,
+                       ttm_error *err) {
+  unsigned leave_out = options ? options->leave_out : 0;
+  ttm_out outs[FILE_COUNT] = {{0}};
+  int code = TTM_OK;
+  for (size_t i = 0; i < FILE_COUNT && !code; i++) {
+    if (FILES[i].write && !(leave_out & FILES[i].bit)) code = write_one(f, folder, name, &FILES[i], &outs[i], err);
+  }
+  for (size_t i = 0; i < FILE_COUNT; i++) {
+    if (!code && outs[i].path) code = ttm_out_close(&outs[i], err);
+    else ttm_out_abandon(&outs[i]);
+  }
+  return code;
+}
+
+int ttm_report_files_write(const ttm_findings *f, const char *folder, const char *name, const ttm_report_options *options,
+                           ttm_error *err) {
+  int code = check_names(folder, name, err);
+  if (!code) code = ttm_folder_make(folder, err);
+  if (code) return code;
+  ttm_folder_clean(folder, NULL);
+  return write_files(f, folder, name, options, err);
+}
+
+int ttm_report_dir_write(const ttm_findings *f, const char *folder, const char *name, const ttm_report_options *options,
+                         ttm_error *err) {
+  ttm_fresh fresh;
+  int code = check_names(folder, name, err);
+  if (!code) code = ttm_fresh_open(&fresh, folder, name, is_ours, err);
+  if (code) return code;
+  code = write_files(f, fresh.path, name, options, err);
+  if (!code) return ttm_fresh_place(&fresh, name, is_ours, err);
+  ttm_fresh_abandon(&fresh, name, is_ours);
+  return code;
+}
+
+/* ---- Names -------------------------------------------------------------------------------------------------------- */
+
+static void drop_suffix(ttm_view *name, ttm_view suffix) {
+  if (name->n > suffix.n && ttm_view_ends(*name, suffix)) name->n -= suffix.n;
+}
+
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+/* Drops ".log", ".txt", ".out": a dot and up to four letters. "llama-3.1" and "model.8b" have no extension. */
+static void drop_extension(ttm_view *name) {
+  size_t n = name->n;
+  while (n && is_letter(name->p[n - 1])) n--;
+  if (n > 1 && n < name->n && name->n - n <= 4 && name->p[n - 1] == '.') name->n = n - 1;
+}
+
+void ttm_report_name(ttm_buf *out, const char *log_path) {
+  ttm_view name = ttm_view_of(log_path ? log_path : "");
+  if (ttm_view_eq(name, TTM_LIT("-"))) name = TTM_LIT("stdin");
+  while (name.n > 1 && name.p[name.n - 1] == '/') name.n--;
+  for (size_t i = name.n; i > 0; i--) {
+    if (name.p[i - 1] != '/') continue;
+    name = ttm_view_from(name, i);
+    break;
+  }
+  drop_suffix(&name, TTM_LIT(".gz"));
+  drop_suffix(&name, TTM_LIT(".zst"));
+  drop_extension(&name);
+  drop_suffix(&name, TTM_LIT("_profile"));
+  while (name.n && name.p[0] == '.') name = ttm_view_from(name, 1);
+  size_t n = name.n < NAME_LIMIT ? name.n : NAME_LIMIT;
+  while (n && n < name.n && ((unsigned char)name.p[n] & 0xC0) == 0x80) n--; /* not in the middle of a character */
+  name = ttm_view_first(name, n);
+  if (!name.n) name = TTM_LIT("report");
+  for (size_t i = 0; i < name.n; i++) {
+    unsigned char c = (unsigned char)name.p[i];
+    ttm_buf_char(out, c == '_' || c == '/' || c < 0x20 || c == 0x7F ? '-' : (char)c);
+  }
+}
+
+/* Appends the user's home; false when nothing tells. */
+static bool put_home(ttm_buf *out) {
+  const char *home = getenv("HOME");
+  if (home && *home) {
+    ttm_buf_puts(out, home);
+    return true;
+  }
+  char text[4096];
+  struct passwd entry, *found = NULL;
+  if (getpwuid_r(getuid(), &entry, text, sizeof text, &found) || !found || !found->pw_dir || !*found->pw_dir) return false;
+  ttm_buf_puts(out, found->pw_dir);
+  return true;
+}
+
+int ttm_report_root(ttm_buf *out, ttm_error *err) {
+  const char *own = getenv("TTMEM_HOME");
+  if (own && *own) {
+    ttm_buf_puts(out, own);
+  } else if (put_home(out)) {
+    ttm_buf_puts(out, "/.ttmem");
+  } else {
+    return ttm_error_set(err, TTM_EUSAGE, "no home folder to keep reports in: set TTMEM_HOME, or give --output-dir");
+  }
+  ttm_buf_puts(out, "/reports");
+  return out->failed ? ttm_error_nomem(err) : TTM_OK;
+}
+
+/* ---- Public ------------------------------------------------------------------------------------------------------- */
+
+typedef int folder_writer(const ttm_findings *f, const char *folder, const char *name, const ttm_report_options *options,
+                          ttm_error *err);
+
+static int write_profile(const ttm_profile *profile, const char *folder, const char *name, const ttm_report_options *options,
+                         ttm_error *err, folder_writer *write) {
+  ttm_findings *findings;
+  int code = ttm_findings_make(&findings, profile, err);
+  if (code) return code;
+  code = write(findings, folder, name, options, err);
+  ttm_findings_free(findings);
+  return code;
+}
+
+int ttm_report_write_dir(const ttm_profile *profile, const char *folder, const char *name, const ttm_report_options *options,
+                         ttm_error *err) {
+  return write_profile(profile, folder, name, options, err, ttm_report_dir_write);
+}
+
+int ttm_report_write_files(const ttm_profile *profile, const char *folder, const char *name, const ttm_report_options *options,
+                           ttm_error *err) {
+  return write_profile(profile, folder, name, options, err, ttm_report_files_write);
+}
