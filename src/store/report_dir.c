@@ -66,7 +66,7 @@ static int write_one(const ttm_findings *f, const char *folder, const char *name
 static int write_files(const ttm_findings *f, const char *folder, const char *name, const ttm_report_options *options,
                        ttm_error *err) {
   unsigned leave_out = options ? options->leave_out : 0;
-  ttm_out outs[FILE_COUNT] = {{0}};
+  ttm_out outs[FILE_COUNT] = {{.fd = 0}};
   int code = TTM_OK;
   for (size_t i = 0; i < FILE_COUNT && !code; i++) {
     if (FILES[i].write && !(leave_out & FILES[i].bit)) code = write_one(f, folder, name, &FILES[i], &outs[i], err);
