@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The one model of a run. Every input becomes a ttm_profile, every analysis and report reads one.
  *
- * Rows are named by index (uint32_t, TTM_NONE for "none") and kept in columns of fixed-width integers. Texts that repeat are
+ * Rows are named by index (uint32_t, TTM_NONE for "none") and kept in tables of fixed-width integers. Texts that repeat are
  * stored once: an operation row points to its ttm_text, which is shared by every run of the same compiled program.
  * Memory figures are thousandths of a MB (MiB) per bank, exactly as the log prints them; bytes are uint64_t.
  * A profile never changes after it was read; everything in it is borrowed and lives until ttm_profile_free. */
@@ -47,7 +47,10 @@ typedef struct ttm_text {
   uint32_t location;     /* string, rendered; 0 when unknown. load_cached without one: "@callee" */
   uint32_t result;       /* string: "%14"; 0 without a result */
   uint32_t callee;       /* string: "main_const_eval_0" */
-  ttm_list operands;     /* strings */
+  ttm_list operands;     /* strings, as printed */
+  ttm_list values;       /* strings: its results one by one, "%4#0", "%4#1" */
+  ttm_list reads;        /* strings: operands that are results of other operations */
+  ttm_list args;         /* argument numbers among the operands */
   ttm_list inputs;       /* types */
   ttm_list outputs;      /* types */
   uint16_t result_count;

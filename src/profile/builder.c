@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "profile/builder.h"
+
+#include "parse/log_line.h"
+
+/* ---- Streams --------------------------------------------------------------------------------------------------------- */
+
+static int new_stream(ttm_builder *b, uint16_t tag, ttm_stream **out) {
+  ttm_profile *p = b->profile;
+  ttm_stream *s = ttm_alloc(sizeof *s);
+  if (!s) return TTM_ENOMEM;
+  s->tag = tag;
+  s->rank = (uint32_t)p->ranks.n;
+  s->pending = s->last_top = s->last_op = s->last_state = s->state_frame = s->submit = TTM_NONE;
+  s->graph = s->survivors_of = TTM_NONE;
+  if (ttm_vec_push(&b->streams, s)) {
+    ttm_free(s);
+    return TTM_ENOMEM;
+  }
+  *out = s;
+  return ttm_vec_push(&p->ranks, tag == TTM_NO_RANK ? 0 : tag);
+}
+
+/* In a tagged log a line without a tag (from the launcher, or torn) belongs to whoever wrote last. */
+int ttm_builder_stream(ttm_builder *b, uint16_t tag, ttm_stream **out) {
+  if (b->last_stream && (b->last_stream->tag == tag || tag == TTM_NO_RANK)) return *out = b->last_stream, TTM_OK;
+  for (size_t i = 0; i < b->streams.n; i++)
+    if (b->streams.at[i]->tag == tag) return *out = b->last_stream = b->streams.at[i], TTM_OK;
+  /* What came before the first tag was the same first rank. */
+  if (b->streams.n == 1 && b->streams.at[0]->tag == TTM_NO_RANK && b->profile->ops.n == 0 && b->profile->states.n == 0) {
+    b->streams.at[0]->tag = tag;
+    b->profile->ranks.at[0] = tag;
+    return *out = b->last_stream = b->streams.at[0], TTM_OK;
+  }
+  int rc = new_stream(b, tag, out);
+  if (!rc) b->last_stream = *out;
+  return rc;
+}
+
+uint32_t ttm_builder_line(const ttm_builder *b, uint32_t line_in_chunk) {
+  uint64_t line = b->base_line + line_in_chunk + 1;
+  return line < TTM_NONE ? (uint32_t)line : TTM_NONE - 1;
+}
+
+int ttm_builder_note(ttm_builder *b, uint32_t line, ttm_view text) {
+  enum { LONGEST_NOTE = 120 };
+  ttm_seen *seen = &b->profile->seen;
+  if (seen->note_count == TTM_KEPT_NOTES) return TTM_OK;
+  uint32_t id;
+  if (ttm_intern_add(&b->profile->strings, ttm_view_first(text, LONGEST_NOTE), &id)) return TTM_ENOMEM;
+  seen->notes[seen->note_count].line = line;
+  seen->notes[seen->note_count++].text = id;
+  return TTM_OK;
+}
+
+/* ---- Events ---------------------------------------------------------------------------------------------------------- */
+
+static int on_operation(ttm_builder *b, ttm_stream *s, const ttm_event *e, ttm_view text, uint32_t line) {
+  uint32_t id;
+  if (ttm_texts_add(&b->texts, b->profile, text, e->hash, &id)) return TTM_ENOMEM;
+  if (id == TTM_BAD_TEXT) {
+    b->profile->seen.bad_op_lines++;
+    int rc = ttm_state_commit(b, s);
+    if (!rc) rc = ttm_op_complete(b, s);
+    return rc ? rc : ttm_builder_note(b, line, text);
+  }
+  b->profile->seen.op_lines++;
+  return ttm_op_begin(b, s, id, line);
+}
+
+/* Does a block of this type fit the operation that waits for one? Only the kinds that never share a type can be told. */
+static bool block_fits(const ttm_profile *p, const ttm_stream *s, ttm_view op_type) {
+  if (s->pending == TTM_NONE || p->ops.at[s->pending].state != TTM_NONE) return false;
+  if (s->state.open && s->state.op == s->pending) return false;
+  uint8_t kind = ttm_op_text_of(p, s->pending)->kind;
+  if (ttm_view_eq(op_type, TTM_LIT("DeallocateOp"))) return kind == TTM_OP_DEALLOCATE;
+  if (ttm_view_eq(op_type, TTM_LIT("GetDeviceOp"))) return kind == TTM_OP_GET_DEVICE;
+  if (ttm_view_eq(op_type, TTM_LIT("LoadCachedOp"))) return kind == TTM_OP_LOAD_CACHED;
+  return kind == TTM_OP_PLAIN;
+}
+
+static int on_block(ttm_builder *b, ttm_stream *s, ttm_view op_type, uint32_t line) {
+  ttm_profile *p = b->profile;
+  int rc;
+  if (!block_fits(p, s, op_type)) {
+    uint32_t text;
+    if (ttm_texts_add_type(&b->texts, p, op_type, &text)) return TTM_ENOMEM;
+    if ((rc = ttm_op_begin(b, s, text, line))) return rc;
+    p->seen.unpaired++;
+  } else {
+    ttm_text *text = &p->texts.at[p->ops.at[s->pending].text];
+    if (!text->op_type && ttm_intern_add(&p->strings, op_type, &text->op_type)) return TTM_ENOMEM;
+  }
+  return ttm_state_begin(b, s, s->pending, line);
+}
+
+static void on_retained(ttm_builder *b, ttm_stream *s) {
+  ttm_profile *p = b->profile;
+  if (s->pending == TTM_NONE || ttm_op_text_of(p, s->pending)->kind != TTM_OP_DEALLOCATE) return;
+  p->ops.at[s->pending].flags |= TTM_OP_RETAINED;
+  p->seen.retained++;
+}
+
+static void on_cache_hit(ttm_builder *b, ttm_stream *s) {
+  ttm_profile *p = b->profile;
+  if (s->pending != TTM_NONE && ttm_op_text_of(p, s->pending)->kind == TTM_OP_LOAD_CACHED)
+    p->ops.at[s->pending].flags |= TTM_OP_CACHE_HIT;
+}
+
+/* Old logs have no END line: the first sign of running ends a dump whose module is closed. */
+static int end_closed_dump(ttm_builder *b, ttm_stream *s) {
+  return s->dump.open && s->dump.closed ? ttm_dump_end(b, s) : TTM_OK;
+}
+
+static int take_event(ttm_builder *b, const ttm_event *e, ttm_view text) {
+  uint32_t line = ttm_builder_line(b, e->line);
+  ttm_stream *s;
+  int rc = ttm_builder_stream(b, e->rank, &s);
+  if (!rc && e->kind < TTM_EV_INCIDENT) rc = end_closed_dump(b, s);
+  if (rc) return rc;
+  switch ((ttm_event_kind)e->kind) {
+  case TTM_EV_OPERATION: return on_operation(b, s, e, text, line);
+  case TTM_EV_BEFORE_OP: return on_block(b, s, text, line);
+  case TTM_EV_BEFORE_SUBMIT: return ttm_program_submit(b, s, true, line);
+  case TTM_EV_AFTER_SUBMIT: return ttm_program_submit(b, s, false, line);
+  case TTM_EV_LEVEL: return ttm_state_add(b, s, (ttm_memory)e->memory, &e->level, line);
+  case TTM_EV_BAD_LEVEL: b->profile->seen.bad_blocks++; return ttm_builder_note(b, line, text);
+  case TTM_EV_PROGRAM_START: return ttm_program_start(b, s, text, line);
+  case TTM_EV_PROGRAM_FINISH: return ttm_program_finish(b, s, text, line);
+  case TTM_EV_CACHE_MISS: return ttm_intern_add(&b->profile->strings, text, &s->missed);
+  case TTM_EV_CACHE_HIT: on_cache_hit(b, s); return TTM_OK;
+  case TTM_EV_RETAINED: on_retained(b, s); return TTM_OK;
+  case TTM_EV_TRACE: b->profile->seen.trace_cache = true; return TTM_OK;
+  case TTM_EV_INCIDENT: b->info_wait = 0; return ttm_incident_add(b, s, text, line);
+  case TTM_EV_INCIDENT_HEADER: b->info_wait = 4; b->info_next = false; b->info_tag = e->rank; return TTM_OK;
+  case TTM_EV_DUMP_BEGIN: return ttm_dump_begin(b, s, text, line);
+  case TTM_EV_DUMP_END: return ttm_dump_end(b, s);
+  }
+  return TTM_OK;
+}
+
+/* Behind `TT_FATAL @ file:line: condition` stand "info:" and, on the next line, the sentence. They carry no mark of their own,
+ * so the few lines after the header are looked at one by one. */
+static int look_for_info(ttm_builder *b, const char *at, const char *end, uint32_t line) {
+  for (; at < end && b->info_wait; b->info_wait--, line++) {
+    const char *line_end = memchr(at, '\n', (size_t)(end - at));
+    const char *stop = line_end ? line_end : end;
+    ttm_view text = ttm_view_trim(ttm_log_line_read((ttm_view){at, (size_t)(stop - at)}).message);
+    if (ttm_view_take(&text, TTM_LIT("E   "))) text = ttm_view_trim(text); /* pytest */
+    at = stop + 1;
+    if (b->info_next) {
+      ttm_stream *s;
+      int rc = ttm_builder_stream(b, b->info_tag, &s);
+      b->info_wait = 0;
+      return rc || text.n == 0 ? rc : ttm_incident_add_sentence(b, s, text, ttm_builder_line(b, line));
+    }
+    b->info_next = ttm_view_ends(text, TTM_LIT("info:"));
+  }
+  return TTM_OK;
+}
+
+/* ---- Chunks ---------------------------------------------------------------------------------------------------------- */
+
+/* The first bytes tell what a file is that turns out to hold no log. */
+static void look_at_start(ttm_seen *seen, const ttm_chunk *chunk) {
+  ttm_view start = ttm_view_first((ttm_view){chunk->data, chunk->n}, 4096);
+  size_t zeros = 0;
+  for (size_t i = 0; i < start.n; i++) zeros += start.p[i] == 0;
+  seen->looks_like_binary = zeros * 8 > start.n;
+  while (start.n && (start.p[0] == ' ' || start.p[0] == '\n' || start.p[0] == '\r' || start.p[0] == '\t'))
+    start = ttm_view_from(start, 1);
+  seen->looks_like_mlir = ttm_view_starts(start, TTM_LIT("// RUN:")) || ttm_view_starts(start, TTM_LIT("module ")) ||
+                          ttm_view_starts(start, TTM_LIT("#loc")) || ttm_view_starts(start, TTM_LIT("func.func")) ||
+                          (ttm_view_starts(start, TTM_LIT("//")) && ttm_view_contains(start, TTM_LIT("func.func")));
+  seen->looks_like_mlir = seen->looks_like_mlir || (ttm_view_starts(start, TTM_LIT("#")) &&
+                                                    ttm_view_contains(start, TTM_LIT(" = #ttnn.")));
+  seen->looks_like_capture = start.n && (start.p[0] == '[' || start.p[0] == '{') &&
+                             ttm_view_contains(start, TTM_LIT("\"node_type\""));
+}
+
+int ttm_builder_init(ttm_builder *b, ttm_profile *profile, bool keep_ir) {
+  *b = (ttm_builder){.profile = profile, .keep_ir = keep_ir};
+  return ttm_vec_push(&profile->weight_lists, (ttm_list){0, 0}); /* id 0: none */
+}
+
+int ttm_builder_take(ttm_builder *b, const ttm_chunk *chunk, const ttm_scanner *scanned) {
+  ttm_seen *seen = &b->profile->seen;
+  if (b->base_line == 0 && seen->bytes == 0) look_at_start(seen, chunk);
+  seen->bytes += chunk->n;
+  seen->lines += scanned->counts.lines;
+  seen->runtime_lines += scanned->counts.runtime_lines;
+  seen->debug_lines += scanned->counts.debug_lines;
+  seen->loguru_lines += scanned->counts.loguru_lines;
+  const char *end = chunk->data + chunk->n;
+  const char *taken = chunk->data; /* dump lines up to here are collected */
+  int rc = b->info_wait ? look_for_info(b, taken, end, 0) : TTM_OK;
+  for (size_t i = 0; i < scanned->events.n && !rc; i++) {
+    const ttm_event *e = &scanned->events.at[i];
+    if (b->open_dumps && (rc = ttm_dump_lines(b, taken, chunk->data + e->line_at))) break;
+    rc = take_event(b, e, (ttm_view){chunk->data + e->text_at, e->text_n});
+    taken = chunk->data + e->line_end + 1;
+    if (!rc && e->kind == TTM_EV_INCIDENT_HEADER) rc = look_for_info(b, taken, end, e->line + 1);
+  }
+  if (!rc && b->open_dumps && taken < end) rc = ttm_dump_lines(b, taken, end);
+  b->base_line += scanned->counts.lines;
+  if (chunk->last && chunk->cut_line) {
+    seen->lines++; /* the last line counts although its end is missing */
+    seen->cut = true;
+  }
+  return rc;
+}
+
+static ttm_log_kind kind_of(const ttm_profile *p) {
+  bool op_blocks = p->seen.blocks > p->seen.submit_blocks + p->seen.bare_blocks;
+  if (p->seen.op_lines) return op_blocks ? TTM_LOG_FULL : TTM_LOG_OPS;
+  if (op_blocks) return TTM_LOG_BLOCKS;
+  if (p->seen.blocks) return TTM_LOG_SUBMIT;
+  return p->incidents.n ? TTM_LOG_INCIDENTS : TTM_LOG_NONE;
+}
+
+int ttm_builder_finish(ttm_builder *b) {
+  ttm_profile *p = b->profile;
+  int rc = TTM_OK;
+  for (size_t i = 0; i < b->streams.n && !rc; i++) {
+    ttm_stream *s = b->streams.at[i];
+    if (s->state.open && s->state.present != (1 << TTM_MEMORIES) - 1) p->seen.cut = true;
+    if ((rc = ttm_state_commit(b, s)) || (rc = ttm_program_unwind(b, s)) || (rc = ttm_dump_end(b, s))) return rc;
+  }
+  p->kind = kind_of(p);
+  if (p->kind != TTM_LOG_FULL) p->seen.unpaired = 0;
+  for (size_t r = 0; r < p->frames.n; r++) p->seen.unfinished += !p->frames.at[r].finished && p->frames.at[r].name;
+  return ttm_program_link_graphs(b);
+}
+
+void ttm_builder_free(ttm_builder *b) {
+  for (size_t i = 0; i < b->streams.n; i++) {
+    ttm_stream *s = b->streams.at[i];
+    for (size_t d = 0; d < TTM_MAX_DEPTH; d++) ttm_idmap_free(&s->scopes[d].values);
+    ttm_buf_free(&s->dump.text);
+    ttm_idmap_free(&s->cached);
+    ttm_vec_free(&s->cached_tensors);
+    ttm_vec_free(&s->survivors);
+    ttm_free(s);
+  }
+  ttm_vec_free(&b->streams);
+  ttm_texts_free(&b->texts);
+  ttm_idmap_free(&b->weight_ids);
+  ttm_idmap_free(&b->state_frame_ids);
+  ttm_idmap_free(&b->incident_ids);
+  ttm_vec_free(&b->scratch);
+}

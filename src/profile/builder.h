@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events -> the Profile. Private to src/profile: read.c feeds it, nobody else sees it.
+ *
+ * Every rank is a stream of its own with a stack of running programs, at most one operation that has started but is not known
+ * to be done ("pending"), at most one memory block being put together, and at most one module dump being collected. */
+#ifndef TTM_PROFILE_BUILDER_H
+#define TTM_PROFILE_BUILDER_H
+
+#include "base/idmap.h"
+#include "parse/log_scan.h"
+#include "parse/op_text.h"
+#include "profile/profile.h"
+
+/* ---- Texts seen before (builder_texts.c) --------------------------------------------------------------------------- */
+
+typedef struct ttm_text_table {
+  struct ttm_text_slot *slots;
+  size_t slot_count, used;
+  ttm_op_text parsed;     /* reused */
+  ttm_buf scratch;        /* reused */
+  ttm_idmap type_of_text; /* string -> type */
+} ttm_text_table;
+
+#define TTM_BAD_TEXT (UINT32_MAX - 1) /* a text that is no whole operation */
+
+/* Text of an operation line, parsed when it is new; *out is TTM_BAD_TEXT when it does not parse. */
+int ttm_texts_add(ttm_text_table *table, ttm_profile *p, ttm_view text, ttm_hash128 hash, uint32_t *out);
+/* Text of a block without an operation line: named by its type. */
+int ttm_texts_add_type(ttm_text_table *table, ttm_profile *p, ttm_view op_type, uint32_t *out);
+/* Type row of a type text. */
+int ttm_texts_type(ttm_text_table *table, ttm_profile *p, ttm_view text, uint32_t *out);
+void ttm_texts_free(ttm_text_table *table);
+
+/* ---- Streams ------------------------------------------------------------------------------------------------------- */
+
+enum { TTM_MAX_DEPTH = 64 };
+
+/* A running program. */
+typedef struct ttm_scope {
+  uint32_t frame;
+  uint32_t first_tensor; /* tensors of the profile when it started */
+  ttm_idmap values;      /* value name (string) -> tensor */
+} ttm_scope;
+
+/* A block whose lines are still coming. */
+typedef struct ttm_open_state {
+  bool open;
+  uint32_t op; /* or TTM_STATE_* */
+  uint32_t line;
+  uint32_t present;
+  ttm_level levels[TTM_MEMORIES];
+} ttm_open_state;
+
+/* A module dump whose lines are still coming. */
+typedef struct ttm_open_dump {
+  bool open;
+  bool closed; /* the module's last brace was seen: logs without an END line end here */
+  bool overflow;
+  uint32_t stage;
+  uint32_t first_line;
+  ttm_buf text;
+} ttm_open_dump;
+
+typedef struct ttm_stream {
+  uint16_t tag;  /* rank as tagged, TTM_NO_RANK */
+  uint32_t rank; /* dense */
+  ttm_scope scopes[TTM_MAX_DEPTH];
+  uint32_t depth;
+  uint32_t pending;     /* operation */
+  uint32_t runs;        /* top-level programs started */
+  uint32_t last_top;    /* last top-level frame */
+  uint32_t last_op;     /* last operation */
+  uint32_t last_state;
+  uint32_t state_frame; /* of the last state */
+  uint32_t submit;      /* before-submit state that waits for its program */
+  uint32_t missed;      /* string: function of the last cache-miss line */
+  ttm_open_state state;
+  ttm_open_dump dump;
+  uint32_t graph;        /* being dumped */
+  int graph_stage;       /* order of the last stage seen */
+  int args_priority;     /* of the stage the graph's arguments came from */
+  ttm_idmap cached;      /* callee (string) -> first of `cached_tensors` */
+  TTM_VEC(uint32_t) cached_tensors; /* runs of: count, tensor ... */
+  TTM_VEC(uint32_t) survivors;      /* of the const-eval program that finished last */
+  uint32_t survivors_of;            /* its caller */
+} ttm_stream;
+
+typedef struct ttm_builder {
+  ttm_profile *profile;
+  bool keep_ir;
+  ttm_text_table texts;
+  TTM_VEC(ttm_stream *) streams;
+  ttm_stream *last_stream;
+  uint64_t base_line;    /* lines before the current chunk */
+  uint32_t open_dumps;
+  uint32_t info_wait;    /* lines to look at for "info:" and its sentence; 0 = none awaited */
+  bool info_next;        /* "info:" was seen */
+  bool info_logged;
+  uint16_t info_tag;
+  ttm_idmap weight_ids;      /* folded hash -> weights list */
+  ttm_idmap state_frame_ids; /* folded hash -> state frame */
+  ttm_idmap incident_ids;    /* text string -> last incident with it */
+  TTM_VEC(uint32_t) scratch;
+} ttm_builder;
+
+/* Log line (1-based) of an event's line; saturates. */
+uint32_t ttm_builder_line(const ttm_builder *b, uint32_t line_in_chunk);
+
+/* ---- Steps, by file ------------------------------------------------------------------------------------------------ */
+
+/* builder.c */
+int ttm_builder_init(ttm_builder *b, ttm_profile *profile, bool keep_ir);
+/* Joins one scanned chunk; chunks come in order. */
+int ttm_builder_take(ttm_builder *b, const ttm_chunk *chunk, const ttm_scanner *scanned);
+/* After the last chunk: closes what is open and links runs to graphs. */
+int ttm_builder_finish(ttm_builder *b);
+void ttm_builder_free(ttm_builder *b);
+int ttm_builder_stream(ttm_builder *b, uint16_t tag, ttm_stream **out);
+/* Keeps one of the first lines that did not parse. */
+int ttm_builder_note(ttm_builder *b, uint32_t line, ttm_view text);
+
+/* builder_states.c */
+int ttm_state_begin(ttm_builder *b, ttm_stream *s, uint32_t op, uint32_t line);
+int ttm_state_add(ttm_builder *b, ttm_stream *s, ttm_memory memory, const ttm_level *level, uint32_t line);
+/* Writes the open block into the profile, if there is one. */
+int ttm_state_commit(ttm_builder *b, ttm_stream *s);
+
+/* builder_ops.c */
+int ttm_op_begin(ttm_builder *b, ttm_stream *s, uint32_t text, uint32_t line);
+/* The pending operation is done: results come alive, frees happen. */
+int ttm_op_complete(ttm_builder *b, ttm_stream *s);
+
+/* builder_programs.c */
+int ttm_program_start(ttm_builder *b, ttm_stream *s, ttm_view name, uint32_t line);
+int ttm_program_finish(ttm_builder *b, ttm_stream *s, ttm_view name, uint32_t line);
+/* The scope to put an operation into; opens a nameless top-level program when none runs. */
+int ttm_program_current(ttm_builder *b, ttm_stream *s, uint32_t line, ttm_scope **out);
+/* Ends every running program of the stream without a Finished line. */
+int ttm_program_unwind(ttm_builder *b, ttm_stream *s);
+/* Before and after submit lines: `state` is committed later, so the stream only notes what it belongs to. */
+int ttm_program_submit(ttm_builder *b, ttm_stream *s, bool before, uint32_t line);
+/* Links the top-level runs to the graphs that were dumped. */
+int ttm_program_link_graphs(ttm_builder *b);
+
+/* builder_dumps.c */
+int ttm_dump_begin(ttm_builder *b, ttm_stream *s, ttm_view stage, uint32_t line);
+int ttm_dump_end(ttm_builder *b, ttm_stream *s);
+/* Lines of the chunk between two events, while a dump is open: its body, and whatever other writers put between. */
+int ttm_dump_lines(ttm_builder *b, const char *at, const char *end);
+
+/* builder_incidents.c */
+int ttm_incident_add(ttm_builder *b, ttm_stream *s, ttm_view line_text, uint32_t line);
+/* A sentence found behind "info:" of an exception. */
+int ttm_incident_add_sentence(ttm_builder *b, ttm_stream *s, ttm_view sentence, uint32_t line);
+
+#endif

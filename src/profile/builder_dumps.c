@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Module dumps: their lines carry no prefix, so whatever stands between header and END line belongs to them, except lines that
+ * other threads' loggers put between. */
+#include "base/pack.h"
+#include "parse/log_line.h"
+#include "profile/builder.h"
+
+#include <stdlib.h>
+
+/* A dump beyond this is not kept whole: nobody reads it, and it must not fill the host. */
+enum { LONGEST_DUMP = 256 * 1024 * 1024 };
+
+/* What a stage is good for. Stages come in this order for each compiled graph; arguments are best read where they carry
+ * their attributes and plain tensor types. */
+static const struct stage {
+  const char *name;
+  int order, args_priority;
+  bool keep, executed;
+} stages[] = {
+    {"vhlo", 0, 0, false, false},
+    {"shlo", 1, 3, false, false},
+    {"shlo_frontend", 2, 6, false, false},
+    {"shlo_compiler", 3, 5, false, false},
+    {"shlo_set_mesh_attr", 4, 4, false, false},
+    {"shlo_compiler_cleaned", 5, 1, false, false},
+    {"ttir", 6, 3, true, false},
+    {"ttnn", 7, 2, true, true},
+    {"ttnn_runtime", 8, 2, true, true},
+};
+
+static const struct stage *find_stage(ttm_view name) {
+  for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
+    if (ttm_view_eq(name, ttm_view_of(stages[i].name))) return &stages[i];
+  return NULL;
+}
+
+/* ---- Collecting ------------------------------------------------------------------------------------------------------ */
+
+/* A stage that is not later than the last one starts a new graph. */
+static int choose_graph(ttm_builder *b, ttm_stream *s, const struct stage *stage) {
+  ttm_profile *p = b->profile;
+  if (s->graph == TTM_NONE || (stage && stage->order <= s->graph_stage)) {
+    if (ttm_vec_push(&p->graphs, (ttm_graph){.rank = s->rank})) return TTM_ENOMEM;
+    s->graph = (uint32_t)(p->graphs.n - 1);
+    s->args_priority = -1;
+  }
+  if (stage) s->graph_stage = stage->order;
+  return TTM_OK;
+}
+
+int ttm_dump_begin(ttm_builder *b, ttm_stream *s, ttm_view stage, uint32_t line) {
+  int rc;
+  if ((rc = ttm_dump_end(b, s)) || (rc = choose_graph(b, s, find_stage(stage)))) return rc;
+  uint32_t name;
+  if (ttm_intern_add(&b->profile->strings, stage, &name)) return TTM_ENOMEM;
+  b->profile->seen.dumps++;
+  b->open_dumps++;
+  s->dump.open = true;
+  s->dump.closed = s->dump.overflow = false;
+  s->dump.stage = name;
+  s->dump.first_line = line;
+  ttm_buf_clear(&s->dump.text);
+  return TTM_OK;
+}
+
+/* One line inside a dump. Module text never starts with a date or an escape; other loggers' lines do. */
+static int take_line(ttm_builder *b, ttm_view line) {
+  ttm_log_line read = ttm_log_line_read(line);
+  ttm_stream *s;
+  int rc = ttm_builder_stream(b, read.rank, &s);
+  if (rc) return rc;
+  ttm_view text = read.message;
+  if (!s->dump.open || read.runtime || ttm_log_line_has_date(text) || ttm_escape_length(text)) return TTM_OK;
+  if (s->dump.text.n + text.n > LONGEST_DUMP) {
+    s->dump.overflow = true;
+    return TTM_OK;
+  }
+  if (text.n && text.p[0] == '}') s->dump.closed = true;
+  ttm_buf_put(&s->dump.text, text);
+  ttm_buf_char(&s->dump.text, '\n');
+  return s->dump.text.failed ? TTM_ENOMEM : TTM_OK;
+}
+
+int ttm_dump_lines(ttm_builder *b, const char *at, const char *end) {
+  while (at < end && b->open_dumps) {
+    const char *line_end = memchr(at, '\n', (size_t)(end - at));
+    const char *stop = line_end ? line_end : end;
+    int rc = take_line(b, (ttm_view){at, (size_t)(stop - at)});
+    if (rc) return rc;
+    at = stop + 1;
+  }
+  return TTM_OK;
+}
+
+/* ---- Reading a whole dump -------------------------------------------------------------------------------------------- */
+
+static int to_graph_arg(ttm_builder *b, const ttm_module_arg *from, ttm_graph_arg *out) {
+  ttm_profile *p = b->profile;
+  *out = (ttm_graph_arg){.kind = (uint8_t)from->kind, .kv_cache = from->kv_cache};
+  if (ttm_intern_add(&p->strings, from->ssa, &out->ssa) || ttm_intern_add(&p->strings, from->name, &out->name) ||
+      ttm_texts_type(&b->texts, p, from->type, &out->type))
+    return TTM_ENOMEM;
+  out->local_type = out->type;
+  return from->local_type.n ? ttm_texts_type(&b->texts, p, from->local_type, &out->local_type) : TTM_OK;
+}
+
+/* Fills what the stage before left open, or takes the arguments over from a better stage. */
+static void merge_arg(ttm_graph_arg *into, const ttm_graph_arg *from, bool better) {
+  ttm_graph_arg old = *into;
+  if (better) *into = *from;
+  const ttm_graph_arg *other = better ? &old : from;
+  if (!into->name) into->name = other->name;
+  if (into->kind == TTM_ARG_UNKNOWN) into->kind = other->kind;
+  if (into->local_type == into->type && other->local_type != other->type) into->local_type = other->local_type;
+  into->kv_cache = into->kv_cache || other->kv_cache;
+}
+
+static int read_args(ttm_builder *b, ttm_stream *s, ttm_view text, int priority) {
+  ttm_graph *graph = &b->profile->graphs.at[s->graph];
+  ttm_arena arena = {0};
+  ttm_module_args args = {0};
+  int rc = ttm_module_args_parse(text, &arena, &args);
+  bool first = graph->args.n == 0;
+  for (size_t i = 0; i < args.n && !rc; i++) {
+    ttm_graph_arg arg;
+    rc = to_graph_arg(b, &args.at[i], &arg);
+    if (rc) break;
+    if (first) rc = ttm_vec_push(&graph->args, arg);
+    else if (i < graph->args.n) merge_arg(&graph->args.at[i], &arg, priority > s->args_priority);
+  }
+  if (args.n && priority > s->args_priority) s->args_priority = priority;
+  ttm_vec_free(&args);
+  ttm_arena_free(&arena);
+  return rc;
+}
+
+static int compare_hashes(const void *a, const void *b) {
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+static int read_locations(ttm_graph *graph, ttm_view text) {
+  ttm_arena arena = {0};
+  ttm_loc_lines lines = {0};
+  int rc = ttm_module_loc_lines(text, &arena, &lines);
+  graph->loc_hashes.n = 0;
+  for (size_t i = 0; i < lines.n && !rc; i++)
+    rc = ttm_vec_push(&graph->loc_hashes, ttm_hash_bytes(lines.at[i].name.p, lines.at[i].name.n).lo);
+  if (graph->loc_hashes.n) qsort(graph->loc_hashes.at, graph->loc_hashes.n, sizeof *graph->loc_hashes.at, compare_hashes);
+  ttm_vec_free(&lines);
+  ttm_arena_free(&arena);
+  return rc;
+}
+
+static uint32_t count_lines(ttm_view text) {
+  uint32_t n = 0;
+  for (size_t i = 0; i < text.n; i++) n += text.p[i] == '\n';
+  return n;
+}
+
+int ttm_dump_end(ttm_builder *b, ttm_stream *s) {
+  if (!s->dump.open) return TTM_OK;
+  s->dump.open = false;
+  b->open_dumps--;
+  ttm_profile *p = b->profile;
+  ttm_view text = ttm_buf_view(&s->dump.text);
+  const struct stage *stage = find_stage(ttm_profile_string(p, s->dump.stage));
+  ttm_dump dump = {.stage = s->dump.stage, .first_line = s->dump.first_line, .bytes = text.n};
+  dump.line_count = count_lines(text);
+  int rc = TTM_OK;
+  if (b->keep_ir && stage && stage->keep && text.n && !s->dump.overflow) rc = ttm_pack(text, &dump.packed, &dump.packed_bytes);
+  if (!rc) rc = ttm_vec_push(&p->graphs.at[s->graph].dumps, dump);
+  if (rc) {
+    ttm_free(dump.packed);
+    return rc;
+  }
+  ttm_module_facts facts = ttm_module_facts_read(text);
+  ttm_graph *graph = &p->graphs.at[s->graph];
+  if (facts.name.n && !graph->name) rc = ttm_intern_add(&p->strings, facts.name, &graph->name);
+  if (facts.dram_alignment) graph->dram_alignment = facts.dram_alignment;
+  if (facts.devices) graph->devices = facts.devices;
+  if (!rc && stage && stage->args_priority > 0) rc = read_args(b, s, text, stage->args_priority);
+  if (!rc && stage && stage->executed) rc = read_locations(&p->graphs.at[s->graph], text);
+  ttm_buf_free(&s->dump.text); /* may be large */
+  return rc;
+}

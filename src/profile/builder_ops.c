@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operations: who makes, uses and frees which tensor, and which weights stand behind it. */
+#include "profile/builder.h"
+
+/* ---- Weights -------------------------------------------------------------------------------------------------------- */
+
+/* Id of the list in b->scratch; 0 is the empty list. */
+static int intern_weights(ttm_builder *b, uint32_t *out) {
+  ttm_profile *p = b->profile;
+  size_t n = b->scratch.n;
+  *out = 0;
+  if (n == 0) return TTM_OK;
+  uint32_t key = (uint32_t)ttm_hash_bytes(b->scratch.at, n * sizeof *b->scratch.at).lo;
+  uint32_t known = ttm_idmap_get(&b->weight_ids, key, 0);
+  if (known) {
+    ttm_list list = p->weight_lists.at[known];
+    if (list.n == n && memcmp(p->lists.at + list.first, b->scratch.at, n * sizeof *b->scratch.at) == 0)
+      return *out = known, TTM_OK;
+  }
+  ttm_list list = {(uint32_t)p->lists.n, (uint32_t)n};
+  for (size_t i = 0; i < n; i++)
+    if (ttm_vec_push(&p->lists, b->scratch.at[i])) return TTM_ENOMEM;
+  if (ttm_vec_push(&p->weight_lists, list)) return TTM_ENOMEM;
+  *out = (uint32_t)(p->weight_lists.n - 1);
+  return ttm_idmap_set(&b->weight_ids, key, *out);
+}
+
+static int add_argument(ttm_builder *b, uint32_t argument) {
+  for (size_t i = 0; i < b->scratch.n; i++)
+    if (b->scratch.at[i] == argument) return TTM_OK;
+  return ttm_vec_push(&b->scratch, argument);
+}
+
+static int add_list(ttm_builder *b, ttm_list list) {
+  for (uint32_t i = 0; i < list.n; i++)
+    if (add_argument(b, b->profile->lists.at[list.first + i])) return TTM_ENOMEM;
+  return TTM_OK;
+}
+
+/* A tensor that const-eval made of arguments carries them on; an activation does not. */
+static bool carries_weights(const ttm_profile *p, uint32_t tensor) {
+  const ttm_op *birth = &p->ops.at[p->tensors.at[tensor].birth];
+  return birth->weights && ((birth->flags & TTM_OP_CONST_EVAL) || p->texts.at[birth->text].kind == TTM_OP_LOAD_CACHED);
+}
+
+/* Inside a const-eval program the arguments are the caller's operands, so its operations stand for the caller's weights. */
+static int find_weights(ttm_builder *b, const ttm_scope *scope, uint32_t op) {
+  ttm_profile *p = b->profile;
+  const ttm_frame *frame = &p->frames.at[scope->frame];
+  if (frame->const_eval) {
+    if (frame->caller != TTM_NONE) p->ops.at[op].weights = p->ops.at[frame->caller].weights;
+    return TTM_OK;
+  }
+  const ttm_text *text = ttm_op_text_of(p, op);
+  b->scratch.n = 0;
+  if (add_list(b, text->args)) return TTM_ENOMEM;
+  for (uint32_t i = 0; i < text->reads.n; i++) {
+    uint32_t tensor = ttm_idmap_get(&scope->values, p->lists.at[text->reads.first + i], TTM_NONE);
+    if (tensor == TTM_NONE || !carries_weights(p, tensor)) continue;
+    if (add_list(b, ttm_profile_weights(p, p->ops.at[p->tensors.at[tensor].birth].weights))) return TTM_ENOMEM;
+  }
+  return intern_weights(b, &p->ops.at[op].weights);
+}
+
+/* ---- Tensors -------------------------------------------------------------------------------------------------------- */
+
+static void free_tensor(ttm_profile *p, const ttm_scope *scope, uint32_t op, const ttm_text *text) {
+  p->seen.deallocations++;
+  if (p->ops.at[op].flags & TTM_OP_RETAINED || text->reads.n == 0) return;
+  uint32_t tensor = ttm_idmap_get(&scope->values, p->lists.at[text->reads.first], TTM_NONE);
+  if (tensor == TTM_NONE || p->tensors.at[tensor].freed_by != TTM_NONE) return;
+  p->tensors.at[tensor].freed_by = op;
+  p->ops.at[op].tensor = tensor;
+}
+
+static void use_operands(ttm_profile *p, const ttm_scope *scope, uint32_t op, const ttm_text *text) {
+  for (uint32_t i = 0; i < text->reads.n; i++) {
+    uint32_t tensor = ttm_idmap_get(&scope->values, p->lists.at[text->reads.first + i], TTM_NONE);
+    if (tensor != TTM_NONE) p->tensors.at[tensor].last_use = op;
+  }
+}
+
+static uint32_t output_type(const ttm_profile *p, const ttm_text *text, uint32_t k) {
+  return k < text->outputs.n ? p->lists.at[text->outputs.first + k] : TTM_NONE;
+}
+
+static uint32_t tensor_type(const ttm_profile *p, uint32_t tensor) {
+  const ttm_op *birth = &p->ops.at[p->tensors.at[tensor].birth];
+  return output_type(p, &p->texts.at[birth->text], tensor - birth->tensor);
+}
+
+/* Which living tensor is result k of a load_cached: the first of the candidates with its type that was not taken yet. */
+static uint32_t take_cached(const ttm_profile *p, const ttm_text *text, uint32_t k, uint32_t *candidates, size_t n) {
+  uint32_t wanted = output_type(p, text, k);
+  for (size_t i = 0; i < n; i++) {
+    uint32_t tensor = candidates[i];
+    if (tensor == TTM_NONE || tensor_type(p, tensor) != wanted) continue;
+    candidates[i] = TTM_NONE;
+    return tensor;
+  }
+  return TTM_NONE;
+}
+
+/* Puts the tensors a load_cached may hand out into b->scratch: what its const-eval program left, or what the cache holds. */
+static int cached_candidates(ttm_builder *b, ttm_stream *s, uint32_t op, uint32_t callee) {
+  b->scratch.n = 0;
+  if (s->survivors_of == op) {
+    for (size_t i = 0; i < s->survivors.n; i++)
+      if (ttm_vec_push(&b->scratch, s->survivors.at[i])) return TTM_ENOMEM;
+    return TTM_OK;
+  }
+  uint32_t at = ttm_idmap_get(&s->cached, callee, TTM_NONE);
+  if (at == TTM_NONE) return TTM_OK;
+  for (uint32_t i = 0; i < s->cached_tensors.at[at]; i++) {
+    uint32_t tensor = s->cached_tensors.at[at + 1 + i];
+    bool freed = b->profile->tensors.at[tensor].freed_by != TTM_NONE;
+    if (!freed && ttm_vec_push(&b->scratch, tensor)) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+/* The results just made are what the cache will hand out next time. */
+static int remember_cached(ttm_profile *p, ttm_stream *s, uint32_t callee, uint32_t first, uint32_t n) {
+  uint32_t at = (uint32_t)s->cached_tensors.n;
+  if (ttm_vec_push(&s->cached_tensors, n)) return TTM_ENOMEM;
+  for (uint32_t k = 0; k < n; k++)
+    if (ttm_vec_push(&s->cached_tensors, p->tensors.at[first + k].self)) return TTM_ENOMEM;
+  return ttm_idmap_set(&s->cached, callee, at);
+}
+
+static int add_results(ttm_builder *b, ttm_stream *s, ttm_scope *scope, uint32_t op) {
+  ttm_profile *p = b->profile;
+  const ttm_text *text = ttm_op_text_of(p, op);
+  uint32_t n = text->values.n;
+  if (n == 0 || text->kind == TTM_OP_GET_DEVICE) return TTM_OK;
+  bool load_cached = text->kind == TTM_OP_LOAD_CACHED;
+  bool hit = load_cached && s->survivors_of != op;
+  if (load_cached && cached_candidates(b, s, op, text->callee)) return TTM_ENOMEM;
+  uint32_t first = p->ops.at[op].tensor = (uint32_t)p->tensors.n;
+  for (uint32_t k = 0; k < n; k++) {
+    uint32_t self = load_cached ? take_cached(p, text, k, b->scratch.at, b->scratch.n) : TTM_NONE;
+    ttm_tensor tensor = {.self = self == TTM_NONE ? first + k : self, .birth = op, .last_use = op, .freed_by = TTM_NONE};
+    if (p->tensors.n >= TTM_NONE - 1 || ttm_vec_push(&p->tensors, tensor)) return TTM_ENOMEM;
+    if (ttm_idmap_set(&scope->values, p->lists.at[text->values.first + k], tensor.self)) return TTM_ENOMEM;
+  }
+  bool known = hit && ttm_idmap_get(&s->cached, text->callee, TTM_NONE) != TTM_NONE && p->tensors.at[first].self != first;
+  return load_cached && text->callee && !known ? remember_cached(p, s, text->callee, first, n) : TTM_OK;
+}
+
+/* ---- Operations ----------------------------------------------------------------------------------------------------- */
+
+int ttm_op_begin(ttm_builder *b, ttm_stream *s, uint32_t text, uint32_t line) {
+  ttm_profile *p = b->profile;
+  /* An exception would have ended the program: the operation before got over its error. */
+  if (s->pending != TTM_NONE) p->ops.at[s->pending].flags &= ~(uint32_t)TTM_OP_FAILED;
+  int rc;
+  ttm_scope *scope;
+  if ((rc = ttm_state_commit(b, s)) || (rc = ttm_op_complete(b, s)) || (rc = ttm_program_current(b, s, line, &scope)))
+    return rc;
+  const ttm_frame *frame = &p->frames.at[scope->frame];
+  ttm_op op = {.text = text, .line = line, .state = TTM_NONE, .frame = scope->frame, .tensor = TTM_NONE};
+  op.flags = (frame->const_eval ? TTM_OP_CONST_EVAL : 0u) | (frame->cache_miss ? TTM_OP_CACHE_MISS : 0u);
+  if (p->ops.n >= TTM_STATE_BARE || ttm_vec_push(&p->ops, op)) return TTM_ENOMEM;
+  s->pending = s->last_op = (uint32_t)(p->ops.n - 1);
+  for (uint32_t d = 0; d < s->depth; d++) {
+    ttm_frame *around = &p->frames.at[s->scopes[d].frame];
+    if (around->first_op == TTM_NONE) around->first_op = s->pending;
+    around->last_op = s->pending;
+    around->last_line = line;
+  }
+  return find_weights(b, scope, s->pending); /* now: what runs inside a load_cached stands for the same weights */
+}
+
+int ttm_op_complete(ttm_builder *b, ttm_stream *s) {
+  uint32_t op = s->pending;
+  if (op == TTM_NONE) return TTM_OK;
+  s->pending = TTM_NONE;
+  ttm_profile *p = b->profile;
+  /* The block may still be open when its operation ends (cut, or a memory line missing). */
+  int rc = ttm_state_commit(b, s);
+  if (rc) return rc;
+  const ttm_text *text = ttm_op_text_of(p, op);
+  ttm_scope *scope = &s->scopes[s->depth - 1];
+  if (text->kind == TTM_OP_DEALLOCATE) {
+    free_tensor(p, scope, op, text);
+    return TTM_OK;
+  }
+  p->seen.get_devices += text->kind == TTM_OP_GET_DEVICE;
+  use_operands(p, scope, op, text);
+  if (!(p->ops.at[op].flags & TTM_OP_FAILED)) rc = add_results(b, s, scope, op);
+  return rc;
+}

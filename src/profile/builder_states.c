@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory blocks: five lines of the log become one state. */
+#include "profile/builder.h"
+
+int ttm_state_begin(ttm_builder *b, ttm_stream *s, uint32_t op, uint32_t line) {
+  int rc = ttm_state_commit(b, s);
+  s->state = (ttm_open_state){.open = true, .op = op, .line = line};
+  return rc;
+}
+
+int ttm_state_add(ttm_builder *b, ttm_stream *s, ttm_memory memory, const ttm_level *level, uint32_t line) {
+  if (!s->state.open || s->state.present >> memory & 1) {
+    /* No header: it was lost between an operation and its block, or the caller printed none. */
+    bool lost = s->pending != TTM_NONE && b->profile->ops.at[s->pending].state == TTM_NONE && !s->state.open;
+    int rc = ttm_state_begin(b, s, lost ? s->pending : TTM_STATE_BARE, line);
+    if (rc) return rc;
+  }
+  s->state.present |= UINT32_C(1) << memory;
+  s->state.levels[memory] = *level;
+  return s->state.present == (1 << TTM_MEMORIES) - 1 ? ttm_state_commit(b, s) : TTM_OK;
+}
+
+/* The row that holds what seldom changes, shared by all states that have it. */
+static int intern_state_frame(ttm_builder *b, ttm_stream *s, const ttm_state_frame *frame, uint32_t *out) {
+  ttm_profile *p = b->profile;
+  if (s->state_frame != TTM_NONE && memcmp(&p->state_frames.at[s->state_frame], frame, sizeof *frame) == 0)
+    return *out = s->state_frame, TTM_OK;
+  /* A 32-bit key: a collision only costs one more row. */
+  uint32_t key = (uint32_t)ttm_hash_bytes(frame, sizeof *frame).lo;
+  uint32_t known = ttm_idmap_get(&b->state_frame_ids, key, TTM_NONE);
+  if (known == TTM_NONE || memcmp(&p->state_frames.at[known], frame, sizeof *frame) != 0) {
+    if (ttm_vec_push(&p->state_frames, *frame)) return TTM_ENOMEM;
+    known = (uint32_t)(p->state_frames.n - 1);
+    if (ttm_idmap_set(&b->state_frame_ids, key, known)) return TTM_ENOMEM;
+  }
+  *out = s->state_frame = known;
+  return TTM_OK;
+}
+
+static void count_block(ttm_seen *seen, uint32_t op) {
+  seen->blocks++;
+  seen->submit_blocks += op == TTM_STATE_BEFORE_SUBMIT || op == TTM_STATE_AFTER_SUBMIT;
+  seen->bare_blocks += op == TTM_STATE_BARE;
+}
+
+int ttm_state_commit(ttm_builder *b, ttm_stream *s) {
+  if (!s->state.open) return TTM_OK;
+  s->state.open = false;
+  ttm_profile *p = b->profile;
+  const ttm_open_state *open = &s->state;
+  if (open->present == 0) {
+    p->seen.bad_blocks++;
+    return TTM_OK;
+  }
+  const ttm_level *dram = &open->levels[TTM_DRAM];
+  ttm_state state = {.op = open->op,
+                     .line = open->line,
+                     .dram_allocated = dram->allocated,
+                     .dram_free = dram->free,
+                     .dram_largest = dram->largest};
+  ttm_state_frame frame;
+  memset(&frame, 0, sizeof frame);
+  frame.rank = s->rank;
+  frame.present = open->present;
+  memcpy(frame.levels, open->levels, sizeof frame.levels);
+  frame.levels[TTM_DRAM].allocated = frame.levels[TTM_DRAM].free = frame.levels[TTM_DRAM].largest = 0;
+  if (intern_state_frame(b, s, &frame, &state.frame) || ttm_vec_push(&p->states, state)) return TTM_ENOMEM;
+  uint32_t id = (uint32_t)(p->states.n - 1);
+  count_block(&p->seen, open->op);
+  s->last_state = id;
+  if (open->op == TTM_STATE_BEFORE_SUBMIT) {
+    /* Its program's Starting line comes next, or, without DEBUG lines, already stands open without a name. */
+    if (s->depth > 0 && p->frames.at[s->scopes[0].frame].before == TTM_NONE) p->frames.at[s->scopes[0].frame].before = id;
+    else s->submit = id;
+  } else if (open->op == TTM_STATE_AFTER_SUBMIT) {
+    if (s->last_top != TTM_NONE) p->frames.at[s->last_top].after = id;
+  } else if (open->op < p->ops.n) {
+    p->ops.at[open->op].state = id;
+  }
+  return TTM_OK;
+}

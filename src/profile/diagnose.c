@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "profile/diagnose.h"
+
+#include "base/error.h"
+
+/* The commands that give a full log; every diagnosis of a real log ends with them. */
+#define CAPTURE                                                                            \
+  "\nTo get a full log: build with -DTT_RUNTIME_DEBUG=ON (tt-xla: cmake --preset debug)\n" \
+  "and run with\n"                                                                         \
+  "  export TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG\n"                                           \
+  "  export TT_RUNTIME_MEMORY_LOG_LEVEL=operation\n"                                       \
+  "  export TTXLA_LOGGER_LEVEL=DEBUG\n"                                                    \
+  "  python3 -u model.py 2>&1 | tee model_profile.log"
+
+/* The log came from a run with tt-mlir's runtime, but neither blocks nor operations are in it. */
+static int diagnose_runtime(const ttm_seen *seen, const char *path, ttm_error *err) {
+  if (seen->debug_lines)
+    return ttm_error_set(err, TTM_ENODATA,
+                         "%s has %llu runtime log lines at DEBUG level, but no operation and no memory state.\n"
+                         "Either no program was executed, or the memory level is unset: TT_RUNTIME_MEMORY_LOG_LEVEL." CAPTURE,
+                         path, (unsigned long long)seen->runtime_lines);
+  return ttm_error_set(err, TTM_ENODATA,
+                       "%s has %llu runtime log lines, but no operation (needs TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG) and no memory\n"
+                       "state (needs TT_RUNTIME_MEMORY_LOG_LEVEL). Both need a build with TT_RUNTIME_DEBUG=ON." CAPTURE,
+                       path, (unsigned long long)seen->runtime_lines);
+}
+
+int ttm_profile_diagnose(const ttm_profile *p, const char *path, ttm_error *err) {
+  const ttm_seen *seen = &p->seen;
+  if (strcmp(path, "-") == 0) path = "Standard input";
+  if (seen->bytes == 0) return ttm_error_set(err, TTM_ENODATA, "%s is empty." CAPTURE, path);
+  if (seen->looks_like_capture)
+    return ttm_error_set(err, TTM_ENODATA, "%s is a ttnn graph capture (JSON), not a runtime log.", path);
+  if (seen->looks_like_mlir)
+    return ttm_error_set(err, TTM_ENODATA,
+                         "%s is an MLIR module, not a runtime log: it says what was compiled, not what memory it took." CAPTURE, path);
+  if (seen->looks_like_binary) return ttm_error_set(err, TTM_ENODATA, "%s is a binary file, not a text log." CAPTURE, path);
+  if (seen->runtime_lines) return diagnose_runtime(seen, path, err);
+  if (seen->dumps)
+    return ttm_error_set(err, TTM_ENODATA,
+                         "%s holds %llu MLIR module dumps, but not a line of the runtime: no operation and no memory state.\n"
+                         "Either compilation failed before anything ran, or tt-mlir was built without TT_RUNTIME_DEBUG=ON\n"
+                         "(CMAKE_BUILD_TYPE=Debug alone does not turn it on)." CAPTURE,
+                         path, (unsigned long long)seen->dumps);
+  if (seen->loguru_lines)
+    return ttm_error_set(err, TTM_ENODATA,
+                         "%s has tt-xla log lines, but not a line of the runtime: standard output was not captured, or tt-mlir\n"
+                         "was built without TT_RUNTIME_DEBUG=ON." CAPTURE,
+                         path);
+  return ttm_error_set(err, TTM_ENODATA,
+                       "%s (%llu lines) is no TT-XLA / TT-MLIR runtime log: no operation, no memory state, no error message\n"
+                       "of the runtime was found." CAPTURE,
+                       path, (unsigned long long)seen->lines);
+}

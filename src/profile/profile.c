@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "profile/profile.h"
+
+#include "base/pack.h"
+
+const char *ttm_memory_name(ttm_memory memory) {
+  static const char *const names[] = {"DRAM", "L1", "L1_SMALL", "TRACE"};
+  return memory < TTM_MEMORIES ? names[memory] : "?";
+}
+
+void ttm_profile_free(ttm_profile *p) {
+  if (!p) return;
+  for (size_t g = 0; g < p->graphs.n; g++) {
+    ttm_graph *graph = &p->graphs.at[g];
+    for (size_t d = 0; d < graph->dumps.n; d++) ttm_free(graph->dumps.at[d].packed);
+    ttm_vec_free(&graph->dumps);
+    ttm_vec_free(&graph->args);
+    ttm_vec_free(&graph->loc_hashes);
+  }
+  ttm_vec_free(&p->lists);
+  ttm_vec_free(&p->types);
+  ttm_vec_free(&p->texts);
+  ttm_vec_free(&p->ops);
+  ttm_vec_free(&p->states);
+  ttm_vec_free(&p->state_frames);
+  ttm_vec_free(&p->tensors);
+  ttm_vec_free(&p->frames);
+  ttm_vec_free(&p->runs);
+  ttm_vec_free(&p->ranks);
+  ttm_vec_free(&p->weight_lists);
+  ttm_vec_free(&p->graphs);
+  ttm_vec_free(&p->incidents);
+  ttm_intern_free(&p->strings);
+  ttm_free(p);
+}
+
+uint64_t ttm_profile_operation_count(const ttm_profile *p) {
+  uint64_t n = 0;
+  for (uint32_t op = 0; op < p->ops.n; op++) n += ttm_op_is_element(p, op);
+  return n;
+}
+
+bool ttm_state_level(const ttm_profile *p, uint32_t state, ttm_memory memory, ttm_level *out) {
+  const ttm_state *s = &p->states.at[state];
+  const ttm_state_frame *frame = &p->state_frames.at[s->frame];
+  *out = frame->levels[memory];
+  if (memory == TTM_DRAM) {
+    out->allocated = s->dram_allocated;
+    out->free = s->dram_free;
+    out->largest = s->dram_largest;
+  }
+  return frame->present >> memory & 1;
+}
+
+uint32_t ttm_state_rank(const ttm_profile *p, uint32_t state) {
+  return p->state_frames.at[p->states.at[state].frame].rank;
+}
+
+uint32_t ttm_state_next(const ttm_profile *p, uint32_t state) {
+  uint32_t rank = ttm_state_rank(p, state);
+  for (uint32_t next = state + 1; next < p->states.n; next++)
+    if (ttm_state_rank(p, next) == rank) return next;
+  return TTM_NONE;
+}
+
+uint32_t ttm_state_previous(const ttm_profile *p, uint32_t state) {
+  uint32_t rank = ttm_state_rank(p, state);
+  while (state-- > 0)
+    if (ttm_state_rank(p, state) == rank) return state;
+  return TTM_NONE;
+}
+
+const ttm_tensor_type *ttm_text_output(const ttm_profile *p, const ttm_text *text, uint32_t k) {
+  if (k >= text->outputs.n) return NULL;
+  const ttm_type *type = &p->types.at[p->lists.at[text->outputs.first + k]];
+  return type->is_tensor ? &type->tensor : NULL;
+}
+
+const ttm_tensor_type *ttm_tensor_type_of(const ttm_profile *p, uint32_t tensor) {
+  const ttm_tensor *t = &p->tensors.at[tensor];
+  return ttm_text_output(p, ttm_op_text_of(p, t->birth), tensor - p->ops.at[t->birth].tensor);
+}
+
+ttm_list ttm_profile_weights(const ttm_profile *p, uint32_t weights) {
+  return weights < p->weight_lists.n ? p->weight_lists.at[weights] : (ttm_list){0, 0};
+}
+
+uint32_t ttm_frame_top(const ttm_profile *p, uint32_t frame) {
+  while (p->frames.at[frame].parent != TTM_NONE) frame = p->frames.at[frame].parent;
+  return frame;
+}
+
+ttm_alignment ttm_profile_alignment(const ttm_profile *p) {
+  for (size_t g = 0; g < p->graphs.n; g++)
+    if (p->graphs.at[g].dram_alignment) return (ttm_alignment){.dram = p->graphs.at[g].dram_alignment, .l1 = 16};
+  ttm_level dram;
+  bool blackhole = ttm_profile_config(p, TTM_DRAM, &dram) && (dram.banks == 7 || dram.banks == 8);
+  return (ttm_alignment){.dram = blackhole ? 64 : 32, .l1 = 16};
+}
+
+bool ttm_profile_config(const ttm_profile *p, ttm_memory memory, ttm_level *out) {
+  for (size_t f = 0; f < p->state_frames.n; f++) {
+    if (!(p->state_frames.at[f].present >> memory & 1)) continue;
+    *out = p->state_frames.at[f].levels[memory];
+    return true;
+  }
+  *out = (ttm_level){0};
+  return false;
+}
+
+int ttm_profile_dump_text(const ttm_dump *dump, ttm_buf *out) {
+  if (!dump->packed) return TTM_ENODATA;
+  return ttm_unpack(dump->packed, dump->packed_bytes, dump->bytes, out);
+}

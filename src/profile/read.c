@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A log on its way into a profile: chunks are read in order, scanned by several threads, and joined in order. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/chunks.h"
+#include "base/error.h"
+#include "profile/builder.h"
+#include "profile/diagnose.h"
+
+enum { MOST_THREADS = 64, DEFAULT_MOST_THREADS = 8, SLOTS_PER_THREAD = 2 };
+
+/* A chunk with its scanner: chunk number i lives in slot i modulo their count. */
+typedef struct slot {
+  ttm_chunk chunk;
+  ttm_scanner scanner;
+  bool scanned;
+} slot;
+
+typedef struct reader {
+  ttm_chunker chunker;
+  ttm_builder builder;
+  const ttm_read_options *options;
+  slot *slots;
+  unsigned slot_count;
+  pthread_mutex_t lock;    /* guards everything below and slot.scanned */
+  pthread_cond_t changed;
+  bool reading;            /* somebody is inside the source */
+  bool ended;              /* the last chunk was read, or something failed */
+  uint64_t read, joined;   /* chunks */
+  int rc;
+  ttm_error error;
+  double reported_at;
+} reader;
+
+/* ---- One step --------------------------------------------------------------------------------------------------------- */
+
+/* Reads and scans the next chunk if one can be had now. Called and returns with the lock held; false when there was nothing to
+ * do. */
+static bool scan_next(reader *r) {
+  if (r->reading || r->ended || r->read - r->joined >= r->slot_count) return false;
+  slot *s = &r->slots[r->read % r->slot_count];
+  r->reading = true;
+  pthread_mutex_unlock(&r->lock);
+  ttm_error error = {0};
+  int rc = ttm_chunker_next(&r->chunker, &s->chunk, &error);
+  pthread_mutex_lock(&r->lock);
+  r->reading = false;
+  if (!rc) r->read++;
+  r->ended = r->ended || rc || s->chunk.last;
+  pthread_cond_broadcast(&r->changed);
+  pthread_mutex_unlock(&r->lock);
+  if (!rc) {
+    rc = ttm_scanner_scan(&s->scanner, &s->chunk);
+    if (rc) ttm_error_nomem(&error);
+  }
+  pthread_mutex_lock(&r->lock);
+  s->scanned = true;
+  if (rc && !r->rc) {
+    r->rc = rc;
+    r->error = error;
+    r->ended = true;
+  }
+  pthread_cond_broadcast(&r->changed);
+  return true;
+}
+
+static void *scan_all(void *argument) {
+  reader *r = argument;
+  pthread_mutex_lock(&r->lock);
+  while (!r->ended)
+    if (!scan_next(r)) pthread_cond_wait(&r->changed, &r->lock);
+  pthread_mutex_unlock(&r->lock);
+  return NULL;
+}
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void report_progress(reader *r) {
+  const ttm_read_options *o = r->options;
+  if (!o->on_progress) return;
+  double t = now();
+  if (t - r->reported_at < 0.1) return;
+  r->reported_at = t;
+  ttm_progress progress = {.read_bytes = ttm_source_position(r->chunker.source),
+                           .total_bytes = ttm_source_size(r->chunker.source),
+                           .operations = r->builder.profile->ops.n};
+  o->on_progress(o->context, &progress);
+}
+
+/* Joins the next chunk in order, which is scanned. Called and returns with the lock held. */
+static void join_next(reader *r) {
+  slot *s = &r->slots[r->joined % r->slot_count];
+  pthread_mutex_unlock(&r->lock);
+  int rc = ttm_builder_take(&r->builder, &s->chunk, &s->scanner);
+  report_progress(r);
+  pthread_mutex_lock(&r->lock);
+  if (rc && !r->rc) {
+    r->rc = ttm_error_nomem(&r->error);
+    r->ended = true;
+  }
+  s->scanned = false;
+  r->joined++;
+  pthread_cond_broadcast(&r->changed);
+}
+
+/* The calling thread joins what is ready and helps scanning while nothing is. */
+static void join_all(reader *r) {
+  pthread_mutex_lock(&r->lock);
+  while (!r->rc && !(r->ended && !r->reading && r->joined == r->read)) {
+    if (r->joined < r->read && r->slots[r->joined % r->slot_count].scanned) join_next(r);
+    else if (!scan_next(r)) pthread_cond_wait(&r->changed, &r->lock);
+  }
+  r->ended = true;
+  pthread_cond_broadcast(&r->changed);
+  pthread_mutex_unlock(&r->lock);
+}
+
+/* ---- The whole -------------------------------------------------------------------------------------------------------- */
+
+static unsigned thread_count(const ttm_read_options *options) {
+  if (options->threads) return options->threads < MOST_THREADS ? options->threads : MOST_THREADS;
+  long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  return processors < 1 ? 1 : processors < DEFAULT_MOST_THREADS ? (unsigned)processors : DEFAULT_MOST_THREADS;
+}
+
+static int run(reader *r, unsigned threads) {
+  pthread_t others[MOST_THREADS];
+  unsigned started = 0;
+  r->slot_count = threads * SLOTS_PER_THREAD;
+  r->slots = ttm_alloc(r->slot_count * sizeof *r->slots);
+  if (!r->slots) return ttm_error_nomem(&r->error);
+  /* Fewer helpers than asked for is slower, not wrong. */
+  while (started + 1 < threads && pthread_create(&others[started], NULL, scan_all, r) == 0) started++;
+  join_all(r);
+  for (unsigned i = 0; i < started; i++) pthread_join(others[i], NULL);
+  for (unsigned i = 0; i < r->slot_count; i++) {
+    ttm_chunk_free(&r->slots[i].chunk);
+    ttm_scanner_free(&r->slots[i].scanner);
+  }
+  ttm_free(r->slots);
+  return r->rc;
+}
+
+int ttm_profile_read_opts(ttm_profile **out, const char *path, const ttm_read_options *options, ttm_error *err) {
+  static const ttm_read_options defaults = {.keep_ir = true};
+  reader r = {.options = options ? options : &defaults};
+  int rc = ttm_source_open(&r.chunker.source, path, err);
+  if (rc) return rc;
+  pthread_mutex_init(&r.lock, NULL);
+  pthread_cond_init(&r.changed, NULL);
+  ttm_profile *p = ttm_alloc(sizeof *p);
+  rc = p ? ttm_builder_init(&r.builder, p, r.options->keep_ir) : TTM_ENOMEM;
+  if (!rc) rc = ttm_intern_add(&p->strings, ttm_view_of(path), &p->path);
+  if (rc) ttm_error_nomem(&r.error);
+  if (!rc) rc = run(&r, thread_count(r.options));
+  if (!rc && ttm_builder_finish(&r.builder)) rc = ttm_error_nomem(&r.error);
+  if (rc && err) *err = r.error;
+  if (!rc && ttm_source_damage(r.chunker.source)) p->seen.cut = true;
+  if (!rc && p->kind == TTM_LOG_NONE) rc = ttm_profile_diagnose(p, path, err);
+  ttm_builder_free(&r.builder);
+  ttm_chunker_free(&r.chunker);
+  ttm_source_close(r.chunker.source);
+  pthread_cond_destroy(&r.changed);
+  pthread_mutex_destroy(&r.lock);
+  if (rc) ttm_profile_free(p);
+  else *out = p;
+  return rc;
+}
+
+int ttm_profile_read(ttm_profile **out, const char *path, ttm_error *err) {
+  return ttm_profile_read_opts(out, path, NULL, err);
+}
