@@ -72,7 +72,8 @@ static int help_on_topic(const ttm_options *options) {
   if (!options->inputs) return print_help(options, TTM_COMMAND_NONE);
   ttm_command topic = ttm_command_find(options->program, options->input[0]);
   if (topic != TTM_COMMAND_NONE) return print_help(options, topic);
-  ttm_error_set(&err, TTM_EUSAGE, "no help on '%s': there is no such command; 'ttmem --help' lists all of them", options->input[0]);
+  ttm_error_set(&err, TTM_EUSAGE, "no help on '%s': there is no such command; 'ttmem --help' lists all of them",
+                options->input[0]);
   return ttm_cli_error(options, &err);
 }
 
@@ -96,9 +97,12 @@ static int explain_capture(const ttm_options *options, const char *script) {
   ttm_buf log = {0};
   ttm_buf_printf(&log, "%.*s_profile.log", (int)stem, base);
   ttm_buf_char(&log, '\0');
-  ttm_buf_printf(&text, "%s: error: this build analyses existing logs; it does not run scripts. To capture a log:\n\n"
-                        "  export TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG TT_RUNTIME_MEMORY_LOG_LEVEL=operation TTXLA_LOGGER_LEVEL=DEBUG\n"
-                        "  python3 -u ", ttm_program_name(options->program));
+  ttm_buf_printf(
+      &text,
+      "%s: error: this build analyses existing logs; it does not run scripts. To capture a log:\n\n"
+      "  export TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG TT_RUNTIME_MEMORY_LOG_LEVEL=operation TTXLA_LOGGER_LEVEL=DEBUG\n"
+      "  python3 -u ",
+      ttm_program_name(options->program));
   ttm_put_shell_word(&text, script);
   ttm_buf_puts(&text, " 2>&1 | tee ");
   ttm_put_shell_word(&text, log.at ? log.at : "profile.log");
@@ -125,12 +129,17 @@ static int run_profiler(const ttm_options *options) {
 
 static int run_command(const ttm_options *options) {
   switch (options->command) {
-    case TTM_COMMAND_LLM: return ttm_command_llm(options);
-    case TTM_COMMAND_ANALYZE: return ttm_command_analyze(options, options->inputs ? options->input[0] : NULL);
-    case TTM_COMMAND_HELP: return help_on_topic(options);
-    case TTM_COMMAND_PROFILE: return run_profiler(options);
+    case TTM_COMMAND_LLM:
+      return ttm_command_llm(options);
+    case TTM_COMMAND_ANALYZE:
+      return ttm_command_analyze(options, options->inputs ? options->input[0] : NULL);
+    case TTM_COMMAND_HELP:
+      return help_on_topic(options);
+    case TTM_COMMAND_PROFILE:
+      return run_profiler(options);
     case TTM_COMMAND_NONE:
-    case TTM_COMMANDS: break;
+    case TTM_COMMANDS:
+      break;
   }
   return print_usage(options);
 }

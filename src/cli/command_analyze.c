@@ -13,7 +13,8 @@ static int check_name(const char *name, ttm_error *err) {
   bool fine = name[0] != '.' && !strchr(name, '/') && strlen(name) <= 200;
   for (const char *c = name; *c; c++) fine &= (unsigned char)*c >= 0x20 && *c != 0x7F;
   if (fine) return TTM_OK;
-  return ttm_error_set(err, TTM_EUSAGE, "'%s' cannot name a report: no '/', no control characters, no '.' first, 200 bytes", name);
+  return ttm_error_set(err, TTM_EUSAGE,
+                       "'%s' cannot name a report: no '/', no control characters, no '.' first, 200 bytes", name);
 }
 
 /* The report's name and folder, NUL-terminated. */
@@ -21,8 +22,10 @@ static int choose_place(const ttm_options *options, const char *log, ttm_buf *na
   const char *given = options->value[TTM_OPTION_NAME];
   int status;
   if (given && (status = check_name(given, err))) return status;
-  if (given) ttm_buf_puts(name, given);
-  else ttm_report_name(name, log);
+  if (given)
+    ttm_buf_puts(name, given);
+  else
+    ttm_report_name(name, log);
   if (options->value[TTM_OPTION_OUTPUT_DIR]) {
     ttm_buf_puts(folder, options->value[TTM_OPTION_OUTPUT_DIR]);
   } else if (!options->given[TTM_OPTION_NO_JSON]) {
@@ -36,13 +39,15 @@ static int choose_place(const ttm_options *options, const char *log, ttm_buf *na
 }
 
 /* A folder of our own is replaced as a whole; one the user names may hold other things. */
-static int write_report(const ttm_options *options, const ttm_findings *f, const char *folder, const char *name, ttm_error *err) {
+static int write_report(const ttm_options *options, const ttm_findings *f, const char *folder, const char *name,
+                        ttm_error *err) {
   if (options->given[TTM_OPTION_NO_JSON]) return TTM_OK;
   if (options->value[TTM_OPTION_OUTPUT_DIR]) return ttm_report_files_write(f, folder, name, NULL, err);
   return ttm_report_dir_write(f, folder, name, NULL, err);
 }
 
-static int print_summary(const ttm_options *options, const ttm_findings *f, const char *log, const char *folder, ttm_error *err) {
+static int print_summary(const ttm_options *options, const ttm_findings *f, const char *log, const char *folder,
+                         ttm_error *err) {
   ttm_buf text = {0}, next = {0};
   bool closed;
   if (strcmp(log, "-") != 0) {
@@ -58,8 +63,10 @@ static int print_summary(const ttm_options *options, const ttm_findings *f, cons
       .next = next.n && !next.failed ? next.at : NULL,
   };
   int status = ttm_summary_write(f, &style, &text);
-  if (status) ttm_error_nomem(err);
-  else status = ttm_terminal_write(ttm_buf_view(&text), &closed, err);
+  if (status)
+    ttm_error_nomem(err);
+  else
+    status = ttm_terminal_write(ttm_buf_view(&text), &closed, err);
   ttm_buf_free(&next);
   ttm_buf_free(&text);
   return status;
@@ -74,10 +81,12 @@ int ttm_command_analyze(const ttm_options *options, const char *log) {
     ttm_error_set(&err, TTM_EUSAGE, "analyze needs a log: ttmem analyze LOG ('-' reads standard input)");
     return ttm_cli_error(options, &err);
   }
-  status = choose_place(options, log, &name, &folder, &err); /* before the reading: a wrong name should not cost minutes */
+  status =
+      choose_place(options, log, &name, &folder, &err); /* before the reading: a wrong name should not cost minutes */
   if (!status) status = ttm_subject_read(&subject, options, log, !options->given[TTM_OPTION_NO_JSON], &err);
   if (!status) status = write_report(options, subject.findings, folder.at, name.at, &err);
-  if (!status && !options->given[TTM_OPTION_QUIET]) status = print_summary(options, subject.findings, log, folder.at, &err);
+  if (!status && !options->given[TTM_OPTION_QUIET])
+    status = print_summary(options, subject.findings, log, folder.at, &err);
   ttm_subject_free(&subject);
   ttm_buf_free(&folder);
   ttm_buf_free(&name);

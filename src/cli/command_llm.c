@@ -47,7 +47,8 @@ int ttm_command_llm(const ttm_options *options) {
   ttm_error err;
   bool closed;
   int status;
-  if (!log && options->inputs) log = options->input[0];
+  if (!log && options->inputs)
+    log = options->input[0];
   else if (options->inputs) {
     ttm_error_set(&err, TTM_EUSAGE, "'%s' is one argument too many: --logfile names the log", options->input[0]);
     return ttm_cli_error(options, &err);
@@ -61,7 +62,9 @@ int ttm_command_llm(const ttm_options *options) {
     return ttm_cli_error(options, &err);
   }
   status = make_report(options, log, &text, &err);
-  if (!status) status = target ? write_file(target, ttm_buf_view(&text), &err) : ttm_terminal_write(ttm_buf_view(&text), &closed, &err);
+  if (!status)
+    status =
+        target ? write_file(target, ttm_buf_view(&text), &err) : ttm_terminal_write(ttm_buf_view(&text), &closed, &err);
   ttm_buf_free(&text);
   return status ? ttm_cli_error(options, &err) : TTM_EXIT_OK;
 }

@@ -10,8 +10,10 @@ static void put_padded(ttm_buf *out, size_t start, size_t column) {
 
 static void put_option(ttm_buf *out, const ttm_option_row *row) {
   size_t start = out->n;
-  if (row->letter) ttm_buf_printf(out, "  -%c, ", row->letter);
-  else ttm_buf_puts(out, "      ");
+  if (row->letter)
+    ttm_buf_printf(out, "  -%c, ", row->letter);
+  else
+    ttm_buf_puts(out, "      ");
   ttm_buf_printf(out, "--%s", row->name);
   if (row->value) ttm_buf_printf(out, row->kind == TTM_VALUE_CHOICE ? "=%s" : " %s", row->value);
   if (out->n - start >= OPTION_COLUMN) ttm_buf_char(out, '\n'), start = out->n;
@@ -45,15 +47,17 @@ static void put_commands(ttm_buf *out, ttm_program program) {
 }
 
 static void put_examples(ttm_buf *out) {
-  ttm_buf_puts(out, "\nExamples:\n"
-                    "  ttmem --llm --logfile model_profile.log -o report.md\n"
-                    "  ttmem analyze model_profile.log.zst\n"
-                    "  python3 -u model.py 2>&1 | tee model_profile.log | ttmem analyze - --name model\n");
+  ttm_buf_puts(out,
+               "\nExamples:\n"
+               "  ttmem --llm --logfile model_profile.log -o report.md\n"
+               "  ttmem analyze model_profile.log.zst\n"
+               "  python3 -u model.py 2>&1 | tee model_profile.log | ttmem analyze - --name model\n");
 }
 
 static void put_exit(ttm_buf *out) {
-  ttm_buf_puts(out, "\nExit status: 0 a report was made, 2 wrong usage or an input without anything to report on.\n"
-                    "Environment: TTMEM_HOME (instead of ~/.ttmem), NO_COLOR, CLICOLOR_FORCE.\n");
+  ttm_buf_puts(out,
+               "\nExit status: 0 a report was made, 2 wrong usage or an input without anything to report on.\n"
+               "Environment: TTMEM_HOME (instead of ~/.ttmem), NO_COLOR, CLICOLOR_FORCE.\n");
 }
 
 void ttm_usage_write(ttm_buf *out, ttm_program program) {
@@ -72,7 +76,8 @@ void ttm_help_write(ttm_buf *out, ttm_program program, ttm_command command) {
   if (command != TTM_COMMAND_NONE) {
     put_command_help(out, command);
   } else {
-    ttm_buf_printf(out, "%s: where the memory of a Tenstorrent device went, from the runtime log of a run.\n\nCommands:\n",
+    ttm_buf_printf(out,
+                   "%s: where the memory of a Tenstorrent device went, from the runtime log of a run.\n\nCommands:\n",
                    ttm_program_name(program));
     put_commands(out, program);
     put_options(out, TTM_COMMAND_NONE);

@@ -15,11 +15,14 @@
 const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_LLM] = {"llm", 0, TTM_VALUE_NONE, NULL, LLM, "write the markdown report for people and agents"},
     [TTM_OPTION_LOGFILE] = {"logfile", 'l', TTM_VALUE_TEXT, "FILE", LLM, "runtime log to read, '-' for standard input"},
-    [TTM_OPTION_OUTPUT] = {"output", 'o', TTM_VALUE_TEXT, "FILE", LLM, "write the report to FILE instead of standard output"},
-    [TTM_OPTION_ANALYZE] = {"analyze", 'a', TTM_VALUE_TEXT, "LOG", PROFILE, "analyse an existing log, '-' for standard input"},
+    [TTM_OPTION_OUTPUT] = {"output", 'o', TTM_VALUE_TEXT, "FILE", LLM,
+                           "write the report to FILE instead of standard output"},
+    [TTM_OPTION_ANALYZE] = {"analyze", 'a', TTM_VALUE_TEXT, "LOG", PROFILE,
+                            "analyse an existing log, '-' for standard input"},
     [TTM_OPTION_OUTPUT_DIR] = {"output-dir", 'd', TTM_VALUE_TEXT, "DIR", ANALYZE | PROFILE,
                                "write the files into DIR instead of ~/.ttmem/reports/NAME"},
-    [TTM_OPTION_NAME] = {"name", 'n', TTM_VALUE_TEXT, "NAME", ANALYZE, "name of the report (default: from the log's name)"},
+    [TTM_OPTION_NAME] = {"name", 'n', TTM_VALUE_TEXT, "NAME", ANALYZE,
+                         "name of the report (default: from the log's name)"},
     [TTM_OPTION_NO_JSON] = {"no-json", 0, TTM_VALUE_NONE, NULL, ANALYZE, "write no files, only print the summary"},
     [TTM_OPTION_THREADS] = {"threads", 'j', TTM_VALUE_COUNT, "N", LLM | ANALYZE | PROFILE,
                             "scan with N threads (default: one per processor, at most 8)"},
@@ -99,7 +102,8 @@ static int unknown_option(ttm_program program, const char *word, size_t length, 
   if (best.word) {
     return ttm_error_set(err, TTM_EUSAGE, "unknown option '%.*s'; did you mean '--%s'?", (int)length, word, best.word);
   }
-  return ttm_error_set(err, TTM_EUSAGE, "unknown option '%.*s'; '%s --help' lists all of them", (int)length, word, program_name);
+  return ttm_error_set(err, TTM_EUSAGE, "unknown option '%.*s'; '%s --help' lists all of them", (int)length, word,
+                       program_name);
 }
 
 static int unknown_command(const char *word, ttm_error *err) {
@@ -129,7 +133,8 @@ static bool is_choice(const char *choices, const char *value) {
 
 static int check_value(ttm_options *out, int option, const char *value, ttm_error *err) {
   const ttm_option_row *row = &ttm_option_table[option];
-  if (!*value) return ttm_error_set(err, TTM_EUSAGE, "option '--%s' needs a %s, not an empty text", row->name, row->value);
+  if (!*value)
+    return ttm_error_set(err, TTM_EUSAGE, "option '--%s' needs a %s, not an empty text", row->name, row->value);
   if (row->kind == TTM_VALUE_CHOICE && !is_choice(row->value, value)) {
     return ttm_error_set(err, TTM_EUSAGE, "option '--%s' takes %s, not '%s'", row->name, row->value, value);
   }
@@ -196,7 +201,8 @@ static int parse_short(ttm_options *out, words *w, ttm_error *err) {
 }
 
 static int take_input(ttm_options *out, const char *word, ttm_error *err) {
-  bool names_command = out->program == TTM_PROGRAM_TTMEM && out->command == TTM_COMMAND_NONE && !out->given[TTM_OPTION_LLM];
+  bool names_command =
+      out->program == TTM_PROGRAM_TTMEM && out->command == TTM_COMMAND_NONE && !out->given[TTM_OPTION_LLM];
   if (names_command) {
     out->command = ttm_command_find(out->program, word);
     return out->command == TTM_COMMAND_NONE ? unknown_command(word, err) : TTM_OK;
@@ -221,9 +227,11 @@ static int settle(ttm_options *out, ttm_error *err) {
   for (int o = 0; o < TTM_OPTIONS; o++) {
     if (!out->given[o] || (ttm_option_table[o].commands >> out->command & 1)) continue;
     if (out->command == TTM_COMMAND_NONE) {
-      return ttm_error_set(err, TTM_EUSAGE, "option '--%s' needs a command; 'ttmem --help' lists them", ttm_option_table[o].name);
+      return ttm_error_set(err, TTM_EUSAGE, "option '--%s' needs a command; 'ttmem --help' lists them",
+                           ttm_option_table[o].name);
     }
-    return ttm_error_set(err, TTM_EUSAGE, "option '--%s' does not go with '%s'", ttm_option_table[o].name, command->name);
+    return ttm_error_set(err, TTM_EUSAGE, "option '--%s' does not go with '%s'", ttm_option_table[o].name,
+                         command->name);
   }
   if (out->inputs > command->max_inputs) {
     return ttm_error_set(err, TTM_EUSAGE, "'%s' is one argument too many", out->input[command->max_inputs]);
@@ -238,10 +246,14 @@ int ttm_options_parse(ttm_options *out, ttm_program program, int argc, char *con
   for (; w.at < argc; w.at++) {
     const char *word = argv[w.at];
     int status;
-    if (options_over || word[0] != '-' || !word[1]) status = take_input(out, word, err);
-    else if (!strcmp(word, "--")) status = TTM_OK, options_over = true;
-    else if (word[1] == '-') status = parse_long(out, &w, err);
-    else status = parse_short(out, &w, err);
+    if (options_over || word[0] != '-' || !word[1])
+      status = take_input(out, word, err);
+    else if (!strcmp(word, "--"))
+      status = TTM_OK, options_over = true;
+    else if (word[1] == '-')
+      status = parse_long(out, &w, err);
+    else
+      status = parse_short(out, &w, err);
     if (status && !out->given[TTM_OPTION_HELP]) return status;
     if (status) break; /* who asks for help gets it */
   }

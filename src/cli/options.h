@@ -41,28 +41,28 @@ typedef enum ttm_option {
 
 /* What a value must be. */
 typedef enum ttm_value_kind {
-  TTM_VALUE_NONE, /* a switch */
-  TTM_VALUE_TEXT, /* anything, not empty */
-  TTM_VALUE_COUNT, /* 1 to 256 */
+  TTM_VALUE_NONE,   /* a switch */
+  TTM_VALUE_TEXT,   /* anything, not empty */
+  TTM_VALUE_COUNT,  /* 1 to 256 */
   TTM_VALUE_CHOICE, /* one of `value`, separated by | */
 } ttm_value_kind;
 
 typedef struct ttm_option_row {
-  const char *name;    /* without the dashes */
-  char letter;         /* short form, or 0 */
+  const char *name; /* without the dashes */
+  char letter;      /* short form, or 0 */
   ttm_value_kind kind;
-  const char *value;   /* what --help calls the value */
-  unsigned commands;   /* bit per ttm_command that takes it */
-  const char *help;    /* one line */
+  const char *value; /* what --help calls the value */
+  unsigned commands; /* bit per ttm_command that takes it */
+  const char *help;  /* one line */
 } ttm_option_row;
 
 typedef struct ttm_command_row {
-  const char *name;      /* word on the command line and for `help`; NULL for none */
+  const char *name; /* word on the command line and for `help`; NULL for none */
   ttm_program program;
-  const char *synopsis;  /* after the program's name */
-  const char *help;      /* one line */
-  const char *more;      /* lines below the synopsis in its own help, or NULL */
-  size_t max_inputs;     /* arguments that are no options */
+  const char *synopsis; /* after the program's name */
+  const char *help;     /* one line */
+  const char *more;     /* lines below the synopsis in its own help, or NULL */
+  size_t max_inputs;    /* arguments that are no options */
 } ttm_command_row;
 
 extern const ttm_option_row ttm_option_table[TTM_OPTIONS];

@@ -43,8 +43,10 @@ void ttm_progress_format(ttm_buf *out, const ttm_progress *progress, double seco
     size_t bar = width - tail.n - 6 > 30 ? 30 : width - tail.n - 6;
     size_t filled = share >= 1 ? bar : (size_t)(share * (double)bar);
     for (size_t i = 0; i < bar; i++) {
-      if (utf8) ttm_buf_puts(out, i < filled ? "\xE2\x96\x88" : "\xE2\x96\x91");
-      else ttm_buf_char(out, i < filled ? '#' : '.');
+      if (utf8)
+        ttm_buf_puts(out, i < filled ? "\xE2\x96\x88" : "\xE2\x96\x91");
+      else
+        ttm_buf_char(out, i < filled ? '#' : '.');
     }
     ttm_buf_printf(out, " %3.0f%% ", share >= 1 ? 100.0 : share * 100.0);
   }

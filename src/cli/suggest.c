@@ -18,7 +18,8 @@ size_t ttm_edit_distance(const char *a, size_t a_length, const char *b, size_t b
     for (size_t j = 1; j <= b_length; j++) {
       size_t change = above[j - 1] + (a[i - 1] != b[j - 1]);
       row[j] = smaller(change, smaller(above[j], row[j - 1]) + 1);
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = smaller(row[j], before_that[j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = smaller(row[j], before_that[j - 2] + 1);
     }
   }
   return rows[a_length % 3][b_length];

@@ -59,8 +59,10 @@ void ttm_put_shell_word(ttm_buf *out, const char *word) {
   if (*word && strspn(word, safe) == strlen(word)) return ttm_buf_puts(out, word);
   ttm_buf_char(out, '\'');
   for (; *word; word++) {
-    if (*word == '\'') ttm_buf_puts(out, "'\\''");
-    else ttm_buf_char(out, *word);
+    if (*word == '\'')
+      ttm_buf_puts(out, "'\\''");
+    else
+      ttm_buf_char(out, *word);
   }
   ttm_buf_char(out, '\'');
 }

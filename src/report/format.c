@@ -21,10 +21,14 @@ void ttm_put_counted(ttm_buf *out, uint64_t n, const char *noun) {
 }
 
 void ttm_put_bytes(ttm_buf *out, uint64_t bytes) {
-  if (bytes >= 10ull << 30) ttm_buf_printf(out, "%.2f GB", (double)bytes / TTM_MB / 1024.0);
-  else if (bytes >= 1u << 20) ttm_buf_printf(out, "%.2f MB", (double)bytes / TTM_MB);
-  else if (bytes >= 1u << 10) ttm_buf_printf(out, "%.1f KB", (double)bytes / 1024.0);
-  else ttm_buf_printf(out, "%u B", (unsigned)bytes);
+  if (bytes >= 10ull << 30)
+    ttm_buf_printf(out, "%.2f GB", (double)bytes / TTM_MB / 1024.0);
+  else if (bytes >= 1u << 20)
+    ttm_buf_printf(out, "%.2f MB", (double)bytes / TTM_MB);
+  else if (bytes >= 1u << 10)
+    ttm_buf_printf(out, "%.1f KB", (double)bytes / 1024.0);
+  else
+    ttm_buf_printf(out, "%u B", (unsigned)bytes);
 }
 
 /* ---- Characters --------------------------------------------------------------------------------------------------- */
@@ -38,7 +42,10 @@ static uint32_t decode(ttm_view text, size_t at, size_t *length) {
   unsigned char first = (unsigned char)text.p[at];
   *length = 1;
   if (first < 0x80) return first;
-  size_t n = first >= 0xF0 && first < 0xF5 ? 4 : first >= 0xE0 && first < 0xF0 ? 3 : first >= 0xC2 && first < 0xE0 ? 2 : 0;
+  size_t n = first >= 0xF0 && first < 0xF5   ? 4
+             : first >= 0xE0 && first < 0xF0 ? 3
+             : first >= 0xC2 && first < 0xE0 ? 2
+                                             : 0;
   if (!n || text.n - at < n) return BROKEN;
   uint32_t c = first & (0xFFu >> (n + 1));
   for (size_t i = 1; i < n; i++) {
@@ -56,14 +63,17 @@ static uint32_t shown(uint32_t c) {
   if (c == '\t' || c == '\n' || c == '\r' || c == 0x2028 || c == 0x2029) return ' ';
   if (c < 0x20 || (c >= 0x7F && c < 0xA0)) return '?';
   /* Marks that reverse or hide what follows: a name must not be able to disguise itself. */
-  if ((c >= 0x200B && c <= 0x200F) || (c >= 0x202A && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF) return '?';
+  if ((c >= 0x200B && c <= 0x200F) || (c >= 0x202A && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF)
+    return '?';
   return c;
 }
 
 static unsigned columns_of(uint32_t c) {
-  static const struct { uint32_t first, last; } wide[] = {
-      {0x1100, 0x115F}, {0x2E80, 0xA4CF}, {0xAC00, 0xD7A3}, {0xF900, 0xFAFF},
-      {0xFE30, 0xFE6F}, {0xFF00, 0xFF60}, {0xFFE0, 0xFFE6}, {0x1F300, 0x1FAFF}, {0x20000, 0x3FFFD},
+  static const struct {
+    uint32_t first, last;
+  } wide[] = {
+      {0x1100, 0x115F}, {0x2E80, 0xA4CF}, {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},
+      {0xFF00, 0xFF60}, {0xFFE0, 0xFFE6}, {0x1F300, 0x1FAFF}, {0x20000, 0x3FFFD},
   };
   if (c >= 0x300 && c < 0x370) return 0; /* combining accents */
   for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) {
@@ -107,8 +117,10 @@ void ttm_put_text(ttm_buf *out, ttm_view text, size_t columns, ttm_text_form for
   for (size_t at = 0; at < text.n; at += length) {
     uint32_t c = shown(decode(text, at, &length));
     unsigned wide = columns_of(c);
-    if (column + wide <= head || column >= tail_from) put_character(out, c, form);
-    else if (!gap_put) gap_put = true, ttm_buf_puts(out, gap);
+    if (column + wide <= head || column >= tail_from)
+      put_character(out, c, form);
+    else if (!gap_put)
+      gap_put = true, ttm_buf_puts(out, gap);
     column += wide;
   }
 }

@@ -5,8 +5,8 @@
 #include "report/words.h"
 
 enum {
-  CELL = 80,        /* columns of a foreign text in a table */
-  SENTENCE = 600,   /* of an error message */
+  CELL = 80,      /* columns of a foreign text in a table */
+  SENTENCE = 600, /* of an error message */
   SHOWN_WEIGHTS = 20,
   SHOWN_KINDS = 15, /* operation names in the distribution */
   SHOWN_INCIDENTS = 20,
@@ -28,8 +28,10 @@ static void put_cell(report *r, ttm_view text) { ttm_put_text(r->out, text, CELL
 static void put_op_cells(report *r, uint32_t op) {
   uint32_t index = ttm_findings_index(r->f, op);
   ttm_buf_puts(r->out, "| ");
-  if (index == TTM_NONE) ttm_buf_char(r->out, '-');
-  else ttm_buf_u64(r->out, index);
+  if (index == TTM_NONE)
+    ttm_buf_char(r->out, '-');
+  else
+    ttm_buf_u64(r->out, index);
   ttm_buf_puts(r->out, " | ");
   put_cell(r, ttm_words_name(r->p, op));
   ttm_buf_puts(r->out, " | ");
@@ -67,7 +69,8 @@ static void put_header(report *r, ttm_view name) {
   if (l1->known) ttm_buf_printf(out, "Peak L1: %.2f MB/bank | ", mb(l1->level.allocated));
   ttm_buf_puts(out, "Ops: ");
   ttm_put_count(out, r->f->elements);
-  if (r->f->registry.weight_bytes) ttm_buf_printf(out, " | Weights: %.1f MB", (double)r->f->registry.weight_bytes / TTM_MB);
+  if (r->f->registry.weight_bytes)
+    ttm_buf_printf(out, " | Weights: %.1f MB", (double)r->f->registry.weight_bytes / TTM_MB);
   if (r->f->padding_peak_pct > 0) ttm_buf_printf(out, " | Padding Overhead: %.1f%%", r->f->padding_peak_pct);
   if (r->f->incidents.n) ttm_buf_puts(out, " | "), ttm_put_counted(out, r->f->incidents.n, "incident");
   ttm_buf_char(out, '\n');
@@ -78,7 +81,8 @@ static void put_memory_line(report *r) {
   for (int m = 0; m < TTM_MEMORIES; m++) {
     ttm_level level;
     if (!ttm_profile_config(r->p, (ttm_memory)m, &level)) continue;
-    ttm_buf_printf(r->out, "%s%s %u x %.2f MB/bank", between, ttm_memory_name((ttm_memory)m), level.banks, mb(level.total));
+    ttm_buf_printf(r->out, "%s%s %u x %.2f MB/bank", between, ttm_memory_name((ttm_memory)m), level.banks,
+                   mb(level.total));
     between = " | ";
   }
   if (between[0] != '-') ttm_buf_char(r->out, '\n');
@@ -86,7 +90,8 @@ static void put_memory_line(report *r) {
   for (int m = 0; m < TTM_MEMORIES; m++) {
     ttm_level level;
     if (!ttm_profile_config(r->p, (ttm_memory)m, &level)) continue;
-    ttm_buf_printf(r->out, "%s%s %.1f MB", first, ttm_memory_name((ttm_memory)m), mb((int64_t)level.total * level.banks));
+    ttm_buf_printf(r->out, "%s%s %.1f MB", first, ttm_memory_name((ttm_memory)m),
+                   mb((int64_t)level.total * level.banks));
     first = " | ";
   }
   if (first[0] != '-') ttm_buf_char(r->out, '\n');
@@ -109,7 +114,9 @@ static void put_configuration(report *r) {
   ttm_put_counted(out, seen->lines, "line");
   ttm_buf_printf(out, ", %s", ttm_words_kind(r->p->kind));
   if (r->p->ranks.n > 1) ttm_buf_puts(out, ", "), ttm_put_counted(out, r->p->ranks.n, "rank");
-  ttm_buf_puts(out, "\n- Units: MB = 1048576 bytes; per bank unless \"total\" is said; the log rounds states to 0.001 MB per bank\n");
+  ttm_buf_puts(
+      out,
+      "\n- Units: MB = 1048576 bytes; per bank unless \"total\" is said; the log rounds states to 0.001 MB per bank\n");
 }
 
 /* ---- Peaks -------------------------------------------------------------------------------------------------------- */
@@ -118,8 +125,10 @@ static void put_in_op_peak(report *r, ttm_memory memory) {
   const ttm_peak *peak = &r->f->peak[memory];
   const ttm_incident *incident = &r->p->incidents.at[peak->in_op_incident];
   ttm_buf_printf(r->out, "\nInside ");
-  if (incident->op == TTM_NONE) ttm_buf_puts(r->out, "the failing operation");
-  else put_op(r, incident->op);
+  if (incident->op == TTM_NONE)
+    ttm_buf_puts(r->out, "the failing operation");
+  else
+    put_op(r, incident->op);
   ttm_buf_printf(r->out, " %s stood higher than any printed state: ", ttm_memory_name(memory));
   put_bytes_mb(r, peak->in_op_bytes);
   ttm_buf_printf(r->out, " per bank, from the error message at log line %u.\n", incident->line);
@@ -128,12 +137,16 @@ static void put_in_op_peak(report *r, ttm_memory memory) {
 static void put_peak_row(report *r, ttm_memory memory) {
   const ttm_peak *peak = &r->f->peak[memory];
   ttm_buf_printf(r->out, "| %s ", ttm_memory_name(memory));
-  if (peak->cause == TTM_NONE) ttm_buf_puts(r->out, "| - | - | - ");
-  else put_op_cells(r, peak->cause);
+  if (peak->cause == TTM_NONE)
+    ttm_buf_puts(r->out, "| - | - | - ");
+  else
+    put_op_cells(r, peak->cause);
   ttm_buf_printf(r->out, "| %.2f MB | %.2f MB | %.1f%% ", mb(peak->level.allocated), mb(peak->level.total),
                  ttm_percent(peak->level.allocated, peak->level.total));
-  if (peak->cause == TTM_NONE) ttm_buf_puts(r->out, "| - | - ");
-  else ttm_buf_printf(r->out, "| %u | %.2f MB ", r->p->ops.at[peak->cause].line, mb(peak->effect));
+  if (peak->cause == TTM_NONE)
+    ttm_buf_puts(r->out, "| - | - ");
+  else
+    ttm_buf_printf(r->out, "| %u | %.2f MB ", r->p->ops.at[peak->cause].line, mb(peak->effect));
   ttm_buf_printf(r->out, "| %.1f MB |\n", mb((int64_t)peak->level.allocated * peak->level.banks));
 }
 
@@ -143,8 +156,10 @@ static void put_peaks(report *r) {
   for (int m = 0; m < TTM_MEMORIES; m++) any |= r->f->peak[m].known;
   ttm_buf_puts(out, "\n## Peak Memory\n");
   if (!any) return ttm_buf_puts(out, "Unknown: the log holds no memory states.\n");
-  ttm_buf_puts(out, "| Type | Op# | Operation | Location | Allocated | Capacity | Utilization | Log line | Added by it | Total |\n"
-                    "|------|-----|-----------|----------|-----------|----------|-------------|----------|-------------|-------|\n");
+  ttm_buf_puts(
+      out,
+      "| Type | Op# | Operation | Location | Allocated | Capacity | Utilization | Log line | Added by it | Total |\n"
+      "|------|-----|-----------|----------|-----------|----------|-------------|----------|-------------|-------|\n");
   for (int m = 0; m < TTM_MEMORIES; m++) {
     if (r->f->peak[m].known) put_peak_row(r, (ttm_memory)m);
   }
@@ -153,7 +168,8 @@ static void put_peaks(report *r) {
     ttm_buf_puts(out, "\nThe operation is the one that raised the memory to its peak.");
     ttm_buf_printf(out, " The DRAM peak itself is the state at log line %u", r->p->states.at[dram->state].line);
     if (r->p->ranks.n > 1) ttm_buf_printf(out, " on rank %u", r->p->ranks.at[ttm_state_rank(r->p, dram->state)]);
-    ttm_buf_printf(out, ": %.2f MB free, largest free block %.2f MB per bank.\n", mb(dram->level.free), mb(dram->level.largest));
+    ttm_buf_printf(out, ": %.2f MB free, largest free block %.2f MB per bank.\n", mb(dram->level.free),
+                   mb(dram->level.largest));
   }
   for (int m = 0; m < TTM_MEMORIES; m++) {
     if (r->f->peak[m].in_op_bytes) put_in_op_peak(r, (ttm_memory)m);
@@ -169,7 +185,8 @@ static void put_amount(report *r, const char *label, uint64_t per_bank, uint64_t
   put_bytes_mb(r, per_bank);
   ttm_buf_puts(r->out, " per bank");
   if (banks != TTM_UNKNOWN && banks > 0) {
-    ttm_buf_printf(r->out, ", %.2f MB total in %llu banks", (double)per_bank * (double)banks / TTM_MB, (unsigned long long)banks);
+    ttm_buf_printf(r->out, ", %.2f MB total in %llu banks", (double)per_bank * (double)banks / TTM_MB,
+                   (unsigned long long)banks);
   }
   ttm_buf_char(r->out, '\n');
 }
@@ -186,14 +203,16 @@ static void put_oom_numbers(report *r, const ttm_incident_text *what, uint64_t s
 static void put_buffer_numbers(report *r, const ttm_incident_text *what, uint64_t shortfall) {
   const char *buffers = what->dataflow ? "dataflow" : "circular";
   if (what->buffers_end != TTM_UNKNOWN) {
-    ttm_buf_printf(r->out, "   - Static %s buffers end at L1 address %llu", buffers, (unsigned long long)what->buffers_end);
+    ttm_buf_printf(r->out, "   - Static %s buffers end at L1 address %llu", buffers,
+                   (unsigned long long)what->buffers_end);
     if (what->l1_buffer_at != TTM_UNKNOWN) {
       ttm_buf_printf(r->out, "; the lowest L1 buffer starts at %llu", (unsigned long long)what->l1_buffer_at);
     }
     if (what->l1_size != TTM_UNKNOWN) ttm_buf_printf(r->out, "; L1 ends at %llu", (unsigned long long)what->l1_size);
     ttm_buf_char(r->out, '\n');
   }
-  if (what->core_range.n) ttm_buf_puts(r->out, "   - Cores: "), put_cell(r, what->core_range), ttm_buf_char(r->out, '\n');
+  if (what->core_range.n)
+    ttm_buf_puts(r->out, "   - Cores: "), put_cell(r, what->core_range), ttm_buf_char(r->out, '\n');
   if (shortfall != TTM_UNKNOWN) {
     ttm_buf_puts(r->out, what->kind == TTM_INCIDENT_L1_CLASH ? "   - Overlap: " : "   - Too large by: ");
     put_bytes_mb(r, shortfall);
@@ -217,8 +236,10 @@ static void put_incident(report *r, size_t number, const ttm_incident_finding *f
     ttm_words_verdict(out, finding->verdict);
     ttm_buf_char(out, '\n');
   }
-  if (incident->what.kind == TTM_INCIDENT_OOM) put_oom_numbers(r, &incident->what, finding->shortfall);
-  else put_buffer_numbers(r, &incident->what, finding->shortfall);
+  if (incident->what.kind == TTM_INCIDENT_OOM)
+    put_oom_numbers(r, &incident->what, finding->shortfall);
+  else
+    put_buffer_numbers(r, &incident->what, finding->shortfall);
   if (incident->op == TTM_NONE) return;
   ttm_buf_puts(out, "   - Operation in flight: ");
   put_op(r, incident->op);
@@ -246,8 +267,10 @@ static void put_shapes(report *r, ttm_list types) {
     size_t length = ttm_dims_print(&type->tensor.shape, shape, sizeof shape);
     ttm_buf_puts(&shapes, length ? shape : "scalar");
   }
-  if (shapes.n) put_cell(r, ttm_buf_view(&shapes));
-  else ttm_buf_puts(r->out, "N/A");
+  if (shapes.n)
+    put_cell(r, ttm_buf_view(&shapes));
+  else
+    ttm_buf_puts(r->out, "N/A");
   r->out->failed |= shapes.failed;
   ttm_buf_free(&shapes);
 }
@@ -261,8 +284,10 @@ static void put_consumer(report *r, size_t rank, const ttm_added *row) {
   put_op_cells(r, row->op);
   ttm_buf_printf(r->out, "| %.2f", mb(row->effect));
   if (row->runs > 1) ttm_buf_printf(r->out, " \xC3\x97 %u runs", row->runs);
-  if (known) ttm_buf_printf(r->out, " | %.2f | ", mb((int64_t)before.allocated + row->effect));
-  else ttm_buf_puts(r->out, " | - | ");
+  if (known)
+    ttm_buf_printf(r->out, " | %.2f | ", mb((int64_t)before.allocated + row->effect));
+  else
+    ttm_buf_puts(r->out, " | - | ");
   put_shapes(r, text->inputs);
   ttm_buf_puts(r->out, " | ");
   put_shapes(r, text->outputs);
@@ -274,8 +299,10 @@ static void put_consumers(report *r) {
   size_t n = ttm_words_added(r->f, TTM_DRAM, rows);
   ttm_buf_puts(r->out, "\n## Top 10 Memory Consumers (DRAM)\n");
   if (!n) return ttm_buf_puts(r->out, "None: no operation is seen to add DRAM.\n");
-  ttm_buf_puts(r->out, "| Rank | Op# | Operation | Location | DRAM added (MB) | DRAM after (MB) | Input | Output | Log line |\n"
-                       "|------|-----|-----------|----------|-----------------|-----------------|-------|--------|----------|\n");
+  ttm_buf_puts(
+      r->out,
+      "| Rank | Op# | Operation | Location | DRAM added (MB) | DRAM after (MB) | Input | Output | Log line |\n"
+      "|------|-----|-----------|----------|-----------------|-----------------|-------|--------|----------|\n");
   for (size_t i = 0; i < n; i++) put_consumer(r, i + 1, &rows[i]);
 }
 
@@ -303,8 +330,9 @@ static void put_padding(report *r) {
     return ttm_buf_puts(r->out, r->p->seen.op_lines ? "None: no result is padded.\n"
                                                     : "Unknown: the log does not show the types of the operations.\n");
   }
-  ttm_buf_puts(r->out, "| Rank | Op# | Operation | Logical | Padded | Overhead | Location | Times run | Log line |\n"
-                       "|------|-----|-----------|---------|--------|----------|----------|-----------|----------|\n");
+  ttm_buf_puts(r->out,
+               "| Rank | Op# | Operation | Logical | Padded | Overhead | Location | Times run | Log line |\n"
+               "|------|-----|-----------|---------|--------|----------|----------|-----------|----------|\n");
   for (size_t i = 0; i < r->f->padding.n; i++) put_padding_row(r, i + 1, &r->f->padding.at[i]);
 }
 
@@ -349,8 +377,9 @@ static void put_weights(report *r) {
   size_t shown, all = largest_weights(registry, best, &shown);
   ttm_buf_printf(r->out, "\n## Model Weights (%.1f MB total)\n", (double)registry->weight_bytes / TTM_MB);
   if (!all) {
-    return ttm_buf_puts(r->out, r->p->graphs.n ? "None: the compiled graphs take no weights.\n"
-                                               : "Unknown: the log holds no module dump. TTXLA_LOGGER_LEVEL=DEBUG prints them.\n");
+    return ttm_buf_puts(r->out, r->p->graphs.n
+                                    ? "None: the compiled graphs take no weights.\n"
+                                    : "Unknown: the log holds no module dump. TTXLA_LOGGER_LEVEL=DEBUG prints them.\n");
   }
   ttm_buf_puts(r->out, "| Name | Shape | Type | Size |\n|------|-------|------|------|\n");
   for (size_t i = 0; i < shown; i++) put_weight(r, &registry->entries.at[best[i]]);
@@ -382,8 +411,10 @@ static void put_distribution(report *r) {
 /* ---- Runs, leaks, gaps -------------------------------------------------------------------------------------------- */
 
 static void put_figure(report *r, uint32_t thousandths) {
-  if (thousandths == TTM_NONE) ttm_buf_puts(r->out, "| - ");
-  else ttm_buf_printf(r->out, "| %.2f ", mb(thousandths));
+  if (thousandths == TTM_NONE)
+    ttm_buf_puts(r->out, "| - ");
+  else
+    ttm_buf_printf(r->out, "| %.2f ", mb(thousandths));
 }
 
 static void put_run(report *r, const ttm_run *run) {
@@ -392,21 +423,27 @@ static void put_run(report *r, const ttm_run *run) {
   ttm_buf_printf(r->out, "| %u | ", frame->run);
   if (r->p->ranks.n > 1) ttm_buf_printf(r->out, "rank %u ", r->p->ranks.at[frame->rank]);
   put_cell(r, name.n ? name : TTM_LIT("(outside programs)"));
-  if (run->first_op == TTM_NONE) ttm_buf_puts(r->out, " | - ");
-  else ttm_buf_printf(r->out, " | %u-%u ", ttm_findings_index(r->f, run->first_op), ttm_findings_index(r->f, run->last_op));
+  if (run->first_op == TTM_NONE)
+    ttm_buf_puts(r->out, " | - ");
+  else
+    ttm_buf_printf(r->out, " | %u-%u ", ttm_findings_index(r->f, run->first_op),
+                   ttm_findings_index(r->f, run->last_op));
   put_figure(r, run->start);
   put_figure(r, run->end);
   put_figure(r, run->peak);
-  ttm_buf_printf(r->out, "| %u-%u%s |\n", frame->first_line, frame->last_line, frame->finished ? "" : " (not finished)");
+  ttm_buf_printf(r->out, "| %u-%u%s |\n", frame->first_line, frame->last_line,
+                 frame->finished ? "" : " (not finished)");
 }
 
 static void put_runs(report *r) {
   size_t n = r->f->runs.n;
   if (n < 2) return;
-  ttm_buf_puts(r->out, "\n## Runs\n| Run | Program | Ops | DRAM start (MB) | DRAM end (MB) | DRAM peak (MB) | Log lines |\n"
-                       "|-----|---------|-----|-----------------|---------------|----------------|-----------|\n");
+  ttm_buf_puts(r->out,
+               "\n## Runs\n| Run | Program | Ops | DRAM start (MB) | DRAM end (MB) | DRAM peak (MB) | Log lines |\n"
+               "|-----|---------|-----|-----------------|---------------|----------------|-----------|\n");
   for (size_t i = 0; i < n; i++) {
-    if (n > SHOWN_RUNS && i == SHOWN_RUNS / 2) i = n - SHOWN_RUNS / 2; /* the first ones warm up, the last ones are steady */
+    if (n > SHOWN_RUNS && i == SHOWN_RUNS / 2)
+      i = n - SHOWN_RUNS / 2; /* the first ones warm up, the last ones are steady */
     put_run(r, &r->f->runs.at[i]);
   }
   if (n > SHOWN_RUNS) ttm_buf_printf(r->out, "\n*... and %zu more runs between them*\n", n - SHOWN_RUNS);
@@ -418,10 +455,12 @@ static void put_leaks(report *r) {
   ttm_buf_puts(r->out, "\n## Leaks\n");
   for (size_t i = 0; i < n && i < SHOWN_LEAKS; i++) {
     const ttm_leak *leak = &r->f->leaks.at[i];
-    ttm_buf_printf(r->out, "- %.3f MB per bank and run over %u runs (confidence %s): ", mb((int64_t)leak->per_run), leak->runs_seen,
-                   leak->confidence);
-    if (leak->op == TTM_NONE) ttm_buf_puts(r->out, "which operation cannot be told");
-    else put_op(r, leak->op);
+    ttm_buf_printf(r->out, "- %.3f MB per bank and run over %u runs (confidence %s): ", mb((int64_t)leak->per_run),
+                   leak->runs_seen, leak->confidence);
+    if (leak->op == TTM_NONE)
+      ttm_buf_puts(r->out, "which operation cannot be told");
+    else
+      put_op(r, leak->op);
     ttm_buf_char(r->out, '\n');
   }
   if (n > SHOWN_LEAKS) ttm_buf_printf(r->out, "- *... and %zu more*\n", n - SHOWN_LEAKS);
@@ -444,7 +483,8 @@ static void put_gaps(report *r) {
   put_gap(r, seen->unpaired, "Memory states whose operation line is missing");
   put_gap(r, seen->unfinished, "Programs without their Finished line");
   if (seen->cut) ttm_buf_puts(r->out, "- The log ends inside a line or a block: it was cut off\n");
-  if (seen->trace_cache) ttm_buf_puts(r->out, "- Traces were captured or replayed: operations inside a replay print nothing\n");
+  if (seen->trace_cache)
+    ttm_buf_puts(r->out, "- Traces were captured or replayed: operations inside a replay print nothing\n");
   if (missing) ttm_buf_printf(r->out, "- %s\n", missing);
   for (uint32_t i = 0; i < seen->note_count && i < TTM_KEPT_NOTES; i++) {
     ttm_buf_printf(r->out, "- Log line %u: ", seen->notes[i].line);

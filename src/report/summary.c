@@ -7,11 +7,11 @@
 #include "report/words.h"
 
 enum {
-  LABEL = 10,          /* columns of the left margin */
+  LABEL = 10, /* columns of the left margin */
   TOP_EFFECTS = 5,
   TOP_INCIDENTS = 3,
-  BAR_FRAME = 62,      /* columns of a bar's line without the bar */
-  WARNING_PCT = 80,    /* thresholds of the seed */
+  BAR_FRAME = 62,   /* columns of a bar's line without the bar */
+  WARNING_PCT = 80, /* thresholds of the seed */
   DANGER_PCT = 90,
 };
 
@@ -68,8 +68,14 @@ static void operation(screen *s, uint32_t op, size_t used) {
 
 /* A bar in eighths of a column, or in '#' without UTF-8. Anything above zero shows. */
 static void bar(screen *s, double pct, size_t columns) {
-  static const char *const eighths[] = {"", "\xE2\x96\x8F", "\xE2\x96\x8E", "\xE2\x96\x8D",
-                                        "\xE2\x96\x8C", "\xE2\x96\x8B", "\xE2\x96\x8A", "\xE2\x96\x89"};
+  static const char *const eighths[] = {"",
+                                        "\xE2\x96\x8F",
+                                        "\xE2\x96\x8E",
+                                        "\xE2\x96\x8D",
+                                        "\xE2\x96\x8C",
+                                        "\xE2\x96\x8B",
+                                        "\xE2\x96\x8A",
+                                        "\xE2\x96\x89"};
   size_t steps = s->style->utf8 ? 8 : 1;
   double exact = pct / 100.0 * (double)(columns * steps);
   size_t filled = exact >= (double)(columns * steps) ? columns * steps : (size_t)exact;
@@ -78,7 +84,8 @@ static void bar(screen *s, double pct, size_t columns) {
   for (size_t i = 0; i < filled / steps; i++) ttm_buf_puts(s->out, s->style->utf8 ? "\xE2\x96\x88" : "#");
   if (s->style->utf8) ttm_buf_puts(s->out, eighths[filled % steps]);
   color(s, "90");
-  for (size_t i = (filled + steps - 1) / steps; i < columns; i++) ttm_buf_puts(s->out, s->style->utf8 ? "\xE2\x96\x91" : ".");
+  for (size_t i = (filled + steps - 1) / steps; i < columns; i++)
+    ttm_buf_puts(s->out, s->style->utf8 ? "\xE2\x96\x91" : ".");
   color(s, "0");
 }
 
@@ -150,8 +157,9 @@ static void put_in_op_peak(screen *s) {
     const ttm_peak *peak = &s->f->peak[m];
     if (!peak->in_op_bytes) continue;
     label(s, "");
-    ttm_buf_printf(s->out, "inside the failing operation %s stood at %.2f MB/bank (log line %u)\n", ttm_memory_name((ttm_memory)m),
-                   (double)peak->in_op_bytes / TTM_MB, s->p->incidents.at[peak->in_op_incident].line);
+    ttm_buf_printf(s->out, "inside the failing operation %s stood at %.2f MB/bank (log line %u)\n",
+                   ttm_memory_name((ttm_memory)m), (double)peak->in_op_bytes / TTM_MB,
+                   s->p->incidents.at[peak->in_op_incident].line);
   }
 }
 
@@ -172,7 +180,8 @@ static void put_effects(screen *s) {
 static void put_need(screen *s, const ttm_incident *incident, uint64_t missing) {
   const ttm_incident_text *what = &incident->what;
   label(s, "");
-  if (what->needed_per_bank != TTM_UNKNOWN) ttm_buf_printf(s->out, "needs %.2f", (double)what->needed_per_bank / TTM_MB);
+  if (what->needed_per_bank != TTM_UNKNOWN)
+    ttm_buf_printf(s->out, "needs %.2f", (double)what->needed_per_bank / TTM_MB);
   if (what->free_per_bank != TTM_UNKNOWN) ttm_buf_printf(s->out, ", free %.2f", (double)what->free_per_bank / TTM_MB);
   if (what->largest_free_block != TTM_UNKNOWN) {
     ttm_buf_printf(s->out, ", largest block %.2f MB/bank", (double)what->largest_free_block / TTM_MB);
@@ -233,7 +242,8 @@ static void put_leak(screen *s) {
   label(s, "Leak");
   size_t start = s->out->n;
   ttm_buf_printf(s->out, "%.3f MB/bank and run over %u runs ", mb((int64_t)leak->per_run), leak->runs_seen);
-  if (leak->op != TTM_NONE) operation(s, leak->op, LABEL + ttm_text_columns(ttm_view_from(ttm_buf_view(s->out), start)));
+  if (leak->op != TTM_NONE)
+    operation(s, leak->op, LABEL + ttm_text_columns(ttm_view_from(ttm_buf_view(s->out), start)));
   ttm_buf_char(s->out, '\n');
 }
 
@@ -257,7 +267,12 @@ static void put_end(screen *s) {
 }
 
 int ttm_summary_write(const ttm_findings *f, const ttm_summary_style *style, ttm_buf *out) {
-  screen s = {f, f->profile, style, out, style->columns < 72 ? 72 : style->columns, style->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII};
+  screen s = {f,
+              f->profile,
+              style,
+              out,
+              style->columns < 72 ? 72 : style->columns,
+              style->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII};
   put_header(&s);
   put_bars(&s);
   for (int m = 0; m < TTM_MEMORIES; m++) put_peak(&s, (ttm_memory)m);

@@ -79,31 +79,48 @@ void ttm_words_incident(ttm_buf *out, const ttm_incident *incident) {
       ttm_buf_puts(out, "out of memory");
       if (what->memory.n) ttm_buf_puts(out, " in "), ttm_put_text(out, what->memory, 16, TTM_FORM_ASCII);
       break;
-    case TTM_INCIDENT_L1_CLASH: ttm_buf_printf(out, "%s clash with L1 buffers", buffers); break;
-    case TTM_INCIDENT_L1_OVERFLOW: ttm_buf_printf(out, "%s larger than L1", buffers); break;
-    case TTM_INCIDENT_FATAL: ttm_buf_puts(out, "fatal error"); break;
+    case TTM_INCIDENT_L1_CLASH:
+      ttm_buf_printf(out, "%s clash with L1 buffers", buffers);
+      break;
+    case TTM_INCIDENT_L1_OVERFLOW:
+      ttm_buf_printf(out, "%s larger than L1", buffers);
+      break;
+    case TTM_INCIDENT_FATAL:
+      ttm_buf_puts(out, "fatal error");
+      break;
   }
 }
 
 void ttm_words_verdict(ttm_buf *out, ttm_verdict verdict) {
   switch (verdict) {
-    case TTM_VERDICT_NONE: break;
-    case TTM_VERDICT_EXHAUSTED: ttm_buf_puts(out, "exhausted: less is free than was needed"); break;
+    case TTM_VERDICT_NONE:
+      break;
+    case TTM_VERDICT_EXHAUSTED:
+      ttm_buf_puts(out, "exhausted: less is free than was needed");
+      break;
     case TTM_VERDICT_FRAGMENTED:
       ttm_buf_puts(out, "fragmented: enough is free, but no single free block is large enough");
       break;
-    case TTM_VERDICT_IMPOSSIBLE: ttm_buf_puts(out, "impossible: more than a whole bank holds, even an empty one"); break;
+    case TTM_VERDICT_IMPOSSIBLE:
+      ttm_buf_puts(out, "impossible: more than a whole bank holds, even an empty one");
+      break;
   }
 }
 
 const char *ttm_words_kind(ttm_log_kind kind) {
   switch (kind) {
-    case TTM_LOG_FULL: return "operation lines and memory states";
-    case TTM_LOG_BLOCKS: return "memory states without operation lines";
-    case TTM_LOG_OPS: return "operation lines without memory states";
-    case TTM_LOG_SUBMIT: return "memory states around programs only";
-    case TTM_LOG_INCIDENTS: return "error messages only";
-    case TTM_LOG_NONE: break;
+    case TTM_LOG_FULL:
+      return "operation lines and memory states";
+    case TTM_LOG_BLOCKS:
+      return "memory states without operation lines";
+    case TTM_LOG_OPS:
+      return "operation lines without memory states";
+    case TTM_LOG_SUBMIT:
+      return "memory states around programs only";
+    case TTM_LOG_INCIDENTS:
+      return "error messages only";
+    case TTM_LOG_NONE:
+      break;
   }
   return "nothing to report on";
 }
@@ -111,19 +128,23 @@ const char *ttm_words_kind(ttm_log_kind kind) {
 const char *ttm_words_missing(ttm_log_kind kind) {
   switch (kind) {
     case TTM_LOG_BLOCKS:
-      return "The log has no operation lines, so operations are named by their type and locations, shapes and padding are unknown. "
+      return "The log has no operation lines, so operations are named by their type and locations, shapes and padding "
+             "are unknown. "
              "Run with TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG to get them.";
     case TTM_LOG_OPS:
       return "The log has no memory states, so no peak or effect is known. Run a build with TT_RUNTIME_DEBUG=ON and "
              "TT_RUNTIME_MEMORY_LOG_LEVEL=operation to get them.";
     case TTM_LOG_SUBMIT:
-      return "Memory states stand only before and after whole programs, so the operation that raised the memory cannot be told. "
+      return "Memory states stand only before and after whole programs, so the operation that raised the memory cannot "
+             "be told. "
              "Run with TT_RUNTIME_MEMORY_LOG_LEVEL=operation to get one per operation.";
     case TTM_LOG_INCIDENTS:
-      return "The log holds error messages but neither operations nor memory states. Run a build with TT_RUNTIME_DEBUG=ON, "
+      return "The log holds error messages but neither operations nor memory states. Run a build with "
+             "TT_RUNTIME_DEBUG=ON, "
              "TT_RUNTIME_MEMORY_LOG_LEVEL=operation and TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG to get them.";
     case TTM_LOG_FULL:
-    case TTM_LOG_NONE: break;
+    case TTM_LOG_NONE:
+      break;
   }
   return NULL;
 }

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line is no part of the library the unit tests link, so its two small files are compiled in here. */
+#include "cli/options.c"
+#include "cli/suggest.c"
+#include "unit.h"
+
+enum { MAX_WORDS = 12 };
+
+/* Parses a command line given as words ending in NULL, the program's name first. */
+static int parse(ttm_options *out, ttm_error *err, const char *const *given) {
+  char *argv[MAX_WORDS + 1];
+  int argc = 0;
+  ttm_program program = strcmp(given[0], "ttmem") ? TTM_PROGRAM_PROFILER : TTM_PROGRAM_TTMEM;
+  for (; given[argc]; argc++) argv[argc] = (char *)given[argc];
+  argv[argc] = NULL;
+  return ttm_options_parse(out, program, argc, argv, err);
+}
+
+#define PARSE(...) parse(&options, &err, (const char *const[]){__VA_ARGS__, NULL})
+
+#define FAILS(wanted, ...)                            \
+  do {                                                \
+    assert_int_equal(PARSE(__VA_ARGS__), TTM_EUSAGE); \
+    assert_string_equal(err.message, wanted);         \
+  } while (0)
+
+static ttm_options options;
+static ttm_error err;
+
+static void the_seeds_commands(void **state) {
+  (void)state;
+  assert_int_equal(PARSE("ttmem", "--llm", "--logfile", "a.log", "-o", "out.md"), 0);
+  assert_int_equal(options.command, TTM_COMMAND_LLM);
+  assert_string_equal(options.value[TTM_OPTION_LOGFILE], "a.log");
+  assert_string_equal(options.value[TTM_OPTION_OUTPUT], "out.md");
+  assert_int_equal(PARSE("tt-memory-profiler", "--analyze", "a.log", "--output-dir", "d"), 0);
+  assert_int_equal(options.command, TTM_COMMAND_PROFILE);
+  assert_string_equal(options.value[TTM_OPTION_ANALYZE], "a.log");
+  assert_int_equal(PARSE("ttmem"), 0);
+  assert_int_equal(options.command, TTM_COMMAND_NONE);
+}
+
+static void every_way_to_give_a_value(void **state) {
+  (void)state;
+  assert_int_equal(PARSE("ttmem", "analyze", "x", "--threads=2", "--name=n=1", "-dD", "-q"), 0);
+  assert_int_equal(options.threads, 2);
+  assert_string_equal(options.value[TTM_OPTION_NAME], "n=1");
+  assert_string_equal(options.value[TTM_OPTION_OUTPUT_DIR], "D");
+  assert_true(options.given[TTM_OPTION_QUIET]);
+  assert_int_equal(PARSE("ttmem", "--threads", "4", "analyze", "-qj", "8", "x"), 0);
+  assert_int_equal(options.threads, 8);
+  assert_string_equal(options.input[0], "x");
+  assert_int_equal(PARSE("ttmem", "analyze", "--", "-q"), 0);
+  assert_string_equal(options.input[0], "-q");
+  assert_int_equal(PARSE("ttmem", "--llm", "--logfile", "-"), 0);
+  assert_string_equal(options.value[TTM_OPTION_LOGFILE], "-");
+  assert_int_equal(PARSE("ttmem", "analyze", "-"), 0);
+  assert_string_equal(options.input[0], "-");
+}
+
+static void help_wins(void **state) {
+  (void)state;
+  assert_int_equal(PARSE("ttmem", "--help", "analyze"), 0);
+  assert_int_equal(options.command, TTM_COMMAND_ANALYZE);
+  assert_int_equal(PARSE("ttmem", "analyze", "-h", "--bogus"), 0);
+  assert_true(options.given[TTM_OPTION_HELP]);
+}
+
+static void mistakes_get_an_answer(void **state) {
+  (void)state;
+  FAILS("unknown option '--lgofile'; did you mean '--logfile'?", "ttmem", "--llm", "--lgofile", "x");
+  FAILS("unknown option '--lgofile'; did you mean '--logfile'?", "ttmem", "--llm", "--lgofile=x");
+  FAILS("unknown option '--out'; did you mean '--output'?", "ttmem", "--llm", "--out", "x");
+  FAILS("unknown option '--frobnicate'; 'ttmem --help' lists all of them", "ttmem", "--frobnicate");
+  FAILS("unknown option '-x'; 'ttmem --help' lists all of them", "ttmem", "-x");
+  FAILS("unknown command 'analyse'; did you mean 'analyze'?", "ttmem", "analyse", "x");
+  FAILS("unknown command 'x.log'; if this is a log, run 'ttmem analyze x.log'", "ttmem", "x.log");
+  FAILS("unknown command 'zzz'; 'ttmem --help' lists all of them", "ttmem", "zzz");
+  FAILS("option '--logfile' needs a value: --logfile FILE", "ttmem", "--llm", "--logfile");
+  FAILS("option '--logfile' needs a value: --logfile FILE", "ttmem", "--llm", "--logfile", "-o", "x");
+  FAILS("option '--logfile' needs a FILE, not an empty text", "ttmem", "--llm", "--logfile", "");
+  FAILS("option '--quiet' takes no value", "ttmem", "analyze", "--quiet=yes");
+  FAILS("option '--threads' takes a number from 1 to 256, not '0'", "ttmem", "analyze", "--threads", "0");
+  FAILS("option '--threads' takes a number from 1 to 256, not '2x'", "ttmem", "analyze", "--threads=2x");
+  FAILS("option '--threads' takes a number from 1 to 256, not '99999999999999999999'", "ttmem", "analyze",
+        "--threads=99999999999999999999");
+  FAILS("option '--color' takes auto|always|never, not 'red'", "ttmem", "analyze", "--color", "red");
+  FAILS("option '--output-dir' does not go with '--llm'", "ttmem", "--llm", "--logfile", "x", "--output-dir", "d");
+  FAILS("option '--threads' needs a command; 'ttmem --help' lists them", "ttmem", "--threads", "2");
+  FAILS("'--llm' and 'analyze' are two commands; give one of them", "ttmem", "analyze", "x", "--llm");
+  FAILS("'y' is one argument too many", "ttmem", "analyze", "x", "y");
+  FAILS("'y' is one argument too many", "ttmem", "analyze", "x", "y", "z");
+  FAILS("unknown option '--llm'; 'tt-memory-profiler --help' lists all of them", "tt-memory-profiler", "--llm");
+}
+
+static void distances(void **state) {
+  (void)state;
+  static const struct {
+    const char *a, *b;
+    size_t distance;
+  } cases[] = {{"", "", 0},       {"abc", "abc", 0},         {"abc", "", 3},
+               {"abc", "acb", 1}, {"lgofile", "logfile", 1}, {"kitten", "sitting", 3}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const char *a = cases[i].a, *b = cases[i].b;
+    assert_int_equal(ttm_edit_distance(a, strlen(a), b, strlen(b)), cases[i].distance);
+    assert_int_equal(ttm_edit_distance(b, strlen(b), a, strlen(a)), cases[i].distance);
+  }
+  char long_word[200];
+  memset(long_word, 'a', sizeof long_word);
+  assert_true(ttm_edit_distance(long_word, sizeof long_word, "a", 1) > 40);
+}
+
+/* The help and the suggestions lean on the tables: no row may be half filled or taken twice within a program. */
+static void the_tables_are_whole(void **state) {
+  (void)state;
+  for (int o = 0; o < TTM_OPTIONS; o++) {
+    const ttm_option_row *row = &ttm_option_table[o];
+    assert_non_null(row->name);
+    assert_non_null(row->help);
+    assert_true((row->kind == TTM_VALUE_NONE) == !row->value);
+    assert_true(strlen(row->help) <= 60);
+    for (int other = 0; other < o; other++) {
+      const ttm_option_row *earlier = &ttm_option_table[other];
+      assert_string_not_equal(row->name, earlier->name);
+      if (row->letter) assert_int_not_equal(row->letter, earlier->letter);
+    }
+  }
+  for (int c = 1; c < TTM_COMMANDS; c++) {
+    assert_non_null(ttm_command_table[c].synopsis);
+    assert_non_null(ttm_command_table[c].help);
+    assert_true(ttm_command_table[c].max_inputs <= TTM_MAX_INPUTS);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_seeds_commands), cmocka_unit_test(every_way_to_give_a_value),
+      cmocka_unit_test(help_wins),          cmocka_unit_test(mistakes_get_an_answer),
+      cmocka_unit_test(distances),          cmocka_unit_test(the_tables_are_whole),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
