@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Conservative on purpose: a leak that is not there costs a reader more than one that is missed. The proof is the level
- * at the start of each run of one program: only what earlier runs left behind raises it by the same amount each time. */
+ * at the start of each run of one program: only what earlier runs left behind raises it so regularly. */
 #include "analyze/parts.h"
 
 enum {

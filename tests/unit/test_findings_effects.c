@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Effects, top lists and peaks. */
+#include "profile_fixture.h"
+
+static int64_t effect(const ttm_profile *p, uint32_t op, ttm_memory memory) {
+  int64_t out;
+  assert_true(ttm_op_effect(p, op, memory, &out));
+  return out;
+}
+
+static void effect_is_next_state_of_the_rank(void **state) {
+  (void)state;
+  ttm_profile *p = fx_new(2);
+  uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL);
+  uint32_t a = fx_frame(p, "main", 0, TTM_NONE), b = fx_frame(p, "main", 1, TTM_NONE);
+  uint32_t a0 = fx_op(p, add, a);
+  fx_state(p, 0, a0, 100, 0);
+  uint32_t b0 = fx_op(p, add, b);
+  fx_state(p, 1, b0, 900, 7);
+  uint32_t a1 = fx_op(p, add, a);
+  fx_state(p, 0, a1, 130, 4);
+  uint32_t b1 = fx_op(p, add, b);
+  fx_state(p, 1, b1, 850, 7);
+  assert_int_equal(effect(p, a0, TTM_DRAM), 30);
+  assert_int_equal(effect(p, a0, TTM_L1), 4);
+  assert_int_equal(effect(p, b0, TTM_DRAM), -50);
+  assert_int_equal(effect(p, b0, TTM_L1), 0);
+  int64_t none;
+  assert_false(ttm_op_effect(p, a1, TTM_DRAM, &none));  /* nothing after it */
+  assert_false(ttm_op_effect(p, a0, TTM_TRACE, &none)); /* no block shows it */
+  assert_false(ttm_op_effect(p, TTM_NONE, TTM_DRAM, &none));
+  uint32_t bare = fx_op(p, add, a);
+  assert_false(ttm_op_effect(p, bare, TTM_DRAM, &none)); /* no block */
+  ttm_profile_free(p);
+}
+
+static void top_ranks_what_was_added(void **state) {
+  (void)state;
+  ttm_profile *p = fx_new(1);
+  uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL);
+  uint32_t drop = fx_text(p, "ttnn.deallocate", TTM_OP_DEALLOCATE, NULL, NULL);
+  uint32_t frame = fx_frame(p, "main", 0, TTM_NONE);
+  uint32_t dram = 0;
+  for (uint32_t i = 0; i < 12; i++) { /* operation i adds i % 6 */
+    fx_step(p, add, frame, dram);
+    dram += i % 6;
+  }
+  fx_state(p, 0, fx_free(p, drop, frame, TTM_NONE, 0), dram, 0); /* "adds" 500: not an element */
+  fx_state(p, 0, TTM_STATE_AFTER_SUBMIT, dram + 500, 0);
+  ttm_findings *f = fx_findings(p);
+  const uint32_t want[] = {5, 11, 4, 10, 3, 9, 2, 8, 1, 7};
+  for (size_t i = 0; i < TTM_TOP; i++) {
+    assert_int_equal(f->top[TTM_DRAM][i].op, want[i]);
+    assert_int_equal(f->top[TTM_DRAM][i].effect, want[i] % 6);
+  }
+  assert_int_equal(f->top[TTM_L1][0].op, TTM_NONE);
+  assert_int_equal(f->peak[TTM_DRAM].cause, 12); /* a deallocate whose effect was positive stays the cause */
+  assert_int_equal(f->peak[TTM_DRAM].effect, 500);
+  ttm_findings_free(f);
+  ttm_profile_free(p);
+}
+
+static void short_top_list_ends_with_none(void **state) {
+  (void)state;
+  ttm_profile *p = fx_new(1);
+  uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL), frame = fx_frame(p, "main", 0, TTM_NONE);
+  fx_step(p, add, frame, 10);
+  fx_step(p, add, frame, 30);
+  fx_step(p, add, frame, 20);
+  ttm_findings *f = fx_findings(p);
+  assert_int_equal(f->top[TTM_DRAM][0].op, 0);
+  assert_int_equal(f->top[TTM_DRAM][0].effect, 20);
+  assert_int_equal(f->top[TTM_DRAM][1].op, TTM_NONE);
+  ttm_findings_free(f);
+  ttm_profile_free(p);
+}
+
+static void peak_names_the_operation_before_it(void **state) {
+  (void)state;
+  ttm_profile *p = fx_new(2);
+  uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL);
+  uint32_t drop = fx_text(p, "ttnn.deallocate", TTM_OP_DEALLOCATE, NULL, NULL);
+  uint32_t a = fx_frame(p, "main", 0, TTM_NONE), b = fx_frame(p, "main", 1, TTM_NONE);
+  uint32_t a0 = fx_step(p, add, a, 10);
+  fx_step(p, add, b, 50);
+  fx_state(p, 0, fx_free(p, drop, a, TTM_NONE, 0), 90, 0); /* the peak stands at a deallocate */
+  fx_step(p, add, b, 90);                                  /* as high, later */
+  ttm_findings *f = fx_findings(p);
+  assert_true(f->peak[TTM_DRAM].known);
+  assert_int_equal(f->peak[TTM_DRAM].state, 2);
+  assert_int_equal(f->peak[TTM_DRAM].level.allocated, 90);
+  assert_int_equal(f->peak[TTM_DRAM].level.banks, 12);
+  assert_int_equal(f->peak[TTM_DRAM].cause, a0);
+  assert_int_equal(f->peak[TTM_DRAM].effect, 80);
+  assert_true(f->peak[TTM_L1].known); /* always empty: nobody filled it */
+  assert_int_equal(f->peak[TTM_L1].cause, TTM_NONE);
+  assert_int_equal(f->peak[TTM_L1].state, 0);
+  assert_false(f->peak[TTM_TRACE].known);
+  assert_int_equal(f->peak[TTM_TRACE].state, TTM_NONE);
+  ttm_findings_free(f);
+  ttm_profile_free(p);
+}
+
+static void peak_without_a_witness_has_no_cause(void **state) {
+  (void)state;
+  ttm_profile *p = fx_new(1);
+  uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL), frame = fx_frame(p, "main", 0, TTM_NONE);
+  fx_state(p, 0, TTM_STATE_BEFORE_SUBMIT, 10, 5);
+  fx_op(p, add, frame); /* no block of its own */
+  fx_op(p, add, frame);
+  fx_state(p, 0, TTM_STATE_AFTER_SUBMIT, 40, 5);
+  ttm_findings *f = fx_findings(p);
+  assert_int_equal(f->peak[TTM_DRAM].state, 1);
+  assert_int_equal(f->peak[TTM_DRAM].cause, TTM_NONE);
+  assert_int_equal(f->peak[TTM_L1].state, 0); /* there from the start */
+  assert_int_equal(f->peak[TTM_L1].cause, TTM_NONE);
+  ttm_findings_free(f);
+  ttm_profile_free(p);
+}
+
+static void missing_memory_is_no_change(void **state) {
+  (void)state;
+  ttm_profile *p = fx_new(1);
+  uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL), frame = fx_frame(p, "main", 0, TTM_NONE);
+  uint32_t first = fx_op(p, add, frame);
+  fx_state(p, 0, first, 10, 3);
+  p->state_frames.at[p->states.at[0].frame].present = 1 << TTM_DRAM; /* a cut block */
+  fx_state(p, 0, fx_op(p, add, frame), 10, 8);
+  ttm_findings *f = fx_findings(p);
+  int64_t none;
+  assert_false(ttm_op_effect(p, first, TTM_L1, &none));
+  assert_int_equal(f->top[TTM_L1][0].op, TTM_NONE);
+  assert_int_equal(f->peak[TTM_L1].state, 1);
+  assert_int_equal(f->peak[TTM_L1].cause, TTM_NONE);
+  ttm_findings_free(f);
+  ttm_profile_free(p);
+}
+
+static void in_operation_peak_comes_from_the_message(void **state) {
+  (void)state;
+  ttm_profile *p = fx_new(1);
+  uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL), frame = fx_frame(p, "main", 0, TTM_NONE);
+  fx_step(p, add, frame, 1000);
+  ttm_incident oom = {.what = {.kind = TTM_INCIDENT_OOM, .memory = TTM_LIT("DRAM")}, .state = 0};
+  const uint64_t allocated[] = {1048576 + 500 /* rounding */, 3000000, 2000000, TTM_UNKNOWN};
+  for (size_t i = 0; i < 4; i++) {
+    oom.what.allocated_per_bank = allocated[i];
+    fx_ok(ttm_vec_push(&p->incidents, oom));
+  }
+  ttm_findings *f = fx_findings(p);
+  assert_int_equal(f->peak[TTM_DRAM].in_op_bytes, 3000000);
+  assert_int_equal(f->peak[TTM_DRAM].in_op_incident, 1);
+  assert_int_equal(f->peak[TTM_L1].in_op_bytes, 0);
+  assert_int_equal(f->peak[TTM_L1].in_op_incident, TTM_NONE);
+  ttm_findings_free(f);
+  p->incidents.n = 1;
+  f = fx_findings(p);
+  assert_int_equal(f->peak[TTM_DRAM].in_op_bytes, 0);
+  ttm_findings_free(f);
+  ttm_profile_free(p);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(effect_is_next_state_of_the_rank),
+      cmocka_unit_test(top_ranks_what_was_added),
+      cmocka_unit_test(short_top_list_ends_with_none),
+      cmocka_unit_test(peak_names_the_operation_before_it),
+      cmocka_unit_test(peak_without_a_witness_has_no_cause),
+      cmocka_unit_test(missing_memory_is_no_change),
+      cmocka_unit_test(in_operation_peak_comes_from_the_message),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
