@@ -51,7 +51,7 @@ typedef struct ttm_live {
   ttm_alignment align;
   struct ttm_live_rank *ranks; /* running sums per rank; opaque */
   struct ttm_live_cost *costs; /* bytes by type; opaque */
-  uint64_t *alive;             /* bit per tensor: counted and not freed */
+  uint32_t *counted;           /* per tensor: 1 + the operation that added it to the sums, 0 when freed; opaque */
   uint32_t next;               /* operation the next step will take */
   ttm_live_sum dram, l1;       /* after the last step, of that operation's rank */
 } ttm_live;

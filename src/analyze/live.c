@@ -13,7 +13,7 @@ struct ttm_live_cost {
 
 struct ttm_live_rank {
   uint32_t run;
-  uint32_t since; /* first operation of the current run: older tensors have left `passing` */
+  uint32_t since; /* first operation of the current run: what was counted before it has left `passing` */
   bool started;
   ttm_live_sum passing[LIVE_MEMORIES]; /* born in the current run */
   ttm_live_sum cached[LIVE_MEMORIES];  /* born in const-eval programs, ever */
@@ -53,8 +53,8 @@ int ttm_live_init(ttm_live *live, const ttm_profile *p) {
   *live = (ttm_live){.profile = p, .align = ttm_profile_alignment(p)};
   live->ranks = ttm_alloc_array(ttm_rank_rows(p), sizeof *live->ranks);
   live->costs = ttm_alloc_array(p->types.n, sizeof *live->costs);
-  live->alive = ttm_alloc_array(p->tensors.n / 64 + 1, sizeof *live->alive);
-  if (!live->ranks || !live->costs || !live->alive) return ttm_live_free(live), TTM_ENOMEM;
+  live->counted = ttm_alloc_array(p->tensors.n, sizeof *live->counted);
+  if (!live->ranks || !live->costs || !live->counted) return ttm_live_free(live), TTM_ENOMEM;
   for (size_t t = 0; t < p->types.n; t++) live->costs[t] = cost_of_type(&p->types.at[t], live->align);
   return TTM_OK;
 }
@@ -62,7 +62,7 @@ int ttm_live_init(ttm_live *live, const ttm_profile *p) {
 void ttm_live_free(ttm_live *live) {
   ttm_free(live->ranks);
   ttm_free(live->costs);
-  ttm_free(live->alive);
+  ttm_free(live->counted);
   *live = (ttm_live){0};
 }
 
@@ -79,33 +79,30 @@ static const struct ttm_live_cost *cost_of(const ttm_live *live, uint32_t tensor
   return &live->costs[type];
 }
 
-/* Const-eval results live in the cache; so do those of a load_cached whose program the log does not show. */
 static bool is_cached(const ttm_profile *p, uint32_t tensor) {
-  uint32_t birth = p->tensors.at[tensor].birth;
-  return p->ops.at[birth].flags & TTM_OP_CONST_EVAL || ttm_op_text_of(p, birth)->kind == TTM_OP_LOAD_CACHED;
+  return p->ops.at[p->tensors.at[tensor].birth].flags & TTM_OP_CONST_EVAL;
 }
 
-static bool is_alive(const ttm_live *live, uint32_t tensor) { return live->alive[tensor / 64] >> (tensor % 64) & 1; }
+/* In the sums now: what an earlier run returned is not, though nobody freed it. */
+static bool is_counted(const ttm_live *live, const struct ttm_live_rank *rank, uint32_t tensor) {
+  return live->counted[tensor] && (is_cached(live->profile, tensor) || live->counted[tensor] > rank->since);
+}
 
-static void bear(ttm_live *live, struct ttm_live_rank *rank, uint32_t tensor) {
+static void bear(ttm_live *live, struct ttm_live_rank *rank, uint32_t tensor, uint32_t op) {
   const struct ttm_live_cost *cost = cost_of(live, tensor);
-  if (!cost || is_alive(live, tensor)) return;
-  live->alive[tensor / 64] |= UINT64_C(1) << (tensor % 64);
+  if (!cost || is_counted(live, rank, tensor)) return;
+  live->counted[tensor] = op + 1;
   add(is_cached(live->profile, tensor) ? &rank->cached[cost->memory] : &rank->passing[cost->memory], cost);
 }
 
 static void release(ttm_live *live, struct ttm_live_rank *rank, uint32_t tensor) {
   if (tensor >= live->profile->tensors.n) return;
   tensor = live->profile->tensors.at[tensor].self;
-  if (tensor >= live->profile->tensors.n || !is_alive(live, tensor)) return;
+  if (tensor >= live->profile->tensors.n || !is_counted(live, rank, tensor)) return;
   const struct ttm_live_cost *cost = cost_of(live, tensor);
   if (!cost) return;
-  live->alive[tensor / 64] &= ~(UINT64_C(1) << (tensor % 64));
-  if (is_cached(live->profile, tensor)) {
-    subtract(&rank->cached[cost->memory], cost);
-  } else if (live->profile->tensors.at[tensor].birth >= rank->since) {
-    subtract(&rank->passing[cost->memory], cost);
-  }
+  live->counted[tensor] = 0;
+  subtract(is_cached(live->profile, tensor) ? &rank->cached[cost->memory] : &rank->passing[cost->memory], cost);
 }
 
 static const ttm_frame *frame_of(const ttm_profile *p, uint32_t op) {
@@ -140,7 +137,8 @@ static void bear_results(ttm_live *live, struct ttm_live_rank *rank, uint32_t op
     if (self >= p->tensors.n) continue;
     bool later = self != t && p->tensors.at[self].birth != TTM_NONE && p->tensors.at[self].birth > op;
     if (!later) {
-      bear(live, rank, self); /* again, when a cached tensor comes back that was thought freed */
+      /* A tensor may come back: out of the cache, though thought freed, or first seen as the result of a hit. */
+      bear(live, rank, self, op);
       continue;
     }
     const struct ttm_live_cost *cost = cost_of(live, self);
