@@ -87,7 +87,8 @@ int ttm_out_open(ttm_out *out, const char *path, ttm_error *err) {
     return out->fd < 0 ? refuse(out, errno, err) : TTM_OK;
   }
   int why = 0;
-  if (exists) why = access(path, W_OK) ? errno : follow_link(out); /* renaming would not ask for the file's own permission */
+  if (exists)
+    why = access(path, W_OK) ? errno : follow_link(out); /* renaming would not ask for the file's own permission */
   if (!why) why = open_temp(out);
   if (why) return refuse(out, why, err);
   if (exists) (void)!fchmod(out->fd, old.st_mode & 0777); /* best effort: keep what the owner allowed */
@@ -108,7 +109,7 @@ static int write_all(int fd, const char *p, size_t n) {
       p += done;
       n -= (size_t)done;
     } else if (done == 0) {
-      return ENOSPC; /* a file that takes nothing and names no reason */
+      return ENOSPC;                                      /* a file that takes nothing and names no reason */
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) { /* a shared terminal or pipe may have been set non-blocking */
       struct pollfd ready = {.fd = fd, .events = POLLOUT};
       if (poll(&ready, 1, -1) < 0 && errno != EINTR) return errno;
@@ -156,7 +157,8 @@ void ttm_out_abandon(ttm_out *out) {
 long ttm_out_temp_owner(const char *file_name) {
   ttm_view name = ttm_view_of(file_name);
   uint64_t pid, number;
-  bool ours = ttm_view_take(&name, TTM_LIT(TEMP_PREFIX)) && ttm_view_take_u64(&name, &pid) && ttm_view_take(&name, TTM_LIT("-")) &&
-              ttm_view_take_u64(&name, &number) && ttm_view_eq(name, TTM_LIT(TEMP_SUFFIX));
+  bool ours = ttm_view_take(&name, TTM_LIT(TEMP_PREFIX)) && ttm_view_take_u64(&name, &pid) &&
+              ttm_view_take(&name, TTM_LIT("-")) && ttm_view_take_u64(&name, &number) &&
+              ttm_view_eq(name, TTM_LIT(TEMP_SUFFIX));
   return ours && pid > 0 && pid <= INT32_MAX ? (long)pid : 0;
 }

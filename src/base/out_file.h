@@ -11,10 +11,10 @@
 typedef struct ttm_out {
   ttm_buf buf; /* not written yet */
   int fd;
-  int failed;  /* errno of the first write that failed; later ones do nothing */
-  char *path;  /* target, or what to call it in messages */
-  char *temp;  /* NULL when the bytes go straight to `fd` */
-  bool close;  /* `fd` is ours */
+  int failed; /* errno of the first write that failed; later ones do nothing */
+  char *path; /* target, or what to call it in messages */
+  char *temp; /* NULL when the bytes go straight to `fd` */
+  bool close; /* `fd` is ours */
   uint64_t written;
 } ttm_out;
 

@@ -17,20 +17,28 @@ static void put_key_known(ttm_buf *buf, const char *key, uint64_t value) {
 /* A figure in 0.001 MB; null for TTM_NONE. */
 static void put_key_milli(ttm_buf *buf, const char *key, uint32_t value) {
   ttm_buf_puts(buf, key);
-  if (value == TTM_NONE) ttm_json_null(buf);
-  else ttm_json_milli(buf, value);
+  if (value == TTM_NONE)
+    ttm_json_null(buf);
+  else
+    ttm_json_milli(buf, value);
 }
 
 /* ---- Input and memories ------------------------------------------------------------------------------------------- */
 
 static const char *log_kind_name(ttm_log_kind kind) {
   switch (kind) {
-    case TTM_LOG_FULL: return "\"full\"";
-    case TTM_LOG_BLOCKS: return "\"blocks\"";
-    case TTM_LOG_OPS: return "\"ops\"";
-    case TTM_LOG_SUBMIT: return "\"submit\"";
-    case TTM_LOG_INCIDENTS: return "\"incidents\"";
-    case TTM_LOG_NONE: break;
+    case TTM_LOG_FULL:
+      return "\"full\"";
+    case TTM_LOG_BLOCKS:
+      return "\"blocks\"";
+    case TTM_LOG_OPS:
+      return "\"ops\"";
+    case TTM_LOG_SUBMIT:
+      return "\"submit\"";
+    case TTM_LOG_INCIDENTS:
+      return "\"incidents\"";
+    case TTM_LOG_NONE:
+      break;
   }
   return "null";
 }
@@ -138,8 +146,10 @@ static void put_peaks(ttm_buf *buf, const ttm_findings *f) {
   for (ttm_memory m = 0; m < TTM_MEMORIES; m++) {
     ttm_buf_put(buf, m ? TTM_LIT(",\n") : TTM_LIT("\n"));
     ttm_json_memory_key(buf, m);
-    if (f->peak[m].known) put_peak(buf, f, &f->peak[m]);
-    else ttm_json_null(buf);
+    if (f->peak[m].known)
+      put_peak(buf, f, &f->peak[m]);
+    else
+      ttm_json_null(buf);
   }
   ttm_buf_char(buf, '}');
 }
@@ -160,8 +170,10 @@ static void put_consumers(ttm_buf *buf, const ttm_findings *f) {
       ttm_json_milli(buf, f->top[m][i].effect);
       ttm_json_raw(buf, ",\"allocated_before_MB\":");
       uint32_t state = f->profile->ops.at[op].state;
-      if (state != TTM_NONE && ttm_state_level(f->profile, state, m, &before)) ttm_json_milli(buf, before.allocated);
-      else ttm_json_null(buf);
+      if (state != TTM_NONE && ttm_state_level(f->profile, state, m, &before))
+        ttm_json_milli(buf, before.allocated);
+      else
+        ttm_json_null(buf);
       ttm_buf_char(buf, '}');
     }
     ttm_buf_char(buf, ']');
@@ -173,17 +185,23 @@ static void put_consumers(ttm_buf *buf, const ttm_findings *f) {
 
 static const char *incident_kind_name(ttm_incident_kind kind) {
   switch (kind) {
-    case TTM_INCIDENT_OOM: return "\"oom\"";
-    case TTM_INCIDENT_L1_CLASH: return "\"l1_clash\"";
-    case TTM_INCIDENT_L1_OVERFLOW: return "\"l1_overflow\"";
-    case TTM_INCIDENT_FATAL: break;
+    case TTM_INCIDENT_OOM:
+      return "\"oom\"";
+    case TTM_INCIDENT_L1_CLASH:
+      return "\"l1_clash\"";
+    case TTM_INCIDENT_L1_OVERFLOW:
+      return "\"l1_overflow\"";
+    case TTM_INCIDENT_FATAL:
+      break;
   }
   return "\"fatal\"";
 }
 
 static void put_text_or_null(ttm_buf *buf, ttm_view text) {
-  if (text.n) ttm_json_string(buf, text);
-  else ttm_json_null(buf);
+  if (text.n)
+    ttm_json_string(buf, text);
+  else
+    ttm_json_null(buf);
 }
 
 static void put_incident_numbers(ttm_buf *buf, const ttm_incident_text *what) {
@@ -282,8 +300,10 @@ static void put_leaks(ttm_buf *buf, const ttm_findings *f) {
     ttm_json_milli(buf, (int64_t)leak->per_run);
     put_key_u64(buf, ",\"runs_seen\":", leak->runs_seen);
     ttm_buf_char(buf, ',');
-    if (leak->op == TTM_NONE) ttm_json_raw(buf, "\"index\":null,\"mlir_op\":null,\"loc\":null,\"line\":null");
-    else ttm_json_op_members(buf, f, leak->op);
+    if (leak->op == TTM_NONE)
+      ttm_json_raw(buf, "\"index\":null,\"mlir_op\":null,\"loc\":null,\"line\":null");
+    else
+      ttm_json_op_members(buf, f, leak->op);
     ttm_json_raw(buf, ",\"confidence\":");
     put_text_or_null(buf, ttm_view_of(leak->confidence));
     ttm_buf_char(buf, '}');
@@ -310,11 +330,15 @@ static void put_padding_row(ttm_buf *buf, const ttm_findings *f, const ttm_paddi
   ttm_json_op_members(buf, f, row->op);
   put_key_u64(buf, ",\"result\":", row->result);
   ttm_json_raw(buf, ",\"shape\":");
-  if (type) ttm_json_shape(buf, &type->shape);
-  else ttm_json_null(buf);
+  if (type)
+    ttm_json_shape(buf, &type->shape);
+  else
+    ttm_json_null(buf);
   ttm_json_raw(buf, ",\"dtype\":");
-  if (type) ttm_json_string(buf, type->element);
-  else ttm_json_null(buf);
+  if (type)
+    ttm_json_string(buf, type->element);
+  else
+    ttm_json_null(buf);
   ttm_buf_char(buf, ',');
   put_sizes(buf, row->logical_bytes, row->stored_bytes);
   put_key_u64(buf, ",\"times\":", row->times);

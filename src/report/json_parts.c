@@ -2,8 +2,10 @@
 #include "report/json_parts.h"
 
 void ttm_json_id(ttm_buf *buf, const ttm_profile *p, uint32_t id) {
-  if (id) ttm_json_string(buf, ttm_profile_string(p, id));
-  else ttm_json_null(buf);
+  if (id)
+    ttm_json_string(buf, ttm_profile_string(p, id));
+  else
+    ttm_json_null(buf);
 }
 
 void ttm_json_memory_key(ttm_buf *buf, ttm_memory memory) {
@@ -38,6 +40,17 @@ void ttm_json_dims(ttm_buf *buf, const ttm_dims *dims) {
     ttm_buf_u64(buf, dims->at[i]);
   }
   ttm_buf_char(buf, ']');
+}
+
+void ttm_json_type_members(ttm_buf *buf, const ttm_profile *p, uint32_t type) {
+  if (type >= p->types.n || !p->types.at[type].is_tensor) {
+    ttm_json_raw(buf, ",\"shape\":null,\"dtype\":null");
+    return;
+  }
+  ttm_json_raw(buf, ",\"shape\":");
+  ttm_json_shape(buf, &p->types.at[type].tensor.shape);
+  ttm_json_raw(buf, ",\"dtype\":");
+  ttm_json_string(buf, p->types.at[type].tensor.element);
 }
 
 void ttm_json_op_members(ttm_buf *buf, const ttm_findings *f, uint32_t op) {

@@ -18,6 +18,9 @@ uint32_t ttm_const_eval_name(const ttm_profile *p, uint32_t frame);
 /* Number of a dense rank. */
 uint32_t ttm_rank_number(const ttm_profile *p, uint32_t rank);
 
+/* "shape":..,"dtype":.. of a type id, with a comma before each; nulls when it is no tensor. */
+void ttm_json_type_members(ttm_buf *buf, const ttm_profile *p, uint32_t type);
+
 /* "4000x256"; null for rank 0. */
 void ttm_json_shape(ttm_buf *buf, const ttm_dims *dims);
 /* [4000,256] */

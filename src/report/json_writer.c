@@ -34,7 +34,12 @@ static size_t utf8_length(ttm_view text, size_t i) {
   const unsigned char *p = (const unsigned char *)text.p + i;
   size_t left = text.n - i, length = p[0] < 0xC2 ? 0 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : p[0] < 0xF5 ? 4 : 0;
   if (!length || left < length) return 0;
-  unsigned char low = p[0] == 0xE0 ? 0xA0 : p[0] == 0xF0 ? 0x90 : 0x80, high = p[0] == 0xED ? 0x9F : p[0] == 0xF4 ? 0x8F : 0xBF;
+  unsigned char low = p[0] == 0xE0   ? 0xA0
+                      : p[0] == 0xF0 ? 0x90
+                                     : 0x80,
+                high = p[0] == 0xED   ? 0x9F
+                       : p[0] == 0xF4 ? 0x8F
+                                      : 0xBF;
   if (p[1] < low || p[1] > high) return 0;
   for (size_t k = 2; k < length; k++) {
     if ((p[k] & 0xC0) != 0x80) return 0;
@@ -97,8 +102,10 @@ void ttm_json_i64(ttm_buf *buf, int64_t value) {
 }
 
 void ttm_json_known(ttm_buf *buf, uint64_t value) {
-  if (value == UINT64_MAX) ttm_json_null(buf);
-  else ttm_buf_u64(buf, value);
+  if (value == UINT64_MAX)
+    ttm_json_null(buf);
+  else
+    ttm_buf_u64(buf, value);
 }
 
 /* A point and `width` digits of `fraction`, trailing zeros left out but never all of them. */

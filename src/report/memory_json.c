@@ -53,8 +53,10 @@ static void render_program(memory_writer *w, uint32_t id) {
   ttm_json_raw(text, ",\"program\":");
   ttm_json_id(text, w->p, frame ? frame->name : 0);
   ttm_json_raw(text, ",\"run\":");
-  if (frame) ttm_buf_u64(text, frame->run);
-  else ttm_json_null(text);
+  if (frame)
+    ttm_buf_u64(text, frame->run);
+  else
+    ttm_json_null(text);
   ttm_json_raw(text, ",\"rank\":");
   ttm_buf_u64(text, ttm_rank_number(w->p, frame ? frame->rank : 0));
   ttm_json_raw(text, ",\"const_eval_graph\":");
@@ -105,8 +107,9 @@ static void put_state(memory_writer *w, uint32_t state) {
 
 static void put_live(ttm_buf *buf, const ttm_live_sum *sum) {
   if (!sum->tensors && !sum->logical_bytes && !sum->stored_bytes) {
-    ttm_json_raw(buf, "{\"unpadded_bytes\":0,\"padded_bytes\":0,\"num_tensors\":0,\"unpadded_MB\":0.0,\"padded_MB\":0.0,"
-                      "\"overhead_MB\":0.0,\"overhead_pct\":0}");
+    ttm_json_raw(buf,
+                 "{\"unpadded_bytes\":0,\"padded_bytes\":0,\"num_tensors\":0,\"unpadded_MB\":0.0,\"padded_MB\":0.0,"
+                 "\"overhead_MB\":0.0,\"overhead_pct\":0}");
     return;
   }
   ttm_json_raw(buf, "{\"unpadded_bytes\":");

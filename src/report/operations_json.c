@@ -65,24 +65,34 @@ static void put_dtypes(ops_writer *w, ttm_list list) {
 
 static const char *buffer_name(ttm_buffer_kind kind) {
   switch (kind) {
-    case TTM_BUFFER_DRAM: return "\"dram\"";
-    case TTM_BUFFER_L1: return "\"l1\"";
-    case TTM_BUFFER_L1_SMALL: return "\"l1_small\"";
-    case TTM_BUFFER_TRACE: return "\"trace\"";
-    case TTM_BUFFER_SYSTEM: return "\"system_memory\"";
-    case TTM_BUFFER_NONE: break;
+    case TTM_BUFFER_DRAM:
+      return "\"dram\"";
+    case TTM_BUFFER_L1:
+      return "\"l1\"";
+    case TTM_BUFFER_L1_SMALL:
+      return "\"l1_small\"";
+    case TTM_BUFFER_TRACE:
+      return "\"trace\"";
+    case TTM_BUFFER_SYSTEM:
+      return "\"system_memory\"";
+    case TTM_BUFFER_NONE:
+      break;
   }
   return "null";
 }
 
 static void put_bank_bytes(ops_writer *w, const ttm_tensor_type *type) {
-  static const uint8_t memory_of[] = {
-      [TTM_BUFFER_DRAM] = TTM_DRAM, [TTM_BUFFER_L1] = TTM_L1, [TTM_BUFFER_L1_SMALL] = TTM_L1_SMALL, [TTM_BUFFER_TRACE] = TTM_TRACE};
+  static const uint8_t memory_of[] = {[TTM_BUFFER_DRAM] = TTM_DRAM,
+                                      [TTM_BUFFER_L1] = TTM_L1,
+                                      [TTM_BUFFER_L1_SMALL] = TTM_L1_SMALL,
+                                      [TTM_BUFFER_TRACE] = TTM_TRACE};
   bool on_device = type->has_layout && type->buffer != TTM_BUFFER_NONE && type->buffer != TTM_BUFFER_SYSTEM;
   uint32_t banks = on_device ? w->banks[memory_of[type->buffer]] : 0;
   ttm_json_raw(w->buf, ",\"bytes_per_bank\":");
-  if (banks) ttm_buf_u64(w->buf, ttm_tensor_bank_bytes(type, banks, w->align));
-  else ttm_json_null(w->buf);
+  if (banks)
+    ttm_buf_u64(w->buf, ttm_tensor_bank_bytes(type, banks, w->align));
+  else
+    ttm_json_null(w->buf);
 }
 
 static void put_tiles(ops_writer *w, const ttm_tensor_type *type) {
@@ -126,15 +136,19 @@ static void put_layouts(ops_writer *w, const ttm_text *text) {
   uint32_t first = 0;
   while (first < text->outputs.n && !type_at(w->p, text->outputs, first)->is_tensor) first++;
   ttm_json_raw(w->buf, ",\"output_layout_info\":");
-  if (first < text->outputs.n) put_layout(w, &type_at(w->p, text->outputs, first)->tensor);
-  else ttm_json_null(w->buf);
+  if (first < text->outputs.n)
+    put_layout(w, &type_at(w->p, text->outputs, first)->tensor);
+  else
+    ttm_json_null(w->buf);
   if (text->outputs.n < 2) return;
   ttm_json_raw(w->buf, ",\"output_layouts\":");
   for (uint32_t i = 0; i < text->outputs.n; i++) {
     const ttm_type *type = type_at(w->p, text->outputs, i);
     ttm_buf_char(w->buf, i ? ',' : '[');
-    if (type->is_tensor) put_layout(w, &type->tensor);
-    else ttm_json_null(w->buf);
+    if (type->is_tensor)
+      put_layout(w, &type->tensor);
+    else
+      ttm_json_null(w->buf);
   }
   ttm_buf_char(w->buf, ']');
 }
@@ -161,8 +175,10 @@ static void put_text(ops_writer *w, const ttm_text *text) {
   ttm_json_raw(buf, ",\"inputs\":");
   put_operands(w, text->operands);
   ttm_json_raw(buf, ",\"attributes\":");
-  if (text->has_attributes) ttm_json_string(buf, ttm_profile_string(w->p, text->attributes));
-  else ttm_json_null(buf);
+  if (text->has_attributes)
+    ttm_json_string(buf, ttm_profile_string(w->p, text->attributes));
+  else
+    ttm_json_null(buf);
   if (text->synthetic) {
     ttm_json_raw(buf, ",\"input_types\":null,\"output_type\":null"); /* there was no operation line to say */
   } else {
@@ -205,17 +221,11 @@ static void put_cached_text(ops_writer *w, uint32_t id) {
 static void put_weight(ops_writer *w, uint32_t index) {
   const ttm_registry_entry *entry = &w->f->registry.entries.at[index];
   const ttm_graph_arg *arg = &w->p->graphs.at[entry->graph].args.at[entry->arg];
-  const ttm_type *type = &w->p->types.at[arg->type];
   ttm_json_raw(w->buf, "{\"registry_index\":");
   ttm_buf_u64(w->buf, index);
   ttm_json_raw(w->buf, ",\"name\":");
   ttm_json_id(w->buf, w->p, arg->name ? arg->name : arg->ssa);
-  ttm_json_raw(w->buf, ",\"shape\":");
-  if (type->is_tensor) ttm_json_shape(w->buf, &type->tensor.shape);
-  else ttm_json_null(w->buf);
-  ttm_json_raw(w->buf, ",\"dtype\":");
-  if (type->is_tensor) ttm_json_string(w->buf, type->tensor.element);
-  else ttm_json_null(w->buf);
+  ttm_json_type_members(w->buf, w->p, arg->type);
   ttm_json_raw(w->buf, ",\"bytes\":");
   ttm_buf_u64(w->buf, entry->bytes);
   ttm_buf_char(w->buf, '}');

@@ -6,25 +6,24 @@
 
 static ttm_view kind_name(uint8_t kind) {
   switch (kind) {
-    case TTM_ARG_INPUT: return TTM_LIT("input");
-    case TTM_ARG_PARAMETER: return TTM_LIT("parameter");
-    case TTM_ARG_CONSTANT: return TTM_LIT("constant");
-    case TTM_ARG_DEFAULT: return TTM_LIT("default");
-    default: return TTM_LIT("unknown");
+    case TTM_ARG_INPUT:
+      return TTM_LIT("input");
+    case TTM_ARG_PARAMETER:
+      return TTM_LIT("parameter");
+    case TTM_ARG_CONSTANT:
+      return TTM_LIT("constant");
+    case TTM_ARG_DEFAULT:
+      return TTM_LIT("default");
+    default:
+      return TTM_LIT("unknown");
   }
 }
 
-static void put_type(ttm_buf *buf, const ttm_profile *p, const ttm_graph_arg *arg) {
-  const ttm_type *type = &p->types.at[arg->type], *local = &p->types.at[arg->local_type];
-  ttm_json_raw(buf, ",\"shape\":");
-  if (type->is_tensor) ttm_json_shape(buf, &type->tensor.shape);
-  else ttm_json_null(buf);
-  ttm_json_raw(buf, ",\"dtype\":");
-  if (type->is_tensor) ttm_json_string(buf, type->tensor.element);
-  else ttm_json_null(buf);
-  if (arg->local_type == arg->type || !local->is_tensor) return;
-  ttm_json_raw(buf, ",\"local_shape\":"); /* what one device holds: `bytes` counts this one */
-  ttm_json_shape(buf, &local->tensor.shape);
+/* On a mesh the signature has the global shape; `bytes` counts what one device holds. */
+static void put_local_shape(ttm_buf *buf, const ttm_profile *p, const ttm_graph_arg *arg) {
+  if (arg->local_type == arg->type || arg->local_type >= p->types.n || !p->types.at[arg->local_type].is_tensor) return;
+  ttm_json_raw(buf, ",\"local_shape\":");
+  ttm_json_shape(buf, &p->types.at[arg->local_type].tensor.shape);
 }
 
 static void put_entry(ttm_buf *buf, const ttm_findings *f, uint32_t index) {
@@ -39,7 +38,8 @@ static void put_entry(ttm_buf *buf, const ttm_findings *f, uint32_t index) {
   ttm_json_id(buf, p, arg->name ? arg->name : arg->ssa);
   ttm_json_raw(buf, ",\"type\":");
   ttm_json_string(buf, kind_name(arg->kind));
-  put_type(buf, p, arg);
+  ttm_json_type_members(buf, p, arg->type);
+  put_local_shape(buf, p, arg);
   ttm_json_raw(buf, ",\"bytes\":");
   ttm_buf_u64(buf, entry->bytes);
   ttm_json_raw(buf, ",\"bytes_MB\":");

@@ -85,8 +85,10 @@ static contents look_into(const char *path, const char *name, ttm_folder_ours *o
   if (!dir) return (contents){.unknown = true};
   for (struct dirent *entry; (entry = readdir(dir));) {
     if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-    if (entry_is_ours(path, entry->d_name, name, ours)) found.ours++;
-    else found.others++;
+    if (entry_is_ours(path, entry->d_name, name, ours))
+      found.ours++;
+    else
+      found.others++;
   }
   closedir(dir);
   return found;
@@ -116,7 +118,8 @@ static long folder_owner(const char *file) {
   if (!mark) return 0;
   ttm_view rest = ttm_view_of(mark + sizeof TEMP_MARK - 1);
   uint64_t pid, number;
-  bool whole = ttm_view_take_u64(&rest, &pid) && ttm_view_take(&rest, TTM_LIT("-")) && ttm_view_take_u64(&rest, &number) && !rest.n;
+  bool whole = ttm_view_take_u64(&rest, &pid) && ttm_view_take(&rest, TTM_LIT("-")) &&
+               ttm_view_take_u64(&rest, &number) && !rest.n;
   return whole && pid > 0 && pid <= INT32_MAX ? (long)pid : 0;
 }
 
@@ -137,8 +140,10 @@ void ttm_folder_clean(const char *folder, ttm_folder_ours *ours) {
     long file_owner = ttm_out_temp_owner(entry->d_name), owner = file_owner ? file_owner : folder_owner(entry->d_name);
     char *path = owner ? ttm_folder_join(folder, entry->d_name, "") : NULL;
     if (path && is_abandoned(path, owner)) {
-      if (file_owner) unlink(path);
-      else if (ours) remove_ours(path, NULL, ours);
+      if (file_owner)
+        unlink(path);
+      else if (ours)
+        remove_ours(path, NULL, ours);
     }
     ttm_free(path);
   }
@@ -176,7 +181,8 @@ static int check_target(const char *target, const char *name, ttm_folder_ours *o
   contents found = S_ISDIR(st.st_mode) ? look_into(target, name, ours) : (contents){.others = 1};
   if (found.unknown) return cannot("read", target, err);
   if (!found.others || found.ours) return TTM_OK;
-  return ttm_error_set(err, TTM_EUSAGE, "%s is there already and is no report; it was left alone. Choose another folder.", target);
+  return ttm_error_set(err, TTM_EUSAGE,
+                       "%s is there already and is no report; it was left alone. Choose another folder.", target);
 }
 
 /* Makes `.name.tmp-<pid>-<n>` in the target's folder. */
@@ -187,8 +193,8 @@ static int make_hidden(ttm_fresh *fresh, ttm_error *err) {
   fresh->path = ttm_alloc(size);
   if (!fresh->path) return ttm_error_nomem(err);
   for (int i = 0; i < TRIES; i++) {
-    snprintf(fresh->path, size, "%.*s.%.*s" TEMP_MARK "%ld-%d", parent, fresh->target, NAME_LIMIT, fresh->target + parent,
-             (long)getpid(), i);
+    snprintf(fresh->path, size, "%.*s.%.*s" TEMP_MARK "%ld-%d", parent, fresh->target, NAME_LIMIT,
+             fresh->target + parent, (long)getpid(), i);
     if (mkdir(fresh->path, 0777) == 0) {
       fresh->lock = open(fresh->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
       if (fresh->lock >= 0) (void)!flock(fresh->lock, LOCK_EX | LOCK_NB);
@@ -245,8 +251,10 @@ static int swap_by_hand(ttm_fresh *fresh, const char *name, ttm_folder_ours *our
   char *kept = keep_as_old(fresh->target, fresh->target);
   if (!kept) return -1;
   int result = rename(fresh->path, fresh->target), why = errno;
-  if (result == 0) remove_ours(kept, name, ours);
-  else (void)!rename(kept, fresh->target);
+  if (result == 0)
+    remove_ours(kept, name, ours);
+  else
+    (void)!rename(kept, fresh->target);
   ttm_free(kept);
   errno = why;
   return result;
@@ -269,8 +277,10 @@ static int place(ttm_fresh *fresh, const char *name, ttm_folder_ours *ours) {
 
 int ttm_fresh_place(ttm_fresh *fresh, const char *name, ttm_folder_ours *ours, ttm_error *err) {
   int code = place(fresh, name, ours) ? cannot("put the report at", fresh->target, err) : TTM_OK;
-  if (code) ttm_fresh_abandon(fresh, name, ours);
-  else forget(fresh);
+  if (code)
+    ttm_fresh_abandon(fresh, name, ours);
+  else
+    forget(fresh);
   return code;
 }
 

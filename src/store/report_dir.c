@@ -43,7 +43,8 @@ static int check_names(const char *folder, const char *name, ttm_error *err) {
   if (!folder || !*folder) return ttm_error_set(err, TTM_EUSAGE, "no folder was given for the report");
   bool usable = name && *name && !strchr(name, '/') && strlen(name) <= NAME_LIMIT;
   if (usable) return TTM_OK;
-  return ttm_error_set(err, TTM_EUSAGE, "\"%.80s\" cannot be the name of a report: it must be 1 to %d bytes without \"/\"",
+  return ttm_error_set(err, TTM_EUSAGE,
+                       "\"%.80s\" cannot be the name of a report: it must be 1 to %d bytes without \"/\"",
                        name ? name : "", (int)NAME_LIMIT);
 }
 
@@ -72,14 +73,16 @@ static int write_files(const ttm_findings *f, const char *folder, const char *na
     if (FILES[i].write && !(leave_out & FILES[i].bit)) code = write_one(f, folder, name, &FILES[i], &outs[i], err);
   }
   for (size_t i = 0; i < FILE_COUNT; i++) {
-    if (!code && outs[i].path) code = ttm_out_close(&outs[i], err);
-    else ttm_out_abandon(&outs[i]);
+    if (!code && outs[i].path)
+      code = ttm_out_close(&outs[i], err);
+    else
+      ttm_out_abandon(&outs[i]);
   }
   return code;
 }
 
-int ttm_report_files_write(const ttm_findings *f, const char *folder, const char *name, const ttm_report_options *options,
-                           ttm_error *err) {
+int ttm_report_files_write(const ttm_findings *f, const char *folder, const char *name,
+                           const ttm_report_options *options, ttm_error *err) {
   int code = check_names(folder, name, err);
   if (!code) code = ttm_folder_make(folder, err);
   if (code) return code;
@@ -147,7 +150,8 @@ static bool put_home(ttm_buf *out) {
   }
   char text[4096];
   struct passwd entry, *found = NULL;
-  if (getpwuid_r(getuid(), &entry, text, sizeof text, &found) || !found || !found->pw_dir || !*found->pw_dir) return false;
+  if (getpwuid_r(getuid(), &entry, text, sizeof text, &found) || !found || !found->pw_dir || !*found->pw_dir)
+    return false;
   ttm_buf_puts(out, found->pw_dir);
   return true;
 }
@@ -167,11 +171,11 @@ int ttm_report_root(ttm_buf *out, ttm_error *err) {
 
 /* ---- Public ------------------------------------------------------------------------------------------------------- */
 
-typedef int folder_writer(const ttm_findings *f, const char *folder, const char *name, const ttm_report_options *options,
-                          ttm_error *err);
+typedef int folder_writer(const ttm_findings *f, const char *folder, const char *name,
+                          const ttm_report_options *options, ttm_error *err);
 
-static int write_profile(const ttm_profile *profile, const char *folder, const char *name, const ttm_report_options *options,
-                         ttm_error *err, folder_writer *write) {
+static int write_profile(const ttm_profile *profile, const char *folder, const char *name,
+                         const ttm_report_options *options, ttm_error *err, folder_writer *write) {
   ttm_findings *findings;
   int code = ttm_findings_make(&findings, profile, err);
   if (code) return code;
@@ -180,12 +184,12 @@ static int write_profile(const ttm_profile *profile, const char *folder, const c
   return code;
 }
 
-int ttm_report_write_dir(const ttm_profile *profile, const char *folder, const char *name, const ttm_report_options *options,
-                         ttm_error *err) {
+int ttm_report_write_dir(const ttm_profile *profile, const char *folder, const char *name,
+                         const ttm_report_options *options, ttm_error *err) {
   return write_profile(profile, folder, name, options, err, ttm_report_dir_write);
 }
 
-int ttm_report_write_files(const ttm_profile *profile, const char *folder, const char *name, const ttm_report_options *options,
-                           ttm_error *err) {
+int ttm_report_write_files(const ttm_profile *profile, const char *folder, const char *name,
+                           const ttm_report_options *options, ttm_error *err) {
   return write_profile(profile, folder, name, options, err, ttm_report_files_write);
 }

@@ -21,7 +21,7 @@ int ttm_report_dir_write(const ttm_findings *f, const char *folder, const char *
                          ttm_error *err);
 
 /* Writes the files straight into `folder`, each under a temporary name first; other files there are left alone. */
-int ttm_report_files_write(const ttm_findings *f, const char *folder, const char *name, const ttm_report_options *options,
-                           ttm_error *err);
+int ttm_report_files_write(const ttm_findings *f, const char *folder, const char *name,
+                           const ttm_report_options *options, ttm_error *err);
 
 #endif

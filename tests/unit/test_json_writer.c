@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/json_writer.h"
+
+#include <math.h>
+
+#include "unit.h"
+
+/* Runs `call` (which appends to `buf`) and compares. */
+#define assert_json(call, literal)            \
+  do {                                        \
+    ttm_buf json_buf = {0}, *buf = &json_buf; \
+    call;                                     \
+    assert_view(ttm_buf_view(buf), literal);  \
+    ttm_buf_free(buf);                        \
+  } while (0)
+
+static void assert_string(ttm_view text, ttm_view want) {
+  ttm_view exact = heap_view(text); /* ASan sees a read past the end */
+  ttm_buf buf = {0};
+  ttm_json_string(&buf, exact);
+  assert_int_equal(buf.n, want.n);
+  assert_memory_equal(buf.at, want.p, want.n);
+  ttm_buf_free(&buf);
+  free((char *)exact.p);
+}
+
+#define assert_escaped(in, out) assert_string(TTM_LIT(in), TTM_LIT(out))
+
+static void escapes_what_json_must_not_hold(void **state) {
+  (void)state;
+  assert_escaped("", "\"\"");
+  assert_escaped("plain text of more than eight bytes", "\"plain text of more than eight bytes\"");
+  assert_escaped("a\"b\\c", "\"a\\\"b\\\\c\"");
+  assert_escaped("\n\r\t", "\"\\n\\r\\t\"");
+  assert_escaped("\0\x01\x1b[31m\x1f", "\"\\u0000\\u0001\\u001b[31m\\u001f\"");
+  assert_escaped("\x7f/", "\"\x7f/\"");
+  assert_escaped("1234567\"12345678\\", "\"1234567\\\"12345678\\\\\""); /* at the ends of eight bytes */
+}
+
+static void keeps_valid_utf8(void **state) {
+  (void)state;
+  assert_escaped("\xC2\x80 \xDF\xBF \xE0\xA0\x80 \xED\x9F\xBF \xEE\x80\x80 \xF0\x90\x80\x80 \xF4\x8F\xBF\xBF",
+                 "\"\xC2\x80 \xDF\xBF \xE0\xA0\x80 \xED\x9F\xBF \xEE\x80\x80 \xF0\x90\x80\x80 \xF4\x8F\xBF\xBF\"");
+  assert_escaped("a\xE2\x80\xA8z\xE2\x80\xA9", "\"a\\u2028z\\u2029\"");
+  assert_escaped("\xE2\x80\xA7\xE2\x80\xAA", "\"\xE2\x80\xA7\xE2\x80\xAA\"");
+}
+
+#define FFFD "\xEF\xBF\xBD"
+
+static void replaces_what_is_no_utf8(void **state) {
+  (void)state;
+  assert_escaped("\x80", "\"" FFFD "\"");
+  assert_escaped("\xC0\xAF", "\"" FFFD FFFD "\"");                   /* overlong */
+  assert_escaped("\xE0\x9F\xBF", "\"" FFFD FFFD FFFD "\"");          /* overlong */
+  assert_escaped("\xED\xA0\x80", "\"" FFFD FFFD FFFD "\"");          /* surrogate */
+  assert_escaped("\xF4\x90\x80\x80", "\"" FFFD FFFD FFFD FFFD "\""); /* beyond U+10FFFF */
+  assert_escaped("\xF8\xFF", "\"" FFFD FFFD "\"");
+  assert_escaped("ab\xE2\x80", "\"ab" FFFD FFFD "\""); /* cut at the end */
+  assert_escaped("\xE2\x80\"", "\"" FFFD FFFD "\\\"\"");
+}
+
+/* Every byte, at every offset within a word: copied exactly when it may be, and never a raw control character. */
+static void any_bytes_give_ascii_or_utf8(void **state) {
+  (void)state;
+  for (unsigned a = 0; a < 256; a++) {
+    for (unsigned offset = 0; offset < 9; offset++) {
+      char text[10] = "aaaaaaaaa";
+      text[offset] = (char)a;
+      ttm_buf buf = {0};
+      ttm_json_string(&buf, (ttm_view){text, 9});
+      bool same = a >= 0x20 && a < 0x80 && a != '"' && a != '\\';
+      assert_int_equal(buf.n == 11, same);
+      assert_int_equal(buf.at[0], '"');
+      assert_int_equal(buf.at[buf.n - 1], '"');
+      for (size_t i = 1; i + 1 < buf.n; i++) assert_true((unsigned char)buf.at[i] >= 0x20);
+      ttm_buf_free(&buf);
+    }
+  }
+}
+
+static void prints_thousandths_like_python(void **state) {
+  (void)state;
+  assert_json(ttm_json_milli(buf, 0), "0.0");
+  assert_json(ttm_json_milli(buf, 430), "0.43");
+  assert_json(ttm_json_milli(buf, 1021169), "1021.169");
+  assert_json(ttm_json_milli(buf, 1000), "1.0");
+  assert_json(ttm_json_milli(buf, 1001), "1.001");
+  assert_json(ttm_json_milli(buf, 10), "0.01");
+  assert_json(ttm_json_milli(buf, -1), "-0.001");
+  assert_json(ttm_json_milli(buf, -163500), "-163.5");
+  assert_json(ttm_json_milli(buf, INT64_MIN), "-9223372036854775.808");
+}
+
+static void prints_bytes_as_exact_mib(void **state) {
+  (void)state;
+  assert_json(ttm_json_mib(buf, 0), "0.0");
+  assert_json(ttm_json_mib(buf, 1048576), "1.0");
+  assert_json(ttm_json_mib(buf, 393216), "0.375");
+  assert_json(ttm_json_mib(buf, 5260288), "5.0166015625");
+  assert_json(ttm_json_mib(buf, 4786048), "4.5643310546875");
+  assert_json(ttm_json_mib(buf, 1), "0.00000095367431640625");
+  assert_json(ttm_json_mib(buf, UINT64_MAX), "17592186044415.99999904632568359375");
+  assert_json(ttm_json_mib_diff(buf, 1048576, 1572864), "-0.5");
+  assert_json(ttm_json_mib_diff(buf, 1572864, 1048576), "0.5");
+}
+
+static void prints_percentages(void **state) {
+  (void)state;
+  assert_json(ttm_json_percent(buf, 5, 5, 5), "0.0");
+  assert_json(ttm_json_percent(buf, 3, 1, 2), "100.0");
+  assert_json(ttm_json_percent(buf, 1, 0, 3), "33.333333333333333");
+  assert_json(ttm_json_percent(buf, 2, 0, 3), "66.666666666666667");
+  assert_json(ttm_json_percent(buf, 1, 2, 8), "-12.5");
+  assert_json(ttm_json_percent(buf, 1, 0, 0), "0.0");
+  assert_json(ttm_json_percent(buf, UINT64_MAX, 1, UINT64_MAX), "100.0");         /* rounds up to the next unit */
+  assert_json(ttm_json_percent(buf, UINT64_MAX, 0, 1), "18446744073709551615.0"); /* absurd, but valid */
+}
+
+static void prints_doubles_shortest(void **state) {
+  (void)state;
+  assert_json(ttm_json_double(buf, 0), "0.0");
+  assert_json(ttm_json_double(buf, 0.1), "0.1");
+  assert_json(ttm_json_double(buf, 0.4547454892181312), "0.4547454892181312");
+  assert_json(ttm_json_double(buf, 0.1 + 0.2), "0.30000000000000004");
+  assert_json(ttm_json_double(buf, -3), "-3.0");
+  assert_json(ttm_json_double(buf, 1e300), "1e+300");
+  assert_json(ttm_json_double(buf, (double)NAN), "null");
+  assert_json(ttm_json_double(buf, (double)INFINITY), "null");
+}
+
+static void prints_integers_and_gaps(void **state) {
+  (void)state;
+  assert_json(ttm_json_i64(buf, INT64_MIN), "-9223372036854775808");
+  assert_json(ttm_json_i64(buf, 7), "7");
+  assert_json(ttm_json_known(buf, UINT64_MAX), "null");
+  assert_json(ttm_json_known(buf, 0), "0");
+  assert_json((ttm_json_bool(buf, true), ttm_json_bool(buf, false), ttm_json_null(buf)), "truefalsenull");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(escapes_what_json_must_not_hold),
+      cmocka_unit_test(keeps_valid_utf8),
+      cmocka_unit_test(replaces_what_is_no_utf8),
+      cmocka_unit_test(any_bytes_give_ascii_or_utf8),
+      cmocka_unit_test(prints_thousandths_like_python),
+      cmocka_unit_test(prints_bytes_as_exact_mib),
+      cmocka_unit_test(prints_percentages),
+      cmocka_unit_test(prints_doubles_shortest),
+      cmocka_unit_test(prints_integers_and_gaps),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
