@@ -24,5 +24,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
   }
   ttm_incident_is_header(line);
+  if (ttm_incident_parse_info(line, &incident)) {
+    if (!incident.text.n) abort();
+    check_inside(line, incident.text);
+  }
   return 0;
 }

@@ -300,7 +300,7 @@ static ttm_view cut_glue(ttm_view prefix, ttm_view text) {
   return skip_back(text);
 }
 
-/* After the numbers come at most a full stop and hints in whole sentences ("The L1_SMALL region is 0 B because ..."). */
+/* After the numbers come at most a full stop and hints in whole sentences ("The L1_SMALL region is 0 B because"). */
 static ttm_view with_hints(ttm_view prefix, ttm_view sentence, ttm_view rest) {
   rest = without_source(cut_glue(prefix, rest));
   if (!rest.n || rest.p[0] != '.') return sentence;
