@@ -34,8 +34,7 @@ static char *copy_text(const char *text, size_t n) {
   return copy;
 }
 
-static int cannot(const char *what, const char *path, ttm_error *err) {
-  int why = errno;
+static int cannot(const char *what, const char *path, int why, ttm_error *err) {
   return ttm_error_set(err, TTM_EIO, "cannot %s %s: %s", what, path, strerror(why));
 }
 
@@ -52,13 +51,10 @@ int ttm_folder_make(const char *folder, ttm_error *err) {
     if (*c && *c != '/') continue;
     char end = *c;
     *c = 0;
-    if (mkdir(path, 0777) && errno != EEXIST && !is_folder(path)) code = cannot("make folder", path, err);
+    int why = mkdir(path, 0777) ? errno : 0; /* other than EEXIST on a read-only system, though the folder is there */
+    if (why && !is_folder(path)) code = cannot("make folder", path, why == EEXIST ? ENOTDIR : why, err);
     *c = end;
     if (!end) break;
-  }
-  if (!code && !is_folder(path)) {
-    errno = ENOTDIR;
-    code = cannot("use", path, err);
   }
   ttm_free(path);
   return code;
@@ -179,7 +175,7 @@ static int check_target(const char *target, const char *name, ttm_folder_ours *o
   }
   if (lstat(target, &st)) return TTM_OK;
   contents found = S_ISDIR(st.st_mode) ? look_into(target, name, ours) : (contents){.others = 1};
-  if (found.unknown) return cannot("read", target, err);
+  if (found.unknown) return cannot("read", target, errno, err);
   if (!found.others || found.ours) return TTM_OK;
   return ttm_error_set(err, TTM_EUSAGE,
                        "%s is there already and is no report; it was left alone. Choose another folder.", target);
@@ -202,7 +198,7 @@ static int make_hidden(ttm_fresh *fresh, ttm_error *err) {
     }
     if (errno != EEXIST) break;
   }
-  return cannot("make folder", fresh->path, err);
+  return cannot("make folder", fresh->path, errno, err);
 }
 
 int ttm_fresh_open(ttm_fresh *fresh, const char *target, const char *name, ttm_folder_ours *ours, ttm_error *err) {
@@ -276,7 +272,7 @@ static int place(ttm_fresh *fresh, const char *name, ttm_folder_ours *ours) {
 }
 
 int ttm_fresh_place(ttm_fresh *fresh, const char *name, ttm_folder_ours *ours, ttm_error *err) {
-  int code = place(fresh, name, ours) ? cannot("put the report at", fresh->target, err) : TTM_OK;
+  int code = place(fresh, name, ours) ? cannot("put the report at", fresh->target, errno, err) : TTM_OK;
   if (code)
     ttm_fresh_abandon(fresh, name, ours);
   else
