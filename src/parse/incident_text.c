@@ -115,7 +115,7 @@ static bool anchor_in(ttm_view v, size_t from, size_t to) {
 }
 
 /* Called for every line nobody else wants, so it looks at 64 bytes at once and allocates nothing. */
-static bool may_hold_incident(ttm_view v) {
+bool ttm_incident_is_possible(ttm_view v) {
   enum { STEP = sizeof(lanes), WIDE = 4 * STEP, READ = STEP + 2 };
   if (v.n < READ) return anchor_in(v, 0, v.n);
   size_t i = 0;
@@ -438,7 +438,7 @@ static bool find_marked(ttm_view line, ttm_incident_text *out) {
 }
 
 bool ttm_incident_parse(ttm_view line, ttm_incident_text *out) {
-  if (!may_hold_incident(line)) return false;
+  if (!ttm_incident_is_possible(line)) return false;
   if (find_sentence(line, out) || find_marked(line, out)) return true;
   return find_level(line, TTM_LIT("FATAL"), false, out) || find_level(line, TTM_LIT("critical"), true, out);
 }
@@ -464,13 +464,13 @@ static ttm_view without_wrapper(ttm_view v) {
 }
 
 bool ttm_incident_parse_info(ttm_view line, ttm_incident_text *out) {
-  if (may_hold_incident(line) && find_sentence(line, out)) return true;
+  if (ttm_incident_is_possible(line) && find_sentence(line, out)) return true;
   ttm_view text = without_wrapper(line);
   return text.n && is_fatal(text, 0, out);
 }
 
 bool ttm_incident_is_header(ttm_view line) {
-  if (!may_hold_incident(line)) return false;
+  if (!ttm_incident_is_possible(line)) return false;
   static const ttm_view marks[] = {TTM_LIT("TT_FATAL @ "), TTM_LIT("TT_THROW @ "), TTM_LIT("TT_ASSERT @ ")};
   for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
     size_t at = ttm_view_find(line, marks[i]);

@@ -34,6 +34,10 @@ typedef struct ttm_incident_text {
   bool dataflow;         /* dataflow buffers instead of circular buffers */
 } ttm_incident_text;
 
+/* The cheap first look (64 bytes at a time): false means that neither ttm_incident_parse nor ttm_incident_is_header can
+ * say yes. Both ask it themselves; a caller that wants both asks once. */
+bool ttm_incident_is_possible(ttm_view line);
+
 /* Looks for an incident anywhere in one line (prefixes and colour already stripped or not). Recognises every wording
  * and era of spec tt-metal.md 2.1 and 2.2 (both buffer words, both core-range spellings, "only", the "after
  * considering dependencies" form, "Cannot allocate at an address below", hints after the closing parenthesis), and as

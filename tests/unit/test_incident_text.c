@@ -352,6 +352,9 @@ static void headers(void **state) {
   assert_false(ttm_incident_is_header(TTM_LIT("LOG_ASSERT @ /p/a.cpp:5: x"))); /* no "info:" follows this one */
   assert_false(ttm_incident_is_header(TTM_LIT("'TT_FATAL @ /p/a.cpp:5: x\\ninfo:\\nAll on one line\\n'")));
   assert_false(ttm_incident_is_header(TTM_LIT("")));
+  assert_true(ttm_incident_is_possible(TTM_LIT("RuntimeError: TT_THROW @ ../program.cpp:2624: tt::exception")));
+  assert_false(
+      ttm_incident_is_possible(TTM_LIT("%0 = ttnn.add(%1, %2) : an ordinary line, longer than one step of the scan")));
 }
 
 static void lines_after_info(void **state) {
