@@ -11,12 +11,12 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 WORK = os.path.join(ROOT, "build", "bench")
 TTMEM = os.environ.get("TTMEM", os.path.join(ROOT, "build", "bin", "ttmem"))
 GEN_LOG = os.environ.get("GEN_LOG", os.path.join(ROOT, "build", "release", "bench", "gen_log"))
+MEASURE = os.path.join(ROOT, "build", "release", "bench", "measure")
 ENV = dict(os.environ, LC_ALL="C", TTMEM_HOME=os.path.join(WORK, "home"))
 
 
@@ -29,19 +29,17 @@ class Run:
         self.rss = 0
 
     def once(self):
-        errors = os.path.join(WORK, "stderr")
-        with open(os.devnull, "wb") as null, open(errors, "wb") as err:
-            start = time.perf_counter()
-            child = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=null, stderr=err, env=ENV)
-            # wait4 gives the peak of this child alone; getrusage(RUSAGE_CHILDREN) would give the largest so far.
-            _, status, usage = os.wait4(child.pid, 0)
-            seconds = time.perf_counter() - start
-        child.returncode = os.waitstatus_to_exitcode(status)
-        if child.returncode != 0:
+        errors, result = os.path.join(WORK, "stderr"), os.path.join(WORK, "measured")
+        with open(errors, "wb") as err:
+            done = subprocess.run([MEASURE, result, *self.command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=err,
+                                  env=ENV)
+        if done.returncode != 0:
             with open(errors, errors="replace") as err:
-                sys.exit(f"bench: {' '.join(self.command)}: exit {child.returncode}\n{err.read()[-2000:]}")
-        self.seconds = min(self.seconds, seconds)
-        self.rss = max(self.rss, usage.ru_maxrss * 1024)
+                sys.exit(f"bench: {' '.join(self.command)}: exit {done.returncode}\n{err.read()[-2000:]}")
+        with open(result) as file:
+            seconds, rss = file.read().split()
+        self.seconds = min(self.seconds, float(seconds))
+        self.rss = max(self.rss, int(rss))
 
 
 def measure(rounds, *runs):
@@ -69,8 +67,7 @@ def log_file(name, *options):
 
 
 def warm(path):
-    """Into the page cache, and how many operations it holds. By grep, to keep this process small: Linux counts the memory a
-    child shares with its parent before exec into the child's peak."""
+    """Into the page cache, and how many operations it holds."""
     found = subprocess.run(["grep", "-acF", "Executing operation:", path], stdout=subprocess.PIPE, env=ENV)
     return int(found.stdout)
 
@@ -113,7 +110,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5, help="runs of each command; the best counts")
     parser.add_argument("--operations", type=int, default=200000, help="operations in the logs where nothing, or something, is freed")
     args = parser.parse_args()
-    for program in (TTMEM, GEN_LOG):
+    for program in (TTMEM, GEN_LOG, MEASURE):
         if not os.access(program, os.X_OK):
             sys.exit(f"bench: {program} is not there; run `make` first")
     os.makedirs(WORK, exist_ok=True)
