@@ -10,7 +10,7 @@ enum {
   LABEL = 10, /* columns of the left margin */
   TOP_EFFECTS = 5,
   TOP_INCIDENTS = 3,
-  BAR_FRAME = 62,   /* columns of a bar's line without the bar */
+  BAR_FRAME = 65,   /* columns of a bar's line without the bar */
   WARNING_PCT = 80, /* thresholds of the seed */
   DANGER_PCT = 90,
 };
@@ -49,19 +49,39 @@ static size_t left(const screen *s, size_t start, size_t used) {
   return have < s->columns ? s->columns - have : 0;
 }
 
-/* "#74 ttnn.argmax  argmax  log line 1234" in what the line has left after `used` columns; the location gives way. */
+/* "#74 ttnn.argmax argmax (log line 1234)" in what the line has left after `used` columns; the location gives way. */
 static void operation(screen *s, uint32_t op, size_t used) {
   size_t start = s->out->n;
   char tail[32];
-  int tail_length = snprintf(tail, sizeof tail, " (log line %u)", s->p->ops.at[op].line);
+  size_t need = (size_t)snprintf(tail, sizeof tail, " (log line %u)", s->p->ops.at[op].line) + 1;
   ttm_words_index(s->out, s->f, op);
   ttm_buf_char(s->out, ' ');
   text(s, ttm_words_name(s->p, op), 40);
   size_t room = left(s, start, used);
-  size_t need = (size_t)tail_length + 1;
-  ttm_buf_char(s->out, ' ');
-  text(s, ttm_words_location(s->p, op), room > need + 8 ? room - need : 8);
+  if (ttm_op_text_of(s->p, op)->location) {
+    ttm_buf_char(s->out, ' ');
+    text(s, ttm_words_location(s->p, op), room > need + 8 ? room - need : 8);
+  }
   ttm_buf_puts(s->out, tail);
+}
+
+/* A sentence over as many lines as it takes, each starting in the margin's column. */
+static void paragraph(screen *s, ttm_view words) {
+  size_t column = LABEL;
+  while (words.n) {
+    size_t blank = ttm_view_find_char(words, ' ');
+    ttm_view word = ttm_view_first(words, blank);
+    if (column > LABEL && column + 1 + word.n > s->columns) {
+      ttm_buf_char(s->out, '\n');
+      label(s, "");
+      column = LABEL;
+    }
+    if (column > LABEL) ttm_buf_char(s->out, ' '), column++;
+    ttm_buf_put(s->out, word);
+    column += word.n;
+    words = ttm_view_from(words, word.n + 1);
+  }
+  ttm_buf_char(s->out, '\n');
 }
 
 /* ---- Bars --------------------------------------------------------------------------------------------------------- */
@@ -101,7 +121,8 @@ static void put_memory(screen *s, ttm_memory memory) {
   color(s, color_of(pct));
   ttm_buf_printf(s->out, " %5.1f%%", pct);
   color(s, "0");
-  ttm_buf_printf(s->out, " %8.2f of %-15s %10s on %u\n", mb(level->allocated), capacity, total, level->banks);
+  ttm_buf_printf(s->out, " %8.2f of %-15s %s %-3u = %9s\n", mb(level->allocated), capacity,
+                 s->style->utf8 ? "\xC3\x97" : "x", level->banks, total);
 }
 
 /* ---- Sections ----------------------------------------------------------------------------------------------------- */
@@ -124,7 +145,7 @@ static void put_header(screen *s) {
   if (s->p->kind != TTM_LOG_FULL) {
     label(s, "");
     color(s, "33");
-    ttm_buf_puts(out, ttm_words_kind(s->p->kind));
+    ttm_buf_puts(out, ttm_words_kind(s->p));
     color(s, "0");
     ttm_buf_char(out, '\n');
   }
@@ -145,8 +166,8 @@ static void put_peak(screen *s, ttm_memory memory) {
   if (!peak->known || !peak->level.allocated) return;
   label(s, "Peak");
   ttm_buf_printf(s->out, "%s %.2f MB/bank", ttm_memory_name(memory), mb(peak->level.allocated));
-  if (peak->cause == TTM_NONE) return ttm_buf_puts(s->out, ", not raised by any operation seen\n");
-  ttm_buf_printf(s->out, ", raised by %.2f MB in\n", mb(peak->effect));
+  if (peak->cause == TTM_NONE) return ttm_buf_puts(s->out, ", raised outside the operations seen\n");
+  ttm_buf_printf(s->out, ", the last %.3f MB by\n", mb(peak->effect));
   label(s, "");
   operation(s, peak->cause, LABEL);
   ttm_buf_char(s->out, '\n');
@@ -165,14 +186,21 @@ static void put_in_op_peak(screen *s) {
 
 static void put_effects(screen *s) {
   ttm_added rows[TTM_TOP];
-  size_t n = ttm_words_added(s->f, TTM_DRAM, rows);
+  size_t n;
+  if (ttm_words_added(s->f, TTM_DRAM, rows, &n)) s->out->failed = true;
+  if (!n) return;
+  label(s, "Added");
+  ttm_buf_puts(s->out, "most to DRAM, in MB/bank\n");
   for (size_t i = 0; i < n && i < TOP_EFFECTS; i++) {
-    label(s, i ? "" : "Added");
-    size_t start = s->out->n;
-    ttm_buf_printf(s->out, "%8.2f MB", mb(rows[i].effect));
-    if (rows[i].runs > 1) ttm_buf_printf(s->out, s->style->utf8 ? " \xC3\x97 %u" : " x %u", rows[i].runs);
-    ttm_buf_puts(s->out, "  ");
-    operation(s, rows[i].op, LABEL + ttm_text_columns(ttm_view_from(ttm_buf_view(s->out), start)));
+    char amount[48];
+    int length = snprintf(amount, sizeof amount, "%8.3f ", mb(rows[i].effect));
+    if (rows[i].runs > 1) {
+      const char *times = s->style->utf8 ? "\xC3\x97" : "x";
+      length += snprintf(amount + length, sizeof amount - (size_t)length, "%s %u runs ", times, rows[i].runs);
+    }
+    label(s, "");
+    ttm_buf_puts(s->out, amount);
+    operation(s, rows[i].op, LABEL + ttm_text_columns((ttm_view){amount, (size_t)length}));
     ttm_buf_char(s->out, '\n');
   }
 }
@@ -241,9 +269,11 @@ static void put_leak(screen *s) {
   const ttm_leak *leak = &s->f->leaks.at[0];
   label(s, "Leak");
   size_t start = s->out->n;
-  ttm_buf_printf(s->out, "%.3f MB/bank and run over %u runs ", mb((int64_t)leak->per_run), leak->runs_seen);
-  if (leak->op != TTM_NONE)
+  ttm_buf_printf(s->out, "%.3f MB/bank each run, %u runs seen", mb((int64_t)leak->per_run), leak->runs_seen);
+  if (leak->op != TTM_NONE) {
+    ttm_buf_puts(s->out, ": ");
     operation(s, leak->op, LABEL + ttm_text_columns(ttm_view_from(ttm_buf_view(s->out), start)));
+  }
   ttm_buf_char(s->out, '\n');
 }
 
@@ -251,8 +281,12 @@ static void put_end(screen *s) {
   uint64_t gaps = ttm_words_not_understood(&s->p->seen);
   if (gaps) {
     label(s, "Gaps");
-    ttm_put_count(s->out, gaps);
-    ttm_buf_puts(s->out, " lines or states could not be used; the report lists them\n");
+    ttm_put_counted(s->out, gaps, "line");
+    ttm_buf_puts(s->out, " could not be used; the LLM report says which\n");
+  }
+  if (ttm_words_missing(s->p)) {
+    label(s, "Missing");
+    paragraph(s, ttm_view_of(ttm_words_missing(s->p)));
   }
   if (s->style->folder) {
     label(s, "Report");

@@ -28,45 +28,67 @@ static size_t place(ttm_added *rows, size_t n, ttm_added row) {
   return n;
 }
 
-/* The row of the same operation text, or n. Ten rows: a scan beats any index. */
-static size_t find_text(const ttm_profile *p, const ttm_added *rows, size_t n, uint32_t text) {
+/* The same operation of another run has the same text and stands at the same place among those of that text in its run. */
+typedef struct occurrences {
+  const ttm_profile *p;
+  struct {
+    uint32_t run, count;
+  } * texts;
+} occurrences;
+
+static int occurrences_start(occurrences *o, const ttm_profile *p) {
+  *o = (occurrences){p, ttm_alloc((p->texts.n + 1) * sizeof *o->texts)};
+  if (!o->texts) return TTM_ENOMEM;
+  for (size_t i = 0; i < p->texts.n; i++) o->texts[i].run = TTM_NONE;
+  return TTM_OK;
+}
+
+/* To be called for every operation in turn. */
+static uint32_t occurrence_of(occurrences *o, uint32_t op) {
+  uint32_t text = o->p->ops.at[op].text, frame = o->p->ops.at[op].frame;
+  uint32_t run = frame < o->p->frames.n ? ttm_frame_top(o->p, frame) : 0;
+  if (o->texts[text].run != run) o->texts[text].run = run, o->texts[text].count = 0;
+  return o->texts[text].count++;
+}
+
+/* The row of the same operation, or n. Ten rows: a scan beats any index. */
+static size_t find_row(const ttm_profile *p, const ttm_added *rows, size_t n, uint32_t text, uint32_t occurrence) {
   size_t i = 0;
-  while (i < n && p->ops.at[rows[i].op].text != text) i++;
+  while (i < n && (p->ops.at[rows[i].op].text != text || rows[i].occurrence != occurrence)) i++;
   return i;
 }
 
-/* In how many top-level runs each row's text added memory. Operations come in log order, so a run's are neighbours. */
-static void count_runs(const ttm_findings *f, ttm_memory memory, ttm_added *rows, size_t n) {
-  const ttm_profile *p = f->profile;
-  uint32_t last_run[TTM_TOP];
-  for (size_t i = 0; i < n; i++) last_run[i] = TTM_NONE;
+static int count_runs(const ttm_profile *p, ttm_memory memory, ttm_added *rows, size_t n) {
+  occurrences seen;
+  if (occurrences_start(&seen, p)) return TTM_ENOMEM;
   for (uint32_t op = 0; op < p->ops.n; op++) {
-    size_t i = find_text(p, rows, n, p->ops.at[op].text);
+    size_t i = find_row(p, rows, n, p->ops.at[op].text, occurrence_of(&seen, op));
     int64_t effect;
-    if (i == n || !ttm_op_effect(p, op, memory, &effect) || effect <= 0) continue;
-    uint32_t frame = p->ops.at[op].frame;
-    uint32_t run = frame < p->frames.n ? ttm_frame_top(p, frame) : 0;
-    if (run != last_run[i]) rows[i].runs++;
-    last_run[i] = run;
+    if (i < n && ttm_op_effect(p, op, memory, &effect) && effect > 0) rows[i].runs++;
   }
+  ttm_free(seen.texts);
+  return TTM_OK;
 }
 
-size_t ttm_words_added(const ttm_findings *f, ttm_memory memory, ttm_added rows[TTM_TOP]) {
+int ttm_words_added(const ttm_findings *f, ttm_memory memory, ttm_added rows[TTM_TOP], size_t *n) {
   const ttm_profile *p = f->profile;
-  size_t n = 0;
+  occurrences seen;
+  *n = 0;
+  if (occurrences_start(&seen, p)) return TTM_ENOMEM;
   for (uint32_t op = 0; op < p->ops.n; op++) {
     int64_t effect;
+    uint32_t occurrence = occurrence_of(&seen, op);
     if (!ttm_op_is_element(p, op) || !ttm_op_effect(p, op, memory, &effect) || effect <= 0) continue;
-    if (n == TTM_TOP && effect <= rows[n - 1].effect) continue;
-    size_t same = find_text(p, rows, n, p->ops.at[op].text);
-    if (same < n) {
+    if (*n == TTM_TOP && effect <= rows[TTM_TOP - 1].effect) continue;
+    size_t same = find_row(p, rows, *n, p->ops.at[op].text, occurrence);
+    if (same < *n) {
       if (effect <= rows[same].effect) continue;
-      for (n--; same < n; same++) rows[same] = rows[same + 1];
+      for (--*n; same < *n; same++) rows[same] = rows[same + 1];
     }
-    n = place(rows, n, (ttm_added){.op = op, .effect = effect});
+    *n = place(rows, *n, (ttm_added){.op = op, .occurrence = occurrence, .effect = effect});
   }
-  count_runs(f, memory, rows, n);
-  return n;
+  ttm_free(seen.texts);
+  return count_runs(p, memory, rows, *n);
 }
 
 /* ---- Words -------------------------------------------------------------------------------------------------------- */
@@ -107,14 +129,15 @@ void ttm_words_verdict(ttm_buf *out, ttm_verdict verdict) {
   }
 }
 
-const char *ttm_words_kind(ttm_log_kind kind) {
-  switch (kind) {
+const char *ttm_words_kind(const ttm_profile *p) {
+  switch (p->kind) {
     case TTM_LOG_FULL:
       return "operation lines and memory states";
     case TTM_LOG_BLOCKS:
       return "memory states without operation lines";
     case TTM_LOG_OPS:
-      return "operation lines without memory states";
+      return p->states.n ? "operation lines, memory states only around programs"
+                         : "operation lines without memory states";
     case TTM_LOG_SUBMIT:
       return "memory states around programs only";
     case TTM_LOG_INCIDENTS:
@@ -125,23 +148,24 @@ const char *ttm_words_kind(ttm_log_kind kind) {
   return "nothing to report on";
 }
 
-const char *ttm_words_missing(ttm_log_kind kind) {
-  switch (kind) {
+const char *ttm_words_missing(const ttm_profile *p) {
+  static const char around_only[] =
+      "Memory states stand only before and after whole programs, so the operation that raised the memory cannot be "
+      "told. Run with TT_RUNTIME_MEMORY_LOG_LEVEL=operation to get one per operation.";
+  switch (p->kind) {
     case TTM_LOG_BLOCKS:
-      return "The log has no operation lines, so operations are named by their type and locations, shapes and padding "
-             "are unknown. "
-             "Run with TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG to get them.";
+      return "The log has no operation lines, so operations are named by their type; locations, shapes and padding are "
+             "unknown. Run with TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG to get them.";
     case TTM_LOG_OPS:
+      if (p->states.n) return around_only;
       return "The log has no memory states, so no peak or effect is known. Run a build with TT_RUNTIME_DEBUG=ON and "
              "TT_RUNTIME_MEMORY_LOG_LEVEL=operation to get them.";
     case TTM_LOG_SUBMIT:
-      return "Memory states stand only before and after whole programs, so the operation that raised the memory cannot "
-             "be told. "
-             "Run with TT_RUNTIME_MEMORY_LOG_LEVEL=operation to get one per operation.";
+      return around_only;
     case TTM_LOG_INCIDENTS:
       return "The log holds error messages but neither operations nor memory states. Run a build with "
-             "TT_RUNTIME_DEBUG=ON, "
-             "TT_RUNTIME_MEMORY_LOG_LEVEL=operation and TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG to get them.";
+             "TT_RUNTIME_DEBUG=ON, TT_RUNTIME_MEMORY_LOG_LEVEL=operation and TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG to get "
+             "them.";
     case TTM_LOG_FULL:
     case TTM_LOG_NONE:
       break;
@@ -150,5 +174,5 @@ const char *ttm_words_missing(ttm_log_kind kind) {
 }
 
 uint64_t ttm_words_not_understood(const ttm_seen *seen) {
-  return seen->bad_op_lines + seen->bad_blocks + seen->unpaired + seen->unfinished;
+  return seen->bad_op_lines + seen->bad_blocks + seen->unpaired;
 }

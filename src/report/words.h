@@ -16,14 +16,15 @@ ttm_view ttm_words_location(const ttm_profile *p, uint32_t op);
 /* The report index as text: "#74", or "deallocate" and the like for operations without one. */
 void ttm_words_index(ttm_buf *out, const ttm_findings *f, uint32_t op);
 
-/* Operations that added most to a memory, the same operation text once: its largest effect, and in how many top-level runs it
- * added anything. Largest first; returns how many rows were filled. */
+/* Operations that added most to a memory, largest first. The same operation of several runs is one row: its largest effect, and
+ * in how many runs it added anything. *n rows are filled; 0 or TTM_ENOMEM. */
 typedef struct ttm_added {
   uint32_t op;
-  int64_t effect; /* 0.001 MB per bank, above 0 */
+  uint32_t occurrence; /* which one of its run, when a run has several operations of the same text */
+  int64_t effect;      /* 0.001 MB per bank, above 0 */
   uint32_t runs;
 } ttm_added;
-size_t ttm_words_added(const ttm_findings *f, ttm_memory memory, ttm_added rows[TTM_TOP]);
+int ttm_words_added(const ttm_findings *f, ttm_memory memory, ttm_added rows[TTM_TOP], size_t *n);
 
 /* "out of memory in DRAM", "circular buffers clash with L1 buffers", ... */
 void ttm_words_incident(ttm_buf *out, const ttm_incident *incident);
@@ -32,10 +33,10 @@ void ttm_words_incident(ttm_buf *out, const ttm_incident *incident);
 void ttm_words_verdict(ttm_buf *out, ttm_verdict verdict);
 
 /* What the log holds, and what it cannot tell for lack of the rest; the second is NULL when nothing is missing. */
-const char *ttm_words_kind(ttm_log_kind kind);
-const char *ttm_words_missing(ttm_log_kind kind);
+const char *ttm_words_kind(const ttm_profile *p);
+const char *ttm_words_missing(const ttm_profile *p);
 
-/* Lines and operations the reader could not use: torn lines, blocks without an operation, programs that never ended. */
+/* Lines and states the reader could not use: torn lines, states without their operation. */
 uint64_t ttm_words_not_understood(const ttm_seen *seen);
 
 #endif

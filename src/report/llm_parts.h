@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between the files of the LLM report: what each section writes with. */
+#ifndef TTM_REPORT_LLM_PARTS_H
+#define TTM_REPORT_LLM_PARTS_H
+
+#include "report/format.h"
+#include "report/words.h"
+
+enum {
+  TTM_LLM_CELL = 80,      /* columns of a foreign text in a table */
+  TTM_LLM_SENTENCE = 600, /* of an error message */
+};
+
+/* A report being written. */
+typedef struct ttm_llm {
+  const ttm_findings *f;
+  const ttm_profile *p;
+  ttm_buf *out;
+} ttm_llm;
+
+static inline double ttm_mb(int64_t thousandths) { return (double)thousandths / 1000.0; }
+
+/* A foreign text in a table or a sentence. */
+void ttm_llm_cell(ttm_llm *r, ttm_view text);
+
+/* "#74 ttnn.argmax at argmax (log line 1234)". */
+void ttm_llm_op(ttm_llm *r, uint32_t op);
+
+/* "9787392 B (9.33 MB)". */
+void ttm_llm_bytes(ttm_llm *r, uint64_t bytes);
+
+/* Sections; each writes its heading, or nothing when there is nothing to say. */
+void ttm_llm_incidents(ttm_llm *r);
+void ttm_llm_runs(ttm_llm *r);
+void ttm_llm_leaks(ttm_llm *r);
+void ttm_llm_gaps(ttm_llm *r);
+
+#endif
