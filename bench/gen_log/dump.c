@@ -121,8 +121,11 @@ void gen_graph_tell(const gen_graph *g, gen_truth *t) {
     if (t->registry.n) ttm_buf_puts(&t->registry, ",\n");
     ttm_buf_printf(&t->registry, "  {\"graph\": %u, \"index\": %u, \"ssa\": \"%%arg%u\", \"name\": ", g->index, i, i);
     put_name(&t->registry, a->name);
-    ttm_buf_printf(&t->registry, ", \"type\": \"%s\", \"shape\": \"%s\", \"dtype\": \"%s\", \"bytes\": %llu, \"split\": %u}", KINDS[a->kind], a->type->dims,
-                   gen_dtype_name(a->type->shape.dtype), (unsigned long long)a->type->logical, a->split);
+    ttm_buf_printf(&t->registry, ", \"type\": \"%s\", \"shape\": \"%s\", \"dtype\": \"%s\", \"bytes\": %llu, \"whole_shape\": \"", KINDS[a->kind], a->type->dims,
+                   gen_dtype_name(a->type->shape.dtype), (unsigned long long)a->type->logical);
+    for (uint32_t k = 0; k < a->type->shape.rank; k++)
+      ttm_buf_printf(&t->registry, "%s%llu", k ? "x" : "", (unsigned long long)a->type->shape.dims[k] * (k == 0 ? a->split : 1));
+    ttm_buf_puts(&t->registry, "\"}");
     if (weight) t->weight_bytes += a->type->logical;
   }
 }

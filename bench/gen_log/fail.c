@@ -91,13 +91,13 @@ void gen_fail_oom(gen_rank *x, const gen_type *type) {
   n.banks = type->shards;
   n.needed = type->per_bank;
   if (era != GEN_ERA_2024) n.bank_size = bank->size;
+  uint64_t free = bank->size - bank->allocated;
+  n.verdict = n.needed > bank->size ? "impossible" : free < n.needed ? "exhausted" : "fragmented";
+  n.verdict_told = era == GEN_ERA_2026 || era == GEN_ERA_DEPENDENT || (era == GEN_ERA_2025 && n.needed > bank->size);
   if (era == GEN_ERA_2026 || era == GEN_ERA_DEPENDENT) {
     n.allocated = bank->allocated;
-    n.free = bank->size - bank->allocated;
+    n.free = free;
     n.largest = gen_bank_largest(bank);
-    n.verdict = n.needed > n.bank_size ? "impossible" : n.free < n.needed ? "exhausted" : "fragmented";
-  } else if (era == GEN_ERA_2025 && n.needed > n.bank_size) {
-    n.verdict = "impossible";
   }
   const char *name = gen_memory_name(m);
   int k = era == GEN_ERA_DEPENDENT

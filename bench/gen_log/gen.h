@@ -235,6 +235,7 @@ typedef struct gen_op_truth {
 /* What the truth keeps about the last state of a rank: the next one tells what the operation did. */
 typedef struct gen_last {
   bool known, is_op;
+  size_t run; /* record of the run it belongs to */
   gen_state state;
   const char *name, *op_type;
   char loc[600];
@@ -257,7 +258,8 @@ typedef struct gen_run_truth {
   uint32_t rank, run;
   const char *program;
   bool known, finished, failed;
-  gen_state start, end, peak;
+  gen_state start, end, peak, next; /* next: the first state after the run on its rank */
+  bool next_known;
   uint64_t ops; /* reported operations */
   gen_mark first_line, last_line;
 } gen_run_truth;
@@ -270,7 +272,7 @@ typedef struct gen_incident {
   uint64_t size, banks, needed, bank_size, allocated, free, largest; /* UINT64_MAX where the wording has none */
   uint64_t l1_at, ends_at, program;
   char op[80], loc[600];
-  bool has_loc, has_op;
+  bool has_loc, verdict_told; /* told: the message has the numbers it follows from */
   gen_mark op_line;
   uint32_t rank, copies;
 } gen_incident;

@@ -56,9 +56,10 @@ static void put_results(ttm_buf *b, const gen_op *op) {
   bool first = true;
   for (uint32_t i = 0; i < op->n_out; i++) {
     const gen_type *t = op->out[i];
-    if (t->shape.device || t->shape.trace_id) continue;
+    if (t->shape.device) continue;
     ttm_buf_printf(b, "%s{\"shape\": \"%s\", \"dtype\": \"%s\", \"memory\": \"%s\", \"logical\": %llu, \"stored\": %llu, \"bank\": %llu}",
-                   first ? "" : ", ", t->dims, gen_dtype_name(t->shape.dtype), gen_memory_name(t->shape.memory),
+                   first ? "" : ", ", t->dims, t->shape.trace_id ? "ui32" : gen_dtype_name(t->shape.dtype),
+                   t->shape.trace_id ? "NONE" : gen_memory_name(t->shape.memory),
                    (unsigned long long)t->logical, (unsigned long long)t->stored, (unsigned long long)t->block);
     first = false;
   }
@@ -174,8 +175,13 @@ void gen_truth_state(gen_rank *x, const gen_op *op, gen_state state, gen_mark he
     record->effect_known = true;
   }
   for (int m = 0; m < GEN_MEMORIES; m++) raise_peak(x, m, state.allocated[m], header, lines[m]);
+  if (last->known && last->run != x->run_record && !t->runs.at[last->run].next_known) {
+    t->runs.at[last->run].next = state;
+    t->runs.at[last->run].next_known = true;
+  }
   run_state(&t->runs.at[x->run_record], state);
   last->known = true;
+  last->run = x->run_record;
   last->is_op = op != NULL;
   last->state = state;
   last->record = op ? op->record : SIZE_MAX;
@@ -275,6 +281,7 @@ static void put_runs(ttm_buf *b, const gen_truth *t, const gen_writer *w) {
       put_state(b, "start", r->start.allocated);
       put_state(b, "end", r->end.allocated);
       put_state(b, "peak", r->peak.allocated);
+      if (r->next_known) put_state(b, "next", r->next.allocated);
     }
     ttm_buf_char(b, '}');
   }
@@ -293,6 +300,7 @@ static void put_incidents(ttm_buf *b, const gen_truth *t, const gen_writer *w) {
     ttm_buf_printf(b, "%s\n  {\"kind\": \"%s\", \"rank\": %u, \"copies\": %u, \"line\": %llu, \"memory\": \"%s\"", i ? "," : "", n->kind, n->rank, n->copies,
                    (unsigned long long)gen_line_number(w, n->line), gen_memory_name(n->memory));
     key(b, "verdict", n->verdict);
+    ttm_buf_printf(b, ", \"verdict_told\": %s", n->verdict_told ? "true" : "false");
     key(b, "text", n->text);
     put_known(b, "size", n->size);
     put_known(b, "banks", n->banks);
