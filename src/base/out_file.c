@@ -74,6 +74,12 @@ static int follow_link(ttm_out *out) {
   return 0;
 }
 
+/* Names of open descriptors look like the regular file they lead to, but whoever opened it would not see a new one. */
+static bool names_a_descriptor(const char *path) {
+  return strcmp(path, "/dev/stdout") == 0 || strcmp(path, "/dev/stderr") == 0 || strncmp(path, "/dev/fd/", 8) == 0 ||
+         strncmp(path, "/proc/", 6) == 0;
+}
+
 int ttm_out_open(ttm_out *out, const char *path, ttm_error *err) {
   *out = (ttm_out){.fd = -1, .close = true};
   out->path = copy_text(path);
@@ -81,8 +87,8 @@ int ttm_out_open(ttm_out *out, const char *path, ttm_error *err) {
   struct stat old;
   bool exists = stat(path, &old) == 0;
   if (exists && S_ISDIR(old.st_mode)) return refuse(out, EISDIR, err);
-  /* Renaming over a device or a pipe would take it away; /dev/stdout may look like the regular file it leads to. */
-  if (strncmp(path, "/dev/", 5) == 0 || (exists && !S_ISREG(old.st_mode))) {
+  /* Renaming over a device or a pipe would take it away. */
+  if (names_a_descriptor(path) || (exists && !S_ISREG(old.st_mode))) {
     out->fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
     return out->fd < 0 ? refuse(out, errno, err) : TTM_OK;
   }

@@ -122,6 +122,36 @@ static void devices_are_written_not_replaced(void **state) {
   assert_true(S_ISCHR(st.st_mode));
 }
 
+static void descriptor_names_are_written_in_place(void **state) {
+  scratch *s = *state;
+  char name[32];
+  struct stat before, after;
+  ttm_out out;
+  int fd = open(s->file, O_RDWR | O_CREAT, 0666);
+  assert_int_equal(fstat(fd, &before), 0);
+  snprintf(name, sizeof name, "/dev/fd/%d", fd);
+  assert_int_equal(ttm_out_open(&out, name, NULL), TTM_OK);
+  ttm_buf_puts(&out.buf, "text");
+  assert_int_equal(ttm_out_close(&out, NULL), TTM_OK);
+  assert_int_equal(stat(s->file, &after), 0);
+  assert_int_equal(before.st_ino, after.st_ino);
+  assert_file(s->file, "text");
+  close(fd);
+}
+
+static void shared_memory_holds_files_too(void **state) {
+  (void)state;
+  char path[64];
+  ttm_out out;
+  if (access("/dev/shm", W_OK)) skip();
+  snprintf(path, sizeof path, "/dev/shm/ttmem-test-%ld", (long)getpid());
+  assert_int_equal(ttm_out_open(&out, path, NULL), TTM_OK);
+  ttm_buf_puts(&out.buf, "text");
+  assert_int_equal(ttm_out_close(&out, NULL), TTM_OK);
+  assert_file(path, "text");
+  unlink(path);
+}
+
 static void full_disk_is_told(void **state) {
   (void)state;
   ttm_out out;
@@ -239,6 +269,8 @@ int main(void) {
       WITH_SCRATCH(old_file_stays_until_then),
       WITH_SCRATCH(link_stays_a_link),
       cmocka_unit_test(devices_are_written_not_replaced),
+      WITH_SCRATCH(descriptor_names_are_written_in_place),
+      cmocka_unit_test(shared_memory_holds_files_too),
       cmocka_unit_test(full_disk_is_told),
       WITH_SCRATCH(broken_off_file_is_removed),
       WITH_SCRATCH(unwritable_places_are_told),
