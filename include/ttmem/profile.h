@@ -46,6 +46,10 @@ TTM_API int ttm_profile_read(ttm_profile **out, const char *path, ttm_error *err
 /* The same with options; NULL options are the defaults. */
 TTM_API int ttm_profile_read_opts(ttm_profile **out, const char *path, const ttm_read_options *options, ttm_error *err);
 
+/* Reads a log that is already in memory (plain text). `bytes` may be NULL when n is 0. */
+TTM_API int ttm_profile_read_bytes(ttm_profile **out, const char *bytes, size_t n, const ttm_read_options *options,
+                                   ttm_error *err);
+
 /* NULL is fine. */
 TTM_API void ttm_profile_free(ttm_profile *profile);
 

@@ -141,15 +141,11 @@ static bool dump_header(ttm_view m, ttm_view *stage) {
 
 static void scan_foreign(scan *s, ttm_view m) {
   ttm_incident_text incident;
-  if (ttm_incident_parse(m, &incident)) {
-    add_event(s, TTM_EV_INCIDENT, m);
-    return;
-  }
-  if (ttm_incident_is_header(m)) {
-    add_event(s, TTM_EV_INCIDENT_HEADER, m);
-    return;
-  }
   ttm_view stage;
+  if (ttm_incident_is_possible(m)) {
+    if (ttm_incident_parse(m, &incident)) add_event(s, TTM_EV_INCIDENT, m);
+    else if (ttm_incident_is_header(m)) add_event(s, TTM_EV_INCIDENT_HEADER, m);
+  }
   if (ttm_view_contains(m, TTM_LIT(" Module")) && dump_header(m, &stage)) add_event(s, TTM_EV_DUMP_BEGIN, stage);
   else if (ttm_view_contains(m, TTM_LIT("END OF MLIR MODULE"))) add_event(s, TTM_EV_DUMP_END, m);
   s->scanner->counts.loguru_lines += ttm_log_line_is_loguru(m);

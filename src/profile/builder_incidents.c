@@ -55,11 +55,6 @@ int ttm_incident_add_sentence(ttm_builder *b, ttm_stream *s, ttm_view sentence, 
   ttm_incident_text what;
   int rc = ttm_state_commit(b, s);
   if (rc) return rc;
-  if (ttm_incident_parse(sentence, &what)) return TTM_OK; /* known wording: has its own event */
-  memset(&what, 0, sizeof what);
-  what.kind = TTM_INCIDENT_FATAL;
-  what.text = sentence;
-  what.size = what.banks = what.needed_per_bank = what.bank_size = what.allocated_per_bank = what.free_per_bank = TTM_UNKNOWN;
-  what.largest_free_block = what.program = what.l1_buffer_at = what.buffers_end = what.l1_size = TTM_UNKNOWN;
-  return add(b, s, what, line, false);
+  if (ttm_incident_parse(sentence, &what)) return TTM_OK; /* a known wording has its own event */
+  return ttm_incident_parse_info(sentence, &what) ? add(b, s, what, line, false) : TTM_OK;
 }

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sources and chunks against real files: plain, gzip (also concatenated), zstd, cut, damaged, missing. */
+#define _GNU_SOURCE /* mkdtemp */
+#include "unit.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/chunks.h"
+
+static char folder[] = "/tmp/ttmem-source-XXXXXX";
+
+static const char *path_of(const char *name) {
+  static char path[256];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return path;
+}
+
+static void write_file(const char *name, const char *bytes, size_t n) {
+  FILE *f = fopen(path_of(name), "wb");
+  assert_non_null(f);
+  assert_int_equal(fwrite(bytes, 1, n, f), n);
+  fclose(f);
+}
+
+static void shell(const char *command) {
+  char line[512];
+  snprintf(line, sizeof line, "cd %s && %s", folder, command);
+  assert_int_equal(system(line), 0);
+}
+
+/* The text of the tests: lines of growing length, the last one without its end. */
+static char *make_text(size_t *n) {
+  ttm_buf b = {0};
+  for (unsigned i = 0; b.n < 3 * TTM_CHUNK_BYTES; i++) {
+    ttm_buf_printf(&b, "%u ", i);
+    for (unsigned k = 0; k < i % 997; k++) ttm_buf_char(&b, (char)('a' + (i + k) % 26));
+    ttm_buf_char(&b, '\n');
+  }
+  ttm_buf_puts(&b, "cut");
+  assert_false(b.failed);
+  *n = b.n;
+  return b.at;
+}
+
+static int setup(void **state) {
+  assert_non_null(mkdtemp(folder));
+  size_t n;
+  char *text = make_text(&n);
+  write_file("plain", text, n);
+  *state = text;
+  shell("gzip -k plain && cat plain.gz plain.gz > twice.gz && zstd -q plain && head -c 20000 plain.gz > cut.gz && "
+        "head -c 20000 plain.zst > cut.zst && printf 'x\\n' | gzip > small.gz && : > empty");
+  return 0;
+}
+
+static int teardown(void **state) {
+  free(*state);
+  shell("rm -rf -- \"$PWD\"");
+  return 0;
+}
+
+/* Everything the chunks of a file hold, one after the other. Checks that every chunk ends with a line. */
+static ttm_buf read_all(const char *name, const char **damage) {
+  ttm_error err;
+  ttm_chunker chunker = {0};
+  ttm_chunk chunk = {0};
+  ttm_buf all = {0};
+  assert_int_equal(ttm_source_open(&chunker.source, path_of(name), &err), TTM_OK);
+  do {
+    assert_int_equal(ttm_chunker_next(&chunker, &chunk, &err), TTM_OK);
+    if (!chunk.last) assert_int_equal(chunk.data[chunk.n - 1], '\n');
+    ttm_buf_put(&all, (ttm_view){chunk.data, chunk.n});
+  } while (!chunk.last);
+  if (damage) *damage = ttm_source_damage(chunker.source);
+  else assert_null(ttm_source_damage(chunker.source));
+  ttm_source_close(chunker.source);
+  ttm_chunker_free(&chunker);
+  ttm_chunk_free(&chunk);
+  return all;
+}
+
+static void test_same_bytes(void **state) {
+  const char *names[] = {"plain", "plain.gz", "plain.zst"};
+  size_t n;
+  char *want = make_text(&n);
+  (void)state;
+  for (size_t i = 0; i < 3; i++) {
+    ttm_buf got = read_all(names[i], NULL);
+    assert_int_equal(got.n, n);
+    assert_memory_equal(got.at, want, n);
+    ttm_buf_free(&got);
+  }
+  ttm_buf twice = read_all("twice.gz", NULL);
+  assert_int_equal(twice.n, 2 * n);
+  assert_memory_equal(twice.at + n, want, n);
+  ttm_buf_free(&twice);
+  free(want);
+}
+
+/* A cut or damaged stream gives what it holds and says so. */
+static void test_cut_streams(void **state) {
+  (void)state;
+  const char *names[] = {"cut.gz", "cut.zst"};
+  for (size_t i = 0; i < 2; i++) {
+    const char *damage = NULL;
+    ttm_buf got = read_all(names[i], &damage);
+    assert_non_null(damage);
+    assert_true(got.n > 10000);
+    assert_memory_equal(got.at, *state, got.n);
+    ttm_buf_free(&got);
+  }
+  shell("cp plain.gz bad.gz && printf 'XXXXXXXX' | dd of=bad.gz bs=1 seek=9000 conv=notrunc 2>/dev/null");
+  const char *damage = NULL;
+  ttm_buf got = read_all("bad.gz", &damage);
+  assert_non_null(damage);
+  ttm_buf_free(&got);
+}
+
+static void test_small_and_empty(void **state) {
+  (void)state;
+  ttm_buf got = read_all("small.gz", NULL);
+  assert_view(ttm_buf_view(&got), "x\n");
+  ttm_buf_free(&got);
+  got = read_all("empty", NULL);
+  assert_int_equal(got.n, 0);
+  ttm_buf_free(&got);
+}
+
+static void test_errors(void **state) {
+  (void)state;
+  ttm_error err;
+  ttm_source *s;
+  assert_int_equal(ttm_source_open(&s, "/nonexistent/x.log", &err), TTM_EIO);
+  assert_non_null(strstr(err.message, "/nonexistent/x.log"));
+  assert_int_equal(ttm_source_open(&s, folder, &err), TTM_EIO);
+  assert_non_null(strstr(err.message, "directory"));
+}
+
+/* A line longer than a chunk arrives whole. */
+static void test_long_line(void **state) {
+  (void)state;
+  size_t n = 5 * TTM_CHUNK_BYTES;
+  char *line = malloc(n);
+  memset(line, 'x', n);
+  line[n - 1] = '\n';
+  write_file("long", line, n);
+  ttm_error err;
+  ttm_chunker chunker = {0};
+  ttm_chunk chunk = {0};
+  assert_int_equal(ttm_source_open(&chunker.source, path_of("long"), &err), TTM_OK);
+  assert_int_equal(ttm_chunker_next(&chunker, &chunk, &err), TTM_OK);
+  assert_int_equal(chunk.n, n);
+  assert_false(chunk.cut_line);
+  ttm_source_close(chunker.source);
+  ttm_chunker_free(&chunker);
+  ttm_chunk_free(&chunk);
+  free(line);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_cut_streams),
+                                     cmocka_unit_test(test_small_and_empty), cmocka_unit_test(test_errors),
+                                     cmocka_unit_test(test_long_line)};
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
