@@ -26,12 +26,15 @@ typedef struct suspect {
 typedef struct kept_leak {
   ttm_leak leak;
   uint32_t first_run, last_run;
+  bool shared; /* the growth of all programs that run in turn, not of this one alone */
   uint64_t off;
 } kept_leak;
 
 typedef struct leak_search {
   ttm_findings *f;
-  uint32_t *next; /* per run: next run of the same group, TTM_NONE */
+  uint32_t *next;         /* per run: next run of the same group, TTM_NONE */
+  uint32_t *next_on_rank; /* per run: next run of its rank, TTM_NONE */
+  uint32_t *drops;        /* per run: how often the start level of its rank has fallen so far */
   TTM_VEC(run_group) groups;
   ttm_intern keys;
   uint64_t *bank_bytes; /* per type; NULL until the first leak */
@@ -66,6 +69,25 @@ static int group_runs(leak_search *s) {
   return TTM_OK;
 }
 
+static int chain_ranks(leak_search *s) {
+  const ttm_profile *p = s->f->profile;
+  const ttm_run *runs = s->f->runs.at;
+  uint32_t *last = ttm_alloc_array(ttm_rank_rows(p), sizeof *last);
+  if (!last) return TTM_ENOMEM;
+  for (uint32_t r = 0; r < ttm_rank_rows(p); r++) last[r] = TTM_NONE;
+  for (uint32_t run = 0; run < s->f->runs.n; run++) {
+    uint32_t *before = &last[ttm_rank_clip(p, frame_of(s, run)->rank)];
+    s->next_on_rank[run] = TTM_NONE;
+    if (*before != TTM_NONE) {
+      s->next_on_rank[*before] = run;
+      s->drops[run] = s->drops[*before] + (runs[run].start < runs[*before].start);
+    }
+    *before = run;
+  }
+  ttm_free(last);
+  return TTM_OK;
+}
+
 static bool same(uint64_t a, uint64_t b) { return (a > b ? a - b : b - a) <= ROUNDING; }
 
 /* The amount by which the start level rises from each run to the next, the first run (warm-up, const-eval) left out;
@@ -92,6 +114,25 @@ static uint64_t steady_rise(const leak_search *s, const run_group *group) {
     if (!same(runs[b].end - runs[a].end, rise)) return 0;
   }
   return rise;
+}
+
+/* What of the rise between two runs of the program its own run leaves, seen by the start of whichever run comes next on
+ * the rank. False when that cannot be told: it varies, or some program in between gives memory back. */
+static bool own_share(const leak_search *s, const run_group *group, uint64_t *out) {
+  const ttm_run *runs = s->f->runs.at;
+  uint32_t second = s->next[group->first];
+  uint64_t low = UINT64_MAX, high = 0, sum = 0, n = 0;
+  if (s->drops[second] != s->drops[group->last]) return false;
+  for (uint32_t run = second; run != group->last; run = s->next[run], n++) {
+    uint32_t after = s->next_on_rank[run];
+    if (runs[after].start == TTM_NONE || runs[after].start < runs[run].start) return false;
+    uint64_t share = runs[after].start - runs[run].start;
+    if (share < low) low = share;
+    if (share > high) high = share;
+    sum += share;
+  }
+  *out = (sum + n / 2) / n;
+  return high - low <= ROUNDING;
 }
 
 /* Made only when something leaks: most logs never need it. */
@@ -161,37 +202,46 @@ static void find_culprit(leak_search *s, const run_group *group, uint32_t stamp,
  * turn with the leaking one. */
 static bool is_same_leak(const leak_search *s, const kept_leak *a, const kept_leak *b) {
   const ttm_frame *x = frame_of(s, a->first_run), *y = frame_of(s, b->first_run);
-  if (!same(a->leak.per_run, b->leak.per_run)) return false;
-  if (x->rank != y->rank) return x->name == y->name;
+  if (x->rank != y->rank) return x->name == y->name && same(a->leak.per_run, b->leak.per_run);
+  if (!a->shared && !b->shared) return false;
+  if (a->shared == b->shared && !same(a->leak.per_run, b->leak.per_run)) return false;
   return x->first_line <= frame_of(s, b->last_run)->last_line && y->first_line <= frame_of(s, a->last_run)->last_line;
 }
 
 static bool is_better(const kept_leak *a, const kept_leak *b) {
-  if ((a->leak.op == TTM_NONE) != (b->leak.op == TTM_NONE)) return a->leak.op != TTM_NONE;
-  return a->leak.op != TTM_NONE && a->off < b->off;
+  if (a->shared != b->shared) return !a->shared;
+  return a->leak.op != TTM_NONE && b->leak.op == TTM_NONE;
 }
 
-static int keep(leak_search *s, kept_leak leak) {
+static kept_leak *find_kept(leak_search *s, const kept_leak *leak) {
   for (size_t i = 0; i < s->kept.n; i++) {
-    if (!is_same_leak(s, &s->kept.at[i], &leak)) continue;
-    if (is_better(&leak, &s->kept.at[i])) s->kept.at[i] = leak;
-    return TTM_OK;
+    if (is_same_leak(s, &s->kept.at[i], leak)) return &s->kept.at[i];
   }
-  return s->kept.n < MAX_LEAKS ? ttm_vec_push(&s->kept, leak) : TTM_OK;
+  return NULL;
+}
+
+static int search_group(leak_search *s, uint32_t id) {
+  const run_group *group = &s->groups.at[id];
+  kept_leak leak = {.first_run = group->first, .last_run = group->last, .off = UINT64_MAX};
+  uint64_t rise = steady_rise(s, group), own;
+  if (!rise) return TTM_OK;
+  leak.shared = !own_share(s, group, &own);
+  if (!leak.shared && own <= ROUNDING) return TTM_OK; /* the others of the rank leak, not this one */
+  leak.leak = (ttm_leak){leak.shared ? rise : own, group->n - 2, TTM_NONE, "low"};
+  kept_leak *kept = find_kept(s, &leak);
+  if (kept && kept->leak.op != TTM_NONE && kept->shared <= leak.shared) return TTM_OK; /* nothing better to learn */
+  if (!kept && s->kept.n >= MAX_LEAKS) return TTM_OK;
+  if (prepare_suspects(s)) return TTM_ENOMEM;
+  find_culprit(s, group, id + 1, &leak);
+  if (!kept) return ttm_vec_push(&s->kept, leak);
+  if (is_better(&leak, kept)) *kept = leak;
+  return TTM_OK;
 }
 
 static int search(leak_search *s) {
   int status = group_runs(s);
-  for (uint32_t g = 0; g < s->groups.n && !status; g++) {
-    const run_group *group = &s->groups.at[g];
-    uint64_t rise = steady_rise(s, group);
-    if (!rise) continue;
-    if (prepare_suspects(s)) return TTM_ENOMEM;
-    kept_leak leak = {.first_run = group->first, .last_run = group->last, .off = UINT64_MAX};
-    leak.leak = (ttm_leak){.per_run = rise, .runs_seen = group->n - 2, .op = TTM_NONE, .confidence = "low"};
-    find_culprit(s, group, g + 1, &leak);
-    status = keep(s, leak);
-  }
+  if (!status) status = chain_ranks(s);
+  for (uint32_t g = 0; g < s->groups.n && !status; g++) status = search_group(s, g);
   for (size_t i = 0; i < s->kept.n && !status; i++) status = ttm_vec_push(&s->f->leaks, s->kept.at[i].leak);
   return status;
 }
@@ -199,8 +249,12 @@ static int search(leak_search *s) {
 int ttm_find_leaks(ttm_findings *f) {
   leak_search s = {.f = f};
   s.next = ttm_alloc_array(f->runs.n, sizeof *s.next);
-  int status = s.next ? search(&s) : TTM_ENOMEM;
+  s.next_on_rank = ttm_alloc_array(f->runs.n, sizeof *s.next_on_rank);
+  s.drops = ttm_alloc_array(f->runs.n, sizeof *s.drops);
+  int status = s.next && s.next_on_rank && s.drops ? search(&s) : TTM_ENOMEM;
   ttm_free(s.next);
+  ttm_free(s.next_on_rank);
+  ttm_free(s.drops);
   ttm_vec_free(&s.groups);
   ttm_intern_free(&s.keys);
   ttm_free(s.bank_bytes);

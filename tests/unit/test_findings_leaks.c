@@ -136,6 +136,40 @@ static void one_leak_is_told_once(void **state) {
   ttm_profile_free(m.p);
 }
 
+static void programs_in_turn_leak_each_their_own(void **state) {
+  (void)state;
+  model m = make(1);
+  uint32_t concat = fx_text(m.p, "ttnn.concat", TTM_OP_PLAIN, FX_BIG, NULL);
+  model other = {m.p, concat, m.work, m.drop};
+  for (uint32_t i = 0; i < 6; i++) {
+    run(&m, "main", 0, 4000 * i, 2000 + 4000 * i, true);
+    run(&other, "other", 0, 2000 + 4000 * i, 4000 + 4000 * i, true);
+  }
+  ttm_findings *f = done(&m);
+  assert_int_equal(f->leaks.n, 2);
+  for (size_t i = 0; i < 2; i++) {
+    assert_int_equal(f->leaks.at[i].per_run, 2000);
+    assert_int_not_equal(f->leaks.at[i].op, TTM_NONE);
+    assert_int_equal(m.p->ops.at[f->leaks.at[i].op].text, i ? concat : m.keep);
+  }
+  ttm_findings_free(f);
+  ttm_profile_free(m.p);
+}
+
+static void growth_that_cannot_be_split_is_told_once(void **state) {
+  (void)state;
+  model m = make(1); /* main returns 5 MB more than it found, other gives 3 MB back */
+  for (uint32_t i = 0; i < 6; i++) {
+    run(&m, "main", 0, 2000 * i, 5000 + 2000 * i, true);
+    run(&m, "other", 0, 5000 + 2000 * i, 2000 + 2000 * i, false);
+  }
+  ttm_findings *f = done(&m);
+  assert_int_equal(f->leaks.n, 1);
+  assert_int_equal(f->leaks.at[0].per_run, 2000);
+  ttm_findings_free(f);
+  ttm_profile_free(m.p);
+}
+
 static void the_last_run_may_be_cut(void **state) {
   (void)state;
   model m = make(1);
@@ -160,6 +194,8 @@ int main(void) {
       cmocka_unit_test(a_tensor_missing_in_one_run_is_not_it),
       cmocka_unit_test(clean_logs_have_none),
       cmocka_unit_test(one_leak_is_told_once),
+      cmocka_unit_test(programs_in_turn_leak_each_their_own),
+      cmocka_unit_test(growth_that_cannot_be_split_is_told_once),
       cmocka_unit_test(the_last_run_may_be_cut),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
