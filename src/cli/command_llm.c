@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ttmem --llm --logfile FILE [-o FILE] */
+/* ttmem --llm --logfile LOG [-o FILE] */
 #define _POSIX_C_SOURCE 200809L
 #include <sys/stat.h>
 #include <unistd.h>
@@ -54,7 +54,7 @@ int ttm_command_llm(const ttm_options *options) {
     return ttm_cli_error(options, &err);
   }
   if (!log) {
-    ttm_error_set(&err, TTM_EUSAGE, "--llm needs a log: ttmem --llm --logfile FILE ('-' reads standard input)");
+    ttm_error_set(&err, TTM_EUSAGE, "--llm needs a log: ttmem --llm --logfile LOG ('-' reads standard input)");
     return ttm_cli_error(options, &err);
   }
   if (target && same_file(log, target)) {

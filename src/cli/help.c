@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/help.h"
 
-enum { OPTION_COLUMN = 28, COMMAND_COLUMN = 33 };
+enum { OPTION_COLUMN = 28, COMMAND_COLUMN = 32 };
 
 static void put_padded(ttm_buf *out, size_t start, size_t column) {
   do ttm_buf_char(out, ' ');
@@ -30,7 +30,8 @@ static void put_options(ttm_buf *out, ttm_command command) {
 
 static void put_command_help(ttm_buf *out, ttm_command command) {
   const ttm_command_row *row = &ttm_command_table[command];
-  ttm_buf_printf(out, "Usage: %s %s\n\n%s.\n", ttm_program_name(row->program), row->synopsis, row->help);
+  ttm_buf_printf(out, "Usage: %s %s\n\n%c%s.\n", ttm_program_name(row->program), row->synopsis,
+                 row->help[0] - 'a' + 'A', row->help + 1);
   if (row->more) ttm_buf_puts(out, row->more);
   put_options(out, command);
 }
@@ -56,7 +57,7 @@ static void put_examples(ttm_buf *out) {
 
 static void put_exit(ttm_buf *out) {
   ttm_buf_puts(out,
-               "\nExit status: 0 a report was made, 2 wrong usage or an input without anything to report on.\n"
+               "\nExit status: 0 a report was made; 2 wrong usage, or nothing to report on.\n"
                "Environment: TTMEM_HOME (instead of ~/.ttmem), NO_COLOR, CLICOLOR_FORCE.\n");
 }
 

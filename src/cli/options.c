@@ -14,9 +14,9 @@
 
 const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_LLM] = {"llm", 0, TTM_VALUE_NONE, NULL, LLM, "write the markdown report for people and agents"},
-    [TTM_OPTION_LOGFILE] = {"logfile", 'l', TTM_VALUE_TEXT, "FILE", LLM, "runtime log to read, '-' for standard input"},
-    [TTM_OPTION_OUTPUT] = {"output", 'o', TTM_VALUE_TEXT, "FILE", LLM,
-                           "write the report to FILE instead of standard output"},
+    [TTM_OPTION_LOGFILE] = {"logfile", 'l', TTM_VALUE_TEXT, "LOG", LLM, "runtime log to read, '-' for standard input"},
+    [TTM_OPTION_OUTPUT] = {"output", 'o', TTM_VALUE_TEXT, "OUT", LLM,
+                           "write the report to OUT instead of standard output"},
     [TTM_OPTION_ANALYZE] = {"analyze", 'a', TTM_VALUE_TEXT, "LOG", PROFILE,
                             "analyse an existing log, '-' for standard input"},
     [TTM_OPTION_OUTPUT_DIR] = {"output-dir", 'd', TTM_VALUE_TEXT, "DIR", ANALYZE | PROFILE,
@@ -34,20 +34,20 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
 };
 
 const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
-    [TTM_COMMAND_LLM] = {"--llm", TTM_PROGRAM_TTMEM, "--llm --logfile FILE [-o FILE]",
-                         "markdown report on standard output, for people and agents",
+    [TTM_COMMAND_LLM] = {"--llm", TTM_PROGRAM_TTMEM, "--llm --logfile LOG [-o OUT]",
+                         "markdown report for people and agents",
                          "Standard output carries the report and nothing else. Every number names the log line it\n"
-                         "comes from. FILE may be compressed (.gz, .zst), or '-' for standard input.\n",
+                         "comes from. LOG may be compressed (.gz, .zst), or '-' for standard input.\n",
                          1},
     [TTM_COMMAND_ANALYZE] = {"analyze", TTM_PROGRAM_TTMEM, "analyze LOG [options]",
-                             "summary on the terminal and the JSON files of a report",
+                             "summary on the terminal, JSON files of a report",
                              "LOG may be compressed (.gz, .zst), or '-' for standard input. The files go to\n"
                              "~/.ttmem/reports/NAME/ (TTMEM_HOME replaces ~/.ttmem); an earlier report of that name\n"
                              "is replaced only when the new one is complete.\n",
                              1},
     [TTM_COMMAND_HELP] = {"help", TTM_PROGRAM_TTMEM, "help [COMMAND]", "help on a command", NULL, 1},
     [TTM_COMMAND_PROFILE] = {NULL, TTM_PROGRAM_PROFILER, "--analyze LOG [--output-dir DIR]",
-                             "summary of an existing log and the JSON files of its report",
+                             "summary of an existing log, JSON files of a report",
                              "LOG may be compressed (.gz, .zst), or '-' for standard input. The same as\n"
                              "'ttmem analyze LOG'.\n",
                              1},
@@ -215,6 +215,11 @@ static int take_input(ttm_options *out, const char *word, ttm_error *err) {
 /* What only makes sense once all words are known: which command, and whether its options and arguments fit. */
 static int settle(ttm_options *out, ttm_error *err) {
   if (out->program == TTM_PROGRAM_PROFILER) out->command = TTM_COMMAND_PROFILE;
+  if (out->given[TTM_OPTION_LLM] && out->command == TTM_COMMAND_HELP) { /* help --llm: the option is the topic */
+    out->given[TTM_OPTION_LLM] = false;
+    out->input[0] = "--llm";
+    out->inputs++;
+  }
   if (out->given[TTM_OPTION_LLM]) {
     if (out->command != TTM_COMMAND_NONE) {
       return ttm_error_set(err, TTM_EUSAGE, "'--llm' and '%s' are two commands; give one of them",

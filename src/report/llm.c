@@ -120,27 +120,32 @@ static void put_peak_row(ttm_llm *r, ttm_memory memory) {
   ttm_buf_printf(r->out, "| %.2f MB |\n", ttm_mb((int64_t)peak->level.allocated * peak->level.banks));
 }
 
-static void put_peaks(ttm_llm *r) {
-  ttm_buf *out = r->out;
-  bool any = false;
-  for (int m = 0; m < TTM_MEMORIES; m++) any |= r->f->peak[m].known;
-  ttm_buf_puts(out, "\n## Peak Memory\n");
-  if (!any) return ttm_buf_puts(out, "Unknown: the log holds no memory states.\n");
+static void put_peak_table(ttm_llm *r) {
   ttm_buf_puts(
-      out,
+      r->out,
       "| Type | Op# | Operation | Location | Allocated | Capacity | Utilization | Log line | Added by it | Total |\n"
       "|------|-----|-----------|----------|-----------|----------|-------------|----------|-------------|-------|\n");
   for (int m = 0; m < TTM_MEMORIES; m++) {
     if (r->f->peak[m].known) put_peak_row(r, (ttm_memory)m);
   }
   const ttm_peak *dram = &r->f->peak[TTM_DRAM];
-  if (dram->known && dram->state < r->p->states.n) {
-    ttm_buf_puts(out, "\nThe operation is the one that raised the memory to its peak.");
-    ttm_buf_printf(out, " The DRAM peak itself is the state at log line %u", r->p->states.at[dram->state].line);
-    if (r->p->ranks.n > 1) ttm_buf_printf(out, " on rank %u", r->p->ranks.at[ttm_state_rank(r->p, dram->state)]);
-    ttm_buf_printf(out, ": %.3f MB free, largest free block %.3f MB per bank.\n", ttm_mb(dram->level.free),
-                   ttm_mb(dram->level.largest));
-  }
+  if (!dram->known || dram->state >= r->p->states.n) return;
+  ttm_buf_puts(r->out,
+               "\nThe operation is the one that raised the memory to its peak. The DRAM peak itself is the state at ");
+  ttm_buf_printf(r->out, "log line %u", r->p->states.at[dram->state].line);
+  if (r->p->ranks.n > 1) ttm_buf_printf(r->out, " on rank %u", r->p->ranks.at[ttm_state_rank(r->p, dram->state)]);
+  ttm_buf_printf(r->out, ": %.3f MB free, largest free block %.3f MB per bank.\n", ttm_mb(dram->level.free),
+                 ttm_mb(dram->level.largest));
+}
+
+static void put_peaks(ttm_llm *r) {
+  bool any = false;
+  for (int m = 0; m < TTM_MEMORIES; m++) any |= r->f->peak[m].known;
+  ttm_buf_puts(r->out, "\n## Peak Memory\n");
+  if (any)
+    put_peak_table(r);
+  else
+    ttm_buf_puts(r->out, "Unknown: the log holds no memory states.\n");
   for (int m = 0; m < TTM_MEMORIES; m++) {
     if (r->f->peak[m].in_op_bytes) put_in_op_peak(r, (ttm_memory)m);
   }

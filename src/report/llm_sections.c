@@ -176,7 +176,7 @@ void ttm_llm_gaps(ttm_llm *r) {
   put_gap(r, seen->bad_blocks, "Memory lines that do not parse");
   put_gap(r, seen->unpaired, "Memory states whose operation line is missing");
   put_gap(r, seen->unfinished, "Programs that did not finish");
-  if (seen->cut) ttm_buf_puts(r->out, "- The log ends inside a line or a block: it was cut off\n");
+  if (seen->cut) ttm_buf_puts(r->out, "- The log ends inside a line or a block: it may have been cut off\n");
   if (seen->trace_cache)
     ttm_buf_puts(r->out, "- Traces were captured or replayed: operations inside a replay print nothing\n");
   if (missing) ttm_buf_printf(r->out, "- %s\n", missing);

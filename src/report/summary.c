@@ -36,9 +36,9 @@ static const char *color_of(double pct) { return pct > DANGER_PCT ? "31" : pct >
 
 /* Starts a line with a label in the margin ("" continues the one above). */
 static void label(screen *s, const char *text) {
-  color(s, "1");
+  if (*text) color(s, "1");
   ttm_buf_printf(s->out, "%-*s", LABEL, text);
-  color(s, "0");
+  if (*text) color(s, "0");
 }
 
 static void text(screen *s, ttm_view view, size_t columns) { ttm_put_text(s->out, view, columns, s->form); }
@@ -177,8 +177,8 @@ static void put_in_op_peak(screen *s) {
   for (int m = 0; m < TTM_MEMORIES; m++) {
     const ttm_peak *peak = &s->f->peak[m];
     if (!peak->in_op_bytes) continue;
-    label(s, "");
-    ttm_buf_printf(s->out, "inside the failing operation %s stood at %.2f MB/bank (log line %u)\n",
+    label(s, peak->known ? "" : "Peak");
+    ttm_buf_printf(s->out, "inside the failing operation %s: %.2f MB/bank (log line %u)\n",
                    ttm_memory_name((ttm_memory)m), (double)peak->in_op_bytes / TTM_MB,
                    s->p->incidents.at[peak->in_op_incident].line);
   }
@@ -205,21 +205,23 @@ static void put_effects(screen *s) {
   }
 }
 
-static void put_need(screen *s, const ttm_incident *incident, uint64_t missing) {
-  const ttm_incident_text *what = &incident->what;
-  label(s, "");
+/* "needs 9.33 MB, free 53.48 MB (largest 8.00 MB), 1.33 MB/bank missing" */
+static void put_need(screen *s, const ttm_incident_text *what, uint64_t missing) {
+  ttm_buf words = {0};
   if (what->needed_per_bank != TTM_UNKNOWN)
-    ttm_buf_printf(s->out, "needs %.2f", (double)what->needed_per_bank / TTM_MB);
-  if (what->free_per_bank != TTM_UNKNOWN) ttm_buf_printf(s->out, ", free %.2f", (double)what->free_per_bank / TTM_MB);
+    ttm_buf_puts(&words, "needs "), ttm_put_bytes(&words, what->needed_per_bank);
+  if (what->free_per_bank != TTM_UNKNOWN) ttm_buf_puts(&words, ", free "), ttm_put_bytes(&words, what->free_per_bank);
   if (what->largest_free_block != TTM_UNKNOWN) {
-    ttm_buf_printf(s->out, ", largest block %.2f MB/bank", (double)what->largest_free_block / TTM_MB);
+    ttm_buf_puts(&words, " (largest ");
+    ttm_put_bytes(&words, what->largest_free_block);
+    ttm_buf_char(&words, ')');
   }
-  if (missing != TTM_UNKNOWN) {
-    ttm_buf_puts(s->out, ": ");
-    ttm_put_bytes(s->out, missing);
-    ttm_buf_puts(s->out, "/bank missing");
-  }
-  ttm_buf_char(s->out, '\n');
+  if (missing != TTM_UNKNOWN)
+    ttm_buf_puts(&words, ", "), ttm_put_bytes(&words, missing), ttm_buf_puts(&words, "/bank missing");
+  label(s, "");
+  paragraph(s, ttm_buf_view(&words));
+  s->out->failed |= words.failed;
+  ttm_buf_free(&words);
 }
 
 static void put_incident(screen *s, const ttm_incident_finding *finding) {
@@ -232,7 +234,7 @@ static void put_incident(screen *s, const ttm_incident_finding *finding) {
   color(s, "0");
   ttm_buf_printf(s->out, " (log line %u)\n", incident->line);
   if (incident->what.kind == TTM_INCIDENT_OOM) {
-    put_need(s, incident, finding->shortfall);
+    put_need(s, &incident->what, finding->shortfall);
   } else {
     label(s, "");
     text(s, incident->what.text, s->columns - LABEL);
@@ -255,9 +257,10 @@ static void put_incidents(screen *s) {
 
 static void put_padding(screen *s) {
   const ttm_live_sum *live = &s->f->live_at_peak;
-  if (!live->tensors || live->stored_bytes <= live->logical_bytes) return;
-  uint64_t extra = live->stored_bytes - live->logical_bytes;
+  if (!live->tensors) return;
+  uint64_t extra = live->stored_bytes > live->logical_bytes ? live->stored_bytes - live->logical_bytes : 0;
   label(s, "Padding");
+  if (!extra) return ttm_buf_puts(s->out, "none at the peak\n");
   ttm_put_bytes(s->out, extra);
   ttm_buf_printf(s->out, " at the peak, %.1f%% on top of ", ttm_percent((double)extra, (double)live->logical_bytes));
   ttm_put_bytes(s->out, live->logical_bytes);

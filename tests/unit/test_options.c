@@ -76,9 +76,9 @@ static void mistakes_get_an_answer(void **state) {
   FAILS("unknown command 'analyse'; did you mean 'analyze'?", "ttmem", "analyse", "x");
   FAILS("unknown command 'x.log'; if this is a log, run 'ttmem analyze x.log'", "ttmem", "x.log");
   FAILS("unknown command 'zzz'; 'ttmem --help' lists all of them", "ttmem", "zzz");
-  FAILS("option '--logfile' needs a value: --logfile FILE", "ttmem", "--llm", "--logfile");
-  FAILS("option '--logfile' needs a value: --logfile FILE", "ttmem", "--llm", "--logfile", "-o", "x");
-  FAILS("option '--logfile' needs a FILE, not an empty text", "ttmem", "--llm", "--logfile", "");
+  FAILS("option '--logfile' needs a value: --logfile LOG", "ttmem", "--llm", "--logfile");
+  FAILS("option '--logfile' needs a value: --logfile LOG", "ttmem", "--llm", "--logfile", "-o", "x");
+  FAILS("option '--logfile' needs a LOG, not an empty text", "ttmem", "--llm", "--logfile", "");
   FAILS("option '--quiet' takes no value", "ttmem", "analyze", "--quiet=yes");
   FAILS("option '--threads' takes a number from 1 to 256, not '0'", "ttmem", "analyze", "--threads", "0");
   FAILS("option '--threads' takes a number from 1 to 256, not '2x'", "ttmem", "analyze", "--threads=2x");

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Help, version, and every way to get the command line or the input wrong.
+. "$(dirname "$0")/lib.bash"
+
+show ttmem
+show ttmem --help
+show ttmem help analyze
+show ttmem help --llm
+show ttmem analyze --help
+show ttmem help nonsense
+show tt-memory-profiler
+show tt-memory-profiler --help
+
+show ttmem --lgofile x
+show ttmem --llm --logfile two_runs_oom_profile.log --frobnicate
+show ttmem analyse two_runs_oom_profile.log
+show ttmem two_runs_oom_profile.log
+show ttmem --llm
+show ttmem --llm --logfile
+show ttmem analyze
+show ttmem analyze a b
+show ttmem analyze --threads 0 two_runs_oom_profile.log
+show ttmem analyze --color=green two_runs_oom_profile.log
+show ttmem analyze --name ../x two_runs_oom_profile.log
+show ttmem --llm two_runs_oom_profile.log --output-dir d
+show tt-memory-profiler model.py
+show tt-memory-profiler 'my models/it'\''s.py'
+show tt-memory-profiler --log model.py
+show tt-memory-profiler --analyze two_runs_oom_profile.log model.py
+
+: >empty.log
+mkdir folder
+head -c 4096 /dev/zero >zeros.log
+printf 'hello\nworld\n' >foreign.log
+printf 'Executing operation: cut' >cut.log
+show ttmem --llm --logfile missing.log
+show ttmem --llm --logfile folder
+show ttmem --llm --logfile empty.log
+show ttmem --llm --logfile zeros.log
+show ttmem --llm --logfile foreign.log
+show ttmem analyze missing.log
+show ttmem analyze "$(printf 'evil\033[31m.log')"
+same_transcript
+
+[ ! -e home ] || fail "a failed command left files"
+for program in "$TTMEM" "$TT_MEMORY_PROFILER"; do
+  "$program" --version >version
+  grep -qxE '(ttmem|tt-memory-profiler) [0-9]+\.[0-9]+\.[0-9]+' version || fail "odd version: $(cat version)"
+done
+status 2 "$TTMEM" --llm --logfile cut.log
