@@ -2,12 +2,14 @@
 /* Conservative on purpose: a leak that is not there costs a reader more than one that is missed. The proof is the level
  * at the start of each run of one program: only what earlier runs left behind raises it so regularly. */
 #include "analyze/parts.h"
+#include "base/hash.h"
 
 enum {
   MIN_RISES = 3,
   HIGH_RISES = 5,
   ROUNDING = 2, /* two figures rounded to 0.001 MB: their difference is off by less than this */
   MAX_LEAKS = 64,
+  BODY_OPS = 64,
 };
 
 /* The runs of one program on one rank, in order. */
@@ -46,16 +48,29 @@ static const ttm_frame *frame_of(const leak_search *s, uint32_t run) {
   return &s->f->profile->frames.at[s->f->runs.at[run].frame];
 }
 
-static int group_runs(leak_search *s) {
+/* Without dumps every program may be called "main": the first operations of its own (what runs inside a load_cached
+ * differs from run to run) then tell programs apart. */
+static uint64_t body_of(const leak_search *s, uint32_t run) {
   const ttm_profile *p = s->f->profile;
+  const ttm_run *row = &s->f->runs.at[run];
+  uint64_t hash = 1;
+  if (frame_of(s, run)->graph != TTM_NONE || row->first_op == TTM_NONE) return 0;
+  for (uint32_t op = row->first_op, seen = 0; op <= row->last_op && seen < BODY_OPS; op++) {
+    if (p->ops.at[op].frame != row->frame) continue;
+    hash = ttm_hash_mix(hash ^ p->ops.at[op].text, UINT64_C(0x9e3779b97f4a7c15));
+    seen++;
+  }
+  return hash;
+}
+
+static int group_runs(leak_search *s) {
   for (uint32_t run = 0; run < s->f->runs.n; run++) {
     const ttm_frame *frame = frame_of(s, run);
-    uint32_t first_op = s->f->runs.at[run].first_op, id;
+    uint32_t id;
     s->next[run] = TTM_NONE;
     if (frame->name == 0) continue; /* nobody knows whether two nameless programs are the same one */
-    /* Without dumps every program may be called "main": its first operation then tells them apart. */
-    uint32_t body = frame->graph != TTM_NONE || first_op == TTM_NONE ? TTM_NONE : p->ops.at[first_op].text;
-    uint32_t key[4] = {frame->rank, frame->name, frame->graph, body};
+    uint64_t body = body_of(s, run);
+    uint32_t key[5] = {frame->rank, frame->name, frame->graph, (uint32_t)body, (uint32_t)(body >> 32)};
     if (ttm_intern_add(&s->keys, (ttm_view){(const char *)key, sizeof key}, &id)) return TTM_ENOMEM;
     if (id > s->groups.n) { /* ids count up from 1 */
       if (ttm_vec_push(&s->groups, (run_group){run, run, 1})) return TTM_ENOMEM;
