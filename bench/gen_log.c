@@ -39,7 +39,8 @@ static void start(job *j, const gen_options *o) {
   for (uint32_t g = 0; g < o->graphs; g++) gen_graph_init(&j->graphs[g], o, &j->types, g);
   for (uint32_t r = 0; r < o->ranks; r++) {
     gen_rank_init(&j->ranks[r], o, &j->board, &j->writer, &j->truth, &j->types, r);
-    for (uint32_t g = 0; g < o->graphs; g++) j->cached[r * o->graphs + g] = gen_alloc(j->graphs[g].args.n * sizeof(gen_values));
+    for (uint32_t g = 0; g < o->graphs; g++)
+      j->cached[r * o->graphs + g] = gen_alloc(j->graphs[g].args.n * sizeof(gen_values));
     uint64_t at; /* what the host keeps there besides: ranks differ by it */
     gen_bank_take(&j->ranks[r].banks[GEN_DRAM], r * 3 << 20, false, &at);
   }
@@ -79,14 +80,15 @@ static void preload(job *j, gen_rank *x, const gen_graph *g) {
 static bool enough(const job *j, uint64_t runs) {
   const gen_options *o = j->o;
   if (j->ranks[0].stopped || (j->truth.incidents.n && !o->go_on)) return true;
-  return (o->runs && runs >= o->runs) || (o->operations && j->truth.op_lines >= o->operations) || (o->bytes && gen_written(&j->writer) >= o->bytes);
+  return (o->runs && runs >= o->runs) || (o->operations && j->truth.op_lines >= o->operations) ||
+         (o->bytes && gen_written(&j->writer) >= o->bytes);
 }
 
 static void play(job *j) {
   const gen_options *o = j->o;
   for (uint64_t run = 0; run == 0 || !enough(j, run); run++) {
-    gen_graph *g = &j->graphs[run % o->graphs];
-    bool first = run < o->graphs;
+    gen_graph *g = &j->graphs[run / o->repeat % o->graphs];
+    bool first = run / o->repeat < o->graphs && run % o->repeat == 0;
     bool last = o->runs && run + 1 == o->runs;
     for (uint32_t r = 0; r < o->ranks; r++) {
       gen_rank *x = &j->ranks[r];

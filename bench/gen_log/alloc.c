@@ -53,8 +53,10 @@ static size_t above(const gen_bank *bank, uint64_t at) {
   size_t low = 0, high = bank->free.n;
   while (low < high) {
     size_t middle = (low + high) / 2;
-    if (bank->free.at[middle].at < at) low = middle + 1;
-    else high = middle;
+    if (bank->free.at[middle].at < at)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low;
 }

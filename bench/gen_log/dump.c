@@ -4,8 +4,11 @@
 
 #include <stdio.h>
 
-static const char *const STAGES[] = {"vhlo", "shlo", "shlo_frontend", "shlo_compiler", "shlo_set_mesh_attr", "shlo_compiler_cleaned", "ttir", "ttnn", "ttnn_runtime"};
-static const char *const DIALECTS[] = {"vhlo", "stablehlo", "stablehlo", "stablehlo", "stablehlo", "stablehlo", "ttir", "ttnn", "ttnn"};
+static const char *const STAGES[] = {
+    "vhlo", "shlo", "shlo_frontend", "shlo_compiler", "shlo_set_mesh_attr", "shlo_compiler_cleaned",
+    "ttir", "ttnn", "ttnn_runtime"};
+static const char *const DIALECTS[] = {"vhlo",      "stablehlo", "stablehlo", "stablehlo", "stablehlo",
+                                       "stablehlo", "ttir",      "ttnn",      "ttnn"};
 static const char *const KINDS[] = {"parameter", "constant", "input"};
 
 enum { FRONTEND = 2, COMPILER = 3, CLEANED = 5, TTIR = 6, TTNN = 7 };
@@ -13,7 +16,8 @@ enum { FRONTEND = 2, COMPILER = 3, CLEANED = 5, TTIR = 6, TTNN = 7 };
 static void put_plain_type(ttm_buf *b, const gen_arg *a, uint32_t times) {
   const gen_shape *s = &a->type->shape;
   ttm_buf_puts(b, "tensor<");
-  for (uint32_t i = 0; i < s->rank; i++) ttm_buf_printf(b, "%llux", (unsigned long long)s->dims[i] * (i == 0 ? times : 1));
+  for (uint32_t i = 0; i < s->rank; i++)
+    ttm_buf_printf(b, "%llux", (unsigned long long)s->dims[i] * (i == 0 ? times : 1));
   ttm_buf_printf(b, "%s>", gen_dtype_name(s->dtype));
 }
 
@@ -21,8 +25,10 @@ static void put_plain_type(ttm_buf *b, const gen_arg *a, uint32_t times) {
 static void put_arg(ttm_buf *b, const gen_graph *g, uint32_t i, int stage) {
   const gen_arg *a = &g->args.at[i];
   ttm_buf_printf(b, "%%arg%u: ", i);
-  if (stage >= TTNN) ttm_buf_put(b, g->o->const_eval || a->kind == GEN_INPUT ? a->type->text : a->ready->text);
-  else put_plain_type(b, a, stage < CLEANED ? a->split : 1);
+  if (stage >= TTNN)
+    ttm_buf_put(b, g->o->const_eval || a->kind == GEN_INPUT ? a->type->text : a->ready->text);
+  else
+    put_plain_type(b, a, stage < CLEANED ? a->split : 1);
   if (stage == CLEANED) return;
   ttm_buf_printf(b, " {ttcore.argument_type = #ttcore.argument_type<%s>", KINDS[a->kind]);
   if (stage >= COMPILER && a->split > 1) {
@@ -43,8 +49,11 @@ static void body_line(gen_rank *x, ttm_buf *b) {
 static void put_operations(const gen_graph *g, gen_rank *x, ttm_buf *b, int stage) {
   for (uint32_t l = 0; l < g->layers && l < 8; l++) {
     const gen_shape *s = &g->args.at[0].type->shape;
-    ttm_buf_printf(b, "    %%%u = \"%s.dot_general\"(%%arg0, %%arg1) : (tensor<%llux%llux%s>, tensor<%ux%ux%s>) -> tensor<%ux%ux%s> loc(#loc%u)", l, DIALECTS[stage],
-                   (unsigned long long)s->dims[0], (unsigned long long)s->dims[1], "bf16", g->hidden, g->hidden, "bf16", g->seq, g->hidden, "bf16", l + 2);
+    ttm_buf_printf(b,
+                   "    %%%u = \"%s.dot_general\"(%%arg0, %%arg1) : (tensor<%llux%llux%s>, tensor<%ux%ux%s>) -> "
+                   "tensor<%ux%ux%s> loc(#loc%u)",
+                   l, DIALECTS[stage], (unsigned long long)s->dims[0], (unsigned long long)s->dims[1], "bf16",
+                   g->hidden, g->hidden, "bf16", g->seq, g->hidden, "bf16", l + 2);
     body_line(x, b);
   }
 }
@@ -62,13 +71,18 @@ static void dump_stage(const gen_graph *g, gen_rank *x, int stage) {
   ttm_buf_puts(&b, "#loc1 = loc(\"p0.1\")");
   body_line(x, &b);
   if (stage >= TTIR) {
-    ttm_buf_printf(&b, "#system_desc = #ttcore.system_desc<[{role = host, target_triple = \"x86_64-pc-linux\"}], [{arch = <%s>, grid = %ux%u, l1_size = %llu, num_dram_channels = %u, "
-                       "noc_l1_address_align_bytes = 16, pcie_address_align_bytes = 32, noc_dram_address_align_bytes = %u, l1_unreserved_base = %llu}], [0], [1 : i32], [ 0x0x0x0]>",
-                   g->o->p150 ? "blackhole" : "wormhole_b0", x->board->grid_rows, x->board->grid_cols, (unsigned long long)x->board->l1_size, x->board->banks[GEN_DRAM],
-                   x->board->block_align, (unsigned long long)x->board->l1_base);
+    ttm_buf_printf(&b,
+                   "#system_desc = #ttcore.system_desc<[{role = host, target_triple = \"x86_64-pc-linux\"}], [{arch = "
+                   "<%s>, grid = %ux%u, l1_size = %llu, num_dram_channels = %u, "
+                   "noc_l1_address_align_bytes = 16, pcie_address_align_bytes = 32, noc_dram_address_align_bytes = %u, "
+                   "l1_unreserved_base = %llu}], [0], [1 : i32], [ 0x0x0x0]>",
+                   g->o->p150 ? "blackhole" : "wormhole_b0", x->board->grid_rows, x->board->grid_cols,
+                   (unsigned long long)x->board->l1_size, x->board->banks[GEN_DRAM], x->board->block_align,
+                   (unsigned long long)x->board->l1_base);
     body_line(x, &b);
   }
-  ttm_buf_printf(&b, "module @%s attributes {mhlo.cross_program_prefetches = []%s} {", g->module, stage >= TTIR ? ", ttcore.system_desc = #system_desc" : "");
+  ttm_buf_printf(&b, "module @%s attributes {mhlo.cross_program_prefetches = []%s} {", g->module,
+                 stage >= TTIR ? ", ttcore.system_desc = #system_desc" : "");
   body_line(x, &b);
   if (stage >= COMPILER && g->o->devices > 1) {
     ttm_buf_printf(&b, "  ttcore.meshes = #ttcore.meshes<[<\"mesh\" = 1x%u>]>", g->o->devices);
@@ -121,10 +135,12 @@ void gen_graph_tell(const gen_graph *g, gen_truth *t) {
     if (t->registry.n) ttm_buf_puts(&t->registry, ",\n");
     ttm_buf_printf(&t->registry, "  {\"graph\": %u, \"index\": %u, \"ssa\": \"%%arg%u\", \"name\": ", g->index, i, i);
     put_name(&t->registry, a->name);
-    ttm_buf_printf(&t->registry, ", \"type\": \"%s\", \"shape\": \"%s\", \"dtype\": \"%s\", \"bytes\": %llu, \"whole_shape\": \"", KINDS[a->kind], a->type->dims,
-                   gen_dtype_name(a->type->shape.dtype), (unsigned long long)a->type->logical);
+    ttm_buf_printf(
+        &t->registry, ", \"type\": \"%s\", \"shape\": \"%s\", \"dtype\": \"%s\", \"bytes\": %llu, \"whole_shape\": \"",
+        KINDS[a->kind], a->type->dims, gen_dtype_name(a->type->shape.dtype), (unsigned long long)a->type->logical);
     for (uint32_t k = 0; k < a->type->shape.rank; k++)
-      ttm_buf_printf(&t->registry, "%s%llu", k ? "x" : "", (unsigned long long)a->type->shape.dims[k] * (k == 0 ? a->split : 1));
+      ttm_buf_printf(&t->registry, "%s%llu", k ? "x" : "",
+                     (unsigned long long)a->type->shape.dims[k] * (k == 0 ? a->split : 1));
     ttm_buf_puts(&t->registry, "\"}");
     if (weight) t->weight_bytes += a->type->logical;
   }

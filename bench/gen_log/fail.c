@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How programs die: the sentences with the simulated numbers, in as many copies as the runtime makes, and how to get there. */
+/* How programs die: the sentences with the simulated numbers, in as many copies as the runtime makes,
+ * and how to get there. */
 #include "gen_log/gen.h"
 
 #include <stdarg.h>
@@ -22,8 +23,10 @@ static gen_mark say(gen_rank *x, gen_company company, const char *format, ...) {
 static gen_mark critical_line(gen_rank *x, const char *macro, const char *text) {
   ttm_buf_clear(&x->line);
   bool old = x->o->fail_era == GEN_ERA_2024;
-  if (old) ttm_buf_puts(&x->line, "                 Always | FATAL    | ");
-  else gen_metal_prefix(x->w, "critical", "Always", &x->line);
+  if (old)
+    ttm_buf_puts(&x->line, "                 Always | FATAL    | ");
+  else
+    gen_metal_prefix(x->w, "critical", "Always", &x->line);
   if (x->o->fail_era == GEN_ERA_2026 || x->o->fail_era == GEN_ERA_DEPENDENT) ttm_buf_printf(&x->line, "%s: ", macro);
   ttm_buf_puts(&x->line, text);
   if (!old) ttm_buf_puts(&x->line, x->o->fail_era == GEN_ERA_2025 ? " (assert.hpp:103)" : " (assert.hpp:104)");
@@ -32,7 +35,9 @@ static gen_mark critical_line(gen_rank *x, const char *macro, const char *text) 
 
 static void backtrace(gen_rank *x) {
   say(x, GEN_NOBODY, "backtrace:");
-  say(x, GEN_NOBODY, " --- tt::tt_metal::BankManager::allocate_buffer(unsigned long, unsigned long, bool, CoreRangeSet const&, std::optional<unsigned int>)");
+  say(x, GEN_NOBODY,
+      " --- tt::tt_metal::BankManager::allocate_buffer(unsigned long, unsigned long, bool, CoreRangeSet const&, "
+      "std::optional<unsigned int>)");
   say(x, GEN_NOBODY, " --- /usr/lib/libttnn.so(+0xab916d) [0x7f1399ab916d]");
   say(x, GEN_NOBODY, " --- %s(...)", x->op->name);
 }
@@ -76,7 +81,8 @@ static void die(gen_rank *x, gen_incident *n, const char *macro, const char *sit
 
 static gen_incident blank(const char *kind, uint32_t memory) {
   gen_incident n = {.kind = kind, .memory = memory};
-  n.size = n.banks = n.needed = n.bank_size = n.allocated = n.free = n.largest = n.l1_at = n.ends_at = n.program = UINT64_MAX;
+  n.size = n.banks = n.needed = n.bank_size = n.allocated = n.free = n.largest = n.l1_at = n.ends_at = n.program =
+      UINT64_MAX;
   return n;
 }
 
@@ -101,15 +107,21 @@ void gen_fail_oom(gen_rank *x, const gen_type *type) {
   }
   const char *name = gen_memory_name(m);
   int k = era == GEN_ERA_DEPENDENT
-              ? snprintf(n.text, sizeof n.text, "Out of Memory: Not enough space after considering dependencies to allocate %llu B %s across %llu banks (%llu B per bank), bank size is %llu B",
+              ? snprintf(n.text, sizeof n.text,
+                         "Out of Memory: Not enough space after considering dependencies to allocate %llu B %s across "
+                         "%llu banks (%llu B per bank), bank size is %llu B",
                          (ull)n.size, name, (ull)n.banks, (ull)n.needed, (ull)n.bank_size)
-              : snprintf(n.text, sizeof n.text, "Out of Memory: Not enough space to allocate %llu B %s buffer across %llu banks, where each bank needs to store %llu B", (ull)n.size, name,
-                         (ull)n.banks, (ull)n.needed);
-  if (era == GEN_ERA_2025) snprintf(n.text + k, sizeof n.text - (size_t)k, ", but bank size is only %llu B", (ull)n.bank_size);
-  if (era == GEN_ERA_2026) k += snprintf(n.text + k, sizeof n.text - (size_t)k, ", but bank size is %llu B", (ull)n.bank_size);
+              : snprintf(n.text, sizeof n.text,
+                         "Out of Memory: Not enough space to allocate %llu B %s buffer across %llu banks, where each "
+                         "bank needs to store %llu B",
+                         (ull)n.size, name, (ull)n.banks, (ull)n.needed);
+  if (era == GEN_ERA_2025)
+    snprintf(n.text + k, sizeof n.text - (size_t)k, ", but bank size is only %llu B", (ull)n.bank_size);
+  if (era == GEN_ERA_2026)
+    k += snprintf(n.text + k, sizeof n.text - (size_t)k, ", but bank size is %llu B", (ull)n.bank_size);
   if (n.allocated != UINT64_MAX)
-    snprintf(n.text + k, sizeof n.text - (size_t)k, " (allocated: %llu B, free: %llu B, largest free block: %llu B)%s", (ull)n.allocated, (ull)n.free, (ull)n.largest,
-             x->o->seed % 2 ? "." : "");
+    snprintf(n.text + k, sizeof n.text - (size_t)k, " (allocated: %llu B, free: %llu B, largest free block: %llu B)%s",
+             (ull)n.allocated, (ull)n.free, (ull)n.largest, x->o->seed % 2 ? "." : "");
   die(x, &n, "TT_FATAL", "TT_FATAL @ /project/tt_metal/impl/allocator/bank_manager.cpp:514: false");
 }
 
@@ -131,7 +143,14 @@ static gen_value *fill(gen_rank *x, const gen_type *type, uint32_t i) {
 static void too_large(gen_rank *x, gen_value *in, const gen_type *type) {
   gen_loc loc;
   gen_loc_make(x, &loc, "pressure|concat");
-  gen_op op = {.name = "ttnn.concat", .op_type = "ConcatOp", .in = {in, in}, .n_in = 2, .attributes = "dim = 1 : si32", .out = {type}, .n_out = 1, .loc = &loc};
+  gen_op op = {.name = "ttnn.concat",
+               .op_type = "ConcatOp",
+               .in = {in, in},
+               .n_in = 2,
+               .attributes = "dim = 1 : si32",
+               .out = {type},
+               .n_out = 1,
+               .loc = &loc};
   op.temporary[type->shape.memory] = 10240;
   gen_value *out;
   gen_do(x, &op, &out);
@@ -156,35 +175,55 @@ static void run_out(gen_rank *x) {
 static void stumble(gen_rank *x, gen_value *in) {
   gen_loc loc;
   gen_loc_make(x, &loc, "pressure|softmax");
-  gen_op op = {.name = "ttnn.softmax", .op_type = "SoftmaxOp", .in = {in}, .n_in = 1, .attributes = "dimension = 2 : si32", .out = {in->type}, .n_out = 1, .loc = &loc};
+  gen_op op = {.name = "ttnn.softmax",
+               .op_type = "SoftmaxOp",
+               .in = {in},
+               .n_in = 1,
+               .attributes = "dimension = 2 : si32",
+               .out = {in->type},
+               .n_out = 1,
+               .loc = &loc};
   if (!gen_op_begin(x, &op)) return;
   bool overflow = x->o->fail == GEN_FAIL_OVERFLOW, clash = x->o->fail == GEN_FAIL_CLASH;
   bool dataflow = x->o->seed % 3 == 0, old_range = x->o->fail_era != GEN_ERA_2026;
   const char *word = dataflow ? "dataflow" : "circular", *range = old_range ? "[(x=0,y=0) - (x=7,y=7)]" : "[0-0 - 7-7]";
-  gen_incident n = blank(overflow ? "l1_overflow" : clash ? "l1_clash" : "fatal", overflow || clash ? GEN_L1 : GEN_HOST);
+  gen_incident n = blank(overflow ? "l1_overflow"
+                         : clash  ? "l1_clash"
+                                  : "fatal",
+                         overflow || clash ? GEN_L1 : GEN_HOST);
   if (clash) {
     n.program = x->o->seed % 200;
     n.l1_at = x->board->l1_base + gen_bank_lowest(&x->banks[GEN_L1]);
     n.ends_at = n.l1_at + 192 + x->o->seed % 5000 * 32;
-    snprintf(n.text, sizeof n.text, "Statically allocated %s buffers in program %llu clash with L1 buffers on core range %s. L1 buffer allocated at %llu and static %s buffer region ends at %llu",
+    snprintf(n.text, sizeof n.text,
+             "Statically allocated %s buffers in program %llu clash with L1 buffers on core range %s. L1 buffer "
+             "allocated at %llu and static %s buffer region ends at %llu",
              word, (ull)n.program, range, (ull)n.l1_at, word, (ull)n.ends_at);
   } else if (overflow) {
     n.ends_at = x->board->l1_size + 4096 + x->o->seed % 5000 * 64;
-    snprintf(n.text, sizeof n.text, "Statically allocated %s buffers on core range %s grow to %llu B which is beyond max L1 size of %llu B", word, range, (ull)n.ends_at, (ull)x->board->l1_size);
+    snprintf(n.text, sizeof n.text,
+             "Statically allocated %s buffers on core range %s grow to %llu B which is beyond max L1 size of %llu B",
+             word, range, (ull)n.ends_at, (ull)x->board->l1_size);
   } else {
-    snprintf(n.text, sizeof n.text, "Invalid arguments to reshape: volume %llu != %llu", (ull)(x->o->seed % 1000), (ull)(x->o->seed % 1000 + 1));
+    snprintf(n.text, sizeof n.text, "Invalid arguments to reshape: volume %llu != %llu", (ull)(x->o->seed % 1000),
+             (ull)(x->o->seed % 1000 + 1));
   }
   die(x, &n, clash || overflow ? "TT_THROW" : "TT_FATAL",
-      clash || overflow ? "TT_THROW @ /project/tt_metal/impl/program/program.cpp:2624: tt::exception" : "TT_FATAL @ /project/ttnn/cpp/ttnn/operations/reshape.cpp:77: volume == other");
+      clash || overflow ? "TT_THROW @ /project/tt_metal/impl/program/program.cpp:2624: tt::exception"
+                        : "TT_FATAL @ /project/ttnn/cpp/ttnn/operations/reshape.cpp:77: volume == other");
 }
 
 void gen_fail_provoke(gen_rank *x) {
   if (x->dead || x->stopped) return;
   switch (x->o->fail) {
-    case GEN_FAIL_NONE: return;
+    case GEN_FAIL_NONE:
+      return;
     case GEN_FAIL_EXHAUSTED:
     case GEN_FAIL_FRAGMENTED:
-    case GEN_FAIL_IMPOSSIBLE: run_out(x); return;
-    default: stumble(x, fill(x, about(x, GEN_L1, 65536), 0));
+    case GEN_FAIL_IMPOSSIBLE:
+      run_out(x);
+      return;
+    default:
+      stumble(x, fill(x, about(x, GEN_L1, 65536), 0));
   }
 }

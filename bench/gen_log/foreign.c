@@ -4,8 +4,8 @@
 
 static void put_time(gen_writer *w, ttm_buf *out, char fraction) {
   uint64_t s = w->clock_us / 1000000 + 9 * 3600 + 25 * 60;
-  ttm_buf_printf(out, "2026-06-19 %02u:%02u:%02u%c%03u", (unsigned)(s / 3600 % 24), (unsigned)(s / 60 % 60), (unsigned)(s % 60),
-                 fraction, (unsigned)(w->clock_us / 1000 % 1000));
+  ttm_buf_printf(out, "2026-06-19 %02u:%02u:%02u%c%03u", (unsigned)(s / 3600 % 24), (unsigned)(s / 60 % 60),
+                 (unsigned)(s % 60), fraction, (unsigned)(w->clock_us / 1000 % 1000));
 }
 
 void gen_loguru_prefix(gen_writer *w, const char *file, unsigned line, const char *level, ttm_buf *out) {
@@ -42,8 +42,10 @@ static void put_metal(gen_writer *w, ttm_buf *out) {
       ttm_buf_puts(out, "                  Metal | INFO     | Initializing device 0. Program cache is NOT enabled");
       break;
     case 1: /* era A, coloured */
-      ttm_buf_puts(out, "\x1b[38;2;000;128;000m                  Metal\x1b[0m | \x1b[1m\x1b[38;2;255;165;000mWARNING \x1b[0m | Circular "
-                        "buffer indices are not contiguous starting at 0. First unused index: 0. Kernels: blank");
+      ttm_buf_puts(out,
+                   "\x1b[38;2;000;128;000m                  Metal\x1b[0m | \x1b[1m\x1b[38;2;255;165;000mWARNING "
+                   "\x1b[0m | Circular "
+                   "buffer indices are not contiguous starting at 0. First unused index: 0. Kernels: blank");
       break;
     case 2: /* era B */
       ttm_buf_puts(out, "[2025-06-06 03:52:41.386] [info] [mesh_device.cpp:518] [Metal] Profiler started on device 0");
@@ -53,14 +55,17 @@ static void put_metal(gen_writer *w, ttm_buf *out) {
       ttm_buf_puts(out, "Starting devices in cluster completed. (cluster.cpp:1464)");
       break;
     default: /* era C, coloured */
-      ttm_buf_puts(out, "\x1b[90m2026-06-19 09:25:31.001\x1b[0m | \x1b[33mwarning \x1b[0m | \x1b[35m         Always\x1b[0m | \x1b[37mAllocating "
-                        "device buffers is potentially unsafe due to the existence of an active trace.\x1b[0m \x1b[90m(allocator.cpp:126)\x1b[0m");
+      ttm_buf_puts(out,
+                   "\x1b[90m2026-06-19 09:25:31.001\x1b[0m | \x1b[33mwarning \x1b[0m | \x1b[35m         Always\x1b[0m "
+                   "| \x1b[37mAllocating "
+                   "device buffers is potentially unsafe due to the existence of an active trace.\x1b[0m "
+                   "\x1b[90m(allocator.cpp:126)\x1b[0m");
   }
 }
 
 static void put_python(gen_writer *w, ttm_buf *out) {
   static const char *const lines[] = {
-      "2026-02-25 11:20:19.518 | WARNING  | torch_plugin_tt:__init__:38 - TT plugin is setting XLA_STABLEHLO_COMPILE to 1.",
+      "2026-02-25 11:20:19.518 | WARNING  | torch_plugin_tt:__init__:38 - TT plugin is setting XLA_STABLEHLO_COMPILE.",
       "2025-11-20 20:45:48,801 - INFO - e2e_duration_nanoseconds_submit = 63516053",
       "2026-02-21 22:37:07.295896: W torch_xla/csrc/runtime/profiler.cpp:88] Profiler API not found for PJRT plugin",
       "INFO 10-23 04:15:50 [engine.py:187] Avg prompt throughput: 0.0 tokens/s, Running: 1 reqs",
@@ -83,8 +88,12 @@ static void put_broken(gen_writer *w, ttm_buf *out) {
 
 void gen_foreign_line(gen_writer *w, bool loguru_only, ttm_buf *out) {
   uint64_t kind = loguru_only ? 0 : gen_below(&w->random, w->o->bad_bytes ? 10 : 9);
-  if (kind < 4) put_loguru(w, out);
-  else if (kind < 6) put_metal(w, out);
-  else if (kind < 9) put_python(w, out);
-  else put_broken(w, out);
+  if (kind < 4)
+    put_loguru(w, out);
+  else if (kind < 6)
+    put_metal(w, out);
+  else if (kind < 9)
+    put_python(w, out);
+  else
+    put_broken(w, out);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gen_log: writes runtime logs of any size and shape together with the truth about them.
  *
- * It shares no code with the program it tests beyond src/base: what a tensor costs, where a block lands and which operation
- * raised the peak are worked out here from the specification alone (spec/tt-metal.md section 7, spec/tt-xla-log.md).
+ * It shares no code with the program it tests beyond src/base: what a tensor costs, where a block lands and which
+ * operation raised the peak are worked out here from the specification alone (spec tt-metal.md 7, tt-xla-log.md).
  *
- * The flow: gen_model.c plays a transformer-like program, operation by operation, on gen_run.c, which names the results, asks
- * gen_alloc.c for memory, prints through gen_write.c and tells gen_truth.c what happened. Nothing is stored per operation
- * unless the truth asks for it, so a log may be as large as the disk. */
+ * The flow: model.c (with zoo.c and fail.c) plays a transformer-like program, operation by operation, on run.c, which
+ * names the results, asks alloc.c for memory, prints through write.c and tells truth.c what happened. Nothing is stored
+ * per operation unless the truth asks for it, so a log may be as large as the disk. */
 #ifndef GEN_H
 #define GEN_H
 
@@ -52,7 +52,7 @@ typedef struct gen_options {
   bool ops, blocks, submit; /* what is printed: operation lines, blocks before operations, blocks around submit */
   bool p150;
   uint64_t trace_region; /* bytes per bank */
-  uint32_t layers, hidden, seq, vocab, graphs, ranks, devices;
+  uint32_t layers, hidden, seq, vocab, graphs, repeat, ranks, devices;
   uint32_t weight_dtype;
   bool dumps, full_dumps;
   bool ansi, ci_time, glue, crlf, tqdm, bad_bytes, old_tile, block_debug;
@@ -95,7 +95,8 @@ typedef struct gen_bank {
 void gen_bank_init(gen_bank *bank, uint64_t size);
 void gen_bank_free(gen_bank *bank);
 
-/* First fit: the lowest free extent that fits, at its start; from the top: the highest, at its end. False when none fits. */
+/* First fit: the lowest free extent that fits, at its start; from the top: the highest, at its end.
+ * False when none fits. */
 bool gen_bank_take(gen_bank *bank, uint64_t size, bool from_top, uint64_t *at);
 void gen_bank_give(gen_bank *bank, uint64_t at, uint64_t size);
 uint64_t gen_bank_largest(gen_bank *bank);
@@ -125,7 +126,7 @@ typedef enum gen_place { GEN_INTERLEAVED, GEN_HEIGHT, GEN_WIDTH, GEN_BLOCK, GEN_
 typedef struct gen_shape {
   uint64_t dims[GEN_MAX_RANK];
   uint32_t rank, dtype, memory, place;
-  uint32_t grid_rows, grid_cols; /* sharded only */
+  uint32_t grid_rows, grid_cols;   /* sharded only */
   uint64_t nd_shard[GEN_MAX_RANK]; /* nd only, elements */
   uint8_t tiled;
   uint8_t tile_element; /* the logical element is printed as the tile (block formats) */
@@ -139,13 +140,13 @@ typedef struct gen_shape {
 typedef struct gen_type {
   gen_shape shape;
   ttm_view text;
-  uint64_t logical; /* bytes of the values */
-  uint64_t stored;  /* bytes over all banks: tiles, shards, row alignment */
-  uint64_t per_bank; /* what one bank needs to store, as out-of-memory messages give it */
-  uint64_t block;   /* what one bank gives up */
+  uint64_t logical;      /* bytes of the values */
+  uint64_t stored;       /* bytes over all banks: tiles, shards, row alignment */
+  uint64_t per_bank;     /* what one bank needs to store, as out-of-memory messages give it */
+  uint64_t block;        /* what one bank gives up */
   uint64_t buffer_bytes; /* the page-aligned size in those messages */
-  uint32_t shards;  /* banks in those messages */
-  char dims[80];    /* "4000x256" */
+  uint32_t shards;       /* banks in those messages */
+  char dims[80];         /* "4000x256" */
 } gen_type;
 
 typedef struct gen_types {
@@ -191,7 +192,8 @@ typedef struct gen_writer {
 void gen_writer_open(gen_writer *w, const gen_options *o);
 void gen_writer_close(gen_writer *w);
 
-/* Who may write a line before this one: anybody; only tt-xla's loguru (module dumps); nobody (one write of several lines). */
+/* Who may write a line before this one: anybody; only tt-xla's loguru (module dumps); nobody (several lines in one
+ * write). */
 typedef enum gen_company { GEN_ANYBODY, GEN_LOGURU, GEN_NOBODY } gen_company;
 
 /* One whole line (no line end in it). */
@@ -226,7 +228,7 @@ typedef struct gen_op_truth {
   char *json; /* what is known when the line is printed */
   gen_mark line;
   uint32_t rank, run;
-  bool reported, failed, effect_known, doubtful, live_known;
+  bool reported, failed, effect_known, state_known, live_known;
   gen_state state;
   int32_t effect[GEN_MEMORIES];
   gen_live live, live_at_line;
@@ -284,7 +286,7 @@ typedef struct gen_truth {
   TTM_VEC(gen_op_truth) ops;
   TTM_VEC(gen_run_truth) runs;
   TTM_VEC(gen_incident) incidents;
-  ttm_buf registry;        /* JSON array elements, one graph after another */
+  ttm_buf registry; /* JSON array elements, one graph after another */
   uint64_t weight_bytes;
   uint32_t graphs_told;
   char leak_op[80], leak_loc[600];
@@ -312,7 +314,7 @@ uint32_t gen_milli(uint64_t bytes);
 typedef struct gen_value {
   const gen_type *type;
   uint32_t number;
-  int16_t part;        /* of a multi-result operation, else -1 */
+  int16_t part; /* of a multi-result operation, else -1 */
   bool is_arg, held, retained, counted, leaked;
   bool derived; /* made from weights inside a const-eval program */
   uint64_t at;
@@ -347,10 +349,10 @@ struct gen_op {
   const gen_type *out[GEN_MAX_RESULTS];
   uint32_t n_out;
   const gen_loc *loc;
-  const char *callee; /* load_cached, call */
+  const char *callee;               /* load_cached, call */
   uint64_t temporary[GEN_MEMORIES]; /* per bank, taken and given back inside the operation */
   uint64_t lasting[GEN_MEMORIES];   /* per bank, stays (program cache) */
-  size_t record; /* of the truth, set when the line is printed */
+  size_t record;                    /* of the truth, set when the line is printed */
   uint32_t number;
 };
 
@@ -367,27 +369,29 @@ struct gen_rank {
   bool dead;    /* the program failed: nothing more happens until the next run */
   bool stopped; /* the log was cut: nothing more is written at all */
   gen_live live;
-  gen_values outputs;  /* left behind by the last top-level program */
+  gen_values outputs; /* left behind by the last top-level program */
   TTM_VEC(uint64_t) seen_kernels;
   gen_random random; /* reseeded for each run of a graph: a program does the same each time */
   uint32_t ops_in_run;
   uint32_t cut_at; /* operation of the last run after which the log is cut */
   size_t run_record;
-  const gen_op *op;           /* in flight */
+  const gen_op *op; /* in flight */
   gen_mark op_line;
   ttm_buf text, line;
   bool trace_captured[8];
   gen_values slots;
 };
 
-void gen_rank_init(gen_rank *x, const gen_options *o, const gen_board *board, gen_writer *w, gen_truth *t, gen_types *types, uint32_t rank);
+void gen_rank_init(gen_rank *x, const gen_options *o, const gen_board *board, gen_writer *w, gen_truth *t,
+                   gen_types *types, uint32_t rank);
 void gen_rank_free(gen_rank *x);
 
 void gen_program_start(gen_rank *x, const char *name, bool const_eval);
 /* What the program leaves behind goes to `survivors`. */
 void gen_program_finish(gen_rank *x, gen_values *survivors);
 
-/* Around a top-level program: the host lets go of the last outputs, `before submit` is printed; afterwards `after submit`. */
+/* Around a top-level program: the host lets go of the last outputs, `before submit` is printed; afterwards
+ * `after submit`. */
 void gen_run_begin(gen_rank *x, const char *program);
 void gen_run_end(gen_rank *x);
 
@@ -405,7 +409,8 @@ void gen_get_device(gen_rank *x, gen_value **out);
 
 gen_value *gen_argument(gen_rank *x, uint32_t number, const gen_type *type, bool weight);
 /* A runtime line; DEBUG ones only where the log shows operations. */
-void gen_message(gen_rank *x, const char *type, const char *level, const char *format, ...) __attribute__((format(printf, 4, 5)));
+void gen_message(gen_rank *x, const char *type, const char *level, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* Host side: memory that no operation of the log made. */
 bool gen_take(gen_rank *x, gen_value *v, bool from_top);
@@ -423,9 +428,9 @@ typedef enum gen_arg_kind { GEN_PARAMETER, GEN_CONSTANT, GEN_INPUT } gen_arg_kin
 typedef struct gen_arg {
   char name[120];
   gen_arg_kind kind;
-  const gen_type *type; /* on the host, row-major */
+  const gen_type *type;  /* on the host, row-major */
   const gen_type *ready; /* as the operations take it */
-  uint32_t split; /* devices its first dimension is spread over; 1 for none */
+  uint32_t split;        /* devices its first dimension is spread over; 1 for none */
 } gen_arg;
 
 /* A program to compile and run: its arguments, and how they reach the device. */
@@ -452,7 +457,7 @@ void gen_loc_make(gen_rank *x, gen_loc *out, const char *format, ...) __attribut
 /* One operation with one result. */
 gen_value *gen_apply(gen_rank *x, const char *name, const char *op_type, const char *attributes, const gen_type *out,
                      gen_value *const *in, uint32_t n_in, const gen_loc *loc);
-void gen_drop(gen_rank *x, gen_value *v); /* deallocate, unless nothing is ever freed */
+void gen_drop(gen_rank *x, gen_value *v);  /* deallocate, unless nothing is ever freed */
 void gen_zoo(gen_rank *x, uint32_t count); /* types and operations of every kind */
 void gen_trace_program(gen_rank *x, gen_value *input);
 

@@ -9,10 +9,11 @@ enum { QKV, OUT, GATE, UP, DOWN, NORM, LAYER_ARGS };
 
 /* ---- arguments ---- */
 
-static uint32_t add_arg(gen_graph *g, gen_arg_kind kind, uint32_t rank, const uint64_t *dims, uint32_t dtype, const char *format, ...)
-    __attribute__((format(printf, 6, 7)));
+static uint32_t add_arg(gen_graph *g, gen_arg_kind kind, uint32_t rank, const uint64_t *dims, uint32_t dtype,
+                        const char *format, ...) __attribute__((format(printf, 6, 7)));
 
-static uint32_t add_arg(gen_graph *g, gen_arg_kind kind, uint32_t rank, const uint64_t *dims, uint32_t dtype, const char *format, ...) {
+static uint32_t add_arg(gen_graph *g, gen_arg_kind kind, uint32_t rank, const uint64_t *dims, uint32_t dtype,
+                        const char *format, ...) {
   gen_arg arg = {.kind = kind, .split = 1};
   va_list args;
   va_start(args, format);
@@ -57,7 +58,8 @@ void gen_graph_init(gen_graph *g, const gen_options *o, gen_types *types, uint32
   for (uint32_t l = 0; l < g->layers; l++) add_layer_args(g, l, prefix);
   g->norm_arg = add_arg(g, GEN_PARAMETER, 1, (uint64_t[]){h}, GEN_BF16, "%snorm.weight", prefix);
   g->head_arg = add_arg(g, GEN_PARAMETER, 2, (uint64_t[]){g->vocab, h}, o->weight_dtype, "%slm_head.weight", prefix);
-  g->rope_arg = add_arg(g, GEN_CONSTANT, 3, (uint64_t[]){1, g->seq, h}, GEN_F32, "%srotary, \\22scaled\\22 {cos}", prefix);
+  g->rope_arg =
+      add_arg(g, GEN_CONSTANT, 3, (uint64_t[]){1, g->seq, h}, GEN_F32, "%srotary, \\22scaled\\22 {cos}", prefix);
   g->ids_arg = add_arg(g, GEN_INPUT, 2, (uint64_t[]){1, g->seq}, GEN_SI32, "args_0");
 }
 
@@ -67,7 +69,8 @@ void gen_graph_free(gen_graph *g) { ttm_vec_free(&g->args); }
 
 gen_value *gen_apply(gen_rank *x, const char *name, const char *op_type, const char *attributes, const gen_type *out,
                      gen_value *const *in, uint32_t n_in, const gen_loc *loc) {
-  gen_op op = {.name = name, .op_type = op_type, .attributes = attributes, .out = {out}, .n_out = 1, .loc = loc, .n_in = n_in};
+  gen_op op = {
+      .name = name, .op_type = op_type, .attributes = attributes, .out = {out}, .n_out = 1, .loc = loc, .n_in = n_in};
   for (uint32_t i = 0; i < n_in; i++) op.in[i] = in[i];
   gen_value *result;
   gen_do(x, &op, &result);
@@ -101,12 +104,15 @@ static void const_eval_body(gen_rank *x, const gen_arg *arg, gen_value *outer) {
   gen_shape raw = arg->type->shape, tiled = raw;
   raw.memory = tiled.memory = GEN_DRAM;
   tiled.tiled = 1;
-  gen_value *up = gen_apply(x, "ttnn.to_device", "ToDeviceOp", "memory_config = #ttnn.memory_config<<dram>, <interleaved>>",
-                            gen_type_of(x->types, &raw), IN(in, device), &loc);
-  gen_value *v = gen_apply(x, "ttnn.to_layout", "ToLayoutOp", "layout = #ttnn.layout<tile>", gen_type_of(x->types, &tiled), IN(up), &loc);
+  gen_value *up =
+      gen_apply(x, "ttnn.to_device", "ToDeviceOp", "memory_config = #ttnn.memory_config<<dram>, <interleaved>>",
+                gen_type_of(x->types, &raw), IN(in, device), &loc);
+  gen_value *v = gen_apply(x, "ttnn.to_layout", "ToLayoutOp", "layout = #ttnn.layout<tile>",
+                           gen_type_of(x->types, &tiled), IN(up), &loc);
   gen_deallocate(x, up, &loc);
   if (arg->ready->shape.dtype == tiled.dtype) return;
-  gen_value *packed = gen_apply(x, "ttnn.typecast", "TypecastOp", "dtype = #ttcore.supportedDataTypes<bfp_bf8>", arg->ready, IN(v), &loc);
+  gen_value *packed = gen_apply(x, "ttnn.typecast", "TypecastOp", "dtype = #ttcore.supportedDataTypes<bfp_bf8>",
+                                arg->ready, IN(v), &loc);
   gen_deallocate(x, v, &loc);
   (void)packed;
 }
@@ -120,14 +126,20 @@ static void cache_hash(const gen_rank *x, uint32_t k, char out[65]) {
 static gen_value *load_cached(const gen_graph *g, gen_rank *x, uint32_t k, gen_value *arg, gen_values *cached) {
   char callee[40], hash[65];
   snprintf(callee, sizeof callee, "main_const_eval_%u", k);
-  gen_op op = {.name = "ttcore.load_cached", .op_type = "LoadCachedOp", .callee = callee, .in = {arg}, .n_in = 1,
-               .out = {g->args.at[k].ready}, .n_out = 1};
+  gen_op op = {.name = "ttcore.load_cached",
+               .op_type = "LoadCachedOp",
+               .callee = callee,
+               .in = {arg},
+               .n_in = 1,
+               .out = {g->args.at[k].ready},
+               .n_out = 1};
   gen_value *result;
   bool going = gen_op_begin(x, &op);
   if (going) {
     cache_hash(x, k, hash);
     gen_message(x, "Always", "DEBUG", "Running LoadCachedOp for function %s with hash: %s", callee, hash);
-    gen_message(x, "Always", "DEBUG", cached->n ? "Cache hit for function: %s" : "Cache miss or invalid cache for function: %s", callee);
+    gen_message(x, "Always", "DEBUG",
+                cached->n ? "Cache hit for function: %s" : "Cache miss or invalid cache for function: %s", callee);
   }
   if (going && !cached->n) {
     gen_program_start(x, callee, true);
@@ -165,7 +177,8 @@ static void bring_weights(const gen_graph *g, gen_rank *x, gen_values *cached, g
 
 /* ---- layers ---- */
 
-static gen_value *linear(const gen_graph *g, gen_rank *x, gen_value *in, gen_value *w, uint64_t columns, const char *where, uint32_t layer) {
+static gen_value *linear(const gen_graph *g, gen_rank *x, gen_value *in, gen_value *w, uint64_t columns,
+                         const char *where, uint32_t layer) {
   gen_loc loc;
   gen_loc_make(x, &loc, "layers.%u|%s", layer, where);
   return gen_apply(x, "ttnn.linear", "LinearOp", "transpose_a = false, transpose_b = true",
@@ -176,30 +189,40 @@ static gen_value *attention(const gen_graph *g, gen_rank *x, gen_value *hidden, 
   uint64_t s = g->seq, h = g->hidden, heads = g->heads, d = h / heads;
   gen_loc loc;
   gen_loc_make(x, &loc, "layers.%u|RMSNorm[input_layernorm]|norm.%u", layer, layer);
-  gen_value *norm = gen_apply(x, "ttnn.rms_norm", "RMSNormOp", "epsilon = 9.99999974E-6 : f32", hidden->type, IN(hidden, w[NORM]), &loc);
+  gen_value *norm = gen_apply(x, "ttnn.rms_norm", "RMSNormOp", "epsilon = 9.99999974E-6 : f32", hidden->type,
+                              IN(hidden, w[NORM]), &loc);
   gen_value *qkv = linear(g, x, norm, w[QKV], 3 * h, "Attn|dot.0", layer);
   gen_drop(x, norm);
   char attributes[80];
   snprintf(attributes, sizeof attributes, "num_heads = %llu : ui32, transpose_key = false", (unsigned long long)heads);
   gen_loc_make(x, &loc, "layers.%u|split.%u", layer, layer);
   const gen_type *head = dram(g, 4, (uint64_t[]){1, heads, s, d}, GEN_BF16);
-  gen_op split = {.name = "ttnn.split_query_key_value_and_split_heads", .op_type = "SplitQueryKeyValueAndSplitHeadsOp", .in = {qkv}, .n_in = 1,
-                  .attributes = attributes, .out = {head, head, head}, .n_out = 3, .loc = &loc};
+  gen_op split = {.name = "ttnn.split_query_key_value_and_split_heads",
+                  .op_type = "SplitQueryKeyValueAndSplitHeadsOp",
+                  .in = {qkv},
+                  .n_in = 1,
+                  .attributes = attributes,
+                  .out = {head, head, head},
+                  .n_out = 3,
+                  .loc = &loc};
   gen_value *parts[GEN_MAX_RESULTS];
   gen_do(x, &split, parts);
   gen_drop(x, qkv);
   gen_loc_make(x, &loc, "layers.%u|Attn|scores.%u", layer, layer);
   const gen_type *square = dram(g, 4, (uint64_t[]){1, heads, s, s}, GEN_F32);
-  gen_value *scores = gen_apply(x, "ttnn.matmul", "MatmulOp", "transpose_a = false, transpose_b = true", square, IN(parts[0], parts[1]), &loc);
+  gen_value *scores = gen_apply(x, "ttnn.matmul", "MatmulOp", "transpose_a = false, transpose_b = true", square,
+                                IN(parts[0], parts[1]), &loc);
   gen_drop(x, parts[0]);
   gen_drop(x, parts[1]);
   gen_loc_make(x, &loc, "layers.%u|Attn|softmax.%u", layer, layer);
   gen_value *soft = gen_apply(x, "ttnn.softmax", "SoftmaxOp",
-                              "dimension = 3 : si32, numericStable = true, compute_config = #ttnn.device_compute_kernel_config<math_fidelity = hifi4, fp32_dest_acc_en = true>",
+                              "dimension = 3 : si32, numericStable = true, compute_config = "
+                              "#ttnn.device_compute_kernel_config<math_fidelity = hifi4, fp32_dest_acc_en = true>",
                               square, IN(scores), &loc);
   gen_drop(x, scores);
   gen_loc_make(x, &loc, "layers.%u|Attn|ctx.%u", layer, layer);
-  gen_value *context = gen_apply(x, "ttnn.matmul", "MatmulOp", "transpose_a = false, transpose_b = false", head, IN(soft, parts[2]), &loc);
+  gen_value *context = gen_apply(x, "ttnn.matmul", "MatmulOp", "transpose_a = false, transpose_b = false", head,
+                                 IN(soft, parts[2]), &loc);
   gen_drop(x, soft);
   gen_drop(x, parts[2]);
   gen_loc_make(x, &loc, "layers.%u|Attn|cat.%u", layer, layer);
@@ -208,13 +231,14 @@ static gen_value *attention(const gen_graph *g, gen_rank *x, gen_value *hidden, 
   gen_value *projected = linear(g, x, cat, w[OUT], h, "Attn|dot.1", layer);
   gen_drop(x, cat);
   gen_loc_make(x, &loc, "layers.%u|add.%u", layer, layer);
-  gen_value *sum = gen_apply(x, "ttnn.add", "EltwiseBinaryOp", "dtype = #ttcore.supportedDataTypes<bf16>", hidden->type, IN(hidden, projected), &loc);
+  gen_value *sum = gen_apply(x, "ttnn.add", "EltwiseBinaryOp", "dtype = #ttcore.supportedDataTypes<bf16>", hidden->type,
+                             IN(hidden, projected), &loc);
   gen_drop(x, projected);
   gen_drop(x, hidden);
   return sum;
 }
 
-/* Into L1, block-sharded over the whole grid, as the optimizer likes it. Too large for L1 or never freed: stays in DRAM. */
+/* Into L1, block-sharded over the whole grid, as the optimizer likes it. NULL when too large for L1 or never freed. */
 static gen_value *to_l1(const gen_graph *g, gen_rank *x, gen_value *v, uint32_t layer) {
   gen_shape s = v->type->shape;
   s.memory = GEN_L1;
@@ -226,8 +250,10 @@ static gen_value *to_l1(const gen_graph *g, gen_rank *x, gen_value *v, uint32_t 
   if (x->o->no_free || type->block > x->board->bank_size[GEN_L1] / 2) return NULL;
   char attributes[200];
   snprintf(attributes, sizeof attributes,
-           "memory_config = #ttnn.memory_config<<l1>, <block_sharded>, #ttnn.shard_spec<<[#ttnn.core_range<(0,0), (%u,%u)>]>, <%llux%llu>, <row_major>>>",
-           s.grid_cols - 1, s.grid_rows - 1, (unsigned long long)(g->seq + s.grid_rows - 1) / s.grid_rows, (unsigned long long)(g->hidden / s.grid_cols));
+           "memory_config = #ttnn.memory_config<<l1>, <block_sharded>, #ttnn.shard_spec<<[#ttnn.core_range<(0,0), "
+           "(%u,%u)>]>, <%llux%llu>, <row_major>>>",
+           s.grid_cols - 1, s.grid_rows - 1, (unsigned long long)(g->seq + s.grid_rows - 1) / s.grid_rows,
+           (unsigned long long)(g->hidden / s.grid_cols));
   gen_loc loc;
   gen_loc_make(x, &loc, "layers.%u|l1.%u", layer, layer);
   return gen_apply(x, "ttnn.to_memory_config", "ToMemoryConfigOp", attributes, type, IN(v), &loc);
@@ -240,15 +266,18 @@ static gen_value *mlp(const gen_graph *g, gen_rank *x, gen_value *hidden, gen_va
   gen_value *up = linear(g, x, in, w[UP], g->ffn, "MLP|dot.3", layer);
   if (near) gen_drop(x, near);
   gen_loc_make(x, &loc, "layers.%u|MLP|mul.%u", layer, layer);
-  gen_value *product = gen_apply(x, "ttnn.multiply", "EltwiseBinaryOp", "dtype = #ttcore.supportedDataTypes<bf16>", gate->type, IN(gate, up), &loc);
+  gen_value *product = gen_apply(x, "ttnn.multiply", "EltwiseBinaryOp", "dtype = #ttcore.supportedDataTypes<bf16>",
+                                 gate->type, IN(gate, up), &loc);
   gen_drop(x, gate);
   gen_drop(x, up);
   gen_value *down = linear(g, x, product, w[DOWN], g->hidden, "MLP|dot.4", layer);
   gen_drop(x, product);
   gen_loc_make(x, &loc, "layers.%u|stat.%u", layer, layer);
-  gen_value *stat = gen_apply(x, "ttnn.mean", "ReductionOp", "dim_arg = [2 : i32], keep_dim = true", dram(g, 3, (uint64_t[]){1, g->seq, 1}, GEN_F32), IN(hidden), &loc);
+  gen_value *stat = gen_apply(x, "ttnn.mean", "ReductionOp", "dim_arg = [2 : i32], keep_dim = true",
+                              dram(g, 3, (uint64_t[]){1, g->seq, 1}, GEN_F32), IN(hidden), &loc);
   gen_loc_make(x, &loc, "layers.%u|add.%ub", layer, layer);
-  gen_value *sum = gen_apply(x, "ttnn.add", "EltwiseBinaryOp", "dtype = #ttcore.supportedDataTypes<bf16>", hidden->type, IN(hidden, down), &loc);
+  gen_value *sum = gen_apply(x, "ttnn.add", "EltwiseBinaryOp", "dtype = #ttcore.supportedDataTypes<bf16>", hidden->type,
+                             IN(hidden, down), &loc);
   gen_drop(x, stat);
   gen_drop(x, hidden);
   gen_drop(x, down);
@@ -259,13 +288,18 @@ static gen_value *embed(const gen_graph *g, gen_rank *x, gen_value **ready) {
   gen_loc loc;
   const gen_arg *ids = &g->args.at[g->ids_arg];
   gen_loc_make(x, &loc, "input_ids");
-  gen_value *on_device = gen_apply(x, "ttnn.to_device", "ToDeviceOp", "memory_config = #ttnn.memory_config<<dram>, <interleaved>>", ids->ready, IN(ready[g->ids_arg]), &loc);
+  gen_value *on_device =
+      gen_apply(x, "ttnn.to_device", "ToDeviceOp", "memory_config = #ttnn.memory_config<<dram>, <interleaved>>",
+                ids->ready, IN(ready[g->ids_arg]), &loc);
   gen_deallocate(x, ready[g->ids_arg], NULL);
   gen_loc_make(x, &loc, "embed.0");
-  gen_value *hidden = gen_apply(x, "ttnn.embedding", "EmbeddingOp", NULL, dram(g, 3, (uint64_t[]){1, g->seq, g->hidden}, GEN_BF16), IN(on_device, ready[0]), &loc);
+  gen_value *hidden =
+      gen_apply(x, "ttnn.embedding", "EmbeddingOp", NULL, dram(g, 3, (uint64_t[]){1, g->seq, g->hidden}, GEN_BF16),
+                IN(on_device, ready[0]), &loc);
   gen_drop(x, on_device);
   gen_loc_make(x, &loc, "rotary.0");
-  gen_value *rotated = gen_apply(x, "ttnn.multiply", "EltwiseBinaryOp", "dtype = #ttcore.supportedDataTypes<bf16>", hidden->type, IN(hidden, ready[g->rope_arg]), &loc);
+  gen_value *rotated = gen_apply(x, "ttnn.multiply", "EltwiseBinaryOp", "dtype = #ttcore.supportedDataTypes<bf16>",
+                                 hidden->type, IN(hidden, ready[g->rope_arg]), &loc);
   gen_drop(x, hidden);
   return rotated;
 }
@@ -275,7 +309,8 @@ static void leak(const gen_graph *g, gen_rank *x) {
   if (!x->o->leak || x->dead || x->stopped) return;
   gen_loc loc;
   gen_loc_make(x, &loc, "layers.0|kv_cache.append");
-  gen_value *v = gen_apply(x, "ttnn.zeros", "NamedFullOp", "dtype = #ttcore.supportedDataTypes<bf16>, shape = #ttnn.shape<1x7x96x160>",
+  gen_value *v = gen_apply(x, "ttnn.zeros", "NamedFullOp",
+                           "dtype = #ttcore.supportedDataTypes<bf16>, shape = #ttnn.shape<1x7x96x160>",
                            dram(g, 4, (uint64_t[]){1, 7, 96, 160}, GEN_BF16), NULL, 0, &loc);
   v->leaked = true;
   snprintf(x->t->leak_op, sizeof x->t->leak_op, "ttnn.zeros");
@@ -287,18 +322,22 @@ static void leak(const gen_graph *g, gen_rank *x) {
 static void logits(const gen_graph *g, gen_rank *x, gen_value *hidden, gen_value **ready) {
   gen_loc loc;
   gen_loc_make(x, &loc, "RMSNorm[norm]|norm.final");
-  gen_value *norm = gen_apply(x, "ttnn.rms_norm", "RMSNormOp", "epsilon = 9.99999974E-6 : f32", hidden->type, IN(hidden, ready[g->norm_arg]), &loc);
+  gen_value *norm = gen_apply(x, "ttnn.rms_norm", "RMSNormOp", "epsilon = 9.99999974E-6 : f32", hidden->type,
+                              IN(hidden, ready[g->norm_arg]), &loc);
   gen_drop(x, hidden);
   gen_loc_make(x, &loc, "logits");
-  gen_value *out = gen_apply(x, "ttnn.matmul", "MatmulOp", "transpose_a = false, transpose_b = true", dram(g, 3, (uint64_t[]){1, g->seq, g->vocab}, GEN_BF16),
-                             IN(norm, ready[g->head_arg]), &loc);
+  gen_value *out =
+      gen_apply(x, "ttnn.matmul", "MatmulOp", "transpose_a = false, transpose_b = true",
+                dram(g, 3, (uint64_t[]){1, g->seq, g->vocab}, GEN_BF16), IN(norm, ready[g->head_arg]), &loc);
   gen_loc_make(x, &loc, "argmax");
   gen_shape ids = gen_shape_of(2, (uint64_t[]){1, g->seq}, GEN_SI32, false, GEN_DRAM);
-  gen_apply(x, "ttnn.argmax", "ReductionArgMaxOp", "dim = 2 : i32, keep_dim = false", gen_type_of(g->types, &ids), IN(out), &loc);
+  gen_apply(x, "ttnn.argmax", "ReductionArgMaxOp", "dim = 2 : i32, keep_dim = false", gen_type_of(g->types, &ids),
+            IN(out), &loc);
   gen_drop(x, norm);
   gen_drop(x, out);
   if (x->o->const_eval && x->o->zoo)
-    for (uint32_t i = 0; i < 3 && i < g->args.n; i++) gen_drop(x, ready[i]); /* retained: the text says so, the memory stays */
+    for (uint32_t i = 0; i < 3 && i < g->args.n; i++)
+      gen_drop(x, ready[i]); /* retained: the text says so, the memory stays */
 }
 
 void gen_graph_run(const gen_graph *g, gen_rank *x, gen_values *cached) {

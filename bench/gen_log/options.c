@@ -34,6 +34,7 @@ static const option OPTIONS[] = {
     {"--seq", NUMBER, AT(seq), NULL, "tokens"},
     {"--vocab", NUMBER, AT(vocab), NULL, "words"},
     {"--graphs", NUMBER, AT(graphs), NULL, "different programs, all named main"},
+    {"--repeat", NUMBER, AT(repeat), NULL, "runs of one graph before the next one's turn"},
     {"--ranks", NUMBER, AT(ranks), NULL, "workers, woven line by line with rank tags"},
     {"--devices", NUMBER, AT(devices), NULL, "devices of the mesh; parameters are split over them"},
     {"--board", CHOICE, AT(p150), "n150|p150", "geometry and alignment"},
@@ -66,10 +67,15 @@ static const option OPTIONS[] = {
 };
 
 static void usage(void) {
-  puts("gen_log: runtime logs of any size, with the truth about them\n\n  --kind full|blocks|ops|submit  what the log shows\n"
-       "  --program-level      blocks around submit as well\n  --mix                draw the switches from the seed; later ones win");
+  puts(
+      "gen_log: runtime logs of any size, with the truth about them\n\n  --kind full|blocks|ops|submit  what the log "
+      "shows\n"
+      "  --program-level      blocks around submit as well\n  --mix                draw the switches from the seed; "
+      "later ones win");
   for (size_t i = 0; i < sizeof OPTIONS / sizeof *OPTIONS; i++)
-    if (OPTIONS[i].help) printf("  %-20s %s%s%s\n", OPTIONS[i].name, OPTIONS[i].choices ? OPTIONS[i].choices : "", OPTIONS[i].choices ? ": " : "", OPTIONS[i].help);
+    if (OPTIONS[i].help)
+      printf("  %-20s %s%s%s\n", OPTIONS[i].name, OPTIONS[i].choices ? OPTIONS[i].choices : "",
+             OPTIONS[i].choices ? ": " : "", OPTIONS[i].help);
   exit(0);
 }
 
@@ -103,14 +109,26 @@ static void set_kind(gen_options *o, const char *text) {
 static void store(gen_options *o, const option *option, const char *value) {
   char *field = (char *)o + option->at;
   switch (option->kind) {
-    case FLAG: *(bool *)field = true; break;
-    case UNFLAG: *(bool *)field = false; break;
-    case NUMBER: *(uint32_t *)field = (uint32_t)size_of(option->name, value); break;
-    case SIZE: *(uint64_t *)field = size_of(option->name, value); break;
-    case TEXT: *(const char **)field = value; break;
+    case FLAG:
+      *(bool *)field = true;
+      break;
+    case UNFLAG:
+      *(bool *)field = false;
+      break;
+    case NUMBER:
+      *(uint32_t *)field = (uint32_t)size_of(option->name, value);
+      break;
+    case SIZE:
+      *(uint64_t *)field = size_of(option->name, value);
+      break;
+    case TEXT:
+      *(const char **)field = value;
+      break;
     case CHOICE:
-      if (option->at == AT(p150) || option->at == AT(ansi)) *(bool *)field = choice_of(option, value) != 0;
-      else *(uint32_t *)field = choice_of(option, value);
+      if (option->at == AT(p150) || option->at == AT(ansi))
+        *(bool *)field = choice_of(option, value) != 0;
+      else
+        *(uint32_t *)field = choice_of(option, value);
   }
 }
 
@@ -157,7 +175,8 @@ static void mix(gen_options *o) {
 
 static void settle(gen_options *o) {
   if (!o->bytes && !o->operations && !o->runs) o->runs = 2;
-  if (!o->layers || !o->hidden || !o->seq || !o->vocab || !o->graphs || !o->ranks || !o->devices) gen_die("sizes start at 1");
+  if (!o->layers || !o->hidden || !o->seq || !o->vocab || !o->graphs || !o->repeat || !o->ranks || !o->devices)
+    gen_die("sizes start at 1");
   if (o->hidden % 32) gen_die("--hidden is a multiple of 32");
   if (o->cut == GEN_CUT_OPERATION && !o->ops) o->cut = GEN_CUT_NONE;
   if (o->cut > GEN_CUT_OPERATION && !o->blocks) o->cut = GEN_CUT_NONE;
@@ -165,8 +184,22 @@ static void settle(gen_options *o) {
 }
 
 void gen_options_read(gen_options *o, int argc, char **argv) {
-  *o = (gen_options){.seed = 1, .out = "-", .ops = true, .blocks = true, .layers = 4, .hidden = 1024, .seq = 128, .vocab = 32000, .graphs = 1, .ranks = 1,
-                     .devices = 1, .dumps = true, .ansi = true, .const_eval = true, .fail_copies = 2};
+  *o = (gen_options){.seed = 1,
+                     .out = "-",
+                     .ops = true,
+                     .blocks = true,
+                     .layers = 4,
+                     .hidden = 1024,
+                     .seq = 128,
+                     .vocab = 32000,
+                     .graphs = 1,
+                     .repeat = 1,
+                     .ranks = 1,
+                     .devices = 1,
+                     .dumps = true,
+                     .ansi = true,
+                     .const_eval = true,
+                     .fail_copies = 2};
   for (int i = 1; i + 1 < argc; i++) /* --mix needs it, wherever it stands */
     if (!strcmp(argv[i], "--seed")) o->seed = size_of("--seed", argv[i + 1]);
   for (int i = 1; i < argc; i++) {
@@ -191,7 +224,8 @@ void gen_options_read(gen_options *o, int argc, char **argv) {
     bool takes_value = found->kind != FLAG && found->kind != UNFLAG;
     if (takes_value && i + 1 == argc) gen_die("%s wants a value", argv[i]);
     store(o, found, takes_value ? argv[++i] : NULL);
-    if (found->at == AT(no_free) && o->hidden == 1024) o->hidden = 64, o->seq = 32, o->vocab = 64; /* 200,000 tensors must fit */
+    if (found->at == AT(no_free) && o->hidden == 1024)
+      o->hidden = 64, o->seq = 32, o->vocab = 64; /* 200,000 tensors must fit */
   }
   settle(o);
 }

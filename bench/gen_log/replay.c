@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plays allocator traces of real ttnn (samples/metal, allocator_*.jsonl) through our allocator and compares every block.
- * One JSON object per line: {"event": "alloc", "name": "t0", "memory": "dram", "shape": [1, 3], "dtype": "bf16", "tiled": true,
- * ..., "allocated": 2048, "free": ..., "largest": ..., "blocks": [[at, size, taken], ...]}. */
+/* Plays allocator traces of real ttnn (samples/metal, allocator_*.jsonl) through our allocator and compares every
+ * block. One JSON object per line: {"event": "alloc", "name": "t0", "memory": "dram", "shape": [1, 3], "dtype": "bf16",
+ * "tiled": true, ..., "allocated": 2048, "free": ..., "largest": ..., "blocks": [[at, size, taken], ...]}. */
 #define _POSIX_C_SOURCE 200809L /* getline */
 
 #include "gen_log/gen.h"
@@ -54,7 +54,8 @@ static uint32_t dtype_of(const char *name) {
   static const struct {
     const char *name;
     uint32_t dtype;
-  } names[] = {{"bf16", GEN_BF16}, {"f32", GEN_F32}, {"bfp8", GEN_BFP8}, {"bfp4", GEN_BFP4}, {"u32", GEN_UI32}, {"i32", GEN_SI32}, {"u16", GEN_UI16}, {"u8", GEN_UI8}};
+  } names[] = {{"bf16", GEN_BF16}, {"f32", GEN_F32},  {"bfp8", GEN_BFP8}, {"bfp4", GEN_BFP4},
+               {"u32", GEN_UI32},  {"i32", GEN_SI32}, {"u16", GEN_UI16},  {"u8", GEN_UI8}};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (!strcmp(name, names[i].name)) return names[i].dtype;
   gen_die("the trace has a dtype we do not know: %s", name);
@@ -87,7 +88,8 @@ static void play_event(player *p, const char *line, uint32_t memory) {
   text_of(line, "name", new.name, sizeof new.name);
   if (value_is(line, "event", "alloc")) {
     new.size = type_of(p, line, memory)->block;
-    if (!gen_bank_take(&p->banks[memory], new.size, memory == GEN_L1, &new.at)) gen_die("we find no room for %s", new.name);
+    if (!gen_bank_take(&p->banks[memory], new.size, memory == GEN_L1, &new.at))
+      gen_die("we find no room for %s", new.name);
     if (ttm_vec_push(&p->tensors, new)) gen_die("out of memory");
     return;
   }
@@ -103,8 +105,10 @@ static void play_event(player *p, const char *line, uint32_t memory) {
 /* Every block of the real state must be one of ours, and the other way round. */
 static void compare(player *p, const char *line, uint32_t memory, uint64_t number) {
   gen_bank *bank = &p->banks[memory];
-  if (number_of(line, "allocated") != bank->allocated || number_of(line, "free") != bank->size - bank->allocated || number_of(line, "largest") != gen_bank_largest(bank))
-    gen_die("line %llu: sums differ: ours allocated %llu, largest %llu", (unsigned long long)number, (unsigned long long)bank->allocated, (unsigned long long)gen_bank_largest(bank));
+  if (number_of(line, "allocated") != bank->allocated || number_of(line, "free") != bank->size - bank->allocated ||
+      number_of(line, "largest") != gen_bank_largest(bank))
+    gen_die("line %llu: sums differ: ours allocated %llu, largest %llu", (unsigned long long)number,
+            (unsigned long long)bank->allocated, (unsigned long long)gen_bank_largest(bank));
   size_t free_seen = 0, taken_seen = 0, taken = 0;
   for (size_t i = 0; i < p->tensors.n; i++) taken += p->tensors.at[i].memory == memory;
   const char *at = value_of(line, "blocks");
@@ -121,11 +125,14 @@ static void compare(player *p, const char *line, uint32_t memory, uint64_t numbe
         found = p->tensors.at[i].memory == memory && p->tensors.at[i].at == start && p->tensors.at[i].size == size;
       taken_seen++;
     }
-    if (!found) gen_die("line %llu: we have no %s block at %llu of %llu bytes", (unsigned long long)number, used ? "taken" : "free", (unsigned long long)start, (unsigned long long)size);
+    if (!found)
+      gen_die("line %llu: we have no %s block at %llu of %llu bytes", (unsigned long long)number,
+              used ? "taken" : "free", (unsigned long long)start, (unsigned long long)size);
     at = end + strcspn(end, "]") + 1;
     at += strspn(at, ", ");
   }
-  if (free_seen != bank->free.n || taken_seen != taken) gen_die("line %llu: we have blocks that the trace has not", (unsigned long long)number);
+  if (free_seen != bank->free.n || taken_seen != taken)
+    gen_die("line %llu: we have blocks that the trace has not", (unsigned long long)number);
   p->states++;
 }
 

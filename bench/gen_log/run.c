@@ -20,7 +20,8 @@ uint32_t gen_milli(uint64_t bytes) {
   return (uint32_t)whole;
 }
 
-void gen_rank_init(gen_rank *x, const gen_options *o, const gen_board *board, gen_writer *w, gen_truth *t, gen_types *types, uint32_t rank) {
+void gen_rank_init(gen_rank *x, const gen_options *o, const gen_board *board, gen_writer *w, gen_truth *t,
+                   gen_types *types, uint32_t rank) {
   *x = (gen_rank){.o = o, .board = board, .w = w, .t = t, .types = types, .rank = rank};
   for (int m = 0; m < GEN_MEMORIES; m++) gen_bank_init(&x->banks[m], board->bank_size[m]);
   x->printed = gen_alloc(GEN_MEMORIES * sizeof *x->printed);
@@ -48,7 +49,9 @@ static void put_prefix(gen_rank *x, ttm_buf *out, const char *type, const char *
     ttm_buf_printf(out, "%23s | %8s | ", type, level);
     return;
   }
-  const char *colour = !strcmp(level, "INFO") ? "\x1b[38;5;69m" : !strcmp(level, "FATAL") ? "\x1b[31m" : "\x1b[38;5;240m";
+  const char *colour = !strcmp(level, "INFO")    ? "\x1b[38;5;69m"
+                       : !strcmp(level, "FATAL") ? "\x1b[31m"
+                                                 : "\x1b[38;5;240m";
   ttm_buf_printf(out, "\x1b[32m%23s\x1b[0m | \x1b[1m%s%8s\x1b[0m | ", type, colour, level);
 }
 
@@ -95,7 +98,8 @@ static ttm_view state_line(gen_rank *x, int memory) {
   gen_printed *line = &x->printed[memory];
   gen_bank *bank = &x->banks[memory];
   uint64_t largest = gen_bank_largest(bank);
-  if (line->known && line->allocated == bank->allocated && line->largest == largest) return (ttm_view){line->text, line->n};
+  if (line->known && line->allocated == bank->allocated && line->largest == largest)
+    return (ttm_view){line->text, line->n};
   ttm_buf_clear(&x->line);
   put_prefix(x, &x->line, "Always", x->o->block_debug ? "DEBUG" : "INFO");
   memcpy(line->text, x->line.at, x->line.n);
@@ -295,7 +299,8 @@ static bool take_results(gen_rank *x, const gen_op *op, gen_value **out) {
 
 static void make_results(gen_rank *x, gen_op *op, gen_value **out) {
   uint32_t number = x->frame->next_number;
-  for (uint32_t i = 0; i < op->n_out; i++) out[i] = new_value(x->frame, op->out[i], number, op->n_out > 1 ? (int)i : -1);
+  for (uint32_t i = 0; i < op->n_out; i++)
+    out[i] = new_value(x->frame, op->out[i], number, op->n_out > 1 ? (int)i : -1);
   if (op->n_out) x->frame->next_number++;
 }
 
@@ -346,10 +351,16 @@ void gen_do(gen_rank *x, gen_op *op, gen_value **out) {
 }
 
 void gen_deallocate(gen_rank *x, gen_value *v, const gen_loc *loc) {
-  gen_op op = {.name = "ttnn.deallocate", .op_type = "DeallocateOp", .in = {v}, .n_in = 1, .attributes = "force = false", .loc = loc};
+  gen_op op = {.name = "ttnn.deallocate",
+               .op_type = "DeallocateOp",
+               .in = {v},
+               .n_in = 1,
+               .attributes = "force = false",
+               .loc = loc};
   if (!gen_op_begin(x, &op)) return;
   if (v->retained || v->is_arg) {
-    gen_message(x, "Always", "DEBUG", "Tensor is retained thus not deallocating. To deallocate, set retain to false first");
+    gen_message(x, "Always", "DEBUG",
+                "Tensor is retained thus not deallocating. To deallocate, set retain to false first");
     return;
   }
   count(x, v, false);
@@ -361,8 +372,13 @@ void gen_get_device(gen_rank *x, gen_value **out) {
   memset(&shape, 0, sizeof shape);
   shape.device = 1;
   char attributes[100];
-  snprintf(attributes, sizeof attributes, "mesh_offset = #ttnn<mesh_offset 0x0>, mesh_shape = #ttnn<mesh_shape 1x%u>", x->o->devices);
-  gen_op op = {.name = "ttnn.get_device", .op_type = "GetDeviceOp", .attributes = attributes, .out = {gen_type_of(x->types, &shape)}, .n_out = 1};
+  snprintf(attributes, sizeof attributes, "mesh_offset = #ttnn<mesh_offset 0x0>, mesh_shape = #ttnn<mesh_shape 1x%u>",
+           x->o->devices);
+  gen_op op = {.name = "ttnn.get_device",
+               .op_type = "GetDeviceOp",
+               .attributes = attributes,
+               .out = {gen_type_of(x->types, &shape)},
+               .n_out = 1};
   gen_do(x, &op, out);
 }
 

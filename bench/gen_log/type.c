@@ -11,11 +11,11 @@ static const struct {
   const char *scalar, *tile;
   uint32_t bytes, tile_bytes;
 } DTYPES[GEN_DTYPES] = {
-    [GEN_BF16] = {"bf16", "bf16", 2, 2048},   [GEN_F32] = {"f32", "f32", 4, 4096},
-    [GEN_BFP8] = {NULL, "bfp_bf8", 0, 1088},  [GEN_BFP4] = {NULL, "bfp_bf4", 0, 576},
-    [GEN_BFP2] = {NULL, "bfp_bf2", 0, 320},   [GEN_F16] = {"f16", "f16", 2, 2048},
-    [GEN_SI32] = {"si32", "si32", 4, 4096},   [GEN_UI32] = {"ui32", "u32", 4, 4096},
-    [GEN_UI16] = {"ui16", "u16", 2, 2048},    [GEN_UI8] = {"ui8", "u8", 1, 1024},
+    [GEN_BF16] = {"bf16", "bf16", 2, 2048},  [GEN_F32] = {"f32", "f32", 4, 4096},
+    [GEN_BFP8] = {NULL, "bfp_bf8", 0, 1088}, [GEN_BFP4] = {NULL, "bfp_bf4", 0, 576},
+    [GEN_BFP2] = {NULL, "bfp_bf2", 0, 320},  [GEN_F16] = {"f16", "f16", 2, 2048},
+    [GEN_SI32] = {"si32", "si32", 4, 4096},  [GEN_UI32] = {"ui32", "u32", 4, 4096},
+    [GEN_UI16] = {"ui16", "u16", 2, 2048},   [GEN_UI8] = {"ui8", "u8", 1, 1024},
     [GEN_I1] = {"i1", "i1", 1, 1024},
 };
 
@@ -32,8 +32,8 @@ const char *gen_memory_name(uint32_t memory) {
 static uint64_t up(uint64_t value, uint64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 static uint64_t pieces(uint64_t value, uint64_t size) { return (value + size - 1) / size; }
 
-/* The tensor as the two-dimensional array that is laid out: all but the last dimension collapsed, after the last two were
- * padded to whole tiles. strides[i] is the number of rows one step in dimension i moves. */
+/* The tensor as the two-dimensional array that is laid out: all but the last dimension collapsed, after the last two
+ * were padded to whole tiles. strides[i] is the number of rows one step in dimension i moves. */
 static void collapse(const gen_shape *s, uint64_t *rows, uint64_t *columns, uint64_t strides[GEN_MAX_RANK]) {
   uint64_t padded[GEN_MAX_RANK];
   for (uint32_t i = 0; i < s->rank; i++) {
@@ -125,13 +125,15 @@ static void put_map(ttm_buf *b, const gen_shape *s) {
 }
 
 static void put_core_ranges(ttm_buf *b, const gen_shape *s, const gen_board *board) {
-  uint32_t cores = s->grid_rows * s->grid_cols, width = s->memory == GEN_DRAM ? board->banks[GEN_DRAM] : board->grid_cols;
+  uint32_t cores = s->grid_rows * s->grid_cols,
+           width = s->memory == GEN_DRAM ? board->banks[GEN_DRAM] : board->grid_cols;
   uint32_t columns = s->place == GEN_BLOCK ? s->grid_cols : cores < width ? cores : width;
   uint32_t rows = s->place == GEN_BLOCK ? s->grid_rows : cores / columns, rest = cores - rows * columns;
   const char *comma = s->core_ranges == 2 ? ", " : ",";
   ttm_buf_puts(b, s->core_ranges == 2 ? ", core_ranges = #ttnn.core_range_set<[" : ", core_ranges = <[");
   ttm_buf_printf(b, "#ttnn.core_range<(0%s0), (%u%s%u)>", comma, columns - 1, comma, rows - 1);
-  if (rest && s->place != GEN_BLOCK) ttm_buf_printf(b, ", #ttnn.core_range<(0%s%u), (%u%s%u)>", comma, rows, rest - 1, comma, rows);
+  if (rest && s->place != GEN_BLOCK)
+    ttm_buf_printf(b, ", #ttnn.core_range<(0%s%u), (%u%s%u)>", comma, rows, rest - 1, comma, rows);
   ttm_buf_puts(b, "]>");
 }
 
@@ -139,7 +141,8 @@ static void put_nd_layout(ttm_buf *b, const gen_shape *s, const char *tile) {
   ttm_buf_printf(b, ", #ttnn.ttnn_nd_layout<<%ux%u>, memref<", s->grid_rows, s->grid_cols);
   for (uint32_t i = 0; i < s->rank; i++)
     ttm_buf_printf(b, "%llux", (unsigned long long)(i + 2 >= s->rank ? pieces(s->nd_shard[i], TILE) : s->nd_shard[i]));
-  ttm_buf_printf(b, "%s, #ttnn.buffer_type<%s>>, <nd_sharded>, <row_major>, <round_robin_1d>>>", tile, BUFFERS[s->memory]);
+  ttm_buf_printf(b, "%s, #ttnn.buffer_type<%s>>, <nd_sharded>, <row_major>, <round_robin_1d>>>", tile,
+                 BUFFERS[s->memory]);
 }
 
 static void put_type(ttm_buf *b, const gen_types *types, const gen_type *t) {
@@ -187,7 +190,8 @@ static gen_type *make(gen_types *types, const gen_shape *shape) {
   if (!t->text.p) gen_die("out of memory");
   ttm_buf_free(&text);
   for (uint32_t i = 0, n = 0; i < shape->rank; i++)
-    n += (uint32_t)snprintf(t->dims + n, sizeof t->dims - n, "%s%llu", i ? "x" : "", (unsigned long long)shape->dims[i]);
+    n +=
+        (uint32_t)snprintf(t->dims + n, sizeof t->dims - n, "%s%llu", i ? "x" : "", (unsigned long long)shape->dims[i]);
   if (!shape->device && !shape->trace_id) cost(t, types->board);
   return t;
 }

@@ -21,7 +21,7 @@ typedef struct gen_queue {
       gen_mark mark;
       gen_stream stream;
       gen_company company;
-    } *at;
+    } * at;
     size_t n, cap;
   } lines;
   size_t next_line, next_byte;
@@ -76,8 +76,8 @@ static void put_outer(gen_writer *w, uint32_t rank, gen_stream stream) {
   w->clock_us += 1 + gen_below(&w->random, 90);
   if (w->o->ci_time) {
     uint64_t seconds = w->clock_us / 1000000;
-    int n = snprintf(tag, sizeof tag, "2026-05-14T01:%02u:%02u.%07uZ ", (unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60),
-                     (unsigned)(w->clock_us % 1000000) * 10);
+    int n = snprintf(tag, sizeof tag, "2026-05-14T01:%02u:%02u.%07uZ ", (unsigned)(seconds / 60 % 60),
+                     (unsigned)(seconds % 60), (unsigned)(w->clock_us % 1000000) * 10);
     put(w, (ttm_view){tag, (size_t)n});
   }
   if (w->o->ranks > 1) {
@@ -94,7 +94,8 @@ static void end_line(gen_writer *w) {
 static void put_foreign(gen_writer *w, uint32_t rank, bool loguru) {
   ttm_buf_clear(&w->scratch);
   gen_foreign_line(w, loguru, &w->scratch);
-  if (w->o->ranks == 1 || loguru || !gen_chance(&w->random, 20)) put_outer(w, rank, GEN_STDERR); /* else mpirun's own words */
+  if (w->o->ranks == 1 || loguru || !gen_chance(&w->random, 20))
+    put_outer(w, rank, GEN_STDERR); /* else mpirun's own words */
   put(w, ttm_buf_view(&w->scratch));
   end_line(w);
 }
@@ -103,8 +104,10 @@ static void put_foreign(gen_writer *w, uint32_t rank, bool loguru) {
 static void put_bar(gen_writer *w) {
   char bar[200];
   unsigned done = (unsigned)gen_below(&w->random, 25);
-  int n = snprintf(bar, sizeof bar, "\rGenerating: %3u%%|\xe2\x96\x88\xe2\x96\x88\xe2\x96\x8f       | %u/25 [00:%02u<00:%02u,  1.93it/s]%s",
-                   done * 4, done, done / 2, (25 - done) / 2, gen_chance(&w->random, 50) ? "\r" : "");
+  int n =
+      snprintf(bar, sizeof bar,
+               "\rGenerating: %3u%%|\xe2\x96\x88\xe2\x96\x88\xe2\x96\x8f       | %u/25 [00:%02u<00:%02u,  1.93it/s]%s",
+               done * 4, done, done / 2, (25 - done) / 2, gen_chance(&w->random, 50) ? "\r" : "");
   put(w, (ttm_view){bar, (size_t)n});
 }
 
