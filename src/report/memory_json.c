@@ -13,6 +13,7 @@ typedef struct memory_writer {
     ttm_level level;
     ttm_buf text;
   } last[TTM_MEMORIES]; /* the memory's figures as rendered last */
+  uint32_t *next;       /* by state: the following one of its rank, TTM_NONE */
   uint32_t frame;       /* program rendered last */
   ttm_buf program;
 } memory_writer;
@@ -129,14 +130,33 @@ static void put_live(ttm_buf *buf, const ttm_live_sum *sum) {
   ttm_buf_char(buf, '}');
 }
 
-static void put_effects(memory_writer *w, uint32_t op) {
+/* The next state of each state's rank. ttm_state_next would look past the other ranks again and again. */
+static int find_next_states(memory_writer *w) {
+  const ttm_profile *p = w->p;
+  uint32_t *latest = ttm_alloc((p->ranks.n + 1) * sizeof *latest); /* by rank, going backwards */
+  w->next = ttm_alloc((p->states.n + 1) * sizeof *w->next);
+  bool enough = latest && w->next;
+  for (size_t r = 0; enough && r <= p->ranks.n; r++) latest[r] = TTM_NONE;
+  for (size_t s = p->states.n; enough && s-- > 0;) {
+    uint32_t rank = ttm_state_rank(p, (uint32_t)s);
+    uint32_t *after = &latest[rank < p->ranks.n ? rank : p->ranks.n];
+    w->next[s] = *after;
+    *after = (uint32_t)s;
+  }
+  ttm_free(latest);
+  return enough ? TTM_OK : TTM_ENOMEM;
+}
+
+/* The same rule as ttm_op_effect. */
+static void put_effects(memory_writer *w, uint32_t state) {
+  uint32_t next = state < w->p->states.n ? w->next[state] : TTM_NONE;
   bool any = false;
-  for (ttm_memory m = 0; m < TTM_MEMORIES; m++) {
-    int64_t effect;
-    if (!ttm_op_effect(w->p, op, m, &effect)) continue;
+  for (ttm_memory m = 0; m < TTM_MEMORIES && next != TTM_NONE; m++) {
+    ttm_level before, after;
+    if (!ttm_state_level(w->p, state, m, &before) || !ttm_state_level(w->p, next, m, &after)) continue;
     ttm_buf_put(w->buf, any ? TTM_LIT(",") : TTM_LIT("{"));
     ttm_json_memory_key(w->buf, m);
-    ttm_json_milli(w->buf, effect);
+    ttm_json_milli(w->buf, (int64_t)after.allocated - before.allocated);
     any = true;
   }
   ttm_buf_put(w->buf, any ? TTM_LIT("}") : TTM_LIT("null"));
@@ -165,7 +185,7 @@ static void put_element(memory_writer *w, uint32_t op, uint32_t index, const ttm
   ttm_json_raw(buf, ",\"memory\":");
   put_state(w, row->state);
   ttm_json_raw(buf, ",\"effect_MB\":");
-  put_effects(w, op);
+  put_effects(w, row->state);
   ttm_json_raw(buf, ",\"unpadded_memory\":{\"DRAM\":");
   put_live(buf, &live->dram);
   ttm_json_raw(buf, ",\"L1\":");
@@ -177,20 +197,22 @@ int ttm_report_memory_json(const ttm_findings *f, ttm_out *out, ttm_error *err) 
   memory_writer w = {.f = f, .p = f->profile, .buf = &out->buf};
   ttm_live live;
   if (ttm_live_init(&live, f->profile)) return ttm_error_nomem(err);
+  bool failed = find_next_states(&w);
   put_head(&w);
   uint32_t index = 0;
-  for (uint32_t op = 0; op < w.p->ops.n; op++) {
+  for (uint32_t op = 0; op < w.p->ops.n && !failed; op++) {
     ttm_live_step(&live);
     if (!ttm_op_is_element(w.p, op)) continue;
     put_element(&w, op, index++, &live);
     ttm_out_flow(out);
   }
   ttm_buf_put(w.buf, index ? TTM_LIT("\n]}\n") : TTM_LIT("]}\n"));
-  bool failed = w.buf->failed || w.program.failed;
+  failed |= w.buf->failed || w.program.failed;
   for (ttm_memory m = 0; m < TTM_MEMORIES; m++) {
     failed |= w.last[m].text.failed;
     ttm_buf_free(&w.last[m].text);
   }
+  ttm_free(w.next);
   ttm_buf_free(&w.program);
   ttm_live_free(&live);
   return failed ? ttm_error_nomem(err) : TTM_OK;

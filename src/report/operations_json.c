@@ -19,6 +19,7 @@ typedef struct ops_writer {
   uint8_t *uses;                /* by text: 0, 1, 2 = more than once. Texts used once are not worth keeping */
   slice *slices;                /* by text */
   ttm_buf cache;
+  uint32_t frame, const_eval; /* the last operation's program, and the name that goes with it */
 } ops_writer;
 
 /* ---- What belongs to the text ------------------------------------------------------------------------------------- */
@@ -252,8 +253,12 @@ static void put_element(ops_writer *w, uint32_t op, uint32_t index) {
   ttm_json_raw(buf, ",\"line\":");
   ttm_buf_u64(buf, row->line);
   put_cached_text(w, row->text);
+  if (row->frame != w->frame) {
+    w->frame = row->frame;
+    w->const_eval = ttm_const_eval_name(w->p, row->frame);
+  }
   ttm_json_raw(buf, ",\"const_eval_graph\":");
-  ttm_json_id(buf, w->p, ttm_const_eval_name(w->p, row->frame));
+  ttm_json_id(buf, w->p, w->const_eval);
   ttm_json_raw(buf, ",\"const_eval_cache_miss\":");
   ttm_json_bool(buf, row->flags & TTM_OP_CACHE_MISS);
   ttm_json_raw(buf, ",\"weights\":[");
@@ -281,7 +286,8 @@ static int prepare(ops_writer *w) {
 }
 
 int ttm_report_operations_json(const ttm_findings *f, ttm_out *out, ttm_error *err) {
-  ops_writer w = {.f = f, .p = f->profile, .buf = &out->buf, .align = ttm_profile_alignment(f->profile)};
+  ops_writer w = {
+      .f = f, .p = f->profile, .buf = &out->buf, .align = ttm_profile_alignment(f->profile), .frame = TTM_NONE};
   bool failed = prepare(&w);
   ttm_buf_char(w.buf, '[');
   uint32_t index = 0;
