@@ -21,8 +21,8 @@ static void insert(ttm_effect *top, ttm_effect row) {
 static void consider(ttm_findings *f, uint32_t before, uint32_t after, ttm_memory memory) {
   const ttm_profile *p = f->profile;
   uint32_t from, to, op = p->states.at[before].op;
-  bool both = ttm_state_allocated(p, before, memory, &from) & ttm_state_allocated(p, after, memory, &to);
-  if (!both || to <= from || op >= p->ops.n) return;
+  if (!ttm_state_allocated(p, before, memory, &from) || !ttm_state_allocated(p, after, memory, &to)) return;
+  if (to <= from || op >= p->ops.n) return;
   const ttm_effect *last = &f->top[memory][TTM_TOP - 1];
   ttm_effect row = {op, (int64_t)to - from};
   if (last->op != TTM_NONE && last->effect >= row.effect) return;
