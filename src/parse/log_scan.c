@@ -98,6 +98,9 @@ static void scan_runtime(scan *s, ttm_view m, uint8_t severity) {
     else if (ttm_view_take(&m, TTM_LIT("Cache hit for function: ")))
       add_event(s, TTM_EV_CACHE_HIT, ttm_view_trim(m));
     break;
+  case 'R':
+    if (ttm_view_take(&m, TTM_LIT("Running LoadCachedOp for function "))) add_event(s, TTM_EV_CACHE_KEY, ttm_view_trim(m));
+    break;
   case 'T':
     if (ttm_view_starts(m, TTM_LIT("Tensor is retained thus not deallocating"))) add_event(s, TTM_EV_RETAINED, m);
     else if (ttm_view_starts(m, TTM_LIT("Trace cache ")) || ttm_view_starts(m, TTM_LIT("Trace is stale")))
@@ -164,9 +167,11 @@ static void remember_prefix(ttm_scanner *sc, ttm_view line, const ttm_log_line *
   memcpy(known->bytes, line.p, n);
 }
 
-/* A line whose prefix is not known: read it with care. Progress bars overwrite themselves with \r, so each part counts. */
+/* A line whose prefix is not known: read it with care. Progress bars overwrite themselves with \r, so each part counts; a rank
+ * tag stands before the first one only. */
 static void scan_slowly(scan *s, ttm_view line) {
   const char *whole_end = s->line_end;
+  s->rank = TTM_NO_RANK;
   if (line.n && line.p[line.n - 1] == '\r') line.n--;
   for (;;) {
     size_t cut = ttm_view_find_char(line, '\r');
@@ -174,9 +179,9 @@ static void scan_slowly(scan *s, ttm_view line) {
     s->line_at = part.p;
     s->line_end = cut == TTM_NOT_FOUND ? whole_end : part.p + part.n;
     ttm_log_line read = ttm_log_line_read(part);
-    s->rank = read.rank;
+    if (read.rank != TTM_NO_RANK) s->rank = read.rank;
     if (read.runtime) {
-      remember_prefix(s->scanner, part, &read);
+      if (read.rank == s->rank) remember_prefix(s->scanner, part, &read);
       scan_runtime(s, read.message, read.severity);
     } else if (read.message.n) {
       scan_foreign(s, read.message);

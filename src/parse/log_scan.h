@@ -18,6 +18,7 @@ typedef enum ttm_event_kind {
   TTM_EV_BAD_LEVEL,       /* a memory line that does not parse */
   TTM_EV_PROGRAM_START,   /* text: program name */
   TTM_EV_PROGRAM_FINISH,  /* text: program name */
+  TTM_EV_CACHE_KEY,       /* text: function and hash under which its results are cached */
   TTM_EV_CACHE_MISS,      /* text: function */
   TTM_EV_CACHE_HIT,       /* text: function */
   TTM_EV_RETAINED,        /* the deallocate before it freed nothing */

@@ -127,6 +127,7 @@ static int take_event(ttm_builder *b, const ttm_event *e, ttm_view text) {
   case TTM_EV_BAD_LEVEL: b->profile->seen.bad_blocks++; return ttm_builder_note(b, line, text);
   case TTM_EV_PROGRAM_START: return ttm_program_start(b, s, text, line);
   case TTM_EV_PROGRAM_FINISH: return ttm_program_finish(b, s, text, line);
+  case TTM_EV_CACHE_KEY: return ttm_intern_add(&b->profile->strings, text, &s->cache_key);
   case TTM_EV_CACHE_MISS: return ttm_intern_add(&b->profile->strings, text, &s->missed);
   case TTM_EV_CACHE_HIT: on_cache_hit(b, s); return TTM_OK;
   case TTM_EV_RETAINED: on_retained(b, s); return TTM_OK;
@@ -224,7 +225,7 @@ int ttm_builder_finish(ttm_builder *b) {
   for (size_t i = 0; i < b->streams.n && !rc; i++) {
     ttm_stream *s = b->streams.at[i];
     if (s->state.open && s->state.present != (1 << TTM_MEMORIES) - 1) p->seen.cut = true;
-    if ((rc = ttm_state_commit(b, s)) || (rc = ttm_program_unwind(b, s)) || (rc = ttm_dump_end(b, s))) return rc;
+    if ((rc = ttm_state_commit(b, s)) || (rc = ttm_program_end_all(b, s)) || (rc = ttm_dump_end(b, s))) return rc;
   }
   p->kind = kind_of(p);
   if (p->kind != TTM_LOG_FULL) p->seen.unpaired = 0;

@@ -29,6 +29,8 @@ int ttm_texts_add(ttm_text_table *table, ttm_profile *p, ttm_view text, ttm_hash
 int ttm_texts_add_type(ttm_text_table *table, ttm_profile *p, ttm_view op_type, uint32_t *out);
 /* Type row of a type text. */
 int ttm_texts_type(ttm_text_table *table, ttm_profile *p, ttm_view text, uint32_t *out);
+/* 12 of "%arg12", TTM_NONE for any other value. */
+uint32_t ttm_argument_number(ttm_view value);
 void ttm_texts_free(ttm_text_table *table);
 
 /* ---- Streams ------------------------------------------------------------------------------------------------------- */
@@ -39,6 +41,7 @@ enum { TTM_MAX_DEPTH = 64 };
 typedef struct ttm_scope {
   uint32_t frame;
   uint32_t first_tensor; /* tensors of the profile when it started */
+  uint32_t cache_key;    /* of the load_cached that runs it */
   ttm_idmap values;      /* value name (string) -> tensor */
 } ttm_scope;
 
@@ -79,7 +82,8 @@ typedef struct ttm_stream {
   uint32_t graph;        /* being dumped */
   int graph_stage;       /* order of the last stage seen */
   int args_priority;     /* of the stage the graph's arguments came from */
-  ttm_idmap cached;      /* callee (string) -> first of `cached_tensors` */
+  uint32_t cache_key;    /* string: under which the load_cached now running keeps its results; 0 when not told */
+  ttm_idmap cached;      /* cache key (string) -> first of `cached_tensors` */
   TTM_VEC(uint32_t) cached_tensors; /* runs of: count, tensor ... */
   TTM_VEC(uint32_t) survivors;      /* of the const-eval program that finished last */
   uint32_t survivors_of;            /* its caller */
@@ -137,6 +141,8 @@ int ttm_program_finish(ttm_builder *b, ttm_stream *s, ttm_view name, uint32_t li
 int ttm_program_current(ttm_builder *b, ttm_stream *s, uint32_t line, ttm_scope **out);
 /* Ends every running program of the stream without a Finished line. */
 int ttm_program_unwind(ttm_builder *b, ttm_stream *s);
+/* The log is over: ends what runs, and a submit that never got as far as a program is a run too. */
+int ttm_program_end_all(ttm_builder *b, ttm_stream *s);
 /* Before and after submit lines: `state` is committed later, so the stream only notes what it belongs to. */
 int ttm_program_submit(ttm_builder *b, ttm_stream *s, bool before, uint32_t line);
 /* Links the top-level runs to the graphs that were dumped. */

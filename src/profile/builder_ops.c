@@ -43,22 +43,48 @@ static bool carries_weights(const ttm_profile *p, uint32_t tensor) {
   return birth->weights && ((birth->flags & TTM_OP_CONST_EVAL) || p->texts.at[birth->text].kind == TTM_OP_LOAD_CACHED);
 }
 
-/* Inside a const-eval program the arguments are the caller's operands, so its operations stand for the caller's weights. */
-static int find_weights(ttm_builder *b, const ttm_scope *scope, uint32_t op) {
+/* The weights behind a value of a running program. Arguments of a nested program are its caller's operands, of the entry program
+ * the model's own. */
+static int add_value_weights(ttm_builder *b, const ttm_stream *s, uint32_t depth, uint32_t value);
+
+static int add_argument_weights(ttm_builder *b, const ttm_stream *s, uint32_t depth, uint32_t argument) {
+  const ttm_profile *p = b->profile;
+  if (depth == 0) return add_argument(b, argument);
+  uint32_t caller = p->frames.at[s->scopes[depth].frame].caller;
+  if (caller == TTM_NONE) return TTM_OK;
+  ttm_list operands = ttm_op_text_of(p, caller)->operands;
+  for (uint32_t i = 0; i < operands.n; i++) {
+    uint32_t value = p->lists.at[operands.first + i];
+    ttm_view name = ttm_profile_string(p, value);
+    if (name.n && name.p[0] == '%' && argument-- == 0) return add_value_weights(b, s, depth - 1, value);
+  }
+  return TTM_OK;
+}
+
+static int add_value_weights(ttm_builder *b, const ttm_stream *s, uint32_t depth, uint32_t value) {
+  const ttm_profile *p = b->profile;
+  uint32_t argument = ttm_argument_number(ttm_profile_string(p, value));
+  if (argument != TTM_NONE) return add_argument_weights(b, s, depth, argument);
+  uint32_t tensor = ttm_idmap_get(&s->scopes[depth].values, value, TTM_NONE);
+  if (tensor == TTM_NONE || !carries_weights(p, tensor)) return TTM_OK;
+  return add_list(b, ttm_profile_weights(p, p->ops.at[p->tensors.at[tensor].birth].weights));
+}
+
+/* Operations of a const-eval program stand for all its caller's weights, any other for those of its operands. */
+static int find_weights(ttm_builder *b, const ttm_stream *s, uint32_t op) {
   ttm_profile *p = b->profile;
-  const ttm_frame *frame = &p->frames.at[scope->frame];
+  uint32_t depth = s->depth - 1;
+  const ttm_frame *frame = &p->frames.at[s->scopes[depth].frame];
   if (frame->const_eval) {
     if (frame->caller != TTM_NONE) p->ops.at[op].weights = p->ops.at[frame->caller].weights;
     return TTM_OK;
   }
   const ttm_text *text = ttm_op_text_of(p, op);
   b->scratch.n = 0;
-  if (add_list(b, text->args)) return TTM_ENOMEM;
-  for (uint32_t i = 0; i < text->reads.n; i++) {
-    uint32_t tensor = ttm_idmap_get(&scope->values, p->lists.at[text->reads.first + i], TTM_NONE);
-    if (tensor == TTM_NONE || !carries_weights(p, tensor)) continue;
-    if (add_list(b, ttm_profile_weights(p, p->ops.at[p->tensors.at[tensor].birth].weights))) return TTM_ENOMEM;
-  }
+  for (uint32_t i = 0; i < text->args.n; i++)
+    if (add_argument_weights(b, s, depth, p->lists.at[text->args.first + i])) return TTM_ENOMEM;
+  for (uint32_t i = 0; i < text->reads.n; i++)
+    if (add_value_weights(b, s, depth, p->lists.at[text->reads.first + i])) return TTM_ENOMEM;
   return intern_weights(b, &p->ops.at[op].weights);
 }
 
@@ -102,14 +128,14 @@ static uint32_t take_cached(const ttm_profile *p, const ttm_text *text, uint32_t
 }
 
 /* Puts the tensors a load_cached may hand out into b->scratch: what its const-eval program left, or what the cache holds. */
-static int cached_candidates(ttm_builder *b, ttm_stream *s, uint32_t op, uint32_t callee) {
+static int cached_candidates(ttm_builder *b, ttm_stream *s, uint32_t op, uint32_t key) {
   b->scratch.n = 0;
   if (s->survivors_of == op) {
     for (size_t i = 0; i < s->survivors.n; i++)
       if (ttm_vec_push(&b->scratch, s->survivors.at[i])) return TTM_ENOMEM;
     return TTM_OK;
   }
-  uint32_t at = ttm_idmap_get(&s->cached, callee, TTM_NONE);
+  uint32_t at = ttm_idmap_get(&s->cached, key, TTM_NONE);
   if (at == TTM_NONE) return TTM_OK;
   for (uint32_t i = 0; i < s->cached_tensors.at[at]; i++) {
     uint32_t tensor = s->cached_tensors.at[at + 1 + i];
@@ -120,12 +146,12 @@ static int cached_candidates(ttm_builder *b, ttm_stream *s, uint32_t op, uint32_
 }
 
 /* The results just made are what the cache will hand out next time. */
-static int remember_cached(ttm_profile *p, ttm_stream *s, uint32_t callee, uint32_t first, uint32_t n) {
+static int remember_cached(ttm_profile *p, ttm_stream *s, uint32_t key, uint32_t first, uint32_t n) {
   uint32_t at = (uint32_t)s->cached_tensors.n;
   if (ttm_vec_push(&s->cached_tensors, n)) return TTM_ENOMEM;
   for (uint32_t k = 0; k < n; k++)
     if (ttm_vec_push(&s->cached_tensors, p->tensors.at[first + k].self)) return TTM_ENOMEM;
-  return ttm_idmap_set(&s->cached, callee, at);
+  return ttm_idmap_set(&s->cached, key, at);
 }
 
 static int add_results(ttm_builder *b, ttm_stream *s, ttm_scope *scope, uint32_t op) {
@@ -135,7 +161,8 @@ static int add_results(ttm_builder *b, ttm_stream *s, ttm_scope *scope, uint32_t
   if (n == 0 || text->kind == TTM_OP_GET_DEVICE) return TTM_OK;
   bool load_cached = text->kind == TTM_OP_LOAD_CACHED;
   bool hit = load_cached && s->survivors_of != op;
-  if (load_cached && cached_candidates(b, s, op, text->callee)) return TTM_ENOMEM;
+  uint32_t key = s->cache_key ? s->cache_key : text->callee; /* function names restart with every graph, hashes do not */
+  if (load_cached && cached_candidates(b, s, op, key)) return TTM_ENOMEM;
   uint32_t first = p->ops.at[op].tensor = (uint32_t)p->tensors.n;
   for (uint32_t k = 0; k < n; k++) {
     uint32_t self = load_cached ? take_cached(p, text, k, b->scratch.at, b->scratch.n) : TTM_NONE;
@@ -143,8 +170,8 @@ static int add_results(ttm_builder *b, ttm_stream *s, ttm_scope *scope, uint32_t
     if (p->tensors.n >= TTM_NONE - 1 || ttm_vec_push(&p->tensors, tensor)) return TTM_ENOMEM;
     if (ttm_idmap_set(&scope->values, p->lists.at[text->values.first + k], tensor.self)) return TTM_ENOMEM;
   }
-  bool known = hit && ttm_idmap_get(&s->cached, text->callee, TTM_NONE) != TTM_NONE && p->tensors.at[first].self != first;
-  return load_cached && text->callee && !known ? remember_cached(p, s, text->callee, first, n) : TTM_OK;
+  bool known = hit && ttm_idmap_get(&s->cached, key, TTM_NONE) != TTM_NONE && p->tensors.at[first].self != first;
+  return load_cached && key && !known ? remember_cached(p, s, key, first, n) : TTM_OK;
 }
 
 /* ---- Operations ----------------------------------------------------------------------------------------------------- */
@@ -162,13 +189,14 @@ int ttm_op_begin(ttm_builder *b, ttm_stream *s, uint32_t text, uint32_t line) {
   op.flags = (frame->const_eval ? TTM_OP_CONST_EVAL : 0u) | (frame->cache_miss ? TTM_OP_CACHE_MISS : 0u);
   if (p->ops.n >= TTM_STATE_BARE || ttm_vec_push(&p->ops, op)) return TTM_ENOMEM;
   s->pending = s->last_op = (uint32_t)(p->ops.n - 1);
+  s->cache_key = 0;
   for (uint32_t d = 0; d < s->depth; d++) {
     ttm_frame *around = &p->frames.at[s->scopes[d].frame];
     if (around->first_op == TTM_NONE) around->first_op = s->pending;
     around->last_op = s->pending;
     around->last_line = line;
   }
-  return find_weights(b, scope, s->pending); /* now: what runs inside a load_cached stands for the same weights */
+  return find_weights(b, s, s->pending); /* now: what runs inside a load_cached stands for the same weights */
 }
 
 int ttm_op_complete(ttm_builder *b, ttm_stream *s) {

@@ -12,6 +12,7 @@ static int push_frame(ttm_builder *b, ttm_stream *s, const ttm_frame *frame) {
   ttm_scope *scope = &s->scopes[s->depth++];
   scope->frame = (uint32_t)(p->frames.n - 1);
   scope->first_tensor = (uint32_t)p->tensors.n;
+  scope->cache_key = s->cache_key;
   ttm_idmap_clear(&scope->values);
   return TTM_OK;
 }
@@ -94,6 +95,7 @@ static int pop(ttm_builder *b, ttm_stream *s) {
   if (caller != TTM_NONE && frame->const_eval && collect_survivors(b, s, scope, caller)) return TTM_ENOMEM;
   s->depth--;
   s->pending = caller;
+  s->cache_key = scope->cache_key;
   return TTM_OK;
 }
 
@@ -132,19 +134,26 @@ int ttm_program_current(ttm_builder *b, ttm_stream *s, uint32_t line, ttm_scope 
   return TTM_OK;
 }
 
+/* Without Starting lines (INFO level) a submit block is all that tells of a run. */
+static int start_submitted(ttm_builder *b, ttm_stream *s) {
+  return s->submit == TTM_NONE ? TTM_OK : push_top(b, s, 0, b->profile->states.at[s->submit].line);
+}
+
+int ttm_program_end_all(ttm_builder *b, ttm_stream *s) {
+  int rc;
+  if ((rc = ttm_op_complete(b, s)) || (rc = ttm_program_unwind(b, s)) || (rc = start_submitted(b, s))) return rc;
+  return ttm_program_unwind(b, s);
+}
+
 int ttm_program_submit(ttm_builder *b, ttm_stream *s, bool before, uint32_t line) {
   int rc;
-  if ((rc = ttm_state_commit(b, s)) || (rc = ttm_op_complete(b, s))) return rc;
+  if ((rc = ttm_state_commit(b, s))) return rc;
   if (before) {
-    rc = ttm_program_unwind(b, s);
+    rc = ttm_program_end_all(b, s);
     return rc ? rc : ttm_state_begin(b, s, TTM_STATE_BEFORE_SUBMIT, line);
   }
-  /* Without Starting lines (INFO level) a pair of submit blocks is all that tells of a run. */
   ttm_profile *p = b->profile;
-  if (s->submit != TTM_NONE) {
-    ttm_scope *scope;
-    if ((rc = ttm_program_current(b, s, p->states.at[s->submit].line, &scope))) return rc;
-  }
+  if ((rc = ttm_op_complete(b, s)) || (rc = start_submitted(b, s))) return rc;
   if (s->depth > 0) {
     ttm_frame *top = &p->frames.at[s->scopes[0].frame];
     top->last_line = line;

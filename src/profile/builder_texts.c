@@ -54,8 +54,7 @@ static int add_types(ttm_text_table *t, ttm_profile *p, const ttm_view *texts, s
   return TTM_OK;
 }
 
-/* Number of "%arg12" (or "%arg12_1"), TTM_NONE for any other value. */
-static uint32_t argument_number(ttm_view value) {
+uint32_t ttm_argument_number(ttm_view value) {
   uint64_t number;
   if (!ttm_view_take(&value, TTM_LIT("%arg")) || !ttm_view_take_u64(&value, &number) || number >= UINT16_MAX) return TTM_NONE;
   return value.n == 0 ? (uint32_t)number : TTM_NONE;
@@ -71,13 +70,13 @@ static int add_operands(ttm_profile *p, const ttm_op_text *op, ttm_text *text) {
   }
   text->reads.first = (uint32_t)p->lists.n;
   for (size_t i = 0; i < n; i++) {
-    if (at[i].n == 0 || at[i].p[0] != '%' || argument_number(at[i]) != TTM_NONE) continue;
+    if (at[i].n == 0 || at[i].p[0] != '%' || ttm_argument_number(at[i]) != TTM_NONE) continue;
     if (ttm_vec_push(&p->lists, p->lists.at[text->operands.first + i])) return TTM_ENOMEM;
     text->reads.n++;
   }
   text->args.first = (uint32_t)p->lists.n;
   for (size_t i = 0; i < n; i++) {
-    uint32_t number = argument_number(at[i]);
+    uint32_t number = ttm_argument_number(at[i]);
     if (number == TTM_NONE) continue;
     if (ttm_vec_push(&p->lists, number)) return TTM_ENOMEM;
     text->args.n++;
