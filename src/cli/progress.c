@@ -37,7 +37,7 @@ void ttm_progress_format(ttm_buf *out, const ttm_progress *progress, double seco
     ttm_buf_puts(&tail, "/s");
   }
   ttm_buf_puts(&tail, ", ");
-  ttm_put_counted(&tail, progress->operations, "operation");
+  ttm_put_counted(&tail, progress->operations, "operation line");
   if (progress->total_bytes && width > tail.n + 16) {
     double share = (double)progress->read_bytes / (double)progress->total_bytes;
     size_t bar = width - tail.n - 6 > 30 ? 30 : width - tail.n - 6;

@@ -63,7 +63,7 @@ static void put_configuration(ttm_llm *r) {
   ttm_buf_puts(out, " weight, ");
   ttm_put_count(out, r->f->elements - r->f->weight_ops);
   ttm_buf_puts(out, " activation)\n- Log: ");
-  ttm_llm_cell(r, ttm_profile_string(r->p, r->p->path));
+  ttm_llm_cell(r, ttm_words_source(r->p));
   ttm_buf_puts(out, ", ");
   ttm_put_counted(out, seen->lines, "line");
   ttm_buf_printf(out, ", %s", ttm_words_kind(r->p));

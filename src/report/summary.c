@@ -49,11 +49,11 @@ static size_t left(const screen *s, size_t start, size_t used) {
   return have < s->columns ? s->columns - have : 0;
 }
 
-/* "#74 ttnn.argmax argmax (log line 1234)" in what the line has left after `used` columns; the location gives way. */
+/* "#74 ttnn.argmax argmax, log line 1234" in what the line has left after `used` columns; the location gives way. */
 static void operation(screen *s, uint32_t op, size_t used) {
   size_t start = s->out->n;
   char tail[32];
-  size_t need = (size_t)snprintf(tail, sizeof tail, " (log line %u)", s->p->ops.at[op].line) + 1;
+  size_t need = (size_t)snprintf(tail, sizeof tail, ", log line %u", s->p->ops.at[op].line) + 1;
   ttm_words_index(s->out, s->f, op);
   ttm_buf_char(s->out, ' ');
   text(s, ttm_words_name(s->p, op), 40);
@@ -131,7 +131,7 @@ static void put_header(screen *s) {
   const ttm_seen *seen = &s->p->seen;
   ttm_buf *out = s->out;
   label(s, "Log");
-  text(s, ttm_profile_string(s->p, s->p->path), s->columns - LABEL);
+  text(s, ttm_words_source(s->p), s->columns - LABEL);
   ttm_buf_char(out, '\n');
   label(s, "");
   ttm_put_bytes(out, seen->bytes);
@@ -160,28 +160,26 @@ static void put_bars(screen *s) {
   if (any) ttm_buf_char(s->out, '\n');
 }
 
-/* The peak and who raised it, for a memory that was used at all. */
+/* The peak and who raised it, for a memory that was used at all, and what only an error message tells of it. */
 static void put_peak(screen *s, ttm_memory memory) {
   const ttm_peak *peak = &s->f->peak[memory];
-  if (!peak->known || !peak->level.allocated) return;
+  bool used = peak->known && peak->level.allocated;
+  if (!used && !peak->in_op_bytes) return;
   label(s, "Peak");
-  ttm_buf_printf(s->out, "%s %.2f MB/bank", ttm_memory_name(memory), mb(peak->level.allocated));
-  if (peak->cause == TTM_NONE) return ttm_buf_puts(s->out, ", raised outside the operations seen\n");
-  ttm_buf_printf(s->out, ", the last %.3f MB by\n", mb(peak->effect));
-  label(s, "");
-  operation(s, peak->cause, LABEL);
-  ttm_buf_char(s->out, '\n');
-}
-
-static void put_in_op_peak(screen *s) {
-  for (int m = 0; m < TTM_MEMORIES; m++) {
-    const ttm_peak *peak = &s->f->peak[m];
-    if (!peak->in_op_bytes) continue;
-    label(s, peak->known ? "" : "Peak");
-    ttm_buf_printf(s->out, "inside the failing operation %s: %.2f MB/bank (log line %u)\n",
-                   ttm_memory_name((ttm_memory)m), (double)peak->in_op_bytes / TTM_MB,
-                   s->p->incidents.at[peak->in_op_incident].line);
+  if (used) {
+    ttm_buf_printf(s->out, "%s %.2f MB/bank", ttm_memory_name(memory), mb(peak->level.allocated));
+    ttm_buf_puts(s->out, peak->cause == TTM_NONE ? ", raised outside the operations seen\n" : ", the last ");
   }
+  if (used && peak->cause != TTM_NONE) {
+    ttm_buf_printf(s->out, "%.3f MB by\n", mb(peak->effect));
+    label(s, "");
+    operation(s, peak->cause, LABEL);
+    ttm_buf_char(s->out, '\n');
+  }
+  if (!peak->in_op_bytes) return;
+  if (used) label(s, "");
+  ttm_buf_printf(s->out, "%s %.2f MB/bank inside the failing operation, log line %u\n", ttm_memory_name(memory),
+                 (double)peak->in_op_bytes / TTM_MB, s->p->incidents.at[peak->in_op_incident].line);
 }
 
 static void put_effects(screen *s) {
@@ -190,10 +188,10 @@ static void put_effects(screen *s) {
   if (ttm_words_added(s->f, TTM_DRAM, rows, &n)) s->out->failed = true;
   if (!n) return;
   label(s, "Added");
-  ttm_buf_puts(s->out, "most to DRAM, in MB/bank\n");
+  ttm_buf_puts(s->out, "most to DRAM, in MB/bank:\n");
   for (size_t i = 0; i < n && i < TOP_EFFECTS; i++) {
     char amount[48];
-    int length = snprintf(amount, sizeof amount, "%8.3f ", mb(rows[i].effect));
+    int length = snprintf(amount, sizeof amount, "%7.3f ", mb(rows[i].effect));
     if (rows[i].runs > 1) {
       const char *times = s->style->utf8 ? "\xC3\x97" : "x";
       length += snprintf(amount + length, sizeof amount - (size_t)length, "%s %u runs ", times, rows[i].runs);
@@ -205,23 +203,34 @@ static void put_effects(screen *s) {
   }
 }
 
-/* "needs 9.33 MB, free 53.48 MB (largest 8.00 MB), 1.33 MB/bank missing" */
+/* "needs 9.33, free 53.48 (largest 8.00), missing 1.33 MB/bank", all in the unit that suits what was needed. */
 static void put_need(screen *s, const ttm_incident_text *what, uint64_t missing) {
-  ttm_buf words = {0};
-  if (what->needed_per_bank != TTM_UNKNOWN)
-    ttm_buf_puts(&words, "needs "), ttm_put_bytes(&words, what->needed_per_bank);
-  if (what->free_per_bank != TTM_UNKNOWN) ttm_buf_puts(&words, ", free "), ttm_put_bytes(&words, what->free_per_bank);
+  if (what->needed_per_bank == TTM_UNKNOWN) return text(s, what->text, s->columns - LABEL);
+  double unit = what->needed_per_bank >= 1u << 20 ? TTM_MB : what->needed_per_bank >= 1u << 10 ? 1024.0 : 1.0;
+  int digits = unit > 1 ? 2 : 0;
+  ttm_buf_printf(s->out, "needs %.*f", digits, (double)what->needed_per_bank / unit);
+  if (what->free_per_bank != TTM_UNKNOWN)
+    ttm_buf_printf(s->out, ", free %.*f", digits, (double)what->free_per_bank / unit);
   if (what->largest_free_block != TTM_UNKNOWN) {
-    ttm_buf_puts(&words, " (largest ");
-    ttm_put_bytes(&words, what->largest_free_block);
-    ttm_buf_char(&words, ')');
+    ttm_buf_printf(s->out, " (largest %.*f)", digits, (double)what->largest_free_block / unit);
   }
-  if (missing != TTM_UNKNOWN)
-    ttm_buf_puts(&words, ", "), ttm_put_bytes(&words, missing), ttm_buf_puts(&words, "/bank missing");
-  label(s, "");
-  paragraph(s, ttm_buf_view(&words));
-  s->out->failed |= words.failed;
-  ttm_buf_free(&words);
+  if (missing != TTM_UNKNOWN) ttm_buf_printf(s->out, ", missing %.*f", digits, (double)missing / unit);
+  ttm_buf_puts(s->out, unit >= TTM_MB ? " MB/bank" : unit > 1 ? " KB/bank" : " B/bank");
+}
+
+/* "overlap 929120 B: static buffers end at 1185120, the lowest L1 buffer starts at 256000" */
+static void put_buffers(screen *s, const ttm_incident_text *what, uint64_t overlap) {
+  bool clash = what->kind == TTM_INCIDENT_L1_CLASH;
+  uint64_t limit = clash ? what->l1_buffer_at : what->l1_size;
+  if (overlap == TTM_UNKNOWN || what->buffers_end == TTM_UNKNOWN || limit == TTM_UNKNOWN) {
+    return text(s, what->text, s->columns - LABEL);
+  }
+  ttm_buf_puts(s->out, clash ? "overlap " : "too large by ");
+  ttm_buf_u64(s->out, overlap);
+  ttm_buf_puts(s->out, " B: buffers end at ");
+  ttm_buf_u64(s->out, what->buffers_end);
+  ttm_buf_puts(s->out, clash ? ", lowest L1 buffer at " : ", L1 ends at ");
+  ttm_buf_u64(s->out, limit);
 }
 
 static void put_incident(screen *s, const ttm_incident_finding *finding) {
@@ -232,14 +241,21 @@ static void put_incident(screen *s, const ttm_incident_finding *finding) {
   ttm_words_incident(s->out, incident);
   if (verdict) ttm_buf_printf(s->out, ", %s", verdict);
   color(s, "0");
-  ttm_buf_printf(s->out, " (log line %u)\n", incident->line);
-  if (incident->what.kind == TTM_INCIDENT_OOM) {
-    put_need(s, &incident->what, finding->shortfall);
-  } else {
-    label(s, "");
-    text(s, incident->what.text, s->columns - LABEL);
-    ttm_buf_char(s->out, '\n');
+  ttm_buf_printf(s->out, ", log line %u\n", incident->line);
+  label(s, "");
+  switch (incident->what.kind) {
+    case TTM_INCIDENT_OOM:
+      put_need(s, &incident->what, finding->shortfall);
+      break;
+    case TTM_INCIDENT_L1_CLASH:
+    case TTM_INCIDENT_L1_OVERFLOW:
+      put_buffers(s, &incident->what, finding->shortfall);
+      break;
+    case TTM_INCIDENT_FATAL:
+      text(s, incident->what.text, s->columns - LABEL);
+      break;
   }
+  ttm_buf_char(s->out, '\n');
   if (incident->op == TTM_NONE) return;
   label(s, "");
   ttm_buf_puts(s->out, "in ");
@@ -313,7 +329,6 @@ int ttm_summary_write(const ttm_findings *f, const ttm_summary_style *style, ttm
   put_header(&s);
   put_bars(&s);
   for (int m = 0; m < TTM_MEMORIES; m++) put_peak(&s, (ttm_memory)m);
-  put_in_op_peak(&s);
   put_effects(&s);
   put_incidents(&s);
   put_padding(&s);

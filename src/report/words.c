@@ -5,6 +5,11 @@ ttm_view ttm_words_name(const ttm_profile *p, uint32_t op) {
   return ttm_profile_string(p, ttm_op_text_of(p, op)->name);
 }
 
+ttm_view ttm_words_source(const ttm_profile *p) {
+  ttm_view path = ttm_profile_string(p, p->path);
+  return ttm_view_eq(path, TTM_LIT("-")) ? TTM_LIT("standard input") : path;
+}
+
 ttm_view ttm_words_location(const ttm_profile *p, uint32_t op) {
   ttm_view location = ttm_profile_string(p, ttm_op_text_of(p, op)->location);
   return location.n ? location : TTM_LIT("N/A");

@@ -10,6 +10,9 @@
 /* "ttnn.add"; the block's type when there was no operation line. */
 ttm_view ttm_words_name(const ttm_profile *p, uint32_t op);
 
+/* Where the log came from: its path, or "standard input". */
+ttm_view ttm_words_source(const ttm_profile *p);
+
 /* The operation's location; "N/A" when the log does not tell. */
 ttm_view ttm_words_location(const ttm_profile *p, uint32_t op);
 

@@ -28,8 +28,8 @@ else
 fi
 mv $log.gz renamed.log # told by content, not by name
 "$TTMEM" --llm --logfile renamed.log | sed "s/renamed.log/$log/; s/: renamed/: two-runs-oom/" | cmp - report.md || fail "gz by content"
-"$TTMEM" --llm --logfile - <$log | sed "s/Log: -,/Log: $log,/; s/: stdin/: two-runs-oom/" | cmp - report.md || fail "stdin"
-cat $log | "$TTMEM" --llm --logfile=- | sed "s/Log: -,/Log: $log,/; s/: stdin/: two-runs-oom/" | cmp - report.md || fail "pipe"
+"$TTMEM" --llm --logfile - <$log | sed "s/Log: standard input,/Log: $log,/; s/: stdin/: two-runs-oom/" | cmp - report.md || fail "stdin"
+cat $log | "$TTMEM" --llm --logfile=- | sed "s/Log: standard input,/Log: $log,/; s/: stdin/: two-runs-oom/" | cmp - report.md || fail "pipe"
 for threads in 1 2 7; do
   "$TTMEM" --llm $log --threads $threads | cmp - report.md || fail "$threads threads"
 done
