@@ -67,24 +67,25 @@ typedef struct contents {
   bool unknown; /* could not be listed */
 } contents;
 
-static bool entry_is_ours(const char *path, const char *file, const char *name, ttm_folder_ours *ours) {
+typedef enum origin { GONE, OURS, OTHERS } origin;
+
+/* Looks through the open folder: no path is built, so this works without memory too. A folder that another writer has just
+ * replaced is being emptied while we read it: what is gone is nobody's. */
+static origin origin_of(DIR *dir, const char *file, const char *name, ttm_folder_ours *ours) {
   struct stat st;
-  char *full = ttm_folder_join(path, file, "");
-  bool regular = full && lstat(full, &st) == 0 && S_ISREG(st.st_mode);
-  ttm_free(full);
-  return regular && (ttm_out_temp_owner(file) || ours(file, name));
+  if (strcmp(file, ".") == 0 || strcmp(file, "..") == 0) return GONE;
+  if (fstatat(dirfd(dir), file, &st, AT_SYMLINK_NOFOLLOW)) return errno == ENOENT ? GONE : OTHERS;
+  return S_ISREG(st.st_mode) && (ttm_out_temp_owner(file) || ours(file, name)) ? OURS : OTHERS;
 }
 
 static contents look_into(const char *path, const char *name, ttm_folder_ours *ours) {
   contents found = {0};
   DIR *dir = opendir(path);
-  if (!dir) return (contents){.unknown = true};
+  if (!dir) return (contents){.unknown = errno != ENOENT};
   for (struct dirent *entry; (entry = readdir(dir));) {
-    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-    if (entry_is_ours(path, entry->d_name, name, ours))
-      found.ours++;
-    else
-      found.others++;
+    origin from = origin_of(dir, entry->d_name, name, ours);
+    found.ours += from == OURS;
+    found.others += from == OTHERS;
   }
   closedir(dir);
   return found;
@@ -96,9 +97,7 @@ static bool remove_ours(const char *path, const char *name, ttm_folder_ours *our
   DIR *dir = found.unknown || found.others ? NULL : opendir(path);
   if (!dir) return false;
   for (struct dirent *entry; (entry = readdir(dir));) {
-    char *full = ttm_folder_join(path, entry->d_name, "");
-    if (full && entry_is_ours(path, entry->d_name, name, ours)) unlink(full);
-    ttm_free(full);
+    if (origin_of(dir, entry->d_name, name, ours) == OURS) unlinkat(dirfd(dir), entry->d_name, 0);
   }
   closedir(dir);
   return rmdir(path) == 0;
