@@ -40,7 +40,7 @@ static void start(job *j, const gen_options *o) {
   for (uint32_t r = 0; r < o->ranks; r++) {
     gen_rank_init(&j->ranks[r], o, &j->board, &j->writer, &j->truth, &j->types, r);
     for (uint32_t g = 0; g < o->graphs; g++)
-      j->cached[r * o->graphs + g] = gen_alloc(j->graphs[g].args.n * sizeof(gen_values));
+      j->cached[r * o->graphs + g] = gen_alloc((j->graphs[g].args.n + 1) * sizeof(gen_values));
     uint64_t at; /* what the host keeps there besides: ranks differ by it */
     gen_bank_take(&j->ranks[r].banks[GEN_DRAM], r * 3 << 20, false, &at);
   }
@@ -52,7 +52,7 @@ static void finish(job *j) {
     gen_rank_free(&j->ranks[r]);
     for (uint32_t g = 0; g < j->o->graphs; g++) {
       gen_values *lists = j->cached[r * j->o->graphs + g];
-      for (uint32_t a = 0; a < j->graphs[g].args.n; a++) {
+      for (uint32_t a = 0; a <= j->graphs[g].args.n; a++) {
         for (size_t i = 0; i < lists[a].n; i++) free(lists[a].at[i]);
         ttm_vec_free(&lists[a]);
       }

@@ -63,11 +63,24 @@ static void traceback(gen_rank *x, const char *site, const char *text) {
   backtrace(x);
 }
 
+/* tt-mlir's own runtime asserts: its logger, then the place, then the frames. */
+static gen_mark runtime_assert(gen_rank *x, const char *text) {
+  ttm_buf_clear(&x->line);
+  ttm_buf_printf(&x->line, x->o->ansi ? "\x1b[32m%23s\x1b[0m | \x1b[1m\x1b[31m%8s\x1b[0m | %s" : "%23s | %8s | %s",
+                 "Always", "FATAL", text);
+  gen_mark mark = gen_line(x->w, x->rank, GEN_STDOUT, GEN_ANYBODY, ttm_buf_view(&x->line));
+  say(x, GEN_NOBODY, "%sLOG_ASSERT @ /project/runtime/lib/ttnn/operations/softmax.cpp:31: in.isAllocated()",
+      x->o->ansi ? "\x1b[1m" : "");
+  backtrace(x);
+  return mark;
+}
+
 /* The program is over: says so, remembers it, and lets nothing more happen in this run. */
 static void die(gen_rank *x, gen_incident *n, const char *macro, const char *site) {
+  bool own = x->o->fail == GEN_FAIL_RUNTIME;
   n->rank = x->rank;
-  n->copies = x->o->fail_copies;
-  n->line = critical_line(x, macro, n->text);
+  n->copies = own ? 1 : x->o->fail_copies;
+  n->line = own ? runtime_assert(x, n->text) : critical_line(x, macro, n->text);
   if (n->copies > 1) exception(x, site, n->text);
   if (n->copies > 2) traceback(x, site, n->text);
   snprintf(n->op, sizeof n->op, "%s", x->op->name);
@@ -205,8 +218,10 @@ static void stumble(gen_rank *x, gen_value *in) {
              "Statically allocated %s buffers on core range %s grow to %llu B which is beyond max L1 size of %llu B",
              word, range, (ull)n.ends_at, (ull)x->board->l1_size);
   } else {
-    snprintf(n.text, sizeof n.text, "Invalid arguments to reshape: volume %llu != %llu", (ull)(x->o->seed % 1000),
-             (ull)(x->o->seed % 1000 + 1));
+    snprintf(n.text, sizeof n.text,
+             x->o->fail == GEN_FAIL_RUNTIME ? "Tensor must be allocated, volume %llu (%llu)"
+                                            : "Invalid arguments to reshape: volume %llu != %llu",
+             (ull)(x->o->seed % 1000), (ull)(x->o->seed % 1000 + 1));
   }
   die(x, &n, clash || overflow ? "TT_THROW" : "TT_FATAL",
       clash || overflow ? "TT_THROW @ /project/tt_metal/impl/program/program.cpp:2624: tt::exception"

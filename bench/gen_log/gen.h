@@ -39,6 +39,7 @@ typedef enum gen_fail {
   GEN_FAIL_CLASH,
   GEN_FAIL_OVERFLOW,
   GEN_FAIL_FATAL,
+  GEN_FAIL_RUNTIME,
 } gen_fail;
 
 typedef enum gen_cut { GEN_CUT_NONE, GEN_CUT_OPERATION, GEN_CUT_HEADER, GEN_CUT_DRAM, GEN_CUT_L1 } gen_cut;
@@ -57,7 +58,7 @@ typedef struct gen_options {
   bool dumps, full_dumps;
   bool ansi, ci_time, glue, crlf, tqdm, bad_bytes, old_tile, block_debug;
   uint32_t noise; /* foreign lines per 1000 lines */
-  bool leak, no_free, const_eval, zoo, trace, binaries;
+  bool leak, no_free, one_run, const_eval, zoo, trace, binaries;
   gen_cut cut;
   gen_fail fail;
   uint32_t fail_memory, fail_run, fail_copies;
@@ -446,7 +447,7 @@ typedef struct gen_graph {
 void gen_graph_init(gen_graph *g, const gen_options *o, gen_types *types, uint32_t index);
 void gen_graph_free(gen_graph *g);
 
-/* One run on one rank. `cached` holds one list of results per argument. */
+/* One run on one rank. `cached` holds one list of results per argument, and one for the program without any. */
 void gen_graph_run(const gen_graph *g, gen_rank *x, gen_values *cached);
 void gen_graph_dump(const gen_graph *g, gen_rank *x);  /* the nine module stages */
 void gen_graph_tell(const gen_graph *g, gen_truth *t); /* arguments into the truth */

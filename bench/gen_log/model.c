@@ -93,14 +93,13 @@ static const gen_type *dram(const gen_graph *g, uint32_t rank, const uint64_t *d
 
 /* ---- weights ---- */
 
-/* The const-eval program of an argument: to the device as it is, tilized there, perhaps packed into a block format. */
-static void const_eval_body(gen_rank *x, const gen_arg *arg, gen_value *outer) {
+/* In a const-eval program, one argument: to the device as it is, tilized there, perhaps packed into a block format. */
+static void prepare(gen_rank *x, const gen_arg *arg, gen_value *outer, uint32_t number, gen_value *device) {
   gen_loc loc;
   gen_loc_make(x, &loc, "%s", arg->name);
-  gen_value *in = gen_argument(x, 0, arg->type, false), *device;
+  gen_value *in = gen_argument(x, number, arg->type, false);
   memcpy(in->weights, outer->weights, sizeof in->weights);
   in->n_weights = outer->n_weights;
-  gen_get_device(x, &device);
   gen_shape raw = arg->type->shape, tiled = raw;
   raw.memory = tiled.memory = GEN_DRAM;
   tiled.tiled = 1;
@@ -111,10 +110,8 @@ static void const_eval_body(gen_rank *x, const gen_arg *arg, gen_value *outer) {
                            gen_type_of(x->types, &tiled), IN(up), &loc);
   gen_deallocate(x, up, &loc);
   if (arg->ready->shape.dtype == tiled.dtype) return;
-  gen_value *packed = gen_apply(x, "ttnn.typecast", "TypecastOp", "dtype = #ttcore.supportedDataTypes<bfp_bf8>",
-                                arg->ready, IN(v), &loc);
+  gen_apply(x, "ttnn.typecast", "TypecastOp", "dtype = #ttcore.supportedDataTypes<bfp_bf8>", arg->ready, IN(v), &loc);
   gen_deallocate(x, v, &loc);
-  (void)packed;
 }
 
 static void cache_hash(const gen_rank *x, uint32_t k, char out[65]) {
@@ -122,18 +119,34 @@ static void cache_hash(const gen_rank *x, uint32_t k, char out[65]) {
   for (int i = 0; i < 4; i++) snprintf(out + 16 * i, 17, "%016llx", (unsigned long long)gen_next(&r));
 }
 
+/* The body of const-eval program k: its n arguments one after the other; without any, a constant. */
+static void const_eval_body(const gen_graph *g, gen_rank *x, uint32_t k, gen_value **args, uint32_t n,
+                            const gen_type *constant) {
+  gen_value *device;
+  gen_get_device(x, &device);
+  for (uint32_t i = 0; i < n; i++) prepare(x, &g->args.at[k + i], args[i], i, device);
+  gen_loc loc;
+  gen_loc_make(x, &loc, "scale");
+  if (!n) gen_apply(x, "ttnn.full", "FullOp", "fill_value = 8.838830e-02 : f32", constant, IN(device), &loc);
+}
+
 /* load_cached of const-eval program k: runs it on a miss, takes what it left on a hit. */
-static gen_value *load_cached(const gen_graph *g, gen_rank *x, uint32_t k, gen_value *arg, gen_values *cached) {
+static void load_cached(const gen_graph *g, gen_rank *x, uint32_t k, gen_value **args, uint32_t n, gen_values *cached,
+                        gen_value **out) {
   char callee[40], hash[65];
+  gen_shape scalar = gen_shape_of(0, NULL, GEN_BF16, true, GEN_DRAM);
+  const gen_type *constant = gen_type_of(x->types, &scalar);
   snprintf(callee, sizeof callee, "main_const_eval_%u", k);
   gen_op op = {.name = "ttcore.load_cached",
                .op_type = "LoadCachedOp",
                .callee = callee,
-               .in = {arg},
-               .n_in = 1,
-               .out = {g->args.at[k].ready},
-               .n_out = 1};
-  gen_value *result;
+               .n_in = n,
+               .n_out = n ? n : 1,
+               .out = {constant}};
+  for (uint32_t i = 0; i < n; i++) {
+    op.in[i] = args[i];
+    op.out[i] = g->args.at[k + i].ready;
+  }
   bool going = gen_op_begin(x, &op);
   if (going) {
     cache_hash(x, k, hash);
@@ -143,18 +156,17 @@ static gen_value *load_cached(const gen_graph *g, gen_rank *x, uint32_t k, gen_v
   }
   if (going && !cached->n) {
     gen_program_start(x, callee, true);
-    const_eval_body(x, &g->args.at[k], arg);
-    gen_values survivors = {0};
-    gen_program_finish(x, &survivors);
-    *cached = survivors;
-    for (size_t i = 0; i < cached->n; i++) {
-      memcpy(cached->at[i]->weights, arg->weights, sizeof arg->weights);
-      cached->at[i]->n_weights = arg->n_weights;
-    }
+    const_eval_body(g, x, k, args, n, constant);
+    gen_program_finish(x, cached);
     gen_message(x, "Always", "DEBUG", "executed sub-func: %s", callee);
   }
-  gen_op_end_with(x, &op, cached, &result);
-  return result;
+  gen_op_end_with(x, &op, cached, out);
+  /* Whoever takes a result takes the arguments of the call; which of several it is, the call does not say. */
+  for (uint32_t r = 0; r < op.n_out; r++) {
+    out[r]->n_weights = n;
+    out[r]->derived = n > 1;
+    for (uint32_t i = 0; i < n; i++) out[r]->weights[i] = args[i]->weights[0];
+  }
 }
 
 /* Every argument as the operations take it; inputs stay on the host. */
@@ -169,9 +181,14 @@ static void bring_weights(const gen_graph *g, gen_rank *x, gen_values *cached, g
       ready[i] = gen_argument(x, i, a->ready, true);
       continue;
     }
-    gen_value *arg = gen_argument(x, i, a->type, true);
-    ready[i] = load_cached(g, x, i, arg, &cached[i]);
-    gen_deallocate(x, arg, NULL);
+    /* Gate and up often share a program. */
+    bool in_layer = i >= g->first_layer_arg && i < g->norm_arg;
+    uint32_t n = x->o->zoo && in_layer && (i - g->first_layer_arg) % LAYER_ARGS == GATE ? 2 : 1;
+    gen_value *args[2];
+    for (uint32_t k = 0; k < n; k++) args[k] = gen_argument(x, i + k, g->args.at[i + k].type, true);
+    load_cached(g, x, i, args, n, &cached[i], ready + i);
+    for (uint32_t k = 0; k < n; k++) gen_deallocate(x, args[k], NULL);
+    i += n - 1;
   }
 }
 
@@ -284,7 +301,7 @@ static gen_value *mlp(const gen_graph *g, gen_rank *x, gen_value *hidden, gen_va
   return sum;
 }
 
-static gen_value *embed(const gen_graph *g, gen_rank *x, gen_value **ready) {
+static gen_value *embed(const gen_graph *g, gen_rank *x, gen_value **ready, gen_values *cached) {
   gen_loc loc;
   const gen_arg *ids = &g->args.at[g->ids_arg];
   gen_loc_make(x, &loc, "input_ids");
@@ -301,7 +318,13 @@ static gen_value *embed(const gen_graph *g, gen_rank *x, gen_value **ready) {
   gen_value *rotated = gen_apply(x, "ttnn.multiply", "EltwiseBinaryOp", "dtype = #ttcore.supportedDataTypes<bf16>",
                                  hidden->type, IN(hidden, ready[g->rope_arg]), &loc);
   gen_drop(x, hidden);
-  return rotated;
+  if (!x->o->const_eval || !x->o->zoo) return rotated;
+  gen_value *scale;
+  load_cached(g, x, (uint32_t)g->args.n, NULL, 0, &cached[g->args.n], &scale);
+  gen_loc_make(x, &loc, "scale.0");
+  gen_value *scaled = gen_apply(x, "ttnn.multiply", "EltwiseBinaryOp", NULL, rotated->type, IN(rotated, scale), &loc);
+  gen_drop(x, rotated);
+  return scaled;
 }
 
 /* A tensor that the caller keeps from every run: grows by its size each time. */
@@ -347,8 +370,8 @@ void gen_graph_run(const gen_graph *g, gen_rank *x, gen_values *cached) {
   gen_program_start(x, "main", false);
   gen_value **ready = gen_alloc(g->args.n * sizeof *ready);
   bring_weights(g, x, cached, ready);
-  gen_value *hidden = embed(g, x, ready);
-  bool endless = x->o->no_free && x->o->operations;
+  gen_value *hidden = embed(g, x, ready, cached);
+  bool endless = x->o->one_run && x->o->operations;
   uint32_t total = endless ? UINT32_MAX : g->layers;
   for (uint32_t l = 0; l < total && !x->dead && !x->stopped; l++) {
     if (endless && x->t->op_lines >= x->o->operations) break;

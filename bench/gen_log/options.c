@@ -51,13 +51,14 @@ static const option OPTIONS[] = {
     {"--old-tile", FLAG, AT(old_tile), NULL, "!tt.tile as in 2025"},
     {"--block-debug", FLAG, AT(block_debug), NULL, "blocks at DEBUG level as in 2025-11"},
     {"--leak", FLAG, AT(leak), NULL, "one tensor per run is never freed"},
-    {"--no-free", FLAG, AT(no_free), NULL, "one program that never deallocates"},
+    {"--one-run", FLAG, AT(one_run), NULL, "one program, as long as --operations asks"},
+    {"--no-free", FLAG, AT(no_free), NULL, "nothing is ever deallocated; implies --one-run"},
     {"--no-const-eval", UNFLAG, AT(const_eval), NULL, "weights are on the device already"},
     {"--zoo", FLAG, AT(zoo), NULL, "types, layouts and locations of every kind"},
     {"--trace", FLAG, AT(trace), NULL, "a captured trace; give it a --trace-region"},
     {"--binaries", FLAG, AT(binaries), NULL, "kernel binaries at the top of DRAM"},
     {"--truncate", CHOICE, AT(cut), "none|op|header|dram|l1", "the last run ends inside such a line (needs --runs)"},
-    {"--fail", CHOICE, AT(fail), "none|exhausted|fragmented|impossible|clash|overflow|fatal", "how a run dies"},
+    {"--fail", CHOICE, AT(fail), "none|exhausted|fragmented|impossible|clash|overflow|fatal|runtime", "how a run dies"},
     {"--fail-memory", CHOICE, AT(fail_memory), "dram|l1", "where memory runs out"},
     {"--fail-run", NUMBER, AT(fail_run), NULL, "which run, from 0"},
     {"--fail-copies", NUMBER, AT(fail_copies), NULL, "1 log line, 2 and exception, 3 and traceback"},
@@ -164,7 +165,7 @@ static void mix(gen_options *o) {
   o->const_eval = gen_chance(&r, 80);
   o->zoo = gen_chance(&r, 75);
   o->binaries = gen_chance(&r, 30);
-  if (gen_chance(&r, 40)) o->fail = 1 + (gen_fail)gen_below(&r, 6);
+  if (gen_chance(&r, 40)) o->fail = 1 + (gen_fail)gen_below(&r, 7);
   o->fail_memory = (uint32_t)gen_below(&r, 2);
   o->fail_run = (uint32_t)gen_below(&r, o->runs);
   o->fail_copies = 1 + (uint32_t)gen_below(&r, 3);
@@ -224,8 +225,9 @@ void gen_options_read(gen_options *o, int argc, char **argv) {
     bool takes_value = found->kind != FLAG && found->kind != UNFLAG;
     if (takes_value && i + 1 == argc) gen_die("%s wants a value", argv[i]);
     store(o, found, takes_value ? argv[++i] : NULL);
-    if (found->at == AT(no_free) && o->hidden == 1024)
-      o->hidden = 64, o->seq = 32, o->vocab = 64; /* 200,000 tensors must fit */
+    o->one_run |= o->no_free;
+    /* 200,000 tensors must fit. */
+    if (o->one_run && o->hidden == 1024) o->hidden = 64, o->seq = 32, o->vocab = 64;
   }
   settle(o);
 }
