@@ -23,9 +23,9 @@ typedef struct ttm_report_options {
   unsigned leave_out; /* bits of ttm_report_file not to write */
 } ttm_report_options;
 
-/* Writes a whole report folder, created with its parents. It appears complete or not at all: an earlier report of the same
- * folder is there until the new one takes its place. An earlier folder that holds files of other origin is kept under
- * <folder>.old-N. NULL options are the defaults. 0, TTM_EIO, TTM_EUSAGE or TTM_ENOMEM. */
+/* Writes a whole report folder, created with its parents. It appears complete or not at all: an earlier report of the
+ * same folder is there until the new one takes its place. An earlier folder that holds files of other origin is kept
+ * under <folder>.old-N. NULL options are the defaults. 0, TTM_EIO, TTM_EUSAGE or TTM_ENOMEM. */
 TTM_API int ttm_report_write_dir(const ttm_profile *profile, const char *folder, const char *name,
                                  const ttm_report_options *options, ttm_error *err);
 

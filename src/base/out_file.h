@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Buffered output that is all there or not there at all: a file is written under a temporary name beside its target and renamed
- * when it is whole. Standard output and other descriptors work the same way, without the renaming.
- * Writers append to `buf` with the ttm_buf calls and call ttm_out_flow between pieces; only the last call reports errors. */
+/* Buffered output that is all there or not there at all: a file is written under a temporary name beside its target
+ * and renamed when it is whole. Standard output and other descriptors work the same way, without the renaming.
+ * Writers append to `buf` with the ttm_buf calls and call ttm_out_flow between pieces; only the last call reports
+ * errors. */
 #ifndef TTM_BASE_OUT_FILE_H
 #define TTM_BASE_OUT_FILE_H
 
@@ -21,11 +22,12 @@ typedef struct ttm_out {
 /* How much is gathered before it is written. */
 #define TTM_OUT_CHUNK ((size_t)1 << 18)
 
-/* Starts a file. Targets that are no regular file (a pipe, /dev/null) are written in place; a symbolic link stays and what it
- * points to is replaced. 0, TTM_EIO or TTM_ENOMEM; after a failure `out` needs no closing. */
+/* Starts a file. Targets that are no regular file (a pipe, /dev/null) are written in place; a symbolic link stays and
+ * what it points to is replaced. 0, TTM_EIO or TTM_ENOMEM; after a failure `out` needs no closing. */
 int ttm_out_open(ttm_out *out, const char *path, ttm_error *err);
 
-/* Starts writing to an open descriptor, which stays open; `name` ("standard output") is for messages. 0 or TTM_ENOMEM. */
+/* Starts writing to an open descriptor, which stays open; `name` ("standard output") is for messages. 0 or
+ * TTM_ENOMEM. */
 int ttm_out_open_fd(ttm_out *out, int fd, const char *name, ttm_error *err);
 
 /* Writes what is gathered. After a failure it is thrown away: the end of the output tells. */
@@ -36,8 +38,8 @@ static inline void ttm_out_flow(ttm_out *out) {
   if (out->buf.n >= TTM_OUT_CHUNK) ttm_out_flush(out);
 }
 
-/* Writes the rest and puts the file in its place; on failure the temporary file is removed and the old target is untouched.
- * 0, TTM_EIO (the message names the file and the reason) or TTM_ENOMEM. `out` is empty afterwards. */
+/* Writes the rest and puts the file in its place; on failure the temporary file is removed and the old target is
+ * untouched. 0, TTM_EIO (the message names the file and the reason) or TTM_ENOMEM. `out` is empty afterwards. */
 int ttm_out_close(ttm_out *out, ttm_error *err);
 
 /* Gives up: the temporary file is removed, the old target untouched. Safe on a closed or zeroed `out`. */

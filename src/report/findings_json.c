@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* <name>_findings.json: the conclusions for other programs. Keys are only ever added; schema_version changes when a meaning does.
- * "basis" tells how a number came about: "measured" (printed in the log) or "derived" (a difference of two printed states). */
+/* <name>_findings.json: the conclusions for other programs. Keys are only ever added; schema_version changes when a
+ * meaning does. "basis" tells how a number came about: "measured" (printed in the log) or "derived" (a difference of
+ * two printed states). */
 #include "report/json_parts.h"
 #include "report/report.h"
 
@@ -23,7 +24,7 @@ static void put_key_milli(ttm_buf *buf, const char *key, uint32_t value) {
     ttm_json_milli(buf, value);
 }
 
-/* ---- Input and memories ------------------------------------------------------------------------------------------- */
+/* ---- Input and memories ------------------------------------------------------------------------------------------ */
 
 static const char *log_kind_name(ttm_log_kind kind) {
   switch (kind) {
@@ -98,7 +99,7 @@ static void put_memories(ttm_buf *buf, const ttm_findings *f) {
   ttm_buf_char(buf, '}');
 }
 
-/* ---- Peaks -------------------------------------------------------------------------------------------------------- */
+/* ---- Peaks ------------------------------------------------------------------------------------------------------- */
 
 /* What an error message says was allocated while the operation ran: more than any printed state. */
 static void put_in_operation_peak(ttm_buf *buf, const ttm_findings *f, const ttm_peak *peak) {
@@ -181,7 +182,7 @@ static void put_consumers(ttm_buf *buf, const ttm_findings *f) {
   ttm_buf_char(buf, '}');
 }
 
-/* ---- Incidents ---------------------------------------------------------------------------------------------------- */
+/* ---- Incidents --------------------------------------------------------------------------------------------------- */
 
 static const char *incident_kind_name(ttm_incident_kind kind) {
   switch (kind) {
@@ -258,7 +259,7 @@ static void put_incidents(ttm_out *out, const ttm_findings *f) {
   ttm_buf_char(&out->buf, ']');
 }
 
-/* ---- Runs and leaks ----------------------------------------------------------------------------------------------- */
+/* ---- Runs and leaks ---------------------------------------------------------------------------------------------- */
 
 static void put_index(ttm_buf *buf, const ttm_findings *f, const char *key, uint32_t op) {
   uint32_t index = op == TTM_NONE ? TTM_NONE : ttm_findings_index(f, op);
@@ -311,7 +312,7 @@ static void put_leaks(ttm_buf *buf, const ttm_findings *f) {
   ttm_buf_char(buf, ']');
 }
 
-/* ---- Padding and diagnostics -------------------------------------------------------------------------------------- */
+/* ---- Padding and diagnostics ------------------------------------------------------------------------------------- */
 
 static void put_sizes(ttm_buf *buf, uint64_t logical, uint64_t stored) {
   ttm_json_raw(buf, "\"unpadded_MB\":");

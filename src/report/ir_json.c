@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* <name>_ir.json: the module texts of the compiled graphs. The keys "ttir" and "ttnn" hold those of the first graph that has
- * them; every other text that was kept stands under "graphs". Nothing is stored twice, and only one text is unpacked at a time. */
+/* <name>_ir.json: the module texts of the compiled graphs. The keys "ttir" and "ttnn" hold those of the first graph
+ * that has them; every other text that was kept stands under "graphs". Nothing is stored twice, and only one text is
+ * unpacked at a time. */
 #include "report/json_parts.h"
 #include "report/report.h"
 

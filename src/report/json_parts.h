@@ -26,8 +26,8 @@ void ttm_json_shape(ttm_buf *buf, const ttm_dims *dims);
 /* [4000,256] */
 void ttm_json_dims(ttm_buf *buf, const ttm_dims *dims);
 
-/* "index":..,"mlir_op":..,"loc":..,"line":.. of an operation: the way every finding names one. Index is null for operations
- * that are no elements. */
+/* "index":..,"mlir_op":..,"loc":..,"line":.. of an operation: the way every finding names one. Index is null for
+ * operations that are no elements. */
 void ttm_json_op_members(ttm_buf *buf, const ttm_findings *f, uint32_t op);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- Strings ------------------------------------------------------------------------------------------------------ */
+/* ---- Strings ----------------------------------------------------------------------------------------------------- */
 
 /* True when one of the eight bytes needs a closer look: below 0x20, a quote, a backslash, or not ASCII. */
 static bool any_special(uint64_t eight) {
@@ -28,8 +28,8 @@ static size_t plain_run(ttm_view text, size_t from) {
   return i - from;
 }
 
-/* Length of the UTF-8 character at `i` (its first byte is >= 0x80); 0 when it is not valid: cut, overlong, a surrogate, beyond
- * U+10FFFF. The second byte's range depends on the first one, the others are always 80..BF. */
+/* Length of the UTF-8 character at `i` (its first byte is >= 0x80); 0 when it is not valid: cut, overlong, a
+ * surrogate, beyond U+10FFFF. The second byte's range depends on the first one, the others are always 80..BF. */
 static size_t utf8_length(ttm_view text, size_t i) {
   const unsigned char *p = (const unsigned char *)text.p + i;
   size_t left = text.n - i, length = p[0] < 0xC2 ? 0 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : p[0] < 0xF5 ? 4 : 0;
@@ -94,7 +94,7 @@ void ttm_json_string(ttm_buf *buf, ttm_view text) {
   ttm_buf_char(buf, '"');
 }
 
-/* ---- Numbers ------------------------------------------------------------------------------------------------------ */
+/* ---- Numbers ----------------------------------------------------------------------------------------------------- */
 
 void ttm_json_i64(ttm_buf *buf, int64_t value) {
   if (value < 0) ttm_buf_char(buf, '-');
@@ -124,7 +124,8 @@ void ttm_json_milli(ttm_buf *buf, int64_t thousandths) {
   put_fraction(buf, size % 1000, 3);
 }
 
-/* Twenty binary places end after at most twenty decimal places, so this is exact; byte counts are seldom odd and end sooner. */
+/* Twenty binary places end after at most twenty decimal places, so this is exact; byte counts are seldom odd and end
+ * sooner. */
 void ttm_json_mib(ttm_buf *buf, uint64_t bytes) {
   const uint64_t mask = ((uint64_t)1 << 20) - 1;
   ttm_buf_u64(buf, bytes >> 20);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* <name>_memory.json. A big log has hundreds of thousands of elements, most of whose text was in the element before: levels
- * that did not change and the program around the operation are rendered once and copied. */
+/* <name>_memory.json. A big log has hundreds of thousands of elements, most of whose text was in the element before:
+ * levels that did not change and the program around the operation are rendered once and copied. */
 #include "report/json_parts.h"
 #include "report/report.h"
 
@@ -18,7 +18,7 @@ typedef struct memory_writer {
   ttm_buf program;
 } memory_writer;
 
-/* ---- The head ----------------------------------------------------------------------------------------------------- */
+/* ---- The head ---------------------------------------------------------------------------------------------------- */
 
 static void put_config(memory_writer *w) {
   ttm_json_comma comma = {0};
@@ -43,7 +43,7 @@ static void put_head(memory_writer *w) {
   ttm_json_raw(w->buf, "},\n\"operations\":[");
 }
 
-/* ---- One element -------------------------------------------------------------------------------------------------- */
+/* ---- One element ------------------------------------------------------------------------------------------------- */
 
 /* Renders what all operations of a frame share. */
 static void render_program(memory_writer *w, uint32_t id) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* <name>_operations.json. What an element says about its text is the same in every run of a program, so it is rendered once per
- * distinct text and copied afterwards, as long as the copies stay within a fixed amount of memory. */
+/* <name>_operations.json. What an element says about its text is the same in every run of a program, so it is
+ * rendered once per distinct text and copied afterwards, as long as the copies stay within a fixed amount of memory. */
 #include "report/json_parts.h"
 #include "report/report.h"
 
@@ -22,7 +22,7 @@ typedef struct ops_writer {
   uint32_t frame, const_eval; /* the last operation's program, and the name that goes with it */
 } ops_writer;
 
-/* ---- What belongs to the text ------------------------------------------------------------------------------------- */
+/* ---- What belongs to the text ------------------------------------------------------------------------------------ */
 
 static const ttm_type *type_at(const ttm_profile *p, ttm_list list, uint32_t i) {
   return &p->types.at[p->lists.at[list.first + i]];
@@ -217,7 +217,7 @@ static void put_cached_text(ops_writer *w, uint32_t id) {
   if (!w->cache.failed) *kept = (slice){(uint32_t)at, (uint32_t)n};
 }
 
-/* ---- What belongs to the execution -------------------------------------------------------------------------------- */
+/* ---- What belongs to the execution ------------------------------------------------------------------------------- */
 
 static void put_weight(ops_writer *w, uint32_t index) {
   const ttm_registry_entry *entry = &w->f->registry.entries.at[index];
@@ -268,7 +268,7 @@ static void put_element(ops_writer *w, uint32_t op, uint32_t index) {
   ttm_buf_char(buf, '}');
 }
 
-/* ---- The file ----------------------------------------------------------------------------------------------------- */
+/* ---- The file ---------------------------------------------------------------------------------------------------- */
 
 static int prepare(ops_writer *w) {
   for (ttm_memory m = 0; m < TTM_MEMORIES; m++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* <name>_inputs_registry.json: what the compiled graphs take. A later graph that takes the same argument again lists it again
- * ("repeated"), but the totals count it once. */
+/* <name>_inputs_registry.json: what the compiled graphs take. A later graph that takes the same argument again lists
+ * it again ("repeated"), but the totals count it once. */
 #include "report/json_parts.h"
 #include "report/report.h"
 

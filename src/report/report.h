@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JSON files of a report, each written from the findings in one pass. Keys, units and meanings are those of the Python tool before it: keys are
- * only ever added. One operation per line; the same findings always give the same bytes.
- * A failed write shows in ttm_out_close; the writers themselves only run out of memory. */
+/* The JSON files of a report, each written from the findings in one pass. Keys, units and meanings are those of the
+ * Python tool before it: keys are only ever added. One operation per line; the same findings always give the same
+ * bytes. A failed write shows in ttm_out_close; the writers themselves only run out of memory. */
 #ifndef TTM_REPORT_REPORT_H
 #define TTM_REPORT_REPORT_H
 

@@ -19,7 +19,7 @@
 #define TEMP_MARK ".tmp-"
 enum { TRIES = 1000, NAME_LIMIT = 200 }; /* a name of at most 255 bytes has room for what we add */
 
-/* ---- Paths -------------------------------------------------------------------------------------------------------- */
+/* ---- Paths ------------------------------------------------------------------------------------------------------- */
 
 char *ttm_folder_join(const char *folder, const char *name, const char *suffix) {
   size_t n = strlen(folder), size = n + strlen(name) + strlen(suffix) + 2;
@@ -60,7 +60,7 @@ int ttm_folder_make(const char *folder, ttm_error *err) {
   return code;
 }
 
-/* ---- What a folder holds ------------------------------------------------------------------------------------------ */
+/* ---- What a folder holds ----------------------------------------------------------------------------------------- */
 
 typedef struct contents {
   size_t ours, others;
@@ -69,8 +69,8 @@ typedef struct contents {
 
 typedef enum origin { GONE, OURS, OTHERS } origin;
 
-/* Looks through the open folder: no path is built, so this works without memory too. A folder that another writer has just
- * replaced is being emptied while we read it: what is gone is nobody's. */
+/* Looks through the open folder: no path is built, so this works without memory too. A folder that another writer has
+ * just replaced is being emptied while we read it: what is gone is nobody's. */
 static origin origin_of(DIR *dir, const char *file, const char *name, ttm_folder_ours *ours) {
   struct stat st;
   if (strcmp(file, ".") == 0 || strcmp(file, "..") == 0) return GONE;
@@ -103,7 +103,7 @@ static bool remove_ours(const char *path, const char *name, ttm_folder_ours *our
   return rmdir(path) == 0;
 }
 
-/* ---- Leftovers ---------------------------------------------------------------------------------------------------- */
+/* ---- Leftovers --------------------------------------------------------------------------------------------------- */
 
 /* The process in ".name.tmp-123-4", 0 for any other name. */
 static long folder_owner(const char *file) {
@@ -118,8 +118,8 @@ static long folder_owner(const char *file) {
   return whole && pid > 0 && pid <= INT32_MAX ? (long)pid : 0;
 }
 
-/* Process ids mean nothing across containers and hosts that share a home, so a leftover must also be unlocked: its writer holds
- * the lock as long as it lives. */
+/* Process ids mean nothing across containers and hosts that share a home, so a leftover must also be unlocked: its
+ * writer holds the lock as long as it lives. */
 static bool is_abandoned(const char *path, long pid) {
   if (kill((pid_t)pid, 0) == 0 || errno != ESRCH) return false;
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -145,7 +145,7 @@ void ttm_folder_clean(const char *folder, ttm_folder_ours *ours) {
   closedir(dir);
 }
 
-/* ---- A folder in the making --------------------------------------------------------------------------------------- */
+/* ---- A folder in the making -------------------------------------------------------------------------------------- */
 
 static void forget(ttm_fresh *fresh) {
   if (fresh->lock >= 0) close(fresh->lock);
@@ -241,7 +241,8 @@ static char *keep_as_old(const char *from, const char *target) {
   return NULL;
 }
 
-/* Without an exchange there is a moment without a report; the last one then lies under .old-N, which nobody ever cleans. */
+/* Without an exchange there is a moment without a report; the last one then lies under .old-N, which nobody ever
+ * cleans. */
 static int swap_by_hand(ttm_fresh *fresh, const char *name, ttm_folder_ours *ours) {
   char *kept = keep_as_old(fresh->target, fresh->target);
   if (!kept) return -1;

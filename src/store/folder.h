@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Folders that are replaced as a whole. A new one is filled under a hidden name beside its place, then the two change places in
- * one step, so that there is a whole folder at every moment, also after a crash. */
+/* Folders that are replaced as a whole. A new one is filled under a hidden name beside its place, then the two change
+ * places in one step, so that there is a whole folder at every moment, also after a crash. */
 #ifndef TTM_STORE_FOLDER_H
 #define TTM_STORE_FOLDER_H
 
@@ -13,10 +13,12 @@ char *ttm_folder_join(const char *folder, const char *name, const char *suffix);
 /* Makes the folder and its parents where missing. 0, TTM_EIO or TTM_ENOMEM. */
 int ttm_folder_make(const char *folder, ttm_error *err);
 
-/* Tells the files that may be deleted from those that came from somewhere else. `name` is the report's, NULL for any. */
+/* Tells the files that may be deleted from those that came from somewhere else. `name` is the report's, NULL
+ * for any. */
 typedef bool ttm_folder_ours(const char *file_name, const char *name);
 
-/* Removes what writers that died left in `folder`: temporary files, and unfinished folders that hold nothing but our files. */
+/* Removes what writers that died left in `folder`: temporary files, and unfinished folders that hold nothing but our
+ * files. */
 void ttm_folder_clean(const char *folder, ttm_folder_ours *ours);
 
 /* A folder in the making. */
@@ -27,8 +29,8 @@ typedef struct ttm_fresh {
   bool no_exchange; /* pretend the system cannot exchange two folders (for tests) */
 } ttm_fresh;
 
-/* Makes an empty folder beside `target` (whose parents are made too). TTM_EUSAGE when the target is there and is no folder, or
- * holds files but none of ours: nobody wants a report in the place of their home. */
+/* Makes an empty folder beside `target` (whose parents are made too). TTM_EUSAGE when the target is there and is no
+ * folder, or holds files but none of ours: nobody wants a report in the place of their home. */
 int ttm_fresh_open(ttm_fresh *fresh, const char *target, const char *name, ttm_folder_ours *ours, ttm_error *err);
 
 /* Puts it in its place. The folder that stood there is deleted when all in it is ours, else kept as <target>.old-N.

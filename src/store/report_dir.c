@@ -9,7 +9,7 @@
 #include "report/report.h"
 #include "store/folder.h"
 
-/* ---- The files ---------------------------------------------------------------------------------------------------- */
+/* ---- The files --------------------------------------------------------------------------------------------------- */
 
 typedef struct report_file {
   unsigned bit; /* ttm_report_file; 0: written by others, but part of a report */
@@ -102,7 +102,7 @@ int ttm_report_dir_write(const ttm_findings *f, const char *folder, const char *
   return code;
 }
 
-/* ---- Names -------------------------------------------------------------------------------------------------------- */
+/* ---- Names ------------------------------------------------------------------------------------------------------- */
 
 static void drop_suffix(ttm_view *name, ttm_view suffix) {
   if (name->n > suffix.n && ttm_view_ends(*name, suffix)) name->n -= suffix.n;
@@ -169,7 +169,7 @@ int ttm_report_root(ttm_buf *out, ttm_error *err) {
   return out->failed ? ttm_error_nomem(err) : TTM_OK;
 }
 
-/* ---- Public ------------------------------------------------------------------------------------------------------- */
+/* ---- Public ------------------------------------------------------------------------------------------------------ */
 
 typedef int folder_writer(const ttm_findings *f, const char *folder, const char *name,
                           const ttm_report_options *options, ttm_error *err);

@@ -7,16 +7,16 @@
 #include "base/buf.h"
 #include "ttmem/report.h"
 
-/* The name of a log's report: its file name without .gz/.zst, without .log/.txt, without a trailing "_profile", "_" as "-";
- * "stdin" for "-". Never empty, never hidden, no control characters. Appended to `out` (not NUL-terminated). */
+/* The name of a log's report: its file name without .gz/.zst, without .log/.txt, without a trailing "_profile", "_"
+ * as "-"; "stdin" for "-". Never empty, never hidden, no control characters. Appended to `out` (not NUL-terminated). */
 void ttm_report_name(ttm_buf *out, const char *log_path);
 
 /* The folder of all reports: $TTMEM_HOME/reports, else ~/.ttmem/reports. Appended to `out`, without a NUL.
  * TTM_EUSAGE when no home can be found. */
 int ttm_report_root(ttm_buf *out, ttm_error *err);
 
-/* Writes the folder `folder` (its last part is usually `name`) as one: under a temporary name beside it, then put in its place.
- * See ttm_report_write_dir. Leftovers of writers that died are removed on the way. */
+/* Writes the folder `folder` (its last part is usually `name`) as one: under a temporary name beside it, then put in
+ * its place. See ttm_report_write_dir. Leftovers of writers that died are removed on the way. */
 int ttm_report_dir_write(const ttm_findings *f, const char *folder, const char *name, const ttm_report_options *options,
                          ttm_error *err);
 

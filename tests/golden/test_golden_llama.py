@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Our JSON files against those the Python tool wrote for the same log (tests/golden/llama-tiny): every key of every element.
+"""Our JSON files against those the Python tool wrote for the same log (llama-tiny): every key of every element.
 
-Where the old value is wrong, a correction below replaces it by the right one, worked out here from the log by other means than
-the program's. A correction names the sentence of the specification that allows it, and must change something."""
+Where the old value is wrong, a correction below replaces it by the right one, worked out here from the log by other
+means than the program's. A correction names the sentence of the specification that allows it, and must change
+something."""
 import copy
 import json
 import os
@@ -45,7 +46,8 @@ class Tensor:
         self.logical = self.SIZES[dims.group(2)]
         for d in shape:
             self.logical *= d
-        memref = re.search(r"<(\d+)x(\d+)>, memref<((?:\d+x)+)(!ttcore\.tile<32x32, (\w+)>|\w+), #ttnn\.buffer_type<(\w+)>", text)
+        memref = re.search(r"<(\d+)x(\d+)>, memref<((?:\d+x)+)(!ttcore\.tile<32x32, (\w+)>|\w+), "
+                           r"#ttnn\.buffer_type<(\w+)>", text)
         self.grid = [int(memref.group(1)), int(memref.group(2))]
         self.shard = [int(d) for d in memref.group(3).split("x") if d]
         tile = memref.group(5)
@@ -83,7 +85,8 @@ def read_log():
             states.append({})
             ops[-1].state = len(states) - 1
         if " memory state: MemoryView" in message:
-            states[-1][message.split()[1]] = round(1000 * float(re.search(r"AllocatedPerBank: ([\d.]+)", message).group(1)))
+            allocated = re.search(r"AllocatedPerBank: ([\d.]+)", message).group(1)
+            states[-1][message.split()[1]] = round(1000 * float(allocated))
         if not message.startswith("Executing operation: "):
             continue
         op = Op()
@@ -118,8 +121,8 @@ def is_element(op):
 # ---- Corrections -----------------------------------------------------------------------------------------------------
 
 def live_sums(old, ops):
-    """"Live tensors keyed by SSA name over all programs: names restart in each program run; retained tensors stay allocated."
-    Also "sharded totals" and "multi-result operations": every result is alive, with all of its shards."""
+    """"Live tensors keyed by SSA name over all programs: names restart in each program run; retained tensors stay
+    allocated." Also "sharded totals" and "multi-result operations": every result is alive, with all of its shards."""
     cached = {}  # const-eval program -> its results, alive for good
     passing = {}  # (frame, ssa) -> Tensor, of the current run
     sums, run = [], -1
@@ -148,7 +151,8 @@ def live_sums(old, ops):
             logical, stored = sum(t.logical for t in there), sum(t.stored for t in there)
             element["unpadded_memory"][memory] = {
                 "unpadded_bytes": logical, "padded_bytes": stored, "num_tensors": len(there),
-                "unpadded_MB": logical / 1048576, "padded_MB": stored / 1048576, "overhead_MB": (stored - logical) / 1048576,
+                "unpadded_MB": logical / 1048576, "padded_MB": stored / 1048576,
+                "overhead_MB": (stored - logical) / 1048576,
                 "overhead_pct": (stored - logical) / logical * 100 if logical else 0}
 
 
@@ -180,7 +184,7 @@ def weights_by_argument(old, ops):
 
 
 def load_cached_operands(old, ops):
-    """tt-xla-log.md section 5.5: "load_cached operands come out as `[%arg0`, `%arg1]`". The brackets are no part of a name."""
+    """tt-xla-log.md section 5.5: "load_cached operands come out as `[%arg0`, `%arg1]`". Brackets are no part of a name."""
     for op, element in elements(old["operations"], ops):
         if op.name == "ttcore.load_cached":
             element["inputs"] = op.operands
@@ -266,7 +270,8 @@ def main():
         if before == old:
             problems.append(f"{correct.__name__}: changed nothing; the excuse is stale")
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([os.environ["TTMEM"], "analyze", LOG, "--output-dir", folder, "--name", "tiny", "--quiet"], check=True)
+        subprocess.run([os.environ["TTMEM"], "analyze", LOG, "--output-dir", folder, "--name", "tiny", "--quiet"],
+                       check=True)
         ours = {f: json.load(open(os.path.join(folder, f"tiny_{f}.json"))) for f in FILES}
         problems += differences(old, ours)
         problems += added_keys(ours, ops, states)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""All JSON files of small.log, byte for byte: a nested const-eval program, bfp8, a multi-result operation, shards, a scalar, a
-retained tensor, an out-of-memory end and a cut last line. `make golden-update` rewrites tests/golden/expected; what a person
-checked in there stands in FACTS, which an update cannot change."""
+"""All JSON files of small.log, byte for byte: a nested const-eval program, bfp8, a multi-result operation, shards, a
+scalar, a retained tensor, an out-of-memory end and a cut last line. `make golden-update` rewrites tests/golden/expected;
+what a person checked in there stands in FACTS, which an update cannot change."""
 import json
 import os
 import subprocess
@@ -77,8 +77,8 @@ def check_facts(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         # From its own folder, so that the path inside the report is the same everywhere.
-        subprocess.run([os.environ["TTMEM"], "analyze", "small.log", "--output-dir", folder, "--name", "small", "--quiet"],
-                       check=True, cwd=HERE)
+        command = [os.environ["TTMEM"], "analyze", "small.log", "--output-dir", folder, "--name", "small", "--quiet"]
+        subprocess.run(command, check=True, cwd=HERE)
         problems = list(check_facts(folder)) + list(check_bytes(folder))
     print("\n".join(problems) or f"{len(SUFFIXES)} files as expected, {len(FACTS)} facts hold")
     return 1 if problems else 0

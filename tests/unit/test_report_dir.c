@@ -16,7 +16,7 @@
 #include "store/folder.h"
 #include "unit.h"
 
-/* ---- Helpers ------------------------------------------------------------------------------------------------------ */
+/* ---- Helpers ----------------------------------------------------------------------------------------------------- */
 
 typedef struct scratch {
   char root[64], report[96];
@@ -84,7 +84,7 @@ static long dead_pid(void) {
   return (long)child;
 }
 
-/* ---- Names -------------------------------------------------------------------------------------------------------- */
+/* ---- Names ------------------------------------------------------------------------------------------------------- */
 
 static void assert_name(const char *path, const char *want) {
   ttm_buf buf = {0};
@@ -144,7 +144,7 @@ static void root_follows_the_environment(void **state) {
   ttm_buf_free(&buf);
 }
 
-/* ---- Folders ------------------------------------------------------------------------------------------------------ */
+/* ---- Folders ----------------------------------------------------------------------------------------------------- */
 
 static void folder_is_made_with_its_parents(void **state) {
   scratch *s = *state;
@@ -259,7 +259,7 @@ static void places_of_others_are_refused(void **state) {
   assert_int_equal(count_files(at(s, "home")), 1);
 }
 
-/* ---- Failures ----------------------------------------------------------------------------------------------------- */
+/* ---- Failures ---------------------------------------------------------------------------------------------------- */
 
 static void last_report_survives_a_failure(void **state) {
   scratch *s = *state;
@@ -361,7 +361,7 @@ static void writers_at_the_same_time_do_no_harm(void **state) {
   assert_int_equal(count_files(at(s, "reports")), 1);
 }
 
-/* ---- Files among others ------------------------------------------------------------------------------------------- */
+/* ---- Files among others ------------------------------------------------------------------------------------------ */
 
 static void files_go_beside_others(void **state) {
   scratch *s = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every allocation of the report writers made to fail in turn, on a log with something of everything. This file defines the
- * heap's door itself, so the linker leaves src/base/alloc.c out of this program. */
+/* Every allocation of the report writers made to fail in turn, on a log with something of everything. This file
+ * defines the heap's door itself, so the linker leaves src/base/alloc.c out of this program. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <stdio.h>
@@ -28,7 +28,8 @@ static int count_files(const char *folder) {
 typedef int report_writer(const ttm_findings *f, const char *folder, const char *name,
                           const ttm_report_options *options, ttm_error *err);
 
-/* Until a run in which nothing was refused. A refusal may also be without harm: the cache of texts is only for speed. */
+/* Until a run in which nothing was refused. A refusal may also be without harm: the cache of texts is only for
+ * speed. */
 static void starve(report_writer *write, const ttm_findings *f, const char *root, const char *folder, int in_root) {
   ttm_error err;
   long n = 0;
