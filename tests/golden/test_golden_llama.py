@@ -184,7 +184,7 @@ def weights_by_argument(old, ops):
 
 
 def load_cached_operands(old, ops):
-    """tt-xla-log.md section 5.5: "load_cached operands come out as `[%arg0`, `%arg1]`". Brackets are no part of a name."""
+    """tt-xla-log.md section 5.5: "load_cached operands come out as `[%arg0`, `%arg1]`". Brackets name nothing."""
     for op, element in elements(old["operations"], ops):
         if op.name == "ttcore.load_cached":
             element["inputs"] = op.operands

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """All JSON files of small.log, byte for byte: a nested const-eval program, bfp8, a multi-result operation, shards, a
-scalar, a retained tensor, an out-of-memory end and a cut last line. `make golden-update` rewrites tests/golden/expected;
+scalar, a retained tensor, an out-of-memory end and a cut last line. `make golden-update` rewrites expected/;
 what a person checked in there stands in FACTS, which an update cannot change."""
 import json
 import os
