@@ -133,7 +133,7 @@ static int take_event(ttm_builder *b, const ttm_event *e, ttm_view text) {
   case TTM_EV_RETAINED: on_retained(b, s); return TTM_OK;
   case TTM_EV_TRACE: b->profile->seen.trace_cache = true; return TTM_OK;
   case TTM_EV_INCIDENT: b->info_wait = 0; return ttm_incident_add(b, s, text, line);
-  case TTM_EV_INCIDENT_HEADER: b->info_wait = 4; b->info_next = false; b->info_tag = e->rank; return TTM_OK;
+  case TTM_EV_INCIDENT_HEADER: b->info_wait = 16; b->info_next = false; b->info_tag = e->rank; return TTM_OK;
   case TTM_EV_DUMP_BEGIN: return ttm_dump_begin(b, s, text, line);
   case TTM_EV_DUMP_END: return ttm_dump_end(b, s);
   }
@@ -141,14 +141,16 @@ static int take_event(ttm_builder *b, const ttm_event *e, ttm_view text) {
 }
 
 /* Behind `TT_FATAL @ file:line: condition` stand "info:" and, on the next line, the sentence. They carry no mark of their own,
- * so the few lines after the header are looked at one by one. */
+ * so the lines after the header are looked at one by one; other threads and ranks may write between. */
 static int look_for_info(ttm_builder *b, const char *at, const char *end, uint32_t line) {
   for (; at < end && b->info_wait; b->info_wait--, line++) {
     const char *line_end = memchr(at, '\n', (size_t)(end - at));
     const char *stop = line_end ? line_end : end;
-    ttm_view text = ttm_view_trim(ttm_log_line_read((ttm_view){at, (size_t)(stop - at)}).message);
-    if (ttm_view_take(&text, TTM_LIT("E   "))) text = ttm_view_trim(text); /* pytest */
+    ttm_log_line read = ttm_log_line_read((ttm_view){at, (size_t)(stop - at)});
+    ttm_view text = ttm_view_trim(read.message);
     at = stop + 1;
+    if (read.runtime || read.rank != b->info_tag || ttm_log_line_has_date(text)) continue; /* another writer's */
+    if (ttm_view_take(&text, TTM_LIT("E   "))) text = ttm_view_trim(text); /* pytest */
     if (b->info_next) {
       ttm_stream *s;
       int rc = ttm_builder_stream(b, b->info_tag, &s);

@@ -196,6 +196,18 @@ static void test_fatal_sentence(void **state) {
   ttm_profile_free(p);
 }
 
+/* What another rank or thread writes between "info:" and its sentence is not the sentence. */
+static void test_fatal_sentence_between_others(void **state) {
+  (void)state;
+  ttm_profile *p = read_text("[1,0]<stderr>:Exception: TT_FATAL @ reshape.cpp:12: a == b\n[1,0]<stderr>:info:\n"
+                             "[1,1]<stdout>:" LEVEL("DRAM", "1.000") "[1,1]<stderr>:warning\n[1,0]<stdout>:" AL("x")
+                                 "[1,0]<stderr>:Shapes do not fit\n");
+  assert_int_equal(p->incidents.n, 1);
+  assert_view(p->incidents.at[0].what.text, "Shapes do not fit");
+  assert_int_equal(p->incidents.at[0].line, 6);
+  ttm_profile_free(p);
+}
+
 /* ---- The four kinds of log --------------------------------------------------------------------------------------------- */
 
 static void test_blocks_only(void **state) {
@@ -352,6 +364,7 @@ int main(void) {
       cmocka_unit_test(test_small_tensors),      cmocka_unit_test(test_small_weights),
       cmocka_unit_test(test_small_texts),        cmocka_unit_test(test_small_incident),
       cmocka_unit_test(test_incident_again),     cmocka_unit_test(test_fatal_sentence),
+      cmocka_unit_test(test_fatal_sentence_between_others),
       cmocka_unit_test(test_blocks_only),        cmocka_unit_test(test_ops_only),
       cmocka_unit_test(test_submit_only),        cmocka_unit_test(test_nothing),
       cmocka_unit_test(test_unwinding),          cmocka_unit_test(test_lost_operation_line),
