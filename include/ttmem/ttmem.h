@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Everything libttmem offers to C. */
+#ifndef TTMEM_TTMEM_H
+#define TTMEM_TTMEM_H
+
+#include "ttmem/error.h"
+#include "ttmem/profile.h"
+#include "ttmem/report.h"
+
+#endif
