@@ -200,13 +200,20 @@ static int parse_short(ttm_options *out, words *w, ttm_error *err) {
   return TTM_OK;
 }
 
-static int take_input(ttm_options *out, const char *word, ttm_error *err) {
-  bool names_command =
-      out->program == TTM_PROGRAM_TTMEM && out->command == TTM_COMMAND_NONE && !out->given[TTM_OPTION_LLM];
-  if (names_command) {
-    out->command = ttm_command_find(out->program, word);
-    return out->command == TTM_COMMAND_NONE ? unknown_command(word, err) : TTM_OK;
+/* True when --llm stands anywhere among the options: the first plain word is then the log, not a command. */
+static bool asks_for_llm(const words *w) {
+  for (int i = 1; i < w->argc && strcmp(w->argv[i], "--") != 0; i++) {
+    if (!strcmp(w->argv[i], "--llm")) return true;
   }
+  return false;
+}
+
+static int take_input(ttm_options *out, const words *w, ttm_error *err) {
+  const char *word = w->argv[w->at];
+  bool may_be_command = out->program == TTM_PROGRAM_TTMEM && out->command == TTM_COMMAND_NONE && !out->inputs;
+  ttm_command command = may_be_command ? ttm_command_find(out->program, word) : TTM_COMMAND_NONE;
+  if (command != TTM_COMMAND_NONE) return out->command = command, TTM_OK;
+  if (may_be_command && !asks_for_llm(w)) return unknown_command(word, err);
   if (out->inputs < TTM_MAX_INPUTS) out->input[out->inputs] = word;
   out->inputs++;
   return TTM_OK;
@@ -252,7 +259,7 @@ int ttm_options_parse(ttm_options *out, ttm_program program, int argc, char *con
     const char *word = argv[w.at];
     int status;
     if (options_over || word[0] != '-' || !word[1])
-      status = take_input(out, word, err);
+      status = take_input(out, &w, err);
     else if (!strcmp(word, "--"))
       status = TTM_OK, options_over = true;
     else if (word[1] == '-')

@@ -36,6 +36,12 @@ static void the_seeds_commands(void **state) {
   assert_int_equal(PARSE("tt-memory-profiler", "--analyze", "a.log", "--output-dir", "d"), 0);
   assert_int_equal(options.command, TTM_COMMAND_PROFILE);
   assert_string_equal(options.value[TTM_OPTION_ANALYZE], "a.log");
+  assert_int_equal(PARSE("ttmem", "a.log", "--llm"), 0); /* the log may come first */
+  assert_int_equal(options.command, TTM_COMMAND_LLM);
+  assert_string_equal(options.input[0], "a.log");
+  assert_int_equal(PARSE("ttmem", "help", "--llm"), 0);
+  assert_int_equal(options.command, TTM_COMMAND_HELP);
+  assert_string_equal(options.input[0], "--llm");
   assert_int_equal(PARSE("ttmem"), 0);
   assert_int_equal(options.command, TTM_COMMAND_NONE);
 }
@@ -88,6 +94,7 @@ static void mistakes_get_an_answer(void **state) {
   FAILS("option '--output-dir' does not go with '--llm'", "ttmem", "--llm", "--logfile", "x", "--output-dir", "d");
   FAILS("option '--threads' needs a command; 'ttmem --help' lists them", "ttmem", "--threads", "2");
   FAILS("'--llm' and 'analyze' are two commands; give one of them", "ttmem", "analyze", "x", "--llm");
+  FAILS("'--llm' and 'analyze' are two commands; give one of them", "ttmem", "--llm", "analyze", "x");
   FAILS("'y' is one argument too many", "ttmem", "analyze", "x", "y");
   FAILS("'y' is one argument too many", "ttmem", "analyze", "x", "y", "z");
   FAILS("unknown option '--llm'; 'tt-memory-profiler --help' lists all of them", "tt-memory-profiler", "--llm");
