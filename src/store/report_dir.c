@@ -90,6 +90,16 @@ int ttm_report_files_write(const ttm_findings *f, const char *folder, const char
   return write_files(f, folder, name, options, err);
 }
 
+/* A message about the folder in the making speaks of the place it was meant for, which has the shorter name. */
+static void name_the_target(ttm_error *err, const ttm_fresh *fresh) {
+  char *at = err ? strstr(err->message, fresh->path) : NULL;
+  if (!at) return;
+  size_t hidden = strlen(fresh->path), shown = strlen(fresh->target);
+  if (shown > hidden) return; /* a name so long that the hidden one was cut */
+  memcpy(at, fresh->target, shown);
+  memmove(at + shown, at + hidden, strlen(at + hidden) + 1);
+}
+
 int ttm_report_dir_write(const ttm_findings *f, const char *folder, const char *name, const ttm_report_options *options,
                          ttm_error *err) {
   ttm_fresh fresh;
@@ -98,6 +108,7 @@ int ttm_report_dir_write(const ttm_findings *f, const char *folder, const char *
   if (code) return code;
   code = write_files(f, fresh.path, name, options, err);
   if (!code) return ttm_fresh_place(&fresh, name, is_ours, err);
+  name_the_target(err, &fresh);
   ttm_fresh_abandon(&fresh, name, is_ours);
   return code;
 }
