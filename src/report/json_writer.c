@@ -173,6 +173,6 @@ void ttm_json_double(ttm_buf *buf, double value) {
   for (char *c = text; *c; c++) {
     if (*c == ',') *c = '.'; /* a program using this library may have set a locale */
   }
-  if (!strpbrk(text, ".e")) strcat(text, ".0");
   ttm_buf_puts(buf, text);
+  if (!strpbrk(text, ".e")) ttm_json_raw(buf, ".0");
 }
