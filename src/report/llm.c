@@ -130,8 +130,9 @@ static void put_peak_table(ttm_llm *r) {
   }
   const ttm_peak *dram = &r->f->peak[TTM_DRAM];
   if (!dram->known || dram->state >= r->p->states.n) return;
-  ttm_buf_puts(r->out,
-               "\nThe operation is the one that raised the memory to its peak. The DRAM peak itself is the state at ");
+  ttm_buf_puts(r->out, "\n");
+  if (dram->cause != TTM_NONE) ttm_buf_puts(r->out, "The operation is the one that raised the memory to its peak. ");
+  ttm_buf_puts(r->out, "The DRAM peak itself is the state at ");
   ttm_buf_printf(r->out, "log line %u", r->p->states.at[dram->state].line);
   if (r->p->ranks.n > 1) ttm_buf_printf(r->out, " on rank %u", r->p->ranks.at[ttm_state_rank(r->p, dram->state)]);
   ttm_buf_printf(r->out, ": %.3f MB free, largest free block %.3f MB per bank.\n", ttm_mb(dram->level.free),
@@ -221,6 +222,17 @@ static void put_padding_row(ttm_llm *r, size_t rank, const ttm_padding_row *row)
   ttm_buf_printf(r->out, " | %u | %u |\n", row->times, r->p->ops.at[row->op].line);
 }
 
+/* One large number may be one small tensor: say what padding cost when memory was fullest. */
+static void put_padding_at_peak(ttm_llm *r) {
+  const ttm_live_sum *live = &r->f->live_at_peak;
+  if (!live->tensors) return;
+  uint64_t extra = live->stored_bytes > live->logical_bytes ? live->stored_bytes - live->logical_bytes : 0;
+  ttm_buf_printf(r->out, "\nAt the DRAM peak padding took %.2f MB on top of %.2f MB (%.1f%%), total over all banks;",
+                 (double)extra / TTM_MB, (double)live->logical_bytes / TTM_MB,
+                 ttm_percent((double)extra, (double)live->logical_bytes));
+  ttm_buf_printf(r->out, " the highest share at any moment was %.1f%%.\n", r->f->padding_peak_pct);
+}
+
 static void put_padding(ttm_llm *r) {
   ttm_buf_puts(r->out, "\n## Top 10 Padding Overhead\n");
   if (!r->f->padding.n) {
@@ -231,6 +243,7 @@ static void put_padding(ttm_llm *r) {
                "| Rank | Op# | Operation | Logical | Padded | Overhead | Location | Times run | Log line |\n"
                "|------|-----|-----------|---------|--------|----------|----------|-----------|----------|\n");
   for (size_t i = 0; i < r->f->padding.n; i++) put_padding_row(r, i + 1, &r->f->padding.at[i]);
+  put_padding_at_peak(r);
 }
 
 /* ---- Weights and distribution ------------------------------------------------------------------------------------- */
