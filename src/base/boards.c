@@ -30,11 +30,12 @@ const ttm_arch ttm_arches[TTM_ARCHES] = {
                             .circular_buffers = 64},
 };
 
-/* Grids: core_descriptors yaml of the product, row dispatch, one command queue [hal, run]. DRAM banks: 6 channels of two views on Wormhole;
+/* Grids: core_descriptors yaml of the product, one command queue; n300 and t3k dispatch from Ethernet cores (8x7 when they are told not to), the
+ * others from a row or column of Tensix cores [hal, run]. DRAM banks: 6 channels of two views on Wormhole;
  * 8 on Blackhole, p100 has one harvested [hal, run]. */
 const ttm_board ttm_boards[TTM_BOARDS] = {
-    {"n150", TTM_ARCH_WORMHOLE, 1, 12, 8, 8, 64},    {"n300", TTM_ARCH_WORMHOLE, 2, 12, 8, 7, 56},
-    {"t3k", TTM_ARCH_WORMHOLE, 8, 12, 8, 7, 56},     {"galaxy", TTM_ARCH_WORMHOLE, 32, 12, 8, 9, 72},
+    {"n150", TTM_ARCH_WORMHOLE, 1, 12, 8, 8, 64},    {"n300", TTM_ARCH_WORMHOLE, 2, 12, 8, 8, 64},
+    {"t3k", TTM_ARCH_WORMHOLE, 8, 12, 8, 8, 64},     {"galaxy", TTM_ARCH_WORMHOLE, 32, 12, 8, 9, 72},
     {"p100", TTM_ARCH_BLACKHOLE, 1, 7, 11, 10, 110}, {"p150", TTM_ARCH_BLACKHOLE, 1, 8, 11, 10, 110},
     {"p300", TTM_ARCH_BLACKHOLE, 2, 8, 11, 10, 110},
 };

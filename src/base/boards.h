@@ -29,7 +29,7 @@ typedef struct ttm_board {
   ttm_arch_id arch;
   uint32_t chips;
   uint32_t dram_banks;
-  uint32_t grid_x, grid_y; /* compute grid with fast dispatch, one command queue */
+  uint32_t grid_x, grid_y; /* compute grid as the runtime opens it by default: fast dispatch, one command queue */
   uint32_t l1_banks;       /* grid_x * grid_y */
 } ttm_board;
 

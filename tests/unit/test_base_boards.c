@@ -11,7 +11,7 @@ static const ttm_board *board(const char *name) {
 static void finding(void **state) {
   (void)state;
   assert_int_equal(board("n150")->dram_banks, 12);
-  assert_int_equal(board("N300")->l1_banks, 56);
+  assert_int_equal(board("N300")->l1_banks, 64);
   assert_int_equal(board("p100")->dram_banks, 7);
   assert_null(ttm_board_find(TTM_LIT("n15")));
   assert_null(ttm_board_find(TTM_LIT("n1500")));
