@@ -6,9 +6,13 @@
 #include "base/checked.h"
 
 const ttm_arch ttm_arches[TTM_ARCHES] = {
-    /* Removed after v0.57; only its L1 size is needed, to name the chip in old messages [msg]. */
-    [TTM_ARCH_GRAYSKULL] =
-        {.name = "Grayskull", .l1_bytes = 1048576, .l1_align = 16, .dram_align = 32, .circular_buffers = 32},
+    /* Removed after v0.57 [msg, map]. */
+    [TTM_ARCH_GRAYSKULL] = {.name = "Grayskull",
+                            .l1_bytes = 1048576,
+                            .l1_align = 16,
+                            .dram_align = 32,
+                            .circular_buffers = 32,
+                            .kernel_config = 69 * 1024},
     /* 1464 KiB [hal, run]; alignments from noc_parameters.h; 1 GiB views, two per channel [hal];
      * reserved = barrier 32 + device print 1 MiB + 32; Tracy adds 48000*5*8 [hal, run; 1070773184 usable: msg tt-xla#5535]. */
     [TTM_ARCH_WORMHOLE] = {.name = "Wormhole",
@@ -18,7 +22,8 @@ const ttm_arch ttm_arches[TTM_ARCHES] = {
                            .dram_view_bytes = 1073741824,
                            .dram_reserved = 1048640,
                            .dram_reserved_tracy = 2968640,
-                           .circular_buffers = 32},
+                           .circular_buffers = 32,
+                           .kernel_config = 69 * 1024},
     /* 1536 KiB since v0.58 [hal, run]; views of 4080 MiB [hal]; reserved = 64 + 1 MiB + 64; Tracy adds 48000*5*20 [hal, run]. */
     [TTM_ARCH_BLACKHOLE] = {.name = "Blackhole",
                             .l1_bytes = 1572864,
@@ -27,7 +32,8 @@ const ttm_arch ttm_arches[TTM_ARCHES] = {
                             .dram_view_bytes = 4278190080,
                             .dram_reserved = 1048704,
                             .dram_reserved_tracy = 5848704,
-                            .circular_buffers = 64},
+                            .circular_buffers = 64,
+                            .kernel_config = 69 * 1024},
 };
 
 /* Grids: core_descriptors yaml of the product, one command queue; n300 and t3k dispatch from Ethernet cores (8x7 when they are told not to), the
@@ -41,23 +47,37 @@ const ttm_board ttm_boards[TTM_BOARDS] = {
 };
 
 /* align_up(MEM_MAP_END + 69 KiB of kernel configuration, DRAM alignment), computed from each tag's dev_mem_map.h [map]; the values of 0.67,
- * 0.79 and 0.81 were seen on running software [run, msg]. */
+ * 0.79 and 0.81 were seen on running software [run, msg]. Before 0.58 a Blackhole core had 1464 KiB. */
 const ttm_l1_base ttm_l1_bases[TTM_L1_BASES] = {
-    {"0.58", 97248, 98304},   {"0.60", 99904, 100992},  {"0.61", 100352, 101440}, {"0.62", 100352, 101952},
-    {"0.63", 99840, 101440},  {"0.64", 101152, 102784}, {"0.65", 102208, 103552}, {"0.66", 103552, 105280},
-    {"0.67", 103712, 111104}, {"0.71", 103744, 111104}, {"0.72", 103840, 111104}, {"0.73", 104224, 111360},
-    {"0.74", 105536, 111360}, {"0.76", 105664, 111488}, {"0.78", 105664, 111616}, {"0.79", 105696, 0},
-    {"0.81", 105824, 111744},
+    {"0.53", 98816, 94720, 98816},   {"0.54", 99104, 94848, 99744},   {"0.55", 99104, 94848, 100000},
+    {"0.56", 102112, 96256, 100384}, {"0.57", 102368, 97280, 100384}, {"0.58", 97248, 98304, 0},
+    {"0.60", 99904, 100992, 0},      {"0.61", 100352, 101440, 0},     {"0.62", 100352, 101952, 0},
+    {"0.63", 99840, 101440, 0},      {"0.64", 101152, 102784, 0},     {"0.65", 102208, 103552, 0},
+    {"0.66", 103552, 105280, 0},     {"0.67", 103712, 111104, 0},     {"0.71", 103744, 111104, 0},
+    {"0.72", 103840, 111104, 0},     {"0.73", 104224, 111360, 0},     {"0.74", 105536, 111360, 0},
+    {"0.76", 105664, 111488, 0},     {"0.78", 105664, 111616, 0},     {"0.79", 105696, 0, 0},
+    {"0.81", 105824, 111744, 0},
 };
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
 
+static bool is_named(ttm_view name, const char *known) {
+  size_t i = 0;
+  while (i < name.n && known[i] && lower(name.p[i]) == lower(known[i])) i++;
+  return i == name.n && !known[i];
+}
+
+ttm_arch_id ttm_arch_find(ttm_view name) {
+  if (is_named(name, "wormhole_b0")) return TTM_ARCH_WORMHOLE;
+  for (int a = 0; a < TTM_ARCHES; a++) {
+    if (is_named(name, ttm_arches[a].name)) return (ttm_arch_id)a;
+  }
+  return TTM_ARCHES;
+}
+
 const ttm_board *ttm_board_find(ttm_view name) {
   for (size_t b = 0; b < TTM_BOARDS; b++) {
-    ttm_view known = ttm_view_of(ttm_boards[b].name);
-    size_t i = 0;
-    while (i < name.n && i < known.n && lower(name.p[i]) == known.p[i]) i++;
-    if (i == known.n && i == name.n) return &ttm_boards[b];
+    if (is_named(name, ttm_boards[b].name)) return &ttm_boards[b];
   }
   return NULL;
 }
@@ -90,7 +110,7 @@ static bool read_version(ttm_view text, uint64_t *out) {
 }
 
 static uint32_t base_of_row(ttm_arch_id arch, const ttm_l1_base *row) {
-  return arch == TTM_ARCH_WORMHOLE ? row->wormhole : arch == TTM_ARCH_BLACKHOLE ? row->blackhole : 0;
+  return arch == TTM_ARCH_WORMHOLE ? row->wormhole : arch == TTM_ARCH_BLACKHOLE ? row->blackhole : row->grayskull;
 }
 
 uint32_t ttm_l1_base_of(ttm_arch_id arch, ttm_view version) {
@@ -105,7 +125,11 @@ uint32_t ttm_l1_base_of(ttm_arch_id arch, ttm_view version) {
   return base;
 }
 
-uint32_t ttm_l1_base_newest(ttm_arch_id arch) { return base_of_row(arch, &ttm_l1_bases[TTM_L1_BASES - 1]); }
+uint32_t ttm_l1_base_newest(ttm_arch_id arch) {
+  size_t i = TTM_L1_BASES;
+  while (i-- > 1 && !base_of_row(arch, &ttm_l1_bases[i])) {}
+  return base_of_row(arch, &ttm_l1_bases[i]);
+}
 
 ttm_arch_id ttm_arch_by_l1_bytes(uint64_t l1_bytes) {
   for (int a = 0; a < TTM_ARCHES; a++) {

@@ -20,6 +20,7 @@ typedef struct ttm_arch {
   uint32_t dram_reserved;        /* what the runtime keeps at the start of each bank, builds without Tracy */
   uint32_t dram_reserved_tracy;  /* the same with Tracy (profiler buffers) */
   uint32_t circular_buffers;     /* per core */
+  uint32_t kernel_config;        /* bytes of the ring that holds a program's kernels, below the L1 base */
 } ttm_arch;
 
 extern const ttm_arch ttm_arches[TTM_ARCHES];
@@ -35,6 +36,9 @@ typedef struct ttm_board {
 
 enum { TTM_BOARDS = 7 };
 extern const ttm_board ttm_boards[TTM_BOARDS];
+
+/* By name, any case, "wormhole_b0" too; TTM_ARCHES when there is none. */
+ttm_arch_id ttm_arch_find(ttm_view name);
 
 /* By name, any case; NULL when there is none. */
 const ttm_board *ttm_board_find(ttm_view name);
@@ -53,9 +57,10 @@ uint64_t ttm_board_l1_bank(const ttm_board *board, uint32_t l1_base, uint64_t l1
 typedef struct ttm_l1_base {
   const char *since;            /* first release with it: "0.67" */
   uint32_t wormhole, blackhole; /* 0 when not known */
+  uint32_t grayskull;           /* 0 after 0.57, which was its last */
 } ttm_l1_base;
 
-enum { TTM_L1_BASES = 17 };
+enum { TTM_L1_BASES = 22 };
 extern const ttm_l1_base ttm_l1_bases[TTM_L1_BASES]; /* oldest first */
 
 /* The base for a version text such as "0.81.1", "v0.67.1-rc17"; 0 when it is older than the table or no version. */

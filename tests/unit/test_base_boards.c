@@ -13,6 +13,9 @@ static void finding(void **state) {
   assert_int_equal(board("n150")->dram_banks, 12);
   assert_int_equal(board("N300")->l1_banks, 64);
   assert_int_equal(board("p100")->dram_banks, 7);
+  assert_int_equal(ttm_arch_find(TTM_LIT("wormhole_b0")), TTM_ARCH_WORMHOLE);
+  assert_int_equal(ttm_arch_find(TTM_LIT("BLACKHOLE")), TTM_ARCH_BLACKHOLE);
+  assert_int_equal(ttm_arch_find(TTM_LIT("quasar")), TTM_ARCHES);
   assert_null(ttm_board_find(TTM_LIT("n15")));
   assert_null(ttm_board_find(TTM_LIT("n1500")));
   assert_null(ttm_board_find(TTM_LIT("")));
@@ -40,13 +43,16 @@ static void bank_sizes(void **state) {
 
 static void bases(void **state) {
   (void)state;
-  assert_int_equal(ttm_l1_base_of(TTM_ARCH_WORMHOLE, TTM_LIT("0.57")), 0);
+  assert_int_equal(ttm_l1_base_of(TTM_ARCH_WORMHOLE, TTM_LIT("0.52")), 0);
+  assert_int_equal(ttm_l1_base_of(TTM_ARCH_WORMHOLE, TTM_LIT("0.57")), 102368);
+  assert_int_equal(ttm_l1_base_of(TTM_ARCH_GRAYSKULL, TTM_LIT("0.55.1")), 100000);
   assert_int_equal(ttm_l1_base_of(TTM_ARCH_WORMHOLE, TTM_LIT("0.59.2")), 97248);
   assert_int_equal(ttm_l1_base_of(TTM_ARCH_WORMHOLE, TTM_LIT("v0.67.1-rc17")), 103712);
   assert_int_equal(ttm_l1_base_of(TTM_ARCH_BLACKHOLE, TTM_LIT("v0.78.0-dev20260822")), 111616);
   assert_int_equal(ttm_l1_base_of(TTM_ARCH_BLACKHOLE, TTM_LIT("0.79.0")), 111616);
   assert_int_equal(ttm_l1_base_of(TTM_ARCH_WORMHOLE, TTM_LIT("1.0")), 105824);
-  assert_int_equal(ttm_l1_base_of(TTM_ARCH_GRAYSKULL, TTM_LIT("0.60")), 0);
+  assert_int_equal(ttm_l1_base_of(TTM_ARCH_GRAYSKULL, TTM_LIT("0.60")), 100384); /* its last */
+  assert_int_equal(ttm_l1_base_newest(TTM_ARCH_GRAYSKULL), 100384);
   assert_int_equal(ttm_l1_base_of(TTM_ARCH_WORMHOLE, TTM_LIT("main")), 0);
   assert_int_equal(ttm_l1_base_newest(TTM_ARCH_WORMHOLE), 105824);
   assert_int_equal(ttm_l1_base_newest(TTM_ARCH_BLACKHOLE), 111744);
