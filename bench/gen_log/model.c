@@ -363,14 +363,21 @@ static void logits(const gen_graph *g, gen_rank *x, gen_value *hidden, gen_value
       gen_drop(x, ready[i]); /* retained: the text says so, the memory stays */
 }
 
+/* A program does the same every time: chance starts anew after each part that only the first run goes through. */
+static void same_again(const gen_graph *g, gen_rank *x, uint64_t part) {
+  x->random.state = x->o->seed * 77 + g->index + part * 1000003;
+}
+
 void gen_graph_run(const gen_graph *g, gen_rank *x, gen_values *cached) {
   x->graph = g->index;
-  x->random.state = x->o->seed * 77 + g->index; /* the same program every time */
+  same_again(g, x, 0);
   gen_run_begin(x, "main");
   gen_program_start(x, "main", false);
   gen_value **ready = gen_alloc(g->args.n * sizeof *ready);
   bring_weights(g, x, cached, ready);
+  same_again(g, x, 1);
   gen_value *hidden = embed(g, x, ready, cached);
+  same_again(g, x, 2);
   bool endless = x->o->one_run && x->o->operations;
   uint32_t total = endless ? UINT32_MAX : g->layers;
   for (uint32_t l = 0; l < total && !x->dead && !x->stopped; l++) {
@@ -382,6 +389,7 @@ void gen_graph_run(const gen_graph *g, gen_rank *x, gen_values *cached) {
     if (x->o->fail && x->rank == 0 && x->run == x->o->fail_run && l == total / 2) gen_fail_provoke(x);
   }
   if (x->o->trace) gen_trace_program(x, hidden);
+  same_again(g, x, 3);
   leak(g, x);
   logits(g, x, hidden, ready);
   gen_program_finish(x, &x->outputs);
