@@ -4,6 +4,11 @@
 #include "analyze/parts.h"
 #include "base/error.h"
 
+const char *ttm_basis_name(ttm_basis basis) {
+  static const char *const names[] = {"measured", "derived", "estimated"};
+  return names[basis];
+}
+
 /* Numbers the elements, counts the texts, and tells weight operations apart. */
 int ttm_find_elements(ttm_findings *f, ttm_tally *tally) {
   const ttm_profile *p = f->profile;

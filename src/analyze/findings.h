@@ -5,7 +5,18 @@
 #ifndef TTM_ANALYZE_FINDINGS_H
 #define TTM_ANALYZE_FINDINGS_H
 
+#include "base/boards.h"
 #include "profile/profile.h"
+
+/* How a number came about. */
+typedef enum ttm_basis {
+  TTM_MEASURED,  /* printed in the log */
+  TTM_DERIVED,   /* follows from printed numbers */
+  TTM_ESTIMATED, /* rests on an assumption that the log does not prove */
+} ttm_basis;
+
+/* "measured", "derived", "estimated". */
+const char *ttm_basis_name(ttm_basis basis);
 
 /* ---- Effects ----------------------------------------------------------------------------------------------------- */
 

@@ -133,6 +133,8 @@ static int run_command(const ttm_options *options) {
       return ttm_command_llm(options);
     case TTM_COMMAND_ANALYZE:
       return ttm_command_analyze(options, options->inputs ? options->input[0] : NULL);
+    case TTM_COMMAND_EXPLAIN:
+      return ttm_command_explain(options);
     case TTM_COMMAND_HELP:
       return help_on_topic(options);
     case TTM_COMMAND_PROFILE:

@@ -16,6 +16,7 @@ int ttm_cli_run(ttm_program program, int argc, char **argv);
 
 int ttm_command_llm(const ttm_options *options);
 int ttm_command_analyze(const ttm_options *options, const char *log);
+int ttm_command_explain(const ttm_options *options);
 
 /* "ttmem: error: ..." on standard error, control characters made harmless; returns TTM_EXIT_WRONG. */
 int ttm_cli_error(const ttm_options *options, const ttm_error *err);

@@ -9,6 +9,7 @@
 
 #define LLM (1u << TTM_COMMAND_LLM)
 #define ANALYZE (1u << TTM_COMMAND_ANALYZE)
+#define EXPLAIN (1u << TTM_COMMAND_EXPLAIN)
 #define PROFILE (1u << TTM_COMMAND_PROFILE)
 #define EVERY (~0u)
 
@@ -27,8 +28,8 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_THREADS] = {"threads", 'j', TTM_VALUE_COUNT, "N", LLM | ANALYZE | PROFILE,
                             "scan with N threads (default: one per processor, at most 8)"},
     [TTM_OPTION_QUIET] = {"quiet", 'q', TTM_VALUE_NONE, NULL, ANALYZE | PROFILE, "print no summary and no progress"},
-    [TTM_OPTION_COLOR] = {"color", 0, TTM_VALUE_CHOICE, "auto|always|never", ANALYZE | PROFILE,
-                          "colour the summary (default auto: on a terminal)"},
+    [TTM_OPTION_COLOR] = {"color", 0, TTM_VALUE_CHOICE, "auto|always|never", ANALYZE | EXPLAIN | PROFILE,
+                          "colour the output (default auto: on a terminal)"},
     [TTM_OPTION_HELP] = {"help", 'h', TTM_VALUE_NONE, NULL, EVERY, "show this help"},
     [TTM_OPTION_VERSION] = {"version", 'V', TTM_VALUE_NONE, NULL, EVERY, "show the version"},
 };
@@ -44,6 +45,11 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
                              "LOG may be compressed (.gz, .zst), or '-' for standard input. The files go to\n"
                              "~/.ttmem/reports/NAME/ (TTMEM_HOME replaces ~/.ttmem); an earlier report of that name\n"
                              "is replaced only when the new one is complete.\n",
+                             1},
+    [TTM_COMMAND_EXPLAIN] = {"explain", TTM_PROGRAM_TTMEM, "explain [TEXT|FILE|-]",
+                             "what an error message means, and what would have fitted",
+                             "TEXT is a pasted out-of-memory or clash message; FILE a log that holds some; without\n"
+                             "either, or with '-', standard input is read.\n",
                              1},
     [TTM_COMMAND_HELP] = {"help", TTM_PROGRAM_TTMEM, "help [COMMAND]", "help on a command", NULL, 1},
     [TTM_COMMAND_PROFILE] = {NULL, TTM_PROGRAM_PROFILER, "--analyze LOG [--output-dir DIR]",

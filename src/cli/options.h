@@ -18,6 +18,7 @@ typedef enum ttm_command {
   TTM_COMMAND_NONE,    /* nothing was asked for */
   TTM_COMMAND_LLM,     /* ttmem --llm */
   TTM_COMMAND_ANALYZE, /* ttmem analyze */
+  TTM_COMMAND_EXPLAIN, /* ttmem explain */
   TTM_COMMAND_HELP,    /* ttmem help */
   TTM_COMMAND_PROFILE, /* tt-memory-profiler */
   TTM_COMMANDS

@@ -4,6 +4,7 @@
  * two printed states). */
 #include "report/json_parts.h"
 #include "report/report.h"
+#include "report/ways_words.h"
 
 static void put_key_u64(ttm_buf *buf, const char *key, uint64_t value) {
   ttm_buf_puts(buf, key);
@@ -222,7 +223,30 @@ static void put_incident_numbers(ttm_buf *buf, const ttm_incident_text *what) {
   put_text_or_null(buf, what->core_range);
 }
 
-static void put_incident(ttm_buf *buf, const ttm_findings *f, const ttm_incident_finding *finding) {
+/* "ways": the smallest changes that would have been enough, cheapest first. */
+static void put_ways(ttm_buf *buf, const ttm_findings *f, size_t i, const ttm_incident *incident) {
+  ttm_ways ways;
+  ttm_ways_find(&ways, f, i);
+  ttm_json_raw(buf, ",\"ways\":[");
+  for (size_t w = 0; w < ways.n; w++) {
+    const ttm_way *way = &ways.at[w];
+    ttm_buf words = {0};
+    ttm_words_way(&words, way, incident);
+    ttm_buf_printf(buf, "%s{\"kind\":\"%s\",\"basis\":\"%s\"", w ? "," : "", ttm_way_name(way->kind),
+                   ttm_basis_name(way->basis));
+    put_key_u64(buf, ",\"bytes\":", way->bytes);
+    if (way->count) put_key_u64(buf, ",\"count\":", way->count);
+    ttm_json_raw(buf, ",\"text\":");
+    ttm_json_string(buf, ttm_buf_view(&words));
+    ttm_buf_char(buf, '}');
+    buf->failed |= words.failed;
+    ttm_buf_free(&words);
+  }
+  ttm_buf_char(buf, ']');
+}
+
+static void put_incident(ttm_buf *buf, const ttm_findings *f, size_t i) {
+  const ttm_incident_finding *finding = &f->incidents.at[i];
   const ttm_incident *incident = &f->profile->incidents.at[finding->incident];
   const char *verdict = ttm_verdict_name(finding->verdict);
   ttm_json_raw(buf, "{\"kind\":");
@@ -246,6 +270,7 @@ static void put_incident(ttm_buf *buf, const ttm_findings *f, const ttm_incident
     ttm_json_op_members(buf, f, incident->op);
     ttm_buf_char(buf, '}');
   }
+  put_ways(buf, f, i, incident);
   ttm_buf_char(buf, '}');
 }
 
@@ -253,7 +278,7 @@ static void put_incidents(ttm_out *out, const ttm_findings *f) {
   ttm_json_raw(&out->buf, ",\n\"incidents\":[");
   for (size_t i = 0; i < f->incidents.n; i++) {
     ttm_buf_put(&out->buf, i ? TTM_LIT(",\n") : TTM_LIT("\n"));
-    put_incident(&out->buf, f, &f->incidents.at[i]);
+    put_incident(&out->buf, f, i);
     ttm_out_flow(out);
   }
   ttm_buf_char(&out->buf, ']');

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sections of the LLM report that the old one did not have: incidents, runs, leaks, and what was not understood. */
 #include "report/llm_parts.h"
+#include "report/ways_words.h"
 
 enum {
   SHOWN_INCIDENTS = 20,
@@ -68,10 +69,21 @@ static void put_buffer_numbers(ttm_llm *r, const ttm_incident_text *what, uint64
   }
 }
 
-static void put_incident(ttm_llm *r, size_t number, const ttm_incident_finding *finding) {
+static void put_ways(ttm_llm *r, size_t i, const ttm_incident *incident) {
+  ttm_ways ways;
+  ttm_ways_find(&ways, r->f, i);
+  for (size_t w = 0; w < ways.n; w++) {
+    ttm_buf_puts(r->out, "   - Would have fitted: ");
+    ttm_words_way(r->out, &ways.at[w], incident);
+    ttm_buf_printf(r->out, " (%s)\n", ttm_basis_name(ways.at[w].basis));
+  }
+}
+
+static void put_incident(ttm_llm *r, size_t i) {
   ttm_buf *out = r->out;
+  const ttm_incident_finding *finding = &r->f->incidents.at[i];
   const ttm_incident *incident = &r->p->incidents.at[finding->incident];
-  ttm_buf_printf(out, "%zu. **", number);
+  ttm_buf_printf(out, "%zu. **", i + 1);
   ttm_words_incident(out, incident);
   ttm_buf_printf(out, "**, log line %u", incident->line);
   if (incident->copies > 1) ttm_buf_printf(out, " (printed %u times)", incident->copies);
@@ -88,17 +100,19 @@ static void put_incident(ttm_llm *r, size_t number, const ttm_incident_finding *
     put_oom_numbers(r, &incident->what, finding->shortfall);
   else
     put_buffer_numbers(r, &incident->what, finding->shortfall);
-  if (incident->op == TTM_NONE) return;
-  ttm_buf_puts(out, "   - Operation in flight: ");
-  ttm_llm_op(r, incident->op);
-  ttm_buf_char(out, '\n');
+  if (incident->op != TTM_NONE) {
+    ttm_buf_puts(out, "   - Operation in flight: ");
+    ttm_llm_op(r, incident->op);
+    ttm_buf_char(out, '\n');
+  }
+  put_ways(r, i, incident);
 }
 
 void ttm_llm_incidents(ttm_llm *r) {
   size_t n = r->f->incidents.n;
   if (!n) return;
   ttm_buf_puts(r->out, "\n## Incidents\n");
-  for (size_t i = 0; i < n && i < SHOWN_INCIDENTS; i++) put_incident(r, i + 1, &r->f->incidents.at[i]);
+  for (size_t i = 0; i < n && i < SHOWN_INCIDENTS; i++) put_incident(r, i);
   if (n > SHOWN_INCIDENTS) ttm_buf_printf(r->out, "\n*... and %zu more incidents*\n", n - SHOWN_INCIDENTS);
 }
 

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/ways.h"
+
+#include "analyze/parts.h"
+#include "base/checked.h"
+
+enum {
+  TILE_BF16 = 2048,
+  MOST_PARTS = 256,      /* nobody cuts a tensor into more parts to make it fit */
+  SMALL_OVERLAP = 65536, /* l1_small_size is seldom larger */
+};
+
+const char *ttm_way_name(ttm_way_kind kind) {
+  static const char *const names[] = {"free",  "join",    "dtype",  "divide",     "dram",       "board", "l1_small",
+                                      "trace", "buffers", "blocks", "l1_tensors", "less_small", "kernel"};
+  return names[kind];
+}
+
+static void add(ttm_ways *out, ttm_way way) {
+  if (out->n < TTM_WAYS) out->at[out->n++] = way;
+}
+
+/* ---- What the refused buffer is made of ------------------------------------------------------------------------------ */
+
+typedef struct tile_dtype {
+  const char *name;
+  uint32_t bytes; /* of a 32x32 tile */
+} tile_dtype;
+
+static const tile_dtype TILES[] = {{"f32", 4096}, {"bf16", 2048}, {"bfp_bf8", 1088}, {"bfp_bf4", 576}};
+enum { TILE_KINDS = sizeof TILES / sizeof *TILES, TILE_NONE = -1 };
+
+/* What one bank gives up for so many pages. */
+static uint64_t bank_need(uint64_t pages, uint64_t page, uint64_t banks) {
+  return ttm_mul_sat(ttm_div_up(pages, banks), page);
+}
+
+static bool is_made_of(const ttm_incident_text *what, uint64_t page) {
+  return what->size % page == 0 && bank_need(what->size / page, page, what->banks) == what->needed_per_bank;
+}
+
+/* The dtype the operation in flight gives its result, when that result is what was refused. */
+static int tile_by_operation(const ttm_profile *p, const ttm_incident *incident) {
+  if (incident->op == TTM_NONE) return TILE_NONE;
+  const ttm_text *text = ttm_op_text_of(p, incident->op);
+  for (uint32_t k = 0; k < text->outputs.n; k++) {
+    const ttm_tensor_type *type = ttm_text_output(p, text, k);
+    if (!type || !type->has_layout || !type->tiled) continue;
+    for (int t = 0; t < TILE_KINDS; t++) {
+      if (ttm_tile_bytes(type->storage, type->tile_h, type->tile_w) == TILES[t].bytes &&
+          is_made_of(&incident->what, TILES[t].bytes))
+        return t;
+    }
+  }
+  return TILE_NONE;
+}
+
+/* The only tile size with which the message's own numbers agree. *sure is false when bf16 is one of several. */
+static int tile_by_numbers(const ttm_incident_text *what, bool *sure) {
+  int found = TILE_NONE, n = 0;
+  for (int t = 0; t < TILE_KINDS; t++) {
+    if (!is_made_of(what, TILES[t].bytes)) continue;
+    if (found == TILE_NONE || TILES[t].bytes == TILE_BF16) found = t;
+    n++;
+  }
+  *sure = n == 1;
+  return *sure || (n > 1 && TILES[found].bytes == TILE_BF16) ? found : TILE_NONE;
+}
+
+/* ---- Out of memory ---------------------------------------------------------------------------------------------------- */
+
+typedef struct oom {
+  const ttm_profile *p;
+  const ttm_incident *incident;
+  const ttm_incident_text *what;
+  uint64_t room; /* the largest piece that was to be had */
+  ttm_ways *out;
+} oom;
+
+/* The next smaller dtype that would have fitted: bfp8 before bfp4, bf16 before bfp8. */
+static void add_dtype(const oom *o) {
+  bool sure = true;
+  int tile = tile_by_operation(o->p, o->incident);
+  if (tile == TILE_NONE) tile = tile_by_numbers(o->what, &sure);
+  if (tile == TILE_NONE) return;
+  uint64_t pages = o->what->size / TILES[tile].bytes;
+  for (int t = tile + 1; t < TILE_KINDS; t++) {
+    uint64_t need = ttm_round_up(bank_need(pages, TILES[t].bytes, o->what->banks), 64);
+    if (need > o->room) continue;
+    add(o->out,
+        (ttm_way){
+            .kind = TTM_WAY_DTYPE, .basis = sure ? TTM_DERIVED : TTM_ESTIMATED, .bytes = need, .dtype = TILES[t].name});
+    return;
+  }
+}
+
+static void add_divide(const oom *o) {
+  bool sure;
+  int tile = tile_by_operation(o->p, o->incident);
+  if (tile == TILE_NONE) tile = tile_by_numbers(o->what, &sure);
+  for (uint64_t n = 2; n <= MOST_PARTS; n++) {
+    uint64_t need = ttm_div_up(o->what->needed_per_bank, n);
+    if (tile != TILE_NONE) {
+      uint64_t pages = ttm_div_up(o->what->size / TILES[tile].bytes, n);
+      need = bank_need(pages, TILES[tile].bytes, o->what->banks);
+    }
+    if (need > o->room) continue;
+    ttm_basis basis = tile == TILE_NONE ? TTM_ESTIMATED : TTM_DERIVED;
+    add(o->out, (ttm_way){.kind = TTM_WAY_DIVIDE, .basis = basis, .bytes = need, .count = n});
+    return;
+  }
+}
+
+/* The smallest board whose banks would have held what was allocated and the refused buffer. Rounding of the single buffers is not known
+ * here, so a board that would be nearly full is not named. */
+static void add_board(const oom *o) {
+  const ttm_incident_text *what = o->what;
+  if (what->allocated_per_bank == TTM_UNKNOWN || what->bank_size == TTM_UNKNOWN) return;
+  for (size_t b = 0; b < TTM_BOARDS; b++) {
+    const ttm_board *board = &ttm_boards[b];
+    uint64_t bank = ttm_board_dram_bank(board, 0, true);
+    uint64_t total = ttm_mul_sat(ttm_add_sat(what->allocated_per_bank, what->needed_per_bank), what->banks);
+    uint64_t use = ttm_div_up(total, board->dram_banks);
+    if (bank <= what->bank_size + what->bank_size / 8 || use > bank - bank / 20) continue;
+    add(o->out, (ttm_way){.kind = TTM_WAY_BOARD, .basis = TTM_ESTIMATED, .bytes = use, .board = board->name});
+    return;
+  }
+}
+
+static void find_oom(ttm_ways *out, const ttm_profile *p, const ttm_incident *incident,
+                     const ttm_incident_finding *finding) {
+  const ttm_incident_text *what = &incident->what;
+  ttm_memory memory;
+  if (what->needed_per_bank == TTM_UNKNOWN || finding->verdict == TTM_VERDICT_NONE) return;
+  if (what->banks == 0 || what->banks == TTM_UNKNOWN || !ttm_memory_of(what->memory, &memory)) return;
+  ttm_basis basis = finding->derived ? TTM_ESTIMATED : TTM_DERIVED;
+  uint64_t allocated = what->allocated_per_bank == TTM_UNKNOWN ? 0 : what->allocated_per_bank;
+  if (memory == TTM_L1_SMALL || memory == TTM_TRACE) {
+    uint64_t region = ttm_round_up(ttm_add_sat(allocated, what->needed_per_bank), 64);
+    ttm_way_kind kind = memory == TTM_TRACE ? TTM_WAY_TRACE : TTM_WAY_L1_SMALL;
+    /* trace_region_size is the total over the banks. */
+    if (memory == TTM_TRACE) region = ttm_mul_sat(region, what->banks);
+    add(out, (ttm_way){.kind = kind, .basis = basis, .bytes = region});
+    return;
+  }
+  oom o = {p, incident, what, 0, out};
+  if (what->largest_free_block != TTM_UNKNOWN) o.room = what->largest_free_block;
+  if (finding->verdict == TTM_VERDICT_EXHAUSTED)
+    add(out, (ttm_way){.kind = TTM_WAY_FREE, .basis = basis, .bytes = finding->shortfall});
+  if (finding->verdict == TTM_VERDICT_FRAGMENTED)
+    add(out, (ttm_way){.kind = TTM_WAY_JOIN, .basis = basis, .bytes = finding->shortfall});
+  if (what->size != TTM_UNKNOWN && o.room) {
+    add_dtype(&o);
+    add_divide(&o);
+  }
+  if (memory == TTM_L1) add(out, (ttm_way){.kind = TTM_WAY_DRAM, .basis = TTM_ESTIMATED, .bytes = what->size});
+  if (memory == TTM_DRAM && finding->verdict != TTM_VERDICT_FRAGMENTED) add_board(&o);
+}
+
+/* ---- Static buffers --------------------------------------------------------------------------------------------------- */
+
+/* The largest x of any core in "[(x=0,y=0) - (x=7,y=7)]" or "{[0-0 - 10-8], [0-9 - 3-9]}"; TTM_UNKNOWN without numbers. */
+static uint64_t largest_x(ttm_view cores) {
+  uint64_t best = TTM_UNKNOWN, number, place = 0;
+  while (cores.n) {
+    if (!ttm_view_take_u64(&cores, &number)) {
+      cores = ttm_view_from(cores, 1);
+      continue;
+    }
+    if (place++ % 2 == 0 && (best == TTM_UNKNOWN || number > best)) best = number; /* x and y take turns */
+  }
+  return best;
+}
+
+ttm_arch_id ttm_incident_arch(const ttm_profile *p, const ttm_incident *incident) {
+  ttm_level dram;
+  ttm_arch_id arch = ttm_arch_by_l1_bytes(incident->what.l1_size);
+  if (arch == TTM_ARCHES && ttm_profile_config(p, TTM_DRAM, &dram)) arch = ttm_arch_by_dram_banks(dram.banks);
+  if (arch != TTM_ARCHES) return arch;
+  /* Wormhole has eight columns of cores, and an address beyond its L1 cannot be one of its own. */
+  uint64_t x = largest_x(incident->what.core_range), end = incident->what.buffers_end;
+  if (x != TTM_UNKNOWN && x >= 8) return TTM_ARCH_BLACKHOLE;
+  uint64_t at = incident->what.l1_buffer_at;
+  if (at != TTM_UNKNOWN && at > ttm_arches[TTM_ARCH_WORMHOLE].l1_bytes) return TTM_ARCH_BLACKHOLE;
+  return x != TTM_UNKNOWN && x == 7 && end != TTM_UNKNOWN ? TTM_ARCH_WORMHOLE : TTM_ARCHES;
+}
+
+/* Unused bytes of L1_SMALL when the message came; 0 when the log does not tell. */
+static uint64_t unused_small(const ttm_profile *p, const ttm_incident *incident) {
+  ttm_level small;
+  if (incident->state == TTM_NONE || !ttm_state_level(p, incident->state, TTM_L1_SMALL, &small)) return 0;
+  uint64_t room = ttm_level_bytes(small.free);
+  return room > TTM_LEVEL_SLACK ? room - TTM_LEVEL_SLACK : 0;
+}
+
+static void find_buffers(ttm_ways *out, const ttm_profile *p, const ttm_incident *incident, uint64_t overlap) {
+  const ttm_incident_text *what = &incident->what;
+  bool clash = what->kind == TTM_INCIDENT_L1_CLASH;
+  if (overlap == TTM_UNKNOWN || overlap == 0) return;
+  ttm_arch_id arch = ttm_incident_arch(p, incident);
+  /* Without a known chip Wormhole's base is as good as any: they differ by 6 KB. */
+  uint64_t base = ttm_l1_base_newest(arch == TTM_ARCHES || arch == TTM_ARCH_GRAYSKULL ? TTM_ARCH_WORMHOLE : arch);
+  uint64_t limit = clash ? what->l1_buffer_at : what->l1_size;
+  uint64_t cut = ttm_round_up(overlap, TILE_BF16);
+  if (what->buffers_end > base && cut <= what->buffers_end - base) {
+    add(out, (ttm_way){.kind = TTM_WAY_BUFFERS, .basis = TTM_DERIVED, .bytes = overlap, .count = cut / TILE_BF16});
+  }
+  if (clash) add(out, (ttm_way){.kind = TTM_WAY_L1_TENSORS, .basis = TTM_DERIVED, .bytes = overlap});
+  uint64_t unused = clash ? unused_small(p, incident) : 0;
+  if (unused >= overlap) add(out, (ttm_way){.kind = TTM_WAY_LESS_SMALL, .basis = TTM_DERIVED, .bytes = overlap});
+  if (clash && incident->state == TTM_NONE && overlap <= SMALL_OVERLAP)
+    add(out, (ttm_way){.kind = TTM_WAY_LESS_SMALL, .basis = TTM_ESTIMATED, .bytes = overlap});
+  if (what->buffers_end > base && limit > base && limit != TTM_UNKNOWN) {
+    uint64_t parts = ttm_div_up(what->buffers_end - base, limit - base);
+    if (parts >= 2 && parts <= MOST_PARTS)
+      add(out, (ttm_way){.kind = TTM_WAY_BLOCKS, .basis = TTM_ESTIMATED, .bytes = overlap, .count = parts});
+  }
+}
+
+/* "Program size (79760) too large for kernel config buffer (70656)", "Creating trace buffers of size 9B ..., but only 0B". */
+static void find_fatal(ttm_ways *out, const ttm_incident_text *what) {
+  static const ttm_view kernel = {"kernel config buffer (", 22};
+  size_t at = ttm_view_find(what->text, kernel);
+  uint64_t had;
+  if (what->size == TTM_UNKNOWN) return;
+  if (at != TTM_NOT_FOUND) {
+    ttm_view rest = ttm_view_from(what->text, at + kernel.n);
+    if (ttm_view_take_u64(&rest, &had) && had < what->size)
+      add(out, (ttm_way){.kind = TTM_WAY_KERNEL, .basis = TTM_DERIVED, .bytes = what->size - had});
+  } else if (ttm_view_eq(what->memory, TTM_LIT("TRACE"))) {
+    add(out, (ttm_way){.kind = TTM_WAY_TRACE, .basis = TTM_DERIVED, .bytes = what->size});
+  }
+}
+
+void ttm_ways_find(ttm_ways *out, const ttm_findings *f, size_t i) {
+  const ttm_incident_finding *finding = &f->incidents.at[i];
+  const ttm_incident *incident = &f->profile->incidents.at[finding->incident];
+  *out = (ttm_ways){.n = 0};
+  switch (incident->what.kind) {
+    case TTM_INCIDENT_OOM:
+      find_oom(out, f->profile, incident, finding);
+      break;
+    case TTM_INCIDENT_L1_CLASH:
+    case TTM_INCIDENT_L1_OVERFLOW:
+      find_buffers(out, f->profile, incident, finding->shortfall);
+      break;
+    case TTM_INCIDENT_FATAL:
+      find_fatal(out, &incident->what);
+      break;
+  }
+}

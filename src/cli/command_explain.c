@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ttmem explain [TEXT|FILE|-]: an error message, pasted, in a file, or anywhere in a log. */
+#define _POSIX_C_SOURCE 200809L
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "report/explain.h"
+
+/* A word that names a file is a file; anything else that holds an error message is the message itself. */
+static int read_subject(ttm_subject *subject, const ttm_options *options, const char *input, ttm_error *err) {
+  struct stat st;
+  if (!strcmp(input, "-") || !stat(input, &st)) return ttm_subject_read(subject, options, input, false, err);
+  ttm_read_options read = {.threads = 1};
+  int status = ttm_profile_read_bytes(&subject->profile, input, strlen(input), &read, err);
+  if (!status) status = ttm_findings_make(&subject->findings, subject->profile, err);
+  if (status == TTM_ENODATA) {
+    ttm_error_set(err, TTM_EUSAGE,
+                  "'%.60s' is neither a file nor an error message that ttmem knows; quote the whole line, "
+                  "or pipe it: ... | ttmem explain -",
+                  input);
+  }
+  return status;
+}
+
+static int print(const ttm_options *options, const ttm_findings *f, ttm_error *err) {
+  ttm_buf text = {0};
+  bool closed;
+  ttm_summary_style style = {
+      .columns = ttm_terminal_columns(STDOUT_FILENO),
+      .color = ttm_terminal_color(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]),
+      .utf8 = ttm_terminal_utf8(),
+  };
+  int status = ttm_explain_write(f, &style, &text);
+  if (status)
+    ttm_error_nomem(err);
+  else
+    status = ttm_terminal_write(ttm_buf_view(&text), &closed, err);
+  ttm_buf_free(&text);
+  return status;
+}
+
+int ttm_command_explain(const ttm_options *options) {
+  const char *input = options->inputs ? options->input[0] : "-";
+  ttm_subject subject = {0};
+  ttm_error err;
+  int status;
+  if (!options->inputs && isatty(STDIN_FILENO)) {
+    ttm_error_set(&err, TTM_EUSAGE, "explain needs an error message: ttmem explain 'Out of Memory: ...', or a log");
+    return ttm_cli_error(options, &err);
+  }
+  status = read_subject(&subject, options, input, &err);
+  if (!status && !subject.findings->incidents.n)
+    status = ttm_error_set(&err, TTM_ENODATA, "'%s' holds no error message: nothing to explain", input);
+  if (!status) status = print(options, subject.findings, &err);
+  ttm_subject_free(&subject);
+  return status ? ttm_cli_error(options, &err) : TTM_EXIT_OK;
+}

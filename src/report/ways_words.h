@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ways out of an incident, as sentences. */
+#ifndef TTM_REPORT_WAYS_WORDS_H
+#define TTM_REPORT_WAYS_WORDS_H
+
+#include "analyze/ways.h"
+#include "base/buf.h"
+
+/* One sentence without its full stop: "Store it as bfp_bf8: it then needs 5,199,552 B (4.96 MB) per bank". */
+void ttm_words_way(ttm_buf *out, const ttm_way *way, const ttm_incident *incident);
+
+#endif

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# ttmem explain: one pasted line, a file, standard input; the seven messages of public issues (needed, free, largest, bank, per bank), every
+# failure real ttnn printed, and what is no message at all.
+. "$(dirname "$0")/lib.bash"
+
+oom() { # banks needed free largest bank
+  echo "TT_FATAL: Out of Memory: Not enough space to allocate $(($1 * $2)) B DRAM buffer across $1 banks, where each bank needs to store $2 B," \
+    "but bank size is $5 B (allocated: $(($5 - $3)) B, free: $3 B, largest free block: $4 B) (assert.hpp:104)"
+}
+
+note "the messages of public issues"
+while read -r issue verdict banks needed free largest bank; do
+  note "$issue"
+  "$TTMEM" explain "$(oom "$banks" "$needed" "$free" "$largest" "$bank")" >.out
+  grep -q "in DRAM, $verdict" .out || fail "$issue is not $verdict: $(cat .out)"
+  sed -n '1p;/What would/,$p' .out >>"$transcript"
+done <<'END'
+tt-xla#4130 fragmented 12 4894720 183397344 3382944 1071821792
+tt-xla#4760 fragmented 12 13983744 55185344 8713184 1071821792
+tt-xla#4943 fragmented 12 18874368 25576320 17575008 1071821792
+tt-xla#5355 fragmented 12 11796480 12661504 6266880 1070773184
+tt-xla#5535 exhausted 12 89479168 67144640 67140352 1070773184
+tt-xla#5535 exhausted 12 103723008 15924544 15475264 1070773184
+tt-xla#4040 impossible 7 5561647104 2009461696 2002774720 4273390016
+END
+
+note "pasted"
+show ttmem explain 'E   RuntimeError: Statically allocated circular buffers in program 8 clash with L1 buffers on core range [(x=0,y=0) - (x=7,y=7)]. L1 buffer allocated at 1000448 and static circular buffer region ends at 1003936'
+show ttmem explain 'Statically allocated dataflow buffers on core range {[0-0 - 10-8], [0-9 - 3-9]} grow to 1600000 B which is beyond max L1 size of 1572864 B'
+show ttmem explain 'Out of Memory: Not enough space to allocate 117440512 B DRAM buffer across 12 banks, where each bank needs to store 9787392 B, but bank size is only 1046181792 B'
+show ttmem explain 'TT_FATAL: Out of Memory: Not enough space after considering dependencies to allocate 1048576 B L1 across 64 banks (16384 B per bank), bank size is 1393312 B (allocated: 1380000 B, free: 13312 B, largest free block: 8192 B)'
+show ttmem explain 'Program size (79760) too large for kernel config buffer (70656)'
+show ttmem explain 'TT_FATAL: Creating trace buffers of size 9000000B on MeshDevice 1, but only 0B is allocated for trace region.'
+show ttmem explain 'TT_FATAL: Tensor is not allocated on the device'
+show ttmem explain two_runs_oom_profile.log
+
+note "not a message"
+show ttmem explain 'something went wrong'
+show ttmem explain
+show ttmem explain a b
+echo 'nothing here' >plain.txt
+show ttmem explain plain.txt
+same_transcript
+
+oom 12 4894720 183397344 3382944 1071821792 | "$TTMEM" explain - >piped || fail "standard input"
+"$TTMEM" explain "$(oom 12 4894720 183397344 3382944 1071821792)" | diff - piped || fail "a pipe tells another story than a pasted line"
+LC_ALL=C "$TTMEM" explain two_runs_oom_profile.log | LC_ALL=C grep -q '[^ -~]' && fail "not plain ASCII without a UTF-8 locale"
+
+if [ -d "$TTMEM_SHARED/samples" ]; then
+  "$TTMEM" explain "$TTMEM_SHARED/samples/metal/ttnn-0.81.1/failures_n150.log" >.all
+  grep -E '^(Out of memory in|Dataflow|Circular)|^  (missing|overlap|too much|tensors|[0-9]\.|   )' .all >.out # our words, not the sample's
+  same .out explain_failures.txt
+else
+  echo "failures_n150.log left out: the real samples are not here"
+fi
