@@ -30,6 +30,26 @@ foreach(source ${unit_sources})
   ttmem_test_settings(${name})
 endforeach()
 
+# The C++ face of the library: tests/unit/test_*.cpp, where there is a C++ compiler.
+file(GLOB cpp_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/unit/test_*.cpp)
+include(CheckLanguage)
+check_language(CXX)
+if(CMAKE_CXX_COMPILER)
+  set(CMAKE_CXX_FLAGS "${CMAKE_C_FLAGS}" CACHE STRING "the same sanitizers and counters as the C side")
+  enable_language(CXX)
+  foreach(source ${cpp_sources})
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(${name} ${source})
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests CXX_STANDARD 17
+                          CXX_STANDARD_REQUIRED ON)
+    target_link_libraries(${name} PRIVATE ttmem_static)
+    add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    ttmem_test_settings(${name})
+  endforeach()
+else()
+  message(STATUS "no C++ compiler: the tests of ttmem.hpp are skipped")
+endif()
+
 # Scripted: tests/{cli,golden,property}/*.sh and any tests/**/test_*.py. They drive the programs, so they wait for them.
 file(GLOB script_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/cli/*.sh ${CMAKE_SOURCE_DIR}/tests/golden/*.sh
      ${CMAKE_SOURCE_DIR}/tests/property/*.sh)

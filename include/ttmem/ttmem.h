@@ -6,5 +6,6 @@
 #include "ttmem/error.h"
 #include "ttmem/profile.h"
 #include "ttmem/report.h"
+#include "ttmem/tracker.h"
 
 #endif
