@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rectangles of cores and sets of them, as TT-Metal prints and merges them. */
+#ifndef TTM_L1_CORE_RANGE_H
+#define TTM_L1_CORE_RANGE_H
+
+#include "base/vec.h"
+#include "base/view.h"
+
+enum { TTM_CORE_LIMIT = 64 }; /* coordinates stay below it; the largest grid known is 17 x 12 */
+
+typedef struct ttm_core_range {
+  uint8_t x0, y0, x1, y1; /* both corners belong to it */
+} ttm_core_range;
+
+/* Zero is the empty set; the owner frees `at` with ttm_vec_free. */
+typedef TTM_VEC(ttm_core_range) ttm_core_set;
+
+/* Reads "[0-0 - 7-7]", "[(x=0,y=0) - (x=7,y=7)]", sets of them "{[..], [..]}", and what is easier to type: "0-0:7-7" or one core
+ * "3-4", several joined by '+'. Appends to *out. False (and *out as it was) for any other text or a corner out of order or range;
+ * also when memory runs out. */
+bool ttm_core_set_parse(ttm_view text, ttm_core_set *out);
+
+/* What `merge_ranges` of tt-metal makes of the set (core_coord.cpp): runs of each row, joined with the rectangle above of the same
+ * width. 0 or TTM_ENOMEM. */
+int ttm_core_set_merge(ttm_core_set *set);
+
+/* Cores in the set, each counted once. */
+uint64_t ttm_core_set_count(const ttm_core_set *set);
+
+static inline bool ttm_core_range_eq(ttm_core_range a, ttm_core_range b) {
+  return a.x0 == b.x0 && a.y0 == b.y0 && a.x1 == b.x1 && a.y1 == b.y1;
+}
+static inline bool ttm_core_range_intersects(ttm_core_range a, ttm_core_range b) {
+  return a.x0 <= b.x1 && b.x0 <= a.x1 && a.y0 <= b.y1 && b.y0 <= a.y1;
+}
+
+#endif

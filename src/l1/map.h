@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One core's L1 with addresses: what is reserved at the bottom, the program's buffers growing up from the base, tensors growing down
+ * from the top. Pure data: src/report/l1_picture.h draws it. */
+#ifndef TTM_L1_MAP_H
+#define TTM_L1_MAP_H
+
+#include "base/boards.h"
+#include "base/vec.h"
+
+/* How a number is known. */
+typedef enum ttm_evidence { TTM_MEASURED, TTM_DERIVED, TTM_ASSUMED } ttm_evidence;
+
+/* One thing in L1. Buffers and tensors have a lane each, so that an overlap shows. */
+typedef struct ttm_l1_region {
+  uint64_t at, end;
+  ttm_view name; /* borrowed; may be empty */
+} ttm_l1_region;
+
+/* The owner frees the vectors with ttm_l1_map_free. */
+typedef struct ttm_l1_map {
+  ttm_arch_id arch; /* TTM_ARCHES when not known */
+  ttm_evidence arch_evidence;
+  uint64_t size; /* of the core's L1 */
+  uint64_t base; /* buffers start here; below is reserved */
+  ttm_evidence base_evidence;
+  uint64_t small;                 /* bytes of L1_SMALL at the top; 0 also when nothing tells */
+  bool dataflow;                  /* the buffers are dataflow buffers */
+  TTM_VEC(ttm_l1_region) buffers; /* ascending */
+  TTM_VEC(ttm_l1_region) tensors; /* ascending */
+} ttm_l1_map;
+
+void ttm_l1_map_free(ttm_l1_map *map);
+
+/* Where the buffers end (base when there are none) and the lowest tensor starts (size - small when there are none). */
+uint64_t ttm_l1_map_buffers_end(const ttm_l1_map *map);
+uint64_t ttm_l1_map_lowest_tensor(const ttm_l1_map *map);
+
+/* Bytes that buffers and tensors both claim, or that the buffers need beyond the end of L1; 0 when all is well. */
+uint64_t ttm_l1_map_overlap(const ttm_l1_map *map);
+/* Bytes between the two; 0 when they meet or overlap. */
+uint64_t ttm_l1_map_free_bytes(const ttm_l1_map *map);
+
+/* "circular buffers" or "dataflow buffers". */
+const char *ttm_l1_map_buffer_word(const ttm_l1_map *map);
+
+#endif
