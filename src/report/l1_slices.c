@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "report/format.h"
+#include "report/l1_parts.h"
+
+enum {
+  LINES = 16,      /* of a picture, when nothing is too small */
+  MOST_LINES = 8,  /* of one slice */
+  MOST_SLICES = 24 /* beyond it, neighbours of one kind are drawn together */
+};
+
+static int ascending(const void *left, const void *right) {
+  uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+  return a < b ? -1 : a > b;
+}
+
+typedef TTM_VEC(uint64_t) edges;
+
+static int add_edges(edges *e, const ttm_l1_region *regions, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    if (ttm_vec_push(e, regions[i].at) || ttm_vec_push(e, regions[i].end)) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+/* Every address at which something starts or ends, each once. */
+static int find_edges(const ttm_l1_map *map, edges *e) {
+  uint64_t small = map->size > map->small ? map->size - map->small : 0;
+  size_t n = 0;
+  if (ttm_vec_push(e, 0) || ttm_vec_push(e, map->base) || ttm_vec_push(e, map->size) || ttm_vec_push(e, small))
+    return TTM_ENOMEM;
+  if (add_edges(e, map->buffers.at, map->buffers.n) || add_edges(e, map->tensors.at, map->tensors.n)) return TTM_ENOMEM;
+  qsort(e->at, e->n, sizeof *e->at, ascending);
+  for (size_t i = 0; i < e->n; i++) {
+    if (!n || e->at[n - 1] != e->at[i]) e->at[n++] = e->at[i];
+  }
+  e->n = n;
+  return TTM_OK;
+}
+
+static size_t region_at(const ttm_l1_region *regions, size_t n, uint64_t at) {
+  for (size_t i = 0; i < n; i++) {
+    if (regions[i].at <= at && at < regions[i].end) return i;
+  }
+  return TTM_NO_REGION;
+}
+
+static ttm_slice slice_of(const ttm_l1_map *map, uint64_t at, uint64_t end) {
+  ttm_slice s = {.at = at, .end = end, .lines = 1};
+  s.buffer = region_at(map->buffers.at, map->buffers.n, at);
+  s.tensor = region_at(map->tensors.at, map->tensors.n, at);
+  bool buffer = s.buffer != TTM_NO_REGION, tensor = s.tensor != TTM_NO_REGION;
+  bool small = at < map->size && map->size - at <= map->small;
+  if (at >= map->size)
+    s.kind = TTM_SLICE_BEYOND;
+  else if (buffer && (tensor || small))
+    s.kind = TTM_SLICE_BOTH;
+  else if (buffer)
+    s.kind = TTM_SLICE_BUFFER;
+  else if (at < map->base)
+    s.kind = TTM_SLICE_RESERVED;
+  else
+    s.kind = tensor ? TTM_SLICE_TENSOR : small ? TTM_SLICE_SMALL : TTM_SLICE_FREE;
+  return s;
+}
+
+static bool may_join(const ttm_slice *upper, const ttm_slice *lower) {
+  return upper->kind == lower->kind && upper->at == lower->end;
+}
+
+/* Too many slices for a screen: the smallest that has a neighbour of its kind joins it, until it fits. */
+static void join_small(ttm_slices *out) {
+  while (out->all.n > MOST_SLICES) {
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i + 1 < out->all.n; i++) {
+      ttm_slice *a = &out->all.at[i];
+      if (!may_join(a, a + 1)) continue;
+      if (best == SIZE_MAX || a[1].end - a[1].at + (a->end - a->at) < out->all.at[best].end - out->all.at[best + 1].at)
+        best = i;
+    }
+    if (best == SIZE_MAX) return;
+    out->all.at[best].at = out->all.at[best + 1].at;
+    out->all.at[best].buffer = out->all.at[best].tensor = TTM_NO_REGION;
+    memmove(&out->all.at[best + 1], &out->all.at[best + 2], (out->all.n - best - 2) * sizeof *out->all.at);
+    out->all.n--;
+    out->more = true;
+  }
+}
+
+static void give_lines(ttm_slices *out, uint64_t span) {
+  for (size_t i = 0; i < out->all.n; i++) {
+    ttm_slice *s = &out->all.at[i];
+    double share = span ? (double)(s->end - s->at) / (double)span * LINES : 0;
+    s->lines = share < 1.5 ? 1 : share > MOST_LINES ? MOST_LINES : (unsigned)(share + 0.5);
+    if (s->kind == TTM_SLICE_RESERVED) s->lines = 1;
+  }
+}
+
+int ttm_slices_make(const ttm_l1_map *map, ttm_slices *out) {
+  edges e = {0};
+  int status = find_edges(map, &e);
+  *out = (ttm_slices){0};
+  for (size_t i = e.n; !status && i-- > 1;) {
+    if (ttm_vec_push(&out->all, slice_of(map, e.at[i - 1], e.at[i]))) status = TTM_ENOMEM;
+  }
+  if (!status) {
+    join_small(out);
+    give_lines(out, e.at[e.n - 1]);
+  }
+  ttm_vec_free(&e);
+  return status;
+}
+
+/* ---- Words ------------------------------------------------------------------------------------------------------------ */
+
+static ttm_view name_or(const ttm_l1_region *regions, size_t which, const char *otherwise) {
+  return which == TTM_NO_REGION || !regions[which].name.n ? ttm_view_of(otherwise) : regions[which].name;
+}
+
+void ttm_slice_label(const ttm_l1_map *map, const ttm_slice *slice, ttm_buf *out) {
+  ttm_view buffer = name_or(map->buffers.at, slice->buffer, ttm_l1_map_buffer_word(map));
+  ttm_view tensor = name_or(map->tensors.at, slice->tensor, "L1 tensors");
+  ttm_put_count(out, slice->end - slice->at);
+  switch (slice->kind) {
+    case TTM_SLICE_FREE:
+      ttm_buf_puts(out, " B free");
+      return;
+    case TTM_SLICE_BUFFER:
+      ttm_buf_puts(out, " B ");
+      ttm_buf_put(out, buffer);
+      return;
+    case TTM_SLICE_TENSOR:
+      ttm_buf_puts(out, " B ");
+      ttm_buf_put(out, tensor);
+      return;
+    case TTM_SLICE_BOTH:
+      ttm_buf_puts(out, " B claimed by both");
+      return;
+    case TTM_SLICE_BEYOND:
+      ttm_buf_puts(out, " B beyond the end of L1");
+      return;
+    case TTM_SLICE_SMALL:
+      ttm_buf_puts(out, " B L1_SMALL");
+      return;
+    case TTM_SLICE_RESERVED:
+      ttm_buf_puts(out, " B firmware and kernels");
+      return;
+  }
+}
+
+const char *ttm_l1_chip(const ttm_l1_map *map) { return map->arch < TTM_ARCHES ? ttm_arches[map->arch].name : "L1"; }
