@@ -185,33 +185,31 @@ ttm_arch_id ttm_incident_arch(const ttm_profile *p, const ttm_incident *incident
   return x != TTM_UNKNOWN && x == 7 && end != TTM_UNKNOWN ? TTM_ARCH_WORMHOLE : TTM_ARCHES;
 }
 
-/* Unused bytes of L1_SMALL when the message came; 0 when the log does not tell. */
+/* Unused bytes of L1_SMALL when the message came. */
 static uint64_t unused_small(const ttm_profile *p, const ttm_incident *incident) {
   ttm_level small;
-  if (incident->state == TTM_NONE || !ttm_state_level(p, incident->state, TTM_L1_SMALL, &small)) return 0;
+  if (incident->state == TTM_NONE) return TTM_UNKNOWN;
+  if (!ttm_state_level(p, incident->state, TTM_L1_SMALL, &small)) return 0;
   uint64_t room = ttm_level_bytes(small.free);
   return room > TTM_LEVEL_SLACK ? room - TTM_LEVEL_SLACK : 0;
 }
 
-static void find_buffers(ttm_ways *out, const ttm_profile *p, const ttm_incident *incident, uint64_t overlap) {
-  const ttm_incident_text *what = &incident->what;
+void ttm_ways_find_buffers(ttm_ways *out, const ttm_incident_text *what, ttm_arch_id arch, uint64_t unused_small) {
   bool clash = what->kind == TTM_INCIDENT_L1_CLASH;
-  if (overlap == TTM_UNKNOWN || overlap == 0) return;
-  ttm_arch_id arch = ttm_incident_arch(p, incident);
+  uint64_t limit = clash ? what->l1_buffer_at : what->l1_size, end = what->buffers_end;
+  if (end == TTM_UNKNOWN || limit == TTM_UNKNOWN || end <= limit) return;
+  uint64_t overlap = end - limit, cut = ttm_round_up(overlap, TILE_BF16);
   /* Without a known chip Wormhole's base is as good as any: they differ by 6 KB. */
   uint64_t base = ttm_l1_base_newest(arch == TTM_ARCHES || arch == TTM_ARCH_GRAYSKULL ? TTM_ARCH_WORMHOLE : arch);
-  uint64_t limit = clash ? what->l1_buffer_at : what->l1_size;
-  uint64_t cut = ttm_round_up(overlap, TILE_BF16);
-  if (what->buffers_end > base && cut <= what->buffers_end - base) {
+  if (end > base && cut <= end - base) {
     add(out, (ttm_way){.kind = TTM_WAY_BUFFERS, .basis = TTM_DERIVED, .bytes = overlap, .count = cut / TILE_BF16});
   }
   if (clash) add(out, (ttm_way){.kind = TTM_WAY_L1_TENSORS, .basis = TTM_DERIVED, .bytes = overlap});
-  uint64_t unused = clash ? unused_small(p, incident) : 0;
-  if (unused >= overlap) add(out, (ttm_way){.kind = TTM_WAY_LESS_SMALL, .basis = TTM_DERIVED, .bytes = overlap});
-  if (clash && incident->state == TTM_NONE && overlap <= SMALL_OVERLAP)
-    add(out, (ttm_way){.kind = TTM_WAY_LESS_SMALL, .basis = TTM_ESTIMATED, .bytes = overlap});
-  if (what->buffers_end > base && limit > base && limit != TTM_UNKNOWN) {
-    uint64_t parts = ttm_div_up(what->buffers_end - base, limit - base);
+  bool told = unused_small != TTM_UNKNOWN;
+  if (clash && (told ? unused_small >= overlap : overlap <= SMALL_OVERLAP))
+    add(out, (ttm_way){.kind = TTM_WAY_LESS_SMALL, .basis = told ? TTM_DERIVED : TTM_ESTIMATED, .bytes = overlap});
+  if (end > base && limit > base) {
+    uint64_t parts = ttm_div_up(end - base, limit - base);
     if (parts >= 2 && parts <= MOST_PARTS)
       add(out, (ttm_way){.kind = TTM_WAY_BLOCKS, .basis = TTM_ESTIMATED, .bytes = overlap, .count = parts});
   }
@@ -242,7 +240,8 @@ void ttm_ways_find(ttm_ways *out, const ttm_findings *f, size_t i) {
       break;
     case TTM_INCIDENT_L1_CLASH:
     case TTM_INCIDENT_L1_OVERFLOW:
-      find_buffers(out, f->profile, incident, finding->shortfall);
+      ttm_ways_find_buffers(out, &incident->what, ttm_incident_arch(f->profile, incident),
+                            unused_small(f->profile, incident));
       break;
     case TTM_INCIDENT_FATAL:
       find_fatal(out, &incident->what);

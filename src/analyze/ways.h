@@ -40,6 +40,10 @@ typedef struct ttm_ways {
 /* The ways out of f->incidents.at[i]. */
 void ttm_ways_find(ttm_ways *out, const ttm_findings *f, size_t i);
 
+/* Adds those out of a clash of static buffers with tensors, or with the end of L1, to *out. `unused_small` is what L1_SMALL could spare,
+ * TTM_UNKNOWN when nothing tells. */
+void ttm_ways_find_buffers(ttm_ways *out, const ttm_incident_text *what, ttm_arch_id arch, uint64_t unused_small);
+
 /* "free", "dtype", ...: the kind's name in findings.json. */
 const char *ttm_way_name(ttm_way_kind kind);
 

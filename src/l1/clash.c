@@ -4,11 +4,7 @@
 #include "base/checked.h"
 #include "l1/core_range.h"
 
-enum {
-  BFLOAT16_TILE = 2048,
-  BFLOAT8_TILE = 1088,
-  SMALL_SHORTFALL = 16 * 1024, /* what a smaller l1_small_size can give; its usual values are 16 to 64 KiB */
-};
+enum { BFLOAT16_TILE = 2048 };
 
 bool ttm_clash_possible(const ttm_incident_text *incident) {
   if (incident->buffers_end == TTM_UNKNOWN) return false;
@@ -23,53 +19,22 @@ static void find_chip(ttm_l1_map *map, const ttm_incident_text *incident, const 
   uint64_t highest = incident->kind == TTM_INCIDENT_L1_CLASH ? incident->buffers_end : 0;
   if (map->arch != TTM_ARCHES) return;
   map->arch = incident->l1_size == TTM_UNKNOWN ? TTM_ARCHES : ttm_arch_by_l1_bytes(incident->l1_size);
-  map->arch_evidence = TTM_MEASURED;
+  map->arch_basis = TTM_MEASURED;
   if (map->arch != TTM_ARCHES) return;
   map->arch = TTM_ARCH_WORMHOLE;
-  map->arch_evidence = TTM_ASSUMED;
+  map->arch_basis = TTM_ESTIMATED;
   for (size_t i = 0; i < cores->n; i++) {
-    if (cores->at[i].x1 > 7) map->arch = TTM_ARCH_BLACKHOLE, map->arch_evidence = TTM_DERIVED;
+    if (cores->at[i].x1 > 7) map->arch = TTM_ARCH_BLACKHOLE, map->arch_basis = TTM_DERIVED;
   }
-  if (highest > ttm_arches[TTM_ARCH_WORMHOLE].l1_bytes)
-    map->arch = TTM_ARCH_BLACKHOLE, map->arch_evidence = TTM_DERIVED;
+  if (highest > ttm_arches[TTM_ARCH_WORMHOLE].l1_bytes) map->arch = TTM_ARCH_BLACKHOLE, map->arch_basis = TTM_DERIVED;
 }
 
 static void find_base(ttm_l1_map *map, const ttm_incident_text *incident, const ttm_clash_hints *hints) {
   uint64_t limit = incident->buffers_end;
   map->base = hints->base ? hints->base : ttm_l1_base_of(map->arch, hints->version);
-  map->base_evidence = hints->base ? TTM_MEASURED : TTM_DERIVED;
-  if (!map->base) map->base = ttm_l1_base_newest(map->arch), map->base_evidence = TTM_ASSUMED;
-  if (map->base > limit) map->base = limit, map->base_evidence = TTM_ASSUMED;
-}
-
-/* ---- Ways out --------------------------------------------------------------------------------------------------------- */
-
-static void add_way(ttm_clash *c, ttm_way_kind kind, uint64_t bytes, bool enough) {
-  c->ways[c->way_count++] = (ttm_way){kind, bytes, enough};
-}
-
-/* Bytes per core that the same buffers would save on the whole grid of the chip, if they shrink with the work. */
-static uint64_t saved_by_cores(const ttm_clash *c) {
-  uint64_t grid = c->map.arch == TTM_ARCH_BLACKHOLE ? 110 : 64;
-  if (!c->cores || c->cores >= grid) return 0;
-  return c->buffer_bytes - c->buffer_bytes / grid * c->cores;
-}
-
-/* Cheapest first: a setting, then a few tiles of the program, then tensors, then the data type or the shape of the work. What does not
- * remove the clash by itself comes last. */
-static void find_ways(ttm_clash *c, const ttm_clash_hints *hints) {
-  uint64_t save_float = c->buffer_bytes / BFLOAT16_TILE * (BFLOAT16_TILE - BFLOAT8_TILE);
-  uint64_t save_cores = saved_by_cores(c);
-  bool small_helps = !c->beyond && (hints->l1_small ? c->overlap <= hints->l1_small : c->overlap <= SMALL_SHORTFALL);
-  bool few_tiles = c->overlap <= c->buffer_bytes / 2;
-  bool may_float = c->tile_bytes == BFLOAT16_TILE;
-  if (small_helps) add_way(c, TTM_WAY_SMALLER_L1_SMALL, ttm_round_up(c->overlap, 32), true);
-  if (few_tiles) add_way(c, TTM_WAY_FEWER_TILES, ttm_mul_sat(c->overlap_tiles, c->tile_bytes), true);
-  if (!c->beyond) add_way(c, TTM_WAY_MOVE_TENSORS, c->overlap, true);
-  if (may_float && save_float >= c->overlap) add_way(c, TTM_WAY_BLOCK_FLOAT, save_float, true);
-  if (save_cores >= c->overlap) add_way(c, TTM_WAY_MORE_CORES, save_cores, true);
-  if (!few_tiles) add_way(c, TTM_WAY_FEWER_TILES, ttm_mul_sat(c->overlap_tiles, c->tile_bytes), true);
-  if (may_float && save_float < c->overlap) add_way(c, TTM_WAY_BLOCK_FLOAT, save_float, false);
+  map->base_basis = hints->base ? TTM_MEASURED : TTM_DERIVED;
+  if (!map->base) map->base = ttm_l1_base_newest(map->arch), map->base_basis = TTM_ESTIMATED;
+  if (map->base > limit) map->base = limit, map->base_basis = TTM_ESTIMATED;
 }
 
 /* ---- Together --------------------------------------------------------------------------------------------------------- */
@@ -107,7 +72,7 @@ int ttm_clash_explain(ttm_clash *out, const ttm_incident_text *incident, const t
   out->tile_bytes = hints->tile_bytes ? hints->tile_bytes : BFLOAT16_TILE;
   out->overlap_tiles = ttm_div_up(out->overlap, out->tile_bytes);
   out->buffer_bytes = incident->buffers_end - out->map.base;
-  find_ways(out, hints);
+  ttm_ways_find_buffers(&out->ways, incident, out->map.arch, hints->l1_small ? hints->l1_small : TTM_UNKNOWN);
   return TTM_OK;
 }
 

@@ -4,10 +4,11 @@
 #ifndef TTM_L1_CLASH_H
 #define TTM_L1_CLASH_H
 
+#include "analyze/ways.h"
 #include "l1/map.h"
 #include "parse/incident_text.h"
 
-/* What the caller knows beyond the message; zero is "nothing". */
+/* What the caller knows beyond the message; zero is "nothing". A log tells more than the message alone: see ttm_incident_arch. */
 typedef struct ttm_clash_hints {
   ttm_view arch;       /* "blackhole"; empty: told by the message, or assumed */
   ttm_view version;    /* of tt-metal or ttnn, for the base; empty: the newest */
@@ -16,34 +17,16 @@ typedef struct ttm_clash_hints {
   uint64_t tile_bytes; /* of the tiles in the buffers; 0: 2048 (bfloat16) */
 } ttm_clash_hints;
 
-typedef enum ttm_way_kind {
-  TTM_WAY_SMALLER_L1_SMALL, /* open the device with a smaller l1_small_size */
-  TTM_WAY_FEWER_TILES,      /* cut pages of the buffers */
-  TTM_WAY_MOVE_TENSORS,     /* free tensors earlier, or keep them in DRAM */
-  TTM_WAY_BLOCK_FLOAT,      /* bfloat8_b instead of bfloat16 */
-  TTM_WAY_MORE_CORES,       /* spread the work */
-} ttm_way_kind;
-
-typedef struct ttm_way {
-  ttm_way_kind kind;
-  uint64_t
-      bytes;   /* per core that it must give (fewer tiles, tensors, l1_small) or would give (the others, estimated) */
-  bool enough; /* removes the clash by itself */
-} ttm_way;
-
-enum { TTM_MAX_WAYS = 5 };
-
 typedef struct ttm_clash {
   ttm_l1_map map;
-  bool beyond;                /* the buffers alone are larger than L1 */
-  uint64_t overlap;           /* bytes per core */
-  uint64_t tile_bytes;        /* of one tile */
-  uint64_t overlap_tiles;     /* rounded up */
-  uint64_t buffer_bytes;      /* base to end of the buffers, holes included */
-  uint64_t cores;             /* in the core range of the message; 0 when it gives none */
-  uint64_t program;           /* TTM_UNKNOWN when the message names none */
-  ttm_way ways[TTM_MAX_WAYS]; /* cheapest first */
-  size_t way_count;
+  bool beyond;            /* the buffers alone are larger than L1 */
+  uint64_t overlap;       /* bytes per core */
+  uint64_t tile_bytes;    /* of one tile */
+  uint64_t overlap_tiles; /* rounded up */
+  uint64_t buffer_bytes;  /* base to end of the buffers, holes included */
+  uint64_t cores;         /* in the core range of the message; 0 when it gives none */
+  uint64_t program;       /* TTM_UNKNOWN when the message names none */
+  ttm_ways ways;          /* out of it */
 } ttm_clash;
 
 /* True for incidents that ttm_clash_explain understands: clashes and overflows with their addresses. */

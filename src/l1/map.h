@@ -4,11 +4,9 @@
 #ifndef TTM_L1_MAP_H
 #define TTM_L1_MAP_H
 
+#include "analyze/findings.h"
 #include "base/boards.h"
 #include "base/vec.h"
-
-/* How a number is known. */
-typedef enum ttm_evidence { TTM_MEASURED, TTM_DERIVED, TTM_ASSUMED } ttm_evidence;
 
 /* One thing in L1. Buffers and tensors have a lane each, so that an overlap shows. */
 typedef struct ttm_l1_region {
@@ -19,10 +17,10 @@ typedef struct ttm_l1_region {
 /* The owner frees the vectors with ttm_l1_map_free. */
 typedef struct ttm_l1_map {
   ttm_arch_id arch; /* TTM_ARCHES when not known */
-  ttm_evidence arch_evidence;
+  ttm_basis arch_basis;
   uint64_t size; /* of the core's L1 */
   uint64_t base; /* buffers start here; below is reserved */
-  ttm_evidence base_evidence;
+  ttm_basis base_basis;
   uint64_t small;                 /* bytes of L1_SMALL at the top; 0 also when nothing tells */
   bool dataflow;                  /* the buffers are dataflow buffers */
   TTM_VEC(ttm_l1_region) buffers; /* ascending */

@@ -4,7 +4,9 @@
 
 #include <stdio.h>
 
+#include "l1/clash.h"
 #include "report/format.h"
+#include "report/l1_picture.h"
 #include "report/ways_words.h"
 #include "report/words.h"
 
@@ -134,45 +136,24 @@ static void explain_oom(page *s, const ttm_incident_text *what, const ttm_incide
 
 /* ---- Static buffers ----------------------------------------------------------------------------------------------------- */
 
-/* One core's L1: static buffers grow up from the base, tensors grow down from the top. */
+/* One core's L1 with addresses: static buffers grow up from the base, tensors grow down from the top. */
 static void draw_core(page *s, const ttm_incident *incident) {
-  const ttm_incident_text *what = &incident->what;
-  bool clash = what->kind == TTM_INCIDENT_L1_CLASH;
   ttm_arch_id arch = ttm_incident_arch(s->p, incident);
-  bool known = arch != TTM_ARCHES;
-  if (arch == TTM_ARCHES) arch = TTM_ARCH_WORMHOLE;
-  uint64_t top = ttm_arches[arch].l1_bytes, base = ttm_l1_base_newest(arch), end = what->buffers_end;
-  if (what->l1_size != TTM_UNKNOWN) top = what->l1_size;
-  uint64_t whole = end > top ? end : top;
-  if (end == TTM_UNKNOWN || base > end) return;
-  ttm_buf_printf(s->out, "%*sOne core's L1 of ", MARGIN, "");
-  ttm_put_count(s->out, top);
-  ttm_buf_printf(s->out, " B (%s%s): buffers grow up, tensors down\n", ttm_arches[arch].name, known ? "" : " assumed");
-  stretch up[] = {{0, base, LIGHT, "90"}, {base, end, DENSE, "36"}};
-  bar(s, "buffers", whole, up, 2);
-  ttm_buf_puts(s->out, "end at ");
-  ttm_put_count(s->out, end);
-  ttm_buf_char(s->out, '\n');
-  uint64_t limit = clash ? what->l1_buffer_at : top;
-  if (clash) {
-    stretch down[] = {{limit, top, FULL, "33"}};
-    bar(s, "tensors", whole, down, 1);
-    ttm_buf_puts(s->out, "start at ");
-    ttm_put_count(s->out, limit);
+  ttm_clash_hints hints = {.arch = ttm_view_of(arch == TTM_ARCHES ? NULL : ttm_arches[arch].name)};
+  ttm_picture_style style = {.columns = s->style->columns, .color = s->style->color, .utf8 = s->style->utf8};
+  ttm_clash clash;
+  if (!ttm_clash_possible(&incident->what)) return;
+  if (ttm_clash_explain(&clash, &incident->what, &hints)) {
+    s->out->failed = true;
   } else {
-    stretch down[] = {{0, top, LIGHT, "90"}};
-    bar(s, "L1", whole, down, 1);
-    ttm_buf_puts(s->out, "ends at ");
-    ttm_put_count(s->out, top);
-  }
-  ttm_buf_char(s->out, '\n');
-  stretch over[] = {{limit, end, "^", "^", "31"}};
-  if (end > limit) {
-    bar(s, clash ? "overlap" : "too much", whole, over, 1);
-    ttm_put_bytes(s->out, end - limit);
+    ttm_buf_printf(s->out, "%*sOne core's L1 of ", MARGIN, "");
+    ttm_put_count(s->out, clash.map.size);
+    ttm_buf_printf(s->out, " B (%s%s)\n", ttm_arches[clash.map.arch].name,
+                   clash.map.arch_basis == TTM_ESTIMATED ? " assumed" : "");
+    ttm_l1_picture_text(&clash.map, &style, s->out);
     ttm_buf_char(s->out, '\n');
   }
-  ttm_buf_char(s->out, '\n');
+  ttm_clash_free(&clash);
 }
 
 static void explain_buffers(page *s, const ttm_incident *incident, uint64_t overlap) {

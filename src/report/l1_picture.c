@@ -118,7 +118,7 @@ int ttm_l1_picture_text(const ttm_l1_map *map, const ttm_picture_style *style, t
     if (!i) put_rule(&p, s->end, (const char **)top, s->end == map->size ? "end of L1" : "end of the buffers");
     if (i && s->end == map->size) put_rule(&p, s->end, (const char **)middle, "end of L1");
     if (i && s->end == map->base && map->base != map->size)
-      put_rule(&p, s->end, (const char **)base, map->base_evidence == TTM_ASSUMED ? "base (assumed)" : "base");
+      put_rule(&p, s->end, (const char **)base, map->base_basis == TTM_ESTIMATED ? "base (assumed)" : "base");
     put_slice(&p, s);
   }
   if (!status) put_rule(&p, 0, (const char **)bottom, "");

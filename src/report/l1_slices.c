@@ -5,8 +5,8 @@
 #include "report/l1_parts.h"
 
 enum {
-  LINES = 16,      /* of a picture, when nothing is too small */
-  MOST_LINES = 8,  /* of one slice */
+  LINES = 12,      /* of a picture, when nothing is too small */
+  MOST_LINES = 5,  /* of one slice */
   MOST_SLICES = 24 /* beyond it, neighbours of one kind are drawn together */
 };
 
