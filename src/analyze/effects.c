@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/parts.h"
+#include "base/checked.h"
 
 bool ttm_op_effect(const ttm_profile *p, uint32_t op, ttm_memory memory, int64_t *out) {
   *out = 0;
@@ -9,6 +10,38 @@ bool ttm_op_effect(const ttm_profile *p, uint32_t op, ttm_memory memory, int64_t
   if (!ttm_state_allocated(p, before, memory, &from) || !ttm_state_allocated(p, after, memory, &to)) return false;
   *out = (int64_t)to - from;
   return true;
+}
+
+/* The state's operation runs in the same top-level program run as `frame`, or the state is one of that run's own. */
+static bool in_same_run(const ttm_profile *p, uint32_t state, uint32_t frame) {
+  uint32_t op = p->states.at[state].op;
+  if (op >= p->ops.n) return op != TTM_STATE_BEFORE_SUBMIT;
+  uint32_t other = p->ops.at[op].frame;
+  return other == frame || ttm_frame_top(p, other) == ttm_frame_top(p, frame);
+}
+
+/* Bytes per bank that the results of an operation take in one memory. */
+static uint64_t result_bank_bytes(const ttm_profile *p, uint32_t op, ttm_memory memory, uint32_t banks) {
+  static const ttm_buffer_kind kinds[TTM_MEMORIES] = {TTM_BUFFER_DRAM, TTM_BUFFER_L1, TTM_BUFFER_L1_SMALL, TTM_BUFFER_TRACE};
+  const ttm_text *text = ttm_op_text_of(p, op);
+  ttm_alignment align = ttm_profile_alignment(p);
+  uint64_t sum = 0;
+  for (uint32_t k = 0; k < text->outputs.n; k++) {
+    const ttm_tensor_type *type = ttm_text_output(p, text, k);
+    if (type && type->has_layout && type->buffer == kinds[memory])
+      sum = ttm_add_sat(sum, ttm_tensor_bank_bytes(type, banks, align));
+  }
+  return sum;
+}
+
+bool ttm_rise_is_own(const ttm_profile *p, uint32_t before, uint32_t after, ttm_memory memory, uint32_t from, uint32_t to) {
+  uint32_t op = p->states.at[before].op;
+  if (op >= p->ops.n) return false;
+  if (to <= from || in_same_run(p, after, p->ops.at[op].frame)) return true;
+  ttm_level level;
+  ttm_state_level(p, before, memory, &level);
+  uint64_t own = result_bank_bytes(p, op, memory, level.banks);
+  return ttm_level_bytes(to - from) <= ttm_add_sat(own, own / 50 + 2 * TTM_LEVEL_SLACK);
 }
 
 /* Keeps the list sorted; equal effects stay in log order. */
@@ -26,7 +59,7 @@ static void consider(ttm_findings *f, uint32_t before, uint32_t after, ttm_memor
   const ttm_effect *last = &f->top[memory][TTM_TOP - 1];
   ttm_effect row = {op, (int64_t)to - from};
   if (last->op != TTM_NONE && last->effect >= row.effect) return;
-  if (ttm_op_is_element(p, op)) insert(f->top[memory], row);
+  if (ttm_op_is_element(p, op) && ttm_rise_is_own(p, before, after, memory, from, to)) insert(f->top[memory], row);
 }
 
 /* One pass over the states: ttm_state_next for each operation would look past the other ranks again and again. */

@@ -130,7 +130,7 @@ typedef struct ttm_run {
   uint32_t first_op, last_op; /* elements only; TTM_NONE when it has none */
   uint32_t start;             /* before submit, else before its first operation */
   uint32_t end;               /* after submit, else in the rank's next state after its last one, else in its last one */
-  uint32_t peak;              /* highest of its states, start and end included */
+  uint32_t peak;              /* highest of its own states, and of `end` when the run itself raised it */
 } ttm_run;
 
 /* DRAM that every run of one program leaves behind. Only reported when the level at its start (and end) rose by the

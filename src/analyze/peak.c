@@ -29,11 +29,13 @@ static void find_highest(ttm_findings *f) {
 }
 
 /* A state is printed before its operation, so what raised the level is the operation of the state before. When that
- * state belongs to none (around submit), operations without blocks may have run since: nobody can be named. */
+ * state belongs to none (around submit), operations without blocks may have run since: nobody can be named. Nor can anybody when
+ * the level rose between two runs by more than the last operation made. */
 static void find_cause(const ttm_profile *p, ttm_memory memory, ttm_peak *peak) {
   uint32_t before = ttm_state_previous(p, peak->state), from;
   if (before == TTM_NONE || p->states.at[before].op >= p->ops.n) return;
   if (!ttm_state_allocated(p, before, memory, &from) || from >= peak->level.allocated) return;
+  if (!ttm_rise_is_own(p, before, peak->state, memory, from, peak->level.allocated)) return;
   peak->cause = p->states.at[before].op;
   peak->effect = (int64_t)peak->level.allocated - from;
 }

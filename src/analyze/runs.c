@@ -5,7 +5,8 @@
 typedef struct run_walk {
   ttm_findings *f;
   uint32_t *run_of_frame;
-  uint32_t *last_run; /* per rank: run of its previous state, TTM_NONE */
+  uint32_t *last_run;   /* per rank: run of its previous state, TTM_NONE */
+  uint32_t *last_state; /* per rank: its previous state, TTM_NONE */
 } run_walk;
 
 static bool dram_of(const ttm_profile *p, uint32_t state, uint32_t *out) {
@@ -58,7 +59,8 @@ static void take_state(run_walk *walk, uint32_t state) {
   ttm_findings *f = walk->f;
   const ttm_profile *p = f->profile;
   const ttm_state *row = &p->states.at[state];
-  uint32_t *last = &walk->last_run[ttm_rank_clip(p, p->state_frames.at[row->frame].rank)];
+  uint32_t rank = ttm_rank_clip(p, p->state_frames.at[row->frame].rank);
+  uint32_t *last = &walk->last_run[rank], before = walk->last_state[rank], from;
   uint32_t i = run_of_op(walk, row->op), level;
   if (!dram_of(p, state, &level)) return;
   if (i != TTM_NONE) {
@@ -70,9 +72,14 @@ static void take_state(run_walk *walk, uint32_t state) {
     ttm_run *open = &f->runs.at[*last];
     if (row->line <= p->frames.at[open->frame].last_line) raise_peak(open, level);
   }
-  /* The state after the run's last operation shows what that operation did, whoever the state belongs to. */
-  if (*last != TTM_NONE && *last != i) f->runs.at[*last].end = level;
+  /* The state after the run's last operation shows what that operation did, whoever the state belongs to. It is a peak of the run
+   * only when nobody else can have raised it. */
+  if (*last != TTM_NONE && *last != i) {
+    f->runs.at[*last].end = level;
+    if (dram_of(p, before, &from) && ttm_rise_is_own(p, before, state, TTM_DRAM, from, level)) raise_peak(&f->runs.at[*last], level);
+  }
   *last = i;
+  walk->last_state[rank] = state;
 }
 
 static void settle(run_walk *walk) {
@@ -80,9 +87,11 @@ static void settle(run_walk *walk) {
   for (size_t i = 0; i < walk->f->runs.n; i++) {
     ttm_run *run = &walk->f->runs.at[i];
     uint32_t level;
-    if (dram_of(p, p->frames.at[run->frame].after, &level)) run->end = level;
+    if (dram_of(p, p->frames.at[run->frame].after, &level)) {
+      run->end = level;
+      raise_peak(run, level);
+    }
     if (run->end == TTM_NONE) run->end = run->start; /* cut off right after its first state */
-    if (run->end != TTM_NONE) raise_peak(run, run->end);
   }
 }
 
@@ -92,8 +101,9 @@ int ttm_find_runs(ttm_findings *f) {
   int status = TTM_ENOMEM;
   walk.run_of_frame = ttm_alloc_array(p->frames.n, sizeof *walk.run_of_frame);
   walk.last_run = ttm_alloc_array(ttm_rank_rows(p), sizeof *walk.last_run);
-  if (!walk.run_of_frame || !walk.last_run || add_runs(&walk)) goto done;
-  for (uint32_t r = 0; r < ttm_rank_rows(p); r++) walk.last_run[r] = TTM_NONE;
+  walk.last_state = ttm_alloc_array(ttm_rank_rows(p), sizeof *walk.last_state);
+  if (!walk.run_of_frame || !walk.last_run || !walk.last_state || add_runs(&walk)) goto done;
+  for (uint32_t r = 0; r < ttm_rank_rows(p); r++) walk.last_run[r] = walk.last_state[r] = TTM_NONE;
   find_edges(&walk);
   for (uint32_t s = 0; s < p->states.n; s++) take_state(&walk, s);
   settle(&walk);
@@ -101,5 +111,6 @@ int ttm_find_runs(ttm_findings *f) {
 done:
   ttm_free(walk.run_of_frame);
   ttm_free(walk.last_run);
+  ttm_free(walk.last_state);
   return status;
 }

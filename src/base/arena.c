@@ -10,8 +10,8 @@ struct ttm_arena_block {
   _Alignas(8) char bytes[];
 };
 
-static char *take(ttm_arena *arena, size_t size) {
-  if (size > arena->left) {
+char *ttm_arena_bytes(ttm_arena *arena, size_t size) {
+  if (size > arena->left || !arena->next) {
     size_t payload = size > BLOCK_BYTES ? size : BLOCK_BYTES;
     if (payload > SIZE_MAX - sizeof(struct ttm_arena_block)) return NULL;
     struct ttm_arena_block *block = ttm_realloc(NULL, sizeof *block + payload);
@@ -28,19 +28,19 @@ static char *take(ttm_arena *arena, size_t size) {
 }
 
 void *ttm_arena_alloc(ttm_arena *arena, size_t size) {
-  size_t skip = arena->next ? (size_t)(-(uintptr_t)arena->next & 7) : 0;
   if (size > SIZE_MAX - 8) return NULL;
-  if (skip <= arena->left) {
+  size_t skip = -(uintptr_t)arena->next & 7;
+  if (skip && skip <= arena->left) {
     arena->next += skip;
     arena->left -= skip;
-  } else {
+  } else if (skip) {
     arena->left = 0;
   }
-  return take(arena, size);
+  return ttm_arena_bytes(arena, size);
 }
 
 char *ttm_arena_copy(ttm_arena *arena, ttm_view bytes) {
-  char *out = take(arena, bytes.n);
+  char *out = ttm_arena_bytes(arena, bytes.n);
   if (out && bytes.n) memcpy(out, bytes.p, bytes.n);
   return out;
 }

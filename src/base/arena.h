@@ -14,6 +14,9 @@ typedef struct ttm_arena {
 /* Uninitialised memory aligned to 8 bytes, valid until ttm_arena_free; NULL on failure. */
 void *ttm_arena_alloc(ttm_arena *arena, size_t size);
 
+/* Packed room for bytes (no alignment); NULL on failure. */
+char *ttm_arena_bytes(ttm_arena *arena, size_t size);
+
 /* Packed copy of bytes (no alignment, no NUL); NULL on failure. */
 char *ttm_arena_copy(ttm_arena *arena, ttm_view bytes);
 void ttm_arena_free(ttm_arena *arena);

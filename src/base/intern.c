@@ -3,6 +3,30 @@
 
 #include "base/hash.h"
 
+/* There may be a string per operation, so each costs its text, a byte or two of length and a pointer. */
+static ttm_view decode(const char *stored) {
+  size_t n = 0, shift = 0;
+  unsigned char byte;
+  do {
+    byte = (unsigned char)*stored++;
+    n |= (size_t)(byte & 127) << shift;
+    shift += 7;
+  } while (byte & 128);
+  return (ttm_view){stored, n};
+}
+
+static const char *encode(ttm_intern *pool, ttm_view s) {
+  char header[10];
+  size_t n = 0;
+  for (size_t rest = s.n; n == 0 || rest; rest >>= 7) header[n++] = (char)((rest & 127) | (rest > 127 ? 128 : 0));
+  if (s.n > SIZE_MAX - n) return NULL;
+  char *stored = ttm_arena_bytes(&pool->arena, n + s.n);
+  if (!stored) return NULL;
+  memcpy(stored, header, n);
+  memcpy(stored + n, s.p, s.n);
+  return stored;
+}
+
 static size_t home_slot(const ttm_intern *pool, ttm_view s) {
   return (size_t)ttm_hash_bytes(s.p, s.n).lo & (pool->slot_count - 1);
 }
@@ -15,7 +39,7 @@ static int rehash(ttm_intern *pool) {
   pool->slots = slots;
   pool->slot_count = count;
   for (uint32_t id = 1; id < pool->strings.n; id++) {
-    size_t i = home_slot(pool, pool->strings.at[id]);
+    size_t i = home_slot(pool, decode(pool->strings.at[id]));
     while (slots[i]) i = (i + 1) & (count - 1);
     slots[i] = id;
   }
@@ -25,18 +49,18 @@ static int rehash(ttm_intern *pool) {
 /* The slot that holds the string, or the free one where it belongs. */
 static size_t find_slot(const ttm_intern *pool, ttm_view s) {
   size_t i = home_slot(pool, s);
-  while (pool->slots[i] && !ttm_view_eq(pool->strings.at[pool->slots[i]], s)) i = (i + 1) & (pool->slot_count - 1);
+  while (pool->slots[i] && !ttm_view_eq(decode(pool->strings.at[pool->slots[i]]), s)) i = (i + 1) & (pool->slot_count - 1);
   return i;
 }
 
 int ttm_intern_add(ttm_intern *pool, ttm_view string, uint32_t *out) {
   if (string.n == 0) return *out = 0, TTM_OK;
-  if (pool->strings.n == 0 && ttm_vec_push(&pool->strings, (ttm_view){"", 0})) return TTM_ENOMEM;
-  if (pool->strings.n * 2 >= pool->slot_count && rehash(pool)) return TTM_ENOMEM;
+  if (pool->strings.n == 0 && ttm_vec_push(&pool->strings, "")) return TTM_ENOMEM;
+  if (pool->strings.n * 3 >= pool->slot_count * 2 && rehash(pool)) return TTM_ENOMEM;
   size_t slot = find_slot(pool, string);
   if (!pool->slots[slot]) {
-    char *copy = ttm_arena_copy(&pool->arena, string);
-    if (!copy || ttm_vec_push(&pool->strings, (ttm_view){copy, string.n})) return TTM_ENOMEM;
+    const char *stored = encode(pool, string);
+    if (!stored || ttm_vec_push(&pool->strings, stored)) return TTM_ENOMEM;
     pool->slots[slot] = (uint32_t)(pool->strings.n - 1);
   }
   *out = pool->slots[slot];
@@ -44,7 +68,7 @@ int ttm_intern_add(ttm_intern *pool, ttm_view string, uint32_t *out) {
 }
 
 ttm_view ttm_intern_get(const ttm_intern *pool, uint32_t id) {
-  return id < pool->strings.n ? pool->strings.at[id] : (ttm_view){"", 0};
+  return id < pool->strings.n ? decode(pool->strings.at[id]) : (ttm_view){"", 0};
 }
 
 uint32_t ttm_intern_find(const ttm_intern *pool, ttm_view string) {

@@ -8,8 +8,8 @@
 
 typedef struct ttm_intern {
   ttm_arena arena;
-  TTM_VEC(ttm_view) strings; /* by id */
-  uint32_t *slots;           /* open addressing; 0 is free, else id */
+  TTM_VEC(const char *) strings; /* by id: bytes of the length (7 bits each, the last below 128), then the text */
+  uint32_t *slots;               /* open addressing; 0 is free, else id */
   size_t slot_count;         /* a power of two */
 } ttm_intern;
 

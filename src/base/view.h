@@ -32,7 +32,7 @@ static inline bool ttm_view_ends(ttm_view v, ttm_view suffix) {
 
 /* The part from byte `start` on; empty when start is past the end. */
 static inline ttm_view ttm_view_from(ttm_view v, size_t start) {
-  return start >= v.n ? (ttm_view){v.p + v.n, 0} : (ttm_view){v.p + start, v.n - start};
+  return start < v.n ? (ttm_view){v.p + start, v.n - start} : (ttm_view){v.n ? v.p + v.n : v.p, 0};
 }
 
 /* The first `n` bytes, or all of them. */

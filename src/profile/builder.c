@@ -57,7 +57,8 @@ int ttm_builder_note(ttm_builder *b, uint32_t line, ttm_view text) {
 
 static int on_operation(ttm_builder *b, ttm_stream *s, const ttm_event *e, ttm_view text, uint32_t line) {
   uint32_t id;
-  if (ttm_texts_add(&b->texts, b->profile, text, e->hash, &id)) return TTM_ENOMEM;
+  if (ttm_texts_add(&b->texts, b->profile, text, e->hash.lo, &id)) return TTM_ENOMEM;
+  b->last_line_bad = id == TTM_BAD_TEXT;
   if (id == TTM_BAD_TEXT) {
     b->profile->seen.bad_op_lines++;
     int rc = ttm_state_commit(b, s);
@@ -127,7 +128,10 @@ static int take_event(ttm_builder *b, const ttm_event *e, ttm_view text) {
   case TTM_EV_BAD_LEVEL: b->profile->seen.bad_blocks++; return ttm_builder_note(b, line, text);
   case TTM_EV_PROGRAM_START: return ttm_program_start(b, s, text, line);
   case TTM_EV_PROGRAM_FINISH: return ttm_program_finish(b, s, text, line);
-  case TTM_EV_CACHE_KEY: return ttm_intern_add(&b->profile->strings, text, &s->cache_key);
+  case TTM_EV_CACHE_KEY:
+    rc = ttm_intern_add(&b->profile->strings, text, &s->cache_key);
+    if (!rc) ttm_program_sign(b, s, s->cache_key);
+    return rc;
   case TTM_EV_CACHE_MISS: return ttm_intern_add(&b->profile->strings, text, &s->missed);
   case TTM_EV_CACHE_HIT: on_cache_hit(b, s); return TTM_OK;
   case TTM_EV_RETAINED: on_retained(b, s); return TTM_OK;
@@ -181,6 +185,17 @@ static void look_at_start(ttm_seen *seen, const ttm_chunk *chunk) {
                              ttm_view_contains(start, TTM_LIT("\"node_type\""));
 }
 
+/* The input's last line has no line end. Is it torn, or whole all the same? A runtime line that gave no event, or one that did
+ * not parse, is torn; of another writer's line nobody can tell. */
+static bool ends_inside_line(const ttm_builder *b, const ttm_chunk *chunk, const ttm_scanner *scanned) {
+  size_t start = chunk->n;
+  while (start > 0 && chunk->data[start - 1] != '\n') start--;
+  ttm_view line = {chunk->data + start, chunk->n - start};
+  const ttm_event *last = scanned->events.n ? &scanned->events.at[scanned->events.n - 1] : NULL;
+  if (!last || last->line_at < start) return ttm_log_line_read(line).runtime;
+  return last->kind == TTM_EV_BAD_LEVEL || (last->kind == TTM_EV_OPERATION && b->last_line_bad);
+}
+
 int ttm_builder_init(ttm_builder *b, ttm_profile *profile, bool keep_ir) {
   *b = (ttm_builder){.profile = profile, .keep_ir = keep_ir};
   return ttm_vec_push(&profile->weight_lists, (ttm_list){0, 0}); /* id 0: none */
@@ -208,7 +223,7 @@ int ttm_builder_take(ttm_builder *b, const ttm_chunk *chunk, const ttm_scanner *
   b->base_line += scanned->counts.lines;
   if (chunk->last && chunk->cut_line) {
     seen->lines++; /* the last line counts although its end is missing */
-    seen->cut = true;
+    seen->cut = seen->cut || ends_inside_line(b, chunk, scanned);
   }
   return rc;
 }

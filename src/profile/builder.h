@@ -14,23 +14,29 @@
 /* ---- Texts seen before (builder_texts.c) --------------------------------------------------------------------------- */
 
 typedef struct ttm_text_table {
-  struct ttm_text_slot *slots;
-  size_t slot_count, used;
+  uint32_t *slots; /* open addressing; 0 is free, else text + 1 */
+  size_t slot_count;
+  TTM_VEC(uint64_t) hashes; /* of each text */
   ttm_op_text parsed;     /* reused */
   ttm_buf scratch;        /* reused */
   ttm_idmap type_of_text; /* string -> type */
+  ttm_idmap list_of_hash; /* folded hash -> position of the list in `known_lists` */
+  TTM_VEC(ttm_list) known_lists;
+  TTM_VEC(uint32_t) ids; /* reused */
 } ttm_text_table;
 
 #define TTM_BAD_TEXT (UINT32_MAX - 1) /* a text that is no whole operation */
 
 /* Text of an operation line, parsed when it is new; *out is TTM_BAD_TEXT when it does not parse. */
-int ttm_texts_add(ttm_text_table *table, ttm_profile *p, ttm_view text, ttm_hash128 hash, uint32_t *out);
+int ttm_texts_add(ttm_text_table *table, ttm_profile *p, ttm_view text, uint64_t hash, uint32_t *out);
 /* Text of a block without an operation line: named by its type. */
 int ttm_texts_add_type(ttm_text_table *table, ttm_profile *p, ttm_view op_type, uint32_t *out);
 /* Type row of a type text. */
 int ttm_texts_type(ttm_text_table *table, ttm_profile *p, ttm_view text, uint32_t *out);
-/* 12 of "%arg12", TTM_NONE for any other value. */
-uint32_t ttm_argument_number(ttm_view value);
+/* Value k of the results of a text: "%4" alone, "%4#0", "%4#1" for several. */
+int ttm_texts_result(ttm_text_table *table, ttm_profile *p, const ttm_text *text, uint32_t k, ttm_value *out);
+/* The list with these elements, stored once. */
+int ttm_texts_list(ttm_text_table *table, ttm_profile *p, const uint32_t *ids, size_t n, ttm_list *out);
 void ttm_texts_free(ttm_text_table *table);
 
 /* ---- Streams ------------------------------------------------------------------------------------------------------- */
@@ -42,7 +48,7 @@ typedef struct ttm_scope {
   uint32_t frame;
   uint32_t first_tensor; /* tensors of the profile when it started */
   uint32_t cache_key;    /* of the load_cached that runs it */
-  ttm_idmap values;      /* value name (string) -> tensor */
+  ttm_idmap values;      /* value -> tensor */
 } ttm_scope;
 
 /* A block whose lines are still coming. */
@@ -96,12 +102,12 @@ typedef struct ttm_builder {
   TTM_VEC(ttm_stream *) streams;
   ttm_stream *last_stream;
   uint64_t base_line;    /* lines before the current chunk */
+  bool last_line_bad;    /* the last operation line did not parse */
   uint32_t open_dumps;
   uint32_t info_wait;    /* lines to look at for "info:" and its sentence; 0 = none awaited */
   bool info_next;        /* "info:" was seen */
-  bool info_logged;
   uint16_t info_tag;
-  ttm_idmap weight_ids;      /* folded hash -> weights list */
+  ttm_idmap weight_ids;      /* first element of a list -> weights */
   ttm_idmap state_frame_ids; /* folded hash -> state frame */
   ttm_idmap incident_ids;    /* text string -> last incident with it */
   TTM_VEC(uint32_t) scratch;
@@ -139,6 +145,8 @@ int ttm_program_start(ttm_builder *b, ttm_stream *s, ttm_view name, uint32_t lin
 int ttm_program_finish(ttm_builder *b, ttm_stream *s, ttm_view name, uint32_t line);
 /* The scope to put an operation into; opens a nameless top-level program when none runs. */
 int ttm_program_current(ttm_builder *b, ttm_stream *s, uint32_t line, ttm_scope **out);
+/* Adds an operation's text or a cache key to the running program's signature. */
+void ttm_program_sign(ttm_builder *b, ttm_stream *s, uint32_t id);
 /* Ends every running program of the stream without a Finished line. */
 int ttm_program_unwind(ttm_builder *b, ttm_stream *s);
 /* The log is over: ends what runs, and a submit that never got as far as a program is a run too. */

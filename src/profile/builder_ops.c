@@ -7,22 +7,15 @@
 /* Id of the list in b->scratch; 0 is the empty list. */
 static int intern_weights(ttm_builder *b, uint32_t *out) {
   ttm_profile *p = b->profile;
-  size_t n = b->scratch.n;
   *out = 0;
-  if (n == 0) return TTM_OK;
-  uint32_t key = (uint32_t)ttm_hash_bytes(b->scratch.at, n * sizeof *b->scratch.at).lo;
-  uint32_t known = ttm_idmap_get(&b->weight_ids, key, 0);
-  if (known) {
-    ttm_list list = p->weight_lists.at[known];
-    if (list.n == n && memcmp(p->lists.at + list.first, b->scratch.at, n * sizeof *b->scratch.at) == 0)
-      return *out = known, TTM_OK;
-  }
-  ttm_list list = {(uint32_t)p->lists.n, (uint32_t)n};
-  for (size_t i = 0; i < n; i++)
-    if (ttm_vec_push(&p->lists, b->scratch.at[i])) return TTM_ENOMEM;
+  if (b->scratch.n == 0) return TTM_OK;
+  ttm_list list;
+  if (ttm_texts_list(&b->texts, p, b->scratch.at, b->scratch.n, &list)) return TTM_ENOMEM;
+  *out = ttm_idmap_get(&b->weight_ids, list.first, 0);
+  if (*out && p->weight_lists.at[*out].n == list.n) return TTM_OK;
   if (ttm_vec_push(&p->weight_lists, list)) return TTM_ENOMEM;
   *out = (uint32_t)(p->weight_lists.n - 1);
-  return ttm_idmap_set(&b->weight_ids, key, *out);
+  return ttm_idmap_set(&b->weight_ids, list.first, *out);
 }
 
 static int add_argument(ttm_builder *b, uint32_t argument) {
@@ -43,48 +36,42 @@ static bool carries_weights(const ttm_profile *p, uint32_t tensor) {
   return birth->weights && ((birth->flags & TTM_OP_CONST_EVAL) || p->texts.at[birth->text].kind == TTM_OP_LOAD_CACHED);
 }
 
-/* The weights behind a value of a running program. Arguments of a nested program are its caller's operands, of the entry program
- * the model's own. */
-static int add_value_weights(ttm_builder *b, const ttm_stream *s, uint32_t depth, uint32_t value);
-
-static int add_argument_weights(ttm_builder *b, const ttm_stream *s, uint32_t depth, uint32_t argument) {
-  const ttm_profile *p = b->profile;
-  if (depth == 0) return add_argument(b, argument);
-  uint32_t caller = p->frames.at[s->scopes[depth].frame].caller;
-  if (caller == TTM_NONE) return TTM_OK;
-  ttm_list operands = ttm_op_text_of(p, caller)->operands;
-  for (uint32_t i = 0; i < operands.n; i++) {
-    uint32_t value = p->lists.at[operands.first + i];
-    ttm_view name = ttm_profile_string(p, value);
-    if (name.n && name.p[0] == '%' && argument-- == 0) return add_value_weights(b, s, depth - 1, value);
-  }
-  return TTM_OK;
+/* A value that an operation made, as opposed to an argument or a symbol. */
+static bool is_result(const ttm_profile *p, ttm_value value) {
+  if (value & TTM_VALUE_NUMBER) return !ttm_value_is_argument(value);
+  ttm_view name = ttm_profile_string(p, value);
+  return name.n && name.p[0] == '%';
 }
 
-static int add_value_weights(ttm_builder *b, const ttm_stream *s, uint32_t depth, uint32_t value) {
+/* The weights behind a value of a running program. Arguments of a nested program are its caller's operands, of the entry program
+ * the model's own. */
+static int add_value_weights(ttm_builder *b, const ttm_stream *s, uint32_t depth, ttm_value value) {
   const ttm_profile *p = b->profile;
-  uint32_t argument = ttm_argument_number(ttm_profile_string(p, value));
-  if (argument != TTM_NONE) return add_argument_weights(b, s, depth, argument);
+  while (ttm_value_is_argument(value)) {
+    uint32_t argument = ttm_value_argument(value);
+    if (depth == 0) return add_argument(b, argument);
+    uint32_t caller = p->frames.at[s->scopes[depth--].frame].caller;
+    if (caller == TTM_NONE) return TTM_OK;
+    ttm_list operands = ttm_op_text_of(p, caller)->operands;
+    uint32_t i = 0;
+    for (;; i++) {
+      if (i == operands.n) return TTM_OK;
+      value = p->lists.at[operands.first + i];
+      if ((ttm_value_is_argument(value) || is_result(p, value)) && argument-- == 0) break;
+    }
+  }
   uint32_t tensor = ttm_idmap_get(&s->scopes[depth].values, value, TTM_NONE);
   if (tensor == TTM_NONE || !carries_weights(p, tensor)) return TTM_OK;
   return add_list(b, ttm_profile_weights(p, p->ops.at[p->tensors.at[tensor].birth].weights));
 }
 
-/* Operations of a const-eval program stand for all its caller's weights, any other for those of its operands. */
+/* What the operation's operands go back to. */
 static int find_weights(ttm_builder *b, const ttm_stream *s, uint32_t op) {
   ttm_profile *p = b->profile;
-  uint32_t depth = s->depth - 1;
-  const ttm_frame *frame = &p->frames.at[s->scopes[depth].frame];
-  if (frame->const_eval) {
-    if (frame->caller != TTM_NONE) p->ops.at[op].weights = p->ops.at[frame->caller].weights;
-    return TTM_OK;
-  }
-  const ttm_text *text = ttm_op_text_of(p, op);
+  ttm_list operands = ttm_op_text_of(p, op)->operands;
   b->scratch.n = 0;
-  for (uint32_t i = 0; i < text->args.n; i++)
-    if (add_argument_weights(b, s, depth, p->lists.at[text->args.first + i])) return TTM_ENOMEM;
-  for (uint32_t i = 0; i < text->reads.n; i++)
-    if (add_value_weights(b, s, depth, p->lists.at[text->reads.first + i])) return TTM_ENOMEM;
+  for (uint32_t i = 0; i < operands.n; i++)
+    if (add_value_weights(b, s, s->depth - 1, p->lists.at[operands.first + i])) return TTM_ENOMEM;
   return intern_weights(b, &p->ops.at[op].weights);
 }
 
@@ -92,16 +79,16 @@ static int find_weights(ttm_builder *b, const ttm_stream *s, uint32_t op) {
 
 static void free_tensor(ttm_profile *p, const ttm_scope *scope, uint32_t op, const ttm_text *text) {
   p->seen.deallocations++;
-  if (p->ops.at[op].flags & TTM_OP_RETAINED || text->reads.n == 0) return;
-  uint32_t tensor = ttm_idmap_get(&scope->values, p->lists.at[text->reads.first], TTM_NONE);
+  if (p->ops.at[op].flags & TTM_OP_RETAINED || text->operands.n == 0) return;
+  uint32_t tensor = ttm_idmap_get(&scope->values, p->lists.at[text->operands.first], TTM_NONE);
   if (tensor == TTM_NONE || p->tensors.at[tensor].freed_by != TTM_NONE) return;
   p->tensors.at[tensor].freed_by = op;
   p->ops.at[op].tensor = tensor;
 }
 
 static void use_operands(ttm_profile *p, const ttm_scope *scope, uint32_t op, const ttm_text *text) {
-  for (uint32_t i = 0; i < text->reads.n; i++) {
-    uint32_t tensor = ttm_idmap_get(&scope->values, p->lists.at[text->reads.first + i], TTM_NONE);
+  for (uint32_t i = 0; i < text->operands.n; i++) {
+    uint32_t tensor = ttm_idmap_get(&scope->values, p->lists.at[text->operands.first + i], TTM_NONE);
     if (tensor != TTM_NONE) p->tensors.at[tensor].last_use = op;
   }
 }
@@ -157,7 +144,7 @@ static int remember_cached(ttm_profile *p, ttm_stream *s, uint32_t key, uint32_t
 static int add_results(ttm_builder *b, ttm_stream *s, ttm_scope *scope, uint32_t op) {
   ttm_profile *p = b->profile;
   const ttm_text *text = ttm_op_text_of(p, op);
-  uint32_t n = text->values.n;
+  uint32_t n = text->result_count;
   if (n == 0 || text->kind == TTM_OP_GET_DEVICE) return TTM_OK;
   bool load_cached = text->kind == TTM_OP_LOAD_CACHED;
   bool hit = load_cached && s->survivors_of != op;
@@ -168,7 +155,9 @@ static int add_results(ttm_builder *b, ttm_stream *s, ttm_scope *scope, uint32_t
     uint32_t self = load_cached ? take_cached(p, text, k, b->scratch.at, b->scratch.n) : TTM_NONE;
     ttm_tensor tensor = {.self = self == TTM_NONE ? first + k : self, .birth = op, .last_use = op, .freed_by = TTM_NONE};
     if (p->tensors.n >= TTM_NONE - 1 || ttm_vec_push(&p->tensors, tensor)) return TTM_ENOMEM;
-    if (ttm_idmap_set(&scope->values, p->lists.at[text->values.first + k], tensor.self)) return TTM_ENOMEM;
+    ttm_value value;
+    if (ttm_texts_result(&b->texts, p, text, k, &value) || ttm_idmap_set(&scope->values, value, tensor.self))
+      return TTM_ENOMEM;
   }
   bool known = hit && ttm_idmap_get(&s->cached, key, TTM_NONE) != TTM_NONE && p->tensors.at[first].self != first;
   return load_cached && key && !known ? remember_cached(p, s, key, first, n) : TTM_OK;
@@ -190,6 +179,7 @@ int ttm_op_begin(ttm_builder *b, ttm_stream *s, uint32_t text, uint32_t line) {
   if (p->ops.n >= TTM_STATE_BARE || ttm_vec_push(&p->ops, op)) return TTM_ENOMEM;
   s->pending = s->last_op = (uint32_t)(p->ops.n - 1);
   s->cache_key = 0;
+  ttm_program_sign(b, s, text);
   for (uint32_t d = 0; d < s->depth; d++) {
     ttm_frame *around = &p->frames.at[s->scopes[d].frame];
     if (around->first_op == TTM_NONE) around->first_op = s->pending;

@@ -66,6 +66,7 @@ int ttm_program_start(ttm_builder *b, ttm_stream *s, ttm_view name, uint32_t lin
   frame.parent = parent;
   frame.caller = s->pending;
   frame.first_op = frame.last_op = frame.before = frame.after = TTM_NONE;
+  frame.signature = 0;
   frame.first_line = frame.last_line = line;
   frame.const_eval = frame.const_eval || is_const_eval(name);
   frame.cache_miss = frame.const_eval && s->missed == id;
@@ -115,6 +116,12 @@ int ttm_program_finish(ttm_builder *b, ttm_stream *s, ttm_view name, uint32_t li
     if ((rc = pop(b, s))) return rc;
   }
   return TTM_OK;
+}
+
+void ttm_program_sign(ttm_builder *b, ttm_stream *s, uint32_t id) {
+  if (s->depth == 0) return;
+  uint64_t *signature = &b->profile->frames.at[s->scopes[s->depth - 1].frame].signature;
+  *signature = ttm_hash_mix(*signature ^ id, UINT64_C(0x9e3779b97f4a7c15)) + 1;
 }
 
 int ttm_program_unwind(ttm_builder *b, ttm_stream *s) {
@@ -189,7 +196,7 @@ static uint32_t common_locations(const ttm_profile *p, const ttm_frame *frame, u
   return common;
 }
 
-/* The newest graph dumped before the run that shares most locations with it. */
+/* The graph dumped before the run that shares most locations with it; of equal ones the newest. */
 static uint32_t best_graph(const ttm_profile *p, const ttm_frame *frame, uint32_t id) {
   uint32_t best = TTM_NONE, best_common = 0, looked = 0;
   for (uint32_t g = (uint32_t)p->graphs.n; g-- > 0 && looked < LOOKED_AT_GRAPHS;) {
@@ -204,36 +211,77 @@ static uint32_t best_graph(const ttm_profile *p, const ttm_frame *frame, uint32_
   return best;
 }
 
-/* A run of the same operations as an earlier run belongs to the same graph: the hash of its first texts tells. */
-static uint32_t run_signature(const ttm_profile *p, const ttm_frame *frame, uint32_t id) {
-  uint64_t h = frame->name;
+/* The graphs whose runs showed an operation text: one of them, TTM_NONE, or several. */
+#define SEVERAL (UINT32_MAX - 1)
+
+/* Runs of one graph print the same texts: a run most of whose texts are known belongs to the graph most of them point to.
+ * TTM_NONE when they say nothing. */
+static uint32_t known_graph(const ttm_profile *p, const ttm_frame *frame, uint32_t id, const uint32_t *graph_of_text) {
+  uint32_t best = TTM_NONE, votes = 0, looked = 0, known = 0;
+  if (frame->first_op == TTM_NONE) return TTM_NONE;
+  /* The majority, if there is one, is what is left after pairing off different votes. */
+  for (uint32_t op = frame->first_op; op <= frame->last_op && looked < LOOKED_AT_OPS; op++) {
+    if (p->ops.at[op].frame != id) continue;
+    looked++;
+    uint32_t graph = graph_of_text[p->ops.at[op].text];
+    known += graph != TTM_NONE;
+    if (graph >= SEVERAL) continue;
+    if (votes == 0) best = graph;
+    votes = graph == best ? votes + 1 : votes - 1;
+  }
+  return votes && known * 2 >= looked ? best : TTM_NONE;
+}
+
+static void remember_texts(const ttm_profile *p, const ttm_frame *frame, uint32_t id, uint32_t graph, uint32_t *graph_of_text) {
   uint32_t looked = 0;
-  if (frame->first_op != TTM_NONE)
-    for (uint32_t op = frame->first_op; op <= frame->last_op && looked < LOOKED_AT_OPS; op++) {
-      if (p->ops.at[op].frame != id) continue;
-      h = ttm_hash_mix(h ^ p->ops.at[op].text, UINT64_C(0x9e3779b97f4a7c15));
-      looked++;
-    }
-  return (uint32_t)h;
+  if (frame->first_op == TTM_NONE) return;
+  for (uint32_t op = frame->first_op; op <= frame->last_op && looked < LOOKED_AT_OPS; op++) {
+    if (p->ops.at[op].frame != id) continue;
+    looked++;
+    uint32_t *known = &graph_of_text[p->ops.at[op].text];
+    *known = *known == TTM_NONE || *known == graph ? graph : SEVERAL;
+  }
+}
+
+/* What is known of the runs linked so far. */
+typedef struct links {
+  bool *has_run;           /* per graph */
+  uint32_t *graph_of_text; /* per text */
+  ttm_idmap by_signature;  /* folded signature -> graph */
+} links;
+
+/* The same signature as an earlier run means the same graph. Otherwise: a graph is compiled to be run, so the first run after its
+ * dump is its own unless its operations say otherwise. */
+static uint32_t graph_of_run(const ttm_profile *p, uint32_t run, const links *l) {
+  const ttm_frame *frame = &p->frames.at[run];
+  uint32_t same = ttm_idmap_get(&l->by_signature, (uint32_t)frame->signature, TTM_NONE);
+  uint32_t best = best_graph(p, frame, run);
+  if (best == TTM_NONE || (same == TTM_NONE && !l->has_run[best])) return best;
+  if (same != TTM_NONE && p->graphs.at[same].rank == frame->rank) return same;
+  const uint32_t *graph_of_text = l->graph_of_text;
+  uint32_t known = known_graph(p, frame, run, graph_of_text);
+  return known != TTM_NONE && p->graphs.at[known].rank == frame->rank ? known : best;
 }
 
 int ttm_program_link_graphs(ttm_builder *b) {
   ttm_profile *p = b->profile;
   if (p->graphs.n == 0) return TTM_OK;
-  ttm_idmap known = {0};
-  int rc = TTM_OK;
+  links l = {.has_run = ttm_alloc(p->graphs.n * sizeof *l.has_run),
+             .graph_of_text = ttm_realloc(NULL, (p->texts.n + 1) * sizeof *l.graph_of_text)};
+  int rc = l.has_run && l.graph_of_text ? TTM_OK : TTM_ENOMEM;
+  if (!rc) memset(l.graph_of_text, 0xff, (p->texts.n + 1) * sizeof *l.graph_of_text); /* TTM_NONE */
   for (size_t r = 0; r < p->runs.n && !rc; r++) {
-    uint32_t id = p->runs.at[r];
-    uint32_t signature = run_signature(p, &p->frames.at[id], id);
-    uint32_t graph = ttm_idmap_get(&known, signature, TTM_NONE);
-    if (graph == TTM_NONE) {
-      graph = best_graph(p, &p->frames.at[id], id);
-      if (graph != TTM_NONE) rc = ttm_idmap_set(&known, signature, graph);
-    }
-    p->frames.at[id].graph = graph;
+    uint32_t run = p->runs.at[r], graph = graph_of_run(p, run, &l);
+    p->frames.at[run].graph = graph;
+    if (graph == TTM_NONE) continue;
+    l.has_run[graph] = true;
+    remember_texts(p, &p->frames.at[run], run, graph, l.graph_of_text);
+    rc = ttm_idmap_set(&l.by_signature, (uint32_t)p->frames.at[run].signature, graph);
   }
   for (size_t f = 0; f < p->frames.n; f++)
     if (p->frames.at[f].parent != TTM_NONE) p->frames.at[f].graph = p->frames.at[p->frames.at[f].parent].graph;
-  ttm_idmap_free(&known);
+  ttm_free(l.has_run);
+  ttm_free(l.graph_of_text);
+  ttm_idmap_free(&l.by_signature);
   return rc;
 }

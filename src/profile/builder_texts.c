@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operation texts: the runtime prints a compiled operation with the same bytes in every run, so its 128-bit hash stands for the
- * text and only a new one is parsed. */
+/* Operation texts: the runtime prints a compiled operation with the same bytes in every run, so its hash stands for the text and
+ * only a new one is parsed. 64 bits: among a million texts of one log two share a hash once in forty million logs. */
 #include "base/intern.h"
 #include "profile/builder.h"
 
-struct ttm_text_slot {
-  ttm_hash128 hash;
-  uint32_t text; /* + 1; 0 is free */
-};
-
-static struct ttm_text_slot *find_slot(const ttm_text_table *t, ttm_hash128 hash) {
-  size_t i = (size_t)hash.lo & (t->slot_count - 1);
-  while (t->slots[i].text && (t->slots[i].hash.lo != hash.lo || t->slots[i].hash.hi != hash.hi))
-    i = (i + 1) & (t->slot_count - 1);
+static uint32_t *find_slot(const ttm_text_table *t, uint64_t hash) {
+  size_t i = (size_t)hash & (t->slot_count - 1);
+  while (t->slots[i] && t->hashes.at[t->slots[i] - 1] != hash) i = (i + 1) & (t->slot_count - 1);
   return &t->slots[i];
 }
 
-static int grow(ttm_text_table *t) {
-  ttm_text_table bigger = *t;
-  bigger.slot_count = t->slot_count ? t->slot_count * 2 : 1024;
-  bigger.slots = ttm_alloc(bigger.slot_count * sizeof *bigger.slots);
-  if (!bigger.slots) return TTM_ENOMEM;
-  for (size_t i = 0; i < t->slot_count; i++)
-    if (t->slots[i].text) *find_slot(&bigger, t->slots[i].hash) = t->slots[i];
+/* Keeps a third of the slots free. */
+static int make_room(ttm_text_table *t) {
+  if (t->hashes.n * 3 < t->slot_count * 2) return TTM_OK;
+  size_t count = t->slot_count ? t->slot_count * 2 : 1024;
+  uint32_t *slots = ttm_alloc(count * sizeof *slots);
+  if (!slots) return TTM_ENOMEM;
   ttm_free(t->slots);
-  *t = bigger;
+  t->slots = slots;
+  t->slot_count = count;
+  for (uint32_t id = 0; id < t->hashes.n; id++) *find_slot(t, t->hashes.at[id]) = id + 1;
+  return TTM_OK;
+}
+
+/* The text just appended to the profile is known under this hash from now on. */
+static int remember(ttm_text_table *t, ttm_profile *p, uint64_t hash, const ttm_text *text, uint32_t *out) {
+  if (ttm_vec_push(&p->texts, *text) || ttm_vec_push(&t->hashes, hash)) return TTM_ENOMEM;
+  *out = (uint32_t)(p->texts.n - 1);
+  *find_slot(t, hash) = *out + 1;
   return TTM_OK;
 }
 
@@ -45,66 +48,73 @@ int ttm_texts_type(ttm_text_table *t, ttm_profile *p, ttm_view text, uint32_t *o
   return ttm_idmap_set(&t->type_of_text, string, *out);
 }
 
-static int add_types(ttm_text_table *t, ttm_profile *p, const ttm_view *texts, size_t n, ttm_list *out) {
+int ttm_texts_list(ttm_text_table *t, ttm_profile *p, const uint32_t *ids, size_t n, ttm_list *out) {
+  *out = (ttm_list){0, 0};
+  if (n == 0) return TTM_OK;
+  uint32_t key = (uint32_t)ttm_hash_bytes(ids, n * sizeof *ids).lo;
+  uint32_t known = ttm_idmap_get(&t->list_of_hash, key, TTM_NONE);
+  if (known != TTM_NONE) {
+    ttm_list list = t->known_lists.at[known];
+    if (list.n == n && memcmp(p->lists.at + list.first, ids, n * sizeof *ids) == 0) return *out = list, TTM_OK;
+  }
   *out = (ttm_list){(uint32_t)p->lists.n, (uint32_t)n};
-  for (size_t i = 0; i < n; i++) {
+  if (ttm_vec_reserve(&p->lists, n)) return TTM_ENOMEM;
+  memcpy(p->lists.at + p->lists.n, ids, n * sizeof *ids);
+  p->lists.n += n;
+  if (ttm_vec_push(&t->known_lists, *out)) return TTM_ENOMEM;
+  return ttm_idmap_set(&t->list_of_hash, key, (uint32_t)(t->known_lists.n - 1));
+}
+
+static int add_types(ttm_text_table *t, ttm_profile *p, const ttm_views *texts, ttm_list *out) {
+  t->ids.n = 0;
+  for (size_t i = 0; i < texts->n; i++) {
     uint32_t type;
-    if (ttm_texts_type(t, p, texts[i], &type) || ttm_vec_push(&p->lists, type)) return TTM_ENOMEM;
+    if (ttm_texts_type(t, p, texts->at[i], &type) || ttm_vec_push(&t->ids, type)) return TTM_ENOMEM;
   }
-  return TTM_OK;
+  return ttm_texts_list(t, p, t->ids.at, t->ids.n, out);
 }
 
-uint32_t ttm_argument_number(ttm_view value) {
+/* Digits without a leading zero, so that the number prints as the same text again. */
+static bool take_number(ttm_view digits, uint32_t *out) {
   uint64_t number;
-  if (!ttm_view_take(&value, TTM_LIT("%arg")) || !ttm_view_take_u64(&value, &number) || number >= UINT16_MAX) return TTM_NONE;
-  return value.n == 0 ? (uint32_t)number : TTM_NONE;
+  if (digits.n == 0 || digits.n > 9 || (digits.p[0] == '0' && digits.n > 1)) return false;
+  if (!ttm_view_take_u64(&digits, &number) || digits.n) return false;
+  *out = (uint32_t)number;
+  return number < UINT32_C(1) << 30;
 }
 
-static int add_operands(ttm_profile *p, const ttm_op_text *op, ttm_text *text) {
-  const ttm_view *at = op->operands.at;
-  size_t n = op->operands.n;
-  text->operands = (ttm_list){(uint32_t)p->lists.n, (uint32_t)n};
-  for (size_t i = 0; i < n; i++) {
-    uint32_t string;
-    if (intern(p, at[i], &string) || ttm_vec_push(&p->lists, string)) return TTM_ENOMEM;
+static int to_value(ttm_profile *p, ttm_view text, ttm_value *out) {
+  uint32_t number;
+  if (text.n > 1 && text.p[0] == '%') {
+    if (take_number(ttm_view_from(text, 1), &number)) return *out = TTM_VALUE_NUMBER | number, TTM_OK;
+    if (ttm_view_starts(text, TTM_LIT("%arg")) && take_number(ttm_view_from(text, 4), &number))
+      return *out = TTM_VALUE_ARGUMENT | number, TTM_OK;
   }
-  text->reads.first = (uint32_t)p->lists.n;
-  for (size_t i = 0; i < n; i++) {
-    if (at[i].n == 0 || at[i].p[0] != '%' || ttm_argument_number(at[i]) != TTM_NONE) continue;
-    if (ttm_vec_push(&p->lists, p->lists.at[text->operands.first + i])) return TTM_ENOMEM;
-    text->reads.n++;
-  }
-  text->args.first = (uint32_t)p->lists.n;
-  for (size_t i = 0; i < n; i++) {
-    uint32_t number = ttm_argument_number(at[i]);
-    if (number == TTM_NONE) continue;
-    if (ttm_vec_push(&p->lists, number)) return TTM_ENOMEM;
-    text->args.n++;
-  }
-  return TTM_OK;
+  return intern(p, text, out);
 }
 
-/* Names under which later operations use the results: "%4" alone, "%4#0", "%4#1" for several. */
-static int add_values(ttm_text_table *t, ttm_profile *p, const ttm_op_text *op, ttm_text *text) {
-  enum { MOST_RESULTS = 4096 }; /* beyond any real operation: a hostile count must not cost memory */
-  uint32_t count = op->result_count < MOST_RESULTS ? op->result_count : MOST_RESULTS;
-  text->result_count = (uint16_t)count;
-  text->values = (ttm_list){(uint32_t)p->lists.n, count};
-  for (uint32_t k = 0; k < count; k++) {
-    ttm_buf_clear(&t->scratch);
-    ttm_buf_put(&t->scratch, op->result);
-    if (count > 1) {
-      ttm_buf_char(&t->scratch, '#');
-      ttm_buf_u64(&t->scratch, k);
-    }
-    uint32_t string;
-    if (t->scratch.failed || intern(p, ttm_buf_view(&t->scratch), &string) || ttm_vec_push(&p->lists, string))
-      return TTM_ENOMEM;
+static int add_operands(ttm_text_table *t, ttm_profile *p, ttm_text *text) {
+  const ttm_views *operands = &t->parsed.operands;
+  t->ids.n = 0;
+  for (size_t i = 0; i < operands->n; i++) {
+    ttm_value value;
+    if (to_value(p, operands->at[i], &value) || ttm_vec_push(&t->ids, value)) return TTM_ENOMEM;
   }
-  return TTM_OK;
+  return ttm_texts_list(t, p, t->ids.at, t->ids.n, &text->operands);
 }
 
-static int add_location(ttm_text_table *t, ttm_profile *p, const ttm_op_text *op, ttm_text *text) {
+int ttm_texts_result(ttm_text_table *t, ttm_profile *p, const ttm_text *text, uint32_t k, ttm_value *out) {
+  if (text->result_count == 1) return *out = text->result, TTM_OK;
+  char scratch[TTM_VALUE_CHARS];
+  ttm_buf_clear(&t->scratch);
+  ttm_buf_put(&t->scratch, ttm_value_print(p, text->result, scratch));
+  ttm_buf_char(&t->scratch, '#');
+  ttm_buf_u64(&t->scratch, k);
+  return t->scratch.failed ? TTM_ENOMEM : intern(p, ttm_buf_view(&t->scratch), out);
+}
+
+static int add_location(ttm_text_table *t, ttm_profile *p, ttm_text *text) {
+  const ttm_op_text *op = &t->parsed;
   ttm_buf_clear(&t->scratch);
   if (!ttm_location_render(op->location, &t->scratch) && text->kind == TTM_OP_LOAD_CACHED && op->callee.n) {
     ttm_buf_char(&t->scratch, '@');
@@ -117,60 +127,54 @@ static int add_location(ttm_text_table *t, ttm_profile *p, const ttm_op_text *op
 static ttm_op_kind kind_of_name(ttm_view name) {
   if (ttm_view_ends(name, TTM_LIT(".deallocate")) || ttm_view_eq(name, TTM_LIT("DeallocateOp"))) return TTM_OP_DEALLOCATE;
   if (ttm_view_ends(name, TTM_LIT(".get_device")) || ttm_view_eq(name, TTM_LIT("GetDeviceOp"))) return TTM_OP_GET_DEVICE;
-  if (ttm_view_ends(name, TTM_LIT(".load_cached")) || ttm_view_eq(name, TTM_LIT("LoadCachedOp"))) return TTM_OP_LOAD_CACHED;
+  if (ttm_view_ends(name, TTM_LIT(".load_cached")) || ttm_view_eq(name, TTM_LIT("LoadCachedOp")))
+    return TTM_OP_LOAD_CACHED;
   return TTM_OP_PLAIN;
 }
 
-static int add_parsed(ttm_text_table *t, ttm_profile *p, uint32_t *out) {
+static int fill(ttm_text_table *t, ttm_profile *p, ttm_text *text) {
+  enum { MOST_RESULTS = 4096 }; /* beyond any real operation: a hostile count must not cost memory */
   const ttm_op_text *op = &t->parsed;
-  ttm_text text = {.kind = (uint8_t)kind_of_name(op->name), .has_attributes = op->attributes.p != NULL};
-  if (intern(p, op->name, &text.name) || intern(p, op->attributes, &text.attributes) ||
-      intern(p, op->result, &text.result) || intern(p, op->callee, &text.callee) || add_location(t, p, op, &text) ||
-      add_operands(p, op, &text) || add_values(t, p, op, &text) ||
-      add_types(t, p, op->inputs.at, op->inputs.n, &text.inputs) ||
-      add_types(t, p, op->outputs.at, op->outputs.n, &text.outputs) || ttm_vec_push(&p->texts, text))
+  *text = (ttm_text){.kind = (uint8_t)kind_of_name(op->name), .has_attributes = op->attributes.p != NULL};
+  text->result_count = (uint16_t)(op->result_count < MOST_RESULTS ? op->result_count : MOST_RESULTS);
+  if (intern(p, op->name, &text->name) || intern(p, op->attributes, &text->attributes) ||
+      intern(p, op->callee, &text->callee) || to_value(p, op->result, &text->result) || add_location(t, p, text) ||
+      add_operands(t, p, text))
     return TTM_ENOMEM;
-  *out = (uint32_t)(p->texts.n - 1);
-  return TTM_OK;
+  return add_types(t, p, &op->inputs, &text->inputs) || add_types(t, p, &op->outputs, &text->outputs) ? TTM_ENOMEM : TTM_OK;
 }
 
 /* ---- The table ----------------------------------------------------------------------------------------------------- */
 
-int ttm_texts_add(ttm_text_table *t, ttm_profile *p, ttm_view text, ttm_hash128 hash, uint32_t *out) {
-  if (t->used * 2 >= t->slot_count && grow(t)) return TTM_ENOMEM;
-  struct ttm_text_slot *slot = find_slot(t, hash);
-  if (!slot->text) {
-    int rc = ttm_op_text_parse(text, &t->parsed);
-    if (rc == TTM_ENOMEM) return rc;
-    uint32_t id = TTM_BAD_TEXT;
-    if (rc == TTM_OK && add_parsed(t, p, &id)) return TTM_ENOMEM;
-    *slot = (struct ttm_text_slot){hash, id + 1};
-    t->used++;
-  }
-  *out = slot->text - 1;
-  return TTM_OK;
+int ttm_texts_add(ttm_text_table *t, ttm_profile *p, ttm_view text, uint64_t hash, uint32_t *out) {
+  if (make_room(t)) return TTM_ENOMEM;
+  uint32_t slot = *find_slot(t, hash);
+  if (slot) return *out = slot - 1, TTM_OK;
+  int rc = ttm_op_text_parse(text, &t->parsed);
+  if (rc == TTM_EFORMAT) return *out = TTM_BAD_TEXT, TTM_OK;
+  ttm_text row;
+  return rc || fill(t, p, &row) ? TTM_ENOMEM : remember(t, p, hash, &row, out);
 }
 
 int ttm_texts_add_type(ttm_text_table *t, ttm_profile *p, ttm_view op_type, uint32_t *out) {
-  if (t->used * 2 >= t->slot_count && grow(t)) return TTM_ENOMEM;
-  ttm_hash128 hash = ttm_hash_bytes(op_type.p, op_type.n);
-  hash.hi ^= UINT64_C(0x5bd1e995cafef00d); /* a name of its own: an operation line could hold the same bytes */
-  struct ttm_text_slot *slot = find_slot(t, hash);
-  if (!slot->text) {
-    ttm_text text = {.kind = (uint8_t)kind_of_name(op_type), .synthetic = true};
-    if (intern(p, op_type, &text.name)) return TTM_ENOMEM;
-    text.op_type = text.name;
-    if (ttm_vec_push(&p->texts, text)) return TTM_ENOMEM;
-    *slot = (struct ttm_text_slot){hash, (uint32_t)p->texts.n};
-    t->used++;
-  }
-  *out = slot->text - 1;
-  return TTM_OK;
+  if (make_room(t)) return TTM_ENOMEM;
+  /* A hash of its own: an operation line could hold the same bytes. */
+  uint64_t hash = ttm_hash_bytes(op_type.p, op_type.n).lo ^ UINT64_C(0x5bd1e995cafef00d);
+  uint32_t slot = *find_slot(t, hash);
+  if (slot) return *out = slot - 1, TTM_OK;
+  ttm_text row = {.kind = (uint8_t)kind_of_name(op_type), .synthetic = true};
+  if (intern(p, op_type, &row.name)) return TTM_ENOMEM;
+  row.op_type = row.name;
+  return remember(t, p, hash, &row, out);
 }
 
 void ttm_texts_free(ttm_text_table *t) {
   ttm_free(t->slots);
+  ttm_vec_free(&t->hashes);
   ttm_op_text_free(&t->parsed);
   ttm_buf_free(&t->scratch);
   ttm_idmap_free(&t->type_of_text);
+  ttm_idmap_free(&t->list_of_hash);
+  ttm_vec_free(&t->known_lists);
+  ttm_vec_free(&t->ids);
 }

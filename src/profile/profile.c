@@ -40,6 +40,19 @@ uint64_t ttm_profile_operation_count(const ttm_profile *p) {
   return n;
 }
 
+ttm_view ttm_value_print(const ttm_profile *p, ttm_value value, char scratch[TTM_VALUE_CHARS]) {
+  if (!(value & TTM_VALUE_NUMBER)) return ttm_profile_string(p, value);
+  bool argument = ttm_value_is_argument(value);
+  size_t at = TTM_VALUE_CHARS;
+  uint32_t number = value & ~TTM_VALUE_ARGUMENT;
+  do scratch[--at] = (char)('0' + number % 10);
+  while (number /= 10);
+  ttm_view prefix = argument ? TTM_LIT("%arg") : TTM_LIT("%");
+  at -= prefix.n;
+  memcpy(scratch + at, prefix.p, prefix.n);
+  return (ttm_view){scratch + at, TTM_VALUE_CHARS - at};
+}
+
 bool ttm_state_level(const ttm_profile *p, uint32_t state, ttm_memory memory, ttm_level *out) {
   const ttm_state *s = &p->states.at[state];
   const ttm_state_frame *frame = &p->state_frames.at[s->frame];

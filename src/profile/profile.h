@@ -39,24 +39,31 @@ typedef struct ttm_list {
   uint32_t first, n;
 } ttm_list;
 
+/* A value or symbol of an operation: "%12" and "%arg3" are numbers in disguise, everything else is a string. There may be as
+ * many as operations, so the common ones cost no memory. */
+typedef uint32_t ttm_value;
+#define TTM_VALUE_NUMBER UINT32_C(0x80000000)   /* "%n", n in the bits below */
+#define TTM_VALUE_ARGUMENT UINT32_C(0xc0000000) /* "%argn" */
+enum { TTM_VALUE_CHARS = 16 };
+
+static inline bool ttm_value_is_argument(ttm_value v) { return (v & TTM_VALUE_ARGUMENT) == TTM_VALUE_ARGUMENT; }
+static inline uint32_t ttm_value_argument(ttm_value v) { return v & ~TTM_VALUE_ARGUMENT; }
+
 /* One distinct operation text. */
 typedef struct ttm_text {
-  uint32_t name;         /* string: "ttnn.add"; the block's type ("RepeatOp") when there was no operation line */
-  uint32_t op_type;      /* string: "EltwiseBinaryOp", from the block header; 0 when no block was seen */
-  uint32_t attributes;   /* string */
-  uint32_t location;     /* string, rendered; 0 when unknown. load_cached without one: "@callee" */
-  uint32_t result;       /* string: "%14"; 0 without a result */
-  uint32_t callee;       /* string: "main_const_eval_0" */
-  ttm_list operands;     /* strings, as printed */
-  ttm_list values;       /* strings: its results one by one, "%4#0", "%4#1" */
-  ttm_list reads;        /* strings: operands that are results of other operations */
-  ttm_list args;         /* argument numbers among the operands */
-  ttm_list inputs;       /* types */
-  ttm_list outputs;      /* types */
+  uint32_t name;       /* string: "ttnn.add"; the block's type ("RepeatOp") when there was no operation line */
+  uint32_t op_type;    /* string: "EltwiseBinaryOp", from the block header; 0 when no block was seen */
+  uint32_t attributes; /* string */
+  uint32_t location;   /* string, rendered; 0 when unknown. load_cached without one: "@callee" */
+  uint32_t callee;     /* string: "main_const_eval_0" */
+  ttm_value result;    /* "%14"; 0 without a result */
+  ttm_list operands;   /* values, as printed */
+  ttm_list inputs;     /* types */
+  ttm_list outputs;    /* types */
   uint16_t result_count;
-  uint8_t kind;          /* ttm_op_kind */
-  bool has_attributes;
-  bool synthetic;        /* made from a block without an operation line */
+  uint8_t kind; /* ttm_op_kind */
+  bool has_attributes : 1;
+  bool synthetic : 1; /* made from a block without an operation line */
 } ttm_text;
 
 /* ---- Operations --------------------------------------------------------------------------------------------------- */
@@ -120,6 +127,7 @@ typedef struct ttm_frame {
   uint32_t rank;     /* dense rank index */
   uint32_t run;      /* 0-based count of top-level program runs of this rank */
   uint32_t graph;    /* compiled graph it belongs to, TTM_NONE when no dump fits */
+  uint64_t signature; /* of its own operations and cache keys in order: equal for runs of one graph that went equally far */
   uint32_t first_op; /* first and last operation inside, nested ones included; TTM_NONE when it has none */
   uint32_t last_op;
   uint32_t first_line, last_line;
@@ -227,6 +235,9 @@ struct ttm_profile {
 /* ---- Reading a profile -------------------------------------------------------------------------------------------- */
 
 static inline ttm_view ttm_profile_string(const ttm_profile *p, uint32_t id) { return ttm_intern_get(&p->strings, id); }
+
+/* The value as printed; `scratch` holds it when it is a number. */
+ttm_view ttm_value_print(const ttm_profile *p, ttm_value value, char scratch[TTM_VALUE_CHARS]);
 
 static inline const ttm_text *ttm_op_text_of(const ttm_profile *p, uint32_t op) {
   return &p->texts.at[p->ops.at[op].text];

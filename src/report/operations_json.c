@@ -154,11 +154,16 @@ static void put_layouts(ops_writer *w, const ttm_text *text) {
   ttm_buf_char(w->buf, ']');
 }
 
+static void put_value(ops_writer *w, ttm_value value) {
+  char scratch[TTM_VALUE_CHARS];
+  ttm_json_string(w->buf, ttm_value_print(w->p, value, scratch));
+}
+
 static void put_operands(ops_writer *w, ttm_list list) {
   ttm_buf_char(w->buf, '[');
   for (uint32_t i = 0; i < list.n; i++) {
     if (i) ttm_buf_char(w->buf, ',');
-    ttm_json_string(w->buf, ttm_profile_string(w->p, w->p->lists.at[list.first + i]));
+    put_value(w, w->p->lists.at[list.first + i]);
   }
   ttm_buf_char(w->buf, ']');
 }
@@ -166,7 +171,10 @@ static void put_operands(ops_writer *w, ttm_list list) {
 static void put_text(ops_writer *w, const ttm_text *text) {
   ttm_buf *buf = w->buf;
   ttm_json_raw(buf, ",\"result\":");
-  ttm_json_id(buf, w->p, text->result);
+  if (text->result)
+    put_value(w, text->result);
+  else
+    ttm_json_null(buf);
   if (text->result_count > 1) {
     ttm_json_raw(buf, ",\"results\":");
     ttm_buf_u64(buf, text->result_count);

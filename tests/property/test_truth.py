@@ -205,7 +205,7 @@ def check_runs(case, f):
         end = r["end"] if after or "next" not in r else r["next"]
         if not r["failed"]:
             case.milli(f"run {key}: end_MB", o["end_MB"], end["DRAM"])
-            case.milli(f"run {key}: peak_MB", o["peak_MB"], max(r["peak"]["DRAM"], end["DRAM"]))
+            case.milli(f"run {key}: peak_MB", o["peak_MB"], max(r["peak"]["DRAM"], end["DRAM"] if after else 0))
 
 
 def check_leaks(case, f):
