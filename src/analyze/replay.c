@@ -30,7 +30,8 @@ static struct ttm_replay_cost cost_of_type(const ttm_replay *r, const ttm_type *
 }
 
 int ttm_replay_init(ttm_replay *r, const ttm_profile *p, uint32_t rank) {
-  *r = (ttm_replay){.profile = p, .rank = rank, .align = ttm_profile_alignment(p), .last_op = TTM_NONE};
+  *r = (ttm_replay){
+      .profile = p, .rank = rank, .align = ttm_profile_alignment(p), .last_op = TTM_NONE, .blamed = TTM_NONE};
   for (int m = 0; m < TTM_REPLAY_MEMORIES; m++) {
     ttm_level level = {0};
     ttm_profile_config(p, MEMORY[m], &level);
@@ -169,12 +170,12 @@ static int shed(ttm_replay *r, int memory, uint64_t bytes, uint32_t op) {
  * results is mostly its kernels, which the runtime puts at the other end. */
 static int add_extra(ttm_replay *r, int memory, uint64_t bytes, bool from_start) {
   ttm_replay_memory *m = &r->memories[memory];
-  ttm_extra extra = {.size = bytes + r->align.dram / 2, .op = r->last_op, .from_start = from_start};
+  ttm_extra extra = {.size = bytes + r->align.dram / 2, .op = r->blamed, .from_start = from_start};
   extra.size -= extra.size % r->align.dram;
   bool from_top = (memory == TTM_REPLAY_L1) == from_start;
   if (!extra.size || !ttm_bank_take(&m->bank, extra.size, from_top, &extra.at)) return TTM_OK;
   if (ttm_vec_push(&m->extras, extra)) return TTM_ENOMEM;
-  return tell(r, (ttm_replay_event){TTM_REPLAY_EXTRA, memory, TTM_NONE, TTM_NONE, r->last_op, extra.at, extra.size});
+  return tell(r, (ttm_replay_event){TTM_REPLAY_EXTRA, memory, TTM_NONE, TTM_NONE, r->blamed, extra.at, extra.size});
 }
 
 static int compare(ttm_replay *r, uint32_t state) {
@@ -215,6 +216,7 @@ static int enter_run(ttm_replay *r, uint32_t run) {
   r->passing.n = 0;
   r->started = true;
   r->run = run;
+  r->blamed = TTM_NONE;
   return TTM_OK;
 }
 
@@ -294,7 +296,7 @@ static int take_op(ttm_replay *r, uint32_t op) {
   if (frame && frame->rank != r->rank) return TTM_OK;
   int status = enter_run(r, frame ? frame->run : 0);
   if (status) return status;
-  r->last_op = op;
+  r->last_op = r->blamed = op;
   if (!(row->flags & TTM_OP_FAILED) && row->tensor != TTM_NONE)
     status = ttm_op_text_of(p, op)->kind == TTM_OP_DEALLOCATE ? release(r, op) : bear(r, op);
   if (!status && r->early_count) status = free_early(r, op);
@@ -308,7 +310,7 @@ static int take_state(ttm_replay *r, uint32_t state) {
   if (ttm_state_rank(p, state) != r->rank) return TTM_OK;
   int status = TTM_OK;
   if (op < p->ops.n && p->ops.at[op].frame < p->frames.n) status = enter_run(r, p->frames.at[p->ops.at[op].frame].run);
-  if (!status && op == TTM_STATE_BEFORE_SUBMIT) status = enter_run(r, r->started ? r->run + 1 : 0);
+  if (op == TTM_STATE_BEFORE_SUBMIT) r->blamed = TTM_NONE;
   return status ? status : compare(r, state);
 }
 

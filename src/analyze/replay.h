@@ -15,7 +15,7 @@ enum { TTM_REPLAY_DRAM, TTM_REPLAY_L1, TTM_REPLAY_MEMORIES };
 /* A block that no tensor of the log explains. */
 typedef struct ttm_extra {
   uint64_t at, size;
-  uint32_t op;     /* after which it appeared; TTM_NONE: before the first state */
+  uint32_t op;     /* after which it appeared; TTM_NONE: between runs, or before the first state */
   bool from_start; /* there before the first operation */
 } ttm_extra;
 
@@ -60,6 +60,7 @@ typedef struct ttm_replay {
   uint32_t run;
   bool started, seen_state;
   uint32_t last_op; /* operation after which the next state stands */
+  uint32_t blamed;  /* the same; TTM_NONE between runs, when the host may have been at work */
   /* To be set after ttm_replay_init: */
   const uint32_t *early; /* tensors to free right after their last use */
   size_t early_count;

@@ -340,6 +340,7 @@ int ttm_llm_write(const ttm_findings *f, ttm_view name, ttm_buf *out) {
   put_padding(&r);
   put_weights(&r);
   put_distribution(&r);
+  ttm_llm_live_sets(&r);
   ttm_llm_runs(&r);
   ttm_llm_leaks(&r);
   ttm_llm_gaps(&r);
