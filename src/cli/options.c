@@ -18,11 +18,10 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_LLM] = {"llm", 0, TTM_VALUE_NONE, NULL, LLM, "write the markdown report for people and agents"},
     [TTM_OPTION_LOGFILE] = {"logfile", 'l', TTM_VALUE_TEXT, "LOG", LLM, "runtime log to read, '-' for standard input"},
     [TTM_OPTION_OUTPUT] = {"output", 'o', TTM_VALUE_TEXT, "OUT", LLM | HTML,
-                           "write the report to OUT (--llm: instead of standard output)"},
+                           "write to OUT; --llm: instead of standard output"},
     [TTM_OPTION_ANALYZE] = {"analyze", 'a', TTM_VALUE_TEXT, "LOG", PROFILE,
                             "analyse an existing log, '-' for standard input"},
-    [TTM_OPTION_VISUALIZE] = {"visualize", 'v', TTM_VALUE_TEXT, "DIR", PROFILE,
-                              "write the HTML page of a report folder or a log again"},
+    [TTM_OPTION_VISUALIZE] = {"visualize", 'v', TTM_VALUE_TEXT, "LOG", PROFILE, "write only the HTML page"},
     [TTM_OPTION_OUTPUT_DIR] = {"output-dir", 'd', TTM_VALUE_TEXT, "DIR", ANALYZE | PROFILE,
                                "write the files into DIR instead of ~/.ttmem/reports/NAME"},
     [TTM_OPTION_NAME] = {"name", 'n', TTM_VALUE_TEXT, "NAME", ANALYZE | HTML,
@@ -46,7 +45,7 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
                          "comes from. LOG may be compressed (.gz, .zst), or '-' for standard input.\n",
                          1},
     [TTM_COMMAND_ANALYZE] = {"analyze", TTM_PROGRAM_TTMEM, "analyze LOG [options]",
-                             "summary on the terminal, report folder with JSON and HTML",
+                             "summary on the terminal, JSON and HTML report",
                              "LOG may be compressed (.gz, .zst), or '-' for standard input. The files go to\n"
                              "~/.ttmem/reports/NAME/ (TTMEM_HOME replaces ~/.ttmem); an earlier report of that name\n"
                              "is replaced only when the new one is complete.\n",
@@ -56,16 +55,15 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
                              "TEXT is a pasted out-of-memory or clash message; FILE a log that holds some; without\n"
                              "either, or with '-', standard input is read.\n",
                              1},
-    [TTM_COMMAND_HTML] = {"html", TTM_PROGRAM_TTMEM, "html INPUT [-o FILE]", "self-contained HTML page of a log or a report folder",
-                          "INPUT is a log (.gz and .zst too, '-' for standard input) or a report folder, also one that\n"
-                          "the Python tool wrote. The page goes to FILE ('-' for standard output), else into the report\n"
-                          "folder, else beside you as NAME_report.html. It needs no network and no other file.\n",
+    [TTM_COMMAND_HTML] = {"html", TTM_PROGRAM_TTMEM, "html LOG [-o OUT]", "self-contained HTML page of a log",
+                          "LOG may be compressed (.gz, .zst), or '-' for standard input. The page goes to OUT ('-' for\n"
+                          "standard output), else to NAME_report.html here. It needs no network and no other file.\n",
                           1},
     [TTM_COMMAND_HELP] = {"help", TTM_PROGRAM_TTMEM, "help [COMMAND]", "help on a command", NULL, 1},
     [TTM_COMMAND_PROFILE] = {NULL, TTM_PROGRAM_PROFILER, "--analyze LOG [--output-dir DIR]",
                              "summary of an existing log, JSON files and HTML page of a report",
                              "LOG may be compressed (.gz, .zst), or '-' for standard input. The same as\n"
-                             "'ttmem analyze LOG'. --visualize DIR is the same as 'ttmem html DIR'.\n",
+                             "'ttmem analyze LOG'. --visualize is the same as 'ttmem html'.\n",
                              1},
 };
 
