@@ -17,6 +17,7 @@ typedef struct scan {
     ttm_view text;
     ttm_level level;
     uint32_t line;
+    uint16_t rank;
     const char *line_at;
   } last[TTM_MEMORIES];
   /* The lines behind the last DRAM line, L1 to TRACE. Most blocks end with the same bytes as the one before: then three lines
@@ -47,11 +48,11 @@ static ttm_event *add_event(scan *s, ttm_event_kind kind, ttm_view text) {
 
 /* ---- Runtime lines ------------------------------------------------------------------------------------------------- */
 
-/* After a TRACE line: do the last three lines follow a DRAM line without anything between? */
+/* After a TRACE line: do the last three lines follow a DRAM line of the same rank without anything between? */
 static void learn_rest(scan *s) {
   uint32_t first = s->line - 3;
   for (int m = TTM_DRAM; m < TTM_MEMORIES; m++)
-    if (s->line < 3 || !s->last[m].line_at || s->last[m].line != first + (uint32_t)m) return;
+    if (s->line < 3 || !s->last[m].line_at || s->last[m].line != first + (uint32_t)m || s->last[m].rank != s->rank) return;
   ttm_rest rest;
   for (int m = TTM_DRAM; m < TTM_MEMORIES; m++) rest.levels[m] = s->last[m].level;
   const char *end = s->line_end + 1;
@@ -72,6 +73,7 @@ static void scan_level(scan *s, ttm_memory memory, ttm_view view) {
     s->last[memory].level = level;
   }
   s->last[memory].line = s->line;
+  s->last[memory].rank = s->rank;
   s->last[memory].line_at = s->line_at;
   ttm_event *e = add_event(s, TTM_EV_LEVEL, (ttm_view){view.p, 0});
   if (!e) return;
