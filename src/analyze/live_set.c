@@ -133,7 +133,7 @@ static int gather_tensors(gathering *g) {
     uint64_t at;
     if (!ttm_replay_block(&g->replay, t, &at)) continue;
     uint32_t type = ttm_tensor_type_id(p, t), op = p->tensors.at[t].birth;
-    ttm_live_row row = {.op = op, .tensor = t, .tensors = 1};
+    ttm_live_row row = {.arg = TTM_NONE, .op = op, .tensor = t, .tensors = 1};
     measure_type(g, type, &row);
     if (!row.bank_bytes) continue; /* in the other memory */
     classify(g, op, &row);
@@ -143,20 +143,20 @@ static int gather_tensors(gathering *g) {
 }
 
 /* One argument of a program that its operations take from this memory: the host put it there before. */
-static int add_argument(gathering *g, const ttm_graph *graph, uint64_t number, uint32_t operand, uint32_t type,
-                        bool weights_only, uint64_t *room) {
-  ttm_live_row row = {.class = TTM_LIVE_INPUT, .name = operand, .op = TTM_NONE, .tensor = TTM_NONE, .tensors = 1};
+static int add_argument(gathering *g, const ttm_graph *graph, uint32_t number, uint32_t type, bool weights_only,
+                        uint64_t *room) {
+  ttm_live_row row = {.class = TTM_LIVE_INPUT, .arg = number, .op = TTM_NONE, .tensor = TTM_NONE, .tensors = 1};
   measure_type(g, type, &row);
   if (graph && number < graph->args.n) {
     row.class = class_of_arg(g->p, &graph->args.at[number]);
-    if (graph->args.at[number].name) row.name = graph->args.at[number].name;
+    row.name = graph->args.at[number].name;
   }
   /* The same name in another graph is the same weight. */
-  bool counted = ttm_idmap_get(&g->by_name, row.name * TTM_LIVE_CLASSES + row.class, 0);
+  bool counted = row.name && ttm_idmap_get(&g->by_name, row.name * TTM_LIVE_CLASSES + row.class, 0);
   if (weights_only && (row.class == TTM_LIVE_INPUT || counted)) return TTM_OK;
   if (row.bank_bytes > *room + TTM_LEVEL_SLACK) return TTM_OK; /* more than can be there: it came another way */
   *room -= row.bank_bytes < *room ? row.bank_bytes : *room;
-  return add_row(g, &row, TTM_NONE);
+  return add_row(g, &row, TTM_NONE - number);
 }
 
 static int gather_arguments(gathering *g, uint32_t program, bool weights_only, uint64_t *room) {
@@ -167,17 +167,14 @@ static int gather_arguments(gathering *g, uint32_t program, bool weights_only, u
   int status = TTM_OK;
   for (uint32_t op = frame->first_op; op != TTM_NONE && op <= frame->last_op && !status; op++) {
     const ttm_text *text = ttm_op_text_of(p, op);
-    if (p->ops.at[op].frame != program || !text->args.n) continue;
+    if (p->ops.at[op].frame != program) continue;
     for (uint32_t i = 0; i < text->operands.n && i < text->inputs.n && !status; i++) {
-      ttm_view operand = ttm_profile_string(p, p->lists.at[text->operands.first + i]);
-      uint32_t type = p->lists.at[text->inputs.first + i];
-      uint64_t number;
-      if (!ttm_view_take(&operand, TTM_LIT("%arg")) || !ttm_view_take_u64(&operand, &number) || operand.n) continue;
-      if (number > UINT32_MAX / 2 || !ttm_replay_cost_of(&g->replay, type, g->memory)) continue;
-      if (ttm_idmap_get(&seen, (uint32_t)number, 0)) continue;
-      status = ttm_idmap_set(&seen, (uint32_t)number, 1);
-      if (!status)
-        status = add_argument(g, graph, number, p->lists.at[text->operands.first + i], type, weights_only, room);
+      ttm_value operand = p->lists.at[text->operands.first + i];
+      uint32_t type = p->lists.at[text->inputs.first + i], number = ttm_value_argument(operand);
+      if (!ttm_value_is_argument(operand) || !ttm_replay_cost_of(&g->replay, type, g->memory)) continue;
+      if (ttm_idmap_get(&seen, number, 0)) continue;
+      status = ttm_idmap_set(&seen, number, 1);
+      if (!status) status = add_argument(g, graph, number, type, weights_only, room);
     }
   }
   ttm_idmap_free(&seen);
@@ -218,7 +215,7 @@ static int gather_extras(gathering *g) {
   /* Less than the log's own rounding is nothing. */
   if (g->set->measured_bytes > held + TTM_LEVEL_SLACK) rest[1].bank_bytes += g->set->measured_bytes - held;
   for (size_t i = 0; i < 2; i++) {
-    rest[i].op = rest[i].tensor = rest[i].type = TTM_NONE;
+    rest[i].arg = rest[i].op = rest[i].tensor = rest[i].type = TTM_NONE;
     g->set->by_class[rest[i].class] += rest[i].bank_bytes;
     if (rest[i].bank_bytes && ttm_vec_push(&g->rows, rest[i])) return TTM_ENOMEM;
   }

@@ -24,6 +24,7 @@ const char *ttm_live_class_name(ttm_live_class class);
 typedef struct ttm_live_row {
   ttm_live_class class;
   uint32_t name;   /* string: the argument's name; 0: none, the operation's location tells */
+  uint32_t arg;    /* number of an argument the host put there, TTM_NONE */
   uint32_t op;     /* that made the first of them; TTM_NONE for arguments and extras */
   uint32_t tensor; /* the first of them; TTM_NONE likewise */
   uint32_t type;   /* of the first of them; TTM_NONE when unknown */

@@ -5,7 +5,8 @@
 
 enum {
   UNIT = 32, /* every block starts on a multiple of it */
-  UNPLACED = 0xFFFFFFFF,
+  UNPLACED = 0x7FFFFFFF,
+  GONE_EARLY = 0x7FFFFFFE, /* in the log it is still there */
   SLACK = TTM_LEVEL_SLACK + 1,
   MOST_LEFTOVERS = 4096, /* looked at when memory goes without a word */
 };
@@ -73,7 +74,7 @@ uint32_t ttm_tensor_type_id(const ttm_profile *p, uint32_t tensor) {
 bool ttm_replay_block(const ttm_replay *r, uint32_t tensor, uint64_t *at) {
   uint32_t block = tensor < r->profile->tensors.n ? r->blocks[tensor] : 0;
   *at = block == UNPLACED ? TTM_UNKNOWN : (uint64_t)(block - 1) * UNIT;
-  return block != 0;
+  return block != 0 && block != GONE_EARLY;
 }
 
 /* ---- Taking and giving ---------------------------------------------------------------------------------------------------- */
@@ -119,7 +120,8 @@ static uint64_t apart(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 
 static uint64_t size_of(const ttm_replay *r, uint32_t tensor) {
   uint32_t type;
-  const struct ttm_replay_cost *cost = r->blocks[tensor] ? cost_of(r, tensor, &type) : NULL;
+  bool here = r->blocks[tensor] && r->blocks[tensor] != GONE_EARLY;
+  const struct ttm_replay_cost *cost = here ? cost_of(r, tensor, &type) : NULL;
   return cost ? cost->bytes : 0;
 }
 
@@ -248,13 +250,6 @@ static int bear(ttm_replay *r, uint32_t op) {
   return TTM_OK;
 }
 
-static bool is_early(const ttm_replay *r, uint32_t tensor) {
-  for (size_t i = 0; i < r->early_count; i++) {
-    if (r->early[i] == tensor) return true;
-  }
-  return false;
-}
-
 static int release(ttm_replay *r, uint32_t op) {
   const ttm_profile *p = r->profile;
   uint32_t tensor = p->ops.at[op].tensor, type;
@@ -265,8 +260,9 @@ static int release(ttm_replay *r, uint32_t op) {
   const struct ttm_replay_cost *cost = cost_of(r, tensor, &type);
   if (!cost) return TTM_OK;
   ttm_replay_memory *m = &r->memories[cost->memory];
-  if (r->early_count && is_early(r, tensor)) {
-    m->shift -= m->shift >= cost->bytes ? cost->bytes : m->shift;
+  if (r->blocks[tensor] == GONE_EARLY) {
+    r->blocks[tensor] = 0;
+    m->shift -= cost->bytes;
     return TTM_OK;
   }
   if (!r->blocks[tensor]) return TTM_OK;
@@ -278,13 +274,15 @@ static int release(ttm_replay *r, uint32_t op) {
 
 /* Tensors that are to be freed at their last use rather than when the log does. */
 static int free_early(ttm_replay *r, uint32_t op) {
-  for (size_t i = 0; i < r->early_count; i++) {
-    uint32_t tensor = r->early[i], type;
-    if (r->profile->tensors.at[tensor].last_use != op || !r->blocks[tensor]) continue;
+  const ttm_profile *p = r->profile;
+  for (; r->early_next < r->early_count && p->tensors.at[r->early[r->early_next]].last_use <= op; r->early_next++) {
+    uint32_t tensor = r->early[r->early_next], type;
     const struct ttm_replay_cost *cost = cost_of(r, tensor, &type);
+    if (!cost || !r->blocks[tensor] || p->tensors.at[tensor].last_use != op) continue;
     r->memories[cost->memory].shift += cost->bytes;
     int status = let_go(r, tensor, op);
     if (status) return status;
+    r->blocks[tensor] = GONE_EARLY;
   }
   return TTM_OK;
 }

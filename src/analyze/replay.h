@@ -62,8 +62,9 @@ typedef struct ttm_replay {
   uint32_t last_op; /* operation after which the next state stands */
   uint32_t blamed;  /* the same; TTM_NONE between runs, when the host may have been at work */
   /* To be set after ttm_replay_init: */
-  const uint32_t *early; /* tensors to free right after their last use */
+  const uint32_t *early; /* tensors to free right after their last use rather than when the log does, by last use */
   size_t early_count;
+  size_t early_next;         /* its own: the first of them that is still to come */
   ttm_replay_watcher *watch; /* NULL; a non-zero return ends the replay with that code */
   void *context;
 } ttm_replay;

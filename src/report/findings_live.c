@@ -10,6 +10,7 @@ static void put_row(ttm_buf *buf, const ttm_findings *f, const ttm_live_row *row
   const ttm_profile *p = f->profile;
   ttm_buf_printf(buf, "{\"class\":\"%s\",\"name\":", ttm_live_class_name(row->class));
   ttm_json_id(buf, p, row->name);
+  if (row->arg != TTM_NONE) ttm_buf_printf(buf, ",\"argument\":%u", row->arg);
   put_key_mib(buf, ",\"per_bank_MB\":", row->bank_bytes);
   ttm_buf_printf(buf, ",\"tensors\":%u", row->tensors);
   ttm_json_type_members(buf, p, row->type);

@@ -29,6 +29,8 @@ static void put_row(ttm_llm *r, const ttm_live_row *row) {
     ttm_llm_cell(r, ttm_profile_string(r->p, row->name));
   else if (row->op != TTM_NONE)
     ttm_llm_cell(r, ttm_words_location(r->p, row->op));
+  else if (row->arg != TTM_NONE)
+    ttm_buf_printf(r->out, "%%arg%u", row->arg);
   else
     ttm_buf_char(r->out, '-');
   if (row->tensors > 1) ttm_buf_printf(r->out, " (%u tensors)", row->tensors);
