@@ -3,7 +3,6 @@
 #include "cli/command.h"
 
 #include <signal.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/help.h"
@@ -27,13 +26,6 @@ int ttm_cli_error(const ttm_options *options, const ttm_error *err) {
   }
   ttm_buf_free(&text);
   return TTM_EXIT_WRONG;
-}
-
-bool ttm_same_file(const char *log, const char *target) {
-  struct stat a, b;
-  bool from_stdin = !strcmp(log, "-");
-  if (from_stdin ? fstat(STDIN_FILENO, &a) : stat(log, &a)) return false;
-  return !stat(target, &b) && S_ISREG(b.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 int ttm_subject_read(ttm_subject *out, const ttm_options *options, const char *log, bool keep_ir, ttm_error *err) {
@@ -69,6 +61,12 @@ static int print_help(const ttm_options *options, ttm_command command) {
   return print(options, &text);
 }
 
+static int print_group_help(const ttm_options *options, const char *group) {
+  ttm_buf text = {0};
+  ttm_help_write_group(&text, options->program, group);
+  return print(options, &text);
+}
+
 static int print_version(const ttm_options *options) {
   ttm_buf text = {0};
   ttm_buf_printf(&text, "%s %s\n", ttm_program_name(options->program), TTMEM_VERSION);
@@ -78,7 +76,10 @@ static int print_version(const ttm_options *options) {
 static int help_on_topic(const ttm_options *options) {
   ttm_error err;
   if (!options->inputs) return print_help(options, TTM_COMMAND_NONE);
-  ttm_command topic = ttm_command_find(options->program, options->input[0]);
+  const char *second = options->inputs > 1 ? options->input[1] : NULL;
+  ttm_command topic = ttm_command_find(options->program, options->input[0], second);
+  if (!second && ttm_command_is_group(options->program, options->input[0]))
+    return print_group_help(options, options->input[0]);
   if (topic != TTM_COMMAND_NONE) return print_help(options, topic);
   ttm_error_set(&err, TTM_EUSAGE, "no help on '%s': there is no such command; 'ttmem --help' lists all of them",
                 options->input[0]);
@@ -125,13 +126,8 @@ static int explain_capture(const ttm_options *options, const char *script) {
 }
 
 static int run_profiler(const ttm_options *options) {
-  const char *log = options->value[TTM_OPTION_ANALYZE], *folder = options->value[TTM_OPTION_VISUALIZE];
+  const char *log = options->value[TTM_OPTION_ANALYZE];
   ttm_error err;
-  if (folder && !log && !options->inputs) return ttm_command_html(options, folder);
-  if (folder) {
-    ttm_error_set(&err, TTM_EUSAGE, "--visualize takes one report folder and goes with neither --analyze nor a script");
-    return ttm_cli_error(options, &err);
-  }
   if (!log) return options->inputs ? explain_capture(options, options->input[0]) : print_usage(options);
   if (!options->inputs) return ttm_command_analyze(options, log);
   ttm_error_set(&err, TTM_EUSAGE, "'%s' is one argument too many: --analyze takes the log", options->input[0]);
@@ -148,8 +144,8 @@ static int run_command(const ttm_options *options) {
       return ttm_command_analyze(options, options->inputs ? options->input[0] : NULL);
     case TTM_COMMAND_EXPLAIN:
       return ttm_command_explain(options);
-    case TTM_COMMAND_HTML:
-      return ttm_command_html(options, options->inputs ? options->input[0] : NULL);
+    case TTM_COMMAND_CB_SIMULATE:
+      return ttm_command_cb_simulate(options);
     case TTM_COMMAND_HELP:
       return help_on_topic(options);
     case TTM_COMMAND_PROFILE:
@@ -166,6 +162,8 @@ int ttm_cli_run(ttm_program program, int argc, char **argv) {
   ttm_error err;
   signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an errno, not a death */
   if (ttm_options_parse(&options, program, argc, argv, &err)) return ttm_cli_error(&options, &err);
+  if (options.given[TTM_OPTION_HELP] && options.group && options.command == TTM_COMMAND_NONE)
+    return print_group_help(&options, options.group);
   if (options.given[TTM_OPTION_HELP]) return print_help(&options, options.command);
   if (options.given[TTM_OPTION_VERSION]) return print_version(&options);
   return run_command(&options);

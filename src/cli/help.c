@@ -36,12 +36,15 @@ static void put_command_help(ttm_buf *out, ttm_command command) {
   put_options(out, command);
 }
 
-static void put_commands(ttm_buf *out, ttm_program program) {
+/* All commands of the program, or those whose name starts with `group`. */
+static void put_commands(ttm_buf *out, ttm_program program, const char *group) {
   for (int c = 1; c < TTM_COMMANDS; c++) {
     const ttm_command_row *row = &ttm_command_table[c];
     if (row->program != program) continue;
+    if (group && (strncmp(row->name, group, strlen(group)) != 0 || row->name[strlen(group)] != ' ')) continue;
     size_t start = out->n;
     ttm_buf_printf(out, "  %s", row->synopsis);
+    if (out->n - start >= COMMAND_COLUMN) ttm_buf_char(out, '\n'), start = out->n;
     put_padded(out, start, COMMAND_COLUMN);
     ttm_buf_printf(out, "%s\n", row->help);
   }
@@ -72,6 +75,12 @@ void ttm_usage_write(ttm_buf *out, ttm_program program) {
   ttm_buf_printf(out, "Try '%s --help'.\n", name);
 }
 
+void ttm_help_write_group(ttm_buf *out, ttm_program program, const char *group) {
+  ttm_buf_puts(out, "Commands:\n");
+  put_commands(out, program, group);
+  ttm_buf_printf(out, "\n'%s help %s COMMAND' shows the options of a command.\n", ttm_program_name(program), group);
+}
+
 void ttm_help_write(ttm_buf *out, ttm_program program, ttm_command command) {
   if (program == TTM_PROGRAM_PROFILER) command = TTM_COMMAND_PROFILE;
   if (command != TTM_COMMAND_NONE) {
@@ -80,7 +89,7 @@ void ttm_help_write(ttm_buf *out, ttm_program program, ttm_command command) {
     ttm_buf_printf(out,
                    "%s: where the memory of a Tenstorrent device went, from the runtime log of a run.\n\nCommands:\n",
                    ttm_program_name(program));
-    put_commands(out, program);
+    put_commands(out, program, NULL);
     put_options(out, TTM_COMMAND_NONE);
     ttm_buf_puts(out, "\n'ttmem help COMMAND' shows the options of a command.\n");
     put_examples(out);

@@ -5,35 +5,54 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/view.h"
 #include "cli/suggest.h"
 
 #define LLM (1u << TTM_COMMAND_LLM)
 #define ANALYZE (1u << TTM_COMMAND_ANALYZE)
 #define EXPLAIN (1u << TTM_COMMAND_EXPLAIN)
-#define HTML (1u << TTM_COMMAND_HTML)
 #define PROFILE (1u << TTM_COMMAND_PROFILE)
+#define CB_SIMULATE (1u << TTM_COMMAND_CB_SIMULATE)
+#define CB (CB_SIMULATE)
 #define EVERY (~0u)
 
 const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_LLM] = {"llm", 0, TTM_VALUE_NONE, NULL, LLM, "write the markdown report for people and agents"},
     [TTM_OPTION_LOGFILE] = {"logfile", 'l', TTM_VALUE_TEXT, "LOG", LLM, "runtime log to read, '-' for standard input"},
-    [TTM_OPTION_OUTPUT] = {"output", 'o', TTM_VALUE_TEXT, "OUT", LLM | HTML,
-                           "write to OUT; --llm: instead of standard output"},
+    [TTM_OPTION_OUTPUT] = {"output", 'o', TTM_VALUE_TEXT, "OUT", LLM | CB,
+                           "write the report to OUT instead of standard output"},
     [TTM_OPTION_ANALYZE] = {"analyze", 'a', TTM_VALUE_TEXT, "LOG", PROFILE,
                             "analyse an existing log, '-' for standard input"},
-    [TTM_OPTION_VISUALIZE] = {"visualize", 'v', TTM_VALUE_TEXT, "LOG", PROFILE, "write only the HTML page"},
     [TTM_OPTION_OUTPUT_DIR] = {"output-dir", 'd', TTM_VALUE_TEXT, "DIR", ANALYZE | PROFILE,
                                "write the files into DIR instead of ~/.ttmem/reports/NAME"},
-    [TTM_OPTION_NAME] = {"name", 'n', TTM_VALUE_TEXT, "NAME", ANALYZE | HTML,
+    [TTM_OPTION_NAME] = {"name", 'n', TTM_VALUE_TEXT, "NAME", ANALYZE,
                          "name of the report (default: from the log's name)"},
     [TTM_OPTION_NO_JSON] = {"no-json", 0, TTM_VALUE_NONE, NULL, ANALYZE, "write no files, only print the summary"},
-    [TTM_OPTION_NO_HTML] = {"no-html", 0, TTM_VALUE_NONE, NULL, ANALYZE | PROFILE, "leave the HTML page out"},
-    [TTM_OPTION_THREADS] = {"threads", 'j', TTM_VALUE_COUNT, "N", LLM | ANALYZE | HTML | PROFILE,
+    [TTM_OPTION_THREADS] = {"threads", 'j', TTM_VALUE_COUNT, "N", LLM | ANALYZE | PROFILE,
                             "scan with N threads (default: one per processor, at most 8)"},
-    [TTM_OPTION_QUIET] = {"quiet", 'q', TTM_VALUE_NONE, NULL, ANALYZE | HTML | PROFILE,
-                          "print no summary and no progress"},
-    [TTM_OPTION_COLOR] = {"color", 0, TTM_VALUE_CHOICE, "auto|always|never", ANALYZE | EXPLAIN | PROFILE,
+    [TTM_OPTION_QUIET] = {"quiet", 'q', TTM_VALUE_NONE, NULL, ANALYZE | PROFILE, "print no summary and no progress"},
+    [TTM_OPTION_COLOR] = {"color", 0, TTM_VALUE_CHOICE, "auto|always|never", ANALYZE | EXPLAIN | PROFILE | CB,
                           "colour the output (default auto: on a terminal)"},
+    [TTM_OPTION_ARCH] = {"arch", 0, TTM_VALUE_CHOICE, "wormhole|blackhole|grayskull", CB_SIMULATE,
+                         "the chip (default wormhole)"},
+    [TTM_OPTION_METAL_VERSION] = {"metal-version", 0, TTM_VALUE_TEXT, "V", CB,
+                                  "of tt-metal or ttnn: decides the L1 base (default: newest)"},
+    [TTM_OPTION_L1_BASE] = {"l1-base", 0, TTM_VALUE_BYTES, "BYTES", CB, "the L1 base itself"},
+    [TTM_OPTION_L1_SMALL] = {"l1-small", 0, TTM_VALUE_BYTES, "BYTES", CB, "l1_small_size of the device (default 0)"},
+    [TTM_OPTION_DTYPE] = {"dtype", 0, TTM_VALUE_TEXT, "DTYPE", CB_SIMULATE,
+                          "of the tiles: float32 (default), bfloat16, bfloat8_b, ..."},
+    [TTM_OPTION_CB] = {"cb", 0, TTM_VALUE_MANY, "NAME=TILES", CB_SIMULATE,
+                       "your own buffer, NAME=TILES[/NEEDED][:DTYPE][@CORES]; repeat"},
+    [TTM_OPTION_TENSOR] = {"tensor", 0, TTM_VALUE_MANY, "NAME=BYTES", CB_SIMULATE,
+                           "an L1 tensor and its bytes per core; repeat"},
+    [TTM_OPTION_STRATEGY] = {"strategy", 0, TTM_VALUE_MANY, "FILE", CB_SIMULATE,
+                             "compare a strategy of your own (docs/l1.md); repeat"},
+    [TTM_OPTION_KERNEL_BYTES] = {"kernel-bytes", 0, TTM_VALUE_BYTES, "BYTES", CB_SIMULATE,
+                                 "size of the program's kernels (default: an estimate)"},
+    [TTM_OPTION_JSON] = {"json", 0, TTM_VALUE_NONE, NULL, CB, "write JSON"},
+    [TTM_OPTION_MD] = {"md", 0, TTM_VALUE_NONE, NULL, CB, "write markdown"},
+    [TTM_OPTION_HTML] = {"html", 0, TTM_VALUE_NONE, NULL, CB, "write a page of HTML that needs no network"},
+    [TTM_OPTION_SVG] = {"svg", 0, TTM_VALUE_NONE, NULL, CB_SIMULATE, "write the picture of L1 only"},
     [TTM_OPTION_HELP] = {"help", 'h', TTM_VALUE_NONE, NULL, EVERY, "show this help"},
     [TTM_OPTION_VERSION] = {"version", 'V', TTM_VALUE_NONE, NULL, EVERY, "show the version"},
 };
@@ -45,7 +64,7 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
                          "comes from. LOG may be compressed (.gz, .zst), or '-' for standard input.\n",
                          1},
     [TTM_COMMAND_ANALYZE] = {"analyze", TTM_PROGRAM_TTMEM, "analyze LOG [options]",
-                             "summary on the terminal, JSON and HTML report",
+                             "summary on the terminal, JSON files of a report",
                              "LOG may be compressed (.gz, .zst), or '-' for standard input. The files go to\n"
                              "~/.ttmem/reports/NAME/ (TTMEM_HOME replaces ~/.ttmem); an earlier report of that name\n"
                              "is replaced only when the new one is complete.\n",
@@ -55,15 +74,17 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
                              "TEXT is a pasted out-of-memory or clash message; FILE a log that holds some; without\n"
                              "either, or with '-', standard input is read.\n",
                              1},
-    [TTM_COMMAND_HTML] = {"html", TTM_PROGRAM_TTMEM, "html LOG [-o OUT]", "self-contained HTML page of a log",
-                          "LOG may be compressed (.gz, .zst), or '-' for standard input. The page goes to OUT ('-' for\n"
-                          "standard output), else to NAME_report.html here. It needs no network and no other file.\n",
-                          1},
-    [TTM_COMMAND_HELP] = {"help", TTM_PROGRAM_TTMEM, "help [COMMAND]", "help on a command", NULL, 1},
+    [TTM_COMMAND_CB_SIMULATE] =
+        {"cb simulate", TTM_PROGRAM_TTMEM, "cb simulate R_TILES TILES_PER_SHARD",
+         "circular buffers of a kernel: fixed against adaptive sizes",
+         "R_TILES tiles are used again and again, TILES_PER_SHARD stream by. Shows bytes, misses,\n"
+         "pressure and the core's L1 with addresses, placed by tt-metal's own rule.\n",
+         2},
+    [TTM_COMMAND_HELP] = {"help", TTM_PROGRAM_TTMEM, "help [COMMAND]", "help on a command", NULL, 2},
     [TTM_COMMAND_PROFILE] = {NULL, TTM_PROGRAM_PROFILER, "--analyze LOG [--output-dir DIR]",
-                             "summary of an existing log, JSON files and HTML page of a report",
+                             "summary of an existing log, JSON files of a report",
                              "LOG may be compressed (.gz, .zst), or '-' for standard input. The same as\n"
-                             "'ttmem analyze LOG'. --visualize is the same as 'ttmem html'.\n",
+                             "'ttmem analyze LOG'.\n",
                              1},
 };
 
@@ -95,14 +116,28 @@ static int find_short(ttm_program program, char letter) {
   return TTM_OPTIONS;
 }
 
-ttm_command ttm_command_find(ttm_program program, const char *name) {
+/* True when the row's name is `first`, or "first second". */
+static bool is_called(const ttm_command_row *row, const char *first, const char *second) {
+  size_t n = strlen(first);
+  if (!second) return !strcmp(row->name, first) || (row->name[0] == '-' && !strcmp(row->name + 2, first));
+  return !strncmp(row->name, first, n) && row->name[n] == ' ' && !strcmp(row->name + n + 1, second);
+}
+
+ttm_command ttm_command_find(ttm_program program, const char *name, const char *second) {
   for (int c = 1; c < TTM_COMMANDS; c++) {
     const ttm_command_row *row = &ttm_command_table[c];
-    if (row->program != program || !row->name) continue;
-    /* `ttmem help llm` is what people type for --llm. */
-    if (!strcmp(row->name, name) || (row->name[0] == '-' && !strcmp(row->name + 2, name))) return (ttm_command)c;
+    if (row->program == program && row->name && is_called(row, name, second)) return (ttm_command)c;
   }
   return TTM_COMMAND_NONE;
+}
+
+bool ttm_command_is_group(ttm_program program, const char *word) {
+  size_t n = strlen(word);
+  for (int c = 1; c < TTM_COMMANDS; c++) {
+    const ttm_command_row *row = &ttm_command_table[c];
+    if (row->program == program && row->name && !strncmp(row->name, word, n) && row->name[n] == ' ') return true;
+  }
+  return false;
 }
 
 /* ---- Errors ------------------------------------------------------------------------------------------------------- */
@@ -118,6 +153,24 @@ static int unknown_option(ttm_program program, const char *word, size_t length, 
   }
   return ttm_error_set(err, TTM_EUSAGE, "unknown option '%.*s'; '%s --help' lists all of them", (int)length, word,
                        program_name);
+}
+
+/* The second word of a command of two is missing or wrong. */
+static int unknown_in_group(const char *group, const char *word, ttm_error *err) {
+  ttm_suggestion best = ttm_suggest_start(word, strlen(word));
+  char all[200] = "";
+  size_t n = strlen(group);
+  for (int c = 1; c < TTM_COMMANDS; c++) {
+    const char *name = ttm_command_table[c].name;
+    if (!name || strncmp(name, group, n) != 0 || name[n] != ' ') continue;
+    ttm_suggest_try(&best, name + n + 1);
+    snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", *all ? ", " : "", name + n + 1);
+  }
+  if (!*word) return ttm_error_set(err, TTM_EUSAGE, "'%s' needs to know what: %s", group, all);
+  if (best.word)
+    return ttm_error_set(err, TTM_EUSAGE, "unknown command '%s %s'; did you mean '%s %s'?", group, word, group,
+                         best.word);
+  return ttm_error_set(err, TTM_EUSAGE, "unknown command '%s %s'; there are: %s", group, word, all);
 }
 
 static int unknown_command(const char *word, ttm_error *err) {
@@ -159,6 +212,16 @@ static int check_value(ttm_options *out, int option, const char *value, ttm_erro
       return ttm_error_set(err, TTM_EUSAGE, "option '--%s' takes a number from 1 to 256, not '%s'", row->name, value);
     }
     out->threads = (unsigned)n;
+  }
+  if (row->kind == TTM_VALUE_BYTES) {
+    ttm_view rest = ttm_view_of(value);
+    if (!ttm_view_take_u64(&rest, &out->bytes[option]) || rest.n)
+      return ttm_error_set(err, TTM_EUSAGE, "option '--%s' takes a number of bytes, not '%s'", row->name, value);
+  }
+  if (row->kind == TTM_VALUE_MANY) {
+    if (out->many_count == TTM_MAX_MANY)
+      return ttm_error_set(err, TTM_EUSAGE, "option '--%s' is given too often", row->name);
+    out->many[out->many_count++] = (ttm_option_value){(ttm_option)option, value};
   }
   out->value[option] = value;
   return TTM_OK;
@@ -225,7 +288,12 @@ static bool asks_for_llm(const words *w) {
 static int take_input(ttm_options *out, const words *w, ttm_error *err) {
   const char *word = w->argv[w->at];
   bool may_be_command = out->program == TTM_PROGRAM_TTMEM && out->command == TTM_COMMAND_NONE && !out->inputs;
-  ttm_command command = may_be_command ? ttm_command_find(out->program, word) : TTM_COMMAND_NONE;
+  if (out->group && may_be_command) {
+    out->command = ttm_command_find(out->program, out->group, word);
+    return out->command == TTM_COMMAND_NONE ? unknown_in_group(out->group, word, err) : TTM_OK;
+  }
+  if (may_be_command && ttm_command_is_group(out->program, word)) return out->group = word, TTM_OK;
+  ttm_command command = may_be_command ? ttm_command_find(out->program, word, NULL) : TTM_COMMAND_NONE;
   if (command != TTM_COMMAND_NONE) return out->command = command, TTM_OK;
   if (may_be_command && !asks_for_llm(w)) return unknown_command(word, err);
   if (out->inputs < TTM_MAX_INPUTS) out->input[out->inputs] = word;
@@ -249,6 +317,7 @@ static int settle(ttm_options *out, ttm_error *err) {
     out->command = TTM_COMMAND_LLM;
   }
   if (out->given[TTM_OPTION_HELP] || out->given[TTM_OPTION_VERSION]) return TTM_OK;
+  if (out->group && out->command == TTM_COMMAND_NONE) return unknown_in_group(out->group, "", err);
   const ttm_command_row *command = &ttm_command_table[out->command];
   for (int o = 0; o < TTM_OPTIONS; o++) {
     if (!out->given[o] || (ttm_option_table[o].commands >> out->command & 1)) continue;

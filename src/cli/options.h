@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
@@ -15,13 +16,13 @@ typedef enum ttm_program { TTM_PROGRAM_TTMEM, TTM_PROGRAM_PROFILER } ttm_program
 const char *ttm_program_name(ttm_program program);
 
 typedef enum ttm_command {
-  TTM_COMMAND_NONE,    /* nothing was asked for */
-  TTM_COMMAND_LLM,     /* ttmem --llm */
-  TTM_COMMAND_ANALYZE, /* ttmem analyze */
-  TTM_COMMAND_EXPLAIN, /* ttmem explain */
-  TTM_COMMAND_HTML,    /* ttmem html */
-  TTM_COMMAND_HELP,    /* ttmem help */
-  TTM_COMMAND_PROFILE, /* tt-memory-profiler */
+  TTM_COMMAND_NONE,        /* nothing was asked for */
+  TTM_COMMAND_LLM,         /* ttmem --llm */
+  TTM_COMMAND_ANALYZE,     /* ttmem analyze */
+  TTM_COMMAND_EXPLAIN,     /* ttmem explain */
+  TTM_COMMAND_CB_SIMULATE, /* ttmem cb simulate */
+  TTM_COMMAND_HELP,        /* ttmem help */
+  TTM_COMMAND_PROFILE,     /* tt-memory-profiler */
   TTM_COMMANDS
 } ttm_command;
 
@@ -30,14 +31,25 @@ typedef enum ttm_option {
   TTM_OPTION_LOGFILE,
   TTM_OPTION_OUTPUT,
   TTM_OPTION_ANALYZE,
-  TTM_OPTION_VISUALIZE,
   TTM_OPTION_OUTPUT_DIR,
   TTM_OPTION_NAME,
   TTM_OPTION_NO_JSON,
-  TTM_OPTION_NO_HTML,
   TTM_OPTION_THREADS,
   TTM_OPTION_QUIET,
   TTM_OPTION_COLOR,
+  TTM_OPTION_ARCH,
+  TTM_OPTION_METAL_VERSION,
+  TTM_OPTION_L1_BASE,
+  TTM_OPTION_L1_SMALL,
+  TTM_OPTION_DTYPE,
+  TTM_OPTION_CB,
+  TTM_OPTION_TENSOR,
+  TTM_OPTION_STRATEGY,
+  TTM_OPTION_KERNEL_BYTES,
+  TTM_OPTION_JSON,
+  TTM_OPTION_MD,
+  TTM_OPTION_HTML,
+  TTM_OPTION_SVG,
   TTM_OPTION_HELP,
   TTM_OPTION_VERSION,
   TTM_OPTIONS
@@ -49,6 +61,8 @@ typedef enum ttm_value_kind {
   TTM_VALUE_TEXT,   /* anything, not empty */
   TTM_VALUE_COUNT,  /* 1 to 256 */
   TTM_VALUE_CHOICE, /* one of `value`, separated by | */
+  TTM_VALUE_BYTES,  /* a number of bytes */
+  TTM_VALUE_MANY,   /* text; may be given again and again, all of them count */
 } ttm_value_kind;
 
 typedef struct ttm_option_row {
@@ -61,7 +75,7 @@ typedef struct ttm_option_row {
 } ttm_option_row;
 
 typedef struct ttm_command_row {
-  const char *name; /* word on the command line and for `help`; NULL for none */
+  const char *name; /* word or two ("cb simulate") on the command line and for `help`; NULL for none */
   ttm_program program;
   const char *synopsis; /* after the program's name */
   const char *help;     /* one line */
@@ -72,7 +86,14 @@ typedef struct ttm_command_row {
 extern const ttm_option_row ttm_option_table[TTM_OPTIONS];
 extern const ttm_command_row ttm_command_table[TTM_COMMANDS];
 
-enum { TTM_MAX_INPUTS = 2 };
+/* A value of an option that may be given again and again. */
+typedef struct ttm_option_value {
+  ttm_option option;
+  const char *value;
+} ttm_option_value;
+
+enum { TTM_MAX_MANY = 256 };
+enum { TTM_MAX_INPUTS = 64 }; /* more than any command takes, so that the one too many can be named */
 
 /* What the user said. */
 typedef struct ttm_options {
@@ -80,7 +101,11 @@ typedef struct ttm_options {
   ttm_command command;
   bool given[TTM_OPTIONS];
   const char *value[TTM_OPTIONS];
-  unsigned threads; /* 0 when not given */
+  unsigned threads;                    /* 0 when not given */
+  uint64_t bytes[TTM_OPTIONS];         /* of options that take a number of bytes */
+  ttm_option_value many[TTM_MAX_MANY]; /* in the order given */
+  size_t many_count;
+  const char *group; /* first word of a command of two while the second is awaited */
   const char *input[TTM_MAX_INPUTS];
   size_t inputs;
 } ttm_options;
@@ -89,7 +114,9 @@ typedef struct ttm_options {
  * what stands after it. */
 int ttm_options_parse(ttm_options *out, ttm_program program, int argc, char *const *argv, ttm_error *err);
 
-/* The command of this name in the program, TTM_COMMAND_NONE when there is none. */
-ttm_command ttm_command_find(ttm_program program, const char *name);
+/* The command of one word, or of two when `second` is not NULL, TTM_COMMAND_NONE when there is none. */
+ttm_command ttm_command_find(ttm_program program, const char *name, const char *second);
+/* True for the first word of commands of two: "cb". */
+bool ttm_command_is_group(ttm_program program, const char *word);
 
 #endif

@@ -114,8 +114,12 @@ int ttm_slices_make(const ttm_l1_map *map, ttm_slices *out) {
 
 /* ---- Words ------------------------------------------------------------------------------------------------------------ */
 
+static bool named(const ttm_l1_region *regions, size_t which) {
+  return which != TTM_NO_REGION && regions[which].name.n;
+}
+
 static ttm_view name_or(const ttm_l1_region *regions, size_t which, const char *otherwise) {
-  return which == TTM_NO_REGION || !regions[which].name.n ? ttm_view_of(otherwise) : regions[which].name;
+  return named(regions, which) ? regions[which].name : ttm_view_of(otherwise);
 }
 
 void ttm_slice_label(const ttm_l1_map *map, const ttm_slice *slice, ttm_buf *out) {
@@ -135,7 +139,14 @@ void ttm_slice_label(const ttm_l1_map *map, const ttm_slice *slice, ttm_buf *out
       ttm_buf_put(out, tensor);
       return;
     case TTM_SLICE_BOTH:
-      ttm_buf_puts(out, " B claimed by both");
+      if (!named(map->buffers.at, slice->buffer) || !named(map->tensors.at, slice->tensor)) {
+        ttm_buf_puts(out, " B claimed by both");
+        return;
+      }
+      ttm_buf_puts(out, " B both of ");
+      ttm_buf_put(out, buffer);
+      ttm_buf_puts(out, " and ");
+      ttm_buf_put(out, tensor);
       return;
     case TTM_SLICE_BEYOND:
       ttm_buf_puts(out, " B beyond the end of L1");

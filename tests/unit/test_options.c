@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command line is no part of the library the unit tests link, so its two small files are compiled in here. */
+#include "base/view.h"
 #include "cli/options.c"
 #include "cli/suggest.c"
 #include "unit.h"
@@ -139,11 +140,30 @@ static void the_tables_are_whole(void **state) {
   }
 }
 
+static void commands_of_two_words_and_repeated_options(void **state) {
+  (void)state;
+  assert_int_equal(PARSE("ttmem", "cb", "--cb", "a=1", "simulate", "16", "--cb=b=2", "8", "--l1-base", "4096"), 0);
+  assert_int_equal(options.command, TTM_COMMAND_CB_SIMULATE);
+  assert_int_equal(options.many_count, 2);
+  assert_string_equal(options.many[0].value, "a=1");
+  assert_string_equal(options.many[1].value, "b=2");
+  assert_int_equal(options.many[1].option, TTM_OPTION_CB);
+  assert_int_equal(options.bytes[TTM_OPTION_L1_BASE], 4096);
+  assert_string_equal(options.input[0], "16");
+  assert_string_equal(options.input[1], "8");
+  assert_int_equal(ttm_command_find(TTM_PROGRAM_TTMEM, "cb", "simulate"), TTM_COMMAND_CB_SIMULATE);
+  assert_int_equal(ttm_command_find(TTM_PROGRAM_TTMEM, "cb", NULL), TTM_COMMAND_NONE);
+  assert_false(ttm_command_is_group(TTM_PROGRAM_TTMEM, "c"));
+  FAILS("option '--l1-base' takes a number of bytes, not '1k'", "ttmem", "cb", "simulate", "--l1-base", "1k");
+  FAILS("unknown command 'cb simulat'; did you mean 'cb simulate'?", "ttmem", "cb", "simulat");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_seeds_commands), cmocka_unit_test(every_way_to_give_a_value),
-      cmocka_unit_test(help_wins),          cmocka_unit_test(mistakes_get_an_answer),
-      cmocka_unit_test(distances),          cmocka_unit_test(the_tables_are_whole),
+      cmocka_unit_test(the_seeds_commands),        cmocka_unit_test(commands_of_two_words_and_repeated_options),
+      cmocka_unit_test(every_way_to_give_a_value), cmocka_unit_test(help_wins),
+      cmocka_unit_test(mistakes_get_an_answer),    cmocka_unit_test(distances),
+      cmocka_unit_test(the_tables_are_whole),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+#include "cli/cb_parts.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/out_file.h"
+#include "base/source.h"
+#include "cli/terminal.h"
+#include "l1/data_format.h"
+
+/* ---- Output ----------------------------------------------------------------------------------------------------------- */
+
+int ttm_cb_form_of(ttm_cb_form *out, const ttm_options *options, ttm_error *err) {
+  static const ttm_option asked[] = {TTM_OPTION_JSON, TTM_OPTION_MD, TTM_OPTION_HTML, TTM_OPTION_SVG};
+  static const ttm_cb_form forms[] = {TTM_CB_JSON, TTM_CB_MD, TTM_CB_HTML, TTM_CB_SVG};
+  size_t n = 0;
+  *out = TTM_CB_TERMINAL;
+  for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+    if (options->given[asked[i]]) *out = forms[i], n++;
+  }
+  if (n <= 1) return TTM_OK;
+  return ttm_error_set(err, TTM_EUSAGE, "--json, --md, --html and --svg are forms of the output; give one of them");
+}
+
+ttm_doc ttm_cb_doc(ttm_cb_form form, const ttm_options *options, ttm_buf *out) {
+  bool file = options->given[TTM_OPTION_OUTPUT];
+  return (ttm_doc){
+      .out = out,
+      .form = form == TTM_CB_HTML ? TTM_DOC_HTML
+              : form == TTM_CB_MD ? TTM_DOC_MARKDOWN
+                                  : TTM_DOC_TERMINAL,
+      .columns = file ? 80 : ttm_terminal_columns(STDOUT_FILENO),
+      .color = !file && ttm_terminal_color(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]),
+      .utf8 = ttm_terminal_utf8(),
+  };
+}
+
+static int write_text(const ttm_options *options, const ttm_buf *text, ttm_error *err) {
+  const char *target = options->value[TTM_OPTION_OUTPUT];
+  ttm_out out;
+  bool closed;
+  if (text->failed) return ttm_error_nomem(err);
+  if (!target) return ttm_terminal_write(ttm_buf_view(text), &closed, err);
+  int status = ttm_out_open(&out, target, err);
+  if (status) return status;
+  ttm_buf_put(&out.buf, ttm_buf_view(text));
+  return ttm_out_close(&out, err);
+}
+
+int ttm_cb_deliver(const ttm_options *options, ttm_buf *text, int status, ttm_error *err) {
+  if (!status) status = write_text(options, text, err);
+  ttm_buf_free(text);
+  return status ? ttm_cli_error(options, err) : TTM_EXIT_OK;
+}
+
+/* ---- Machine ---------------------------------------------------------------------------------------------------------- */
+
+static int add_tensor(ttm_cb_machine *m, const char *word, ttm_error *err) {
+  ttm_view text = ttm_view_of(word);
+  size_t equals = ttm_view_find_char(text, '=');
+  ttm_view rest = equals == TTM_NOT_FOUND ? (ttm_view){"", 0} : ttm_view_from(text, equals + 1);
+  ttm_l1_region tensor = {.name = ttm_view_first(text, equals)};
+  if (!ttm_view_take_u64(&rest, &tensor.end) || rest.n || !tensor.name.n)
+    return ttm_error_set(err, TTM_EUSAGE, "'%.60s' is no tensor; write NAME=BYTES, the bytes it takes on each core",
+                         word);
+  return ttm_vec_push(&m->tensors, tensor) ? ttm_error_nomem(err) : TTM_OK;
+}
+
+static int set_machine(ttm_cb_machine *m, const ttm_options *o, ttm_error *err) {
+  const char *arch = o->value[TTM_OPTION_ARCH], *dtype = o->value[TTM_OPTION_DTYPE];
+  ttm_view version = ttm_view_of(o->value[TTM_OPTION_METAL_VERSION]);
+  bool base_given = o->given[TTM_OPTION_L1_BASE];
+  int status = ttm_cb_machine_set(m, arch ? ttm_arch_find(ttm_view_of(arch)) : TTM_ARCH_WORMHOLE,
+                                  base_given ? (ttm_view){"", 0} : version, err);
+  if (status) return status;
+  if (base_given) m->base = o->bytes[TTM_OPTION_L1_BASE], m->base_basis = TTM_MEASURED;
+  if (o->given[TTM_OPTION_KERNEL_BYTES])
+    m->kernel_bytes = o->bytes[TTM_OPTION_KERNEL_BYTES], m->kernel_basis = TTM_MEASURED;
+  m->small = o->bytes[TTM_OPTION_L1_SMALL];
+  m->tile_bytes = ttm_format_tile_bytes(ttm_view_of(dtype ? dtype : "float32"));
+  if (!m->tile_bytes)
+    return ttm_error_set(err, TTM_EUSAGE,
+                         "unknown dtype '%s'; known are float32, bfloat16, bfloat8_b, bfloat4_b, uint32, ...", dtype);
+  if (m->base >= m->l1_bytes || m->small >= m->l1_bytes - m->base)
+    return ttm_error_set(err, TTM_EUSAGE, "base and l1-small leave nothing of the %llu B of L1",
+                         (unsigned long long)m->l1_bytes);
+  for (size_t i = 0; !status && i < o->many_count; i++) {
+    if (o->many[i].option == TTM_OPTION_TENSOR) status = add_tensor(m, o->many[i].value, err);
+  }
+  return status;
+}
+
+/* ---- Strategies ------------------------------------------------------------------------------------------------------- */
+
+static int read_small_file(ttm_buf *out, const char *path, ttm_error *err) {
+  ttm_source *source;
+  size_t got = 1;
+  int status = ttm_source_open(&source, path, err);
+  if (status) return status;
+  while (!status && got && out->n <= TTM_STRATEGY_BYTES) {
+    if (!ttm_buf_room(out, 4096)) status = ttm_error_nomem(err);
+    if (!status) status = ttm_source_read(source, out->at + out->n, 4096, &got, err);
+    if (!status) out->n += got;
+  }
+  ttm_source_close(source);
+  return status;
+}
+
+static int read_strategies(ttm_cb_job *job, const ttm_options *o, ttm_error *err) {
+  for (size_t i = 0; i < o->many_count; i++) {
+    ttm_buf text = {0};
+    if (o->many[i].option != TTM_OPTION_STRATEGY) continue;
+    int status = read_small_file(&text, o->many[i].value, err);
+    if (!status && ttm_vec_push(&job->texts, text)) status = ttm_error_nomem(err);
+    if (status) {
+      ttm_buf_free(&text);
+      return status;
+    }
+  }
+  return TTM_OK;
+}
+
+static int add_result(ttm_cb_case *c, ttm_cb_plans *plans, const ttm_cb_machine *m, ttm_error *err) {
+  ttm_cb_result result;
+  int status = ttm_cb_simulate(&result, plans, m);
+  if (!status) status = ttm_vec_push(&c->results, result);
+  if (status) ttm_cb_result_free(&result);
+  return status ? ttm_error_nomem(err) : TTM_OK;
+}
+
+static int add_strategy(ttm_cb_case *c, ttm_view text, const ttm_cb_machine *m, ttm_error *err) {
+  ttm_cb_plans plans;
+  int status = ttm_strategy_plan(&plans, text, &c->workload, err);
+  if (!status) return add_result(c, &plans, m, err);
+  ttm_cb_plans_free(&plans);
+  return status;
+}
+
+/* The buffers of --cb. */
+static int add_given(ttm_cb_case *c, const ttm_options *o, const ttm_cb_machine *m, ttm_error *err) {
+  ttm_cb_plans plans = {.strategy = TTM_LIT("given")};
+  int status = TTM_OK;
+  for (size_t i = 0; !status && i < o->many_count; i++) {
+    if (o->many[i].option == TTM_OPTION_CB) status = ttm_cb_plan_parse(&plans, ttm_view_of(o->many[i].value), err);
+  }
+  if (!status && plans.all.n) return add_result(c, &plans, m, err);
+  ttm_cb_plans_free(&plans);
+  return status;
+}
+
+/* Says which of the files of --strategy was wrong. */
+static int in_file(const ttm_options *o, size_t which, int status, ttm_error *err) {
+  char inner[sizeof err->message];
+  if (status != TTM_EFORMAT) return status;
+  snprintf(inner, sizeof inner, "%s", err->message);
+  for (size_t i = 0; i < o->many_count; i++) {
+    if (o->many[i].option == TTM_OPTION_STRATEGY && which-- == 0)
+      return ttm_error_set(err, TTM_EUSAGE, "%.200s: %s", o->many[i].value, inner);
+  }
+  return status;
+}
+
+static int run_case(ttm_cb_job *job, ttm_cb_case *c, const ttm_options *o, ttm_error *err) {
+  const ttm_cb_machine *m = &job->simulation.machine;
+  int status = add_strategy(c, ttm_view_of(ttm_strategy_fixed), m, err);
+  if (!status) status = add_strategy(c, ttm_view_of(ttm_strategy_adaptive), m, err);
+  for (size_t i = 0; !status && i < job->texts.n; i++)
+    status = in_file(o, i, add_strategy(c, ttm_buf_view(&job->texts.at[i]), m, err), err);
+  return status ? status : add_given(c, o, m, err);
+}
+
+int ttm_cb_job_run(ttm_cb_job *job, const ttm_options *options, const ttm_cb_workload *workloads, size_t n,
+                   ttm_error *err) {
+  *job = (ttm_cb_job){0};
+  int status = set_machine(&job->simulation.machine, options, err);
+  if (!status) status = read_strategies(job, options, err);
+  for (size_t i = 0; !status && i < n; i++) {
+    ttm_cb_case one = {.workload = workloads[i]};
+    if (ttm_vec_push(&job->simulation.cases, one)) return ttm_error_nomem(err);
+    status = run_case(job, &job->simulation.cases.at[i], options, err);
+  }
+  return status;
+}
+
+void ttm_cb_job_free(ttm_cb_job *job) {
+  ttm_cb_simulation_free(&job->simulation);
+  for (size_t i = 0; i < job->texts.n; i++) ttm_buf_free(&job->texts.at[i]);
+  ttm_vec_free(&job->texts);
+}
+
+int ttm_cb_workload_parse(ttm_cb_workload *out, const char *r_tiles, const char *tiles_per_shard, ttm_error *err) {
+  const char *words[] = {r_tiles, tiles_per_shard};
+  uint64_t *values[] = {&out->r_tiles, &out->tiles_per_shard};
+  for (int i = 0; i < 2; i++) {
+    ttm_view rest = ttm_view_of(words[i]);
+    if (!ttm_view_take_u64(&rest, values[i]) || rest.n || !*values[i] || *values[i] > 1000000)
+      return ttm_error_set(err, TTM_EUSAGE, "'%.40s' is no number of tiles (1 to 1000000)", words[i]);
+  }
+  return TTM_OK;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the commands of `ttmem cb` share: the form of their output, and simulations made from options. */
+#ifndef TTM_CLI_CB_PARTS_H
+#define TTM_CLI_CB_PARTS_H
+
+#include "cli/command.h"
+#include "report/cb_report.h"
+
+typedef enum ttm_cb_form { TTM_CB_TERMINAL, TTM_CB_JSON, TTM_CB_MD, TTM_CB_HTML, TTM_CB_SVG } ttm_cb_form;
+
+/* Which of --json, --md, --html, --svg was asked for. 0, or TTM_EUSAGE when more than one was. */
+int ttm_cb_form_of(ttm_cb_form *out, const ttm_options *options, ttm_error *err);
+
+/* A document of that form (not JSON, not SVG) for standard output or the file of -o. */
+ttm_doc ttm_cb_doc(ttm_cb_form form, const ttm_options *options, ttm_buf *out);
+
+/* Prints, or writes the file of -o. Returns the exit status of the program. */
+int ttm_cb_deliver(const ttm_options *options, ttm_buf *text, int status, ttm_error *err);
+
+/* Machine, strategies and the given workloads, simulated. Freed with ttm_cb_job_free in any case. */
+typedef struct ttm_cb_job {
+  ttm_cb_simulation simulation;
+  TTM_VEC(ttm_buf) texts; /* of strategy files; the names of buffers point into them */
+} ttm_cb_job;
+
+int ttm_cb_job_run(ttm_cb_job *job, const ttm_options *options, const ttm_cb_workload *workloads, size_t n,
+                   ttm_error *err);
+void ttm_cb_job_free(ttm_cb_job *job);
+
+/* Two words as numbers of tiles. 0 or TTM_EUSAGE. */
+int ttm_cb_workload_parse(ttm_cb_workload *out, const char *r_tiles, const char *tiles_per_shard, ttm_error *err);
+
+#endif
