@@ -11,6 +11,8 @@ foreach(room base parse profile analyze l1 train report store serve ui)
   list(APPEND ttmem_sources ${room_sources})
 endforeach()
 
+include(cmake/web.cmake)
+
 add_library(ttmem_objects OBJECT ${ttmem_sources})
 target_include_directories(ttmem_objects PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
 target_link_libraries(ttmem_objects PUBLIC Threads::Threads ZLIB::ZLIB PkgConfig::ZSTD m)

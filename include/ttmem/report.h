@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing the JSON report of a profile. Paths and names are borrowed for the call; `err` may be NULL everywhere. */
+/* Writing the report of a profile. Paths and names are borrowed for the call; `err` may be NULL everywhere. */
 #ifndef TTMEM_REPORT_H
 #define TTMEM_REPORT_H
 
@@ -16,6 +16,7 @@ typedef enum ttm_report_file {
   TTM_REPORT_REGISTRY = 4,   /* <name>_inputs_registry.json */
   TTM_REPORT_IR = 8,         /* <name>_ir.json */
   TTM_REPORT_FINDINGS = 16,  /* <name>_findings.json */
+  TTM_REPORT_HTML = 32,      /* <name>_report.html */
 } ttm_report_file;
 
 /* Zero is the default: every file. */

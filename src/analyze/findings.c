@@ -44,6 +44,10 @@ static int make(ttm_findings *f, ttm_tally *tally) {
   if (!status) status = ttm_find_top(f);
   if (!status) ttm_find_peaks(f);
   if (!status) status = ttm_find_live(f);
+  for (int m = TTM_DRAM; m <= TTM_L1 && !status; m++) {
+    if (f->peak[m].known) status = ttm_live_set_make(&f->live_set[m], f->profile, (ttm_memory)m, f->peak[m].state);
+  }
+  if (!status) status = ttm_lifetimes_make(&f->lifetimes, f);
   if (!status) status = ttm_find_padding(f, tally);
   if (!status) status = ttm_find_distribution(f, tally);
   if (!status) status = ttm_find_verdicts(f);
@@ -74,6 +78,7 @@ void ttm_findings_free(ttm_findings *f) {
   if (!f) return;
   ttm_free(f->index_marks);
   ttm_free(f->element_bits);
+  for (int m = TTM_DRAM; m <= TTM_L1; m++) ttm_live_set_free(&f->live_set[m]);
   ttm_vec_free(&f->padding);
   ttm_vec_free(&f->registry.entries);
   ttm_vec_free(&f->registry.first_of_graph);

@@ -5,6 +5,8 @@
 #ifndef TTM_ANALYZE_FINDINGS_H
 #define TTM_ANALYZE_FINDINGS_H
 
+#include "analyze/lifetimes.h"
+#include "analyze/live_set.h"
 #include "base/boards.h"
 #include "profile/profile.h"
 
@@ -163,6 +165,8 @@ typedef struct ttm_findings {
   /* Highest 100*(stored-logical)/logical of the live DRAM sums after any element: the old tool's "Padding Overhead".
    * Not the overhead at the memory peak, which live_at_peak gives. */
   double padding_peak_pct;
+  ttm_live_set live_set[2];              /* DRAM and L1 at their peaks */
+  ttm_lifetimes lifetimes;               /* tensors freed late */
   TTM_VEC(ttm_padding_row) padding; /* at most TTM_TOP, largest overhead first, same text once */
   ttm_registry registry;
   TTM_VEC(ttm_incident_finding) incidents; /* in log order, one per profile incident */

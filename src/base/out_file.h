@@ -16,6 +16,7 @@ typedef struct ttm_out {
   char *path; /* target, or what to call it in messages */
   char *temp; /* NULL when the bytes go straight to `fd` */
   bool close; /* `fd` is ours */
+  bool keep;  /* nothing is written: all of it stays in `buf` */
   uint64_t written;
 } ttm_out;
 
@@ -30,12 +31,15 @@ int ttm_out_open(ttm_out *out, const char *path, ttm_error *err);
  * TTM_ENOMEM. */
 int ttm_out_open_fd(ttm_out *out, int fd, const char *name, ttm_error *err);
 
+/* Gathers in memory: what the writers append is found in `buf`. Needs no opening besides; freed with ttm_out_abandon. */
+static inline ttm_out ttm_out_memory(void) { return (ttm_out){.fd = -1, .keep = true}; }
+
 /* Writes what is gathered. After a failure it is thrown away: the end of the output tells. */
 void ttm_out_flush(ttm_out *out);
 
 /* The same once a chunk is full; call it between pieces so that the buffer stays small. */
 static inline void ttm_out_flow(ttm_out *out) {
-  if (out->buf.n >= TTM_OUT_CHUNK) ttm_out_flush(out);
+  if (out->buf.n >= TTM_OUT_CHUNK && !out->keep) ttm_out_flush(out);
 }
 
 /* Writes the rest and puts the file in its place; on failure the temporary file is removed and the old target is

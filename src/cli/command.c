@@ -3,6 +3,7 @@
 #include "cli/command.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/help.h"
@@ -26,6 +27,13 @@ int ttm_cli_error(const ttm_options *options, const ttm_error *err) {
   }
   ttm_buf_free(&text);
   return TTM_EXIT_WRONG;
+}
+
+bool ttm_same_file(const char *log, const char *target) {
+  struct stat a, b;
+  bool from_stdin = !strcmp(log, "-");
+  if (from_stdin ? fstat(STDIN_FILENO, &a) : stat(log, &a)) return false;
+  return !stat(target, &b) && S_ISREG(b.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 int ttm_subject_read(ttm_subject *out, const ttm_options *options, const char *log, bool keep_ir, ttm_error *err) {
@@ -126,8 +134,13 @@ static int explain_capture(const ttm_options *options, const char *script) {
 }
 
 static int run_profiler(const ttm_options *options) {
-  const char *log = options->value[TTM_OPTION_ANALYZE];
+  const char *log = options->value[TTM_OPTION_ANALYZE], *folder = options->value[TTM_OPTION_VISUALIZE];
   ttm_error err;
+  if (folder && !log && !options->inputs) return ttm_command_html(options, folder);
+  if (folder) {
+    ttm_error_set(&err, TTM_EUSAGE, "--visualize takes one report folder and goes with neither --analyze nor a script");
+    return ttm_cli_error(options, &err);
+  }
   if (!log) return options->inputs ? explain_capture(options, options->input[0]) : print_usage(options);
   if (!options->inputs) return ttm_command_analyze(options, log);
   ttm_error_set(&err, TTM_EUSAGE, "'%s' is one argument too many: --analyze takes the log", options->input[0]);
@@ -144,6 +157,8 @@ static int run_command(const ttm_options *options) {
       return ttm_command_analyze(options, options->inputs ? options->input[0] : NULL);
     case TTM_COMMAND_EXPLAIN:
       return ttm_command_explain(options);
+    case TTM_COMMAND_HTML:
+      return ttm_command_html(options, options->inputs ? options->input[0] : NULL);
     case TTM_COMMAND_CB_SIMULATE:
       return ttm_command_cb_simulate(options);
     case TTM_COMMAND_HELP:

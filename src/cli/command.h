@@ -17,11 +17,16 @@ int ttm_cli_run(ttm_program program, int argc, char **argv);
 int ttm_command_llm(const ttm_options *options);
 int ttm_command_analyze(const ttm_options *options, const char *log);
 int ttm_command_explain(const ttm_options *options);
+/* `input` is a log or a report folder; NULL when none was given. */
+int ttm_command_html(const ttm_options *options, const char *input);
 
 int ttm_command_cb_simulate(const ttm_options *options);
 
 /* "ttmem: error: ..." on standard error, control characters made harmless; returns TTM_EXIT_WRONG. */
 int ttm_cli_error(const ttm_options *options, const ttm_error *err);
+
+/* True when both names lead to one file. `log` may be "-": standard input may be redirected from the file that -o names. */
+bool ttm_same_file(const char *log, const char *target);
 
 /* What a command works on. */
 typedef struct ttm_subject {

@@ -42,8 +42,9 @@ static int choose_place(const ttm_options *options, const char *log, ttm_buf *na
 static int write_report(const ttm_options *options, const ttm_findings *f, const char *folder, const char *name,
                         ttm_error *err) {
   if (options->given[TTM_OPTION_NO_JSON]) return TTM_OK;
-  if (options->value[TTM_OPTION_OUTPUT_DIR]) return ttm_report_files_write(f, folder, name, NULL, err);
-  return ttm_report_dir_write(f, folder, name, NULL, err);
+  ttm_report_options files = {.leave_out = options->given[TTM_OPTION_NO_HTML] ? TTM_REPORT_HTML : 0};
+  if (options->value[TTM_OPTION_OUTPUT_DIR]) return ttm_report_files_write(f, folder, name, &files, err);
+  return ttm_report_dir_write(f, folder, name, &files, err);
 }
 
 static int print_summary(const ttm_options *options, const ttm_findings *f, const char *log, const char *folder,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ttmem --llm --logfile LOG [-o FILE] */
 #define _POSIX_C_SOURCE 200809L
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/out_file.h"
@@ -9,14 +8,6 @@
 #include "cli/terminal.h"
 #include "report/text.h"
 #include "store/report_dir.h"
-
-/* True when both names lead to one file. Standard input may be redirected from the file that -o names. */
-static bool same_file(const char *log, const char *target) {
-  struct stat a, b;
-  bool from_stdin = !strcmp(log, "-");
-  if (from_stdin ? fstat(STDIN_FILENO, &a) : stat(log, &a)) return false;
-  return !stat(target, &b) && S_ISREG(b.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
 
 static int write_file(const char *path, ttm_view text, ttm_error *err) {
   ttm_out out;
@@ -57,7 +48,7 @@ int ttm_command_llm(const ttm_options *options) {
     ttm_error_set(&err, TTM_EUSAGE, "--llm needs a log: ttmem --llm --logfile LOG ('-' reads standard input)");
     return ttm_cli_error(options, &err);
   }
-  if (target && same_file(log, target)) {
+  if (target && ttm_same_file(log, target)) {
     ttm_error_set(&err, TTM_EUSAGE, "'%s' is the log itself; give -o another name so that the log is not lost", target);
     return ttm_cli_error(options, &err);
   }

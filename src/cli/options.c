@@ -11,6 +11,7 @@
 #define LLM (1u << TTM_COMMAND_LLM)
 #define ANALYZE (1u << TTM_COMMAND_ANALYZE)
 #define EXPLAIN (1u << TTM_COMMAND_EXPLAIN)
+#define HTML (1u << TTM_COMMAND_HTML)
 #define PROFILE (1u << TTM_COMMAND_PROFILE)
 #define CB_SIMULATE (1u << TTM_COMMAND_CB_SIMULATE)
 #define CB (CB_SIMULATE)
@@ -19,18 +20,21 @@
 const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_LLM] = {"llm", 0, TTM_VALUE_NONE, NULL, LLM, "write the markdown report for people and agents"},
     [TTM_OPTION_LOGFILE] = {"logfile", 'l', TTM_VALUE_TEXT, "LOG", LLM, "runtime log to read, '-' for standard input"},
-    [TTM_OPTION_OUTPUT] = {"output", 'o', TTM_VALUE_TEXT, "OUT", LLM | CB,
-                           "write the report to OUT instead of standard output"},
+    [TTM_OPTION_OUTPUT] = {"output", 'o', TTM_VALUE_TEXT, "OUT", LLM | HTML | CB,
+                           "write to OUT; --llm, cb: instead of standard output"},
     [TTM_OPTION_ANALYZE] = {"analyze", 'a', TTM_VALUE_TEXT, "LOG", PROFILE,
                             "analyse an existing log, '-' for standard input"},
+    [TTM_OPTION_VISUALIZE] = {"visualize", 'v', TTM_VALUE_TEXT, "LOG", PROFILE, "write only the HTML page"},
     [TTM_OPTION_OUTPUT_DIR] = {"output-dir", 'd', TTM_VALUE_TEXT, "DIR", ANALYZE | PROFILE,
                                "write the files into DIR instead of ~/.ttmem/reports/NAME"},
-    [TTM_OPTION_NAME] = {"name", 'n', TTM_VALUE_TEXT, "NAME", ANALYZE,
+    [TTM_OPTION_NAME] = {"name", 'n', TTM_VALUE_TEXT, "NAME", ANALYZE | HTML,
                          "name of the report (default: from the log's name)"},
     [TTM_OPTION_NO_JSON] = {"no-json", 0, TTM_VALUE_NONE, NULL, ANALYZE, "write no files, only print the summary"},
-    [TTM_OPTION_THREADS] = {"threads", 'j', TTM_VALUE_COUNT, "N", LLM | ANALYZE | PROFILE,
+    [TTM_OPTION_NO_HTML] = {"no-html", 0, TTM_VALUE_NONE, NULL, ANALYZE | PROFILE, "leave the HTML page out"},
+    [TTM_OPTION_THREADS] = {"threads", 'j', TTM_VALUE_COUNT, "N", LLM | ANALYZE | HTML | PROFILE,
                             "scan with N threads (default: one per processor, at most 8)"},
-    [TTM_OPTION_QUIET] = {"quiet", 'q', TTM_VALUE_NONE, NULL, ANALYZE | PROFILE, "print no summary and no progress"},
+    [TTM_OPTION_QUIET] = {"quiet", 'q', TTM_VALUE_NONE, NULL, ANALYZE | HTML | PROFILE,
+                          "print no summary and no progress"},
     [TTM_OPTION_COLOR] = {"color", 0, TTM_VALUE_CHOICE, "auto|always|never", ANALYZE | EXPLAIN | PROFILE | CB,
                           "colour the output (default auto: on a terminal)"},
     [TTM_OPTION_ARCH] = {"arch", 0, TTM_VALUE_CHOICE, "wormhole|blackhole|grayskull", CB_SIMULATE,
@@ -64,7 +68,7 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
                          "comes from. LOG may be compressed (.gz, .zst), or '-' for standard input.\n",
                          1},
     [TTM_COMMAND_ANALYZE] = {"analyze", TTM_PROGRAM_TTMEM, "analyze LOG [options]",
-                             "summary on the terminal, JSON files of a report",
+                             "summary on the terminal, JSON and HTML report",
                              "LOG may be compressed (.gz, .zst), or '-' for standard input. The files go to\n"
                              "~/.ttmem/reports/NAME/ (TTMEM_HOME replaces ~/.ttmem); an earlier report of that name\n"
                              "is replaced only when the new one is complete.\n",
@@ -74,6 +78,10 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
                              "TEXT is a pasted out-of-memory or clash message; FILE a log that holds some; without\n"
                              "either, or with '-', standard input is read.\n",
                              1},
+    [TTM_COMMAND_HTML] = {"html", TTM_PROGRAM_TTMEM, "html LOG [-o OUT]", "self-contained HTML page of a log",
+                          "LOG may be compressed (.gz, .zst), or '-' for standard input. The page goes to OUT ('-' for\n"
+                          "standard output), else to NAME_report.html here. It needs no network and no other file.\n",
+                          1},
     [TTM_COMMAND_CB_SIMULATE] =
         {"cb simulate", TTM_PROGRAM_TTMEM, "cb simulate R_TILES TILES_PER_SHARD",
          "circular buffers of a kernel: fixed against adaptive sizes",
@@ -82,9 +90,9 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
          2},
     [TTM_COMMAND_HELP] = {"help", TTM_PROGRAM_TTMEM, "help [COMMAND]", "help on a command", NULL, 2},
     [TTM_COMMAND_PROFILE] = {NULL, TTM_PROGRAM_PROFILER, "--analyze LOG [--output-dir DIR]",
-                             "summary of an existing log, JSON files of a report",
+                             "summary of an existing log, JSON files and HTML page of a report",
                              "LOG may be compressed (.gz, .zst), or '-' for standard input. The same as\n"
-                             "'ttmem analyze LOG'.\n",
+                             "'ttmem analyze LOG'. --visualize is the same as 'ttmem html'.\n",
                              1},
 };
 

@@ -20,6 +20,7 @@ typedef enum ttm_command {
   TTM_COMMAND_LLM,         /* ttmem --llm */
   TTM_COMMAND_ANALYZE,     /* ttmem analyze */
   TTM_COMMAND_EXPLAIN,     /* ttmem explain */
+  TTM_COMMAND_HTML,        /* ttmem html */
   TTM_COMMAND_CB_SIMULATE, /* ttmem cb simulate */
   TTM_COMMAND_HELP,        /* ttmem help */
   TTM_COMMAND_PROFILE,     /* tt-memory-profiler */
@@ -31,9 +32,11 @@ typedef enum ttm_option {
   TTM_OPTION_LOGFILE,
   TTM_OPTION_OUTPUT,
   TTM_OPTION_ANALYZE,
+  TTM_OPTION_VISUALIZE,
   TTM_OPTION_OUTPUT_DIR,
   TTM_OPTION_NAME,
   TTM_OPTION_NO_JSON,
+  TTM_OPTION_NO_HTML,
   TTM_OPTION_THREADS,
   TTM_OPTION_QUIET,
   TTM_OPTION_COLOR,

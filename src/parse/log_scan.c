@@ -16,7 +16,17 @@ typedef struct scan {
   struct {
     ttm_view text;
     ttm_level level;
+    uint32_t line;
+    uint16_t rank;
+    const char *line_at;
   } last[TTM_MEMORIES];
+  /* The lines behind the last DRAM line, L1 to TRACE. Most blocks end with the same bytes as the one before: then three lines
+   * cost one comparison. */
+  ttm_view rest;
+  uint16_t rest_rank;
+  bool rest_debug; /* printed at DEBUG level, as in 2025 */
+  bool debug;      /* the line at hand is */
+  bool after_dram; /* the line at hand was a DRAM line */
 } scan;
 
 static ttm_event *add_event(scan *s, ttm_event_kind kind, ttm_view text) {
@@ -38,6 +48,20 @@ static ttm_event *add_event(scan *s, ttm_event_kind kind, ttm_view text) {
 
 /* ---- Runtime lines ------------------------------------------------------------------------------------------------- */
 
+/* After a TRACE line: do the last three lines follow a DRAM line of the same rank without anything between? */
+static void learn_rest(scan *s) {
+  uint32_t first = s->line - 3;
+  for (int m = TTM_DRAM; m < TTM_MEMORIES; m++)
+    if (s->line < 3 || !s->last[m].line_at || s->last[m].line != first + (uint32_t)m || s->last[m].rank != s->rank) return;
+  ttm_rest rest;
+  for (int m = TTM_DRAM; m < TTM_MEMORIES; m++) rest.levels[m] = s->last[m].level;
+  const char *end = s->line_end + 1;
+  if (end > s->chunk->data + s->chunk->n || ttm_vec_push(&s->scanner->rests, rest)) return;
+  s->rest = (ttm_view){s->last[TTM_L1].line_at, (size_t)(end - s->last[TTM_L1].line_at)};
+  s->rest_rank = s->rank;
+  s->rest_debug = s->debug;
+}
+
 static void scan_level(scan *s, ttm_memory memory, ttm_view view) {
   if (!ttm_view_eq(view, s->last[memory].text)) {
     ttm_level level;
@@ -48,10 +72,30 @@ static void scan_level(scan *s, ttm_memory memory, ttm_view view) {
     s->last[memory].text = view;
     s->last[memory].level = level;
   }
+  s->last[memory].line = s->line;
+  s->last[memory].rank = s->rank;
+  s->last[memory].line_at = s->line_at;
   ttm_event *e = add_event(s, TTM_EV_LEVEL, (ttm_view){view.p, 0});
   if (!e) return;
   e->memory = (uint8_t)memory;
   e->level = s->last[memory].level;
+  s->after_dram = memory == TTM_DRAM;
+  if (memory == TTM_TRACE) learn_rest(s);
+}
+
+/* When the bytes at `at` are the same three lines again, *at moves behind them. */
+static void scan_rest(scan *s, const char **at, const char *end) {
+  if (s->rest.n == 0 || (size_t)(end - *at) < s->rest.n || memcmp(*at, s->rest.p, s->rest.n) != 0) return;
+  s->line_at = *at;
+  s->line_end = *at + s->rest.n - 1;
+  s->rank = s->rest_rank;
+  ttm_event *e = add_event(s, TTM_EV_REST, (ttm_view){*at, 0});
+  if (!e) return;
+  e->rest = (uint32_t)(s->scanner->rests.n - 1);
+  s->scanner->counts.runtime_lines += 3;
+  s->scanner->counts.debug_lines += s->rest_debug ? 3 : 0;
+  s->line += 3;
+  *at += s->rest.n;
 }
 
 static void scan_device_line(scan *s, ttm_view message) {
@@ -77,7 +121,8 @@ static void scan_operation(scan *s, ttm_view text) {
 static void scan_runtime(scan *s, ttm_view m, uint8_t severity) {
   ttm_scan_counts *counts = &s->scanner->counts;
   counts->runtime_lines++;
-  counts->debug_lines += severity == TTM_SEV_DEBUG || severity == TTM_SEV_TRACE;
+  s->debug = severity == TTM_SEV_DEBUG || severity == TTM_SEV_TRACE;
+  counts->debug_lines += s->debug;
   if (m.n && m.p[m.n - 1] == '\r') m.n--;
   switch (m.n ? m.p[0] : 0) {
   case 'D': scan_device_line(s, m); break;
@@ -205,7 +250,7 @@ static void scan_line(scan *s, ttm_view line) {
 }
 
 int ttm_scanner_scan(ttm_scanner *scanner, const ttm_chunk *chunk) {
-  scanner->events.n = 0;
+  scanner->events.n = scanner->rests.n = 0;
   scanner->counts = (ttm_scan_counts){0};
   scan s = {.scanner = scanner, .chunk = chunk};
   const char *at = chunk->data, *end = at + chunk->n;
@@ -214,12 +259,17 @@ int ttm_scanner_scan(ttm_scanner *scanner, const ttm_chunk *chunk) {
     const char *stop = line_end ? line_end : end;
     s.line_at = at;
     s.line_end = stop;
+    s.after_dram = false;
     scan_line(&s, (ttm_view){at, (size_t)(stop - at)});
     s.line += line_end != NULL;
     at = stop + 1;
+    if (s.after_dram && at < end) scan_rest(&s, &at, end);
   }
   scanner->counts.lines = s.line;
   return s.failed ? TTM_ENOMEM : TTM_OK;
 }
 
-void ttm_scanner_free(ttm_scanner *scanner) { ttm_vec_free(&scanner->events); }
+void ttm_scanner_free(ttm_scanner *scanner) {
+  ttm_vec_free(&scanner->events);
+  ttm_vec_free(&scanner->rests);
+}

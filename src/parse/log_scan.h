@@ -15,6 +15,7 @@ typedef enum ttm_event_kind {
   TTM_EV_BEFORE_SUBMIT,   /* block header */
   TTM_EV_AFTER_SUBMIT,    /* block header */
   TTM_EV_LEVEL,           /* one memory of a block; level */
+  TTM_EV_REST,            /* the three lines after a DRAM line, the same as last time; rest: position in `rests` */
   TTM_EV_BAD_LEVEL,       /* a memory line that does not parse */
   TTM_EV_PROGRAM_START,   /* text: program name */
   TTM_EV_PROGRAM_FINISH,  /* text: program name */
@@ -40,8 +41,14 @@ typedef struct ttm_event {
   union {
     ttm_level level;
     ttm_hash128 hash;
+    uint32_t rest;
   };
 } ttm_event;
+
+/* L1, L1_SMALL and TRACE of one block. */
+typedef struct ttm_rest {
+  ttm_level levels[TTM_MEMORIES]; /* DRAM unused */
+} ttm_rest;
 
 /* Counts that need no event. */
 typedef struct ttm_scan_counts {
@@ -62,6 +69,7 @@ enum { TTM_KNOWN_PREFIXES = 6 };
 /* One scanner per thread; zero is ready to use. It learns prefixes, which changes its speed but never its results. */
 typedef struct ttm_scanner {
   TTM_VEC(ttm_event) events; /* of the chunk scanned last */
+  TTM_VEC(ttm_rest) rests;   /* likewise */
   ttm_scan_counts counts;    /* of the chunk scanned last */
   ttm_known_prefix prefixes[TTM_KNOWN_PREFIXES]; /* most recently used first */
 } ttm_scanner;

@@ -113,11 +113,11 @@ static int end_closed_dump(ttm_builder *b, ttm_stream *s) {
   return s->dump.open && s->dump.closed ? ttm_dump_end(b, s) : TTM_OK;
 }
 
-static int take_event(ttm_builder *b, const ttm_event *e, ttm_view text) {
+static int take_event(ttm_builder *b, const ttm_event *e, ttm_view text, const ttm_rest *rests) {
   uint32_t line = ttm_builder_line(b, e->line);
-  ttm_stream *s;
-  int rc = ttm_builder_stream(b, e->rank, &s);
-  if (!rc && e->kind < TTM_EV_INCIDENT) rc = end_closed_dump(b, s);
+  ttm_stream *s = b->last_stream;
+  int rc = s && s->tag == e->rank ? TTM_OK : ttm_builder_stream(b, e->rank, &s);
+  if (!rc && b->open_dumps && e->kind < TTM_EV_INCIDENT) rc = end_closed_dump(b, s);
   if (rc) return rc;
   switch ((ttm_event_kind)e->kind) {
   case TTM_EV_OPERATION: return on_operation(b, s, e, text, line);
@@ -125,6 +125,7 @@ static int take_event(ttm_builder *b, const ttm_event *e, ttm_view text) {
   case TTM_EV_BEFORE_SUBMIT: return ttm_program_submit(b, s, true, line);
   case TTM_EV_AFTER_SUBMIT: return ttm_program_submit(b, s, false, line);
   case TTM_EV_LEVEL: return ttm_state_add(b, s, (ttm_memory)e->memory, &e->level, line);
+  case TTM_EV_REST: return ttm_state_add_rest(b, s, &rests[e->rest], line);
   case TTM_EV_BAD_LEVEL: b->profile->seen.bad_blocks++; return ttm_builder_note(b, line, text);
   case TTM_EV_PROGRAM_START: return ttm_program_start(b, s, text, line);
   case TTM_EV_PROGRAM_FINISH: return ttm_program_finish(b, s, text, line);
@@ -215,7 +216,7 @@ int ttm_builder_take(ttm_builder *b, const ttm_chunk *chunk, const ttm_scanner *
   for (size_t i = 0; i < scanned->events.n && !rc; i++) {
     const ttm_event *e = &scanned->events.at[i];
     if (b->open_dumps && (rc = ttm_dump_lines(b, taken, chunk->data + e->line_at))) break;
-    rc = take_event(b, e, (ttm_view){chunk->data + e->text_at, e->text_n});
+    rc = take_event(b, e, (ttm_view){chunk->data + e->text_at, e->text_n}, scanned->rests.at);
     taken = chunk->data + e->line_end + 1;
     if (!rc && e->kind == TTM_EV_INCIDENT_HEADER) rc = look_for_info(b, taken, end, e->line + 1);
   }

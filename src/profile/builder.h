@@ -132,6 +132,8 @@ int ttm_builder_note(ttm_builder *b, uint32_t line, ttm_view text);
 /* builder_states.c */
 int ttm_state_begin(ttm_builder *b, ttm_stream *s, uint32_t op, uint32_t line);
 int ttm_state_add(ttm_builder *b, ttm_stream *s, ttm_memory memory, const ttm_level *level, uint32_t line);
+/* L1, L1_SMALL and TRACE at once; `line` is the first one's. */
+int ttm_state_add_rest(ttm_builder *b, ttm_stream *s, const ttm_rest *rest, uint32_t line);
 /* Writes the open block into the profile, if there is one. */
 int ttm_state_commit(ttm_builder *b, ttm_stream *s);
 

@@ -257,10 +257,26 @@ static uint32_t graph_of_run(const ttm_profile *p, uint32_t run, const links *l)
   uint32_t same = ttm_idmap_get(&l->by_signature, (uint32_t)frame->signature, TTM_NONE);
   uint32_t best = best_graph(p, frame, run);
   if (best == TTM_NONE || (same == TTM_NONE && !l->has_run[best])) return best;
-  if (same != TTM_NONE && p->graphs.at[same].rank == frame->rank) return same;
-  const uint32_t *graph_of_text = l->graph_of_text;
-  uint32_t known = known_graph(p, frame, run, graph_of_text);
-  return known != TTM_NONE && p->graphs.at[known].rank == frame->rank ? known : best;
+  if (same != TTM_NONE) return same;
+  uint32_t known = known_graph(p, frame, run, l->graph_of_text);
+  return known != TTM_NONE ? known : best;
+}
+
+/* Every rank dumps its own graphs, with the same texts in them. */
+static int link_rank(ttm_profile *p, uint32_t rank, links *l) {
+  memset(l->graph_of_text, 0xff, (p->texts.n + 1) * sizeof *l->graph_of_text); /* TTM_NONE */
+  ttm_idmap_clear(&l->by_signature);
+  for (size_t r = 0; r < p->runs.n; r++) {
+    uint32_t run = p->runs.at[r];
+    ttm_frame *frame = &p->frames.at[run];
+    if (frame->rank != rank) continue;
+    frame->graph = graph_of_run(p, run, l);
+    if (frame->graph == TTM_NONE) continue;
+    l->has_run[frame->graph] = true;
+    remember_texts(p, frame, run, frame->graph, l->graph_of_text);
+    if (ttm_idmap_set(&l->by_signature, (uint32_t)frame->signature, frame->graph)) return TTM_ENOMEM;
+  }
+  return TTM_OK;
 }
 
 int ttm_program_link_graphs(ttm_builder *b) {
@@ -269,15 +285,7 @@ int ttm_program_link_graphs(ttm_builder *b) {
   links l = {.has_run = ttm_alloc(p->graphs.n * sizeof *l.has_run),
              .graph_of_text = ttm_realloc(NULL, (p->texts.n + 1) * sizeof *l.graph_of_text)};
   int rc = l.has_run && l.graph_of_text ? TTM_OK : TTM_ENOMEM;
-  if (!rc) memset(l.graph_of_text, 0xff, (p->texts.n + 1) * sizeof *l.graph_of_text); /* TTM_NONE */
-  for (size_t r = 0; r < p->runs.n && !rc; r++) {
-    uint32_t run = p->runs.at[r], graph = graph_of_run(p, run, &l);
-    p->frames.at[run].graph = graph;
-    if (graph == TTM_NONE) continue;
-    l.has_run[graph] = true;
-    remember_texts(p, &p->frames.at[run], run, graph, l.graph_of_text);
-    rc = ttm_idmap_set(&l.by_signature, (uint32_t)p->frames.at[run].signature, graph);
-  }
+  for (uint32_t rank = 0; rank < p->ranks.n && !rc; rank++) rc = link_rank(p, rank, &l);
   for (size_t f = 0; f < p->frames.n; f++)
     if (p->frames.at[f].parent != TTM_NONE) p->frames.at[f].graph = p->frames.at[p->frames.at[f].parent].graph;
   ttm_free(l.has_run);

@@ -20,6 +20,18 @@ int ttm_state_add(ttm_builder *b, ttm_stream *s, ttm_memory memory, const ttm_le
   return s->state.present == (1 << TTM_MEMORIES) - 1 ? ttm_state_commit(b, s) : TTM_OK;
 }
 
+int ttm_state_add_rest(ttm_builder *b, ttm_stream *s, const ttm_rest *rest, uint32_t line) {
+  if (s->state.open && s->state.present == 1 << TTM_DRAM) {
+    memcpy(&s->state.levels[TTM_L1], &rest->levels[TTM_L1], sizeof rest->levels - sizeof rest->levels[0]);
+    s->state.present = (1 << TTM_MEMORIES) - 1;
+    return ttm_state_commit(b, s);
+  }
+  int rc = TTM_OK;
+  for (int m = TTM_L1; m < TTM_MEMORIES && !rc; m++)
+    rc = ttm_state_add(b, s, (ttm_memory)m, &rest->levels[m], line + (uint32_t)(m - TTM_L1));
+  return rc;
+}
+
 /* The row that holds what seldom changes, shared by all states that have it. */
 static int intern_state_frame(ttm_builder *b, ttm_stream *s, const ttm_state_frame *frame, uint32_t *out) {
   ttm_profile *p = b->profile;

@@ -2,7 +2,7 @@
 /* <name>_findings.json: the conclusions for other programs. Keys are only ever added; schema_version changes when a
  * meaning does. "basis" tells how a number came about: "measured" (printed in the log) or "derived" (a difference of
  * two printed states). */
-#include "report/json_parts.h"
+#include "report/findings_parts.h"
 #include "report/report.h"
 #include "report/ways_words.h"
 
@@ -414,6 +414,7 @@ int ttm_report_findings_json(const ttm_findings *f, ttm_out *out, ttm_error *err
   put_runs(out, f);
   put_leaks(buf, f);
   put_padding(buf, f);
+  ttm_json_live_sets(buf, f);
   put_diagnostics(buf, f->profile);
   ttm_json_raw(buf, "}\n");
   return buf->failed ? ttm_error_nomem(err) : TTM_OK;

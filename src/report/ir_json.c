@@ -40,7 +40,7 @@ static void put_long_string(ttm_out *out, ttm_view text) {
   ttm_buf_char(&out->buf, '"');
 }
 
-static int put_loc_index(ttm_out *out, ttm_view text) {
+int ttm_json_loc_index(ttm_out *out, ttm_view text) {
   ttm_arena arena = {0};
   ttm_loc_lines locs = {0};
   int code = ttm_module_loc_lines(text, &arena, &locs);
@@ -67,7 +67,7 @@ static int put_dump(ttm_out *out, const ttm_dump *dump) {
     ttm_json_raw(&out->buf, "{\"text\":");
     put_long_string(out, ttm_buf_view(&text));
     ttm_json_raw(&out->buf, ",\n\"loc_index\":");
-    code = put_loc_index(out, ttm_buf_view(&text));
+    code = ttm_json_loc_index(out, ttm_buf_view(&text));
   }
   if (dump) {
     ttm_json_raw(&out->buf, ",\"line\":"); /* of the log */

@@ -4,6 +4,7 @@
 #define TTM_REPORT_JSON_PARTS_H
 
 #include "analyze/findings.h"
+#include "base/out_file.h"
 #include "report/json_writer.h"
 
 /* A profile string; null for id 0. */
@@ -25,6 +26,19 @@ void ttm_json_type_members(ttm_buf *buf, const ttm_profile *p, uint32_t type);
 void ttm_json_shape(ttm_buf *buf, const ttm_dims *dims);
 /* [4000,256] */
 void ttm_json_dims(ttm_buf *buf, const ttm_dims *dims);
+
+/* {"dot.0":4,...}: where the locations of a module text stand. 0 or TTM_ENOMEM. */
+int ttm_json_loc_index(ttm_out *out, ttm_view module_text);
+
+/* What the cost of a tensor depends on besides its type. */
+typedef struct ttm_json_sizes {
+  ttm_alignment align;
+  uint32_t banks[TTM_MEMORIES]; /* 0 when the log never says */
+} ttm_json_sizes;
+ttm_json_sizes ttm_json_sizes_of(const ttm_profile *p);
+
+/* The layout object of a tensor type: shapes, tiles, buffer, bytes without and with padding, bytes per bank. */
+void ttm_json_layout(ttm_buf *buf, const ttm_tensor_type *type, const ttm_json_sizes *sizes);
 
 /* "index":..,"mlir_op":..,"loc":..,"line":.. of an operation: the way every finding names one. Index is null for
  * operations that are no elements. */

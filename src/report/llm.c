@@ -10,6 +10,17 @@ enum {
 
 /* ---- Header and configuration ------------------------------------------------------------------------------------- */
 
+static uint64_t padding_bytes(const ttm_live_sum *live) {
+  return live->stored_bytes > live->logical_bytes ? live->stored_bytes - live->logical_bytes : 0;
+}
+
+/* What padding cost when memory was fullest: the highest share at any moment may be one small tensor's. Logs without states have
+ * no such moment. */
+static double padding_percent(const ttm_findings *f) {
+  const ttm_live_sum *live = &f->live_at_peak;
+  return live->tensors ? ttm_percent((double)padding_bytes(live), (double)live->logical_bytes) : f->padding_peak_pct;
+}
+
 static void put_header(ttm_llm *r, ttm_view name) {
   ttm_buf *out = r->out;
   const ttm_peak *dram = &r->f->peak[TTM_DRAM], *l1 = &r->f->peak[TTM_L1];
@@ -25,7 +36,8 @@ static void put_header(ttm_llm *r, ttm_view name) {
   ttm_put_count(out, r->f->elements);
   if (r->f->registry.weight_bytes)
     ttm_buf_printf(out, " | Weights: %.1f MB", (double)r->f->registry.weight_bytes / TTM_MB);
-  if (r->f->padding_peak_pct > 0) ttm_buf_printf(out, " | Padding Overhead: %.1f%%", r->f->padding_peak_pct);
+  double padding = padding_percent(r->f);
+  if (padding > 0) ttm_buf_printf(out, " | Padding Overhead: %.1f%%", padding);
   if (r->f->incidents.n) ttm_buf_printf(out, " | Incidents: %zu", r->f->incidents.n);
   ttm_buf_char(out, '\n');
 }
@@ -226,7 +238,7 @@ static void put_padding_row(ttm_llm *r, size_t rank, const ttm_padding_row *row)
 static void put_padding_at_peak(ttm_llm *r) {
   const ttm_live_sum *live = &r->f->live_at_peak;
   if (!live->tensors) return;
-  uint64_t extra = live->stored_bytes > live->logical_bytes ? live->stored_bytes - live->logical_bytes : 0;
+  uint64_t extra = padding_bytes(live);
   ttm_buf_printf(r->out, "\nAt the DRAM peak padding took %.2f MB on top of %.2f MB (%.1f%%), total over all banks;",
                  (double)extra / TTM_MB, (double)live->logical_bytes / TTM_MB,
                  ttm_percent((double)extra, (double)live->logical_bytes));
@@ -328,6 +340,7 @@ int ttm_llm_write(const ttm_findings *f, ttm_view name, ttm_buf *out) {
   put_padding(&r);
   put_weights(&r);
   put_distribution(&r);
+  ttm_llm_live_sets(&r);
   ttm_llm_runs(&r);
   ttm_llm_leaks(&r);
   ttm_llm_gaps(&r);

@@ -14,8 +14,7 @@ typedef struct ops_writer {
   const ttm_findings *f;
   const ttm_profile *p;
   ttm_buf *buf;
-  ttm_alignment align;
-  uint32_t banks[TTM_MEMORIES]; /* 0 when the log never says */
+  ttm_json_sizes sizes;
   uint8_t *uses;                /* by text: 0, 1, 2 = more than once. Texts used once are not worth keeping */
   slice *slices;                /* by text */
   ttm_buf cache;
@@ -64,81 +63,13 @@ static void put_dtypes(ops_writer *w, ttm_list list) {
   ttm_buf_char(w->buf, ']');
 }
 
-static const char *buffer_name(ttm_buffer_kind kind) {
-  switch (kind) {
-    case TTM_BUFFER_DRAM:
-      return "\"dram\"";
-    case TTM_BUFFER_L1:
-      return "\"l1\"";
-    case TTM_BUFFER_L1_SMALL:
-      return "\"l1_small\"";
-    case TTM_BUFFER_TRACE:
-      return "\"trace\"";
-    case TTM_BUFFER_SYSTEM:
-      return "\"system_memory\"";
-    case TTM_BUFFER_NONE:
-      break;
-  }
-  return "null";
-}
-
-static void put_bank_bytes(ops_writer *w, const ttm_tensor_type *type) {
-  static const uint8_t memory_of[] = {[TTM_BUFFER_DRAM] = TTM_DRAM,
-                                      [TTM_BUFFER_L1] = TTM_L1,
-                                      [TTM_BUFFER_L1_SMALL] = TTM_L1_SMALL,
-                                      [TTM_BUFFER_TRACE] = TTM_TRACE};
-  bool on_device = type->has_layout && type->buffer != TTM_BUFFER_NONE && type->buffer != TTM_BUFFER_SYSTEM;
-  uint32_t banks = on_device ? w->banks[memory_of[type->buffer]] : 0;
-  ttm_json_raw(w->buf, ",\"bytes_per_bank\":");
-  if (banks)
-    ttm_buf_u64(w->buf, ttm_tensor_bank_bytes(type, banks, w->align));
-  else
-    ttm_json_null(w->buf);
-}
-
-static void put_tiles(ops_writer *w, const ttm_tensor_type *type) {
-  if (!type->has_layout || !type->tiled) {
-    ttm_json_raw(w->buf, ",\"is_tiled\":false,\"memref_shape\":null,\"tile_size\":null");
-    return;
-  }
-  ttm_json_raw(w->buf, ",\"is_tiled\":true,\"memref_shape\":");
-  ttm_json_dims(w->buf, &type->shard);
-  ttm_json_raw(w->buf, ",\"tile_size\":[");
-  ttm_buf_u64(w->buf, type->tile_h);
-  ttm_buf_char(w->buf, ',');
-  ttm_buf_u64(w->buf, type->tile_w);
-  ttm_buf_char(w->buf, ']');
-}
-
-static void put_layout(ops_writer *w, const ttm_tensor_type *type) {
-  uint64_t logical = ttm_tensor_logical_bytes(type), stored = ttm_tensor_stored_bytes(type, w->align);
-  ttm_dims padded = ttm_tensor_stored_shape(type);
-  ttm_json_raw(w->buf, "{\"logical_shape\":");
-  ttm_json_dims(w->buf, &type->shape);
-  ttm_json_raw(w->buf, ",\"dtype\":");
-  ttm_json_string(w->buf, type->element);
-  put_tiles(w, type);
-  ttm_json_raw(w->buf, ",\"padded_shape\":");
-  ttm_json_dims(w->buf, &padded);
-  ttm_json_raw(w->buf, ",\"buffer_type\":");
-  ttm_buf_puts(w->buf, buffer_name(type->has_layout ? type->buffer : TTM_BUFFER_NONE));
-  ttm_json_raw(w->buf, ",\"unpadded_bytes\":");
-  ttm_buf_u64(w->buf, logical);
-  ttm_json_raw(w->buf, ",\"padded_bytes\":");
-  ttm_buf_u64(w->buf, stored);
-  ttm_json_raw(w->buf, ",\"overhead_pct\":");
-  ttm_json_percent(w->buf, stored, logical, stored ? logical : 0);
-  put_bank_bytes(w, type);
-  ttm_buf_char(w->buf, '}');
-}
-
 /* The first result that is a tensor, as the old files have it; all of them beside it when there are several. */
 static void put_layouts(ops_writer *w, const ttm_text *text) {
   uint32_t first = 0;
   while (first < text->outputs.n && !type_at(w->p, text->outputs, first)->is_tensor) first++;
   ttm_json_raw(w->buf, ",\"output_layout_info\":");
   if (first < text->outputs.n)
-    put_layout(w, &type_at(w->p, text->outputs, first)->tensor);
+    ttm_json_layout(w->buf, &type_at(w->p, text->outputs, first)->tensor, &w->sizes);
   else
     ttm_json_null(w->buf);
   if (text->outputs.n < 2) return;
@@ -147,7 +78,7 @@ static void put_layouts(ops_writer *w, const ttm_text *text) {
     const ttm_type *type = type_at(w->p, text->outputs, i);
     ttm_buf_char(w->buf, i ? ',' : '[');
     if (type->is_tensor)
-      put_layout(w, &type->tensor);
+      ttm_json_layout(w->buf, &type->tensor, &w->sizes);
     else
       ttm_json_null(w->buf);
   }
@@ -279,10 +210,6 @@ static void put_element(ops_writer *w, uint32_t op, uint32_t index) {
 /* ---- The file ---------------------------------------------------------------------------------------------------- */
 
 static int prepare(ops_writer *w) {
-  for (ttm_memory m = 0; m < TTM_MEMORIES; m++) {
-    ttm_level level;
-    if (ttm_profile_config(w->p, m, &level)) w->banks[m] = level.banks;
-  }
   w->uses = ttm_alloc(w->p->texts.n + 1);
   w->slices = ttm_alloc((w->p->texts.n + 1) * sizeof *w->slices);
   if (!w->uses || !w->slices) return TTM_ENOMEM;
@@ -295,7 +222,7 @@ static int prepare(ops_writer *w) {
 
 int ttm_report_operations_json(const ttm_findings *f, ttm_out *out, ttm_error *err) {
   ops_writer w = {
-      .f = f, .p = f->profile, .buf = &out->buf, .align = ttm_profile_alignment(f->profile), .frame = TTM_NONE};
+      .f = f, .p = f->profile, .buf = &out->buf, .sizes = ttm_json_sizes_of(f->profile), .frame = TTM_NONE};
   bool failed = prepare(&w);
   ttm_buf_char(w.buf, '[');
   uint32_t index = 0;

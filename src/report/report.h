@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JSON files of a report, each written from the findings in one pass. Keys, units and meanings are those of the
+/* The files of a report, each written from the findings in one pass. Keys, units and meanings are those of the
  * Python tool before it: keys are only ever added. One operation per line; the same findings always give the same
  * bytes. A failed write shows in ttm_out_close; the writers themselves only run out of memory. */
 #ifndef TTM_REPORT_REPORT_H
@@ -20,5 +20,7 @@ int ttm_report_registry_json(const ttm_findings *f, ttm_out *out, ttm_error *err
 int ttm_report_ir_json(const ttm_findings *f, ttm_out *out, ttm_error *err);
 /* <name>_findings.json: the conclusions. */
 int ttm_report_findings_json(const ttm_findings *f, ttm_out *out, ttm_error *err);
+/* <name>_report.html: the page, one file that needs nothing else. `name` is the report's name. */
+int ttm_report_html(const ttm_findings *f, ttm_view name, ttm_out *out, ttm_error *err);
 
 #endif

@@ -8,7 +8,7 @@
 
 enum {
   LABEL = 10, /* columns of the left margin */
-  TOP_EFFECTS = 5,
+  TOP_EFFECTS = 4,
   TOP_INCIDENTS = 3,
   BAR_FRAME = 65,   /* columns of a bar's line without the bar */
   WARNING_PCT = 80, /* thresholds of the seed */
@@ -271,6 +271,26 @@ static void put_incidents(screen *s) {
   ttm_buf_printf(s->out, "and %zu more\n", n - TOP_INCIDENTS);
 }
 
+/* "99.9% explained: 14.05 weights, 0.67 activations, 0.20 unaccounted"; what is below half a percent is left out. */
+static void put_live(screen *s) {
+  static const char *const words[TTM_LIVE_CLASSES] = {
+      "weights",     "const-eval",   "KV cache",           "inputs",
+      "activations", "earlier runs", "left by operations", "unaccounted"};
+  const ttm_live_set *set = &s->f->live_set[TTM_DRAM];
+  ttm_buf line = {0};
+  if (!set->known || !set->measured_bytes) return;
+  ttm_buf_printf(&line, "%.1f%% explained:", ttm_live_set_quality(set));
+  for (int c = 0; c < TTM_LIVE_CLASSES; c++) {
+    if (set->by_class[c] < set->measured_bytes / 200) continue;
+    ttm_buf_printf(&line, "%s %.2f %s", line.n && line.at[line.n - 1] == ':' ? "" : ",", (double)set->by_class[c] / TTM_MB,
+                   words[c]);
+  }
+  label(s, "At peak");
+  paragraph(s, ttm_buf_view(&line));
+  s->out->failed |= line.failed;
+  ttm_buf_free(&line);
+}
+
 static void put_padding(screen *s) {
   const ttm_live_sum *live = &s->f->live_at_peak;
   if (!live->tensors) return;
@@ -331,6 +351,7 @@ int ttm_summary_write(const ttm_findings *f, const ttm_summary_style *style, ttm
   for (int m = 0; m < TTM_MEMORIES; m++) put_peak(&s, (ttm_memory)m);
   put_effects(&s);
   put_incidents(&s);
+  put_live(&s);
   put_padding(&s);
   put_leak(&s);
   put_end(&s);

@@ -12,9 +12,9 @@
 /* ---- The files --------------------------------------------------------------------------------------------------- */
 
 typedef struct report_file {
-  unsigned bit; /* ttm_report_file; 0: written by others, but part of a report */
+  unsigned bit; /* ttm_report_file */
   const char *suffix;
-  ttm_report_writer *write;
+  ttm_report_writer *write; /* NULL for the page, which wants the report's name */
 } report_file;
 
 static const report_file FILES[] = {
@@ -23,7 +23,7 @@ static const report_file FILES[] = {
     {TTM_REPORT_REGISTRY, "_inputs_registry.json", ttm_report_registry_json},
     {TTM_REPORT_IR, "_ir.json", ttm_report_ir_json},
     {TTM_REPORT_FINDINGS, "_findings.json", ttm_report_findings_json},
-    {0, "_report.html", NULL},
+    {TTM_REPORT_HTML, "_report.html", NULL},
 };
 enum { FILE_COUNT = sizeof FILES / sizeof *FILES, NAME_LIMIT = 200 };
 
@@ -55,11 +55,11 @@ static int write_one(const ttm_findings *f, const char *folder, const char *name
   int code = ttm_out_open(out, path, err);
   ttm_free(path);
   if (code) return code;
-  code = file->write(f, out, err);
+  code = file->write ? file->write(f, out, err) : ttm_report_html(f, ttm_view_of(name), out, err);
   if (code) return code;
   ttm_out_flush(out);
   if (out->failed) return ttm_out_close(out, err); /* says why; no use in writing the other files */
-  ttm_buf_free(&out->buf);                         /* five open files need not hold five buffers */
+  ttm_buf_free(&out->buf);                         /* six open files need not hold six buffers */
   return TTM_OK;
 }
 
@@ -70,7 +70,7 @@ static int write_files(const ttm_findings *f, const char *folder, const char *na
   ttm_out outs[FILE_COUNT] = {{.fd = 0}};
   int code = TTM_OK;
   for (size_t i = 0; i < FILE_COUNT && !code; i++) {
-    if (FILES[i].write && !(leave_out & FILES[i].bit)) code = write_one(f, folder, name, &FILES[i], &outs[i], err);
+    if (!(leave_out & FILES[i].bit)) code = write_one(f, folder, name, &FILES[i], &outs[i], err);
   }
   for (size_t i = 0; i < FILE_COUNT; i++) {
     if (!code && outs[i].path)

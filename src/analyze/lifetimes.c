@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/lifetimes.h"
+
+#include <stdlib.h>
+
+#include "analyze/parts.h"
+#include "analyze/replay.h"
+
+enum {
+  LEAST_GAP = 3,    /* operations: compilers free a tensor right after its last use, or a few operations later */
+  LEAST_SHARE = 500 /* of the peak: smaller tensors change nothing */
+};
+
+/* What one operation text's results cost by being freed late. */
+typedef struct lateness {
+  uint64_t cost;
+  uint32_t first, times, gap;
+} lateness;
+
+typedef struct search {
+  const ttm_findings *f;
+  const ttm_profile *p;
+  ttm_lifetimes *out;
+  uint32_t rank;
+  uint32_t banks;
+  ttm_alignment align;
+  uint64_t least_bytes;
+  lateness *texts;
+  TTM_VEC(uint32_t) tensors; /* late ones of the texts in `out`, by last use */
+} search;
+
+/* Operations between the two, deallocations and get_device left out. */
+static uint32_t elements_between(const search *s, uint32_t from, uint32_t to) {
+  uint32_t n = 0;
+  for (uint32_t op = from + 1; op < to;) {
+    if (op % 64 == 0 && op + 64 <= to) {
+      n += (uint32_t)__builtin_popcountll(s->f->element_bits[op / 64]);
+      op += 64;
+    } else {
+      n += s->f->element_bits[op / 64] >> (op % 64) & 1;
+      op++;
+    }
+  }
+  return n;
+}
+
+/* A result that took no memory is a view of what was given: that lives on, though its own name is not used again. */
+static bool may_be_viewed(const search *s, uint32_t op) {
+  const ttm_text *text = ttm_op_text_of(s->p, op);
+  ttm_view name = ttm_profile_string(s->p, text->name);
+  int64_t effect;
+  if (ttm_view_contains(name, TTM_LIT("reshape")) || ttm_view_contains(name, TTM_LIT("view"))) return true;
+  if (text->kind == TTM_OP_LOAD_CACHED || !ttm_op_effect(s->p, op, TTM_DRAM, &effect)) return true;
+  uint64_t expected = 0;
+  for (uint32_t k = 0; k < text->outputs.n; k++) {
+    const ttm_tensor_type *type = ttm_text_output(s->p, text, k);
+    if (type && type->buffer == TTM_BUFFER_DRAM) expected += ttm_tensor_bank_bytes(type, s->banks, s->align);
+  }
+  return expected > 4 * TTM_LEVEL_SLACK && effect >= 0 && ttm_level_bytes((uint64_t)effect) < expected / 2;
+}
+
+static uint64_t bank_bytes(const search *s, uint32_t tensor) {
+  const ttm_tensor_type *type = ttm_tensor_type_of(s->p, tensor);
+  if (!type || !type->has_layout || type->buffer != TTM_BUFFER_DRAM) return 0;
+  return ttm_tensor_bank_bytes(type, s->banks, s->align);
+}
+
+/* How late a tensor is freed; 0 when it is not, or too small, or may have a view. */
+static uint32_t gap_of(const search *s, uint32_t tensor) {
+  const ttm_profile *p = s->p;
+  const ttm_tensor *row = &p->tensors.at[tensor];
+  if (row->self != tensor || row->freed_by >= p->ops.n || row->birth >= p->ops.n) return 0;
+  if (row->freed_by <= row->last_use + LEAST_GAP || p->ops.at[row->birth].flags & TTM_OP_CONST_EVAL) return 0;
+  if (p->ops.at[row->freed_by].flags & TTM_OP_RETAINED) return 0;
+  uint32_t frame = p->ops.at[row->birth].frame;
+  if (frame < p->frames.n && p->frames.at[frame].rank != s->rank) return 0;
+  uint32_t gap = elements_between(s, row->last_use, row->freed_by);
+  if (gap < LEAST_GAP || bank_bytes(s, tensor) < s->least_bytes) return 0;
+  return may_be_viewed(s, row->last_use) ? 0 : gap;
+}
+
+static void note(search *s, uint32_t tensor, uint32_t gap) {
+  lateness *text = &s->texts[s->p->ops.at[s->p->tensors.at[tensor].birth].text];
+  if (!text->times++) text->first = tensor;
+  text->cost += bank_bytes(s, tensor) * gap;
+  if (gap > text->gap) text->gap = gap;
+}
+
+static void rank_texts(search *s) {
+  ttm_lifetimes *out = s->out;
+  for (size_t t = 0; t < s->p->texts.n; t++) {
+    const lateness *text = &s->texts[t];
+    if (!text->times) continue;
+    ttm_late_free row = {.tensor = text->first, .times = text->times, .gap = text->gap, .cost = text->cost};
+    row.bank_bytes = bank_bytes(s, text->first);
+    if (out->n == TTM_LATE_FREES && row.cost <= out->late[out->n - 1].cost) continue;
+    size_t at = out->n < TTM_LATE_FREES ? out->n++ : out->n - 1;
+    for (; at && out->late[at - 1].cost < row.cost; at--) out->late[at] = out->late[at - 1];
+    out->late[at] = row;
+  }
+}
+
+/* ---- What freeing at the last use would bring ----------------------------------------------------------------------------- */
+
+typedef struct edge {
+  uint32_t op;
+  uint32_t row;
+  uint32_t tensor;
+  int64_t bytes; /* less in use from the state after `op` on; negative: as in the log again */
+} edge;
+
+typedef TTM_VEC(edge) edge_list;
+
+static int by_op(const void *a, const void *b) {
+  const edge *x = a, *y = b;
+  if (x->op != y->op) return x->op < y->op ? -1 : 1;
+  return x->tensor < y->tensor ? -1 : x->tensor > y->tensor;
+}
+
+static size_t row_of(const search *s, uint32_t tensor) {
+  uint32_t text = s->p->ops.at[s->p->tensors.at[tensor].birth].text;
+  size_t i = 0;
+  while (i < s->out->n && s->p->ops.at[s->p->tensors.at[s->out->late[i].tensor].birth].text != text) i++;
+  return i;
+}
+
+static int collect(search *s, edge_list *edges) {
+  const ttm_profile *p = s->p;
+  for (uint32_t t = 0; t < p->tensors.n; t++) {
+    uint32_t birth = p->tensors.at[t].birth;
+    if (birth >= p->ops.n || !s->texts[p->ops.at[birth].text].times || !gap_of(s, t)) continue;
+    size_t row = row_of(s, t);
+    if (row == s->out->n) continue;
+    int64_t bytes = (int64_t)bank_bytes(s, t);
+    if (ttm_vec_push(edges, (edge){p->tensors.at[t].last_use, (uint32_t)row, t, bytes})) return TTM_ENOMEM;
+    if (ttm_vec_push(edges, (edge){p->tensors.at[t].freed_by, (uint32_t)row, t, -bytes})) return TTM_ENOMEM;
+  }
+  if (edges->n) qsort(edges->at, edges->n, sizeof *edges->at, by_op);
+  for (size_t i = 0; i < edges->n; i++) {
+    if (edges->at[i].bytes > 0 && ttm_vec_push(&s->tensors, edges->at[i].tensor)) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+/* Walks the measured states with every row's savings, and with all of them together (the last column). */
+static void measure_peaks(search *s, const edge_list *edges, uint64_t *together) {
+  const ttm_profile *p = s->p;
+  int64_t saved[TTM_LATE_FREES + 1] = {0};
+  uint64_t peaks[TTM_LATE_FREES + 1] = {0};
+  size_t next = 0, n = s->out->n;
+  for (uint32_t state = 0; state < p->states.n; state++) {
+    const ttm_state *row = &p->states.at[state];
+    uint32_t allocated;
+    if (p->state_frames.at[row->frame].rank != s->rank || !ttm_state_allocated(p, state, TTM_DRAM, &allocated))
+      continue;
+    for (; row->op < p->ops.n && next < edges->n && edges->at[next].op < row->op; next++) {
+      saved[edges->at[next].row] += edges->at[next].bytes;
+      saved[n] += edges->at[next].bytes;
+    }
+    int64_t level = (int64_t)ttm_level_bytes(allocated);
+    for (size_t i = 0; i <= n; i++) {
+      if (level - saved[i] > (int64_t)peaks[i]) peaks[i] = (uint64_t)(level - saved[i]);
+    }
+  }
+  for (size_t i = 0; i < n; i++) s->out->late[i].peak_bytes = peaks[i];
+  *together = peaks[n];
+}
+
+typedef struct peak_watch {
+  ttm_replay *replay;
+  uint64_t peak;
+} peak_watch;
+
+static int watch_peak(void *context, const ttm_replay_event *event) {
+  peak_watch *watch = context;
+  uint64_t held = ttm_replay_held(&watch->replay->memories[TTM_REPLAY_DRAM]);
+  if (event->memory == TTM_REPLAY_DRAM && held > watch->peak) watch->peak = held;
+  return 0;
+}
+
+static int replay(search *s, uint64_t expected) {
+  ttm_replay replay;
+  peak_watch watch = {&replay, 0};
+  int status = ttm_replay_init(&replay, s->p, s->rank);
+  replay.early = s->tensors.at;
+  replay.early_count = s->tensors.n;
+  replay.watch = watch_peak;
+  replay.context = &watch;
+  if (!status) status = ttm_replay_to_op(&replay, (uint32_t)s->p->ops.n);
+  s->out->replayed = !status;
+  s->out->replayed_peak_bytes = watch.peak;
+  uint64_t apart = watch.peak > expected ? watch.peak - expected : expected - watch.peak;
+  s->out->replay_agrees = apart <= 4 * TTM_LEVEL_SLACK && !replay.memories[TTM_REPLAY_DRAM].unplaced;
+  ttm_replay_free(&replay);
+  return status;
+}
+
+int ttm_lifetimes_make(ttm_lifetimes *out, const ttm_findings *f) {
+  const ttm_profile *p = f->profile;
+  search s = {.f = f, .p = p, .out = out, .align = ttm_profile_alignment(p)};
+  edge_list edges = {0};
+  ttm_level level;
+  uint64_t together;
+  int status = TTM_OK;
+  *out = (ttm_lifetimes){.n = 0};
+  if (!f->peak[TTM_DRAM].known || p->kind != TTM_LOG_FULL || !ttm_profile_config(p, TTM_DRAM, &level)) return TTM_OK;
+  s.banks = level.banks;
+  s.rank = ttm_state_rank(p, f->peak[TTM_DRAM].state);
+  out->peak_bytes = ttm_level_bytes(f->peak[TTM_DRAM].level.allocated);
+  s.least_bytes = out->peak_bytes / LEAST_SHARE;
+  s.texts = ttm_alloc_array(p->texts.n, sizeof *s.texts);
+  if (!s.texts) return TTM_ENOMEM;
+  for (uint32_t t = 0; t < p->tensors.n; t++) {
+    uint32_t gap = gap_of(&s, t);
+    if (gap) note(&s, t, gap);
+  }
+  rank_texts(&s);
+  if (out->n) {
+    status = collect(&s, &edges);
+    if (!status) measure_peaks(&s, &edges, &together);
+    if (!status) status = replay(&s, together);
+  }
+  ttm_vec_free(&edges);
+  ttm_vec_free(&s.tensors);
+  ttm_free(s.texts);
+  return status;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tensors that stay allocated after their last use, and what freeing them there would bring. */
+#ifndef TTM_ANALYZE_LIFETIMES_H
+#define TTM_ANALYZE_LIFETIMES_H
+
+#include "profile/profile.h"
+
+enum { TTM_LATE_FREES = 10 };
+
+/* Results of one operation text that are freed late, all runs together. */
+typedef struct ttm_late_free {
+  uint32_t tensor;     /* the first one */
+  uint32_t times;      /* how many of them */
+  uint32_t gap;        /* most operations (deallocations not counted) between a last use and its free */
+  uint64_t bank_bytes; /* of one of them */
+  uint64_t cost;       /* bytes per bank x operations, summed over all of them */
+  uint64_t
+      peak_bytes; /* highest state, per bank, if all of them were freed at their last use: from the measured levels */
+} ttm_late_free;
+
+typedef struct ttm_lifetimes {
+  ttm_late_free late[TTM_LATE_FREES]; /* DRAM, dearest first */
+  size_t n;
+  uint64_t peak_bytes; /* DRAM peak as it is, per bank */
+  /* All of them freed at their last use, played through the allocator again: */
+  bool replayed;
+  uint64_t replayed_peak_bytes; /* highest level */
+  bool replay_agrees;           /* with what the measured levels say; the placement found room for everything */
+} ttm_lifetimes;
+
+struct ttm_findings;
+
+/* 0 or TTM_ENOMEM. Needs the elements and peaks of the findings. */
+int ttm_lifetimes_make(ttm_lifetimes *out, const struct ttm_findings *f);
+
+#endif

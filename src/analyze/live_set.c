@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/live_set.h"
+
+#include <stdlib.h>
+
+#include "analyze/parts.h"
+#include "analyze/replay.h"
+#include "base/checked.h"
+#include "base/idmap.h"
+
+const char *ttm_live_class_name(ttm_live_class class) {
+  static const char *const names[] = {"weights",     "const_eval", "kv_cache", "inputs",
+                                      "activations", "kept",       "program",  "unaccounted"};
+  return names[class];
+}
+
+uint64_t ttm_live_set_explained(const ttm_live_set *set) {
+  uint64_t sum = 0;
+  for (int c = 0; c < TTM_LIVE_UNACCOUNTED; c++) sum += set->by_class[c];
+  return sum > set->over_bytes ? sum - set->over_bytes : 0;
+}
+
+double ttm_live_set_quality(const ttm_live_set *set) {
+  uint64_t unknown = set->by_class[TTM_LIVE_UNACCOUNTED] + set->over_bytes;
+  if (unknown >= set->measured_bytes) return set->measured_bytes ? 0.0 : 100.0;
+  return 100.0 - 100.0 * (double)unknown / (double)set->measured_bytes;
+}
+
+/* ---- Who made it, and of what ------------------------------------------------------------------------------------------- */
+
+typedef struct gathering {
+  ttm_live_set *set;
+  const ttm_profile *p;
+  ttm_replay replay;
+  int memory;
+  uint32_t frame, run; /* top-level program around the state */
+  TTM_VEC(ttm_live_row) rows;
+  ttm_idmap by_name, by_text; /* row + 1 */
+} gathering;
+
+static const ttm_graph *graph_of(const ttm_profile *p, uint32_t frame) {
+  uint32_t top = frame < p->frames.n ? ttm_frame_top(p, frame) : TTM_NONE;
+  uint32_t graph = top < p->frames.n ? p->frames.at[top].graph : TTM_NONE;
+  return graph < p->graphs.n ? &p->graphs.at[graph] : NULL;
+}
+
+static bool is_kv_name(ttm_view name) {
+  static const char *const marks[] = {"past_key",    "past_value", "kv_cache", "key_cache",
+                                      "value_cache", "cache_k",    "cache_v"};
+  for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+    if (ttm_view_contains(name, ttm_view_of(marks[i]))) return true;
+  }
+  return false;
+}
+
+static ttm_live_class class_of_arg(const ttm_profile *p, const ttm_graph_arg *arg) {
+  if (arg->kv_cache || is_kv_name(ttm_profile_string(p, arg->name))) return TTM_LIVE_KV_CACHE;
+  return arg->kind == TTM_ARG_PARAMETER || arg->kind == TTM_ARG_CONSTANT ? TTM_LIVE_WEIGHT : TTM_LIVE_INPUT;
+}
+
+/* The operation of the entry program behind an operation: the load_cached around a const-eval program. */
+static uint32_t entry_op(const ttm_profile *p, uint32_t op) {
+  while (op < p->ops.n && p->ops.at[op].flags & TTM_OP_CONST_EVAL) {
+    uint32_t frame = p->ops.at[op].frame, caller = frame < p->frames.n ? p->frames.at[frame].caller : TTM_NONE;
+    if (caller >= p->ops.n) break;
+    op = caller;
+  }
+  return op;
+}
+
+/* Operations that only move or convert what they take: their result is still that argument. */
+static bool is_conversion(const ttm_profile *p, uint32_t op) {
+  static const char *const names[] = {"ttnn.to_device",        "ttnn.to_layout", "ttnn.typecast",
+                                      "ttnn.to_memory_config", "ttnn.to_dtype",  "ttnn.from_device"};
+  ttm_view name = ttm_profile_string(p, ttm_op_text_of(p, op)->name);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (ttm_view_eq(name, ttm_view_of(names[i]))) return true;
+  }
+  return false;
+}
+
+/* Sets class and name of a tensor made by `op`. */
+static void classify(const gathering *g, uint32_t op, ttm_live_row *row) {
+  const ttm_profile *p = g->p;
+  bool const_eval = p->ops.at[op].flags & TTM_OP_CONST_EVAL;
+  const ttm_frame *frame = p->ops.at[op].frame < p->frames.n ? &p->frames.at[p->ops.at[op].frame] : NULL;
+  row->class = const_eval ? TTM_LIVE_CONST_EVAL : TTM_LIVE_ACTIVATION;
+  if (!const_eval && frame && frame->run < g->run) row->class = TTM_LIVE_KEPT;
+  if (row->class == TTM_LIVE_KEPT || (!const_eval && !is_conversion(p, op))) return;
+  uint32_t entry = entry_op(p, op);
+  ttm_list args = ttm_profile_weights(p, p->ops.at[entry].weights);
+  if (!args.n) return;
+  const ttm_graph *graph = graph_of(p, p->ops.at[entry].frame);
+  uint32_t first = p->lists.at[args.first];
+  if (graph && first < graph->args.n) {
+    row->class = class_of_arg(p, &graph->args.at[first]);
+    row->name = graph->args.at[first].name;
+  } else if (const_eval) {
+    row->class = TTM_LIVE_WEIGHT; /* const-eval programs are made of parameters and constants only */
+  }
+}
+
+/* ---- Gathering ------------------------------------------------------------------------------------------------------------ */
+
+static int add_row(gathering *g, const ttm_live_row *row, uint32_t text) {
+  ttm_idmap *map = row->name ? &g->by_name : &g->by_text;
+  uint32_t key = row->name ? row->name * TTM_LIVE_CLASSES + row->class : text;
+  uint32_t at = ttm_idmap_get(map, key, 0);
+  g->set->by_class[row->class] += row->bank_bytes;
+  g->set->tensors += row->tensors;
+  if (!at || g->rows.at[at - 1].class != row->class) {
+    if (ttm_vec_push(&g->rows, *row)) return TTM_ENOMEM;
+    return ttm_idmap_set(map, key, (uint32_t)g->rows.n);
+  }
+  ttm_live_row *same = &g->rows.at[at - 1];
+  same->tensors += row->tensors;
+  same->bank_bytes += row->bank_bytes;
+  same->logical_bytes = ttm_add_sat(same->logical_bytes, row->logical_bytes);
+  same->stored_bytes = ttm_add_sat(same->stored_bytes, row->stored_bytes);
+  return TTM_OK;
+}
+
+static void measure_type(const gathering *g, uint32_t type, ttm_live_row *row) {
+  row->type = type;
+  row->bank_bytes = ttm_replay_cost_of(&g->replay, type, g->memory);
+  row->logical_bytes = ttm_tensor_logical_bytes(&g->p->types.at[type].tensor);
+  row->stored_bytes = ttm_tensor_stored_bytes(&g->p->types.at[type].tensor, g->replay.align);
+}
+
+static int gather_tensors(gathering *g) {
+  const ttm_profile *p = g->p;
+  for (uint32_t t = 0; t < p->tensors.n; t++) {
+    uint64_t at;
+    if (!ttm_replay_block(&g->replay, t, &at)) continue;
+    uint32_t type = ttm_tensor_type_id(p, t), op = p->tensors.at[t].birth;
+    ttm_live_row row = {.arg = TTM_NONE, .op = op, .tensor = t, .tensors = 1};
+    measure_type(g, type, &row);
+    if (!row.bank_bytes) continue; /* in the other memory */
+    classify(g, op, &row);
+    if (add_row(g, &row, p->ops.at[op].text)) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+/* One argument of a program that its operations take from this memory: the host put it there before. */
+static int add_argument(gathering *g, const ttm_graph *graph, uint32_t number, uint32_t type, bool weights_only,
+                        uint64_t *room) {
+  ttm_live_row row = {.class = TTM_LIVE_INPUT, .arg = number, .op = TTM_NONE, .tensor = TTM_NONE, .tensors = 1};
+  measure_type(g, type, &row);
+  if (graph && number < graph->args.n) {
+    row.class = class_of_arg(g->p, &graph->args.at[number]);
+    row.name = graph->args.at[number].name;
+  }
+  /* The same name in another graph is the same weight. */
+  bool counted = row.name && ttm_idmap_get(&g->by_name, row.name * TTM_LIVE_CLASSES + row.class, 0);
+  if (weights_only && (row.class == TTM_LIVE_INPUT || counted)) return TTM_OK;
+  if (row.bank_bytes > *room + TTM_LEVEL_SLACK) return TTM_OK; /* more than can be there: it came another way */
+  *room -= row.bank_bytes < *room ? row.bank_bytes : *room;
+  return add_row(g, &row, TTM_NONE - number);
+}
+
+static int gather_arguments(gathering *g, uint32_t program, bool weights_only, uint64_t *room) {
+  const ttm_profile *p = g->p;
+  const ttm_graph *graph = graph_of(p, program);
+  const ttm_frame *frame = &p->frames.at[program];
+  ttm_idmap seen = {0};
+  int status = TTM_OK;
+  for (uint32_t op = frame->first_op; op != TTM_NONE && op <= frame->last_op && !status; op++) {
+    const ttm_text *text = ttm_op_text_of(p, op);
+    if (p->ops.at[op].frame != program) continue;
+    for (uint32_t i = 0; i < text->operands.n && i < text->inputs.n && !status; i++) {
+      ttm_value operand = p->lists.at[text->operands.first + i];
+      uint32_t type = p->lists.at[text->inputs.first + i], number = ttm_value_argument(operand);
+      if (!ttm_value_is_argument(operand) || !ttm_replay_cost_of(&g->replay, type, g->memory)) continue;
+      if (ttm_idmap_get(&seen, number, 0)) continue;
+      status = ttm_idmap_set(&seen, number, 1);
+      if (!status) status = add_argument(g, graph, number, type, weights_only, room);
+    }
+  }
+  ttm_idmap_free(&seen);
+  return status;
+}
+
+/* Arguments of the current program; then the weights of programs that ran before it, which are still there. */
+static int gather_all_arguments(gathering *g, uint64_t *room) {
+  const ttm_profile *p = g->p;
+  ttm_idmap graphs = {0};
+  int status = TTM_OK;
+  if (g->frame >= p->frames.n) return TTM_OK;
+  const ttm_frame *current = &p->frames.at[g->frame];
+  if (current->graph != TTM_NONE) status = ttm_idmap_set(&graphs, current->graph, 1);
+  if (!status) status = gather_arguments(g, g->frame, false, room);
+  for (size_t i = p->runs.n; i-- > 0 && !status && *room > TTM_LEVEL_SLACK;) {
+    const ttm_frame *other = &p->frames.at[p->runs.at[i]];
+    if (other->rank != current->rank || other->run >= current->run || other->graph == TTM_NONE) continue;
+    if (ttm_idmap_get(&graphs, other->graph, 0)) continue;
+    status = ttm_idmap_set(&graphs, other->graph, 1);
+    if (!status) status = gather_arguments(g, p->runs.at[i], true, room);
+  }
+  ttm_idmap_free(&graphs);
+  return status;
+}
+
+/* Blocks that no tensor explains: arguments that were there already, kernels, and who knows what. */
+static int gather_extras(gathering *g) {
+  const ttm_replay_memory *m = &g->replay.memories[g->memory];
+  uint64_t before = 0, program = 0;
+  for (size_t i = 0; i < m->extras.n; i++)
+    *(m->extras.at[i].op == TTM_NONE ? &before : &program) += m->extras.at[i].size;
+  if (gather_all_arguments(g, &before)) return TTM_ENOMEM;
+  ttm_live_row rest[] = {{.class = TTM_LIVE_PROGRAM, .bank_bytes = program},
+                         {.class = TTM_LIVE_UNACCOUNTED, .bank_bytes = before}};
+  uint64_t held = ttm_replay_held(m);
+  g->set->over_bytes = held > g->set->measured_bytes + TTM_LEVEL_SLACK ? held - g->set->measured_bytes : 0;
+  /* Less than the log's own rounding is nothing. */
+  if (g->set->measured_bytes > held + TTM_LEVEL_SLACK) rest[1].bank_bytes += g->set->measured_bytes - held;
+  for (size_t i = 0; i < 2; i++) {
+    rest[i].arg = rest[i].op = rest[i].tensor = rest[i].type = TTM_NONE;
+    g->set->by_class[rest[i].class] += rest[i].bank_bytes;
+    if (rest[i].bank_bytes && ttm_vec_push(&g->rows, rest[i])) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+/* ---- Ordering ---------------------------------------------------------------------------------------------------------------- */
+
+static int larger_row(const void *a, const void *b) {
+  const ttm_live_row *x = a, *y = b;
+  if (x->bank_bytes != y->bank_bytes) return x->bank_bytes > y->bank_bytes ? -1 : 1;
+  if (x->class != y->class) return x->class < y->class ? -1 : 1;
+  if (x->tensor != y->tensor) return x->tensor < y->tensor ? -1 : 1;
+  return x->name < y->name ? -1 : x->name > y->name;
+}
+
+static int keep_rows(gathering *g) {
+  ttm_live_set *set = g->set;
+  if (!g->rows.n) return TTM_OK;
+  qsort(g->rows.at, g->rows.n, sizeof *g->rows.at, larger_row);
+  for (size_t i = 0; i < g->rows.n; i++) {
+    const ttm_live_row *row = &g->rows.at[i];
+    uint64_t over_banks = ttm_mul_sat(row->bank_bytes, set->banks);
+    if (row->type != TTM_NONE) {
+      set->padding_bytes += row->stored_bytes > row->logical_bytes ? row->stored_bytes - row->logical_bytes : 0;
+      set->rounding_bytes += over_banks > row->stored_bytes ? over_banks - row->stored_bytes : 0;
+    }
+    if (i < TTM_LIVE_ROWS) {
+      if (ttm_vec_push(&set->rows, *row)) return TTM_ENOMEM;
+    } else {
+      set->other_rows++;
+      set->other_bytes += row->bank_bytes;
+    }
+  }
+  return TTM_OK;
+}
+
+static ttm_view module_of(ttm_view location) {
+  size_t cut = 0;
+  for (size_t i = 0; i < location.n; i++) {
+    if (location.p[i] == '|') cut = i;
+  }
+  return ttm_view_first(location, cut);
+}
+
+static int larger_module(const void *a, const void *b) {
+  const ttm_live_module *x = a, *y = b;
+  if (x->bank_bytes != y->bank_bytes) return x->bank_bytes > y->bank_bytes ? -1 : 1;
+  size_t n = x->path.n < y->path.n ? x->path.n : y->path.n;
+  int order = n ? memcmp(x->path.p, y->path.p, n) : 0;
+  return order ? order : x->path.n < y->path.n ? -1 : x->path.n > y->path.n;
+}
+
+static int keep_modules(gathering *g) {
+  ttm_live_set *set = g->set;
+  ttm_intern paths = {0};
+  TTM_VEC(ttm_live_module) modules = {0};
+  int status = TTM_OK;
+  for (size_t i = 0; i < g->rows.n && !status; i++) {
+    const ttm_live_row *row = &g->rows.at[i];
+    uint32_t id;
+    if (row->class != TTM_LIVE_ACTIVATION) continue;
+    ttm_view path = module_of(ttm_profile_string(g->p, ttm_op_text_of(g->p, row->op)->location));
+    if ((status = ttm_intern_add(&paths, path, &id))) break;
+    while (modules.n <= id && !status) status = ttm_vec_push(&modules, (ttm_live_module){.tensors = 0});
+    if (status) break;
+    modules.at[id].path = path;
+    modules.at[id].tensors += row->tensors;
+    modules.at[id].bank_bytes += row->bank_bytes;
+  }
+  if (!status && modules.n) qsort(modules.at, modules.n, sizeof *modules.at, larger_module);
+  for (size_t i = 0; i < modules.n && i < TTM_LIVE_MODULES && modules.at[i].tensors && !status; i++)
+    status = ttm_vec_push(&set->modules, modules.at[i]);
+  ttm_vec_free(&modules);
+  ttm_intern_free(&paths);
+  return status;
+}
+
+/* ---- All of it ---------------------------------------------------------------------------------------------------------------- */
+
+static void find_run(gathering *g, uint32_t state) {
+  const ttm_profile *p = g->p;
+  uint32_t op = p->states.at[state].op;
+  g->frame = g->run = TTM_NONE;
+  if (op >= p->ops.n) { /* after submit: the run that just ended */
+    uint32_t before = ttm_state_previous(p, state);
+    op = before == TTM_NONE ? TTM_NONE : p->states.at[before].op;
+  }
+  if (op >= p->ops.n || p->ops.at[op].frame >= p->frames.n) {
+    g->run = 0;
+    return;
+  }
+  g->frame = ttm_frame_top(p, p->ops.at[op].frame);
+  g->run = p->frames.at[g->frame].run;
+}
+
+int ttm_live_set_make(ttm_live_set *out, const ttm_profile *p, ttm_memory memory, uint32_t state) {
+  gathering g = {.set = out, .p = p, .memory = memory == TTM_L1 ? TTM_REPLAY_L1 : TTM_REPLAY_DRAM};
+  ttm_level level;
+  *out = (ttm_live_set){.memory = memory, .state = state};
+  if (memory > TTM_L1 || state >= p->states.n || p->kind != TTM_LOG_FULL) return TTM_OK;
+  if (!ttm_state_level(p, state, memory, &level)) return TTM_OK;
+  out->known = true;
+  out->banks = level.banks;
+  out->measured_bytes = ttm_level_bytes(level.allocated);
+  find_run(&g, state);
+  int status = ttm_replay_init(&g.replay, p, ttm_state_rank(p, state));
+  if (!status) status = ttm_replay_to_state(&g.replay, state);
+  if (!status) status = gather_tensors(&g);
+  if (!status) status = gather_extras(&g);
+  if (!status) status = keep_rows(&g);
+  if (!status) status = keep_modules(&g);
+  ttm_replay_free(&g.replay);
+  ttm_vec_free(&g.rows);
+  ttm_idmap_free(&g.by_name);
+  ttm_idmap_free(&g.by_text);
+  return status;
+}
+
+void ttm_live_set_free(ttm_live_set *set) {
+  ttm_vec_free(&set->rows);
+  ttm_vec_free(&set->modules);
+}

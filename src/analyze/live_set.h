@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is alive at one state, adding up to what the state says. Made by replaying the log up to it (analyze/replay.h). */
+#ifndef TTM_ANALYZE_LIVE_SET_H
+#define TTM_ANALYZE_LIVE_SET_H
+
+#include "profile/profile.h"
+
+typedef enum ttm_live_class {
+  TTM_LIVE_WEIGHT,      /* a parameter or constant on the device, or a copy or const-eval result made of some */
+  TTM_LIVE_CONST_EVAL,  /* const-eval results that come from no argument */
+  TTM_LIVE_KV_CACHE,    /* arguments that are marked or named as such, and copies of them */
+  TTM_LIVE_INPUT,       /* other arguments, and copies of them */
+  TTM_LIVE_ACTIVATION,  /* results of the current run */
+  TTM_LIVE_KEPT,        /* results of earlier runs that the host still holds */
+  TTM_LIVE_PROGRAM,     /* what operations left beyond their results: kernels, caches */
+  TTM_LIVE_UNACCOUNTED, /* allocated, but nothing in the log says by whom */
+  TTM_LIVE_CLASSES
+} ttm_live_class;
+
+/* "weights", "const_eval", ...; as in findings.json. */
+const char *ttm_live_class_name(ttm_live_class class);
+
+/* Tensors of one class and name: a weight, or the results of one operation text. */
+typedef struct ttm_live_row {
+  ttm_live_class class;
+  uint32_t name;   /* string: the argument's name; 0: none, the operation's location tells */
+  uint32_t arg;    /* number of an argument the host put there, TTM_NONE */
+  uint32_t op;     /* that made the first of them; TTM_NONE for arguments and extras */
+  uint32_t tensor; /* the first of them; TTM_NONE likewise */
+  uint32_t type;   /* of the first of them; TTM_NONE when unknown */
+  uint32_t tensors;
+  uint64_t bank_bytes;                  /* per bank, all of them */
+  uint64_t logical_bytes, stored_bytes; /* over all banks */
+} ttm_live_row;
+
+/* Activations by module: the location without its last part ("layers.0|MLP" of "layers.0|MLP|dot.1"). */
+typedef struct ttm_live_module {
+  ttm_view path; /* empty for locations without parts; points into the profile */
+  uint32_t tensors;
+  uint64_t bank_bytes;
+} ttm_live_module;
+
+enum { TTM_LIVE_ROWS = 64, TTM_LIVE_MODULES = 32 };
+
+typedef struct ttm_live_set {
+  bool known; /* false: no state, or no operation lines to explain it */
+  ttm_memory memory;
+  uint32_t state;
+  uint32_t banks;
+  uint64_t measured_bytes; /* per bank, as the state says (rounded to 0.001 MB) */
+  uint64_t by_class
+      [TTM_LIVE_CLASSES]; /* bytes per bank; adds up to measured_bytes plus `over_bytes`, within the rounding of the log */
+  uint64_t over_bytes;    /* what the tensors hold more than was measured: views that were taken for tensors */
+  uint64_t padding_bytes;  /* of the tensors, over all banks: tiles, shards, row alignment */
+  uint64_t rounding_bytes; /* over all banks: banks that hold a page less than the fullest, block alignment */
+  uint32_t tensors;
+  TTM_VEC(ttm_live_row) rows;       /* largest first, at most TTM_LIVE_ROWS */
+  uint64_t other_rows, other_bytes; /* rows beyond them */
+  TTM_VEC(ttm_live_module) modules; /* largest first, at most TTM_LIVE_MODULES */
+} ttm_live_set;
+
+/* The live set of DRAM or L1 at a state. 0 or TTM_ENOMEM; freed with ttm_live_set_free in any case. */
+int ttm_live_set_make(ttm_live_set *out, const ttm_profile *p, ttm_memory memory, uint32_t state);
+void ttm_live_set_free(ttm_live_set *set);
+
+/* Bytes per bank that tensors, arguments and operations explain, and their share of what was measured in percent. */
+uint64_t ttm_live_set_explained(const ttm_live_set *set);
+double ttm_live_set_quality(const ttm_live_set *set);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between the files that write findings.json: each writes one member with the comma and line break before it. */
+#ifndef TTM_REPORT_FINDINGS_PARTS_H
+#define TTM_REPORT_FINDINGS_PARTS_H
+
+#include "report/json_parts.h"
+
+/* "live_at_peak": what is alive at the peaks of DRAM and L1, adding up. */
+void ttm_json_live_sets(ttm_buf *buf, const ttm_findings *f);
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The HTML report: the page of web/ with its data inside. What the first screen needs stands before the program, the
+ * rest behind it, so that a browser shows the chart while it still reads the file. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "report/html_page.h"
+#include "report/html_parts.h"
+#include "report/json_parts.h"
+#include "report/report.h"
+#include "report/words.h"
+
+/* ---- IRs ---------------------------------------------------------------------------------------------------------- */
+
+static void put_ir_facts(ttm_buf *buf, const ttm_profile *p) {
+  ttm_json_comma comma = {0};
+  ttm_json_raw(buf, ",\"irs\":[");
+  for (size_t g = 0; g < p->graphs.n; g++) {
+    for (size_t d = 0; d < p->graphs.at[g].dumps.n; d++) {
+      const ttm_dump *dump = &p->graphs.at[g].dumps.at[d];
+      if (!dump->packed) continue;
+      ttm_json_next(buf, &comma, TTM_LIT(","));
+      ttm_buf_printf(buf,
+                     "{\"id\":\"ir.%zu.%zu\",\"graph\":%zu,\"line\":%" PRIu32 ",\"lines\":%" PRIu32 ",\"module\":", g,
+                     d, g, dump->first_line, dump->line_count);
+      ttm_json_id(buf, p, p->graphs.at[g].name);
+      ttm_json_raw(buf, ",\"stage\":");
+      ttm_json_id(buf, p, dump->stage);
+      ttm_buf_char(buf, '}');
+    }
+  }
+  ttm_buf_char(buf, ']');
+}
+
+static int put_ir(ttm_html *h, const ttm_dump *dump, size_t g, size_t d) {
+  char id[64];
+  ttm_buf text = {0};
+  ttm_out index = ttm_out_memory();
+  int code = ttm_profile_dump_text(dump, &text);
+  snprintf(id, sizeof id, "ir.%zu.%zu", g, d);
+  if (!code) code = ttm_block_write_text(ttm_buf_view(&text), id, h->out);
+  if (!code) code = ttm_json_loc_index(&index, ttm_buf_view(&text));
+  snprintf(id, sizeof id, "ir.%zu.%zu.locations", g, d);
+  if (!code && index.buf.failed) code = TTM_ENOMEM;
+  if (!code) code = ttm_block_write_text(ttm_buf_view(&index.buf), id, h->out);
+  ttm_out_abandon(&index);
+  ttm_buf_free(&text);
+  return code;
+}
+
+int ttm_html_irs(ttm_html *h) {
+  int code = TTM_OK;
+  for (size_t g = 0; g < h->p->graphs.n; g++) {
+    for (size_t d = 0; d < h->p->graphs.at[g].dumps.n && !code; d++) {
+      const ttm_dump *dump = &h->p->graphs.at[g].dumps.at[d];
+      if (dump->packed) code = put_ir(h, dump, g, d);
+    }
+  }
+  return code;
+}
+
+/* ---- Facts -------------------------------------------------------------------------------------------------------- */
+
+/* The moments the chart marks: the state of each peak, and the state before each incident. */
+typedef struct moments {
+  ttm_html_position peak[TTM_MEMORIES];
+  ttm_html_position *incidents;
+} moments;
+
+static int find_moments(const ttm_findings *f, moments *out) {
+  const ttm_profile *p = f->profile;
+  ttm_html_walk walk = {.f = f, .element = -1};
+  *out = (moments){.incidents = ttm_alloc((p->incidents.n + 1) * sizeof *out->incidents)};
+  if (!out->incidents) return TTM_ENOMEM;
+  for (size_t i = 0; i < p->incidents.n; i++) out->incidents[i].element = -1;
+  /* Incidents come in log order, and so do their states, rank by rank; a short walk back finds those of another. */
+  for (uint32_t s = 0; s < p->states.n; s++) {
+    ttm_html_position at = ttm_html_walk_to(&walk, s);
+    for (ttm_memory m = 0; m < TTM_MEMORIES; m++) {
+      if (f->peak[m].known && f->peak[m].state == s) out->peak[m] = at;
+    }
+    for (size_t i = 0; i < p->incidents.n && i < 64; i++) {
+      if (p->incidents.at[i].state == s) out->incidents[i] = at;
+    }
+  }
+  return TTM_OK;
+}
+
+static void put_position(ttm_buf *buf, ttm_html_position at) {
+  ttm_buf_printf(buf, "{\"element\":%" PRId64 ",\"place\":%d", at.element, (int)at.place);
+}
+
+static int put_moments(ttm_buf *buf, const ttm_findings *f) {
+  moments at;
+  ttm_json_comma comma = {0};
+  if (find_moments(f, &at)) return TTM_ENOMEM;
+  ttm_json_raw(buf, ",\"peaks\":{");
+  for (ttm_memory m = 0; m < TTM_MEMORIES; m++) {
+    if (!f->peak[m].known) continue;
+    ttm_json_next(buf, &comma, TTM_LIT(","));
+    ttm_json_memory_key(buf, m);
+    put_position(buf, at.peak[m]);
+    ttm_buf_printf(buf, ",\"state\":%" PRIu32 ",\"rank\":%" PRIu32 "}", f->peak[m].state,
+                   ttm_state_rank(f->profile, f->peak[m].state));
+  }
+  ttm_json_raw(buf, "},\"incidents\":[");
+  for (size_t i = 0; i < f->profile->incidents.n; i++) {
+    const ttm_incident *incident = &f->profile->incidents.at[i];
+    ttm_buf words = {0};
+    if (i) ttm_buf_char(buf, ',');
+    put_position(buf, at.incidents[i]);
+    ttm_words_incident(&words, incident);
+    ttm_json_raw(buf, ",\"title\":");
+    ttm_json_string(buf, ttm_buf_view(&words));
+    ttm_buf_clear(&words);
+    ttm_words_verdict(&words, f->incidents.at[i].verdict);
+    ttm_json_raw(buf, ",\"verdict\":");
+    ttm_json_string(buf, ttm_buf_view(&words));
+    ttm_buf_printf(buf, ",\"state\":%" PRId64 "}",
+                   incident->state < f->profile->states.n ? (int64_t)incident->state : (int64_t)-1);
+    ttm_buf_free(&words);
+  }
+  ttm_buf_char(buf, ']');
+  ttm_free(at.incidents);
+  return TTM_OK;
+}
+
+static void put_ranks(ttm_buf *buf, const ttm_profile *p) {
+  ttm_json_raw(buf, ",\"ranks\":[");
+  for (size_t r = 0; r < p->ranks.n; r++) {
+    if (r) ttm_buf_char(buf, ',');
+    ttm_buf_u64(buf, p->ranks.at[r]);
+  }
+  ttm_buf_char(buf, ']');
+}
+
+static int put_facts(ttm_html *h, ttm_view name) {
+  const ttm_profile *p = h->p;
+  const char *missing = ttm_words_missing(p);
+  ttm_buf json = {0};
+  ttm_buf_printf(&json, "{\"format\":%d,\"version\":\"%s\",\"name\":", TTM_HTML_FORMAT, TTMEM_VERSION);
+  ttm_json_string(&json, name);
+  ttm_json_raw(&json, ",\"source\":");
+  ttm_json_string(&json, ttm_words_source(p));
+  ttm_json_raw(&json, ",\"holds\":");
+  ttm_json_string(&json, ttm_view_of(ttm_words_kind(p)));
+  ttm_json_raw(&json, ",\"missing\":");
+  if (missing)
+    ttm_json_string(&json, ttm_view_of(missing));
+  else
+    ttm_json_null(&json);
+  ttm_buf_printf(&json, ",\"elements\":%" PRIu32 ",\"states\":%zu,\"frames\":%zu,\"step\":%d,\"levels\":%d",
+                 h->f->elements, p->states.n, p->frames.n, TTM_HTML_STEP,
+                 p->states.n < TTM_HTML_PLAIN ? 0 : TTM_HTML_LEVELS);
+  put_ranks(&json, p);
+  put_ir_facts(&json, p);
+  int code = put_moments(&json, h->f);
+  ttm_buf_char(&json, ',');
+  if (!code) code = ttm_html_live(&json, h->f);
+  ttm_buf_char(&json, '}');
+  if (!code && json.failed) code = TTM_ENOMEM;
+  if (!code) code = ttm_block_write_text(ttm_buf_view(&json), "facts", h->out);
+  ttm_buf_free(&json);
+  return code;
+}
+
+/* A JSON file of the report, inside the page: both say the same. */
+static int put_file(ttm_html *h, ttm_report_writer *write, const char *id, ttm_error *err) {
+  ttm_out file = ttm_out_memory();
+  int code = write(h->f, &file, err);
+  if (!code && file.buf.failed) code = TTM_ENOMEM;
+  if (!code) code = ttm_block_write_text(ttm_buf_view(&file.buf), id, h->out);
+  ttm_out_abandon(&file);
+  return code;
+}
+
+/* ---- The page ----------------------------------------------------------------------------------------------------- */
+
+/* Text of the title element: the only log-made text that stands in the markup. */
+static void put_title(ttm_buf *buf, ttm_view name) {
+  ttm_buf line = {0};
+  ttm_put_text(&line, name, 120, TTM_FORM_UTF8);
+  for (size_t i = 0; i < line.n; i++) {
+    switch (line.at[i]) {
+      case '<':
+        ttm_buf_puts(buf, "&lt;");
+        break;
+      case '&':
+        ttm_buf_puts(buf, "&amp;");
+        break;
+      default:
+        ttm_buf_char(buf, line.at[i]);
+    }
+  }
+  ttm_buf_free(&line);
+}
+
+static int put_page(ttm_html *h, ttm_view name, ttm_error *err) {
+  const ttm_profile *p = h->p;
+  ttm_buf *buf = &h->out->buf;
+  if (ttm_html_ids_init(&h->labels, p->strings.strings.n) || ttm_html_ids_init(&h->words, p->strings.strings.n) ||
+      ttm_html_ids_init(&h->texts, p->texts.n) || ttm_html_ids_init(&h->types, p->types.n))
+    return TTM_ENOMEM;
+  ttm_buf_put(buf, ttm_html_page_start);
+  put_title(buf, name);
+  ttm_buf_put(buf, ttm_html_page_body);
+  int code = put_facts(h, name);
+  if (!code) code = put_file(h, ttm_report_findings_json, "findings", err);
+  if (!code) code = ttm_html_pyramids(h);
+  ttm_buf_put(buf, ttm_html_page_program);
+  if (!code) code = ttm_html_states(h);
+  if (!code) code = ttm_html_operations(h);
+  if (!code) code = ttm_html_frames(h);
+  if (!code) code = ttm_html_texts(h);
+  if (!code) code = ttm_html_strings(h);
+  if (!code) code = put_file(h, ttm_report_registry_json, "registry", err);
+  if (!code) code = ttm_html_irs(h);
+  ttm_buf_put(buf, ttm_html_page_end);
+  return code;
+}
+
+int ttm_report_html(const ttm_findings *f, ttm_view name, ttm_out *out, ttm_error *err) {
+  ttm_html h = {.f = f, .p = f->profile, .out = out};
+  int code = put_page(&h, name, err);
+  ttm_block_free(&h.block);
+  ttm_html_ids_free(&h.labels);
+  ttm_html_ids_free(&h.words);
+  ttm_html_ids_free(&h.texts);
+  ttm_html_ids_free(&h.types);
+  if (code == TTM_ENOMEM || out->buf.failed) return ttm_error_nomem(err);
+  return code ? ttm_error_set(err, code, "a module text kept from the log cannot be unpacked") : TTM_OK;
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bundles the page and turns it into C. Runs on any node since 12 and starts esbuild's own executable, which needs no node at all:
+// Ubuntu 22.04 has only node 12.
+// usage: node web/build.mjs OUT.c
+import { spawnSync } from "child_process";
+import { createHash } from "crypto";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "fs";
+import { tmpdir } from "os";
+import { dirname, join } from "path";
+import { fileURLToPath } from "url";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const esbuild = join(here, "node_modules", "@esbuild", `linux-${process.arch}`, "bin", "esbuild");
+
+function fail(why) {
+  console.error(`web/build.mjs: ${why}`);
+  process.exit(1);
+}
+
+function bundle() {
+  if (!existsSync(esbuild)) fail("web/node_modules is not complete; run: scripts/setup build");
+  const folder = mkdtempSync(join(tmpdir(), "ttmem-web-"));
+  const done = spawnSync(
+    esbuild,
+    [join(here, "src", "main.ts"), "--bundle", "--minify", "--format=iife", "--target=es2020", "--charset=utf8",
+      "--legal-comments=none", "--log-level=warning", `--outfile=${join(folder, "page.js")}`],
+    { stdio: ["ignore", "inherit", "inherit"] },
+  );
+  if (done.status !== 0) fail("esbuild could not bundle web/src/main.ts");
+  const parts = ["page.js", "page.css"].map((name) => readFileSync(join(folder, name), "utf8").trim());
+  rmSync(folder, { recursive: true });
+  return parts;
+}
+
+// uPlot is MIT-licensed: its notice goes where its code goes.
+function notice() {
+  const text = readFileSync(join(here, "node_modules", "uplot", "LICENSE"), "utf8").trim();
+  return `/* This page contains uPlot.\n${text.replace(/\*\//g, "")}\n*/\n`;
+}
+
+const hash = (text) => `'sha256-${createHash("sha256").update(text, "utf8").digest("base64")}'`;
+
+function array(name, text) {
+  const bytes = [...Buffer.from(text, "utf8")];
+  const lines = [];
+  for (let i = 0; i < bytes.length; i += 40) lines.push(bytes.slice(i, i + 40).join(","));
+  return `static const unsigned char ${name}[] = {\n${lines.join(",\n")}};\n` +
+    `const ttm_view ttm_html_page_${name} = {(const char *)${name}, sizeof ${name}};\n`;
+}
+
+const [out] = process.argv.slice(2);
+if (!out) fail("usage: node web/build.mjs OUT.c");
+const [code, css] = bundle();
+// "</script" inside a string of the program would end the element.
+const script = (notice() + code).replace(/<\/(script)/gi, "<\\/$1").replace(/<!--/g, "<\\!--");
+const style = css;
+const html = readFileSync(join(here, "page.html"), "utf8")
+  .replace(/<!-- SPDX.*?-->\n/, "")
+  .replace("{{policy}}", () => `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; img-src data:; base-uri 'none'; form-action 'none'`)
+  .replace("{{style}}", () => style);
+const parts = html.split(/\{\{(?:title|data|program)\}\}/);
+if (parts.length !== 4) fail("web/page.html must hold {{title}}, {{data}} and {{program}} once each, in this order");
+const [start, body, between, end] = parts;
+writeFileSync(out, "/* SPDX-License-Identifier: Apache-2.0 */\n/* Made by web/build.mjs; not to be edited. */\n#include \"report/html_page.h\"\n\n" +
+  array("start", start) + array("body", body) + array("program", `${between}<script>${script}</script>\n`) + array("end", end));

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of the page share: the selected operation, the memory looked at, the zoom. The address keeps them, so that a link
+// leads to the same view.
+import type { Memory, Model } from "./model.js";
+import { MEMORIES } from "./model.js";
+
+export interface View {
+  op: number | null;
+  memory: Memory;
+  rank: number; // dense index
+  from: number | null; // zoom, in operation indices
+  to: number | null;
+}
+
+type Change = Partial<View>;
+type Listener = (view: View, changed: Change) => void;
+
+export class App {
+  view: View;
+  private readonly listeners: Listener[] = [];
+  private writing = 0;
+  readonly showIr: { open: (op: number) => Promise<void> } = { open: () => Promise.resolve() };
+  readonly filterTable: { byLocation: (location: string) => void } = { byLocation: () => undefined };
+
+  constructor(readonly model: Model) {
+    this.view = { ...this.defaults(), ...this.fromAddress() };
+    window.addEventListener("hashchange", () => this.set({ ...this.defaults(), ...this.fromAddress() }, false));
+  }
+
+  // The memory that failed, else the one that is fullest.
+  private defaults(): View {
+    const { incidents, peak } = this.model.findings;
+    let memory: Memory = incidents.find((i) => i.memory !== null)?.memory ?? "DRAM";
+    if (!incidents.some((i) => i.memory !== null) && !peak.DRAM?.allocated_per_bank_MB && peak.L1?.allocated_per_bank_MB) memory = "L1";
+    return { op: null, memory, rank: this.model.facts.peaks[memory]?.rank ?? 0, from: null, to: null };
+  }
+
+  private fromAddress(): Change {
+    const words = new URLSearchParams(location.hash.slice(1));
+    const change: Change = {};
+    const op = words.has("op") ? Number(words.get("op")) : NaN;
+    if (Number.isInteger(op) && op >= 0 && op < this.model.facts.elements) change.op = op;
+    const memory = MEMORIES.find((m) => m === words.get("mem"));
+    if (memory) change.memory = memory;
+    const rank = this.model.facts.ranks.indexOf(Number(words.get("rank") ?? NaN));
+    if (rank >= 0) change.rank = rank;
+    const from = Number(words.get("from") ?? NaN);
+    const to = Number(words.get("to") ?? NaN);
+    if (from < to) Object.assign(change, { from, to });
+    return change;
+  }
+
+  private toAddress(): void {
+    const { op, memory, rank, from, to } = this.view;
+    const words = new URLSearchParams();
+    if (op !== null) words.set("op", String(op));
+    words.set("mem", memory);
+    if (this.model.facts.ranks.length > 1) words.set("rank", String(this.model.facts.ranks[rank]));
+    if (from !== null && to !== null) {
+      words.set("from", String(Math.round(from * 100) / 100));
+      words.set("to", String(Math.round(to * 100) / 100));
+    }
+    // Browsers limit how often the address may change.
+    clearTimeout(this.writing);
+    this.writing = window.setTimeout(() => history.replaceState(null, "", `#${words.toString()}`), 150);
+  }
+
+  onChange(listener: Listener): void {
+    this.listeners.push(listener);
+  }
+
+  set(change: Change, write = true): void {
+    this.view = { ...this.view, ...change };
+    if (write) this.toAddress();
+    for (const listener of this.listeners) listener(this.view, change);
+  }
+
+  select(op: number | null): void {
+    if (op !== null && (op < 0 || op >= this.model.facts.elements)) return;
+    this.set({ op });
+  }
+
+  capacity(memory: Memory): number {
+    return Math.round((this.model.findings.memory[memory]?.capacity_per_bank_MB ?? 0) * 1000);
+  }
+
+  banks(memory: Memory): number {
+    return this.model.findings.memory[memory]?.banks ?? 0;
+  }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// What both charts of the page share: an uPlot whose x is the operation index, zoomed by dragging and the wheel, redrawn from a fresh
+// sample for each view.
+import uPlot from "uplot";
+import { count } from "./format.js";
+
+export interface Range {
+  from: number;
+  to: number;
+}
+
+// Colours come from the style sheet, so that the charts follow the theme; asking for one costs too much to do it per line.
+const colors = new Map<string, string>();
+export function color(name: string): string {
+  const key = `${document.documentElement.dataset.theme ?? ""} ${name}`;
+  let value = colors.get(key);
+  if (value === undefined) colors.set(key, (value = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()));
+  return value;
+}
+
+export const font = (size: number): string => `${size * devicePixelRatio}px system-ui, sans-serif`;
+
+export interface ChartParts {
+  label: string;
+  height: number;
+  series: uPlot.Series[];
+  bands?: uPlot.Band[];
+  value: (value: number) => string;
+  top: () => number; // of the y axis
+  draw?: (u: uPlot) => void; // over the lines
+  under?: (u: uPlot) => void; // below the lines
+  hover: (u: uPlot, x: number | null) => void;
+  click: (x: number) => void;
+  zoom: (range: Range | null) => void;
+  all: () => Range;
+  view: () => Range;
+}
+
+export function clampRange(range: Range, all: Range): Range {
+  const width = Math.min(Math.max(range.to - range.from, 2), all.to - all.from);
+  const from = Math.min(Math.max(range.from, all.from), all.to - width);
+  return { from, to: from + width };
+}
+
+export function makeChart(host: HTMLElement, parts: ChartParts): uPlot {
+  const axis = { stroke: () => color("muted"), grid: { stroke: () => color("grid"), width: 1 }, ticks: { stroke: () => color("grid"), width: 1 }, font: "12px system-ui, sans-serif" };
+  let downAt: { x: number; y: number } | null = null;
+  const chart = new uPlot(
+    {
+      width: Math.max(300, host.clientWidth),
+      height: parts.height,
+      legend: { show: false },
+      padding: [18, 12, 0, 0],
+      cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false } },
+      scales: {
+        x: { time: false, range: () => [parts.view().from, parts.view().to] },
+        y: { range: () => [0, parts.top()] },
+      },
+      axes: [
+        { ...axis, size: 34, values: (_u, ticks) => ticks.map((t) => (Number.isInteger(t) ? count(t) : "")) },
+        { ...axis, size: 82, values: (_u, ticks) => ticks.map(parts.value) },
+      ],
+      series: [{}, ...parts.series],
+      ...(parts.bands ? { bands: parts.bands } : {}),
+      hooks: {
+        drawAxes: parts.under ? [parts.under] : [],
+        draw: parts.draw ? [parts.draw] : [],
+        setCursor: [(u) => parts.hover(u, u.cursor.left !== undefined && u.cursor.left !== null && u.cursor.left >= 0 ? u.posToVal(u.cursor.left, "x") : null)],
+        setSelect: [
+          (u) => {
+            if (u.select.width < 4) return;
+            const range = { from: u.posToVal(u.select.left, "x"), to: u.posToVal(u.select.left + u.select.width, "x") };
+            u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+            parts.zoom(clampRange(range, parts.all()));
+          },
+        ],
+      },
+    },
+    [[0], ...parts.series.map(() => [null])] as uPlot.AlignedData,
+    host,
+  );
+
+  const over = chart.over;
+  over.addEventListener("mousedown", (event) => (downAt = { x: event.clientX, y: event.clientY }));
+  over.addEventListener("click", (event) => {
+    if (!downAt || Math.abs(event.clientX - downAt.x) > 3) return;
+    parts.click(chart.posToVal(event.clientX - over.getBoundingClientRect().left, "x"));
+  });
+  over.addEventListener("dblclick", () => parts.zoom(null));
+  over.addEventListener(
+    "wheel",
+    (event) => {
+      const { from, to } = parts.view();
+      const sideways = event.shiftKey ? event.deltaY : event.deltaX;
+      if (Math.abs(sideways) > Math.abs(event.shiftKey ? 0 : event.deltaY)) {
+        event.preventDefault();
+        const step = ((to - from) * sideways) / 1200;
+        parts.zoom(clampRange({ from: from + step, to: to + step }, parts.all()));
+        return;
+      }
+      if (!event.ctrlKey && !event.metaKey && document.activeElement !== host && !host.contains(document.activeElement)) return; // the page scrolls
+      event.preventDefault();
+      const at = chart.posToVal(event.clientX - over.getBoundingClientRect().left, "x");
+      const factor = Math.exp(event.deltaY / 400);
+      parts.zoom(clampRange({ from: at - (at - from) * factor, to: at + (to - at) * factor }, parts.all()));
+    },
+    { passive: false },
+  );
+  new ResizeObserver(() => {
+    const width = Math.max(300, host.clientWidth);
+    if (width !== chart.width) chart.setSize({ width, height: parts.height });
+  }).observe(host);
+  return chart;
+}

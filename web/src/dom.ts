@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements without markup: whatever a log says only ever becomes the text of a node.
+
+type Child = Node | string | number | null | undefined | false;
+type Attributes = Record<string, string | number | boolean | undefined | ((event: never) => void)>;
+
+// Attributes that are functions become listeners ("click"), booleans set or leave out the attribute.
+export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Attributes = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") element.addEventListener(name, value as EventListener);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== undefined && value !== false) element.setAttribute(name, String(value));
+  }
+  add(element, ...children);
+  return element;
+}
+
+export function add(parent: Node, ...children: Child[]): void {
+  for (const child of children) {
+    if (child === null || child === undefined || child === false) continue;
+    parent.appendChild(child instanceof Node ? child : document.createTextNode(String(child)));
+  }
+}
+
+export function replace(parent: Element, ...children: Child[]): void {
+  parent.textContent = "";
+  add(parent, ...children);
+}
+
+// A long text is shown in part, with a button for the rest: one attribute can be a megabyte.
+export function longText(text: string, limit = 2000): HTMLElement {
+  const box = h("span", { class: "mono break" }, shorten(text, limit));
+  if (text.length <= limit) return box;
+  const button = h("button", { type: "button", class: "link", click: () => replace(box, visible(text)) }, `show all ${text.length.toLocaleString("en-US")} characters`);
+  add(box, " ", button);
+  return box;
+}
+
+export function shorten(text: string, limit: number): string {
+  const shown = text.length > limit ? `${text.slice(0, limit - 1)}…` : text;
+  return visible(shown);
+}
+
+// Control characters and direction marks would hide or reorder what stands around them.
+const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+export function visible(text: string): string {
+  return text.replace(hidden, "�");
+}
+
+let ids = 0;
+export const freshId = (stem: string): string => `${stem}-${String(++ids)}`;

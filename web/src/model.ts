@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: Apache-2.0
+// The profile as the page knows it. Small things (facts, findings) are there from the start; columns are decoded when first needed and
+// then kept. Memory figures are 0.001 MB per bank; -1 where the log did not show the memory.
+import { bigDeltaColumn, bytesOf, deltaColumn, jsonOf, Reader, Strings, textOf, unsignedColumn } from "./data.js";
+
+export const MEMORIES = ["DRAM", "L1", "L1_SMALL", "TRACE"] as const;
+export type Memory = (typeof MEMORIES)[number];
+
+export interface OpRef {
+  index: number | null;
+  mlir_op: string | null;
+  loc: string | null;
+  line: number | null;
+}
+
+export interface Position {
+  element: number;
+  place: number;
+}
+
+export interface LivePart {
+  kind: "weights" | "inputs" | "const_eval" | "activations" | "unaccounted";
+  bytes: number;
+  tensors: number;
+  basis: string;
+  top?: (OpRef & { bytes: number; tensors: number })[];
+}
+
+export interface LiveSet {
+  allocated: number;
+  over: number;
+  parts: LivePart[];
+}
+
+export interface IrFact {
+  id: string;
+  graph: number;
+  stage: string;
+  module: string | null;
+  line: number;
+  lines: number;
+}
+
+export interface Facts {
+  format: number;
+  version: string;
+  name: string;
+  source: string;
+  holds: string;
+  missing: string | null;
+  elements: number;
+  states: number;
+  frames: number;
+  step: number;
+  levels: number;
+  ranks: number[];
+  irs: IrFact[];
+  peaks: Partial<Record<Memory, Position & { state: number; rank: number }>>;
+  incidents: (Position & { title: string; verdict: string; state: number })[];
+  live: Record<Memory, LiveSet | null>;
+}
+
+export interface Incident {
+  kind: "oom" | "l1_clash" | "l1_overflow" | "fatal";
+  line: number;
+  copies: number;
+  text: string;
+  memory: Memory | null;
+  needed_per_bank_B: number | null;
+  free_per_bank_B: number | null;
+  largest_free_block_B: number | null;
+  bank_size_B: number | null;
+  allocated_per_bank_B: number | null;
+  buffer_B: number | null;
+  banks: number | null;
+  l1_buffer_at?: number | null;
+  static_buffers_end?: number | null;
+  l1_size_B?: number | null;
+  core_range?: string | null;
+  verdict: string | null;
+  shortfall_per_bank_B: number | null;
+  derived?: boolean;
+  operation: OpRef | null;
+}
+
+export interface Peak {
+  allocated_per_bank_MB: number;
+  banks: number;
+  allocated_total_MB: number;
+  utilization_pct: number;
+  free_per_bank_MB: number;
+  largest_free_per_bank_MB: number;
+  line: number;
+  caused_by: (OpRef & { effect_MB: number }) | null;
+  in_operation_peak: { allocated_per_bank_B: number; allocated_per_bank_MB: number; line: number } | null;
+}
+
+export interface Run {
+  run: number;
+  rank: number;
+  program: string | null;
+  first_index: number | null;
+  last_index: number | null;
+  start_MB: number | null;
+  end_MB: number | null;
+  peak_MB: number | null;
+  finished: boolean;
+}
+
+export interface PaddingRow extends OpRef {
+  shape: string | null;
+  dtype: string | null;
+  result: number;
+  unpadded_MB: number;
+  padded_MB: number;
+  overhead_MB: number;
+  overhead_pct: number;
+  times: number;
+}
+
+export interface Findings {
+  input: { path: string; kind: string; bytes: number; lines: number; op_lines: number; blocks: number; deallocations: number; ranks: number; truncated: boolean; trace_replay: boolean };
+  operations: { total: number; weight_operations: number; distribution: Record<string, number> };
+  weights: { count: number; bytes: number; MB: number };
+  memory: Record<Memory, { banks: number; capacity_per_bank_MB: number; capacity_total_MB: number } | null>;
+  peak: Record<Memory, Peak | null>;
+  top_consumers: Record<Memory, (OpRef & { effect_MB: number; allocated_before_MB: number | null })[]>;
+  incidents: Incident[];
+  runs: Run[];
+  leaks: (OpRef & { per_run_MB: number; runs_seen: number; confidence: string })[];
+  padding: { at_peak: { unpadded_MB: number; padded_MB: number; overhead_MB: number; overhead_pct: number; tensors: number }; highest_overhead_pct: number; top: PaddingRow[] };
+  diagnostics: { unparsed_lines: number; skipped_operations: number; bad_memory_lines: number; blocks_without_operation: number; unfinished_programs: number; notes: { line: number; text: string }[] };
+}
+
+export interface RegistryEntry {
+  index: number;
+  ssa: string;
+  name: string;
+  type: string;
+  shape: string | null;
+  dtype: string | null;
+  local_shape?: string | null;
+  bytes: number;
+  bytes_MB: number;
+  graph: number;
+  kv_cache: boolean;
+  repeated: boolean;
+}
+
+export interface Layout {
+  logical_shape: number[];
+  dtype: string;
+  is_tiled: boolean;
+  memref_shape: number[] | null;
+  tile_size: number[] | null;
+  padded_shape: number[];
+  buffer_type: string | null;
+  unpadded_bytes: number;
+  padded_bytes: number;
+  overhead_pct: number;
+  bytes_per_bank: number | null;
+}
+
+export interface Type {
+  text: string;
+  layout: Layout | null;
+}
+
+// Where a state stands; the values of ttm_html_place.
+export const Place = { Element: 0, Between: 1, BeforeSubmit: 2, AfterSubmit: 3, Bare: 4 } as const;
+
+// Of an operation; the values of html_ops.c.
+export const Flag = { ConstEval: 1, CacheMiss: 2, CacheHit: 4, Failed: 8, Weight: 16 } as const;
+
+// Remembers what was asked for before.
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let kept: Promise<T> | undefined;
+  return () => (kept ??= make());
+}
+
+// The states of one rank in order. `x` is the operation index; states between two operations lie between their indices.
+export interface Series {
+  states: Int32Array | null; // state numbers; null: all of them
+  x: Float64Array;
+}
+
+export interface Level {
+  allocated: Int32Array;
+  largest: Int32Array;
+}
+
+export interface PyramidLevel {
+  element: Int32Array;
+  low: Int32Array;
+  high: Int32Array;
+  largest: Int32Array;
+}
+
+export interface Operations {
+  n: number;
+  text: Uint32Array;
+  line: Int32Array;
+  state: Int32Array;
+  frame: Int32Array;
+  flags: Uint32Array;
+}
+
+export interface Frames {
+  name: Uint32Array;
+  parent: Int32Array;
+  run: Uint32Array;
+  rank: Uint32Array;
+  flags: Uint8Array;
+  graph: Int32Array;
+}
+
+export interface Texts {
+  name: Uint32Array;
+  location: Uint32Array;
+  outputs: number[][];
+}
+
+export interface Detail {
+  opType: number;
+  result: number;
+  attributes: number | null;
+  operands: number[];
+  inputs: number[];
+}
+
+export class Model {
+  private constructor(
+    readonly facts: Facts,
+    readonly findings: Findings,
+  ) {}
+
+  static async load(): Promise<Model> {
+    const [facts, findings] = await Promise.all([jsonOf<Facts>("facts", true), jsonOf<Findings>("findings", true)]);
+    return new Model(facts, findings);
+  }
+
+  readonly places = once(async () => {
+    const packed = unsignedColumn(await bytesOf("state.place"), this.facts.states);
+    const element = new Int32Array(packed.length);
+    const place = new Uint8Array(packed.length);
+    let last = -1;
+    for (let i = 0; i < packed.length; i++) {
+      const step = packed[i] >>> 3;
+      last += (step >>> 1) ^ -(step & 1);
+      element[i] = last;
+      place[i] = packed[i] & 7;
+    }
+    return { element, place };
+  });
+
+  readonly stateRanks = once(async () => {
+    const ranks = new Uint8Array(this.facts.states);
+    if (this.facts.ranks.length > 1) ranks.set(unsignedColumn(await bytesOf("state.rank"), this.facts.states));
+    return ranks;
+  });
+
+  readonly stateLines = once(async () => deltaColumn(await bytesOf("state.line"), this.facts.states));
+
+  private readonly levels = new Map<string, Promise<Level>>();
+  level(memory: Memory): Promise<Level> {
+    let kept = this.levels.get(memory);
+    if (!kept) this.levels.set(memory, (kept = this.readLevel(memory)));
+    return kept;
+  }
+
+  private async readLevel(memory: Memory): Promise<Level> {
+    const n = this.facts.states;
+    const [allocated, largest] = await Promise.all([bytesOf(`state.${memory}.allocated`), bytesOf(`state.${memory}.largest`)]);
+    return { allocated: deltaColumn(allocated, n), largest: deltaColumn(largest, n) };
+  }
+
+  // Free and total, which only the details show.
+  async free(memory: Memory): Promise<{ total: Int32Array; lost: Int32Array }> {
+    const n = this.facts.states;
+    const [total, lost] = await Promise.all([bytesOf(`state.${memory}.total`), bytesOf(`state.${memory}.lost`)]);
+    return { total: deltaColumn(total, n), lost: deltaColumn(lost, n) };
+  }
+
+  private readonly seriesOf = new Map<number, Promise<Series>>();
+  series(rank: number): Promise<Series> {
+    let kept = this.seriesOf.get(rank);
+    if (!kept) this.seriesOf.set(rank, (kept = this.readSeries(rank)));
+    return kept;
+  }
+
+  private async readSeries(rank: number): Promise<Series> {
+    const [{ element, place }, ranks] = await Promise.all([this.places(), this.stateRanks()]);
+    let states: Int32Array | null = null;
+    if (this.facts.ranks.length > 1) {
+      const own: number[] = [];
+      for (let s = 0; s < ranks.length; s++) if (ranks[s] === rank) own.push(s);
+      states = Int32Array.from(own);
+    }
+    const n = states ? states.length : element.length;
+    const x = new Float64Array(n);
+    for (let i = 0; i < n; ) {
+      const s = states ? states[i] : i;
+      if (place[s] === Place.Element) {
+        x[i++] = element[s];
+        continue;
+      }
+      let end = i + 1; // a run of states between two operations shares the room between them
+      while (end < n && place[states ? states[end] : end] !== Place.Element && element[states ? states[end] : end] === element[s]) end++;
+      for (let k = i; k < end; k++) x[k] = element[s] + (k - i + 1) / (end - i + 1);
+      i = end;
+    }
+    return { states, x };
+  }
+
+  async pyramid(rank: number, memory: Memory): Promise<PyramidLevel[]> {
+    const levels: PyramidLevel[] = [];
+    for (let k = 0; k < this.facts.levels; k++) {
+      const stem = `pyramid.${rank}.${k}`;
+      const [elements, allocated, largest] = await Promise.all(
+        [`${stem}.element`, `${stem}.${memory}.allocated`, `${stem}.${memory}.largest`].map((id) => bytesOf(id, true)),
+      );
+      const reader = new Reader(elements);
+      const element: number[] = [];
+      while (!reader.ended) element.push(reader.delta());
+      const n = element.length;
+      const low = new Int32Array(n);
+      const high = new Int32Array(n);
+      const pairs = new Reader(allocated);
+      for (let i = 0; i < n; i++) pairs.pair(low, high, i);
+      levels.push({ element: Int32Array.from(element), low, high, largest: deltaColumn(largest, n) });
+    }
+    return levels;
+  }
+
+  readonly operations = once(async (): Promise<Operations> => {
+    const n = this.facts.elements;
+    const [text, line, state, frame, flags] = await Promise.all(["op.text", "op.line", "op.state", "op.frame", "op.flags"].map((id) => bytesOf(id)));
+    return {
+      n,
+      text: unsignedColumn(text, n),
+      line: deltaColumn(line, n),
+      state: deltaColumn(state, n),
+      frame: deltaColumn(frame, n),
+      flags: unsignedColumn(flags, n),
+    };
+  });
+
+  readonly frames = once(async (): Promise<Frames> => {
+    const n = this.facts.frames;
+    const reader = new Reader(await bytesOf("frames"));
+    const frames: Frames = {
+      name: new Uint32Array(n),
+      parent: new Int32Array(n),
+      run: new Uint32Array(n),
+      rank: new Uint32Array(n),
+      flags: new Uint8Array(n),
+      graph: new Int32Array(n),
+    };
+    for (let i = 0; i < n; i++) {
+      frames.name[i] = reader.number();
+      const up = reader.number();
+      frames.parent[i] = up ? i - up : -1;
+      frames.run[i] = reader.number();
+      frames.rank[i] = reader.number();
+      frames.flags[i] = reader.number();
+      frames.graph[i] = reader.number() - 1;
+    }
+    return frames;
+  });
+
+  readonly labels = once(() => Strings.load("labels"));
+  readonly words = once(() => Strings.load("words"));
+  readonly types = once(() => jsonOf<Type[]>("types"));
+  readonly registry = once(async () => (await jsonOf<{ entries: RegistryEntry[] }>("registry")).entries);
+
+  readonly texts = once(async (): Promise<Texts> => {
+    const reader = new Reader(await bytesOf("texts"));
+    const name: number[] = [];
+    const location: number[] = [];
+    const outputs: number[][] = [];
+    while (!reader.ended) {
+      name.push(reader.number());
+      location.push(reader.number());
+      outputs.push(list(reader));
+    }
+    return { name: Uint32Array.from(name), location: Uint32Array.from(location), outputs };
+  });
+
+  readonly details = once(async (): Promise<Detail[]> => {
+    const reader = new Reader(await bytesOf("details"));
+    const details: Detail[] = [];
+    while (!reader.ended) {
+      const opType = reader.number();
+      const result = reader.number();
+      const has = reader.number();
+      const attributes = reader.number();
+      details.push({ opType, result, attributes: has ? attributes : null, operands: list(reader), inputs: list(reader) });
+    }
+    return details;
+  });
+
+  // Registry entries of the weights each operation takes: list number of an operation (0: none), and the lists.
+  readonly weights = once(async () => {
+    const of = unsignedColumn(await bytesOf("op.weights"), this.facts.elements);
+    const reader = new Reader(await bytesOf("weights"));
+    const lists: number[][] = [[]];
+    while (!reader.ended) lists.push(list(reader));
+    return { of, lists };
+  });
+
+  async live(memory: "DRAM" | "L1"): Promise<{ logical: Float64Array; stored: Float64Array }> {
+    const n = this.facts.elements;
+    const [logical, stored] = await Promise.all([bytesOf(`live.${memory}.logical`), bytesOf(`live.${memory}.stored`)]);
+    return { logical: bigDeltaColumn(logical, n), stored: bigDeltaColumn(stored, n) };
+  }
+
+  // The state after each state, of the same rank; -1 at the end.
+  readonly nextStates = once(async () => {
+    const n = this.facts.states;
+    const next = new Int32Array(n);
+    const ranks = await this.stateRanks();
+    const latest = new Int32Array(Math.max(1, this.facts.ranks.length)).fill(-1);
+    for (let s = n - 1; s >= 0; s--) {
+      next[s] = latest[ranks[s]];
+      latest[ranks[s]] = s;
+    }
+    return next;
+  });
+
+  // What each operation did to a memory: the next state minus the one before it. NaN where the log cannot tell.
+  private readonly effectsOf = new Map<Memory, Promise<Float64Array>>();
+  effects(memory: Memory): Promise<Float64Array> {
+    let kept = this.effectsOf.get(memory);
+    if (!kept) this.effectsOf.set(memory, (kept = this.makeEffects(memory)));
+    return kept;
+  }
+
+  private async makeEffects(memory: Memory): Promise<Float64Array> {
+    const [ops, level, next] = await Promise.all([this.operations(), this.level(memory), this.nextStates()]);
+    const out = new Float64Array(ops.n);
+    for (let i = 0; i < ops.n; i++) {
+      const before = ops.state[i];
+      const after = before < 0 ? -1 : next[before];
+      out[i] = after < 0 || level.allocated[before] < 0 || level.allocated[after] < 0 ? NaN : level.allocated[after] - level.allocated[before];
+    }
+    return out;
+  }
+
+  irText(fact: IrFact): Promise<string> {
+    return textOf(fact.id);
+  }
+
+  irLocations(fact: IrFact): Promise<Record<string, number>> {
+    return jsonOf<Record<string, number>>(`${fact.id}.locations`);
+  }
+}
+
+function list(reader: Reader): number[] {
+  const n = reader.number();
+  const out: number[] = [];
+  for (let i = 0; i < n; i++) out.push(reader.number());
+  return out;
+}

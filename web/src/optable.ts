@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every operation in one table: search, filters, sorting. Texts are interned, so a search looks at each distinct text once.
+import type { App } from "./app.js";
+import { add, h, shorten } from "./dom.js";
+import { count, counted, milli, signed } from "./format.js";
+import { Flag, MEMORIES, type Memory } from "./model.js";
+import { locationOf, nameOf, outputsOf, programOf, runOf, valueText, type Names } from "./names.js";
+import { VirtualList } from "./virtual.js";
+
+type Column = "index" | "name" | "location" | "output" | "allocated" | "effect" | "run" | "line";
+const COLUMNS: [Column, string, string][] = [
+  ["index", "#", "num"],
+  ["name", "operation", ""],
+  ["location", "location", ""],
+  ["output", "result", ""],
+  ["allocated", "before, MB/bank", "num"],
+  ["effect", "effect, MB/bank", "num"],
+  ["run", "run · program", ""],
+  ["line", "log line", "num"],
+];
+
+export class OpTable {
+  readonly element: HTMLElement;
+  readonly search = h("input", { type: "search", placeholder: "Search name, location, attributes, type  ( / )", "aria-label": "Search operations", size: 34 });
+  private readonly program = h("select", { "aria-label": "Program" }, h("option", { value: "" }, "every program"));
+  private readonly run = h("input", { type: "number", min: 0, placeholder: "run", "aria-label": "Run", class: "narrow" });
+  private readonly kind = h("select", { "aria-label": "Kind of operation" }, ...[["", "every operation"], ["consteval", "const-eval only"], ["main", "without const-eval"], ["weight", "taking weights"], ["failed", "failed"]].map(([value, text]) => h("option", { value }, text)));
+  private readonly memory = h("select", { "aria-label": "Memory of the effect" }, ...MEMORIES.map((m) => h("option", { value: m }, m)));
+  private readonly least = h("input", { type: "number", min: 0, step: "any", placeholder: "effect ≥ MB", "aria-label": "Smallest effect in MB per bank, either way", class: "narrow wide" });
+  private readonly found = h("span", { class: "muted", role: "status" });
+  private readonly head = h("div", { class: "op-row op-head", role: "row" });
+  private readonly list: VirtualList;
+  private names: Names | null = null;
+  private effects: Float64Array | null = null;
+  private allocated: Int32Array | null = null;
+  private rows: Uint32Array = new Uint32Array();
+  private sort: { column: Column; down: boolean } = { column: "index", down: false };
+  private pending = 0;
+  private attributes: string[] | null = null; // by text, lower case
+
+  constructor(private readonly app: App) {
+    for (const [column, title, kind] of COLUMNS) {
+      add(this.head, h("span", { role: "columnheader", "aria-sort": "none", class: kind, "data-column": column }, h("button", { type: "button", click: () => this.sortBy(column) }, title)));
+    }
+    this.list = new VirtualList(
+      26,
+      () => {
+        const row = h("div", { class: "op-row", role: "row", tabindex: -1 });
+        for (const [, , kind] of COLUMNS) add(row, h("span", { role: "cell", class: kind }));
+        row.addEventListener("click", () => app.select(Number(row.dataset.op)));
+        return row;
+      },
+      (row, i) => this.fill(row, i),
+      { role: "table", "aria-label": "All operations", tabindex: 0 },
+    );
+    this.memory.value = app.view.memory;
+    for (const control of [this.search, this.program, this.run, this.kind, this.memory, this.least]) control.addEventListener("input", () => this.soon());
+    this.memory.addEventListener("change", () => app.set({ memory: this.memory.value as Memory }));
+    const clear = h("button", { type: "button", click: () => this.clear() }, "Clear");
+    this.element = h(
+      "section",
+      { id: "operations", class: "card", "aria-labelledby": "operations-title" },
+      h("h2", { id: "operations-title" }, "All operations"),
+      h("div", { class: "filters", role: "search" }, this.search, this.program, this.run, this.kind, this.memory, this.least, clear, this.found),
+      h("div", { class: "scroll-x" }, h("div", { class: "op-table" }, this.head, this.list.element)),
+    );
+    app.onChange((view, changed) => {
+      if ("memory" in changed) {
+        this.memory.value = view.memory;
+        void this.loadMemory().then(() => this.apply());
+      }
+      if ("op" in changed) this.show(view.op);
+    });
+    app.filterTable.byLocation = (text) => {
+      this.clear(false);
+      this.search.value = text;
+      void this.apply();
+      this.element.scrollIntoView({ block: "start" });
+    };
+  }
+
+  async start(names: Names): Promise<void> {
+    this.names = names;
+    const programs = new Set<string>();
+    for (let i = 0; i < names.frames.name.length && programs.size < 500; i++) programs.add(names.labels.get(names.frames.name[i]));
+    for (const name of [...programs].sort()) add(this.program, h("option", { value: name }, name ? shorten(name, 60) : "outside every program"));
+    await this.loadMemory();
+    await this.apply();
+    this.show(this.app.view.op);
+  }
+
+  private async loadMemory(): Promise<void> {
+    const { memory } = this.app.view;
+    const [effects, level] = await Promise.all([this.app.model.effects(memory), this.app.model.level(memory)]);
+    if (memory !== this.app.view.memory) return;
+    this.effects = effects;
+    this.allocated = level.allocated;
+  }
+
+  clear(apply = true): void {
+    for (const control of [this.search, this.program, this.run, this.kind, this.least]) control.value = "";
+    if (apply) void this.apply();
+  }
+
+  private soon(): void {
+    clearTimeout(this.pending);
+    this.pending = window.setTimeout(() => void this.apply(), 80);
+  }
+
+  private sortBy(column: Column): void {
+    const down = this.sort.column === column ? !this.sort.down : column === "effect" || column === "allocated";
+    this.sort = { column, down };
+    void this.apply();
+  }
+
+  // ---- Filter -----------------------------------------------------------------------------------------------------
+
+  // Which texts hold every word of the search; null for all.
+  private async matchingTexts(): Promise<Uint8Array | null> {
+    const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const names = this.names!;
+    if (!words.length) return null;
+    if (!this.attributes) {
+      const strings = await this.app.model.words();
+      this.attributes = names.details.map((d, t) => {
+        const types = [...d.inputs, ...names.texts.outputs[t]].map((id) => names.types[id].text).join(" ");
+        return `${names.labels.get(names.texts.name[t])} ${names.labels.get(names.texts.location[t])} ${valueText(strings, d.result)} ${d.attributes === null ? "" : strings.get(d.attributes)} ${types}`.toLowerCase();
+      });
+    }
+    return Uint8Array.from(this.attributes, (text) => (words.every((word) => text.includes(word)) ? 1 : 0));
+  }
+
+  private kindMask(): { mask: number; want: number } {
+    switch (this.kind.value) {
+      case "consteval":
+        return { mask: Flag.ConstEval, want: Flag.ConstEval };
+      case "main":
+        return { mask: Flag.ConstEval, want: 0 };
+      case "weight":
+        return { mask: Flag.Weight, want: Flag.Weight };
+      case "failed":
+        return { mask: Flag.Failed, want: Flag.Failed };
+      default:
+        return { mask: 0, want: 0 };
+    }
+  }
+
+  async apply(): Promise<void> {
+    if (!this.names || !this.effects) return;
+    const { ops, frames, labels } = this.names;
+    const texts = await this.matchingTexts();
+    const { mask, want } = this.kindMask();
+    const program = this.program.selectedIndex > 0 ? this.program.value : null;
+    const programs = program === null ? null : Uint8Array.from(frames.name, (id) => (labels.get(id) === program ? 1 : 0));
+    const run = this.run.value === "" ? -1 : Number(this.run.value);
+    const least = this.least.value === "" ? 0 : Number(this.least.value) * 1000;
+    const out = new Uint32Array(ops.n);
+    let n = 0;
+    for (let i = 0; i < ops.n; i++) {
+      if (texts && !texts[ops.text[i]]) continue;
+      if ((ops.flags[i] & mask) !== want) continue;
+      const frame = ops.frame[i];
+      if (programs && (frame < 0 || !programs[frame])) continue;
+      if (run >= 0 && (frame < 0 || frames.run[frame] !== run)) continue;
+      if (least > 0 && !(Math.abs(this.effects[i]) >= least)) continue;
+      out[n++] = i;
+    }
+    this.rows = this.sorted(out.subarray(0, n));
+    this.found.textContent = n === ops.n ? counted(n, "operation") : `${count(n)} of ${counted(ops.n, "operation")}`;
+    for (const cell of this.head.children) {
+      const own = (cell as HTMLElement).dataset.column === this.sort.column;
+      cell.setAttribute("aria-sort", own ? (this.sort.down ? "descending" : "ascending") : "none");
+    }
+    this.list.element.setAttribute("aria-rowcount", String(n));
+    this.list.setCount(n);
+  }
+
+  // ---- Sort -------------------------------------------------------------------------------------------------------
+
+  // Numbers sort as one array of key and index in a double, which is several times faster than a comparing function.
+  private sorted(rows: Uint32Array): Uint32Array {
+    const { column, down } = this.sort;
+    if (column === "index" || column === "line") return down ? rows.reverse() : rows;
+    const rank = this.ranks(column);
+    const keys = new Float64Array(rows.length);
+    const room = Math.max(1, rows.length);
+    for (let k = 0; k < rows.length; k++) keys[k] = (down ? -rank(rows[k]) : rank(rows[k])) * room + k;
+    keys.sort();
+    const out = new Uint32Array(rows.length);
+    for (let k = 0; k < rows.length; k++) {
+      const at = keys[k] % room;
+      out[k] = rows[at < 0 ? at + room : at];
+    }
+    return out;
+  }
+
+  private ranks(column: Column): (op: number) => number {
+    const names = this.names!;
+    switch (column) {
+      case "effect":
+        return (op) => (Number.isNaN(this.effects![op]) ? (this.sort.down ? -0x7fffffff : 0x7fffffff) : this.effects![op]);
+      case "allocated":
+        return (op) => this.before(op);
+      case "run":
+        return (op) => runOf(names, op);
+      default: {
+        // Distinct texts are few: rank them once, then compare numbers.
+        const key = (t: number): string => (column === "name" ? names.labels.get(names.texts.name[t]) : column === "location" ? names.labels.get(names.texts.location[t]) : names.texts.outputs[t].map((id) => names.types[id].layout?.padded_bytes ?? 0).reduce((a, b) => a + b, 0).toString().padStart(16, "0"));
+        const order = names.details.map((_, t) => t);
+        const keys = order.map(key);
+        order.sort((a, b) => (keys[a] < keys[b] ? -1 : keys[a] > keys[b] ? 1 : 0));
+        const rank = new Uint32Array(order.length);
+        order.forEach((t, at) => (rank[t] = at > 0 && keys[order[at - 1]] === keys[t] ? rank[order[at - 1]] : at));
+        return (op) => rank[names.ops.text[op]];
+      }
+    }
+  }
+
+  private before(op: number): number {
+    const state = this.names!.ops.state[op];
+    return state < 0 ? -1 : this.allocated![state];
+  }
+
+  // ---- Rows -------------------------------------------------------------------------------------------------------
+
+  private fill(row: HTMLElement, i: number): void {
+    const names = this.names!;
+    const op = this.rows[i];
+    const flags = names.ops.flags[op];
+    const before = this.before(op);
+    const effect = this.effects![op];
+    const run = runOf(names, op);
+    const texts = [count(op), nameOf(names, op), locationOf(names, op), outputsOf(names, op).join(", "), before < 0 ? "–" : milli(before), Number.isNaN(effect) ? "–" : signed(effect), run < 0 ? "" : `${count(run)} · ${programOf(names, op)}`, count(names.ops.line[op])];
+    row.dataset.op = String(op);
+    row.setAttribute("aria-rowindex", String(i + 1));
+    row.classList.toggle("selected", op === this.app.view.op);
+    row.classList.toggle("consteval", (flags & Flag.ConstEval) !== 0);
+    row.classList.toggle("failed", (flags & Flag.Failed) !== 0);
+    if (op === this.app.view.op) row.setAttribute("aria-current", "true");
+    else row.removeAttribute("aria-current");
+    texts.forEach((text, k) => (row.children[k].textContent = shorten(text, 160)));
+    row.children[5].className = `num ${effect > 0 ? "plus" : effect < 0 ? "minus" : ""}`;
+  }
+
+  private show(op: number | null): void {
+    if (op !== null) {
+      const at = this.rows.indexOf(op);
+      if (at >= 0) return this.list.scrollTo(at);
+    }
+    this.list.draw(true);
+  }
+
+  // The next operation in the table's own order; the first one when none is selected.
+  step(by: number): void {
+    if (!this.rows.length) return;
+    const { op } = this.app.view;
+    const at = op === null ? -1 : this.rows.indexOf(op);
+    const next = at < 0 ? 0 : Math.max(0, Math.min(this.rows.length - 1, at + by));
+    this.app.select(this.rows[next]);
+  }
+
+  get hasFocus(): boolean {
+    return this.list.element.contains(document.activeElement);
+  }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tile padding: what the live DRAM tensors hold against what they take, over the run, and the results that waste most.
+import uPlot from "uplot";
+import type { App } from "./app.js";
+import { clampRange, color, makeChart, type Range } from "./chart.js";
+import { add, h, replace, shorten } from "./dom.js";
+import { bytes, count, number, percent, shape } from "./format.js";
+import type { Names } from "./names.js";
+import { opLink } from "./overview.js";
+import { table } from "./tables.js";
+
+export class Padding {
+  readonly element: HTMLElement;
+  private readonly host = h("div", { class: "chart", role: "img", "aria-label": "Chart of live DRAM tensors, without and with padding" });
+  private readonly tip = h("div", { class: "tip", hidden: true });
+  private readonly rows = h("div", {});
+  private chart: uPlot | null = null;
+  private live: { logical: Float64Array; stored: Float64Array } | null = null;
+  private names: Names | null = null;
+
+  constructor(private readonly app: App) {
+    const { at_peak: at, highest_overhead_pct: highest } = app.model.findings.padding;
+    this.element = h(
+      "section",
+      { id: "padding", class: "card", "aria-labelledby": "padding-title" },
+      h("h2", { id: "padding-title" }, "Tile padding"),
+      h("p", { class: "hint", "data-key": "padding-sum" }, `At the DRAM peak ${count(at.tensors)} live tensors hold ${bytes(at.unpadded_MB * 1048576)} and take ${bytes(at.padded_MB * 1048576)}: ${bytes(at.overhead_MB * 1048576)} (${percent(at.overhead_pct, 100)}) is padding. The highest share at any moment is ${percent(highest, 100)}.`),
+      h("div", { class: "chart-box" }, this.host, this.tip),
+      h("ul", { class: "legend" }, h("li", {}, h("span", { class: "key key-logical", "aria-hidden": true }), "logical bytes"), h("li", {}, h("span", { class: "key key-padded", "aria-hidden": true }), "padded to tiles and pages")),
+      this.rows,
+    );
+    this.host.addEventListener("mouseleave", () => (this.tip.hidden = true));
+    this.showRows();
+    app.onChange((_view, changed) => {
+      if ("from" in changed || "to" in changed) this.redraw();
+    });
+  }
+
+  private showRows(): void {
+    const top = this.app.model.findings.padding.top;
+    if (!top.length) return replace(this.rows, h("p", { class: "muted" }, "No result of this log is padded."));
+    const padded = (index: number | null, result: number): string => {
+      const layout = index === null || !this.names ? null : this.names.types[this.names.texts.outputs[this.names.ops.text[index]][result]]?.layout;
+      return layout ? shape(layout.padded_shape) : "";
+    };
+    replace(
+      this.rows,
+      h("h3", {}, "Most padding"),
+      table(
+        "Results with most padding",
+        [["operation"], ["location"], ["logical"], ["padded"], ["logical MB", "num"], ["padded MB", "num"], ["overhead MB", "num"], ["overhead", "num"], ["times", "num"]],
+        top.map((row) => {
+          const share = h("span", { class: row.overhead_pct > 100 ? "grave" : row.overhead_pct > 50 ? "warn" : "" }, `${number(Math.round(row.overhead_pct * 10) / 10)} %`);
+          return [opLink(this.app, row), h("span", { class: "mono" }, shorten(row.loc ?? "", 60)), h("span", { class: "mono" }, `${(row.shape ?? "scalar").replace(/x/g, "×")} ${row.dtype ?? ""}`), h("span", { class: "mono" }, padded(row.index, row.result)), number(row.unpadded_MB), number(row.padded_MB), number(row.overhead_MB), share, count(row.times)];
+        }),
+      ),
+    );
+  }
+
+  private all(): Range {
+    return { from: -0.5, to: Math.max(1, this.app.model.facts.elements) };
+  }
+
+  private range(): Range {
+    const { from, to } = this.app.view;
+    return from !== null && to !== null ? clampRange({ from, to }, this.all()) : this.all();
+  }
+
+  async start(names: Names): Promise<void> {
+    this.names = names;
+    this.showRows();
+    this.live = await this.app.model.live("DRAM");
+    if (!this.live.stored.some((v) => v > 0)) {
+      this.host.parentElement?.replaceWith(h("p", { class: "muted" }, "The log names no live DRAM tensors."));
+      return;
+    }
+    let top = 0;
+    for (const value of this.live.stored) top = Math.max(top, value);
+    this.chart = makeChart(this.host, {
+      label: "Tile padding",
+      height: 220,
+      series: [
+        { label: "padded", stroke: () => color("padded"), width: 1.5, fill: () => color("padded-soft"), points: { show: false } },
+        { label: "logical", stroke: () => color("logical"), width: 1.5, fill: () => color("logical-soft"), points: { show: false } },
+      ],
+      value: (v) => bytes(v),
+      top: () => top * 1.1,
+      hover: (u, x) => this.hover(u, x),
+      click: (x) => this.app.select(Math.round(x)),
+      zoom: (range) => this.app.set(range ? { from: range.from, to: range.to } : { from: null, to: null }),
+      all: () => this.all(),
+      view: () => this.range(),
+    });
+    this.redraw();
+  }
+
+  redraw(): void {
+    if (!this.chart || !this.live) return;
+    const { from, to } = this.range();
+    const first = Math.max(0, Math.floor(from));
+    const end = Math.min(this.live.stored.length, Math.ceil(to) + 1);
+    const step = Math.max(1, Math.floor((end - first) / 2000));
+    const x: number[] = [];
+    const padded: number[] = [];
+    const logical: number[] = [];
+    for (let i = first; i < end; i += step) {
+      let best = i; // the fullest of each step: peaks must not fall between two points
+      for (let k = i; k < Math.min(i + step, end); k++) if (this.live.stored[k] > this.live.stored[best]) best = k;
+      x.push(best);
+      padded.push(this.live.stored[best]);
+      logical.push(this.live.logical[best]);
+    }
+    this.chart.setData([x, padded, logical]);
+  }
+
+  private hover(u: uPlot, x: number | null): void {
+    if (x === null || !this.live || !this.names) {
+      this.tip.hidden = true;
+      return;
+    }
+    const op = Math.max(0, Math.min(this.live.stored.length - 1, Math.round(x)));
+    const { logical, stored } = this.live;
+    replace(this.tip, h("div", { class: "tip-op" }, `after #${count(op)} `, h("b", {}, shorten(this.names.labels.get(this.names.texts.name[this.names.ops.text[op]]), 60))));
+    add(this.tip, h("div", {}, `${bytes(logical[op])} logical, ${bytes(stored[op])} padded`), h("div", { class: "tip-muted" }, `padding ${bytes(stored[op] - logical[op])} (${percent(stored[op] - logical[op], logical[op])})`));
+    this.tip.hidden = false;
+    const left = u.valToPos(op, "x") + u.over.offsetLeft;
+    const flip = left > u.width / 2;
+    this.tip.style.left = flip ? "" : `${left + 12}px`;
+    this.tip.style.right = flip ? `${u.width - left + 12}px` : "";
+    this.tip.style.top = "8px";
+  }
+}

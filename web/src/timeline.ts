@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory over time: what is allocated, what is free but only in pieces, the capacity, program runs, const-eval programs, the peak and the
+// incident.
+import uPlot from "uplot";
+import type { App } from "./app.js";
+import { clampRange, color, font, makeChart, type Range } from "./chart.js";
+import { add, h, replace, shorten } from "./dom.js";
+import { bytes, count, milli, percent } from "./format.js";
+import { Flag, MEMORIES, Place, type Level, type Memory, type PyramidLevel, type Series } from "./model.js";
+import { describe, type Names } from "./names.js";
+import { lowerBound, samplePyramid, sampleStates, type Sample } from "./sample.js";
+
+const HEIGHT = 340;
+
+export class Timeline {
+  readonly element: HTMLElement;
+  private readonly tabs = new Map<Memory, HTMLButtonElement>();
+  private readonly host = h("div", { class: "chart", tabindex: 0, role: "group", "aria-label": "Chart of memory over operations. Left and right arrow keys step through the operations, plus and minus zoom, 0 shows all." });
+  private readonly tip = h("div", { class: "tip", hidden: true });
+  private readonly status = h("p", { class: "visually-hidden", "aria-live": "polite" });
+  private readonly scaleButton = h("button", { type: "button", click: () => this.toggleScale() });
+  private readonly resetButton = h("button", { type: "button", click: () => this.zoom(null) }, "Show all");
+  private chart: uPlot | null = null;
+  private sample: Sample = { x: [], low: [], high: [], largest: [], plain: true };
+  private pyramid: PyramidLevel[] = [];
+  private series: Series | null = null;
+  private level: Level | null = null;
+  private names: Names | null = null;
+  private constEval: { from: Int32Array; to: Int32Array } | null = null;
+  private wholeCapacity: boolean | null = null; // null: as suits the memory
+  private loading = 0;
+  private redraws: number[] = [];
+
+  constructor(private readonly app: App) {
+    const tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "Memory" });
+    for (const memory of MEMORIES) {
+      const tab = h("button", { type: "button", role: "tab", "data-memory": memory, click: () => app.set({ memory }) }, memory);
+      this.tabs.set(memory, tab);
+      add(tabs, tab);
+    }
+    const ranks = app.model.facts.ranks;
+    const rank = h("select", { "aria-label": "Rank", change: (event: Event) => app.set({ rank: Number((event.target as HTMLSelectElement).value) }) });
+    ranks.forEach((number, i) => add(rank, h("option", { value: i, ...(i === app.view.rank ? { selected: true } : {}) }, `rank ${number}`)));
+    this.element = h(
+      "section",
+      { id: "timeline", class: "card", "aria-labelledby": "timeline-title" },
+      h("div", { class: "card-head" }, h("h2", { id: "timeline-title" }, "Memory over time"), tabs, ranks.length > 1 && rank, h("span", { class: "grow" }), this.scaleButton, this.resetButton),
+      h("div", { class: "chart-box" }, this.host, this.tip),
+      this.legend(),
+      this.status,
+    );
+    this.host.addEventListener("mouseleave", () => (this.tip.hidden = true));
+    app.onChange((_view, changed) => {
+      if ("memory" in changed || "rank" in changed) void this.load();
+      else if ("from" in changed || "to" in changed) this.redraw();
+      else this.chart?.redraw(false);
+    });
+  }
+
+  private legend(): HTMLElement {
+    const item = (kind: string, text: string) => h("li", {}, h("span", { class: `key key-${kind}`, "aria-hidden": true }), text);
+    return h(
+      "div",
+      { class: "legend-row" },
+      h(
+        "ul",
+        { class: "legend" },
+        item("allocated", "allocated"),
+        item("pieces", "free, but not in the largest block (fragmentation)"),
+        item("capacity", "capacity"),
+        item("consteval", "const-eval (weight) operations"),
+        item("peak", "peak"),
+        this.app.model.findings.incidents.length > 0 && item("incident", "incident"),
+      ),
+      h("p", { class: "hint" }, "Drag to zoom, Ctrl + wheel zooms at the pointer, Shift + wheel moves, double click shows all. Click selects the operation."),
+    );
+  }
+
+  // ---- View -------------------------------------------------------------------------------------------------------
+
+  all(): Range {
+    return { from: -0.5, to: Math.max(1, this.app.model.facts.elements) };
+  }
+
+  range(): Range {
+    const { from, to } = this.app.view;
+    return from !== null && to !== null ? clampRange({ from, to }, this.all()) : this.all();
+  }
+
+  zoom(range: Range | null): void {
+    this.app.set(range ? { from: range.from, to: range.to } : { from: null, to: null });
+  }
+
+  // Zooms about the selected operation, else about the middle.
+  zoomBy(factor: number): void {
+    const { from, to } = this.range();
+    const op = this.app.view.op;
+    const at = op !== null && op >= from && op <= to ? op : (from + to) / 2;
+    this.zoom(clampRange({ from: at - (at - from) * factor, to: at + (to - at) * factor }, this.all()));
+  }
+
+  // Moves the view so that the operation is in it.
+  reveal(op: number): void {
+    const { from, to } = this.range();
+    if (op >= from && op <= to) return;
+    this.zoom(clampRange({ from: op - (to - from) / 2, to: op + (to - from) / 2 }, this.all()));
+  }
+
+  private top(): number {
+    const { memory } = this.app.view;
+    const capacity = this.app.capacity(memory);
+    const peak = Math.round((this.app.model.findings.peak[memory]?.allocated_per_bank_MB ?? 0) * 1000);
+    if (this.whole()) return capacity * 1.06 || 1;
+    return Math.max(1, peak * 1.25);
+  }
+
+  private whole(): boolean {
+    if (this.wholeCapacity !== null) return this.wholeCapacity;
+    return (this.app.model.findings.peak[this.app.view.memory]?.utilization_pct ?? 0) >= 40;
+  }
+
+  private toggleScale(): void {
+    this.wholeCapacity = !this.whole();
+    this.redraw();
+  }
+
+  // ---- Data -------------------------------------------------------------------------------------------------------
+
+  async start(): Promise<void> {
+    this.chart = makeChart(this.host, {
+      label: "Memory over time",
+      height: HEIGHT,
+      series: [
+        { label: "highest", stroke: () => color("allocated"), width: 1.5, fill: () => color("allocated-soft"), points: { show: false }, paths: (u, s, i0, i1) => this.path(u, s, i0, i1) },
+        { label: "lowest", stroke: () => color("allocated-low"), width: 0.5, fill: () => color("allocated-soft"), points: { show: false }, paths: (u, s, i0, i1) => this.path(u, s, i0, i1) },
+        { label: "pieces", stroke: "transparent", width: 0, points: { show: false }, paths: (u, s, i0, i1) => this.path(u, s, i0, i1) },
+      ],
+      bands: [{ series: [3, 1], fill: () => color("pieces") }],
+      value: (v) => `${milli(v)} MB`,
+      top: () => this.top(),
+      under: (u) => this.drawRuns(u),
+      draw: (u) => this.drawMarks(u),
+      hover: (u, x) => this.hover(u, x),
+      click: (x) => this.click(x),
+      zoom: (range) => this.zoom(range),
+      all: () => this.all(),
+      view: () => this.range(),
+    });
+    await this.load();
+  }
+
+  private path(u: uPlot, s: number, i0: number, i1: number): uPlot.Series.Paths | null {
+    const draw = this.sample.plain ? uPlot.paths.stepped!({ align: 1 }) : uPlot.paths.linear!();
+    return draw(u, s, i0, i1);
+  }
+
+  // First what the pyramid shows, then the states themselves.
+  private async load(): Promise<void> {
+    const { memory, rank } = this.app.view;
+    const ticket = ++this.loading;
+    for (const [m, tab] of this.tabs) {
+      tab.setAttribute("aria-selected", String(m === memory));
+      tab.tabIndex = m === memory ? 0 : -1;
+    }
+    this.level = null;
+    this.series = null;
+    const model = this.app.model;
+    this.pyramid = await model.pyramid(rank, memory);
+    if (ticket !== this.loading) return;
+    if (this.pyramid.length) this.redraw();
+    const [series, level] = await Promise.all([model.series(rank), model.level(memory)]);
+    if (ticket !== this.loading) return;
+    this.series = series;
+    this.level = level;
+    this.redraw();
+  }
+
+  // Names and const-eval marks come once the first chart stands.
+  async enrich(names: Names): Promise<void> {
+    this.names = names;
+    const { flags } = await this.app.model.operations();
+    const from: number[] = [];
+    const to: number[] = [];
+    for (let i = 0; i < flags.length; i++) {
+      if (!(flags[i] & Flag.ConstEval)) continue;
+      if (from.length && to[to.length - 1] === i) to[to.length - 1] = i + 1;
+      else {
+        from.push(i);
+        to.push(i + 1);
+      }
+    }
+    this.constEval = { from: Int32Array.from(from), to: Int32Array.from(to) };
+    this.chart?.redraw(false);
+  }
+
+  redraw(): void {
+    if (!this.chart || (!this.level && !this.pyramid.length)) return;
+    const began = performance.now();
+    const { from, to } = this.range();
+    const pixels = Math.max(200, Math.min(2000, this.chart.width - 80));
+    this.sample = this.series && this.level ? sampleStates(this.series, this.level, this.pyramid, from, to, pixels) : samplePyramid(this.pyramid, from, to, pixels);
+    const capacity = this.app.capacity(this.app.view.memory);
+    const pieces = this.sample.largest.map((largest, i) => (largest === null ? null : Math.max(capacity - largest, this.sample.high[i] ?? 0)));
+    this.chart.setData([this.sample.x, this.sample.high, this.sample.low, pieces]);
+    this.scaleButton.textContent = this.whole() ? "Fit to data" : "Fit to capacity";
+    this.resetButton.disabled = this.app.view.from === null;
+    this.redraws.push(performance.now() - began);
+    document.documentElement.dataset.charted = String(performance.now());
+  }
+
+  // ---- Drawing ----------------------------------------------------------------------------------------------------
+
+  private drawRuns(u: uPlot): void {
+    const { ctx, bbox } = u;
+    const { from, to } = this.range();
+    const scale = bbox.width / (to - from);
+    const runs = this.app.model.findings.runs.filter((r) => r.first_index !== null && r.last_index !== null && r.last_index >= from && r.first_index <= to && r.rank === (this.app.model.facts.ranks[this.app.view.rank] ?? r.rank));
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, 0, bbox.width, bbox.top + bbox.height);
+    ctx.clip();
+    ctx.font = font(11);
+    ctx.textBaseline = "bottom";
+    ctx.textAlign = "left";
+    for (const run of runs) {
+      const left = bbox.left + (run.first_index! - from) * scale;
+      const width = (run.last_index! + 1 - run.first_index!) * scale;
+      if (width < 2 * devicePixelRatio) continue;
+      if (run.run % 2) {
+        ctx.fillStyle = color("stripe");
+        ctx.fillRect(left, bbox.top, width, bbox.height);
+      }
+      ctx.fillStyle = color("muted");
+      const x = Math.max(left, bbox.left) + 4 * devicePixelRatio;
+      const room = Math.min(left + width, bbox.left + bbox.width) - x;
+      const label = `run ${run.run} · ${shorten(run.program ?? "no program", 40)}`;
+      const short = `run ${run.run}`;
+      if (ctx.measureText(label).width < room) ctx.fillText(label, x, bbox.top - 3 * devicePixelRatio);
+      else if (ctx.measureText(short).width < room) ctx.fillText(short, x, bbox.top - 3 * devicePixelRatio);
+      ctx.fillStyle = color("border");
+      ctx.fillRect(left, bbox.top - 14 * devicePixelRatio, devicePixelRatio, bbox.height + 14 * devicePixelRatio);
+    }
+    ctx.restore();
+  }
+
+  private drawMarks(u: uPlot): void {
+    const { ctx, bbox } = u;
+    const px = devicePixelRatio;
+    const at = (x: number): number => u.valToPos(x, "x", true);
+    const up = (y: number): number => u.valToPos(y, "y", true);
+    const { memory, op } = this.app.view;
+    const capacity = this.app.capacity(memory);
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top - 2 * px, bbox.width, bbox.height + 4 * px);
+    ctx.clip();
+    this.drawConstEval(u);
+    ctx.font = font(11);
+    if (capacity > 0 && capacity <= this.top()) {
+      ctx.strokeStyle = color("capacity");
+      ctx.lineWidth = 1.5 * px;
+      ctx.setLineDash([6 * px, 4 * px]);
+      line(ctx, bbox.left, up(capacity), bbox.left + bbox.width, up(capacity));
+      ctx.setLineDash([]);
+      this.label(ctx, `capacity ${milli(capacity)} MB per bank`, bbox.left + bbox.width - 4 * px, up(capacity) - 3 * px, "right", color("muted"));
+    } else if (capacity > 0) {
+      this.label(ctx, `capacity ${milli(capacity)} MB per bank, above the chart ↑`, bbox.left + bbox.width - 4 * px, bbox.top + 13 * px, "right", color("muted"));
+    }
+    if (op !== null) {
+      ctx.strokeStyle = color("text");
+      ctx.lineWidth = 1 * px;
+      ctx.setLineDash([2 * px, 2 * px]);
+      line(ctx, at(op), bbox.top, at(op), bbox.top + bbox.height);
+      ctx.setLineDash([]);
+    }
+    this.drawPeak(u, at, up);
+    this.drawIncidents(u, at);
+    ctx.restore();
+  }
+
+  private drawConstEval(u: uPlot): void {
+    if (!this.constEval) return;
+    const { ctx, bbox } = u;
+    const { from, to } = this.range();
+    const scale = bbox.width / (to - from);
+    const tall = 7 * devicePixelRatio;
+    ctx.fillStyle = color("consteval");
+    let painted = -1;
+    for (let i = lowerBound(this.constEval.to, from); i < this.constEval.from.length && this.constEval.from[i] < to; i++) {
+      const left = bbox.left + (this.constEval.from[i] - from) * scale;
+      const right = Math.max(bbox.left + (this.constEval.to[i] - from) * scale, left + 1);
+      if (right <= painted) continue;
+      ctx.fillRect(Math.max(left, painted), bbox.top + bbox.height - tall, right - Math.max(left, painted), tall);
+      painted = right;
+    }
+  }
+
+  private drawPeak(u: uPlot, at: (x: number) => number, up: (y: number) => number): void {
+    const { memory, rank } = this.app.view;
+    const where = this.app.model.facts.peaks[memory];
+    const peak = this.app.model.findings.peak[memory];
+    if (!where || !peak || where.rank !== rank || !peak.allocated_per_bank_MB) return;
+    const { ctx, bbox } = u;
+    const px = devicePixelRatio;
+    const x = at(this.stateX(where.state) ?? where.element + (where.place === Place.Element ? 0 : 0.5));
+    const y = up(Math.round(peak.allocated_per_bank_MB * 1000));
+    ctx.fillStyle = color("peak");
+    ctx.beginPath();
+    ctx.moveTo(x, y - 1 * px);
+    ctx.lineTo(x - 5 * px, y - 9 * px);
+    ctx.lineTo(x + 5 * px, y - 9 * px);
+    ctx.closePath();
+    ctx.fill();
+    const right = x < bbox.left + bbox.width / 2;
+    this.label(ctx, `peak ${peak.allocated_per_bank_MB.toLocaleString("en-US")} MB`, x + (right ? 8 : -8) * px, y - 4 * px, right ? "left" : "right", color("peak"));
+  }
+
+  private drawIncidents(u: uPlot, at: (x: number) => number): void {
+    const { ctx, bbox } = u;
+    const px = devicePixelRatio;
+    this.app.model.findings.incidents.slice(0, 20).forEach((incident, i) => {
+      const element = incident.operation?.index ?? this.app.model.facts.incidents[i]?.element ?? -1;
+      if (element < 0) return;
+      const x = at(element + 0.5);
+      ctx.strokeStyle = color("incident");
+      ctx.lineWidth = 2 * px;
+      line(ctx, x, bbox.top, x, bbox.top + bbox.height);
+      const left = x > bbox.left + bbox.width / 2;
+      if (i === 0) this.label(ctx, incident.kind === "oom" ? "✕ out of memory" : "✕ failed", x + (left ? -5 : 5) * px, bbox.top + bbox.height / 2, left ? "right" : "left", color("incident"));
+    });
+  }
+
+  // A text on a small plate, readable over any line.
+  private label(ctx: CanvasRenderingContext2D, text: string, x: number, y: number, align: "left" | "right", ink: string): void {
+    const px = devicePixelRatio;
+    const width = ctx.measureText(text).width;
+    ctx.textAlign = align;
+    ctx.textBaseline = "bottom";
+    ctx.fillStyle = color("plate");
+    ctx.fillRect((align === "left" ? x : x - width) - 3 * px, y - 13 * px, width + 6 * px, 15 * px);
+    ctx.fillStyle = ink;
+    ctx.fillText(text, x, y);
+    ctx.textAlign = "left";
+  }
+
+  // ---- Pointer ----------------------------------------------------------------------------------------------------
+
+  private stateX(state: number): number | null {
+    if (!this.series) return null;
+    const i = this.series.states ? lowerBound(this.series.states, state) : state;
+    return this.series.x[i] ?? null;
+  }
+
+  // The state nearest to a place on the x axis; -1 while the columns are not there.
+  private nearest(x: number): number {
+    if (!this.series || !this.series.x.length) return -1;
+    let i = lowerBound(this.series.x, x);
+    if (i === this.series.x.length || (i > 0 && x - this.series.x[i - 1] < this.series.x[i] - x)) i--;
+    return i;
+  }
+
+  private click(x: number): void {
+    const i = this.nearest(x);
+    if (i < 0) return;
+    this.app.select(Math.max(0, Math.min(this.app.model.facts.elements - 1, Math.floor(this.series!.x[i]))));
+  }
+
+  private hover(u: uPlot, x: number | null): void {
+    const i = x === null ? -1 : this.nearest(x);
+    if (i < 0 || !this.level || !this.series || !this.names) {
+      this.tip.hidden = true;
+      return;
+    }
+    const state = this.series.states ? this.series.states[i] : i;
+    const { memory } = this.app.view;
+    const allocated = this.level.allocated[state];
+    const banks = this.app.banks(memory);
+    const place = this.names.places.place[state];
+    const element = this.names.places.element[state];
+    const rows: (HTMLElement | string)[] = [];
+    if (place === Place.Element || element >= 0) {
+      const what = describe(this.names, element);
+      const when = place === Place.Element ? "before" : place === Place.Between ? "after" : place === Place.BeforeSubmit ? "before submit, after" : "after submit, after";
+      rows.push(h("div", { class: "tip-op" }, `${when} #${count(element)} `, h("b", {}, shorten(what.name, 60))));
+      if (what.location) rows.push(h("div", { class: "tip-muted mono" }, shorten(what.location, 90)));
+      const shapes = [what.inputs.join(", "), what.outputs.join(", ")].filter(Boolean).join(" → ");
+      if (shapes) rows.push(h("div", { class: "tip-muted" }, shorten(shapes, 120)));
+    }
+    if (allocated >= 0) {
+      rows.push(h("div", {}, h("b", {}, `${milli(allocated)} MB per bank`), ` · ${bytes((allocated / 1000) * 1048576 * banks)} over ${count(banks)} banks · ${percent(allocated, this.app.capacity(memory))}`));
+      rows.push(h("div", { class: "tip-muted" }, `largest free block ${milli(this.level.largest[state])} MB`));
+    }
+    replace(this.tip, ...rows);
+    this.tip.hidden = false;
+    const left = u.valToPos(this.series.x[i], "x") + u.over.offsetLeft;
+    const flip = left > u.width / 2;
+    this.tip.style.left = flip ? "" : `${left + 12}px`;
+    this.tip.style.right = flip ? `${u.width - left + 12}px` : "";
+    this.tip.style.top = "24px";
+  }
+
+  announce(text: string): void {
+    this.status.textContent = text;
+  }
+
+  // For the bench and the tests: how long each redraw took, in milliseconds.
+  takeRedraws(): number[] {
+    return this.redraws.splice(0);
+  }
+}
+
+function line(ctx: CanvasRenderingContext2D, x0: number, y0: number, x1: number, y1: number): void {
+  ctx.beginPath();
+  ctx.moveTo(x0, y0);
+  ctx.lineTo(x1, y1);
+  ctx.stroke();
+}
