@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/builder.h"
 
+#include "base/error.h"
 #include "parse/log_line.h"
+#include "profile/diagnose.h"
 
 /* ---- Streams --------------------------------------------------------------------------------------------------------- */
 
@@ -197,9 +199,11 @@ static bool ends_inside_line(const ttm_builder *b, const ttm_chunk *chunk, const
   return last->kind == TTM_EV_BAD_LEVEL || (last->kind == TTM_EV_OPERATION && b->last_line_bad);
 }
 
-int ttm_builder_init(ttm_builder *b, ttm_profile *profile, bool keep_ir) {
-  *b = (ttm_builder){.profile = profile, .keep_ir = keep_ir};
-  return ttm_vec_push(&profile->weight_lists, (ttm_list){0, 0}); /* id 0: none */
+int ttm_builder_begin(ttm_profile **out, ttm_builder *b, const char *path, bool keep_ir) {
+  ttm_profile *p = *out = ttm_alloc(sizeof *p);
+  *b = (ttm_builder){.profile = p, .keep_ir = keep_ir};
+  if (!p || ttm_vec_push(&p->weight_lists, (ttm_list){0, 0})) return TTM_ENOMEM; /* id 0: none */
+  return ttm_intern_add(&p->strings, ttm_view_of(path), &p->path);
 }
 
 int ttm_builder_take(ttm_builder *b, const ttm_chunk *chunk, const ttm_scanner *scanned) {
@@ -237,7 +241,7 @@ static ttm_log_kind kind_of(const ttm_profile *p) {
   return p->incidents.n ? TTM_LOG_INCIDENTS : TTM_LOG_NONE;
 }
 
-int ttm_builder_finish(ttm_builder *b) {
+static int finish(ttm_builder *b) {
   ttm_profile *p = b->profile;
   int rc = TTM_OK;
   for (size_t i = 0; i < b->streams.n && !rc; i++) {
@@ -249,6 +253,11 @@ int ttm_builder_finish(ttm_builder *b) {
   if (p->kind != TTM_LOG_FULL) p->seen.unpaired = 0;
   for (size_t r = 0; r < p->frames.n; r++) p->seen.unfinished += !p->frames.at[r].finished && p->frames.at[r].name;
   return ttm_program_link_graphs(b);
+}
+
+int ttm_builder_end(ttm_builder *b, ttm_error *err) {
+  if (finish(b)) return ttm_error_nomem(err);
+  return b->profile->kind == TTM_LOG_NONE ? ttm_profile_diagnose(b->profile, err) : TTM_OK;
 }
 
 void ttm_builder_free(ttm_builder *b) {

@@ -119,11 +119,13 @@ uint32_t ttm_builder_line(const ttm_builder *b, uint32_t line_in_chunk);
 /* ---- Steps, by file ------------------------------------------------------------------------------------------------ */
 
 /* builder.c */
-int ttm_builder_init(ttm_builder *b, ttm_profile *profile, bool keep_ir);
+/* A new profile and the builder that will fill it; both are to be freed in any case. 0 or TTM_ENOMEM. */
+int ttm_builder_begin(ttm_profile **out, ttm_builder *b, const char *path, bool keep_ir);
 /* Joins one scanned chunk; chunks come in order. */
 int ttm_builder_take(ttm_builder *b, const ttm_chunk *chunk, const ttm_scanner *scanned);
-/* After the last chunk: closes what is open and links runs to graphs. */
-int ttm_builder_finish(ttm_builder *b);
+/* After the last chunk: closes what is open and links runs to graphs. 0, TTM_ENOMEM, or TTM_ENODATA with the reason why there is
+ * nothing to report on. */
+int ttm_builder_end(ttm_builder *b, ttm_error *err);
 void ttm_builder_free(ttm_builder *b);
 int ttm_builder_stream(ttm_builder *b, uint16_t tag, ttm_stream **out);
 /* Keeps one of the first lines that did not parse. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/diagnose.h"
 
+#include <stdio.h>
+
 #include "base/error.h"
 
 /* The commands that give a full log; every diagnosis of a real log ends with them. */
@@ -25,9 +27,12 @@ static int diagnose_runtime(const ttm_seen *seen, const char *path, ttm_error *e
                        path, (unsigned long long)seen->runtime_lines);
 }
 
-int ttm_profile_diagnose(const ttm_profile *p, const char *path, ttm_error *err) {
+int ttm_profile_diagnose(const ttm_profile *p, ttm_error *err) {
   const ttm_seen *seen = &p->seen;
-  if (strcmp(path, "-") == 0) path = "Standard input";
+  ttm_view name = ttm_profile_string(p, p->path);
+  if (ttm_view_eq(name, TTM_LIT("-"))) name = TTM_LIT("Standard input");
+  char path[512]; /* a longer one would leave no room for the message */
+  snprintf(path, sizeof path, "%.*s", (int)(name.n < sizeof path ? name.n : sizeof path - 1), name.p);
   if (seen->bytes == 0) return ttm_error_set(err, TTM_ENODATA, "%s is empty." CAPTURE, path);
   if (seen->looks_like_capture)
     return ttm_error_set(err, TTM_ENODATA, "%s is a ttnn graph capture (JSON), not a runtime log.", path);

@@ -6,6 +6,6 @@
 #include "profile/profile.h"
 
 /* Fills err for a profile of kind TTM_LOG_NONE; returns TTM_ENODATA. */
-int ttm_profile_diagnose(const ttm_profile *p, const char *path, ttm_error *err);
+int ttm_profile_diagnose(const ttm_profile *p, ttm_error *err);
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/chunks.h"
 #include "base/error.h"
 #include "profile/builder.h"
-#include "profile/diagnose.h"
+#include "profile/feed.h"
 
 enum { MOST_THREADS = 64, DEFAULT_MOST_THREADS = 8, SLOTS_PER_THREAD = 2 };
 
@@ -148,19 +148,6 @@ static int run(reader *r, unsigned threads) {
   return r->rc;
 }
 
-/* A new profile and the builder that will fill it. */
-static int begin(ttm_profile **out, ttm_builder *builder, const char *path, const ttm_read_options *options) {
-  ttm_profile *p = *out = ttm_alloc(sizeof *p);
-  if (!p || ttm_builder_init(builder, p, options->keep_ir)) return TTM_ENOMEM;
-  return ttm_intern_add(&p->strings, ttm_view_of(path), &p->path);
-}
-
-/* After the last chunk: a profile worth reporting on, or the reason why not. */
-static int end(ttm_builder *builder, const char *path, ttm_error *err) {
-  if (ttm_builder_finish(builder)) return ttm_error_nomem(err);
-  return builder->profile->kind == TTM_LOG_NONE ? ttm_profile_diagnose(builder->profile, path, err) : TTM_OK;
-}
-
 static const ttm_read_options default_options = {.keep_ir = true};
 
 int ttm_profile_read_opts(ttm_profile **out, const char *path, const ttm_read_options *options, ttm_error *err) {
@@ -170,13 +157,13 @@ int ttm_profile_read_opts(ttm_profile **out, const char *path, const ttm_read_op
   pthread_mutex_init(&r.lock, NULL);
   pthread_cond_init(&r.changed, NULL);
   ttm_profile *p = NULL;
-  rc = begin(&p, &r.builder, path, r.options) ? ttm_error_nomem(err) : TTM_OK;
+  rc = ttm_builder_begin(&p, &r.builder, path, r.options->keep_ir) ? ttm_error_nomem(err) : TTM_OK;
   if (!rc) {
     rc = run(&r, thread_count(r.options));
     if (rc && err) *err = r.error;
   }
   if (!rc && ttm_source_damage(r.chunker.source)) p->seen.cut = true;
-  if (!rc) rc = end(&r.builder, path, err);
+  if (!rc) rc = ttm_builder_end(&r.builder, err);
   ttm_builder_free(&r.builder);
   ttm_chunker_free(&r.chunker);
   ttm_source_close(r.chunker.source);
@@ -191,32 +178,12 @@ int ttm_profile_read(ttm_profile **out, const char *path, ttm_error *err) {
   return ttm_profile_read_opts(out, path, NULL, err);
 }
 
-/* The bytes from `at` on as a chunk of whole lines; views only, nothing is copied or changed. */
-static ttm_chunk chunk_of(const char *bytes, size_t n, size_t at) {
-  size_t stop = n - at > TTM_CHUNK_BYTES ? at + TTM_CHUNK_BYTES : n;
-  const char *line_end = stop < n ? memchr(bytes + stop, '\n', n - stop) : NULL;
-  stop = line_end ? (size_t)(line_end + 1 - bytes) : n;
-  ttm_chunk chunk = {.data = (char *)bytes + at, .n = stop - at, .last = stop == n};
-  chunk.cut_line = chunk.n && bytes[stop - 1] != '\n';
-  return chunk;
-}
-
 int ttm_profile_read_bytes(ttm_profile **out, const char *bytes, size_t n, const ttm_read_options *options, ttm_error *err) {
-  if (!options) options = &default_options;
-  ttm_profile *p = NULL;
-  ttm_builder builder = {0};
-  ttm_scanner scanner = {0};
-  int rc = begin(&p, &builder, "-", options);
-  for (size_t at = 0; at < n && !rc;) {
-    ttm_chunk chunk = chunk_of(bytes, n, at);
-    rc = ttm_scanner_scan(&scanner, &chunk);
-    if (!rc) rc = ttm_builder_take(&builder, &chunk, &scanner);
-    at += chunk.n;
-  }
-  rc = rc ? ttm_error_nomem(err) : end(&builder, "-", err);
-  ttm_scanner_free(&scanner);
-  ttm_builder_free(&builder);
-  if (rc) ttm_profile_free(p);
-  else *out = p;
+  ttm_feed *feed;
+  int rc = ttm_feed_begin(&feed, "-", options, err);
+  if (rc) return rc;
+  rc = ttm_feed_put(feed, bytes, n, err);
+  if (!rc) return ttm_feed_end(feed, out, err);
+  ttm_feed_free(feed);
   return rc;
 }

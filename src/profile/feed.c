@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* memrchr */
+#include "profile/feed.h"
+
+#include "base/error.h"
+#include "profile/builder.h"
+
+struct ttm_feed {
+  ttm_profile *profile;
+  ttm_builder builder;
+  ttm_scanner scanner;
+  ttm_buf carry; /* a line whose end has not come yet */
+  ttm_feed_figures figures;
+  size_t ops_counted, states_counted;
+};
+
+int ttm_feed_begin(ttm_feed **out, const char *path, const ttm_read_options *options, ttm_error *err) {
+  ttm_feed *feed = ttm_alloc(sizeof *feed);
+  if (!feed) return ttm_error_nomem(err);
+  if (ttm_builder_begin(&feed->profile, &feed->builder, path, options ? options->keep_ir : true)) {
+    ttm_feed_free(feed);
+    return ttm_error_nomem(err);
+  }
+  *out = feed;
+  return TTM_OK;
+}
+
+/* ---- Figures ------------------------------------------------------------------------------------------------------ */
+
+static void count_state(ttm_feed *feed, uint32_t state) {
+  const ttm_profile *p = feed->profile;
+  for (int m = 0; m < TTM_MEMORIES; m++) {
+    ttm_feed_memory *memory = &feed->figures.memory[m];
+    ttm_level level;
+    if (!ttm_state_level(p, state, (ttm_memory)m, &level)) continue;
+    if (!memory->seen || level.largest < memory->low_largest) {
+      memory->low_largest = level.largest;
+      memory->low_line = p->states.at[state].line;
+    }
+    memory->seen = true;
+    memory->now = level;
+    if (level.allocated > memory->peak) memory->peak = level.allocated;
+  }
+}
+
+/* Counts the rows that came since the last time: every row is looked at once. */
+static void count_new(ttm_feed *feed) {
+  const ttm_profile *p = feed->profile;
+  ttm_feed_figures *f = &feed->figures;
+  for (; feed->ops_counted < p->ops.n; feed->ops_counted++)
+    f->operations += ttm_op_is_element(p, (uint32_t)feed->ops_counted);
+  for (; feed->states_counted < p->states.n; feed->states_counted++) count_state(feed, (uint32_t)feed->states_counted);
+  f->bytes = p->seen.bytes;
+  f->lines = p->seen.lines;
+  f->incidents = p->incidents.n;
+}
+
+const ttm_feed_figures *ttm_feed_now(const ttm_feed *feed) { return &feed->figures; }
+
+/* ---- Bytes -------------------------------------------------------------------------------------------------------- */
+
+/* `bytes` is only read; a chunk's data is not const because other chunks own theirs. */
+static int take_chunk(ttm_feed *feed, const char *bytes, size_t n, bool last) {
+  ttm_chunk chunk = {.data = (char *)bytes, .n = n, .last = last};
+  chunk.cut_line = n && bytes[n - 1] != '\n';
+  int rc = ttm_scanner_scan(&feed->scanner, &chunk);
+  if (!rc) rc = ttm_builder_take(&feed->builder, &chunk, &feed->scanner);
+  if (!rc) count_new(feed);
+  return rc;
+}
+
+/* Whole lines, in pieces that stay in the processor's cache. */
+static int take_lines(ttm_feed *feed, const char *bytes, size_t n) {
+  int rc = TTM_OK;
+  while (n && !rc) {
+    size_t piece = n;
+    if (n > TTM_CHUNK_BYTES) {
+      const char *end = memchr(bytes + TTM_CHUNK_BYTES, '\n', n - TTM_CHUNK_BYTES);
+      if (end) piece = (size_t)(end + 1 - bytes);
+    }
+    rc = take_chunk(feed, bytes, piece, false);
+    bytes += piece;
+    n -= piece;
+  }
+  return rc;
+}
+
+/* Appends to the unfinished line and takes it when it is whole, or longer than any line may be. */
+static int carry_on(ttm_feed *feed, const char *bytes, size_t n, bool whole) {
+  ttm_buf_put(&feed->carry, (ttm_view){bytes, n});
+  if (feed->carry.failed) return TTM_ENOMEM;
+  if (!whole && feed->carry.n < TTM_LONGEST_LINE) return TTM_OK;
+  int rc = take_chunk(feed, feed->carry.at, feed->carry.n, false);
+  ttm_buf_clear(&feed->carry);
+  return rc;
+}
+
+int ttm_feed_put(ttm_feed *feed, const char *bytes, size_t n, ttm_error *err) {
+  const char *last = n ? memrchr(bytes, '\n', n) : NULL;
+  size_t whole = last ? (size_t)(last + 1 - bytes) : 0;
+  size_t head = 0;
+  int rc = TTM_OK;
+  if (whole && feed->carry.n) {
+    head = (size_t)((const char *)memchr(bytes, '\n', whole) + 1 - bytes);
+    rc = carry_on(feed, bytes, head, true);
+  }
+  if (!rc) rc = take_lines(feed, bytes + head, whole - head);
+  if (!rc && whole < n) rc = carry_on(feed, bytes + whole, n - whole, false);
+  return rc ? ttm_error_nomem(err) : TTM_OK;
+}
+
+int ttm_feed_end(ttm_feed *feed, ttm_profile **out, ttm_error *err) {
+  ttm_view rest = ttm_buf_view(&feed->carry);
+  int rc = take_chunk(feed, rest.p, rest.n, true);
+  rc = rc ? ttm_error_nomem(err) : ttm_builder_end(&feed->builder, err);
+  if (!rc) {
+    *out = feed->profile;
+    feed->profile = NULL;
+  }
+  ttm_feed_free(feed);
+  return rc;
+}
+
+void ttm_feed_free(ttm_feed *feed) {
+  if (!feed) return;
+  ttm_scanner_free(&feed->scanner);
+  ttm_builder_free(&feed->builder);
+  ttm_buf_free(&feed->carry);
+  ttm_profile_free(feed->profile);
+  ttm_free(feed);
+}
