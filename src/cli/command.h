@@ -8,6 +8,7 @@
 
 enum {
   TTM_EXIT_OK = 0,    /* a report was made, also of a run that failed */
+  TTM_EXIT_FOUND = 1, /* asked to judge, and it does not hold */
   TTM_EXIT_WRONG = 2, /* wrong usage, unreadable input, nothing to report on */
 };
 
@@ -16,6 +17,7 @@ int ttm_cli_run(ttm_program program, int argc, char **argv);
 
 int ttm_command_llm(const ttm_options *options);
 int ttm_command_analyze(const ttm_options *options, const char *log);
+int ttm_command_train(const ttm_options *options);
 int ttm_command_explain(const ttm_options *options);
 /* `input` is a log or a report folder; NULL when none was given. */
 int ttm_command_html(const ttm_options *options, const char *input);

@@ -60,7 +60,8 @@ static void put_examples(ttm_buf *out) {
 
 static void put_exit(ttm_buf *out) {
   ttm_buf_puts(out,
-               "\nExit status: 0 a report was made; 2 wrong usage, or nothing to report on.\n"
+               "\nExit status: 0 a report was made; 1 --check, and it does not hold; 2 wrong usage, or\n"
+               "nothing to report on.\n"
                "Environment: TTMEM_HOME (instead of ~/.ttmem), NO_COLOR, CLICOLOR_FORCE.\n");
 }
 

@@ -12,6 +12,7 @@
 #define ANALYZE (1u << TTM_COMMAND_ANALYZE)
 #define EXPLAIN (1u << TTM_COMMAND_EXPLAIN)
 #define HTML (1u << TTM_COMMAND_HTML)
+#define TRAIN (1u << TTM_COMMAND_TRAIN)
 #define PROFILE (1u << TTM_COMMAND_PROFILE)
 #define CB_SIMULATE (1u << TTM_COMMAND_CB_SIMULATE)
 #define CB (CB_SIMULATE)
@@ -20,7 +21,7 @@
 const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_LLM] = {"llm", 0, TTM_VALUE_NONE, NULL, LLM, "write the markdown report for people and agents"},
     [TTM_OPTION_LOGFILE] = {"logfile", 'l', TTM_VALUE_TEXT, "LOG", LLM, "runtime log to read, '-' for standard input"},
-    [TTM_OPTION_OUTPUT] = {"output", 'o', TTM_VALUE_TEXT, "OUT", LLM | HTML | CB,
+    [TTM_OPTION_OUTPUT] = {"output", 'o', TTM_VALUE_TEXT, "OUT", LLM | HTML | TRAIN | CB,
                            "write to OUT; --llm, cb: instead of standard output"},
     [TTM_OPTION_ANALYZE] = {"analyze", 'a', TTM_VALUE_TEXT, "LOG", PROFILE,
                             "analyse an existing log, '-' for standard input"},
@@ -31,11 +32,26 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
                          "name of the report (default: from the log's name)"},
     [TTM_OPTION_NO_JSON] = {"no-json", 0, TTM_VALUE_NONE, NULL, ANALYZE, "write no files, only print the summary"},
     [TTM_OPTION_NO_HTML] = {"no-html", 0, TTM_VALUE_NONE, NULL, ANALYZE | PROFILE, "leave the HTML page out"},
+    [TTM_OPTION_LOGS] = {"logs", 0, TTM_VALUE_TEXT, "FILE", TRAIN, "training log to read, '-' for standard input"},
+    [TTM_OPTION_DEVICE_MEMORY] = {"device_memory", 0, TTM_VALUE_BYTES, "B", TRAIN,
+                                  "memory of the device (default: from the log, else 12 GB)"},
+    [TTM_OPTION_MODEL_SIZE] = {"model_size", 0, TTM_VALUE_BYTES, "B", TRAIN,
+                               "expected size of the model (default: 2 bytes per parameter)"},
+    [TTM_OPTION_OPTIMIZER_SIZE] = {"optimizer_size", 0, TTM_VALUE_BYTES, "B", TRAIN,
+                                   "expected size of its state (default: 2 x model size)"},
+    [TTM_OPTION_GRADIENTS_SIZE] = {"gradients_size", 0, TTM_VALUE_BYTES, "B", TRAIN,
+                                   "expected size of the gradients (default: model size)"},
+    [TTM_OPTION_VISUALIZE_PEAK] = {"visualize_peak", 0, TTM_VALUE_NONE, NULL, TRAIN,
+                                   "draw the histogram: memory_peak_visualization.png, or OUT"},
+    [TTM_OPTION_USE_ACTUAL_SIZES] = {"use_actual_sizes", 0, TTM_VALUE_NONE, NULL, TRAIN,
+                                     "break the peak down by measured, not expected sizes"},
+    [TTM_OPTION_TITLE] = {"title", 0, TTM_VALUE_TEXT, "TITLE", TRAIN, "title of the histogram"},
+    [TTM_OPTION_CHECK] = {"check", 0, TTM_VALUE_NONE, NULL, TRAIN, "exit 1 when something does not fit"},
     [TTM_OPTION_THREADS] = {"threads", 'j', TTM_VALUE_COUNT, "N", LLM | ANALYZE | HTML | PROFILE,
                             "scan with N threads (default: one per processor, at most 8)"},
     [TTM_OPTION_QUIET] = {"quiet", 'q', TTM_VALUE_NONE, NULL, ANALYZE | HTML | PROFILE,
                           "print no summary and no progress"},
-    [TTM_OPTION_COLOR] = {"color", 0, TTM_VALUE_CHOICE, "auto|always|never", ANALYZE | EXPLAIN | PROFILE | CB,
+    [TTM_OPTION_COLOR] = {"color", 0, TTM_VALUE_CHOICE, "auto|always|never", ANALYZE | EXPLAIN | TRAIN | PROFILE | CB,
                           "colour the output (default auto: on a terminal)"},
     [TTM_OPTION_ARCH] = {"arch", 0, TTM_VALUE_CHOICE, "wormhole|blackhole|grayskull", CB_SIMULATE,
                          "the chip (default wormhole)"},
@@ -53,8 +69,8 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
                              "compare a strategy of your own (docs/l1.md); repeat"},
     [TTM_OPTION_KERNEL_BYTES] = {"kernel-bytes", 0, TTM_VALUE_BYTES, "BYTES", CB_SIMULATE,
                                  "size of the program's kernels (default: an estimate)"},
-    [TTM_OPTION_JSON] = {"json", 0, TTM_VALUE_NONE, NULL, CB, "write JSON"},
-    [TTM_OPTION_MD] = {"md", 0, TTM_VALUE_NONE, NULL, CB, "write markdown"},
+    [TTM_OPTION_JSON] = {"json", 0, TTM_VALUE_NONE, NULL, TRAIN | CB, "write JSON"},
+    [TTM_OPTION_MD] = {"md", 0, TTM_VALUE_NONE, NULL, TRAIN | CB, "write markdown"},
     [TTM_OPTION_HTML] = {"html", 0, TTM_VALUE_NONE, NULL, CB, "write a page of HTML that needs no network"},
     [TTM_OPTION_SVG] = {"svg", 0, TTM_VALUE_NONE, NULL, CB_SIMULATE, "write the picture of L1 only"},
     [TTM_OPTION_HELP] = {"help", 'h', TTM_VALUE_NONE, NULL, EVERY, "show this help"},
@@ -88,6 +104,11 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
          "R_TILES tiles are used again and again, TILES_PER_SHARD stream by. Shows bytes, misses,\n"
          "pressure and the core's L1 with addresses, placed by tt-metal's own rule.\n",
          2},
+    [TTM_COMMAND_TRAIN] = {"train", TTM_PROGRAM_TTMEM, "train --logs FILE [options]",
+                           "memory of a training run: phases, sizes, does it fit",
+                           "FILE holds the summaries that tt-train prints, one or many, plain or compressed. B is in\n"
+                           "bytes; 12GB and 512MB work too. OUT is the histogram and ends in .png or .svg.\n",
+                           1},
     [TTM_COMMAND_HELP] = {"help", TTM_PROGRAM_TTMEM, "help [COMMAND]", "help on a command", NULL, 2},
     [TTM_COMMAND_PROFILE] = {NULL, TTM_PROGRAM_PROFILER, "--analyze LOG [--output-dir DIR]",
                              "summary of an existing log, JSON files and HTML page of a report",
@@ -109,10 +130,20 @@ static bool row_is_of(const ttm_option_row *row, ttm_program program) {
   return false;
 }
 
+/* '-' and '_' between words are one: tools before this one used both. */
+static bool is_name(const char *name, const char *word, size_t length) {
+  if (strlen(name) != length) return false;
+  for (size_t i = 0; i < length; i++) {
+    bool dashes = (name[i] == '-' || name[i] == '_') && (word[i] == '-' || word[i] == '_');
+    if (name[i] != word[i] && !dashes) return false;
+  }
+  return true;
+}
+
 static int find_long(ttm_program program, const char *name, size_t length) {
   for (int o = 0; o < TTM_OPTIONS; o++) {
     const ttm_option_row *row = &ttm_option_table[o];
-    if (row_is_of(row, program) && strlen(row->name) == length && !memcmp(row->name, name, length)) return o;
+    if (row_is_of(row, program) && is_name(row->name, name, length)) return o;
   }
   return TTM_OPTIONS;
 }
@@ -206,6 +237,23 @@ static bool is_choice(const char *choices, const char *value) {
   }
 }
 
+/* A whole number as it stands; with a point, an exponent or a unit of 1024s the nearest one. */
+static bool read_bytes(const char *text, uint64_t *out) {
+  static const char units[] = "KMGT";
+  ttm_view rest = ttm_view_of(text);
+  char *end;
+  if (ttm_view_take_u64(&rest, out) && !rest.n) return true;
+  if (text[0] < '0' || text[0] > '9' || text[1] == 'x' || text[1] == 'X') return false;
+  double value = strtod(text, &end);
+  const char *unit = *end ? strchr(units, *end) : NULL;
+  for (const char *u = units; unit && u <= unit; u++) value *= 1024;
+  if (unit) end += end[1] == 'i' ? 2 : 1;
+  if (*end == 'B') end++;
+  if (*end || !(value < 0x1p62)) return false;
+  *out = (uint64_t)(value + 0.5);
+  return true;
+}
+
 static int check_value(ttm_options *out, int option, const char *value, ttm_error *err) {
   const ttm_option_row *row = &ttm_option_table[option];
   if (!*value)
@@ -222,8 +270,7 @@ static int check_value(ttm_options *out, int option, const char *value, ttm_erro
     out->threads = (unsigned)n;
   }
   if (row->kind == TTM_VALUE_BYTES) {
-    ttm_view rest = ttm_view_of(value);
-    if (!ttm_view_take_u64(&rest, &out->bytes[option]) || rest.n)
+    if (!read_bytes(value, &out->bytes[option]))
       return ttm_error_set(err, TTM_EUSAGE, "option '--%s' takes a number of bytes, not '%s'", row->name, value);
   }
   if (row->kind == TTM_VALUE_MANY) {

@@ -22,6 +22,7 @@ typedef enum ttm_command {
   TTM_COMMAND_EXPLAIN,     /* ttmem explain */
   TTM_COMMAND_HTML,        /* ttmem html */
   TTM_COMMAND_CB_SIMULATE, /* ttmem cb simulate */
+  TTM_COMMAND_TRAIN,       /* ttmem train */
   TTM_COMMAND_HELP,        /* ttmem help */
   TTM_COMMAND_PROFILE,     /* tt-memory-profiler */
   TTM_COMMANDS
@@ -37,6 +38,15 @@ typedef enum ttm_option {
   TTM_OPTION_NAME,
   TTM_OPTION_NO_JSON,
   TTM_OPTION_NO_HTML,
+  TTM_OPTION_LOGS,
+  TTM_OPTION_DEVICE_MEMORY,
+  TTM_OPTION_MODEL_SIZE,
+  TTM_OPTION_OPTIMIZER_SIZE,
+  TTM_OPTION_GRADIENTS_SIZE,
+  TTM_OPTION_VISUALIZE_PEAK,
+  TTM_OPTION_USE_ACTUAL_SIZES,
+  TTM_OPTION_TITLE,
+  TTM_OPTION_CHECK,
   TTM_OPTION_THREADS,
   TTM_OPTION_QUIET,
   TTM_OPTION_COLOR,
@@ -64,7 +74,7 @@ typedef enum ttm_value_kind {
   TTM_VALUE_TEXT,   /* anything, not empty */
   TTM_VALUE_COUNT,  /* 1 to 256 */
   TTM_VALUE_CHOICE, /* one of `value`, separated by | */
-  TTM_VALUE_BYTES,  /* a number of bytes */
+  TTM_VALUE_BYTES,  /* bytes, "1.2e10" or with a unit of 1024s: "12GB", "512KiB" */
   TTM_VALUE_MANY,   /* text; may be given again and again, all of them count */
 } ttm_value_kind;
 

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ttmem train --logs FILE: what tt-train's memory summaries say. */
+#define _POSIX_C_SOURCE 200809L
+#include <unistd.h>
+
+#include "base/out_file.h"
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "report/train_report.h"
+
+static int64_t bytes_of(const ttm_options *options, ttm_option option) {
+  uint64_t bytes = options->bytes[option];
+  return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
+}
+
+static int find_log(const ttm_options *options, const char **log, ttm_error *err) {
+  *log = options->value[TTM_OPTION_LOGS];
+  if (*log && options->inputs) {
+    return ttm_error_set(err, TTM_EUSAGE, "'%s' is one argument too many: --logs names the log", options->input[0]);
+  }
+  if (!*log && options->inputs) *log = options->input[0];
+  if (*log) return TTM_OK;
+  return ttm_error_set(err, TTM_EUSAGE, "train needs a log: ttmem train --logs FILE ('-' reads standard input)");
+}
+
+static int check_found(const ttm_train_log *log, const char *path, ttm_error *err) {
+  for (size_t i = 0; i < log->summaries.n; i++) {
+    if (log->summaries.at[i].phases.n || log->summaries.at[i].overall_peak != TTM_TRAIN_UNKNOWN) return TTM_OK;
+  }
+  if (log->footprints.n) return TTM_OK;
+  return ttm_error_set(err, TTM_ENODATA,
+                       "'%s' holds no memory summary (%llu lines read). tt-train prints one between '=== Memory Usage "
+                       "Summary ===' and 'Overall DRAM Peak' when it tracks memory: python train_nanogpt.py "
+                       "--track_memory, or MemoryUsageTracker::print_memory_usage() in C++.",
+                       path, (unsigned long long)log->lines);
+}
+
+/* ---- The picture --------------------------------------------------------------------------------------------------- */
+
+static const char *picture_path(const ttm_options *options) {
+  const char *given = options->value[TTM_OPTION_OUTPUT];
+  if (given) return given;
+  return options->given[TTM_OPTION_VISUALIZE_PEAK] ? "memory_peak_visualization.png" : NULL;
+}
+
+/* The form is told by the name, before anything is read. */
+static int check_picture_path(const char *log, const char *path, ttm_error *err) {
+  if (!path) return TTM_OK;
+  ttm_view name = ttm_view_of(path);
+  if (!ttm_view_ends(name, TTM_LIT(".svg")) && !ttm_view_ends(name, TTM_LIT(".png"))) {
+    return ttm_error_set(err, TTM_EUSAGE, "'%s' is no name for a picture: end it in .png or .svg", path);
+  }
+  if (!ttm_same_file(log, path)) return TTM_OK;
+  return ttm_error_set(err, TTM_EUSAGE, "'%s' is the log itself; give --output another name", path);
+}
+
+static int write_picture(const ttm_options *options, const ttm_training *t, const char *path, ttm_error *err) {
+  ttm_train_chart chart = {t, options->value[TTM_OPTION_TITLE]};
+  ttm_picture picture = ttm_train_picture(&chart);
+  ttm_buf bytes = {0};
+  ttm_out out;
+  bool svg = ttm_view_ends(ttm_view_of(path), TTM_LIT(".svg"));
+  int status = svg ? ttm_picture_svg(&picture, &bytes) : ttm_picture_png(&picture, &bytes, err);
+  if (svg && status) ttm_error_nomem(err);
+  if (!status) status = ttm_out_open(&out, path, err);
+  if (!status) {
+    ttm_buf_put(&out.buf, ttm_buf_view(&bytes));
+    status = ttm_out_close(&out, err);
+  }
+  ttm_buf_free(&bytes);
+  return status;
+}
+
+/* ---- The report ---------------------------------------------------------------------------------------------------- */
+
+static int print_report(const ttm_options *options, const ttm_training *t, const char *picture, ttm_error *err) {
+  ttm_buf text = {0};
+  bool closed;
+  int status;
+  ttm_summary_style style = {
+      .columns = ttm_terminal_columns(STDOUT_FILENO),
+      .color = ttm_terminal_color(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]),
+      .utf8 = ttm_terminal_utf8(),
+  };
+  if (options->given[TTM_OPTION_JSON])
+    status = ttm_train_json_write(t, &text);
+  else if (options->given[TTM_OPTION_MD])
+    status = ttm_train_md_write(t, &text);
+  else {
+    status = ttm_train_text_write(t, &style, &text);
+    if (picture) ttm_buf_printf(&text, "Visualization saved to: %s\n", picture);
+  }
+  if (status || text.failed)
+    status = ttm_error_nomem(err);
+  else
+    status = ttm_terminal_write(ttm_buf_view(&text), &closed, err);
+  ttm_buf_free(&text);
+  return status;
+}
+
+int ttm_command_train(const ttm_options *options) {
+  ttm_train_options sizes = {
+      .device_memory = bytes_of(options, TTM_OPTION_DEVICE_MEMORY),
+      .model_size = bytes_of(options, TTM_OPTION_MODEL_SIZE),
+      .optimizer_size = bytes_of(options, TTM_OPTION_OPTIMIZER_SIZE),
+      .gradients_size = bytes_of(options, TTM_OPTION_GRADIENTS_SIZE),
+      .use_actual_sizes = options->given[TTM_OPTION_USE_ACTUAL_SIZES],
+  };
+  const char *path, *picture = picture_path(options);
+  ttm_train_log log = {0};
+  ttm_training training = {0};
+  ttm_error err;
+  int status = find_log(options, &path, &err);
+  if (!status && options->given[TTM_OPTION_JSON] && options->given[TTM_OPTION_MD])
+    status = ttm_error_set(&err, TTM_EUSAGE, "'--json' and '--md' are two forms; give one of them");
+  if (!status) status = check_picture_path(path, picture, &err);
+  if (!status) status = ttm_train_log_read(&log, path, &err);
+  if (!status) status = check_found(&log, path, &err);
+  if (!status) status = ttm_training_make(&training, &log, &sizes, &err);
+  if (!status && picture) status = write_picture(options, &training, picture, &err);
+  if (!status) status = print_report(options, &training, picture, &err);
+  bool fits = ttm_training_fits(&training);
+  ttm_training_free(&training);
+  ttm_train_log_free(&log);
+  if (status) return ttm_cli_error(options, &err);
+  return options->given[TTM_OPTION_CHECK] && !fits ? TTM_EXIT_FOUND : TTM_EXIT_OK;
+}

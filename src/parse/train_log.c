@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "parse/train_log.h"
+
+#include "base/chunks.h"
+#include "base/error.h"
+#include "parse/log_line.h"
+
+enum { LONGEST_NAME = 160, LONGEST_FACT_LINE = 1024 };
+#define MOST_HUNDREDTHS ((uint64_t)1 << 53)
+
+/* What is open in the output of one rank: ranks print between each other's lines. */
+typedef struct writer {
+  uint16_t rank;
+  size_t summary, footprint; /* index, or TTM_NOT_FOUND when none is open */
+} writer;
+
+typedef struct reader {
+  ttm_train_log *log;
+  TTM_VEC(writer) writers;
+  char name[LONGEST_NAME]; /* the last line that may be the name of what follows */
+  size_t name_length;
+  ttm_train_fact parameters, device_memory;             /* the last ones seen */
+  ttm_train_fact first_parameters, first_device_memory; /* for summaries printed before any */
+} reader;
+
+/* ---- Numbers ------------------------------------------------------------------------------------------------------- */
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static ttm_view skip_blanks(ttm_view v) {
+  while (v.n && (v.p[0] == ' ' || v.p[0] == '\t')) v = ttm_view_from(v, 1);
+  return v;
+}
+
+/* An unsigned count, commas between digits allowed. */
+static bool take_count(ttm_view *v, uint64_t *out) {
+  uint64_t n = 0;
+  size_t i = 0;
+  for (; i < v->n; i++) {
+    if (v->p[i] == ',' && i && i + 1 < v->n && is_digit(v->p[i + 1])) continue;
+    if (!is_digit(v->p[i])) break;
+    if (n > MOST_HUNDREDTHS) return false;
+    n = n * 10 + (uint64_t)(v->p[i] - '0');
+  }
+  if (!i) return false;
+  *v = ttm_view_from(*v, i);
+  *out = n;
+  return true;
+}
+
+/* `+1863.25` as 186325; digits after the second are dropped. */
+static bool take_hundredths(ttm_view *v, int64_t *out) {
+  ttm_view at = *v;
+  bool negative = at.n && at.p[0] == '-';
+  uint64_t whole, fraction = 0;
+  if (at.n && (at.p[0] == '-' || at.p[0] == '+')) at = ttm_view_from(at, 1);
+  if (!take_count(&at, &whole) || whole > MOST_HUNDREDTHS / 100) return false;
+  if (ttm_view_take(&at, TTM_LIT("."))) {
+    int digits = 0;
+    for (; at.n && is_digit(at.p[0]); at = ttm_view_from(at, 1), digits++) {
+      if (digits < 2) fraction = fraction * 10 + (uint64_t)(at.p[0] - '0');
+    }
+    if (digits == 1) fraction *= 10;
+  }
+  *out = (int64_t)(whole * 100 + fraction);
+  if (negative) *out = -*out;
+  *v = at;
+  return true;
+}
+
+/* `<label><number> MB`. */
+static bool take_mb(ttm_view *v, ttm_view label, int64_t *out) {
+  ttm_view at = *v;
+  if (!ttm_view_take(&at, label) || !take_hundredths(&at, out)) return false;
+  at = skip_blanks(at);
+  if (!ttm_view_take(&at, TTM_LIT("MB"))) return false;
+  *v = at;
+  return true;
+}
+
+/* ---- Names --------------------------------------------------------------------------------------------------------- */
+
+static bool take_tail_number(ttm_view *v, ttm_view mark) {
+  size_t end = v->n;
+  while (end && is_digit(v->p[end - 1])) end--;
+  if (end == v->n || !ttm_view_ends(ttm_view_first(*v, end), mark)) return false;
+  v->n = end - mark.n;
+  return true;
+}
+
+ttm_train_role ttm_train_role_of(ttm_view name) {
+  take_tail_number(&name, TTM_LIT("__"));
+  take_tail_number(&name, TTM_LIT("_micro_"));
+  if (ttm_view_eq(name, TTM_LIT("MODEL_CREATION"))) return TTM_ROLE_MODEL;
+  if (ttm_view_eq(name, TTM_LIT("OPTIMIZER_CREATION"))) return TTM_ROLE_OPTIMIZER;
+  if (ttm_view_eq(name, TTM_LIT("FORWARD_PASS"))) return TTM_ROLE_FORWARD;
+  if (ttm_view_eq(name, TTM_LIT("BACKWARD_PASS"))) return TTM_ROLE_BACKWARD;
+  return TTM_ROLE_OTHER;
+}
+
+static void remember_name(reader *r, ttm_view line) {
+  size_t n = line.n < LONGEST_NAME ? line.n : LONGEST_NAME;
+  while (n < line.n && n && ((unsigned char)line.p[n] & 0xC0) == 0x80) n--; /* not inside a character */
+  memcpy(r->name, line.p, n);
+  r->name_length = n;
+}
+
+/* ---- Summaries ----------------------------------------------------------------------------------------------------- */
+
+static int writer_of(reader *r, uint16_t rank, writer **out) {
+  for (size_t i = 0; i < r->writers.n; i++) {
+    if (r->writers.at[i].rank == rank) return *out = &r->writers.at[i], TTM_OK;
+  }
+  if (ttm_vec_push(&r->writers, (writer){rank, TTM_NOT_FOUND, TTM_NOT_FOUND})) return TTM_ENOMEM;
+  *out = &r->writers.at[r->writers.n - 1];
+  return TTM_OK;
+}
+
+static int open_summary(reader *r, writer *w) {
+  ttm_train_log *log = r->log;
+  ttm_train_summary s = {.rank = w->rank,
+                         .line = log->lines,
+                         .last_line = log->lines,
+                         .overall_peak = TTM_TRAIN_UNKNOWN,
+                         .final_usage = TTM_TRAIN_UNKNOWN,
+                         .parameters = r->parameters,
+                         .device_memory = r->device_memory};
+  if (ttm_intern_add(&log->names, (ttm_view){r->name, r->name_length}, &s.name)) return TTM_ENOMEM;
+  w->summary = log->summaries.n;
+  w->footprint = TTM_NOT_FOUND;
+  r->name_length = 0;
+  return ttm_vec_push(&log->summaries, s);
+}
+
+static int open_phase(reader *r, ttm_train_summary *s, ttm_view name) {
+  ttm_train_phase phase = {.line = r->log->lines};
+  if (ttm_intern_add(&r->log->names, name, &phase.name)) return TTM_ENOMEM;
+  return ttm_vec_push(&s->phases, phase);
+}
+
+static bool read_segment(ttm_view v, ttm_train_phase *p) {
+  return take_mb(&v, TTM_LIT("DRAM: Segment Peak "), &p->segment_peak) &&
+         take_mb(&v, TTM_LIT(", Allocations "), &p->allocations) &&
+         take_mb(&v, TTM_LIT(", Deallocations "), &p->deallocations) &&
+         take_mb(&v, TTM_LIT(", Segment Change "), &p->change);
+}
+
+static bool read_cumulative(ttm_view v, ttm_train_phase *p) {
+  return take_mb(&v, TTM_LIT("DRAM: Cumulative Peak "), &p->cumulative_peak) &&
+         take_mb(&v, TTM_LIT(", Cumulative Current "), &p->cumulative_current);
+}
+
+static bool read_l1(ttm_view v, ttm_train_phase *p) {
+  return take_mb(&v, TTM_LIT("L1: Peak CB "), &p->peak_cb) && take_mb(&v, TTM_LIT(", Peak Buffer "), &p->peak_buffer) &&
+         take_mb(&v, TTM_LIT(", Peak Total "), &p->peak_total);
+}
+
+static void torn(reader *r) {
+  if (!r->log->torn++) r->log->first_torn_line = r->log->lines;
+}
+
+/* One of the three lines of a phase. False for any other line. */
+static bool phase_line(reader *r, ttm_train_summary *s, ttm_view v) {
+  bool dram = ttm_view_starts(v, TTM_LIT("DRAM: ")), l1 = ttm_view_starts(v, TTM_LIT("L1: Peak "));
+  if (!dram && !l1) return false;
+  ttm_train_phase scratch = {0}, *p = s->phases.n ? &s->phases.at[s->phases.n - 1] : &scratch;
+  ttm_train_phase read = *p;
+  if (dram && !p->has_segment && read_segment(v, &read))
+    read.has_segment = true;
+  else if (dram && !p->has_cumulative && read_cumulative(v, &read))
+    read.has_cumulative = true;
+  else if (l1 && !p->has_l1 && read_l1(v, &read))
+    read.has_l1 = true;
+  else
+    return torn(r), true;
+  if (p == &scratch) return torn(r), true; /* numbers of a phase whose name is missing */
+  *p = read;
+  return true;
+}
+
+static bool totals_line(ttm_train_summary *s, ttm_view v) {
+  int64_t peak, final;
+  if (!take_mb(&v, TTM_LIT("Overall DRAM Peak: "), &peak)) return false;
+  s->overall_peak = peak;
+  if (take_mb(&v, TTM_LIT(", Final DRAM Usage: "), &final)) s->final_usage = final;
+  return true;
+}
+
+/* A line while a summary of this rank is open; *used is false when it is not part of it. */
+static int summary_line(reader *r, writer *w, ttm_view v, bool *used) {
+  ttm_train_summary *s = &r->log->summaries.at[w->summary];
+  bool name = v.n > 8 && ttm_view_starts(v, TTM_LIT("--- ")) && ttm_view_ends(v, TTM_LIT(" ---"));
+  *used = true;
+  if (name) {
+    s->last_line = r->log->lines;
+    return open_phase(r, s, ttm_view_trim((ttm_view){v.p + 4, v.n - 8}));
+  }
+  if (phase_line(r, s, v) || ttm_view_eq(v, TTM_LIT("=== Final Totals ==="))) {
+    s->last_line = r->log->lines;
+  } else if (totals_line(s, v)) {
+    s->last_line = r->log->lines;
+    w->summary = TTM_NOT_FOUND;
+  } else {
+    *used = false;
+  }
+  return TTM_OK;
+}
+
+/* ---- Footprints ---------------------------------------------------------------------------------------------------- */
+
+static int open_footprint(reader *r, writer *w) {
+  const int64_t none = TTM_TRAIN_UNKNOWN;
+  w->footprint = r->log->footprints.n;
+  return ttm_vec_push(&r->log->footprints, (ttm_train_footprint){w->rank, r->log->lines, none, none, none, none});
+}
+
+static bool footprint_line(reader *r, writer *w, ttm_view v) {
+  ttm_train_footprint *f = &r->log->footprints.at[w->footprint];
+  ttm_view label = TTM_LIT("largest allocatable block at the tightest point: ");
+  if (take_mb(&v, TTM_LIT("peak usage: "), &f->peak)) {
+    size_t of = ttm_view_find(v, TTM_LIT(" of "));
+    if (of != TTM_NOT_FOUND) v = ttm_view_from(v, of), take_mb(&v, TTM_LIT(" of "), &f->arena);
+    return true;
+  }
+  if (take_mb(&v, TTM_LIT("reserved (outside arena): "), &f->reserved)) return true;
+  if (!take_mb(&v, label, &f->largest_block)) return false;
+  w->footprint = TTM_NOT_FOUND; /* its last line */
+  return true;
+}
+
+/* ---- What the trainer says ----------------------------------------------------------------------------------------- */
+
+static bool fact_after(ttm_view v, ttm_view label, ttm_view *rest) {
+  size_t at = ttm_view_find(v, label);
+  if (at == TTM_NOT_FOUND) return false;
+  *rest = skip_blanks(ttm_view_from(v, at + label.n));
+  return true;
+}
+
+/* `params  124,439,808` and `memory  12288.00 MB`: a word at the start of the line and its value in a column. */
+static bool column_fact(ttm_view v, ttm_view word, ttm_view *rest) {
+  if (!ttm_view_take(&v, word) || !ttm_view_starts(v, TTM_LIT(" "))) return false;
+  *rest = skip_blanks(v);
+  return true;
+}
+
+static bool fact_line(reader *r, ttm_view v) {
+  ttm_view rest;
+  uint64_t count;
+  int64_t size;
+  if (v.n > LONGEST_FACT_LINE) return false;
+  if ((fact_after(v, TTM_LIT("Total parameters:"), &rest) || fact_after(v, TTM_LIT("Number of parameters:"), &rest) ||
+       column_fact(v, TTM_LIT("params"), &rest)) &&
+      take_count(&rest, &count) && count) {
+    r->parameters = (ttm_train_fact){count, r->log->lines};
+    if (!r->first_parameters.line) r->first_parameters = r->parameters;
+    return true;
+  }
+  if ((fact_after(v, TTM_LIT("Available Device Memory:"), &rest) || column_fact(v, TTM_LIT("memory"), &rest)) &&
+      take_mb(&rest, TTM_LIT(""), &size) && size > 0) {
+    r->device_memory = (ttm_train_fact){(uint64_t)size, r->log->lines};
+    if (!r->first_device_memory.line) r->first_device_memory = r->device_memory;
+    return true;
+  }
+  return false;
+}
+
+/* ---- Lines --------------------------------------------------------------------------------------------------------- */
+
+static int take_line(reader *r, ttm_view line) {
+  r->log->lines++;
+  ttm_log_line read = ttm_log_line_read(line);
+  ttm_view v = ttm_view_trim(read.message);
+  for (size_t n; (n = ttm_escape_length(v)) != 0;) v = ttm_view_trim(ttm_view_from(v, n));
+  while (ttm_view_ends(v, TTM_LIT("\x1b[0m"))) v = ttm_view_trim(ttm_view_first(v, v.n - 4));
+  if (!v.n) return TTM_OK;
+  bool used = false;
+  writer *w;
+  int status = writer_of(r, read.rank, &w);
+  if (status) return status;
+  if (ttm_view_eq(v, TTM_LIT("=== Memory Usage Summary ==="))) return open_summary(r, w);
+  if (ttm_view_eq(v, TTM_LIT("=== DRAM footprint ==="))) return open_footprint(r, w);
+  if (w->footprint != TTM_NOT_FOUND && footprint_line(r, w, v)) return TTM_OK;
+  if (w->summary != TTM_NOT_FOUND && ((status = summary_line(r, w, v, &used)) || used)) return status;
+  if (!fact_line(r, v) && v.p[0] != '#' && !ttm_view_starts(v, TTM_LIT("==="))) remember_name(r, v);
+  return TTM_OK;
+}
+
+static int take_text(reader *r, ttm_view text) {
+  while (text.n) {
+    size_t end = ttm_view_find_char(text, '\n');
+    int status = take_line(r, ttm_view_first(text, end));
+    if (status) return status;
+    text = end == TTM_NOT_FOUND ? (ttm_view){text.p, 0} : ttm_view_from(text, end + 1);
+  }
+  return TTM_OK;
+}
+
+/* `--- Something ---` without numbers below is no phase: other programs print such lines too. */
+static void drop_empty_phases(reader *r, ttm_train_summary *s) {
+  size_t kept = 0;
+  for (size_t i = 0; i < s->phases.n; i++) {
+    ttm_train_phase p = s->phases.at[i];
+    if (p.has_segment || p.has_cumulative || p.has_l1) {
+      s->phases.at[kept++] = p;
+    } else if (!r->log->torn++) {
+      r->log->first_torn_line = p.line;
+    }
+  }
+  s->phases.n = kept;
+}
+
+/* Facts printed after the first summary still tell about it, when nothing was said before. */
+static void finish(reader *r) {
+  for (size_t i = 0; i < r->log->summaries.n; i++) {
+    ttm_train_summary *s = &r->log->summaries.at[i];
+    drop_empty_phases(r, s);
+    if (!s->parameters.line) s->parameters = r->first_parameters;
+    if (!s->device_memory.line) s->device_memory = r->first_device_memory;
+  }
+  ttm_vec_free(&r->writers);
+}
+
+int ttm_train_log_read_bytes(ttm_train_log *out, ttm_view text, ttm_error *err) {
+  *out = (ttm_train_log){.bytes = text.n};
+  reader r = {.log = out};
+  int status = take_text(&r, text);
+  finish(&r);
+  return status ? ttm_error_nomem(err) : TTM_OK;
+}
+
+int ttm_train_log_read(ttm_train_log *out, const char *path, ttm_error *err) {
+  *out = (ttm_train_log){0};
+  reader r = {.log = out};
+  ttm_chunker chunker = {0};
+  ttm_chunk chunk = {0};
+  int status = ttm_source_open(&chunker.source, path, err);
+  while (!status && !chunk.last) {
+    status = ttm_chunker_next(&chunker, &chunk, err);
+    if (!status) out->bytes += chunk.n;
+    if (!status && take_text(&r, (ttm_view){chunk.data, chunk.n})) status = ttm_error_nomem(err);
+  }
+  finish(&r);
+  ttm_chunk_free(&chunk);
+  ttm_chunker_free(&chunker);
+  ttm_source_close(chunker.source);
+  return status;
+}
+
+void ttm_train_log_free(ttm_train_log *log) {
+  for (size_t i = 0; i < log->summaries.n; i++) ttm_vec_free(&log->summaries.at[i].phases);
+  ttm_vec_free(&log->summaries);
+  ttm_vec_free(&log->footprints);
+  ttm_intern_free(&log->names);
+  *log = (ttm_train_log){0};
+}
