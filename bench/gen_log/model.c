@@ -236,7 +236,7 @@ static gen_value *attention(const gen_graph *g, gen_rank *x, gen_value *hidden, 
                               "dimension = 3 : si32, numericStable = true, compute_config = "
                               "#ttnn.device_compute_kernel_config<math_fidelity = hifi4, fp32_dest_acc_en = true>",
                               square, IN(scores), &loc);
-  gen_drop(x, scores);
+  if (!x->o->late) gen_drop(x, scores);
   gen_loc_make(x, &loc, "layers.%u|Attn|ctx.%u", layer, layer);
   gen_value *context = gen_apply(x, "ttnn.matmul", "MatmulOp", "transpose_a = false, transpose_b = false", head,
                                  IN(soft, parts[2]), &loc);
@@ -250,6 +250,7 @@ static gen_value *attention(const gen_graph *g, gen_rank *x, gen_value *hidden, 
   gen_loc_make(x, &loc, "layers.%u|add.%u", layer, layer);
   gen_value *sum = gen_apply(x, "ttnn.add", "EltwiseBinaryOp", "dtype = #ttcore.supportedDataTypes<bf16>", hidden->type,
                              IN(hidden, projected), &loc);
+  if (x->o->late) gen_drop(x, scores);
   gen_drop(x, projected);
   gen_drop(x, hidden);
   return sum;
@@ -299,6 +300,16 @@ static gen_value *mlp(const gen_graph *g, gen_rank *x, gen_value *hidden, gen_va
   gen_drop(x, hidden);
   gen_drop(x, down);
   return sum;
+}
+
+/* What makes the odd layer odd. */
+static gen_value *clamp(gen_rank *x, gen_value *hidden, uint32_t layer) {
+  gen_loc loc;
+  gen_loc_make(x, &loc, "layers.%u|clamp.%u", layer, layer);
+  gen_value *out = gen_apply(x, "ttnn.clamp_scalar", "EltwiseUnaryCompositeOp",
+                             "max = 1.000000e+00 : f32, min = -1.000000e+00 : f32", hidden->type, IN(hidden), &loc);
+  gen_drop(x, hidden);
+  return out;
 }
 
 static gen_value *embed(const gen_graph *g, gen_rank *x, gen_value **ready, gen_values *cached) {
@@ -385,6 +396,7 @@ void gen_graph_run(const gen_graph *g, gen_rank *x, gen_values *cached) {
     gen_value **w = ready + g->first_layer_arg + (size_t)(l % g->layers) * LAYER_ARGS;
     hidden = attention(g, x, hidden, w, l);
     hidden = mlp(g, x, hidden, w, l);
+    if (l + 1 == x->o->odd_layer) hidden = clamp(x, hidden, l);
     if (x->o->zoo) gen_zoo(x, 12);
     if (x->o->fail && x->rank == 0 && x->run == x->o->fail_run && l == total / 2) gen_fail_provoke(x);
   }

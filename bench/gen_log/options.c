@@ -51,6 +51,8 @@ static const option OPTIONS[] = {
     {"--old-tile", FLAG, AT(old_tile), NULL, "!tt.tile as in 2025"},
     {"--block-debug", FLAG, AT(block_debug), NULL, "blocks at DEBUG level as in 2025-11"},
     {"--leak", FLAG, AT(leak), NULL, "one tensor per run is never freed"},
+    {"--late", FLAG, AT(late), NULL, "attention scores are freed four operations after their last use"},
+    {"--odd-layer", NUMBER, AT(odd_layer), NULL, "this layer, from 1, has one operation more than the others"},
     {"--one-run", FLAG, AT(one_run), NULL, "one program, as long as --operations asks"},
     {"--no-free", FLAG, AT(no_free), NULL, "nothing is ever deallocated; implies --one-run"},
     {"--no-const-eval", UNFLAG, AT(const_eval), NULL, "weights are on the device already"},

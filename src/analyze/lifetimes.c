@@ -11,7 +11,7 @@ enum {
   LEAST_SHARE = 500 /* of the peak: smaller tensors change nothing */
 };
 
-/* What one operation text's results cost by being freed late. */
+/* What the results of one operation of every layer cost by being freed late. */
 typedef struct lateness {
   uint64_t cost;
   uint32_t first, times, gap;
@@ -25,8 +25,11 @@ typedef struct search {
   uint32_t banks;
   ttm_alignment align;
   uint64_t least_bytes;
-  lateness *texts;
-  TTM_VEC(uint32_t) tensors; /* late ones of the texts in `out`, by last use */
+  uint32_t *group_of_text;   /* 0: none of its results is late */
+  ttm_intern keys;           /* of the groups */
+  TTM_VEC(lateness) groups;  /* by key */
+  TTM_VEC(uint32_t) rows;    /* by key: row in `out`, TTM_NONE */
+  TTM_VEC(uint32_t) tensors; /* late ones of the rows in `out`, by last use */
 } search;
 
 /* Operations between the two, deallocations and get_device left out. */
@@ -79,25 +82,57 @@ static uint32_t gap_of(const search *s, uint32_t tensor) {
   return may_be_viewed(s, row->last_use) ? 0 : gap;
 }
 
-static void note(search *s, uint32_t tensor, uint32_t gap) {
-  lateness *text = &s->texts[s->p->ops.at[s->p->tensors.at[tensor].birth].text];
-  if (!text->times++) text->first = tensor;
-  text->cost += bank_bytes(s, tensor) * gap;
-  if (gap > text->gap) text->gap = gap;
+/* The same operation of another layer has the same name and type, and a location that differs in its numbers only. */
+static int group_of(search *s, uint32_t tensor, uint32_t *out) {
+  const ttm_profile *p = s->p;
+  uint32_t op = p->tensors.at[tensor].birth, text = p->ops.at[op].text;
+  ttm_view location = ttm_profile_string(p, p->texts.at[text].location);
+  ttm_buf key = {0};
+  *out = s->group_of_text[text];
+  if (*out) return TTM_OK;
+  ttm_buf_printf(&key, "%u %u ", p->texts.at[text].name, ttm_tensor_type_id(p, tensor));
+  for (size_t i = 0; i < location.n; i++) {
+    bool digit = location.p[i] >= '0' && location.p[i] <= '9';
+    if (!digit)
+      ttm_buf_char(&key, location.p[i]);
+    else if (!i || key.at[key.n - 1] != '#')
+      ttm_buf_char(&key, '#');
+  }
+  int status = key.failed ? TTM_ENOMEM : ttm_intern_add(&s->keys, ttm_buf_view(&key), out);
+  ttm_buf_free(&key);
+  while (!status && s->groups.n <= *out) status = ttm_vec_push(&s->groups, (lateness){.cost = 0});
+  s->group_of_text[text] = status ? 0 : *out;
+  return status;
 }
 
-static void rank_texts(search *s) {
+static int note(search *s, uint32_t tensor, uint32_t gap) {
+  uint32_t id;
+  if (group_of(s, tensor, &id)) return TTM_ENOMEM;
+  lateness *group = &s->groups.at[id];
+  if (!group->times++) group->first = tensor;
+  group->cost += bank_bytes(s, tensor) * gap;
+  if (gap > group->gap) group->gap = gap;
+  return TTM_OK;
+}
+
+static int rank_groups(search *s) {
   ttm_lifetimes *out = s->out;
-  for (size_t t = 0; t < s->p->texts.n; t++) {
-    const lateness *text = &s->texts[t];
-    if (!text->times) continue;
-    ttm_late_free row = {.tensor = text->first, .times = text->times, .gap = text->gap, .cost = text->cost};
-    row.bank_bytes = bank_bytes(s, text->first);
+  for (size_t g = 0; g < s->groups.n; g++) {
+    const lateness *group = &s->groups.at[g];
+    if (ttm_vec_push(&s->rows, TTM_NONE)) return TTM_ENOMEM;
+    if (!group->times) continue;
+    ttm_late_free row = {.tensor = group->first, .times = group->times, .gap = group->gap, .cost = group->cost};
+    row.bank_bytes = bank_bytes(s, group->first);
     if (out->n == TTM_LATE_FREES && row.cost <= out->late[out->n - 1].cost) continue;
     size_t at = out->n < TTM_LATE_FREES ? out->n++ : out->n - 1;
     for (; at && out->late[at - 1].cost < row.cost; at--) out->late[at] = out->late[at - 1];
     out->late[at] = row;
   }
+  for (size_t i = 0; i < out->n; i++) {
+    uint32_t birth = s->p->tensors.at[out->late[i].tensor].birth;
+    s->rows.at[s->group_of_text[s->p->ops.at[birth].text]] = (uint32_t)i;
+  }
+  return TTM_OK;
 }
 
 /* ---- What freeing at the last use would bring ----------------------------------------------------------------------------- */
@@ -117,29 +152,30 @@ static int by_op(const void *a, const void *b) {
   return x->tensor < y->tensor ? -1 : x->tensor > y->tensor;
 }
 
-static size_t row_of(const search *s, uint32_t tensor) {
-  uint32_t text = s->p->ops.at[s->p->tensors.at[tensor].birth].text;
-  size_t i = 0;
-  while (i < s->out->n && s->p->ops.at[s->p->tensors.at[s->out->late[i].tensor].birth].text != text) i++;
-  return i;
-}
-
 static int collect(search *s, edge_list *edges) {
   const ttm_profile *p = s->p;
   for (uint32_t t = 0; t < p->tensors.n; t++) {
     uint32_t birth = p->tensors.at[t].birth;
-    if (birth >= p->ops.n || !s->texts[p->ops.at[birth].text].times || !gap_of(s, t)) continue;
-    size_t row = row_of(s, t);
-    if (row == s->out->n) continue;
+    uint32_t group = birth < p->ops.n ? s->group_of_text[p->ops.at[birth].text] : 0;
+    uint32_t row = group ? s->rows.at[group] : TTM_NONE;
+    if (row == TTM_NONE || !gap_of(s, t)) continue;
     int64_t bytes = (int64_t)bank_bytes(s, t);
-    if (ttm_vec_push(edges, (edge){p->tensors.at[t].last_use, (uint32_t)row, t, bytes})) return TTM_ENOMEM;
-    if (ttm_vec_push(edges, (edge){p->tensors.at[t].freed_by, (uint32_t)row, t, -bytes})) return TTM_ENOMEM;
+    if (ttm_vec_push(edges, (edge){p->tensors.at[t].last_use, row, t, bytes})) return TTM_ENOMEM;
+    if (ttm_vec_push(edges, (edge){p->tensors.at[t].freed_by, row, t, -bytes})) return TTM_ENOMEM;
   }
   if (edges->n) qsort(edges->at, edges->n, sizeof *edges->at, by_op);
   for (size_t i = 0; i < edges->n; i++) {
     if (edges->at[i].bytes > 0 && ttm_vec_push(&s->tensors, edges->at[i].tensor)) return TTM_ENOMEM;
   }
   return TTM_OK;
+}
+
+static void apply(int64_t *saved, size_t n, const edge_list *edges, size_t from, size_t to, bool positive) {
+  for (size_t i = from; i < to; i++) {
+    if ((edges->at[i].bytes > 0) != positive) continue;
+    saved[edges->at[i].row] += edges->at[i].bytes;
+    saved[n] += edges->at[i].bytes;
+  }
 }
 
 /* Walks the measured states with every row's savings, and with all of them together (the last column). */
@@ -153,14 +189,16 @@ static void measure_peaks(search *s, const edge_list *edges, uint64_t *together)
     uint32_t allocated;
     if (p->state_frames.at[row->frame].rank != s->rank || !ttm_state_allocated(p, state, TTM_DRAM, &allocated))
       continue;
-    for (; row->op < p->ops.n && next < edges->n && edges->at[next].op < row->op; next++) {
-      saved[edges->at[next].row] += edges->at[next].bytes;
-      saved[n] += edges->at[next].bytes;
-    }
+    size_t end = next;
+    while (row->op < p->ops.n && end < edges->n && edges->at[end].op < row->op) end++;
+    apply(saved, n, edges, next, end, false);
     int64_t level = (int64_t)ttm_level_bytes(allocated);
     for (size_t i = 0; i <= n; i++) {
       if (level - saved[i] > (int64_t)peaks[i]) peaks[i] = (uint64_t)(level - saved[i]);
     }
+    /* The last use itself still needs the tensor beside its own result: the saving begins after it. */
+    apply(saved, n, edges, next, end, true);
+    next = end;
   }
   for (size_t i = 0; i < n; i++) s->out->late[i].peak_bytes = peaks[i];
   *together = peaks[n];
@@ -208,20 +246,23 @@ int ttm_lifetimes_make(ttm_lifetimes *out, const ttm_findings *f) {
   s.rank = ttm_state_rank(p, f->peak[TTM_DRAM].state);
   out->peak_bytes = ttm_level_bytes(f->peak[TTM_DRAM].level.allocated);
   s.least_bytes = out->peak_bytes / LEAST_SHARE;
-  s.texts = ttm_alloc_array(p->texts.n, sizeof *s.texts);
-  if (!s.texts) return TTM_ENOMEM;
-  for (uint32_t t = 0; t < p->tensors.n; t++) {
+  s.group_of_text = ttm_alloc_array(p->texts.n, sizeof *s.group_of_text);
+  if (!s.group_of_text) return TTM_ENOMEM;
+  for (uint32_t t = 0; t < p->tensors.n && !status; t++) {
     uint32_t gap = gap_of(&s, t);
-    if (gap) note(&s, t, gap);
+    if (gap) status = note(&s, t, gap);
   }
-  rank_texts(&s);
-  if (out->n) {
+  if (!status) status = rank_groups(&s);
+  if (out->n && !status) {
     status = collect(&s, &edges);
     if (!status) measure_peaks(&s, &edges, &together);
     if (!status) status = replay(&s, together);
   }
   ttm_vec_free(&edges);
   ttm_vec_free(&s.tensors);
-  ttm_free(s.texts);
+  ttm_vec_free(&s.groups);
+  ttm_vec_free(&s.rows);
+  ttm_intern_free(&s.keys);
+  ttm_free(s.group_of_text);
   return status;
 }

@@ -7,7 +7,8 @@
 
 enum { TTM_LATE_FREES = 10 };
 
-/* Results of one operation text that are freed late, all runs together. */
+/* Results of one operation that are freed late: the same one of every run and of every layer (same name and type, locations that differ in
+ * their numbers only) together. */
 typedef struct ttm_late_free {
   uint32_t tensor;     /* the first one */
   uint32_t times;      /* how many of them */
