@@ -23,6 +23,7 @@ static uint32_t add_arg(gen_graph *g, gen_arg_kind kind, uint32_t rank, const ui
   gen_shape host = gen_shape_of(rank, dims, host_dtype, false, GEN_HOST);
   gen_shape ready = gen_shape_of(rank, dims, dtype, kind != GEN_INPUT, GEN_DRAM);
   arg.type = gen_type_of(g->types, &host);
+  if (g->o->upcast && strstr(arg.name, ".mlp.")) ready.dtype = GEN_F32;
   arg.ready = gen_type_of(g->types, &ready);
   if (g->o->devices > 1 && kind == GEN_PARAMETER && rank == 2) arg.split = g->o->devices;
   if (ttm_vec_push(&g->args, arg)) gen_die("out of memory");

@@ -52,6 +52,7 @@ static const option OPTIONS[] = {
     {"--block-debug", FLAG, AT(block_debug), NULL, "blocks at DEBUG level as in 2025-11"},
     {"--leak", FLAG, AT(leak), NULL, "one tensor per run is never freed"},
     {"--late", FLAG, AT(late), NULL, "attention scores are freed four operations after their last use"},
+    {"--upcast", FLAG, AT(upcast), NULL, "the feed-forward weights are bf16 and kept as f32"},
     {"--odd-layer", NUMBER, AT(odd_layer), NULL, "this layer, from 1, has one operation more than the others"},
     {"--one-run", FLAG, AT(one_run), NULL, "one program, as long as --operations asks"},
     {"--no-free", FLAG, AT(no_free), NULL, "nothing is ever deallocated; implies --one-run"},

@@ -48,11 +48,14 @@ static int make(ttm_findings *f, ttm_tally *tally) {
     if (f->peak[m].known) status = ttm_live_set_make(&f->live_set[m], f->profile, (ttm_memory)m, f->peak[m].state);
   }
   if (!status) status = ttm_lifetimes_make(&f->lifetimes, f);
+  if (!status) ttm_wastes_make(&f->wastes, f);
   if (!status) status = ttm_find_padding(f, tally);
   if (!status) status = ttm_find_distribution(f, tally);
   if (!status) status = ttm_find_verdicts(f);
+  if (!status) status = ttm_fragmentation_make(&f->fragmentation, f);
   if (!status) status = ttm_find_runs(f);
   if (!status) status = ttm_find_leaks(f);
+  if (!status) status = ttm_layers_make(&f->layers, f);
   return status;
 }
 

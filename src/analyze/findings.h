@@ -5,8 +5,11 @@
 #ifndef TTM_ANALYZE_FINDINGS_H
 #define TTM_ANALYZE_FINDINGS_H
 
+#include "analyze/fragmentation.h"
+#include "analyze/layers.h"
 #include "analyze/lifetimes.h"
 #include "analyze/live_set.h"
+#include "analyze/waste.h"
 #include "base/boards.h"
 #include "profile/profile.h"
 
@@ -142,6 +145,7 @@ typedef struct ttm_leak {
   uint32_t runs_seen;     /* runs that prove it: rises of the start level */
   uint32_t op;            /* operation whose result stays, TTM_NONE when it cannot be told */
   const char *confidence; /* "high": operation found, 5 rises or more; "medium": operation found; "low" */
+  uint64_t runs_left;     /* more runs like the last until its DRAM peak no longer fits (derived); TTM_UNKNOWN */
 } ttm_leak;
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
@@ -167,6 +171,9 @@ typedef struct ttm_findings {
   double padding_peak_pct;
   ttm_live_set live_set[2];              /* DRAM and L1 at their peaks */
   ttm_lifetimes lifetimes;               /* tensors freed late */
+  ttm_wastes wastes;                     /* bytes at the DRAM peak that hold nothing */
+  ttm_fragmentation fragmentation;       /* of DRAM */
+  ttm_layers layers;                     /* the repeating block */
   TTM_VEC(ttm_padding_row) padding; /* at most TTM_TOP, largest overhead first, same text once */
   ttm_registry registry;
   TTM_VEC(ttm_incident_finding) incidents; /* in log order, one per profile incident */

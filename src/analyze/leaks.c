@@ -235,6 +235,22 @@ static kept_leak *find_kept(leak_search *s, const kept_leak *leak) {
   return NULL;
 }
 
+/* How many more runs fit: each starts `rise` higher than the one before and reaches as far above its start as the highest did. */
+static uint64_t runs_left(const leak_search *s, const run_group *group, uint64_t rise) {
+  const ttm_profile *p = s->f->profile;
+  uint64_t reach = 0;
+  ttm_level level;
+  for (uint32_t run = s->next[group->first]; run != TTM_NONE; run = s->next[run]) {
+    const ttm_run *row = &s->f->runs.at[run];
+    if (row->peak != TTM_NONE && row->start != TTM_NONE && row->peak - row->start > reach)
+      reach = row->peak - row->start;
+  }
+  const ttm_run *last = &s->f->runs.at[group->last];
+  if (!ttm_profile_config(p, TTM_DRAM, &level) || last->start == TTM_NONE || !rise) return TTM_UNKNOWN;
+  uint64_t used = last->start + reach;
+  return used < level.total ? (level.total - used) / rise : 0;
+}
+
 static int search_group(leak_search *s, uint32_t id) {
   const run_group *group = &s->groups.at[id];
   kept_leak leak = {.first_run = group->first, .last_run = group->last, .off = UINT64_MAX};
@@ -242,7 +258,7 @@ static int search_group(leak_search *s, uint32_t id) {
   if (!rise) return TTM_OK;
   leak.shared = !own_share(s, group, &own);
   if (!leak.shared && own <= ROUNDING) return TTM_OK; /* the others of the rank leak, not this one */
-  leak.leak = (ttm_leak){leak.shared ? rise : own, group->n - 2, TTM_NONE, "low"};
+  leak.leak = (ttm_leak){leak.shared ? rise : own, group->n - 2, TTM_NONE, "low", runs_left(s, group, rise)};
   kept_leak *kept = find_kept(s, &leak);
   if (kept && kept->leak.op != TTM_NONE && kept->shared <= leak.shared) return TTM_OK; /* nothing better to learn */
   if (!kept && s->kept.n >= MAX_LEAKS) return TTM_OK;

@@ -95,6 +95,7 @@ static void classify(const gathering *g, uint32_t op, ttm_live_row *row) {
   if (graph && first < graph->args.n) {
     row->class = class_of_arg(p, &graph->args.at[first]);
     row->name = graph->args.at[first].name;
+    row->source = args.n == 1 ? graph->args.at[first].local_type : TTM_NONE;
   } else if (const_eval) {
     row->class = TTM_LIVE_WEIGHT; /* const-eval programs are made of parameters and constants only */
   }
@@ -114,6 +115,8 @@ static int add_row(gathering *g, const ttm_live_row *row, uint32_t text) {
   }
   ttm_live_row *same = &g->rows.at[at - 1];
   same->tensors += row->tensors;
+  same->forms_differ |= same->type != row->type;
+  if (row->smallest_bytes < same->smallest_bytes) same->smallest_bytes = row->smallest_bytes;
   same->bank_bytes += row->bank_bytes;
   same->logical_bytes = ttm_add_sat(same->logical_bytes, row->logical_bytes);
   same->stored_bytes = ttm_add_sat(same->stored_bytes, row->stored_bytes);
@@ -122,7 +125,8 @@ static int add_row(gathering *g, const ttm_live_row *row, uint32_t text) {
 
 static void measure_type(const gathering *g, uint32_t type, ttm_live_row *row) {
   row->type = type;
-  row->bank_bytes = ttm_replay_cost_of(&g->replay, type, g->memory);
+  row->source = TTM_NONE;
+  row->bank_bytes = row->smallest_bytes = ttm_replay_cost_of(&g->replay, type, g->memory);
   row->logical_bytes = ttm_tensor_logical_bytes(&g->p->types.at[type].tensor);
   row->stored_bytes = ttm_tensor_stored_bytes(&g->p->types.at[type].tensor, g->replay.align);
 }
@@ -150,6 +154,7 @@ static int add_argument(gathering *g, const ttm_graph *graph, uint32_t number, u
   if (graph && number < graph->args.n) {
     row.class = class_of_arg(g->p, &graph->args.at[number]);
     row.name = graph->args.at[number].name;
+    row.source = graph->args.at[number].local_type;
   }
   /* The same name in another graph is the same weight. */
   bool counted = row.name && ttm_idmap_get(&g->by_name, row.name * TTM_LIVE_CLASSES + row.class, 0);
@@ -215,7 +220,7 @@ static int gather_extras(gathering *g) {
   /* Less than the log's own rounding is nothing. */
   if (g->set->measured_bytes > held + TTM_LEVEL_SLACK) rest[1].bank_bytes += g->set->measured_bytes - held;
   for (size_t i = 0; i < 2; i++) {
-    rest[i].arg = rest[i].op = rest[i].tensor = rest[i].type = TTM_NONE;
+    rest[i].source = rest[i].arg = rest[i].op = rest[i].tensor = rest[i].type = TTM_NONE;
     g->set->by_class[rest[i].class] += rest[i].bank_bytes;
     if (rest[i].bank_bytes && ttm_vec_push(&g->rows, rest[i])) return TTM_ENOMEM;
   }

@@ -28,7 +28,10 @@ typedef struct ttm_live_row {
   uint32_t op;     /* that made the first of them; TTM_NONE for arguments and extras */
   uint32_t tensor; /* the first of them; TTM_NONE likewise */
   uint32_t type;   /* of the first of them; TTM_NONE when unknown */
+  uint32_t source; /* type of the argument that a weight or input comes from; TTM_NONE when unknown */
   uint32_t tensors;
+  bool forms_differ;                    /* several types among them */
+  uint64_t smallest_bytes;              /* per bank, of the smallest of them */
   uint64_t bank_bytes;                  /* per bank, all of them */
   uint64_t logical_bytes, stored_bytes; /* over all banks */
 } ttm_live_row;

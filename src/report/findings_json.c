@@ -325,6 +325,7 @@ static void put_leaks(ttm_buf *buf, const ttm_findings *f) {
     ttm_buf_put(buf, i ? TTM_LIT(",\n{\"per_run_MB\":") : TTM_LIT("\n{\"per_run_MB\":"));
     ttm_json_milli(buf, (int64_t)leak->per_run);
     put_key_u64(buf, ",\"runs_seen\":", leak->runs_seen);
+    put_key_known(buf, ",\"runs_until_full\":", leak->runs_left);
     ttm_buf_char(buf, ',');
     if (leak->op == TTM_NONE)
       ttm_json_raw(buf, "\"index\":null,\"mlir_op\":null,\"loc\":null,\"line\":null");
@@ -415,6 +416,10 @@ int ttm_report_findings_json(const ttm_findings *f, ttm_out *out, ttm_error *err
   put_leaks(buf, f);
   put_padding(buf, f);
   ttm_json_live_sets(buf, f);
+  ttm_json_lifetimes(buf, f);
+  ttm_json_fragmentation(buf, f);
+  ttm_json_wastes(buf, f);
+  ttm_json_layers(buf, f);
   put_diagnostics(buf, f->profile);
   ttm_json_raw(buf, "}\n");
   return buf->failed ? ttm_error_nomem(err) : TTM_OK;

@@ -341,6 +341,10 @@ int ttm_llm_write(const ttm_findings *f, ttm_view name, ttm_buf *out) {
   put_weights(&r);
   put_distribution(&r);
   ttm_llm_live_sets(&r);
+  ttm_llm_wastes(&r);
+  ttm_llm_lifetimes(&r);
+  ttm_llm_fragmentation(&r);
+  ttm_llm_layers(&r);
   ttm_llm_runs(&r);
   ttm_llm_leaks(&r);
   ttm_llm_gaps(&r);

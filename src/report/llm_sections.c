@@ -169,6 +169,8 @@ void ttm_llm_leaks(ttm_llm *r) {
       ttm_buf_puts(r->out, "which operation cannot be told");
     else
       ttm_llm_op(r, leak->op);
+    if (leak->runs_left != TTM_UNKNOWN)
+      ttm_buf_printf(r->out, "; DRAM is full after about %llu more runs (derived)", (unsigned long long)leak->runs_left);
     ttm_buf_char(r->out, '\n');
   }
   if (n > SHOWN_LEAKS) ttm_buf_printf(r->out, "- *... and %zu more*\n", n - SHOWN_LEAKS);

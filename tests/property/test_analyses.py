@@ -55,6 +55,72 @@ def live_set(folder, options, least=99.0):
         check(held < 0.5 or known >= held * least / 100 - 2 * ROUNDING, options, memory, f"explains {known} of {held} MB")
 
 
+def late_frees(folder):
+    """Freed four operations late in every layer of every run: found, and the peak without it is that of the log where it is not."""
+    model = "--seq 1024 --vocab 1000 --hidden 512 --runs 3"
+    late, _ = analyze(folder, f"{model} --late")
+    clean, _ = analyze(folder, model)
+    rows = late["late_frees"]["tensors"]
+    check(len(rows) == 1 and rows[0]["made_by"]["loc"].endswith("Attn|scores.0"), "late free not found", rows)
+    check(rows[0]["operations_late"] == 4 and rows[0]["times"] == 12, rows)
+    peak = clean["peak"]["DRAM"]["allocated_per_bank_MB"]
+    check(late["peak"]["DRAM"]["allocated_per_bank_MB"] > peak + 0.01, "the planted late free does not show in the peak")
+    check(abs(late["late_frees"]["peak_if_freed_per_bank_MB"] - peak) < ROUNDING, "replayed peak", late["late_frees"])
+    check(abs(rows[0]["peak_if_freed_per_bank_MB"] - peak) < ROUNDING, "derived peak", rows)
+    check(late["late_frees"]["replay_agrees"], "replay")
+    check(not clean["late_frees"]["tensors"], "a late free that is none", clean["late_frees"])
+
+
+def layers(folder):
+    for count, odd in ((3, 0), (12, 0), (12, 1), (12, 7)):
+        found, _ = analyze(folder, f"{SMALL} --layers {count} --odd-layer {odd} --runs 2")
+        block = found["layers"]
+        check(block and block["operations"] == 16, count, odd, block)
+        check(block["count"] == count - (odd > 0) and block["odd_count"] == (odd > 0), count, odd, block)
+        check("layers.0|" in block["first"]["loc"], block)
+        if odd:
+            check(block["odd"][0]["layer"] == odd - 1 and "clamp" in block["odd"][0]["differs"]["loc"], block)
+    found, _ = analyze(folder, f"{SMALL} --layers 1")
+    check(found["layers"] is None, "one layer is no repetition", found["layers"])
+
+
+def waste(folder):
+    found, _ = analyze(folder, f"{SMALL} --layers 3 --vocab 40 --upcast")
+    names = {row["name"] for row in found["waste_at_peak"]["top"] if row["kind"] == "f32_copy"}
+    wanted = {f"model.layers.{layer}.mlp.{part}_proj.weight" for layer in range(3) for part in ("gate", "up", "down")}
+    check(names <= wanted and len(names) >= 6, "upcast weights", names)
+    for options in ("", "--weights f32", "--weights bfp8"):
+        found, _ = analyze(folder, f"{SMALL} {options}")
+        check(not found["waste_at_peak"]["per_bank_MB"]["f32_copy"], options, "an upcast that is none")
+
+
+def fragmentation(folder):
+    found, _ = analyze(folder, "--fail fragmented --runs 1")
+    pins = found["fragmentation"]["pinned_by"]["tensors"]
+    check(pins and pins[0]["made_by"]["loc"].startswith("pressure|zeros"), "pinning tensors", pins)
+    check(found["fragmentation"]["largest_request"]["states_that_would_refuse_it"] > 0, "refused moments")
+    # Without the pins the refused tensor fits: what is in the way really is.
+    check(pins[0]["free_block_without_MB"] > found["incidents"][0]["largest_free_block_B"] / 2**20, pins)
+    for options in ("", "--runs 5 --leak", "--board p150"):
+        found, _ = analyze(folder, options)
+        check(not found["fragmentation"]["pinned_by"]["tensors"], options, "pins on a clean log")
+
+
+def leaks(folder):
+    for runs in (6, 9):
+        found, truth = analyze(folder, f"{SMALL} --leak --runs {runs}")
+        check(len(found["leaks"]) == 1, found["leaks"])
+        leak = found["leaks"][0]
+        check(leak["loc"] == truth["leak"]["loc"] and leak["mlir_op"] == truth["leak"]["mlir_op"], leak)
+        last = found["runs"][-1]
+        room = found["memory"]["DRAM"]["capacity_per_bank_MB"] - last["start_MB"] - max(
+            run["peak_MB"] - run["start_MB"] for run in found["runs"][1:])
+        check(abs(leak["runs_until_full"] - room / leak["per_run_MB"]) <= 1, leak, room)
+    for options in ("--runs 9", "--runs 9 --zoo", "--runs 8 --graphs 2", "--runs 9 --no-const-eval --binaries"):
+        found, _ = analyze(folder, f"{SMALL} {options}")
+        check(not found["leaks"], options, "a leak that is none", found["leaks"])
+
+
 def seeds():
     given = os.environ.get("TTMEM_SEEDS")
     if not given:
@@ -70,6 +136,11 @@ def main():
                         "--devices 4 --weights bfp8 --runs 3"):
             live_set(folder, f"{SMALL} {options}")
         live_set(folder, "--no-free --operations 1500 --runs 1")
+        late_frees(folder)
+        layers(folder)
+        waste(folder)
+        fragmentation(folder)
+        leaks(folder)
         for seed in seeds():
             live_set(folder, f"--mix --seed {seed}", 85.0)  # a run that dies early never names its last weights
     print(checks, "checks")

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bytes at the DRAM peak that hold no information: padding, upcast weights, weights there twice, narrow rows. */
+#ifndef TTM_ANALYZE_WASTE_H
+#define TTM_ANALYZE_WASTE_H
+
+#include "profile/profile.h"
+
+typedef enum ttm_waste_kind {
+  TTM_WASTE_UPCAST,  /* a bf16 weight stored as f32 */
+  TTM_WASTE_TWICE,   /* several forms of one weight alive together */
+  TTM_WASTE_PADDING, /* tiles that are mostly padding; `better` is a shape with less of it */
+  TTM_WASTE_NARROW,  /* row-major rows far shorter than the alignment */
+  TTM_WASTE_KINDS
+} ttm_waste_kind;
+
+/* "f32_copy", "weight_twice", "tile_padding", "narrow_rows". */
+const char *ttm_waste_name(ttm_waste_kind kind);
+
+typedef struct ttm_waste {
+  ttm_waste_kind kind;
+  uint32_t row;        /* in the live set of DRAM */
+  uint64_t bank_bytes; /* per bank at the peak that would not be needed */
+  ttm_dims better;     /* TTM_WASTE_PADDING: rank 0 when no reshape helps */
+} ttm_waste;
+
+enum { TTM_WASTES = 16 };
+
+typedef struct ttm_wastes {
+  ttm_waste at[TTM_WASTES]; /* largest first */
+  size_t n;
+  uint64_t bank_bytes[TTM_WASTE_KINDS]; /* of each kind, also of those that are not in the list */
+  uint32_t count[TTM_WASTE_KINDS];
+} ttm_wastes;
+
+struct ttm_findings;
+
+/* Needs the live set. */
+void ttm_wastes_make(ttm_wastes *out, const struct ttm_findings *f);
+
+#endif

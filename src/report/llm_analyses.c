@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Late frees, fragmentation, waste and layers in words. */
+#include "report/llm_parts.h"
+
+enum { SHOWN = 5 };
+
+static double mib(uint64_t bytes) { return (double)bytes / TTM_MB; }
+
+static void put_shape(ttm_llm *r, const ttm_dims *dims) {
+  char text[160];
+  ttm_dims_print(dims, text, sizeof text);
+  ttm_buf_puts(r->out, text);
+}
+
+void ttm_llm_lifetimes(ttm_llm *r) {
+  const ttm_lifetimes *l = &r->f->lifetimes;
+  if (!l->n) return;
+  ttm_buf_puts(
+      r->out,
+      "\n## Late Frees\nTensors that stay allocated after their last use (derived; every run and layer together).\n\n"
+      "| Made by | MB per bank | Times | Last use (line) | Freed (line) | Operations late | DRAM peak if freed at last "
+      "use |\n"
+      "|---------|-------------|-------|-----------------|--------------|-----------------|----------------------------"
+      "----|\n");
+  for (size_t i = 0; i < l->n && i < SHOWN; i++) {
+    const ttm_late_free *late = &l->late[i];
+    const ttm_tensor *tensor = &r->p->tensors.at[late->tensor];
+    ttm_buf_puts(r->out, "| ");
+    ttm_llm_op(r, tensor->birth);
+    ttm_buf_printf(r->out, " | %.3f | %u | %u | %u | %u | %.3f MB |\n", mib(late->bank_bytes), late->times,
+                   r->p->ops.at[tensor->last_use].line, r->p->ops.at[tensor->freed_by].line, late->gap,
+                   mib(late->peak_bytes));
+  }
+  if (l->replayed) {
+    ttm_buf_printf(r->out, "\nAll of them freed at their last use: DRAM peak %.3f MB per bank instead of %.3f, ",
+                   mib(l->replayed_peak_bytes), mib(l->peak_bytes));
+    ttm_buf_puts(r->out, l->replay_agrees
+                             ? "confirmed by replaying the allocator.\n"
+                             : "by replaying the allocator, which places some tensors elsewhere than measured.\n");
+  }
+}
+
+void ttm_llm_fragmentation(ttm_llm *r) {
+  const ttm_fragmentation *x = &r->f->fragmentation;
+  if (!x->known || x->worst_free <= x->worst_largest) return;
+  ttm_buf_printf(r->out,
+                 "\n## Fragmentation (DRAM)\n- Worst: %.3f MB per bank free, largest block %.3f MB (%.1f%% out of "
+                 "reach), log line %u (measured)\n",
+                 mib(x->worst_free), mib(x->worst_largest), ttm_fragmentation_pct(x->worst_free, x->worst_largest),
+                 r->p->states.at[x->worst_state].line);
+  if (x->refusing_states) {
+    ttm_buf_printf(r->out, "- At %llu states, first at log line %u, the largest tensor of this log (%.3f MB per bank, ",
+                   (unsigned long long)x->refusing_states, r->p->states.at[x->first_refusing].line,
+                   mib(x->largest_request));
+    ttm_llm_op(r, x->request_op);
+    ttm_buf_puts(r->out, ") would have been refused although enough was free (derived)\n");
+  }
+  for (size_t i = 0; i < x->pin_count; i++) {
+    const ttm_pin *pin = &x->pins[i];
+    ttm_buf_printf(r->out, "- In the way at log line %u: ", r->p->states.at[x->pins_state].line);
+    if (pin->tensor == TTM_NONE)
+      ttm_buf_puts(r->out, "memory that no operation of the log explains");
+    else
+      ttm_llm_op(r, r->p->tensors.at[pin->tensor].birth);
+    if (pin->tensors > 1) ttm_buf_printf(r->out, " and %u more", pin->tensors - 1);
+    ttm_buf_printf(r->out, ", %.3f MB at address %llu of the bank; without it one free block of %.3f MB (derived)\n",
+                   mib(pin->size), (unsigned long long)pin->at, mib(pin->merged));
+  }
+}
+
+static void put_waste(ttm_llm *r, const ttm_waste *waste) {
+  const ttm_live_row *row = &r->f->live_set[TTM_DRAM].rows.at[waste->row];
+  const ttm_tensor_type *type = &r->p->types.at[row->type].tensor;
+  ttm_buf_printf(r->out, "- %.3f MB per bank: ", mib(waste->bank_bytes));
+  if (row->name)
+    ttm_llm_cell(r, ttm_profile_string(r->p, row->name));
+  else if (row->op != TTM_NONE)
+    ttm_llm_op(r, row->op);
+  else
+    ttm_buf_printf(r->out, "argument %u", row->arg);
+  ttm_buf_char(r->out, ' ');
+  put_shape(r, &type->shape);
+  switch (waste->kind) {
+    case TTM_WASTE_UPCAST:
+      ttm_buf_puts(r->out, " is a bf16 weight kept as f32; in bf16 it needs half");
+      break;
+    case TTM_WASTE_TWICE:
+      ttm_buf_printf(r->out, " is there in %u forms at once", row->tensors);
+      break;
+    case TTM_WASTE_PADDING:
+      ttm_buf_printf(r->out, " is padded to whole tiles, %.1f%% of it padding",
+                     100.0 - ttm_percent((double)row->logical_bytes, (double)row->stored_bytes));
+      if (waste->better.rank)
+        ttm_buf_puts(r->out, "; reshaped to "), put_shape(r, &waste->better),
+            ttm_buf_puts(r->out, " it needs fewer tiles");
+      break;
+    case TTM_WASTE_NARROW:
+    case TTM_WASTE_KINDS:
+      ttm_buf_printf(r->out,
+                     " is row-major with rows shorter than the alignment, %.1f%% of it padding; a longer last dim, or "
+                     "tiles, avoid that",
+                     100.0 - ttm_percent((double)row->logical_bytes, (double)row->stored_bytes));
+      break;
+  }
+  if (row->op != TTM_NONE) ttm_buf_printf(r->out, " (log line %u)", r->p->ops.at[row->op].line);
+  ttm_buf_puts(r->out, "\n");
+}
+
+void ttm_llm_wastes(ttm_llm *r) {
+  const ttm_wastes *w = &r->f->wastes;
+  if (!w->n) return;
+  ttm_buf_puts(r->out, "\n## Waste at the Peak (DRAM)\nDerived from the live set.\n\n");
+  for (size_t i = 0; i < w->n && i < 2 * SHOWN; i++) put_waste(r, &w->at[i]);
+  uint32_t total = 0;
+  for (int k = 0; k < TTM_WASTE_KINDS; k++) total += w->count[k];
+  if (total > 2 * SHOWN) ttm_buf_printf(r->out, "- *... and %u more*\n", total - 2 * SHOWN);
+}
+
+void ttm_llm_layers(ttm_llm *r) {
+  const ttm_layers *l = &r->f->layers;
+  if (!l->period) return;
+  ttm_buf_printf(r->out, "\n## Layers\n- %u layers of %u operations each, from ", l->count + l->odd_count, l->period);
+  ttm_llm_op(r, l->first_op);
+  ttm_buf_puts(r->out, " to ");
+  ttm_llm_op(r, l->last_op);
+  ttm_buf_printf(r->out, "\n- A layer goes up to %.3f MB per bank above its start and leaves %+.3f MB behind\n",
+                 ttm_mb(l->peak), ttm_mb(l->growth));
+  for (uint32_t i = 0; i < l->odd_count && i < TTM_ODD_LAYERS; i++) {
+    ttm_buf_printf(r->out, "- Layer %u differs: %u operations, first at ", l->odd[i].layer, l->odd[i].ops);
+    ttm_llm_op(r, l->odd[i].differs);
+    ttm_buf_char(r->out, '\n');
+  }
+}
