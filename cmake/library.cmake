@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# libttmem: the rooms of src/ in the order of the flow (cli is not part of the library).
+# libttmem: the rooms of src/ in the order of the flow. serve, ui and cli belong to the programs (programs.cmake): who links the
+# library gets neither an HTTP server nor a terminal with it.
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
@@ -7,7 +8,7 @@ pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(CAIRO REQUIRED cairo) # only its header: src/report/canvas_png.c opens the library when a picture is asked for
 
 set(ttmem_sources)
-foreach(room base parse profile analyze l1 train report store serve ui)
+foreach(room base parse profile analyze l1 train report store)
   file(GLOB room_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${room}/*.c)
   list(APPEND ttmem_sources ${room_sources})
 endforeach()

@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # ttmem and tt-memory-profiler: two mains over the same commands.
+pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
+pkg_check_modules(NCURSESW REQUIRED ncursesw) # libraries only: its flags would choose feature macros for every file
+file(GLOB shown_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/serve/*.c ${CMAKE_SOURCE_DIR}/src/ui/*.c)
+add_library(ttmem_shown STATIC ${shown_sources})
+target_link_libraries(ttmem_shown PUBLIC ttmem_static PkgConfig::MICROHTTPD ${NCURSESW_LIBRARIES})
+
 file(GLOB cli_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/cli/*.c)
 set(ttmem_main ${CMAKE_SOURCE_DIR}/src/cli/main.c)
 set(profiler_main ${CMAKE_SOURCE_DIR}/src/cli/profiler_main.c)
@@ -8,7 +14,7 @@ list(REMOVE_ITEM cli_shared ${ttmem_main} ${profiler_main})
 
 if(cli_shared)
   add_library(ttmem_cli OBJECT ${cli_shared})
-  target_link_libraries(ttmem_cli PUBLIC ttmem_static)
+  target_link_libraries(ttmem_cli PUBLIC ttmem_shown)
 endif()
 
 function(ttmem_add_program name main)
@@ -20,7 +26,7 @@ function(ttmem_add_program name main)
   if(TARGET ttmem_cli)
     target_sources(${name} PRIVATE $<TARGET_OBJECTS:ttmem_cli>)
   endif()
-  target_link_libraries(${name} PRIVATE ttmem_static)
+  target_link_libraries(${name} PRIVATE ttmem_shown)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 

@@ -25,7 +25,7 @@ foreach(source ${unit_sources})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/unit)
   target_compile_definitions(${name} PRIVATE TTMEM_SOURCE="${CMAKE_SOURCE_DIR}")
-  target_link_libraries(${name} PRIVATE ttmem_static PkgConfig::CMOCKA)
+  target_link_libraries(${name} PRIVATE ttmem_shown PkgConfig::CMOCKA)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   ttmem_test_settings(${name})
 endforeach()
@@ -50,9 +50,9 @@ else()
   message(STATUS "no C++ compiler: the tests of ttmem.hpp are skipped")
 endif()
 
-# Scripted: tests/{cli,golden,property}/*.sh and any tests/**/test_*.py. They drive the programs, so they wait for them.
+# Scripted: tests/{cli,golden,property,serve,ui}/*.sh and any tests/**/test_*.py. They drive the programs, so they wait for them.
 file(GLOB script_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/cli/*.sh ${CMAKE_SOURCE_DIR}/tests/golden/*.sh
-     ${CMAKE_SOURCE_DIR}/tests/property/*.sh)
+     ${CMAKE_SOURCE_DIR}/tests/property/*.sh ${CMAKE_SOURCE_DIR}/tests/serve/*.sh ${CMAKE_SOURCE_DIR}/tests/ui/*.sh)
 file(GLOB_RECURSE python_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/test_*.py)
 if(TARGET ttmem_program)
   foreach(source ${script_tests} ${python_tests})

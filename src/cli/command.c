@@ -163,6 +163,8 @@ static int run_command(const ttm_options *options) {
       return ttm_command_cb_simulate(options);
     case TTM_COMMAND_TRAIN:
       return ttm_command_train(options);
+    case TTM_COMMAND_SERVE:
+      return ttm_command_serve(options);
     case TTM_COMMAND_HELP:
       return help_on_topic(options);
     case TTM_COMMAND_PROFILE:

@@ -13,6 +13,7 @@
 #define EXPLAIN (1u << TTM_COMMAND_EXPLAIN)
 #define HTML (1u << TTM_COMMAND_HTML)
 #define TRAIN (1u << TTM_COMMAND_TRAIN)
+#define SERVE (1u << TTM_COMMAND_SERVE)
 #define PROFILE (1u << TTM_COMMAND_PROFILE)
 #define CB_SIMULATE (1u << TTM_COMMAND_CB_SIMULATE)
 #define CB (CB_SIMULATE)
@@ -47,6 +48,10 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
                                      "break the peak down by measured, not expected sizes"},
     [TTM_OPTION_TITLE] = {"title", 0, TTM_VALUE_TEXT, "TITLE", TRAIN, "title of the histogram"},
     [TTM_OPTION_CHECK] = {"check", 0, TTM_VALUE_NONE, NULL, TRAIN, "exit 1 when something does not fit"},
+    [TTM_OPTION_PORT] = {"port", 'p', TTM_VALUE_PORT, "N", SERVE,
+                         "port to listen on (default: the first free one from 8000)"},
+    [TTM_OPTION_HOST] = {"host", 0, TTM_VALUE_TEXT, "ADDRESS", SERVE,
+                         "address to listen on; others than 127.0.0.1 need a token"},
     [TTM_OPTION_THREADS] = {"threads", 'j', TTM_VALUE_COUNT, "N", LLM | ANALYZE | HTML | PROFILE,
                             "scan with N threads (default: one per processor, at most 8)"},
     [TTM_OPTION_QUIET] = {"quiet", 'q', TTM_VALUE_NONE, NULL, ANALYZE | HTML | PROFILE,
@@ -108,6 +113,10 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
                            "memory of a training run: phases, sizes, does it fit",
                            "FILE holds the summaries that tt-train prints, one or many, plain or compressed. B is in\n"
                            "bytes; 12GB and 512MB work too. OUT is the histogram and ends in .png or .svg.\n",
+                           1},
+    [TTM_COMMAND_SERVE] = {"serve", TTM_PROGRAM_TTMEM, "serve [REPORT|DIR]", "reports in a browser, also over SSH",
+                           "REPORT is the folder of a report, or its name in ~/.ttmem/reports; DIR holds reports;\n"
+                           "without either, all of ~/.ttmem/reports is served. The address is printed; Ctrl-C stops.\n",
                            1},
     [TTM_COMMAND_HELP] = {"help", TTM_PROGRAM_TTMEM, "help [COMMAND]", "help on a command", NULL, 2},
     [TTM_COMMAND_PROFILE] = {NULL, TTM_PROGRAM_PROFILER, "--analyze LOG [--output-dir DIR]",
@@ -260,6 +269,12 @@ static int check_value(ttm_options *out, int option, const char *value, ttm_erro
     return ttm_error_set(err, TTM_EUSAGE, "option '--%s' needs a %s, not an empty text", row->name, row->value);
   if (row->kind == TTM_VALUE_CHOICE && !is_choice(row->value, value)) {
     return ttm_error_set(err, TTM_EUSAGE, "option '--%s' takes %s, not '%s'", row->name, row->value, value);
+  }
+  if (row->kind == TTM_VALUE_PORT) {
+    size_t digits = strspn(value, "0123456789");
+    if (!digits || value[digits] || digits > 5 || atoi(value) > 65535) {
+      return ttm_error_set(err, TTM_EUSAGE, "option '--%s' takes a number from 0 to 65535, not '%s'", row->name, value);
+    }
   }
   if (row->kind == TTM_VALUE_COUNT) {
     char *end;

@@ -23,6 +23,7 @@ typedef enum ttm_command {
   TTM_COMMAND_HTML,        /* ttmem html */
   TTM_COMMAND_CB_SIMULATE, /* ttmem cb simulate */
   TTM_COMMAND_TRAIN,       /* ttmem train */
+  TTM_COMMAND_SERVE,       /* ttmem serve */
   TTM_COMMAND_HELP,        /* ttmem help */
   TTM_COMMAND_PROFILE,     /* tt-memory-profiler */
   TTM_COMMANDS
@@ -47,6 +48,8 @@ typedef enum ttm_option {
   TTM_OPTION_USE_ACTUAL_SIZES,
   TTM_OPTION_TITLE,
   TTM_OPTION_CHECK,
+  TTM_OPTION_PORT,
+  TTM_OPTION_HOST,
   TTM_OPTION_THREADS,
   TTM_OPTION_QUIET,
   TTM_OPTION_COLOR,
@@ -73,6 +76,7 @@ typedef enum ttm_value_kind {
   TTM_VALUE_NONE,   /* a switch */
   TTM_VALUE_TEXT,   /* anything, not empty */
   TTM_VALUE_COUNT,  /* 1 to 256 */
+  TTM_VALUE_PORT,   /* 0 to 65535 */
   TTM_VALUE_CHOICE, /* one of `value`, separated by | */
   TTM_VALUE_BYTES,  /* bytes, "1.2e10" or with a unit of 1024s: "12GB", "512KiB" */
   TTM_VALUE_MANY,   /* text; may be given again and again, all of them count */

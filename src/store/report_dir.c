@@ -27,16 +27,20 @@ static const report_file FILES[] = {
 };
 enum { FILE_COUNT = sizeof FILES / sizeof *FILES, NAME_LIMIT = 200 };
 
-/* A file of the report `name`; of any report when name is NULL. */
-static bool is_ours(const char *file_name, const char *name) {
-  ttm_view file = ttm_view_of(file_name), stem;
+ttm_view ttm_report_suffix(const char *file_name) {
+  ttm_view file = ttm_view_of(file_name);
   for (size_t i = 0; i < FILE_COUNT; i++) {
     ttm_view suffix = ttm_view_of(FILES[i].suffix);
-    if (!ttm_view_ends(file, suffix)) continue;
-    stem = ttm_view_first(file, file.n - suffix.n);
-    if (name ? ttm_view_eq(stem, ttm_view_of(name)) : stem.n > 0) return true;
+    if (file.n > suffix.n && ttm_view_ends(file, suffix)) return suffix;
   }
-  return false;
+  return (ttm_view){"", 0};
+}
+
+/* A file of the report `name`; of any report when name is NULL. */
+static bool is_ours(const char *file_name, const char *name) {
+  ttm_view suffix = ttm_report_suffix(file_name);
+  ttm_view stem = ttm_view_first(ttm_view_of(file_name), strlen(file_name) - suffix.n);
+  return suffix.n && (!name || ttm_view_eq(stem, ttm_view_of(name)));
 }
 
 static int check_names(const char *folder, const char *name, ttm_error *err) {

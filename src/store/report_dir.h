@@ -15,6 +15,9 @@ void ttm_report_name(ttm_buf *out, const char *log_path);
  * TTM_EUSAGE when no home can be found. */
 int ttm_report_root(ttm_buf *out, ttm_error *err);
 
+/* The end of a file name by which it belongs to a report ("_memory.json", "_report.html", ...); empty for other files. */
+ttm_view ttm_report_suffix(const char *file_name);
+
 /* Writes the folder `folder` (its last part is usually `name`) as one: under a temporary name beside it, then put in
  * its place. See ttm_report_write_dir. Leftovers of writers that died are removed on the way. */
 int ttm_report_dir_write(const ttm_findings *f, const char *folder, const char *name, const ttm_report_options *options,

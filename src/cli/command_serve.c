@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ttmem serve [REPORT|DIR]: prints the address, then sleeps until a signal says stop. */
+#define _POSIX_C_SOURCE 200809L
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "report/format.h"
+#include "serve/server.h"
+#include "store/report_dir.h"
+
+static bool is_folder(const char *path) {
+  struct stat st;
+  return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+/* The folder to serve, NUL-terminated: the one given, the report of that name, or all reports. */
+static int find_folder(ttm_buf *out, const char *given, ttm_error *err) {
+  int status = TTM_OK;
+  bool by_name = given && !is_folder(given) && !strchr(given, '/') && given[0] != '.';
+  if (!given || by_name) {
+    status = ttm_report_root(out, err);
+    if (!status && by_name) ttm_buf_char(out, '/'), ttm_buf_puts(out, given);
+  } else {
+    ttm_buf_puts(out, given);
+  }
+  ttm_buf_char(out, '\0');
+  if (status || out->failed) return status ? status : ttm_error_nomem(err);
+  if (is_folder(out->at)) return TTM_OK;
+  if (!given) {
+    return ttm_error_set(err, TTM_ENODATA, "there is no report yet in '%s': ttmem analyze LOG makes one", out->at);
+  }
+  struct stat st;
+  if (!stat(given, &st)) {
+    return ttm_error_set(err, TTM_EUSAGE,
+                         "'%s' is no report folder; if it is a log: ttmem analyze %s, then ttmem serve", given, given);
+  }
+  return ttm_error_set(err, TTM_EUSAGE, "there is no folder and no report '%s'; ttmem serve alone shows all reports",
+                       given);
+}
+
+/* The address alone on standard output, so that editors and scripts find it; the rest is for people. */
+static int say_where(const ttm_server *server, const char *folder, ttm_error *err) {
+  ttm_buf out = {0}, note = {0};
+  bool closed;
+  ttm_buf_printf(&out, "%s\n", ttm_server_url(server));
+  if (ttm_server_remote_url(server)) ttm_buf_printf(&out, "%s\n", ttm_server_remote_url(server));
+  int status = out.failed ? ttm_error_nomem(err) : ttm_terminal_write(ttm_buf_view(&out), &closed, err);
+  ttm_put_counted(&note, ttm_server_reports(server), "report");
+  ttm_buf_puts(&note, " of ");
+  ttm_put_text(&note, ttm_view_of(folder), SIZE_MAX, TTM_FORM_UTF8);
+  ttm_buf_puts(&note, "; Ctrl-C stops\n");
+  if (!note.failed && write(STDERR_FILENO, note.at, note.n) < 0) { /* nobody there to read it */
+  }
+  ttm_buf_free(&note);
+  ttm_buf_free(&out);
+  return status;
+}
+
+int ttm_command_serve(const ttm_options *options) {
+  const char *port = options->value[TTM_OPTION_PORT];
+  ttm_buf folder = {0};
+  ttm_server *server = NULL;
+  ttm_error err;
+  sigset_t stop;
+  int which;
+  /* Blocked before the first thread starts, so that every thread inherits it and only sigwait sees them. */
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGINT);
+  sigaddset(&stop, SIGTERM);
+  sigaddset(&stop, SIGHUP);
+  pthread_sigmask(SIG_BLOCK, &stop, NULL);
+  int status = find_folder(&folder, options->inputs ? options->input[0] : NULL, &err);
+  if (!status) {
+    ttm_server_options wish = {folder.at, options->value[TTM_OPTION_HOST], port ? atoi(port) : -1};
+    status = ttm_server_start(&server, &wish, &err);
+  }
+  if (!status) status = say_where(server, folder.at, &err);
+  if (!status) sigwait(&stop, &which);
+  ttm_server_stop(server);
+  ttm_buf_free(&folder);
+  return status ? ttm_cli_error(options, &err) : TTM_EXIT_OK;
+}

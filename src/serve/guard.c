@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* getrandom */
+#include "serve/guard.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+
+#include "base/view.h"
+#include "store/report_dir.h"
+
+/* ---- Who is asked -------------------------------------------------------------------------------------------------- */
+
+bool ttm_guard_host(const char *host) {
+  static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
+  if (!host) return false;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    size_t n = strlen(names[i]);
+    if (strncasecmp(host, names[i], n) != 0) continue;
+    const char *rest = host + n;
+    if (!*rest) return true;
+    if (*rest++ != ':') continue;
+    size_t digits = strspn(rest, "0123456789");
+    if (digits >= 1 && digits <= 5 && !rest[digits]) return true;
+  }
+  return false;
+}
+
+/* ---- Secrets ------------------------------------------------------------------------------------------------------- */
+
+bool ttm_guard_token_make(char token[TTM_TOKEN_CHARS + 1]) {
+  unsigned char bytes[TTM_TOKEN_CHARS / 2];
+  if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes) return false;
+  for (size_t i = 0; i < TTM_TOKEN_CHARS; i++) {
+    token[i] = "0123456789abcdef"[i % 2 ? bytes[i / 2] & 15 : bytes[i / 2] >> 4];
+  }
+  token[TTM_TOKEN_CHARS] = '\0';
+  return true;
+}
+
+const char *ttm_guard_token_take(const char *path, const char *token) {
+  unsigned different = 0;
+  if (path[0] != '/') return NULL;
+  const char *given = path + 1;
+  size_t n = strcspn(given, "/"), wanted = strlen(token);
+  if (n != wanted) return NULL; /* the length is no secret */
+  for (size_t i = 0; i < n; i++) different |= (unsigned char)given[i] ^ (unsigned char)token[i];
+  return different ? NULL : given + n;
+}
+
+/* ---- What is asked for --------------------------------------------------------------------------------------------- */
+
+/* Copies one name; false when it could lead anywhere but into its folder. */
+static bool take_name(char out[256], ttm_view name) {
+  if (!name.n || name.n > 255 || name.p[0] == '.') return false;
+  for (size_t i = 0; i < name.n; i++) {
+    unsigned char c = (unsigned char)name.p[i];
+    if (c < 0x20 || c == 0x7F || c == '/' || c == '\\') return false;
+  }
+  memcpy(out, name.p, name.n);
+  out[name.n] = '\0';
+  return true;
+}
+
+ttm_route ttm_guard_route(const char *path) {
+  static const ttm_route none = {.kind = TTM_ROUTE_NONE};
+  ttm_route route = {.kind = TTM_ROUTE_INDEX};
+  ttm_view rest = ttm_view_of(path);
+  if (!ttm_view_take(&rest, TTM_LIT("/"))) return none;
+  if (!rest.n) return route;
+  size_t slash = ttm_view_find_char(rest, '/');
+  if (!take_name(route.folder, ttm_view_first(rest, slash))) return none;
+  route.kind = TTM_ROUTE_BARE;
+  if (slash == TTM_NOT_FOUND) return route;
+  rest = ttm_view_from(rest, slash + 1);
+  route.kind = TTM_ROUTE_REPORT;
+  if (!rest.n) return route;
+  route.kind = TTM_ROUTE_FILE;
+  return take_name(route.file, rest) && ttm_report_suffix(route.file).n ? route : none;
+}
+
+/* ---- Headers ------------------------------------------------------------------------------------------------------- */
+
+/* Takes the next member of a comma-separated list, blanks trimmed; false at the end. */
+static bool next_member(ttm_view *list, ttm_view *member) {
+  if (!list->n) return false;
+  size_t comma = ttm_view_find_char(*list, ',');
+  *member = ttm_view_trim(ttm_view_first(*list, comma));
+  *list = comma == TTM_NOT_FOUND ? (ttm_view){"", 0} : ttm_view_from(*list, comma + 1);
+  return true;
+}
+
+/* "q=0", "q=0.000": not at all. */
+static bool is_refused(ttm_view parameters) {
+  size_t q = ttm_view_find(parameters, TTM_LIT("q="));
+  if (q == TTM_NOT_FOUND) return false;
+  ttm_view value = ttm_view_trim(ttm_view_from(parameters, q + 2));
+  for (size_t i = 0; i < value.n; i++) {
+    if (value.p[i] != '0' && value.p[i] != '.') return false;
+  }
+  return true;
+}
+
+bool ttm_guard_takes_gzip(const char *accept_encoding) {
+  ttm_view list = ttm_view_of(accept_encoding), member;
+  while (next_member(&list, &member)) {
+    size_t semicolon = ttm_view_find_char(member, ';');
+    ttm_view coding = ttm_view_trim(ttm_view_first(member, semicolon));
+    bool gzip = (coding.n == 4 && !strncasecmp(coding.p, "gzip", 4)) || ttm_view_eq(coding, TTM_LIT("*"));
+    if (!gzip) continue;
+    return semicolon == TTM_NOT_FOUND || !is_refused(ttm_view_from(member, semicolon + 1));
+  }
+  return false;
+}
+
+bool ttm_guard_knows_tag(const char *if_none_match, const char *tag) {
+  ttm_view list = ttm_view_of(if_none_match), member;
+  while (next_member(&list, &member)) {
+    ttm_view_take(&member, TTM_LIT("W/"));
+    if (ttm_view_eq(member, ttm_view_of(tag)) || ttm_view_eq(member, TTM_LIT("*"))) return true;
+  }
+  return false;
+}

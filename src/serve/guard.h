@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a request may ask for. Pure functions over its text, so that every attack we can think of is a line in a test. */
+#ifndef TTM_SERVE_GUARD_H
+#define TTM_SERVE_GUARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* ---- Who is asked -------------------------------------------------------------------------------------------------- */
+
+/* True when a Host header names this machine's loopback: "localhost", "127.0.0.1" or "[::1]", with any port (an editor that
+ * forwards the port may pick another one). A page of a stranger whose name was made to resolve to 127.0.0.1 sends its own
+ * name here. NULL is false. */
+bool ttm_guard_host(const char *host);
+
+/* ---- Secrets ------------------------------------------------------------------------------------------------------- */
+
+enum { TTM_TOKEN_CHARS = 32 };
+
+/* A random token of hexadecimal digits, NUL-terminated; false when the system has no randomness to give. */
+bool ttm_guard_token_make(char token[TTM_TOKEN_CHARS + 1]);
+
+/* What follows "/TOKEN" in a path, NULL when it starts with another token. Takes equally long for every wrong one. */
+const char *ttm_guard_token_take(const char *path, const char *token);
+
+/* ---- What is asked for --------------------------------------------------------------------------------------------- */
+
+typedef enum ttm_route_kind {
+  TTM_ROUTE_NONE,   /* nothing we would ever serve */
+  TTM_ROUTE_INDEX,  /* "/" */
+  TTM_ROUTE_BARE,   /* "/folder": wants a slash */
+  TTM_ROUTE_REPORT, /* "/folder/" */
+  TTM_ROUTE_FILE,   /* "/folder/file" with the name of a report file */
+} ttm_route_kind;
+
+typedef struct ttm_route {
+  ttm_route_kind kind;
+  char folder[256], file[256]; /* single names: no slash, not hidden, not empty where the kind has them */
+} ttm_route;
+
+/* Judges a path whose escapes were resolved. Only names of report files get through. */
+ttm_route ttm_guard_route(const char *path);
+
+/* ---- Headers ------------------------------------------------------------------------------------------------------- */
+
+/* True when an Accept-Encoding header takes gzip (not with q=0). NULL is false. */
+bool ttm_guard_takes_gzip(const char *accept_encoding);
+
+/* True when an If-None-Match header holds the tag (weak or strong) or "*". NULL is false. */
+bool ttm_guard_knows_tag(const char *if_none_match, const char *tag);
+
+#endif

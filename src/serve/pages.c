@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L /* gmtime_r */
+#include "serve/pages.h"
+
+#include <time.h>
+
+#include "report/format.h"
+#include "report/svg.h"
+
+void ttm_put_url(ttm_buf *out, const char *name) {
+  static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~";
+  for (; *name; name++) {
+    if (strchr(safe, *name))
+      ttm_buf_char(out, *name);
+    else
+      ttm_buf_printf(out, "%%%02X", (unsigned char)*name);
+  }
+}
+
+/* ---- Pieces -------------------------------------------------------------------------------------------------------- */
+
+static void text(ttm_buf *out, const char *words) { ttm_xml_text(out, ttm_view_of(words), 200); }
+
+static void head(ttm_buf *out, const char *title) {
+  ttm_buf_puts(out,
+               "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+               "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>");
+  text(out, title);
+  ttm_buf_puts(out,
+               "</title><style>\n"
+               ":root{color-scheme:light dark;--line:#8884;--dim:#767676;--bar:#3b82c4;--warn:#c98a00;--bad:#d03a3a}\n"
+               "body{font:15px/1.5 system-ui,sans-serif;max-width:64rem;margin:2.5rem auto;padding:0 1.2rem}\n"
+               "h1{font-size:1.4rem;margin:0 0 .2rem}p{margin:.3rem 0}.dim{color:var(--dim)}\n"
+               "table{border-collapse:collapse;width:100%;margin-top:1.2rem}th{text-align:left;font-weight:600}\n"
+               "th,td{padding:.45rem .7rem;border-bottom:1px solid var(--line);vertical-align:top}\n"
+               ".n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\n"
+               ".bar{height:4px;border-radius:2px;background:var(--line);margin-top:.3rem;min-width:6rem}\n"
+               ".bar i{display:block;height:4px;border-radius:2px;background:var(--bar)}\n"
+               ".warn i{background:var(--warn)}.bad i{background:var(--bad)}.incident{color:var(--bad)}\n"
+               "a{color:inherit;text-underline-offset:.2em}code{font-size:.92em}\n"
+               "</style></head><body>\n<h1>");
+  text(out, title);
+  ttm_buf_puts(out, "</h1>\n");
+}
+
+static void tail(ttm_buf *out) { ttm_buf_puts(out, "</body></html>\n"); }
+
+/* UTC: the server's clock and the reader's may be in different countries. */
+static void date(ttm_buf *out, int64_t seconds) {
+  time_t when = (time_t)seconds;
+  struct tm parts;
+  char words[40];
+  if (gmtime_r(&when, &parts) && strftime(words, sizeof words, "%Y-%m-%d %H:%M UTC", &parts)) ttm_buf_puts(out, words);
+}
+
+static void peak(ttm_buf *out, double mb, double pct) {
+  if (mb < 0) return ttm_buf_puts(out, "<span class=\"dim\">unknown</span>");
+  ttm_buf_printf(out, "%.2f MB/bank", mb);
+  if (pct < 0) return;
+  double width = pct > 100 ? 100 : pct;
+  ttm_buf_printf(out, " (%.1f%%)<div class=\"bar%s\"><i style=\"width:%.1f%%\"></i></div>", pct,
+                 pct > 90   ? " bad"
+                 : pct > 80 ? " warn"
+                            : "",
+                 width);
+}
+
+static void incident(ttm_buf *out, const ttm_catalog_entry *entry) {
+  if (!entry->incidents) return ttm_buf_puts(out, "<span class=\"dim\">none</span>");
+  ttm_buf_puts(out, "<span class=\"incident\">");
+  text(out, entry->incident);
+  if (entry->incidents > 1) {
+    ttm_buf_puts(out, " and ");
+    ttm_put_count(out, entry->incidents - 1);
+    ttm_buf_puts(out, " more");
+  }
+  ttm_buf_puts(out, "</span>");
+}
+
+/* ---- Pages --------------------------------------------------------------------------------------------------------- */
+
+static void index_row(ttm_buf *out, const ttm_catalog_entry *entry) {
+  ttm_buf_puts(out, "<tr><td><a href=\"");
+  ttm_put_url(out, entry->folder);
+  ttm_buf_puts(out, "/\">");
+  text(out, entry->folder);
+  ttm_buf_puts(out, "</a></td><td class=\"n\">");
+  date(out, entry->written);
+  ttm_buf_puts(out, "</td><td class=\"n\">");
+  if (entry->has_findings) ttm_put_count(out, entry->operations);
+  ttm_buf_puts(out, "</td><td class=\"n\">");
+  peak(out, entry->peak_mb, entry->peak_pct);
+  ttm_buf_puts(out, "</td><td>");
+  incident(out, entry);
+  ttm_buf_puts(out, "</td></tr>\n");
+}
+
+void ttm_page_index(ttm_buf *out, const ttm_catalog *catalog) {
+  head(out, "Memory reports");
+  if (!catalog->entries.n) {
+    ttm_buf_puts(out, "<p>No report yet. <code>ttmem analyze LOG</code> makes one; then reload this page.</p>\n");
+    return tail(out);
+  }
+  ttm_buf_puts(out, "<p class=\"dim\">");
+  ttm_put_counted(out, catalog->entries.n, "report");
+  ttm_buf_puts(out,
+               ", newest first</p>\n<table><thead><tr><th>Report</th><th class=\"n\">Written</th>"
+               "<th class=\"n\">Operations</th><th class=\"n\">Peak DRAM</th><th>Incident</th></tr></thead><tbody>\n");
+  for (size_t i = 0; i < catalog->entries.n; i++) index_row(out, &catalog->entries.at[i]);
+  ttm_buf_puts(out, "</tbody></table>\n");
+  tail(out);
+}
+
+static void fact(ttm_buf *out, const char *label) { ttm_buf_printf(out, "</td></tr>\n<tr><th>%s</th><td>", label); }
+
+static void file_link(ttm_buf *out, const char *name, const char *suffix, const char *what) {
+  ttm_buf_puts(out, "<li><a href=\"");
+  ttm_put_url(out, name);
+  ttm_buf_printf(out, "%s\">", suffix);
+  text(out, name);
+  ttm_buf_printf(out, "%s</a> <span class=\"dim\">%s</span></li>\n", suffix, what);
+}
+
+void ttm_page_report(ttm_buf *out, const ttm_catalog_entry *entry) {
+  head(out, entry->folder);
+  ttm_buf_puts(out, "<p class=\"dim\"><a href=\"../\">all reports</a></p>\n<table><tbody><tr><th>Written</th><td>");
+  date(out, entry->written);
+  if (entry->has_findings) {
+    fact(out, "Log");
+    text(out, entry->log);
+    fact(out, "Operations");
+    ttm_put_count(out, entry->operations);
+    fact(out, "Peak DRAM");
+    peak(out, entry->peak_mb, entry->peak_pct);
+    fact(out, "Peak L1");
+    peak(out, entry->l1_peak_mb, entry->l1_peak_pct);
+    fact(out, "Incident");
+    incident(out, entry);
+  }
+  ttm_buf_puts(out, "</td></tr></tbody></table>\n<ul>\n");
+  if (entry->has_findings) file_link(out, entry->name, "_findings.json", "the conclusions");
+  file_link(out, entry->name, "_memory.json", "the memory before every operation, and what the operation did");
+  file_link(out, entry->name, "_operations.json", "the text of every operation");
+  file_link(out, entry->name, "_inputs_registry.json", "weights, constants and inputs");
+  file_link(out, entry->name, "_ir.json", "the compiled modules");
+  ttm_buf_puts(out, "</ul>\n");
+  tail(out);
+}
+
+void ttm_page_message(ttm_buf *out, const char *title, const char *sentence) {
+  head(out, title);
+  ttm_buf_puts(out, "<p>");
+  text(out, sentence);
+  ttm_buf_puts(out, "</p>\n");
+  tail(out);
+}

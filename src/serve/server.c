@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* O_NOFOLLOW, gethostname */
+#include "serve/server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <microhttpd.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "serve/address.h"
+#include "serve/guard.h"
+#include "serve/gzip.h"
+#include "serve/pages.h"
+
+enum {
+  THREADS = 2,
+  CONNECTIONS = 400, /* two descriptors each stay below the usual limit of 1024; further clients wait in the queue */
+  IDLE_SECONDS = 60,
+  WORTH_PACKING = 1024,
+};
+
+struct ttm_server {
+  char *path; /* what the catalog is read from, at every request for it */
+  char *only; /* folder name of the one report that is served; NULL: all of them */
+  int root;   /* the folder above the report folders */
+  ttm_listen listen;
+  char token[TTM_TOKEN_CHARS + 1]; /* "" on loopback */
+  char *url, *remote_url;
+  size_t reports;
+  struct MHD_Daemon *daemon;
+};
+
+/* One request. */
+typedef struct asked {
+  const ttm_server *server;
+  struct MHD_Connection *connection;
+  bool gzip;
+} asked;
+
+static const char *header_of(const asked *a, const char *name) {
+  return MHD_lookup_connection_value(a->connection, MHD_HEADER_KIND, name);
+}
+
+/* ---- Responses ----------------------------------------------------------------------------------------------------- */
+
+/* A report's page brings its own script and style inline and loads nothing; the pages made here have no script at all. */
+#define CSP_COMMON "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+#define CSP_PLAIN "default-src 'none'; style-src 'unsafe-inline'; " CSP_COMMON
+#define CSP_REPORT                                                                                   \
+  "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; " \
+  "font-src data:; " CSP_COMMON
+
+static enum MHD_Result finish(const asked *a, unsigned status, struct MHD_Response *response, const char *type,
+                              const char *tag) {
+  if (!response) return MHD_NO; /* no memory: the connection is closed */
+  bool is_report = type && tag && !strncmp(type, "text/html", 9) && tag[1] == 'f';
+  if (type) MHD_add_response_header(response, "Content-Type", type);
+  if (tag) MHD_add_response_header(response, "ETag", tag);
+  MHD_add_response_header(response, "Cache-Control", "no-cache"); /* may be kept, but asked for anew by its tag */
+  MHD_add_response_header(response, "Vary", "Accept-Encoding");
+  MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+  MHD_add_response_header(response, "X-Frame-Options", "DENY");
+  MHD_add_response_header(response, "Referrer-Policy", "no-referrer"); /* the token is part of the address */
+  MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
+  MHD_add_response_header(response, "Content-Security-Policy", is_report ? CSP_REPORT : CSP_PLAIN);
+  enum MHD_Result result = MHD_queue_response(a->connection, status, response);
+  MHD_destroy_response(response);
+  return result;
+}
+
+static enum MHD_Result not_modified(const asked *a, const char *tag) {
+  return finish(a, MHD_HTTP_NOT_MODIFIED, MHD_create_response_from_buffer(0, "", MHD_RESPMEM_PERSISTENT), NULL, tag);
+}
+
+/* A page made here; frees it. Its tag is made of its bytes. */
+static enum MHD_Result send_page(const asked *a, unsigned status, ttm_buf *page) {
+  char tag[24];
+  if (page->failed) return ttm_buf_free(page), MHD_NO;
+  snprintf(tag, sizeof tag, "\"p%016llx\"", (unsigned long long)ttm_hash_bytes(page->at, page->n).lo);
+  if (status == MHD_HTTP_OK && ttm_guard_knows_tag(header_of(a, "If-None-Match"), tag)) {
+    ttm_buf_free(page);
+    return not_modified(a, tag);
+  }
+  struct MHD_Response *response = MHD_create_response_from_buffer(page->n, page->at, MHD_RESPMEM_MUST_COPY);
+  ttm_buf_free(page);
+  return finish(a, status, response, "text/html; charset=utf-8", status == MHD_HTTP_OK ? tag : NULL);
+}
+
+static enum MHD_Result refuse(const asked *a, unsigned status, const char *title, const char *sentence) {
+  ttm_buf page = {0};
+  ttm_page_message(&page, title, sentence);
+  return send_page(a, status, &page);
+}
+
+static enum MHD_Result not_found(const asked *a) {
+  return refuse(a, MHD_HTTP_NOT_FOUND, "Not found", "There is no such report, or no such file in it.");
+}
+
+/* ---- Files --------------------------------------------------------------------------------------------------------- */
+
+static ssize_t read_packed(void *gzip, uint64_t position, char *out, size_t room) {
+  (void)position;
+  ssize_t n = ttm_gzip_read(gzip, out, room);
+  return n > 0 ? n : n == 0 ? MHD_CONTENT_READER_END_OF_STREAM : MHD_CONTENT_READER_END_WITH_ERROR;
+}
+
+static void close_packed(void *gzip) { ttm_gzip_close(gzip); }
+
+static struct MHD_Response *packed_response(int fd) {
+  ttm_gzip *gzip = ttm_gzip_open(fd);
+  if (!gzip) return NULL;
+  struct MHD_Response *response =
+      MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 64 * 1024, read_packed, gzip, close_packed);
+  if (!response)
+    ttm_gzip_close(gzip);
+  else
+    MHD_add_response_header(response, "Content-Encoding", "gzip");
+  return response;
+}
+
+static struct MHD_Response *plain_response(int fd, uint64_t size) {
+  struct MHD_Response *response = MHD_create_response_from_fd64(size, fd);
+  if (!response) close(fd);
+  return response;
+}
+
+static const char *type_of(const char *file) {
+  return ttm_view_ends(ttm_view_of(file), TTM_LIT(".html")) ? "text/html; charset=utf-8"
+                                                            : "application/json; charset=utf-8";
+}
+
+/* A report's file, opened without following a link at either step; -1 when it is not there or no plain file. */
+static int open_file(const asked *a, const char *folder, const char *file, struct stat *st) {
+  int dir = openat(a->server->root, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (dir < 0) return -1;
+  int fd = openat(dir, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  close(dir);
+  if (fd >= 0 && (fstat(fd, st) || !S_ISREG(st->st_mode))) {
+    close(fd);
+    return -1;
+  }
+  return fd;
+}
+
+static enum MHD_Result send_file(const asked *a, const char *folder, const char *file) {
+  struct stat st;
+  char tag[96];
+  int fd = open_file(a, folder, file, &st);
+  if (fd < 0) return not_found(a);
+  bool pack = a->gzip && st.st_size >= WORTH_PACKING;
+  snprintf(tag, sizeof tag, "\"f%llx-%llx-%llx.%lx%s\"", (unsigned long long)st.st_ino, (unsigned long long)st.st_size,
+           (unsigned long long)st.st_mtim.tv_sec, (unsigned long)st.st_mtim.tv_nsec, pack ? "-gz" : "");
+  if (ttm_guard_knows_tag(header_of(a, "If-None-Match"), tag)) {
+    close(fd);
+    return not_modified(a, tag);
+  }
+  struct MHD_Response *response = pack ? packed_response(fd) : plain_response(fd, (uint64_t)st.st_size);
+  return finish(a, MHD_HTTP_OK, response, type_of(file), tag);
+}
+
+/* ---- Routes -------------------------------------------------------------------------------------------------------- */
+
+static enum MHD_Result redirect(const asked *a, ttm_buf *target) {
+  ttm_buf_char(target, '\0');
+  struct MHD_Response *response = MHD_create_response_from_buffer(0, "", MHD_RESPMEM_PERSISTENT);
+  if (response && !target->failed) MHD_add_response_header(response, "Location", target->at);
+  ttm_buf_free(target);
+  return finish(a, MHD_HTTP_FOUND, response, NULL, NULL);
+}
+
+/* Relative to the folder of the path asked for, so that it holds behind a token. */
+static enum MHD_Result redirect_to_folder(const asked *a, const char *folder) {
+  ttm_buf target = {0};
+  ttm_buf_puts(&target, "./");
+  ttm_put_url(&target, folder);
+  ttm_buf_char(&target, '/');
+  return redirect(a, &target);
+}
+
+static enum MHD_Result send_index(const asked *a) {
+  ttm_catalog catalog;
+  ttm_buf page = {0};
+  if (a->server->only) return redirect_to_folder(a, a->server->only);
+  if (ttm_catalog_read(&catalog, a->server->path, NULL)) {
+    return refuse(a, MHD_HTTP_SERVICE_UNAVAILABLE, "No reports", "The folder of the reports cannot be read now.");
+  }
+  ttm_page_index(&page, &catalog);
+  ttm_catalog_free(&catalog);
+  return send_page(a, MHD_HTTP_OK, &page);
+}
+
+/* The report's own page when it has one, else what its files tell. */
+static enum MHD_Result send_report(const asked *a, const char *folder) {
+  ttm_catalog_entry entry;
+  ttm_buf text = {0};
+  int dir = openat(a->server->root, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (dir < 0) return not_found(a);
+  int status = ttm_catalog_entry_read(&entry, dir, folder);
+  close(dir);
+  if (status) return not_found(a);
+  if (entry.has_page) {
+    ttm_buf_puts(&text, entry.name);
+    ttm_buf_puts(&text, "_report.html");
+    ttm_buf_char(&text, '\0');
+    enum MHD_Result result = text.failed ? MHD_NO : send_file(a, folder, text.at);
+    ttm_buf_free(&text);
+    ttm_catalog_entry_free(&entry);
+    return result;
+  }
+  ttm_page_report(&text, &entry);
+  ttm_catalog_entry_free(&entry);
+  return send_page(a, MHD_HTTP_OK, &text);
+}
+
+static enum MHD_Result send_route(const asked *a, const ttm_route *route) {
+  const char *only = a->server->only;
+  if (route->kind == TTM_ROUTE_INDEX) return send_index(a);
+  if (route->kind == TTM_ROUTE_NONE || (only && strcmp(only, route->folder) != 0)) return not_found(a);
+  if (route->kind == TTM_ROUTE_BARE) return redirect_to_folder(a, route->folder);
+  if (route->kind == TTM_ROUTE_REPORT) return send_report(a, route->folder);
+  return send_file(a, route->folder, route->file);
+}
+
+/* A zero byte would end the path for us, but not for whoever checked it before us: it becomes a character no name has. */
+static size_t unescape(void *context, struct MHD_Connection *connection, char *text) {
+  (void)context, (void)connection;
+  for (char *at = text; (at = strstr(at, "%00"));) at[2] = '1';
+  return MHD_http_unescape(text);
+}
+
+/* The order matters: who asks, how, with which secret, and only then for what. */
+static enum MHD_Result answer(void *context, struct MHD_Connection *connection, const char *path, const char *method,
+                              const char *version, const char *upload, size_t *upload_bytes, void **state) {
+  const ttm_server *server = context;
+  asked a = {.server = server, .connection = connection};
+  (void)version, (void)upload;
+  if (!*state) { /* the first of two calls: the headers; a body, if any, is thrown away */
+    *state = context;
+    return MHD_YES;
+  }
+  if (*upload_bytes) return *upload_bytes = 0, MHD_YES;
+  if (server->listen.loopback && !ttm_guard_host(header_of(&a, "Host"))) {
+    return refuse(&a, MHD_HTTP_FORBIDDEN, "Refused", "This server answers only to localhost.");
+  }
+  if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
+    struct MHD_Response *no = MHD_create_response_from_buffer(0, "", MHD_RESPMEM_PERSISTENT);
+    if (no) MHD_add_response_header(no, "Allow", "GET, HEAD");
+    return finish(&a, MHD_HTTP_METHOD_NOT_ALLOWED, no, NULL, NULL);
+  }
+  const char *rest = *server->token ? ttm_guard_token_take(path, server->token) : path;
+  if (!rest) return refuse(&a, MHD_HTTP_FORBIDDEN, "Refused", "The address lacks the token that ttmem serve printed.");
+  a.gzip = ttm_guard_takes_gzip(header_of(&a, "Accept-Encoding"));
+  if (!*rest) {
+    ttm_buf target = {0};
+    ttm_buf_printf(&target, "./%s/", server->token);
+    return redirect(&a, &target);
+  }
+  ttm_route route = ttm_guard_route(rest);
+  return send_route(&a, &route);
+}
+
+/* ---- Start and stop ------------------------------------------------------------------------------------------------ */
+
+static char *own_text(ttm_buf *text) {
+  ttm_buf_char(text, '\0');
+  if (!text->failed) return text->at;
+  ttm_buf_free(text);
+  return NULL;
+}
+
+static char *make_url(const ttm_server *server, ttm_view host) {
+  ttm_buf url = {0};
+  ttm_buf_puts(&url, "http://");
+  ttm_buf_put(&url, host);
+  ttm_buf_char(&url, '/');
+  if (*server->token) ttm_buf_puts(&url, server->token), ttm_buf_char(&url, '/');
+  if (server->only) ttm_put_url(&url, server->only), ttm_buf_char(&url, '/');
+  return own_text(&url);
+}
+
+static int make_urls(ttm_server *server, ttm_error *err) {
+  ttm_buf host = {0};
+  char name[256] = "";
+  ttm_listen_name(&server->listen, &host);
+  server->url = make_url(server, ttm_buf_view(&host));
+  ttm_buf_clear(&host);
+  if (server->listen.any && !gethostname(name, sizeof name - 1) && *name) {
+    ttm_buf_printf(&host, "%s:%u", name, server->listen.port);
+    server->remote_url = make_url(server, ttm_buf_view(&host));
+  }
+  ttm_buf_free(&host);
+  return server->url ? TTM_OK : ttm_error_nomem(err);
+}
+
+/* Which folder, and whether it is one report or many. */
+static int open_root(ttm_server *server, const char *path, ttm_error *err) {
+  ttm_catalog catalog;
+  ttm_buf copy = {0}, only = {0};
+  int status = ttm_catalog_read(&catalog, path, err);
+  if (status) return status;
+  server->reports = catalog.entries.n;
+  ttm_buf_puts(&copy, path);
+  server->path = own_text(&copy);
+  if (catalog.only_entry) {
+    ttm_buf_puts(&only, catalog.entries.at[0].folder);
+    server->only = own_text(&only);
+  }
+  server->root = open(catalog.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (server->root < 0) status = ttm_error_set(err, TTM_EIO, "cannot open '%s': %s", catalog.root, strerror(errno));
+  if (!server->path || (catalog.only_entry && !server->only)) status = ttm_error_nomem(err);
+  ttm_catalog_free(&catalog);
+  return status;
+}
+
+static int start_daemon(ttm_server *server, ttm_error *err) {
+  server->daemon =
+      MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO, 0, NULL, NULL, answer, server,
+                       MHD_OPTION_LISTEN_SOCKET, server->listen.fd, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS,
+                       MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+                       (unsigned)IDLE_SECONDS, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_END);
+  if (server->daemon) return TTM_OK;
+  return ttm_error_set(err, TTM_EIO, "the HTTP server cannot start: %s", strerror(errno));
+}
+
+int ttm_server_start(ttm_server **out, const ttm_server_options *options, ttm_error *err) {
+  ttm_server *server = ttm_alloc(sizeof *server);
+  if (!server) return ttm_error_nomem(err);
+  server->root = server->listen.fd = -1;
+  int status = open_root(server, options->path, err);
+  if (!status) status = ttm_listen_open(&server->listen, options->host, options->port, err);
+  if (!status && !server->listen.loopback && !ttm_guard_token_make(server->token)) {
+    status = ttm_error_set(err, TTM_EIO, "the system gives no random numbers for a token");
+  }
+  if (!status) status = make_urls(server, err);
+  if (!status) status = start_daemon(server, err);
+  if (status) return ttm_server_stop(server), status;
+  *out = server;
+  return TTM_OK;
+}
+
+const char *ttm_server_url(const ttm_server *server) { return server->url; }
+const char *ttm_server_remote_url(const ttm_server *server) { return server->remote_url; }
+size_t ttm_server_reports(const ttm_server *server) { return server->reports; }
+
+void ttm_server_stop(ttm_server *server) {
+  if (!server) return;
+  if (server->daemon)
+    MHD_stop_daemon(server->daemon); /* closes the socket too */
+  else if (server->listen.fd >= 0)
+    close(server->listen.fd);
+  if (server->root >= 0) close(server->root);
+  ttm_free(server->path);
+  ttm_free(server->only);
+  ttm_free(server->url);
+  ttm_free(server->remote_url);
+  ttm_free(server);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reports over HTTP, read-only. The server runs in threads of its own that sleep while nobody asks; it prints nothing.
+ * It serves the files of reports and the pages made of them, nothing else of the disk. */
+#ifndef TTM_SERVE_SERVER_H
+#define TTM_SERVE_SERVER_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+
+typedef struct ttm_server ttm_server;
+
+typedef struct ttm_server_options {
+  const char *path; /* a report folder, or a folder of reports; borrowed for the call */
+  const char *host; /* NULL: 127.0.0.1 */
+  int port;         /* -1: the first free one from 8000 on; 0: any */
+} ttm_server_options;
+
+/* Starts serving. On any address but loopback a random token becomes part of every URL. Freed with ttm_server_stop.
+ * TTM_EUSAGE for an address that is none, TTM_EIO when the folder or the port cannot be had, TTM_ENOMEM. */
+int ttm_server_start(ttm_server **out, const ttm_server_options *options, ttm_error *err);
+
+/* "http://localhost:8000/": where to look, the report itself when a single one is served. */
+const char *ttm_server_url(const ttm_server *server);
+
+/* The same under this machine's name, for other machines; NULL when they cannot reach it. */
+const char *ttm_server_remote_url(const ttm_server *server);
+
+/* Reports there were at the start. */
+size_t ttm_server_reports(const ttm_server *server);
+
+/* Ends open connections and the threads. NULL is fine. */
+void ttm_server_stop(ttm_server *server);
+
+#endif

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* O_NOFOLLOW, fdopendir, unlinkat */
+#include "store/catalog.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "parse/json_text.h"
+#include "store/folder.h"
+#include "store/report_dir.h"
+
+enum { FINDINGS_LIMIT = 64 * 1024 * 1024 };
+
+static char *copy_text(ttm_view text) {
+  char *copy = ttm_alloc(text.n + 1);
+  if (copy && text.n) memcpy(copy, text.p, text.n);
+  return copy;
+}
+
+void ttm_catalog_entry_free(ttm_catalog_entry *entry) {
+  ttm_free(entry->folder);
+  ttm_free(entry->name);
+  ttm_free(entry->log);
+  ttm_free(entry->incident);
+  *entry = (ttm_catalog_entry){0};
+}
+
+void ttm_catalog_free(ttm_catalog *catalog) {
+  for (size_t i = 0; i < catalog->entries.n; i++) ttm_catalog_entry_free(&catalog->entries.at[i]);
+  ttm_vec_free(&catalog->entries);
+  ttm_free(catalog->root);
+  *catalog = (ttm_catalog){0};
+}
+
+/* ---- Facts of one report ------------------------------------------------------------------------------------------- */
+
+/* The whole of a small file in `folder`; false when it cannot be had. */
+static bool read_file(int folder, const char *file, ttm_buf *out) {
+  int fd = openat(folder, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  struct stat st;
+  if (fd < 0) return false;
+  bool fine = !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= FINDINGS_LIMIT;
+  while (fine && ttm_buf_room(out, 65536)) {
+    ssize_t got = read(fd, out->at + out->n, 65536);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      fine = got == 0;
+      break;
+    }
+    out->n += (size_t)got;
+  }
+  close(fd);
+  return fine && !out->failed;
+}
+
+static char *text_member(ttm_view object, const char *key) {
+  ttm_buf text = {0};
+  ttm_json_get_string(&text, ttm_json_get_member(object, key));
+  char *copy = text.failed ? NULL : copy_text(ttm_buf_view(&text));
+  ttm_buf_free(&text);
+  return copy;
+}
+
+static uint64_t count_member(ttm_view object, const char *key) {
+  double n = ttm_json_get_number(ttm_json_get_member(object, key), 0);
+  return n > 0 && n < 1e18 ? (uint64_t)n : 0;
+}
+
+/* "out of memory in DRAM, fragmented" */
+static char *incident_words(ttm_view incident) {
+  static const struct {
+    const char *kind, *words;
+  } kinds[] = {{"oom", "out of memory"}, {"l1_clash", "L1 clash"}, {"l1_overflow", "L1 overflow"}, {"fatal", "fatal"}};
+  ttm_buf words = {0};
+  char *kind = text_member(incident, "kind"), *memory = text_member(incident, "memory");
+  char *verdict = text_member(incident, "verdict"), *copy = NULL;
+  if (kind && memory && verdict) {
+    const char *known = kind;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+      if (!strcmp(kind, kinds[i].kind)) known = kinds[i].words;
+    }
+    ttm_buf_puts(&words, known);
+    if (*memory && !strcmp(kind, "oom")) ttm_buf_puts(&words, " in "), ttm_buf_puts(&words, memory);
+    if (*verdict) ttm_buf_puts(&words, ", "), ttm_buf_puts(&words, verdict);
+    copy = words.failed ? NULL : copy_text(ttm_buf_view(&words));
+  }
+  ttm_buf_free(&words);
+  ttm_free(kind);
+  ttm_free(memory);
+  ttm_free(verdict);
+  return copy;
+}
+
+static void read_findings(ttm_catalog_entry *entry, ttm_view text) {
+  ttm_view input = ttm_json_get_member(text, "input"), peaks = ttm_json_get_member(text, "peak");
+  ttm_view dram = ttm_json_get_member(peaks, "DRAM"), l1 = ttm_json_get_member(peaks, "L1");
+  ttm_view incidents = ttm_json_get_member(text, "incidents"), one;
+  entry->has_findings = input.n > 0;
+  entry->log = text_member(input, "path");
+  entry->log_bytes = count_member(input, "bytes");
+  entry->operations = count_member(ttm_json_get_member(text, "operations"), "total");
+  entry->peak_mb = ttm_json_get_number(ttm_json_get_member(dram, "allocated_per_bank_MB"), -1);
+  entry->peak_pct = ttm_json_get_number(ttm_json_get_member(dram, "utilization_pct"), -1);
+  entry->l1_peak_mb = ttm_json_get_number(ttm_json_get_member(l1, "allocated_per_bank_MB"), -1);
+  entry->l1_peak_pct = ttm_json_get_number(ttm_json_get_member(l1, "utilization_pct"), -1);
+  while (ttm_json_get_element(&incidents, &one)) {
+    if (!entry->incidents++) entry->incident = incident_words(one);
+  }
+}
+
+/* Where the stem ends in a file name of a report; 0 when it is none. */
+static size_t stem_of(const char *file) {
+  ttm_view suffix = ttm_report_suffix(file);
+  return suffix.n && file[0] != '.' ? strlen(file) - suffix.n : 0;
+}
+
+/* Looks through the files. The first name in the alphabet wins should a folder hold several reports. */
+static int look_into(ttm_catalog_entry *entry, int folder) {
+  int copy = dup(folder);
+  DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+  struct dirent *file;
+  if (!dir) {
+    if (copy >= 0) close(copy);
+    return TTM_EIO;
+  }
+  rewinddir(dir);
+  while ((file = readdir(dir))) {
+    struct stat st;
+    size_t stem = stem_of(file->d_name);
+    if (!stem || fstatat(folder, file->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode)) continue;
+    ttm_view name = {file->d_name, stem};
+    if (entry->name && strlen(entry->name) == stem && !memcmp(entry->name, name.p, stem)) {
+      if (st.st_mtime > entry->written) entry->written = st.st_mtime;
+    } else if (!entry->name || strncmp(name.p, entry->name, stem) < 0) {
+      ttm_free(entry->name);
+      entry->name = copy_text(name);
+      entry->written = st.st_mtime;
+    }
+  }
+  closedir(dir);
+  return entry->name ? TTM_OK : TTM_ENODATA;
+}
+
+static bool file_is_there(int folder, const char *name, const char *suffix) {
+  char *file = ttm_folder_join("", name, suffix); /* "/name_suffix" */
+  struct stat st;
+  bool there = file && !fstatat(folder, file + 1, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode);
+  ttm_free(file);
+  return there;
+}
+
+int ttm_catalog_entry_read(ttm_catalog_entry *entry, int folder, const char *folder_name) {
+  ttm_buf findings = {0};
+  *entry = (ttm_catalog_entry){.peak_mb = -1, .peak_pct = -1, .l1_peak_mb = -1, .l1_peak_pct = -1};
+  int status = look_into(entry, folder);
+  if (status) return ttm_catalog_entry_free(entry), status;
+  char *file = ttm_folder_join("", entry->name, "_findings.json");
+  if (file && read_file(folder, file + 1, &findings)) read_findings(entry, ttm_buf_view(&findings));
+  ttm_free(file);
+  ttm_buf_free(&findings);
+  entry->has_page = file_is_there(folder, entry->name, "_report.html");
+  entry->folder = copy_text(ttm_view_of(folder_name));
+  if (!entry->log) entry->log = copy_text(TTM_LIT(""));
+  if (!entry->incident) entry->incident = copy_text(TTM_LIT(""));
+  if (entry->folder && entry->log && entry->incident) return TTM_OK;
+  return ttm_catalog_entry_free(entry), TTM_ENOMEM;
+}
+
+/* ---- The list ------------------------------------------------------------------------------------------------------ */
+
+static int newest_first(const void *a, const void *b) {
+  const ttm_catalog_entry *left = a, *right = b;
+  if (left->written != right->written) return left->written < right->written ? 1 : -1;
+  return strcmp(left->folder, right->folder);
+}
+
+static int add_folder(ttm_catalog *out, int root, const char *name, ttm_error *err) {
+  ttm_catalog_entry entry;
+  int folder = openat(root, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (folder < 0) return TTM_OK;
+  int status = ttm_catalog_entry_read(&entry, folder, name);
+  close(folder);
+  if (status == TTM_ENOMEM || (!status && ttm_vec_push(&out->entries, entry))) {
+    if (!status) ttm_catalog_entry_free(&entry);
+    return ttm_error_nomem(err);
+  }
+  return TTM_OK;
+}
+
+/* The path's folder and last part, once "." and the like are resolved: a report is shown under its own name. */
+static int split_path(const char *path, char **root, char **name, ttm_error *err) {
+  char *whole = realpath(path, NULL), *slash = whole ? strrchr(whole, '/') : NULL;
+  if (!whole) return ttm_error_set(err, TTM_EIO, "cannot open '%s': %s", path, strerror(errno));
+  *name = copy_text(ttm_view_of(slash + 1));
+  *root = copy_text((ttm_view){whole, slash == whole ? 1 : (size_t)(slash - whole)});
+  free(whole); /* realpath's own */
+  return *name && *root ? TTM_OK : ttm_error_nomem(err);
+}
+
+/* The folder itself, when it is a report. */
+static int read_single(ttm_catalog *out, int folder, const char *path, ttm_error *err) {
+  ttm_catalog_entry entry;
+  char *root = NULL, *name = NULL;
+  int status = split_path(path, &root, &name, err);
+  if (!status && !*name) status = TTM_ENODATA; /* nobody keeps a report in "/" */
+  if (!status) status = ttm_catalog_entry_read(&entry, folder, name);
+  ttm_free(name);
+  if (status) return ttm_free(root), status;
+  if (ttm_vec_push(&out->entries, entry)) {
+    ttm_catalog_entry_free(&entry);
+    ttm_free(root);
+    return ttm_error_nomem(err);
+  }
+  out->root = root;
+  out->only_entry = true;
+  return TTM_OK;
+}
+
+static int read_many(ttm_catalog *out, int root, const char *path, ttm_error *err) {
+  int copy = dup(root), status = TTM_OK;
+  DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+  struct dirent *file;
+  if (!dir) {
+    if (copy >= 0) close(copy);
+    return ttm_error_set(err, TTM_EIO, "cannot read '%s': %s", path, strerror(errno));
+  }
+  rewinddir(dir);
+  while (!status && (file = readdir(dir))) {
+    if (file->d_name[0] != '.') status = add_folder(out, root, file->d_name, err);
+  }
+  closedir(dir);
+  out->root = status ? NULL : copy_text(ttm_view_of(path));
+  return status || out->root ? status : ttm_error_nomem(err);
+}
+
+int ttm_catalog_read(ttm_catalog *out, const char *path, ttm_error *err) {
+  *out = (ttm_catalog){0};
+  int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return ttm_error_set(err, TTM_EIO, "cannot open the folder '%s': %s", path, strerror(errno));
+  int status = read_single(out, folder, path, err);
+  if (status == TTM_ENODATA) status = read_many(out, folder, path, err);
+  close(folder);
+  if (status) return ttm_catalog_free(out), status;
+  if (out->entries.n) qsort(out->entries.at, out->entries.n, sizeof *out->entries.at, newest_first);
+  return TTM_OK;
+}
+
+/* ---- One of them --------------------------------------------------------------------------------------------------- */
+
+int ttm_catalog_delete(const ttm_catalog *catalog, const ttm_catalog_entry *entry, ttm_error *err) {
+  int root = open(catalog->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC), failed = 0;
+  int folder = root < 0 ? -1 : openat(root, entry->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  DIR *dir = folder < 0 ? NULL : fdopendir(folder);
+  struct dirent *file;
+  if (!dir) failed = errno;
+  while (dir && (file = readdir(dir))) {
+    size_t stem = stem_of(file->d_name);
+    bool its = stem == strlen(entry->name) && !memcmp(file->d_name, entry->name, stem);
+    if (its && unlinkat(dirfd(dir), file->d_name, 0)) failed = errno;
+  }
+  if (dir)
+    closedir(dir);
+  else if (folder >= 0)
+    close(folder);
+  /* The folder stays when somebody keeps other things in it. */
+  if (!failed && unlinkat(root, entry->folder, AT_REMOVEDIR) && errno != ENOTEMPTY && errno != EEXIST) failed = errno;
+  if (root >= 0) close(root);
+  if (!failed) return TTM_OK;
+  return ttm_error_set(err, TTM_EIO, "cannot delete '%s/%s': %s", catalog->root, entry->folder, strerror(failed));
+}
+
+char *ttm_catalog_log(const ttm_catalog *catalog, const ttm_catalog_entry *entry) {
+  struct stat st;
+  if (!*entry->log || !strcmp(entry->log, "-")) return NULL;
+  if (!stat(entry->log, &st) && S_ISREG(st.st_mode)) return copy_text(ttm_view_of(entry->log));
+  const char *base = strrchr(entry->log, '/') ? strrchr(entry->log, '/') + 1 : entry->log;
+  char *folder = ttm_folder_join(catalog->root, entry->folder, "");
+  char *beside = folder ? ttm_folder_join(folder, base, "") : NULL;
+  ttm_free(folder);
+  if (beside && !stat(beside, &st) && S_ISREG(st.st_mode)) return beside;
+  ttm_free(beside);
+  return NULL;
+}

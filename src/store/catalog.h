@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The reports of a folder, with what a list of them shows. A report is a folder that holds files of one; the folder given
+ * may be one itself, or hold many. Links are not followed: a report is a real folder with real files. */
+#ifndef TTM_STORE_CATALOG_H
+#define TTM_STORE_CATALOG_H
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "base/view.h"
+
+/* One report. Texts come from files that anybody may have written: escape them. */
+typedef struct ttm_catalog_entry {
+  char *folder;   /* the last part of its path */
+  char *name;     /* what its files start with: usually the same */
+  char *log;      /* path of the log as it was given, "" when unknown */
+  char *incident; /* "out of memory in DRAM, fragmented" of the first one; "" when there was none */
+  uint64_t incidents;
+  uint64_t operations;
+  uint64_t log_bytes;       /* of the log's text when the report was made */
+  double peak_mb, peak_pct; /* DRAM per bank; below 0 when unknown */
+  double l1_peak_mb, l1_peak_pct;
+  int64_t written; /* seconds since 1970 of the newest file */
+  bool has_findings, has_page;
+} ttm_catalog_entry;
+
+/* Newest first. Zero is empty; freed with ttm_catalog_free. */
+typedef struct ttm_catalog {
+  char *root;      /* the folder whose sub-folders the entries are */
+  bool only_entry; /* a single report was named: the entry is that one */
+  TTM_VEC(ttm_catalog_entry) entries;
+} ttm_catalog;
+
+/* Reads the reports of `path`: itself when it is a report, else its sub-folders. A folder without reports gives no entries;
+ * TTM_EIO when there is no such folder, TTM_ENOMEM. Unreadable reports are left out. */
+int ttm_catalog_read(ttm_catalog *out, const char *path, ttm_error *err);
+void ttm_catalog_free(ttm_catalog *catalog);
+
+/* One report from its open folder. TTM_ENODATA when it is none, TTM_EIO, TTM_ENOMEM. Freed with ttm_catalog_entry_free. */
+int ttm_catalog_entry_read(ttm_catalog_entry *out, int folder, const char *folder_name);
+void ttm_catalog_entry_free(ttm_catalog_entry *entry);
+
+/* Deletes the report's own files, and its folder when nothing else is in it. 0, or TTM_EIO. */
+int ttm_catalog_delete(const ttm_catalog *catalog, const ttm_catalog_entry *entry, ttm_error *err);
+
+/* Where the entry's log is now: as it was given, or beside the report's files. NULL when it is in neither place;
+ * freed with ttm_free. */
+char *ttm_catalog_log(const ttm_catalog *catalog, const ttm_catalog_entry *entry);
+
+#endif

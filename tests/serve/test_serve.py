@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The server as clients and attackers see it: routes, headers, links, tokens, many clients at once, a clean end."""
+import gzip
+import http.client
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+
+TTMEM = os.environ["TTMEM"]
+LOG = os.path.join(os.environ["TTMEM_SOURCE"], "tests/cli/data/two_runs_oom_profile.log")
+work = tempfile.mkdtemp()
+os.environ["TTMEM_HOME"] = os.path.join(work, "home")
+reports = os.path.join(work, "home", "reports")
+failures = []
+
+
+def check(ok, what):
+    if not ok:
+        failures.append(what)
+        print("FAIL:", what, file=sys.stderr)
+
+
+class Server:
+    def __init__(self, *args):
+        self.process = subprocess.Popen([TTMEM, "serve", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.url = self.process.stdout.readline().strip()
+        self.port = int(self.url.split(":")[2].split("/")[0]) if self.url else 0
+        self.path = "/" + self.url.split("/", 3)[3] if self.url else ""
+
+    def stop(self, how=signal.SIGINT):
+        self.process.send_signal(how)
+        out, err = self.process.communicate(timeout=60)
+        return self.process.returncode, out, err
+
+
+def get(port, path, method="GET", headers=None, body=None):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.putrequest(method, path, skip_host=headers is not None and "Host" in headers, skip_accept_encoding=True)
+    for key, value in (headers or {}).items():
+        if value is not None:
+            connection.putheader(key, value)
+    if body:
+        connection.putheader("Content-Length", str(len(body)))
+    connection.endheaders(body)
+    answer = connection.getresponse()
+    data = answer.read()
+    connection.close()
+    return answer.status, answer.headers, data
+
+
+def raw(port, text):
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as s:
+        s.sendall(text)
+        s.shutdown(socket.SHUT_WR)
+        parts = []
+        while chunk := s.recv(65536):
+            parts.append(chunk)
+    return b"".join(parts)
+
+
+def prepare():
+    for name in ("two-runs-oom", "with page"):
+        subprocess.run([TTMEM, "analyze", LOG, "-q", "--no-html", "--name", name], check=True)
+    with open(os.path.join(reports, "with page", "with page_report.html"), "w") as page:
+        page.write("<!doctype html><title>own page</title>" + "x" * 4000)
+    secret = os.path.join(work, "secret_memory.json")
+    with open(secret, "w") as f:
+        f.write('"secret"')
+    os.symlink(secret, os.path.join(reports, "two-runs-oom", "link_memory.json"))
+    os.symlink(work, os.path.join(reports, "linked"))
+    os.mkfifo(os.path.join(reports, "two-runs-oom", "pipe_memory.json"))
+    os.makedirs(os.path.join(reports, "two-runs-oom", "dir_memory.json"))
+    for name in ("notes.txt", ".hidden_memory.json", "two-runs-oom_profile.log"):
+        with open(os.path.join(reports, "two-runs-oom", name), "w") as f:
+            f.write("private")
+
+
+def test_pages(server):
+    check(server.url == "http://localhost:%d/" % server.port and server.port >= 8000, "address: " + server.url)
+    status, headers, body = get(server.port, "/")
+    check(status == 200 and headers["Content-Type"] == "text/html; charset=utf-8", "index")
+    check(b'href="two-runs-oom/"' in body and b'href="with%20page/"' in body, "index lists reports")
+    check(b"1006.34 MB/bank (98.5%)" in body and b"out of memory in DRAM, exhausted" in body, "index has the facts")
+    check(b"linked" not in body and b"private" not in body, "index shows no links")
+    status, headers, _ = get(server.port, "/two-runs-oom")
+    check(status == 302 and headers["Location"] == "./two-runs-oom/", "slash added")
+    status, _, body = get(server.port, "/two-runs-oom/")
+    check(status == 200 and b"two-runs-oom_memory.json" in body and b"notes.txt" not in body, "report without a page")
+    status, headers, body = get(server.port, "/with%20page/")
+    check(status == 200 and b"own page" in body and "script-src 'unsafe-inline'" in headers["Content-Security-Policy"], "own page")
+    status, headers, body = get(server.port, "/two-runs-oom/two-runs-oom_findings.json")
+    check(status == 200 and headers["Content-Type"].startswith("application/json"), "JSON type")
+    with open(os.path.join(reports, "two-runs-oom", "two-runs-oom_findings.json"), "rb") as f:
+        check(body == f.read(), "JSON bytes")
+
+
+def test_headers(server):
+    path = "/two-runs-oom/two-runs-oom_memory.json"
+    _, headers, body = get(server.port, path)
+    check(headers["X-Content-Type-Options"] == "nosniff", "nosniff")
+    check("default-src 'none'" in headers["Content-Security-Policy"], "policy")
+    check("unsafe-inline'; img" not in headers["Content-Security-Policy"], "JSON needs no script")
+    check(headers["Content-Encoding"] is None, "plain when not asked")
+    plain_tag = headers["ETag"]
+    status, headers, rest = get(server.port, path, headers={"If-None-Match": plain_tag})
+    check(status == 304 and rest == b"", "304")
+    status, headers, packed = get(server.port, path, headers={"Accept-Encoding": "br, gzip"})
+    check(headers["Content-Encoding"] == "gzip" and gzip.decompress(packed) == body, "gzip")
+    check(len(packed) < len(body) / 3 and headers["ETag"] != plain_tag, "gzip has a tag of its own")
+    check(get(server.port, path, headers={"Accept-Encoding": "gzip", "If-None-Match": headers["ETag"]})[0] == 304, "304 gzip")
+    check(get(server.port, path, headers={"Accept-Encoding": "gzip;q=0"})[1]["Content-Encoding"] is None, "gzip refused")
+    status, headers, rest = get(server.port, path, "HEAD")
+    check(status == 200 and rest == b"" and int(headers["Content-Length"]) == len(body), "HEAD")
+    _, headers, _ = get(server.port, "/")
+    check(get(server.port, "/", headers={"If-None-Match": headers["ETag"]})[0] == 304, "304 of the index")
+    os.utime(os.path.join(reports, "two-runs-oom", "two-runs-oom_memory.json"), (1, 1))
+    check(get(server.port, path, headers={"If-None-Match": plain_tag})[0] == 200, "a new file has a new tag")
+
+
+def test_attacks(server):
+    for path in ("/../secret_memory.json", "/%2e%2e/secret_memory.json", "/..%2fsecret_memory.json",
+                 "/two-runs-oom/../../../secret_memory.json", "/two-runs-oom/%2e%2e/%2e%2e/%2e%2e/secret_memory.json",
+                 "/two-runs-oom/..%2f..%2f..%2fsecret_memory.json", "/two-runs-oom/link_memory.json",
+                 "/linked/secret_memory.json", "/linked/", "/two-runs-oom/pipe_memory.json", "/two-runs-oom/dir_memory.json",
+                 "/two-runs-oom/notes.txt", "/two-runs-oom/.hidden_memory.json", "/two-runs-oom/two-runs-oom_profile.log",
+                 "/etc/passwd", "//etc/passwd", "/two-runs-oom/x_memory.json", "/nowhere/", "/two-runs-oom/%00_memory.json",
+                 "/%5c..%5csecret_memory.json", "/.", "/..", "/two-runs-oom/two-runs-oom_memory.json%00.txt/"):
+        status, _, body = get(server.port, path)
+        check(status in (400, 404) and b"secret\"" not in body and b"private" not in body, "%s gives %d" % (path, status))
+    for host in ("evil.com", "evil.com:%d" % server.port, "localhost.evil.com", "127.0.0.1.nip.io", "", None):
+        status, _, body = get(server.port, "/", headers={"Host": host})
+        check(status in (400, 403) and b"two-runs-oom" not in body, "Host %r gives %d" % (host, status))
+    check(b" 403 " in raw(server.port, b"GET / HTTP/1.0\r\n\r\n").split(b"\r\n")[0], "no Host at all")
+    check(get(server.port, "/", headers={"Host": "localhost:9"})[0] == 200, "a forwarded port")
+    for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS"):
+        status, headers, _ = get(server.port, "/two-runs-oom/", method, body=b"x=1")
+        check(status == 405 and headers["Allow"] == "GET, HEAD", method)
+    for junk in (b"\0" * 5000, b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", b"GET\r\n\r\n",
+                 b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+                 b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"X: y\r\n" * 20000 + b"\r\n"):
+        try:
+            raw(server.port, junk)
+        except OSError:
+            pass
+    check(get(server.port, "/")[0] == 200, "alive after junk")
+
+
+def test_many_clients(server):
+    """200 connections at once, each asking several times on its own connection."""
+    path = "/two-runs-oom/two-runs-oom_memory.json"
+    wanted = get(server.port, path)[2]
+    start = threading.Barrier(200)
+    wrong = []
+
+    def client(number):
+        try:
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
+            connection.connect()
+            start.wait(120)
+            for turn in range(5):
+                packed = (number + turn) % 2
+                connection.request("GET", path, headers={"Accept-Encoding": "gzip" if packed else "identity"})
+                answer = connection.getresponse()
+                data = answer.read()
+                if answer.status != 200 or (gzip.decompress(data) if packed else data) != wanted:
+                    wrong.append("client %d: %d" % (number, answer.status))
+            connection.close()
+        except Exception as e:
+            wrong.append("client %d: %r" % (number, e))
+
+    threads = [threading.Thread(target=client, args=(i,)) for i in range(200)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    check(not wrong, "200 clients: %d wrong, first %s" % (len(wrong), wrong[:1]))
+
+
+def cpu_ticks(pid):
+    with open("/proc/%d/stat" % pid) as f:
+        fields = f.read().rsplit(")", 1)[1].split()
+    return int(fields[11]) + int(fields[12])
+
+
+def test_idle(server):
+    """Asleep: no processor time passes while nobody asks."""
+    before = cpu_ticks(server.process.pid)
+    threading.Event().wait(1.5)
+    check(cpu_ticks(server.process.pid) - before <= 1, "idle server used %d ticks" % (cpu_ticks(server.process.pid) - before))
+
+
+def test_ports(first):
+    second = Server()
+    check(second.port > first.port, "the next free port: %d after %d" % (second.port, first.port))
+    check(second.stop(signal.SIGTERM)[0] == 0, "SIGTERM ends it cleanly")
+    taken = subprocess.run([TTMEM, "serve", "--port", str(first.port)], capture_output=True, text=True)
+    check(taken.returncode == 2 and "without --port" in taken.stderr, "taken port: " + taken.stderr)
+    third = Server("--port", "0")
+    check(third.port > 0 and get(third.port, "/")[0] == 200, "--port 0")
+    third.stop()
+    for args in (["--port", "x"], ["--port", "65536"], ["--host", "nonsense"], ["nowhere"], [LOG], [work + "/none"]):
+        wrong = subprocess.run([TTMEM, "serve", *args], capture_output=True, text=True)
+        check(wrong.returncode == 2 and wrong.stderr.startswith("ttmem: error: ") and not wrong.stdout, "serve %s" % args)
+
+
+def test_single_report():
+    for given in ("two-runs-oom", os.path.join(reports, "two-runs-oom"), os.path.join(reports, "two-runs-oom/.")):
+        server = Server(given)
+        check(server.path == "/two-runs-oom/", "%s is shown at %s" % (given, server.url))
+        check(get(server.port, server.path)[0] == 200, "single report")
+        status, headers, _ = get(server.port, "/")
+        check(status == 302 and headers["Location"] == "./two-runs-oom/", "index of a single report")
+        check(get(server.port, "/with%20page/")[0] == 404, "its neighbours are not served")
+        server.stop()
+
+
+def test_token():
+    server = Server("--host", "0.0.0.0")
+    token = server.path.strip("/")
+    check(server.url.startswith("http://localhost:") and len(token) == 32, "token URL: " + server.url)
+    check(get(server.port, server.path)[0] == 200, "with the token")
+    check(get(server.port, server.path, headers={"Host": "some.machine:8000"})[0] == 200, "any name with the token")
+    check(get(server.port, server.path + "two-runs-oom/two-runs-oom_memory.json")[0] == 200, "a file with the token")
+    status, headers, _ = get(server.port, "/" + token)
+    check(status == 302 and headers["Location"] == "./%s/" % token, "slash after the token")
+    for path in ("/", "/two-runs-oom/", "/two-runs-oom/two-runs-oom_memory.json", "/" + "0" * 32 + "/", "/" + token[:-1] + "/",
+                 "/" + token.upper() + "x/", "/?token=" + token):
+        status, _, body = get(server.port, path)
+        check(status == 403 and b"two-runs-oom" not in body and token.encode() not in body, "%s without the token" % path)
+    other = server.process.stdout.readline()
+    code, _, _ = server.stop()
+    check(code == 0 and token in other, "the other address has the token too")
+
+
+def main():
+    prepare()
+    server = Server()
+    test_pages(server)
+    test_headers(server)
+    test_attacks(server)
+    test_many_clients(server)
+    test_idle(server)
+    test_ports(server)
+    code, out, err = server.stop()
+    check(code == 0 and out == "" and "Ctrl-C stops" in err, "clean end: %d %r %r" % (code, out, err))
+    test_single_report()
+    test_token()
+    shutil.rmtree(os.environ["TTMEM_HOME"])
+    empty = subprocess.run([TTMEM, "serve"], capture_output=True, text=True)
+    check(empty.returncode == 2 and "ttmem analyze LOG" in empty.stderr, "no reports yet")
+
+
+try:
+    main()
+finally:
+    shutil.rmtree(work, ignore_errors=True)
+sys.exit(1 if failures else 0)

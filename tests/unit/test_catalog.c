@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "store/catalog.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+static char root[64];
+
+static void put(const char *path, const char *text) {
+  char whole[256];
+  snprintf(whole, sizeof whole, "%s/%s", root, path);
+  FILE *f = fopen(whole, "w");
+  assert_non_null(f);
+  fputs(text, f);
+  fclose(f);
+}
+
+static void folder(const char *name) {
+  char whole[256];
+  snprintf(whole, sizeof whole, "%s/%s", root, name);
+  assert_int_equal(mkdir(whole, 0700), 0);
+}
+
+static bool there(const char *path) {
+  char whole[256];
+  snprintf(whole, sizeof whole, "%s/%s", root, path);
+  return !access(whole, F_OK);
+}
+
+static void written(const char *path, time_t when) {
+  char whole[256];
+  snprintf(whole, sizeof whole, "%s/%s", root, path);
+  struct timespec times[2] = {{.tv_sec = when}, {.tv_sec = when}};
+  assert_int_equal(utimensat(AT_FDCWD, whole, times, 0), 0);
+}
+
+static const char FINDINGS[] =
+    "{\"schema_version\":1,\n\"input\":{\"path\":\"logs/a.log\",\"bytes\":4},\n\"operations\":{\"total\":9},\n"
+    "\"peak\":{\"DRAM\":{\"allocated_per_bank_MB\":10.5,\"utilization_pct\":50},\"L1\":null},\n"
+    "\"incidents\":[{\"kind\":\"oom\",\"memory\":\"DRAM\",\"verdict\":\"fragmented\"},{\"kind\":\"fatal\"}]}";
+
+static int fill(void **state) {
+  (void)state;
+  snprintf(root, sizeof root, "/tmp/ttmem-catalog-XXXXXX");
+  assert_non_null(mkdtemp(root));
+  folder("a");
+  put("a/a_findings.json", FINDINGS);
+  put("a/a_memory.json", "{}");
+  written("a/a_findings.json", 1000);
+  written("a/a_memory.json", 1000);
+  folder("run_20260101");
+  put("run_20260101/run_memory.json", "{}"); /* as the Python tool leaves it */
+  put("run_20260101/run_report.html", "<p>");
+  put("run_20260101/run_profile.log", "log");
+  written("run_20260101/run_memory.json", 2000);
+  written("run_20260101/run_report.html", 2001);
+  folder("broken");
+  put("broken/b_findings.json", "{\"input\":{\"path\":[}");
+  written("broken/b_findings.json", 10);
+  folder("no report");
+  put("no report/x.txt", "");
+  folder(".hidden");
+  put(".hidden/h_memory.json", "{}");
+  return 0;
+}
+
+static int empty(void **state) {
+  char command[96];
+  (void)state;
+  snprintf(command, sizeof command, "rm -rf '%s'", root);
+  return system(command);
+}
+
+static void lists_newest_first(void **state) {
+  ttm_catalog all;
+  (void)state;
+  assert_int_equal(ttm_catalog_read(&all, root, NULL), 0);
+  assert_int_equal(all.entries.n, 3);
+  assert_false(all.only_entry);
+  const ttm_catalog_entry *run = &all.entries.at[0], *a = &all.entries.at[1], *broken = &all.entries.at[2];
+  assert_string_equal(run->folder, "run_20260101");
+  assert_string_equal(run->name, "run");
+  assert_true(run->has_page && !run->has_findings && run->written == 2001 && run->peak_mb < 0);
+  assert_string_equal(a->log, "logs/a.log");
+  assert_string_equal(a->incident, "out of memory in DRAM, fragmented");
+  assert_true(a->incidents == 2 && a->operations == 9 && a->peak_mb == 10.5 && a->peak_pct == 50 && a->l1_peak_mb < 0);
+  assert_string_equal(broken->folder, "broken");
+  assert_string_equal(broken->log, "");
+  ttm_catalog_free(&all);
+}
+
+static void a_report_is_a_catalog_of_one(void **state) {
+  ttm_catalog one;
+  char path[96];
+  (void)state;
+  snprintf(path, sizeof path, "%s/a/../a/", root);
+  assert_int_equal(ttm_catalog_read(&one, path, NULL), 0);
+  assert_true(one.only_entry && one.entries.n == 1);
+  assert_string_equal(one.root, root);
+  assert_string_equal(one.entries.at[0].folder, "a");
+  ttm_catalog_free(&one);
+  ttm_error err;
+  assert_int_equal(ttm_catalog_read(&one, "/nowhere/at all", &err), TTM_EIO);
+  assert_non_null(strstr(err.message, "/nowhere/at all"));
+}
+
+static void finds_the_log(void **state) {
+  ttm_catalog all;
+  (void)state;
+  assert_int_equal(ttm_catalog_read(&all, root, NULL), 0);
+  assert_null(ttm_catalog_log(&all, &all.entries.at[1]));
+  put("a/a.log", "text"); /* beside the report */
+  char *log = ttm_catalog_log(&all, &all.entries.at[1]);
+  assert_non_null(log);
+  assert_non_null(strstr(log, "/a/a.log"));
+  ttm_free(log);
+  assert_null(ttm_catalog_log(&all, &all.entries.at[0]));
+  ttm_catalog_free(&all);
+}
+
+/* Only the report goes: what else lies in its folder is not ours to delete. */
+static void deletes_a_report(void **state) {
+  ttm_catalog all;
+  ttm_error err;
+  (void)state;
+  assert_int_equal(ttm_catalog_read(&all, root, &err), 0);
+  assert_int_equal(ttm_catalog_delete(&all, &all.entries.at[0], &err), 0);
+  assert_int_equal(ttm_catalog_delete(&all, &all.entries.at[2], &err), 0);
+  assert_false(there("run_20260101/run_memory.json"));
+  assert_false(there("run_20260101/run_report.html"));
+  assert_true(there("run_20260101/run_profile.log"));
+  assert_false(there("broken"));
+  assert_true(there("a/a_memory.json"));
+  assert_int_equal(ttm_catalog_delete(&all, &all.entries.at[2], &err), TTM_EIO);
+  ttm_catalog_free(&all);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(lists_newest_first, fill, empty),
+      cmocka_unit_test_setup_teardown(a_report_is_a_catalog_of_one, fill, empty),
+      cmocka_unit_test_setup_teardown(finds_the_log, fill, empty),
+      cmocka_unit_test_setup_teardown(deletes_a_report, fill, empty),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
