@@ -70,6 +70,14 @@ elseif(script_tests OR python_tests)
   message(STATUS "scripted tests wait for src/cli/main.c")
 endif()
 
+# The page of the HTML report: strict types, lint, and a real browser.
+if(TARGET ttmem_program)
+  foreach(check types lint page)
+    add_test(NAME web_${check} COMMAND ${TTMEM_BASH} ${CMAKE_SOURCE_DIR}/tests/web/run.sh ${check} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    ttmem_test_settings(web_${check})
+  endforeach()
+endif()
+
 # Static checks.
 foreach(check layers headers spdx)
   add_test(NAME check_${check} COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-${check} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})

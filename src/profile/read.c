@@ -30,7 +30,6 @@ typedef struct reader {
   bool reading;            /* somebody is inside the source */
   bool ended;              /* the last chunk was read, or something failed */
   uint64_t read, joined;   /* chunks */
-  uint64_t position;       /* of the source */
   int rc;
   ttm_error error;
   double reported_at;
@@ -49,7 +48,6 @@ static bool scan_next(reader *r) {
   int rc = ttm_chunker_next(&r->chunker, &s->chunk, &error);
   pthread_mutex_lock(&r->lock);
   r->reading = false;
-  r->position = ttm_source_position(r->chunker.source);
   if (!rc) r->read++;
   r->ended = r->ended || rc || s->chunk.last;
   pthread_cond_broadcast(&r->changed);
@@ -84,13 +82,13 @@ static double now(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static void report_progress(reader *r, uint64_t position) {
+static void report_progress(reader *r) {
   const ttm_read_options *o = r->options;
   if (!o->on_progress) return;
   double t = now();
   if (t - r->reported_at < 0.1) return;
   r->reported_at = t;
-  ttm_progress progress = {.read_bytes = position,
+  ttm_progress progress = {.read_bytes = ttm_source_position(r->chunker.source),
                            .total_bytes = ttm_source_size(r->chunker.source),
                            .operations = r->builder.profile->ops.n};
   o->on_progress(o->context, &progress);
@@ -99,10 +97,9 @@ static void report_progress(reader *r, uint64_t position) {
 /* Joins the next chunk in order, which is scanned. Called and returns with the lock held. */
 static void join_next(reader *r) {
   slot *s = &r->slots[r->joined % r->slot_count];
-  uint64_t position = r->position;
   pthread_mutex_unlock(&r->lock);
   int rc = ttm_builder_take(&r->builder, &s->chunk, &s->scanner);
-  report_progress(r, position);
+  report_progress(r);
   pthread_mutex_lock(&r->lock);
   if (rc && !r->rc) {
     r->rc = ttm_error_nomem(&r->error);

@@ -155,8 +155,6 @@ static int put_facts(ttm_html *h, ttm_view name) {
   put_ranks(&json, p);
   put_ir_facts(&json, p);
   int code = put_moments(&json, h->f);
-  ttm_buf_char(&json, ',');
-  if (!code) code = ttm_html_live(&json, h->f);
   ttm_buf_char(&json, '}');
   if (!code && json.failed) code = TTM_ENOMEM;
   if (!code) code = ttm_block_write_text(ttm_buf_view(&json), "facts", h->out);

@@ -66,7 +66,7 @@ int ttm_block_write_text(ttm_view text, const char *id, ttm_out *out) {
   unsigned char *packed = ttm_realloc(NULL, PACKED_CHUNK);
   int code = packed && deflateInit(&z, LEVEL) == Z_OK ? TTM_OK : TTM_ENOMEM;
   if (!code) {
-    ttm_buf_printf(&out->buf, "<script type=\"text/plain\" id=\"%s\">", id);
+    ttm_buf_printf(&out->buf, "<script type=\"text/plain\" id=\"data.%s\">", id);
     code = put_packed(&z, text, packed, out);
     ttm_buf_puts(&out->buf, "</script>\n");
     deflateEnd(&z);

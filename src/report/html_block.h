@@ -18,7 +18,7 @@ void ttm_block_number(ttm_block *block, uint64_t value);
 /* The difference to the value before, so that slow changes take one byte. */
 void ttm_block_delta(ttm_block *block, int64_t value);
 
-/* Writes the column into the page as element `id` (letters, digits, '.') and empties it. 0, TTM_ENOMEM. */
+/* Writes the column into the page as element "data.<id>" (letters, digits, '.') and empties it. 0, TTM_ENOMEM. */
 int ttm_block_write(ttm_block *block, const char *id, ttm_out *out);
 
 /* The same for a text that stands elsewhere. */

@@ -66,7 +66,4 @@ int ttm_html_texts(ttm_html *h);   /* after the operations: only their texts are
 int ttm_html_strings(ttm_html *h); /* last: only what the others used */
 int ttm_html_irs(ttm_html *h);
 
-/* "live":{...} of the page's facts: what fills each memory at its peak, in bytes per bank. */
-int ttm_html_live(ttm_buf *buf, const ttm_findings *f);
-
 #endif

@@ -24,7 +24,7 @@ async function inflate(packed: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
 // The bytes of an element that stands before the program ("early") or behind it.
 export async function bytesOf(id: string, early = false): Promise<Uint8Array> {
   if (!early) await parsed;
-  const element = document.getElementById(id);
+  const element = document.getElementById(`data.${id}`);
   if (!element) throw new Error(`this page lacks its part "${id}": it was cut or changed`);
   return inflate(fromBase64(element.textContent ?? ""));
 }

@@ -3,52 +3,62 @@
 import type { App } from "./app.js";
 import { add, h, shorten } from "./dom.js";
 import { bytes, counted, percent } from "./format.js";
-import type { LivePart, LiveSet } from "./model.js";
+import { LIVE_CLASSES, type LiveClass, type LiveRow, type LiveSet } from "./model.js";
 import { opLink } from "./overview.js";
 
-const LABELS: Record<LivePart["kind"], string> = {
-  weights: "weights and constants (arguments)",
-  inputs: "inputs (arguments)",
-  const_eval: "const-eval results (prepared weights)",
+const LABELS: Record<LiveClass, string> = {
+  weights: "weights",
+  const_eval: "const-eval results of no weight",
+  kv_cache: "KV cache",
+  inputs: "inputs",
   activations: "activations",
+  kept: "results of earlier runs",
+  program: "left by programs: kernels, caches",
   unaccounted: "not accounted for",
 };
 
+const size = (mb: number): string => bytes(mb * 1048576);
+
+// The parts in a fixed order, so that bars of several memories and reports compare; `most` rows are named per part.
 export function liveBar(app: App, live: LiveSet, banks: number, most: number): HTMLElement {
-  const bar = h("div", { class: "live-bar", role: "img", "aria-label": live.parts.map((p) => `${LABELS[p.kind]} ${percent(p.bytes, live.allocated)}`).join(", ") });
+  const of = (part: LiveClass): number => live.classes[`${part}_MB`];
+  const total = LIVE_CLASSES.reduce((sum, part) => sum + of(part), 0);
+  const bar = h("div", { class: "live-bar", role: "img", "aria-label": LIVE_CLASSES.filter((part) => of(part) > 0).map((part) => `${LABELS[part]} ${percent(of(part), total)}`).join(", ") });
   const list = h("ul", { class: "live-list" });
-  for (const part of live.parts) {
-    if (part.bytes <= 0) continue;
-    const piece = h("span", { class: `live-part live-${part.kind}`, title: `${LABELS[part.kind]}: ${bytes(part.bytes)} per bank` });
-    piece.style.width = `${(part.bytes / live.allocated) * 100}%`;
+  for (const part of LIVE_CLASSES) {
+    if (of(part) <= 0) continue;
+    const piece = h("span", { class: `live-part live-${part}`, title: `${LABELS[part]}: ${size(of(part))} per bank` });
+    piece.style.width = `${(of(part) / total) * 100}%`;
     add(bar, piece);
-    const item = h(
-      "li",
-      { "data-kind": part.kind, "data-bytes": part.bytes },
-      h("span", { class: `key live-${part.kind}`, "aria-hidden": true }),
-      h("span", {}, LABELS[part.kind], part.tensors > 0 && h("span", { class: "muted" }, ` · ${counted(part.tensors, "tensor")}`), part.basis === "estimated" && h("span", { class: "muted" }, " · estimated")),
-      h("span", { class: "num" }, `${bytes(part.bytes)} `, h("span", { class: "muted" }, percent(part.bytes, live.allocated))),
-    );
-    add(list, item);
-    if (part.top?.length) add(list, topList(app, part, most, live.allocated));
+    const rows = live.rows.filter((row) => row.class === part);
+    const tensors = rows.reduce((sum, row) => sum + row.tensors, 0);
+    add(list, h("li", { "data-kind": part, "data-mb": of(part) }, h("span", { class: `key live-${part}`, "aria-hidden": true }), h("span", {}, LABELS[part], live.other_rows === 0 && tensors > 0 && h("span", { class: "muted" }, ` · ${counted(tensors, "tensor")}`)), h("span", { class: "num" }, `${size(of(part))} `, h("span", { class: "muted" }, percent(of(part), total)))));
+    if (rows.length) add(list, rowList(app, rows, of(part), most, total));
   }
   return h(
     "div",
     { class: "live" },
     bar,
-    h("p", { class: "live-sum" }, `${bytes(live.allocated)} per bank = ${bytes(live.allocated * banks)} in all`, live.over > 0 && h("span", { class: "muted" }, ` · the types say ${bytes(live.over)} more than was allocated; arguments were cut to fit`)),
+    h("p", { class: "live-sum" }, `${size(live.allocated_per_bank_MB)} per bank = ${size(live.allocated_per_bank_MB * banks)} in all, ${live.explained_pct.toFixed(1)} % explained`, live.counted_twice_MB > 0 && h("span", { class: "muted" }, ` · ${size(live.counted_twice_MB)} counted twice: views that look like tensors`)),
     list,
+    live.modules.length > 1 && modules(live),
   );
 }
 
-function topList(app: App, part: LivePart, most: number, allocated: number): HTMLElement {
-  const shown = part.top!.slice(0, most);
+function rowList(app: App, rows: LiveRow[], whole: number, most: number, total: number): HTMLElement {
   const list = h("li", { class: "live-top" });
-  let rest = part.bytes;
-  for (const row of shown) {
-    rest -= row.bytes;
-    add(list, h("div", {}, opLink(app, row, 40), h("span", { class: "mono muted live-loc" }, shorten(row.loc ?? "", 70)), h("span", { class: "num" }, bytes(row.bytes), " ", h("span", { class: "muted" }, percent(row.bytes, allocated)))));
+  let rest = whole;
+  for (const row of rows.slice(0, most)) {
+    rest -= row.per_bank_MB;
+    const made = row.index === undefined ? h("span", { class: "muted" }, "argument") : opLink(app, { index: row.index, mlir_op: row.mlir_op ?? null, loc: row.loc ?? null, line: row.line ?? null }, 40);
+    add(list, h("div", {}, h("span", { class: "mono live-loc" }, shorten(row.name ?? row.loc ?? "", 90)), made, h("span", { class: "num" }, size(row.per_bank_MB), " ", h("span", { class: "muted" }, percent(row.per_bank_MB, total)))));
   }
-  if (rest > 0) add(list, h("div", { class: "muted" }, h("span", {}, "all others"), h("span", { class: "live-loc" }), h("span", { class: "num" }, bytes(rest), " ", percent(rest, allocated))));
+  if (rest > whole * 1e-6 && rows.length > most) add(list, h("div", { class: "muted" }, h("span", {}, "all others"), h("span", {}), h("span", { class: "num" }, size(rest), " ", percent(rest, total))));
   return list;
+}
+
+function modules(live: LiveSet): HTMLElement {
+  const list = h("ul", { class: "live-modules" });
+  for (const module of live.modules) add(list, h("li", {}, h("span", { class: "mono" }, shorten(module.path || "no module", 90)), h("span", { class: "muted" }, counted(module.tensors, "tensor")), h("span", { class: "num" }, size(module.per_bank_MB))));
+  return h("details", {}, h("summary", {}, `Activations by module (${live.modules.length})`), list);
 }

@@ -18,18 +18,28 @@ export interface Position {
   place: number;
 }
 
-export interface LivePart {
-  kind: "weights" | "inputs" | "const_eval" | "activations" | "unaccounted";
-  bytes: number;
+export const LIVE_CLASSES = ["weights", "const_eval", "kv_cache", "inputs", "activations", "kept", "program", "unaccounted"] as const;
+export type LiveClass = (typeof LIVE_CLASSES)[number];
+
+export interface LiveRow extends Partial<OpRef> {
+  class: LiveClass;
+  name: string | null;
+  per_bank_MB: number;
   tensors: number;
-  basis: string;
-  top?: (OpRef & { bytes: number; tensors: number })[];
+  shape: string | null;
+  dtype: string | null;
 }
 
 export interface LiveSet {
-  allocated: number;
-  over: number;
-  parts: LivePart[];
+  allocated_per_bank_MB: number;
+  explained_pct: number;
+  counted_twice_MB: number;
+  tensors: number;
+  classes: Record<`${LiveClass}_MB`, number>;
+  rows: LiveRow[];
+  other_rows: number;
+  other_rows_per_bank_MB: number;
+  modules: { path: string; per_bank_MB: number; tensors: number }[];
 }
 
 export interface IrFact {
@@ -57,7 +67,6 @@ export interface Facts {
   irs: IrFact[];
   peaks: Partial<Record<Memory, Position & { state: number; rank: number }>>;
   incidents: (Position & { title: string; verdict: string; state: number })[];
-  live: Record<Memory, LiveSet | null>;
 }
 
 export interface Incident {
@@ -129,6 +138,7 @@ export interface Findings {
   runs: Run[];
   leaks: (OpRef & { per_run_MB: number; runs_seen: number; confidence: string })[];
   padding: { at_peak: { unpadded_MB: number; padded_MB: number; overhead_MB: number; overhead_pct: number; tensors: number }; highest_overhead_pct: number; top: PaddingRow[] };
+  live_at_peak: Partial<Record<Memory, LiveSet>>;
   diagnostics: { unparsed_lines: number; skipped_operations: number; bad_memory_lines: number; blocks_without_operation: number; unfinished_programs: number; notes: { line: number; text: string }[] };
 }
 

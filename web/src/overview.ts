@@ -85,7 +85,7 @@ function incidentCard(app: App, incident: Incident, i: number): HTMLElement {
   const verdict = words?.verdict ?? "";
   const [kind, reason] = [verdict.split(":")[0], verdict.split(":").slice(1).join(":").trim()];
   const hint = weightsDoNotFit(app, incident);
-  const live = incident.memory ? app.model.facts.live[incident.memory] : null;
+  const live = incident.memory ? app.model.findings.live_at_peak[incident.memory] : undefined;
   return h(
     "article",
     { class: "incident", "aria-label": "Incident" },
@@ -97,7 +97,7 @@ function incidentCard(app: App, incident: Incident, i: number): HTMLElement {
       "div",
       { class: "incident-columns" },
       needBars(incident),
-      i === 0 && live && live.allocated > 0 && h("div", { class: "incident-live" }, h("h3", {}, `What filled ${incident.memory ?? ""}`), liveBar(app, live, app.banks(incident.memory!), 4)),
+      i === 0 && live && live.allocated_per_bank_MB > 0 && h("div", { class: "incident-live" }, h("h3", {}, `What filled ${incident.memory ?? ""}`), liveBar(app, live, app.banks(incident.memory!), 4)),
     ),
     h("details", { class: "incident-text" }, h("summary", {}, `Message, log line ${count(incident.line)}${incident.copies > 1 ? `, seen ${count(incident.copies)} times` : ""}`), longText(incident.text)),
   );

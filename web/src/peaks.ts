@@ -9,7 +9,7 @@ import { opWithPlace } from "./overview.js";
 
 function peakCard(app: App, memory: Memory): HTMLElement | null {
   const peak = app.model.findings.peak[memory];
-  const live = app.model.facts.live[memory];
+  const live = app.model.findings.live_at_peak[memory];
   if (!peak) return null;
   const where = app.model.facts.peaks[memory];
   const body = h("dl", { class: "pairs" });
@@ -32,8 +32,8 @@ function peakCard(app: App, memory: Memory): HTMLElement | null {
     { class: "card peak", "data-memory": memory },
     h("div", { class: "card-head" }, h("h3", {}, memory), h("span", { class: "meter", role: "img", "aria-label": `${percent(peak.utilization_pct, 100)} used` }, meter), h("span", { class: "num" }, percent(peak.utilization_pct, 100)), peak.allocated_per_bank_MB > 0 && look),
     body,
-    live && live.allocated > 0 && h("h4", {}, "What is live at that moment"),
-    live && live.allocated > 0 && liveBar(app, live, peak.banks, 8),
+    live && live.allocated_per_bank_MB > 0 && h("h4", {}, "What is live at that moment"),
+    live && live.allocated_per_bank_MB > 0 && liveBar(app, live, peak.banks, 8),
   );
 }
 

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the browser tests share: reports made by the program under test, and pages that fail the test on any console error, page error
+// or request that leaves the file.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import http from "node:http";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { after } from "node:test";
+import { pathToFileURL } from "node:url";
+
+export const SOURCE = process.env.TTMEM_SOURCE ?? join(import.meta.dirname ?? ".", "..", "..");
+const TTMEM = process.env.TTMEM ?? join(SOURCE, "build", "bin", "ttmem");
+const GEN_LOG = process.env.GEN_LOG ?? join(SOURCE, "build", "release", "bench", "gen_log");
+const SHARED = process.env.TTMEM_SHARED ?? join(SOURCE, "..", "shared");
+
+export const work = mkdtempSync(join(tmpdir(), "ttmem-web-"));
+
+const { chromium } = createRequire(join(SOURCE, "web", "package.json"))("playwright-core");
+const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) => existsSync(path));
+const browser = await chromium.launch({
+  executablePath: browserPath,
+  args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-component-update", "--disable-sync"],
+});
+after(async () => {
+  await browser.close();
+  rmSync(work, { recursive: true, force: true });
+});
+
+export function sample(name) {
+  const path = join(SHARED, "samples", "xla", name);
+  return existsSync(path) ? path : null;
+}
+
+export function generate(name, ...options) {
+  const path = join(work, name);
+  execFileSync(GEN_LOG, [...options, "--out", path]);
+  return path;
+}
+
+// Runs analyze and gives the folder's files, parsed.
+export function report(log) {
+  const folder = join(work, `${basename(log)}.report`);
+  execFileSync(TTMEM, ["analyze", log, "--quiet", "--name", "r", "--output-dir", folder]);
+  const json = (file) => JSON.parse(readFileSync(join(folder, `r_${file}.json`), "utf8"));
+  return { folder, page: join(folder, "r_report.html"), memory: json("memory"), operations: json("operations"), registry: json("inputs_registry"), ir: json("ir"), findings: json("findings") };
+}
+
+export async function openPage(file, { hash = "", width = 1280, height = 900, colorScheme = "light", url = null } = {}) {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme, offline: url === null });
+  const page = await context.newPage();
+  page.setDefaultTimeout(10000);
+  const problems = [];
+  const address = url ?? pathToFileURL(file).href;
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && problems.push(`console: ${message.text()}`));
+  page.on("pageerror", (error) => problems.push(`page error: ${error.message}`));
+  page.on("request", (request) => {
+    const asked = request.url();
+    if (asked.split("#")[0] !== address && !asked.startsWith("data:") && !asked.startsWith("blob:")) problems.push(`request: ${asked}`);
+  });
+  await page.goto(address + hash);
+  await page.waitForFunction(() => document.documentElement.dataset.ready === "true" || document.querySelector(".broken"), null, { timeout: 60000 });
+  assert.equal(await page.locator(".broken").count(), 0, "the page says it cannot be shown");
+  return {
+    page,
+    problems,
+    async close() {
+      await context.close();
+      assert.deepEqual(problems, []);
+    },
+  };
+}
+
+export async function withPage(file, options, act) {
+  const opened = await openPage(file, options);
+  try {
+    await act(opened.page);
+  } finally {
+    await opened.close();
+  }
+}
+
+// Serves one file on the loopback and calls `act` with its address.
+export async function serve(file, act) {
+  const server = http.createServer((_request, response) => {
+    response.writeHead(200, { "Content-Type": "text/html; charset=utf-8" });
+    response.end(readFileSync(file));
+  });
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  try {
+    await act(`http://127.0.0.1:${server.address().port}/report.html`);
+  } finally {
+    server.close();
+  }
+}
+
+// "1,234.5 MB" -> 1234.5
+export const numberIn = (text) => Number(/[−+-]?[\d,]*\.?\d+/.exec(text)[0].replace("−", "-").replace(/,/g, ""));
+
+export const texts = (locator) => locator.evaluateAll((all) => all.map((e) => e.innerText));

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a reader does with the page: hover, click, zoom, tabs, search, sort, filter, links, IR, keys, theme, print, narrow screens.
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { before, test } from "node:test";
+import { generate, numberIn, report, SOURCE, texts, withPage, work } from "./lib.mjs";
+
+let r;
+before(() => {
+  r = report(generate("use.log", "--operations", "4000", "--seed", "11", "--program-level"));
+});
+
+const hashOf = async (page) => {
+  await page.waitForTimeout(250); // the address is written a little later
+  return new URLSearchParams(new URL(page.url()).hash.slice(1));
+};
+const rowOps = (page) => page.locator("#operations .op-row[data-op]:not([hidden])").evaluateAll((rows) => rows.map((row) => Number(row.dataset.op)));
+const found = async (page) => numberIn(await page.locator("#operations [role=status]").innerText());
+const settle = (page) => page.waitForTimeout(250);
+const canvas = (page) => page.locator("#timeline canvas").evaluate((c) => c.toDataURL());
+const chartBox = (page) => page.locator("#timeline .u-over").boundingBox();
+
+test("hovering tells the operation, a click selects it everywhere", async () => {
+  await withPage(r.page, {}, async (page) => {
+    const box = await chartBox(page);
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    const tip = page.locator("#timeline .tip");
+    await tip.waitFor({ state: "visible" });
+    const text = await tip.innerText();
+    const index = Number(/#([\d,]+)/.exec(text)[1].replace(/,/g, ""));
+    assert.ok(text.includes(r.operations[index].mlir_op), text);
+    assert.match(text, /MB per bank/);
+    assert.match(text, /largest free block/);
+    await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+    await page.locator(".details h2").waitFor();
+    const selected = numberIn(await page.locator(".details h2").innerText());
+    assert.ok(Math.abs(selected - index) <= 1);
+    assert.equal(await page.locator(`#operations .op-row[data-op="${selected}"]`).getAttribute("aria-current"), "true");
+    assert.equal((await hashOf(page)).get("op"), String(selected));
+    await page.locator(".details .close").click();
+    assert.equal(await page.locator(".details").isVisible(), false);
+  });
+});
+
+test("drag, wheel and keys zoom; double click and the button show all", async () => {
+  await withPage(r.page, {}, async (page) => {
+    const whole = await canvas(page);
+    const box = await chartBox(page);
+    await page.mouse.move(box.x + box.width * 0.25, box.y + 40);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.5, box.y + 60, { steps: 4 });
+    await page.mouse.up();
+    let hash = await hashOf(page);
+    const n = r.operations.length;
+    assert.ok(Math.abs(Number(hash.get("from")) - n * 0.25) < n * 0.02, hash.toString());
+    assert.ok(Math.abs(Number(hash.get("to")) - n * 0.5) < n * 0.02, hash.toString());
+    assert.notEqual(await canvas(page), whole);
+    const width = () => Number(hash.get("to")) - Number(hash.get("from"));
+    const before = width();
+    await page.keyboard.down("Control");
+    await page.mouse.wheel(0, -200);
+    await page.keyboard.up("Control");
+    hash = await hashOf(page);
+    assert.ok(width() < before);
+    const from = Number(hash.get("from"));
+    await page.keyboard.down("Shift");
+    await page.mouse.wheel(0, 200);
+    await page.keyboard.up("Shift");
+    hash = await hashOf(page);
+    assert.ok(Number(hash.get("from")) > from);
+    await page.locator("#timeline button", { hasText: "Show all" }).click();
+    assert.equal((await hashOf(page)).get("from"), null);
+    await page.keyboard.press("+");
+    assert.notEqual((await hashOf(page)).get("from"), null);
+    await page.keyboard.press("0");
+    assert.equal((await hashOf(page)).get("from"), null);
+  });
+});
+
+test("tabs change chart, consumers and table", async () => {
+  await withPage(r.page, {}, async (page) => {
+    const dram = await canvas(page);
+    await page.locator('#timeline [data-memory="L1"]').click();
+    await settle(page);
+    assert.equal(await page.locator('#timeline [data-memory="L1"]').getAttribute("aria-selected"), "true");
+    assert.notEqual(await canvas(page), dram);
+    assert.equal((await hashOf(page)).get("mem"), "L1");
+    const top = r.findings.top_consumers.L1;
+    if (top.length) assert.equal(numberIn(await page.locator("#consumers tbody td:nth-child(3)").first().innerText()), top[0].effect_MB);
+    await page.keyboard.press("4");
+    assert.equal(await page.locator('#timeline [data-memory="TRACE"]').getAttribute("aria-selected"), "true");
+    await page.locator('#timeline [data-memory="TRACE"]').focus();
+    await page.keyboard.press("ArrowRight");
+    assert.equal(await page.locator('#timeline [data-memory="DRAM"]').getAttribute("aria-selected"), "true");
+  });
+});
+
+test("search, filters and sorting agree with the JSON", async () => {
+  await withPage(r.page, {}, async (page) => {
+    const search = page.locator("#operations input[type=search]");
+    const name = r.operations[Math.floor(r.operations.length / 2)].mlir_op;
+    await search.fill(name);
+    await settle(page);
+    const holds = (op) => [op.mlir_op, op.loc ?? "", op.result ?? "", op.attributes ?? "", op.input_types, op.output_type].join(" ").toLowerCase().includes(name);
+    assert.equal(await found(page), r.operations.filter(holds).length);
+    await search.fill("no such thing anywhere");
+    await settle(page);
+    assert.equal(await found(page), 0);
+    await page.locator("#operations button", { hasText: "Clear" }).click();
+    await settle(page);
+    assert.equal(await found(page), r.operations.length);
+
+    await page.locator('#operations select[aria-label="Kind of operation"]').selectOption("consteval");
+    await settle(page);
+    assert.equal(await found(page), r.operations.filter((op) => op.const_eval_graph !== null).length);
+    await page.locator('#operations select[aria-label="Kind of operation"]').selectOption("weight");
+    await settle(page);
+    assert.equal(await found(page), r.operations.filter((op) => op.weights.length > 0).length);
+    await page.locator('#operations select[aria-label="Kind of operation"]').selectOption("");
+
+    await page.locator('#operations input[aria-label="Run"]').fill("1");
+    await settle(page);
+    assert.equal(await found(page), r.memory.operations.filter((op) => op.run === 1).length);
+    await page.locator('#operations input[aria-label="Run"]').fill("");
+
+    const program = r.memory.operations[5].program;
+    await page.locator('#operations select[aria-label="Program"]').selectOption(program);
+    await settle(page);
+    assert.equal(await found(page), r.memory.operations.filter((op) => op.program === program).length);
+    await page.locator('#operations select[aria-label="Program"]').selectOption({ index: 0 });
+
+    const effects = r.memory.operations.map((op) => op.effect_MB?.DRAM ?? null);
+    const limit = [...effects].map(Math.abs).sort((a, b) => b - a)[20];
+    await page.locator("#operations input.wide").fill(String(limit));
+    await settle(page);
+    assert.equal(await found(page), effects.filter((e) => e !== null && Math.abs(e) >= limit).length);
+    await page.locator("#operations button", { hasText: "Clear" }).click();
+
+    await page.locator('#operations [data-column="effect"] button').click();
+    await settle(page);
+    const order = effects.map((effect, i) => [effect, i]).filter(([effect]) => effect !== null).sort((a, b) => b[0] - a[0] || a[1] - b[1]);
+    assert.deepEqual((await rowOps(page)).slice(0, 10), order.slice(0, 10).map(([, i]) => i));
+    await page.locator('#operations [data-column="effect"] button').click();
+    await settle(page);
+    const least = (await rowOps(page))[0];
+    assert.equal(effects[least], Math.min(...effects.filter((e) => e !== null)));
+    await page.locator('#operations [data-column="name"] button').click();
+    await settle(page);
+    const names = (await rowOps(page)).map((i) => r.operations[i].mlir_op);
+    assert.deepEqual(names, [...names].sort());
+  });
+});
+
+test("the table reaches its first and last row", async () => {
+  await withPage(r.page, {}, async (page) => {
+    const list = page.locator("#operations .virtual");
+    await list.evaluate((e) => (e.scrollTop = e.scrollHeight));
+    await settle(page);
+    assert.equal(Math.max(...(await rowOps(page))), r.operations.length - 1);
+    await list.evaluate((e) => (e.scrollTop = 0));
+    await settle(page);
+    assert.equal(Math.min(...(await rowOps(page))), 0);
+  });
+});
+
+test("a deep link opens the operation, the memory and the zoom", async () => {
+  await withPage(r.page, { hash: "#op=123&mem=L1&from=100&to=200" }, async (page) => {
+    assert.equal(numberIn(await page.locator(".details h2").innerText()), 123);
+    assert.equal(await page.locator('#timeline [data-memory="L1"]').getAttribute("aria-selected"), "true");
+    assert.equal(await page.locator("#timeline button", { hasText: "Show all" }).isEnabled(), true);
+    assert.deepEqual((await rowOps(page)).includes(123), true);
+  });
+  await withPage(r.page, { hash: "#op=999999999&mem=nonsense&from=7&to=3" }, async (page) => {
+    assert.equal(await page.locator(".details").isVisible(), false);
+  });
+});
+
+test("from an operation to its IR line and back", async () => {
+  // The golden log, with an operation at a location its module texts name.
+  const log = join(work, "ir.log");
+  writeFileSync(log, readFileSync(join(SOURCE, "tests", "golden", "small.log"), "utf8").replaceAll('loc("one")', 'loc("fc.0")'));
+  const r = report(log);
+  const index = r.ir.ttnn.loc_index;
+  const op = r.operations.find((o) => o.loc && index[o.loc] && o.const_eval_graph === null);
+  assert.ok(op, "the log has an operation with an IR line");
+  await withPage(r.page, { hash: `#op=${op.index}` }, async (page) => {
+    await page.locator('.details [data-action="ir"]').click();
+    const marked = page.locator("#ir .ir-line.marked");
+    await marked.waitFor();
+    assert.equal(Number(await marked.getAttribute("data-line")), index[op.loc]);
+    const line = r.ir.ttnn.text.split("\n")[index[op.loc] - 1];
+    assert.equal((await marked.locator("code").innerText()).trim(), line.slice(0, 3000).trim());
+    await page.locator(".details .close").click();
+    await marked.click();
+    await page.locator(".details h2").waitFor();
+    const back = numberIn(await page.locator(".details h2").innerText());
+    assert.equal(r.operations[back].loc, op.loc);
+
+    await page.locator("#ir input[type=search]").fill("func.func");
+    const matches = r.ir.ttnn.text.split("\n").filter((text) => text.includes("func.func")).length;
+    assert.equal(numberIn(await page.locator("#ir [role=status]").innerText()), matches);
+    await page.locator('#ir [role=tab]', { hasText: "TTIR" }).first().click();
+    await settle(page);
+    assert.equal((await texts(page.locator("#ir .ir-line code")))[0].trim(), r.ir.ttir.text.split("\n")[0].trim());
+  });
+});
+
+test("the keyboard alone does it all", async () => {
+  await withPage(r.page, {}, async (page) => {
+    await page.keyboard.press("p");
+    await page.locator(".details h2").waitFor();
+    const at = () => page.locator(".details h2").innerText().then(numberIn);
+    const peak = r.findings.peak.DRAM.caused_by.index;
+    assert.equal(await at(), peak);
+    await page.keyboard.press("ArrowRight");
+    await settle(page);
+    assert.equal(await at(), peak + 1);
+    await page.keyboard.press("ArrowLeft");
+    await settle(page);
+    assert.equal(await at(), peak);
+    await page.keyboard.press("Escape");
+    assert.equal(await page.locator(".details").isVisible(), false);
+    await page.keyboard.press("/");
+    assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("type")), "search");
+    await page.keyboard.type("p?/");
+    assert.equal(await page.locator("#operations input[type=search]").inputValue(), "p?/");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("?");
+    assert.equal(await page.locator("#help").evaluate((d) => d.open), true);
+    await page.keyboard.press("Escape");
+    assert.equal(await page.locator("#help").evaluate((d) => d.open), false);
+    await page.locator("#operations button", { hasText: "Clear" }).click();
+    await settle(page);
+    await page.locator("#operations .virtual").focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    await settle(page);
+    assert.equal(await at(), 1);
+  });
+});
+
+test("light and dark follow the system, and the switch", async () => {
+  const background = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  let light;
+  await withPage(r.page, { colorScheme: "light" }, async (page) => {
+    light = await background(page);
+    const before = await canvas(page);
+    await page.locator("#theme").click();
+    assert.notEqual(await background(page), light);
+    assert.notEqual(await canvas(page), before);
+    await page.keyboard.press("t");
+    assert.equal(await background(page), light);
+  });
+  await withPage(r.page, { colorScheme: "dark" }, async (page) => {
+    assert.notEqual(await background(page), light);
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.waitForFunction(() => document.documentElement.dataset.theme === "light");
+    assert.equal(await background(page), light);
+  });
+});
+
+test("nothing sticks out at 1280 and at 800 pixels, and it prints", async () => {
+  for (const width of [1280, 800]) {
+    await withPage(r.page, { width }, async (page) => {
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), `sideways scrolling at ${width}`);
+    });
+  }
+  await withPage(r.page, {}, async (page) => {
+    const pdf = await page.pdf();
+    assert.ok(pdf.length > 20000);
+  });
+});
+
+test("a screen reader finds its way", async () => {
+  await withPage(r.page, { hash: "#op=3" }, async (page) => {
+    for (const landmark of ["header", "nav", "main", "aside", "footer"]) assert.equal(await page.locator(landmark).count(), 1, landmark);
+    assert.equal(await page.locator("h1").count(), 1);
+    const nameless = await page.evaluate(() =>
+      [...document.querySelectorAll("button, input, select, section, nav, aside, [role=table], [role=tablist], [role=img]")]
+        .filter((e) => !(e.getAttribute("aria-label") || e.getAttribute("aria-labelledby") || e.textContent?.trim()))
+        .map((e) => e.outerHTML.slice(0, 120)));
+    assert.deepEqual(nameless, []);
+    const tables = await page.locator("table").count();
+    assert.equal(await page.locator("table caption").count(), tables);
+    // Tab reaches the controls in the order they stand in.
+    const seen = [];
+    for (let i = 0; i < 12; i++) {
+      await page.keyboard.press("Tab");
+      seen.push(await page.evaluate(() => document.activeElement?.textContent?.slice(0, 20) ?? ""));
+    }
+    assert.ok(seen[0].includes("Theme"), seen.join(" | "));
+    assert.ok(seen.some((text) => text === "DRAM"), seen.join(" | "));
+  });
+});
