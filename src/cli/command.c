@@ -161,6 +161,8 @@ static int run_command(const ttm_options *options) {
       return ttm_command_html(options, options->inputs ? options->input[0] : NULL);
     case TTM_COMMAND_CB_SIMULATE:
       return ttm_command_cb_simulate(options);
+    case TTM_COMMAND_CB_SCAN:
+      return ttm_command_cb_scan(options);
     case TTM_COMMAND_TRAIN:
       return ttm_command_train(options);
     case TTM_COMMAND_SERVE:

@@ -16,7 +16,8 @@
 #define SERVE (1u << TTM_COMMAND_SERVE)
 #define PROFILE (1u << TTM_COMMAND_PROFILE)
 #define CB_SIMULATE (1u << TTM_COMMAND_CB_SIMULATE)
-#define CB (CB_SIMULATE)
+#define CB_SCAN (1u << TTM_COMMAND_CB_SCAN)
+#define CB (CB_SIMULATE | CB_SCAN)
 #define EVERY (~0u)
 
 const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
@@ -47,18 +48,19 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_USE_ACTUAL_SIZES] = {"use_actual_sizes", 0, TTM_VALUE_NONE, NULL, TRAIN,
                                      "break the peak down by measured, not expected sizes"},
     [TTM_OPTION_TITLE] = {"title", 0, TTM_VALUE_TEXT, "TITLE", TRAIN, "title of the histogram"},
-    [TTM_OPTION_CHECK] = {"check", 0, TTM_VALUE_NONE, NULL, TRAIN, "exit 1 when something does not fit"},
+    [TTM_OPTION_CHECK] = {"check", 0, TTM_VALUE_NONE, NULL, TRAIN | CB_SCAN,
+                          "exit 1 when something does not fit"},
     [TTM_OPTION_PORT] = {"port", 'p', TTM_VALUE_PORT, "N", SERVE,
                          "port to listen on (default: the first free one from 8000)"},
     [TTM_OPTION_HOST] = {"host", 0, TTM_VALUE_TEXT, "ADDRESS", SERVE,
                          "address to listen on; others than 127.0.0.1 need a token"},
-    [TTM_OPTION_THREADS] = {"threads", 'j', TTM_VALUE_COUNT, "N", LLM | ANALYZE | HTML | PROFILE,
+    [TTM_OPTION_THREADS] = {"threads", 'j', TTM_VALUE_COUNT, "N", LLM | ANALYZE | HTML | PROFILE | CB_SCAN,
                             "scan with N threads (default: one per processor, at most 8)"},
     [TTM_OPTION_QUIET] = {"quiet", 'q', TTM_VALUE_NONE, NULL, ANALYZE | HTML | PROFILE,
                           "print no summary and no progress"},
     [TTM_OPTION_COLOR] = {"color", 0, TTM_VALUE_CHOICE, "auto|always|never", ANALYZE | EXPLAIN | TRAIN | PROFILE | CB,
                           "colour the output (default auto: on a terminal)"},
-    [TTM_OPTION_ARCH] = {"arch", 0, TTM_VALUE_CHOICE, "wormhole|blackhole|grayskull", CB_SIMULATE,
+    [TTM_OPTION_ARCH] = {"arch", 0, TTM_VALUE_CHOICE, "wormhole|blackhole|grayskull", CB,
                          "the chip (default wormhole)"},
     [TTM_OPTION_METAL_VERSION] = {"metal-version", 0, TTM_VALUE_TEXT, "V", CB,
                                   "of tt-metal or ttnn: decides the L1 base (default: newest)"},
@@ -74,6 +76,9 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
                              "compare a strategy of your own (docs/l1.md); repeat"},
     [TTM_OPTION_KERNEL_BYTES] = {"kernel-bytes", 0, TTM_VALUE_BYTES, "BYTES", CB_SIMULATE,
                                  "size of the program's kernels (default: an estimate)"},
+    [TTM_OPTION_DEFINE] = {"define", 'D', TTM_VALUE_MANY, "NAME=VALUE", CB_SCAN,
+                           "the value of a name or expression in the source; repeat"},
+    [TTM_OPTION_COMPARE] = {"compare", 0, TTM_VALUE_NONE, NULL, CB_SCAN, "two paths: two versions of a program"},
     [TTM_OPTION_JSON] = {"json", 0, TTM_VALUE_NONE, NULL, TRAIN | CB, "write JSON"},
     [TTM_OPTION_MD] = {"md", 0, TTM_VALUE_NONE, NULL, TRAIN | CB, "write markdown"},
     [TTM_OPTION_HTML] = {"html", 0, TTM_VALUE_NONE, NULL, CB, "write a page of HTML that needs no network"},
@@ -109,6 +114,11 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
          "R_TILES tiles are used again and again, TILES_PER_SHARD stream by. Shows bytes, misses,\n"
          "pressure and the core's L1 with addresses, placed by tt-metal's own rule.\n",
          2},
+    [TTM_COMMAND_CB_SCAN] = {"cb scan", TTM_PROGRAM_TTMEM, "cb scan PATH...",
+                             "circular buffers in TT-Metal sources, host against kernel",
+                             "PATH is a C++ file or a folder. Finds every circular and dataflow buffer host code creates, works\n"
+                             "out sizes, matches kernels that fill and empty them, and says what cannot work.\n",
+                             TTM_MAX_INPUTS},
     [TTM_COMMAND_TRAIN] = {"train", TTM_PROGRAM_TTMEM, "train --logs FILE [options]",
                            "memory of a training run: phases, sizes, does it fit",
                            "FILE holds the summaries that tt-train prints, one or many, plain or compressed. B is in\n"

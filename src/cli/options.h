@@ -22,6 +22,7 @@ typedef enum ttm_command {
   TTM_COMMAND_EXPLAIN,     /* ttmem explain */
   TTM_COMMAND_HTML,        /* ttmem html */
   TTM_COMMAND_CB_SIMULATE, /* ttmem cb simulate */
+  TTM_COMMAND_CB_SCAN,     /* ttmem cb scan */
   TTM_COMMAND_TRAIN,       /* ttmem train */
   TTM_COMMAND_SERVE,       /* ttmem serve */
   TTM_COMMAND_HELP,        /* ttmem help */
@@ -62,6 +63,8 @@ typedef enum ttm_option {
   TTM_OPTION_TENSOR,
   TTM_OPTION_STRATEGY,
   TTM_OPTION_KERNEL_BYTES,
+  TTM_OPTION_DEFINE,
+  TTM_OPTION_COMPARE,
   TTM_OPTION_JSON,
   TTM_OPTION_MD,
   TTM_OPTION_HTML,

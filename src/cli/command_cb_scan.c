@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ttmem cb scan PATH... [-D NAME=VALUE] [--compare A B] [--check] */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cli/cb_parts.h"
+#include "report/scan_report.h"
+
+/* NAME=VALUE; the name may be any expression as it stands in the source. */
+static int parse_define(ttm_define *out, const char *word, ttm_error *err) {
+  const char *equals = strrchr(word, '=');
+  char *end = NULL;
+  errno = 0;
+  if (equals && equals > word) out->value = strtoll(equals + 1, &end, 0);
+  if (!end || *end || end == equals + 1 || errno) {
+    return ttm_error_set(err, TTM_EUSAGE, "'%.80s' is no definition; write -D NAME=NUMBER, for example -D num_tiles=16",
+                         word);
+  }
+  out->name = (ttm_view){word, (size_t)(equals - word)};
+  return TTM_OK;
+}
+
+typedef struct scan_job {
+  ttm_scan *scans[2];
+  ttm_define defines[TTM_MAX_MANY];
+  ttm_scan_options settings;
+} scan_job;
+
+static int prepare(scan_job *job, const ttm_options *options, ttm_error *err) {
+  const char *arch = options->value[TTM_OPTION_ARCH];
+  job->settings.arch = arch ? ttm_arch_find(ttm_view_of(arch)) : TTM_ARCH_WORMHOLE;
+  job->settings.threads = options->threads;
+  job->settings.defines = job->defines;
+  job->settings.l1_small = options->bytes[TTM_OPTION_L1_SMALL];
+  job->settings.l1_base = options->bytes[TTM_OPTION_L1_BASE];
+  const char *version = options->value[TTM_OPTION_METAL_VERSION];
+  if (version && !options->given[TTM_OPTION_L1_BASE]) {
+    ttm_cb_machine machine = {0};
+    int status = ttm_cb_machine_set(&machine, job->settings.arch, ttm_view_of(version), err);
+    if (status) return status;
+    job->settings.l1_base = machine.base;
+  }
+  for (size_t i = 0; i < options->many_count; i++) {
+    if (options->many[i].option != TTM_OPTION_DEFINE) continue;
+    int status = parse_define(&job->defines[job->settings.define_count++], options->many[i].value, err);
+    if (status) return status;
+  }
+  if (!options->inputs) return ttm_error_set(err, TTM_EUSAGE, "cb scan needs sources: ttmem cb scan FILE_OR_FOLDER...");
+  if (options->given[TTM_OPTION_COMPARE] && options->inputs != 2) {
+    return ttm_error_set(err, TTM_EUSAGE, "--compare takes two versions of a program: ttmem cb scan --compare A B");
+  }
+  return TTM_OK;
+}
+
+static int write_report(const scan_job *job, const ttm_options *options, ttm_cb_form form, ttm_buf *out) {
+  bool compare = options->given[TTM_OPTION_COMPARE];
+  const ttm_scan *const both[2] = {job->scans[0], job->scans[1]};
+  if (form == TTM_CB_JSON) {
+    ttm_buf_puts(out, "{\"schema_version\": 1,\n\"scan\": ");
+    ttm_scan_json(out, job->scans[0]);
+    if (compare) {
+      ttm_buf_puts(out, ",\n\"against\": ");
+      ttm_scan_json(out, job->scans[1]);
+    }
+    ttm_buf_puts(out, "}\n");
+    return out->failed ? TTM_ENOMEM : TTM_OK;
+  }
+  ttm_doc doc = ttm_cb_doc(form, options, out);
+  ttm_doc_begin(&doc, compare ? "Circular buffers of two versions" : "Circular buffers in sources");
+  if (compare)
+    ttm_scan_compare_write(&doc, both, (const char *const[2]){options->input[0], options->input[1]});
+  else
+    ttm_scan_write(&doc, job->scans[0]);
+  return ttm_doc_end(&doc);
+}
+
+static bool has_errors(const ttm_scan *scan) {
+  for (size_t i = 0; scan && i < scan->findings.n; i++) {
+    if (scan->findings.at[i].level == TTM_SCAN_ERROR) return true;
+  }
+  return false;
+}
+
+int ttm_command_cb_scan(const ttm_options *options) {
+  scan_job job = {0};
+  ttm_cb_form form;
+  ttm_buf text = {0};
+  ttm_error err;
+  bool compare = options->given[TTM_OPTION_COMPARE];
+  int status = prepare(&job, options, &err);
+  if (!status) status = ttm_cb_form_of(&form, options, &err);
+  for (int i = 0; !status && i < 1 + compare; i++) {
+    status = ttm_scan_paths(&job.scans[i], options->input + i, compare ? 1 : options->inputs, &job.settings, &err);
+  }
+  if (!status && write_report(&job, options, form, &text)) status = ttm_error_nomem(&err);
+  bool found = options->given[TTM_OPTION_CHECK] && (has_errors(job.scans[0]) || has_errors(job.scans[1]));
+  ttm_scan_free(job.scans[0]);
+  ttm_scan_free(job.scans[1]);
+  int exit_status = ttm_cb_deliver(options, &text, status, &err);
+  return exit_status == TTM_EXIT_OK && found ? TTM_EXIT_FOUND : exit_status;
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The scan from paths to result: files are read and parsed by several threads, each into its own arena, and joined in order. */
+#define _POSIX_C_SOURCE 200809L
+#include "l1/scan.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "l1/scan_files.h"
+#include "l1/scan_findings.h"
+#include "l1/scan_unit.h"
+
+/* What one file gave, until all are joined. */
+typedef struct file_result {
+  ttm_view text;
+  ttm_scan_unit unit; /* tree and names are gone by then */
+  ttm_define_list constants;
+} file_result;
+
+typedef struct job {
+  ttm_scan *scan;
+  const ttm_scan_options *options;
+  file_result *results;
+  ttm_constants defines, elsewhere;
+  atomic_size_t next;
+  atomic_int status;
+  ttm_error err; /* of the first thread that failed; only read after joining */
+  bool given;    /* texts are there already */
+} job;
+
+/* ---- One file ------------------------------------------------------------------------------------------------------- */
+
+static uint32_t count_lines(ttm_view text) {
+  uint32_t lines = 0;
+  for (const char *at = text.p, *end = text.p + text.n; at < end; lines++) {
+    const char *newline = memchr(at, '\n', (size_t)(end - at));
+    if (!newline) return lines + 1;
+    at = newline + 1;
+  }
+  return lines;
+}
+
+static int note_failure(ttm_scan_file *file, ttm_arena *arena, const ttm_error *err) {
+  file->failure = ttm_arena_copy(arena, (ttm_view){err->message, strlen(err->message) + 1});
+  return file->failure ? TTM_OK : TTM_ENOMEM;
+}
+
+/* First round: read, see what it is, keep what will be parsed. */
+static int read_one(job *j, size_t i) {
+  ttm_scan_file *file = &j->scan->files.at[i];
+  file_result *result = &j->results[i];
+  ttm_arena *arena = &j->scan->arenas[i];
+  ttm_error err;
+  int status = j->given ? TTM_OK : ttm_scan_read_file(file->path, arena, &result->text, &err);
+  if (status == TTM_EIO) return note_failure(file, arena, &err);
+  if (status) return status;
+  file->bytes = result->text.n;
+  file->lines = count_lines(result->text);
+  file->role = ttm_scan_role_of(ttm_view_of(file->path), result->text);
+  bool header = ttm_scan_is_header(ttm_view_of(file->path));
+  if (header && ttm_scan_constants(&result->constants, result->text)) return TTM_ENOMEM;
+  if (file->role == TTM_FILE_OTHER && !result->constants.list.n && !j->given) ttm_arena_free(arena);
+  return TTM_OK;
+}
+
+static int scan_parsed(ttm_scan_unit *unit, const job *j) {
+  int status = ttm_names_collect(&unit->names, &unit->tree);
+  if (!status) status = ttm_eval_begin(&unit->eval, &unit->tree, &unit->names, unit->arena);
+  if (status) return status;
+  unit->eval.defines = j->defines;
+  unit->eval.elsewhere = j->elsewhere;
+  if (unit->file->role == TTM_FILE_KERNEL) return ttm_scan_kernel(unit);
+  status = ttm_scan_host(unit);
+  return status ? status : ttm_scan_host_kernels(unit);
+}
+
+/* Names of the functions that cbs and refs speak of, while the tree is there. */
+static int name_functions(ttm_scan_unit *unit) {
+  size_t total = unit->cbs.n + unit->refs.n;
+  for (size_t i = 0; i < total; i++) {
+    ttm_node node = i < unit->cbs.n ? unit->cbs.at[i].function : unit->refs.at[i - unit->cbs.n].function;
+    size_t f = 0;
+    while (f < unit->functions.n && unit->functions.at[f].first_cb != node) f++;
+    if (f < unit->functions.n) continue;
+    ttm_cb_function function = {.file = unit->file_index, .first_cb = node};
+    function.name = node ? ttm_function_name(&unit->tree, node) : (ttm_view){"", 0};
+    function.line = node ? ttm_tree_at(&unit->tree, node)->line : 1;
+    if (ttm_vec_push(&unit->functions, function)) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+/* Kernels are C++ with words of their own, and where #if and #else each open the same brace they are none until one is chosen. When a
+ * text does not parse it is simplified, first gently; the better tree is taken. */
+static int parse_text(ttm_tree_parser *parser, ttm_view text, ttm_arena *arena, ttm_tree *tree, ttm_error *err) {
+  int status = ttm_tree_parse(parser, text, tree, err);
+  for (int choose = 0; !status && tree->broken && choose < 2; choose++) {
+    uint32_t broken = tree->broken;
+    ttm_view before = tree->text;
+    char *simple = ttm_scan_simplify(text, choose, arena);
+    if (!simple) continue;
+    status = ttm_tree_parse(parser, (ttm_view){simple, text.n}, tree, err);
+    if (!status && tree->broken >= broken) status = ttm_tree_parse(parser, before, tree, err);
+  }
+  return status;
+}
+
+/* Second round: parse and look. */
+static int parse_one(job *j, size_t i, ttm_tree_parser *parser, ttm_tree *tree) {
+  ttm_scan_file *file = &j->scan->files.at[i];
+  ttm_scan_unit *unit = &j->results[i].unit;
+  ttm_error err;
+  if (file->role == TTM_FILE_OTHER || file->failure) return TTM_OK;
+  unit->file = file;
+  unit->file_index = (uint32_t)i;
+  unit->arena = &j->scan->arenas[i];
+  int status = parse_text(parser, j->results[i].text, unit->arena, tree, &err);
+  if (status == TTM_EFORMAT) return note_failure(file, unit->arena, &err);
+  if (status) return status;
+  file->parsed = true;
+  file->broken = tree->broken;
+  file->broken_line = tree->broken_line;
+  unit->tree = *tree;
+  status = scan_parsed(unit, j);
+  if (!status) status = name_functions(unit);
+  ttm_names_free(&unit->names);
+  unit->tree = (ttm_tree){0};
+  return status;
+}
+
+/* ---- Threads -------------------------------------------------------------------------------------------------------- */
+
+static void fail(job *j, int status) {
+  int none = TTM_OK;
+  atomic_compare_exchange_strong(&j->status, &none, status);
+}
+
+static void *read_files(void *context) {
+  job *j = context;
+  for (size_t i; !j->status && (i = atomic_fetch_add(&j->next, 1)) < j->scan->files.n;) {
+    int status = read_one(j, i);
+    if (status) fail(j, status);
+  }
+  return NULL;
+}
+
+static void *parse_files(void *context) {
+  job *j = context;
+  ttm_tree_parser *parser;
+  ttm_tree tree = {0};
+  ttm_error err;
+  int status = ttm_tree_parser_new(&parser, &err);
+  if (status) {
+    fail(j, status);
+    return NULL;
+  }
+  for (size_t i; !j->status && (i = atomic_fetch_add(&j->next, 1)) < j->scan->files.n;) {
+    status = parse_one(j, i, parser, &tree);
+    if (status) fail(j, status);
+  }
+  ttm_tree_free(&tree);
+  ttm_tree_parser_free(parser);
+  return NULL;
+}
+
+static void run_threads(job *j, unsigned threads, void *(*work)(void *)) {
+  pthread_t started[256];
+  unsigned n = 0;
+  j->next = 0;
+  while (n + 1 < threads && !pthread_create(&started[n], NULL, work, j)) n++;
+  work(j); /* this thread takes its share: without any other it does all */
+  while (n) pthread_join(started[--n], NULL);
+}
+
+static unsigned thread_count(const ttm_scan_options *options, size_t files) {
+  long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  unsigned n = options->threads ? options->threads : processors < 1 ? 1 : processors > 8 ? 8 : (unsigned)processors;
+  if (n > files) n = (unsigned)files;
+  return n < 1 ? 1 : n > 256 ? 256 : n;
+}
+
+/* ---- Joining -------------------------------------------------------------------------------------------------------- */
+
+static int by_place(const void *a, const void *b) {
+  const ttm_cb *x = a, *y = b;
+  if (x->function != y->function) return x->function < y->function ? -1 : 1;
+  if (x->node != y->node) return x->node < y->node ? -1 : 1;
+  return x->call_line < y->call_line ? -1 : x->call_line > y->call_line;
+}
+
+static int ref_by_place(const void *a, const void *b) {
+  const ttm_kernel_ref *x = a, *y = b;
+  if (x->function != y->function) return x->function < y->function ? -1 : 1;
+  return x->node < y->node ? -1 : x->node > y->node;
+}
+
+static int function_by_node(const void *a, const void *b) {
+  const ttm_cb_function *x = a, *y = b;
+  return x->first_cb < y->first_cb ? -1 : x->first_cb > y->first_cb;
+}
+
+/* Functions carried their node in first_cb so far. */
+static int join_functions(ttm_scan *scan, ttm_scan_unit *unit) {
+  if (unit->cbs.n) qsort(unit->cbs.at, unit->cbs.n, sizeof *unit->cbs.at, by_place);
+  if (unit->refs.n) qsort(unit->refs.at, unit->refs.n, sizeof *unit->refs.at, ref_by_place);
+  if (unit->functions.n) qsort(unit->functions.at, unit->functions.n, sizeof *unit->functions.at, function_by_node);
+  size_t cb = 0, ref = 0;
+  for (size_t f = 0; f < unit->functions.n; f++) {
+    ttm_cb_function function = unit->functions.at[f];
+    ttm_node node = function.first_cb;
+    uint32_t index = (uint32_t)scan->functions.n;
+    function.first_cb = (uint32_t)scan->cbs.n;
+    function.first_ref = (uint32_t)scan->refs.n;
+    for (; cb < unit->cbs.n && unit->cbs.at[cb].function == node; cb++, function.cb_count++) {
+      unit->cbs.at[cb].function = index;
+      if (ttm_vec_push(&scan->cbs, unit->cbs.at[cb])) return TTM_ENOMEM;
+    }
+    for (; ref < unit->refs.n && unit->refs.at[ref].function == node; ref++, function.ref_count++) {
+      unit->refs.at[ref].function = index;
+      if (ttm_vec_push(&scan->refs, unit->refs.at[ref])) return TTM_ENOMEM;
+    }
+    if (ttm_vec_push(&scan->functions, function)) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+static int join(ttm_scan *scan, file_result *results) {
+  for (size_t i = 0; i < scan->files.n; i++) {
+    ttm_scan_unit *unit = &results[i].unit;
+    ttm_scan_file *file = &scan->files.at[i];
+    file->first_use = (uint32_t)scan->uses.n;
+    file->first_handed = (uint32_t)scan->handed.n;
+    file->use_count = (uint32_t)unit->uses.n;
+    file->handed_count = (uint32_t)unit->handed.n;
+    for (size_t u = 0; u < unit->uses.n; u++) {
+      if (ttm_vec_push(&scan->uses, unit->uses.at[u])) return TTM_ENOMEM;
+    }
+    for (size_t h = 0; h < unit->handed.n; h++) {
+      if (ttm_vec_push(&scan->handed, unit->handed.at[h])) return TTM_ENOMEM;
+    }
+    if (join_functions(scan, unit)) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+static void free_results(file_result *results, size_t n) {
+  for (size_t i = 0; results && i < n; i++) {
+    ttm_scan_unit *unit = &results[i].unit;
+    ttm_vec_free(&unit->cbs);
+    ttm_vec_free(&unit->refs);
+    ttm_vec_free(&unit->uses);
+    ttm_vec_free(&unit->handed);
+    ttm_vec_free(&unit->functions);
+    ttm_vec_free(&unit->used_configs);
+    ttm_vec_free(&results[i].constants.list);
+  }
+  ttm_free(results);
+}
+
+/* ---- All of it ------------------------------------------------------------------------------------------------------ */
+
+static int run(ttm_scan *scan, const ttm_scan_options *options, ttm_view given, ttm_error *err) {
+  size_t n = scan->files.n;
+  ttm_define_list defines = {0}, elsewhere = {0};
+  job j = {.scan = scan, .options = options, .given = given.p != NULL};
+  unsigned threads = thread_count(options, n);
+  j.results = ttm_alloc((n + !n) * sizeof *j.results);
+  scan->arenas = ttm_alloc((n + !n) * sizeof *scan->arenas);
+  int status = j.results && scan->arenas ? TTM_OK : TTM_ENOMEM;
+  for (size_t i = 0; !status && i < options->define_count; i++)
+    status = ttm_vec_push(&defines.list, options->defines[i]);
+  if (!status) {
+    if (given.p) j.results[0].text = given;
+    run_threads(&j, threads, read_files);
+    status = j.status;
+  }
+  for (size_t i = 0; !status && i < n; i++) {
+    for (size_t c = 0; !status && c < j.results[i].constants.list.n; c++) {
+      status = ttm_vec_push(&elsewhere.list, j.results[i].constants.list.at[c]);
+    }
+  }
+  if (!status) {
+    ttm_scan_constants_settle(&defines);
+    ttm_scan_constants_settle(&elsewhere);
+    j.defines = (ttm_constants){defines.list.at, defines.list.n};
+    j.elsewhere = (ttm_constants){elsewhere.list.at, elsewhere.list.n};
+    run_threads(&j, threads, parse_files);
+    status = j.status;
+  }
+  if (!status) status = join(scan, j.results);
+  if (!status) status = ttm_scan_judge(scan);
+  free_results(j.results, n);
+  ttm_vec_free(&defines.list);
+  ttm_vec_free(&elsewhere.list);
+  if (status == TTM_EFORMAT) {
+    return ttm_error_set(err, TTM_EFORMAT,
+                         "the tree-sitter library of this machine cannot read the C++ grammar of this build");
+  }
+  return status ? ttm_error_nomem(err) : TTM_OK;
+}
+
+static int start(ttm_scan **out, const ttm_scan_options *options, ttm_error *err) {
+  ttm_scan *scan = *out = ttm_alloc(sizeof *scan);
+  if (!scan) return ttm_error_nomem(err);
+  scan->arch = options->arch;
+  uint64_t taken = (options->l1_base ? options->l1_base : ttm_l1_base_newest(scan->arch)) + options->l1_small;
+  uint64_t bytes = ttm_arches[scan->arch].l1_bytes;
+  scan->l1_usable = taken < bytes ? bytes - taken : 0;
+  return TTM_OK;
+}
+
+static const ttm_scan_options default_options = {.arch = TTM_ARCH_WORMHOLE};
+
+int ttm_scan_paths(ttm_scan **out, const char *const *paths, size_t n, const ttm_scan_options *options,
+                   ttm_error *err) {
+  if (!options) options = &default_options;
+  int status = start(out, options, err);
+  for (size_t i = 0; !status && i < n; i++) status = ttm_scan_find_files(*out, paths[i], err);
+  if (!status && !(*out)->files.n) {
+    status = ttm_error_set(err, TTM_ENODATA, "no C++ source (.cpp, .hpp, .cc, .h, ...) below '%s'", n ? paths[0] : "");
+  }
+  if (!status) status = run(*out, options, (ttm_view){0}, err);
+  if (status) {
+    ttm_scan_free(*out);
+    *out = NULL;
+  }
+  return status;
+}
+
+int ttm_scan_text(ttm_scan **out, const char *path, ttm_view text, const ttm_scan_options *options, ttm_error *err) {
+  if (!options) options = &default_options;
+  int status = start(out, options, err);
+  if (!status && ttm_vec_push(&(*out)->files, (ttm_scan_file){.path = path})) status = ttm_error_nomem(err);
+  if (!status) status = run(*out, options, text.p ? text : (ttm_view){"", 0}, err);
+  if (status) {
+    ttm_scan_free(*out);
+    *out = NULL;
+  }
+  return status;
+}
+
+void ttm_scan_free(ttm_scan *scan) {
+  if (!scan) return;
+  for (size_t i = 0; scan->arenas && i < scan->files.n; i++) ttm_arena_free(&scan->arenas[i]);
+  ttm_free(scan->arenas);
+  ttm_vec_free(&scan->files);
+  ttm_vec_free(&scan->cbs);
+  ttm_vec_free(&scan->functions);
+  ttm_vec_free(&scan->refs);
+  ttm_vec_free(&scan->uses);
+  ttm_vec_free(&scan->handed);
+  ttm_vec_free(&scan->links);
+  ttm_vec_free(&scan->findings);
+  ttm_arena_free(&scan->arena);
+  ttm_free(scan);
+}

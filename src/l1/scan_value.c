@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "l1/scan_value.h"
+
+#include <math.h>
+
+/* Numbers of block formats share an exponent: they have no size of their own. */
+const ttm_format ttm_formats[TTM_FORMATS] = {
+    {"Float32", "FLOAT32", 4},  {"Float16", NULL, 2},        {"Float16_b", "BFLOAT16", 2},
+    {"Int32", "INT32", 4},      {"UInt32", "UINT32", 4},     {"RawUInt32", NULL, 4},
+    {"UInt16", "UINT16", 2},    {"Int16", NULL, 2},          {"RawUInt16", NULL, 2},
+    {"Int8", NULL, 1},          {"UInt8", "UINT8", 1},       {"RawUInt8", NULL, 1},
+    {"Lf8", NULL, 1},           {"Fp8_e4m3", "FP8_E4M3", 1}, {"Bfp8", NULL, 0},
+    {"Bfp8_b", "BFLOAT8_B", 0}, {"Bfp4", NULL, 0},           {"Bfp4_b", "BFLOAT4_B", 0},
+    {"Bfp2", NULL, 0},          {"Bfp2_b", NULL, 0},         {"MxFp8R", NULL, 0},
+    {"MxFp8P", NULL, 0},        {"MxFp6R", NULL, 0},         {"MxFp6P", NULL, 0},
+    {"MxInt8", NULL, 0},        {"MxFp4", NULL, 0},          {"MxInt4", NULL, 0},
+    {"MxInt2", NULL, 0},
+};
+
+int ttm_format_find(ttm_view name) {
+  for (int f = 0; f < TTM_FORMATS; f++) {
+    if (ttm_view_eq(name, ttm_view_of(ttm_formats[f].name))) return f;
+    if (ttm_formats[f].dtype && ttm_view_eq(name, ttm_view_of(ttm_formats[f].dtype))) return f;
+  }
+  return -1;
+}
+
+/* ---- Making ------------------------------------------------------------------------------------------------------- */
+
+ttm_scan_value ttm_value_of(ttm_value_type type, int64_t i, ttm_view text) {
+  ttm_scan_value value = {.type = type, .n = 1, .at_most = INT64_MAX};
+  value.v[0] = (ttm_alternative){.i = i, .t = text};
+  return value;
+}
+
+ttm_scan_value ttm_value_int(int64_t i) { return ttm_value_of(TTM_VALUE_INT, i, (ttm_view){0}); }
+
+ttm_scan_value ttm_value_given(int64_t i) {
+  ttm_scan_value value = ttm_value_int(i);
+  value.varies = true;
+  return value;
+}
+
+ttm_scan_value ttm_value_real(double r) {
+  ttm_scan_value value = ttm_value_of(TTM_VALUE_REAL, 0, (ttm_view){0});
+  value.v[0].r = r;
+  return value;
+}
+
+ttm_scan_value ttm_value_unknown(ttm_view need) {
+  ttm_scan_value value = {.open = true, .varies = true, .at_most = INT64_MAX};
+  if (need.n) value.needs[value.needs_n++] = need;
+  return value;
+}
+
+void ttm_value_add_needs(ttm_scan_value *to, const ttm_scan_value *from) {
+  for (int f = 0; f < from->needs_n; f++) {
+    int t = 0;
+    while (t < to->needs_n && !ttm_view_eq(to->needs[t], from->needs[f])) t++;
+    if (t == to->needs_n && t < TTM_NEEDS) to->needs[to->needs_n++] = from->needs[f];
+  }
+}
+
+int64_t ttm_value_bound(const ttm_scan_value *v) {
+  if (v->type != TTM_VALUE_INT) return INT64_MAX;
+  return ttm_value_is_known(v) ? ttm_value_max(v) : v->at_most;
+}
+
+/* ---- Sets --------------------------------------------------------------------------------------------------------- */
+
+static int compare(ttm_value_type type, const ttm_alternative *a, const ttm_alternative *b) {
+  if (type == TTM_VALUE_REAL) return a->r < b->r ? -1 : a->r > b->r;
+  if (type == TTM_VALUE_STRING || type == TTM_VALUE_NAMED_ARG || type == TTM_VALUE_ACCESSOR) {
+    size_t n = a->t.n < b->t.n ? a->t.n : b->t.n;
+    int c = n ? memcmp(a->t.p, b->t.p, n) : 0;
+    return c ? c : a->t.n < b->t.n ? -1 : a->t.n > b->t.n;
+  }
+  return a->i < b->i ? -1 : a->i > b->i;
+}
+
+static void add(ttm_scan_value *set, ttm_alternative one) {
+  size_t at = 0;
+  while (at < set->n && compare(set->type, &set->v[at], &one) < 0) at++;
+  if (at < set->n && !compare(set->type, &set->v[at], &one)) return;
+  if (set->n == TTM_ALTERNATIVES) { /* smallest and largest stay; one in the middle goes */
+    set->many = true;
+    if (at == 0) {
+      set->v[0] = one;
+    } else if (at == set->n) {
+      set->v[set->n - 1] = one;
+    }
+    return;
+  }
+  memmove(&set->v[at + 1], &set->v[at], (set->n - at) * sizeof set->v[0]);
+  set->v[at] = one;
+  set->n++;
+}
+
+ttm_scan_value ttm_value_union(const ttm_scan_value *a, const ttm_scan_value *b) {
+  ttm_scan_value out = *a, other = *b;
+  if (out.n && other.n && out.type != other.type) { /* an optional and a number, say: what can be compared stays */
+    if (out.type == TTM_VALUE_REAL || other.type == TTM_VALUE_REAL) {
+      out = ttm_value_convert(&out, "real");
+      other = ttm_value_convert(&other, "real");
+    } else {
+      other.n = 0;
+      other.open = true;
+    }
+  } else if (!out.n) {
+    out.type = other.type;
+  }
+  int64_t bound_a = ttm_value_bound(a), bound_b = ttm_value_bound(b);
+  out.at_most = bound_a > bound_b ? bound_a : bound_b;
+  for (int i = 0; i < other.n; i++) add(&out, other.v[i]);
+  out.open |= other.open;
+  out.many |= other.many;
+  out.varies |= other.varies;
+  ttm_value_add_needs(&out, &other);
+  return out;
+}
+
+int ttm_value_truth(const ttm_scan_value *v) {
+  if (!ttm_value_is_known(v)) return -1;
+  int truth = -2;
+  for (int i = 0; i < v->n; i++) {
+    int t = v->type == TTM_VALUE_REAL ? v->v[i].r != 0 : v->type == TTM_VALUE_INT ? v->v[i].i != 0 : -1;
+    if (t < 0 || (truth >= 0 && truth != t)) return -1;
+    truth = t;
+  }
+  return truth;
+}
+
+/* ---- Arithmetic --------------------------------------------------------------------------------------------------- */
+
+typedef enum {
+  ADD,
+  SUB,
+  MUL,
+  DIV,
+  MOD,
+  SHL,
+  SHR,
+  AND,
+  OR,
+  XOR,
+  LT,
+  GT,
+  LE,
+  GE,
+  EQ,
+  NE,
+  ALL,
+  ANY,
+  MIN,
+  MAX,
+  DIV_UP,
+  UP,
+  DOWN,
+  NONE
+} op_code;
+
+static op_code op_of(ttm_view op) {
+  static const char *const names[] = {
+      "+",  "-",  "*",  "/",  "%",  "<<", ">>",  "&",   "|",      "^",        "<",         ">",
+      "<=", ">=", "==", "!=", "&&", "||", "min", "max", "div_up", "round_up", "round_down"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (ttm_view_eq(op, ttm_view_of(names[i]))) return (op_code)i;
+  }
+  if (ttm_view_eq(op, TTM_LIT("and"))) return ALL;
+  return ttm_view_eq(op, TTM_LIT("or")) ? ANY : NONE;
+}
+
+/* False when the result does not exist: overflow, division by zero, a shift out of range. */
+static bool int_op(op_code op, int64_t a, int64_t b, int64_t *r) {
+  switch (op) {
+    case ADD:
+      return !__builtin_add_overflow(a, b, r);
+    case SUB:
+      return !__builtin_sub_overflow(a, b, r);
+    case MUL:
+      return !__builtin_mul_overflow(a, b, r);
+    case DIV:
+    case MOD:
+      if (!b || b == -1) return b && op == DIV ? !__builtin_sub_overflow((int64_t)0, a, r) : (*r = 0, b != 0);
+      *r = op == DIV ? a / b : a % b;
+      return true;
+    case SHL:
+    case SHR:
+      if (a < 0 || b < 0 || b > 62 || (op == SHL && b && a >> (62 - b) >> 1)) return false;
+      *r = op == SHL ? a << b : a >> b;
+      return true;
+    case AND:
+      return *r = a & b, true;
+    case OR:
+      return *r = a | b, true;
+    case XOR:
+      return *r = a ^ b, true;
+    case LT:
+      return *r = a < b, true;
+    case GT:
+      return *r = a > b, true;
+    case LE:
+      return *r = a <= b, true;
+    case GE:
+      return *r = a >= b, true;
+    case EQ:
+      return *r = a == b, true;
+    case NE:
+      return *r = a != b, true;
+    case ALL:
+      return *r = a && b, true;
+    case ANY:
+      return *r = a || b, true;
+    case MIN:
+      return *r = a < b ? a : b, true;
+    case MAX:
+      return *r = a > b ? a : b, true;
+    case DIV_UP:
+    case UP:
+    case DOWN:
+      if (a < 0 || b <= 0) return false;
+      *r = a / b + (op != DOWN && a % b != 0);
+      return op == DIV_UP || !__builtin_mul_overflow(*r, b, r);
+    case NONE:
+      break;
+  }
+  return false;
+}
+
+/* Comparisons give 0 or 1 through *truth. */
+static bool real_op(op_code op, double a, double b, double *r, bool *is_truth) {
+  *is_truth = op >= LT && op <= ANY;
+  switch (op) {
+    case ADD:
+      return *r = a + b, true;
+    case SUB:
+      return *r = a - b, true;
+    case MUL:
+      return *r = a * b, true;
+    case DIV:
+      return *r = a / b, b != 0;
+    case LT:
+      return *r = a < b, true;
+    case GT:
+      return *r = a > b, true;
+    case LE:
+      return *r = a <= b, true;
+    case GE:
+      return *r = a >= b, true;
+    case EQ:
+      return *r = a == b, true;
+    case NE:
+      return *r = a != b, true;
+    case ALL:
+      return *r = a != 0 && b != 0, true;
+    case ANY:
+      return *r = a != 0 || b != 0, true;
+    case MIN:
+      return *r = a < b ? a : b, true;
+    case MAX:
+      return *r = a > b ? a : b, true;
+    case DIV_UP:
+      return *r = ceil(a / b), b != 0;
+    default:
+      return false;
+  }
+}
+
+/* The bound of the result when not both sides are known; sizes are not negative. */
+static int64_t bound_of(op_code op, const ttm_scan_value *a, const ttm_scan_value *b) {
+  int64_t x = ttm_value_bound(a), y = ttm_value_bound(b), r;
+  if (op == MIN) return x < y ? x : y;
+  if (op == MOD && ttm_value_is_known(b) && y > 0) return y - 1;
+  if (x == INT64_MAX || x < 0) return INT64_MAX;
+  if ((op == DIV || op == DIV_UP) && ttm_value_is_known(b) && ttm_value_min(b) > 0) {
+    return int_op(op, x, ttm_value_min(b), &r) ? r : INT64_MAX;
+  }
+  if (op == SUB && (b->type == TTM_VALUE_INT && b->n && ttm_value_min(b) >= 0)) return x;
+  if (y == INT64_MAX || y < 0) return INT64_MAX;
+  if ((op == ADD || op == MUL || op == MAX || op == UP) && int_op(op, x, y, &r)) return r;
+  return INT64_MAX;
+}
+
+static bool pair(op_code op, const ttm_scan_value *a, int i, const ttm_scan_value *b, int j, ttm_scan_value *out) {
+  ttm_alternative r = {0};
+  if (out->type == TTM_VALUE_INT && a->type != TTM_VALUE_REAL && b->type != TTM_VALUE_REAL) {
+    bool alike = a->type == b->type && (a->type == TTM_VALUE_INT || op == EQ || op == NE);
+    if (a->type == TTM_VALUE_STRING && alike) {
+      bool same = ttm_view_eq(a->v[i].t, b->v[j].t);
+      r.i = op == EQ ? same : !same;
+    } else if (!alike || !int_op(op, a->v[i].i, b->v[j].i, &r.i)) {
+      return false;
+    }
+    add(out, r);
+    return true;
+  }
+  double x = a->type == TTM_VALUE_REAL ? a->v[i].r : (double)a->v[i].i;
+  double y = b->type == TTM_VALUE_REAL ? b->v[j].r : (double)b->v[j].i;
+  bool is_truth;
+  if (!real_op(op, x, y, &r.r, &is_truth)) return false;
+  if (is_truth) r.i = r.r != 0;
+  add(out, r);
+  return true;
+}
+
+ttm_scan_value ttm_value_binary(ttm_view text, const ttm_scan_value *a, const ttm_scan_value *b) {
+  op_code op = op_of(text);
+  ttm_scan_value out = {
+      .open = a->open || b->open, .many = a->many || b->many, .varies = a->varies || b->varies, .at_most = INT64_MAX};
+  bool real = a->type == TTM_VALUE_REAL || b->type == TTM_VALUE_REAL;
+  out.type = real && !(op >= LT && op <= ANY) ? TTM_VALUE_REAL : TTM_VALUE_INT;
+  ttm_value_add_needs(&out, a);
+  ttm_value_add_needs(&out, b);
+  /* One side decides alone. */
+  int truth_a = ttm_value_truth(a), truth_b = ttm_value_truth(b);
+  if (op == ALL && (!truth_a || !truth_b)) return ttm_value_int(0);
+  if (op == ANY && (truth_a == 1 || truth_b == 1)) return ttm_value_int(1);
+  for (int i = 0; i < a->n; i++) {
+    for (int j = 0; j < b->n; j++) {
+      if (!pair(op, a, i, b, j, &out)) out.open = true;
+    }
+  }
+  if (out.open && out.type == TTM_VALUE_INT) out.at_most = bound_of(op, a, b);
+  return out;
+}
+
+ttm_scan_value ttm_value_unary(ttm_view op, const ttm_scan_value *a) {
+  ttm_scan_value zero = ttm_value_int(0);
+  if (ttm_view_eq(op, TTM_LIT("-"))) return ttm_value_binary(op, &zero, a);
+  if (ttm_view_eq(op, TTM_LIT("!")) || ttm_view_eq(op, TTM_LIT("not"))) {
+    return ttm_value_binary(TTM_LIT("=="), a, &zero);
+  }
+  if (ttm_view_eq(op, TTM_LIT("~"))) {
+    ttm_scan_value ones = ttm_value_int(-1);
+    return ttm_value_binary(TTM_LIT("^"), a, &ones);
+  }
+  return *a;
+}
+
+ttm_scan_value ttm_value_convert(const ttm_scan_value *a, const char *how) {
+  bool to_real = !strcmp(how, "real");
+  ttm_scan_value out = *a;
+  if (a->n && (to_real ? a->type != TTM_VALUE_INT : a->type != TTM_VALUE_REAL)) return out;
+  out.type = to_real ? TTM_VALUE_REAL : TTM_VALUE_INT;
+  out.n = 0;
+  for (int i = 0; i < a->n; i++) {
+    ttm_alternative one = {0};
+    if (to_real) {
+      one.r = (double)a->v[i].i;
+    } else {
+      double r = a->v[i].r;
+      r = !strcmp(how, "ceil") ? ceil(r) : !strcmp(how, "floor") ? floor(r) : trunc(r);
+      if (!(r > -9e18 && r < 9e18)) {
+        out.open = true;
+        continue;
+      }
+      one.i = (int64_t)r;
+    }
+    add(&out, one);
+  }
+  return out;
+}
