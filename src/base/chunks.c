@@ -24,7 +24,7 @@ static int fill(ttm_chunker *c, ttm_chunk *chunk, size_t target, ttm_error *err)
 }
 
 int ttm_chunker_next(ttm_chunker *c, ttm_chunk *chunk, ttm_error *err) {
-  size_t searched = c->carry.n; /* the carried part has no line end */
+  size_t searched = 0; /* the first bytes of an input may be carried too, so there may be line ends */
   chunk->n = 0;
   if (make_room(chunk, c->carry.n)) return ttm_error_nomem(err);
   if (c->carry.n) memcpy(chunk->data, c->carry.at, c->carry.n);

@@ -184,8 +184,6 @@ static void look_at_start(ttm_seen *seen, const ttm_chunk *chunk) {
                           (ttm_view_starts(start, TTM_LIT("//")) && ttm_view_contains(start, TTM_LIT("func.func")));
   seen->looks_like_mlir = seen->looks_like_mlir || (ttm_view_starts(start, TTM_LIT("#")) &&
                                                     ttm_view_contains(start, TTM_LIT(" = #ttnn.")));
-  seen->looks_like_capture = start.n && (start.p[0] == '[' || start.p[0] == '{') &&
-                             ttm_view_contains(start, TTM_LIT("\"node_type\""));
 }
 
 /* The input's last line has no line end. Is it torn, or whole all the same? A runtime line that gave no event, or one that did

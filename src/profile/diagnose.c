@@ -34,8 +34,6 @@ int ttm_profile_diagnose(const ttm_profile *p, ttm_error *err) {
   char path[512]; /* a longer one would leave no room for the message */
   snprintf(path, sizeof path, "%.*s", (int)(name.n < sizeof path ? name.n : sizeof path - 1), name.p);
   if (seen->bytes == 0) return ttm_error_set(err, TTM_ENODATA, "%s is empty." CAPTURE, path);
-  if (seen->looks_like_capture)
-    return ttm_error_set(err, TTM_ENODATA, "%s is a ttnn graph capture (JSON), not a runtime log.", path);
   if (seen->looks_like_mlir)
     return ttm_error_set(err, TTM_ENODATA,
                          "%s is an MLIR module, not a runtime log: it says what was compiled, not what memory it took." CAPTURE, path);
@@ -56,4 +54,15 @@ int ttm_profile_diagnose(const ttm_profile *p, ttm_error *err) {
                        "%s (%llu lines) is no TT-XLA / TT-MLIR runtime log: no operation, no memory state, no error message\n"
                        "of the runtime was found." CAPTURE,
                        path, (unsigned long long)seen->lines);
+}
+
+int ttm_profile_diagnose_capture(const ttm_capture_reader *nodes, ttm_error *err) {
+  if (nodes->json.error)
+    return ttm_error_set(err, TTM_EFORMAT, "line %llu of this JSON breaks off before the first operation of a graph capture: %s.",
+                         (unsigned long long)nodes->json.line, nodes->json.error);
+  return ttm_error_set(err, TTM_ENODATA,
+                       "this JSON holds no operation of a graph capture. To make one:\n"
+                       "  ttnn.graph.begin_graph_capture(ttnn.graph.RunMode.NO_DISPATCH)\n"
+                       "  ...\n"
+                       "  ttnn.graph.end_graph_capture_to_file('capture.json')");
 }

@@ -3,9 +3,12 @@
 #ifndef TTM_PROFILE_DIAGNOSE_H
 #define TTM_PROFILE_DIAGNOSE_H
 
+#include "parse/capture.h"
 #include "profile/profile.h"
 
 /* Fills err for a profile of kind TTM_LOG_NONE; returns TTM_ENODATA. */
 int ttm_profile_diagnose(const ttm_profile *p, ttm_error *err);
+/* The same for JSON in which no node was found; TTM_ENODATA or TTM_EFORMAT. */
+int ttm_profile_diagnose_capture(const ttm_capture_reader *nodes, ttm_error *err);
 
 #endif

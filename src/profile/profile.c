@@ -30,6 +30,8 @@ void ttm_profile_free(ttm_profile *p) {
   ttm_vec_free(&p->weight_lists);
   ttm_vec_free(&p->graphs);
   ttm_vec_free(&p->incidents);
+  ttm_vec_free(&p->capture.buffers);
+  ttm_vec_free(&p->capture.events);
   ttm_intern_free(&p->strings);
   ttm_free(p);
 }

@@ -9,6 +9,7 @@
 #define TTM_PROFILE_PROFILE_H
 
 #include "base/buf.h"
+#include "base/boards.h"
 #include "base/intern.h"
 #include "parse/incident_text.h"
 #include "parse/memory_view.h"
@@ -177,6 +178,86 @@ typedef struct ttm_incident {
   bool logged;     /* seen as a log line, not only inside an exception */
 } ttm_incident;
 
+/* ---- Graph captures ------------------------------------------------------------------------------------------------ */
+
+/* A buffer a capture knows of: a tensor's memory, or a program's kernels. */
+typedef struct ttm_buffer {
+  uint32_t op;       /* operation that allocated it; TTM_NONE: it was there before the capture began */
+  uint32_t tensor;   /* TTM_NONE when it is no tensor */
+  uint32_t device;   /* as the capture names it; TTM_NONE when it does not */
+  uint8_t memory;    /* ttm_memory */
+  bool kernels;      /* holds a program's kernels: no tensor behind it */
+  bool estimated;    /* bank_bytes rests on an assumed number of banks or page size */
+  uint32_t cores;    /* shards; 0: interleaved over all banks */
+  uint64_t bytes;    /* of all banks, as the capture says */
+  uint64_t page;     /* 0 when not told */
+  uint64_t bank_bytes; /* what every bank gives up for it: pages and blocks aligned */
+  uint64_t address;    /* TTM_UNKNOWN when nothing was really allocated */
+} ttm_buffer;
+
+typedef enum ttm_buffer_event_kind {
+  TTM_EVENT_ALLOCATE,
+  TTM_EVENT_FREE,
+  TTM_EVENT_INPUT,      /* a buffer node right behind the start of a top-level function: one of tt-metal's extractors counts it */
+  TTM_EVENT_CIRCULAR,   /* these three belong to a program, and ... */
+  TTM_EVENT_DATAFLOW,
+  TTM_EVENT_SCRATCHPAD,
+  TTM_EVENT_PROGRAM_FREE, /* ... go with it */
+} ttm_buffer_event_kind;
+
+/* The word a node has under "type": tt-metal's extractors go by it. */
+typedef enum ttm_type_word { TTM_WORD_NONE, TTM_WORD_DRAM, TTM_WORD_L1, TTM_WORD_OTHER } ttm_type_word;
+
+enum {
+  TTM_ALIAS = 1,        /* lies in a tensor's memory: globally_allocated, borrows_memory */
+  TTM_ALIAS_UNTOLD = 2, /* the node does not say whether it does */
+  TTM_ALIAS_WORD = 4,   /* it says so with a word ("false") where tt-metal's extractors want a number */
+};
+
+/* Something that took or gave memory, in the capture's order. Numbers are the node's own, TTM_UNKNOWN where it has none. */
+typedef struct ttm_buffer_event {
+  uint64_t bytes;    /* "size" */
+  uint64_t per_bank; /* "max_size_per_bank" */
+  uint64_t address;
+  uint64_t named_bytes; /* frees: "size" of the node that connections[0] names */
+  uint32_t node;        /* counter */
+  uint32_t op;          /* operation it happened in, TTM_NONE */
+  uint32_t function;    /* string: innermost function around it */
+  uint32_t device;
+  uint32_t row;       /* allocate, free, input: buffer, or TTM_NONE; buffers of programs: string of their core ranges */
+  uint8_t kind;       /* ttm_buffer_event_kind */
+  uint8_t word;       /* ttm_type_word */
+  uint8_t named_word; /* frees: of the node that connections[0] names */
+  uint8_t alias;      /* TTM_ALIAS_* */
+} ttm_buffer_event;
+
+/* The chip the capture was made on. 0 where nothing tells. */
+typedef struct ttm_capture_board {
+  uint8_t arch;   /* ttm_arch_id; TTM_ARCHES when not known */
+  bool estimated; /* guessed from cores and addresses: the capture does not say */
+  uint64_t l1_bytes, l1_base, l1_banks, l1_bank_bytes, dram_banks, dram_bank_bytes;
+  uint32_t grid_x, grid_y;
+} ttm_capture_board;
+
+typedef struct ttm_capture {
+  TTM_VEC(ttm_buffer) buffers;
+  TTM_VEC(ttm_buffer_event) events;
+  ttm_capture_board board;
+  bool report;          /* the report object, not the bare array */
+  bool normal;          /* made in run mode NORMAL: something has an address or was executed */
+  bool ordered;         /* counters are 0, 1, 2, ...: otherwise tt-metal's extractors refuse */
+  uint32_t version;     /* string: of ttnn, empty when not told */
+  uint64_t nodes, bad_nodes, other_nodes;
+  uint64_t functions, programs; /* started functions; programs (each frees the last one's buffers) */
+  uint64_t cache_hits;          /* programs that came from the cache */
+  uint64_t empty_programs;      /* programs that recorded no buffer, cached or not ... */
+  uint64_t empty_cached;        /* ... of those the cached */
+  uint32_t first_empty;         /* string: function of the first of them */
+  uint32_t first_empty_op;      /* and its operation, TTM_NONE */
+  uint64_t unknown_frees;       /* of buffers the capture never saw before */
+  uint64_t world;               /* ranks in all, 0 when not told */
+} ttm_capture;
+
 /* ---- What was read ------------------------------------------------------------------------------------------------ */
 
 enum { TTM_KEPT_NOTES = 8 };
@@ -194,7 +275,7 @@ typedef struct ttm_seen {
   uint64_t unpaired;       /* blocks whose operation line is missing although the log has operation lines */
   uint64_t unfinished;     /* programs without their Finished line */
   bool cut;                /* the input ends inside a line or a block */
-  bool looks_like_mlir, looks_like_capture, looks_like_binary;
+  bool looks_like_mlir, looks_like_binary;
   bool trace_cache;        /* trace capture or replay lines seen: replayed operations print nothing */
   struct {
     uint32_t line;
@@ -210,6 +291,7 @@ typedef enum ttm_log_kind {
   TTM_LOG_OPS,       /* operation lines only */
   TTM_LOG_SUBMIT,    /* submit blocks only */
   TTM_LOG_INCIDENTS, /* nothing but error messages */
+  TTM_LOG_CAPTURE,   /* a ttnn graph capture: states are derived from what its nodes allocate and free */
 } ttm_log_kind;
 
 struct ttm_profile {
@@ -228,6 +310,7 @@ struct ttm_profile {
   TTM_VEC(ttm_list) weight_lists;
   TTM_VEC(ttm_graph) graphs;
   TTM_VEC(ttm_incident) incidents;
+  ttm_capture capture; /* empty unless kind is TTM_LOG_CAPTURE */
   ttm_seen seen;
   ttm_log_kind kind;
 };
@@ -242,6 +325,9 @@ ttm_view ttm_value_print(const ttm_profile *p, ttm_value value, char scratch[TTM
 static inline const ttm_text *ttm_op_text_of(const ttm_profile *p, uint32_t op) {
   return &p->texts.at[p->ops.at[op].text];
 }
+
+/* True when the states were computed, not printed. */
+static inline bool ttm_profile_states_derived(const ttm_profile *p) { return p->kind == TTM_LOG_CAPTURE; }
 
 /* True for the operations that are elements of the reports: all but deallocate and get_device. */
 static inline bool ttm_op_is_element(const ttm_profile *p, uint32_t op) {

@@ -8,6 +8,8 @@
 #include "base/chunks.h"
 #include "base/error.h"
 #include "profile/builder.h"
+#include "profile/capture_builder.h"
+#include "profile/diagnose.h"
 #include "profile/feed.h"
 
 enum { MOST_THREADS = 64, DEFAULT_MOST_THREADS = 8, SLOTS_PER_THREAD = 2 };
@@ -82,15 +84,14 @@ static double now(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static void report_progress(reader *r) {
-  const ttm_read_options *o = r->options;
+static void report_progress(const ttm_read_options *o, const ttm_source *source, uint64_t operations, double *reported_at) {
   if (!o->on_progress) return;
   double t = now();
-  if (t - r->reported_at < 0.1) return;
-  r->reported_at = t;
-  ttm_progress progress = {.read_bytes = ttm_source_position(r->chunker.source),
-                           .total_bytes = ttm_source_size(r->chunker.source),
-                           .operations = r->builder.profile->ops.n};
+  if (t - *reported_at < 0.1) return;
+  *reported_at = t;
+  ttm_progress progress = {.read_bytes = ttm_source_position(source),
+                           .total_bytes = ttm_source_size(source),
+                           .operations = operations};
   o->on_progress(o->context, &progress);
 }
 
@@ -99,7 +100,7 @@ static void join_next(reader *r) {
   slot *s = &r->slots[r->joined % r->slot_count];
   pthread_mutex_unlock(&r->lock);
   int rc = ttm_builder_take(&r->builder, &s->chunk, &s->scanner);
-  report_progress(r);
+  report_progress(r->options, r->chunker.source, r->builder.profile->ops.n, &r->reported_at);
   pthread_mutex_lock(&r->lock);
   if (rc && !r->rc) {
     r->rc = ttm_error_nomem(&r->error);
@@ -150,27 +151,90 @@ static int run(reader *r, unsigned threads) {
 
 static const ttm_read_options default_options = {.keep_ir = true};
 
+/* ---- Captures ---------------------------------------------------------------------------------------------------------- */
+
+static int read_nodes(ttm_capture_builder *b, ttm_capture_reader *nodes, const ttm_read_options *options, ttm_error *err) {
+  const ttm_capture_node *node;
+  double reported_at = 0;
+  ttm_profile *p = b->profile;
+  for (uint32_t i = 1; (node = ttm_capture_next(nodes)); i++) {
+    if (ttm_capture_builder_take(b, node)) return ttm_error_nomem(err);
+    if (i % 4096 == 0 && nodes->json.source) report_progress(options, nodes->json.source, p->ops.n, &reported_at);
+  }
+  if (nodes->cut && nodes->json.status != TTM_EFORMAT) {
+    if (err) *err = nodes->json.io;
+    return nodes->json.status == TTM_ENOMEM ? ttm_error_nomem(err) : nodes->json.status;
+  }
+  p->seen.bytes = ttm_json_position(&nodes->json);
+  p->seen.lines = nodes->json.line;
+  p->seen.cut = nodes->cut;
+  if (ttm_capture_builder_finish(b, &nodes->facts)) return ttm_error_nomem(err);
+  return p->kind == TTM_LOG_CAPTURE ? TTM_OK : ttm_profile_diagnose_capture(nodes, err);
+}
+
+/* A capture whose first bytes have been read already; `source` may be NULL when they are all of it. */
+static int read_capture(ttm_profile **out, const char *path, ttm_source *source, ttm_view first,
+                        const ttm_read_options *options, ttm_error *err) {
+  ttm_capture_reader nodes;
+  ttm_capture_builder builder;
+  ttm_capture_init(&nodes, source, first);
+  int rc = ttm_capture_builder_begin(&builder, path) ? ttm_error_nomem(err) : read_nodes(&builder, &nodes, options, err);
+  ttm_profile *p = builder.profile;
+  if (rc && rc != TTM_ENOMEM && err && err->message[0] && !err->line) err->line = nodes.json.line;
+  ttm_capture_builder_free(&builder);
+  ttm_capture_free(&nodes);
+  if (rc) ttm_profile_free(p);
+  else *out = p;
+  return rc;
+}
+
+/* ---- Files ------------------------------------------------------------------------------------------------------------- */
+
+/* Reads the log behind r->chunker. */
+static int read_log(ttm_profile **out, const char *path, reader *r, ttm_error *err) {
+  ttm_profile *p = NULL;
+  pthread_mutex_init(&r->lock, NULL);
+  pthread_cond_init(&r->changed, NULL);
+  int rc = ttm_builder_begin(&p, &r->builder, path, r->options->keep_ir) ? ttm_error_nomem(err) : TTM_OK;
+  if (!rc) {
+    rc = run(r, thread_count(r->options));
+    if (rc && err) *err = r->error;
+  }
+  if (!rc && ttm_source_damage(r->chunker.source)) p->seen.cut = true;
+  if (!rc) rc = ttm_builder_end(&r->builder, err);
+  ttm_builder_free(&r->builder);
+  pthread_cond_destroy(&r->changed);
+  pthread_mutex_destroy(&r->lock);
+  if (rc) ttm_profile_free(p);
+  else *out = p;
+  return rc;
+}
+
+/* The first bytes, enough to tell what the input is; they wait in the chunker. */
+static int look_ahead(ttm_chunker *chunker, ttm_error *err) {
+  enum { LOOK = 4096 };
+  ttm_buf *carry = &chunker->carry;
+  size_t got = 1;
+  while (carry->n < LOOK && got) {
+    if (!ttm_buf_room(carry, LOOK)) return ttm_error_nomem(err);
+    int rc = ttm_source_read(chunker->source, carry->at + carry->n, LOOK - carry->n, &got, err);
+    if (rc) return rc;
+    carry->n += got;
+  }
+  return TTM_OK;
+}
+
 int ttm_profile_read_opts(ttm_profile **out, const char *path, const ttm_read_options *options, ttm_error *err) {
   reader r = {.options = options ? options : &default_options};
   int rc = ttm_source_open(&r.chunker.source, path, err);
   if (rc) return rc;
-  pthread_mutex_init(&r.lock, NULL);
-  pthread_cond_init(&r.changed, NULL);
-  ttm_profile *p = NULL;
-  rc = ttm_builder_begin(&p, &r.builder, path, r.options->keep_ir) ? ttm_error_nomem(err) : TTM_OK;
-  if (!rc) {
-    rc = run(&r, thread_count(r.options));
-    if (rc && err) *err = r.error;
-  }
-  if (!rc && ttm_source_damage(r.chunker.source)) p->seen.cut = true;
-  if (!rc) rc = ttm_builder_end(&r.builder, err);
-  ttm_builder_free(&r.builder);
+  rc = look_ahead(&r.chunker, err);
+  ttm_view first = ttm_buf_view(&r.chunker.carry);
+  if (!rc)
+    rc = ttm_capture_detect(first) ? read_capture(out, path, r.chunker.source, first, r.options, err)
+                                   : read_log(out, path, &r, err);
   ttm_chunker_free(&r.chunker);
   ttm_source_close(r.chunker.source);
-  pthread_cond_destroy(&r.changed);
-  pthread_mutex_destroy(&r.lock);
-  if (rc) ttm_profile_free(p);
-  else *out = p;
   return rc;
 }
 
@@ -179,6 +243,8 @@ int ttm_profile_read(ttm_profile **out, const char *path, ttm_error *err) {
 }
 
 int ttm_profile_read_bytes(ttm_profile **out, const char *bytes, size_t n, const ttm_read_options *options, ttm_error *err) {
+  ttm_view all = {bytes, n};
+  if (n && ttm_capture_detect(all)) return read_capture(out, "-", NULL, all, options ? options : &default_options, err);
   ttm_feed *feed;
   int rc = ttm_feed_begin(&feed, "-", options, err);
   if (rc) return rc;

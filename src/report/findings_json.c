@@ -37,6 +37,8 @@ static const char *log_kind_name(ttm_log_kind kind) {
       return "\"ops\"";
     case TTM_LOG_SUBMIT:
       return "\"submit\"";
+    case TTM_LOG_CAPTURE:
+      return "\"capture\"";
     case TTM_LOG_INCIDENTS:
       return "\"incidents\"";
     case TTM_LOG_NONE:

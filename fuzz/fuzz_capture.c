@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Any bytes as a graph capture: nodes, profile, findings and the extractors. */
+#include <stdint.h>
+
+#include "analyze/extract.h"
+#include "analyze/findings.h"
+#include "parse/capture.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  ttm_view text = {(const char *)data, size};
+  ttm_capture_reader nodes;
+  ttm_capture_init(&nodes, NULL, text);
+  while (ttm_capture_next(&nodes)) {}
+  ttm_capture_free(&nodes);
+  ttm_profile *p = NULL;
+  if (ttm_profile_read_bytes(&p, text.p, text.n, NULL, NULL)) return 0;
+  ttm_findings *f = NULL;
+  ttm_extracts x;
+  ttm_extract(p, &x);
+  if (!ttm_findings_make(&f, p, NULL)) ttm_findings_free(f);
+  ttm_profile_free(p);
+  return 0;
+}

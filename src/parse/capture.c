@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "parse/capture.h"
+
+#include <stdio.h>
+
+/* ---- Words --------------------------------------------------------------------------------------------------------- */
+
+typedef struct word {
+  ttm_view name;
+  int id;
+} word;
+#define WORD(name, id) \
+  { {name, sizeof(name) - 1}, id }
+
+/* `otherwise` when it is none of them. Ten short words of different lengths: comparing beats hashing. */
+static int find_word(const word *words, size_t n, ttm_view name, int otherwise) {
+  for (size_t i = 0; i < n; i++)
+    if (words[i].name.n == name.n && memcmp(words[i].name.p, name.p, name.n) == 0) return words[i].id;
+  return otherwise;
+}
+#define FIND(words, name, otherwise) find_word(words, sizeof(words) / sizeof *(words), name, otherwise)
+
+enum {
+  KEY_ARGUMENTS,
+  KEY_CONNECTIONS,
+  KEY_COUNTER,
+  KEY_DURATION,
+  KEY_INPUTS,
+  KEY_TYPE,
+  KEY_PARAMS,
+  KEY_LEVEL,
+  KEY_OTHER
+};
+static const word node_keys[] = {
+    WORD("arguments", KEY_ARGUMENTS),  WORD("connections", KEY_CONNECTIONS), WORD("counter", KEY_COUNTER),
+    WORD("duration_ns", KEY_DURATION), WORD("input_tensors", KEY_INPUTS),    WORD("node_type", KEY_TYPE),
+    WORD("params", KEY_PARAMS),        WORD("stacking_level", KEY_LEVEL),
+};
+
+static const word node_types[] = {
+    WORD("tensor", TTM_NODE_TENSOR),
+    WORD("function_start", TTM_NODE_FUNCTION_START),
+    WORD("function_end", TTM_NODE_FUNCTION_END),
+    WORD("buffer", TTM_NODE_BUFFER),
+    WORD("buffer_allocate", TTM_NODE_BUFFER_ALLOCATE),
+    WORD("buffer_deallocate", TTM_NODE_BUFFER_DEALLOCATE),
+    WORD("circular_buffer_allocate", TTM_NODE_CIRCULAR_BUFFER),
+    WORD("dataflow_buffer_allocate", TTM_NODE_DATAFLOW_BUFFER),
+    WORD("circular_buffer_deallocate_all", TTM_NODE_PROGRAM_FREE),
+    WORD("program_execution", TTM_NODE_PROGRAM_EXECUTION),
+    WORD("scratchpad_allocate", TTM_NODE_SCRATCHPAD),
+    WORD("sub_device_manager", TTM_NODE_SUB_DEVICE_MANAGER),
+    WORD("capture_start", TTM_NODE_CAPTURE_START),
+    WORD("capture_end", TTM_NODE_CAPTURE_END),
+};
+
+enum { FIRST_TEXT = 64, PARAM_OTHER = 128 };
+static const word param_keys[] = {
+    WORD("size", TTM_PARAM_SIZE),
+    WORD("address", TTM_PARAM_ADDRESS),
+    WORD("page_size", TTM_PARAM_PAGE_SIZE),
+    WORD("num_cores", TTM_PARAM_NUM_CORES),
+    WORD("max_size_per_bank", TTM_PARAM_PER_BANK),
+    WORD("device_id", TTM_PARAM_DEVICE),
+    WORD("buffer_type", TTM_PARAM_BUFFER_TYPE),
+    WORD("tensor_id", TTM_PARAM_TENSOR_ID),
+    WORD("globally_allocated", TTM_PARAM_GLOBAL),
+    WORD("borrows_memory", TTM_PARAM_BORROWS),
+    WORD("program_cache_hit", TTM_PARAM_CACHE_HIT),
+    WORD("physical_device_id", TTM_PARAM_PHYSICAL_DEVICE),
+    WORD("name", FIRST_TEXT + TTM_PARAM_NAME),
+    WORD("type", FIRST_TEXT + TTM_PARAM_TYPE),
+    WORD("layout", FIRST_TEXT + TTM_PARAM_LAYOUT),
+    WORD("core_range_set", FIRST_TEXT + TTM_PARAM_CORES),
+    WORD("shape", FIRST_TEXT + TTM_PARAM_SHAPE),
+    WORD("dtype", FIRST_TEXT + TTM_PARAM_DTYPE),
+    WORD("memory_config", FIRST_TEXT + TTM_PARAM_MEMORY_CONFIG),
+    WORD("device_tensors", FIRST_TEXT + TTM_PARAM_DEVICE_TENSORS),
+    WORD("program_factory_type", FIRST_TEXT + TTM_PARAM_FACTORY),
+};
+
+enum { TOP_GRAPH, TOP_DEVICES, TOP_METADATA, TOP_BUFFERS, TOP_PAGES, TOP_PYTHON, TOP_KNOWN, TOP_OTHER };
+static const word top_keys[] = {
+    WORD("graph", TOP_GRAPH),
+    WORD("devices", TOP_DEVICES),
+    WORD("metadata", TOP_METADATA),
+    WORD("per_operation_buffers", TOP_BUFFERS),
+    WORD("buffer_pages", TOP_PAGES),
+    WORD("buffer_pages_by_address", TOP_PAGES),
+    WORD("python_io", TOP_PYTHON),
+    WORD("cluster_descriptor", TOP_KNOWN),
+    WORD("mesh_coordinate_mapping", TOP_KNOWN),
+    WORD("version", TOP_KNOWN),
+};
+
+/* ---- Telling a capture from a log ---------------------------------------------------------------------------------- */
+
+static ttm_view past_blanks(ttm_view v) {
+  size_t i = 0;
+  while (i < v.n && (v.p[i] == ' ' || v.p[i] == '\n' || v.p[i] == '\r' || v.p[i] == '\t')) i++;
+  return ttm_view_from(v, i);
+}
+
+/* The key at the start of an object's inside. */
+static ttm_view first_key(ttm_view v) {
+  v = past_blanks(v);
+  if (!v.n || v.p[0] != '"') return (ttm_view){"", 0};
+  v = ttm_view_from(v, 1);
+  size_t end = ttm_view_find_char(v, '"');
+  return end == TTM_NOT_FOUND ? (ttm_view){"", 0} : ttm_view_first(v, end);
+}
+
+bool ttm_capture_detect(ttm_view v) {
+  ttm_view_take(&v, TTM_LIT("\xEF\xBB\xBF"));
+  v = past_blanks(v);
+  if (v.n && (v.p[0] == '{' || v.p[0] == '[') && ttm_view_contains(ttm_view_first(v, 4096), TTM_LIT("\"node_type\"")))
+    return true;
+  if (ttm_view_take(&v, TTM_LIT("{"))) return FIND(top_keys, first_key(v), TOP_OTHER) != TOP_OTHER;
+  if (!ttm_view_take(&v, TTM_LIT("["))) return false;
+  v = past_blanks(v);
+  return ttm_view_take(&v, TTM_LIT("{")) && FIND(node_keys, first_key(v), KEY_OTHER) != KEY_OTHER;
+}
+
+/* ---- Nodes --------------------------------------------------------------------------------------------------------- */
+
+static void take_number(ttm_capture_node *node, ttm_node_number which, const ttm_json_scalar *v) {
+  bool yes = v->kind == TTM_JSON_TRUE || ttm_view_eq(v->text, TTM_LIT("true")) || ttm_view_eq(v->text, TTM_LIT("True"));
+  bool no =
+      v->kind == TTM_JSON_FALSE || ttm_view_eq(v->text, TTM_LIT("false")) || ttm_view_eq(v->text, TTM_LIT("False"));
+  if (yes || no) {
+    node->number[which] = yes;
+    node->words |= UINT32_C(1) << which;
+  } else if (!ttm_json_integer(v, &node->number[which])) {
+    return;
+  }
+  node->numbers |= UINT32_C(1) << which;
+}
+
+/* The text moves into r->texts; its view becomes an offset until the node is whole. */
+static void take_text(ttm_capture_reader *r, ttm_node_text which, ttm_view text) {
+  r->node.text[which] = (ttm_view){(const char *)(uintptr_t)r->texts.n, text.n};
+  ttm_buf_put(&r->texts, text);
+}
+
+static bool read_params(ttm_capture_reader *r) {
+  ttm_json *j = &r->json;
+  ttm_view key;
+  ttm_json_scalar v;
+  if (ttm_json_peek(j) != TTM_JSON_OBJECT) return ttm_json_skip(j); /* null: capture_start and capture_end have none */
+  if (!ttm_json_enter(j, '{')) return false;
+  while (ttm_json_key(j, &key)) {
+    int param = FIND(param_keys, key, PARAM_OTHER);
+    if (param == PARAM_OTHER) {
+      ttm_json_skip(j);
+    } else if (ttm_json_value(j, &v)) {
+      if (param >= FIRST_TEXT)
+        take_text(r, (ttm_node_text)(param - FIRST_TEXT), v.text);
+      else
+        take_number(&r->node, (ttm_node_number)param, &v);
+    }
+  }
+  return !j->error;
+}
+
+/* A list of node numbers; what is no integer is left out. */
+#define READ_NUMBERS(j, list)                                                             \
+  do {                                                                                    \
+    ttm_json_scalar v_;                                                                   \
+    int64_t n_;                                                                           \
+    if (ttm_json_peek(j) != TTM_JSON_ARRAY) {                                             \
+      ttm_json_skip(j);                                                                   \
+    } else if (ttm_json_enter(j, '[')) {                                                  \
+      while (ttm_json_item(j) && ttm_json_value(j, &v_))                                  \
+        if (ttm_json_integer(&v_, &n_) && ttm_vec_push(list, n_)) r->texts.failed = true; \
+    }                                                                                     \
+  } while (0)
+
+static void read_member(ttm_capture_reader *r, int key, bool *typed) {
+  ttm_json *j = &r->json;
+  ttm_capture_node *node = &r->node;
+  ttm_json_scalar v;
+  switch (key) {
+    case KEY_TYPE:
+      if (!ttm_json_value(j, &v) || v.kind != TTM_JSON_STRING) return;
+      node->type = (ttm_node_type)FIND(node_types, v.text, TTM_NODE_OTHER);
+      *typed = true;
+      return;
+    case KEY_COUNTER:
+      node->has_counter = ttm_json_value(j, &v) && ttm_json_integer(&v, &node->counter);
+      return;
+    case KEY_DURATION:
+      if (ttm_json_value(j, &v) && !ttm_json_integer(&v, &node->duration_ns)) node->duration_ns = 0;
+      return;
+    case KEY_PARAMS:
+      read_params(r);
+      return;
+    case KEY_CONNECTIONS:
+      READ_NUMBERS(j, &node->connections);
+      return;
+    case KEY_INPUTS:
+      READ_NUMBERS(j, &node->inputs);
+      return;
+    default:
+      ttm_json_skip(j);
+  }
+}
+
+static void clear_node(ttm_capture_reader *r) {
+  ttm_capture_node *node = &r->node;
+  node->type = TTM_NODE_OTHER;
+  node->line = r->json.line < UINT32_MAX ? (uint32_t)r->json.line : UINT32_MAX - 1;
+  node->has_counter = false;
+  node->counter = node->duration_ns = 0;
+  node->numbers = node->words = 0;
+  memset(node->text, 0, sizeof node->text);
+  node->connections.n = node->inputs.n = 0;
+  ttm_buf_clear(&r->texts);
+}
+
+/* True when the element was a node, whole. */
+static bool read_node(ttm_capture_reader *r) {
+  ttm_json *j = &r->json;
+  ttm_view key;
+  bool typed = false;
+  clear_node(r);
+  if (ttm_json_peek(j) != TTM_JSON_OBJECT) {
+    ttm_json_skip(j);
+    r->facts.bad_nodes++;
+    return false;
+  }
+  if (!ttm_json_enter(j, '{')) return false;
+  while (ttm_json_key(j, &key)) read_member(r, FIND(node_keys, key, KEY_OTHER), &typed);
+  if (j->error) return false;
+  if (!typed) {
+    r->facts.bad_nodes++;
+    return false;
+  }
+  if (r->node.type == TTM_NODE_OTHER && !r->facts.other_nodes++) r->facts.first_other_line = r->node.line;
+  for (int t = 0; t < TTM_PARAM_TEXTS; t++) {
+    ttm_view *text = &r->node.text[t];
+    *text = text->n ? (ttm_view){r->texts.at + (uintptr_t)text->p, text->n} : (ttm_view){"", 0};
+  }
+  return true;
+}
+
+/* ---- Around the nodes ---------------------------------------------------------------------------------------------- */
+
+static void copy_text(char *to, size_t cap, ttm_view text) {
+  snprintf(to, cap, "%.*s", (int)(text.n < cap ? text.n : cap), text.p);
+}
+
+static void read_device(ttm_capture_reader *r) {
+  static const word keys[] = {WORD("device_id", 0),
+                              WORD("worker_l1_size", 1),
+                              WORD("l1_num_banks", 2),
+                              WORD("l1_bank_size", 3),
+                              WORD("address_at_first_l1_cb_buffer", 4),
+                              WORD("cb_limit", 5),
+                              WORD("num_dram_channels", 6),
+                              WORD("dram_size_per_channel", 7),
+                              WORD("num_x_compute_cores", 8),
+                              WORD("num_y_compute_cores", 9),
+                              WORD("arch", 10)};
+  ttm_json *j = &r->json;
+  ttm_capture_device d = {0};
+  uint64_t *const fields[] = {&d.id,       &d.l1_bytes,   &d.l1_banks,        &d.l1_bank_bytes, &d.l1_base,
+                              &d.cb_limit, &d.dram_banks, &d.dram_bank_bytes, &d.grid_x,        &d.grid_y};
+  ttm_view key;
+  ttm_json_scalar v;
+  int64_t n;
+  if (ttm_json_peek(j) != TTM_JSON_OBJECT) {
+    ttm_json_skip(j);
+    return;
+  }
+  if (!ttm_json_enter(j, '{')) return;
+  while (ttm_json_key(j, &key)) {
+    int field = FIND(keys, key, 11);
+    if (!ttm_json_value(j, &v)) return;
+    if (field == 10)
+      copy_text(d.arch, sizeof d.arch, v.text);
+    else if (field < 10 && ttm_json_integer(&v, &n) && n >= 0)
+      *fields[field] = (uint64_t)n;
+  }
+  enum { MOST_DEVICES = 4096 };
+  if (!j->error && r->facts.devices.n < MOST_DEVICES && ttm_vec_push(&r->facts.devices, d)) r->texts.failed = true;
+}
+
+static void read_metadata(ttm_capture_reader *r) {
+  static const word keys[] = {WORD("rank", 0), WORD("world_size", 1), WORD("version", 2)};
+  ttm_json *j = &r->json;
+  ttm_view key;
+  ttm_json_scalar v;
+  int64_t n;
+  if (ttm_json_peek(j) != TTM_JSON_OBJECT) {
+    ttm_json_skip(j);
+    return;
+  }
+  if (!ttm_json_enter(j, '{')) return;
+  while (ttm_json_key(j, &key)) {
+    int field = FIND(keys, key, 3);
+    if (!ttm_json_value(j, &v)) return;
+    if (field == 2) copy_text(r->facts.version, sizeof r->facts.version, v.text);
+    if (field > 1 || !ttm_json_integer(&v, &n) || n < 0) continue;
+    if (field == 0)
+      r->facts.rank = (uint64_t)n, r->facts.has_rank = true;
+    else
+      r->facts.world = (uint64_t)n;
+  }
+}
+
+static uint64_t count_members(ttm_json *j) {
+  uint64_t n = 0;
+  ttm_view key;
+  if (ttm_json_peek(j) != TTM_JSON_OBJECT) return ttm_json_skip(j), 0;
+  if (!ttm_json_enter(j, '{')) return 0;
+  while (ttm_json_key(j, &key) && ttm_json_skip(j)) n++;
+  return n;
+}
+
+/* One member of the report object; true when the nodes come now. */
+static bool read_top(ttm_capture_reader *r, int key) {
+  ttm_json *j = &r->json;
+  switch (key) {
+    case TOP_GRAPH:
+      if (ttm_json_peek(j) == TTM_JSON_ARRAY) return ttm_json_enter(j, '[');
+      break;
+    case TOP_DEVICES:
+      if (ttm_json_peek(j) != TTM_JSON_ARRAY) break;
+      if (ttm_json_enter(j, '[')) {
+        while (ttm_json_item(j)) read_device(r);
+      }
+      return false;
+    case TOP_METADATA:
+      read_metadata(r);
+      return false;
+    case TOP_BUFFERS:
+      r->facts.operation_buffers += count_members(j);
+      return false;
+    case TOP_PYTHON:
+      r->facts.python_io = true;
+      break;
+    case TOP_PAGES:
+      r->facts.buffer_pages = true;
+      break;
+    default:
+      break;
+  }
+  ttm_json_skip(j);
+  return false;
+}
+
+/* ---- The reader ---------------------------------------------------------------------------------------------------- */
+
+enum { AT_START, IN_NODES, IN_REPORT, AT_END };
+
+void ttm_capture_init(ttm_capture_reader *r, ttm_source *source, ttm_view first) {
+  *r = (ttm_capture_reader){0};
+  ttm_view_take(&first, TTM_LIT("\xEF\xBB\xBF"));
+  ttm_json_init(&r->json, source, first);
+}
+
+static void start(ttm_capture_reader *r) {
+  ttm_json *j = &r->json;
+  r->facts.report = ttm_json_peek(j) == TTM_JSON_OBJECT;
+  r->state = r->facts.report ? IN_REPORT : IN_NODES;
+  ttm_json_enter(j, r->facts.report ? '{' : '[');
+}
+
+const ttm_capture_node *ttm_capture_next(ttm_capture_reader *r) {
+  ttm_json *j = &r->json;
+  ttm_view key;
+  if (r->state == AT_START) start(r);
+  while (r->state != AT_END) {
+    if (j->error || r->texts.failed) break;
+    if (r->state == IN_NODES) {
+      if (!ttm_json_item(j))
+        r->state = r->facts.report ? IN_REPORT : AT_END;
+      else if (read_node(r) && !r->texts.failed)
+        return &r->node;
+    } else if (!ttm_json_key(j, &key)) {
+      r->state = AT_END;
+    } else if (read_top(r, FIND(top_keys, key, TOP_OTHER))) {
+      r->state = IN_NODES;
+    }
+  }
+  r->state = AT_END;
+  if (r->texts.failed && !j->error) j->error = "out of memory", j->status = TTM_ENOMEM;
+  r->cut = j->error != NULL;
+  return NULL;
+}
+
+void ttm_capture_free(ttm_capture_reader *r) {
+  ttm_vec_free(&r->facts.devices);
+  ttm_vec_free(&r->node.connections);
+  ttm_vec_free(&r->node.inputs);
+  ttm_buf_free(&r->texts);
+  ttm_json_free(&r->json);
+}

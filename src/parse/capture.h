@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A ttnn graph capture, node by node: the array that `end_graph_capture` gives, or the report object that
+ * `end_graph_capture_to_file` writes (nodes under "graph", beside them devices and metadata). Every version from 2024 on: numbers
+ * may be strings, fields may be missing. Total: unknown node types and fields are counted and passed over; a capture that is cut
+ * gives the nodes before the cut. */
+#ifndef TTM_PARSE_CAPTURE_H
+#define TTM_PARSE_CAPTURE_H
+
+#include "base/buf.h"
+#include "base/vec.h"
+#include "parse/json_pull.h"
+
+typedef enum ttm_node_type {
+  TTM_NODE_OTHER, /* one we do not know */
+  TTM_NODE_CAPTURE_START,
+  TTM_NODE_CAPTURE_END,
+  TTM_NODE_FUNCTION_START,
+  TTM_NODE_FUNCTION_END,
+  TTM_NODE_TENSOR,
+  TTM_NODE_BUFFER,
+  TTM_NODE_BUFFER_ALLOCATE,
+  TTM_NODE_BUFFER_DEALLOCATE,
+  TTM_NODE_CIRCULAR_BUFFER,
+  TTM_NODE_DATAFLOW_BUFFER,
+  TTM_NODE_SCRATCHPAD,
+  TTM_NODE_PROGRAM_FREE, /* circular_buffer_deallocate_all */
+  TTM_NODE_SUB_DEVICE_MANAGER,
+  TTM_NODE_PROGRAM_EXECUTION,
+  TTM_NODE_TYPES
+} ttm_node_type;
+
+/* Params that are numbers, and those that are texts. */
+typedef enum ttm_node_number {
+  TTM_PARAM_SIZE,
+  TTM_PARAM_ADDRESS,
+  TTM_PARAM_PAGE_SIZE,
+  TTM_PARAM_NUM_CORES,
+  TTM_PARAM_PER_BANK, /* max_size_per_bank */
+  TTM_PARAM_DEVICE,
+  TTM_PARAM_BUFFER_TYPE,
+  TTM_PARAM_TENSOR_ID,
+  TTM_PARAM_GLOBAL,    /* globally_allocated */
+  TTM_PARAM_BORROWS,   /* borrows_memory */
+  TTM_PARAM_CACHE_HIT, /* program_cache_hit */
+  TTM_PARAM_PHYSICAL_DEVICE,
+  TTM_PARAM_NUMBERS
+} ttm_node_number;
+
+typedef enum ttm_node_text {
+  TTM_PARAM_NAME,
+  TTM_PARAM_TYPE, /* "DRAM", "L1" */
+  TTM_PARAM_LAYOUT,
+  TTM_PARAM_CORES, /* core_range_set */
+  TTM_PARAM_SHAPE,
+  TTM_PARAM_DTYPE,
+  TTM_PARAM_MEMORY_CONFIG,
+  TTM_PARAM_DEVICE_TENSORS,
+  TTM_PARAM_FACTORY, /* program_factory_type */
+  TTM_PARAM_TEXTS
+} ttm_node_text;
+
+typedef struct ttm_capture_node {
+  ttm_node_type type;
+  uint32_t line;    /* 1-based, of its opening brace */
+  bool has_counter; /* false in broken captures only */
+  int64_t counter;
+  int64_t duration_ns; /* 0 when not given */
+  uint32_t numbers;    /* bit per ttm_node_number that is given and an integer (true and false count as 1 and 0) */
+  uint32_t words; /* bit per ttm_node_number that was written as true or false: tt-metal's own extractors stumble */
+  int64_t number[TTM_PARAM_NUMBERS];
+  ttm_view text[TTM_PARAM_TEXTS]; /* empty when not given */
+  TTM_VEC(int64_t) connections;
+  TTM_VEC(int64_t) inputs; /* input_tensors */
+} ttm_capture_node;
+
+static inline bool ttm_node_has(const ttm_capture_node *node, ttm_node_number which) {
+  return node->numbers >> which & 1;
+}
+/* The number, or `otherwise` when it is not given or negative. */
+static inline uint64_t ttm_node_get(const ttm_capture_node *node, ttm_node_number which, uint64_t otherwise) {
+  return ttm_node_has(node, which) && node->number[which] >= 0 ? (uint64_t)node->number[which] : otherwise;
+}
+
+/* devices[] of a report object; 0 where nothing is said. */
+typedef struct ttm_capture_device {
+  uint64_t id, l1_bytes, l1_banks, l1_bank_bytes, l1_base, cb_limit, dram_banks, dram_bank_bytes, grid_x, grid_y;
+  char arch[24]; /* "WORMHOLE_B0" */
+} ttm_capture_device;
+
+/* What stands around the nodes, as far as it has been read. */
+typedef struct ttm_capture_facts {
+  bool report; /* the report object, not the bare array */
+  TTM_VEC(ttm_capture_device) devices;
+  bool has_rank;
+  uint64_t rank, world;
+  char version[32];           /* of ttnn: "0.81.1" */
+  uint64_t operation_buffers; /* operations that per_operation_buffers has a list for */
+  bool python_io, buffer_pages;
+  uint64_t bad_nodes;   /* elements of the array that are no nodes */
+  uint64_t other_nodes; /* of unknown type */
+  uint64_t first_other_line;
+} ttm_capture_facts;
+
+typedef struct ttm_capture_reader {
+  ttm_json json;
+  ttm_capture_facts facts;
+  ttm_capture_node node;
+  ttm_buf texts; /* of the node */
+  int state;
+  bool cut; /* the text ended or broke before the document did: json.error says how */
+} ttm_capture_reader;
+
+/* True when bytes that start a file start a capture. */
+bool ttm_capture_detect(ttm_view first);
+
+/* As ttm_json_init. */
+void ttm_capture_init(ttm_capture_reader *r, ttm_source *source, ttm_view first);
+/* The next node, or NULL at the end; the node lives until the next call. `r->json.status` tells an end from an error of reading
+ * (TTM_EIO, TTM_ENOMEM); anything else only sets `cut`. */
+const ttm_capture_node *ttm_capture_next(ttm_capture_reader *r);
+void ttm_capture_free(ttm_capture_reader *r);
+
+#endif

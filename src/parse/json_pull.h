@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* JSON read piece by piece, as a stream: no tree is built, so a document of any size takes the memory of its longest string.
+ *
+ *   ttm_json_enter(j, '{');
+ *   while (ttm_json_key(j, &key))          // at the end of the object: false
+ *     if (...) ttm_json_value(j, &v); else ttm_json_skip(j);
+ *
+ * Total: whatever the bytes are, every call returns. After the first error all calls return false and `error` says what is
+ * wrong; `line` is then the line of it. Views last until the next call. */
+#ifndef TTM_PARSE_JSON_PULL_H
+#define TTM_PARSE_JSON_PULL_H
+
+#include "base/source.h"
+#include "base/view.h"
+
+enum { TTM_JSON_LONGEST_STRING = 64 * 1024 * 1024 };
+
+typedef struct ttm_json {
+  ttm_source *source; /* borrowed; NULL when `rest` is everything */
+  ttm_view rest;      /* bytes that come before the source's */
+  char *buf;          /* n bytes of input, then zeros that loads of 16 bytes may touch */
+  size_t at, n, cap;
+  bool ended;        /* nothing is left behind buf */
+  bool fresh;        /* nothing was read yet in the container entered last */
+  uint32_t depth;    /* containers entered */
+  uint64_t line;     /* 1-based, of `at` */
+  uint64_t passed;   /* bytes that have left buf */
+  char spare[128];   /* a key whose colon does not follow at once */
+  const char *error; /* NULL while all is well */
+  int status;        /* TTM_EFORMAT, TTM_ENOMEM, or TTM_EIO with `io` filled */
+  ttm_error io;
+} ttm_json;
+
+typedef enum ttm_json_kind {
+  TTM_JSON_NONE, /* end of input, or an error */
+  TTM_JSON_OBJECT,
+  TTM_JSON_ARRAY,
+  TTM_JSON_STRING,
+  TTM_JSON_NUMBER,
+  TTM_JSON_TRUE,
+  TTM_JSON_FALSE,
+  TTM_JSON_NULL,
+} ttm_json_kind;
+
+/* A value that is no container. */
+typedef struct ttm_json_scalar {
+  ttm_json_kind kind;
+  ttm_view text; /* a string without its quotes and escapes; otherwise as it stands */
+} ttm_json_scalar;
+
+/* `source` may be NULL; `first` are bytes already read from it, or the whole document. Both must outlive *j. */
+void ttm_json_init(ttm_json *j, ttm_source *source, ttm_view first);
+void ttm_json_free(ttm_json *j);
+
+/* What comes next; reads nothing but blanks. */
+ttm_json_kind ttm_json_peek(ttm_json *j);
+/* Takes the '{' or '[' that comes next; false (an error) when something else does. */
+bool ttm_json_enter(ttm_json *j, char bracket);
+/* The next key of the object; false behind its last, the object is then left. The value must be read or skipped. */
+bool ttm_json_key(ttm_json *j, ttm_view *key);
+/* True when the array has another element; false behind its last, the array is then left. */
+bool ttm_json_item(ttm_json *j);
+/* Reads a scalar; a container is skipped and gives its kind with an empty text. */
+bool ttm_json_value(ttm_json *j, ttm_json_scalar *out);
+/* Passes over the next value, whatever it is. Inside it only strings and brackets are looked at. */
+bool ttm_json_skip(ttm_json *j);
+
+/* The integer a scalar is: a number without a fraction, or a string that is nothing but one ("24576", "-1"). */
+bool ttm_json_integer(const ttm_json_scalar *v, int64_t *out);
+
+/* Bytes read so far. */
+static inline uint64_t ttm_json_position(const ttm_json *j) { return j->passed + j->at; }
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Nodes of a graph capture -> the Profile. Private to src/profile.
+ *
+ * Top-level functions become operations; each free becomes a deallocate operation, so that a state stands right before it: memory only
+ * falls at frees, so no height is missed. States are made at the end, when the board is known. */
+#ifndef TTM_PROFILE_CAPTURE_BUILDER_H
+#define TTM_PROFILE_CAPTURE_BUILDER_H
+
+#include "base/idmap.h"
+#include "parse/capture.h"
+#include "profile/builder.h"
+
+enum { TTM_FUNCTION_DEPTH = 256 };
+
+/* What a `buffer` node said, and what was allocated on it last. */
+typedef struct ttm_buffer_node {
+  uint64_t bytes;
+  uint32_t row; /* ttm_buffer, TTM_NONE when it is not alive */
+  uint32_t device;
+  uint8_t word, memory;
+} ttm_buffer_node;
+
+/* A running function. */
+typedef struct ttm_function {
+  uint32_t name; /* string */
+  bool program;  /* a program began in it ... */
+  bool recorded; /* ... and said what buffers it has */
+  bool cached;   /* the program came from the cache */
+} ttm_function;
+
+typedef struct ttm_capture_builder {
+  ttm_builder base; /* streams, states and texts are the log builder's */
+  ttm_stream *stream;
+  ttm_profile *profile;
+  TTM_VEC(uint32_t) marks; /* per operation: events that had happened when it began */
+  TTM_VEC(ttm_buffer_node) nodes;
+  ttm_idmap node_of_counter;      /* counter of a buffer node -> nodes */
+  ttm_idmap node_of_tensor;       /* counter of a tensor node -> nodes */
+  TTM_VEC(uint32_t) tensor_types; /* type of each tensor, TTM_NONE */
+  ttm_intern type_keys;           /* what tensor nodes say -> ... */
+  ttm_idmap type_of_key;          /* ... type */
+  ttm_idmap text_of_key;          /* hash of an operation's text -> text */
+  TTM_VEC(uint32_t) inputs;       /* types the running operation takes */
+  TTM_VEC(uint32_t) outputs;      /* reused */
+  TTM_VEC(int64_t) wanted;        /* tensor nodes that the function started last takes */
+  ttm_buf scratch;
+  ttm_function functions[TTM_FUNCTION_DEPTH]; /* the running ones */
+  uint32_t depth;                             /* may exceed TTM_FUNCTION_DEPTH: the rest is only counted */
+  uint32_t op;                                /* element that runs, TTM_NONE */
+  uint32_t op_name;                           /* string */
+  uint32_t factory;                           /* string: first program factory of the running element */
+  uint32_t free_text;                         /* text of deallocate operations */
+  uint32_t fresh_node;                        /* buffer node just read, whose allocation may follow; TTM_NONE */
+  bool inputs_open;                           /* only tensors and L1 buffers came since a top-level function began */
+  uint64_t highest_dram;                      /* end of the highest DRAM buffer */
+  uint32_t widest;                            /* largest x of a core range */
+} ttm_capture_builder;
+
+/* A new profile in b->profile, and all that fills it; both are to be freed in any case. 0 or TTM_ENOMEM. */
+int ttm_capture_builder_begin(ttm_capture_builder *b, const char *path);
+int ttm_capture_builder_take(ttm_capture_builder *b, const ttm_capture_node *node);
+/* After the last node; `facts` are complete now. */
+int ttm_capture_builder_finish(ttm_capture_builder *b, const ttm_capture_facts *facts);
+void ttm_capture_builder_free(ttm_capture_builder *b);
+
+/* capture_types.c: the type of a tensor node on a buffer in MLIR's words, for the parser of types; empty when it cannot be said. */
+void ttm_capture_type_text(ttm_buf *out, const ttm_capture_node *tensor, const ttm_buffer *buffer);
+
+/* capture_states.c: the board, every buffer's cost per bank, and the states. */
+int ttm_capture_derive(ttm_capture_builder *b, const ttm_capture_facts *facts);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a capture implies: the board, what each buffer costs a bank, and how full the memories were before every operation. */
+#include "base/checked.h"
+#include "profile/capture_builder.h"
+
+/* ---- Board --------------------------------------------------------------------------------------------------------- */
+
+static void board_from_device(ttm_capture_board *board, const ttm_capture_device *d) {
+  board->arch = (uint8_t)ttm_arch_find(ttm_view_of(d->arch));
+  if (board->arch == TTM_ARCHES) board->arch = (uint8_t)ttm_arch_by_l1_bytes(d->l1_bytes);
+  board->l1_bytes = d->l1_bytes;
+  board->l1_base = d->l1_base;
+  board->l1_banks = d->l1_banks;
+  board->l1_bank_bytes = d->l1_bank_bytes;
+  board->dram_banks = d->dram_banks;
+  board->dram_bank_bytes = d->dram_bank_bytes;
+  board->grid_x = (uint32_t)(d->grid_x < 64 ? d->grid_x : 0);
+  board->grid_y = (uint32_t)(d->grid_y < 64 ? d->grid_y : 0);
+  if (board->arch == TTM_ARCHES || !board->dram_bank_bytes) return;
+  uint64_t reserved = ttm_arches[board->arch].dram_reserved; /* the runtime's own, at the start of each bank */
+  board->dram_bank_bytes = board->dram_bank_bytes > reserved ? board->dram_bank_bytes - reserved : 0;
+}
+
+/* A bare array of nodes does not name its board: a Wormhole has 8 columns of cores and 1 GiB per DRAM bank. */
+static void guess_board(ttm_capture_board *board, uint32_t widest, uint64_t highest_dram, ttm_view version) {
+  bool blackhole = widest > 7 || highest_dram >= UINT64_C(1) << 30;
+  const ttm_board *like = ttm_board_find(blackhole ? TTM_LIT("p150") : TTM_LIT("n150"));
+  board->estimated = true;
+  board->arch = (uint8_t)like->arch;
+  board->l1_bytes = ttm_arches[like->arch].l1_bytes;
+  board->l1_base = ttm_l1_base_of(like->arch, version);
+  if (!board->l1_base) board->l1_base = ttm_l1_base_newest(like->arch);
+  board->l1_banks = like->l1_banks;
+  board->l1_bank_bytes = ttm_board_l1_bank(like, (uint32_t)board->l1_base, 0);
+  board->dram_banks = like->dram_banks;
+  board->dram_bank_bytes = ttm_board_dram_bank(like, 0, false);
+  board->grid_x = like->grid_x;
+  board->grid_y = like->grid_y;
+}
+
+static ttm_alignment alignment_of(const ttm_capture_board *board) {
+  const ttm_arch *arch = &ttm_arches[board->arch < TTM_ARCHES ? board->arch : TTM_ARCH_WORMHOLE];
+  return (ttm_alignment){.dram = arch->dram_align, .l1 = arch->l1_align};
+}
+
+/* ---- Cost ---------------------------------------------------------------------------------------------------------- */
+
+static bool in_l1(uint8_t memory) { return memory == TTM_L1 || memory == TTM_L1_SMALL; }
+
+/* The allocator's rule: pages go round the banks, every bank gives up what the fullest one needs, in whole blocks. */
+static void cost_buffer(ttm_buffer *buffer, const ttm_capture_board *board, ttm_alignment align) {
+  uint64_t per_bank = buffer->bank_bytes;
+  if (per_bank == TTM_UNKNOWN) {
+    uint64_t all = in_l1(buffer->memory) ? board->l1_banks : board->dram_banks,
+             banks = buffer->cores ? buffer->cores : all;
+    uint64_t page = ttm_round_up(buffer->page, in_l1(buffer->memory) ? align.l1 : align.dram);
+    buffer->estimated = !buffer->page || (board->estimated && !buffer->cores) || !banks;
+    if (!banks) banks = 1;
+    per_bank = buffer->page ? ttm_mul_sat(ttm_div_up(ttm_div_up(buffer->bytes, buffer->page), banks), page)
+                            : ttm_div_up(buffer->bytes, banks);
+  }
+  buffer->bank_bytes = ttm_round_up(per_bank, align.dram);
+}
+
+/* ---- States -------------------------------------------------------------------------------------------------------- */
+
+enum { MOST_DEVICES = 64 };
+
+/* Bytes per bank, by device: a capture of several devices that are no mesh has each in its own right. */
+typedef struct sums {
+  uint32_t device[MOST_DEVICES];
+  uint64_t bytes[MOST_DEVICES][TTM_MEMORIES];
+  size_t devices;
+} sums;
+
+static uint64_t *sums_of(sums *s, uint32_t device) {
+  size_t i = 0;
+  while (i < s->devices && s->device[i] != device) i++;
+  if (i == MOST_DEVICES) i = 0; /* nobody has that many: better one sum too high than none */
+  if (i == s->devices) s->device[s->devices++] = device;
+  return s->bytes[i];
+}
+
+static void apply(sums *s, const ttm_capture *c, const ttm_buffer_event *e) {
+  if (e->row == TTM_NONE || (e->kind != TTM_EVENT_ALLOCATE && e->kind != TTM_EVENT_FREE)) return;
+  const ttm_buffer *buffer = &c->buffers.at[e->row];
+  if (buffer->memory >= TTM_MEMORIES) return;
+  uint64_t *sum = &sums_of(s, buffer->device)[buffer->memory];
+  if (e->kind == TTM_EVENT_ALLOCATE)
+    *sum = ttm_add_sat(*sum, buffer->bank_bytes);
+  else
+    *sum = *sum > buffer->bank_bytes ? *sum - buffer->bank_bytes : 0;
+}
+
+/* Thousandths of a MB, the unit of every state. */
+static uint32_t milli(uint64_t bytes) {
+  uint64_t value = ttm_add_sat(ttm_mul_sat(bytes, 1000), 1 << 19) >> 20;
+  return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+}
+
+static ttm_level level_of(const ttm_capture_board *board, ttm_memory memory, uint64_t bytes) {
+  uint64_t small = board->l1_bytes > board->l1_base + board->l1_bank_bytes && board->l1_bank_bytes
+                       ? board->l1_bytes - board->l1_base - board->l1_bank_bytes
+                       : 0;
+  const uint64_t totals[TTM_MEMORIES] = {board->dram_bank_bytes, board->l1_bank_bytes, small, 0};
+  uint64_t total = totals[memory], left = total > bytes ? total - bytes : 0;
+  uint64_t banks = in_l1((uint8_t)memory) ? board->l1_banks : board->dram_banks;
+  /* Where the holes are is not known: all that is free is the most the largest can be. */
+  return (ttm_level){.banks = (uint32_t)(banks < UINT32_MAX ? banks : 0),
+                     .total = milli(total),
+                     .allocated = milli(bytes),
+                     .free = milli(left),
+                     .largest = milli(left)};
+}
+
+/* The highest device's sums as the state before `op`. */
+static int push_state(ttm_capture_builder *b, const sums *s, uint32_t op, uint32_t line) {
+  const ttm_capture *c = &b->profile->capture;
+  int rc = ttm_state_begin(&b->base, b->stream, op, line);
+  for (int m = 0; m < TTM_MEMORIES && !rc; m++) {
+    uint64_t most = 0;
+    for (size_t d = 0; d < s->devices; d++)
+      if (s->bytes[d][m] > most) most = s->bytes[d][m];
+    ttm_level level = level_of(&c->board, (ttm_memory)m, most);
+    rc = ttm_state_add(&b->base, b->stream, (ttm_memory)m, &level, line);
+  }
+  return rc ? rc : ttm_state_commit(&b->base, b->stream);
+}
+
+int ttm_capture_derive(ttm_capture_builder *b, const ttm_capture_facts *facts) {
+  ttm_profile *p = b->profile;
+  ttm_capture *c = &p->capture;
+  if (facts->devices.n && facts->devices.at[0].l1_bytes)
+    board_from_device(&c->board, &facts->devices.at[0]);
+  else
+    guess_board(&c->board, b->widest, b->highest_dram, ttm_profile_string(p, c->version));
+  ttm_alignment align = alignment_of(&c->board);
+  sums now = {.devices = 0};
+  for (size_t i = 0; i < c->buffers.n; i++) {
+    ttm_buffer *buffer = &c->buffers.at[i];
+    cost_buffer(buffer, &c->board, align);
+    if (buffer->op != TTM_NONE || buffer->memory >= TTM_MEMORIES) continue;
+    uint64_t *sum = &sums_of(&now, buffer->device)[buffer->memory]; /* there from the start */
+    *sum = ttm_add_sat(*sum, buffer->bank_bytes);
+  }
+  uint32_t event = 0;
+  for (uint32_t op = 0; op < p->ops.n; op++) {
+    for (; event < b->marks.at[op]; event++) apply(&now, c, &c->events.at[event]);
+    if (push_state(b, &now, op, p->ops.at[op].line)) return TTM_ENOMEM;
+  }
+  if (!p->ops.n) return TTM_OK;
+  for (; event < c->events.n; event++) apply(&now, c, &c->events.at[event]);
+  return push_state(b, &now, TTM_STATE_AFTER_SUBMIT, p->ops.at[p->ops.n - 1].line);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A capture tells a tensor by shape, dtype and layout. Said as an MLIR type, everything that reasons about types works on it. */
+#include "base/checked.h"
+#include "profile/capture_builder.h"
+
+#define NAME(s) \
+  { s, sizeof(s) - 1 }
+
+static ttm_view element_of(ttm_view dtype) {
+  static const struct {
+    ttm_view ttnn, mlir;
+  } names[] = {
+      {NAME("BFLOAT16"), NAME("bf16")},     {NAME("FLOAT32"), NAME("f32")}, {NAME("BFLOAT8_B"), NAME("bfp_bf8")},
+      {NAME("BFLOAT4_B"), NAME("bfp_bf4")}, {NAME("UINT32"), NAME("ui32")}, {NAME("INT32"), NAME("si32")},
+      {NAME("UINT16"), NAME("ui16")},       {NAME("UINT8"), NAME("ui8")},   {NAME("INT8"), NAME("si8")},
+      {NAME("FP8_E4M3"), NAME("f8E4M3FN")},
+  };
+  size_t colon = ttm_view_find(dtype, TTM_LIT("::"));
+  if (colon != TTM_NOT_FOUND) dtype = ttm_view_from(dtype, colon + 2);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (ttm_view_eq(dtype, names[i].ttnn)) return names[i].mlir;
+  return (ttm_view){"", 0};
+}
+
+/* "Shape([1, 8, 512, 64])", "ttnn.Shape([..])". */
+static bool read_shape(ttm_view text, ttm_dims *out) {
+  size_t at = ttm_view_find_char(text, '[');
+  out->rank = 0;
+  if (at == TTM_NOT_FOUND) return false;
+  text = ttm_view_trim(ttm_view_from(text, at + 1));
+  if (ttm_view_take(&text, TTM_LIT("]"))) return true;
+  while (out->rank < TTM_MAX_RANK && ttm_view_take_u64(&text, &out->at[out->rank])) {
+    out->rank++;
+    text = ttm_view_trim(text);
+    if (ttm_view_take(&text, TTM_LIT("]"))) return true;
+    if (!ttm_view_take(&text, TTM_LIT(","))) return false;
+    text = ttm_view_trim(text);
+  }
+  return false;
+}
+
+static uint64_t rows_of(const ttm_dims *shape) {
+  uint64_t rows = 1;
+  for (uint32_t i = 0; i + 1 < shape->rank; i++) rows = ttm_mul_sat(rows, shape->at[i]);
+  return rows;
+}
+
+/* Rows in tiles: each matrix is padded before they are stacked. */
+static uint64_t tile_rows_of(const ttm_dims *shape) {
+  uint64_t rows = shape->rank > 1 ? ttm_div_up(shape->at[shape->rank - 2], 32) : 1;
+  for (uint32_t i = 0; i + 2 < shape->rank; i++) rows = ttm_mul_sat(rows, shape->at[i]);
+  return rows;
+}
+
+static const char *memory_word(uint8_t memory) {
+  static const char *const words[TTM_MEMORIES] = {"dram", "l1", "l1_small", "trace"};
+  return words[memory];
+}
+
+void ttm_capture_type_text(ttm_buf *out, const ttm_capture_node *tensor, const ttm_buffer *buffer) {
+  ttm_dims shape;
+  char dims[256];
+  ttm_view element = element_of(tensor->text[TTM_PARAM_DTYPE]);
+  ttm_buf_clear(out);
+  if (!element.n || !read_shape(tensor->text[TTM_PARAM_SHAPE], &shape)) return;
+  ttm_dims_print(&shape, dims, sizeof dims);
+  bool tiled = ttm_view_contains(tensor->text[TTM_PARAM_LAYOUT], TTM_LIT("TILE"));
+  bool block_format = ttm_view_starts(element, TTM_LIT("bfp"));
+  uint64_t columns = shape.rank ? shape.at[shape.rank - 1] : 1;
+  uint64_t rows = tiled ? tile_rows_of(&shape) : rows_of(&shape);
+  if (tiled) columns = ttm_div_up(columns, 32);
+  uint64_t cores = 1;
+  const char *placement = "interleaved";
+  if (buffer->cores) { /* shards hold what the cores with most pages hold; their shape is of no account */
+    uint64_t page = buffer->page ? buffer->page : 1, pages = ttm_div_up(buffer->bytes, page);
+    placement = "height_sharded";
+    cores = buffer->cores;
+    rows = ttm_div_up(pages, cores);
+    columns = tiled ? 1 : ttm_scalar_bytes(element) ? page / ttm_scalar_bytes(element) : columns;
+  }
+  ttm_buf_printf(out, "tensor<%s%s%s, #ttnn.ttnn_layout<(d0) -> (d0), <%llux1>, memref<%llux%llux", dims,
+                 shape.rank ? "x" : "", block_format ? "bf16" : element.p, (unsigned long long)cores,
+                 (unsigned long long)rows, (unsigned long long)columns);
+  if (tiled)
+    ttm_buf_printf(out, "!ttcore.tile<32x32, %s>", element.p);
+  else
+    ttm_buf_put(out, element);
+  ttm_buf_printf(out, ", #ttnn.buffer_type<%s>>, <%s>>>", memory_word(buffer->memory), placement);
+}
