@@ -107,8 +107,7 @@ int ttm_out_open_fd(ttm_out *out, int fd, const char *name, ttm_error *err) {
   return out->path ? TTM_OK : refuse(out, ENOMEM, err);
 }
 
-/* 0 or an errno. */
-static int write_all(int fd, const char *p, size_t n) {
+int ttm_write_all(int fd, const char *p, size_t n) {
   while (n) {
     ssize_t done = write(fd, p, n);
     if (done > 0) {
@@ -128,7 +127,7 @@ static int write_all(int fd, const char *p, size_t n) {
 
 void ttm_out_flush(ttm_out *out) {
   if (!out->failed && out->buf.n && !out->buf.failed) {
-    out->failed = write_all(out->fd, out->buf.at, out->buf.n);
+    out->failed = ttm_write_all(out->fd, out->buf.at, out->buf.n);
     if (!out->failed) out->written += out->buf.n;
   }
   ttm_buf_clear(&out->buf);

@@ -49,6 +49,9 @@ int ttm_out_close(ttm_out *out, ttm_error *err);
 /* Gives up: the temporary file is removed, the old target untouched. Safe on a closed or zeroed `out`. */
 void ttm_out_abandon(ttm_out *out);
 
+/* Writes all of it, waiting where the descriptor does not block by itself. 0 or an errno. */
+int ttm_write_all(int fd, const char *p, size_t n);
+
 /* The process id in a temporary name made by ttm_out_open, 0 for any other name: whose leftover is it? */
 long ttm_out_temp_owner(const char *file_name);
 

@@ -106,33 +106,6 @@ static int print_usage(const ttm_options *options) {
 
 /* ---- tt-memory-profiler ------------------------------------------------------------------------------------------- */
 
-/* A script is what people give this program by habit: say how to get the log it would have made. */
-static int explain_capture(const ttm_options *options, const char *script) {
-  ttm_buf text = {0};
-  const char *base = strrchr(script, '/') ? strrchr(script, '/') + 1 : script;
-  size_t stem = strlen(base) > 3 && !strcmp(base + strlen(base) - 3, ".py") ? strlen(base) - 3 : strlen(base);
-  ttm_buf log = {0};
-  ttm_buf_printf(&log, "%.*s_profile.log", (int)stem, base);
-  ttm_buf_char(&log, '\0');
-  ttm_buf_printf(
-      &text,
-      "%s: error: this build analyses existing logs; it does not run scripts. To capture a log:\n\n"
-      "  export TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG TT_RUNTIME_MEMORY_LOG_LEVEL=operation TTXLA_LOGGER_LEVEL=DEBUG\n"
-      "  python3 -u ",
-      ttm_program_name(options->program));
-  ttm_put_shell_word(&text, script);
-  ttm_buf_puts(&text, " 2>&1 | tee ");
-  ttm_put_shell_word(&text, log.at ? log.at : "profile.log");
-  ttm_buf_puts(&text, "\n  tt-memory-profiler --analyze ");
-  ttm_put_shell_word(&text, log.at ? log.at : "profile.log");
-  ttm_buf_puts(&text, "\n\nThe runtime must be built with TT_RUNTIME_DEBUG=ON.\n");
-  if (write(STDERR_FILENO, text.at, text.n) < 0) { /* nobody left to tell */
-  }
-  ttm_buf_free(&log);
-  ttm_buf_free(&text);
-  return TTM_EXIT_WRONG;
-}
-
 static int run_profiler(const ttm_options *options) {
   const char *log = options->value[TTM_OPTION_ANALYZE], *folder = options->value[TTM_OPTION_VISUALIZE];
   ttm_error err;
@@ -141,7 +114,7 @@ static int run_profiler(const ttm_options *options) {
     ttm_error_set(&err, TTM_EUSAGE, "--visualize takes one report folder and goes with neither --analyze nor a script");
     return ttm_cli_error(options, &err);
   }
-  if (!log) return options->inputs ? explain_capture(options, options->input[0]) : print_usage(options);
+  if (!log) return options->inputs ? ttm_command_run(options) : print_usage(options);
   if (!options->inputs) return ttm_command_analyze(options, log);
   ttm_error_set(&err, TTM_EUSAGE, "'%s' is one argument too many: --analyze takes the log", options->input[0]);
   return ttm_cli_error(options, &err);
@@ -167,6 +140,8 @@ static int run_command(const ttm_options *options) {
       return ttm_command_train(options);
     case TTM_COMMAND_SERVE:
       return ttm_command_serve(options);
+    case TTM_COMMAND_RUN:
+      return ttm_command_run(options);
     case TTM_COMMAND_HELP:
       return help_on_topic(options);
     case TTM_COMMAND_PROFILE:

@@ -26,11 +26,16 @@ int ttm_command_cb_simulate(const ttm_options *options);
 int ttm_command_serve(const ttm_options *options);
 int ttm_command_cb_scan(const ttm_options *options);
 
+int ttm_command_run(const ttm_options *options);
+
 /* "ttmem: error: ..." on standard error, control characters made harmless; returns TTM_EXIT_WRONG. */
 int ttm_cli_error(const ttm_options *options, const ttm_error *err);
 
 /* True when both names lead to one file. `log` may be "-": standard input may be redirected from the file that -o names. */
 bool ttm_same_file(const char *log, const char *target);
+
+/* TTM_EUSAGE when the text cannot be a report's folder and the start of its file names. */
+int ttm_check_report_name(const char *name, ttm_error *err);
 
 /* What a command works on. */
 typedef struct ttm_subject {
@@ -41,5 +46,10 @@ typedef struct ttm_subject {
 /* Reads a log, with the progress line, and draws the conclusions. Freed with ttm_subject_free in any case. */
 int ttm_subject_read(ttm_subject *out, const ttm_options *options, const char *log, bool keep_ir, ttm_error *err);
 void ttm_subject_free(ttm_subject *subject);
+
+/* The summary of `analyze`, as the terminal behind `fd` wants it. `folder` is where the report is, NULL when none was written.
+ * 0 or TTM_ENOMEM. */
+int ttm_summary_text(const ttm_options *options, const ttm_findings *f, const char *log, const char *folder, int fd,
+                     ttm_buf *out);
 
 #endif

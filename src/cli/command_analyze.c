@@ -9,7 +9,7 @@
 #include "store/report_dir.h"
 
 /* A name becomes a folder and the start of file names: nothing that leads elsewhere or hides. */
-static int check_name(const char *name, ttm_error *err) {
+int ttm_check_report_name(const char *name, ttm_error *err) {
   bool fine = name[0] != '.' && !strchr(name, '/') && strlen(name) <= 200;
   for (const char *c = name; *c; c++) fine &= (unsigned char)*c >= 0x20 && *c != 0x7F;
   if (fine) return TTM_OK;
@@ -21,7 +21,7 @@ static int check_name(const char *name, ttm_error *err) {
 static int choose_place(const ttm_options *options, const char *log, ttm_buf *name, ttm_buf *folder, ttm_error *err) {
   const char *given = options->value[TTM_OPTION_NAME];
   int status;
-  if (given && (status = check_name(given, err))) return status;
+  if (given && (status = ttm_check_report_name(given, err))) return status;
   if (given)
     ttm_buf_puts(name, given);
   else
@@ -47,28 +47,36 @@ static int write_report(const ttm_options *options, const ttm_findings *f, const
   return ttm_report_dir_write(f, folder, name, &files, err);
 }
 
-static int print_summary(const ttm_options *options, const ttm_findings *f, const char *log, const char *folder,
-                         ttm_error *err) {
-  ttm_buf text = {0}, next = {0};
-  bool closed;
+int ttm_summary_text(const ttm_options *options, const ttm_findings *f, const char *log, const char *folder, int fd,
+                     ttm_buf *out) {
+  ttm_buf next = {0};
   if (strcmp(log, "-") != 0) {
     ttm_buf_puts(&next, "ttmem --llm --logfile ");
     ttm_put_shell_word(&next, log);
     ttm_buf_char(&next, '\0');
   }
   ttm_summary_style style = {
-      .columns = ttm_terminal_columns(STDOUT_FILENO),
-      .color = ttm_terminal_color(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]),
+      .columns = ttm_terminal_columns(fd),
+      .color = ttm_terminal_color(fd, options->value[TTM_OPTION_COLOR]),
       .utf8 = ttm_terminal_utf8(),
-      .folder = options->given[TTM_OPTION_NO_JSON] ? NULL : folder,
+      .folder = folder,
       .next = next.n && !next.failed ? next.at : NULL,
   };
-  int status = ttm_summary_write(f, &style, &text);
+  int status = ttm_summary_write(f, &style, out);
+  ttm_buf_free(&next);
+  return status;
+}
+
+static int print_summary(const ttm_options *options, const ttm_findings *f, const char *log, const char *folder,
+                         ttm_error *err) {
+  ttm_buf text = {0};
+  bool closed;
+  int status =
+      ttm_summary_text(options, f, log, options->given[TTM_OPTION_NO_JSON] ? NULL : folder, STDOUT_FILENO, &text);
   if (status)
     ttm_error_nomem(err);
   else
     status = ttm_terminal_write(ttm_buf_view(&text), &closed, err);
-  ttm_buf_free(&next);
   ttm_buf_free(&text);
   return status;
 }

@@ -18,6 +18,7 @@
 #define CB_SIMULATE (1u << TTM_COMMAND_CB_SIMULATE)
 #define CB_SCAN (1u << TTM_COMMAND_CB_SCAN)
 #define CB (CB_SIMULATE | CB_SCAN)
+#define RUN (1u << TTM_COMMAND_RUN)
 #define EVERY (~0u)
 
 const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
@@ -28,12 +29,13 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_ANALYZE] = {"analyze", 'a', TTM_VALUE_TEXT, "LOG", PROFILE,
                             "analyse an existing log, '-' for standard input"},
     [TTM_OPTION_VISUALIZE] = {"visualize", 'v', TTM_VALUE_TEXT, "LOG", PROFILE, "write only the HTML page"},
-    [TTM_OPTION_OUTPUT_DIR] = {"output-dir", 'd', TTM_VALUE_TEXT, "DIR", ANALYZE | PROFILE,
-                               "write the files into DIR instead of ~/.ttmem/reports/NAME"},
-    [TTM_OPTION_NAME] = {"name", 'n', TTM_VALUE_TEXT, "NAME", ANALYZE | HTML,
+    [TTM_OPTION_LOG] = {"log", 0, TTM_VALUE_NONE, NULL, RUN | PROFILE, "stop after the log: no report"},
+    [TTM_OPTION_OUTPUT_DIR] = {"output-dir", 'd', TTM_VALUE_TEXT, "DIR", ANALYZE | RUN | PROFILE,
+                               "write into DIR, not ~/.ttmem/reports/NAME; a run: not ./logs"},
+    [TTM_OPTION_NAME] = {"name", 'n', TTM_VALUE_TEXT, "NAME", ANALYZE | HTML | RUN,
                          "name of the report (default: from the log's name)"},
     [TTM_OPTION_NO_JSON] = {"no-json", 0, TTM_VALUE_NONE, NULL, ANALYZE, "write no files, only print the summary"},
-    [TTM_OPTION_NO_HTML] = {"no-html", 0, TTM_VALUE_NONE, NULL, ANALYZE | PROFILE, "leave the HTML page out"},
+    [TTM_OPTION_NO_HTML] = {"no-html", 0, TTM_VALUE_NONE, NULL, ANALYZE | RUN | PROFILE, "leave the HTML page out"},
     [TTM_OPTION_LOGS] = {"logs", 0, TTM_VALUE_TEXT, "FILE", TRAIN, "training log to read, '-' for standard input"},
     [TTM_OPTION_DEVICE_MEMORY] = {"device_memory", 0, TTM_VALUE_BYTES, "B", TRAIN,
                                   "memory of the device (default: from the log, else 12 GB)"},
@@ -56,9 +58,9 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
                          "address to listen on; others than 127.0.0.1 need a token"},
     [TTM_OPTION_THREADS] = {"threads", 'j', TTM_VALUE_COUNT, "N", LLM | ANALYZE | HTML | PROFILE | CB_SCAN,
                             "scan with N threads (default: one per processor, at most 8)"},
-    [TTM_OPTION_QUIET] = {"quiet", 'q', TTM_VALUE_NONE, NULL, ANALYZE | HTML | PROFILE,
+    [TTM_OPTION_QUIET] = {"quiet", 'q', TTM_VALUE_NONE, NULL, ANALYZE | RUN | HTML | PROFILE,
                           "print no summary and no progress"},
-    [TTM_OPTION_COLOR] = {"color", 0, TTM_VALUE_CHOICE, "auto|always|never", ANALYZE | EXPLAIN | TRAIN | PROFILE | CB,
+    [TTM_OPTION_COLOR] = {"color", 0, TTM_VALUE_CHOICE, "auto|always|never", ANALYZE | RUN | EXPLAIN | TRAIN | PROFILE | CB,
                           "colour the output (default auto: on a terminal)"},
     [TTM_OPTION_ARCH] = {"arch", 0, TTM_VALUE_CHOICE, "wormhole|blackhole|grayskull", CB,
                          "the chip (default wormhole)"},
@@ -128,12 +130,23 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
                            "REPORT is the folder of a report, or its name in ~/.ttmem/reports; DIR holds reports;\n"
                            "without either, all of ~/.ttmem/reports is served. The address is printed; Ctrl-C stops.\n",
                            1},
+    [TTM_COMMAND_RUN] = {"run", TTM_PROGRAM_TTMEM, "run [options] -- COMMAND",
+                         "run a program, keep its log, write the report",
+                         "The program's output is shown as it comes (both streams, in order, on standard output) and\n"
+                         "written to ./logs/NAME_YYYYMMDD_HHMMSS/NAME_profile.log; the report goes beside it. A .py file\n"
+                         "is run by python3 -u, of the active virtual environment if there is one. The logger variables\n"
+                         "of a full log are set where you have not. The exit status is the program's.\n",
+                         1, true},
     [TTM_COMMAND_HELP] = {"help", TTM_PROGRAM_TTMEM, "help [COMMAND]", "help on a command", NULL, 2},
-    [TTM_COMMAND_PROFILE] = {NULL, TTM_PROGRAM_PROFILER, "--analyze LOG [--output-dir DIR]",
-                             "summary of an existing log, JSON files and HTML page of a report",
-                             "LOG may be compressed (.gz, .zst), or '-' for standard input. The same as\n"
-                             "'ttmem analyze LOG'. --visualize is the same as 'ttmem html'.\n",
-                             1},
+    [TTM_COMMAND_PROFILE] = {NULL, TTM_PROGRAM_PROFILER, "[options] SCRIPT.py [ARGS]",
+                             "run a script, keep its log, write the report",
+                             "  tt-memory-profiler SCRIPT.py [ARGS]   run, log, JSON files and HTML page (ttmem run)\n"
+                             "  tt-memory-profiler --log SCRIPT.py    run and log only\n"
+                             "  tt-memory-profiler --analyze LOG      report of an existing log (ttmem analyze)\n"
+                             "  tt-memory-profiler --visualize LOG    only its HTML page (ttmem html)\n\n"
+                             "A run goes to ./logs/SCRIPT_YYYYMMDD_HHMMSS/, never to a folder that is there already.\n"
+                             "Its exit status is the script's. Options stand before the script.\n",
+                             1, true},
 };
 
 const char *ttm_program_name(ttm_program program) {
@@ -365,6 +378,12 @@ static bool asks_for_llm(const words *w) {
   return false;
 }
 
+/* True when the words from here on are a program and its own arguments. */
+static bool starts_rest(const ttm_options *out) {
+  ttm_command command = out->program == TTM_PROGRAM_PROFILER ? TTM_COMMAND_PROFILE : out->command;
+  return out->inputs == 1 && ttm_command_table[command].takes_rest;
+}
+
 static int take_input(ttm_options *out, const words *w, ttm_error *err) {
   const char *word = w->argv[w->at];
   bool may_be_command = out->program == TTM_PROGRAM_TTMEM && out->command == TTM_COMMAND_NONE && !out->inputs;
@@ -431,6 +450,10 @@ int ttm_options_parse(ttm_options *out, ttm_program program, int argc, char *con
       status = parse_short(out, &w, err);
     if (status && !out->given[TTM_OPTION_HELP]) return status;
     if (status) break; /* who asks for help gets it */
+    if (starts_rest(out)) {
+      out->rest = argv + w.at;
+      break;
+    }
   }
   return settle(out, err);
 }

@@ -25,6 +25,7 @@ typedef enum ttm_command {
   TTM_COMMAND_CB_SCAN,     /* ttmem cb scan */
   TTM_COMMAND_TRAIN,       /* ttmem train */
   TTM_COMMAND_SERVE,       /* ttmem serve */
+  TTM_COMMAND_RUN,         /* ttmem run */
   TTM_COMMAND_HELP,        /* ttmem help */
   TTM_COMMAND_PROFILE,     /* tt-memory-profiler */
   TTM_COMMANDS
@@ -36,6 +37,7 @@ typedef enum ttm_option {
   TTM_OPTION_OUTPUT,
   TTM_OPTION_ANALYZE,
   TTM_OPTION_VISUALIZE,
+  TTM_OPTION_LOG,
   TTM_OPTION_OUTPUT_DIR,
   TTM_OPTION_NAME,
   TTM_OPTION_NO_JSON,
@@ -101,6 +103,7 @@ typedef struct ttm_command_row {
   const char *help;     /* one line */
   const char *more;     /* lines below the synopsis in its own help, or NULL */
   size_t max_inputs;    /* arguments that are no options */
+  bool takes_rest;      /* the first of them is a program: it and all words after it are `rest` */
 } ttm_command_row;
 
 extern const ttm_option_row ttm_option_table[TTM_OPTIONS];
@@ -128,6 +131,7 @@ typedef struct ttm_options {
   const char *group; /* first word of a command of two while the second is awaited */
   const char *input[TTM_MAX_INPUTS];
   size_t inputs;
+  char *const *rest; /* a program to run and its arguments, NULL-terminated as argv is; NULL when none was given */
 } ttm_options;
 
 /* 0, or TTM_EUSAGE with a message that says what is wrong and what was probably meant. A --help wins over errors in

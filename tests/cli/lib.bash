@@ -14,7 +14,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 export TTMEM_HOME="$work/home" LC_ALL=C.UTF-8 TERM=dumb
-unset NO_COLOR CLICOLOR_FORCE COLUMNS
+unset NO_COLOR CLICOLOR_FORCE COLUMNS VIRTUAL_ENV PYTHONUNBUFFERED
 cp "$here"/data/* .
 chmod u+w ./*
 transcript="$work/.transcript"

@@ -25,8 +25,13 @@ show ttmem analyze --color=green two_runs_oom_profile.log
 show ttmem analyze --name ../x two_runs_oom_profile.log
 show ttmem --llm two_runs_oom_profile.log --output-dir d
 show tt-memory-profiler model.py
-show tt-memory-profiler 'my models/it'\''s.py'
-show tt-memory-profiler --log model.py
+show tt-memory-profiler --log missing.py
+show ttmem run
+show ttmem help run
+show ttmem run -- no-such-program
+show ttmem run -- ./no-such-program
+show ttmem run -- ./two_runs_oom_profile.log
+show ttmem run --name a/b -- true
 show tt-memory-profiler --analyze two_runs_oom_profile.log model.py
 
 : >empty.log

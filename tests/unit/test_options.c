@@ -9,7 +9,7 @@ enum { MAX_WORDS = 12 };
 
 /* Parses a command line given as words ending in NULL, the program's name first. */
 static int parse(ttm_options *out, ttm_error *err, const char *const *given) {
-  char *argv[MAX_WORDS + 1];
+  static char *argv[MAX_WORDS + 1]; /* `rest` points into it */
   int argc = 0;
   ttm_program program = strcmp(given[0], "ttmem") ? TTM_PROGRAM_PROFILER : TTM_PROGRAM_TTMEM;
   for (; given[argc]; argc++) argv[argc] = (char *)given[argc];
@@ -158,12 +158,31 @@ static void commands_of_two_words_and_repeated_options(void **state) {
   FAILS("unknown command 'cb simulat'; did you mean 'cb simulate'?", "ttmem", "cb", "simulat");
 }
 
+static void a_program_and_its_arguments(void **state) {
+  (void)state;
+  assert_int_equal(PARSE("ttmem", "run", "-q", "--", "python3", "-q", "--help"), 0);
+  assert_int_equal(options.command, TTM_COMMAND_RUN);
+  assert_string_equal(options.rest[0], "python3");
+  assert_string_equal(options.rest[2], "--help");
+  assert_false(options.given[TTM_OPTION_HELP]);
+  assert_int_equal(PARSE("ttmem", "run", "model.py", "--output-dir", "d"), 0);
+  assert_null(options.value[TTM_OPTION_OUTPUT_DIR]);
+  assert_string_equal(options.rest[1], "--output-dir");
+  assert_int_equal(PARSE("tt-memory-profiler", "--log", "--output-dir", "d", "model.py", "--analyze", "x"), 0);
+  assert_true(options.given[TTM_OPTION_LOG]);
+  assert_string_equal(options.value[TTM_OPTION_OUTPUT_DIR], "d");
+  assert_null(options.value[TTM_OPTION_ANALYZE]);
+  assert_string_equal(options.rest[0], "model.py");
+  assert_int_equal(PARSE("ttmem", "run"), 0);
+  assert_null(options.rest);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_seeds_commands),        cmocka_unit_test(commands_of_two_words_and_repeated_options),
       cmocka_unit_test(every_way_to_give_a_value), cmocka_unit_test(help_wins),
       cmocka_unit_test(mistakes_get_an_answer),    cmocka_unit_test(distances),
-      cmocka_unit_test(the_tables_are_whole),
+      cmocka_unit_test(the_tables_are_whole),      cmocka_unit_test(a_program_and_its_arguments),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* signalfd, pthread_sigmask, FIONREAD */
+#include "capture/capture.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/out_file.h"
+#include "capture/child.h"
+#include "capture/ring.h"
+
+enum { SHOWER, PARSER };
+enum {
+  READ_BYTES = 256 * 1024,
+  PARSE_BATCH = 64 * 1024,
+  PARSE_PATIENCE_MS = 100,
+  STILL_RUNS_MS = 5000, /* after being asked to end */
+  QUIET_MS = 500,       /* silence of what a program left behind */
+  LINGER_MS = 2000,     /* and how long it is listened to in all */
+  ASKED_ENOUGH = 3,
+};
+
+typedef struct capture {
+  const ttm_capture_options *options;
+  ttm_capture_result *result;
+  ttm_child child;
+  ttm_ring ring;
+  int signals;       /* signalfd */
+  int asked;         /* times somebody wanted the program to end */
+  int64_t remind_at; /* when to say that it still runs; 0: never */
+  bool output_over;
+  int64_t owed;               /* bytes that were in the pipe when the program ended */
+  int64_t quiet_at, leave_at; /* when to stop listening; 0 while bytes are owed */
+  pthread_mutex_t lock;       /* guards the figures */
+  ttm_feed_figures figures;
+} capture;
+
+static int64_t now_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void note(capture *c, ttm_capture_note what, long number) {
+  if (c->options->note) c->options->note(c->options->context, what, number);
+}
+
+/* ---- The two readers ---------------------------------------------------------------------------------------------- */
+
+static void *show_all(void *argument) {
+  capture *c = argument;
+  bool ended = false, watched = true;
+  while (watched && !ended) {
+    ttm_view bytes = ttm_ring_wait(&c->ring, SHOWER, &ended);
+    pthread_mutex_lock(&c->lock);
+    ttm_feed_figures figures = c->figures;
+    pthread_mutex_unlock(&c->lock);
+    watched = c->options->show(c->options->context, bytes, &figures);
+    ttm_ring_taken(&c->ring, SHOWER, bytes.n);
+  }
+  ttm_ring_leave(&c->ring, SHOWER);
+  return NULL;
+}
+
+static void *parse_all(void *argument) {
+  capture *c = argument;
+  bool ended = false;
+  int64_t told_at = 0;
+  while (!ended) {
+    ttm_view bytes = ttm_ring_wait(&c->ring, PARSER, &ended);
+    if (bytes.n && ttm_feed_put(c->options->feed, bytes.p, bytes.n, NULL)) break;
+    ttm_ring_taken(&c->ring, PARSER, bytes.n);
+    int64_t now = now_ms();
+    if (!ended && now - told_at < PARSE_PATIENCE_MS) continue;
+    told_at = now;
+    pthread_mutex_lock(&c->lock);
+    c->figures = *ttm_feed_now(c->options->feed);
+    pthread_mutex_unlock(&c->lock);
+    ttm_ring_nudge(&c->ring, SHOWER);
+  }
+  c->result->fed = ended;
+  ttm_ring_leave(&c->ring, PARSER);
+  return NULL;
+}
+
+/* ---- Output ------------------------------------------------------------------------------------------------------- */
+
+static void keep(capture *c, const char *p, size_t n) {
+  if (c->result->log_errno) return;
+  c->result->log_errno = ttm_write_all(c->options->log, p, n);
+  if (c->result->log_errno) note(c, TTM_CAPTURE_LOG_FAILED, c->result->log_errno);
+}
+
+static void listen_until(capture *c, int64_t now) {
+  c->quiet_at = now + QUIET_MS;
+  if (!c->leave_at) c->leave_at = now + LINGER_MS;
+}
+
+/* Takes what the pipe holds, as far as there is room. */
+static void take_output(capture *c) {
+  size_t room;
+  char *to = ttm_ring_room(&c->ring, &room);
+  if (!room) return;
+  ssize_t n = read(c->child.output, to, room < READ_BYTES ? room : READ_BYTES);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (n <= 0) {
+    c->output_over = true;
+    return;
+  }
+  keep(c, to, (size_t)n); /* first of all: whatever happens next, this is in the log */
+  c->result->bytes += (uint64_t)n;
+  ttm_ring_push(&c->ring, (size_t)n);
+  if (!c->child.gone) return;
+  c->owed -= n;
+  if (c->owed <= 0) listen_until(c, now_ms());
+}
+
+/* ---- Signals ------------------------------------------------------------------------------------------------------ */
+
+/* Those we want to hear of. What was ignored before us (nohup) stays ignored, by the program too. */
+static void signals_of_interest(sigset_t *set) {
+  static const int wanted[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+  sigemptyset(set);
+  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+    struct sigaction old;
+    if (!sigaction(wanted[i], NULL, &old) && old.sa_handler != SIG_IGN) sigaddset(set, wanted[i]);
+  }
+  sigaddset(set, SIGCHLD);
+}
+
+static void pass_on(capture *c, int number) {
+  if (!c->child.gone) kill(c->child.pid, number);
+}
+
+/* Somebody wants the program to end. Twice that is its own business; the third time it is ours. */
+static void ask_to_end(capture *c, int number, bool sent_to_us) {
+  c->result->interrupted = true;
+  if (c->child.gone) { /* only what it left behind is still waited for */
+    c->output_over = true;
+    return;
+  }
+  if (++c->asked >= ASKED_ENOUGH) {
+    pass_on(c, SIGKILL);
+    note(c, TTM_CAPTURE_KILLED, (long)c->child.pid);
+    return;
+  }
+  if (sent_to_us) pass_on(c, number);
+  c->remind_at = now_ms() + STILL_RUNS_MS;
+}
+
+/* Stops us as the signal would have, then goes on where it was. */
+static void stop_ourselves(capture *c) {
+  sigset_t stop;
+  note(c, TTM_CAPTURE_STOPPING, 0);
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTSTP);
+  raise(SIGTSTP);
+  pthread_sigmask(SIG_UNBLOCK, &stop, NULL); /* here */
+  pthread_sigmask(SIG_BLOCK, &stop, NULL);
+}
+
+static void note_end(capture *c) {
+  int waiting = 0;
+  if (c->child.gone || !ttm_child_check(&c->child)) return;
+  c->remind_at = 0;
+  c->owed = !c->output_over && !ioctl(c->child.output, FIONREAD, &waiting) ? waiting : 0;
+  if (c->owed <= 0) listen_until(c, now_ms());
+}
+
+static void take_signals(capture *c) {
+  struct signalfd_siginfo info;
+  while (read(c->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+    int number = (int)info.ssi_signo;
+    /* A key pressed on the terminal reaches the program by itself; what a process sent to us does not. */
+    bool sent_to_us = info.ssi_code <= 0;
+    if (number == SIGTSTP) {
+      if (sent_to_us) pass_on(c, number);
+      stop_ourselves(c);
+    } else if (number == SIGUSR1 || number == SIGUSR2 || number == SIGCONT) {
+      if (sent_to_us) pass_on(c, number);
+    } else if (number != SIGCHLD) {
+      ask_to_end(c, number, sent_to_us);
+    }
+  }
+  note_end(c);
+}
+
+/* ---- The loop ----------------------------------------------------------------------------------------------------- */
+
+static int until(int64_t deadline, int64_t now) { return deadline <= now ? 0 : (int)(deadline - now); }
+
+/* How long nothing needs to be done; -1: for ever. */
+static int patience(const capture *c) {
+  int64_t now = now_ms();
+  int best = -1;
+  if (c->remind_at) best = until(c->remind_at, now);
+  if (c->child.gone && c->leave_at) {
+    int64_t deadline = c->quiet_at < c->leave_at ? c->quiet_at : c->leave_at;
+    int wait = until(deadline, now);
+    if (best < 0 || wait < best) best = wait;
+  }
+  return best;
+}
+
+static void look_at_clock(capture *c) {
+  int64_t now = now_ms();
+  if (c->remind_at && now >= c->remind_at) {
+    c->remind_at = 0;
+    note(c, TTM_CAPTURE_STILL_RUNS, (long)c->child.pid);
+  }
+  if (c->child.gone && !c->output_over && c->leave_at && (now >= c->quiet_at || now >= c->leave_at)) {
+    c->output_over = true;
+    note(c, TTM_CAPTURE_HELD_OPEN, 0);
+  }
+}
+
+static void pump(capture *c) {
+  while (!c->child.gone || !c->output_over) {
+    size_t room;
+    ttm_ring_room(&c->ring, &room);
+    struct pollfd on[] = {
+        {.fd = c->signals, .events = POLLIN},
+        {.fd = c->output_over || !room ? -1 : c->child.output, .events = POLLIN},
+        {.fd = room ? -1 : c->ring.room_fd, .events = POLLIN},
+    };
+    if (poll(on, sizeof on / sizeof *on, room ? patience(c) : -1) < 0) continue; /* interrupted: once more */
+    if (on[0].revents) take_signals(c);
+    if (on[1].revents) take_output(c);
+    if (room) look_at_clock(c); /* a terminal that does not take more is no silence */
+  }
+}
+
+/* The readers wait before the program starts: once it runs, nothing can fail any more. */
+static int run(capture *c, const sigset_t *mask, ttm_error *err) {
+  pthread_t shower, parser;
+  ttm_ring_reader *reader = &c->ring.readers[PARSER];
+  *reader = (ttm_ring_reader){.wake = reader->wake, .batch = PARSE_BATCH, .patience_ms = PARSE_PATIENCE_MS};
+  if (pthread_create(&shower, NULL, show_all, c)) return ttm_error_set(err, TTM_EIO, "cannot start a thread");
+  bool parsing = c->options->feed && !pthread_create(&parser, NULL, parse_all, c);
+  if (!parsing) ttm_ring_leave(&c->ring, PARSER);
+  int status = ttm_child_start(&c->child, c->options->argv, mask, err);
+  if (!status) pump(c);
+  ttm_ring_end(&c->ring);
+  if (parsing) pthread_join(parser, NULL);
+  pthread_join(shower, NULL);
+  if (status) return status;
+  close(c->child.output);
+  c->result->exit_status = ttm_child_exit_status(&c->child);
+  c->result->signal = WIFSIGNALED(c->child.status) ? WTERMSIG(c->child.status) : 0;
+  return TTM_OK;
+}
+
+int ttm_capture_run(ttm_capture_result *out, const ttm_capture_options *options, ttm_error *err) {
+  capture c = {.options = options, .result = out};
+  sigset_t wanted, mask;
+  *out = (ttm_capture_result){0};
+  signals_of_interest(&wanted);
+  pthread_sigmask(SIG_BLOCK, &wanted, &mask);
+  c.signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (c.signals < 0) return ttm_error_set(err, TTM_EIO, "cannot listen to signals: %s", strerror(errno));
+  int status = ttm_ring_open(&c.ring, err);
+  if (!status) {
+    pthread_mutex_init(&c.lock, NULL);
+    status = run(&c, &mask, err);
+    pthread_mutex_destroy(&c.lock);
+    ttm_ring_close(&c.ring);
+  }
+  close(c.signals);
+  return status;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L /* strncasecmp */
+#include "capture/switches.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+enum { OPERATIONS, STATES, DUMPS };
+
+const ttm_switch ttm_switches[TTM_SWITCHES] = {
+    [OPERATIONS] = {"TTMLIR_RUNTIME_LOGGER_LEVEL", "DEBUG", "operation lines", "DEBUG|TRACE"},
+    [STATES] = {"TT_RUNTIME_MEMORY_LOG_LEVEL", "operation", "a memory state before each operation",
+                "operation|any|all"},
+    [DUMPS] = {"TTXLA_LOGGER_LEVEL", "DEBUG", "module dumps: weights by name, IR", "DEBUG|VERBOSE"},
+};
+
+const ttm_hindrance ttm_hindrances[] = {
+    {"TTMLIR_RUNTIME_LOGGER_FILE",
+     "The runtime then writes its lines into that file and not to standard output: they are missing from a captured "
+     "log.",
+     NULL, 1},
+    {"TTMLIR_RUNTIME_LOGGER_TYPES",
+     "Only the types named in it are printed; memory states are of type Always, operations of type RuntimeTTNN.",
+     "Always|RuntimeTTNN", 1},
+    {"LOGGER_LEVEL",
+     "The old name of TTMLIR_RUNTIME_LOGGER_LEVEL: deprecated, and a runtime that still knows it prints nothing then.",
+     NULL, 1},
+    {"TT_LOGGER_FILE", "tt-metal then writes its lines, out-of-memory messages among them, into that file.", NULL, 1},
+    {"TT_METAL_LOGGER_FILE", "tt-metal then writes its lines, out-of-memory messages among them, into that file.", NULL,
+     1},
+    {"TT_METAL_MEMORY_REPORT", "tt-metal does not read it (any more): it changes nothing.", NULL, 0},
+    {"TT_METAL_LOGGER_LEVEL",
+     "The old name of TT_LOGGER_LEVEL. A release build has no debug lines at any level, and no level of tt-metal's "
+     "logger prints "
+     "memory states: they come from TT_RUNTIME_MEMORY_LOG_LEVEL.",
+     NULL, 0},
+};
+const size_t ttm_hindrance_count = sizeof ttm_hindrances / sizeof *ttm_hindrances;
+
+/* True when `value` is one of the words, whatever the case of its letters. */
+static bool is_one_of(const char *words, const char *value) {
+  size_t length = strlen(value);
+  for (const char *at = words;; at++) {
+    size_t n = strcspn(at, "|");
+    if (n == length && strncasecmp(at, value, n) == 0) return true;
+    at += n;
+    if (!*at) return false;
+  }
+}
+
+const char *ttm_switch_judge(const ttm_switch *s, const char *value) {
+  if (is_one_of(s->good, value)) return NULL;
+  if (s == &ttm_switches[OPERATIONS]) return "operation lines are printed at DEBUG level only: the log will have none";
+  if (s == &ttm_switches[DUMPS]) return "module dumps are printed at DEBUG level only: weights will have no names";
+  if (is_one_of("program", value)) return "states are then printed around programs only, not before each operation";
+  if (is_one_of("none", value)) return "no memory states are printed";
+  return "tt-xla refuses to start with it (Invalid memory logging level)";
+}
+
+static bool has_all(const char *words, const char *value) {
+  for (const char *at = words; *at;) {
+    size_t n = strcspn(at, "|");
+    char word[64];
+    memcpy(word, at, n);
+    word[n] = '\0';
+    if (!strstr(value, word)) return false;
+    at += n + (at[n] == '|');
+  }
+  return true;
+}
+
+int ttm_hindrance_applies(const ttm_hindrance *h, const char *value) {
+  if (!value || !*value) return 0;
+  return !h->unless || !(strstr(value, "All") || has_all(h->unless, value));
+}

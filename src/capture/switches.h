@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The environment variables that decide what a log holds: the three that must be set, and those that get in the way. */
+#ifndef TTM_CAPTURE_SWITCHES_H
+#define TTM_CAPTURE_SWITCHES_H
+
+#include <stddef.h>
+
+typedef struct ttm_switch {
+  const char *name;
+  const char *value; /* that gives a full log */
+  const char *gives; /* what the log then has: "operation lines" */
+  const char *good;  /* values that are as good, separated by |; any letter case */
+} ttm_switch;
+
+enum { TTM_SWITCHES = 3 };
+extern const ttm_switch ttm_switches[TTM_SWITCHES];
+
+/* NULL when the value gives what the switch is for, else a sentence about what is lost. */
+const char *ttm_switch_judge(const ttm_switch *s, const char *value);
+
+/* A variable that is set and does harm, or nothing at all. */
+typedef struct ttm_hindrance {
+  const char *name;
+  const char *why; /* one or more sentences, lines separated by \n */
+  const char
+      *unless; /* words that must all be in the value for it to be harmless, separated by |; NULL: never harmless */
+  unsigned char harmful; /* it takes lines away from the log; else it is only useless */
+} ttm_hindrance;
+
+extern const ttm_hindrance ttm_hindrances[];
+extern const size_t ttm_hindrance_count;
+
+/* True when the variable, set to `value` (NULL: not set), gets in the way. */
+int ttm_hindrance_applies(const ttm_hindrance *h, const char *value);
+
+#endif

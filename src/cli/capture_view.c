@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+#include "cli/capture_view.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/out_file.h"
+#include "cli/terminal.h"
+#include "report/format.h"
+
+enum { REDRAW_MS = 100 };
+
+static int64_t now_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+void ttm_capture_view_begin(ttm_capture_view *view, const char *program, const char *log, bool quiet,
+                            const char *color) {
+  *view = (ttm_capture_view){.program = program, .log = log};
+  view->live = !quiet && ttm_terminal_is_live(STDERR_FILENO);
+  view->color = ttm_terminal_color(STDERR_FILENO, color);
+  view->utf8 = ttm_terminal_utf8();
+  view->shares = view->live && isatty(STDOUT_FILENO);
+  pthread_mutex_init(&view->lock, NULL);
+}
+
+/* ---- The line ----------------------------------------------------------------------------------------------------- */
+
+bool ttm_memory_is_tight(uint32_t largest, uint32_t total) { return total && (uint64_t)largest * 20 < total; }
+
+static void put_memory(ttm_buf *out, ttm_memory m, const ttm_feed_memory *memory, int digits) {
+  ttm_buf_printf(out, "%s %.*f of %.*f MB, peak %.*f", ttm_memory_name(m), digits, memory->now.allocated / 1000.0,
+                 digits, memory->now.total / 1000.0, digits, memory->peak / 1000.0);
+}
+
+/* Appends a part when it fits; *width is what is left of the line. */
+static void put_part(ttm_buf *out, ttm_buf *part, const char *separator, size_t separator_columns, size_t *width,
+                     const char *paint) {
+  size_t before = out->n ? separator_columns : 0;
+  if (part->n && part->n + before <= *width) {
+    if (before) ttm_buf_puts(out, separator);
+    if (paint) ttm_buf_puts(out, paint);
+    ttm_buf_put(out, ttm_buf_view(part));
+    if (paint) ttm_buf_puts(out, "\x1b[0m");
+    *width -= part->n + before;
+  }
+  ttm_buf_clear(part);
+}
+
+void ttm_status_format(ttm_buf *out, const ttm_feed_figures *f, unsigned columns, bool utf8, bool color) {
+  const char *separator = utf8 ? " \xE2\x94\x82 " : " | ";
+  size_t width = columns > 20 ? columns - 1 : 19; /* the last column would wrap on some terminals */
+  ttm_buf part = {0};
+  ttm_put_counted(&part, f->operations, "operation");
+  put_part(out, &part, separator, 3, &width, NULL);
+  static const ttm_memory shown[] = {TTM_DRAM, TTM_L1};
+  for (size_t i = 0; i < 2; i++) { /* what is dangerous comes first: it must not be what does not fit */
+    const ttm_feed_memory *memory = &f->memory[shown[i]];
+    if (!memory->seen || !ttm_memory_is_tight(memory->now.largest, memory->now.total)) continue;
+    ttm_buf_printf(&part, "largest free %s block %.*f MB", ttm_memory_name(shown[i]), shown[i] == TTM_DRAM ? 1 : 3,
+                   memory->now.largest / 1000.0);
+    put_part(out, &part, separator, 3, &width, color ? "\x1b[31m" : NULL);
+  }
+  for (size_t i = 0; i < 2; i++) {
+    if (!f->memory[shown[i]].seen) continue;
+    put_memory(&part, shown[i], &f->memory[shown[i]], shown[i] == TTM_DRAM ? 1 : 2);
+    put_part(out, &part, separator, 3, &width, NULL);
+  }
+  if (f->incidents) {
+    ttm_put_counted(&part, f->incidents, "incident");
+    put_part(out, &part, separator, 3, &width, color ? "\x1b[31m" : NULL);
+  }
+  ttm_buf_free(&part);
+}
+
+/* The lock is held. */
+static void erase(ttm_capture_view *view) {
+  if (view->drawn) ttm_write_all(STDERR_FILENO, "\r\x1b[K", 4);
+  view->drawn = false;
+}
+
+/* Only the foreground job may write below the shell's prompt. */
+static bool in_foreground(void) {
+  pid_t group = tcgetpgrp(STDERR_FILENO);
+  return group < 0 || group == getpgrp();
+}
+
+/* The lock is held. */
+static void draw(ttm_capture_view *view, const ttm_feed_figures *figures) {
+  int64_t now = now_ms();
+  if (!view->live || (view->shares && view->mid_line) || !figures->lines) return;
+  if (!in_foreground()) return;
+  ttm_buf text = {0};
+  ttm_buf_puts(&text, "\r\x1b[K");
+  ttm_status_format(&text, figures, ttm_terminal_columns(STDERR_FILENO), view->utf8, view->color);
+  if (!text.failed) ttm_write_all(STDERR_FILENO, text.at, text.n);
+  ttm_buf_free(&text);
+  view->drawn = true;
+  view->drawn_at = now;
+}
+
+/* ---- Messages ----------------------------------------------------------------------------------------------------- */
+
+/* The lock is held. */
+static void say(ttm_capture_view *view, ttm_view message) {
+  ttm_buf text = {0};
+  erase(view);
+  if (view->shares && view->mid_line) ttm_buf_char(&text, '\n'), view->mid_line = false;
+  ttm_buf_printf(&text, "%s: ", view->program);
+  ttm_put_text(&text, message, SIZE_MAX, view->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII);
+  ttm_buf_char(&text, '\n');
+  if (!text.failed) ttm_write_all(STDERR_FILENO, text.at, text.n);
+  ttm_buf_free(&text);
+}
+
+void ttm_capture_view_say(ttm_capture_view *view, const char *format, ...) {
+  char message[2048];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(message, sizeof message, format, args);
+  va_end(args);
+  pthread_mutex_lock(&view->lock);
+  say(view, ttm_view_of(message));
+  pthread_mutex_unlock(&view->lock);
+}
+
+void ttm_capture_view_note(void *context, ttm_capture_note note, long number) {
+  ttm_capture_view *view = context;
+  switch (note) {
+    case TTM_CAPTURE_LOG_FAILED:
+      ttm_capture_view_say(view,
+                           "error: cannot write %s: %s; what was captured so far stays there, the program goes on",
+                           view->log, strerror((int)number));
+      break;
+    case TTM_CAPTURE_STILL_RUNS:
+      ttm_capture_view_say(
+          view, "the program (process %ld) still runs; asked a third time it is killed, the log so far is %s", number,
+          view->log);
+      break;
+    case TTM_CAPTURE_KILLED:
+      ttm_capture_view_say(view, "asked three times: the program (process %ld) was killed", number);
+      break;
+    case TTM_CAPTURE_HELD_OPEN:
+      ttm_capture_view_say(
+          view,
+          "the program ended, but a process it started keeps its output open; what that one prints from "
+          "now on is not captured");
+      break;
+    case TTM_CAPTURE_STOPPING:
+      pthread_mutex_lock(&view->lock);
+      erase(view);
+      pthread_mutex_unlock(&view->lock);
+      break;
+  }
+}
+
+/* Once per memory, on a terminal. The lock is held. */
+static void warn_of_tightness(ttm_capture_view *view, const ttm_feed_figures *figures) {
+  static const ttm_memory watched[] = {TTM_DRAM, TTM_L1};
+  for (size_t i = 0; view->live && i < 2; i++) {
+    ttm_memory m = watched[i];
+    const ttm_feed_memory *memory = &figures->memory[m];
+    if (view->warned[m] || !memory->seen || !ttm_memory_is_tight(memory->low_largest, memory->now.total)) continue;
+    char message[200];
+    snprintf(
+        message, sizeof message,
+        "warning: the largest free block of %s is down to %.3f MB, less than 5 %% of a bank of %.3f MB, log line %u",
+        ttm_memory_name(m), memory->low_largest / 1000.0, memory->now.total / 1000.0, memory->low_line);
+    view->warned[m] = true;
+    say(view, ttm_view_of(message));
+  }
+}
+
+bool ttm_capture_view_show(void *context, ttm_view bytes, const ttm_feed_figures *figures) {
+  ttm_capture_view *view = context;
+  bool watched = true;
+  if (bytes.n) {
+    pthread_mutex_lock(&view->lock);
+    if (view->shares) erase(view);
+    pthread_mutex_unlock(&view->lock);
+    watched = !ttm_write_all(STDOUT_FILENO, bytes.p, bytes.n); /* may take its time: not under the lock */
+  }
+  if (!view->live) return watched;
+  pthread_mutex_lock(&view->lock);
+  if (bytes.n) view->mid_line = bytes.p[bytes.n - 1] != '\n';
+  warn_of_tightness(view, figures);
+  if (!bytes.n || (view->shares && !view->drawn) || now_ms() - view->drawn_at >= REDRAW_MS) draw(view, figures);
+  pthread_mutex_unlock(&view->lock);
+  return watched;
+}
+
+void ttm_capture_view_end(ttm_capture_view *view) {
+  pthread_mutex_lock(&view->lock);
+  erase(view);
+  if (view->shares && view->mid_line) ttm_write_all(STDERR_FILENO, "\n", 1);
+  pthread_mutex_unlock(&view->lock);
+  pthread_mutex_destroy(&view->lock);
+  view->live = view->shares = false;
+}

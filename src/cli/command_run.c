@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ttmem run -- COMMAND, and tt-memory-profiler SCRIPT.py: runs the program, keeps its log, writes the report beside it.
+ * The program's output goes to standard output, all that is ours to standard error. */
+#define _GNU_SOURCE /* strsignal, localtime_r, setenv */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/out_file.h"
+#include "capture/switches.h"
+#include "cli/capture_view.h"
+#include "cli/command.h"
+#include "cli/run_plan.h"
+#include "cli/terminal.h"
+#include "report/format.h"
+#include "store/report_dir.h"
+#include "store/run_dir.h"
+
+typedef struct run {
+  const ttm_options *options;
+  ttm_run_plan plan;
+  ttm_buf folder, log; /* NUL-terminated */
+  int log_fd;
+  ttm_feed *feed;
+  ttm_capture_view view;
+  ttm_capture_result result;
+} run;
+
+/* ---- Before ------------------------------------------------------------------------------------------------------- */
+
+static int open_log(run *r, ttm_error *err) {
+  const char *base = r->options->value[TTM_OPTION_OUTPUT_DIR];
+  time_t now = time(NULL);
+  struct tm when;
+  localtime_r(&now, &when);
+  int status = ttm_run_dir_make(&r->folder, base ? base : "logs", r->plan.name.at, &when, err);
+  if (status) return status;
+  ttm_buf_put(&r->log, ttm_buf_view(&r->folder));
+  ttm_buf_printf(&r->log, "/%s_profile.log", r->plan.name.at);
+  ttm_buf_char(&r->folder, '\0');
+  ttm_buf_char(&r->log, '\0');
+  if (r->folder.failed || r->log.failed) return ttm_error_nomem(err);
+  r->log_fd = open(r->log.at, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+  if (r->log_fd < 0) return ttm_error_set(err, TTM_EIO, "cannot write %s: %s", r->log.at, strerror(errno));
+  return TTM_OK;
+}
+
+/* Sets a variable where the user has not, and notes it in `set`. */
+static void set_default(const char *name, const char *value, ttm_buf *set) {
+  if (getenv(name)) return;
+  setenv(name, value, 0);
+  ttm_buf_printf(set, "%s%s=%s", set->n ? " " : "", name, value);
+}
+
+/* The switches of a full log. What the user has set stays; what that costs is said. */
+static void prepare_environment(run *r, bool quiet) {
+  ttm_buf set = {0};
+  for (size_t i = 0; i < TTM_SWITCHES; i++) {
+    const ttm_switch *s = &ttm_switches[i];
+    const char *value = getenv(s->name);
+    const char *loss = value ? ttm_switch_judge(s, value) : NULL;
+    if (loss) ttm_capture_view_say(&r->view, "warning: kept %s=%s as you set it: %s", s->name, value, loss);
+    set_default(s->name, s->value, &set);
+  }
+  if (!r->plan.is_script) set_default("PYTHONUNBUFFERED", "1", &set); /* what -u does for a script */
+  for (size_t i = 0; i < ttm_hindrance_count; i++) {
+    const ttm_hindrance *h = &ttm_hindrances[i];
+    if (h->harmful && ttm_hindrance_applies(h, getenv(h->name)))
+      ttm_capture_view_say(&r->view, "warning: %s is set. %s", h->name, h->why);
+  }
+  if (!quiet && set.n && !set.failed) ttm_capture_view_say(&r->view, "set for the program: %.*s", (int)set.n, set.at);
+  ttm_buf_free(&set);
+}
+
+static void announce(run *r) {
+  ttm_buf words = {0};
+  for (char **word = r->plan.argv; *word; word++) {
+    if (words.n) ttm_buf_char(&words, ' ');
+    ttm_put_shell_word(&words, *word);
+  }
+  if (!words.failed) ttm_capture_view_say(&r->view, "running %.*s", (int)words.n, words.at);
+  ttm_capture_view_say(&r->view, "log: %s", r->log.at);
+  ttm_buf_free(&words);
+}
+
+/* ---- After -------------------------------------------------------------------------------------------------------- */
+
+static void tell_end(run *r) {
+  const ttm_capture_result *result = &r->result;
+  if (result->signal)
+    ttm_capture_view_say(&r->view, "the program was ended by signal %d (%s)", result->signal,
+                         strsignal(result->signal));
+  else if (result->exit_status)
+    ttm_capture_view_say(&r->view, "the program ended with exit status %d", result->exit_status);
+}
+
+static void tell_next_steps(run *r) {
+  ttm_buf size = {0}, log = {0}, folder = {0};
+  ttm_put_bytes(&size, r->result.bytes);
+  ttm_put_shell_word(&log, r->log.at);
+  ttm_put_shell_word(&folder, r->folder.at);
+  ttm_capture_view_say(&r->view, "%.*s captured. Next:", (int)size.n, size.at);
+  ttm_capture_view_say(&r->view, "  tt-memory-profiler --analyze %.*s", (int)log.n, log.at);
+  ttm_capture_view_say(&r->view, "  tt-memory-profiler --visualize %.*s", (int)folder.n, folder.at);
+  ttm_buf_free(&size);
+  ttm_buf_free(&log);
+  ttm_buf_free(&folder);
+}
+
+/* The profile of what was seen; read back from the log when it could not be followed. */
+static int take_profile(run *r, ttm_profile **out, ttm_error *err) {
+  ttm_feed *feed = r->feed;
+  r->feed = NULL;
+  if (r->result.fed) return ttm_feed_end(feed, out, err);
+  ttm_feed_free(feed);
+  return ttm_profile_read(out, r->log.at, err);
+}
+
+static int write_report(run *r, ttm_error *err) {
+  const ttm_options *options = r->options;
+  ttm_subject subject = {0};
+  ttm_report_options files = {.leave_out = options->given[TTM_OPTION_NO_HTML] ? TTM_REPORT_HTML : 0};
+  int status = take_profile(r, &subject.profile, err);
+  if (!status) status = ttm_findings_make(&subject.findings, subject.profile, err);
+  if (!status) status = ttm_report_files_write(subject.findings, r->folder.at, r->plan.name.at, &files, err);
+  if (subject.findings && !options->given[TTM_OPTION_QUIET]) { /* also when the disk is full: a screen has room */
+    ttm_buf text = {0};
+    if (!ttm_summary_text(options, subject.findings, r->log.at, status ? NULL : r->folder.at, STDERR_FILENO, &text))
+      ttm_write_all(STDERR_FILENO, text.at, text.n);
+    ttm_buf_free(&text);
+  }
+  ttm_subject_free(&subject);
+  return status;
+}
+
+/* ---- The whole ---------------------------------------------------------------------------------------------------- */
+
+static int capture(run *r, ttm_error *err) {
+  bool quiet = r->options->given[TTM_OPTION_QUIET], log_only = r->options->given[TTM_OPTION_LOG];
+  ttm_capture_view *view = &r->view;
+  int status = TTM_OK;
+  ttm_capture_view_begin(view, ttm_program_name(r->options->program), r->log.at, quiet,
+                         r->options->value[TTM_OPTION_COLOR]);
+  prepare_environment(r, quiet);
+  if (!quiet) announce(r);
+  if (!log_only || view->live) status = ttm_feed_begin(&r->feed, r->log.at, NULL, err);
+  ttm_capture_options options = {.argv = r->plan.argv,
+                                 .log = r->log_fd,
+                                 .feed = r->feed,
+                                 .context = view,
+                                 .show = ttm_capture_view_show,
+                                 .note = ttm_capture_view_note};
+  if (!status) status = ttm_capture_run(&r->result, &options, err);
+  ttm_capture_view_end(view);
+  return status;
+}
+
+/* Nothing ran, so nothing is left behind. */
+static void take_back(run *r) {
+  if (r->log_fd >= 0 && !unlink(r->log.at)) rmdir(r->folder.at);
+}
+
+static int conclude(run *r, ttm_error *err) {
+  bool quiet = r->options->given[TTM_OPTION_QUIET];
+  int status = TTM_OK;
+  if (!quiet) tell_end(r);
+  if (r->options->given[TTM_OPTION_LOG]) {
+    if (!quiet) tell_next_steps(r);
+  } else {
+    status = write_report(r, err);
+  }
+  if (status) ttm_cli_error(r->options, err);
+  /* The program's own failure is what the caller waits for; ours counts when there is none. */
+  if (r->result.exit_status) return r->result.exit_status;
+  return status || r->result.log_errno ? TTM_EXIT_WRONG : TTM_EXIT_OK;
+}
+
+int ttm_command_run(const ttm_options *options) {
+  run r = {.options = options, .log_fd = -1};
+  ttm_error err;
+  const char *name = options->value[TTM_OPTION_NAME];
+  if (!options->rest) {
+    ttm_error_set(&err, TTM_EUSAGE, "run needs a command: ttmem run -- python3 model.py");
+    return ttm_cli_error(options, &err);
+  }
+  int status = name ? ttm_check_report_name(name, &err) : TTM_OK;
+  if (!status) status = ttm_run_plan_make(&r.plan, options->rest, options->program == TTM_PROGRAM_PROFILER, name, &err);
+  if (!status) status = open_log(&r, &err);
+  if (!status && (status = capture(&r, &err))) take_back(&r);
+  int exit_status = status ? ttm_cli_error(options, &err) : conclude(&r, &err);
+  ttm_feed_free(r.feed);
+  if (r.log_fd >= 0) close(r.log_fd);
+  ttm_run_plan_free(&r.plan);
+  ttm_buf_free(&r.folder);
+  ttm_buf_free(&r.log);
+  return exit_status;
+}
