@@ -101,10 +101,10 @@ typedef struct ttm_core_range {
 } ttm_core_range;
 enum { TTM_CORE_LIMIT = 32 };
 
-/* `bytes` per core. NULL cores: on every core. Buffers that borrow memory (globally allocated ones) are not to be reported.
+/* `bytes` on each core of the ranges, which must not overlap; no ranges: on every core. Buffers that borrow memory (globally allocated ones) are not to be reported.
  * TTM_EUSAGE for a range that is none. */
 TTM_API int ttm_tracker_program_buffer(ttm_tracker *tracker, ttm_program_buffer kind, uint64_t bytes,
-                                       const ttm_core_range *cores, ttm_error *err);
+                                       const ttm_core_range *cores, size_t ranges, ttm_error *err);
 /* The program is over: all three kinds are free. */
 TTM_API void ttm_tracker_program_buffers_deallocated(ttm_tracker *tracker);
 

@@ -139,9 +139,9 @@ public:
     check(ttm_tracker_buffer_allocated(raw_, id, memory, bytes, &error), error);
   }
   void buffer_deallocated(std::uint64_t id) noexcept { ttm_tracker_buffer_deallocated(raw_, id); }
-  void program_buffer(ttm_program_buffer kind, std::uint64_t bytes, const ttm_core_range *cores = nullptr) {
+  void program_buffer(ttm_program_buffer kind, std::uint64_t bytes, const std::vector<ttm_core_range> &cores = {}) {
     ttm_error error = {};
-    check(ttm_tracker_program_buffer(raw_, kind, bytes, cores, &error), error);
+    check(ttm_tracker_program_buffer(raw_, kind, bytes, cores.data(), cores.size(), &error), error);
   }
   void program_buffers_deallocated() noexcept { ttm_tracker_program_buffers_deallocated(raw_); }
 

@@ -229,10 +229,6 @@ void ttm_tracker_buffer_deallocated(ttm_tracker *t, uint64_t id) {
 }
 
 static void place_on_cores(cores *c, int64_t bytes, const ttm_core_range *range) {
-  if (!range) {
-    c->everywhere = add(c->everywhere, bytes);
-    return;
-  }
   for (uint32_t y = range->y0; y <= range->y1; y++) {
     for (uint32_t x = range->x0; x <= range->x1; x++) {
       c->on[y][x] = add(c->on[y][x], bytes);
@@ -243,18 +239,24 @@ static void place_on_cores(cores *c, int64_t bytes, const ttm_core_range *range)
   if (range->y1 >= c->y_end) c->y_end = range->y1 + 1;
 }
 
-int ttm_tracker_program_buffer(ttm_tracker *t, ttm_program_buffer kind, uint64_t bytes, const ttm_core_range *r,
-                               ttm_error *err) {
-  if (r && (r->x0 > r->x1 || r->y0 > r->y1 || r->x1 >= TTM_CORE_LIMIT || r->y1 >= TTM_CORE_LIMIT)) {
-    return ttm_error_set(err, TTM_EUSAGE, "[%u-%u - %u-%u] is no range of cores: first to last, each below %d", r->x0,
-                         r->y0, r->x1, r->y1, TTM_CORE_LIMIT);
+static bool is_range(const ttm_core_range *r) {
+  return r->x0 <= r->x1 && r->y0 <= r->y1 && r->x1 < TTM_CORE_LIMIT && r->y1 < TTM_CORE_LIMIT;
+}
+
+int ttm_tracker_program_buffer(ttm_tracker *t, ttm_program_buffer kind, uint64_t bytes, const ttm_core_range *on,
+                               size_t ranges, ttm_error *err) {
+  for (size_t i = 0; i < ranges; i++) {
+    if (is_range(&on[i])) continue;
+    return ttm_error_set(err, TTM_EUSAGE, "[%u-%u - %u-%u] is no range of cores: first to last, each below %d", on[i].x0,
+                         on[i].y0, on[i].x1, on[i].y1, TTM_CORE_LIMIT);
   }
   if (kind >= TTM_PROGRAM_BUFFERS) return ttm_error_set(err, TTM_EUSAGE, "%d is no kind of program buffer", (int)kind);
   lock(t);
   if (t->active) {
     t->now.phase.events++;
     t->now.program[kind] = add(t->now.program[kind], size_of(bytes));
-    place_on_cores(&t->cores, size_of(bytes), r);
+    for (size_t i = 0; i < ranges; i++) place_on_cores(&t->cores, size_of(bytes), &on[i]);
+    if (!ranges) t->cores.everywhere = add(t->cores.everywhere, size_of(bytes));
     raise_l1_peaks(t);
   }
   return unlock(t, TTM_OK);

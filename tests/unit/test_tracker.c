@@ -193,10 +193,10 @@ static void program_buffers(void **state) {
   ttm_core_range left = {0, 0, 3, 7}, right = {4, 0, 7, 7};
   ttm_tracker_allocated(t, TTM_L1, 10000);
   snapshot(t, "TENSOR");
-  assert_int_equal(ttm_tracker_program_buffer(t, TTM_CIRCULAR_BUFFER, 3000, &left, NULL), TTM_OK);
-  assert_int_equal(ttm_tracker_program_buffer(t, TTM_CIRCULAR_BUFFER, 2000, &right, NULL), TTM_OK);
-  assert_int_equal(ttm_tracker_program_buffer(t, TTM_DATAFLOW_BUFFER, 500, NULL, NULL), TTM_OK);
-  assert_int_equal(ttm_tracker_program_buffer(t, TTM_SCRATCHPAD, 50, &right, NULL), TTM_OK);
+  assert_int_equal(ttm_tracker_program_buffer(t, TTM_CIRCULAR_BUFFER, 3000, &left, 1, NULL), TTM_OK);
+  assert_int_equal(ttm_tracker_program_buffer(t, TTM_CIRCULAR_BUFFER, 2000, &right, 1, NULL), TTM_OK);
+  assert_int_equal(ttm_tracker_program_buffer(t, TTM_DATAFLOW_BUFFER, 500, NULL, 0, NULL), TTM_OK);
+  assert_int_equal(ttm_tracker_program_buffer(t, TTM_SCRATCHPAD, 50, &right, 1, NULL), TTM_OK);
   ttm_tracker_program_buffers_deallocated(t);
   ttm_tracker_allocated(t, TTM_L1_SMALL, 64);
   snapshot(t, "PROGRAM");
@@ -216,11 +216,11 @@ static void wrong_core_ranges_are_refused(void **state) {
   ttm_tracker *t = begin(TTM_RUN_NORMAL);
   ttm_core_range wrong[] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, TTM_CORE_LIMIT, 0}, {0, 0, 0, UINT32_MAX}};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-    assert_int_equal(ttm_tracker_program_buffer(t, TTM_CIRCULAR_BUFFER, 1, &wrong[i], NULL), TTM_EUSAGE);
+    assert_int_equal(ttm_tracker_program_buffer(t, TTM_CIRCULAR_BUFFER, 1, &wrong[i], 1, NULL), TTM_EUSAGE);
   }
-  assert_int_equal(ttm_tracker_program_buffer(t, TTM_PROGRAM_BUFFERS, 1, NULL, NULL), TTM_EUSAGE);
+  assert_int_equal(ttm_tracker_program_buffer(t, TTM_PROGRAM_BUFFERS, 1, NULL, 0, NULL), TTM_EUSAGE);
   ttm_core_range all = {0, 0, TTM_CORE_LIMIT - 1, TTM_CORE_LIMIT - 1};
-  assert_int_equal(ttm_tracker_program_buffer(t, TTM_CIRCULAR_BUFFER, 1, &all, NULL), TTM_OK);
+  assert_int_equal(ttm_tracker_program_buffer(t, TTM_CIRCULAR_BUFFER, 1, &all, 1, NULL), TTM_OK);
   ttm_tracker_free(t);
 }
 
@@ -231,7 +231,7 @@ static void huge_sizes_stop_at_the_ends(void **state) {
   for (int i = 0; i < 3; i++) {
     ttm_tracker_allocated(t, TTM_DRAM, UINT64_MAX);
     ttm_tracker_allocated(t, TTM_L1, UINT64_MAX);
-    assert_int_equal(ttm_tracker_program_buffer(t, TTM_CIRCULAR_BUFFER, UINT64_MAX, NULL, NULL), TTM_OK);
+    assert_int_equal(ttm_tracker_program_buffer(t, TTM_CIRCULAR_BUFFER, UINT64_MAX, NULL, 0, NULL), TTM_OK);
   }
   snapshot(t, "UP");
   for (int i = 0; i < 3; i++) ttm_tracker_deallocated(t, TTM_DRAM, UINT64_MAX);

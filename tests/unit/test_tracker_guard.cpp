@@ -59,8 +59,8 @@ static void words_of_tt_train() {
   t.buffer_allocated(1, TTM_DRAM, 2 << 20);
   MemoryUsageTracker::snapshot("FORWARD_PASS");
   t.buffer_deallocated(1);
-  ttm_core_range cores = {0, 0, 1, 1};
-  t.program_buffer(TTM_CIRCULAR_BUFFER, 1 << 20, &cores);
+  t.program_buffer(TTM_CIRCULAR_BUFFER, 1 << 20, {{0, 0, 1, 1}, {4, 4, 5, 5}});
+  t.program_buffer(TTM_CIRCULAR_BUFFER, 0);
   t.program_buffers_deallocated();
   MemoryUsageTracker::end_capture("BACKWARD_PASS");
   CHECK(MemoryUsageTracker::get_dram_usage("FORWARD_PASS").peak == 2 << 20);

@@ -89,7 +89,7 @@ static void one_event(ttm_tracker *t, oracle *o) {
     uint32_t x0 = (uint32_t)below(GRID), y0 = (uint32_t)below(GRID);
     ttm_core_range r = {x0, y0, x0 + (uint32_t)below(GRID - x0), y0 + (uint32_t)below(GRID - y0)};
     uint64_t bytes = below(65536);
-    assert_int_equal(ttm_tracker_program_buffer(t, TTM_CIRCULAR_BUFFER, bytes, &r, NULL), TTM_OK);
+    assert_int_equal(ttm_tracker_program_buffer(t, TTM_CIRCULAR_BUFFER, bytes, &r, 1, NULL), TTM_OK);
     for (uint32_t y = r.y0; y <= r.y1; y++) {
       for (uint32_t x = r.x0; x <= r.x1; x++) o->on_core[y][x] += (int64_t)bytes;
     }
@@ -155,7 +155,7 @@ static void steady_state_allocates_nothing(void **state) {
     if (i == 2000) before = atomic_load(&allocations);
     assert_int_equal(ttm_tracker_buffer_allocated(t, i * 64, TTM_DRAM, 4096, NULL), TTM_OK);
     if (i >= 1000) ttm_tracker_buffer_deallocated(t, (i - 1000) * 64);
-    assert_int_equal(ttm_tracker_program_buffer(t, TTM_CIRCULAR_BUFFER, 2048, &r, NULL), TTM_OK);
+    assert_int_equal(ttm_tracker_program_buffer(t, TTM_CIRCULAR_BUFFER, 2048, &r, 1, NULL), TTM_OK);
     if (i % 5 == 0) ttm_tracker_program_buffers_deallocated(t);
   }
   assert_int_equal(atomic_load(&allocations), before);

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the wheel: builds libttmem and the programs with CMake and packs them with the Python files.
+
+A backend of its own (PEP 517) because a wheel is a zip file with three text files in it, and because this one then needs nothing
+from the network. Environment: TTMEM_WHEEL_BUILD, the folder CMake builds in (default: build/wheel of the project).
+"""
+
+import base64
+import hashlib
+import os
+import pathlib
+import re
+import subprocess
+import sysconfig
+import zipfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+PROGRAMS = ("ttmem", "tt-memory-profiler")
+
+
+def _version():
+    cmake = ROOT / "CMakeLists.txt"
+    if not cmake.exists():
+        raise RuntimeError(f"{cmake} is not there: the wheel is built inside a clone of ttmem (pip 21.3 or newer, which builds in place)")
+    return re.search(r"project\(ttmem VERSION (\S+)", cmake.read_text()).group(1)
+
+
+def _metadata(version):
+    return (
+        f"Metadata-Version: 2.1\nName: ttmem\nVersion: {version}\nSummary: Memory profiler for Tenstorrent accelerators\n"
+        "License: Apache-2.0\nRequires-Python: >=3.8\n"
+    )
+
+
+def _native():
+    """Builds and returns {name in the wheel: file}."""
+    build = pathlib.Path(os.environ.get("TTMEM_WHEEL_BUILD", ROOT / "build" / "wheel")).resolve()
+    run = lambda *command: subprocess.run([str(c) for c in command], check=True)
+    run("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DTTMEM_TESTS=OFF")
+    run("cmake", "--build", build, "--target", "ttmem", "ttmem_program", "tt-memory-profiler")
+    data = f"ttmem-{_version()}.data/scripts"
+    files = {f"{data}/{name}": build / "bin" / name for name in PROGRAMS}
+    files["ttmem/libttmem.so"] = (build / "libttmem.so").resolve()
+    return files
+
+
+def _tag():
+    return "py3-none-" + sysconfig.get_platform().replace("-", "_").replace(".", "_")
+
+
+def _info(version):
+    """The .dist-info files but RECORD."""
+    return {
+        "METADATA": _metadata(version),
+        "WHEEL": f"Wheel-Version: 1.0\nGenerator: ttmem build_backend\nRoot-Is-Purelib: false\nTag: {_tag()}\n",
+    }
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    version = _version()
+    info = f"ttmem-{version}.dist-info"
+    name = f"ttmem-{version}-{_tag()}.whl"
+    record = []
+    with zipfile.ZipFile(os.path.join(wheel_directory, name), "w", zipfile.ZIP_DEFLATED) as wheel:
+
+        def add(path, data, mode=0o644):
+            entry = zipfile.ZipInfo(path, (1980, 1, 1, 0, 0, 0))  # the same bytes every time
+            entry.external_attr = (0o100000 | mode) << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            wheel.writestr(entry, data)
+            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+            record.append(f"{path},sha256={digest},{len(data)}\n")
+
+        for source in sorted((HERE / "ttmem").glob("*.py")):
+            add(f"ttmem/{source.name}", source.read_bytes())
+        for path, source in _native().items():
+            add(path, source.read_bytes(), 0o755)
+        for path, text in _info(version).items():
+            add(f"{info}/{path}", text.encode())
+        record.append(f"{info}/RECORD,,\n")
+        wheel.writestr(f"{info}/RECORD", "".join(record))
+    return name
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    version = _version()
+    info = pathlib.Path(metadata_directory) / f"ttmem-{version}.dist-info"
+    info.mkdir()
+    for name, text in _info(version).items():
+        (info / name).write_text(text)
+    return info.name
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    raise RuntimeError("ttmem has no source distribution of its own: clone the repository and run pip install . in bindings/python")
