@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export FUZZ_SECONDS
 
 .DEFAULT_GOAL := all
-.PHONY: all help demo test bench fuzz coverage format check-format tidy install clean golden-update asan clang
+.PHONY: all help demo test test-ttnn bench fuzz coverage format check-format tidy install clean golden-update asan clang
 .NOTPARALLEL: # ninja and ctest use the cores; two presets at once would only fight for them
 
 all: ## release build: build/bin/ttmem and build/bin/tt-memory-profiler
@@ -30,6 +30,10 @@ test: ## set-up, every test under ASan + UBSan, static checks, -Werror builds wi
 	@if command -v clang >/dev/null; then $(MAKE) --no-print-directory clang; \
 	 else echo "clang is not installed: its -Werror build is left out (scripts/setup dev brings it)"; fi
 	@echo "make test: all passed"
+
+test-ttnn: ## the tests that real ttnn judges, on mock boards; brings ttnn into build/ttnn
+	@scripts/setup test
+	@scripts/test-ttnn
 
 asan: build/asan/build.ninja
 	cmake --build --preset asan -j $(JOBS)

@@ -3,6 +3,7 @@
 the caller reports them."""
 
 import collections
+import contextlib
 import ctypes
 import enum
 import importlib.util
@@ -93,9 +94,24 @@ class _Ttnn:
         import ttnn
 
         self.graph = ttnn.graph
+        self.advised = False
 
     def begin(self, mode):
-        self.graph.begin_graph_capture(getattr(self.graph.RunMode, mode.name))
+        with self._quiet():
+            self.graph.begin_graph_capture(getattr(self.graph.RunMode, mode.name))
+
+    @contextlib.contextmanager
+    def _quiet(self):
+        """ttnn gives the same advice at every capture, and every phase is one: once is enough."""
+        logger = getattr(sys.modules.get("loguru"), "logger", None)
+        if self.advised and logger:
+            logger.disable("ttnn.graph")
+        try:
+            yield
+        finally:
+            if self.advised and logger:
+                logger.enable("ttnn.graph")
+            self.advised = True
 
     def end(self):
         return self.graph.end_graph_capture()
