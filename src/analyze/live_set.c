@@ -79,26 +79,24 @@ static bool is_conversion(const ttm_profile *p, uint32_t op) {
   return false;
 }
 
-/* Sets class and name of a tensor made by `op`. */
-static void classify(const gathering *g, uint32_t op, ttm_live_row *row) {
-  const ttm_profile *p = g->p;
+ttm_live_class ttm_live_class_of(const ttm_profile *p, uint32_t op, uint32_t run, uint32_t *name, uint32_t *source) {
   bool const_eval = p->ops.at[op].flags & TTM_OP_CONST_EVAL;
   const ttm_frame *frame = p->ops.at[op].frame < p->frames.n ? &p->frames.at[p->ops.at[op].frame] : NULL;
-  row->class = const_eval ? TTM_LIVE_CONST_EVAL : TTM_LIVE_ACTIVATION;
-  if (!const_eval && frame && frame->run < g->run) row->class = TTM_LIVE_KEPT;
-  if (row->class == TTM_LIVE_KEPT || (!const_eval && !is_conversion(p, op))) return;
+  ttm_live_class class = const_eval ? TTM_LIVE_CONST_EVAL : TTM_LIVE_ACTIVATION;
+  if (name) *name = 0;
+  if (source) *source = TTM_NONE;
+  if (!const_eval && frame && frame->run < run) return TTM_LIVE_KEPT;
+  if (!const_eval && !is_conversion(p, op)) return class;
   uint32_t entry = entry_op(p, op);
   ttm_list args = ttm_profile_weights(p, p->ops.at[entry].weights);
-  if (!args.n) return;
+  if (!args.n) return class;
   const ttm_graph *graph = graph_of(p, p->ops.at[entry].frame);
   uint32_t first = p->lists.at[args.first];
-  if (graph && first < graph->args.n) {
-    row->class = class_of_arg(p, &graph->args.at[first]);
-    row->name = graph->args.at[first].name;
-    row->source = args.n == 1 ? graph->args.at[first].local_type : TTM_NONE;
-  } else if (const_eval) {
-    row->class = TTM_LIVE_WEIGHT; /* const-eval programs are made of parameters and constants only */
-  }
+  /* Const-eval programs are made of parameters and constants only. */
+  if (!graph || first >= graph->args.n) return const_eval ? TTM_LIVE_WEIGHT : class;
+  if (name) *name = graph->args.at[first].name;
+  if (source && args.n == 1) *source = graph->args.at[first].local_type;
+  return class_of_arg(p, &graph->args.at[first]);
 }
 
 /* ---- Gathering ------------------------------------------------------------------------------------------------------------ */
@@ -140,7 +138,7 @@ static int gather_tensors(gathering *g) {
     ttm_live_row row = {.arg = TTM_NONE, .op = op, .tensor = t, .tensors = 1};
     measure_type(g, type, &row);
     if (!row.bank_bytes) continue; /* in the other memory */
-    classify(g, op, &row);
+    row.class = ttm_live_class_of(p, op, g->run, &row.name, &row.source);
     if (add_row(g, &row, p->ops.at[op].text)) return TTM_ENOMEM;
   }
   return TTM_OK;

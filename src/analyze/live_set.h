@@ -66,6 +66,10 @@ typedef struct ttm_live_set {
 int ttm_live_set_make(ttm_live_set *out, const ttm_profile *p, ttm_memory memory, uint32_t state);
 void ttm_live_set_free(ttm_live_set *set);
 
+/* The class of what an operation makes, as a state in run `run` of its rank sees it; *name (string, 0) and *source (type, TTM_NONE) of the argument
+ * it comes from. Either may be NULL. */
+ttm_live_class ttm_live_class_of(const ttm_profile *p, uint32_t op, uint32_t run, uint32_t *name, uint32_t *source);
+
 /* Bytes per bank that tensors, arguments and operations explain, and their share of what was measured in percent. */
 uint64_t ttm_live_set_explained(const ttm_live_set *set);
 double ttm_live_set_quality(const ttm_live_set *set);

@@ -35,9 +35,10 @@ int ttm_replay_init(ttm_replay *r, const ttm_profile *p, uint32_t rank) {
       .profile = p, .rank = rank, .align = ttm_profile_alignment(p), .last_op = TTM_NONE, .blamed = TTM_NONE};
   for (int m = 0; m < TTM_REPLAY_MEMORIES; m++) {
     ttm_level level = {0};
-    ttm_profile_config(p, MEMORY[m], &level);
-    r->memories[m].banks = level.banks;
-    uint64_t size = ttm_level_bytes(level.total);
+    bool known = ttm_profile_config(p, MEMORY[m], &level);
+    /* Without a single state the sizes are those of a Wormhole chip, and nothing is ever refused. */
+    r->memories[m].banks = known ? level.banks : m == TTM_REPLAY_L1 ? 64 : 12;
+    uint64_t size = known ? ttm_level_bytes(level.total) : UINT64_C(1) << 35;
     if (ttm_bank_init(&r->memories[m].bank, size - size % r->align.dram)) return TTM_ENOMEM;
   }
   r->blocks = ttm_alloc_array(p->tensors.n, sizeof *r->blocks);

@@ -130,6 +130,8 @@ static int run_command(const ttm_options *options) {
       return ttm_command_analyze(options, options->inputs ? options->input[0] : NULL);
     case TTM_COMMAND_EXPLAIN:
       return ttm_command_explain(options);
+    case TTM_COMMAND_FIT:
+      return ttm_command_fit(options);
     case TTM_COMMAND_HTML:
       return ttm_command_html(options, options->inputs ? options->input[0] : NULL);
     case TTM_COMMAND_CB_SIMULATE:

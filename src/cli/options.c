@@ -11,6 +11,7 @@
 #define LLM (1u << TTM_COMMAND_LLM)
 #define ANALYZE (1u << TTM_COMMAND_ANALYZE)
 #define EXPLAIN (1u << TTM_COMMAND_EXPLAIN)
+#define FIT (1u << TTM_COMMAND_FIT)
 #define HTML (1u << TTM_COMMAND_HTML)
 #define TRAIN (1u << TTM_COMMAND_TRAIN)
 #define SERVE (1u << TTM_COMMAND_SERVE)
@@ -56,11 +57,12 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
                          "port to listen on (default: the first free one from 8000)"},
     [TTM_OPTION_HOST] = {"host", 0, TTM_VALUE_TEXT, "ADDRESS", SERVE,
                          "address to listen on; others than 127.0.0.1 need a token"},
-    [TTM_OPTION_THREADS] = {"threads", 'j', TTM_VALUE_COUNT, "N", LLM | ANALYZE | HTML | PROFILE | CB_SCAN,
+    [TTM_OPTION_THREADS] = {"threads", 'j', TTM_VALUE_COUNT, "N", LLM | ANALYZE | FIT | HTML | PROFILE | CB_SCAN,
                             "scan with N threads (default: one per processor, at most 8)"},
     [TTM_OPTION_QUIET] = {"quiet", 'q', TTM_VALUE_NONE, NULL, ANALYZE | RUN | HTML | PROFILE,
                           "print no summary and no progress"},
-    [TTM_OPTION_COLOR] = {"color", 0, TTM_VALUE_CHOICE, "auto|always|never", ANALYZE | RUN | EXPLAIN | TRAIN | PROFILE | CB,
+    [TTM_OPTION_COLOR] = {"color", 0, TTM_VALUE_CHOICE, "auto|always|never",
+                          ANALYZE | RUN | EXPLAIN | FIT | TRAIN | PROFILE | CB,
                           "colour the output (default auto: on a terminal)"},
     [TTM_OPTION_ARCH] = {"arch", 0, TTM_VALUE_CHOICE, "wormhole|blackhole|grayskull", CB,
                          "the chip (default wormhole)"},
@@ -85,6 +87,11 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_MD] = {"md", 0, TTM_VALUE_NONE, NULL, TRAIN | CB, "write markdown"},
     [TTM_OPTION_HTML] = {"html", 0, TTM_VALUE_NONE, NULL, CB, "write a page of HTML that needs no network"},
     [TTM_OPTION_SVG] = {"svg", 0, TTM_VALUE_NONE, NULL, CB_SIMULATE, "write the picture of L1 only"},
+    [TTM_OPTION_BOARD] = {"board", 0, TTM_VALUE_TEXT, "B", FIT,
+                          "judge one board: n150, n300, t3k, galaxy, p100, p150, p300"},
+    [TTM_OPTION_SCALE_BATCH] = {"scale-batch", 0, TTM_VALUE_TEXT, "N", FIT, "with N times the recorded batch"},
+    [TTM_OPTION_WEIGHTS_DTYPE] = {"weights-dtype", 0, TTM_VALUE_CHOICE, "bf16|bfp8|bfp4", FIT,
+                                  "with the matrix weights in this dtype"},
     [TTM_OPTION_HELP] = {"help", 'h', TTM_VALUE_NONE, NULL, EVERY, "show this help"},
     [TTM_OPTION_VERSION] = {"version", 'V', TTM_VALUE_NONE, NULL, EVERY, "show the version"},
 };
@@ -106,10 +113,16 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
                              "TEXT is a pasted out-of-memory or clash message; FILE a log that holds some; without\n"
                              "either, or with '-', standard input is read.\n",
                              1},
-    [TTM_COMMAND_HTML] = {"html", TTM_PROGRAM_TTMEM, "html LOG [-o OUT]", "self-contained HTML page of a log",
-                          "LOG may be compressed (.gz, .zst), or '-' for standard input. The page goes to OUT ('-' for\n"
-                          "standard output), else to NAME_report.html here. It needs no network and no other file.\n",
-                          1},
+    [TTM_COMMAND_FIT] = {"fit", TTM_PROGRAM_TTMEM, "fit LOG [--board B] [--scale-batch N] [--weights-dtype D]",
+                         "which board would hold it, and with what batch",
+                         "Replays the recorded allocations with the banks of every board. With --board the exit\n"
+                         "status is 1 when it does not fit there.\n",
+                         1},
+    [TTM_COMMAND_HTML] =
+        {"html", TTM_PROGRAM_TTMEM, "html LOG [-o OUT]", "self-contained HTML page of a log",
+         "LOG may be compressed (.gz, .zst), or '-' for standard input. The page goes to OUT ('-' for\n"
+         "standard output), else to NAME_report.html here. It needs no network and no other file.\n",
+         1},
     [TTM_COMMAND_CB_SIMULATE] =
         {"cb simulate", TTM_PROGRAM_TTMEM, "cb simulate R_TILES TILES_PER_SHARD",
          "circular buffers of a kernel: fixed against adaptive sizes",

@@ -20,6 +20,7 @@ typedef enum ttm_command {
   TTM_COMMAND_LLM,         /* ttmem --llm */
   TTM_COMMAND_ANALYZE,     /* ttmem analyze */
   TTM_COMMAND_EXPLAIN,     /* ttmem explain */
+  TTM_COMMAND_FIT,         /* ttmem fit */
   TTM_COMMAND_HTML,        /* ttmem html */
   TTM_COMMAND_CB_SIMULATE, /* ttmem cb simulate */
   TTM_COMMAND_CB_SCAN,     /* ttmem cb scan */
@@ -71,6 +72,9 @@ typedef enum ttm_option {
   TTM_OPTION_MD,
   TTM_OPTION_HTML,
   TTM_OPTION_SVG,
+  TTM_OPTION_BOARD,
+  TTM_OPTION_SCALE_BATCH,
+  TTM_OPTION_WEIGHTS_DTYPE,
   TTM_OPTION_HELP,
   TTM_OPTION_VERSION,
   TTM_OPTIONS

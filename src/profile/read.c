@@ -32,6 +32,7 @@ typedef struct reader {
   bool reading;            /* somebody is inside the source */
   bool ended;              /* the last chunk was read, or something failed */
   uint64_t read, joined;   /* chunks */
+  uint64_t position;       /* of the source */
   int rc;
   ttm_error error;
   double reported_at;
@@ -50,6 +51,7 @@ static bool scan_next(reader *r) {
   int rc = ttm_chunker_next(&r->chunker, &s->chunk, &error);
   pthread_mutex_lock(&r->lock);
   r->reading = false;
+  r->position = ttm_source_position(r->chunker.source);
   if (!rc) r->read++;
   r->ended = r->ended || rc || s->chunk.last;
   pthread_cond_broadcast(&r->changed);
@@ -84,23 +86,24 @@ static double now(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static void report_progress(const ttm_read_options *o, const ttm_source *source, uint64_t operations, double *reported_at) {
+static void report_progress(const ttm_read_options *o, const ttm_source *source, uint64_t position, uint64_t operations,
+                            double *reported_at) {
   if (!o->on_progress) return;
   double t = now();
   if (t - *reported_at < 0.1) return;
   *reported_at = t;
-  ttm_progress progress = {.read_bytes = ttm_source_position(source),
-                           .total_bytes = ttm_source_size(source),
-                           .operations = operations};
+  ttm_progress progress = {
+      .read_bytes = position, .total_bytes = ttm_source_size(source), .operations = operations};
   o->on_progress(o->context, &progress);
 }
 
 /* Joins the next chunk in order, which is scanned. Called and returns with the lock held. */
 static void join_next(reader *r) {
   slot *s = &r->slots[r->joined % r->slot_count];
+  uint64_t position = r->position;
   pthread_mutex_unlock(&r->lock);
   int rc = ttm_builder_take(&r->builder, &s->chunk, &s->scanner);
-  report_progress(r->options, r->chunker.source, r->builder.profile->ops.n, &r->reported_at);
+  report_progress(r->options, r->chunker.source, position, r->builder.profile->ops.n, &r->reported_at);
   pthread_mutex_lock(&r->lock);
   if (rc && !r->rc) {
     r->rc = ttm_error_nomem(&r->error);
@@ -159,7 +162,10 @@ static int read_nodes(ttm_capture_builder *b, ttm_capture_reader *nodes, const t
   ttm_profile *p = b->profile;
   for (uint32_t i = 1; (node = ttm_capture_next(nodes)); i++) {
     if (ttm_capture_builder_take(b, node)) return ttm_error_nomem(err);
-    if (i % 4096 == 0 && nodes->json.source) report_progress(options, nodes->json.source, p->ops.n, &reported_at);
+    if (i % 4096 == 0 && nodes->json.source) {
+      const ttm_source *source = nodes->json.source;
+      report_progress(options, source, ttm_source_position(source), p->ops.n, &reported_at);
+    }
   }
   if (nodes->cut && nodes->json.status != TTM_EFORMAT) {
     if (err) *err = nodes->json.io;

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Would it fit on another board? The recorded allocations, replayed with the bank counts, bank sizes and rounding of every board. */
+#ifndef TTM_ANALYZE_FIT_H
+#define TTM_ANALYZE_FIT_H
+
+#include "analyze/findings.h"
+
+typedef struct ttm_fit_options {
+  uint32_t batch;            /* activations and inputs that many times as large; 0 and 1 are as recorded */
+  const char *weights_dtype; /* tile dtype to store matrix weights in ("bfp_bf8"), NULL as recorded */
+} ttm_fit_options;
+
+typedef struct ttm_fit_board {
+  const ttm_board *board;
+  bool fits;
+  ttm_memory memory;   /* that refused, else DRAM */
+  uint64_t bank_bytes; /* DRAM for tensors, per bank */
+  uint64_t peak_bytes; /* highest DRAM level reached, per bank; up to the refusal when there is one */
+  uint32_t
+      refused_op; /* operation whose result found no place; TTM_NONE: memory from before the log, or what died in the log */
+  uint64_t needed, largest; /* of that refusal, per bank */
+  ttm_verdict verdict;
+  uint32_t largest_batch; /* multiple of the recorded batch that still fits; 0 when not even the recorded one does */
+} ttm_fit_board;
+
+enum { TTM_FIT_MOST_BATCH = 1024 };
+
+typedef struct ttm_fit {
+  ttm_fit_board boards[TTM_BOARDS];
+  uint64_t states, agree; /* states of the log, and those whose largest free block the replay reproduced */
+  uint64_t
+      unaccounted; /* bytes per bank of the recorded board that no tensor explains: spread over the new banks as they are */
+  bool cut_short;             /* the log ends in out-of-memory: what would have come after it is not known */
+  bool weights_from_host;     /* weights were there before the log: --weights-dtype does not reach them */
+  uint64_t converted_weights; /* tensors that --weights-dtype changed */
+} ttm_fit;
+
+/* 0, TTM_ENODATA when the log has no operation lines, or TTM_ENOMEM. */
+int ttm_fit_make(ttm_fit *out, const ttm_findings *f, const ttm_fit_options *options, ttm_error *err);
+
+#endif
