@@ -5,6 +5,7 @@
 #ifndef TTM_ANALYZE_FINDINGS_H
 #define TTM_ANALYZE_FINDINGS_H
 
+#include "analyze/advice.h"
 #include "analyze/fragmentation.h"
 #include "analyze/layers.h"
 #include "analyze/lifetimes.h"
@@ -174,6 +175,7 @@ typedef struct ttm_findings {
   ttm_wastes wastes;                     /* bytes at the DRAM peak that hold nothing */
   ttm_fragmentation fragmentation;       /* of DRAM */
   ttm_layers layers;                     /* the repeating block */
+  ttm_advices advices;                   /* what to change first */
   TTM_VEC(ttm_padding_row) padding; /* at most TTM_TOP, largest overhead first, same text once */
   ttm_registry registry;
   TTM_VEC(ttm_incident_finding) incidents; /* in log order, one per profile incident */

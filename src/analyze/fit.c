@@ -221,7 +221,8 @@ static void refuse(ttm_fit_board *out, const stage *s, const move *m, uint64_t n
   const ttm_bank *bank = &s->banks[memory];
   out->fits = false;
   out->memory = memory == TTM_REPLAY_L1 ? TTM_L1 : TTM_DRAM;
-  out->refused_op = m ? m->op : TTM_NONE;
+  out->unexplained = m && m->type == TTM_NONE;
+  out->refused_op = m && !out->unexplained ? m->op : TTM_NONE;
   out->needed = needed;
   out->largest = ttm_bank_largest(bank);
   out->verdict = needed > bank->size            ? TTM_VERDICT_IMPOSSIBLE

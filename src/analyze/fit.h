@@ -13,11 +13,11 @@ typedef struct ttm_fit_options {
 typedef struct ttm_fit_board {
   const ttm_board *board;
   bool fits;
-  ttm_memory memory;   /* that refused, else DRAM */
-  uint64_t bank_bytes; /* DRAM for tensors, per bank */
-  uint64_t peak_bytes; /* highest DRAM level reached, per bank; up to the refusal when there is one */
-  uint32_t
-      refused_op; /* operation whose result found no place; TTM_NONE: memory from before the log, or what died in the log */
+  ttm_memory memory;        /* that refused, else DRAM */
+  uint64_t bank_bytes;      /* DRAM for tensors, per bank */
+  uint64_t peak_bytes;      /* highest DRAM level reached, per bank; up to the refusal when there is one */
+  bool unexplained;         /* what was refused is memory that no tensor of the log explains */
+  uint32_t refused_op;      /* operation whose result found no place; TTM_NONE: none, or what died in the log */
   uint64_t needed, largest; /* of that refusal, per bank */
   ttm_verdict verdict;
   uint32_t largest_batch; /* multiple of the recorded batch that still fits; 0 when not even the recorded one does */
@@ -27,9 +27,8 @@ enum { TTM_FIT_MOST_BATCH = 1024 };
 
 typedef struct ttm_fit {
   ttm_fit_board boards[TTM_BOARDS];
-  uint64_t states, agree; /* states of the log, and those whose largest free block the replay reproduced */
-  uint64_t
-      unaccounted; /* bytes per bank of the recorded board that no tensor explains: spread over the new banks as they are */
+  uint64_t states, agree;     /* states of the log, and those whose largest free block the replay reproduced */
+  uint64_t unaccounted;       /* bytes per bank as recorded that no tensor explains: spread over the new banks */
   bool cut_short;             /* the log ends in out-of-memory: what would have come after it is not known */
   bool weights_from_host;     /* weights were there before the log: --weights-dtype does not reach them */
   uint64_t converted_weights; /* tensors that --weights-dtype changed */

@@ -43,7 +43,7 @@ typedef struct ttm_live_module {
   uint64_t bank_bytes;
 } ttm_live_module;
 
-enum { TTM_LIVE_ROWS = 64, TTM_LIVE_MODULES = 32 };
+enum { TTM_LIVE_ROWS = 256, TTM_LIVE_MODULES = 32 };
 
 typedef struct ttm_live_set {
   bool known; /* false: no state, or no operation lines to explain it */

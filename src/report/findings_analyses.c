@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lifetimes, fragmentation, waste and layers in findings.json. */
+/* Lifetimes, fragmentation, waste, layers and advice in findings.json. */
+#include "report/advice_words.h"
 #include "report/findings_parts.h"
 
 static void put_key_mib(ttm_buf *buf, const char *key, uint64_t bytes) {
@@ -122,4 +123,24 @@ void ttm_json_layers(ttm_buf *buf, const ttm_findings *f) {
     ttm_buf_char(buf, '}');
   }
   ttm_json_raw(buf, "]}");
+}
+
+void ttm_json_advices(ttm_buf *buf, const ttm_findings *f) {
+  ttm_json_raw(buf, ",\n\"advice\":[");
+  for (size_t i = 0; i < f->advices.n; i++) {
+    const ttm_advice *advice = &f->advices.at[i];
+    ttm_buf words = {0};
+    ttm_words_advice(&words, f, advice, TTM_FORM_UTF8);
+    ttm_buf_printf(buf, "%s{\"kind\":\"%s\",\"basis\":\"%s\"", i ? ",\n" : "\n", ttm_advice_name(advice->kind),
+                   ttm_basis_name((ttm_basis)advice->basis));
+    put_key_mib(buf, ",\"saves_per_bank_MB\":", advice->saves);
+    put_key_u64(buf, ",\"tensors\":", advice->count);
+    put_key_op(buf, f, ",\"operation\":", advice->op);
+    ttm_json_raw(buf, ",\"text\":");
+    ttm_json_string(buf, ttm_buf_view(&words));
+    ttm_buf_char(buf, '}');
+    buf->failed |= words.failed;
+    ttm_buf_free(&words);
+  }
+  ttm_buf_char(buf, ']');
 }

@@ -422,6 +422,7 @@ int ttm_report_findings_json(const ttm_findings *f, ttm_out *out, ttm_error *err
   ttm_json_fragmentation(buf, f);
   ttm_json_wastes(buf, f);
   ttm_json_layers(buf, f);
+  ttm_json_advices(buf, f);
   put_diagnostics(buf, f->profile);
   ttm_json_raw(buf, "}\n");
   return buf->failed ? ttm_error_nomem(err) : TTM_OK;

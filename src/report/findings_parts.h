@@ -7,10 +7,11 @@
 
 /* "live_at_peak": what is alive at the peaks of DRAM and L1, adding up. */
 void ttm_json_live_sets(ttm_buf *buf, const ttm_findings *f);
-/* "late_frees", "fragmentation", "waste_at_peak", "layers". */
+/* "late_frees", "fragmentation", "waste_at_peak", "advice", "layers". */
 void ttm_json_lifetimes(ttm_buf *buf, const ttm_findings *f);
 void ttm_json_fragmentation(ttm_buf *buf, const ttm_findings *f);
 void ttm_json_wastes(ttm_buf *buf, const ttm_findings *f);
+void ttm_json_advices(ttm_buf *buf, const ttm_findings *f);
 void ttm_json_layers(ttm_buf *buf, const ttm_findings *f);
 
 #endif

@@ -10,6 +10,7 @@ static double mib(uint64_t bytes) { return (double)bytes / TTM_MB; }
 static void put_refusal(const ttm_fit_board *row, const ttm_findings *f, ttm_text_form form, ttm_buf *out) {
   ttm_buf_printf(out, "          %s: needs %.2f MB/bank of %s, largest free block %.2f MB, ",
                  ttm_verdict_name(row->verdict), mib(row->needed), ttm_memory_name(row->memory), mib(row->largest));
+  if (row->unexplained) return ttm_buf_puts(out, "which no\n          operation of the log explains\n");
   if (row->refused_op == TTM_NONE) return ttm_buf_puts(out, "where the log itself ends\n");
   ttm_buf_puts(out, "for\n          ");
   ttm_words_index(out, f, row->refused_op);

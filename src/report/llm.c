@@ -336,6 +336,7 @@ int ttm_llm_write(const ttm_findings *f, ttm_view name, ttm_buf *out) {
   put_configuration(&r);
   put_peaks(&r);
   ttm_llm_incidents(&r);
+  ttm_llm_advices(&r);
   put_consumers(&r);
   put_padding(&r);
   put_weights(&r);

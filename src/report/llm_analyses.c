@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Late frees, fragmentation, waste and layers in words. */
+#include "report/advice_words.h"
 #include "report/llm_parts.h"
 
 enum { SHOWN = 5 };
@@ -129,5 +130,16 @@ void ttm_llm_layers(ttm_llm *r) {
     ttm_buf_printf(r->out, "- Layer %u differs: %u operations, first at ", l->odd[i].layer, l->odd[i].ops);
     ttm_llm_op(r, l->odd[i].differs);
     ttm_buf_char(r->out, '\n');
+  }
+}
+
+void ttm_llm_advices(ttm_llm *r) {
+  const ttm_advices *a = &r->f->advices;
+  if (!a->n) return;
+  ttm_buf_puts(r->out, "\n## Advice\n");
+  for (size_t i = 0; i < a->n; i++) {
+    ttm_buf_printf(r->out, "%zu. ", i + 1);
+    ttm_words_advice(r->out, r->f, &a->at[i], TTM_FORM_MARKDOWN);
+    ttm_buf_printf(r->out, " (%s)\n", ttm_basis_name((ttm_basis)a->at[i].basis));
   }
 }

@@ -32,6 +32,7 @@ void ttm_llm_bytes(ttm_llm *r, uint64_t bytes);
 /* Sections; each writes its heading, or nothing when there is nothing to say. */
 void ttm_llm_incidents(ttm_llm *r);
 void ttm_llm_live_sets(ttm_llm *r);
+void ttm_llm_advices(ttm_llm *r);
 void ttm_llm_lifetimes(ttm_llm *r);
 void ttm_llm_fragmentation(ttm_llm *r);
 void ttm_llm_wastes(ttm_llm *r);

@@ -2,6 +2,7 @@
 /* One screen: how full each memory got, who filled it, what went wrong, where the rest is. */
 #include <stdio.h>
 
+#include "report/advice_words.h"
 #include "report/format.h"
 #include "report/text.h"
 #include "report/words.h"
@@ -282,8 +283,8 @@ static void put_live(screen *s) {
   ttm_buf_printf(&line, "%.1f%% explained:", ttm_live_set_quality(set));
   for (int c = 0; c < TTM_LIVE_CLASSES; c++) {
     if (set->by_class[c] < set->measured_bytes / 200) continue;
-    ttm_buf_printf(&line, "%s %.2f %s", line.n && line.at[line.n - 1] == ':' ? "" : ",", (double)set->by_class[c] / TTM_MB,
-                   words[c]);
+    ttm_buf_printf(&line, "%s %.2f %s", line.n && line.at[line.n - 1] == ':' ? "" : ",",
+                   (double)set->by_class[c] / TTM_MB, words[c]);
   }
   label(s, "At peak");
   paragraph(s, ttm_buf_view(&line));
@@ -291,12 +292,23 @@ static void put_live(screen *s) {
   ttm_buf_free(&line);
 }
 
+/* The first piece of advice; the others are in the reports. */
+static void put_advice(screen *s) {
+  ttm_buf words = {0};
+  if (!s->f->advices.n) return;
+  ttm_words_advice(&words, s->f, &s->f->advices.at[0], s->form);
+  label(s, "Advice");
+  paragraph(s, ttm_buf_view(&words));
+  s->out->failed |= words.failed;
+  ttm_buf_free(&words);
+}
+
 static void put_padding(screen *s) {
   const ttm_live_sum *live = &s->f->live_at_peak;
   if (!live->tensors) return;
   uint64_t extra = live->stored_bytes > live->logical_bytes ? live->stored_bytes - live->logical_bytes : 0;
+  if (!extra) return;
   label(s, "Padding");
-  if (!extra) return ttm_buf_puts(s->out, "none at the peak\n");
   ttm_put_bytes(s->out, extra);
   ttm_buf_printf(s->out, " at the peak, %.1f%% on top of ", ttm_percent((double)extra, (double)live->logical_bytes));
   ttm_put_bytes(s->out, live->logical_bytes);
@@ -354,6 +366,7 @@ int ttm_summary_write(const ttm_findings *f, const ttm_summary_style *style, ttm
   put_live(&s);
   put_padding(&s);
   put_leak(&s);
+  put_advice(&s);
   put_end(&s);
   return out->failed ? TTM_ENOMEM : TTM_OK;
 }

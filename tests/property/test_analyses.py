@@ -121,6 +121,22 @@ def leaks(folder):
         check(not found["leaks"], options, "a leak that is none", found["leaks"])
 
 
+def advice(folder):
+    """What was planted comes first; a clean log gets none."""
+    cases = (("--upcast --vocab 40 --layers 3", "no_upcast", "mlp."), ("--late --seq 512 --vocab 40 --hidden 256", "free_earlier", "scores"),
+             ("--fail fragmented", "move_pin", "pressure"), ("--leak --runs 8 --vocab 40 --hidden 64 --seq 32", "stop_leak", "kv_cache.append"))
+    for options, kind, where in cases:
+        found, _ = analyze(folder, f"{SMALL} {options}" if kind != "move_pin" else options)
+        texts = [row["text"] for row in found["advice"] if row["kind"] == kind]
+        check(len(texts) == 1 and where in texts[0], options, found["advice"])
+        check(len(found["advice"]) <= 7, options)
+        savings = [row["saves_per_bank_MB"] for row in found["advice"]]
+        check(savings == sorted(savings, reverse=True), options, "not ranked")
+    for options in ("--no-const-eval", "--no-const-eval --runs 5", "--no-const-eval --board p150 --zoo --seq 64"):
+        found, _ = analyze(folder, f"--hidden 512 --seq 64 {options}")
+        check(not found["advice"], options, "advice on a clean log", found["advice"])
+
+
 def seeds():
     given = os.environ.get("TTMEM_SEEDS")
     if not given:
@@ -141,6 +157,7 @@ def main():
         waste(folder)
         fragmentation(folder)
         leaks(folder)
+        advice(folder)
         for seed in seeds():
             live_set(folder, f"--mix --seed {seed}", 85.0)  # a run that dies early never names its last weights
     print(checks, "checks")
