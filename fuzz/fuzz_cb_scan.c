@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Any bytes as a host source or as a kernel: a scan and its reports, never a crash. */
+#include "base/alloc.h"
+#include "report/scan_report.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void scan(const char *path, ttm_view text) {
+  static const ttm_define defines[] = {{{"n", 1}, 3}, {{"tiles", 5}, -1}};
+  ttm_scan_options options = {.threads = 1, .arch = TTM_ARCH_WORMHOLE, .defines = defines, .define_count = 2};
+  ttm_scan *result;
+  ttm_error err;
+  if (ttm_scan_text(&result, path, text, &options, &err)) return;
+  ttm_buf out = {0};
+  ttm_doc doc = {.out = &out, .form = TTM_DOC_HTML, .columns = 80};
+  ttm_doc_begin(&doc, "fuzz");
+  ttm_scan_write(&doc, result);
+  ttm_doc_end(&doc);
+  ttm_scan_json(&out, result);
+  ttm_buf_free(&out);
+  ttm_scan_free(result);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  if (size > 1 << 16) return 0;
+  scan(size & 1 ? "factory.cpp" : "kernels/reader.hpp", (ttm_view){(const char *)data, size});
+  return 0;
+}

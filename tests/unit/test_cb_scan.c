@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading sources: what expressions are worth, which buffers are found, and which findings are made. */
+#include <stdio.h>
+
+#include "l1/scan.h"
+#include "l1/scan_files.h"
+#include "unit.h"
+
+static ttm_scan *scan_of(const char *path, const char *text) {
+  ttm_scan *scan = NULL;
+  ttm_error err;
+  assert_int_equal(ttm_scan_text(&scan, path, ttm_view_of(text), NULL, &err), TTM_OK);
+  return scan;
+}
+
+/* The size of the buffer that `body` makes, with `size` as its expression. */
+static ttm_scan_value size_of(const char *before, const char *body, const char *size) {
+  char text[4096];
+  snprintf(text, sizeof text,
+           "%s\nvoid f(Program& program, uint32_t given, bool flag) {\n%s\n"
+           "CreateCircularBuffer(program, core, CircularBufferConfig(%s, {{0, x}}));\n}\n",
+           before, body, size);
+  ttm_scan *scan = scan_of("host.cpp", text);
+  assert_int_equal(scan->cbs.n, 1);
+  ttm_scan_value value = scan->cbs.at[0].total.value;
+  value.needs_n = 0; /* they point into `text` */
+  ttm_scan_free(scan);
+  return value;
+}
+
+static void expect_one(const char *before, const char *body, const char *size, int64_t want) {
+  ttm_scan_value v = size_of(before, body, size);
+  if (!ttm_value_is_one(&v) || v.v[0].i != want)
+    fail_msg("%s | %s: n=%d open=%d first=%lld", body, size, v.n, v.open, (long long)v.v[0].i);
+}
+
+static void expect_two(const char *body, const char *size, int64_t a, int64_t b) {
+  ttm_scan_value v = size_of("", body, size);
+  if (!ttm_value_is_known(&v) || v.n != 2 || v.v[0].i != a || v.v[1].i != b)
+    fail_msg("%s | %s: n=%d open=%d %lld %lld", body, size, v.n, v.open, (long long)v.v[0].i, (long long)v.v[1].i);
+  assert_true(v.varies);
+}
+
+static void constants(void **state) {
+  (void)state;
+  expect_one("", "", "0x10 + 0b11 + 1'000u", 1019);
+  expect_one("", "", "(7 - 3) * 2 << 1 | 1", 17);
+  expect_one("#define N 12\n", "", "N * sizeof(bfloat16)", 24);
+  expect_one("constexpr int A = 3;\nnamespace x { constexpr int B = A * 2; }\n", "", "x::B", 6);
+  expect_one("enum E { P = 4, Q, R };\n", "", "E::R", 6);
+  expect_one("", "const auto t = tt::tile_size(tt::DataFormat::Bfp4_b);", "t", 576);
+  expect_one("", "auto f = tt::DataFormat::Float32;", "tile_size(f)", 4096);
+  expect_one("", "", "tt::constants::TILE_HEIGHT * TILE_WIDTH", 1024);
+  expect_one("", "", "static_cast<uint32_t>(std::ceil(10.0 / 4))", 3);
+  expect_one("", "", "tt::div_up(33, 32) + tt::round_up(33, 32)", 66);
+  expect_one("", "", "std::min({9, 4, 7}) + std::max(1, 2)", 6);
+  expect_one("uint32_t twice(uint32_t n) { return 2 * n; }\n", "", "twice(twice(3))", 12);
+  expect_one("uint32_t pick(bool b) { if (b) { return 1; } return 2; }\n", "", "pick(false)", 2);
+  expect_one("", "uint32_t table[] = {5, 6, 7};", "table[1]", 6);
+  expect_one("", "struct S { int a; }; S s{.a = 9};", "s.a", 9);
+  expect_one("", "S s; s.a = 4;", "s.a", 4);
+}
+
+static void variables(void **state) {
+  (void)state;
+  expect_one("", "uint32_t n = 1; n += 2; n *= 4; n++; ++n;", "n", 14);
+  expect_one("", "uint32_t n = 1; { uint32_t n = 5; } ", "n", 1);
+  expect_one("", "uint32_t n; n = 3;", "n", 3);
+  expect_one("", "uint32_t i = 2; uint32_t a = i++; uint32_t b = i++;", "a * 10 + b", 23);
+  expect_one("", "uint32_t n = 2; if (true) { n = 3; } else { n = 4; }", "n", 3);
+  expect_two("uint32_t n = 2; if (flag) { n = 3; }", "n", 2, 3);
+  expect_two("uint32_t n; if (flag) { n = 5; } else { n = 6; }", "n", 5, 6);
+  expect_two("", "flag ? 8 : 16", 8, 16);
+  expect_two("uint32_t n = 1; switch (given) { case 1: n = 7; break; }", "n", 1, 7);
+}
+
+static void unknowns(void **state) {
+  (void)state;
+  ttm_scan_value v = size_of("", "", "given * 4");
+  assert_false(ttm_value_is_known(&v));
+  assert_true(v.varies);
+  v = size_of("", "", "std::min<uint32_t>(given, 6) * 2048");
+  assert_int_equal(ttm_value_bound(&v), 6 * 2048);
+  v = size_of("", "uint32_t n = 1; for (uint32_t i = 0; i < given; i++) { n *= 2; }", "n");
+  assert_true(v.open);
+  v = size_of("", "uint32_t a = a + b; uint32_t b = a;", "b"); /* nonsense must end */
+  assert_true(v.open);
+  v = size_of("uint32_t g(uint32_t n) { return g(n); }", "", "g(1)");
+  assert_true(v.open);
+  v = size_of("", "", "1 / 0 + (1 << 70) + 9223372036854775807 * 2");
+  assert_true(v.open && !v.n);
+}
+
+static void what_the_user_gives(void **state) {
+  (void)state;
+  const char *text =
+      "void f(Program& p, uint32_t n) { CreateCircularBuffer(p, c, CircularBufferConfig(n * grid.x, {{0, x}})); }";
+  ttm_define defines[] = {{{"n", 1}, 3}, {{"grid.x", 6}, 8}};
+  ttm_scan_options options = {.arch = TTM_ARCH_WORMHOLE, .defines = defines, .define_count = 2};
+  ttm_scan *scan;
+  assert_int_equal(ttm_scan_text(&scan, "h.cpp", ttm_view_of(text), &options, NULL), TTM_OK);
+  assert_true(ttm_value_is_one(&scan->cbs.at[0].total.value));
+  assert_int_equal(scan->cbs.at[0].total.value.v[0].i, 24);
+  assert_true(ttm_cb_is_adaptive(&scan->cbs.at[0])); /* given, but it still follows the workload */
+  ttm_scan_free(scan);
+}
+
+static void kernels(void **state) {
+  (void)state;
+  ttm_scan *scan = scan_of("kernels/k.cpp",
+                           "FORCE_INLINE void help() {}\nvoid kernel_main() {\n"
+                           "  std::vector<int> v; v.push_back(1);\n"
+                           "  constexpr auto in = get_compile_time_arg_val(3);\n"
+                           "  CircularBuffer cb(in);\n  cb.wait_front(4); cb.pop_front(4);\n"
+                           "#ifdef X\n  for (int i = 0; i < 2; i++) {\n#else\n  {\n#endif\n    "
+                           "cb_reserve_back(tt::CBIndex::c_16, 2);\n  }\n}\n");
+  assert_int_equal(scan->files.at[0].role, TTM_FILE_KERNEL);
+  assert_int_equal(scan->files.at[0].broken, 0);
+  assert_int_equal(scan->uses.n, 3); /* the vector's push_back is none */
+  assert_int_equal(scan->uses.at[0].act, TTM_CB_WAIT);
+  assert_int_equal(scan->uses.at[0].id.value.type, TTM_VALUE_ARG);
+  assert_int_equal(scan->uses.at[0].id.value.v[0].i, 3);
+  assert_int_equal(scan->uses.at[0].count.value.v[0].i, 4);
+  assert_int_equal(scan->uses.at[2].act, TTM_CB_RESERVE);
+  assert_int_equal(scan->uses.at[2].id.value.v[0].i, 16);
+  ttm_scan_free(scan);
+}
+
+static void simplified(void **state) {
+  (void)state;
+  ttm_arena arena = {0};
+  ttm_view text =
+      TTM_LIT("#if A\none\n#elif B\ntwo\n#else\nthree\n#endif\n#if 0\nfour\n#else\nfive\n#endif\nALWI void ALWIN();\n");
+  char *simple = ttm_scan_simplify(text, true, &arena);
+  assert_non_null(simple);
+  ttm_view got = {simple, text.n};
+  assert_true(ttm_view_contains(got, TTM_LIT("one")) && ttm_view_contains(got, TTM_LIT("five")));
+  assert_false(ttm_view_contains(got, TTM_LIT("two")) || ttm_view_contains(got, TTM_LIT("three")) ||
+               ttm_view_contains(got, TTM_LIT("four")) || ttm_view_contains(got, TTM_LIT("#")));
+  assert_true(ttm_view_contains(got, TTM_LIT("     void ALWIN();")));
+  assert_null(ttm_scan_simplify(TTM_LIT("int plain;"), false, &arena));
+  ttm_arena_free(&arena);
+}
+
+static void header_constants(void **state) {
+  (void)state;
+  ttm_define_list list = {0};
+  assert_int_equal(
+      ttm_scan_constants(
+          &list, TTM_LIT("#define B 3 // three\n#define F(x) 4\nstatic constexpr uint32_t A = 0x20u;\n"
+                         "constexpr int C = A + 1;\nconstexpr int D = 1;\n constexpr int D = 2;\nint E = 5;\n")),
+      TTM_OK);
+  ttm_scan_constants_settle(&list);
+  assert_int_equal(list.list.n, 2); /* D has two values */
+  int64_t value;
+  ttm_constants constants = {list.list.at, list.list.n};
+  assert_true(ttm_constants_find(constants, TTM_LIT("A"), &value) && value == 32);
+  assert_true(ttm_constants_find(constants, TTM_LIT("B"), &value) && value == 3);
+  assert_false(ttm_constants_find(constants, TTM_LIT("E"), &value));
+  ttm_vec_free(&list.list);
+}
+
+/* Every prefix of a real source is a source too. */
+static void prefixes(void **state) {
+  (void)state;
+  ttm_arena arena = {0};
+  ttm_view text;
+  assert_int_equal(ttm_scan_read_file(TTMEM_SOURCE "/tests/data/cb/forms.cpp", &arena, &text, NULL), TTM_OK);
+  for (size_t n = 0; n < text.n; n += 97) {
+    ttm_scan *scan;
+    assert_int_equal(ttm_scan_text(&scan, "h.cpp", ttm_view_first(text, n), NULL, NULL), TTM_OK);
+    ttm_scan_free(scan);
+  }
+  ttm_arena_free(&arena);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(constants),           cmocka_unit_test(variables), cmocka_unit_test(unknowns),
+      cmocka_unit_test(what_the_user_gives), cmocka_unit_test(kernels),   cmocka_unit_test(simplified),
+      cmocka_unit_test(header_constants),    cmocka_unit_test(prefixes),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
