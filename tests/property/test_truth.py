@@ -363,6 +363,8 @@ def check_same_from(case, base, what, log, *extra, stdin=None):
     if run_ttmem(case, log, out, *extra, stdin=stdin):
         ours = without_input(out)
         for name in base:
+            if name.endswith(".html") and not log.endswith(".log"):
+                continue  # the page names its log inside its packed data
             if ours.get(name) != base[name]:
                 case.wrong.append(f"{name} differs when the log comes {what}")
     shutil.rmtree(out, ignore_errors=True)
