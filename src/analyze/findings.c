@@ -38,6 +38,18 @@ uint32_t ttm_findings_index(const ttm_findings *f, uint32_t op) {
   return index + (uint32_t)__builtin_popcountll(f->element_bits[op / 64] & ((UINT64_C(1) << (op % 64)) - 1));
 }
 
+uint32_t ttm_findings_op(const ttm_findings *f, uint32_t index) {
+  if (index >= f->elements) return TTM_NONE;
+  uint32_t step = 0, steps = (uint32_t)(f->profile->ops.n / TTM_INDEX_STEP);
+  while (step < steps && f->index_marks[step + 1] <= index && (step + 1) * TTM_INDEX_STEP < f->profile->ops.n) step++;
+  uint32_t left = index - f->index_marks[step];
+  for (uint32_t op = step * TTM_INDEX_STEP; op < f->profile->ops.n; op++) {
+    if (!(f->element_bits[op / 64] >> (op % 64) & 1)) continue;
+    if (left-- == 0) return op;
+  }
+  return TTM_NONE;
+}
+
 static int make(ttm_findings *f, ttm_tally *tally) {
   int status = ttm_find_registry(f);
   if (!status) status = ttm_find_elements(f, tally);

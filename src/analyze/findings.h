@@ -191,4 +191,7 @@ void ttm_findings_free(ttm_findings *findings);
 /* The report index ("index" in the JSON files) of an element operation; TTM_NONE for other operations. */
 uint32_t ttm_findings_index(const ttm_findings *f, uint32_t op);
 
+/* The operation of a report index; TTM_NONE when there are not that many. */
+uint32_t ttm_findings_op(const ttm_findings *f, uint32_t index);
+
 #endif

@@ -201,10 +201,14 @@ static int compare(ttm_replay *r, uint32_t state) {
 
 /* ---- Operations ---------------------------------------------------------------------------------------------------------------- */
 
-/* What the log measured of an operation; false when no state stands before or right after it. */
+/* What the log measured of an operation; false when no state of the same run stands right after it: between runs the host is at work. */
 static bool effect_of(const ttm_replay *r, uint32_t op, int memory, int64_t *bytes) {
+  const ttm_profile *p = r->profile;
   int64_t effect;
-  if (!ttm_op_effect(r->profile, op, MEMORY[memory], &effect)) return false;
+  if (!ttm_op_effect(p, op, MEMORY[memory], &effect)) return false;
+  uint32_t next = p->states.at[ttm_state_next(p, p->ops.at[op].state)].op;
+  if (next >= p->ops.n || p->ops.at[next].frame >= p->frames.n || p->ops.at[op].frame >= p->frames.n) return false;
+  if (p->frames.at[p->ops.at[next].frame].run != p->frames.at[p->ops.at[op].frame].run) return false;
   *bytes = effect < 0 ? -(int64_t)ttm_level_bytes((uint64_t)-effect) : (int64_t)ttm_level_bytes((uint64_t)effect);
   return true;
 }

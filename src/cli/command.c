@@ -132,6 +132,8 @@ static int run_command(const ttm_options *options) {
       return ttm_command_explain(options);
     case TTM_COMMAND_FIT:
       return ttm_command_fit(options);
+    case TTM_COMMAND_ASK:
+      return ttm_command_ask(options);
     case TTM_COMMAND_HTML:
       return ttm_command_html(options, options->inputs ? options->input[0] : NULL);
     case TTM_COMMAND_CB_SIMULATE:

@@ -17,18 +17,29 @@ static int write_file(const char *path, ttm_view text, ttm_error *err) {
   return ttm_out_close(&out, err);
 }
 
-static int make_report(const ttm_options *options, const char *log, ttm_buf *text, ttm_error *err) {
+static int make_report(const ttm_options *options, const char *log, uint64_t tokens, ttm_buf *text, ttm_error *err) {
   ttm_subject subject;
   ttm_buf name = {0};
   int status = ttm_subject_read(&subject, options, log, false, err);
   if (!status) {
     ttm_report_name(&name, log);
     status = ttm_llm_write(subject.findings, ttm_buf_view(&name), text);
-    if (status) ttm_error_nomem(err);
+    if (status)
+      ttm_error_nomem(err);
+    else if (tokens)
+      ttm_llm_bound(text, tokens);
   }
   ttm_buf_free(&name);
   ttm_subject_free(&subject);
   return status;
+}
+
+/* 0 for no limit. */
+static int read_tokens(const char *text, uint64_t *out, ttm_error *err) {
+  ttm_view rest = ttm_view_of(text ? text : "");
+  *out = 0;
+  if (!text || (ttm_view_take_u64(&rest, out) && !rest.n && *out >= 100)) return TTM_OK;
+  return ttm_error_set(err, TTM_EUSAGE, "option '--max-tokens' takes a number of at least 100, not '%s'", text);
 }
 
 int ttm_command_llm(const ttm_options *options) {
@@ -36,6 +47,7 @@ int ttm_command_llm(const ttm_options *options) {
   const char *target = options->value[TTM_OPTION_OUTPUT];
   ttm_buf text = {0};
   ttm_error err;
+  uint64_t tokens;
   bool closed;
   int status;
   if (!log && options->inputs)
@@ -52,7 +64,8 @@ int ttm_command_llm(const ttm_options *options) {
     ttm_error_set(&err, TTM_EUSAGE, "'%s' is the log itself; give -o another name so that the log is not lost", target);
     return ttm_cli_error(options, &err);
   }
-  status = make_report(options, log, &text, &err);
+  status = read_tokens(options->value[TTM_OPTION_MAX_TOKENS], &tokens, &err);
+  if (!status) status = make_report(options, log, tokens, &text, &err);
   if (!status)
     status =
         target ? write_file(target, ttm_buf_view(&text), &err) : ttm_terminal_write(ttm_buf_view(&text), &closed, &err);

@@ -11,6 +11,7 @@
 #define LLM (1u << TTM_COMMAND_LLM)
 #define ANALYZE (1u << TTM_COMMAND_ANALYZE)
 #define EXPLAIN (1u << TTM_COMMAND_EXPLAIN)
+#define ASK (1u << TTM_COMMAND_ASK)
 #define FIT (1u << TTM_COMMAND_FIT)
 #define HTML (1u << TTM_COMMAND_HTML)
 #define TRAIN (1u << TTM_COMMAND_TRAIN)
@@ -51,13 +52,12 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_USE_ACTUAL_SIZES] = {"use_actual_sizes", 0, TTM_VALUE_NONE, NULL, TRAIN,
                                      "break the peak down by measured, not expected sizes"},
     [TTM_OPTION_TITLE] = {"title", 0, TTM_VALUE_TEXT, "TITLE", TRAIN, "title of the histogram"},
-    [TTM_OPTION_CHECK] = {"check", 0, TTM_VALUE_NONE, NULL, TRAIN | CB_SCAN,
-                          "exit 1 when something does not fit"},
+    [TTM_OPTION_CHECK] = {"check", 0, TTM_VALUE_NONE, NULL, TRAIN | CB_SCAN, "exit 1 when something does not fit"},
     [TTM_OPTION_PORT] = {"port", 'p', TTM_VALUE_PORT, "N", SERVE,
                          "port to listen on (default: the first free one from 8000)"},
     [TTM_OPTION_HOST] = {"host", 0, TTM_VALUE_TEXT, "ADDRESS", SERVE,
                          "address to listen on; others than 127.0.0.1 need a token"},
-    [TTM_OPTION_THREADS] = {"threads", 'j', TTM_VALUE_COUNT, "N", LLM | ANALYZE | FIT | HTML | PROFILE | CB_SCAN,
+    [TTM_OPTION_THREADS] = {"threads", 'j', TTM_VALUE_COUNT, "N", LLM | ANALYZE | ASK | FIT | HTML | PROFILE | CB_SCAN,
                             "scan with N threads (default: one per processor, at most 8)"},
     [TTM_OPTION_QUIET] = {"quiet", 'q', TTM_VALUE_NONE, NULL, ANALYZE | RUN | HTML | PROFILE,
                           "print no summary and no progress"},
@@ -74,8 +74,8 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
                           "of the tiles: float32 (default), bfloat16, bfloat8_b, ..."},
     [TTM_OPTION_CB] = {"cb", 0, TTM_VALUE_MANY, "NAME=TILES", CB_SIMULATE,
                        "your own buffer, NAME=TILES[/NEEDED][:DTYPE][@CORES]; repeat"},
-    [TTM_OPTION_TENSOR] = {"tensor", 0, TTM_VALUE_MANY, "NAME=BYTES", CB_SIMULATE,
-                           "an L1 tensor and its bytes per core; repeat"},
+    [TTM_OPTION_TENSOR] = {"tensor", 0, TTM_VALUE_MANY, "NAME[=BYTES]", CB_SIMULATE | ASK,
+                           "cb: an L1 tensor and its bytes per core; ask: a weight or location"},
     [TTM_OPTION_STRATEGY] = {"strategy", 0, TTM_VALUE_MANY, "FILE", CB_SIMULATE,
                              "compare a strategy of your own (docs/l1.md); repeat"},
     [TTM_OPTION_KERNEL_BYTES] = {"kernel-bytes", 0, TTM_VALUE_BYTES, "BYTES", CB_SIMULATE,
@@ -92,6 +92,11 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_SCALE_BATCH] = {"scale-batch", 0, TTM_VALUE_TEXT, "N", FIT, "with N times the recorded batch"},
     [TTM_OPTION_WEIGHTS_DTYPE] = {"weights-dtype", 0, TTM_VALUE_CHOICE, "bf16|bfp8|bfp4", FIT,
                                   "with the matrix weights in this dtype"},
+    [TTM_OPTION_OP] = {"op", 0, TTM_VALUE_TEXT, "N", ASK, "about operation N of the reports"},
+    [TTM_OPTION_RANGE] = {"range", 0, TTM_VALUE_TEXT, "A-B", ASK, "about operations A to B"},
+    [TTM_OPTION_AT_PEAK] = {"at-peak", 0, TTM_VALUE_NONE, NULL, ASK, "what is alive at the DRAM peak"},
+    [TTM_OPTION_MAX_TOKENS] = {"max-tokens", 0, TTM_VALUE_TEXT, "N", LLM,
+                               "at most N tokens: less important sections are left out"},
     [TTM_OPTION_HELP] = {"help", 'h', TTM_VALUE_NONE, NULL, EVERY, "show this help"},
     [TTM_OPTION_VERSION] = {"version", 'V', TTM_VALUE_NONE, NULL, EVERY, "show the version"},
 };
@@ -118,6 +123,8 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
                          "Replays the recorded allocations with the banks of every board. With --board the exit\n"
                          "status is 1 when it does not fit there.\n",
                          1},
+    [TTM_COMMAND_ASK] = {"ask", TTM_PROGRAM_TTMEM, "ask LOG --op N | --tensor NAME | --range A-B | --at-peak",
+                         "one detail in a few lines, for people and agents", NULL, 1},
     [TTM_COMMAND_HTML] =
         {"html", TTM_PROGRAM_TTMEM, "html LOG [-o OUT]", "self-contained HTML page of a log",
          "LOG may be compressed (.gz, .zst), or '-' for standard input. The page goes to OUT ('-' for\n"
@@ -129,11 +136,11 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
          "R_TILES tiles are used again and again, TILES_PER_SHARD stream by. Shows bytes, misses,\n"
          "pressure and the core's L1 with addresses, placed by tt-metal's own rule.\n",
          2},
-    [TTM_COMMAND_CB_SCAN] = {"cb scan", TTM_PROGRAM_TTMEM, "cb scan PATH...",
-                             "circular buffers in TT-Metal sources, host against kernel",
-                             "PATH is a C++ file or a folder. Finds every circular and dataflow buffer host code creates, works\n"
-                             "out sizes, matches kernels that fill and empty them, and says what cannot work.\n",
-                             TTM_MAX_INPUTS},
+    [TTM_COMMAND_CB_SCAN] =
+        {"cb scan", TTM_PROGRAM_TTMEM, "cb scan PATH...", "circular buffers in TT-Metal sources, host against kernel",
+         "PATH is a C++ file or a folder. Finds every circular and dataflow buffer host code creates, works\n"
+         "out sizes, matches kernels that fill and empty them, and says what cannot work.\n",
+         TTM_MAX_INPUTS},
     [TTM_COMMAND_TRAIN] = {"train", TTM_PROGRAM_TTMEM, "train --logs FILE [options]",
                            "memory of a training run: phases, sizes, does it fit",
                            "FILE holds the summaries that tt-train prints, one or many, plain or compressed. B is in\n"
@@ -143,13 +150,13 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
                            "REPORT is the folder of a report, or its name in ~/.ttmem/reports; DIR holds reports;\n"
                            "without either, all of ~/.ttmem/reports is served. The address is printed; Ctrl-C stops.\n",
                            1},
-    [TTM_COMMAND_RUN] = {"run", TTM_PROGRAM_TTMEM, "run [options] -- COMMAND",
-                         "run a program, keep its log, write the report",
-                         "The program's output is shown as it comes (both streams, in order, on standard output) and\n"
-                         "written to ./logs/NAME_YYYYMMDD_HHMMSS/NAME_profile.log; the report goes beside it. A .py file\n"
-                         "is run by python3 -u, of the active virtual environment if there is one. The logger variables\n"
-                         "of a full log are set where you have not. The exit status is the program's.\n",
-                         1, true},
+    [TTM_COMMAND_RUN] =
+        {"run", TTM_PROGRAM_TTMEM, "run [options] -- COMMAND", "run a program, keep its log, write the report",
+         "The program's output is shown as it comes (both streams, in order, on standard output) and\n"
+         "written to ./logs/NAME_YYYYMMDD_HHMMSS/NAME_profile.log; the report goes beside it. A .py file\n"
+         "is run by python3 -u, of the active virtual environment if there is one. The logger variables\n"
+         "of a full log are set where you have not. The exit status is the program's.\n",
+         1, true},
     [TTM_COMMAND_HELP] = {"help", TTM_PROGRAM_TTMEM, "help [COMMAND]", "help on a command", NULL, 2},
     [TTM_COMMAND_PROFILE] = {NULL, TTM_PROGRAM_PROFILER, "[options] SCRIPT.py [ARGS]",
                              "run a script, keep its log, write the report",

@@ -21,6 +21,7 @@ typedef enum ttm_command {
   TTM_COMMAND_ANALYZE,     /* ttmem analyze */
   TTM_COMMAND_EXPLAIN,     /* ttmem explain */
   TTM_COMMAND_FIT,         /* ttmem fit */
+  TTM_COMMAND_ASK,         /* ttmem ask */
   TTM_COMMAND_HTML,        /* ttmem html */
   TTM_COMMAND_CB_SIMULATE, /* ttmem cb simulate */
   TTM_COMMAND_CB_SCAN,     /* ttmem cb scan */
@@ -75,6 +76,10 @@ typedef enum ttm_option {
   TTM_OPTION_BOARD,
   TTM_OPTION_SCALE_BATCH,
   TTM_OPTION_WEIGHTS_DTYPE,
+  TTM_OPTION_OP,
+  TTM_OPTION_RANGE,
+  TTM_OPTION_AT_PEAK,
+  TTM_OPTION_MAX_TOKENS,
   TTM_OPTION_HELP,
   TTM_OPTION_VERSION,
   TTM_OPTIONS

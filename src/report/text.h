@@ -10,6 +10,9 @@
 /* The LLM report. `name` is the report's name, without folder. */
 int ttm_llm_write(const ttm_findings *f, ttm_view name, ttm_buf *out);
 
+/* Cuts an LLM report down to about `tokens`: sections go, the least important first, and say so. */
+void ttm_llm_bound(ttm_buf *text, uint64_t tokens);
+
 /* How a terminal wants it. */
 typedef struct ttm_summary_style {
   unsigned columns; /* width of the screen; less than 72 counts as 72 */

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ttmem ask LOG --op N | --tensor NAME | --range A-B | --at-peak */
+#include <stdlib.h>
+
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "report/ask.h"
+
+static bool read_number(const char **text, uint32_t *out) {
+  char *end;
+  if (**text < '0' || **text > '9') return false;
+  unsigned long n = strtoul(*text, &end, 10);
+  *text = end;
+  *out = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX - 1;
+  return true;
+}
+
+static int answer(const ttm_options *options, const ttm_findings *f, ttm_buf *out, ttm_error *err) {
+  const char *op = options->value[TTM_OPTION_OP], *range = options->value[TTM_OPTION_RANGE], *text;
+  uint32_t first, last;
+  if (options->given[TTM_OPTION_AT_PEAK]) return ttm_ask_peak(f, out, err);
+  if (options->given[TTM_OPTION_TENSOR])
+    return ttm_ask_tensor(f, ttm_view_of(options->value[TTM_OPTION_TENSOR]), out, err);
+  text = op ? op : range;
+  if (*text == '#') text++;
+  if (!read_number(&text, &first) || (op && *text))
+    return ttm_error_set(
+        err, TTM_EUSAGE,
+        op ? "option '--op' takes an operation's index, not '%s'" : "option '--range' takes A-B, not '%s'",
+        op ? op : range);
+  if (op) return ttm_ask_op(f, first, out, err);
+  if (*text++ != '-' || !read_number(&text, &last) || *text)
+    return ttm_error_set(err, TTM_EUSAGE, "option '--range' takes two indices, A-B, not '%s'", range);
+  return ttm_ask_range(f, first, last, out, err);
+}
+
+int ttm_command_ask(const ttm_options *options) {
+  ttm_subject subject = {0};
+  ttm_buf text = {0};
+  ttm_error err;
+  bool closed;
+  int questions = options->given[TTM_OPTION_OP] + options->given[TTM_OPTION_TENSOR] + options->given[TTM_OPTION_RANGE] +
+                  options->given[TTM_OPTION_AT_PEAK];
+  if (!options->inputs || questions != 1) {
+    ttm_error_set(&err, TTM_EUSAGE,
+                  "ask needs a log and one question: ttmem ask LOG --op N | --tensor NAME | --range A-B | --at-peak");
+    return ttm_cli_error(options, &err);
+  }
+  int status = ttm_subject_read(&subject, options, options->input[0], false, &err);
+  if (!status) status = answer(options, subject.findings, &text, &err);
+  if (!status) status = ttm_terminal_write(ttm_buf_view(&text), &closed, &err);
+  ttm_buf_free(&text);
+  ttm_subject_free(&subject);
+  return status ? ttm_cli_error(options, &err) : TTM_EXIT_OK;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/ask.h"
+
+#include "analyze/replay.h"
+#include "base/error.h"
+#include "report/format.h"
+#include "report/words.h"
+
+enum { SHOWN_ROWS = 40, SHOWN_TENSORS = 12, CELL = 100 };
+
+static double mb(int64_t thousandths) { return (double)thousandths / 1000.0; }
+static double mib(uint64_t bytes) { return (double)bytes / TTM_MB; }
+
+static void text(ttm_buf *out, ttm_view view) { ttm_put_text(out, view, CELL, TTM_FORM_UTF8); }
+
+static void name_op(const ttm_findings *f, uint32_t op, ttm_buf *out) {
+  ttm_words_index(out, f, op);
+  ttm_buf_char(out, ' ');
+  text(out, ttm_words_name(f->profile, op));
+  ttm_buf_char(out, ' ');
+  text(out, ttm_words_location(f->profile, op));
+  ttm_buf_printf(out, ", log line %u", f->profile->ops.at[op].line);
+}
+
+static void put_type(const ttm_profile *p, uint32_t type, ttm_buf *out) {
+  if (type >= p->types.n || !p->types.at[type].is_tensor) return ttm_buf_puts(out, "not a tensor");
+  const ttm_tensor_type *t = &p->types.at[type].tensor;
+  char shape[160];
+  static const char *const buffers[] = {"", " in DRAM", " in L1", " in L1_SMALL", " in TRACE", " on the host"};
+  ttm_dims_print(&t->shape, shape, sizeof shape);
+  ttm_buf_printf(out, "%s ", *shape ? shape : "scalar");
+  text(out, t->has_layout && t->storage.n ? t->storage : t->element);
+  if (t->has_layout) ttm_buf_printf(out, "%s%s", t->tiled ? ", tiles" : ", row-major", buffers[t->buffer]);
+}
+
+static uint64_t bank_bytes(const ttm_profile *p, uint32_t type) {
+  if (type >= p->types.n || !p->types.at[type].is_tensor || !p->types.at[type].tensor.has_layout) return 0;
+  const ttm_tensor_type *t = &p->types.at[type].tensor;
+  ttm_level level;
+  ttm_memory memory = t->buffer == TTM_BUFFER_L1 ? TTM_L1 : TTM_DRAM;
+  if (!ttm_profile_config(p, memory, &level)) return 0;
+  return ttm_tensor_bank_bytes(t, level.banks, ttm_profile_alignment(p));
+}
+
+/* "%3: 1x96x256 bf16, tiles in DRAM, 0.021 MB/bank; last used by #14 ..., freed in log line 90". */
+static void put_tensor(const ttm_findings *f, uint32_t tensor, ttm_buf *out) {
+  const ttm_profile *p = f->profile;
+  const ttm_tensor *row = &p->tensors.at[tensor];
+  uint32_t type = ttm_tensor_type_id(p, tensor);
+  put_type(p, type, out);
+  uint64_t bytes = bank_bytes(p, type);
+  if (bytes) ttm_buf_printf(out, ", %.3f MB/bank (derived)", mib(bytes));
+  ttm_buf_puts(out, row->last_use != row->birth && row->last_use < p->ops.n ? "; last used by "
+                                                                            : "; not used by a later operation");
+  if (row->last_use != row->birth && row->last_use < p->ops.n) name_op(f, row->last_use, out);
+  if (row->freed_by < p->ops.n)
+    ttm_buf_printf(out, "; freed in log line %u", p->ops.at[row->freed_by].line);
+  else
+    ttm_buf_puts(out, "; never freed by the program");
+  ttm_buf_char(out, '\n');
+}
+
+static void put_memory(const ttm_findings *f, uint32_t op, ttm_buf *out) {
+  const ttm_profile *p = f->profile;
+  for (int m = 0; m < TTM_MEMORIES; m++) {
+    ttm_level level;
+    int64_t effect;
+    uint32_t state = p->ops.at[op].state;
+    if (state == TTM_NONE || !ttm_state_level(p, state, (ttm_memory)m, &level)) continue;
+    bool known = ttm_op_effect(p, op, (ttm_memory)m, &effect);
+    if (m > TTM_DRAM && !level.allocated && !effect) continue;
+    ttm_buf_printf(out, "%-9s %.3f MB/bank before (measured, log line %u), largest free block %.3f",
+                   ttm_memory_name((ttm_memory)m), mb(level.allocated), p->states.at[state].line, mb(level.largest));
+    if (known) ttm_buf_printf(out, "; it did %+.3f (derived)", mb(effect));
+    ttm_buf_char(out, '\n');
+  }
+}
+
+int ttm_ask_op(const ttm_findings *f, uint32_t index, ttm_buf *out, ttm_error *err) {
+  const ttm_profile *p = f->profile;
+  uint32_t op = ttm_findings_op(f, index);
+  if (op == TTM_NONE)
+    return ttm_error_set(err, TTM_ENODATA, "there is no operation %u: the log has %u, counted from 0", index,
+                         f->elements);
+  const ttm_op *row = &p->ops.at[op];
+  const ttm_text *t = ttm_op_text_of(p, op);
+  name_op(f, op, out);
+  ttm_buf_char(out, '\n');
+  if (row->frame < p->frames.n) {
+    ttm_buf_puts(out, "program   ");
+    text(out, ttm_profile_string(p, p->frames.at[row->frame].name));
+    ttm_buf_printf(out, ", run %u%s\n", p->frames.at[row->frame].run,
+                   row->flags & TTM_OP_FAILED ? ", failed here" : "");
+  }
+  put_memory(f, op, out);
+  for (uint32_t i = 0; i < t->inputs.n; i++) {
+    char scratch[TTM_VALUE_CHARS];
+    ttm_buf_puts(out, "takes     ");
+    if (i < t->operands.n)
+      text(out, ttm_value_print(p, p->lists.at[t->operands.first + i], scratch)), ttm_buf_puts(out, ": ");
+    put_type(p, p->lists.at[t->inputs.first + i], out);
+    ttm_buf_char(out, '\n');
+  }
+  for (uint32_t k = 0; k < t->outputs.n && row->tensor != TTM_NONE && row->tensor + k < p->tensors.n; k++) {
+    ttm_buf_puts(out, "makes     ");
+    put_tensor(f, row->tensor + k, out);
+  }
+  if (t->has_attributes)
+    ttm_buf_puts(out, "with      "), text(out, ttm_profile_string(p, t->attributes)), ttm_buf_char(out, '\n');
+  return out->failed ? ttm_error_nomem(err) : TTM_OK;
+}
+
+/* ---- Tensors ---------------------------------------------------------------------------------------------------------------- */
+
+static bool matches(ttm_view have, ttm_view name, bool whole) {
+  return whole ? ttm_view_eq(have, name) : ttm_view_contains(have, name);
+}
+
+static uint32_t put_weights(const ttm_findings *f, ttm_view name, bool whole, ttm_buf *out) {
+  const ttm_profile *p = f->profile;
+  uint32_t n = 0;
+  for (size_t i = 0; i < f->registry.entries.n; i++) {
+    const ttm_registry_entry *entry = &f->registry.entries.at[i];
+    const ttm_graph_arg *arg = &p->graphs.at[entry->graph].args.at[entry->arg];
+    if (entry->repeated || !matches(ttm_profile_string(p, arg->name), name, whole) || n++ >= SHOWN_TENSORS) continue;
+    ttm_buf_puts(out, entry->weight ? "weight    " : "input     ");
+    text(out, ttm_profile_string(p, arg->name));
+    ttm_buf_puts(out, ": ");
+    put_type(p, arg->local_type, out);
+    ttm_buf_printf(out, ", %.3f MB per device as the model gives it\n", mib(entry->bytes));
+  }
+  return n;
+}
+
+static void put_alive(const ttm_findings *f, ttm_view name, bool whole, ttm_buf *out) {
+  const ttm_live_set *set = &f->live_set[TTM_DRAM];
+  for (size_t i = 0; set->known && i < set->rows.n; i++) {
+    const ttm_live_row *row = &set->rows.at[i];
+    if (!row->name || !matches(ttm_profile_string(f->profile, row->name), name, whole)) continue;
+    ttm_buf_printf(out, "at peak   %.3f MB/bank in %u tensor%s, made by ", mib(row->bank_bytes), row->tensors,
+                   row->tensors > 1 ? "s" : "");
+    if (row->op == TTM_NONE)
+      ttm_buf_puts(out, "the host");
+    else
+      name_op(f, row->op, out);
+    ttm_buf_char(out, '\n');
+  }
+}
+
+/* Results of operations at a location, the first run's of each text. */
+static uint32_t put_results(const ttm_findings *f, ttm_view name, bool whole, ttm_buf *out) {
+  const ttm_profile *p = f->profile;
+  uint64_t *seen = ttm_alloc((p->texts.n / 64 + 1) * sizeof *seen);
+  uint32_t n = 0;
+  if (!seen) return out->failed = true, 0;
+  for (uint32_t op = 0; op < p->ops.n; op++) {
+    uint32_t id = p->ops.at[op].text;
+    const ttm_text *t = &p->texts.at[id];
+    if (!ttm_op_is_element(p, op) || seen[id / 64] >> (id % 64) & 1 || p->ops.at[op].tensor == TTM_NONE ||
+        !t->outputs.n)
+      continue;
+    seen[id / 64] |= UINT64_C(1) << (id % 64);
+    if (!matches(ttm_profile_string(p, t->location), name, whole) || n++ >= SHOWN_TENSORS) continue;
+    ttm_buf_puts(out, "result    of ");
+    name_op(f, op, out);
+    ttm_buf_puts(out, "\n          ");
+    put_tensor(f, p->ops.at[op].tensor, out);
+  }
+  ttm_free(seen);
+  return n;
+}
+
+int ttm_ask_tensor(const ttm_findings *f, ttm_view name, ttm_buf *out, ttm_error *err) {
+  for (int whole = 1; whole >= 0; whole--) {
+    uint32_t weights = put_weights(f, name, whole, out);
+    if (weights) put_alive(f, name, whole, out);
+    uint32_t results = put_results(f, name, whole, out);
+    if (out->failed) return ttm_error_nomem(err);
+    uint32_t more = (weights > SHOWN_TENSORS ? weights - SHOWN_TENSORS : 0) +
+                    (results > SHOWN_TENSORS ? results - SHOWN_TENSORS : 0);
+    if (more) ttm_buf_printf(out, "and %u more\n", more);
+    if (weights + results) return TTM_OK;
+  }
+  return ttm_error_set(err, TTM_ENODATA, "no weight and no location is called '%.*s' or contains it",
+                       (int)(name.n < 200 ? name.n : 200), name.p);
+}
+
+/* ---- Ranges and the peak --------------------------------------------------------------------------------------------------- */
+
+int ttm_ask_range(const ttm_findings *f, uint32_t first, uint32_t last, ttm_buf *out, ttm_error *err) {
+  const ttm_profile *p = f->profile;
+  uint32_t from = ttm_findings_op(f, first), to, shown = 0;
+  uint32_t highest = 0, line = 0;
+  if (from == TTM_NONE || last < first)
+    return ttm_error_set(err, TTM_ENODATA, "there are no operations %u-%u: the log has %u, counted from 0", first, last,
+                         f->elements);
+  to = last < f->elements ? ttm_findings_op(f, last) : (uint32_t)p->ops.n - 1;
+  ttm_buf_puts(out, "DRAM before     it did  operation (MB/bank)\n");
+  for (uint32_t op = from; op <= to; op++) {
+    ttm_level level;
+    int64_t effect;
+    bool known = p->ops.at[op].state != TTM_NONE && ttm_state_level(p, p->ops.at[op].state, TTM_DRAM, &level);
+    if (known && level.allocated > highest) highest = level.allocated, line = p->states.at[p->ops.at[op].state].line;
+    if (!ttm_op_is_element(p, op) || shown++ >= SHOWN_ROWS) continue;
+    if (known)
+      ttm_buf_printf(out, "%11.3f ", mb(level.allocated));
+    else
+      ttm_buf_printf(out, "%11s ", "-");
+    if (ttm_op_effect(p, op, TTM_DRAM, &effect))
+      ttm_buf_printf(out, "%+10.3f  ", mb(effect));
+    else
+      ttm_buf_printf(out, "%10s  ", "-");
+    name_op(f, op, out);
+    ttm_buf_char(out, '\n');
+  }
+  if (shown > SHOWN_ROWS) ttm_buf_printf(out, "and %u more operations\n", shown - SHOWN_ROWS);
+  if (line) ttm_buf_printf(out, "highest: %.3f MB/bank before log line %u (measured)\n", mb(highest), line);
+  return out->failed ? ttm_error_nomem(err) : TTM_OK;
+}
+
+int ttm_ask_peak(const ttm_findings *f, ttm_buf *out, ttm_error *err) {
+  const ttm_live_set *set = &f->live_set[TTM_DRAM];
+  if (!set->known)
+    return ttm_error_set(
+        err, TTM_ENODATA,
+        "this log does not tell what is alive at the peak: that takes operation lines and memory states");
+  ttm_buf_printf(out, "DRAM peak %.3f MB/bank, log line %u (measured); %.2f%% explained (derived)\n",
+                 mib(set->measured_bytes), f->profile->states.at[set->state].line, ttm_live_set_quality(set));
+  if (f->peak[TTM_DRAM].cause != TTM_NONE)
+    ttm_buf_puts(out, "raised by "), name_op(f, f->peak[TTM_DRAM].cause, out), ttm_buf_char(out, '\n');
+  for (size_t i = 0; i < set->rows.n && i < SHOWN_ROWS; i++) {
+    const ttm_live_row *row = &set->rows.at[i];
+    ttm_buf_printf(out, "%9.3f  %-12s ", mib(row->bank_bytes), ttm_live_class_name(row->class));
+    if (row->name) text(out, ttm_profile_string(f->profile, row->name)), ttm_buf_char(out, ' ');
+    if (row->op != TTM_NONE) name_op(f, row->op, out);
+    if (row->tensors > 1) ttm_buf_printf(out, ", %u tensors", row->tensors);
+    ttm_buf_char(out, '\n');
+  }
+  if (set->rows.n > SHOWN_ROWS)
+    ttm_buf_printf(out, "and %zu smaller ones\n", set->rows.n - SHOWN_ROWS + (size_t)set->other_rows);
+  return out->failed ? ttm_error_nomem(err) : TTM_OK;
+}

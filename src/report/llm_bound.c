@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The LLM report within a budget of tokens: sections go, the least important first, and say that they went. */
+#include "report/text.h"
+
+/* Numbers and paths take more tokens than prose; three bytes to one is on the safe side for the tokenizers in use. */
+enum { BYTES_PER_TOKEN = 3 };
+
+/* In the order in which they go. Header, Configuration and What was not understood stay to the end. */
+static const char *const GOING[] = {
+    "Operation Distribution",
+    "Layers",
+    "Runs",
+    "Live Set at the Peak (L1)",
+    "Model Weights",
+    "Top 10 Padding Overhead",
+    "Fragmentation (DRAM)",
+    "Waste at the Peak (DRAM)",
+    "Late Frees",
+    "Live Set at the Peak (DRAM)",
+    "Top 10 Memory Consumers (DRAM)",
+    "Leaks",
+    "Peak Memory",
+    "Advice",
+    "Incidents",
+};
+
+/* Where the section starts (at its "## "); TTM_NOT_FOUND when there is none. */
+static size_t find_section(ttm_view text, const char *name) {
+  ttm_buf heading = {0};
+  ttm_buf_printf(&heading, "\n## %s", name);
+  size_t at = heading.failed ? TTM_NOT_FOUND : ttm_view_find(text, ttm_buf_view(&heading));
+  ttm_buf_free(&heading);
+  return at == TTM_NOT_FOUND ? at : at + 1;
+}
+
+static void cut_section(ttm_buf *text, size_t at) {
+  static const ttm_view note = {"*left out: --max-tokens*\n", 25};
+  ttm_view rest = ttm_view_from(ttm_buf_view(text), at);
+  size_t head = ttm_view_find_char(rest, '\n'), end = ttm_view_find(rest, TTM_LIT("\n\n## "));
+  if (head == TTM_NOT_FOUND) return;
+  end = end == TTM_NOT_FOUND ? rest.n : end + 1;
+  if (end - head - 1 <= note.n) return;
+  memmove(text->at + at + head + 1 + note.n, text->at + at + end, rest.n - end);
+  memcpy(text->at + at + head + 1, note.p, note.n);
+  text->n -= end - head - 1 - note.n;
+}
+
+void ttm_llm_bound(ttm_buf *text, uint64_t tokens) {
+  uint64_t limit = tokens > UINT64_MAX / BYTES_PER_TOKEN ? UINT64_MAX : tokens * BYTES_PER_TOKEN;
+  for (size_t i = 0; i < sizeof GOING / sizeof *GOING && text->n > limit; i++) {
+    size_t at = find_section(ttm_buf_view(text), GOING[i]);
+    if (at != TTM_NOT_FOUND) cut_section(text, at);
+  }
+  if (text->n <= limit) return;
+  size_t n = (size_t)limit; /* not even the headings fit: whole lines, as many as do */
+  while (n && text->at[n - 1] != '\n') n--;
+  text->n = n;
+}
