@@ -40,7 +40,7 @@ static void by_id(ttm_tracker *t) {
 }
 
 static void by_program(ttm_tracker *t) {
-  ttm_core_range cores = {0, 0, 7, 7};
+  ttm_tracker_cores cores = {0, 0, 7, 7};
   for (size_t i = 0; i < TIMES; i++) {
     ttm_tracker_program_buffer(t, TTM_CIRCULAR_BUFFER, 4096, &cores, 1, NULL);
     ttm_tracker_program_buffers_deallocated(t);

@@ -95,18 +95,23 @@ typedef enum ttm_program_buffer {
   TTM_PROGRAM_BUFFERS
 } ttm_program_buffer;
 
-/* Cores x0..x1, y0..y1, both ends included; coordinates below TTM_CORE_LIMIT. */
-typedef struct ttm_core_range {
+/* Cores x0..x1, y0..y1, both ends included; coordinates below TTM_TRACKER_CORE_LIMIT. */
+typedef struct ttm_tracker_cores {
   uint32_t x0, y0, x1, y1;
-} ttm_core_range;
-enum { TTM_CORE_LIMIT = 32 };
+} ttm_tracker_cores;
+enum { TTM_TRACKER_CORE_LIMIT = 32 };
 
 /* `bytes` on each core of the ranges, which must not overlap; no ranges: on every core. Buffers that borrow memory (globally allocated ones) are not to be reported.
  * TTM_EUSAGE for a range that is none. */
 TTM_API int ttm_tracker_program_buffer(ttm_tracker *tracker, ttm_program_buffer kind, uint64_t bytes,
-                                       const ttm_core_range *cores, size_t ranges, ttm_error *err);
+                                       const ttm_tracker_cores *cores, size_t ranges, ttm_error *err);
 /* The program is over: all three kinds are free. */
 TTM_API void ttm_tracker_program_buffers_deallocated(ttm_tracker *tracker);
+
+/* A ttnn graph capture as JSON: the array of end_graph_capture or the report of end_graph_capture_to_file, of any version since
+ * 2024. Its buffers and programs are recorded as if reported one by one, with the sizes tt-metal's extractors count. 0, TTM_ENOMEM,
+ * or TTM_EFORMAT for text that breaks off or is no JSON; what stands before the break counts. `json` is borrowed for the call. */
+TTM_API int ttm_tracker_graph(ttm_tracker *tracker, const char *json, size_t n, ttm_error *err);
 
 /* ---- Answers ------------------------------------------------------------------------------------------------------- */
 

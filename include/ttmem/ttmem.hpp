@@ -139,11 +139,17 @@ public:
     check(ttm_tracker_buffer_allocated(raw_, id, memory, bytes, &error), error);
   }
   void buffer_deallocated(std::uint64_t id) noexcept { ttm_tracker_buffer_deallocated(raw_, id); }
-  void program_buffer(ttm_program_buffer kind, std::uint64_t bytes, const std::vector<ttm_core_range> &cores = {}) {
+  void program_buffer(ttm_program_buffer kind, std::uint64_t bytes, const std::vector<ttm_tracker_cores> &cores = {}) {
     ttm_error error = {};
     check(ttm_tracker_program_buffer(raw_, kind, bytes, cores.data(), cores.size(), &error), error);
   }
   void program_buffers_deallocated() noexcept { ttm_tracker_program_buffers_deallocated(raw_); }
+
+  // A ttnn graph capture as JSON.
+  void graph(std::string_view json) {
+    ttm_error error = {};
+    check(ttm_tracker_graph(raw_, json.data(), json.size(), &error), error);
+  }
 
   // Answers. Names live as long as the tracker.
   std::vector<ttm_phase_usage> phases() const {

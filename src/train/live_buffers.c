@@ -49,14 +49,19 @@ static void close_hole(ttm_live_buffers *table, size_t hole) {
   table->slots[hole].used = false;
 }
 
-bool ttm_live_buffers_take(ttm_live_buffers *table, uint64_t id, ttm_live_buffer *out) {
-  if (!table->n) return false;
+const ttm_live_buffer *ttm_live_buffers_find(const ttm_live_buffers *table, uint64_t id) {
+  if (!table->n) return NULL;
   size_t at = home(table, id);
   while (table->slots[at].used && table->slots[at].id != id) at = (at + 1) & (table->slot_count - 1);
-  if (!table->slots[at].used) return false;
-  *out = table->slots[at];
+  return table->slots[at].used ? &table->slots[at] : NULL;
+}
+
+bool ttm_live_buffers_take(ttm_live_buffers *table, uint64_t id, ttm_live_buffer *out) {
+  const ttm_live_buffer *found = ttm_live_buffers_find(table, id);
+  if (!found) return false;
+  *out = *found;
   table->n--;
-  close_hole(table, at);
+  close_hole(table, (size_t)(found - table->slots));
   return true;
 }
 

@@ -24,6 +24,8 @@ typedef struct ttm_live_buffers {
 
 /* Adds a buffer whose id is not in the table. 0 or TTM_ENOMEM. */
 int ttm_live_buffers_add(ttm_live_buffers *table, uint64_t id, ttm_memory memory, uint64_t bytes);
+/* The buffer of this id, or NULL; borrowed until the table changes. */
+const ttm_live_buffer *ttm_live_buffers_find(const ttm_live_buffers *table, uint64_t id);
 /* Takes a buffer out; false when there is none of this id. */
 bool ttm_live_buffers_take(ttm_live_buffers *table, uint64_t id, ttm_live_buffer *out);
 /* Forgets all of them and keeps the room. */

@@ -19,7 +19,7 @@ typedef struct running {
 
 /* Program buffers by core; they outlive phases, until their program is over. */
 typedef struct cores {
-  int64_t on[TTM_CORE_LIMIT][TTM_CORE_LIMIT]; /* [y][x], without `everywhere` */
+  int64_t on[TTM_TRACKER_CORE_LIMIT][TTM_TRACKER_CORE_LIMIT]; /* [y][x], without `everywhere` */
   int64_t everywhere;
   int64_t most;          /* the largest of `on` */
   uint32_t x_end, y_end; /* what has to be cleared */
@@ -228,7 +228,7 @@ void ttm_tracker_buffer_deallocated(ttm_tracker *t, uint64_t id) {
   unlock(t, TTM_OK);
 }
 
-static void place_on_cores(cores *c, int64_t bytes, const ttm_core_range *range) {
+static void place_on_cores(cores *c, int64_t bytes, const ttm_tracker_cores *range) {
   for (uint32_t y = range->y0; y <= range->y1; y++) {
     for (uint32_t x = range->x0; x <= range->x1; x++) {
       c->on[y][x] = add(c->on[y][x], bytes);
@@ -239,16 +239,16 @@ static void place_on_cores(cores *c, int64_t bytes, const ttm_core_range *range)
   if (range->y1 >= c->y_end) c->y_end = range->y1 + 1;
 }
 
-static bool is_range(const ttm_core_range *r) {
-  return r->x0 <= r->x1 && r->y0 <= r->y1 && r->x1 < TTM_CORE_LIMIT && r->y1 < TTM_CORE_LIMIT;
+static bool is_range(const ttm_tracker_cores *r) {
+  return r->x0 <= r->x1 && r->y0 <= r->y1 && r->x1 < TTM_TRACKER_CORE_LIMIT && r->y1 < TTM_TRACKER_CORE_LIMIT;
 }
 
-int ttm_tracker_program_buffer(ttm_tracker *t, ttm_program_buffer kind, uint64_t bytes, const ttm_core_range *on,
+int ttm_tracker_program_buffer(ttm_tracker *t, ttm_program_buffer kind, uint64_t bytes, const ttm_tracker_cores *on,
                                size_t ranges, ttm_error *err) {
   for (size_t i = 0; i < ranges; i++) {
     if (is_range(&on[i])) continue;
-    return ttm_error_set(err, TTM_EUSAGE, "[%u-%u - %u-%u] is no range of cores: first to last, each below %d", on[i].x0,
-                         on[i].y0, on[i].x1, on[i].y1, TTM_CORE_LIMIT);
+    return ttm_error_set(err, TTM_EUSAGE, "[%u-%u - %u-%u] is no range of cores: first to last, each below %d",
+                         on[i].x0, on[i].y0, on[i].x1, on[i].y1, TTM_TRACKER_CORE_LIMIT);
   }
   if (kind >= TTM_PROGRAM_BUFFERS) return ttm_error_set(err, TTM_EUSAGE, "%d is no kind of program buffer", (int)kind);
   lock(t);

@@ -190,7 +190,7 @@ static void program_buffers(void **state) {
   (void)state;
   ttm_tracker *t = begin(TTM_RUN_NORMAL);
   ttm_phase_usage p;
-  ttm_core_range left = {0, 0, 3, 7}, right = {4, 0, 7, 7};
+  ttm_tracker_cores left = {0, 0, 3, 7}, right = {4, 0, 7, 7};
   ttm_tracker_allocated(t, TTM_L1, 10000);
   snapshot(t, "TENSOR");
   assert_int_equal(ttm_tracker_program_buffer(t, TTM_CIRCULAR_BUFFER, 3000, &left, 1, NULL), TTM_OK);
@@ -214,12 +214,12 @@ static void program_buffers(void **state) {
 static void wrong_core_ranges_are_refused(void **state) {
   (void)state;
   ttm_tracker *t = begin(TTM_RUN_NORMAL);
-  ttm_core_range wrong[] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, TTM_CORE_LIMIT, 0}, {0, 0, 0, UINT32_MAX}};
+  ttm_tracker_cores wrong[] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, TTM_TRACKER_CORE_LIMIT, 0}, {0, 0, 0, UINT32_MAX}};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
     assert_int_equal(ttm_tracker_program_buffer(t, TTM_CIRCULAR_BUFFER, 1, &wrong[i], 1, NULL), TTM_EUSAGE);
   }
   assert_int_equal(ttm_tracker_program_buffer(t, TTM_PROGRAM_BUFFERS, 1, NULL, 0, NULL), TTM_EUSAGE);
-  ttm_core_range all = {0, 0, TTM_CORE_LIMIT - 1, TTM_CORE_LIMIT - 1};
+  ttm_tracker_cores all = {0, 0, TTM_TRACKER_CORE_LIMIT - 1, TTM_TRACKER_CORE_LIMIT - 1};
   assert_int_equal(ttm_tracker_program_buffer(t, TTM_CIRCULAR_BUFFER, 1, &all, 1, NULL), TTM_OK);
   ttm_tracker_free(t);
 }

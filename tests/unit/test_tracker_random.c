@@ -87,7 +87,7 @@ static void one_event(ttm_tracker *t, oracle *o) {
     if (a.memory == TTM_DRAM || a.memory == TTM_TRACE) o->freed += (int64_t)a.bytes;
   } else if (what < 19) {
     uint32_t x0 = (uint32_t)below(GRID), y0 = (uint32_t)below(GRID);
-    ttm_core_range r = {x0, y0, x0 + (uint32_t)below(GRID - x0), y0 + (uint32_t)below(GRID - y0)};
+    ttm_tracker_cores r = {x0, y0, x0 + (uint32_t)below(GRID - x0), y0 + (uint32_t)below(GRID - y0)};
     uint64_t bytes = below(65536);
     assert_int_equal(ttm_tracker_program_buffer(t, TTM_CIRCULAR_BUFFER, bytes, &r, 1, NULL), TTM_OK);
     for (uint32_t y = r.y0; y <= r.y1; y++) {
@@ -147,7 +147,7 @@ static void random_streams(void **state) {
 static void steady_state_allocates_nothing(void **state) {
   (void)state;
   ttm_tracker *t;
-  ttm_core_range r = {0, 0, 7, 7};
+  ttm_tracker_cores r = {0, 0, 7, 7};
   long before = 0;
   assert_int_equal(ttm_tracker_new(&t, NULL), TTM_OK);
   assert_int_equal(ttm_tracker_begin(t, TTM_RUN_NORMAL, NULL), TTM_OK);

@@ -3,6 +3,7 @@
 Environment: TTMEM_SOURCE, the project."""
 
 import gc
+import json
 import os
 import pathlib
 import subprocess
@@ -11,7 +12,6 @@ import threading
 import unittest
 
 import ttmem
-from ttmem.capture import core_ranges, replay
 
 SOURCE = pathlib.Path(os.environ["TTMEM_SOURCE"])
 MB = 1 << 20
@@ -101,14 +101,7 @@ class TrackerTest(unittest.TestCase):
 
 
 class CaptureTest(unittest.TestCase):
-    def test_core_ranges(self):
-        self.assertEqual(core_ranges("{[0-0 - 7-7]}"), [(0, 0, 7, 7)])
-        self.assertEqual(core_ranges("{[0-0 - 10-8], [0-9 - 3-9]}"), [(0, 0, 10, 8), (0, 9, 3, 9)])
-        self.assertEqual(core_ranges("{[(x=0,y=0) - (x=7,y=3)]}"), [(0, 0, 7, 3)])
-        for wrong in ("", None, "{}", "{[0-0 - 99-0]}", "{[0-0 - 7-7], [? - ?]}"):
-            self.assertEqual(core_ranges(wrong), [], wrong)
-
-    def test_replay(self):
+    def test_graph(self):
         def node(kind, params=None, connections=()):
             return {"node_type": kind, "params": params, "connections": list(connections)}
 
@@ -129,8 +122,15 @@ class CaptureTest(unittest.TestCase):
             node("some_new_node", {}),
             node("capture_end"),
         ]
+        graph = [{**n, "counter": i} for i, n in enumerate(graph)]
+        for form in (graph, json.dumps(graph), json.dumps({"version": 1, "graph": graph}).encode()):
+            self.check_usage(form)
+        with new_tracker() as tracker, self.assertRaisesRegex(ttmem.TtmemError, "graph capture is broken"):
+            tracker.graph('[{"counter": 0')
+
+    def check_usage(self, graph):
         with new_tracker() as tracker:
-            replay(graph, tracker)
+            tracker.graph(graph)
         phase = tracker.phase("END_TRACE")
         self.assertEqual(phase.dram, (4096, 4096, 4096))
         self.assertEqual(phase.l1._asdict(), dict(peak_cb=150, peak_l1=128, peak_total=315, peak_dataflow_buffer=30, peak_scratchpad=7, peak_core=265))

@@ -68,6 +68,7 @@ _CALLS = {
     "ttm_tracker_buffer_deallocated": (None, [_P, _U64]),
     "ttm_tracker_program_buffer": (_I, [_P, _I, _U64, ctypes.POINTER(CoreRange), _SIZE, _ERR]),
     "ttm_tracker_program_buffers_deallocated": (None, [_P]),
+    "ttm_tracker_graph": (_I, [_P, _STR, _SIZE, _ERR]),
     "ttm_tracker_phase_count": (_SIZE, [_P]),
     "ttm_tracker_phase": (_I, [_P, _SIZE, ctypes.POINTER(PhaseUsage), _ERR]),
     "ttm_tracker_find": (_I, [_P, _STR, ctypes.POINTER(PhaseUsage), _ERR]),

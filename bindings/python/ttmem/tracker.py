@@ -7,11 +7,11 @@ import contextlib
 import ctypes
 import enum
 import importlib.util
+import json
 import os
 import sys
 
 from . import _native
-from .capture import replay
 
 
 class RunMode(enum.IntEnum):
@@ -210,7 +210,9 @@ class Tracker:
         self.end_capture()
 
     def _take_events(self):
-        replay(self._source.end(), self)
+        captured = self._source.end()
+        if captured:
+            self.graph(captured)
 
     def _abandon(self):
         """Back to inactive; the phases so far stay."""
@@ -238,6 +240,13 @@ class Tracker:
 
     def program_buffers_deallocated(self):
         _native.lib.ttm_tracker_program_buffers_deallocated(self._raw)
+
+    def graph(self, capture):
+        """A ttnn graph capture: what ttnn.graph.end_graph_capture returned, or its JSON text."""
+        if not isinstance(capture, (str, bytes)):
+            capture = json.dumps(capture)
+        data = capture.encode() if isinstance(capture, str) else capture
+        _native.call("ttm_tracker_graph", self._raw, data, len(data))
 
     # ---- Answers
 
