@@ -12,6 +12,15 @@ set(profiler_main ${CMAKE_SOURCE_DIR}/src/cli/profiler_main.c)
 set(cli_shared ${cli_sources})
 list(REMOVE_ITEM cli_shared ${ttmem_main} ${profiler_main})
 
+# `ttmem cb log` without a file reads the demonstration log, wherever the program stands.
+set(metal_demo ${CMAKE_SOURCE_DIR}/demo/metal_cb.log)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${metal_demo})
+file(READ ${metal_demo} metal_demo_hex HEX)
+string(REGEX REPLACE "(..)" "0x\\1," metal_demo_hex "${metal_demo_hex}")
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/metal_demo.c CONTENT
+  "#include <stddef.h>\nextern const unsigned char ttm_metal_demo[];\nextern const size_t ttm_metal_demo_bytes;\nconst unsigned char ttm_metal_demo[] = {@metal_demo_hex@};\nconst size_t ttm_metal_demo_bytes = sizeof ttm_metal_demo;\n" @ONLY)
+list(APPEND cli_shared ${CMAKE_BINARY_DIR}/generated/metal_demo.c)
+
 if(cli_shared)
   add_library(ttmem_cli OBJECT ${cli_shared})
   target_link_libraries(ttmem_cli PUBLIC ttmem_shown)

@@ -119,6 +119,8 @@ typedef enum ttm_verdict {
 
 /* "exhausted", "fragmented", "impossible"; NULL for none. */
 const char *ttm_verdict_name(ttm_verdict verdict);
+/* What an out-of-memory message says by itself, and the bytes per bank that were missing (TTM_UNKNOWN without a verdict). */
+ttm_verdict ttm_verdict_of(const ttm_incident_text *what, uint64_t *shortfall);
 
 typedef struct ttm_incident_finding {
   uint32_t incident;

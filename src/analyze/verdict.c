@@ -42,19 +42,23 @@ static void judge_by_state(const ttm_profile *p, const ttm_incident *incident, t
   }
 }
 
+ttm_verdict ttm_verdict_of(const ttm_incident_text *what, uint64_t *shortfall) {
+  uint64_t needed = what->needed_per_bank, room = what->free_per_bank, largest = what->largest_free_block;
+  *shortfall = TTM_UNKNOWN;
+  if (needed == TTM_UNKNOWN) return TTM_VERDICT_NONE;
+  if (what->bank_size != TTM_UNKNOWN && needed > what->bank_size)
+    return *shortfall = needed - what->bank_size, TTM_VERDICT_IMPOSSIBLE;
+  if (room == TTM_UNKNOWN) return TTM_VERDICT_NONE;
+  if (room < needed) return *shortfall = needed - room, TTM_VERDICT_EXHAUSTED;
+  if (largest != TTM_UNKNOWN && largest < needed) return *shortfall = needed - largest, TTM_VERDICT_FRAGMENTED;
+  return TTM_VERDICT_NONE;
+}
+
 static void judge_oom(const ttm_profile *p, const ttm_incident *incident, ttm_incident_finding *out) {
   const ttm_incident_text *what = &incident->what;
-  uint64_t needed = what->needed_per_bank, room = what->free_per_bank, largest = what->largest_free_block;
-  if (needed == TTM_UNKNOWN) return;
-  if (what->bank_size != TTM_UNKNOWN && needed > what->bank_size) {
-    decide(out, TTM_VERDICT_IMPOSSIBLE, needed, what->bank_size);
-  } else if (room == TTM_UNKNOWN) {
+  out->verdict = ttm_verdict_of(what, &out->shortfall);
+  if (out->verdict == TTM_VERDICT_NONE && what->needed_per_bank != TTM_UNKNOWN && what->free_per_bank == TTM_UNKNOWN)
     judge_by_state(p, incident, out);
-  } else if (room < needed) {
-    decide(out, TTM_VERDICT_EXHAUSTED, needed, room);
-  } else if (largest != TTM_UNKNOWN && largest < needed) {
-    decide(out, TTM_VERDICT_FRAGMENTED, needed, largest);
-  }
 }
 
 /* Bytes by which `end` reaches past `limit`; TTM_UNKNOWN unless both are known and it does. */

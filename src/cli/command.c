@@ -140,6 +140,10 @@ static int run_command(const ttm_options *options) {
       return ttm_command_cb_simulate(options);
     case TTM_COMMAND_CB_SCAN:
       return ttm_command_cb_scan(options);
+    case TTM_COMMAND_CB_LOG:
+      return ttm_command_cb_log(options);
+    case TTM_COMMAND_CB_ALL:
+      return ttm_command_cb_all(options);
     case TTM_COMMAND_TRAIN:
       return ttm_command_train(options);
     case TTM_COMMAND_SERVE:

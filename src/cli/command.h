@@ -25,6 +25,8 @@ int ttm_command_ask(const ttm_options *options);
 int ttm_command_html(const ttm_options *options, const char *input);
 
 int ttm_command_cb_simulate(const ttm_options *options);
+int ttm_command_cb_log(const ttm_options *options);
+int ttm_command_cb_all(const ttm_options *options);
 int ttm_command_serve(const ttm_options *options);
 int ttm_command_cb_scan(const ttm_options *options);
 

@@ -19,8 +19,11 @@
 #define PROFILE (1u << TTM_COMMAND_PROFILE)
 #define CB_SIMULATE (1u << TTM_COMMAND_CB_SIMULATE)
 #define CB_SCAN (1u << TTM_COMMAND_CB_SCAN)
-#define CB (CB_SIMULATE | CB_SCAN)
 #define RUN (1u << TTM_COMMAND_RUN)
+#define CB_LOG (1u << TTM_COMMAND_CB_LOG)
+#define CB_ALL (1u << TTM_COMMAND_CB_ALL)
+#define CB_WORK (CB_SIMULATE | CB_ALL)
+#define CB (CB_SIMULATE | CB_SCAN | CB_LOG | CB_ALL)
 #define EVERY (~0u)
 
 const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
@@ -65,24 +68,27 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
                           ANALYZE | RUN | EXPLAIN | FIT | TRAIN | PROFILE | CB,
                           "colour the output (default auto: on a terminal)"},
     [TTM_OPTION_ARCH] = {"arch", 0, TTM_VALUE_CHOICE, "wormhole|blackhole|grayskull", CB,
-                         "the chip (default wormhole)"},
+                         "the chip (default wormhole, or what the log tells)"},
     [TTM_OPTION_METAL_VERSION] = {"metal-version", 0, TTM_VALUE_TEXT, "V", CB,
                                   "of tt-metal or ttnn: decides the L1 base (default: newest)"},
     [TTM_OPTION_L1_BASE] = {"l1-base", 0, TTM_VALUE_BYTES, "BYTES", CB, "the L1 base itself"},
     [TTM_OPTION_L1_SMALL] = {"l1-small", 0, TTM_VALUE_BYTES, "BYTES", CB, "l1_small_size of the device (default 0)"},
-    [TTM_OPTION_DTYPE] = {"dtype", 0, TTM_VALUE_TEXT, "DTYPE", CB_SIMULATE,
+    [TTM_OPTION_DTYPE] = {"dtype", 0, TTM_VALUE_TEXT, "DTYPE", CB_WORK | CB_LOG,
                           "of the tiles: float32 (default), bfloat16, bfloat8_b, ..."},
-    [TTM_OPTION_CB] = {"cb", 0, TTM_VALUE_MANY, "NAME=TILES", CB_SIMULATE,
+    [TTM_OPTION_CB] = {"cb", 0, TTM_VALUE_MANY, "NAME=TILES", CB_WORK,
                        "your own buffer, NAME=TILES[/NEEDED][:DTYPE][@CORES]; repeat"},
-    [TTM_OPTION_TENSOR] = {"tensor", 0, TTM_VALUE_MANY, "NAME[=BYTES]", CB_SIMULATE | ASK,
+    [TTM_OPTION_TENSOR] = {"tensor", 0, TTM_VALUE_MANY, "NAME[=BYTES]", CB_WORK | ASK,
                            "cb: an L1 tensor and its bytes per core; ask: a weight or location"},
-    [TTM_OPTION_STRATEGY] = {"strategy", 0, TTM_VALUE_MANY, "FILE", CB_SIMULATE,
+    [TTM_OPTION_STRATEGY] = {"strategy", 0, TTM_VALUE_MANY, "FILE", CB_WORK,
                              "compare a strategy of your own (docs/l1.md); repeat"},
-    [TTM_OPTION_KERNEL_BYTES] = {"kernel-bytes", 0, TTM_VALUE_BYTES, "BYTES", CB_SIMULATE,
+    [TTM_OPTION_KERNEL_BYTES] = {"kernel-bytes", 0, TTM_VALUE_BYTES, "BYTES", CB_WORK,
                                  "size of the program's kernels (default: an estimate)"},
     [TTM_OPTION_DEFINE] = {"define", 'D', TTM_VALUE_MANY, "NAME=VALUE", CB_SCAN,
                            "the value of a name or expression in the source; repeat"},
     [TTM_OPTION_COMPARE] = {"compare", 0, TTM_VALUE_NONE, NULL, CB_SCAN, "two paths: two versions of a program"},
+    [TTM_OPTION_MULTI] = {"multi", 0, TTM_VALUE_NONE, NULL, CB_ALL,
+                          "a table over workloads of 2 to 64 tiles (the default)"},
+    [TTM_OPTION_LOG_FILE] = {"log", 0, TTM_VALUE_TEXT, "FILE", CB_ALL, "TT-Metal log or memory report to read as well"},
     [TTM_OPTION_JSON] = {"json", 0, TTM_VALUE_NONE, NULL, TRAIN | CB, "write JSON"},
     [TTM_OPTION_MD] = {"md", 0, TTM_VALUE_NONE, NULL, TRAIN | CB, "write markdown"},
     [TTM_OPTION_HTML] = {"html", 0, TTM_VALUE_NONE, NULL, CB, "write a page of HTML that needs no network"},
@@ -157,6 +163,14 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
          "is run by python3 -u, of the active virtual environment if there is one. The logger variables\n"
          "of a full log are set where you have not. The exit status is the program's.\n",
          1, true},
+    [TTM_COMMAND_CB_LOG] =
+        {"cb log", TTM_PROGRAM_TTMEM, "cb log [FILE|-]", "L1, kernels and clashes in a TT-Metal log or memory report",
+         "FILE is a log of TT-Metal's own logger (any version, coloured or not, compressed or not) or one\n"
+         "of the CSV files of ttnn.dump_device_memory_state. Without FILE a demonstration log is read.\n",
+         1},
+    [TTM_COMMAND_CB_ALL] = {"cb all", TTM_PROGRAM_TTMEM, "cb all [R T | --multi] [--log FILE]",
+                            "simulation and log together, over workloads",
+                            "With two numbers of tiles one workload in detail, else a table over many.\n", 2},
     [TTM_COMMAND_HELP] = {"help", TTM_PROGRAM_TTMEM, "help [COMMAND]", "help on a command", NULL, 2},
     [TTM_COMMAND_PROFILE] = {NULL, TTM_PROGRAM_PROFILER, "[options] SCRIPT.py [ARGS]",
                              "run a script, keep its log, write the report",
@@ -192,12 +206,16 @@ static bool is_name(const char *name, const char *word, size_t length) {
   return true;
 }
 
-static int find_long(ttm_program program, const char *name, size_t length) {
+/* Two commands may give one name two meanings: the command's own comes first, when it is known already. */
+static int find_long(const ttm_options *out, const char *name, size_t length) {
+  int found = TTM_OPTIONS;
   for (int o = 0; o < TTM_OPTIONS; o++) {
     const ttm_option_row *row = &ttm_option_table[o];
-    if (row_is_of(row, program) && is_name(row->name, name, length)) return o;
+    if (!row_is_of(row, out->program) || !is_name(row->name, name, length)) continue;
+    if (out->command != TTM_COMMAND_NONE && (row->commands >> out->command & 1)) return o;
+    if (found == TTM_OPTIONS) found = o;
   }
-  return TTM_OPTIONS;
+  return found;
 }
 
 static int find_short(ttm_program program, char letter) {
@@ -268,7 +286,8 @@ static int unknown_command(const char *word, ttm_error *err) {
   ttm_suggestion best = ttm_suggest_start(word, strlen(word));
   for (int c = 1; c < TTM_COMMANDS; c++) {
     const ttm_command_row *row = &ttm_command_table[c];
-    if (row->program == TTM_PROGRAM_TTMEM && row->name[0] != '-') ttm_suggest_try(&best, row->name);
+    if (row->program == TTM_PROGRAM_TTMEM && row->name[0] != '-' && !strchr(row->name, ' '))
+      ttm_suggest_try(&best, row->name);
   }
   if (best.word) return ttm_error_set(err, TTM_EUSAGE, "unknown command '%s'; did you mean '%s'?", word, best.word);
   if (strpbrk(word, "./")) {
@@ -370,7 +389,7 @@ static int parse_long(ttm_options *out, words *w, ttm_error *err) {
   const char *word = w->argv[w->at];
   const char *equals = strchr(word, '=');
   size_t length = equals ? (size_t)(equals - word) : strlen(word);
-  int option = find_long(out->program, word + 2, length - 2);
+  int option = find_long(out, word + 2, length - 2);
   if (option == TTM_OPTIONS) return unknown_option(out->program, word, length, err);
   return take_value(out, w, option, equals ? equals + 1 : NULL, err);
 }

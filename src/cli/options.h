@@ -25,6 +25,8 @@ typedef enum ttm_command {
   TTM_COMMAND_HTML,        /* ttmem html */
   TTM_COMMAND_CB_SIMULATE, /* ttmem cb simulate */
   TTM_COMMAND_CB_SCAN,     /* ttmem cb scan */
+  TTM_COMMAND_CB_LOG,      /* ttmem cb log */
+  TTM_COMMAND_CB_ALL,      /* ttmem cb all */
   TTM_COMMAND_TRAIN,       /* ttmem train */
   TTM_COMMAND_SERVE,       /* ttmem serve */
   TTM_COMMAND_RUN,         /* ttmem run */
@@ -69,6 +71,8 @@ typedef enum ttm_option {
   TTM_OPTION_KERNEL_BYTES,
   TTM_OPTION_DEFINE,
   TTM_OPTION_COMPARE,
+  TTM_OPTION_MULTI,
+  TTM_OPTION_LOG_FILE,
   TTM_OPTION_JSON,
   TTM_OPTION_MD,
   TTM_OPTION_HTML,

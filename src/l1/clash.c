@@ -32,7 +32,7 @@ static void find_chip(ttm_l1_map *map, const ttm_incident_text *incident, const 
 static void find_base(ttm_l1_map *map, const ttm_incident_text *incident, const ttm_clash_hints *hints) {
   uint64_t limit = incident->buffers_end;
   map->base = hints->base ? hints->base : ttm_l1_base_of(map->arch, hints->version);
-  map->base_basis = hints->base ? TTM_MEASURED : TTM_DERIVED;
+  map->base_basis = hints->base ? TTM_MEASURED : hints->version_guessed ? TTM_ESTIMATED : TTM_DERIVED;
   if (!map->base) map->base = ttm_l1_base_newest(map->arch), map->base_basis = TTM_ESTIMATED;
   if (map->base > limit) map->base = limit, map->base_basis = TTM_ESTIMATED;
 }
@@ -72,7 +72,9 @@ int ttm_clash_explain(ttm_clash *out, const ttm_incident_text *incident, const t
   out->tile_bytes = hints->tile_bytes ? hints->tile_bytes : BFLOAT16_TILE;
   out->overlap_tiles = ttm_div_up(out->overlap, out->tile_bytes);
   out->buffer_bytes = incident->buffers_end - out->map.base;
-  ttm_ways_find_buffers(&out->ways, incident, out->map.arch, hints->l1_small ? hints->l1_small : TTM_UNKNOWN);
+  /* How much of L1_SMALL is in use nobody tells; more than all of it cannot be spared. */
+  uint64_t spare = hints->l1_small && out->overlap > hints->l1_small ? 0 : TTM_UNKNOWN;
+  ttm_ways_find_buffers(&out->ways, incident, out->map.arch, spare);
   return TTM_OK;
 }
 

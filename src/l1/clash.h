@@ -10,11 +10,12 @@
 
 /* What the caller knows beyond the message; zero is "nothing". A log tells more than the message alone: see ttm_incident_arch. */
 typedef struct ttm_clash_hints {
-  ttm_view arch;       /* "blackhole"; empty: told by the message, or assumed */
-  ttm_view version;    /* of tt-metal or ttnn, for the base; empty: the newest */
-  uint64_t base;       /* the base itself, which beats the version */
-  uint64_t l1_small;   /* l1_small_size of the device */
-  uint64_t tile_bytes; /* of the tiles in the buffers; 0: 2048 (bfloat16) */
+  ttm_view arch;        /* "blackhole"; empty: told by the message, or assumed */
+  ttm_view version;     /* of tt-metal or ttnn, for the base; empty: the newest */
+  bool version_guessed; /* the caller is not sure of it */
+  uint64_t base;        /* the base itself, which beats the version */
+  uint64_t l1_small;    /* l1_small_size of the device */
+  uint64_t tile_bytes;  /* of the tiles in the buffers; 0: 2048 (bfloat16) */
 } ttm_clash_hints;
 
 typedef struct ttm_clash {

@@ -1,47 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/cb_report.h"
-#include "report/json_writer.h"
-
-static void key(ttm_buf *out, ttm_json_comma *comma, const char *name) {
-  ttm_json_next(out, comma, TTM_LIT(", "));
-  ttm_buf_printf(out, "\"%s\": ", name);
-}
-
-static void number(ttm_buf *out, ttm_json_comma *comma, const char *name, uint64_t value) {
-  key(out, comma, name);
-  ttm_buf_u64(out, value);
-}
-
-static void real(ttm_buf *out, ttm_json_comma *comma, const char *name, double value) {
-  key(out, comma, name);
-  ttm_buf_printf(out, "%.1f", value);
-}
-
-static void text(ttm_buf *out, ttm_json_comma *comma, const char *name, ttm_view value) {
-  key(out, comma, name);
-  ttm_json_string(out, value);
-}
-
-static void flag(ttm_buf *out, ttm_json_comma *comma, const char *name, bool value) {
-  key(out, comma, name);
-  ttm_json_bool(out, value);
-}
+#include "report/json_fields.h"
 
 static void put_row(ttm_buf *out, const ttm_cb_row *row) {
   ttm_json_comma comma = {0};
   ttm_json_raw(out, "{");
-  text(out, &comma, "name", row->name);
-  number(out, &comma, "tiles", row->tiles);
-  number(out, &comma, "tile_bytes", row->tile_bytes);
-  number(out, &comma, "bytes", row->bytes);
-  number(out, &comma, "needed_tiles", row->needed);
-  number(out, &comma, "passing_tiles", row->passing);
-  flag(out, &comma, "streams", row->streams);
-  flag(out, &comma, "borrowed", row->borrowed);
-  key(out, &comma, "address");
+  ttm_field_text(out, &comma, "name", row->name);
+  ttm_field_u64(out, &comma, "tiles", row->tiles);
+  ttm_field_u64(out, &comma, "tile_bytes", row->tile_bytes);
+  ttm_field_u64(out, &comma, "bytes", row->bytes);
+  ttm_field_u64(out, &comma, "needed_tiles", row->needed);
+  ttm_field_u64(out, &comma, "passing_tiles", row->passing);
+  ttm_field_bool(out, &comma, "streams", row->streams);
+  ttm_field_bool(out, &comma, "borrowed", row->borrowed);
+  ttm_field(out, &comma, "address");
   row->borrowed ? ttm_json_null(out) : ttm_buf_u64(out, row->address);
-  real(out, &comma, "miss_rate_pct", row->miss_pct);
-  flag(out, &comma, "single_buffered", row->single_buffered);
+  ttm_field_real(out, &comma, "miss_rate_pct", row->miss_pct);
+  ttm_field_bool(out, &comma, "single_buffered", row->single_buffered);
   ttm_json_raw(out, "}");
 }
 
@@ -49,28 +24,28 @@ static void put_result(ttm_buf *out, const ttm_cb_result *r) {
   static const char *const fits[] = {"fits", "clash", "beyond_l1"};
   ttm_json_comma comma = {0}, between = {0};
   ttm_json_raw(out, "{");
-  text(out, &comma, "strategy", r->plans.strategy);
-  real(out, &comma, "miss_rate_pct", r->miss_pct);
-  key(out, &comma, "worst_buffer");
+  ttm_field_text(out, &comma, "strategy", r->plans.strategy);
+  ttm_field_real(out, &comma, "miss_rate_pct", r->miss_pct);
+  ttm_field(out, &comma, "worst_buffer");
   r->worst == SIZE_MAX ? ttm_json_null(out) : ttm_json_string(out, r->rows.at[r->worst].name);
-  real(out, &comma, "pressure_score", r->pressure);
-  real(out, &comma, "miss_score", r->miss_score);
-  real(out, &comma, "space_score", r->space_score);
-  text(out, &comma, "pressure", ttm_view_of(ttm_pressure_level_name(r->level)));
-  text(out, &comma, "thrashing_risk", ttm_view_of(ttm_pressure_level_name(r->thrashing)));
-  real(out, &comma, "utilization_pct", r->utilization_pct);
-  real(out, &comma, "efficiency_pct", r->efficiency_pct);
-  number(out, &comma, "buffer_bytes", r->buffer_bytes);
-  number(out, &comma, "hole_bytes", r->hole_bytes);
-  number(out, &comma, "buffers_end", r->buffers_end);
-  number(out, &comma, "tensor_bytes", r->tensor_bytes);
-  number(out, &comma, "l1_used_bytes", r->used);
-  real(out, &comma, "l1_used_pct", r->used_pct);
-  number(out, &comma, "l1_free_bytes", r->free_bytes);
-  number(out, &comma, "missing_bytes", r->more_bytes);
-  number(out, &comma, "spare_bytes", r->spare_bytes);
-  text(out, &comma, "fit", ttm_view_of(r->tensors_fit ? fits[r->fit] : "tensors_too_large"));
-  key(out, &comma, "buffers");
+  ttm_field_real(out, &comma, "pressure_score", r->pressure);
+  ttm_field_real(out, &comma, "miss_score", r->miss_score);
+  ttm_field_real(out, &comma, "space_score", r->space_score);
+  ttm_field_text(out, &comma, "pressure", ttm_view_of(ttm_pressure_level_name(r->level)));
+  ttm_field_text(out, &comma, "thrashing_risk", ttm_view_of(ttm_pressure_level_name(r->thrashing)));
+  ttm_field_real(out, &comma, "utilization_pct", r->utilization_pct);
+  ttm_field_real(out, &comma, "efficiency_pct", r->efficiency_pct);
+  ttm_field_u64(out, &comma, "buffer_bytes", r->buffer_bytes);
+  ttm_field_u64(out, &comma, "hole_bytes", r->hole_bytes);
+  ttm_field_u64(out, &comma, "buffers_end", r->buffers_end);
+  ttm_field_u64(out, &comma, "tensor_bytes", r->tensor_bytes);
+  ttm_field_u64(out, &comma, "l1_used_bytes", r->used);
+  ttm_field_real(out, &comma, "l1_used_pct", r->used_pct);
+  ttm_field_u64(out, &comma, "l1_free_bytes", r->free_bytes);
+  ttm_field_u64(out, &comma, "missing_bytes", r->more_bytes);
+  ttm_field_u64(out, &comma, "spare_bytes", r->spare_bytes);
+  ttm_field_text(out, &comma, "fit", ttm_view_of(r->tensors_fit ? fits[r->fit] : "tensors_too_large"));
+  ttm_field(out, &comma, "buffers");
   ttm_json_raw(out, "[");
   for (size_t i = 0; i < r->rows.n; i++) ttm_json_next(out, &between, TTM_LIT(", ")), put_row(out, &r->rows.at[i]);
   ttm_json_raw(out, "]}");
@@ -79,16 +54,16 @@ static void put_result(ttm_buf *out, const ttm_cb_result *r) {
 static void put_machine(ttm_buf *out, const ttm_cb_machine *m) {
   ttm_json_comma comma = {0};
   ttm_json_raw(out, "{");
-  text(out, &comma, "arch", ttm_view_of(ttm_arches[m->arch].name));
-  number(out, &comma, "l1_bytes", m->l1_bytes);
-  number(out, &comma, "base", m->base);
-  text(out, &comma, "base_basis", ttm_view_of(ttm_basis_name(m->base_basis)));
-  number(out, &comma, "l1_small_bytes", m->small);
-  number(out, &comma, "tile_bytes", m->tile_bytes);
-  number(out, &comma, "circular_buffers", ttm_arches[m->arch].circular_buffers);
-  number(out, &comma, "kernel_bytes", m->kernel_bytes);
-  text(out, &comma, "kernel_basis", ttm_view_of(ttm_basis_name(m->kernel_basis)));
-  number(out, &comma, "kernel_ring_bytes", ttm_arches[m->arch].kernel_config);
+  ttm_field_text(out, &comma, "arch", ttm_view_of(ttm_arches[m->arch].name));
+  ttm_field_u64(out, &comma, "l1_bytes", m->l1_bytes);
+  ttm_field_u64(out, &comma, "base", m->base);
+  ttm_field_text(out, &comma, "base_basis", ttm_view_of(ttm_basis_name(m->base_basis)));
+  ttm_field_u64(out, &comma, "l1_small_bytes", m->small);
+  ttm_field_u64(out, &comma, "tile_bytes", m->tile_bytes);
+  ttm_field_u64(out, &comma, "circular_buffers", ttm_arches[m->arch].circular_buffers);
+  ttm_field_u64(out, &comma, "kernel_bytes", m->kernel_bytes);
+  ttm_field_text(out, &comma, "kernel_basis", ttm_view_of(ttm_basis_name(m->kernel_basis)));
+  ttm_field_u64(out, &comma, "kernel_ring_bytes", ttm_arches[m->arch].kernel_config);
   ttm_json_raw(out, "}");
 }
 
@@ -102,10 +77,10 @@ void ttm_cb_simulation_json(ttm_buf *out, const ttm_cb_simulation *s) {
     ttm_json_comma comma = {0}, results = {0};
     ttm_json_next(out, &between, TTM_LIT(",\n  "));
     ttm_json_raw(out, "{");
-    number(out, &comma, "r_tiles", one->workload.r_tiles);
-    number(out, &comma, "tiles_per_shard", one->workload.tiles_per_shard);
-    text(out, &comma, "class", ttm_view_of(ttm_workload_class_name(ttm_workload_class_of(&one->workload))));
-    key(out, &comma, "strategies");
+    ttm_field_u64(out, &comma, "r_tiles", one->workload.r_tiles);
+    ttm_field_u64(out, &comma, "tiles_per_shard", one->workload.tiles_per_shard);
+    ttm_field_text(out, &comma, "class", ttm_view_of(ttm_workload_class_name(ttm_workload_class_of(&one->workload))));
+    ttm_field(out, &comma, "strategies");
     ttm_json_raw(out, "[");
     for (size_t i = 0; i < one->results.n; i++) {
       ttm_json_next(out, &results, TTM_LIT(",\n   "));

@@ -295,6 +295,18 @@ static void put_scaling_row(ttm_doc *d, const ttm_cb_case *c, const ttm_cb_resul
   put_fit(d, r);
 }
 
+/* Where a strategy is worse than the first one. */
+static void say_worse(ttm_doc *d, const ttm_cb_simulation *s, size_t i) {
+  for (size_t k = 0; k < s->cases.n; k++) {
+    const ttm_cb_result *base = &s->cases.at[k].results.at[0], *r = &s->cases.at[k].results.at[i];
+    if (r->pressure < base->pressure + 1) continue;
+    ttm_doc_point(d, "%.*s: more pressure than %.*s from %llu tiles on (%.1f against %.1f).", NAME(r->plans.strategy),
+                  NAME(base->plans.strategy), (unsigned long long)s->cases.at[k].workload.r_tiles, r->pressure,
+                  base->pressure);
+    return;
+  }
+}
+
 /* Where each strategy first comes under high pressure. */
 static void say_critical(ttm_doc *d, const ttm_cb_simulation *s) {
   for (size_t i = 0; s->cases.n && i < s->cases.at[0].results.n; i++) {
@@ -306,6 +318,7 @@ static void say_critical(ttm_doc *d, const ttm_cb_simulation *s) {
                     (unsigned long long)s->cases.at[k].workload.r_tiles);
     else
       ttm_doc_point(d, "%.*s: never under high pressure here.", NAME(name));
+    say_worse(d, s, i);
   }
 }
 

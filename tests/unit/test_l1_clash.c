@@ -68,7 +68,7 @@ static void a_small_clash_is_a_matter_of_settings(void **state) {
   assert_int_equal(c.map.base_basis, TTM_DERIVED);
   assert_int_equal(c.program, 4);
   assert_int_equal(c.ways.at[2].kind, TTM_WAY_LESS_SMALL);
-  assert_int_equal(c.ways.at[2].basis, TTM_DERIVED);
+  assert_int_equal(c.ways.at[2].basis, TTM_ESTIMATED); /* nobody says how much of L1_SMALL is in use */
   assert_int_equal(c.ways.at[2].bytes, 192);
   ttm_clash_free(&c);
 }

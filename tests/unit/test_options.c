@@ -129,7 +129,7 @@ static void the_tables_are_whole(void **state) {
     assert_true(strlen(row->help) <= 60);
     for (int other = 0; other < o; other++) {
       const ttm_option_row *earlier = &ttm_option_table[other];
-      assert_string_not_equal(row->name, earlier->name);
+      if (!strcmp(row->name, earlier->name)) assert_int_equal(row->commands & earlier->commands, 0);
       if (row->letter) assert_int_not_equal(row->letter, earlier->letter);
     }
   }

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ttmem cb log [FILE|-] and ttmem cb all [R T | --multi] [--log FILE] */
+#include "cli/cb_parts.h"
+#include "l1/data_format.h"
+#include "report/cb_log.h"
+
+/* demo/metal_cb.log, put into the program by cmake/programs.cmake. */
+extern const unsigned char ttm_metal_demo[];
+extern const size_t ttm_metal_demo_bytes;
+
+/* ---- Log -------------------------------------------------------------------------------------------------------------- */
+
+static ttm_clash_hints hints_of(const ttm_options *o) {
+  return (ttm_clash_hints){.arch = ttm_view_of(o->value[TTM_OPTION_ARCH]),
+                           .version = ttm_view_of(o->value[TTM_OPTION_METAL_VERSION]),
+                           .base = o->bytes[TTM_OPTION_L1_BASE],
+                           .l1_small = o->bytes[TTM_OPTION_L1_SMALL],
+                           .tile_bytes = ttm_format_tile_bytes(ttm_view_of(o->value[TTM_OPTION_DTYPE]))};
+}
+
+/* `path` NULL is the demonstration. */
+static int read_log(ttm_device_log *log, const char *path, ttm_error *err) {
+  int status =
+      path ? ttm_device_log_read(log, path, err)
+           : ttm_device_log_read_bytes(log, (ttm_view){(const char *)ttm_metal_demo, ttm_metal_demo_bytes}, err);
+  if (status || !ttm_device_log_is_empty(log)) return status;
+  return ttm_error_set(
+      err, TTM_ENODATA,
+      "'%.200s' holds no line of TT-Metal's logger, no memory report and no error message; a TT-XLA or "
+      "TT-MLIR runtime log is for 'ttmem analyze'",
+      path);
+}
+
+static ttm_view name_of(const char *path) {
+  return ttm_view_of(!path ? "The demonstration log demo/metal_cb.log" : strcmp(path, "-") ? path : "Standard input");
+}
+
+int ttm_command_cb_log(const ttm_options *options) {
+  const char *path = options->inputs ? options->input[0] : NULL;
+  ttm_clash_hints hints = hints_of(options);
+  ttm_device_log log = {0};
+  ttm_cb_form form;
+  ttm_buf text = {0};
+  ttm_error err;
+  int status = ttm_cb_form_of(&form, options, &err);
+  if (!status) status = read_log(&log, path, &err);
+  if (!status && form == TTM_CB_JSON) {
+    ttm_buf_puts(&text, "{\"schema_version\": 1,\n\"log\": ");
+    ttm_cb_log_json(&text, &log, name_of(path), &hints);
+    ttm_buf_puts(&text, "}\n");
+  } else if (!status) {
+    ttm_doc doc = ttm_cb_doc(form, options, &text);
+    ttm_doc_begin(&doc, "L1 and circular buffers in a TT-Metal log");
+    ttm_cb_log_write(&doc, &log, name_of(path), &hints);
+    if (ttm_doc_end(&doc)) status = ttm_error_nomem(&err);
+  }
+  ttm_device_log_free(&log);
+  return ttm_cb_deliver(options, &text, status, &err);
+}
+
+/* ---- All -------------------------------------------------------------------------------------------------------------- */
+
+/* From well inside the smallest class to well inside the largest. */
+static const ttm_cb_workload sweep[] = {{2, 2},   {4, 4},   {8, 8},   {12, 12}, {16, 16},
+                                        {17, 17}, {24, 24}, {32, 32}, {48, 48}, {64, 64}};
+
+static int choose_workloads(const ttm_options *o, ttm_cb_workload *one, const ttm_cb_workload **out, size_t *n,
+                            ttm_error *err) {
+  bool multi = o->given[TTM_OPTION_MULTI] || !o->inputs;
+  if (o->inputs == 1 || (o->inputs && o->given[TTM_OPTION_MULTI]))
+    return ttm_error_set(err, TTM_EUSAGE, "cb all takes two numbers of tiles, or --multi for a table over many");
+  *out = multi ? sweep : one;
+  *n = multi ? sizeof sweep / sizeof *sweep : 1;
+  return multi ? TTM_OK : ttm_cb_workload_parse(one, o->input[0], o->input[1], err);
+}
+
+static void write_all_json(ttm_buf *out, const ttm_cb_simulation *s, const ttm_device_log *log, ttm_view name,
+                           const ttm_clash_hints *hints) {
+  ttm_buf_puts(out, "{\"schema_version\": 1,\n\"simulation\": ");
+  ttm_cb_simulation_json(out, s);
+  if (log) {
+    ttm_buf_puts(out, ",\n\"log\": ");
+    ttm_cb_log_json(out, log, name, hints);
+  }
+  ttm_buf_puts(out, "}\n");
+}
+
+static int write_all(const ttm_options *o, ttm_cb_form form, const ttm_cb_simulation *s, const ttm_device_log *log,
+                     ttm_buf *out) {
+  ttm_clash_hints hints = hints_of(o);
+  ttm_view name = name_of(o->value[TTM_OPTION_LOG_FILE]);
+  if (form == TTM_CB_JSON) return write_all_json(out, s, log, name, &hints), TTM_OK;
+  ttm_doc doc = ttm_cb_doc(form, o, out);
+  ttm_doc_begin(&doc, "Circular buffers");
+  if (s->cases.n == 1)
+    ttm_cb_case_write(&doc, &s->machine, &s->cases.at[0]);
+  else
+    ttm_cb_scaling_write(&doc, s);
+  if (log) {
+    ttm_doc_heading(&doc, "Log");
+    ttm_cb_log_write(&doc, log, name, &hints);
+  }
+  return ttm_doc_end(&doc);
+}
+
+int ttm_command_cb_all(const ttm_options *options) {
+  const char *path = options->value[TTM_OPTION_LOG_FILE];
+  const ttm_cb_workload *workloads;
+  ttm_cb_workload one;
+  ttm_device_log log = {0};
+  ttm_cb_job job = {0};
+  ttm_cb_form form;
+  ttm_buf text = {0};
+  ttm_error err;
+  size_t n;
+  int status = ttm_cb_form_of(&form, options, &err);
+  if (!status) status = choose_workloads(options, &one, &workloads, &n, &err);
+  if (!status) status = ttm_cb_job_run(&job, options, workloads, n, &err);
+  if (!status && path) status = read_log(&log, path, &err);
+  if (!status && write_all(options, form, &job.simulation, path ? &log : NULL, &text)) status = ttm_error_nomem(&err);
+  ttm_device_log_free(&log);
+  ttm_cb_job_free(&job);
+  return ttm_cb_deliver(options, &text, status, &err);
+}
