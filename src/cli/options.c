@@ -78,7 +78,7 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_CB] = {"cb", 0, TTM_VALUE_MANY, "NAME=TILES", CB_WORK,
                        "your own buffer, NAME=TILES[/NEEDED][:DTYPE][@CORES]; repeat"},
     [TTM_OPTION_TENSOR] = {"tensor", 0, TTM_VALUE_MANY, "NAME[=BYTES]", CB_WORK | ASK,
-                           "cb: an L1 tensor and its bytes per core; ask: a weight or location"},
+                           "cb: an L1 tensor, bytes per core; ask: a weight or location"},
     [TTM_OPTION_STRATEGY] = {"strategy", 0, TTM_VALUE_MANY, "FILE", CB_WORK,
                              "compare a strategy of your own (docs/l1.md); repeat"},
     [TTM_OPTION_KERNEL_BYTES] = {"kernel-bytes", 0, TTM_VALUE_BYTES, "BYTES", CB_WORK,
