@@ -66,6 +66,7 @@ static int make(ttm_findings *f, ttm_tally *tally) {
   if (!status) status = ttm_find_verdicts(f);
   if (!status) status = ttm_fragmentation_make(&f->fragmentation, f);
   if (!status) status = ttm_find_runs(f);
+  if (!status) status = ttm_find_programs(f);
   if (!status) status = ttm_find_leaks(f);
   if (!status) status = ttm_layers_make(&f->layers, f);
   if (!status) ttm_advices_make(&f->advices, f);
@@ -100,6 +101,7 @@ void ttm_findings_free(ttm_findings *f) {
   ttm_vec_free(&f->registry.first_of_graph);
   ttm_vec_free(&f->incidents);
   ttm_vec_free(&f->runs);
+  ttm_vec_free(&f->programs);
   ttm_vec_free(&f->leaks);
   ttm_vec_free(&f->distribution);
   ttm_free(f);

@@ -141,6 +141,16 @@ typedef struct ttm_run {
   uint32_t peak;              /* highest of its own states, and of `end` when the run itself raised it */
 } ttm_run;
 
+/* All runs of one program on one rank. Runs are named by their position in `runs`. */
+typedef struct ttm_program_runs {
+  uint32_t frame; /* of the first run: tells name, rank and graph */
+  uint32_t runs;
+  uint32_t first_run, last_run;
+  uint32_t steady_from;    /* from this run on each rises as far above its start as the others: before it is warm-up */
+  uint32_t changes;        /* runs of the program before steady_from */
+  uint32_t peak, peak_run; /* highest DRAM of them all; TTM_NONE when no state tells */
+} ttm_program_runs;
+
 /* DRAM that every run of one program leaves behind. Only reported when the level at its start (and end) rose by the
  * same amount each of at least three times after the first run; irregular growth is no leak here. */
 typedef struct ttm_leak {
@@ -182,6 +192,7 @@ typedef struct ttm_findings {
   ttm_registry registry;
   TTM_VEC(ttm_incident_finding) incidents; /* in log order, one per profile incident */
   TTM_VEC(ttm_run) runs;
+  TTM_VEC(ttm_program_runs) programs; /* by first run, at most 64 */
   TTM_VEC(ttm_leak) leaks;
   TTM_VEC(ttm_count) distribution; /* by count, then first appearance */
 } ttm_findings;

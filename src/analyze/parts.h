@@ -23,7 +23,8 @@ int ttm_find_padding(ttm_findings *f, const ttm_tally *tally);
 int ttm_find_distribution(ttm_findings *f, const ttm_tally *tally);
 int ttm_find_verdicts(ttm_findings *f);
 int ttm_find_runs(ttm_findings *f);
-int ttm_find_leaks(ttm_findings *f); /* needs the runs */
+int ttm_find_programs(ttm_findings *f); /* needs the runs */
+int ttm_find_leaks(ttm_findings *f);    /* likewise */
 
 /* The memory an incident names; false when it names none of the four. */
 bool ttm_memory_of(ttm_view name, ttm_memory *out);

@@ -415,6 +415,7 @@ int ttm_report_findings_json(const ttm_findings *f, ttm_out *out, ttm_error *err
   put_consumers(buf, f);
   put_incidents(out, f);
   put_runs(out, f);
+  ttm_json_programs(buf, f);
   put_leaks(buf, f);
   put_padding(buf, f);
   ttm_json_live_sets(buf, f);

@@ -12,6 +12,8 @@ void ttm_json_lifetimes(ttm_buf *buf, const ttm_findings *f);
 void ttm_json_fragmentation(ttm_buf *buf, const ttm_findings *f);
 void ttm_json_wastes(ttm_buf *buf, const ttm_findings *f);
 void ttm_json_advices(ttm_buf *buf, const ttm_findings *f);
+/* "programs": the runs of each, folded. */
+void ttm_json_programs(ttm_buf *buf, const ttm_findings *f);
 void ttm_json_layers(ttm_buf *buf, const ttm_findings *f);
 
 #endif

@@ -143,11 +143,32 @@ static void put_run(ttm_llm *r, const ttm_run *run) {
                  frame->finished ? "" : " (not finished)");
 }
 
+/* "- main (graph 0): 3120 runs, the first one warms up; DRAM peak 23.836 MB in run 0, 19.428 MB in the last". */
+static void put_program(ttm_llm *r, const ttm_program_runs *program) {
+  const ttm_frame *frame = &r->p->frames.at[program->frame];
+  ttm_view name = ttm_profile_string(r->p, frame->name);
+  ttm_buf_puts(r->out, "- ");
+  ttm_llm_cell(r, name.n ? name : TTM_LIT("(outside programs)"));
+  if (frame->graph != TTM_NONE) ttm_buf_printf(r->out, " (graph %u)", frame->graph);
+  ttm_buf_printf(r->out, ": %u run%s", program->runs, program->runs > 1 ? "s" : "");
+  if (program->changes && program->changes + 1 < program->runs)
+    ttm_buf_printf(r->out, ", steady after %u", program->changes);
+  if (program->peak != TTM_NONE) {
+    uint32_t last = r->f->runs.at[program->last_run].peak;
+    ttm_buf_printf(r->out, "; DRAM peak %.3f MB in run %u", ttm_mb(program->peak),
+                   r->p->frames.at[r->f->runs.at[program->peak_run].frame].run);
+    if (program->runs > 1 && last != TTM_NONE) ttm_buf_printf(r->out, ", %.3f MB in the last", ttm_mb(last));
+  }
+  ttm_buf_char(r->out, '\n');
+}
+
 void ttm_llm_runs(ttm_llm *r) {
   size_t n = r->f->runs.n;
   if (n < 2) return;
+  ttm_buf_puts(r->out, "\n## Runs\n");
+  for (size_t i = 0; i < r->f->programs.n; i++) put_program(r, &r->f->programs.at[i]);
   ttm_buf_puts(r->out,
-               "\n## Runs\n| Run | Program | Ops | DRAM start (MB) | DRAM end (MB) | DRAM peak (MB) | Log lines |\n"
+               "\n| Run | Program | Ops | DRAM start (MB) | DRAM end (MB) | DRAM peak (MB) | Log lines |\n"
                "|-----|---------|-----|-----------------|---------------|----------------|-----------|\n");
   for (size_t i = 0; i < n; i++) {
     if (n > SHOWN_RUNS && i == SHOWN_RUNS / 2)

@@ -116,6 +116,8 @@ def leaks(folder):
         room = found["memory"]["DRAM"]["capacity_per_bank_MB"] - last["start_MB"] - max(
             run["peak_MB"] - run["start_MB"] for run in found["runs"][1:])
         check(abs(leak["runs_until_full"] - room / leak["per_run_MB"]) <= 1, leak, room)
+        programs = found["programs"]
+        check(len(programs) == 1 and programs[0]["runs"] == runs and programs[0]["warm_up_runs"] == 1, programs)
     for options in ("--runs 9", "--runs 9 --zoo", "--runs 8 --graphs 2", "--runs 9 --no-const-eval --binaries"):
         found, _ = analyze(folder, f"{SMALL} {options}")
         check(not found["leaks"], options, "a leak that is none", found["leaks"])
