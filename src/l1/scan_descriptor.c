@@ -199,11 +199,5 @@ int ttm_scan_descriptor(ttm_scan_unit *unit, ttm_node n) {
   }
   if (!type) return TTM_OK;
   d.dataflow = type == 2;
-  if (d.dataflow) {
-    ttm_node deciding[3] = {member(unit, &d, "unique_id"), member(unit, &d, "entry_size"),
-                            member(unit, &d, "num_entries")};
-    return ttm_for_each_call(unit, n, deciding, 3, make_dataflow, &d);
-  }
-  ttm_node deciding[2] = {member(unit, &d, "total_size"), member(unit, &d, "format_descriptors")};
-  return ttm_for_each_call(unit, n, deciding, 2, make_descriptor, &d);
+  return ttm_for_each_call(unit, n, d.dataflow ? make_dataflow : make_descriptor, &d);
 }

@@ -130,9 +130,10 @@ ttm_scan_role ttm_scan_role_of(ttm_view path, ttm_view text) {
   static const char *const acts[] = {"reserve_back", "wait_front", "pop_front", "push_back"};
   static const char *const host_only[] = {"CircularBufferConfig", "CreateCircularBuffer", "CBDescriptor",
                                           "CreateKernel", "DataflowBufferSpec"};
-  bool main = has_any(text, entry, 3);
-  if (main || in_kernel_folder(path)) {
-    bool hosts = !main && has_any(text, host_only, 5); /* a host file that only lives beside its kernels */
+  bool main = has_any(text, entry, 3), folder = in_kernel_folder(path);
+  if (main || folder) {
+    /* A host file may live beside its kernels, or speak of (or write) kernels. */
+    bool hosts = main != folder && has_any(text, host_only, 5);
     if (!hosts) return main || has_any(text, acts, 4) ? TTM_FILE_KERNEL : TTM_FILE_OTHER;
   }
   return has_any(text, host, 6) ? TTM_FILE_HOST : TTM_FILE_OTHER;

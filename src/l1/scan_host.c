@@ -60,7 +60,7 @@ static bool assigned_config(ttm_scan_unit *unit, config *c, ttm_node value, cons
   if (!find_config(unit, &later, value, frame, depth + 1)) return false;
   memcpy(later.others, c->others, sizeof c->others);
   later.other_count = c->other_count;
-  if (later.other_count < MAX_OTHERS) {
+  if (later.other_count < MAX_OTHERS && later.site != c->site) {
     later.others[later.other_count].total = c->total;
     later.others[later.other_count++].frame = c->frame;
   }
@@ -73,8 +73,10 @@ static bool config_of_variable(ttm_scan_unit *unit, config *c, const ttm_name *n
                                const ttm_eval_frame *frame, int depth) {
   const ttm_tree *tree = &unit->tree;
   ttm_node_kind kind = name->value ? ttm_tree_kind(tree, name->value) : TTM_N_OTHER;
-  if (is_config_type(tree, name->type) &&
-      (kind == TTM_N_ARGUMENTS || kind == TTM_N_PARAMETERS || kind == TTM_N_INIT_LIST)) {
+  if (kind == TTM_N_INIT_LIST && !is_config_type(tree, name->type)) { /* auto cfg{CircularBufferConfig{...}} */
+    if (!find_config(unit, c, ttm_tree_child(tree, name->value, 0), frame, depth + 1)) return false;
+  } else if (is_config_type(tree, name->type) &&
+             (kind == TTM_N_ARGUMENTS || kind == TTM_N_PARAMETERS || kind == TTM_N_INIT_LIST)) {
     take_constructor(c, tree, name->node, name->value, frame);
   } else if (!name->value || !find_config(unit, c, name->value, frame, depth + 1)) {
     return false;
@@ -83,6 +85,7 @@ static bool config_of_variable(ttm_scan_unit *unit, config *c, const ttm_name *n
   for (uint32_t i = ttm_changes_first(names, name->text); i != UINT32_MAX; i = names->changes.at[i].next) {
     const ttm_change *change = &names->changes.at[i];
     if (change->node < name->node || change->node > use || !ttm_tree_within(tree, change->node, name->scope)) continue;
+    if (ttm_tree_within(tree, use, change->node)) continue; /* cfg = cfg.set_...(): what it was before */
     if (change->kind == TTM_CHANGE_ASSIGN && !assigned_config(unit, c, change->value, frame, depth)) return false;
     if (change->kind != TTM_CHANGE_METHOD) continue;
     ttm_node call = change->node; /* cfg.index(1).set_page_size(x): the whole chain */
@@ -256,6 +259,8 @@ static int make_created(ttm_scan_unit *unit, ttm_node call, const ttm_eval_frame
     if (ttm_vec_push(&unit->used_configs, c.site)) return TTM_ENOMEM;
     return make_from_config(unit, &c, call, cores, frame, true);
   }
+  const ttm_name *own = ttm_names_find(&unit->names, TTM_LIT("CreateCircularBuffer"), call);
+  if (own && own->kind == TTM_NAME_FUNCTION) return TTM_OK; /* the file's own function of that name */
   ttm_cb cb = ttm_cb_at(unit, TTM_CB_CONFIG, call, frame);
   cb.created = true;
   cb.cores = ttm_expression(unit, cores, frame).text;
@@ -315,18 +320,14 @@ static int at_call(ttm_scan_unit *unit, ttm_node n) {
   if (!function || ttm_tree_kind(tree, function) == TTM_N_FIELD) return TTM_OK;
   ttm_view name = ttm_name_last(tree, function);
   size_t arguments = ttm_call_arguments(tree, n);
+  if (ttm_eval_callee(&unit->eval, n)) return TTM_OK; /* a function of the file: its own buffers are found in it */
   if ((ttm_view_eq(name, TTM_LIT("CreateCircularBuffer")) && arguments >= 3) ||
       (ttm_view_eq(name, TTM_LIT("CreateDataflowBuffer")) && arguments >= 3)) {
     if (ttm_view_ends(name, TTM_LIT("DataflowBuffer"))) return TTM_OK; /* its DataflowBufferConfig is found by itself */
-    config c = {0};
-    ttm_node deciding[3] = {ttm_call_argument(tree, n, 2)};
-    if (find_config(unit, &c, deciding[0], NULL, 0)) deciding[1] = c.total, deciding[2] = c.map;
-    return ttm_for_each_call(unit, n, deciding, 3, make_created, NULL);
+    return ttm_for_each_call(unit, n, make_created, NULL);
   }
-  if (ttm_view_eq(name, TTM_LIT("create_cb")) && arguments >= 6 && !ttm_eval_callee(&unit->eval, n)) {
-    ttm_node deciding[3] = {ttm_call_argument(tree, n, 0), ttm_call_argument(tree, n, 3),
-                            ttm_call_argument(tree, n, 4)};
-    return ttm_for_each_call(unit, n, deciding, 3, make_create_cb, NULL);
+  if (ttm_view_eq(name, TTM_LIT("create_cb")) && arguments >= 6) {
+    return ttm_for_each_call(unit, n, make_create_cb, NULL);
   }
   return TTM_OK;
 }
@@ -368,8 +369,7 @@ static int at_config(ttm_scan_unit *unit, ttm_node n) {
     if (!config_of_variable(unit, &c, name, (ttm_node)tree->nodes.n, NULL, 0)) return TTM_OK;
     c.variable = id;
   }
-  ttm_node deciding[2] = {c.total, c.map};
-  return ttm_for_each_call(unit, n, deciding, 2, make_config_only, &c);
+  return ttm_for_each_call(unit, n, make_config_only, &c);
 }
 
 int ttm_scan_host(ttm_scan_unit *unit) {

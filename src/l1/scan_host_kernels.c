@@ -213,12 +213,11 @@ int ttm_scan_host_kernels(ttm_scan_unit *unit) {
       ttm_node function = ttm_tree_field(tree, n, TTM_F_FUNCTION);
       ttm_node path = ttm_call_argument(tree, n, 1);
       if (function && path && ttm_view_starts(ttm_name_last(tree, function), TTM_LIT("CreateKernel"))) {
-        status = ttm_for_each_call(unit, n, &path, 1, make_created, NULL);
+        status = ttm_for_each_call(unit, n, make_created, NULL);
       }
     } else if (kind == TTM_N_COMPOUND_LITERAL && is_kernel_type(tree, ttm_tree_field(tree, n, TTM_F_TYPE))) {
       described d = {.list = ttm_list_of(tree, n)};
-      ttm_node path = ttm_member_of(tree, d.list, "kernel_source");
-      status = ttm_for_each_call(unit, n, &path, 1, make_described, &d);
+      status = ttm_for_each_call(unit, n, make_described, &d);
     } else if (kind == TTM_N_DECLARATION && is_kernel_type(tree, ttm_tree_field(tree, n, TTM_F_TYPE))) {
       status = at_declaration(unit, n);
     }

@@ -107,18 +107,6 @@ void ttm_conditions_above(const ttm_tree *tree, ttm_node n, bool *conditional, b
 
 /* ---- Helpers -------------------------------------------------------------------------------------------------------- */
 
-/* True when an identifier below `n` is a parameter of `function`. */
-static bool names_parameter(const ttm_scan_unit *unit, ttm_node n, ttm_node function) {
-  const ttm_tree *tree = &unit->tree;
-  for (ttm_node at = n; n && at < ttm_tree_at(tree, n)->after; at++) {
-    ttm_node_kind kind = ttm_tree_kind(tree, at);
-    if (kind != TTM_N_IDENTIFIER && kind != TTM_N_TYPE_IDENTIFIER) continue;
-    const ttm_name *name = ttm_names_find(&unit->names, ttm_tree_text(tree, at), at);
-    if (name && name->kind == TTM_NAME_PARAMETER && name->scope == function) return true;
-  }
-  return false;
-}
-
 /* A function that makes a program or its kernels is where its buffers belong; whoever calls it only starts it. */
 static bool builds_program(const ttm_tree *tree, ttm_node function) {
   static const char *const words[] = {"CreateKernel", "CreateProgram",     "KernelDescriptor",
@@ -153,8 +141,7 @@ static int follow_calls(instances *in, ttm_node function, const ttm_eval_frame *
     chain[depth] = &frame;
     ttm_node outer = ttm_function_around(tree, call);
     bool followed = false;
-    if (outer && depth + 1 < MAX_HELPERS && !builds_program(tree, outer) &&
-        names_parameter(in->unit, ttm_tree_field(tree, call, TTM_F_ARGUMENTS), outer)) {
+    if (outer && depth + 1 < MAX_HELPERS && !builds_program(tree, outer)) {
       int status = follow_calls(in, outer, chain, depth + 1, &followed);
       if (status) return status;
     }
@@ -172,13 +159,10 @@ static int follow_calls(instances *in, ttm_node function, const ttm_eval_frame *
   return TTM_OK;
 }
 
-int ttm_for_each_call(ttm_scan_unit *unit, ttm_node site, const ttm_node *deciding, size_t n, ttm_make make,
-                      void *context) {
+int ttm_for_each_call(ttm_scan_unit *unit, ttm_node site, ttm_make make, void *context) {
   ttm_node function = ttm_function_around(&unit->tree, site);
-  bool helper = false, any = false;
-  if (builds_program(&unit->tree, function)) function = 0;
-  for (size_t i = 0; function && i < n; i++) helper |= deciding[i] && names_parameter(unit, deciding[i], function);
-  if (helper) {
+  bool any = false;
+  if (function && !builds_program(&unit->tree, function)) {
     const ttm_eval_frame *chain[MAX_HELPERS];
     instances in = {unit, site, make, context, 0};
     int status = follow_calls(&in, function, chain, 0, &any);

@@ -40,11 +40,10 @@ ttm_cb_expression ttm_expression(ttm_scan_unit *unit, ttm_node n, const ttm_eval
 /* True when an if, a case or a loop stands between `n` and its function. */
 void ttm_conditions_above(const ttm_tree *tree, ttm_node n, bool *conditional, bool *in_loop);
 
-/* Calls `make` once for a thing at node `site`, or, when the thing stands in a helper and `deciding` nodes name its parameters, once
- * per call of the helper. */
+/* Calls `make` for a thing at node `site`: once per call of the helper it stands in, or once when it stands in none. A function that
+ * builds a program, or that nobody in the file calls, is no helper. */
 typedef int (*ttm_make)(ttm_scan_unit *unit, ttm_node site, const ttm_eval_frame *frame, void *context);
-int ttm_for_each_call(ttm_scan_unit *unit, ttm_node site, const ttm_node *deciding, size_t n, ttm_make make,
-                      void *context);
+int ttm_for_each_call(ttm_scan_unit *unit, ttm_node site, ttm_make make, void *context);
 
 /* CBDescriptor and DataflowBufferSpec literals and variables at `n`, if it is one. */
 int ttm_scan_descriptor(ttm_scan_unit *unit, ttm_node n);
