@@ -34,7 +34,8 @@ static int spawn(pid_t *pid, int output, char *const *argv, const sigset_t *mask
     return why;
   }
   sigemptyset(&usual);
-  sigaddset(&usual, SIGPIPE); /* we ignore it, programs do not expect to */
+  sigaddset(&usual, SIGPIPE); /* we ignore these, programs do not expect to */
+  sigaddset(&usual, SIGXFSZ);
   posix_spawnattr_setsigdefault(&how, &usual);
   posix_spawnattr_setsigmask(&how, mask);
   posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);

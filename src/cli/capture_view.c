@@ -56,20 +56,19 @@ void ttm_status_format(ttm_buf *out, const ttm_feed_figures *f, unsigned columns
   const char *separator = utf8 ? " \xE2\x94\x82 " : " | ";
   size_t width = columns > 20 ? columns - 1 : 19; /* the last column would wrap on some terminals */
   ttm_buf part = {0};
-  ttm_put_counted(&part, f->operations, "operation");
+  ttm_put_count(&part, f->operations);
+  ttm_buf_puts(&part, f->operations == 1 ? " op" : " ops");
   put_part(out, &part, separator, 3, &width, NULL);
   static const ttm_memory shown[] = {TTM_DRAM, TTM_L1};
-  for (size_t i = 0; i < 2; i++) { /* what is dangerous comes first: it must not be what does not fit */
-    const ttm_feed_memory *memory = &f->memory[shown[i]];
-    if (!memory->seen || !ttm_memory_is_tight(memory->now.largest, memory->now.total)) continue;
-    ttm_buf_printf(&part, "largest free %s block %.*f MB", ttm_memory_name(shown[i]), shown[i] == TTM_DRAM ? 1 : 3,
-                   memory->now.largest / 1000.0);
-    put_part(out, &part, separator, 3, &width, color ? "\x1b[31m" : NULL);
-  }
   for (size_t i = 0; i < 2; i++) {
-    if (!f->memory[shown[i]].seen) continue;
-    put_memory(&part, shown[i], &f->memory[shown[i]], shown[i] == TTM_DRAM ? 1 : 2);
+    const ttm_feed_memory *memory = &f->memory[shown[i]];
+    int digits = shown[i] == TTM_DRAM ? 1 : 2;
+    if (!memory->seen) continue;
+    put_memory(&part, shown[i], memory, digits);
     put_part(out, &part, separator, 3, &width, NULL);
+    if (!ttm_memory_is_tight(memory->now.largest, memory->now.total)) continue;
+    ttm_buf_printf(&part, "largest free %.*f MB", digits, memory->now.largest / 1000.0);
+    put_part(out, &part, separator, 3, &width, color ? "\x1b[31m" : NULL);
   }
   if (f->incidents) {
     ttm_put_counted(&part, f->incidents, "incident");

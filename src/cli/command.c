@@ -165,6 +165,7 @@ int ttm_cli_run(ttm_program program, int argc, char **argv) {
   ttm_options options;
   ttm_error err;
   signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an errno, not a death */
+  signal(SIGXFSZ, SIG_IGN); /* so is a file that may not grow */
   if (ttm_options_parse(&options, program, argc, argv, &err)) return ttm_cli_error(&options, &err);
   if (options.given[TTM_OPTION_HELP] && options.group && options.command == TTM_COMMAND_NONE)
     return print_group_help(&options, options.group);
