@@ -4,6 +4,7 @@
 #define TTM_CLI_CB_PARTS_H
 
 #include "cli/command.h"
+#include "l1/scan.h"
 #include "report/cb_report.h"
 
 typedef enum ttm_cb_form { TTM_CB_TERMINAL, TTM_CB_JSON, TTM_CB_MD, TTM_CB_HTML, TTM_CB_SVG } ttm_cb_form;
@@ -26,6 +27,10 @@ typedef struct ttm_cb_job {
 int ttm_cb_job_run(ttm_cb_job *job, const ttm_options *options, const ttm_cb_workload *workloads, size_t n,
                    ttm_error *err);
 void ttm_cb_job_free(ttm_cb_job *job);
+
+/* How to scan sources, from the options; `defines` holds what -D gave and must live as long as the settings. 0 or TTM_EUSAGE. */
+int ttm_cb_scan_settings(ttm_scan_options *out, ttm_define defines[TTM_MAX_MANY], const ttm_options *options,
+                         ttm_error *err);
 
 /* Two words as numbers of tiles. 0 or TTM_EUSAGE. */
 int ttm_cb_workload_parse(ttm_cb_workload *out, const char *r_tiles, const char *tiles_per_shard, ttm_error *err);

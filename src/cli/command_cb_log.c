@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ttmem cb log [FILE|-] and ttmem cb all [R T | --multi] [--log FILE] */
+/* ttmem cb log [FILE|-] and ttmem cb all [R T | --multi] [--source PATH] [--log FILE] */
 #include "cli/cb_parts.h"
 #include "l1/data_format.h"
 #include "report/cb_log.h"
+#include "report/scan_report.h"
 
 /* demo/metal_cb.log, put into the program by cmake/programs.cmake. */
 extern const unsigned char ttm_metal_demo[];
@@ -74,33 +75,56 @@ static int choose_workloads(const ttm_options *o, ttm_cb_workload *one, const tt
   return multi ? TTM_OK : ttm_cb_workload_parse(one, o->input[0], o->input[1], err);
 }
 
-static void write_all_json(ttm_buf *out, const ttm_cb_simulation *s, const ttm_device_log *log, ttm_view name,
-                           const ttm_clash_hints *hints) {
+/* Everything that was asked for; what was not is NULL. */
+typedef struct all_parts {
+  const ttm_cb_simulation *simulation;
+  const ttm_scan *scan;
+  const ttm_device_log *log;
+  ttm_view log_name;
+  ttm_clash_hints hints;
+} all_parts;
+
+static int write_all_json(ttm_buf *out, const all_parts *all) {
   ttm_buf_puts(out, "{\"schema_version\": 1,\n\"simulation\": ");
-  ttm_cb_simulation_json(out, s);
-  if (log) {
+  ttm_cb_simulation_json(out, all->simulation);
+  if (all->scan) {
+    ttm_buf_puts(out, ",\n\"scan\": ");
+    ttm_scan_json(out, all->scan);
+  }
+  if (all->log) {
     ttm_buf_puts(out, ",\n\"log\": ");
-    ttm_cb_log_json(out, log, name, hints);
+    ttm_cb_log_json(out, all->log, all->log_name, &all->hints);
   }
   ttm_buf_puts(out, "}\n");
+  return out->failed ? TTM_ENOMEM : TTM_OK;
 }
 
-static int write_all(const ttm_options *o, ttm_cb_form form, const ttm_cb_simulation *s, const ttm_device_log *log,
-                     ttm_buf *out) {
-  ttm_clash_hints hints = hints_of(o);
-  ttm_view name = name_of(o->value[TTM_OPTION_LOG_FILE]);
-  if (form == TTM_CB_JSON) return write_all_json(out, s, log, name, &hints), TTM_OK;
-  ttm_doc doc = ttm_cb_doc(form, o, out);
+static int write_all(const ttm_options *options, ttm_cb_form form, const all_parts *all, ttm_buf *out) {
+  const ttm_cb_simulation *s = all->simulation;
+  if (form == TTM_CB_JSON) return write_all_json(out, all);
+  ttm_doc doc = ttm_cb_doc(form, options, out);
   ttm_doc_begin(&doc, "Circular buffers");
   if (s->cases.n == 1)
     ttm_cb_case_write(&doc, &s->machine, &s->cases.at[0]);
   else
     ttm_cb_scaling_write(&doc, s);
-  if (log) {
+  if (all->scan) {
+    ttm_doc_heading(&doc, "Source");
+    ttm_scan_write(&doc, all->scan);
+  }
+  if (all->log) {
     ttm_doc_heading(&doc, "Log");
-    ttm_cb_log_write(&doc, log, name, &hints);
+    ttm_cb_log_write(&doc, all->log, all->log_name, &all->hints);
   }
   return ttm_doc_end(&doc);
+}
+
+static int scan_source(ttm_scan **out, const ttm_options *options, ttm_error *err) {
+  ttm_define defines[TTM_MAX_MANY];
+  ttm_scan_options settings;
+  const char *path = options->value[TTM_OPTION_SOURCE];
+  int status = ttm_cb_scan_settings(&settings, defines, options, err);
+  return status ? status : ttm_scan_paths(out, &path, 1, &settings, err);
 }
 
 int ttm_command_cb_all(const ttm_options *options) {
@@ -108,6 +132,7 @@ int ttm_command_cb_all(const ttm_options *options) {
   const ttm_cb_workload *workloads;
   ttm_cb_workload one;
   ttm_device_log log = {0};
+  ttm_scan *scan = NULL;
   ttm_cb_job job = {0};
   ttm_cb_form form;
   ttm_buf text = {0};
@@ -116,9 +141,12 @@ int ttm_command_cb_all(const ttm_options *options) {
   int status = ttm_cb_form_of(&form, options, &err);
   if (!status) status = choose_workloads(options, &one, &workloads, &n, &err);
   if (!status) status = ttm_cb_job_run(&job, options, workloads, n, &err);
+  if (!status && options->given[TTM_OPTION_SOURCE]) status = scan_source(&scan, options, &err);
   if (!status && path) status = read_log(&log, path, &err);
-  if (!status && write_all(options, form, &job.simulation, path ? &log : NULL, &text)) status = ttm_error_nomem(&err);
+  all_parts all = {&job.simulation, scan, path ? &log : NULL, name_of(path), hints_of(options)};
+  if (!status && write_all(options, form, &all, &text)) status = ttm_error_nomem(&err);
   ttm_device_log_free(&log);
+  ttm_scan_free(scan);
   ttm_cb_job_free(&job);
   return ttm_cb_deliver(options, &text, status, &err);
 }

@@ -26,25 +26,30 @@ typedef struct scan_job {
   ttm_scan_options settings;
 } scan_job;
 
-static int prepare(scan_job *job, const ttm_options *options, ttm_error *err) {
-  const char *arch = options->value[TTM_OPTION_ARCH];
-  job->settings.arch = arch ? ttm_arch_find(ttm_view_of(arch)) : TTM_ARCH_WORMHOLE;
-  job->settings.threads = options->threads;
-  job->settings.defines = job->defines;
-  job->settings.l1_small = options->bytes[TTM_OPTION_L1_SMALL];
-  job->settings.l1_base = options->bytes[TTM_OPTION_L1_BASE];
-  const char *version = options->value[TTM_OPTION_METAL_VERSION];
+int ttm_cb_scan_settings(ttm_scan_options *out, ttm_define defines[TTM_MAX_MANY], const ttm_options *options,
+                         ttm_error *err) {
+  const char *arch = options->value[TTM_OPTION_ARCH], *version = options->value[TTM_OPTION_METAL_VERSION];
+  *out = (ttm_scan_options){.threads = options->threads, .defines = defines};
+  out->arch = arch ? ttm_arch_find(ttm_view_of(arch)) : TTM_ARCH_WORMHOLE;
+  out->l1_small = options->bytes[TTM_OPTION_L1_SMALL];
+  out->l1_base = options->bytes[TTM_OPTION_L1_BASE];
   if (version && !options->given[TTM_OPTION_L1_BASE]) {
     ttm_cb_machine machine = {0};
-    int status = ttm_cb_machine_set(&machine, job->settings.arch, ttm_view_of(version), err);
+    int status = ttm_cb_machine_set(&machine, out->arch, ttm_view_of(version), err);
     if (status) return status;
-    job->settings.l1_base = machine.base;
+    out->l1_base = machine.base;
   }
   for (size_t i = 0; i < options->many_count; i++) {
     if (options->many[i].option != TTM_OPTION_DEFINE) continue;
-    int status = parse_define(&job->defines[job->settings.define_count++], options->many[i].value, err);
+    int status = parse_define(&defines[out->define_count++], options->many[i].value, err);
     if (status) return status;
   }
+  return TTM_OK;
+}
+
+static int prepare(scan_job *job, const ttm_options *options, ttm_error *err) {
+  int status = ttm_cb_scan_settings(&job->settings, job->defines, options, err);
+  if (status) return status;
   if (!options->inputs) return ttm_error_set(err, TTM_EUSAGE, "cb scan needs sources: ttmem cb scan FILE_OR_FOLDER...");
   if (options->given[TTM_OPTION_COMPARE] && options->inputs != 2) {
     return ttm_error_set(err, TTM_EUSAGE, "--compare takes two versions of a program: ttmem cb scan --compare A B");

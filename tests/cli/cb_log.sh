@@ -13,6 +13,14 @@ show ttmem cb log --json
 show ttmem cb log summary.csv --json
 show ttmem cb all 16 16 --log old.log
 show ttmem cb all
+cat >add.cpp <<'END'
+void make(Program &program, CoreCoord core) {
+  constexpr uint32_t tile = 2 * 1024;
+  CircularBufferConfig config = CircularBufferConfig(4 * tile, {{0, tt::DataFormat::Float16_b}}).set_page_size(0, tile);
+  CreateCircularBuffer(program, core, config);
+}
+END
+show ttmem cb all 8 8 --source add.cpp --log summary.csv
 
 note what is refused
 printf 'hello\n' >foreign.log
@@ -20,6 +28,7 @@ printf '\033[31m2026-09-01 10:00:00.431 | critical |          Always | TT_THROW:
 show ttmem cb log foreign.log
 show ttmem cb log missing.log
 show ttmem cb all 16
+show ttmem cb all --source nowhere
 show ttmem cb all --multi 16 16
 show ttmem cb log --svg
 note harmless
