@@ -154,6 +154,26 @@ static void commands_of_two_words_and_repeated_options(void **state) {
   assert_int_equal(ttm_command_find(TTM_PROGRAM_TTMEM, "cb", "simulate"), TTM_COMMAND_CB_SIMULATE);
   assert_int_equal(ttm_command_find(TTM_PROGRAM_TTMEM, "cb", NULL), TTM_COMMAND_NONE);
   assert_false(ttm_command_is_group(TTM_PROGRAM_TTMEM, "c"));
+  static const struct {
+    const char *text;
+    uint64_t bytes;
+  } sizes[] = {{"0", 0},         {"18446744073709551615", UINT64_MAX},
+               {"1.2e3", 1200},  {"12GB", UINT64_C(12) << 30},
+               {"1.5KiB", 1536}, {"2M", 2 << 20},
+               {"7B", 7},        {"1TiB", UINT64_C(1) << 40}};
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    assert_int_equal(PARSE("ttmem", "train", "--device_memory", sizes[i].text), 0);
+    assert_int_equal(options.bytes[TTM_OPTION_DEVICE_MEMORY], sizes[i].bytes);
+  }
+  for (const char *const *wrong =
+           (const char *const[]){"x", "1k", "-1", "1GBs", "0x10", "1e300", "GB", "nan", " 1", NULL};
+       *wrong; wrong++) {
+    assert_int_equal(PARSE("ttmem", "train", "--model_size", *wrong), TTM_EUSAGE);
+  }
+  assert_int_equal(PARSE("ttmem", "train", "--use-actual-sizes", "--l1_base=1"),
+                   TTM_EUSAGE); /* known, but of another command */
+  assert_int_equal(PARSE("ttmem", "train", "--use-actual-sizes", "--visualize_peak"), 0);
+  assert_true(options.given[TTM_OPTION_USE_ACTUAL_SIZES]);
   FAILS("option '--l1-base' takes a number of bytes, not '1k'", "ttmem", "cb", "simulate", "--l1-base", "1k");
   FAILS("unknown command 'cb simulat'; did you mean 'cb simulate'?", "ttmem", "cb", "simulat");
 }
