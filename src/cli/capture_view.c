@@ -11,7 +11,7 @@
 #include "cli/terminal.h"
 #include "report/format.h"
 
-enum { REDRAW_MS = 100 };
+enum { REDRAW_MS = 100, SEPARATOR_COLUMNS = 3 };
 
 static int64_t now_ms(void) {
   struct timespec t;
@@ -39,9 +39,8 @@ static void put_memory(ttm_buf *out, ttm_memory m, const ttm_feed_memory *memory
 }
 
 /* Appends a part when it fits; *width is what is left of the line. */
-static void put_part(ttm_buf *out, ttm_buf *part, const char *separator, size_t separator_columns, size_t *width,
-                     const char *paint) {
-  size_t before = out->n ? separator_columns : 0;
+static void put_part(ttm_buf *out, ttm_buf *part, const char *separator, size_t *width, const char *paint) {
+  size_t before = separator ? SEPARATOR_COLUMNS : 0;
   if (part->n && part->n + before <= *width) {
     if (before) ttm_buf_puts(out, separator);
     if (paint) ttm_buf_puts(out, paint);
@@ -58,21 +57,21 @@ void ttm_status_format(ttm_buf *out, const ttm_feed_figures *f, unsigned columns
   ttm_buf part = {0};
   ttm_put_count(&part, f->operations);
   ttm_buf_puts(&part, f->operations == 1 ? " op" : " ops");
-  put_part(out, &part, separator, 3, &width, NULL);
+  put_part(out, &part, NULL, &width, NULL);
   static const ttm_memory shown[] = {TTM_DRAM, TTM_L1};
   for (size_t i = 0; i < 2; i++) {
     const ttm_feed_memory *memory = &f->memory[shown[i]];
     int digits = shown[i] == TTM_DRAM ? 1 : 2;
     if (!memory->seen) continue;
     put_memory(&part, shown[i], memory, digits);
-    put_part(out, &part, separator, 3, &width, NULL);
+    put_part(out, &part, separator, &width, NULL);
     if (!ttm_memory_is_tight(memory->now.largest, memory->now.total)) continue;
     ttm_buf_printf(&part, "largest free %.*f MB", digits, memory->now.largest / 1000.0);
-    put_part(out, &part, separator, 3, &width, color ? "\x1b[31m" : NULL);
+    put_part(out, &part, separator, &width, color ? "\x1b[31m" : NULL);
   }
   if (f->incidents) {
     ttm_put_counted(&part, f->incidents, "incident");
-    put_part(out, &part, separator, 3, &width, color ? "\x1b[31m" : NULL);
+    put_part(out, &part, separator, &width, color ? "\x1b[31m" : NULL);
   }
   ttm_buf_free(&part);
 }

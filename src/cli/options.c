@@ -20,6 +20,7 @@
 #define CB_SIMULATE (1u << TTM_COMMAND_CB_SIMULATE)
 #define CB_SCAN (1u << TTM_COMMAND_CB_SCAN)
 #define RUN (1u << TTM_COMMAND_RUN)
+#define LAST_RUN (1u << TTM_COMMAND_LAST_RUN)
 #define CB_LOG (1u << TTM_COMMAND_CB_LOG)
 #define CB_ALL (1u << TTM_COMMAND_CB_ALL)
 #define CB_WORK (CB_SIMULATE | CB_ALL)
@@ -29,12 +30,14 @@
 const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_LLM] = {"llm", 0, TTM_VALUE_NONE, NULL, LLM, "write the markdown report for people and agents"},
     [TTM_OPTION_LOGFILE] = {"logfile", 'l', TTM_VALUE_TEXT, "LOG", LLM, "runtime log to read, '-' for standard input"},
-    [TTM_OPTION_OUTPUT] = {"output", 'o', TTM_VALUE_TEXT, "OUT", LLM | HTML | TRAIN | CB,
+    [TTM_OPTION_OUTPUT] = {"output", 'o', TTM_VALUE_TEXT, "OUT", LAST_RUN | LLM | HTML | TRAIN | CB,
                            "write to OUT; --llm, cb: instead of standard output"},
     [TTM_OPTION_ANALYZE] = {"analyze", 'a', TTM_VALUE_TEXT, "LOG", PROFILE,
                             "analyse an existing log, '-' for standard input"},
     [TTM_OPTION_VISUALIZE] = {"visualize", 'v', TTM_VALUE_TEXT, "LOG", PROFILE, "write only the HTML page"},
     [TTM_OPTION_LOG] = {"log", 0, TTM_VALUE_NONE, NULL, RUN | PROFILE, "stop after the log: no report"},
+    [TTM_OPTION_MARKER] = {"marker", 0, TTM_VALUE_TEXT, "TEXT", LAST_RUN, "runs end with a line that holds TEXT"},
+    [TTM_OPTION_RUNS] = {"runs", 0, TTM_VALUE_COUNT, "N", LAST_RUN, "keep the last N runs (default 1)"},
     [TTM_OPTION_OUTPUT_DIR] = {"output-dir", 'd', TTM_VALUE_TEXT, "DIR", ANALYZE | RUN | PROFILE,
                                "write into DIR, not ~/.ttmem/reports/NAME; a run: not ./logs"},
     [TTM_OPTION_NAME] = {"name", 'n', TTM_VALUE_TEXT, "NAME", ANALYZE | HTML | RUN,
@@ -62,7 +65,7 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
                          "address to listen on; others than 127.0.0.1 need a token"},
     [TTM_OPTION_THREADS] = {"threads", 'j', TTM_VALUE_COUNT, "N", LLM | ANALYZE | ASK | FIT | HTML | PROFILE | CB_SCAN,
                             "scan with N threads (default: one per processor, at most 8)"},
-    [TTM_OPTION_QUIET] = {"quiet", 'q', TTM_VALUE_NONE, NULL, ANALYZE | RUN | HTML | PROFILE,
+    [TTM_OPTION_QUIET] = {"quiet", 'q', TTM_VALUE_NONE, NULL, ANALYZE | RUN | LAST_RUN | HTML | PROFILE,
                           "print no summary and no progress"},
     [TTM_OPTION_COLOR] = {"color", 0, TTM_VALUE_CHOICE, "auto|always|never",
                           ANALYZE | RUN | EXPLAIN | FIT | TRAIN | PROFILE | CB,
@@ -172,6 +175,12 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
     [TTM_COMMAND_CB_ALL] = {"cb all", TTM_PROGRAM_TTMEM, "cb all [R T | --multi] [--source PATH] [--log FILE]",
                             "simulation, source and log together, over workloads",
                             "With two numbers of tiles one workload in detail, else a table over many.\n", 2},
+    [TTM_COMMAND_LAST_RUN] = {"last-run", TTM_PROGRAM_TTMEM, "last-run LOG [-o OUT]",
+                              "the log of the last run only, without warm-up",
+                              "Copies the last top-level run of a program to the end of the log, and the dumps of the modules\n"
+                              "it executes, to OUT or standard output. LOG itself is never changed; it may be compressed, or\n"
+                              "'-' for standard input. With --marker a run is what stands between two lines with TEXT.\n",
+                              1, false},
     [TTM_COMMAND_HELP] = {"help", TTM_PROGRAM_TTMEM, "help [COMMAND]", "help on a command", NULL, 2},
     [TTM_COMMAND_PROFILE] = {NULL, TTM_PROGRAM_PROFILER, "[options] SCRIPT.py [ARGS]",
                              "run a script, keep its log, write the report",
@@ -345,7 +354,8 @@ static int check_value(ttm_options *out, int option, const char *value, ttm_erro
     if (n < 1 || n > 256 || *end) {
       return ttm_error_set(err, TTM_EUSAGE, "option '--%s' takes a number from 1 to 256, not '%s'", row->name, value);
     }
-    out->threads = (unsigned)n;
+    out->bytes[option] = n;
+    if (option == TTM_OPTION_THREADS) out->threads = (unsigned)n;
   }
   if (row->kind == TTM_VALUE_BYTES) {
     if (!read_bytes(value, &out->bytes[option]))

@@ -30,6 +30,7 @@ typedef enum ttm_command {
   TTM_COMMAND_TRAIN,       /* ttmem train */
   TTM_COMMAND_SERVE,       /* ttmem serve */
   TTM_COMMAND_RUN,         /* ttmem run */
+  TTM_COMMAND_LAST_RUN,    /* ttmem last-run */
   TTM_COMMAND_HELP,        /* ttmem help */
   TTM_COMMAND_PROFILE,     /* tt-memory-profiler */
   TTM_COMMANDS
@@ -42,6 +43,8 @@ typedef enum ttm_option {
   TTM_OPTION_ANALYZE,
   TTM_OPTION_VISUALIZE,
   TTM_OPTION_LOG,
+  TTM_OPTION_MARKER,
+  TTM_OPTION_RUNS,
   TTM_OPTION_OUTPUT_DIR,
   TTM_OPTION_NAME,
   TTM_OPTION_NO_JSON,
@@ -139,7 +142,7 @@ typedef struct ttm_options {
   bool given[TTM_OPTIONS];
   const char *value[TTM_OPTIONS];
   unsigned threads;                    /* 0 when not given */
-  uint64_t bytes[TTM_OPTIONS];         /* of options that take a number of bytes */
+  uint64_t bytes[TTM_OPTIONS];         /* of options that take a number of bytes, or a count */
   ttm_option_value many[TTM_MAX_MANY]; /* in the order given */
   size_t many_count;
   const char *group; /* first word of a command of two while the second is awaited */

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ttmem last-run LOG [-o OUT]: the log without warm-up. */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/out_file.h"
+#include "cli/command.h"
+#include "report/last_run.h"
+
+/* A pipe can be read only once: its bytes go into a file without a name, which `path` leads to. */
+static int spool(char *path, size_t size, int *fd, ttm_error *err) {
+  const char *folder = getenv("TMPDIR");
+  char buf[65536];
+  snprintf(path, size, "%s/ttmem-XXXXXX", folder && *folder ? folder : "/tmp");
+  *fd = mkstemp(path);
+  if (*fd < 0) return ttm_error_set(err, TTM_EIO, "cannot make a temporary file %s: %s", path, strerror(errno));
+  unlink(path);
+  for (;;) {
+    ssize_t n = read(STDIN_FILENO, buf, sizeof buf);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return ttm_error_set(err, TTM_EIO, "cannot read standard input: %s", strerror(errno));
+    if (n == 0) break;
+    int why = ttm_write_all(*fd, buf, (size_t)n);
+    if (why) return ttm_error_set(err, TTM_EIO, "cannot write a temporary file beside %s: %s", path, strerror(why));
+  }
+  snprintf(path, size, "/proc/self/fd/%d", *fd);
+  return TTM_OK;
+}
+
+static void say_what(const ttm_last_run *what, const ttm_profile *p) {
+  fprintf(stderr, "ttmem: %u of %u runs: log lines %u to %llu", what->runs, what->all_runs, what->first_line,
+          (unsigned long long)p->seen.lines);
+  if (what->dumps.n)
+    fprintf(stderr, ", and %zu module dump%s before them", what->dumps.n, what->dumps.n == 1 ? "" : "s");
+  fputs("\n", stderr);
+}
+
+static int write_out(const ttm_last_run *what, const char *log, const char *target, ttm_error *err) {
+  ttm_out out;
+  int status = target && strcmp(target, "-") ? ttm_out_open(&out, target, err)
+                                             : ttm_out_open_fd(&out, STDOUT_FILENO, "standard output", err);
+  if (status) return status;
+  status = ttm_last_run_write(what, log, &out, err);
+  if (!status && !out.temp && out.failed == EPIPE) status = TTM_OK, out.failed = 0; /* the reader has seen enough */
+  if (!status) return ttm_out_close(&out, err);
+  ttm_out_abandon(&out);
+  return status;
+}
+
+int ttm_command_last_run(const ttm_options *options) {
+  const char *log = options->inputs ? options->input[0] : NULL, *target = options->value[TTM_OPTION_OUTPUT];
+  char spooled[4096];
+  int spool_fd = -1, status = TTM_OK;
+  ttm_error err;
+  ttm_profile *p = NULL;
+  ttm_last_run what = {0};
+  if (!log)
+    status = ttm_error_set(&err, TTM_EUSAGE, "last-run needs a log: ttmem last-run LOG [-o OUT]");
+  else if (target && ttm_same_file(log, target))
+    status = ttm_error_set(&err, TTM_EUSAGE, "'%s' is the log itself; give -o another name so that the log is not lost",
+                           target);
+  if (!status && !strcmp(log, "-")) {
+    status = spool(spooled, sizeof spooled, &spool_fd, &err);
+    log = spooled;
+  }
+  ttm_read_options read = {.threads = 0};
+  if (!status) status = ttm_profile_read_opts(&p, log, &read, &err);
+  uint64_t runs = options->bytes[TTM_OPTION_RUNS];
+  if (!status)
+    status = ttm_last_run_find(&what, p, log, runs ? (uint32_t)runs : 1, options->value[TTM_OPTION_MARKER], &err);
+  if (!status) status = write_out(&what, log, target, &err);
+  if (!status && !options->given[TTM_OPTION_QUIET]) say_what(&what, p);
+  ttm_vec_free(&what.dumps);
+  ttm_profile_free(p);
+  if (spool_fd >= 0) close(spool_fd);
+  return status ? ttm_cli_error(options, &err) : TTM_EXIT_OK;
+}
