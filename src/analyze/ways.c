@@ -11,8 +11,9 @@ enum {
 };
 
 const char *ttm_way_name(ttm_way_kind kind) {
-  static const char *const names[] = {"free",  "join",    "dtype",  "divide",     "dram",       "board", "l1_small",
-                                      "trace", "buffers", "blocks", "l1_tensors", "less_small", "kernel"};
+  static const char *const names[] = {
+      "free",    "join",   "dtype",      "divide",     "dram",   "board",        "l1_small",      "trace",
+      "buffers", "blocks", "l1_tensors", "less_small", "kernel", "release_kept", "weights_dtype", "move_pin"};
   return names[kind];
 }
 
@@ -127,8 +128,74 @@ static void add_board(const oom *o) {
   }
 }
 
-static void find_oom(ttm_ways *out, const ttm_profile *p, const ttm_incident *incident,
+/* ---- What the log knows beyond the message ------------------------------------------------------------------------------ */
+
+static void name_subject(ttm_way *way, const ttm_profile *p, uint32_t name, uint32_t op) {
+  way->subject = ttm_profile_string(p, name ? name : op != TTM_NONE ? ttm_op_text_of(p, op)->location : 0);
+  way->line = op != TTM_NONE ? p->ops.at[op].line : 0;
+}
+
+/* Results of earlier runs, when letting them go would have been enough. */
+static void add_kept(ttm_ways *out, const ttm_findings *f, uint64_t missing) {
+  const ttm_live_set *set = &f->live_set[TTM_DRAM];
+  ttm_way way = {.kind = TTM_WAY_KEPT, .basis = TTM_DERIVED};
+  for (size_t i = 0; i < set->rows.n; i++) {
+    const ttm_live_row *row = &set->rows.at[i];
+    if (row->class != TTM_LIVE_KEPT) continue;
+    if (!way.count) name_subject(&way, f->profile, row->name, row->op);
+    way.count += row->tensors;
+    way.bytes += row->bank_bytes;
+  }
+  if (way.bytes >= missing) add(out, way);
+}
+
+/* The fewest bf16 weights that would have made room as bfp8: rows come largest first. */
+static void add_weights(ttm_ways *out, const ttm_findings *f, uint64_t missing) {
+  const ttm_profile *p = f->profile;
+  const ttm_live_set *set = &f->live_set[TTM_DRAM];
+  ttm_way way = {.kind = TTM_WAY_WEIGHTS, .basis = TTM_ESTIMATED, .dtype = "bfp_bf8"};
+  for (size_t i = 0; i < set->rows.n && way.bytes < missing; i++) {
+    const ttm_live_row *row = &set->rows.at[i];
+    if (row->class != TTM_LIVE_WEIGHT || row->type == TTM_NONE || row->forms_differ) continue;
+    const ttm_tensor_type *type = &p->types.at[row->type].tensor;
+    bool matrix = type->tiled && type->shape.rank >= 2 && type->shape.at[type->shape.rank - 2] >= 32;
+    if (!matrix || !ttm_view_eq(type->storage, TTM_LIT("bf16"))) continue;
+    if (!way.count) name_subject(&way, p, row->name, row->op);
+    way.count += row->tensors;
+    way.bytes += row->bank_bytes - row->bank_bytes / 2048 * 1088;
+  }
+  if (way.bytes >= missing && way.count) add(out, way);
+}
+
+/* A tensor between two free blocks which together would have been enough. */
+static void add_pin(ttm_ways *out, const ttm_findings *f, uint64_t needed) {
+  const ttm_fragmentation *x = &f->fragmentation;
+  for (size_t i = 0; i < x->pin_count; i++) {
+    const ttm_pin *pin = &x->pins[i];
+    if (pin->tensor == TTM_NONE || pin->tensors != 1 || pin->merged < needed) continue;
+    ttm_way way = {.kind = TTM_WAY_PIN, .basis = TTM_DERIVED, .bytes = pin->merged, .count = 1};
+    name_subject(&way, f->profile, 0, f->profile->tensors.at[pin->tensor].birth);
+    add(out, way);
+    return;
+  }
+}
+
+/* Only where the analyses looked at the very state before the message. */
+static void add_from_log(ttm_ways *out, const ttm_findings *f, const ttm_incident *incident,
+                         const ttm_incident_finding *finding) {
+  const ttm_live_set *set = &f->live_set[TTM_DRAM];
+  if (incident->state == TTM_NONE) return;
+  if (finding->verdict == TTM_VERDICT_EXHAUSTED && set->known && set->state == incident->state) {
+    add_kept(out, f, finding->shortfall);
+    add_weights(out, f, finding->shortfall);
+  }
+  if (finding->verdict == TTM_VERDICT_FRAGMENTED && f->fragmentation.pins_state == incident->state)
+    add_pin(out, f, incident->what.needed_per_bank);
+}
+
+static void find_oom(ttm_ways *out, const ttm_findings *f, const ttm_incident *incident,
                      const ttm_incident_finding *finding) {
+  const ttm_profile *p = f->profile;
   const ttm_incident_text *what = &incident->what;
   ttm_memory memory;
   if (what->needed_per_bank == TTM_UNKNOWN || finding->verdict == TTM_VERDICT_NONE) return;
@@ -149,6 +216,7 @@ static void find_oom(ttm_ways *out, const ttm_profile *p, const ttm_incident *in
     add(out, (ttm_way){.kind = TTM_WAY_FREE, .basis = basis, .bytes = finding->shortfall});
   if (finding->verdict == TTM_VERDICT_FRAGMENTED)
     add(out, (ttm_way){.kind = TTM_WAY_JOIN, .basis = basis, .bytes = finding->shortfall});
+  if (memory == TTM_DRAM) add_from_log(out, f, incident, finding);
   if (what->size != TTM_UNKNOWN && o.room) {
     add_dtype(&o);
     add_divide(&o);
@@ -236,7 +304,7 @@ void ttm_ways_find(ttm_ways *out, const ttm_findings *f, size_t i) {
   *out = (ttm_ways){.n = 0};
   switch (incident->what.kind) {
     case TTM_INCIDENT_OOM:
-      find_oom(out, f->profile, incident, finding);
+      find_oom(out, f, incident, finding);
       break;
     case TTM_INCIDENT_L1_CLASH:
     case TTM_INCIDENT_L1_OVERFLOW:

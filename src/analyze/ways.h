@@ -20,6 +20,9 @@ typedef enum ttm_way_kind {
   TTM_WAY_L1_TENSORS, /* `bytes` of L1 tensors per core freed, or in DRAM instead */
   TTM_WAY_LESS_SMALL, /* l1_small_size smaller by `bytes`: every L1 tensor moves up by as much */
   TTM_WAY_KERNEL,     /* kernels and their arguments smaller by `bytes` */
+  TTM_WAY_KEPT,       /* `count` results of earlier runs, `subject` the largest, released before: `bytes` per bank */
+  TTM_WAY_WEIGHTS,    /* `count` weights, `subject` the largest, stored as `dtype`: saves `bytes` per bank */
+  TTM_WAY_PIN,        /* `subject` elsewhere: one free block of `bytes` per bank then */
 } ttm_way_kind;
 
 typedef struct ttm_way {
@@ -28,6 +31,8 @@ typedef struct ttm_way {
   uint64_t bytes, count;
   const char *dtype; /* TTM_WAY_DTYPE */
   const char *board; /* TTM_WAY_BOARD */
+  ttm_view subject;  /* a weight's name or a location; points into the profile */
+  uint32_t line;     /* log line of the subject, 0 */
 } ttm_way;
 
 enum { TTM_WAYS = 6 };

@@ -73,8 +73,12 @@ static void put_ways(ttm_llm *r, size_t i, const ttm_incident *incident) {
   ttm_ways ways;
   ttm_ways_find(&ways, r->f, i);
   for (size_t w = 0; w < ways.n; w++) {
+    ttm_buf words = {0};
+    ttm_words_way(&words, &ways.at[w], incident);
     ttm_buf_puts(r->out, "   - Would have fitted: ");
-    ttm_words_way(r->out, &ways.at[w], incident);
+    ttm_put_text(r->out, ttm_buf_view(&words), TTM_LLM_SENTENCE, TTM_FORM_MARKDOWN);
+    r->out->failed |= words.failed;
+    ttm_buf_free(&words);
     ttm_buf_printf(r->out, " (%s)\n", ttm_basis_name(ways.at[w].basis));
   }
 }

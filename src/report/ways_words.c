@@ -67,6 +67,16 @@ static void put_tensors(ttm_buf *out, const ttm_way *way, const ttm_incident *in
   ttm_buf_puts(out, " is the first to go");
 }
 
+/* "model.embed_tokens.weight (log line 90) and 3 more, 9,787,392 B (9.33 MB) per bank". */
+static void put_subject(ttm_buf *out, const ttm_way *way) {
+  ttm_put_text(out, way->subject, 60, TTM_FORM_UTF8);
+  if (way->line) ttm_buf_printf(out, " (log line %u)", way->line);
+  if (way->count > 1) ttm_buf_printf(out, " and %llu more", (unsigned long long)(way->count - 1));
+  ttm_buf_puts(out, way->kind == TTM_WAY_PIN ? "; one free block of " : "; gives ");
+  amount(out, way->bytes);
+  ttm_buf_puts(out, " per bank");
+}
+
 void ttm_words_way(ttm_buf *out, const ttm_way *way, const ttm_incident *incident) {
   switch (way->kind) {
     case TTM_WAY_FREE:
@@ -104,5 +114,14 @@ void ttm_words_way(ttm_buf *out, const ttm_way *way, const ttm_incident *inciden
       ttm_buf_puts(out, "Make the program ");
       amount(out, way->bytes);
       return ttm_buf_puts(out, " smaller: fewer kernels, smaller kernels, fewer arguments");
+    case TTM_WAY_KEPT:
+      ttm_buf_puts(out, "Release results of earlier runs before it: ");
+      return put_subject(out, way);
+    case TTM_WAY_WEIGHTS:
+      ttm_buf_printf(out, "Store as %s: ", way->dtype);
+      return put_subject(out, way);
+    case TTM_WAY_PIN:
+      ttm_buf_puts(out, "Allocate elsewhere, or free before: ");
+      return put_subject(out, way);
   }
 }

@@ -6,7 +6,7 @@
 #include "analyze/ways.h"
 #include "base/buf.h"
 
-/* One sentence without its full stop: "Store it as bfp_bf8: it then needs 5,199,552 B (4.96 MB) per bank". */
+/* One sentence without its full stop, not yet escaped for markdown: "Store it as bfp_bf8: it then needs 5,199,552 B (4.96 MB) per bank". */
 void ttm_words_way(ttm_buf *out, const ttm_way *way, const ttm_incident *incident);
 
 #endif

@@ -98,6 +98,8 @@ def fragmentation(folder):
     found, _ = analyze(folder, "--fail fragmented --runs 1")
     pins = found["fragmentation"]["pinned_by"]["tensors"]
     check(pins and pins[0]["made_by"]["loc"].startswith("pressure|zeros"), "pinning tensors", pins)
+    ways = {way["kind"]: way for way in found["incidents"][0]["ways"]}
+    check(ways["move_pin"]["bytes"] >= found["incidents"][0]["needed_per_bank_B"], "a way out that is none", ways)
     check(found["fragmentation"]["largest_request"]["states_that_would_refuse_it"] > 0, "refused moments")
     # Without the pins the refused tensor fits: what is in the way really is.
     check(pins[0]["free_block_without_MB"] > found["incidents"][0]["largest_free_block_B"] / 2**20, pins)
