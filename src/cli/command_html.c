@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ttmem html INPUT [-o FILE], and tt-memory-profiler --visualize DIR */
 #define _POSIX_C_SOURCE 200809L
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/out_file.h"
@@ -9,22 +10,7 @@
 #include "report/format.h"
 #include "report/report.h"
 #include "store/report_dir.h"
-
-/* Opens the target and writes the page; *bytes is its size. */
-static int write_page(const ttm_findings *f, const char *name, const char *target, uint64_t *bytes, ttm_error *err) {
-  ttm_out out;
-  int status = strcmp(target, "-") ? ttm_out_open(&out, target, err)
-                                   : ttm_out_open_fd(&out, STDOUT_FILENO, "standard output", err);
-  if (status) return status;
-  status = ttm_report_html(f, ttm_view_of(name), &out, err);
-  if (status) {
-    ttm_out_abandon(&out);
-    return status;
-  }
-  ttm_out_flush(&out);
-  *bytes = out.written;
-  return ttm_out_close(&out, err);
-}
+#include "store/report_find.h"
 
 /* "page: out/llama_report.html (212.3 KB)" */
 static int say_where(const char *target, uint64_t bytes, ttm_error *err) {
@@ -40,39 +26,88 @@ static int say_where(const char *target, uint64_t bytes, ttm_error *err) {
   return status;
 }
 
-int ttm_command_html(const ttm_options *options, const char *input) {
+/* What to make the page of, and where it goes. */
+typedef struct page_job {
+  const char *input;
+  bool is_folder;
+  ttm_report_found found; /* of a folder */
+  ttm_buf name, target;   /* NUL-terminated */
+} page_job;
+
+static int plan(page_job *job, const ttm_options *options, ttm_error *err) {
+  struct stat st;
+  job->is_folder = strcmp(job->input, "-") && !stat(job->input, &st) && S_ISDIR(st.st_mode);
+  int status = job->is_folder ? ttm_report_find(&job->found, job->input, err) : TTM_OK;
+  if (status) return status;
+  if (options->value[TTM_OPTION_NAME])
+    ttm_buf_puts(&job->name, options->value[TTM_OPTION_NAME]);
+  else if (job->is_folder)
+    ttm_buf_puts(&job->name, job->found.name);
+  else
+    ttm_report_name(&job->name, job->input);
+  if (options->value[TTM_OPTION_OUTPUT]) {
+    ttm_buf_puts(&job->target, options->value[TTM_OPTION_OUTPUT]);
+  } else {
+    if (job->is_folder) ttm_buf_printf(&job->target, "%s/", job->input);
+    ttm_buf_put(&job->target, ttm_buf_view(&job->name));
+    ttm_buf_puts(&job->target, "_report.html");
+  }
+  ttm_buf_char(&job->name, '\0');
+  ttm_buf_char(&job->target, '\0');
+  if (job->name.failed || job->target.failed) return ttm_error_nomem(err);
+  if (job->is_folder || !ttm_same_file(job->input, job->target.at)) return TTM_OK;
+  return ttm_error_set(err, TTM_EUSAGE, "'%s' is the log itself; give -o another name so that the log is not lost",
+                       job->target.at);
+}
+
+static int open_target(ttm_out *out, const page_job *job, ttm_error *err) {
+  if (strcmp(job->target.at, "-")) return ttm_out_open(out, job->target.at, err);
+  return ttm_out_open_fd(out, STDOUT_FILENO, "standard output", err);
+}
+
+/* The log when the folder keeps it, else the data of the page that is there, else what the JSON files tell. */
+static int write_page(const page_job *job, const ttm_options *options, ttm_out *out, ttm_error *err) {
+  const ttm_report_found *found = &job->found;
   ttm_subject subject = {0};
-  ttm_buf name = {0}, target = {0};
+  ttm_buf findings = {0}; /* of the folder */
+  int status = TTM_EFORMAT;
+  if (found->page && !found->log) status = ttm_report_renew_page(found, out, err);
+  if (status != TTM_EFORMAT) return status;
+  if (!job->is_folder || found->log) {
+    status = ttm_subject_read(&subject, options, found->log ? found->log : job->input, true, err);
+  } else if (found->memory) {
+    status = ttm_report_read_json(&subject.profile, found, job->input, &findings, err);
+    if (!status) status = ttm_findings_make(&subject.findings, subject.profile, err);
+  } /* else the page is all there is, and err says what is wrong with it */
+  ttm_view name = ttm_view_of(job->name.at);
+  if (!status) status = ttm_report_html_with(subject.findings, name, ttm_buf_view(&findings), out, err);
+  ttm_buf_free(&findings);
+  ttm_subject_free(&subject);
+  return status;
+}
+
+int ttm_command_html(const ttm_options *options, const char *input) {
+  page_job job = {.input = input};
   ttm_error err;
-  uint64_t bytes = 0;
-  int status;
+  ttm_out out;
   if (!input) {
-    ttm_error_set(&err, TTM_EUSAGE, "html needs a log or a report folder: ttmem html INPUT [-o FILE]");
+    ttm_error_set(&err, TTM_EUSAGE, "html needs a log or a report folder: ttmem html INPUT [-o OUT]");
     return ttm_cli_error(options, &err);
   }
-  if (options->value[TTM_OPTION_NAME])
-    ttm_buf_puts(&name, options->value[TTM_OPTION_NAME]);
-  else
-    ttm_report_name(&name, input);
-  if (options->value[TTM_OPTION_OUTPUT]) {
-    ttm_buf_puts(&target, options->value[TTM_OPTION_OUTPUT]);
-  } else {
-    ttm_buf_put(&target, ttm_buf_view(&name));
-    ttm_buf_puts(&target, "_report.html");
+  int status = plan(&job, options, &err);
+  if (!status && !(status = open_target(&out, &job, &err))) {
+    status = write_page(&job, options, &out, &err);
+    ttm_out_flush(&out);
+    uint64_t bytes = out.written;
+    if (status)
+      ttm_out_abandon(&out);
+    else
+      status = ttm_out_close(&out, &err);
+    bool tell = !options->given[TTM_OPTION_QUIET] && strcmp(job.target.at, "-");
+    if (!status && tell) status = say_where(job.target.at, bytes, &err);
   }
-  ttm_buf_char(&name, '\0');
-  ttm_buf_char(&target, '\0');
-  status = name.failed || target.failed ? ttm_error_nomem(&err) : TTM_OK;
-  if (!status && ttm_same_file(input, target.at)) {
-    status = ttm_error_set(&err, TTM_EUSAGE, "'%s' is the log itself; give -o another name so that the log is not lost",
-                           target.at);
-  }
-  if (!status) status = ttm_subject_read(&subject, options, input, true, &err);
-  if (!status) status = write_page(subject.findings, name.at, target.at, &bytes, &err);
-  if (!status && !options->given[TTM_OPTION_QUIET] && strcmp(target.at, "-"))
-    status = say_where(target.at, bytes, &err);
-  ttm_subject_free(&subject);
-  ttm_buf_free(&target);
-  ttm_buf_free(&name);
+  ttm_report_found_free(&job.found);
+  ttm_buf_free(&job.target);
+  ttm_buf_free(&job.name);
   return status ? ttm_cli_error(options, &err) : TTM_EXIT_OK;
 }

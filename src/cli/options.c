@@ -34,7 +34,8 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
                            "write to OUT; --llm, cb: instead of standard output"},
     [TTM_OPTION_ANALYZE] = {"analyze", 'a', TTM_VALUE_TEXT, "LOG", PROFILE,
                             "analyse an existing log, '-' for standard input"},
-    [TTM_OPTION_VISUALIZE] = {"visualize", 'v', TTM_VALUE_TEXT, "LOG", PROFILE, "write only the HTML page"},
+    [TTM_OPTION_VISUALIZE] = {"visualize", 'v', TTM_VALUE_TEXT, "DIR", PROFILE,
+                              "write the HTML page of a report folder again"},
     [TTM_OPTION_LOG] = {"log", 0, TTM_VALUE_NONE, NULL, RUN | PROFILE, "stop after the log: no report"},
     [TTM_OPTION_MARKER] = {"marker", 0, TTM_VALUE_TEXT, "TEXT", LAST_RUN, "runs end with a line that holds TEXT"},
     [TTM_OPTION_RUNS] = {"runs", 0, TTM_VALUE_COUNT, "N", LAST_RUN, "keep the last N runs (default 1)"},
@@ -136,9 +137,10 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
     [TTM_COMMAND_ASK] = {"ask", TTM_PROGRAM_TTMEM, "ask LOG --op N | --tensor NAME | --range A-B | --at-peak",
                          "one detail in a few lines, for people and agents", NULL, 1},
     [TTM_COMMAND_HTML] =
-        {"html", TTM_PROGRAM_TTMEM, "html LOG [-o OUT]", "self-contained HTML page of a log",
-         "LOG may be compressed (.gz, .zst), or '-' for standard input. The page goes to OUT ('-' for\n"
-         "standard output), else to NAME_report.html here. It needs no network and no other file.\n",
+        {"html", TTM_PROGRAM_TTMEM, "html INPUT [-o OUT]", "self-contained HTML page of a log or report folder",
+         "INPUT is a log (.gz and .zst too, '-' for standard input) or a report folder, also one of\n"
+         "the Python tool. The page goes to OUT ('-' for standard output), else into the report\n"
+         "folder, else to NAME_report.html here. It needs no network and no other file.\n",
          1},
     [TTM_COMMAND_CB_SIMULATE] =
         {"cb simulate", TTM_PROGRAM_TTMEM, "cb simulate R_TILES TILES_PER_SHARD",
@@ -187,7 +189,7 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
                              "  tt-memory-profiler SCRIPT.py [ARGS]   run, log, JSON files and HTML page (ttmem run)\n"
                              "  tt-memory-profiler --log SCRIPT.py    run and log only\n"
                              "  tt-memory-profiler --analyze LOG      report of an existing log (ttmem analyze)\n"
-                             "  tt-memory-profiler --visualize LOG    only its HTML page (ttmem html)\n\n"
+                             "  tt-memory-profiler --visualize DIR    HTML page of a report folder (ttmem html)\n\n"
                              "A run goes to ./logs/SCRIPT_YYYYMMDD_HHMMSS/, never to a folder that is there already.\n"
                              "Its exit status is the script's. Options stand before the script.\n",
                              1, true},

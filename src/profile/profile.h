@@ -276,6 +276,7 @@ typedef struct ttm_seen {
   uint64_t unfinished;     /* programs without their Finished line */
   bool cut;                /* the input ends inside a line or a block */
   bool looks_like_mlir, looks_like_binary;
+  bool from_report;        /* rebuilt from the JSON files of a report: frees and the states before them are not in them */
   bool trace_cache;        /* trace capture or replay lines seen: replayed operations print nothing */
   struct {
     uint32_t line;

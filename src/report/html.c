@@ -134,7 +134,7 @@ static void put_ranks(ttm_buf *buf, const ttm_profile *p) {
   ttm_buf_char(buf, ']');
 }
 
-static int put_facts(ttm_html *h, ttm_view name) {
+static int put_facts(ttm_html *h, ttm_view name, bool own_findings) {
   const ttm_profile *p = h->p;
   const char *missing = ttm_words_missing(p);
   ttm_buf json = {0};
@@ -152,6 +152,8 @@ static int put_facts(ttm_html *h, ttm_view name) {
   ttm_buf_printf(&json, ",\"elements\":%" PRIu32 ",\"states\":%zu,\"frames\":%zu,\"step\":%d,\"levels\":%d",
                  h->f->elements, p->states.n, p->frames.n, TTM_HTML_STEP,
                  p->states.n < TTM_HTML_PLAIN ? 0 : TTM_HTML_LEVELS);
+  /* "rough": what needs the frees is not known; "kept": the findings were made when the log was there. */
+  if (p->seen.from_report) ttm_buf_puts(&json, own_findings ? ",\"rebuilt\":\"rough\"" : ",\"rebuilt\":\"kept\"");
   put_ranks(&json, p);
   put_ir_facts(&json, p);
   int code = put_moments(&json, h->f);
@@ -193,17 +195,22 @@ static void put_title(ttm_buf *buf, ttm_view name) {
   ttm_buf_free(&line);
 }
 
-static int put_page(ttm_html *h, ttm_view name, ttm_error *err) {
+void ttm_html_put_head(ttm_buf *buf, ttm_view name) {
+  ttm_buf_put(buf, ttm_html_page_start);
+  put_title(buf, name);
+  ttm_buf_put(buf, ttm_html_page_body);
+}
+
+static int put_page(ttm_html *h, ttm_view name, ttm_view findings_json, ttm_error *err) {
   const ttm_profile *p = h->p;
   ttm_buf *buf = &h->out->buf;
   if (ttm_html_ids_init(&h->labels, p->strings.strings.n) || ttm_html_ids_init(&h->words, p->strings.strings.n) ||
       ttm_html_ids_init(&h->texts, p->texts.n) || ttm_html_ids_init(&h->types, p->types.n))
     return TTM_ENOMEM;
-  ttm_buf_put(buf, ttm_html_page_start);
-  put_title(buf, name);
-  ttm_buf_put(buf, ttm_html_page_body);
-  int code = put_facts(h, name);
-  if (!code) code = put_file(h, ttm_report_findings_json, "findings", err);
+  ttm_html_put_head(buf, name);
+  int code = put_facts(h, name, !findings_json.n);
+  if (!code && findings_json.n) code = ttm_block_write_text(findings_json, "findings", h->out);
+  if (!code && !findings_json.n) code = put_file(h, ttm_report_findings_json, "findings", err);
   if (!code) code = ttm_html_pyramids(h);
   ttm_buf_put(buf, ttm_html_page_program);
   if (!code) code = ttm_html_states(h);
@@ -218,8 +225,12 @@ static int put_page(ttm_html *h, ttm_view name, ttm_error *err) {
 }
 
 int ttm_report_html(const ttm_findings *f, ttm_view name, ttm_out *out, ttm_error *err) {
+  return ttm_report_html_with(f, name, TTM_LIT(""), out, err);
+}
+
+int ttm_report_html_with(const ttm_findings *f, ttm_view name, ttm_view findings_json, ttm_out *out, ttm_error *err) {
   ttm_html h = {.f = f, .p = f->profile, .out = out};
-  int code = put_page(&h, name, err);
+  int code = put_page(&h, name, findings_json, err);
   ttm_block_free(&h.block);
   ttm_html_ids_free(&h.labels);
   ttm_html_ids_free(&h.words);

@@ -57,6 +57,9 @@ typedef struct ttm_html {
   ttm_html_ids texts, types;
 } ttm_html;
 
+/* The page up to the first data element. */
+void ttm_html_put_head(ttm_buf *buf, ttm_view name);
+
 /* Each writes its elements; 0 or TTM_ENOMEM. */
 int ttm_html_states(ttm_html *h);
 int ttm_html_pyramids(ttm_html *h);

@@ -22,5 +22,10 @@ int ttm_report_ir_json(const ttm_findings *f, ttm_out *out, ttm_error *err);
 int ttm_report_findings_json(const ttm_findings *f, ttm_out *out, ttm_error *err);
 /* <name>_report.html: the page, one file that needs nothing else. `name` is the report's name. */
 int ttm_report_html(const ttm_findings *f, ttm_view name, ttm_out *out, ttm_error *err);
+/* The same with the text of a findings file made from the log itself, for a profile rebuilt from a report; empty: none. */
+int ttm_report_html_with(const ttm_findings *f, ttm_view name, ttm_view findings_json, ttm_out *out, ttm_error *err);
+/* The same out of an earlier page: its data in the page of this program. TTM_EFORMAT when it is none of ours, or of another
+ * format of the data: nothing was written then. */
+int ttm_html_renew(ttm_view page, ttm_view name, ttm_out *out, ttm_error *err);
 
 #endif

@@ -12,7 +12,7 @@ import { after } from "node:test";
 import { pathToFileURL } from "node:url";
 
 export const SOURCE = process.env.TTMEM_SOURCE ?? join(import.meta.dirname ?? ".", "..", "..");
-const TTMEM = process.env.TTMEM ?? join(SOURCE, "build", "bin", "ttmem");
+export const TTMEM = process.env.TTMEM ?? join(SOURCE, "build", "bin", "ttmem");
 const GEN_LOG = process.env.GEN_LOG ?? join(SOURCE, "build", "release", "bench", "gen_log");
 const SHARED = process.env.TTMEM_SHARED ?? join(SOURCE, "..", "shared");
 

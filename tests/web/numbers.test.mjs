@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every section's numbers against the JSON files of the same report.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { generate, numberIn, openPage, report, sample, serve, SOURCE, texts, withPage } from "./lib.mjs";
+import { generate, numberIn, openPage, report, sample, serve, SOURCE, texts, TTMEM, withPage, work } from "./lib.mjs";
 
 const MEMORIES = ["DRAM", "L1", "L1_SMALL", "TRACE"];
 const near = (a, b, slack, what) => assert.ok(Math.abs(a - b) <= slack, `${what}: ${a} on the page, ${b} in the JSON`);
@@ -173,5 +175,25 @@ test("the same page over http", async () => {
     const opened = await openPage(r.page, { url });
     await checkHeader(opened.page, r);
     await opened.close();
+  });
+});
+
+test("a report of the Python tool, which knows neither lines nor frees", async () => {
+  const folder = join(work, "old");
+  cpSync(join(SOURCE, "tests", "golden", "llama-tiny"), folder, { recursive: true, filter: (name) => !name.endsWith(".log") });
+  execFileSync(TTMEM, ["html", folder, "--quiet"]);
+  const json = (file) => JSON.parse(readFileSync(join(folder, `tiny_${file}.json`), "utf8"));
+  const [memory, operations] = [json("memory"), json("operations")];
+  await withPage(join(folder, "tiny_report.html"), { hash: "#op=73" }, async (page) => {
+    assert.equal(numberIn(await page.locator('[data-key="operations"] .fact-value').innerText()), operations.length);
+    assert.match(await page.locator(".note-box").innerText(), /rebuilt from the JSON files/);
+    const highest = Math.max(...memory.operations.map((op) => op.memory.DRAM.totalBytesAllocatedPerBank_MB));
+    assert.equal(numberIn(await page.locator('[data-key="peak.DRAM"] .fact-value').innerText()), highest);
+    assert.equal(await page.locator(".live-bar").count(), 0);
+    const panel = await page.locator(".details").innerText();
+    assert.ok(panel.includes(operations[73].loc));
+    assert.ok(!panel.includes("log line"));
+    const before = await page.locator('.details [data-key="op-memory"] tbody tr').first().evaluate((tr) => tr.cells[1].innerText);
+    assert.equal(numberIn(before), memory.operations[73].memory.DRAM.totalBytesAllocatedPerBank_MB);
   });
 });

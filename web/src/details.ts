@@ -58,7 +58,7 @@ export class Details {
     if (location) pair("location", longText(location, 400));
     const run = runOf(n, op);
     if (run >= 0) pair("program", `${shorten(programOf(n, op), 120) || "outside every program"}, run ${count(run)}${model.facts.ranks.length > 1 ? `, rank ${count(model.facts.ranks[n.frames.rank[n.ops.frame[op]]] ?? 0)}` : ""}`);
-    pair("log line", count(n.ops.line[op]));
+    if (n.ops.line[op] > 0) pair("log line", count(n.ops.line[op]));
     const type = words.get(detail.opType);
     if (type) pair("runtime type", shorten(type, 120));
     const result = valueText(words, detail.result);
@@ -97,7 +97,7 @@ export class Details {
       rows.push([memory, milli(level.allocated[before]), after < 0 ? "–" : milli(level.allocated[after]), h("span", { class: effect === null ? "" : effect > 0 ? "plus" : effect < 0 ? "minus" : "" }, effect === null ? "–" : signed(effect)), milli(free), milli(level.largest[before])]);
     }
     const box = h("div", { "data-key": "op-memory" }, h("h3", {}, "Memory, MB per bank"), table("Memory before and after", [["memory"], ["before", "num"], ["after", "num"], ["effect", "num"], ["free before", "num"], ["largest block", "num"]], rows));
-    add(box, h("p", { class: "hint" }, after < 0 ? `State at log line ${count(lines[before])}; the log ends before the next one.` : `States at log lines ${count(lines[before])} and ${count(lines[after])}.`));
+    if (lines[before] > 0) add(box, h("p", { class: "hint" }, after < 0 ? `State at log line ${count(lines[before])}; the log ends before the next one.` : `States at log lines ${count(lines[before])} and ${count(lines[after])}.`));
     const live = await this.padding(op, "DRAM");
     if (live) add(box, live);
     const l1 = await this.padding(op, "L1");
@@ -110,7 +110,7 @@ export class Details {
     let live = this.lives.get(memory);
     if (!live) this.lives.set(memory, (live = this.app.model.live(memory)));
     const { logical, stored } = await live;
-    if (!stored[op]) return null;
+    if (!stored[op] || this.app.model.facts.rebuilt) return null;
     return h("p", { class: "hint" }, `Live ${memory} tensors after it: ${bytes(logical[op])} logical, ${bytes(stored[op])} padded (+${percent(stored[op] - logical[op], logical[op])}).`);
   }
 

@@ -38,3 +38,6 @@ export function percent(part: number, all: number): string {
 export const counted = (n: number, noun: string): string => `${count(n)} ${noun}${n === 1 ? "" : "s"}`;
 
 export const shape = (dims: readonly number[]): string => (dims.length ? dims.join("×") : "scalar");
+
+// A line of the log; reports of the Python tool do not tell.
+export const logLine = (line: number): string => (line > 0 ? `log line ${count(line)}` : "log line not known");

@@ -58,6 +58,7 @@ export interface Facts {
   source: string;
   holds: string;
   missing: string | null;
+  rebuilt?: "rough" | "kept"; // out of the JSON files of a report, which know no frees; "kept": with the findings of the log itself
   elements: number;
   states: number;
   frames: number;
@@ -246,6 +247,8 @@ export class Model {
 
   static async load(): Promise<Model> {
     const [facts, findings] = await Promise.all([jsonOf<Facts>("facts", true), jsonOf<Findings>("findings", true)]);
+    if (facts.rebuilt === "rough") findings.live_at_peak = {}; // without the frees it would be wrong
+    findings.live_at_peak ??= {};
     return new Model(facts, findings);
   }
 

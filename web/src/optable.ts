@@ -230,7 +230,7 @@ export class OpTable {
     const before = this.before(op);
     const effect = this.effects![op];
     const run = runOf(names, op);
-    const texts = [count(op), nameOf(names, op), locationOf(names, op), outputsOf(names, op).join(", "), before < 0 ? "–" : milli(before), Number.isNaN(effect) ? "–" : signed(effect), run < 0 ? "" : `${count(run)} · ${programOf(names, op)}`, count(names.ops.line[op])];
+    const texts = [count(op), nameOf(names, op), locationOf(names, op), outputsOf(names, op).join(", "), before < 0 ? "–" : milli(before), Number.isNaN(effect) ? "–" : signed(effect), run < 0 ? "" : `${count(run)} · ${programOf(names, op)}`, names.ops.line[op] > 0 ? count(names.ops.line[op]) : "–"];
     row.dataset.op = String(op);
     row.setAttribute("aria-rowindex", String(i + 1));
     row.classList.toggle("selected", op === this.app.view.op);

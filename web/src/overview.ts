@@ -2,7 +2,7 @@
 // The top of the page: what the run was, what went wrong, and the few numbers everybody asks for.
 import type { App } from "./app.js";
 import { add, h, longText, shorten } from "./dom.js";
-import { bytes, count, counted, mb, number, percent } from "./format.js";
+import { bytes, count, counted, logLine, mb, number, percent } from "./format.js";
 import { liveBar } from "./live.js";
 import { MEMORIES, type Incident, type OpRef } from "./model.js";
 
@@ -17,7 +17,7 @@ export function opLink(app: App, op: OpRef, limit = 80): HTMLElement {
 export function opWithPlace(app: App, op: OpRef): HTMLElement {
   const box = h("span", {}, opLink(app, op));
   if (op.loc) add(box, " at ", h("span", { class: "mono" }, shorten(op.loc, 120)));
-  if (op.index !== null && op.line !== null) add(box, h("span", { class: "muted" }, ` (log line ${count(op.line)})`));
+  if (op.index !== null && op.line !== null) add(box, h("span", { class: "muted" }, ` (${logLine(op.line)})`));
   return box;
 }
 
@@ -99,7 +99,7 @@ function incidentCard(app: App, incident: Incident, i: number): HTMLElement {
       needBars(incident),
       i === 0 && live && live.allocated_per_bank_MB > 0 && h("div", { class: "incident-live" }, h("h3", {}, `What filled ${incident.memory ?? ""}`), liveBar(app, live, app.banks(incident.memory!), 4)),
     ),
-    h("details", { class: "incident-text" }, h("summary", {}, `Message, log line ${count(incident.line)}${incident.copies > 1 ? `, seen ${count(incident.copies)} times` : ""}`), longText(incident.text)),
+    h("details", { class: "incident-text" }, h("summary", {}, `Message, ${logLine(incident.line)}${incident.copies > 1 ? `, seen ${count(incident.copies)} times` : ""}`), longText(incident.text)),
   );
 }
 
@@ -113,7 +113,7 @@ export function incidents(app: App): HTMLElement | null {
   if (order.length > 1) {
     const rest = h("details", { class: "more-incidents" }, h("summary", {}, `${counted(order.length - 1, "more incident")} in this log`));
     for (const { incident, i } of order.slice(1, 51)) {
-      add(rest, h("p", {}, h("b", {}, capitalized(app.model.facts.incidents[i]?.title ?? incident.kind)), ` · log line ${count(incident.line)} · `, incident.operation && opLink(app, incident.operation), " ", h("span", { class: "muted" }, shorten(incident.text, 300))));
+      add(rest, h("p", {}, h("b", {}, capitalized(app.model.facts.incidents[i]?.title ?? incident.kind)), ` · ${logLine(incident.line)} · `, incident.operation && opLink(app, incident.operation), " ", h("span", { class: "muted" }, shorten(incident.text, 300))));
     }
     if (order.length > 51) add(rest, h("p", { class: "muted" }, `… and ${count(order.length - 51)} more; findings.json lists all of them.`));
     add(box, rest);
@@ -138,7 +138,7 @@ export function facts(app: App): HTMLElement {
   }
   if (findings.weights.count) add(box, card("weights", "Model weights", bytes(findings.weights.bytes), `${counted(findings.weights.count, "tensor")}, without padding`));
   const padding = findings.padding.at_peak;
-  if (padding.padded_MB > 0) add(box, card("padding", "Tile padding at peak", bytes(padding.overhead_MB * 1048576), `${percent(padding.overhead_pct, 100)} on top of ${bytes(padding.unpadded_MB * 1048576)}`));
+  if (padding.padded_MB > 0 && app.model.facts.rebuilt !== "rough") add(box, card("padding", "Tile padding at peak", bytes(padding.overhead_MB * 1048576), `${percent(padding.overhead_pct, 100)} on top of ${bytes(padding.unpadded_MB * 1048576)}`));
   if (findings.leaks.length) {
     const worst = findings.leaks[0];
     add(box, card("leak", "Left behind per run", mb(worst.per_run_MB), `per bank, over ${counted(worst.runs_seen, "run")} (${worst.confidence})`));
@@ -164,7 +164,7 @@ export function header(app: App, buttons: HTMLElement): HTMLElement {
       "div",
       { class: "top-text" },
       h("h1", {}, shorten(f.name, 120)),
-      h("p", { class: "source" }, h("span", { class: "mono" }, shorten(f.source, 200)), ` · ${bytes(findings.input.bytes)}, ${counted(findings.input.lines, "line")}`),
+      h("p", { class: "source" }, h("span", { class: "mono" }, shorten(f.source, 200)), findings.input.lines > 0 && ` · ${bytes(findings.input.bytes)}, ${counted(findings.input.lines, "line")}`),
       h("p", { class: "source", "data-key": "config" }, configuration(app)),
     ),
     buttons,
@@ -177,6 +177,7 @@ export function notes(app: App): HTMLElement | null {
   const d = findings.diagnostics;
   const list = h("ul", { class: "notes" });
   if (f.missing) add(list, h("li", {}, `This log holds ${f.holds}. ${capitalized(f.missing)}`));
+  if (f.rebuilt) add(list, h("li", {}, `This page was rebuilt from the JSON files of a report, which hold no deallocations: ${f.rebuilt === "rough" ? "what is live at the peak and how much of it is padding cannot be told, and a peak between two operations is not in them" : "the largest free block between two operations and padding over time cannot be told"}. The log itself gives the whole page: ttmem html LOG.`));
   if (findings.input.truncated) add(list, h("li", {}, "The log ends in the middle: what came after is not in this report."));
   if (findings.input.trace_replay) add(list, h("li", {}, "Parts of the run were replayed from a trace; replayed operations print nothing and are not in this report."));
   if (d.unparsed_lines) add(list, h("li", {}, `${counted(d.unparsed_lines, "line")} could not be read, the first: `, d.notes.slice(0, 3).map((n) => `line ${count(n.line)} "${shorten(n.text, 80)}"`).join(", ")));

@@ -24,7 +24,7 @@ export class Padding {
       "section",
       { id: "padding", class: "card", "aria-labelledby": "padding-title" },
       h("h2", { id: "padding-title" }, "Tile padding"),
-      h("p", { class: "hint", "data-key": "padding-sum" }, `At the DRAM peak ${count(at.tensors)} live tensors hold ${bytes(at.unpadded_MB * 1048576)} and take ${bytes(at.padded_MB * 1048576)}: ${bytes(at.overhead_MB * 1048576)} (${percent(at.overhead_pct, 100)}) is padding. The highest share at any moment is ${percent(highest, 100)}.`),
+      app.model.facts.rebuilt !== "rough" && h("p", { class: "hint", "data-key": "padding-sum" }, `At the DRAM peak ${count(at.tensors)} live tensors hold ${bytes(at.unpadded_MB * 1048576)} and take ${bytes(at.padded_MB * 1048576)}: ${bytes(at.overhead_MB * 1048576)} (${percent(at.overhead_pct, 100)}) is padding. The highest share at any moment is ${percent(highest, 100)}.`),
       h("div", { class: "chart-box" }, this.host, this.tip),
       h("ul", { class: "legend" }, h("li", {}, h("span", { class: "key key-logical", "aria-hidden": true }), "logical bytes"), h("li", {}, h("span", { class: "key key-padded", "aria-hidden": true }), "padded to tiles and pages")),
       this.rows,
@@ -70,8 +70,10 @@ export class Padding {
     this.names = names;
     this.showRows();
     this.live = await this.app.model.live("DRAM");
-    if (!this.live.stored.some((v) => v > 0)) {
-      this.host.parentElement?.replaceWith(h("p", { class: "muted" }, "The log names no live DRAM tensors."));
+    const rebuilt = this.app.model.facts.rebuilt !== undefined;
+    if (rebuilt || !this.live.stored.some((v) => v > 0)) {
+      this.element.querySelector(".legend")?.remove();
+      this.host.parentElement?.replaceWith(h("p", { class: "muted" }, rebuilt ? "Padding over time cannot be told without the log." : "The log names no live DRAM tensors."));
       return;
     }
     let top = 0;

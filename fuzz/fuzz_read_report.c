@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Any bytes as the JSON files of a report, all the way to the page: never a crash. The input is cut at NUL bytes into the files. */
+#include <stdlib.h>
+
+#include "analyze/findings.h"
+#include "profile/read_report.h"
+#include "report/report.h"
+
+static ttm_view next_file(ttm_view *rest) {
+  size_t end = ttm_view_find_char(*rest, '\0');
+  ttm_view file = ttm_view_first(*rest, end);
+  *rest = end == TTM_NOT_FOUND ? ttm_view_from(*rest, rest->n) : ttm_view_from(*rest, end + 1);
+  return file;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  ttm_view rest = {(const char *)data, size};
+  ttm_report_texts texts = {.memory = next_file(&rest),
+                            .operations = next_file(&rest),
+                            .findings = next_file(&rest),
+                            .ir = next_file(&rest),
+                            .registry = next_file(&rest)};
+  ttm_profile *p = NULL;
+  ttm_findings *f = NULL;
+  ttm_error err;
+  if (ttm_profile_read_report(&p, &texts, "fuzz", &err)) return 0;
+  if (ttm_findings_make(&f, p, &err)) abort();
+  ttm_out page = ttm_out_memory();
+  if (ttm_report_html(f, TTM_LIT("fuzz"), &page, &err)) abort();
+  /* The page renews to itself. */
+  ttm_out again = ttm_out_memory();
+  if (ttm_html_renew(ttm_buf_view(&page.buf), TTM_LIT("fuzz"), &again, &err)) abort();
+  if (!ttm_view_eq(ttm_buf_view(&page.buf), ttm_buf_view(&again.buf))) abort();
+  ttm_out_abandon(&page);
+  ttm_out_abandon(&again);
+  ttm_findings_free(f);
+  ttm_profile_free(p);
+  return 0;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/report_find.h"
+
+#include <dirent.h>
+#include <errno.h>
+
+#include "base/error.h"
+#include "base/source.h"
+#include "profile/read_report.h"
+#include "report/report.h"
+#include "store/folder.h"
+
+/* ---- Finding ------------------------------------------------------------------------------------------------------ */
+
+/* The path of `file` when it ends so; the first in the order of names wins, so that the answer is always the same. */
+static bool take(char **slot, const char *folder, const char *file, const char *suffix) {
+  if (!ttm_view_ends(ttm_view_of(file), ttm_view_of(suffix)) || file[0] == '.') return true;
+  char *path = ttm_folder_join(folder, file, "");
+  if (!path) return false;
+  if (*slot && strcmp(*slot, path) <= 0) {
+    ttm_free(path);
+    return true;
+  }
+  ttm_free(*slot);
+  *slot = path;
+  return true;
+}
+
+static int list(ttm_report_found *out, const char *folder, ttm_error *err) {
+  DIR *dir = opendir(folder);
+  if (!dir) return ttm_error_set(err, TTM_EIO, "cannot read the folder '%s': %s", folder, strerror(errno));
+  bool enough = true;
+  for (struct dirent *entry; enough && (entry = readdir(dir));) {
+    const char *file = entry->d_name;
+    enough = take(&out->log, folder, file, "_profile.log") && take(&out->log, folder, file, "_profile.log.gz") &&
+             take(&out->log, folder, file, "_profile.log.zst") && take(&out->page, folder, file, "_report.html") &&
+             take(&out->memory, folder, file, "_memory.json");
+  }
+  closedir(dir);
+  return enough ? TTM_OK : ttm_error_nomem(err);
+}
+
+/* The start of the file's name. */
+static char *stem_of(const char *path, const char *suffix) {
+  const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+  size_t n = strlen(base) - strlen(suffix);
+  char *stem = ttm_alloc(n + 1);
+  if (stem) memcpy(stem, base, n);
+  return stem;
+}
+
+int ttm_report_find(ttm_report_found *out, const char *folder, ttm_error *err) {
+  *out = (ttm_report_found){0};
+  int code = list(out, folder, err);
+  if (code) return code;
+  if (out->memory) {
+    out->name = stem_of(out->memory, "_memory.json");
+  } else if (out->page) {
+    out->name = stem_of(out->page, "_report.html");
+  } else if (out->log) {
+    const char *mark = strstr(strrchr(out->log, '/') ? strrchr(out->log, '/') : out->log, "_profile.log");
+    out->name = stem_of(out->log, mark ? mark : "");
+  } else {
+    return ttm_error_set(
+        err, TTM_ENODATA,
+        "'%s' holds no report: neither NAME_memory.json, NAME_report.html nor NAME_profile.log; give the "
+        "log itself, or the folder that 'ttmem analyze LOG' wrote",
+        folder);
+  }
+  return out->name ? TTM_OK : ttm_error_nomem(err);
+}
+
+void ttm_report_found_free(ttm_report_found *found) {
+  ttm_free(found->name);
+  ttm_free(found->log);
+  ttm_free(found->page);
+  ttm_free(found->memory);
+  *found = (ttm_report_found){0};
+}
+
+/* ---- Reading ------------------------------------------------------------------------------------------------------ */
+
+static int slurp(const char *path, ttm_buf *out, ttm_error *err) {
+  ttm_source *source;
+  size_t got = 1;
+  int code = ttm_source_open(&source, path, err);
+  if (code) return code;
+  while (!code && got) {
+    if (!ttm_buf_room(out, 1 << 20)) code = ttm_error_nomem(err);
+    if (!code) code = ttm_source_read(source, out->at + out->n, 1 << 20, &got, err);
+    if (!code) out->n += got;
+  }
+  ttm_source_close(source);
+  return code;
+}
+
+/* A file that may be missing. */
+static int slurp_beside(const char *folder, const char *name, const char *suffix, ttm_buf *out, ttm_error *err) {
+  char *path = ttm_folder_join(folder, name, suffix);
+  ttm_error ignored;
+  if (!path) return ttm_error_nomem(err);
+  int code = slurp(path, out, &ignored);
+  ttm_free(path);
+  if (code == TTM_EIO) ttm_buf_clear(out);
+  return code == TTM_ENOMEM ? ttm_error_nomem(err) : TTM_OK;
+}
+
+int ttm_report_read_json(ttm_profile **out, const ttm_report_found *found, const char *folder, ttm_buf *findings,
+                         ttm_error *err) {
+  static const char *const suffixes[] = {"_operations.json", "_inputs_registry.json", "_ir.json"};
+  ttm_buf memory = {0}, others[3] = {{0}};
+  int code = slurp(found->memory, &memory, err);
+  for (int i = 0; i < 3 && !code; i++) code = slurp_beside(folder, found->name, suffixes[i], &others[i], err);
+  if (!code) code = slurp_beside(folder, found->name, "_findings.json", findings, err);
+  if (!code) {
+    ttm_report_texts texts = {.memory = ttm_buf_view(&memory),
+                              .operations = ttm_buf_view(&others[0]),
+                              .registry = ttm_buf_view(&others[1]),
+                              .ir = ttm_buf_view(&others[2]),
+                              .findings = ttm_buf_view(findings)};
+    code = ttm_profile_read_report(out, &texts, folder, err);
+  }
+  ttm_buf_free(&memory);
+  for (int i = 0; i < 3; i++) ttm_buf_free(&others[i]);
+  return code;
+}
+
+int ttm_report_renew_page(const ttm_report_found *found, ttm_out *out, ttm_error *err) {
+  ttm_buf page = {0};
+  int code = slurp(found->page, &page, err);
+  if (!code) code = ttm_html_renew(ttm_buf_view(&page), ttm_view_of(found->name), out, err);
+  ttm_buf_free(&page);
+  return code;
+}
