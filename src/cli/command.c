@@ -152,6 +152,8 @@ static int run_command(const ttm_options *options) {
       return ttm_command_run(options);
     case TTM_COMMAND_LAST_RUN:
       return ttm_command_last_run(options);
+    case TTM_COMMAND_DOCTOR:
+      return ttm_command_doctor(options);
     case TTM_COMMAND_HELP:
       return help_on_topic(options);
     case TTM_COMMAND_PROFILE:

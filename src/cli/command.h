@@ -32,6 +32,7 @@ int ttm_command_cb_scan(const ttm_options *options);
 
 int ttm_command_run(const ttm_options *options);
 int ttm_command_last_run(const ttm_options *options);
+int ttm_command_doctor(const ttm_options *options);
 
 /* "ttmem: error: ..." on standard error, control characters made harmless; returns TTM_EXIT_WRONG. */
 int ttm_cli_error(const ttm_options *options, const ttm_error *err);

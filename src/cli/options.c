@@ -21,6 +21,7 @@
 #define CB_SCAN (1u << TTM_COMMAND_CB_SCAN)
 #define RUN (1u << TTM_COMMAND_RUN)
 #define LAST_RUN (1u << TTM_COMMAND_LAST_RUN)
+#define DOCTOR (1u << TTM_COMMAND_DOCTOR)
 #define CB_LOG (1u << TTM_COMMAND_CB_LOG)
 #define CB_ALL (1u << TTM_COMMAND_CB_ALL)
 #define CB_WORK (CB_SIMULATE | CB_ALL)
@@ -69,7 +70,7 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_QUIET] = {"quiet", 'q', TTM_VALUE_NONE, NULL, ANALYZE | RUN | LAST_RUN | HTML | PROFILE,
                           "print no summary and no progress"},
     [TTM_OPTION_COLOR] = {"color", 0, TTM_VALUE_CHOICE, "auto|always|never",
-                          ANALYZE | RUN | EXPLAIN | FIT | TRAIN | PROFILE | CB,
+                          ANALYZE | RUN | DOCTOR | EXPLAIN | FIT | TRAIN | PROFILE | CB,
                           "colour the output (default auto: on a terminal)"},
     [TTM_OPTION_ARCH] = {"arch", 0, TTM_VALUE_CHOICE, "wormhole|blackhole|grayskull", CB,
                          "the chip (default wormhole, or what the log tells)"},
@@ -183,6 +184,10 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
                               "it executes, to OUT or standard output. LOG itself is never changed; it may be compressed, or\n"
                               "'-' for standard input. With --marker a run is what stands between two lines with TEXT.\n",
                               1, false},
+    [TTM_COMMAND_DOCTOR] = {"doctor", TTM_PROGRAM_TTMEM, "doctor [LOG]", "what is missing from a log, and how to get it",
+                            "Checks the log, the environment and the build, and gives the commands that help. Exit status 1\n"
+                            "when something was found.\n",
+                            1, false},
     [TTM_COMMAND_HELP] = {"help", TTM_PROGRAM_TTMEM, "help [COMMAND]", "help on a command", NULL, 2},
     [TTM_COMMAND_PROFILE] = {NULL, TTM_PROGRAM_PROFILER, "[options] SCRIPT.py [ARGS]",
                              "run a script, keep its log, write the report",

@@ -31,6 +31,7 @@ typedef enum ttm_command {
   TTM_COMMAND_SERVE,       /* ttmem serve */
   TTM_COMMAND_RUN,         /* ttmem run */
   TTM_COMMAND_LAST_RUN,    /* ttmem last-run */
+  TTM_COMMAND_DOCTOR,      /* ttmem doctor */
   TTM_COMMAND_HELP,        /* ttmem help */
   TTM_COMMAND_PROFILE,     /* tt-memory-profiler */
   TTM_COMMANDS

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ttmem doctor [LOG]: why a log does not hold what it should, and the commands that help. */
+#define _GNU_SOURCE /* memmem */
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture/switches.h"
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "report/doctor.h"
+#include "report/format.h"
+
+/* ---- Environment -------------------------------------------------------------------------------------------------- */
+
+/* With a log in hand, a variable that is not set here is no fault: the log itself tells what it was made with. */
+static void check_switch(ttm_doctor *d, const ttm_switch *s, bool has_log) {
+  const char *value = getenv(s->name);
+  char title[512], fix[256];
+  snprintf(fix, sizeof fix, "export %s=%s", s->name, s->value);
+  if (value && !ttm_switch_judge(s, value)) {
+    ttm_doctor_ok(d, "%s=%.100s", s->name, value);
+  } else if (value) {
+    snprintf(title, sizeof title, "%s=%.100s: %s", s->name, value, ttm_switch_judge(s, value));
+    ttm_doctor_finding(d, title, NULL, fix);
+  } else if (has_log) {
+    ttm_doctor_note(d, "%s is not set here; 'ttmem run' sets it", s->name);
+  } else {
+    snprintf(title, sizeof title, "%s is not set: it gives %s", s->name, s->gives);
+    ttm_doctor_finding(d, title, "'ttmem run' sets it by itself; otherwise:", fix);
+  }
+}
+
+static void check_environment(ttm_doctor *d, bool has_log) {
+  ttm_doctor_section(d, "Environment");
+  for (size_t i = 0; i < TTM_SWITCHES; i++) check_switch(d, &ttm_switches[i], has_log);
+  for (size_t i = 0; i < ttm_hindrance_count; i++) {
+    const ttm_hindrance *h = &ttm_hindrances[i];
+    const char *value = getenv(h->name);
+    char title[256], fix[256];
+    if (!ttm_hindrance_applies(h, value)) continue;
+    snprintf(title, sizeof title, "%s=%.100s %s", h->name, value, h->harmful ? "takes lines away" : "is obsolete");
+    snprintf(fix, sizeof fix, "unset %s", h->name);
+    ttm_doctor_finding(d, title, h->why, fix);
+  }
+}
+
+/* ---- Build -------------------------------------------------------------------------------------------------------- */
+
+/* 1 when the file holds the text, 0 when not, -1 when it cannot be read. Mapped: libraries are large. */
+static int file_contains(const char *path, const char *text) {
+  struct stat st;
+  int fd = open(path, O_RDONLY | O_CLOEXEC), found = -1;
+  if (fd < 0) return -1;
+  if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0) {
+    void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes != MAP_FAILED) {
+      found = memmem(bytes, (size_t)st.st_size, text, strlen(text)) != NULL;
+      munmap(bytes, (size_t)st.st_size);
+    }
+  }
+  close(fd);
+  return found;
+}
+
+#define REBUILD                                                                        \
+  "cmake -G Ninja -B build -DCMAKE_BUILD_TYPE=Debug -DTT_RUNTIME_DEBUG=ON  # tt-xla: " \
+  "cmake --preset debug\ncmake --build build"
+
+static void judge_build(ttm_doctor *d, const char *path, int has_debug) {
+  char title[512];
+  if (has_debug) {
+    ttm_doctor_ok(d, "%.300s: built with TT_RUNTIME_DEBUG=ON", path);
+    return;
+  }
+  snprintf(title, sizeof title, "%.300s: built without TT_RUNTIME_DEBUG=ON", path);
+  ttm_doctor_finding(d, title,
+                     "Memory states and operation lines are compiled out then, whatever the environment says. "
+                     "CMAKE_BUILD_TYPE=Debug alone does not turn it on.",
+                     REBUILD);
+}
+
+/* CMake's cache says how a build folder was configured; a runtime library that can print operations holds their text. */
+static unsigned look_at(ttm_doctor *d, const char *pattern, const char *needle) {
+  glob_t found;
+  unsigned seen = 0;
+  if (glob(pattern, 0, NULL, &found)) return 0;
+  for (size_t i = 0; i < found.gl_pathc; i++) {
+    bool is_cache = strstr(found.gl_pathv[i], "CMakeCache.txt") != NULL;
+    if (is_cache && file_contains(found.gl_pathv[i], "TT_RUNTIME_DEBUG:") != 1) continue; /* of another project */
+    int has = file_contains(found.gl_pathv[i], needle);
+    if (has < 0) continue;
+    judge_build(d, found.gl_pathv[i], has);
+    seen++;
+  }
+  globfree(&found);
+  return seen;
+}
+
+static void check_build(ttm_doctor *d, bool proven) {
+  const char *environment = getenv("VIRTUAL_ENV");
+  char pattern[4096];
+  unsigned seen;
+  ttm_doctor_section(d, "Build");
+  if (proven) {
+    ttm_doctor_ok(d, "the log has DEBUG lines of the runtime: it was built with TT_RUNTIME_DEBUG=ON");
+    return;
+  }
+  seen = look_at(d, "build/CMakeCache.txt", "TT_RUNTIME_DEBUG:BOOL=ON");
+  if (environment && *environment) {
+    snprintf(pattern, sizeof pattern, "%s/lib/python3*/site-packages/pjrt_plugin_tt/lib/libTTMLIRRuntime.so",
+             environment);
+    seen += look_at(d, pattern, "Executing operation: ");
+  }
+  if (!seen)
+    ttm_doctor_note(d,
+                    "no build to look at: neither build/CMakeCache.txt here nor pjrt_plugin_tt in an active virtual "
+                    "environment. It must be made with -DTT_RUNTIME_DEBUG=ON (tt-xla: cmake --preset debug)");
+}
+
+/* ---- The whole ---------------------------------------------------------------------------------------------------- */
+
+/* "what is wrong,\nin lines.\nTo get a full log: ...\n  commands": the first part is the finding, the second what helps. */
+static void tell_diagnosis(ttm_doctor *d, char *message) {
+  char *fix = strstr(message, "\nTo get a full log:");
+  if (fix) *fix++ = '\0';
+  for (char *c = message; *c; c++) {
+    if (*c == '\n') *c = ' ';
+  }
+  ttm_doctor_finding(d, message, NULL, fix);
+}
+
+/* The log's own section. A log with nothing in it is a finding; one that cannot be read is an error. */
+static int check_log(ttm_doctor *d, const ttm_options *options, const char *log, bool *debug, ttm_error *err) {
+  ttm_profile *p = NULL;
+  ttm_read_options read = {.threads = options->threads};
+  int status = ttm_profile_read_opts(&p, log, &read, err);
+  if (status && status != TTM_ENODATA) return status;
+  char title[512];
+  snprintf(title, sizeof title, "Log %s", strcmp(log, "-") ? log : "standard input");
+  ttm_buf harmless = {0};
+  ttm_put_text(&harmless, ttm_view_of(title), SIZE_MAX, d->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII);
+  ttm_buf_char(&harmless, '\0');
+  ttm_doctor_section(d, harmless.failed ? "Log" : harmless.at);
+  ttm_buf_free(&harmless);
+  if (status) {
+    tell_diagnosis(d, err->message);
+  } else {
+    ttm_doctor_log(d, p);
+    *debug = p->seen.debug_lines > 0;
+  }
+  ttm_profile_free(p);
+  return TTM_OK;
+}
+
+int ttm_command_doctor(const ttm_options *options) {
+  ttm_doctor d = {.columns = ttm_terminal_columns(STDOUT_FILENO),
+                  .color = ttm_terminal_color(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]),
+                  .utf8 = ttm_terminal_utf8()};
+  ttm_error err;
+  bool debug = false, closed;
+  int status = options->inputs ? check_log(&d, options, options->input[0], &debug, &err) : TTM_OK;
+  if (!status) {
+    check_environment(&d, options->inputs > 0);
+    check_build(&d, debug);
+    if (d.findings)
+      ttm_buf_printf(&d.out, "\n%u finding%s\n", d.findings, d.findings == 1 ? "" : "s");
+    else
+      ttm_buf_puts(&d.out, "\nall fine\n");
+    status = d.out.failed ? ttm_error_nomem(&err) : ttm_terminal_write(ttm_buf_view(&d.out), &closed, &err);
+  }
+  ttm_buf_free(&d.out);
+  if (status) return ttm_cli_error(options, &err);
+  return d.findings ? TTM_EXIT_FOUND : TTM_EXIT_OK;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is missing from a log and what to do about it, as a list a person reads. Each finding has a title, the reason and the exact
+ * commands that help. */
+#ifndef TTM_REPORT_DOCTOR_H
+#define TTM_REPORT_DOCTOR_H
+
+#include "base/buf.h"
+#include "profile/profile.h"
+
+typedef struct ttm_doctor {
+  ttm_buf out;
+  unsigned findings;
+  unsigned columns;
+  bool color, utf8;
+} ttm_doctor;
+
+void ttm_doctor_section(ttm_doctor *d, const char *title);
+/* All is well; something to know; something is wrong. Texts may come from a log or the environment: they are made harmless. */
+void ttm_doctor_ok(ttm_doctor *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void ttm_doctor_note(ttm_doctor *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* `why` and `fix` (commands, one per line) may be NULL. */
+void ttm_doctor_finding(ttm_doctor *d, const char *title, const char *why, const char *fix);
+
+/* The checks of a log. */
+void ttm_doctor_log(ttm_doctor *d, const ttm_profile *p);
+
+#endif

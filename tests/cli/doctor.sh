@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What the doctor says of logs that lack something, of the environment and of builds.
+. "$(dirname "$0")/lib.bash"
+unset TTMLIR_RUNTIME_LOGGER_LEVEL TT_RUNTIME_MEMORY_LOG_LEVEL TTXLA_LOGGER_LEVEL LOGGER_LEVEL TTMLIR_RUNTIME_LOGGER_FILE \
+  TTMLIR_RUNTIME_LOGGER_TYPES TT_METAL_MEMORY_REPORT TT_METAL_LOGGER_LEVEL TT_LOGGER_FILE TT_METAL_LOGGER_FILE
+
+log=two_runs_oom_profile.log
+show ttmem doctor $log
+show ttmem doctor
+show ttmem doctor missing.log
+show ttmem doctor a b
+note "memory states only, standard error not captured"
+grep -v 'Executing operation\|DEBUG\|2026-01' $log | grep 'Always' >blocks.log
+show ttmem doctor blocks.log
+note "operation lines only"
+grep -v 'INFO' $log >ops.log
+show ttmem doctor ops.log
+note "states around programs only"
+sed 's/before operation [A-Za-z]*/before submit/' blocks.log >submit.log
+show ttmem doctor submit.log
+note "cut, with a trace"
+{ head -60 $log; echo '            RuntimeTTNN |    DEBUG | Trace cache hit, executing trace directly'; printf '            RuntimeTTNN |    DEBUG | Executing operation: "ttnn.de'; } >cut.log
+show ttmem doctor cut.log
+note "standard error behind standard output"
+{ tail -n +10 $log; head -9 $log; } >apart.log
+show ttmem doctor apart.log
+printf 'hello\n' >foreign.log
+show ttmem doctor foreign.log
+note "an environment full of traps"
+export TTMLIR_RUNTIME_LOGGER_LEVEL=INFO TT_RUNTIME_MEMORY_LOG_LEVEL=ops TTXLA_LOGGER_LEVEL=verbose LOGGER_LEVEL=DEBUG \
+  TT_METAL_MEMORY_REPORT=1 TT_METAL_LOGGER_LEVEL=Debug TTMLIR_RUNTIME_LOGGER_FILE=x.log TTMLIR_RUNTIME_LOGGER_TYPES=RuntimeTTNN
+show ttmem doctor
+unset LOGGER_LEVEL TT_METAL_MEMORY_REPORT TT_METAL_LOGGER_LEVEL TTMLIR_RUNTIME_LOGGER_FILE
+export TTMLIR_RUNTIME_LOGGER_LEVEL=debug TT_RUNTIME_MEMORY_LOG_LEVEL=ALL TTMLIR_RUNTIME_LOGGER_TYPES=Always,RuntimeTTNN
+note "builds"
+mkdir -p build venv/lib/python3.11/site-packages/pjrt_plugin_tt/lib
+echo 'TT_RUNTIME_DEBUG:BOOL=OFF' >build/CMakeCache.txt
+printf 'ELF..Executing operation: ..' >venv/lib/python3.11/site-packages/pjrt_plugin_tt/lib/libTTMLIRRuntime.so
+export VIRTUAL_ENV=venv
+show ttmem doctor
+echo 'TT_RUNTIME_DEBUG:BOOL=ON' >build/CMakeCache.txt
+show ttmem doctor
+same_transcript
