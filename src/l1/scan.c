@@ -92,19 +92,17 @@ static int name_functions(ttm_scan_unit *unit) {
   return TTM_OK;
 }
 
-/* Kernels are C++ with words of their own, and where #if and #else each open the same brace they are none until one is chosen. When a
- * text does not parse it is simplified, first gently; the better tree is taken. */
+/* Kernels are C++ with words of their own, and where #if and #else each open the same brace they are none until one is chosen: that is
+ * done when a text does not parse otherwise, and only if it helps. */
 static int parse_text(ttm_tree_parser *parser, ttm_view text, ttm_arena *arena, ttm_tree *tree, ttm_error *err) {
+  char *plain = ttm_scan_simplify(text, false, arena);
+  if (plain) text.p = plain;
   int status = ttm_tree_parse(parser, text, tree, err);
-  for (int choose = 0; !status && tree->broken && choose < 2; choose++) {
-    uint32_t broken = tree->broken;
-    ttm_view before = tree->text;
-    char *simple = ttm_scan_simplify(text, choose, arena);
-    if (!simple) continue;
-    status = ttm_tree_parse(parser, (ttm_view){simple, text.n}, tree, err);
-    if (!status && tree->broken >= broken) status = ttm_tree_parse(parser, before, tree, err);
-  }
-  return status;
+  uint32_t broken = tree->broken;
+  char *chosen = !status && broken ? ttm_scan_simplify(text, true, arena) : NULL;
+  if (!chosen) return status;
+  status = ttm_tree_parse(parser, (ttm_view){chosen, text.n}, tree, err);
+  return status || tree->broken < broken ? status : ttm_tree_parse(parser, text, tree, err);
 }
 
 /* Second round: parse and look. */
