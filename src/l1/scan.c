@@ -94,7 +94,8 @@ static int name_functions(ttm_scan_unit *unit) {
 
 /* Kernels are C++ with words of their own, and where #if and #else each open the same brace they are none until one is chosen: that is
  * done when a text does not parse otherwise, and only if it helps. */
-static int parse_text(ttm_tree_parser *parser, ttm_view text, ttm_arena *arena, ttm_tree *tree, ttm_error *err) {
+static int parse_text(ttm_tree_parser *parser, ttm_view text, ttm_arena *arena, ttm_tree *tree, bool *chose,
+                      ttm_error *err) {
   char *plain = ttm_scan_simplify(text, false, arena);
   if (plain) text.p = plain;
   int status = ttm_tree_parse(parser, text, tree, err);
@@ -102,7 +103,8 @@ static int parse_text(ttm_tree_parser *parser, ttm_view text, ttm_arena *arena, 
   char *chosen = !status && broken ? ttm_scan_simplify(text, true, arena) : NULL;
   if (!chosen) return status;
   status = ttm_tree_parse(parser, (ttm_view){chosen, text.n}, tree, err);
-  return status || tree->broken < broken ? status : ttm_tree_parse(parser, text, tree, err);
+  *chose = !status && tree->broken < broken;
+  return status || *chose ? status : ttm_tree_parse(parser, text, tree, err);
 }
 
 /* Second round: parse and look. */
@@ -114,7 +116,7 @@ static int parse_one(job *j, size_t i, ttm_tree_parser *parser, ttm_tree *tree) 
   unit->file = file;
   unit->file_index = (uint32_t)i;
   unit->arena = &j->scan->arenas[i];
-  int status = parse_text(parser, j->results[i].text, unit->arena, tree, &err);
+  int status = parse_text(parser, j->results[i].text, unit->arena, tree, &file->chosen, &err);
   if (status == TTM_EFORMAT) return note_failure(file, unit->arena, &err);
   if (status) return status;
   file->parsed = true;

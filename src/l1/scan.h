@@ -119,6 +119,7 @@ typedef struct ttm_scan_file {
   uint64_t bytes;
   uint32_t lines;
   bool parsed;     /* false: nothing in it that matters */
+  bool chosen;     /* read with one branch of each #if only */
   uint32_t broken; /* places that are no C++ to the parser */
   uint32_t broken_line;
   const char *failure;                 /* why it could not be read at all, NULL when it could */

@@ -39,20 +39,31 @@ static void surroundings(const ttm_tree *tree, ttm_node n, ttm_cb_use *use) {
 static int add_use(ttm_scan_unit *unit, ttm_cb_act act, ttm_node call, ttm_cb_expression id, ttm_node count) {
   ttm_cb_use use = {.act = act, .file = unit->file_index, .line = ttm_tree_at(&unit->tree, call)->line, .id = id};
   surroundings(&unit->tree, call, &use);
+  use.conditional |= unit->file->chosen; /* which #if it stood under is no longer seen */
   use.count = ttm_expression(unit, count, NULL);
   return ttm_vec_push(&unit->uses, use);
+}
+
+static bool is_buffer_type(ttm_view name) {
+  return ttm_view_ends(name, TTM_LIT("CircularBuffer")) || ttm_view_ends(name, TTM_LIT("DataflowBuffer"));
 }
 
 /* The id a buffer object was made with: CircularBuffer cb(id). False for objects of other types. */
 static bool id_of_object(ttm_scan_unit *unit, ttm_node object, ttm_cb_expression *id) {
   const ttm_tree *tree = &unit->tree;
+  if (ttm_tree_kind(tree, object) == TTM_N_CALL) { /* CircularBuffer(id).wait_front(1) */
+    ttm_node function = ttm_tree_field(tree, object, TTM_F_FUNCTION), first = ttm_call_argument(tree, object, 0);
+    if (!function || !first || !is_buffer_type(ttm_name_last(tree, function))) return false;
+    *id = ttm_expression(unit, first, NULL);
+    return true;
+  }
   if (ttm_tree_kind(tree, object) != TTM_N_IDENTIFIER) return false;
   const ttm_name *name = ttm_names_find(&unit->names, ttm_tree_text(tree, object), object);
   if (!name || !name->type) return false;
   ttm_view type = ttm_name_last(tree, name->type);
   *id =
       (ttm_cb_expression){.text = ttm_tree_text(tree, object), .value = ttm_value_unknown(ttm_tree_text(tree, object))};
-  bool known = ttm_view_ends(type, TTM_LIT("CircularBuffer")) || ttm_view_ends(type, TTM_LIT("DataflowBuffer"));
+  bool known = is_buffer_type(type);
   if (!known) { /* auto cb = CircularBuffer(id), or a template parameter */
     ttm_view value = name->value ? ttm_tree_text(tree, name->value) : (ttm_view){"", 0};
     if (!ttm_view_contains(value, TTM_LIT("CircularBuffer")) && !ttm_view_contains(value, TTM_LIT("DataflowBuffer")))

@@ -113,10 +113,12 @@ static void kernels(void **state) {
                            "  constexpr auto in = get_compile_time_arg_val(3);\n"
                            "  CircularBuffer cb(in);\n  cb.wait_front(4); cb.pop_front(4);\n"
                            "#ifdef X\n  for (int i = 0; i < 2; i++) {\n#else\n  {\n#endif\n    "
-                           "cb_reserve_back(tt::CBIndex::c_16, 2);\n  }\n}\n");
+                           "cb_reserve_back(tt::CBIndex::c_16, 2);\n  }\n  DataflowBuffer(7).push_back(1);\n}\n");
   assert_int_equal(scan->files.at[0].role, TTM_FILE_KERNEL);
   assert_int_equal(scan->files.at[0].broken, 0);
-  assert_int_equal(scan->uses.n, 3); /* the vector's push_back is none */
+  assert_int_equal(scan->uses.n, 4); /* the vector's push_back is none */
+  assert_int_equal(scan->uses.at[3].id.value.v[0].i, 7);
+  assert_true(scan->uses.at[2].conditional); /* only one branch of the #if could be read */
   assert_int_equal(scan->uses.at[0].act, TTM_CB_WAIT);
   assert_int_equal(scan->uses.at[0].id.value.type, TTM_VALUE_ARG);
   assert_int_equal(scan->uses.at[0].id.value.v[0].i, 3);
