@@ -4,6 +4,7 @@
 
 #include "analyze/extract.h"
 #include "analyze/findings.h"
+#include "l1/pitfalls.h"
 #include "parse/capture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -19,6 +20,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   ttm_findings *f = NULL;
   ttm_extracts x;
   ttm_extract(p, &x);
+  ttm_core_use use;
+  if (!ttm_core_use_make(&use, p)) {
+    uint32_t found = ttm_pitfalls_find(p, &x, &use);
+    ttm_buf text = {0};
+    for (int i = 0; i < TTM_PITFALLS; i++)
+      if (found >> i & 1) ttm_pitfall_write(&text, (ttm_pitfall)i, p, &x, &use);
+    ttm_buf_free(&text);
+  }
+  ttm_core_use_free(&use);
   if (!ttm_findings_make(&f, p, NULL)) ttm_findings_free(f);
   ttm_profile_free(p);
   return 0;

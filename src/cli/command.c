@@ -144,6 +144,8 @@ static int run_command(const ttm_options *options) {
       return ttm_command_cb_log(options);
     case TTM_COMMAND_CB_ALL:
       return ttm_command_cb_all(options);
+    case TTM_COMMAND_GRAPH:
+      return ttm_command_graph(options);
     case TTM_COMMAND_TRAIN:
       return ttm_command_train(options);
     case TTM_COMMAND_SERVE:

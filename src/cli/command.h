@@ -17,6 +17,7 @@ int ttm_cli_run(ttm_program program, int argc, char **argv);
 
 int ttm_command_llm(const ttm_options *options);
 int ttm_command_analyze(const ttm_options *options, const char *log);
+int ttm_command_graph(const ttm_options *options);
 int ttm_command_train(const ttm_options *options);
 int ttm_command_explain(const ttm_options *options);
 int ttm_command_fit(const ttm_options *options);

@@ -14,6 +14,7 @@
 #define ASK (1u << TTM_COMMAND_ASK)
 #define FIT (1u << TTM_COMMAND_FIT)
 #define HTML (1u << TTM_COMMAND_HTML)
+#define GRAPH (1u << TTM_COMMAND_GRAPH)
 #define TRAIN (1u << TTM_COMMAND_TRAIN)
 #define SERVE (1u << TTM_COMMAND_SERVE)
 #define PROFILE (1u << TTM_COMMAND_PROFILE)
@@ -31,8 +32,8 @@
 const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_LLM] = {"llm", 0, TTM_VALUE_NONE, NULL, LLM, "write the markdown report for people and agents"},
     [TTM_OPTION_LOGFILE] = {"logfile", 'l', TTM_VALUE_TEXT, "LOG", LLM, "runtime log to read, '-' for standard input"},
-    [TTM_OPTION_OUTPUT] = {"output", 'o', TTM_VALUE_TEXT, "OUT", LAST_RUN | LLM | HTML | TRAIN | CB,
-                           "write to OUT; --llm, cb: instead of standard output"},
+    [TTM_OPTION_OUTPUT] = {"output", 'o', TTM_VALUE_TEXT, "OUT", LAST_RUN | LLM | HTML | GRAPH | TRAIN | CB,
+                           "write to OUT; --llm, graph, cb: instead of standard output"},
     [TTM_OPTION_ANALYZE] = {"analyze", 'a', TTM_VALUE_TEXT, "LOG", PROFILE,
                             "analyse an existing log, '-' for standard input"},
     [TTM_OPTION_VISUALIZE] = {"visualize", 'v', TTM_VALUE_TEXT, "DIR", PROFILE,
@@ -70,7 +71,7 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_QUIET] = {"quiet", 'q', TTM_VALUE_NONE, NULL, ANALYZE | RUN | LAST_RUN | HTML | PROFILE,
                           "print no summary and no progress"},
     [TTM_OPTION_COLOR] = {"color", 0, TTM_VALUE_CHOICE, "auto|always|never",
-                          ANALYZE | RUN | DOCTOR | EXPLAIN | FIT | TRAIN | PROFILE | CB,
+                          ANALYZE | RUN | DOCTOR | EXPLAIN | FIT | GRAPH | TRAIN | PROFILE | CB,
                           "colour the output (default auto: on a terminal)"},
     [TTM_OPTION_ARCH] = {"arch", 0, TTM_VALUE_CHOICE, "wormhole|blackhole|grayskull", CB,
                          "the chip (default wormhole, or what the log tells)"},
@@ -95,9 +96,9 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
                           "a table over workloads of 2 to 64 tiles (the default)"},
     [TTM_OPTION_SOURCE] = {"source", 0, TTM_VALUE_TEXT, "PATH", CB_ALL, "file or folder of sources to scan as well"},
     [TTM_OPTION_LOG_FILE] = {"log", 0, TTM_VALUE_TEXT, "FILE", CB_ALL, "TT-Metal log or memory report to read as well"},
-    [TTM_OPTION_JSON] = {"json", 0, TTM_VALUE_NONE, NULL, TRAIN | CB, "write JSON"},
-    [TTM_OPTION_MD] = {"md", 0, TTM_VALUE_NONE, NULL, TRAIN | CB, "write markdown"},
-    [TTM_OPTION_HTML] = {"html", 0, TTM_VALUE_NONE, NULL, CB, "write a page of HTML that needs no network"},
+    [TTM_OPTION_JSON] = {"json", 0, TTM_VALUE_NONE, NULL, GRAPH | TRAIN | CB, "write JSON"},
+    [TTM_OPTION_MD] = {"md", 0, TTM_VALUE_NONE, NULL, GRAPH | TRAIN | CB, "write markdown"},
+    [TTM_OPTION_HTML] = {"html", 0, TTM_VALUE_NONE, NULL, GRAPH | CB, "write a page of HTML that needs no network"},
     [TTM_OPTION_SVG] = {"svg", 0, TTM_VALUE_NONE, NULL, CB_SIMULATE, "write the picture of L1 only"},
     [TTM_OPTION_BOARD] = {"board", 0, TTM_VALUE_TEXT, "B", FIT,
                           "judge one board: n150, n300, t3k, galaxy, p100, p150, p300"},
@@ -154,6 +155,11 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
          "PATH is a C++ file or a folder. Finds every circular and dataflow buffer host code creates, works\n"
          "out sizes, matches kernels that fill and empty them, and says what cannot work.\n",
          TTM_MAX_INPUTS},
+    [TTM_COMMAND_GRAPH] = {"graph", TTM_PROGRAM_TTMEM, "graph CAPTURE.json... [options]",
+                           "ttnn graph captures: tt-metal's numbers and the true ones",
+                           "CAPTURE.json is what ttnn.graph.end_graph_capture or end_graph_capture_to_file gives, of any\n"
+                           "version, plain or compressed; several are several ranks. The other reports take captures too.\n",
+                           TTM_MAX_INPUTS},
     [TTM_COMMAND_TRAIN] = {"train", TTM_PROGRAM_TTMEM, "train --logs FILE [options]",
                            "memory of a training run: phases, sizes, does it fit",
                            "FILE holds the summaries that tt-train prints, one or many, plain or compressed. B is in\n"

@@ -27,6 +27,7 @@ typedef enum ttm_command {
   TTM_COMMAND_CB_SCAN,     /* ttmem cb scan */
   TTM_COMMAND_CB_LOG,      /* ttmem cb log */
   TTM_COMMAND_CB_ALL,      /* ttmem cb all */
+  TTM_COMMAND_GRAPH,       /* ttmem graph */
   TTM_COMMAND_TRAIN,       /* ttmem train */
   TTM_COMMAND_SERVE,       /* ttmem serve */
   TTM_COMMAND_RUN,         /* ttmem run */

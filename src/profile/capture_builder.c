@@ -195,6 +195,8 @@ static int on_program_buffer(ttm_capture_builder *b, const ttm_capture_node *nod
       event.alias = TTM_ALIAS;
     if (node->words >> which & 1) event.alias |= TTM_ALIAS_WORD;
   }
+  uint64_t address = ttm_node_get(node, TTM_PARAM_ADDRESS, 0);
+  if (address && !(event.alias & TTM_ALIAS) && (!b->lowest_cb || address < b->lowest_cb)) b->lowest_cb = address;
   ttm_view cores = node->text[TTM_PARAM_CORES];
   note_widest(b, cores);
   return ttm_intern_add(&b->profile->strings, cores, &event.row) ? TTM_ENOMEM : push_event(b, node, event);
@@ -320,6 +322,7 @@ static int on_deallocate(ttm_capture_builder *b, const ttm_capture_node *node) {
       buffer->cores = (uint32_t)ttm_node_get(node, TTM_PARAM_NUM_CORES, 0);
       buffer->page = ttm_node_get(node, TTM_PARAM_PAGE_SIZE, buffer->page);
       buffer->bank_bytes = ttm_node_get(node, TTM_PARAM_PER_BANK, TTM_UNKNOWN);
+      if (ttm_node_get(node, TTM_PARAM_ADDRESS, 0)) buffer->address = ttm_node_get(node, TTM_PARAM_ADDRESS, 0);
     }
     p->capture.unknown_frees += buffer->op == TTM_NONE;
   } else {
@@ -427,7 +430,8 @@ int ttm_capture_builder_take(ttm_capture_builder *b, const ttm_capture_node *nod
 int ttm_capture_builder_finish(ttm_capture_builder *b, const ttm_capture_facts *facts) {
   ttm_profile *p = b->profile;
   ttm_capture *c = &p->capture;
-  if (settle_fresh_node(b) || finish_op(b)) return TTM_ENOMEM;
+  /* Of a buffer node right before a cut nobody can tell whether its allocation was to follow. */
+  if ((!p->seen.cut && settle_fresh_node(b)) || finish_op(b)) return TTM_ENOMEM;
   for (; b->depth; b->depth--)
     if (innermost(b)) count_program(c, innermost(b), b->op);
   c->report = facts->report;

@@ -53,6 +53,7 @@ typedef struct ttm_capture_builder {
   uint32_t fresh_node;                        /* buffer node just read, whose allocation may follow; TTM_NONE */
   bool inputs_open;                           /* only tensors and L1 buffers came since a top-level function began */
   uint64_t highest_dram;                      /* end of the highest DRAM buffer */
+  uint64_t lowest_cb;                         /* lowest address of a buffer of a program, 0 when none has one */
   uint32_t widest;                            /* largest x of a core range */
 } ttm_capture_builder;
 

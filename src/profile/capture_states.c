@@ -22,13 +22,15 @@ static void board_from_device(ttm_capture_board *board, const ttm_capture_device
 }
 
 /* A bare array of nodes does not name its board: a Wormhole has 8 columns of cores and 1 GiB per DRAM bank. */
-static void guess_board(ttm_capture_board *board, uint32_t widest, uint64_t highest_dram, ttm_view version) {
-  bool blackhole = widest > 7 || highest_dram >= UINT64_C(1) << 30;
+static void guess_board(ttm_capture_board *board, const ttm_capture_builder *b) {
+  bool blackhole = b->widest > 7 || b->highest_dram >= UINT64_C(1) << 30;
   const ttm_board *like = ttm_board_find(blackhole ? TTM_LIT("p150") : TTM_LIT("n150"));
   board->estimated = true;
   board->arch = (uint8_t)like->arch;
   board->l1_bytes = ttm_arches[like->arch].l1_bytes;
-  board->l1_base = ttm_l1_base_of(like->arch, version);
+  board->l1_base = ttm_l1_base_of(like->arch, ttm_profile_string(b->profile, b->profile->capture.version));
+  /* The first circular buffer of a program lies at the base. */
+  if (!board->l1_base && b->lowest_cb < board->l1_bytes) board->l1_base = b->lowest_cb;
   if (!board->l1_base) board->l1_base = ttm_l1_base_newest(like->arch);
   board->l1_banks = like->l1_banks;
   board->l1_bank_bytes = ttm_board_l1_bank(like, (uint32_t)board->l1_base, 0);
@@ -133,7 +135,7 @@ int ttm_capture_derive(ttm_capture_builder *b, const ttm_capture_facts *facts) {
   if (facts->devices.n && facts->devices.at[0].l1_bytes)
     board_from_device(&c->board, &facts->devices.at[0]);
   else
-    guess_board(&c->board, b->widest, b->highest_dram, ttm_profile_string(p, c->version));
+    guess_board(&c->board, b);
   ttm_alignment align = alignment_of(&c->board);
   sums now = {.devices = 0};
   for (size_t i = 0; i < c->buffers.n; i++) {

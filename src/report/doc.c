@@ -277,6 +277,24 @@ void ttm_doc_table_end(ttm_doc *d) {
 
 /* ---- Pictures --------------------------------------------------------------------------------------------------------- */
 
+void ttm_doc_block(ttm_doc *d, ttm_view lines) {
+  end_list(d);
+  if (d->form == TTM_DOC_HTML) {
+    ttm_buf_puts(d->out, "<pre>");
+    while (lines.n) { /* line by line: a line end is no text to be escaped */
+      size_t end = ttm_view_find_char(lines, '\n');
+      ttm_xml_text(d->out, ttm_view_first(lines, end), SIZE_MAX);
+      ttm_buf_char(d->out, '\n');
+      lines = end == TTM_NOT_FOUND ? (ttm_view){"", 0} : ttm_view_from(lines, end + 1);
+    }
+    ttm_buf_puts(d->out, "</pre>\n");
+    return;
+  }
+  if (d->form == TTM_DOC_MARKDOWN) ttm_buf_puts(d->out, "```\n");
+  ttm_buf_put(d->out, lines);
+  if (d->form == TTM_DOC_MARKDOWN) ttm_buf_puts(d->out, "```\n\n");
+}
+
 void ttm_doc_picture(ttm_doc *d, const ttm_l1_map *map) {
   ttm_picture_style terminal = {.columns = d->columns, .color = d->color, .utf8 = d->utf8};
   ttm_picture_style fenced = {.columns = 80, .utf8 = true};

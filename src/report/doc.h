@@ -41,6 +41,9 @@ void ttm_doc_cell_count(ttm_doc *doc, uint64_t n); /* "1,234" */
 void ttm_doc_cell_text(ttm_doc *doc, ttm_view text);
 void ttm_doc_table_end(ttm_doc *doc);
 
+/* Lines that keep their shape: a chart made of characters. Ours, or made harmless by the caller. */
+void ttm_doc_block(ttm_doc *doc, ttm_view lines);
+
 /* One core's L1. */
 void ttm_doc_picture(ttm_doc *doc, const ttm_l1_map *map);
 

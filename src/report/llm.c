@@ -301,7 +301,8 @@ static void put_weights(ttm_llm *r) {
   if (!all) {
     return ttm_buf_puts(r->out, r->p->graphs.n
                                     ? "None: the compiled graphs take no weights.\n"
-                                    : "Unknown: the log holds no module dump. TTXLA_LOGGER_LEVEL=DEBUG prints them.\n");
+                                    : r->p->kind == TTM_LOG_CAPTURE ? "Unknown: a graph capture does not tell weights from other tensors.\n"
+                                                    : "Unknown: the log holds no module dump. TTXLA_LOGGER_LEVEL=DEBUG prints them.\n");
   }
   ttm_buf_puts(r->out, "| Name | Shape | Type | Size |\n|------|-------|------|------|\n");
   for (size_t i = 0; i < shown; i++) put_weight(r, &registry->entries.at[best[i]]);

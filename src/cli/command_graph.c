@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ttmem graph CAPTURE.json... [options] */
+#include "cli/cb_parts.h"
+#include "cli/progress.h"
+#include "report/capture_report.h"
+
+typedef struct job {
+  ttm_capture_case cases[TTM_MAX_INPUTS];
+  ttm_profile *profiles[TTM_MAX_INPUTS];
+  size_t n;
+} job;
+
+static void free_job(job *j) {
+  for (size_t i = 0; i < j->n; i++) {
+    ttm_capture_case_free(&j->cases[i]);
+    ttm_profile_free(j->profiles[i]);
+  }
+}
+
+static int read_capture(job *j, const char *path, ttm_error *err) {
+  ttm_progress_line line;
+  ttm_profile *p = NULL;
+  ttm_progress_begin(&line, false);
+  ttm_read_options read = {.on_progress = ttm_progress_show, .context = &line};
+  int status = ttm_profile_read_opts(&p, path, &read, err);
+  ttm_progress_end(&line);
+  if (!status && p->kind != TTM_LOG_CAPTURE)
+    status = ttm_error_set(err, TTM_EFORMAT, "'%s' is a log, not a graph capture; run 'ttmem analyze %s'", path, path);
+  if (status) return ttm_profile_free(p), status;
+  j->profiles[j->n] = p;
+  return ttm_capture_case_make(&j->cases[j->n++], p) ? ttm_error_nomem(err) : TTM_OK;
+}
+
+static int write_report(const ttm_options *options, const job *j, ttm_cb_form form, ttm_buf *out) {
+  const ttm_capture_case *cases[TTM_MAX_INPUTS];
+  for (size_t i = 0; i < j->n; i++) cases[i] = &j->cases[i];
+  if (form == TTM_CB_JSON) {
+    ttm_buf_puts(out, "{\"schema_version\": 1,\n\"captures\": [");
+    for (size_t i = 0; i < j->n; i++) {
+      ttm_buf_puts(out, i ? ",\n" : "\n");
+      ttm_capture_json(out, cases[i]);
+    }
+    ttm_buf_puts(out, "]}\n");
+    return TTM_OK;
+  }
+  ttm_doc doc = ttm_cb_doc(form, options, out);
+  ttm_doc_begin(&doc, j->n > 1 ? "Graph captures" : "Graph capture");
+  if (j->n > 1) ttm_captures_write(&doc, cases, j->n);
+  for (size_t i = 0; i < j->n; i++) {
+    if (j->n > 1) ttm_doc_heading(&doc, "Capture");
+    ttm_capture_write(&doc, cases[i]);
+  }
+  return ttm_doc_end(&doc);
+}
+
+int ttm_command_graph(const ttm_options *options) {
+  ttm_cb_form form;
+  ttm_buf text = {0};
+  ttm_error err = {0};
+  job *j = ttm_alloc(sizeof *j);
+  int status = j ? TTM_OK : ttm_error_nomem(&err);
+  if (!status && !options->inputs)
+    status =
+        ttm_error_set(&err, TTM_EUSAGE, "graph needs a capture: ttmem graph CAPTURE.json ('-' reads standard input)");
+  if (!status) status = ttm_cb_form_of(&form, options, &err);
+  for (size_t i = 0; i < options->inputs && !status; i++) status = read_capture(j, options->input[i], &err);
+  if (!status && write_report(options, j, form, &text)) status = ttm_error_nomem(&err);
+  if (j) free_job(j);
+  ttm_free(j);
+  return ttm_cb_deliver(options, &text, status, &err);
+}

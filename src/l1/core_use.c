@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "l1/core_use.h"
+
+#include "base/checked.h"
+#include "l1/core_use_parts.h"
+
+enum { CORES = TTM_CORE_LIMIT * TTM_CORE_LIMIT, ALL = TTM_PROGRAM_KINDS, MOST_DEVICES = 64 };
+
+/* Program buffers of one device by core; the last row is all kinds together. */
+typedef struct grid {
+  uint32_t device;
+  bool used;
+  uint64_t on[TTM_PROGRAM_KINDS + 1][CORES];
+  uint64_t most[TTM_PROGRAM_KINDS + 1];
+  uint32_t where; /* core of most[ALL] */
+} grid;
+
+/* Bytes per bank by device, with kernels apart. */
+typedef struct banks {
+  uint32_t device;
+  uint64_t bytes[TTM_MEMORIES], kernels;
+} banks;
+
+typedef struct walk {
+  const ttm_profile *p;
+  ttm_core_use *out;
+  grid *grids[MOST_DEVICES];
+  size_t grid_count;
+  banks banks[MOST_DEVICES];
+  size_t bank_count;
+  uint64_t tensors, small; /* of the fullest device, now */
+  uint64_t program_sum;    /* of the running program, over all cores and devices */
+  uint32_t first;          /* first event of the running program */
+  uint32_t function, op;   /* it runs in; TTM_NONE when none runs */
+  bool has_buffers;
+  ttm_core_regions regions; /* addresses */
+} walk;
+
+static void raise_to(uint64_t *peak, uint64_t value) {
+  if (value > *peak) *peak = value;
+}
+
+/* ---- Tensors ------------------------------------------------------------------------------------------------------- */
+
+static banks *banks_of(walk *w, uint32_t device) {
+  size_t i = 0;
+  while (i < w->bank_count && w->banks[i].device != device) i++;
+  if (i == MOST_DEVICES) return &w->banks[0];
+  if (i == w->bank_count) w->banks[w->bank_count++].device = device;
+  return &w->banks[i];
+}
+
+static uint64_t most_of(const walk *w, ttm_memory memory) {
+  uint64_t most = 0;
+  for (size_t i = 0; i < w->bank_count; i++) raise_to(&most, w->banks[i].bytes[memory]);
+  return most;
+}
+
+static void take_peaks(walk *w, const ttm_buffer *b, uint32_t op) {
+  ttm_core_use *out = w->out;
+  w->tensors = most_of(w, TTM_L1);
+  w->small = most_of(w, TTM_L1_SMALL);
+  raise_to(&out->peak_tensors, w->tensors);
+  raise_to(&out->peak_small, w->small);
+  raise_to(&out->peak_l1, ttm_add_sat(w->tensors, w->small));
+  raise_to(&out->peak_trace, most_of(w, TTM_TRACE));
+  raise_to(&out->peak_kernels, banks_of(w, b->device)->kernels);
+  if (most_of(w, TTM_DRAM) <= out->peak_dram) return;
+  out->peak_dram = most_of(w, TTM_DRAM);
+  out->peak_dram_op = op;
+}
+
+static void add_buffer(walk *w, const ttm_buffer *b, uint32_t op) {
+  if (b->memory >= TTM_MEMORIES) return;
+  banks *bank = banks_of(w, b->device);
+  bank->bytes[b->memory] = ttm_add_sat(bank->bytes[b->memory], b->bank_bytes);
+  if (b->kernels) bank->kernels = ttm_add_sat(bank->kernels, b->bank_bytes);
+  if (b->memory == TTM_DRAM && b->op != TTM_NONE)
+    w->out->dram_allocated = ttm_add_sat(w->out->dram_allocated, b->bank_bytes);
+  take_peaks(w, b, op);
+}
+
+static uint64_t minus(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
+
+static void remove_buffer(walk *w, const ttm_buffer *b) {
+  if (b->memory >= TTM_MEMORIES) return;
+  banks *bank = banks_of(w, b->device);
+  bank->bytes[b->memory] = minus(bank->bytes[b->memory], b->bank_bytes);
+  if (b->kernels) bank->kernels = minus(bank->kernels, b->bank_bytes);
+  if (b->memory == TTM_DRAM) w->out->dram_freed = ttm_add_sat(w->out->dram_freed, b->bank_bytes);
+  w->tensors = most_of(w, TTM_L1);
+  w->small = most_of(w, TTM_L1_SMALL);
+}
+
+/* ---- Moments ------------------------------------------------------------------------------------------------------- */
+
+/* Notes what the fullest core holds for the operation, and whether no moment was fuller. */
+static int note_moment(walk *w, const grid *g, uint32_t event) {
+  ttm_core_use *out = w->out;
+  uint64_t tensors = ttm_add_sat(w->tensors, w->small), program = g ? g->most[ALL] : 0,
+           total = ttm_add_sat(tensors, program);
+  uint32_t op = w->p->capture.events.at[event].op;
+  ttm_core_step *last = out->steps.n ? &out->steps.at[out->steps.n - 1] : NULL;
+  ttm_core_step step = {.op = op, .event = event, .program = program, .tensors = tensors};
+  if (op != TTM_NONE && total) {
+    uint64_t before = last && last->op == op ? ttm_add_sat(last->program, last->tensors) : 0;
+    if (!before) {
+      if (ttm_vec_push(&out->steps, step)) return TTM_ENOMEM;
+    } else if (total > before || (total == before && program > last->program)) {
+      *last = step;
+    }
+  }
+  if (total <= out->fullest.total) return TTM_OK;
+  out->fullest =
+      (ttm_core_moment){.total = total, .tensors = w->tensors, .small = w->small, .event = event, .first = w->first};
+  out->fullest.device = g ? g->device : TTM_NONE;
+  for (int k = 0; g && k < TTM_PROGRAM_KINDS; k++) out->fullest.program[k] = g->on[k][g->where];
+  out->fullest.x = (uint8_t)(g ? g->where % TTM_CORE_LIMIT : 0);
+  out->fullest.y = (uint8_t)(g ? g->where / TTM_CORE_LIMIT : 0);
+  return TTM_OK;
+}
+
+/* ---- Programs ------------------------------------------------------------------------------------------------------ */
+
+static grid *grid_of(walk *w, uint32_t device) {
+  size_t i = 0;
+  while (i < w->grid_count && w->grids[i]->device != device) i++;
+  if (i == MOST_DEVICES) return w->grids[0];
+  if (i == w->grid_count) {
+    if (!(w->grids[i] = ttm_alloc(sizeof *w->grids[i]))) return NULL;
+    w->grids[w->grid_count++]->device = device;
+  }
+  return w->grids[i];
+}
+
+/* Of the device with the fullest core; NULL when no program runs. */
+static const grid *fullest_grid(const walk *w) {
+  const grid *fullest = NULL;
+  for (size_t i = 0; i < w->grid_count; i++)
+    if (w->grids[i]->used && (!fullest || w->grids[i]->most[ALL] > fullest->most[ALL])) fullest = w->grids[i];
+  return fullest;
+}
+
+static void clear_grid(grid *g) {
+  uint32_t device = g->device;
+  if (!g->used) return;
+  memset(g, 0, sizeof *g);
+  g->device = device;
+}
+
+static void put_on(grid *g, int kind, ttm_core_range r, uint64_t bytes) {
+  for (uint32_t y = r.y0; y <= r.y1; y++) {
+    for (uint32_t x = r.x0; x <= r.x1; x++) {
+      uint32_t core = y * TTM_CORE_LIMIT + x;
+      g->on[kind][core] = ttm_add_sat(g->on[kind][core], bytes);
+      g->on[ALL][core] = ttm_add_sat(g->on[ALL][core], bytes);
+      raise_to(&g->most[kind], g->on[kind][core]);
+      if (g->on[ALL][core] <= g->most[ALL]) continue;
+      g->most[ALL] = g->on[ALL][core];
+      g->where = core;
+    }
+  }
+}
+
+/* The program that ran is over: its buffers are gone, whatever the capture says later. */
+static int end_program(walk *w) {
+  int rc = w->has_buffers ? ttm_core_regions_close(&w->regions, w->out) : TTM_OK;
+  for (size_t i = 0; i < w->grid_count; i++) clear_grid(w->grids[i]);
+  ttm_core_regions_clear(&w->regions);
+  w->program_sum = 0;
+  w->has_buffers = false;
+  w->function = w->op = TTM_NONE;
+  return rc;
+}
+
+/* An event of another function: the program of the last one is over. */
+static int leave_program(walk *w, const ttm_buffer_event *e) {
+  return w->has_buffers && (e->function != w->function || e->op != w->op) ? end_program(w) : TTM_OK;
+}
+
+static int add_program_buffer(walk *w, uint32_t event) {
+  const ttm_buffer_event *e = &w->p->capture.events.at[event];
+  ttm_core_use *out = w->out;
+  const ttm_core_set *cores;
+  int rc;
+  if ((rc = leave_program(w, e))) return rc;
+  if (!w->has_buffers) w->first = event;
+  w->has_buffers = true;
+  w->function = e->function;
+  w->op = e->op;
+  if ((rc = ttm_core_regions_add(&w->regions, event, &cores))) return rc;
+  if (e->alias & TTM_ALIAS) return TTM_OK;
+  grid *g = grid_of(w, e->device);
+  if (!g) return TTM_ENOMEM;
+  g->used = true;
+  uint64_t bytes = e->bytes == TTM_UNKNOWN ? 0 : e->bytes;
+  int kind = e->kind - TTM_EVENT_CIRCULAR;
+  out->unplaced += !cores->n;
+  for (size_t i = 0; i < cores->n; i++) put_on(g, kind, cores->at[i], bytes);
+  if (!cores->n) put_on(g, kind, (ttm_core_range){0, 0, TTM_CORE_LIMIT - 1, TTM_CORE_LIMIT - 1}, bytes);
+  raise_to(&out->peak_program[kind], g->most[kind]);
+  raise_to(&out->peak_program_all, g->most[ALL]);
+  w->program_sum = ttm_add_sat(w->program_sum, bytes);
+  raise_to(&out->summed, ttm_add_sat(w->program_sum, ttm_add_sat(w->tensors, w->small)));
+  if (w->grid_count > out->devices) out->devices = (uint32_t)w->grid_count;
+  return note_moment(w, g, event);
+}
+
+static int take_event(walk *w, uint32_t event) {
+  const ttm_buffer_event *e = &w->p->capture.events.at[event];
+  const ttm_buffer *b = e->row < w->p->capture.buffers.n ? &w->p->capture.buffers.at[e->row] : NULL;
+  int rc;
+  switch (e->kind) {
+    case TTM_EVENT_ALLOCATE:
+      if (!b) return TTM_OK;
+      if ((rc = leave_program(w, e))) return rc;
+      add_buffer(w, b, e->op);
+      if ((rc = ttm_core_regions_tensor(&w->regions, e->row, true))) return rc;
+      raise_to(&w->out->summed, ttm_add_sat(w->program_sum, ttm_add_sat(w->tensors, w->small)));
+      return b->memory == TTM_L1 || b->memory == TTM_L1_SMALL ? note_moment(w, fullest_grid(w), event) : TTM_OK;
+    case TTM_EVENT_FREE:
+      if (!b) return TTM_OK;
+      if ((rc = leave_program(w, e))) return rc; /* while it ran the tensor was there */
+      remove_buffer(w, b);
+      return ttm_core_regions_tensor(&w->regions, e->row, false);
+    case TTM_EVENT_CIRCULAR:
+    case TTM_EVENT_DATAFLOW:
+    case TTM_EVENT_SCRATCHPAD:
+      return add_program_buffer(w, event);
+    case TTM_EVENT_PROGRAM_FREE:
+      return end_program(w);
+    default:
+      return TTM_OK;
+  }
+}
+
+/* ---- The whole ----------------------------------------------------------------------------------------------------- */
+
+static int add_early(walk *w) {
+  const ttm_capture *c = &w->p->capture;
+  for (uint32_t i = 0; i < c->buffers.n; i++) {
+    const ttm_buffer *b = &c->buffers.at[i];
+    if (b->op != TTM_NONE || b->memory >= TTM_MEMORIES) continue;
+    uint64_t *sum = b->memory == TTM_L1 || b->memory == TTM_L1_SMALL ? &w->out->before_l1 : &w->out->before_dram;
+    *sum = ttm_add_sat(*sum, b->bank_bytes);
+    w->out->before_buffers++;
+    add_buffer(w, b, TTM_NONE);
+    if (ttm_core_regions_tensor(&w->regions, i, true)) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+static uint64_t step_bytes(const ttm_core_use *u, uint32_t step) {
+  return ttm_add_sat(u->steps.at[step].program, u->steps.at[step].tensors);
+}
+
+/* The same function with the same sizes again tells nothing new. */
+static bool is_known(const ttm_core_use *u, const ttm_profile *p, uint32_t step) {
+  const ttm_core_step *s = &u->steps.at[step];
+  for (size_t i = 0; i < u->tightest.n; i++) {
+    const ttm_core_step *t = &u->steps.at[u->tightest.at[i]];
+    if (s->program == t->program && s->tensors == t->tensors && p->ops.at[s->op].text == p->ops.at[t->op].text)
+      return true;
+  }
+  return false;
+}
+
+static int find_tightest(ttm_core_use *u, const ttm_profile *p) {
+  enum { TIGHTEST = 10 };
+  for (uint32_t s = 0; s < u->steps.n; s++) {
+    if (u->tightest.n == TIGHTEST && step_bytes(u, s) <= step_bytes(u, u->tightest.at[TIGHTEST - 1])) continue;
+    if (is_known(u, p, s)) continue;
+    if (u->tightest.n == TIGHTEST) u->tightest.n--;
+    if (ttm_vec_push(&u->tightest, s)) return TTM_ENOMEM;
+    for (size_t i = u->tightest.n - 1; i && step_bytes(u, u->tightest.at[i - 1]) < step_bytes(u, s); i--) {
+      u->tightest.at[i] = u->tightest.at[i - 1];
+      u->tightest.at[i - 1] = s;
+    }
+  }
+  return TTM_OK;
+}
+
+int ttm_core_use_make(ttm_core_use *out, const ttm_profile *p) {
+  walk w = {.p = p, .out = out, .function = TTM_NONE, .op = TTM_NONE};
+  const ttm_capture_board *board = &p->capture.board;
+  *out = (ttm_core_use){.fullest = {.event = TTM_NONE, .device = TTM_NONE},
+                        .peak_dram_op = TTM_NONE,
+                        .region_event = TTM_NONE,
+                        .gap_event = TTM_NONE,
+                        .gap = INT64_MAX};
+  out->limit = board->l1_bytes > board->l1_base ? board->l1_bytes - board->l1_base : 0;
+  int rc = ttm_core_regions_init(&w.regions, p);
+  if (!rc) rc = add_early(&w);
+  for (uint32_t e = 0; e < p->capture.events.n && !rc; e++) rc = take_event(&w, e);
+  if (!rc) rc = end_program(&w);
+  if (!rc) rc = find_tightest(out, p);
+  if (!rc && out->gap_event != TTM_NONE) rc = ttm_core_regions_map(&w.regions, out);
+  for (size_t i = 0; i < w.grid_count; i++) ttm_free(w.grids[i]);
+  ttm_core_regions_free(&w.regions);
+  return rc;
+}
+
+void ttm_core_use_free(ttm_core_use *u) {
+  ttm_vec_free(&u->steps);
+  ttm_vec_free(&u->tightest);
+  ttm_l1_map_free(&u->map);
+}
