@@ -92,6 +92,21 @@ def fresh():
     return n
 
 
+def fresh_dataflow():
+    """Dataflow buffers follow the same rule: their end is in the clash message."""
+    n = 0
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "dataflow.jsonl"
+        subprocess.run([shared / "lab/on-board", "n150", here / "real_dataflow.py", out], check=True, cwd=folder,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for line in open(out):
+            program = json.loads(line)
+            got = simulate(program["buffers"], 105824, "wormhole")
+            assert got["buffers_end"] == program["end"], (program, got["buffers_end"])
+            n += len(program["buffers"])
+    return n
+
+
 n = sum(replay(here.parent / "data" / f"placement_{b}.txt", a) for b, a in (("n150", "wormhole"), ("p150", "blackhole")))
 assert n > 800, n
 print(f"{n} buffers of recorded programs at the addresses of ttnn")
@@ -103,6 +118,7 @@ else:
     print("no samples: captures skipped")
 if (lab / "bin/python").exists():
     print(f"{fresh()} buffers of fresh programs at the addresses of ttnn")
+    print(f"{fresh_dataflow()} dataflow buffers end where ttnn says")
 else:
     print(f"no lab in {lab}: fresh programs skipped")
 sys.exit(0)
