@@ -94,6 +94,11 @@ static int help_on_topic(const ttm_options *options) {
   return ttm_cli_error(options, &err);
 }
 
+/* The interactive program needs a terminal at both ends. */
+static bool can_interact(const ttm_options *options) {
+  return options->program == TTM_PROGRAM_TTMEM && isatty(STDIN_FILENO) && ttm_terminal_is_live(STDOUT_FILENO);
+}
+
 /* Usage goes to standard error: nothing was reported. */
 static int print_usage(const ttm_options *options) {
   ttm_buf text = {0};
@@ -161,6 +166,8 @@ static int run_command(const ttm_options *options) {
     case TTM_COMMAND_PROFILE:
       return run_profiler(options);
     case TTM_COMMAND_NONE:
+      if (can_interact(options)) return ttm_command_interactive(options);
+      break;
     case TTM_COMMANDS:
       break;
   }

@@ -4,6 +4,7 @@
 #define TTM_CLI_COMMAND_H
 
 #include "analyze/findings.h"
+#include "base/buf.h"
 #include "cli/options.h"
 
 enum {
@@ -34,6 +35,10 @@ int ttm_command_cb_scan(const ttm_options *options);
 int ttm_command_run(const ttm_options *options);
 int ttm_command_last_run(const ttm_options *options);
 int ttm_command_doctor(const ttm_options *options);
+/* The same, and appends where the report and the log are; nothing when the program could not be started. Both may be NULL. */
+int ttm_command_run_kept(const ttm_options *options, ttm_buf *folder, ttm_buf *log);
+/* `ttmem` alone on a terminal. */
+int ttm_command_interactive(const ttm_options *options);
 
 /* "ttmem: error: ..." on standard error, control characters made harmless; returns TTM_EXIT_WRONG. */
 int ttm_cli_error(const ttm_options *options, const ttm_error *err);

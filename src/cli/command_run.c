@@ -176,7 +176,7 @@ static int conclude(run *r, ttm_error *err) {
   return status || r->result.log_errno ? TTM_EXIT_WRONG : TTM_EXIT_OK;
 }
 
-int ttm_command_run(const ttm_options *options) {
+int ttm_command_run_kept(const ttm_options *options, ttm_buf *folder, ttm_buf *log) {
   run r = {.options = options, .log_fd = -1};
   ttm_error err;
   const char *name = options->value[TTM_OPTION_NAME];
@@ -189,6 +189,7 @@ int ttm_command_run(const ttm_options *options) {
   if (!status) status = open_log(&r, &err);
   if (!status && (status = capture(&r, &err))) take_back(&r);
   int exit_status = status ? ttm_cli_error(options, &err) : conclude(&r, &err);
+  if (!status && folder) ttm_buf_puts(folder, r.folder.at), ttm_buf_puts(log, r.log.at);
   ttm_feed_free(r.feed);
   if (r.log_fd >= 0) close(r.log_fd);
   ttm_run_plan_free(&r.plan);
@@ -196,3 +197,5 @@ int ttm_command_run(const ttm_options *options) {
   ttm_buf_free(&r.log);
   return exit_status;
 }
+
+int ttm_command_run(const ttm_options *options) { return ttm_command_run_kept(options, NULL, NULL); }

@@ -73,6 +73,7 @@ void ttm_usage_write(ttm_buf *out, ttm_program program) {
     ttm_buf_printf(out, "%-6s %s %s\n", lead, name, ttm_command_table[c].synopsis);
     lead = "";
   }
+  if (program == TTM_PROGRAM_TTMEM) ttm_buf_puts(out, "On a terminal, ttmem alone starts the interactive program.\n");
   ttm_buf_printf(out, "Try '%s --help'.\n", name);
 }
 

@@ -153,14 +153,20 @@ static bool file_is_there(int folder, const char *name, const char *suffix) {
   return there;
 }
 
+/* The findings file of the report `name`. */
+static bool read_findings_text(int folder, const char *name, ttm_buf *out) {
+  char *file = ttm_folder_join("", name, "_findings.json"); /* "/name_findings.json" */
+  bool fine = file && read_file(folder, file + 1, out);
+  ttm_free(file);
+  return fine;
+}
+
 int ttm_catalog_entry_read(ttm_catalog_entry *entry, int folder, const char *folder_name) {
   ttm_buf findings = {0};
   *entry = (ttm_catalog_entry){.peak_mb = -1, .peak_pct = -1, .l1_peak_mb = -1, .l1_peak_pct = -1};
   int status = look_into(entry, folder);
   if (status) return ttm_catalog_entry_free(entry), status;
-  char *file = ttm_folder_join("", entry->name, "_findings.json");
-  if (file && read_file(folder, file + 1, &findings)) read_findings(entry, ttm_buf_view(&findings));
-  ttm_free(file);
+  if (read_findings_text(folder, entry->name, &findings)) read_findings(entry, ttm_buf_view(&findings));
   ttm_buf_free(&findings);
   entry->has_page = file_is_there(folder, entry->name, "_report.html");
   entry->folder = copy_text(ttm_view_of(folder_name));
@@ -271,6 +277,14 @@ int ttm_catalog_delete(const ttm_catalog *catalog, const ttm_catalog_entry *entr
   if (root >= 0) close(root);
   if (!failed) return TTM_OK;
   return ttm_error_set(err, TTM_EIO, "cannot delete '%s/%s': %s", catalog->root, entry->folder, strerror(failed));
+}
+
+void ttm_catalog_findings(const ttm_catalog *catalog, const ttm_catalog_entry *entry, ttm_buf *out) {
+  int root = open(catalog->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int folder = root < 0 ? -1 : openat(root, entry->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (folder >= 0) read_findings_text(folder, entry->name, out);
+  if (folder >= 0) close(folder);
+  if (root >= 0) close(root);
 }
 
 char *ttm_catalog_log(const ttm_catalog *catalog, const ttm_catalog_entry *entry) {

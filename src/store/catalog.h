@@ -4,9 +4,8 @@
 #ifndef TTM_STORE_CATALOG_H
 #define TTM_STORE_CATALOG_H
 
+#include "base/buf.h"
 #include "base/error.h"
-#include "base/vec.h"
-#include "base/view.h"
 
 /* One report. Texts come from files that anybody may have written: escape them. */
 typedef struct ttm_catalog_entry {
@@ -38,6 +37,9 @@ void ttm_catalog_free(ttm_catalog *catalog);
 /* One report from its open folder. TTM_ENODATA when it is none, TTM_EIO, TTM_ENOMEM. Freed with ttm_catalog_entry_free. */
 int ttm_catalog_entry_read(ttm_catalog_entry *out, int folder, const char *folder_name);
 void ttm_catalog_entry_free(ttm_catalog_entry *entry);
+
+/* Appends the text of its findings file; nothing when there is none. */
+void ttm_catalog_findings(const ttm_catalog *catalog, const ttm_catalog_entry *entry, ttm_buf *out);
 
 /* Deletes the report's own files, and its folder when nothing else is in it. 0, or TTM_EIO. */
 int ttm_catalog_delete(const ttm_catalog *catalog, const ttm_catalog_entry *entry, ttm_error *err);

@@ -54,8 +54,8 @@ def get(port, path, method="GET", headers=None, body=None):
     return answer.status, answer.headers, data
 
 
-def raw(port, text):
-    with socket.create_connection(("127.0.0.1", port), timeout=60) as s:
+def raw(port, text, timeout=60):
+    with socket.create_connection(("127.0.0.1", port), timeout=timeout) as s:
         s.sendall(text)
         s.shutdown(socket.SHUT_WR)
         parts = []
@@ -145,7 +145,7 @@ def test_attacks(server):
                  b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
                  b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"X: y\r\n" * 20000 + b"\r\n"):
         try:
-            raw(server.port, junk)
+            raw(server.port, junk, 2)  # no answer is as good as a refusal
         except OSError:
             pass
     check(get(server.port, "/")[0] == 200, "alive after junk")

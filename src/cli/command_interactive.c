@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `ttmem` alone on a terminal: lends the interactive program what the other rooms can do. */
+#define _POSIX_C_SOURCE 200809L
+#include <signal.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "serve/server.h"
+#include "ui/ui.h"
+
+typedef struct lent {
+  const ttm_options *options;
+  ttm_server *server;
+} lent;
+
+static int serve(void *context, const char *folder, const char **url, ttm_error *err) {
+  lent *l = context;
+  ttm_server_options options = {.path = folder, .port = -1};
+  int status = ttm_server_start(&l->server, &options, err);
+  if (!status) *url = ttm_server_url(l->server);
+  return status;
+}
+
+static void unserve(void *context) {
+  lent *l = context;
+  ttm_server_stop(l->server);
+  l->server = NULL;
+}
+
+/* The capture leaves signals blocked, so that an impatient Ctrl-C costs no report: here somebody lives on. */
+static int run_script(void *context, const char *script, ttm_buf *folder, ttm_buf *log, ttm_error *err) {
+  const lent *l = context;
+  char *words[] = {(char *)script, NULL};
+  ttm_options options = {.program = l->options->program, .command = TTM_COMMAND_RUN, .rest = words};
+  static const char wait[] = "\nPress Enter to look at the report. ";
+  char c = 0;
+  sigset_t mask;
+  pthread_sigmask(SIG_SETMASK, NULL, &mask);
+  ttm_command_run_kept(&options, folder, log);
+  if (write(STDOUT_FILENO, wait, sizeof wait - 1) > 0) {
+    while (c != '\n' && read(STDIN_FILENO, &c, 1) == 1) continue;
+  }
+  pthread_sigmask(SIG_SETMASK, &mask, NULL);
+  if (folder->n) return TTM_OK;
+  return ttm_error_set(err, TTM_EIO, "It could not be started.");
+}
+
+int ttm_command_interactive(const ttm_options *options) {
+  lent l = {.options = options};
+  ttm_error err;
+  ttm_ui_options ui = {.utf8 = ttm_terminal_utf8(),
+                       .color = ttm_terminal_color(STDOUT_FILENO, NULL),
+                       .context = &l,
+                       .serve = serve,
+                       .unserve = unserve,
+                       .run = run_script};
+  return ttm_ui_run(&ui, &err) ? ttm_cli_error(options, &err) : TTM_EXIT_OK;
+}

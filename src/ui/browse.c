@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The reports there are: search, open, serve, delete. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "store/catalog.h"
+#include "store/folder.h"
+#include "store/report_dir.h"
+#include "ui/facts.h"
+#include "ui/panel.h"
+
+enum { SEARCH_BYTES = 64 };
+
+typedef struct browse {
+  ttm_panel panel;
+  ttm_buf root; /* NUL-terminated */
+  bool runs;    /* the captured runs of this folder are shown instead */
+  ttm_catalog catalog;
+  TTM_VEC(size_t) rows; /* entries on the list */
+  ttm_cursor cursor;
+  char search[SEARCH_BYTES];
+  size_t search_n;
+  bool typing, asking; /* for a search; whether to delete */
+} browse;
+
+/* ---- The list ------------------------------------------------------------------------------------------------------ */
+
+static void gather(browse *b) {
+  ttm_view wanted = {b->search, b->search_n};
+  b->rows.n = 0;
+  for (size_t i = 0; i < b->catalog.entries.n; i++) {
+    const ttm_catalog_entry *e = &b->catalog.entries.at[i];
+    bool fits = !wanted.n || ttm_view_contains(ttm_view_of(e->folder), wanted) ||
+                ttm_view_contains(ttm_view_of(e->incident), wanted) || ttm_view_contains(ttm_view_of(e->log), wanted);
+    if (fits && ttm_vec_push(&b->rows, i)) break;
+  }
+  b->cursor.n = b->rows.n;
+  if (b->cursor.at >= b->cursor.n) b->cursor.at = b->cursor.n ? b->cursor.n - 1 : 0;
+}
+
+/* Where the reports on the list are. */
+static const char *place(const browse *b) { return b->runs ? "logs" : b->root.at; }
+
+static void read_again(browse *b) {
+  ttm_catalog_free(&b->catalog);
+  ttm_catalog_read(&b->catalog, place(b), NULL); /* no folder yet: no reports */
+  gather(b);
+}
+
+static const ttm_catalog_entry *chosen(const browse *b) {
+  return b->cursor.at < b->rows.n ? &b->catalog.entries.at[b->rows.at[b->cursor.at]] : NULL;
+}
+
+/* ---- Drawing ------------------------------------------------------------------------------------------------------- */
+
+static void date_words(char out[20], int64_t seconds) {
+  time_t when = (time_t)seconds;
+  struct tm parts;
+  if (!localtime_r(&when, &parts) || !strftime(out, 20, "%Y-%m-%d %H:%M", &parts)) out[0] = '\0';
+}
+
+static void draw_row(ttm_screen *s, const ttm_catalog_entry *e, int row, int name_width, bool is_chosen) {
+  ttm_style style = is_chosen ? TTM_STYLE_SELECTED : TTM_STYLE_PLAIN;
+  char date[20];
+  int column = 2 + name_width;
+  if (is_chosen) ttm_screen_fill(s, row, style);
+  ttm_screen_text(s, row, 1, style, ttm_view_of(e->folder), name_width);
+  date_words(date, e->written);
+  ttm_screen_print(s, row, column, style, "%-16s", date);
+  if (e->has_findings) ttm_screen_print(s, row, column + 17, style, "%9llu", (unsigned long long)e->operations);
+  if (e->peak_mb >= 0) ttm_screen_print(s, row, column + 27, style, "%9.1f", e->peak_mb);
+  if (e->peak_pct >= 0) {
+    ttm_style level = is_chosen ? style : ttm_style_of(e->peak_pct);
+    ttm_screen_print(s, row, column + 37, level, "%3.0f%%", e->peak_pct);
+  }
+  ttm_screen_text(s, row, column + 43, is_chosen ? style : TTM_STYLE_BAD, ttm_view_of(e->incident),
+                  s->columns - column - 44);
+}
+
+static void draw_question(ttm_screen *s, const ttm_catalog_entry *e) {
+  int column = ttm_screen_words(s, s->rows - 2, 1, TTM_STYLE_BAD, "Delete the report ");
+  column = ttm_screen_text(s, s->rows - 2, column, TTM_STYLE_BOLD, ttm_view_of(e->folder), s->columns - column - 22);
+  ttm_screen_words(s, s->rows - 2, column, TTM_STYLE_BAD, "? y deletes it, any other key does not.");
+}
+
+static void draw_browse(ttm_ui *ui, ttm_panel *panel) {
+  browse *b = (browse *)panel;
+  ttm_screen *s = &ui->screen;
+  int name_width = s->columns > 110 ? 40 : s->columns - 2 - 43 - 18 > 12 ? s->columns - 2 - 43 - 18 : 12;
+  int height = s->rows - 6;
+  int column = ttm_screen_print(s, 1, 1, TTM_STYLE_DIM, "%zu of %zu in ", b->rows.n, b->catalog.entries.n);
+  column = ttm_screen_text(s, 1, column, TTM_STYLE_DIM, ttm_view_of(b->runs ? "./logs, captured runs" : b->root.at),
+                           s->columns - 50);
+  if (b->typing || b->search_n) {
+    column = ttm_screen_words(s, 1, column + 2, TTM_STYLE_BOLD, "search: ");
+    column =
+        ttm_screen_text(s, 1, column, TTM_STYLE_ACCENT, (ttm_view){b->search, b->search_n}, s->columns - column - 1);
+  }
+  if (!b->catalog.entries.n) {
+    ttm_screen_words(s, 3, 3, TTM_STYLE_PLAIN,
+                     b->runs ? "No captured run here. Go back and run a script."
+                             : "No report yet. Go back and open a log; Tab shows captured runs.");
+    return;
+  }
+  ttm_screen_print(s, 3, 1, TTM_STYLE_DIM, "%-*s %-16s %9s %9s peak%% incident", name_width, "report", "written",
+                   "oper.", "DRAM MB/b");
+  ttm_cursor_see(&b->cursor, height);
+  for (int i = 0; i < height && b->cursor.top + (size_t)i < b->rows.n; i++) {
+    size_t at = b->cursor.top + (size_t)i;
+    draw_row(s, &b->catalog.entries.at[b->rows.at[at]], 4 + i, name_width, at == b->cursor.at);
+  }
+  if (b->asking && chosen(b)) draw_question(s, chosen(b));
+  if (b->typing) ttm_screen_cursor(s, 1, column);
+}
+
+/* ---- Keys ---------------------------------------------------------------------------------------------------------- */
+
+static void open_entry(ttm_ui *ui, browse *b) {
+  const ttm_catalog_entry *e = chosen(b);
+  char *log = ttm_catalog_log(&b->catalog, e);
+  char *folder = ttm_folder_join(b->catalog.root, e->folder, "");
+  if (log)
+    ttm_ui_push(ui, ttm_stored_panel(log, folder, e->folder, e->log_bytes));
+  else
+    ttm_ui_push(ui, ttm_facts_panel(&ui->screen, &b->catalog, e));
+  ttm_free(folder);
+  ttm_free(log);
+}
+
+static void serve_entry(ttm_ui *ui, browse *b, bool all) {
+  const ttm_catalog_entry *e = chosen(b);
+  char *folder = all ? NULL : ttm_folder_join(b->catalog.root, e->folder, "");
+  if (all)
+    ttm_ui_push(ui, ttm_serving_panel(ui, b->catalog.root, "all reports"));
+  else if (folder)
+    ttm_ui_push(ui, ttm_serving_panel(ui, folder, e->folder));
+  ttm_free(folder);
+}
+
+static void delete_entry(ttm_ui *ui, browse *b) {
+  ttm_error err;
+  if (ttm_catalog_delete(&b->catalog, chosen(b), &err)) return ttm_ui_complain(ui, err.message);
+  read_again(b);
+  ttm_ui_say(ui, "The report is deleted.");
+}
+
+static void type_key(browse *b, int key) {
+  if (key == TTM_KEY_ENTER || key == TTM_KEY_ESCAPE) b->typing = false;
+  if (key == TTM_KEY_ESCAPE) b->search_n = 0;
+  if (key == TTM_KEY_ERASE && b->search_n) b->search_n--;
+  if (key >= ' ' && key < 256 && key != TTM_KEY_ERASE && b->search_n < SEARCH_BYTES)
+    b->search[b->search_n++] = (char)key;
+  gather(b);
+}
+
+static unsigned browse_key(ttm_ui *ui, ttm_panel *panel, int key) {
+  browse *b = (browse *)panel;
+  if (b->typing) return type_key(b, key), TTM_KEY_TAKEN;
+  if (b->asking) {
+    b->asking = false;
+    if (key == 'y' && chosen(b)) delete_entry(ui, b);
+    return TTM_KEY_TAKEN;
+  }
+  if (key == '/') return b->typing = true, b->search_n = 0, gather(b), TTM_KEY_TAKEN;
+  if (key == TTM_KEY_TAB) return b->runs = !b->runs, read_again(b), TTM_KEY_TAKEN;
+  if (key == 'R') return read_again(b), TTM_KEY_TAKEN;
+  if (key == TTM_KEY_ESCAPE && b->search_n) return type_key(b, key), TTM_KEY_TAKEN;
+  if (key == 'h' || key == TTM_KEY_LEFT) return TTM_KEY_CLOSE;
+  if (ttm_cursor_key(&b->cursor, key, ui->screen.rows - 6)) return TTM_KEY_TAKEN;
+  if (!chosen(b)) return TTM_KEY_IGNORED;
+  if (key == TTM_KEY_ENTER || key == 'l' || key == TTM_KEY_RIGHT)
+    open_entry(ui, b);
+  else if (key == 's' || key == 'S')
+    serve_entry(ui, b, key == 'S');
+  else if (key == 'd' || key == TTM_KEY_DELETE)
+    b->asking = true;
+  else
+    return TTM_KEY_IGNORED;
+  return TTM_KEY_TAKEN;
+}
+
+static void free_browse(ttm_panel *panel) {
+  browse *b = (browse *)panel;
+  ttm_catalog_free(&b->catalog);
+  ttm_vec_free(&b->rows);
+  ttm_buf_free(&b->root);
+  ttm_free(b);
+}
+
+ttm_panel *ttm_browse_panel(ttm_ui *ui) {
+  static const ttm_key_help keys[] = {
+      {"Enter", "open"}, {"s", "serve"},     {"d", "delete"},     {"/", "search"}, {"Tab", "runs in ./logs"},
+      {"q", "back"},     {"S", "serve all"}, {"R", "look again"}, {"?", "help"},   {NULL, NULL}};
+  static const ttm_panel_class class = {
+      .title = "Reports", .keys = keys, .draw = draw_browse, .key = browse_key, .free = free_browse};
+  ttm_error err;
+  browse *b = ttm_alloc(sizeof *b);
+  if (!b) return NULL;
+  b->panel.class = &class;
+  int status = ttm_report_root(&b->root, &err);
+  ttm_buf_char(&b->root, '\0');
+  if (status || b->root.failed) {
+    ttm_buf why = {0};
+    ttm_put_text(&why, ttm_view_of(status ? err.message : "Out of memory on this host."), SIZE_MAX,
+                 ttm_screen_form(&ui->screen));
+    free_browse(&b->panel);
+    return ttm_text_panel("Reports", NULL, &why);
+  }
+  read_again(b);
+  return &b->panel;
+}

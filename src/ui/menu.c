@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The first thing one sees: what do you have, and what do you want? */
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "ui/panel.h"
+
+typedef struct menu {
+  ttm_panel panel;
+  ttm_cursor cursor;
+} menu;
+
+/* ---- What the entries do ------------------------------------------------------------------------------------------- */
+
+static int accept_log(ttm_ui *ui, const char *path, ttm_error *err) {
+  struct stat st;
+  if (stat(path, &st)) return ttm_error_set(err, TTM_EIO, "Cannot open it: %s", strerror(errno));
+  if (S_ISDIR(st.st_mode)) return ttm_error_set(err, TTM_EUSAGE, "This is a folder; Tab shows what is in it.");
+  if (!S_ISREG(st.st_mode)) return ttm_error_set(err, TTM_EUSAGE, "This is no file.");
+  if (!st.st_size) return ttm_error_set(err, TTM_EUSAGE, "This file is empty.");
+  if (access(path, R_OK)) return ttm_error_set(err, TTM_EIO, "Cannot read it: %s", strerror(errno));
+  ttm_ui_replace(ui, ttm_reading_panel(path));
+  return TTM_OK;
+}
+
+static int accept_script(ttm_ui *ui, const char *path, ttm_error *err) {
+  ttm_buf folder = {0}, log = {0};
+  struct stat st;
+  if (stat(path, &st)) return ttm_error_set(err, TTM_EIO, "Cannot open it: %s", strerror(errno));
+  if (!S_ISREG(st.st_mode)) return ttm_error_set(err, TTM_EUSAGE, "This is no script.");
+  ttm_screen_leave(&ui->screen);
+  int status = ui->options->run(ui->options->context, path, &folder, &log, err);
+  ttm_screen_return(&ui->screen);
+  ttm_buf_char(&folder, '\0');
+  ttm_buf_char(&log, '\0');
+  if (!status && (folder.failed || log.failed)) status = ttm_error_nomem(err);
+  if (!status) {
+    const char *slash = strrchr(folder.at, '/');
+    ttm_ui_replace(ui, ttm_stored_panel(log.at, folder.at, slash ? slash + 1 : folder.at, 0));
+  }
+  ttm_buf_free(&folder);
+  ttm_buf_free(&log);
+  return status;
+}
+
+static void open_log(ttm_ui *ui) {
+  ttm_ui_push(ui, ttm_prompt_panel("Open a log", "Which log? (.log, plain or .gz or .zst)", accept_log));
+}
+
+static void open_script(ttm_ui *ui) {
+  ttm_ui_push(ui, ttm_prompt_panel("Run a script", "Which script? (.py)", accept_script));
+}
+
+static void open_guide(ttm_ui *ui) { ttm_ui_push(ui, ttm_guide_panel()); }
+static void open_browse(ttm_ui *ui) { ttm_ui_push(ui, ttm_browse_panel(ui)); }
+
+static const struct entry {
+  const char *name, *what[2];
+  void (*open)(ttm_ui *ui);
+} ENTRIES[] = {
+    {"I have a log",
+     {"Read a runtime log, see where the memory went,", "and serve the report to your browser."},
+     open_log},
+    {"Do it for me",
+     {"Run a Python script with the right switches set,", "then show its report (with arguments: ttmem run -- ...)."},
+     open_script},
+    {"How do I get a log?", {"Step by step: the build, the switches,", "the command."}, open_guide},
+    {"Browse reports", {"Look into earlier reports, serve or delete them.", ""}, open_browse},
+};
+enum { ENTRY_COUNT = sizeof ENTRIES / sizeof *ENTRIES };
+
+/* ---- The panel ----------------------------------------------------------------------------------------------------- */
+
+static void draw_menu(ttm_ui *ui, ttm_panel *panel) {
+  menu *m = (menu *)panel;
+  ttm_screen *s = &ui->screen;
+  ttm_screen_words(s, 2, 3, TTM_STYLE_BOLD, "Where did the memory go?");
+  bool roomy = s->rows >= 20;
+  int row = roomy ? 4 : 3;
+  for (size_t i = 0; i < ENTRY_COUNT; i++) {
+    bool chosen = i == m->cursor.at;
+    ttm_screen_words(s, row, 3, TTM_STYLE_ACCENT, chosen ? ttm_sign(s, "\xE2\x96\xB8", ">") : " ");
+    ttm_screen_print(s, row, 5, chosen ? TTM_STYLE_SELECTED : TTM_STYLE_BOLD, " %zu  %s ", i + 1, ENTRIES[i].name);
+    if (roomy) {
+      ttm_screen_words(s, row + 1, 9, TTM_STYLE_DIM, ENTRIES[i].what[0]);
+      ttm_screen_words(s, row + 2, 9, TTM_STYLE_DIM, ENTRIES[i].what[1]);
+    }
+    row += roomy ? 4 : 1;
+  }
+  const char *const *what = ENTRIES[m->cursor.at].what;
+  if (!roomy) ttm_screen_print(s, row + 1, 5, TTM_STYLE_DIM, "%s %s", what[0], what[1]);
+}
+
+static unsigned menu_key(ttm_ui *ui, ttm_panel *panel, int key) {
+  menu *m = (menu *)panel;
+  bool digit = key >= '1' && key < '1' + (int)m->cursor.n;
+  if (digit) m->cursor.at = (size_t)(key - '1');
+  if (digit || key == TTM_KEY_ENTER || key == 'l' || key == TTM_KEY_RIGHT) {
+    ENTRIES[m->cursor.at].open(ui);
+    return TTM_KEY_TAKEN;
+  }
+  if (key == TTM_KEY_ESCAPE) return TTM_KEY_TAKEN; /* the way out of the program is q */
+  return ttm_cursor_key(&m->cursor, key, 4) ? TTM_KEY_TAKEN : TTM_KEY_IGNORED;
+}
+
+static void free_menu(ttm_panel *panel) { ttm_free(panel); }
+
+ttm_panel *ttm_menu_panel(void) {
+  static const ttm_key_help keys[] = {{"Enter", "choose"}, {"j/k", "move"}, {"1-4", "choose at once"},
+                                      {"?", "help"},       {"q", "quit"},   {NULL, NULL}};
+  static const ttm_panel_class class = {
+      .title = "Tenstorrent memory profiler", .keys = keys, .draw = draw_menu, .key = menu_key, .free = free_menu};
+  menu *m = ttm_alloc(sizeof *m);
+  if (!m) return NULL;
+  m->panel.class = &class;
+  m->cursor.n = ENTRY_COUNT;
+  return &m->panel;
+}
+
+ttm_panel *ttm_guide_panel(void) {
+  static const char guide[] =
+      "\x1b[1m1. Build the runtime with its memory log\x1b[0m\n"
+      "   tt-xla:   cmake -G Ninja -B build -DCMAKE_BUILD_TYPE=Debug \\\n"
+      "                   -DTT_RUNTIME_DEBUG=ON && cmake --build build\n"
+      "   CMAKE_BUILD_TYPE=Debug alone is not enough.\n"
+      "\n"
+      "\x1b[1m2. Set the switches\x1b[0m\n"
+      "   export TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG       # operation lines\n"
+      "   export TT_RUNTIME_MEMORY_LOG_LEVEL=operation   # a state before each one\n"
+      "   export TTXLA_LOGGER_LEVEL=DEBUG                # weights by name, IR\n"
+      "   A runtime too old for the second one needs this line at the start of\n"
+      "   `execute` in flatbuffer_loaded_executable_instance.cc:\n"
+      "     tt::runtime::setMemoryLogLevel(tt::runtime::MemoryLogLevel::Operation);\n"
+      "\n"
+      "\x1b[1m3. Run, and keep what it prints\x1b[0m\n"
+      "   python3 -u model.py 2>&1 | tee model_profile.log\n"
+      "\n"
+      "\x1b[1m4. Come back here\x1b[0m\n"
+      "   Choose \"I have a log\" and give model_profile.log.\n"
+      "   Without this program: ttmem analyze model_profile.log\n";
+  ttm_buf text = {0};
+  ttm_buf_puts(&text, guide);
+  return ttm_text_panel("How to get a log", NULL, &text);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every operation in log order, or those whose name or location holds a text. */
+#include "base/alloc.h"
+#include "report/words.h"
+#include "ui/report.h"
+
+enum { SEARCH_BYTES = 64 };
+
+typedef struct operations {
+  const ttm_ui_subject *subject;
+  uint32_t *rows; /* operations on the list */
+  ttm_cursor cursor;
+  char search[SEARCH_BYTES];
+  size_t search_n;
+  bool typing;
+} operations;
+
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+
+/* Letter case does not matter. */
+static bool holds(ttm_view text, ttm_view wanted) {
+  for (size_t i = 0; i + wanted.n <= text.n; i++) {
+    size_t k = 0;
+    while (k < wanted.n && lower(text.p[i + k]) == lower(wanted.p[k])) k++;
+    if (k == wanted.n) return true;
+  }
+  return false;
+}
+
+static void gather(operations *o) {
+  const ttm_profile *p = o->subject->profile;
+  ttm_view wanted = {o->search, o->search_n};
+  o->cursor = (ttm_cursor){0};
+  for (uint32_t op = 0; op < p->ops.n; op++) {
+    if (!ttm_op_is_element(p, op)) continue;
+    if (!wanted.n || holds(ttm_words_name(p, op), wanted) || holds(ttm_words_location(p, op), wanted)) {
+      o->rows[o->cursor.n++] = op;
+    }
+  }
+}
+
+static void free_operations(void *view) {
+  ttm_free(((operations *)view)->rows);
+  ttm_free(view);
+}
+
+static void *make_operations(const ttm_ui_subject *subject, const ttm_screen *screen) {
+  operations *o = ttm_alloc(sizeof *o);
+  (void)screen;
+  if (!o) return NULL;
+  o->subject = subject;
+  o->rows = ttm_alloc(((size_t)subject->findings->elements + 1) * sizeof *o->rows);
+  if (!o->rows) {
+    free_operations(o);
+    return NULL;
+  }
+  gather(o);
+  return o;
+}
+
+static void draw_row(const operations *o, ttm_screen *s, int row, size_t i) {
+  const ttm_profile *p = o->subject->profile;
+  uint32_t op = o->rows[i];
+  ttm_style style = i == o->cursor.at ? TTM_STYLE_SELECTED : TTM_STYLE_PLAIN;
+  ttm_level level;
+  int64_t effect;
+  if (style == TTM_STYLE_SELECTED) ttm_screen_fill(s, row, style);
+  ttm_screen_print(s, row, 1, style, "%8u", p->ops.at[op].line);
+  if (p->ops.at[op].state != TTM_NONE && ttm_state_level(p, p->ops.at[op].state, TTM_DRAM, &level)) {
+    ttm_screen_print(s, row, 10, style, "%10.3f", ttm_mb(level.allocated));
+  }
+  if (ttm_op_effect(p, op, TTM_DRAM, &effect) && effect) {
+    ttm_style sign = style != TTM_STYLE_PLAIN ? style : effect > 0 ? TTM_STYLE_WARN : TTM_STYLE_GOOD;
+    ttm_screen_print(s, row, 21, sign, "%+10.3f", ttm_mb(effect));
+  }
+  ttm_draw_operation(s, row, 33, style, o->subject->findings, op, s->columns - 34);
+}
+
+static void draw_operations(void *view, ttm_screen *s) {
+  operations *o = view;
+  int row = TTM_VIEW_ROW, height = ttm_view_height(s) - 1;
+  ttm_screen_print(s, row - 1, 1, TTM_STYLE_DIM, "%zu of %u operations", o->cursor.n, o->subject->findings->elements);
+  if (o->typing || o->search_n) {
+    int column = ttm_screen_words(s, row - 1, 34, TTM_STYLE_BOLD, "search: ");
+    column = ttm_screen_text(s, row - 1, column, TTM_STYLE_ACCENT, (ttm_view){o->search, o->search_n},
+                             s->columns - column - 1);
+    if (o->typing) ttm_screen_cursor(s, row - 1, column);
+  }
+  ttm_screen_words(s, row, 1, TTM_STYLE_DIM, "log line DRAM MB/bank      added  operation");
+  ttm_cursor_see(&o->cursor, height);
+  for (int i = 0; i < height && o->cursor.top + (size_t)i < o->cursor.n; i++) {
+    draw_row(o, s, row + 1 + i, o->cursor.top + (size_t)i);
+  }
+}
+
+static void type_key(operations *o, int key) {
+  if (key == TTM_KEY_ENTER || key == TTM_KEY_ESCAPE) o->typing = false;
+  if (key == TTM_KEY_ESCAPE) o->search_n = 0;
+  if (key == TTM_KEY_ERASE && o->search_n) o->search_n--;
+  if (key >= ' ' && key < 256 && key != TTM_KEY_ERASE && o->search_n < SEARCH_BYTES)
+    o->search[o->search_n++] = (char)key;
+  if (key != TTM_KEY_ENTER) gather(o);
+}
+
+static bool operations_key(void *view, ttm_ui *ui, int key) {
+  operations *o = view;
+  if (o->typing) return type_key(o, key), true;
+  if (key == '/') {
+    o->search_n = 0;
+    o->typing = true;
+    gather(o);
+    return true;
+  }
+  if (key == TTM_KEY_ESCAPE && o->search_n) return type_key(o, key), true;
+  if (key == TTM_KEY_ENTER && o->cursor.n) {
+    ttm_ui_show_operation(ui, o->subject->findings, o->rows[o->cursor.at]);
+    return true;
+  }
+  return ttm_cursor_key(&o->cursor, key, ttm_view_height(&ui->screen) - 1);
+}
+
+static const ttm_key_help KEYS[] = {{"Enter", "details"}, {"/", "search"}, {"j/k", "move"}, {NULL, NULL}};
+const ttm_view_class ttm_view_operations = {"Operations",    KEYS,           make_operations,
+                                            draw_operations, operations_key, free_operations};

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Panels: what fills the screen between the title line and the line of keys. Each kind is a const table of functions; the
+ * panels lie on a stack, and only the uppermost one is drawn and gets the keys. */
+#ifndef TTM_UI_PANEL_H
+#define TTM_UI_PANEL_H
+
+#include "ui/screen.h"
+#include "ui/ui.h"
+
+/* What became of a key, as bits. */
+enum {
+  TTM_KEY_IGNORED = 0, /* not for this panel: q and Esc then close it, ? shows its keys */
+  TTM_KEY_TAKEN = 1,
+  TTM_KEY_CLOSE = 2, /* close the panel */
+  TTM_KEY_QUIT = 4,  /* leave the program */
+};
+
+typedef struct ttm_panel ttm_panel;
+typedef struct ttm_ui ttm_ui;
+
+/* One line of the help, and of the line of keys at the bottom (as many as fit, in this order). */
+typedef struct ttm_key_help {
+  const char *keys; /* "Enter"; NULL ends the table */
+  const char *what; /* "open" */
+} ttm_key_help;
+
+typedef struct ttm_panel_class {
+  const char *title;
+  const ttm_key_help *keys;
+  void (*draw)(ttm_ui *ui, ttm_panel *panel);
+  unsigned (*key)(ttm_ui *ui, ttm_panel *panel, int key);
+  /* Called ten times a second while it returns true; NULL when nothing moves by itself. */
+  bool (*tick)(ttm_ui *ui, ttm_panel *panel);
+  void (*free)(ttm_panel *panel); /* the panel's memory included */
+  bool typing;                    /* letters are text here: q and ? are no commands */
+} ttm_panel_class;
+
+/* The start of every panel. */
+struct ttm_panel {
+  const ttm_panel_class *class;
+  ttm_panel *below;
+  const char *subject; /* after the title, foreign text; NULL for none. Lives as long as the panel */
+};
+
+struct ttm_ui {
+  const ttm_ui_options *options;
+  ttm_screen screen;
+  ttm_panel *top;
+  ttm_buf message; /* shown in place of the keys until the next key; empty: none */
+  bool message_is_bad;
+};
+
+/* Puts a panel on top; takes it over. NULL (no memory) only says so. */
+void ttm_ui_push(ttm_ui *ui, ttm_panel *panel);
+/* Takes the uppermost panel off and puts another one in its place. */
+void ttm_ui_replace(ttm_ui *ui, ttm_panel *panel);
+
+void ttm_ui_say(ttm_ui *ui, const char *words);
+void ttm_ui_complain(ttm_ui *ui, const char *words);
+
+/* ---- The panels ---------------------------------------------------------------------------------------------------- */
+
+ttm_panel *ttm_menu_panel(void);
+ttm_panel *ttm_browse_panel(ttm_ui *ui);
+ttm_panel *ttm_guide_panel(void);
+
+/* A text that can be scrolled; takes the buffer over. Colour as in ttm_summary_style is understood. `subject` is copied. */
+ttm_panel *ttm_text_panel(const char *title, const char *subject, ttm_buf *text);
+
+/* Asks for a file. `accept` gets what was typed and either puts the next panel in place of this one (0) or says what is
+ * wrong with it. */
+typedef int ttm_prompt_accept(ttm_ui *ui, const char *path, ttm_error *err);
+ttm_panel *ttm_prompt_panel(const char *title, const char *question, ttm_prompt_accept *accept);
+
+/* Reads a log, makes a report folder of it, then shows the report in place of itself. */
+ttm_panel *ttm_reading_panel(const char *log);
+
+/* Reads the log of a report that is there, and shows that. `log_bytes`: of its text when the report was made; 0 when
+ * unknown. */
+ttm_panel *ttm_stored_panel(const char *log, const char *folder, const char *name, uint64_t log_bytes);
+
+/* Serves a folder while it is open. `shown` is what it is called. */
+ttm_panel *ttm_serving_panel(ttm_ui *ui, const char *folder, const char *shown);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Asks for a file: typing, Tab completes, the file is looked at before it is accepted. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "ui/panel.h"
+
+enum { SHOWN_MATCHES = 200 };
+
+typedef struct prompt {
+  ttm_panel panel;
+  ttm_panel_class class; /* its own, for the title */
+  const char *question;
+  ttm_prompt_accept *accept;
+  ttm_buf text;            /* what was typed so far */
+  char error[1024];        /* what is wrong with it; "" when nothing is known to be */
+  TTM_VEC(char *) matches; /* names in the folder that go on as typed; folders end with "/" */
+} prompt;
+
+/* ---- Completion ---------------------------------------------------------------------------------------------------- */
+
+static void forget_matches(prompt *p) {
+  for (size_t i = 0; i < p->matches.n; i++) ttm_free(p->matches.at[i]);
+  p->matches.n = 0;
+}
+
+/* The typed path with "~/" resolved, NUL-terminated. */
+static void put_path(const prompt *p, ttm_buf *out) {
+  ttm_view typed = ttm_view_trim(ttm_buf_view(&p->text));
+  const char *home = getenv("HOME");
+  if (home && (ttm_view_starts(typed, TTM_LIT("~/")) || ttm_view_eq(typed, TTM_LIT("~")))) {
+    ttm_buf_puts(out, home);
+    typed = ttm_view_from(typed, 1);
+  }
+  ttm_buf_put(out, typed);
+  ttm_buf_char(out, '\0');
+}
+
+static bool is_folder(const char *folder, const char *name) {
+  ttm_buf path = {0};
+  struct stat st;
+  ttm_buf_printf(&path, "%s/%s", folder, name);
+  ttm_buf_char(&path, '\0');
+  bool yes = !path.failed && !stat(path.at, &st) && S_ISDIR(st.st_mode);
+  ttm_buf_free(&path);
+  return yes;
+}
+
+static void add_match(prompt *p, const char *folder, const char *name) {
+  ttm_buf match = {0};
+  ttm_buf_puts(&match, name);
+  if (is_folder(folder, name)) ttm_buf_char(&match, '/');
+  ttm_buf_char(&match, '\0');
+  if (match.failed || ttm_vec_push(&p->matches, match.at)) ttm_buf_free(&match);
+}
+
+static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+/* Collects the names that start with the last part of the path; returns the length of that part. */
+static size_t find_matches(prompt *p) {
+  ttm_buf path = {0};
+  put_path(p, &path);
+  forget_matches(p);
+  if (path.failed) return 0;
+  char *slash = strrchr(path.at, '/');
+  const char *part = slash ? slash + 1 : path.at;
+  size_t length = strlen(part);
+  ttm_buf folder = {0};
+  ttm_buf_put(&folder, slash ? (ttm_view){path.at, (size_t)(slash - path.at) + 1} : TTM_LIT("./"));
+  ttm_buf_char(&folder, '\0');
+  DIR *dir = folder.failed ? NULL : opendir(folder.at);
+  struct dirent *entry;
+  while (dir && (entry = readdir(dir)) && p->matches.n < SHOWN_MATCHES) {
+    bool hidden =
+        entry->d_name[0] == '.' && (part[0] != '.' || !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."));
+    if (!hidden && !strncmp(entry->d_name, part, length)) add_match(p, folder.at, entry->d_name);
+  }
+  if (dir) closedir(dir);
+  if (p->matches.n) qsort(p->matches.at, p->matches.n, sizeof *p->matches.at, by_name);
+  ttm_buf_free(&folder);
+  ttm_buf_free(&path);
+  return length;
+}
+
+/* Adds what all matches have in common; a single one is then whole and no longer worth a list. */
+static void complete(prompt *p) {
+  size_t typed = find_matches(p), common;
+  if (!p->matches.n) {
+    snprintf(p->error, sizeof p->error, "Nothing there starts like this.");
+    return;
+  }
+  const char *first = p->matches.at[0];
+  for (common = strlen(first); common > typed; common--) {
+    size_t i = 1;
+    while (i < p->matches.n && !strncmp(first, p->matches.at[i], common)) i++;
+    if (i == p->matches.n) break;
+  }
+  if (common > typed) ttm_buf_put(&p->text, (ttm_view){first + typed, common - typed});
+  if (p->matches.n == 1) forget_matches(p);
+}
+
+/* ---- The panel ----------------------------------------------------------------------------------------------------- */
+
+static void draw_matches(ttm_screen *s, const prompt *p, int row) {
+  size_t widest = 1;
+  for (size_t i = 0; i < p->matches.n; i++) {
+    size_t width = ttm_text_columns(ttm_view_of(p->matches.at[i]));
+    if (width > widest) widest = width;
+  }
+  if (widest > (size_t)s->columns - 8) widest = (size_t)s->columns - 8;
+  int per_row = (s->columns - 4) / (int)(widest + 2), rows = s->rows - 2 - row;
+  if (per_row < 1) per_row = 1;
+  for (size_t i = 0; i < p->matches.n; i++) {
+    int line = (int)i / per_row, column = 3 + (int)i % per_row * (int)(widest + 2);
+    if (line >= rows) {
+      ttm_screen_print(s, row + rows, 3, TTM_STYLE_DIM, "... and %zu more", p->matches.n - i);
+      return;
+    }
+    bool folder = ttm_view_ends(ttm_view_of(p->matches.at[i]), TTM_LIT("/"));
+    ttm_screen_text(s, row + line, column, folder ? TTM_STYLE_ACCENT : TTM_STYLE_PLAIN, ttm_view_of(p->matches.at[i]),
+                    (int)widest);
+  }
+}
+
+static void draw_prompt(ttm_ui *ui, ttm_panel *panel) {
+  prompt *p = (prompt *)panel;
+  ttm_screen *s = &ui->screen;
+  ttm_screen_words(s, 2, 3, TTM_STYLE_BOLD, p->question);
+  ttm_screen_words(s, 4, 3, TTM_STYLE_ACCENT, ttm_sign(s, "\xE2\x80\xBA", ">"));
+  /* A path that is too long shows its end: that is where the typing goes. */
+  ttm_buf safe = {0};
+  ttm_put_text(&safe, ttm_buf_view(&p->text), SIZE_MAX, ttm_screen_form(s));
+  ttm_view shown = ttm_buf_view(&safe);
+  while (ttm_text_columns(shown) > (size_t)(s->columns - 8)) {
+    shown = ttm_view_from(shown, 1);
+    while (shown.n && ((unsigned char)shown.p[0] & 0xC0) == 0x80) shown = ttm_view_from(shown, 1);
+  }
+  int column = ttm_screen_view(s, 4, 5, TTM_STYLE_PLAIN, shown);
+  ttm_buf_free(&safe);
+  if (*p->error) ttm_screen_text(s, 6, 3, TTM_STYLE_BAD, ttm_view_of(p->error), s->columns - 4);
+  draw_matches(s, p, *p->error ? 8 : 6);
+  ttm_screen_cursor(s, 4, column);
+}
+
+static void erase_character(ttm_buf *text) {
+  while (text->n && ((unsigned char)text->at[text->n - 1] & 0xC0) == 0x80) text->n--;
+  if (text->n) text->n--;
+}
+
+static void erase_part(ttm_buf *text) { /* ^W: back to the last slash */
+  if (text->n && text->at[text->n - 1] == '/') text->n--;
+  while (text->n && text->at[text->n - 1] != '/') text->n--;
+}
+
+static void accept_path(ttm_ui *ui, prompt *p) {
+  ttm_error err;
+  ttm_buf path = {0};
+  put_path(p, &path);
+  if (!path.failed && path.n > 1 && p->accept(ui, path.at, &err))
+    snprintf(p->error, sizeof p->error, "%s", err.message);
+  ttm_buf_free(&path); /* p itself may be gone by now */
+}
+
+static unsigned prompt_key(ttm_ui *ui, ttm_panel *panel, int key) {
+  prompt *p = (prompt *)panel;
+  if (key == TTM_KEY_ESCAPE) return TTM_KEY_CLOSE;
+  p->error[0] = '\0';
+  if (key == TTM_KEY_ENTER) {
+    accept_path(ui, p);
+    return TTM_KEY_TAKEN;
+  }
+  if (key == TTM_KEY_TAB) {
+    complete(p);
+    return TTM_KEY_TAKEN;
+  }
+  forget_matches(p);
+  if (key == TTM_KEY_ERASE) erase_character(&p->text);
+  if (key == 21) ttm_buf_clear(&p->text); /* ^U */
+  if (key == 23) erase_part(&p->text);    /* ^W */
+  if (key >= ' ' && key < 256 && key != TTM_KEY_ERASE && p->text.n < 4000) ttm_buf_char(&p->text, (char)key);
+  return TTM_KEY_TAKEN;
+}
+
+static void free_prompt(ttm_panel *panel) {
+  prompt *p = (prompt *)panel;
+  forget_matches(p);
+  ttm_vec_free(&p->matches);
+  ttm_buf_free(&p->text);
+  ttm_free(p);
+}
+
+ttm_panel *ttm_prompt_panel(const char *title, const char *question, ttm_prompt_accept *accept) {
+  static const ttm_key_help keys[] = {{"Tab", "complete"}, {"Enter", "go"}, {"^W", "part back"},
+                                      {"^U", "clear"},     {"Esc", "back"}, {NULL, NULL}};
+  prompt *p = ttm_alloc(sizeof *p);
+  if (!p) return NULL;
+  p->class = (ttm_panel_class){
+      .title = title, .keys = keys, .draw = draw_prompt, .key = prompt_key, .free = free_prompt, .typing = true};
+  p->panel.class = &p->class;
+  p->question = question;
+  p->accept = accept;
+  return &p->panel;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ui/report.h"
+
+#include "base/alloc.h"
+#include "report/explain.h"
+#include "report/words.h"
+#include "ui/text_lines.h"
+
+static const ttm_view_class *const VIEWS[] = {&ttm_view_summary, &ttm_view_timeline,   &ttm_view_top,
+                                              &ttm_view_live,    &ttm_view_operations, &ttm_view_incidents};
+enum { VIEW_COUNT = sizeof VIEWS / sizeof *VIEWS, MAX_KEYS = 16, OWN_KEYS = 4 };
+
+typedef struct report {
+  ttm_panel panel;
+  ttm_panel_class class; /* its own: the keys are those of the view on show */
+  ttm_key_help keys[MAX_KEYS + 1];
+  ttm_ui_subject subject;
+  void *views[VIEW_COUNT]; /* made when first looked at */
+  size_t at;
+} report;
+
+void ttm_ui_subject_free(ttm_ui_subject *subject) {
+  ttm_findings_free(subject->findings);
+  ttm_profile_free(subject->profile);
+  ttm_buf_free(&subject->folder);
+  ttm_buf_free(&subject->name);
+  *subject = (ttm_ui_subject){0};
+}
+
+/* ---- The panel ----------------------------------------------------------------------------------------------------- */
+
+/* The line of keys has room for a few of the view's own, then those of every view; the help shows all. */
+static void choose_view(report *r, size_t at) {
+  static const ttm_key_help common[] = {{"Tab", "view"}, {"s", "serve"},           {"q", "back"},
+                                        {"?", "help"},   {"1-6", "choose a view"}, {NULL, NULL}};
+  const ttm_key_help *own = VIEWS[at]->keys;
+  size_t n = 0;
+  r->at = at;
+  while (own->keys && n < OWN_KEYS) r->keys[n++] = *own++;
+  for (const ttm_key_help *k = common; k->keys; k++) r->keys[n++] = *k;
+  while (own->keys && n < MAX_KEYS) r->keys[n++] = *own++;
+  r->keys[n] = (ttm_key_help){NULL, NULL};
+}
+
+static void draw_tabs(ttm_screen *s, const report *r) {
+  int column = 1;
+  for (size_t i = 0; i < VIEW_COUNT; i++) {
+    column = ttm_screen_print(s, 1, column, i == r->at ? TTM_STYLE_SELECTED : TTM_STYLE_DIM, " %zu %s ", i + 1,
+                              VIEWS[i]->name);
+  }
+}
+
+static void draw_report(ttm_ui *ui, ttm_panel *panel) {
+  report *r = (report *)panel;
+  draw_tabs(&ui->screen, r);
+  if (!r->views[r->at]) r->views[r->at] = VIEWS[r->at]->make(&r->subject, &ui->screen);
+  if (r->views[r->at])
+    VIEWS[r->at]->draw(r->views[r->at], &ui->screen);
+  else
+    ttm_screen_words(&ui->screen, TTM_VIEW_ROW, 1, TTM_STYLE_BAD, "Out of memory on this host.");
+}
+
+static unsigned report_key(ttm_ui *ui, ttm_panel *panel, int key) {
+  report *r = (report *)panel;
+  void *view = r->views[r->at];
+  if (view && VIEWS[r->at]->key(view, ui, key)) return TTM_KEY_TAKEN;
+  if (key == TTM_KEY_TAB || key == TTM_KEY_RIGHT || key == 'l')
+    choose_view(r, (r->at + 1) % VIEW_COUNT);
+  else if (key == TTM_KEY_BACK_TAB || key == TTM_KEY_LEFT || key == 'h')
+    choose_view(r, (r->at + VIEW_COUNT - 1) % VIEW_COUNT);
+  else if (key >= '1' && key < '1' + VIEW_COUNT)
+    choose_view(r, (size_t)(key - '1'));
+  else if (key == 's' && r->subject.folder.n)
+    ttm_ui_push(ui, ttm_serving_panel(ui, r->subject.folder.at, r->subject.name.at));
+  else if (key == 's')
+    ttm_ui_complain(ui, "Only a report that was written can be served.");
+  else
+    return TTM_KEY_IGNORED;
+  return TTM_KEY_TAKEN;
+}
+
+static void free_report(ttm_panel *panel) {
+  report *r = (report *)panel;
+  for (size_t i = 0; i < VIEW_COUNT; i++) {
+    if (r->views[i]) VIEWS[i]->free(r->views[i]);
+  }
+  ttm_ui_subject_free(&r->subject);
+  ttm_free(r);
+}
+
+ttm_panel *ttm_report_panel(ttm_ui_subject *subject, const ttm_screen *screen) {
+  report *r = ttm_alloc(sizeof *r);
+  (void)screen;
+  if (!r) {
+    ttm_ui_subject_free(subject);
+    return NULL;
+  }
+  r->class = (ttm_panel_class){
+      .title = "Report", .keys = r->keys, .draw = draw_report, .key = report_key, .free = free_report};
+  r->subject = *subject;
+  *subject = (ttm_ui_subject){0};
+  r->panel.class = &r->class;
+  r->panel.subject = r->subject.name.at;
+  choose_view(r, 0);
+  return &r->panel;
+}
+
+/* ---- Views that are text ------------------------------------------------------------------------------------------- */
+
+typedef struct text_view {
+  ttm_text_lines lines;
+  const ttm_ui_subject *subject;
+  int columns; /* it was made for */
+  bool incidents;
+} text_view;
+
+static void write_view(text_view *v, const ttm_screen *screen) {
+  ttm_buf text = {0};
+  ttm_summary_style style = {.columns = screen->columns > 74 ? (unsigned)screen->columns - 2 : 72,
+                             .color = true,
+                             .utf8 = screen->utf8,
+                             .folder = v->subject->folder.n ? v->subject->folder.at : NULL};
+  if (!v->incidents) {
+    if (v->subject->changed) {
+      ttm_buf_puts(&text,
+                   "\x1b[33mThe log has changed since the report was made: this is the log of today.\x1b[0m\n\n");
+    }
+    ttm_summary_write(v->subject->findings, &style, &text);
+  } else if (v->subject->findings->incidents.n) {
+    ttm_explain_write(v->subject->findings, &style, &text);
+  } else {
+    ttm_buf_puts(&text, "\x1b[32mNothing went wrong\x1b[0m: the log holds no error message of the runtime.\n");
+  }
+  size_t top = v->lines.top;
+  ttm_text_lines_free(&v->lines);
+  ttm_text_lines_take(&v->lines, &text);
+  v->lines.top = top;
+  v->columns = screen->columns;
+}
+
+static void *make_text(const ttm_ui_subject *subject, const ttm_screen *screen, bool incidents) {
+  text_view *v = ttm_alloc(sizeof *v);
+  if (!v) return NULL;
+  v->subject = subject;
+  v->incidents = incidents;
+  write_view(v, screen);
+  return v;
+}
+
+static void *make_summary(const ttm_ui_subject *subject, const ttm_screen *screen) {
+  return make_text(subject, screen, false);
+}
+static void *make_incidents(const ttm_ui_subject *subject, const ttm_screen *screen) {
+  return make_text(subject, screen, true);
+}
+
+static void draw_text_view(void *view, ttm_screen *screen) {
+  text_view *v = view;
+  if (v->columns != screen->columns) write_view(v, screen);
+  ttm_text_lines_draw(&v->lines, screen, TTM_VIEW_ROW, ttm_view_height(screen));
+}
+
+static bool text_view_key(void *view, ttm_ui *ui, int key) {
+  return ttm_text_lines_key(&((text_view *)view)->lines, key, ttm_view_height(&ui->screen));
+}
+
+static void free_text_view(void *view) {
+  ttm_text_lines_free(&((text_view *)view)->lines);
+  ttm_free(view);
+}
+
+static const ttm_key_help SCROLL[] = {{"j/k", "scroll"}, {NULL, NULL}};
+const ttm_view_class ttm_view_summary = {"Summary",      SCROLL,        make_summary,
+                                         draw_text_view, text_view_key, free_text_view};
+const ttm_view_class ttm_view_incidents = {"Incidents",    SCROLL,        make_incidents,
+                                           draw_text_view, text_view_key, free_text_view};
+
+/* ---- Shared -------------------------------------------------------------------------------------------------------- */
+
+int ttm_draw_operation(ttm_screen *screen, int row, int column, ttm_style style, const ttm_findings *f, uint32_t op,
+                       int width) {
+  ttm_buf index = {0};
+  int end = column + width;
+  ttm_words_index(&index, f, op);
+  ttm_buf_char(&index, ' ');
+  column = ttm_screen_view(screen, row, column, style, ttm_buf_view(&index));
+  ttm_buf_free(&index);
+  column = ttm_screen_text(screen, row, column, style, ttm_words_name(f->profile, op), end - column);
+  if (!ttm_op_text_of(f->profile, op)->location || end - column < 6) return column;
+  ttm_style dim = style == TTM_STYLE_PLAIN ? TTM_STYLE_DIM : style;
+  column = ttm_screen_words(screen, row, column, style, " ");
+  return ttm_screen_text(screen, row, column, dim, ttm_words_location(f->profile, op), end - column);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside a report: one panel with a few views of the same findings. */
+#ifndef TTM_UI_REPORT_H
+#define TTM_UI_REPORT_H
+
+#include "analyze/findings.h"
+#include "ui/panel.h"
+
+/* What is looked at. Owned by the report's panel; details on top of it borrow it. */
+typedef struct ttm_ui_subject {
+  ttm_profile *profile;
+  ttm_findings *findings;
+  ttm_buf folder; /* of the report, NUL-terminated; empty when it has none yet */
+  ttm_buf name;   /* NUL-terminated */
+  bool changed;   /* the log is no longer the one the report was made of */
+} ttm_ui_subject;
+
+void ttm_ui_subject_free(ttm_ui_subject *subject);
+
+/* Takes the subject over, in any case. */
+ttm_panel *ttm_report_panel(ttm_ui_subject *subject, const ttm_screen *screen);
+
+/* All about one operation, on top of the report. */
+void ttm_ui_show_operation(ttm_ui *ui, const ttm_findings *f, uint32_t op);
+
+/* ---- Views --------------------------------------------------------------------------------------------------------- */
+
+typedef struct ttm_view_class {
+  const char *name;
+  const ttm_key_help *keys;
+  void *(*make)(const ttm_ui_subject *subject, const ttm_screen *screen); /* NULL without memory */
+  /* Rows 3 to screen rows - 2 are the view's. */
+  void (*draw)(void *view, ttm_screen *screen);
+  bool (*key)(void *view, ttm_ui *ui, int key); /* false: not for it */
+  void (*free)(void *view);
+} ttm_view_class;
+
+extern const ttm_view_class ttm_view_summary, ttm_view_timeline, ttm_view_top, ttm_view_live, ttm_view_operations,
+    ttm_view_incidents;
+
+enum { TTM_VIEW_ROW = 3 };
+static inline int ttm_view_height(const ttm_screen *screen) { return screen->rows - TTM_VIEW_ROW - 1; }
+
+/* "#7 ttnn.matmul layers.0|MLP|dot.1" in `width` columns. */
+int ttm_draw_operation(ttm_screen *screen, int row, int column, ttm_style style, const ttm_findings *f, uint32_t op,
+                       int width);
+
+static inline double ttm_mb(int64_t thousandths) { return (double)thousandths / 1000.0; }
+
+#endif

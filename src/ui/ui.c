@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ui/ui.h"
+
+#include "base/alloc.h"
+#include "ui/panel.h"
+
+/* ---- The stack ----------------------------------------------------------------------------------------------------- */
+
+void ttm_ui_push(ttm_ui *ui, ttm_panel *panel) {
+  if (!panel) return ttm_ui_complain(ui, "Out of memory on this host.");
+  panel->below = ui->top;
+  ui->top = panel;
+}
+
+static void pop(ttm_ui *ui) {
+  ttm_panel *panel = ui->top;
+  ui->top = panel->below;
+  panel->class->free(panel);
+}
+
+void ttm_ui_replace(ttm_ui *ui, ttm_panel *panel) {
+  if (!panel) return ttm_ui_complain(ui, "Out of memory on this host.");
+  pop(ui);
+  ttm_ui_push(ui, panel);
+}
+
+static void set_message(ttm_ui *ui, const char *words, bool bad) {
+  ttm_buf_clear(&ui->message);
+  ttm_put_text(&ui->message, ttm_view_of(words), SIZE_MAX, ttm_screen_form(&ui->screen));
+  ui->message_is_bad = bad;
+}
+
+void ttm_ui_say(ttm_ui *ui, const char *words) { set_message(ui, words, false); }
+void ttm_ui_complain(ttm_ui *ui, const char *words) { set_message(ui, words, true); }
+
+/* ---- Around a panel ------------------------------------------------------------------------------------------------ */
+
+static void draw_title(ttm_ui *ui, const ttm_panel *panel) {
+  ttm_screen *s = &ui->screen;
+  ttm_screen_fill(s, 0, TTM_STYLE_BAR);
+  int column =
+      ttm_screen_print(s, 0, 1, TTM_STYLE_BAR, "ttmem %s %s", ttm_sign(s, "\xE2\x80\xBA", ">"), panel->class->title);
+  if (!panel->subject) return;
+  column = ttm_screen_print(s, 0, column, TTM_STYLE_BAR, " %s ", ttm_sign(s, "\xE2\x80\xBA", ">"));
+  ttm_screen_text(s, 0, column, TTM_STYLE_BAR, ttm_view_of(panel->subject), s->columns - column - 1);
+}
+
+static void draw_keys(ttm_ui *ui, const ttm_panel *panel) {
+  ttm_screen *s = &ui->screen;
+  int row = s->rows - 1, column = 1;
+  if (ui->message.n) {
+    ttm_screen_view(s, row, 1, ui->message_is_bad ? TTM_STYLE_BAD : TTM_STYLE_ACCENT, ttm_buf_view(&ui->message));
+    return;
+  }
+  for (const ttm_key_help *k = panel->class->keys; k && k->keys; k++) {
+    int width = (int)(strlen(k->keys) + strlen(k->what)) + 3;
+    if (column + width >= s->columns) break;
+    ttm_screen_words(s, row, column, TTM_STYLE_BOLD, k->keys);
+    ttm_screen_words(s, row, column + (int)strlen(k->keys) + 1, TTM_STYLE_DIM, k->what);
+    column += width;
+  }
+}
+
+static void draw(ttm_ui *ui) {
+  ttm_screen *s = &ui->screen;
+  ttm_screen_clear(s);
+  if (s->rows < TTM_MIN_ROWS || s->columns < TTM_MIN_COLUMNS) {
+    ttm_screen_words(s, 0, 0, TTM_STYLE_PLAIN, "Please make the window larger.");
+  } else {
+    draw_title(ui, ui->top);
+    draw_keys(ui, ui->top);
+    ui->top->class->draw(ui, ui->top);
+  }
+  ttm_screen_show(s);
+}
+
+/* ---- Keys ---------------------------------------------------------------------------------------------------------- */
+
+static void show_help(ttm_ui *ui) {
+  ttm_buf text = {0};
+  for (const ttm_key_help *k = ui->top->class->keys; k && k->keys; k++) {
+    ttm_buf_printf(&text, "  \x1b[1m%-14s\x1b[0m %s\n", k->keys, k->what);
+  }
+  ttm_buf_puts(&text,
+               "\nEverywhere\n"
+               "  \x1b[1marrows, hjkl\x1b[0m   move\n"
+               "  \x1b[1mPgUp, PgDn\x1b[0m     a page; g and G go to the first and the last row\n"
+               "  \x1b[1mq, Esc\x1b[0m         back\n"
+               "  \x1b[1mQ\x1b[0m              leave the program\n"
+               "  \x1b[1m?\x1b[0m              this help\n");
+  ttm_ui_push(ui, ttm_text_panel("Keys", ui->top->class->title, &text));
+}
+
+/* False when the program is to end. */
+static bool handle(ttm_ui *ui, int key) {
+  ttm_panel *panel = ui->top;
+  if (key == TTM_KEY_RESIZED) return true;
+  ttm_buf_clear(&ui->message);
+  unsigned what = panel->class->key(ui, panel, key);
+  if (what == TTM_KEY_IGNORED) {
+    bool letters = !panel->class->typing;
+    if (key == TTM_KEY_ESCAPE || (letters && key == 'q')) what = TTM_KEY_CLOSE;
+    if (letters && key == 'Q') what = TTM_KEY_QUIT;
+    if (letters && key == '?') show_help(ui);
+  }
+  if (what & TTM_KEY_QUIT) return false;
+  if (what & TTM_KEY_CLOSE) pop(ui);
+  return ui->top != NULL;
+}
+
+int ttm_ui_run(const ttm_ui_options *options, ttm_error *err) {
+  ttm_ui ui = {.options = options};
+  int status = ttm_screen_open(&ui.screen, options->utf8, options->color, err);
+  if (status) return status;
+  ttm_ui_push(&ui, ttm_menu_panel());
+  bool going = ui.top != NULL;
+  if (!going) status = ttm_error_nomem(err);
+  while (going) {
+    bool (*tick)(ttm_ui *, ttm_panel *) = ui.top->class->tick;
+    bool moving = tick && tick(&ui, ui.top);
+    draw(&ui);
+    int key = ttm_screen_key(&ui.screen, moving ? 100 : -1);
+    if (key != TTM_KEY_NONE) going = handle(&ui, key);
+  }
+  while (ui.top) pop(&ui);
+  ttm_buf_free(&ui.message);
+  ttm_screen_close(&ui.screen);
+  return status;
+}

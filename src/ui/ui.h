@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The interactive program: `ttmem` alone on a terminal. It shows what the other rooms know; what it cannot do itself (serve,
+ * run a program) is lent to it. */
+#ifndef TTM_UI_UI_H
+#define TTM_UI_UI_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+
+typedef struct ttm_ui_options {
+  bool utf8, color;
+  void *context; /* for the functions below */
+  /* Serves the reports of a folder until `unserve`; *url is borrowed until then. */
+  int (*serve)(void *context, const char *folder, const char **url, ttm_error *err);
+  void (*unserve)(void *context);
+  /* Runs a script on the terminal, which is not ours meanwhile, and appends where its report and its log are. An error when it
+   * could not be started. */
+  int (*run)(void *context, const char *script, ttm_buf *folder, ttm_buf *log, ttm_error *err);
+} ttm_ui_options;
+
+/* Runs until the user leaves. 0, or TTM_EUSAGE when the terminal cannot show it, TTM_ENOMEM. */
+int ttm_ui_run(const ttm_ui_options *options, ttm_error *err);
+
+#endif

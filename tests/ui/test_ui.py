@@ -1,0 +1,372 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The interactive program, driven through tmux as a person would: keys in, screen text checked."""
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+TTMEM = os.environ["TTMEM"]
+SOURCE = os.environ["TTMEM_SOURCE"]
+DATA = os.path.join(SOURCE, "tests/cli/data")
+WAIT = 60  # only ever waited for in full when something is wrong
+
+if not shutil.which("tmux"):
+    print("skipped: tmux is not installed (scripts/setup test brings it)")
+    sys.exit(77)
+
+work = tempfile.mkdtemp(prefix="ttmem-ui-")
+socket = os.path.join(work, "tmux")
+failures = []
+
+
+class Session:
+    """One run of the program in a terminal of its own."""
+
+    def __init__(self, columns=80, rows=24, locale="C.UTF-8", term="screen-256color", env=""):
+        self.name = "s%d" % time.monotonic_ns()
+        command = ("cd '%s'; unset NO_COLOR; export TTMEM_HOME='%s/home' LC_ALL=%s TERM=%s TZ=UTC; %s '%s'; echo \"ended with $?\"; sleep 1000"
+                   % (work, work, locale, term, env, TTMEM))
+        self.tmux("new-session", "-d", "-s", self.name, "-x", str(columns), "-y", str(rows), command)
+        self.see("Where did the memory go?")  # keys typed before the program is there are lost
+
+    def tmux(self, *args):
+        return subprocess.run(["tmux", "-S", socket, "-f", "/dev/null", *args], capture_output=True, text=True,
+                              env={**os.environ, "LC_ALL": "C.UTF-8"})
+
+    def keys(self, *keys):
+        for key in keys:
+            self.tmux("send-keys", "-t", self.name, key)
+        return self
+
+    def type(self, text):
+        self.tmux("send-keys", "-t", self.name, "-l", text)
+        return self
+
+    def screen(self):
+        return self.tmux("capture-pane", "-p", "-t", self.name).stdout
+
+    def resize(self, columns, rows):
+        self.tmux("resize-window", "-t", self.name, "-x", str(columns), "-y", str(rows))
+
+    def see(self, *texts, without=()):
+        """Waits until all of the texts are on the screen and none of the others is."""
+        end = time.monotonic() + WAIT
+        while True:
+            screen = self.screen()
+            missing = [t for t in texts if not (t.search(screen) if isinstance(t, re.Pattern) else t in screen)]
+            extra = [t for t in without if t in screen]
+            if not missing and not extra:
+                return screen
+            if time.monotonic() > end:
+                failures.append((missing, extra))
+                print("FAIL: line %d: missing %r, too much %r on\n%s" % (sys._getframe(1).f_lineno, missing, extra, screen),
+                      file=sys.stderr)
+                return screen
+            time.sleep(0.05)
+
+    def end(self):
+        self.tmux("kill-session", "-t", self.name)
+
+
+def check(ok, what):
+    if not ok:
+        failures.append(what)
+        print("FAIL:", what, file=sys.stderr)
+
+
+def test_log_to_server():
+    s = Session()
+    s.see("Where did the memory go?", "1  I have a log", "4  Browse reports", "q quit")
+    s.keys("Enter")
+    s.see("Which log?", "Tab complete")
+    s.keys("Enter")  # nothing typed: nothing happens
+    s.type("nowhere.log").keys("Enter")
+    s.see("Cannot open it: No such file or directory")
+    s.keys("C-u").type(work).keys("Enter")
+    s.see("This is a folder")
+    s.keys("C-u").type("data/em").keys("Tab")
+    s.see("data/empty.log")
+    s.keys("Enter")
+    s.see("This file is empty")
+    s.keys("C-w").type("zzz").keys("Tab")
+    s.see("Nothing there starts like this")
+    s.keys("BSpace", "BSpace", "BSpace", "Tab")
+    s.see("hostile.log", "two_runs_oom_profile.log")  # the folder's files are offered
+    s.type("no").keys("Tab", "Enter")
+    s.see("Not a log", "This log cannot be used")
+    s.keys("q")
+    s.see("Where did the memory go?")
+    s.keys("1").type("data/two").keys("Tab")
+    s.see("data/two_runs_oom_profile.log")
+    s.keys("Enter")
+    s.see("Report › two-runs-oom", "1006.34 of 1021.17 MB/bank", "The report is written", "out of memory in DRAM, exhausted")
+    check(os.path.exists(work + "/home/reports/two-runs-oom/two-runs-oom_findings.json"), "the report folder")
+    s.keys("s")
+    url = re.search(r"http://localhost:\d+/\S*", s.see("Open in your browser", re.compile(r"http://localhost:\d+/two-runs-oom/"))).group()
+    check(urllib.request.urlopen(url).status == 200, "served: " + url)
+    s.keys("q")
+    s.see("1006.34 of 1021.17 MB/bank")
+    try:
+        urllib.request.urlopen(url)
+        check(False, "still served after leaving")
+    except (urllib.error.URLError, OSError):
+        pass
+    s.keys("q")
+    s.see("Where did the memory go?")
+    s.keys("Escape")  # no way out by accident
+    s.see("Where did the memory go?")
+    s.keys("q")
+    s.see("ended with 0")
+    s.end()
+
+
+def test_views():
+    s = Session()
+    s.keys("1").type("data/two_runs_oom_profile.log").keys("Enter")
+    s.see("Report › two-runs-oom")
+    s.keys("2")
+    s.see("DRAM  MB/bank of 1021.17   states 1 to 15 of 15", "P!", "▲", "1006.337 MB/bank 98.5%", "before #8 ttnn.softmax")
+    s.keys("h", "h", "h")
+    s.see("before #6 ttcore.load_cached", without=["1006.337 MB/bank 98.5%"])
+    s.keys("+")
+    s.see(re.compile(r"states \d+ to \d+ of 15"), without=["states 1 to 15 of 15"])
+    s.keys("-")
+    s.see("states 1 to 15 of 15")
+    s.keys("m")
+    s.see("L1  MB/bank of 1.27")
+    s.keys("m", "m", "m", "p", "Enter")
+    s.see("Operation", "#8 ttnn.softmax", "1006.337 of 1021.169 MB/bank", "1x32768x4096", "failed")
+    s.keys("q")
+    s.see("states 1 to 15 of 15")
+    s.keys("Tab")
+    s.see("Added most to DRAM", "21.334", "2 runs", "#3 ttnn.matmul layers.0|MLP|dot.1")
+    s.keys("j", "Enter")
+    s.see("#4 ttnn.softmax", "+21.334 MB/bank", "by this operation")
+    s.keys("h", "l")
+    s.see("DRAM peak 1006.337 MB/bank 98.5%", "raised by 21.334: #7 ttnn.matmul", "unaccounted", "model.proj.weight")
+    s.keys("m")
+    s.see("L1 peak 0.000", "Nothing was allocated")
+    s.keys("5")
+    s.see("9 of 9 operations", "#0 ttcore.load_cached", "+2.672")
+    s.keys("/").type("SOFT")
+    s.see("2 of 9 operations", "search: SOFT", without=["ttnn.matmul"])
+    s.keys("Enter", "G", "Enter")
+    s.see("#8 ttnn.softmax", "Log line    108")
+    s.keys("q", "Escape")
+    s.see("9 of 9 operations")
+    s.keys("6")
+    s.see("Out of memory in DRAM, exhausted", "needed        22,370,304 B")
+    s.keys("G")
+    s.see("Divide it by 3")
+    s.keys("?")
+    s.see("Keys › Report", "choose a view", "leave the program")
+    s.keys("Q")
+    s.see("ended with 0")
+    s.end()
+
+
+def test_script():
+    with open(work + "/model.py", "w") as f:
+        f.write("import os, sys\nprint('switch', os.environ['TTMLIR_RUNTIME_LOGGER_LEVEL'])\n"
+                "sys.stdout.write(open('data/two_runs_oom_profile.log').read())\nsys.exit(3)\n")
+    s = Session()
+    s.see("2  Do it for me")
+    s.keys("2").type("mod").keys("Tab", "Enter")
+    s.see("Press Enter to look at the report")
+    s.keys("Enter")
+    s.see(re.compile(r"Report › model_\d{8}_\d{6}"), "1006.34 of 1021.17 MB/bank")
+    runs = os.listdir(work + "/logs")
+    check(len(runs) == 1 and os.path.exists("%s/logs/%s/model_profile.log" % (work, runs[0])), "the run folder: %r" % runs)
+    s.keys("q", "4", "Tab")
+    s.see("./logs, captured runs", runs[0][:8])
+    s.keys("q", "2").type("nothing.py").keys("Enter")
+    s.see("Cannot open it")
+    s.keys("Escape", "q")
+    s.see("ended with 0")
+    s.end()
+
+
+def test_guide():
+    s = Session()
+    s.keys("3")
+    s.see("TT_RUNTIME_DEBUG=ON", "TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG", "tee model_profile.log")
+    s.keys("q", "q")
+    s.see("ended with 0")
+    s.end()
+
+
+def test_browse():
+    for name in ("alpha", "beta"):
+        subprocess.run([TTMEM, "analyze", "data/two_runs_oom_profile.log", "-q", "--no-html", "--name", name], check=True, cwd=work)
+    gone = work + "/gone.log"
+    shutil.copy(DATA + "/two_runs_oom_profile.log", gone)
+    subprocess.run([TTMEM, "analyze", "gone.log", "-q", "--no-html"], check=True, cwd=work)
+    os.unlink(gone)
+    s = Session()
+    s.keys("4")
+    s.see("4 of 4 in", "alpha", "beta", "gone", "two-runs-oom", "1006.3", "99%", "20")
+    s.keys("/").type("alp").keys("Enter")
+    s.see("1 of 4 in", "alpha", without=["beta"])
+    s.keys("d")
+    s.see("Delete the report alpha?")
+    s.keys("n")
+    s.see("alpha", without=["Delete the report"])
+    check(os.path.exists(work + "/home/reports/alpha"), "n keeps the report")
+    s.keys("d", "y")
+    s.see("The report is deleted", "0 of 3 in")
+    check(not os.path.exists(work + "/home/reports/alpha"), "y deletes the report")
+    s.keys("Escape")
+    s.see("3 of 3 in", "beta")
+    s.keys("/").type("beta").keys("Enter", "Enter")
+    s.see("Report › beta", "1006.34 of 1021.17 MB/bank", without=["has changed"])
+    s.keys("q", "s")
+    s.see("Serving › beta", "/beta/")
+    s.keys("q", "Escape", "S")
+    s.see("Serving › all reports")
+    s.keys("q", "/").type("gone").keys("Enter", "Enter")
+    s.see("log is not there any more", "Report › gone", "1006.337 MB/bank", "ttnn.matmul", "oom exhausted", "Divide it by 3")
+    s.keys("q", "q", "q")
+    s.see("ended with 0")
+    s.end()
+    with open(work + "/data/two_runs_oom_profile.log", "a") as f:
+        f.write("one more line\n")
+    s = Session()
+    s.keys("4", "/").type("beta").keys("Enter", "Enter")
+    s.see("The log has changed since the report was made")
+    s.end()
+    shutil.copy(DATA + "/two_runs_oom_profile.log", work + "/data/")
+
+
+def test_another_log_of_that_name():
+    os.makedirs(work + "/other")
+    shutil.copy(DATA + "/two_runs_oom_profile.log", work + "/other/")
+    s = Session()
+    s.keys("1").type("other/two_runs_oom_profile.log").keys("Enter")
+    s.see("Report › two-runs-oom-2")
+    check(os.path.exists(work + "/home/reports/two-runs-oom"), "the other log's report stays")
+    s.end()
+
+
+def test_sizes():
+    s = Session(132, 43)
+    s.keys("1").type("data/two_runs_oom_profile.log").keys("Enter")
+    s.see("1 Summary")
+    s.keys("2")
+    s.see("DRAM  MB/bank of 1021.17", "before #8 ttnn.softmax")
+    for columns, rows in ((80, 24), (60, 15), (200, 60), (40, 12), (80, 24)):
+        s.resize(columns, rows)
+        for view in "123456":
+            s.keys(view)
+        s.keys("2")
+        screen = s.see("1006.337 MB/bank", "ttmem › Report", without=["larger"])
+        check(max(map(len, screen.split("\n"))) <= columns, "%dx%d fits" % (columns, rows))
+    s.resize(20, 5)
+    s.see("Please make the")
+    s.resize(80, 24)
+    s.see("1006.337 MB/bank")
+    s.end()
+
+
+def test_ascii():
+    s = Session(locale="C")
+    s.keys("1").type("data/two_runs_oom_profile.log").keys("Enter")
+    s.see("ttmem > Report > two-runs-oom")
+    s.keys("2")
+    s.see("@", "P!", "^")
+    for view in "123456":
+        s.keys(view)
+        time.sleep(0.1)
+        check(s.screen().isascii(), "view %s in ASCII" % view)
+    s.end()
+
+
+def run_in_pty(keys, term):
+    """The raw bytes the program sends to its terminal."""
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.chdir(work)
+        os.environ.update(TERM=term, LC_ALL="C.UTF-8", TTMEM_HOME=work + "/home2")
+        if term == "no-such-terminal":  # ncurses itself forgets some bytes then
+            os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
+        os.execv(TTMEM, [TTMEM])
+    got = b""
+    os.set_blocking(fd, False)
+
+    def read_for(seconds):
+        nonlocal got
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            try:
+                chunk = os.read(fd, 65536)
+                if not chunk:
+                    return
+                got += chunk
+                end = time.monotonic() + seconds
+            except BlockingIOError:
+                time.sleep(0.02)
+            except OSError:
+                return
+
+    end = time.monotonic() + WAIT
+    while keys and b"quit" not in got and time.monotonic() < end:  # keys typed before the program is there are lost
+        read_for(0.1)
+    for key in keys:
+        os.write(fd, key)
+        read_for(2 if key == b"\r" else 0.3)
+    end = time.monotonic() + WAIT
+    while True:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        read_for(0.05)
+        if done:
+            break
+        if time.monotonic() > end:
+            os.kill(pid, signal.SIGKILL)
+    os.close(fd)
+    return os.waitstatus_to_exitcode(status), got
+
+
+def test_hostile_log():
+    """What the log holds of escape sequences never reaches the terminal."""
+    with open(DATA + "/two_runs_oom_profile.log", "rb") as f:
+        log = f.read()
+    with open(work + "/evil.log", "wb") as f:
+        f.write(log.replace(b"dot.1", b"dot\x1b]0;OWNED\x07\x1b[2J.1").replace(b"Out of Memory:", b"Out of Memory:\x1b]0;OWNED\x07"))
+    code, got = run_in_pty([b"1", b"evil.log", b"\r", b"2", b"3", b"4", b"5", b"\r", b"q", b"6", b"Q"], "xterm")
+    check(code == 0, "the hostile log ends with %d" % code)
+    check(b"ttnn." in got, "the hostile log was shown")
+    check(b"OWNED" in got, "the names are shown, without their escapes")
+    check(b"\x1b]0;" not in got and b"\x07\x1b[" not in got, "an escape sequence of the log reached the terminal")
+
+
+def test_no_terminal():
+    plain = subprocess.run([TTMEM], stdin=subprocess.DEVNULL, capture_output=True, text=True, env={**os.environ, "TERM": "xterm"})
+    check(plain.returncode == 2 and "On a terminal, ttmem alone" in plain.stderr and not plain.stdout, "no terminal")
+    code, got = run_in_pty([], "dumb")
+    check(code == 2 and b"Usage: ttmem" in got and b"\x1b" not in got, "TERM=dumb: %d %r" % (code, got[:80]))
+    code, got = run_in_pty([], "no-such-terminal")
+    check(code == 2 and b"TERM=xterm-256color ttmem" in got, "unknown TERM: %d %r" % (code, got[:200]))
+    code, got = run_in_pty([b"q"], "vt100")
+    check(code == 0 and b"Where did the memory go?" in got, "a terminal without colours")
+
+
+try:
+    os.environ["TTMEM_HOME"] = work + "/home"
+    shutil.copytree(DATA, work + "/data")
+    open(work + "/data/empty.log", "w").close()
+    with open(work + "/data/no_log.txt", "w") as f:
+        f.write("nothing of the runtime in here\n")
+    for test in (test_no_terminal, test_log_to_server, test_views, test_script, test_guide, test_browse, test_another_log_of_that_name, test_sizes,
+                 test_ascii, test_hostile_log):
+        test()
+finally:
+    subprocess.run(["tmux", "-S", socket, "kill-server"], capture_output=True)
+    shutil.rmtree(work, ignore_errors=True)
+sys.exit(1 if failures else 0)
