@@ -170,7 +170,11 @@ static int at_call(ttm_scan_unit *unit, ttm_node n) {
     ttm_cb_act act = field ? act_of(ttm_name_last(tree, field)) : TTM_CB_ACTS;
     ttm_cb_expression id;
     if (act == TTM_CB_ACTS) return note_handed(unit, n, list);
-    if (!object || !id_of_object(unit, object, &id)) return TTM_OK;
+    if (!object) return TTM_OK;
+    if (!id_of_object(unit, object, &id)) {
+      if (act == TTM_CB_PUSH) return TTM_OK; /* a vector, most likely; the other three are words of buffers alone */
+      id = (ttm_cb_expression){.text = ttm_tree_text(tree, object), .value = ttm_value_unknown((ttm_view){0})};
+    }
     return add_use(unit, act, n, id, ttm_call_argument(tree, n, 0));
   }
   ttm_view name = ttm_name_last(tree, function), rest = name;
