@@ -45,6 +45,7 @@ bench: ## ratios on a generated 1 GiB log, as a markdown table
 	@scripts/setup test
 	@$(MAKE) --no-print-directory all
 	@python3 bench/run.py
+	@node bench/html_bench.mjs
 	@build/release/bench/tracker_bench
 
 fuzz: ## libFuzzer, FUZZ_SECONDS (60) per target

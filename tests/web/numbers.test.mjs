@@ -116,6 +116,12 @@ async function checkOperations(page, r) {
   }
 }
 
+async function checkAdvice(page, r) {
+  const shown = await texts(page.locator("#advice li"));
+  assert.equal(shown.length, (r.findings.advice ?? []).length);
+  (r.findings.advice ?? []).forEach((one, i) => assert.ok(shown[i].includes(one.text.slice(0, 60)), shown[i]));
+}
+
 async function checkIncident(page, r) {
   const cards = page.locator(".incident");
   if (!r.findings.incidents.length) {
@@ -152,6 +158,7 @@ for (const [name, make] of Object.entries(logs)) {
     await withPage(r.page, {}, async (page) => {
       await checkHeader(page, r);
       await checkIncident(page, r);
+      await checkAdvice(page, r);
       await checkPeaks(page, r);
       await checkTables(page, r);
       await checkOperations(page, r);

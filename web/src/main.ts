@@ -11,7 +11,7 @@ import { listen, makeHelp, tabKeys } from "./keys.js";
 import { Model } from "./model.js";
 import { loadNames } from "./names.js";
 import { OpTable } from "./optable.js";
-import { facts, header, incidents, notes } from "./overview.js";
+import { advice, facts, header, incidents, notes } from "./overview.js";
 import { Padding } from "./padding.js";
 import { peaks } from "./peaks.js";
 import { consumers, distribution, weights } from "./tables.js";
@@ -51,7 +51,7 @@ async function start(): Promise<void> {
   const buttons = h("div", { class: "top-buttons" }, h("button", { type: "button", id: "theme", "aria-label": "Light or dark", click: changeTheme }, "◐ Theme"), h("button", { type: "button", id: "help-button", "aria-label": "Keys", click: () => help.showModal() }, "? Keys"));
 
   const main = h("main", {});
-  add(main, incidents(app), notes(app), facts(app), timeline.element, peaks(app), consumers(app), padding.element, h("div", { class: "two" }, weights(app), distribution(app)), table.element, ir.empty ? null : ir.element);
+  add(main, incidents(app), notes(app), facts(app), advice(app), timeline.element, peaks(app), consumers(app), padding.element, h("div", { class: "two" }, weights(app), distribution(app)), table.element, ir.empty ? null : ir.element);
   replace(root, header(app, buttons), navigation(!ir.empty), main, details.element, help, h("footer", {}, `ttmem ${model.facts.version} · MB = 1024 × 1024 bytes · figures per bank unless said otherwise · states are printed before their operation; an effect is the next state minus this one`));
   for (const list of root.querySelectorAll("[role=tablist]")) tabKeys(list);
   listen(app, timeline, table, help, changeTheme);

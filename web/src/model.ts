@@ -139,6 +139,7 @@ export interface Findings {
   runs: Run[];
   leaks: (OpRef & { per_run_MB: number; runs_seen: number; confidence: string })[];
   padding: { at_peak: { unpadded_MB: number; padded_MB: number; overhead_MB: number; overhead_pct: number; tensors: number }; highest_overhead_pct: number; top: PaddingRow[] };
+  advice?: { kind: string; basis: string; saves_per_bank_MB: number | null; tensors: number; operation: OpRef | null; text: string }[];
   live_at_peak: Partial<Record<Memory, LiveSet>>;
   diagnostics: { unparsed_lines: number; skipped_operations: number; bad_memory_lines: number; blocks_without_operation: number; unfinished_programs: number; notes: { line: number; text: string }[] };
 }

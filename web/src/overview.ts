@@ -171,6 +171,18 @@ export function header(app: App, buttons: HTMLElement): HTMLElement {
   );
 }
 
+// What would have helped, the largest saving first.
+export function advice(app: App): HTMLElement | null {
+  const all = app.model.facts.rebuilt === "rough" ? [] : (app.model.findings.advice ?? []);
+  if (!all.length) return null;
+  const list = h("ol", { class: "advice" });
+  for (const one of all) {
+    const op = one.operation?.index != null ? opLink(app, one.operation) : null;
+    add(list, h("li", {}, h("span", {}, shorten(one.text, 400), op && " ", op), one.saves_per_bank_MB !== null && h("span", { class: "num" }, h("b", {}, `−${bytes(one.saves_per_bank_MB * 1048576)}`), h("span", { class: "muted" }, " per bank")), h("span", { class: "muted" }, one.basis)));
+  }
+  return h("section", { id: "advice", class: "card", "aria-labelledby": "advice-title" }, h("h2", { id: "advice-title" }, "What would help"), list);
+}
+
 // What the log cannot tell, and what in it was not understood.
 export function notes(app: App): HTMLElement | null {
   const { facts: f, findings } = app.model;

@@ -30,6 +30,7 @@ export class Timeline {
   private wholeCapacity: boolean | null = null; // null: as suits the memory
   private loading = 0;
   private redraws: number[] = [];
+  private began: number | null = null;
 
   constructor(private readonly app: App) {
     const tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "Memory" });
@@ -195,7 +196,7 @@ export class Timeline {
 
   redraw(): void {
     if (!this.chart || (!this.level && !this.pyramid.length)) return;
-    const began = performance.now();
+    this.began = performance.now();
     const { from, to } = this.range();
     const pixels = Math.max(200, Math.min(2000, this.chart.width - 80));
     this.sample = this.series && this.level ? sampleStates(this.series, this.level, this.pyramid, from, to, pixels) : samplePyramid(this.pyramid, from, to, pixels);
@@ -204,8 +205,8 @@ export class Timeline {
     this.chart.setData([this.sample.x, this.sample.high, this.sample.low, pieces]);
     this.scaleButton.textContent = this.whole() ? "Fit to data" : "Fit to capacity";
     this.resetButton.disabled = this.app.view.from === null;
-    this.redraws.push(performance.now() - began);
-    document.documentElement.dataset.charted = String(performance.now());
+    document.documentElement.dataset.firstChart ??= String(performance.now());
+    document.documentElement.dataset.charted = "true";
   }
 
   // ---- Drawing ----------------------------------------------------------------------------------------------------
@@ -276,6 +277,8 @@ export class Timeline {
     this.drawPeak(u, at, up);
     this.drawIncidents(u, at);
     ctx.restore();
+    if (this.began !== null) this.redraws.push(performance.now() - this.began); // uPlot draws a little later than asked
+    this.began = null;
   }
 
   private drawConstEval(u: uPlot): void {
