@@ -34,10 +34,10 @@ for line in open(os.path.join(source, "tests/data/cb_scan_corpus.tsv"), encoding
         found_all += have
         both += min(count, have)
         if have != count:
-            print(f"{path}: {form}: {have} found, {count} counted by hand")
+            print(f"{path}: {form}: {have} found, {count} counted")
 examples = [b for p in scan["programs"] if p["file"].startswith("tt_metal/") for b in p["buffers"]]
 known = sum(b["total_size"]["complete"] for b in examples)
-print(f"{files} files, {wanted_all} buffers by hand: precision {both / found_all:.3f}, recall {both / wanted_all:.3f}")
+print(f"{files} files, {wanted_all} buffers counted: precision {both / found_all:.3f}, recall {both / wanted_all:.3f}")
 print(f"examples: {known} of {len(examples)} sizes known")
 errors = [f for f in scan["findings"] if f["level"] == "error"]
 assert files >= 40 and both == wanted_all == found_all
