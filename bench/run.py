@@ -12,6 +12,8 @@ import shutil
 import subprocess
 import sys
 
+import captures
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 WORK = os.path.join(ROOT, "build", "bench")
 TTMEM = os.environ.get("TTMEM", os.path.join(ROOT, "build", "bin", "ttmem"))
@@ -171,6 +173,7 @@ def main():
         ratio = (never.seconds / os.path.getsize(kept)) / (frees.seconds / os.path.getsize(freed))
         row(f"{kept_count} operations, nothing freed / the same program freeing, per byte, {what}", f"{ratio:.2f}", "about 1 (<= 1.2)",
             ratio <= 1.2)
+    captures.rows(ROOT, WORK, TTMEM, args.rounds, Run, measure, row)
     print(f"\n{distinct_operations(kept)} of the {kept_count} operation lines in the last three rows are distinct (one run of one program); "
           f"of the large log's {operations} only {distinct_operations(large)} are, as in any log of repeated runs. A distinct line is parsed, "
           "a repeated one only hashed.")
