@@ -26,7 +26,6 @@ note what is refused
 show ttmem cb
 show ttmem cb simulat 1 1
 show ttmem cb --help
-show ttmem help cb simulate
 show ttmem cb simulate
 show ttmem cb simulate 16
 show ttmem cb simulate 0 16
