@@ -9,10 +9,10 @@
 #define CAPTURE                                                                            \
   "\nTo get a full log: build with -DTT_RUNTIME_DEBUG=ON (tt-xla: cmake --preset debug)\n" \
   "and run with\n"                                                                         \
-  "  export TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG\n"                                           \
-  "  export TT_RUNTIME_MEMORY_LOG_LEVEL=operation\n"                                       \
-  "  export TTXLA_LOGGER_LEVEL=DEBUG\n"                                                    \
-  "  python3 -u model.py 2>&1 | tee model_profile.log"
+  "  " TTM_EXPORT_OPERATIONS "\n"                                                          \
+  "  " TTM_EXPORT_STATES "\n"                                                              \
+  "  " TTM_EXPORT_DUMPS "\n"                                                               \
+  "  " TTM_RUN_AND_KEEP
 
 /* The log came from a run with tt-mlir's runtime, but neither blocks nor operations are in it. */
 static int diagnose_runtime(const ttm_seen *seen, const char *path, ttm_error *err) {

@@ -4,13 +4,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "profile/diagnose.h"
 #include "report/words.h"
 
 enum { MARK_COLUMNS = 11, LONGEST = 1024 };
 
-#define EXPORT_OPERATIONS "export TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG"
-#define EXPORT_STATES "export TT_RUNTIME_MEMORY_LOG_LEVEL=operation"
-#define EXPORT_DUMPS "export TTXLA_LOGGER_LEVEL=DEBUG"
 #define RUN_IT "ttmem run -- python3 model.py"
 
 /* ---- The list ----------------------------------------------------------------------------------------------------- */
@@ -95,13 +93,14 @@ void ttm_doctor_finding(ttm_doctor *d, const char *title, const char *why, const
 static const char *fix_of_kind(ttm_log_kind kind) {
   switch (kind) {
     case TTM_LOG_BLOCKS:
-      return EXPORT_OPERATIONS;
+      return TTM_EXPORT_OPERATIONS;
     case TTM_LOG_OPS:
-      return EXPORT_STATES "\nttrt run --memory-log-level operation program.ttnn";
+      return TTM_EXPORT_STATES "\nttrt run --memory-log-level operation program.ttnn";
     case TTM_LOG_SUBMIT:
-      return EXPORT_STATES "\n" EXPORT_OPERATIONS;
+      return TTM_EXPORT_STATES "\n" TTM_EXPORT_OPERATIONS;
     case TTM_LOG_INCIDENTS:
-      return "cmake -G Ninja -B build -DTT_RUNTIME_DEBUG=ON\n" EXPORT_OPERATIONS "\n" EXPORT_STATES "\n" EXPORT_DUMPS;
+      return "cmake -G Ninja -B build -DTT_RUNTIME_DEBUG=ON\n" TTM_EXPORT_OPERATIONS "\n" TTM_EXPORT_STATES
+             "\n" TTM_EXPORT_DUMPS;
     case TTM_LOG_NONE:
     case TTM_LOG_FULL:
     case TTM_LOG_CAPTURE:
@@ -139,18 +138,17 @@ static void check_dumps(ttm_doctor *d, const ttm_profile *p) {
         d, "no module dumps, and not a line of tt-xla",
         "Weights have no names and there is no IR to show. Module dumps are printed on standard error: it was not "
         "captured together with standard output, or the program does not use tt-xla.",
-        EXPORT_DUMPS "\npython3 -u model.py 2>&1 | tee model_profile.log");
+        TTM_EXPORT_DUMPS "\n" TTM_RUN_AND_KEEP);
   else if (!seen->dumps)
     ttm_doctor_finding(d, "no module dumps",
                        "Weights have no names and there is no IR to show: TTXLA_LOGGER_LEVEL was not DEBUG.",
-                       EXPORT_DUMPS);
+                       TTM_EXPORT_DUMPS);
   else if (first != TTM_NONE && last_op != TTM_NONE && first > last_op)
     ttm_doctor_finding(
         d, "the two streams were captured one after the other",
         "Every module dump stands behind the last operation: standard error was appended to standard output, so that "
         "programs cannot be matched with their modules. pytest does this unless it is run with -s.",
-        RUN_IT
-        "\npython3 -u model.py 2>&1 | tee model_profile.log\npytest -s test_model.py 2>&1 | tee model_profile.log");
+        RUN_IT "\n" TTM_RUN_AND_KEEP "\npytest -s test_model.py 2>&1 | tee model_profile.log");
   else
     ttm_doctor_ok(d, "module dumps (%llu)", (unsigned long long)seen->dumps);
 }
