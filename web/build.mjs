@@ -4,7 +4,7 @@
 // usage: node web/build.mjs OUT.c
 import { spawnSync } from "child_process";
 import { createHash } from "crypto";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "fs";
+import { existsSync, mkdtempSync, readFileSync, rmdirSync, unlinkSync, writeFileSync } from "fs";
 import { tmpdir } from "os";
 import { dirname, join } from "path";
 import { fileURLToPath } from "url";
@@ -27,8 +27,12 @@ function bundle() {
     { stdio: ["ignore", "inherit", "inherit"] },
   );
   if (done.status !== 0) fail("esbuild could not bundle web/src/main.ts");
-  const parts = ["page.js", "page.css"].map((name) => readFileSync(join(folder, name), "utf8").trim());
-  rmSync(folder, { recursive: true });
+  const parts = ["page.js", "page.css"].map((name) => {
+    const text = readFileSync(join(folder, name), "utf8").trim();
+    unlinkSync(join(folder, name));
+    return text;
+  });
+  rmdirSync(folder);
   return parts;
 }
 
