@@ -5,6 +5,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { inflateSync } from "node:zlib";
 import { generate, numberIn, openPage, report, sample, serve, SOURCE, texts, TTMEM, withPage, work } from "./lib.mjs";
 
 const MEMORIES = ["DRAM", "L1", "L1_SMALL", "TRACE"];
@@ -203,4 +204,36 @@ test("a report of the Python tool, which knows neither lines nor frees", async (
     const before = await page.locator('.details [data-key="op-memory"] tbody tr').first().evaluate((tr) => tr.cells[1].innerText);
     assert.equal(numberIn(before), memory.operations[73].memory.DRAM.totalBytesAllocatedPerBank_MB);
   });
+});
+
+test("the pyramid of a large log is the lowest and highest of every 64 states", async () => {
+  const r = report(generate("large.log", "--operations", "70000", "--seed", "12"));
+  const html = readFileSync(r.page, "utf8");
+  const bytes = (id) => inflateSync(Buffer.from(new RegExp(`id="data\\.${id}">([^<]*)<`).exec(html)[1], "base64"));
+  const numbers = (id) => {
+    const out = [];
+    let value = 0;
+    let scale = 1;
+    for (const byte of bytes(id)) {
+      value += (byte & 127) * scale;
+      scale *= 128;
+      if (byte < 128) out.push(value), (value = 0), (scale = 1);
+    }
+    return out;
+  };
+  const unfold = (n) => (n % 2 ? -(n + 1) / 2 : n / 2);
+  let last = 0;
+  const allocated = numbers("state\\.DRAM\\.allocated").map((n) => (last += unfold(n)));
+  assert.ok(allocated.length >= 65536);
+  const pairs = numbers("pyramid\\.0\\.0\\.DRAM\\.allocated");
+  assert.equal(pairs.length / 2, Math.ceil(allocated.length / 64));
+  let high = 0;
+  for (let k = 0; k < pairs.length / 2; k++) {
+    const low = high + unfold(pairs[2 * k]);
+    high = low + pairs[2 * k + 1];
+    const group = allocated.slice(64 * k, 64 * k + 64);
+    assert.deepEqual([low, high], [Math.min(...group), Math.max(...group)], `entry ${k}`);
+  }
+  assert.equal(Math.max(...allocated) / 1000, r.findings.peak.DRAM.allocated_per_bank_MB);
+  await withPage(r.page, {}, async (page) => checkHeader(page, r));
 });
