@@ -12,14 +12,17 @@ static uint64_t written, counter;
 #define PUT(...) (written += (uint64_t)printf(__VA_ARGS__))
 
 static uint64_t begin(const char *type) {
-  PUT("%s\n  {\n    \"arguments\": [],\n    \"counter\": %" PRIu64 ",\n    \"input_tensors\": [],\n    \"node_type\": \"%s\",\n",
+  PUT("%s\n  {\n    \"arguments\": [],\n    \"counter\": %" PRIu64
+      ",\n    \"input_tensors\": [],\n    \"node_type\": \"%s\",\n",
       counter ? "," : "", counter, type);
   return counter++;
 }
 
 static void end(int64_t connection) {
-  if (connection >= 0) PUT("    \"connections\": [\n      %" PRId64 "\n    ],\n    \"stacking_level\": 2\n  }", connection);
-  else PUT("    \"connections\": [],\n    \"stacking_level\": 2\n  }");
+  if (connection >= 0)
+    PUT("    \"connections\": [\n      %" PRId64 "\n    ],\n    \"stacking_level\": 2\n  }", connection);
+  else
+    PUT("    \"connections\": [],\n    \"stacking_level\": 2\n  }");
 }
 
 static void function(const char *type, const char *name) {
@@ -30,7 +33,8 @@ static void function(const char *type, const char *name) {
 
 static void buffer(const char *type, uint64_t named, int dram) {
   begin(type);
-  PUT("    \"params\": {\n      \"address\": 0,\n      \"buffer_type\": %d,\n      \"device_id\": 1,\n      \"layout\": \"INTERLEAVED\",\n"
+  PUT("    \"params\": {\n      \"address\": 0,\n      \"buffer_type\": %d,\n      \"device_id\": 1,\n      "
+      "\"layout\": \"INTERLEAVED\",\n"
       "      \"max_size_per_bank\": %d,\n      \"num_cores\": 0,\n      \"page_size\": 2048,\n      \"size\": 262144,\n"
       "      \"type\": \"%s\"\n    },\n",
       dram ? 0 : 1, dram ? 22528 : 4096, dram ? "DRAM" : "L1");
@@ -39,7 +43,8 @@ static void buffer(const char *type, uint64_t named, int dram) {
 
 static void program_buffer(const char *cores, int bytes) {
   begin("dataflow_buffer_allocate");
-  PUT("    \"params\": {\n      \"address\": 0,\n      \"borrows_memory\": \"0\",\n      \"core_range_set\": \"%s\",\n      \"device_id\": 1,\n"
+  PUT("    \"params\": {\n      \"address\": 0,\n      \"borrows_memory\": \"0\",\n      \"core_range_set\": \"%s\",\n "
+      "     \"device_id\": 1,\n"
       "      \"size\": %d\n    },\n",
       cores, bytes);
   end(-1);
@@ -48,10 +53,13 @@ static void program_buffer(const char *cores, int bytes) {
 static void tensor(void) {
   begin("tensor");
   PUT("    \"params\": {\n      \"address\": 0,\n      \"device_id\": 1,\n      \"device_tensors\": "
-      "\"[{\\\"address\\\":0,\\\"device_id\\\":0,\\\"mesh_device_id\\\":1}]\",\n      \"dtype\": \"DataType::BFLOAT16\",\n"
-      "      \"layout\": \"Layout::TILE\",\n      \"memory_config\": \"MemoryConfig(memory_layout=TensorMemoryLayout::INTERLEAVED,"
+      "\"[{\\\"address\\\":0,\\\"device_id\\\":0,\\\"mesh_device_id\\\":1}]\",\n      \"dtype\": "
+      "\"DataType::BFLOAT16\",\n"
+      "      \"layout\": \"Layout::TILE\",\n      \"memory_config\": "
+      "\"MemoryConfig(memory_layout=TensorMemoryLayout::INTERLEAVED,"
       "buffer_type=BufferType::L1,shard_spec=std::nullopt,nd_shard_spec=std::nullopt,created_with_nd_shard_spec=0)\",\n"
-      "      \"shape\": \"Shape([1, 1, 256, 512])\",\n      \"size\": 262144,\n      \"tensor_id\": %" PRIu64 "\n    },\n",
+      "      \"shape\": \"Shape([1, 1, 256, 512])\",\n      \"size\": 262144,\n      \"tensor_id\": %" PRIu64
+      "\n    },\n",
       counter);
   end(-1);
 }
@@ -61,7 +69,8 @@ static uint64_t layer(uint64_t before, int dram_before, int dram) {
   function("function_start", "MatmulDeviceOperation");
   function("function_start", "tt::tt_metal::create_device_tensor");
   uint64_t node = begin("buffer");
-  PUT("    \"params\": {\n      \"buffer_type\": %d,\n      \"device_id\": 1,\n      \"layout\": \"INTERLEAVED\",\n      \"size\": 262144,\n"
+  PUT("    \"params\": {\n      \"buffer_type\": %d,\n      \"device_id\": 1,\n      \"layout\": \"INTERLEAVED\",\n    "
+      "  \"size\": 262144,\n"
       "      \"type\": \"%s\"\n    },\n",
       dram ? 0 : 1, dram ? "DRAM" : "L1");
   end((int64_t)counter + 2);

@@ -18,7 +18,8 @@ static void check_profile(const ttm_profile *p) {
     check(row(op->tensor, p->tensors.n) && op->weights < p->weight_lists.n && op->line > 0);
   }
   for (size_t i = 0; i < p->states.n; i++)
-    check(p->states.at[i].frame < p->state_frames.n && (p->states.at[i].op >= TTM_STATE_BARE || p->states.at[i].op < p->ops.n));
+    check(p->states.at[i].frame < p->state_frames.n &&
+          (p->states.at[i].op >= TTM_STATE_BARE || p->states.at[i].op < p->ops.n));
   for (size_t i = 0; i < p->tensors.n; i++) {
     const ttm_tensor *t = &p->tensors.at[i];
     check(t->self < p->tensors.n && t->birth < p->ops.n && t->last_use < p->ops.n && row(t->freed_by, p->ops.n));

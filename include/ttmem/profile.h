@@ -32,8 +32,8 @@ typedef struct ttm_progress {
 } ttm_progress;
 
 typedef struct ttm_read_options {
-  unsigned threads;   /* scanning threads; 0 = one per processor, at most 8 */
-  bool keep_ir;       /* keep the TTIR and TTNN texts (compressed) for reports that show them */
+  unsigned threads; /* scanning threads; 0 = one per processor, at most 8 */
+  bool keep_ir;     /* keep the TTIR and TTNN texts (compressed) for reports that show them */
   void (*on_progress)(void *context, const ttm_progress *progress); /* called about ten times a second; may be NULL */
   void *context;
 } ttm_read_options;

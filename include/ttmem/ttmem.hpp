@@ -25,19 +25,19 @@
 namespace ttmem {
 
 class Error : public std::runtime_error {
-public:
+ public:
   explicit Error(const ttm_error &error) : std::runtime_error(error.message), code_(error.code), line_(error.line) {}
-  int code() const noexcept { return code_; }            // a ttm_status
-  std::uint64_t line() const noexcept { return line_; }  // 1-based input line, 0 where none applies
+  int code() const noexcept { return code_; }           // a ttm_status
+  std::uint64_t line() const noexcept { return line_; } // 1-based input line, 0 where none applies
 
-private:
+ private:
   int code_;
   std::uint64_t line_;
 };
 
 // One run, read once. Movable, not copyable.
 class Profile {
-public:
+ public:
   // A path, or "-" for standard input.
   static Profile read(const std::string &path, const ttm_read_options *options = nullptr) {
     ttm_profile *raw = nullptr;
@@ -65,7 +65,7 @@ public:
 
   const ttm_profile *get() const noexcept { return raw_.get(); }
 
-private:
+ private:
   struct Free {
     void operator()(ttm_profile *profile) const noexcept { ttm_profile_free(profile); }
   };
@@ -77,7 +77,7 @@ class Tracker;
 
 // Ends and clears a capture when its scope ends, however it ends. Movable, not copyable; must not outlive its tracker.
 class CaptureGuard {
-public:
+ public:
   CaptureGuard(CaptureGuard &&other) noexcept : tracker_(std::exchange(other.tracker_, nullptr)) {}
   CaptureGuard &operator=(CaptureGuard &&other) noexcept {
     if (this != &other) {
@@ -93,7 +93,7 @@ public:
   // The capture is left alone from now on.
   void release() noexcept { tracker_ = nullptr; }
 
-private:
+ private:
   friend class Tracker;
   explicit CaptureGuard(ttm_tracker *tracker) noexcept : tracker_(tracker) {}
   void finish() noexcept {
@@ -107,7 +107,7 @@ private:
 
 // Memory of a training run, phase by phase. Safe to use from several threads. Not movable: guards point to it.
 class Tracker {
-public:
+ public:
   Tracker() {
     ttm_error error = {};
     check(ttm_tracker_new(&raw_, &error), error);
@@ -190,7 +190,7 @@ public:
 
   ttm_tracker *get() const noexcept { return raw_; }
 
-private:
+ private:
   static void check(int status, const ttm_error &error) {
     if (status != TTM_OK) throw Error(error);
   }
@@ -199,7 +199,7 @@ private:
 
 // One tracker for the whole program, under the names of tt-train's.
 class MemoryUsageTracker {
-public:
+ public:
   static Tracker &instance() {
     static Tracker tracker;
     return tracker;
@@ -218,5 +218,5 @@ public:
   static void clear() noexcept { instance().clear(); }
 };
 
-}  // namespace ttmem
+} // namespace ttmem
 #endif

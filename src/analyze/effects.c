@@ -22,7 +22,8 @@ static bool in_same_run(const ttm_profile *p, uint32_t state, uint32_t frame) {
 
 /* Bytes per bank that the results of an operation take in one memory. */
 static uint64_t result_bank_bytes(const ttm_profile *p, uint32_t op, ttm_memory memory, uint32_t banks) {
-  static const ttm_buffer_kind kinds[TTM_MEMORIES] = {TTM_BUFFER_DRAM, TTM_BUFFER_L1, TTM_BUFFER_L1_SMALL, TTM_BUFFER_TRACE};
+  static const ttm_buffer_kind kinds[TTM_MEMORIES] = {TTM_BUFFER_DRAM, TTM_BUFFER_L1, TTM_BUFFER_L1_SMALL,
+                                                      TTM_BUFFER_TRACE};
   const ttm_text *text = ttm_op_text_of(p, op);
   ttm_alignment align = ttm_profile_alignment(p);
   uint64_t sum = 0;
@@ -34,7 +35,8 @@ static uint64_t result_bank_bytes(const ttm_profile *p, uint32_t op, ttm_memory 
   return sum;
 }
 
-bool ttm_rise_is_own(const ttm_profile *p, uint32_t before, uint32_t after, ttm_memory memory, uint32_t from, uint32_t to) {
+bool ttm_rise_is_own(const ttm_profile *p, uint32_t before, uint32_t after, ttm_memory memory, uint32_t from,
+                     uint32_t to) {
   uint32_t op = p->states.at[before].op;
   if (op >= p->ops.n) return false;
   if (to <= from || in_same_run(p, after, p->ops.at[op].frame)) return true;

@@ -182,12 +182,12 @@ typedef struct ttm_findings {
   /* Highest 100*(stored-logical)/logical of the live DRAM sums after any element: the old tool's "Padding Overhead".
    * Not the overhead at the memory peak, which live_at_peak gives. */
   double padding_peak_pct;
-  ttm_live_set live_set[2];              /* DRAM and L1 at their peaks */
-  ttm_lifetimes lifetimes;               /* tensors freed late */
-  ttm_wastes wastes;                     /* bytes at the DRAM peak that hold nothing */
-  ttm_fragmentation fragmentation;       /* of DRAM */
-  ttm_layers layers;                     /* the repeating block */
-  ttm_advices advices;                   /* what to change first */
+  ttm_live_set live_set[2];         /* DRAM and L1 at their peaks */
+  ttm_lifetimes lifetimes;          /* tensors freed late */
+  ttm_wastes wastes;                /* bytes at the DRAM peak that hold nothing */
+  ttm_fragmentation fragmentation;  /* of DRAM */
+  ttm_layers layers;                /* the repeating block */
+  ttm_advices advices;              /* what to change first */
   TTM_VEC(ttm_padding_row) padding; /* at most TTM_TOP, largest overhead first, same text once */
   ttm_registry registry;
   TTM_VEC(ttm_incident_finding) incidents; /* in log order, one per profile incident */

@@ -44,7 +44,8 @@ static inline bool ttm_state_allocated(const ttm_profile *p, uint32_t state, ttm
 /* Did the operation of state `before` raise the memory to state `after` (the next one of its rank), as far as the log can tell?
  * Inside a run nothing else allocates. Between two runs the caller moves inputs around, so there the operation's own results must
  * account for the rise. `from` and `to` are the two levels. */
-bool ttm_rise_is_own(const ttm_profile *p, uint32_t before, uint32_t after, ttm_memory memory, uint32_t from, uint32_t to);
+bool ttm_rise_is_own(const ttm_profile *p, uint32_t before, uint32_t after, ttm_memory memory, uint32_t from,
+                     uint32_t to);
 
 /* Rows per rank that a walk needs: at least one, and every rank index fits after ttm_rank_clip. */
 static inline uint32_t ttm_rank_rows(const ttm_profile *p) { return p->ranks.n ? (uint32_t)p->ranks.n : 1; }

@@ -76,7 +76,8 @@ static void take_state(run_walk *walk, uint32_t state) {
    * only when nobody else can have raised it. */
   if (*last != TTM_NONE && *last != i) {
     f->runs.at[*last].end = level;
-    if (dram_of(p, before, &from) && ttm_rise_is_own(p, before, state, TTM_DRAM, from, level)) raise_peak(&f->runs.at[*last], level);
+    if (dram_of(p, before, &from) && ttm_rise_is_own(p, before, state, TTM_DRAM, from, level))
+      raise_peak(&f->runs.at[*last], level);
   }
   *last = i;
   walk->last_state[rank] = state;

@@ -16,8 +16,8 @@ enum { TTM_LONGEST_LINE = 64 * 1024 * 1024 };
 typedef struct ttm_chunk {
   char *data;
   size_t n, cap;
-  bool last;      /* nothing comes after it */
-  bool cut_line;  /* does not end with a line end: the input's last line, or one over the limit */
+  bool last;     /* nothing comes after it */
+  bool cut_line; /* does not end with a line end: the input's last line, or one over the limit */
 } ttm_chunk;
 
 typedef struct ttm_chunker {

@@ -49,7 +49,8 @@ static int rehash(ttm_intern *pool) {
 /* The slot that holds the string, or the free one where it belongs. */
 static size_t find_slot(const ttm_intern *pool, ttm_view s) {
   size_t i = home_slot(pool, s);
-  while (pool->slots[i] && !ttm_view_eq(decode(pool->strings.at[pool->slots[i]]), s)) i = (i + 1) & (pool->slot_count - 1);
+  while (pool->slots[i] && !ttm_view_eq(decode(pool->strings.at[pool->slots[i]]), s))
+    i = (i + 1) & (pool->slot_count - 1);
   return i;
 }
 

@@ -10,7 +10,7 @@ typedef struct ttm_intern {
   ttm_arena arena;
   TTM_VEC(const char *) strings; /* by id: bytes of the length (7 bits each, the last below 128), then the text */
   uint32_t *slots;               /* open addressing; 0 is free, else id */
-  size_t slot_count;         /* a power of two */
+  size_t slot_count;             /* a power of two */
 } ttm_intern;
 
 /* Id of the string, added when new. 0 or TTM_ENOMEM. */

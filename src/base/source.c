@@ -172,8 +172,10 @@ int ttm_source_read(ttm_source *s, char *buf, size_t cap, size_t *got, ttm_error
       }
       drained = true;
     }
-    if (s->form == FORM_GZIP) step_gzip(s, buf, cap, got);
-    else step_zstd(s, buf, cap, got);
+    if (s->form == FORM_GZIP)
+      step_gzip(s, buf, cap, got);
+    else
+      step_zstd(s, buf, cap, got);
   }
   return TTM_OK;
 }

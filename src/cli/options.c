@@ -75,7 +75,7 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
                           "colour the output (default auto: on a terminal)"},
     [TTM_OPTION_ARCH] = {"arch", 0, TTM_VALUE_CHOICE, "wormhole|blackhole|grayskull", CB,
                          "the chip (default wormhole, or what the log tells)"},
-    [TTM_OPTION_METAL_VERSION] = {"metal-version", 0, TTM_VALUE_TEXT, "V", CB,
+    [TTM_OPTION_METAL_VERSION] = {"version", 0, TTM_VALUE_TEXT, "V", CB,
                                   "of tt-metal or ttnn: decides the L1 base (default: newest)"},
     [TTM_OPTION_L1_BASE] = {"l1-base", 0, TTM_VALUE_BYTES, "BYTES", CB, "the L1 base itself"},
     [TTM_OPTION_L1_SMALL] = {"l1-small", 0, TTM_VALUE_BYTES, "BYTES", CB, "l1_small_size of the device (default 0)"},
@@ -138,12 +138,12 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
                          1},
     [TTM_COMMAND_ASK] = {"ask", TTM_PROGRAM_TTMEM, "ask LOG --op N | --tensor NAME | --range A-B | --at-peak",
                          "one detail in a few lines, for people and agents", NULL, 1},
-    [TTM_COMMAND_HTML] =
-        {"html", TTM_PROGRAM_TTMEM, "html INPUT [-o OUT]", "self-contained HTML page of a log or report folder",
-         "INPUT is a log (.gz and .zst too, '-' for standard input) or a report folder, also one of\n"
-         "the Python tool. The page goes to OUT ('-' for standard output), else into the report\n"
-         "folder, else to NAME_report.html here. It needs no network and no other file.\n",
-         1},
+    [TTM_COMMAND_HTML] = {"html", TTM_PROGRAM_TTMEM, "html INPUT [-o OUT]",
+                          "self-contained HTML page of a log or report folder",
+                          "INPUT is a log (.gz and .zst too, '-' for standard input) or a report folder, also one of\n"
+                          "the Python tool. The page goes to OUT ('-' for standard output), else into the report\n"
+                          "folder, else to NAME_report.html here. It needs no network and no other file.\n",
+                          1},
     [TTM_COMMAND_CB_SIMULATE] =
         {"cb simulate", TTM_PROGRAM_TTMEM, "cb simulate R_TILES TILES_PER_SHARD",
          "circular buffers of a kernel: fixed against adaptive sizes",
@@ -155,11 +155,12 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
          "PATH is a C++ file or a folder. Finds every circular and dataflow buffer host code creates, works\n"
          "out sizes, matches kernels that fill and empty them, and says what cannot work.\n",
          TTM_MAX_INPUTS},
-    [TTM_COMMAND_GRAPH] = {"graph", TTM_PROGRAM_TTMEM, "graph CAPTURE.json... [options]",
-                           "ttnn graph captures: tt-metal's numbers and the true ones",
-                           "CAPTURE.json is what ttnn.graph.end_graph_capture or end_graph_capture_to_file gives, of any\n"
-                           "version, plain or compressed; several are several ranks. The other reports take captures too.\n",
-                           TTM_MAX_INPUTS},
+    [TTM_COMMAND_GRAPH] =
+        {"graph", TTM_PROGRAM_TTMEM, "graph CAPTURE.json... [options]",
+         "ttnn graph captures: tt-metal's numbers and the true ones",
+         "CAPTURE.json is what ttnn.graph.end_graph_capture or end_graph_capture_to_file gives, of any\n"
+         "version, plain or compressed; several are several ranks. The other reports take captures too.\n",
+         TTM_MAX_INPUTS},
     [TTM_COMMAND_TRAIN] = {"train", TTM_PROGRAM_TTMEM, "train --logs FILE [options]",
                            "memory of a training run: phases, sizes, does it fit",
                            "FILE holds the summaries that tt-train prints, one or many, plain or compressed. B is in\n"
@@ -184,16 +185,17 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
     [TTM_COMMAND_CB_ALL] = {"cb all", TTM_PROGRAM_TTMEM, "cb all [R T | --multi] [--source PATH] [--log FILE]",
                             "simulation, source and log together, over workloads",
                             "With two numbers of tiles one workload in detail, else a table over many.\n", 2},
-    [TTM_COMMAND_LAST_RUN] = {"last-run", TTM_PROGRAM_TTMEM, "last-run LOG [-o OUT]",
-                              "the log of the last run only, without warm-up",
-                              "Copies the last top-level run of a program to the end of the log, and the dumps of the modules\n"
-                              "it executes, to OUT or standard output. LOG itself is never changed; it may be compressed, or\n"
-                              "'-' for standard input. With --marker a run is what stands between two lines with TEXT.\n",
-                              1, false},
-    [TTM_COMMAND_DOCTOR] = {"doctor", TTM_PROGRAM_TTMEM, "doctor [LOG]", "what is missing from a log, and how to get it",
-                            "Checks the log, the environment and the build, and gives the commands that help. Exit status 1\n"
-                            "when something was found.\n",
-                            1, false},
+    [TTM_COMMAND_LAST_RUN] =
+        {"last-run", TTM_PROGRAM_TTMEM, "last-run LOG [-o OUT]", "the log of the last run only, without warm-up",
+         "Copies the last top-level run of a program to the end of the log, and the dumps of the modules\n"
+         "it executes, to OUT or standard output. LOG itself is never changed; it may be compressed, or\n"
+         "'-' for standard input. With --marker a run is what stands between two lines with TEXT.\n",
+         1, false},
+    [TTM_COMMAND_DOCTOR] =
+        {"doctor", TTM_PROGRAM_TTMEM, "doctor [LOG]", "what is missing from a log, and how to get it",
+         "Checks the log, the environment and the build, and gives the commands that help. Exit status 1\n"
+         "when something was found.\n",
+         1, false},
     [TTM_COMMAND_HELP] = {"help", TTM_PROGRAM_TTMEM, "help [COMMAND]", "help on a command", NULL, 2},
     [TTM_COMMAND_PROFILE] = {NULL, TTM_PROGRAM_PROFILER, "[options] SCRIPT.py [ARGS]",
                              "run a script, keep its log, write the report",
@@ -236,7 +238,7 @@ static int find_long(const ttm_options *out, const char *name, size_t length) {
     const ttm_option_row *row = &ttm_option_table[o];
     if (!row_is_of(row, out->program) || !is_name(row->name, name, length)) continue;
     if (out->command != TTM_COMMAND_NONE && (row->commands >> out->command & 1)) return o;
-    if (found == TTM_OPTIONS) found = o;
+    if (found == TTM_OPTIONS || row->commands == EVERY) found = o;
   }
   return found;
 }

@@ -39,10 +39,10 @@ typedef struct ttm_cb_result {
   uint64_t buffers_end;  /* highest end of all core ranges */
   uint64_t hole_bytes;   /* left between buffers on different core ranges, and by alignment */
   uint64_t tensor_bytes;
-  bool tensors_fit;       /* false: L1 cannot hold the tensors, with or without buffers */
+  bool tensors_fit;                         /* false: L1 cannot hold the tensors, with or without buffers */
   uint64_t used;                            /* of L1, reserved part included */
   uint64_t free_bytes;                      /* between buffers and tensors */
-  double used_pct;         /* of the whole L1 */
+  double used_pct;                          /* of the whole L1 */
   double miss_pct;                          /* of the worst buffer */
   size_t worst;                             /* that buffer; SIZE_MAX when nothing is missed */
   double miss_score, space_score, pressure; /* 0-100; pressure is the larger of the two */

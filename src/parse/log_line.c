@@ -41,7 +41,8 @@ static bool looks_like(ttm_view v, const char *pattern) {
 bool ttm_log_line_has_date(ttm_view message) { return looks_like(message, "dddd-dd-dd dd:dd:dd"); }
 
 bool ttm_log_line_is_loguru(ttm_view message) {
-  return looks_like(message, "dddd-dd-dd dd:dd:dd.ddd (") && ttm_view_contains(ttm_view_first(message, 48), TTM_LIT("s) ["));
+  return looks_like(message, "dddd-dd-dd dd:dd:dd.ddd (") &&
+         ttm_view_contains(ttm_view_first(message, 48), TTM_LIT("s) ["));
 }
 
 /* `2026-05-14T01:00:31.7554321Z ` as GitHub puts before every line. */

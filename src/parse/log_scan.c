@@ -52,7 +52,8 @@ static ttm_event *add_event(scan *s, ttm_event_kind kind, ttm_view text) {
 static void learn_rest(scan *s) {
   uint32_t first = s->line - 3;
   for (int m = TTM_DRAM; m < TTM_MEMORIES; m++)
-    if (s->line < 3 || !s->last[m].line_at || s->last[m].line != first + (uint32_t)m || s->last[m].rank != s->rank) return;
+    if (s->line < 3 || !s->last[m].line_at || s->last[m].line != first + (uint32_t)m || s->last[m].rank != s->rank)
+      return;
   ttm_rest rest;
   for (int m = TTM_DRAM; m < TTM_MEMORIES; m++) rest.levels[m] = s->last[m].level;
   const char *end = s->line_end + 1;
@@ -125,33 +126,38 @@ static void scan_runtime(scan *s, ttm_view m, uint8_t severity) {
   counts->debug_lines += s->debug;
   if (m.n && m.p[m.n - 1] == '\r') m.n--;
   switch (m.n ? m.p[0] : 0) {
-  case 'D': scan_device_line(s, m); break;
-  case 'E':
-    if (ttm_view_take(&m, TTM_LIT("Executing operation: "))) scan_operation(s, m);
-    break;
-  case 'S':
-    if (ttm_view_take(&m, TTM_LIT("Starting execution of program: ")))
-      add_event(s, TTM_EV_PROGRAM_START, ttm_view_trim(m));
-    break;
-  case 'F':
-    if (ttm_view_take(&m, TTM_LIT("Finished execution of program: ")))
-      add_event(s, TTM_EV_PROGRAM_FINISH, ttm_view_trim(m));
-    break;
-  case 'C':
-    if (ttm_view_take(&m, TTM_LIT("Cache miss or invalid cache for function: ")))
-      add_event(s, TTM_EV_CACHE_MISS, ttm_view_trim(m));
-    else if (ttm_view_take(&m, TTM_LIT("Cache hit for function: ")))
-      add_event(s, TTM_EV_CACHE_HIT, ttm_view_trim(m));
-    break;
-  case 'R':
-    if (ttm_view_take(&m, TTM_LIT("Running LoadCachedOp for function "))) add_event(s, TTM_EV_CACHE_KEY, ttm_view_trim(m));
-    break;
-  case 'T':
-    if (ttm_view_starts(m, TTM_LIT("Tensor is retained thus not deallocating"))) add_event(s, TTM_EV_RETAINED, m);
-    else if (ttm_view_starts(m, TTM_LIT("Trace cache ")) || ttm_view_starts(m, TTM_LIT("Trace is stale")))
-      add_event(s, TTM_EV_TRACE, m);
-    break;
-  default: break;
+    case 'D':
+      scan_device_line(s, m);
+      break;
+    case 'E':
+      if (ttm_view_take(&m, TTM_LIT("Executing operation: "))) scan_operation(s, m);
+      break;
+    case 'S':
+      if (ttm_view_take(&m, TTM_LIT("Starting execution of program: ")))
+        add_event(s, TTM_EV_PROGRAM_START, ttm_view_trim(m));
+      break;
+    case 'F':
+      if (ttm_view_take(&m, TTM_LIT("Finished execution of program: ")))
+        add_event(s, TTM_EV_PROGRAM_FINISH, ttm_view_trim(m));
+      break;
+    case 'C':
+      if (ttm_view_take(&m, TTM_LIT("Cache miss or invalid cache for function: ")))
+        add_event(s, TTM_EV_CACHE_MISS, ttm_view_trim(m));
+      else if (ttm_view_take(&m, TTM_LIT("Cache hit for function: ")))
+        add_event(s, TTM_EV_CACHE_HIT, ttm_view_trim(m));
+      break;
+    case 'R':
+      if (ttm_view_take(&m, TTM_LIT("Running LoadCachedOp for function ")))
+        add_event(s, TTM_EV_CACHE_KEY, ttm_view_trim(m));
+      break;
+    case 'T':
+      if (ttm_view_starts(m, TTM_LIT("Tensor is retained thus not deallocating")))
+        add_event(s, TTM_EV_RETAINED, m);
+      else if (ttm_view_starts(m, TTM_LIT("Trace cache ")) || ttm_view_starts(m, TTM_LIT("Trace is stale")))
+        add_event(s, TTM_EV_TRACE, m);
+      break;
+    default:
+      break;
   }
   if (severity == TTM_SEV_FATAL || severity == TTM_SEV_ERROR) {
     ttm_view line = {s->line_at, (size_t)(s->line_end - s->line_at)};
@@ -191,11 +197,15 @@ static void scan_foreign(scan *s, ttm_view m) {
   ttm_incident_text incident;
   ttm_view stage;
   if (ttm_incident_is_possible(m)) {
-    if (ttm_incident_parse(m, &incident)) add_event(s, TTM_EV_INCIDENT, m);
-    else if (ttm_incident_is_header(m)) add_event(s, TTM_EV_INCIDENT_HEADER, m);
+    if (ttm_incident_parse(m, &incident))
+      add_event(s, TTM_EV_INCIDENT, m);
+    else if (ttm_incident_is_header(m))
+      add_event(s, TTM_EV_INCIDENT_HEADER, m);
   }
-  if (ttm_view_contains(m, TTM_LIT(" Module")) && dump_header(m, &stage)) add_event(s, TTM_EV_DUMP_BEGIN, stage);
-  else if (ttm_view_contains(m, TTM_LIT("END OF MLIR MODULE"))) add_event(s, TTM_EV_DUMP_END, m);
+  if (ttm_view_contains(m, TTM_LIT(" Module")) && dump_header(m, &stage))
+    add_event(s, TTM_EV_DUMP_BEGIN, stage);
+  else if (ttm_view_contains(m, TTM_LIT("END OF MLIR MODULE")))
+    add_event(s, TTM_EV_DUMP_END, m);
   s->scanner->counts.loguru_lines += ttm_log_line_is_loguru(m);
 }
 

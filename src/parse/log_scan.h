@@ -68,9 +68,9 @@ enum { TTM_KNOWN_PREFIXES = 6 };
 
 /* One scanner per thread; zero is ready to use. It learns prefixes, which changes its speed but never its results. */
 typedef struct ttm_scanner {
-  TTM_VEC(ttm_event) events; /* of the chunk scanned last */
-  TTM_VEC(ttm_rest) rests;   /* likewise */
-  ttm_scan_counts counts;    /* of the chunk scanned last */
+  TTM_VEC(ttm_event) events;                     /* of the chunk scanned last */
+  TTM_VEC(ttm_rest) rests;                       /* likewise */
+  ttm_scan_counts counts;                        /* of the chunk scanned last */
   ttm_known_prefix prefixes[TTM_KNOWN_PREFIXES]; /* most recently used first */
 } ttm_scanner;
 

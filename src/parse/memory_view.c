@@ -47,6 +47,6 @@ bool ttm_memory_view_parse(ttm_view v, ttm_level *out) {
   return ttm_view_take(&v, TTM_LIT(", totalBytesPerBank: ")) && take_thousandths(&v, &out->total) &&
          ttm_view_take(&v, TTM_LIT(" MB, totalBytesAllocatedPerBank: ")) && take_thousandths(&v, &out->allocated) &&
          ttm_view_take(&v, TTM_LIT(" MB, totalBytesFreePerBank: ")) && take_thousandths(&v, &out->free) &&
-         ttm_view_take(&v, TTM_LIT(" MB, largestContiguousBytesFreePerBank: ")) && take_thousandths(&v, &out->largest) &&
-         ttm_view_take(&v, TTM_LIT(" MB}"));
+         ttm_view_take(&v, TTM_LIT(" MB, largestContiguousBytesFreePerBank: ")) &&
+         take_thousandths(&v, &out->largest) && ttm_view_take(&v, TTM_LIT(" MB}"));
 }

@@ -29,7 +29,8 @@ int ttm_builder_stream(ttm_builder *b, uint16_t tag, ttm_stream **out) {
   for (size_t i = 0; i < b->streams.n; i++)
     if (b->streams.at[i]->tag == tag) return *out = b->last_stream = b->streams.at[i], TTM_OK;
   /* What came before the first tag was the same first rank. */
-  if (b->streams.n == 1 && b->streams.at[0]->tag == TTM_NO_RANK && b->profile->ops.n == 0 && b->profile->states.n == 0) {
+  if (b->streams.n == 1 && b->streams.at[0]->tag == TTM_NO_RANK && b->profile->ops.n == 0 &&
+      b->profile->states.n == 0) {
     b->streams.at[0]->tag = tag;
     b->profile->ranks.at[0] = tag;
     return *out = b->last_stream = b->streams.at[0], TTM_OK;
@@ -122,27 +123,52 @@ static int take_event(ttm_builder *b, const ttm_event *e, ttm_view text, const t
   if (!rc && b->open_dumps && e->kind < TTM_EV_INCIDENT) rc = end_closed_dump(b, s);
   if (rc) return rc;
   switch ((ttm_event_kind)e->kind) {
-  case TTM_EV_OPERATION: return on_operation(b, s, e, text, line);
-  case TTM_EV_BEFORE_OP: return on_block(b, s, text, line);
-  case TTM_EV_BEFORE_SUBMIT: return ttm_program_submit(b, s, true, line);
-  case TTM_EV_AFTER_SUBMIT: return ttm_program_submit(b, s, false, line);
-  case TTM_EV_LEVEL: return ttm_state_add(b, s, (ttm_memory)e->memory, &e->level, line);
-  case TTM_EV_REST: return ttm_state_add_rest(b, s, &rests[e->rest], line);
-  case TTM_EV_BAD_LEVEL: b->profile->seen.bad_blocks++; return ttm_builder_note(b, line, text);
-  case TTM_EV_PROGRAM_START: return ttm_program_start(b, s, text, line);
-  case TTM_EV_PROGRAM_FINISH: return ttm_program_finish(b, s, text, line);
-  case TTM_EV_CACHE_KEY:
-    rc = ttm_intern_add(&b->profile->strings, text, &s->cache_key);
-    if (!rc) ttm_program_sign(b, s, s->cache_key);
-    return rc;
-  case TTM_EV_CACHE_MISS: return ttm_intern_add(&b->profile->strings, text, &s->missed);
-  case TTM_EV_CACHE_HIT: on_cache_hit(b, s); return TTM_OK;
-  case TTM_EV_RETAINED: on_retained(b, s); return TTM_OK;
-  case TTM_EV_TRACE: b->profile->seen.trace_cache = true; return TTM_OK;
-  case TTM_EV_INCIDENT: b->info_wait = 0; return ttm_incident_add(b, s, text, line);
-  case TTM_EV_INCIDENT_HEADER: b->info_wait = 16; b->info_next = false; b->info_tag = e->rank; return TTM_OK;
-  case TTM_EV_DUMP_BEGIN: return ttm_dump_begin(b, s, text, line);
-  case TTM_EV_DUMP_END: return ttm_dump_end(b, s);
+    case TTM_EV_OPERATION:
+      return on_operation(b, s, e, text, line);
+    case TTM_EV_BEFORE_OP:
+      return on_block(b, s, text, line);
+    case TTM_EV_BEFORE_SUBMIT:
+      return ttm_program_submit(b, s, true, line);
+    case TTM_EV_AFTER_SUBMIT:
+      return ttm_program_submit(b, s, false, line);
+    case TTM_EV_LEVEL:
+      return ttm_state_add(b, s, (ttm_memory)e->memory, &e->level, line);
+    case TTM_EV_REST:
+      return ttm_state_add_rest(b, s, &rests[e->rest], line);
+    case TTM_EV_BAD_LEVEL:
+      b->profile->seen.bad_blocks++;
+      return ttm_builder_note(b, line, text);
+    case TTM_EV_PROGRAM_START:
+      return ttm_program_start(b, s, text, line);
+    case TTM_EV_PROGRAM_FINISH:
+      return ttm_program_finish(b, s, text, line);
+    case TTM_EV_CACHE_KEY:
+      rc = ttm_intern_add(&b->profile->strings, text, &s->cache_key);
+      if (!rc) ttm_program_sign(b, s, s->cache_key);
+      return rc;
+    case TTM_EV_CACHE_MISS:
+      return ttm_intern_add(&b->profile->strings, text, &s->missed);
+    case TTM_EV_CACHE_HIT:
+      on_cache_hit(b, s);
+      return TTM_OK;
+    case TTM_EV_RETAINED:
+      on_retained(b, s);
+      return TTM_OK;
+    case TTM_EV_TRACE:
+      b->profile->seen.trace_cache = true;
+      return TTM_OK;
+    case TTM_EV_INCIDENT:
+      b->info_wait = 0;
+      return ttm_incident_add(b, s, text, line);
+    case TTM_EV_INCIDENT_HEADER:
+      b->info_wait = 16;
+      b->info_next = false;
+      b->info_tag = e->rank;
+      return TTM_OK;
+    case TTM_EV_DUMP_BEGIN:
+      return ttm_dump_begin(b, s, text, line);
+    case TTM_EV_DUMP_END:
+      return ttm_dump_end(b, s);
   }
   return TTM_OK;
 }
@@ -157,7 +183,7 @@ static int look_for_info(ttm_builder *b, const char *at, const char *end, uint32
     ttm_view text = ttm_view_trim(read.message);
     at = stop + 1;
     if (read.runtime || read.rank != b->info_tag || ttm_log_line_has_date(text)) continue; /* another writer's */
-    if (ttm_view_take(&text, TTM_LIT("E   "))) text = ttm_view_trim(text); /* pytest */
+    if (ttm_view_take(&text, TTM_LIT("E   "))) text = ttm_view_trim(text);                 /* pytest */
     if (b->info_next) {
       ttm_stream *s;
       int rc = ttm_builder_stream(b, b->info_tag, &s);
@@ -182,8 +208,8 @@ static void look_at_start(ttm_seen *seen, const ttm_chunk *chunk) {
   seen->looks_like_mlir = ttm_view_starts(start, TTM_LIT("// RUN:")) || ttm_view_starts(start, TTM_LIT("module ")) ||
                           ttm_view_starts(start, TTM_LIT("#loc")) || ttm_view_starts(start, TTM_LIT("func.func")) ||
                           (ttm_view_starts(start, TTM_LIT("//")) && ttm_view_contains(start, TTM_LIT("func.func")));
-  seen->looks_like_mlir = seen->looks_like_mlir || (ttm_view_starts(start, TTM_LIT("#")) &&
-                                                    ttm_view_contains(start, TTM_LIT(" = #ttnn.")));
+  seen->looks_like_mlir =
+      seen->looks_like_mlir || (ttm_view_starts(start, TTM_LIT("#")) && ttm_view_contains(start, TTM_LIT(" = #ttnn.")));
 }
 
 /* The input's last line has no line end. Is it torn, or whole all the same? A runtime line that gave no event, or one that did

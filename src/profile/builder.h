@@ -17,10 +17,10 @@ typedef struct ttm_text_table {
   uint32_t *slots; /* open addressing; 0 is free, else text + 1 */
   size_t slot_count;
   TTM_VEC(uint64_t) hashes; /* of each text */
-  ttm_op_text parsed;     /* reused */
-  ttm_buf scratch;        /* reused */
-  ttm_idmap type_of_text; /* string -> type */
-  ttm_idmap list_of_hash; /* folded hash -> position of the list in `known_lists` */
+  ttm_op_text parsed;       /* reused */
+  ttm_buf scratch;          /* reused */
+  ttm_idmap type_of_text;   /* string -> type */
+  ttm_idmap list_of_hash;   /* folded hash -> position of the list in `known_lists` */
   TTM_VEC(ttm_list) known_lists;
   TTM_VEC(uint32_t) ids; /* reused */
 } ttm_text_table;
@@ -75,21 +75,21 @@ typedef struct ttm_stream {
   uint32_t rank; /* dense */
   ttm_scope scopes[TTM_MAX_DEPTH];
   uint32_t depth;
-  uint32_t pending;     /* operation */
-  uint32_t runs;        /* top-level programs started */
-  uint32_t last_top;    /* last top-level frame */
-  uint32_t last_op;     /* last operation */
+  uint32_t pending;  /* operation */
+  uint32_t runs;     /* top-level programs started */
+  uint32_t last_top; /* last top-level frame */
+  uint32_t last_op;  /* last operation */
   uint32_t last_state;
   uint32_t state_frame; /* of the last state */
   uint32_t submit;      /* before-submit state that waits for its program */
   uint32_t missed;      /* string: function of the last cache-miss line */
   ttm_open_state state;
   ttm_open_dump dump;
-  uint32_t graph;        /* being dumped */
-  int graph_stage;       /* order of the last stage seen */
-  int args_priority;     /* of the stage the graph's arguments came from */
-  uint32_t cache_key;    /* string: under which the load_cached now running keeps its results; 0 when not told */
-  ttm_idmap cached;      /* cache key (string) -> first of `cached_tensors` */
+  uint32_t graph;     /* being dumped */
+  int graph_stage;    /* order of the last stage seen */
+  int args_priority;  /* of the stage the graph's arguments came from */
+  uint32_t cache_key; /* string: under which the load_cached now running keeps its results; 0 when not told */
+  ttm_idmap cached;   /* cache key (string) -> first of `cached_tensors` */
   TTM_VEC(uint32_t) cached_tensors; /* runs of: count, tensor ... */
   TTM_VEC(uint32_t) survivors;      /* of the const-eval program that finished last */
   uint32_t survivors_of;            /* its caller */
@@ -101,11 +101,11 @@ typedef struct ttm_builder {
   ttm_text_table texts;
   TTM_VEC(ttm_stream *) streams;
   ttm_stream *last_stream;
-  uint64_t base_line;    /* lines before the current chunk */
-  bool last_line_bad;    /* the last operation line did not parse */
+  uint64_t base_line; /* lines before the current chunk */
+  bool last_line_bad; /* the last operation line did not parse */
   uint32_t open_dumps;
-  uint32_t info_wait;    /* lines to look at for "info:" and its sentence; 0 = none awaited */
-  bool info_next;        /* "info:" was seen */
+  uint32_t info_wait; /* lines to look at for "info:" and its sentence; 0 = none awaited */
+  bool info_next;     /* "info:" was seen */
   uint16_t info_tag;
   ttm_idmap weight_ids;      /* first element of a list -> weights */
   ttm_idmap state_frame_ids; /* folded hash -> state frame */

@@ -125,8 +125,10 @@ static int read_args(ttm_builder *b, ttm_stream *s, ttm_view text, int priority)
     ttm_graph_arg arg;
     rc = to_graph_arg(b, &args.at[i], &arg);
     if (rc) break;
-    if (first) rc = ttm_vec_push(&graph->args, arg);
-    else if (i < graph->args.n) merge_arg(&graph->args.at[i], &arg, priority > s->args_priority);
+    if (first)
+      rc = ttm_vec_push(&graph->args, arg);
+    else if (i < graph->args.n)
+      merge_arg(&graph->args.at[i], &arg, priority > s->args_priority);
   }
   if (args.n && priority > s->args_priority) s->args_priority = priority;
   ttm_vec_free(&args);
@@ -146,7 +148,8 @@ static int read_locations(ttm_graph *graph, ttm_view text) {
   graph->loc_hashes.n = 0;
   for (size_t i = 0; i < lines.n && !rc; i++)
     rc = ttm_vec_push(&graph->loc_hashes, ttm_hash_bytes(lines.at[i].name.p, lines.at[i].name.n).lo);
-  if (graph->loc_hashes.n) qsort(graph->loc_hashes.at, graph->loc_hashes.n, sizeof *graph->loc_hashes.at, compare_hashes);
+  if (graph->loc_hashes.n)
+    qsort(graph->loc_hashes.at, graph->loc_hashes.n, sizeof *graph->loc_hashes.at, compare_hashes);
   ttm_vec_free(&lines);
   ttm_arena_free(&arena);
   return rc;
@@ -168,7 +171,8 @@ int ttm_dump_end(ttm_builder *b, ttm_stream *s) {
   ttm_dump dump = {.stage = s->dump.stage, .first_line = s->dump.first_line, .bytes = text.n};
   dump.line_count = count_lines(text);
   int rc = TTM_OK;
-  if (b->keep_ir && stage && stage->keep && text.n && !s->dump.overflow) rc = ttm_pack(text, &dump.packed, &dump.packed_bytes);
+  if (b->keep_ir && stage && stage->keep && text.n && !s->dump.overflow)
+    rc = ttm_pack(text, &dump.packed, &dump.packed_bytes);
   if (!rc) rc = ttm_vec_push(&p->graphs.at[s->graph].dumps, dump);
   if (rc) {
     ttm_free(dump.packed);

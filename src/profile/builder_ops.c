@@ -148,12 +148,14 @@ static int add_results(ttm_builder *b, ttm_stream *s, ttm_scope *scope, uint32_t
   if (n == 0 || text->kind == TTM_OP_GET_DEVICE) return TTM_OK;
   bool load_cached = text->kind == TTM_OP_LOAD_CACHED;
   bool hit = load_cached && s->survivors_of != op;
-  uint32_t key = s->cache_key ? s->cache_key : text->callee; /* function names restart with every graph, hashes do not */
+  uint32_t key =
+      s->cache_key ? s->cache_key : text->callee; /* function names restart with every graph, hashes do not */
   if (load_cached && cached_candidates(b, s, op, key)) return TTM_ENOMEM;
   uint32_t first = p->ops.at[op].tensor = (uint32_t)p->tensors.n;
   for (uint32_t k = 0; k < n; k++) {
     uint32_t self = load_cached ? take_cached(p, text, k, b->scratch.at, b->scratch.n) : TTM_NONE;
-    ttm_tensor tensor = {.self = self == TTM_NONE ? first + k : self, .birth = op, .last_use = op, .freed_by = TTM_NONE};
+    ttm_tensor tensor = {
+        .self = self == TTM_NONE ? first + k : self, .birth = op, .last_use = op, .freed_by = TTM_NONE};
     if (p->tensors.n >= TTM_NONE - 1 || ttm_vec_push(&p->tensors, tensor)) return TTM_ENOMEM;
     ttm_value value;
     if (ttm_texts_result(&b->texts, p, text, k, &value) || ttm_idmap_set(&scope->values, value, tensor.self))

@@ -178,8 +178,10 @@ static bool has_hash(const ttm_graph *g, uint64_t hash) {
   size_t low = 0, high = g->loc_hashes.n;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
-    if (g->loc_hashes.at[middle] < hash) low = middle + 1;
-    else high = middle;
+    if (g->loc_hashes.at[middle] < hash)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low < g->loc_hashes.n && g->loc_hashes.at[low] == hash;
 }
@@ -232,7 +234,8 @@ static uint32_t known_graph(const ttm_profile *p, const ttm_frame *frame, uint32
   return votes && known * 2 >= looked ? best : TTM_NONE;
 }
 
-static void remember_texts(const ttm_profile *p, const ttm_frame *frame, uint32_t id, uint32_t graph, uint32_t *graph_of_text) {
+static void remember_texts(const ttm_profile *p, const ttm_frame *frame, uint32_t id, uint32_t graph,
+                           uint32_t *graph_of_text) {
   uint32_t looked = 0;
   if (frame->first_op == TTM_NONE) return;
   for (uint32_t op = frame->first_op; op <= frame->last_op && looked < LOOKED_AT_OPS; op++) {

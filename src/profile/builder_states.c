@@ -82,8 +82,10 @@ int ttm_state_commit(ttm_builder *b, ttm_stream *s) {
   s->last_state = id;
   if (open->op == TTM_STATE_BEFORE_SUBMIT) {
     /* Its program's Starting line comes next, or, without DEBUG lines, already stands open without a name. */
-    if (s->depth > 0 && p->frames.at[s->scopes[0].frame].before == TTM_NONE) p->frames.at[s->scopes[0].frame].before = id;
-    else s->submit = id;
+    if (s->depth > 0 && p->frames.at[s->scopes[0].frame].before == TTM_NONE)
+      p->frames.at[s->scopes[0].frame].before = id;
+    else
+      s->submit = id;
   } else if (open->op == TTM_STATE_AFTER_SUBMIT) {
     if (s->last_top != TTM_NONE) p->frames.at[s->last_top].after = id;
   } else if (open->op < p->ops.n) {

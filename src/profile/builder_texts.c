@@ -125,8 +125,10 @@ static int add_location(ttm_text_table *t, ttm_profile *p, ttm_text *text) {
 }
 
 static ttm_op_kind kind_of_name(ttm_view name) {
-  if (ttm_view_ends(name, TTM_LIT(".deallocate")) || ttm_view_eq(name, TTM_LIT("DeallocateOp"))) return TTM_OP_DEALLOCATE;
-  if (ttm_view_ends(name, TTM_LIT(".get_device")) || ttm_view_eq(name, TTM_LIT("GetDeviceOp"))) return TTM_OP_GET_DEVICE;
+  if (ttm_view_ends(name, TTM_LIT(".deallocate")) || ttm_view_eq(name, TTM_LIT("DeallocateOp")))
+    return TTM_OP_DEALLOCATE;
+  if (ttm_view_ends(name, TTM_LIT(".get_device")) || ttm_view_eq(name, TTM_LIT("GetDeviceOp")))
+    return TTM_OP_GET_DEVICE;
   if (ttm_view_ends(name, TTM_LIT(".load_cached")) || ttm_view_eq(name, TTM_LIT("LoadCachedOp")))
     return TTM_OP_LOAD_CACHED;
   return TTM_OP_PLAIN;
@@ -141,7 +143,8 @@ static int fill(ttm_text_table *t, ttm_profile *p, ttm_text *text) {
       intern(p, op->callee, &text->callee) || to_value(p, op->result, &text->result) || add_location(t, p, text) ||
       add_operands(t, p, text))
     return TTM_ENOMEM;
-  return add_types(t, p, &op->inputs, &text->inputs) || add_types(t, p, &op->outputs, &text->outputs) ? TTM_ENOMEM : TTM_OK;
+  return add_types(t, p, &op->inputs, &text->inputs) || add_types(t, p, &op->outputs, &text->outputs) ? TTM_ENOMEM
+                                                                                                      : TTM_OK;
 }
 
 /* ---- The table ----------------------------------------------------------------------------------------------------- */

@@ -8,8 +8,8 @@
 #ifndef TTM_PROFILE_PROFILE_H
 #define TTM_PROFILE_PROFILE_H
 
-#include "base/buf.h"
 #include "base/boards.h"
+#include "base/buf.h"
 #include "base/intern.h"
 #include "parse/incident_text.h"
 #include "parse/memory_view.h"
@@ -30,8 +30,8 @@ typedef enum ttm_op_kind {
 
 /* A type text and what it says. */
 typedef struct ttm_type {
-  uint32_t text;          /* string */
-  bool is_tensor;         /* `tensor` is only valid then */
+  uint32_t text;  /* string */
+  bool is_tensor; /* `tensor` is only valid then */
   ttm_tensor_type tensor;
 } ttm_type;
 
@@ -70,21 +70,22 @@ typedef struct ttm_text {
 /* ---- Operations --------------------------------------------------------------------------------------------------- */
 
 enum {
-  TTM_OP_CONST_EVAL = 1,  /* ran inside a const-eval program */
-  TTM_OP_CACHE_MISS = 2,  /* that program ran because of a cache miss */
-  TTM_OP_CACHE_HIT = 4,   /* a load_cached answered from the cache */
-  TTM_OP_RETAINED = 8,    /* a deallocate that freed nothing: "Tensor is retained" */
-  TTM_OP_FAILED = 16,     /* an incident stopped it: its results never came to be */
+  TTM_OP_CONST_EVAL = 1, /* ran inside a const-eval program */
+  TTM_OP_CACHE_MISS = 2, /* that program ran because of a cache miss */
+  TTM_OP_CACHE_HIT = 4,  /* a load_cached answered from the cache */
+  TTM_OP_RETAINED = 8,   /* a deallocate that freed nothing: "Tensor is retained" */
+  TTM_OP_FAILED = 16,    /* an incident stopped it: its results never came to be */
 };
 
 /* One executed operation, deallocations and get_device included, in log order. */
 typedef struct ttm_op {
   uint32_t text;
-  uint32_t line;    /* 1-based, of the operation line; of the block when there was none */
-  uint32_t state;   /* the state printed before it, or TTM_NONE */
-  uint32_t frame;   /* the program it ran in */
-  uint32_t tensor;  /* first of its result tensors; for a deallocate the tensor it freed; TTM_NONE */
-  uint32_t weights; /* id for ttm_profile_weights: arguments of the entry program it takes, directly or through load_cached */
+  uint32_t line;   /* 1-based, of the operation line; of the block when there was none */
+  uint32_t state;  /* the state printed before it, or TTM_NONE */
+  uint32_t frame;  /* the program it ran in */
+  uint32_t tensor; /* first of its result tensors; for a deallocate the tensor it freed; TTM_NONE */
+  uint32_t
+      weights; /* id for ttm_profile_weights: arguments of the entry program it takes, directly or through load_cached */
   uint32_t flags;
 } ttm_op;
 
@@ -103,8 +104,8 @@ typedef struct ttm_state_frame {
 } ttm_state_frame;
 
 typedef struct ttm_state {
-  uint32_t op;   /* the operation that ran after this state, or TTM_STATE_* */
-  uint32_t line; /* 1-based, of the block's first line */
+  uint32_t op;    /* the operation that ran after this state, or TTM_STATE_* */
+  uint32_t line;  /* 1-based, of the block's first line */
   uint32_t frame; /* ttm_state_frame */
   uint32_t dram_allocated, dram_free, dram_largest;
 } ttm_state;
@@ -122,13 +123,14 @@ typedef struct ttm_tensor {
 
 /* One execution of a program. */
 typedef struct ttm_frame {
-  uint32_t name;     /* string; 0 for operations outside every program */
-  uint32_t parent;   /* frame it ran in, TTM_NONE at top level */
-  uint32_t caller;   /* operation that ran it (load_cached), TTM_NONE */
-  uint32_t rank;     /* dense rank index */
-  uint32_t run;      /* 0-based count of top-level program runs of this rank */
-  uint32_t graph;    /* compiled graph it belongs to, TTM_NONE when no dump fits */
-  uint64_t signature; /* of its own operations and cache keys in order: equal for runs of one graph that went equally far */
+  uint32_t name;   /* string; 0 for operations outside every program */
+  uint32_t parent; /* frame it ran in, TTM_NONE at top level */
+  uint32_t caller; /* operation that ran it (load_cached), TTM_NONE */
+  uint32_t rank;   /* dense rank index */
+  uint32_t run;    /* 0-based count of top-level program runs of this rank */
+  uint32_t graph;  /* compiled graph it belongs to, TTM_NONE when no dump fits */
+  uint64_t
+      signature; /* of its own operations and cache keys in order: equal for runs of one graph that went equally far */
   uint32_t first_op; /* first and last operation inside, nested ones included; TTM_NONE when it has none */
   uint32_t last_op;
   uint32_t first_line, last_line;
@@ -175,22 +177,22 @@ typedef struct ttm_incident {
   uint32_t op;     /* operation in flight, or TTM_NONE */
   uint32_t state;  /* last state before it on that rank, or TTM_NONE */
   uint32_t rank;
-  bool logged;     /* seen as a log line, not only inside an exception */
+  bool logged; /* seen as a log line, not only inside an exception */
 } ttm_incident;
 
 /* ---- Graph captures ------------------------------------------------------------------------------------------------ */
 
 /* A buffer a capture knows of: a tensor's memory, or a program's kernels. */
 typedef struct ttm_buffer {
-  uint32_t op;       /* operation that allocated it; TTM_NONE: it was there before the capture began */
-  uint32_t tensor;   /* TTM_NONE when it is no tensor */
-  uint32_t device;   /* as the capture names it; TTM_NONE when it does not */
-  uint8_t memory;    /* ttm_memory */
-  bool kernels;      /* holds a program's kernels: no tensor behind it */
-  bool estimated;    /* bank_bytes rests on an assumed number of banks or page size */
-  uint32_t cores;    /* shards; 0: interleaved over all banks */
-  uint64_t bytes;    /* of all banks, as the capture says */
-  uint64_t page;     /* 0 when not told */
+  uint32_t op;         /* operation that allocated it; TTM_NONE: it was there before the capture began */
+  uint32_t tensor;     /* TTM_NONE when it is no tensor */
+  uint32_t device;     /* as the capture names it; TTM_NONE when it does not */
+  uint8_t memory;      /* ttm_memory */
+  bool kernels;        /* holds a program's kernels: no tensor behind it */
+  bool estimated;      /* bank_bytes rests on an assumed number of banks or page size */
+  uint32_t cores;      /* shards; 0: interleaved over all banks */
+  uint64_t bytes;      /* of all banks, as the capture says */
+  uint64_t page;       /* 0 when not told */
   uint64_t bank_bytes; /* what every bank gives up for it: pages and blocks aligned */
   uint64_t address;    /* TTM_UNKNOWN when nothing was really allocated */
 } ttm_buffer;
@@ -198,8 +200,8 @@ typedef struct ttm_buffer {
 typedef enum ttm_buffer_event_kind {
   TTM_EVENT_ALLOCATE,
   TTM_EVENT_FREE,
-  TTM_EVENT_INPUT,      /* a buffer node right behind the start of a top-level function: one of tt-metal's extractors counts it */
-  TTM_EVENT_CIRCULAR,   /* these three belong to a program, and ... */
+  TTM_EVENT_INPUT, /* a buffer node right behind the start of a top-level function: one of tt-metal's extractors counts it */
+  TTM_EVENT_CIRCULAR, /* these three belong to a program, and ... */
   TTM_EVENT_DATAFLOW,
   TTM_EVENT_SCRATCHPAD,
   TTM_EVENT_PROGRAM_FREE, /* ... go with it */
@@ -243,10 +245,10 @@ typedef struct ttm_capture {
   TTM_VEC(ttm_buffer) buffers;
   TTM_VEC(ttm_buffer_event) events;
   ttm_capture_board board;
-  bool report;          /* the report object, not the bare array */
-  bool normal;          /* made in run mode NORMAL: something has an address or was executed */
-  bool ordered;         /* counters are 0, 1, 2, ...: otherwise tt-metal's extractors refuse */
-  uint32_t version;     /* string: of ttnn, empty when not told */
+  bool report;      /* the report object, not the bare array */
+  bool normal;      /* made in run mode NORMAL: something has an address or was executed */
+  bool ordered;     /* counters are 0, 1, 2, ...: otherwise tt-metal's extractors refuse */
+  uint32_t version; /* string: of ttnn, empty when not told */
   uint64_t nodes, bad_nodes, other_nodes;
   uint64_t functions, programs; /* started functions; programs (each frees the last one's buffers) */
   uint64_t cache_hits;          /* programs that came from the cache */
@@ -266,21 +268,21 @@ enum { TTM_KEPT_NOTES = 8 };
 typedef struct ttm_seen {
   uint64_t bytes, lines; /* of the (decompressed) text */
   uint64_t op_lines, blocks, submit_blocks, bare_blocks, deallocations, get_devices, retained;
-  uint64_t runtime_lines;  /* lines of the tt-mlir runtime logger */
-  uint64_t debug_lines;    /* those at DEBUG or TRACE */
-  uint64_t loguru_lines;   /* PJRT lines */
-  uint64_t dumps;          /* "MLIR Module" headers */
-  uint64_t bad_op_lines;   /* operation lines that do not parse: cut or torn */
-  uint64_t bad_blocks;     /* memory lines that do not parse */
-  uint64_t unpaired;       /* blocks whose operation line is missing although the log has operation lines */
-  uint64_t unfinished;     /* programs without their Finished line */
-  bool cut;                /* the input ends inside a line or a block */
+  uint64_t runtime_lines; /* lines of the tt-mlir runtime logger */
+  uint64_t debug_lines;   /* those at DEBUG or TRACE */
+  uint64_t loguru_lines;  /* PJRT lines */
+  uint64_t dumps;         /* "MLIR Module" headers */
+  uint64_t bad_op_lines;  /* operation lines that do not parse: cut or torn */
+  uint64_t bad_blocks;    /* memory lines that do not parse */
+  uint64_t unpaired;      /* blocks whose operation line is missing although the log has operation lines */
+  uint64_t unfinished;    /* programs without their Finished line */
+  bool cut;               /* the input ends inside a line or a block */
   bool looks_like_mlir, looks_like_binary;
-  bool from_report;        /* rebuilt from the JSON files of a report: frees and the states before them are not in them */
-  bool trace_cache;        /* trace capture or replay lines seen: replayed operations print nothing */
+  bool from_report; /* rebuilt from the JSON files of a report: frees and the states before them are not in them */
+  bool trace_cache; /* trace capture or replay lines seen: replayed operations print nothing */
   struct {
     uint32_t line;
-    uint32_t text; /* string, shortened */
+    uint32_t text;         /* string, shortened */
   } notes[TTM_KEPT_NOTES]; /* first lines that did not parse */
   uint32_t note_count;
 } ttm_seen;

@@ -27,12 +27,12 @@ typedef struct reader {
   const ttm_read_options *options;
   slot *slots;
   unsigned slot_count;
-  pthread_mutex_t lock;    /* guards everything below and slot.scanned */
+  pthread_mutex_t lock; /* guards everything below and slot.scanned */
   pthread_cond_t changed;
-  bool reading;            /* somebody is inside the source */
-  bool ended;              /* the last chunk was read, or something failed */
-  uint64_t read, joined;   /* chunks */
-  uint64_t position;       /* of the source */
+  bool reading;          /* somebody is inside the source */
+  bool ended;            /* the last chunk was read, or something failed */
+  uint64_t read, joined; /* chunks */
+  uint64_t position;     /* of the source */
   int rc;
   ttm_error error;
   double reported_at;
@@ -92,8 +92,7 @@ static void report_progress(const ttm_read_options *o, const ttm_source *source,
   double t = now();
   if (t - *reported_at < 0.1) return;
   *reported_at = t;
-  ttm_progress progress = {
-      .read_bytes = position, .total_bytes = ttm_source_size(source), .operations = operations};
+  ttm_progress progress = {.read_bytes = position, .total_bytes = ttm_source_size(source), .operations = operations};
   o->on_progress(o->context, &progress);
 }
 
@@ -118,8 +117,10 @@ static void join_next(reader *r) {
 static void join_all(reader *r) {
   pthread_mutex_lock(&r->lock);
   while (!r->rc && !(r->ended && !r->reading && r->joined == r->read)) {
-    if (r->joined < r->read && r->slots[r->joined % r->slot_count].scanned) join_next(r);
-    else if (!scan_next(r)) pthread_cond_wait(&r->changed, &r->lock);
+    if (r->joined < r->read && r->slots[r->joined % r->slot_count].scanned)
+      join_next(r);
+    else if (!scan_next(r))
+      pthread_cond_wait(&r->changed, &r->lock);
   }
   r->ended = true;
   pthread_cond_broadcast(&r->changed);
@@ -156,7 +157,8 @@ static const ttm_read_options default_options = {.keep_ir = true};
 
 /* ---- Captures ---------------------------------------------------------------------------------------------------------- */
 
-static int read_nodes(ttm_capture_builder *b, ttm_capture_reader *nodes, const ttm_read_options *options, ttm_error *err) {
+static int read_nodes(ttm_capture_builder *b, ttm_capture_reader *nodes, const ttm_read_options *options,
+                      ttm_error *err) {
   const ttm_capture_node *node;
   double reported_at = 0;
   ttm_profile *p = b->profile;
@@ -184,13 +186,16 @@ static int read_capture(ttm_profile **out, const char *path, ttm_source *source,
   ttm_capture_reader nodes;
   ttm_capture_builder builder;
   ttm_capture_init(&nodes, source, first);
-  int rc = ttm_capture_builder_begin(&builder, path) ? ttm_error_nomem(err) : read_nodes(&builder, &nodes, options, err);
+  int rc =
+      ttm_capture_builder_begin(&builder, path) ? ttm_error_nomem(err) : read_nodes(&builder, &nodes, options, err);
   ttm_profile *p = builder.profile;
   if (rc && rc != TTM_ENOMEM && err && err->message[0] && !err->line) err->line = nodes.json.line;
   ttm_capture_builder_free(&builder);
   ttm_capture_free(&nodes);
-  if (rc) ttm_profile_free(p);
-  else *out = p;
+  if (rc)
+    ttm_profile_free(p);
+  else
+    *out = p;
   return rc;
 }
 
@@ -211,8 +216,10 @@ static int read_log(ttm_profile **out, const char *path, reader *r, ttm_error *e
   ttm_builder_free(&r->builder);
   pthread_cond_destroy(&r->changed);
   pthread_mutex_destroy(&r->lock);
-  if (rc) ttm_profile_free(p);
-  else *out = p;
+  if (rc)
+    ttm_profile_free(p);
+  else
+    *out = p;
   return rc;
 }
 
@@ -248,7 +255,8 @@ int ttm_profile_read(ttm_profile **out, const char *path, ttm_error *err) {
   return ttm_profile_read_opts(out, path, NULL, err);
 }
 
-int ttm_profile_read_bytes(ttm_profile **out, const char *bytes, size_t n, const ttm_read_options *options, ttm_error *err) {
+int ttm_profile_read_bytes(ttm_profile **out, const char *bytes, size_t n, const ttm_read_options *options,
+                           ttm_error *err) {
   ttm_view all = {bytes, n};
   if (n && ttm_capture_detect(all)) return read_capture(out, "-", NULL, all, options ? options : &default_options, err);
   ttm_feed *feed;

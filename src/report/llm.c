@@ -299,10 +299,10 @@ static void put_weights(ttm_llm *r) {
   size_t shown, all = largest_weights(registry, best, &shown);
   ttm_buf_printf(r->out, "\n## Model Weights (%.1f MB total)\n", (double)registry->weight_bytes / TTM_MB);
   if (!all) {
-    return ttm_buf_puts(r->out, r->p->graphs.n
-                                    ? "None: the compiled graphs take no weights.\n"
-                                    : r->p->kind == TTM_LOG_CAPTURE ? "Unknown: a graph capture does not tell weights from other tensors.\n"
-                                                    : "Unknown: the log holds no module dump. TTXLA_LOGGER_LEVEL=DEBUG prints them.\n");
+    return ttm_buf_puts(r->out, r->p->graphs.n ? "None: the compiled graphs take no weights.\n"
+                                : r->p->kind == TTM_LOG_CAPTURE
+                                    ? "Unknown: a graph capture does not tell weights from other tensors.\n"
+                                    : "Unknown: the log holds no module dump. TTXLA_LOGGER_LEVEL=DEBUG prints them.\n");
   }
   ttm_buf_puts(r->out, "| Name | Shape | Type | Size |\n|------|-------|------|------|\n");
   for (size_t i = 0; i < shown; i++) put_weight(r, &registry->entries.at[best[i]]);

@@ -195,7 +195,8 @@ void ttm_llm_leaks(ttm_llm *r) {
     else
       ttm_llm_op(r, leak->op);
     if (leak->runs_left != TTM_UNKNOWN)
-      ttm_buf_printf(r->out, "; DRAM is full after about %llu more runs (derived)", (unsigned long long)leak->runs_left);
+      ttm_buf_printf(r->out, "; DRAM is full after about %llu more runs (derived)",
+                     (unsigned long long)leak->runs_left);
     ttm_buf_char(r->out, '\n');
   }
   if (n > SHOWN_LEAKS) ttm_buf_printf(r->out, "- *... and %zu more*\n", n - SHOWN_LEAKS);

@@ -15,8 +15,8 @@ typedef struct ops_writer {
   const ttm_profile *p;
   ttm_buf *buf;
   ttm_json_sizes sizes;
-  uint8_t *uses;                /* by text: 0, 1, 2 = more than once. Texts used once are not worth keeping */
-  slice *slices;                /* by text */
+  uint8_t *uses; /* by text: 0, 1, 2 = more than once. Texts used once are not worth keeping */
+  slice *slices; /* by text */
   ttm_buf cache;
   uint32_t frame, const_eval; /* the last operation's program, and the name that goes with it */
 } ops_writer;
@@ -221,8 +221,7 @@ static int prepare(ops_writer *w) {
 }
 
 int ttm_report_operations_json(const ttm_findings *f, ttm_out *out, ttm_error *err) {
-  ops_writer w = {
-      .f = f, .p = f->profile, .buf = &out->buf, .sizes = ttm_json_sizes_of(f->profile), .frame = TTM_NONE};
+  ops_writer w = {.f = f, .p = f->profile, .buf = &out->buf, .sizes = ttm_json_sizes_of(f->profile), .frame = TTM_NONE};
   bool failed = prepare(&w);
   ttm_buf_char(w.buf, '[');
   uint32_t index = 0;

@@ -6,7 +6,7 @@ cp "$TTMEM_SOURCE"/fuzz/corpus/metal_log/* .
 
 show ttmem cb log
 show ttmem cb log old.log
-show ttmem cb log old.log --arch wormhole --metal-version 0.58 --dtype bfloat8_b --md
+show ttmem cb log old.log --arch wormhole --version 0.58 --dtype bfloat8_b --md
 show ttmem cb log detailed.csv
 show ttmem cb log summary.csv
 show ttmem cb log --json

@@ -9,7 +9,7 @@ show ttmem cb scan fixed
 show ttmem cb scan fixed -D r_tiles=8 -D tiles_per_shard=16 --md
 show ttmem cb scan --compare customer fixed
 show ttmem cb scan forms.cpp
-show ttmem cb scan forms.cpp --arch blackhole --metal-version 0.78 --define 'all.num_cores()=9' -j 1
+show ttmem cb scan forms.cpp --arch blackhole --version 0.78 --define 'all.num_cores()=9' -j 1
 show ttmem cb scan broken.cpp
 show ttmem cb scan customer --json
 

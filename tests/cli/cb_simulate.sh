@@ -15,7 +15,7 @@ printf 'strategy <b>|`x`\ncb0 = 1 streams 4\ncb40 = 0\n' >odd.txt
 printf 'cb0 = tilez\n' >wrong.txt
 
 show ttmem cb simulate 16 16
-show ttmem cb simulate 64 64 --arch blackhole --metal-version 0.78 --dtype bfloat16 --strategy deep.txt
+show ttmem cb simulate 64 64 --arch blackhole --version 0.78 --dtype bfloat16 --strategy deep.txt
 show ttmem cb simulate 8 8 --tensor x=1300000 --tensor y=32768 --l1-small 16384 --cb cb0=20/20 --cb cb1=300000B@0-0:3-3 --cb cb2=4@0-0:7-7
 show ttmem cb simulate 8 8 --strategy odd.txt --md
 show ttmem cb simulate 16 16 --json
@@ -35,7 +35,7 @@ show ttmem cb simulate 1 1 --json --md
 show ttmem cb simulate 1 1 --cb cb0
 show ttmem cb simulate 1 1 --tensor x=1k
 show ttmem cb simulate 1 1 --dtype float12
-show ttmem cb simulate 1 1 --metal-version 0.1
+show ttmem cb simulate 1 1 --version 0.1
 show ttmem cb simulate 1 1 --l1-base 2000000
 show ttmem cb simulate 1 1 --l1-base many
 show ttmem cb simulate 1 1 --strategy wrong.txt

@@ -64,7 +64,8 @@ static void test_other_loggers(void **state) {
   for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) assert_false(read_line(lines[i]).runtime);
   assert_true(ttm_log_line_has_date(ttm_view_of(lines[0])));
   assert_false(ttm_log_line_is_loguru(ttm_view_of(lines[0])));
-  assert_true(ttm_log_line_is_loguru(ttm_view_of("2026-01-12 10:24:06.290 (   1.854s) [        4A7FC640]a.cc:260      1| x")));
+  assert_true(
+      ttm_log_line_is_loguru(ttm_view_of("2026-01-12 10:24:06.290 (   1.854s) [        4A7FC640]a.cc:260      1| x")));
 }
 
 static void test_escapes(void **state) {

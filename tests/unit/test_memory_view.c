@@ -3,8 +3,8 @@
 
 #include "parse/memory_view.h"
 
-#define VIEW                                                                                                        \
-  "MemoryView{numBanks: 12, totalBytesPerBank: 1021.169 MB, totalBytesAllocatedPerBank: 0.430 MB, "                \
+#define VIEW                                                                                        \
+  "MemoryView{numBanks: 12, totalBytesPerBank: 1021.169 MB, totalBytesAllocatedPerBank: 0.430 MB, " \
   "totalBytesFreePerBank: 1020.739 MB, largestContiguousBytesFreePerBank: 1020.662 MB}"
 
 static void test_figures(void **state) {

@@ -9,13 +9,17 @@
 #define RT(text) "            RuntimeTTNN |    DEBUG | " text "\n"
 #define AL(text) "                 Always |     INFO | " text "\n"
 #define OP(text) RT("Executing operation: " text)
-#define LEVEL(name, allocated)                                                                                        \
-  AL("Device " name " memory state: MemoryView{numBanks: 12, totalBytesPerBank: 100.000 MB, "                          \
-     "totalBytesAllocatedPerBank: " allocated " MB, totalBytesFreePerBank: 50.000 MB, "                                \
+#define LEVEL(name, allocated)                                                 \
+  AL("Device " name                                                            \
+     " memory state: MemoryView{numBanks: 12, totalBytesPerBank: 100.000 MB, " \
+     "totalBytesAllocatedPerBank: " allocated                                  \
+     " MB, totalBytesFreePerBank: 50.000 MB, "                                 \
      "largestContiguousBytesFreePerBank: 50.000 MB}")
 #define LEVELS(dram) LEVEL("DRAM", dram) LEVEL("L1", "0.001") LEVEL("L1_SMALL", "0.000") LEVEL("TRACE", "0.000")
 #define BLOCK(type, dram) AL("Device memory state before operation " type) LEVELS(dram)
-#define T "tensor<32x32xbf16, #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<1x1x!ttcore.tile<32x32, bf16>, #ttnn.buffer_type<dram>>, <interleaved>>>"
+#define T                                                                                                    \
+  "tensor<32x32xbf16, #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<1x1x!ttcore.tile<32x32, bf16>, " \
+  "#ttnn.buffer_type<dram>>, <interleaved>>>"
 
 static ttm_profile *read_text(const char *text) {
   ttm_profile *p = NULL;
@@ -31,8 +35,12 @@ static uint32_t allocated(const ttm_profile *p, uint32_t state) {
   return level.allocated;
 }
 
-static ttm_view name_of(const ttm_profile *p, uint32_t op) { return ttm_profile_string(p, ttm_op_text_of(p, op)->name); }
-static ttm_view loc_of(const ttm_profile *p, uint32_t op) { return ttm_profile_string(p, ttm_op_text_of(p, op)->location); }
+static ttm_view name_of(const ttm_profile *p, uint32_t op) {
+  return ttm_profile_string(p, ttm_op_text_of(p, op)->name);
+}
+static ttm_view loc_of(const ttm_profile *p, uint32_t op) {
+  return ttm_profile_string(p, ttm_op_text_of(p, op)->location);
+}
 
 /* First operation with this name at or after `from`. */
 static uint32_t find_op(const ttm_profile *p, const char *name, uint32_t from) {
@@ -152,7 +160,8 @@ static void test_small_texts(void **state) {
   /* A runtime line inside the dump does not belong to it. */
   ttm_buf text = {0};
   for (size_t d = 0; d < p->graphs.at[0].dumps.n; d++)
-    if (p->graphs.at[0].dumps.at[d].packed) assert_int_equal(ttm_profile_dump_text(&p->graphs.at[0].dumps.at[d], &text), TTM_OK);
+    if (p->graphs.at[0].dumps.at[d].packed)
+      assert_int_equal(ttm_profile_dump_text(&p->graphs.at[0].dumps.at[d], &text), TTM_OK);
   assert_true(ttm_view_contains(ttm_buf_view(&text), TTM_LIT("ttir.add")));
   assert_false(ttm_view_contains(ttm_buf_view(&text), TTM_LIT("grid size")));
   ttm_buf_free(&text);
@@ -175,7 +184,8 @@ static void test_small_incident(void **state) {
 /* The same failure logged twice happened twice; its exception copies do not count. */
 static void test_incident_again(void **state) {
   (void)state;
-#define OOM "Out of Memory: Not enough space to allocate 64 B L1 buffer across 2 banks, where each bank needs to store 32 B"
+#define OOM \
+  "Out of Memory: Not enough space to allocate 64 B L1 buffer across 2 banks, where each bank needs to store 32 B"
 #define LOGGED "2026-11-15 09:32:58.266 | critical |          Always | TT_FATAL: " OOM " (assert.hpp:104)\n"
   ttm_profile *p = read_text(LOGGED "RuntimeError: TT_FATAL @ a.cpp:1: false\ninfo:\n" OOM "\n" LOGGED OOM "\n");
   assert_int_equal(p->kind, TTM_LOG_INCIDENTS);
@@ -186,8 +196,9 @@ static void test_incident_again(void **state) {
 
 static void test_fatal_sentence(void **state) {
   (void)state;
-  ttm_profile *p = read_text(OP("%0 = \"ttnn.reshape\"(%arg0) : (" T ") -> " T " loc(\"r\")")
-                             "Exception: TT_FATAL @ reshape.cpp:12: a == b\ninfo:\nShapes do not fit\nbacktrace:\n");
+  ttm_profile *p = read_text(
+      OP("%0 = \"ttnn.reshape\"(%arg0) : (" T ") -> " T
+         " loc(\"r\")") "Exception: TT_FATAL @ reshape.cpp:12: a == b\ninfo:\nShapes do not fit\nbacktrace:\n");
   assert_int_equal(p->incidents.n, 1);
   assert_int_equal(p->incidents.at[0].what.kind, TTM_INCIDENT_FATAL);
   assert_view(p->incidents.at[0].what.text, "Shapes do not fit");
@@ -199,9 +210,10 @@ static void test_fatal_sentence(void **state) {
 /* What another rank or thread writes between "info:" and its sentence is not the sentence. */
 static void test_fatal_sentence_between_others(void **state) {
   (void)state;
-  ttm_profile *p = read_text("[1,0]<stderr>:Exception: TT_FATAL @ reshape.cpp:12: a == b\n[1,0]<stderr>:info:\n"
-                             "[1,1]<stdout>:" LEVEL("DRAM", "1.000") "[1,1]<stderr>:warning\n[1,0]<stdout>:" AL("x")
-                                 "[1,0]<stderr>:Shapes do not fit\n");
+  ttm_profile *p = read_text(
+      "[1,0]<stderr>:Exception: TT_FATAL @ reshape.cpp:12: a == b\n[1,0]<stderr>:info:\n"
+      "[1,1]<stdout>:" LEVEL(
+          "DRAM", "1.000") "[1,1]<stderr>:warning\n[1,0]<stdout>:" AL("x") "[1,0]<stderr>:Shapes do not fit\n");
   assert_int_equal(p->incidents.n, 1);
   assert_view(p->incidents.at[0].what.text, "Shapes do not fit");
   assert_int_equal(p->incidents.at[0].line, 6);
@@ -225,8 +237,8 @@ static void test_blocks_only(void **state) {
 
 static void test_ops_only(void **state) {
   (void)state;
-  ttm_profile *p = read_text(RT("Starting execution of program: main") OP("%0 = \"ttnn.ones\"() : () -> " T " loc(\"a\")")
-                                 OP("\"ttnn.deallocate\"(%0) : (" T ") -> () loc(\"a\")"));
+  ttm_profile *p = read_text(RT("Starting execution of program: main") OP(
+      "%0 = \"ttnn.ones\"() : () -> " T " loc(\"a\")") OP("\"ttnn.deallocate\"(%0) : (" T ") -> () loc(\"a\")"));
   assert_int_equal(p->kind, TTM_LOG_OPS);
   assert_int_equal(p->ops.at[0].state, TTM_NONE);
   assert_int_equal(p->tensors.at[0].freed_by, 1);
@@ -235,8 +247,8 @@ static void test_ops_only(void **state) {
 
 static void test_submit_only(void **state) {
   (void)state;
-  ttm_profile *p = read_text(AL("Device memory state before submit") LEVELS("1.000") AL("Device memory state after submit")
-                                 LEVELS("2.000") AL("Device memory state before submit") LEVELS("3.000"));
+  ttm_profile *p = read_text(AL("Device memory state before submit") LEVELS("1.000") AL(
+      "Device memory state after submit") LEVELS("2.000") AL("Device memory state before submit") LEVELS("3.000"));
   assert_int_equal(p->kind, TTM_LOG_SUBMIT);
   assert_int_equal(p->runs.n, 2); /* the second never came back */
   const ttm_frame *f = &p->frames.at[p->runs.at[0]];
@@ -269,10 +281,11 @@ static void test_nothing(void **state) {
 static void test_unwinding(void **state) {
   (void)state;
   ttm_profile *p = read_text(
-      RT("Starting execution of program: main") OP("%0 = ttcore.load_cached(@main_const_eval_0, [%arg0]) : (" T ") -> " T " loc(unknown)")
-          RT("Starting execution of program: main_const_eval_0") OP("%1 = \"ttnn.ones\"() : () -> " T " loc(\"a\")")
-              RT("Starting execution of program: main") OP("%0 = \"ttnn.ones\"() : () -> " T " loc(\"b\")")
-                  RT("Finished execution of program: main"));
+      RT("Starting execution of program: main")
+          OP("%0 = ttcore.load_cached(@main_const_eval_0, [%arg0]) : (" T ") -> " T " loc(unknown)")
+              RT("Starting execution of program: main_const_eval_0") OP("%1 = \"ttnn.ones\"() : () -> " T " loc(\"a\")")
+                  RT("Starting execution of program: main") OP("%0 = \"ttnn.ones\"() : () -> " T " loc(\"b\")")
+                      RT("Finished execution of program: main"));
   assert_int_equal(p->runs.n, 2);
   assert_int_equal(p->frames.n, 3);
   assert_int_equal(p->seen.unfinished, 2);
@@ -285,9 +298,9 @@ static void test_unwinding(void **state) {
 /* A block whose operation line was torn away still counts, named by its type. */
 static void test_lost_operation_line(void **state) {
   (void)state;
-  ttm_profile *p = read_text(OP("%0 = \"ttnn.ones\"() : () -> " T " loc(\"a\")") BLOCK("NamedFullOp", "1.000")
-                                 OP("%1 = \"ttnn.add\"(%0, %0) : (" T) BLOCK("EltwiseBinaryOp", "2.000")
-                                     OP("\"ttnn.deallocate\"(%0) : (" T ") -> () loc(\"a\")") BLOCK("MatmulOp", "3.000"));
+  ttm_profile *p = read_text(OP("%0 = \"ttnn.ones\"() : () -> " T " loc(\"a\")") BLOCK(
+      "NamedFullOp", "1.000") OP("%1 = \"ttnn.add\"(%0, %0) : (" T) BLOCK("EltwiseBinaryOp", "2.000")
+                                 OP("\"ttnn.deallocate\"(%0) : (" T ") -> () loc(\"a\")") BLOCK("MatmulOp", "3.000"));
   assert_int_equal(p->seen.bad_op_lines, 1);
   assert_int_equal(p->seen.unpaired, 2);
   assert_int_equal(p->seen.note_count, 1);
@@ -315,11 +328,11 @@ static void test_ranks(void **state) {
   (void)state;
 #define R0 "[1,0]<stdout>:"
 #define R7 "[1,7]<stdout>:"
-  ttm_profile *p = read_text(
-      R0 OP("%0 = \"ttnn.ones\"() : () -> " T " loc(\"a\")") R7 OP("%0 = \"ttnn.zeros\"() : () -> " T " loc(\"b\")")
-          R0 AL("Device memory state before operation NamedFullOp") R7 AL("Device memory state before operation NamedFullOp")
-              R7 LEVEL("DRAM", "7.000") R0 LEVEL("DRAM", "1.000") R0 LEVEL("L1", "0.000") R7 LEVEL("L1", "0.000")
-                  R7 OP("\"ttnn.deallocate\"(%0) : (" T ") -> () loc(\"b\")"));
+  ttm_profile *p = read_text(R0 OP("%0 = \"ttnn.ones\"() : () -> " T " loc(\"a\")") R7 OP(
+      "%0 = \"ttnn.zeros\"() : () -> " T " loc(\"b\")") R0 AL("Device memory state before operation NamedFullOp")
+                                 R7 AL("Device memory state before operation NamedFullOp") R7 LEVEL("DRAM", "7.000")
+                                     R0 LEVEL("DRAM", "1.000") R0 LEVEL("L1", "0.000") R7 LEVEL("L1", "0.000")
+                                         R7 OP("\"ttnn.deallocate\"(%0) : (" T ") -> () loc(\"b\")"));
   assert_int_equal(p->ranks.n, 2);
   assert_int_equal(p->ranks.at[1], 7);
   assert_int_equal(allocated(p, p->ops.at[0].state), 1000);
@@ -333,12 +346,16 @@ static void test_ranks(void **state) {
 /* Two graphs, both called main: each run belongs to the one whose locations it shows. */
 static void test_two_graphs(void **state) {
   (void)state;
-#define DUMP(loc)                                                                                                       \
-  "2026-06-19 09:00:00.013 (   0.013s) [        8C291140]      module_builder.cc:1279     1| MLIR Module ttnn:\n"          \
-  "module @G {\n  func.func @main(%arg0: tensor<2x2xbf16> {ttir.name = \"" loc "\"}) {\n"                                \
-  "    %0 = \"ttnn.ones\"() : () -> tensor<2x2xbf16> loc(\"" loc "\")\n  }\n}\n"                                          \
+#define DUMP(loc)                                                                                                 \
+  "2026-06-19 09:00:00.013 (   0.013s) [        8C291140]      module_builder.cc:1279     1| MLIR Module ttnn:\n" \
+  "module @G {\n  func.func @main(%arg0: tensor<2x2xbf16> {ttir.name = \"" loc                                    \
+  "\"}) {\n"                                                                                                      \
+  "    %0 = \"ttnn.ones\"() : () -> tensor<2x2xbf16> loc(\"" loc                                                  \
+  "\")\n  }\n}\n"                                                                                                 \
   "------------------ END OF MLIR MODULE ------------------\n"
-#define RUN(loc) RT("Starting execution of program: main") OP("%0 = \"ttnn.ones\"() : () -> " T " loc(\"" loc "\")") RT("Finished execution of program: main")
+#define RUN(loc)                            \
+  RT("Starting execution of program: main") \
+  OP("%0 = \"ttnn.ones\"() : () -> " T " loc(\"" loc "\")") RT("Finished execution of program: main")
   ttm_profile *p = read_text(DUMP("one") RUN("one") DUMP("two") RUN("two") RUN("one") RUN("two"));
   assert_int_equal(p->graphs.n, 2);
   assert_int_equal(p->runs.n, 4);
@@ -350,7 +367,8 @@ static void test_two_graphs(void **state) {
 /* Logs before October 2025 have no END line. */
 static void test_dump_without_end(void **state) {
   (void)state;
-  ttm_profile *p = read_text("x| TTNN Module:\nmodule @Old {\n}\n" OP("%0 = \"ttnn.ones\"() : () -> " T " loc(\"a\")") "trailing\n");
+  ttm_profile *p =
+      read_text("x| TTNN Module:\nmodule @Old {\n}\n" OP("%0 = \"ttnn.ones\"() : () -> " T " loc(\"a\")") "trailing\n");
   assert_int_equal(p->graphs.n, 1);
   assert_view(ttm_profile_string(p, p->graphs.at[0].name), "Old");
   assert_int_equal(p->graphs.at[0].dumps.at[0].line_count, 2);
@@ -360,16 +378,25 @@ static void test_dump_without_end(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_small_counts),       cmocka_unit_test(test_small_programs),
-      cmocka_unit_test(test_small_tensors),      cmocka_unit_test(test_small_weights),
-      cmocka_unit_test(test_small_texts),        cmocka_unit_test(test_small_incident),
-      cmocka_unit_test(test_incident_again),     cmocka_unit_test(test_fatal_sentence),
+      cmocka_unit_test(test_small_counts),
+      cmocka_unit_test(test_small_programs),
+      cmocka_unit_test(test_small_tensors),
+      cmocka_unit_test(test_small_weights),
+      cmocka_unit_test(test_small_texts),
+      cmocka_unit_test(test_small_incident),
+      cmocka_unit_test(test_incident_again),
+      cmocka_unit_test(test_fatal_sentence),
       cmocka_unit_test(test_fatal_sentence_between_others),
-      cmocka_unit_test(test_blocks_only),        cmocka_unit_test(test_ops_only),
-      cmocka_unit_test(test_submit_only),        cmocka_unit_test(test_nothing),
-      cmocka_unit_test(test_unwinding),          cmocka_unit_test(test_lost_operation_line),
-      cmocka_unit_test(test_bare_and_partial_blocks), cmocka_unit_test(test_ranks),
-      cmocka_unit_test(test_two_graphs),         cmocka_unit_test(test_dump_without_end),
+      cmocka_unit_test(test_blocks_only),
+      cmocka_unit_test(test_ops_only),
+      cmocka_unit_test(test_submit_only),
+      cmocka_unit_test(test_nothing),
+      cmocka_unit_test(test_unwinding),
+      cmocka_unit_test(test_lost_operation_line),
+      cmocka_unit_test(test_bare_and_partial_blocks),
+      cmocka_unit_test(test_ranks),
+      cmocka_unit_test(test_two_graphs),
+      cmocka_unit_test(test_dump_without_end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,8 +50,9 @@ static int setup(void **state) {
   char *text = make_text(&n);
   write_file("plain", text, n);
   *state = text;
-  shell("gzip -k plain && cat plain.gz plain.gz > twice.gz && zstd -q plain && head -c 20000 plain.gz > cut.gz && "
-        "head -c 20000 plain.zst > cut.zst && printf 'x\\n' | gzip > small.gz && : > empty");
+  shell(
+      "gzip -k plain && cat plain.gz plain.gz > twice.gz && zstd -q plain && head -c 20000 plain.gz > cut.gz && "
+      "head -c 20000 plain.zst > cut.zst && printf 'x\\n' | gzip > small.gz && : > empty");
   return 0;
 }
 
@@ -73,8 +74,10 @@ static ttm_buf read_all(const char *name, const char **damage) {
     if (!chunk.last) assert_int_equal(chunk.data[chunk.n - 1], '\n');
     ttm_buf_put(&all, (ttm_view){chunk.data, chunk.n});
   } while (!chunk.last);
-  if (damage) *damage = ttm_source_damage(chunker.source);
-  else assert_null(ttm_source_damage(chunker.source));
+  if (damage)
+    *damage = ttm_source_damage(chunker.source);
+  else
+    assert_null(ttm_source_damage(chunker.source));
   ttm_source_close(chunker.source);
   ttm_chunker_free(&chunker);
   ttm_chunk_free(&chunk);
