@@ -111,7 +111,7 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_MAX_TOKENS] = {"max-tokens", 0, TTM_VALUE_TEXT, "N", LLM,
                                "at most N tokens: less important sections are left out"},
     [TTM_OPTION_HELP] = {"help", 'h', TTM_VALUE_NONE, NULL, EVERY, "show this help"},
-    [TTM_OPTION_VERSION] = {"version", 'V', TTM_VALUE_NONE, NULL, EVERY, "show the version"},
+    [TTM_OPTION_VERSION] = {"version", 'V', TTM_VALUE_NONE, NULL, EVERY & ~CB, "show the version"},
 };
 
 const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
@@ -231,14 +231,15 @@ static bool is_name(const char *name, const char *word, size_t length) {
   return true;
 }
 
-/* Two commands may give one name two meanings: the command's own comes first, when it is known already. */
+/* Two commands may give one name two meanings: the command's own comes first, when it is known already; without
+ * a command --version asks for ours. */
 static int find_long(const ttm_options *out, const char *name, size_t length) {
   int found = TTM_OPTIONS;
   for (int o = 0; o < TTM_OPTIONS; o++) {
     const ttm_option_row *row = &ttm_option_table[o];
     if (!row_is_of(row, out->program) || !is_name(row->name, name, length)) continue;
     if (out->command != TTM_COMMAND_NONE && (row->commands >> out->command & 1)) return o;
-    if (found == TTM_OPTIONS || row->commands == EVERY) found = o;
+    if (found == TTM_OPTIONS || row == &ttm_option_table[TTM_OPTION_VERSION]) found = o;
   }
   return found;
 }
