@@ -119,57 +119,57 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
                          "markdown report for people and agents",
                          "Standard output carries the report and nothing else. Every number names the log line it\n"
                          "comes from. LOG may be compressed (.gz, .zst), or '-' for standard input.\n",
-                         1},
+                         1, false},
     [TTM_COMMAND_ANALYZE] = {"analyze", TTM_PROGRAM_TTMEM, "analyze LOG [options]",
                              "summary on the terminal, JSON and HTML report",
                              "LOG may be compressed (.gz, .zst), or '-' for standard input. The files go to\n"
                              "~/.ttmem/reports/NAME/ (TTMEM_HOME replaces ~/.ttmem); an earlier report of that name\n"
                              "is replaced only when the new one is complete.\n",
-                             1},
+                             1, false},
     [TTM_COMMAND_EXPLAIN] = {"explain", TTM_PROGRAM_TTMEM, "explain [TEXT|FILE|-]",
                              "what an error message means, and what would have fitted",
                              "TEXT is a pasted out-of-memory or clash message; FILE a log that holds some; without\n"
                              "either, or with '-', standard input is read.\n",
-                             1},
+                             1, false},
     [TTM_COMMAND_FIT] = {"fit", TTM_PROGRAM_TTMEM, "fit LOG [--board B] [--scale-batch N] [--weights-dtype D]",
                          "which board would hold it, and with what batch",
                          "Replays the recorded allocations with the banks of every board. With --board the exit\n"
                          "status is 1 when it does not fit there.\n",
-                         1},
+                         1, false},
     [TTM_COMMAND_ASK] = {"ask", TTM_PROGRAM_TTMEM, "ask LOG --op N | --tensor NAME | --range A-B | --at-peak",
-                         "one detail in a few lines, for people and agents", NULL, 1},
+                         "one detail in a few lines, for people and agents", NULL, 1, false},
     [TTM_COMMAND_HTML] = {"html", TTM_PROGRAM_TTMEM, "html INPUT [-o OUT]",
                           "self-contained HTML page of a log or report folder",
                           "INPUT is a log (.gz and .zst too, '-' for standard input) or a report folder, also one of\n"
                           "the Python tool. The page goes to OUT ('-' for standard output), else into the report\n"
                           "folder, else to NAME_report.html here. It needs no network and no other file.\n",
-                          1},
+                          1, false},
     [TTM_COMMAND_CB_SIMULATE] =
         {"cb simulate", TTM_PROGRAM_TTMEM, "cb simulate R_TILES TILES_PER_SHARD",
          "circular buffers of a kernel: fixed against adaptive sizes",
          "R_TILES tiles are used again and again, TILES_PER_SHARD stream by. Shows bytes, misses,\n"
          "pressure and the core's L1 with addresses, placed by tt-metal's own rule.\n",
-         2},
+         2, false},
     [TTM_COMMAND_CB_SCAN] =
         {"cb scan", TTM_PROGRAM_TTMEM, "cb scan PATH...", "circular buffers in TT-Metal sources, host against kernel",
          "PATH is a C++ file or a folder. Finds every circular and dataflow buffer host code creates, works\n"
          "out sizes, matches kernels that fill and empty them, and says what cannot work.\n",
-         TTM_MAX_INPUTS},
+         TTM_MAX_INPUTS, false},
     [TTM_COMMAND_GRAPH] =
         {"graph", TTM_PROGRAM_TTMEM, "graph CAPTURE.json... [options]",
          "ttnn graph captures: tt-metal's numbers and the true ones",
          "CAPTURE.json is what ttnn.graph.end_graph_capture or end_graph_capture_to_file gives, of any\n"
          "version, plain or compressed; several are several ranks. The other reports take captures too.\n",
-         TTM_MAX_INPUTS},
+         TTM_MAX_INPUTS, false},
     [TTM_COMMAND_TRAIN] = {"train", TTM_PROGRAM_TTMEM, "train --logs FILE [options]",
                            "memory of a training run: phases, sizes, does it fit",
                            "FILE holds the summaries that tt-train prints, one or many, plain or compressed. B is in\n"
                            "bytes; 12GB and 512MB work too. OUT is the histogram and ends in .png or .svg.\n",
-                           1},
+                           1, false},
     [TTM_COMMAND_SERVE] = {"serve", TTM_PROGRAM_TTMEM, "serve [REPORT|DIR]", "reports in a browser, also over SSH",
                            "REPORT is the folder of a report, or its name in ~/.ttmem/reports; DIR holds reports;\n"
                            "without either, all of ~/.ttmem/reports is served. The address is printed; Ctrl-C stops.\n",
-                           1},
+                           1, false},
     [TTM_COMMAND_RUN] =
         {"run", TTM_PROGRAM_TTMEM, "run [options] -- COMMAND", "run a program, keep its log, write the report",
          "The program's output is shown as it comes (both streams, in order, on standard output) and\n"
@@ -181,10 +181,10 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
         {"cb log", TTM_PROGRAM_TTMEM, "cb log [FILE|-]", "L1, kernels and clashes in a TT-Metal log or memory report",
          "FILE is a log of TT-Metal's own logger (any version, coloured or not, compressed or not) or one\n"
          "of the CSV files of ttnn.dump_device_memory_state. Without FILE a demonstration log is read.\n",
-         1},
+         1, false},
     [TTM_COMMAND_CB_ALL] = {"cb all", TTM_PROGRAM_TTMEM, "cb all [R T | --multi] [--source PATH] [--log FILE]",
                             "simulation, source and log together, over workloads",
-                            "With two numbers of tiles one workload in detail, else a table over many.\n", 2},
+                            "With two numbers of tiles one workload in detail, else a table over many.\n", 2, false},
     [TTM_COMMAND_LAST_RUN] =
         {"last-run", TTM_PROGRAM_TTMEM, "last-run LOG [-o OUT]", "the log of the last run only, without warm-up",
          "Copies the last top-level run of a program to the end of the log, and the dumps of the modules\n"
@@ -196,7 +196,7 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
          "Checks the log, the environment and the build, and gives the commands that help. Exit status 1\n"
          "when something was found.\n",
          1, false},
-    [TTM_COMMAND_HELP] = {"help", TTM_PROGRAM_TTMEM, "help [COMMAND]", "help on a command", NULL, 2},
+    [TTM_COMMAND_HELP] = {"help", TTM_PROGRAM_TTMEM, "help [COMMAND]", "help on a command", NULL, 2, false},
     [TTM_COMMAND_PROFILE] = {NULL, TTM_PROGRAM_PROFILER, "[options] SCRIPT.py [ARGS]",
                              "run a script, keep its log, write the report",
                              "  tt-memory-profiler SCRIPT.py [ARGS]   run, log, JSON files and HTML page (ttmem run)\n"

@@ -50,7 +50,7 @@ static bool is(ttm_view line, const char *key, const char *text) {
 
 static uint32_t tensor_number(ttm_view line) {
   ttm_view name = value(line, "name");
-  uint64_t n;
+  uint64_t n = 0;
   assert_true(ttm_view_take(&name, TTM_LIT("\"t")) && ttm_view_take_u64(&name, &n) && n < TENSORS);
   return (uint32_t)n;
 }
