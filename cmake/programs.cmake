@@ -21,6 +21,18 @@ file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/metal_demo.c CONTENT
   "#include <stddef.h>\nextern const unsigned char ttm_metal_demo[];\nextern const size_t ttm_metal_demo_bytes;\nconst unsigned char ttm_metal_demo[] = {@metal_demo_hex@};\nconst size_t ttm_metal_demo_bytes = sizeof ttm_metal_demo;\n" @ONLY)
 list(APPEND cli_shared ${CMAKE_BINARY_DIR}/generated/metal_demo.c)
 
+# Mock boards, and the recorder that `ttmem run` puts before a Python program.
+include(cmake/embed.cmake)
+set(board_files)
+foreach(board n150 n300 t3k galaxy p100 p150 p300)
+  list(APPEND board_files ${board}=${CMAKE_SOURCE_DIR}/boards/${board}.yaml)
+endforeach()
+set(package ${CMAKE_SOURCE_DIR}/bindings/python/ttmem)
+ttmem_embed(${CMAKE_BINARY_DIR}/generated/board_files.c ttm_board_files ${board_files})
+ttmem_embed(${CMAKE_BINARY_DIR}/generated/hook_files.c ttm_hook_files
+  sitecustomize.py=${package}/hook/sitecustomize.py ttmem_recorder.py=${package}/recorder.py)
+list(APPEND cli_shared ${CMAKE_BINARY_DIR}/generated/board_files.c ${CMAKE_BINARY_DIR}/generated/hook_files.c)
+
 if(cli_shared)
   add_library(ttmem_cli OBJECT ${cli_shared})
   target_link_libraries(ttmem_cli PUBLIC ttmem_shown)

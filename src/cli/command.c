@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/help.h"
+#include "cli/kernel_compiler.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "report/format.h"
@@ -177,6 +178,7 @@ static int run_command(const ttm_options *options) {
 int ttm_cli_run(ttm_program program, int argc, char **argv) {
   ttm_options options;
   ttm_error err;
+  if (argc && ttm_is_kernel_compiler(argv[0])) return ttm_kernel_compiler_main(argc, argv);
   signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an errno, not a death */
   signal(SIGXFSZ, SIG_IGN); /* so is a file that may not grow */
   if (ttm_options_parse(&options, program, argc, argv, &err)) return ttm_cli_error(&options, &err);

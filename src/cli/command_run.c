@@ -11,6 +11,7 @@
 #include "capture/switches.h"
 #include "cli/capture_view.h"
 #include "cli/command.h"
+#include "cli/record.h"
 #include "cli/run_plan.h"
 #include "cli/terminal.h"
 #include "report/format.h"
@@ -20,7 +21,8 @@
 typedef struct run {
   const ttm_options *options;
   ttm_run_plan plan;
-  ttm_buf folder, log; /* NUL-terminated */
+  ttm_buf folder, log, recording; /* NUL-terminated */
+  ttm_record *record;             /* NULL: nothing is recorded */
   int log_fd;
   ttm_feed *feed;
   ttm_capture_view view;
@@ -38,9 +40,12 @@ static int open_log(run *r, ttm_error *err) {
   if (status) return status;
   ttm_buf_put(&r->log, ttm_buf_view(&r->folder));
   ttm_buf_printf(&r->log, "/%s_profile.log", r->plan.name.at);
+  ttm_buf_put(&r->recording, ttm_buf_view(&r->folder));
+  ttm_buf_printf(&r->recording, "/%s_recording.json", r->plan.name.at);
   ttm_buf_char(&r->folder, '\0');
   ttm_buf_char(&r->log, '\0');
-  if (r->folder.failed || r->log.failed) return ttm_error_nomem(err);
+  ttm_buf_char(&r->recording, '\0');
+  if (r->folder.failed || r->log.failed || r->recording.failed) return ttm_error_nomem(err);
   r->log_fd = open(r->log.at, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
   if (r->log_fd < 0) return ttm_error_set(err, TTM_EIO, "cannot write %s: %s", r->log.at, strerror(errno));
   return TTM_OK;
@@ -73,13 +78,30 @@ static void prepare_environment(run *r, bool quiet) {
   ttm_buf_free(&set);
 }
 
+/* ttnn's allocations are recorded, wherever a Python program imports it. Without a mock board they are an extra: not having them is
+ * no reason not to run. */
+static int prepare_record(run *r, ttm_error *err) {
+  const char *board = r->options->value[TTM_OPTION_BOARD];
+  ttm_record_options options = {.board = board, .recording = r->recording.at, .argv = r->plan.argv};
+  if (r->options->program != TTM_PROGRAM_TTMEM) return TTM_OK;
+  int status = ttm_record_begin(&r->record, &options, err);
+  if (!status || board) return status;
+  ttm_capture_view_say(&r->view, "warning: what the program does with ttnn is not recorded: %s", err->message);
+  return TTM_OK;
+}
+
 static void announce(run *r) {
   ttm_buf words = {0};
   for (char **word = r->plan.argv; *word; word++) {
     if (words.n) ttm_buf_char(&words, ' ');
     ttm_put_shell_word(&words, *word);
   }
-  if (!words.failed) ttm_capture_view_say(&r->view, "running %.*s", (int)words.n, words.at);
+  const char *board = r->record ? ttm_record_board(r->record) : NULL;
+  if (!words.failed && board)
+    ttm_capture_view_say(&r->view, "running %.*s on a mock %s: real allocator, no hardware, kernels do not run",
+                         (int)words.n, words.at, board);
+  else if (!words.failed)
+    ttm_capture_view_say(&r->view, "running %.*s", (int)words.n, words.at);
   ttm_capture_view_say(&r->view, "log: %s", r->log.at);
   ttm_buf_free(&words);
 }
@@ -108,13 +130,29 @@ static void tell_next_steps(run *r) {
   ttm_buf_free(&folder);
 }
 
-/* The profile of what was seen; read back from the log when it could not be followed. */
-static int take_profile(run *r, ttm_profile **out, ttm_error *err) {
+/* The profile of the log; read back when it could not be followed. */
+static int take_log(run *r, ttm_profile **out, ttm_error *err) {
   ttm_feed *feed = r->feed;
   r->feed = NULL;
   if (r->result.fed) return ttm_feed_end(feed, out, err);
   ttm_feed_free(feed);
   return ttm_profile_read(out, r->log.at, err);
+}
+
+/* What was recorded tells more than what ttnn prints; a log with operations of its own (tt-xla, tt-forge) tells more still. */
+static int take_profile(run *r, ttm_profile **out, ttm_error *err) {
+  bool recorded = r->record && ttm_record_is_there(r->record), board = r->record && ttm_record_board(r->record);
+  if (board && !recorded)
+    return ttm_error_set(err, TTM_ENODATA,
+                         "the program opened no ttnn device, so nothing was recorded (Python's -E, -I and -S keep the "
+                         "recorder out). Its log: %s",
+                         r->log.at);
+  int status = board ? TTM_ENODATA : take_log(r, out, err);
+  if (status && status != TTM_ENODATA) return status;
+  if (!recorded || (!status && (*out)->ops.n)) return status;
+  if (!status) ttm_profile_free(*out);
+  *out = NULL;
+  return ttm_profile_read(out, r->recording.at, err);
 }
 
 static int write_report(run *r, ttm_error *err) {
@@ -142,9 +180,10 @@ static int capture(run *r, ttm_error *err) {
   int status = TTM_OK;
   ttm_capture_view_begin(view, ttm_program_name(r->options->program), r->log.at, quiet,
                          r->options->value[TTM_OPTION_COLOR]);
-  prepare_environment(r, quiet);
-  if (!quiet) announce(r);
-  if (!log_only || view->live) status = ttm_feed_begin(&r->feed, r->log.at, NULL, err);
+  status = prepare_record(r, err);
+  if (!status && !r->options->value[TTM_OPTION_BOARD]) prepare_environment(r, quiet);
+  if (!status && !quiet) announce(r);
+  if (!status && (!log_only || view->live)) status = ttm_feed_begin(&r->feed, r->log.at, NULL, err);
   ttm_capture_options options = {.argv = r->plan.argv,
                                  .log = r->log_fd,
                                  .feed = r->feed,
@@ -165,6 +204,7 @@ static int conclude(run *r, ttm_error *err) {
   bool quiet = r->options->given[TTM_OPTION_QUIET];
   int status = TTM_OK;
   if (!quiet) tell_end(r);
+  if (r->record && ttm_record_check(r->record, err)) return ttm_cli_error(r->options, err);
   if (r->options->given[TTM_OPTION_LOG]) {
     if (!quiet) tell_next_steps(r);
   } else {
@@ -190,11 +230,13 @@ int ttm_command_run_kept(const ttm_options *options, ttm_buf *folder, ttm_buf *l
   if (!status && (status = capture(&r, &err))) take_back(&r);
   int exit_status = status ? ttm_cli_error(options, &err) : conclude(&r, &err);
   if (!status && folder) ttm_buf_puts(folder, r.folder.at), ttm_buf_puts(log, r.log.at);
+  ttm_record_end(r.record);
   ttm_feed_free(r.feed);
   if (r.log_fd >= 0) close(r.log_fd);
   ttm_run_plan_free(&r.plan);
   ttm_buf_free(&r.folder);
   ttm_buf_free(&r.log);
+  ttm_buf_free(&r.recording);
   return exit_status;
 }
 

@@ -100,8 +100,8 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_MD] = {"md", 0, TTM_VALUE_NONE, NULL, GRAPH | TRAIN | CB, "write markdown"},
     [TTM_OPTION_HTML] = {"html", 0, TTM_VALUE_NONE, NULL, GRAPH | CB, "write a page of HTML that needs no network"},
     [TTM_OPTION_SVG] = {"svg", 0, TTM_VALUE_NONE, NULL, CB_SIMULATE, "write the picture of L1 only"},
-    [TTM_OPTION_BOARD] = {"board", 0, TTM_VALUE_TEXT, "B", FIT,
-                          "judge one board: n150, n300, t3k, galaxy, p100, p150, p300"},
+    [TTM_OPTION_BOARD] = {"board", 0, TTM_VALUE_TEXT, "B", FIT | RUN,
+                          "run on, or judge, one: n150, n300, t3k, galaxy, p100, p150, p300"},
     [TTM_OPTION_SCALE_BATCH] = {"scale-batch", 0, TTM_VALUE_TEXT, "N", FIT, "with N times the recorded batch"},
     [TTM_OPTION_WEIGHTS_DTYPE] = {"weights-dtype", 0, TTM_VALUE_CHOICE, "bf16|bfp8|bfp4", FIT,
                                   "with the matrix weights in this dtype"},
@@ -175,7 +175,10 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
          "The program's output is shown as it comes (both streams, in order, on standard output) and\n"
          "written to ./logs/NAME_YYYYMMDD_HHMMSS/NAME_profile.log; the report goes beside it. A .py file\n"
          "is run by python3 -u, of the active virtual environment if there is one. The logger variables\n"
-         "of a full log are set where you have not. The exit status is the program's.\n",
+         "of a full log are set where you have not. The exit status is the program's.\n"
+         "What a Python program allocates with ttnn is recorded, with the lines of the program. With\n"
+         "--board B it runs on a mock board: ttnn's real allocator, no hardware (B: n150, n300, t3k,\n"
+         "galaxy, p100, p150, p300, or the path of a cluster descriptor).\n",
          1, true},
     [TTM_COMMAND_CB_LOG] =
         {"cb log", TTM_PROGRAM_TTMEM, "cb log [FILE|-]", "L1, kernels and clashes in a TT-Metal log or memory report",

@@ -1,0 +1,564 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records what a ttnn program allocates and frees, from the opening of its device to its end, without a change to the program.
+
+`ttmem run` puts this file before the user's program (see sitecustomize.py beside it); it needs nothing but the standard library of
+Python 3.8 or newer. When the program imports ttnn, operations are wrapped: each writes a line with its name and the user's file and
+line before it begins, and ttnn's own graph capture (run mode NORMAL) tells what it allocates. The capture is ended and begun anew
+every few operations, so that neither it nor what a crash can cost grows: the recording is one graph report, written piece by piece,
+with nodes of our own between ttnn's. docs/captures.md describes them.
+
+Environment: TTMEM_RECORDING, the file to write; TTMEM_PIECE, operations per piece. With a mock board also TTMEM_BOARD, its name;
+TTMEM_ROOT, a folder for a runtime root; TTMEM_COMPILER, what answers for the kernel compiler.
+"""
+
+import atexit
+import gc
+import importlib.util
+import json
+import os
+import sys
+import threading
+import time
+
+OLDEST = (0, 75)  # the first ttnn that was seen to run on a mock board
+NEWEST_TRIED = "0.81.1"
+PIECE = 64  # operations
+PIECE_SECONDS = 0.1
+VIEW_SHARE = 50  # a memory view is taken when the last one's cost, times this, has passed
+MEMORIES = ("DRAM", "L1", "L1_SMALL", "TRACE")
+LONGEST_MESSAGE = 4000
+
+# What the reader needs of each node; the rest (arguments, memory configurations) would be most of the file.
+ALLOCATION = ("size", "address", "type", "buffer_type", "page_size", "num_cores", "device_id", "max_size_per_bank")
+KEPT = {
+    "function_start": ("name", "program_cache_hit", "program_factory_type"),
+    "function_end": (),
+    "tensor": ("shape", "dtype", "layout", "address", "buffer_type", "device_id"),
+    "buffer": ("size", "type", "buffer_type", "device_id"),
+    "buffer_allocate": ALLOCATION,
+    "buffer_deallocate": ALLOCATION,
+    "circular_buffer_allocate": ("size", "address", "core_range_set", "globally_allocated", "device_id"),
+    "dataflow_buffer_allocate": ("size", "address", "core_range_set", "borrows_memory", "device_id"),
+    "scratchpad_allocate": ("size", "address", "core_range_set", "device_id"),
+    "circular_buffer_deallocate_all": ("device_id",),
+}
+DROPPED = ("capture_start", "capture_end", "sub_device_manager", "program_execution")
+DEVICE_FACTS = (
+    "worker_l1_size", "l1_num_banks", "l1_bank_size", "address_at_first_l1_cb_buffer", "cb_limit", "num_x_compute_cores", "num_y_compute_cores",
+)
+
+encode = json.JSONEncoder(separators=(",", ":"), default=str).encode
+
+
+def node(node_type, **params):
+    return {"node_type": node_type, "params": params}
+
+
+class File:
+    """The recording. Every line is written at once: what was written is there whatever happens to the process."""
+
+    def __init__(self, path):
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
+        try:
+            self.fd = os.open(path, flags, 0o666)
+        except FileExistsError:  # another process of the program has a device too
+            self.fd = os.open("%s.%d" % (path, os.getpid()), flags, 0o666)
+        self.any = False
+
+    def write(self, text):
+        data = text.encode("utf-8", "replace")
+        while data and self.fd is not None:
+            try:
+                data = data[os.write(self.fd, data) :]
+            except OSError as error:  # the disk is full: the program goes on
+                sys.stderr.write("ttmem: the recording ends here: %s\n" % error)
+                self.fd = None
+
+    def put(self, nodes):
+        if nodes:
+            self.write((",\n" if self.any else "\n") + ",\n".join(map(encode, nodes)))
+            self.any = True
+
+
+def lean(nodes):
+    """The nodes of a capture with what the reader needs."""
+    kept = []
+    for n in nodes:
+        kind = n["node_type"]
+        if kind in DROPPED:
+            continue
+        params, wanted = n.get("params") or {}, KEPT.get(kind)
+        entry = {"counter": n["counter"], "node_type": kind}
+        if wanted is None:
+            wanted = ()
+        entry["params"] = {name: params[name] for name in wanted if name in params}
+        if kind in ("buffer", "buffer_allocate", "buffer_deallocate"):
+            entry["connections"] = n["connections"]
+        elif kind == "function_start" and n.get("input_tensors"):
+            entry["input_tensors"] = n["input_tensors"]
+        kept.append(entry)
+    return kept
+
+
+class Recorder:
+    def __init__(self, ttnn, path, piece):
+        self.ttnn = ttnn
+        self.path = path
+        self.piece = piece
+        self.file = None
+        self.pid = os.getpid()
+        self.thread = None  # the one that opened the device: captures belong to a thread
+        self.active = False  # our capture runs
+        self.depth = 0  # of wrapped operations
+        self.user_captures = 0  # begun by the program itself
+        self.operations = 0  # started
+        self.elsewhere = 0  # operations of other threads
+        self.in_piece = 0
+        self.piece_began = 0.0
+        self.devices = []
+        self.next_view = 0.0
+        self.closing = False
+        self.home = os.path.dirname(os.path.abspath(ttnn.__file__)) + os.sep
+        self.libraries = tuple({os.path.dirname(os.__file__) + os.sep, self.home, os.path.dirname(self.home[:-1]) + os.sep})
+        self.folder = os.getcwd() + os.sep
+        self.places = {}
+        graph = ttnn.graph
+        self.begin = getattr(graph, "_cpp_begin_graph_capture", graph.begin_graph_capture)
+        self.end = getattr(graph, "_cpp_end_graph_capture", graph.end_graph_capture)
+        self.enter = getattr(graph, "_cpp_track_function_start", None)
+        self.leave = getattr(graph, "_cpp_track_function_end", None)
+        self.unwind = getattr(graph, "_cpp_unwind_open_functions", None)
+
+    # ---- The file ------------------------------------------------------------------------------------------------------
+
+    def open_file(self, device):
+        self.file = File(self.path)
+        head = {"ttmem_recording": 1, "metadata": {"version": version_of_ttnn()}, "devices": [self.facts_of(device)]}
+        head["program"] = sys.argv[:1]
+        if os.environ.get("TTMEM_BOARD"):
+            head["board"] = os.environ["TTMEM_BOARD"]
+        self.file.write(encode(head)[:-1] + ',\n"graph":[')
+
+    def facts_of(self, device):
+        facts = {"device_id": device.id(), "arch": str(device.arch()).split(".")[-1], "chips": len(device.get_device_ids())}
+        try:
+            info = self.ttnn._ttnn.reports.get_device_info(device)
+            facts.update((name, getattr(info, name)) for name in DEVICE_FACTS if hasattr(info, name))
+        except Exception:
+            pass
+        return facts
+
+    # ---- Captures ------------------------------------------------------------------------------------------------------
+
+    def mine(self):
+        return self.file is not None and not self.closing and self.pid == os.getpid() and self.thread == threading.get_ident()
+
+    def start_capture(self):
+        self.begin(self.ttnn.graph.RunMode.NORMAL)
+        self.active = True
+        self.in_piece = 0
+        self.piece_began = time.monotonic()
+
+    def roll(self, again=True):
+        """Ends the piece and begins the next. Nothing can be freed between: the collector of cycles has to wait."""
+        if not self.active:
+            return
+        collecting = gc.isenabled()
+        gc.disable()
+        try:
+            nodes = self.end()
+            self.active = False
+            if again:
+                self.start_capture()
+            self.file.put([node("piece")] + lean(nodes))
+        finally:
+            if collecting:
+                gc.enable()
+
+    def view(self, wanted=False):
+        """What the allocator itself says, where a piece ends: the reader checks its sums against it."""
+        now = time.monotonic()
+        if not wanted and now < self.next_view:
+            return
+        self.roll()
+        nodes = []
+        for device in self.devices:
+            for number, name in enumerate(MEMORIES):
+                try:
+                    v = self.ttnn.get_memory_view(device, getattr(self.ttnn.BufferType, name))
+                    nodes.append(
+                        node("memory_view", device_id=device.id(), buffer_type=(0, 1, 3, 4)[number], num_banks=v.num_banks,
+                             total_bytes_per_bank=v.total_bytes_per_bank, allocated_per_bank=v.total_bytes_allocated_per_bank,
+                             largest_free_per_bank=v.largest_contiguous_bytes_free_per_bank)
+                    )
+                except Exception:
+                    pass
+        self.file.put(nodes)
+        after = time.monotonic()
+        self.next_view = after + (after - now) * VIEW_SHARE
+
+    # ---- Devices -------------------------------------------------------------------------------------------------------
+
+    def opened(self, device):
+        if self.pid != os.getpid() or self.closing or any(device is known for known in self.devices):
+            return
+        if self.file is None:
+            self.thread = threading.get_ident()
+            self.open_file(device)
+            atexit.register(self.finish, "exit")
+            self.devices.append(device)
+            if not self.user_captures:
+                self.start_capture()
+        else:
+            self.devices.append(device)
+        if self.mine() and self.active:
+            self.view(wanted=True)
+
+    def before_close(self, device):
+        if self.mine() and self.active and any(device is known for known in self.devices):
+            self.view(wanted=True)
+
+    def closed(self, device):
+        if not any(device is known for known in self.devices):
+            return
+        self.devices = [known for known in self.devices if known is not device]
+        if self.mine():
+            self.roll()
+            self.file.put([node("device_close", device_id=device.id())])
+
+    # ---- Operations ----------------------------------------------------------------------------------------------------
+
+    def place(self, frame):
+        """(file:line, function) in the user's program that led here; a library's own when there is none of the user's."""
+        nearest = None
+        while frame is not None:
+            name = frame.f_code.co_filename
+            if name != __file__ and not name.startswith((self.home, "<frozen")):
+                nearest = nearest or frame
+                if not name.startswith(self.libraries) and "-packages" + os.sep not in name:
+                    break
+            frame = frame.f_back
+        frame = frame or nearest
+        if frame is None:
+            return "", ""
+        name = frame.f_code.co_filename
+        path = self.places.get(name)
+        if path is None:
+            path = os.path.abspath(name) if name[:1] != "<" else name
+            path = path[len(self.folder) :] if path.startswith(self.folder) else path
+            self.places[name] = path
+        return "%s:%d" % (path, frame.f_lineno), frame.f_code.co_name
+
+    def call(self, name, function, args, kwargs, frame):
+        if self.depth or not self.mine():
+            if self.file is not None and self.pid == os.getpid() and self.thread != threading.get_ident():
+                self.elsewhere += 1
+            return function(*args, **kwargs)
+        tracked = False
+        if self.active and (self.in_piece >= self.piece or time.monotonic() - self.piece_began > PIECE_SECONDS):
+            self.roll()
+        at, inside = self.place(frame)
+        self.operations += 1
+        self.file.put([node("operation", id=self.operations, name=name, at=at, function=inside)])
+        self.depth = 1
+        self.in_piece += 1
+        if self.active and self.enter:
+            if self.unwind:
+                self.unwind("ttmem: left open")
+            self.enter(name)
+            tracked = True
+        try:
+            return function(*args, **kwargs)
+        except BaseException as error:
+            self.failed(name, error)
+            raise
+        finally:
+            self.depth = 0
+            if self.mine():
+                if tracked and self.active:
+                    self.leave()
+                if self.active and time.monotonic() - self.piece_began > PIECE_SECONDS:
+                    self.view()
+                    self.roll()
+
+    def failed(self, name, error):
+        text = str(error)
+        cut = text.find("backtrace:")
+        text = text[: cut if cut >= 0 else len(text)][:LONGEST_MESSAGE]
+        if self.active and self.unwind:
+            self.unwind("failed")
+        if self.active:
+            self.roll()
+        self.file.put([node("failure", id=self.operations, name=name, type=type(error).__name__, message=text)])
+        if self.active:
+            self.view(wanted=True)
+
+    # ---- Captures of the program's own -----------------------------------------------------------------------------------
+
+    def user_begins(self, *args, **kwargs):
+        """The program's own capture takes the place of ours, else its run mode would not count."""
+        if self.mine() and not self.user_captures:
+            self.roll(again=False)
+        self.user_captures += 1
+        no_dispatch = args and str(args[0]).endswith("NO_DISPATCH")
+        if self.user_captures == 1:
+            self.user_mode = "NO_DISPATCH" if no_dispatch else "NORMAL"
+        return self.begin(*args, **kwargs)
+
+    def user_ends(self, real, args):
+        result = real(*args)
+        self.user_captures = max(0, self.user_captures - 1)
+        if self.user_captures == 0 and self.mine():
+            nodes = result
+            if isinstance(result, str):
+                nodes = json.loads(result)
+            if isinstance(nodes, dict):
+                nodes = nodes.get("graph")
+            self.start_capture()
+            if isinstance(nodes, list):
+                self.file.put([node("piece", mode=self.user_mode)] + lean(nodes))
+            self.view(wanted=True)
+        return result
+
+    # ---- The end ---------------------------------------------------------------------------------------------------------
+
+    def finish(self, reason):
+        if self.file is None or self.closing or self.pid != os.getpid():
+            return
+        if self.thread == threading.get_ident():
+            try:
+                if self.active and self.devices:
+                    self.view(wanted=True)
+                self.roll(again=False)
+            except Exception:
+                pass
+        self.closing = True
+        self.file.put([node("recording_end", reason=reason, operations=self.operations, elsewhere=self.elsewhere)])
+        self.file.write("\n]}\n")
+
+
+# ---- Putting it into ttnn -----------------------------------------------------------------------------------------------
+
+
+def wrap_calls(recorder, kind):
+    call = kind.__call__
+
+    def recorded(self, *args, **kwargs):
+        return recorder.call(self.python_fully_qualified_name, call, (self, *args), kwargs, sys._getframe(1))
+
+    recorded.__wrapped__ = call
+    kind.__call__ = recorded
+
+
+def wrap_function(recorder, owner, name, shown):
+    function = getattr(owner, name, None)
+    if function is None:
+        return
+
+    def recorded(*args, **kwargs):
+        return recorder.call(shown, function, args, kwargs, sys._getframe(1))
+
+    recorded.__wrapped__ = function
+    recorded.__doc__ = getattr(function, "__doc__", None)
+    recorded.__name__ = name
+    setattr(owner, name, recorded)
+
+
+def each_device(value):
+    if isinstance(value, dict):
+        value = list(value.values())
+    return value if isinstance(value, (list, tuple)) else [value]
+
+
+def wrap_devices(recorder, modules):
+    def opening(function):
+        def recorded(*args, **kwargs):
+            result = function(*args, **kwargs)
+            for device in each_device(result):
+                recorder.opened(device)
+            return result
+
+        return recorded
+
+    def closing(function):
+        def recorded(*args, **kwargs):
+            devices = each_device(args[0] if args else next(iter(kwargs.values()), None))
+            for device in devices:
+                recorder.before_close(device)
+            result = function(*args, **kwargs)
+            for device in devices:
+                recorder.closed(device)
+            return result
+
+        return recorded
+
+    names = {name: opening for name in ("open_device", "open_mesh_device", "CreateDevice", "CreateDevices")}
+    names.update((name, closing) for name in ("close_device", "close_mesh_device", "CloseDevice", "CloseDevices"))
+    wrapped = {}
+    for module in modules:
+        for name, wrap in names.items():
+            function = getattr(module, name, None)
+            if function is None:
+                continue
+            if id(function) not in wrapped:
+                wrapped[id(function)] = (wrap(function), function)  # the function is kept, so that its id stays its own
+                wrapped[id(function)][0].__doc__ = getattr(function, "__doc__", None)
+            setattr(module, name, wrapped[id(function)][0])
+
+
+def wrap_captures(recorder, graph):
+    """The program's own captures: ttnn.graph's functions call these by name."""
+    begin = "_cpp_begin_graph_capture" if hasattr(graph, "_cpp_begin_graph_capture") else "begin_graph_capture"
+    setattr(graph, begin, recorder.user_begins)
+    for name in ("end_graph_capture", "end_graph_capture_to_file"):
+        name = "_cpp_" + name if hasattr(graph, "_cpp_" + name) else name
+        real = getattr(graph, name, None)
+        if real is not None:
+            setattr(graph, name, lambda *args, real=real: recorder.user_ends(real, args))
+    if hasattr(graph, "is_graph_capture_active"):
+        graph.is_graph_capture_active = lambda: recorder.user_captures > 0
+
+
+def install(ttnn):
+    """Called right after the program imported ttnn."""
+    recorder = Recorder(ttnn, os.environ["TTMEM_RECORDING"], max(1, int(os.environ.get("TTMEM_PIECE") or PIECE)))
+    for kind in ("FastOperation", "Operation"):
+        if hasattr(ttnn.decorators, kind):
+            wrap_calls(recorder, getattr(ttnn.decorators, kind))
+    for name in ("to", "pad", "unpad", "reshape", "pad_to_tile", "unpad_from_tile"):
+        wrap_function(recorder, ttnn.Tensor, name, "ttnn.Tensor." + name)
+    for name in ("create_global_semaphore", "create_global_circular_buffer", "begin_trace_capture", "end_trace_capture", "execute_trace"):
+        wrap_function(recorder, ttnn, name, "ttnn." + name)
+    native = getattr(ttnn, "_ttnn", None)
+    modules = [ttnn, sys.modules.get("ttnn.device"), sys.modules.get("ttnn.distributed"), sys.modules.get("ttnn.distributed.distributed")]
+    modules += [getattr(native, "device", None), getattr(native, "multi_device", None)]
+    wrap_devices(recorder, [module for module in modules if module is not None])
+    wrap_captures(recorder, ttnn.graph)
+    exit_at_once = os._exit
+
+    def recorded_exit(status):
+        recorder.finish("os._exit")
+        exit_at_once(status)
+
+    os._exit = recorded_exit
+    return recorder
+
+
+# ---- Before ttnn is there -------------------------------------------------------------------------------------------------
+
+
+def version_of_ttnn():
+    try:
+        from importlib.metadata import version
+
+        return version("ttnn")
+    except Exception:
+        return ""
+
+
+def is_too_old(version):
+    numbers = []
+    for part in version.split(".")[:2]:
+        digits = "".join(c for c in part if c.isdigit())
+        numbers.append(int(digits) if digits else 0)
+    return bool(version) and tuple(numbers) < OLDEST
+
+
+def complaint():
+    """Why ttnn cannot be used on a mock board with this Python: a sentence and the command that fixes it; None when it can."""
+    python = "%d.%d" % sys.version_info[:2]
+    who = "%s (Python %s)" % (sys.executable, python)
+    try:
+        found = importlib.util.find_spec("ttnn") is not None
+    except (ImportError, ValueError):
+        found = False
+    if not found:
+        if sys.version_info[:2] not in ((3, 10), (3, 12)):
+            return (
+                "ttnn is not installed for %s, and has wheels for Python 3.10 and 3.12 only:\n"
+                "  python3.12 -m venv ttnn-env && ttnn-env/bin/pip install ttnn==%s" % (who, NEWEST_TRIED)
+            )
+        return "ttnn is not installed for %s:\n  %s -m pip install ttnn==%s" % (who, sys.executable, NEWEST_TRIED)
+    version = version_of_ttnn()
+    if is_too_old(version):
+        return "ttnn %s of %s cannot run on a mock board, which needs %d.%d or newer:\n  %s -m pip install ttnn==%s" % (
+            version, who, OLDEST[0], OLDEST[1], sys.executable, NEWEST_TRIED,
+        )
+    return None
+
+
+def link_root(package, root, compiler):
+    """A runtime root of links to the installed one, with our kernel compiler where there is none. Nothing of the installation changes."""
+    old = os.environ.get("TT_METAL_RUNTIME_ROOT") or os.environ.get("TT_METAL_HOME")
+    if not old:
+        old = package if "-packages" in package else os.path.dirname(os.path.dirname(package))
+    if os.path.isdir(root):
+        return  # another process of the program made it
+    building = "%s.%d" % (root, os.getpid())
+    os.makedirs(os.path.join(building, "runtime"))
+    for name in os.listdir(old):
+        if name != "runtime":
+            os.symlink(os.path.join(old, name), os.path.join(building, name))
+    runtime = os.path.join(old, "runtime")
+    for name in os.listdir(runtime) if os.path.isdir(runtime) else ():
+        if name != "sfpi":
+            os.symlink(os.path.join(runtime, name), os.path.join(building, "runtime", name))
+    real = [os.path.join(runtime, "sfpi"), "/opt/tenstorrent/sfpi"]
+    real = [folder for folder in real if os.path.exists(os.path.join(folder, "compiler", "bin", "riscv-tt-elf-g++"))]
+    if real and not os.environ.get("TTMEM_STAND_IN"):
+        os.symlink(real[0], os.path.join(building, "runtime", "sfpi"))
+    else:
+        tools = os.path.join(building, "runtime", "sfpi", "compiler", "bin")
+        os.makedirs(tools)
+        os.symlink(compiler, os.path.join(tools, "riscv-tt-elf-g++"))
+    try:
+        os.rename(building, root)
+    except OSError:
+        pass  # somebody was faster
+
+
+class Finder:
+    """Looks after `import ttnn` and nothing else."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "ttnn":
+            return None
+        sys.meta_path.remove(self)
+        board = os.environ.get("TTMEM_BOARD")
+        if board:
+            wrong = complaint()
+            if wrong:
+                with open(os.environ["TTMEM_RECORDING"] + ".refused", "w") as f:
+                    f.write(wrong + "\n")
+                raise ImportError("ttmem: " + wrong, name="ttnn")
+        spec = importlib.util.find_spec("ttnn")
+        if spec is None or spec.origin is None or spec.loader is None:
+            return spec
+        if board:
+            root = os.environ["TTMEM_ROOT"]
+            link_root(os.path.dirname(os.path.abspath(spec.origin)), root, os.environ["TTMEM_COMPILER"])
+            os.environ["TT_METAL_RUNTIME_ROOT"] = root
+        execute = spec.loader.exec_module
+
+        def exec_module(module):
+            execute(module)
+            try:
+                install(module)
+            except Exception as error:  # the program is more important than its recording
+                sys.stderr.write("ttmem: cannot record with this ttnn: %s: %s\n" % (type(error).__name__, error))
+
+        spec.loader.exec_module = exec_module
+        return spec
+
+
+def watch():
+    """Called when Python starts, before the program."""
+    if os.environ.get("TTMEM_RECORDING"):
+        sys.meta_path.insert(0, Finder())
+
+
+if __name__ == "__main__":  # `ttmem run` asks before it starts the program
+    _wrong = complaint()
+    if _wrong:
+        print(_wrong)
+        sys.exit(3)

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* mkdtemp, nftw, setenv, realpath */
+#include "cli/record.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/boards.h"
+#include "base/out_file.h"
+#include "capture/child.h"
+#include "cli/embedded.h"
+
+/* Everything we set or take away, so that it can be put back. */
+static const char *const variables[] = {
+    "PYTHONPATH",
+    "TTMEM_RECORDING",
+    "TTMEM_BOARD",
+    "TTMEM_ROOT",
+    "TTMEM_COMPILER",
+    "TT_METAL_CACHE",
+    "TT_METAL_MOCK_CLUSTER_DESC_PATH",
+    /* These would choose other hardware than the board that was asked for. */
+    "TT_METAL_SIMULATOR",
+    "TT_METAL_EMULE_MODE",
+    "TT_METAL_VISIBLE_DEVICES",
+    "TT_VISIBLE_DEVICES",
+};
+enum { VARIABLES = sizeof variables / sizeof *variables, FIRST_UNWANTED = 7 };
+
+struct ttm_record {
+  char folder[PATH_MAX]; /* ours alone */
+  char recording[PATH_MAX];
+  char board[PATH_MAX]; /* empty: none */
+  bool changed;         /* the environment is ours */
+  char *old[VARIABLES]; /* NULL: was not set */
+};
+
+/* ---- Files --------------------------------------------------------------------------------------------------------- */
+
+static int join(char out[PATH_MAX], const char *folder, const char *name, ttm_error *err) {
+  int n = snprintf(out, PATH_MAX, "%s/%s", folder, name);
+  return n > 0 && n < PATH_MAX ? TTM_OK : ttm_error_set(err, TTM_EUSAGE, "the path %s/%s is too long", folder, name);
+}
+
+static int write_file(const char *path, const unsigned char *bytes, size_t n, ttm_error *err) {
+  ttm_out out;
+  int status = ttm_out_open(&out, path, err);
+  if (status) return status;
+  ttm_buf_put(&out.buf, (ttm_view){(const char *)bytes, n});
+  return ttm_out_close(&out, err);
+}
+
+static int make_folder(ttm_record *r, ttm_error *err) {
+  const char *base = getenv("TMPDIR");
+  int status = join(r->folder, base && *base ? base : "/tmp", "ttmem-run-XXXXXX", err);
+  if (status) return r->folder[0] = '\0', status;
+  if (mkdtemp(r->folder)) return TTM_OK;
+  status = ttm_error_set(err, TTM_EIO, "cannot make a folder like %s: %s", r->folder, strerror(errno));
+  r->folder[0] = '\0';
+  return status;
+}
+
+static int make_hook(const ttm_record *r, ttm_error *err) {
+  char folder[PATH_MAX], path[PATH_MAX];
+  int status = join(folder, r->folder, "hook", err);
+  if (!status && mkdir(folder, 0777))
+    status = ttm_error_set(err, TTM_EIO, "cannot make %s: %s", folder, strerror(errno));
+  for (size_t i = 0; i < ttm_hook_files_count && !status; i++) {
+    status = join(path, folder, ttm_hook_files[i].name, err);
+    if (!status) status = write_file(path, ttm_hook_files[i].bytes, ttm_hook_files[i].n, err);
+  }
+  return status;
+}
+
+static const ttm_embedded *find_board(const char *name) {
+  const ttm_board *board = ttm_board_find(ttm_view_of(name));
+  for (size_t i = 0; board && i < ttm_board_files_count; i++)
+    if (!strcmp(ttm_board_files[i].name, board->name)) return &ttm_board_files[i];
+  return NULL;
+}
+
+/* The descriptor of the board, in `path`: one of ours, or the user's own file. */
+static int place_board(ttm_record *r, const char *board, char path[PATH_MAX], ttm_error *err) {
+  const ttm_embedded *known = find_board(board);
+  if (known) {
+    snprintf(r->board, sizeof r->board, "%s", known->name);
+    int status = join(path, r->folder, "board.yaml", err);
+    return status ? status : write_file(path, known->bytes, known->n, err);
+  }
+  struct stat st;
+  if (!realpath(board, path) || stat(path, &st) || !S_ISREG(st.st_mode)) {
+    if (strchr(board, '/') || strchr(board, '.'))
+      return ttm_error_set(err, TTM_EUSAGE, "there is no cluster descriptor '%s'", board);
+    return ttm_error_set(err, TTM_EUSAGE,
+                         "there is no board '%s': n150, n300, t3k, galaxy, p100, p150, p300, or the path of a cluster "
+                         "descriptor",
+                         board);
+  }
+  snprintf(r->board, sizeof r->board, "%s", path);
+  return TTM_OK;
+}
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at) {
+  (void)st, (void)kind, (void)at;
+  remove(path);
+  return 0;
+}
+
+/* Links are removed, not followed: behind them is the user's installation. */
+static void remove_folder(const char *folder) { nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
+
+/* ---- Is there a ttnn? ---------------------------------------------------------------------------------------------- */
+
+static bool is_python(const char *program) {
+  const char *slash = strrchr(program, '/');
+  return !strncmp(slash ? slash + 1 : program, "python", 6);
+}
+
+/* All that a child prints, at most some KB; its exit status. */
+static int listen(ttm_child *child, char *text, size_t room) {
+  size_t n = 0;
+  struct pollfd on = {.fd = child->output, .events = POLLIN};
+  for (;;) {
+    char spare[512];
+    bool full = n + 1 >= room;
+    if (poll(&on, 1, -1) < 0 && errno != EINTR) break;
+    ssize_t got = read(child->output, full ? spare : text + n, full ? sizeof spare : room - 1 - n);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+    if (got <= 0) break;
+    if (!full) n += (size_t)got;
+  }
+  close(child->output);
+  text[n] = '\0';
+  while (n && text[n - 1] == '\n') text[--n] = '\0';
+  while (waitpid(child->pid, &child->status, 0) < 0 && errno == EINTR) {}
+  return ttm_child_exit_status(child);
+}
+
+/* Asks the Python that will run the program. The recorder answers with a sentence when ttnn cannot be used. */
+static int ask_python(const ttm_record *r, char *python, ttm_error *err) {
+  enum { HAS_COMPLAINT = 3 };
+  char script[PATH_MAX], text[sizeof err->message];
+  sigset_t mask;
+  ttm_child child;
+  int status = join(script, r->folder, "hook/ttmem_recorder.py", err);
+  char *const argv[] = {python, script, NULL};
+  sigprocmask(SIG_SETMASK, NULL, &mask);
+  if (!status) status = ttm_child_start(&child, argv, &mask, err);
+  if (status || listen(&child, text, sizeof text) != HAS_COMPLAINT) return status;
+  return ttm_error_set(err, TTM_EUSAGE, "%s", text);
+}
+
+/* ---- The environment ----------------------------------------------------------------------------------------------- */
+
+static int keep_environment(ttm_record *r, ttm_error *err) {
+  for (size_t i = 0; i < VARIABLES; i++) {
+    const char *value = getenv(variables[i]);
+    if (value && !(r->old[i] = strdup(value))) return ttm_error_nomem(err);
+  }
+  r->changed = true;
+  return TTM_OK;
+}
+
+static int set_in_folder(const ttm_record *r, const char *variable, const char *name, ttm_error *err) {
+  char path[PATH_MAX];
+  int status = join(path, r->folder, name, err);
+  return status ? status : setenv(variable, path, 1) ? ttm_error_nomem(err) : TTM_OK;
+}
+
+/* Our folder first; what the user had stays behind it. */
+static int set_python_path(const ttm_record *r, ttm_error *err) {
+  const char *old = getenv("PYTHONPATH");
+  ttm_buf path = {0};
+  ttm_buf_printf(&path, "%s/hook%s%s", r->folder, old && *old ? ":" : "", old ? old : "");
+  ttm_buf_char(&path, '\0');
+  int status = path.failed || setenv("PYTHONPATH", path.at, 1) ? ttm_error_nomem(err) : TTM_OK;
+  ttm_buf_free(&path);
+  return status;
+}
+
+static int set_board(const ttm_record *r, const char *descriptor, ttm_error *err) {
+  char self[PATH_MAX];
+  ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+  if (n <= 0) return ttm_error_set(err, TTM_EIO, "cannot tell where this program is: %s", strerror(errno));
+  self[n] = '\0';
+  for (size_t i = FIRST_UNWANTED; i < VARIABLES; i++) unsetenv(variables[i]);
+  int status = set_in_folder(r, "TTMEM_ROOT", "root", err);
+  if (!status) status = set_in_folder(r, "TT_METAL_CACHE", "cache", err);
+  if (!status && (setenv("TTMEM_BOARD", r->board, 1) || setenv("TTMEM_COMPILER", self, 1) ||
+                  setenv("TT_METAL_MOCK_CLUSTER_DESC_PATH", descriptor, 1)))
+    status = ttm_error_nomem(err);
+  return status;
+}
+
+/* ---- The whole ----------------------------------------------------------------------------------------------------- */
+
+/* As seen from wherever the program goes. */
+static int place_recording(ttm_record *r, const char *path, ttm_error *err) {
+  char here[PATH_MAX];
+  if (path[0] == '/') {
+    snprintf(r->recording, sizeof r->recording, "%s", path);
+    return TTM_OK;
+  }
+  if (!getcwd(here, sizeof here))
+    return ttm_error_set(err, TTM_EIO, "cannot tell the current folder: %s", strerror(errno));
+  return join(r->recording, here, path, err);
+}
+
+static int prepare(ttm_record *r, const ttm_record_options *o, ttm_error *err) {
+  char descriptor[PATH_MAX];
+  int status = place_recording(r, o->recording, err);
+  if (!status) status = make_folder(r, err);
+  if (!status && o->board) status = place_board(r, o->board, descriptor, err);
+  if (!status) status = make_hook(r, err);
+  if (!status && o->board && is_python(o->argv[0])) status = ask_python(r, o->argv[0], err);
+  if (!status) status = keep_environment(r, err);
+  if (!status) status = set_python_path(r, err);
+  if (!status && setenv("TTMEM_RECORDING", r->recording, 1)) status = ttm_error_nomem(err);
+  if (!status && o->board) status = set_board(r, descriptor, err);
+  return status;
+}
+
+int ttm_record_begin(ttm_record **out, const ttm_record_options *options, ttm_error *err) {
+  ttm_record *r = ttm_alloc(sizeof *r);
+  if (!r) return ttm_error_nomem(err);
+  int status = prepare(r, options, err);
+  if (status)
+    ttm_record_end(r);
+  else
+    *out = r;
+  return status;
+}
+
+int ttm_record_check(const ttm_record *r, ttm_error *err) {
+  char path[PATH_MAX + 16], text[sizeof err->message];
+  snprintf(path, sizeof path, "%s.refused", r->recording);
+  FILE *f = fopen(path, "r");
+  if (!f) return TTM_OK;
+  size_t n = fread(text, 1, sizeof text - 1, f);
+  fclose(f);
+  unlink(path);
+  while (n && text[n - 1] == '\n') n--;
+  text[n] = '\0';
+  return ttm_error_set(err, TTM_EUSAGE, "%s", text);
+}
+
+bool ttm_record_is_there(const ttm_record *r) {
+  struct stat st;
+  return !stat(r->recording, &st) && st.st_size > 0;
+}
+
+const char *ttm_record_board(const ttm_record *r) { return r->board[0] ? r->board : NULL; }
+
+void ttm_record_end(ttm_record *r) {
+  if (!r) return;
+  for (size_t i = 0; i < VARIABLES; i++) {
+    if (r->changed && r->old[i]) setenv(variables[i], r->old[i], 1);
+    if (r->changed && !r->old[i]) unsetenv(variables[i]);
+    free(r->old[i]);
+  }
+  if (r->folder[0]) remove_folder(r->folder);
+  ttm_free(r);
+}
