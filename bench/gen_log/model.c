@@ -90,6 +90,11 @@ static const gen_type *dram(const gen_graph *g, uint32_t rank, const uint64_t *d
   return gen_type_of(g->types, &s);
 }
 
+/* A program does the same every time: chance starts anew after each part that only the first run goes through. */
+static void same_again(const gen_graph *g, gen_rank *x, uint64_t part) {
+  x->random.state = x->o->seed * 77 + g->index + part * 1000003;
+}
+
 #define IN(...) (gen_value *const[]){__VA_ARGS__}, sizeof((gen_value *const[]){__VA_ARGS__}) / sizeof(gen_value *)
 
 /* ---- weights ---- */
@@ -333,6 +338,7 @@ static gen_value *embed(const gen_graph *g, gen_rank *x, gen_value **ready, gen_
   if (!x->o->const_eval || !x->o->zoo) return rotated;
   gen_value *scale;
   load_cached(g, x, (uint32_t)g->args.n, NULL, 0, &cached[g->args.n], &scale);
+  same_again(g, x, 4);
   gen_loc_make(x, &loc, "scale.0");
   gen_value *scaled = gen_apply(x, "ttnn.multiply", "EltwiseBinaryOp", NULL, rotated->type, IN(rotated, scale), &loc);
   gen_drop(x, rotated);
@@ -373,11 +379,6 @@ static void logits(const gen_graph *g, gen_rank *x, gen_value *hidden, gen_value
   if (x->o->const_eval && x->o->zoo)
     for (uint32_t i = 0; i < 3 && i < g->args.n; i++)
       gen_drop(x, ready[i]); /* retained: the text says so, the memory stays */
-}
-
-/* A program does the same every time: chance starts anew after each part that only the first run goes through. */
-static void same_again(const gen_graph *g, gen_rank *x, uint64_t part) {
-  x->random.state = x->o->seed * 77 + g->index + part * 1000003;
 }
 
 void gen_graph_run(const gen_graph *g, gen_rank *x, gen_values *cached) {

@@ -234,6 +234,23 @@ static uint32_t known_graph(const ttm_profile *p, const ttm_frame *frame, uint32
   return votes && known * 2 >= looked ? best : TTM_NONE;
 }
 
+/* What a load_cached takes from the cache was made by an earlier run of the same graph. TTM_NONE when none of the first ones tells. */
+static uint32_t cached_graph(const ttm_profile *p, const ttm_frame *frame, uint32_t id) {
+  uint32_t looked = 0;
+  if (frame->first_op == TTM_NONE) return TTM_NONE;
+  for (uint32_t op = frame->first_op; op <= frame->last_op && looked < LOOKED_AT_OPS; op++) {
+    const ttm_op *row = &p->ops.at[op];
+    if (row->frame != id) continue;
+    looked++;
+    if (!(row->flags & TTM_OP_CACHE_HIT) || row->tensor == TTM_NONE) continue;
+    uint32_t self = p->tensors.at[row->tensor].self;
+    if (self == row->tensor || self == TTM_NONE) continue;
+    uint32_t maker = ttm_frame_top(p, p->ops.at[p->tensors.at[self].birth].frame);
+    if (maker != id && p->frames.at[maker].graph != TTM_NONE) return p->frames.at[maker].graph;
+  }
+  return TTM_NONE;
+}
+
 static void remember_texts(const ttm_profile *p, const ttm_frame *frame, uint32_t id, uint32_t graph,
                            uint32_t *graph_of_text) {
   uint32_t looked = 0;
@@ -262,6 +279,7 @@ static uint32_t graph_of_run(const ttm_profile *p, uint32_t run, const links *l)
   if (best == TTM_NONE || (same == TTM_NONE && !l->has_run[best])) return best;
   if (same != TTM_NONE) return same;
   uint32_t known = known_graph(p, frame, run, l->graph_of_text);
+  if (known == TTM_NONE) known = cached_graph(p, frame, run);
   return known != TTM_NONE ? known : best;
 }
 
