@@ -68,12 +68,12 @@ static void finish(job *j) {
   free(j->cached);
 }
 
-/* Without const-eval the host puts the weights onto the device in their final form, once per graph. */
+/* Without const-eval the host puts the weights onto the device in their final form, once per graph; a KV cache always. */
 static void preload(job *j, gen_rank *x, const gen_graph *g) {
-  if (j->o->const_eval) return;
   for (uint32_t i = 0; i < g->args.n; i++) {
     uint64_t at;
-    if (g->args.at[i].kind != GEN_INPUT) gen_bank_take(&x->banks[GEN_DRAM], g->args.at[i].ready->block, false, &at);
+    bool weight = g->args.at[i].kind != GEN_INPUT && !j->o->const_eval;
+    if (weight || g->args.at[i].kv_cache) gen_bank_take(&x->banks[GEN_DRAM], g->args.at[i].ready->block, false, &at);
   }
 }
 

@@ -3,9 +3,24 @@
 #include <stdlib.h>
 
 #include "parse/module_dump.h"
+#include "parse/module_types.h"
 
 static void check_inside(ttm_view text, ttm_view v) {
   if (v.n && (v.p < text.p || v.p + v.n > text.p + text.n)) abort();
+}
+
+/* However the aliases name each other, a type stays of a size. */
+static void check_types(ttm_view text, const ttm_module_args *args) {
+  ttm_module_types types = {0};
+  ttm_buf out = {0};
+  if (ttm_module_types_read(&types, text)) abort();
+  for (size_t i = 0; i < args->n; i++) {
+    ttm_buf_clear(&out);
+    ttm_module_types_expand(&types, args->at[i].type, &out);
+    if (out.failed || out.n > 16384) abort();
+  }
+  ttm_buf_free(&out);
+  ttm_module_types_free(&types);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -31,6 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
   }
   check_inside(text, ttm_module_facts_read(text).name);
+  check_types(text, &args);
   ttm_vec_free(&args);
   ttm_vec_free(&lines);
   ttm_arena_free(&arena);

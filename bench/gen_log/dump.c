@@ -26,11 +26,12 @@ static void put_arg(ttm_buf *b, const gen_graph *g, uint32_t i, int stage) {
   const gen_arg *a = &g->args.at[i];
   ttm_buf_printf(b, "%%arg%u: ", i);
   if (stage >= TTNN)
-    ttm_buf_put(b, g->o->const_eval || a->kind == GEN_INPUT ? a->type->text : a->ready->text);
+    ttm_buf_put(b, !a->kv_cache && (g->o->const_eval || a->kind == GEN_INPUT) ? a->type->text : a->ready->text);
   else
     put_plain_type(b, a, stage < CLEANED ? a->split : 1);
   if (stage == CLEANED) return;
   ttm_buf_printf(b, " {ttcore.argument_type = #ttcore.argument_type<%s>", KINDS[a->kind]);
+  if (a->kv_cache && g->o->kv_cache == GEN_KV_MARKED) ttm_buf_puts(b, ", ttcore.kv_cache");
   if (stage >= COMPILER && a->split > 1) {
     ttm_buf_puts(b, ", ttcore.local_shape = #ttcore<local_shape local_shape = ");
     put_plain_type(b, a, 1);

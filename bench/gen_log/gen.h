@@ -42,6 +42,8 @@ typedef enum gen_fail {
   GEN_FAIL_RUNTIME,
 } gen_fail;
 
+/* Whether the model keeps a KV cache on the device, and whether its arguments are marked as one or only called so. */
+typedef enum gen_kv { GEN_KV_NONE, GEN_KV_MARKED, GEN_KV_NAMED } gen_kv;
 typedef enum gen_cut { GEN_CUT_NONE, GEN_CUT_OPERATION, GEN_CUT_HEADER, GEN_CUT_DRAM, GEN_CUT_L1 } gen_cut;
 typedef enum gen_era { GEN_ERA_2026, GEN_ERA_2025, GEN_ERA_2024, GEN_ERA_DEPENDENT } gen_era;
 
@@ -60,6 +62,7 @@ typedef struct gen_options {
   uint32_t noise; /* foreign lines per 1000 lines */
   bool leak, late, upcast, no_free, one_run, const_eval, zoo, trace, binaries;
   uint32_t odd_layer; /* 1-based; 0 for none */
+  gen_kv kv_cache;
   gen_cut cut;
   gen_fail fail;
   uint32_t fail_memory, fail_run, fail_copies;
@@ -433,6 +436,7 @@ typedef struct gen_arg {
   const gen_type *type;  /* on the host, row-major */
   const gen_type *ready; /* as the operations take it */
   uint32_t split;        /* devices its first dimension is spread over; 1 for none */
+  bool kv_cache;         /* on the device before the first run, and written in place */
 } gen_arg;
 
 /* A program to compile and run: its arguments, and how they reach the device. */
@@ -442,7 +446,7 @@ typedef struct gen_graph {
   uint32_t index, layers, hidden, seq, vocab, heads, ffn;
   char module[60];
   TTM_VEC(gen_arg) args;
-  uint32_t first_layer_arg, args_per_layer, norm_arg, head_arg, rope_arg, ids_arg;
+  uint32_t first_layer_arg, args_per_layer, norm_arg, head_arg, rope_arg, ids_arg, kv_arg;
 } gen_graph;
 
 void gen_graph_init(gen_graph *g, const gen_options *o, gen_types *types, uint32_t index);

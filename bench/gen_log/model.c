@@ -41,6 +41,16 @@ static void add_layer_args(gen_graph *g, uint32_t layer, const char *prefix) {
   add_arg(g, GEN_PARAMETER, 1, (uint64_t[]){h}, GEN_BF16, "%slayers.%u.input_layernorm.weight", prefix, layer);
 }
 
+/* Room for twice the tokens of a run. */
+static void add_kv_cache(gen_graph *g, uint32_t layer, const char *prefix) {
+  const char *word = g->o->kv_cache == GEN_KV_NAMED ? "past_key_values" : "state";
+  gen_shape ready =
+      gen_shape_of(4, (uint64_t[]){1, g->heads, 2 * g->seq, g->hidden / g->heads}, GEN_BF16, true, GEN_DRAM);
+  uint32_t i = add_arg(g, GEN_INPUT, 4, ready.dims, GEN_BF16, "%s%s.%u", prefix, word, layer);
+  g->args.at[i].ready = gen_type_of(g->types, &ready);
+  g->args.at[i].kv_cache = true;
+}
+
 void gen_graph_init(gen_graph *g, const gen_options *o, gen_types *types, uint32_t index) {
   *g = (gen_graph){.o = o, .types = types, .index = index};
   g->layers = index % 2 ? (o->layers + 1) / 2 : o->layers; /* graphs differ: prefill and decode, or an adapter */
@@ -62,6 +72,8 @@ void gen_graph_init(gen_graph *g, const gen_options *o, gen_types *types, uint32
   g->rope_arg =
       add_arg(g, GEN_CONSTANT, 3, (uint64_t[]){1, g->seq, h}, GEN_F32, "%srotary, \\22scaled\\22 {cos}", prefix);
   g->ids_arg = add_arg(g, GEN_INPUT, 2, (uint64_t[]){1, g->seq}, GEN_SI32, "args_0");
+  g->kv_arg = (uint32_t)g->args.n;
+  for (uint32_t l = 0; l < g->layers && o->kv_cache; l++) add_kv_cache(g, l, prefix);
 }
 
 void gen_graph_free(gen_graph *g) { ttm_vec_free(&g->args); }
@@ -180,7 +192,7 @@ static void bring_weights(const gen_graph *g, gen_rank *x, gen_values *cached, g
   for (uint32_t i = 0; i < g->args.n; i++) {
     const gen_arg *a = &g->args.at[i];
     if (a->kind == GEN_INPUT) {
-      ready[i] = gen_argument(x, i, a->type, false);
+      ready[i] = gen_argument(x, i, a->kv_cache ? a->ready : a->type, false);
       continue;
     }
     if (!x->o->const_eval) { /* the host has put them there in their final form */
@@ -208,7 +220,21 @@ static gen_value *linear(const gen_graph *g, gen_rank *x, gen_value *in, gen_val
                    dram(g, 3, (uint64_t[]){1, g->seq, columns}, GEN_BF16), IN(in, w), &loc);
 }
 
-static gen_value *attention(const gen_graph *g, gen_rank *x, gen_value *hidden, gen_value **w, uint32_t layer) {
+/* Writes the keys into the cache, in place. */
+static void fill_cache(gen_rank *x, gen_value *cache, gen_value *keys, uint32_t layer) {
+  gen_loc loc;
+  gen_loc_make(x, &loc, "layers.%u|Attn|cache.%u", layer, layer);
+  gen_op op = {.name = "ttnn.fill_cache",
+               .op_type = "FillCacheOp",
+               .in = {cache, keys},
+               .n_in = 2,
+               .attributes = "batch_offset = 0 : i32",
+               .loc = &loc};
+  gen_do(x, &op, NULL);
+}
+
+static gen_value *attention(const gen_graph *g, gen_rank *x, gen_value *hidden, gen_value **w, gen_value *cache,
+                            uint32_t layer) {
   uint64_t s = g->seq, h = g->hidden, heads = g->heads, d = h / heads;
   gen_loc loc;
   gen_loc_make(x, &loc, "layers.%u|RMSNorm[input_layernorm]|norm.%u", layer, layer);
@@ -231,6 +257,7 @@ static gen_value *attention(const gen_graph *g, gen_rank *x, gen_value *hidden, 
   gen_value *parts[GEN_MAX_RESULTS];
   gen_do(x, &split, parts);
   gen_drop(x, qkv);
+  if (cache) fill_cache(x, cache, parts[1], layer);
   gen_loc_make(x, &loc, "layers.%u|Attn|scores.%u", layer, layer);
   const gen_type *square = dram(g, 4, (uint64_t[]){1, heads, s, s}, GEN_F32);
   gen_value *scores = gen_apply(x, "ttnn.matmul", "MatmulOp", "transpose_a = false, transpose_b = true", square,
@@ -396,7 +423,7 @@ void gen_graph_run(const gen_graph *g, gen_rank *x, gen_values *cached) {
   for (uint32_t l = 0; l < total && !x->dead && !x->stopped; l++) {
     if (endless && x->t->op_lines >= x->o->operations) break;
     gen_value **w = ready + g->first_layer_arg + (size_t)(l % g->layers) * LAYER_ARGS;
-    hidden = attention(g, x, hidden, w, l);
+    hidden = attention(g, x, hidden, w, x->o->kv_cache ? ready[g->kv_arg + l % g->layers] : NULL, l);
     hidden = mlp(g, x, hidden, w, l);
     if (l + 1 == x->o->odd_layer) hidden = clamp(x, hidden, l);
     if (x->o->zoo) gen_zoo(x, 12);

@@ -70,7 +70,7 @@ static int record_tensor(recording *r, const ttm_replay_event *event) {
   else
     *bits &= ~bit;
   uint32_t birth = r->p->tensors.at[event->tensor].birth;
-  ttm_live_class class = ttm_live_class_of(r->p, birth, 0, NULL, NULL);
+  ttm_live_class class = ttm_live_origin_of(r->p, birth, 0).class;
   move m = {.what = event->tensor,
             .type = event->type,
             .op = event->op,
@@ -241,7 +241,7 @@ static void try_last(ttm_fit_board *out, stage *s, uint32_t batch) {
     int m = memory == TTM_L1 ? TTM_REPLAY_L1 : TTM_REPLAY_DRAM;
     uint64_t page = what->size % 2048 == 0 ? 2048 : s->align.dram, at;
     uint32_t op = p->incidents.at[i].op;
-    bool larger = batch > 1 && m == TTM_REPLAY_DRAM && op < p->ops.n && grows(ttm_live_class_of(p, op, 0, NULL, NULL));
+    bool larger = batch > 1 && m == TTM_REPLAY_DRAM && op < p->ops.n && grows(ttm_live_origin_of(p, op, 0).class);
     uint64_t pages = ttm_mul_sat(ttm_div_up(what->size, page), larger ? batch : 1);
     uint64_t needed = ttm_mul_sat(ttm_div_up(pages, s->bank_count[m]), page);
     if (!ttm_bank_take(&s->banks[m], needed, m == TTM_REPLAY_L1, &at)) refuse(out, s, NULL, needed, m);

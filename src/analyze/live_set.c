@@ -33,7 +33,9 @@ typedef struct gathering {
   const ttm_profile *p;
   ttm_replay replay;
   int memory;
-  uint32_t frame, run; /* top-level program around the state */
+  uint32_t frame, run;      /* top-level program around the state */
+  uint32_t end_op;          /* first operation after the state */
+  uint64_t before, program; /* bytes of extras that no row explains yet: there before, or left by operations */
   TTM_VEC(ttm_live_row) rows;
   ttm_idmap by_name, by_text; /* row + 1 */
 } gathering;
@@ -53,8 +55,10 @@ static bool is_kv_name(ttm_view name) {
   return false;
 }
 
-static ttm_live_class class_of_arg(const ttm_profile *p, const ttm_graph_arg *arg) {
-  if (arg->kv_cache || is_kv_name(ttm_profile_string(p, arg->name))) return TTM_LIVE_KV_CACHE;
+/* *guess: only its name says so. */
+static ttm_live_class class_of_arg(const ttm_profile *p, const ttm_graph_arg *arg, bool *guess) {
+  *guess = !arg->kv_cache && is_kv_name(ttm_profile_string(p, arg->name));
+  if (arg->kv_cache || *guess) return TTM_LIVE_KV_CACHE;
   return arg->kind == TTM_ARG_PARAMETER || arg->kind == TTM_ARG_CONSTANT ? TTM_LIVE_WEIGHT : TTM_LIVE_INPUT;
 }
 
@@ -79,24 +83,25 @@ static bool is_conversion(const ttm_profile *p, uint32_t op) {
   return false;
 }
 
-ttm_live_class ttm_live_class_of(const ttm_profile *p, uint32_t op, uint32_t run, uint32_t *name, uint32_t *source) {
+ttm_live_origin ttm_live_origin_of(const ttm_profile *p, uint32_t op, uint32_t run) {
   bool const_eval = p->ops.at[op].flags & TTM_OP_CONST_EVAL;
   const ttm_frame *frame = p->ops.at[op].frame < p->frames.n ? &p->frames.at[p->ops.at[op].frame] : NULL;
-  ttm_live_class class = const_eval ? TTM_LIVE_CONST_EVAL : TTM_LIVE_ACTIVATION;
-  if (name) *name = 0;
-  if (source) *source = TTM_NONE;
-  if (!const_eval && frame && frame->run < run) return TTM_LIVE_KEPT;
-  if (!const_eval && !is_conversion(p, op)) return class;
+  ttm_live_origin out = {const_eval ? TTM_LIVE_CONST_EVAL : TTM_LIVE_ACTIVATION, 0, TTM_NONE, false};
+  if (!const_eval && frame && frame->run < run) return out.class = TTM_LIVE_KEPT, out;
+  if (!const_eval && !is_conversion(p, op)) return out;
   uint32_t entry = entry_op(p, op);
   ttm_list args = ttm_profile_weights(p, p->ops.at[entry].weights);
-  if (!args.n) return class;
+  if (!args.n) return out;
   const ttm_graph *graph = graph_of(p, p->ops.at[entry].frame);
   uint32_t first = p->lists.at[args.first];
-  /* Const-eval programs are made of parameters and constants only. */
-  if (!graph || first >= graph->args.n) return const_eval ? TTM_LIVE_WEIGHT : class;
-  if (name) *name = graph->args.at[first].name;
-  if (source && args.n == 1) *source = graph->args.at[first].local_type;
-  return class_of_arg(p, &graph->args.at[first]);
+  if (!graph || first >= graph->args.n) {
+    if (const_eval) out.class = TTM_LIVE_WEIGHT; /* such programs are made of parameters and constants only */
+    return out;
+  }
+  out.name = graph->args.at[first].name;
+  if (args.n == 1) out.source = graph->args.at[first].local_type;
+  out.class = class_of_arg(p, &graph->args.at[first], &out.guess);
+  return out;
 }
 
 /* ---- Gathering ------------------------------------------------------------------------------------------------------------ */
@@ -106,6 +111,7 @@ static int add_row(gathering *g, const ttm_live_row *row, uint32_t text) {
   uint32_t key = row->name ? row->name * TTM_LIVE_CLASSES + row->class : text;
   uint32_t at = ttm_idmap_get(map, key, 0);
   g->set->by_class[row->class] += row->bank_bytes;
+  if (row->guess) g->set->guessed_bytes += row->bank_bytes;
   g->set->tensors += row->tensors;
   if (!at || g->rows.at[at - 1].class != row->class) {
     if (ttm_vec_push(&g->rows, *row)) return TTM_ENOMEM;
@@ -138,35 +144,62 @@ static int gather_tensors(gathering *g) {
     ttm_live_row row = {.arg = TTM_NONE, .op = op, .tensor = t, .tensors = 1};
     measure_type(g, type, &row);
     if (!row.bank_bytes) continue; /* in the other memory */
-    row.class = ttm_live_class_of(p, op, g->run, &row.name, &row.source);
+    ttm_live_origin origin = ttm_live_origin_of(p, op, g->run);
+    row.class = origin.class;
+    row.name = origin.name;
+    row.source = origin.source;
+    row.guess = origin.guess;
     if (add_row(g, &row, p->ops.at[op].text)) return TTM_ENOMEM;
   }
   return TTM_OK;
 }
 
+/* What was there before is only known within the rounding of every state since, and what rounding took from it was put down to operations. */
+static bool take_room(gathering *g, uint64_t bytes) {
+  uint64_t lent = bytes > g->before ? bytes - g->before : 0;
+  uint64_t drift = g->program < 4 * TTM_LEVEL_SLACK ? g->program : 4 * TTM_LEVEL_SLACK;
+  if (lent > drift + TTM_LEVEL_SLACK) return false;
+  g->before -= bytes - lent;
+  g->program -= lent < g->program ? lent : g->program;
+  return true;
+}
+
 /* One argument of a program that its operations take from this memory: the host put it there before. */
-static int add_argument(gathering *g, const ttm_graph *graph, uint32_t number, uint32_t type, bool weights_only,
-                        uint64_t *room) {
+static int add_argument(gathering *g, const ttm_graph *graph, uint32_t number, uint32_t type, bool weights_only) {
   ttm_live_row row = {.class = TTM_LIVE_INPUT, .arg = number, .op = TTM_NONE, .tensor = TTM_NONE, .tensors = 1};
   measure_type(g, type, &row);
   if (graph && number < graph->args.n) {
-    row.class = class_of_arg(g->p, &graph->args.at[number]);
+    row.class = class_of_arg(g->p, &graph->args.at[number], &row.guess);
     row.name = graph->args.at[number].name;
     row.source = graph->args.at[number].local_type;
   }
   /* The same name in another graph is the same weight. */
   bool counted = row.name && ttm_idmap_get(&g->by_name, row.name * TTM_LIVE_CLASSES + row.class, 0);
   if (weights_only && (row.class == TTM_LIVE_INPUT || counted)) return TTM_OK;
-  if (row.bank_bytes > *room + TTM_LEVEL_SLACK) return TTM_OK; /* more than can be there: it came another way */
-  *room -= row.bank_bytes < *room ? row.bank_bytes : *room;
+  if (!take_room(g, row.bank_bytes)) return TTM_OK; /* more than can be there: it came another way */
   return add_row(g, &row, TTM_NONE - number);
 }
 
-static int gather_arguments(gathering *g, uint32_t program, bool weights_only, uint64_t *room) {
+enum { ARGUMENT_COUNTED = 1, ARGUMENT_GONE };
+
+/* Arguments that the program itself freed before the state. */
+static int note_freed_arguments(const gathering *g, uint32_t program, ttm_idmap *seen) {
+  const ttm_profile *p = g->p;
+  const ttm_frame *frame = &p->frames.at[program];
+  for (uint32_t op = frame->first_op; op < g->end_op && op <= frame->last_op; op++) {
+    const ttm_text *text = ttm_op_text_of(p, op);
+    if (text->kind != TTM_OP_DEALLOCATE || p->ops.at[op].frame != program || !text->operands.n) continue;
+    ttm_value operand = p->lists.at[text->operands.first];
+    if (!ttm_value_is_argument(operand) || p->ops.at[op].flags & TTM_OP_RETAINED) continue;
+    if (ttm_idmap_set(seen, ttm_value_argument(operand), ARGUMENT_GONE)) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+static int gather_used_arguments(gathering *g, uint32_t program, bool weights_only, ttm_idmap *seen) {
   const ttm_profile *p = g->p;
   const ttm_graph *graph = graph_of(p, program);
   const ttm_frame *frame = &p->frames.at[program];
-  ttm_idmap seen = {0};
   int status = TTM_OK;
   for (uint32_t op = frame->first_op; op != TTM_NONE && op <= frame->last_op && !status; op++) {
     const ttm_text *text = ttm_op_text_of(p, op);
@@ -175,30 +208,49 @@ static int gather_arguments(gathering *g, uint32_t program, bool weights_only, u
       ttm_value operand = p->lists.at[text->operands.first + i];
       uint32_t type = p->lists.at[text->inputs.first + i], number = ttm_value_argument(operand);
       if (!ttm_value_is_argument(operand) || !ttm_replay_cost_of(&g->replay, type, g->memory)) continue;
-      if (ttm_idmap_get(&seen, number, 0)) continue;
-      status = ttm_idmap_set(&seen, number, 1);
-      if (!status) status = add_argument(g, graph, number, type, weights_only, room);
+      if (ttm_idmap_get(seen, number, 0)) continue;
+      status = ttm_idmap_set(seen, number, ARGUMENT_COUNTED);
+      if (!status) status = add_argument(g, graph, number, type, weights_only);
     }
   }
+  return status;
+}
+
+/* A run that died, or was cut, never came to use the last ones; the signature of its program says where they lie. */
+static int gather_unused_arguments(gathering *g, uint32_t program, bool weights_only, const ttm_idmap *seen) {
+  const ttm_graph *graph = graph_of(g->p, program);
+  for (uint32_t number = 0; graph && number < graph->args.n && g->before > TTM_LEVEL_SLACK; number++) {
+    uint32_t type = graph->args.at[number].device_type;
+    if (ttm_idmap_get(seen, number, 0) || !ttm_replay_cost_of(&g->replay, type, g->memory)) continue;
+    if (add_argument(g, graph, number, type, weights_only)) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+static int gather_arguments(gathering *g, uint32_t program, bool weights_only) {
+  ttm_idmap seen = {0};
+  int status = note_freed_arguments(g, program, &seen);
+  if (!status) status = gather_used_arguments(g, program, weights_only, &seen);
+  if (!status) status = gather_unused_arguments(g, program, weights_only, &seen);
   ttm_idmap_free(&seen);
   return status;
 }
 
 /* Arguments of the current program; then the weights of programs that ran before it, which are still there. */
-static int gather_all_arguments(gathering *g, uint64_t *room) {
+static int gather_all_arguments(gathering *g) {
   const ttm_profile *p = g->p;
   ttm_idmap graphs = {0};
   int status = TTM_OK;
   if (g->frame >= p->frames.n) return TTM_OK;
   const ttm_frame *current = &p->frames.at[g->frame];
   if (current->graph != TTM_NONE) status = ttm_idmap_set(&graphs, current->graph, 1);
-  if (!status) status = gather_arguments(g, g->frame, false, room);
-  for (size_t i = p->runs.n; i-- > 0 && !status && *room > TTM_LEVEL_SLACK;) {
+  if (!status) status = gather_arguments(g, g->frame, false);
+  for (size_t i = p->runs.n; i-- > 0 && !status && g->before > TTM_LEVEL_SLACK;) {
     const ttm_frame *other = &p->frames.at[p->runs.at[i]];
     if (other->rank != current->rank || other->run >= current->run || other->graph == TTM_NONE) continue;
     if (ttm_idmap_get(&graphs, other->graph, 0)) continue;
     status = ttm_idmap_set(&graphs, other->graph, 1);
-    if (!status) status = gather_arguments(g, p->runs.at[i], true, room);
+    if (!status) status = gather_arguments(g, p->runs.at[i], true);
   }
   ttm_idmap_free(&graphs);
   return status;
@@ -207,12 +259,11 @@ static int gather_all_arguments(gathering *g, uint64_t *room) {
 /* Blocks that no tensor explains: arguments that were there already, kernels, and who knows what. */
 static int gather_extras(gathering *g) {
   const ttm_replay_memory *m = &g->replay.memories[g->memory];
-  uint64_t before = 0, program = 0;
   for (size_t i = 0; i < m->extras.n; i++)
-    *(m->extras.at[i].op == TTM_NONE ? &before : &program) += m->extras.at[i].size;
-  if (gather_all_arguments(g, &before)) return TTM_ENOMEM;
-  ttm_live_row rest[] = {{.class = TTM_LIVE_PROGRAM, .bank_bytes = program},
-                         {.class = TTM_LIVE_UNACCOUNTED, .bank_bytes = before}};
+    *(m->extras.at[i].op == TTM_NONE ? &g->before : &g->program) += m->extras.at[i].size;
+  if (gather_all_arguments(g)) return TTM_ENOMEM;
+  ttm_live_row rest[] = {{.class = TTM_LIVE_PROGRAM, .bank_bytes = g->program},
+                         {.class = TTM_LIVE_UNACCOUNTED, .bank_bytes = g->before}};
   uint64_t held = ttm_replay_held(m);
   g->set->over_bytes = held > g->set->measured_bytes + TTM_LEVEL_SLACK ? held - g->set->measured_bytes : 0;
   /* Less than the log's own rounding is nothing. */
@@ -303,6 +354,7 @@ static void find_run(gathering *g, uint32_t state) {
   const ttm_profile *p = g->p;
   uint32_t op = p->states.at[state].op;
   g->frame = g->run = TTM_NONE;
+  g->end_op = op < p->ops.n ? op : (uint32_t)p->ops.n;
   if (op >= p->ops.n) { /* after submit: the run that just ended */
     uint32_t before = ttm_state_previous(p, state);
     op = before == TTM_NONE ? TTM_NONE : p->states.at[before].op;

@@ -31,6 +31,7 @@ typedef struct ttm_live_row {
   uint32_t source; /* type of the argument that a weight or input comes from; TTM_NONE when unknown */
   uint32_t tensors;
   bool forms_differ;                    /* several types among them */
+  bool guess;                           /* KV cache by its name alone: estimated */
   uint64_t smallest_bytes;              /* per bank, of the smallest of them */
   uint64_t bank_bytes;                  /* per bank, all of them */
   uint64_t logical_bytes, stored_bytes; /* over all banks */
@@ -53,7 +54,8 @@ typedef struct ttm_live_set {
   uint64_t measured_bytes; /* per bank, as the state says (rounded to 0.001 MB) */
   uint64_t by_class
       [TTM_LIVE_CLASSES]; /* bytes per bank; adds up to measured_bytes plus `over_bytes`, within the rounding of the log */
-  uint64_t over_bytes;    /* what the tensors hold more than was measured: views that were taken for tensors */
+  uint64_t guessed_bytes;  /* of them: KV cache by its name alone */
+  uint64_t over_bytes;     /* what the tensors hold more than was measured: views that were taken for tensors */
   uint64_t padding_bytes;  /* of the tensors, over all banks: tiles, shards, row alignment */
   uint64_t rounding_bytes; /* over all banks: banks that hold a page less than the fullest, block alignment */
   uint32_t tensors;
@@ -66,9 +68,14 @@ typedef struct ttm_live_set {
 int ttm_live_set_make(ttm_live_set *out, const ttm_profile *p, ttm_memory memory, uint32_t state);
 void ttm_live_set_free(ttm_live_set *set);
 
-/* The class of what an operation makes, as a state in run `run` of its rank sees it; *name (string, 0) and *source (type, TTM_NONE) of the argument
- * it comes from. Either may be NULL. */
-ttm_live_class ttm_live_class_of(const ttm_profile *p, uint32_t op, uint32_t run, uint32_t *name, uint32_t *source);
+/* What an operation makes, as a state in run `run` of its rank sees it, and the argument it comes from. */
+typedef struct ttm_live_origin {
+  ttm_live_class class;
+  uint32_t name;   /* string, 0: of the argument */
+  uint32_t source; /* type, TTM_NONE: of the argument */
+  bool guess;      /* the class rests on the argument's name alone */
+} ttm_live_origin;
+ttm_live_origin ttm_live_origin_of(const ttm_profile *p, uint32_t op, uint32_t run);
 
 /* Bytes per bank that tensors, arguments and operations explain, and their share of what was measured in percent. */
 uint64_t ttm_live_set_explained(const ttm_live_set *set);

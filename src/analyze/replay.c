@@ -108,6 +108,7 @@ static int let_go(ttm_replay *r, uint32_t tensor, uint32_t op) {
   if (!cost || !block) return TTM_OK;
   ttm_replay_memory *m = &r->memories[cost->memory];
   r->blocks[tensor] = 0;
+  if (block == GONE_EARLY) return m->shift -= cost->bytes, TTM_OK;
   if (block == UNPLACED)
     m->unplaced -= cost->bytes;
   else if (ttm_bank_give(&m->bank, (uint64_t)(block - 1) * UNIT, cost->bytes))
@@ -213,18 +214,28 @@ static bool effect_of(const ttm_replay *r, uint32_t op, int memory, int64_t *byt
   return true;
 }
 
-static int enter_run(ttm_replay *r, uint32_t run) {
-  if (r->started && run <= r->run) return TTM_OK;
+/* The program is over. What it returned goes when the level falls; a program that died took all with it. */
+static int leave_run(ttm_replay *r) {
+  const ttm_profile *p = r->profile;
+  bool died = r->last_op < p->ops.n && p->ops.at[r->last_op].flags & TTM_OP_FAILED;
   for (size_t i = 0; i < r->passing.n; i++) {
     uint32_t tensor = r->passing.at[i], type;
     const struct ttm_replay_cost *cost = r->blocks[tensor] ? cost_of(r, tensor, &type) : NULL;
-    if (cost && ttm_vec_push(&r->memories[cost->memory].leftovers, tensor)) return TTM_ENOMEM;
+    int status = !cost  ? TTM_OK
+                 : died ? let_go(r, tensor, r->last_op)
+                        : ttm_vec_push(&r->memories[cost->memory].leftovers, tensor);
+    if (status) return status;
   }
   r->passing.n = 0;
+  return TTM_OK;
+}
+
+static int enter_run(ttm_replay *r, uint32_t run) {
+  if (r->started && run <= r->run) return TTM_OK;
   r->started = true;
   r->run = run;
   r->blamed = TTM_NONE;
-  return TTM_OK;
+  return leave_run(r);
 }
 
 /* Whether the results took memory at all. Small ones cannot be told from rounding, and are believed. */
@@ -265,12 +276,7 @@ static int release(ttm_replay *r, uint32_t op) {
   const struct ttm_replay_cost *cost = cost_of(r, tensor, &type);
   if (!cost) return TTM_OK;
   ttm_replay_memory *m = &r->memories[cost->memory];
-  if (r->blocks[tensor] == GONE_EARLY) {
-    r->blocks[tensor] = 0;
-    m->shift -= cost->bytes;
-    return TTM_OK;
-  }
-  if (!r->blocks[tensor]) return TTM_OK;
+  if (!r->blocks[tensor] || r->blocks[tensor] == GONE_EARLY) return let_go(r, tensor, op);
   bool kept =
       cost->bytes > 4 * SLACK && effect_of(r, op, cost->memory, &effect) && -effect < (int64_t)(cost->bytes / 2);
   if (kept) return ttm_vec_push(&m->leftovers, tensor) ? TTM_ENOMEM : TTM_OK; /* a view of it lives on */
@@ -313,8 +319,16 @@ static int take_state(ttm_replay *r, uint32_t state) {
   if (ttm_state_rank(p, state) != r->rank) return TTM_OK;
   int status = TTM_OK;
   if (op < p->ops.n && p->ops.at[op].frame < p->frames.n) status = enter_run(r, p->frames.at[p->ops.at[op].frame].run);
+  if (op == TTM_STATE_BEFORE_SUBMIT || op == TTM_STATE_AFTER_SUBMIT) status = leave_run(r);
   if (op == TTM_STATE_BEFORE_SUBMIT) r->blamed = TTM_NONE;
   return status ? status : compare(r, state);
+}
+
+/* The state printed before an operation; TTM_NONE for other ranks, whose lines may be woven in anywhere. */
+static uint32_t own_state(const ttm_replay *r, uint32_t op) {
+  const ttm_profile *p = r->profile;
+  uint32_t frame = p->ops.at[op].frame;
+  return frame < p->frames.n && p->frames.at[frame].rank != r->rank ? TTM_NONE : p->ops.at[op].state;
 }
 
 static int take_states(ttm_replay *r, uint32_t end) {
@@ -328,11 +342,12 @@ int ttm_replay_to_op(ttm_replay *r, uint32_t op) {
   const ttm_profile *p = r->profile;
   int status = TTM_OK;
   for (; r->next < op && r->next < p->ops.n && !status; r->next++) {
-    uint32_t state = p->ops.at[r->next].state;
+    uint32_t state = own_state(r, r->next);
     if (state != TTM_NONE) status = take_states(r, state + 1);
     if (!status) status = take_op(r, r->next);
   }
-  if (!status) status = take_states(r, op < p->ops.n && p->ops.at[op].state != TTM_NONE ? p->ops.at[op].state + 1 : 0);
+  uint32_t last = op < p->ops.n ? own_state(r, op) : TTM_NONE;
+  if (!status && last != TTM_NONE) status = take_states(r, last + 1);
   if (!status && op >= p->ops.n) status = take_states(r, (uint32_t)p->states.n);
   return status;
 }
@@ -347,7 +362,7 @@ int ttm_replay_to_state(ttm_replay *r, uint32_t state) {
   uint32_t end = next == TTM_NONE ? (uint32_t)p->ops.n : p->states.at[next].op;
   int status = TTM_OK;
   for (; r->next < end && !status; r->next++) {
-    uint32_t own = p->ops.at[r->next].state;
+    uint32_t own = own_state(r, r->next);
     if (own != TTM_NONE && own > state) break;
     if (own != TTM_NONE) status = take_states(r, own + 1);
     if (!status) status = take_op(r, r->next);

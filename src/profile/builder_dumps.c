@@ -3,6 +3,7 @@
  * other threads' loggers put between. */
 #include "base/pack.h"
 #include "parse/log_line.h"
+#include "parse/module_types.h"
 #include "profile/builder.h"
 
 #include <stdlib.h>
@@ -96,7 +97,7 @@ int ttm_dump_lines(ttm_builder *b, const char *at, const char *end) {
 
 static int to_graph_arg(ttm_builder *b, const ttm_module_arg *from, ttm_graph_arg *out) {
   ttm_profile *p = b->profile;
-  *out = (ttm_graph_arg){.kind = (uint8_t)from->kind, .kv_cache = from->kv_cache};
+  *out = (ttm_graph_arg){.kind = (uint8_t)from->kind, .kv_cache = from->kv_cache, .device_type = TTM_NONE};
   if (ttm_intern_add(&p->strings, from->ssa, &out->ssa) || ttm_intern_add(&p->strings, from->name, &out->name) ||
       ttm_texts_type(&b->texts, p, from->type, &out->type))
     return TTM_ENOMEM;
@@ -113,9 +114,26 @@ static void merge_arg(ttm_graph_arg *into, const ttm_graph_arg *from, bool bette
   if (into->kind == TTM_ARG_UNKNOWN) into->kind = other->kind;
   if (into->local_type == into->type && other->local_type != other->type) into->local_type = other->local_type;
   into->kv_cache = into->kv_cache || other->kv_cache;
+  if (into->device_type == TTM_NONE) into->device_type = other->device_type;
 }
 
-static int read_args(ttm_builder *b, ttm_stream *s, ttm_view text, int priority) {
+/* The types of the executed stage say where each argument lies when the program starts. */
+static int read_device_types(ttm_builder *b, const ttm_graph *graph, const ttm_module_args *args, ttm_view text) {
+  ttm_module_types types = {0};
+  ttm_buf full = {0};
+  int rc = ttm_module_types_read(&types, text);
+  for (size_t i = 0; i < args->n && i < graph->args.n && !rc; i++) {
+    ttm_buf_clear(&full);
+    ttm_module_types_expand(&types, args->at[i].type, &full);
+    rc = full.failed ? TTM_ENOMEM
+                     : ttm_texts_type(&b->texts, b->profile, ttm_buf_view(&full), &graph->args.at[i].device_type);
+  }
+  ttm_module_types_free(&types);
+  ttm_buf_free(&full);
+  return rc;
+}
+
+static int read_args(ttm_builder *b, ttm_stream *s, ttm_view text, int priority, bool executed) {
   ttm_graph *graph = &b->profile->graphs.at[s->graph];
   ttm_arena arena = {0};
   ttm_module_args args = {0};
@@ -131,6 +149,7 @@ static int read_args(ttm_builder *b, ttm_stream *s, ttm_view text, int priority)
       merge_arg(&graph->args.at[i], &arg, priority > s->args_priority);
   }
   if (args.n && priority > s->args_priority) s->args_priority = priority;
+  if (!rc && executed) rc = read_device_types(b, graph, &args, text);
   ttm_vec_free(&args);
   ttm_arena_free(&arena);
   return rc;
@@ -183,7 +202,7 @@ int ttm_dump_end(ttm_builder *b, ttm_stream *s) {
   if (facts.name.n && !graph->name) rc = ttm_intern_add(&p->strings, facts.name, &graph->name);
   if (facts.dram_alignment) graph->dram_alignment = facts.dram_alignment;
   if (facts.devices) graph->devices = facts.devices;
-  if (!rc && stage && stage->args_priority > 0) rc = read_args(b, s, text, stage->args_priority);
+  if (!rc && stage && stage->args_priority > 0) rc = read_args(b, s, text, stage->args_priority, stage->executed);
   if (!rc && stage && stage->executed) rc = read_locations(&p->graphs.at[s->graph], text);
   ttm_buf_free(&s->dump.text); /* may be large */
   return rc;

@@ -142,10 +142,11 @@ typedef struct ttm_frame {
 /* ---- Compiled graphs ---------------------------------------------------------------------------------------------- */
 
 typedef struct ttm_graph_arg {
-  uint32_t ssa, name;  /* strings */
-  uint32_t type;       /* type, as in the signature (global shape on a mesh) */
-  uint32_t local_type; /* type per device; same as `type` when nothing says otherwise */
-  uint8_t kind;        /* ttm_arg_kind */
+  uint32_t ssa, name;   /* strings */
+  uint32_t type;        /* type, as in the signature (global shape on a mesh) */
+  uint32_t local_type;  /* type per device; same as `type` when nothing says otherwise */
+  uint32_t device_type; /* as the executed program takes it, layout and memory included; TTM_NONE when no dump tells */
+  uint8_t kind;         /* ttm_arg_kind */
   bool kv_cache;
 } ttm_graph_arg;
 

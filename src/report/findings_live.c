@@ -10,6 +10,7 @@ static void put_row(ttm_buf *buf, const ttm_findings *f, const ttm_live_row *row
   const ttm_profile *p = f->profile;
   ttm_buf_printf(buf, "{\"class\":\"%s\",\"name\":", ttm_live_class_name(row->class));
   ttm_json_id(buf, p, row->name);
+  ttm_buf_printf(buf, ",\"basis\":\"%s\"", ttm_basis_name(row->guess ? TTM_ESTIMATED : TTM_DERIVED));
   if (row->arg != TTM_NONE) ttm_buf_printf(buf, ",\"argument\":%u", row->arg);
   put_key_mib(buf, ",\"per_bank_MB\":", row->bank_bytes);
   ttm_buf_printf(buf, ",\"tensors\":%u", row->tensors);
@@ -45,6 +46,7 @@ static void put_set(ttm_buf *buf, const ttm_findings *f, const ttm_live_set *set
   put_key_mib(buf, ",\"padding_total_MB\":", set->padding_bytes);
   put_key_mib(buf, ",\"rounding_total_MB\":", set->rounding_bytes);
   put_classes(buf, set);
+  put_key_mib(buf, ",\"kv_cache_by_name_MB\":", set->guessed_bytes);
   ttm_json_raw(buf, ",\"rows\":[");
   for (size_t i = 0; i < set->rows.n; i++) {
     ttm_buf_puts(buf, i ? ",\n" : "\n");

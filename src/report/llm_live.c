@@ -66,6 +66,9 @@ static void put_set(ttm_llm *r, const ttm_live_set *set) {
   ttm_buf_printf(r->out, "Derived by replaying the log up to the state at log line %u; %.2f%% of it is explained.\n\n",
                  r->p->states.at[set->state].line, ttm_live_set_quality(set));
   put_classes(r, set);
+  if (set->guessed_bytes)
+    ttm_buf_printf(r->out, "\nKV cache by argument name alone, so a guess: %.3f MB per bank (estimated).\n",
+                   per_bank(set->guessed_bytes));
   ttm_buf_printf(r->out, "\nOf the tensors, over all banks: padding %.2f MB, allocator rounding %.2f MB.\n",
                  per_bank(set->padding_bytes), per_bank(set->rounding_bytes));
   ttm_buf_puts(r->out,
