@@ -52,6 +52,12 @@ static const word node_types[] = {
     WORD("sub_device_manager", TTM_NODE_SUB_DEVICE_MANAGER),
     WORD("capture_start", TTM_NODE_CAPTURE_START),
     WORD("capture_end", TTM_NODE_CAPTURE_END),
+    WORD("operation", TTM_NODE_OPERATION),
+    WORD("piece", TTM_NODE_PIECE),
+    WORD("memory_view", TTM_NODE_MEMORY_VIEW),
+    WORD("failure", TTM_NODE_FAILURE),
+    WORD("device_close", TTM_NODE_DEVICE_CLOSE),
+    WORD("recording_end", TTM_NODE_RECORDING_END),
 };
 
 enum { FIRST_TEXT = 64, PARAM_OTHER = 128 };
@@ -68,6 +74,11 @@ static const word param_keys[] = {
     WORD("borrows_memory", TTM_PARAM_BORROWS),
     WORD("program_cache_hit", TTM_PARAM_CACHE_HIT),
     WORD("physical_device_id", TTM_PARAM_PHYSICAL_DEVICE),
+    WORD("num_banks", TTM_PARAM_BANKS),
+    WORD("total_bytes_per_bank", TTM_PARAM_TOTAL),
+    WORD("allocated_per_bank", TTM_PARAM_ALLOCATED),
+    WORD("largest_free_per_bank", TTM_PARAM_LARGEST),
+    WORD("elsewhere", TTM_PARAM_ELSEWHERE),
     WORD("name", FIRST_TEXT + TTM_PARAM_NAME),
     WORD("type", FIRST_TEXT + TTM_PARAM_TYPE),
     WORD("layout", FIRST_TEXT + TTM_PARAM_LAYOUT),
@@ -77,9 +88,24 @@ static const word param_keys[] = {
     WORD("memory_config", FIRST_TEXT + TTM_PARAM_MEMORY_CONFIG),
     WORD("device_tensors", FIRST_TEXT + TTM_PARAM_DEVICE_TENSORS),
     WORD("program_factory_type", FIRST_TEXT + TTM_PARAM_FACTORY),
+    WORD("at", FIRST_TEXT + TTM_PARAM_AT),
+    WORD("mode", FIRST_TEXT + TTM_PARAM_MODE),
+    WORD("message", FIRST_TEXT + TTM_PARAM_MESSAGE),
+    WORD("reason", FIRST_TEXT + TTM_PARAM_REASON),
 };
 
-enum { TOP_GRAPH, TOP_DEVICES, TOP_METADATA, TOP_BUFFERS, TOP_PAGES, TOP_PYTHON, TOP_KNOWN, TOP_OTHER };
+enum {
+  TOP_GRAPH,
+  TOP_DEVICES,
+  TOP_METADATA,
+  TOP_BUFFERS,
+  TOP_PAGES,
+  TOP_PYTHON,
+  TOP_RECORDING,
+  TOP_BOARD,
+  TOP_KNOWN,
+  TOP_OTHER
+};
 static const word top_keys[] = {
     WORD("graph", TOP_GRAPH),
     WORD("devices", TOP_DEVICES),
@@ -88,6 +114,8 @@ static const word top_keys[] = {
     WORD("buffer_pages", TOP_PAGES),
     WORD("buffer_pages_by_address", TOP_PAGES),
     WORD("python_io", TOP_PYTHON),
+    WORD("ttmem_recording", TOP_RECORDING),
+    WORD("board", TOP_BOARD),
     WORD("cluster_descriptor", TOP_KNOWN),
     WORD("mesh_coordinate_mapping", TOP_KNOWN),
     WORD("version", TOP_KNOWN),
@@ -342,6 +370,14 @@ static bool read_top(ttm_capture_reader *r, int key) {
     case TOP_PAGES:
       r->facts.buffer_pages = true;
       break;
+    case TOP_RECORDING:
+      r->facts.recording = true;
+      break;
+    case TOP_BOARD: {
+      ttm_json_scalar name;
+      if (ttm_json_value(j, &name)) copy_text(r->facts.board, sizeof r->facts.board, name.text);
+      return false;
+    }
     default:
       break;
   }

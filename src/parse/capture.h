@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A ttnn graph capture, node by node: the array that `end_graph_capture` gives, or the report object that
+/* A ttnn graph capture, node by node (also one that `ttmem run` recorded piece by piece): the array that `end_graph_capture` gives, or the report object that
  * `end_graph_capture_to_file` writes (nodes under "graph", beside them devices and metadata). Every version from 2024 on: numbers
  * may be strings, fields may be missing. Total: unknown node types and fields are counted and passed over; a capture that is cut
  * gives the nodes before the cut. */
@@ -26,6 +26,13 @@ typedef enum ttm_node_type {
   TTM_NODE_PROGRAM_FREE, /* circular_buffer_deallocate_all */
   TTM_NODE_SUB_DEVICE_MANAGER,
   TTM_NODE_PROGRAM_EXECUTION,
+  /* These stand in recordings only: bindings/python/ttmem/recorder.py writes them. */
+  TTM_NODE_PIECE,       /* counters begin anew */
+  TTM_NODE_OPERATION,   /* the program called it; what it did stands in the next piece */
+  TTM_NODE_MEMORY_VIEW, /* what the allocator says */
+  TTM_NODE_FAILURE,     /* the last operation raised an exception */
+  TTM_NODE_DEVICE_CLOSE,
+  TTM_NODE_RECORDING_END, /* missing when the program was killed or crashed */
   TTM_NODE_TYPES
 } ttm_node_type;
 
@@ -43,6 +50,11 @@ typedef enum ttm_node_number {
   TTM_PARAM_BORROWS,   /* borrows_memory */
   TTM_PARAM_CACHE_HIT, /* program_cache_hit */
   TTM_PARAM_PHYSICAL_DEVICE,
+  TTM_PARAM_BANKS,     /* num_banks */
+  TTM_PARAM_TOTAL,     /* total_bytes_per_bank */
+  TTM_PARAM_ALLOCATED, /* allocated_per_bank */
+  TTM_PARAM_LARGEST,   /* largest_free_per_bank */
+  TTM_PARAM_ELSEWHERE, /* operations of other threads */
   TTM_PARAM_NUMBERS
 } ttm_node_number;
 
@@ -56,6 +68,10 @@ typedef enum ttm_node_text {
   TTM_PARAM_MEMORY_CONFIG,
   TTM_PARAM_DEVICE_TENSORS,
   TTM_PARAM_FACTORY, /* program_factory_type */
+  TTM_PARAM_AT,      /* file:line of the program */
+  TTM_PARAM_MODE,    /* run mode of a capture that the program made itself */
+  TTM_PARAM_MESSAGE, /* of an exception */
+  TTM_PARAM_REASON,  /* how a recording ended */
   TTM_PARAM_TEXTS
 } ttm_node_text;
 
@@ -89,7 +105,9 @@ typedef struct ttm_capture_device {
 
 /* What stands around the nodes, as far as it has been read. */
 typedef struct ttm_capture_facts {
-  bool report; /* the report object, not the bare array */
+  bool report;    /* the report object, not the bare array */
+  bool recording; /* made by `ttmem run` */
+  char board[64]; /* mock board of a recording, as it was called; empty: a real one, or not told */
   TTM_VEC(ttm_capture_device) devices;
   bool has_rank;
   uint64_t rank, world;

@@ -12,7 +12,7 @@ static ttm_type_word word_of(ttm_view type) {
 }
 
 /* TTM_MEMORIES: on the host. Since 0.69 a number tells; the word counts TRACE as DRAM and L1_SMALL as L1. */
-static uint8_t memory_of(const ttm_capture_node *node) {
+uint8_t ttm_capture_memory_of(const ttm_capture_node *node) {
   static const uint8_t by_number[] = {TTM_DRAM, TTM_L1, TTM_MEMORIES, TTM_L1_SMALL, TTM_TRACE};
   uint64_t number = ttm_node_get(node, TTM_PARAM_BUFFER_TYPE, UINT64_MAX);
   if (number < sizeof by_number) return by_number[number];
@@ -22,7 +22,7 @@ static uint8_t memory_of(const ttm_capture_node *node) {
   return word_of(type) == TTM_WORD_DRAM ? TTM_DRAM : word_of(type) == TTM_WORD_L1 ? TTM_L1 : TTM_MEMORIES;
 }
 
-static uint32_t device_of(const ttm_capture_node *node) {
+uint32_t ttm_capture_device_of(const ttm_capture_node *node) {
   uint64_t device = ttm_node_get(node, TTM_PARAM_DEVICE, TTM_NONE);
   return device < TTM_NONE ? (uint32_t)device : TTM_NONE;
 }
@@ -65,8 +65,15 @@ static int begin_op(ttm_capture_builder *b, uint32_t line) {
   return push_op(b, 0, line, &b->op);
 }
 
+int ttm_capture_begin_op(ttm_capture_builder *b, uint32_t name, uint32_t location, uint32_t line) {
+  b->op_name = name;
+  b->op_location = location;
+  b->factory = 0;
+  return begin_op(b, line);
+}
+
 /* Everything the operation takes and makes is known: write its text. */
-static int finish_op(ttm_capture_builder *b) {
+int ttm_capture_finish_op(ttm_capture_builder *b) {
   ttm_profile *p = b->profile;
   if (b->op == TTM_NONE) return TTM_OK;
   ttm_op *op = &p->ops.at[b->op];
@@ -77,6 +84,7 @@ static int finish_op(ttm_capture_builder *b) {
     if (ttm_vec_push(&b->outputs, b->tensor_types.at[t])) return TTM_ENOMEM;
   enum { MOST_RESULTS = 4096 };
   text.name = b->op_name;
+  text.location = b->op_location;
   text.attributes = b->factory;
   text.has_attributes = b->factory != 0;
   text.result_count = (uint16_t)(b->outputs.n < MOST_RESULTS ? b->outputs.n : MOST_RESULTS);
@@ -94,7 +102,8 @@ static int current_op(ttm_capture_builder *b, uint32_t line) {
   if (b->op == TTM_NONE) { /* outside every function, or inside a deallocate */
     if (ttm_intern_add(&p->strings, TTM_LIT("allocation outside operations"), &b->op_name)) return TTM_ENOMEM;
     b->factory = 0;
-  } else if (finish_op(b)) {
+    b->op_location = 0;
+  } else if (ttm_capture_finish_op(b)) {
     return TTM_ENOMEM;
   }
   return begin_op(b, line);
@@ -116,12 +125,16 @@ static int on_function_start(ttm_capture_builder *b, const ttm_capture_node *nod
   if (ttm_intern_add(&b->profile->strings, name, &f.name)) return TTM_ENOMEM;
   capture_of(b)->functions++;
   if (b->depth == 0) {
-    if (finish_op(b)) return TTM_ENOMEM; /* one that was never ended */
+    uint32_t line = node->line;
+    if (ttm_capture_finish_op(b)) return TTM_ENOMEM; /* one that was never ended */
     b->op = TTM_NONE;
+    b->op_location = 0;
+    if (b->recording && ttm_recording_match(b, f.name, &line)) return TTM_ENOMEM;
     b->op_name = f.name;
     b->factory = 0;
     b->inputs_open = true;
-    if (!is_deallocate(name) && begin_op(b, node->line)) return TTM_ENOMEM;
+    if (!is_deallocate(name) && begin_op(b, line)) return TTM_ENOMEM;
+    if (b->op != TTM_NONE && b->op_location) b->last_called = b->op;
   }
   if (node->text[TTM_PARAM_FACTORY].n && !b->factory &&
       ttm_intern_add(&b->profile->strings, node->text[TTM_PARAM_FACTORY], &b->factory))
@@ -150,7 +163,7 @@ static int on_function_end(ttm_capture_builder *b) {
   if (b->depth == 0) return TTM_OK;
   if (innermost(b)) count_program(capture_of(b), innermost(b), b->op);
   if (--b->depth) return TTM_OK;
-  int rc = finish_op(b);
+  int rc = ttm_capture_finish_op(b);
   b->op = TTM_NONE;
   return rc;
 }
@@ -166,7 +179,7 @@ static int push_event(ttm_capture_builder *b, const ttm_capture_node *node, ttm_
   event.node = counter_of(b, node);
   event.op = b->op;
   event.function = f ? f->name : 0;
-  event.device = device_of(node);
+  event.device = ttm_capture_device_of(node);
   event.word = (uint8_t)word_of(node->text[TTM_PARAM_TYPE]);
   if (event.address && event.address != TTM_UNKNOWN) capture_of(b)->normal = true;
   return ttm_vec_push(&capture_of(b)->events, event);
@@ -218,6 +231,8 @@ static int push_buffer(ttm_capture_builder *b, const ttm_buffer *buffer, uint32_
 
 /* A buffer node that no allocation follows: the buffer was there before the capture began. */
 static int settle_fresh_node(ttm_capture_builder *b) {
+  if (b->recording)
+    b->fresh_node = TTM_NONE; /* nothing is from before it, a piece's early buffers are an earlier piece's */
   if (b->fresh_node == TTM_NONE) return TTM_OK;
   ttm_buffer_node *n = &b->nodes.at[b->fresh_node];
   b->fresh_node = TTM_NONE;
@@ -234,9 +249,9 @@ static int settle_fresh_node(ttm_capture_builder *b) {
 static int on_buffer(ttm_capture_builder *b, const ttm_capture_node *node) {
   ttm_buffer_node n = {.bytes = ttm_node_get(node, TTM_PARAM_SIZE, 0),
                        .row = TTM_NONE,
-                       .device = device_of(node),
+                       .device = ttm_capture_device_of(node),
                        .word = (uint8_t)word_of(node->text[TTM_PARAM_TYPE]),
-                       .memory = memory_of(node)};
+                       .memory = ttm_capture_memory_of(node)};
   uint32_t counter = counter_of(b, node);
   if (b->nodes.n >= TTM_NONE - 1 || ttm_vec_push(&b->nodes, n)) return TTM_ENOMEM;
   b->fresh_node = (uint32_t)(b->nodes.n - 1);
@@ -283,8 +298,8 @@ static int on_allocate(ttm_capture_builder *b, const ttm_capture_node *node) {
   if (current_op(b, node->line)) return TTM_ENOMEM;
   ttm_buffer buffer = {.op = b->op,
                        .tensor = TTM_NONE,
-                       .device = device_of(node),
-                       .memory = memory_of(node),
+                       .device = ttm_capture_device_of(node),
+                       .memory = ttm_capture_memory_of(node),
                        .cores = (uint32_t)ttm_node_get(node, TTM_PARAM_NUM_CORES, 0),
                        .bytes = ttm_node_get(node, TTM_PARAM_SIZE, named ? named->bytes : 0),
                        .page = ttm_node_get(node, TTM_PARAM_PAGE_SIZE, 0),
@@ -296,39 +311,54 @@ static int on_allocate(ttm_capture_builder *b, const ttm_capture_node *node) {
     if (buffer.memory == TTM_DRAM && address > b->highest_dram) b->highest_dram = address;
     if (!buffer.kernels && add_tensor(b, &buffer.tensor)) return TTM_ENOMEM;
     if (push_buffer(b, &buffer, &event.row)) return TTM_ENOMEM;
+    if (b->recording && ttm_recording_born(b, node, event.row)) return TTM_ENOMEM;
   }
   if (named) named->row = event.row;
   return push_event(b, node, event);
 }
 
-static int on_deallocate(ttm_capture_builder *b, const ttm_capture_node *node) {
+/* The free itself, and the operation that it is. */
+static int push_free(ttm_capture_builder *b, const ttm_capture_node *node, ttm_buffer_event event) {
   ttm_profile *p = b->profile;
-  ttm_buffer_node *named = named_node(b, node);
-  ttm_buffer_event event = {.kind = TTM_EVENT_FREE, .row = named ? named->row : TTM_NONE, .named_bytes = TTM_UNKNOWN};
   uint32_t op;
   if (push_op(b, b->free_text, node->line, &op)) return TTM_ENOMEM;
   p->seen.deallocations++;
+  if (event.row == TTM_NONE) {
+    p->capture.unknown_frees++;
+    return push_event(b, node, event);
+  }
+  ttm_buffer *buffer = &p->capture.buffers.at[event.row];
+  if (buffer->tensor != TTM_NONE) {
+    p->tensors.at[buffer->tensor].freed_by = op;
+    p->ops.at[op].tensor = buffer->tensor;
+  } else if (buffer->op == TTM_NONE) { /* what the capture did not see allocated is told when it goes */
+    buffer->cores = (uint32_t)ttm_node_get(node, TTM_PARAM_NUM_CORES, 0);
+    buffer->page = ttm_node_get(node, TTM_PARAM_PAGE_SIZE, buffer->page);
+    buffer->bank_bytes = ttm_node_get(node, TTM_PARAM_PER_BANK, TTM_UNKNOWN);
+    if (ttm_node_get(node, TTM_PARAM_ADDRESS, 0)) buffer->address = ttm_node_get(node, TTM_PARAM_ADDRESS, 0);
+  }
+  p->capture.unknown_frees += buffer->op == TTM_NONE;
+  return push_event(b, node, event);
+}
+
+int ttm_capture_free_row(ttm_capture_builder *b, const ttm_capture_node *node, uint32_t row) {
+  ttm_recording_gone(b, row);
+  return push_free(b, node, (ttm_buffer_event){.kind = TTM_EVENT_FREE, .row = row, .named_bytes = TTM_UNKNOWN});
+}
+
+static int on_deallocate(ttm_capture_builder *b, const ttm_capture_node *node) {
+  ttm_buffer_node *named = named_node(b, node);
+  ttm_buffer_event event = {.kind = TTM_EVENT_FREE, .row = named ? named->row : TTM_NONE, .named_bytes = TTM_UNKNOWN};
   if (named) {
     event.named_word = named->word;
     event.named_bytes = named->bytes;
     named->row = TTM_NONE;
   }
-  if (event.row != TTM_NONE) {
-    ttm_buffer *buffer = &p->capture.buffers.at[event.row];
-    if (buffer->tensor != TTM_NONE) {
-      p->tensors.at[buffer->tensor].freed_by = op;
-      p->ops.at[op].tensor = buffer->tensor;
-    } else if (buffer->op == TTM_NONE) { /* what the capture did not see allocated is told when it goes */
-      buffer->cores = (uint32_t)ttm_node_get(node, TTM_PARAM_NUM_CORES, 0);
-      buffer->page = ttm_node_get(node, TTM_PARAM_PAGE_SIZE, buffer->page);
-      buffer->bank_bytes = ttm_node_get(node, TTM_PARAM_PER_BANK, TTM_UNKNOWN);
-      if (ttm_node_get(node, TTM_PARAM_ADDRESS, 0)) buffer->address = ttm_node_get(node, TTM_PARAM_ADDRESS, 0);
-    }
-    p->capture.unknown_frees += buffer->op == TTM_NONE;
-  } else {
-    p->capture.unknown_frees++;
+  if (b->recording) {
+    event.row = ttm_recording_find(b, node);
+    if (event.row != TTM_NONE) ttm_recording_gone(b, event.row);
   }
-  return push_event(b, node, event);
+  return push_free(b, node, event);
 }
 
 /* ---- Tensors ------------------------------------------------------------------------------------------------------- */
@@ -363,6 +393,7 @@ static int on_tensor(ttm_capture_builder *b, const ttm_capture_node *node) {
   ttm_profile *p = b->profile;
   uint32_t at = ttm_idmap_get(&b->node_of_tensor, counter_of(b, node), TTM_NONE);
   uint32_t row = at == TTM_NONE ? TTM_NONE : b->nodes.at[at].row, type;
+  if (b->recording) row = ttm_recording_find(b, node);
   if (row == TTM_NONE) return TTM_OK;
   ttm_buffer *buffer = &p->capture.buffers.at[row];
   if (buffer->memory >= TTM_MEMORIES) return TTM_OK;
@@ -379,11 +410,12 @@ static int on_tensor(ttm_capture_builder *b, const ttm_capture_node *node) {
 /* ---- The whole ----------------------------------------------------------------------------------------------------- */
 
 int ttm_capture_builder_begin(ttm_capture_builder *b, const char *path) {
-  *b = (ttm_capture_builder){.op = TTM_NONE, .fresh_node = TTM_NONE};
+  *b = (ttm_capture_builder){.op = TTM_NONE, .fresh_node = TTM_NONE, .last_called = TTM_NONE};
   if (ttm_builder_begin(&b->profile, &b->base, path, false) || ttm_builder_stream(&b->base, TTM_NO_RANK, &b->stream))
     return TTM_ENOMEM;
   b->profile->capture.ordered = true;
   b->profile->capture.first_empty_op = TTM_NONE;
+  b->profile->capture.recording.last = TTM_NONE;
   ttm_text placeholder, deallocate;
   memset(&placeholder, 0, sizeof placeholder); /* texts are compared as bytes */
   memset(&deallocate, 0, sizeof deallocate);
@@ -393,10 +425,16 @@ int ttm_capture_builder_begin(ttm_capture_builder *b, const char *path) {
   return add_text(b, &placeholder, &none) || add_text(b, &deallocate, &b->free_text) ? TTM_ENOMEM : TTM_OK;
 }
 
+/* Of a piece in which nothing really happened, the calls are kept and what the recorder itself says. */
+static bool is_told(ttm_node_type type) {
+  return type == TTM_NODE_FUNCTION_START || type == TTM_NODE_FUNCTION_END || type >= TTM_NODE_PIECE;
+}
+
 int ttm_capture_builder_take(ttm_capture_builder *b, const ttm_capture_node *node) {
   ttm_capture *c = capture_of(b);
-  if (!node->has_counter || node->counter != (int64_t)c->nodes) c->ordered = false;
+  if (!b->recording && (!node->has_counter || node->counter != (int64_t)c->nodes)) c->ordered = false;
   c->nodes++;
+  if (b->recording && b->hypothetical && !is_told(node->type)) return TTM_OK;
   if (node->type != TTM_NODE_BUFFER_ALLOCATE && settle_fresh_node(b)) return TTM_ENOMEM;
   bool input = node->type == TTM_NODE_BUFFER && word_of(node->text[TTM_PARAM_TYPE]) == TTM_WORD_L1;
   if (!input && node->type != TTM_NODE_TENSOR) b->inputs_open = false;
@@ -422,6 +460,13 @@ int ttm_capture_builder_take(ttm_capture_builder *b, const ttm_capture_node *nod
     case TTM_NODE_PROGRAM_EXECUTION:
       c->normal = true;
       return TTM_OK;
+    case TTM_NODE_PIECE:
+    case TTM_NODE_OPERATION:
+    case TTM_NODE_MEMORY_VIEW:
+    case TTM_NODE_FAILURE:
+    case TTM_NODE_DEVICE_CLOSE:
+    case TTM_NODE_RECORDING_END:
+      return b->recording ? ttm_recording_take(b, node) : TTM_OK;
     default:
       return TTM_OK;
   }
@@ -431,7 +476,8 @@ int ttm_capture_builder_finish(ttm_capture_builder *b, const ttm_capture_facts *
   ttm_profile *p = b->profile;
   ttm_capture *c = &p->capture;
   /* Of a buffer node right before a cut nobody can tell whether its allocation was to follow. */
-  if ((!p->seen.cut && settle_fresh_node(b)) || finish_op(b)) return TTM_ENOMEM;
+  if ((!p->seen.cut && settle_fresh_node(b)) || ttm_capture_finish_op(b)) return TTM_ENOMEM;
+  if (b->recording && ttm_recording_finish(b, facts)) return TTM_ENOMEM;
   for (; b->depth; b->depth--)
     if (innermost(b)) count_program(c, innermost(b), b->op);
   c->report = facts->report;
@@ -461,4 +507,7 @@ void ttm_capture_builder_free(ttm_capture_builder *b) {
   ttm_vec_free(&b->outputs);
   ttm_vec_free(&b->wanted);
   ttm_buf_free(&b->scratch);
+  ttm_vec_free(&b->begun);
+  ttm_intern_free(&b->places);
+  ttm_vec_free(&b->living);
 }

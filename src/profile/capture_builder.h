@@ -28,6 +28,12 @@ typedef struct ttm_function {
   bool cached;   /* the program came from the cache */
 } ttm_function;
 
+/* An operation the program began, whose nodes are still to come. */
+typedef struct ttm_begun_op {
+  uint32_t name, location; /* strings */
+  uint32_t line;
+} ttm_begun_op;
+
 typedef struct ttm_capture_builder {
   ttm_builder base; /* streams, states and texts are the log builder's */
   ttm_stream *stream;
@@ -55,6 +61,15 @@ typedef struct ttm_capture_builder {
   uint64_t highest_dram;                      /* end of the highest DRAM buffer */
   uint64_t lowest_cb;                         /* lowest address of a buffer of a program, 0 when none has one */
   uint32_t widest;                            /* largest x of a core range */
+  /* Recordings only. */
+  bool recording;
+  bool hypothetical;           /* a piece of run mode NO_DISPATCH: nothing in it really happened */
+  uint32_t op_location;        /* string: where the program called the running element; 0 */
+  TTM_VEC(ttm_begun_op) begun; /* from `next_begun` on: not seen in a piece yet */
+  size_t next_begun;
+  uint32_t last_called;     /* element that the program called last, TTM_NONE */
+  ttm_intern places;        /* device, memory and address -> ... */
+  TTM_VEC(uint32_t) living; /* ... the buffer there, TTM_NONE */
 } ttm_capture_builder;
 
 /* A new profile in b->profile, and all that fills it; both are to be freed in any case. 0 or TTM_ENOMEM. */
@@ -63,6 +78,25 @@ int ttm_capture_builder_take(ttm_capture_builder *b, const ttm_capture_node *nod
 /* After the last node; `facts` are complete now. */
 int ttm_capture_builder_finish(ttm_capture_builder *b, const ttm_capture_facts *facts);
 void ttm_capture_builder_free(ttm_capture_builder *b);
+
+/* Steps that recordings share with captures. */
+int ttm_capture_begin_op(ttm_capture_builder *b, uint32_t name, uint32_t location, uint32_t line);
+int ttm_capture_finish_op(ttm_capture_builder *b);
+/* The buffer is gone: a free, which is an operation of its own. */
+int ttm_capture_free_row(ttm_capture_builder *b, const ttm_capture_node *node, uint32_t row);
+uint8_t ttm_capture_memory_of(const ttm_capture_node *node);
+uint32_t ttm_capture_device_of(const ttm_capture_node *node);
+
+/* capture_recording.c: nodes that only recordings have. */
+int ttm_recording_take(ttm_capture_builder *b, const ttm_capture_node *node);
+/* A top-level function begins: if the program called it, b->op_location says where, and *line. */
+int ttm_recording_match(ttm_capture_builder *b, uint32_t name, uint32_t *line);
+/* The buffer that lives where a node says, TTM_NONE. */
+uint32_t ttm_recording_find(ttm_capture_builder *b, const ttm_capture_node *node);
+/* A buffer came to live there; one that still seems to is gone. */
+int ttm_recording_born(ttm_capture_builder *b, const ttm_capture_node *node, uint32_t row);
+void ttm_recording_gone(ttm_capture_builder *b, uint32_t row);
+int ttm_recording_finish(ttm_capture_builder *b, const ttm_capture_facts *facts);
 
 /* capture_types.c: the type of a tensor node on a buffer in MLIR's words, for the parser of types; empty when it cannot be said. */
 void ttm_capture_type_text(ttm_buf *out, const ttm_capture_node *tensor, const ttm_buffer *buffer);

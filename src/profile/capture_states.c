@@ -40,6 +40,18 @@ static void guess_board(ttm_capture_board *board, const ttm_capture_builder *b) 
   board->grid_y = like->grid_y;
 }
 
+/* What the allocator says of itself, trace region and L1_SMALL as they were asked for. */
+static void take_measured(ttm_capture_board *board, const ttm_recording *r) {
+  if (r->measured[TTM_DRAM]) {
+    board->dram_banks = r->banks[TTM_DRAM];
+    board->dram_bank_bytes = r->total[TTM_DRAM];
+  }
+  if (r->measured[TTM_L1]) {
+    board->l1_banks = r->banks[TTM_L1];
+    board->l1_bank_bytes = r->total[TTM_L1];
+  }
+}
+
 static ttm_alignment alignment_of(const ttm_capture_board *board) {
   const ttm_arch *arch = &ttm_arches[board->arch < TTM_ARCHES ? board->arch : TTM_ARCH_WORMHOLE];
   return (ttm_alignment){.dram = arch->dram_align, .l1 = arch->l1_align};
@@ -83,7 +95,22 @@ static uint64_t *sums_of(sums *s, uint32_t device) {
   return s->bytes[i];
 }
 
-static void apply(sums *s, const ttm_capture *c, const ttm_buffer_event *e) {
+static void note_peak(ttm_capture *c, uint8_t memory, uint64_t bytes, uint32_t op) {
+  if (bytes <= c->peak_bytes[memory]) return;
+  c->peak_bytes[memory] = bytes;
+  c->peak_op[memory] = op;
+}
+
+/* The allocator's own word is final. */
+static void measure(sums *s, ttm_capture *c, const ttm_buffer_event *e) {
+  uint64_t *sum = &sums_of(s, e->device)[e->row];
+  c->recording.corrections += *sum != e->bytes;
+  *sum = e->bytes;
+  note_peak(c, (uint8_t)e->row, *sum, e->op);
+}
+
+static void apply(sums *s, ttm_capture *c, const ttm_buffer_event *e) {
+  if (e->kind == TTM_EVENT_MEASURED) measure(s, c, e);
   if (e->row == TTM_NONE || (e->kind != TTM_EVENT_ALLOCATE && e->kind != TTM_EVENT_FREE)) return;
   const ttm_buffer *buffer = &c->buffers.at[e->row];
   if (buffer->memory >= TTM_MEMORIES) return;
@@ -92,6 +119,7 @@ static void apply(sums *s, const ttm_capture *c, const ttm_buffer_event *e) {
     *sum = ttm_add_sat(*sum, buffer->bank_bytes);
   else
     *sum = *sum > buffer->bank_bytes ? *sum - buffer->bank_bytes : 0;
+  note_peak(c, buffer->memory, *sum, buffer->op);
 }
 
 /* Thousandths of a MB, the unit of every state. */
@@ -100,13 +128,15 @@ static uint32_t milli(uint64_t bytes) {
   return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
-static ttm_level level_of(const ttm_capture_board *board, ttm_memory memory, uint64_t bytes) {
+static ttm_level level_of(const ttm_capture *c, ttm_memory memory, uint64_t bytes) {
+  const ttm_capture_board *board = &c->board;
   uint64_t small = board->l1_bytes > board->l1_base + board->l1_bank_bytes && board->l1_bank_bytes
                        ? board->l1_bytes - board->l1_base - board->l1_bank_bytes
                        : 0;
   const uint64_t totals[TTM_MEMORIES] = {board->dram_bank_bytes, board->l1_bank_bytes, small, 0};
-  uint64_t total = totals[memory], left = total > bytes ? total - bytes : 0;
-  uint64_t banks = in_l1((uint8_t)memory) ? board->l1_banks : board->dram_banks;
+  bool told = c->recording.measured[memory];
+  uint64_t total = told ? c->recording.total[memory] : totals[memory], left = total > bytes ? total - bytes : 0;
+  uint64_t banks = told ? c->recording.banks[memory] : in_l1((uint8_t)memory) ? board->l1_banks : board->dram_banks;
   /* Where the holes are is not known: all that is free is the most the largest can be. */
   return (ttm_level){.banks = (uint32_t)(banks < UINT32_MAX ? banks : 0),
                      .total = milli(total),
@@ -123,7 +153,7 @@ static int push_state(ttm_capture_builder *b, const sums *s, uint32_t op, uint32
     uint64_t most = 0;
     for (size_t d = 0; d < s->devices; d++)
       if (s->bytes[d][m] > most) most = s->bytes[d][m];
-    ttm_level level = level_of(&c->board, (ttm_memory)m, most);
+    ttm_level level = level_of(c, (ttm_memory)m, most);
     rc = ttm_state_add(&b->base, b->stream, (ttm_memory)m, &level, line);
   }
   return rc ? rc : ttm_state_commit(&b->base, b->stream);
@@ -136,6 +166,8 @@ int ttm_capture_derive(ttm_capture_builder *b, const ttm_capture_facts *facts) {
     board_from_device(&c->board, &facts->devices.at[0]);
   else
     guess_board(&c->board, b);
+  take_measured(&c->board, &c->recording);
+  for (size_t m = 0; m < TTM_MEMORIES; m++) c->peak_op[m] = TTM_NONE;
   ttm_alignment align = alignment_of(&c->board);
   sums now = {.devices = 0};
   for (size_t i = 0; i < c->buffers.n; i++) {
@@ -144,6 +176,7 @@ int ttm_capture_derive(ttm_capture_builder *b, const ttm_capture_facts *facts) {
     if (buffer->op != TTM_NONE || buffer->memory >= TTM_MEMORIES) continue;
     uint64_t *sum = &sums_of(&now, buffer->device)[buffer->memory]; /* there from the start */
     *sum = ttm_add_sat(*sum, buffer->bank_bytes);
+    note_peak(c, buffer->memory, *sum, TTM_NONE);
   }
   uint32_t event = 0;
   for (uint32_t op = 0; op < p->ops.n; op++) {
@@ -152,5 +185,7 @@ int ttm_capture_derive(ttm_capture_builder *b, const ttm_capture_facts *facts) {
   }
   if (!p->ops.n) return TTM_OK;
   for (; event < c->events.n; event++) apply(&now, c, &c->events.at[event]);
+  for (size_t i = 0; i < p->incidents.n; i++)
+    if (p->incidents.at[i].op < p->ops.n) p->incidents.at[i].state = p->ops.at[p->incidents.at[i].op].state;
   return push_state(b, &now, TTM_STATE_AFTER_SUBMIT, p->ops.at[p->ops.n - 1].line);
 }

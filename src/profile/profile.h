@@ -196,6 +196,7 @@ typedef struct ttm_buffer {
   uint64_t page;       /* 0 when not told */
   uint64_t bank_bytes; /* what every bank gives up for it: pages and blocks aligned */
   uint64_t address;    /* TTM_UNKNOWN when nothing was really allocated */
+  uint32_t place;      /* recordings: which of the places it has */
 } ttm_buffer;
 
 typedef enum ttm_buffer_event_kind {
@@ -206,6 +207,7 @@ typedef enum ttm_buffer_event_kind {
   TTM_EVENT_DATAFLOW,
   TTM_EVENT_SCRATCHPAD,
   TTM_EVENT_PROGRAM_FREE, /* ... go with it */
+  TTM_EVENT_MEASURED, /* what the allocator said: `bytes` allocated and `per_bank` largest free block per bank, `row` ttm_memory */
 } ttm_buffer_event_kind;
 
 /* The word a node has under "type": tt-metal's extractors go by it. */
@@ -242,6 +244,23 @@ typedef struct ttm_capture_board {
   uint32_t grid_x, grid_y;
 } ttm_capture_board;
 
+/* What `ttmem run` recorded: everything from the opening of the device on, in pieces. */
+typedef struct ttm_recording {
+  bool is;                      /* the capture is such a recording */
+  bool ended;                   /* its last node is there: the program was not killed and did not crash */
+  uint32_t reason;              /* string: how it ended, "exit" */
+  uint32_t board;               /* string: mock board; empty on a real one */
+  uint64_t pieces, views;       /* captures put together; memory views taken between them */
+  uint64_t corrections;         /* views that differed from our sums */
+  uint64_t unseen_frees;        /* buffers whose place was given to another without a free in between */
+  uint64_t lost;                /* operations that began, but whose piece was never written ... */
+  uint32_t last;                /* ... the last of them, TTM_NONE */
+  uint64_t elsewhere;           /* operations of threads that did not open the device: not recorded */
+  bool measured[TTM_MEMORIES];  /* a view told ... */
+  uint64_t banks[TTM_MEMORIES]; /* ... banks and ... */
+  uint64_t total[TTM_MEMORIES]; /* ... bytes of each */
+} ttm_recording;
+
 typedef struct ttm_capture {
   TTM_VEC(ttm_buffer) buffers;
   TTM_VEC(ttm_buffer_event) events;
@@ -259,6 +278,9 @@ typedef struct ttm_capture {
   uint32_t first_empty_op;      /* and its operation, TTM_NONE */
   uint64_t unknown_frees;       /* of buffers the capture never saw before */
   uint64_t world;               /* ranks in all, 0 when not told */
+  ttm_recording recording;
+  uint64_t peak_bytes[TTM_MEMORIES]; /* most that was allocated per bank, to the byte ... */
+  uint32_t peak_op[TTM_MEMORIES];    /* ... by the end of this operation; TTM_NONE */
 } ttm_capture;
 
 /* ---- What was read ------------------------------------------------------------------------------------------------ */

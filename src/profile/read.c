@@ -163,6 +163,7 @@ static int read_nodes(ttm_capture_builder *b, ttm_capture_reader *nodes, const t
   double reported_at = 0;
   ttm_profile *p = b->profile;
   for (uint32_t i = 1; (node = ttm_capture_next(nodes)); i++) {
+    b->recording = nodes->facts.recording;
     if (ttm_capture_builder_take(b, node)) return ttm_error_nomem(err);
     if (i % 4096 == 0 && nodes->json.source) {
       const ttm_source *source = nodes->json.source;

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A recording is a row of captures: counters begin anew in each, and a buffer that one piece allocates another may use and free. Their
+ * names say nothing beyond a piece, but an address does: at any time one buffer lives there. */
+#include "profile/capture_builder.h"
+
+static ttm_recording *recording_of(ttm_capture_builder *b) { return &b->profile->capture.recording; }
+
+/* ---- Who lives where ----------------------------------------------------------------------------------------------- */
+
+/* The place as bytes, for interning; false when the node does not name one. */
+static bool place_of(const ttm_capture_node *node, uint64_t place[3]) {
+  place[0] = ttm_capture_device_of(node);
+  place[1] = ttm_capture_memory_of(node);
+  place[2] = ttm_node_get(node, TTM_PARAM_ADDRESS, 0);
+  return place[2] && place[1] < TTM_MEMORIES;
+}
+
+uint32_t ttm_recording_find(ttm_capture_builder *b, const ttm_capture_node *node) {
+  uint64_t place[3];
+  if (!place_of(node, place)) return TTM_NONE;
+  uint32_t id = ttm_intern_find(&b->places, (ttm_view){(const char *)place, sizeof place});
+  return id < b->living.n ? b->living.at[id] : TTM_NONE;
+}
+
+int ttm_recording_born(ttm_capture_builder *b, const ttm_capture_node *node, uint32_t row) {
+  uint64_t place[3];
+  uint32_t id;
+  if (!place_of(node, place)) return TTM_OK;
+  if (ttm_intern_add(&b->places, (ttm_view){(const char *)place, sizeof place}, &id)) return TTM_ENOMEM;
+  while (b->living.n <= id)
+    if (ttm_vec_push(&b->living, TTM_NONE)) return TTM_ENOMEM;
+  b->profile->capture.buffers.at[row].place = id;
+  uint32_t old = b->living.at[id];
+  b->living.at[id] = row;
+  if (old == TTM_NONE) return TTM_OK;
+  recording_of(b)->unseen_frees++; /* another thread let it go */
+  return ttm_capture_free_row(b, node, old);
+}
+
+void ttm_recording_gone(ttm_capture_builder *b, uint32_t row) {
+  uint32_t place = b->profile->capture.buffers.at[row].place;
+  if (place < b->living.n && b->living.at[place] == row) b->living.at[place] = TTM_NONE;
+}
+
+/* ---- Operations ---------------------------------------------------------------------------------------------------- */
+
+/* Calls up to `end` that no piece has: they are operations all the same. */
+static int pass_begun(ttm_capture_builder *b, size_t end) {
+  for (; b->next_begun < end; b->next_begun++) {
+    ttm_begun_op begun = b->begun.at[b->next_begun];
+    if (ttm_capture_begin_op(b, begun.name, begun.location, begun.line) || ttm_capture_finish_op(b)) return TTM_ENOMEM;
+    b->last_called = b->op;
+    b->op = TTM_NONE;
+  }
+  if (b->next_begun == b->begun.n) b->next_begun = b->begun.n = 0;
+  return TTM_OK;
+}
+
+int ttm_recording_match(ttm_capture_builder *b, uint32_t name, uint32_t *line) {
+  size_t at = b->next_begun;
+  while (at < b->begun.n && b->begun.at[at].name != name) at++;
+  if (at == b->begun.n) return TTM_OK; /* the runtime's own, or a free */
+  if (pass_begun(b, at)) return TTM_ENOMEM;
+  b->op_location = b->begun.at[b->next_begun].location;
+  *line = b->begun.at[b->next_begun].line;
+  if (++b->next_begun == b->begun.n) b->next_begun = b->begun.n = 0;
+  return TTM_OK;
+}
+
+static int on_operation(ttm_capture_builder *b, const ttm_capture_node *node) {
+  ttm_begun_op begun = {.line = node->line};
+  ttm_intern *strings = &b->profile->strings;
+  if (ttm_intern_add(strings, node->text[TTM_PARAM_NAME], &begun.name) ||
+      ttm_intern_add(strings, node->text[TTM_PARAM_AT], &begun.location) || ttm_vec_push(&b->begun, begun))
+    return TTM_ENOMEM;
+  return TTM_OK;
+}
+
+/* ---- Pieces -------------------------------------------------------------------------------------------------------- */
+
+static int on_piece(ttm_capture_builder *b, const ttm_capture_node *node) {
+  recording_of(b)->pieces++;
+  if (ttm_capture_finish_op(b)) return TTM_ENOMEM;
+  b->op = TTM_NONE;
+  b->depth = 0;
+  b->hypothetical = ttm_view_eq(node->text[TTM_PARAM_MODE], TTM_LIT("NO_DISPATCH"));
+  ttm_idmap_clear(&b->node_of_counter);
+  ttm_idmap_clear(&b->node_of_tensor);
+  b->nodes.n = 0;
+  return TTM_OK;
+}
+
+static int on_view(ttm_capture_builder *b, const ttm_capture_node *node) {
+  ttm_recording *r = recording_of(b);
+  uint8_t memory = ttm_capture_memory_of(node);
+  if (memory >= TTM_MEMORIES) return TTM_OK;
+  r->views += memory == TTM_DRAM;
+  r->measured[memory] = true;
+  r->banks[memory] = ttm_node_get(node, TTM_PARAM_BANKS, 0);
+  r->total[memory] = ttm_node_get(node, TTM_PARAM_TOTAL, 0);
+  ttm_buffer_event event = {.kind = TTM_EVENT_MEASURED,
+                            .row = memory,
+                            .op = b->last_called,
+                            .device = ttm_capture_device_of(node),
+                            .bytes = ttm_node_get(node, TTM_PARAM_ALLOCATED, 0),
+                            .per_bank = ttm_node_get(node, TTM_PARAM_LARGEST, TTM_UNKNOWN),
+                            .address = TTM_UNKNOWN,
+                            .named_bytes = TTM_UNKNOWN,
+                            .node = TTM_NONE};
+  return ttm_vec_push(&b->profile->capture.events, event);
+}
+
+/* Whatever was on the device is gone with it. */
+static int on_close(ttm_capture_builder *b, const ttm_capture_node *node) {
+  uint32_t device = ttm_capture_device_of(node);
+  for (size_t i = 0; i < b->living.n; i++) {
+    uint32_t row = b->living.at[i];
+    if (row == TTM_NONE || b->profile->capture.buffers.at[row].device != device) continue;
+    if (ttm_capture_free_row(b, node, row)) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+/* ---- Failures ------------------------------------------------------------------------------------------------------ */
+
+/* An exception's text, line by line as it would stand in a log. */
+static int on_failure(ttm_capture_builder *b, const ttm_capture_node *node) {
+  ttm_stream *s = b->stream;
+  ttm_view rest = node->text[TTM_PARAM_MESSAGE];
+  bool info = false;
+  int rc = pass_begun(b, b->begun.n);
+  s->pending = b->last_called;
+  while (rest.n && !rc) {
+    size_t end = ttm_view_find_char(rest, '\n');
+    ttm_view line = ttm_view_trim(end == TTM_NOT_FOUND ? rest : ttm_view_first(rest, end));
+    rest = end == TTM_NOT_FOUND ? ttm_view_from(rest, rest.n) : ttm_view_from(rest, end + 1);
+    rc = ttm_incident_add(&b->base, s, line, node->line);
+    if (!rc && info) rc = ttm_incident_add_sentence(&b->base, s, line, node->line);
+    info = ttm_view_eq(line, TTM_LIT("info:"));
+  }
+  if (b->last_called != TTM_NONE) b->profile->ops.at[b->last_called].flags |= TTM_OP_FAILED;
+  s->pending = TTM_NONE;
+  return rc;
+}
+
+static int on_end(ttm_capture_builder *b, const ttm_capture_node *node) {
+  ttm_recording *r = recording_of(b);
+  r->ended = true;
+  r->elsewhere = ttm_node_get(node, TTM_PARAM_ELSEWHERE, 0);
+  return ttm_intern_add(&b->profile->strings, node->text[TTM_PARAM_REASON], &r->reason);
+}
+
+/* ---- The whole ----------------------------------------------------------------------------------------------------- */
+
+int ttm_recording_take(ttm_capture_builder *b, const ttm_capture_node *node) {
+  switch (node->type) {
+    case TTM_NODE_PIECE:
+      return on_piece(b, node);
+    case TTM_NODE_OPERATION:
+      return on_operation(b, node);
+    case TTM_NODE_MEMORY_VIEW:
+      return on_view(b, node);
+    case TTM_NODE_FAILURE:
+      return on_failure(b, node);
+    case TTM_NODE_DEVICE_CLOSE:
+      return on_close(b, node);
+    case TTM_NODE_RECORDING_END:
+      return on_end(b, node);
+    default:
+      return TTM_OK;
+  }
+}
+
+int ttm_recording_finish(ttm_capture_builder *b, const ttm_capture_facts *facts) {
+  ttm_recording *r = recording_of(b);
+  r->is = true;
+  b->op = TTM_NONE;
+  if (!r->ended) r->lost = b->begun.n - b->next_begun;
+  if (pass_begun(b, b->begun.n)) return TTM_ENOMEM;
+  if (!r->ended) r->last = b->last_called;
+  return ttm_intern_add(&b->profile->strings, ttm_view_of(facts->board), &r->board);
+}
