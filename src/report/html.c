@@ -4,9 +4,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "l1/clash.h"
 #include "report/html_page.h"
 #include "report/html_parts.h"
 #include "report/json_parts.h"
+#include "report/l1_parts.h"
 #include "report/report.h"
 #include "report/words.h"
 
@@ -90,6 +92,36 @@ static void put_position(ttm_buf *buf, ttm_html_position at) {
   ttm_buf_printf(buf, "{\"element\":%" PRId64 ",\"place\":%d", at.element, (int)at.place);
 }
 
+static void put_regions(ttm_buf *buf, const char *key, const ttm_l1_region *at, size_t n) {
+  ttm_buf_printf(buf, ",\"%s\":[", key);
+  for (size_t i = 0; i < n; i++) {
+    ttm_buf_printf(buf, "%s[%" PRIu64 ",%" PRIu64 "]", i ? "," : "", at[i].at, at[i].end);
+  }
+  ttm_buf_char(buf, ']');
+}
+
+/* One core's L1, for the picture of a clash. */
+static int put_core(ttm_buf *buf, const ttm_profile *p, const ttm_incident *incident) {
+  ttm_clash clash = {0};
+  ttm_arch_id arch = ttm_incident_arch(p, incident);
+  ttm_clash_hints hints = {.arch = ttm_view_of(arch == TTM_ARCHES ? NULL : ttm_arches[arch].name)};
+  if (!ttm_clash_possible(&incident->what)) return TTM_OK;
+  int code = ttm_clash_explain(&clash, &incident->what, &hints);
+  if (!code) {
+    const ttm_l1_map *map = &clash.map;
+    ttm_buf_printf(buf,
+                   ",\"core\":{\"chip\":\"%s\",\"chip_basis\":\"%s\",\"size\":%" PRIu64 ",\"base\":%" PRIu64
+                   ",\"base_basis\":\"%s\",\"small\":%" PRIu64 ",\"buffer_word\":\"%s\"",
+                   ttm_l1_chip(map), ttm_basis_name(map->arch_basis), map->size, map->base,
+                   ttm_basis_name(map->base_basis), map->small, ttm_l1_map_buffer_word(map));
+    put_regions(buf, "buffers", map->buffers.at, map->buffers.n);
+    put_regions(buf, "tensors", map->tensors.at, map->tensors.n);
+    ttm_buf_char(buf, '}');
+  }
+  ttm_clash_free(&clash);
+  return code == TTM_ENOMEM ? code : TTM_OK;
+}
+
 static int put_moments(ttm_buf *buf, const ttm_findings *f) {
   moments at;
   ttm_json_comma comma = {0};
@@ -116,9 +148,11 @@ static int put_moments(ttm_buf *buf, const ttm_findings *f) {
     ttm_words_verdict(&words, f->incidents.at[i].verdict);
     ttm_json_raw(buf, ",\"verdict\":");
     ttm_json_string(buf, ttm_buf_view(&words));
-    ttm_buf_printf(buf, ",\"state\":%" PRId64 "}",
+    ttm_buf_printf(buf, ",\"state\":%" PRId64,
                    incident->state < f->profile->states.n ? (int64_t)incident->state : (int64_t)-1);
     ttm_buf_free(&words);
+    if (put_core(buf, f->profile, incident)) buf->failed = true;
+    ttm_buf_char(buf, '}');
   }
   ttm_buf_char(buf, ']');
   ttm_free(at.incidents);

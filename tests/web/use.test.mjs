@@ -285,7 +285,7 @@ test("a screen reader finds its way", async () => {
     assert.equal(await page.locator("table caption").count(), tables);
     // Tab reaches the controls in the order they stand in.
     const seen = [];
-    for (let i = 0; i < 12; i++) {
+    for (let i = 0; i < 24; i++) {
       await page.keyboard.press("Tab");
       seen.push(await page.evaluate(() => document.activeElement?.textContent?.slice(0, 20) ?? ""));
     }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the parts of the page share: the selected operation, the memory looked at, the zoom. The address keeps them, so that a link
 // leads to the same view.
-import type { Memory, Model } from "./model.js";
-import { MEMORIES } from "./model.js";
+import { clampRange, type Range } from "./chart.js";
+import { MEMORIES, type Memory } from "./findings.js";
+import type { Model } from "./model.js";
+import { lowerBound } from "./sample.js";
 
 export interface View {
   op: number | null;
@@ -78,6 +80,48 @@ export class App {
   select(op: number | null): void {
     if (op !== null && (op < 0 || op >= this.model.facts.elements)) return;
     this.set({ op });
+  }
+
+  // All operations, and those the charts show, as places on their x axis.
+  all(): Range {
+    return { from: -0.5, to: Math.max(1, this.model.facts.elements) };
+  }
+
+  range(): Range {
+    const { from, to } = this.view;
+    return from !== null && to !== null ? clampRange({ from, to }, this.all()) : this.all();
+  }
+
+  zoom(range: Range | null): void {
+    this.set(range ? { from: range.from, to: range.to } : { from: null, to: null });
+  }
+
+  // Moves the charts so that the operation is in them.
+  reveal(op: number): void {
+    const { from, to } = this.range();
+    if (op >= from && op <= to) return;
+    this.zoom(clampRange({ from: op - (to - from) / 2, to: op + (to - from) / 2 }, this.all()));
+  }
+
+  // Selects an operation and brings it into the chart.
+  show(op: number): void {
+    this.select(op);
+    this.reveal(op);
+    document.getElementById("timeline")?.scrollIntoView({ block: "start" });
+  }
+
+  // The operation that had begun by a line of the log.
+  async showLine(line: number): Promise<void> {
+    const ops = await this.model.operations();
+    const after = lowerBound(ops.line, line + 1);
+    if (ops.n) this.show(Math.max(0, after - 1));
+  }
+
+  // Operations `from` to `to`, with a little of what is around them.
+  showRange(from: number, to: number): void {
+    const around = Math.max(1, (to - from) / 10);
+    this.zoom(clampRange({ from: from - around, to: to + around }, this.all()));
+    document.getElementById("timeline")?.scrollIntoView({ block: "start" });
   }
 
   capacity(memory: Memory): number {

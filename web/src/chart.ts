@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both charts of the page share: an uPlot whose x is the operation index, zoomed by dragging and the wheel, redrawn from a fresh
+// What the charts of the page share: an uPlot whose x is the operation index, zoomed by dragging and the wheel, redrawn from a fresh
 // sample for each view.
 import uPlot from "uplot";
 import { count } from "./format.js";
@@ -111,4 +111,14 @@ export function makeChart(host: HTMLElement, parts: ChartParts): uPlot {
     if (width !== chart.width) chart.setSize({ width, height: parts.height });
   }).observe(host);
   return chart;
+}
+
+// Beside a place on the x axis, on the side with more room.
+export function placeTip(tip: HTMLElement, u: uPlot, x: number, top: number): void {
+  tip.hidden = false;
+  const left = u.valToPos(x, "x") + u.over.offsetLeft;
+  const flip = left > u.width / 2;
+  tip.style.left = flip ? "" : `${left + 12}px`;
+  tip.style.right = flip ? `${u.width - left + 12}px` : "";
+  tip.style.top = `${top}px`;
 }

@@ -3,7 +3,8 @@
 import type { App } from "./app.js";
 import { add, h, longText, replace, shorten } from "./dom.js";
 import { bytes, count, milli, percent, shape, signed } from "./format.js";
-import { Flag, MEMORIES, type Memory, type Type } from "./model.js";
+import { MEMORIES, type Memory } from "./findings.js";
+import { Flag, type Type } from "./model.js";
 import { graphOf, locationOf, nameOf, programOf, runOf, valueText, type Names } from "./names.js";
 import { table } from "./tables.js";
 

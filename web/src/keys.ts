@@ -2,7 +2,7 @@
 // The keyboard, and the sheet that explains it.
 import type { App } from "./app.js";
 import { h } from "./dom.js";
-import { MEMORIES } from "./model.js";
+import { MEMORIES } from "./findings.js";
 import type { OpTable } from "./optable.js";
 import type { Timeline } from "./timeline.js";
 
@@ -33,12 +33,12 @@ export function listen(app: App, timeline: Timeline, table: OpTable, help: HTMLD
     const last = app.model.facts.elements - 1;
     const next = op === null ? 0 : Math.max(0, Math.min(last, op + by));
     app.select(next);
-    timeline.reveal(next);
+    app.reveal(next);
   };
   const goTo = (op: number | null | undefined): void => {
     if (op === null || op === undefined) return;
     app.select(op);
-    timeline.reveal(op);
+    app.reveal(op);
   };
   const peak = (): void => {
     const { memory } = app.view;
@@ -57,7 +57,7 @@ export function listen(app: App, timeline: Timeline, table: OpTable, help: HTMLD
     "+": () => timeline.zoomBy(0.5),
     "=": () => timeline.zoomBy(0.5),
     "-": () => timeline.zoomBy(2),
-    "0": () => timeline.zoom(null),
+    "0": () => app.zoom(null),
     g: () => app.view.op !== null && void app.showIr.open(app.view.op),
     t: toggleTheme,
   };

@@ -6,23 +6,30 @@ import { App } from "./app.js";
 import { Details } from "./details.js";
 import { add, h, replace } from "./dom.js";
 import { count } from "./format.js";
+import { Fragmentation } from "./fragmentation.js";
+import { glance } from "./glance.js";
+import { incidents } from "./incident.js";
 import { Ir } from "./ir.js";
 import { listen, makeHelp, tabKeys } from "./keys.js";
+import { lateFrees } from "./late.js";
+import { LayersPart } from "./layers.js";
 import { Model } from "./model.js";
 import { loadNames } from "./names.js";
 import { OpTable } from "./optable.js";
-import { advice, facts, header, incidents, notes } from "./overview.js";
+import { advice, facts, header, notes } from "./overview.js";
 import { Padding } from "./padding.js";
 import { peaks } from "./peaks.js";
+import { runs } from "./runs.js";
 import { consumers, distribution, weights } from "./tables.js";
 import { toggleTheme, watchTheme } from "./theme.js";
 import { Timeline } from "./timeline.js";
+import { waste } from "./waste.js";
 
 // ---- Page -------------------------------------------------------------------------------------------------------------
 
 function navigation(hasIr: boolean): HTMLElement {
   const list = h("ul", {});
-  const sections: [string, string][] = [["timeline", "Timeline"], ["peaks", "Peaks"], ["consumers", "Consumers"], ["padding", "Padding"], ["weights", "Weights"], ["distribution", "Distribution"], ["operations", "Operations"]];
+  const sections: [string, string][] = [["timeline", "Timeline"], ["findings", "Findings"], ["peaks", "Peaks"], ["consumers", "Consumers"], ["late", "Late frees"], ["runs", "Runs and leaks"], ["layers", "Layers"], ["fragmentation", "Fragmentation"], ["waste", "Waste"], ["padding", "Padding"], ["weights", "Weights"], ["distribution", "Distribution"], ["operations", "Operations"]];
   if (hasIr) sections.push(["ir", "IR"]);
   for (const [id, title] of sections) {
     // No link: the address belongs to the selected operation.
@@ -36,6 +43,8 @@ async function start(): Promise<void> {
   const model = await Model.load();
   const app = new App(model);
   const timeline = new Timeline(app);
+  const layers = new LayersPart(app);
+  const fragmentation = new Fragmentation(app);
   const padding = new Padding(app);
   const table = new OpTable(app);
   const details = new Details(app);
@@ -44,6 +53,7 @@ async function start(): Promise<void> {
 
   const redraw = (): void => {
     timeline.redraw();
+    fragmentation.redraw();
     padding.redraw();
   };
   const changeTheme = (): void => toggleTheme(redraw);
@@ -51,7 +61,7 @@ async function start(): Promise<void> {
   const buttons = h("div", { class: "top-buttons" }, h("button", { type: "button", id: "theme", "aria-label": "Light or dark", click: changeTheme }, "◐ Theme"), h("button", { type: "button", id: "help-button", "aria-label": "Keys", click: () => help.showModal() }, "? Keys"));
 
   const main = h("main", {});
-  add(main, incidents(app), notes(app), facts(app), advice(app), timeline.element, peaks(app), consumers(app), padding.element, h("div", { class: "two" }, weights(app), distribution(app)), table.element, ir.empty ? null : ir.element);
+  add(main, incidents(app), notes(app), facts(app), advice(app), timeline.element, glance(app), peaks(app), consumers(app), lateFrees(app), runs(app), layers.element, fragmentation.element, waste(app), padding.element, h("div", { class: "two" }, weights(app), distribution(app)), table.element, ir.empty ? null : ir.element);
   replace(root, header(app, buttons), navigation(!ir.empty), main, details.element, help, h("footer", {}, `ttmem ${model.facts.version} · MB = 1024 × 1024 bytes · figures per bank unless said otherwise · states are printed before their operation; an effect is the next state minus this one`));
   for (const list of root.querySelectorAll("[role=tablist]")) tabKeys(list);
   listen(app, timeline, table, help, changeTheme);
@@ -60,7 +70,8 @@ async function start(): Promise<void> {
 
   const names = await loadNames(model);
   await Promise.all([timeline.enrich(names), table.start(names), details.start(names)]);
-  await Promise.all([padding.start(names), ir.empty ? null : ir.start(names)]);
+  fragmentation.start();
+  await Promise.all([layers.start(names), padding.start(names), ir.empty ? null : ir.start(names)]);
   app.onChange((view, changed) => {
     if (changed.op != null) timeline.announce(`Operation ${count(changed.op)} selected`);
     void view;

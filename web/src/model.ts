@@ -1,45 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The profile as the page knows it. Small things (facts, findings) are there from the start; columns are decoded when first needed and
 // then kept. Memory figures are 0.001 MB per bank; -1 where the log did not show the memory.
+import type { Basis, Findings, Memory } from "./findings.js";
 import { bigDeltaColumn, bytesOf, deltaColumn, jsonOf, Reader, Strings, textOf, unsignedColumn } from "./data.js";
-
-export const MEMORIES = ["DRAM", "L1", "L1_SMALL", "TRACE"] as const;
-export type Memory = (typeof MEMORIES)[number];
-
-export interface OpRef {
-  index: number | null;
-  mlir_op: string | null;
-  loc: string | null;
-  line: number | null;
-}
 
 export interface Position {
   element: number;
   place: number;
-}
-
-export const LIVE_CLASSES = ["weights", "const_eval", "kv_cache", "inputs", "activations", "kept", "program", "unaccounted"] as const;
-export type LiveClass = (typeof LIVE_CLASSES)[number];
-
-export interface LiveRow extends Partial<OpRef> {
-  class: LiveClass;
-  name: string | null;
-  per_bank_MB: number;
-  tensors: number;
-  shape: string | null;
-  dtype: string | null;
-}
-
-export interface LiveSet {
-  allocated_per_bank_MB: number;
-  explained_pct: number;
-  counted_twice_MB: number;
-  tensors: number;
-  classes: Record<`${LiveClass}_MB`, number>;
-  rows: LiveRow[];
-  other_rows: number;
-  other_rows_per_bank_MB: number;
-  modules: { path: string; per_bank_MB: number; tensors: number }[];
 }
 
 export interface IrFact {
@@ -49,6 +16,19 @@ export interface IrFact {
   module: string | null;
   line: number;
   lines: number;
+}
+
+// One core's L1 as the message of a clash tells it: stretches [start, end) of addresses.
+export interface CoreMap {
+  chip: string;
+  chip_basis: Basis;
+  size: number;
+  base: number; // below is reserved
+  base_basis: Basis;
+  small: number; // bytes of L1_SMALL at the top
+  buffer_word: string; // "circular buffers"
+  buffers: [number, number][];
+  tensors: [number, number][];
 }
 
 export interface Facts {
@@ -67,81 +47,7 @@ export interface Facts {
   ranks: number[];
   irs: IrFact[];
   peaks: Partial<Record<Memory, Position & { state: number; rank: number }>>;
-  incidents: (Position & { title: string; verdict: string; state: number })[];
-}
-
-export interface Incident {
-  kind: "oom" | "l1_clash" | "l1_overflow" | "fatal";
-  line: number;
-  copies: number;
-  text: string;
-  memory: Memory | null;
-  needed_per_bank_B: number | null;
-  free_per_bank_B: number | null;
-  largest_free_block_B: number | null;
-  bank_size_B: number | null;
-  allocated_per_bank_B: number | null;
-  buffer_B: number | null;
-  banks: number | null;
-  l1_buffer_at?: number | null;
-  static_buffers_end?: number | null;
-  l1_size_B?: number | null;
-  core_range?: string | null;
-  verdict: string | null;
-  shortfall_per_bank_B: number | null;
-  derived?: boolean;
-  operation: OpRef | null;
-}
-
-export interface Peak {
-  allocated_per_bank_MB: number;
-  banks: number;
-  allocated_total_MB: number;
-  utilization_pct: number;
-  free_per_bank_MB: number;
-  largest_free_per_bank_MB: number;
-  line: number;
-  caused_by: (OpRef & { effect_MB: number }) | null;
-  in_operation_peak: { allocated_per_bank_B: number; allocated_per_bank_MB: number; line: number } | null;
-}
-
-export interface Run {
-  run: number;
-  rank: number;
-  program: string | null;
-  first_index: number | null;
-  last_index: number | null;
-  start_MB: number | null;
-  end_MB: number | null;
-  peak_MB: number | null;
-  finished: boolean;
-}
-
-export interface PaddingRow extends OpRef {
-  shape: string | null;
-  dtype: string | null;
-  result: number;
-  unpadded_MB: number;
-  padded_MB: number;
-  overhead_MB: number;
-  overhead_pct: number;
-  times: number;
-}
-
-export interface Findings {
-  input: { path: string; kind: string; bytes: number; lines: number; op_lines: number; blocks: number; deallocations: number; ranks: number; truncated: boolean; trace_replay: boolean };
-  operations: { total: number; weight_operations: number; distribution: Record<string, number> };
-  weights: { count: number; bytes: number; MB: number };
-  memory: Record<Memory, { banks: number; capacity_per_bank_MB: number; capacity_total_MB: number } | null>;
-  peak: Record<Memory, Peak | null>;
-  top_consumers: Record<Memory, (OpRef & { effect_MB: number; allocated_before_MB: number | null })[]>;
-  incidents: Incident[];
-  runs: Run[];
-  leaks: (OpRef & { per_run_MB: number; runs_seen: number; confidence: string })[];
-  padding: { at_peak: { unpadded_MB: number; padded_MB: number; overhead_MB: number; overhead_pct: number; tensors: number }; highest_overhead_pct: number; top: PaddingRow[] };
-  advice?: { kind: string; basis: string; saves_per_bank_MB: number | null; tensors: number; operation: OpRef | null; text: string }[];
-  live_at_peak: Partial<Record<Memory, LiveSet>>;
-  diagnostics: { unparsed_lines: number; skipped_operations: number; bad_memory_lines: number; blocks_without_operation: number; unfinished_programs: number; notes: { line: number; text: string }[] };
+  incidents: (Position & { title: string; verdict: string; state: number; core?: CoreMap })[];
 }
 
 export interface RegistryEntry {
@@ -240,6 +146,15 @@ export interface Detail {
   inputs: number[];
 }
 
+// Without the frees, which the JSON files of a report do not hold, these would be wrong.
+function forgetFrees(findings: Findings): void {
+  findings.live_at_peak = {};
+  delete findings.late_frees;
+  delete findings.waste_at_peak;
+  delete findings.advice;
+  for (const leak of findings.leaks) Object.assign(leak, { index: null, mlir_op: null, loc: null, line: null, confidence: "low" });
+}
+
 export class Model {
   private constructor(
     readonly facts: Facts,
@@ -248,7 +163,7 @@ export class Model {
 
   static async load(): Promise<Model> {
     const [facts, findings] = await Promise.all([jsonOf<Facts>("facts", true), jsonOf<Findings>("findings", true)]);
-    if (facts.rebuilt === "rough") findings.live_at_peak = {}; // without the frees it would be wrong
+    if (facts.rebuilt === "rough") forgetFrees(findings);
     findings.live_at_peak ??= {};
     return new Model(facts, findings);
   }

@@ -3,7 +3,8 @@
 import type { App } from "./app.js";
 import { add, h, shorten } from "./dom.js";
 import { count, counted, milli, signed } from "./format.js";
-import { Flag, MEMORIES, type Memory } from "./model.js";
+import { MEMORIES, type Memory } from "./findings.js";
+import { Flag } from "./model.js";
 import { locationOf, nameOf, outputsOf, programOf, runOf, valueText, type Names } from "./names.js";
 import { VirtualList } from "./virtual.js";
 

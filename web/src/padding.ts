@@ -2,11 +2,11 @@
 // Tile padding: what the live DRAM tensors hold against what they take, over the run, and the results that waste most.
 import uPlot from "uplot";
 import type { App } from "./app.js";
-import { clampRange, color, makeChart, type Range } from "./chart.js";
+import { color, makeChart, placeTip } from "./chart.js";
 import { add, h, replace, shorten } from "./dom.js";
 import { bytes, count, number, percent, shape } from "./format.js";
 import type { Names } from "./names.js";
-import { opLink } from "./overview.js";
+import { opLink } from "./links.js";
 import { table } from "./tables.js";
 
 export class Padding {
@@ -57,15 +57,6 @@ export class Padding {
     );
   }
 
-  private all(): Range {
-    return { from: -0.5, to: Math.max(1, this.app.model.facts.elements) };
-  }
-
-  private range(): Range {
-    const { from, to } = this.app.view;
-    return from !== null && to !== null ? clampRange({ from, to }, this.all()) : this.all();
-  }
-
   async start(names: Names): Promise<void> {
     this.names = names;
     this.showRows();
@@ -89,16 +80,16 @@ export class Padding {
       top: () => top * 1.1,
       hover: (u, x) => this.hover(u, x),
       click: (x) => this.app.select(Math.round(x)),
-      zoom: (range) => this.app.set(range ? { from: range.from, to: range.to } : { from: null, to: null }),
-      all: () => this.all(),
-      view: () => this.range(),
+      zoom: (range) => this.app.zoom(range),
+      all: () => this.app.all(),
+      view: () => this.app.range(),
     });
     this.redraw();
   }
 
   redraw(): void {
     if (!this.chart || !this.live) return;
-    const { from, to } = this.range();
+    const { from, to } = this.app.range();
     const first = Math.max(0, Math.floor(from));
     const end = Math.min(this.live.stored.length, Math.ceil(to) + 1);
     const step = Math.max(1, Math.floor((end - first) / 2000));
@@ -124,11 +115,6 @@ export class Padding {
     const { logical, stored } = this.live;
     replace(this.tip, h("div", { class: "tip-op" }, `after #${count(op)} `, h("b", {}, shorten(this.names.labels.get(this.names.texts.name[this.names.ops.text[op]]), 60))));
     add(this.tip, h("div", {}, `${bytes(logical[op])} logical, ${bytes(stored[op])} padded`), h("div", { class: "tip-muted" }, `padding ${bytes(stored[op] - logical[op])} (${percent(stored[op] - logical[op], logical[op])})`));
-    this.tip.hidden = false;
-    const left = u.valToPos(op, "x") + u.over.offsetLeft;
-    const flip = left > u.width / 2;
-    this.tip.style.left = flip ? "" : `${left + 12}px`;
-    this.tip.style.right = flip ? `${u.width - left + 12}px` : "";
-    this.tip.style.top = "8px";
+    placeTip(this.tip, u, op, 8);
   }
 }

@@ -2,10 +2,10 @@
 // A card per memory: its highest state, who raised it, and what was alive then.
 import type { App } from "./app.js";
 import { add, h } from "./dom.js";
-import { bytes, count, logLine, mb, number, percent } from "./format.js";
+import { bytes, count, mb, number, percent } from "./format.js";
 import { liveBar } from "./live.js";
-import { MEMORIES, type Memory } from "./model.js";
-import { opWithPlace } from "./overview.js";
+import { MEMORIES, type Memory } from "./findings.js";
+import { lineLink, opWithPlace } from "./links.js";
 
 function peakCard(app: App, memory: Memory): HTMLElement | null {
   const peak = app.model.findings.peak[memory];
@@ -14,8 +14,8 @@ function peakCard(app: App, memory: Memory): HTMLElement | null {
   const where = app.model.facts.peaks[memory];
   const body = h("dl", { class: "pairs" });
   const pair = (label: string, ...value: (Node | string)[]) => add(body, h("dt", {}, label), h("dd", {}, ...value));
-  pair("allocated", h("b", {}, `${mb(peak.allocated_per_bank_MB)} per bank`), ` · ${bytes(peak.allocated_total_MB * 1048576)} over ${count(peak.banks)} banks · ${logLine(peak.line)}`);
-  if (peak.in_operation_peak) pair("inside an operation", h("b", {}, `${mb(Math.round(peak.in_operation_peak.allocated_per_bank_MB * 1000) / 1000)} per bank`), ` as the error message says · ${logLine(peak.in_operation_peak.line)}`);
+  pair("allocated", h("b", {}, `${mb(peak.allocated_per_bank_MB)} per bank`), ` · ${bytes(peak.allocated_total_MB * 1048576)} over ${count(peak.banks)} banks · `, lineLink(app, peak.line));
+  if (peak.in_operation_peak) pair("inside an operation", h("b", {}, `${mb(Math.round(peak.in_operation_peak.allocated_per_bank_MB * 1000) / 1000)} per bank`), ` as the error message says · `, lineLink(app, peak.in_operation_peak.line));
   if (peak.caused_by) pair("raised by", opWithPlace(app, peak.caused_by), ` by ${number(peak.caused_by.effect_MB)} MB per bank`);
   else if (peak.allocated_per_bank_MB > 0) pair("raised by", "not told by the log: there from the start, or between two states");
   pair("free", `${mb(peak.free_per_bank_MB)} per bank`);

@@ -3,8 +3,9 @@
 import type { App } from "./app.js";
 import { add, h, replace, shorten } from "./dom.js";
 import { bytes, count, counted, number, percent } from "./format.js";
-import { type Memory, type RegistryEntry } from "./model.js";
-import { opLink } from "./overview.js";
+import type { Memory } from "./findings.js";
+import type { RegistryEntry } from "./model.js";
+import { opLink } from "./links.js";
 
 // A table whose columns say how they are aligned: "num" on the right.
 export function table(caption: string, columns: [string, string?][], rows: (Node | string)[][]): HTMLElement {

@@ -3,10 +3,11 @@
 // incident.
 import uPlot from "uplot";
 import type { App } from "./app.js";
-import { clampRange, color, font, makeChart, type Range } from "./chart.js";
+import { clampRange, color, font, makeChart, placeTip } from "./chart.js";
 import { add, h, replace, shorten } from "./dom.js";
 import { bytes, count, milli, percent } from "./format.js";
-import { Flag, MEMORIES, Place, type Level, type Memory, type PyramidLevel, type Series } from "./model.js";
+import { MEMORIES, type Memory } from "./findings.js";
+import { Flag, Place, type Level, type PyramidLevel, type Series } from "./model.js";
 import { describe, type Names } from "./names.js";
 import { lowerBound, samplePyramid, sampleStates, type Sample } from "./sample.js";
 
@@ -19,7 +20,7 @@ export class Timeline {
   private readonly tip = h("div", { class: "tip", hidden: true });
   private readonly status = h("p", { class: "visually-hidden", "aria-live": "polite" });
   private readonly scaleButton = h("button", { type: "button", click: () => this.toggleScale() });
-  private readonly resetButton = h("button", { type: "button", click: () => this.zoom(null) }, "Show all");
+  private readonly resetButton = h("button", { type: "button", click: () => this.app.zoom(null) }, "Show all");
   private chart: uPlot | null = null;
   private sample: Sample = { x: [], low: [], high: [], largest: [], plain: true };
   private pyramid: PyramidLevel[] = [];
@@ -79,32 +80,12 @@ export class Timeline {
 
   // ---- View -------------------------------------------------------------------------------------------------------
 
-  all(): Range {
-    return { from: -0.5, to: Math.max(1, this.app.model.facts.elements) };
-  }
-
-  range(): Range {
-    const { from, to } = this.app.view;
-    return from !== null && to !== null ? clampRange({ from, to }, this.all()) : this.all();
-  }
-
-  zoom(range: Range | null): void {
-    this.app.set(range ? { from: range.from, to: range.to } : { from: null, to: null });
-  }
-
   // Zooms about the selected operation, else about the middle.
   zoomBy(factor: number): void {
-    const { from, to } = this.range();
+    const { from, to } = this.app.range();
     const op = this.app.view.op;
     const at = op !== null && op >= from && op <= to ? op : (from + to) / 2;
-    this.zoom(clampRange({ from: at - (at - from) * factor, to: at + (to - at) * factor }, this.all()));
-  }
-
-  // Moves the view so that the operation is in it.
-  reveal(op: number): void {
-    const { from, to } = this.range();
-    if (op >= from && op <= to) return;
-    this.zoom(clampRange({ from: op - (to - from) / 2, to: op + (to - from) / 2 }, this.all()));
+    this.app.zoom(clampRange({ from: at - (at - from) * factor, to: at + (to - at) * factor }, this.app.all()));
   }
 
   private top(): number {
@@ -143,9 +124,9 @@ export class Timeline {
       draw: (u) => this.drawMarks(u),
       hover: (u, x) => this.hover(u, x),
       click: (x) => this.click(x),
-      zoom: (range) => this.zoom(range),
-      all: () => this.all(),
-      view: () => this.range(),
+      zoom: (range) => this.app.zoom(range),
+      all: () => this.app.all(),
+      view: () => this.app.range(),
     });
     await this.load();
   }
@@ -197,7 +178,7 @@ export class Timeline {
   redraw(): void {
     if (!this.chart || (!this.level && !this.pyramid.length)) return;
     this.began = performance.now();
-    const { from, to } = this.range();
+    const { from, to } = this.app.range();
     const pixels = Math.max(200, Math.min(2000, this.chart.width - 80));
     this.sample = this.series && this.level ? sampleStates(this.series, this.level, this.pyramid, from, to, pixels) : samplePyramid(this.pyramid, from, to, pixels);
     const capacity = this.app.capacity(this.app.view.memory);
@@ -213,7 +194,7 @@ export class Timeline {
 
   private drawRuns(u: uPlot): void {
     const { ctx, bbox } = u;
-    const { from, to } = this.range();
+    const { from, to } = this.app.range();
     const scale = bbox.width / (to - from);
     const runs = this.app.model.findings.runs.filter((r) => r.first_index !== null && r.last_index !== null && r.last_index >= from && r.first_index <= to && r.rank === (this.app.model.facts.ranks[this.app.view.rank] ?? r.rank));
     ctx.save();
@@ -284,7 +265,7 @@ export class Timeline {
   private drawConstEval(u: uPlot): void {
     if (!this.constEval) return;
     const { ctx, bbox } = u;
-    const { from, to } = this.range();
+    const { from, to } = this.app.range();
     const scale = bbox.width / (to - from);
     const tall = 7 * devicePixelRatio;
     ctx.fillStyle = color("consteval");
@@ -394,12 +375,7 @@ export class Timeline {
       rows.push(h("div", { class: "tip-muted" }, `largest free block ${milli(this.level.largest[state])} MB`));
     }
     replace(this.tip, ...rows);
-    this.tip.hidden = false;
-    const left = u.valToPos(this.series.x[i], "x") + u.over.offsetLeft;
-    const flip = left > u.width / 2;
-    this.tip.style.left = flip ? "" : `${left + 12}px`;
-    this.tip.style.right = flip ? `${u.width - left + 12}px` : "";
-    this.tip.style.top = "24px";
+    placeTip(this.tip, u, this.series.x[i], 24);
   }
 
   announce(text: string): void {
