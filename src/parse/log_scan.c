@@ -7,6 +7,7 @@
 /* What one call of ttm_scanner_scan knows while it walks the chunk. */
 typedef struct scan {
   ttm_scanner *scanner;
+  ttm_scanned *out;
   const ttm_chunk *chunk;
   uint32_t line;
   const char *line_at, *line_end;
@@ -24,17 +25,21 @@ typedef struct scan {
    * cost one comparison. */
   ttm_view rest;
   uint16_t rest_rank;
-  bool rest_debug; /* printed at DEBUG level, as in 2025 */
-  bool debug;      /* the line at hand is */
-  bool after_dram; /* the line at hand was a DRAM line */
+  bool rest_debug;             /* printed at DEBUG level, as in 2025 */
+  bool debug;                  /* the line at hand is */
+  bool after_dram;             /* the line at hand was a DRAM line */
+  uint32_t block;              /* of the last operation, or TTM_NO_BLOCK when it is not known ... */
+  uint32_t previous;           /* ... and of the one before it */
+  uint32_t next_block;         /* what should come next */
+  uint64_t debug_before_block; /* debug lines before the last operation line */
 } scan;
 
 static ttm_event *add_event(scan *s, ttm_event_kind kind, ttm_view text) {
-  if (ttm_vec_reserve(&s->scanner->events, 1)) {
+  if (ttm_vec_reserve(&s->out->events, 1)) {
     s->failed = true;
     return NULL;
   }
-  ttm_event *e = &s->scanner->events.at[s->scanner->events.n++];
+  ttm_event *e = &s->out->events.at[s->out->events.n++];
   e->kind = (uint8_t)kind;
   e->memory = 0;
   e->rank = s->rank;
@@ -57,31 +62,124 @@ static void learn_rest(scan *s) {
   ttm_rest rest;
   for (int m = TTM_DRAM; m < TTM_MEMORIES; m++) rest.levels[m] = s->last[m].level;
   const char *end = s->line_end + 1;
-  if (end > s->chunk->data + s->chunk->n || ttm_vec_push(&s->scanner->rests, rest)) return;
+  if (end > s->chunk->data + s->chunk->n || ttm_vec_push(&s->out->rests, rest)) return;
   s->rest = (ttm_view){s->last[TTM_L1].line_at, (size_t)(end - s->last[TTM_L1].line_at)};
   s->rest_rank = s->rank;
   s->rest_debug = s->debug;
 }
 
-static void scan_level(scan *s, ttm_memory memory, ttm_view view) {
-  if (!ttm_view_eq(view, s->last[memory].text)) {
-    ttm_level level;
-    if (!ttm_memory_view_parse(view, &level)) {
-      add_event(s, TTM_EV_BAD_LEVEL, view);
-      return;
-    }
-    s->last[memory].text = view;
-    s->last[memory].level = level;
-  }
+/* ---- Known blocks -------------------------------------------------------------------------------------------------- */
+
+/* The last operation's block is this one: it followed the previous one, and the next will be what followed it last time. */
+static void place_block(scan *s, uint32_t block) {
+  ttm_known_blocks *known = &s->scanner->known;
+  s->block = block;
+  s->next_block = TTM_NO_BLOCK;
+  if (block == TTM_NO_BLOCK) return;
+  if (s->previous < known->blocks.n) known->blocks.at[s->previous].next = block;
+  s->next_block = known->blocks.at[block].next;
+}
+
+static ttm_block_part line_part(const ttm_event *e, uint32_t start) {
+  return (ttm_block_part){e->line_at - start, e->line_end - start};
+}
+
+static ttm_block_part text_part(const ttm_event *e, uint32_t start) {
+  return (ttm_block_part){e->text_at - start, e->text_at + e->text_n - start};
+}
+
+/* A whole line followed by `next` at once, both of one rank. */
+static bool stands_before(const scan *s, const ttm_event *e, const ttm_event *next) {
+  return e->rank == next->rank && e->line + 1 == next->line && e->line_end + 1 == next->line_at &&
+         s->chunk->data[e->line_end] == '\n' && e->text_at + e->text_n == e->line_end;
+}
+
+/* After a DRAM line: are it and the two lines before an operation with its block? */
+static void learn_block(scan *s, ttm_view view) {
+  size_t n = s->out->events.n;
+  const ttm_event *e = n < 3 ? NULL : &s->out->events.at[n - 3];
+  if (!e || e[0].kind != TTM_EV_OPERATION || e[1].kind != TTM_EV_BEFORE_OP || !stands_before(s, &e[0], &e[1]) ||
+      !stands_before(s, &e[1], &e[2]) || s->block != TTM_NO_BLOCK)
+    return;
+  ttm_level level;
+  const char *view_at = view.p;
+  if (!ttm_memory_view_take_size(&view, &level)) return;
+  uint32_t start = e[0].line_at;
+  ttm_known_block block = {.n = (uint32_t)(view.p - s->chunk->data) - start,
+                           .op_line = line_part(&e[0], start),
+                           .op_text = text_part(&e[0], start),
+                           .header_line = line_part(&e[1], start),
+                           .header_text = text_part(&e[1], start),
+                           .dram_line = e[2].line_at - start,
+                           .dram_view = (uint32_t)(view_at - s->chunk->data) - start,
+                           .banks = level.banks,
+                           .total = level.total,
+                           .rank = e[0].rank,
+                           .debug_lines = (uint8_t)(s->out->counts.debug_lines - s->debug_before_block),
+                           .op_kind = e[1].op_kind,
+                           .hash = e[0].hash};
+  place_block(s, ttm_known_blocks_add(&s->scanner->known, &block, s->chunk->data + start));
+}
+
+/* The last line of this memory, as an event and for comparing. */
+static void keep_level(scan *s, ttm_memory memory, ttm_view text, const ttm_level *level) {
+  s->last[memory].text = text;
+  s->last[memory].level = *level;
   s->last[memory].line = s->line;
   s->last[memory].rank = s->rank;
   s->last[memory].line_at = s->line_at;
-  ttm_event *e = add_event(s, TTM_EV_LEVEL, (ttm_view){view.p, 0});
+  ttm_event *e = add_event(s, TTM_EV_LEVEL, (ttm_view){text.p, 0});
   if (!e) return;
   e->memory = (uint8_t)memory;
-  e->level = s->last[memory].level;
+  e->level = *level;
+}
+
+static void scan_level(scan *s, ttm_memory memory, ttm_view view) {
+  ttm_level level = s->last[memory].level;
+  if (!ttm_view_eq(view, s->last[memory].text) && !ttm_memory_view_parse(view, &level)) {
+    add_event(s, TTM_EV_BAD_LEVEL, view);
+    return;
+  }
+  keep_level(s, memory, view, &level);
   s->after_dram = memory == TTM_DRAM;
+  if (memory == TTM_DRAM) learn_block(s, view);
   if (memory == TTM_TRACE) learn_rest(s);
+}
+
+static ttm_event *add_block_line(scan *s, ttm_event_kind kind, const char *at, ttm_block_part line,
+                                 ttm_block_part text) {
+  s->line_at = at + line.at;
+  s->line_end = at + line.end;
+  ttm_event *e = add_event(s, kind, (ttm_view){at + text.at, text.end - text.at});
+  s->line++;
+  return e;
+}
+
+/* When the block that should come next stands at *at, *at moves behind its DRAM line. */
+static bool scan_known_block(scan *s, const char **at, const char *end) {
+  const ttm_known_blocks *known = &s->scanner->known;
+  const ttm_known_block *block = &known->blocks.at[s->next_block];
+  if ((size_t)(end - *at) < block->n || memcmp(*at, known->bytes.at + block->at, block->n) != 0) return false;
+  ttm_level level = {.banks = block->banks, .total = block->total};
+  ttm_view use = {*at + block->n, (size_t)(end - *at) - block->n};
+  if (!ttm_memory_view_take_use(&use, &level) || use.n == 0 || use.p[0] != '\n') return false;
+
+  s->rank = block->rank;
+  ttm_event *e = add_block_line(s, TTM_EV_OPERATION, *at, block->op_line, block->op_text);
+  if (e) e->hash = block->hash;
+  e = add_block_line(s, TTM_EV_BEFORE_OP, *at, block->header_line, block->header_text);
+  if (e) e->op_kind = block->op_kind;
+  s->line_at = *at + block->dram_line;
+  s->line_end = use.p;
+  const char *view = *at + block->dram_view;
+  keep_level(s, TTM_DRAM, (ttm_view){view, (size_t)(use.p - view)}, &level);
+  s->out->counts.runtime_lines += 3;
+  s->out->counts.debug_lines += block->debug_lines;
+  s->line++;
+  s->previous = s->block;
+  place_block(s, s->next_block);
+  *at = use.p + 1;
+  return true;
 }
 
 /* When the bytes at `at` are the same three lines again, *at moves behind them. */
@@ -92,9 +190,9 @@ static void scan_rest(scan *s, const char **at, const char *end) {
   s->rank = s->rest_rank;
   ttm_event *e = add_event(s, TTM_EV_REST, (ttm_view){*at, 0});
   if (!e) return;
-  e->rest = (uint32_t)(s->scanner->rests.n - 1);
-  s->scanner->counts.runtime_lines += 3;
-  s->scanner->counts.debug_lines += s->rest_debug ? 3 : 0;
+  e->rest = (uint32_t)(s->out->rests.n - 1);
+  s->out->counts.runtime_lines += 3;
+  s->out->counts.debug_lines += s->rest_debug ? 3 : 0;
   s->line += 3;
   *at += s->rest.n;
 }
@@ -105,7 +203,9 @@ static void scan_device_line(scan *s, ttm_view message) {
   if (memory != TTM_MEMORIES) {
     scan_level(s, memory, rest);
   } else if (ttm_view_take(&message, TTM_LIT("Device memory state before operation "))) {
-    add_event(s, TTM_EV_BEFORE_OP, ttm_view_trim(message));
+    message = ttm_view_trim(message);
+    ttm_event *e = add_event(s, TTM_EV_BEFORE_OP, message);
+    if (e) e->op_kind = (uint8_t)ttm_op_kind_of(message);
   } else if (ttm_view_starts(message, TTM_LIT("Device memory state before submit"))) {
     add_event(s, TTM_EV_BEFORE_SUBMIT, message);
   } else if (ttm_view_starts(message, TTM_LIT("Device memory state after submit"))) {
@@ -115,12 +215,16 @@ static void scan_device_line(scan *s, ttm_view message) {
 
 static void scan_operation(scan *s, ttm_view text) {
   ttm_event *e = add_event(s, TTM_EV_OPERATION, text);
-  if (e) e->hash = ttm_hash_bytes(text.p, text.n);
+  if (!e) return;
+  e->hash = ttm_hash_bytes(text.p, text.n);
+  s->debug_before_block = s->out->counts.debug_lines - s->debug;
+  s->previous = s->block;
+  place_block(s, ttm_known_blocks_find(&s->scanner->known, e->hash, s->rank));
 }
 
 /* A message of the runtime logger: told apart by its first letter, then by its first words. */
 static void scan_runtime(scan *s, ttm_view m, uint8_t severity) {
-  ttm_scan_counts *counts = &s->scanner->counts;
+  ttm_scan_counts *counts = &s->out->counts;
   counts->runtime_lines++;
   s->debug = severity == TTM_SEV_DEBUG || severity == TTM_SEV_TRACE;
   counts->debug_lines += s->debug;
@@ -206,7 +310,7 @@ static void scan_foreign(scan *s, ttm_view m) {
     add_event(s, TTM_EV_DUMP_BEGIN, stage);
   else if (ttm_view_contains(m, TTM_LIT("END OF MLIR MODULE")))
     add_event(s, TTM_EV_DUMP_END, m);
-  s->scanner->counts.loguru_lines += ttm_log_line_is_loguru(m);
+  s->out->counts.loguru_lines += ttm_log_line_is_loguru(m);
 }
 
 /* ---- Lines --------------------------------------------------------------------------------------------------------- */
@@ -259,27 +363,37 @@ static void scan_line(scan *s, ttm_view line) {
   scan_slowly(s, line);
 }
 
-int ttm_scanner_scan(ttm_scanner *scanner, const ttm_chunk *chunk) {
-  scanner->events.n = scanner->rests.n = 0;
-  scanner->counts = (ttm_scan_counts){0};
-  scan s = {.scanner = scanner, .chunk = chunk};
+int ttm_scanner_scan(ttm_scanner *scanner, const ttm_chunk *chunk, ttm_scanned *out) {
+  out->events.n = out->rests.n = 0;
+  out->counts = (ttm_scan_counts){0};
+  scan s = {.scanner = scanner,
+            .out = out,
+            .chunk = chunk,
+            .block = TTM_NO_BLOCK,
+            .previous = TTM_NO_BLOCK,
+            .next_block = TTM_NO_BLOCK};
   const char *at = chunk->data, *end = at + chunk->n;
   while (at < end) {
-    const char *line_end = memchr(at, '\n', (size_t)(end - at));
-    const char *stop = line_end ? line_end : end;
-    s.line_at = at;
-    s.line_end = stop;
-    s.after_dram = false;
-    scan_line(&s, (ttm_view){at, (size_t)(stop - at)});
-    s.line += line_end != NULL;
-    at = stop + 1;
-    if (s.after_dram && at < end) scan_rest(&s, &at, end);
+    if (s.next_block == TTM_NO_BLOCK || !scan_known_block(&s, &at, end)) {
+      const char *line_end = memchr(at, '\n', (size_t)(end - at));
+      const char *stop = line_end ? line_end : end;
+      s.line_at = at;
+      s.line_end = stop;
+      s.after_dram = false;
+      scan_line(&s, (ttm_view){at, (size_t)(stop - at)});
+      s.line += line_end != NULL;
+      at = stop + 1;
+      if (!s.after_dram) continue;
+    }
+    if (at < end) scan_rest(&s, &at, end);
   }
-  scanner->counts.lines = s.line;
+  out->counts.lines = s.line;
   return s.failed ? TTM_ENOMEM : TTM_OK;
 }
 
-void ttm_scanner_free(ttm_scanner *scanner) {
-  ttm_vec_free(&scanner->events);
-  ttm_vec_free(&scanner->rests);
+void ttm_scanner_free(ttm_scanner *scanner) { ttm_known_blocks_free(&scanner->known); }
+
+void ttm_scanned_free(ttm_scanned *scanned) {
+  ttm_vec_free(&scanned->events);
+  ttm_vec_free(&scanned->rests);
 }

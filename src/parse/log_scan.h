@@ -7,11 +7,13 @@
 #include "base/chunks.h"
 #include "base/hash.h"
 #include "base/vec.h"
+#include "parse/known_blocks.h"
 #include "parse/memory_view.h"
+#include "parse/op_text.h"
 
 typedef enum ttm_event_kind {
   TTM_EV_OPERATION,       /* text: the operation; hash of it */
-  TTM_EV_BEFORE_OP,       /* block header; text: the operation's type */
+  TTM_EV_BEFORE_OP,       /* block header; text: the operation's type; op_kind of it */
   TTM_EV_BEFORE_SUBMIT,   /* block header */
   TTM_EV_AFTER_SUBMIT,    /* block header */
   TTM_EV_LEVEL,           /* one memory of a block; level */
@@ -32,7 +34,11 @@ typedef enum ttm_event_kind {
 
 typedef struct ttm_event {
   uint8_t kind;
-  uint8_t memory;    /* ttm_memory of levels */
+  union {
+    uint8_t memory; /* ttm_memory of levels */
+    uint8_t
+        op_kind; /* ttm_op_kind of block headers: told here, because the thread that joins would have to fetch the text */
+  };
   uint16_t rank;     /* or TTM_NO_RANK */
   uint32_t line;     /* 0-based within the chunk */
   uint32_t line_at;  /* where its line (or \r segment) starts in the chunk ... */
@@ -66,16 +72,22 @@ typedef struct ttm_known_prefix {
 
 enum { TTM_KNOWN_PREFIXES = 6 };
 
-/* One scanner per thread; zero is ready to use. It learns prefixes, which changes its speed but never its results. */
+/* What one chunk held. Zero is empty; reused from chunk to chunk. */
+typedef struct ttm_scanned {
+  TTM_VEC(ttm_event) events;
+  TTM_VEC(ttm_rest) rests;
+  ttm_scan_counts counts;
+} ttm_scanned;
+
+/* One scanner per thread; zero is ready to use. It learns prefixes and blocks, which changes its speed but never its results. */
 typedef struct ttm_scanner {
-  TTM_VEC(ttm_event) events;                     /* of the chunk scanned last */
-  TTM_VEC(ttm_rest) rests;                       /* likewise */
-  ttm_scan_counts counts;                        /* of the chunk scanned last */
   ttm_known_prefix prefixes[TTM_KNOWN_PREFIXES]; /* most recently used first */
+  ttm_known_blocks known;
 } ttm_scanner;
 
-/* Fills events and counts. 0 or TTM_ENOMEM. */
-int ttm_scanner_scan(ttm_scanner *scanner, const ttm_chunk *chunk);
+/* Fills `out` anew. 0 or TTM_ENOMEM. */
+int ttm_scanner_scan(ttm_scanner *scanner, const ttm_chunk *chunk, ttm_scanned *out);
 void ttm_scanner_free(ttm_scanner *scanner);
+void ttm_scanned_free(ttm_scanned *scanned);
 
 #endif

@@ -40,13 +40,20 @@ static bool take_thousandths(ttm_view *v, uint32_t *out) {
   return true;
 }
 
-bool ttm_memory_view_parse(ttm_view v, ttm_level *out) {
+bool ttm_memory_view_take_size(ttm_view *v, ttm_level *out) {
   uint64_t banks;
-  if (!ttm_view_take(&v, TTM_LIT("MemoryView{numBanks: ")) || !ttm_view_take_u64(&v, &banks)) return false;
+  if (!ttm_view_take(v, TTM_LIT("MemoryView{numBanks: ")) || !ttm_view_take_u64(v, &banks)) return false;
   out->banks = banks > UINT32_MAX ? UINT32_MAX : (uint32_t)banks;
-  return ttm_view_take(&v, TTM_LIT(", totalBytesPerBank: ")) && take_thousandths(&v, &out->total) &&
-         ttm_view_take(&v, TTM_LIT(" MB, totalBytesAllocatedPerBank: ")) && take_thousandths(&v, &out->allocated) &&
-         ttm_view_take(&v, TTM_LIT(" MB, totalBytesFreePerBank: ")) && take_thousandths(&v, &out->free) &&
-         ttm_view_take(&v, TTM_LIT(" MB, largestContiguousBytesFreePerBank: ")) &&
-         take_thousandths(&v, &out->largest) && ttm_view_take(&v, TTM_LIT(" MB}"));
+  return ttm_view_take(v, TTM_LIT(", totalBytesPerBank: ")) && take_thousandths(v, &out->total) &&
+         ttm_view_take(v, TTM_LIT(" MB, totalBytesAllocatedPerBank: "));
+}
+
+bool ttm_memory_view_take_use(ttm_view *v, ttm_level *out) {
+  return take_thousandths(v, &out->allocated) && ttm_view_take(v, TTM_LIT(" MB, totalBytesFreePerBank: ")) &&
+         take_thousandths(v, &out->free) && ttm_view_take(v, TTM_LIT(" MB, largestContiguousBytesFreePerBank: ")) &&
+         take_thousandths(v, &out->largest) && ttm_view_take(v, TTM_LIT(" MB}"));
+}
+
+bool ttm_memory_view_parse(ttm_view v, ttm_level *out) {
+  return ttm_memory_view_take_size(&v, out) && ttm_memory_view_take_use(&v, out);
 }

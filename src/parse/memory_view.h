@@ -19,4 +19,8 @@ ttm_memory ttm_memory_line(ttm_view message, ttm_view *rest);
 /* Reads MemoryView{...}; false when it is cut or not one. */
 bool ttm_memory_view_parse(ttm_view text, ttm_level *out);
 
+/* Its two halves: up to "totalBytesAllocatedPerBank: ", and the figures that change. Each moves *v behind what it read. */
+bool ttm_memory_view_take_size(ttm_view *v, ttm_level *out);
+bool ttm_memory_view_take_use(ttm_view *v, ttm_level *out);
+
 #endif

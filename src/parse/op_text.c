@@ -213,6 +213,16 @@ static int read_location(cursor *at, ttm_op_text *op) {
   return take_bracketed(at, &op->location) ? TTM_OK : TTM_EFORMAT;
 }
 
+ttm_op_kind ttm_op_kind_of(ttm_view name) {
+  if (ttm_view_ends(name, TTM_LIT(".deallocate")) || ttm_view_eq(name, TTM_LIT("DeallocateOp")))
+    return TTM_OP_DEALLOCATE;
+  if (ttm_view_ends(name, TTM_LIT(".get_device")) || ttm_view_eq(name, TTM_LIT("GetDeviceOp")))
+    return TTM_OP_GET_DEVICE;
+  if (ttm_view_ends(name, TTM_LIT(".load_cached")) || ttm_view_eq(name, TTM_LIT("LoadCachedOp")))
+    return TTM_OP_LOAD_CACHED;
+  return TTM_OP_PLAIN;
+}
+
 int ttm_op_text_parse(ttm_view text, ttm_op_text *out) {
   ttm_views operands = out->operands, inputs = out->inputs, outputs = out->outputs;
   operands.n = inputs.n = outputs.n = 0;

@@ -10,6 +10,16 @@
 
 typedef TTM_VEC(ttm_view) ttm_views;
 
+typedef enum ttm_op_kind {
+  TTM_OP_PLAIN,
+  TTM_OP_DEALLOCATE,  /* not an element of the reports, but carries a state and a free */
+  TTM_OP_GET_DEVICE,  /* likewise without an element */
+  TTM_OP_LOAD_CACHED, /* may run a const-eval program inside */
+} ttm_op_kind;
+
+/* By the name in an operation line (ttnn.deallocate) or in the header of a block (DeallocateOp). */
+ttm_op_kind ttm_op_kind_of(ttm_view name);
+
 /* Zero is the empty one. Views point into the parsed text. The vectors are reused from call to call and freed by
  * ttm_op_text_free. */
 typedef struct ttm_op_text {

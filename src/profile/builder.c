@@ -72,21 +72,17 @@ static int on_operation(ttm_builder *b, ttm_stream *s, const ttm_event *e, ttm_v
   return ttm_op_begin(b, s, id, line);
 }
 
-/* Does a block of this type fit the operation that waits for one? Only the kinds that never share a type can be told. */
-static bool block_fits(const ttm_profile *p, const ttm_stream *s, ttm_view op_type) {
+/* Does a block with this header belong to the operation that waits for one? Only the kinds that never share a type can be told. */
+static bool block_fits(const ttm_profile *p, const ttm_stream *s, uint8_t op_kind) {
   if (s->pending == TTM_NONE || p->ops.at[s->pending].state != TTM_NONE) return false;
   if (s->state.open && s->state.op == s->pending) return false;
-  uint8_t kind = ttm_op_text_of(p, s->pending)->kind;
-  if (ttm_view_eq(op_type, TTM_LIT("DeallocateOp"))) return kind == TTM_OP_DEALLOCATE;
-  if (ttm_view_eq(op_type, TTM_LIT("GetDeviceOp"))) return kind == TTM_OP_GET_DEVICE;
-  if (ttm_view_eq(op_type, TTM_LIT("LoadCachedOp"))) return kind == TTM_OP_LOAD_CACHED;
-  return kind == TTM_OP_PLAIN;
+  return ttm_op_text_of(p, s->pending)->kind == op_kind;
 }
 
-static int on_block(ttm_builder *b, ttm_stream *s, ttm_view op_type, uint32_t line) {
+static int on_block(ttm_builder *b, ttm_stream *s, uint8_t op_kind, ttm_view op_type, uint32_t line) {
   ttm_profile *p = b->profile;
   int rc;
-  if (!block_fits(p, s, op_type)) {
+  if (!block_fits(p, s, op_kind)) {
     uint32_t text;
     if (ttm_texts_add_type(&b->texts, p, op_type, &text)) return TTM_ENOMEM;
     if ((rc = ttm_op_begin(b, s, text, line))) return rc;
@@ -126,7 +122,7 @@ static int take_event(ttm_builder *b, const ttm_event *e, ttm_view text, const t
     case TTM_EV_OPERATION:
       return on_operation(b, s, e, text, line);
     case TTM_EV_BEFORE_OP:
-      return on_block(b, s, text, line);
+      return on_block(b, s, e->op_kind, text, line);
     case TTM_EV_BEFORE_SUBMIT:
       return ttm_program_submit(b, s, true, line);
     case TTM_EV_AFTER_SUBMIT:
@@ -214,7 +210,7 @@ static void look_at_start(ttm_seen *seen, const ttm_chunk *chunk) {
 
 /* The input's last line has no line end. Is it torn, or whole all the same? A runtime line that gave no event, or one that did
  * not parse, is torn; of another writer's line nobody can tell. */
-static bool ends_inside_line(const ttm_builder *b, const ttm_chunk *chunk, const ttm_scanner *scanned) {
+static bool ends_inside_line(const ttm_builder *b, const ttm_chunk *chunk, const ttm_scanned *scanned) {
   size_t start = chunk->n;
   while (start > 0 && chunk->data[start - 1] != '\n') start--;
   ttm_view line = {chunk->data + start, chunk->n - start};
@@ -230,7 +226,7 @@ int ttm_builder_begin(ttm_profile **out, ttm_builder *b, const char *path, bool 
   return ttm_intern_add(&p->strings, ttm_view_of(path), &p->path);
 }
 
-int ttm_builder_take(ttm_builder *b, const ttm_chunk *chunk, const ttm_scanner *scanned) {
+int ttm_builder_take(ttm_builder *b, const ttm_chunk *chunk, const ttm_scanned *scanned) {
   ttm_seen *seen = &b->profile->seen;
   if (b->base_line == 0 && seen->bytes == 0) look_at_start(seen, chunk);
   seen->bytes += chunk->n;

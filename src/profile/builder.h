@@ -122,7 +122,7 @@ uint32_t ttm_builder_line(const ttm_builder *b, uint32_t line_in_chunk);
 /* A new profile and the builder that will fill it; both are to be freed in any case. 0 or TTM_ENOMEM. */
 int ttm_builder_begin(ttm_profile **out, ttm_builder *b, const char *path, bool keep_ir);
 /* Joins one scanned chunk; chunks come in order. */
-int ttm_builder_take(ttm_builder *b, const ttm_chunk *chunk, const ttm_scanner *scanned);
+int ttm_builder_take(ttm_builder *b, const ttm_chunk *chunk, const ttm_scanned *scanned);
 /* After the last chunk: closes what is open and links runs to graphs. 0, TTM_ENOMEM, or TTM_ENODATA with the reason why there is
  * nothing to report on. */
 int ttm_builder_end(ttm_builder *b, ttm_error *err);

@@ -124,20 +124,10 @@ static int add_location(ttm_text_table *t, ttm_profile *p, ttm_text *text) {
   return intern(p, ttm_buf_view(&t->scratch), &text->location);
 }
 
-static ttm_op_kind kind_of_name(ttm_view name) {
-  if (ttm_view_ends(name, TTM_LIT(".deallocate")) || ttm_view_eq(name, TTM_LIT("DeallocateOp")))
-    return TTM_OP_DEALLOCATE;
-  if (ttm_view_ends(name, TTM_LIT(".get_device")) || ttm_view_eq(name, TTM_LIT("GetDeviceOp")))
-    return TTM_OP_GET_DEVICE;
-  if (ttm_view_ends(name, TTM_LIT(".load_cached")) || ttm_view_eq(name, TTM_LIT("LoadCachedOp")))
-    return TTM_OP_LOAD_CACHED;
-  return TTM_OP_PLAIN;
-}
-
 static int fill(ttm_text_table *t, ttm_profile *p, ttm_text *text) {
   enum { MOST_RESULTS = 4096 }; /* beyond any real operation: a hostile count must not cost memory */
   const ttm_op_text *op = &t->parsed;
-  *text = (ttm_text){.kind = (uint8_t)kind_of_name(op->name), .has_attributes = op->attributes.p != NULL};
+  *text = (ttm_text){.kind = (uint8_t)ttm_op_kind_of(op->name), .has_attributes = op->attributes.p != NULL};
   text->result_count = (uint16_t)(op->result_count < MOST_RESULTS ? op->result_count : MOST_RESULTS);
   if (intern(p, op->name, &text->name) || intern(p, op->attributes, &text->attributes) ||
       intern(p, op->callee, &text->callee) || to_value(p, op->result, &text->result) || add_location(t, p, text) ||
@@ -165,7 +155,7 @@ int ttm_texts_add_type(ttm_text_table *t, ttm_profile *p, ttm_view op_type, uint
   uint64_t hash = ttm_hash_bytes(op_type.p, op_type.n).lo ^ UINT64_C(0x5bd1e995cafef00d);
   uint32_t slot = *find_slot(t, hash);
   if (slot) return *out = slot - 1, TTM_OK;
-  ttm_text row = {.kind = (uint8_t)kind_of_name(op_type), .synthetic = true};
+  ttm_text row = {.kind = (uint8_t)ttm_op_kind_of(op_type), .synthetic = true};
   if (intern(p, op_type, &row.name)) return TTM_ENOMEM;
   row.op_type = row.name;
   return remember(t, p, hash, &row, out);

@@ -9,6 +9,7 @@ struct ttm_feed {
   ttm_profile *profile;
   ttm_builder builder;
   ttm_scanner scanner;
+  ttm_scanned scanned; /* reused */
   ttm_buf carry; /* a line whose end has not come yet */
   ttm_feed_figures figures;
   size_t ops_counted, states_counted;
@@ -63,8 +64,8 @@ const ttm_feed_figures *ttm_feed_now(const ttm_feed *feed) { return &feed->figur
 static int take_chunk(ttm_feed *feed, const char *bytes, size_t n, bool last) {
   ttm_chunk chunk = {.data = (char *)bytes, .n = n, .last = last};
   chunk.cut_line = n && bytes[n - 1] != '\n';
-  int rc = ttm_scanner_scan(&feed->scanner, &chunk);
-  if (!rc) rc = ttm_builder_take(&feed->builder, &chunk, &feed->scanner);
+  int rc = ttm_scanner_scan(&feed->scanner, &chunk, &feed->scanned);
+  if (!rc) rc = ttm_builder_take(&feed->builder, &chunk, &feed->scanned);
   if (!rc) count_new(feed);
   return rc;
 }
@@ -124,6 +125,7 @@ int ttm_feed_end(ttm_feed *feed, ttm_profile **out, ttm_error *err) {
 void ttm_feed_free(ttm_feed *feed) {
   if (!feed) return;
   ttm_scanner_free(&feed->scanner);
+  ttm_scanned_free(&feed->scanned);
   ttm_builder_free(&feed->builder);
   ttm_buf_free(&feed->carry);
   ttm_profile_free(feed->profile);

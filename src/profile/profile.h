@@ -14,19 +14,13 @@
 #include "parse/incident_text.h"
 #include "parse/memory_view.h"
 #include "parse/module_dump.h"
+#include "parse/op_text.h"
 #include "parse/tensor_type.h"
 #include "ttmem/profile.h"
 
 #define TTM_NONE UINT32_MAX
 
 /* ---- Texts: what is printed again in every run -------------------------------------------------------------------- */
-
-typedef enum ttm_op_kind {
-  TTM_OP_PLAIN,
-  TTM_OP_DEALLOCATE,  /* not an element of the reports, but carries a state and a free */
-  TTM_OP_GET_DEVICE,  /* likewise without an element */
-  TTM_OP_LOAD_CACHED, /* may run a const-eval program inside */
-} ttm_op_kind;
 
 /* A type text and what it says. */
 typedef struct ttm_type {

@@ -14,10 +14,10 @@
 
 enum { MOST_THREADS = 64, DEFAULT_MOST_THREADS = 8, SLOTS_PER_THREAD = 2 };
 
-/* A chunk with its scanner: chunk number i lives in slot i modulo their count. */
+/* A chunk and what it held: chunk number i lives in slot i modulo their count. */
 typedef struct slot {
   ttm_chunk chunk;
-  ttm_scanner scanner;
+  ttm_scanned held;
   bool scanned;
 } slot;
 
@@ -42,7 +42,7 @@ typedef struct reader {
 
 /* Reads and scans the next chunk if one can be had now. Called and returns with the lock held; false when there was nothing to
  * do. */
-static bool scan_next(reader *r) {
+static bool scan_next(reader *r, ttm_scanner *scanner) {
   if (r->reading || r->ended || r->read - r->joined >= r->slot_count) return false;
   slot *s = &r->slots[r->read % r->slot_count];
   r->reading = true;
@@ -57,7 +57,7 @@ static bool scan_next(reader *r) {
   pthread_cond_broadcast(&r->changed);
   pthread_mutex_unlock(&r->lock);
   if (!rc) {
-    rc = ttm_scanner_scan(&s->scanner, &s->chunk);
+    rc = ttm_scanner_scan(scanner, &s->chunk, &s->held);
     if (rc) ttm_error_nomem(&error);
   }
   pthread_mutex_lock(&r->lock);
@@ -73,10 +73,12 @@ static bool scan_next(reader *r) {
 
 static void *scan_all(void *argument) {
   reader *r = argument;
+  ttm_scanner scanner = {0};
   pthread_mutex_lock(&r->lock);
   while (!r->ended)
-    if (!scan_next(r)) pthread_cond_wait(&r->changed, &r->lock);
+    if (!scan_next(r, &scanner)) pthread_cond_wait(&r->changed, &r->lock);
   pthread_mutex_unlock(&r->lock);
+  ttm_scanner_free(&scanner);
   return NULL;
 }
 
@@ -101,7 +103,7 @@ static void join_next(reader *r) {
   slot *s = &r->slots[r->joined % r->slot_count];
   uint64_t position = r->position;
   pthread_mutex_unlock(&r->lock);
-  int rc = ttm_builder_take(&r->builder, &s->chunk, &s->scanner);
+  int rc = ttm_builder_take(&r->builder, &s->chunk, &s->held);
   report_progress(r->options, r->chunker.source, position, r->builder.profile->ops.n, &r->reported_at);
   pthread_mutex_lock(&r->lock);
   if (rc && !r->rc) {
@@ -115,16 +117,18 @@ static void join_next(reader *r) {
 
 /* The calling thread joins what is ready and helps scanning while nothing is. */
 static void join_all(reader *r) {
+  ttm_scanner scanner = {0};
   pthread_mutex_lock(&r->lock);
   while (!r->rc && !(r->ended && !r->reading && r->joined == r->read)) {
     if (r->joined < r->read && r->slots[r->joined % r->slot_count].scanned)
       join_next(r);
-    else if (!scan_next(r))
+    else if (!scan_next(r, &scanner))
       pthread_cond_wait(&r->changed, &r->lock);
   }
   r->ended = true;
   pthread_cond_broadcast(&r->changed);
   pthread_mutex_unlock(&r->lock);
+  ttm_scanner_free(&scanner);
 }
 
 /* ---- The whole -------------------------------------------------------------------------------------------------------- */
@@ -138,7 +142,8 @@ static unsigned thread_count(const ttm_read_options *options) {
 static int run(reader *r, unsigned threads) {
   pthread_t others[MOST_THREADS];
   unsigned started = 0;
-  r->slot_count = threads * SLOTS_PER_THREAD;
+  /* A single thread has nobody to wait for, and one buffer stays in the cache. */
+  r->slot_count = threads == 1 ? 1 : threads * SLOTS_PER_THREAD;
   r->slots = ttm_alloc(r->slot_count * sizeof *r->slots);
   if (!r->slots) return ttm_error_nomem(&r->error);
   /* Fewer helpers than asked for is slower, not wrong. */
@@ -147,7 +152,7 @@ static int run(reader *r, unsigned threads) {
   for (unsigned i = 0; i < started; i++) pthread_join(others[i], NULL);
   for (unsigned i = 0; i < r->slot_count; i++) {
     ttm_chunk_free(&r->slots[i].chunk);
-    ttm_scanner_free(&r->slots[i].scanner);
+    ttm_scanned_free(&r->slots[i].held);
   }
   ttm_free(r->slots);
   return r->rc;

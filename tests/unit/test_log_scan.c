@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a scanner has learned changes its speed, never its results: one that knows a log gives, for any variant of it, the events
+ * that a new one gives. */
+#include "unit.h"
+
+#include <stdio.h>
+
+#include "parse/log_scan.h"
+
+static char *small;
+static size_t small_n;
+static ttm_scanner taught;
+
+static void scan(ttm_scanner *scanner, ttm_view bytes, ttm_scanned *out) {
+  ttm_chunk chunk = {.data = (char *)bytes.p, .n = bytes.n, .last = true};
+  assert_int_equal(ttm_scanner_scan(scanner, &chunk, out), TTM_OK);
+}
+
+static int load(void **state) {
+  (void)state;
+  FILE *f = fopen(TTMEM_SOURCE "/tests/data/small.log", "rb");
+  assert_non_null(f);
+  small = malloc(1 << 20);
+  small_n = fread(small, 1, 1 << 20, f);
+  fclose(f);
+  ttm_scanned out = {0};
+  for (int i = 0; i < 2; i++)
+    scan(&taught, (ttm_view){small, small_n}, &out); /* the second time it learns what follows what */
+  ttm_scanned_free(&out);
+  return small_n == 0;
+}
+
+static int unload(void **state) {
+  (void)state;
+  free(small);
+  ttm_scanner_free(&taught);
+  return 0;
+}
+
+static void assert_same_event(const ttm_event *a, const ttm_event *b) {
+  assert_int_equal(a->kind, b->kind);
+  assert_int_equal(a->rank, b->rank);
+  assert_int_equal(a->line, b->line);
+  assert_int_equal(a->line_at, b->line_at);
+  assert_int_equal(a->line_end, b->line_end);
+  assert_int_equal(a->text_at, b->text_at);
+  assert_int_equal(a->text_n, b->text_n);
+  if (a->kind == TTM_EV_OPERATION) assert_true(a->hash.lo == b->hash.lo && a->hash.hi == b->hash.hi);
+  if (a->kind == TTM_EV_BEFORE_OP) assert_int_equal(a->op_kind, b->op_kind);
+  if (a->kind == TTM_EV_REST) assert_int_equal(a->rest, b->rest);
+  if (a->kind != TTM_EV_LEVEL) return;
+  assert_int_equal(a->memory, b->memory);
+  assert_memory_equal(&a->level, &b->level, sizeof a->level);
+}
+
+/* Scans a copy of exactly these bytes with both. */
+static void compare(ttm_view bytes) {
+  ttm_scanner fresh = {0};
+  ttm_scanned want = {0}, got = {0};
+  ttm_view copy = heap_view(bytes);
+  scan(&fresh, copy, &want);
+  scan(&taught, copy, &got);
+  assert_int_equal(want.events.n, got.events.n);
+  for (size_t i = 0; i < want.events.n; i++) assert_same_event(&want.events.at[i], &got.events.at[i]);
+  assert_int_equal(want.rests.n, got.rests.n);
+  if (want.rests.n) assert_memory_equal(want.rests.at, got.rests.at, want.rests.n * sizeof *want.rests.at);
+  assert_memory_equal(&want.counts, &got.counts, sizeof want.counts);
+  free((void *)copy.p);
+  ttm_scanned_free(&want);
+  ttm_scanned_free(&got);
+  ttm_scanner_free(&fresh);
+}
+
+static void test_knows_blocks(void **state) {
+  (void)state;
+  assert_true(taught.known.blocks.n > 3);
+  size_t linked = 0;
+  for (size_t i = 0; i < taught.known.blocks.n; i++) linked += taught.known.blocks.at[i].next != TTM_NO_BLOCK;
+  assert_true(linked * 2 > taught.known.blocks.n); /* others come before an operation that is printed without a block */
+}
+
+static void test_same_log(void **state) {
+  (void)state;
+  compare((ttm_view){small, small_n});
+}
+
+static void test_prefixes(void **state) {
+  (void)state;
+  for (size_t n = 0; n < small_n; n += 13) compare((ttm_view){small, n});
+}
+
+static void test_byte_flips(void **state) {
+  (void)state;
+  static const char others[] = {'\n', '\r', '0', '7', ' ', '\0', (char)0xff};
+  char *changed = malloc(small_n);
+  for (size_t i = 0; i < small_n; i += 17) {
+    memcpy(changed, small, small_n);
+    changed[i] = others[i / 17 % sizeof others];
+    compare((ttm_view){changed, small_n});
+  }
+  free(changed);
+}
+
+/* Lines that come twice, are missing, or end with \r\n. */
+static void test_line_changes(void **state) {
+  (void)state;
+  char *changed = malloc(2 * small_n);
+  for (const char *at = small; at < small + small_n;) {
+    const char *end = memchr(at, '\n', (size_t)(small + small_n - at));
+    if (!end) break;
+    size_t before = (size_t)(at - small), line = (size_t)(end + 1 - at), after = small_n - before - line;
+    memcpy(changed, small, before);
+    memcpy(changed + before, end + 1, after);
+    compare((ttm_view){changed, before + after});
+    memcpy(changed, small, before + line);
+    memcpy(changed + before + line, at, line + after);
+    compare((ttm_view){changed, before + 2 * line + after});
+    memcpy(changed + before + line - 1, "\r\n", 2);
+    memcpy(changed + before + line + 1, end + 1, after);
+    compare((ttm_view){changed, small_n + 1});
+    at = end + 1;
+  }
+  free(changed);
+}
+
+/* More than it keeps: it forgets and goes on. */
+static void test_forgets(void **state) {
+  (void)state;
+  ttm_scanner scanner = {0};
+  ttm_scanned out = {0};
+  ttm_buf log = {0};
+  size_t most = 0;
+  bool forgot = false;
+  for (int i = 0; i < 6000; i++) {
+    ttm_buf_clear(&log);
+    ttm_buf_printf(&log,
+                   " RuntimeTTNN | DEBUG | Executing operation: %%%d = \"ttnn.add\"() <{x = \"%01000d\"}> : () -> ()\n",
+                   i, i);
+    ttm_buf_puts(&log, " Always | INFO | Device memory state before operation AddOp\n");
+    ttm_buf_puts(&log,
+                 " Always | INFO | Device DRAM memory state: MemoryView{numBanks: 12, totalBytesPerBank: 1023.000 MB, "
+                 "totalBytesAllocatedPerBank: 0.000 MB, totalBytesFreePerBank: 1023.000 MB, "
+                 "largestContiguousBytesFreePerBank: 1023.000 MB}\n");
+    scan(&scanner, ttm_buf_view(&log), &out);
+    assert_int_equal(out.events.n, 3);
+    forgot = forgot || scanner.known.blocks.n < most;
+    most = scanner.known.blocks.n > most ? scanner.known.blocks.n : most;
+  }
+  assert_true(forgot && most > 1000);
+  ttm_buf_free(&log);
+  ttm_scanned_free(&out);
+  ttm_scanner_free(&scanner);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_knows_blocks), cmocka_unit_test(test_same_log),     cmocka_unit_test(test_prefixes),
+      cmocka_unit_test(test_byte_flips),   cmocka_unit_test(test_line_changes), cmocka_unit_test(test_forgets),
+  };
+  return cmocka_run_group_tests(tests, load, unload);
+}
