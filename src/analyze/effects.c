@@ -12,6 +12,54 @@ bool ttm_op_effect(const ttm_profile *p, uint32_t op, ttm_memory memory, int64_t
   return true;
 }
 
+uint32_t ttm_op_program(const ttm_profile *p, uint32_t op) {
+  if (op >= p->ops.n || ttm_op_text_of(p, op)->kind != TTM_OP_LOAD_CACHED || p->ops.at[op].frame >= p->frames.n)
+    return TTM_NONE;
+  uint32_t rank = p->frames.at[p->ops.at[op].frame].rank;
+  for (uint32_t next = op + 1; next < p->ops.n; next++) { /* other ranks' lines may stand between */
+    uint32_t frame = p->ops.at[next].frame;
+    if (frame >= p->frames.n || p->frames.at[frame].rank != rank) continue;
+    while (p->frames.at[frame].caller != op && p->frames.at[frame].parent < p->frames.n)
+      frame = p->frames.at[frame].parent;
+    return p->frames.at[frame].caller == op ? frame : TTM_NONE;
+  }
+  return TTM_NONE;
+}
+
+/* The state after the operation and the program it ran inside; TTM_NONE when none was printed. */
+static uint32_t state_after(const ttm_profile *p, uint32_t op) {
+  uint32_t program = ttm_op_program(p, op), last = program == TTM_NONE ? op : p->frames.at[program].last_op;
+  if (last >= p->ops.n || p->ops.at[last].state >= p->states.n) return TTM_NONE;
+  return ttm_state_next(p, p->ops.at[last].state);
+}
+
+bool ttm_op_effect_whole(const ttm_profile *p, uint32_t op, ttm_memory memory, int64_t *out) {
+  uint32_t from, to, after;
+  *out = 0;
+  if (op >= p->ops.n || p->ops.at[op].state >= p->states.n || (after = state_after(p, op)) == TTM_NONE) return false;
+  if (!ttm_state_allocated(p, p->ops.at[op].state, memory, &from) || !ttm_state_allocated(p, after, memory, &to))
+    return false;
+  *out = (int64_t)to - from;
+  return true;
+}
+
+uint32_t ttm_op_inside(const ttm_profile *p, uint32_t op, ttm_memory memory, uint32_t *ops) {
+  uint32_t program = ttm_op_program(p, op), from, level, highest = 0;
+  *ops = 0;
+  if (program == TTM_NONE || p->ops.at[op].state >= p->states.n) return 0;
+  if (!ttm_state_allocated(p, p->ops.at[op].state, memory, &from)) return 0;
+  const ttm_frame *frame = &p->frames.at[program];
+  for (uint32_t i = frame->first_op; i <= frame->last_op && i < p->ops.n; i++) {
+    uint32_t other = p->ops.at[i].frame;
+    if (other >= p->frames.n || p->frames.at[other].rank != frame->rank) continue;
+    *ops += ttm_op_is_element(p, i);
+    if (p->ops.at[i].state < p->states.n && ttm_state_allocated(p, p->ops.at[i].state, memory, &level) &&
+        level > from && level - from > highest)
+      highest = level - from;
+  }
+  return highest;
+}
+
 /* The state's operation runs in the same top-level program run as `frame`, or the state is one of that run's own. */
 static bool in_same_run(const ttm_profile *p, uint32_t state, uint32_t frame) {
   uint32_t op = p->states.at[state].op;
@@ -53,14 +101,39 @@ static void insert(ttm_effect *top, ttm_effect row) {
   top[at] = row;
 }
 
+/* Who made the change between two states of a rank. */
+static void attribute(ttm_findings *f, uint32_t before, uint32_t after, int64_t change) {
+  const ttm_profile *p = f->profile;
+  ttm_attribution *to = &f->attribution;
+  uint32_t op = p->states.at[before].op;
+  /* When the program is over, what it still held goes: nobody in particular frees it. */
+  bool over = p->states.at[after].op >= p->ops.n && change < 0;
+  to->total += change;
+  if (op >= p->ops.n || over || !in_same_run(p, after, p->ops.at[op].frame))
+    to->host += change;
+  else if (p->ops.at[op].flags & TTM_OP_CONST_EVAL)
+    to->const_eval += change;
+  else if (ttm_op_text_of(p, op)->kind == TTM_OP_DEALLOCATE)
+    to->freed += change;
+  else
+    *(change > 0 ? &to->added : &to->given_back) += change;
+}
+
 static void consider(ttm_findings *f, uint32_t before, uint32_t after, ttm_memory memory) {
   const ttm_profile *p = f->profile;
   uint32_t from, to, op = p->states.at[before].op;
   if (!ttm_state_allocated(p, before, memory, &from) || !ttm_state_allocated(p, after, memory, &to)) return;
-  if (to <= from || op >= p->ops.n) return;
-  const ttm_effect *last = &f->top[memory][TTM_TOP - 1];
+  if (memory == TTM_DRAM && to != from) attribute(f, before, after, (int64_t)to - from);
+  if (op >= p->ops.n || p->ops.at[op].flags & TTM_OP_CONST_EVAL) return; /* its load_cached stands for it */
   ttm_effect row = {op, (int64_t)to - from};
-  if (last->op != TTM_NONE && last->effect >= row.effect) return;
+  if (ttm_op_text_of(p, op)->kind == TTM_OP_LOAD_CACHED) {
+    uint32_t done = state_after(p, op);
+    if (done == TTM_NONE || !ttm_state_allocated(p, done, memory, &to)) return;
+    row.effect = (int64_t)to - from;
+    after = done;
+  }
+  const ttm_effect *last = &f->top[memory][TTM_TOP - 1];
+  if (row.effect <= 0 || (last->op != TTM_NONE && last->effect >= row.effect)) return;
   if (ttm_op_is_element(p, op) && ttm_rise_is_own(p, before, after, memory, from, to)) insert(f->top[memory], row);
 }
 
@@ -77,8 +150,11 @@ int ttm_find_top(ttm_findings *f) {
     uint32_t *before = &last[ttm_rank_clip(p, p->state_frames.at[p->states.at[s].frame].rank)];
     if (*before != TTM_NONE) {
       consider(f, *before, s, TTM_DRAM);
-      /* The other memories stand in the shared frame: the same frame means no change. */
-      bool changed = p->states.at[*before].frame != p->states.at[s].frame;
+      /* The other memories stand in the shared frame: the same frame means no change. What changes inside a const-eval program is
+       * found at its load_cached, whose own states may be alike. */
+      uint32_t op = p->states.at[*before].op;
+      bool changed = p->states.at[*before].frame != p->states.at[s].frame ||
+                     (op < p->ops.n && ttm_op_text_of(p, op)->kind == TTM_OP_LOAD_CACHED);
       for (int m = TTM_L1; changed && m < TTM_MEMORIES; m++) consider(f, *before, s, (ttm_memory)m);
     }
     *before = s;

@@ -30,6 +30,23 @@ const char *ttm_basis_name(ttm_basis basis);
  * missing. */
 bool ttm_op_effect(const ttm_profile *p, uint32_t op, ttm_memory memory, int64_t *out);
 
+/* The const-eval program that ran inside a load_cached; TTM_NONE when none did. */
+uint32_t ttm_op_program(const ttm_profile *p, uint32_t op);
+/* ttm_op_effect together with the program inside: what a load_cached leaves. The same for every other operation. */
+bool ttm_op_effect_whole(const ttm_profile *p, uint32_t op, ttm_memory memory, int64_t *out);
+/* How far the memory rose above the operation's own state inside that program (0.001 MB per bank); *ops elements ran there. */
+uint32_t ttm_op_inside(const ttm_profile *p, uint32_t op, ttm_memory memory, uint32_t *ops);
+
+/* Every change of DRAM between two states, summed by who made it, over all ranks; 0.001 MB per bank. The parts add up to `total`. */
+typedef struct ttm_attribution {
+  int64_t added;      /* rises at operations of the programs */
+  int64_t const_eval; /* what const-eval programs left; belongs to their load_cached */
+  int64_t given_back; /* falls at operations other than deallocate */
+  int64_t freed;      /* by deallocate */
+  int64_t host;       /* between runs, or where no block tells which operation */
+  int64_t total;      /* last states minus first states */
+} ttm_attribution;
+
 typedef struct ttm_effect {
   uint32_t op;
   int64_t effect;
@@ -177,8 +194,10 @@ typedef struct ttm_findings {
   uint32_t *index_marks;  /* elements before operation i*TTM_INDEX_STEP; see ttm_findings_index */
   uint64_t *element_bits; /* bit per operation: it is an element */
   ttm_peak peak[TTM_MEMORIES];
-  ttm_effect top[TTM_MEMORIES][TTM_TOP]; /* elements that added most, largest first; op TTM_NONE ends the list */
-  ttm_live_sum live_at_peak;             /* DRAM tensors alive at the DRAM peak's state */
+  /* Elements that added most, largest first; op TTM_NONE ends the list. A const-eval program counts for its load_cached. */
+  ttm_effect top[TTM_MEMORIES][TTM_TOP];
+  ttm_attribution attribution;
+  ttm_live_sum live_at_peak; /* DRAM tensors alive at the DRAM peak's state */
   /* Highest 100*(stored-logical)/logical of the live DRAM sums after any element: the old tool's "Padding Overhead".
    * Not the overhead at the memory peak, which live_at_peak gives. */
   double padding_peak_pct;

@@ -104,6 +104,19 @@ static void put_memories(ttm_buf *buf, const ttm_findings *f) {
 
 /* ---- Peaks ------------------------------------------------------------------------------------------------------- */
 
+static void put_op(ttm_buf *buf, const ttm_findings *f, uint32_t op) {
+  if (op == TTM_NONE) return ttm_json_null(buf);
+  ttm_buf_char(buf, '{');
+  ttm_json_op_members(buf, f, op);
+  ttm_buf_char(buf, '}');
+}
+
+/* The load_cached around the const-eval program of an operation, or TTM_NONE. */
+static uint32_t caller_of(const ttm_profile *p, uint32_t op) {
+  uint32_t frame = p->ops.at[op].frame;
+  return p->ops.at[op].flags & TTM_OP_CONST_EVAL && frame < p->frames.n ? p->frames.at[frame].caller : TTM_NONE;
+}
+
 /* What an error message says was allocated while the operation ran: more than any printed state. */
 static void put_in_operation_peak(ttm_buf *buf, const ttm_findings *f, const ttm_peak *peak) {
   ttm_json_raw(buf, ",\"in_operation_peak\":");
@@ -117,6 +130,8 @@ static void put_in_operation_peak(ttm_buf *buf, const ttm_findings *f, const ttm
   ttm_json_mib(buf, peak->in_op_bytes);
   put_key_u64(buf, ",\"incident\":", peak->in_op_incident);
   put_key_u64(buf, ",\"line\":", incident->line);
+  ttm_json_raw(buf, ",\"operation\":");
+  put_op(buf, f, incident->op);
   ttm_json_raw(buf, ",\"basis\":\"measured\"}");
 }
 
@@ -139,6 +154,8 @@ static void put_peak(ttm_buf *buf, const ttm_findings *f, const ttm_peak *peak) 
     ttm_json_op_members(buf, f, peak->cause);
     ttm_json_raw(buf, ",\"effect_MB\":");
     ttm_json_milli(buf, peak->effect);
+    ttm_json_raw(buf, ",\"inside\":");
+    put_op(buf, f, caller_of(f->profile, peak->cause));
     ttm_json_raw(buf, ",\"basis\":\"derived\"}");
   }
   put_in_operation_peak(buf, f, peak);
@@ -154,6 +171,26 @@ static void put_peaks(ttm_buf *buf, const ttm_findings *f) {
       put_peak(buf, f, &f->peak[m]);
     else
       ttm_json_null(buf);
+  }
+  ttm_buf_char(buf, '}');
+}
+
+/* Every change of DRAM, by who made it. */
+static void put_attribution(ttm_buf *buf, const ttm_findings *f) {
+  const ttm_attribution *a = &f->attribution;
+  const struct {
+    const char *key;
+    int64_t change;
+  } parts[] = {{"operations_MB", a->added},
+               {"const_eval_MB", a->const_eval},
+               {"given_back_MB", a->given_back},
+               {"deallocated_MB", a->freed},
+               {"host_MB", a->host},
+               {"total_MB", a->total}};
+  ttm_json_raw(buf, ",\n\"attribution\":{\"basis\":\"derived\"");
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    ttm_buf_printf(buf, ",\"%s\":", parts[i].key);
+    ttm_json_milli(buf, parts[i].change);
   }
   ttm_buf_char(buf, '}');
 }
@@ -178,6 +215,10 @@ static void put_consumers(ttm_buf *buf, const ttm_findings *f) {
         ttm_json_milli(buf, before.allocated);
       else
         ttm_json_null(buf);
+      uint32_t inside, above = ttm_op_inside(f->profile, op, m, &inside);
+      put_key_u64(buf, ",\"operations_inside\":", inside);
+      ttm_json_raw(buf, ",\"highest_inside_MB\":"); /* above allocated_before_MB */
+      ttm_json_milli(buf, above);
       ttm_buf_char(buf, '}');
     }
     ttm_buf_char(buf, ']');
@@ -412,6 +453,7 @@ int ttm_report_findings_json(const ttm_findings *f, ttm_out *out, ttm_error *err
   put_input(buf, f);
   put_memories(buf, f);
   put_peaks(buf, f);
+  put_attribution(buf, f);
   put_consumers(buf, f);
   put_incidents(out, f);
   put_runs(out, f);

@@ -144,6 +144,14 @@ static void put_peak_table(ttm_llm *r) {
   if (!dram->known || dram->state >= r->p->states.n) return;
   ttm_buf_puts(r->out, "\n");
   if (dram->cause != TTM_NONE) ttm_buf_puts(r->out, "The operation is the one that raised the memory to its peak. ");
+  if (dram->cause != TTM_NONE && r->p->ops.at[dram->cause].flags & TTM_OP_CONST_EVAL) {
+    uint32_t caller = r->p->frames.at[r->p->ops.at[dram->cause].frame].caller;
+    if (caller != TTM_NONE) {
+      ttm_buf_puts(r->out, "It ran inside ");
+      ttm_llm_op(r, caller);
+      ttm_buf_puts(r->out, ". ");
+    }
+  }
   ttm_buf_puts(r->out, "The DRAM peak itself is the state at ");
   ttm_buf_printf(r->out, "log line %u", r->p->states.at[dram->state].line);
   if (r->p->ranks.n > 1) ttm_buf_printf(r->out, " on rank %u", r->p->ranks.at[ttm_state_rank(r->p, dram->state)]);
@@ -190,8 +198,11 @@ static void put_consumer(ttm_llm *r, size_t rank, const ttm_added *row) {
   const ttm_text *text = ttm_op_text_of(r->p, row->op);
   ttm_level before;
   bool known = ttm_state_level(r->p, op->state, TTM_DRAM, &before);
+  uint32_t inside;
+  ttm_op_inside(r->p, row->op, TTM_DRAM, &inside);
   ttm_buf_printf(r->out, "| %zu ", rank);
   put_op_cells(r, row->op, row->runs);
+  if (inside) ttm_buf_printf(r->out, "(const-eval, %u ops inside) ", inside);
   ttm_buf_printf(r->out, "| %.3f | ", ttm_mb(row->effect));
   if (known)
     ttm_buf_printf(r->out, "%.3f | ", ttm_mb((int64_t)before.allocated + row->effect));
@@ -201,6 +212,18 @@ static void put_consumer(ttm_llm *r, size_t rank, const ttm_added *row) {
   ttm_buf_puts(r->out, " | ");
   put_shapes(r, text->outputs);
   ttm_buf_printf(r->out, " | %u |\n", op->line);
+}
+
+/* Where every change went; the parts add up. */
+static void put_attribution(ttm_llm *r) {
+  const ttm_attribution *a = &r->f->attribution;
+  ttm_buf_printf(
+      r->out,
+      "\nEvery change of DRAM, MB per bank (derived): operations %+.3f, const-eval programs %+.3f (counted for "
+      "their load_cached), given back inside operations %+.3f, deallocations %+.3f, ",
+      ttm_mb(a->added), ttm_mb(a->const_eval), ttm_mb(a->given_back), ttm_mb(a->freed));
+  ttm_buf_printf(r->out, "host between runs %+.3f; together %+.3f from the first state to the last.\n", ttm_mb(a->host),
+                 ttm_mb(a->total));
 }
 
 static void put_consumers(ttm_llm *r) {
@@ -214,6 +237,7 @@ static void put_consumers(ttm_llm *r) {
       "| Rank | Op# | Operation | Location | DRAM added (MB) | DRAM after (MB) | Input | Output | Log line |\n"
       "|------|-----|-----------|----------|-----------------|-----------------|-------|--------|----------|\n");
   for (size_t i = 0; i < n; i++) put_consumer(r, i + 1, &rows[i]);
+  put_attribution(r);
 }
 
 static void put_padding_row(ttm_llm *r, size_t rank, const ttm_padding_row *row) {

@@ -5,14 +5,32 @@ ttm_view ttm_words_name(const ttm_profile *p, uint32_t op) {
   return ttm_profile_string(p, ttm_op_text_of(p, op)->name);
 }
 
+/* Compiled graph of the program around an operation, or TTM_NONE. */
+static uint32_t graph_of(const ttm_profile *p, uint32_t op) {
+  uint32_t frame = p->ops.at[op].frame;
+  return frame < p->frames.n ? p->frames.at[frame].graph : TTM_NONE;
+}
+
 ttm_view ttm_words_source(const ttm_profile *p) {
   ttm_view path = ttm_profile_string(p, p->path);
   return ttm_view_eq(path, TTM_LIT("-")) ? TTM_LIT("standard input") : path;
 }
 
+/* The weight that a load_cached without a location of its own brings: "@main_const_eval_7" tells nobody anything. */
+static ttm_view cached_weight(const ttm_profile *p, uint32_t op) {
+  const ttm_text *text = ttm_op_text_of(p, op);
+  ttm_view location = ttm_profile_string(p, text->location);
+  ttm_list args = ttm_profile_weights(p, p->ops.at[op].weights);
+  uint32_t graph = graph_of(p, op);
+  if (text->kind != TTM_OP_LOAD_CACHED || (location.n && location.p[0] != '@') || !args.n || graph >= p->graphs.n)
+    return (ttm_view){NULL, 0};
+  uint32_t first = p->lists.at[args.first];
+  return ttm_profile_string(p, first < p->graphs.at[graph].args.n ? p->graphs.at[graph].args.at[first].name : 0);
+}
+
 ttm_view ttm_words_location(const ttm_profile *p, uint32_t op) {
-  ttm_view location = ttm_profile_string(p, ttm_op_text_of(p, op)->location);
-  return location.n ? location : TTM_LIT("N/A");
+  ttm_view location = ttm_profile_string(p, ttm_op_text_of(p, op)->location), weight = cached_weight(p, op);
+  return weight.n ? weight : location.n ? location : TTM_LIT("N/A");
 }
 
 void ttm_words_index(ttm_buf *out, const ttm_findings *f, uint32_t op) {
@@ -33,7 +51,8 @@ static size_t place(ttm_added *rows, size_t n, ttm_added row) {
   return n;
 }
 
-/* The same operation of another run has the same text and stands at the same place among those of that text in its run. */
+/* The same operation of another run of the same graph has the same text and stands at the same place among those of that text in its
+ * run. */
 typedef struct occurrences {
   const ttm_profile *p;
   struct {
@@ -57,9 +76,12 @@ static uint32_t occurrence_of(occurrences *o, uint32_t op) {
 }
 
 /* The row of the same operation, or n. Ten rows: a scan beats any index. */
-static size_t find_row(const ttm_profile *p, const ttm_added *rows, size_t n, uint32_t text, uint32_t occurrence) {
+static size_t find_row(const ttm_profile *p, const ttm_added *rows, size_t n, uint32_t op, uint32_t occurrence) {
+  uint32_t text = p->ops.at[op].text;
   size_t i = 0;
-  while (i < n && (p->ops.at[rows[i].op].text != text || rows[i].occurrence != occurrence)) i++;
+  while (i < n && (p->ops.at[rows[i].op].text != text || rows[i].occurrence != occurrence ||
+                   graph_of(p, rows[i].op) != graph_of(p, op)))
+    i++;
   return i;
 }
 
@@ -67,9 +89,9 @@ static int count_runs(const ttm_profile *p, ttm_memory memory, ttm_added *rows, 
   occurrences seen;
   if (occurrences_start(&seen, p)) return TTM_ENOMEM;
   for (uint32_t op = 0; op < p->ops.n; op++) {
-    size_t i = find_row(p, rows, n, p->ops.at[op].text, occurrence_of(&seen, op));
+    size_t i = find_row(p, rows, n, op, occurrence_of(&seen, op));
     int64_t effect;
-    if (i < n && ttm_op_effect(p, op, memory, &effect) && effect > 0) rows[i].runs++;
+    if (i < n && ttm_op_effect_whole(p, op, memory, &effect) && effect > 0) rows[i].runs++;
   }
   ttm_free(seen.texts);
   return TTM_OK;
@@ -83,9 +105,11 @@ int ttm_words_added(const ttm_findings *f, ttm_memory memory, ttm_added rows[TTM
   for (uint32_t op = 0; op < p->ops.n; op++) {
     int64_t effect;
     uint32_t occurrence = occurrence_of(&seen, op);
-    if (!ttm_op_is_element(p, op) || !ttm_op_effect(p, op, memory, &effect) || effect <= 0) continue;
+    if (!ttm_op_is_element(p, op) || p->ops.at[op].flags & TTM_OP_CONST_EVAL)
+      continue; /* its load_cached stands for it */
+    if (!ttm_op_effect_whole(p, op, memory, &effect) || effect <= 0) continue;
     if (*n == TTM_TOP && effect <= rows[TTM_TOP - 1].effect) continue;
-    size_t same = find_row(p, rows, *n, p->ops.at[op].text, occurrence);
+    size_t same = find_row(p, rows, *n, op, occurrence);
     if (same < *n) {
       if (effect <= rows[same].effect) continue;
       for (--*n; same < *n; same++) rows[same] = rows[same + 1];

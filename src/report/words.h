@@ -13,13 +13,13 @@ ttm_view ttm_words_name(const ttm_profile *p, uint32_t op);
 /* Where the log came from: its path, or "standard input". */
 ttm_view ttm_words_source(const ttm_profile *p);
 
-/* The operation's location; "N/A" when the log does not tell. */
+/* The operation's location, or the weight that a load_cached without one brings; "N/A" when the log does not tell. */
 ttm_view ttm_words_location(const ttm_profile *p, uint32_t op);
 
 /* The report index as text: "#74", or "deallocate" and the like for operations without one. */
 void ttm_words_index(ttm_buf *out, const ttm_findings *f, uint32_t op);
 
-/* Operations that added most to a memory, largest first. The same operation of several runs is one row: its largest effect, and
+/* Operations that added most to a memory, largest first; a const-eval program counts for its load_cached. The same operation of several runs is one row: its largest effect, and
  * in how many runs it added anything. *n rows are filled; 0 or TTM_ENOMEM. */
 typedef struct ttm_added {
   uint32_t op;

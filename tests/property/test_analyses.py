@@ -55,6 +55,63 @@ def live_set(folder, options, least=99.0):
         check(held < 0.5 or known >= held * least / 100 - 2 * ROUNDING, options, memory, f"explains {known} of {held} MB")
 
 
+def read_levels(folder):
+    """Operations (program depth, run, text, line) and DRAM levels, read without ttmem; None instead of the operation at submit blocks."""
+    depth, run, rows, op = 0, 0, [], None
+    with open(os.path.join(folder, "log"), encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            message = line.rstrip("\n").split(" | ", 2)[-1]
+            if message.startswith("Starting execution"):
+                run += depth == 0
+                depth += 1
+            elif message.startswith("Finished execution"):
+                depth -= 1
+            elif message.startswith("Executing operation: "):
+                op = (depth, run, message, number)
+            elif message.startswith("Device memory state"):
+                op = op if "before operation" in message else None
+            elif message.startswith("Device DRAM memory state"):
+                level = int(message.split("AllocatedPerBank: ")[1].split(" MB")[0].replace(".", ""))
+                rows.append((op, level))
+    return rows
+
+
+def who_changed(op, following, change):
+    if op is None or (following is None and change < 0) or (following and following[1] != op[1]):
+        return "host"
+    if op[0] > 1 and "trace" not in op[2]:
+        return "const_eval"
+    if "ttnn.deallocate" in op[2]:
+        return "deallocated"
+    return "operations" if change > 0 else "given_back"
+
+
+def attribution(folder):
+    """Every change goes to who made it; what a const-eval program leaves belongs to its load_cached."""
+    for options in ("--runs 3", "--runs 3 --zoo --program-level", "--runs 4 --graphs 2", "--no-const-eval --runs 2"):
+        found, _ = analyze(folder, f"{SMALL} --ansi never {options}")
+        rows = read_levels(folder)
+        parts = dict.fromkeys(("operations", "const_eval", "given_back", "deallocated", "host"), 0)
+        whole = {}
+        for i, ((op, level), (following, after)) in enumerate(zip(rows, rows[1:])):
+            parts[who_changed(op, following, after - level)] += after - level
+            if op and "ttcore.load_cached" in op[2] and op[0] == 1:
+                whole[op[3]] = next(l for o, l in rows[i + 1:] if o is None or o[0] == 1) - level
+        told = found["attribution"]
+        check(abs(told["total_MB"] * 1000 - (rows[-1][1] - rows[0][1])) < 0.5, options, told, rows[-1], rows[0])
+        total = sum(told[f"{part}_MB"] for part in parts)
+        check(abs(total - told["total_MB"]) < 0.0005, options, "does not add up", told)
+        for part, value in parts.items():
+            check(abs(told[f"{part}_MB"] * 1000 - value) < 0.5, options, part, told, parts)
+        for row in found["top_consumers"]["DRAM"]:
+            if row["mlir_op"] == "ttcore.load_cached":
+                check(abs(row["effect_MB"] * 1000 - whole[row["line"]]) < 0.5, options, row, whole[row["line"]])
+                check(row["operations_inside"] > 0 and row["highest_inside_MB"] >= row["effect_MB"], options, row)
+        best = max(whole.values(), default=0)
+        loads = [row for row in found["top_consumers"]["DRAM"] if row["mlir_op"] == "ttcore.load_cached"]
+        check(not best or loads and round(loads[0]["effect_MB"] * 1000) == best, options, "largest load_cached", best, loads)
+
+
 def kv_cache(folder):
     """Arguments marked as KV cache are that; those that are only called so are a guess and said to be one."""
     for how, basis in (("marked", "derived"), ("named", "estimated")):
@@ -171,6 +228,7 @@ def main():
                         "--devices 4 --weights bfp8 --runs 3"):
             live_set(folder, f"{SMALL} {options}")
         live_set(folder, "--no-free --operations 1500 --runs 1")
+        attribution(folder)
         kv_cache(folder)
         late_frees(folder)
         layers(folder)

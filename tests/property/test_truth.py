@@ -225,7 +225,7 @@ def check_leaks(case, f):
     leak = f["leaks"][0]
     if abs(leak["per_run_MB"] * 1000 - t["leak"]["per_run"]) > 2:
         case.say("leak per run", leak["per_run_MB"], t["leak"]["per_run"] / 1000)
-    case.same("leak: operation", (leak["mlir_op"], leak["loc"]), (t["leak"]["mlir_op"], t["leak"]["loc"]))
+    case.same("leak: operation", (leak["mlir_op"], leak["loc"]), (t["leak"]["mlir_op"], t["leak"]["loc"] or None))
 
 
 def check_memory_element(case, m, op):

@@ -160,6 +160,70 @@ static void in_operation_peak_comes_from_the_message(void **state) {
   ttm_profile_free(p);
 }
 
+/* Another rank's operation stands between the load_cached and what runs inside it. */
+static void const_eval_belongs_to_its_load_cached(void **state) {
+  (void)state;
+  ttm_profile *p = fx_new(2);
+  uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL);
+  uint32_t load = fx_text(p, "ttcore.load_cached", TTM_OP_LOAD_CACHED, FX_TILE, NULL);
+  uint32_t drop = fx_text(p, "ttnn.deallocate", TTM_OP_DEALLOCATE, NULL, NULL);
+  uint32_t a = fx_frame(p, "main", 0, TTM_NONE), b = fx_frame(p, "main", 1, TTM_NONE);
+  uint32_t call = fx_step(p, load, a, 100);
+  fx_step(p, add, b, 5);
+  uint32_t inside = fx_frame(p, "main_const_eval_0", 0, a);
+  p->frames.at[inside].caller = call;
+  uint32_t up = fx_step(p, add, inside, 100);
+  fx_step(p, add, inside, 140);
+  fx_state(p, 0, fx_free(p, drop, inside, TTM_NONE, 0), 190, 0);
+  uint32_t after = fx_step(p, add, a, 150);
+  uint32_t hit = fx_step(p, load, a, 157);
+  fx_step(p, add, a, 157);
+  ttm_findings *f = fx_findings(p);
+  int64_t whole;
+  uint32_t ops;
+  assert_int_equal(effect(p, call, TTM_DRAM), 0);
+  assert_true(ttm_op_effect_whole(p, call, TTM_DRAM, &whole));
+  assert_int_equal(whole, 50);
+  assert_int_equal(ttm_op_inside(p, call, TTM_DRAM, &ops), 90);
+  assert_int_equal(ops, 2);
+  assert_true(ttm_op_effect_whole(p, hit, TTM_DRAM, &whole)); /* nothing ran inside */
+  assert_int_equal(whole, 0);
+  assert_int_equal(ttm_op_program(p, hit), TTM_NONE);
+  assert_int_equal(ttm_op_program(p, up), TTM_NONE);
+  assert_int_equal(f->top[TTM_DRAM][0].op, call);
+  assert_int_equal(f->top[TTM_DRAM][0].effect, 50);
+  assert_int_equal(f->top[TTM_DRAM][1].op, after);
+  assert_int_equal(f->top[TTM_DRAM][2].op, TTM_NONE);
+  assert_int_equal(f->attribution.const_eval, 50);
+  assert_int_equal(f->attribution.added, 7);
+  assert_int_equal(f->attribution.total, 57);
+  ttm_findings_free(f);
+  ttm_profile_free(p);
+}
+
+static void every_change_has_its_owner(void **state) {
+  (void)state;
+  ttm_profile *p = fx_new(1);
+  uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL);
+  uint32_t drop = fx_text(p, "ttnn.deallocate", TTM_OP_DEALLOCATE, NULL, NULL);
+  fx_state(p, 0, TTM_STATE_BEFORE_SUBMIT, 10, 0);
+  uint32_t first = fx_frame(p, "main", 0, TTM_NONE);
+  fx_step(p, add, first, 30);                                  /* the host brought 20; adds 7 */
+  fx_step(p, add, first, 37);                                  /* gives 2 back */
+  fx_state(p, 0, fx_free(p, drop, first, TTM_NONE, 0), 35, 0); /* frees 4 */
+  fx_step(p, add, first, 31);                                  /* falls by 6 when the program is over */
+  fx_state(p, 0, TTM_STATE_AFTER_SUBMIT, 25, 0);
+  ttm_findings *f = fx_findings(p);
+  assert_int_equal(f->attribution.host, 20 - 6);
+  assert_int_equal(f->attribution.added, 7);
+  assert_int_equal(f->attribution.given_back, -2);
+  assert_int_equal(f->attribution.freed, -4);
+  assert_int_equal(f->attribution.const_eval, 0);
+  assert_int_equal(f->attribution.total, 15);
+  ttm_findings_free(f);
+  ttm_profile_free(p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(effect_is_next_state_of_the_rank),
@@ -169,6 +233,8 @@ int main(void) {
       cmocka_unit_test(peak_without_a_witness_has_no_cause),
       cmocka_unit_test(missing_memory_is_no_change),
       cmocka_unit_test(in_operation_peak_comes_from_the_message),
+      cmocka_unit_test(const_eval_belongs_to_its_load_cached),
+      cmocka_unit_test(every_change_has_its_owner),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
