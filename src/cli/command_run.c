@@ -164,7 +164,8 @@ static int write_report(run *r, ttm_error *err) {
   if (!status) status = ttm_report_files_write(subject.findings, r->folder.at, r->plan.name.at, &files, err);
   if (subject.findings && !options->given[TTM_OPTION_QUIET]) { /* also when the disk is full: a screen has room */
     ttm_buf text = {0};
-    if (!ttm_summary_text(options, subject.findings, r->log.at, status ? NULL : r->folder.at, STDERR_FILENO, &text))
+    const char *source = subject.profile->capture.recording.is ? r->recording.at : r->log.at;
+    if (!ttm_summary_text(options, subject.findings, source, status ? NULL : r->folder.at, STDERR_FILENO, &text))
       ttm_write_all(STDERR_FILENO, text.at, text.n);
     ttm_buf_free(&text);
   }

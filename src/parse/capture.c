@@ -79,6 +79,7 @@ static const word param_keys[] = {
     WORD("allocated_per_bank", TTM_PARAM_ALLOCATED),
     WORD("largest_free_per_bank", TTM_PARAM_LARGEST),
     WORD("elsewhere", TTM_PARAM_ELSEWHERE),
+    WORD("key", TTM_PARAM_KEY),
     WORD("name", FIRST_TEXT + TTM_PARAM_NAME),
     WORD("type", FIRST_TEXT + TTM_PARAM_TYPE),
     WORD("layout", FIRST_TEXT + TTM_PARAM_LAYOUT),

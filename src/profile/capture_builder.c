@@ -129,7 +129,7 @@ static int on_function_start(ttm_capture_builder *b, const ttm_capture_node *nod
     if (ttm_capture_finish_op(b)) return TTM_ENOMEM; /* one that was never ended */
     b->op = TTM_NONE;
     b->op_location = 0;
-    if (b->recording && ttm_recording_match(b, f.name, &line)) return TTM_ENOMEM;
+    if (b->recording && (ttm_recording_match(b, f.name, &line) || ttm_recording_call(b))) return TTM_ENOMEM;
     b->op_name = f.name;
     b->factory = 0;
     b->inputs_open = true;
@@ -170,9 +170,9 @@ static int on_function_end(ttm_capture_builder *b) {
 
 /* ---- Events -------------------------------------------------------------------------------------------------------- */
 
-static int push_event(ttm_capture_builder *b, const ttm_capture_node *node, ttm_buffer_event event) {
+static void fill_event(ttm_capture_builder *b, const ttm_capture_node *node, ttm_buffer_event *out) {
   ttm_function *f = innermost(b);
-  if (capture_of(b)->events.n >= TTM_NONE - 1) return TTM_ENOMEM;
+  ttm_buffer_event event = *out;
   event.bytes = ttm_node_get(node, TTM_PARAM_SIZE, TTM_UNKNOWN);
   event.per_bank = ttm_node_get(node, TTM_PARAM_PER_BANK, TTM_UNKNOWN);
   event.address = ttm_node_get(node, TTM_PARAM_ADDRESS, TTM_UNKNOWN);
@@ -181,6 +181,12 @@ static int push_event(ttm_capture_builder *b, const ttm_capture_node *node, ttm_
   event.function = f ? f->name : 0;
   event.device = ttm_capture_device_of(node);
   event.word = (uint8_t)word_of(node->text[TTM_PARAM_TYPE]);
+  *out = event;
+}
+
+static int push_event(ttm_capture_builder *b, const ttm_capture_node *node, ttm_buffer_event event) {
+  if (capture_of(b)->events.n >= TTM_NONE - 1) return TTM_ENOMEM;
+  fill_event(b, node, &event);
   if (event.address && event.address != TTM_UNKNOWN) capture_of(b)->normal = true;
   return ttm_vec_push(&capture_of(b)->events, event);
 }
@@ -199,7 +205,7 @@ static int on_program_buffer(ttm_capture_builder *b, const ttm_capture_node *nod
   ttm_node_number which = node->type == TTM_NODE_CIRCULAR_BUFFER ? TTM_PARAM_GLOBAL : TTM_PARAM_BORROWS;
   ttm_buffer_event event = {.kind = TTM_EVENT_SCRATCHPAD};
   ttm_function *f = innermost(b);
-  if (f) f->program = f->recorded = true;
+  if (f && !b->repeating) f->program = f->recorded = true;
   if (node->type != TTM_NODE_SCRATCHPAD) {
     event.kind = node->type == TTM_NODE_CIRCULAR_BUFFER ? TTM_EVENT_CIRCULAR : TTM_EVENT_DATAFLOW;
     if (!ttm_node_has(node, which))
@@ -212,10 +218,14 @@ static int on_program_buffer(ttm_capture_builder *b, const ttm_capture_node *nod
   if (address && !(event.alias & TTM_ALIAS) && (!b->lowest_cb || address < b->lowest_cb)) b->lowest_cb = address;
   ttm_view cores = node->text[TTM_PARAM_CORES];
   note_widest(b, cores);
-  return ttm_intern_add(&b->profile->strings, cores, &event.row) ? TTM_ENOMEM : push_event(b, node, event);
+  if (ttm_intern_add(&b->profile->strings, cores, &event.row)) return TTM_ENOMEM;
+  if (!b->repeating) return push_event(b, node, event);
+  fill_event(b, node, &event);
+  return ttm_recording_repeat(b, &event);
 }
 
 static int on_program_free(ttm_capture_builder *b, const ttm_capture_node *node) {
+  if (b->repeating) return ttm_recording_repeat(b, NULL);
   if (innermost(b)) innermost(b)->program = true;
   return push_event(b, node, (ttm_buffer_event){.kind = TTM_EVENT_PROGRAM_FREE, .row = TTM_NONE});
 }
@@ -426,7 +436,8 @@ int ttm_capture_builder_begin(ttm_capture_builder *b, const char *path) {
 }
 
 /* Of a piece in which nothing really happened, the calls are kept and what the recorder itself says. */
-static bool is_told(ttm_node_type type) {
+static bool is_told(const ttm_capture_builder *b, ttm_node_type type) {
+  if (b->repeating && type >= TTM_NODE_CIRCULAR_BUFFER && type <= TTM_NODE_PROGRAM_FREE) return true;
   return type == TTM_NODE_FUNCTION_START || type == TTM_NODE_FUNCTION_END || type >= TTM_NODE_PIECE;
 }
 
@@ -434,7 +445,7 @@ int ttm_capture_builder_take(ttm_capture_builder *b, const ttm_capture_node *nod
   ttm_capture *c = capture_of(b);
   if (!b->recording && (!node->has_counter || node->counter != (int64_t)c->nodes)) c->ordered = false;
   c->nodes++;
-  if (b->recording && b->hypothetical && !is_told(node->type)) return TTM_OK;
+  if (b->hypothetical && !is_told(b, node->type)) return TTM_OK;
   if (node->type != TTM_NODE_BUFFER_ALLOCATE && settle_fresh_node(b)) return TTM_ENOMEM;
   bool input = node->type == TTM_NODE_BUFFER && word_of(node->text[TTM_PARAM_TYPE]) == TTM_WORD_L1;
   if (!input && node->type != TTM_NODE_TENSOR) b->inputs_open = false;
@@ -508,6 +519,11 @@ void ttm_capture_builder_free(ttm_capture_builder *b) {
   ttm_vec_free(&b->wanted);
   ttm_buf_free(&b->scratch);
   ttm_vec_free(&b->begun);
+  ttm_vec_free(&b->calls);
+  ttm_vec_free(&b->repeats.events);
+  ttm_vec_free(&b->repeats.programs);
+  ttm_vec_free(&b->repeats.at);
+  ttm_idmap_free(&b->repeats.of_key);
   ttm_intern_free(&b->places);
   ttm_vec_free(&b->living);
 }

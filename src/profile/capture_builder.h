@@ -32,7 +32,25 @@ typedef struct ttm_function {
 typedef struct ttm_begun_op {
   uint32_t name, location; /* strings */
   uint32_t line;
+  uint32_t key; /* 0: none */
 } ttm_begun_op;
+
+/* A call from the event with number `first` on; whose programs a repeat with the same key tells. */
+typedef struct ttm_keyed_call {
+  uint32_t first, key;
+} ttm_keyed_call;
+
+/* Programs of an operation, from its repetition in run mode NO_DISPATCH. */
+typedef struct ttm_repeat {
+  uint32_t first, n; /* in ttm_repeats.programs */
+} ttm_repeat;
+
+typedef struct ttm_repeats {
+  TTM_VEC(ttm_buffer_event) events; /* buffers of programs */
+  TTM_VEC(uint32_t) programs;       /* the first event of each */
+  TTM_VEC(ttm_repeat) at;
+  ttm_idmap of_key;
+} ttm_repeats;
 
 typedef struct ttm_capture_builder {
   ttm_builder base; /* streams, states and texts are the log builder's */
@@ -63,7 +81,11 @@ typedef struct ttm_capture_builder {
   uint32_t widest;                            /* largest x of a core range */
   /* Recordings only. */
   bool recording;
-  bool hypothetical;           /* a piece of run mode NO_DISPATCH: nothing in it really happened */
+  bool hypothetical; /* a piece of run mode NO_DISPATCH: nothing in it really happened ... */
+  bool repeating;    /* ... it repeats an operation */
+  TTM_VEC(ttm_keyed_call) calls;
+  ttm_repeats repeats;
+  uint32_t call_key;           /* of the call that begins */
   uint32_t op_location;        /* string: where the program called the running element; 0 */
   TTM_VEC(ttm_begun_op) begun; /* from `next_begun` on: not seen in a piece yet */
   size_t next_begun;
@@ -96,7 +118,13 @@ uint32_t ttm_recording_find(ttm_capture_builder *b, const ttm_capture_node *node
 /* A buffer came to live there; one that still seems to is gone. */
 int ttm_recording_born(ttm_capture_builder *b, const ttm_capture_node *node, uint32_t row);
 void ttm_recording_gone(ttm_capture_builder *b, uint32_t row);
+/* Of a piece that repeats an operation: a buffer of a program (`event` is complete), or with NULL the start of a program. */
+int ttm_recording_repeat(ttm_capture_builder *b, const ttm_buffer_event *event);
+int ttm_recording_call(ttm_capture_builder *b);
 int ttm_recording_finish(ttm_capture_builder *b, const ttm_capture_facts *facts);
+
+/* capture_complete.c: programs that recorded no buffers get those of their repetition. */
+int ttm_recording_complete(ttm_capture_builder *b);
 
 /* capture_types.c: the type of a tensor node on a buffer in MLIR's words, for the parser of types; empty when it cannot be said. */
 void ttm_capture_type_text(ttm_buf *out, const ttm_capture_node *tensor, const ttm_buffer *buffer);

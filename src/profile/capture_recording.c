@@ -58,17 +58,30 @@ static int pass_begun(ttm_capture_builder *b, size_t end) {
 
 int ttm_recording_match(ttm_capture_builder *b, uint32_t name, uint32_t *line) {
   size_t at = b->next_begun;
+  b->call_key = 0;
   while (at < b->begun.n && b->begun.at[at].name != name) at++;
   if (at == b->begun.n) return TTM_OK; /* the runtime's own, or a free */
   if (pass_begun(b, at)) return TTM_ENOMEM;
   b->op_location = b->begun.at[b->next_begun].location;
   *line = b->begun.at[b->next_begun].line;
+  b->call_key = b->begun.at[b->next_begun].key;
   if (++b->next_begun == b->begun.n) b->next_begun = b->begun.n = 0;
   return TTM_OK;
 }
 
+int ttm_recording_call(ttm_capture_builder *b) {
+  return ttm_vec_push(&b->calls, ((ttm_keyed_call){(uint32_t)b->profile->capture.events.n, b->call_key}));
+}
+
+int ttm_recording_repeat(ttm_capture_builder *b, const ttm_buffer_event *event) {
+  ttm_repeats *r = &b->repeats;
+  if (event) return r->at.at[r->at.n - 1].n ? ttm_vec_push(&r->events, *event) : TTM_OK;
+  r->at.at[r->at.n - 1].n++;
+  return ttm_vec_push(&r->programs, (uint32_t)r->events.n);
+}
+
 static int on_operation(ttm_capture_builder *b, const ttm_capture_node *node) {
-  ttm_begun_op begun = {.line = node->line};
+  ttm_begun_op begun = {.line = node->line, .key = (uint32_t)ttm_node_get(node, TTM_PARAM_KEY, 0)};
   ttm_intern *strings = &b->profile->strings;
   if (ttm_intern_add(strings, node->text[TTM_PARAM_NAME], &begun.name) ||
       ttm_intern_add(strings, node->text[TTM_PARAM_AT], &begun.location) || ttm_vec_push(&b->begun, begun))
@@ -83,7 +96,15 @@ static int on_piece(ttm_capture_builder *b, const ttm_capture_node *node) {
   if (ttm_capture_finish_op(b)) return TTM_ENOMEM;
   b->op = TTM_NONE;
   b->depth = 0;
-  b->hypothetical = ttm_view_eq(node->text[TTM_PARAM_MODE], TTM_LIT("NO_DISPATCH"));
+  b->repeating = ttm_view_eq(node->text[TTM_PARAM_MODE], TTM_LIT("REPEAT"));
+  b->hypothetical = b->repeating || ttm_view_eq(node->text[TTM_PARAM_MODE], TTM_LIT("NO_DISPATCH"));
+  if (b->repeating) {
+    ttm_repeats *repeats = &b->repeats;
+    uint32_t key = (uint32_t)ttm_node_get(node, TTM_PARAM_KEY, 0);
+    ttm_repeat repeat = {.first = (uint32_t)repeats->programs.n};
+    if (ttm_vec_push(&repeats->at, repeat) || ttm_idmap_set(&repeats->of_key, key, (uint32_t)(repeats->at.n - 1)))
+      return TTM_ENOMEM;
+  }
   ttm_idmap_clear(&b->node_of_counter);
   ttm_idmap_clear(&b->node_of_tensor);
   b->nodes.n = 0;
@@ -178,5 +199,6 @@ int ttm_recording_finish(ttm_capture_builder *b, const ttm_capture_facts *facts)
   if (!r->ended) r->lost = b->begun.n - b->next_begun;
   if (pass_begun(b, b->begun.n)) return TTM_ENOMEM;
   if (!r->ended) r->last = b->last_called;
+  if (ttm_recording_complete(b)) return TTM_ENOMEM;
   return ttm_intern_add(&b->profile->strings, ttm_view_of(facts->board), &r->board);
 }

@@ -247,6 +247,7 @@ typedef struct ttm_recording {
   uint64_t pieces, views;       /* captures put together; memory views taken between them */
   uint64_t corrections;         /* views that differed from our sums */
   uint64_t unseen_frees;        /* buffers whose place was given to another without a free in between */
+  uint64_t completed;           /* programs whose buffers a repetition in run mode NO_DISPATCH told */
   uint64_t lost;                /* operations that began, but whose piece was never written ... */
   uint32_t last;                /* ... the last of them, TTM_NONE */
   uint64_t elsewhere;           /* operations of threads that did not open the device: not recorded */

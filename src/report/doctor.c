@@ -189,7 +189,9 @@ static void check_lines(ttm_doctor *d, const ttm_profile *p) {
 
 void ttm_doctor_log(ttm_doctor *d, const ttm_profile *p) {
   if (p->kind == TTM_LOG_CAPTURE) {
-    ttm_doctor_ok(d, "a graph capture of ttnn, not a runtime log: the switches below do not concern it");
+    ttm_doctor_ok(d, p->capture.recording.is
+                         ? "a recording of ttmem run, not a runtime log: the switches below do not concern it"
+                         : "a graph capture of ttnn, not a runtime log: the switches below do not concern it");
     return;
   }
   check_kind(d, p);

@@ -5,6 +5,7 @@
 #include "report/findings_parts.h"
 #include "report/report.h"
 #include "report/ways_words.h"
+#include "report/recording.h"
 
 static void put_key_u64(ttm_buf *buf, const char *key, uint64_t value) {
   ttm_buf_puts(buf, key);
@@ -456,6 +457,7 @@ int ttm_report_findings_json(const ttm_findings *f, ttm_out *out, ttm_error *err
   put_attribution(buf, f);
   put_consumers(buf, f);
   put_incidents(out, f);
+  if (ttm_json_recording(buf, f)) return ttm_error_nomem(err);
   put_runs(out, f);
   ttm_json_programs(buf, f);
   put_leaks(buf, f);

@@ -9,6 +9,7 @@
 #include "report/html_parts.h"
 #include "report/json_parts.h"
 #include "report/l1_parts.h"
+#include "report/recording.h"
 #include "report/report.h"
 #include "report/words.h"
 
@@ -171,7 +172,8 @@ static void put_ranks(ttm_buf *buf, const ttm_profile *p) {
 static int put_facts(ttm_html *h, ttm_view name, bool own_findings) {
   const ttm_profile *p = h->p;
   const char *missing = ttm_words_missing(p);
-  ttm_buf json = {0};
+  ttm_buf json = {0}, lacks = {0};
+  ttm_words_recording(&lacks, h->f);
   ttm_buf_printf(&json, "{\"format\":%d,\"version\":\"%s\",\"name\":", TTM_HTML_FORMAT, TTMEM_VERSION);
   ttm_json_string(&json, name);
   ttm_json_raw(&json, ",\"source\":");
@@ -181,11 +183,15 @@ static int put_facts(ttm_html *h, ttm_view name, bool own_findings) {
   ttm_json_raw(&json, ",\"missing\":");
   if (missing)
     ttm_json_string(&json, ttm_view_of(missing));
+  else if (lacks.n)
+    ttm_json_string(&json, ttm_buf_view(&lacks));
   else
     ttm_json_null(&json);
   ttm_buf_printf(&json, ",\"elements\":%" PRIu32 ",\"states\":%zu,\"frames\":%zu,\"step\":%d,\"levels\":%d",
                  h->f->elements, p->states.n, p->frames.n, TTM_HTML_STEP,
                  p->states.n < TTM_HTML_PLAIN ? 0 : TTM_HTML_LEVELS);
+  json.failed |= lacks.failed;
+  ttm_buf_free(&lacks);
   /* "rough": what needs the frees is not known; "kept": the findings were made when the log was there. */
   if (p->seen.from_report) ttm_buf_puts(&json, own_findings ? ",\"rebuilt\":\"rough\"" : ",\"rebuilt\":\"kept\"");
   put_ranks(&json, p);

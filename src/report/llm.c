@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The LLM report: the seed's sections by their names and in their order, each number with the log line it comes from. */
 #include "report/llm_parts.h"
+#include "report/recording.h"
 #include "report/text.h"
 
 enum {
@@ -80,6 +81,15 @@ static void put_configuration(ttm_llm *r) {
   ttm_put_counted(out, seen->lines, "line");
   ttm_buf_printf(out, ", %s", ttm_words_kind(r->p));
   if (r->p->ranks.n > 1) ttm_buf_puts(out, ", "), ttm_put_counted(out, r->p->ranks.n, "rank");
+  if (r->p->capture.recording.is) {
+    ttm_buf words = {0};
+    if (ttm_words_l1_core(&words, r->p)) words.failed = true;
+    if (words.n)
+      ttm_buf_puts(out, "\n- L1 of the fullest core: "),
+          ttm_put_text(out, ttm_buf_view(&words), TTM_LLM_SENTENCE, TTM_FORM_MARKDOWN);
+    out->failed |= words.failed;
+    ttm_buf_free(&words);
+  }
   ttm_buf_puts(
       out,
       "\n- Units: MB = 1048576 bytes; per bank unless \"total\" is said; the log rounds states to 0.001 MB per bank\n");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sections of the LLM report that the old one did not have: incidents, runs, leaks, and what was not understood. */
 #include "report/llm_parts.h"
+#include "report/recording.h"
 #include "report/ways_words.h"
 
 enum {
@@ -222,6 +223,15 @@ void ttm_llm_gaps(ttm_llm *r) {
   if (seen->trace_cache)
     ttm_buf_puts(r->out, "- Traces were captured or replayed: operations inside a replay print nothing\n");
   if (missing) ttm_buf_printf(r->out, "- %s\n", missing);
+  ttm_buf words = {0};
+  ttm_words_recording(&words, r->f);
+  if (words.n) {
+    ttm_buf_puts(r->out, "- ");
+    ttm_put_text(r->out, ttm_buf_view(&words), TTM_LLM_SENTENCE, TTM_FORM_MARKDOWN);
+    ttm_buf_char(r->out, '\n');
+  }
+  r->out->failed |= words.failed;
+  ttm_buf_free(&words);
   for (uint32_t i = 0; i < seen->note_count && i < TTM_KEPT_NOTES; i++) {
     ttm_buf_printf(r->out, "- Log line %u: ", seen->notes[i].line);
     ttm_llm_cell(r, ttm_profile_string(r->p, seen->notes[i].text));

@@ -4,6 +4,7 @@
 
 #include "report/advice_words.h"
 #include "report/format.h"
+#include "report/recording.h"
 #include "report/text.h"
 #include "report/words.h"
 
@@ -328,6 +329,25 @@ static void put_leak(screen *s) {
   ttm_buf_char(s->out, '\n');
 }
 
+/* A recording knows L1 core by core, and what it lacks. */
+static void put_recording(screen *s) {
+  ttm_buf words = {0};
+  if (!s->p->capture.recording.is) return;
+  if (ttm_words_l1_core(&words, s->p)) words.failed = true;
+  if (words.n) {
+    label(s, "L1 core");
+    paragraph(s, ttm_buf_view(&words));
+  }
+  ttm_buf_clear(&words);
+  ttm_words_recording(&words, s->f);
+  if (words.n) {
+    label(s, "Recorded");
+    paragraph(s, ttm_buf_view(&words));
+  }
+  s->out->failed |= words.failed;
+  ttm_buf_free(&words);
+}
+
 static void put_end(screen *s) {
   uint64_t gaps = ttm_words_not_understood(&s->p->seen);
   if (gaps) {
@@ -366,6 +386,7 @@ int ttm_summary_write(const ttm_findings *f, const ttm_summary_style *style, ttm
   put_live(&s);
   put_padding(&s);
   put_leak(&s);
+  put_recording(&s);
   put_advice(&s);
   put_end(&s);
   return out->failed ? TTM_ENOMEM : TTM_OK;

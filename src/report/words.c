@@ -172,6 +172,9 @@ const char *ttm_words_kind(const ttm_profile *p) {
     case TTM_LOG_INCIDENTS:
       return "error messages only";
     case TTM_LOG_CAPTURE:
+      if (p->capture.recording.is)
+        return p->capture.recording.board ? "recorded on a mock board: ttnn's own allocator, no hardware"
+                                          : "recorded: what the program allocated with ttnn";
       return p->capture.normal ? "ttnn graph capture (NORMAL), memory states derived from its nodes"
                                : "ttnn graph capture (NO_DISPATCH), memory states derived from its nodes";
     case TTM_LOG_NONE:
@@ -199,6 +202,7 @@ const char *ttm_words_missing(const ttm_profile *p) {
              "TT_RUNTIME_DEBUG=ON, TT_RUNTIME_MEMORY_LOG_LEVEL=operation and TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG to get "
              "them.";
     case TTM_LOG_CAPTURE:
+      if (p->capture.recording.is) return NULL;
       return "A capture is a window on the device: buffers from before it are only known where it uses or frees them, "
              "and nothing tells how the free memory is cut up. 'ttmem graph' shows the buffers of programs as well.";
     case TTM_LOG_FULL:

@@ -42,6 +42,7 @@ KEPT = {
     "scratchpad_allocate": ("size", "address", "core_range_set", "device_id"),
     "circular_buffer_deallocate_all": ("device_id",),
 }
+PROGRAM_BUFFERS = ("circular_buffer_deallocate_all", "circular_buffer_allocate", "dataflow_buffer_allocate", "scratchpad_allocate")
 DROPPED = ("capture_start", "capture_end", "sub_device_manager", "program_execution")
 DEVICE_FACTS = (
     "worker_l1_size", "l1_num_banks", "l1_bank_size", "address_at_first_l1_cb_buffer", "cb_limit", "num_x_compute_cores", "num_y_compute_cores",
@@ -100,6 +101,37 @@ def lean(nodes):
     return kept
 
 
+def hides_buffers(nodes):
+    """True when a program in these nodes does not tell its buffers, and calling it again is safe: nothing older was freed."""
+    born, empty, program = set(), 0, False
+    for n in nodes:
+        kind = n["node_type"]
+        if kind == "buffer_allocate":
+            born.update(n["connections"][:1])
+        elif kind == "buffer_deallocate" and not born.issuperset(n["connections"][:1]):
+            return False
+        elif kind == "circular_buffer_deallocate_all":
+            empty += program
+            program = True
+        elif kind in PROGRAM_BUFFERS:
+            program = False
+    return empty + program > 0
+
+
+def kind_of(value):
+    """What decides how an operation works on an argument, as something that can be looked up."""
+    if isinstance(value, (list, tuple)):
+        return tuple(map(kind_of, value))
+    if isinstance(value, dict):
+        return tuple((name, kind_of(v)) for name, v in value.items())
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        config = getattr(value, "memory_config", None)
+        return (str(value.shape), str(value.dtype), str(getattr(value, "layout", "")), str(config()) if callable(config) else "")
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return repr(value)
+
+
 class Recorder:
     def __init__(self, ttnn, path, piece):
         self.ttnn = ttnn
@@ -118,6 +150,11 @@ class Recorder:
         self.devices = []
         self.next_view = 0.0
         self.closing = False
+        self.tracing = False  # a trace is being captured: nothing may run twice
+        # NORMAL captures leave out dataflow buffers, and the circular buffers of cached programs. On a mock board an operation that has
+        # such programs is called once more, in run mode NO_DISPATCH, which allocates and runs nothing and tells them.
+        self.repeats = bool(os.environ.get("TTMEM_BOARD")) and os.environ.get("TTMEM_REPEATS") != "0"
+        self.keys = {}  # operation with kinds of arguments -> number
         self.home = os.path.dirname(os.path.abspath(ttnn.__file__)) + os.sep
         self.libraries = tuple({os.path.dirname(os.__file__) + os.sep, self.home, os.path.dirname(self.home[:-1]) + os.sep})
         self.folder = os.getcwd() + os.sep
@@ -125,8 +162,8 @@ class Recorder:
         graph = ttnn.graph
         self.begin = getattr(graph, "_cpp_begin_graph_capture", graph.begin_graph_capture)
         self.end = getattr(graph, "_cpp_end_graph_capture", graph.end_graph_capture)
-        self.enter = getattr(graph, "_cpp_track_function_start", None)
-        self.leave = getattr(graph, "_cpp_track_function_end", None)
+        self.enter = getattr(graph, "_cpp_track_function_start", None) or getattr(graph, "track_function_start", None)
+        self.leave = getattr(graph, "_cpp_track_function_end", None) or getattr(graph, "track_function_end", None)
         self.unwind = getattr(graph, "_cpp_unwind_open_functions", None)
 
     # ---- The file ------------------------------------------------------------------------------------------------------
@@ -160,9 +197,9 @@ class Recorder:
         self.piece_began = time.monotonic()
 
     def roll(self, again=True):
-        """Ends the piece and begins the next. Nothing can be freed between: the collector of cycles has to wait."""
+        """Ends the piece and begins the next. Nothing can be freed between: the collector of cycles has to wait. Returns its nodes."""
         if not self.active:
-            return
+            return []
         collecting = gc.isenabled()
         gc.disable()
         try:
@@ -170,10 +207,37 @@ class Recorder:
             self.active = False
             if again:
                 self.start_capture()
-            self.file.put([node("piece")] + lean(nodes))
+            nodes = lean(nodes)
+            if nodes:
+                self.file.put([node("piece")] + nodes)
+            return nodes
         finally:
             if collecting:
                 gc.enable()
+
+    def repeat(self, key, function, args, kwargs):
+        """The call that was just made, once more without anything happening: for the buffers of its programs."""
+        if not hides_buffers(self.roll()):
+            return
+        collecting = gc.isenabled()
+        gc.disable()  # what is freed now would not be seen
+        nodes = []
+        try:
+            self.end()
+            self.active = False
+            self.begin(self.ttnn.graph.RunMode.NO_DISPATCH)
+            try:
+                function(*args, **kwargs)
+            except Exception:
+                pass  # then they are not known
+            finally:
+                nodes = self.end()
+                self.start_capture()
+        finally:
+            if collecting:
+                gc.enable()
+        nodes = [n for n in lean(nodes) if n["node_type"] in PROGRAM_BUFFERS]
+        self.file.put([node("piece", mode="REPEAT", key=key)] + nodes)
 
     def view(self, wanted=False):
         """What the allocator itself says, where a piece ends: the reader checks its sums against it."""
@@ -249,7 +313,16 @@ class Recorder:
             self.places[name] = path
         return "%s:%d" % (path, frame.f_lineno), frame.f_code.co_name
 
-    def call(self, name, function, args, kwargs, frame):
+    def key_of(self, name, args, kwargs):
+        """(number, is it new) of this operation with arguments of these kinds."""
+        key = (name, kind_of(args), kind_of(kwargs))
+        number = self.keys.get(key)
+        if number is None:
+            number = self.keys[key] = len(self.keys) + 1
+            return number, True
+        return number, False
+
+    def call(self, name, function, args, kwargs, frame, repeatable=False):
         if self.depth or not self.mine():
             if self.file is not None and self.pid == os.getpid() and self.thread != threading.get_ident():
                 self.elsewhere += 1
@@ -259,7 +332,13 @@ class Recorder:
             self.roll()
         at, inside = self.place(frame)
         self.operations += 1
-        self.file.put([node("operation", id=self.operations, name=name, at=at, function=inside)])
+        called = node("operation", id=self.operations, name=name, at=at, function=inside)
+        new = False
+        if repeatable and self.repeats and self.active and not self.tracing:
+            called["params"]["key"], new = self.key_of(name, args[1:], kwargs)
+            if new:
+                self.roll()  # a piece of its own
+        self.file.put([called])
         self.depth = 1
         self.in_piece += 1
         if self.active and self.enter:
@@ -268,7 +347,12 @@ class Recorder:
             self.enter(name)
             tracked = True
         try:
-            return function(*args, **kwargs)
+            result = function(*args, **kwargs)
+            if new and tracked:
+                self.leave()
+                tracked = False
+                self.repeat(called["params"]["key"], function, args, kwargs)
+            return result
         except BaseException as error:
             self.failed(name, error)
             raise
@@ -277,6 +361,8 @@ class Recorder:
             if self.mine():
                 if tracked and self.active:
                     self.leave()
+                if name.endswith("_trace_capture"):
+                    self.tracing = name.endswith("begin_trace_capture")
                 if self.active and time.monotonic() - self.piece_began > PIECE_SECONDS:
                     self.view()
                     self.roll()
@@ -344,7 +430,8 @@ def wrap_calls(recorder, kind):
     call = kind.__call__
 
     def recorded(self, *args, **kwargs):
-        return recorder.call(self.python_fully_qualified_name, call, (self, *args), kwargs, sys._getframe(1))
+        native = getattr(self, "is_cpp_operation", False)  # one in Python may do more than compute
+        return recorder.call(self.python_fully_qualified_name, call, (self, *args), kwargs, sys._getframe(1), native)
 
     recorded.__wrapped__ = call
     kind.__call__ = recorded

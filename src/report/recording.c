@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/recording.h"
+
+#include "l1/core_use.h"
+#include "report/format.h"
+#include "report/json_parts.h"
+#include "report/words.h"
+
+/* ---- Words --------------------------------------------------------------------------------------------------------- */
+
+static void put_op(ttm_buf *out, const ttm_profile *p, uint32_t op) {
+  ttm_put_text(out, ttm_words_name(p, op), 60, TTM_FORM_UTF8);
+  if (!ttm_op_text_of(p, op)->location) return;
+  ttm_buf_puts(out, " (");
+  ttm_put_text(out, ttm_words_location(p, op), 120, TTM_FORM_UTF8);
+  ttm_buf_char(out, ')');
+}
+
+static void put_part(ttm_buf *out, const char *before, uint64_t bytes, const char *noun) {
+  ttm_buf_puts(out, before);
+  ttm_put_count(out, bytes);
+  ttm_buf_puts(out, noun);
+}
+
+static void put_l1_core(ttm_buf *out, const ttm_profile *p, const ttm_core_use *u) {
+  const ttm_core_moment *m = &u->fullest;
+  const ttm_capture *c = &p->capture;
+  if (!m->total) return;
+  ttm_put_count(out, m->total);
+  put_part(out, " of ", u->limit, " B");
+  if (m->event < c->events.n) {
+    ttm_buf_printf(out, " on core %u-%u in ", m->x, m->y);
+    uint32_t op = c->events.at[m->event].op;
+    if (op < p->ops.n)
+      put_op(out, p, op);
+    else
+      ttm_buf_puts(out, "no operation");
+  }
+  put_part(out, ": tensors ", m->tensors, " B");
+  if (m->small) put_part(out, ", L1_SMALL ", m->small, " B");
+  put_part(out, ", circular buffers ", m->program[0], " B");
+  put_part(out, ", dataflow buffers ", m->program[1], " B");
+  if (m->program[2]) put_part(out, ", scratchpads ", m->program[2], " B");
+  if (u->gap_event < c->events.n && u->gap >= 0)
+    put_part(out, ". Nearest to a clash: ", (uint64_t)u->gap, " B between a program's buffers and the lowest tensor");
+  if (c->empty_programs) {
+    ttm_buf_puts(out, ". A lower bound: ");
+    ttm_put_count(out, c->empty_programs);
+    put_part(out, " of ", c->programs, " programs did not tell their buffers");
+  }
+  ttm_buf_char(out, '.');
+}
+
+int ttm_words_l1_core(ttm_buf *out, const ttm_profile *p) {
+  ttm_core_use use;
+  int rc = ttm_core_use_make(&use, p);
+  if (!rc) put_l1_core(out, p, &use);
+  ttm_core_use_free(&use);
+  return rc;
+}
+
+static void put_sentence(ttm_buf *out, uint64_t n, const char *words) {
+  if (!n) return;
+  if (out->n) ttm_buf_char(out, ' ');
+  ttm_put_count(out, n);
+  ttm_buf_puts(out, words);
+}
+
+void ttm_words_recording(ttm_buf *out, const ttm_findings *f) {
+  const ttm_recording *r = &f->profile->capture.recording;
+  if (!r->is) return;
+  if (!r->ended) {
+    ttm_buf_puts(out, "The recording stops without an end: the program was killed or crashed");
+    if (r->last != TTM_NONE) {
+      ttm_buf_puts(out, ", or still runs; the last operation it began is ");
+      ttm_words_index(out, f, r->last);
+      ttm_buf_char(out, ' ');
+      put_op(out, f->profile, r->last);
+    }
+    ttm_buf_char(out, '.');
+  }
+  put_sentence(out, r->lost,
+               " operations before the end are known by name and line only: their piece was not written.");
+  put_sentence(out, r->corrections,
+               " memory views differed from the sum of what was recorded; the allocator's own figure was taken.");
+  put_sentence(out, r->unseen_frees,
+               " buffers were freed unseen, by another thread: they count until their place was used again.");
+  put_sentence(out, r->elsewhere, " operations ran in threads that did not open the device, and are not recorded.");
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------------------------------- */
+
+static void put_key(ttm_buf *out, const char *key, uint64_t value) {
+  ttm_buf_puts(out, key);
+  ttm_buf_u64(out, value);
+}
+
+static void put_op_or_null(ttm_buf *out, const ttm_findings *f, uint32_t op) {
+  if (op >= f->profile->ops.n) return ttm_json_null(out);
+  ttm_buf_char(out, '{');
+  ttm_json_op_members(out, f, op);
+  ttm_buf_char(out, '}');
+}
+
+static void put_memories(ttm_buf *out, const ttm_findings *f) {
+  const ttm_capture *c = &f->profile->capture;
+  ttm_json_raw(out, ",\"memories\":{");
+  for (ttm_memory m = 0; m < TTM_MEMORIES; m++) {
+    if (m) ttm_buf_char(out, ',');
+    ttm_json_memory_key(out, m);
+    put_key(out, "{\"peak_per_bank_B\":", c->peak_bytes[m]);
+    ttm_json_raw(out, ",\"capacity_per_bank_B\":");
+    if (c->recording.measured[m])
+      ttm_buf_u64(out, c->recording.total[m]);
+    else
+      ttm_json_null(out);
+    put_key(out, ",\"banks\":", c->recording.banks[m]);
+    ttm_json_raw(out, ",\"peak_operation\":");
+    put_op_or_null(out, f, c->peak_op[m]);
+    ttm_buf_char(out, '}');
+  }
+  ttm_buf_char(out, '}');
+}
+
+static void put_use(ttm_buf *out, const ttm_findings *f, const ttm_core_use *u) {
+  const ttm_core_moment *m = &u->fullest;
+  const ttm_capture *c = &f->profile->capture;
+  put_key(out, ",\"l1_per_core\":{\"limit_B\":", u->limit);
+  put_key(out, ",\"fullest_B\":", m->total);
+  put_key(out, ",\"tensors_B\":", m->tensors);
+  put_key(out, ",\"l1_small_B\":", m->small);
+  put_key(out, ",\"circular_buffers_B\":", m->program[0]);
+  put_key(out, ",\"dataflow_buffers_B\":", m->program[1]);
+  put_key(out, ",\"scratchpads_B\":", m->program[2]);
+  ttm_buf_printf(out, ",\"core\":\"%u-%u\",\"operation\":", m->x, m->y);
+  put_op_or_null(out, f, m->event < c->events.n ? c->events.at[m->event].op : TTM_NONE);
+  ttm_json_raw(out, ",\"nearest_clash_B\":");
+  if (u->gap_event < c->events.n)
+    ttm_buf_printf(out, "%lld", (long long)u->gap);
+  else
+    ttm_json_null(out);
+  put_key(out, ",\"programs\":", c->programs);
+  put_key(out, ",\"programs_completed\":", c->recording.completed);
+  put_key(out, ",\"programs_without_buffers\":", c->empty_programs);
+  ttm_buf_char(out, '}');
+}
+
+int ttm_json_recording(ttm_buf *out, const ttm_findings *f) {
+  const ttm_profile *p = f->profile;
+  const ttm_recording *r = &p->capture.recording;
+  ttm_core_use use;
+  if (!r->is) return TTM_OK;
+  int rc = ttm_core_use_make(&use, p);
+  if (!rc) {
+    ttm_json_raw(out, ",\n\"recording\":{\"board\":");
+    ttm_json_id(out, p, r->board);
+    ttm_json_raw(out, ",\"ended\":");
+    ttm_json_bool(out, r->ended);
+    ttm_json_raw(out, ",\"reason\":");
+    ttm_json_id(out, p, r->reason);
+    ttm_json_raw(out, ",\"last_operation\":");
+    put_op_or_null(out, f, r->last);
+    put_key(out, ",\"pieces\":", r->pieces);
+    put_key(out, ",\"memory_views\":", r->views);
+    put_key(out, ",\"corrections\":", r->corrections);
+    put_key(out, ",\"unseen_frees\":", r->unseen_frees);
+    put_key(out, ",\"lost_operations\":", r->lost);
+    put_key(out, ",\"operations_elsewhere\":", r->elsewhere);
+    put_memories(out, f);
+    put_use(out, f, &use);
+    ttm_buf_char(out, '}');
+  }
+  ttm_core_use_free(&use);
+  return rc;
+}

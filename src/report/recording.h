@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What only a recording of `ttmem run` can tell: how it ended, L1 core by core with the buffers of programs, peaks to the byte. */
+#ifndef TTM_REPORT_RECORDING_H
+#define TTM_REPORT_RECORDING_H
+
+#include "analyze/findings.h"
+#include "base/buf.h"
+
+/* "63,488 of 1,393,312 B on core 0-0 in ttnn.softmax (model.py:7): ..."; nothing when nothing was in L1. 0 or TTM_ENOMEM. */
+int ttm_words_l1_core(ttm_buf *out, const ttm_profile *p);
+
+/* Sentences about what the recording lacks; nothing when it lacks nothing. */
+void ttm_words_recording(ttm_buf *out, const ttm_findings *f);
+
+/* ,"recording":{...} of the findings; nothing for other inputs. 0 or TTM_ENOMEM. */
+int ttm_json_recording(ttm_buf *out, const ttm_findings *f);
+
+#endif
