@@ -4,13 +4,13 @@
 /* Room for some four thousand operations: more than most programs have, and little beside the profile itself. */
 enum { MOST_BYTES = 4 * 1024 * 1024 };
 
-static uint32_t key_of(ttm_hash128 hash, uint16_t rank) { return (uint32_t)hash.lo ^ rank * UINT32_C(0x9e3779b1); }
+static uint32_t key_of(uint64_t hash, uint16_t rank) { return (uint32_t)hash ^ rank * UINT32_C(0x9e3779b1); }
 
-uint32_t ttm_known_blocks_find(const ttm_known_blocks *known, ttm_hash128 hash, uint16_t rank) {
+uint32_t ttm_known_blocks_find(const ttm_known_blocks *known, uint64_t hash, uint16_t rank) {
   uint32_t i = ttm_idmap_get(&known->of_hash, key_of(hash, rank), TTM_NO_BLOCK);
   if (i == TTM_NO_BLOCK) return i;
   const ttm_known_block *block = &known->blocks.at[i];
-  return block->hash.lo == hash.lo && block->hash.hi == hash.hi && block->rank == rank ? i : TTM_NO_BLOCK;
+  return block->hash == hash && block->rank == rank ? i : TTM_NO_BLOCK;
 }
 
 static void forget(ttm_known_blocks *known) {

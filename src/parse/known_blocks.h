@@ -6,7 +6,6 @@
 #define TTM_PARSE_KNOWN_BLOCKS_H
 
 #include "base/buf.h"
-#include "base/hash.h"
 #include "base/idmap.h"
 #include "base/vec.h"
 
@@ -27,7 +26,7 @@ typedef struct ttm_known_block {
   uint16_t rank;
   uint8_t debug_lines; /* of its three */
   uint8_t op_kind;     /* by its header */
-  ttm_hash128 hash;    /* of op_text */
+  uint64_t hash;       /* of op_text */
 } ttm_known_block;
 
 /* Zero is empty. */
@@ -38,7 +37,7 @@ typedef struct ttm_known_blocks {
 } ttm_known_blocks;
 
 /* The block of an operation text, or TTM_NO_BLOCK. */
-uint32_t ttm_known_blocks_find(const ttm_known_blocks *known, ttm_hash128 hash, uint16_t rank);
+uint32_t ttm_known_blocks_find(const ttm_known_blocks *known, uint64_t hash, uint16_t rank);
 /* Adds a block whose bytes start at `bytes`; forgets all others when there is no room left. Its position, or TTM_NO_BLOCK when
  * there is no memory: that only costs speed. */
 uint32_t ttm_known_blocks_add(ttm_known_blocks *known, const ttm_known_block *block, const char *bytes);

@@ -68,6 +68,17 @@ static void learn_rest(scan *s) {
   s->rest_debug = s->debug;
 }
 
+static bool rest_stands_at(const scan *s, const char *at, const char *end) {
+  return s->rest.n && (size_t)(end - at) >= s->rest.n && memcmp(at, s->rest.p, s->rest.n) == 0;
+}
+
+static void pass_rest(scan *s, const char **at) {
+  s->out->counts.runtime_lines += 3;
+  s->out->counts.debug_lines += s->rest_debug ? 3 : 0;
+  s->line += 3;
+  *at += s->rest.n;
+}
+
 /* ---- Known blocks -------------------------------------------------------------------------------------------------- */
 
 /* The last operation's block is this one: it followed the previous one, and the next will be what followed it last time. */
@@ -150,51 +161,78 @@ static ttm_event *add_block_line(scan *s, ttm_event_kind kind, const char *at, t
                                  ttm_block_part text) {
   s->line_at = at + line.at;
   s->line_end = at + line.end;
-  ttm_event *e = add_event(s, kind, (ttm_view){at + text.at, text.end - text.at});
-  s->line++;
-  return e;
+  return add_event(s, kind, (ttm_view){at + text.at, text.end - text.at});
 }
 
-/* When the block that should come next stands at *at, *at moves behind its DRAM line. */
+/* The three lines of a known block at `at`, one by one: what follows its DRAM line is new. */
+static void add_block_lines(scan *s, const ttm_known_block *block, const char *at, const ttm_level *dram,
+                            const char *end) {
+  ttm_event *e = add_block_line(s, TTM_EV_OPERATION, at, block->op_line, block->op_text);
+  if (e) e->hash = block->hash;
+  s->line++;
+  e = add_block_line(s, TTM_EV_BEFORE_OP, at, block->header_line, block->header_text);
+  if (e) e->op_kind = block->op_kind;
+  s->line++;
+  s->line_at = at + block->dram_line;
+  s->line_end = end;
+  const char *view = at + block->dram_view;
+  keep_level(s, TTM_DRAM, (ttm_view){view, (size_t)(end - view)}, dram);
+  s->line++;
+}
+
+/* A known block and the rest that follows it as one event. False when the rest is not the one that was learned last. */
+static bool add_whole_block(scan *s, const ttm_known_block *block, const char *at, const ttm_level *dram,
+                            const char **rest, const char *end) {
+  if (!rest_stands_at(s, *rest, end) || s->rest_rank != block->rank) return false;
+  const ttm_level *size = &s->out->rests.at[s->out->rests.n - 1].levels[TTM_DRAM];
+  if (size->banks != dram->banks || size->total != dram->total) return false;
+  s->line_at = at;
+  s->line_end = *rest + s->rest.n - 1;
+  ttm_event *e = add_event(s, TTM_EV_BLOCK, (ttm_view){at + block->op_text.at, block->op_text.end - block->op_text.at});
+  if (!e) return true;
+  e->op_kind = block->op_kind;
+  e->block = (ttm_block_event){.hash = block->hash,
+                               .allocated = dram->allocated,
+                               .free = dram->free,
+                               .largest = dram->largest,
+                               .rest = (uint32_t)(s->out->rests.n - 1),
+                               .type_at = (uint32_t)(at + block->header_text.at - s->chunk->data),
+                               .type_n = block->header_text.end - block->header_text.at};
+  s->line += 3;
+  pass_rest(s, rest);
+  return true;
+}
+
+/* When the block that should come next stands at *at, *at moves behind it, or behind its DRAM line when the rest is new. */
 static bool scan_known_block(scan *s, const char **at, const char *end) {
   const ttm_known_blocks *known = &s->scanner->known;
   const ttm_known_block *block = &known->blocks.at[s->next_block];
   if ((size_t)(end - *at) < block->n || memcmp(*at, known->bytes.at + block->at, block->n) != 0) return false;
-  ttm_level level = {.banks = block->banks, .total = block->total};
+  ttm_level dram = {.banks = block->banks, .total = block->total};
   ttm_view use = {*at + block->n, (size_t)(end - *at) - block->n};
-  if (!ttm_memory_view_take_use(&use, &level) || use.n == 0 || use.p[0] != '\n') return false;
+  if (!ttm_memory_view_take_use(&use, &dram) || use.n == 0 || use.p[0] != '\n') return false;
 
   s->rank = block->rank;
-  ttm_event *e = add_block_line(s, TTM_EV_OPERATION, *at, block->op_line, block->op_text);
-  if (e) e->hash = block->hash;
-  e = add_block_line(s, TTM_EV_BEFORE_OP, *at, block->header_line, block->header_text);
-  if (e) e->op_kind = block->op_kind;
-  s->line_at = *at + block->dram_line;
-  s->line_end = use.p;
-  const char *view = *at + block->dram_view;
-  keep_level(s, TTM_DRAM, (ttm_view){view, (size_t)(use.p - view)}, &level);
   s->out->counts.runtime_lines += 3;
   s->out->counts.debug_lines += block->debug_lines;
-  s->line++;
+  const char *rest = use.p + 1;
+  if (!add_whole_block(s, block, *at, &dram, &rest, end)) add_block_lines(s, block, *at, &dram, use.p);
+  *at = rest;
   s->previous = s->block;
   place_block(s, s->next_block);
-  *at = use.p + 1;
   return true;
 }
 
 /* When the bytes at `at` are the same three lines again, *at moves behind them. */
 static void scan_rest(scan *s, const char **at, const char *end) {
-  if (s->rest.n == 0 || (size_t)(end - *at) < s->rest.n || memcmp(*at, s->rest.p, s->rest.n) != 0) return;
+  if (!rest_stands_at(s, *at, end)) return;
   s->line_at = *at;
   s->line_end = *at + s->rest.n - 1;
   s->rank = s->rest_rank;
   ttm_event *e = add_event(s, TTM_EV_REST, (ttm_view){*at, 0});
   if (!e) return;
   e->rest = (uint32_t)(s->out->rests.n - 1);
-  s->out->counts.runtime_lines += 3;
-  s->out->counts.debug_lines += s->rest_debug ? 3 : 0;
-  s->line += 3;
-  *at += s->rest.n;
+  pass_rest(s, at);
 }
 
 static void scan_device_line(scan *s, ttm_view message) {
@@ -216,7 +254,7 @@ static void scan_device_line(scan *s, ttm_view message) {
 static void scan_operation(scan *s, ttm_view text) {
   ttm_event *e = add_event(s, TTM_EV_OPERATION, text);
   if (!e) return;
-  e->hash = ttm_hash_bytes(text.p, text.n);
+  e->hash = ttm_hash_bytes(text.p, text.n).lo;
   s->debug_before_block = s->out->counts.debug_lines - s->debug;
   s->previous = s->block;
   place_block(s, ttm_known_blocks_find(&s->scanner->known, e->hash, s->rank));
@@ -374,18 +412,16 @@ int ttm_scanner_scan(ttm_scanner *scanner, const ttm_chunk *chunk, ttm_scanned *
             .next_block = TTM_NO_BLOCK};
   const char *at = chunk->data, *end = at + chunk->n;
   while (at < end) {
-    if (s.next_block == TTM_NO_BLOCK || !scan_known_block(&s, &at, end)) {
-      const char *line_end = memchr(at, '\n', (size_t)(end - at));
-      const char *stop = line_end ? line_end : end;
-      s.line_at = at;
-      s.line_end = stop;
-      s.after_dram = false;
-      scan_line(&s, (ttm_view){at, (size_t)(stop - at)});
-      s.line += line_end != NULL;
-      at = stop + 1;
-      if (!s.after_dram) continue;
-    }
-    if (at < end) scan_rest(&s, &at, end);
+    if (s.next_block != TTM_NO_BLOCK && scan_known_block(&s, &at, end)) continue;
+    const char *line_end = memchr(at, '\n', (size_t)(end - at));
+    const char *stop = line_end ? line_end : end;
+    s.line_at = at;
+    s.line_end = stop;
+    s.after_dram = false;
+    scan_line(&s, (ttm_view){at, (size_t)(stop - at)});
+    s.line += line_end != NULL;
+    at = stop + 1;
+    if (s.after_dram && at < end) scan_rest(&s, &at, end);
   }
   out->counts.lines = s.line;
   return s.failed ? TTM_ENOMEM : TTM_OK;

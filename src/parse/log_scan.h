@@ -12,12 +12,13 @@
 #include "parse/op_text.h"
 
 typedef enum ttm_event_kind {
-  TTM_EV_OPERATION,       /* text: the operation; hash of it */
-  TTM_EV_BEFORE_OP,       /* block header; text: the operation's type; op_kind of it */
-  TTM_EV_BEFORE_SUBMIT,   /* block header */
-  TTM_EV_AFTER_SUBMIT,    /* block header */
-  TTM_EV_LEVEL,           /* one memory of a block; level */
-  TTM_EV_REST,            /* the three lines after a DRAM line, the same as last time; rest: position in `rests` */
+  TTM_EV_OPERATION,     /* text: the operation; hash of it */
+  TTM_EV_BEFORE_OP,     /* block header; text: the operation's type; op_kind of it */
+  TTM_EV_BEFORE_SUBMIT, /* block header */
+  TTM_EV_AFTER_SUBMIT,  /* block header */
+  TTM_EV_LEVEL,         /* one memory of a block; level */
+  TTM_EV_REST,          /* the three lines after a DRAM line, the same as last time; rest: position in `rests` */
+  TTM_EV_BLOCK, /* an operation line and its whole block, all seen before but for DRAM's figures; op_kind; text: the operation */
   TTM_EV_BAD_LEVEL,       /* a memory line that does not parse */
   TTM_EV_PROGRAM_START,   /* text: program name */
   TTM_EV_PROGRAM_FINISH,  /* text: program name */
@@ -31,6 +32,14 @@ typedef enum ttm_event_kind {
   TTM_EV_DUMP_BEGIN,      /* text: stage */
   TTM_EV_DUMP_END,
 } ttm_event_kind;
+
+/* What a known block adds to its operation line. The banks and sizes are those of `rest`, DRAM's too. */
+typedef struct ttm_block_event {
+  uint64_t hash;                     /* of the operation text */
+  uint32_t allocated, free, largest; /* of DRAM */
+  uint32_t rest;                     /* position in `rests` */
+  uint32_t type_at, type_n;          /* the operation's type, as in TTM_EV_BEFORE_OP */
+} ttm_block_event;
 
 typedef struct ttm_event {
   uint8_t kind;
@@ -46,14 +55,15 @@ typedef struct ttm_event {
   uint32_t text_at, text_n;
   union {
     ttm_level level;
-    ttm_hash128 hash;
+    uint64_t hash;
     uint32_t rest;
+    ttm_block_event block;
   };
 } ttm_event;
 
 /* L1, L1_SMALL and TRACE of one block. */
 typedef struct ttm_rest {
-  ttm_level levels[TTM_MEMORIES]; /* DRAM unused */
+  ttm_level levels[TTM_MEMORIES]; /* of DRAM only banks and total count */
 } ttm_rest;
 
 /* Counts that need no event. */

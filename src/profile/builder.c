@@ -58,9 +58,9 @@ int ttm_builder_note(ttm_builder *b, uint32_t line, ttm_view text) {
 
 /* ---- Events ---------------------------------------------------------------------------------------------------------- */
 
-static int on_operation(ttm_builder *b, ttm_stream *s, const ttm_event *e, ttm_view text, uint32_t line) {
+static int on_operation(ttm_builder *b, ttm_stream *s, uint64_t hash, ttm_view text, uint32_t line) {
   uint32_t id;
-  if (ttm_texts_add(&b->texts, b->profile, text, e->hash.lo, &id)) return TTM_ENOMEM;
+  if (ttm_texts_add(&b->texts, b->profile, text, hash, &id)) return TTM_ENOMEM;
   b->last_line_bad = id == TTM_BAD_TEXT;
   if (id == TTM_BAD_TEXT) {
     b->profile->seen.bad_op_lines++;
@@ -94,6 +94,20 @@ static int on_block(ttm_builder *b, ttm_stream *s, uint8_t op_kind, ttm_view op_
   return ttm_state_begin(b, s, s->pending, line);
 }
 
+/* An operation line, the header of its block, DRAM's line and the three others. */
+static int on_whole_block(ttm_builder *b, ttm_stream *s, const ttm_event *e, const char *chunk, const ttm_rest *rest,
+                          uint32_t line) {
+  const ttm_block_event *block = &e->block;
+  int rc = on_operation(b, s, block->hash, (ttm_view){chunk + e->text_at, e->text_n}, line);
+  if (!rc) rc = on_block(b, s, e->op_kind, (ttm_view){chunk + block->type_at, block->type_n}, line + 1);
+  ttm_level dram = rest->levels[TTM_DRAM];
+  dram.allocated = block->allocated;
+  dram.free = block->free;
+  dram.largest = block->largest;
+  if (!rc) rc = ttm_state_add(b, s, TTM_DRAM, &dram, line + 2);
+  return rc ? rc : ttm_state_add_rest(b, s, rest, line + 3);
+}
+
 static void on_retained(ttm_builder *b, ttm_stream *s) {
   ttm_profile *p = b->profile;
   if (s->pending == TTM_NONE || ttm_op_text_of(p, s->pending)->kind != TTM_OP_DEALLOCATE) return;
@@ -112,7 +126,8 @@ static int end_closed_dump(ttm_builder *b, ttm_stream *s) {
   return s->dump.open && s->dump.closed ? ttm_dump_end(b, s) : TTM_OK;
 }
 
-static int take_event(ttm_builder *b, const ttm_event *e, ttm_view text, const ttm_rest *rests) {
+static int take_event(ttm_builder *b, const ttm_event *e, const char *chunk, const ttm_rest *rests) {
+  ttm_view text = {chunk + e->text_at, e->text_n};
   uint32_t line = ttm_builder_line(b, e->line);
   ttm_stream *s = b->last_stream;
   int rc = s && s->tag == e->rank ? TTM_OK : ttm_builder_stream(b, e->rank, &s);
@@ -120,7 +135,7 @@ static int take_event(ttm_builder *b, const ttm_event *e, ttm_view text, const t
   if (rc) return rc;
   switch ((ttm_event_kind)e->kind) {
     case TTM_EV_OPERATION:
-      return on_operation(b, s, e, text, line);
+      return on_operation(b, s, e->hash, text, line);
     case TTM_EV_BEFORE_OP:
       return on_block(b, s, e->op_kind, text, line);
     case TTM_EV_BEFORE_SUBMIT:
@@ -131,6 +146,8 @@ static int take_event(ttm_builder *b, const ttm_event *e, ttm_view text, const t
       return ttm_state_add(b, s, (ttm_memory)e->memory, &e->level, line);
     case TTM_EV_REST:
       return ttm_state_add_rest(b, s, &rests[e->rest], line);
+    case TTM_EV_BLOCK:
+      return on_whole_block(b, s, e, chunk, &rests[e->block.rest], line);
     case TTM_EV_BAD_LEVEL:
       b->profile->seen.bad_blocks++;
       return ttm_builder_note(b, line, text);
@@ -240,7 +257,7 @@ int ttm_builder_take(ttm_builder *b, const ttm_chunk *chunk, const ttm_scanned *
   for (size_t i = 0; i < scanned->events.n && !rc; i++) {
     const ttm_event *e = &scanned->events.at[i];
     if (b->open_dumps && (rc = ttm_dump_lines(b, taken, chunk->data + e->line_at))) break;
-    rc = take_event(b, e, (ttm_view){chunk->data + e->text_at, e->text_n}, scanned->rests.at);
+    rc = take_event(b, e, chunk->data, scanned->rests.at);
     taken = chunk->data + e->line_end + 1;
     if (!rc && e->kind == TTM_EV_INCIDENT_HEADER) rc = look_for_info(b, taken, end, e->line + 1);
   }
