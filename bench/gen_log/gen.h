@@ -61,6 +61,7 @@ typedef struct gen_options {
   bool ansi, ci_time, glue, crlf, tqdm, bad_bytes, old_tile, block_debug;
   uint32_t noise; /* foreign lines per 1000 lines */
   bool leak, late, upcast, no_free, one_run, const_eval, zoo, trace, binaries;
+  uint32_t leak_more; /* of every layer, besides */
   uint32_t odd_layer; /* 1-based; 0 for none */
   gen_kv kv_cache;
   gen_cut cut;

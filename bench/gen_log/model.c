@@ -385,6 +385,14 @@ static void leak(const gen_graph *g, gen_rank *x) {
   snprintf(x->t->leak_loc, sizeof x->t->leak_loc, "%s", loc.name);
   x->t->leak_block = v->type->block;
   x->t->leak_runs += x->rank == 0;
+  for (uint32_t l = 0; l < g->layers; l++) {
+    for (uint32_t k = 0; k < x->o->leak_more; k++) {
+      gen_loc_make(x, &loc, "layers.%u|history.%c", l, (char)('a' + k));
+      gen_apply(x, "ttnn.zeros", "NamedFullOp", "dtype = #ttcore.supportedDataTypes<bf16>",
+                dram(g, 4, (uint64_t[]){1, 3, 64, 352 * (k + 1)}, GEN_BF16), NULL, 0, &loc)
+          ->leaked = true;
+    }
+  }
 }
 
 static void logits(const gen_graph *g, gen_rank *x, gen_value *hidden, gen_value **ready) {

@@ -52,6 +52,7 @@ static const option OPTIONS[] = {
     {"--old-tile", FLAG, AT(old_tile), NULL, "!tt.tile as in 2025"},
     {"--block-debug", FLAG, AT(block_debug), NULL, "blocks at DEBUG level as in 2025-11"},
     {"--leak", FLAG, AT(leak), NULL, "one tensor per run is never freed"},
+    {"--leak-more", NUMBER, AT(leak_more), NULL, "with --leak: so many tensors of every layer as well, of other sizes"},
     {"--late", FLAG, AT(late), NULL, "attention scores are freed four operations after their last use"},
     {"--upcast", FLAG, AT(upcast), NULL, "the feed-forward weights are bf16 and kept as f32"},
     {"--odd-layer", NUMBER, AT(odd_layer), NULL, "this layer, from 1, has one operation more than the others"},

@@ -6,6 +6,7 @@
 #define TTM_ANALYZE_FINDINGS_H
 
 #include "analyze/advice.h"
+#include "analyze/culprits.h"
 #include "analyze/fragmentation.h"
 #include "analyze/layers.h"
 #include "analyze/lifetimes.h"
@@ -171,11 +172,15 @@ typedef struct ttm_program_runs {
 /* DRAM that every run of one program leaves behind. Only reported when the level at its start (and end) rose by the
  * same amount each of at least three times after the first run; irregular growth is no leak here. */
 typedef struct ttm_leak {
-  uint64_t per_run;       /* 0.001 MB per bank and run */
-  uint32_t runs_seen;     /* runs that prove it: rises of the start level */
-  uint32_t op;            /* operation whose result stays, TTM_NONE when it cannot be told */
-  const char *confidence; /* "high": operation found, 5 rises or more; "medium": operation found; "low" */
-  uint64_t runs_left;     /* more runs like the last until its DRAM peak no longer fits (derived); TTM_UNKNOWN */
+  uint64_t per_run;      /* 0.001 MB per bank and run */
+  uint32_t runs_seen;    /* runs that prove it: rises of the start level */
+  uint32_t first_run;    /* from the start of this one (position in `runs`) ... */
+  uint32_t last_run;     /* ... to the start of that one */
+  ttm_culprits culprits; /* whose results stay; none when nothing adds up */
+  uint32_t op;           /* the largest of them, TTM_NONE */
+  const char
+      *confidence;    /* "high": operations found, 5 rises or more; "medium": found, or others would fit too; "low" */
+  uint64_t runs_left; /* more runs like the last until its DRAM peak no longer fits (derived); TTM_UNKNOWN */
 } ttm_leak;
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */

@@ -17,19 +17,10 @@ typedef struct run_group {
   uint32_t first, last, n; /* positions in the findings' runs, chained by leak_search.next */
 } run_group;
 
-/* What a text that may be the culprit was seen to do, for the group that `stamp` names. */
-typedef struct suspect {
-  uint32_t stamp;
-  uint32_t last_run, runs; /* distinct runs in which it left a tensor of the right size */
-  uint32_t op;
-  uint64_t off; /* bytes between the tensor's cost per bank and the rise */
-} suspect;
-
 typedef struct kept_leak {
   ttm_leak leak;
   uint32_t first_run, last_run;
   bool shared; /* the growth of all programs that run in turn, not of this one alone */
-  uint64_t off;
 } kept_leak;
 
 typedef struct leak_search {
@@ -39,8 +30,7 @@ typedef struct leak_search {
   uint32_t *drops;        /* per run: how often the start level of its rank has fallen so far */
   TTM_VEC(run_group) groups;
   ttm_intern keys;
-  uint64_t *bank_bytes; /* per type; NULL until the first leak */
-  suspect *suspects;    /* per text; likewise */
+  TTM_VEC(uint32_t) proof; /* runs of the group at hand that left something behind */
   TTM_VEC(kept_leak) kept;
 } leak_search;
 
@@ -150,67 +140,25 @@ static bool own_share(const leak_search *s, const run_group *group, uint64_t *ou
   return high - low <= ROUNDING;
 }
 
-/* Made only when something leaks: most logs never need it. */
-static int prepare_suspects(leak_search *s) {
-  const ttm_profile *p = s->f->profile;
-  ttm_alignment align = ttm_profile_alignment(p);
-  ttm_level dram = {0};
-  if (s->bank_bytes) return TTM_OK;
-  s->bank_bytes = ttm_alloc_array(p->types.n, sizeof *s->bank_bytes);
-  s->suspects = ttm_alloc_array(p->texts.n, sizeof *s->suspects);
-  if (!s->bank_bytes || !s->suspects) return TTM_ENOMEM;
-  ttm_profile_config(p, TTM_DRAM, &dram);
-  for (size_t t = 0; t < p->types.n && dram.banks; t++) {
-    const ttm_type *type = &p->types.at[t];
-    if (!type->is_tensor || !type->tensor.has_layout || type->tensor.buffer != TTM_BUFFER_DRAM) continue;
-    s->bank_bytes[t] = ttm_tensor_bank_bytes(&type->tensor, dram.banks, align);
-  }
-  return TTM_OK;
-}
-
-/* Notes each result of the operation that was never freed and costs about `rise` bytes per bank. */
-static void suspect_results(leak_search *s, uint32_t op, uint32_t run, uint32_t stamp, uint64_t rise) {
-  const ttm_profile *p = s->f->profile;
-  const ttm_op *row = &p->ops.at[op];
-  const ttm_text *text = ttm_op_text_of(p, op);
-  uint64_t slack = rise / 50 > 2 * TTM_LEVEL_SLACK ? rise / 50 : 2 * TTM_LEVEL_SLACK;
-  if (row->tensor == TTM_NONE || text->kind == TTM_OP_DEALLOCATE || row->flags & TTM_OP_FAILED) return;
-  for (uint32_t k = 0; k < text->outputs.n && row->tensor + k < p->tensors.n; k++) {
-    const ttm_tensor *tensor = &p->tensors.at[row->tensor + k];
-    uint32_t type = p->lists.at[text->outputs.first + k];
-    if (tensor->birth != op || tensor->self != row->tensor + k || tensor->freed_by != TTM_NONE || type >= p->types.n)
-      continue;
-    uint64_t bytes = s->bank_bytes[type], off = bytes > rise ? bytes - rise : rise - bytes;
-    if (bytes == 0 || off > slack) continue;
-    suspect *one = &s->suspects[row->text];
-    if (one->stamp != stamp) *one = (suspect){stamp, TTM_NONE, 0, op, off};
-    if (off < one->off) one->off = off;
-    if (one->last_run != run) one->runs++;
-    one->last_run = run;
-  }
-}
-
-/* The operation that left a tensor of the right size in every run that raised the level. */
-static void find_culprit(leak_search *s, const run_group *group, uint32_t stamp, kept_leak *out) {
-  const ttm_profile *p = s->f->profile;
-  uint64_t rise = ttm_level_bytes(out->leak.per_run);
+/* The operations that left so much in every run that raised the level. The start levels are rounded once at the first and once at the last
+ * of these runs; what a tensor takes is known exactly. When nothing adds up so closely, a single tensor of about the size will do. */
+static int find_culprits(leak_search *s, const run_group *group, kept_leak *out) {
   uint32_t second = s->next[group->first], rises = group->n - 2;
+  uint64_t rise = ttm_level_bytes(out->leak.per_run), exact = 2 * TTM_LEVEL_SLACK;
+  s->proof.n = 0;
   for (uint32_t run = second; run != group->last; run = s->next[run]) {
-    const ttm_run *row = &s->f->runs.at[run];
-    for (uint32_t op = row->first_op; op != TTM_NONE && op <= row->last_op; op++) {
-      if (p->ops.at[op].frame >= p->frames.n || ttm_frame_top(p, p->ops.at[op].frame) != row->frame) continue;
-      suspect_results(s, op, run, stamp, rise);
-    }
+    if (ttm_vec_push(&s->proof, run)) return TTM_ENOMEM;
   }
-  const ttm_run *row = &s->f->runs.at[second];
-  for (uint32_t op = row->first_op; op != TTM_NONE && op <= row->last_op; op++) {
-    const suspect *one = &s->suspects[p->ops.at[op].text];
-    if (one->stamp != stamp || one->op != op || one->runs != rises) continue;
-    if (out->leak.op != TTM_NONE && one->off >= out->off) continue;
-    out->leak.op = op;
-    out->off = one->off;
+  ttm_leak *leak = &out->leak;
+  int status = ttm_culprits_find(&leak->culprits, s->f, s->proof.at, s->proof.n, rise, exact);
+  if (!status && !leak->culprits.n && rise / 50 > exact) {
+    status = ttm_culprits_find(&leak->culprits, s->f, s->proof.at, s->proof.n, rise, rise / 50);
+    if (leak->culprits.n > 1) leak->culprits.n = 0;
   }
-  if (out->leak.op != TTM_NONE) out->leak.confidence = rises >= HIGH_RISES ? "high" : "medium";
+  if (!leak->culprits.n) return status;
+  leak->op = leak->culprits.at[0].op;
+  leak->confidence = rises >= HIGH_RISES && !leak->culprits.several ? "high" : "medium";
+  return status;
 }
 
 /* The same growth seen twice: on another rank of the same program, or through another program of the rank that runs in
@@ -253,17 +201,22 @@ static uint64_t runs_left(const leak_search *s, const run_group *group, uint64_t
 
 static int search_group(leak_search *s, uint32_t id) {
   const run_group *group = &s->groups.at[id];
-  kept_leak leak = {.first_run = group->first, .last_run = group->last, .off = UINT64_MAX};
+  kept_leak leak = {.first_run = group->first, .last_run = group->last};
   uint64_t rise = steady_rise(s, group), own;
   if (!rise) return TTM_OK;
   leak.shared = !own_share(s, group, &own);
   if (!leak.shared && own <= ROUNDING) return TTM_OK; /* the others of the rank leak, not this one */
-  leak.leak = (ttm_leak){leak.shared ? rise : own, group->n - 2, TTM_NONE, "low", runs_left(s, group, rise)};
+  leak.leak = (ttm_leak){.per_run = leak.shared ? rise : own,
+                         .runs_seen = group->n - 2,
+                         .first_run = s->next[group->first],
+                         .last_run = group->last,
+                         .op = TTM_NONE,
+                         .confidence = "low",
+                         .runs_left = runs_left(s, group, rise)};
   kept_leak *kept = find_kept(s, &leak);
   if (kept && kept->leak.op != TTM_NONE && kept->shared <= leak.shared) return TTM_OK; /* nothing better to learn */
   if (!kept && s->kept.n >= MAX_LEAKS) return TTM_OK;
-  if (prepare_suspects(s)) return TTM_ENOMEM;
-  find_culprit(s, group, id + 1, &leak);
+  if (find_culprits(s, group, &leak)) return TTM_ENOMEM;
   if (!kept) return ttm_vec_push(&s->kept, leak);
   if (is_better(&leak, kept)) *kept = leak;
   return TTM_OK;
@@ -288,8 +241,7 @@ int ttm_find_leaks(ttm_findings *f) {
   ttm_free(s.drops);
   ttm_vec_free(&s.groups);
   ttm_intern_free(&s.keys);
-  ttm_free(s.bank_bytes);
-  ttm_free(s.suspects);
+  ttm_vec_free(&s.proof);
   ttm_vec_free(&s.kept);
   return status;
 }

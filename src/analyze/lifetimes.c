@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyze/op_groups.h"
 #include "analyze/parts.h"
 #include "analyze/replay.h"
 
@@ -25,10 +26,9 @@ typedef struct search {
   uint32_t banks;
   ttm_alignment align;
   uint64_t least_bytes;
-  uint32_t *group_of_text;   /* 0: none of its results is late */
-  ttm_intern keys;           /* of the groups */
-  TTM_VEC(lateness) groups;  /* by key */
-  TTM_VEC(uint32_t) rows;    /* by key: row in `out`, TTM_NONE */
+  ttm_op_groups ops;         /* asked only for operations with a late result */
+  TTM_VEC(lateness) groups;  /* by group */
+  TTM_VEC(uint32_t) rows;    /* by group: row in `out`, TTM_NONE */
   TTM_VEC(uint32_t) tensors; /* late ones of the rows in `out`, by last use */
 } search;
 
@@ -82,32 +82,12 @@ static uint32_t gap_of(const search *s, uint32_t tensor) {
   return may_be_viewed(s, row->last_use) ? 0 : gap;
 }
 
-/* The same operation of another layer has the same name and type, and a location that differs in its numbers only. */
-static int group_of(search *s, uint32_t tensor, uint32_t *out) {
-  const ttm_profile *p = s->p;
-  uint32_t op = p->tensors.at[tensor].birth, text = p->ops.at[op].text;
-  ttm_view location = ttm_profile_string(p, p->texts.at[text].location);
-  ttm_buf key = {0};
-  *out = s->group_of_text[text];
-  if (*out) return TTM_OK;
-  ttm_buf_printf(&key, "%u %u ", p->texts.at[text].name, ttm_tensor_type_id(p, tensor));
-  for (size_t i = 0; i < location.n; i++) {
-    bool digit = location.p[i] >= '0' && location.p[i] <= '9';
-    if (!digit)
-      ttm_buf_char(&key, location.p[i]);
-    else if (!i || key.at[key.n - 1] != '#')
-      ttm_buf_char(&key, '#');
-  }
-  int status = key.failed ? TTM_ENOMEM : ttm_intern_add(&s->keys, ttm_buf_view(&key), out);
-  ttm_buf_free(&key);
-  while (!status && s->groups.n <= *out) status = ttm_vec_push(&s->groups, (lateness){.cost = 0});
-  s->group_of_text[text] = status ? 0 : *out;
-  return status;
-}
-
 static int note(search *s, uint32_t tensor, uint32_t gap) {
   uint32_t id;
-  if (group_of(s, tensor, &id)) return TTM_ENOMEM;
+  if (ttm_op_groups_of(&s->ops, s->p->ops.at[s->p->tensors.at[tensor].birth].text, &id)) return TTM_ENOMEM;
+  while (s->groups.n <= id) {
+    if (ttm_vec_push(&s->groups, (lateness){.cost = 0})) return TTM_ENOMEM;
+  }
   lateness *group = &s->groups.at[id];
   if (!group->times++) group->first = tensor;
   group->cost += bank_bytes(s, tensor) * gap;
@@ -130,7 +110,7 @@ static int rank_groups(search *s) {
   }
   for (size_t i = 0; i < out->n; i++) {
     uint32_t birth = s->p->tensors.at[out->late[i].tensor].birth;
-    s->rows.at[s->group_of_text[s->p->ops.at[birth].text]] = (uint32_t)i;
+    s->rows.at[s->ops.of_text[s->p->ops.at[birth].text]] = (uint32_t)i;
   }
   return TTM_OK;
 }
@@ -156,7 +136,7 @@ static int collect(search *s, edge_list *edges) {
   const ttm_profile *p = s->p;
   for (uint32_t t = 0; t < p->tensors.n; t++) {
     uint32_t birth = p->tensors.at[t].birth;
-    uint32_t group = birth < p->ops.n ? s->group_of_text[p->ops.at[birth].text] : 0;
+    uint32_t group = birth < p->ops.n ? s->ops.of_text[p->ops.at[birth].text] : 0;
     uint32_t row = group ? s->rows.at[group] : TTM_NONE;
     if (row == TTM_NONE || !gap_of(s, t)) continue;
     int64_t bytes = (int64_t)bank_bytes(s, t);
@@ -246,8 +226,7 @@ int ttm_lifetimes_make(ttm_lifetimes *out, const ttm_findings *f) {
   s.rank = ttm_state_rank(p, f->peak[TTM_DRAM].state);
   out->peak_bytes = ttm_level_bytes(f->peak[TTM_DRAM].level.allocated);
   s.least_bytes = out->peak_bytes / LEAST_SHARE;
-  s.group_of_text = ttm_alloc_array(p->texts.n, sizeof *s.group_of_text);
-  if (!s.group_of_text) return TTM_ENOMEM;
+  status = ttm_op_groups_init(&s.ops, p);
   for (uint32_t t = 0; t < p->tensors.n && !status; t++) {
     uint32_t gap = gap_of(&s, t);
     if (gap) status = note(&s, t, gap);
@@ -262,7 +241,6 @@ int ttm_lifetimes_make(ttm_lifetimes *out, const ttm_findings *f) {
   ttm_vec_free(&s.tensors);
   ttm_vec_free(&s.groups);
   ttm_vec_free(&s.rows);
-  ttm_intern_free(&s.keys);
-  ttm_free(s.group_of_text);
+  ttm_op_groups_free(&s.ops);
   return status;
 }

@@ -362,19 +362,44 @@ static void put_runs(ttm_out *out, const ttm_findings *f) {
   ttm_buf_char(buf, ']');
 }
 
+static void put_culprits(ttm_buf *buf, const ttm_findings *f, const ttm_culprits *culprits) {
+  ttm_json_raw(buf, ",\"others_would_fit\":");
+  ttm_json_bool(buf, culprits->several);
+  ttm_json_raw(buf, ",\"culprits\":[");
+  for (uint32_t i = 0; i < culprits->n; i++) {
+    ttm_buf_puts(buf, i ? ",{" : "{");
+    ttm_json_op_members(buf, f, culprits->at[i].op);
+    put_key_u64(buf, ",\"tensors_per_run\":", culprits->at[i].tensors);
+    ttm_json_raw(buf, ",\"per_run_MB\":");
+    ttm_json_mib(buf, culprits->at[i].bank_bytes);
+    ttm_buf_char(buf, '}');
+  }
+  ttm_buf_char(buf, ']');
+}
+
 static void put_leaks(ttm_buf *buf, const ttm_findings *f) {
   ttm_json_raw(buf, ",\n\"leaks\":[");
   for (size_t i = 0; i < f->leaks.n; i++) {
     const ttm_leak *leak = &f->leaks.at[i];
+    const ttm_frame *first = &f->profile->frames.at[f->runs.at[leak->first_run].frame];
+    const ttm_frame *last = &f->profile->frames.at[f->runs.at[leak->last_run].frame];
     ttm_buf_put(buf, i ? TTM_LIT(",\n{\"per_run_MB\":") : TTM_LIT("\n{\"per_run_MB\":"));
     ttm_json_milli(buf, (int64_t)leak->per_run);
     put_key_u64(buf, ",\"runs_seen\":", leak->runs_seen);
     put_key_known(buf, ",\"runs_until_full\":", leak->runs_left);
+    ttm_json_raw(buf, ",\"basis\":\"derived\",\"program\":");
+    ttm_json_id(buf, f->profile, first->name);
+    put_key_u64(buf, ",\"rank\":", ttm_rank_number(f->profile, first->rank));
+    put_key_u64(buf, ",\"first_run\":", first->run);
+    put_key_u64(buf, ",\"last_run\":", last->run);
+    put_key_u64(buf, ",\"first_line\":", first->first_line);
+    put_key_u64(buf, ",\"last_line\":", last->first_line);
     ttm_buf_char(buf, ',');
     if (leak->op == TTM_NONE)
       ttm_json_raw(buf, "\"index\":null,\"mlir_op\":null,\"loc\":null,\"line\":null");
     else
       ttm_json_op_members(buf, f, leak->op);
+    put_culprits(buf, f, &leak->culprits);
     ttm_json_raw(buf, ",\"confidence\":");
     put_text_or_null(buf, ttm_view_of(leak->confidence));
     ttm_buf_char(buf, '}');

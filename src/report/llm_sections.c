@@ -183,22 +183,34 @@ void ttm_llm_runs(ttm_llm *r) {
   if (n > SHOWN_RUNS) ttm_buf_printf(r->out, "\n*... and %zu more runs between them*\n", n - SHOWN_RUNS);
 }
 
+static void put_culprits(ttm_llm *r, const ttm_culprits *culprits) {
+  for (uint32_t i = 0; i < culprits->n; i++) {
+    const ttm_culprit *culprit = &culprits->at[i];
+    ttm_buf_printf(r->out, "  - %.3f MB: ", (double)culprit->bank_bytes / TTM_MB);
+    ttm_llm_op(r, culprit->op);
+    if (culprit->tensors > 1) ttm_buf_printf(r->out, " and its like, %u tensors in each run", culprit->tensors);
+    ttm_buf_char(r->out, '\n');
+  }
+  if (culprits->several) ttm_buf_puts(r->out, "  - Sizes alone cannot tell these from others: look at all of them\n");
+}
+
 void ttm_llm_leaks(ttm_llm *r) {
   size_t n = r->f->leaks.n;
   if (!n) return;
   ttm_buf_puts(r->out, "\n## Leaks\n");
   for (size_t i = 0; i < n && i < SHOWN_LEAKS; i++) {
     const ttm_leak *leak = &r->f->leaks.at[i];
-    ttm_buf_printf(r->out, "- %.3f MB per bank and run over %u runs (confidence %s): ", ttm_mb((int64_t)leak->per_run),
-                   leak->runs_seen, leak->confidence);
-    if (leak->op == TTM_NONE)
-      ttm_buf_puts(r->out, "which operation cannot be told");
-    else
-      ttm_llm_op(r, leak->op);
+    const ttm_frame *first = &r->p->frames.at[r->f->runs.at[leak->first_run].frame];
+    const ttm_frame *last = &r->p->frames.at[r->f->runs.at[leak->last_run].frame];
+    ttm_buf_printf(r->out, "- %.3f MB per bank and run, proved by %u runs (", ttm_mb((int64_t)leak->per_run),
+                   leak->runs_seen);
+    ttm_llm_cell(r, ttm_profile_string(r->p, first->name));
+    ttm_buf_printf(r->out, " from run %u at log line %u to run %u at %u; derived, confidence %s)", first->run,
+                   first->first_line, last->run, last->first_line, leak->confidence);
     if (leak->runs_left != TTM_UNKNOWN)
-      ttm_buf_printf(r->out, "; DRAM is full after about %llu more runs (derived)",
-                     (unsigned long long)leak->runs_left);
-    ttm_buf_char(r->out, '\n');
+      ttm_buf_printf(r->out, "; DRAM is full after about %llu more runs", (unsigned long long)leak->runs_left);
+    ttm_buf_puts(r->out, leak->op == TTM_NONE ? "; which operation cannot be told: no results add up to it\n" : "\n");
+    put_culprits(r, &leak->culprits);
   }
   if (n > SHOWN_LEAKS) ttm_buf_printf(r->out, "- *... and %zu more*\n", n - SHOWN_LEAKS);
 }

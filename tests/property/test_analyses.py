@@ -4,6 +4,7 @@
 
 TTMEM and GEN_LOG name the two programs. TTMEM_SEEDS=1-200 runs these seeds of --mix for the live set instead of the usual ones.
 """
+import glob
 import json
 import os
 import subprocess
@@ -192,9 +193,36 @@ def leaks(folder):
         check(abs(leak["runs_until_full"] - room / leak["per_run_MB"]) <= 1, leak, room)
         programs = found["programs"]
         check(len(programs) == 1 and programs[0]["runs"] == runs and programs[0]["warm_up_runs"] == 1, programs)
+    # Several operations, one of them in every layer: all are named, and their sizes add up.
+    for layers in (1, 3):
+        found, _ = analyze(folder, f"{SMALL} --layers {layers} --leak --leak-more 2 --runs 8")
+        check(len(found["leaks"]) == 1, found["leaks"])
+        leak = found["leaks"][0]
+        named = {row["loc"]: row for row in leak["culprits"]}
+        check(leak["confidence"] == "high" and len(named) == 3, leak)
+        for what, tensors in (("kv_cache.append", 1), ("history.a", layers), ("history.b", layers)):
+            row = next((row for loc, row in named.items() if what in loc), None)
+            check(row and row["tensors_per_run"] == tensors, what, leak)
+        total = sum(row["per_run_MB"] for row in leak["culprits"])
+        check(abs(total - leak["per_run_MB"]) < 2 * ROUNDING, leak)
     for options in ("--runs 9", "--runs 9 --zoo", "--runs 8 --graphs 2", "--runs 9 --no-const-eval --binaries"):
         found, _ = analyze(folder, f"{SMALL} {options}")
         check(not found["leaks"], options, "a leak that is none", found["leaks"])
+
+
+def samples(folder):
+    """Real logs: no leak where there is none, and what is alive at the peak adds up."""
+    shared = os.environ.get("TTMEM_SHARED", os.path.join(os.path.dirname(__file__), "../../../shared"))
+    for number in ("02", "03", "05", "20", "21", "22"):
+        for log in glob.glob(os.path.join(shared, "samples/xla", f"{number}_*")):
+            if log.endswith(".json"):
+                continue
+            done = subprocess.run([TTMEM, "analyze", log, "-q", "-d", folder, "-n", "r"], capture_output=True, text=True)
+            check(done.returncode == 0, log, done.stderr)
+            with open(os.path.join(folder, "r_findings.json")) as file:
+                found = json.load(file)
+            check(not found["leaks"], log, "a leak that is none", found["leaks"])
+            check(number not in ("21", "22") or found["live_at_peak"]["DRAM"]["explained_pct"] > 99, log)
 
 
 def advice(folder):
@@ -236,6 +264,7 @@ def main():
         fragmentation(folder)
         leaks(folder)
         advice(folder)
+        samples(folder)
         for seed in seeds():
             live_set(folder, f"--mix --seed {seed}")
     print(checks, "checks")

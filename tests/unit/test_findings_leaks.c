@@ -52,6 +52,64 @@ static void steady_growth_names_its_operation(void **state) {
   ttm_profile_free(m.p);
 }
 
+/* Two operations of 2 MB and one of 1 MB are never freed; the level rises by 3 MB each run. */
+static void culprits_add_up_or_are_said_not_to(void **state) {
+  (void)state;
+  for (int alike = 0; alike < 2; alike++) {
+    model m = make(1);
+    ttm_profile *p = m.p;
+    uint32_t half = fx_text(p, "ttnn.half", TTM_OP_PLAIN,
+                            "tensor<1536x4096xbf16, " FX_LAYOUT("48x128", "dram", ", <interleaved>"), NULL);
+    uint32_t other = fx_text(p, "ttnn.other", TTM_OP_PLAIN, FX_BIG, NULL);
+    for (uint32_t i = 0; i < 8; i++) {
+      uint32_t level = i * 3000;
+      fx_state(p, 0, TTM_STATE_BEFORE_SUBMIT, level, 0);
+      uint32_t top = fx_frame(p, "main", 0, TTM_NONE);
+      fx_step(p, m.keep, top, level);
+      if (alike) fx_step(p, other, top, level + 2000); /* the caller lets go of one of the two: which, no size tells */
+      fx_step(p, half, top, level + 2000 + alike * 2000);
+      p->frames.at[top].after = fx_state(p, 0, TTM_STATE_AFTER_SUBMIT, level + 3000, 0);
+    }
+    ttm_findings *f = done(&m);
+    assert_int_equal(f->leaks.n, 1);
+    const ttm_leak *leak = &f->leaks.at[0];
+    assert_int_equal(leak->per_run, 3000);
+    assert_int_equal(leak->culprits.n, 2);
+    assert_int_equal(leak->culprits.several, alike);
+    assert_int_equal(leak->culprits.at[0].bank_bytes, 2 << 20);
+    assert_int_equal(leak->culprits.at[1].bank_bytes, 1 << 20);
+    assert_int_equal(p->ops.at[leak->culprits.at[1].op].text, half);
+    assert_int_equal(leak->op, leak->culprits.at[0].op);
+    assert_string_equal(leak->confidence, alike ? "medium" : "high");
+    assert_int_equal(leak->first_run, 1);
+    assert_int_equal(leak->last_run, 7);
+    ttm_findings_free(f);
+    ttm_profile_free(p);
+  }
+}
+
+/* Two results of the right size stay: one of them is it, and both are shown. */
+static void alternatives_are_all_named(void **state) {
+  (void)state;
+  model m = make(1);
+  ttm_profile *p = m.p;
+  uint32_t other = fx_text(p, "ttnn.other", TTM_OP_PLAIN, FX_BIG, NULL);
+  for (uint32_t i = 0; i < 8; i++) {
+    fx_state(p, 0, TTM_STATE_BEFORE_SUBMIT, i * 2000, 0);
+    uint32_t top = fx_frame(p, "main", 0, TTM_NONE);
+    fx_step(p, m.keep, top, i * 2000);
+    fx_step(p, other, top, i * 2000 + 2000);
+    p->frames.at[top].after = fx_state(p, 0, TTM_STATE_AFTER_SUBMIT, i * 2000 + 2000, 0);
+  }
+  ttm_findings *f = done(&m);
+  assert_int_equal(f->leaks.n, 1);
+  assert_int_equal(f->leaks.at[0].culprits.n, 2);
+  assert_true(f->leaks.at[0].culprits.several);
+  assert_string_equal(f->leaks.at[0].confidence, "medium");
+  ttm_findings_free(f);
+  ttm_profile_free(p);
+}
+
 static void fewer_rises_are_less_sure(void **state) {
   (void)state;
   model m = make(1);
@@ -189,6 +247,8 @@ static void the_last_run_may_be_cut(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(steady_growth_names_its_operation),
+      cmocka_unit_test(culprits_add_up_or_are_said_not_to),
+      cmocka_unit_test(alternatives_are_all_named),
       cmocka_unit_test(fewer_rises_are_less_sure),
       cmocka_unit_test(growth_without_a_tensor_is_low),
       cmocka_unit_test(a_tensor_missing_in_one_run_is_not_it),
