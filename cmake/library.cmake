@@ -9,7 +9,7 @@ pkg_check_modules(CAIRO REQUIRED cairo) # only its header: src/report/canvas_png
 include(cmake/tree_sitter.cmake)
 
 set(ttmem_sources)
-foreach(room base parse profile capture analyze l1 train report store)
+foreach(room base parse profile watch capture analyze l1 train report store)
   file(GLOB room_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${room}/*.c)
   list(APPEND ttmem_sources ${room_sources})
 endforeach()

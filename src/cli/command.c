@@ -158,6 +158,8 @@ static int run_command(const ttm_options *options) {
       return ttm_command_serve(options);
     case TTM_COMMAND_RUN:
       return ttm_command_run(options);
+    case TTM_COMMAND_LIVE:
+      return ttm_command_live(options);
     case TTM_COMMAND_LAST_RUN:
       return ttm_command_last_run(options);
     case TTM_COMMAND_DOCTOR:

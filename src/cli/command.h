@@ -33,6 +33,7 @@ int ttm_command_serve(const ttm_options *options);
 int ttm_command_cb_scan(const ttm_options *options);
 
 int ttm_command_run(const ttm_options *options);
+int ttm_command_live(const ttm_options *options);
 int ttm_command_last_run(const ttm_options *options);
 int ttm_command_doctor(const ttm_options *options);
 /* The same, and appends where the report and the log are; nothing when the program could not be started. Both may be NULL. */

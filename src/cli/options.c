@@ -21,6 +21,7 @@
 #define CB_SIMULATE (1u << TTM_COMMAND_CB_SIMULATE)
 #define CB_SCAN (1u << TTM_COMMAND_CB_SCAN)
 #define RUN (1u << TTM_COMMAND_RUN)
+#define LIVE (1u << TTM_COMMAND_LIVE)
 #define LAST_RUN (1u << TTM_COMMAND_LAST_RUN)
 #define DOCTOR (1u << TTM_COMMAND_DOCTOR)
 #define CB_LOG (1u << TTM_COMMAND_CB_LOG)
@@ -71,7 +72,7 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_QUIET] = {"quiet", 'q', TTM_VALUE_NONE, NULL, ANALYZE | RUN | LAST_RUN | HTML | PROFILE,
                           "print no summary and no progress"},
     [TTM_OPTION_COLOR] = {"color", 0, TTM_VALUE_CHOICE, "auto|always|never",
-                          ANALYZE | RUN | DOCTOR | EXPLAIN | FIT | GRAPH | TRAIN | PROFILE | CB,
+                          ANALYZE | RUN | LIVE | DOCTOR | EXPLAIN | FIT | GRAPH | TRAIN | PROFILE | CB,
                           "colour the output (default auto: on a terminal)"},
     [TTM_OPTION_ARCH] = {"arch", 0, TTM_VALUE_CHOICE, "wormhole|blackhole|grayskull", CB,
                          "the chip (default wormhole, or what the log tells)"},
@@ -96,11 +97,11 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
                           "a table over workloads of 2 to 64 tiles (the default)"},
     [TTM_OPTION_SOURCE] = {"source", 0, TTM_VALUE_TEXT, "PATH", CB_ALL, "file or folder of sources to scan as well"},
     [TTM_OPTION_LOG_FILE] = {"log", 0, TTM_VALUE_TEXT, "FILE", CB_ALL, "TT-Metal log or memory report to read as well"},
-    [TTM_OPTION_JSON] = {"json", 0, TTM_VALUE_NONE, NULL, GRAPH | TRAIN | CB, "write JSON"},
+    [TTM_OPTION_JSON] = {"json", 0, TTM_VALUE_NONE, NULL, GRAPH | TRAIN | LIVE | CB, "write JSON"},
     [TTM_OPTION_MD] = {"md", 0, TTM_VALUE_NONE, NULL, GRAPH | TRAIN | CB, "write markdown"},
     [TTM_OPTION_HTML] = {"html", 0, TTM_VALUE_NONE, NULL, GRAPH | CB, "write a page of HTML that needs no network"},
     [TTM_OPTION_SVG] = {"svg", 0, TTM_VALUE_NONE, NULL, CB_SIMULATE, "write the picture of L1 only"},
-    [TTM_OPTION_BOARD] = {"board", 0, TTM_VALUE_TEXT, "B", FIT | RUN,
+    [TTM_OPTION_BOARD] = {"board", 0, TTM_VALUE_TEXT, "B", FIT | RUN | LIVE,
                           "run on, or judge, one: n150, n300, t3k, galaxy, p100, p150, p300"},
     [TTM_OPTION_SCALE_BATCH] = {"scale-batch", 0, TTM_VALUE_TEXT, "N", FIT, "with N times the recorded batch"},
     [TTM_OPTION_WEIGHTS_DTYPE] = {"weights-dtype", 0, TTM_VALUE_CHOICE, "bf16|bfp8|bfp4", FIT,
@@ -110,6 +111,15 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_AT_PEAK] = {"at-peak", 0, TTM_VALUE_NONE, NULL, ASK, "what is alive at the DRAM peak"},
     [TTM_OPTION_MAX_TOKENS] = {"max-tokens", 0, TTM_VALUE_TEXT, "N", LLM,
                                "at most N tokens: less important sections are left out"},
+    [TTM_OPTION_ONCE] = {"once", 0, TTM_VALUE_NONE, NULL, LIVE, "look once, print, end"},
+    [TTM_OPTION_INTERVAL] = {"interval", 0, TTM_VALUE_TEXT, "S", LIVE,
+                             "seconds between looks, from 0.1 (default 0.1; 1 on a pipe)"},
+    [TTM_OPTION_RECORD] = {"record", 0, TTM_VALUE_TEXT, "FILE", LIVE,
+                           "keep it all in FILE, for ttmem analyze and ttmem html"},
+    [TTM_OPTION_ALARM] = {"alarm", 0, TTM_VALUE_MANY, "[MEM:]N%", LIVE,
+                          "end with 1 when a memory passes N%: dram, l1, cb or any; repeat"},
+    [TTM_OPTION_EXEC] = {"exec", 0, TTM_VALUE_TEXT, "CMD", LIVE, "do not end at an alarm, but run CMD"},
+    [TTM_OPTION_METRICS] = {"metrics", 0, TTM_VALUE_NONE, NULL, SERVE, "serve /metrics for Prometheus as well"},
     [TTM_OPTION_HELP] = {"help", 'h', TTM_VALUE_NONE, NULL, EVERY, "show this help"},
     [TTM_OPTION_VERSION] = {"version", 'V', TTM_VALUE_NONE, NULL, EVERY & ~CB, "show the version"},
 };
@@ -180,6 +190,12 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
          "--board B it runs on a mock board: ttnn's real allocator, no hardware (B: n150, n300, t3k,\n"
          "galaxy, p100, p150, p300, or the path of a cluster descriptor).\n",
          1, true},
+    [TTM_COMMAND_LIVE] =
+        {"live", TTM_PROGRAM_TTMEM, "live [options]", "what running programs hold on the chips of this machine",
+         "Reads what every ttnn process (0.70 and later) keeps in /dev/shm (TTMEM_SHM_DIR replaces it); the\n"
+         "programs are not touched. A screen on a terminal, else a line for each change; --json gives the\n"
+         "devices as JSON. Numbers are bytes over all banks, of processes that live.\n",
+         0, false},
     [TTM_COMMAND_CB_LOG] =
         {"cb log", TTM_PROGRAM_TTMEM, "cb log [FILE|-]", "L1, kernels and clashes in a TT-Metal log or memory report",
          "FILE is a log of TT-Metal's own logger (any version, coloured or not, compressed or not) or one\n"

@@ -31,6 +31,7 @@ typedef enum ttm_command {
   TTM_COMMAND_TRAIN,       /* ttmem train */
   TTM_COMMAND_SERVE,       /* ttmem serve */
   TTM_COMMAND_RUN,         /* ttmem run */
+  TTM_COMMAND_LIVE,        /* ttmem live */
   TTM_COMMAND_LAST_RUN,    /* ttmem last-run */
   TTM_COMMAND_DOCTOR,      /* ttmem doctor */
   TTM_COMMAND_HELP,        /* ttmem help */
@@ -90,6 +91,12 @@ typedef enum ttm_option {
   TTM_OPTION_RANGE,
   TTM_OPTION_AT_PEAK,
   TTM_OPTION_MAX_TOKENS,
+  TTM_OPTION_ONCE,
+  TTM_OPTION_INTERVAL,
+  TTM_OPTION_RECORD,
+  TTM_OPTION_ALARM,
+  TTM_OPTION_EXEC,
+  TTM_OPTION_METRICS,
   TTM_OPTION_HELP,
   TTM_OPTION_VERSION,
   TTM_OPTIONS

@@ -132,6 +132,8 @@ int ttm_builder_stream(ttm_builder *b, uint16_t tag, ttm_stream **out);
 int ttm_builder_note(ttm_builder *b, uint32_t line, ttm_view text);
 
 /* builder_states.c */
+/* Bytes in thousandths of a MB, the unit of every state. */
+uint32_t ttm_milli_of_bytes(uint64_t bytes);
 int ttm_state_begin(ttm_builder *b, ttm_stream *s, uint32_t op, uint32_t line);
 int ttm_state_add(ttm_builder *b, ttm_stream *s, ttm_memory memory, const ttm_level *level, uint32_t line);
 /* L1, L1_SMALL and TRACE at once; `line` is the first one's. */
@@ -140,6 +142,8 @@ int ttm_state_add_rest(ttm_builder *b, ttm_stream *s, const ttm_rest *rest, uint
 int ttm_state_commit(ttm_builder *b, ttm_stream *s);
 
 /* builder_ops.c */
+/* An operation whose tensors, if any, the caller knows: no operands are looked up. */
+int ttm_op_place(ttm_builder *b, ttm_stream *s, uint32_t text, uint32_t line, uint32_t *out);
 int ttm_op_begin(ttm_builder *b, ttm_stream *s, uint32_t text, uint32_t line);
 /* The pending operation is done: results come alive, frees happen. */
 int ttm_op_complete(ttm_builder *b, ttm_stream *s);

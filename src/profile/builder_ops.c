@@ -167,6 +167,20 @@ static int add_results(ttm_builder *b, ttm_stream *s, ttm_scope *scope, uint32_t
 
 /* ---- Operations ----------------------------------------------------------------------------------------------------- */
 
+int ttm_op_place(ttm_builder *b, ttm_stream *s, uint32_t text, uint32_t line, uint32_t *out) {
+  ttm_profile *p = b->profile;
+  ttm_scope *scope;
+  if (ttm_program_current(b, s, line, &scope)) return TTM_ENOMEM;
+  ttm_op op = {.text = text, .line = line, .state = TTM_NONE, .frame = scope->frame, .tensor = TTM_NONE};
+  if (p->ops.n >= TTM_STATE_BARE || ttm_vec_push(&p->ops, op)) return TTM_ENOMEM;
+  *out = (uint32_t)(p->ops.n - 1);
+  ttm_frame *frame = &p->frames.at[scope->frame];
+  if (frame->first_op == TTM_NONE) frame->first_op = *out;
+  frame->last_op = *out;
+  frame->last_line = line;
+  return TTM_OK;
+}
+
 int ttm_op_begin(ttm_builder *b, ttm_stream *s, uint32_t text, uint32_t line) {
   ttm_profile *p = b->profile;
   /* An exception would have ended the program: the operation before got over its error. */

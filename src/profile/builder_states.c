@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory blocks: five lines of the log become one state. */
+#include "base/checked.h"
 #include "profile/builder.h"
+
+uint32_t ttm_milli_of_bytes(uint64_t bytes) {
+  uint64_t value = ttm_add_sat(ttm_mul_sat(bytes, 1000), 1 << 19) >> 20;
+  return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+}
 
 int ttm_state_begin(ttm_builder *b, ttm_stream *s, uint32_t op, uint32_t line) {
   int rc = ttm_state_commit(b, s);

@@ -36,17 +36,8 @@ static uint32_t counter_of(ttm_capture_builder *b, const ttm_capture_node *node)
 /* ---- Operations ---------------------------------------------------------------------------------------------------- */
 
 static int push_op(ttm_capture_builder *b, uint32_t text, uint32_t line, uint32_t *out) {
-  ttm_profile *p = b->profile;
-  ttm_scope *scope;
-  if (ttm_program_current(&b->base, b->stream, line, &scope)) return TTM_ENOMEM;
-  ttm_op op = {.text = text, .line = line, .state = TTM_NONE, .frame = scope->frame, .tensor = TTM_NONE};
-  if (p->ops.n >= TTM_STATE_BARE || ttm_vec_push(&p->ops, op)) return TTM_ENOMEM;
-  *out = (uint32_t)(p->ops.n - 1);
-  ttm_frame *frame = &p->frames.at[scope->frame];
-  if (frame->first_op == TTM_NONE) frame->first_op = *out;
-  frame->last_op = *out;
-  frame->last_line = line;
-  return ttm_vec_push(&b->marks, (uint32_t)p->capture.events.n);
+  if (ttm_op_place(&b->base, b->stream, text, line, out)) return TTM_ENOMEM;
+  return ttm_vec_push(&b->marks, (uint32_t)b->profile->capture.events.n);
 }
 
 /* The text of an operation, stored once. */

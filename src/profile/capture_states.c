@@ -122,12 +122,6 @@ static void apply(sums *s, ttm_capture *c, const ttm_buffer_event *e) {
   note_peak(c, buffer->memory, *sum, buffer->op);
 }
 
-/* Thousandths of a MB, the unit of every state. */
-static uint32_t milli(uint64_t bytes) {
-  uint64_t value = ttm_add_sat(ttm_mul_sat(bytes, 1000), 1 << 19) >> 20;
-  return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
-}
-
 static ttm_level level_of(const ttm_capture *c, ttm_memory memory, uint64_t bytes) {
   const ttm_capture_board *board = &c->board;
   uint64_t small = board->l1_bytes > board->l1_base + board->l1_bank_bytes && board->l1_bank_bytes
@@ -139,10 +133,10 @@ static ttm_level level_of(const ttm_capture *c, ttm_memory memory, uint64_t byte
   uint64_t banks = told ? c->recording.banks[memory] : in_l1((uint8_t)memory) ? board->l1_banks : board->dram_banks;
   /* Where the holes are is not known: all that is free is the most the largest can be. */
   return (ttm_level){.banks = (uint32_t)(banks < UINT32_MAX ? banks : 0),
-                     .total = milli(total),
-                     .allocated = milli(bytes),
-                     .free = milli(left),
-                     .largest = milli(left)};
+                     .total = ttm_milli_of_bytes(total),
+                     .allocated = ttm_milli_of_bytes(bytes),
+                     .free = ttm_milli_of_bytes(left),
+                     .largest = ttm_milli_of_bytes(left)};
 }
 
 /* The highest device's sums as the state before `op`. */

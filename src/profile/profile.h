@@ -313,6 +313,7 @@ typedef enum ttm_log_kind {
   TTM_LOG_SUBMIT,    /* submit blocks only */
   TTM_LOG_INCIDENTS, /* nothing but error messages */
   TTM_LOG_CAPTURE,   /* a ttnn graph capture: states are derived from what its nodes allocate and free */
+  TTM_LOG_LIVE,      /* a recording of `ttmem live`: states are samples, operations what processes did between two of them */
 } ttm_log_kind;
 
 struct ttm_profile {
@@ -348,7 +349,7 @@ static inline const ttm_text *ttm_op_text_of(const ttm_profile *p, uint32_t op) 
 }
 
 /* True when the states were computed, not printed. */
-static inline bool ttm_profile_states_derived(const ttm_profile *p) { return p->kind == TTM_LOG_CAPTURE; }
+static inline bool ttm_profile_states_derived(const ttm_profile *p) { return p->kind == TTM_LOG_CAPTURE || p->kind == TTM_LOG_LIVE; }
 
 /* True for the operations that are elements of the reports: all but deallocate and get_device. */
 static inline bool ttm_op_is_element(const ttm_profile *p, uint32_t op) {

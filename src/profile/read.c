@@ -11,6 +11,7 @@
 #include "profile/capture_builder.h"
 #include "profile/diagnose.h"
 #include "profile/feed.h"
+#include "profile/live_builder.h"
 
 enum { MOST_THREADS = 64, DEFAULT_MOST_THREADS = 8, SLOTS_PER_THREAD = 2 };
 
@@ -205,6 +206,38 @@ static int read_capture(ttm_profile **out, const char *path, ttm_source *source,
   return rc;
 }
 
+/* ---- Recordings of ttmem live ------------------------------------------------------------------------------------------ */
+
+static int put_pieces(ttm_live_builder *b, ttm_chunker *chunker, const ttm_read_options *options, ttm_error *err) {
+  ttm_chunk chunk = {0};
+  double reported_at = 0;
+  int rc = TTM_OK;
+  while (!rc && !chunk.last) {
+    rc = ttm_chunker_next(chunker, &chunk, err);
+    if (!rc && ttm_live_builder_put(b, (ttm_view){chunk.data, chunk.n}, chunk.last)) rc = ttm_error_nomem(err);
+    report_progress(options, chunker->source, ttm_source_position(chunker->source), b->profile->ops.n, &reported_at);
+  }
+  ttm_chunk_free(&chunk);
+  return rc;
+}
+
+/* From the chunker, or, when that is NULL, from bytes that are all of it. */
+static int read_live(ttm_profile **out, const char *path, ttm_chunker *chunker, ttm_view all,
+                     const ttm_read_options *options, ttm_error *err) {
+  ttm_live_builder builder;
+  int rc = ttm_live_builder_begin(&builder, path) ? ttm_error_nomem(err) : TTM_OK;
+  if (!rc && chunker) rc = put_pieces(&builder, chunker, options, err);
+  if (!rc && !chunker && ttm_live_builder_put(&builder, all, true)) rc = ttm_error_nomem(err);
+  if (!rc) rc = ttm_live_builder_finish(&builder, err);
+  ttm_profile *p = builder.profile;
+  ttm_live_builder_free(&builder);
+  if (rc)
+    ttm_profile_free(p);
+  else
+    *out = p;
+  return rc;
+}
+
 /* ---- Files ------------------------------------------------------------------------------------------------------------- */
 
 /* Reads the log behind r->chunker. */
@@ -249,7 +282,9 @@ int ttm_profile_read_opts(ttm_profile **out, const char *path, const ttm_read_op
   if (rc) return rc;
   rc = look_ahead(&r.chunker, err);
   ttm_view first = ttm_buf_view(&r.chunker.carry);
-  if (!rc)
+  if (!rc && ttm_live_record_detect(first))
+    rc = read_live(out, path, &r.chunker, first, r.options, err);
+  else if (!rc)
     rc = ttm_capture_detect(first) ? read_capture(out, path, r.chunker.source, first, r.options, err)
                                    : read_log(out, path, &r, err);
   ttm_chunker_free(&r.chunker);
@@ -265,6 +300,7 @@ int ttm_profile_read_bytes(ttm_profile **out, const char *bytes, size_t n, const
                            ttm_error *err) {
   ttm_view all = {bytes, n};
   if (n && ttm_capture_detect(all)) return read_capture(out, "-", NULL, all, options ? options : &default_options, err);
+  if (n && ttm_live_record_detect(all)) return read_live(out, "-", NULL, all, options, err);
   ttm_feed *feed;
   int rc = ttm_feed_begin(&feed, "-", options, err);
   if (rc) return rc;

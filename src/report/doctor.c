@@ -104,6 +104,7 @@ static const char *fix_of_kind(ttm_log_kind kind) {
     case TTM_LOG_NONE:
     case TTM_LOG_FULL:
     case TTM_LOG_CAPTURE:
+    case TTM_LOG_LIVE:
       break;
   }
   return NULL;
@@ -192,6 +193,10 @@ void ttm_doctor_log(ttm_doctor *d, const ttm_profile *p) {
     ttm_doctor_ok(d, p->capture.recording.is
                          ? "a recording of ttmem run, not a runtime log: the switches below do not concern it"
                          : "a graph capture of ttnn, not a runtime log: the switches below do not concern it");
+    return;
+  }
+  if (p->kind == TTM_LOG_LIVE) {
+    ttm_doctor_ok(d, "a recording of ttmem live, not a runtime log: the switches below do not concern it");
     return;
   }
   check_kind(d, p);

@@ -40,6 +40,8 @@ static const char *log_kind_name(ttm_log_kind kind) {
       return "\"submit\"";
     case TTM_LOG_CAPTURE:
       return "\"capture\"";
+    case TTM_LOG_LIVE:
+      return "\"live\"";
     case TTM_LOG_INCIDENTS:
       return "\"incidents\"";
     case TTM_LOG_NONE:

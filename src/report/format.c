@@ -130,3 +130,23 @@ void ttm_pad_to(ttm_buf *out, size_t start, size_t columns) {
   size_t have = ttm_text_columns(ttm_view_from(ttm_buf_view(out), start));
   for (; have < columns; have++) ttm_buf_char(out, ' ');
 }
+
+size_t ttm_put_bar(ttm_buf *out, double percent, size_t columns, bool utf8) {
+  static const char *const eighths[] = {"",
+                                        "\xE2\x96\x8F",
+                                        "\xE2\x96\x8E",
+                                        "\xE2\x96\x8D",
+                                        "\xE2\x96\x8C",
+                                        "\xE2\x96\x8B",
+                                        "\xE2\x96\x8A",
+                                        "\xE2\x96\x89"};
+  size_t steps = utf8 ? 8 : 1;
+  double exact = percent / 100.0 * (double)(columns * steps);
+  size_t filled = exact >= (double)(columns * steps) ? columns * steps : exact > 0 ? (size_t)exact : 0;
+  if (!filled && percent > 0) filled = 1;
+  for (size_t i = 0; i < filled / steps; i++) ttm_buf_puts(out, utf8 ? "\xE2\x96\x88" : "#");
+  if (utf8) ttm_buf_puts(out, eighths[filled % steps]);
+  size_t rest = out->n;
+  for (size_t i = (filled + steps - 1) / steps; i < columns; i++) ttm_buf_puts(out, utf8 ? "\xE2\x96\x91" : ".");
+  return rest;
+}

@@ -38,4 +38,8 @@ size_t ttm_text_columns(ttm_view text);
 /* Appends blanks until the line that began at byte `start` of `out` is `columns` wide; for text of ttm_put_text. */
 void ttm_pad_to(ttm_buf *out, size_t start, size_t columns);
 
+/* A bar of `columns` columns, in eighths of one, or in '#' without UTF-8; anything above zero shows. Returns where in `out` its
+ * empty part begins. */
+size_t ttm_put_bar(ttm_buf *out, double percent, size_t columns, bool utf8);
+
 #endif

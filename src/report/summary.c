@@ -88,27 +88,16 @@ static void paragraph(screen *s, ttm_view words) {
 
 /* ---- Bars --------------------------------------------------------------------------------------------------------- */
 
-/* A bar in eighths of a column, or in '#' without UTF-8. Anything above zero shows. */
 static void bar(screen *s, double pct, size_t columns) {
-  static const char *const eighths[] = {"",
-                                        "\xE2\x96\x8F",
-                                        "\xE2\x96\x8E",
-                                        "\xE2\x96\x8D",
-                                        "\xE2\x96\x8C",
-                                        "\xE2\x96\x8B",
-                                        "\xE2\x96\x8A",
-                                        "\xE2\x96\x89"};
-  size_t steps = s->style->utf8 ? 8 : 1;
-  double exact = pct / 100.0 * (double)(columns * steps);
-  size_t filled = exact >= (double)(columns * steps) ? columns * steps : (size_t)exact;
-  if (!filled && pct > 0) filled = 1;
+  ttm_buf cells = {0};
+  size_t rest = ttm_put_bar(&cells, pct, columns, s->style->utf8);
   color(s, color_of(pct));
-  for (size_t i = 0; i < filled / steps; i++) ttm_buf_puts(s->out, s->style->utf8 ? "\xE2\x96\x88" : "#");
-  if (s->style->utf8) ttm_buf_puts(s->out, eighths[filled % steps]);
+  ttm_buf_put(s->out, ttm_view_first(ttm_buf_view(&cells), rest));
   color(s, "90");
-  for (size_t i = (filled + steps - 1) / steps; i < columns; i++)
-    ttm_buf_puts(s->out, s->style->utf8 ? "\xE2\x96\x91" : ".");
+  ttm_buf_put(s->out, ttm_view_from(ttm_buf_view(&cells), rest));
   color(s, "0");
+  s->out->failed |= cells.failed;
+  ttm_buf_free(&cells);
 }
 
 static void put_memory(screen *s, ttm_memory memory) {

@@ -177,6 +177,8 @@ const char *ttm_words_kind(const ttm_profile *p) {
                                           : "recorded: what the program allocated with ttnn";
       return p->capture.normal ? "ttnn graph capture (NORMAL), memory states derived from its nodes"
                                : "ttnn graph capture (NO_DISPATCH), memory states derived from its nodes";
+    case TTM_LOG_LIVE:
+      return "recording of ttmem live: samples of what processes hold";
     case TTM_LOG_NONE:
       break;
   }
@@ -205,6 +207,10 @@ const char *ttm_words_missing(const ttm_profile *p) {
       if (p->capture.recording.is) return NULL;
       return "A capture is a window on the device: buffers from before it are only known where it uses or frees them, "
              "and nothing tells how the free memory is cut up. 'ttmem graph' shows the buffers of programs as well.";
+    case TTM_LOG_LIVE:
+      return "A recording is samples: what came and went between two of them is not in it, nor which tensor it was. Sizes "
+             "are logical, without the padding of pages to banks. Circular buffers are in the attributes of each "
+             "operation.";
     case TTM_LOG_FULL:
     case TTM_LOG_NONE:
       break;

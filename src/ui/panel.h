@@ -33,6 +33,7 @@ typedef struct ttm_panel_class {
   bool (*tick)(ttm_ui *ui, ttm_panel *panel);
   void (*free)(ttm_panel *panel); /* the panel's memory included */
   bool typing;                    /* letters are text here: q and ? are no commands */
+  bool always;                    /* its tick goes on under another panel; it must leave the stack alone */
 } ttm_panel_class;
 
 /* The start of every panel. */
@@ -48,6 +49,7 @@ struct ttm_ui {
   ttm_panel *top;
   ttm_buf message; /* shown in place of the keys until the next key; empty: none */
   bool message_is_bad;
+  bool over; /* set by a panel: the program is to end */
 };
 
 /* Puts a panel on top; takes it over. NULL (no memory) only says so. */
@@ -63,6 +65,7 @@ void ttm_ui_complain(ttm_ui *ui, const char *words);
 ttm_panel *ttm_menu_panel(void);
 ttm_panel *ttm_browse_panel(ttm_ui *ui);
 ttm_panel *ttm_guide_panel(void);
+ttm_panel *ttm_watch_panel(const ttm_ui_watch *source);
 
 /* A text that can be scrolled; takes the buffer over. Colour as in ttm_summary_style is understood. `subject` is copied. */
 ttm_panel *ttm_text_panel(const char *title, const char *subject, ttm_buf *text);

@@ -108,16 +108,23 @@ static bool handle(ttm_ui *ui, int key) {
   return ui->top != NULL;
 }
 
+/* True when something moves by itself. */
+static bool tick_all(ttm_ui *ui) {
+  ttm_panel *panel = ui->top;
+  while (panel && !(panel->class->tick && (panel == ui->top || panel->class->always))) panel = panel->below;
+  return panel && panel->class->tick(ui, panel);
+}
+
 int ttm_ui_run(const ttm_ui_options *options, ttm_error *err) {
   ttm_ui ui = {.options = options};
   int status = ttm_screen_open(&ui.screen, options->utf8, options->color, err);
   if (status) return status;
-  ttm_ui_push(&ui, ttm_menu_panel());
+  ttm_ui_push(&ui, options->watch ? ttm_watch_panel(options->watch) : ttm_menu_panel());
   bool going = ui.top != NULL;
   if (!going) status = ttm_error_nomem(err);
   while (going) {
-    bool (*tick)(ttm_ui *, ttm_panel *) = ui.top->class->tick;
-    bool moving = tick && tick(&ui, ui.top);
+    bool moving = tick_all(&ui);
+    if (ui.over) break;
     draw(&ui);
     int key = ttm_screen_key(&ui.screen, moving ? 100 : -1);
     if (key != TTM_KEY_NONE) going = handle(&ui, key);

@@ -9,8 +9,20 @@
 #include "base/buf.h"
 #include "base/error.h"
 
+struct ttm_watch;
+
+/* `ttmem live` on a terminal. */
+typedef struct ttm_ui_watch {
+  const struct ttm_watch *watch;
+  const char *recording; /* file, NULL */
+  void *context;
+  /* Called ten times a second: looks again when it is time to. False ends the program; *message is what to say now, or NULL. */
+  bool (*tick)(void *context, const char **message);
+} ttm_ui_watch;
+
 typedef struct ttm_ui_options {
   bool utf8, color;
+  const ttm_ui_watch *watch; /* set: this is shown, and nothing of the rest */
   void *context; /* for the functions below */
   /* Serves the reports of a folder until `unserve`; *url is borrowed until then. */
   int (*serve)(void *context, const char *folder, const char **url, ttm_error *err);

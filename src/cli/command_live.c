@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ttmem live: what running programs hold on the chips of this machine, now and from now on. */
+#define _GNU_SOURCE /* sigtimedwait */
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/alarm_command.h"
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "report/format.h"
+#include "report/watch_report.h"
+#include "ui/ui.h"
+#include "watch/alarm.h"
+#include "watch/recorder.h"
+
+enum { FASTEST_MS = 100, SLOWEST_MS = 3600 * 1000, ON_A_PIPE_MS = 1000 };
+
+/* What a device's line last said. */
+typedef struct told {
+  uint64_t asic_id, changed;
+} told;
+
+typedef struct live {
+  const ttm_options *options;
+  ttm_watch watch;
+  ttm_alarm alarm;
+  ttm_recorder *recorder;
+  uint64_t interval_ms, start_ms, next_ms;
+  sigset_t stop, usual; /* what ends the watching; the mask a command gets */
+  bool on_screen;
+  bool alarmed;        /* a mark was passed */
+  bool closed;         /* nobody reads our output any more */
+  pid_t command;       /* the last one started */
+  uint64_t complained; /* hash of the problems told last */
+  size_t unknown;      /* devices that no mark can judge, told already */
+  bool told_full;
+  TTM_VEC(told) told;
+  ttm_buf message; /* for the screen */
+  int status;      /* why the watching ended, with `err` */
+  ttm_error err;
+} live;
+
+static uint64_t clock_ms(clockid_t clock) {
+  struct timespec t;
+  clock_gettime(clock, &t);
+  return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* ---- Options --------------------------------------------------------------------------------------------------------- */
+
+static int read_interval(const char *text, uint64_t *out, ttm_error *err) {
+  char *end = NULL;
+  double seconds = text[0] >= '0' && text[0] <= '9' ? strtod(text, &end) : -1;
+  if (end && !strcmp(end, "ms")) seconds /= 1000, end += 2;
+  if (end && !strcmp(end, "s")) end++;
+  double ms = seconds * 1000;
+  if (!end || *end || !(ms >= FASTEST_MS - 1e-6 && ms <= SLOWEST_MS))
+    return ttm_error_set(err, TTM_EUSAGE, "option '--interval' takes seconds from 0.1 to 3600 (or 100ms), not '%s'",
+                         text);
+  *out = (uint64_t)(ms + 0.5);
+  return TTM_OK;
+}
+
+static int read_options(live *l) {
+  const ttm_options *o = l->options;
+  const char *board = o->value[TTM_OPTION_BOARD], *interval = o->value[TTM_OPTION_INTERVAL];
+  bool once = o->given[TTM_OPTION_ONCE];
+  ttm_watch_options wish = {.dir = getenv("TTMEM_SHM_DIR")};
+  if (wish.dir && !*wish.dir) wish.dir = NULL;
+  if (board && !(wish.board = ttm_board_find(ttm_view_of(board))))
+    return ttm_error_set(&l->err, TTM_EUSAGE,
+                         "there is no board '%s'; there are n150, n300, t3k, galaxy, p100, p150 and p300", board);
+  for (size_t i = 0; i < o->many_count; i++) {
+    int status = ttm_alarm_add(&l->alarm, o->many[i].value, &l->err);
+    if (status) return status;
+  }
+  if (o->given[TTM_OPTION_EXEC] && !l->alarm.mark_count)
+    return ttm_error_set(&l->err, TTM_EUSAGE, "'--exec' needs to know when: --alarm 90%%");
+  if (once && (interval || o->given[TTM_OPTION_RECORD]))
+    return ttm_error_set(&l->err, TTM_EUSAGE, "'--once' looks once: it goes with neither --interval nor --record");
+  l->on_screen = !once && !o->given[TTM_OPTION_JSON] && isatty(STDIN_FILENO) && ttm_terminal_is_live(STDOUT_FILENO);
+  bool fast = l->on_screen || o->given[TTM_OPTION_RECORD] || l->alarm.mark_count;
+  l->interval_ms = fast ? FASTEST_MS : ON_A_PIPE_MS;
+  ttm_watch_init(&l->watch, &wish);
+  return interval ? read_interval(interval, &l->interval_ms, &l->err) : TTM_OK;
+}
+
+/* ---- Telling --------------------------------------------------------------------------------------------------------- */
+
+static void write_out(live *l, ttm_buf *text) {
+  if (text->failed)
+    l->status = ttm_error_nomem(&l->err);
+  else if (text->n && !l->status)
+    l->status = ttm_terminal_write(ttm_buf_view(text), &l->closed, &l->err);
+  ttm_buf_free(text);
+}
+
+static void write_note(ttm_buf *text) {
+  if (!text->failed && text->n && write(STDERR_FILENO, text->at, text->n) < 0) { /* nobody there to read it */
+  }
+  ttm_buf_free(text);
+}
+
+/* Which files are not believed, each time that changes. */
+static void tell_problems(live *l) {
+  uint64_t hash = 1469598103934665603u;
+  for (size_t i = 0; i < l->watch.problems.n; i++) {
+    for (const char *c = l->watch.problems.at[i].file; *c; c++) hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+    for (const char *c = l->watch.problems.at[i].why; *c; c++) hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+  }
+  if (hash == l->complained || l->on_screen) return;
+  l->complained = hash;
+  ttm_buf note = {0};
+  ttm_watch_problems(&note, &l->watch, "ttmem: note: ", true);
+  write_note(&note);
+}
+
+static bool is_news(live *l, const ttm_watch_device *device) {
+  for (size_t i = 0; i < l->told.n; i++) {
+    told *before = &l->told.at[i];
+    if (before->asic_id != device->asic_id) continue;
+    bool news = before->changed != device->changed;
+    before->changed = device->changed;
+    return news;
+  }
+  if (ttm_vec_push(&l->told, (told){device->asic_id, device->changed})) l->status = ttm_error_nomem(&l->err);
+  return true;
+}
+
+/* One line for each device that changed; with --json all of them, on one line. */
+static void tell_changes(live *l, uint64_t now_ms) {
+  ttm_buf text = {0};
+  bool any = false;
+  for (size_t i = 0; i < l->watch.devices.n; i++) {
+    const ttm_watch_device *device = l->watch.devices.at[i];
+    if (!is_news(l, device)) continue;
+    any = true;
+    if (!l->options->given[TTM_OPTION_JSON]) ttm_watch_line(&text, device, (double)(now_ms - l->start_ms) / 1000.0);
+  }
+  if (any && l->options->given[TTM_OPTION_JSON]) ttm_watch_json(&text, &l->watch);
+  write_out(l, &text);
+}
+
+/* ---- Alarms ---------------------------------------------------------------------------------------------------------- */
+
+static void on_alarm(void *context, const ttm_alarm_event *event) {
+  live *l = context;
+  const char *command = l->options->value[TTM_OPTION_EXEC];
+  ttm_buf words = {0};
+  l->alarmed = true;
+  ttm_alarm_words(&words, event);
+  if (l->on_screen) { /* told there, or, when it is the end, after it */
+    ttm_buf_put(&l->message, ttm_buf_view(&words));
+    ttm_buf_free(&words);
+  } else if (l->options->given[TTM_OPTION_JSON]) {
+    write_note(&words);
+  } else {
+    write_out(l, &words);
+  }
+  if (command && !l->status)
+    l->status = ttm_alarm_command_start(command, event, &l->usual, l->on_screen, &l->command, &l->err);
+}
+
+static void check_alarms(live *l) {
+  size_t unknown;
+  if (!l->alarm.mark_count) return;
+  if (ttm_alarm_check(&l->alarm, &l->watch, on_alarm, l, &unknown)) l->status = ttm_error_nomem(&l->err);
+  if (unknown > l->unknown && !l->on_screen) {
+    ttm_buf note = {0};
+    ttm_buf_puts(&note, "ttmem: note: --alarm cannot judge ");
+    ttm_put_counted(&note, unknown, "device");
+    ttm_buf_puts(&note, ": the board is not known; --board B gives the capacity\n");
+    write_note(&note);
+  }
+  l->unknown = unknown;
+}
+
+/* ---- Looking --------------------------------------------------------------------------------------------------------- */
+
+static void look(live *l, uint64_t now_ms) {
+  l->status = ttm_watch_look(&l->watch, now_ms, &l->err);
+  if (!l->status && l->recorder) l->status = ttm_recorder_take(l->recorder, &l->watch, now_ms - l->start_ms, &l->err);
+  if (l->status) return;
+  if (l->recorder && ttm_recorder_full(l->recorder) && !l->told_full) {
+    static const char words[] = "ttmem: note: the recording has its largest size, 64 MB; what comes is not in it\n";
+    ttm_buf note = {0};
+    ttm_buf_puts(l->on_screen ? &l->message : &note, words);
+    write_note(&note);
+    l->told_full = true;
+  }
+  tell_problems(l);
+  while (waitpid(-1, NULL, WNOHANG) > 0) continue; /* commands that are done */
+}
+
+/* An alarm ends the watching unless there is something to run. */
+static bool is_over(const live *l) {
+  return l->status || l->closed || (l->alarmed && !l->options->given[TTM_OPTION_EXEC]);
+}
+
+static int end_of(const live *l) {
+  if (l->status) return ttm_cli_error(l->options, &l->err);
+  return l->alarmed && !l->options->given[TTM_OPTION_EXEC] ? TTM_EXIT_FOUND : TTM_EXIT_OK;
+}
+
+static bool is_stopped(const live *l, uint64_t wait_ms) {
+  struct timespec wait = {(time_t)(wait_ms / 1000), (long)(wait_ms % 1000) * 1000000};
+  return sigtimedwait(&l->stop, NULL, &wait) > 0;
+}
+
+/* ---- The three ways of showing it ------------------------------------------------------------------------------------ */
+
+static int show_once(live *l) {
+  ttm_buf text = {0}, note = {0};
+  ttm_watch_view view = {.utf8 = ttm_terminal_utf8(),
+                         .color = ttm_terminal_color(STDOUT_FILENO, l->options->value[TTM_OPTION_COLOR]),
+                         .sort = TTM_USES,
+                         .history = TTM_USES,
+                         .once = true};
+  bool json = l->options->given[TTM_OPTION_JSON];
+  l->status = ttm_watch_look(&l->watch, clock_ms(CLOCK_MONOTONIC), &l->err);
+  if (l->status) return end_of(l);
+  if (json) ttm_watch_json(&text, &l->watch);
+  if (!json && ttm_watch_text(&text, &l->watch, &view)) text.failed = true;
+  write_out(l, &text);
+  if (!l->watch.devices.n) {
+    ttm_buf_puts(&note, "ttmem: error: ");
+    ttm_watch_nothing(&note, &l->watch);
+    write_note(&note);
+    return l->status ? end_of(l) : TTM_EXIT_WRONG;
+  }
+  tell_problems(l);
+  check_alarms(l);
+  while (wait(NULL) > 0) continue; /* the command of an alarm */
+  if (l->status) return end_of(l);
+  return l->alarmed ? TTM_EXIT_FOUND : TTM_EXIT_OK;
+}
+
+static int show_lines(live *l) {
+  ttm_buf note = {0};
+  for (bool first = true; !is_over(l); first = false) {
+    uint64_t now = clock_ms(CLOCK_MONOTONIC);
+    look(l, now);
+    if (l->status) break;
+    if (first && !l->watch.devices.n) {
+      ttm_buf_puts(&note, "ttmem: note: ");
+      ttm_watch_nothing(&note, &l->watch);
+      ttm_buf_puts(&note, "Waiting for one; Ctrl-C stops.\n");
+      write_note(&note);
+    }
+    tell_changes(l, now);
+    check_alarms(l);
+    uint64_t took = clock_ms(CLOCK_MONOTONIC) - now;
+    if (!is_over(l) && is_stopped(l, took < l->interval_ms ? l->interval_ms - took : 1)) break;
+  }
+  return end_of(l);
+}
+
+/* Called by the screen ten times a second. */
+static bool screen_tick(void *context, const char **message) {
+  live *l = context;
+  uint64_t now = clock_ms(CLOCK_MONOTONIC);
+  *message = NULL;
+  if (is_stopped(l, 0)) return false;
+  if (now < l->next_ms) return true;
+  l->next_ms = now + l->interval_ms - l->interval_ms / 10; /* a tick that comes a little early counts */
+  if (!is_over(l)) ttm_buf_clear(&l->message);
+  look(l, now);
+  if (!l->status) check_alarms(l);
+  if (l->message.n && !is_over(l)) {
+    ttm_buf_char(&l->message, '\0');
+    if (!l->message.failed) *message = l->message.at;
+  }
+  return !is_over(l);
+}
+
+static int show_screen(live *l) {
+  ttm_ui_watch shown = {
+      .watch = &l->watch, .recording = l->options->value[TTM_OPTION_RECORD], .context = l, .tick = screen_tick};
+  ttm_ui_options ui = {.utf8 = ttm_terminal_utf8(),
+                       .color = ttm_terminal_color(STDOUT_FILENO, l->options->value[TTM_OPTION_COLOR]),
+                       .watch = &shown};
+  int status = ttm_ui_run(&ui, &l->err);
+  if (!l->status) l->status = status;
+  if (!l->status && is_over(l)) write_out(l, &l->message);
+  return end_of(l);
+}
+
+int ttm_command_live(const ttm_options *options) {
+  live l = {.options = options};
+  l.status = read_options(&l);
+  if (l.status) return ttm_alarm_free(&l.alarm), ttm_cli_error(options, &l.err);
+  sigemptyset(&l.stop);
+  sigaddset(&l.stop, SIGINT);
+  sigaddset(&l.stop, SIGTERM);
+  sigaddset(&l.stop, SIGHUP);
+  pthread_sigmask(SIG_SETMASK, NULL, &l.usual);
+  l.start_ms = clock_ms(CLOCK_MONOTONIC);
+  if (options->given[TTM_OPTION_RECORD])
+    l.status = ttm_recorder_open(&l.recorder, options->value[TTM_OPTION_RECORD], clock_ms(CLOCK_REALTIME),
+                                 l.interval_ms, &l.err);
+  bool once = options->given[TTM_OPTION_ONCE];
+  if (!once) pthread_sigmask(SIG_BLOCK, &l.stop, NULL); /* asked for between looks: a recording gets its end */
+  int exit_status = l.status      ? ttm_cli_error(options, &l.err)
+                    : once        ? show_once(&l)
+                    : l.on_screen ? show_screen(&l)
+                                  : show_lines(&l);
+  ttm_recorder_close(l.recorder, clock_ms(CLOCK_MONOTONIC) - l.start_ms);
+  ttm_watch_free(&l.watch);
+  ttm_alarm_free(&l.alarm);
+  ttm_vec_free(&l.told);
+  ttm_buf_free(&l.message);
+  return exit_status;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the watching of chips found, for a person, a script and Prometheus. */
+#ifndef TTM_REPORT_WATCH_REPORT_H
+#define TTM_REPORT_WATCH_REPORT_H
+
+#include "base/buf.h"
+#include "watch/watch.h"
+
+/* {"devices": [...]}, one line. */
+void ttm_watch_json(ttm_buf *out, const ttm_watch *watch);
+
+/* How the text looks, and what of it is wanted. */
+typedef struct ttm_watch_view {
+  bool utf8, color;
+  size_t columns;
+  ttm_use sort;       /* the device and the process that hold most of it first; TTM_USES: by their numbers */
+  ttm_use history;    /* a line of its course of the last minute; TTM_USES: none */
+  const char *filter; /* only devices and processes whose name or number holds this text; "" or NULL: all */
+  bool once;          /* a single look: no peaks; the dead slots of idle devices are listed */
+  bool hide_idle;     /* devices nobody uses are left out; otherwise they come last, on one line */
+} ttm_watch_view;
+
+/* Every device with its memories and processes, some ten lines each. 0 or TTM_ENOMEM. */
+int ttm_watch_text(ttm_buf *out, const ttm_watch *watch, const ttm_watch_view *view);
+
+/* "t=12.300 device=0 asic=7 dram=8388608 ... processes=1 dead=0": one device on one line. */
+void ttm_watch_line(ttm_buf *out, const ttm_watch_device *device, double seconds);
+
+/* The text format of Prometheus, version 0.0.4. */
+void ttm_watch_metrics(ttm_buf *out, const ttm_watch *watch);
+
+/* Why there is nothing to see, and what to do about it: when no device is known. */
+void ttm_watch_nothing(ttm_buf *out, const ttm_watch *watch);
+
+/* "n150 (mock board)", or what to say so that the capacity is known. */
+void ttm_watch_board_words(ttm_buf *out, const ttm_watch_device *device);
+
+/* One line for each file that is not believed, each with `margin` before it. */
+void ttm_watch_problems(ttm_buf *out, const ttm_watch *watch, const char *margin, bool utf8);
+
+#endif

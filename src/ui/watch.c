@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The screen of `ttmem live`. */
+#include "base/alloc.h"
+#include "report/watch_report.h"
+#include "ui/text_lines.h"
+
+enum { LONGEST_FILTER = 40 };
+
+typedef struct watching {
+  ttm_panel panel;
+  const ttm_ui_watch *source;
+  ttm_text_lines lines;
+  ttm_use sort, history;
+  bool hide_idle;
+  bool typing; /* the filter */
+  char filter[LONGEST_FILTER + 1];
+} watching;
+
+/* ---- Drawing --------------------------------------------------------------------------------------------------------- */
+
+static void put_counts(const ttm_watch *watch, ttm_buf *out) {
+  size_t alive = 0, dead = 0;
+  for (size_t i = 0; i < watch->devices.n; i++) {
+    alive += watch->devices.at[i]->alive;
+    dead += watch->devices.at[i]->processes.n - watch->devices.at[i]->alive;
+  }
+  ttm_put_counted(out, watch->devices.n, "device");
+  ttm_buf_printf(out, ", %zu %s", alive, alive == 1 ? "process" : "processes");
+  if (dead) ttm_buf_puts(out, ", "), ttm_put_counted(out, dead, "dead slot");
+}
+
+/* Row 1: how it is sorted and filtered, and what else goes on. */
+static void draw_status(const watching *w, ttm_screen *s) {
+  ttm_buf words = {0};
+  put_counts(w->source->watch, &words);
+  ttm_buf_printf(&words, "   sorted by %s", w->sort < TTM_USES ? ttm_use_name(w->sort) : "number");
+  if (w->hide_idle) ttm_buf_puts(&words, ", idle hidden");
+  int column = ttm_screen_view(s, 1, 1, TTM_STYLE_DIM, ttm_buf_view(&words));
+  ttm_buf_free(&words);
+  if (w->typing || *w->filter) {
+    column = ttm_screen_words(s, 1, column, TTM_STYLE_PLAIN, "   filter: ");
+    column = ttm_screen_text(s, 1, column, TTM_STYLE_ACCENT, ttm_view_of(w->filter), LONGEST_FILTER);
+    if (w->typing) ttm_screen_cursor(s, 1, column);
+  }
+  if (w->source->recording && !w->typing) {
+    column = ttm_screen_words(s, 1, column, TTM_STYLE_PLAIN, "   recording ");
+    ttm_screen_text(s, 1, column, TTM_STYLE_PLAIN, ttm_view_of(w->source->recording), s->columns - column);
+  }
+}
+
+static void put_page(const watching *w, const ttm_screen *s, ttm_buf *out) {
+  const ttm_watch *watch = w->source->watch;
+  ttm_watch_view view = {.utf8 = s->utf8,
+                         .color = true, /* taken apart below, not sent */
+                         .columns = (size_t)s->columns,
+                         .sort = w->sort,
+                         .history = w->history,
+                         .filter = w->filter,
+                         .hide_idle = w->hide_idle};
+  if (!watch->devices.n) {
+    ttm_buf_puts(out, "Waiting: ");
+    return ttm_watch_nothing(out, watch);
+  }
+  if (ttm_watch_text(out, watch, &view)) out->failed = true;
+  if (!out->n) ttm_buf_puts(out, *w->filter ? "Nothing passes the filter; Esc takes it away.\n" : "All are idle.\n");
+  if (!watch->problems.n) return;
+  ttm_buf_puts(out, "\n\x1b[33mNot read\x1b[0m\n");
+  ttm_watch_problems(out, watch, "  ", s->utf8);
+}
+
+static void draw_watch(ttm_ui *ui, ttm_panel *panel) {
+  watching *w = (watching *)panel;
+  ttm_screen *s = &ui->screen;
+  ttm_buf text = {0};
+  put_page(w, s, &text);
+  ttm_text_lines_free(&w->lines);
+  if (!ttm_text_lines_take(&w->lines, &text)) ttm_text_lines_draw(&w->lines, s, 3, s->rows - 4);
+  draw_status(w, s); /* last: it may place the cursor */
+}
+
+/* ---- Keys ------------------------------------------------------------------------------------------------------------ */
+
+static void type(watching *w, int key) {
+  size_t n = strlen(w->filter);
+  if (key == TTM_KEY_ENTER)
+    w->typing = false;
+  else if (key == TTM_KEY_ESCAPE)
+    w->typing = false, w->filter[0] = '\0';
+  else if (key == TTM_KEY_ERASE && n)
+    w->filter[n - 1] = '\0';
+  else if (key >= 0x20 && key < 0x7F && n < LONGEST_FILTER)
+    w->filter[n] = (char)key, w->filter[n + 1] = '\0';
+}
+
+static unsigned watch_key(ttm_ui *ui, ttm_panel *panel, int key) {
+  watching *w = (watching *)panel;
+  if (w->typing) return type(w, key), TTM_KEY_TAKEN;
+  switch (key) {
+    case 's':
+      w->sort = (ttm_use)((w->sort + 1) % (TTM_USES + 1));
+      return TTM_KEY_TAKEN;
+    case 'm':
+      w->history = (ttm_use)((w->history + 1) % TTM_USES);
+      return TTM_KEY_TAKEN;
+    case 'i':
+      w->hide_idle = !w->hide_idle;
+      return TTM_KEY_TAKEN;
+    case '/':
+    case 'f':
+      w->typing = true;
+      return TTM_KEY_TAKEN;
+    case TTM_KEY_ESCAPE:
+      if (!*w->filter) return TTM_KEY_IGNORED;
+      w->filter[0] = '\0';
+      return TTM_KEY_TAKEN;
+    default:
+      return ttm_text_lines_key(&w->lines, key, ui->screen.rows - 4) ? TTM_KEY_TAKEN : TTM_KEY_IGNORED;
+  }
+}
+
+static bool watch_tick(ttm_ui *ui, ttm_panel *panel) {
+  watching *w = (watching *)panel;
+  const char *message;
+  ui->over = !w->source->tick(w->source->context, &message);
+  if (message) ttm_ui_complain(ui, message);
+  return true;
+}
+
+static void free_watch(ttm_panel *panel) {
+  watching *w = (watching *)panel;
+  ttm_text_lines_free(&w->lines);
+  ttm_free(w);
+}
+
+ttm_panel *ttm_watch_panel(const ttm_ui_watch *source) {
+  static const ttm_key_help keys[] = {{"s", "sort"},      {"/", "filter"},      {"m", "memory of the history"},
+                                      {"i", "hide idle"}, {"j/k", "scroll"},    {"?", "help"},
+                                      {"q", "quit"},      {"Esc", "no filter"}, {NULL, NULL}};
+  static const ttm_panel_class class = {.title = "Live",
+                                        .keys = keys,
+                                        .draw = draw_watch,
+                                        .key = watch_key,
+                                        .tick = watch_tick,
+                                        .free = free_watch,
+                                        .always = true};
+  watching *w = ttm_alloc(sizeof *w);
+  if (!w) return NULL;
+  w->panel.class = &class;
+  w->source = source;
+  w->sort = TTM_USES;
+  return &w->panel;
+}
