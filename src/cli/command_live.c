@@ -52,12 +52,11 @@ static uint64_t clock_ms(clockid_t clock) {
 /* ---- Options --------------------------------------------------------------------------------------------------------- */
 
 static int read_interval(const char *text, uint64_t *out, ttm_error *err) {
-  char *end = NULL;
-  double seconds = text[0] >= '0' && text[0] <= '9' ? strtod(text, &end) : -1;
-  if (end && !strcmp(end, "ms")) seconds /= 1000, end += 2;
-  if (end && !strcmp(end, "s")) end++;
-  double ms = seconds * 1000;
-  if (!end || *end || !(ms >= FASTEST_MS - 1e-6 && ms <= SLOWEST_MS))
+  size_t digits = strspn(text, "0123456789.");
+  const char *unit = text + digits;
+  bool fine = digits && (!*unit || !strcmp(unit, "s") || !strcmp(unit, "ms"));
+  double ms = digits ? strtod(text, NULL) * (*unit == 'm' ? 1 : 1000) : 0;
+  if (!fine || !(ms >= FASTEST_MS - 1e-6 && ms <= SLOWEST_MS))
     return ttm_error_set(err, TTM_EUSAGE, "option '--interval' takes seconds from 0.1 to 3600 (or 100ms), not '%s'",
                          text);
   *out = (uint64_t)(ms + 0.5);

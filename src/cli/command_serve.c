@@ -10,6 +10,7 @@
 #include "cli/terminal.h"
 #include "report/format.h"
 #include "serve/server.h"
+#include "store/folder.h"
 #include "store/report_dir.h"
 
 static bool is_folder(const char *path) {
@@ -18,7 +19,7 @@ static bool is_folder(const char *path) {
 }
 
 /* The folder to serve, NUL-terminated: the one given, the report of that name, or all reports. */
-static int find_folder(ttm_buf *out, const char *given, ttm_error *err) {
+static int find_folder(ttm_buf *out, const char *given, bool metrics, ttm_error *err) {
   int status = TTM_OK;
   bool by_name = given && !is_folder(given) && !strchr(given, '/') && given[0] != '.';
   if (!given || by_name) {
@@ -30,6 +31,7 @@ static int find_folder(ttm_buf *out, const char *given, ttm_error *err) {
   ttm_buf_char(out, '\0');
   if (status || out->failed) return status ? status : ttm_error_nomem(err);
   if (is_folder(out->at)) return TTM_OK;
+  if (!given && metrics) return ttm_folder_make(out->at, err); /* worth serving without a single report */
   if (!given) {
     return ttm_error_set(err, TTM_ENODATA, "there is no report yet in '%s': ttmem analyze LOG makes one", out->at);
   }
@@ -73,9 +75,15 @@ int ttm_command_serve(const ttm_options *options) {
   sigaddset(&stop, SIGTERM);
   sigaddset(&stop, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &stop, NULL);
-  int status = find_folder(&folder, options->inputs ? options->input[0] : NULL, &err);
+  bool metrics = options->given[TTM_OPTION_METRICS];
+  const char *shm = getenv("TTMEM_SHM_DIR");
+  int status = find_folder(&folder, options->inputs ? options->input[0] : NULL, metrics, &err);
   if (!status) {
-    ttm_server_options wish = {folder.at, options->value[TTM_OPTION_HOST], port ? atoi(port) : -1};
+    ttm_server_options wish = {.path = folder.at,
+                               .host = options->value[TTM_OPTION_HOST],
+                               .port = port ? atoi(port) : -1,
+                               .metrics = metrics,
+                               .shm = shm && *shm ? shm : NULL};
     status = ttm_server_start(&server, &wish, &err);
   }
   if (!status) status = say_where(server, folder.at, &err);

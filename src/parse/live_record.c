@@ -36,8 +36,10 @@ static ttm_live_kind read_sample(ttm_live_line *line, ttm_view rest) {
     return TTM_LIVE_BAD;
   line->parts = rest;
   ttm_live_part part;
-  while (ttm_live_part_next(&rest, &part)) continue;
-  return rest.n ? TTM_LIVE_BAD : TTM_LIVE_SAMPLE; /* a cut line must not tell a wrong number */
+  while (rest.n) {
+    if (!ttm_live_part_next(&rest, &part)) return TTM_LIVE_BAD;
+  }
+  return TTM_LIVE_SAMPLE;
 }
 
 static ttm_live_kind read_line(ttm_live_line *line, ttm_view rest) {

@@ -98,7 +98,8 @@ static int push_text(ttm_live_builder *b, const ttm_live_line *line, uint32_t cu
   ttm_intern *strings = &b->profile->strings;
   ttm_text text = {.has_attributes = true};
   ttm_buf_clear(&b->scratch);
-  ttm_buf_printf(&b->scratch, "at %llu.%03u s", (unsigned long long)(b->last_ms / 1000), (unsigned)(b->last_ms % 1000));
+  ttm_buf_printf(&b->scratch, "t = %llu.%03u s", (unsigned long long)(b->last_ms / 1000),
+                 (unsigned)(b->last_ms % 1000));
   if (b->scratch.failed || ttm_intern_add(strings, ttm_buf_view(&b->scratch), &text.location)) return TTM_ENOMEM;
   ttm_buf_clear(&b->scratch);
   ttm_buf_puts(&b->scratch, "{then");

@@ -130,8 +130,9 @@ static void put_header(screen *s) {
   ttm_put_counted(out, seen->lines, "line");
   ttm_buf_puts(out, ", ");
   ttm_put_counted(out, s->f->elements, "operation");
-  if (s->f->runs.n > 1) ttm_buf_puts(out, " in "), ttm_put_counted(out, s->f->runs.n, "run");
-  if (s->p->ranks.n > 1) ttm_buf_puts(out, " on "), ttm_put_counted(out, s->p->ranks.n, "rank");
+  bool live = s->p->kind == TTM_LOG_LIVE;
+  if (s->f->runs.n > 1 && !live) ttm_buf_puts(out, " in "), ttm_put_counted(out, s->f->runs.n, "run");
+  if (s->p->ranks.n > 1) ttm_buf_puts(out, " on "), ttm_put_counted(out, s->p->ranks.n, live ? "device" : "rank");
   ttm_buf_char(out, '\n');
   if (s->p->kind != TTM_LOG_FULL) {
     label(s, "");

@@ -208,9 +208,9 @@ const char *ttm_words_missing(const ttm_profile *p) {
       return "A capture is a window on the device: buffers from before it are only known where it uses or frees them, "
              "and nothing tells how the free memory is cut up. 'ttmem graph' shows the buffers of programs as well.";
     case TTM_LOG_LIVE:
-      return "A recording is samples: what came and went between two of them is not in it, nor which tensor it was. Sizes "
-             "are logical, without the padding of pages to banks. Circular buffers are in the attributes of each "
-             "operation.";
+      return "A recording is samples: what came and went between two of them is not in it, nor which tensor it was, nor "
+             "how the free memory is cut up. Sizes are logical, without the padding of pages to banks. Circular "
+             "buffers are in the attributes of each operation.";
     case TTM_LOG_FULL:
     case TTM_LOG_NONE:
       break;

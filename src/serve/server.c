@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "report/watch_report.h"
 #include "serve/address.h"
 #include "serve/guard.h"
 #include "serve/gzip.h"
@@ -30,6 +31,8 @@ struct ttm_server {
   char token[TTM_TOKEN_CHARS + 1]; /* "" on loopback */
   char *url, *remote_url;
   size_t reports;
+  bool metrics;
+  const char *shm;
   struct MHD_Daemon *daemon;
 };
 
@@ -161,6 +164,24 @@ static enum MHD_Result send_file(const asked *a, const char *folder, const char 
   return finish(a, MHD_HTTP_OK, response, type_of(file), tag);
 }
 
+/* ---- Metrics ------------------------------------------------------------------------------------------------------- */
+
+/* Looked at anew for every request: nothing is shared between threads, and nothing is done while nobody asks. */
+static enum MHD_Result send_metrics(const asked *a) {
+  ttm_watch watch;
+  ttm_buf text = {0};
+  ttm_error err;
+  ttm_watch_init(&watch, &(ttm_watch_options){.dir = a->server->shm});
+  int status = ttm_watch_look(&watch, 0, &err);
+  if (!status) ttm_watch_metrics(&text, &watch);
+  ttm_watch_free(&watch);
+  if (status) return refuse(a, MHD_HTTP_SERVICE_UNAVAILABLE, "No metrics", "The live files cannot be read now.");
+  struct MHD_Response *response =
+      text.failed ? NULL : MHD_create_response_from_buffer(text.n, text.at, MHD_RESPMEM_MUST_COPY);
+  ttm_buf_free(&text);
+  return finish(a, MHD_HTTP_OK, response, "text/plain; version=0.0.4; charset=utf-8", NULL);
+}
+
 /* ---- Routes -------------------------------------------------------------------------------------------------------- */
 
 static enum MHD_Result redirect(const asked *a, ttm_buf *target) {
@@ -258,6 +279,7 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
     ttm_buf_printf(&target, "./%s/", server->token);
     return redirect(&a, &target);
   }
+  if (server->metrics && !strcmp(rest, "/metrics")) return send_metrics(&a);
   ttm_route route = ttm_guard_route(rest);
   return send_route(&a, &route);
 }
@@ -329,6 +351,8 @@ int ttm_server_start(ttm_server **out, const ttm_server_options *options, ttm_er
   ttm_server *server = ttm_alloc(sizeof *server);
   if (!server) return ttm_error_nomem(err);
   server->root = server->listen.fd = -1;
+  server->metrics = options->metrics;
+  server->shm = options->shm;
   int status = open_root(server, options->path, err);
   if (!status) status = ttm_listen_open(&server->listen, options->host, options->port, err);
   if (!status && !server->listen.loopback && !ttm_guard_token_make(server->token)) {

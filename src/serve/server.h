@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reports over HTTP, read-only. The server runs in threads of its own that sleep while nobody asks; it prints nothing.
- * It serves the files of reports and the pages made of them, nothing else of the disk. */
+ * It serves the files of reports and the pages made of them, and live metrics when asked to; nothing else of the disk. */
 #ifndef TTM_SERVE_SERVER_H
 #define TTM_SERVE_SERVER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -14,6 +15,8 @@ typedef struct ttm_server_options {
   const char *path; /* a report folder, or a folder of reports; borrowed for the call */
   const char *host; /* NULL: 127.0.0.1 */
   int port;         /* -1: the first free one from 8000 on; 0: any */
+  bool metrics;     /* answer /metrics with what the chips of this machine hold now, for Prometheus */
+  const char *shm;  /* where the live files are; NULL: /dev/shm. Borrowed while the server runs */
 } ttm_server_options;
 
 /* Starts serving. On any address but loopback a random token becomes part of every URL. Freed with ttm_server_stop.

@@ -20,10 +20,10 @@ static bool read_use(const char *text, size_t n, ttm_use *out) {
 int ttm_alarm_add(ttm_alarm *alarm, const char *text, ttm_error *err) {
   ttm_alarm_mark mark = {.use = TTM_USES};
   const char *colon = strchr(text, ':'), *number = colon ? colon + 1 : text;
-  char *end = NULL;
-  bool known = !colon || read_use(text, (size_t)(colon - text), &mark.use);
-  if (number[0] >= '0' && number[0] <= '9') mark.percent = strtod(number, &end);
-  if (!known || !end || strcmp(end, "%") != 0 || !(mark.percent > 0 && mark.percent <= 100))
+  size_t digits = strspn(number, "0123456789.");
+  bool fine = !colon || read_use(text, (size_t)(colon - text), &mark.use);
+  mark.percent = digits ? strtod(number, NULL) : 0;
+  if (!fine || strcmp(number + digits, "%") != 0 || !(mark.percent > 0 && mark.percent <= 100))
     return ttm_error_set(err, TTM_EUSAGE,
                          "option '--alarm' takes a mark such as 90%% or dram:90%% (dram, l1 or cb), not '%s'", text);
   if (alarm->mark_count == TTM_ALARM_MARKS)

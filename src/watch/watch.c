@@ -54,9 +54,12 @@ static int complain(ttm_watch *watch, const char *file, const char *format, ...)
 /* Who has it, as a name where there is one. */
 static int complain_owner(ttm_watch *watch, int dir, const char *file) {
   struct stat st;
-  const struct passwd *owner = fstatat(dir, file, &st, AT_SYMLINK_NOFOLLOW) ? NULL : getpwuid(st.st_uid);
-  return complain(watch, file, "belongs to %s%s: only that user and root may read it", owner ? "user " : "another user",
-                  owner ? owner->pw_name : "");
+  struct passwd room, *owner = NULL;
+  char names[2048];
+  bool named = !fstatat(dir, file, &st, AT_SYMLINK_NOFOLLOW) &&
+               !getpwuid_r(st.st_uid, &room, names, sizeof names, &owner) && owner;
+  return complain(watch, file, "belongs to %s%s: only that user and root may read it", named ? "user " : "another user",
+                  named ? owner->pw_name : "");
 }
 
 static bool read_all(int fd, char *out, size_t *n) {

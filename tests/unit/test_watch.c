@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Watching: who lives, what counts, what is kept when a file goes bad; alarms; boards. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "segment_fixture.h"
+#include "watch/alarm.h"
+#include "watch/chip_board.h"
+#include "watch/process.h"
+
+typedef struct place {
+  char dir[64];
+  ttm_watch watch;
+} place;
+
+static int set_up(void **state) {
+  place *p = calloc(1, sizeof *p);
+  strcpy(p->dir, "/tmp/ttmem-watch-XXXXXX");
+  assert_non_null(mkdtemp(p->dir));
+  ttm_watch_init(&p->watch, &(ttm_watch_options){.dir = p->dir, .sysfs = "/nowhere"});
+  *state = p;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  place *p = *state;
+  char command[100];
+  ttm_watch_free(&p->watch);
+  snprintf(command, sizeof command, "rm -rf %s", p->dir);
+  assert_int_equal(system(command), 0);
+  free(p);
+  return 0;
+}
+
+static void look(place *p, uint64_t now_ms) {
+  ttm_error err;
+  assert_int_equal(ttm_watch_look(&p->watch, now_ms, &err), TTM_OK);
+}
+
+/* A process that sleeps until it is killed. */
+static pid_t start_child(void) {
+  pid_t pid = fork();
+  if (!pid) {
+    for (;;) pause();
+  }
+  return pid;
+}
+
+static void who_lives(void **state) {
+  (void)state;
+  pid_t child = start_child();
+  uint64_t now = segment_now();
+  assert_true(ttm_process_alive(getpid(), now, "x"));
+  assert_true(ttm_process_alive(child, now + 1, "x"));
+  /* The number is taken by a process that began long after the slot was written: another one. */
+  assert_false(ttm_process_alive(child, now - 3600 * UINT64_C(1000000000), "test_watch"));
+  assert_false(ttm_process_alive(child, 0, "test_watch"));
+  /* Just before it began: the clock may have been set, so the name decides. */
+  assert_true(ttm_process_alive(child, now - UINT64_C(2000000000), "test_watch"));
+  assert_false(ttm_process_alive(child, now - UINT64_C(2000000000), "other"));
+  kill(child, SIGKILL);
+  siginfo_t info;
+  waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT);
+  assert_false(ttm_process_alive(child, now + 1, "x")); /* a zombie holds nothing */
+  waitpid(child, NULL, 0);
+  assert_false(ttm_process_alive(child, now + 1, "x"));
+  assert_false(ttm_process_alive(0, now, "x"));
+  assert_false(ttm_process_alive(-1, now, "x"));
+}
+
+static void sums(void **state) {
+  place *p = *state;
+  segment s;
+  pid_t child = start_child();
+  segment_init(&s, 7, 2);
+  segment_slot(&s, 0, getpid(), segment_now(), "me", 1000, 20, 3);
+  segment_slot(&s, 1, child, segment_now(), "child", 500, 0, 4);
+  segment_slot(&s, 2, 1, 1, "long dead", 90000, 900, 9);
+  segment_total(&s, TTM_USE_DRAM, 91500);
+  segment_total(&s, TTM_USE_CB, 4);
+  segment_write(&s, p->dir, 7, TTM_SHM_BYTES);
+  look(p, 0);
+  assert_int_equal(p->watch.devices.n, 1);
+  const ttm_watch_device *d = p->watch.devices.at[0];
+  assert_int_equal(d->device_id, 2);
+  assert_int_equal(d->used[TTM_USE_DRAM], 1500);
+  assert_int_equal(d->used[TTM_USE_CB], 7);
+  assert_int_equal(d->dead[TTM_USE_DRAM], 90000);
+  assert_int_equal(d->others[TTM_USE_DRAM], 0);
+  assert_int_equal(d->alive, 2);
+  assert_int_equal(d->processes.n, 3);
+  assert_false(d->processes.at[2].alive);
+  assert_true(ttm_watch_percent(d, TTM_USE_DRAM) < 0); /* no board, no capacity */
+  uint64_t changed = d->changed;
+  look(p, 100);
+  assert_int_equal(d->changed, changed);
+  kill(child, SIGKILL); /* its slot stays, as after kill -9 of a program */
+  waitpid(child, NULL, 0);
+  look(p, 200);
+  assert_int_equal(d->used[TTM_USE_DRAM], 1000);
+  assert_int_equal(d->dead[TTM_USE_DRAM], 90500);
+  assert_int_equal(d->peak[TTM_USE_DRAM], 1500);
+  assert_true(d->changed > changed);
+  assert_int_equal(d->history_count, 1);
+  assert_int_equal(d->history[0][TTM_USE_DRAM], 1500);
+  look(p, 200 + TTM_WATCH_STEP_MS);
+  assert_int_equal(d->history_count, 2);
+  assert_int_equal(d->history[1][TTM_USE_DRAM], 1000);
+  for (uint64_t i = 2; i < 200; i++) look(p, 200 + i * TTM_WATCH_STEP_MS);
+  assert_int_equal(d->history_count, TTM_WATCH_HISTORY);
+}
+
+/* With all slots taken the total tells what further processes hold. */
+static void more_than_slots(void **state) {
+  place *p = *state;
+  segment s;
+  segment_init(&s, 7, 0);
+  for (size_t i = 0; i < TTM_SHM_SLOTS; i++)
+    segment_slot(&s, i, i ? 1 : getpid(), i ? 1 : segment_now(), "p", 10, 0, 0);
+  segment_total(&s, TTM_USE_DRAM, 1000);
+  segment_write(&s, p->dir, 7, TTM_SHM_BYTES);
+  look(p, 0);
+  assert_int_equal(p->watch.devices.at[0]->others[TTM_USE_DRAM], 1000 - 640);
+  assert_int_equal(p->watch.devices.at[0]->used[TTM_USE_DRAM], 10 + 360);
+}
+
+static void assert_problem(const place *p, const char *words) {
+  assert_int_equal(p->watch.problems.n, 1);
+  if (!strstr(p->watch.problems.at[0].why, words)) fail_msg("'%s' in '%s'", words, p->watch.problems.at[0].why);
+}
+
+/* The last good reading stays, marked. */
+static void bad_files(void **state) {
+  place *p = *state;
+  segment s, bad;
+  char path[100], link[100];
+  segment_init(&s, 7, 0);
+  segment_slot(&s, 0, getpid(), segment_now(), "me", 1000, 20, 3);
+  segment_write(&s, p->dir, 7, TTM_SHM_BYTES);
+  look(p, 0);
+  assert_int_equal(p->watch.problems.n, 0);
+  const ttm_watch_device *d = p->watch.devices.at[0];
+  for (int kind = 0; kind < 4; kind++) {
+    bad = s;
+    if (kind == 1) segment_put(&bad, 0, 4, 4);
+    if (kind == 2) segment_put(&bad, 32, 8, 8);
+    if (kind == 3) segment_total(&bad, TTM_USE_DRAM, UINT64_MAX);
+    segment_write(&bad, p->dir, 7, kind ? TTM_SHM_BYTES : 100);
+    look(p, 1);
+    static const char *const why[] = {"has 100 bytes", "layout version 4", "belongs to chip 8", "no chip can have"};
+    assert_problem(p, why[kind]);
+    assert_true(d->stale);
+    assert_int_equal(d->used[TTM_USE_DRAM], 1000);
+  }
+  segment_write(&s, p->dir, 7, TTM_SHM_BYTES);
+  look(p, 2);
+  assert_false(d->stale);
+  snprintf(path, sizeof path, "%s/tt_device_7_memory", p->dir);
+  assert_int_equal(unlink(path), 0);
+  look(p, 3);
+  assert_int_equal(p->watch.devices.n, 0);
+  snprintf(link, sizeof link, "%s/tt_device_9_memory", p->dir);
+  assert_int_equal(symlink("/etc/passwd", link), 0);
+  look(p, 4);
+  assert_problem(p, "no plain file");
+  unlink(link);
+  assert_int_equal(mkfifo(link, 0600), 0);
+  look(p, 5); /* does not wait for a writer */
+  assert_problem(p, "no plain file");
+  unlink(link);
+  if (geteuid()) { /* root may read everything */
+    segment_write(&s, p->dir, 7, TTM_SHM_BYTES);
+    chmod(path, 0);
+    look(p, 6);
+    assert_problem(p, "only that user and root");
+  }
+  ttm_error err;
+  ttm_watch_free(&p->watch);
+  ttm_watch_init(&p->watch, &(ttm_watch_options){.dir = "/nowhere/at/all"});
+  assert_int_equal(ttm_watch_look(&p->watch, 0, &err), TTM_EIO);
+}
+
+/* A writer that never rests: what is read is one of its states or the last one, never a mixture. */
+typedef struct writer {
+  int fd;
+  volatile bool stop;
+  segment even, odd;
+} writer;
+
+static void *write_on(void *argument) {
+  writer *w = argument;
+  for (int i = 0; !w->stop; i++) {
+    const segment *s = i % 2 ? &w->odd : &w->even;
+    for (size_t at = 0; at < TTM_SHM_BYTES; at += 8) { /* as tt-metal does: a counter at a time */
+      if (pwrite(w->fd, s->bytes + at, 8, (off_t)at) != 8) return NULL;
+    }
+    usleep(300);
+  }
+  return NULL;
+}
+
+static void torn(void **state) {
+  place *p = *state;
+  static writer w;
+  char path[100];
+  pthread_t thread;
+  uint64_t now = segment_now();
+  segment_init(&w.even, 7, 0);
+  w.odd = w.even;
+  segment_slot(&w.even, 0, getpid(), now, "me", 1000, 1000, 1000);
+  segment_slot(&w.odd, 0, getpid(), now, "me", 2000, 2000, 2000);
+  segment_write(&w.even, p->dir, 7, TTM_SHM_BYTES);
+  look(p, 0);
+  snprintf(path, sizeof path, "%s/tt_device_7_memory", p->dir);
+  w.fd = open(path, O_RDWR);
+  assert_true(w.fd >= 0);
+  assert_int_equal(pthread_create(&thread, NULL, write_on, &w), 0);
+  size_t mixed = 0;
+  for (uint64_t i = 1; i < 300; i++) {
+    look(p, i);
+    const ttm_watch_device *d = p->watch.devices.at[0];
+    assert_true(d->used[TTM_USE_DRAM] == 1000 || d->used[TTM_USE_DRAM] == 2000);
+    /* A writer that is put to sleep in the middle leaves a mixture for anybody to see: no reader can know. */
+    mixed += d->used[TTM_USE_DRAM] != d->used[TTM_USE_CB];
+    usleep(200);
+  }
+  w.stop = true;
+  pthread_join(thread, NULL);
+  close(w.fd);
+  assert_true(mixed < 150);
+}
+
+static void boards(void **state) {
+  place *p = *state;
+  char path[200];
+  assert_ptr_equal(ttm_chip_board_named(TTM_LIT("n300 L")), ttm_board_find(TTM_LIT("n300")));
+  assert_ptr_equal(ttm_chip_board_named(TTM_LIT(" p150a\r")), ttm_board_find(TTM_LIT("p150")));
+  assert_ptr_equal(ttm_chip_board_named(TTM_LIT("ubb")), ttm_board_find(TTM_LIT("galaxy")));
+  assert_null(ttm_chip_board_named(TTM_LIT("ubb_blackhole")));
+  assert_null(ttm_chip_board_named(TTM_LIT("e75")));
+  assert_null(ttm_chip_board_named(TTM_LIT("")));
+  assert_null(ttm_chip_board_of_driver("/nowhere"));
+  for (int i = 0; i < 2; i++) { /* two cards of one kind, then of two */
+    snprintf(path, sizeof path, "%s/tenstorrent!%d", p->dir, i);
+    assert_int_equal(mkdir(path, 0700), 0);
+    strcat(path, "/tt_card_type");
+    FILE *file = fopen(path, "w");
+    fputs("n150\n", file);
+    fclose(file);
+    assert_ptr_equal(ttm_chip_board_of_driver(p->dir), ttm_board_find(TTM_LIT("n150")));
+  }
+  FILE *file = fopen(path, "w");
+  fputs("p150\n", file);
+  fclose(file);
+  assert_null(ttm_chip_board_of_driver(p->dir));
+}
+
+/* A child on a mock board, as its environment says. */
+static void mock_board(void **state) {
+  place *p = *state;
+  char path[100];
+  segment s;
+  snprintf(path, sizeof path, "%s/board.yaml", p->dir);
+  FILE *file = fopen(path, "w");
+  fputs("arch: {0: blackhole}\nboards:\n  - [{board_id: 1}, {board_type: p150}, {chips: [0]}]\n", file);
+  fclose(file);
+  setenv("TT_METAL_MOCK_CLUSTER_DESC_PATH", path, 1);
+  pid_t child = fork();
+  if (!child) execlp("sleep", "sleep", "1000", (char *)NULL);
+  unsetenv("TT_METAL_MOCK_CLUSTER_DESC_PATH");
+  for (int i = 0; i < 10000 && !ttm_chip_board_of_process(child); i++) usleep(1000); /* until it is `sleep` */
+  segment_init(&s, 7, 0);
+  segment_slot(&s, 0, child, segment_now(), "sleep", 1 << 20, 0, 0);
+  segment_write(&s, p->dir, 7, TTM_SHM_BYTES);
+  look(p, 0);
+  const ttm_watch_device *d = p->watch.devices.at[0];
+  const ttm_board *p150 = ttm_board_find(TTM_LIT("p150"));
+  assert_ptr_equal(d->board, p150);
+  assert_int_equal(d->board_from, TTM_BOARD_MOCK);
+  assert_true(d->capacity[TTM_USE_DRAM] == ttm_board_dram_bank(p150, 0, false) * 8);
+  assert_int_equal(d->capacity[TTM_USE_TRACE], 0);
+  kill(child, SIGKILL);
+  waitpid(child, NULL, 0);
+  look(p, 1);
+  assert_ptr_equal(d->board, p150); /* still the same board */
+  assert_int_equal(d->used[TTM_USE_DRAM], 0);
+}
+
+/* ---- Alarms ----------------------------------------------------------------------------------------------------------- */
+
+static void count_event(void *context, const ttm_alarm_event *event) {
+  assert_true(event->percent >= event->mark);
+  assert_int_equal(event->largest->slot.pid, getpid());
+  ++*(size_t *)context;
+}
+
+static size_t crossings(place *p, ttm_alarm *alarm, uint64_t dram_percent) {
+  segment s;
+  size_t n = 0, unknown;
+  uint64_t capacity = ttm_board_dram_bank(ttm_board_find(TTM_LIT("n150")), 0, false) * 12;
+  segment_init(&s, 7, 0);
+  segment_slot(&s, 0, getpid(), segment_now(), "me", capacity / 100 * dram_percent + 100, 0, 0);
+  segment_write(&s, p->dir, 7, TTM_SHM_BYTES);
+  look(p, 0);
+  assert_int_equal(ttm_alarm_check(alarm, &p->watch, count_event, &n, &unknown), TTM_OK);
+  assert_int_equal(unknown, 0);
+  return n;
+}
+
+static void alarms(void **state) {
+  place *p = *state;
+  ttm_alarm alarm = {0};
+  ttm_error err;
+  size_t unknown, n = 0;
+  segment s;
+  static const char *const wrong[] = {
+      "", "90", "%", "-1%", "0%", "101%", "dram:", "dram:90", "trace:90%", "x:90%", "90%%", "nan%", "0x10%"};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    assert_int_equal(ttm_alarm_add(&alarm, wrong[i], &err), TTM_EUSAGE);
+  assert_int_equal(ttm_alarm_add(&alarm, "DRAM:90%", &err), TTM_OK);
+  /* Without a board nothing can be judged, and that is said. */
+  segment_init(&s, 7, 0);
+  segment_slot(&s, 0, getpid(), segment_now(), "me", 1, 0, 0);
+  segment_write(&s, p->dir, 7, TTM_SHM_BYTES);
+  look(p, 0);
+  assert_int_equal(ttm_alarm_check(&alarm, &p->watch, count_event, &n, &unknown), TTM_OK);
+  assert_int_equal(n, 0);
+  assert_int_equal(unknown, 1);
+  p->watch.options.board = ttm_board_find(TTM_LIT("n150"));
+  assert_int_equal(crossings(p, &alarm, 50), 0);
+  assert_int_equal(crossings(p, &alarm, 90), 1);
+  assert_int_equal(crossings(p, &alarm, 95), 0); /* told once */
+  assert_int_equal(crossings(p, &alarm, 88), 0);
+  assert_int_equal(crossings(p, &alarm, 91), 0); /* it has not been away */
+  assert_int_equal(crossings(p, &alarm, 80), 0);
+  assert_int_equal(crossings(p, &alarm, 91), 1);
+  assert_int_equal(ttm_alarm_add(&alarm, "12.5%", &err), TTM_OK); /* any memory */
+  assert_int_equal(crossings(p, &alarm, 91), 1);
+  ttm_alarm_free(&alarm);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(who_lives),
+      cmocka_unit_test_setup_teardown(sums, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(more_than_slots, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(bad_files, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(torn, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(boards, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(mock_board, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(alarms, set_up, tear_down),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
