@@ -22,6 +22,7 @@ typedef enum ttm_report_file {
 /* Zero is the default: every file. */
 typedef struct ttm_report_options {
   unsigned leave_out; /* bits of ttm_report_file not to write */
+  unsigned threads;   /* files are written side by side; 0: one thread per processor */
 } ttm_report_options;
 
 /* Writes a whole report folder, created with its parents. It appears complete or not at all: an earlier report of the

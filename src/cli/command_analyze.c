@@ -42,7 +42,8 @@ static int choose_place(const ttm_options *options, const char *log, ttm_buf *na
 static int write_report(const ttm_options *options, const ttm_findings *f, const char *folder, const char *name,
                         ttm_error *err) {
   if (options->given[TTM_OPTION_NO_JSON]) return TTM_OK;
-  ttm_report_options files = {.leave_out = options->given[TTM_OPTION_NO_HTML] ? TTM_REPORT_HTML : 0};
+  ttm_report_options files = {.leave_out = options->given[TTM_OPTION_NO_HTML] ? TTM_REPORT_HTML : 0,
+                              .threads = options->threads};
   if (options->value[TTM_OPTION_OUTPUT_DIR]) return ttm_report_files_write(f, folder, name, &files, err);
   return ttm_report_dir_write(f, folder, name, &files, err);
 }

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The scan from paths to result: files are read and parsed by several threads, each into its own arena, and joined in order. */
-#define _POSIX_C_SOURCE 200809L
 #include "l1/scan.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <unistd.h>
 
+#include "base/threads.h"
 #include "l1/scan_files.h"
 #include "l1/scan_findings.h"
 #include "l1/scan_unit.h"
@@ -166,19 +164,8 @@ static void *parse_files(void *context) {
 }
 
 static void run_threads(job *j, unsigned threads, void *(*work)(void *)) {
-  pthread_t started[256];
-  unsigned n = 0;
   j->next = 0;
-  while (n + 1 < threads && !pthread_create(&started[n], NULL, work, j)) n++;
-  work(j); /* this thread takes its share: without any other it does all */
-  while (n) pthread_join(started[--n], NULL);
-}
-
-static unsigned thread_count(const ttm_scan_options *options, size_t files) {
-  long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  unsigned n = options->threads ? options->threads : processors < 1 ? 1 : processors > 8 ? 8 : (unsigned)processors;
-  if (n > files) n = (unsigned)files;
-  return n < 1 ? 1 : n > 256 ? 256 : n;
+  ttm_threads_run(threads < j->scan->files.n ? threads : (unsigned)j->scan->files.n, work, j);
 }
 
 /* ---- Joining -------------------------------------------------------------------------------------------------------- */
@@ -265,7 +252,7 @@ static int run(ttm_scan *scan, const ttm_scan_options *options, ttm_view given, 
   size_t n = scan->files.n;
   ttm_define_list defines = {0}, elsewhere = {0};
   job j = {.scan = scan, .options = options, .given = given.p != NULL};
-  unsigned threads = thread_count(options, n);
+  unsigned threads = ttm_thread_count(options->threads);
   j.results = ttm_alloc((n + !n) * sizeof *j.results);
   scan->arenas = ttm_alloc((n + !n) * sizeof *scan->arenas);
   int status = j.results && scan->arenas ? TTM_OK : TTM_ENOMEM;

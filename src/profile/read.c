@@ -3,17 +3,17 @@
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include <pthread.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/chunks.h"
 #include "base/error.h"
+#include "base/threads.h"
 #include "profile/builder.h"
 #include "profile/capture_builder.h"
 #include "profile/diagnose.h"
 #include "profile/feed.h"
 #include "profile/live_builder.h"
 
-enum { MOST_THREADS = 64, DEFAULT_MOST_THREADS = 8, SLOTS_PER_THREAD = 2 };
+enum { SLOTS_PER_THREAD = 2 };
 
 /* A chunk and what it held: chunk number i lives in slot i modulo their count. */
 typedef struct slot {
@@ -134,14 +134,8 @@ static void join_all(reader *r) {
 
 /* ---- The whole -------------------------------------------------------------------------------------------------------- */
 
-static unsigned thread_count(const ttm_read_options *options) {
-  if (options->threads) return options->threads < MOST_THREADS ? options->threads : MOST_THREADS;
-  long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  return processors < 1 ? 1 : processors < DEFAULT_MOST_THREADS ? (unsigned)processors : DEFAULT_MOST_THREADS;
-}
-
 static int run(reader *r, unsigned threads) {
-  pthread_t others[MOST_THREADS];
+  pthread_t others[TTM_MOST_THREADS];
   unsigned started = 0;
   /* A single thread has nobody to wait for, and one buffer stays in the cache. */
   r->slot_count = threads == 1 ? 1 : threads * SLOTS_PER_THREAD;
@@ -247,7 +241,7 @@ static int read_log(ttm_profile **out, const char *path, reader *r, ttm_error *e
   pthread_cond_init(&r->changed, NULL);
   int rc = ttm_builder_begin(&p, &r->builder, path, r->options->keep_ir) ? ttm_error_nomem(err) : TTM_OK;
   if (!rc) {
-    rc = run(r, thread_count(r->options));
+    rc = run(r, ttm_thread_count(r->options->threads));
     if (rc && err) *err = r->error;
   }
   if (!rc && ttm_source_damage(r->chunker.source)) p->seen.cut = true;

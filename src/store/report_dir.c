@@ -3,9 +3,11 @@
 #include "store/report_dir.h"
 
 #include <pwd.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/threads.h"
 #include "report/report.h"
 #include "store/folder.h"
 
@@ -17,13 +19,14 @@ typedef struct report_file {
   ttm_report_writer *write; /* NULL for the page, which wants the report's name */
 } report_file;
 
+/* The longest to write first, so that threads end together. */
 static const report_file FILES[] = {
+    {TTM_REPORT_HTML, "_report.html", NULL},
     {TTM_REPORT_MEMORY, "_memory.json", ttm_report_memory_json},
     {TTM_REPORT_OPERATIONS, "_operations.json", ttm_report_operations_json},
     {TTM_REPORT_REGISTRY, "_inputs_registry.json", ttm_report_registry_json},
     {TTM_REPORT_IR, "_ir.json", ttm_report_ir_json},
     {TTM_REPORT_FINDINGS, "_findings.json", ttm_report_findings_json},
-    {TTM_REPORT_HTML, "_report.html", NULL},
 };
 enum { FILE_COUNT = sizeof FILES / sizeof *FILES, NAME_LIMIT = 200 };
 
@@ -67,20 +70,46 @@ static int write_one(const ttm_findings *f, const char *folder, const char *name
   return TTM_OK;
 }
 
+/* The files of one report, shared out among threads: each takes the next one that nobody has. */
+typedef struct writing {
+  const ttm_findings *findings;
+  const char *folder, *name;
+  unsigned leave_out;
+  atomic_size_t next;
+  atomic_bool failed; /* no use in starting another file */
+  ttm_out outs[FILE_COUNT];
+  int codes[FILE_COUNT];
+  ttm_error errors[FILE_COUNT];
+} writing;
+
+static void *write_some(void *context) {
+  writing *w = context;
+  for (size_t i; !w->failed && (i = atomic_fetch_add(&w->next, 1)) < FILE_COUNT;) {
+    if (w->leave_out & FILES[i].bit) continue;
+    w->codes[i] = write_one(w->findings, w->folder, w->name, &FILES[i], &w->outs[i], &w->errors[i]);
+    if (w->codes[i]) w->failed = true;
+  }
+  return NULL;
+}
+
 /* All files are written before the first one is put in its place: a full disk leaves the earlier ones as they were. */
 static int write_files(const ttm_findings *f, const char *folder, const char *name, const ttm_report_options *options,
                        ttm_error *err) {
-  unsigned leave_out = options ? options->leave_out : 0;
-  ttm_out outs[FILE_COUNT] = {{.fd = 0}};
+  writing w = {.findings = f, .folder = folder, .name = name, .leave_out = options ? options->leave_out : 0};
+  unsigned threads = ttm_thread_count(options ? options->threads : 0);
+  ttm_threads_run(threads < FILE_COUNT ? threads : FILE_COUNT, write_some, &w);
   int code = TTM_OK;
-  for (size_t i = 0; i < FILE_COUNT && !code; i++) {
-    if (!(leave_out & FILES[i].bit)) code = write_one(f, folder, name, &FILES[i], &outs[i], err);
+  for (size_t i = 0; i < FILE_COUNT; i++) {
+    if (!code && w.codes[i]) {
+      code = w.codes[i];
+      if (err) *err = w.errors[i];
+    }
   }
   for (size_t i = 0; i < FILE_COUNT; i++) {
-    if (!code && outs[i].path)
-      code = ttm_out_close(&outs[i], err);
+    if (!code && w.outs[i].path)
+      code = ttm_out_close(&w.outs[i], err);
     else
-      ttm_out_abandon(&outs[i]);
+      ttm_out_abandon(&w.outs[i]);
   }
   return code;
 }
