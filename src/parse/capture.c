@@ -78,6 +78,7 @@ static const word param_keys[] = {
     WORD("total_bytes_per_bank", TTM_PARAM_TOTAL),
     WORD("allocated_per_bank", TTM_PARAM_ALLOCATED),
     WORD("largest_free_per_bank", TTM_PARAM_LARGEST),
+    WORD("base_address", TTM_PARAM_BASE),
     WORD("elsewhere", TTM_PARAM_ELSEWHERE),
     WORD("key", TTM_PARAM_KEY),
     WORD("name", FIRST_TEXT + TTM_PARAM_NAME),

@@ -125,7 +125,7 @@ static int on_view(ttm_capture_builder *b, const ttm_capture_node *node) {
                             .device = ttm_capture_device_of(node),
                             .bytes = ttm_node_get(node, TTM_PARAM_ALLOCATED, 0),
                             .per_bank = ttm_node_get(node, TTM_PARAM_LARGEST, TTM_UNKNOWN),
-                            .address = TTM_UNKNOWN,
+                            .address = ttm_node_get(node, TTM_PARAM_BASE, TTM_UNKNOWN),
                             .named_bytes = TTM_UNKNOWN,
                             .node = TTM_NONE};
   return ttm_vec_push(&b->profile->capture.events, event);

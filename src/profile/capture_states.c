@@ -2,6 +2,7 @@
 /* What a capture implies: the board, what each buffer costs a bank, and how full the memories were before every operation. */
 #include "base/checked.h"
 #include "profile/capture_builder.h"
+#include "profile/holes.h"
 
 /* ---- Board --------------------------------------------------------------------------------------------------------- */
 
@@ -84,15 +85,23 @@ enum { MOST_DEVICES = 64 };
 typedef struct sums {
   uint32_t device[MOST_DEVICES];
   uint64_t bytes[MOST_DEVICES][TTM_MEMORIES];
+  ttm_holes holes[MOST_DEVICES][TTM_MEMORIES]; /* recordings, which see a bank from when it is empty */
   size_t devices;
 } sums;
 
-static uint64_t *sums_of(sums *s, uint32_t device) {
+static size_t slot_of(sums *s, uint32_t device) {
   size_t i = 0;
   while (i < s->devices && s->device[i] != device) i++;
   if (i == MOST_DEVICES) i = 0; /* nobody has that many: better one sum too high than none */
   if (i == s->devices) s->device[s->devices++] = device;
-  return s->bytes[i];
+  return i;
+}
+
+static uint64_t *sums_of(sums *s, uint32_t device) { return s->bytes[slot_of(s, device)]; }
+
+static void sums_free(sums *s) {
+  for (size_t d = 0; d < s->devices; d++)
+    for (int m = 0; m < TTM_MEMORIES; m++) ttm_holes_free(&s->holes[d][m]);
 }
 
 static void note_peak(ttm_capture *c, uint8_t memory, uint64_t bytes, uint32_t op) {
@@ -102,27 +111,39 @@ static void note_peak(ttm_capture *c, uint8_t memory, uint64_t bytes, uint32_t o
 }
 
 /* The allocator's own word is final. */
-static void measure(sums *s, ttm_capture *c, const ttm_buffer_event *e) {
-  uint64_t *sum = &sums_of(s, e->device)[e->row];
-  c->recording.corrections += *sum != e->bytes;
+static int measure(sums *s, ttm_capture *c, const ttm_buffer_event *e) {
+  size_t slot = slot_of(s, e->device);
+  uint64_t *sum = &s->bytes[slot][e->row];
+  ttm_holes *holes = &s->holes[slot][e->row];
+  bool same = *sum == e->bytes, same_hole = !holes->known || ttm_holes_largest(holes) == e->per_bank;
+  c->recording.corrections += !same;
+  c->recording.hole_corrections += same && !same_hole;
   *sum = e->bytes;
   note_peak(c, (uint8_t)e->row, *sum, e->op);
+  if (!same || !same_hole) holes->known = false;
+  if (e->bytes || e->address == TTM_UNKNOWN || holes->known) return TTM_OK;
+  return ttm_holes_begin(holes, e->address, c->recording.total[e->row]);
 }
 
-static void apply(sums *s, ttm_capture *c, const ttm_buffer_event *e) {
-  if (e->kind == TTM_EVENT_MEASURED) measure(s, c, e);
-  if (e->row == TTM_NONE || (e->kind != TTM_EVENT_ALLOCATE && e->kind != TTM_EVENT_FREE)) return;
+static int apply(sums *s, ttm_capture *c, const ttm_buffer_event *e) {
+  if (e->kind == TTM_EVENT_MEASURED) return measure(s, c, e);
+  if (e->row == TTM_NONE || (e->kind != TTM_EVENT_ALLOCATE && e->kind != TTM_EVENT_FREE)) return TTM_OK;
   const ttm_buffer *buffer = &c->buffers.at[e->row];
-  if (buffer->memory >= TTM_MEMORIES) return;
-  uint64_t *sum = &sums_of(s, buffer->device)[buffer->memory];
+  if (buffer->memory >= TTM_MEMORIES) return TTM_OK;
+  size_t slot = slot_of(s, buffer->device);
+  uint64_t *sum = &s->bytes[slot][buffer->memory];
+  ttm_holes *holes = &s->holes[slot][buffer->memory];
   if (e->kind == TTM_EVENT_ALLOCATE)
     *sum = ttm_add_sat(*sum, buffer->bank_bytes);
   else
     *sum = *sum > buffer->bank_bytes ? *sum - buffer->bank_bytes : 0;
   note_peak(c, buffer->memory, *sum, buffer->op);
+  if (buffer->address == TTM_UNKNOWN) return holes->known = false, TTM_OK;
+  return e->kind == TTM_EVENT_ALLOCATE ? ttm_holes_take(holes, buffer->address, buffer->bank_bytes)
+                                       : ttm_holes_give(holes, buffer->address, buffer->bank_bytes);
 }
 
-static ttm_level level_of(const ttm_capture *c, ttm_memory memory, uint64_t bytes) {
+static ttm_level level_of(const ttm_capture *c, ttm_memory memory, uint64_t bytes, ttm_holes *holes) {
   const ttm_capture_board *board = &c->board;
   uint64_t small = board->l1_bytes > board->l1_base + board->l1_bank_bytes && board->l1_bank_bytes
                        ? board->l1_bytes - board->l1_base - board->l1_bank_bytes
@@ -131,26 +152,43 @@ static ttm_level level_of(const ttm_capture *c, ttm_memory memory, uint64_t byte
   bool told = c->recording.measured[memory];
   uint64_t total = told ? c->recording.total[memory] : totals[memory], left = total > bytes ? total - bytes : 0;
   uint64_t banks = told ? c->recording.banks[memory] : in_l1((uint8_t)memory) ? board->l1_banks : board->dram_banks;
-  /* Where the holes are is not known: all that is free is the most the largest can be. */
+  /* Where the holes are not known, all that is free is the most the largest can be. */
+  uint64_t largest = holes && holes->known ? ttm_holes_largest(holes) : left;
   return (ttm_level){.banks = (uint32_t)(banks < UINT32_MAX ? banks : 0),
                      .total = ttm_milli_of_bytes(total),
                      .allocated = ttm_milli_of_bytes(bytes),
                      .free = ttm_milli_of_bytes(left),
-                     .largest = ttm_milli_of_bytes(left)};
+                     .largest = ttm_milli_of_bytes(largest < left ? largest : left)};
 }
 
 /* The highest device's sums as the state before `op`. */
-static int push_state(ttm_capture_builder *b, const sums *s, uint32_t op, uint32_t line) {
+static int push_state(ttm_capture_builder *b, sums *s, uint32_t op, uint32_t line) {
   const ttm_capture *c = &b->profile->capture;
   int rc = ttm_state_begin(&b->base, b->stream, op, line);
   for (int m = 0; m < TTM_MEMORIES && !rc; m++) {
-    uint64_t most = 0;
-    for (size_t d = 0; d < s->devices; d++)
-      if (s->bytes[d][m] > most) most = s->bytes[d][m];
-    ttm_level level = level_of(c, (ttm_memory)m, most);
+    size_t fullest = 0;
+    for (size_t d = 1; d < s->devices; d++)
+      if (s->bytes[d][m] > s->bytes[fullest][m]) fullest = d;
+    ttm_level level = level_of(c, (ttm_memory)m, s->bytes[fullest][m], &s->holes[fullest][m]);
     rc = ttm_state_add(&b->base, b->stream, (ttm_memory)m, &level, line);
   }
   return rc ? rc : ttm_state_commit(&b->base, b->stream);
+}
+
+/* A state before every operation and one behind the last. */
+static int push_states(ttm_capture_builder *b, sums *now) {
+  ttm_profile *p = b->profile;
+  ttm_capture *c = &p->capture;
+  uint32_t event = 0;
+  for (uint32_t op = 0; op < p->ops.n; op++) {
+    for (; event < b->marks.at[op]; event++)
+      if (apply(now, c, &c->events.at[event])) return TTM_ENOMEM;
+    if (push_state(b, now, op, p->ops.at[op].line)) return TTM_ENOMEM;
+  }
+  if (!p->ops.n) return TTM_OK;
+  for (; event < c->events.n; event++)
+    if (apply(now, c, &c->events.at[event])) return TTM_ENOMEM;
+  return push_state(b, now, TTM_STATE_AFTER_SUBMIT, p->ops.at[p->ops.n - 1].line);
 }
 
 int ttm_capture_derive(ttm_capture_builder *b, const ttm_capture_facts *facts) {
@@ -172,14 +210,9 @@ int ttm_capture_derive(ttm_capture_builder *b, const ttm_capture_facts *facts) {
     *sum = ttm_add_sat(*sum, buffer->bank_bytes);
     note_peak(c, buffer->memory, *sum, TTM_NONE);
   }
-  uint32_t event = 0;
-  for (uint32_t op = 0; op < p->ops.n; op++) {
-    for (; event < b->marks.at[op]; event++) apply(&now, c, &c->events.at[event]);
-    if (push_state(b, &now, op, p->ops.at[op].line)) return TTM_ENOMEM;
-  }
-  if (!p->ops.n) return TTM_OK;
-  for (; event < c->events.n; event++) apply(&now, c, &c->events.at[event]);
+  int rc = push_states(b, &now);
+  sums_free(&now);
   for (size_t i = 0; i < p->incidents.n; i++)
     if (p->incidents.at[i].op < p->ops.n) p->incidents.at[i].state = p->ops.at[p->incidents.at[i].op].state;
-  return push_state(b, &now, TTM_STATE_AFTER_SUBMIT, p->ops.at[p->ops.n - 1].line);
+  return rc;
 }

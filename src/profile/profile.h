@@ -201,7 +201,7 @@ typedef enum ttm_buffer_event_kind {
   TTM_EVENT_DATAFLOW,
   TTM_EVENT_SCRATCHPAD,
   TTM_EVENT_PROGRAM_FREE, /* ... go with it */
-  TTM_EVENT_MEASURED, /* what the allocator said: `bytes` allocated and `per_bank` largest free block per bank, `row` ttm_memory */
+  TTM_EVENT_MEASURED, /* what the allocator said: `bytes` allocated and `per_bank` largest free block per bank, `row` ttm_memory, `address` where a bank begins */
 } ttm_buffer_event_kind;
 
 /* The word a node has under "type": tt-metal's extractors go by it. */
@@ -245,7 +245,8 @@ typedef struct ttm_recording {
   uint32_t reason;              /* string: how it ended, "exit" */
   uint32_t board;               /* string: mock board; empty on a real one */
   uint64_t pieces, views;       /* captures put together; memory views taken between them */
-  uint64_t corrections;         /* views that differed from our sums */
+  uint64_t corrections;         /* views that differed from our sums ... */
+  uint64_t hole_corrections;    /* ... or only in the largest free block */
   uint64_t unseen_frees;        /* buffers whose place was given to another without a free in between */
   uint64_t completed;           /* programs whose buffers a repetition in run mode NO_DISPATCH told */
   uint64_t lost;                /* operations that began, but whose piece was never written ... */

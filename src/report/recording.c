@@ -83,6 +83,8 @@ void ttm_words_recording(ttm_buf *out, const ttm_findings *f) {
                " operations before the end are known by name and line only: their piece was not written.");
   put_sentence(out, r->corrections,
                " memory views differed from the sum of what was recorded; the allocator's own figure was taken.");
+  put_sentence(out, r->hole_corrections,
+               " memory views found another largest free block than what was recorded gives.");
   put_sentence(out, r->unseen_frees,
                " buffers were freed unseen, by another thread: they count until their place was used again.");
   put_sentence(out, r->elsewhere, " operations ran in threads that did not open the device, and are not recorded.");
@@ -163,6 +165,7 @@ int ttm_json_recording(ttm_buf *out, const ttm_findings *f) {
     put_key(out, ",\"pieces\":", r->pieces);
     put_key(out, ",\"memory_views\":", r->views);
     put_key(out, ",\"corrections\":", r->corrections);
+    put_key(out, ",\"hole_corrections\":", r->hole_corrections);
     put_key(out, ",\"unseen_frees\":", r->unseen_frees);
     put_key(out, ",\"lost_operations\":", r->lost);
     put_key(out, ",\"operations_elsewhere\":", r->elsewhere);

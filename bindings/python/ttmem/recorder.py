@@ -7,7 +7,8 @@ line before it begins, and ttnn's own graph capture (run mode NORMAL) tells what
 every few operations, so that neither it nor what a crash can cost grows: the recording is one graph report, written piece by piece,
 with nodes of our own between ttnn's. docs/captures.md describes them.
 
-Environment: TTMEM_RECORDING, the file to write; TTMEM_PIECE, operations per piece. With a mock board also TTMEM_BOARD, its name;
+Environment: TTMEM_RECORDING, the file to write; TTMEM_PIECE, operations per piece;
+TTMEM_VIEWS=all, a memory view after every operation. With a mock board also TTMEM_BOARD, its name;
 TTMEM_ROOT, a folder for a runtime root; TTMEM_COMPILER, what answers for the kernel compiler.
 """
 
@@ -101,6 +102,18 @@ def lean(nodes):
     return kept
 
 
+class NothingCollected:
+    """Between two captures nothing is seen, so nothing may be freed: the collector of cycles has to wait."""
+
+    def __enter__(self):
+        self.collecting = gc.isenabled()
+        gc.disable()
+
+    def __exit__(self, *_):
+        if self.collecting:
+            gc.enable()
+
+
 def hides_buffers(nodes):
     """True when a program in these nodes does not tell its buffers, and calling it again is safe: nothing older was freed."""
     born, empty, program = set(), 0, False
@@ -150,11 +163,13 @@ class Recorder:
         self.devices = []
         self.next_view = 0.0
         self.closing = False
+        self.always = os.environ.get("TTMEM_VIEWS") == "all"  # for tests: the allocator is asked after every operation
         self.tracing = False  # a trace is being captured: nothing may run twice
         # NORMAL captures leave out dataflow buffers, and the circular buffers of cached programs. On a mock board an operation that has
         # such programs is called once more, in run mode NO_DISPATCH, which allocates and runs nothing and tells them.
         self.repeats = bool(os.environ.get("TTMEM_BOARD")) and os.environ.get("TTMEM_REPEATS") != "0"
         self.keys = {}  # operation with kinds of arguments -> number
+        self.looked_at = set()  # numbers
         self.home = os.path.dirname(os.path.abspath(ttnn.__file__)) + os.sep
         self.libraries = tuple({os.path.dirname(os.__file__) + os.sep, self.home, os.path.dirname(self.home[:-1]) + os.sep})
         self.folder = os.getcwd() + os.sep
@@ -197,12 +212,10 @@ class Recorder:
         self.piece_began = time.monotonic()
 
     def roll(self, again=True):
-        """Ends the piece and begins the next. Nothing can be freed between: the collector of cycles has to wait. Returns its nodes."""
+        """Ends the piece and begins the next. Returns its nodes."""
         if not self.active:
             return []
-        collecting = gc.isenabled()
-        gc.disable()
-        try:
+        with NothingCollected():
             nodes = self.end()
             self.active = False
             if again:
@@ -211,18 +224,12 @@ class Recorder:
             if nodes:
                 self.file.put([node("piece")] + nodes)
             return nodes
-        finally:
-            if collecting:
-                gc.enable()
 
     def repeat(self, key, function, args, kwargs):
         """The call that was just made, once more without anything happening: for the buffers of its programs."""
         if not hides_buffers(self.roll()):
             return
-        collecting = gc.isenabled()
-        gc.disable()  # what is freed now would not be seen
-        nodes = []
-        try:
+        with NothingCollected():
             self.end()
             self.active = False
             self.begin(self.ttnn.graph.RunMode.NO_DISPATCH)
@@ -233,9 +240,6 @@ class Recorder:
             finally:
                 nodes = self.end()
                 self.start_capture()
-        finally:
-            if collecting:
-                gc.enable()
         nodes = [n for n in lean(nodes) if n["node_type"] in PROGRAM_BUFFERS]
         self.file.put([node("piece", mode="REPEAT", key=key)] + nodes)
 
@@ -244,22 +248,28 @@ class Recorder:
         now = time.monotonic()
         if not wanted and now < self.next_view:
             return
-        self.roll()
-        nodes = []
-        for device in self.devices:
-            for number, name in enumerate(MEMORIES):
-                try:
-                    v = self.ttnn.get_memory_view(device, getattr(self.ttnn.BufferType, name))
-                    nodes.append(
-                        node("memory_view", device_id=device.id(), buffer_type=(0, 1, 3, 4)[number], num_banks=v.num_banks,
-                             total_bytes_per_bank=v.total_bytes_per_bank, allocated_per_bank=v.total_bytes_allocated_per_bank,
-                             largest_free_per_bank=v.largest_contiguous_bytes_free_per_bank)
-                    )
-                except Exception:
-                    pass
-        self.file.put(nodes)
+        with NothingCollected():  # else what is freed meanwhile would stand behind the view
+            self.roll()
+            self.file.put([n for device in self.devices for n in self.views_of(device)])
         after = time.monotonic()
         self.next_view = after + (after - now) * VIEW_SHARE
+
+    def views_of(self, device):
+        for number, name in zip((0, 1, 3, 4), MEMORIES):
+            try:
+                v = self.ttnn.get_memory_view(device, getattr(self.ttnn.BufferType, name))
+            except Exception:
+                continue
+            params = {}
+            try:
+                params["base_address"] = self.ttnn.get_allocator_base_address(device, getattr(self.ttnn.BufferType, name))
+            except Exception:
+                pass  # then it cannot be told where the bank is free
+            yield node(
+                "memory_view", device_id=device.id(), buffer_type=number, num_banks=v.num_banks, total_bytes_per_bank=v.total_bytes_per_bank,
+                allocated_per_bank=v.total_bytes_allocated_per_bank, largest_free_per_bank=v.largest_contiguous_bytes_free_per_bank,
+                **params,
+            )
 
     # ---- Devices -------------------------------------------------------------------------------------------------------
 
@@ -314,13 +324,8 @@ class Recorder:
         return "%s:%d" % (path, frame.f_lineno), frame.f_code.co_name
 
     def key_of(self, name, args, kwargs):
-        """(number, is it new) of this operation with arguments of these kinds."""
-        key = (name, kind_of(args), kind_of(kwargs))
-        number = self.keys.get(key)
-        if number is None:
-            number = self.keys[key] = len(self.keys) + 1
-            return number, True
-        return number, False
+        """The number of this operation with arguments of these kinds."""
+        return self.keys.setdefault((name, kind_of(args), kind_of(kwargs)), len(self.keys) + 1)
 
     def call(self, name, function, args, kwargs, frame, repeatable=False):
         if self.depth or not self.mine():
@@ -334,9 +339,11 @@ class Recorder:
         self.operations += 1
         called = node("operation", id=self.operations, name=name, at=at, function=inside)
         new = False
-        if repeatable and self.repeats and self.active and not self.tracing:
-            called["params"]["key"], new = self.key_of(name, args[1:], kwargs)
+        if repeatable and self.repeats and not self.tracing:
+            key = called["params"]["key"] = self.key_of(name, args[1:], kwargs)
+            new = self.active and key not in self.looked_at
             if new:
+                self.looked_at.add(key)
                 self.roll()  # a piece of its own
         self.file.put([called])
         self.depth = 1
@@ -363,8 +370,8 @@ class Recorder:
                     self.leave()
                 if name.endswith("_trace_capture"):
                     self.tracing = name.endswith("begin_trace_capture")
-                if self.active and time.monotonic() - self.piece_began > PIECE_SECONDS:
-                    self.view()
+                if self.active and (self.always or time.monotonic() - self.piece_began > PIECE_SECONDS):
+                    self.view(self.always)
                     self.roll()
 
     def failed(self, name, error):
@@ -383,27 +390,28 @@ class Recorder:
 
     def user_begins(self, *args, **kwargs):
         """The program's own capture takes the place of ours, else its run mode would not count."""
-        if self.mine() and not self.user_captures:
-            self.roll(again=False)
-        self.user_captures += 1
         no_dispatch = args and str(args[0]).endswith("NO_DISPATCH")
-        if self.user_captures == 1:
-            self.user_mode = "NO_DISPATCH" if no_dispatch else "NORMAL"
-        return self.begin(*args, **kwargs)
+        with NothingCollected():
+            if self.mine() and not self.user_captures:
+                self.roll(again=False)
+            self.user_captures += 1
+            if self.user_captures == 1:
+                self.user_mode = "NO_DISPATCH" if no_dispatch else "NORMAL"
+            return self.begin(*args, **kwargs)
 
     def user_ends(self, real, args):
-        result = real(*args)
-        self.user_captures = max(0, self.user_captures - 1)
-        if self.user_captures == 0 and self.mine():
-            nodes = result
-            if isinstance(result, str):
-                nodes = json.loads(result)
+        with NothingCollected():
+            result = real(*args)
+            self.user_captures = max(0, self.user_captures - 1)
+            if self.user_captures or not self.mine():
+                return result
+            self.start_capture()
+            nodes = json.loads(result) if isinstance(result, str) else result
             if isinstance(nodes, dict):
                 nodes = nodes.get("graph")
-            self.start_capture()
             if isinstance(nodes, list):
                 self.file.put([node("piece", mode=self.user_mode)] + lean(nodes))
-            self.view(wanted=True)
+        self.view(wanted=True)
         return result
 
     # ---- The end ---------------------------------------------------------------------------------------------------------
