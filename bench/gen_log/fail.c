@@ -232,6 +232,7 @@ void gen_fail_provoke(gen_rank *x) {
   if (x->dead || x->stopped) return;
   switch (x->o->fail) {
     case GEN_FAIL_NONE:
+    case GEN_FAIL_TIGHT: /* from inside a layer */
       return;
     case GEN_FAIL_EXHAUSTED:
     case GEN_FAIL_FRAGMENTED:
@@ -241,4 +242,13 @@ void gen_fail_provoke(gen_rank *x) {
     default:
       stumble(x, fill(x, about(x, GEN_L1, 65536), 0));
   }
+}
+
+void gen_fail_tight(gen_rank *x, gen_value *scores) {
+  if (x->dead || x->stopped) return;
+  uint64_t block = scores->type->block, largest = gen_bank_largest(&x->banks[GEN_DRAM]);
+  gen_value *bulk = fill(x, about(x, GEN_DRAM, largest - 2 * block), 0);
+  while (gen_bank_largest(&x->banks[GEN_DRAM]) >= 2 * block) fill(x, about(x, GEN_DRAM, block / 4), 1);
+  fill(x, scores->type, 2);
+  too_large(x, bulk, scores->type);
 }

@@ -40,6 +40,7 @@ typedef enum gen_fail {
   GEN_FAIL_OVERFLOW,
   GEN_FAIL_FATAL,
   GEN_FAIL_RUNTIME,
+  GEN_FAIL_TIGHT, /* inside an attention: one tensor like the scores would have to be gone */
 } gen_fail;
 
 /* Whether the model keeps a KV cache on the device, and whether its arguments are marked as one or only called so. */
@@ -427,6 +428,8 @@ void gen_give(gen_rank *x, gen_value *v);
 void gen_fail_oom(gen_rank *x, const gen_type *type);
 /* Leads the program into the failure that the options ask for; called by the model in the middle of a run. */
 void gen_fail_provoke(gen_rank *x);
+/* GEN_FAIL_TIGHT: fills DRAM so far that one more tensor like `scores` fits only where another one was freed. */
+void gen_fail_tight(gen_rank *x, gen_value *scores);
 
 /* ---- the model ---- */
 typedef enum gen_arg_kind { GEN_PARAMETER, GEN_CONSTANT, GEN_INPUT } gen_arg_kind;

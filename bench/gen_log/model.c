@@ -283,6 +283,8 @@ static gen_value *attention(const gen_graph *g, gen_rank *x, gen_value *hidden, 
   gen_loc_make(x, &loc, "layers.%u|add.%u", layer, layer);
   gen_value *sum = gen_apply(x, "ttnn.add", "EltwiseBinaryOp", "dtype = #ttcore.supportedDataTypes<bf16>", hidden->type,
                              IN(hidden, projected), &loc);
+  if (x->o->fail == GEN_FAIL_TIGHT && x->rank == 0 && x->run == x->o->fail_run && layer == g->layers / 2)
+    gen_fail_tight(x, scores);
   if (x->o->late) gen_drop(x, scores);
   gen_drop(x, projected);
   gen_drop(x, hidden);

@@ -4,6 +4,8 @@
 #include "analyze/parts.h"
 #include "base/error.h"
 
+enum { MOST_RESCUES = 4 }; /* each is a replay or two */
+
 const char *ttm_basis_name(ttm_basis basis) {
   static const char *const names[] = {"measured", "derived", "estimated"};
   return names[basis];
@@ -50,6 +52,30 @@ uint32_t ttm_findings_op(const ttm_findings *f, uint32_t index) {
   return TTM_NONE;
 }
 
+uint32_t ttm_elements_between(const ttm_findings *f, uint32_t from, uint32_t to) {
+  uint32_t n = 0;
+  for (uint32_t op = from + 1; op < to;) {
+    if (op % 64 == 0 && op + 64 <= to) {
+      n += (uint32_t)__builtin_popcountll(f->element_bits[op / 64]);
+      op += 64;
+    } else {
+      n += f->element_bits[op / 64] >> (op % 64) & 1;
+      op++;
+    }
+  }
+  return n;
+}
+
+static int find_rescues(ttm_findings *f) {
+  int status = TTM_OK;
+  uint32_t looked = 0;
+  for (size_t i = 0; i < f->incidents.n && looked < MOST_RESCUES && !status; i++) {
+    looked += f->incidents.at[i].verdict != TTM_VERDICT_NONE;
+    status = ttm_rescue_find(&f->incidents.at[i].rescue, f, i);
+  }
+  return status;
+}
+
 static int make(ttm_findings *f, ttm_tally *tally) {
   int status = ttm_find_registry(f);
   if (!status) status = ttm_find_elements(f, tally);
@@ -64,6 +90,7 @@ static int make(ttm_findings *f, ttm_tally *tally) {
   if (!status) status = ttm_find_padding(f, tally);
   if (!status) status = ttm_find_distribution(f, tally);
   if (!status) status = ttm_find_verdicts(f);
+  if (!status) status = find_rescues(f);
   if (!status) status = ttm_fragmentation_make(&f->fragmentation, f);
   if (!status) status = ttm_find_runs(f);
   if (!status) status = ttm_find_programs(f);

@@ -11,6 +11,7 @@
 #include "analyze/layers.h"
 #include "analyze/lifetimes.h"
 #include "analyze/live_set.h"
+#include "analyze/rescue.h"
 #include "analyze/waste.h"
 #include "base/boards.h"
 #include "profile/profile.h"
@@ -146,6 +147,7 @@ typedef struct ttm_incident_finding {
   uint64_t shortfall; /* bytes per bank that were missing (clash: the overlap); TTM_UNKNOWN when nothing tells */
   bool derived;       /* too few numbers in the message: judged by the last state before it, which is rounded and misses
                        * what the operation itself had allocated by then */
+  ttm_rescue rescue;  /* out of memory: tensors that could have been freed before */
 } ttm_incident_finding;
 
 /* ---- Runs and leaks ---------------------------------------------------------------------------------------------- */

@@ -32,21 +32,6 @@ typedef struct search {
   TTM_VEC(uint32_t) tensors; /* late ones of the rows in `out`, by last use */
 } search;
 
-/* Operations between the two, deallocations and get_device left out. */
-static uint32_t elements_between(const search *s, uint32_t from, uint32_t to) {
-  uint32_t n = 0;
-  for (uint32_t op = from + 1; op < to;) {
-    if (op % 64 == 0 && op + 64 <= to) {
-      n += (uint32_t)__builtin_popcountll(s->f->element_bits[op / 64]);
-      op += 64;
-    } else {
-      n += s->f->element_bits[op / 64] >> (op % 64) & 1;
-      op++;
-    }
-  }
-  return n;
-}
-
 /* A result that took no memory is a view of what was given: that lives on, though its own name is not used again. */
 static bool may_be_viewed(const search *s, uint32_t op) {
   const ttm_text *text = ttm_op_text_of(s->p, op);
@@ -77,7 +62,7 @@ static uint32_t gap_of(const search *s, uint32_t tensor) {
   if (p->ops.at[row->freed_by].flags & TTM_OP_RETAINED) return 0;
   uint32_t frame = p->ops.at[row->birth].frame;
   if (frame < p->frames.n && p->frames.at[frame].rank != s->rank) return 0;
-  uint32_t gap = elements_between(s, row->last_use, row->freed_by);
+  uint32_t gap = ttm_elements_between(s->f, row->last_use, row->freed_by);
   if (gap < LEAST_GAP || bank_bytes(s, tensor) < s->least_bytes) return 0;
   return may_be_viewed(s, row->last_use) ? 0 : gap;
 }

@@ -11,9 +11,10 @@ enum {
 };
 
 const char *ttm_way_name(ttm_way_kind kind) {
-  static const char *const names[] = {
-      "free",    "join",   "dtype",      "divide",     "dram",   "board",        "l1_small",      "trace",
-      "buffers", "blocks", "l1_tensors", "less_small", "kernel", "release_kept", "weights_dtype", "move_pin"};
+  static const char *const names[] = {"free",         "join",       "dtype",  "divide",       "dram",
+                                      "board",        "l1_small",   "trace",  "buffers",      "blocks",
+                                      "l1_tensors",   "less_small", "kernel", "release_kept", "weights_dtype",
+                                      "free_earlier", "move_pin"};
   return names[kind];
 }
 
@@ -180,6 +181,16 @@ static void add_pin(ttm_ways *out, const ttm_findings *f, uint64_t needed) {
   }
 }
 
+static void add_earlier(ttm_ways *out, const ttm_profile *p, const ttm_rescue *rescue) {
+  if (!rescue->tensors) return;
+  ttm_way way = {.kind = TTM_WAY_EARLIER,
+                 .basis = rescue->replayed ? TTM_DERIVED : TTM_ESTIMATED,
+                 .bytes = rescue->bank_bytes,
+                 .count = rescue->tensors};
+  name_subject(&way, p, 0, p->tensors.at[rescue->tensor].birth);
+  add(out, way);
+}
+
 /* Only where the analyses looked at the very state before the message. */
 static void add_from_log(ttm_ways *out, const ttm_findings *f, const ttm_incident *incident,
                          const ttm_incident_finding *finding) {
@@ -216,6 +227,7 @@ static void find_oom(ttm_ways *out, const ttm_findings *f, const ttm_incident *i
     add(out, (ttm_way){.kind = TTM_WAY_FREE, .basis = basis, .bytes = finding->shortfall});
   if (finding->verdict == TTM_VERDICT_FRAGMENTED)
     add(out, (ttm_way){.kind = TTM_WAY_JOIN, .basis = basis, .bytes = finding->shortfall});
+  add_earlier(out, p, &finding->rescue);
   if (memory == TTM_DRAM) add_from_log(out, f, incident, finding);
   if (what->size != TTM_UNKNOWN && o.room) {
     add_dtype(&o);

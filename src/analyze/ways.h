@@ -22,6 +22,7 @@ typedef enum ttm_way_kind {
   TTM_WAY_KERNEL,     /* kernels and their arguments smaller by `bytes` */
   TTM_WAY_KEPT,       /* `count` results of earlier runs, `subject` the largest, released before: `bytes` per bank */
   TTM_WAY_WEIGHTS,    /* `count` weights, `subject` the largest, stored as `dtype`: saves `bytes` per bank */
+  TTM_WAY_EARLIER,    /* `count` tensors past their last use, `subject` the largest, freed there: `bytes` per bank */
   TTM_WAY_PIN,        /* `subject` elsewhere: one free block of `bytes` per bank then */
 } ttm_way_kind;
 
@@ -35,7 +36,7 @@ typedef struct ttm_way {
   uint32_t line;     /* log line of the subject, 0 */
 } ttm_way;
 
-enum { TTM_WAYS = 6 };
+enum { TTM_WAYS = 8 };
 
 typedef struct ttm_ways {
   ttm_way at[TTM_WAYS];

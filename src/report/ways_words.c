@@ -120,6 +120,9 @@ void ttm_words_way(ttm_buf *out, const ttm_way *way, const ttm_incident *inciden
     case TTM_WAY_WEIGHTS:
       ttm_buf_printf(out, "Store as %s: ", way->dtype);
       return put_subject(out, way);
+    case TTM_WAY_EARLIER:
+      ttm_buf_puts(out, "Free at the last use, which was before: ");
+      return put_subject(out, way);
     case TTM_WAY_PIN:
       ttm_buf_puts(out, "Allocate elsewhere, or free before: ");
       return put_subject(out, way);

@@ -210,6 +210,20 @@ def leaks(folder):
         check(not found["leaks"], options, "a leak that is none", found["leaks"])
 
 
+def rescue(folder):
+    """Memory ends while the scores stand there past their last use: freeing them is a way out, known from other layers or an earlier run."""
+    model = "--seq 512 --hidden 256 --layers 4 --vocab 300 --runs 3 --fail tight"
+    for options in ("--late --fail-run 0", "--late --fail-run 1", "--late --fail-run 2 --board p150"):
+        found, truth = analyze(folder, f"{model} {options}")
+        ways = {way["kind"]: way for way in found["incidents"][0]["ways"]}
+        check("free_earlier" in ways and "Attn|scores.2" in ways["free_earlier"]["text"], options, ways)
+        check(ways["free_earlier"]["basis"] == "derived" and ways["free_earlier"]["bytes"] == truth["incidents"][0]["needed"], options, ways)
+    # Freed in time, or in the first run with a single layer: nothing shows that somebody is past its use.
+    for options in ("--fail-run 1", "--late --fail-run 0 --layers 1"):
+        found, _ = analyze(folder, f"{model} {options}")
+        check("free_earlier" not in {way["kind"] for way in found["incidents"][0]["ways"]}, options, found["incidents"][0]["ways"])
+
+
 def samples(folder):
     """Real logs: no leak where there is none, and what is alive at the peak adds up."""
     shared = os.environ.get("TTMEM_SHARED", os.path.join(os.path.dirname(__file__), "../../../shared"))
@@ -264,6 +278,7 @@ def main():
         fragmentation(folder)
         leaks(folder)
         advice(folder)
+        rescue(folder)
         samples(folder)
         for seed in seeds():
             live_set(folder, f"--mix --seed {seed}")
