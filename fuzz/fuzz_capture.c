@@ -6,6 +6,7 @@
 #include "analyze/findings.h"
 #include "l1/pitfalls.h"
 #include "parse/capture.h"
+#include "report/recording.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -29,7 +30,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     ttm_buf_free(&text);
   }
   ttm_core_use_free(&use);
-  if (!ttm_findings_make(&f, p, NULL)) ttm_findings_free(f);
+  if (!ttm_findings_make(&f, p, NULL)) {
+    ttm_buf words = {0};
+    ttm_words_recording(&words, f);
+    ttm_json_recording(&words, f);
+    ttm_buf_free(&words);
+    ttm_findings_free(f);
+  }
   ttm_profile_free(p);
   return 0;
 }

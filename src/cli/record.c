@@ -2,10 +2,12 @@
 #define _GNU_SOURCE /* mkdtemp, nftw, setenv, realpath */
 #include "cli/record.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -57,9 +59,38 @@ static int write_file(const char *path, const unsigned char *bytes, size_t n, tt
   return ttm_out_close(&out, err);
 }
 
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at) {
+  (void)st, (void)kind, (void)at;
+  remove(path);
+  return 0;
+}
+
+/* Links are removed, not followed: behind them is the user's installation. */
+static void remove_folder(const char *folder) { nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
+
+#define FOLDER "ttmem-run-"
+
+/* Folders of processes that were killed before they could remove them. */
+static void remove_leftovers(const char *base) {
+  DIR *dir = opendir(base);
+  for (struct dirent *entry; dir && (entry = readdir(dir));) {
+    char path[PATH_MAX], *end;
+    struct stat st;
+    if (strncmp(entry->d_name, FOLDER, sizeof FOLDER - 1) != 0 || join(path, base, entry->d_name, NULL)) continue;
+    long pid = strtol(entry->d_name + sizeof FOLDER - 1, &end, 10);
+    if (pid <= 0 || *end != '-' || !kill((pid_t)pid, 0) || errno != ESRCH) continue;
+    if (!lstat(path, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid()) remove_folder(path);
+  }
+  if (dir) closedir(dir);
+}
+
 static int make_folder(ttm_record *r, ttm_error *err) {
   const char *base = getenv("TMPDIR");
-  int status = join(r->folder, base && *base ? base : "/tmp", "ttmem-run-XXXXXX", err);
+  char name[64];
+  if (!base || !*base) base = "/tmp";
+  remove_leftovers(base);
+  snprintf(name, sizeof name, FOLDER "%ld-XXXXXX", (long)getpid());
+  int status = join(r->folder, base, name, err);
   if (status) return r->folder[0] = '\0', status;
   if (mkdtemp(r->folder)) return TTM_OK;
   status = ttm_error_set(err, TTM_EIO, "cannot make a folder like %s: %s", r->folder, strerror(errno));
@@ -106,15 +137,6 @@ static int place_board(ttm_record *r, const char *board, char path[PATH_MAX], tt
   snprintf(r->board, sizeof r->board, "%s", path);
   return TTM_OK;
 }
-
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at) {
-  (void)st, (void)kind, (void)at;
-  remove(path);
-  return 0;
-}
-
-/* Links are removed, not followed: behind them is the user's installation. */
-static void remove_folder(const char *folder) { nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
 
 /* ---- Is there a ttnn? ---------------------------------------------------------------------------------------------- */
 

@@ -100,7 +100,7 @@ static int current_op(ttm_capture_builder *b, uint32_t line) {
   return begin_op(b, line);
 }
 
-static bool is_deallocate(ttm_view name) {
+bool ttm_capture_is_free(ttm_view name) {
   return ttm_view_ends(name, TTM_LIT("::deallocate")) || ttm_view_ends(name, TTM_LIT(".deallocate"));
 }
 
@@ -124,7 +124,7 @@ static int on_function_start(ttm_capture_builder *b, const ttm_capture_node *nod
     b->op_name = f.name;
     b->factory = 0;
     b->inputs_open = true;
-    if (!is_deallocate(name) && begin_op(b, line)) return TTM_ENOMEM;
+    if (!ttm_capture_is_free(name) && begin_op(b, line)) return TTM_ENOMEM;
     if (b->op != TTM_NONE && b->op_location) b->last_called = b->op;
   }
   if (node->text[TTM_PARAM_FACTORY].n && !b->factory &&

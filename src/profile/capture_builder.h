@@ -106,6 +106,8 @@ int ttm_capture_begin_op(ttm_capture_builder *b, uint32_t name, uint32_t locatio
 int ttm_capture_finish_op(ttm_capture_builder *b);
 /* The buffer is gone: a free, which is an operation of its own. */
 int ttm_capture_free_row(ttm_capture_builder *b, const ttm_capture_node *node, uint32_t row);
+/* Its frees are operations, it is none. */
+bool ttm_capture_is_free(ttm_view function);
 uint8_t ttm_capture_memory_of(const ttm_capture_node *node);
 uint32_t ttm_capture_device_of(const ttm_capture_node *node);
 

@@ -48,6 +48,7 @@ void ttm_recording_gone(ttm_capture_builder *b, uint32_t row) {
 static int pass_begun(ttm_capture_builder *b, size_t end) {
   for (; b->next_begun < end; b->next_begun++) {
     ttm_begun_op begun = b->begun.at[b->next_begun];
+    if (ttm_capture_is_free(ttm_profile_string(b->profile, begun.name))) continue;
     if (ttm_capture_begin_op(b, begun.name, begun.location, begun.line) || ttm_capture_finish_op(b)) return TTM_ENOMEM;
     b->last_called = b->op;
     b->op = TTM_NONE;

@@ -567,19 +567,19 @@ def complaint():
         found = importlib.util.find_spec("ttnn") is not None
     except (ImportError, ValueError):
         found = False
+    version = version_of_ttnn() if found else ""
     if not found:
-        if sys.version_info[:2] not in ((3, 10), (3, 12)):
-            return (
-                "ttnn is not installed for %s, and has wheels for Python 3.10 and 3.12 only:\n"
-                "  python3.12 -m venv ttnn-env && ttnn-env/bin/pip install ttnn==%s" % (who, NEWEST_TRIED)
-            )
-        return "ttnn is not installed for %s:\n  %s -m pip install ttnn==%s" % (who, sys.executable, NEWEST_TRIED)
-    version = version_of_ttnn()
-    if is_too_old(version):
-        return "ttnn %s of %s cannot run on a mock board, which needs %d.%d or newer:\n  %s -m pip install ttnn==%s" % (
-            version, who, OLDEST[0], OLDEST[1], sys.executable, NEWEST_TRIED,
-        )
-    return None
+        wrong = "ttnn is not installed for " + who
+    elif is_too_old(version):
+        wrong = "ttnn %s of %s cannot run on a mock board, which needs %d.%d or newer" % (version, who, OLDEST[0], OLDEST[1])
+    else:
+        return None
+    if sys.version_info[:2] in ((3, 10), (3, 12)):
+        return "%s:\n  %s -m pip install ttnn==%s" % (wrong, sys.executable, NEWEST_TRIED)
+    return (
+        "%s, and ttnn has wheels for Python 3.10 and 3.12 only:\n"
+        "  python3.12 -m venv ttnn-env && ttnn-env/bin/pip install ttnn==%s" % (wrong, NEWEST_TRIED)
+    )
 
 
 def link_root(package, root, compiler):

@@ -1,0 +1,352 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`ttmem run` around a Python program that uses ttnn, here a fake one (fake_ttnn): names and lines, pieces, every way to end, and that
+nobody else is disturbed. What real ttnn says is checked by tests/ttnn/check_record.py."""
+import glob
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TTMEM = os.path.abspath(os.environ.get("TTMEM", "build/bin/ttmem"))
+FAKE = pathlib.Path(__file__).resolve().parent / "fake_ttnn" / "site-packages"
+PATIENCE = 120  # only bounds a hang
+MODEL = """import ttnn
+
+def forward(x):
+    y = ttnn.relu(x)
+    z = ttnn.softmax(y)
+    ttnn.deallocate(y)
+    return z
+
+device = ttnn.open_device(device_id=0)
+x = ttnn.empty(4096, device)
+for i in range(20):
+    x = forward(x)
+{end}
+ttnn.close_device(device)
+"""
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="ttmem-record-")
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith(("TT_", "TTNN_", "PYTHON")) and k != "VIRTUAL_ENV"}
+        self.env.update(PYTHONPATH=str(FAKE), PYTHONDONTWRITEBYTECODE="1", LC_ALL="C.UTF-8", TMPDIR=self.dir)
+
+    def write(self, name, text):
+        path = os.path.join(self.dir, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as f:
+            f.write(text)
+        return path
+
+    def start(self, *options, script="model.py", python=sys.executable):
+        command = [TTMEM, "run", "--no-html", *options, "--", python, script]
+        return subprocess.Popen(command, cwd=self.dir, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def run_it(self, *options, **more):
+        p = self.start(*options, **more)
+        out, err = p.communicate(timeout=PATIENCE)
+        return p.returncode, out, err
+
+    def model(self, end="", text=MODEL):
+        self.write("model.py", text.replace("{end}", end))
+
+    def findings(self):
+        with open(max(glob.glob(self.dir + "/logs/*/model_findings.json"))) as f:
+            return json.load(f)
+
+    def recording(self):
+        return max(glob.glob(self.dir + "/logs/*/model_recording.json"))
+
+
+class Recorded(Case):
+    def test_operations_have_the_programs_lines(self):
+        self.model()
+        code, _, err = self.run_it()
+        self.assertEqual(code, 0, err)
+        found = self.findings()
+        self.assertEqual(found["operations"]["total"], 41)  # one empty, 20 relu and softmax; frees are no operations
+        peak = found["recording"]["memories"]["DRAM"]
+        self.assertEqual(peak["peak_per_bank_B"], 3 * 4096)
+        self.assertEqual(peak["capacity_per_bank_B"], 1 << 20)
+        self.assertEqual((peak["peak_operation"]["mlir_op"], peak["peak_operation"]["loc"]), ("ttnn.softmax", "model.py:5"))
+        self.assertIn("ttnn.softmax model.py:5", err)
+        self.assertEqual(found["recording"]["corrections"] + found["recording"]["hole_corrections"], 0)
+        self.assertTrue(found["recording"]["ended"])
+        with open(self.recording()) as f:
+            json.load(f)  # whole JSON when it ended by itself
+
+    def test_pieces_of_any_size_say_the_same(self):
+        self.model()
+        seen = []
+        for piece in ("1", "10", "10000"):
+            self.env["TTMEM_PIECE"] = piece
+            self.assertEqual(self.run_it()[0], 0)
+            found = self.findings()
+            found["recording"].pop("pieces"), found["recording"].pop("memory_views")
+            lines_gone = json.loads(json.dumps(found), object_hook=lambda o: {k: v for k, v in o.items() if not k.endswith(("line", "lines")) and k not in ("bytes", "path")})
+            seen.append(lines_gone)
+            shutil.rmtree(self.dir + "/logs")
+        self.assertEqual(seen[0], seen[1])
+        self.assertEqual(seen[1], seen[2])
+
+    def test_programs_get_their_buffers_from_a_repetition_on_a_mock_board_only(self):
+        self.model()
+        self.assertEqual(self.run_it()[0], 0)
+        use = self.findings()["recording"]["l1_per_core"]
+        self.assertEqual((use["programs"], use["programs_completed"], use["dataflow_buffers_B"]), (40, 0, 0))
+        self.assertEqual(use["programs_without_buffers"], 39)
+        shutil.rmtree(self.dir + "/logs")
+        code, _, err = self.run_it("--board", "n150")
+        self.assertEqual(code, 0, err)
+        found = self.findings()["recording"]
+        use = found["l1_per_core"]
+        self.assertEqual((use["programs"], use["programs_completed"], use["programs_without_buffers"]), (40, 39, 0))
+        self.assertEqual(found["board"], "n150")
+        self.assertEqual(found["memories"]["DRAM"]["peak_per_bank_B"], 3 * 4096)
+
+    def test_the_programs_own_captures_are_its_own(self):
+        self.model("""
+for mode in (ttnn.graph.RunMode.NO_DISPATCH, ttnn.graph.RunMode.NORMAL):
+    before = len(device.live)
+    assert not ttnn.graph.is_graph_capture_active()
+    ttnn.graph.begin_graph_capture(mode)
+    assert ttnn.graph.is_graph_capture_active()
+    a = ttnn.relu(x)
+    nodes = ttnn.graph.end_graph_capture()
+    assert [n["node_type"] for n in nodes].count("buffer_allocate") == 1, nodes
+    assert "arguments" in nodes[0]
+    assert len(device.live) == before + (mode is ttnn.graph.RunMode.NORMAL)
+    b = ttnn.relu(x)
+    del a, b
+""")
+        code, _, err = self.run_it()
+        self.assertEqual(code, 0, err)
+        self.assertEqual(self.findings()["recording"]["corrections"], 0)
+        self.assertEqual(self.findings()["operations"]["total"], 45)
+
+    def test_a_cycle_collected_at_any_time_is_seen(self):
+        self.model("""
+import gc
+gc.set_threshold(7)
+class Node: pass
+for i in range(50):
+    n = Node()
+    n.me, n.tensor = n, ttnn.empty(1024, device)
+""")
+        self.env["TTMEM_VIEWS"] = "all"
+        code, _, err = self.run_it()
+        self.assertEqual(code, 0, err)
+        found = self.findings()["recording"]
+        self.assertGreater(found["memory_views"], 50)
+        self.assertEqual((found["corrections"], found["hole_corrections"], found["unseen_frees"]), (0, 0, 0))
+
+    def test_two_devices_and_threads(self):
+        self.model("""
+import threading
+other = ttnn.open_device(device_id=1)
+kept = ttnn.empty(8192, other)
+t = threading.Thread(target=lambda: ttnn.relu(kept))
+t.start(), t.join()
+ttnn.close_device(other)
+""")
+        code, _, err = self.run_it()
+        self.assertEqual(code, 0, err)
+        self.assertEqual(self.findings()["recording"]["operations_elsewhere"], 1)
+        self.assertIn("ran in threads that did not open the device", " ".join(err.split()))
+
+    def test_a_recording_is_read_again(self):
+        self.model()
+        self.run_it()
+        again = subprocess.run([TTMEM, "analyze", "--no-json", self.recording()], env=self.env, capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertIn("ttnn.softmax model.py:5", again.stdout)
+
+
+class Ends(Case):
+    def check(self, status, end, *options):
+        self.model(end)
+        code, _, err = self.run_it(*options)
+        self.assertEqual(code, status, err)
+        return self.findings(), " ".join(err.split())
+
+    def test_out_of_memory(self):
+        found, err = self.check(1, "kept = []\nwhile True:\n    kept.append(ttnn.empty(100000, device))")
+        incident, = found["incidents"]
+        self.assertEqual((incident["kind"], incident["memory"], incident["needed_per_bank_B"]), ("oom", "DRAM", 100000))
+        self.assertEqual((incident["operation"]["mlir_op"], incident["operation"]["loc"]), ("ttnn.empty", "model.py:15"))
+        self.assertTrue(found["recording"]["ended"])
+        self.assertIn("in #51 ttnn.empty model.py:15", err)
+
+    def test_out_of_memory_that_is_caught(self):
+        found, _ = self.check(0, "try:\n    ttnn.empty(1 << 21, device)\nexcept RuntimeError:\n    pass\nttnn.relu(x)")
+        self.assertEqual(len(found["incidents"]), 1)
+        self.assertEqual(found["operations"]["total"], 43)
+
+    def test_exit_in_every_way(self):
+        for status, end, reason in ((7, "import sys; sys.exit(7)", "exit"), (9, "import os; os._exit(9)", "os._exit"), (1, "raise KeyError", "exit")):
+            with self.subTest(end=end):
+                found, _ = self.check(status, end)
+                self.assertEqual((found["recording"]["ended"], found["recording"]["reason"]), (True, reason))
+                self.assertEqual(found["operations"]["total"], 41)
+                shutil.rmtree(self.dir + "/logs")
+
+    def test_killed(self):
+        """The last piece is lost, its operations are not: they are written when they begin."""
+        for number in (signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM):
+            with self.subTest(signal=number):
+                found, err = self.check(128 + number, "import os; os.kill(os.getpid(), %d)" % number)
+                self.assertFalse(found["recording"]["ended"])
+                self.assertEqual(found["operations"]["total"], 41)
+                self.assertEqual(found["recording"]["last_operation"]["loc"], "model.py:5")
+                self.assertLessEqual(found["recording"]["lost_operations"], 64)
+                self.assertIn("The recording stops without an end", err)
+                shutil.rmtree(self.dir + "/logs")
+
+    def test_interrupted(self):
+        self.model("import time\nprint('ready', flush=True)\ntime.sleep(600)")
+        p = self.start()
+        self.assertEqual(p.stdout.readline(), "ready\n")
+        p.send_signal(signal.SIGINT)
+        p.communicate(timeout=PATIENCE)
+        self.assertNotEqual(p.returncode, 0)
+        found = self.findings()
+        self.assertTrue(found["recording"]["ended"])
+        self.assertEqual(found["operations"]["total"], 41)
+
+    def test_forks_and_children_do_not_spoil_it(self):
+        found, _ = self.check(0, """
+import os, subprocess, sys
+pid = os.fork()
+if pid == 0:
+    ttnn.relu(x)
+    os._exit(0)
+os.waitpid(pid, 0)
+subprocess.run([sys.executable, "-c", "import ttnn; d = ttnn.open_device(); ttnn.empty(64, d)"], check=True)
+ttnn.relu(x)
+""")
+        self.assertEqual(found["operations"]["total"], 42)
+        self.assertEqual(found["recording"]["corrections"], 0)
+        self.assertEqual(len(glob.glob(self.dir + "/logs/*/model_recording.json.*")), 1)  # the child that opened a device of its own
+
+
+class Neighbours(Case):
+    def test_the_users_sitecustomize_runs(self):
+        self.write("site/sitecustomize.py", "print('mine', flush=True)\nimport os\nos.environ['SEEN'] = '1'\n")
+        self.env["PYTHONPATH"] = self.dir + "/site:" + str(FAKE)
+        self.model("import os, sys\nassert os.environ['SEEN'] == '1'\nassert sys.modules['sitecustomize'].__file__.startswith(%r)" % self.dir)
+        code, out, err = self.run_it()
+        self.assertEqual(code, 0, err)
+        self.assertEqual(out.splitlines().count("mine"), 1)
+
+    def test_a_broken_sitecustomize_is_the_users_business(self):
+        self.write("site/sitecustomize.py", "import no_such_module\n")
+        self.env["PYTHONPATH"] = self.dir + "/site:" + str(FAKE)
+        self.model()
+        code, out, _ = self.run_it()
+        self.assertEqual(code, 0)
+        self.assertIn("no_such_module", out)
+
+    def test_nothing_is_written_beside_and_nothing_stays(self):
+        before = {p: p.stat().st_mtime_ns for p in FAKE.rglob("*")}
+        self.model()
+        self.assertEqual(self.run_it("--board", "p150")[0], 0)
+        self.assertEqual(before, {p: p.stat().st_mtime_ns for p in FAKE.rglob("*")})
+        self.assertEqual(glob.glob(self.dir + "/ttmem-run-*"), [])
+
+    def test_the_board_is_all_the_program_sees(self):
+        self.env.update(TT_METAL_SIMULATOR="/somewhere", TT_VISIBLE_DEVICES="3", TT_METAL_CACHE="/mine")
+        self.model("""
+import os
+assert "TT_METAL_SIMULATOR" not in os.environ and "TT_VISIBLE_DEVICES" not in os.environ
+assert os.environ["TT_METAL_CACHE"].endswith("/cache") and os.environ["TT_METAL_CACHE"] != "/mine"
+root = os.environ["TT_METAL_RUNTIME_ROOT"]
+compiler = root + "/runtime/sfpi/compiler/bin/riscv-tt-elf-g++"
+assert os.path.islink(root + "/__init__.py") and os.access(compiler, os.X_OK)
+text = open(os.environ["TT_METAL_MOCK_CLUSTER_DESC_PATH"]).read()
+assert "blackhole" in text, text
+import subprocess
+out = os.environ["TTMEM_ROOT"] + ".o"
+subprocess.run([compiler, "-c", "-o", out, "kernel.cc", "-MF", out + ".d"], check=True)
+assert open(out, "rb").read() == b"" and open(out + ".d").read() == out + ": kernel.cc\\n"
+subprocess.run([compiler, "-o", out + ".elf", out], check=True)
+assert open(out + ".elf", "rb").read(20) == b"\\x7fELF\\1\\1\\1" + bytes(9) + b"\\2\\0\\xf3\\0"
+assert b"sfpi" in subprocess.run([compiler, "--version"], check=True, stdout=subprocess.PIPE).stdout
+""")
+        code, out, err = self.run_it("--board", "p100")
+        self.assertEqual(code, 0, out + err)
+
+    def test_a_descriptor_of_ones_own(self):
+        mine = self.write("mine.yaml", "arch: {0: wormhole_b0}\n")
+        self.model("import os\nassert os.environ['TT_METAL_MOCK_CLUSTER_DESC_PATH'] == %r" % os.path.realpath(mine))
+        code, out, err = self.run_it("--board", "mine.yaml")
+        self.assertEqual(code, 0, out + err)
+
+    def test_without_the_board_the_environment_stays(self):
+        self.env.update(TT_METAL_CACHE="/mine", TT_VISIBLE_DEVICES="3")
+        self.model("import os\nassert os.environ['TT_METAL_CACHE'] == '/mine' and os.environ['TT_VISIBLE_DEVICES'] == '3'\n"
+                   "assert 'TT_METAL_RUNTIME_ROOT' not in os.environ and 'TT_METAL_MOCK_CLUSTER_DESC_PATH' not in os.environ")
+        code, out, err = self.run_it()
+        self.assertEqual(code, 0, out + err)
+
+
+class Refused(Case):
+    def refuse(self, status, *options, **more):
+        code, _, err = self.run_it(*options, **more)
+        self.assertEqual(code, status, err)
+        self.assertEqual(glob.glob(self.dir + "/ttmem-run-*"), [])
+        return err
+
+    def test_no_ttnn(self):
+        del self.env["PYTHONPATH"]
+        self.model()
+        err = self.refuse(2, "--board", "n150")
+        self.assertIn("ttnn is not installed for " + sys.executable, err)
+        self.assertIn("pip install ttnn==", err)
+        self.assertEqual(glob.glob(self.dir + "/logs/*"), [], "the program must not have run")
+
+    def test_no_ttnn_behind_another_program(self):
+        del self.env["PYTHONPATH"]
+        self.model()
+        self.write("run.sh", "%s model.py\n" % sys.executable)
+        err = self.refuse(2, "--board", "n150", python="sh", script="run.sh")
+        self.assertIn("pip install ttnn==", err)
+
+    def test_too_old(self):
+        self.write("old/ttnn/__init__.py", "raise SystemExit('it was imported')")
+        self.write("old/ttnn-0.65.1.dist-info/METADATA", "Metadata-Version: 2.1\nName: ttnn\nVersion: 0.65.1\n")
+        self.env["PYTHONPATH"] = self.dir + "/old"
+        self.model()
+        err = self.refuse(2, "--board", "n150")
+        self.assertIn("ttnn 0.65.1", err)
+        self.assertIn("0.75 or newer", err)
+
+    def test_no_such_board(self):
+        self.model()
+        self.assertIn("n150, n300, t3k, galaxy, p100, p150, p300", self.refuse(2, "--board", "n151"))
+        self.assertIn("there is no cluster descriptor './none.yaml'", self.refuse(2, "--board", "./none.yaml"))
+
+    def test_a_program_without_a_device(self):
+        self.write("model.py", "print('hello')\n")
+        self.assertIn("opened no ttnn device", self.refuse(2, "--board", "n150"))
+
+    def test_leftovers_of_the_dead_are_removed_those_of_the_living_stay(self):
+        dead = subprocess.Popen(["true"])
+        dead.wait()
+        for pid in (dead.pid, os.getpid()):
+            self.write("ttmem-run-%d-abcdef/hook/x.py" % pid, "")
+        self.model()
+        self.assertEqual(self.run_it()[0], 0)
+        self.assertEqual(glob.glob(self.dir + "/ttmem-run-*"), [self.dir + "/ttmem-run-%d-abcdef" % os.getpid()])
+
+
+if __name__ == "__main__":
+    unittest.main()
