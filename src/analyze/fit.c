@@ -225,9 +225,16 @@ static void refuse(ttm_fit_board *out, const stage *s, const move *m, uint64_t n
   out->refused_op = m && !out->unexplained ? m->op : TTM_NONE;
   out->needed = needed;
   out->largest = ttm_bank_largest(bank);
+  out->room = ttm_bank_room(bank);
   out->verdict = needed > bank->size            ? TTM_VERDICT_IMPOSSIBLE
                  : needed > ttm_bank_room(bank) ? TTM_VERDICT_EXHAUSTED
                                                 : TTM_VERDICT_FRAGMENTED;
+}
+
+static void note_levels(ttm_fit_board *out, const stage *s) {
+  uint64_t dram = s->banks[TTM_REPLAY_DRAM].allocated, l1 = s->banks[TTM_REPLAY_L1].allocated;
+  if (dram > out->peak_bytes) out->peak_bytes = dram;
+  if (l1 > out->l1_peak) out->l1_peak = l1;
 }
 
 /* The tensor at which the log itself died: only its size is known, and what it was made of when one tile size fits. */
@@ -245,7 +252,7 @@ static void try_last(ttm_fit_board *out, stage *s, uint32_t batch) {
     uint64_t pages = ttm_mul_sat(ttm_div_up(what->size, page), larger ? batch : 1);
     uint64_t needed = ttm_mul_sat(ttm_div_up(pages, s->bank_count[m]), page);
     if (!ttm_bank_take(&s->banks[m], needed, m == TTM_REPLAY_L1, &at)) refuse(out, s, NULL, needed, m);
-    if (s->banks[TTM_REPLAY_DRAM].allocated > out->peak_bytes) out->peak_bytes = s->banks[TTM_REPLAY_DRAM].allocated;
+    note_levels(out, s);
   }
 }
 
@@ -254,7 +261,8 @@ static int play_all(ttm_fit_board *out, stage *s, uint32_t batch) {
   uint64_t sizes[TTM_REPLAY_MEMORIES] = {ttm_board_dram_bank(s->board, 0, false),
                                          ttm_board_l1_bank(s->board, ttm_l1_base_newest(s->board->arch), 0)};
   int status = TTM_OK;
-  *out = (ttm_fit_board){.board = s->board, .fits = true, .bank_bytes = sizes[0], .refused_op = TTM_NONE};
+  *out = (ttm_fit_board){
+      .board = s->board, .fits = true, .bank_bytes = sizes[0], .l1_bytes = sizes[1], .refused_op = TTM_NONE};
   for (int m = 0; m < TTM_REPLAY_MEMORIES && !status; m++) status = ttm_bank_init(&s->banks[m], sizes[m]);
   memset(s->size, 0, r->p->tensors.n * sizeof *s->size);
   if (!status) cost_types(s, batch);
@@ -263,7 +271,7 @@ static int play_all(ttm_fit_board *out, stage *s, uint32_t batch) {
     uint64_t needed = 0;
     if (m->act == TTM_REPLAY_GIVE && !s->size[m->what]) continue;
     if (!play(s, m, &needed, &status)) refuse(out, s, m, needed, m->memory);
-    if (s->banks[TTM_REPLAY_DRAM].allocated > out->peak_bytes) out->peak_bytes = s->banks[TTM_REPLAY_DRAM].allocated;
+    note_levels(out, s);
   }
   if (!status) try_last(out, s, batch);
   for (int m = 0; m < TTM_REPLAY_MEMORIES; m++) ttm_bank_free(&s->banks[m]);
@@ -338,6 +346,10 @@ static void describe(ttm_fit *out, const recording *r) {
 int ttm_fit_make(ttm_fit *out, const ttm_findings *f, const ttm_fit_options *options, ttm_error *err) {
   recording r = {.p = f->profile, .f = f};
   *out = (ttm_fit){.states = 0};
+  if (f->profile->kind == TTM_LOG_CAPTURE)
+    return ttm_error_set(err, TTM_ENODATA,
+                         "a capture tells one board only; to ask for others, run the program on them: ttmem fit -- "
+                         "python3 model.py");
   if (f->profile->kind != TTM_LOG_FULL && f->profile->kind != TTM_LOG_OPS) {
     return ttm_error_set(err, TTM_ENODATA,
                          "this log has no operation lines, so the tensors are not known; run with "

@@ -1,20 +1,93 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ttmem fit LOG [--board B] [--scale-batch N] [--weights-dtype D]: which board would hold it. */
+/* ttmem fit: which board would hold it. `-- COMMAND` runs the program on mock boards, LOG replays what a log recorded. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/fit_series.h"
 #include "cli/terminal.h"
 #include "report/fit_text.h"
 
-static int read_wishes(const ttm_options *options, ttm_fit_options *out, const ttm_board **board, ttm_error *err) {
-  const char *name = options->value[TTM_OPTION_BOARD], *dtype = options->value[TTM_OPTION_WEIGHTS_DTYPE];
-  *out = (ttm_fit_options){.batch = 1};
-  *board = NULL;
-  if (name && !(*board = ttm_board_find(ttm_view_of(name)))) {
-    return ttm_error_set(err, TTM_EUSAGE, "no board '%s'; known are n150, n300, t3k, galaxy, p100, p150, p300", name);
+static ttm_summary_style style_of(const ttm_options *options) {
+  return (ttm_summary_style){.columns = ttm_terminal_columns(STDOUT_FILENO),
+                             .color = ttm_terminal_color(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]),
+                             .utf8 = ttm_terminal_utf8()};
+}
+
+/* Frees the text. */
+static int print(ttm_buf *text, ttm_error *err) {
+  bool closed;
+  int status = text->failed ? ttm_error_nomem(err) : ttm_terminal_write(ttm_buf_view(text), &closed, err);
+  ttm_buf_free(text);
+  return status;
+}
+
+/* ---- A program ------------------------------------------------------------------------------------------------------ */
+
+/* Without --board nobody asked for a verdict, but an answer was expected for each. */
+static int series_exit(const ttm_options *options, const ttm_fit_series *series) {
+  bool no = false, unknown = false;
+  for (size_t i = 0; i < series->cases.n; i++) {
+    no |= series->cases.at[i].fits == TTM_FITS_NOT;
+    unknown |= series->cases.at[i].fits == TTM_FITS_UNKNOWN;
   }
+  if (no && options->given[TTM_OPTION_BOARD]) return TTM_EXIT_FOUND;
+  return unknown ? TTM_EXIT_WRONG : TTM_EXIT_OK;
+}
+
+static int fit_program(const ttm_options *options) {
+  static const ttm_option of_logs[] = {TTM_OPTION_SCALE_BATCH, TTM_OPTION_WEIGHTS_DTYPE, TTM_OPTION_THREADS};
+  ttm_fit_series series = {0};
+  ttm_summary_style style = style_of(options);
+  ttm_buf text = {0};
+  ttm_error err;
+  int status = TTM_OK, exit_status = TTM_EXIT_WRONG;
+  for (size_t i = 0; i < sizeof of_logs / sizeof *of_logs && !status; i++) {
+    if (options->given[of_logs[i]])
+      status = ttm_error_set(&err, TTM_EUSAGE, "option '--%s' is for logs; a program decides that itself",
+                             ttm_option_table[of_logs[i]].name);
+  }
+  if (!status) status = ttm_fit_series_plan(&series, options->value[TTM_OPTION_BOARD], &err);
+  if (!status) status = ttm_fit_series_run(&series, options, &err);
+  if (!status && series.interrupted) {
+    status = ttm_error_set(&err, TTM_EUSAGE, "stopped after %zu of %zu boards", series.cases.n, series.boards.n);
+  } else if (!status) {
+    if (options->given[TTM_OPTION_JSON])
+      ttm_fit_cases_json(series.cases.at, series.cases.n, &text);
+    else
+      ttm_fit_cases_write(series.cases.at, series.cases.n, &style, &text);
+    status = print(&text, &err);
+    exit_status = series_exit(options, &series);
+  }
+  if (status) exit_status = ttm_cli_error(options, &err);
+  if (series.interrupted) exit_status = series.interrupted;
+  ttm_fit_series_free(&series);
+  return exit_status;
+}
+
+/* ---- A log ---------------------------------------------------------------------------------------------------------- */
+
+/* Bit per board. */
+static int read_boards(const char *names, unsigned *out, ttm_error *err) {
+  *out = names ? 0 : (1u << TTM_BOARDS) - 1;
+  while (names) {
+    const char *comma = strchr(names, ',');
+    ttm_view name = {names, comma ? (size_t)(comma - names) : strlen(names)};
+    const ttm_board *board = ttm_board_find(name);
+    if (!board)
+      return ttm_error_set(err, TTM_EUSAGE, "no board '%.*s'; known are n150, n300, t3k, galaxy, p100, p150, p300",
+                           (int)name.n, name.p);
+    *out |= 1u << (board - ttm_boards);
+    names = comma ? comma + 1 : NULL;
+  }
+  return TTM_OK;
+}
+
+static int read_wishes(const ttm_options *options, ttm_fit_options *out, ttm_error *err) {
+  const char *dtype = options->value[TTM_OPTION_WEIGHTS_DTYPE];
+  *out = (ttm_fit_options){.batch = 1};
   if (options->value[TTM_OPTION_SCALE_BATCH]) {
     char *end;
     unsigned long n = strtoul(options->value[TTM_OPTION_SCALE_BATCH], &end, 10);
@@ -27,41 +100,51 @@ static int read_wishes(const ttm_options *options, ttm_fit_options *out, const t
   return TTM_OK;
 }
 
-static int print(const ttm_options *options, const ttm_fit *fit, const ttm_findings *f, const ttm_fit_options *wishes,
-                 const ttm_board *board, ttm_error *err) {
-  ttm_buf text = {0};
-  bool closed;
-  ttm_summary_style style = {.columns = ttm_terminal_columns(STDOUT_FILENO),
-                             .color = ttm_terminal_color(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]),
-                             .utf8 = ttm_terminal_utf8()};
-  int status = ttm_fit_write(fit, f, wishes, board, &style, &text);
-  if (status)
-    ttm_error_nomem(err);
-  else
-    status = ttm_terminal_write(ttm_buf_view(&text), &closed, err);
-  ttm_buf_free(&text);
+static int put_json(const ttm_fit *fit, const ttm_findings *f, unsigned boards, ttm_buf *out) {
+  ttm_fit_case cases[TTM_BOARDS];
+  size_t n = 0;
+  int status = TTM_OK;
+  for (size_t b = 0; b < TTM_BOARDS && !status; b++)
+    if (boards >> b & 1) status = ttm_fit_case_of_replay(&cases[n++], &fit->boards[b], f);
+  if (!status) status = ttm_fit_cases_json(cases, n, out);
+  for (size_t i = 0; i < n; i++) ttm_fit_case_free(&cases[i]);
   return status;
 }
 
-int ttm_command_fit(const ttm_options *options) {
+static int fit_log(const ttm_options *options) {
   ttm_subject subject = {0};
   ttm_fit_options wishes;
-  const ttm_board *board;
+  ttm_summary_style style = style_of(options);
+  ttm_buf text = {0};
   ttm_fit fit;
   ttm_error err;
+  unsigned boards;
   bool fits = true;
-  int status;
-  if (!options->inputs) {
-    ttm_error_set(&err, TTM_EUSAGE, "fit needs a log: ttmem fit LOG ('-' reads standard input)");
-    return ttm_cli_error(options, &err);
-  }
-  status = read_wishes(options, &wishes, &board, &err);
+  int status = read_boards(options->value[TTM_OPTION_BOARD], &boards, &err);
+  if (!status) status = read_wishes(options, &wishes, &err);
   if (!status) status = ttm_subject_read(&subject, options, options->input[0], false, &err);
   if (!status) status = ttm_fit_make(&fit, subject.findings, &wishes, &err);
-  if (!status) status = print(options, &fit, subject.findings, &wishes, board, &err);
-  for (size_t b = 0; b < TTM_BOARDS && !status && board; b++)
-    fits &= fit.boards[b].board != board || fit.boards[b].fits;
+  if (!status) {
+    if (options->given[TTM_OPTION_JSON])
+      text.failed |= put_json(&fit, subject.findings, boards, &text) != TTM_OK;
+    else
+      ttm_fit_write(&fit, subject.findings, &wishes, boards, &style, &text);
+    status = print(&text, &err);
+  }
+  for (size_t b = 0; b < TTM_BOARDS && !status && options->given[TTM_OPTION_BOARD]; b++)
+    fits &= !(boards >> b & 1) || fit.boards[b].fits;
   ttm_subject_free(&subject);
   if (status) return ttm_cli_error(options, &err);
   return fits ? TTM_EXIT_OK : TTM_EXIT_FOUND;
+}
+
+int ttm_command_fit(const ttm_options *options) {
+  ttm_error err;
+  if (options->rest) return fit_program(options);
+  if (options->inputs) return fit_log(options);
+  ttm_error_set(
+      &err, TTM_EUSAGE,
+      "fit needs a program to run on mock boards: ttmem fit -- python3 model.py; or a log: ttmem fit LOG ('-' "
+      "reads standard input)");
+  return ttm_cli_error(options, &err);
 }

@@ -69,7 +69,7 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
                          "address to listen on; others than 127.0.0.1 need a token"},
     [TTM_OPTION_THREADS] = {"threads", 'j', TTM_VALUE_COUNT, "N", LLM | ANALYZE | ASK | FIT | HTML | PROFILE | CB_SCAN,
                             "scan with N threads (default: one per processor, at most 8)"},
-    [TTM_OPTION_QUIET] = {"quiet", 'q', TTM_VALUE_NONE, NULL, ANALYZE | RUN | LAST_RUN | HTML | PROFILE,
+    [TTM_OPTION_QUIET] = {"quiet", 'q', TTM_VALUE_NONE, NULL, ANALYZE | RUN | LAST_RUN | HTML | FIT | PROFILE,
                           "print no summary and no progress"},
     [TTM_OPTION_COLOR] = {"color", 0, TTM_VALUE_CHOICE, "auto|always|never",
                           ANALYZE | RUN | LIVE | DOCTOR | EXPLAIN | FIT | GRAPH | TRAIN | PROFILE | CB,
@@ -97,7 +97,7 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
                           "a table over workloads of 2 to 64 tiles (the default)"},
     [TTM_OPTION_SOURCE] = {"source", 0, TTM_VALUE_TEXT, "PATH", CB_ALL, "file or folder of sources to scan as well"},
     [TTM_OPTION_LOG_FILE] = {"log", 0, TTM_VALUE_TEXT, "FILE", CB_ALL, "TT-Metal log or memory report to read as well"},
-    [TTM_OPTION_JSON] = {"json", 0, TTM_VALUE_NONE, NULL, GRAPH | TRAIN | LIVE | CB, "write JSON"},
+    [TTM_OPTION_JSON] = {"json", 0, TTM_VALUE_NONE, NULL, GRAPH | TRAIN | FIT | LIVE | CB, "write JSON"},
     [TTM_OPTION_MD] = {"md", 0, TTM_VALUE_NONE, NULL, GRAPH | TRAIN | CB, "write markdown"},
     [TTM_OPTION_HTML] = {"html", 0, TTM_VALUE_NONE, NULL, GRAPH | CB, "write a page of HTML that needs no network"},
     [TTM_OPTION_SVG] = {"svg", 0, TTM_VALUE_NONE, NULL, CB_SIMULATE, "write the picture of L1 only"},
@@ -141,11 +141,13 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
                              "TEXT is a pasted out-of-memory or clash message; FILE a log that holds some; without\n"
                              "either, or with '-', standard input is read.\n",
                              1, false},
-    [TTM_COMMAND_FIT] = {"fit", TTM_PROGRAM_TTMEM, "fit LOG [--board B] [--scale-batch N] [--weights-dtype D]",
-                         "which board would hold it, and with what batch",
-                         "Replays the recorded allocations with the banks of every board. With --board the exit\n"
-                         "status is 1 when it does not fit there.\n",
-                         1, false},
+    [TTM_COMMAND_FIT] =
+        {"fit", TTM_PROGRAM_TTMEM, "fit [--board B,...] [--json] -- COMMAND | LOG", "which board would hold it",
+         "With a COMMAND (python model.py ARGS) the program runs on a mock board of each kind in turn:\n"
+         "ttnn's real allocator, no hardware. With a LOG its allocations are replayed with the banks of\n"
+         "every board, and the largest batch is told. With --board only those boards are asked, and the\n"
+         "exit status is 1 when it does not fit. It is 2 when the program fails for another reason.\n",
+         1, TTM_REST_BEHIND_DASHES},
     [TTM_COMMAND_ASK] = {"ask", TTM_PROGRAM_TTMEM, "ask LOG --op N | --tensor NAME | --range A-B | --at-peak",
                          "one detail in a few lines, for people and agents", NULL, 1, false},
     [TTM_COMMAND_HTML] = {"html", TTM_PROGRAM_TTMEM, "html INPUT [-o OUT]",
@@ -464,9 +466,10 @@ static bool asks_for_llm(const words *w) {
 }
 
 /* True when the words from here on are a program and its own arguments. */
-static bool starts_rest(const ttm_options *out) {
+static bool starts_rest(const ttm_options *out, bool behind_dashes) {
   ttm_command command = out->program == TTM_PROGRAM_PROFILER ? TTM_COMMAND_PROFILE : out->command;
-  return out->inputs == 1 && ttm_command_table[command].takes_rest;
+  ttm_rest rest = ttm_command_table[command].takes_rest;
+  return out->inputs == 1 && (rest == TTM_REST_FIRST || (rest == TTM_REST_BEHIND_DASHES && behind_dashes));
 }
 
 static int take_input(ttm_options *out, const words *w, ttm_error *err) {
@@ -535,7 +538,7 @@ int ttm_options_parse(ttm_options *out, ttm_program program, int argc, char *con
       status = parse_short(out, &w, err);
     if (status && !out->given[TTM_OPTION_HELP]) return status;
     if (status) break; /* who asks for help gets it */
-    if (starts_rest(out)) {
+    if (starts_rest(out, options_over && strcmp(word, "--") != 0)) {
       out->rest = argv + w.at;
       break;
     }

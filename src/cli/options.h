@@ -122,6 +122,13 @@ typedef struct ttm_option_row {
   const char *help;  /* one line */
 } ttm_option_row;
 
+/* Whether arguments may be a program and its own arguments: `rest`. */
+typedef enum ttm_rest {
+  TTM_REST_NEVER = false,
+  TTM_REST_FIRST = true,  /* the first argument is the program; all words after it are its own */
+  TTM_REST_BEHIND_DASHES, /* only behind "--" */
+} ttm_rest;
+
 typedef struct ttm_command_row {
   const char *name; /* word or two ("cb simulate") on the command line and for `help`; NULL for none */
   ttm_program program;
@@ -129,7 +136,7 @@ typedef struct ttm_command_row {
   const char *help;     /* one line */
   const char *more;     /* lines below the synopsis in its own help, or NULL */
   size_t max_inputs;    /* arguments that are no options */
-  bool takes_rest;      /* the first of them is a program: it and all words after it are `rest` */
+  ttm_rest takes_rest;
 } ttm_command_row;
 
 extern const ttm_option_row ttm_option_table[TTM_OPTIONS];

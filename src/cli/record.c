@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* mkdtemp, nftw, setenv, realpath */
+#define _GNU_SOURCE /* setenv, realpath */
 #include "cli/record.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <ftw.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -16,6 +14,7 @@
 
 #include "base/boards.h"
 #include "base/out_file.h"
+#include "base/temp_dir.h"
 #include "capture/child.h"
 #include "cli/embedded.h"
 
@@ -37,7 +36,7 @@ static const char *const variables[] = {
 enum { VARIABLES = sizeof variables / sizeof *variables, FIRST_UNWANTED = 7 };
 
 struct ttm_record {
-  char folder[PATH_MAX]; /* ours alone */
+  ttm_temp_dir dir; /* ours alone; links in it lead to the user's installation */
   char recording[PATH_MAX];
   char board[PATH_MAX]; /* empty: none */
   bool changed;         /* the environment is ours */
@@ -59,48 +58,9 @@ static int write_file(const char *path, const unsigned char *bytes, size_t n, tt
   return ttm_out_close(&out, err);
 }
 
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at) {
-  (void)st, (void)kind, (void)at;
-  remove(path);
-  return 0;
-}
-
-/* Links are removed, not followed: behind them is the user's installation. */
-static void remove_folder(const char *folder) { nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
-
-#define FOLDER "ttmem-run-"
-
-/* Folders of processes that were killed before they could remove them. */
-static void remove_leftovers(const char *base) {
-  DIR *dir = opendir(base);
-  for (struct dirent *entry; dir && (entry = readdir(dir));) {
-    char path[PATH_MAX], *end;
-    struct stat st;
-    if (strncmp(entry->d_name, FOLDER, sizeof FOLDER - 1) != 0 || join(path, base, entry->d_name, NULL)) continue;
-    long pid = strtol(entry->d_name + sizeof FOLDER - 1, &end, 10);
-    if (pid <= 0 || *end != '-' || !kill((pid_t)pid, 0) || errno != ESRCH) continue;
-    if (!lstat(path, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid()) remove_folder(path);
-  }
-  if (dir) closedir(dir);
-}
-
-static int make_folder(ttm_record *r, ttm_error *err) {
-  const char *base = getenv("TMPDIR");
-  char name[64];
-  if (!base || !*base) base = "/tmp";
-  remove_leftovers(base);
-  snprintf(name, sizeof name, FOLDER "%ld-XXXXXX", (long)getpid());
-  int status = join(r->folder, base, name, err);
-  if (status) return r->folder[0] = '\0', status;
-  if (mkdtemp(r->folder)) return TTM_OK;
-  status = ttm_error_set(err, TTM_EIO, "cannot make a folder like %s: %s", r->folder, strerror(errno));
-  r->folder[0] = '\0';
-  return status;
-}
-
 static int make_hook(const ttm_record *r, ttm_error *err) {
   char folder[PATH_MAX], path[PATH_MAX];
-  int status = join(folder, r->folder, "hook", err);
+  int status = join(folder, r->dir.path, "hook", err);
   if (!status && mkdir(folder, 0777))
     status = ttm_error_set(err, TTM_EIO, "cannot make %s: %s", folder, strerror(errno));
   for (size_t i = 0; i < ttm_hook_files_count && !status; i++) {
@@ -122,7 +82,7 @@ static int place_board(ttm_record *r, const char *board, char path[PATH_MAX], tt
   const ttm_embedded *known = find_board(board);
   if (known) {
     snprintf(r->board, sizeof r->board, "%s", known->name);
-    int status = join(path, r->folder, "board.yaml", err);
+    int status = join(path, r->dir.path, "board.yaml", err);
     return status ? status : write_file(path, known->bytes, known->n, err);
   }
   struct stat st;
@@ -171,7 +131,7 @@ static int ask_python(const ttm_record *r, char *python, ttm_error *err) {
   char script[PATH_MAX], text[sizeof err->message];
   sigset_t mask;
   ttm_child child;
-  int status = join(script, r->folder, "hook/ttmem_recorder.py", err);
+  int status = join(script, r->dir.path, "hook/ttmem_recorder.py", err);
   char *const argv[] = {python, script, NULL};
   sigprocmask(SIG_SETMASK, NULL, &mask);
   if (!status) status = ttm_child_start(&child, argv, &mask, err);
@@ -192,7 +152,7 @@ static int keep_environment(ttm_record *r, ttm_error *err) {
 
 static int set_in_folder(const ttm_record *r, const char *variable, const char *name, ttm_error *err) {
   char path[PATH_MAX];
-  int status = join(path, r->folder, name, err);
+  int status = join(path, r->dir.path, name, err);
   return status ? status : setenv(variable, path, 1) ? ttm_error_nomem(err) : TTM_OK;
 }
 
@@ -200,7 +160,7 @@ static int set_in_folder(const ttm_record *r, const char *variable, const char *
 static int set_python_path(const ttm_record *r, ttm_error *err) {
   const char *old = getenv("PYTHONPATH");
   ttm_buf path = {0};
-  ttm_buf_printf(&path, "%s/hook%s%s", r->folder, old && *old ? ":" : "", old ? old : "");
+  ttm_buf_printf(&path, "%s/hook%s%s", r->dir.path, old && *old ? ":" : "", old ? old : "");
   ttm_buf_char(&path, '\0');
   int status = path.failed || setenv("PYTHONPATH", path.at, 1) ? ttm_error_nomem(err) : TTM_OK;
   ttm_buf_free(&path);
@@ -238,7 +198,7 @@ static int place_recording(ttm_record *r, const char *path, ttm_error *err) {
 static int prepare(ttm_record *r, const ttm_record_options *o, ttm_error *err) {
   char descriptor[PATH_MAX];
   int status = place_recording(r, o->recording, err);
-  if (!status) status = make_folder(r, err);
+  if (!status) status = ttm_temp_dir_make(&r->dir, "run", err);
   if (!status && o->board) status = place_board(r, o->board, descriptor, err);
   if (!status) status = make_hook(r, err);
   if (!status && o->board && is_python(o->argv[0])) status = ask_python(r, o->argv[0], err);
@@ -287,6 +247,6 @@ void ttm_record_end(ttm_record *r) {
     if (r->changed && !r->old[i]) unsetenv(variables[i]);
     free(r->old[i]);
   }
-  if (r->folder[0]) remove_folder(r->folder);
+  ttm_temp_dir_remove(&r->dir);
   ttm_free(r);
 }

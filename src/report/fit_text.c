@@ -69,13 +69,13 @@ static void put_doubts(const ttm_fit *fit, const ttm_findings *f, const ttm_fit_
   ttm_buf_puts(out, "          per chip, no trace region, no profiler build; kernels' circular buffers not counted\n");
 }
 
-int ttm_fit_write(const ttm_fit *fit, const ttm_findings *f, const ttm_fit_options *options, const ttm_board *board,
+int ttm_fit_write(const ttm_fit *fit, const ttm_findings *f, const ttm_fit_options *options, unsigned boards,
                   const ttm_summary_style *style, ttm_buf *out) {
   if (style->color) ttm_buf_puts(out, "\x1b[1m");
   ttm_buf_puts(out, "Board     fits  DRAM banks, MB  peak, MB/bank    headroom  largest batch\n");
   if (style->color) ttm_buf_puts(out, "\x1b[0m");
   for (size_t b = 0; b < TTM_BOARDS; b++) {
-    if (!board || fit->boards[b].board == board) put_board(&fit->boards[b], fit->cut_short, f, style, out);
+    if (boards >> b & 1) put_board(&fit->boards[b], fit->cut_short, f, style, out);
   }
   put_doubts(fit, f, options, out);
   return out->failed ? TTM_ENOMEM : TTM_OK;

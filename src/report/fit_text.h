@@ -5,8 +5,8 @@
 #include "analyze/fit.h"
 #include "report/text.h"
 
-/* The table of `ttmem fit`; only `board` when it is not NULL. 0 or TTM_ENOMEM. */
-int ttm_fit_write(const ttm_fit *fit, const ttm_findings *f, const ttm_fit_options *options, const ttm_board *board,
+/* The table of `ttmem fit LOG`, of the boards in `boards` (bit per ttm_boards). 0 or TTM_ENOMEM. */
+int ttm_fit_write(const ttm_fit *fit, const ttm_findings *f, const ttm_fit_options *options, unsigned boards,
                   const ttm_summary_style *style, ttm_buf *out);
 
 #endif

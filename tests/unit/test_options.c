@@ -195,6 +195,12 @@ static void a_program_and_its_arguments(void **state) {
   assert_string_equal(options.rest[0], "model.py");
   assert_int_equal(PARSE("ttmem", "run"), 0);
   assert_null(options.rest);
+  assert_int_equal(PARSE("ttmem", "fit", "--json", "--", "python3", "model.py", "--json=x"), 0);
+  assert_string_equal(options.rest[2], "--json=x");
+  assert_int_equal(PARSE("ttmem", "fit", "a.log", "--json"), 0); /* a log, unless it stands behind the dashes */
+  assert_null(options.rest);
+  assert_string_equal(options.input[0], "a.log");
+  assert_int_equal(PARSE("ttmem", "fit", "a.log", "--", "model.py"), TTM_EUSAGE);
 }
 
 int main(void) {

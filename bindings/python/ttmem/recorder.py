@@ -606,10 +606,28 @@ def link_root(package, root, compiler):
         tools = os.path.join(building, "runtime", "sfpi", "compiler", "bin")
         os.makedirs(tools)
         os.symlink(compiler, os.path.join(tools, "riscv-tt-elf-g++"))
+    if os.environ.get("TTMEM_BOARD") in ("n300", "t3k"):
+        link_ethernet_dispatch(old, building)
     try:
         os.rename(building, root)
     except OSError:
         pass  # somebody was faster
+
+
+def link_ethernet_dispatch(old, root):
+    """These boards dispatch from Ethernet cores. On a mock board ttnn checks the cores of a program against the grid of boards that do
+    not, and refuses most programs; with the Ethernet description in the other's place it has one grid only. See boards/README.md."""
+    place = root
+    for part in ("tt_metal", "core_descriptors"):
+        old, place = os.path.join(old, part), os.path.join(place, part)
+        if not os.path.isdir(old):
+            return
+        if os.path.islink(place):
+            os.unlink(place)
+        os.mkdir(place)
+        for name in os.listdir(old):
+            if name != "core_descriptors":
+                os.symlink(os.path.join(old, name.replace("_80_arch.yaml", "_80_arch_eth_dispatch.yaml")), os.path.join(place, name))
 
 
 class Finder:

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A folder of our own that goes away with all that is in it. */
+#ifndef TTM_BASE_TEMP_DIR_H
+#define TTM_BASE_TEMP_DIR_H
+
+#include <limits.h>
+
+#include "base/error.h"
+
+typedef struct ttm_temp_dir {
+  char path[PATH_MAX]; /* empty: there is none */
+} ttm_temp_dir;
+
+/* Below TMPDIR, else /tmp, as "ttmem-<what>-<process>-XXXXXX". Removes those that killed processes left behind. 0 or TTM_EIO. */
+int ttm_temp_dir_make(ttm_temp_dir *dir, const char *what, ttm_error *err);
+
+/* Removes it and everything below; links are removed, not followed. */
+void ttm_temp_dir_remove(ttm_temp_dir *dir);
+
+#endif
