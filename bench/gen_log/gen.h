@@ -45,6 +45,7 @@ typedef enum gen_fail {
 
 /* Whether the model keeps a KV cache on the device, and whether its arguments are marked as one or only called so. */
 typedef enum gen_kv { GEN_KV_NONE, GEN_KV_MARKED, GEN_KV_NAMED } gen_kv;
+typedef enum gen_odd { GEN_ODD_END, GEN_ODD_MIDDLE, GEN_ODD_START } gen_odd;
 typedef enum gen_cut { GEN_CUT_NONE, GEN_CUT_OPERATION, GEN_CUT_HEADER, GEN_CUT_DRAM, GEN_CUT_L1 } gen_cut;
 typedef enum gen_era { GEN_ERA_2026, GEN_ERA_2025, GEN_ERA_2024, GEN_ERA_DEPENDENT } gen_era;
 
@@ -64,6 +65,7 @@ typedef struct gen_options {
   bool leak, late, upcast, no_free, one_run, const_eval, zoo, trace, binaries;
   uint32_t leak_more; /* of every layer, besides */
   uint32_t odd_layer; /* 1-based; 0 for none */
+  gen_odd odd_at;
   gen_kv kv_cache;
   gen_cut cut;
   gen_fail fail;

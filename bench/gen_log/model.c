@@ -433,9 +433,12 @@ void gen_graph_run(const gen_graph *g, gen_rank *x, gen_values *cached) {
   for (uint32_t l = 0; l < total && !x->dead && !x->stopped; l++) {
     if (endless && x->t->op_lines >= x->o->operations) break;
     gen_value **w = ready + g->first_layer_arg + (size_t)(l % g->layers) * LAYER_ARGS;
+    bool odd = l + 1 == x->o->odd_layer;
+    if (odd && x->o->odd_at == GEN_ODD_START) hidden = clamp(x, hidden, l);
     hidden = attention(g, x, hidden, w, x->o->kv_cache ? ready[g->kv_arg + l % g->layers] : NULL, l);
+    if (odd && x->o->odd_at == GEN_ODD_MIDDLE) hidden = clamp(x, hidden, l);
     hidden = mlp(g, x, hidden, w, l);
-    if (l + 1 == x->o->odd_layer) hidden = clamp(x, hidden, l);
+    if (odd && x->o->odd_at == GEN_ODD_END) hidden = clamp(x, hidden, l);
     if (x->o->zoo) gen_zoo(x, 12);
     if (x->o->fail && x->rank == 0 && x->run == x->o->fail_run && l == total / 2) gen_fail_provoke(x);
   }

@@ -19,7 +19,8 @@ typedef struct option {
 #define AT(field) offsetof(gen_options, field)
 
 /* CHOICE stores an int-sized enum or uint32_t: all are four bytes here. */
-_Static_assert(sizeof(gen_fail) == 4 && sizeof(gen_cut) == 4 && sizeof(gen_kv) == 4 && sizeof(gen_era) == 4,
+_Static_assert(sizeof(gen_fail) == 4 && sizeof(gen_cut) == 4 && sizeof(gen_kv) == 4 && sizeof(gen_odd) == 4 &&
+                   sizeof(gen_era) == 4,
                "choices are stored as 32 bits");
 
 static const option OPTIONS[] = {
@@ -56,6 +57,7 @@ static const option OPTIONS[] = {
     {"--late", FLAG, AT(late), NULL, "attention scores are freed four operations after their last use"},
     {"--upcast", FLAG, AT(upcast), NULL, "the feed-forward weights are bf16 and kept as f32"},
     {"--odd-layer", NUMBER, AT(odd_layer), NULL, "this layer, from 1, has one operation more than the others"},
+    {"--odd-at", CHOICE, AT(odd_at), "end|middle|start", "where in that layer it stands"},
     {"--kv-cache", CHOICE, AT(kv_cache), "none|marked|named", "arguments that are a KV cache, by attribute or by name"},
     {"--one-run", FLAG, AT(one_run), NULL, "one program, as long as --operations asks"},
     {"--no-free", FLAG, AT(no_free), NULL, "nothing is ever deallocated; implies --one-run"},

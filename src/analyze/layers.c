@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations are compared by what they are, not where: name and result types, without result numbers and locations. A layer begins wherever
- * the rarest operation that still repeats often begins a block; blocks between two such marks are compared as wholes. */
+/* Operations are compared by what they are, not where: name and result types, without result numbers. That finds the repetition. Where its
+ * locations count up from block to block, they tell where each layer begins and ends, the odd ones included; else a layer begins wherever
+ * the first operations of the block stand. */
 #include "analyze/layers.h"
 
+#include "analyze/layer_names.h"
 #include "analyze/parts.h"
 #include "base/hash.h"
 #include "base/idmap.h"
@@ -77,65 +79,184 @@ static uint32_t stretch_from(const stream *s, uint32_t i, uint32_t period) {
 }
 
 typedef struct layer_mark {
-  uint32_t at, n;
+  uint32_t at, n; /* n: up to the next layer; of the last one as far as is known */
 } layer_mark;
 
-typedef TTM_VEC(layer_mark) mark_list;
+/* The layers in order. */
+typedef struct layer_list {
+  TTM_VEC(layer_mark) marks;
+  uint32_t pattern; /* where a common one begins */
+  bool sure;        /* names tell where the last one ends */
+} layer_list;
 
-/* The pattern is the block before the longest exact repetition; every place where its first operations stand begins a layer. */
-static int find_layers(const stream *s, uint32_t period, uint32_t pattern, mark_list *out) {
+/* ---- By the names ------------------------------------------------------------------------------------------------------------ */
+
+static ttm_view location_at(const stream *s, uint32_t i) {
+  return ttm_profile_string(s->p, ttm_op_text_of(s->p, s->ops[i])->location);
+}
+
+/* The prefix by which most operations of the block count up to the next block's. */
+static bool find_prefix(const stream *s, uint32_t period, uint32_t pattern, ttm_view *prefix) {
+  uint32_t agree = 0;
+  for (uint32_t k = 0; k < period && pattern + period + k < s->n; k++) {
+    ttm_view one;
+    if (!ttm_layer_prefix(location_at(s, pattern + k), location_at(s, pattern + period + k), &one)) continue;
+    if (!agree) *prefix = one;
+    agree += ttm_view_eq(one, *prefix);
+  }
+  return agree * 2 > period;
+}
+
+/* A layer reaches from the first operation with its number to the last one before the next number. False when the numbers do not simply
+ * count up. */
+static int name_layers(const stream *s, ttm_view prefix, layer_list *out, bool *good) {
+  uint32_t number, last = 0;
+  *good = false;
+  for (uint32_t i = 0; i < s->n; i++) {
+    if (!ttm_layer_number(location_at(s, i), prefix, &number)) continue;
+    if (!out->marks.n || number != last) {
+      if (out->marks.n && number != last + 1) return TTM_OK;
+      if (out->marks.n) out->marks.at[out->marks.n - 1].n = i - out->marks.at[out->marks.n - 1].at;
+      if (ttm_vec_push(&out->marks, (layer_mark){i, 1})) return TTM_ENOMEM;
+      last = number;
+    }
+    out->marks.at[out->marks.n - 1].n = i - out->marks.at[out->marks.n - 1].at + 1;
+  }
+  *good = out->marks.n >= LEAST_LAYERS;
+  return TTM_OK;
+}
+
+static uint64_t hash_layer(const stream *s, const layer_mark *mark) {
+  return ttm_hash_bytes(s->shape + mark->at, mark->n * sizeof *s->shape).lo;
+}
+
+/* The layer that most others are like. */
+static int choose_pattern(const stream *s, layer_list *out, uint32_t *period) {
+  ttm_idmap votes = {0};
+  uint32_t best = 0;
+  int status = TTM_OK;
+  for (size_t i = 0; i < out->marks.n && !status; i++) {
+    const layer_mark *mark = &out->marks.at[i];
+    uint32_t key = (uint32_t)hash_layer(s, mark), count = ttm_idmap_get(&votes, key, 0) + 1;
+    status = ttm_idmap_set(&votes, key, count);
+    if (count > best) best = count, out->pattern = mark->at, *period = mark->n;
+  }
+  ttm_idmap_free(&votes);
+  return status;
+}
+
+/* ---- By what they are made of ------------------------------------------------------------------------------------------------- */
+
+/* Every place where the block's first operations stand begins a layer. */
+static int find_layers(const stream *s, uint32_t period, layer_list *out) {
   uint32_t lead = period < 4 ? period : 4;
+  out->marks.n = 0;
   for (uint32_t i = 0; i + lead <= s->n; i++) {
-    if (memcmp(s->shape + i, s->shape + pattern, lead * sizeof *s->shape)) continue;
-    if (out->n && i - out->at[out->n - 1].at < period / 2) continue;
-    if (out->n) out->at[out->n - 1].n = i - out->at[out->n - 1].at;
-    if (ttm_vec_push(out, (layer_mark){i, period})) return TTM_ENOMEM;
+    size_t n = out->marks.n;
+    if (memcmp(s->shape + i, s->shape + out->pattern, lead * sizeof *s->shape)) continue;
+    if (n && i - out->marks.at[n - 1].at < period / 2) continue;
+    if (n) out->marks.at[n - 1].n = i - out->marks.at[n - 1].at;
+    if (ttm_vec_push(&out->marks, (layer_mark){i, period})) return TTM_ENOMEM;
   }
   return TTM_OK;
 }
+
+/* ---- What there is to say ------------------------------------------------------------------------------------------------------- */
 
 static bool dram_before(const ttm_profile *p, uint32_t op, uint32_t *out) {
   return p->ops.at[op].state < p->states.n && ttm_state_allocated(p, p->ops.at[op].state, TTM_DRAM, out);
 }
 
-static void describe(ttm_layers *out, const stream *s, const mark_list *marks, uint32_t pattern) {
-  uint32_t period = out->period;
-  for (size_t i = 0; i < marks->n; i++) {
-    const layer_mark *mark = &marks->at[i];
+/* What a layer leaves and how far it rises above its start; 0 when no state tells. */
+static void measure_layer(const stream *s, const layer_mark *mark, int64_t *growth, uint32_t *peak) {
+  uint32_t from, to, level, next = mark->at + mark->n;
+  *growth = *peak = 0;
+  if (next >= s->n) return;
+  uint32_t first = s->ops[mark->at], end = s->ops[next];
+  if (!dram_before(s->p, first, &from) || !dram_before(s->p, end, &to)) return;
+  *growth = (int64_t)to - from;
+  for (uint32_t op = first; op < end; op++) {
+    if (dram_before(s->p, op, &level) && level > from && level - from > *peak) *peak = level - from;
+  }
+}
+
+static void add_odd(ttm_layers *out, const stream *s, const layer_mark *mark, uint32_t layer, uint32_t same) {
+  uint32_t differs = same < mark->n ? mark->at + same : mark->at + mark->n - 1;
+  if (differs >= s->n) differs = s->n - 1;
+  if (out->odd_count < TTM_ODD_LAYERS) {
+    ttm_odd_layer *odd = &out->odd[out->odd_count];
+    *odd = (ttm_odd_layer){.layer = layer, .first_op = s->ops[mark->at], .ops = mark->n, .differs = s->ops[differs]};
+    measure_layer(s, mark, &odd->growth, &odd->peak);
+  }
+  out->odd_count++;
+}
+
+/* Whether the last layer is whole, or the program died in it or was cut. */
+static bool is_whole(const stream *s, const layer_mark *last, bool finished) {
+  return finished || last->at + last->n < s->n;
+}
+
+static void compare_layers(ttm_layers *out, const stream *s, const layer_list *layers, bool finished) {
+  for (size_t i = 0; i < layers->marks.n; i++) {
+    const layer_mark *mark = &layers->marks.at[i];
     uint32_t same = 0;
-    while (same < period && mark->at + same < s->n && s->shape[mark->at + same] == s->shape[pattern + same]) same++;
-    bool last = i + 1 == marks->n; /* what follows the last layer is not part of it */
-    if (same == period && (last || mark->n == period)) {
+    while (same < out->period && mark->at + same < s->n &&
+           s->shape[mark->at + same] == s->shape[layers->pattern + same])
+      same++;
+    bool last = i + 1 == layers->marks.n;
+    /* Without names nothing tells what follows the last layer from a part of it. */
+    if (same == out->period && (mark->n == out->period || (last && !layers->sure))) {
       out->count++;
       continue;
     }
-    if (last && same < period) continue; /* cut off, or the end of the program */
-    if (out->odd_count < TTM_ODD_LAYERS) {
-      uint32_t differs = same < mark->n ? mark->at + same : mark->at + mark->n - 1;
-      out->odd[out->odd_count] = (ttm_odd_layer){(uint32_t)i, s->ops[mark->at], mark->n, s->ops[differs]};
-    }
-    out->odd_count++;
+    if (last && !(layers->sure ? is_whole(s, mark, finished) : finished && same * 2 >= out->period)) continue;
+    add_odd(out, s, mark, (uint32_t)i, same);
   }
-  const layer_mark *end = &marks->at[marks->n - 1];
-  uint32_t last = end->at + period <= s->n ? end->at + period - 1 : s->n - 1;
-  out->first_op = s->ops[marks->at[0].at];
+}
+
+static void describe(ttm_layers *out, const stream *s, const layer_list *layers, bool finished) {
+  compare_layers(out, s, layers, finished);
+  const layer_mark *end = &layers->marks.at[layers->marks.n - 1];
+  uint32_t last = end->at + end->n <= s->n ? end->at + end->n - 1 : s->n - 1;
+  out->first_op = s->ops[layers->marks.at[0].at];
   out->last_op = s->ops[last];
   /* The second layer is the usual one: the first may still warm up. */
-  uint32_t from, to, level;
-  if (marks->n < 3 || !dram_before(s->p, s->ops[marks->at[1].at], &from) ||
-      !dram_before(s->p, s->ops[marks->at[2].at], &to))
-    return;
-  out->growth = (int64_t)to - from;
-  for (uint32_t op = s->ops[marks->at[1].at]; op < s->ops[marks->at[2].at]; op++) {
-    if (dram_before(s->p, op, &level) && level > from && level - from > out->peak) out->peak = level - from;
+  if (layers->marks.n >= 3) measure_layer(s, &layers->marks.at[1], &out->growth, &out->peak);
+}
+
+/* The distance at which the stream repeats itself, and where its longest exact repetition begins; false when it never does for a whole
+ * block. */
+static int find_repetition(const stream *s, uint32_t *period, uint32_t *pattern, bool *found) {
+  uint32_t best = 0;
+  *found = false;
+  if (vote_period(s, period)) return TTM_ENOMEM;
+  for (uint32_t i = *period; *period && i < s->n;) {
+    uint32_t n = stretch_from(s, i, *period);
+    if (n > best) best = n, *pattern = i - *period;
+    i += n + 1;
   }
+  *found = *period && best >= *period;
+  return TTM_OK;
+}
+
+static int find_all(ttm_layers *out, const stream *s, bool finished) {
+  layer_list layers = {.pattern = 0};
+  ttm_view prefix;
+  bool found;
+  int status = find_repetition(s, &out->period, &layers.pattern, &found);
+  if (!status && found && find_prefix(s, out->period, layers.pattern, &prefix)) {
+    status = name_layers(s, prefix, &layers, &layers.sure);
+    if (!status && layers.sure) status = choose_pattern(s, &layers, &out->period);
+  }
+  if (!status && found && !layers.sure) status = find_layers(s, out->period, &layers);
+  if (!status && found && layers.marks.n) describe(out, s, &layers, finished);
+  ttm_vec_free(&layers.marks);
+  return status;
 }
 
 int ttm_layers_make(ttm_layers *out, const ttm_findings *f) {
   const ttm_profile *p = f->profile;
   stream s = {.p = p};
-  mark_list marks = {0};
-  uint32_t period;
   *out = (ttm_layers){.frame = TTM_NONE, .first_op = TTM_NONE, .last_op = TTM_NONE};
   if (!f->runs.n) return TTM_OK;
   /* Every run of a program has the same layers: the longest one shows them whole. */
@@ -147,22 +268,8 @@ int ttm_layers_make(ttm_layers *out, const ttm_findings *f) {
   }
   if (out->frame == TTM_NONE) return TTM_OK;
   int status = read_stream(&s, out->frame);
-  if (!status) status = vote_period(&s, &period);
-  if (!status && period) {
-    uint32_t best = 0, pattern = 0;
-    for (uint32_t i = period; i < s.n;) {
-      uint32_t n = stretch_from(&s, i, period);
-      if (n > best) best = n, pattern = i - period;
-      i += n + 1;
-    }
-    if (best >= period) {
-      status = find_layers(&s, period, pattern, &marks);
-      out->period = period;
-      if (!status && marks.n) describe(out, &s, &marks, pattern);
-    }
-    if (out->count < LEAST_LAYERS) *out = (ttm_layers){.frame = out->frame, .first_op = TTM_NONE, .last_op = TTM_NONE};
-  }
-  ttm_vec_free(&marks);
+  if (!status) status = find_all(out, &s, p->frames.at[out->frame].finished);
+  if (out->count < LEAST_LAYERS) *out = (ttm_layers){.frame = out->frame, .first_op = TTM_NONE, .last_op = TTM_NONE};
   ttm_free(s.ops);
   ttm_free(s.shape);
   return status;

@@ -12,6 +12,8 @@ typedef struct ttm_odd_layer {
   uint32_t first_op; /* its first operation */
   uint32_t ops;      /* operations it has */
   uint32_t differs;  /* the first operation that the common layer does not have there */
+  int64_t growth;    /* as below, of this layer; 0 when no state tells */
+  uint32_t peak;
 } ttm_odd_layer;
 
 typedef struct ttm_layers {

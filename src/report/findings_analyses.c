@@ -120,6 +120,10 @@ void ttm_json_layers(ttm_buf *buf, const ttm_findings *f) {
     put_key_u64(buf, i ? ",{\"layer\":" : "{\"layer\":", l->odd[i].layer);
     put_key_u64(buf, ",\"operations\":", l->odd[i].ops);
     put_key_op(buf, f, ",\"differs\":", l->odd[i].differs);
+    ttm_json_raw(buf, ",\"growth_per_bank_MB\":");
+    ttm_json_milli(buf, l->odd[i].growth);
+    ttm_json_raw(buf, ",\"peak_above_start_per_bank_MB\":");
+    ttm_json_milli(buf, l->odd[i].peak);
     ttm_buf_char(buf, '}');
   }
   ttm_json_raw(buf, "]}");

@@ -124,12 +124,14 @@ void ttm_llm_layers(ttm_llm *r) {
   ttm_llm_op(r, l->first_op);
   ttm_buf_puts(r->out, " to ");
   ttm_llm_op(r, l->last_op);
-  ttm_buf_printf(r->out, "\n- A layer goes up to %.3f MB per bank above its start and leaves %+.3f MB behind\n",
+  ttm_buf_printf(r->out,
+                 "\n- A layer goes up to %.3f MB per bank above its start and leaves %+.3f MB behind (derived)\n",
                  ttm_mb(l->peak), ttm_mb(l->growth));
   for (uint32_t i = 0; i < l->odd_count && i < TTM_ODD_LAYERS; i++) {
     ttm_buf_printf(r->out, "- Layer %u differs: %u operations, first at ", l->odd[i].layer, l->odd[i].ops);
     ttm_llm_op(r, l->odd[i].differs);
-    ttm_buf_char(r->out, '\n');
+    ttm_buf_printf(r->out, "; up to %.3f MB above its start, leaves %+.3f MB\n", ttm_mb(l->odd[i].peak),
+                   ttm_mb(l->odd[i].growth));
   }
 }
 

@@ -145,16 +145,23 @@ def late_frees(folder):
 
 
 def layers(folder):
-    for count, odd in ((3, 0), (12, 0), (12, 1), (12, 7)):
-        found, _ = analyze(folder, f"{SMALL} --layers {count} --odd-layer {odd} --runs 2")
+    cases = [(3, 0, "end"), (12, 0, "end")] + [(12, odd, at) for odd in (1, 2, 7, 11, 12) for at in ("end", "middle", "start")]
+    for count, odd, at in cases:
+        found, _ = analyze(folder, f"{SMALL} --layers {count} --odd-layer {odd} --odd-at {at} --runs 2")
         block = found["layers"]
-        check(block and block["operations"] == 16, count, odd, block)
-        check(block["count"] == count - (odd > 0) and block["odd_count"] == (odd > 0), count, odd, block)
-        check("layers.0|" in block["first"]["loc"], block)
+        check(block and block["operations"] == 16, count, odd, at, block)
+        check(block["count"] == count - (odd > 0) and block["odd_count"] == (odd > 0), count, odd, at, block)
+        check("layers.0|" in block["first"]["loc"] and f"layers.{count - 1}|" in block["last"]["loc"], odd, at, block)
         if odd:
-            check(block["odd"][0]["layer"] == odd - 1 and "clamp" in block["odd"][0]["differs"]["loc"], block)
-    found, _ = analyze(folder, f"{SMALL} --layers 1")
-    check(found["layers"] is None, "one layer is no repetition", found["layers"])
+            check(block["odd"][0]["layer"] == odd - 1 and block["odd"][0]["operations"] == 17, odd, at, block["odd"])
+            check("clamp" in block["odd"][0]["differs"]["loc"], odd, at, block["odd"])
+    # A run that dies inside a layer has no odd layer; a cut one neither.
+    for options in ("--fail exhausted --layers 9", "--truncate op --layers 9 --no-const-eval --runs 1"):
+        found, _ = analyze(folder, f"{SMALL} {options}")
+        check(not found["layers"] or not found["layers"]["odd_count"], options, found["layers"])
+    for options in ("--layers 1", "--layers 1 --zoo", "--layers 2"):
+        found, _ = analyze(folder, f"{SMALL} {options}")
+        check(found["layers"] is None, options, "is no repetition", found["layers"])
 
 
 def waste(folder):

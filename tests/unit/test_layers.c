@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The repeating block, with and without names that count, and the layer that differs. */
+#include <stdio.h>
+
+#include "analyze/layer_names.h"
+#include "profile_fixture.h"
+
+static void prefixes_end_before_the_number_that_counts(void **state) {
+  (void)state;
+  static const struct {
+    const char *a, *b, *prefix;
+  } cases[] = {{"layers.0|x.0", "layers.1|x.1", "layers."},
+               {"layers.9|x", "layers.10|x", "layers."},
+               {"layers.19|x", "layers.20|x", "layers."},
+               {"7|a", "8|a", ""},
+               {"h[1].mlp", "h[2].mlp", "h["},
+               {"1|m.3|y", "1|m.4|y", "1|m."}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    ttm_view prefix;
+    assert_true(ttm_layer_prefix(ttm_view_of(cases[i].a), ttm_view_of(cases[i].b), &prefix));
+    assert_int_equal(prefix.n, strlen(cases[i].prefix));
+    assert_memory_equal(prefix.p, cases[i].a, prefix.n);
+  }
+  static const char *const none[][2] = {{"a", "a"},     {"", ""},       {"x.1", "x.3"},
+                                        {"x.2", "x.1"}, {"a.1", "b.2"}, {"x.", "x.1"}};
+  for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+    ttm_view prefix;
+    assert_false(ttm_layer_prefix(ttm_view_of(none[i][0]), ttm_view_of(none[i][1]), &prefix));
+  }
+  uint32_t n;
+  assert_true(ttm_layer_number(TTM_LIT("layers.12|x"), TTM_LIT("layers."), &n));
+  assert_int_equal(n, 12);
+  assert_false(ttm_layer_number(TTM_LIT("layers.x"), TTM_LIT("layers."), &n));
+  assert_false(ttm_layer_number(TTM_LIT("layers.99999999999"), TTM_LIT("layers."), &n));
+  assert_false(ttm_layer_number(TTM_LIT("other"), TTM_LIT("layers."), &n));
+}
+
+/* A program of `layers` layers of five operations, layer `odd` with one more at `place` (0 to 5), with names or without; it begins and ends
+ * with operations of its own. */
+static ttm_profile *program(uint32_t layers, uint32_t odd, uint32_t place, bool names, bool finished) {
+  static const char *const ops[] = {"ttnn.norm", "ttnn.linear", "ttnn.softmax", "ttnn.matmul", "ttnn.add"};
+  ttm_profile *p = fx_new(1);
+  uint32_t frame = fx_frame(p, "main", 0, TTM_NONE), dram = 0;
+  uint32_t embed = fx_text(p, "ttnn.embedding", TTM_OP_PLAIN, FX_TILE, NULL);
+  uint32_t logits = fx_text(p, "ttnn.argmax", TTM_OP_PLAIN, FX_TILE, NULL);
+  fx_step(p, embed, frame, dram);
+  for (uint32_t l = 0; l < layers; l++) {
+    for (uint32_t k = 0; k <= 5; k++) {
+      char location[40];
+      uint32_t text;
+      if (l == odd && k == place) {
+        text = fx_text(p, "ttnn.clamp", TTM_OP_PLAIN, FX_TILE, NULL);
+        snprintf(location, sizeof location, "layers.%u|clamp", l);
+        if (names) p->texts.at[text].location = fx_str(p, location);
+        fx_step(p, text, frame, dram);
+        dram += 10;
+      }
+      if (k == 5) break;
+      text = fx_text(p, ops[k], TTM_OP_PLAIN, FX_TILE, NULL);
+      snprintf(location, sizeof location, "layers.%u|%s", l, ops[k]);
+      if (names) p->texts.at[text].location = fx_str(p, location);
+      fx_step(p, text, frame, dram);
+      dram += k == 1 ? 7 : k == 3 ? -4 : 0; /* rises to 7, leaves 3 */
+    }
+  }
+  if (finished) fx_step(p, logits, frame, dram);
+  p->frames.at[frame].finished = finished;
+  return p;
+}
+
+static void check(uint32_t layers, uint32_t odd, uint32_t place, bool names, uint32_t found) {
+  ttm_profile *p = program(layers, odd, place, names, true);
+  ttm_findings *f = fx_findings(p);
+  const ttm_layers *l = &f->layers;
+  assert_int_equal(l->period, 5);
+  assert_int_equal(l->odd_count, found);
+  assert_int_equal(l->count, layers - found);
+  if (found) {
+    assert_int_equal(l->odd[0].layer, odd);
+    assert_int_equal(l->odd[0].ops, 6);
+    assert_view(ttm_profile_string(p, ttm_op_text_of(p, l->odd[0].differs)->name), "ttnn.clamp");
+    assert_int_equal(l->odd[0].growth, 13);
+  }
+  if (odd != 1) assert_int_equal(l->growth, 3);
+  if (odd != 1) assert_int_equal(l->peak, 7);
+  ttm_findings_free(f);
+  ttm_profile_free(p);
+}
+
+static void names_find_every_odd_layer(void **state) {
+  (void)state;
+  check(6, TTM_NONE, 0, true, 0);
+  for (uint32_t odd = 0; odd < 8; odd++) {
+    for (uint32_t place = 0; place <= 5; place++) check(8, odd, place, true, 1);
+  }
+}
+
+/* Where a layer begins is then only known from the longest stretch without an odd one. */
+static void without_names_those_in_between(void **state) {
+  (void)state;
+  check(6, TTM_NONE, 0, false, 0);
+  for (uint32_t odd = 4; odd < 7; odd++) check(8, odd, 5, false, 1);
+}
+
+static void a_layer_that_was_cut_is_not_odd(void **state) {
+  (void)state;
+  for (int names = 0; names < 2; names++) {
+    ttm_profile *p = program(6, TTM_NONE, 0, names, false);
+    p->ops.n -= 2; /* died in the sixth layer */
+    p->frames.at[0].last_op -= 2;
+    p->states.n -= 2;
+    ttm_findings *f = fx_findings(p);
+    assert_int_equal(f->layers.count, 5);
+    assert_int_equal(f->layers.odd_count, 0);
+    ttm_findings_free(f);
+    ttm_profile_free(p);
+  }
+}
+
+static void no_repetition_no_layers(void **state) {
+  (void)state;
+  for (uint32_t layers = 0; layers < 3; layers++) {
+    ttm_profile *p = program(layers, TTM_NONE, 0, true, true);
+    ttm_findings *f = fx_findings(p);
+    assert_int_equal(f->layers.period, 0);
+    assert_int_equal(f->layers.count, 0);
+    ttm_findings_free(f);
+    ttm_profile_free(p);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(prefixes_end_before_the_number_that_counts),
+      cmocka_unit_test(names_find_every_odd_layer),
+      cmocka_unit_test(without_names_those_in_between),
+      cmocka_unit_test(a_layer_that_was_cut_is_not_odd),
+      cmocka_unit_test(no_repetition_no_layers),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
