@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ttmem run` around real ttnn: what it records is what ttnn's allocator says, with the program's own lines, whatever way the program ends.
+Run by scripts/test-ttnn, on a mock board. Environment: TTMEM, the program (default: that of the installed package)."""
+
+import glob
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import unittest
+
+PROGRAM = os.environ.get("TTMEM") or __import__("ttmem").program()
+BOARD = os.environ["TTMEM_BOARD"]
+SOURCE = pathlib.Path(os.environ["TTMEM_SOURCE"])
+PATIENCE = 600  # only bounds a hang
+MOCK = ("TT_METAL_MOCK_CLUSTER_DESC_PATH", "TT_METAL_CACHE")
+HEAD = """import atexit, json, ttnn
+device = ttnn.open_device(device_id=0, l1_small_size=16384)
+L1 = ttnn.L1_MEMORY_CONFIG
+PEAKS = {"DRAM": 0, "L1": 0}
+def new(*shape, memory=ttnn.DRAM_MEMORY_CONFIG):
+    return ttnn.empty(shape, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device, memory_config=memory)
+def look(_=None):
+    for name in PEAKS:
+        PEAKS[name] = max(PEAKS[name], ttnn.get_memory_view(device, getattr(ttnn.BufferType, name)).total_bytes_allocated_per_bank)
+    with open("peaks.json", "w") as f:
+        json.dump(PEAKS, f)
+def block(x, w):
+    h = ttnn.matmul(x, w)
+    look()
+    s = ttnn.softmax(h, dim=-1)
+    look()
+    ttnn.deallocate(h)
+    r = ttnn.add(s, x, memory_config=L1)
+    look()
+    return ttnn.to_memory_config(r, ttnn.DRAM_MEMORY_CONFIG)
+x, w = new(1, 1, 256, 256), new(1, 1, 256, 256)
+for i in range(6):
+    x = block(x, w)
+    look()
+"""
+LINE = {name: next(n for n, line in enumerate(HEAD.splitlines(), 1) if name in line) for name in ("ttnn.matmul", "ttnn.softmax", "ttnn.add", "ttnn.empty")}
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="ttmem-check-record-")
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+        self.env = {k: v for k, v in os.environ.items() if k not in MOCK}
+        self.env.update(PYTHONDONTWRITEBYTECODE="1", TTMEM_STAND_IN="1", TMPDIR=self.dir)
+
+    def start(self, tail, *options, board=BOARD):
+        with open(os.path.join(self.dir, "model.py"), "w") as f:
+            f.write(HEAD + tail)
+        command = [PROGRAM, "run", "--no-html", *(("--board", board) if board else ()), *options, "--", sys.executable, "model.py"]
+        return subprocess.Popen(command, cwd=self.dir, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def run_it(self, tail="", *options, status=0, **more):
+        p = self.start(tail, *options, **more)
+        out, err = p.communicate(timeout=PATIENCE)
+        self.assertEqual(p.returncode, status, out + err)
+        return self.findings(), " ".join(err.split())
+
+    def findings(self):
+        with open(max(glob.glob(self.dir + "/logs/*/model_findings.json"))) as f:
+            return json.load(f)
+
+    def peaks(self):
+        with open(self.dir + "/peaks.json") as f:
+            return json.load(f)
+
+    def check_peaks(self, found):
+        recording = found["recording"]
+        for name, bytes_ in self.peaks().items():
+            self.assertEqual(recording["memories"][name]["peak_per_bank_B"], bytes_, name)
+        self.assertEqual([recording[k] for k in ("corrections", "hole_corrections", "unseen_frees")], [0, 0, 0])
+
+
+class Recorded(Case):
+    def test_peaks_to_the_byte_and_lines(self):
+        self.env["TTMEM_VIEWS"] = "all"
+        found, err = self.run_it()
+        self.check_peaks(found)
+        recording = found["recording"]
+        self.assertEqual((recording["board"], recording["ended"]), (BOARD, True))
+        peak = recording["memories"]["DRAM"]["peak_operation"]
+        self.assertEqual((peak["mlir_op"], peak["loc"]), ("ttnn.softmax", "model.py:%d" % LINE["ttnn.softmax"]))
+        self.assertGreater(recording["memory_views"], 20)
+        use = recording["l1_per_core"]
+        self.assertEqual(use["programs_without_buffers"], 0)
+        self.assertGreater(use["programs_completed"], 0)
+        self.assertGreater(use["dataflow_buffers_B"], 0)
+        self.assertLess(use["fullest_B"], use["limit_B"])
+
+    def test_pieces_of_any_size_say_the_same(self):
+        seen = []
+        for piece in ("1", "10", "10000"):
+            self.env["TTMEM_PIECE"] = piece
+            found, _ = self.run_it()
+            self.check_peaks(found)
+            for name in ("pieces", "memory_views"):
+                found["recording"].pop(name)
+            seen.append(json.loads(json.dumps(found), object_hook=lambda o: {k: v for k, v in o.items() if not k.endswith(("line", "lines")) and k not in ("bytes", "path")}))
+            shutil.rmtree(self.dir + "/logs")
+        self.assertEqual(seen[0], seen[1])
+        self.assertEqual(seen[1], seen[2])
+
+    def test_the_repetitions_take_no_memory_and_change_nothing(self):
+        """The same run without them has the same states."""
+        with_them, _ = self.run_it()
+        shutil.rmtree(self.dir + "/logs")
+        self.env["TTMEM_REPEATS"] = "0"
+        without, _ = self.run_it()
+        self.assertEqual(with_them["recording"]["memories"]["DRAM"]["peak_per_bank_B"], without["recording"]["memories"]["DRAM"]["peak_per_bank_B"])
+        self.assertEqual(with_them["operations"], without["operations"])
+        self.assertGreater(without["recording"]["l1_per_core"]["programs_without_buffers"], 0)
+
+    def test_the_programs_own_captures(self):
+        tail = """
+for mode, real in ((ttnn.graph.RunMode.NO_DISPATCH, 0), (ttnn.graph.RunMode.NORMAL, 1)):
+    before = ttnn.get_memory_view(device, ttnn.BufferType.DRAM).total_bytes_allocated_per_bank
+    ttnn.graph.begin_graph_capture(mode)
+    kept = ttnn.relu(x)
+    nodes = ttnn.graph.end_graph_capture()
+    look()
+    after = ttnn.get_memory_view(device, ttnn.BufferType.DRAM).total_bytes_allocated_per_bank
+    assert (after > before) == bool(real), (mode, before, after)
+    assert any(n["node_type"] == "buffer_allocate" for n in nodes)
+"""
+        found, _ = self.run_it(tail)
+        self.check_peaks(found)
+
+    def test_without_a_board_option(self):
+        """As on a real board: here ttnn is told of the mock one by hand."""
+        for name in MOCK:
+            self.env[name] = os.environ[name]
+        found, _ = self.run_it(board=None)
+        self.check_peaks(found)
+        self.assertIsNone(found["recording"]["board"])
+        self.assertEqual(found["recording"]["l1_per_core"]["programs_completed"], 0)
+
+    def test_a_descriptor_of_ones_own(self):
+        found, _ = self.run_it(board=str(SOURCE / "boards" / (BOARD + ".yaml")))
+        self.check_peaks(found)
+
+
+class Ends(Case):
+    def test_out_of_memory(self):
+        tail = "kept = []\nwhile True:\n    kept.append(new(1, 1, 16384, 16384))\n    look()\n"
+        found, err = self.run_it(tail, status=1)
+        incident = found["incidents"][0]
+        self.assertEqual((incident["kind"], incident["memory"]), ("oom", "DRAM"))
+        self.assertEqual((incident["operation"]["mlir_op"], incident["operation"]["loc"]), ("ttnn.empty", "model.py:%d" % LINE["ttnn.empty"]))
+        self.assertEqual(incident["allocated_per_bank_B"], found["recording"]["memories"]["DRAM"]["peak_per_bank_B"])
+        self.check_peaks(found)
+        self.assertIn("ttnn.empty model.py:%d" % LINE["ttnn.empty"], err)
+
+    def test_a_clash(self):
+        """L1 tensors down to where a program's buffers want to be."""
+        tail = "kept = []\nfor i in range(1000):\n    kept.append(new(1, 1, 2048, 1024, memory=L1))\n    look()\n    ttnn.softmax(new(1, 1, 32, 4096), dim=-1)\n"
+        found, _ = self.run_it(tail, status=1)
+        incident = found["incidents"][0]
+        self.assertIn(incident["kind"], ("l1_clash", "oom"))
+        self.assertTrue(incident["operation"]["loc"].startswith("model.py:"))
+
+    def test_killed(self):
+        found, err = self.run_it("import os, signal\nnew(1, 1, 32, 32)\nos.kill(os.getpid(), signal.SIGKILL)\n", status=128 + 9)
+        self.assertFalse(found["recording"]["ended"])
+        self.assertEqual(found["recording"]["last_operation"]["loc"], "model.py:%d" % LINE["ttnn.empty"])
+        self.assertIn("stops without an end", err)
+
+    def test_interrupted(self):
+        p = self.start("import time\nprint('ready', flush=True)\ntime.sleep(600)\n")
+        lines = iter(p.stdout.readline, "")
+        self.assertTrue(any(line == "ready\n" for line in lines))
+        p.send_signal(signal.SIGINT)
+        p.communicate(timeout=PATIENCE)
+        self.assertNotEqual(p.returncode, 0)
+        self.assertTrue(self.findings()["recording"]["ended"])
+        self.check_peaks(self.findings())
+
+
+class Neighbours(Case):
+    def test_the_installation_is_not_written_to(self):
+        package = pathlib.Path(sysconfig.get_path("purelib")) / "ttnn"
+        state = lambda: {p: (p.lstat().st_mtime_ns, p.lstat().st_size) for p in package.rglob("*")}
+        before = state()
+        self.run_it()
+        self.assertEqual(before, state())
+        self.assertEqual(glob.glob(self.dir + "/ttmem-run-*"), [])
+
+    def test_the_users_sitecustomize_runs(self):
+        os.mkdir(self.dir + "/site")
+        with open(self.dir + "/site/sitecustomize.py", "w") as f:
+            f.write("import builtins\nbuiltins.mine = 1\n")
+        self.env["PYTHONPATH"] = self.dir + "/site"
+        self.run_it("assert mine == 1\n")
+
+
+class Boards(Case):
+    @unittest.skipIf(BOARD != "n150", "once is enough")
+    def test_every_board_opens_and_computes(self):
+        tail = "print('banks', ttnn.get_memory_view(device, ttnn.BufferType.DRAM).num_banks, flush=True)\n"
+        for board, banks in (("n300", 12), ("t3k", 12), ("galaxy", 12), ("p100", 7), ("p300", 8)):
+            with self.subTest(board=board):
+                found, _ = self.run_it(tail, board=board)
+                self.check_peaks(found)
+                self.assertEqual(found["recording"]["memories"]["DRAM"]["banks"], banks)
+                shutil.rmtree(self.dir + "/logs")
+
+
+if __name__ == "__main__":
+    unittest.main()
