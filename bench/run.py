@@ -4,7 +4,9 @@
 
 Ratios and not seconds, because they travel from machine to machine. Nothing here asserts a time: a missed goal is printed, and
 the exit code is 1 only when a program could not be run.
-usage: bench/run.py [--bytes N] [--rounds N] [--operations N]     (GEN_LOG, TTMEM: other programs than those of the release build)
+usage: bench/run.py [--bytes N] [--rounds N] [--operations N]
+Environment: GEN_LOG, TTMEM: other programs than those of the release build; TTMEM_OLD_TOOL: the `ttmem` of the Python tool before
+this one, to be measured beside it (once, on a tenth of the log: it takes its time).
 """
 import argparse
 import os
@@ -19,7 +21,9 @@ WORK = os.path.join(ROOT, "build", "bench")
 TTMEM = os.environ.get("TTMEM", os.path.join(ROOT, "build", "bin", "ttmem"))
 GEN_LOG = os.environ.get("GEN_LOG", os.path.join(ROOT, "build", "release", "bench", "gen_log"))
 MEASURE = os.path.join(ROOT, "build", "release", "bench", "measure")
-ENV = dict(os.environ, LC_ALL="C", TTMEM_HOME=os.path.join(WORK, "home"))
+OLD_TOOL = os.environ.get("TTMEM_OLD_TOOL")
+# The old tool knows no TTMEM_HOME: its reports go below HOME.
+ENV = dict(os.environ, LC_ALL="C", TTMEM_HOME=os.path.join(WORK, "home"), HOME=os.path.join(WORK, "home"))
 
 
 class Run:
@@ -94,6 +98,45 @@ def analyze(path):
     return Run(TTMEM, "analyze", path, "--output-dir", out, "--threads", "2", "--quiet")
 
 
+def compressed(path):
+    """The log as .zst, made anew when the log is newer."""
+    packed = path + ".zst"
+    if not os.path.exists(packed) or os.path.getmtime(packed) < os.path.getmtime(path):
+        subprocess.run(["zstd", "-q", "-f", "-3", path, "-o", packed], check=True)
+    with open(packed, "rb") as file:
+        while file.read(1 << 20):
+            pass
+    return packed
+
+
+def zstd_row(large, rounds):
+    if not shutil.which("zstd"):
+        print("bench: zstd is not installed, the row of compressed input is left out", file=sys.stderr)
+        return
+    packed = compressed(large)
+    pipe = Run("sh", "-c", 'zstd -dc "$0" | wc -l', packed)
+    ours = llm(packed, 2)
+    measure(rounds, pipe, ours)
+    ratio_row("`ttmem --llm` of the log as .zst / `zstd -dc FILE \\| wc -l`", ours, pipe, 1.5)
+
+
+def start_row(rounds):
+    start = Run(TTMEM, "--help")
+    measure(4 * rounds, start)
+    row("start-up: `ttmem --help`", f"{start.seconds * 1e3:.1f} ms", "< 5 ms", start.seconds < 0.005)
+
+
+def old_tool_row(path, ours):
+    """One run: it is slower by so much that noise does not matter."""
+    if not OLD_TOOL:
+        return
+    old = Run(OLD_TOOL, "--llm", "--logfile", path, "-o", os.path.join(WORK, "old.md"))
+    measure(1, old)
+    row(f"the Python tool's `ttmem --llm` / ours on one thread, {os.path.getsize(path) / 1e6:.0f} MB of log", f"{old.seconds / ours.seconds:.0f}",
+        "> 1", old.seconds > ours.seconds)
+    row("its peak RSS / ours", f"{old.rss / ours.rss:.1f}", "> 1", old.rss > ours.rss)
+
+
 def row(what, value, goal, met):
     print(f"| {what} | {value} | {goal} | {'yes' if met else '**no**'} |", flush=True)
 
@@ -143,9 +186,9 @@ def main():
     one, two, full = llm(large, 1), llm(large, 2), analyze(large)
     measure(args.rounds, wc, one, two, full)
     row("`wc -l`", f"{wc.seconds:.3f} s, {size / wc.seconds / 1e9:.1f} GB/s", "the measure", True)
-    ratio_row("`ttmem --llm --threads 1` / `wc -l`", one, wc, 4.0)
-    ratio_row("`ttmem --llm --threads 2` / `wc -l`", two, wc, 2.5)
-    ratio_row("`ttmem analyze --threads 2`, all JSON / `wc -l`", full, wc, 12)
+    ratio_row("`ttmem --llm --threads 1` / `wc -l`", one, wc, 2.5)
+    ratio_row("`ttmem --llm --threads 2` / `wc -l`", two, wc, 1.5)
+    ratio_row("`ttmem analyze --threads 2`, all JSON and HTML / `wc -l`", full, wc, 8)
     rss_row("`--llm --threads 1`", one, operations)
     rss_row("`--llm --threads 2`", two, operations)
     rss_row("`analyze`", full, operations)
@@ -156,6 +199,9 @@ def main():
     # The generator ends on a whole operation, so "ten times" is a little off: scaled to exactly ten.
     growth = one.seconds / small.seconds * 10 / (size / os.path.getsize(tenth))
     row("time for ten times the log (`--llm --threads 1`)", f"{growth:.2f}", "<= 10.5", growth <= 10.5)
+    zstd_row(large, args.rounds)
+    start_row(args.rounds)
+    old_tool_row(tenth, small)
 
     # The live set grows tenfold and everything else stays alike: this row alone shows whether cost depends on what is alive.
     fewer_count, kept_count = warm(fewer), warm(kept)
