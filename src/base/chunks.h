@@ -14,8 +14,10 @@ enum { TTM_LONGEST_LINE = 64 * 1024 * 1024 };
 
 /* Zero is empty; reused from piece to piece. */
 typedef struct ttm_chunk {
-  char *data;
-  size_t n, cap;
+  const char *data; /* the lines, in `room` */
+  size_t n;
+  char *room; /* owned */
+  size_t cap;
   bool last;     /* nothing comes after it */
   bool cut_line; /* does not end with a line end: the input's last line, or one over the limit */
 } ttm_chunk;
@@ -28,6 +30,9 @@ typedef struct ttm_chunker {
 
 /* The next piece (n may be 0 for the last one). After the last one it must not be called again. */
 int ttm_chunker_next(ttm_chunker *chunker, ttm_chunk *chunk, ttm_error *err);
+/* The lines that start in piece number `index` of a seekable source: pieces can be read in any order and by several threads. A
+ * line over the limit is cut there. `last` when the source ended; later pieces then hold nothing, or what was written since. */
+int ttm_chunk_read(ttm_chunk *chunk, const ttm_source *source, uint64_t index, ttm_error *err);
 void ttm_chunker_free(ttm_chunker *chunker);
 void ttm_chunk_free(ttm_chunk *chunk);
 

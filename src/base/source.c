@@ -24,6 +24,7 @@ struct ttm_source {
   form form;
   uint64_t position, size;
   const char *damage;
+  bool seekable;   /* a regular file; not standard input, which may stand anywhere in its file */
   bool ended;      /* the stored bytes are used up */
   bool frame_open; /* inside a compressed frame: an end here is a cut */
   char *stored;    /* compressed bytes, or the first plain ones */
@@ -32,12 +33,16 @@ struct ttm_source {
   ZSTD_DStream *zstd;
 };
 
+static int cannot_read(const ttm_source *s, ttm_error *err) {
+  return ttm_error_set(err, TTM_EIO, "Cannot read %s: %s.", s->path, strerror(errno));
+}
+
 /* read(2) until something comes, the end, or a real error. */
 static int read_some(ttm_source *s, char *buf, size_t cap, size_t *got, ttm_error *err) {
   ssize_t n;
   do n = read(s->fd, buf, cap);
   while (n < 0 && errno == EINTR);
-  if (n < 0) return ttm_error_set(err, TTM_EIO, "Cannot read %s: %s.", s->path, strerror(errno));
+  if (n < 0) return cannot_read(s, err);
   *got = (size_t)n;
   s->position += (uint64_t)n;
   s->ended = n == 0;
@@ -88,6 +93,7 @@ int ttm_source_open(ttm_source **out, const char *path, ttm_error *err) {
   }
   if (S_ISREG(info.st_mode)) {
     s->size = (uint64_t)info.st_size;
+    s->seekable = !standard_input;
     posix_fadvise(s->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
   }
   s->stored = ttm_realloc(NULL, STORED_BYTES);
@@ -102,6 +108,17 @@ int ttm_source_open(ttm_source **out, const char *path, ttm_error *err) {
 fail:
   ttm_source_close(s);
   return rc;
+}
+
+bool ttm_source_is_seekable(const ttm_source *s) { return s->seekable && s->form == FORM_PLAIN; }
+
+int ttm_source_read_at(const ttm_source *s, uint64_t offset, char *buf, size_t cap, size_t *got, ttm_error *err) {
+  ssize_t n;
+  do n = pread(s->fd, buf, cap, (off_t)offset);
+  while (n < 0 && errno == EINTR);
+  if (n < 0) return cannot_read(s, err);
+  *got = (size_t)n;
+  return TTM_OK;
 }
 
 void ttm_source_close(ttm_source *s) {

@@ -3,6 +3,7 @@
 #ifndef TTM_BASE_SOURCE_H
 #define TTM_BASE_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,11 @@ void ttm_source_close(ttm_source *source);
 /* Up to `cap` decompressed bytes; *got 0 means the end. A compressed stream that is cut or damaged ends there: see
  * ttm_source_damage. */
 int ttm_source_read(ttm_source *source, char *buf, size_t cap, size_t *got, ttm_error *err);
+
+/* A plain file can also be read at any place, by several threads at once; that does not move ttm_source_read's place. */
+bool ttm_source_is_seekable(const ttm_source *source);
+/* Up to `cap` bytes from `offset` on; *got 0 means the end. */
+int ttm_source_read_at(const ttm_source *source, uint64_t offset, char *buf, size_t cap, size_t *got, ttm_error *err);
 
 /* Bytes taken from the input so far, and its whole size (0 when unknown), both as stored. */
 uint64_t ttm_source_position(const ttm_source *source);

@@ -10,7 +10,7 @@ struct ttm_feed {
   ttm_builder builder;
   ttm_scanner scanner;
   ttm_scanned scanned; /* reused */
-  ttm_buf carry; /* a line whose end has not come yet */
+  ttm_buf carry;       /* a line whose end has not come yet */
   ttm_feed_figures figures;
   size_t ops_counted, states_counted;
 };
@@ -60,9 +60,8 @@ const ttm_feed_figures *ttm_feed_now(const ttm_feed *feed) { return &feed->figur
 
 /* ---- Bytes -------------------------------------------------------------------------------------------------------- */
 
-/* `bytes` is only read; a chunk's data is not const because other chunks own theirs. */
 static int take_chunk(ttm_feed *feed, const char *bytes, size_t n, bool last) {
-  ttm_chunk chunk = {.data = (char *)bytes, .n = n, .last = last};
+  ttm_chunk chunk = {.data = bytes, .n = n, .last = last};
   chunk.cut_line = n && bytes[n - 1] != '\n';
   int rc = ttm_scanner_scan(&feed->scanner, &chunk, &feed->scanned);
   if (!rc) rc = ttm_builder_take(&feed->builder, &chunk, &feed->scanned);

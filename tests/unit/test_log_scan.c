@@ -12,7 +12,7 @@ static size_t small_n;
 static ttm_scanner taught;
 
 static void scan(ttm_scanner *scanner, ttm_view bytes, ttm_scanned *out) {
-  ttm_chunk chunk = {.data = (char *)bytes.p, .n = bytes.n, .last = true};
+  ttm_chunk chunk = {.data = bytes.p, .n = bytes.n, .last = true};
   assert_int_equal(ttm_scanner_scan(scanner, &chunk, out), TTM_OK);
 }
 

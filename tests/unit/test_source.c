@@ -162,9 +162,90 @@ static void test_long_line(void **state) {
   free(line);
 }
 
+/* The pieces of a file, read from the last to the first, are together the file, and each starts with a line. */
+static void check_pieces(const char *text, size_t n) {
+  enum { MOST = 16 };
+  ttm_error err;
+  ttm_source *source;
+  ttm_chunk chunks[MOST] = {{0}};
+  size_t pieces = n / TTM_CHUNK_BYTES + 2, at = 0;
+  assert_true(pieces <= MOST);
+  write_file("pieces", text, n);
+  assert_int_equal(ttm_source_open(&source, path_of("pieces"), &err), TTM_OK);
+  assert_true(ttm_source_is_seekable(source));
+  for (size_t i = pieces; i-- > 0;) assert_int_equal(ttm_chunk_read(&chunks[i], source, i, &err), TTM_OK);
+  for (size_t i = 0; i < pieces; i++) {
+    const ttm_chunk *c = &chunks[i];
+    assert_true(c->n <= n - at);
+    if (c->n) assert_memory_equal(c->data, text + at, c->n);
+    if (c->n) assert_true(at == 0 || text[at - 1] == '\n');
+    if (c->n && c->data[c->n - 1] != '\n') assert_true(c->cut_line && c->last);
+    at += c->n;
+    if (at < n) assert_false(c->last);
+    ttm_chunk_free(&chunks[i]);
+  }
+  assert_int_equal(at, n);
+  ttm_source_close(source);
+}
+
+static void test_pieces(void **state) {
+  (void)state;
+  size_t n = 5 * TTM_CHUNK_BYTES;
+  char *text = malloc(n);
+  unsigned random = 1;
+  for (int round = 0; round < 12; round++) {
+    /* Lines of a few bytes to a piece and a half. */
+    unsigned mask = round % 3 == 0 ? 0xff : round % 3 == 1 ? 0xfffff : 0x3fff;
+    memset(text, 'x', n);
+    for (size_t at = 0; at < n; at += 1 + (random >> 8 & mask)) {
+      text[at] = '\n';
+      random = random * 1664525 + 1013904223;
+    }
+    check_pieces(text, n - (size_t)round * 7);
+  }
+  /* Line ends around the places where pieces meet, and around the end. */
+  for (int before = -2; before <= 2; before++) {
+    memset(text, 'x', n);
+    for (size_t piece = 1; piece < 5; piece++) text[piece * TTM_CHUNK_BYTES + (size_t)before] = '\n';
+    for (size_t cut = 0; cut < 3; cut++) check_pieces(text, n - cut);
+    check_pieces(text, 4 * TTM_CHUNK_BYTES);
+    check_pieces(text, 4 * TTM_CHUNK_BYTES + (size_t)(before + 3));
+  }
+  check_pieces(text, 0);
+  check_pieces("x", 1);
+  check_pieces("\n", 1);
+  free(text);
+}
+
+/* A line over the limit is cut there and counts as one line. */
+static void test_longest_line(void **state) {
+  (void)state;
+  size_t n = (size_t)TTM_LONGEST_LINE * 2 + 3;
+  char *text = malloc(n);
+  memset(text, 'x', n);
+  memcpy(text + n - 3, "\ny\n", 3);
+  write_file("longest", text, n);
+  free(text);
+  ttm_error err;
+  ttm_source *source;
+  ttm_chunk chunk = {0};
+  size_t lines = 0, bytes = 0;
+  assert_int_equal(ttm_source_open(&source, path_of("longest"), &err), TTM_OK);
+  for (uint64_t i = 0; i == 0 || !chunk.last; i++) {
+    assert_int_equal(ttm_chunk_read(&chunk, source, i, &err), TTM_OK);
+    for (size_t k = 0; k < chunk.n; k++) lines += chunk.data[k] == '\n';
+    bytes += chunk.n;
+  }
+  assert_int_equal(lines, 2);
+  assert_true(bytes < n - TTM_LONGEST_LINE / 2);
+  ttm_source_close(source);
+  ttm_chunk_free(&chunk);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_cut_streams),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_bytes),      cmocka_unit_test(test_cut_streams),
                                      cmocka_unit_test(test_small_and_empty), cmocka_unit_test(test_errors),
-                                     cmocka_unit_test(test_long_line)};
+                                     cmocka_unit_test(test_long_line),       cmocka_unit_test(test_pieces),
+                                     cmocka_unit_test(test_longest_line)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }
