@@ -24,10 +24,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   ttm_core_use use;
   if (!ttm_core_use_make(&use, p)) {
     uint32_t found = ttm_pitfalls_find(p, &x, &use);
-    ttm_buf text = {0};
+    ttm_buf words = {0};
     for (int i = 0; i < TTM_PITFALLS; i++)
-      if (found >> i & 1) ttm_pitfall_write(&text, (ttm_pitfall)i, p, &x, &use);
-    ttm_buf_free(&text);
+      if (found >> i & 1) ttm_pitfall_write(&words, (ttm_pitfall)i, p, &x, &use);
+    ttm_buf_free(&words);
   }
   ttm_core_use_free(&use);
   if (!ttm_findings_make(&f, p, NULL)) {

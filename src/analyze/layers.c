@@ -153,7 +153,7 @@ static int find_layers(const stream *s, uint32_t period, layer_list *out) {
   out->marks.n = 0;
   for (uint32_t i = 0; i + lead <= s->n; i++) {
     size_t n = out->marks.n;
-    if (memcmp(s->shape + i, s->shape + out->pattern, lead * sizeof *s->shape)) continue;
+    if (memcmp(s->shape + i, s->shape + out->pattern, lead * sizeof *s->shape) != 0) continue;
     if (n && i - out->marks.at[n - 1].at < period / 2) continue;
     if (n) out->marks.at[n - 1].n = i - out->marks.at[n - 1].at;
     if (ttm_vec_push(&out->marks, (layer_mark){i, period})) return TTM_ENOMEM;

@@ -14,7 +14,6 @@ const char *ttm_waste_name(ttm_waste_kind kind) {
 typedef struct search {
   const ttm_profile *p;
   const ttm_live_set *set;
-  ttm_alignment align;
   ttm_wastes *out;
 } search;
 
@@ -89,7 +88,7 @@ static void find_padding(search *s, uint32_t i) {
 }
 
 void ttm_wastes_make(ttm_wastes *out, const ttm_findings *f) {
-  search s = {f->profile, &f->live_set[TTM_DRAM], ttm_profile_alignment(f->profile), out};
+  search s = {f->profile, &f->live_set[TTM_DRAM], out};
   *out = (ttm_wastes){.n = 0};
   if (!s.set->known) return;
   for (uint32_t i = 0; i < s.set->rows.n; i++) {

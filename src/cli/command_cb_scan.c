@@ -88,7 +88,7 @@ static bool has_errors(const ttm_scan *scan) {
 
 int ttm_command_cb_scan(const ttm_options *options) {
   scan_job job = {0};
-  ttm_cb_form form;
+  ttm_cb_form form = TTM_CB_TERMINAL;
   ttm_buf text = {0};
   ttm_error err;
   bool compare = options->given[TTM_OPTION_COMPARE];

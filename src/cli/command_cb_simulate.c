@@ -20,7 +20,7 @@ static int write_report(const ttm_options *options, const ttm_cb_simulation *s, 
 
 int ttm_command_cb_simulate(const ttm_options *options) {
   ttm_cb_workload workload;
-  ttm_cb_form form;
+  ttm_cb_form form = TTM_CB_TERMINAL;
   ttm_cb_job job = {0};
   ttm_buf text = {0};
   ttm_error err;

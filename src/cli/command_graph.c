@@ -54,7 +54,7 @@ static int write_report(const ttm_options *options, const job *j, ttm_cb_form fo
 }
 
 int ttm_command_graph(const ttm_options *options) {
-  ttm_cb_form form;
+  ttm_cb_form form = TTM_CB_TERMINAL;
   ttm_buf text = {0};
   ttm_error err = {0};
   job *j = ttm_alloc(sizeof *j);

@@ -36,7 +36,7 @@ typedef struct page_job {
 
 static int plan(page_job *job, const ttm_options *options, ttm_error *err) {
   struct stat st;
-  job->is_folder = strcmp(job->input, "-") && !stat(job->input, &st) && S_ISDIR(st.st_mode);
+  job->is_folder = strcmp(job->input, "-") != 0 && !stat(job->input, &st) && S_ISDIR(st.st_mode);
   int status = job->is_folder ? ttm_report_find(&job->found, job->input, err) : TTM_OK;
   if (status) return status;
   if (options->value[TTM_OPTION_NAME])
@@ -61,7 +61,7 @@ static int plan(page_job *job, const ttm_options *options, ttm_error *err) {
 }
 
 static int open_target(ttm_out *out, const page_job *job, ttm_error *err) {
-  if (strcmp(job->target.at, "-")) return ttm_out_open(out, job->target.at, err);
+  if (strcmp(job->target.at, "-") != 0) return ttm_out_open(out, job->target.at, err);
   return ttm_out_open_fd(out, STDOUT_FILENO, "standard output", err);
 }
 
@@ -103,7 +103,7 @@ int ttm_command_html(const ttm_options *options, const char *input) {
       ttm_out_abandon(&out);
     else
       status = ttm_out_close(&out, &err);
-    bool tell = !options->given[TTM_OPTION_QUIET] && strcmp(job.target.at, "-");
+    bool tell = !options->given[TTM_OPTION_QUIET] && strcmp(job.target.at, "-") != 0;
     if (!status && tell) status = say_where(job.target.at, bytes, &err);
   }
   ttm_report_found_free(&job.found);

@@ -41,7 +41,7 @@ static void say_what(const ttm_last_run *what, const ttm_profile *p) {
 
 static int write_out(const ttm_last_run *what, const char *log, const char *target, ttm_error *err) {
   ttm_out out;
-  int status = target && strcmp(target, "-") ? ttm_out_open(&out, target, err)
+  int status = target && strcmp(target, "-") != 0 ? ttm_out_open(&out, target, err)
                                              : ttm_out_open_fd(&out, STDOUT_FILENO, "standard output", err);
   if (status) return status;
   status = ttm_last_run_write(what, log, &out, err);

@@ -171,7 +171,6 @@ static int read_log_line(reader *r, ttm_view raw) {
 static int add_usage(reader *r, const ttm_csv_row *row) {
   static const char *const memories[] = {"DRAM", "L1", "L1_SMALL"};
   ttm_device_usage u = {.line = r->log->lines, .allocatable = TTM_UNKNOWN, .allocated = TTM_UNKNOWN};
-  u.free = u.largest = TTM_UNKNOWN;
   if (row->program.n) r->turn = 0; /* written before the DRAM row only */
   if (row->program.n && keep(r, row->program, &r->program)) return TTM_ENOMEM;
   u.program = r->program;

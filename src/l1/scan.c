@@ -19,12 +19,10 @@ typedef struct file_result {
 
 typedef struct job {
   ttm_scan *scan;
-  const ttm_scan_options *options;
   file_result *results;
   ttm_constants defines, elsewhere;
   atomic_size_t next;
   atomic_int status;
-  ttm_error err; /* of the first thread that failed; only read after joining */
   bool given;    /* texts are there already */
 } job;
 
@@ -251,7 +249,7 @@ static void free_results(file_result *results, size_t n) {
 static int run(ttm_scan *scan, const ttm_scan_options *options, ttm_view given, ttm_error *err) {
   size_t n = scan->files.n;
   ttm_define_list defines = {0}, elsewhere = {0};
-  job j = {.scan = scan, .options = options, .given = given.p != NULL};
+  job j = {.scan = scan, .given = given.p != NULL};
   unsigned threads = ttm_thread_count(options->threads);
   j.results = ttm_alloc((n + !n) * sizeof *j.results);
   scan->arenas = ttm_alloc((n + !n) * sizeof *scan->arenas);

@@ -364,7 +364,6 @@ static ttm_scan_value eval_kind(ttm_eval *eval, ttm_node n, const ttm_eval_frame
     case TTM_N_BINARY:
       return eval_binary(eval, n, frame);
     case TTM_N_UNARY:
-      return eval_unary(eval, n, frame);
     case TTM_N_POINTER:
       return eval_unary(eval, n, frame);
     case TTM_N_UPDATE:

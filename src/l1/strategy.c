@@ -164,11 +164,10 @@ static int bad_buffer(ttm_view text, ttm_error *err) {
 
 int ttm_cb_plan_parse(ttm_cb_plans *out, ttm_view text, ttm_error *err) {
   ttm_cb_plan plan = {0};
-  ttm_view rest = text;
   size_t equals = ttm_view_find_char(text, '=');
   bool good = equals != TTM_NOT_FOUND && out->all.n < TTM_MAX_PLANS;
   plan.name = ttm_view_first(text, good ? equals : 0);
-  rest = ttm_view_from(text, plan.name.n + 1);
+  ttm_view rest = ttm_view_from(text, plan.name.n + 1);
   good = good && plan.name.n && plan.name.n <= 40 && ttm_view_take_u64(&rest, &plan.tiles);
   if (good && ttm_view_take(&rest, TTM_LIT("B"))) plan.tile_bytes = 1; /* bytes are tiles of one byte */
   if (good && ttm_view_take(&rest, TTM_LIT("/"))) good = ttm_view_take_u64(&rest, &plan.needed);

@@ -45,7 +45,7 @@ static bool refill(ttm_json *j, size_t keep) {
   if (j->ended) return false;
   size_t held = j->n - keep;
   if (held > TTM_JSON_LONGEST_STRING) return fail(j, TTM_EFORMAT, "a string is longer than 64 MB");
-  if (held + PIECE > j->cap) {
+  if (!j->buf || held + PIECE > j->cap) {
     size_t cap = held ? (held + PIECE) * 2 : PIECE;
     char *buf = ttm_realloc(j->buf, cap + PADDING);
     if (!buf) return fail(j, TTM_ENOMEM, "out of memory");

@@ -345,7 +345,7 @@ static int note(locator *l, source from, uint32_t name, uint32_t line) {
 
 static int note_alias(locator *l, ttm_view alias, uint32_t line) {
   uint32_t id = ttm_intern_find(&l->aliases, alias), name;
-  if (!id) return TTM_OK;
+  if (!id || id >= l->alias_names.n) return TTM_OK;
   if (!l->alias_names.at[id]) {
     if (name_location(l, l->definitions.at[id], &name)) return TTM_ENOMEM;
     l->alias_names.at[id] = name + 1;

@@ -40,12 +40,15 @@ static int push_op(ttm_capture_builder *b, uint32_t text, uint32_t line, uint32_
   return ttm_vec_push(&b->marks, (uint32_t)b->profile->capture.events.n);
 }
 
+/* Of texts that were set to zero as a whole before they were filled in. */
+static bool same_bytes(const void *a, const void *b, size_t n) { return memcmp(a, b, n) == 0; }
+
 /* The text of an operation, stored once. */
 static int add_text(ttm_capture_builder *b, const ttm_text *text, uint32_t *out) {
   ttm_profile *p = b->profile;
   uint32_t key = (uint32_t)ttm_hash_bytes(text, sizeof *text).lo;
   uint32_t known = ttm_idmap_get(&b->text_of_key, key, TTM_NONE);
-  if (known != TTM_NONE && memcmp(&p->texts.at[known], text, sizeof *text) == 0) return *out = known, TTM_OK;
+  if (known != TTM_NONE && same_bytes(&p->texts.at[known], text, sizeof *text)) return *out = known, TTM_OK;
   if (ttm_vec_push(&p->texts, *text)) return TTM_ENOMEM;
   *out = (uint32_t)(p->texts.n - 1);
   return ttm_idmap_set(&b->text_of_key, key, *out);

@@ -61,9 +61,9 @@ static void put_heads(ttm_buf *out, const ttm_l1_map *map, ttm_view title) {
                "height=\"8\" fill=\"#d55e00\"/></pattern></defs>\n");
   ttm_svg_rect(out, 0, 0, WIDTH, 4096, "#ffffff");
   ttm_svg_text(out, LEFT, 20, TTM_SVG_START, INK, true, title);
-  ttm_svg_text(out, LEFT + LANE / 2, TOP - 10, TTM_SVG_MIDDLE, INK, false,
+  ttm_svg_text(out, LEFT + LANE / 2.0, TOP - 10, TTM_SVG_MIDDLE, INK, false,
                map->dataflow ? TTM_LIT("dataflow buffers ↑") : TTM_LIT("circular buffers ↑"));
-  ttm_svg_text(out, LEFT + LANE + LANE / 2, TOP - 10, TTM_SVG_MIDDLE, INK, false, TTM_LIT("L1 tensors ↓"));
+  ttm_svg_text(out, LEFT + LANE + LANE / 2.0, TOP - 10, TTM_SVG_MIDDLE, INK, false, TTM_LIT("L1 tensors ↓"));
 }
 
 static void put_marks(ttm_buf *out, const ttm_l1_map *map, const ttm_slice *s, double y) {

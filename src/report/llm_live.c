@@ -75,13 +75,10 @@ static void put_set(ttm_llm *r, const ttm_live_set *set) {
                "\n| MB per bank | Class | Name or location | Tensor | Made by | Log line |\n"
                "|-------------|-------|------------------|--------|---------|----------|\n");
   for (size_t i = 0; i < set->rows.n && i < SHOWN_ROWS; i++) put_row(r, &set->rows.at[i]);
-  size_t rest = set->rows.n > SHOWN_ROWS ? set->rows.n - SHOWN_ROWS : 0;
+  unsigned long long rest = set->other_rows + (set->rows.n > SHOWN_ROWS ? set->rows.n - SHOWN_ROWS : 0);
   uint64_t bytes = set->other_bytes;
   for (size_t i = SHOWN_ROWS; i < set->rows.n; i++) bytes += set->rows.at[i].bank_bytes;
-  if (rest + set->other_rows) {
-    ttm_buf_printf(r->out, "| %.3f | | ... and %llu more | | | |\n", per_bank(bytes),
-                   (unsigned long long)(rest + set->other_rows));
-  }
+  if (rest) ttm_buf_printf(r->out, "| %.3f | | ... and %llu more | | | |\n", per_bank(bytes), rest);
   put_modules(r, set);
 }
 

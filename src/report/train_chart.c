@@ -99,7 +99,8 @@ static void draw_legend(plot *p, double width, double top) {
   double left = (width - LEGEND_COLUMNS * LEGEND_WIDTH) / 2;
   if (left < 16) left = 16;
   for (int i = 0; i <= TTM_PARTS; i++) {
-    double x = left + i % LEGEND_COLUMNS * LEGEND_WIDTH, y = top + i / LEGEND_COLUMNS * LEGEND_ROW;
+    int row = i / LEGEND_COLUMNS;
+    double x = left + i % LEGEND_COLUMNS * LEGEND_WIDTH, y = top + row * LEGEND_ROW;
     if (i < TTM_PARTS)
       p->c->rect(p->c, x, y, 22, 13, ttm_train_part_looks[i].rgb);
     else

@@ -157,9 +157,8 @@ static void put_uses(const page *p, const uint64_t uses[TTM_USES], bool shares) 
 
 /* Its share of what is in use, when there is more than one. */
 static void put_process(const page *p, const ttm_watch_process *process) {
-  size_t start = p->out->n;
   if (!process->alive) color(p, "90");
-  start = p->out->n;
+  size_t start = p->out->n;
   ttm_buf_printf(p->out, "  %8d  ", (int)process->slot.pid);
   text(p, process->slot.name, NAME - 13);
   ttm_pad_to(p->out, start, NAME);

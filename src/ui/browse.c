@@ -117,8 +117,7 @@ static void draw_browse(ttm_ui *ui, ttm_panel *panel) {
 
 /* ---- Keys ---------------------------------------------------------------------------------------------------------- */
 
-static void open_entry(ttm_ui *ui, browse *b) {
-  const ttm_catalog_entry *e = chosen(b);
+static void open_entry(ttm_ui *ui, browse *b, const ttm_catalog_entry *e) {
   char *log = ttm_catalog_log(&b->catalog, e);
   char *folder = ttm_folder_join(b->catalog.root, e->folder, "");
   if (log)
@@ -129,8 +128,7 @@ static void open_entry(ttm_ui *ui, browse *b) {
   ttm_free(log);
 }
 
-static void serve_entry(ttm_ui *ui, browse *b, bool all) {
-  const ttm_catalog_entry *e = chosen(b);
+static void serve_entry(ttm_ui *ui, browse *b, const ttm_catalog_entry *e, bool all) {
   char *folder = all ? NULL : ttm_folder_join(b->catalog.root, e->folder, "");
   if (all)
     ttm_ui_push(ui, ttm_serving_panel(ui, b->catalog.root, "all reports"));
@@ -169,11 +167,12 @@ static unsigned browse_key(ttm_ui *ui, ttm_panel *panel, int key) {
   if (key == TTM_KEY_ESCAPE && b->search_n) return type_key(b, key), TTM_KEY_TAKEN;
   if (key == 'h' || key == TTM_KEY_LEFT) return TTM_KEY_CLOSE;
   if (ttm_cursor_key(&b->cursor, key, ui->screen.rows - 6)) return TTM_KEY_TAKEN;
-  if (!chosen(b)) return TTM_KEY_IGNORED;
+  const ttm_catalog_entry *e = chosen(b);
+  if (!e) return TTM_KEY_IGNORED;
   if (key == TTM_KEY_ENTER || key == 'l' || key == TTM_KEY_RIGHT)
-    open_entry(ui, b);
+    open_entry(ui, b, e);
   else if (key == 's' || key == 'S')
-    serve_entry(ui, b, key == 'S');
+    serve_entry(ui, b, e, key == 'S');
   else if (key == 'd' || key == TTM_KEY_DELETE)
     b->asking = true;
   else

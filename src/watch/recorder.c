@@ -196,7 +196,7 @@ static int take_device(ttm_recorder *r, const ttm_watch_device *device, uint64_t
   known->since_ms = ms;
   put_device(r, index, device);
   int status = put_parts(r, known, device, &parts);
-  if (!known->any || parts.n || memcmp(known->written, known->highest, sizeof known->written)) {
+  if (!known->any || parts.n || memcmp(known->written, known->highest, sizeof known->written) != 0) {
     ttm_buf_printf(&r->line, "s %llu %zu ", (unsigned long long)ms, index);
     put_uses(&r->line, known->highest, ' ');
     ttm_buf_put(&r->line, ttm_buf_view(&parts));

@@ -158,7 +158,7 @@ static void sum_up(ttm_watch_device *device, const ttm_shm_segment *segment) {
     device->dead[u] = dead[u];
     if (device->used[u] > device->peak[u]) device->peak[u] = device->used[u];
   }
-  device->changed += memcmp(before, device->used, sizeof before) || alive_before != device->alive;
+  device->changed += memcmp(before, device->used, sizeof before) != 0 || alive_before != device->alive;
 }
 
 static void set_capacity(ttm_watch_device *device, const ttm_board *board, ttm_board_source from) {
