@@ -42,7 +42,7 @@ static void say_what(const ttm_last_run *what, const ttm_profile *p) {
 static int write_out(const ttm_last_run *what, const char *log, const char *target, ttm_error *err) {
   ttm_out out;
   int status = target && strcmp(target, "-") != 0 ? ttm_out_open(&out, target, err)
-                                             : ttm_out_open_fd(&out, STDOUT_FILENO, "standard output", err);
+                                                  : ttm_out_open_fd(&out, STDOUT_FILENO, "standard output", err);
   if (status) return status;
   status = ttm_last_run_write(what, log, &out, err);
   if (!status && !out.temp && out.failed == EPIPE) status = TTM_OK, out.failed = 0; /* the reader has seen enough */

@@ -23,7 +23,7 @@ typedef struct job {
   ttm_constants defines, elsewhere;
   atomic_size_t next;
   atomic_int status;
-  bool given;    /* texts are there already */
+  bool given; /* texts are there already */
 } job;
 
 /* ---- One file ------------------------------------------------------------------------------------------------------- */
