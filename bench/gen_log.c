@@ -73,6 +73,8 @@ static void preload(job *j, gen_rank *x, const gen_graph *g) {
   for (uint32_t i = 0; i < g->args.n; i++) {
     uint64_t at;
     bool weight = g->args.at[i].kind != GEN_INPUT && !j->o->const_eval;
+    if (g->args.at[i].type->shape.memory == GEN_DRAM)
+      gen_bank_take(&x->banks[GEN_DRAM], g->args.at[i].type->block, false, &at);
     if (weight || g->args.at[i].kv_cache) gen_bank_take(&x->banks[GEN_DRAM], g->args.at[i].ready->block, false, &at);
   }
 }

@@ -62,6 +62,8 @@ typedef struct gen_options {
   bool dumps, full_dumps;
   bool ansi, ci_time, glue, crlf, tqdm, bad_bytes, old_tile, block_debug;
   uint32_t noise; /* foreign lines per 1000 lines */
+  bool originals; /* weights are on the device before const-eval converts them, and stay */
+  bool waste;     /* a column of tiles and narrow rows stand there through every run */
   bool leak, late, upcast, no_free, one_run, const_eval, zoo, trace, binaries;
   uint32_t leak_more; /* of every layer, besides */
   uint32_t odd_layer; /* 1-based; 0 for none */

@@ -20,7 +20,8 @@ static uint32_t add_arg(gen_graph *g, gen_arg_kind kind, uint32_t rank, const ui
   vsnprintf(arg.name, sizeof arg.name, format, args);
   va_end(args);
   uint32_t host_dtype = dtype == GEN_BFP8 || dtype == GEN_BFP4 ? GEN_BF16 : dtype;
-  gen_shape host = gen_shape_of(rank, dims, host_dtype, false, GEN_HOST);
+  bool on_device = g->o->originals && kind != GEN_INPUT;
+  gen_shape host = gen_shape_of(rank, dims, host_dtype, false, on_device ? GEN_DRAM : GEN_HOST);
   gen_shape ready = gen_shape_of(rank, dims, dtype, kind != GEN_INPUT, GEN_DRAM);
   arg.type = gen_type_of(g->types, &host);
   if (g->o->upcast && strstr(arg.name, ".mlp.")) ready.dtype = GEN_F32;
@@ -121,12 +122,13 @@ static void prepare(gen_rank *x, const gen_arg *arg, gen_value *outer, uint32_t 
   gen_shape raw = arg->type->shape, tiled = raw;
   raw.memory = tiled.memory = GEN_DRAM;
   tiled.tiled = 1;
-  gen_value *up =
-      gen_apply(x, "ttnn.to_device", "ToDeviceOp", "memory_config = #ttnn.memory_config<<dram>, <interleaved>>",
-                gen_type_of(x->types, &raw), IN(in, device), &loc);
+  gen_value *up = in;
+  if (!x->o->originals)
+    up = gen_apply(x, "ttnn.to_device", "ToDeviceOp", "memory_config = #ttnn.memory_config<<dram>, <interleaved>>",
+                   gen_type_of(x->types, &raw), IN(in, device), &loc);
   gen_value *v = gen_apply(x, "ttnn.to_layout", "ToLayoutOp", "layout = #ttnn.layout<tile>",
                            gen_type_of(x->types, &tiled), IN(up), &loc);
-  gen_deallocate(x, up, &loc);
+  if (!x->o->originals) gen_deallocate(x, up, &loc);
   if (arg->ready->shape.dtype == tiled.dtype) return;
   gen_apply(x, "ttnn.typecast", "TypecastOp", "dtype = #ttcore.supportedDataTypes<bfp_bf8>", arg->ready, IN(v), &loc);
   gen_deallocate(x, v, &loc);
@@ -205,7 +207,7 @@ static void bring_weights(const gen_graph *g, gen_rank *x, gen_values *cached, g
     gen_value *args[2];
     for (uint32_t k = 0; k < n; k++) args[k] = gen_argument(x, i + k, g->args.at[i + k].type, true);
     load_cached(g, x, i, args, n, &cached[i], ready + i);
-    for (uint32_t k = 0; k < n; k++) gen_deallocate(x, args[k], NULL);
+    for (uint32_t k = 0; k < n && !x->o->originals; k++) gen_deallocate(x, args[k], NULL);
     i += n - 1;
   }
 }
@@ -397,6 +399,28 @@ static void leak(const gen_graph *g, gen_rank *x) {
   }
 }
 
+/* Two tensors that hold little for what they take. */
+static void start_waste(const gen_graph *g, gen_rank *x, gen_value *wasted[2]) {
+  gen_shape rows = gen_shape_of(2, (uint64_t[]){20000, 2}, GEN_BF16, false, GEN_DRAM);
+  gen_loc loc;
+  gen_loc_make(x, &loc, "waste|column");
+  wasted[0] =
+      gen_apply(x, "ttnn.zeros", "NamedFullOp", NULL, dram(g, 3, (uint64_t[]){300, 32, 1}, GEN_BF16), NULL, 0, &loc);
+  gen_loc_make(x, &loc, "waste|rows");
+  wasted[1] = gen_apply(x, "ttnn.zeros", "NamedFullOp", NULL, gen_type_of(g->types, &rows), NULL, 0, &loc);
+}
+
+/* Their last use, so that they are not freed late. */
+static void end_waste(gen_rank *x, gen_value *wasted[2]) {
+  gen_loc loc;
+  gen_loc_make(x, &loc, "waste|sum");
+  for (uint32_t i = 0; i < 2; i++) {
+    gen_value *sum = gen_apply(x, "ttnn.relu", "EltwiseUnaryOp", NULL, wasted[i]->type, IN(wasted[i]), &loc);
+    gen_drop(x, sum);
+    gen_drop(x, wasted[i]);
+  }
+}
+
 static void logits(const gen_graph *g, gen_rank *x, gen_value *hidden, gen_value **ready) {
   gen_loc loc;
   gen_loc_make(x, &loc, "RMSNorm[norm]|norm.final");
@@ -428,6 +452,8 @@ void gen_graph_run(const gen_graph *g, gen_rank *x, gen_values *cached) {
   same_again(g, x, 1);
   gen_value *hidden = embed(g, x, ready, cached);
   same_again(g, x, 2);
+  gen_value *wasted[2];
+  if (x->o->waste) start_waste(g, x, wasted);
   bool endless = x->o->one_run && x->o->operations;
   uint32_t total = endless ? UINT32_MAX : g->layers;
   for (uint32_t l = 0; l < total && !x->dead && !x->stopped; l++) {
@@ -446,6 +472,7 @@ void gen_graph_run(const gen_graph *g, gen_rank *x, gen_values *cached) {
   same_again(g, x, 3);
   leak(g, x);
   logits(g, x, hidden, ready);
+  if (x->o->waste) end_waste(x, wasted);
   gen_program_finish(x, &x->outputs);
   gen_run_end(x);
   ttm_free(ready);

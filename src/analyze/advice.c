@@ -31,24 +31,50 @@ static void add(adviser *a, ttm_advice advice) {
   out->at[at] = advice;
 }
 
-/* What the peak loses when `bytes` are gone while a tensor lives: another moment may be nearly as high. */
+/* Bytes that would be gone from the state before each operation on, if every result of the tensor's operation took `bytes` less: the same one
+ * of every run. NULL when out of memory. */
+static int64_t *less_by_op(const adviser *a, uint32_t tensor, uint64_t bytes) {
+  const ttm_profile *p = a->p;
+  uint32_t text = p->ops.at[p->tensors.at[tensor].birth].text,
+           k = tensor - p->ops.at[p->tensors.at[tensor].birth].tensor;
+  int64_t *less = ttm_alloc_array(p->ops.n + 1, sizeof *less);
+  for (uint32_t t = 0; less && t < p->tensors.n; t++) {
+    const ttm_tensor *row = &p->tensors.at[t];
+    if (row->self != t || row->birth >= p->ops.n || p->ops.at[row->birth].text != text) continue;
+    if (t - p->ops.at[row->birth].tensor != k) continue;
+    uint32_t frame = p->ops.at[row->birth].frame;
+    bool stays = row->freed_by >= p->ops.n;
+    /* What nobody frees goes with its run, unless const-eval made it. */
+    uint32_t top = frame < p->frames.n ? ttm_frame_top(p, frame) : TTM_NONE;
+    uint32_t end = !stays                                            ? row->freed_by
+                   : p->ops.at[row->birth].flags & TTM_OP_CONST_EVAL ? (uint32_t)p->ops.n - 1
+                   : top < p->frames.n                               ? p->frames.at[top].last_op
+                                                                     : row->birth;
+    less[row->birth + 1] += (int64_t)bytes;
+    if (end + 1 <= p->ops.n) less[end + 1] -= (int64_t)bytes;
+  }
+  return less;
+}
+
+/* What the peak loses when each such tensor takes `bytes` less: another moment may be nearly as high. */
 static uint64_t off_peak(const adviser *a, uint32_t tensor, uint64_t bytes) {
   const ttm_profile *p = a->p;
-  uint64_t peak = a->set->measured_bytes, highest = 0;
-  uint32_t rank = ttm_state_rank(p, a->set->state);
+  uint64_t peak = a->set->measured_bytes;
+  int64_t highest = 0, now = 0;
+  uint32_t rank = ttm_state_rank(p, a->set->state), next = 0;
   if (tensor == TTM_NONE) return bytes; /* there all the time */
-  const ttm_tensor *row = &p->tensors.at[tensor];
-  bool stays = p->ops.at[row->birth].flags & TTM_OP_CONST_EVAL && row->freed_by == TTM_NONE;
+  int64_t *less = less_by_op(a, tensor, bytes);
+  if (!less) return 0;
   for (uint32_t s = 0; s < p->states.n; s++) {
     uint32_t allocated, op = p->states.at[s].op;
+    while (op < p->ops.n && next <= op) now += less[next++];
     if (p->state_frames.at[p->states.at[s].frame].rank != rank || !ttm_state_allocated(p, s, TTM_DRAM, &allocated))
       continue;
-    uint64_t level = ttm_level_bytes(allocated);
-    bool inside = op < p->ops.n && op > row->birth && (stays || op <= row->freed_by);
-    if (inside) level -= bytes < level ? bytes : level;
+    int64_t level = (int64_t)ttm_level_bytes(allocated) - now;
     if (level > highest) highest = level;
   }
-  return peak > highest ? peak - highest : 0;
+  ttm_free(less);
+  return (int64_t)peak > highest ? peak - (uint64_t)highest : 0;
 }
 
 static void advise_lifetimes(adviser *a) {
@@ -97,7 +123,7 @@ static void advise_padding(adviser *a) {
     const ttm_waste *waste = k ? narrow : padding;
     if (!waste) continue;
     const ttm_live_row *row = &a->set->rows.at[waste->row];
-    uint64_t saves = off_peak(a, row->tensor, waste->bank_bytes);
+    uint64_t saves = off_peak(a, row->tensor, waste->bank_bytes / (row->tensors ? row->tensors : 1));
     add(a, (ttm_advice){k ? TTM_ADVICE_WIDER_ROWS : TTM_ADVICE_RESHAPE, TTM_DERIVED, saves, row->op, waste->row,
                         row->tensors});
   }

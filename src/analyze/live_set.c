@@ -83,10 +83,17 @@ static bool is_conversion(const ttm_profile *p, uint32_t op) {
   return false;
 }
 
+/* Slots of a captured trace stay for its replays: nobody is meant to free them. */
+static bool is_trace_slot(const ttm_profile *p, const ttm_frame *frame) {
+  return frame->parent != TTM_NONE &&
+         ttm_view_contains(ttm_profile_string(p, frame->name), TTM_LIT("allocate_slots_trace"));
+}
+
 ttm_live_origin ttm_live_origin_of(const ttm_profile *p, uint32_t op, uint32_t run) {
   bool const_eval = p->ops.at[op].flags & TTM_OP_CONST_EVAL;
   const ttm_frame *frame = p->ops.at[op].frame < p->frames.n ? &p->frames.at[p->ops.at[op].frame] : NULL;
   ttm_live_origin out = {const_eval ? TTM_LIVE_CONST_EVAL : TTM_LIVE_ACTIVATION, 0, TTM_NONE, false};
+  if (frame && is_trace_slot(p, frame)) return out.class = TTM_LIVE_PROGRAM, out;
   if (!const_eval && frame && frame->run < run) return out.class = TTM_LIVE_KEPT, out;
   if (!const_eval && !is_conversion(p, op)) return out;
   uint32_t entry = entry_op(p, op);

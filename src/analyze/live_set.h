@@ -12,7 +12,7 @@ typedef enum ttm_live_class {
   TTM_LIVE_INPUT,       /* other arguments, and copies of them */
   TTM_LIVE_ACTIVATION,  /* results of the current run */
   TTM_LIVE_KEPT,        /* results of earlier runs that the host still holds */
-  TTM_LIVE_PROGRAM,     /* what operations left beyond their results: kernels, caches */
+  TTM_LIVE_PROGRAM,     /* what operations left beyond their results: kernels, caches, slots of traces */
   TTM_LIVE_UNACCOUNTED, /* allocated, but nothing in the log says by whom */
   TTM_LIVE_CLASSES
 } ttm_live_class;

@@ -212,7 +212,7 @@ static void put_consumer(ttm_llm *r, size_t rank, const ttm_added *row) {
   ttm_op_inside(r->p, row->op, TTM_DRAM, &inside);
   ttm_buf_printf(r->out, "| %zu ", rank);
   put_op_cells(r, row->op, row->runs);
-  if (inside) ttm_buf_printf(r->out, "(const-eval, %u ops inside) ", inside);
+  if (inside) ttm_buf_printf(r->out, "(const-eval, %u op%s inside) ", inside, inside > 1 ? "s" : "");
   ttm_buf_printf(r->out, "| %.3f | ", ttm_mb(row->effect));
   if (known)
     ttm_buf_printf(r->out, "%.3f | ", ttm_mb((int64_t)before.allocated + row->effect));

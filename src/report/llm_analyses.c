@@ -103,7 +103,7 @@ static void put_waste(ttm_llm *r, const ttm_waste *waste) {
                      100.0 - ttm_percent((double)row->logical_bytes, (double)row->stored_bytes));
       break;
   }
-  if (row->op != TTM_NONE) ttm_buf_printf(r->out, " (log line %u)", r->p->ops.at[row->op].line);
+  if (row->op != TTM_NONE && row->name) ttm_buf_printf(r->out, " (log line %u)", r->p->ops.at[row->op].line);
   ttm_buf_puts(r->out, "\n");
 }
 
