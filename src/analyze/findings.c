@@ -85,6 +85,7 @@ static int make(ttm_findings *f, ttm_tally *tally) {
   for (int m = TTM_DRAM; m <= TTM_L1 && !status; m++) {
     if (f->peak[m].known) status = ttm_live_set_make(&f->live_set[m], f->profile, (ttm_memory)m, f->peak[m].state);
   }
+  if (!status) ttm_find_demand(f);
   if (!status) status = ttm_lifetimes_make(&f->lifetimes, f);
   if (!status) ttm_wastes_make(&f->wastes, f);
   if (!status) status = ttm_find_padding(f, tally);

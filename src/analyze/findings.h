@@ -150,6 +150,15 @@ typedef struct ttm_incident_finding {
   ttm_rescue rescue;  /* out of memory: tensors that could have been freed before */
 } ttm_incident_finding;
 
+/* Whether the weights of the log's graphs fit into DRAM at all, in the form the device keeps them in. */
+typedef struct ttm_weight_demand {
+  uint64_t bytes;    /* of all of them on one device, estimated by those seen there; 0 when nothing tells */
+  uint64_t capacity; /* of its DRAM */
+  uint64_t as_bfp8;  /* the same with every bf16 matrix as bfp8 */
+  uint32_t matrices; /* so many of them */
+  uint32_t largest;  /* string: name of the largest */
+} ttm_weight_demand;
+
 /* ---- Runs and leaks ---------------------------------------------------------------------------------------------- */
 
 /* One top-level program run. Figures are DRAM; TTM_NONE when no state tells. */
@@ -216,6 +225,7 @@ typedef struct ttm_findings {
   ttm_advices advices;              /* what to change first */
   TTM_VEC(ttm_padding_row) padding; /* at most TTM_TOP, largest overhead first, same text once */
   ttm_registry registry;
+  ttm_weight_demand weight_demand;
   TTM_VEC(ttm_incident_finding) incidents; /* in log order, one per profile incident */
   TTM_VEC(ttm_run) runs;
   TTM_VEC(ttm_program_runs) programs; /* by first run, at most 64 */

@@ -65,6 +65,13 @@ static void insert(ttm_findings *f, ttm_padding_row row) {
   rows[at] = row;
 }
 
+/* A load_cached whose program is in the log hands out what that made: it stands in the list by itself. */
+static bool hands_out(const ttm_profile *p, uint32_t op) {
+  uint32_t tensor = p->ops.at[op].tensor;
+  return ttm_op_text_of(p, op)->kind == TTM_OP_LOAD_CACHED && tensor < p->tensors.n &&
+         p->tensors.at[tensor].self != tensor;
+}
+
 int ttm_find_padding(ttm_findings *f, const ttm_tally *tally) {
   const ttm_profile *p = f->profile;
   ttm_alignment align = ttm_profile_alignment(p);
@@ -72,6 +79,7 @@ int ttm_find_padding(ttm_findings *f, const ttm_tally *tally) {
   for (uint32_t t = 0; t < p->texts.n; t++) {
     const ttm_text *text = &p->texts.at[t];
     if (!tally[t].done || text->kind == TTM_OP_DEALLOCATE || text->kind == TTM_OP_GET_DEVICE) continue;
+    if (hands_out(p, tally[t].first_done)) continue;
     for (uint32_t k = 0; k < text->outputs.n; k++) {
       const ttm_tensor_type *type = ttm_text_output(p, text, k);
       if (!on_device(type)) continue;

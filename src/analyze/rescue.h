@@ -9,7 +9,7 @@ typedef struct ttm_rescue {
   uint32_t tensors;    /* so many of them, largest first, would have been enough; 0: none would */
   uint32_t tensor;     /* the largest */
   uint64_t bank_bytes; /* all of them, per bank */
-  bool replayed;       /* the allocator played again with them freed has the room in one piece; else only the sum is enough */
+  bool replayed; /* the allocator played again with them freed has the room in one piece; else only the sum is enough */
 } ttm_rescue;
 
 struct ttm_findings;

@@ -11,10 +11,10 @@ enum {
 };
 
 const char *ttm_way_name(ttm_way_kind kind) {
-  static const char *const names[] = {"free",         "join",       "dtype",  "divide",       "dram",
-                                      "board",        "l1_small",   "trace",  "buffers",      "blocks",
-                                      "l1_tensors",   "less_small", "kernel", "release_kept", "weights_dtype",
-                                      "free_earlier", "move_pin"};
+  static const char *const names[] = {"free",         "join",       "dtype",   "divide",       "dram",
+                                      "board",        "l1_small",   "trace",   "buffers",      "blocks",
+                                      "l1_tensors",   "less_small", "kernel",  "release_kept", "weights_dtype",
+                                      "free_earlier", "chips",      "move_pin"};
   return names[kind];
 }
 
@@ -111,6 +111,38 @@ static void add_divide(const oom *o) {
     add(o->out, (ttm_way){.kind = TTM_WAY_DIVIDE, .basis = basis, .bytes = need, .count = n});
     return;
   }
+}
+
+/* The first board that has room for so many bytes in all, and 5 % more. */
+static void add_larger_board(ttm_ways *out, uint64_t bytes) {
+  for (size_t b = 0; b < TTM_BOARDS; b++) {
+    uint64_t bank = ttm_board_dram_bank(&ttm_boards[b], 0, true), use = ttm_div_up(bytes, ttm_boards[b].dram_banks);
+    if (use > bank - bank / 20) continue;
+    add(out, (ttm_way){.kind = TTM_WAY_BOARD, .basis = TTM_ESTIMATED, .bytes = use, .board = ttm_boards[b].name});
+    return;
+  }
+}
+
+/* The weights are more than the device holds: what is freed, moved or divided on the way there does not help. */
+static void find_for_weights(ttm_ways *out, const ttm_findings *f) {
+  const ttm_weight_demand *demand = &f->weight_demand;
+  uint64_t room = demand->capacity - demand->capacity / 20;
+  if (demand->as_bfp8 <= room) {
+    ttm_level dram = {.banks = 1};
+    ttm_profile_config(f->profile, TTM_DRAM, &dram);
+    add(out, (ttm_way){.kind = TTM_WAY_WEIGHTS,
+                       .basis = TTM_ESTIMATED,
+                       .dtype = "bfp_bf8",
+                       .bytes = (demand->bytes - demand->as_bfp8) / (dram.banks ? dram.banks : 1),
+                       .count = demand->matrices,
+                       .subject = ttm_profile_string(f->profile, demand->largest)});
+  }
+  uint64_t chips = ttm_div_up(demand->bytes, room ? room : 1);
+  if (chips <= MOST_PARTS)
+    add(out,
+        (ttm_way){
+            .kind = TTM_WAY_CHIPS, .basis = TTM_ESTIMATED, .bytes = ttm_div_up(demand->bytes, chips), .count = chips});
+  add_larger_board(out, demand->bytes);
 }
 
 /* The smallest board whose banks would have held what was allocated and the refused buffer. Rounding of the single buffers is not known
@@ -221,6 +253,7 @@ static void find_oom(ttm_ways *out, const ttm_findings *f, const ttm_incident *i
     add(out, (ttm_way){.kind = kind, .basis = basis, .bytes = region});
     return;
   }
+  if (memory == TTM_DRAM && f->weight_demand.bytes > f->weight_demand.capacity) return find_for_weights(out, f);
   oom o = {p, incident, what, 0, out};
   if (what->largest_free_block != TTM_UNKNOWN) o.room = what->largest_free_block;
   if (finding->verdict == TTM_VERDICT_EXHAUSTED)

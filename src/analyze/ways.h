@@ -23,6 +23,7 @@ typedef enum ttm_way_kind {
   TTM_WAY_KEPT,       /* `count` results of earlier runs, `subject` the largest, released before: `bytes` per bank */
   TTM_WAY_WEIGHTS,    /* `count` weights, `subject` the largest, stored as `dtype`: saves `bytes` per bank */
   TTM_WAY_EARLIER,    /* `count` tensors past their last use, `subject` the largest, freed there: `bytes` per bank */
+  TTM_WAY_CHIPS,      /* the weights, which are more than DRAM holds, spread over `count` chips: `bytes` on each */
   TTM_WAY_PIN,        /* `subject` elsewhere: one free block of `bytes` per bank then */
 } ttm_way_kind;
 

@@ -249,6 +249,13 @@ static void put_incident(page *s, size_t i) {
       if (incident->what.size != TTM_UNKNOWN) number(s, "size", incident->what.size, "asked for");
       break;
   }
+  ttm_buf weights = {0};
+  if (ttm_words_too_many_weights(&weights, s->f, incident)) {
+    ttm_buf_puts(s->out, "\n  ");
+    paragraph(s, ttm_buf_view(&weights), 2, 2);
+  }
+  s->out->failed |= weights.failed;
+  ttm_buf_free(&weights);
   put_ways(s, i, incident);
   put_doubt(s, incident, finding);
 }

@@ -3,9 +3,9 @@
  * meaning does. "basis" tells how a number came about: "measured" (printed in the log) or "derived" (a difference of
  * two printed states). */
 #include "report/findings_parts.h"
+#include "report/recording.h"
 #include "report/report.h"
 #include "report/ways_words.h"
-#include "report/recording.h"
 
 static void put_key_u64(ttm_buf *buf, const char *key, uint64_t value) {
   ttm_buf_puts(buf, key);
@@ -83,6 +83,16 @@ static void put_input(ttm_buf *buf, const ttm_findings *f) {
   put_key_u64(buf, ",\"bytes\":", f->registry.weight_bytes);
   ttm_json_raw(buf, ",\"MB\":");
   ttm_json_mib(buf, f->registry.weight_bytes);
+  ttm_json_raw(buf, ",\"on_device_MB\":"); /* all of them, estimated by those seen there */
+  if (f->weight_demand.bytes)
+    ttm_json_mib(buf, f->weight_demand.bytes);
+  else
+    ttm_json_null(buf);
+  ttm_json_raw(buf, ",\"fit_in_DRAM\":");
+  if (f->weight_demand.bytes)
+    ttm_json_bool(buf, f->weight_demand.bytes <= f->weight_demand.capacity);
+  else
+    ttm_json_null(buf);
   ttm_buf_char(buf, '}');
 }
 

@@ -110,6 +110,11 @@ static void put_incident(ttm_llm *r, size_t i) {
     ttm_llm_op(r, incident->op);
     ttm_buf_char(out, '\n');
   }
+  ttm_buf weights = {0};
+  if (ttm_words_too_many_weights(&weights, r->f, incident))
+    ttm_buf_printf(out, "   - %.*s\n", (int)weights.n, weights.at);
+  out->failed |= weights.failed;
+  ttm_buf_free(&weights);
   put_ways(r, i, incident);
 }
 

@@ -123,8 +123,23 @@ void ttm_words_way(ttm_buf *out, const ttm_way *way, const ttm_incident *inciden
     case TTM_WAY_EARLIER:
       ttm_buf_puts(out, "Free at the last use, which was before: ");
       return put_subject(out, way);
+    case TTM_WAY_CHIPS:
+      ttm_buf_printf(out, "Spread the weights over %llu chips: each then holds ", (unsigned long long)way->count);
+      return ttm_put_bytes(out, way->bytes);
     case TTM_WAY_PIN:
       ttm_buf_puts(out, "Allocate elsewhere, or free before: ");
       return put_subject(out, way);
   }
+}
+
+bool ttm_words_too_many_weights(ttm_buf *out, const ttm_findings *f, const ttm_incident *incident) {
+  const ttm_weight_demand *demand = &f->weight_demand;
+  if (incident->what.kind != TTM_INCIDENT_OOM || !ttm_view_eq(incident->what.memory, TTM_LIT("DRAM"))) return false;
+  if (demand->bytes <= demand->capacity) return false;
+  ttm_buf_puts(out, "The weights alone need about ");
+  ttm_put_bytes(out, demand->bytes);
+  ttm_buf_puts(out, ", DRAM holds ");
+  ttm_put_bytes(out, demand->capacity);
+  ttm_buf_puts(out, ": freeing more on the way does not help (estimated by those already there)");
+  return true;
 }

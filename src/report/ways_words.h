@@ -9,4 +9,7 @@
 /* One sentence without its full stop, not yet escaped for markdown: "Store it as bfp_bf8: it then needs 5,199,552 B (4.96 MB) per bank". */
 void ttm_words_way(ttm_buf *out, const ttm_way *way, const ttm_incident *incident);
 
+/* "The weights alone need ...": out of DRAM that no freeing can help. False, and nothing, when that is not so. */
+bool ttm_words_too_many_weights(ttm_buf *out, const ttm_findings *f, const ttm_incident *incident);
+
 #endif

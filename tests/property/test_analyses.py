@@ -274,6 +274,10 @@ def samples(folder):
             with open(os.path.join(folder, "r_findings.json")) as file:
                 found = json.load(file)
             check(not found["leaks"], log, "a leak that is none", found["leaks"])
+            if number == "21":  # 8 billion parameters in bf16 on a board of 12 GB: the weights can never fit
+                check(found["weights"]["fit_in_DRAM"] is False, found["weights"])
+                check({way["kind"] for way in found["incidents"][0]["ways"]} == {"weights_dtype", "chips", "board"}, found["incidents"])
+            check(number != "22" or found["weights"]["fit_in_DRAM"] is True, found["weights"])
             check(number not in ("21", "22") or found["live_at_peak"]["DRAM"]["explained_pct"] > 99, log)
 
 
