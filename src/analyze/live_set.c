@@ -283,6 +283,45 @@ static int gather_extras(gathering *g) {
   return TTM_OK;
 }
 
+/* ---- Recordings -------------------------------------------------------------------------------------------------------------- */
+
+/* A recording knows every buffer, when it came and when it went. Buffers without a tensor hold kernels, or what an operation keeps. */
+static bool is_alive(const ttm_profile *p, const ttm_buffer *buffer, uint32_t end_op) {
+  if (buffer->op >= end_op) return false;
+  return buffer->freed_by == TTM_NONE || buffer->freed_by >= end_op || buffer->freed_by >= p->ops.n;
+}
+
+static int gather_buffers(gathering *g) {
+  const ttm_profile *p = g->p;
+  uint64_t held = 0;
+  for (size_t i = 0; i < p->capture.buffers.n; i++) {
+    const ttm_buffer *buffer = &p->capture.buffers.at[i];
+    uint32_t type = buffer->tensor == TTM_NONE ? TTM_NONE : ttm_tensor_type_id(p, buffer->tensor);
+    if (buffer->memory != g->set->memory || !is_alive(p, buffer, g->end_op)) continue;
+    ttm_live_row row = {.class = buffer->tensor == TTM_NONE ? TTM_LIVE_PROGRAM : TTM_LIVE_ACTIVATION,
+                        .arg = TTM_NONE,
+                        .op = buffer->op,
+                        .tensor = buffer->tensor,
+                        .type = TTM_NONE,
+                        .source = TTM_NONE,
+                        .tensors = 1,
+                        .smallest_bytes = buffer->bank_bytes,
+                        .bank_bytes = buffer->bank_bytes};
+    if (type != TTM_NONE && p->types.at[type].is_tensor) {
+      row.type = type;
+      row.logical_bytes = ttm_tensor_logical_bytes(&p->types.at[type].tensor);
+      row.stored_bytes = buffer->bytes;
+    }
+    held = ttm_add_sat(held, row.bank_bytes);
+    if (add_row(g, &row, p->ops.at[buffer->op].text)) return TTM_ENOMEM;
+  }
+  if (g->set->measured_bytes <= held + TTM_LEVEL_SLACK) return TTM_OK;
+  ttm_live_row rest = {.class = TTM_LIVE_UNACCOUNTED, .bank_bytes = g->set->measured_bytes - held};
+  rest.source = rest.arg = rest.op = rest.tensor = rest.type = TTM_NONE;
+  g->set->by_class[rest.class] += rest.bank_bytes;
+  return ttm_vec_push(&g->rows, rest);
+}
+
 /* ---- Ordering ---------------------------------------------------------------------------------------------------------------- */
 
 static int larger_row(const void *a, const void *b) {
@@ -378,16 +417,17 @@ int ttm_live_set_make(ttm_live_set *out, const ttm_profile *p, ttm_memory memory
   gathering g = {.set = out, .p = p, .memory = memory == TTM_L1 ? TTM_REPLAY_L1 : TTM_REPLAY_DRAM};
   ttm_level level;
   *out = (ttm_live_set){.memory = memory, .state = state};
-  if (memory > TTM_L1 || state >= p->states.n || p->kind != TTM_LOG_FULL) return TTM_OK;
+  bool recorded = p->capture.recording.is;
+  if (memory > TTM_L1 || state >= p->states.n || (p->kind != TTM_LOG_FULL && !recorded)) return TTM_OK;
   if (!ttm_state_level(p, state, memory, &level)) return TTM_OK;
   out->known = true;
   out->banks = level.banks;
   out->measured_bytes = ttm_level_bytes(level.allocated);
   find_run(&g, state);
-  int status = ttm_replay_init(&g.replay, p, ttm_state_rank(p, state));
-  if (!status) status = ttm_replay_to_state(&g.replay, state);
-  if (!status) status = gather_tensors(&g);
-  if (!status) status = gather_extras(&g);
+  int status = recorded ? gather_buffers(&g) : ttm_replay_init(&g.replay, p, ttm_state_rank(p, state));
+  if (!status && !recorded) status = ttm_replay_to_state(&g.replay, state);
+  if (!status && !recorded) status = gather_tensors(&g);
+  if (!status && !recorded) status = gather_extras(&g);
   if (!status) status = keep_rows(&g);
   if (!status) status = keep_modules(&g);
   ttm_replay_free(&g.replay);

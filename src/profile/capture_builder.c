@@ -230,6 +230,7 @@ static int push_buffer(ttm_capture_builder *b, const ttm_buffer *buffer, uint32_
   ttm_capture *c = capture_of(b);
   if (c->buffers.n >= TTM_NONE - 1 || ttm_vec_push(&c->buffers, *buffer)) return TTM_ENOMEM;
   *out = (uint32_t)(c->buffers.n - 1);
+  c->buffers.at[*out].freed_by = TTM_NONE;
   return TTM_OK;
 }
 
@@ -332,6 +333,7 @@ static int push_free(ttm_capture_builder *b, const ttm_capture_node *node, ttm_b
     return push_event(b, node, event);
   }
   ttm_buffer *buffer = &p->capture.buffers.at[event.row];
+  buffer->freed_by = op;
   if (buffer->tensor != TTM_NONE) {
     p->tensors.at[buffer->tensor].freed_by = op;
     p->ops.at[op].tensor = buffer->tensor;

@@ -191,6 +191,7 @@ typedef struct ttm_buffer {
   uint64_t bank_bytes; /* what every bank gives up for it: pages and blocks aligned */
   uint64_t address;    /* TTM_UNKNOWN when nothing was really allocated */
   uint32_t place;      /* recordings: which of the places it has */
+  uint32_t freed_by;   /* deallocate operation, TTM_NONE */
 } ttm_buffer;
 
 typedef enum ttm_buffer_event_kind {

@@ -59,6 +59,16 @@ int ttm_words_l1_core(ttm_buf *out, const ttm_profile *p) {
   return rc;
 }
 
+void ttm_words_holder(ttm_buf *out, const ttm_profile *p, const ttm_live_set *set) {
+  const ttm_live_row *most = set->rows.n ? &set->rows.at[0] : NULL; /* largest first */
+  if (!most || most->op >= p->ops.n) return;
+  ttm_buf_puts(out, " (most: ");
+  ttm_put_count(out, most->tensors);
+  ttm_buf_puts(out, " of ");
+  put_op(out, p, most->op);
+  ttm_buf_printf(out, ", %.2f)", (double)most->bank_bytes / TTM_MB);
+}
+
 static void put_sentence(ttm_buf *out, uint64_t n, const char *words) {
   if (!n) return;
   if (out->n) ttm_buf_char(out, ' ');

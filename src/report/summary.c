@@ -274,8 +274,11 @@ static void put_live(screen *s) {
   ttm_buf_printf(&line, "%.1f%% explained:", ttm_live_set_quality(set));
   for (int c = 0; c < TTM_LIVE_CLASSES; c++) {
     if (set->by_class[c] < set->measured_bytes / 200) continue;
+    bool recorded =
+        s->p->capture.recording.is && c == TTM_LIVE_ACTIVATION; /* nothing tells weights from other tensors */
     ttm_buf_printf(&line, "%s %.2f %s", line.n && line.at[line.n - 1] == ':' ? "" : ",",
-                   (double)set->by_class[c] / TTM_MB, words[c]);
+                   (double)set->by_class[c] / TTM_MB, recorded ? "tensors" : words[c]);
+    if (recorded) ttm_words_holder(&line, s->p, set);
   }
   label(s, "At peak");
   paragraph(s, ttm_buf_view(&line));
