@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is alive at the peak: classes that add up, arguments by their program's signature, and what is only a guess; waste and advice on it. */
+#include "profile_fixture.h"
+
+enum { MB = 1 << 20 };
+#define FX_BIG_F32                                                                                                \
+  "tensor<3072x4096xf32, #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<96x128x!ttcore.tile<32x32, f32>, " \
+  "#ttnn.buffer_type<dram>>, <interleaved>>>"
+#define FX_COLUMN \
+  "tensor<1048576x1xbf16, " FX_LAYOUT("32768x1", "dram", ", <interleaved>") /* 32,768 tiles, 31/32 padding */
+
+static ttm_profile *begin(void) {
+  ttm_profile *p = fx_new(1);
+  p->kind = TTM_LOG_FULL;
+  return p;
+}
+
+static uint32_t add_graph(ttm_profile *p) {
+  fx_ok(ttm_vec_push(&p->graphs, (ttm_graph){.rank = 0}));
+  return (uint32_t)p->graphs.n - 1;
+}
+
+static void add_arg(ttm_profile *p, uint32_t graph, const char *name, ttm_arg_kind kind, const char *device, bool kv) {
+  uint32_t plain = fx_type(p, "tensor<3072x4096xbf16>");
+  ttm_graph_arg arg = {
+      .name = fx_str(p, name), .kind = (uint8_t)kind, .type = plain, .local_type = plain, .kv_cache = kv};
+  arg.device_type = device ? fx_type(p, device) : TTM_NONE;
+  fx_ok(ttm_vec_push(&p->graphs.at[graph].args, arg));
+}
+
+static const ttm_live_row *row_of(const ttm_findings *f, const char *name) {
+  const ttm_live_set *set = &f->live_set[TTM_DRAM];
+  for (size_t i = 0; i < set->rows.n; i++) {
+    if (ttm_view_eq(ttm_profile_string(f->profile, set->rows.at[i].name), ttm_view_of(name))) return &set->rows.at[i];
+  }
+  return NULL;
+}
+
+static void adds_up(const ttm_findings *f) {
+  const ttm_live_set *set = &f->live_set[TTM_DRAM];
+  uint64_t sum = 0;
+  assert_true(set->known);
+  for (int c = 0; c < TTM_LIVE_CLASSES; c++) sum += set->by_class[c];
+  assert_true(sum <= set->measured_bytes + set->over_bytes + 600 && sum + 600 >= set->measured_bytes + set->over_bytes);
+}
+
+/* Four arguments of 2 MB stand there; the run dies before an operation names any of them. */
+static void arguments_that_were_never_used(void **state) {
+  (void)state;
+  ttm_profile *p = begin();
+  uint32_t graph = add_graph(p), add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_BIG, NULL);
+  add_arg(p, graph, "w", TTM_ARG_PARAMETER, FX_BIG, false);
+  add_arg(p, graph, "past_key_values.0", TTM_ARG_INPUT, FX_BIG, false);
+  add_arg(p, graph, "state", TTM_ARG_INPUT, FX_BIG, true);
+  add_arg(p, graph, "x", TTM_ARG_INPUT, FX_BIG, false);
+  add_arg(p, graph, "on the host", TTM_ARG_PARAMETER, FX_HOST, false);
+  uint32_t frame = fx_frame(p, "main", 0, TTM_NONE);
+  p->frames.at[frame].graph = graph;
+  fx_step(p, add, frame, 8000);
+  fx_step(p, add, frame, 10000);
+  ttm_findings *f = fx_findings(p);
+  const ttm_live_set *set = &f->live_set[TTM_DRAM];
+  adds_up(f);
+  assert_int_equal(set->by_class[TTM_LIVE_WEIGHT], 2 * MB);
+  assert_int_equal(set->by_class[TTM_LIVE_KV_CACHE], 4 * MB);
+  assert_int_equal(set->by_class[TTM_LIVE_INPUT], 2 * MB);
+  assert_int_equal(set->by_class[TTM_LIVE_ACTIVATION], 2 * MB);
+  assert_int_equal(set->by_class[TTM_LIVE_UNACCOUNTED], 0);
+  assert_int_equal(set->guessed_bytes, 2 * MB);
+  assert_true(row_of(f, "past_key_values.0")->guess);
+  assert_false(row_of(f, "state")->guess);
+  assert_null(row_of(f, "on the host"));
+  assert_true(ttm_live_set_quality(set) > 99.9);
+  ttm_findings_free(f);
+  ttm_profile_free(p);
+}
+
+static void what_nobody_explains_is_said(void **state) {
+  (void)state;
+  ttm_profile *p = begin();
+  uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_BIG, NULL), frame = fx_frame(p, "main", 0, TTM_NONE);
+  fx_step(p, add, frame, 6000);
+  fx_step(p, add, frame, 8000);
+  ttm_findings *f = fx_findings(p);
+  adds_up(f);
+  assert_int_equal(f->live_set[TTM_DRAM].by_class[TTM_LIVE_UNACCOUNTED], 6 * MB);
+  assert_true(ttm_live_set_quality(&f->live_set[TTM_DRAM]) < 26);
+  assert_int_equal(f->advices.n, 0);
+  ttm_findings_free(f);
+  ttm_profile_free(p);
+}
+
+/* A const-eval program makes `form` of the weight "w"; the original is an argument in DRAM when `original`. */
+static ttm_findings *weights(ttm_profile **out, const char *form, bool original) {
+  ttm_profile *p = *out = begin();
+  uint32_t graph = add_graph(p), first = (uint32_t)p->lists.n;
+  add_arg(p, graph, "w", TTM_ARG_PARAMETER, original ? FX_BIG : FX_HOST, false);
+  fx_ok(ttm_vec_push(&p->lists, 0));
+  fx_ok(ttm_vec_push(&p->weight_lists, (ttm_list){0, 0}));
+  fx_ok(ttm_vec_push(&p->weight_lists, (ttm_list){first, 1}));
+  uint32_t load = fx_text(p, "ttcore.load_cached", TTM_OP_LOAD_CACHED, form, NULL);
+  uint32_t convert = fx_text(p, "ttnn.to_layout", TTM_OP_PLAIN, form, NULL);
+  uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_BIG, NULL), frame = fx_frame(p, "main", 0, TTM_NONE);
+  p->frames.at[frame].graph = graph;
+  uint32_t base = original ? 2000 : 0;
+  uint32_t call = fx_op_only(p, load, frame);
+  p->ops.at[call].weights = 1;
+  fx_state(p, 0, call, base, 0);
+  uint32_t inside = fx_frame(p, "main_const_eval_0", 0, frame);
+  p->frames.at[inside].caller = call;
+  uint32_t made = fx_step(p, convert, inside, base);
+  p->ops.at[call].tensor = (uint32_t)p->tensors.n;
+  fx_ok(ttm_vec_push(&p->tensors, (ttm_tensor){p->ops.at[made].tensor, call, call, TTM_NONE}));
+  uint32_t size = strstr(form, "f32") ? 4000 : 2000;
+  fx_step(p, add, frame, base + size);
+  fx_step(p, add, frame, base + size + 2000);
+  return fx_findings(p);
+}
+
+static void weights_by_their_name(void **state) {
+  (void)state;
+  ttm_profile *p;
+  ttm_findings *f = weights(&p, FX_BIG, false);
+  adds_up(f);
+  const ttm_live_row *row = row_of(f, "w");
+  assert_non_null(row);
+  assert_int_equal(row->class, TTM_LIVE_WEIGHT);
+  assert_int_equal(row->bank_bytes, 2 * MB);
+  assert_int_equal(f->wastes.n, 0);
+  assert_int_equal(f->advices.n, 0);
+  assert_int_equal(f->weight_demand.matrices, 1);
+  assert_int_equal(f->weight_demand.bytes, 24 * MB);
+  assert_true(f->weight_demand.as_bfp8 < 13 * MB);
+  ttm_findings_free(f);
+  ttm_profile_free(p);
+}
+
+static void an_upcast_weight_is_waste(void **state) {
+  (void)state;
+  ttm_profile *p;
+  ttm_findings *f = weights(&p, FX_BIG_F32, false);
+  adds_up(f);
+  assert_int_equal(f->wastes.n, 1);
+  assert_int_equal(f->wastes.at[0].kind, TTM_WASTE_UPCAST);
+  assert_int_equal(f->wastes.at[0].bank_bytes, 2 * MB);
+  assert_int_equal(f->advices.n, 1);
+  assert_int_equal(f->advices.at[0].kind, TTM_ADVICE_NO_UPCAST);
+  assert_int_equal(f->advices.at[0].saves, 2 * MB);
+  assert_int_equal(f->weight_demand.bytes, 48 * MB);
+  ttm_findings_free(f);
+  ttm_profile_free(p);
+}
+
+static void a_weight_there_twice_is_waste(void **state) {
+  (void)state;
+  ttm_profile *p;
+  ttm_findings *f = weights(&p, FX_BIG_F32, true);
+  adds_up(f);
+  const ttm_live_row *row = row_of(f, "w");
+  assert_int_equal(row->tensors, 2);
+  assert_int_equal(f->wastes.n, 1);
+  assert_int_equal(f->wastes.at[0].kind, TTM_WASTE_TWICE);
+  assert_int_equal(f->wastes.at[0].bank_bytes, 2 * MB);
+  ttm_findings_free(f);
+  ttm_profile_free(p);
+}
+
+/* A column of tiles in each of three runs. */
+static void padding_without_a_better_shape_is_no_advice(void **state) {
+  (void)state;
+  ttm_profile *p = begin();
+  uint32_t column = fx_text(p, "ttnn.column", TTM_OP_PLAIN, FX_COLUMN, NULL);
+  uint32_t drop = fx_text(p, "ttnn.deallocate", TTM_OP_DEALLOCATE, NULL, NULL);
+  uint32_t size = 5334; /* 32,768 tiles in 12 banks: 2731 of 2048 B */
+  for (uint32_t run = 0; run < 3; run++) {
+    uint32_t frame = fx_frame(p, "main", 0, TTM_NONE), op = fx_step(p, column, frame, 0), tensor = p->ops.at[op].tensor;
+    fx_state(p, 0, fx_free(p, drop, frame, tensor, 0), size, 0);
+  }
+  ttm_findings *f = fx_findings(p);
+  assert_int_equal(f->wastes.n, 1);
+  const ttm_waste *waste = &f->wastes.at[0];
+  assert_int_equal(waste->kind, TTM_WASTE_PADDING);
+  assert_int_equal(waste->bank_bytes / 1000, (uint64_t)2731 * 2048 * 31 / 32 / 1000);
+  assert_int_equal(waste->better.rank, 0); /* a column of a million rows has no better shape here */
+  assert_int_equal(f->advices.n, 0);
+  ttm_findings_free(f);
+  ttm_profile_free(p);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(arguments_that_were_never_used), cmocka_unit_test(what_nobody_explains_is_said),
+      cmocka_unit_test(weights_by_their_name),          cmocka_unit_test(an_upcast_weight_is_waste),
+      cmocka_unit_test(a_weight_there_twice_is_waste),  cmocka_unit_test(padding_without_a_better_shape_is_no_advice),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
