@@ -81,6 +81,7 @@ static const word param_keys[] = {
     WORD("base_address", TTM_PARAM_BASE),
     WORD("elsewhere", TTM_PARAM_ELSEWHERE),
     WORD("key", TTM_PARAM_KEY),
+    WORD("traces", TTM_PARAM_TRACES),
     WORD("name", FIRST_TEXT + TTM_PARAM_NAME),
     WORD("type", FIRST_TEXT + TTM_PARAM_TYPE),
     WORD("layout", FIRST_TEXT + TTM_PARAM_LAYOUT),

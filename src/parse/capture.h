@@ -56,6 +56,7 @@ typedef enum ttm_node_number {
   TTM_PARAM_LARGEST,   /* largest_free_per_bank */
   TTM_PARAM_BASE,      /* base_address */
   TTM_PARAM_ELSEWHERE, /* operations of other threads */
+  TTM_PARAM_TRACES,    /* that were only pretended */
   TTM_PARAM_KEY,       /* the same for operations with the same kinds of arguments */
   TTM_PARAM_NUMBERS
 } ttm_node_number;

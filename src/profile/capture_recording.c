@@ -169,6 +169,7 @@ static int on_end(ttm_capture_builder *b, const ttm_capture_node *node) {
   ttm_recording *r = recording_of(b);
   r->ended = true;
   r->elsewhere = ttm_node_get(node, TTM_PARAM_ELSEWHERE, 0);
+  r->traces = ttm_node_get(node, TTM_PARAM_TRACES, 0);
   return ttm_intern_add(&b->profile->strings, node->text[TTM_PARAM_REASON], &r->reason);
 }
 

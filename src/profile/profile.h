@@ -253,6 +253,7 @@ typedef struct ttm_recording {
   uint64_t lost;                /* operations that began, but whose piece was never written ... */
   uint32_t last;                /* ... the last of them, TTM_NONE */
   uint64_t elsewhere;           /* operations of threads that did not open the device: not recorded */
+  uint64_t traces;              /* captured by the program, and only pretended on a mock board */
   bool measured[TTM_MEMORIES];  /* a view told ... */
   uint64_t banks[TTM_MEMORIES]; /* ... banks and ... */
   uint64_t total[TTM_MEMORIES]; /* ... bytes of each */
@@ -315,7 +316,7 @@ typedef enum ttm_log_kind {
   TTM_LOG_SUBMIT,    /* submit blocks only */
   TTM_LOG_INCIDENTS, /* nothing but error messages */
   TTM_LOG_CAPTURE,   /* a ttnn graph capture: states are derived from what its nodes allocate and free */
-  TTM_LOG_LIVE,      /* a recording of `ttmem live`: states are samples, operations what processes did between two of them */
+  TTM_LOG_LIVE, /* a recording of `ttmem live`: states are samples, operations what processes did between two of them */
 } ttm_log_kind;
 
 struct ttm_profile {
@@ -351,7 +352,9 @@ static inline const ttm_text *ttm_op_text_of(const ttm_profile *p, uint32_t op) 
 }
 
 /* True when the states were computed, not printed. */
-static inline bool ttm_profile_states_derived(const ttm_profile *p) { return p->kind == TTM_LOG_CAPTURE || p->kind == TTM_LOG_LIVE; }
+static inline bool ttm_profile_states_derived(const ttm_profile *p) {
+  return p->kind == TTM_LOG_CAPTURE || p->kind == TTM_LOG_LIVE;
+}
 
 /* True for the operations that are elements of the reports: all but deallocate and get_device. */
 static inline bool ttm_op_is_element(const ttm_profile *p, uint32_t op) {

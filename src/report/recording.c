@@ -69,35 +69,40 @@ void ttm_words_holder(ttm_buf *out, const ttm_profile *p, const ttm_live_set *se
   ttm_buf_printf(out, ", %.2f)", (double)most->bank_bytes / TTM_MB);
 }
 
-static void put_sentence(ttm_buf *out, uint64_t n, const char *words) {
+static void put_sentence(ttm_buf *out, uint64_t n, const char *noun, const char *words) {
   if (!n) return;
   if (out->n) ttm_buf_char(out, ' ');
-  ttm_put_count(out, n);
+  ttm_put_counted(out, n, noun);
   ttm_buf_puts(out, words);
+}
+
+static void put_death(ttm_buf *out, const ttm_findings *f) {
+  uint32_t last = f->profile->capture.recording.last;
+  ttm_buf_puts(out, "The recording stops without an end: the program was killed or crashed");
+  if (last != TTM_NONE) {
+    ttm_buf_puts(out, ", or still runs; the last operation it began is ");
+    ttm_words_index(out, f, last);
+    ttm_buf_char(out, ' ');
+    put_op(out, f->profile, last);
+  }
+  ttm_buf_char(out, '.');
 }
 
 void ttm_words_recording(ttm_buf *out, const ttm_findings *f) {
   const ttm_recording *r = &f->profile->capture.recording;
   if (!r->is) return;
-  if (!r->ended) {
-    ttm_buf_puts(out, "The recording stops without an end: the program was killed or crashed");
-    if (r->last != TTM_NONE) {
-      ttm_buf_puts(out, ", or still runs; the last operation it began is ");
-      ttm_words_index(out, f, r->last);
-      ttm_buf_char(out, ' ');
-      put_op(out, f->profile, r->last);
-    }
-    ttm_buf_char(out, '.');
-  }
-  put_sentence(out, r->lost,
-               " operations before the end are known by name and line only: their piece was not written.");
-  put_sentence(out, r->corrections,
-               " memory views differed from the sum of what was recorded; the allocator's own figure was taken.");
-  put_sentence(out, r->hole_corrections,
-               " memory views found another largest free block than what was recorded gives.");
-  put_sentence(out, r->unseen_frees,
-               " buffers were freed unseen, by another thread: they count until their place was used again.");
-  put_sentence(out, r->elsewhere, " operations ran in threads that did not open the device, and are not recorded.");
+  if (!r->ended) put_death(out, f);
+  put_sentence(out, r->lost, "operation", " before the end told only name and line: the piece was not written.");
+  put_sentence(out, r->corrections, "memory view",
+               " differed from the sum of what was recorded; the allocator's own figure was taken.");
+  put_sentence(out, r->hole_corrections, "memory view",
+               " found another largest free block than what was recorded gives.");
+  put_sentence(out, r->unseen_frees, "buffer",
+               " went unseen, freed by another thread, and counted until the place was used again.");
+  put_sentence(out, r->traces, "trace",
+               " pretended only, because ttnn cannot capture one on a mock board: operations ran as usual, replays "
+               "did nothing, and TRACE memory is not counted.");
+  put_sentence(out, r->elsewhere, "operation", " ran in threads that did not open the device, and told nothing.");
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------------------------------- */
@@ -179,6 +184,7 @@ int ttm_json_recording(ttm_buf *out, const ttm_findings *f) {
     put_key(out, ",\"unseen_frees\":", r->unseen_frees);
     put_key(out, ",\"lost_operations\":", r->lost);
     put_key(out, ",\"operations_elsewhere\":", r->elsewhere);
+    put_key(out, ",\"traces_pretended\":", r->traces);
     put_memories(out, f);
     put_use(out, f, &use);
     ttm_buf_char(out, '}');

@@ -135,6 +135,40 @@ for mode, real in ((ttnn.graph.RunMode.NO_DISPATCH, 0), (ttnn.graph.RunMode.NORM
         found, _ = self.run_it(tail)
         self.check_peaks(found)
 
+    def test_traces_are_pretended(self):
+        """On a mock board ttnn crashes when it captures one."""
+        found, err = self.run_it("""
+trace = ttnn.begin_trace_capture(device, cq_id=0)
+a = ttnn.relu(x)
+look()
+ttnn.end_trace_capture(device, trace, cq_id=0)
+for i in range(3):
+    ttnn.execute_trace(device, trace, cq_id=0, blocking=True)
+ttnn.release_trace(device, trace)
+""")
+        self.check_peaks(found)
+        self.assertEqual(found["recording"]["traces_pretended"], 1)
+        self.assertIn("1 trace pretended only", err)
+
+    def test_buffers_of_programs_are_those_of_no_dispatch(self):
+        """A whole capture in that run mode, by ttnn itself."""
+        with open(self.dir + "/truth.py", "w") as f:
+            f.write(HEAD.split("for i in range")[0] + """
+ttnn.graph.begin_graph_capture(ttnn.graph.RunMode.NO_DISPATCH)
+block(x, w)
+truth = ttnn.graph.extract_resource_usage_per_core(ttnn.graph.end_graph_capture())
+with open("truth.json", "w") as f:
+    json.dump({"dataflow": truth.peak_dataflow_buffer, "circular": truth.peak_cb}, f)
+""")
+        env = {**self.env, **{name: os.environ[name] for name in MOCK}}
+        subprocess.run([sys.executable, "truth.py"], cwd=self.dir, env=env, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=PATIENCE)
+        with open(self.dir + "/truth.json") as f:
+            truth = json.load(f)
+        found, _ = self.run_it()
+        use = found["recording"]["l1_per_core"]
+        self.assertGreater(truth["dataflow"], truth["circular"])  # so that the fullest core is one with dataflow buffers
+        self.assertEqual((use["dataflow_buffers_B"], use["circular_buffers_B"]), (truth["dataflow"], 0))
+
     def test_without_a_board_option(self):
         """As on a real board: here ttnn is told of the mock one by hand."""
         for name in MOCK:

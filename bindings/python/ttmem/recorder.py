@@ -44,6 +44,7 @@ KEPT = {
     "circular_buffer_deallocate_all": ("device_id",),
 }
 PROGRAM_BUFFERS = ("circular_buffer_deallocate_all", "circular_buffer_allocate", "dataflow_buffer_allocate", "scratchpad_allocate")
+TRACE_FUNCTIONS = ("begin_trace_capture", "end_trace_capture", "execute_trace", "release_trace")
 DROPPED = ("capture_start", "capture_end", "sub_device_manager", "program_execution")
 DEVICE_FACTS = (
     "worker_l1_size", "l1_num_banks", "l1_bank_size", "address_at_first_l1_cb_buffer", "cb_limit", "num_x_compute_cores", "num_y_compute_cores",
@@ -168,6 +169,7 @@ class Recorder:
         # NORMAL captures leave out dataflow buffers, and the circular buffers of cached programs. On a mock board an operation that has
         # such programs is called once more, in run mode NO_DISPATCH, which allocates and runs nothing and tells them.
         self.repeats = bool(os.environ.get("TTMEM_BOARD")) and os.environ.get("TTMEM_REPEATS") != "0"
+        self.traces = 0  # pretended
         self.keys = {}  # operation with kinds of arguments -> number
         self.looked_at = set()  # numbers
         self.home = os.path.dirname(os.path.abspath(ttnn.__file__)) + os.sep
@@ -369,7 +371,7 @@ class Recorder:
                 if tracked and self.active:
                     self.leave()
                 if name.endswith("_trace_capture"):
-                    self.tracing = name.endswith("begin_trace_capture")
+                    self.tracing = name.endswith("begin_trace_capture") and not self.traces
                 if self.active and (self.always or time.monotonic() - self.piece_began > PIECE_SECONDS):
                     self.view(self.always)
                     self.roll()
@@ -427,7 +429,7 @@ class Recorder:
             except Exception:
                 pass
         self.closing = True
-        self.file.put([node("recording_end", reason=reason, operations=self.operations, elsewhere=self.elsewhere)])
+        self.file.put([node("recording_end", reason=reason, operations=self.operations, elsewhere=self.elsewhere, traces=self.traces)])
         self.file.write("\n]}\n")
 
 
@@ -501,6 +503,19 @@ def wrap_devices(recorder, modules):
             setattr(module, name, wrapped[id(function)][0])
 
 
+def pretend_traces(recorder, modules):
+    """ttnn crashes when a trace is captured on a mock board. There the operations of a trace run as usual, and replaying it does nothing."""
+
+    def begin_trace_capture(*args, **kwargs):
+        recorder.traces += 1
+        return recorder.traces
+
+    for module in modules:
+        for name in TRACE_FUNCTIONS:
+            if hasattr(module, name):
+                setattr(module, name, begin_trace_capture if name == TRACE_FUNCTIONS[0] else lambda *args, **kwargs: None)
+
+
 def wrap_captures(recorder, graph):
     """The program's own captures: ttnn.graph's functions call these by name."""
     begin = "_cpp_begin_graph_capture" if hasattr(graph, "_cpp_begin_graph_capture") else "begin_graph_capture"
@@ -522,9 +537,11 @@ def install(ttnn):
             wrap_calls(recorder, getattr(ttnn.decorators, kind))
     for name in ("to", "pad", "unpad", "reshape", "pad_to_tile", "unpad_from_tile"):
         wrap_function(recorder, ttnn.Tensor, name, "ttnn.Tensor." + name)
-    for name in ("create_global_semaphore", "create_global_circular_buffer", "begin_trace_capture", "end_trace_capture", "execute_trace"):
-        wrap_function(recorder, ttnn, name, "ttnn." + name)
     native = getattr(ttnn, "_ttnn", None)
+    if os.environ.get("TTMEM_BOARD"):
+        pretend_traces(recorder, [ttnn, getattr(getattr(native, "operations", None), "trace", None)])
+    for name in ("create_global_semaphore", "create_global_circular_buffer") + TRACE_FUNCTIONS:
+        wrap_function(recorder, ttnn, name, "ttnn." + name)
     modules = [ttnn, sys.modules.get("ttnn.device"), sys.modules.get("ttnn.distributed"), sys.modules.get("ttnn.distributed.distributed")]
     modules += [getattr(native, "device", None), getattr(native, "multi_device", None)]
     wrap_devices(recorder, [module for module in modules if module is not None])
