@@ -46,6 +46,10 @@ void ttm_eval_leave(const ttm_eval *eval, const ttm_name *name, ttm_node *at, co
 /* ---- Literals ----------------------------------------------------------------------------------------------------- */
 
 static ttm_scan_value eval_number(ttm_view text) {
+  if (text.n && text.p[0] == '-') { /* the grammar takes the sign of "-1" into the number */
+    ttm_scan_value size = eval_number(ttm_view_from(text, 1));
+    return ttm_value_unary(TTM_LIT("-"), &size);
+  }
   char digits[64];
   size_t n = 0;
   for (size_t i = 0; i < text.n && n + 1 < sizeof digits; i++) {

@@ -61,6 +61,69 @@ static void constants(void **state) {
   expect_one("", "S s; s.a = 4;", "s.a", 4);
 }
 
+/* Each operator, on whole and on real numbers, as C++ defines it. */
+static void arithmetic(void **state) {
+  (void)state;
+  expect_one("", "", "17 / 5 * 100 + 17 % 5 * 10 + (17 >> 2)", 324);
+  expect_one("", "", "-17 / -1 + 17 % -1 + -0x10 + 16", 17); /* the grammar has "-1" as one number */
+  expect_one("constexpr int BEFORE = -3;\n", "", "BEFORE + 5", 2);
+  expect_one("", "", "static_cast<int>(-1.5 * -2)", 3);
+  expect_one("", "", "(12 & 10) * 100 + (12 ^ 10)", 806);
+  expect_one("", "", "(~5 & 15) * 10 + !0 + !7", 101);
+  expect_one("", "", "(1 < 2) + (2 > 1) * 2 + (1 <= 1) * 4 + (1 >= 2) * 8 + (3 == 3) * 16 + (3 != 3) * 32", 23);
+  expect_one("", "", "(1 && 0) + (1 and 1) * 2 + (0 || 0) * 4 + (0 or 3) * 8 + (not 0) * 16", 26);
+  expect_one("", "", "tt::round_down(70, 32) + tt::div_up(64, 32)", 66);
+  expect_one("", "", "static_cast<int>((1.5 + 2.25 - 0.75) * 4 / 2)", 6);
+  expect_one("", "", "(1.5 < 2) + (1.5 > 2) * 2 + (2.0 <= 2) * 4 + (1.5 >= 2) * 8 + (2 == 2.0) * 16 + (2 != 2.0) * 32",
+             21);
+  expect_one("", "", "static_cast<int>(std::min(2.5, 1.0) + std::max(2.5, 7.0))", 8);
+  expect_one("", "", "(int)std::floor(-1.5) + 10", 8);
+  expect_one("", "std::string kind = \"a\";", "kind == \"a\" ? 3 : 4", 3);
+  expect_one("", "std::string kind = \"a\";", "kind != \"ab\" ? 3 : 4", 3);
+}
+
+/* What is not known exactly still has a largest value where C++ gives it one. */
+static void bounds(void **state) {
+  (void)state;
+  static const struct {
+    const char *size;
+    int64_t most;
+  } cases[] = {
+      {"given % 8", 7},
+      {"std::min(given, 9u) + 3", 12},
+      {"std::min(given, 9u) * 3 / 2", 13},
+      {"tt::div_up(std::min(given, 9u), 4)", 3},
+      {"tt::round_up(std::min(given, 9u), 4)", 12},
+      {"std::min(given, 9u) - 1", 9},
+      {"std::max(std::min(given, 9u), 20u)", 20},
+      {"given + 1", INT64_MAX},
+      {"std::min(given, 9u) << 1", INT64_MAX},
+      {"std::min(given, 9u) / 0", INT64_MAX},
+      {"9223372036854775807 + std::min(given, 9u)", INT64_MAX},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    ttm_scan_value v = size_of("", "", cases[i].size);
+    if (ttm_value_bound(&v) != cases[i].most || ttm_value_is_known(&v))
+      fail_msg("%s: at most %lld", cases[i].size, (long long)ttm_value_bound(&v));
+  }
+}
+
+/* More values than are kept: the smallest and the largest stay, so that a size is never told too small. */
+static void many_values(void **state) {
+  (void)state;
+  char body[2048];
+  size_t n = (size_t)snprintf(body, sizeof body, "uint32_t n = 500; switch (given) {");
+  for (int i = 0; i < 40; i++) {
+    n += (size_t)snprintf(body + n, sizeof body - n, "case %d: n = %d; break;", i, i * 37 % 40 * 10 + 100);
+  }
+  snprintf(body + n, sizeof body - n, "}");
+  ttm_scan_value v = size_of("", body, "n");
+  assert_true(v.many);
+  assert_int_equal(v.v[0].i, 100);
+  assert_int_equal(v.v[v.n - 1].i, 500);
+  assert_int_equal(ttm_value_bound(&v), 500);
+}
+
 static void variables(void **state) {
   (void)state;
   expect_one("", "uint32_t n = 1; n += 2; n *= 4; n++; ++n;", "n", 14);
@@ -178,8 +241,9 @@ static void prefixes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(constants),           cmocka_unit_test(variables), cmocka_unit_test(unknowns),
-      cmocka_unit_test(what_the_user_gives), cmocka_unit_test(kernels),   cmocka_unit_test(simplified),
+      cmocka_unit_test(constants),           cmocka_unit_test(arithmetic), cmocka_unit_test(bounds),
+      cmocka_unit_test(many_values),         cmocka_unit_test(variables),  cmocka_unit_test(unknowns),
+      cmocka_unit_test(what_the_user_gives), cmocka_unit_test(kernels),    cmocka_unit_test(simplified),
       cmocka_unit_test(header_constants),    cmocka_unit_test(prefixes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
