@@ -142,6 +142,7 @@ int ttm_fragmentation_make(ttm_fragmentation *out, const ttm_findings *f) {
   *out = (ttm_fragmentation){
       .worst_state = TTM_NONE, .request_op = TTM_NONE, .first_refusing = TTM_NONE, .pins_state = TTM_NONE};
   if (!p->states.n || !ttm_profile_config(p, TTM_DRAM, &level)) return TTM_OK;
+  if (p->kind == TTM_LOG_LIVE) return TTM_OK; /* samples know sums, not blocks */
   if (find_request(out, p, level.banks)) return TTM_ENOMEM;
   measure(out, p);
   if (!out->known || p->kind != TTM_LOG_FULL) return TTM_OK;

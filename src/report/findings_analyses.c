@@ -26,8 +26,16 @@ static void put_key_line(ttm_buf *buf, const ttm_profile *p, const char *key, ui
   ttm_json_known(buf, state == TTM_NONE ? UINT64_MAX : p->states.at[state].line);
 }
 
+/* A recording of samples has no tensors: what they did is not known, which is another thing than that nothing was found. */
+static bool put_unknown(ttm_buf *buf, const ttm_findings *f, const char *key) {
+  if (f->profile->kind != TTM_LOG_LIVE) return false;
+  ttm_buf_printf(buf, ",\n\"%s\":null", key);
+  return true;
+}
+
 void ttm_json_lifetimes(ttm_buf *buf, const ttm_findings *f) {
   const ttm_lifetimes *l = &f->lifetimes;
+  if (put_unknown(buf, f, "late_frees")) return;
   ttm_json_raw(buf, ",\n\"late_frees\":{\"basis\":\"derived\"");
   put_key_mib(buf, ",\"peak_per_bank_MB\":", l->peak_bytes);
   if (l->replayed) {
@@ -81,6 +89,7 @@ void ttm_json_fragmentation(ttm_buf *buf, const ttm_findings *f) {
 
 void ttm_json_wastes(ttm_buf *buf, const ttm_findings *f) {
   const ttm_wastes *w = &f->wastes;
+  if (put_unknown(buf, f, "waste_at_peak")) return;
   ttm_json_raw(buf, ",\n\"waste_at_peak\":{\"basis\":\"derived\",\"per_bank_MB\":{");
   for (int k = 0; k < TTM_WASTE_KINDS; k++) {
     ttm_buf_printf(buf, "%s\"%s\":", k ? "," : "", ttm_waste_name((ttm_waste_kind)k));
@@ -130,6 +139,7 @@ void ttm_json_layers(ttm_buf *buf, const ttm_findings *f) {
 }
 
 void ttm_json_advices(ttm_buf *buf, const ttm_findings *f) {
+  if (put_unknown(buf, f, "advice")) return;
   ttm_json_raw(buf, ",\n\"advice\":[");
   for (size_t i = 0; i < f->advices.n; i++) {
     const ttm_advice *advice = &f->advices.at[i];

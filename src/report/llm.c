@@ -336,6 +336,8 @@ static void put_weights(ttm_llm *r) {
     return ttm_buf_puts(r->out, r->p->graphs.n ? "None: the compiled graphs take no weights.\n"
                                 : r->p->kind == TTM_LOG_CAPTURE
                                     ? "Unknown: a graph capture does not tell weights from other tensors.\n"
+                                : r->p->kind == TTM_LOG_LIVE
+                                    ? "Unknown: a recording does not tell weights from other memory.\n"
                                     : "Unknown: the log holds no module dump. TTXLA_LOGGER_LEVEL=DEBUG prints them.\n");
   }
   ttm_buf_puts(r->out, "| Name | Shape | Type | Size |\n|------|-------|------|------|\n");

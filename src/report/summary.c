@@ -108,6 +108,10 @@ static void put_memory(screen *s, ttm_memory memory) {
   snprintf(capacity, sizeof capacity, "%.2f MB/bank", mb(level->total));
   snprintf(total, sizeof total, "%.1f MB", mb((int64_t)level->allocated * level->banks));
   label(s, ttm_memory_name(memory));
+  if (!level->total && s->p->kind == TTM_LOG_LIVE) { /* an unknown board: what all banks hold together */
+    ttm_buf_printf(s->out, "%s at most, the capacity is not known\n", total);
+    return;
+  }
   bar(s, pct, columns > 40 ? 40 : columns);
   color(s, color_of(pct));
   ttm_buf_printf(s->out, " %5.1f%%", pct);

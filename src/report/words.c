@@ -178,7 +178,7 @@ const char *ttm_words_kind(const ttm_profile *p) {
       return p->capture.normal ? "ttnn graph capture (NORMAL), memory states derived from its nodes"
                                : "ttnn graph capture (NO_DISPATCH), memory states derived from its nodes";
     case TTM_LOG_LIVE:
-      return "recording of ttmem live: samples of what processes hold";
+      return "samples of what processes hold, recorded by ttmem live";
     case TTM_LOG_NONE:
       break;
   }

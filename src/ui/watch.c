@@ -14,6 +14,9 @@ typedef struct watching {
   bool hide_idle;
   bool typing; /* the filter */
   char filter[LONGEST_FILTER + 1];
+  bool dirty; /* a key changed what is shown */
+  uint64_t drawn_changes, drawn_looks;
+  int drawn_columns;
 } watching;
 
 /* ---- Drawing --------------------------------------------------------------------------------------------------------- */
@@ -68,13 +71,26 @@ static void put_page(const watching *w, const ttm_screen *s, ttm_buf *out) {
   ttm_watch_problems(out, watch, "  ", s->utf8);
 }
 
+/* Text is made anew when something changed, and once a second for the history: most looks find nothing new. */
+static bool is_old(const watching *w, const ttm_screen *s) {
+  const ttm_watch *watch = w->source->watch;
+  return w->dirty || w->drawn_changes != watch->changes || watch->looks - w->drawn_looks >= 10 ||
+         w->drawn_columns != s->columns;
+}
+
 static void draw_watch(ttm_ui *ui, ttm_panel *panel) {
   watching *w = (watching *)panel;
   ttm_screen *s = &ui->screen;
-  ttm_buf text = {0};
-  put_page(w, s, &text);
-  ttm_text_lines_free(&w->lines);
-  if (!ttm_text_lines_take(&w->lines, &text)) ttm_text_lines_draw(&w->lines, s, 3, s->rows - 4);
+  if (is_old(w, s)) {
+    ttm_buf text = {0};
+    put_page(w, s, &text);
+    ttm_text_lines_free(&w->lines);
+    w->dirty = ttm_text_lines_take(&w->lines, &text) != TTM_OK;
+    w->drawn_changes = w->source->watch->changes;
+    w->drawn_looks = w->source->watch->looks;
+    w->drawn_columns = s->columns;
+  }
+  ttm_text_lines_draw(&w->lines, s, 3, s->rows - 4);
   draw_status(w, s); /* last: it may place the cursor */
 }
 
@@ -94,6 +110,7 @@ static void type(watching *w, int key) {
 
 static unsigned watch_key(ttm_ui *ui, ttm_panel *panel, int key) {
   watching *w = (watching *)panel;
+  w->dirty = true;
   if (w->typing) return type(w, key), TTM_KEY_TAKEN;
   switch (key) {
     case 's':
@@ -148,5 +165,6 @@ ttm_panel *ttm_watch_panel(const ttm_ui_watch *source) {
   w->panel.class = &class;
   w->source = source;
   w->sort = TTM_USES;
+  w->dirty = true;
   return &w->panel;
 }

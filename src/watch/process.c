@@ -20,7 +20,10 @@ static ssize_t read_proc(int32_t pid, const char *file, char *out, size_t cap) {
   if (fd < 0) return -1;
   size_t n = 0;
   ssize_t got = 1;
-  while (n < cap && (got = read(fd, out + n, cap - n)) > 0) n += (size_t)got;
+  do {
+    got = read(fd, out + n, cap - n);
+    if (got > 0) n += (size_t)got;
+  } while (got >= 4096 && n < cap); /* a file in /proc gives less than a page only at its end */
   close(fd);
   return got < 0 ? -1 : (ssize_t)n;
 }
@@ -44,19 +47,29 @@ static bool read_stat(char *text, size_t n, char *state, uint64_t *start_ticks) 
   return true;
 }
 
-bool ttm_process_alive(int32_t pid, uint64_t updated_ns, const char *name) {
-  char text[1024], now_called[64], state;
+ttm_process ttm_process_look(int32_t pid) {
+  ttm_process process = {.pid = pid};
+  char text[1024], state;
   uint64_t ticks;
-  if (pid <= 0) return false;
+  if (pid <= 0) return process;
   ssize_t n = read_proc(pid, "stat", text, sizeof text - 1);
-  if (n < 0) return !kill(pid, 0) || errno == EPERM; /* gone, or hidden from us */
-  if (!read_stat(text, (size_t)n, &state, &ticks)) return true;
-  if (state == 'Z' || state == 'X') return false;
-  uint64_t began = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
-  began += (uint64_t)((double)ticks / (double)sysconf(_SC_CLK_TCK) * (double)SECOND);
-  if (began <= updated_ns) return true;
-  if (began > updated_ns + 5 * SECOND) return false;
-  n = read_proc(pid, "comm", now_called, sizeof now_called - 1);
+  if (n < 0) {
+    process.there = !kill(pid, 0) || errno == EPERM; /* gone, or hidden from us */
+    return process;
+  }
+  bool known = read_stat(text, (size_t)n, &state, &ticks);
+  process.there = !known || (state != 'Z' && state != 'X');
+  if (!known) return process;
+  process.began_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
+  process.began_ns += (uint64_t)((double)ticks / (double)sysconf(_SC_CLK_TCK) * (double)SECOND);
+  return process;
+}
+
+bool ttm_process_wrote(const ttm_process *process, uint64_t updated_ns, const char *name) {
+  char now_called[64];
+  if (!process->there || process->began_ns <= updated_ns) return process->there;
+  if (process->began_ns > updated_ns + 5 * SECOND) return false;
+  ssize_t n = read_proc(process->pid, "comm", now_called, sizeof now_called - 1);
   if (n <= 0) return false;
   now_called[n - 1] = '\0'; /* the line's end */
   return !strcmp(now_called, name);

@@ -5,9 +5,18 @@
 
 #include "base/buf.h"
 
-/* True when the process `pid` runs and is the one that wrote at `updated_ns` (since 1970): a process that began later is another
- * one with the same number. A name that changed only decides when the clock may have been set in between. A zombie is dead. */
-bool ttm_process_alive(int32_t pid, uint64_t updated_ns, const char *name);
+/* What the system says of a process number at one moment. */
+typedef struct ttm_process {
+  int32_t pid;
+  bool there;        /* a process has the number, and it is no zombie */
+  uint64_t began_ns; /* since 1970; 0 when that may not be looked at */
+} ttm_process;
+
+ttm_process ttm_process_look(int32_t pid);
+
+/* True when it is the process that wrote at `updated_ns` (since 1970): one that began later is another one with the same number. A
+ * name that changed only decides when the clock may have been set in between. */
+bool ttm_process_wrote(const ttm_process *process, uint64_t updated_ns, const char *name);
 
 /* Appends the value of a variable in the environment that the process was started with. False when it has none, or may not be
  * looked at. */

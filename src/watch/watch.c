@@ -14,7 +14,6 @@
 
 #include "base/checked.h"
 #include "watch/chip_board.h"
-#include "watch/process.h"
 
 void ttm_watch_init(ttm_watch *watch, const ttm_watch_options *options) {
   *watch = (ttm_watch){.options = *options};
@@ -31,6 +30,7 @@ void ttm_watch_free(ttm_watch *watch) {
   for (size_t i = 0; i < watch->devices.n; i++) free_device(watch->devices.at[i]);
   ttm_vec_free(&watch->devices);
   ttm_vec_free(&watch->problems);
+  ttm_vec_free(&watch->looked_at);
 }
 
 double ttm_watch_percent(const ttm_watch_device *device, ttm_use use) {
@@ -114,25 +114,38 @@ static const ttm_watch_process *find_process(const ttm_watch_process *rows, size
   return NULL;
 }
 
-/* What is known of the process from the look before is not asked for again, where it cannot have changed. */
-static ttm_watch_process judge(const ttm_shm_slot *slot, const ttm_watch_process *before) {
-  ttm_watch_process process = {.slot = *slot};
-  bool same = before && before->slot.updated_ns == slot->updated_ns;
-  process.alive = !(same && !before->alive) && ttm_process_alive(slot->pid, slot->updated_ns, slot->name);
-  if (before && (before->alive || same))
-    process.board = before->board;
-  else if (process.alive)
-    process.board = ttm_chip_board_of_process(slot->pid);
+static ttm_process look_at_process(ttm_watch *watch, int32_t pid) {
+  for (size_t i = 0; i < watch->looked_at.n; i++) {
+    if (watch->looked_at.at[i].pid == pid) return watch->looked_at.at[i];
+  }
+  ttm_process process = ttm_process_look(pid);
+  bool kept = !ttm_vec_push(&watch->looked_at, process);
+  (void)kept; /* otherwise it is asked for again */
   return process;
 }
 
-static int take_slots(ttm_watch_device *device, const ttm_shm_segment *segment) {
+/* What is known of the process from the look before is not asked for again, where it cannot have changed. */
+static ttm_watch_process judge(ttm_watch *watch, const ttm_shm_slot *slot, const ttm_watch_process *before) {
+  ttm_watch_process row = {.slot = *slot};
+  bool same = before && before->slot.updated_ns == slot->updated_ns;
+  if (!same || before->alive) {
+    ttm_process process = look_at_process(watch, slot->pid);
+    row.alive = ttm_process_wrote(&process, slot->updated_ns, slot->name);
+  }
+  if (before && (before->alive || same))
+    row.board = before->board;
+  else if (row.alive)
+    row.board = ttm_chip_board_of_process(slot->pid);
+  return row;
+}
+
+static int take_slots(ttm_watch *watch, ttm_watch_device *device, const ttm_shm_segment *segment) {
   size_t before_count = device->processes.n;
   if (ttm_vec_reserve(&device->processes, segment->slot_count)) return TTM_ENOMEM;
   ttm_watch_process *rows = device->processes.at;
   for (uint32_t i = 0; i < segment->slot_count; i++) {
     const ttm_shm_slot *slot = &segment->slots[i];
-    rows[before_count + i] = judge(slot, find_process(rows, before_count, slot->pid));
+    rows[before_count + i] = judge(watch, slot, find_process(rows, before_count, slot->pid));
   }
   if (segment->slot_count) memmove(rows, rows + before_count, segment->slot_count * sizeof *rows);
   device->processes.n = segment->slot_count;
@@ -231,12 +244,15 @@ static int take_segment(ttm_watch *watch, uint64_t asic_id, const char *raw, con
   ttm_watch_device *device = find_device(watch, asic_id);
   if (!device) device = add_device(watch, asic_id);
   if (!device) return TTM_ENOMEM;
+  bool fresh = memcmp(device->raw, raw, TTM_SHM_BYTES) != 0;
+  uint64_t changed = device->changed;
   memcpy(device->raw, raw, TTM_SHM_BYTES);
   device->device_id = segment->device_id;
   device->seen = true;
   device->stale = false;
-  if (take_slots(device, segment)) return TTM_ENOMEM;
+  if (take_slots(watch, device, segment)) return TTM_ENOMEM;
   sum_up(device, segment);
+  watch->changes += fresh || changed != device->changed;
   find_board(watch, device);
   keep_history(device, now_ms);
   return TTM_OK;
@@ -291,7 +307,8 @@ static int by_file(const void *left, const void *right) {
 int ttm_watch_look(ttm_watch *watch, uint64_t now_ms, ttm_error *err) {
   int status = TTM_OK;
   uint64_t asic_id;
-  watch->problems.n = 0;
+  size_t problems = watch->problems.n;
+  watch->problems.n = watch->looked_at.n = 0;
   if (!watch->looks++) watch->driver_board = ttm_chip_board_of_driver(watch->options.sysfs);
   DIR *dir = opendir(watch->options.dir);
   if (!dir) return ttm_error_set(err, TTM_EIO, "cannot read the folder '%s': %s", watch->options.dir, strerror(errno));
@@ -302,7 +319,9 @@ int ttm_watch_look(ttm_watch *watch, uint64_t now_ms, ttm_error *err) {
   }
   closedir(dir);
   if (status) return ttm_error_nomem(err);
+  size_t before = watch->devices.n;
   drop_unseen(watch);
+  watch->changes += before != watch->devices.n || watch->problems.n != problems;
   if (watch->devices.n) qsort(watch->devices.at, watch->devices.n, sizeof *watch->devices.at, by_id);
   if (watch->problems.n) qsort(watch->problems.at, watch->problems.n, sizeof *watch->problems.at, by_file);
   return TTM_OK;

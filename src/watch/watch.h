@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "parse/shm_segment.h"
+#include "watch/process.h"
 
 enum { TTM_WATCH_HISTORY = 60, TTM_WATCH_STEP_MS = 1000 };
 
@@ -59,9 +60,11 @@ typedef struct ttm_watch {
   TTM_VEC(ttm_watch_device *) devices; /* by device id, then asic id */
   TTM_VEC(ttm_watch_problem) problems; /* of the last look, by file name */
   uint64_t looks;
+  uint64_t changes; /* grows with every look that found anything new */
   /* Private. */
   ttm_watch_options options;
   const ttm_board *driver_board;
+  TTM_VEC(ttm_process) looked_at; /* in this look: a program of many chips is asked for once */
 } ttm_watch;
 
 /* The options are borrowed. Nothing is read yet. */

@@ -42,7 +42,7 @@ export class Fragmentation {
     const found = (this.found = app.model.findings.fragmentation ?? null);
     this.element = section("fragmentation", "Fragmentation of DRAM", found ? found.worst.basis : null);
     if (!found) {
-      add(this.element, h("p", { class: "muted" }, "The log shows no DRAM state, so how the free memory is cut up cannot be told."));
+      add(this.element, h("p", { class: "muted" }, app.model.findings.peak.DRAM ? "How the free memory is cut up is not in the samples." : "The log shows no DRAM state, so how the free memory is cut up cannot be told."));
       return;
     }
     add(this.element, h("p", { "data-key": "fragmentation" }, fragmentationWords(found)));

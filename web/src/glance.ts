@@ -55,7 +55,8 @@ function runsAnswer({ programs = [], runs }: Findings): Answer {
   return ["told", `${shorten(most.program ?? "Operations outside every program", 60)}: ${programWords(most)}${programs.length > 1 ? `; ${counted(programs.length - 1, "more program")}` : ""}.`, "measured"];
 }
 
-function leaks({ leaks: all, runs }: Findings): Answer {
+function leaks({ leaks: all, runs, input }: Findings): Answer {
+  if (input.kind === "live") return untold("Samples of what processes hold do not tell a leak from use.");
   if (all.length) return ["found", `${leakWords(all[0])}${all[0].index === null ? "" : `: ${name(all[0])}`}.`, "derived"];
   return runs.length < 4 ? untold("Too few runs to tell a leak.") : ["fine", `No leak over ${counted(runs.length, "run")}.`, "derived"];
 }
@@ -76,7 +77,7 @@ export function glance(app: App): HTMLElement {
     ["Runs", "runs", runsAnswer(f)],
     ["Leaks", "runs", leaks(f)],
     ["Layers", "layers", f.layers ? [f.layers.odd_count ? "found" : "told", layerWords(f.layers), f.layers.basis] : ["told", "No block of operations repeats.", null]],
-    ["Fragmentation", "fragmentation", f.fragmentation ? [f.fragmentation.largest_request.states_that_would_refuse_it ? "found" : "fine", fragmentationWords(f.fragmentation), f.fragmentation.worst.basis] : untold("The log shows no DRAM state.")],
+    ["Fragmentation", "fragmentation", f.fragmentation ? [f.fragmentation.largest_request.states_that_would_refuse_it ? "found" : "fine", fragmentationWords(f.fragmentation), f.fragmentation.worst.basis] : untold(f.peak.DRAM ? "How the free memory is cut up is not in the samples." : "The log shows no DRAM state.")],
     ["Waste", "waste", f.waste_at_peak ? [f.waste_at_peak.top.length ? "found" : "fine", wasteWords(f.waste_at_peak), f.waste_at_peak.basis] : untold("What of the peak is wasted cannot be told.")],
     ["Advice", "advice", advice(f)],
   ];
