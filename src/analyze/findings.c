@@ -77,27 +77,29 @@ static int find_rescues(ttm_findings *f) {
 }
 
 static int make(ttm_findings *f, ttm_tally *tally) {
+  bool frees = !f->profile->seen.from_report; /* without them, what is alive and what would help would be told wrong */
   int status = ttm_find_registry(f);
   if (!status) status = ttm_find_elements(f, tally);
   if (!status) status = ttm_find_top(f);
   if (!status) ttm_find_peaks(f);
   if (!status) status = ttm_find_live(f);
   for (int m = TTM_DRAM; m <= TTM_L1 && !status; m++) {
-    if (f->peak[m].known) status = ttm_live_set_make(&f->live_set[m], f->profile, (ttm_memory)m, f->peak[m].state);
+    if (f->peak[m].known && frees)
+      status = ttm_live_set_make(&f->live_set[m], f->profile, (ttm_memory)m, f->peak[m].state);
   }
   if (!status) ttm_find_demand(f);
-  if (!status) status = ttm_lifetimes_make(&f->lifetimes, f);
+  if (!status && frees) status = ttm_lifetimes_make(&f->lifetimes, f);
   if (!status) ttm_wastes_make(&f->wastes, f);
   if (!status) status = ttm_find_padding(f, tally);
   if (!status) status = ttm_find_distribution(f, tally);
   if (!status) status = ttm_find_verdicts(f);
-  if (!status) status = find_rescues(f);
+  if (!status && frees) status = find_rescues(f);
   if (!status) status = ttm_fragmentation_make(&f->fragmentation, f);
   if (!status) status = ttm_find_runs(f);
   if (!status) status = ttm_find_programs(f);
   if (!status) status = ttm_find_leaks(f);
   if (!status) status = ttm_layers_make(&f->layers, f);
-  if (!status) ttm_advices_make(&f->advices, f);
+  if (!status && frees) ttm_advices_make(&f->advices, f);
   return status;
 }
 

@@ -50,21 +50,20 @@ static int write_report(const ttm_options *options, const ttm_findings *f, const
 
 int ttm_summary_text(const ttm_options *options, const ttm_findings *f, const char *log, const char *folder, int fd,
                      ttm_buf *out) {
-  ttm_buf next = {0};
+  ttm_buf word = {0};
   if (strcmp(log, "-") != 0) {
-    ttm_buf_puts(&next, "ttmem --llm --logfile ");
-    ttm_put_shell_word(&next, log);
-    ttm_buf_char(&next, '\0');
+    ttm_put_shell_word(&word, log);
+    ttm_buf_char(&word, '\0');
   }
   ttm_summary_style style = {
       .columns = ttm_terminal_columns(fd),
       .color = ttm_terminal_color(fd, options->value[TTM_OPTION_COLOR]),
       .utf8 = ttm_terminal_utf8(),
       .folder = folder,
-      .next = next.n && !next.failed ? next.at : NULL,
+      .log = word.n && !word.failed ? word.at : NULL,
   };
   int status = ttm_summary_write(f, &style, out);
-  ttm_buf_free(&next);
+  ttm_buf_free(&word);
   return status;
 }
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ttmem ask LOG --op N | --tensor NAME | --range A-B | --at-peak */
+/* ttmem ask LOG --op N | --tensor NAME | --range A-B | --at-peak | --findings */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/terminal.h"
+#include "report/analyses.h"
 #include "report/ask.h"
+#include "report/report.h"
 
 static bool read_number(const char **text, uint32_t *out) {
   char *end;
@@ -15,10 +18,26 @@ static bool read_number(const char **text, uint32_t *out) {
   return true;
 }
 
+/* Every analysis, as the findings file says it. */
+static int put_findings(const ttm_options *options, const ttm_findings *f, ttm_buf *out, ttm_error *err) {
+  ttm_analyses all = {0};
+  ttm_out json = ttm_out_memory();
+  ttm_summary_style style = {.columns = ttm_terminal_columns(STDOUT_FILENO),
+                             .color = ttm_terminal_color(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]),
+                             .utf8 = ttm_terminal_utf8()};
+  int status = ttm_report_findings_json(f, &json, err);
+  if (!status && ttm_analyses_write(&all, ttm_buf_view(&json.buf), &style, false)) status = ttm_error_nomem(err);
+  if (!status) ttm_buf_put(out, ttm_buf_view(&all.text));
+  ttm_analyses_free(&all);
+  ttm_out_abandon(&json);
+  return status ? status : out->failed ? ttm_error_nomem(err) : TTM_OK;
+}
+
 static int answer(const ttm_options *options, const ttm_findings *f, ttm_buf *out, ttm_error *err) {
   const char *op = options->value[TTM_OPTION_OP], *range = options->value[TTM_OPTION_RANGE], *text;
   uint32_t first, last;
   if (options->given[TTM_OPTION_AT_PEAK]) return ttm_ask_peak(f, out, err);
+  if (options->given[TTM_OPTION_FINDINGS]) return put_findings(options, f, out, err);
   if (options->given[TTM_OPTION_TENSOR])
     return ttm_ask_tensor(f, ttm_view_of(options->value[TTM_OPTION_TENSOR]), out, err);
   text = op ? op : range;
@@ -40,10 +59,11 @@ int ttm_command_ask(const ttm_options *options) {
   ttm_error err;
   bool closed;
   int questions = options->given[TTM_OPTION_OP] + options->given[TTM_OPTION_TENSOR] + options->given[TTM_OPTION_RANGE] +
-                  options->given[TTM_OPTION_AT_PEAK];
+                  options->given[TTM_OPTION_AT_PEAK] + options->given[TTM_OPTION_FINDINGS];
   if (!options->inputs || questions != 1) {
     ttm_error_set(&err, TTM_EUSAGE,
-                  "ask needs a log and one question: ttmem ask LOG --op N | --tensor NAME | --range A-B | --at-peak");
+                  "ask needs a log and one question: ttmem ask LOG --op N | --tensor NAME | --range A-B | --at-peak | "
+                  "--findings");
     return ttm_cli_error(options, &err);
   }
   int status = ttm_subject_read(&subject, options, options->input[0], false, &err);

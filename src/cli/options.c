@@ -109,6 +109,7 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_OP] = {"op", 0, TTM_VALUE_TEXT, "N", ASK, "about operation N of the reports"},
     [TTM_OPTION_RANGE] = {"range", 0, TTM_VALUE_TEXT, "A-B", ASK, "about operations A to B"},
     [TTM_OPTION_AT_PEAK] = {"at-peak", 0, TTM_VALUE_NONE, NULL, ASK, "what is alive at the DRAM peak"},
+    [TTM_OPTION_FINDINGS] = {"findings", 0, TTM_VALUE_NONE, NULL, ASK, "every analysis, with its evidence"},
     [TTM_OPTION_MAX_TOKENS] = {"max-tokens", 0, TTM_VALUE_TEXT, "N", LLM,
                                "at most N tokens: less important sections are left out"},
     [TTM_OPTION_ONCE] = {"once", 0, TTM_VALUE_NONE, NULL, LIVE, "look once, print, end"},
@@ -148,7 +149,7 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
          "every board, and the largest batch is told. With --board only those boards are asked, and the\n"
          "exit status is 1 when it does not fit. It is 2 when the program fails for another reason.\n",
          1, TTM_REST_BEHIND_DASHES},
-    [TTM_COMMAND_ASK] = {"ask", TTM_PROGRAM_TTMEM, "ask LOG --op N | --tensor NAME | --range A-B | --at-peak",
+    [TTM_COMMAND_ASK] = {"ask", TTM_PROGRAM_TTMEM, "ask LOG --op N | --tensor NAME | --range A-B | --at-peak | --findings",
                          "one detail in a few lines, for people and agents", NULL, 1, false},
     [TTM_COMMAND_HTML] = {"html", TTM_PROGRAM_TTMEM, "html INPUT [-o OUT]",
                           "self-contained HTML page of a log or report folder",

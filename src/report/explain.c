@@ -25,24 +25,9 @@ static void color(page *s, const char *code) {
   if (s->style->color) ttm_buf_printf(s->out, "\x1b[%sm", code);
 }
 
-/* A sentence over as many lines as it takes, the later ones `indent` columns in; the first begins at `column`. */
-static void paragraph(page *s, ttm_view words, size_t indent, size_t column) {
-  bool fresh = true;
-  while (words.n) {
-    size_t blank = ttm_view_find_char(words, ' ');
-    ttm_view word = ttm_view_first(words, blank);
-    size_t width = ttm_text_columns(word);
-    if (!fresh && column + 1 + width > s->columns) {
-      ttm_buf_printf(s->out, "\n%*s", (int)indent, "");
-      column = indent;
-      fresh = true;
-    }
-    if (!fresh) ttm_buf_char(s->out, ' '), column++;
-    ttm_put_text(s->out, word, SIZE_MAX, s->form);
-    column += width;
-    fresh = false;
-    words = ttm_view_from(words, word.n + 1);
-  }
+/* A sentence over as many lines as it takes, `indent` columns in; the margin of the first is there already. */
+static void paragraph(page *s, ttm_view words, size_t indent) {
+  ttm_put_paragraph(s->out, words, indent, indent, s->columns, s->form);
   ttm_buf_char(s->out, '\n');
 }
 
@@ -199,7 +184,7 @@ static void put_ways(page *s, size_t i, const ttm_incident *incident) {
     ttm_words_way(&words, &ways.at[w], incident);
     if (ways.at[w].basis == TTM_ESTIMATED) ttm_buf_puts(&words, " (estimated)");
     ttm_buf_printf(s->out, "  %zu. ", w + 1);
-    paragraph(s, ttm_buf_view(&words), 5, 5);
+    paragraph(s, ttm_buf_view(&words), 5);
     s->out->failed |= words.failed;
     ttm_buf_free(&words);
   }
@@ -221,7 +206,7 @@ static void put_incident(page *s, size_t i) {
   const ttm_incident *incident = &s->p->incidents.at[finding->incident];
   put_title(s, incident, finding);
   ttm_buf_puts(s->out, "  ");
-  paragraph(s, incident->what.text, 2, 2);
+  paragraph(s, incident->what.text, 2);
   if (s->p->seen.lines > 1) {
     ttm_buf_printf(s->out, "  (line %u", incident->line);
     if (incident->copies > 1) ttm_buf_printf(s->out, ", printed %u times", incident->copies);
@@ -252,7 +237,7 @@ static void put_incident(page *s, size_t i) {
   ttm_buf weights = {0};
   if (ttm_words_too_many_weights(&weights, s->f, incident)) {
     ttm_buf_puts(s->out, "\n  ");
-    paragraph(s, ttm_buf_view(&weights), 2, 2);
+    paragraph(s, ttm_buf_view(&weights), 2);
   }
   s->out->failed |= weights.failed;
   ttm_buf_free(&weights);

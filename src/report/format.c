@@ -150,3 +150,24 @@ size_t ttm_put_bar(ttm_buf *out, double percent, size_t columns, bool utf8) {
   for (size_t i = (filled + steps - 1) / steps; i < columns; i++) ttm_buf_puts(out, utf8 ? "\xE2\x96\x91" : ".");
   return rest;
 }
+
+size_t ttm_put_paragraph(ttm_buf *out, ttm_view words, size_t column, size_t indent, size_t columns, ttm_text_form form) {
+  size_t lines = 1;
+  bool fresh = true;
+  while (words.n) {
+    ttm_view word = ttm_view_first(words, ttm_view_find_char(words, ' '));
+    size_t width = ttm_text_columns(word);
+    if (!fresh && column + 1 + width > columns) {
+      ttm_buf_printf(out, "\n%*s", (int)indent, "");
+      column = indent;
+      fresh = true;
+      lines++;
+    }
+    if (!fresh) ttm_buf_char(out, ' '), column++;
+    ttm_put_text(out, word, SIZE_MAX, form);
+    column += width;
+    fresh = false;
+    words = ttm_view_from(words, word.n + 1);
+  }
+  return lines;
+}

@@ -42,4 +42,8 @@ void ttm_pad_to(ttm_buf *out, size_t start, size_t columns);
  * empty part begins. */
 size_t ttm_put_bar(ttm_buf *out, double percent, size_t columns, bool utf8);
 
+/* Appends a text over as many lines as it takes, none wider than `columns` while its words allow: the first goes on at `column`, the others
+ * start `indent` columns in. Ends without a line end; gives the number of lines. */
+size_t ttm_put_paragraph(ttm_buf *out, ttm_view words, size_t column, size_t indent, size_t columns, ttm_text_form form);
+
 #endif

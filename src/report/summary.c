@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One screen: how full each memory got, who filled it, what went wrong, where the rest is. */
+/* One screen: how full each memory got, who filled it, what went wrong, what every analysis found, where the rest is. When that is more than a
+ * screen holds, the parts that matter least are left out. */
 #include <stdio.h>
 
 #include "report/advice_words.h"
 #include "report/format.h"
 #include "report/recording.h"
 #include "report/text.h"
+#include "report/ways_words.h"
 #include "report/words.h"
 
 enum {
+  ROWS = 23,  /* of a screen of 24, with the prompt below */
   LABEL = 10, /* columns of the left margin */
-  TOP_EFFECTS = 4,
+  TOP_EFFECTS = 3,
   TOP_INCIDENTS = 3,
+  ROUNDING = 1049,  /* bytes: levels are printed in 0.001 MB */
   BAR_FRAME = 65,   /* columns of a bar's line without the bar */
   WARNING_PCT = 80, /* thresholds of the seed */
   DANGER_PCT = 90,
@@ -43,6 +47,8 @@ static void label(screen *s, const char *text) {
   if (*text) color(s, "0");
 }
 
+static const char *times(const screen *s) { return s->style->utf8 ? "\xC3\x97" : "x"; }
+
 static void text(screen *s, ttm_view view, size_t columns) { ttm_put_text(s->out, view, columns, s->form); }
 
 /* Columns left on the line that began at byte `start` (written without colour since then). */
@@ -54,8 +60,9 @@ static size_t left(const screen *s, size_t start, size_t used) {
 /* "#74 ttnn.argmax argmax, log line 1234" in what the line has left after `used` columns; the location gives way. */
 static void operation(screen *s, uint32_t op, size_t used) {
   size_t start = s->out->n;
-  char tail[32];
-  size_t need = (size_t)snprintf(tail, sizeof tail, ", log line %u", s->p->ops.at[op].line) + 1;
+  char tail[32] = ""; /* a report of the Python tool does not know the lines */
+  size_t need = 1;
+  if (s->p->ops.at[op].line) need += (size_t)snprintf(tail, sizeof tail, ", log line %u", s->p->ops.at[op].line);
   ttm_words_index(s->out, s->f, op);
   ttm_buf_char(s->out, ' ');
   text(s, ttm_words_name(s->p, op), 40);
@@ -67,22 +74,9 @@ static void operation(screen *s, uint32_t op, size_t used) {
   ttm_buf_puts(s->out, tail);
 }
 
-/* A sentence over as many lines as it takes, each starting in the margin's column. */
+/* A sentence over as many lines as it takes, each starting in the margin's column. Nothing foreign is in it that was not made harmless. */
 static void paragraph(screen *s, ttm_view words) {
-  size_t column = LABEL;
-  while (words.n) {
-    size_t blank = ttm_view_find_char(words, ' ');
-    ttm_view word = ttm_view_first(words, blank);
-    if (column > LABEL && column + 1 + word.n > s->columns) {
-      ttm_buf_char(s->out, '\n');
-      label(s, "");
-      column = LABEL;
-    }
-    if (column > LABEL) ttm_buf_char(s->out, ' '), column++;
-    ttm_buf_put(s->out, word);
-    column += word.n;
-    words = ttm_view_from(words, word.n + 1);
-  }
+  ttm_put_paragraph(s->out, words, LABEL, LABEL, s->columns, s->form);
   ttm_buf_char(s->out, '\n');
 }
 
@@ -116,8 +110,8 @@ static void put_memory(screen *s, ttm_memory memory) {
   color(s, color_of(pct));
   ttm_buf_printf(s->out, " %5.1f%%", pct);
   color(s, "0");
-  ttm_buf_printf(s->out, " %8.2f of %-15s %s %-3u = %9s\n", mb(level->allocated), capacity,
-                 s->style->utf8 ? "\xC3\x97" : "x", level->banks, total);
+  ttm_buf_printf(s->out, " %8.2f of %-15s %s %-3u = %9s\n", mb(level->allocated), capacity, times(s), level->banks,
+                 total);
 }
 
 /* ---- Sections ----------------------------------------------------------------------------------------------------- */
@@ -129,10 +123,12 @@ static void put_header(screen *s) {
   text(s, ttm_words_source(s->p), s->columns - LABEL);
   ttm_buf_char(out, '\n');
   label(s, "");
-  ttm_put_bytes(out, seen->bytes);
-  ttm_buf_puts(out, ", ");
-  ttm_put_counted(out, seen->lines, "line");
-  ttm_buf_puts(out, ", ");
+  if (seen->lines) {
+    ttm_put_bytes(out, seen->bytes);
+    ttm_buf_puts(out, ", ");
+    ttm_put_counted(out, seen->lines, "line");
+    ttm_buf_puts(out, ", ");
+  }
   ttm_put_counted(out, s->f->elements, "operation");
   bool live = s->p->kind == TTM_LOG_LIVE;
   if (s->f->runs.n > 1 && !live) ttm_buf_puts(out, " in "), ttm_put_counted(out, s->f->runs.n, "run");
@@ -148,10 +144,12 @@ static void put_header(screen *s) {
   ttm_buf_char(out, '\n');
 }
 
+/* Of a memory that nothing was put in there is nothing to show; DRAM is what everybody looks for. */
 static void put_bars(screen *s) {
   bool any = false;
   for (int m = 0; m < TTM_MEMORIES; m++) {
-    if (s->f->peak[m].known) put_memory(s, (ttm_memory)m), any = true;
+    bool used = s->f->peak[m].known && (m == TTM_DRAM || s->f->peak[m].level.allocated || s->f->peak[m].in_op_bytes);
+    if (used) put_memory(s, (ttm_memory)m), any = true;
   }
   if (any) ttm_buf_char(s->out, '\n');
 }
@@ -189,8 +187,7 @@ static void put_effects(screen *s) {
     char amount[48];
     int length = snprintf(amount, sizeof amount, "%7.3f ", mb(rows[i].effect));
     if (rows[i].runs > 1) {
-      const char *times = s->style->utf8 ? "\xC3\x97" : "x";
-      length += snprintf(amount + length, sizeof amount - (size_t)length, "%s %u runs ", times, rows[i].runs);
+      length += snprintf(amount + length, sizeof amount - (size_t)length, "%s %u runs ", times(s), rows[i].runs);
     }
     label(s, "");
     ttm_buf_puts(s->out, amount);
@@ -229,7 +226,22 @@ static void put_buffers(screen *s, const ttm_incident_text *what, uint64_t overl
   ttm_buf_u64(s->out, limit);
 }
 
-static void put_incident(screen *s, const ttm_incident_finding *finding) {
+/* The cheapest change with which it would not have happened. */
+static void put_way(screen *s, size_t i) {
+  ttm_ways ways;
+  ttm_buf words = {0};
+  ttm_ways_find(&ways, s->f, i);
+  if (!ways.n) return;
+  ttm_buf_puts(&words, "Way out: ");
+  ttm_words_way(&words, &ways.at[0], &s->p->incidents.at[s->f->incidents.at[i].incident]);
+  label(s, "");
+  paragraph(s, ttm_buf_view(&words));
+  s->out->failed |= words.failed;
+  ttm_buf_free(&words);
+}
+
+static void put_incident(screen *s, size_t i) {
+  const ttm_incident_finding *finding = &s->f->incidents.at[i];
   const ttm_incident *incident = &s->p->incidents.at[finding->incident];
   const char *verdict = ttm_verdict_name(finding->verdict);
   label(s, "Incident");
@@ -252,16 +264,18 @@ static void put_incident(screen *s, const ttm_incident_finding *finding) {
       break;
   }
   ttm_buf_char(s->out, '\n');
-  if (incident->op == TTM_NONE) return;
-  label(s, "");
-  ttm_buf_puts(s->out, "in ");
-  operation(s, incident->op, LABEL + 3);
-  ttm_buf_char(s->out, '\n');
+  if (incident->op != TTM_NONE) {
+    label(s, "");
+    ttm_buf_puts(s->out, "in ");
+    operation(s, incident->op, LABEL + 3);
+    ttm_buf_char(s->out, '\n');
+  }
+  if (s->f->incidents.n == 1) put_way(s, i);
 }
 
 static void put_incidents(screen *s) {
   size_t n = s->f->incidents.n;
-  for (size_t i = 0; i < n && i < TOP_INCIDENTS; i++) put_incident(s, &s->f->incidents.at[i]);
+  for (size_t i = 0; i < n && i < TOP_INCIDENTS; i++) put_incident(s, i);
   if (n <= TOP_INCIDENTS) return;
   label(s, "");
   ttm_buf_printf(s->out, "and %zu more\n", n - TOP_INCIDENTS);
@@ -303,7 +317,7 @@ static void put_advice(screen *s) {
 
 static void put_padding(screen *s) {
   const ttm_live_sum *live = &s->f->live_at_peak;
-  if (!live->tensors) return;
+  if (!live->tensors || s->p->seen.from_report) return; /* without the frees everything would be alive */
   uint64_t extra = live->stored_bytes > live->logical_bytes ? live->stored_bytes - live->logical_bytes : 0;
   if (!extra) return;
   label(s, "Padding");
@@ -313,17 +327,102 @@ static void put_padding(screen *s) {
   ttm_buf_puts(s->out, " (all banks)\n");
 }
 
+/* The first leak, and after how many more runs memory ends. Which operation it is takes the frees. */
 static void put_leak(screen *s) {
   if (!s->f->leaks.n) return;
   const ttm_leak *leak = &s->f->leaks.at[0];
   label(s, "Leak");
-  size_t start = s->out->n;
   ttm_buf_printf(s->out, "%.3f MB/bank each run, %u runs seen", mb((int64_t)leak->per_run), leak->runs_seen);
-  if (leak->op != TTM_NONE) {
-    ttm_buf_puts(s->out, ": ");
-    operation(s, leak->op, LABEL + ttm_text_columns(ttm_view_from(ttm_buf_view(s->out), start)));
+  if (leak->runs_left != TTM_UNKNOWN) {
+    ttm_buf_puts(s->out, "; full after ");
+    ttm_put_count(s->out, leak->runs_left);
+    ttm_buf_puts(s->out, " more");
   }
   ttm_buf_char(s->out, '\n');
+  if (leak->op == TTM_NONE || s->p->seen.from_report) return;
+  label(s, "");
+  operation(s, leak->op, LABEL);
+  ttm_buf_char(s->out, '\n');
+}
+
+/* The program that ran most often: "8 runs of main: 1 warm-up, 7 alike, 38.012 to 38.704 MB/bank". */
+static void put_runs(screen *s) {
+  const ttm_program_runs *most = NULL;
+  for (size_t i = 0; i < s->f->programs.n; i++) {
+    if (!most || s->f->programs.at[i].runs > most->runs) most = &s->f->programs.at[i];
+  }
+  if (!most || most->runs < 2) return;
+  const ttm_run *last = &s->f->runs.at[most->last_run];
+  label(s, "Runs");
+  ttm_put_counted(s->out, most->runs, "run");
+  ttm_buf_puts(s->out, " of ");
+  text(s, ttm_profile_string(s->p, s->p->frames.at[most->frame].name), 20);
+  if (most->changes + 1 >= most->runs) return ttm_buf_puts(s->out, ", no two alike yet\n");
+  if (most->changes)
+    ttm_buf_printf(s->out, ": %u warm-up, %u alike", most->changes, most->runs - most->changes);
+  else
+    ttm_buf_puts(s->out, ", all alike");
+  if (last->start != TTM_NONE && last->peak != TTM_NONE)
+    ttm_buf_printf(s->out, ", %.3f to %.3f MB/bank", mb(last->start), mb(last->peak));
+  ttm_buf_char(s->out, '\n');
+}
+
+/* "8 × 16 operations, each up 0.176 MB/bank; layer 4 differs (line 3752)". */
+static void put_layers(screen *s) {
+  const ttm_layers *layers = &s->f->layers;
+  if (!layers->period) return;
+  label(s, "Layers");
+  ttm_buf_printf(s->out, "%u %s %u operations, each up %.3f MB/bank", layers->count, times(s), layers->period,
+                 mb(layers->peak));
+  uint32_t differs = layers->odd_count ? layers->odd[0].differs : TTM_NONE;
+  if (layers->odd_count == 1) ttm_buf_printf(s->out, "; layer %u differs", layers->odd[0].layer);
+  if (layers->odd_count > 1) ttm_buf_printf(s->out, "; %u differ", layers->odd_count);
+  if (differs != TTM_NONE && s->p->ops.at[differs].line)
+    ttm_buf_printf(s->out, " (line %u)", s->p->ops.at[differs].line);
+  ttm_buf_char(s->out, '\n');
+}
+
+/* What freeing at the last use would bring; nothing when it brings nothing, or is the advice anyway. */
+static void put_late(screen *s) {
+  const ttm_lifetimes *l = &s->f->lifetimes;
+  if (!l->n || (s->f->advices.n && s->f->advices.at[0].kind == TTM_ADVICE_FREE_EARLIER)) return;
+  uint64_t lowest = l->replayed && l->replay_agrees ? l->replayed_peak_bytes : l->late[0].peak_bytes;
+  if (lowest + ROUNDING >= l->peak_bytes) return;
+  label(s, "Late");
+  ttm_buf_printf(s->out, "freed %u operations late, peak %.2f instead of %.2f MB/bank without\n", l->late[0].gap,
+                 (double)lowest / TTM_MB, (double)l->peak_bytes / TTM_MB);
+  label(s, "");
+  operation(s, s->p->tensors.at[l->late[0].tensor].birth, LABEL);
+  ttm_buf_char(s->out, '\n');
+}
+
+/* Only when something would have been refused. */
+static void put_fragmentation(screen *s) {
+  const ttm_fragmentation *x = &s->f->fragmentation;
+  if (!x->known || !x->refusing_states) return;
+  label(s, "Pieces");
+  ttm_buf_printf(s->out, "%.2f of %.2f MB/bank free out of reach; ",
+                 (double)(x->worst_free - x->worst_largest) / TTM_MB, (double)x->worst_free / TTM_MB);
+  ttm_put_counted(s->out, x->refusing_states, "state");
+  ttm_buf_printf(s->out, " refuse %.2f MB\n", (double)x->largest_request / TTM_MB);
+}
+
+static void put_waste(screen *s) {
+  static const char *const words[TTM_WASTE_KINDS] = {"f32 copies", "weights in two forms", "tile padding",
+                                                     "narrow rows"};
+  const ttm_wastes *w = &s->f->wastes;
+  ttm_buf line = {0};
+  for (int k = 0; k < TTM_WASTE_KINDS; k++) {
+    if (w->bank_bytes[k])
+      ttm_buf_printf(&line, "%s%.3f %s", line.n ? ", " : "", (double)w->bank_bytes[k] / TTM_MB, words[k]);
+  }
+  if (line.n) {
+    ttm_buf_puts(&line, " (MB/bank)");
+    label(s, "Waste");
+    paragraph(s, ttm_buf_view(&line));
+  }
+  s->out->failed |= line.failed;
+  ttm_buf_free(&line);
 }
 
 /* A recording knows L1 core by core, and what it lacks. */
@@ -361,10 +460,55 @@ static void put_end(screen *s) {
     text(s, ttm_view_of(s->style->folder), SIZE_MAX);
     ttm_buf_char(s->out, '\n');
   }
-  if (s->style->next) {
+  if (s->style->log) {
     label(s, "Next");
-    text(s, ttm_view_of(s->style->next), SIZE_MAX);
+    ttm_buf_puts(s->out, "ttmem ask ");
+    text(s, ttm_view_of(s->style->log), SIZE_MAX);
+    ttm_buf_puts(s->out, " --findings\n");
+    label(s, "");
+    ttm_buf_puts(s->out, "ttmem --llm --logfile ");
+    text(s, ttm_view_of(s->style->log), SIZE_MAX);
     ttm_buf_char(s->out, '\n');
+  }
+}
+
+/* ---- The screen --------------------------------------------------------------------------------------------------- */
+
+static void put_peak_dram(screen *s) { put_peak(s, TTM_DRAM); }
+static void put_other_peaks(screen *s) {
+  for (int m = TTM_DRAM + 1; m < TTM_MEMORIES; m++) put_peak(s, (ttm_memory)m);
+}
+
+/* In the order they stand in; worth 0 stands always, the others as far as the screen has room, those of most worth first. */
+static const struct {
+  void (*put)(screen *s);
+  int worth;
+} PARTS[] = {
+    {put_header, 0},        {put_bars, 0},    {put_peak_dram, 0}, {put_other_peaks, 3}, {put_effects, 5},
+    {put_incidents, 0},     {put_leak, 0},    {put_live, 9},      {put_late, 7},        {put_waste, 6},
+    {put_fragmentation, 8}, {put_padding, 1}, {put_runs, 4},      {put_layers, 2},      {put_recording, 0},
+    {put_advice, 0},        {put_end, 0},
+};
+enum { PART_COUNT = sizeof PARTS / sizeof *PARTS, MOST_WORTH = 9 };
+
+static size_t lines_of(ttm_view text) {
+  size_t n = 0;
+  for (size_t i = 0; i < text.n; i++) n += text.p[i] == '\n';
+  return n;
+}
+
+/* Which parts the screen has room for. */
+static void choose(const ttm_view *texts, bool *chosen) {
+  size_t lines = 0;
+  for (size_t i = 0; i < PART_COUNT; i++) {
+    if (!PARTS[i].worth) lines += lines_of(texts[i]), chosen[i] = true;
+  }
+  for (int worth = MOST_WORTH; worth > 0; worth--) {
+    for (size_t i = 0; i < PART_COUNT; i++) {
+      if (PARTS[i].worth != worth || lines + lines_of(texts[i]) > ROWS) continue;
+      chosen[i] = true;
+      lines += lines_of(texts[i]);
+    }
   }
 }
 
@@ -375,16 +519,21 @@ int ttm_summary_write(const ttm_findings *f, const ttm_summary_style *style, ttm
               out,
               style->columns < 72 ? 72 : style->columns,
               style->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII};
-  put_header(&s);
-  put_bars(&s);
-  for (int m = 0; m < TTM_MEMORIES; m++) put_peak(&s, (ttm_memory)m);
-  put_effects(&s);
-  put_incidents(&s);
-  put_live(&s);
-  put_padding(&s);
-  put_leak(&s);
-  put_recording(&s);
-  put_advice(&s);
-  put_end(&s);
+  ttm_buf all = {0};
+  size_t ends[PART_COUNT];
+  ttm_view texts[PART_COUNT];
+  bool chosen[PART_COUNT] = {false};
+  s.out = &all;
+  for (size_t i = 0; i < PART_COUNT; i++) PARTS[i].put(&s), ends[i] = all.n;
+  for (size_t i = 0; i < PART_COUNT; i++) {
+    size_t start = i ? ends[i - 1] : 0;
+    texts[i] = ttm_view_first(ttm_view_from(ttm_buf_view(&all), start), ends[i] - start);
+  }
+  choose(texts, chosen);
+  for (size_t i = 0; i < PART_COUNT; i++) {
+    if (chosen[i]) ttm_buf_put(out, texts[i]);
+  }
+  out->failed |= all.failed;
+  ttm_buf_free(&all);
   return out->failed ? TTM_ENOMEM : TTM_OK;
 }

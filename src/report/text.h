@@ -19,7 +19,7 @@ typedef struct ttm_summary_style {
   bool color;
   bool utf8;
   const char *folder; /* where the report was written, NULL when it was not */
-  const char *next;   /* command that shows more, NULL for none */
+  const char *log;    /* the log as a shell wants it, for the commands that show more; NULL for none */
 } ttm_summary_style;
 
 /* The summary of `analyze`. */

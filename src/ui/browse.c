@@ -8,6 +8,7 @@
 #include "store/catalog.h"
 #include "store/folder.h"
 #include "store/report_dir.h"
+#include "store/report_find.h"
 #include "ui/facts.h"
 #include "ui/panel.h"
 
@@ -120,10 +121,13 @@ static void draw_browse(ttm_ui *ui, ttm_panel *panel) {
 static void open_entry(ttm_ui *ui, browse *b, const ttm_catalog_entry *e) {
   char *log = ttm_catalog_log(&b->catalog, e);
   char *folder = ttm_folder_join(b->catalog.root, e->folder, "");
-  if (log)
+  ttm_report_found found = {0};
+  if (!log && folder) ttm_report_find(&found, folder, NULL);
+  if (log || found.memory)
     ttm_ui_push(ui, ttm_stored_panel(log, folder, e->folder, e->log_bytes));
   else
     ttm_ui_push(ui, ttm_facts_panel(&ui->screen, &b->catalog, e));
+  ttm_report_found_free(&found);
   ttm_free(folder);
   ttm_free(log);
 }

@@ -94,8 +94,9 @@ static void draw_live(void *view, ttm_screen *s) {
   row += 2;
   if (!set->known || !peak->level.allocated) {
     ttm_screen_words(s, row, 1, TTM_STYLE_DIM,
-                     peak->level.allocated ? "Without operation lines the log does not say what it is made of."
-                                           : "Nothing was allocated.");
+                     !peak->level.allocated ? "Nothing was allocated."
+                     : v->subject->rebuilt  ? "Without frees it is not known what it is made of."
+                                            : "Without operation lines the log does not say what it is made of.");
     return;
   }
   row = draw_classes(set, s, row) + 1;

@@ -78,8 +78,8 @@ ttm_panel *ttm_prompt_panel(const char *title, const char *question, ttm_prompt_
 /* Reads a log, makes a report folder of it, then shows the report in place of itself. */
 ttm_panel *ttm_reading_panel(const char *log);
 
-/* Reads the log of a report that is there, and shows that. `log_bytes`: of its text when the report was made; 0 when
- * unknown. */
+/* Reads the log of a report that is there, and shows that; with a log of NULL, what the folder's JSON files tell. `log_bytes`: of its text
+ * when the report was made; 0 when unknown. */
 ttm_panel *ttm_stored_panel(const char *log, const char *folder, const char *name, uint64_t log_bytes);
 
 /* Serves a folder while it is open. `shown` is what it is called. */

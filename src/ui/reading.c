@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "store/catalog.h"
 #include "store/report_dir.h"
+#include "store/report_find.h"
 #include "ui/report.h"
 
 typedef enum stage { READING, JUDGING, WRITING, DONE } stage;
@@ -20,7 +21,7 @@ typedef struct job {
   int status;
   ttm_error err;
   unsigned holders;
-  char *log; /* never changes */
+  char *log; /* never changes; "" when only the report's folder is there */
   bool write;
   uint64_t expected_bytes;
   ttm_ui_subject subject; /* the thread's until it is DONE, the panel's afterwards */
@@ -90,13 +91,25 @@ static int choose_folder(job *j, ttm_error *err) {
   return ttm_error_set(err, TTM_EUSAGE, "There are too many reports of this name; delete some.");
 }
 
+/* Without the log: what the files of the report's folder tell. */
+static int read_folder(job *j, ttm_error *err) {
+  ttm_ui_subject *s = &j->subject;
+  ttm_report_found found = {0};
+  int status = ttm_report_find(&found, s->folder.at, err);
+  if (!status && !found.memory) status = ttm_error_set(err, TTM_ENODATA, "The report's folder holds no memory states.");
+  if (!status) status = ttm_report_read_json(&s->profile, &found, s->folder.at, &s->kept, err);
+  ttm_report_found_free(&found);
+  s->rebuilt = true;
+  return status;
+}
+
 static int do_work(job *j, ttm_error *err) {
   ttm_ui_subject *s = &j->subject;
   ttm_read_options options = {.keep_ir = j->write, .on_progress = note_progress, .context = j};
-  int status = ttm_profile_read_opts(&s->profile, j->log, &options, err);
+  int status = *j->log ? ttm_profile_read_opts(&s->profile, j->log, &options, err) : read_folder(j, err);
   if (status) return status;
   enter_stage(j, JUDGING);
-  s->changed = j->expected_bytes && s->profile->seen.bytes != j->expected_bytes;
+  s->changed = !s->rebuilt && j->expected_bytes && s->profile->seen.bytes != j->expected_bytes;
   if ((status = ttm_findings_make(&s->findings, s->profile, err))) return status;
   if (!j->write) return s->name.failed || s->folder.failed ? ttm_error_nomem(err) : TTM_OK;
   enter_stage(j, WRITING);
@@ -149,7 +162,8 @@ static void draw_reading(ttm_ui *ui, ttm_panel *panel) {
                                         : 0;
   ttm_buf figures = {0};
   ttm_screen_words(s, 2, 3, TTM_STYLE_BOLD, words[at]);
-  ttm_screen_text(s, 3, 3, TTM_STYLE_DIM, ttm_view_of(r->job->log), s->columns - 4);
+  ttm_screen_text(s, 3, 3, TTM_STYLE_DIM, ttm_view_of(*r->job->log ? r->job->log : r->job->subject.folder.at),
+                  s->columns - 4);
   draw_bar(s, 5, share > 1 ? 1 : share);
   ttm_put_bytes(&figures, progress.read_bytes);
   ttm_buf_puts(&figures, ", ");
@@ -259,7 +273,7 @@ ttm_panel *ttm_reading_panel(const char *log) {
 }
 
 ttm_panel *ttm_stored_panel(const char *log, const char *folder, const char *name, uint64_t log_bytes) {
-  job *j = folder ? make_job(log) : NULL;
+  job *j = folder ? make_job(log ? log : "") : NULL;
   if (!j) return NULL;
   j->expected_bytes = log_bytes;
   ttm_buf_puts(&j->subject.folder, folder);

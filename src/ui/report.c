@@ -7,7 +7,8 @@
 #include "ui/text_lines.h"
 
 static const ttm_view_class *const VIEWS[] = {&ttm_view_summary, &ttm_view_timeline,   &ttm_view_top,
-                                              &ttm_view_live,    &ttm_view_operations, &ttm_view_incidents};
+                                              &ttm_view_live,    &ttm_view_operations, &ttm_view_incidents,
+                                              &ttm_view_findings};
 enum { VIEW_COUNT = sizeof VIEWS / sizeof *VIEWS, MAX_KEYS = 16, OWN_KEYS = 4 };
 
 typedef struct report {
@@ -24,6 +25,7 @@ void ttm_ui_subject_free(ttm_ui_subject *subject) {
   ttm_profile_free(subject->profile);
   ttm_buf_free(&subject->folder);
   ttm_buf_free(&subject->name);
+  ttm_buf_free(&subject->kept);
   *subject = (ttm_ui_subject){0};
 }
 
@@ -32,7 +34,7 @@ void ttm_ui_subject_free(ttm_ui_subject *subject) {
 /* The line of keys has room for a few of the view's own, then those of every view; the help shows all. */
 static void choose_view(report *r, size_t at) {
   static const ttm_key_help common[] = {{"Tab", "view"}, {"s", "serve"},           {"q", "back"},
-                                        {"?", "help"},   {"1-6", "choose a view"}, {NULL, NULL}};
+                                        {"?", "help"},   {"1-7", "choose a view"}, {NULL, NULL}};
   const ttm_key_help *own = VIEWS[at]->keys;
   size_t n = 0;
   r->at = at;
@@ -124,6 +126,12 @@ static void write_view(text_view *v, const ttm_screen *screen) {
     if (v->subject->changed) {
       ttm_buf_puts(&text,
                    "\x1b[33mThe log has changed since the report was made: this is the log of today.\x1b[0m\n\n");
+    }
+    if (v->subject->rebuilt) {
+      ttm_buf_puts(
+          &text, v->subject->kept.n
+                     ? "\x1b[33mIts log is gone: rebuilt from the report's files. 7 shows what it had found.\x1b[0m\n\n"
+                     : "\x1b[33mIts log is gone: rebuilt from the report's files, which hold no frees.\x1b[0m\n\n");
     }
     ttm_summary_write(v->subject->findings, &style, &text);
   } else if (v->subject->findings->incidents.n) {

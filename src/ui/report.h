@@ -13,6 +13,8 @@ typedef struct ttm_ui_subject {
   ttm_buf folder; /* of the report, NUL-terminated; empty when it has none yet */
   ttm_buf name;   /* NUL-terminated */
   bool changed;   /* the log is no longer the one the report was made of */
+  bool rebuilt;   /* the log is gone: made of the report's JSON files, which know no frees */
+  ttm_buf kept;   /* rebuilt: text of the report's findings file, made when the log was there; empty when it has none */
 } ttm_ui_subject;
 
 void ttm_ui_subject_free(ttm_ui_subject *subject);
@@ -36,7 +38,7 @@ typedef struct ttm_view_class {
 } ttm_view_class;
 
 extern const ttm_view_class ttm_view_summary, ttm_view_timeline, ttm_view_top, ttm_view_live, ttm_view_operations,
-    ttm_view_incidents;
+    ttm_view_incidents, ttm_view_findings;
 
 enum { TTM_VIEW_ROW = 3 };
 static inline int ttm_view_height(const ttm_screen *screen) { return screen->rows - TTM_VIEW_ROW - 1; }

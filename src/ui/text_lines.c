@@ -35,9 +35,10 @@ static ttm_style style_of(ttm_view code) {
 }
 
 /* An escape character in the text is ours: foreign ones were taken out. */
-static void draw_line(ttm_screen *screen, int row, ttm_view line) {
-  ttm_style style = TTM_STYLE_PLAIN;
+static void draw_line(ttm_screen *screen, int row, ttm_view line, bool chosen) {
+  ttm_style style = chosen ? TTM_STYLE_SELECTED : TTM_STYLE_PLAIN;
   int column = 1;
+  if (chosen) ttm_screen_fill(screen, row, style);
   while (line.n) {
     size_t escape = ttm_view_find_char(line, '\x1b');
     column = ttm_screen_view(screen, row, column, style, ttm_view_first(line, escape));
@@ -45,7 +46,7 @@ static void draw_line(ttm_screen *screen, int row, ttm_view line) {
     line = ttm_view_from(line, escape + 2);
     size_t m = ttm_view_find_char(line, 'm');
     if (m == TTM_NOT_FOUND) return;
-    style = style_of(ttm_view_first(line, m));
+    if (!chosen) style = style_of(ttm_view_first(line, m));
     line = ttm_view_from(line, m + 1);
   }
 }
@@ -60,12 +61,19 @@ void ttm_text_lines_draw(ttm_text_lines *lines, ttm_screen *screen, int row, int
   if (lines->top > last) lines->top = last;
   int shown = last ? height - 1 : height;
   for (int i = 0; i < shown && lines->top + (size_t)i < lines->starts.n; i++) {
-    draw_line(screen, row + i, line_at(lines, lines->top + (size_t)i));
+    size_t at = lines->top + (size_t)i;
+    draw_line(screen, row + i, line_at(lines, at), at >= lines->mark && at < lines->mark_end);
   }
   if (!last) return;
   size_t until = lines->top + (size_t)shown;
   ttm_screen_print(screen, row + shown, 1, TTM_STYLE_DIM, "-- lines %zu to %zu of %zu --", lines->top + 1,
                    until < lines->starts.n ? until : lines->starts.n, lines->starts.n);
+}
+
+void ttm_text_lines_see(ttm_text_lines *lines, int height) {
+  size_t shown = height > 2 ? (size_t)height - 1 : 1, first = lines->mark ? lines->mark - 1 : 0;
+  if (lines->mark_end > lines->top + shown) lines->top = lines->mark_end - shown;
+  if (first < lines->top) lines->top = first;
 }
 
 bool ttm_text_lines_key(ttm_text_lines *lines, int key, int height) {

@@ -11,6 +11,7 @@ typedef struct ttm_text_lines {
   ttm_buf text;
   TTM_VEC(size_t) starts;
   size_t top;
+  size_t mark, mark_end; /* lines that are chosen; none when equal */
 } ttm_text_lines;
 
 /* Takes the buffer over, in any case. 0 or TTM_ENOMEM. */
@@ -19,6 +20,9 @@ void ttm_text_lines_free(ttm_text_lines *lines);
 
 /* Rows `row` to row + height - 1; the last one says how much there is when not all fits. */
 void ttm_text_lines_draw(ttm_text_lines *lines, ttm_screen *screen, int row, int height);
+
+/* Brings the chosen lines, and the heading above the first, onto `height` rows. */
+void ttm_text_lines_see(ttm_text_lines *lines, int height);
 
 /* Scrolls. True when the key was for it. */
 bool ttm_text_lines_key(ttm_text_lines *lines, int key, int height);

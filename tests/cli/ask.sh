@@ -10,6 +10,7 @@ show ttmem ask two_runs_oom_profile.log --tensor softmax
 show ttmem ask two_runs_oom_profile.log --range 2-4
 show ttmem ask two_runs_oom_profile.log --range 7-99
 show ttmem ask two_runs_oom_profile.log --at-peak
+show ttmem ask two_runs_oom_profile.log --findings
 note "what cannot be asked"
 show ttmem ask two_runs_oom_profile.log
 show ttmem ask two_runs_oom_profile.log --op 9
@@ -21,6 +22,8 @@ show ttmem ask two_runs_oom_profile.log --op 1 --at-peak
 grep -v 'Executing operation' two_runs_oom_profile.log >blocks.log
 show ttmem ask blocks.log --at-peak
 show ttmem ask hostile.log --at-peak
+show ttmem ask hostile.log --findings
+show ttmem ask blocks.log --findings
 same_transcript
 
 for tokens in 100 300 1000 3000; do

@@ -31,7 +31,7 @@ export function lateFrees(app: App): HTMLElement {
   const late = app.model.findings.late_frees;
   const box = section("late", "Late frees", late ? late.basis : null);
   if (!late) {
-    add(box, h("p", { class: "muted" }, "When tensors were freed cannot be told: the files this page was made of hold no deallocations."));
+    add(box, h("p", { class: "muted" }, "Not told: it takes operation lines, memory states and deallocations, and what this page was made of holds no deallocations or not all of these."));
     return box;
   }
   add(box, h("p", { "data-key": "late" }, lateWords(late)));

@@ -50,7 +50,7 @@ function rowList(app: App, rows: LiveRow[], whole: number, most: number, total: 
   let rest = whole;
   for (const row of rows.slice(0, most)) {
     rest -= row.per_bank_MB;
-    const made = row.index === undefined ? h("span", { class: "muted" }, row.class === "program" ? "no tensor of the log" : "argument") : opLink(app, { index: row.index, mlir_op: row.mlir_op ?? null, loc: row.loc ?? null, line: row.line ?? null }, 40);
+    const made = row.index === undefined ? h("span", { class: "muted" }, row.class === "program" || row.class === "unaccounted" ? "no tensor of the log" : "argument") : opLink(app, { index: row.index, mlir_op: row.mlir_op ?? null, loc: row.loc ?? null, line: row.line ?? null }, 40);
     add(list, h("div", {}, h("span", { class: "mono live-loc" }, shorten(row.name ?? row.loc ?? "", 90)), made, h("span", { class: "num" }, size(row.per_bank_MB), " ", h("span", { class: "muted" }, percent(row.per_bank_MB, total)))));
   }
   if (rest > whole * 1e-6 && rows.length > most) add(list, h("div", { class: "muted" }, h("span", {}, "all others"), h("span", {}), h("span", { class: "num" }, size(rest), " ", percent(rest, total))));

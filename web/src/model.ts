@@ -146,7 +146,7 @@ export interface Detail {
   inputs: number[];
 }
 
-// Without the frees, which the JSON files of a report do not hold, these would be wrong.
+// Without operations, states and frees these would be wrong; the JSON files of a report do not hold the frees.
 function forgetFrees(findings: Findings): void {
   findings.live_at_peak = {};
   delete findings.late_frees;
@@ -163,7 +163,7 @@ export class Model {
 
   static async load(): Promise<Model> {
     const [facts, findings] = await Promise.all([jsonOf<Facts>("facts", true), jsonOf<Findings>("findings", true)]);
-    if (facts.rebuilt === "rough") forgetFrees(findings);
+    if (facts.rebuilt === "rough" || !["full", "capture", "live"].includes(findings.input.kind)) forgetFrees(findings);
     findings.live_at_peak ??= {};
     return new Model(facts, findings);
   }

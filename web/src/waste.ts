@@ -32,7 +32,7 @@ export function waste(app: App): HTMLElement {
   const found = app.model.findings.waste_at_peak;
   const box = section("waste", "Waste at the DRAM peak", found ? found.basis : null);
   if (!found) {
-    add(box, h("p", { class: "muted" }, "What is alive at the peak cannot be told from the files this page was made of, so neither can what of it is wasted."));
+    add(box, h("p", { class: "muted" }, "What is alive at the peak cannot be told from what this page was made of, so neither can what of it is wasted."));
     return box;
   }
   add(box, h("p", { "data-key": "waste" }, wasteWords(found)));

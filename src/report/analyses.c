@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/analyses_parts.h"
+
+enum { SHOWN = 5, TEXT_COLUMNS = 400, NAME_COLUMNS = 60 };
+
+/* ---- Reading ------------------------------------------------------------------------------------------------------- */
+
+uint32_t ttm_array_length(ttm_view array) {
+  uint32_t n = 0;
+  ttm_view element;
+  while (ttm_json_get_element(&array, &element)) n++;
+  return n;
+}
+
+static uint32_t index_of(ttm_view op) {
+  double index = ttm_is_object(op) ? ttm_member_number(op, "index", -1) : -1;
+  return index >= 0 && index < UINT32_MAX ? (uint32_t)index : TTM_NONE;
+}
+
+bool ttm_frees_known(const ttm_analysis_page *p) {
+  ttm_view kind = ttm_json_get_member(ttm_json_get_member(p->findings, "input"), "kind");
+  return !p->rough && (ttm_view_eq(kind, TTM_LIT("\"full\"")) || ttm_view_eq(kind, TTM_LIT("\"capture\"")) ||
+                       ttm_view_eq(kind, TTM_LIT("\"live\"")));
+}
+
+/* ---- Writing ------------------------------------------------------------------------------------------------------- */
+
+static void color(ttm_analysis_page *p, const char *code) {
+  if (p->style->color) ttm_buf_printf(p->out, "\x1b[%sm", code);
+}
+
+static void note_line(ttm_analysis_page *p, uint32_t op, ttm_line_part part) {
+  if (ttm_vec_push(&p->all->lines, (ttm_analysis_line){op, part})) p->out->failed = true;
+}
+
+void ttm_analysis_heading(ttm_analysis_page *p, const char *title, const char *basis) {
+  if (p->out->n) {
+    ttm_buf_char(p->out, '\n');
+    note_line(p, TTM_NONE, TTM_LINE_OTHER);
+  }
+  color(p, "1");
+  ttm_buf_puts(p->out, title);
+  color(p, "0");
+  if (basis) {
+    color(p, "90");
+    ttm_buf_printf(p->out, "  %s", basis);
+    color(p, "0");
+  }
+  ttm_buf_char(p->out, '\n');
+  note_line(p, TTM_NONE, TTM_LINE_OTHER);
+}
+
+void ttm_sentence_add(ttm_analysis_page *p, const char *format, ...) {
+  char text[256];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  ttm_buf_puts(&p->sentence, text);
+}
+
+void ttm_sentence_text(ttm_analysis_page *p, ttm_view object, const char *key) {
+  ttm_buf value = {0};
+  ttm_json_get_string(&value, ttm_json_get_member(object, key));
+  ttm_put_text(&p->sentence, ttm_buf_view(&value), strcmp(key, "text") == 0 ? TEXT_COLUMNS : NAME_COLUMNS, p->form);
+  p->sentence.failed |= value.failed;
+  ttm_buf_free(&value);
+}
+
+static void put_op(ttm_analysis_page *p, ttm_view op, bool with_location) {
+  uint32_t index = index_of(op);
+  double line = ttm_member_number(op, "line", 0);
+  if (index != TTM_NONE) ttm_sentence_add(p, "#%u ", index);
+  ttm_sentence_text(p, op, "mlir_op");
+  if (with_location && ttm_has_text(op, "loc")) ttm_sentence_add(p, " "), ttm_sentence_text(p, op, "loc");
+  if (line > 0) ttm_sentence_add(p, ", log line %.0f", line);
+}
+
+void ttm_sentence_op(ttm_analysis_page *p, ttm_view op) { put_op(p, op, true); }
+
+void ttm_sentence_tensor(ttm_analysis_page *p, ttm_view row, ttm_view op) {
+  ttm_view name = ttm_json_get_member(row, "name");
+  double tensors = ttm_member_number(row, "tensors", 0);
+  ttm_view class = ttm_json_get_member(row, "class");
+  bool named = name.n && name.p[0] == '"';
+  bool from_host = !ttm_view_eq(class, TTM_LIT("\"program\"")) && !ttm_view_eq(class, TTM_LIT("\"unaccounted\""));
+  if (named) ttm_sentence_text(p, row, "name"), ttm_sentence_add(p, ", ");
+  if (tensors > 1) ttm_sentence_add(p, "%.0f tensors, ", tensors);
+  if (index_of(op) == TTM_NONE)
+    ttm_sentence_add(p, from_host ? "put there by the host" : "no tensor of the log");
+  else if (named && ttm_view_eq(name, ttm_json_get_member(op, "loc")))
+    put_op(p, op, false);
+  else
+    ttm_sentence_op(p, op);
+}
+
+static void end(ttm_analysis_page *p, const char *start, ttm_view op) {
+  size_t indent = TTM_ANALYSIS_INDENT + strlen(start);
+  ttm_buf_printf(p->out, "%*s%s", TTM_ANALYSIS_INDENT, "", start);
+  size_t lines = ttm_put_paragraph(p->out, ttm_buf_view(&p->sentence), indent, indent, p->columns, p->form);
+  ttm_buf_char(p->out, '\n');
+  for (size_t i = 0; i < lines; i++) note_line(p, index_of(op), i ? TTM_LINE_GOES_ON : TTM_LINE_STARTS);
+  p->out->failed |= p->sentence.failed;
+  ttm_buf_clear(&p->sentence);
+}
+
+void ttm_sentence_end(ttm_analysis_page *p, ttm_view op) { end(p, "", op); }
+void ttm_point_end(ttm_analysis_page *p, ttm_view op) { end(p, "- ", op); }
+
+void ttm_figure_end(ttm_analysis_page *p, double mb, ttm_view op) {
+  char figure[48];
+  snprintf(figure, sizeof figure, "%9.3f  ", mb);
+  end(p, figure, op);
+}
+
+/* ---- What went wrong, who raised the peak, what is live, advice ------------------------------------------------------ */
+
+static const char *incident_words(ttm_view kind) {
+  if (ttm_view_eq(kind, TTM_LIT("\"oom\""))) return "Out of memory";
+  if (ttm_view_eq(kind, TTM_LIT("\"l1_clash\""))) return "Static buffers clash with L1 buffers";
+  if (ttm_view_eq(kind, TTM_LIT("\"l1_overflow\""))) return "Static buffers larger than L1";
+  return "Fatal error";
+}
+
+static void put_incident(ttm_analysis_page *p, ttm_view incident) {
+  ttm_view op = ttm_json_get_member(incident, "operation"), ways = ttm_json_get_member(incident, "ways"), way;
+  double missing = ttm_member_number(incident, "shortfall_per_bank_B", -1);
+  bool is_oom = ttm_view_eq(ttm_json_get_member(incident, "kind"), TTM_LIT("\"oom\""));
+  ttm_sentence_add(p, "%s", incident_words(ttm_json_get_member(incident, "kind")));
+  if (ttm_json_get_member(incident, "memory").n > 4)
+    ttm_sentence_add(p, " in "), ttm_sentence_text(p, incident, "memory");
+  if (ttm_has_text(incident, "verdict")) ttm_sentence_add(p, ", "), ttm_sentence_text(p, incident, "verdict");
+  if (missing >= 0) {
+    ttm_sentence_add(p, ", ");
+    ttm_put_bytes(&p->sentence, (uint64_t)missing);
+    ttm_sentence_add(p, is_oom ? " per bank missing" : " too much on each core");
+  }
+  if (ttm_is_object(op)) ttm_sentence_add(p, ", in "), ttm_sentence_op(p, op);
+  ttm_sentence_add(p, "; message in log line %.0f.", ttm_member_number(incident, "line", 0));
+  ttm_sentence_end(p, op);
+  while (ttm_json_get_element(&ways, &way)) {
+    ttm_sentence_text(p, way, "text");
+    ttm_sentence_add(p, " (");
+    ttm_sentence_text(p, way, "basis");
+    ttm_sentence_add(p, ")");
+    ttm_point_end(p, (ttm_view){"", 0});
+  }
+}
+
+static void put_incidents(ttm_analysis_page *p) {
+  ttm_view all = ttm_json_get_member(p->findings, "incidents"), one;
+  uint32_t n = ttm_array_length(all);
+  ttm_analysis_heading(p, "Out of memory", n ? "measured" : NULL);
+  for (uint32_t i = 0; i < SHOWN && ttm_json_get_element(&all, &one); i++) put_incident(p, one);
+  if (!n) ttm_sentence_add(p, "The log holds no error message of the runtime.");
+  if (n > SHOWN) ttm_sentence_add(p, "And %u more; ttmem explain LOG draws each.", n - SHOWN);
+  if (n > SHOWN || !n) ttm_sentence_end(p, (ttm_view){"", 0});
+}
+
+static void put_peak(ttm_analysis_page *p, ttm_view peak, const char *memory) {
+  ttm_view cause = ttm_json_get_member(peak, "caused_by"), inside = ttm_json_get_member(peak, "in_operation_peak");
+  double mb = ttm_member_number(peak, "allocated_per_bank_MB", 0), line = ttm_member_number(peak, "line", 0);
+  if (mb > 0) {
+    ttm_sentence_add(p, "%s %.3f MB/bank", memory, mb);
+    if (line > 0) ttm_sentence_add(p, ", log line %.0f", line);
+    if (ttm_is_object(cause)) {
+      ttm_sentence_add(p, ", raised %.3f by ", ttm_member_number(cause, "effect_MB", 0));
+      ttm_sentence_op(p, cause);
+    }
+    ttm_sentence_end(p, cause);
+  }
+  if (!ttm_is_object(inside)) return;
+  ttm_sentence_add(p, "%s %.3f MB/bank inside the failing operation, as the message in log line %.0f says (measured)",
+                   memory, ttm_member_number(inside, "allocated_per_bank_MB", 0), ttm_member_number(inside, "line", 0));
+  ttm_sentence_end(p, (ttm_view){"", 0});
+}
+
+static void put_attribution(ttm_analysis_page *p) {
+  static const char *const memories[] = {"DRAM", "L1", "L1_SMALL", "TRACE"};
+  ttm_view peaks = ttm_json_get_member(p->findings, "peak");
+  ttm_view rows = ttm_json_get_member(ttm_json_get_member(p->findings, "top_consumers"), "DRAM"), row;
+  ttm_analysis_heading(p, "What raised the peak", "derived");
+  size_t before = p->out->n;
+  for (size_t m = 0; m < sizeof memories / sizeof *memories; m++) {
+    put_peak(p, ttm_json_get_member(peaks, memories[m]), memories[m]);
+  }
+  for (int i = 0; i < SHOWN && ttm_json_get_element(&rows, &row); i++) {
+    if (!i) ttm_sentence_add(p, "Most was added to DRAM, in MB/bank, by"), ttm_sentence_end(p, (ttm_view){"", 0});
+    ttm_sentence_op(p, row);
+    ttm_figure_end(p, ttm_member_number(row, "effect_MB", 0), row);
+  }
+  if (p->out->n > before) return;
+  ttm_sentence_add(p, "The log shows no memory state.");
+  ttm_sentence_end(p, (ttm_view){"", 0});
+}
+
+static void put_live_row(ttm_analysis_page *p, ttm_view row) {
+  ttm_sentence_text(p, row, "class");
+  ttm_sentence_add(p, ": ");
+  ttm_sentence_tensor(p, row, row);
+  ttm_figure_end(p, ttm_member_number(row, "per_bank_MB", 0), row);
+}
+
+static void put_live(ttm_analysis_page *p) {
+  ttm_view set = ttm_json_get_member(ttm_json_get_member(p->findings, "live_at_peak"), "DRAM"), rows, row;
+  bool told = ttm_is_object(set) && ttm_frees_known(p);
+  ttm_analysis_heading(p, "What is live then", told ? "derived" : NULL);
+  if (told)
+    ttm_sentence_add(p, "%.1f%% of the DRAM peak of %.3f MB/bank is explained, by %.0f tensors.",
+                     ttm_member_number(set, "explained_pct", 0), ttm_member_number(set, "allocated_per_bank_MB", 0),
+                     ttm_member_number(set, "tensors", 0));
+  else
+    ttm_sentence_add(p, "Not told: it takes operation lines, memory states and deallocations.");
+  ttm_sentence_end(p, (ttm_view){"", 0});
+  rows = told ? ttm_json_get_member(set, "rows") : (ttm_view){"", 0};
+  for (int i = 0; i < SHOWN && ttm_json_get_element(&rows, &row); i++) put_live_row(p, row);
+}
+
+static void put_advice(ttm_analysis_page *p) {
+  ttm_view all = ttm_json_get_member(p->findings, "advice"), one;
+  bool told = ttm_frees_known(p);
+  uint32_t n = told ? ttm_array_length(all) : 0;
+  ttm_analysis_heading(p, "Advice", NULL);
+  for (uint32_t i = 0; i < n && ttm_json_get_element(&all, &one); i++) {
+    ttm_sentence_text(p, one, "text");
+    ttm_sentence_add(p, " (");
+    ttm_sentence_text(p, one, "basis");
+    ttm_sentence_add(p, ")");
+    ttm_point_end(p, ttm_json_get_member(one, "operation"));
+  }
+  if (n) return;
+  ttm_sentence_add(p, !told ? "Not given: it takes operation lines, memory states and deallocations."
+                            : "Nothing that is sure to help.");
+  ttm_sentence_end(p, (ttm_view){"", 0});
+}
+
+int ttm_analyses_write(ttm_analyses *out, ttm_view findings_json, const ttm_summary_style *style, bool rough) {
+  ttm_analysis_page p = {.all = out,
+                         .out = &out->text,
+                         .findings = findings_json,
+                         .style = style,
+                         .columns = style->columns < 72 ? 72 : style->columns,
+                         .form = style->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII,
+                         .rough = rough};
+  put_incidents(&p);
+  put_attribution(&p);
+  put_live(&p);
+  ttm_analysis_late(&p);
+  ttm_analysis_runs(&p);
+  ttm_analysis_leaks(&p);
+  ttm_analysis_layers(&p);
+  ttm_analysis_fragmentation(&p);
+  ttm_analysis_waste(&p);
+  put_advice(&p);
+  ttm_buf_free(&p.sentence);
+  return out->text.failed ? TTM_ENOMEM : TTM_OK;
+}
+
+void ttm_analyses_free(ttm_analyses *analyses) {
+  ttm_buf_free(&analyses->text);
+  ttm_vec_free(&analyses->lines);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Late frees, runs, leaks, layers, fragmentation and waste on a terminal. */
+#include "report/analyses_parts.h"
+
+enum { SHOWN = 5, MOST_PROGRAMS = 8 };
+
+static const ttm_view NOTHING = {"", 0};
+static const char *const DERIVED = "derived", *const MEASURED = "measured";
+
+static void say(ttm_analysis_page *p, const char *words) {
+  ttm_sentence_add(p, "%s", words);
+  ttm_sentence_end(p, NOTHING);
+}
+
+static bool same_op(ttm_view a, ttm_view b) {
+  return ttm_member_number(a, "index", -1) == ttm_member_number(b, "index", -2);
+}
+
+/* ---- Late frees ---------------------------------------------------------------------------------------------------- */
+
+static double lowest_peak(ttm_view late) {
+  double lowest = ttm_member_number(late, "peak_if_freed_per_bank_MB", ttm_member_number(late, "peak_per_bank_MB", 0));
+  ttm_view rows = ttm_json_get_member(late, "tensors"), row;
+  while (ttm_json_get_element(&rows, &row)) {
+    double peak = ttm_member_number(row, "peak_if_freed_per_bank_MB", lowest);
+    if (peak < lowest) lowest = peak;
+  }
+  return lowest;
+}
+
+static void put_late_row(ttm_analysis_page *p, ttm_view row) {
+  ttm_view made = ttm_json_get_member(row, "made_by"), used = ttm_json_get_member(row, "last_use");
+  double times = ttm_member_number(row, "times", 1);
+  if (times > 1) ttm_sentence_add(p, "%.0f times: ", times);
+  ttm_sentence_add(p, "result of ");
+  ttm_sentence_op(p, made);
+  if (same_op(made, used)) {
+    ttm_sentence_add(p, ", never used");
+  } else {
+    ttm_sentence_add(p, ", last used by ");
+    ttm_sentence_op(p, used);
+  }
+  ttm_sentence_add(p, ", freed in log line %.0f, %.0f operations late; without that the peak is %.3f",
+                   ttm_member_number(row, "freed_line", 0), ttm_member_number(row, "operations_late", 0),
+                   ttm_member_number(row, "peak_if_freed_per_bank_MB", 0));
+  ttm_figure_end(p, ttm_member_number(row, "per_bank_MB", 0), made);
+}
+
+void ttm_analysis_late(ttm_analysis_page *p) {
+  ttm_view late = ttm_json_get_member(p->findings, "late_frees"), rows = ttm_json_get_member(late, "tensors"), row;
+  ttm_view agrees = ttm_json_get_member(late, "replay_agrees");
+  bool told = ttm_is_object(late) && ttm_frees_known(p);
+  double peak = ttm_member_number(late, "peak_per_bank_MB", 0), lowest = lowest_peak(late);
+  ttm_analysis_heading(p, "Late frees", told ? DERIVED : NULL);
+  if (!told) return say(p, "Not told: it takes operation lines, memory states and deallocations.");
+  if (!ttm_array_length(rows)) return say(p, "No tensor of any size stays allocated long after its last use.");
+  if (peak - lowest < 0.0005)
+    ttm_sentence_add(p, "Not when memory is highest: freed at their last use, the DRAM peak stays %.3f MB/bank.", peak);
+  else
+    ttm_sentence_add(p, "Freed at their last use, the DRAM peak is %.3f instead of %.3f MB/bank, %.3f less%s.", lowest,
+                     peak, peak - lowest,
+                     ttm_view_eq(agrees, TTM_LIT("true"))    ? "; replaying the allocator confirms it"
+                     : ttm_view_eq(agrees, TTM_LIT("false")) ? "; replayed, the allocator places some tensors elsewhere"
+                                                             : "");
+  ttm_sentence_end(p, NOTHING);
+  for (int i = 0; i < SHOWN && ttm_json_get_element(&rows, &row); i++) put_late_row(p, row);
+}
+
+/* ---- Runs and leaks ------------------------------------------------------------------------------------------------ */
+
+static void put_program(ttm_analysis_page *p, ttm_view program) {
+  double runs = ttm_member_number(program, "runs", 0), warm = ttm_member_number(program, "warm_up_runs", 0);
+  double start = ttm_member_number(program, "last_start_MB", -1), last = ttm_member_number(program, "last_peak_MB", -1);
+  double peak = ttm_member_number(program, "peak_MB", -1);
+  ttm_sentence_text(p, program, "program");
+  if (ttm_member_number(program, "rank", 0) > 0)
+    ttm_sentence_add(p, " on rank %.0f", ttm_member_number(program, "rank", 0));
+  if (runs == 1)
+    ttm_sentence_add(p, ": one run");
+  else if (warm >= runs - 1)
+    ttm_sentence_add(p, ": %.0f runs, no two of them alike yet", runs);
+  else if (warm > 0)
+    ttm_sentence_add(p, ": %.0f runs, %.0f of warm-up, then %.0f alike", runs, warm, runs - warm);
+  else
+    ttm_sentence_add(p, ": %.0f runs, all of them alike", runs);
+  if (runs > 1 && warm < runs - 1 && start >= 0 && last >= 0)
+    ttm_sentence_add(p, ", the last from %.3f up to %.3f MB/bank", start, last);
+  if (peak >= 0)
+    ttm_sentence_add(p, "; highest DRAM %.3f MB/bank, in run %.0f", peak, ttm_member_number(program, "peak_run", 0));
+  ttm_point_end(p, NOTHING);
+}
+
+void ttm_analysis_runs(ttm_analysis_page *p) {
+  ttm_view programs = ttm_json_get_member(p->findings, "programs"), program;
+  uint32_t n = ttm_array_length(programs);
+  ttm_analysis_heading(p, "Runs", n ? MEASURED : NULL);
+  if (!n) return say(p, "The log shows no program run.");
+  for (uint32_t i = 0; i < MOST_PROGRAMS && ttm_json_get_element(&programs, &program); i++) put_program(p, program);
+  if (n <= MOST_PROGRAMS) return;
+  ttm_sentence_add(p, "and %u more programs", n - MOST_PROGRAMS);
+  ttm_sentence_end(p, NOTHING);
+}
+
+static void put_leak(ttm_analysis_page *p, ttm_view leak) {
+  bool named = !p->rough && ttm_has_text(leak, "mlir_op");
+  double left = ttm_member_number(leak, "runs_until_full", -1);
+  ttm_sentence_add(p, "Every run leaves %.3f MB/bank behind, %.0f runs prove it",
+                   ttm_member_number(leak, "per_run_MB", 0), ttm_member_number(leak, "runs_seen", 0));
+  if (left >= 0) ttm_sentence_add(p, ", after %.0f more memory is full", left);
+  ttm_sentence_add(p, named ? ": what stays is a result of " : ". Which operation it is cannot be told");
+  if (named) ttm_sentence_op(p, leak);
+  ttm_sentence_add(p, ". Confidence ");
+  if (p->rough)
+    ttm_sentence_add(p, "low");
+  else
+    ttm_sentence_text(p, leak, "confidence");
+  ttm_sentence_add(p, ".");
+  ttm_sentence_end(p, named ? leak : NOTHING);
+}
+
+void ttm_analysis_leaks(ttm_analysis_page *p) {
+  ttm_view leaks = ttm_json_get_member(p->findings, "leaks"), leak;
+  uint32_t n = ttm_array_length(leaks), runs = ttm_array_length(ttm_json_get_member(p->findings, "runs"));
+  ttm_analysis_heading(p, "Leaks", n || runs >= 4 ? DERIVED : NULL);
+  while (ttm_json_get_element(&leaks, &leak)) put_leak(p, leak);
+  if (n) return;
+  if (runs < 4) return say(p, "Too few runs to tell: it takes one of warm-up and three equal rises after it.");
+  ttm_sentence_add(p, "None: over %u runs no level at the start of a run rises by the same amount again and again.",
+                   runs);
+  ttm_sentence_end(p, NOTHING);
+}
+
+/* ---- Layers -------------------------------------------------------------------------------------------------------- */
+
+void ttm_analysis_layers(ttm_analysis_page *p) {
+  ttm_view layers = ttm_json_get_member(p->findings, "layers"), odd = ttm_json_get_member(layers, "odd"), one;
+  ttm_analysis_heading(p, "Layers", ttm_is_object(layers) ? DERIVED : NULL);
+  if (!ttm_is_object(layers)) return say(p, "No block of operations repeats in the run with the DRAM peak.");
+  ttm_sentence_add(p, "%.0f layers of %.0f operations alike, the first at ", ttm_member_number(layers, "count", 0),
+                   ttm_member_number(layers, "operations", 0));
+  ttm_sentence_op(p, ttm_json_get_member(layers, "first"));
+  ttm_sentence_add(p, "; one goes up %.3f MB/bank above its start and leaves ",
+                   ttm_member_number(layers, "peak_above_start_per_bank_MB", 0));
+  double growth = ttm_member_number(layers, "growth_per_bank_MB", 0);
+  if (growth != 0)
+    ttm_sentence_add(p, "%+.3f behind.", growth);
+  else
+    ttm_sentence_add(p, "nothing behind.");
+  ttm_sentence_end(p, ttm_json_get_member(layers, "first"));
+  while (ttm_json_get_element(&odd, &one)) {
+    ttm_view differs = ttm_json_get_member(one, "differs");
+    ttm_sentence_add(p, "layer %.0f differs: %.0f operations, first at ", ttm_member_number(one, "layer", 0),
+                     ttm_member_number(one, "operations", 0));
+    ttm_sentence_op(p, differs);
+    ttm_point_end(p, differs);
+  }
+}
+
+/* ---- Fragmentation ------------------------------------------------------------------------------------------------- */
+
+static void put_pin(ttm_analysis_page *p, ttm_view pin) {
+  ttm_view made = ttm_json_get_member(pin, "made_by");
+  double tensors = ttm_member_number(pin, "tensors", 0);
+  ttm_sentence_add(p, "in the way: ");
+  if (ttm_is_object(made))
+    ttm_sentence_op(p, made);
+  else
+    ttm_sentence_add(p, "memory that no tensor of the log explains");
+  if (tensors > 1) ttm_sentence_add(p, " and %.0f more", tensors - 1);
+  ttm_sentence_add(p, ", %.3f MB/bank at address %.0f; without it one free block of %.3f",
+                   ttm_member_number(pin, "per_bank_MB", 0), ttm_member_number(pin, "address", 0),
+                   ttm_member_number(pin, "free_block_without_MB", 0));
+  ttm_point_end(p, made);
+}
+
+void ttm_analysis_fragmentation(ttm_analysis_page *p) {
+  ttm_view found = ttm_json_get_member(p->findings, "fragmentation"), worst = ttm_json_get_member(found, "worst");
+  ttm_view request = ttm_json_get_member(found, "largest_request"), op = ttm_json_get_member(request, "operation"), pin;
+  ttm_view pins = ttm_json_get_member(ttm_json_get_member(found, "pinned_by"), "tensors");
+  double room = ttm_member_number(worst, "free_per_bank_MB", 0);
+  double largest = ttm_member_number(worst, "largest_free_block_MB", 0);
+  double refused = ttm_member_number(request, "states_that_would_refuse_it", 0);
+  ttm_analysis_heading(p, "Fragmentation of DRAM", ttm_is_object(found) ? MEASURED : NULL);
+  if (!ttm_is_object(found)) return say(p, "The log shows no DRAM state.");
+  if (room - largest < 0.0005) return say(p, "Free DRAM is in one piece all the time.");
+  ttm_sentence_add(p, "At most %.3f MB/bank are out of reach of a single tensor, %.1f%% of the %.3f free",
+                   room - largest, ttm_member_number(worst, "pct", 0), room);
+  if (ttm_member_number(worst, "line", 0) > 0)
+    ttm_sentence_add(p, ", log line %.0f", ttm_member_number(worst, "line", 0));
+  ttm_sentence_add(p, ".");
+  ttm_sentence_end(p, NOTHING);
+  if (refused > 0) {
+    ttm_sentence_add(p, "At %.0f states, first at log line %.0f, the log's largest tensor, %.3f MB/bank by ", refused,
+                     ttm_member_number(request, "first_line", 0), ttm_member_number(request, "per_bank_MB", 0));
+    ttm_sentence_op(p, op);
+    ttm_sentence_add(p, ", would have been refused though enough was free (derived).");
+    ttm_sentence_end(p, op);
+  }
+  while (ttm_json_get_element(&pins, &pin)) put_pin(p, pin);
+}
+
+/* ---- Waste --------------------------------------------------------------------------------------------------------- */
+
+typedef struct waste_words {
+  ttm_view kind; /* as in findings.json, quoted */
+  const char *key, *what, *remedy;
+} waste_words;
+
+static const waste_words WASTE[] = {
+    {{"\"f32_copy\"", 10}, "f32_copy", "f32 copies of bf16 weights", "keep it in bf16"},
+    {{"\"weight_twice\"", 14},
+     "weight_twice",
+     "weights there in several forms",
+     "convert on the host, or free the original first"},
+    {{"\"tile_padding\"", 14}, "tile_padding", "tiles that are mostly padding", "no reshape needs fewer tiles"},
+    {{"\"narrow_rows\"", 13}, "narrow_rows", "narrow row-major rows", "longer rows, or tiles"},
+};
+enum { WASTE_KINDS = sizeof WASTE / sizeof *WASTE };
+
+static void put_waste_row(ttm_analysis_page *p, ttm_view row) {
+  ttm_view kind = ttm_json_get_member(row, "kind"), made = ttm_json_get_member(row, "made_by");
+  ttm_sentence_tensor(p, row, made);
+  ttm_sentence_add(p, ", ");
+  ttm_sentence_text(p, row, "shape");
+  ttm_sentence_add(p, " ");
+  ttm_sentence_text(p, row, "dtype");
+  for (size_t k = 0; k < WASTE_KINDS; k++) {
+    if (!ttm_view_eq(kind, WASTE[k].kind)) continue;
+    if (ttm_has_text(row, "better_shape")) {
+      ttm_sentence_add(p, "; reshaped to ");
+      ttm_sentence_text(p, row, "better_shape");
+      ttm_sentence_add(p, " it needs fewer tiles");
+    } else {
+      ttm_sentence_add(p, "; %s", WASTE[k].remedy);
+    }
+  }
+  ttm_figure_end(p, ttm_member_number(row, "per_bank_MB", 0), made);
+}
+
+void ttm_analysis_waste(ttm_analysis_page *p) {
+  ttm_view waste = ttm_json_get_member(p->findings, "waste_at_peak"), rows = ttm_json_get_member(waste, "top"), row;
+  ttm_view sums = ttm_json_get_member(waste, "per_bank_MB");
+  bool told = ttm_is_object(waste) && ttm_frees_known(p);
+  uint32_t n = ttm_array_length(rows);
+  ttm_analysis_heading(p, "Waste at the DRAM peak", told ? DERIVED : NULL);
+  if (!told) return say(p, "Not told: it takes to know what is alive at the peak.");
+  if (!n)
+    return say(p,
+               "None: no f32 copies of bf16 weights, no weight in two forms, no padding or narrow rows that matter.");
+  for (size_t k = 0; k < WASTE_KINDS; k++) {
+    double mb = ttm_member_number(sums, WASTE[k].key, 0);
+    if (mb > 0) ttm_sentence_add(p, "%s%.3f MB/bank of %s", p->sentence.n ? ", " : "", mb, WASTE[k].what);
+  }
+  ttm_sentence_add(p, ".");
+  ttm_sentence_end(p, NOTHING);
+  for (int i = 0; i < SHOWN && ttm_json_get_element(&rows, &row); i++) put_waste_row(p, row);
+  if (n <= SHOWN) return;
+  ttm_sentence_add(p, "and %u more", n - SHOWN);
+  ttm_sentence_end(p, NOTHING);
+}
