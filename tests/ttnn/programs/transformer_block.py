@@ -53,12 +53,15 @@ class Block:
     def feed_forward(self, x, view):
         y = ttnn.layer_norm(x, weight=self.norms[2], bias=self.norms[3])
         view.after("layer_norm")
-        wide = ttnn.linear(y, self.up, activation="gelu", memory_config=ttnn.L1_MEMORY_CONFIG)
+        wide = ttnn.linear(y, self.up, memory_config=ttnn.L1_MEMORY_CONFIG)
         view.after("linear up")
         ttnn.deallocate(y)
-        out = ttnn.linear(wide, self.down)
-        view.after("linear down")
+        active = ttnn.gelu(wide, memory_config=ttnn.L1_MEMORY_CONFIG)
+        view.after("gelu")
         ttnn.deallocate(wide)
+        out = ttnn.linear(active, self.down)
+        view.after("linear down")
+        ttnn.deallocate(active)
         return out
 
     def forward(self, x, view):
