@@ -55,9 +55,12 @@ class Fit(unittest.TestCase):
             with self.subTest(board=board, program=program):
                 ended_well, own, printed = self.really(board, program, *arguments)
                 self.assertIs(answer["fits"], ended_well)
-                self.assertEqual(answer["peak_dram_per_bank_B"], own["dram_peak_B"])
+                if ended_well or answer["incident"]["kind"] == "oom":
+                    self.assertEqual(answer["peak_dram_per_bank_B"], own["dram_peak_B"])
+                    self.assertEqual(answer["peak_dram_B"], own["dram_peak_B"] * own["dram"]["banks"])
+                else:  # the operation that clashed had its result already, which the program never saw
+                    self.assertGreater(answer["peak_dram_per_bank_B"], own["dram_peak_B"])
                 self.assertEqual(answer["capacity_dram_per_bank_B"], own["dram"]["bank_B"])
-                self.assertEqual(answer["peak_dram_B"], own["dram_peak_B"] * own["dram"]["banks"])
                 self.assertEqual(answer["peak_l1_tensors_per_core_B"], own["l1_peak_B"])
                 self.assertGreaterEqual(answer["peak_l1_per_core_B"], own["l1_peak_B"])
                 self.assertEqual(answer["incident"] is None, ended_well)

@@ -265,8 +265,12 @@ class Recorder:
             params = {}
             try:
                 params["base_address"] = self.ttnn.get_allocator_base_address(device, getattr(self.ttnn.BufferType, name))
+                if name == "L1":
+                    end_of_l1 = params["base_address"] + v.total_bytes_per_bank
+                elif name == "L1_SMALL":  # it lies above L1, but ttnn gives L1's own base for it
+                    params["base_address"] = end_of_l1
             except Exception:
-                pass  # then it cannot be told where the bank is free
+                params.pop("base_address", None)  # then it cannot be told where the bank is free
             yield node(
                 "memory_view", device_id=device.id(), buffer_type=number, num_banks=v.num_banks, total_bytes_per_bank=v.total_bytes_per_bank,
                 allocated_per_bank=v.total_bytes_allocated_per_bank, largest_free_per_bank=v.largest_contiguous_bytes_free_per_bank,
