@@ -196,7 +196,6 @@ void ttm_capture_view_end(ttm_capture_view *view) {
   pthread_mutex_lock(&view->lock);
   erase(view);
   if (view->shares && view->mid_line) ttm_write_all(STDERR_FILENO, "\n", 1);
-  pthread_mutex_unlock(&view->lock);
-  pthread_mutex_destroy(&view->lock);
   view->live = view->shares = false;
+  pthread_mutex_unlock(&view->lock);
 }

@@ -23,7 +23,7 @@ typedef struct ttm_capture_view {
 
 void ttm_capture_view_begin(ttm_capture_view *view, const char *program, const char *log, bool quiet,
                             const char *color);
-/* Takes the status line away. */
+/* Takes the status line away; ttm_capture_view_say still works afterwards. There is nothing to free. */
 void ttm_capture_view_end(ttm_capture_view *view);
 
 /* For ttm_capture_options; `context` is the view. */

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -193,7 +194,7 @@ static void bad_files(void **state) {
 /* A writer that never rests: what is read is one of its states or the last one, never a mixture. */
 typedef struct writer {
   int fd;
-  volatile bool stop;
+  atomic_bool stop;
   segment even, odd;
 } writer;
 
