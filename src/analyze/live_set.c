@@ -211,8 +211,10 @@ static int gather_used_arguments(gathering *g, uint32_t program, bool weights_on
   for (uint32_t op = frame->first_op; op != TTM_NONE && op <= frame->last_op && !status; op++) {
     const ttm_text *text = ttm_op_text_of(p, op);
     if (p->ops.at[op].frame != program) continue;
-    for (uint32_t i = 0; i < text->operands.n && i < text->inputs.n && !status; i++) {
-      ttm_value operand = p->lists.at[text->operands.first + i];
+    /* The function of a load_cached stands before its operands, without a type. */
+    uint32_t symbols = text->operands.n > text->inputs.n ? text->operands.n - text->inputs.n : 0;
+    for (uint32_t i = 0; symbols + i < text->operands.n && i < text->inputs.n && !status; i++) {
+      ttm_value operand = p->lists.at[text->operands.first + symbols + i];
       uint32_t type = p->lists.at[text->inputs.first + i], number = ttm_value_argument(operand);
       if (!ttm_value_is_argument(operand) || !ttm_replay_cost_of(&g->replay, type, g->memory)) continue;
       if (ttm_idmap_get(seen, number, 0)) continue;

@@ -45,7 +45,8 @@ static uint64_t bank_bytes(const ttm_profile *p, uint32_t type) {
 /* "%3: 1x96x256 bf16, tiles in DRAM, 0.021 MB/bank; last used by #14 ..., freed in log line 90". */
 static void put_tensor(const ttm_findings *f, uint32_t tensor, ttm_buf *out) {
   const ttm_profile *p = f->profile;
-  const ttm_tensor *row = &p->tensors.at[tensor];
+  uint32_t self = p->tensors.at[tensor].self; /* what a load_cached hands out lived before it */
+  const ttm_tensor *row = &p->tensors.at[self < p->tensors.n ? self : tensor];
   uint32_t type = ttm_tensor_type_id(p, tensor);
   put_type(p, type, out);
   uint64_t bytes = bank_bytes(p, type);
@@ -67,11 +68,15 @@ static void put_memory(const ttm_findings *f, uint32_t op, ttm_buf *out) {
     int64_t effect;
     uint32_t state = p->ops.at[op].state;
     if (state == TTM_NONE || !ttm_state_level(p, state, (ttm_memory)m, &level)) continue;
-    bool known = ttm_op_effect(p, op, (ttm_memory)m, &effect);
+    uint32_t inside, above = ttm_op_inside(p, op, (ttm_memory)m, &inside);
+    bool known = ttm_op_effect_whole(p, op, (ttm_memory)m, &effect);
     if (m > TTM_DRAM && !level.allocated && !effect) continue;
     ttm_buf_printf(out, "%-9s %.3f MB/bank before (measured, log line %u), largest free block %.3f",
                    ttm_memory_name((ttm_memory)m), mb(level.allocated), p->states.at[state].line, mb(level.largest));
     if (known) ttm_buf_printf(out, "; it did %+.3f (derived)", mb(effect));
+    if (inside)
+      ttm_buf_printf(out, ", with %u operation%s of const-eval inside, up to %+.3f", inside, inside > 1 ? "s" : "",
+                     mb(above));
     ttm_buf_char(out, '\n');
   }
 }
@@ -93,11 +98,13 @@ int ttm_ask_op(const ttm_findings *f, uint32_t index, ttm_buf *out, ttm_error *e
                    row->flags & TTM_OP_FAILED ? ", failed here" : "");
   }
   put_memory(f, op, out);
+  /* A symbol, such as the function of a load_cached, stands before the operands and has no type. */
+  uint32_t symbols = t->operands.n > t->inputs.n ? t->operands.n - t->inputs.n : 0;
   for (uint32_t i = 0; i < t->inputs.n; i++) {
     char scratch[TTM_VALUE_CHARS];
     ttm_buf_puts(out, "takes     ");
-    if (i < t->operands.n)
-      text(out, ttm_value_print(p, p->lists.at[t->operands.first + i], scratch)), ttm_buf_puts(out, ": ");
+    if (symbols + i < t->operands.n)
+      text(out, ttm_value_print(p, p->lists.at[t->operands.first + symbols + i], scratch)), ttm_buf_puts(out, ": ");
     put_type(p, p->lists.at[t->inputs.first + i], out);
     ttm_buf_char(out, '\n');
   }

@@ -3,6 +3,7 @@
 # ttmem ask: one detail; and the LLM report within a budget.
 . "$(dirname "$0")/lib.bash"
 
+show ttmem ask two_runs_oom_profile.log --op 0
 show ttmem ask two_runs_oom_profile.log --op 3
 show ttmem ask two_runs_oom_profile.log --op '#8'
 show ttmem ask two_runs_oom_profile.log --tensor model.proj.weight

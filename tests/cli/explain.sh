@@ -14,6 +14,9 @@ while read -r issue verdict banks needed free largest bank; do
   note "$issue"
   "$TTMEM" explain "$(oom "$banks" "$needed" "$free" "$largest" "$bank")" >.out
   grep -q "in DRAM, $verdict" .out || fail "$issue is not $verdict: $(cat .out)"
+  case $verdict in exhausted) had=$free ;; fragmented) had=$largest ;; impossible) had=$bank ;; esac
+  missing=$(sed -n 's/^  missing *\([0-9,]*\) B.*/\1/p' .out | tr -d ,)
+  [ "$missing" = $((needed - had)) ] || fail "$issue misses $((needed - had)) B per bank, not $missing"
   sed -n '1p;/What would/,$p' .out >>"$transcript"
 done <<'END'
 tt-xla#4130 fragmented 12 4894720 183397344 3382944 1071821792

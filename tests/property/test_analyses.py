@@ -178,6 +178,8 @@ def waste(folder):
     matrices = {entry["name"] for entry in truth["registry"] if entry["name"].endswith("_proj.weight")}
     check(matrices <= twice, "weights there twice", matrices - twice)
     check([row["kind"] for row in found["advice"]] == ["one_form"], "advice on weights there twice", found["advice"])
+    found, _ = analyze(folder, "--hidden 256 --vocab 400 --seq 64 --layers 2 --originals --runs 3 --no-dumps")
+    check(found["live_at_peak"]["DRAM"]["explained_pct"] > 99, "originals without a dump", found["live_at_peak"]["DRAM"]["classes"])
     # 300x32x1 in tiles: 300 tiles of 2048 B for 10 that are needed. 20000 rows of 4 B, each 32 B long.
     for runs in (1, 3):
         found, _ = analyze(folder, f"--hidden 256 --vocab 400 --seq 64 --layers 2 --waste --no-const-eval --runs {runs}")
