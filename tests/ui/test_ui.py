@@ -395,6 +395,8 @@ try:
     open(work + "/data/empty.log", "w").close()
     with open(work + "/data/no_log.txt", "w") as f:
         f.write("nothing of the runtime in here\n")
+    # tmux ends with its last session, and a new one asked for just then is lost: one session stays.
+    subprocess.run(["tmux", "-S", socket, "-f", "/dev/null", "new-session", "-d", "-s", "keeper", "sleep 100000"], check=True, env={**os.environ, "LC_ALL": "C.UTF-8"})
     for test in (test_no_terminal, test_log_to_server, test_views, test_script, test_guide, test_browse, test_another_log_of_that_name, test_sizes,
                  test_ascii, test_hostile_log):
         test()
