@@ -170,12 +170,34 @@ static void put_peak(ttm_analysis_page *p, ttm_view peak, const char *memory) {
     if (ttm_is_object(cause)) {
       ttm_sentence_add(p, ", raised %.3f by ", ttm_member_number(cause, "effect_MB", 0));
       ttm_sentence_op(p, cause);
+      ttm_view around = ttm_json_get_member(cause, "inside");
+      if (ttm_is_object(around)) ttm_sentence_add(p, ", inside "), ttm_sentence_op(p, around);
     }
     ttm_sentence_end(p, cause);
   }
   if (!ttm_is_object(inside)) return;
   ttm_sentence_add(p, "%s %.3f MB/bank inside the failing operation, as the message in log line %.0f says (measured)",
                    memory, ttm_member_number(inside, "allocated_per_bank_MB", 0), ttm_member_number(inside, "line", 0));
+  ttm_sentence_end(p, (ttm_view){"", 0});
+}
+
+/* "All changes of DRAM: +40.810 by operations, ... = +38.682 MB/bank". */
+static void put_sums(ttm_analysis_page *p) {
+  static const struct {
+    const char *key, *words;
+  } parts[] = {{"operations_MB", "added by operations"},
+               {"const_eval_MB", "left by const-eval programs"},
+               {"given_back_MB", "given back by operations"},
+               {"deallocated_MB", "deallocated"},
+               {"host_MB", "by the host between runs"}};
+  ttm_view sums = ttm_json_get_member(p->findings, "attribution");
+  if (!ttm_is_object(sums)) return;
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    double mb = ttm_member_number(sums, parts[i].key, 0);
+    if (mb != 0) ttm_sentence_add(p, "%s%+.3f %s", p->sentence.n ? ", " : "All changes of DRAM: ", mb, parts[i].words);
+  }
+  if (!p->sentence.n) return;
+  ttm_sentence_add(p, " = %+.3f MB/bank from the first state to the last.", ttm_member_number(sums, "total_MB", 0));
   ttm_sentence_end(p, (ttm_view){"", 0});
 }
 
@@ -191,8 +213,11 @@ static void put_attribution(ttm_analysis_page *p) {
   for (int i = 0; i < SHOWN && ttm_json_get_element(&rows, &row); i++) {
     if (!i) ttm_sentence_add(p, "Most was added to DRAM, in MB/bank, by"), ttm_sentence_end(p, (ttm_view){"", 0});
     ttm_sentence_op(p, row);
+    if (ttm_member_number(row, "operations_inside", 0) > 0)
+      ttm_sentence_add(p, ", up to %+.3f inside", ttm_member_number(row, "highest_inside_MB", 0));
     ttm_figure_end(p, ttm_member_number(row, "effect_MB", 0), row);
   }
+  put_sums(p);
   if (p->out->n > before) return;
   ttm_sentence_add(p, "The log shows no memory state.");
   ttm_sentence_end(p, (ttm_view){"", 0});

@@ -101,21 +101,34 @@ void ttm_analysis_runs(ttm_analysis_page *p) {
   ttm_sentence_end(p, NOTHING);
 }
 
+static void put_culprit(ttm_analysis_page *p, ttm_view one) {
+  ttm_sentence_op(p, one);
+  ttm_sentence_add(p, ", %.0f each run", ttm_member_number(one, "tensors_per_run", 1));
+  ttm_figure_end(p, ttm_member_number(one, "per_run_MB", 0), one);
+}
+
 static void put_leak(ttm_analysis_page *p, ttm_view leak) {
+  ttm_view culprits = ttm_json_get_member(leak, "culprits"), one;
+  uint32_t n = ttm_array_length(culprits);
   bool named = !p->rough && ttm_has_text(leak, "mlir_op");
   double left = ttm_member_number(leak, "runs_until_full", -1);
   ttm_sentence_add(p, "Every run leaves %.3f MB/bank behind, %.0f runs prove it",
                    ttm_member_number(leak, "per_run_MB", 0), ttm_member_number(leak, "runs_seen", 0));
   if (left >= 0) ttm_sentence_add(p, ", after %.0f more memory is full", left);
-  ttm_sentence_add(p, named ? ": what stays is a result of " : ". Which operation it is cannot be told");
-  if (named) ttm_sentence_op(p, leak);
+  ttm_sentence_add(p, !named  ? ". Which operation it is cannot be told"
+                      : n > 1 ? ": results of the operations below stay"
+                              : ": what stays is a result of ");
+  if (named && n < 2) ttm_sentence_op(p, leak);
   ttm_sentence_add(p, ". Confidence ");
   if (p->rough)
     ttm_sentence_add(p, "low");
   else
     ttm_sentence_text(p, leak, "confidence");
+  if (ttm_view_eq(ttm_json_get_member(leak, "others_would_fit"), TTM_LIT("true")))
+    ttm_sentence_add(p, ": others would add up too");
   ttm_sentence_add(p, ".");
   ttm_sentence_end(p, named ? leak : NOTHING);
+  while (named && n > 1 && ttm_json_get_element(&culprits, &one)) put_culprit(p, one);
 }
 
 void ttm_analysis_leaks(ttm_analysis_page *p) {
@@ -152,6 +165,8 @@ void ttm_analysis_layers(ttm_analysis_page *p) {
     ttm_sentence_add(p, "layer %.0f differs: %.0f operations, first at ", ttm_member_number(one, "layer", 0),
                      ttm_member_number(one, "operations", 0));
     ttm_sentence_op(p, differs);
+    if (ttm_json_get_member(one, "peak_above_start_per_bank_MB").n)
+      ttm_sentence_add(p, "; it goes up %.3f MB/bank", ttm_member_number(one, "peak_above_start_per_bank_MB", 0));
     ttm_point_end(p, differs);
   }
 }

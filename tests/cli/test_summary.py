@@ -13,6 +13,7 @@ SCREEN = 23  # rows: a terminal of 24 with the prompt below
 SMALL = ["--seed", "7"]
 LOGS = {
     "leak": ["--runs", "8", "--layers", "8", "--leak", "--upcast", "--odd-layer", "5"],
+    "leaks": ["--runs", "8", "--layers", "4", "--leak", "--leak-more", "1"],
     "late": ["--runs", "3", "--layers", "8", "--late", "--seq", "2048", "--no-const-eval"],
     "fragmented": ["--runs", "3", "--layers", "12", "--fail", "fragmented", "--fail-run", "2", "--binaries"],
     "exhausted": ["--runs", "2", "--fail", "exhausted", "--fail-run", "1", "--fail-copies", "3"],
@@ -93,7 +94,7 @@ def check_full(name, text, f):
     leaks = section(text, "Leaks")
     for leak in f["leaks"]:
         has(name, leaks, "%.3f MB/bank behind, %d runs prove it, after %d more" % (leak["per_run_MB"], leak["runs_seen"], leak["runs_until_full"]), leak["loc"] or leak["mlir_op"],
-            "Confidence " + leak["confidence"])
+            "Confidence " + leak["confidence"], *[one["loc"] for one in leak["culprits"]])
     layers = section(text, "Layers")
     if f["layers"]:
         has(name, layers, "%d layers of %d operations" % (f["layers"]["count"], f["layers"]["operations"]))
@@ -118,6 +119,7 @@ def check_full(name, text, f):
             has(name, peak, "%.3f MB/bank inside the failing operation" % memory["in_operation_peak"]["allocated_per_bank_MB"])
         if memory and memory["caused_by"]:
             has(name, peak, "raised %.3f by #%d" % (memory["caused_by"]["effect_MB"], memory["caused_by"]["index"]))
+    has(name, peak, "= %+.3f MB/bank from the first state to the last" % f["attribution"]["total_MB"])
     live = section(text, "What is live then")
     for row in f["live_at_peak"].get("DRAM", {}).get("rows", [])[:5]:
         has(name, live, "%.3f %s: " % (row["per_bank_MB"], row["class"]))

@@ -41,7 +41,10 @@ async function checkRuns(page, r) {
     assert.ok(leakTexts[i].includes(`over ${shown(leak.runs_seen)} run`), leakTexts[i]);
     if (leak.runs_until_full !== null) assert.ok(leakTexts[i].includes(`after ${shown(leak.runs_until_full)} more`), leakTexts[i]);
     if (leak.loc) assert.ok(leakTexts[i].includes(leak.loc), leakTexts[i]);
+    for (const one of leak.culprits) assert.ok(leakTexts[i].includes(one.loc), leakTexts[i]);
   });
+  const sums = await page.locator('[data-key="attribution"]').innerText();
+  assert.equal(numberIn(/= ([+−]?[\d.,]+)/.exec(sums)[1]), r.findings.attribution.total_MB);
   const words = await texts(page.locator('#runs [data-key="program"]'));
   assert.equal(words.length, Math.min(8, programs.length));
   for (const [i, program] of programs.slice(0, 8).entries()) {
@@ -136,6 +139,7 @@ async function checkInOperation(page, r) {
 
 const logs = {
   "a leak, an odd layer, upcast weights": () => generate("planted.log", "--runs", "8", "--layers", "8", "--leak", "--upcast", "--odd-layer", "5"),
+  "a leak of many operations": () => generate("leaks.log", "--runs", "8", "--layers", "4", "--leak", "--leak-more", "1"),
   "late frees": () => generate("late.log", "--runs", "3", "--layers", "8", "--late", "--seq", "2048", "--no-const-eval"),
   "fragmented memory": () => generate("frag.log", "--runs", "3", "--layers", "12", "--fail", "fragmented", "--fail-run", "2", "--binaries"),
   "two ranks, nothing planted": () => generate("clean.log", "--runs", "5", "--layers", "4", "--ranks", "2"),

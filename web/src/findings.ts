@@ -69,7 +69,7 @@ export interface Peak {
   free_per_bank_MB: number;
   largest_free_per_bank_MB: number;
   line: number;
-  caused_by: (OpRef & { effect_MB: number }) | null;
+  caused_by: (OpRef & { effect_MB: number; inside?: OpRef | null }) | null;
   in_operation_peak: { allocated_per_bank_B: number; allocated_per_bank_MB: number; line: number } | null;
 }
 
@@ -103,7 +103,24 @@ export interface Leak extends OpRef {
   per_run_MB: number;
   runs_seen: number;
   runs_until_full?: number | null;
+  program?: string | null;
+  rank?: number;
+  first_run?: number; // from the start of this one ...
+  last_run?: number; // ... to the start of that one
+  others_would_fit?: boolean;
+  culprits?: (OpRef & { tensors_per_run: number; per_run_MB: number })[];
   confidence: string;
+}
+
+// Every change of DRAM between two states, MB per bank, by who made it; the parts add up to the total.
+export interface Attribution {
+  basis: Basis;
+  operations_MB: number;
+  const_eval_MB: number;
+  given_back_MB: number;
+  deallocated_MB: number;
+  host_MB: number;
+  total_MB: number;
 }
 
 export interface LateFree {
@@ -149,7 +166,7 @@ export interface Layers {
   growth_per_bank_MB: number;
   peak_above_start_per_bank_MB: number;
   odd_count: number;
-  odd: { layer: number; operations: number; differs: OpRef | null }[];
+  odd: { layer: number; operations: number; differs: OpRef | null; growth_per_bank_MB?: number; peak_above_start_per_bank_MB?: number }[];
 }
 
 export interface PaddingRow extends OpRef {
@@ -169,7 +186,8 @@ export interface Findings {
   weights: { count: number; bytes: number; MB: number };
   memory: Record<Memory, { banks: number; capacity_per_bank_MB: number; capacity_total_MB: number } | null>;
   peak: Record<Memory, Peak | null>;
-  top_consumers: Record<Memory, (OpRef & { effect_MB: number; allocated_before_MB: number | null })[]>;
+  attribution?: Attribution;
+  top_consumers: Record<Memory, (OpRef & { effect_MB: number; allocated_before_MB: number | null; operations_inside?: number; highest_inside_MB?: number })[]>;
   incidents: Incident[];
   runs: Run[];
   programs?: Program[];

@@ -48,7 +48,7 @@ export class LayersPart {
     }
     add(this.element, h("p", { "data-key": "layers" }, layerWords(layers)), strip(app, layers));
     const odd = h("ul", { class: "plain" });
-    for (const layer of layers.odd) add(odd, h("li", {}, h("b", {}, `Layer ${count(layer.layer)}`), ` has ${counted(layer.operations, "operation")}`, layer.differs && "; the first that differs is ", layer.differs && opWithPlace(app, layer.differs), "."));
+    for (const layer of layers.odd) add(odd, h("li", {}, h("b", {}, `Layer ${count(layer.layer)}`), ` has ${counted(layer.operations, "operation")}`, layer.differs && "; the first that differs is ", layer.differs && opWithPlace(app, layer.differs), layer.peak_above_start_per_bank_MB !== undefined && `; it rises ${mb(layer.peak_above_start_per_bank_MB)} per bank and leaves ${mb(layer.growth_per_bank_MB ?? 0)} behind`, "."));
     if (layers.odd_count > layers.odd.length) add(odd, h("li", { class: "muted" }, `… and ${counted(layers.odd_count - layers.odd.length, "more layer")} that differ.`));
     add(this.element, layers.odd.length > 0 && odd, this.one);
   }

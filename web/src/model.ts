@@ -152,7 +152,7 @@ function forgetFrees(findings: Findings): void {
   delete findings.late_frees;
   delete findings.waste_at_peak;
   delete findings.advice;
-  for (const leak of findings.leaks) Object.assign(leak, { index: null, mlir_op: null, loc: null, line: null, confidence: "low" });
+  for (const leak of findings.leaks) Object.assign(leak, { index: null, mlir_op: null, loc: null, line: null, culprits: [], confidence: "low" });
 }
 
 export class Model {

@@ -16,7 +16,7 @@ function peakCard(app: App, memory: Memory): HTMLElement | null {
   const pair = (label: string, ...value: (Node | string)[]) => add(body, h("dt", {}, label), h("dd", {}, ...value));
   pair("allocated", h("b", {}, `${mb(peak.allocated_per_bank_MB)} per bank`), ` · ${bytes(peak.allocated_total_MB * 1048576)} over ${count(peak.banks)} banks · `, lineLink(app, peak.line));
   if (peak.in_operation_peak) pair("inside an operation", h("b", {}, `${mb(Math.round(peak.in_operation_peak.allocated_per_bank_MB * 1000) / 1000)} per bank`), ` as the error message says · `, lineLink(app, peak.in_operation_peak.line));
-  if (peak.caused_by) pair("raised by", opWithPlace(app, peak.caused_by), ` by ${number(peak.caused_by.effect_MB)} MB per bank`);
+  if (peak.caused_by) pair("raised by", opWithPlace(app, peak.caused_by), ` by ${number(peak.caused_by.effect_MB)} MB per bank`, peak.caused_by.inside ? h("span", {}, ", inside ", opWithPlace(app, peak.caused_by.inside)) : "");
   else if (peak.allocated_per_bank_MB > 0) pair("raised by", "not told by the log: there from the start, or between two states");
   pair("free", `${mb(peak.free_per_bank_MB)} per bank`);
   pair("largest free block", `${mb(peak.largest_free_per_bank_MB)} per bank`, peak.free_per_bank_MB > 0 ? ` (${percent(peak.largest_free_per_bank_MB, peak.free_per_bank_MB)} of what is free)` : "");

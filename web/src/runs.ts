@@ -87,7 +87,17 @@ function startLevels(runs: Run[]): HTMLElement | null {
 
 export function leakWords(leak: Leak): string {
   const left = leak.runs_until_full;
-  return `Every run leaves ${mb(leak.per_run_MB)} per bank behind, seen over ${counted(leak.runs_seen, "run")} (confidence ${leak.confidence})${left != null ? `; after ${count(left)} more the memory is full` : ""}`;
+  const who = leak.program != null && leak.first_run !== undefined && leak.last_run !== undefined ? `Every run of ${shorten(leak.program, 60)}` : "Every run";
+  return `${who} leaves ${mb(leak.per_run_MB)} per bank behind, seen over ${counted(leak.runs_seen, "run")} (confidence ${leak.confidence})${left != null ? `; after ${count(left)} more the memory is full` : ""}`;
+}
+
+function culprits(app: App, leak: Leak): HTMLElement {
+  const all = leak.culprits ?? [];
+  if (leak.index === null) return h("p", {}, "Which operation it is cannot be told.");
+  if (all.length < 2) return h("p", {}, "What stays is a result of ", opWithPlace(app, leak), leak.others_would_fit ? "; others of that size would fit too." : ".");
+  const list = h("ul", { class: "plain" });
+  for (const one of all) add(list, h("li", { "data-culprit": one.index ?? -1 }, `${mb(Math.round(one.per_run_MB * 1000) / 1000)} per bank, ${counted(one.tensors_per_run, "tensor")} each run: `, opWithPlace(app, one)));
+  return h("div", {}, h("p", {}, `What stays are results of ${counted(all.length, "operation")}${leak.others_would_fit ? "; others would add up too" : ""}:`), list);
 }
 
 function leakCard(app: App, leak: Leak): HTMLElement {
@@ -96,13 +106,7 @@ function leakCard(app: App, leak: Leak): HTMLElement {
   const own = at === null ? undefined : runs.find((r) => r.first_index !== null && r.last_index !== null && at >= r.first_index && at <= r.last_index);
   // The start levels tell from the second run on: the first one starts before the weights are there.
   const same = own ? runs.filter((r) => r.program === own.program && r.rank === own.rank && r.graph === own.graph).slice(1) : [];
-  return h(
-    "article",
-    { class: "leak", "data-per-run": leak.per_run_MB },
-    h("p", {}, h("b", {}, `${leakWords(leak)}.`), " ", basisMark("derived")),
-    h("p", {}, at === null ? "Which operation it is cannot be told." : "What stays is a result of ", at !== null && opWithPlace(app, leak), at !== null && "."),
-    startLevels(same),
-  );
+  return h("article", { class: "leak", "data-per-run": leak.per_run_MB }, h("p", {}, h("b", {}, `${leakWords(leak)}.`), " ", basisMark("derived")), culprits(app, leak), startLevels(same));
 }
 
 export function runs(app: App): HTMLElement {

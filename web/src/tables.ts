@@ -2,10 +2,10 @@
 // The short tables: top consumers, weights, distribution of operations.
 import type { App } from "./app.js";
 import { add, h, replace, shorten } from "./dom.js";
-import { bytes, count, counted, number, percent } from "./format.js";
+import { bytes, count, counted, number, percent, signed } from "./format.js";
 import type { Memory } from "./findings.js";
 import type { RegistryEntry } from "./model.js";
-import { opLink } from "./links.js";
+import { basisMark, opLink } from "./links.js";
 
 // A table whose columns say how they are aligned: "num" on the right.
 export function table(caption: string, columns: [string, string?][], rows: (Node | string)[][]): HTMLElement {
@@ -18,6 +18,17 @@ export function table(caption: string, columns: [string, string?][], rows: (Node
     add(body, line);
   }
   return h("div", { class: "scroll-x" }, h("table", {}, h("caption", { class: "visually-hidden" }, caption), h("thead", {}, head), body));
+}
+
+// Where every change of DRAM went, adding up.
+function attribution(app: App): HTMLElement | null {
+  const sums = app.model.findings.attribution;
+  if (!sums) return null;
+  const parts: [string, number][] = [["added by operations", sums.operations_MB], ["left by const-eval programs", sums.const_eval_MB], ["given back by operations", sums.given_back_MB], ["deallocated", sums.deallocated_MB], ["by the host, between runs", sums.host_MB]];
+  const list = h("ul", { class: "sums", "data-key": "attribution" });
+  for (const [label, mb] of parts) if (mb !== 0) add(list, h("li", {}, h("b", { class: "num" }, signed(Math.round(mb * 1000))), ` ${label}`));
+  add(list, h("li", {}, h("b", { class: "num" }, `= ${signed(Math.round(sums.total_MB * 1000))}`), " from the first state to the last ", basisMark(sums.basis)));
+  return h("div", {}, h("p", { class: "hint" }, "All changes of DRAM in this log, MB per bank:"), list);
 }
 
 export function consumers(app: App): HTMLElement {
@@ -35,14 +46,15 @@ export function consumers(app: App): HTMLElement {
         rows.map((row) => {
           const bar = h("span", { class: "cell-bar" });
           bar.style.width = `${(row.effect_MB / most) * 100}%`;
-          return [opLink(app, row), h("span", { class: "mono" }, shorten(row.loc ?? "", 90)), `+${number(row.effect_MB)}`, bar, row.allocated_before_MB === null ? "" : number(row.allocated_before_MB), percent(row.effect_MB * 1000, app.capacity(memory))];
+          const inside = row.operations_inside ? h("span", { class: "muted" }, ` ${counted(row.operations_inside, "operation")} inside, up to +${number(row.highest_inside_MB ?? 0)}`) : "";
+          return [opLink(app, row), h("span", {}, h("span", { class: "mono" }, shorten(row.loc ?? "", 90)), inside), `+${number(row.effect_MB)}`, bar, row.allocated_before_MB === null ? "" : number(row.allocated_before_MB), percent(row.effect_MB * 1000, app.capacity(memory))];
         }),
       ),
     );
   };
   app.onChange((view, changed) => "memory" in changed && show(view.memory));
   show(app.view.memory);
-  return h("section", { id: "consumers", class: "card", "aria-labelledby": "consumers-title" }, title, h("p", { class: "hint" }, "Ranked by what the operation itself added: the state after it minus the state before it. Follows the memory chosen above."), host);
+  return h("section", { id: "consumers", class: "card", "aria-labelledby": "consumers-title" }, title, h("p", { class: "hint" }, "Ranked by what the operation itself added: the state after it minus the state before it; a const-eval program counts for its load_cached. Follows the memory chosen above."), host, attribution(app));
 }
 
 export function weights(app: App): HTMLElement {
