@@ -262,7 +262,7 @@ static bool screen_tick(void *context, const char **message) {
   live *l = context;
   uint64_t now = clock_ms(CLOCK_MONOTONIC);
   *message = NULL;
-  if (is_stopped(l, 0)) return false;
+  if (is_stopped(l, 0) || !isatty(STDIN_FILENO)) return false; /* the terminal may go without a word (nohup) */
   if (now < l->next_ms) return true;
   l->next_ms = now + l->interval_ms - l->interval_ms / 10; /* a tick that comes a little early counts */
   if (!is_over(l)) ttm_buf_clear(&l->message);

@@ -3,6 +3,7 @@
 """ttmem live on files that the test writes: what is printed, recorded, raised as an alarm and shown on the screen."""
 import json
 import os
+import pty
 import re
 import shutil
 import signal
@@ -406,6 +407,19 @@ class Screen(Case):
         self.assertTrue(screen.isascii())
         self.keys("C-c")
         self.see("ended with 0")
+
+    def test_the_terminal_goes_away(self):
+        pid, terminal = pty.fork()
+        if not pid:
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does: nothing tells the program but the terminal itself
+            os.execve(TTMEM, [TTMEM, "live"], {**self.env, "TERM": "vt100"})
+        seen = b""
+        while b"Live" not in seen:
+            seen += os.read(terminal, 4096)
+        os.close(terminal)
+        status = []
+        until(lambda: status or status.extend(s for p, s in [os.waitpid(pid, os.WNOHANG)] if p) or status, "the end of the program")
+        self.assertEqual(os.waitstatus_to_exitcode(status[0]), 0)
 
     def test_alarm_on_the_screen(self):
         chip, process = Segment(self.shm, 9), self.child()
