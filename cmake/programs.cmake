@@ -30,7 +30,7 @@ endforeach()
 set(package ${CMAKE_SOURCE_DIR}/bindings/python/ttmem)
 ttmem_embed(${CMAKE_BINARY_DIR}/generated/board_files.c ttm_board_files ${board_files})
 ttmem_embed(${CMAKE_BINARY_DIR}/generated/hook_files.c ttm_hook_files
-  sitecustomize.py=${package}/hook/sitecustomize.py ttmem_recorder.py=${package}/recorder.py)
+  sitecustomize.py=${package}/hook/sitecustomize.py ttmem_start.py=${package}/hook/ttmem_start.py ttmem_recorder.py=${package}/recorder.py)
 list(APPEND cli_shared ${CMAKE_BINARY_DIR}/generated/board_files.c ${CMAKE_BINARY_DIR}/generated/hook_files.c)
 
 if(cli_shared)

@@ -125,13 +125,13 @@ static int listen(ttm_child *child, char *text, size_t room) {
   return ttm_child_exit_status(child);
 }
 
-/* Asks the Python that will run the program. The recorder answers with a sentence when ttnn cannot be used. */
+/* Asks the Python that will run the program. It answers with a sentence when ttnn cannot be used. */
 static int ask_python(const ttm_record *r, char *python, ttm_error *err) {
   enum { HAS_COMPLAINT = 3 };
   char script[PATH_MAX], text[sizeof err->message];
   sigset_t mask;
   ttm_child child;
-  int status = join(script, r->dir.path, "hook/ttmem_recorder.py", err);
+  int status = join(script, r->dir.path, "hook/ttmem_start.py", err);
   char *const argv[] = {python, script, NULL};
   sigprocmask(SIG_SETMASK, NULL, &mask);
   if (!status) status = ttm_child_start(&child, argv, &mask, err);

@@ -1,28 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records what a ttnn program allocates and frees, from the opening of its device to its end, without a change to the program.
 
-`ttmem run` puts this file before the user's program (see sitecustomize.py beside it); it needs nothing but the standard library of
-Python 3.8 or newer. When the program imports ttnn, operations are wrapped: each writes a line with its name and the user's file and
+`ttmem run` puts this file before the user's program (hook/ttmem_start.py loads it when the program imports ttnn); it needs nothing but the
+standard library of Python 3.8 or newer. Operations are wrapped: each writes a line with its name and the user's file and
 line before it begins, and ttnn's own graph capture (run mode NORMAL) tells what it allocates. The capture is ended and begun anew
 every few operations, so that neither it nor what a crash can cost grows: the recording is one graph report, written piece by piece,
 with nodes of our own between ttnn's. docs/captures.md describes them.
 
 Environment: TTMEM_RECORDING, the file to write; TTMEM_PIECE, operations per piece;
-TTMEM_VIEWS=all, a memory view after every operation. With a mock board also TTMEM_BOARD, its name;
-TTMEM_ROOT, a folder for a runtime root; TTMEM_COMPILER, what answers for the kernel compiler.
+TTMEM_VIEWS=all, a memory view after every operation; TTMEM_BOARD, the mock board; TTMEM_REPEATS=0, no second calls there.
 """
 
 import atexit
 import gc
-import importlib.util
 import json
 import os
 import sys
 import threading
 import time
 
-OLDEST = (0, 75)  # the first ttnn that was seen to run on a mock board
-NEWEST_TRIED = "0.81.1"
 PIECE = 64  # operations
 PIECE_SECONDS = 0.1
 VIEW_SHARE = 50  # a memory view is taken when the last one's cost, times this, has passed
@@ -147,8 +143,9 @@ def kind_of(value):
 
 
 class Recorder:
-    def __init__(self, ttnn, path, piece):
+    def __init__(self, ttnn, version, path, piece):
         self.ttnn = ttnn
+        self.version = version
         self.path = path
         self.piece = piece
         self.file = None
@@ -187,7 +184,7 @@ class Recorder:
 
     def open_file(self, device):
         self.file = File(self.path)
-        head = {"ttmem_recording": 1, "metadata": {"version": version_of_ttnn()}, "devices": [self.facts_of(device)]}
+        head = {"ttmem_recording": 1, "metadata": {"version": self.version}, "devices": [self.facts_of(device)]}
         head["program"] = sys.argv[:1]
         if os.environ.get("TTMEM_BOARD"):
             head["board"] = os.environ["TTMEM_BOARD"]
@@ -533,9 +530,9 @@ def wrap_captures(recorder, graph):
         graph.is_graph_capture_active = lambda: recorder.user_captures > 0
 
 
-def install(ttnn):
+def install(ttnn, version):
     """Called right after the program imported ttnn."""
-    recorder = Recorder(ttnn, os.environ["TTMEM_RECORDING"], max(1, int(os.environ.get("TTMEM_PIECE") or PIECE)))
+    recorder = Recorder(ttnn, version, os.environ["TTMEM_RECORDING"], max(1, int(os.environ.get("TTMEM_PIECE") or PIECE)))
     for kind in ("FastOperation", "Operation"):
         if hasattr(ttnn.decorators, kind):
             wrap_calls(recorder, getattr(ttnn.decorators, kind))
@@ -558,141 +555,3 @@ def install(ttnn):
 
     os._exit = recorded_exit
     return recorder
-
-
-# ---- Before ttnn is there -------------------------------------------------------------------------------------------------
-
-
-def version_of_ttnn():
-    try:
-        from importlib.metadata import version
-
-        return version("ttnn")
-    except Exception:
-        return ""
-
-
-def is_too_old(version):
-    numbers = []
-    for part in version.split(".")[:2]:
-        digits = "".join(c for c in part if c.isdigit())
-        numbers.append(int(digits) if digits else 0)
-    return bool(version) and tuple(numbers) < OLDEST
-
-
-def complaint():
-    """Why ttnn cannot be used on a mock board with this Python: a sentence and the command that fixes it; None when it can."""
-    python = "%d.%d" % sys.version_info[:2]
-    who = "%s (Python %s)" % (sys.executable, python)
-    try:
-        found = importlib.util.find_spec("ttnn") is not None
-    except (ImportError, ValueError):
-        found = False
-    version = version_of_ttnn() if found else ""
-    if not found:
-        wrong = "ttnn is not installed for " + who
-    elif is_too_old(version):
-        wrong = "ttnn %s of %s cannot run on a mock board, which needs %d.%d or newer" % (version, who, OLDEST[0], OLDEST[1])
-    else:
-        return None
-    if sys.version_info[:2] in ((3, 10), (3, 12)):
-        return "%s:\n  %s -m pip install ttnn==%s" % (wrong, sys.executable, NEWEST_TRIED)
-    return (
-        "%s, and ttnn has wheels for Python 3.10 and 3.12 only:\n"
-        "  python3.12 -m venv ttnn-env && ttnn-env/bin/pip install ttnn==%s" % (wrong, NEWEST_TRIED)
-    )
-
-
-def link_root(package, root, compiler):
-    """A runtime root of links to the installed one, with our kernel compiler where there is none. Nothing of the installation changes."""
-    old = os.environ.get("TT_METAL_RUNTIME_ROOT") or os.environ.get("TT_METAL_HOME")
-    if not old:
-        old = package if "-packages" in package else os.path.dirname(os.path.dirname(package))
-    if os.path.isdir(root):
-        return  # another process of the program made it
-    building = "%s.%d" % (root, os.getpid())
-    os.makedirs(os.path.join(building, "runtime"))
-    for name in os.listdir(old):
-        if name != "runtime":
-            os.symlink(os.path.join(old, name), os.path.join(building, name))
-    runtime = os.path.join(old, "runtime")
-    for name in os.listdir(runtime) if os.path.isdir(runtime) else ():
-        if name != "sfpi":
-            os.symlink(os.path.join(runtime, name), os.path.join(building, "runtime", name))
-    real = [os.path.join(runtime, "sfpi"), "/opt/tenstorrent/sfpi"]
-    real = [folder for folder in real if os.path.exists(os.path.join(folder, "compiler", "bin", "riscv-tt-elf-g++"))]
-    if real and not os.environ.get("TTMEM_STAND_IN"):
-        os.symlink(real[0], os.path.join(building, "runtime", "sfpi"))
-    else:
-        tools = os.path.join(building, "runtime", "sfpi", "compiler", "bin")
-        os.makedirs(tools)
-        os.symlink(compiler, os.path.join(tools, "riscv-tt-elf-g++"))
-    if os.environ.get("TTMEM_BOARD") in ("n300", "t3k"):
-        link_ethernet_dispatch(old, building)
-    try:
-        os.rename(building, root)
-    except OSError:
-        pass  # somebody was faster
-
-
-def link_ethernet_dispatch(old, root):
-    """These boards dispatch from Ethernet cores. On a mock board ttnn checks the cores of a program against the grid of boards that do
-    not, and refuses most programs; with the Ethernet description in the other's place it has one grid only. See boards/README.md."""
-    place = root
-    for part in ("tt_metal", "core_descriptors"):
-        old, place = os.path.join(old, part), os.path.join(place, part)
-        if not os.path.isdir(old):
-            return
-        if os.path.islink(place):
-            os.unlink(place)
-        os.mkdir(place)
-        for name in os.listdir(old):
-            if name != "core_descriptors":
-                os.symlink(os.path.join(old, name.replace("_80_arch.yaml", "_80_arch_eth_dispatch.yaml")), os.path.join(place, name))
-
-
-class Finder:
-    """Looks after `import ttnn` and nothing else."""
-
-    def find_spec(self, name, path=None, target=None):
-        if name != "ttnn":
-            return None
-        sys.meta_path.remove(self)
-        board = os.environ.get("TTMEM_BOARD")
-        if board:
-            wrong = complaint()
-            if wrong:
-                with open(os.environ["TTMEM_RECORDING"] + ".refused", "w") as f:
-                    f.write(wrong + "\n")
-                raise ImportError("ttmem: " + wrong, name="ttnn")
-        spec = importlib.util.find_spec("ttnn")
-        if spec is None or spec.origin is None or spec.loader is None:
-            return spec
-        if board:
-            root = os.environ["TTMEM_ROOT"]
-            link_root(os.path.dirname(os.path.abspath(spec.origin)), root, os.environ["TTMEM_COMPILER"])
-            os.environ["TT_METAL_RUNTIME_ROOT"] = root
-        execute = spec.loader.exec_module
-
-        def exec_module(module):
-            execute(module)
-            try:
-                install(module)
-            except Exception as error:  # the program is more important than its recording
-                sys.stderr.write("ttmem: cannot record with this ttnn: %s: %s\n" % (type(error).__name__, error))
-
-        spec.loader.exec_module = exec_module
-        return spec
-
-
-def watch():
-    """Called when Python starts, before the program."""
-    if os.environ.get("TTMEM_RECORDING"):
-        sys.meta_path.insert(0, Finder())
-
-
-if __name__ == "__main__":  # `ttmem run` asks before it starts the program
-    _wrong = complaint()
-    if _wrong:
-        print(_wrong)
-        sys.exit(3)

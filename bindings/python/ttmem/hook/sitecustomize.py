@@ -9,11 +9,10 @@ import sys
 _here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != _here]
 try:
-    _spec = importlib.util.spec_from_file_location("_ttmem_recorder", os.path.join(_here, "ttmem_recorder.py"))
-    _recorder = importlib.util.module_from_spec(_spec)
-    sys.modules["_ttmem_recorder"] = _recorder
-    _spec.loader.exec_module(_recorder)
-    _recorder.watch()
+    _spec = importlib.util.spec_from_file_location("_ttmem_start", os.path.join(_here, "ttmem_start.py"))
+    _start = importlib.util.module_from_spec(_spec)
+    _spec.loader.exec_module(_start)
+    _start.watch()
 except Exception as error:  # the program runs in any case
     sys.stderr.write("ttmem: no recording: %s: %s\n" % (type(error).__name__, error))
 

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `ttmem run` does inside a Python before the program: watches for `import ttnn`, sees to it that ttnn finds its mock board, and then
+loads the recorder. Started as a program it says why ttnn could not be used, if so.
+
+Environment: TTMEM_RECORDING, the file to write. With a mock board also TTMEM_BOARD, its name; TTMEM_ROOT, a folder for a runtime root;
+TTMEM_COMPILER, what answers for the kernel compiler; TTMEM_STAND_IN=1, also where a real one is installed.
+"""
+
+import importlib.util
+import os
+import sys
+
+OLDEST = (0, 75)  # the first ttnn that was seen to run on a mock board
+NEWEST_TRIED = "0.81.1"
+
+
+def version_of_ttnn():
+    try:
+        from importlib.metadata import version
+
+        return version("ttnn")
+    except Exception:
+        return ""
+
+
+def is_too_old(version):
+    numbers = []
+    for part in version.split(".")[:2]:
+        digits = "".join(c for c in part if c.isdigit())
+        numbers.append(int(digits) if digits else 0)
+    return bool(version) and tuple(numbers) < OLDEST
+
+
+def complaint():
+    """Why ttnn cannot be used on a mock board with this Python: a sentence and the command that fixes it; None when it can."""
+    python = "%d.%d" % sys.version_info[:2]
+    who = "%s (Python %s)" % (sys.executable, python)
+    try:
+        found = importlib.util.find_spec("ttnn") is not None
+    except (ImportError, ValueError):
+        found = False
+    version = version_of_ttnn() if found else ""
+    if not found:
+        wrong = "ttnn is not installed for " + who
+    elif is_too_old(version):
+        wrong = "ttnn %s of %s cannot run on a mock board, which needs %d.%d or newer" % (version, who, OLDEST[0], OLDEST[1])
+    else:
+        return None
+    if sys.version_info[:2] in ((3, 10), (3, 12)):
+        return "%s:\n  %s -m pip install ttnn==%s" % (wrong, sys.executable, NEWEST_TRIED)
+    return (
+        "%s, and ttnn has wheels for Python 3.10 and 3.12 only:\n"
+        "  python3.12 -m venv ttnn-env && ttnn-env/bin/pip install ttnn==%s" % (wrong, NEWEST_TRIED)
+    )
+
+
+def link_root(package, root, compiler):
+    """A runtime root of links to the installed one, with our kernel compiler where there is none. Nothing of the installation changes."""
+    old = os.environ.get("TT_METAL_RUNTIME_ROOT") or os.environ.get("TT_METAL_HOME")
+    if not old:
+        old = package if "-packages" in package else os.path.dirname(os.path.dirname(package))
+    if os.path.isdir(root):
+        return  # another process of the program made it
+    building = "%s.%d" % (root, os.getpid())
+    os.makedirs(os.path.join(building, "runtime"))
+    for name in os.listdir(old):
+        if name != "runtime":
+            os.symlink(os.path.join(old, name), os.path.join(building, name))
+    runtime = os.path.join(old, "runtime")
+    for name in os.listdir(runtime) if os.path.isdir(runtime) else ():
+        if name != "sfpi":
+            os.symlink(os.path.join(runtime, name), os.path.join(building, "runtime", name))
+    real = [os.path.join(runtime, "sfpi"), "/opt/tenstorrent/sfpi"]
+    real = [folder for folder in real if os.path.exists(os.path.join(folder, "compiler", "bin", "riscv-tt-elf-g++"))]
+    if real and not os.environ.get("TTMEM_STAND_IN"):
+        os.symlink(real[0], os.path.join(building, "runtime", "sfpi"))
+    else:
+        tools = os.path.join(building, "runtime", "sfpi", "compiler", "bin")
+        os.makedirs(tools)
+        os.symlink(compiler, os.path.join(tools, "riscv-tt-elf-g++"))
+    if os.environ.get("TTMEM_BOARD") in ("n300", "t3k"):
+        link_ethernet_dispatch(old, building)
+    try:
+        os.rename(building, root)
+    except OSError:
+        pass  # somebody was faster
+
+
+def link_ethernet_dispatch(old, root):
+    """These boards dispatch from Ethernet cores. On a mock board ttnn checks the cores of a program against the grid of boards that do
+    not, and refuses most programs; with the Ethernet description in the other's place it has one grid only. See boards/README.md."""
+    place = root
+    for part in ("tt_metal", "core_descriptors"):
+        old, place = os.path.join(old, part), os.path.join(place, part)
+        if not os.path.isdir(old):
+            return
+        if os.path.islink(place):
+            os.unlink(place)
+        os.mkdir(place)
+        for name in os.listdir(old):
+            if name != "core_descriptors":
+                os.symlink(os.path.join(old, name.replace("_80_arch.yaml", "_80_arch_eth_dispatch.yaml")), os.path.join(place, name))
+
+
+def load_recorder():
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ttmem_recorder.py")
+    spec = importlib.util.spec_from_file_location("_ttmem_recorder", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["_ttmem_recorder"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+class Finder:
+    """Looks after `import ttnn` and nothing else."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "ttnn":
+            return None
+        sys.meta_path.remove(self)
+        board = os.environ.get("TTMEM_BOARD")
+        if board:
+            wrong = complaint()
+            if wrong:
+                with open(os.environ["TTMEM_RECORDING"] + ".refused", "w") as f:
+                    f.write(wrong + "\n")
+                raise ImportError("ttmem: " + wrong, name="ttnn")
+        spec = importlib.util.find_spec("ttnn")
+        if spec is None or spec.origin is None or spec.loader is None:
+            return spec
+        if board:
+            root = os.environ["TTMEM_ROOT"]
+            link_root(os.path.dirname(os.path.abspath(spec.origin)), root, os.environ["TTMEM_COMPILER"])
+            os.environ["TT_METAL_RUNTIME_ROOT"] = root
+        execute = spec.loader.exec_module
+
+        def exec_module(module):
+            execute(module)
+            try:
+                load_recorder().install(module, version_of_ttnn())
+            except Exception as error:  # the program is more important than its recording
+                sys.stderr.write("ttmem: cannot record with this ttnn: %s: %s\n" % (type(error).__name__, error))
+
+        spec.loader.exec_module = exec_module
+        return spec
+
+
+def watch():
+    """Called when Python starts, before the program."""
+    if os.environ.get("TTMEM_RECORDING"):
+        sys.meta_path.insert(0, Finder())
+
+
+if __name__ == "__main__":  # `ttmem run` asks before it starts the program
+    _wrong = complaint()
+    if _wrong:
+        print(_wrong)
+        sys.exit(3)
