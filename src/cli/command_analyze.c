@@ -55,13 +55,9 @@ int ttm_summary_text(const ttm_options *options, const ttm_findings *f, const ch
     ttm_put_shell_word(&word, log);
     ttm_buf_char(&word, '\0');
   }
-  ttm_summary_style style = {
-      .columns = ttm_terminal_columns(fd),
-      .color = ttm_terminal_color(fd, options->value[TTM_OPTION_COLOR]),
-      .utf8 = ttm_terminal_utf8(),
-      .folder = folder,
-      .log = word.n && !word.failed ? word.at : NULL,
-  };
+  ttm_summary_style style = ttm_terminal_style(fd, options->value[TTM_OPTION_COLOR]);
+  style.folder = folder;
+  style.log = word.n && !word.failed ? word.at : NULL;
   int status = ttm_summary_write(f, &style, out);
   ttm_buf_free(&word);
   return status;

@@ -22,9 +22,7 @@ static bool read_number(const char **text, uint32_t *out) {
 static int put_findings(const ttm_options *options, const ttm_findings *f, ttm_buf *out, ttm_error *err) {
   ttm_analyses all = {0};
   ttm_out json = ttm_out_memory();
-  ttm_summary_style style = {.columns = ttm_terminal_columns(STDOUT_FILENO),
-                             .color = ttm_terminal_color(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]),
-                             .utf8 = ttm_terminal_utf8()};
+  ttm_summary_style style = ttm_terminal_style(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]);
   int status = ttm_report_findings_json(f, &json, err);
   if (!status && ttm_analyses_write(&all, ttm_buf_view(&json.buf), &style, false)) status = ttm_error_nomem(err);
   if (!status) ttm_buf_put(out, ttm_buf_view(&all.text));

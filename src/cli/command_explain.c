@@ -27,11 +27,7 @@ static int read_subject(ttm_subject *subject, const ttm_options *options, const 
 static int print(const ttm_options *options, const ttm_findings *f, ttm_error *err) {
   ttm_buf text = {0};
   bool closed;
-  ttm_summary_style style = {
-      .columns = ttm_terminal_columns(STDOUT_FILENO),
-      .color = ttm_terminal_color(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]),
-      .utf8 = ttm_terminal_utf8(),
-  };
+  ttm_summary_style style = ttm_terminal_style(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]);
   int status = ttm_explain_write(f, &style, &text);
   if (status)
     ttm_error_nomem(err);

@@ -10,12 +10,6 @@
 #include "cli/terminal.h"
 #include "report/fit_text.h"
 
-static ttm_summary_style style_of(const ttm_options *options) {
-  return (ttm_summary_style){.columns = ttm_terminal_columns(STDOUT_FILENO),
-                             .color = ttm_terminal_color(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]),
-                             .utf8 = ttm_terminal_utf8()};
-}
-
 /* Frees the text. */
 static int print(ttm_buf *text, ttm_error *err) {
   bool closed;
@@ -40,7 +34,7 @@ static int series_exit(const ttm_options *options, const ttm_fit_series *series)
 static int fit_program(const ttm_options *options) {
   static const ttm_option of_logs[] = {TTM_OPTION_SCALE_BATCH, TTM_OPTION_WEIGHTS_DTYPE, TTM_OPTION_THREADS};
   ttm_fit_series series = {0};
-  ttm_summary_style style = style_of(options);
+  ttm_summary_style style = ttm_terminal_style(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]);
   ttm_buf text = {0};
   ttm_error err;
   int status = TTM_OK, exit_status = TTM_EXIT_WRONG;
@@ -114,7 +108,7 @@ static int put_json(const ttm_fit *fit, const ttm_findings *f, unsigned boards, 
 static int fit_log(const ttm_options *options) {
   ttm_subject subject = {0};
   ttm_fit_options wishes;
-  ttm_summary_style style = style_of(options);
+  ttm_summary_style style = ttm_terminal_style(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]);
   ttm_buf text = {0};
   ttm_fit fit;
   ttm_error err;

@@ -77,11 +77,7 @@ static int print_report(const ttm_options *options, const ttm_training *t, const
   ttm_buf text = {0};
   bool closed;
   int status;
-  ttm_summary_style style = {
-      .columns = ttm_terminal_columns(STDOUT_FILENO),
-      .color = ttm_terminal_color(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]),
-      .utf8 = ttm_terminal_utf8(),
-  };
+  ttm_summary_style style = ttm_terminal_style(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]);
   if (options->given[TTM_OPTION_JSON])
     status = ttm_train_json_write(t, &text);
   else if (options->given[TTM_OPTION_MD])

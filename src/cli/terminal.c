@@ -16,6 +16,11 @@ static bool is_set(const char *name) {
   return value && *value;
 }
 
+ttm_summary_style ttm_terminal_style(int fd, const char *wish) {
+  return (ttm_summary_style){
+      .columns = ttm_terminal_columns(fd), .color = ttm_terminal_color(fd, wish), .utf8 = ttm_terminal_utf8()};
+}
+
 bool ttm_terminal_is_live(int fd) {
   const char *term = getenv("TERM");
   return isatty(fd) && term && *term && strcmp(term, "dumb") != 0;

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "report/text.h"
 
 /* `wish` is the value of --color: "always", "never", "auto" or NULL for auto. Without a wish: NO_COLOR (not empty) says no,
  * CLICOLOR_FORCE (not empty, not 0) says yes, else a terminal that is not dumb. */
@@ -15,6 +16,9 @@ bool ttm_terminal_utf8(void);
 
 /* Columns of the terminal; 80 when it is none, so that output in a pipe never changes. */
 unsigned ttm_terminal_columns(int fd);
+
+/* The three together: how a report for `fd` is to look. `wish` is the value of --color. */
+ttm_summary_style ttm_terminal_style(int fd, const char *wish);
 
 /* True for a terminal that understands cursor movement. */
 bool ttm_terminal_is_live(int fd);

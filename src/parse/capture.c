@@ -280,6 +280,13 @@ static void copy_text(char *to, size_t cap, ttm_view text) {
   snprintf(to, cap, "%.*s", (int)(text.n < cap ? text.n : cap), text.p);
 }
 
+/* False, with the value left behind, when the next one is no object. */
+static bool enter_object(ttm_json *j) {
+  if (ttm_json_peek(j) == TTM_JSON_OBJECT) return ttm_json_enter(j, '{');
+  ttm_json_skip(j);
+  return false;
+}
+
 static void read_device(ttm_capture_reader *r) {
   static const word keys[] = {WORD("device_id", 0),
                               WORD("worker_l1_size", 1),
@@ -299,11 +306,7 @@ static void read_device(ttm_capture_reader *r) {
   ttm_view key;
   ttm_json_scalar v;
   int64_t n;
-  if (ttm_json_peek(j) != TTM_JSON_OBJECT) {
-    ttm_json_skip(j);
-    return;
-  }
-  if (!ttm_json_enter(j, '{')) return;
+  if (!enter_object(j)) return;
   while (ttm_json_key(j, &key)) {
     int field = FIND(keys, key, 11);
     if (!ttm_json_value(j, &v)) return;
@@ -322,11 +325,7 @@ static void read_metadata(ttm_capture_reader *r) {
   ttm_view key;
   ttm_json_scalar v;
   int64_t n;
-  if (ttm_json_peek(j) != TTM_JSON_OBJECT) {
-    ttm_json_skip(j);
-    return;
-  }
-  if (!ttm_json_enter(j, '{')) return;
+  if (!enter_object(j)) return;
   while (ttm_json_key(j, &key)) {
     int field = FIND(keys, key, 3);
     if (!ttm_json_value(j, &v)) return;
@@ -342,8 +341,7 @@ static void read_metadata(ttm_capture_reader *r) {
 static uint64_t count_members(ttm_json *j) {
   uint64_t n = 0;
   ttm_view key;
-  if (ttm_json_peek(j) != TTM_JSON_OBJECT) return ttm_json_skip(j), 0;
-  if (!ttm_json_enter(j, '{')) return 0;
+  if (!enter_object(j)) return 0;
   while (ttm_json_key(j, &key) && ttm_json_skip(j)) n++;
   return n;
 }

@@ -131,6 +131,16 @@ void ttm_pad_to(ttm_buf *out, size_t start, size_t columns) {
   for (; have < columns; have++) ttm_buf_char(out, ' ');
 }
 
+const char *const ttm_column_eighths[9] = {" ",
+                                           "\xE2\x96\x81",
+                                           "\xE2\x96\x82",
+                                           "\xE2\x96\x83",
+                                           "\xE2\x96\x84",
+                                           "\xE2\x96\x85",
+                                           "\xE2\x96\x86",
+                                           "\xE2\x96\x87",
+                                           "\xE2\x96\x88"};
+
 size_t ttm_put_bar(ttm_buf *out, double percent, size_t columns, bool utf8) {
   static const char *const eighths[] = {"",
                                         "\xE2\x96\x8F",
@@ -151,7 +161,8 @@ size_t ttm_put_bar(ttm_buf *out, double percent, size_t columns, bool utf8) {
   return rest;
 }
 
-size_t ttm_put_paragraph(ttm_buf *out, ttm_view words, size_t column, size_t indent, size_t columns, ttm_text_form form) {
+size_t ttm_put_paragraph(ttm_buf *out, ttm_view words, size_t column, size_t indent, size_t columns,
+                         ttm_text_form form) {
   size_t lines = 1;
   bool fresh = true;
   while (words.n) {

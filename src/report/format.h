@@ -38,12 +38,16 @@ size_t ttm_text_columns(ttm_view text);
 /* Appends blanks until the line that began at byte `start` of `out` is `columns` wide; for text of ttm_put_text. */
 void ttm_pad_to(ttm_buf *out, size_t start, size_t columns);
 
+/* A column of 0 to 8 eighths of a line's height, in UTF-8. */
+extern const char *const ttm_column_eighths[9];
+
 /* A bar of `columns` columns, in eighths of one, or in '#' without UTF-8; anything above zero shows. Returns where in `out` its
  * empty part begins. */
 size_t ttm_put_bar(ttm_buf *out, double percent, size_t columns, bool utf8);
 
 /* Appends a text over as many lines as it takes, none wider than `columns` while its words allow: the first goes on at `column`, the others
  * start `indent` columns in. Ends without a line end; gives the number of lines. */
-size_t ttm_put_paragraph(ttm_buf *out, ttm_view words, size_t column, size_t indent, size_t columns, ttm_text_form form);
+size_t ttm_put_paragraph(ttm_buf *out, ttm_view words, size_t column, size_t indent, size_t columns,
+                         ttm_text_form form);
 
 #endif

@@ -39,26 +39,18 @@ static void put_types(ops_writer *w, ttm_list list, bool parentheses) {
   ttm_buf_char(w->buf, '"');
 }
 
-static void put_shapes(ops_writer *w, ttm_list list) {
-  ttm_json_comma comma = {0};
-  ttm_buf_char(w->buf, '[');
-  for (uint32_t i = 0; i < list.n; i++) {
-    const ttm_type *type = type_at(w->p, list, i);
-    if (!type->is_tensor) continue;
-    ttm_json_next(w->buf, &comma, TTM_LIT(","));
-    ttm_json_shape(w->buf, &type->tensor.shape);
-  }
-  ttm_buf_char(w->buf, ']');
-}
+static void put_shape(ttm_buf *out, const ttm_tensor_type *tensor) { ttm_json_shape(out, &tensor->shape); }
+static void put_dtype(ttm_buf *out, const ttm_tensor_type *tensor) { ttm_json_string(out, tensor->element); }
 
-static void put_dtypes(ops_writer *w, ttm_list list) {
+/* One thing of each tensor among the types. */
+static void put_tensors(ops_writer *w, ttm_list list, void (*put)(ttm_buf *, const ttm_tensor_type *)) {
   ttm_json_comma comma = {0};
   ttm_buf_char(w->buf, '[');
   for (uint32_t i = 0; i < list.n; i++) {
     const ttm_type *type = type_at(w->p, list, i);
     if (!type->is_tensor) continue;
     ttm_json_next(w->buf, &comma, TTM_LIT(","));
-    ttm_json_string(w->buf, type->tensor.element);
+    put(w->buf, &type->tensor);
   }
   ttm_buf_char(w->buf, ']');
 }
@@ -128,13 +120,13 @@ static void put_text(ops_writer *w, const ttm_text *text) {
     put_types(w, text->outputs, text->outputs.n != 1);
   }
   ttm_json_raw(buf, ",\"input_shapes\":");
-  put_shapes(w, text->inputs);
+  put_tensors(w, text->inputs, put_shape);
   ttm_json_raw(buf, ",\"input_dtypes\":");
-  put_dtypes(w, text->inputs);
+  put_tensors(w, text->inputs, put_dtype);
   ttm_json_raw(buf, ",\"output_shapes\":");
-  put_shapes(w, text->outputs);
+  put_tensors(w, text->outputs, put_shape);
   ttm_json_raw(buf, ",\"output_dtypes\":");
-  put_dtypes(w, text->outputs);
+  put_tensors(w, text->outputs, put_dtype);
   put_layouts(w, text);
   ttm_json_raw(buf, ",\"loc\":");
   ttm_json_id(buf, w->p, text->location);

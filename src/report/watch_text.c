@@ -109,15 +109,6 @@ static void put_memory(const page *p, ttm_use use) {
 
 /* The last minute, one column a second, against its own height. */
 static void put_history(const page *p) {
-  static const char *const eighths[] = {" ",
-                                        "\xE2\x96\x81",
-                                        "\xE2\x96\x82",
-                                        "\xE2\x96\x83",
-                                        "\xE2\x96\x84",
-                                        "\xE2\x96\x85",
-                                        "\xE2\x96\x86",
-                                        "\xE2\x96\x87",
-                                        "\xE2\x96\x88"};
   static const char ascii[] = " .:-=+*%#";
   const ttm_watch_device *device = p->device;
   ttm_use use = p->view->history;
@@ -133,7 +124,7 @@ static void put_history(const page *p) {
     int height = top ? (int)((double)from[i][use] / (double)top * 8) : 0;
     if (from[i][use] && !height) height = 1;
     if (p->view->utf8)
-      ttm_buf_puts(p->out, eighths[height]);
+      ttm_buf_puts(p->out, ttm_column_eighths[height]);
     else
       ttm_buf_char(p->out, ascii[height]);
   }

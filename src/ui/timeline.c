@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A memory over the states of the log, as columns; every column is the highest state in its part. */
 #include "base/alloc.h"
+#include "report/format.h"
 #include "report/words.h"
 #include "ui/report.h"
 
@@ -98,15 +99,6 @@ static int column_of(const timeline *t, size_t state) {
 }
 
 static void draw_column(const timeline *t, ttm_screen *s, int column, int row, int height, uint32_t top) {
-  static const char *const eighths[] = {" ",
-                                        "\xE2\x96\x81",
-                                        "\xE2\x96\x82",
-                                        "\xE2\x96\x83",
-                                        "\xE2\x96\x84",
-                                        "\xE2\x96\x85",
-                                        "\xE2\x96\x86",
-                                        "\xE2\x96\x87",
-                                        "\xE2\x96\x88"};
   size_t from, until;
   column_part(t, column, &from, &until);
   uint32_t level = t->levels[highest(t, from, until)];
@@ -116,11 +108,9 @@ static void draw_column(const timeline *t, ttm_screen *s, int column, int row, i
   if (level && cells < 0.125) cells = 0.125;
   for (int r = 0; r < height; r++) {
     double filled = cells - (height - 1 - r);
-    const char *sign = s->utf8                                            ? eighths[filled >= 1  ? 8
-                                                                                    : filled > 0 ? (int)(filled * 8)
-                                                                                                 : 0]
-                       : filled >= 0.5 || (filled > 0 && r == height - 1) ? (chosen ? "@" : "#")
-                                                                          : " ";
+    int eighths = filled >= 1 ? 8 : filled > 0 ? (int)(filled * 8) : 0;
+    bool whole = filled >= 0.5 || (filled > 0 && r == height - 1);
+    const char *sign = s->utf8 ? ttm_column_eighths[eighths] : !whole ? " " : chosen ? "@" : "#";
     if (chosen && sign[0] == ' ') sign = ttm_sign(s, "\xE2\x94\x8A", ":");
     if (sign[0] != ' ') ttm_screen_words(s, row + r, AXIS + column, style, sign);
   }
