@@ -27,31 +27,28 @@ typedef struct page {
 
 static void begin_line(const page *p) { ttm_buf_printf(p->out, "%*s", MARGIN, ""); }
 
+static const char *const answers[] = {[TTM_FITS_UNKNOWN] = "?", [TTM_FITS_NOT] = "no", [TTM_FITS] = "yes"};
+
 static void put_answer(const page *p, const ttm_fit_case *c) {
-  static const char *const words[] = {[TTM_FITS_UNKNOWN] = "?", [TTM_FITS_NOT] = "no", [TTM_FITS] = "yes"};
   static const char *const colors[] = {
       [TTM_FITS_UNKNOWN] = "\x1b[33m", [TTM_FITS_NOT] = "\x1b[31m", [TTM_FITS] = "\x1b[32m"};
   size_t start = p->out->n;
   ttm_put_text(p->out, ttm_buf_view(&c->board), MARGIN - 2, p->form);
   ttm_pad_to(p->out, start, MARGIN);
   if (p->style->color) ttm_buf_puts(p->out, colors[c->fits]);
-  ttm_buf_puts(p->out, words[c->fits]);
+  ttm_buf_puts(p->out, answers[c->fits]);
   if (p->style->color) ttm_buf_puts(p->out, "\x1b[0m");
 }
 
 static void put_figures(const page *p, const ttm_fit_case *c) {
   ttm_buf *out = p->out;
-  ttm_buf_printf(out, "%*.2f %9.2f",
-                 c->fits == TTM_FITS_UNKNOWN ? 14
-                 : c->fits == TTM_FITS       ? 12
-                                             : 13,
-                 mib(c->dram_peak), mib(c->dram_bank));
+  ttm_buf_printf(out, "%*.2f %8.2f", 14 - (int)strlen(answers[c->fits]), mib(c->dram_peak), mib(c->dram_bank));
   if (c->fits == TTM_FITS)
-    ttm_buf_printf(out, " %9.2f", mib(headroom(c)));
+    ttm_buf_printf(out, " %8.2f", mib(headroom(c)));
   else
-    ttm_buf_printf(out, " %9s", "-");
-  ttm_buf_printf(out, " %11.2f", mib(ttm_mul_sat(c->dram_peak, c->dram_banks)));
-  ttm_buf_printf(out, " %9.1f %7.1f %8llu\n", kib(c->l1_peak), kib(c->l1_core), (unsigned long long)c->clashes);
+    ttm_buf_printf(out, " %8s", "-");
+  ttm_buf_printf(out, " %10.2f", mib(ttm_mul_sat(c->dram_peak, c->dram_banks)));
+  ttm_buf_printf(out, " %8.1f %7.1f %8llu\n", kib(c->l1_peak), kib(c->l1_core), (unsigned long long)c->clashes);
 }
 
 /* "out of memory in DRAM: ttnn.add at model.py:17" */
@@ -71,9 +68,9 @@ static void put_stop_numbers(const page *p, const ttm_fit_stop *stop) {
   if (stop->kind == TTM_INCIDENT_OOM && stop->needed != TTM_UNKNOWN) {
     begin_line(p);
     ttm_buf_puts(out, "needs "), ttm_put_bytes(out, stop->needed), ttm_buf_puts(out, " of a bank");
-    if (stop->largest != TTM_UNKNOWN)
-      ttm_buf_puts(out, ", free in one piece "), ttm_put_bytes(out, stop->largest), ttm_buf_puts(out, ", in all "),
-          ttm_put_bytes(out, stop->free);
+    if (stop->largest != TTM_UNKNOWN) ttm_buf_puts(out, ", free in one piece "), ttm_put_bytes(out, stop->largest);
+    if (stop->free != TTM_UNKNOWN && stop->free != stop->largest)
+      ttm_buf_puts(out, ", in all "), ttm_put_bytes(out, stop->free);
     if (stop->verdict) ttm_buf_printf(out, ": %s", ttm_verdict_name(stop->verdict));
     ttm_buf_char(out, '\n');
   } else if (stop->kind != TTM_INCIDENT_OOM && stop->shortfall != TTM_UNKNOWN) {
@@ -106,10 +103,10 @@ static void put_notes(const page *p, const ttm_fit_case *cases, size_t n) {
     any |= cases[i].measured;
   }
   if (!any) return;
-  ttm_buf_puts(
-      p->out,
-      "\nRun on mock boards: ttnn's own allocator, no kernel ran. Per chip. DRAM holds tensors and kernels, L1\n"
-      "tensors, circular and dataflow buffers. Peaks of what does not fit are up to where it stopped.\n");
+  ttm_buf_puts(p->out,
+               "\nRun on mock boards: ttnn's own allocator, no kernel ran. Figures of one chip: DRAM\n"
+               "holds tensors and kernels, L1 tensors, circular and dataflow buffers. Peaks of\n"
+               "what does not fit are up to where it stopped.\n");
   if (silent) {
     ttm_buf_puts(p->out, "The buffers of ");
     ttm_put_counted(p->out, silent, "program");
@@ -122,8 +119,8 @@ int ttm_fit_cases_write(const ttm_fit_case *cases, size_t n, const ttm_summary_s
             style->columns > 72 ? style->columns - MARGIN : 62};
   if (style->color) ttm_buf_puts(out, "\x1b[1m");
   ttm_buf_puts(out,
-               "               DRAM of a bank, MB               all banks    L1 of a core, KB\n"
-               "Board     fits       peak        of  headroom    peak, MB      peak      of  clashes\n");
+               "              DRAM of a bank, MB          all banks  L1 of a core, KB\n"
+               "Board     fits      peak       of headroom   peak, MB     peak      of  clashes\n");
   if (style->color) ttm_buf_puts(out, "\x1b[0m");
   for (size_t i = 0; i < n; i++) put_case(&p, &cases[i]);
   put_notes(&p, cases, n);
