@@ -169,11 +169,25 @@ static void put_ranks(ttm_buf *buf, const ttm_profile *p) {
   ttm_buf_char(buf, ']');
 }
 
+/* What only a recording tells, and what it lacks. */
+static void put_recording(ttm_buf *out, const ttm_findings *f) {
+  ttm_buf l1 = {0};
+  if (!f->profile->capture.recording.is) return;
+  if (ttm_words_l1_core(&l1, f->profile)) l1.failed = true;
+  if (l1.n) {
+    ttm_buf_puts(out, "L1 of the fullest core: ");
+    ttm_buf_put(out, ttm_buf_view(&l1));
+  }
+  out->failed |= l1.failed;
+  ttm_buf_free(&l1);
+  ttm_words_recording(out, f);
+}
+
 static int put_facts(ttm_html *h, ttm_view name, bool own_findings) {
   const ttm_profile *p = h->p;
   const char *missing = ttm_words_missing(p);
   ttm_buf json = {0}, lacks = {0};
-  ttm_words_recording(&lacks, h->f);
+  put_recording(&lacks, h->f);
   ttm_buf_printf(&json, "{\"format\":%d,\"version\":\"%s\",\"name\":", TTM_HTML_FORMAT, TTMEM_VERSION);
   ttm_json_string(&json, name);
   ttm_json_raw(&json, ",\"source\":");

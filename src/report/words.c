@@ -173,8 +173,9 @@ const char *ttm_words_kind(const ttm_profile *p) {
       return "error messages only";
     case TTM_LOG_CAPTURE:
       if (p->capture.recording.is)
-        return p->capture.recording.board ? "recorded on a mock board: ttnn's own allocator, no hardware"
-                                          : "recorded: what the program allocated with ttnn";
+        return p->capture.recording.board
+                   ? "a recording of a ttnn program on a mock board: its own allocator, no hardware"
+                   : "a recording of what a program allocated with ttnn";
       return p->capture.normal ? "ttnn graph capture (NORMAL), memory states derived from its nodes"
                                : "ttnn graph capture (NO_DISPATCH), memory states derived from its nodes";
     case TTM_LOG_LIVE:
@@ -208,7 +209,8 @@ const char *ttm_words_missing(const ttm_profile *p) {
       return "A capture is a window on the device: buffers from before it are only known where it uses or frees them, "
              "and nothing tells how the free memory is cut up. 'ttmem graph' shows the buffers of programs as well.";
     case TTM_LOG_LIVE:
-      return "A recording is samples: what came and went between two of them is not in it, nor which tensor it was, nor "
+      return "A recording is samples: what came and went between two of them is not in it, nor which tensor it was, "
+             "nor "
              "how the free memory is cut up. Sizes are logical, without the padding of pages to banks. Circular "
              "buffers are in the attributes of each operation.";
     case TTM_LOG_FULL:
