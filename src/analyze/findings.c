@@ -31,13 +31,18 @@ int ttm_find_elements(ttm_findings *f, ttm_tally *tally) {
   return TTM_OK;
 }
 
-uint32_t ttm_findings_index(const ttm_findings *f, uint32_t op) {
-  if (op >= f->profile->ops.n || !(f->element_bits[op / 64] >> (op % 64) & 1)) return TTM_NONE;
+static bool is_element(const ttm_findings *f, uint32_t op) { return f->element_bits[op / 64] >> (op % 64) & 1; }
+
+static uint32_t elements_before(const ttm_findings *f, uint32_t op) {
   uint32_t index = f->index_marks[op / TTM_INDEX_STEP];
   for (uint32_t word = op / TTM_INDEX_STEP * (TTM_INDEX_STEP / 64); word < op / 64; word++) {
     index += (uint32_t)__builtin_popcountll(f->element_bits[word]);
   }
   return index + (uint32_t)__builtin_popcountll(f->element_bits[op / 64] & ((UINT64_C(1) << (op % 64)) - 1));
+}
+
+uint32_t ttm_findings_index(const ttm_findings *f, uint32_t op) {
+  return op < f->profile->ops.n && is_element(f, op) ? elements_before(f, op) : TTM_NONE;
 }
 
 uint32_t ttm_findings_op(const ttm_findings *f, uint32_t index) {
@@ -46,24 +51,36 @@ uint32_t ttm_findings_op(const ttm_findings *f, uint32_t index) {
   while (step < steps && f->index_marks[step + 1] <= index && (step + 1) * TTM_INDEX_STEP < f->profile->ops.n) step++;
   uint32_t left = index - f->index_marks[step];
   for (uint32_t op = step * TTM_INDEX_STEP; op < f->profile->ops.n; op++) {
-    if (!(f->element_bits[op / 64] >> (op % 64) & 1)) continue;
+    if (!is_element(f, op)) continue;
     if (left-- == 0) return op;
   }
   return TTM_NONE;
 }
 
-uint32_t ttm_elements_between(const ttm_findings *f, uint32_t from, uint32_t to) {
-  uint32_t n = 0;
-  for (uint32_t op = from + 1; op < to;) {
-    if (op % 64 == 0 && op + 64 <= to) {
-      n += (uint32_t)__builtin_popcountll(f->element_bits[op / 64]);
-      op += 64;
-    } else {
-      n += f->element_bits[op / 64] >> (op % 64) & 1;
-      op++;
-    }
+/* Ranks are woven together in the log, so that what stands between two operations of one is mostly the others'. */
+static int count_own(ttm_findings *f) {
+  const ttm_profile *p = f->profile;
+  if (p->ranks.n < 2) return TTM_OK;
+  uint32_t *counts = ttm_alloc_array(p->ranks.n, sizeof *counts);
+  f->own_before = ttm_alloc_array(p->ops.n + 1, sizeof *f->own_before);
+  if (!counts || !f->own_before) {
+    ttm_free(counts);
+    return TTM_ENOMEM;
   }
-  return n;
+  for (uint32_t op = 0; op < p->ops.n; op++) {
+    uint32_t frame = p->ops.at[op].frame;
+    uint32_t *count = &counts[frame < p->frames.n ? p->frames.at[frame].rank : 0];
+    f->own_before[op] = *count;
+    *count += is_element(f, op);
+  }
+  ttm_free(counts);
+  return TTM_OK;
+}
+
+uint32_t ttm_elements_between(const ttm_findings *f, uint32_t from, uint32_t to) {
+  uint32_t before_to = f->own_before ? f->own_before[to] : elements_before(f, to);
+  uint32_t before_from = f->own_before ? f->own_before[from] : elements_before(f, from);
+  return before_to - before_from - is_element(f, from);
 }
 
 static int find_rescues(ttm_findings *f) {
@@ -80,6 +97,7 @@ static int make(ttm_findings *f, ttm_tally *tally) {
   bool frees = !f->profile->seen.from_report; /* without them, what is alive and what would help would be told wrong */
   int status = ttm_find_registry(f);
   if (!status) status = ttm_find_elements(f, tally);
+  if (!status) status = count_own(f);
   if (!status) status = ttm_find_top(f);
   if (!status) ttm_find_peaks(f);
   if (!status) status = ttm_find_live(f);
@@ -125,6 +143,7 @@ void ttm_findings_free(ttm_findings *f) {
   if (!f) return;
   ttm_free(f->index_marks);
   ttm_free(f->element_bits);
+  ttm_free(f->own_before);
   for (int m = TTM_DRAM; m <= TTM_L1; m++) ttm_live_set_free(&f->live_set[m]);
   ttm_vec_free(&f->padding);
   ttm_vec_free(&f->registry.entries);

@@ -209,6 +209,7 @@ typedef struct ttm_findings {
   uint32_t weight_ops;    /* elements in const-eval programs or taking a weight */
   uint32_t *index_marks;  /* elements before operation i*TTM_INDEX_STEP; see ttm_findings_index */
   uint64_t *element_bits; /* bit per operation: it is an element */
+  uint32_t *own_before;   /* elements of its own rank before each operation; NULL in a log of one rank */
   ttm_peak peak[TTM_MEMORIES];
   /* Elements that added most, largest first; op TTM_NONE ends the list. A const-eval program counts for its load_cached. */
   ttm_effect top[TTM_MEMORIES][TTM_TOP];

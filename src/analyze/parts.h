@@ -27,7 +27,7 @@ int ttm_find_runs(ttm_findings *f);
 int ttm_find_programs(ttm_findings *f); /* needs the runs */
 int ttm_find_leaks(ttm_findings *f);    /* likewise */
 
-/* Operations between the two, deallocations and get_device left out. */
+/* Operations of their rank between the two, deallocations and get_device left out. */
 uint32_t ttm_elements_between(const ttm_findings *f, uint32_t from, uint32_t to);
 
 /* The memory an incident names; false when it names none of the four. */

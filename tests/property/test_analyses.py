@@ -142,6 +142,9 @@ def late_frees(folder):
     check(abs(rows[0]["peak_if_freed_per_bank_MB"] - peak) < ROUNDING, "derived peak", rows)
     check(late["late_frees"]["replay_agrees"], "replay")
     check(not clean["late_frees"]["tensors"], "a late free that is none", clean["late_frees"])
+    for seed in (1, 2, 3):  # the operations of other ranks between are nobody's delay
+        woven, _ = analyze(folder, f"--runs 3 --ranks 4 --seed {seed}")
+        check(not woven["late_frees"]["tensors"], "other ranks taken for lateness", seed, woven["late_frees"])
 
 
 def layers(folder):
