@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+const char ttm_lost_text[1] = "";
+
 bool ttm_buf_room(ttm_buf *buf, size_t extra) {
   if (buf->failed) return false;
   if (extra <= buf->cap - buf->n) return true;
@@ -12,6 +14,7 @@ bool ttm_buf_room(ttm_buf *buf, size_t extra) {
 }
 
 void ttm_buf_put(ttm_buf *buf, ttm_view bytes) {
+  ttm_buf_follow(buf, bytes);
   if (!bytes.n || !ttm_buf_room(buf, bytes.n)) return;
   memcpy(buf->at + buf->n, bytes.p, bytes.n);
   buf->n += bytes.n;

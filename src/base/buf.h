@@ -25,6 +25,15 @@ void ttm_buf_free(ttm_buf *buf);
 #define ttm_buf_puts(buf, s) ttm_buf_put((buf), ttm_view_of(s))
 
 static inline void ttm_buf_clear(ttm_buf *buf) { buf->n = 0; }
-static inline ttm_view ttm_buf_view(const ttm_buf *buf) { return (ttm_view){buf->at ? buf->at : "", buf->n}; }
+
+/* What a failed buffer shows: nothing, at an address of its own, so that a text with a hole is not taken for a whole one. */
+extern const char ttm_lost_text[1];
+static inline ttm_view ttm_buf_view(const ttm_buf *buf) {
+  return buf->failed ? (ttm_view){ttm_lost_text, 0} : (ttm_view){buf->at ? buf->at : "", buf->n};
+}
+
+/* A buffer that takes in what another one lost has failed too. ttm_buf_put sees to it; writers that go through a text byte by
+ * byte call this first. */
+static inline void ttm_buf_follow(ttm_buf *buf, ttm_view text) { buf->failed |= text.p == ttm_lost_text; }
 
 #endif

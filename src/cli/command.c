@@ -24,7 +24,9 @@ int ttm_cli_error(const ttm_options *options, const ttm_error *err) {
     ttm_buf_char(&text, '\n');
     rest = end == TTM_NOT_FOUND ? (ttm_view){"", 0} : ttm_view_from(rest, end + 1);
   }
-  if (write(STDERR_FILENO, text.at, text.n) < 0) { /* nobody left to tell */
+  ttm_view no_memory = TTM_LIT("ttmem: error: Out of memory on this host.\n"); /* not even for the message */
+  ttm_view shown = text.failed ? no_memory : ttm_buf_view(&text);
+  if (write(STDERR_FILENO, shown.p, shown.n) < 0) { /* nobody left to tell */
   }
   ttm_buf_free(&text);
   return TTM_EXIT_WRONG;

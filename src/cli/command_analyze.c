@@ -58,7 +58,7 @@ int ttm_summary_text(const ttm_options *options, const ttm_findings *f, const ch
   ttm_summary_style style = ttm_terminal_style(fd, options->value[TTM_OPTION_COLOR]);
   style.folder = folder;
   style.log = word.n && !word.failed ? word.at : NULL;
-  int status = ttm_summary_write(f, &style, out);
+  int status = word.failed ? TTM_ENOMEM : ttm_summary_write(f, &style, out);
   ttm_buf_free(&word);
   return status;
 }

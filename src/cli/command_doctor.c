@@ -145,7 +145,8 @@ static int check_log(ttm_doctor *d, const ttm_options *options, const char *log,
   ttm_buf harmless = {0};
   ttm_put_text(&harmless, ttm_view_of(title), SIZE_MAX, d->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII);
   ttm_buf_char(&harmless, '\0');
-  ttm_doctor_section(d, harmless.failed ? "Log" : harmless.at);
+  ttm_doctor_section(d, harmless.failed ? "" : harmless.at);
+  d->out.failed |= harmless.failed;
   ttm_buf_free(&harmless);
   if (status) {
     tell_diagnosis(d, err->message);

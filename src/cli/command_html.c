@@ -90,6 +90,7 @@ int ttm_command_html(const ttm_options *options, const char *input) {
   page_job job = {.input = input};
   ttm_error err;
   ttm_out out;
+  bool closed;
   if (!input) {
     ttm_error_set(&err, TTM_EUSAGE, "html needs a log or a report folder: ttmem html INPUT [-o OUT]");
     return ttm_cli_error(options, &err);
@@ -99,10 +100,7 @@ int ttm_command_html(const ttm_options *options, const char *input) {
     status = write_page(&job, options, &out, &err);
     ttm_out_flush(&out);
     uint64_t bytes = out.written;
-    if (status)
-      ttm_out_abandon(&out);
-    else
-      status = ttm_out_close(&out, &err);
+    status = ttm_terminal_end(&out, status, &closed, &err);
     bool tell = !options->given[TTM_OPTION_QUIET] && strcmp(job.target.at, "-") != 0;
     if (!status && tell) status = say_where(job.target.at, bytes, &err);
   }

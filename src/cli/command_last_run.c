@@ -9,6 +9,7 @@
 
 #include "base/out_file.h"
 #include "cli/command.h"
+#include "cli/terminal.h"
 #include "report/last_run.h"
 
 /* A pipe can be read only once: its bytes go into a file without a name, which `path` leads to. */
@@ -41,14 +42,12 @@ static void say_what(const ttm_last_run *what, const ttm_profile *p) {
 
 static int write_out(const ttm_last_run *what, const char *log, const char *target, ttm_error *err) {
   ttm_out out;
+  bool closed;
   int status = target && strcmp(target, "-") != 0 ? ttm_out_open(&out, target, err)
                                                   : ttm_out_open_fd(&out, STDOUT_FILENO, "standard output", err);
   if (status) return status;
   status = ttm_last_run_write(what, log, &out, err);
-  if (!status && !out.temp && out.failed == EPIPE) status = TTM_OK, out.failed = 0; /* the reader has seen enough */
-  if (!status) return ttm_out_close(&out, err);
-  ttm_out_abandon(&out);
-  return status;
+  return ttm_terminal_end(&out, status, &closed, err);
 }
 
 int ttm_command_last_run(const ttm_options *options) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/help.h"
 
+#include <ctype.h>
+
 enum { OPTION_COLUMN = 28, COMMAND_COLUMN = 32 };
 
 static void put_padded(ttm_buf *out, size_t start, size_t column) {
@@ -31,7 +33,7 @@ static void put_options(ttm_buf *out, ttm_command command) {
 static void put_command_help(ttm_buf *out, ttm_command command) {
   const ttm_command_row *row = &ttm_command_table[command];
   ttm_buf_printf(out, "Usage: %s %s\n\n%c%s.\n", ttm_program_name(row->program), row->synopsis,
-                 row->help[0] - 'a' + 'A', row->help + 1);
+                 toupper((unsigned char)row->help[0]), row->help + 1);
   if (row->more) ttm_buf_puts(out, row->more);
   put_options(out, command);
 }

@@ -9,8 +9,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/out_file.h"
-
 static bool is_set(const char *name) {
   const char *value = getenv(name);
   return value && *value;
@@ -47,16 +45,21 @@ unsigned ttm_terminal_columns(int fd) {
   return size.ws_col;
 }
 
+int ttm_terminal_end(ttm_out *out, int status, bool *closed, ttm_error *err) {
+  ttm_out_flush(out);
+  *closed = !out->temp && out->failed == EPIPE;
+  if (!status && !*closed) return ttm_out_close(out, err);
+  ttm_out_abandon(out);
+  return *closed ? TTM_OK : status;
+}
+
 int ttm_terminal_write(ttm_view text, bool *closed, ttm_error *err) {
   ttm_out out;
   int status = ttm_out_open_fd(&out, STDOUT_FILENO, "standard output", err);
   *closed = false;
   if (status) return status;
   ttm_buf_put(&out.buf, text);
-  ttm_out_flush(&out);
-  *closed = out.failed == EPIPE;
-  if (*closed) return ttm_out_abandon(&out), TTM_OK;
-  return ttm_out_close(&out, err);
+  return ttm_terminal_end(&out, TTM_OK, closed, err);
 }
 
 void ttm_put_shell_word(ttm_buf *out, const char *word) {

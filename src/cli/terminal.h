@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/out_file.h"
 #include "report/text.h"
 
 /* `wish` is the value of --color: "always", "never", "auto" or NULL for auto. Without a wish: NO_COLOR (not empty) says no,
@@ -26,6 +27,9 @@ bool ttm_terminal_is_live(int fd);
 /* Writes all of it to standard output. A reader that went away (a closed pipe) is no error: *closed then says so.
  * 0 or TTM_EIO. */
 int ttm_terminal_write(ttm_view text, bool *closed, ttm_error *err);
+
+/* Ends an output that may be standard output, after `status` of writing it, under the same rule. */
+int ttm_terminal_end(ttm_out *out, int status, bool *closed, ttm_error *err);
 
 /* A word as a shell would need it typed: quoted only where it must be. */
 void ttm_put_shell_word(ttm_buf *out, const char *word);

@@ -62,10 +62,10 @@ int ttm_clash_explain(ttm_clash *out, const ttm_incident_text *incident, const t
     if (out->map.arch == TTM_ARCHES) return TTM_EUSAGE;
   }
   out->beyond = incident->kind == TTM_INCIDENT_L1_OVERFLOW;
-  ttm_core_set_parse(incident->core_range, &cores);
+  status = ttm_core_set_parse(incident->core_range, &cores) == TTM_ENOMEM ? TTM_ENOMEM : TTM_OK;
   out->cores = ttm_core_set_count(&cores);
   find_chip(&out->map, incident, &cores);
-  status = fill_map(out, incident, hints);
+  if (!status) status = fill_map(out, incident, hints);
   ttm_vec_free(&cores);
   if (status) return status;
   out->overlap = incident->buffers_end - (out->beyond ? incident->l1_size : incident->l1_buffer_at);

@@ -29,20 +29,20 @@ static bool take_range(ttm_view *v, ttm_core_range *out) {
   return out->x1 >= out->x0 && out->y1 >= out->y0;
 }
 
-bool ttm_core_set_parse(ttm_view text, ttm_core_set *out) {
+int ttm_core_set_parse(ttm_view text, ttm_core_set *out) {
   size_t before = out->n;
   ttm_core_range range;
   skip_blanks(&text);
   bool braces = ttm_view_take(&text, TTM_LIT("{"));
   do {
     skip_blanks(&text);
-    if (!take_range(&text, &range) || ttm_vec_push(out, range)) return out->n = before, false;
+    if (!take_range(&text, &range)) return out->n = before, TTM_EFORMAT;
+    if (ttm_vec_push(out, range)) return out->n = before, TTM_ENOMEM;
     skip_blanks(&text);
   } while (ttm_view_take(&text, TTM_LIT(",")) || ttm_view_take(&text, TTM_LIT("+")));
-  if (braces && !ttm_view_take(&text, TTM_LIT("}"))) return out->n = before, false;
+  if (braces && !ttm_view_take(&text, TTM_LIT("}"))) return out->n = before, TTM_EFORMAT;
   skip_blanks(&text);
-  if (text.n) return out->n = before, false;
-  return true;
+  return text.n ? (out->n = before, TTM_EFORMAT) : TTM_OK;
 }
 
 /* ---- Merging ---------------------------------------------------------------------------------------------------------- */

@@ -18,8 +18,8 @@ static int set_of(ttm_core_regions *r, uint32_t text, uint32_t *out) {
   *out = ttm_idmap_get(&r->set_of_text, text, TTM_NONE);
   if (*out != TTM_NONE) return TTM_OK;
   ttm_core_set set = {0};
-  ttm_core_set_parse(ttm_profile_string(r->p, text), &set); /* one that cannot be read stays empty */
-  if (ttm_vec_push(&r->sets, set)) {
+  /* One that cannot be read stays empty. */
+  if (ttm_core_set_parse(ttm_profile_string(r->p, text), &set) == TTM_ENOMEM || ttm_vec_push(&r->sets, set)) {
     ttm_vec_free(&set);
     return TTM_ENOMEM;
   }

@@ -115,15 +115,15 @@ static int make_descriptor(ttm_scan_unit *unit, ttm_node site, const ttm_eval_fr
 
 /* ---- Dataflow buffers ----------------------------------------------------------------------------------------------- */
 
-static ttm_view product_text(ttm_scan_unit *unit, ttm_view a, ttm_view b) {
+int ttm_unit_product_text(ttm_scan_unit *unit, ttm_view a, ttm_view b, ttm_view *out) {
   ttm_buf text = {0};
   ttm_buf_put(&text, a);
   ttm_buf_puts(&text, " * ");
   ttm_buf_put(&text, b);
   char *copy = text.failed ? NULL : ttm_arena_copy(unit->arena, ttm_buf_view(&text));
-  ttm_view out = {copy ? copy : "", copy ? text.n : 0};
+  *out = (ttm_view){copy ? copy : "", copy ? text.n : 0};
   ttm_buf_free(&text);
-  return out;
+  return copy ? TTM_OK : TTM_ENOMEM;
 }
 
 static int make_dataflow(ttm_scan_unit *unit, ttm_node site, const ttm_eval_frame *frame, void *context) {
@@ -136,7 +136,7 @@ static int make_dataflow(ttm_scan_unit *unit, ttm_node site, const ttm_eval_fram
   ttm_cb_expression page = ttm_expression(unit, entry, frame), pages = ttm_expression(unit, entries, frame);
   cb.created = true;
   cb.total.value = ttm_value_binary(TTM_LIT("*"), &page.value, &pages.value);
-  cb.total.text = product_text(unit, pages.text, page.text);
+  if (ttm_unit_product_text(unit, pages.text, page.text, &cb.total.text)) return TTM_ENOMEM;
   if (!ttm_cb_slots(unit, &cb, 1)) return TTM_ENOMEM;
   cb.slots[0].index = ttm_expression(unit, id, frame);
   cb.slots[0].page = page;

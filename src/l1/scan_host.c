@@ -288,11 +288,7 @@ static int make_create_cb(ttm_scan_unit *unit, ttm_node call, const ttm_eval_fra
   cb.created = true;
   cb.cores = ttm_expression(unit, argument[2], frame).text;
   cb.total.value = ttm_value_binary(TTM_LIT("*"), &page.value, &pages.value);
-  ttm_buf text = {0};
-  ttm_buf_printf(&text, "%.*s * %.*s", (int)pages.text.n, pages.text.p, (int)page.text.n, page.text.p);
-  char *copy = text.failed ? NULL : ttm_arena_copy(unit->arena, ttm_buf_view(&text));
-  cb.total.text = (ttm_view){copy ? copy : "", copy ? text.n : 0};
-  ttm_buf_free(&text);
+  if (ttm_unit_product_text(unit, pages.text, page.text, &cb.total.text)) return TTM_ENOMEM;
   const ttm_eval_frame *list_frame = frame;
   ttm_node ids = ttm_resolve(unit, argument[0], &list_frame);
   if (ids && ttm_tree_kind(tree, ids) == TTM_N_IDENTIFIER) { /* an array of indices? */

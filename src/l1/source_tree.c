@@ -35,7 +35,7 @@ static void learn_language(ttm_tree_parser *parser, const TSLanguage *language) 
     if (ts_language_symbol_type(language, (TSSymbol)s) != TSSymbolTypeRegular) continue;
     const char *name = ts_language_symbol_name(language, (TSSymbol)s);
     for (int k = TTM_N_OPERATOR + 1; k < TTM_NODE_KIND_COUNT; k++) {
-      if (!strcmp(name, kind_names[k])) parser->kind[s] = (uint8_t)k;
+      if (name[0] == kind_names[k][0] && !strcmp(name, kind_names[k])) parser->kind[s] = (uint8_t)k;
     }
   }
   for (int f = 1; f < TTM_NODE_FIELD_COUNT; f++) {

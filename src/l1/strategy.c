@@ -87,8 +87,9 @@ static int read_attribute(reader *r, ttm_cb_plan *plan, ttm_view *rest) {
     return plan->tile_bytes ? TTM_OK : wrong(r, "unknown dtype", value);
   }
   if (ttm_view_eq(word, TTM_LIT("cores"))) {
-    if (!ttm_core_set_parse(value, &plan->cores)) return wrong(r, "no core range (0-0:7-7):", value);
-    return ttm_core_set_merge(&plan->cores) ? ttm_error_nomem(r->err) : TTM_OK;
+    int status = ttm_core_set_parse(value, &plan->cores);
+    if (status == TTM_EFORMAT) return wrong(r, "no core range (0-0:7-7):", value);
+    return status || ttm_core_set_merge(&plan->cores) ? ttm_error_nomem(r->err) : TTM_OK;
   }
   plan->streams = ttm_view_eq(word, TTM_LIT("streams"));
   int status = value_of(r, value, &plan->passing);
@@ -164,6 +165,7 @@ static int bad_buffer(ttm_view text, ttm_error *err) {
 
 int ttm_cb_plan_parse(ttm_cb_plans *out, ttm_view text, ttm_error *err) {
   ttm_cb_plan plan = {0};
+  int status = TTM_OK;
   size_t equals = ttm_view_find_char(text, '=');
   bool good = equals != TTM_NOT_FOUND && out->all.n < TTM_MAX_PLANS;
   plan.name = ttm_view_first(text, good ? equals : 0);
@@ -180,10 +182,12 @@ int ttm_cb_plan_parse(ttm_cb_plans *out, ttm_view text, ttm_error *err) {
   }
   if (good && ttm_view_take(&rest, TTM_LIT("@"))) {
     bool as_printed = ttm_view_starts(rest, TTM_LIT("{")) || ttm_view_starts(rest, TTM_LIT("["));
-    good = ttm_core_set_parse(rest, &plan.cores) && (as_printed || !ttm_core_set_merge(&plan.cores));
+    status = ttm_core_set_parse(rest, &plan.cores);
+    if (!status && !as_printed) status = ttm_core_set_merge(&plan.cores);
+    good = status != TTM_EFORMAT;
     rest.n = 0;
   }
-  if (good && !rest.n && !ttm_vec_push(&out->all, plan)) return TTM_OK;
+  if (good && !status && !rest.n && !ttm_vec_push(&out->all, plan)) return TTM_OK;
   ttm_vec_free(&plan.cores);
   return good && !rest.n ? ttm_error_nomem(err) : bad_buffer(text, err);
 }

@@ -96,7 +96,8 @@ static int carry_on(ttm_feed *feed, const char *bytes, size_t n, bool whole) {
 }
 
 int ttm_feed_put(ttm_feed *feed, const char *bytes, size_t n, ttm_error *err) {
-  const char *last = n ? memrchr(bytes, '\n', n) : NULL;
+  if (!n) return TTM_OK; /* `bytes` may be NULL then */
+  const char *last = memrchr(bytes, '\n', n);
   size_t whole = last ? (size_t)(last + 1 - bytes) : 0;
   size_t head = 0;
   int rc = TTM_OK;

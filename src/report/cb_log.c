@@ -98,7 +98,9 @@ static void put_ways(ttm_doc *d, const ttm_ways *ways, const ttm_incident_text *
 static void put_clash(ttm_doc *d, const ttm_incident_text *what, const ttm_clash_hints *hints) {
   ttm_clash clash;
   ttm_buf overlap = {0}, tiles = {0};
-  if (ttm_clash_explain(&clash, what, hints)) {
+  int status = ttm_clash_explain(&clash, what, hints);
+  if (status) {
+    d->out->failed |= status == TTM_ENOMEM;
     ttm_clash_free(&clash);
     return;
   }
@@ -108,6 +110,7 @@ static void put_clash(ttm_doc *d, const ttm_incident_text *what, const ttm_clash
                TEXT(ttm_buf_view(&tiles)), (unsigned long long)clash.tile_bytes);
   ttm_doc_picture(d, &clash.map);
   put_ways(d, &clash.ways, what);
+  d->out->failed |= overlap.failed | tiles.failed;
   ttm_buf_free(&overlap);
   ttm_buf_free(&tiles);
   ttm_clash_free(&clash);
@@ -123,6 +126,7 @@ static void put_oom(ttm_doc *d, const ttm_incident_text *what) {
   ttm_put_count(&words, missing);
   ttm_doc_point(d, "%.*s B per bank were missing. 'ttmem explain' says what would have fitted.",
                 TEXT(ttm_buf_view(&words)));
+  d->out->failed |= words.failed;
   ttm_buf_free(&words);
 }
 
@@ -131,11 +135,13 @@ static void put_incident(ttm_doc *d, const ttm_device_log *log, const ttm_device
   ttm_incident incident = {.what = i->what};
   ttm_buf title = {0};
   ttm_words_incident(&title, &incident);
-  if (title.n) title.at[0] = (char)(title.at[0] >= 'a' && title.at[0] <= 'z' ? title.at[0] - 'a' + 'A' : title.at[0]);
+  if (title.n && !title.failed)
+    title.at[0] = (char)(title.at[0] >= 'a' && title.at[0] <= 'z' ? title.at[0] - 'a' + 'A' : title.at[0]);
   ttm_buf_printf(&title, ", log line %llu", (unsigned long long)i->line);
   if (i->copies > 1) ttm_buf_printf(&title, ", printed %llux", (unsigned long long)i->copies);
   ttm_buf_char(&title, '\0');
-  ttm_doc_heading(d, title.at ? title.at : "");
+  ttm_doc_heading(d, title.failed ? "" : title.at);
+  d->out->failed |= title.failed;
   ttm_doc_line(d, "%.*s", TEXT(ttm_view_first(i->what.text, 600)));
   if (i->op) ttm_doc_line(d, "In operation %.*s.", TEXT(string(log, i->op)));
   if (ttm_clash_possible(&i->what)) put_clash(d, &i->what, hints);
@@ -203,6 +209,7 @@ static void put_kernels(ttm_doc *d, const ttm_device_log *log) {
   ttm_put_count(&sum, ttm_device_kernel_bytes(log));
   ttm_doc_line(d, "Together %.*s B; the kernel ring of a core holds 70,656 B of one program.",
                TEXT(ttm_buf_view(&sum)));
+  d->out->failed |= sum.failed;
   ttm_buf_free(&sum);
   ttm_free(sorted);
 }

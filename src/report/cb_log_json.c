@@ -23,7 +23,9 @@ static void put_partitions(ttm_buf *out, const ttm_device_log *log) {
 static void put_clash(ttm_buf *out, const ttm_incident_text *what, const ttm_clash_hints *hints) {
   ttm_clash clash;
   ttm_json_comma comma = {0};
-  if (ttm_clash_explain(&clash, what, hints)) {
+  int status = ttm_clash_explain(&clash, what, hints);
+  if (status) {
+    out->failed |= status == TTM_ENOMEM;
     ttm_json_null(out);
   } else {
     ttm_json_raw(out, "{");

@@ -32,20 +32,11 @@ size_t ttm_cb_case_choice(const ttm_cb_case *c) {
 
 /* A number with commas, for use in a sentence. Six may live at a time. */
 typedef struct counted {
-  char text[6][28];
+  char text[6][TTM_COUNT_ROOM];
   unsigned next;
 } counted;
 
-static const char *count(counted *c, uint64_t n) {
-  ttm_buf text = {0};
-  char *slot = c->text[c->next++ % 6];
-  ttm_put_count(&text, n);
-  size_t length = text.n < sizeof c->text[0] ? text.n : sizeof c->text[0] - 1;
-  if (length) memcpy(slot, text.at, length);
-  slot[length] = '\0';
-  ttm_buf_free(&text);
-  return slot;
-}
+static const char *count(counted *c, uint64_t n) { return ttm_count_text(c->text[c->next++ % 6], n); }
 
 static void put_machine(ttm_doc *d, const ttm_cb_machine *m) {
   counted c = {0};

@@ -48,6 +48,7 @@ static ttm_buf formatted(const char *format, va_list args) {
 static void put_wrapped(ttm_doc *d, ttm_view text, size_t indent) {
   size_t columns = d->columns < LEAST_COLUMNS ? LEAST_COLUMNS : d->columns, column = indent;
   bool fresh = true;
+  ttm_buf_follow(d->out, text);
   while (text.n) {
     ttm_view word = ttm_view_first(text, ttm_view_find_char(text, ' '));
     size_t width = ttm_text_columns(word);
@@ -83,7 +84,6 @@ void ttm_doc_line(ttm_doc *d, const char *format, ...) {
     ttm_buf_puts(d->out, d->form == TTM_DOC_HTML ? "</p>\n" : "\n\n");
   }
   d->started = true;
-  d->out->failed |= text.failed;
   ttm_buf_free(&text);
 }
 
@@ -103,7 +103,6 @@ void ttm_doc_point(ttm_doc *d, const char *format, ...) {
     ttm_buf_puts(d->out, d->form == TTM_DOC_HTML ? "</li>\n" : "\n");
   }
   d->started = true;
-  d->out->failed |= text.failed;
   ttm_buf_free(&text);
 }
 

@@ -67,10 +67,8 @@ static void bar(page *s, const char *label, uint64_t whole, const stretch *parts
 static void number(page *s, const char *label, uint64_t bytes, const char *after) {
   if (bytes == TTM_UNKNOWN) return;
   ttm_buf_printf(s->out, "%*s%-*s", MARGIN, "", LABEL, label);
-  ttm_buf digits = {0};
-  ttm_put_count(&digits, bytes);
-  ttm_buf_printf(s->out, "%14.*s B", (int)digits.n, digits.at ? digits.at : "");
-  ttm_buf_free(&digits);
+  char room[TTM_COUNT_ROOM];
+  ttm_buf_printf(s->out, "%14s B", ttm_count_text(room, bytes));
   if (bytes >= 1024) {
     bool large = bytes >= 1u << 20;
     ttm_buf_printf(s->out, " = %8.2f %s", (double)bytes / (large ? TTM_MB : 1024.0), large ? "MB" : "KB");

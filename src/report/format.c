@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/format.h"
 
-void ttm_put_count(ttm_buf *out, uint64_t n) {
-  char digits[27]; /* 20 digits and 6 commas */
-  size_t i = sizeof digits;
+const char *ttm_count_text(char room[TTM_COUNT_ROOM], uint64_t n) {
+  size_t i = TTM_COUNT_ROOM - 1;
   unsigned written = 0;
+  room[i] = '\0';
   do {
-    if (written && written % 3 == 0) digits[--i] = ',';
-    digits[--i] = (char)('0' + n % 10);
+    if (written && written % 3 == 0) room[--i] = ',';
+    room[--i] = (char)('0' + n % 10);
     written++;
   } while (n /= 10);
-  ttm_buf_put(out, (ttm_view){digits + i, sizeof digits - i});
+  return room + i;
+}
+
+void ttm_put_count(ttm_buf *out, uint64_t n) {
+  char room[TTM_COUNT_ROOM];
+  ttm_buf_puts(out, ttm_count_text(room, n));
 }
 
 void ttm_put_counted(ttm_buf *out, uint64_t n, const char *noun) {
@@ -105,6 +110,7 @@ size_t ttm_text_columns(ttm_view text) {
 }
 
 void ttm_put_text(ttm_buf *out, ttm_view text, size_t columns, ttm_text_form form) {
+  ttm_buf_follow(out, text);
   size_t width = ttm_text_columns(text);
   const char *gap = form == TTM_FORM_ASCII ? "..." : "\xE2\x80\xA6";
   size_t gap_columns = form == TTM_FORM_ASCII ? 3 : 1;

@@ -9,7 +9,9 @@
 /* MB is 1024 * 1024 bytes everywhere, as in the logs. */
 #define TTM_MB 1048576.0
 
-/* "1,234,567". */
+/* "1,234,567", inside `room`. */
+enum { TTM_COUNT_ROOM = 27 }; /* 20 digits, 6 commas and the end */
+const char *ttm_count_text(char room[TTM_COUNT_ROOM], uint64_t n);
 void ttm_put_count(ttm_buf *out, uint64_t n);
 
 /* "1 run", "2 runs"; the plural is the noun with an "s". */

@@ -246,6 +246,7 @@ static void put_title(ttm_buf *buf, ttm_view name) {
         ttm_buf_char(buf, line.at[i]);
     }
   }
+  buf->failed |= line.failed;
   ttm_buf_free(&line);
 }
 

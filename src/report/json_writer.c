@@ -80,6 +80,7 @@ static size_t put_special(ttm_buf *buf, ttm_view text, size_t i) {
 }
 
 void ttm_json_escape(ttm_buf *buf, ttm_view text) {
+  ttm_buf_follow(buf, text);
   for (size_t i = 0; i < text.n;) {
     size_t run = plain_run(text, i);
     ttm_buf_put(buf, (ttm_view){text.p + i, run});

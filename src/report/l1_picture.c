@@ -25,13 +25,8 @@ static void put_one(pen *p, const char *utf8, const char *ascii) { repeat(p, utf
 
 /* The number in the margin; blanks when `show` is false. */
 static void put_address(pen *p, uint64_t address, bool show) {
-  ttm_buf number = {0};
-  if (show) ttm_put_count(&number, address);
-  size_t width = number.n > ADDRESS ? ADDRESS : number.n;
-  repeat(p, " ", " ", ADDRESS - width);
-  ttm_buf_put(p->out, ttm_view_first(ttm_buf_view(&number), ADDRESS));
-  ttm_buf_char(p->out, ' ');
-  ttm_buf_free(&number);
+  char room[TTM_COUNT_ROOM];
+  ttm_buf_printf(p->out, "%*.*s ", ADDRESS, ADDRESS, show ? ttm_count_text(room, address) : "");
 }
 
 /* A line of the frame with what stands beside it. */

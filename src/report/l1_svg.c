@@ -28,11 +28,9 @@ static const char *paint_of(const ttm_slice *s, bool buffers) {
 }
 
 static void put_address(ttm_buf *out, double y, uint64_t address) {
-  ttm_buf number = {0};
-  ttm_put_count(&number, address);
-  ttm_svg_text(out, LEFT - 8, y + 4, TTM_SVG_END, FAINT, false, ttm_buf_view(&number));
+  char room[TTM_COUNT_ROOM];
+  ttm_svg_text(out, LEFT - 8, y + 4, TTM_SVG_END, FAINT, false, ttm_view_of(ttm_count_text(room, address)));
   ttm_svg_line(out, LEFT - 5, y, LEFT, y, FAINT);
-  ttm_buf_free(&number);
 }
 
 static void put_slice(ttm_buf *out, const ttm_l1_map *map, const ttm_slice *s, double y) {

@@ -67,20 +67,21 @@ static void put_summary(ttm_doc *d, const ttm_scan *const scans[2], const char *
 
 /* ---- Buffer by buffer ----------------------------------------------------------------------------------------------- */
 
-static bool same_buffer(const ttm_cb *a, const ttm_cb *b) {
+static bool same_buffer(ttm_doc *d, const ttm_cb *a, const ttm_cb *b) {
   ttm_buf x = {0}, y = {0};
   ttm_scan_put_indices(&x, a);
   ttm_scan_put_indices(&y, b);
-  bool same = !x.failed && !y.failed && ttm_view_eq(ttm_buf_view(&x), ttm_buf_view(&y));
+  d->out->failed |= x.failed | y.failed;
+  bool same = ttm_view_eq(ttm_buf_view(&x), ttm_buf_view(&y));
   ttm_buf_free(&x);
   ttm_buf_free(&y);
   return same;
 }
 
 /* The k-th buffer of `scan` that has the same indices; NULL when there is none. */
-static const ttm_cb *find_buffer(const ttm_scan *scan, const ttm_cb *like, size_t k) {
+static const ttm_cb *find_buffer(ttm_doc *d, const ttm_scan *scan, const ttm_cb *like, size_t k) {
   for (size_t i = 0; i < scan->cbs.n; i++) {
-    if (scan->cbs.at[i].created && same_buffer(&scan->cbs.at[i], like) && !k--) return &scan->cbs.at[i];
+    if (scan->cbs.at[i].created && same_buffer(d, &scan->cbs.at[i], like) && !k--) return &scan->cbs.at[i];
   }
   return NULL;
 }
@@ -101,9 +102,9 @@ static void put_side(ttm_doc *d, const ttm_cb *cb) {
   ttm_buf_free(&text);
 }
 
-static size_t occurrence(const ttm_scan *scan, size_t at) {
+static size_t occurrence(ttm_doc *d, const ttm_scan *scan, size_t at) {
   size_t k = 0;
-  for (size_t i = 0; i < at; i++) k += scan->cbs.at[i].created && same_buffer(&scan->cbs.at[i], &scan->cbs.at[at]);
+  for (size_t i = 0; i < at; i++) k += scan->cbs.at[i].created && same_buffer(d, &scan->cbs.at[i], &scan->cbs.at[at]);
   return k;
 }
 
@@ -113,8 +114,9 @@ static void put_buffers(ttm_doc *d, const ttm_scan *const scans[2], const char *
   ttm_buf_printf(&second, ">%s B", names[1]);
   ttm_buf_char(&first, '\0');
   ttm_buf_char(&second, '\0');
-  if (first.failed || second.failed) return;
-  const char *heads[] = {"Buffer", first.at, "Expression", second.at, "Expression"};
+  d->out->failed |= first.failed | second.failed;
+  const char *heads[] = {"Buffer", first.failed ? "" : first.at, "Expression", second.failed ? "" : second.at,
+                         "Expression"};
   ttm_doc_heading(d, "Buffers");
   ttm_doc_table(d, heads, 5);
   for (int side = 0; side < 2; side++) {
@@ -122,7 +124,7 @@ static void put_buffers(ttm_doc *d, const ttm_scan *const scans[2], const char *
     for (size_t i = 0; i < scan->cbs.n; i++) {
       const ttm_cb *cb = &scan->cbs.at[i], *twin;
       if (!cb->created) continue;
-      twin = find_buffer(other, cb, occurrence(scan, i));
+      twin = find_buffer(d, other, cb, occurrence(d, scan, i));
       if (side && twin) continue; /* told from the other side */
       ttm_buf_clear(&index);
       ttm_scan_put_indices(&index, cb);

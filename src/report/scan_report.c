@@ -162,6 +162,7 @@ static void put_sum(ttm_doc *d, const ttm_scan *scan, const ttm_cb_function *f) 
   ttm_buf_puts(&text, " B on a core");
   if (sum.unknown) ttm_buf_printf(&text, "; %" PRIu64 " without a known bound", sum.unknown);
   ttm_doc_line(d, "%.*s.", TEXT(ttm_buf_view(&text)));
+  d->out->failed |= text.failed;
   ttm_buf_free(&text);
 }
 
@@ -182,6 +183,7 @@ static void put_needs(ttm_doc *d, const ttm_scan *scan, const ttm_cb_function *f
     }
   }
   if (n) ttm_doc_line(d, "Would be known with -D NAME=VALUE for: %.*s.", TEXT(ttm_buf_view(&text)));
+  d->out->failed |= text.failed;
   ttm_buf_free(&text);
 }
 
@@ -226,6 +228,7 @@ static void put_program(ttm_doc *d, const ttm_scan *scan, uint32_t function) {
   if (f->name.n) ttm_buf_printf(&title, " %.*s", TEXT(f->name));
   ttm_buf_char(&title, '\0');
   ttm_doc_heading(d, title.failed ? "" : title.at);
+  d->out->failed |= title.failed;
   ttm_buf_free(&title);
   bool same = on_same_cores(scan, f);
   ttm_view cores = ttm_view_first(scan->cbs.at[f->first_cb].cores, 60);
@@ -316,6 +319,7 @@ static void put_counts(ttm_doc *d, const ttm_scan *scan) {
   ttm_buf_puts(&text, " in ");
   ttm_put_counted(&text, programs, "program");
   ttm_doc_line(d, "%.*s; the size of %zu is known.", TEXT(ttm_buf_view(&text)), known);
+  d->out->failed |= text.failed;
   ttm_buf_free(&text);
 }
 

@@ -60,10 +60,8 @@ static void put(plot *p, double x, double y, ttm_text_look look, const char *wor
 
 /* "12,288 MB" */
 static void format_mb(char *out, size_t size, double bytes) {
-  ttm_buf text = {0};
-  ttm_put_count(&text, (uint64_t)llround(bytes / TTM_MB));
-  snprintf(out, size, "%.*s MB", (int)text.n, text.at ? text.at : "");
-  ttm_buf_free(&text);
+  char room[TTM_COUNT_ROOM];
+  snprintf(out, size, "%s MB", ttm_count_text(room, (uint64_t)llround(bytes / TTM_MB)));
 }
 
 /* ---- Frame --------------------------------------------------------------------------------------------------------- */

@@ -169,6 +169,7 @@ static void put_notes(screen *s, size_t result) {
     bool any = ttm_train_note(&note, s->t, result, n);
     ttm_view rest = ttm_buf_view(&note);
     size_t column = 0;
+    ttm_buf_follow(s->out, rest);
     while (any && rest.n) {
       size_t blank = ttm_view_find_char(rest, ' ');
       ttm_view word = ttm_view_first(rest, blank);

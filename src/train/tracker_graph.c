@@ -44,7 +44,8 @@ static void deallocate(replay *r, const ttm_capture_node *node) {
 /* The ranges of the node; none when they cannot be read, which counts as every core. */
 static int read_ranges(replay *r, ttm_view text) {
   r->cores.n = r->ranges.n = 0;
-  if (!ttm_core_set_parse(text, &r->cores)) return TTM_OK;
+  int status = ttm_core_set_parse(text, &r->cores);
+  if (status) return status == TTM_ENOMEM ? status : TTM_OK;
   for (size_t i = 0; i < r->cores.n; i++) {
     ttm_core_range c = r->cores.at[i];
     if (c.x1 >= TTM_TRACKER_CORE_LIMIT || c.y1 >= TTM_TRACKER_CORE_LIMIT) return r->ranges.n = 0, TTM_OK;

@@ -15,7 +15,7 @@ static void free_all(ttm_l1_buffer *buffers, size_t n, ttm_l1_placement *p) {
 
 static ttm_l1_buffer buffer(uint64_t bytes, const char *cores) {
   ttm_l1_buffer b = {.bytes = bytes};
-  assert_true(ttm_core_set_parse(ttm_view_of(cores), &b.cores));
+  assert_int_equal(ttm_core_set_parse(ttm_view_of(cores), &b.cores), TTM_OK);
   return b;
 }
 
@@ -35,13 +35,13 @@ static void ranges_in_every_spelling(void **state) {
                                     "0", "0-0:", "0-0:1-1+",   "{[0-0]} x",   "[(x=0,y=0]", "9999999999999999999999-0"};
   for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
     ttm_core_set set = {0};
-    assert_true(ttm_core_set_parse(ttm_view_of(good[i].text), &set));
+    assert_int_equal(ttm_core_set_parse(ttm_view_of(good[i].text), &set), TTM_OK);
     assert_int_equal(ttm_core_set_count(&set), good[i].cores);
     ttm_vec_free(&set);
   }
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     ttm_core_set set = {0};
-    assert_false(ttm_core_set_parse(ttm_view_of(bad[i]), &set));
+    assert_int_equal(ttm_core_set_parse(ttm_view_of(bad[i]), &set), TTM_EFORMAT);
     assert_int_equal(set.n, 0);
     ttm_vec_free(&set);
   }
@@ -50,7 +50,7 @@ static void ranges_in_every_spelling(void **state) {
 static void ranges_merge_as_in_tt_metal(void **state) {
   (void)state;
   ttm_core_set set = {0};
-  assert_true(ttm_core_set_parse(TTM_LIT("0-0:3-0+4-0:7-0+0-1:7-1+0-2:2-2+5-2"), &set));
+  assert_int_equal(ttm_core_set_parse(TTM_LIT("0-0:3-0+4-0:7-0+0-1:7-1+0-2:2-2+5-2"), &set), TTM_OK);
   assert_int_equal(ttm_core_set_merge(&set), 0);
   assert_int_equal(set.n, 3);
   assert_true(ttm_core_range_eq(set.at[0], (ttm_core_range){0, 0, 7, 1}));

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""make soak: inputs far larger than life, made on the way into a pipe, in bounded memory and in time that grows with the input
+and no faster. Each case runs at a quarter of its size and at its size; a case fails when ttmem does, when it takes more memory
+than 64 MB and 64 B per operation (and 3 times the longest line, where that is the point), or when four times the input takes
+more than eight times the processor time. SOAK_SCALE=0.1 makes all of them smaller (default 1: the 20 GB log)."""
+import os
+import subprocess
+import sys
+import tempfile
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+TTMEM = os.environ.get("TTMEM", SOURCE + "/build/bin/ttmem")
+GEN_LOG = os.environ.get("GEN_LOG", SOURCE + "/build/release/bench/gen_log")
+SCALE = float(os.environ.get("SOAK_SCALE", "1"))
+MB = 1 << 20
+GROWTH = 8.0  # of processor time when the input is four times as large
+LEAST_SECONDS = 0.5  # shorter runs say nothing about growth
+
+
+def generated(options):
+    return [GEN_LOG, "--seed", "1", "--out", "-"] + options
+
+
+def written(function, size):
+    """This file again, as the program at the other end of the pipe."""
+    return [sys.executable, os.path.abspath(__file__), "--write", function, str(size)]
+
+
+# ---- Inputs that gen_log does not make ----------------------------------------------------------------------------------
+
+OPERATION = 'Executing operation: %%%d = "ttnn.add"(%s) : (tensor<32x32xbf16>) -> tensor<32x32xbf16> loc("add.%d")\n'
+PREFIX = "            RuntimeTTNN |    DEBUG | "
+
+
+def write_long_line(out, size):
+    """An operation, a line without end, an operation with operands without end, an operation."""
+    out.write(PREFIX + OPERATION % (1, "%a, %b", 1))
+    for _ in range(size // MB):
+        out.write("x" * MB)
+    out.write("\n")
+    out.write(PREFIX + OPERATION % (2, ", ".join("%%a%d" % i for i in range(size // 10)), 2))
+    out.write(PREFIX + OPERATION % (3, "%a, %b", 3))
+
+
+def write_many_texts(out, size):
+    """Operations of which no two are alike: nothing repeats that could be kept once."""
+    for i in range(size):
+        out.write(PREFIX + OPERATION % (i, "%%x%d, %%y%d" % (i, i), i))
+
+
+def write_many_incidents(out, size):
+    for i in range(size):
+        out.write(PREFIX + OPERATION % (i, "%a, %b", i % 1000))
+        out.write("TT_FATAL: Out of Memory: Not enough space to allocate %d B DRAM buffer across 12 banks, where each bank needs to "
+                  "store %d B, but bank size is only 1073741792 B\n" % (12 * (i + 1) * 1024, (i + 1) * 1024))
+
+
+# ---- Cases: name, a command per size, the size, words for it ----------------------------------------------------------------
+
+CASES = [
+    ("a log of 20 GB", lambda n: generated(["--bytes", str(n)]), 20 << 30, "bytes"),
+    ("5 million operations", lambda n: generated(["--kind", "ops", "--operations", str(n)]), 5000000, "operations"),
+    ("operations all different", lambda n: written("many_texts", n), 1000000, "operations"),
+    ("a module of 200,000 lines", lambda n: generated(["--layers", str(n), "--runs", "1"]), 10000, "layers"),
+    ("a line of 50 MB", lambda n: written("long_line", n), 50 * MB, "bytes"),
+    ("10,000 programs", lambda n: generated(["--graphs", str(n), "--layers", "1", "--hidden", "32", "--vocab", "64", "--seq", "32", "--runs", str(2 * n)]), 10000,
+     "programs"),
+    ("64 ranks", lambda n: generated(["--ranks", "64", "--bytes", str(n)]), 1 << 30, "bytes"),
+    ("20,000 incidents", lambda n: written("many_incidents", n), 20000, "incidents"),
+]
+COMMANDS = {
+    "llm": lambda folder: ["--llm", "--logfile", "-", "-o", folder + "/report.md"],
+    "analyze": lambda folder: ["analyze", "-", "--quiet", "--name", "soak", "--output-dir", folder],
+}
+
+
+def measure(producer, command):
+    """(exit status, seconds of processor time, MB at most, longest line allowed for) of ttmem at the end of the pipe."""
+    with tempfile.TemporaryDirectory(prefix="ttmem-soak-") as folder:
+        source = subprocess.Popen(producer, stdout=subprocess.PIPE)
+        reader = subprocess.Popen([TTMEM] + COMMANDS[command](folder), stdin=source.stdout, stderr=subprocess.PIPE)
+        source.stdout.close()
+        message = reader.stderr.read().decode(errors="replace")
+        _, status, usage = os.wait4(reader.pid, 0)
+        if source.wait() != 0 and status == 0:
+            sys.exit("soak: the generator failed: " + " ".join(producer))
+        if status:
+            print(message, file=sys.stderr)
+        return status, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, operations_of(folder, command)
+
+
+def operations_of(folder, command):
+    """As the report says; the bound of memory depends on it."""
+    if command == "analyze":
+        words = open(folder + "/soak_findings.json", errors="replace").read(1 << 16) if os.path.exists(folder + "/soak_findings.json") else ""
+        at = words.find('"operations":')
+        return int("".join(c for c in words[at + 13:at + 40].split(",")[0] if c.isdigit()) or 0) if at >= 0 else 0
+    return None
+
+
+def main():
+    failed = []
+    wanted = sys.argv[1:]
+    print("| input | command | size | CPU s | MB | CPU s at a quarter | growth |\n|---|---|---:|---:|---:|---:|---:|", flush=True)
+    for name, producer, size, unit in CASES:
+        if wanted and not any(word in name for word in wanted):
+            continue
+        size = int(size * SCALE)
+        for command in COMMANDS:
+            small = measure(producer(size // 4), command)
+            large = measure(producer(size), command)
+            growth = large[1] / small[1] if small[1] else 0
+            print("| %s | %s | %d %s | %.1f | %.0f | %.1f | %.1f |" % (name, command, size, unit, large[1], large[2], small[1], growth),
+                  flush=True)
+            if large[0] or small[0]:
+                failed.append("%s, %s: exit status" % (name, command))
+            if large[1] > LEAST_SECONDS and growth > GROWTH:
+                failed.append("%s, %s: four times the input took %.1f times as long" % (name, command, growth))
+            limit = 64 + 64 * (large[3] or 0) / MB + (3 * size / MB if "line of" in name else 0)
+            if large[3] and large[2] > limit:
+                failed.append("%s, %s: %.0f MB, more than %.0f" % (name, command, large[2], limit))
+    for line in failed:
+        print("soak: " + line, file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--write"]:
+        globals()["write_" + sys.argv[2]](sys.stdout, int(sys.argv[3]))
+    else:
+        sys.exit(main())
