@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export FUZZ_SECONDS
 
 .DEFAULT_GOAL := all
-.PHONY: all help demo test test-ttnn bench fuzz format check-format install clean golden-update asan clang
+.PHONY: all help demo test test-ttnn bench soak fuzz format check-format install clean golden-update asan clang
 .PHONY: check-all tidy cppcheck analyzer tsan valgrind coverage
 .NOTPARALLEL: # ninja and ctest use the cores; two presets at once would only fight for them
 
@@ -48,6 +48,10 @@ bench: ## ratios on a generated 1 GiB log, as a markdown table
 	@python3 bench/run.py
 	@node bench/html_bench.mjs
 	@build/release/bench/tracker_bench
+
+soak: ## inputs far larger than life, into a pipe: bounded memory, time that grows with them; SOAK_SCALE=0.1 for less
+	@$(MAKE) --no-print-directory all
+	@nice -n 10 python3 bench/soak.py
 
 fuzz: ## libFuzzer, FUZZ_SECONDS (60) per target
 	@scripts/setup dev

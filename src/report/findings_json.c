@@ -487,7 +487,7 @@ static void put_diagnostics(ttm_buf *buf, const ttm_profile *p) {
 
 int ttm_report_findings_json(const ttm_findings *f, ttm_out *out, ttm_error *err) {
   ttm_buf *buf = &out->buf;
-  ttm_json_raw(buf, "{\"schema_version\":1,\n");
+  ttm_buf_printf(buf, "{\"schema_version\":%d,\n", TTM_FINDINGS_SCHEMA);
   put_input(buf, f);
   put_memories(buf, f);
   put_peaks(buf, f);

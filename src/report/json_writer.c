@@ -55,6 +55,16 @@ static void put_ascii_escape(ttm_buf *buf, unsigned char c) {
   ttm_buf_put(buf, (ttm_view){escape, named ? 2 : 6});
 }
 
+/* Characters that do something where they are shown: U+0080 to U+009F command a terminal, U+202A to U+202E and U+2066 to U+2069 turn
+ * a line around, U+2028 and U+2029 end one in JavaScript, where such a file may be pasted. 0 for all others. */
+static uint32_t escaped_code(ttm_view character) {
+  const unsigned char *p = (const unsigned char *)character.p;
+  if (character.n == 2 && p[0] == 0xC2 && p[1] < 0xA0) return p[1];
+  if (character.n != 3 || p[0] != 0xE2) return 0;
+  uint32_t code = 0x2000 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu);
+  return (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) ? code : 0;
+}
+
 /* One special byte or character; returns how many bytes of the text it was. */
 static size_t put_special(ttm_buf *buf, ttm_view text, size_t i) {
   unsigned char c = (unsigned char)text.p[i];
@@ -68,14 +78,11 @@ static size_t put_special(ttm_buf *buf, ttm_view text, size_t i) {
     ttm_json_raw(buf, "\xEF\xBF\xBD"); /* U+FFFD, one for each byte that fits nowhere */
     return 1;
   }
-  /* U+2028 and U+2029 end a line in JavaScript, where such a file may be pasted into a page. */
-  if (ttm_view_eq(character, TTM_LIT("\xE2\x80\xA8"))) {
-    ttm_json_raw(buf, "\\u2028");
-  } else if (ttm_view_eq(character, TTM_LIT("\xE2\x80\xA9"))) {
-    ttm_json_raw(buf, "\\u2029");
-  } else {
+  uint32_t code = escaped_code(character);
+  if (code)
+    ttm_buf_printf(buf, "\\u%04x", (unsigned)code);
+  else
     ttm_buf_put(buf, character);
-  }
   return length;
 }
 

@@ -18,7 +18,8 @@ int ttm_report_operations_json(const ttm_findings *f, ttm_out *out, ttm_error *e
 int ttm_report_registry_json(const ttm_findings *f, ttm_out *out, ttm_error *err);
 /* <name>_ir.json: module texts and where each location stands. Unpacks one dump at a time. */
 int ttm_report_ir_json(const ttm_findings *f, ttm_out *out, ttm_error *err);
-/* <name>_findings.json: the conclusions. */
+/* <name>_findings.json: the conclusions. Its schema_version is TTM_FINDINGS_SCHEMA; a file with a larger one is of a later ttmem. */
+enum { TTM_FINDINGS_SCHEMA = 1 };
 int ttm_report_findings_json(const ttm_findings *f, ttm_out *out, ttm_error *err);
 /* <name>_report.html: the page, one file that needs nothing else. `name` is the report's name. */
 int ttm_report_html(const ttm_findings *f, ttm_view name, ttm_out *out, ttm_error *err);

@@ -66,7 +66,7 @@ static void peak(ttm_buf *out, double mb, double pct) {
 }
 
 static void incident(ttm_buf *out, const ttm_catalog_entry *entry) {
-  if (!entry->incidents) return ttm_buf_puts(out, "<span class=\"dim\">none</span>");
+  if (!entry->incidents && !entry->later) return ttm_buf_puts(out, "<span class=\"dim\">none</span>");
   ttm_buf_puts(out, "<span class=\"incident\">");
   text(out, entry->incident);
   if (entry->incidents > 1) {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "parse/json_text.h"
+#include "report/report.h"
 #include "store/folder.h"
 #include "store/report_dir.h"
 
@@ -100,6 +101,12 @@ static void read_findings(ttm_catalog_entry *entry, ttm_view text) {
   ttm_view dram = ttm_json_get_member(peaks, "DRAM"), l1 = ttm_json_get_member(peaks, "L1");
   ttm_view incidents = ttm_json_get_member(text, "incidents"), one;
   entry->has_findings = input.n > 0;
+  if (ttm_json_get_number(ttm_json_get_member(text, "schema_version"), 0) > TTM_FINDINGS_SCHEMA) {
+    entry->incident = copy_text(TTM_LIT("written by a later ttmem: its numbers are not read"));
+    entry->later = true;
+    entry->has_findings = false;
+    return;
+  }
   entry->log = text_member(input, "path");
   entry->log_bytes = count_member(input, "bytes");
   entry->operations = count_member(ttm_json_get_member(text, "operations"), "total");

@@ -20,6 +20,7 @@ typedef struct ttm_catalog_entry {
   double l1_peak_mb, l1_peak_pct;
   int64_t written; /* seconds since 1970 of the newest file */
   bool has_findings, has_page;
+  bool later; /* written by a later ttmem: nothing but names is known, and `incident` says so */
 } ttm_catalog_entry;
 
 /* Newest first. Zero is empty; freed with ttm_catalog_free. */

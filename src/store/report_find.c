@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/source.h"
+#include "parse/json_text.h"
 #include "profile/read_report.h"
 #include "report/report.h"
 #include "store/folder.h"
@@ -49,10 +50,29 @@ static char *stem_of(const char *path, const char *suffix) {
   return stem;
 }
 
-int ttm_report_find(ttm_report_found *out, const char *folder, ttm_error *err) {
-  *out = (ttm_report_found){0};
-  int code = list(out, folder, err);
-  if (code) return code;
+/* A later ttmem may mean other things by the same words: its reports are left alone. */
+static int check_schema(const char *folder, const char *name, ttm_error *err) {
+  char first[4096], *path = ttm_folder_join(folder, name, "_findings.json");
+  ttm_source *source;
+  size_t n = 0;
+  if (!path) return ttm_error_nomem(err);
+  int code = ttm_source_open(&source, path, NULL);
+  if (!code) {
+    code = ttm_source_read(source, first, sizeof first, &n, NULL);
+    ttm_source_close(source);
+  }
+  ttm_free(path);
+  if (code == TTM_ENOMEM) return ttm_error_nomem(err);
+  double schema = code ? 0 : ttm_json_get_number(ttm_json_get_member((ttm_view){first, n}, "schema_version"), 0);
+  if (!(schema > TTM_FINDINGS_SCHEMA)) return TTM_OK;
+  return ttm_error_set(
+      err, TTM_EFORMAT,
+      "the report in '%s' was written by a later ttmem (schema %.0f, this one knows %d) and was left as it "
+      "is; use that ttmem, or make a page from the log: ttmem html LOG -o OUT",
+      folder, schema, TTM_FINDINGS_SCHEMA);
+}
+
+static int name_of(ttm_report_found *out, const char *folder, ttm_error *err) {
   if (out->memory) {
     out->name = stem_of(out->memory, "_memory.json");
   } else if (out->page) {
@@ -68,6 +88,13 @@ int ttm_report_find(ttm_report_found *out, const char *folder, ttm_error *err) {
         folder);
   }
   return out->name ? TTM_OK : ttm_error_nomem(err);
+}
+
+int ttm_report_find(ttm_report_found *out, const char *folder, ttm_error *err) {
+  *out = (ttm_report_found){0};
+  int code = list(out, folder, err);
+  if (!code) code = name_of(out, folder, err);
+  return code ? code : check_schema(folder, out->name, err);
 }
 
 void ttm_report_found_free(ttm_report_found *found) {

@@ -14,7 +14,8 @@ typedef struct ttm_report_found {
   char *memory; /* <name>_memory.json */
 } ttm_report_found;
 
-/* 0, TTM_EIO when the folder cannot be read, TTM_ENODATA when it holds nothing of a report, TTM_ENOMEM. */
+/* 0, TTM_EIO when the folder cannot be read, TTM_ENODATA when it holds nothing of a report, TTM_EFORMAT when it is one of
+ * a later ttmem, TTM_ENOMEM. */
 int ttm_report_find(ttm_report_found *out, const char *folder, ttm_error *err);
 void ttm_report_found_free(ttm_report_found *found);
 

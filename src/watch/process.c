@@ -60,6 +60,7 @@ ttm_process ttm_process_look(int32_t pid) {
   bool known = read_stat(text, (size_t)n, &state, &ticks);
   process.there = !known || (state != 'Z' && state != 'X');
   if (!known) return process;
+  process.start = ticks;
   process.began_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
   process.began_ns += (uint64_t)((double)ticks / (double)sysconf(_SC_CLK_TCK) * (double)SECOND);
   return process;

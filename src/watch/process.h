@@ -10,6 +10,7 @@ typedef struct ttm_process {
   int32_t pid;
   bool there;        /* a process has the number, and it is no zombie */
   uint64_t began_ns; /* since 1970; 0 when that may not be looked at */
+  uint64_t start;    /* ticks since the machine began, which no setting of the clock changes; 0 likewise */
 } ttm_process;
 
 ttm_process ttm_process_look(int32_t pid);

@@ -130,7 +130,10 @@ static ttm_watch_process judge(ttm_watch *watch, const ttm_shm_slot *slot, const
   bool same = before && before->slot.updated_ns == slot->updated_ns;
   if (!same || before->alive) {
     ttm_process process = look_at_process(watch, slot->pid);
-    row.alive = ttm_process_wrote(&process, slot->updated_ns, slot->name);
+    /* The one we know is alive, also when the clock was set since. */
+    bool known = before && before->alive && process.there && process.start && process.start == before->start;
+    row.alive = known || ttm_process_wrote(&process, slot->updated_ns, slot->name);
+    row.start = process.start;
   }
   if (before && (before->alive || same))
     row.board = before->board;

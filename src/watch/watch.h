@@ -17,6 +17,7 @@ typedef struct ttm_watch_process {
   ttm_shm_slot slot;
   bool alive;             /* dead: it was killed and left its slot, which is not counted as use */
   const ttm_board *board; /* the mock board it runs on, NULL */
+  uint64_t start;         /* of the process, see watch/process.h */
 } ttm_watch_process;
 
 /* How the board, and so the capacity, is known. */

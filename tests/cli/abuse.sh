@@ -157,3 +157,10 @@ for command in "--llm --logfile $log" "analyze $log --no-json" "explain $log" "f
   grep -q error .err && fail "a closed pipe is told: $command: $(cat .err)"
   [ "$(cat .status)" -le 1 ] || fail "exit $(cat .status) at a closed pipe: $command"
 done
+
+# ---- A report of a later ttmem ----------------------------------------------------------------------------------------------
+"$TTMEM" analyze $log --quiet --output-dir later --name r
+sed -i 's/"schema_version":1,/"schema_version":2,/' later/r_findings.json
+before=$(find later -type f -exec cksum {} + | sort)
+fails "$TTMEM" html later ; says 'written by a later ttmem (schema 2, this one knows 1)'
+[ "$before" = "$(find later -type f -exec cksum {} + | sort)" ] || fail "a later report was changed"

@@ -52,17 +52,28 @@ static void failure_sticks(void **state) {
   ttm_buf_char(&buf, 'd');
   ttm_buf_printf(&buf, "%d", 5);
   ttm_buf_u64(&buf, 5);
-  assert_view(ttm_buf_view(&buf), "abc"); /* what was there stays, nothing is added */
+  assert_int_equal(buf.n, 3);          /* what was there stays, nothing is added */
+  assert_view(ttm_buf_view(&buf), ""); /* and is not shown: nobody takes it for the whole */
   ttm_buf_free(&buf);
   assert_false(buf.failed);
 }
 
+/* A text that takes in one with a hole has one too, however it is written. */
+static void failure_spreads(void **state) {
+  (void)state;
+  ttm_buf part = {.failed = true}, whole = {0};
+  ttm_buf_puts(&whole, "abc");
+  ttm_buf_put(&whole, (ttm_view){"", 0});
+  assert_false(whole.failed);
+  ttm_buf_put(&whole, ttm_view_first(ttm_buf_view(&part), 2));
+  assert_true(whole.failed);
+  ttm_buf_free(&whole);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(appends),
-      cmocka_unit_test(grows),
-      cmocka_unit_test(clear_keeps_the_room),
-      cmocka_unit_test(failure_sticks),
+      cmocka_unit_test(appends),        cmocka_unit_test(grows),           cmocka_unit_test(clear_keeps_the_room),
+      cmocka_unit_test(failure_sticks), cmocka_unit_test(failure_spreads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

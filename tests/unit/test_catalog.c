@@ -123,6 +123,20 @@ static void finds_the_log(void **state) {
   ttm_catalog_free(&all);
 }
 
+/* What a later ttmem means by its words is not known: the report is listed, and said to be one. */
+static void later_reports_are_listed(void **state) {
+  ttm_catalog one;
+  char path[96];
+  (void)state;
+  put("a/a_findings.json", "{\"schema_version\":2,\"input\":{\"path\":\"a.log\"},\"operations\":{\"total\":9}}");
+  snprintf(path, sizeof path, "%s/a", root);
+  assert_int_equal(ttm_catalog_read(&one, path, NULL), 0);
+  assert_int_equal(one.entries.n, 1);
+  assert_true(one.entries.at[0].later && !one.entries.at[0].has_findings && one.entries.at[0].peak_mb < 0);
+  assert_non_null(strstr(one.entries.at[0].incident, "later ttmem"));
+  ttm_catalog_free(&one);
+}
+
 /* Only the report goes: what else lies in its folder is not ours to delete. */
 static void deletes_a_report(void **state) {
   ttm_catalog all;
@@ -145,6 +159,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(lists_newest_first, fill, empty),
       cmocka_unit_test_setup_teardown(a_report_is_a_catalog_of_one, fill, empty),
       cmocka_unit_test_setup_teardown(finds_the_log, fill, empty),
+      cmocka_unit_test_setup_teardown(later_reports_are_listed, fill, empty),
       cmocka_unit_test_setup_teardown(deletes_a_report, fill, empty),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -121,6 +121,23 @@ static void sums(void **state) {
   assert_int_equal(d->history_count, TTM_WATCH_HISTORY);
 }
 
+/* The clock is set an hour ahead while we watch: seen from now, the slot was written an hour before its process began. */
+static void the_clock_is_set(void **state) {
+  place *p = *state;
+  segment s;
+  uint64_t now = segment_now();
+  segment_init(&s, 7, 0);
+  segment_slot(&s, 0, getpid(), now, "me", 1000, 0, 0);
+  segment_write(&s, p->dir, 7, TTM_SHM_BYTES);
+  look(p, 0);
+  assert_int_equal(p->watch.devices.at[0]->alive, 1);
+  segment_slot(&s, 0, getpid(), now - 3600 * UINT64_C(1000000000), "me", 1000, 0, 0);
+  segment_write(&s, p->dir, 7, TTM_SHM_BYTES);
+  look(p, 100);
+  assert_int_equal(p->watch.devices.at[0]->alive, 1);
+  assert_int_equal(p->watch.devices.at[0]->used[TTM_USE_DRAM], 1000);
+}
+
 /* With all slots taken the total tells what further processes hold. */
 static void more_than_slots(void **state) {
   place *p = *state;
@@ -354,6 +371,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(who_lives),
       cmocka_unit_test_setup_teardown(sums, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(the_clock_is_set, set_up, tear_down),
       cmocka_unit_test_setup_teardown(more_than_slots, set_up, tear_down),
       cmocka_unit_test_setup_teardown(bad_files, set_up, tear_down),
       cmocka_unit_test_setup_teardown(torn, set_up, tear_down),
