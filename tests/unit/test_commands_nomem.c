@@ -127,7 +127,7 @@ static void starve(const char *const *words) {
   long used = PLENTY - allowed;
   assert_int_equal(alive, kept);
   int wrong = 0;
-  for (long n = 0; n < used && wrong < 8; n += 1 + n / 300) {
+  for (long n = 0; n < used && wrong < 8; n += 1 + n / (only_one ? 300 : 30)) {
     kept = alive;
     allowed = n;
     outcome o = run(words);
