@@ -60,7 +60,8 @@ typedef struct one_run {
   char tail[TAIL];
   size_t tail_n;
   ttm_capture_result result;
-  bool opened; /* there is a recording */
+  bool opened;   /* there is a recording */
+  bool met_ttnn; /* the program came to import ttnn: what it does then may depend on the board */
 } one_run;
 
 static bool show_nothing(void *context, ttm_view bytes, const ttm_feed_figures *figures) {
@@ -88,6 +89,7 @@ static int run_recorded(one_run *r, const char *board, const ttm_run_plan *plan,
   if (!status) status = ttm_capture_run(&r->result, &options, err);
   if (!status) status = ttm_record_check(record, err);
   if (!status) r->opened = ttm_record_is_there(record);
+  if (!status) r->met_ttnn = r->opened || ttm_record_met_ttnn(record);
   if (!status) read_tail(r, fd);
   ttm_record_end(record);
   close(fd);
@@ -110,7 +112,7 @@ static int judge(one_run *r, ttm_fit_case *out, const char *board, ttm_error *er
 }
 
 static int run_board(ttm_fit_series *series, const char *board, const ttm_run_plan *plan, ttm_capture_view *view,
-                     bool *opened, ttm_error *err) {
+                     bool *met_ttnn, ttm_error *err) {
   ttm_fit_case answer = {0};
   one_run *r = ttm_alloc(sizeof *r);
   if (!r) return ttm_error_nomem(err);
@@ -120,7 +122,7 @@ static int run_board(ttm_fit_series *series, const char *board, const ttm_run_pl
     snprintf(r->recording, sizeof r->recording, "%s/recording", r->dir.path);
     status = run_recorded(r, board, plan, view, err);
   }
-  *opened = r->opened;
+  *met_ttnn = r->met_ttnn;
   if (!status && r->result.interrupted)
     series->interrupted = r->result.signal ? 128 + r->result.signal : 130;
   else if (!status)
@@ -162,14 +164,14 @@ int ttm_fit_series_run(ttm_fit_series *series, const ttm_options *options, ttm_e
   ttm_run_plan plan = {0};
   ttm_capture_view view;
   sigset_t mask;
-  bool quiet = options->given[TTM_OPTION_QUIET], opened = true;
+  bool quiet = options->given[TTM_OPTION_QUIET], go_on = true;
   pthread_sigmask(SIG_SETMASK, NULL, &mask);
   ttm_capture_view_begin(&view, ttm_program_name(options->program), "the log", true, options->value[TTM_OPTION_COLOR]);
   int status = ttm_run_plan_make(&plan, options->rest, false, NULL, err);
-  for (size_t i = 0; i < series->boards.n && !status && opened && !series->interrupted; i++) {
+  for (size_t i = 0; i < series->boards.n && !status && go_on && !series->interrupted; i++) {
     if (!quiet) ttm_capture_view_say(&view, "%s, %zu of %zu: running", series->boards.at[i], i + 1, series->boards.n);
-    status = run_board(series, series->boards.at[i], &plan, &view, &opened, err);
-    opened |= !status && !series->interrupted && series->cases.at[i].exit_status == 0;
+    status = run_board(series, series->boards.at[i], &plan, &view, &go_on, err);
+    go_on |= !status && !series->interrupted && series->cases.at[i].exit_status == 0;
     if (!series->interrupted) series->interrupted = pending_end();
     /* The next program gets the signals we had; one that waits would end us here, folders and all. */
     if (!series->interrupted) pthread_sigmask(SIG_SETMASK, &mask, NULL);

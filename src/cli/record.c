@@ -239,6 +239,11 @@ bool ttm_record_is_there(const ttm_record *r) {
   return !stat(r->recording, &st) && st.st_size > 0;
 }
 
+bool ttm_record_met_ttnn(const ttm_record *r) {
+  char root[PATH_MAX]; /* the recorder makes it then */
+  return !join(root, r->dir.path, "root", NULL) && !access(root, F_OK);
+}
+
 const char *ttm_record_board(const ttm_record *r) { return r->board[0] ? r->board : NULL; }
 
 void ttm_record_end(ttm_record *r) {

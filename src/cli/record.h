@@ -32,6 +32,9 @@ int ttm_record_check(const ttm_record *record, ttm_error *err);
 /* True when the program opened a device: there is a recording. */
 bool ttm_record_is_there(const ttm_record *record);
 
+/* With a board: true when the program came as far as to import ttnn. */
+bool ttm_record_met_ttnn(const ttm_record *record);
+
 /* The board by its short name: "n150"; of a descriptor its path; NULL without one. */
 const char *ttm_record_board(const ttm_record *record);
 

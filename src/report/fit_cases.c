@@ -86,7 +86,7 @@ static void put_case(const page *p, const ttm_fit_case *c) {
   if (c->measured) put_figures(p, c);
   if (c->fits == TTM_FITS_UNKNOWN) {
     ttm_buf_printf(p->out, "%*s", c->measured ? MARGIN : 5, "");
-    ttm_put_text(p->out, ttm_buf_view(&c->why), p->columns * 2, p->form);
+    ttm_put_text(p->out, ttm_buf_view(&c->why), p->columns * 3, p->form);
     ttm_buf_char(p->out, '\n');
   } else if (c->refused) {
     put_stop_where(p, c);

@@ -91,6 +91,14 @@ class Fit(unittest.TestCase):
         self.assertEqual([answers["n300"][k] for k in same], [answers["n150"][k] for k in same])
         self.assertEqual([answers["t3k"][k] for k in same], [answers["n150"][k] for k in same])
 
+    def test_two_chips(self):
+        self.compare(("galaxy", "p300"), "two_chips.py")
+        path = os.path.join(PROGRAMS, "two_chips.py")
+        run = self.call([PROGRAM, "fit", "--json", "--board", "p150,n300", "--", sys.executable, path])
+        one, two = json.loads(run.stdout)["boards"]
+        self.assertEqual((run.returncode, one["fits"], two["fits"]), (2, None, True), run.stdout)
+        self.assertIn("requires 2 devices", one["why_unknown"])
+
     def test_another_reason_than_memory(self):
         broken = os.path.join(self.here, "broken.py")
         for text, why in (
