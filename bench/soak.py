@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """make soak: inputs far larger than life, made on the way into a pipe, in bounded memory and in time that grows with the input
 and no faster. Each case runs at a quarter of its size and at its size; a case fails when ttmem does, when it takes more memory
-than 64 MB and 128 B per operation that is no deallocation (make bench counts those too, and halves it; and 8 times the longest
-line, where that is the point), or when four times the input takes
+than 64 MB, 128 B per operation that is no deallocation (make bench counts those too, and halves it) and what the case is given
+for texts that differ, or when four times the input takes
 more than eight times the processor time. SOAK_SCALE=0.1 makes all of them smaller (default 1: the 20 GB log)."""
 import os
 import subprocess
@@ -44,6 +44,31 @@ def write_long_line(out, size):
     out.write(PREFIX + OPERATION % (3, "%a, %b", 3))
 
 
+def write_module(out, size):
+    """The dumps of one module in two dialects, a fourth of the lines each for arguments, types, operations and locations; then a run."""
+    quarter = size // 4
+    layout = "#ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<%dx1x!ttcore.tile<32x32, bf16>, #dram>, <interleaved>>"
+    for dialect in ("ttir", "ttnn"):
+        out.write("2026-06-19 09:25:00.001 (   0.001s) [        8C291140]      module_builder.cc:1279     1| MLIR Module %s:\n" % dialect)
+        for i in range(quarter):
+            out.write("#ttnn_layout%d = %s\n" % (i, layout % (i + 1)))
+        out.write("module @SyncTensorsGraph.5 {\n  func.func @main(\n")
+        for i in range(quarter):
+            out.write('    %%arg%d: tensor<%dx32xbf16, #ttnn_layout%d> {ttcore.argument_type = #ttcore.argument_type<parameter>, ttir.name = '
+                      '"model.w%d"} loc("p%d.1")%s\n' % (i, 32 * (i + 1), i, i, i, "," if i + 1 < quarter else ") -> tensor<32x32xbf16> {"))
+        for i in range(quarter):
+            out.write('    %%%d = "%s.add"(%%arg%d, %%arg0) : (tensor<32x32xbf16>, tensor<32x32xbf16>) -> tensor<32x32xbf16> loc(#loc%d)\n'
+                      % (i, dialect, i, i))
+        out.write("  }\n}\n")
+        for i in range(quarter):
+            out.write('#loc%d = loc("add.%d")\n' % (i, i))
+        out.write("------------------ END OF MLIR MODULE ------------------\n")
+    out.write(PREFIX + "Starting execution of program: main\n")
+    for i in range(0, quarter, 10):
+        out.write(PREFIX + OPERATION % (i, "%%arg%d, %%arg0" % i, i))
+    out.write(PREFIX + "Finished execution of program: main\n")
+
+
 def write_many_texts(out, size):
     """Operations of which no two are alike: nothing repeats that could be kept once."""
     for i in range(size):
@@ -57,18 +82,19 @@ def write_many_incidents(out, size):
                   "store %d B, but bank size is only 1073741792 B\n" % (12 * (i + 1) * 1024, (i + 1) * 1024))
 
 
-# ---- Cases: name, a command per size, the size, words for it ----------------------------------------------------------------
+# ---- Cases: name, a command per size, the size, words for it, bytes that one of it may take (what differs is kept) ------------
 
+SMALL = "--layers 1 --hidden 32 --vocab 64 --seq 32".split()
 CASES = [
-    ("a log of 20 GB", lambda n: generated(["--bytes", str(n)]), 20 << 30, "bytes"),
-    ("5 million operations", lambda n: generated(["--kind", "ops", "--operations", str(n)]), 5000000, "operations"),
-    ("operations all different", lambda n: written("many_texts", n), 1000000, "operations"),
-    ("a module of 200,000 lines", lambda n: generated(["--layers", str(n), "--runs", "1"]), 10000, "layers"),
-    ("a line of 50 MB", lambda n: written("long_line", n), 50 * MB, "bytes"),
-    ("10,000 programs", lambda n: generated(["--graphs", str(n), "--layers", "1", "--hidden", "32", "--vocab", "64", "--seq", "32", "--runs", str(2 * n)]), 10000,
-     "programs"),
-    ("64 ranks", lambda n: generated(["--ranks", "64", "--bytes", str(n)]), 1 << 30, "bytes"),
-    ("20,000 incidents", lambda n: written("many_incidents", n), 20000, "incidents"),
+    ("a log of 20 GB", lambda n: generated(["--bytes", str(n)]), 20 << 30, "bytes", 0),
+    ("5 million operations", lambda n: generated(["--kind", "ops", "--operations", str(n)]), 5000000, "operations", 0),
+    ("operations all different", lambda n: written("many_texts", n), 1000000, "operations", 256),
+    ("a module of 200,000 lines", lambda n: written("module", n), 200000, "lines", 512),
+    ("a model of 10,000 layers", lambda n: generated(["--layers", str(n), "--runs", "1"]), 10000, "layers", 8192),
+    ("a line of 50 MB", lambda n: written("long_line", n), 50 * MB, "bytes", 8),
+    ("10,000 programs", lambda n: generated(["--graphs", str(n), "--runs", str(2 * n), "--continue"] + SMALL), 10000, "programs", 16384),
+    ("64 ranks", lambda n: generated(["--ranks", "64", "--bytes", str(n)]), 1 << 30, "bytes", 0),
+    ("20,000 incidents", lambda n: written("many_incidents", n), 20000, "incidents", 1024),
 ]
 COMMANDS = {
     "llm": lambda folder: ["--llm", "--logfile", "-", "-o", folder + "/report.md"],
@@ -104,7 +130,7 @@ def main():
     failed = []
     wanted = sys.argv[1:]
     print("| input | command | size | CPU s | MB | CPU s at a quarter | growth |\n|---|---|---:|---:|---:|---:|---:|", flush=True)
-    for name, producer, size, unit in CASES:
+    for name, producer, size, unit, each in CASES:
         if wanted and not any(word in name for word in wanted):
             continue
         size = int(size * SCALE)
@@ -118,7 +144,7 @@ def main():
                 failed.append("%s, %s: exit status" % (name, command))
             if large[1] > LEAST_SECONDS and growth > GROWTH:
                 failed.append("%s, %s: four times the input took %.1f times as long" % (name, command, growth))
-            limit = 64 + 128 * (large[3] or 0) / MB + (8 * size / MB if "line of" in name else 0)
+            limit = 64 + 128 * (large[3] or 0) / MB + each * size / MB
             if large[3] and large[2] > limit:
                 failed.append("%s, %s: %.0f MB, more than %.0f" % (name, command, large[2], limit))
     for line in failed:
