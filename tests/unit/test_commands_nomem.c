@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "segment_fixture.h"
 #include "serve/pages.h"
+#include "ttmem/tracker.h"
 #include "unit.h"
 
 #define DATA TTMEM_SOURCE "/tests/data/"
@@ -269,6 +270,49 @@ static void live(void **state) {
   assert_int_equal(failures, 0);
 }
 
+/* ---- The tracker, which no command uses ------------------------------------------------------------------------------ */
+
+/* The summary of a capture, NULL when memory ran out on the way. */
+static char *track(ttm_view json) {
+  ttm_tracker *tracker = NULL;
+  ttm_error err;
+  char *text = NULL;
+  int status = ttm_tracker_new(&tracker, &err);
+  if (!status) status = ttm_tracker_begin(tracker, TTM_RUN_NORMAL, &err);
+  if (!status) status = ttm_tracker_graph(tracker, json.p, json.n, &err);
+  if (!status) status = ttm_tracker_snapshot(tracker, "FORWARD", &err);
+  if (!status) status = ttm_tracker_end(tracker, NULL, &err);
+  if (status) assert_int_equal(status, TTM_ENOMEM);
+  if (!status) text = ttm_tracker_text(tracker);
+  ttm_tracker_free(tracker);
+  return text;
+}
+
+static void tracking(void **state) {
+  (void)state;
+  int fd = open(DATA "capture_small.json", O_RDONLY | O_CLOEXEC);
+  assert_true(fd >= 0);
+  ttm_view json = read_back(fd);
+  char *whole = track(json);
+  assert_non_null(whole);
+  for (only_one = false;; only_one = true) {
+    for (long n = 0, left = -1; left < 0; n++) {
+      long kept = alive;
+      allowed = n;
+      char *text = track(json);
+      left = allowed;
+      allowed = PLENTY;
+      if (text) assert_string_equal(text, whole);
+      ttm_text_free(text);
+      assert_int_equal(alive, kept);
+    }
+    if (only_one) break;
+  }
+  ttm_text_free(whole);
+  free((char *)json.p);
+  close(fd);
+}
+
 /* ---- The pages of the server --------------------------------------------------------------------------------------- */
 
 static void served_pages(void **state) {
@@ -318,6 +362,7 @@ int main(void) {
       cmocka_unit_test(captures),
       cmocka_unit_test(training),
       cmocka_unit_test(live),
+      cmocka_unit_test(tracking),
       cmocka_unit_test(served_pages),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
