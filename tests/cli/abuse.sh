@@ -45,6 +45,15 @@ got=0
 (ulimit -f 1 && exec "$TTMEM" --llm --logfile $log -o kept.md) 2>.err || got=$?
 [ "$got" -eq 2 ] && [ "$(cat kept.md)" = mine ] || fail "the file that was there is gone"
 
+# A program that is run keeps running, is heard to its end, and its exit status counts.
+got=0
+(ulimit -f 1 && exec "$TTMEM" run --log --quiet --output-dir full -- sh -c 'head -c 20000 /dev/zero | tr "\\0" x; exit 3') 2>.err \
+  </dev/null | wc -c >.count || got=$?
+[ "$got" -eq 3 ] || fail "exit $got instead of the program's 3"
+[ "$(cat .count)" -ge 20000 ] || fail "only $(cat .count) bytes came through"
+says 'the program goes on'
+fails "$TTMEM" run --output-dir /proc/nowhere -- true ; says 'cannot make folder'
+
 # ---- What cannot be read --------------------------------------------------------------------------------------------------
 fails "$TTMEM" --llm --logfile . ; says 'is a directory'
 fails "$TTMEM" analyze nowhere.log ; says 'No such file'
