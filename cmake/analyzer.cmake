@@ -12,6 +12,5 @@ function(ttmem_analyzer_wrong file warning)
 endfunction()
 # ttm_error_set returns the (negative) status it is given, from another file: `status` is not 0 after it.
 ttmem_analyzer_wrong(cli/command_last_run.c null-argument)
-ttmem_analyzer_wrong(store/catalog.c null-dereference)
 # A view of more than no bytes has bytes.
 ttmem_analyzer_wrong(l1/scan_value.c null-argument)

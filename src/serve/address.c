@@ -73,7 +73,7 @@ static int first_free(const address *a, ttm_error *err) {
 }
 
 static unsigned port_of(int fd) {
-  address a;
+  address a = {.v6 = {0}};
   socklen_t size = sizeof a;
   if (getsockname(fd, &a.any, &size)) return 0;
   return ntohs(a.any.sa_family == AF_INET6 ? a.v6.sin6_port : a.v4.sin_port);
@@ -95,7 +95,7 @@ int ttm_listen_open(ttm_listen *out, const char *host, int port, ttm_error *err)
 }
 
 void ttm_listen_name(const ttm_listen *listen, ttm_buf *out) {
-  address a;
+  address a = {.v6 = {0}};
   socklen_t size = sizeof a;
   char text[INET6_ADDRSTRLEN] = "";
   /* Editors forward the port of a URL that says localhost. */

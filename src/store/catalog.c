@@ -204,14 +204,15 @@ static int add_folder(ttm_catalog *out, int root, const char *name, ttm_error *e
   return TTM_OK;
 }
 
-/* The path's folder and last part, once "." and the like are resolved: a report is shown under its own name. */
+/* The path's folder and last part, once "." and the like are resolved: a report is shown under its own name. TTM_ENODATA for "/". */
 static int split_path(const char *path, char **root, char **name, ttm_error *err) {
   char *whole = realpath(path, NULL), *slash = whole ? strrchr(whole, '/') : NULL;
   if (!whole) return ttm_error_set(err, TTM_EIO, "cannot open '%s': %s", path, strerror(errno));
   *name = copy_text(ttm_view_of(slash + 1));
   *root = copy_text((ttm_view){whole, slash == whole ? 1 : (size_t)(slash - whole)});
   free(whole); /* realpath's own */
-  return *name && *root ? TTM_OK : ttm_error_nomem(err);
+  if (!*name || !*root) return ttm_error_nomem(err);
+  return **name ? TTM_OK : TTM_ENODATA;
 }
 
 /* The folder itself, when it is a report. */
@@ -219,7 +220,6 @@ static int read_single(ttm_catalog *out, int folder, const char *path, ttm_error
   ttm_catalog_entry entry;
   char *root = NULL, *name = NULL;
   int status = split_path(path, &root, &name, err);
-  if (!status && !*name) status = TTM_ENODATA; /* nobody keeps a report in "/" */
   if (!status) status = ttm_catalog_entry_read(&entry, folder, name);
   ttm_free(name);
   if (status) return ttm_free(root), status;
