@@ -129,7 +129,7 @@ static int scan_source(ttm_scan **out, const ttm_options *options, ttm_error *er
 
 int ttm_command_cb_all(const ttm_options *options) {
   const char *path = options->value[TTM_OPTION_LOG_FILE];
-  const ttm_cb_workload *workloads;
+  const ttm_cb_workload *workloads = NULL;
   ttm_cb_workload one;
   ttm_device_log log = {0};
   ttm_scan *scan = NULL;
@@ -137,7 +137,7 @@ int ttm_command_cb_all(const ttm_options *options) {
   ttm_cb_form form;
   ttm_buf text = {0};
   ttm_error err;
-  size_t n;
+  size_t n = 0;
   int status = ttm_cb_form_of(&form, options, &err);
   if (!status) status = choose_workloads(options, &one, &workloads, &n, &err);
   if (!status) status = ttm_cb_job_run(&job, options, workloads, n, &err);

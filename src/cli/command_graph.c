@@ -58,14 +58,15 @@ int ttm_command_graph(const ttm_options *options) {
   ttm_buf text = {0};
   ttm_error err = {0};
   job *j = ttm_alloc(sizeof *j);
-  int status = j ? TTM_OK : ttm_error_nomem(&err);
-  if (!status && !options->inputs)
+  if (!j) return ttm_cb_deliver(options, &text, ttm_error_nomem(&err), &err);
+  int status = TTM_OK;
+  if (!options->inputs)
     status =
         ttm_error_set(&err, TTM_EUSAGE, "graph needs a capture: ttmem graph CAPTURE.json ('-' reads standard input)");
   if (!status) status = ttm_cb_form_of(&form, options, &err);
   for (size_t i = 0; i < options->inputs && !status; i++) status = read_capture(j, options->input[i], &err);
   if (!status && write_report(options, j, form, &text)) status = ttm_error_nomem(&err);
-  if (j) free_job(j);
+  free_job(j);
   ttm_free(j);
   return ttm_cb_deliver(options, &text, status, &err);
 }

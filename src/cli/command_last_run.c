@@ -62,7 +62,7 @@ int ttm_command_last_run(const ttm_options *options) {
   else if (target && ttm_same_file(log, target))
     status = ttm_error_set(&err, TTM_EUSAGE, "'%s' is the log itself; give -o another name so that the log is not lost",
                            target);
-  if (!status && !strcmp(log, "-")) {
+  if (!status && log && !strcmp(log, "-")) {
     status = spool(spooled, sizeof spooled, &spool_fd, &err);
     log = spooled;
   }

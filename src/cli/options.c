@@ -149,7 +149,8 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
          "every board, and the largest batch is told. With --board only those boards are asked, and the\n"
          "exit status is 1 when it does not fit. It is 2 when the program fails for another reason.\n",
          1, TTM_REST_BEHIND_DASHES},
-    [TTM_COMMAND_ASK] = {"ask", TTM_PROGRAM_TTMEM, "ask LOG --op N | --tensor NAME | --range A-B | --at-peak | --findings",
+    [TTM_COMMAND_ASK] = {"ask", TTM_PROGRAM_TTMEM,
+                         "ask LOG --op N | --tensor NAME | --range A-B | --at-peak | --findings",
                          "one detail in a few lines, for people and agents", NULL, 1, false},
     [TTM_COMMAND_HTML] = {"html", TTM_PROGRAM_TTMEM, "html INPUT [-o OUT]",
                           "self-contained HTML page of a log or report folder",

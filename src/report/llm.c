@@ -317,7 +317,8 @@ static void put_weight(ttm_llm *r, const ttm_registry_entry *entry) {
   const ttm_type *type = arg->local_type < r->p->types.n ? &r->p->types.at[arg->local_type] : NULL;
   ttm_view name = ttm_profile_string(r->p, arg->name);
   char shape[256] = "?";
-  if (type && type->is_tensor && !ttm_dims_print(&type->tensor.shape, shape, sizeof shape)) strcpy(shape, "scalar");
+  if (type && type->is_tensor && !ttm_dims_print(&type->tensor.shape, shape, sizeof shape))
+    memcpy(shape, "scalar", sizeof "scalar");
   ttm_buf_puts(r->out, "| ");
   ttm_llm_cell(r, name.n ? name : ttm_profile_string(r->p, arg->ssa));
   ttm_buf_printf(r->out, " | %s | ", shape);

@@ -23,7 +23,7 @@ typedef struct ttm_ui_watch {
 typedef struct ttm_ui_options {
   bool utf8, color;
   const ttm_ui_watch *watch; /* set: this is shown, and nothing of the rest */
-  void *context; /* for the functions below */
+  void *context;             /* for the functions below */
   /* Serves the reports of a folder until `unserve`; *url is borrowed until then. */
   int (*serve)(void *context, const char *folder, const char **url, ttm_error *err);
   void (*unserve)(void *context);

@@ -75,11 +75,11 @@ static void test_any_piece_size(void **state) {
      "totalBytesAllocatedPerBank: " allocated                                  \
      " MB, totalBytesFreePerBank: 50.000 MB, "                                 \
      "largestContiguousBytesFreePerBank: " largest " MB}")
-#define STEP(op, type, allocated, largest)                                                            \
-  RT("Executing operation: " op)                                                                      \
-  AL("Device memory state before operation " type)                                                    \
-  LEVEL("DRAM", allocated, largest) LEVEL("L1", "1.000", "9.000") LEVEL("L1_SMALL", "0.000", "0.000") \
-      LEVEL("TRACE", "0.000", "0.000")
+#define STEP(op, type, allocated, largest)         \
+  RT("Executing operation: " op)                   \
+  AL("Device memory state before operation " type) \
+  LEVEL("DRAM", allocated, largest)                \
+  LEVEL("L1", "1.000", "9.000") LEVEL("L1_SMALL", "0.000", "0.000") LEVEL("TRACE", "0.000", "0.000")
 
 static void push(ttm_feed *feed, const char *text) {
   assert_int_equal(ttm_feed_put(feed, text, strlen(text), NULL), TTM_OK);
