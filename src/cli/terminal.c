@@ -28,7 +28,8 @@ bool ttm_terminal_color(int fd, const char *wish) {
   if (wish && !strcmp(wish, "always")) return true;
   if (wish && !strcmp(wish, "never")) return false;
   if (is_set("NO_COLOR")) return false;
-  if (is_set("CLICOLOR_FORCE") && strcmp(getenv("CLICOLOR_FORCE"), "0") != 0) return true;
+  const char *force = getenv("CLICOLOR_FORCE");
+  if (force && *force && strcmp(force, "0") != 0) return true;
   return ttm_terminal_is_live(fd);
 }
 
