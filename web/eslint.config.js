@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import { fileURLToPath } from "node:url";
 import tseslint from "typescript-eslint";
+
+const here = fileURLToPath(new URL(".", import.meta.url)); // node 18 (Debian 12) has no import.meta.dirname
 
 export default tseslint.config(
   { ignores: ["node_modules", "eslint.config.js", "build.mjs"] },
   ...tseslint.configs.strictTypeChecked,
   {
-    languageOptions: { parserOptions: { project: "./tsconfig.json", tsconfigRootDir: import.meta.dirname ?? "." } },
+    languageOptions: { parserOptions: { project: "./tsconfig.json", tsconfigRootDir: here } },
     rules: {
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
       "@typescript-eslint/no-non-null-assertion": "off",

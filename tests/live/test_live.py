@@ -138,10 +138,10 @@ class Live(Case):
         if os.geteuid() == 0:  # root reads everything: see it as somebody else
             os.chmod(self.work, 0o755)
             os.chmod(good.path, 0o600)
-            done = subprocess.run([TTMEM, "live", "--once"], env=self.env, capture_output=True, text=True, user=65534, cwd="/")
-            if done.returncode != 126:
-                self.assertIn("tt_device_1_memory belongs to user root: only that user and root may read it", done.stderr)
-                self.assertEqual(done.returncode, 2)
+            program = shutil.copy(TTMEM, os.path.join(self.work, "ttmem"))  # the project may lie where only root looks
+            done = subprocess.run([program, "live", "--once"], env=self.env, capture_output=True, text=True, user=65534, cwd="/")
+            self.assertIn("tt_device_1_memory belongs to user root: only that user and root may read it", done.stderr)
+            self.assertEqual(done.returncode, 2)
 
     def test_wrong_usage(self):
         for args, why in ((["--interval", "0.01"], "from 0.1 to 3600"), (["--interval", "x"], "from 0.1"), (["--interval", "0x1"], "from 0.1"),
