@@ -85,11 +85,13 @@ class Fit(unittest.TestCase):
 
     def test_boards_with_ethernet_dispatch(self):
         """Plain ttnn refuses this program on a mock n300, see boards/README.md: no truth to be had but that of a board like it."""
-        answers = self.fit(("n150", "n300", "t3k"), "transformer_block.py", "1", "1024")
-        self.assertEqual([a["fits"] for a in answers.values()], [True] * 3)
+        descriptor = os.path.join(SOURCE, "boards/n300.yaml")  # as a user's own would be given
+        answers = self.fit(("n150", "n300", "t3k", descriptor), "transformer_block.py", "1", "1024")
+        self.assertEqual([a["fits"] for a in answers.values()], [True] * 4)
         same = ("peak_dram_per_bank_B", "capacity_dram_per_bank_B", "peak_l1_per_core_B")
         self.assertEqual([answers["n300"][k] for k in same], [answers["n150"][k] for k in same])
         self.assertEqual([answers["t3k"][k] for k in same], [answers["n150"][k] for k in same])
+        self.assertEqual([answers[descriptor][k] for k in same], [answers["n150"][k] for k in same])
 
     def test_two_chips(self):
         self.compare(("galaxy", "p300"), "two_chips.py")
