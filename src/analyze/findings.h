@@ -201,6 +201,8 @@ typedef struct ttm_count {
   uint64_t n;
 } ttm_count;
 
+/* Runs of one program that can prove a leak: one of warm-up, and three equal rises after it. */
+enum { TTM_LEAK_RUNS = 5 };
 enum { TTM_TOP = 10, TTM_INDEX_STEP = 1024 };
 
 typedef struct ttm_findings {

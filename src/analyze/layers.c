@@ -175,7 +175,7 @@ static void measure_layer(const stream *s, const layer_mark *mark, int64_t *grow
   uint32_t first = s->ops[mark->at], end = s->ops[next];
   if (!dram_before(s->p, first, &from) || !dram_before(s->p, end, &to)) return;
   *growth = (int64_t)to - from;
-  for (uint32_t op = first; op < end; op++) {
+  for (uint32_t op = first; op <= end; op++) { /* before `end` is after the layer's last */
     if (dram_before(s->p, op, &level) && level > from && level - from > *peak) *peak = level - from;
   }
 }

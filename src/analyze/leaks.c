@@ -5,7 +5,6 @@
 #include "base/hash.h"
 
 enum {
-  MIN_RISES = 3,
   HIGH_RISES = 5,
   ROUNDING = 2, /* two figures rounded to 0.001 MB: their difference is off by less than this */
   MAX_LEAKS = 64,
@@ -99,7 +98,7 @@ static bool same(uint64_t a, uint64_t b) { return (a > b ? a - b : b - a) <= ROU
  * 0 unless it always rises by the same, and the end level with it. */
 static uint64_t steady_rise(const leak_search *s, const run_group *group) {
   const ttm_run *runs = s->f->runs.at;
-  if (group->n < MIN_RISES + 2) return 0;
+  if (group->n < TTM_LEAK_RUNS) return 0;
   uint32_t second = s->next[group->first];
   uint64_t low = UINT64_MAX, high = 0;
   for (uint32_t a = second, b = s->next[a]; b != TTM_NONE; a = b, b = s->next[b]) {

@@ -247,7 +247,7 @@ static void put_live(ttm_analysis_page *p) {
 
 static void put_advice(ttm_analysis_page *p) {
   ttm_view all = ttm_json_get_member(p->findings, "advice"), one;
-  bool told = ttm_frees_known(p);
+  bool told = ttm_frees_known(p) && !ttm_view_eq(all, TTM_LIT("null"));
   uint32_t n = told ? ttm_array_length(all) : 0;
   ttm_analysis_heading(p, "Advice", NULL);
   for (uint32_t i = 0; i < n && ttm_json_get_element(&all, &one); i++) {

@@ -131,13 +131,23 @@ static void put_leak(ttm_analysis_page *p, ttm_view leak) {
   while (named && n > 1 && ttm_json_get_element(&culprits, &one)) put_culprit(p, one);
 }
 
+static uint32_t most_runs(ttm_view programs) {
+  double most = 0;
+  for (ttm_view program; ttm_json_get_element(&programs, &program);) {
+    double runs = ttm_member_number(program, "runs", 0);
+    if (runs > most) most = runs;
+  }
+  return most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
+}
+
 void ttm_analysis_leaks(ttm_analysis_page *p) {
   ttm_view leaks = ttm_json_get_member(p->findings, "leaks"), leak;
-  uint32_t n = ttm_array_length(leaks), runs = ttm_array_length(ttm_json_get_member(p->findings, "runs"));
-  ttm_analysis_heading(p, "Leaks", n || runs >= 4 ? DERIVED : NULL);
+  uint32_t n = ttm_array_length(leaks), runs = most_runs(ttm_json_get_member(p->findings, "programs"));
+  ttm_analysis_heading(p, "Leaks", n || runs >= TTM_LEAK_RUNS ? DERIVED : NULL);
   while (ttm_json_get_element(&leaks, &leak)) put_leak(p, leak);
   if (n) return;
-  if (runs < 4) return say(p, "Too few runs to tell: it takes one of warm-up and three equal rises after it.");
+  if (runs < TTM_LEAK_RUNS)
+    return say(p, "Too few runs to tell: it takes five of one program, one of warm-up and three equal rises after it.");
   ttm_sentence_add(p, "None: over %u runs no level at the start of a run rises by the same amount again and again.",
                    runs);
   ttm_sentence_end(p, NOTHING);
@@ -148,7 +158,7 @@ void ttm_analysis_leaks(ttm_analysis_page *p) {
 void ttm_analysis_layers(ttm_analysis_page *p) {
   ttm_view layers = ttm_json_get_member(p->findings, "layers"), odd = ttm_json_get_member(layers, "odd"), one;
   ttm_analysis_heading(p, "Layers", ttm_is_object(layers) ? DERIVED : NULL);
-  if (!ttm_is_object(layers)) return say(p, "No block of operations repeats in the run with the DRAM peak.");
+  if (!ttm_is_object(layers)) return say(p, "No block of operations repeats in the longest run.");
   ttm_sentence_add(p, "%.0f layers of %.0f operations alike, the first at ", ttm_member_number(layers, "count", 0),
                    ttm_member_number(layers, "operations", 0));
   ttm_sentence_op(p, ttm_json_get_member(layers, "first"));

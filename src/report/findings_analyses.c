@@ -26,9 +26,9 @@ static void put_key_line(ttm_buf *buf, const ttm_profile *p, const char *key, ui
   ttm_json_known(buf, state == TTM_NONE ? UINT64_MAX : p->states.at[state].line);
 }
 
-/* A recording of samples has no tensors: what they did is not known, which is another thing than that nothing was found. */
+/* Without operation lines and printed states these analyses do not run: nothing known is another thing than nothing found. */
 static bool put_unknown(ttm_buf *buf, const ttm_findings *f, const char *key) {
-  if (f->profile->kind != TTM_LOG_LIVE) return false;
+  if (f->profile->kind == TTM_LOG_FULL) return false;
   ttm_buf_printf(buf, ",\n\"%s\":null", key);
   return true;
 }

@@ -8,7 +8,7 @@ import { fragmentationWords } from "./fragmentation.js";
 import { lateWords } from "./late.js";
 import { layerWords } from "./layers.js";
 import { basisMark, capitalized, section } from "./links.js";
-import { leakWords, programWords } from "./runs.js";
+import { LEAK_RUNS, leakWords, mostRuns, programWords } from "./runs.js";
 import { wasteWords } from "./waste.js";
 
 // "found": something to change; "told": how it is; "fine": looked for and not there; "untold": the log cannot tell.
@@ -55,10 +55,10 @@ function runsAnswer({ programs = [], runs }: Findings): Answer {
   return ["told", `${shorten(most.program ?? "Operations outside every program", 60)}: ${programWords(most)}${programs.length > 1 ? `; ${counted(programs.length - 1, "more program")}` : ""}.`, "measured"];
 }
 
-function leaks({ leaks: all, runs, input }: Findings): Answer {
+function leaks({ leaks: all, programs = [], input }: Findings): Answer {
   if (input.kind === "live") return untold("Samples of what processes hold do not tell a leak from use.");
   if (all.length) return ["found", `${leakWords(all[0])}${all[0].index === null ? "" : `: ${name(all[0])}`}.`, "derived"];
-  return runs.length < 4 ? untold("Too few runs to tell a leak.") : ["fine", `No leak over ${counted(runs.length, "run")}.`, "derived"];
+  return mostRuns(programs) < LEAK_RUNS ? untold("Too few runs to tell a leak.") : ["fine", `No leak over ${counted(mostRuns(programs), "run")}.`, "derived"];
 }
 
 function advice({ advice: all }: Findings): Answer {

@@ -109,6 +109,11 @@ function leakCard(app: App, leak: Leak): HTMLElement {
   return h("article", { class: "leak", "data-per-run": leak.per_run_MB }, h("p", {}, h("b", {}, `${leakWords(leak)}.`), " ", basisMark("derived")), culprits(app, leak), startLevels(same));
 }
 
+/** Runs of one program that can prove a leak, as in src/analyze/findings.h. */
+export const LEAK_RUNS = 5;
+
+export const mostRuns = (programs: readonly { runs: number }[]): number => Math.max(0, ...programs.map((p) => p.runs));
+
 export function runs(app: App): HTMLElement {
   const { programs = [], leaks, runs: all } = app.model.findings;
   const box = section("runs", "Runs and leaks", all.length ? "measured" : null);
@@ -117,7 +122,7 @@ export function runs(app: App): HTMLElement {
     return box;
   }
   for (const leak of leaks) add(box, leakCard(app, leak));
-  if (!leaks.length) add(box, h("p", { class: "muted", "data-key": "no-leak" }, all.length < 4 ? "Too few runs to tell a leak: it takes one run of warm-up and three equal rises after it." : `No leak: over ${counted(all.length, "run")} no level at the start of a run rises by the same amount again and again.`));
+  if (!leaks.length) add(box, h("p", { class: "muted", "data-key": "no-leak" }, mostRuns(programs) < LEAK_RUNS ? "Too few runs to tell a leak: it takes five of one program, one of warm-up and three equal rises after it." : `No leak: over ${counted(mostRuns(programs), "run")} no level at the start of a run rises by the same amount again and again.`));
   for (const program of programs.slice(0, 8)) {
     const title = h("h3", {}, h("span", { class: "mono" }, shorten(program.program ?? "outside every program", 80)), app.model.facts.ranks.length > 1 && h("span", { class: "muted" }, ` on rank ${count(program.rank)}`), program.graph !== null && programs.length > 1 && h("span", { class: "muted" }, ` graph ${count(program.graph)}`));
     add(box, title, h("p", { "data-key": "program" }, `${programWords(program)}.`), programTable(app, program));
