@@ -97,14 +97,23 @@ static size_t type_word(ttm_view v, size_t bar) {
 /* Only blanks and escapes before the type word: nothing glued in front. */
 static bool only_space(ttm_view v) { return skip_space(v).n == 0; }
 
+/* Where " | " stands at or after `from`. By its bar, which other text hardly ever holds. */
+static size_t find_bar(ttm_view v, size_t from) {
+  for (size_t at = from + 1;; at++) {
+    size_t bar = at + 1 < v.n ? ttm_view_find_char(ttm_view_from(v, at), '|') : TTM_NOT_FOUND;
+    if (bar == TTM_NOT_FOUND) return TTM_NOT_FOUND;
+    at += bar;
+    if (v.p[at - 1] == ' ' && at + 1 < v.n && v.p[at + 1] == ' ') return at - 1;
+  }
+}
+
 /* Finds `Type | LEVEL | ` anywhere in v. The runtime right-aligns its level (one blank before the second bar); Python's and
  * tt-metal's loggers pad it on the right, which tells them apart. */
 static bool find_runtime(ttm_view v, ttm_log_line *out) {
   size_t from = 0;
   for (int tries = 0; tries < 8; tries++) {
-    size_t bar = ttm_view_find(ttm_view_from(v, from), TTM_LIT(" | "));
+    size_t bar = find_bar(v, from);
     if (bar == TTM_NOT_FOUND) return false;
-    bar += from;
     from = bar + 2;
     size_t word = type_word(v, bar);
     if (word == TTM_NOT_FOUND) continue;

@@ -310,6 +310,19 @@ static void scan_runtime(scan *s, ttm_view m, uint8_t severity) {
 
 /* ---- Everything else ----------------------------------------------------------------------------------------------- */
 
+/* The cheap first look for header and END of a dump: " Module" or " MODULE", by their M, which module text holds few of. */
+static bool names_module(ttm_view m) {
+  for (size_t at = 1; at < m.n; at++) {
+    size_t next = ttm_view_find_char(ttm_view_from(m, at), 'M');
+    if (next == TTM_NOT_FOUND) return false;
+    at += next;
+    ttm_view word = ttm_view_from(m, at + 1);
+    if (m.p[at - 1] == ' ' && (ttm_view_starts(word, TTM_LIT("odule")) || ttm_view_starts(word, TTM_LIT("ODULE"))))
+      return true;
+  }
+  return false;
+}
+
 /* "MLIR Module ttnn:" today; "TTNN Module:" before October 2025. Gives the stage in lower case spelling of today. */
 static bool dump_header(ttm_view m, ttm_view *stage) {
   static const struct {
@@ -344,10 +357,12 @@ static void scan_foreign(scan *s, ttm_view m) {
     else if (ttm_incident_is_header(m))
       add_event(s, TTM_EV_INCIDENT_HEADER, m);
   }
-  if (ttm_view_contains(m, TTM_LIT(" Module")) && dump_header(m, &stage))
-    add_event(s, TTM_EV_DUMP_BEGIN, stage);
-  else if (ttm_view_contains(m, TTM_LIT("END OF MLIR MODULE")))
-    add_event(s, TTM_EV_DUMP_END, m);
+  if (names_module(m)) {
+    if (dump_header(m, &stage))
+      add_event(s, TTM_EV_DUMP_BEGIN, stage);
+    else if (ttm_view_contains(m, TTM_LIT("END OF MLIR MODULE")))
+      add_event(s, TTM_EV_DUMP_END, m);
+  }
   s->out->counts.loguru_lines += ttm_log_line_is_loguru(m);
 }
 

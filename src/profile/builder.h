@@ -66,7 +66,7 @@ typedef struct ttm_open_dump {
   bool closed; /* the module's last brace was seen: logs without an END line end here */
   bool overflow;
   uint32_t stage;
-  uint32_t first_line;
+  uint32_t first_line, lines;
   ttm_buf text;
 } ttm_open_dump;
 

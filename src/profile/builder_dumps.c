@@ -60,6 +60,7 @@ int ttm_dump_begin(ttm_builder *b, ttm_stream *s, ttm_view stage, uint32_t line)
   s->dump.closed = s->dump.overflow = false;
   s->dump.stage = name;
   s->dump.first_line = line;
+  s->dump.lines = 0;
   ttm_buf_clear(&s->dump.text);
   return TTM_OK;
 }
@@ -79,6 +80,7 @@ static int take_line(ttm_builder *b, ttm_view line) {
   if (text.n && text.p[0] == '}') s->dump.closed = true;
   ttm_buf_put(&s->dump.text, text);
   ttm_buf_char(&s->dump.text, '\n');
+  s->dump.lines++;
   return s->dump.text.failed ? TTM_ENOMEM : TTM_OK;
 }
 
@@ -174,12 +176,6 @@ static int read_locations(ttm_graph *graph, ttm_view text) {
   return rc;
 }
 
-static uint32_t count_lines(ttm_view text) {
-  uint32_t n = 0;
-  for (size_t i = 0; i < text.n; i++) n += text.p[i] == '\n';
-  return n;
-}
-
 int ttm_dump_end(ttm_builder *b, ttm_stream *s) {
   if (!s->dump.open) return TTM_OK;
   s->dump.open = false;
@@ -187,8 +183,8 @@ int ttm_dump_end(ttm_builder *b, ttm_stream *s) {
   ttm_profile *p = b->profile;
   ttm_view text = ttm_buf_view(&s->dump.text);
   const struct stage *stage = find_stage(ttm_profile_string(p, s->dump.stage));
-  ttm_dump dump = {.stage = s->dump.stage, .first_line = s->dump.first_line, .bytes = text.n};
-  dump.line_count = count_lines(text);
+  ttm_dump dump = {
+      .stage = s->dump.stage, .first_line = s->dump.first_line, .line_count = s->dump.lines, .bytes = text.n};
   int rc = TTM_OK;
   if (b->keep_ir && stage && stage->keep && text.n && !s->dump.overflow)
     rc = ttm_pack(text, &dump.packed, &dump.packed_bytes);

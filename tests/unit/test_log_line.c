@@ -26,6 +26,14 @@ static void test_runtime_lines(void **state) {
   assert_view(l.message, "a | INFO | b");
 }
 
+static void test_bars_before_the_right_one(void **state) {
+  (void)state;
+  ttm_log_line l = read_line("|a|b | c |d| RuntimeTTNN | DEBUG | Executing | this | that");
+  assert_true(l.runtime);
+  assert_string_equal(l.message.p, "Executing | this | that");
+  assert_int_equal(read_line("RuntimeTTNN | DEBUG | ").message.n, 0);
+}
+
 static void test_outer_prefixes(void **state) {
   (void)state;
   ttm_log_line l = read_line("[1,3]<stdout>:" ANSI_INFO "x");
@@ -57,6 +65,11 @@ static void test_other_loggers(void **state) {
       "",
       " | ",
       "a | b | c",
+      "|",
+      "a |",
+      "a | DEBUG |",
+      "RuntimeTTNN| DEBUG | x",
+      "RuntimeTTNN |DEBUG | x",
       "[",
       "\x1b[",
       "\x1b[32",
@@ -78,6 +91,7 @@ static void test_escapes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_runtime_lines), cmocka_unit_test(test_outer_prefixes),
-                                     cmocka_unit_test(test_other_loggers), cmocka_unit_test(test_escapes)};
+                                     cmocka_unit_test(test_other_loggers),
+                                     cmocka_unit_test(test_bars_before_the_right_one), cmocka_unit_test(test_escapes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
