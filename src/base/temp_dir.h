@@ -9,6 +9,7 @@
 
 typedef struct ttm_temp_dir {
   char path[PATH_MAX]; /* empty: there is none */
+  int lock;            /* held while it is in use, so that no other process takes it for left over */
 } ttm_temp_dir;
 
 /* Below TMPDIR, else /tmp, as "ttmem-<what>-<process>-XXXXXX". Removes those that killed processes left behind. 0 or TTM_EIO. */

@@ -15,7 +15,7 @@
 int ttm_alarm_command_start(const char *command, const ttm_alarm_event *event, const sigset_t *mask, bool silent,
                             pid_t *pid, ttm_error *err);
 
-/* "alarm: device 0: DRAM is at 91.3% (11.2 GB of 12.0 GB), above the mark of 90%; python[123] holds most" with a line end. */
+/* "alarm: device 0: DRAM is at 91.3% (11.2 GB of 12.0 GB), the mark is 90%; most of it is held by python[123]" with a line end. */
 void ttm_alarm_words(ttm_buf *out, const ttm_alarm_event *event);
 
 #endif

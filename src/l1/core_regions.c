@@ -130,10 +130,7 @@ int ttm_core_regions_close(ttm_core_regions *r, ttm_core_use *out) {
   uint64_t end, lowest = lowest_tensor(r);
   uint32_t last = r->events.at[r->events.n - 1];
   if (place(r, &end)) return TTM_ENOMEM;
-  if (end > out->region_end || out->region_event == TTM_NONE) {
-    out->region_end = end;
-    out->region_event = last;
-  }
+  if (end > out->region_end) out->region_end = end;
   uint64_t ends = end > r->base ? end : r->base;
   int64_t gap = lowest >= ends ? (int64_t)(lowest - ends < INT64_MAX ? lowest - ends : INT64_MAX)
                                : -(int64_t)(ends - lowest < INT64_MAX ? ends - lowest : INT64_MAX);

@@ -4,7 +4,8 @@
 #include "base/checked.h"
 #include "l1/core_use_parts.h"
 
-enum { CORES = TTM_CORE_LIMIT * TTM_CORE_LIMIT, ALL = TTM_PROGRAM_KINDS, MOST_DEVICES = 64 };
+/* Far more devices than a machine has; what a hostile capture names beyond them counts on the first. */
+enum { CORES = TTM_CORE_LIMIT * TTM_CORE_LIMIT, ALL = TTM_PROGRAM_KINDS, MOST_DEVICES = 1024 };
 
 /* Program buffers of one device by core; the last row is all kinds together. */
 typedef struct grid {
@@ -30,7 +31,6 @@ typedef struct walk {
   size_t bank_count;
   uint64_t tensors, small; /* of the fullest device, now */
   uint64_t program_sum;    /* of the running program, over all cores and devices */
-  uint32_t first;          /* first event of the running program */
   uint32_t function, op;   /* it runs in; TTM_NONE when none runs */
   bool has_buffers;
   ttm_core_regions regions; /* addresses */
@@ -56,7 +56,7 @@ static uint64_t most_of(const walk *w, ttm_memory memory) {
   return most;
 }
 
-static void take_peaks(walk *w, const ttm_buffer *b, uint32_t op) {
+static void take_peaks(walk *w, const ttm_buffer *b) {
   ttm_core_use *out = w->out;
   w->tensors = most_of(w, TTM_L1);
   w->small = most_of(w, TTM_L1_SMALL);
@@ -65,19 +65,17 @@ static void take_peaks(walk *w, const ttm_buffer *b, uint32_t op) {
   raise_to(&out->peak_l1, ttm_add_sat(w->tensors, w->small));
   raise_to(&out->peak_trace, most_of(w, TTM_TRACE));
   raise_to(&out->peak_kernels, banks_of(w, b->device)->kernels);
-  if (most_of(w, TTM_DRAM) <= out->peak_dram) return;
-  out->peak_dram = most_of(w, TTM_DRAM);
-  out->peak_dram_op = op;
+  raise_to(&out->peak_dram, most_of(w, TTM_DRAM));
 }
 
-static void add_buffer(walk *w, const ttm_buffer *b, uint32_t op) {
+static void add_buffer(walk *w, const ttm_buffer *b) {
   if (b->memory >= TTM_MEMORIES) return;
   banks *bank = banks_of(w, b->device);
   bank->bytes[b->memory] = ttm_add_sat(bank->bytes[b->memory], b->bank_bytes);
   if (b->kernels) bank->kernels = ttm_add_sat(bank->kernels, b->bank_bytes);
   if (b->memory == TTM_DRAM && b->op != TTM_NONE)
     w->out->dram_allocated = ttm_add_sat(w->out->dram_allocated, b->bank_bytes);
-  take_peaks(w, b, op);
+  take_peaks(w, b);
 }
 
 static uint64_t minus(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
@@ -111,9 +109,7 @@ static int note_moment(walk *w, const grid *g, uint32_t event) {
     }
   }
   if (total <= out->fullest.total) return TTM_OK;
-  out->fullest =
-      (ttm_core_moment){.total = total, .tensors = w->tensors, .small = w->small, .event = event, .first = w->first};
-  out->fullest.device = g ? g->device : TTM_NONE;
+  out->fullest = (ttm_core_moment){.total = total, .tensors = w->tensors, .small = w->small, .event = event};
   for (int k = 0; g && k < TTM_PROGRAM_KINDS; k++) out->fullest.program[k] = g->on[k][g->where];
   out->fullest.x = (uint8_t)(g ? g->where % TTM_CORE_LIMIT : 0);
   out->fullest.y = (uint8_t)(g ? g->where / TTM_CORE_LIMIT : 0);
@@ -184,7 +180,6 @@ static int add_program_buffer(walk *w, uint32_t event) {
   const ttm_core_set *cores;
   int rc;
   if ((rc = leave_program(w, e))) return rc;
-  if (!w->has_buffers) w->first = event;
   w->has_buffers = true;
   w->function = e->function;
   w->op = e->op;
@@ -214,7 +209,7 @@ static int take_event(walk *w, uint32_t event) {
     case TTM_EVENT_ALLOCATE:
       if (!b) return TTM_OK;
       if ((rc = leave_program(w, e))) return rc;
-      add_buffer(w, b, e->op);
+      add_buffer(w, b);
       if ((rc = ttm_core_regions_tensor(&w->regions, e->row, true))) return rc;
       raise_to(&w->out->summed, ttm_add_sat(w->program_sum, ttm_add_sat(w->tensors, w->small)));
       return b->memory == TTM_L1 || b->memory == TTM_L1_SMALL ? note_moment(w, fullest_grid(w), event) : TTM_OK;
@@ -244,7 +239,7 @@ static int add_early(walk *w) {
     uint64_t *sum = b->memory == TTM_L1 || b->memory == TTM_L1_SMALL ? &w->out->before_l1 : &w->out->before_dram;
     *sum = ttm_add_sat(*sum, b->bank_bytes);
     w->out->before_buffers++;
-    add_buffer(w, b, TTM_NONE);
+    add_buffer(w, b);
     if (ttm_core_regions_tensor(&w->regions, i, true)) return TTM_ENOMEM;
   }
   return TTM_OK;
@@ -283,11 +278,7 @@ static int find_tightest(ttm_core_use *u, const ttm_profile *p) {
 int ttm_core_use_make(ttm_core_use *out, const ttm_profile *p) {
   walk w = {.p = p, .out = out, .function = TTM_NONE, .op = TTM_NONE};
   const ttm_capture_board *board = &p->capture.board;
-  *out = (ttm_core_use){.fullest = {.event = TTM_NONE, .device = TTM_NONE},
-                        .peak_dram_op = TTM_NONE,
-                        .region_event = TTM_NONE,
-                        .gap_event = TTM_NONE,
-                        .gap = INT64_MAX};
+  *out = (ttm_core_use){.fullest = {.event = TTM_NONE}, .gap_event = TTM_NONE, .gap = INT64_MAX};
   out->limit = board->l1_bytes > board->l1_base ? board->l1_bytes - board->l1_base : 0;
   int rc = ttm_core_regions_init(&w.regions, p);
   if (!rc) rc = add_early(&w);

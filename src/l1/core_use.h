@@ -19,8 +19,6 @@ typedef struct ttm_core_moment {
   uint64_t program[TTM_PROGRAM_KINDS]; /* the running program's buffers on this core, by kind */
   uint64_t tensors, small;             /* L1 and L1_SMALL, reserved on every core alike */
   uint32_t event;                      /* that made it so; TTM_NONE */
-  uint32_t first;                      /* first event of the program */
-  uint32_t device;                     /* of the program's buffers, TTM_NONE */
   uint8_t x, y;
 } ttm_core_moment;
 
@@ -37,21 +35,19 @@ typedef struct ttm_core_use {
   uint64_t peak_tensors, peak_small;        /* L1, L1_SMALL per core */
   uint64_t peak_l1;                         /* both together at one time */
   uint64_t peak_dram, peak_trace;           /* per bank */
-  uint32_t peak_dram_op;                    /* operation of that moment, TTM_NONE */
   uint64_t peak_kernels;                    /* of DRAM per bank, by programs' kernels */
   uint64_t before_l1, before_dram;          /* per bank, from before the capture */
   uint64_t before_buffers;
   uint64_t dram_allocated, dram_freed; /* sums over the capture, per bank */
-  uint64_t
-      summed; /* highest sum of one program's buffers on all cores and the tensors of its time: tt-metal's total without
-                          * programs that are over */
+  /* The highest sum of one program's buffers on all cores and the tensors of its time: tt-metal's total without programs that
+   * are over. */
+  uint64_t summed;
   uint32_t devices;  /* that have program buffers */
   uint64_t unplaced; /* program buffers whose cores cannot be read: counted on every core */
   uint64_t limit;    /* what a core has for programs and tensors; 0 when not known */
   /* Where the buffers of a program end at most, and how near they come to a tensor at least. */
-  uint64_t region_end;
-  uint32_t region_event; /* last event of that program, TTM_NONE when no program has buffers */
-  int64_t gap;           /* bytes between; below 0: the program could not run */
+  uint64_t region_end; /* 0 when no program has buffers */
+  int64_t gap;         /* bytes between; below 0: the program could not run */
   uint32_t gap_event;
   TTM_VEC(ttm_core_step) steps; /* per operation that touched L1 */
   TTM_VEC(uint32_t) tightest;   /* steps, fullest first, ten at most, each function and size once */

@@ -121,11 +121,16 @@ bool ttm_pitfalls_incomplete(uint32_t found) {
 
 static void write_unread(ttm_buf *out, const ttm_profile *p) {
   const ttm_capture *c = &p->capture;
-  if (p->seen.cut)
-    ttm_buf_printf(out, "The capture breaks off at line %llu; what came before was used. ", (ull)p->seen.lines);
-  if (c->other_nodes) ttm_buf_printf(out, "Nodes of types this version does not know: %llu. ", (ull)c->other_nodes);
-  if (c->bad_nodes) ttm_buf_printf(out, "Elements that are no nodes: %llu. ", (ull)c->bad_nodes);
-  out->n--;
+  const char *space = "";
+  if (p->seen.cut) {
+    ttm_buf_printf(out, "The capture breaks off at line %llu; what came before was used.", (ull)p->seen.lines);
+    space = " ";
+  }
+  if (c->other_nodes) {
+    ttm_buf_printf(out, "%sNodes of types this version does not know: %llu.", space, (ull)c->other_nodes);
+    space = " ";
+  }
+  if (c->bad_nodes) ttm_buf_printf(out, "%sElements that are no nodes: %llu.", space, (ull)c->bad_nodes);
 }
 
 static void write_missing_buffers(ttm_buf *out, ttm_pitfall pitfall, const ttm_profile *p) {

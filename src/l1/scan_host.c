@@ -316,16 +316,11 @@ static int at_call(ttm_scan_unit *unit, ttm_node n) {
   if (!function || ttm_tree_kind(tree, function) == TTM_N_FIELD) return TTM_OK;
   ttm_view name = ttm_name_last(tree, function);
   size_t arguments = ttm_call_arguments(tree, n);
-  if (ttm_eval_callee(&unit->eval, n)) return TTM_OK; /* a function of the file: its own buffers are found in it */
-  if ((ttm_view_eq(name, TTM_LIT("CreateCircularBuffer")) && arguments >= 3) ||
-      (ttm_view_eq(name, TTM_LIT("CreateDataflowBuffer")) && arguments >= 3)) {
-    if (ttm_view_ends(name, TTM_LIT("DataflowBuffer"))) return TTM_OK; /* its DataflowBufferConfig is found by itself */
-    return ttm_for_each_call(unit, n, make_created, NULL);
-  }
-  if (ttm_view_eq(name, TTM_LIT("create_cb")) && arguments >= 6) {
-    return ttm_for_each_call(unit, n, make_create_cb, NULL);
-  }
-  return TTM_OK;
+  ttm_make make = NULL;
+  if (ttm_view_eq(name, TTM_LIT("CreateCircularBuffer")) && arguments >= 3) make = make_created;
+  if (ttm_view_eq(name, TTM_LIT("create_cb")) && arguments >= 6) make = make_create_cb;
+  /* In a function of the file its own buffers are found. CreateDataflowBuffer has a DataflowBufferConfig, found by itself. */
+  return !make || ttm_eval_callee(&unit->eval, n) ? TTM_OK : ttm_for_each_call(unit, n, make, NULL);
 }
 
 static bool is_used(const ttm_scan_unit *unit, ttm_node site) {

@@ -218,13 +218,32 @@ static void zoom(timeline *t, bool in) {
   follow(t);
 }
 
-/* To the highest state of the next column that has one of its own. */
-static void move(timeline *t, bool right, int columns) {
-  size_t step = t->count / (size_t)t->width * (size_t)columns;
-  if (step < (size_t)columns) step = (size_t)columns;
-  t->at = right ? t->at + step : t->at > step ? t->at - step : 0;
-  if (t->at >= t->n) t->at = t->n - 1;
+static void move_states(timeline *t, bool right, size_t step) {
+  size_t room = right ? t->n - 1 - t->at : t->at;
+  if (step > room) step = room;
+  t->at = right ? t->at + step : t->at - step;
   follow(t);
+}
+
+/* So many columns on, to the state that is drawn there; the part on show moves along. Where a state takes several columns, that
+ * many of the states they show, at least one. */
+static void move(timeline *t, bool right, int columns) {
+  double per_column = (double)t->count / t->width;
+  size_t before = t->at, from, until;
+  if (per_column <= 1) {
+    size_t step = (size_t)(per_column * columns);
+    return move_states(t, right, step ? step : 1);
+  }
+  int column = column_of(t, t->at) + (right ? columns : -columns);
+  int over = column < 0 ? -column : column >= t->width ? column - t->width + 1 : 0;
+  size_t shift = (size_t)((double)over * per_column) + (over > 0), room = right ? t->n - t->count - t->from : t->from;
+  if (shift > room) shift = room;
+  t->from = right ? t->from + shift : t->from - shift;
+  column_part(t, column < 0 ? 0 : column >= t->width ? t->width - 1 : column, &from, &until);
+  t->at = highest(t, from, until);
+  if (right ? t->at > before : t->at < before) return;
+  t->at = before; /* at the end: what is left, one by one */
+  move_states(t, right, 1);
 }
 
 static void next_memory(timeline *t) {

@@ -20,10 +20,11 @@ static bool read_use(const char *text, size_t n, ttm_use *out) {
 int ttm_alarm_add(ttm_alarm *alarm, const char *text, ttm_error *err) {
   ttm_alarm_mark mark = {.use = TTM_USES};
   const char *colon = strchr(text, ':'), *number = colon ? colon + 1 : text;
-  size_t digits = strspn(number, "0123456789.");
+  size_t digits = strspn(number, "0123456789."); /* strtod alone also takes signs, exponents, "inf" and "0x10" */
   bool fine = !colon || read_use(text, (size_t)(colon - text), &mark.use);
-  mark.percent = digits ? strtod(number, NULL) : 0;
-  if (!fine || strcmp(number + digits, "%") != 0 || !(mark.percent > 0 && mark.percent <= 100))
+  char *end = NULL;
+  mark.percent = digits ? strtod(number, &end) : 0;
+  if (!fine || end != number + digits || strcmp(end, "%") != 0 || !(mark.percent > 0 && mark.percent <= 100))
     return ttm_error_set(err, TTM_EUSAGE,
                          "option '--alarm' takes a mark such as 90%% or dram:90%% (dram, l1 or cb), not '%s'", text);
   if (alarm->mark_count == TTM_ALARM_MARKS)

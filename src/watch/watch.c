@@ -42,7 +42,7 @@ double ttm_watch_percent(const ttm_watch_device *device, ttm_use use) {
 
 static int complain(ttm_watch *watch, const char *file, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static int complain(ttm_watch *watch, const char *file, const char *format, ...) {
-  ttm_watch_problem problem;
+  ttm_watch_problem problem = {0}; /* also behind the texts: looks are compared by their bytes */
   va_list args;
   snprintf(problem.file, sizeof problem.file, "%s", file);
   va_start(args, format);
@@ -310,7 +310,6 @@ static int by_file(const void *left, const void *right) {
 int ttm_watch_look(ttm_watch *watch, uint64_t now_ms, ttm_error *err) {
   int status = TTM_OK;
   uint64_t asic_id;
-  size_t problems = watch->problems.n;
   watch->problems.n = watch->looked_at.n = 0;
   if (!watch->looks++) watch->driver_board = ttm_chip_board_of_driver(watch->options.sysfs);
   DIR *dir = opendir(watch->options.dir);
@@ -324,8 +323,10 @@ int ttm_watch_look(ttm_watch *watch, uint64_t now_ms, ttm_error *err) {
   if (status) return ttm_error_nomem(err);
   size_t before = watch->devices.n;
   drop_unseen(watch);
-  watch->changes += before != watch->devices.n || watch->problems.n != problems;
   if (watch->devices.n) qsort(watch->devices.at, watch->devices.n, sizeof *watch->devices.at, by_id);
   if (watch->problems.n) qsort(watch->problems.at, watch->problems.n, sizeof *watch->problems.at, by_file);
+  ttm_hash128 told = ttm_hash_bytes(watch->problems.at, watch->problems.n * sizeof *watch->problems.at);
+  watch->changes += before != watch->devices.n || told.lo != watch->told.lo || told.hi != watch->told.hi;
+  watch->told = told;
   return TTM_OK;
 }

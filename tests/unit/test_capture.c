@@ -184,6 +184,56 @@ static void disorder_is_refused(void **state) {
   ttm_profile_free(p);
 }
 
+/* A machine of many devices: what one of them holds is never added to another. */
+static void many_devices(void **state) {
+  (void)state;
+  ttm_buf text = {0};
+  ttm_buf_puts(&text, "[" NODE(0, "function_start", "\"name\":\"f\"", ""));
+  for (int d = 0; d < 70; d++) {
+    ttm_buf_printf(&text, "," NODE(% d, "buffer", "\"type\":\"L1\",\"size\":5,\"device_id\":\"%d\"", ""), 2 * d + 1, d);
+    ttm_buf_printf(&text, "," NODE(% d, "buffer_allocate", L1_512 ",\"device_id\":\"%d\"", "%d"), 2 * d + 2, d,
+                   2 * d + 1);
+  }
+  for (int d = 0; d < 70; d++)
+    ttm_buf_printf(&text,
+                   "," NODE(% d, "circular_buffer_allocate",
+                            "\"size\":1000,\"globally_allocated\":\"0\",\"core_range_set\":\"{[0-0 - 0-0]}\","
+                            "\"device_id\":\"%d\"",
+                            ""),
+                   141 + d, d);
+  ttm_buf_puts(&text, "]");
+  ttm_buf_char(&text, '\0');
+  ttm_profile *p = read_text(text.at);
+  ttm_core_use u;
+  assert_int_equal(ttm_core_use_make(&u, p), TTM_OK);
+  assert_int_equal(u.devices, 70);
+  assert_int_equal(u.peak_l1, 512);
+  assert_int_equal(u.peak_program_all, 1000);
+  ttm_core_use_free(&u);
+  ttm_profile_free(p);
+  ttm_buf_free(&text);
+}
+
+/* What was not read is told in whole sentences; a buffer without memory stays as it is. */
+static void unread_parts(void **state) {
+  (void)state;
+  ttm_profile *p = read_text("[" NODE(0, "function_start", "\"name\":\"f\"", "") "]");
+  ttm_extracts x;
+  ttm_core_use u;
+  ttm_buf words = {0}, lost = {.failed = true};
+  ttm_extract(p, &x);
+  assert_int_equal(ttm_core_use_make(&u, p), TTM_OK);
+  p->capture.other_nodes = 2;
+  p->capture.bad_nodes = 3;
+  ttm_pitfall_write(&words, TTM_PITFALL_UNREAD, p, &x, &u);
+  assert_view(ttm_buf_view(&words), "Nodes of types this version does not know: 2. Elements that are no nodes: 3.");
+  ttm_pitfall_write(&lost, TTM_PITFALL_UNREAD, p, &x, &u);
+  assert_int_equal(lost.n, 0);
+  ttm_buf_free(&words);
+  ttm_core_use_free(&u);
+  ttm_profile_free(p);
+}
+
 /* Cut anywhere: either nothing to report on, or the part before the cut. */
 static void every_prefix(void **state) {
   (void)state;
@@ -213,6 +263,8 @@ int main(void) {
       cmocka_unit_test(finished_programs_are_gone),
       cmocka_unit_test(old_captures),
       cmocka_unit_test(disorder_is_refused),
+      cmocka_unit_test(many_devices),
+      cmocka_unit_test(unread_parts),
       cmocka_unit_test(every_prefix),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

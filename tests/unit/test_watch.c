@@ -168,6 +168,7 @@ static void bad_files(void **state) {
   look(p, 0);
   assert_int_equal(p->watch.problems.n, 0);
   const ttm_watch_device *d = p->watch.devices.at[0];
+  uint64_t changes = p->watch.changes;
   for (int kind = 0; kind < 4; kind++) {
     bad = s;
     if (kind == 1) segment_put(&bad, 0, 4, 4);
@@ -177,6 +178,10 @@ static void bad_files(void **state) {
     look(p, 1);
     static const char *const why[] = {"has 100 bytes", "layout version 4", "belongs to chip 8", "no chip can have"};
     assert_problem(p, why[kind]);
+    assert_true(p->watch.changes > changes); /* another reason is news, the same one is none */
+    changes = p->watch.changes;
+    look(p, 1);
+    assert_true(p->watch.changes == changes);
     assert_true(d->stale);
     assert_int_equal(d->used[TTM_USE_DRAM], 1000);
   }
@@ -341,8 +346,8 @@ static void alarms(void **state) {
   ttm_error err;
   size_t unknown, n = 0;
   segment s;
-  static const char *const wrong[] = {
-      "", "90", "%", "-1%", "0%", "101%", "dram:", "dram:90", "trace:90%", "x:90%", "90%%", "nan%", "0x10%"};
+  static const char *const wrong[] = {"",          "90",    "%",    "-1%",  "0%",    "101%",   "dram:", "dram:90",
+                                      "trace:90%", "x:90%", "90%%", "nan%", "0x10%", "1.2.3%", ".%"};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
     assert_int_equal(ttm_alarm_add(&alarm, wrong[i], &err), TTM_EUSAGE);
   assert_int_equal(ttm_alarm_add(&alarm, "DRAM:90%", &err), TTM_OK);
