@@ -36,8 +36,9 @@ int ttm_command_run(const ttm_options *options);
 int ttm_command_live(const ttm_options *options);
 int ttm_command_last_run(const ttm_options *options);
 int ttm_command_doctor(const ttm_options *options);
-/* The same, and appends where the report and the log are; nothing when the program could not be started. Both may be NULL. */
-int ttm_command_run_kept(const ttm_options *options, ttm_buf *folder, ttm_buf *log);
+/* The same, and appends where the report is and what it was made of (the log or a recording); nothing when the program could not be
+ * started. Both may be NULL. */
+int ttm_command_run_kept(const ttm_options *options, ttm_buf *folder, ttm_buf *source);
 /* `ttmem` alone on a terminal. */
 int ttm_command_interactive(const ttm_options *options);
 

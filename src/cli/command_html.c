@@ -65,16 +65,28 @@ static int open_target(ttm_out *out, const page_job *job, ttm_error *err) {
   return ttm_out_open_fd(out, STDOUT_FILENO, "standard output", err);
 }
 
-/* The log when the folder keeps it, else the data of the page that is there, else what the JSON files tell. */
+/* The folder of a run. As in `ttmem run`, a log with operations of its own tells more than what was recorded. */
+static int read_run(ttm_subject *out, const ttm_options *options, const ttm_report_found *found, ttm_error *err) {
+  int status = found->log ? ttm_subject_read(out, options, found->log, true, err) : TTM_ENODATA;
+  bool told = status ? status != TTM_ENODATA : out->profile->ops.n > 0;
+  if (told || !found->recording) return status;
+  ttm_subject_free(out);
+  return ttm_subject_read(out, options, found->recording, true, err);
+}
+
+/* The log or recording when the folder keeps it, else the data of the page that is there, else what the JSON files tell. */
 static int write_page(const page_job *job, const ttm_options *options, ttm_out *out, ttm_error *err) {
   const ttm_report_found *found = &job->found;
   ttm_subject subject = {0};
   ttm_buf findings = {0}; /* of the folder */
+  bool has_source = found->log || found->recording;
   int status = TTM_EFORMAT;
-  if (found->page && !found->log) status = ttm_report_renew_page(found, out, err);
+  if (found->page && !has_source) status = ttm_report_renew_page(found, out, err);
   if (status != TTM_EFORMAT) return status;
-  if (!job->is_folder || found->log) {
-    status = ttm_subject_read(&subject, options, found->log ? found->log : job->input, true, err);
+  if (!job->is_folder) {
+    status = ttm_subject_read(&subject, options, job->input, true, err);
+  } else if (has_source) {
+    status = read_run(&subject, options, found, err);
   } else if (found->memory) {
     status = ttm_report_read_json(&subject.profile, found, job->input, &findings, err);
     if (!status) status = ttm_findings_make(&subject.findings, subject.profile, err);

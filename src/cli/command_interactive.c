@@ -29,7 +29,7 @@ static void unserve(void *context) {
 }
 
 /* The capture leaves signals blocked, so that an impatient Ctrl-C costs no report: here somebody lives on. */
-static int run_script(void *context, const char *script, ttm_buf *folder, ttm_buf *log, ttm_error *err) {
+static int run_script(void *context, const char *script, ttm_buf *folder, ttm_buf *source, ttm_error *err) {
   const lent *l = context;
   char *words[] = {(char *)script, NULL};
   ttm_options options = {.program = l->options->program, .command = TTM_COMMAND_RUN, .rest = words};
@@ -37,7 +37,7 @@ static int run_script(void *context, const char *script, ttm_buf *folder, ttm_bu
   char c = 0;
   sigset_t mask;
   pthread_sigmask(SIG_SETMASK, NULL, &mask);
-  ttm_command_run_kept(&options, folder, log);
+  ttm_command_run_kept(&options, folder, source);
   if (write(STDOUT_FILENO, wait, sizeof wait - 1) > 0) {
     while (c != '\n' && read(STDIN_FILENO, &c, 1) == 1) continue;
   }

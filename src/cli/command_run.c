@@ -23,6 +23,7 @@ typedef struct run {
   ttm_run_plan plan;
   ttm_buf folder, log, recording; /* NUL-terminated */
   ttm_record *record;             /* NULL: nothing is recorded */
+  const char *source;             /* the log or the recording: what the report is made of */
   int log_fd;
   ttm_feed *feed;
   ttm_capture_view view;
@@ -46,6 +47,7 @@ static int open_log(run *r, ttm_error *err) {
   ttm_buf_char(&r->log, '\0');
   ttm_buf_char(&r->recording, '\0');
   if (r->folder.failed || r->log.failed || r->recording.failed) return ttm_error_nomem(err);
+  r->source = r->log.at;
   r->log_fd = open(r->log.at, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
   if (r->log_fd < 0) return ttm_error_set(err, TTM_EIO, "cannot write %s: %s", r->log.at, strerror(errno));
   return TTM_OK;
@@ -117,16 +119,21 @@ static void tell_end(run *r) {
     ttm_capture_view_say(&r->view, "the program ended with exit status %d", result->exit_status);
 }
 
+/* The log is there in any case; a recording tells more than what ttnn prints. */
 static void tell_next_steps(run *r) {
-  ttm_buf size = {0}, log = {0}, folder = {0};
+  bool ours = r->options->program == TTM_PROGRAM_TTMEM, recorded = r->record && ttm_record_is_there(r->record);
+  ttm_buf size = {0}, source = {0}, folder = {0};
   ttm_put_bytes(&size, r->result.bytes);
-  ttm_put_shell_word(&log, r->log.at);
+  ttm_put_shell_word(&source, recorded ? r->recording.at : r->log.at);
   ttm_put_shell_word(&folder, r->folder.at);
-  ttm_capture_view_say(&r->view, "%.*s captured. Next:", (int)size.n, size.at);
-  ttm_capture_view_say(&r->view, "  tt-memory-profiler --analyze %.*s", (int)log.n, log.at);
-  ttm_capture_view_say(&r->view, "  tt-memory-profiler --visualize %.*s", (int)folder.n, folder.at);
+  ttm_capture_view_say(&r->view, "%.*s captured%s. Next:", (int)size.n, size.at,
+                       recorded ? ", and what it allocated with ttnn" : "");
+  ttm_capture_view_say(&r->view, "  %s %.*s", ours ? "ttmem analyze" : "tt-memory-profiler --analyze", (int)source.n,
+                       source.at);
+  ttm_capture_view_say(&r->view, "  %s %.*s", ours ? "ttmem html" : "tt-memory-profiler --visualize", (int)folder.n,
+                       folder.at);
   ttm_buf_free(&size);
-  ttm_buf_free(&log);
+  ttm_buf_free(&source);
   ttm_buf_free(&folder);
 }
 
@@ -152,6 +159,7 @@ static int take_profile(run *r, ttm_profile **out, ttm_error *err) {
   if (!recorded || (!status && (*out)->ops.n)) return status;
   if (!status) ttm_profile_free(*out);
   *out = NULL;
+  r->source = r->recording.at;
   return ttm_profile_read(out, r->recording.at, err);
 }
 
@@ -164,8 +172,7 @@ static int write_report(run *r, ttm_error *err) {
   if (!status) status = ttm_report_files_write(subject.findings, r->folder.at, r->plan.name.at, &files, err);
   if (subject.findings && !options->given[TTM_OPTION_QUIET]) { /* also when the disk is full: a screen has room */
     ttm_buf text = {0};
-    const char *source = subject.profile->capture.recording.is ? r->recording.at : r->log.at;
-    if (!ttm_summary_text(options, subject.findings, source, status ? NULL : r->folder.at, STDERR_FILENO, &text))
+    if (!ttm_summary_text(options, subject.findings, r->source, status ? NULL : r->folder.at, STDERR_FILENO, &text))
       ttm_write_all(STDERR_FILENO, text.at, text.n);
     ttm_buf_free(&text);
   }
@@ -217,7 +224,7 @@ static int conclude(run *r, ttm_error *err) {
   return status || r->result.log_errno ? TTM_EXIT_WRONG : TTM_EXIT_OK;
 }
 
-int ttm_command_run_kept(const ttm_options *options, ttm_buf *folder, ttm_buf *log) {
+int ttm_command_run_kept(const ttm_options *options, ttm_buf *folder, ttm_buf *source) {
   run r = {.options = options, .log_fd = -1};
   ttm_error err;
   const char *name = options->value[TTM_OPTION_NAME];
@@ -230,7 +237,7 @@ int ttm_command_run_kept(const ttm_options *options, ttm_buf *folder, ttm_buf *l
   if (!status) status = open_log(&r, &err);
   if (!status && (status = capture(&r, &err))) take_back(&r);
   int exit_status = status ? ttm_cli_error(options, &err) : conclude(&r, &err);
-  if (!status && folder) ttm_buf_puts(folder, r.folder.at), ttm_buf_puts(log, r.log.at);
+  if (!status && folder) ttm_buf_puts(folder, r.folder.at), ttm_buf_puts(source, r.source);
   ttm_record_end(r.record);
   ttm_feed_free(r.feed);
   if (r.log_fd >= 0) close(r.log_fd);

@@ -34,16 +34,21 @@ static int list(ttm_report_found *out, const char *folder, ttm_error *err) {
   for (struct dirent *entry; enough && (entry = readdir(dir));) {
     const char *file = entry->d_name;
     enough = take(&out->log, folder, file, "_profile.log") && take(&out->log, folder, file, "_profile.log.gz") &&
-             take(&out->log, folder, file, "_profile.log.zst") && take(&out->page, folder, file, "_report.html") &&
-             take(&out->memory, folder, file, "_memory.json");
+             take(&out->log, folder, file, "_profile.log.zst") && take(&out->recording, folder, file, "_recording.json") &&
+             take(&out->page, folder, file, "_report.html") && take(&out->memory, folder, file, "_memory.json");
   }
   closedir(dir);
   return enough ? TTM_OK : ttm_error_nomem(err);
 }
 
+static const char *base_of(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
 /* The start of the file's name. */
 static char *stem_of(const char *path, const char *suffix) {
-  const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+  const char *base = base_of(path);
   size_t n = strlen(base) - strlen(suffix);
   char *stem = ttm_alloc(n + 1);
   if (stem) memcpy(stem, base, n);
@@ -51,8 +56,37 @@ static char *stem_of(const char *path, const char *suffix) {
 }
 
 /* A later ttmem may mean other things by the same words: its reports are left alone. */
-static int check_schema(const char *folder, const char *name, ttm_error *err) {
-  char first[4096], *path = ttm_folder_join(folder, name, "_findings.json");
+static int check_schema(ttm_view findings, const char *folder, ttm_error *err) {
+  double schema = ttm_json_get_number(ttm_json_get_member(findings, "schema_version"), 0);
+  if (!(schema > TTM_FINDINGS_SCHEMA)) return TTM_OK;
+  return ttm_error_set(
+      err, TTM_EFORMAT,
+      "the report in '%s' was written by a later ttmem (schema %.0f, this one knows %d) and was left as it "
+      "is; use that ttmem, or make a page from the log: ttmem html LOG -o OUT",
+      folder, schema, TTM_FINDINGS_SCHEMA);
+}
+
+/* A run may leave a log and a recording: the report is of one of them, and the findings name it. */
+static int choose_source(ttm_report_found *out, ttm_view findings, ttm_error *err) {
+  ttm_buf path = {0};
+  char **other = NULL;
+  if (!out->log || !out->recording) return TTM_OK;
+  ttm_json_get_string(&path, ttm_json_get_member(ttm_json_get_member(findings, "input"), "path"));
+  ttm_buf_char(&path, '\0');
+  int code = path.failed ? ttm_error_nomem(err) : TTM_OK;
+  if (!code && !strcmp(base_of(path.at), base_of(out->recording))) other = &out->log;
+  if (!code && !strcmp(base_of(path.at), base_of(out->log))) other = &out->recording;
+  if (other) {
+    ttm_free(*other);
+    *other = NULL;
+  }
+  ttm_buf_free(&path);
+  return code;
+}
+
+/* What the first lines of the findings tell, when there are any. */
+static int read_head(ttm_report_found *out, const char *folder, ttm_error *err) {
+  char first[16384], *path = ttm_folder_join(folder, out->name, "_findings.json");
   ttm_source *source;
   size_t n = 0;
   if (!path) return ttm_error_nomem(err);
@@ -62,14 +96,9 @@ static int check_schema(const char *folder, const char *name, ttm_error *err) {
     ttm_source_close(source);
   }
   ttm_free(path);
-  if (code == TTM_ENOMEM) return ttm_error_nomem(err);
-  double schema = code ? 0 : ttm_json_get_number(ttm_json_get_member((ttm_view){first, n}, "schema_version"), 0);
-  if (!(schema > TTM_FINDINGS_SCHEMA)) return TTM_OK;
-  return ttm_error_set(
-      err, TTM_EFORMAT,
-      "the report in '%s' was written by a later ttmem (schema %.0f, this one knows %d) and was left as it "
-      "is; use that ttmem, or make a page from the log: ttmem html LOG -o OUT",
-      folder, schema, TTM_FINDINGS_SCHEMA);
+  if (code) return code == TTM_ENOMEM ? ttm_error_nomem(err) : TTM_OK;
+  code = check_schema((ttm_view){first, n}, folder, err);
+  return code ? code : choose_source(out, (ttm_view){first, n}, err);
 }
 
 static int name_of(ttm_report_found *out, const char *folder, ttm_error *err) {
@@ -78,13 +107,15 @@ static int name_of(ttm_report_found *out, const char *folder, ttm_error *err) {
   } else if (out->page) {
     out->name = stem_of(out->page, "_report.html");
   } else if (out->log) {
-    const char *mark = strstr(strrchr(out->log, '/') ? strrchr(out->log, '/') : out->log, "_profile.log");
+    const char *mark = strstr(base_of(out->log), "_profile.log");
     out->name = stem_of(out->log, mark ? mark : "");
+  } else if (out->recording) {
+    out->name = stem_of(out->recording, "_recording.json");
   } else {
     return ttm_error_set(
         err, TTM_ENODATA,
-        "'%s' holds no report: neither NAME_memory.json, NAME_report.html nor NAME_profile.log; give the "
-        "log itself, or the folder that 'ttmem analyze LOG' wrote",
+        "'%s' holds no report: neither NAME_memory.json, NAME_report.html, NAME_profile.log nor "
+        "NAME_recording.json; give the log itself, or the folder that 'ttmem analyze LOG' wrote",
         folder);
   }
   return out->name ? TTM_OK : ttm_error_nomem(err);
@@ -94,12 +125,13 @@ int ttm_report_find(ttm_report_found *out, const char *folder, ttm_error *err) {
   *out = (ttm_report_found){0};
   int code = list(out, folder, err);
   if (!code) code = name_of(out, folder, err);
-  return code ? code : check_schema(folder, out->name, err);
+  return code ? code : read_head(out, folder, err);
 }
 
 void ttm_report_found_free(ttm_report_found *found) {
   ttm_free(found->name);
   ttm_free(found->log);
+  ttm_free(found->recording);
   ttm_free(found->page);
   ttm_free(found->memory);
   *found = (ttm_report_found){0};

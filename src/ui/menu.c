@@ -27,22 +27,22 @@ static int accept_log(ttm_ui *ui, const char *path, ttm_error *err) {
 }
 
 static int accept_script(ttm_ui *ui, const char *path, ttm_error *err) {
-  ttm_buf folder = {0}, log = {0};
+  ttm_buf folder = {0}, source = {0};
   struct stat st;
   if (stat(path, &st)) return ttm_error_set(err, TTM_EIO, "Cannot open it: %s", strerror(errno));
   if (!S_ISREG(st.st_mode)) return ttm_error_set(err, TTM_EUSAGE, "This is no script.");
   ttm_screen_leave(&ui->screen);
-  int status = ui->options->run(ui->options->context, path, &folder, &log, err);
+  int status = ui->options->run(ui->options->context, path, &folder, &source, err);
   ttm_screen_return(&ui->screen);
   ttm_buf_char(&folder, '\0');
-  ttm_buf_char(&log, '\0');
-  if (!status && (folder.failed || log.failed)) status = ttm_error_nomem(err);
+  ttm_buf_char(&source, '\0');
+  if (!status && (folder.failed || source.failed)) status = ttm_error_nomem(err);
   if (!status) {
     const char *slash = strrchr(folder.at, '/');
-    ttm_ui_replace(ui, ttm_stored_panel(log.at, folder.at, slash ? slash + 1 : folder.at, 0));
+    ttm_ui_replace(ui, ttm_stored_panel(source.at, folder.at, slash ? slash + 1 : folder.at, 0));
   }
   ttm_buf_free(&folder);
-  ttm_buf_free(&log);
+  ttm_buf_free(&source);
   return status;
 }
 

@@ -27,9 +27,9 @@ typedef struct ttm_ui_options {
   /* Serves the reports of a folder until `unserve`; *url is borrowed until then. */
   int (*serve)(void *context, const char *folder, const char **url, ttm_error *err);
   void (*unserve)(void *context);
-  /* Runs a script on the terminal, which is not ours meanwhile, and appends where its report and its log are. An error when it
-   * could not be started. */
-  int (*run)(void *context, const char *script, ttm_buf *folder, ttm_buf *log, ttm_error *err);
+  /* Runs a script on the terminal, which is not ours meanwhile, and appends where its report is and what that was made of (a log or
+   * a recording). An error when it could not be started. */
+  int (*run)(void *context, const char *script, ttm_buf *folder, ttm_buf *source, ttm_error *err);
 } ttm_ui_options;
 
 /* Runs until the user leaves. 0, or TTM_EUSAGE when the terminal cannot show it, TTM_ENOMEM. */

@@ -2,18 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ttmem run` around a Python program that uses ttnn, here a fake one (fake_ttnn): names and lines, pieces, every way to end, and that
 nobody else is disturbed. What real ttnn says is checked by tests/ttnn/check_record.py."""
+import base64
 import glob
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import unittest
+import zlib
 
 TTMEM = os.path.abspath(os.environ.get("TTMEM", "build/bin/ttmem"))
+LOG = pathlib.Path(__file__).resolve().parent.parent / "cli/data/two_runs_oom_profile.log"
 FAKE = pathlib.Path(__file__).resolve().parent / "fake_ttnn" / "site-packages"
 PATIENCE = 120  # only bounds a hang
 MODEL = """import ttnn
@@ -33,6 +37,18 @@ ttnn.close_device(device)
 """
 
 
+def page_facts(page):
+    """The facts inside a page, as JSON text."""
+    return zlib.decompress(base64.b64decode(re.search(r'id="data\.facts">([^<]*)<', page)[1])).decode()
+
+
+def end(child):
+    """Whatever became of the test, nothing of it runs on."""
+    if child.poll() is None:
+        child.kill()
+        child.communicate()
+
+
 class Case(unittest.TestCase):
     def setUp(self):
         self.dir = tempfile.mkdtemp(prefix="ttmem-record-")
@@ -47,9 +63,11 @@ class Case(unittest.TestCase):
             f.write(text)
         return path
 
-    def start(self, *options, script="model.py", python=sys.executable):
-        command = [TTMEM, "run", "--no-html", *options, "--", python, script]
-        return subprocess.Popen(command, cwd=self.dir, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    def start(self, *options, script="model.py", python=sys.executable, page=False):
+        command = [TTMEM, "run", *([] if page else ["--no-html"]), *options, "--", python, script]
+        p = subprocess.Popen(command, cwd=self.dir, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(end, p)
+        return p
 
     def run_it(self, *options, **more):
         p = self.start(*options, **more)
@@ -169,6 +187,51 @@ ttnn.close_device(other)
         again = subprocess.run([TTMEM, "analyze", "--no-json", self.recording()], env=self.env, capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual(again.returncode, 0, again.stderr)
         self.assertIn("ttnn.softmax model.py:5", again.stdout)
+
+    def page_again(self):
+        folder = os.path.relpath(os.path.dirname(self.recording()), self.dir)
+        return subprocess.run([TTMEM, "html", folder], cwd=self.dir, env=self.env, capture_output=True, text=True, timeout=PATIENCE)
+
+    def test_the_page_of_a_recorded_run_is_made_again(self):
+        """The folder holds a log as well, with nothing of the device in it, or with lines that a runtime prints."""
+        for said in ("", "print('hello')", "print('2026-01-01 00:00:00.000 | WARNING  | Always | [tt-metal] a line of the runtime')"):
+            for options in ((), ("--board", "n150")):
+                with self.subTest(said=said, options=options):
+                    self.model(said)
+                    self.assertEqual(self.run_it(*options, page=True)[0], 0)
+                    page = self.recording().replace("_recording.json", "_report.html")
+                    with open(page, "rb") as f:
+                        before = f.read()
+                    again = self.page_again()
+                    self.assertEqual(again.returncode, 0, again.stderr)
+                    with open(page, "rb") as f:
+                        self.assertEqual(f.read(), before)
+                    shutil.rmtree(self.dir + "/logs")
+
+    def test_the_page_of_a_log_without_a_report(self):
+        self.model("print('hello')")
+        code, _, err = self.run_it("--log")
+        self.assertEqual(code, 0, err)
+        folder = os.path.relpath(os.path.dirname(self.recording()), self.dir)
+        self.assertIn("ttmem:   ttmem analyze %s/model_recording.json\nttmem:   ttmem html %s\n" % (folder, folder), err)
+        again = self.page_again()
+        self.assertEqual(again.returncode, 0, again.stderr)
+        with open(self.recording().replace("_recording.json", "_report.html")) as f:
+            self.assertIn("model_recording.json", page_facts(f.read()))
+
+    def test_a_log_with_operations_tells_more(self):
+        with open(LOG) as f:
+            self.write("printed", f.read())
+        self.model("print(open('printed').read())")
+        self.assertEqual(self.run_it()[0], 0)
+        self.assertEqual(self.findings()["input"]["kind"], "full")
+        for kept in (True, False):
+            if not kept:
+                for file in glob.glob(self.dir + "/logs/*/*_findings.json"):
+                    os.unlink(file)
+            self.assertEqual(self.page_again().returncode, 0)
+            with open(self.recording().replace("_recording.json", "_report.html")) as f:
+                self.assertIn("model_profile.log", page_facts(f.read()))
 
 
 class Ends(Case):

@@ -203,6 +203,23 @@ def test_script():
     s.end()
 
 
+def test_script_that_is_recorded():
+    """What a script allocates with ttnn is in a recording; its log says nothing of it. Both ways lead to it: at once, and later."""
+    with open(work + "/recorded.py", "w") as f:
+        f.write("import ttnn\nprint('hello')\ndevice = ttnn.open_device(device_id=0)\nx = ttnn.empty(4096, device)\ny = ttnn.relu(x)\n"
+                "ttnn.close_device(device)\n")
+    s = Session(env="PYTHONDONTWRITEBYTECODE=1 PYTHONPATH='%s/tests/capture/fake_ttnn/site-packages'" % SOURCE)
+    s.keys("2").type("recorded.py").keys("Enter")
+    s.see("Press Enter to look at the report")
+    s.keys("Enter")
+    s.see(re.compile(r"Report › recorded_\d{8}_\d{6}"), "a recording of what a program allocated with ttnn", "ttnn.relu recorded.py:5")
+    s.keys("q", "4", "Tab")
+    s.see("./logs, captured runs")
+    s.keys("/").type("recorded").keys("Enter", "Enter")
+    s.see("a recording of what a program allocated with ttnn", without=["has changed"])
+    s.end()
+
+
 def test_guide():
     s = Session()
     s.keys("3")
@@ -397,7 +414,7 @@ try:
         f.write("nothing of the runtime in here\n")
     # tmux ends with its last session, and a new one asked for just then is lost: one session stays.
     subprocess.run(["tmux", "-S", socket, "-f", "/dev/null", "new-session", "-d", "-s", "keeper", "sleep 100000"], check=True, env={**os.environ, "LC_ALL": "C.UTF-8"})
-    for test in (test_no_terminal, test_log_to_server, test_views, test_script, test_guide, test_browse, test_another_log_of_that_name, test_sizes,
+    for test in (test_no_terminal, test_log_to_server, test_views, test_script, test_script_that_is_recorded, test_guide, test_browse, test_another_log_of_that_name, test_sizes,
                  test_ascii, test_hostile_log):
         test()
 finally:
