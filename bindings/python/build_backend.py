@@ -10,6 +10,7 @@ import hashlib
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sysconfig
 import zipfile
@@ -17,6 +18,8 @@ import zipfile
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PROGRAMS = ("ttmem", "tt-memory-profiler")
+LIBRARY = "ttmem/libttmem.so"
+SCRIPTS = ROOT / "scripts" / "old_name.py"  # one file, installed under each of the names it knows
 
 
 def _version():
@@ -37,11 +40,13 @@ def _native():
     """Builds and returns {name in the wheel: file}."""
     build = pathlib.Path(os.environ.get("TTMEM_WHEEL_BUILD", ROOT / "build" / "wheel")).resolve()
     run = lambda *command: subprocess.run([str(c) for c in command], check=True)
+    if not (ROOT / "web" / "node_modules").exists():  # pip has cloned the repository itself, nobody could prepare it
+        run(ROOT / "scripts" / "setup", "build")
     run("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DTTMEM_TESTS=OFF")
     run("cmake", "--build", build, "--target", "ttmem", "ttmem_program", "tt-memory-profiler")
     data = f"ttmem-{_version()}.data/scripts"
     files = {f"{data}/{name}": build / "bin" / name for name in PROGRAMS}
-    files["ttmem/libttmem.so"] = (build / "libttmem.so").resolve()
+    files[LIBRARY] = (build / "libttmem.so").resolve()
     return files
 
 
@@ -57,7 +62,28 @@ def _info(version):
     }
 
 
+def _old_names(version):
+    """{name in the wheel: text}; pip puts its own interpreter into a first line that says python."""
+    source = SCRIPTS.read_text()
+    text = "#!python\n" + source.split("\n", 1)[1]
+    names = re.findall(r'^    "(\w+)": \[', source, re.M)
+    return {f"ttmem-{version}.data/scripts/{name}.py": text for name in names}
+
+
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    package = {f"ttmem/{source.name}": source.read_bytes() for source in sorted((HERE / "ttmem").glob("*.py"))}
+    return _wheel(wheel_directory, package, _native())
+
+
+def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
+    """pip install -e: Python reads the package from here, so the library goes here too. What is built is as it is now; another
+    `pip install -e` brings it up to date."""
+    native = _native()
+    shutil.copy(native.pop(LIBRARY), HERE / LIBRARY)
+    return _wheel(wheel_directory, {"ttmem_editable.pth": f"{HERE}\n".encode()}, native)
+
+
+def _wheel(wheel_directory, package, native):
     version = _version()
     info = f"ttmem-{version}.dist-info"
     name = f"ttmem-{version}-{_tag()}.whl"
@@ -72,10 +98,12 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
             digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
             record.append(f"{path},sha256={digest},{len(data)}\n")
 
-        for source in sorted((HERE / "ttmem").glob("*.py")):
-            add(f"ttmem/{source.name}", source.read_bytes())
-        for path, source in _native().items():
+        for path, data in package.items():
+            add(path, data)
+        for path, source in native.items():
             add(path, source.read_bytes(), 0o755)
+        for path, text in _old_names(version).items():
+            add(path, text.encode(), 0o755)
         for path, text in _info(version).items():
             add(f"{info}/{path}", text.encode())
         record.append(f"{info}/RECORD,,\n")
@@ -92,5 +120,8 @@ def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
     return info.name
 
 
+prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel
+
+
 def build_sdist(sdist_directory, config_settings=None):
-    raise RuntimeError("ttmem has no source distribution of its own: clone the repository and run pip install . in bindings/python")
+    raise RuntimeError("ttmem has no source distribution of its own: clone the repository and run pip install . there")

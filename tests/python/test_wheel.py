@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the wheel as `pip install .` does, into an environment of its own, and runs its tests there."""
+"""Builds the wheel as `pip install .` and `pip install -e .` do, into an environment of its own, and runs its tests there."""
 
 import os
 import pathlib
@@ -26,14 +26,22 @@ def main():
         if made.returncode:
             skip(f"no virtual environment could be made here: {made.stdout}{made.stderr}")
         python = str(pathlib.Path(folder) / "bin" / "python")
-        # --no-index: the wheel must build without anything from the network.
-        install = [python, "-m", "pip", "install", "--quiet", "--no-index", str(SOURCE / "bindings" / "python")]
-        if subprocess.run(install, env=environment).returncode:
-            print("pip install failed")
-            return 1
         # From another folder, so that the installed package is the one imported.
         test = [python, str(SOURCE / "bindings" / "python" / "tests" / "check_wheel.py")]
-        return subprocess.run(test, cwd=folder, env={**environment, "TTMEM_SOURCE": str(SOURCE), "TTMEM_TTNN": "0"}).returncode
+        in_place = SOURCE / "bindings" / "python" / "ttmem" / "libttmem.so"
+        was_there = in_place.exists()
+        for how in ([str(SOURCE / "bindings" / "python")], ["-e", str(SOURCE)]):
+            # --no-index: the wheel must build without anything from the network.
+            if subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-index", *how], env=environment).returncode:
+                print("pip install failed:", *how)
+                return 1
+            status = subprocess.run(test, cwd=folder, env={**environment, "TTMEM_SOURCE": str(SOURCE), "TTMEM_TTNN": "0"}).returncode
+            if status:
+                print("the tests of the package failed after pip install", *how)
+                return status
+        if not was_there:
+            in_place.unlink()
+        return 0
 
 
 sys.exit(main())

@@ -158,6 +158,11 @@ class AnalyzeTest(unittest.TestCase):
         on_path = pathlib.Path(sys.executable).with_name("ttmem")
         self.assertEqual(subprocess.run([on_path, "--version"], capture_output=True, text=True).stdout, version)
 
+    def test_scripts_of_old_are_on_the_path(self):
+        ask = lambda *command: subprocess.run([str(c) for c in command], capture_output=True, text=True, check=True).stdout
+        on_path = pathlib.Path(sys.executable).with_name("memory_analysis_tool.py")
+        self.assertEqual(ask(on_path, 16, 16), ask(ttmem.program(), "cb", "simulate", 16, 16))
+
 
 if __name__ == "__main__":
     unittest.main()

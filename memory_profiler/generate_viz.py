@@ -1,0 +1,1 @@
+../scripts/old_name.py
