@@ -4,6 +4,7 @@
 
 #include "analyze/findings.h"
 #include "profile/read_report.h"
+#include "report/analyses.h"
 #include "report/report.h"
 
 static ttm_view next_file(ttm_view *rest) {
@@ -11,6 +12,19 @@ static ttm_view next_file(ttm_view *rest) {
   ttm_view file = ttm_view_first(*rest, end);
   *rest = end == TTM_NOT_FOUND ? ttm_view_from(*rest, rest->n) : ttm_view_from(*rest, end + 1);
   return file;
+}
+
+/* The terminal's analyses are written from the findings file itself; the other texts from what was read. */
+static void write_texts(const ttm_findings *f, ttm_view findings_json) {
+  ttm_summary_style style = {.columns = 80, .utf8 = true};
+  for (int rough = 0; rough < 2; rough++) {
+    ttm_analyses analyses = {0};
+    if (ttm_analyses_write(&analyses, findings_json, &style, rough)) abort();
+    ttm_analyses_free(&analyses);
+  }
+  ttm_buf text = {0};
+  if (ttm_summary_write(f, &style, &text) || ttm_llm_write(f, TTM_LIT("fuzz"), &text)) abort();
+  ttm_buf_free(&text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -25,6 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   ttm_error err;
   if (ttm_profile_read_report(&p, &texts, "fuzz", &err)) return 0;
   if (ttm_findings_make(&f, p, &err)) abort();
+  write_texts(f, texts.findings);
   ttm_out page = ttm_out_memory();
   if (ttm_report_html(f, TTM_LIT("fuzz"), &page, &err)) abort();
   /* The page renews to itself. */

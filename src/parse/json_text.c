@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "parse/json_text.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static ttm_view skip_blanks(ttm_view v) {
@@ -140,7 +141,13 @@ double ttm_json_get_number(ttm_view value, double otherwise) {
   if (!value.n || value.n >= sizeof digits || !strchr("-0123456789", value.p[0])) return otherwise;
   memcpy(digits, value.p, value.n);
   digits[value.n] = '\0';
+  if (strspn(digits, "+-.0123456789eE") < value.n) return otherwise; /* strtod also takes "-nan" and "0x1p9" */
   char *end;
   double number = strtod(digits, &end);
-  return *end ? otherwise : number;
+  return *end || !isfinite(number) ? otherwise : number;
+}
+
+uint64_t ttm_json_get_count(ttm_view value, uint64_t otherwise) {
+  double number = ttm_json_get_number(value, -1);
+  return number >= 0 && number < 0x1p64 ? (uint64_t)number : otherwise;
 }

@@ -17,7 +17,10 @@ bool ttm_json_get_element(ttm_view *rest, ttm_view *element);
  * nothing for other values. */
 void ttm_json_get_string(ttm_buf *out, ttm_view value);
 
-/* The number, or `otherwise` when the value is none. */
+/* The number, always a finite one; `otherwise` when the value is none or too large to be one. */
 double ttm_json_get_number(ttm_view value, double otherwise);
+
+/* The same for what is counted, such as bytes: `otherwise` also for what is below 0 or does not fit. A fraction is cut off. */
+uint64_t ttm_json_get_count(ttm_view value, uint64_t otherwise);
 
 #endif

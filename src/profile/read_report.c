@@ -24,9 +24,13 @@ typedef struct retelling {
   bool lines_known;
 } retelling;
 
-static const char *const MEMORY_NAMES[TTM_MEMORIES] = {"DRAM", "L1", "L1_SMALL", "TRACE"};
-
 static bool is_null(ttm_view value) { return value.n == 0 || ttm_view_eq(value, TTM_LIT("null")); }
+
+/* Where a row stood in the real log; 0 when it does not say. */
+static uint32_t line_of(ttm_view row) {
+  uint64_t line = ttm_json_get_count(ttm_json_get_member(row, "line"), 0);
+  return line < UINT32_MAX ? (uint32_t)line : 0;
+}
 
 /* A string of the files on one line of the log: line ends inside become blanks. */
 static void put_line_text(retelling *r, ttm_view value) {
@@ -128,8 +132,8 @@ static void put_memory_line(retelling *r, int m, ttm_view level, double allocate
                  "Device %s memory state: MemoryView{numBanks: %.0f, totalBytesPerBank: %.3f MB, "
                  "totalBytesAllocatedPerBank: %.3f MB, totalBytesFreePerBank: %.3f MB, "
                  "largestContiguousBytesFreePerBank: %.3f MB}\n",
-                 MEMORY_NAMES[m], fabs(ttm_json_get_number(ttm_json_get_member(level, "numBanks"), 0)), fabs(total),
-                 fabs(before), fabs(free_now), fabs(largest));
+                 ttm_memory_name((ttm_memory)m), fabs(ttm_json_get_number(ttm_json_get_member(level, "numBanks"), 0)),
+                 fabs(total), fabs(before), fabs(free_now), fabs(largest));
 }
 
 static void put_state(retelling *r, ttm_view op_type, ttm_view memory, const double *after) {
@@ -141,7 +145,7 @@ static void put_state(retelling *r, ttm_view op_type, ttm_view memory, const dou
     put_line_text(r, op_type);
   ttm_buf_char(&r->out, '\n');
   for (int m = 0; m < TTM_MEMORIES; m++) {
-    ttm_view level = ttm_json_get_member(memory, MEMORY_NAMES[m]);
+    ttm_view level = ttm_json_get_member(memory, ttm_memory_name((ttm_memory)m));
     if (level.n) put_memory_line(r, m, level, after ? after[m] : NAN);
   }
 }
@@ -151,7 +155,7 @@ static void put_state(retelling *r, ttm_view op_type, ttm_view memory, const dou
 static void put_state_after(retelling *r, ttm_view next_memory) {
   bool differs = is_null(next_memory) && r->last.n;
   for (int m = 0; m < TTM_MEMORIES; m++) {
-    ttm_view level = ttm_json_get_member(next_memory, MEMORY_NAMES[m]);
+    ttm_view level = ttm_json_get_member(next_memory, ttm_memory_name((ttm_memory)m));
     double allocated = ttm_json_get_number(ttm_json_get_member(level, "totalBytesAllocatedPerBank_MB"), NAN);
     if (!isnan(r->after[m]) && !isnan(allocated) && fabs(allocated - r->after[m]) > 0.0005) differs = true;
   }
@@ -168,9 +172,9 @@ static void remember_state_after(retelling *r, ttm_view element, uint32_t line) 
   r->last = ttm_json_get_member(element, "memory");
   r->after_line = line;
   for (int m = 0; m < TTM_MEMORIES; m++) {
-    ttm_view level = ttm_json_get_member(r->last, MEMORY_NAMES[m]);
+    ttm_view level = ttm_json_get_member(r->last, ttm_memory_name((ttm_memory)m));
     r->after[m] = ttm_json_get_number(ttm_json_get_member(level, "totalBytesAllocatedPerBank_MB"), NAN) +
-                  ttm_json_get_number(ttm_json_get_member(effect, MEMORY_NAMES[m]), NAN);
+                  ttm_json_get_number(ttm_json_get_member(effect, ttm_memory_name((ttm_memory)m)), NAN);
   }
 }
 
@@ -264,15 +268,14 @@ static int put_elements(retelling *r, const ttm_report_texts *texts, ttm_error *
            operation;
   int code = TTM_OK;
   while (!code && ttm_json_get_element(&elements, &element)) {
-    ttm_view line = ttm_json_get_member(element, "line"), memory = ttm_json_get_member(element, "memory");
-    double number = ttm_json_get_number(line, 0);
+    ttm_view memory = ttm_json_get_member(element, "memory");
     if (!ttm_json_get_element(&operations, &operation)) operation = element; /* its names at least */
-    r->lines_known |= line.n > 0;
+    r->lines_known |= ttm_json_get_member(element, "line").n > 0;
     put_state_after(r, memory);
     put_programs(r, element);
     put_operation(r, operation);
     put_state(r, ttm_json_get_member(element, "op_type"), memory, NULL);
-    uint32_t own = number > 0 && number < UINT32_MAX ? (uint32_t)number : 0;
+    uint32_t own = line_of(element);
     if (ttm_vec_push(&r->lines, own)) return ttm_error_nomem(err);
     remember_state_after(r, element, own);
     code = feed(r, FEED_BYTES, err);
@@ -303,9 +306,8 @@ static void restore_lines(ttm_profile *p, const retelling *r, ttm_view findings)
     if (p->ops.at[i].state < p->states.n) p->states.at[p->ops.at[i].state].line = line;
   }
   for (size_t i = 0; i < p->incidents.n; i++) {
-    double line =
-        ttm_json_get_element(&incidents, &incident) ? ttm_json_get_number(ttm_json_get_member(incident, "line"), 0) : 0;
-    p->incidents.at[i].line = line > 0 && line < UINT32_MAX ? (uint32_t)line : 0;
+    bool told = ttm_json_get_element(&incidents, &incident);
+    p->incidents.at[i].line = told ? line_of(incident) : 0;
   }
 }
 
@@ -314,9 +316,9 @@ static int restore_source(ttm_profile *p, retelling *r, ttm_view findings) {
   p->seen.from_report = true;
   p->seen.cut = ttm_view_eq(ttm_json_get_member(input, "truncated"), TTM_LIT("true"));
   p->seen.unfinished = 0; /* the retold log ends where the files end */
-  p->seen.bytes = (uint64_t)fmax(0, ttm_json_get_number(ttm_json_get_member(input, "bytes"), 0));
-  p->seen.lines = (uint64_t)fmax(0, ttm_json_get_number(ttm_json_get_member(input, "lines"), 0));
-  p->seen.deallocations = (uint64_t)fmax(0, ttm_json_get_number(ttm_json_get_member(input, "deallocations"), 0));
+  p->seen.bytes = ttm_json_get_count(ttm_json_get_member(input, "bytes"), 0);
+  p->seen.lines = ttm_json_get_count(ttm_json_get_member(input, "lines"), 0);
+  p->seen.deallocations = ttm_json_get_count(ttm_json_get_member(input, "deallocations"), 0);
   if (is_null(path)) return TTM_OK;
   ttm_buf_clear(&r->scratch);
   ttm_json_get_string(&r->scratch, path);

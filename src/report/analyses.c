@@ -17,8 +17,8 @@ uint32_t ttm_array_length(ttm_view array) {
 }
 
 static uint32_t index_of(ttm_view op) {
-  double index = ttm_is_object(op) ? ttm_member_number(op, "index", -1) : -1;
-  return index >= 0 && index < UINT32_MAX ? (uint32_t)index : TTM_NONE;
+  uint64_t index = ttm_json_get_count(ttm_json_get_member(op, "index"), TTM_NONE);
+  return index < TTM_NONE ? (uint32_t)index : TTM_NONE;
 }
 
 bool ttm_frees_known(const ttm_analysis_page *p) {
@@ -128,15 +128,15 @@ static const char *incident_words(ttm_view kind) {
 
 static void put_incident(ttm_analysis_page *p, ttm_view incident) {
   ttm_view op = ttm_json_get_member(incident, "operation"), ways = ttm_json_get_member(incident, "ways"), way;
-  double missing = ttm_member_number(incident, "shortfall_per_bank_B", -1);
+  uint64_t missing = ttm_json_get_count(ttm_json_get_member(incident, "shortfall_per_bank_B"), UINT64_MAX);
   bool is_oom = ttm_view_eq(ttm_json_get_member(incident, "kind"), TTM_LIT("\"oom\""));
   ttm_sentence_add(p, "%s", incident_words(ttm_json_get_member(incident, "kind")));
   if (ttm_json_get_member(incident, "memory").n > 4)
     ttm_sentence_add(p, " in "), ttm_sentence_text(p, incident, "memory");
   if (ttm_has_text(incident, "verdict")) ttm_sentence_add(p, ", "), ttm_sentence_text(p, incident, "verdict");
-  if (missing >= 0) {
+  if (missing != UINT64_MAX) {
     ttm_sentence_add(p, ", ");
-    ttm_put_bytes(&p->sentence, (uint64_t)missing);
+    ttm_put_bytes(&p->sentence, missing);
     ttm_sentence_add(p, is_oom ? " per bank missing" : " too much on each core");
   }
   if (ttm_is_object(op)) ttm_sentence_add(p, ", in "), ttm_sentence_op(p, op);
@@ -202,13 +202,12 @@ static void put_sums(ttm_analysis_page *p) {
 }
 
 static void put_attribution(ttm_analysis_page *p) {
-  static const char *const memories[] = {"DRAM", "L1", "L1_SMALL", "TRACE"};
   ttm_view peaks = ttm_json_get_member(p->findings, "peak");
   ttm_view rows = ttm_json_get_member(ttm_json_get_member(p->findings, "top_consumers"), "DRAM"), row;
   ttm_analysis_heading(p, "What raised the peak", "derived");
   size_t before = p->out->n;
-  for (size_t m = 0; m < sizeof memories / sizeof *memories; m++) {
-    put_peak(p, ttm_json_get_member(peaks, memories[m]), memories[m]);
+  for (ttm_memory m = 0; m < TTM_MEMORIES; m++) {
+    put_peak(p, ttm_json_get_member(peaks, ttm_memory_name(m)), ttm_memory_name(m));
   }
   for (int i = 0; i < SHOWN && ttm_json_get_element(&rows, &row); i++) {
     if (!i) ttm_sentence_add(p, "Most was added to DRAM, in MB/bank, by"), ttm_sentence_end(p, (ttm_view){"", 0});

@@ -78,6 +78,7 @@ static void put_sentence(ttm_buf *out, uint64_t n, const char *noun, const char 
 
 static void put_death(ttm_buf *out, const ttm_findings *f) {
   uint32_t last = f->profile->capture.recording.last;
+  if (out->n) ttm_buf_char(out, ' ');
   ttm_buf_puts(out, "The recording stops without an end: the program was killed or crashed");
   if (last != TTM_NONE) {
     ttm_buf_puts(out, ", or still runs; the last operation it began is ");

@@ -67,8 +67,7 @@ static char *text_member(ttm_view object, const char *key) {
 }
 
 static uint64_t count_member(ttm_view object, const char *key) {
-  double n = ttm_json_get_number(ttm_json_get_member(object, key), 0);
-  return n > 0 && n < 1e18 ? (uint64_t)n : 0;
+  return ttm_json_get_count(ttm_json_get_member(object, key), 0);
 }
 
 /* "out of memory in DRAM, fragmented" */

@@ -44,7 +44,38 @@ static void values(void **state) {
   assert_true(ttm_json_get_number(TTM_LIT("\"1\""), 7) == 7);
   assert_true(ttm_json_get_number(TTM_LIT("1x"), 7) == 7);
   assert_true(ttm_json_get_number(TTM_LIT(""), 7) == 7);
+  assert_true(ttm_json_get_number(TTM_LIT("-12e-1"), 7) == -1.2);
+  /* What strtod takes but JSON does not know, and what no double holds. */
+  assert_true(ttm_json_get_number(TTM_LIT("-nan"), 7) == 7);
+  assert_true(ttm_json_get_number(TTM_LIT("-inf"), 7) == 7);
+  assert_true(ttm_json_get_number(TTM_LIT("0x1p9"), 7) == 7);
+  assert_true(ttm_json_get_number(TTM_LIT("1e999"), 7) == 7);
   ttm_buf_free(&text);
+}
+
+/* Whatever number stands there, what comes out was counted: never an overflow of the conversion. */
+static void counts(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    uint64_t count;
+  } cases[] = {{"0", 0},
+               {"12", 12},
+               {"12.9", 12},
+               {"9007199254740992", 9007199254740992},
+               {"18446744073709549568", 18446744073709549568ull},
+               {"18446744073709551616", 7},
+               {"-1", 7},
+               {"-0.5", 7},
+               {"1e300", 7},
+               {"-1e300", 7},
+               {"1e999", 7},
+               {"-nan", 7},
+               {"null", 7},
+               {"\"3\"", 7},
+               {"", 7}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    assert_int_equal(ttm_json_get_count(ttm_view_of(cases[i].text), 7), cases[i].count);
 }
 
 /* Every cut of the text is looked at without reading past its end (ASan watches). */
@@ -63,6 +94,6 @@ static void cut_anywhere(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(members), cmocka_unit_test(elements), cmocka_unit_test(values),
-                                     cmocka_unit_test(cut_anywhere)};
+                                     cmocka_unit_test(counts), cmocka_unit_test(cut_anywhere)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
