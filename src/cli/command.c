@@ -8,9 +8,11 @@
 
 #include "cli/help.h"
 #include "cli/kernel_compiler.h"
+#include "cli/other_input.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "report/format.h"
+#include "store/report_find.h"
 
 /* ---- Shared by the commands --------------------------------------------------------------------------------------- */
 
@@ -47,6 +49,7 @@ int ttm_subject_read(ttm_subject *out, const ttm_options *options, const char *l
       .threads = options->threads, .keep_ir = keep_ir, .on_progress = ttm_progress_show, .context = &line};
   int status = ttm_profile_read_opts(&out->profile, log, &read, err);
   ttm_progress_end(&line);
+  if (status == TTM_ENODATA && strcmp(log, "-") != 0) ttm_name_other_command(log, err);
   return status ? status : ttm_findings_make(&out->findings, out->profile, err);
 }
 
@@ -179,6 +182,41 @@ static int run_command(const ttm_options *options) {
   return print_usage(options);
 }
 
+/* The word on the command line that names a log, where a folder may stand for the log in it; NULL when the command has none. */
+static const char **log_word(ttm_options *options) {
+  const char **first = options->inputs ? &options->input[0] : NULL;
+  switch (options->command) {
+    case TTM_COMMAND_LLM:
+      return options->value[TTM_OPTION_LOGFILE] ? &options->value[TTM_OPTION_LOGFILE] : first;
+    case TTM_COMMAND_PROFILE:
+      return &options->value[TTM_OPTION_ANALYZE];
+    case TTM_COMMAND_ANALYZE:
+    case TTM_COMMAND_ASK:
+    case TTM_COMMAND_DOCTOR:
+    case TTM_COMMAND_EXPLAIN:
+    case TTM_COMMAND_FIT:
+    case TTM_COMMAND_LAST_RUN:
+      return first;
+    default:
+      return NULL;
+  }
+}
+
+/* Runs the command; who names the folder of a run or a report means the log behind it. */
+static int run_with_log(ttm_options *options) {
+  const char **word = log_word(options);
+  struct stat st;
+  char *log = NULL;
+  ttm_error err;
+  if (word && *word && !stat(*word, &st) && S_ISDIR(st.st_mode)) {
+    if (ttm_report_source(&log, *word, &err)) return ttm_cli_error(options, &err);
+    *word = log;
+  }
+  int status = run_command(options);
+  ttm_free(log);
+  return status;
+}
+
 int ttm_cli_run(ttm_program program, int argc, char **argv) {
   ttm_options options;
   ttm_error err;
@@ -190,5 +228,5 @@ int ttm_cli_run(ttm_program program, int argc, char **argv) {
     return print_group_help(&options, options.group);
   if (options.given[TTM_OPTION_HELP]) return print_help(&options, options.command);
   if (options.given[TTM_OPTION_VERSION]) return print_version(&options);
-  return run_command(&options);
+  return run_with_log(&options);
 }

@@ -48,7 +48,8 @@ static int plan(page_job *job, const ttm_options *options, ttm_error *err) {
   if (options->value[TTM_OPTION_OUTPUT]) {
     ttm_buf_puts(&job->target, options->value[TTM_OPTION_OUTPUT]);
   } else {
-    if (job->is_folder) ttm_buf_printf(&job->target, "%s/", job->input);
+    size_t n = strlen(job->input);
+    if (job->is_folder) ttm_buf_printf(&job->target, "%s%s", job->input, job->input[n - 1] == '/' ? "" : "/");
     ttm_buf_put(&job->target, ttm_buf_view(&job->name));
     ttm_buf_puts(&job->target, "_report.html");
   }

@@ -446,11 +446,13 @@ static void put_recording(screen *s) {
 
 static void put_end(screen *s) {
   uint64_t gaps = ttm_words_not_understood(&s->p->seen);
+  if (gaps || s->p->seen.cut) label(s, "Gaps");
   if (gaps) {
-    label(s, "Gaps");
     ttm_put_counted(s->out, gaps, "line");
     ttm_buf_puts(s->out, " could not be used; the LLM report says which\n");
+    if (s->p->seen.cut) label(s, "");
   }
+  if (s->p->seen.cut) ttm_buf_puts(s->out, "the log is cut: it ends inside a line, a block or a packed stream\n");
   if (ttm_words_missing(s->p)) {
     label(s, "Missing");
     paragraph(s, ttm_view_of(ttm_words_missing(s->p)));

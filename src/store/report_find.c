@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/source.h"
@@ -13,9 +14,17 @@
 
 /* ---- Finding ------------------------------------------------------------------------------------------------------ */
 
+static bool is_one(const char *file, const char *suffix) {
+  return ttm_view_ends(ttm_view_of(file), ttm_view_of(suffix)) && file[0] != '.';
+}
+
+static bool is_log(const char *file) {
+  return is_one(file, "_profile.log") || is_one(file, "_profile.log.gz") || is_one(file, "_profile.log.zst");
+}
+
 /* The path of `file` when it ends so; the first in the order of names wins, so that the answer is always the same. */
 static bool take(char **slot, const char *folder, const char *file, const char *suffix) {
-  if (!ttm_view_ends(ttm_view_of(file), ttm_view_of(suffix)) || file[0] == '.') return true;
+  if (!is_one(file, suffix)) return true;
   char *path = ttm_folder_join(folder, file, "");
   if (!path) return false;
   if (*slot && strcmp(*slot, path) <= 0) {
@@ -33,9 +42,10 @@ static int list(ttm_report_found *out, const char *folder, ttm_error *err) {
   bool enough = true;
   for (struct dirent *entry; enough && (entry = readdir(dir));) {
     const char *file = entry->d_name;
-    enough = take(&out->log, folder, file, "_profile.log") && take(&out->log, folder, file, "_profile.log.gz") &&
-             take(&out->log, folder, file, "_profile.log.zst") && take(&out->recording, folder, file, "_recording.json") &&
-             take(&out->page, folder, file, "_report.html") && take(&out->memory, folder, file, "_memory.json");
+    if (is_log(file)) out->logs++;
+    enough = (!is_log(file) || take(&out->log, folder, file, "")) &&
+             take(&out->recording, folder, file, "_recording.json") && take(&out->page, folder, file, "_report.html") &&
+             take(&out->memory, folder, file, "_memory.json");
   }
   closedir(dir);
   return enough ? TTM_OK : ttm_error_nomem(err);
@@ -66,22 +76,26 @@ static int check_schema(ttm_view findings, const char *folder, ttm_error *err) {
       folder, schema, TTM_FINDINGS_SCHEMA);
 }
 
-/* A run may leave a log and a recording: the report is of one of them, and the findings name it. */
-static int choose_source(ttm_report_found *out, ttm_view findings, ttm_error *err) {
+static int read_origin(ttm_report_found *out, ttm_view findings, ttm_error *err) {
   ttm_buf path = {0};
-  char **other = NULL;
-  if (!out->log || !out->recording) return TTM_OK;
   ttm_json_get_string(&path, ttm_json_get_member(ttm_json_get_member(findings, "input"), "path"));
   ttm_buf_char(&path, '\0');
-  int code = path.failed ? ttm_error_nomem(err) : TTM_OK;
-  if (!code && !strcmp(base_of(path.at), base_of(out->recording))) other = &out->log;
-  if (!code && !strcmp(base_of(path.at), base_of(out->log))) other = &out->recording;
+  if (!path.failed) out->origin = ttm_alloc(path.n);
+  if (out->origin) memcpy(out->origin, path.at, path.n);
+  ttm_buf_free(&path);
+  return out->origin ? TTM_OK : ttm_error_nomem(err);
+}
+
+/* A run may leave a log and a recording: the report is of one of them, and the findings name it. */
+static void choose_source(ttm_report_found *out) {
+  char **other = NULL;
+  if (!out->log || !out->recording) return;
+  if (!strcmp(base_of(out->origin), base_of(out->recording))) other = &out->log;
+  if (!strcmp(base_of(out->origin), base_of(out->log))) other = &out->recording;
   if (other) {
     ttm_free(*other);
     *other = NULL;
   }
-  ttm_buf_free(&path);
-  return code;
 }
 
 /* What the first lines of the findings tell, when there are any. */
@@ -98,7 +112,9 @@ static int read_head(ttm_report_found *out, const char *folder, ttm_error *err) 
   ttm_free(path);
   if (code) return code == TTM_ENOMEM ? ttm_error_nomem(err) : TTM_OK;
   code = check_schema((ttm_view){first, n}, folder, err);
-  return code ? code : choose_source(out, (ttm_view){first, n}, err);
+  if (!code) code = read_origin(out, (ttm_view){first, n}, err);
+  if (!code) choose_source(out);
+  return code;
 }
 
 static int name_of(ttm_report_found *out, const char *folder, ttm_error *err) {
@@ -112,11 +128,10 @@ static int name_of(ttm_report_found *out, const char *folder, ttm_error *err) {
   } else if (out->recording) {
     out->name = stem_of(out->recording, "_recording.json");
   } else {
-    return ttm_error_set(
-        err, TTM_ENODATA,
-        "'%s' holds no report: neither NAME_memory.json, NAME_report.html, NAME_profile.log nor "
-        "NAME_recording.json; give the log itself, or the folder that 'ttmem analyze LOG' wrote",
-        folder);
+    return ttm_error_set(err, TTM_ENODATA,
+                         "'%s' holds no report: neither NAME_memory.json, NAME_report.html, NAME_profile.log nor "
+                         "NAME_recording.json; give the log itself, or the folder that 'ttmem analyze LOG' wrote",
+                         folder);
   }
   return out->name ? TTM_OK : ttm_error_nomem(err);
 }
@@ -134,7 +149,35 @@ void ttm_report_found_free(ttm_report_found *found) {
   ttm_free(found->recording);
   ttm_free(found->page);
   ttm_free(found->memory);
+  ttm_free(found->origin);
   *found = (ttm_report_found){0};
+}
+
+int ttm_report_source(char **out, const char *folder, ttm_error *err) {
+  ttm_report_found found;
+  struct stat st;
+  *out = NULL;
+  int code = ttm_report_find(&found, folder, err);
+  if (!code && found.log && found.logs > 1)
+    code = ttm_error_set(err, TTM_ENODATA, "'%s' holds %zu logs; name the one you mean, %s for example", folder,
+                         found.logs, found.log);
+  if (!code) {
+    bool outside = found.origin && !stat(found.origin, &st) && S_ISREG(st.st_mode);
+    char **source = found.log ? &found.log : found.recording ? &found.recording : outside ? &found.origin : NULL;
+    if (source) {
+      *out = *source;
+      *source = NULL;
+    } else {
+      bool named = found.origin && *found.origin && strcmp(found.origin, "-") != 0;
+      code = ttm_error_set(
+          err, TTM_ENODATA,
+          "'%s' holds a report, but the log it was made of%s%s is not there; give the log, or look at the "
+          "report itself: ttmem html '%s'",
+          folder, named ? ", " : "", named ? found.origin : "", folder);
+    }
+  }
+  ttm_report_found_free(&found);
+  return code;
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------------------------ */

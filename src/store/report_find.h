@@ -14,12 +14,18 @@ typedef struct ttm_report_found {
                       report was made of, the other one is NULL */
   char *page;      /* <name>_report.html */
   char *memory;    /* <name>_memory.json */
+  size_t logs;     /* how many logs there are; `log` is the first by name */
+  char *origin;    /* what the report was made of, as the findings name it; it may be gone */
 } ttm_report_found;
 
 /* 0, TTM_EIO when the folder cannot be read, TTM_ENODATA when it holds nothing of a report, TTM_EFORMAT when it is one of
  * a later ttmem, TTM_ENOMEM. */
 int ttm_report_find(ttm_report_found *out, const char *folder, ttm_error *err);
 void ttm_report_found_free(ttm_report_found *found);
+
+/* The log or recording that the report of the folder was made of: in the folder, or where the findings say it was. `*out` is freed with
+ * ttm_free. Errors as above; TTM_ENODATA also when it is gone, or one of several. */
+int ttm_report_source(char **out, const char *folder, ttm_error *err);
 
 /* The profile out of the folder's JSON files, see profile/read_report.h. `findings` gets the text of the folder's findings
  * file, when it has one; the caller frees it in any case. */

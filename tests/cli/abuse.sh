@@ -55,7 +55,7 @@ says 'the program goes on'
 fails "$TTMEM" run --output-dir /proc/nowhere -- true ; says 'cannot make folder'
 
 # ---- What cannot be read --------------------------------------------------------------------------------------------------
-fails "$TTMEM" --llm --logfile . ; says 'is a directory'
+fails "$TTMEM" --llm --logfile / ; says 'holds no report'
 fails "$TTMEM" analyze nowhere.log ; says 'No such file'
 fails "$TTMEM" cb scan nowhere ; says 'No such file'
 if [ -r /proc/self/mem ]; then # reading address 0 is EIO

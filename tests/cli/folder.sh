@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The folder of a run or of a report stands for its log, wherever a log is taken.
+. "$(dirname "$0")/lib.bash"
+
+log=two_runs_oom_profile.log
+mkdir run empty
+cp $log run/model_profile.log
+"$TTMEM" analyze $log -q
+report=$TTMEM_HOME/reports/two-runs-oom
+
+# alike FOLDER LOG COMMAND...: COMMAND with the folder in place of LOG prints what it prints of the log.
+alike() {
+  local folder=$1 of=$2 wanted=0 got=0
+  shift 2
+  "$TTMEM" "${@//LOG/$of}" >wanted 2>&1 || wanted=$?
+  "$TTMEM" "${@//LOG/$folder}" >got 2>&1 || got=$?
+  diff wanted got || fail "$folder: $*"
+  [ $wanted = $got ] || fail "$folder: exit $got: $*"
+}
+for folder in run run/; do
+  alike $folder run/model_profile.log analyze LOG --no-json
+  alike $folder run/model_profile.log --llm --logfile LOG
+  alike $folder run/model_profile.log ask LOG --at-peak
+  alike $folder run/model_profile.log fit LOG
+  alike $folder run/model_profile.log explain LOG
+  alike $folder run/model_profile.log doctor LOG
+  alike $folder run/model_profile.log last-run LOG
+done
+alike "$report" $log --llm LOG
+"$TT_MEMORY_PROFILER" --analyze run -q || fail "tt-memory-profiler --analyze FOLDER"
+[ -s "$TTMEM_HOME/reports/model/model_findings.json" ] || fail "its report"
+
+show ttmem analyze empty
+mkdir several
+cp $log several/b_profile.log
+gzip -c $log >several/a_profile.log.gz
+show ttmem analyze several
+rm $log
+show ttmem ask "$report" --findings
+same_transcript
