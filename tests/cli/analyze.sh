@@ -44,6 +44,7 @@ rm -r home
 "$TTMEM" analyze $log --no-json | head -1 >/dev/null || fail "closed pipe"
 
 # A packed log that was cut is used as far as it goes, and the summary says so.
-gzip -c two_runs_oom_profile.log | head -c 2500 >cut.log.gz
+gzip -c $log >whole.log.gz
+head -c $(($(wc -c <whole.log.gz) / 2)) whole.log.gz >cut.log.gz
 "$TTMEM" analyze cut.log.gz --no-json >.out || fail "a cut .gz"
 grep -q 'the log is cut: it ends inside' .out || fail "nobody says that the log is cut"
