@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """make soak: inputs far larger than life, made on the way into a pipe, in bounded memory and in time that grows with the input
-and no faster. Each case runs at a quarter of its size and at its size; a case fails when ttmem does, when it takes more memory
-than 64 MB, 128 B per operation that is no deallocation (make bench counts those too, and halves it) and what the case is given
-for texts that differ, or when four times the input takes
-more than eight times the processor time. SOAK_SCALE=0.1 makes all of them smaller (default 1: the 20 GB log)."""
+and no faster. Each case runs at a quarter of its size and at its size, through `analyze` and `--llm`. A case fails when ttmem does,
+when it takes more memory than 64 MB, 128 B per operation and what the case is given for texts that differ, or when four times the
+input takes more than eight times the processor time. SOAK_SCALE=0.1 makes all of them smaller (default 1: the 20 GB log)."""
+import json
 import os
 import subprocess
 import sys
@@ -96,57 +96,58 @@ CASES = [
     ("64 ranks", lambda n: generated(["--ranks", "64", "--bytes", str(n)]), 1 << 30, "bytes", 0),
     ("20,000 incidents", lambda n: written("many_incidents", n), 20000, "incidents", 1024),
 ]
+# analyze first: it says how many operations there are, on which the bound of memory of both depends.
 COMMANDS = {
-    "llm": lambda folder: ["--llm", "--logfile", "-", "-o", folder + "/report.md"],
     "analyze": lambda folder: ["analyze", "-", "--quiet", "--name", "soak", "--output-dir", folder],
+    "llm": lambda folder: ["--llm", "--logfile", "-", "-o", folder + "/report.md"],
 }
 
 
-def measure(producer, command):
-    """(exit status, seconds of processor time, MB at most, longest line allowed for) of ttmem at the end of the pipe."""
-    with tempfile.TemporaryDirectory(prefix="ttmem-soak-") as folder:
-        source = subprocess.Popen(producer, stdout=subprocess.PIPE)
-        reader = subprocess.Popen([TTMEM] + COMMANDS[command](folder), stdin=source.stdout, stderr=subprocess.PIPE)
-        source.stdout.close()
-        message = reader.stderr.read().decode(errors="replace")
-        _, status, usage = os.wait4(reader.pid, 0)
-        if source.wait() != 0 and status == 0:
-            sys.exit("soak: the generator failed: " + " ".join(producer))
-        if status:
-            print(message, file=sys.stderr)
-        return status, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, operations_of(folder, command)
+class Run:
+    """ttmem at the end of the pipe: exit status, seconds of processor time, MB at most, operations where the report says them."""
 
-
-def operations_of(folder, command):
-    """As the report says; the bound of memory depends on it."""
-    if command == "analyze":
-        words = open(folder + "/soak_findings.json", errors="replace").read(1 << 16) if os.path.exists(folder + "/soak_findings.json") else ""
-        at = words.find('"operations":')
-        return int("".join(c for c in words[at + 13:at + 40].split(",")[0] if c.isdigit()) or 0) if at >= 0 else 0
-    return None
+    def __init__(self, producer, command):
+        with tempfile.TemporaryDirectory(prefix="ttmem-soak-") as folder:
+            source = subprocess.Popen(producer, stdout=subprocess.PIPE)
+            reader = subprocess.Popen([TTMEM] + COMMANDS[command](folder), stdin=source.stdout, stderr=subprocess.PIPE)
+            source.stdout.close()
+            message = reader.stderr.read().decode(errors="replace")
+            _, self.status, usage = os.wait4(reader.pid, 0)
+            if source.wait() != 0 and self.status == 0:
+                sys.exit("soak: the generator failed: " + " ".join(producer))
+            if self.status:
+                print(message, file=sys.stderr)
+            self.seconds = usage.ru_utime + usage.ru_stime
+            self.megabytes = usage.ru_maxrss / 1024
+            self.operations = None
+            if command == "analyze" and self.status == 0:
+                with open(folder + "/soak_findings.json", encoding="utf-8", errors="replace") as f:
+                    self.operations = json.load(f)["operations"]["total"]
 
 
 def main():
     failed = []
     wanted = sys.argv[1:]
-    print("| input | command | size | CPU s | MB | CPU s at a quarter | growth |\n|---|---|---:|---:|---:|---:|---:|", flush=True)
+    print("| input | command | size | CPU s | MB | MB at most | CPU s at a quarter | growth |\n|---|---|---:|---:|---:|---:|---:|---:|", flush=True)
     for name, producer, size, unit, each in CASES:
         if wanted and not any(word in name for word in wanted):
             continue
         size = int(size * SCALE)
+        operations = 0
         for command in COMMANDS:
-            small = measure(producer(size // 4), command)
-            large = measure(producer(size), command)
-            growth = large[1] / small[1] if small[1] else 0
-            print("| %s | %s | %d %s | %.1f | %.0f | %.1f | %.1f |" % (name, command, size, unit, large[1], large[2], small[1], growth),
-                  flush=True)
-            if large[0] or small[0]:
+            small = Run(producer(size // 4), command)
+            large = Run(producer(size), command)
+            growth = large.seconds / small.seconds if small.seconds else 0
+            operations = large.operations or operations
+            limit = 64 + (128 * operations + each * size) / MB
+            print("| %s | %s | %d %s | %.1f | %.0f | %.0f | %.1f | %.1f |" % (name, command, size, unit, large.seconds, large.megabytes, limit,
+                                                                              small.seconds, growth), flush=True)
+            if large.status or small.status:
                 failed.append("%s, %s: exit status" % (name, command))
-            if large[1] > LEAST_SECONDS and growth > GROWTH:
+            if large.seconds > LEAST_SECONDS and growth > GROWTH:
                 failed.append("%s, %s: four times the input took %.1f times as long" % (name, command, growth))
-            limit = 64 + 128 * (large[3] or 0) / MB + each * size / MB
-            if large[3] and large[2] > limit:
-                failed.append("%s, %s: %.0f MB, more than %.0f" % (name, command, large[2], limit))
+            if large.megabytes > limit:
+                failed.append("%s, %s: %.0f MB, more than %.0f" % (name, command, large.megabytes, limit))
     for line in failed:
         print("soak: " + line, file=sys.stderr)
     return 1 if failed else 0
