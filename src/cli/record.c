@@ -221,6 +221,11 @@ int ttm_record_begin(ttm_record **out, const ttm_record_options *options, ttm_er
   return status;
 }
 
+bool ttm_record_is_there(const ttm_record *r) {
+  struct stat st;
+  return !stat(r->recording, &st) && st.st_size > 0;
+}
+
 int ttm_record_check(const ttm_record *r, ttm_error *err) {
   char path[PATH_MAX + 16], text[sizeof err->message];
   snprintf(path, sizeof path, "%s.refused", r->recording);
@@ -229,14 +234,10 @@ int ttm_record_check(const ttm_record *r, ttm_error *err) {
   size_t n = fread(text, 1, sizeof text - 1, f);
   fclose(f);
   unlink(path);
+  if (ttm_record_is_there(r)) return TTM_OK; /* one Python looked for ttnn in vain, another one found it */
   while (n && text[n - 1] == '\n') n--;
   text[n] = '\0';
   return ttm_error_set(err, TTM_EUSAGE, "%s", text);
-}
-
-bool ttm_record_is_there(const ttm_record *r) {
-  struct stat st;
-  return !stat(r->recording, &st) && st.st_size > 0;
 }
 
 bool ttm_record_met_ttnn(const ttm_record *r) {

@@ -89,10 +89,22 @@ static void put_death(ttm_buf *out, const ttm_findings *f) {
   ttm_buf_char(out, '.');
 }
 
+/* The recorder gave up, and says why; else it names the way the program ended. */
+static void put_early_end(ttm_buf *out, const ttm_profile *p, uint32_t reason) {
+  ttm_view why = ttm_profile_string(p, reason);
+  if (!why.n || ttm_view_eq(why, TTM_LIT("exit")) || ttm_view_eq(why, TTM_LIT("os._exit"))) return;
+  ttm_buf_puts(out, "The recording ends before the program does: ");
+  ttm_put_text(out, why, 200, TTM_FORM_UTF8);
+  ttm_buf_char(out, '.');
+}
+
 void ttm_words_recording(ttm_buf *out, const ttm_findings *f) {
   const ttm_recording *r = &f->profile->capture.recording;
   if (!r->is) return;
-  if (!r->ended) put_death(out, f);
+  if (r->ended)
+    put_early_end(out, f->profile, r->reason);
+  else
+    put_death(out, f);
   put_sentence(out, r->lost, "operation", " before the end told only name and line: the piece was not written.");
   put_sentence(out, r->corrections, "memory view",
                " differed from the sum of what was recorded; the allocator's own figure was taken.");

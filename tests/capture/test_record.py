@@ -151,6 +151,52 @@ for mode in (ttnn.graph.RunMode.NO_DISPATCH, ttnn.graph.RunMode.NORMAL):
         self.assertEqual(self.findings()["recording"]["corrections"], 0)
         self.assertEqual(self.findings()["operations"]["total"], 45)
 
+    def test_captures_with_keywords_and_to_a_file(self):
+        for kind in ("new", "old"):
+            with self.subTest(ttnn=kind):
+                self.env["FAKE_TTNN"] = kind
+                self.model("""
+import json
+try:
+    ttnn.graph.end_graph_capture()
+except RuntimeError as error:
+    assert str(error) == "no capture to end"  # ours is none of the program's
+else:
+    raise AssertionError("ended a capture that the program had not begun")
+before = len(device.live)
+ttnn.graph.begin_graph_capture(run_mode=ttnn.graph.RunMode.NO_DISPATCH)
+a = ttnn.relu(x)
+ttnn.graph.end_graph_capture_to_file(report_path="mine.json")
+assert len(device.live) == before
+assert [n["node_type"] for n in json.load(open("mine.json"))["graph"]].count("buffer_allocate") == 1
+""")
+                code, out, err = self.run_it()
+                self.assertEqual(code, 0, out + err)
+                self.assertEqual(self.findings()["recording"]["corrections"], 0)
+                self.assertEqual(self.findings()["operations"]["total"], 42)
+                shutil.rmtree(self.dir + "/logs")
+
+    def test_a_look_for_ttnn_is_no_import(self):
+        """Only asking whether ttnn is there, as ttmem's own tracker does, must not end the watch for it."""
+        probe = "import importlib.util\nassert importlib.util.find_spec('ttnn') is not None\n"
+        self.model(text=2 * probe + MODEL + "import importlib\nimportlib.reload(ttnn)\n")
+        for options in ((), ("--board", "n150")):
+            with self.subTest(options=options):
+                code, out, err = self.run_it(*options)
+                self.assertEqual(code, 0, out + err)
+                self.assertEqual(self.findings()["operations"]["total"], 41)
+                shutil.rmtree(self.dir + "/logs")
+
+    def test_arguments_that_are_equal_and_not_the_same(self):
+        """True == 1 == 1.0 in Python; to an operation they may be three programs."""
+        self.model("for how in (True, 1, 1.0, 1):\n    ttnn.scale(x, how)")
+        code, out, err = self.run_it("--board", "n150")
+        self.assertEqual(code, 0, out + err)
+        with open(self.recording()) as f:
+            nodes = json.load(f)["graph"]
+        keys = [n["params"]["key"] for n in nodes if n["node_type"] == "operation" and n["params"]["name"] == "ttnn.scale"]
+        self.assertEqual((len(set(keys)), keys[1]), (3, keys[3]))
+
     def test_a_cycle_collected_at_any_time_is_seen(self):
         self.model("""
 import gc
@@ -264,13 +310,15 @@ class Ends(Case):
 
     def test_killed(self):
         """The last piece is lost, its operations are not: they are written when they begin."""
+        self.env["TTMEM_PIECE"] = "10"
         for number in (signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM):
             with self.subTest(signal=number):
                 found, err = self.check(128 + number, "import os; os.kill(os.getpid(), %d)" % number)
                 self.assertFalse(found["recording"]["ended"])
                 self.assertEqual(found["operations"]["total"], 41)
                 self.assertEqual(found["recording"]["last_operation"]["loc"], "model.py:5")
-                self.assertLessEqual(found["recording"]["lost_operations"], 64)
+                self.assertGreater(found["recording"]["pieces"], 1)
+                self.assertLess(found["recording"]["lost_operations"], 10)
                 self.assertIn("The recording stops without an end", err)
                 shutil.rmtree(self.dir + "/logs")
 
@@ -279,8 +327,8 @@ class Ends(Case):
         p = self.start()
         self.assertEqual(p.stdout.readline(), "ready\n")
         p.send_signal(signal.SIGINT)
-        p.communicate(timeout=PATIENCE)
-        self.assertNotEqual(p.returncode, 0)
+        _, err = p.communicate(timeout=PATIENCE)
+        self.assertEqual(p.returncode, 128 + signal.SIGINT, err)
         found = self.findings()
         self.assertTrue(found["recording"]["ended"])
         self.assertEqual(found["operations"]["total"], 41)
@@ -299,6 +347,81 @@ ttnn.relu(x)
         self.assertEqual(found["operations"]["total"], 42)
         self.assertEqual(found["recording"]["corrections"], 0)
         self.assertEqual(len(glob.glob(self.dir + "/logs/*/model_recording.json.*")), 1)  # the child that opened a device of its own
+
+
+    def test_a_forked_worker_that_opens_the_device(self):
+        """The first process that opens one is reported, also when it is not the one that imported ttnn; others have files of their own."""
+        worker = "import os, ttnn\nif os.fork():\n    _, status = os.wait()\n    os._exit(os.waitstatus_to_exitcode(status))\n"
+        for end in ("", "import os; os._exit(0)"):
+            with self.subTest(end=end):
+                self.model(end, worker + MODEL)
+                code, out, err = self.run_it("--board", "n150")
+                self.assertEqual(code, 0, out + err)
+                found = self.findings()
+                self.assertEqual((found["operations"]["total"], found["recording"]["ended"]), (41, True))
+                shutil.rmtree(self.dir + "/logs")
+
+    def test_a_worker_forked_while_recording_has_a_recording_of_its_own(self):
+        found, _ = self.check(0, """
+import os
+if os.fork() == 0:
+    device = ttnn.open_device(device_id=0)
+    ttnn.relu(ttnn.empty(64, device))
+    ttnn.close_device(device)
+    os._exit(0)
+assert os.wait()[1] == 0
+""")
+        self.assertEqual((found["operations"]["total"], found["recording"]["corrections"]), (41, 0))
+        other, = glob.glob(self.dir + "/logs/*/model_recording.json.*")
+        with open(other) as f:
+            nodes = json.load(f)["graph"]
+        self.assertEqual([(n["params"]["id"], n["params"]["name"]) for n in nodes if n["node_type"] == "operation"],
+                         [(1, "ttnn.empty"), (2, "ttnn.relu")])
+        self.assertEqual(nodes[-1]["params"]["operations"], 2)
+        self.assertEqual([n["node_type"] for n in nodes].count("buffer_allocate"), 2)
+
+
+class Broken(Case):
+    """What goes wrong in the recorder is told once, and is not the program's business."""
+
+    def check(self, end, *options, text=MODEL, operations=None):
+        plain = {**self.env}
+        self.model(end + "\nprint('result', len(device.live), flush=True)", text)
+        alone = subprocess.run([sys.executable, "model.py"], cwd=self.dir, env=plain, capture_output=True, text=True, timeout=PATIENCE)
+        code, out, err = self.run_it(*options)
+        told = [line for line in out.splitlines() if line.startswith("ttmem: ")]
+        self.assertEqual(len(told), 1, out + err)
+        self.assertRegex(told[0], "^ttmem: the recording ends here, the program goes on: ")
+        self.assertEqual((alone.returncode, alone.stdout), (0, out.replace(told[0] + "\n", "")), err + alone.stderr)
+        if operations is not None:
+            self.assertEqual(code, 0, err)
+            self.assertEqual(self.findings()["operations"]["total"], operations)
+            self.assertIn("The recording ends before the program does", " ".join(err.split()))
+            shutil.rmtree(self.dir + "/logs")
+        return told[0]
+
+    def test_functions_of_ttnn_that_fail_us(self):
+        mine = "ttnn.graph.begin_graph_capture()\n%s\nttnn.relu(x)\nttnn.graph.end_graph_capture()"
+        for name, end, operations in (("enter", "%s\nfor i in range(3): x = forward(x)", 42), ("leave", "%s\nfor i in range(3): x = forward(x)", 42),
+                                      ("id", "%s\nttnn.close_device(device)\nttnn.broken.clear()", 41), ("begin", mine, 42)):
+            with self.subTest(broken=name):
+                self.assertIn("the fake's %s is broken" % name, self.check(end % ("ttnn.broken.add(%r)" % name), operations=operations))
+
+    def test_no_place_for_the_recording(self):
+        text = "import os, shutil\nshutil.rmtree(os.path.dirname(os.environ.get('TTMEM_RECORDING') or 'logs/x'), ignore_errors=True)\n"
+        self.assertIn("FileNotFoundError", self.check("", text=text.join(MODEL.partition("import ttnn\n")[1:])))
+
+    def test_arguments_that_cannot_be_looked_at(self):
+        """A repetition is not worth an error; nor is it one."""
+        self.model("class Odd:\n    shape = dtype = property(lambda self: 1 / 0)\n    __repr__ = lambda self: 1 / 0\nttnn.scale(x, Odd())")
+        code, out, err = self.run_it("--board", "n150")
+        self.assertEqual(code, 0, out + err)
+        self.assertEqual(self.findings()["operations"]["total"], 42)
+
+    def test_standard_error_may_be_closed(self):
+        self.model("import os, sys\nsys.stderr = None\nos.close(2)\nttnn.broken.add('enter')\nforward(x)")
+        code, out, err = self.run_it()
+        self.assertEqual(code, 0, out + err)
 
 
 class Neighbours(Case):

@@ -7,6 +7,9 @@ line before it begins, and ttnn's own graph capture (run mode NORMAL) tells what
 every few operations, so that neither it nor what a crash can cost grows: the recording is one graph report, written piece by piece,
 with nodes of our own between ttnn's. docs/captures.md describes them.
 
+The program is more important than its recording: whatever goes wrong here ends the recording, is told once, and the program goes on
+(Recorder.guarded).
+
 Environment: TTMEM_RECORDING, the file to write; TTMEM_PIECE, operations per piece;
 TTMEM_VIEWS=all, a memory view after every operation; TTMEM_BOARD, the mock board; TTMEM_REPEATS=0, no second calls there.
 """
@@ -53,6 +56,14 @@ def node(node_type, **params):
     return {"node_type": node_type, "params": params}
 
 
+def tell(sentence):
+    """To the user, if standard error still stands."""
+    try:
+        sys.stderr.write("ttmem: %s\n" % sentence)
+    except Exception:
+        pass
+
+
 class File:
     """The recording. Every line is written at once: what was written is there whatever happens to the process."""
 
@@ -69,9 +80,9 @@ class File:
         while data and self.fd is not None:
             try:
                 data = data[os.write(self.fd, data) :]
-            except OSError as error:  # the disk is full: the program goes on
-                sys.stderr.write("ttmem: the recording ends here: %s\n" % error)
+            except OSError:  # the disk is full
                 self.fd = None
+                raise
 
     def put(self, nodes):
         if nodes:
@@ -138,7 +149,7 @@ def kind_of(value):
         config = getattr(value, "memory_config", None)
         return (str(value.shape), str(value.dtype), str(getattr(value, "layout", "")), str(config()) if callable(config) else "")
     if value is None or isinstance(value, (bool, int, float, str)):
-        return value
+        return (type(value).__name__, value)  # True == 1 == 1.0, but not to an operation
     return repr(value)
 
 
@@ -148,31 +159,17 @@ class Recorder:
         self.version = version
         self.path = path
         self.piece = piece
-        self.file = None
-        self.pid = os.getpid()
-        self.thread = None  # the one that opened the device: captures belong to a thread
-        self.active = False  # our capture runs
-        self.depth = 0  # of wrapped operations
-        self.user_captures = 0  # begun by the program itself
-        self.operations = 0  # started
-        self.elsewhere = 0  # operations of other threads
-        self.in_piece = 0
-        self.piece_began = 0.0
-        self.devices = []
-        self.next_view = 0.0
-        self.closing = False
         self.always = os.environ.get("TTMEM_VIEWS") == "all"  # for tests: the allocator is asked after every operation
-        self.tracing = False  # a trace is being captured: nothing may run twice
         # NORMAL captures leave out dataflow buffers, and the circular buffers of cached programs. On a mock board an operation that has
         # such programs is called once more, in run mode NO_DISPATCH, which allocates and runs nothing and tells them.
         self.repeats = bool(os.environ.get("TTMEM_BOARD")) and os.environ.get("TTMEM_REPEATS") != "0"
-        self.traces = 0  # pretended
-        self.keys = {}  # operation with kinds of arguments -> number
-        self.looked_at = set()  # numbers
         self.home = os.path.dirname(os.path.abspath(ttnn.__file__)) + os.sep
         self.libraries = tuple({os.path.dirname(os.__file__) + os.sep, self.home, os.path.dirname(self.home[:-1]) + os.sep})
         self.folder = os.getcwd() + os.sep
         self.places = {}
+        self.user_captures = 0  # begun by the program itself
+        self.user_mode = "NORMAL"  # of the outermost of them
+        self.start_over()
         graph = ttnn.graph
         self.begin = getattr(graph, "_cpp_begin_graph_capture", graph.begin_graph_capture)
         self.end = getattr(graph, "_cpp_end_graph_capture", graph.end_graph_capture)
@@ -180,15 +177,65 @@ class Recorder:
         self.leave = getattr(graph, "_cpp_track_function_end", None) or getattr(graph, "track_function_end", None)
         self.unwind = getattr(graph, "_cpp_unwind_open_functions", None)
 
+    def start_over(self):
+        """Nothing is recorded yet in this process."""
+        self.pid = os.getpid()
+        self.file = None
+        self.thread = None  # the one that opened the device: captures belong to a thread
+        self.active = False  # our capture runs
+        self.depth = 0  # of wrapped operations
+        self.scoped = False  # the running one stands in the capture by its Python name
+        self.operations = 0  # started
+        self.elsewhere = 0  # operations of other threads
+        self.in_piece = 0
+        self.piece_began = 0.0
+        self.devices = []
+        self.next_view = 0.0
+        self.closing = False
+        self.tracing = False  # a trace is being captured: nothing may run twice
+        self.traces = 0  # pretended
+        self.keys = {}  # operation with kinds of arguments -> number
+        self.looked_at = set()  # numbers
+
+    def guarded(self, function, *args):
+        """Everything that we do beside the program goes through here."""
+        try:
+            return function(*args)
+        except Exception as error:
+            self.give_up(error)
+
+    def give_up(self, error):
+        """The recording ends, the program does not."""
+        if self.closing:
+            return
+        self.closing = True
+        try:
+            why = "%s: %s" % (type(error).__name__, error)
+        except Exception:
+            why = type(error).__name__
+        tell("the recording ends here, the program goes on: " + why)
+        try:
+            if self.active:
+                self.active = False
+                self.end()
+        except Exception:
+            pass
+        if self.file is not None:
+            self.file_ends(why[:LONGEST_MESSAGE])
+
     # ---- The file ------------------------------------------------------------------------------------------------------
 
     def open_file(self, device):
-        self.file = File(self.path)
         head = {"ttmem_recording": 1, "metadata": {"version": self.version}, "devices": [self.facts_of(device)]}
         head["program"] = sys.argv[:1]
         if os.environ.get("TTMEM_BOARD"):
             head["board"] = os.environ["TTMEM_BOARD"]
+        self.file = File(self.path)
         self.file.write(encode(head)[:-1] + ',\n"graph":[')
+
+    def file_ends(self, reason):
+        self.file.put([node("recording_end", reason=reason, operations=self.operations, elsewhere=self.elsewhere, traces=self.traces)])
+        self.file.write("\n]}\n")
 
     def facts_of(self, device):
         facts = {"device_id": device.id(), "arch": str(device.arch()).split(".")[-1], "chips": len(device.get_device_ids())}
@@ -215,8 +262,8 @@ class Recorder:
         if not self.active:
             return []
         with NothingCollected():
-            nodes = self.end()
             self.active = False
+            nodes = self.end()
             if again:
                 self.start_capture()
             nodes = lean(nodes)
@@ -226,11 +273,12 @@ class Recorder:
 
     def repeat(self, key, function, args, kwargs):
         """The call that was just made, once more without anything happening: for the buffers of its programs."""
+        self.leave_scope()
         if not hides_buffers(self.roll()):
             return
         with NothingCollected():
-            self.end()
             self.active = False
+            self.end()
             self.begin(self.ttnn.graph.RunMode.NO_DISPATCH)
             try:
                 function(*args, **kwargs)
@@ -277,7 +325,11 @@ class Recorder:
     # ---- Devices -------------------------------------------------------------------------------------------------------
 
     def opened(self, device):
-        if self.pid != os.getpid() or self.closing or any(device is known for known in self.devices):
+        if self.pid != os.getpid():  # a forked worker
+            if self.active and self.thread == threading.get_ident():
+                self.end()  # of the parent, and in this process nobody's
+            self.start_over()
+        if self.closing or any(device is known for known in self.devices):
             return
         if self.file is None:
             self.thread = threading.get_ident()
@@ -327,64 +379,84 @@ class Recorder:
         return "%s:%d" % (path, frame.f_lineno), frame.f_code.co_name
 
     def key_of(self, name, args, kwargs):
-        """The number of this operation with arguments of these kinds."""
-        return self.keys.setdefault((name, kind_of(args), kind_of(kwargs)), len(self.keys) + 1)
+        """The number of this operation with arguments of these kinds; None when they cannot be told."""
+        try:
+            return self.keys.setdefault((name, kind_of(args), kind_of(kwargs)), len(self.keys) + 1)
+        except Exception:  # an argument of the program's own making
+            return None
 
     def call(self, name, function, args, kwargs, frame, repeatable=False):
         if self.depth or not self.mine():
             if self.file is not None and self.pid == os.getpid() and self.thread != threading.get_ident():
                 self.elsewhere += 1
             return function(*args, **kwargs)
-        tracked = False
+        key = self.guarded(self.begins, name, args, kwargs, frame, repeatable)
+        self.depth = 1
+        try:
+            result = function(*args, **kwargs)
+            if key and self.mine():
+                self.guarded(self.repeat, key, function, args, kwargs)
+        except BaseException as error:
+            self.guarded(self.failed, name, error)
+            raise
+        finally:
+            self.depth = 0
+            self.guarded(self.ends, name)
+        return result
+
+    def begins(self, name, args, kwargs, frame, repeatable):
+        """Writes the operation down. Returns its key when it is to be called again for the buffers of its programs."""
+        if not self.active and not self.user_captures:
+            self.start_capture()  # an interrupt came between two pieces, and the program goes on
         if self.active and (self.in_piece >= self.piece or time.monotonic() - self.piece_began > PIECE_SECONDS):
             self.roll()
         at, inside = self.place(frame)
         self.operations += 1
         called = node("operation", id=self.operations, name=name, at=at, function=inside)
-        new = False
+        again = None
         if repeatable and self.repeats and not self.tracing:
-            key = called["params"]["key"] = self.key_of(name, args[1:], kwargs)
-            new = self.active and key not in self.looked_at
-            if new:
+            key = self.key_of(name, args[1:], kwargs)
+            if key:
+                called["params"]["key"] = key
+            if key and self.active and self.enter and key not in self.looked_at:
+                again = key
                 self.looked_at.add(key)
                 self.roll()  # a piece of its own
         self.file.put([called])
-        self.depth = 1
         self.in_piece += 1
-        if self.active and self.enter:
+        self.scoped = bool(self.active and self.enter)
+        if self.scoped:
             if self.unwind:
                 self.unwind("ttmem: left open")
             self.enter(name)
-            tracked = True
-        try:
-            result = function(*args, **kwargs)
-            if new and tracked:
-                self.leave()
-                tracked = False
-                self.repeat(called["params"]["key"], function, args, kwargs)
-            return result
-        except BaseException as error:
-            self.failed(name, error)
-            raise
-        finally:
-            self.depth = 0
-            if self.mine():
-                if tracked and self.active:
-                    self.leave()
-                if name.endswith("_trace_capture"):
-                    self.tracing = name.endswith("begin_trace_capture") and not self.traces
-                if self.active and (self.always or time.monotonic() - self.piece_began > PIECE_SECONDS):
-                    self.view(self.always)
-                    self.roll()
+        return again
+
+    def leave_scope(self):
+        if self.scoped and self.active:
+            self.leave()
+        self.scoped = False
+
+    def ends(self, name):
+        if not self.mine():
+            return
+        self.leave_scope()
+        if name.endswith("_trace_capture"):
+            self.tracing = name.endswith("begin_trace_capture") and not self.traces
+        if self.active and (self.always or time.monotonic() - self.piece_began > PIECE_SECONDS):
+            self.view(self.always)
+            self.roll()
 
     def failed(self, name, error):
+        if not self.mine():
+            return
         text = str(error)
         cut = text.find("backtrace:")
         text = text[: cut if cut >= 0 else len(text)][:LONGEST_MESSAGE]
         if self.active and self.unwind:
             self.unwind("failed")
-        if self.active:
-            self.roll()
+            self.scoped = False
+        self.leave_scope()
+        self.roll()
         self.file.put([node("failure", id=self.operations, name=name, type=type(error).__name__, message=text)])
         if self.active:
             self.view(wanted=True)
@@ -393,33 +465,51 @@ class Recorder:
 
     def user_begins(self, *args, **kwargs):
         """The program's own capture takes the place of ours, else its run mode would not count."""
-        no_dispatch = args and str(args[0]).endswith("NO_DISPATCH")
         with NothingCollected():
             if self.mine() and not self.user_captures:
-                self.roll(again=False)
+                self.guarded(self.roll, False)
+            try:
+                result = self.begin(*args, **kwargs)
+            except BaseException:
+                self.guarded(self.take_over)
+                raise
+            if not self.user_captures:
+                mode = args[0] if args else kwargs.get("run_mode")
+                self.user_mode = "NO_DISPATCH" if str(mode).endswith("NO_DISPATCH") else "NORMAL"
             self.user_captures += 1
-            if self.user_captures == 1:
-                self.user_mode = "NO_DISPATCH" if no_dispatch else "NORMAL"
-            return self.begin(*args, **kwargs)
+            return result
 
-    def user_ends(self, real, args):
+    def user_ends(self, real, args, kwargs):
         with NothingCollected():
-            result = real(*args)
+            if self.mine() and not self.user_captures:  # there is none but ours, and the program has to be told so
+                self.guarded(self.roll, False)
+            try:
+                result = real(*args, **kwargs)
+            except BaseException:
+                self.guarded(self.take_over)
+                raise
             self.user_captures = max(0, self.user_captures - 1)
-            if self.user_captures or not self.mine():
-                return result
-            self.start_capture()
-            nodes = json.loads(result) if isinstance(result, str) else result
-            if isinstance(nodes, dict):
-                nodes = nodes.get("graph")
-            if isinstance(nodes, list):
-                self.file.put([node("piece", mode=self.user_mode)] + lean(nodes))
-        self.view(wanted=True)
+            self.guarded(self.take_over, result)
         return result
+
+    def take_over(self, result=None):
+        """Where no capture of the program's runs any more, ours does; with what the program's told, if it told it here."""
+        if self.user_captures or not self.mine():
+            return
+        self.start_capture()
+        nodes = json.loads(result) if isinstance(result, str) else result
+        if isinstance(nodes, dict):
+            nodes = nodes.get("graph")
+        if isinstance(nodes, list):
+            self.file.put([node("piece", mode=self.user_mode)] + lean(nodes))
+        self.view(wanted=True)
 
     # ---- The end ---------------------------------------------------------------------------------------------------------
 
     def finish(self, reason):
+        self.guarded(self.finish_file, reason)
+
+    def finish_file(self, reason):
         if self.file is None or self.closing or self.pid != os.getpid():
             return
         if self.thread == threading.get_ident():
@@ -427,11 +517,10 @@ class Recorder:
                 if self.active and self.devices:
                     self.view(wanted=True)
                 self.roll(again=False)
-            except Exception:
-                pass
+            except Exception as error:  # ttnn may be gone already
+                tell("the last piece of the recording is missing: %s: %s" % (type(error).__name__, error))
         self.closing = True
-        self.file.put([node("recording_end", reason=reason, operations=self.operations, elsewhere=self.elsewhere, traces=self.traces)])
-        self.file.write("\n]}\n")
+        self.file_ends(reason)
 
 
 # ---- Putting it into ttnn -----------------------------------------------------------------------------------------------
@@ -473,7 +562,7 @@ def wrap_devices(recorder, modules):
         def recorded(*args, **kwargs):
             result = function(*args, **kwargs)
             for device in each_device(result):
-                recorder.opened(device)
+                recorder.guarded(recorder.opened, device)
             return result
 
         return recorded
@@ -482,10 +571,10 @@ def wrap_devices(recorder, modules):
         def recorded(*args, **kwargs):
             devices = each_device(args[0] if args else next(iter(kwargs.values()), None))
             for device in devices:
-                recorder.before_close(device)
+                recorder.guarded(recorder.before_close, device)
             result = function(*args, **kwargs)
             for device in devices:
-                recorder.closed(device)
+                recorder.guarded(recorder.closed, device)
             return result
 
         return recorded
@@ -519,13 +608,17 @@ def pretend_traces(recorder, modules):
 
 def wrap_captures(recorder, graph):
     """The program's own captures: ttnn.graph's functions call these by name."""
+
+    def ending(real):
+        return lambda *args, **kwargs: recorder.user_ends(real, args, kwargs)
+
     begin = "_cpp_begin_graph_capture" if hasattr(graph, "_cpp_begin_graph_capture") else "begin_graph_capture"
     setattr(graph, begin, recorder.user_begins)
     for name in ("end_graph_capture", "end_graph_capture_to_file"):
         name = "_cpp_" + name if hasattr(graph, "_cpp_" + name) else name
         real = getattr(graph, name, None)
         if real is not None:
-            setattr(graph, name, lambda *args, real=real: recorder.user_ends(real, args))
+            setattr(graph, name, ending(real))
     if hasattr(graph, "is_graph_capture_active"):
         graph.is_graph_capture_active = lambda: recorder.user_captures > 0
 

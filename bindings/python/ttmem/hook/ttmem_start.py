@@ -31,14 +31,17 @@ def is_too_old(version):
     return bool(version) and tuple(numbers) < OLDEST
 
 
-def complaint():
-    """Why ttnn cannot be used on a mock board with this Python: a sentence and the command that fixes it; None when it can."""
+def is_there():
+    try:
+        return importlib.util.find_spec("ttnn") is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def complaint(found):
+    """Why ttnn, found or not, cannot be used on a mock board with this Python: a sentence and the command that fixes it; None when it can."""
     python = "%d.%d" % sys.version_info[:2]
     who = "%s (Python %s)" % (sys.executable, python)
-    try:
-        found = importlib.util.find_spec("ttnn") is not None
-    except (ImportError, ValueError):
-        found = False
     version = version_of_ttnn() if found else ""
     if not found:
         wrong = "ttnn is not installed for " + who
@@ -120,38 +123,70 @@ def load_recorder():
     return module
 
 
+def refuse(why):
+    """For `ttmem run`, which tells the user when the program has ended."""
+    with open(os.environ["TTMEM_RECORDING"] + ".refused", "w") as f:
+        f.write(why + "\n")
+
+
+def prepare_board(package):
+    """ttnn, about to be imported from this folder, is led to the mock board. ImportError when it cannot be."""
+    wrong = complaint(True)
+    if not wrong:
+        root = os.environ["TTMEM_ROOT"]
+        try:
+            link_root(package, root, os.environ["TTMEM_COMPILER"])
+        except OSError as error:
+            wrong = "cannot make a runtime root for ttnn: %s" % error
+        os.environ["TT_METAL_RUNTIME_ROOT"] = root
+    if wrong:
+        refuse(wrong)
+        raise ImportError("ttmem: " + wrong, name="ttnn")
+
+
 class Finder:
-    """Looks after `import ttnn` and nothing else."""
+    """Looks after `import ttnn` and nothing else. Stays: asking for a module's spec need not lead to its import."""
+
+    installed = False
 
     def find_spec(self, name, path=None, target=None):
         if name != "ttnn":
             return None
-        sys.meta_path.remove(self)
-        board = os.environ.get("TTMEM_BOARD")
-        if board:
-            wrong = complaint()
-            if wrong:
-                with open(os.environ["TTMEM_RECORDING"] + ".refused", "w") as f:
-                    f.write(wrong + "\n")
-                raise ImportError("ttmem: " + wrong, name="ttnn")
-        spec = importlib.util.find_spec("ttnn")
-        if spec is None or spec.origin is None or spec.loader is None:
-            return spec
-        if board:
-            root = os.environ["TTMEM_ROOT"]
-            link_root(os.path.dirname(os.path.abspath(spec.origin)), root, os.environ["TTMEM_COMPILER"])
-            os.environ["TT_METAL_RUNTIME_ROOT"] = root
-        execute = spec.loader.exec_module
+        spec = self.find_elsewhere(name, path, target)
+        if spec is None:
+            if os.environ.get("TTMEM_BOARD"):
+                refuse(complaint(False))
+            return None
+        if spec.origin and not hasattr(spec.loader, "of_ttmem") and hasattr(spec.loader, "exec_module"):
+            self.follow(spec.loader, os.path.dirname(os.path.abspath(spec.origin)))
+        return spec
+
+    def find_elsewhere(self, name, path, target):
+        for finder in sys.meta_path:
+            if finder is not self and hasattr(finder, "find_spec"):
+                spec = finder.find_spec(name, path, target)
+                if spec is not None:
+                    return spec
+        return None
+
+    def follow(self, loader, package):
+        """The recorder is installed when the module has been executed."""
+        execute = loader.exec_module
 
         def exec_module(module):
+            if os.environ.get("TTMEM_BOARD"):
+                prepare_board(package)
             execute(module)
+            if self.installed:  # a reload
+                return
+            self.installed = True
             try:
                 load_recorder().install(module, version_of_ttnn())
             except Exception as error:  # the program is more important than its recording
                 sys.stderr.write("ttmem: cannot record with this ttnn: %s: %s\n" % (type(error).__name__, error))
 
-        spec.loader.exec_module = exec_module
-        return spec
+        loader.exec_module = exec_module
+        loader.of_ttmem = True
 
 
 def watch():
@@ -161,7 +196,7 @@ def watch():
 
 
 if __name__ == "__main__":  # `ttmem run` asks before it starts the program
-    _wrong = complaint()
+    _wrong = complaint(is_there())
     if _wrong:
         print(_wrong)
         sys.exit(3)
