@@ -130,9 +130,10 @@ static void put_live(ttm_buf *buf, const ttm_live_sum *sum) {
   ttm_buf_char(buf, '}');
 }
 
-/* The next state of each state's rank. ttm_state_next would look past the other ranks again and again. */
+/* The next state of each state's rank. ttm_state_next would look past the other ranks again and again; of one rank it is the next one. */
 static int find_next_states(memory_writer *w) {
   const ttm_profile *p = w->p;
+  if (p->ranks.n <= 1) return TTM_OK;
   uint32_t *latest = ttm_alloc((p->ranks.n + 1) * sizeof *latest); /* by rank, going backwards */
   w->next = ttm_alloc((p->states.n + 1) * sizeof *w->next);
   bool enough = latest && w->next;
@@ -149,7 +150,8 @@ static int find_next_states(memory_writer *w) {
 
 /* The same rule as ttm_op_effect. */
 static void put_effects(memory_writer *w, uint32_t state) {
-  uint32_t next = state < w->p->states.n ? w->next[state] : TTM_NONE;
+  uint32_t next = TTM_NONE;
+  if (state < w->p->states.n) next = w->next ? w->next[state] : ttm_state_next(w->p, state);
   bool any = false;
   for (ttm_memory m = 0; m < TTM_MEMORIES && next != TTM_NONE; m++) {
     ttm_level before, after;

@@ -23,9 +23,27 @@ LOGS = {
     "blocks": ["--runs", "3", "--kind", "blocks"],
     "ops": ["--runs", "3", "--kind", "ops"],
 }
+# What must be found in them: else text and findings.json could agree on nothing at all.
+PLANTED = {
+    "leak": lambda f: len(f["leaks"]) == 1 and len(f["layers"]["odd"]) == 1 and "no_upcast" in kinds(f["advice"]),
+    "leaks": lambda f: len(f["leaks"][0]["culprits"]) == 2 and "stop_leak" in kinds(f["advice"]),
+    "late": lambda f: len(f["late_frees"]["tensors"]) == 1 and "free_earlier" in kinds(f["advice"]),
+    "fragmented": lambda f: f["incidents"][0]["verdict"] == "fragmented" and f["incidents"][0]["ways"] and f["fragmentation"]["worst"]["pct"] > 50
+    and f["fragmentation"]["largest_request"]["states_that_would_refuse_it"],
+    "exhausted": lambda f: f["incidents"][0]["verdict"] == "exhausted" and f["incidents"][0]["ways"] and f["peak"]["DRAM"]["in_operation_peak"],
+    "clash": lambda f: kinds(f["incidents"]) == ["l1_clash"] and f["incidents"][0]["ways"],
+    "clean": lambda f: not f["leaks"] and not f["incidents"] and not f["late_frees"]["tensors"] and f["layers"]["count"] == 4,
+    "zoo": lambda f: not f["leaks"] and not f["incidents"] and f["live_at_peak"]["DRAM"]["rows"],
+    "blocks": lambda f: f["input"]["kind"] == "blocks" and f["late_frees"] is None and f["fragmentation"],
+    "ops": lambda f: f["input"]["kind"] == "ops" and f["late_frees"] is None and f["layers"]["count"] == 4,
+}
 HEADINGS = ["Out of memory", "What raised the peak", "What is live then", "Late frees", "Runs", "Leaks", "Layers", "Fragmentation of DRAM",
             "Waste at the DRAM peak", "Advice"]
 failures = []
+
+
+def kinds(rows):
+    return [row["kind"] for row in rows]
 
 
 def check(ok, name, what, text):
@@ -138,6 +156,7 @@ def main():
             summary = run("analyze", log, "--name", "r", "--output-dir", os.path.join(work, name))
             with open(os.path.join(work, name, "r_findings.json"), encoding="utf-8") as file:
                 f = json.load(file)
+            check(PLANTED[name](f), name, "not what was planted", json.dumps(f, indent=1)[:20000])
             check_summary(name, summary, f)
             check_full(name, run("ask", log, "--findings"), f)
     return 1 if failures else 0

@@ -10,8 +10,8 @@ import subprocess
 import sys
 import tempfile
 
-SHARED = os.environ.get("TTMEM_SHARED", os.path.join(os.path.dirname(__file__), "..", "..", "..", "shared"))
-LAB = os.environ.get("LAB_DIR", os.path.join(os.path.expanduser("~"), ".cache", "ttmem-lab"))
+import lab
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 TTMEM = os.environ["TTMEM"]
 RECORDED = "p150"
@@ -109,10 +109,7 @@ def verdicts(log):
 
 
 def main():
-    python = os.path.join(LAB, "bin", "python")
-    if not os.path.exists(python) or subprocess.run([python, "-c", "import ttnn"], capture_output=True).returncode:
-        print(f"skipped: the lab is not set up ({LAB}); shared/lab/setup makes it")
-        return 77
+    lab.skip_unless_set_up()
     programs = [random_program(seed, board, share) for seed, (board, share) in enumerate(
         [("n150", 0.90), ("n150", 0.999), ("n150", 1.001), ("n150", 1.05), ("p100", 0.97), ("p100", 0.999), ("p100", 1.002), ("p100", 1.1)])]
     programs += [comb("n150", 0.02, 0.035), comb("n150", 0.02, 0.02), comb("p100", 0.03, 0.05), comb("p100", 0.03, 0.03)]
@@ -122,11 +119,7 @@ def main():
             json.dump(programs, out)
         for board in BOARDS:
             out = os.path.join(folder, board + ".json")
-            made = subprocess.run([os.path.join(SHARED, "lab", "on-board"), board, os.path.join(HERE, "fit_program.py"), source, out],
-                                  capture_output=True, text=True, cwd=folder)
-            if made.returncode:
-                print(f"skipped: ttnn does not run here on a mock {board}: {made.stderr[-300:]}")
-                return 77
+            lab.on_board(board, os.path.join(HERE, "fit_program.py"), source, out, folder=folder)
             with open(out) as file:
                 results[board] = json.load(file)
         wrong, seen = 0, {"yes": 0, "no": 0}

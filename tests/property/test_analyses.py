@@ -270,10 +270,14 @@ def rescue(folder):
 def samples(folder):
     """Real logs: no leak where there is none, and what is alive at the peak adds up."""
     shared = os.environ.get("TTMEM_SHARED", os.path.join(os.path.dirname(__file__), "../../../shared"))
+    folder_of_samples = os.path.join(shared, "samples/xla")
+    if not os.path.isdir(folder_of_samples):
+        print("skipped: no samples at", folder_of_samples)
+        return
     for number in ("02", "03", "05", "20", "21", "22"):
-        for log in glob.glob(os.path.join(shared, "samples/xla", f"{number}_*")):
-            if log.endswith(".json"):
-                continue
+        logs = [log for log in glob.glob(os.path.join(folder_of_samples, f"{number}_*")) if not log.endswith(".json")]
+        check(logs, number, "no such sample in", folder_of_samples)
+        for log in logs:
             done = subprocess.run([TTMEM, "analyze", log, "-q", "-d", folder, "-n", "r"], capture_output=True, text=True)
             check(done.returncode == 0, log, done.stderr)
             with open(os.path.join(folder, "r_findings.json")) as file:
