@@ -43,9 +43,9 @@ def page_facts(page):
 
 
 def end(child):
-    """Whatever became of the test, nothing of it runs on."""
+    """Whatever became of the test, nothing of it runs on, the program behind `ttmem run` neither: they are a process group."""
     if child.poll() is None:
-        child.kill()
+        os.killpg(child.pid, signal.SIGKILL)
         child.communicate()
 
 
@@ -65,7 +65,8 @@ class Case(unittest.TestCase):
 
     def start(self, *options, script="model.py", python=sys.executable, page=False):
         command = [TTMEM, "run", *([] if page else ["--no-html"]), *options, "--", python, script]
-        p = subprocess.Popen(command, cwd=self.dir, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        p = subprocess.Popen(command, cwd=self.dir, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             text=True, start_new_session=True)
         self.addCleanup(end, p)
         return p
 
@@ -525,9 +526,8 @@ class Refused(Case):
         self.assertIn("opened no ttnn device", self.refuse(2, "--board", "n150"))
 
     def test_leftovers_of_the_dead_are_removed_those_of_the_living_stay(self):
-        dead = subprocess.Popen(["true"])
-        dead.wait()
-        for pid in (dead.pid, os.getpid()):
+        nobody = 1 << 22  # above every process id; that of a process just dead may be somebody's again on a busy machine
+        for pid in (nobody, os.getpid()):
             self.write("ttmem-run-%d-abcdef/hook/x.py" % pid, "")
         self.model()
         self.assertEqual(self.run_it()[0], 0)
