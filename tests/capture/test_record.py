@@ -526,12 +526,14 @@ class Refused(Case):
         self.assertIn("opened no ttnn device", self.refuse(2, "--board", "n150"))
 
     def test_leftovers_of_the_dead_are_removed_those_of_the_living_stay(self):
-        nobody = 1 << 22  # above every process id; that of a process just dead may be somebody's again on a busy machine
-        for pid in (nobody, os.getpid()):
-            self.write("ttmem-run-%d-abcdef/hook/x.py" % pid, "")
+        nobody = 1 << 22  # above every process id
+        for name, pid in (("dead", nobody), ("fresh", nobody), ("mine", os.getpid())):
+            self.write("ttmem-run-%d-%s/hook/x.py" % (pid, name), "")
+            if name != "fresh":  # that one may be in the making, in another container
+                os.utime("%s/ttmem-run-%d-%s" % (self.dir, pid, name), (1e9, 1e9))
         self.model()
         self.assertEqual(self.run_it()[0], 0)
-        self.assertEqual(glob.glob(self.dir + "/ttmem-run-*"), [self.dir + "/ttmem-run-%d-abcdef" % os.getpid()])
+        self.assertEqual({path.rpartition("-")[2] for path in glob.glob(self.dir + "/ttmem-run-*")}, {"fresh", "mine"})
 
 
 if __name__ == "__main__":
