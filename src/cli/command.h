@@ -61,6 +61,9 @@ typedef struct ttm_subject {
 int ttm_subject_read(ttm_subject *out, const ttm_options *options, const char *log, bool keep_ir, ttm_error *err);
 void ttm_subject_free(ttm_subject *subject);
 
+/* The text of findings.json on standard output. */
+int ttm_print_findings(const ttm_findings *f, ttm_error *err);
+
 /* The summary of `analyze`, as the terminal behind `fd` wants it. `folder` is where the report is, NULL when none was written.
  * 0 or TTM_ENOMEM. */
 int ttm_summary_text(const ttm_options *options, const ttm_findings *f, const char *log, const char *folder, int fd,

@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/judge.h"
 #include "cli/terminal.h"
+#include "report/format.h"
+#include "report/report.h"
 #include "report/text.h"
 #include "store/report_dir.h"
 
@@ -77,23 +80,53 @@ static int print_summary(const ttm_options *options, const ttm_findings *f, cons
   return status;
 }
 
+int ttm_print_findings(const ttm_findings *f, ttm_error *err) {
+  ttm_out out;
+  bool closed;
+  int status = ttm_out_open_fd(&out, STDOUT_FILENO, "standard output", err);
+  if (status) return status;
+  status = ttm_report_findings_json(f, &out, err);
+  return ttm_terminal_end(&out, status, &closed, err);
+}
+
+/* What does not hold goes to standard error: it is no part of the report. */
+static int say_judgement(ttm_view lines) {
+  ttm_buf text = {0};
+  for (size_t end; lines.n; lines = ttm_view_from(lines, end + 1)) {
+    end = ttm_view_find_char(lines, '\n');
+    ttm_buf_puts(&text, "ttmem: check: ");
+    ttm_buf_put(&text, ttm_view_first(lines, end + 1));
+  }
+  if (!text.failed && write(STDERR_FILENO, text.at, text.n) < 0) { /* nobody left to tell; the exit status does */
+  }
+  ttm_buf_free(&text);
+  return TTM_EXIT_FOUND;
+}
+
 int ttm_command_analyze(const ttm_options *options, const char *log) {
   ttm_subject subject = {0};
-  ttm_buf name = {0}, folder = {0};
+  ttm_buf name = {0}, folder = {0}, broken = {0};
   ttm_error err;
   int status;
   if (!log) {
     ttm_error_set(&err, TTM_EUSAGE, "analyze needs a log: ttmem analyze LOG ('-' reads standard input)");
     return ttm_cli_error(options, &err);
   }
-  status =
-      choose_place(options, log, &name, &folder, &err); /* before the reading: a wrong name should not cost minutes */
+  status = ttm_judge_options(options, &err); /* these before the reading: a wrong name should not cost minutes */
+  if (!status) status = choose_place(options, log, &name, &folder, &err);
   if (!status) status = ttm_subject_read(&subject, options, log, !options->given[TTM_OPTION_NO_JSON], &err);
   if (!status) status = write_report(options, subject.findings, folder.at, name.at, &err);
-  if (!status && !options->given[TTM_OPTION_QUIET])
+  if (!status && options->given[TTM_OPTION_JSON])
+    status = ttm_print_findings(subject.findings, &err);
+  else if (!status && !options->given[TTM_OPTION_QUIET])
     status = print_summary(options, subject.findings, log, folder.at, &err);
+  if (!status) status = ttm_judge(options, subject.findings, &broken, &err);
+  int exit_status = status     ? ttm_cli_error(options, &err)
+                    : broken.n ? say_judgement(ttm_buf_view(&broken))
+                               : TTM_EXIT_OK;
   ttm_subject_free(&subject);
   ttm_buf_free(&folder);
   ttm_buf_free(&name);
-  return status ? ttm_cli_error(options, &err) : TTM_EXIT_OK;
+  ttm_buf_free(&broken);
+  return exit_status;
 }

@@ -49,7 +49,10 @@ int ttm_command_explain(const ttm_options *options) {
   status = read_subject(&subject, options, input, &err);
   if (!status && !subject.findings->incidents.n)
     status = ttm_error_set(&err, TTM_ENODATA, "'%s' holds no error message: nothing to explain", input);
-  if (!status) status = print(options, subject.findings, &err);
+  if (!status && options->given[TTM_OPTION_JSON])
+    status = ttm_print_findings(subject.findings, &err);
+  else if (!status)
+    status = print(options, subject.findings, &err);
   ttm_subject_free(&subject);
   return status ? ttm_cli_error(options, &err) : TTM_EXIT_OK;
 }

@@ -62,7 +62,10 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_USE_ACTUAL_SIZES] = {"use_actual_sizes", 0, TTM_VALUE_NONE, NULL, TRAIN,
                                      "break the peak down by measured, not expected sizes"},
     [TTM_OPTION_TITLE] = {"title", 0, TTM_VALUE_TEXT, "TITLE", TRAIN, "title of the histogram"},
-    [TTM_OPTION_CHECK] = {"check", 0, TTM_VALUE_NONE, NULL, TRAIN | CB_SCAN, "exit 1 when something does not fit"},
+    [TTM_OPTION_CHECK] = {"check", 0, TTM_VALUE_NONE, NULL, TRAIN | CB_SCAN | ANALYZE,
+                          "exit 1 when something does not fit"},
+    [TTM_OPTION_BUDGET] = {"budget", 0, TTM_VALUE_MANY, "[MEM:]N%", ANALYZE,
+                           "exit 1 when a peak is above: dram:90%, l1:1.2MB; repeat"},
     [TTM_OPTION_PORT] = {"port", 'p', TTM_VALUE_PORT, "N", SERVE,
                          "port to listen on (default: the first free one from 8000)"},
     [TTM_OPTION_HOST] = {"host", 0, TTM_VALUE_TEXT, "ADDRESS", SERVE,
@@ -97,7 +100,8 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
                           "a table over workloads of 2 to 64 tiles (the default)"},
     [TTM_OPTION_SOURCE] = {"source", 0, TTM_VALUE_TEXT, "PATH", CB_ALL, "file or folder of sources to scan as well"},
     [TTM_OPTION_LOG_FILE] = {"log", 0, TTM_VALUE_TEXT, "FILE", CB_ALL, "TT-Metal log or memory report to read as well"},
-    [TTM_OPTION_JSON] = {"json", 0, TTM_VALUE_NONE, NULL, GRAPH | TRAIN | FIT | LIVE | CB, "write JSON"},
+    [TTM_OPTION_JSON] = {"json", 0, TTM_VALUE_NONE, NULL, GRAPH | TRAIN | FIT | LIVE | CB | ANALYZE | EXPLAIN,
+                         "write JSON"},
     [TTM_OPTION_MD] = {"md", 0, TTM_VALUE_NONE, NULL, GRAPH | TRAIN | CB, "write markdown"},
     [TTM_OPTION_HTML] = {"html", 0, TTM_VALUE_NONE, NULL, GRAPH | CB, "write a page of HTML that needs no network"},
     [TTM_OPTION_SVG] = {"svg", 0, TTM_VALUE_NONE, NULL, CB_SIMULATE, "write the picture of L1 only"},
@@ -135,7 +139,8 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
                              "summary on the terminal, JSON and HTML report",
                              "LOG may be compressed (.gz, .zst), or '-' for standard input. The files go to\n"
                              "~/.ttmem/reports/NAME/ (TTMEM_HOME replaces ~/.ttmem); an earlier report of that name\n"
-                             "is replaced only when the new one is complete.\n",
+                             "is replaced only when the new one is complete. --json prints what findings.json has\n"
+                             "instead of the summary. --check is broken by an incident or a leak.\n",
                              1, false},
     [TTM_COMMAND_EXPLAIN] = {"explain", TTM_PROGRAM_TTMEM, "explain [TEXT|FILE|-]",
                              "what an error message means, and what would have fitted",
