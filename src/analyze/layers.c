@@ -13,6 +13,7 @@ enum { LEAST_LAYERS = 3, LEAST_OPS = 3 };
 
 typedef struct stream {
   const ttm_profile *p;
+  uint32_t rank;
   uint32_t *ops;   /* elements of the program itself, in order */
   uint32_t *shape; /* small number per kind of operation */
   uint32_t n;
@@ -95,15 +96,22 @@ static ttm_view location_at(const stream *s, uint32_t i) {
   return ttm_profile_string(s->p, ttm_op_text_of(s->p, s->ops[i])->location);
 }
 
+static bool prefix_at(const stream *s, uint32_t period, uint32_t i, ttm_view *out) {
+  return i + period < s->n && ttm_layer_prefix(location_at(s, i), location_at(s, i + period), out);
+}
+
 /* The prefix by which most operations of the block count up to the next block's. */
 static bool find_prefix(const stream *s, uint32_t period, uint32_t pattern, ttm_view *prefix) {
-  uint32_t agree = 0;
-  for (uint32_t k = 0; k < period && pattern + period + k < s->n; k++) {
-    ttm_view one;
-    if (!ttm_layer_prefix(location_at(s, pattern + k), location_at(s, pattern + period + k), &one)) continue;
-    if (!agree) *prefix = one;
-    agree += ttm_view_eq(one, *prefix);
+  uint32_t lead = 0, agree = 0;
+  ttm_view one;
+  /* What more than half of them have outlives a vote in which unlike ones cancel each other; then it is counted. */
+  for (uint32_t k = 0; k < period; k++) {
+    if (!prefix_at(s, period, pattern + k, &one)) continue;
+    if (!lead) *prefix = one;
+    lead = lead && !ttm_view_eq(one, *prefix) ? lead - 1 : lead + 1;
   }
+  for (uint32_t k = 0; lead && k < period; k++)
+    agree += prefix_at(s, period, pattern + k, &one) && ttm_view_eq(one, *prefix);
   return agree * 2 > period;
 }
 
@@ -175,7 +183,10 @@ static void measure_layer(const stream *s, const layer_mark *mark, int64_t *grow
   uint32_t first = s->ops[mark->at], end = s->ops[next];
   if (!dram_before(s->p, first, &from) || !dram_before(s->p, end, &to)) return;
   *growth = (int64_t)to - from;
-  for (uint32_t op = first; op <= end; op++) { /* before `end` is after the layer's last */
+  /* Before `end` is after the layer's last. Deallocations and const-eval programs belong to the layer, other ranks do not. */
+  for (uint32_t op = first; op <= end; op++) {
+    uint32_t frame = s->p->ops.at[op].frame;
+    if (frame >= s->p->frames.n || s->p->frames.at[frame].rank != s->rank) continue;
     if (dram_before(s->p, op, &level) && level > from && level - from > *peak) *peak = level - from;
   }
 }
@@ -197,6 +208,7 @@ static bool is_whole(const stream *s, const layer_mark *last, bool finished) {
 }
 
 static void compare_layers(ttm_layers *out, const stream *s, const layer_list *layers, bool finished) {
+  size_t usual = 0;
   for (size_t i = 0; i < layers->marks.n; i++) {
     const layer_mark *mark = &layers->marks.at[i];
     uint32_t same = 0;
@@ -207,6 +219,8 @@ static void compare_layers(ttm_layers *out, const stream *s, const layer_list *l
     /* Without names nothing tells what follows the last layer from a part of it. */
     if (same == out->period && (mark->n == out->period || (last && !layers->sure))) {
       out->count++;
+      /* The first layer may still warm up. */
+      if (i && !usual && !last) measure_layer(s, &layers->marks.at[usual = i], &out->growth, &out->peak);
       continue;
     }
     if (last && !(layers->sure ? is_whole(s, mark, finished) : finished && same * 2 >= out->period)) continue;
@@ -220,8 +234,6 @@ static void describe(ttm_layers *out, const stream *s, const layer_list *layers,
   uint32_t last = end->at + end->n <= s->n ? end->at + end->n - 1 : s->n - 1;
   out->first_op = s->ops[layers->marks.at[0].at];
   out->last_op = s->ops[last];
-  /* The second layer is the usual one: the first may still warm up. */
-  if (layers->marks.n >= 3) measure_layer(s, &layers->marks.at[1], &out->growth, &out->peak);
 }
 
 /* The distance at which the stream repeats itself, and where its longest exact repetition begins; false when it never does for a whole
@@ -262,11 +274,12 @@ int ttm_layers_make(ttm_layers *out, const ttm_findings *f) {
   /* Every run of a program has the same layers: the longest one shows them whole. */
   uint32_t longest = 0;
   for (size_t i = 0; i < f->runs.n; i++) {
-    const ttm_frame *frame = &p->frames.at[f->runs.at[i].frame];
-    uint32_t ops = frame->first_op == TTM_NONE ? 0 : frame->last_op - frame->first_op + 1;
+    const ttm_run *run = &f->runs.at[i];
+    uint32_t ops = run->first_op == TTM_NONE ? 0 : ttm_elements_between(f, run->first_op, run->last_op) + 2;
     if (ops > longest) longest = ops, out->frame = f->runs.at[i].frame;
   }
   if (out->frame == TTM_NONE) return TTM_OK;
+  s.rank = p->frames.at[out->frame].rank;
   int status = read_stream(&s, out->frame);
   if (!status) status = find_all(out, &s, p->frames.at[out->frame].finished);
   if (out->count < LEAST_LAYERS) *out = (ttm_layers){.frame = out->frame, .first_op = TTM_NONE, .last_op = TTM_NONE};

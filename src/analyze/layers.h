@@ -17,13 +17,13 @@ typedef struct ttm_odd_layer {
 } ttm_odd_layer;
 
 typedef struct ttm_layers {
-  uint32_t frame;    /* the program run that was looked at: the one with the DRAM peak */
+  uint32_t frame;    /* the program run that was looked at: the one with most operations */
   uint32_t period;   /* operations of the common layer, deallocations not counted; 0 when nothing repeats */
   uint32_t count;    /* layers alike */
-  uint32_t first_op; /* first operation of the first layer, of the last operation of the last */
-  uint32_t last_op;
-  int64_t growth; /* DRAM, 0.001 MB per bank, from the start of a layer to the start of the next: the usual one */
-  uint32_t peak;  /* highest DRAM state inside a layer above the layer's start, the usual one; 0.001 MB per bank */
+  uint32_t first_op; /* first operation of the first layer, and ... */
+  uint32_t last_op;  /* ... the last of the last */
+  int64_t growth;    /* DRAM, 0.001 MB per bank, from the start of a layer to the start of the next: the usual one */
+  uint32_t peak;     /* highest DRAM state inside a layer above the layer's start, the usual one; 0.001 MB per bank */
   ttm_odd_layer odd[TTM_ODD_LAYERS];
   uint32_t odd_count;
 } ttm_layers;
