@@ -2,7 +2,7 @@
 #include "analyze/advice.h"
 
 #include "analyze/parts.h"
-#include "base/checked.h"
+#include "base/idmap.h"
 
 enum {
   LEAST_SHARE = 200, /* of the peak: less is no advice */
@@ -31,40 +31,74 @@ static void add(adviser *a, ttm_advice advice) {
   out->at[at] = advice;
 }
 
-/* Bytes that would be gone from the state before each operation on, if every result of the tensor's operation took `bytes` less: the same one
- * of every run. NULL when out of memory. */
-static int64_t *less_by_op(const adviser *a, uint32_t tensor, uint64_t bytes) {
-  const ttm_profile *p = a->p;
-  uint32_t text = p->ops.at[p->tensors.at[tensor].birth].text,
-           k = tensor - p->ops.at[p->tensors.at[tensor].birth].tensor;
-  int64_t *less = ttm_alloc_array(p->ops.n + 1, sizeof *less);
-  for (uint32_t t = 0; less && t < p->tensors.n; t++) {
-    const ttm_tensor *row = &p->tensors.at[t];
-    if (row->self != t || row->birth >= p->ops.n || p->ops.at[row->birth].text != text) continue;
-    if (t - p->ops.at[row->birth].tensor != k) continue;
-    uint32_t frame = p->ops.at[row->birth].frame;
-    bool stays = row->freed_by >= p->ops.n;
-    /* What nobody frees goes with its run, unless const-eval made it. */
-    uint32_t top = frame < p->frames.n ? ttm_frame_top(p, frame) : TTM_NONE;
-    uint32_t end = !stays                                            ? row->freed_by
-                   : p->ops.at[row->birth].flags & TTM_OP_CONST_EVAL ? (uint32_t)p->ops.n - 1
-                   : top < p->frames.n                               ? p->frames.at[top].last_op
-                                                                     : row->birth;
-    less[row->birth + 1] += (int64_t)bytes;
-    if (end + 1 <= p->ops.n) less[end + 1] -= (int64_t)bytes;
+/* ---- What a change takes off the peak --------------------------------------------------------------------------------- */
+
+/* A tensor that would take `bytes` per bank less; so would the same one of every run. TTM_NONE: it is there all the time. */
+typedef struct saving {
+  uint32_t tensor;
+  uint64_t bytes;
+  uint32_t next; /* of the same operation text: position + 1, 0 ends them */
+} saving;
+
+typedef struct saving_list {
+  TTM_VEC(saving) at;
+  ttm_idmap of_text; /* first saving + 1 */
+} saving_list;
+
+static int add_saving(saving_list *list, const ttm_profile *p, uint32_t tensor, uint64_t bytes) {
+  saving one = {tensor, bytes, 0};
+  if (tensor != TTM_NONE) {
+    uint32_t text = p->ops.at[p->tensors.at[tensor].birth].text;
+    one.next = ttm_idmap_get(&list->of_text, text, 0);
+    if (ttm_idmap_set(&list->of_text, text, (uint32_t)list->at.n + 1)) return TTM_ENOMEM;
   }
-  return less;
+  return ttm_vec_push(&list->at, one);
 }
 
-/* What the peak loses when each such tensor takes `bytes` less: another moment may be nearly as high. */
-static uint64_t off_peak(const adviser *a, uint32_t tensor, uint64_t bytes) {
+static void free_savings(saving_list *list) {
+  ttm_vec_free(&list->at);
+  ttm_idmap_free(&list->of_text);
+}
+
+/* Number of a tensor among the results of its operation. */
+static uint32_t result_number(const ttm_profile *p, uint32_t tensor) {
+  return tensor - p->ops.at[p->tensors.at[tensor].birth].tensor;
+}
+
+/* The last operation with the tensor there. What nobody frees goes with its run, unless const-eval made it. */
+static uint32_t end_of(const ttm_profile *p, const ttm_tensor *tensor) {
+  if (tensor->freed_by < p->ops.n) return tensor->freed_by;
+  if (p->ops.at[tensor->birth].flags & TTM_OP_CONST_EVAL) return (uint32_t)p->ops.n - 1;
+  uint32_t frame = p->ops.at[tensor->birth].frame, top = frame < p->frames.n ? ttm_frame_top(p, frame) : TTM_NONE;
+  return top < p->frames.n ? p->frames.at[top].last_op : tensor->birth;
+}
+
+/* less[op]: bytes that more would be gone from the state before `op` on, on one rank. */
+static void note_less(const ttm_profile *p, const saving_list *list, uint32_t rank, int64_t *less) {
+  for (uint32_t t = 0; t < p->tensors.n; t++) {
+    const ttm_tensor *row = &p->tensors.at[t];
+    if (row->self != t || row->birth >= p->ops.n) continue;
+    uint32_t frame = p->ops.at[row->birth].frame, i = ttm_idmap_get(&list->of_text, p->ops.at[row->birth].text, 0);
+    if (!i || (frame < p->frames.n && p->frames.at[frame].rank != rank)) continue;
+    for (; i; i = list->at.at[i - 1].next) {
+      const saving *one = &list->at.at[i - 1];
+      if (result_number(p, t) != result_number(p, one->tensor)) continue;
+      less[row->birth + 1] += (int64_t)one->bytes;
+      if (end_of(p, row) + 1 <= p->ops.n) less[end_of(p, row) + 1] -= (int64_t)one->bytes;
+    }
+  }
+}
+
+/* What the peak loses by all of them: another moment may be nearly as high. */
+static int off_peak(const adviser *a, const saving_list *list, uint64_t *out) {
   const ttm_profile *p = a->p;
-  uint64_t peak = a->set->measured_bytes;
-  int64_t highest = 0, now = 0;
   uint32_t rank = ttm_state_rank(p, a->set->state), next = 0;
-  if (tensor == TTM_NONE) return bytes; /* there all the time */
-  int64_t *less = less_by_op(a, tensor, bytes);
-  if (!less) return 0;
+  int64_t highest = 0, now = 0, peak = (int64_t)a->set->measured_bytes;
+  int64_t *less = ttm_alloc_array(p->ops.n + 1, sizeof *less);
+  *out = 0;
+  if (!less) return TTM_ENOMEM;
+  note_less(p, list, rank, less);
+  for (size_t i = 0; i < list->at.n; i++) now += list->at.at[i].tensor == TTM_NONE ? (int64_t)list->at.at[i].bytes : 0;
   for (uint32_t s = 0; s < p->states.n; s++) {
     uint32_t allocated, op = p->states.at[s].op;
     while (op < p->ops.n && next <= op) now += less[next++];
@@ -74,8 +108,11 @@ static uint64_t off_peak(const adviser *a, uint32_t tensor, uint64_t bytes) {
     if (level > highest) highest = level;
   }
   ttm_free(less);
-  return (int64_t)peak > highest ? peak - (uint64_t)highest : 0;
+  if (peak > highest) *out = (uint64_t)(peak - highest);
+  return TTM_OK;
 }
+
+/* ---- The advice ----------------------------------------------------------------------------------------------------- */
 
 static void advise_lifetimes(adviser *a) {
   const ttm_lifetimes *l = &a->f->lifetimes;
@@ -98,35 +135,43 @@ static const ttm_waste *first_waste(const adviser *a, ttm_waste_kind kind) {
   return NULL;
 }
 
-static void advise_weights(adviser *a) {
-  static const struct {
-    ttm_waste_kind waste;
-    ttm_advice_kind advice;
-  } pairs[] = {{TTM_WASTE_UPCAST, TTM_ADVICE_NO_UPCAST}, {TTM_WASTE_TWICE, TTM_ADVICE_ONE_FORM}};
-  for (size_t i = 0; i < 2; i++) {
-    const ttm_waste *waste = first_waste(a, pairs[i].waste);
-    if (!waste) continue;
-    const ttm_live_row *row = &a->set->rows.at[waste->row];
-    uint64_t saves = a->f->wastes.bank_bytes[pairs[i].waste];
-    /* Two forms may only be there for a moment, while one is made of the other. */
-    if (pairs[i].waste == TTM_WASTE_TWICE) saves = off_peak(a, row->tensor, saves);
-    add(a, (ttm_advice){pairs[i].advice, TTM_DERIVED, saves, row->op, waste->row, a->f->wastes.count[pairs[i].waste]});
+/* All rows of one kind of waste together. Two forms of a weight may only be there for a moment, while one is made of the other. */
+static int advise_weights(adviser *a, ttm_waste_kind kind, ttm_advice_kind advice) {
+  const ttm_waste *first = first_waste(a, kind);
+  saving_list list = {0};
+  uint64_t saves = 0;
+  int status = TTM_OK;
+  if (!first) return TTM_OK;
+  for (size_t i = 0; i < a->set->rows.n && !status; i++) {
+    const ttm_live_row *row = &a->set->rows.at[i];
+    uint64_t bytes = ttm_waste_of(a->p, row, kind);
+    if (bytes) status = add_saving(&list, a->p, row->tensor, bytes);
   }
+  if (!status) status = off_peak(a, &list, &saves);
+  add(a,
+      (ttm_advice){advice, TTM_DERIVED, saves, a->set->rows.at[first->row].op, first->row, a->f->wastes.count[kind]});
+  free_savings(&list);
+  return status;
 }
 
-static void advise_padding(adviser *a) {
-  const ttm_waste *padding = NULL, *narrow = first_waste(a, TTM_WASTE_NARROW);
-  for (size_t i = 0; i < a->f->wastes.n && !padding; i++) {
-    if (a->f->wastes.at[i].kind == TTM_WASTE_PADDING && a->f->wastes.at[i].better.rank) padding = &a->f->wastes.at[i];
+/* The row that wastes most by its shape; the same operation may have made several of its tensors. */
+static int advise_shape(adviser *a, const ttm_waste *waste, ttm_advice_kind advice) {
+  saving_list list = {0};
+  uint64_t saves = 0;
+  if (!waste) return TTM_OK;
+  const ttm_live_row *row = &a->set->rows.at[waste->row];
+  int status = add_saving(&list, a->p, row->tensor, waste->bank_bytes / (row->tensors ? row->tensors : 1));
+  if (!status) status = off_peak(a, &list, &saves);
+  add(a, (ttm_advice){advice, TTM_DERIVED, saves, row->op, waste->row, row->tensors});
+  free_savings(&list);
+  return status;
+}
+
+static const ttm_waste *first_reshape(const adviser *a) {
+  for (size_t i = 0; i < a->f->wastes.n; i++) {
+    if (a->f->wastes.at[i].kind == TTM_WASTE_PADDING && a->f->wastes.at[i].better.rank) return &a->f->wastes.at[i];
   }
-  for (int k = 0; k < 2; k++) {
-    const ttm_waste *waste = k ? narrow : padding;
-    if (!waste) continue;
-    const ttm_live_row *row = &a->set->rows.at[waste->row];
-    uint64_t saves = off_peak(a, row->tensor, waste->bank_bytes / (row->tensors ? row->tensors : 1));
-    add(a, (ttm_advice){k ? TTM_ADVICE_WIDER_ROWS : TTM_ADVICE_RESHAPE, TTM_DERIVED, saves, row->op, waste->row,
-                        row->tensors});
-  }
+  return NULL;
 }
 
 static bool is_tight(const adviser *a) {
@@ -191,14 +236,17 @@ static void advise_pin(adviser *a) {
   }
 }
 
-void ttm_advices_make(ttm_advices *out, const ttm_findings *f) {
+int ttm_advices_make(ttm_advices *out, const ttm_findings *f) {
   adviser a = {f, f->profile, &f->live_set[TTM_DRAM], out};
   *out = (ttm_advices){.n = 0};
-  if (!a.set->known) return;
+  if (!a.set->known) return TTM_OK;
   advise_lifetimes(&a);
-  advise_weights(&a);
-  advise_padding(&a);
+  int status = advise_weights(&a, TTM_WASTE_UPCAST, TTM_ADVICE_NO_UPCAST);
+  if (!status) status = advise_weights(&a, TTM_WASTE_TWICE, TTM_ADVICE_ONE_FORM);
+  if (!status) status = advise_shape(&a, first_reshape(&a), TTM_ADVICE_RESHAPE);
+  if (!status) status = advise_shape(&a, first_waste(&a, TTM_WASTE_NARROW), TTM_ADVICE_WIDER_ROWS);
   advise_bfp8(&a);
   advise_runs(&a);
   advise_pin(&a);
+  return status;
 }

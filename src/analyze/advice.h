@@ -38,7 +38,7 @@ typedef struct ttm_advices {
 
 struct ttm_findings;
 
-/* Needs everything else. */
-void ttm_advices_make(ttm_advices *out, const struct ttm_findings *f);
+/* 0 or TTM_ENOMEM. Needs everything else. */
+int ttm_advices_make(ttm_advices *out, const struct ttm_findings *f);
 
 #endif

@@ -117,7 +117,7 @@ static int make(ttm_findings *f, ttm_tally *tally) {
   if (!status) status = ttm_find_programs(f);
   if (!status) status = ttm_find_leaks(f);
   if (!status) status = ttm_layers_make(&f->layers, f);
-  if (!status && frees) ttm_advices_make(&f->advices, f);
+  if (!status && frees) status = ttm_advices_make(&f->advices, f);
   return status;
 }
 

@@ -11,42 +11,46 @@ const char *ttm_waste_name(ttm_waste_kind kind) {
   return names[kind];
 }
 
-typedef struct search {
-  const ttm_profile *p;
-  const ttm_live_set *set;
-  ttm_wastes *out;
-} search;
-
-static void keep(search *s, ttm_waste waste) {
-  ttm_wastes *out = s->out;
-  if (waste.bank_bytes < s->set->measured_bytes / LEAST_SHARE || !waste.bank_bytes) return;
-  out->bank_bytes[waste.kind] += waste.bank_bytes;
-  out->count[waste.kind]++;
-  if (out->n == TTM_WASTES && waste.bank_bytes <= out->at[out->n - 1].bank_bytes) return;
-  size_t at = out->n < TTM_WASTES ? out->n++ : out->n - 1;
-  for (; at && out->at[at - 1].bank_bytes < waste.bank_bytes; at--) out->at[at] = out->at[at - 1];
-  out->at[at] = waste;
-}
-
-static const ttm_tensor_type *type_of(const search *s, uint32_t type) {
-  return type < s->p->types.n && s->p->types.at[type].is_tensor ? &s->p->types.at[type].tensor : NULL;
+static const ttm_tensor_type *type_of(const ttm_profile *p, uint32_t type) {
+  return type < p->types.n && p->types.at[type].is_tensor ? &p->types.at[type].tensor : NULL;
 }
 
 /* Half of an f32 weight whose argument is bf16. */
-static void find_upcast(search *s, uint32_t i) {
-  const ttm_live_row *row = &s->set->rows.at[i];
-  const ttm_tensor_type *type = type_of(s, row->type), *source = type_of(s, row->source);
-  if (row->class != TTM_LIVE_WEIGHT || row->tensors != 1 || !type || !source) return;
-  if (!ttm_view_eq(type->storage, TTM_LIT("f32")) || !ttm_view_eq(source->element, TTM_LIT("bf16"))) return;
-  keep(s, (ttm_waste){.kind = TTM_WASTE_UPCAST, .row = i, .bank_bytes = row->bank_bytes / 2});
+static uint64_t upcast_of(const ttm_profile *p, const ttm_live_row *row) {
+  const ttm_tensor_type *type = type_of(p, row->type), *source = type_of(p, row->source);
+  if (row->class != TTM_LIVE_WEIGHT || row->tensors != 1 || !type || !source) return 0;
+  bool is = ttm_view_eq(type->storage, TTM_LIT("f32")) && ttm_view_eq(source->element, TTM_LIT("bf16"));
+  return is ? row->bank_bytes / 2 : 0;
 }
 
 /* All forms of a weight but the smallest are one too many, at the very least. */
-static void find_twice(search *s, uint32_t i) {
-  const ttm_live_row *row = &s->set->rows.at[i];
-  if (row->class != TTM_LIVE_WEIGHT || row->tensors < 2 || !row->name || !row->forms_differ) return;
-  uint64_t extra = ttm_mul_sat(row->smallest_bytes, row->tensors - 1);
-  keep(s, (ttm_waste){.kind = TTM_WASTE_TWICE, .row = i, .bank_bytes = extra});
+static uint64_t twice_of(const ttm_live_row *row) {
+  if (row->class != TTM_LIVE_WEIGHT || row->tensors < 2 || !row->name || !row->forms_differ) return 0;
+  return ttm_mul_sat(row->smallest_bytes, row->tensors - 1);
+}
+
+/* Tile padding, or with `tiled` false that of row-major rows. */
+static uint64_t padding_of(const ttm_profile *p, const ttm_live_row *row, bool tiled) {
+  const ttm_tensor_type *type = type_of(p, row->type);
+  if (!type || type->tiled != tiled || row->stored_bytes <= row->logical_bytes) return 0;
+  double share = (double)(row->stored_bytes - row->logical_bytes) / (double)row->stored_bytes;
+  return (uint64_t)(share * (double)row->bank_bytes);
+}
+
+uint64_t ttm_waste_of(const ttm_profile *p, const ttm_live_row *row, ttm_waste_kind kind) {
+  switch (kind) {
+    case TTM_WASTE_UPCAST:
+      return upcast_of(p, row);
+    case TTM_WASTE_TWICE:
+      return twice_of(row);
+    case TTM_WASTE_PADDING:
+      return padding_of(p, row, true);
+    case TTM_WASTE_NARROW:
+      return padding_of(p, row, false);
+    case TTM_WASTE_KINDS:
+      break;
+  }
+  return 0;
 }
 
 static uint64_t tiles_of(const ttm_dims *dims, uint32_t h, uint32_t w) {
@@ -74,26 +78,27 @@ static ttm_dims better_shape(const ttm_tensor_type *type) {
   return best;
 }
 
-static void find_padding(search *s, uint32_t i) {
-  const ttm_live_row *row = &s->set->rows.at[i];
-  const ttm_tensor_type *type = type_of(s, row->type);
-  if (!type || row->stored_bytes <= row->logical_bytes || !row->stored_bytes) return;
-  double share = (double)(row->stored_bytes - row->logical_bytes) / (double)row->stored_bytes;
-  ttm_waste waste = {.kind = TTM_WASTE_PADDING, .row = i, .bank_bytes = (uint64_t)(share * (double)row->bank_bytes)};
-  if (type->tiled)
-    waste.better = better_shape(type);
-  else
-    waste.kind = TTM_WASTE_NARROW;
-  keep(s, waste);
+/* Largest first. */
+static void keep(ttm_wastes *out, ttm_waste waste) {
+  out->bank_bytes[waste.kind] += waste.bank_bytes;
+  out->count[waste.kind]++;
+  if (out->n == TTM_WASTES && waste.bank_bytes <= out->at[out->n - 1].bank_bytes) return;
+  size_t at = out->n < TTM_WASTES ? out->n++ : out->n - 1;
+  for (; at && out->at[at - 1].bank_bytes < waste.bank_bytes; at--) out->at[at] = out->at[at - 1];
+  out->at[at] = waste;
 }
 
 void ttm_wastes_make(ttm_wastes *out, const ttm_findings *f) {
-  search s = {f->profile, &f->live_set[TTM_DRAM], out};
+  const ttm_live_set *set = &f->live_set[TTM_DRAM];
   *out = (ttm_wastes){.n = 0};
-  if (!s.set->known) return;
-  for (uint32_t i = 0; i < s.set->rows.n; i++) {
-    find_upcast(&s, i);
-    find_twice(&s, i);
-    find_padding(&s, i);
+  for (uint32_t i = 0; set->known && i < set->rows.n; i++) {
+    const ttm_live_row *row = &set->rows.at[i];
+    for (int kind = 0; kind < TTM_WASTE_KINDS; kind++) {
+      ttm_waste waste = {.kind = (ttm_waste_kind)kind, .row = i};
+      waste.bank_bytes = ttm_waste_of(f->profile, row, waste.kind);
+      if (!waste.bank_bytes || waste.bank_bytes < set->measured_bytes / LEAST_SHARE) continue;
+      if (kind == TTM_WASTE_PADDING) waste.better = better_shape(type_of(f->profile, row->type));
+      keep(out, waste);
+    }
   }
 }

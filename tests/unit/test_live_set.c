@@ -187,11 +187,87 @@ static void padding_without_a_better_shape_is_no_advice(void **state) {
   ttm_profile_free(p);
 }
 
+/* What fewer tiles would bring: 1024 rows of one tile each, which are 32 as a matrix. */
+#define FX_FLAT                                                                                                      \
+  "tensor<32x1x4096xbf16, #ttnn.ttnn_layout<(d0, d1, d2) -> (d0, d1, d2), <1x1>, memref<32x128x!ttcore.tile<32x32, " \
+  "bf16>, #ttnn.buffer_type<dram>>, <interleaved>>>"
+
+/* Two ranks make the padded tensor. On the first another moment is nearly as high, while the other rank has its own. */
+static void what_another_rank_holds_saves_nothing(void **state) {
+  (void)state;
+  ttm_profile *p = fx_new(2);
+  p->kind = TTM_LOG_FULL;
+  uint32_t flat = fx_text(p, "ttnn.flat", TTM_OP_PLAIN, FX_FLAT, NULL);
+  uint32_t drop = fx_text(p, "ttnn.deallocate", TTM_OP_DEALLOCATE, NULL, NULL);
+  uint32_t half = fx_text(p, "ttnn.half", TTM_OP_PLAIN, NULL, NULL);
+  uint32_t a = fx_frame(p, "main", 0, TTM_NONE), b = fx_frame(p, "main", 1, TTM_NONE), size = 668;
+  uint32_t own = fx_step(p, flat, a, 0), other = fx_step(p, flat, b, 0);
+  fx_state(p, 0, fx_free(p, drop, a, p->ops.at[own].tensor, 0), size, 0);
+  fx_step(p, half, a, 0);
+  fx_step(p, half, a, 600);
+  fx_state(p, 1, fx_free(p, drop, b, p->ops.at[other].tensor, 0), size, 0);
+  ttm_findings *f = fx_findings(p);
+  assert_int_equal(f->advices.n, 1);
+  assert_int_equal(f->advices.at[0].kind, TTM_ADVICE_RESHAPE);
+  assert_true(f->advices.at[0].saves < 70 * MB / 1000 && f->advices.at[0].saves > 66 * MB / 1000);
+  ttm_findings_free(f);
+  ttm_profile_free(p);
+}
+
+/* Of two weights in two forms each, the second is not yet there at another high moment: there only one can be saved. */
+static void each_weight_saves_while_it_is_there(void **state) {
+  (void)state;
+  ttm_profile *p = begin();
+  uint32_t graph = add_graph(p), frame = fx_frame(p, "main", 0, TTM_NONE), level = 4000;
+  p->frames.at[frame].graph = graph;
+  fx_ok(ttm_vec_push(&p->weight_lists, (ttm_list){0, 0}));
+  uint32_t make = fx_text(p, "ttnn.make", TTM_OP_PLAIN, FX_BIG, NULL);
+  uint32_t half = fx_text(p, "ttnn.half", TTM_OP_PLAIN,
+                          "tensor<1536x4096xbf16, " FX_LAYOUT("48x128", "dram", ", <interleaved>"), NULL);
+  uint32_t drop = fx_text(p, "ttnn.deallocate", TTM_OP_DEALLOCATE, NULL, NULL), made[3];
+  for (uint32_t w = 0; w < 2; w++) {
+    add_arg(p, graph, w ? "v" : "w", TTM_ARG_PARAMETER, FX_BIG, false);
+    fx_ok(ttm_vec_push(&p->lists, w));
+    fx_ok(ttm_vec_push(&p->weight_lists, (ttm_list){(uint32_t)p->lists.n - 1, 1}));
+  }
+  for (uint32_t w = 0; w < 2; w++) {
+    uint32_t convert = fx_text(p, "ttnn.typecast", TTM_OP_PLAIN, FX_BIG_F32, NULL);
+    uint32_t op = fx_step(p, convert, frame, level);
+    p->ops.at[op].weights = w + 1;
+    level += 4000;
+    for (uint32_t i = 0; w == 0 && i < 3; i++) { /* up to 13 MB, and down again */
+      op = fx_step(p, i < 2 ? make : half, frame, level);
+      made[i] = p->ops.at[op].tensor;
+      level += i < 2 ? 2000 : 1000;
+    }
+    for (uint32_t i = 0; w == 0 && i < 3; i++) {
+      fx_state(p, 0, fx_free(p, drop, frame, made[i], 0), level, 0);
+      level -= i < 2 ? 2000 : 1000;
+    }
+  }
+  fx_step(p, make, frame, level);
+  fx_step(p, make, frame, level + 2000); /* 14 MB */
+  ttm_findings *f = fx_findings(p);
+  assert_int_equal(row_of(f, "v")->tensors, 2);
+  assert_int_equal(f->wastes.count[TTM_WASTE_TWICE], 2);
+  assert_int_equal(f->wastes.bank_bytes[TTM_WASTE_TWICE], 4 * MB);
+  assert_int_equal(f->advices.n, 1);
+  assert_int_equal(f->advices.at[0].kind, TTM_ADVICE_ONE_FORM);
+  assert_true(f->advices.at[0].saves + 600 > 3 * MB && f->advices.at[0].saves < 3 * MB + 600);
+  ttm_findings_free(f);
+  ttm_profile_free(p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(arguments_that_were_never_used), cmocka_unit_test(what_nobody_explains_is_said),
-      cmocka_unit_test(weights_by_their_name),          cmocka_unit_test(an_upcast_weight_is_waste),
-      cmocka_unit_test(a_weight_there_twice_is_waste),  cmocka_unit_test(padding_without_a_better_shape_is_no_advice),
+      cmocka_unit_test(arguments_that_were_never_used),
+      cmocka_unit_test(what_nobody_explains_is_said),
+      cmocka_unit_test(weights_by_their_name),
+      cmocka_unit_test(an_upcast_weight_is_waste),
+      cmocka_unit_test(what_another_rank_holds_saves_nothing),
+      cmocka_unit_test(each_weight_saves_while_it_is_there),
+      cmocka_unit_test(a_weight_there_twice_is_waste),
+      cmocka_unit_test(padding_without_a_better_shape_is_no_advice),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
