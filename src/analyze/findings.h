@@ -175,8 +175,10 @@ typedef struct ttm_program_runs {
   uint32_t frame; /* of the first run: tells name, rank and graph */
   uint32_t runs;
   uint32_t first_run, last_run;
-  uint32_t steady_from;    /* from this run on each rises as far above its start as the others: before it is warm-up */
-  uint32_t changes;        /* runs of the program before steady_from */
+  /* Most runs rise equally far above their start: these are the usual ones. */
+  uint32_t warm_up;        /* runs before the first usual one */
+  uint32_t odd;            /* runs after it that are not like them: one that died, say */
+  uint32_t usual_run;      /* the last usual one; the last run when no state tells */
   uint32_t peak, peak_run; /* highest DRAM of them all; TTM_NONE when no state tells */
 } ttm_program_runs;
 

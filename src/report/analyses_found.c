@@ -70,6 +70,7 @@ void ttm_analysis_late(ttm_analysis_page *p) {
 
 static void put_program(ttm_analysis_page *p, ttm_view program) {
   double runs = ttm_member_number(program, "runs", 0), warm = ttm_member_number(program, "warm_up_runs", 0);
+  double odd = ttm_member_number(program, "odd_runs", 0), alike = runs - warm - odd;
   double start = ttm_member_number(program, "last_start_MB", -1), last = ttm_member_number(program, "last_peak_MB", -1);
   double peak = ttm_member_number(program, "peak_MB", -1);
   ttm_sentence_text(p, program, "program");
@@ -77,14 +78,17 @@ static void put_program(ttm_analysis_page *p, ttm_view program) {
     ttm_sentence_add(p, " on rank %.0f", ttm_member_number(program, "rank", 0));
   if (runs == 1)
     ttm_sentence_add(p, ": one run");
-  else if (warm >= runs - 1)
+  else if (alike < 2)
     ttm_sentence_add(p, ": %.0f runs, no two of them alike yet", runs);
   else if (warm > 0)
-    ttm_sentence_add(p, ": %.0f runs, %.0f of warm-up, then %.0f alike", runs, warm, runs - warm);
+    ttm_sentence_add(p, ": %.0f runs, %.0f of warm-up, then %.0f alike", runs, warm, alike);
+  else if (odd > 0)
+    ttm_sentence_add(p, ": %.0f runs, %.0f of them alike", runs, alike);
   else
     ttm_sentence_add(p, ": %.0f runs, all of them alike", runs);
-  if (runs > 1 && warm < runs - 1 && start >= 0 && last >= 0)
+  if (alike >= 2 && start >= 0 && last >= 0)
     ttm_sentence_add(p, ", the last from %.3f up to %.3f MB/bank", start, last);
+  if (alike >= 2 && odd > 0) ttm_sentence_add(p, ", %.0f not like them", odd);
   if (peak >= 0)
     ttm_sentence_add(p, "; highest DRAM %.3f MB/bank, in run %.0f", peak, ttm_member_number(program, "peak_run", 0));
   ttm_point_end(p, NOTHING);

@@ -173,18 +173,19 @@ void ttm_json_programs(ttm_buf *buf, const ttm_findings *f) {
   for (size_t i = 0; i < f->programs.n; i++) {
     const ttm_program_runs *program = &f->programs.at[i];
     const ttm_frame *frame = &f->profile->frames.at[program->frame];
-    const ttm_run *steady = &f->runs.at[program->last_run];
+    const ttm_run *usual = &f->runs.at[program->usual_run];
     ttm_buf_puts(buf, i ? ",\n{\"program\":" : "\n{\"program\":");
     ttm_json_id(buf, f->profile, frame->name);
     put_key_u64(buf, ",\"rank\":", ttm_rank_number(f->profile, frame->rank));
     ttm_buf_puts(buf, ",\"graph\":");
     ttm_json_known(buf, frame->graph == TTM_NONE ? UINT64_MAX : frame->graph);
     put_key_u64(buf, ",\"runs\":", program->runs);
-    put_key_u64(buf, ",\"warm_up_runs\":", program->changes);
+    put_key_u64(buf, ",\"warm_up_runs\":", program->warm_up);
+    put_key_u64(buf, ",\"odd_runs\":", program->odd);
     put_key_level(buf, ",\"peak_MB\":", program->peak);
     put_key_u64(buf, ",\"peak_run\":", f->profile->frames.at[f->runs.at[program->peak_run].frame].run);
-    put_key_level(buf, ",\"last_start_MB\":", steady->start);
-    put_key_level(buf, ",\"last_peak_MB\":", steady->peak);
+    put_key_level(buf, ",\"last_start_MB\":", usual->start);
+    put_key_level(buf, ",\"last_peak_MB\":", usual->peak);
     ttm_buf_char(buf, '}');
   }
   ttm_buf_char(buf, ']');

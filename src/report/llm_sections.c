@@ -153,7 +153,7 @@ static void put_run(ttm_llm *r, const ttm_run *run) {
                  frame->finished ? "" : " (not finished)");
 }
 
-/* "- main (graph 0): 3120 runs, the first one warms up; DRAM peak 23.836 MB in run 0, 19.428 MB in the last". */
+/* "- main (graph 0): 3120 runs, steady after 1, 1 later not alike; DRAM peak 23.836 MB in run 0, 19.428 MB in the last usual one". */
 static void put_program(ttm_llm *r, const ttm_program_runs *program) {
   const ttm_frame *frame = &r->p->frames.at[program->frame];
   ttm_view name = ttm_profile_string(r->p, frame->name);
@@ -161,13 +161,15 @@ static void put_program(ttm_llm *r, const ttm_program_runs *program) {
   ttm_llm_cell(r, name.n ? name : TTM_LIT("(outside programs)"));
   if (frame->graph != TTM_NONE) ttm_buf_printf(r->out, " (graph %u)", frame->graph);
   ttm_buf_printf(r->out, ": %u run%s", program->runs, program->runs > 1 ? "s" : "");
-  if (program->changes && program->changes + 1 < program->runs)
-    ttm_buf_printf(r->out, ", steady after %u", program->changes);
+  if (program->warm_up && program->warm_up + program->odd + 1 < program->runs)
+    ttm_buf_printf(r->out, ", steady after %u", program->warm_up);
+  if (program->odd) ttm_buf_printf(r->out, ", %u later not alike", program->odd);
   if (program->peak != TTM_NONE) {
-    uint32_t last = r->f->runs.at[program->last_run].peak;
+    uint32_t last = r->f->runs.at[program->usual_run].peak;
     ttm_buf_printf(r->out, "; DRAM peak %.3f MB in run %u", ttm_mb(program->peak),
                    r->p->frames.at[r->f->runs.at[program->peak_run].frame].run);
-    if (program->runs > 1 && last != TTM_NONE) ttm_buf_printf(r->out, ", %.3f MB in the last", ttm_mb(last));
+    if (program->runs > 1 && last != TTM_NONE)
+      ttm_buf_printf(r->out, program->odd ? ", %.3f MB in the last usual one" : ", %.3f MB in the last", ttm_mb(last));
   }
   ttm_buf_char(r->out, '\n');
 }

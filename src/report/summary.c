@@ -352,18 +352,22 @@ static void put_runs(screen *s) {
     if (!most || s->f->programs.at[i].runs > most->runs) most = &s->f->programs.at[i];
   }
   if (!most || most->runs < 2) return;
-  const ttm_run *last = &s->f->runs.at[most->last_run];
+  const ttm_run *last = &s->f->runs.at[most->usual_run];
+  uint32_t alike = most->runs - most->warm_up - most->odd;
   label(s, "Runs");
   ttm_put_counted(s->out, most->runs, "run");
   ttm_buf_puts(s->out, " of ");
   text(s, ttm_profile_string(s->p, s->p->frames.at[most->frame].name), 20);
-  if (most->changes + 1 >= most->runs) return ttm_buf_puts(s->out, ", no two alike yet\n");
-  if (most->changes)
-    ttm_buf_printf(s->out, ": %u warm-up, %u alike", most->changes, most->runs - most->changes);
+  if (alike < 2) return ttm_buf_puts(s->out, ", no two alike yet\n");
+  if (most->warm_up)
+    ttm_buf_printf(s->out, ": %u warm-up, %u alike", most->warm_up, alike);
+  else if (most->odd)
+    ttm_buf_printf(s->out, ", %u alike", alike);
   else
     ttm_buf_puts(s->out, ", all alike");
   if (last->start != TTM_NONE && last->peak != TTM_NONE)
     ttm_buf_printf(s->out, ", %.3f to %.3f MB/bank", mb(last->start), mb(last->peak));
+  if (most->odd) ttm_buf_printf(s->out, ", %u not", most->odd);
   ttm_buf_char(s->out, '\n');
 }
 

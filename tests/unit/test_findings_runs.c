@@ -102,6 +102,50 @@ static void bare_states_count_inside_a_run(void **state) {
   ttm_profile_free(p);
 }
 
+/* Runs of one program that rise by so much each; the last one dies when `dies`. */
+static ttm_findings *runs_that_rise(ttm_profile **out, const uint32_t *rises, size_t n, bool dies) {
+  ttm_profile *p = *out = fx_new(1);
+  uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL);
+  for (size_t i = 0; i < n; i++) {
+    uint32_t top = fx_frame(p, "main", 0, TTM_NONE);
+    p->frames.at[top].finished = !dies || i + 1 < n;
+    fx_step(p, add, top, 100);
+    fx_step(p, add, top, 100 + rises[i]);
+    fx_step(p, add, top, 100);
+  }
+  ttm_findings *f = fx_findings(p);
+  assert_int_equal(f->programs.n, 1);
+  assert_int_equal(f->programs.at[0].runs, n);
+  return f;
+}
+
+static void warm_up_is_what_comes_before_the_usual_run(void **state) {
+  (void)state;
+  static const struct {
+    uint32_t rises[8], n, warm_up, odd, usual;
+    bool dies;
+  } cases[] = {
+      {{90, 40, 41, 40, 40, 40}, 6, 1, 0, 5, false}, /* the log rounds */
+      {{90, 40, 40, 40, 40, 12}, 6, 1, 1, 4, true},  /* the last one died */
+      {{40, 40, 70, 40, 40, 40}, 6, 0, 1, 5, false}, /* one odd one */
+      {{90, 60, 40, 40}, 4, 2, 0, 3, false},
+      {{40, 40, 40, 40}, 4, 0, 0, 3, false},
+      {{90, 40}, 2, 1, 0, 1, false}, /* no two alike */
+      {{90, 40}, 2, 0, 1, 0, true},
+      {{40}, 1, 0, 0, 0, false},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    ttm_profile *p;
+    ttm_findings *f = runs_that_rise(&p, cases[i].rises, cases[i].n, cases[i].dies);
+    const ttm_program_runs *program = &f->programs.at[0];
+    assert_int_equal(program->warm_up, cases[i].warm_up);
+    assert_int_equal(program->odd, cases[i].odd);
+    assert_int_equal(program->usual_run, cases[i].usual);
+    ttm_findings_free(f);
+    ttm_profile_free(p);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(edges_are_elements),
@@ -109,6 +153,7 @@ int main(void) {
       cmocka_unit_test(the_next_state_shows_what_the_last_operation_did),
       cmocka_unit_test(only_submit_states),
       cmocka_unit_test(bare_states_count_inside_a_run),
+      cmocka_unit_test(warm_up_is_what_comes_before_the_usual_run),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

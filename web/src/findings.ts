@@ -93,6 +93,7 @@ export interface Program {
   graph: number | null;
   runs: number;
   warm_up_runs: number;
+  odd_runs?: number; // not in reports of before
   peak_MB: number | null;
   peak_run: number;
   last_start_MB: number | null;

@@ -44,10 +44,11 @@ const span = (from: number | null, to: number | null): string => (from === null 
 function programTable(app: App, program: Program): HTMLElement {
   const runs = runsOf(app.model.findings.runs, program);
   const steady = runs[program.warm_up_runs]?.run ?? Infinity;
+  const usual = milli(program.last_peak_MB) - milli(program.last_start_MB);
   const folds = foldRuns(runs);
   const rows = folds.slice(0, MOST_ROWS).map((fold) => {
     const { first, last } = fold;
-    const words = [!last.finished ? "not finished" : first.run >= steady ? "steady" : "warm-up", Math.abs(fold.step) > 1 && `each starts ${number(Math.abs(fold.step) / 1000)} MB ${fold.step > 0 ? "higher" : "lower"}`].filter(Boolean);
+    const words = [!last.finished ? "not finished" : first.run < steady ? "warm-up" : alike(rise(first), usual) ? "steady" : "not like the others", Math.abs(fold.step) > 1 && `each starts ${number(Math.abs(fold.step) / 1000)} MB ${fold.step > 0 ? "higher" : "lower"}`].filter(Boolean);
     const show = first.first_index !== null && last.last_index !== null ? rangeButton(app, first.first_index, last.last_index, "Show") : "";
     return [fold.runs > 1 ? `${count(first.run)} – ${count(last.run)}` : count(first.run), words.join(", "), span(first.start_MB, last.start_MB), span(first.peak_MB, last.peak_MB), span(first.end_MB, last.end_MB), first.first_index === null || first.last_index === null ? "–" : count(first.last_index - first.first_index + 1), show];
   });
@@ -61,12 +62,13 @@ function programTable(app: App, program: Program): HTMLElement {
 
 // Warm-up and steady state of one program in a sentence.
 export function programWords(program: Program): string {
-  const { runs, warm_up_runs: warm } = program;
+  const { runs, warm_up_runs: warm, odd_runs: odd = 0 } = program;
+  const same = runs - warm - odd;
   const peak = program.peak_MB === null ? "" : `; the highest DRAM is ${number(program.peak_MB)} MB per bank, in run ${count(program.peak_run)}`;
   if (runs === 1) return `one run${peak}`;
-  if (warm >= runs - 1) return `${counted(runs, "run")}, no two of them alike yet${peak}`;
+  if (same < 2) return `${counted(runs, "run")}, no two of them alike yet${peak}`;
   const steady = program.last_start_MB !== null && program.last_peak_MB !== null ? ` that rise from ${number(program.last_start_MB)} to ${number(program.last_peak_MB)} MB per bank` : "";
-  return `${counted(runs, "run")}: ${warm ? `${count(warm)} of warm-up, then ${count(runs - warm)}` : "all of them"} alike${steady}${peak}`;
+  return `${counted(runs, "run")}: ${warm ? `${count(warm)} of warm-up, then ${count(same)}` : odd ? `${count(same)} of them` : "all of them"} alike${steady}${odd ? `, ${count(odd)} not like them` : ""}${peak}`;
 }
 
 // The level at the start of each run as bars, the lowest just visible.
