@@ -101,22 +101,43 @@ static void insert(ttm_effect *top, ttm_effect row) {
   top[at] = row;
 }
 
+/* How much of a fall behind the last operation of a run is that operation's: what the tensor takes that it deallocates. Of an argument
+ * nothing tells the size; up to the end of its own run the fall is then the deallocation's all the same. */
+static int64_t own_fall(const ttm_profile *p, uint32_t before, bool own_run, int64_t change) {
+  uint32_t op = p->states.at[before].op, tensor = p->ops.at[op].tensor;
+  ttm_level level;
+  if (ttm_op_text_of(p, op)->kind != TTM_OP_DEALLOCATE || change >= 0) return 0;
+  const ttm_tensor_type *type = tensor < p->tensors.n ? ttm_tensor_type_of(p, p->tensors.at[tensor].self) : NULL;
+  if (!type) return own_run ? change : 0;
+  if (!type->has_layout || type->buffer != TTM_BUFFER_DRAM || !ttm_state_level(p, before, TTM_DRAM, &level)) return 0;
+  uint64_t size = ttm_tensor_bank_bytes(type, level.banks, ttm_profile_alignment(p));
+  if (ttm_level_bytes((uint64_t)-change) <= ttm_add_sat(size, 2 * TTM_LEVEL_SLACK)) return change;
+  return -(int64_t)((ttm_mul_sat(size, 1000) + 524288) / 1048576);
+}
+
 /* Who made the change between two states of a rank. */
 static void attribute(ttm_findings *f, uint32_t before, uint32_t after, int64_t change) {
   const ttm_profile *p = f->profile;
   ttm_attribution *to = &f->attribution;
   uint32_t op = p->states.at[before].op;
-  /* When the program is over, what it still held goes: nobody in particular frees it. */
-  bool over = p->states.at[after].op >= p->ops.n && change < 0;
   to->total += change;
-  if (op >= p->ops.n || over || !in_same_run(p, after, p->ops.at[op].frame))
+  if (op >= p->ops.n) {
     to->host += change;
-  else if (p->ops.at[op].flags & TTM_OP_CONST_EVAL)
+    return;
+  }
+  /* When the program is over, what it still held goes: nobody in particular frees it. */
+  bool own_run = in_same_run(p, after, p->ops.at[op].frame), over = p->states.at[after].op >= p->ops.n && change < 0;
+  if (over || !own_run) {
+    int64_t fall = p->ops.at[op].flags & TTM_OP_CONST_EVAL ? 0 : own_fall(p, before, own_run, change);
+    to->freed += fall;
+    to->host += change - fall;
+  } else if (p->ops.at[op].flags & TTM_OP_CONST_EVAL) {
     to->const_eval += change;
-  else if (ttm_op_text_of(p, op)->kind == TTM_OP_DEALLOCATE)
+  } else if (ttm_op_text_of(p, op)->kind == TTM_OP_DEALLOCATE) {
     to->freed += change;
-  else
+  } else {
     *(change > 0 ? &to->added : &to->given_back) += change;
+  }
 }
 
 static void consider(ttm_findings *f, uint32_t before, uint32_t after, ttm_memory memory) {

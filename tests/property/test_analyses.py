@@ -78,6 +78,9 @@ def read_levels(folder):
 
 
 def who_changed(op, following, change):
+    # The last deallocation of a run frees what it names, and the generator's host frees nothing right behind it.
+    if op is not None and op[0] == 1 and "ttnn.deallocate" in op[2] and change < 0:
+        return "deallocated"
     if op is None or (following is None and change < 0) or (following and following[1] != op[1]):
         return "host"
     if op[0] > 1 and "trace" not in op[2]:

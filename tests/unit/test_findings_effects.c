@@ -224,6 +224,36 @@ static void every_change_has_its_owner(void **state) {
   ttm_profile_free(p);
 }
 
+/* The last operation of a run frees 2 MB; what goes beyond that before the next state is the host's. */
+static void a_last_deallocation_is_its_own(void **state) {
+  (void)state;
+  static const struct {
+    int32_t fall, freed;
+    bool next_run, argument;
+  } cases[] = {{2000, 2000, false, false}, {2000, 2000, true, false}, {2500, 2000, false, false},
+               {2500, 2000, true, false},  {1999, 1999, true, false}, {2500, 2500, false, true},
+               {2500, 0, true, true},      {-300, 0, true, false}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    ttm_profile *p = fx_new(1);
+    uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_BIG, NULL);
+    uint32_t drop = fx_text(p, "ttnn.deallocate", TTM_OP_DEALLOCATE, NULL, NULL),
+             top = fx_frame(p, "main", 0, TTM_NONE);
+    uint32_t made = fx_step(p, add, top, 3000), tensor = cases[i].argument ? TTM_NONE : p->ops.at[made].tensor;
+    fx_state(p, 0, fx_free(p, drop, top, tensor, 0), 5000, 0);
+    uint32_t end = (uint32_t)(5000 - cases[i].fall);
+    if (cases[i].next_run)
+      fx_step(p, add, fx_frame(p, "main", 0, TTM_NONE), end);
+    else
+      fx_state(p, 0, TTM_STATE_AFTER_SUBMIT, end, 0);
+    ttm_findings *f = fx_findings(p);
+    assert_int_equal(f->attribution.added, 2000);
+    assert_int_equal(f->attribution.freed, -cases[i].freed);
+    assert_int_equal(f->attribution.host, cases[i].freed - cases[i].fall);
+    ttm_findings_free(f);
+    ttm_profile_free(p);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(effect_is_next_state_of_the_rank),
@@ -233,6 +263,7 @@ int main(void) {
       cmocka_unit_test(peak_without_a_witness_has_no_cause),
       cmocka_unit_test(missing_memory_is_no_change),
       cmocka_unit_test(in_operation_peak_comes_from_the_message),
+      cmocka_unit_test(a_last_deallocation_is_its_own),
       cmocka_unit_test(const_eval_belongs_to_its_load_cached),
       cmocka_unit_test(every_change_has_its_owner),
   };
