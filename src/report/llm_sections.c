@@ -161,15 +161,16 @@ static void put_program(ttm_llm *r, const ttm_program_runs *program) {
   ttm_llm_cell(r, name.n ? name : TTM_LIT("(outside programs)"));
   if (frame->graph != TTM_NONE) ttm_buf_printf(r->out, " (graph %u)", frame->graph);
   ttm_buf_printf(r->out, ": %u run%s", program->runs, program->runs > 1 ? "s" : "");
-  if (program->warm_up && program->warm_up + program->odd + 1 < program->runs)
-    ttm_buf_printf(r->out, ", steady after %u", program->warm_up);
-  if (program->odd) ttm_buf_printf(r->out, ", %u later not alike", program->odd);
+  bool folds = program->runs - program->warm_up - program->odd >= 2;
+  if (folds && program->warm_up) ttm_buf_printf(r->out, ", steady after %u", program->warm_up);
+  if (folds && program->odd) ttm_buf_printf(r->out, ", %u later not alike", program->odd);
   if (program->peak != TTM_NONE) {
-    uint32_t last = r->f->runs.at[program->usual_run].peak;
+    uint32_t last = r->f->runs.at[folds ? program->usual_run : program->last_run].peak;
     ttm_buf_printf(r->out, "; DRAM peak %.3f MB in run %u", ttm_mb(program->peak),
                    r->p->frames.at[r->f->runs.at[program->peak_run].frame].run);
     if (program->runs > 1 && last != TTM_NONE)
-      ttm_buf_printf(r->out, program->odd ? ", %.3f MB in the last usual one" : ", %.3f MB in the last", ttm_mb(last));
+      ttm_buf_printf(r->out, folds && program->odd ? ", %.3f MB in the last usual one" : ", %.3f MB in the last",
+                     ttm_mb(last));
   }
   ttm_buf_char(r->out, '\n');
 }
