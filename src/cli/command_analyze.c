@@ -10,6 +10,7 @@
 #include "report/report.h"
 #include "report/text.h"
 #include "store/report_dir.h"
+#include "store/report_find.h"
 
 /* A name becomes a folder and the start of file names: nothing that leads elsewhere or hides. */
 int ttm_check_report_name(const char *name, ttm_error *err) {
@@ -41,6 +42,25 @@ static int choose_place(const ttm_options *options, const char *log, ttm_buf *na
   return name->failed || folder->failed ? ttm_error_nomem(err) : TTM_OK;
 }
 
+/* Two logs of one name have one report folder, and the later report takes it: that is said. */
+static void say_replaced(const ttm_options *options, const char *log, const char *folder) {
+  ttm_report_found found;
+  ttm_buf text = {0};
+  bool ours = !options->given[TTM_OPTION_NO_JSON] && !options->value[TTM_OPTION_OUTPUT_DIR];
+  if (!ours || options->given[TTM_OPTION_QUIET] || access(folder, F_OK)) return;
+  bool other = !ttm_report_find(&found, folder, NULL) && found.origin && *found.origin &&
+               strcmp(found.origin, log) != 0 && !ttm_same_file(log, found.origin);
+  if (other) {
+    ttm_buf_puts(&text, "ttmem: note: this report takes the place of that of ");
+    ttm_put_text(&text, ttm_view_of(found.origin), SIZE_MAX, TTM_FORM_UTF8);
+    ttm_buf_puts(&text, "; --name keeps both\n");
+    if (!text.failed && write(STDERR_FILENO, text.at, text.n) < 0) { /* nobody left to tell */
+    }
+  }
+  ttm_buf_free(&text);
+  ttm_report_found_free(&found);
+}
+
 /* A folder of our own is replaced as a whole; one the user names may hold other things. */
 static int write_report(const ttm_options *options, const ttm_findings *f, const char *folder, const char *name,
                         ttm_error *err) {
@@ -70,8 +90,7 @@ static int print_summary(const ttm_options *options, const ttm_findings *f, cons
                          ttm_error *err) {
   ttm_buf text = {0};
   bool closed;
-  int status =
-      ttm_summary_text(options, f, log, options->given[TTM_OPTION_NO_JSON] ? NULL : folder, STDOUT_FILENO, &text);
+  int status = ttm_summary_text(options, f, log, folder, STDOUT_FILENO, &text);
   if (status)
     ttm_error_nomem(err);
   else
@@ -103,9 +122,36 @@ static int say_judgement(ttm_view lines) {
   return TTM_EXIT_FOUND;
 }
 
+/* Prints what was found. `folder` is NULL when nothing was written. */
+static int show(const ttm_options *options, const ttm_findings *f, const char *log, const char *folder,
+                ttm_error *err) {
+  if (options->given[TTM_OPTION_JSON]) return ttm_print_findings(f, err);
+  return options->given[TTM_OPTION_QUIET] ? TTM_OK : print_summary(options, f, log, folder, err);
+}
+
+/* The report, the summary, and the judgement where one was asked for; returns the exit status. What was found in minutes of reading is
+ * shown also when the report cannot be written. */
+static int deliver(const ttm_options *options, const ttm_findings *f, const char *log, const char *folder,
+                   const char *name) {
+  ttm_buf broken = {0};
+  ttm_error err, unwritten;
+  say_replaced(options, log, folder);
+  int lost = write_report(options, f, folder, name, &unwritten);
+  int status = show(options, f, log, lost || options->given[TTM_OPTION_NO_JSON] ? NULL : folder, &err);
+  if (!status && lost)
+    status = ttm_error_set(&err, lost, "%s; the report was not written: --output-dir DIR puts it elsewhere",
+                           unwritten.message);
+  if (!status) status = ttm_judge(options, f, &broken, &err);
+  int exit_status = status     ? ttm_cli_error(options, &err)
+                    : broken.n ? say_judgement(ttm_buf_view(&broken))
+                               : TTM_EXIT_OK;
+  ttm_buf_free(&broken);
+  return exit_status;
+}
+
 int ttm_command_analyze(const ttm_options *options, const char *log) {
   ttm_subject subject = {0};
-  ttm_buf name = {0}, folder = {0}, broken = {0};
+  ttm_buf name = {0}, folder = {0};
   ttm_error err;
   int status;
   if (!log) {
@@ -115,18 +161,9 @@ int ttm_command_analyze(const ttm_options *options, const char *log) {
   status = ttm_judge_options(options, &err); /* these before the reading: a wrong name should not cost minutes */
   if (!status) status = choose_place(options, log, &name, &folder, &err);
   if (!status) status = ttm_subject_read(&subject, options, log, !options->given[TTM_OPTION_NO_JSON], &err);
-  if (!status) status = write_report(options, subject.findings, folder.at, name.at, &err);
-  if (!status && options->given[TTM_OPTION_JSON])
-    status = ttm_print_findings(subject.findings, &err);
-  else if (!status && !options->given[TTM_OPTION_QUIET])
-    status = print_summary(options, subject.findings, log, folder.at, &err);
-  if (!status) status = ttm_judge(options, subject.findings, &broken, &err);
-  int exit_status = status     ? ttm_cli_error(options, &err)
-                    : broken.n ? say_judgement(ttm_buf_view(&broken))
-                               : TTM_EXIT_OK;
+  int exit_status = status ? ttm_cli_error(options, &err) : deliver(options, subject.findings, log, folder.at, name.at);
   ttm_subject_free(&subject);
   ttm_buf_free(&folder);
   ttm_buf_free(&name);
-  ttm_buf_free(&broken);
   return exit_status;
 }

@@ -8,13 +8,30 @@
 #include "cli/terminal.h"
 #include "report/explain.h"
 
+static int read_text(ttm_subject *subject, const char *text, ttm_error *err) {
+  ttm_read_options read = {.threads = 1};
+  int status = ttm_profile_read_bytes(&subject->profile, text, strlen(text), &read, err);
+  return status ? status : ttm_findings_make(&subject->findings, subject->profile, err);
+}
+
+/* The message is often copied from where its sentence begins, without the words by which a log is searched for it. */
+static int read_sentence(ttm_subject *subject, const char *text, ttm_error *err) {
+  ttm_buf whole = {0};
+  ttm_buf_puts(&whole, "Out of Memory: ");
+  ttm_buf_puts(&whole, text);
+  ttm_buf_char(&whole, '\0');
+  int status = whole.failed ? ttm_error_nomem(err) : read_text(subject, whole.at, err);
+  ttm_buf_free(&whole);
+  return status;
+}
+
 /* A word that names a file is a file; anything else that holds an error message is the message itself. */
 static int read_subject(ttm_subject *subject, const ttm_options *options, const char *input, ttm_error *err) {
   struct stat st;
   if (!strcmp(input, "-") || !stat(input, &st)) return ttm_subject_read(subject, options, input, false, err);
-  ttm_read_options read = {.threads = 1};
-  int status = ttm_profile_read_bytes(&subject->profile, input, strlen(input), &read, err);
-  if (!status) status = ttm_findings_make(&subject->findings, subject->profile, err);
+  int status = read_text(subject, input, err);
+  if (status == TTM_ENODATA && ttm_view_starts(ttm_view_of(input), TTM_LIT("Not enough space")))
+    status = read_sentence(subject, input, err);
   if (status == TTM_ENODATA) {
     ttm_error_set(err, TTM_EUSAGE,
                   "'%.60s' is neither a file nor an error message that ttmem knows; quote the whole line, "

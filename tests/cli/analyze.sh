@@ -48,3 +48,21 @@ gzip -c $log >whole.log.gz
 head -c $(($(wc -c <whole.log.gz) / 2)) whole.log.gz >cut.log.gz
 "$TTMEM" analyze cut.log.gz --no-json >.out || fail "a cut .gz"
 grep -q 'the log is cut: it ends inside' .out || fail "nobody says that the log is cut"
+
+# Nowhere to write: what was found is shown all the same.
+touch not_a_folder
+got=0
+TTMEM_HOME=$PWD/not_a_folder "$TTMEM" analyze $log >.out 2>.err || got=$?
+[ $got = 2 ] || fail "exit $got without a place for the report"
+grep -q '^Peak ' .out || fail "no summary without a place for the report"
+! grep -q '^Report ' .out || fail "the summary names a report that is not there"
+grep -q 'the report was not written: --output-dir DIR' .err || fail "$(cat .err)"
+
+# Another log of the same name takes the report's place, and that is said; the same log again is not another one.
+mkdir elsewhere
+cp $log elsewhere/
+"$TTMEM" analyze $log >/dev/null 2>.err
+"$TTMEM" analyze ./$log >/dev/null 2>.err
+[ ! -s .err ] || fail "the same log: $(cat .err)"
+"$TTMEM" analyze elsewhere/$log >/dev/null 2>.err
+grep -q "^ttmem: note: this report takes the place of that of ./$log; --name keeps both" .err || fail "another log: $(cat .err)"

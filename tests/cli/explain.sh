@@ -57,3 +57,10 @@ if [ -d "$TTMEM_SHARED/samples" ]; then
 else
   echo "failures_n150.log left out: the real samples are not here"
 fi
+
+# The sentence alone, without the words before it.
+sentence='Not enough space to allocate 117440512 B DRAM buffer across 12 banks, where each bank needs to store 9787392 B, but bank size is 1072603072 B (allocated: 1016522752 B, free: 56080320 B, largest free block: 8388608 B)'
+"$TTMEM" explain "Out of Memory: $sentence" >whole
+"$TTMEM" explain "$sentence" >part || fail "a sentence without its first words"
+cmp whole part || fail "a sentence without its first words differs"
+status 2 "$TTMEM" explain "Not enough space for a joke"
