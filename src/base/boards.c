@@ -3,6 +3,8 @@
  * compiled; [run] read from ttnn on mock boards (get_memory_view, open_device); [msg] printed in error messages of public issues. */
 #include "base/boards.h"
 
+#include <stdio.h>
+
 #include "base/checked.h"
 
 const ttm_arch ttm_arches[TTM_ARCHES] = {
@@ -80,6 +82,14 @@ const ttm_board *ttm_board_find(ttm_view name) {
     if (is_named(name, ttm_boards[b].name)) return &ttm_boards[b];
   }
   return NULL;
+}
+
+int ttm_board_unknown(ttm_view name, const char *or_else, ttm_error *err) {
+  char names[128] = "";
+  for (size_t b = 0, n = 0; b < TTM_BOARDS; b++)
+    n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", b ? ", " : "", ttm_boards[b].name);
+  return ttm_error_set(err, TTM_EUSAGE, "there is no board '%.*s'; there are %s%s", (int)(name.n < 200 ? name.n : 200),
+                       name.p, names, or_else);
 }
 
 /* Since v0.74 the request is a total; each bank gives its part, rounded to 8 KiB (allocator.cpp). */

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/view.h"
 
 typedef enum ttm_arch_id { TTM_ARCH_GRAYSKULL, TTM_ARCH_WORMHOLE, TTM_ARCH_BLACKHOLE, TTM_ARCHES } ttm_arch_id;
@@ -42,6 +43,9 @@ ttm_arch_id ttm_arch_find(ttm_view name);
 
 /* By name, any case; NULL when there is none. */
 const ttm_board *ttm_board_find(ttm_view name);
+
+/* TTM_EUSAGE: there is no such board; there are these. `or_else` is what else would do: ", or the path of ..."; "". */
+int ttm_board_unknown(ttm_view name, const char *or_else, ttm_error *err);
 
 /* Bytes of a DRAM bank that tensors may use. `trace_region` is what was asked for at device open, in total (0: none). */
 uint64_t ttm_board_dram_bank(const ttm_board *board, uint64_t trace_region, bool tracy);

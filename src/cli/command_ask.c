@@ -56,9 +56,10 @@ int ttm_command_ask(const ttm_options *options) {
   ttm_buf text = {0};
   ttm_error err;
   bool closed;
+  size_t tensors = options->many_count; /* --tensor is the one option of ask that may be repeated, elsewhere */
   int questions = options->given[TTM_OPTION_OP] + options->given[TTM_OPTION_TENSOR] + options->given[TTM_OPTION_RANGE] +
                   options->given[TTM_OPTION_AT_PEAK] + options->given[TTM_OPTION_FINDINGS];
-  if (!options->inputs || questions != 1) {
+  if (!options->inputs || questions != 1 || tensors > 1) {
     ttm_error_set(&err, TTM_EUSAGE,
                   "ask needs a log and one question: ttmem ask LOG --op N | --tensor NAME | --range A-B | --at-peak | "
                   "--findings");

@@ -17,15 +17,26 @@
 
 /* ---- Environment -------------------------------------------------------------------------------------------------- */
 
+enum { SHOWN_COLUMNS = 150, SHOWN_ROOM = SHOWN_COLUMNS * 4 + 1 };
+
+/* A value or path as a message can hold it: without its middle when it is long, so that no character is cut. */
+static const char *shown(char room[SHOWN_ROOM], const char *value) {
+  ttm_buf text = {0};
+  ttm_put_text(&text, ttm_view_of(value), SHOWN_COLUMNS, TTM_FORM_UTF8);
+  snprintf(room, SHOWN_ROOM, "%.*s", (int)text.n, text.failed ? "" : text.at);
+  ttm_buf_free(&text);
+  return room;
+}
+
 /* With a log in hand, a variable that is not set here is no fault: the log itself tells what it was made with. */
 static void check_switch(ttm_doctor *d, const ttm_switch *s, bool has_log) {
   const char *value = getenv(s->name);
-  char title[512], fix[256];
+  char title[768], fix[256], room[SHOWN_ROOM];
   snprintf(fix, sizeof fix, "export %s=%s", s->name, s->value);
   if (value && !ttm_switch_judge(s, value)) {
-    ttm_doctor_ok(d, "%s=%.100s", s->name, value);
+    ttm_doctor_ok(d, "%s=%s", s->name, shown(room, value));
   } else if (value) {
-    snprintf(title, sizeof title, "%s=%.100s: %s", s->name, value, ttm_switch_judge(s, value));
+    snprintf(title, sizeof title, "%s=%s: %s", s->name, shown(room, value), ttm_switch_judge(s, value));
     ttm_doctor_finding(d, title, NULL, fix);
   } else if (has_log) {
     ttm_doctor_note(d, "%s is not set here; 'ttmem run' sets it", s->name);
@@ -41,9 +52,10 @@ static void check_environment(ttm_doctor *d, bool has_log) {
   for (size_t i = 0; i < ttm_hindrance_count; i++) {
     const ttm_hindrance *h = &ttm_hindrances[i];
     const char *value = getenv(h->name);
-    char title[256], fix[256];
+    char title[768], fix[256], room[SHOWN_ROOM];
     if (!ttm_hindrance_applies(h, value)) continue;
-    snprintf(title, sizeof title, "%s=%.100s %s", h->name, value, h->harmful ? "takes lines away" : "is obsolete");
+    snprintf(title, sizeof title, "%s=%s %s", h->name, shown(room, value),
+             h->harmful ? "takes lines away" : "is obsolete");
     snprintf(fix, sizeof fix, "unset %s", h->name);
     ttm_doctor_finding(d, title, h->why, fix);
   }
@@ -72,12 +84,12 @@ static int file_contains(const char *path, const char *text) {
   "cmake --preset debug\ncmake --build build"
 
 static void judge_build(ttm_doctor *d, const char *path, int has_debug) {
-  char title[512];
+  char title[768], room[SHOWN_ROOM];
   if (has_debug) {
-    ttm_doctor_ok(d, "%.300s: built with TT_RUNTIME_DEBUG=ON", path);
+    ttm_doctor_ok(d, "%s: built with TT_RUNTIME_DEBUG=ON", shown(room, path));
     return;
   }
-  snprintf(title, sizeof title, "%.300s: built without TT_RUNTIME_DEBUG=ON", path);
+  snprintf(title, sizeof title, "%s: built without TT_RUNTIME_DEBUG=ON", shown(room, path));
   ttm_doctor_finding(d, title,
                      "Memory states and operation lines are compiled out then, whatever the environment says. "
                      "CMAKE_BUILD_TYPE=Debug alone does not turn it on.",
@@ -134,25 +146,32 @@ static void tell_diagnosis(ttm_doctor *d, char *message) {
   ttm_doctor_finding(d, message, NULL, fix);
 }
 
+/* What the log tells of how it was made. */
+typedef struct log_facts {
+  bool is_log;    /* of a runtime: no capture, no recording */
+  bool has_debug; /* its build prints DEBUG lines */
+} log_facts;
+
 /* The log's own section. A log with nothing in it is a finding; one that cannot be read is an error. */
-static int check_log(ttm_doctor *d, const ttm_options *options, const char *log, bool *debug, ttm_error *err) {
+static int check_log(ttm_doctor *d, const ttm_options *options, const char *log, log_facts *facts, ttm_error *err) {
   ttm_profile *p = NULL;
   ttm_read_options read = {.threads = options->threads};
   int status = ttm_profile_read_opts(&p, log, &read, err);
   if (status && status != TTM_ENODATA) return status;
-  char title[512];
-  snprintf(title, sizeof title, "Log %s", strcmp(log, "-") ? log : "standard input");
-  ttm_buf harmless = {0};
-  ttm_put_text(&harmless, ttm_view_of(title), SIZE_MAX, d->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII);
-  ttm_buf_char(&harmless, '\0');
-  ttm_doctor_section(d, harmless.failed ? "" : harmless.at);
-  d->out.failed |= harmless.failed;
-  ttm_buf_free(&harmless);
+  ttm_buf title = {0};
+  ttm_buf_puts(&title, "Log ");
+  ttm_put_text(&title, ttm_view_of(strcmp(log, "-") ? log : "standard input"), SIZE_MAX,
+               d->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII);
+  ttm_buf_char(&title, '\0');
+  ttm_doctor_section(d, title.failed ? "" : title.at);
+  d->out.failed |= title.failed;
+  ttm_buf_free(&title);
   if (status) {
     tell_diagnosis(d, err->message);
   } else {
     ttm_doctor_log(d, p);
-    *debug = p->seen.debug_lines > 0;
+    facts->is_log = p->kind != TTM_LOG_CAPTURE && p->kind != TTM_LOG_LIVE;
+    facts->has_debug = p->seen.debug_lines > 0;
   }
   ttm_profile_free(p);
   return TTM_OK;
@@ -163,11 +182,14 @@ int ttm_command_doctor(const ttm_options *options) {
                   .color = ttm_terminal_color(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]),
                   .utf8 = ttm_terminal_utf8()};
   ttm_error err;
-  bool debug = false, closed;
-  int status = options->inputs ? check_log(&d, options, options->input[0], &debug, &err) : TTM_OK;
+  log_facts facts = {.is_log = true};
+  bool closed;
+  int status = options->inputs ? check_log(&d, options, options->input[0], &facts, &err) : TTM_OK;
   if (!status) {
-    check_environment(&d, options->inputs > 0);
-    check_build(&d, debug);
+    if (facts.is_log) {
+      check_environment(&d, options->inputs > 0);
+      check_build(&d, facts.has_debug);
+    }
     if (d.findings)
       ttm_buf_printf(&d.out, "\n%u finding%s\n", d.findings, d.findings == 1 ? "" : "s");
     else

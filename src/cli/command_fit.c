@@ -70,9 +70,7 @@ static int read_boards(const char *names, unsigned *out, ttm_error *err) {
     const char *comma = strchr(names, ',');
     ttm_view name = {names, comma ? (size_t)(comma - names) : strlen(names)};
     const ttm_board *board = ttm_board_find(name);
-    if (!board)
-      return ttm_error_set(err, TTM_EUSAGE, "no board '%.*s'; known are n150, n300, t3k, galaxy, p100, p150, p300",
-                           (int)name.n, name.p);
+    if (!board) return ttm_board_unknown(name, "", err);
     *out |= 1u << (board - ttm_boards);
     names = comma ? comma + 1 : NULL;
   }

@@ -66,7 +66,7 @@ int ttm_command_last_run(const ttm_options *options) {
     status = spool(spooled, sizeof spooled, &spool_fd, &err);
     log = spooled;
   }
-  ttm_read_options read = {.threads = 0};
+  ttm_read_options read = {.threads = options->threads};
   if (!status) status = ttm_profile_read_opts(&p, log, &read, &err);
   uint64_t runs = options->bytes[TTM_OPTION_RUNS];
   if (!status)

@@ -70,8 +70,7 @@ static int read_options(live *l) {
   ttm_watch_options wish = {.dir = getenv("TTMEM_SHM_DIR")};
   if (wish.dir && !*wish.dir) wish.dir = NULL;
   if (board && !(wish.board = ttm_board_find(ttm_view_of(board))))
-    return ttm_error_set(&l->err, TTM_EUSAGE,
-                         "there is no board '%s'; there are n150, n300, t3k, galaxy, p100, p150 and p300", board);
+    return ttm_board_unknown(ttm_view_of(board), "", &l->err);
   for (size_t i = 0; i < o->many_count; i++) {
     int status = ttm_alarm_add(&l->alarm, o->many[i].value, &l->err);
     if (status) return status;
@@ -132,14 +131,15 @@ static bool is_news(live *l, const ttm_watch_device *device) {
 /* One line for each device that changed; with --json all of them, on one line. */
 static void tell_changes(live *l, uint64_t now_ms) {
   ttm_buf text = {0};
-  bool any = false;
+  double seconds = (double)(now_ms - l->start_ms) / 1000.0;
+  bool any = false, json = l->options->given[TTM_OPTION_JSON];
   for (size_t i = 0; i < l->watch.devices.n; i++) {
     const ttm_watch_device *device = l->watch.devices.at[i];
     if (!is_news(l, device)) continue;
     any = true;
-    if (!l->options->given[TTM_OPTION_JSON]) ttm_watch_line(&text, device, (double)(now_ms - l->start_ms) / 1000.0);
+    if (!json) ttm_watch_line(&text, device, seconds);
   }
-  if (any && l->options->given[TTM_OPTION_JSON]) ttm_watch_json(&text, &l->watch);
+  if (any && json) ttm_watch_json(&text, &l->watch, seconds);
   write_out(l, &text);
 }
 
@@ -221,7 +221,7 @@ static int show_once(live *l) {
   bool json = l->options->given[TTM_OPTION_JSON];
   l->status = ttm_watch_look(&l->watch, clock_ms(CLOCK_MONOTONIC), &l->err);
   if (l->status) return end_of(l);
-  if (json) ttm_watch_json(&text, &l->watch);
+  if (json) ttm_watch_json(&text, &l->watch, -1);
   if (!json && ttm_watch_text(&text, &l->watch, &view)) text.failed = true;
   write_out(l, &text);
   if (!l->watch.devices.n) {

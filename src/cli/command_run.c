@@ -166,7 +166,8 @@ static int take_profile(run *r, ttm_profile **out, ttm_error *err) {
 static int write_report(run *r, ttm_error *err) {
   const ttm_options *options = r->options;
   ttm_subject subject = {0};
-  ttm_report_options files = {.leave_out = options->given[TTM_OPTION_NO_HTML] ? TTM_REPORT_HTML : 0};
+  ttm_report_options files = {.leave_out = options->given[TTM_OPTION_NO_HTML] ? TTM_REPORT_HTML : 0,
+                              .threads = options->threads};
   int status = take_profile(r, &subject.profile, err);
   if (!status) status = ttm_findings_make(&subject.findings, subject.profile, err);
   if (!status) status = ttm_report_files_write(subject.findings, r->folder.at, r->plan.name.at, &files, err);

@@ -40,11 +40,7 @@ int ttm_fit_series_plan(ttm_fit_series *series, const char *names, ttm_error *er
     if (board)
       name = (char *)board->name;
     else if (access(name, R_OK))
-      return ttm_error_set(
-          err, TTM_EUSAGE,
-          "no board '%s'; known are n150, n300, t3k, galaxy, p100, p150, p300, or the path of a cluster "
-          "descriptor",
-          name);
+      return ttm_board_unknown(ttm_view_of(name), ", or the path of a cluster descriptor", err);
     if (!is_there_already(series, name) && ttm_vec_push(&series->boards, name)) return ttm_error_nomem(err);
   }
   return TTM_OK;

@@ -3,7 +3,9 @@
 
 #include <ctype.h>
 
-enum { OPTION_COLUMN = 28, COMMAND_COLUMN = 32 };
+#include "report/format.h"
+
+enum { OPTION_COLUMN = 28, COMMAND_COLUMN = 32, HELP_COLUMNS = 95 };
 
 static void put_padded(ttm_buf *out, size_t start, size_t column) {
   do ttm_buf_char(out, ' ');
@@ -60,11 +62,18 @@ static void put_examples(ttm_buf *out) {
                "  python3 -u model.py 2>&1 | tee model_profile.log | ttmem analyze - --name model\n");
 }
 
-static void put_exit(ttm_buf *out) {
-  ttm_buf_puts(out,
-               "\nExit status: 0 a report was made; 1 --check, and it does not hold; 2 wrong usage, or\n"
-               "nothing to report on.\n"
-               "Environment: TTMEM_HOME (instead of ~/.ttmem), NO_COLOR, CLICOLOR_FORCE.\n");
+static void put_exit(ttm_buf *out, ttm_command command) {
+  const char *exits = ttm_command_table[command].exits;
+  if (command == TTM_COMMAND_NONE)
+    exits =
+        "0 done; 1 a command that judges says no (--check, --budget, fit --board, an alarm of live, doctor); 2 wrong "
+        "usage, "
+        "unreadable input, or nothing to report on. 'run' gives the exit status of the program";
+  else if (!exits)
+    exits = "0 done; 2 wrong usage, unreadable input, or nothing to report on";
+  ttm_buf_puts(out, "\nExit status: ");
+  ttm_put_paragraph(out, ttm_view_of(exits), 13, 13, HELP_COLUMNS, TTM_FORM_ASCII);
+  ttm_buf_puts(out, ".\nEnvironment: TTMEM_HOME (instead of ~/.ttmem), NO_COLOR, CLICOLOR_FORCE.\n");
 }
 
 void ttm_usage_write(ttm_buf *out, ttm_program program) {
@@ -98,5 +107,5 @@ void ttm_help_write(ttm_buf *out, ttm_program program, ttm_command command) {
     ttm_buf_puts(out, "\n'ttmem help COMMAND' shows the options of a command.\n");
     put_examples(out);
   }
-  put_exit(out);
+  put_exit(out, command);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line. One table of options and one of commands drive parsing, --help and the suggestions in errors: adding an
- * option means adding one row. Values are borrowed from argv. */
+/* The command line. One table of options and one of commands (option_table.c) drive parsing, --help and the suggestions in errors:
+ * adding an option means adding one row. Values are borrowed from argv. */
 #ifndef TTM_CLI_OPTIONS_H
 #define TTM_CLI_OPTIONS_H
 
@@ -126,8 +126,8 @@ typedef struct ttm_option_row {
 
 /* Whether arguments may be a program and its own arguments: `rest`. */
 typedef enum ttm_rest {
-  TTM_REST_NEVER = false,
-  TTM_REST_FIRST = true,  /* the first argument is the program; all words after it are its own */
+  TTM_REST_NEVER,
+  TTM_REST_FIRST,         /* the first argument is the program; all words after it are its own */
   TTM_REST_BEHIND_DASHES, /* only behind "--" */
 } ttm_rest;
 
@@ -138,7 +138,8 @@ typedef struct ttm_command_row {
   const char *help;     /* one line */
   const char *more;     /* lines below the synopsis in its own help, or NULL */
   size_t max_inputs;    /* arguments that are no options */
-  ttm_rest takes_rest;
+  ttm_rest rest;
+  const char *exits; /* what its exit status means, where that is more than 0 done and 2 could not; NULL */
 } ttm_command_row;
 
 extern const ttm_option_row ttm_option_table[TTM_OPTIONS];

@@ -89,10 +89,7 @@ static int place_board(ttm_record *r, const char *board, char path[PATH_MAX], tt
   if (!realpath(board, path) || stat(path, &st) || !S_ISREG(st.st_mode)) {
     if (strchr(board, '/') || strchr(board, '.'))
       return ttm_error_set(err, TTM_EUSAGE, "there is no cluster descriptor '%s'", board);
-    return ttm_error_set(err, TTM_EUSAGE,
-                         "there is no board '%s': n150, n300, t3k, galaxy, p100, p150, p300, or the path of a cluster "
-                         "descriptor",
-                         board);
+    return ttm_board_unknown(ttm_view_of(board), ", or the path of a cluster descriptor", err);
   }
   snprintf(r->board, sizeof r->board, "%s", path);
   return TTM_OK;

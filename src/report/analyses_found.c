@@ -73,7 +73,10 @@ static void put_program(ttm_analysis_page *p, ttm_view program) {
   double odd = ttm_member_number(program, "odd_runs", 0), alike = runs - warm - odd;
   double start = ttm_member_number(program, "last_start_MB", -1), last = ttm_member_number(program, "last_peak_MB", -1);
   double peak = ttm_member_number(program, "peak_MB", -1);
-  ttm_sentence_text(p, program, "program");
+  if (ttm_has_text(program, "program"))
+    ttm_sentence_text(p, program, "program");
+  else
+    ttm_sentence_add(p, "The whole capture"); /* it knows no programs */
   if (ttm_member_number(program, "rank", 0) > 0)
     ttm_sentence_add(p, " on rank %.0f", ttm_member_number(program, "rank", 0));
   if (runs == 1)

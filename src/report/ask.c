@@ -23,7 +23,8 @@ static void name_op(const ttm_findings *f, uint32_t op, ttm_buf *out) {
 }
 
 static void put_type(const ttm_profile *p, uint32_t type, ttm_buf *out) {
-  if (type >= p->types.n || !p->types.at[type].is_tensor) return ttm_buf_puts(out, "not a tensor");
+  if (type >= p->types.n) return ttm_buf_puts(out, "of a type that is not told");
+  if (!p->types.at[type].is_tensor) return ttm_buf_puts(out, "not a tensor");
   const ttm_tensor_type *t = &p->types.at[type].tensor;
   char shape[160];
   static const char *const buffers[] = {"", " in DRAM", " in L1", " in L1_SMALL", " in TRACE", " on the host"};
@@ -92,10 +93,14 @@ int ttm_ask_op(const ttm_findings *f, uint32_t index, ttm_buf *out, ttm_error *e
   name_op(f, op, out);
   ttm_buf_char(out, '\n');
   if (row->frame < p->frames.n) {
-    ttm_buf_puts(out, "program   ");
-    text(out, ttm_profile_string(p, p->frames.at[row->frame].name));
-    ttm_buf_printf(out, ", run %u%s\n", p->frames.at[row->frame].run,
-                   row->flags & TTM_OP_FAILED ? ", failed here" : "");
+    bool failed = row->flags & TTM_OP_FAILED;
+    if (p->frames.at[row->frame].name) {
+      ttm_buf_puts(out, "program   ");
+      text(out, ttm_profile_string(p, p->frames.at[row->frame].name));
+      ttm_buf_printf(out, ", run %u%s\n", p->frames.at[row->frame].run, failed ? ", failed here" : "");
+    } else if (failed) { /* captures and recordings have no programs */
+      ttm_buf_puts(out, "failed    here\n");
+    }
   }
   put_memory(f, op, out);
   /* A symbol, such as the function of a load_cached, stands before the operands and has no type. */
@@ -194,8 +199,35 @@ int ttm_ask_tensor(const ttm_findings *f, ttm_view name, ttm_buf *out, ttm_error
 
 /* ---- Ranges and the peak --------------------------------------------------------------------------------------------------- */
 
+/* What operations did together. What a load_cached did stands at the operations inside it, and counts there. */
+typedef struct range_sum {
+  int64_t effect;
+  uint32_t unknown;
+  uint32_t rank; /* of the first one */
+  bool several;  /* ranks: megabytes per bank of different chips are no sum */
+} range_sum;
+
+static void add_to_sum(range_sum *sum, const ttm_profile *p, uint32_t op) {
+  int64_t effect;
+  uint32_t frame = p->ops.at[op].frame, rank = frame < p->frames.n ? p->frames.at[frame].rank : 0;
+  if (sum->rank == TTM_NONE) sum->rank = rank;
+  sum->several |= sum->rank != rank;
+  if (ttm_op_effect(p, op, TTM_DRAM, &effect))
+    sum->effect += effect;
+  else
+    sum->unknown++;
+}
+
+static void put_sum(const range_sum *sum, ttm_buf *out) {
+  if (sum->several) return;
+  ttm_buf_printf(out, "together: %+.3f MB/bank, deallocations between them included (derived)", mb(sum->effect));
+  if (sum->unknown) ttm_buf_printf(out, "; of %u it is not known", sum->unknown);
+  ttm_buf_char(out, '\n');
+}
+
 int ttm_ask_range(const ttm_findings *f, uint32_t first, uint32_t last, ttm_buf *out, ttm_error *err) {
   const ttm_profile *p = f->profile;
+  range_sum sum = {.rank = TTM_NONE};
   uint32_t from = ttm_findings_op(f, first), to, shown = 0;
   uint32_t highest = 0, line = 0;
   if (from == TTM_NONE || last < first)
@@ -204,6 +236,7 @@ int ttm_ask_range(const ttm_findings *f, uint32_t first, uint32_t last, ttm_buf 
   to = last < f->elements ? ttm_findings_op(f, last) : (uint32_t)p->ops.n - 1;
   ttm_buf_puts(out, "DRAM before     it did  operation (MB/bank)\n");
   for (uint32_t op = from; op <= to; op++) {
+    add_to_sum(&sum, p, op);
     ttm_level level;
     int64_t effect;
     bool known = p->ops.at[op].state != TTM_NONE && ttm_state_level(p, p->ops.at[op].state, TTM_DRAM, &level);
@@ -213,7 +246,7 @@ int ttm_ask_range(const ttm_findings *f, uint32_t first, uint32_t last, ttm_buf 
       ttm_buf_printf(out, "%11.3f ", mb(level.allocated));
     else
       ttm_buf_printf(out, "%11s ", "-");
-    if (ttm_op_effect(p, op, TTM_DRAM, &effect))
+    if (ttm_op_effect_whole(p, op, TTM_DRAM, &effect))
       ttm_buf_printf(out, "%+10.3f  ", mb(effect));
     else
       ttm_buf_printf(out, "%10s  ", "-");
@@ -221,6 +254,7 @@ int ttm_ask_range(const ttm_findings *f, uint32_t first, uint32_t last, ttm_buf 
     ttm_buf_char(out, '\n');
   }
   if (shown > SHOWN_ROWS) ttm_buf_printf(out, "and %u more operations\n", shown - SHOWN_ROWS);
+  put_sum(&sum, out);
   if (line) ttm_buf_printf(out, "highest: %.3f MB/bank before log line %u (measured)\n", mb(highest), line);
   return out->failed ? ttm_error_nomem(err) : TTM_OK;
 }

@@ -46,21 +46,9 @@ static ttm_buf formatted(const char *format, va_list args) {
 
 /* Words over as many lines as it takes; `indent` blanks before the later ones. */
 static void put_wrapped(ttm_doc *d, ttm_view text, size_t indent) {
-  size_t columns = d->columns < LEAST_COLUMNS ? LEAST_COLUMNS : d->columns, column = indent;
-  bool fresh = true;
+  size_t columns = d->columns < LEAST_COLUMNS ? LEAST_COLUMNS : d->columns;
   ttm_buf_follow(d->out, text);
-  while (text.n) {
-    ttm_view word = ttm_view_first(text, ttm_view_find_char(text, ' '));
-    size_t width = ttm_text_columns(word);
-    if (!fresh && column + 1 + width > columns) {
-      ttm_buf_printf(d->out, "\n%*s", (int)indent, "");
-      column = indent, fresh = true;
-    }
-    if (!fresh) ttm_buf_char(d->out, ' '), column++;
-    put_foreign(d, word, SIZE_MAX);
-    column += width, fresh = false;
-    text = ttm_view_from(text, word.n + 1);
-  }
+  ttm_put_paragraph(d->out, text, indent, indent, columns, d->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII);
   ttm_buf_char(d->out, '\n');
 }
 

@@ -29,23 +29,11 @@ static void put_mark(ttm_doctor *d, const char *mark, const char *paint) {
     ttm_buf_printf(&d->out, "  %-7s  ", mark);
 }
 
-/* A text wrapped at blanks, below the marks; the first line is begun already. */
+/* Below the marks; the first line is begun already. */
 static void put_wrapped(ttm_doctor *d, ttm_view text) {
-  size_t width = (d->columns > 60 ? d->columns : 60) - MARK_COLUMNS;
-  bool first = true;
-  while (text.n) {
-    size_t n = text.n;
-    if (n > width) {
-      for (n = width; n && text.p[n] != ' ';) n--;
-      if (!n) n = width;
-    }
-    if (!first) ttm_buf_printf(&d->out, "%*s", MARK_COLUMNS, "");
-    put_harmless(d, ttm_view_first(text, n));
-    ttm_buf_char(&d->out, '\n');
-    text = ttm_view_from(text, n);
-    while (text.n && text.p[0] == ' ') text = ttm_view_from(text, 1);
-    first = false;
-  }
+  ttm_put_paragraph(&d->out, text, MARK_COLUMNS, MARK_COLUMNS, d->columns > 60 ? d->columns : 60,
+                    d->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII);
+  ttm_buf_char(&d->out, '\n');
 }
 
 static void put_formatted(ttm_doctor *d, const char *mark, const char *paint, const char *format, va_list args) {
@@ -188,15 +176,15 @@ static void check_lines(ttm_doctor *d, const ttm_profile *p) {
         "torch_xla.set_custom_compile_options({\"enable_trace\": \"false\"})");
 }
 
+#define NO_LOG ", not a runtime log: neither logger variables nor TT_RUNTIME_DEBUG concern it"
+
 void ttm_doctor_log(ttm_doctor *d, const ttm_profile *p) {
   if (p->kind == TTM_LOG_CAPTURE) {
-    ttm_doctor_ok(d, p->capture.recording.is
-                         ? "a recording of ttmem run, not a runtime log: the switches below do not concern it"
-                         : "a graph capture of ttnn, not a runtime log: the switches below do not concern it");
+    ttm_doctor_ok(d, p->capture.recording.is ? "a recording of ttmem run" NO_LOG : "a graph capture of ttnn" NO_LOG);
     return;
   }
   if (p->kind == TTM_LOG_LIVE) {
-    ttm_doctor_ok(d, "a recording of ttmem live, not a runtime log: the switches below do not concern it");
+    ttm_doctor_ok(d, "a recording of ttmem live" NO_LOG);
     return;
   }
   check_kind(d, p);

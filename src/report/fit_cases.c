@@ -194,7 +194,7 @@ static void json_case(ttm_buf *out, const ttm_fit_case *c) {
 }
 
 int ttm_fit_cases_json(const ttm_fit_case *cases, size_t n, ttm_buf *out) {
-  ttm_buf_printf(out, "{\"how\": \"%s\", \"boards\": [", n && cases[0].replayed ? "replay" : "run");
+  ttm_buf_printf(out, "{\"schema_version\": 1, \"how\": \"%s\", \"boards\": [", n && cases[0].replayed ? "replay" : "run");
   for (size_t i = 0; i < n; i++) {
     ttm_buf_puts(out, i ? ",\n  " : "\n  ");
     json_case(out, &cases[i]);

@@ -279,11 +279,20 @@ static void put_padding_at_peak(ttm_llm *r) {
   ttm_buf_printf(r->out, " the highest share at any moment was %.1f%%.\n", r->f->padding_peak_pct);
 }
 
+static bool knows_a_result(const ttm_profile *p) {
+  for (uint32_t t = 0; t < p->texts.n; t++) {
+    for (uint32_t k = 0; k < p->texts.at[t].outputs.n; k++)
+      if (ttm_text_output(p, &p->texts.at[t], k)) return true;
+  }
+  return false;
+}
+
 static void put_padding(ttm_llm *r) {
   ttm_buf_puts(r->out, "\n## Top 10 Padding Overhead\n");
   if (!r->f->padding.n) {
-    return ttm_buf_puts(r->out, r->p->seen.op_lines ? "None: no result is padded.\n"
-                                                    : "Unknown: the log does not show the types of the operations.\n");
+    return ttm_buf_puts(r->out, knows_a_result(r->p)
+                                    ? "None: no result is padded.\n"
+                                    : "Unknown: the log does not show the types of the operations' results.\n");
   }
   ttm_buf_puts(r->out,
                "| Rank | Op# | Operation | Logical | Padded | Overhead | Location | Times run | Log line |\n"
@@ -336,7 +345,7 @@ static void put_weights(ttm_llm *r) {
   if (!all) {
     return ttm_buf_puts(r->out, r->p->graphs.n ? "None: the compiled graphs take no weights.\n"
                                 : r->p->kind == TTM_LOG_CAPTURE
-                                    ? "Unknown: a graph capture does not tell weights from other tensors.\n"
+                                    ? "Unknown: a capture does not tell weights from other tensors.\n"
                                 : r->p->kind == TTM_LOG_LIVE
                                     ? "Unknown: a recording does not tell weights from other memory.\n"
                                     : "Unknown: the log holds no module dump. TTXLA_LOGGER_LEVEL=DEBUG prints them.\n");

@@ -153,7 +153,7 @@ static void put_footprint(const ttm_train_footprint *f, ttm_buf *out) {
 
 int ttm_train_json_write(const ttm_training *t, ttm_buf *out) {
   ttm_json_comma c = {0};
-  ttm_buf_printf(out, "{\"schema\": %d, \"summaries\": [", SCHEMA);
+  ttm_buf_printf(out, "{\"schema_version\": %d, \"summaries\": [", SCHEMA);
   for (size_t i = 0; i < t->results.n; i++) {
     ttm_json_next(out, &c, TTM_LIT(","));
     ttm_json_raw(out, "\n  ");

@@ -34,9 +34,11 @@ static void put_device(ttm_buf *out, const ttm_watch_device *device) {
   ttm_json_raw(out, "]}");
 }
 
-void ttm_watch_json(ttm_buf *out, const ttm_watch *watch) {
+void ttm_watch_json(ttm_buf *out, const ttm_watch *watch, double seconds) {
   ttm_json_comma comma = {0};
-  ttm_json_raw(out, "{\"devices\": [");
+  ttm_json_raw(out, "{\"schema_version\": 1, ");
+  if (seconds >= 0) ttm_buf_printf(out, "\"seconds\": %.3f, ", seconds);
+  ttm_json_raw(out, "\"devices\": [");
   for (size_t i = 0; i < watch->devices.n; i++) {
     ttm_json_next(out, &comma, TTM_LIT(", "));
     put_device(out, watch->devices.at[i]);

@@ -6,8 +6,9 @@
 #include "base/buf.h"
 #include "watch/watch.h"
 
-/* {"devices": [...]}, one line. */
-void ttm_watch_json(ttm_buf *out, const ttm_watch *watch);
+/* {"schema_version": 1, "seconds": 1.204, "devices": [...]}, one line. `seconds` since the watching began; below 0 there are none: a
+ * single look. */
+void ttm_watch_json(ttm_buf *out, const ttm_watch *watch, double seconds);
 
 /* How the text looks, and what of it is wanted. */
 typedef struct ttm_watch_view {

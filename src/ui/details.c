@@ -57,11 +57,13 @@ static void type_words(details *d, uint32_t type) {
 }
 
 static void put_types(details *d, const char *name, ttm_list types, ttm_list values) {
+  /* A symbol, such as the function of a load_cached, stands before the operands and has no type. */
+  uint32_t symbols = values.n > types.n ? values.n - types.n : 0;
   for (uint32_t i = 0; i < types.n; i++) {
     char scratch[TTM_VALUE_CHARS];
     label(d, i ? "" : name);
-    if (i < values.n) {
-      text(d, ttm_value_print(d->p, d->p->lists.at[values.first + i], scratch));
+    if (symbols + i < values.n) {
+      text(d, ttm_value_print(d->p, d->p->lists.at[values.first + symbols + i], scratch));
       ttm_buf_puts(&d->out, "  ");
     }
     type_words(d, d->p->lists.at[types.first + i]);
@@ -82,7 +84,7 @@ static void put_memory(details *d) {
                    ttm_mb(level.allocated), ttm_mb(level.total), ttm_percent(level.allocated, level.total),
                    ttm_mb(level.largest));
     ttm_buf_char(&d->out, '\n');
-    if (!ttm_op_effect(d->p, d->op, (ttm_memory)m, &effect) || !effect) continue;
+    if (!ttm_op_effect_whole(d->p, d->op, (ttm_memory)m, &effect) || !effect) continue;
     label(d, "");
     ttm_buf_printf(&d->out, "%-8s \x1b[%sm%+.3f MB/bank\x1b[0m by this operation\n", "", effect > 0 ? "33" : "32",
                    ttm_mb(effect));
@@ -96,8 +98,12 @@ static void put_place(details *d) {
   if (op->frame >= d->p->frames.n) return;
   const ttm_frame *frame = &d->p->frames.at[op->frame];
   label(d, "Program");
-  text(d, ttm_profile_string(d->p, frame->name));
-  ttm_buf_printf(&d->out, ", run %u", frame->run);
+  if (frame->name) {
+    text(d, ttm_profile_string(d->p, frame->name));
+    ttm_buf_printf(&d->out, ", run %u", frame->run);
+  } else {
+    ttm_buf_puts(&d->out, "not told: a capture knows none");
+  }
   if (d->p->ranks.n > 1) ttm_buf_printf(&d->out, ", rank %u", d->p->ranks.at[frame->rank]);
   if (op->flags & TTM_OP_CONST_EVAL) ttm_buf_puts(&d->out, ", const-eval");
   if (op->flags & TTM_OP_CACHE_HIT) ttm_buf_puts(&d->out, ", answered from the cache");
@@ -109,7 +115,8 @@ static void put_place(details *d) {
 static void put_life(details *d) {
   uint32_t tensor = d->p->ops.at[d->op].tensor;
   if (tensor >= d->p->tensors.n || ttm_op_text_of(d->p, d->op)->kind == TTM_OP_DEALLOCATE) return;
-  const ttm_tensor *t = &d->p->tensors.at[tensor];
+  uint32_t self = d->p->tensors.at[tensor].self; /* what a load_cached hands out lived before it */
+  const ttm_tensor *t = &d->p->tensors.at[self < d->p->tensors.n ? self : tensor];
   label(d, "Result");
   if (t->last_use < d->p->ops.n && t->last_use != t->birth) {
     ttm_buf_printf(&d->out, "last used at log line %u by ", d->p->ops.at[t->last_use].line);

@@ -69,7 +69,7 @@ static void draw_row(const operations *o, ttm_screen *s, int row, size_t i) {
   if (p->ops.at[op].state != TTM_NONE && ttm_state_level(p, p->ops.at[op].state, TTM_DRAM, &level)) {
     ttm_screen_print(s, row, 10, style, "%10.3f", ttm_mb(level.allocated));
   }
-  if (ttm_op_effect(p, op, TTM_DRAM, &effect) && effect) {
+  if (ttm_op_effect_whole(p, op, TTM_DRAM, &effect) && effect) {
     ttm_style sign = style != TTM_STYLE_PLAIN ? style : effect > 0 ? TTM_STYLE_WARN : TTM_STYLE_GOOD;
     ttm_screen_print(s, row, 21, sign, "%+10.3f", ttm_mb(effect));
   }

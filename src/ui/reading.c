@@ -183,18 +183,9 @@ static void show_failure(ttm_ui *ui, job *j) {
   ttm_buf_puts(&text, "\x1b[31mThis log cannot be used.\x1b[0m\n\n");
   while (rest.n) { /* the message may have several lines, and names of files in them */
     size_t end = ttm_view_find_char(rest, '\n');
-    ttm_view line = ttm_view_first(rest, end);
-    while (line.n) {
-      size_t width = (size_t)ui->screen.columns - 4, n = line.n;
-      if (n > width) {
-        n = width;
-        while (n > 1 && line.p[n - 1] != ' ') n--;
-        if (n <= 1) n = width;
-      }
-      ttm_put_text(&text, ttm_view_first(line, n), SIZE_MAX, ttm_screen_form(&ui->screen));
-      ttm_buf_char(&text, '\n');
-      line = ttm_view_from(line, n);
-    }
+    ttm_put_paragraph(&text, ttm_view_first(rest, end), 0, 0, (size_t)ui->screen.columns - 2,
+                      ttm_screen_form(&ui->screen));
+    ttm_buf_char(&text, '\n');
     rest = end == TTM_NOT_FOUND ? (ttm_view){"", 0} : ttm_view_from(rest, end + 1);
   }
   ttm_ui_replace(ui, ttm_text_panel("Not a log", j->log, &text));

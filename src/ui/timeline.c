@@ -170,7 +170,7 @@ static void draw_info(const timeline *t, ttm_screen *s, int row) {
   }
   column = ttm_screen_words(s, row + 1, 1, TTM_STYLE_DIM, "before ");
   ttm_draw_operation(s, row + 1, column, TTM_STYLE_PLAIN, t->subject->findings, state->op, s->columns - column - 1);
-  if (!ttm_op_effect(p, state->op, t->memory, &effect)) return;
+  if (!ttm_op_effect_whole(p, state->op, t->memory, &effect)) return;
   if (!effect)
     ttm_screen_words(s, row + 2, 1, TTM_STYLE_DIM, "which changed nothing here");
   else

@@ -235,6 +235,20 @@ ttnn.close_device(other)
         self.assertEqual(again.returncode, 0, again.stderr)
         self.assertIn("ttnn.softmax model.py:5", again.stdout)
 
+    def test_a_recording_is_asked(self):
+        """It knows no programs; this one knows no types either."""
+        self.model()
+        self.run_it()
+        ask = lambda *question: subprocess.run([TTMEM, *question], env=self.env, capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
+        self.assertIn("Runs  measured\n  - The whole capture: one run; highest DRAM", ask("ask", self.recording(), "--findings"))
+        operation = ask("ask", self.recording(), "--op", "3")
+        self.assertIn("makes     of a type that is not told;", operation)
+        self.assertNotIn("program", operation)
+        self.assertIn("together: +0.004 MB/bank, deallocations between them included", ask("ask", self.recording(), "--range", "1-2"))
+        report = ask("--llm", "--logfile", self.recording())
+        self.assertIn("## Top 10 Padding Overhead\nUnknown: the log does not show the types", report)
+        self.assertEqual(subprocess.run([TTMEM, "doctor", self.recording()], env=self.env, capture_output=True, timeout=PATIENCE).returncode, 0)
+
     def page_again(self):
         folder = os.path.relpath(os.path.dirname(self.recording()), self.dir)
         return subprocess.run([TTMEM, "html", folder], cwd=self.dir, env=self.env, capture_output=True, text=True, timeout=PATIENCE)

@@ -8,6 +8,7 @@ show ttmem ask two_runs_oom_profile.log --op 3
 show ttmem ask two_runs_oom_profile.log --op '#8'
 show ttmem ask two_runs_oom_profile.log --tensor model.proj.weight
 show ttmem ask two_runs_oom_profile.log --tensor softmax
+show ttmem ask two_runs_oom_profile.log --range 0-2
 show ttmem ask two_runs_oom_profile.log --range 2-4
 show ttmem ask two_runs_oom_profile.log --range 7-99
 show ttmem ask two_runs_oom_profile.log --at-peak

@@ -113,7 +113,7 @@ class Live(Case):
         for args in ((), ("--json",)):
             done = self.run_live("--once", *args, status=2)
             self.assertIn("TT_METAL_SHM_TRACKING_DISABLED", done.stderr)
-            self.assertEqual(done.stdout, '{"devices": []}\n' if args else "")
+            self.assertEqual(done.stdout, '{"schema_version": 1, "devices": []}\n' if args else "")
         self.env["TTMEM_SHM_DIR"] = "/nowhere"
         self.assertIn("cannot read the folder '/nowhere'", self.run_live("--once", status=2).stderr)
 
@@ -172,6 +172,7 @@ class Live(Case):
         self.assertIn("no ttnn program has opened a device", live.stderr.readline())
         Segment(self.shm, 9).hold(0, self.child().pid, dram=4096)
         until_line = live.stdout.readline()
+        self.assertEqual(list(json.loads(until_line)), ["schema_version", "seconds", "devices"])
         while json.loads(until_line)["devices"][0]["dram_B"] != 4096:  # the file may have been seen before its first slot
             until_line = live.stdout.readline()
         live.stdout.close()  # a reader that goes away is no error, and its end

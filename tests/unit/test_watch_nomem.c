@@ -33,7 +33,7 @@ static void use(const char *dir, const char *record) {
   int status = ttm_watch_look(&watch, 0, &err);
   if (!status) {
     status = ttm_watch_text(&out, &watch, &view);
-    ttm_watch_json(&out, &watch);
+    ttm_watch_json(&out, &watch, 1);
     ttm_watch_metrics(&out, &watch);
     status = ttm_alarm_check(&alarm, &watch, ignore, NULL, &unknown);
     if (!status) status = ttm_recorder_open(&recorder, record, 1, 100, &err);

@@ -1,0 +1,129 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What every command promises: its exit status (as help and manual tell it), JSON with a schema_version, and options that are taken
+# where they do something.
+. "$(dirname "$0")/lib.bash"
+log=two_runs_oom_profile.log
+capture="$TTMEM_SOURCE/tests/data/capture_small.json"
+export TTMEM_SHM_DIR="$work/shm"
+mkdir shm
+unset TTMLIR_RUNTIME_LOGGER_LEVEL TT_RUNTIME_MEMORY_LOG_LEVEL TTXLA_LOGGER_LEVEL
+
+# ---- Exit status ------------------------------------------------------------------------------------------------------------
+# 0 done, 2 could not: every command that does not judge.
+head -n 100 $log | grep -v 'Executing operation' >calm.log
+for command in "--llm --logfile" "analyze" "explain" "ask --at-peak" "html -o page.html" "graph" "cb log" "last-run" "cb scan"; do
+  case $command in
+    graph) input=$capture ;;
+    "cb log") input=$TTMEM_SOURCE/demo/metal_cb.log ;;
+    "cb scan") input=$TTMEM_SOURCE/tests/data/cb/customer ;;
+    *) input=$log ;;
+  esac
+  # shellcheck disable=SC2086
+  status 0 "$TTMEM" $command "$input"
+  # shellcheck disable=SC2086
+  status 2 "$TTMEM" $command nowhere
+done
+status 2 "$TTMEM" explain calm.log # no error message to explain
+status 0 "$TTMEM" cb simulate 16 16
+status 2 "$TTMEM" cb simulate 16
+status 0 "$TTMEM" cb all 16 16
+status 2 "$TTMEM" cb all 16
+status 2 "$TTMEM" serve nowhere
+# 1 with --check.
+status 1 "$TTMEM" analyze $log --no-json --check
+status 1 "$TTMEM" analyze $log --no-json --budget dram:90%
+status 0 "$TTMEM" analyze $log --no-json --budget dram:99%
+status 0 "$TTMEM" train --logs tinyllama_train.log --device_memory 1000GB --check
+status 0 "$TTMEM" train --logs tinyllama_train.log --device_memory 1MB
+status 1 "$TTMEM" train --logs tinyllama_train.log --device_memory 1MB --check
+mkdir source
+printf 'void f() {\n  uint32_t bytes = 9000000;\n  CircularBufferConfig c = CircularBufferConfig(bytes, {{0, fmt}}).set_page_size(0, 2048);\n  CreateCircularBuffer(program, core, c);\n}\n' >source/a.cpp
+status 0 "$TTMEM" cb scan source
+status 1 "$TTMEM" cb scan source --check
+# fit: 1 only when a board was asked for; 2 without an answer.
+printf '%s\n' 'echo no >&2; exit 1' >no_answer.sh
+status 0 "$TTMEM" fit $log
+status 1 "$TTMEM" fit $log --board n150
+status 0 "$TTMEM" fit $log --board p150
+status 2 "$TTMEM" fit $log --board n151
+status 2 "$TTMEM" fit -q --board n150 -- sh no_answer.sh
+# live: 2 without a device; the rest is in tests/live.
+status 2 "$TTMEM" live --once
+status 2 "$TTMEM" live --once --interval 1
+# doctor: 1 when something was found.
+status 1 "$TTMEM" doctor
+status 1 "$TTMEM" doctor calm.log
+status 2 "$TTMEM" doctor nowhere
+status 0 env TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG TT_RUNTIME_MEMORY_LOG_LEVEL=operation TTXLA_LOGGER_LEVEL=DEBUG "$TTMEM" doctor
+# run: the program's own, and 2 when there is none or nothing to report.
+status 7 "$TTMEM" run -- sh -c 'cat "$0"; exit 7' $log
+status 143 "$TTMEM" run --log -- sh -c 'kill -TERM $$'
+status 0 "$TTMEM" run --log -- true
+status 2 "$TTMEM" run -- true
+status 2 "$TTMEM" run -- ./nowhere
+# Help says so, per command.
+for command in fit live run doctor train "cb scan"; do
+  # shellcheck disable=SC2086
+  "$TTMEM" help $command >.out
+  grep -q '^Exit status: ' .out || fail "help $command tells no exit status"
+  ! grep -q '^Exit status: 0 done; 2' .out || fail "help $command tells the exit status of others"
+done
+
+# ---- JSON -------------------------------------------------------------------------------------------------------------------
+json() {
+  local got=0
+  "$TTMEM" "$@" >.json 2>/dev/null </dev/null || got=$?
+  python3 -c 'import json, sys; sys.exit(json.load(open(".json"))["schema_version"] != 1)' || fail "no schema_version (exit $got): $*"
+}
+json graph "$capture" --json
+json train --logs tinyllama_train.log --json
+json fit $log --json
+json fit -q --json --board n150 -- sh no_answer.sh
+json live --once --json
+json cb simulate 16 16 --json
+json cb all --json
+json cb log --json
+json cb scan source --json
+"$TTMEM" analyze $log --quiet --output-dir report
+python3 -c 'import json; assert json.load(open("report/two-runs-oom_findings.json"))["schema_version"] == 1' || fail "findings"
+
+# ---- Options ------------------------------------------------------------------------------------------------------------------
+for command in "--llm --logfile $log" "analyze $log --no-json" "explain $log" "ask $log --at-peak" "fit $log" "html $log -o -" "last-run $log" \
+  "doctor $log" "cb scan source" "cb all --source source"; do
+  got=0
+  # shellcheck disable=SC2086
+  "$TTMEM" $command --threads 2 >.out 2>.err </dev/null || got=$?
+  ! grep -q 'does not go with' .err || fail "--threads: $command"
+  # shellcheck disable=SC2086
+  "$TTMEM" $command --threads 1 >.one 2>.err </dev/null || [ "$got" -eq $? ] || fail "--threads 1: $command"
+  cmp .out .one || fail "one thread and two tell different things: $command"
+done
+for command in "analyze $log --no-json" "explain $log" "ask $log --findings" "fit $log" "doctor $log" "train --logs tinyllama_train.log" "graph $capture" \
+  "cb simulate 16 16" "cb scan source"; do
+  # shellcheck disable=SC2086
+  "$TTMEM" $command --color=always >.out 2>.err </dev/null || true
+  grep -q $'\e\[' .out || fail "--color=always shows none: $command: $(cat .err)"
+  # shellcheck disable=SC2086
+  "$TTMEM" $command --color=never >.out 2>.err </dev/null || true
+  ! grep -q $'\e\[' .out || fail "--color=never shows some: $command"
+done
+for command in "--llm --logfile $log" "explain $log" "ask $log --at-peak"; do
+  # shellcheck disable=SC2086
+  status 0 "$TTMEM" $command --quiet
+done
+status 2 "$TTMEM" ask $log --tensor a --tensor b
+
+# ---- doctor -------------------------------------------------------------------------------------------------------------------
+# A capture needs neither the switches nor the build, whatever stands beside it.
+mkdir build
+printf 'TT_RUNTIME_DEBUG:BOOL=OFF\n' >build/CMakeCache.txt
+status 1 "$TTMEM" doctor
+status 0 env TTMLIR_RUNTIME_LOGGER_LEVEL=NONE TT_METAL_LOGGER_LEVEL=FATAL "$TTMEM" doctor "$capture"
+# Whatever the alphabet and the length, no character is cut.
+for n in 40 41 42 43 44 45 46 47 48 49 150; do
+  long=$(printf 'ä%.0s' $(seq $n))
+  TTMLIR_RUNTIME_LOGGER_LEVEL="x$long" TTXLA_LOGGER_LEVEL="$long $long" "$TTMEM" doctor >.out || true
+  grep -q 'ää' .out || fail "the value is not shown"
+  ! grep -q $'\xEF\xBF\xBD' .out || fail "a character was cut: $(cat .out)"
+done
