@@ -6,6 +6,8 @@ import subprocess
 import sys
 import tarfile
 
+from table import ROOT, TTMEM, WORK, Run, kept_file, measure, row
+
 YYJSON = "4.0.6"  # of the PyPI archive that carries yyjson.c
 READ = r"""
 #include <stdio.h>
@@ -39,20 +41,16 @@ def yyjson_program(work):
     return program if built.returncode == 0 else None
 
 
-def rows(root, work, ttmem, rounds, run_class, measure, row):
-    generator = os.path.join(root, "build", "release", "bench", "gen_capture")
-    path = os.path.join(work, "capture.json")
-    size = 300 * 1024 * 1024
-    if not os.path.exists(path) or os.path.getmtime(path) < os.path.getmtime(generator):
-        with open(path, "wb") as file:
-            subprocess.run([generator, str(size)], stdout=file, check=True)
-    ours = run_class(ttmem, "graph", "--md", path)
-    program = yyjson_program(work)
+def rows(rounds):
+    generator = os.path.join(ROOT, "build", "release", "bench", "gen_capture")
+    path = kept_file("capture.json", [generator, str(300 << 20)], generator)
+    ours = Run(TTMEM, "graph", "--md", path)
+    program = yyjson_program(WORK)
     if not program:
         measure(rounds, ours)
         print("| `ttmem graph` / yyjson on a 300 MB capture | left out: yyjson could not be brought | | |")
     else:
-        theirs = run_class(program, path)
+        theirs = Run(program, path)
         measure(rounds, ours, theirs)
         ratio = theirs.seconds / ours.seconds
         row("speed of `ttmem graph` on a 300 MB capture, all of the report / yyjson only reading it", f"{ratio:.2f}", ">= 0.33", ratio >= 0.33)

@@ -27,7 +27,7 @@ const row = (what, value, goal, met) => console.log(`| ${what} | ${value} | ${go
 // A page of about so many operations: the generator counts frees too, which are a little more than half of the lines.
 function makePage(operations) {
   const file = join(work, `page_${operations}.html`);
-  execSync(`"${genLog}" --operations ${Math.round(operations * 2.09)} --one-run --seed 5 --out - | "${ttmem}" html - --name bench -o "${file}" --quiet`, { shell: "/bin/sh", stdio: ["ignore", "inherit", "inherit"] });
+  execSync(`set -o pipefail; "${genLog}" --operations ${Math.round(operations * 2.09)} --one-run --seed 5 --out - | "${ttmem}" html - --name bench -o "${file}" --quiet`, { shell: "/bin/bash", stdio: ["ignore", "inherit", "inherit"] });
   return file;
 }
 

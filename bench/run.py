@@ -15,61 +15,14 @@ import subprocess
 import sys
 
 import captures
+import live
+from table import ENV, GEN_LOG, MEASURE, TTMEM, WORK, Run, kept_file, measure, ratio_row, row
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-WORK = os.path.join(ROOT, "build", "bench")
-TTMEM = os.environ.get("TTMEM", os.path.join(ROOT, "build", "bin", "ttmem"))
-GEN_LOG = os.environ.get("GEN_LOG", os.path.join(ROOT, "build", "release", "bench", "gen_log"))
-MEASURE = os.path.join(ROOT, "build", "release", "bench", "measure")
 OLD_TOOL = os.environ.get("TTMEM_OLD_TOOL")
-# The old tool knows no TTMEM_HOME: its reports go below HOME.
-ENV = dict(os.environ, LC_ALL="C", TTMEM_HOME=os.path.join(WORK, "home"), HOME=os.path.join(WORK, "home"))
-
-
-class Run:
-    """The best of several runs of one command: least seconds, largest resident set."""
-
-    def __init__(self, *command):
-        self.command = command
-        self.seconds = float("inf")
-        self.rss = 0
-
-    def once(self):
-        errors, result = os.path.join(WORK, "stderr"), os.path.join(WORK, "measured")
-        with open(errors, "wb") as err:
-            done = subprocess.run([MEASURE, result, *self.command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=err,
-                                  env=ENV)
-        if done.returncode != 0:
-            with open(errors, errors="replace") as err:
-                sys.exit(f"bench: {' '.join(self.command)}: exit {done.returncode}\n{err.read()[-2000:]}")
-        with open(result) as file:
-            seconds, rss = file.read().split()
-        self.seconds = min(self.seconds, float(seconds))
-        self.rss = max(self.rss, int(rss))
-
-
-def measure(rounds, *runs):
-    """Round by round rather than one after the other, so that a noisy minute does not fall on one command alone."""
-    for _ in range(rounds):
-        for run in runs:
-            run.once()
 
 
 def log_file(name, *options):
-    """A generated log, kept for the next bench run unless the generator or the options have changed since."""
-    path = os.path.join(WORK, name)
-    stamp = f"{os.stat(GEN_LOG).st_mtime_ns} {' '.join(options)}"
-    try:
-        with open(path + ".made-by") as file:
-            if file.read() == stamp and os.path.exists(path):
-                return path
-    except OSError:
-        pass
-    print(f"making {os.path.relpath(path, ROOT)} ...", file=sys.stderr)
-    subprocess.run([GEN_LOG, *options, "--out", path], check=True)
-    with open(path + ".made-by", "w") as file:
-        file.write(stamp)
-    return path
+    return kept_file(name, [GEN_LOG, *options, "--out", "-"], GEN_LOG)
 
 
 def warm(path):
@@ -98,22 +51,14 @@ def analyze(path):
     return Run(TTMEM, "analyze", path, "--output-dir", out, "--threads", "2", "--quiet")
 
 
-def compressed(path):
-    """The log as .zst, made anew when the log is newer."""
-    packed = path + ".zst"
-    if not os.path.exists(packed) or os.path.getmtime(packed) < os.path.getmtime(path):
-        subprocess.run(["zstd", "-q", "-f", "-3", path, "-o", packed], check=True)
-    with open(packed, "rb") as file:
-        while file.read(1 << 20):
-            pass
-    return packed
-
-
 def zstd_row(large, rounds):
     if not shutil.which("zstd"):
         print("bench: zstd is not installed, the row of compressed input is left out", file=sys.stderr)
         return
-    packed = compressed(large)
+    packed = kept_file("large.log.zst", ["zstd", "-q", "-3", "-c", large], large)
+    with open(packed, "rb") as file:  # into the page cache
+        while file.read(1 << 20):
+            pass
     pipe = Run("sh", "-c", 'zstd -dc "$0" | wc -l', packed)
     ours = llm(packed, 2)
     measure(rounds, pipe, ours)
@@ -135,15 +80,6 @@ def old_tool_row(path, ours):
     row(f"the Python tool's `ttmem --llm` / ours on one thread, {os.path.getsize(path) / 1e6:.0f} MB of log", f"{old.seconds / ours.seconds:.0f}",
         "> 1", old.seconds > ours.seconds)
     row("its peak RSS / ours", f"{old.rss / ours.rss:.1f}", "> 1", old.rss > ours.rss)
-
-
-def row(what, value, goal, met):
-    print(f"| {what} | {value} | {goal} | {'yes' if met else '**no**'} |", flush=True)
-
-
-def ratio_row(what, run, base, goal):
-    ratio = run.seconds / base.seconds
-    row(what, f"{ratio:.2f}", f"<= {goal}", ratio <= goal)
 
 
 def rss_row(what, run, operations):
@@ -219,8 +155,9 @@ def main():
         ratio = (never.seconds / os.path.getsize(kept)) / (frees.seconds / os.path.getsize(freed))
         row(f"{kept_count} operations, nothing freed / the same program freeing, per byte, {what}", f"{ratio:.2f}", "about 1 (<= 1.2)",
             ratio <= 1.2)
-    captures.rows(ROOT, WORK, TTMEM, args.rounds, Run, measure, row)
-    print(f"\n{distinct_operations(kept)} of the {kept_count} operation lines in the last three rows are distinct (one run of one program); "
+    captures.rows(args.rounds)
+    live.rows()
+    print(f"\n{distinct_operations(kept)} of the {kept_count} operation lines in the rows about freeing are distinct (one run of one program); "
           f"of the large log's {operations} only {distinct_operations(large)} are, as in any log of repeated runs. A distinct line is parsed, "
           "a repeated one only hashed.")
 

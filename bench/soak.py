@@ -2,17 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """make soak: inputs far larger than life, made on the way into a pipe, in bounded memory and in time that grows with the input
 and no faster. Each case runs at a quarter of its size and at its size, through `analyze` and `--llm`. A case fails when ttmem does,
-when it takes more memory than 64 MB, 144 B per operation (with its deallocation) and what the case is given for texts that differ, or when four times the
-input takes more than eight times the processor time. SOAK_SCALE=0.1 makes all of them smaller (default 1: the 20 GB log)."""
+when it takes more memory than 64 MB, 144 B per operation (with its deallocation) and what the case is given for texts that differ,
+or when four times the input takes more than eight times the processor time. SOAK_SCALE=0.1 makes all of them smaller (default 1: the 20 GB log)."""
 import json
 import os
 import subprocess
 import sys
 import tempfile
 
-SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-TTMEM = os.environ.get("TTMEM", SOURCE + "/build/bin/ttmem")
-GEN_LOG = os.environ.get("GEN_LOG", SOURCE + "/build/release/bench/gen_log")
+from table import GEN_LOG, TTMEM
+
 SCALE = float(os.environ.get("SOAK_SCALE", "1"))
 MB = 1 << 20
 GROWTH = 8.0  # of processor time when the input is four times as large
