@@ -42,6 +42,11 @@ def page_facts(page):
     return zlib.decompress(base64.b64decode(re.search(r'id="data\.facts">([^<]*)<', page)[1])).decode()
 
 
+def interruptible():
+    """In the child: a test started in the background of a script would pass on that Ctrl-C is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def end(child):
     """Whatever became of the test, nothing of it runs on, the program behind `ttmem run` neither: they are a process group."""
     if child.poll() is None:
@@ -66,7 +71,7 @@ class Case(unittest.TestCase):
     def start(self, *options, script="model.py", python=sys.executable, page=False):
         command = [TTMEM, "run", *([] if page else ["--no-html"]), *options, "--", python, script]
         p = subprocess.Popen(command, cwd=self.dir, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                             text=True, start_new_session=True)
+                             text=True, start_new_session=True, preexec_fn=interruptible)
         self.addCleanup(end, p)
         return p
 

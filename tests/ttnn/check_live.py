@@ -149,6 +149,8 @@ class LiveOnTtnn(unittest.TestCase):
                 device = self.look(line)
                 if device and device["dram_B"] == tiles * TILE:
                     break
+            else:
+                self.fail("ttmem live ended before it showed step %d" % step)
             late.append(time.time() - held["at"])
         print("  ttmem live shows an allocation after %.0f ms (median of 20), %.0f ms at most" % (statistics.median(late) * 1000, max(late) * 1000))
 
@@ -186,6 +188,7 @@ class LiveOnTtnn(unittest.TestCase):
             for line in live.stdout:
                 if "asic=%d dram=%d " % (self.asic, tiles * TILE) in line:
                     return
+            self.fail("ttmem live ended before it showed %d tiles" % tiles)
 
         program.tell("dram", "a", 96), seen(96)
         program.tell("dram", "b", EVEN), seen(EVEN + 96)
