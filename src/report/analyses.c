@@ -154,7 +154,7 @@ static void put_incident(ttm_analysis_page *p, ttm_view incident) {
 static void put_incidents(ttm_analysis_page *p) {
   ttm_view all = ttm_json_get_member(p->findings, "incidents"), one;
   uint32_t n = ttm_array_length(all);
-  ttm_analysis_heading(p, "Out of memory", n ? "measured" : NULL);
+  ttm_analysis_heading(p, "What went wrong", n ? "measured" : NULL);
   for (uint32_t i = 0; i < SHOWN && ttm_json_get_element(&all, &one); i++) put_incident(p, one);
   if (!n) ttm_sentence_add(p, "The log holds no error message of the runtime.");
   if (n > SHOWN) ttm_sentence_add(p, "And %u more; ttmem explain LOG draws each.", n - SHOWN);

@@ -101,24 +101,26 @@ static void put_regions(ttm_buf *buf, const char *key, const ttm_l1_region *at, 
   ttm_buf_char(buf, ']');
 }
 
-/* One core's L1, for the picture of a clash. */
-static int put_core(ttm_buf *buf, const ttm_profile *p, const ttm_incident *incident) {
+/* One core's L1, for its picture. */
+static void put_core(ttm_buf *buf, const ttm_l1_map *map) {
+  ttm_buf_printf(buf,
+                 ",\"core\":{\"chip\":\"%s\",\"chip_basis\":\"%s\",\"size\":%" PRIu64 ",\"base\":%" PRIu64
+                 ",\"base_basis\":\"%s\",\"small\":%" PRIu64 ",\"buffer_word\":\"%s\"",
+                 ttm_l1_chip(map), ttm_basis_name(map->arch_basis), map->size, map->base,
+                 ttm_basis_name(map->base_basis), map->small, ttm_l1_map_buffer_word(map));
+  put_regions(buf, "buffers", map->buffers.at, map->buffers.n);
+  put_regions(buf, "tensors", map->tensors.at, map->tensors.n);
+  ttm_buf_char(buf, '}');
+}
+
+/* The core of a clash, as far as its message tells. */
+static int put_clash(ttm_buf *buf, const ttm_profile *p, const ttm_incident *incident) {
   ttm_clash clash = {0};
   ttm_arch_id arch = ttm_incident_arch(p, incident);
   ttm_clash_hints hints = {.arch = ttm_view_of(arch == TTM_ARCHES ? NULL : ttm_arches[arch].name)};
   if (!ttm_clash_possible(&incident->what)) return TTM_OK;
   int code = ttm_clash_explain(&clash, &incident->what, &hints);
-  if (!code) {
-    const ttm_l1_map *map = &clash.map;
-    ttm_buf_printf(buf,
-                   ",\"core\":{\"chip\":\"%s\",\"chip_basis\":\"%s\",\"size\":%" PRIu64 ",\"base\":%" PRIu64
-                   ",\"base_basis\":\"%s\",\"small\":%" PRIu64 ",\"buffer_word\":\"%s\"",
-                   ttm_l1_chip(map), ttm_basis_name(map->arch_basis), map->size, map->base,
-                   ttm_basis_name(map->base_basis), map->small, ttm_l1_map_buffer_word(map));
-    put_regions(buf, "buffers", map->buffers.at, map->buffers.n);
-    put_regions(buf, "tensors", map->tensors.at, map->tensors.n);
-    ttm_buf_char(buf, '}');
-  }
+  if (!code) put_core(buf, &clash.map);
   ttm_clash_free(&clash);
   return code == TTM_ENOMEM ? code : TTM_OK;
 }
@@ -152,7 +154,7 @@ static int put_moments(ttm_buf *buf, const ttm_findings *f) {
     ttm_buf_printf(buf, ",\"state\":%" PRId64,
                    incident->state < f->profile->states.n ? (int64_t)incident->state : (int64_t)-1);
     ttm_buf_free(&words);
-    if (put_core(buf, f->profile, incident)) buf->failed = true;
+    if (put_clash(buf, f->profile, incident)) buf->failed = true;
     ttm_buf_char(buf, '}');
   }
   ttm_buf_char(buf, ']');
@@ -169,25 +171,38 @@ static void put_ranks(ttm_buf *buf, const ttm_profile *p) {
   ttm_buf_char(buf, ']');
 }
 
-/* What only a recording tells, and what it lacks. */
-static void put_recording(ttm_buf *out, const ttm_findings *f) {
-  ttm_buf l1 = {0};
-  if (!f->profile->capture.recording.is) return;
-  if (ttm_words_l1_core(&l1, f->profile)) l1.failed = true;
-  if (l1.n) {
-    ttm_buf_puts(out, "L1 of the fullest core: ");
-    ttm_buf_put(out, ttm_buf_view(&l1));
+/* L1 core by core, which only captures and recordings tell: the fullest core in a sentence, and the core on which a program's buffers came
+ * nearest to a tensor, with the operation of that program. */
+static int put_l1(ttm_buf *buf, const ttm_findings *f) {
+  const ttm_profile *p = f->profile;
+  ttm_core_use use;
+  ttm_buf words = {0};
+  if (p->kind != TTM_LOG_CAPTURE || p->seen.from_report) return TTM_OK;
+  int code = ttm_core_use_make(&use, p);
+  if (!code) ttm_words_core_use(&words, p, &use);
+  if (!code && words.n) {
+    ttm_json_raw(buf, ",\"l1\":{\"words\":");
+    ttm_json_string(buf, ttm_buf_view(&words));
+    uint32_t op = use.gap_event < p->capture.events.n ? p->capture.events.at[use.gap_event].op : TTM_NONE;
+    if (use.map.size && op < p->ops.n) {
+      ttm_json_raw(buf, ",\"operation\":{");
+      ttm_json_op_members(buf, f, op);
+      ttm_buf_char(buf, '}');
+      put_core(buf, &use.map);
+    }
+    ttm_buf_char(buf, '}');
   }
-  out->failed |= l1.failed;
-  ttm_buf_free(&l1);
-  ttm_words_recording(out, f);
+  if (words.failed) code = TTM_ENOMEM;
+  ttm_buf_free(&words);
+  ttm_core_use_free(&use);
+  return code;
 }
 
 static int put_facts(ttm_html *h, ttm_view name, bool own_findings) {
   const ttm_profile *p = h->p;
   const char *missing = ttm_words_missing(p);
   ttm_buf json = {0}, lacks = {0};
-  put_recording(&lacks, h->f);
+  ttm_words_recording(&lacks, h->f);
   ttm_buf_printf(&json, "{\"format\":%d,\"version\":\"%s\",\"name\":", TTM_HTML_FORMAT, TTMEM_VERSION);
   ttm_json_string(&json, name);
   ttm_json_raw(&json, ",\"source\":");
@@ -210,7 +225,8 @@ static int put_facts(ttm_html *h, ttm_view name, bool own_findings) {
   if (p->seen.from_report) ttm_buf_puts(&json, own_findings ? ",\"rebuilt\":\"rough\"" : ",\"rebuilt\":\"kept\"");
   put_ranks(&json, p);
   put_ir_facts(&json, p);
-  int code = put_moments(&json, h->f);
+  int code = put_l1(&json, h->f);
+  if (!code) code = put_moments(&json, h->f);
   ttm_buf_char(&json, '}');
   if (!code && json.failed) code = TTM_ENOMEM;
   if (!code) code = ttm_block_write_text(ttm_buf_view(&json), "facts", h->out);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/recording.h"
 
-#include "l1/core_use.h"
 #include "report/format.h"
 #include "report/json_parts.h"
 #include "report/words.h"
@@ -22,7 +21,7 @@ static void put_part(ttm_buf *out, const char *before, uint64_t bytes, const cha
   ttm_buf_puts(out, noun);
 }
 
-static void put_l1_core(ttm_buf *out, const ttm_profile *p, const ttm_core_use *u) {
+void ttm_words_core_use(ttm_buf *out, const ttm_profile *p, const ttm_core_use *u) {
   const ttm_core_moment *m = &u->fullest;
   const ttm_capture *c = &p->capture;
   if (!m->total) return;
@@ -54,7 +53,7 @@ static void put_l1_core(ttm_buf *out, const ttm_profile *p, const ttm_core_use *
 int ttm_words_l1_core(ttm_buf *out, const ttm_profile *p) {
   ttm_core_use use;
   int rc = ttm_core_use_make(&use, p);
-  if (!rc) put_l1_core(out, p, &use);
+  if (!rc) ttm_words_core_use(out, p, &use);
   ttm_core_use_free(&use);
   return rc;
 }

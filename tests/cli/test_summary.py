@@ -37,7 +37,7 @@ PLANTED = {
     "blocks": lambda f: f["input"]["kind"] == "blocks" and f["late_frees"] is None and f["fragmentation"],
     "ops": lambda f: f["input"]["kind"] == "ops" and f["late_frees"] is None and f["layers"]["count"] == 4,
 }
-HEADINGS = ["Out of memory", "What raised the peak", "What is live then", "Late frees", "Runs", "Leaks", "Layers", "Fragmentation of DRAM",
+HEADINGS = ["What went wrong", "What raised the peak", "What is live then", "Late frees", "Runs", "Leaks", "Layers", "Fragmentation of DRAM",
             "Waste at the DRAM peak", "Advice"]
 failures = []
 
@@ -128,7 +128,7 @@ def check_full(name, text, f):
     waste = section(text, "Waste at the DRAM peak")
     for row in f["waste_at_peak"]["top"][:5]:
         has(name, waste, "%.3f" % row["per_bank_MB"], row["name"] or row["made_by"]["mlir_op"])
-    wrong = section(text, "Out of memory")
+    wrong = section(text, "What went wrong")
     for incident in f["incidents"][:5]:
         has(name, wrong, "log line %d" % incident["line"], *[way["text"] for way in incident["ways"]])
     peak = section(text, "What raised the peak")

@@ -171,7 +171,7 @@ def test_views():
     s.keys("G")
     s.see("Divide it by 3")
     s.keys("7")
-    s.see("7 Findings", "Out of memory  measured", "Out of memory in DRAM, exhausted, 8.50 MB per bank missing, in #8", "Divide it by 3",
+    s.see("7 Findings", "What went wrong  measured", "Out of memory in DRAM, exhausted, 8.50 MB per bank missing, in #8", "Divide it by 3",
           "What raised the peak  derived", "DRAM 1006.337 MB/bank, log line")
     s.keys("Enter")
     s.see("Operation", "#8 ttnn.softmax", "Log line    108")

@@ -8,6 +8,7 @@ import { test } from "node:test";
 import { generate, numberIn, report, sample, SOURCE, texts, TTMEM, withPage, work } from "./lib.mjs";
 
 const shown = (n) => n.toLocaleString("en-US", { maximumFractionDigits: 3 });
+const column = (n) => n.toLocaleString("en-US", { minimumFractionDigits: 3, maximumFractionDigits: 3 }); // in tables the decimals stand below each other
 const line = (n) => `log line ${n.toLocaleString("en-US")}`;
 const cells = (locator) => locator.evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.innerText)));
 const ops = (locator) => locator.evaluateAll((rows) => rows.map((row) => [...row.querySelectorAll("[data-op]")].map((e) => Number(e.dataset.op))));
@@ -24,10 +25,10 @@ async function checkLate(page, late) {
     assert.equal(links[i][0], tensor.made_by.index);
     assert.ok(rows[i][0].includes(tensor.made_by.loc), rows[i][0]);
     assert.ok(rows[i][2].includes(line(tensor.freed_line)), rows[i][2]);
-    assert.equal(rows[i][3], shown(tensor.per_bank_MB));
+    assert.equal(rows[i][3], column(tensor.per_bank_MB));
     assert.equal(numberIn(rows[i][4]), tensor.times);
     assert.equal(numberIn(rows[i][5]), tensor.operations_late);
-    assert.ok(rows[i][6].startsWith(shown(tensor.peak_if_freed_per_bank_MB)), rows[i][6]);
+    assert.ok(rows[i][6].startsWith(column(tensor.peak_if_freed_per_bank_MB)), rows[i][6]);
   });
   if (late.replay_agrees) assert.match(text, /confirmed by replaying/);
 }
@@ -77,7 +78,7 @@ async function checkLayers(page, layers) {
 async function checkFragmentation(page, r) {
   const found = r.findings.fragmentation;
   const box = page.locator("#fragmentation");
-  if (!found) return assert.match(await box.innerText(), /no DRAM state/);
+  if (!found) return assert.match(await box.innerText(), /Unknown from this kind of input/);
   if (found.worst.pct < 0.05) return assert.match(await box.innerText(), /in one piece/);
   assert.ok((await box.locator('[data-key="fragmentation"]').innerText()).includes(`${shown(found.worst.free_per_bank_MB)} MB free, the largest block ${shown(found.worst.largest_free_block_MB)} MB`));
   assert.ok((await box.innerText()).includes(line(found.worst.line)));
@@ -93,8 +94,8 @@ async function checkFragmentation(page, r) {
   assert.equal(pins.length, found.pinned_by.tensors.length);
   found.pinned_by.tensors.forEach((pin, i) => {
     assert.equal(numberIn(pins[i][1]), pin.address);
-    assert.equal(pins[i][2], shown(pin.per_bank_MB));
-    assert.equal(pins[i][4], `${shown(pin.free_block_without_MB)} MB`);
+    assert.equal(pins[i][2], column(pin.per_bank_MB));
+    assert.equal(pins[i][4], column(pin.free_block_without_MB));
     if (pin.made_by) assert.ok(pins[i][0].includes(pin.made_by.loc), pins[i][0]);
   });
 }
@@ -110,7 +111,7 @@ async function checkWaste(page, waste) {
   const rows = await cells(page.locator("#waste tbody tr"));
   assert.equal(rows.length, waste.top.length);
   waste.top.forEach((row, i) => {
-    assert.equal(rows[i][3], shown(row.per_bank_MB));
+    assert.equal(rows[i][3], column(row.per_bank_MB));
     if (row.name) assert.ok(rows[i][0].includes(row.name), rows[i][0]);
     if (row.kind === "tile_padding" && row.better_shape) assert.ok(rows[i][4].includes(row.better_shape.replaceAll("x", "×")), rows[i][4]);
     assert.notEqual(rows[i][4], "");
@@ -164,10 +165,10 @@ for (const [name, make] of Object.entries(logs)) {
       await checkLayers(page, r.findings.layers);
       await checkFragmentation(page, r);
       await checkWaste(page, r.findings.waste_at_peak);
-      assert.equal(await state(page, "Leaks"), r.findings.leaks.length ? "found" : r.findings.runs.length < 4 ? "untold" : "fine");
+      assert.equal(await state(page, "Leaks"), r.findings.leaks.length ? "found" : Math.max(0, ...r.findings.programs.map((p) => p.runs)) < 5 ? "untold" : "fine");
       assert.equal(await state(page, "Late frees"), r.findings.late_frees.tensors.length ? "found" : "fine");
       assert.equal(await state(page, "Waste"), r.findings.waste_at_peak.top.length ? "found" : "fine");
-      assert.equal(await state(page, "Out of memory"), r.findings.incidents.length ? "found" : "fine");
+      assert.equal(await state(page, "What went wrong"), r.findings.incidents.length ? "found" : "fine");
     });
   });
 }
@@ -209,8 +210,8 @@ test("a page rebuilt from the JSON files says what it cannot tell, and guesses n
   execFileSync(TTMEM, ["html", bare, "--quiet"]);
   await withPage(join(bare, "r_report.html"), {}, async (page) => {
     for (const [name, expected] of [["Late frees", "untold"], ["Waste", "untold"], ["What is live then", "untold"], ["Advice", "untold"], ["Layers", "found"]]) assert.equal(await state(page, name), expected, name);
-    assert.match(await page.locator("#late").innerText(), /holds no deallocations/);
-    assert.match(await page.locator("#waste").innerText(), /cannot be told/);
+    assert.match(await page.locator("#late").innerText(), /hold no deallocations/);
+    assert.match(await page.locator("#waste").innerText(), /Unknown from this kind of input/);
     assert.equal(await page.locator("#advice").count(), 0);
     // That memory rises is measured; who does it takes the frees.
     assert.match(await page.locator("#runs .leak").innerText(), /0\.018 MB per bank behind.*\n?.*cannot be told/s);

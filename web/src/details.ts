@@ -2,7 +2,7 @@
 // The panel on one operation: what it took and made, what it did to each memory, and where it stands in log and IR.
 import type { App } from "./app.js";
 import { add, h, longText, replace, shorten } from "./dom.js";
-import { bytes, count, milli, percent, shape, signed } from "./format.js";
+import { bytes, column, count, percent, shape, shapeText, signed } from "./format.js";
 import { MEMORIES, type Memory } from "./findings.js";
 import { Flag, type Type } from "./model.js";
 import { graphOf, locationOf, nameOf, programOf, runOf, valueText, type Names } from "./names.js";
@@ -76,7 +76,7 @@ export class Details {
       ...(detail.operands.length > detail.inputs.length ? [h("p", { class: "muted" }, `operands: ${shorten(detail.operands.map((v) => valueText(words, v)).join(", "), 600)}`)] : []),
       h("h3", {}, "Outputs"),
       this.tensors(n.texts.outputs[n.ops.text[op]].map((t, i, all) => [result ? (all.length > 1 ? `${result}#${i}` : result) : "", n.types[t]])),
-      ...(weights.length ? [h("h3", {}, "Weights"), table("Weights it takes", [["name"], ["shape"], ["bytes", "num"]], weights.slice(0, 100).map((i) => [h("span", { class: "mono break" }, shorten(registry[i].name, 160)), h("span", { class: "mono" }, `${registry[i].shape ?? "scalar"} ${registry[i].dtype ?? ""}`), bytes(registry[i].bytes)]))] : []),
+      ...(weights.length ? [h("h3", {}, "Weights"), table("Weights it takes", [["name"], ["shape"], ["bytes", "num"]], weights.slice(0, 100).map((i) => [h("span", { class: "mono break" }, shorten(registry[i].name, 160)), h("span", { class: "mono" }, `${shapeText(registry[i].shape)} ${registry[i].dtype ?? ""}`), bytes(registry[i].bytes)]))] : []),
       ...(detail.attributes !== null ? [h("h3", {}, "Attributes"), h("p", {}, longText(words.get(detail.attributes)))] : []),
     ];
   }
@@ -95,7 +95,7 @@ export class Details {
       const { total, lost } = await model.free(memory);
       const free = total[before] - level.allocated[before] - lost[before];
       const effect = after < 0 || level.allocated[after] < 0 ? null : level.allocated[after] - level.allocated[before];
-      rows.push([memory, milli(level.allocated[before]), after < 0 ? "–" : milli(level.allocated[after]), h("span", { class: effect === null ? "" : effect > 0 ? "plus" : effect < 0 ? "minus" : "" }, effect === null ? "–" : signed(effect)), milli(free), milli(level.largest[before])]);
+      rows.push([memory, column(level.allocated[before] / 1000), after < 0 ? "–" : column(level.allocated[after] / 1000), h("span", { class: effect === null ? "" : effect > 0 ? "plus" : effect < 0 ? "minus" : "" }, effect === null ? "–" : signed(effect)), column(free / 1000), model.holesKnown ? column(level.largest[before] / 1000) : "–"]);
     }
     const box = h("div", { "data-key": "op-memory" }, h("h3", {}, "Memory, MB per bank"), table("Memory before and after", [["memory"], ["before", "num"], ["after", "num"], ["effect", "num"], ["free before", "num"], ["largest block", "num"]], rows));
     if (lines[before] > 0) add(box, h("p", { class: "hint" }, after < 0 ? `State at log line ${count(lines[before])}; the log ends before the next one.` : `States at log lines ${count(lines[before])} and ${count(lines[after])}.`));

@@ -23,6 +23,7 @@ export interface LiveRow extends Partial<OpRef> {
   tensors: number;
   shape: string | null;
   dtype: string | null;
+  basis?: Basis;
 }
 
 export interface LiveSet {
@@ -30,7 +31,10 @@ export interface LiveSet {
   explained_pct: number;
   counted_twice_MB: number;
   tensors: number;
+  padding_total_MB?: number; // of the tensors, over all banks
+  rounding_total_MB?: number; // of the allocator, over all banks
   classes: Record<`${LiveClass}_MB`, number>;
+  kv_cache_by_name_MB?: number; // of the KV cache: a guess
   rows: LiveRow[];
   other_rows: number;
   other_rows_per_bank_MB: number;
@@ -181,24 +185,41 @@ export interface PaddingRow extends OpRef {
   times: number;
 }
 
+// The fullest core's L1 in a recording, bytes.
+export interface L1Use {
+  limit_B: number;
+  fullest_B: number;
+  tensors_B: number;
+  l1_small_B: number;
+  circular_buffers_B: number;
+  dataflow_buffers_B: number;
+  scratchpads_B: number;
+}
+
+// What an input shows: operations and states, states alone, operations alone, states around programs, error messages, nodes of a ttnn
+// capture or recording, samples of running processes.
+export type InputKind = "full" | "blocks" | "ops" | "submit" | "incidents" | "capture" | "live";
+
+// Null: cannot be told from this kind of input; empty: looked for and not there.
 export interface Findings {
-  input: { path: string; kind: string; bytes: number; lines: number; op_lines: number; blocks: number; deallocations: number; ranks: number; truncated: boolean; trace_replay: boolean };
+  input: { path: string; kind: InputKind | null; bytes: number; lines: number; op_lines: number; blocks: number; deallocations: number; ranks: number; truncated: boolean; trace_replay: boolean };
   operations: { total: number; weight_operations: number; distribution: Record<string, number> };
-  weights: { count: number; bytes: number; MB: number };
+  weights: { count: number; bytes: number; MB: number; on_device_MB?: number | null; fit_in_DRAM?: boolean | null };
   memory: Record<Memory, { banks: number; capacity_per_bank_MB: number; capacity_total_MB: number } | null>;
   peak: Record<Memory, Peak | null>;
-  attribution?: Attribution;
+  attribution?: Attribution | null;
   top_consumers: Record<Memory, (OpRef & { effect_MB: number; allocated_before_MB: number | null; operations_inside?: number; highest_inside_MB?: number })[]>;
   incidents: Incident[];
   runs: Run[];
   programs?: Program[];
   leaks: Leak[];
   padding: { at_peak: { unpadded_MB: number; padded_MB: number; overhead_MB: number; overhead_pct: number; tensors: number }; highest_overhead_pct: number; top: PaddingRow[] };
-  late_frees?: LateFrees;
+  late_frees?: LateFrees | null;
   fragmentation?: Fragmentation | null;
-  waste_at_peak?: Waste;
+  waste_at_peak?: Waste | null;
   layers?: Layers | null;
-  advice?: { kind: string; basis: Basis; saves_per_bank_MB: number | null; tensors: number; operation: OpRef | null; text: string }[];
+  advice?: { kind: string; basis: Basis; saves_per_bank_MB: number | null; tensors: number; operation: OpRef | null; text: string }[] | null;
+  recording?: { l1_per_core: L1Use };
   live_at_peak: Partial<Record<Memory, LiveSet>>;
   diagnostics: { unparsed_lines: number; skipped_operations: number; bad_memory_lines: number; blocks_without_operation: number; unfinished_programs: number; notes: { line: number; text: string }[] };
 }

@@ -6,7 +6,7 @@ import type { App } from "./app.js";
 import { color, makeChart, placeTip } from "./chart.js";
 import { add, h, replace } from "./dom.js";
 import type { Fragmentation as Found } from "./findings.js";
-import { count, counted, mb, number, percent } from "./format.js";
+import { column, count, counted, mb, number, percent } from "./format.js";
 import { lineLink, opCell, opWithPlace, section } from "./links.js";
 import { lowerBound } from "./sample.js";
 import { table } from "./tables.js";
@@ -24,8 +24,9 @@ const MOST_POINTS = 1500;
 
 export function fragmentationWords(found: Found): string {
   const { worst, largest_request: request } = found;
-  const refused = request.states_that_would_refuse_it ? `; at ${counted(request.states_that_would_refuse_it, "state")} the log's largest tensor (${mb(request.per_bank_MB)} per bank) would have been refused though enough was free` : "; the log's largest tensor would have fitted wherever enough was free";
-  if (worst.pct < 0.05) return "Free DRAM is in one piece all the time.";
+  if (worst.pct < 0.05) return "At every state shown, free DRAM is in one piece.";
+  // Without the types of tensors no request is known.
+  const refused = !request.per_bank_MB ? "" : request.states_that_would_refuse_it ? `; at ${counted(request.states_that_would_refuse_it, "state")} the log's largest tensor (${mb(request.per_bank_MB)} per bank) would have been refused though enough was free` : "; the log's largest tensor would have fitted wherever enough was free";
   return `At most ${mb(worst.free_per_bank_MB - worst.largest_free_block_MB)} per bank are out of reach of a single tensor: ${mb(worst.free_per_bank_MB)} free, the largest block ${mb(worst.largest_free_block_MB)} (${worst.pct.toFixed(1)} %)${refused}.`;
 }
 
@@ -42,7 +43,7 @@ export class Fragmentation {
     const found = (this.found = app.model.findings.fragmentation ?? null);
     this.element = section("fragmentation", "Fragmentation of DRAM", found ? found.worst.basis : null);
     if (!found) {
-      add(this.element, h("p", { class: "muted" }, app.model.findings.peak.DRAM ? "How the free memory is cut up is not in the samples." : "The log shows no DRAM state, so how the free memory is cut up cannot be told."));
+      add(this.element, h("p", { class: "muted" }, app.model.unknown));
       return;
     }
     add(this.element, h("p", { "data-key": "fragmentation" }, fragmentationWords(found)));
@@ -74,8 +75,8 @@ export class Fragmentation {
       h("p", { class: "hint" }, "Found by replaying the allocator up to ", pins.line !== null && lineLink(this.app, pins.line), ", where its free blocks are the measured ones. Elsewhere, each would leave one free block."),
       table(
         "Tensors between two free blocks",
-        [["made by"], ["address in the bank", "num"], ["MB per bank", "num"], ["tensors", "num"], ["free block without it", "num"]],
-        pins.tensors.map((pin) => [pin.made_by ? opCell(this.app, pin.made_by) : h("span", { class: "muted" }, "memory that no tensor of the log explains"), count(pin.address), number(pin.per_bank_MB), count(pin.tensors), mb(pin.free_block_without_MB)]),
+        [["made by"], ["address in the bank", "num"], ["MB per bank", "num"], ["tensors", "num"], ["free block without it, MB", "num"]],
+        pins.tensors.map((pin) => [pin.made_by ? opCell(this.app, pin.made_by) : h("span", { class: "muted" }, "memory that no tensor of the log explains"), count(pin.address), column(pin.per_bank_MB), count(pin.tensors), column(pin.free_block_without_MB)]),
       ),
     );
   }

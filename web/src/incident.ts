@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // What went wrong: the verdict in sentences, drawn to scale, and the smallest changes with which it would not have happened.
 import type { App } from "./app.js";
+import { barList, type Bar } from "./bars.js";
+import { corePicture } from "./core.js";
 import { add, h, longText, shorten } from "./dom.js";
 import type { Incident } from "./findings.js";
 import { bytes, count, counted } from "./format.js";
 import { basisMark, capitalized, lineLink, opWithPlace } from "./links.js";
 import { liveBar } from "./live.js";
-import type { CoreMap } from "./model.js";
 
 // Two or three sentences with the numbers that decide.
-function story(incident: Incident): string[] {
+function story(incident: Incident, buffers: string): string[] {
   const need = incident.needed_per_bank_B;
   const free = incident.free_per_bank_B;
   const largest = incident.largest_free_block_B;
   const short = incident.shortfall_per_bank_B;
   const lines: string[] = [];
   if (incident.kind === "l1_clash" && incident.static_buffers_end != null && incident.l1_buffer_at != null) {
-    lines.push(`Circular buffers reach up to address ${count(incident.static_buffers_end)}, but an L1 buffer starts at ${count(incident.l1_buffer_at)}.`);
+    lines.push(`${buffers} reach up to address ${count(incident.static_buffers_end)}, but an L1 buffer starts at ${count(incident.l1_buffer_at)}.`);
     if (short !== null) lines.push(`They overlap by ${bytes(short)} per core.`);
     return lines;
   }
   if (incident.kind === "l1_overflow" && incident.static_buffers_end != null && incident.l1_size_B != null) {
-    return [`Circular buffers grow to ${bytes(incident.static_buffers_end)}; a core has ${bytes(incident.l1_size_B)}.`];
+    return [`${buffers} grow to ${bytes(incident.static_buffers_end)}; a core has ${bytes(incident.l1_size_B)}.`];
   }
   if (need !== null) {
     let text = `It needed ${bytes(need)} per bank in one block`;
@@ -41,51 +42,17 @@ function needBars(incident: Incident): HTMLElement | null {
     ["largest free block", incident.largest_free_block_B, "largest"],
     ["free in all", incident.free_per_bank_B, "free"],
   ];
-  const known = rows.filter((row): row is [string, number, string] => row[1] !== null);
-  if (known.length < 2) return null;
-  const top = Math.max(...known.map((row) => row[1]), 1);
-  const list = h("dl", { class: "need" });
-  for (const [label, value, kind] of known) {
-    const bar = h("span", { class: `need-bar need-${kind}` });
-    bar.style.width = `${Math.max(0.4, (value / top) * 100)}%`;
-    add(list, h("dt", {}, label), h("dd", {}, h("span", { class: "need-track" }, bar), h("span", { class: "num" }, bytes(value))));
-  }
-  return list;
+  const bars = rows.flatMap(([label, value, kind]): Bar[] => (value === null ? [] : [{ label, value, text: bytes(value), kind }]));
+  return bars.length < 2 ? null : barList(bars);
 }
 
-// The weights alone do not fit: no layout or order of operations can help.
-function weightsDoNotFit(app: App, incident: Incident): string | null {
+// The weights alone do not fit: no layout or order of operations can help. Judged by what they take on the device where that is known: a
+// model may be stored there in smaller types than its own.
+function weightsDoNotFit(app: App, incident: Incident): HTMLElement | null {
   const dram = app.model.findings.memory.DRAM;
-  const weights = app.model.findings.weights;
-  if (!dram || incident.memory !== "DRAM" || weights.MB <= dram.capacity_total_MB) return null;
-  return `The ${counted(weights.count, "weight")} of the model take ${bytes(weights.bytes)} in their own data types; all ${count(dram.banks)} banks together hold ${bytes(dram.capacity_total_MB * 1048576)}. They cannot all be on this device.`;
-}
-
-// One core's L1 from address 0 to its end: buffers and tensors in a lane each, so that what both claim shows.
-function corePicture(core: CoreMap, overlap: number | null): HTMLElement {
-  const end = Math.max(core.size, ...core.buffers.map((b) => b[1]));
-  const lane = (label: string, parts: [number, number, string][]): HTMLElement => {
-    const track = h("span", { class: "core-lane" });
-    for (const [from, to, kind] of parts) {
-      const part = h("span", { class: `core-part core-${kind}`, title: `${kind}: ${count(from)} to ${count(to)}, ${bytes(to - from)}` });
-      part.style.left = `${(from / end) * 100}%`;
-      part.style.width = `max(2px, ${((to - from) / end) * 100}%)`;
-      add(track, part);
-    }
-    return h("div", { class: "core-row" }, h("span", { class: "muted" }, label), track);
-  };
-  const buffersEnd = Math.max(core.base, ...core.buffers.map((b) => b[1]));
-  const lowest = Math.min(core.size - core.small, ...core.tensors.map((t) => t[0]));
-  const twice: [number, number, string][] = buffersEnd > lowest ? [[lowest, buffersEnd, core.tensors.length ? "twice" : "beyond"]] : [];
-  const assumed = [core.chip_basis === "estimated" && "chip", core.base_basis === "estimated" && "start of the buffers"].filter(Boolean);
-  return h(
-    "figure",
-    { class: "core", "data-key": "core" },
-    h("figcaption", {}, `L1 of one ${core.chip} core, ${count(core.size)} B, address 0 on the left`, assumed.length > 0 && h("span", { class: "muted" }, ` (${assumed.join(" and ")} assumed)`)),
-    lane(core.buffer_word, [[0, core.base, "reserved"], ...core.buffers.map(([from, to]): [number, number, string] => [from, to, "buffers"]), ...twice]),
-    lane("L1 tensors", [...core.tensors.map(([from, to]): [number, number, string] => [from, to, "tensors"]), ...(core.small ? [[core.size - core.small, core.size, "small"] as [number, number, string]] : []), ...twice]),
-    h("p", { class: "muted" }, `${capitalized(core.buffer_word)} end at ${count(buffersEnd)}, ${core.tensors.length ? `the lowest tensor starts at ${count(lowest)}` : `L1 ends at ${count(core.size)}`}`, overlap !== null && `: ${count(overlap)} B${overlap >= 1024 ? ` (${bytes(overlap)})` : ""} ${core.tensors.length ? "claimed twice" : "too much"}, ${counted(Math.ceil(overlap / 2048), "bf16 tile")} or ${counted(Math.ceil(overlap / 1088), "bfp8 tile")}.`),
-  );
+  const { count: n, bytes: own, on_device_MB: there, fit_in_DRAM: fit } = app.model.findings.weights;
+  if (!dram || incident.memory !== "DRAM" || fit !== false || there == null) return null;
+  return h("p", { class: "incident-hint" }, `The ${counted(n, "weight")} of the model (${bytes(own)} in their own data types) take ${bytes(there * 1048576)} as this run stores them; all ${count(dram.banks)} banks together hold ${bytes(dram.capacity_total_MB * 1048576)}. They cannot all be on this device. `, basisMark("estimated"));
 }
 
 // The smallest changes that would have been enough, cheapest first.
@@ -100,23 +67,20 @@ function incidentCard(app: App, incident: Incident, i: number, first: boolean): 
   const words = app.model.facts.incidents[i];
   const verdict = words?.verdict ?? "";
   const [kind, reason] = [verdict.split(":")[0], verdict.split(":").slice(1).join(":").trim()];
-  const hint = weightsDoNotFit(app, incident);
+  const told = [reason && `${capitalized(reason)}.`, ...story(incident, capitalized(words?.core?.buffer_word ?? "static buffers"))].filter(Boolean).join(" ");
+  const [needs, ways] = [needBars(incident), waysOut(incident)];
   const live = first && incident.memory ? app.model.findings.live_at_peak[incident.memory] : undefined;
+  const filled = live && live.allocated_per_bank_MB > 0 && h("div", { class: "incident-live" }, h("h3", {}, `What filled ${incident.memory ?? ""}`), liveBar(app, live, app.banks(incident.memory!), 4));
   return h(
     "article",
     { class: "incident", "aria-label": "Incident" },
-    h("h2", {}, h("span", { class: "incident-mark", "aria-hidden": true }, "✕"), capitalized(words?.title ?? incident.kind), kind && h("span", { class: "verdict", "data-verdict": incident.verdict ?? "" }, kind)),
+    h("h2", {}, h("span", { class: "incident-mark", "aria-hidden": true }, "✕"), h("span", { class: "incident-title" }, capitalized(words?.title ?? incident.kind)), kind && h("span", { class: "verdict", "data-verdict": incident.verdict ?? "" }, kind)),
     incident.operation && h("p", { class: "incident-op" }, "In ", opWithPlace(app, incident.operation)),
-    h("p", { class: "incident-story" }, [reason && `${capitalized(reason)}.`, ...story(incident)].filter(Boolean).join(" ")),
-    hint && h("p", { class: "incident-hint" }, hint),
-    words?.core && corePicture(words.core, incident.shortfall_per_bank_B),
-    h(
-      "div",
-      { class: "incident-columns" },
-      h("div", {}, needBars(incident), waysOut(incident)),
-      live && live.allocated_per_bank_MB > 0 && h("div", { class: "incident-live" }, h("h3", {}, `What filled ${incident.memory ?? ""}`), liveBar(app, live, app.banks(incident.memory!), 4)),
-    ),
-    h("details", { class: "incident-text" }, h("summary", {}, `Message${incident.copies > 1 ? `, seen ${count(incident.copies)} times` : ""}`), longText(incident.text), " ", lineLink(app, incident.line)),
+    told && h("p", { class: "incident-story" }, told),
+    weightsDoNotFit(app, incident),
+    words?.core && corePicture(words.core),
+    (needs || ways || filled) && h("div", { class: filled ? "incident-figures incident-columns" : "incident-figures" }, h("div", {}, needs, ways), filled),
+    h("details", { class: "incident-text", open: !told }, h("summary", {}, `Message${incident.copies > 1 ? `, seen ${count(incident.copies)} times` : ""}`), longText(incident.text), " ", lineLink(app, incident.line)),
   );
 }
 

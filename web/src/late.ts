@@ -3,7 +3,7 @@
 import type { App } from "./app.js";
 import { add, h } from "./dom.js";
 import type { LateFree, LateFrees } from "./findings.js";
-import { count, mb, number } from "./format.js";
+import { column, count, mb, number } from "./format.js";
 import { lineLink, opCell, section } from "./links.js";
 import { table } from "./tables.js";
 
@@ -31,7 +31,7 @@ export function lateFrees(app: App): HTMLElement {
   const late = app.model.findings.late_frees;
   const box = section("late", "Late frees", late ? late.basis : null);
   if (!late) {
-    add(box, h("p", { class: "muted" }, "Not told: it takes operation lines, memory states and deallocations, and what this page was made of holds no deallocations or not all of these."));
+    add(box, h("p", { class: "muted" }, app.model.unknown));
     return box;
   }
   add(box, h("p", { "data-key": "late" }, lateWords(late)));
@@ -49,10 +49,10 @@ export function lateFrees(app: App): HTMLElement {
           opCell(app, t.made_by),
           t.last_use.index === t.made_by.index ? h("span", { class: "muted" }, "never used") : opCell(app, t.last_use),
           lineLink(app, t.freed_line),
-          number(t.per_bank_MB),
+          column(t.per_bank_MB),
           count(t.times),
           count(t.operations_late),
-          h("span", {}, number(t.peak_if_freed_per_bank_MB), less >= 0.0005 && h("span", { class: "minus" }, ` −${number(less)}`)),
+          h("span", {}, column(t.peak_if_freed_per_bank_MB), less >= 0.0005 && h("span", { class: "minus" }, ` −${column(less)}`)),
           h("button", { type: "button", class: "small", click: () => void showLife(app, t) }, "Show"),
         ];
       }),

@@ -43,7 +43,7 @@ export class LayersPart {
     const layers = (this.layers = app.model.findings.layers ?? null);
     this.element = section("layers", "Layers", layers ? layers.basis : null);
     if (!layers) {
-      add(this.element, h("p", { class: "muted" }, "No block of operations repeats in the longest run."));
+      add(this.element, h("p", { class: "muted" }, app.model.facts.elements ? "No block of operations repeats in the longest run." : app.model.unknown));
       return;
     }
     add(this.element, h("p", { "data-key": "layers" }, layerWords(layers)), strip(app, layers));

@@ -3,6 +3,7 @@
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { App } from "./app.js";
+import { l1PerCore } from "./core.js";
 import { Details } from "./details.js";
 import { add, h, replace } from "./dom.js";
 import { count } from "./format.js";
@@ -25,13 +26,29 @@ import { toggleTheme, watchTheme } from "./theme.js";
 import { Timeline } from "./timeline.js";
 import { waste } from "./waste.js";
 
-// ---- Page -------------------------------------------------------------------------------------------------------------
+const SECTIONS: [string, string][] = [
+  ["timeline", "Timeline"],
+  ["findings", "Findings"],
+  ["peaks", "Peaks"],
+  ["l1", "L1 core"],
+  ["consumers", "Consumers"],
+  ["late", "Late frees"],
+  ["runs", "Runs and leaks"],
+  ["layers", "Layers"],
+  ["fragmentation", "Fragmentation"],
+  ["waste", "Waste"],
+  ["padding", "Padding"],
+  ["weights", "Weights"],
+  ["distribution", "Distribution"],
+  ["operations", "Operations"],
+  ["ir", "IR"],
+];
 
-function navigation(hasIr: boolean): HTMLElement {
+// A button for each part that this page has.
+function navigation(main: HTMLElement): HTMLElement {
   const list = h("ul", {});
-  const sections: [string, string][] = [["timeline", "Timeline"], ["findings", "Findings"], ["peaks", "Peaks"], ["consumers", "Consumers"], ["late", "Late frees"], ["runs", "Runs and leaks"], ["layers", "Layers"], ["fragmentation", "Fragmentation"], ["waste", "Waste"], ["padding", "Padding"], ["weights", "Weights"], ["distribution", "Distribution"], ["operations", "Operations"]];
-  if (hasIr) sections.push(["ir", "IR"]);
-  for (const [id, title] of sections) {
+  for (const [id, title] of SECTIONS) {
+    if (!main.querySelector(`#${id}`)) continue;
     // No link: the address belongs to the selected operation.
     add(list, h("li", {}, h("button", { type: "button", "data-section": id, click: () => document.getElementById(id)?.scrollIntoView({ block: "start" }) }, title)));
   }
@@ -61,8 +78,8 @@ async function start(): Promise<void> {
   const buttons = h("div", { class: "top-buttons" }, h("button", { type: "button", id: "theme", "aria-label": "Light or dark", click: changeTheme }, "◐ Theme"), h("button", { type: "button", id: "help-button", "aria-label": "Keys", click: () => help.showModal() }, "? Keys"));
 
   const main = h("main", {});
-  add(main, incidents(app), notes(app), facts(app), advice(app), timeline.element, glance(app), peaks(app), consumers(app), lateFrees(app), runs(app), layers.element, fragmentation.element, waste(app), padding.element, h("div", { class: "two" }, weights(app), distribution(app)), table.element, ir.empty ? null : ir.element);
-  replace(root, header(app, buttons), navigation(!ir.empty), main, details.element, help, h("footer", {}, `ttmem ${model.facts.version} · MB = 1024 × 1024 bytes · figures per bank unless said otherwise · states are printed before their operation; an effect is the next state minus this one`));
+  add(main, incidents(app), notes(app), facts(app), advice(app), timeline.element, glance(app), peaks(app), l1PerCore(app), consumers(app), lateFrees(app), runs(app), layers.element, fragmentation.element, waste(app), padding.element, h("div", { class: "two" }, weights(app), distribution(app)), table.element, ir.empty ? null : ir.element);
+  replace(root, header(app, buttons), navigation(main), main, details.element, help, h("footer", {}, `ttmem ${model.facts.version} · MB = 1024 × 1024 bytes · figures per bank unless said otherwise · states are printed before their operation; an effect is the next state minus this one`));
   for (const list of root.querySelectorAll("[role=tablist]")) tabKeys(list);
   listen(app, timeline, table, help, changeTheme);
   exposeForTests(timeline);
@@ -72,9 +89,8 @@ async function start(): Promise<void> {
   await Promise.all([timeline.enrich(names), table.start(names), details.start(names)]);
   fragmentation.start();
   await Promise.all([layers.start(names), padding.start(names), ir.empty ? null : ir.start(names)]);
-  app.onChange((view, changed) => {
+  app.onChange((_view, changed) => {
     if (changed.op != null) timeline.announce(`Operation ${count(changed.op)} selected`);
-    void view;
   });
   document.documentElement.dataset.ready = "true";
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The profile as the page knows it. Small things (facts, findings) are there from the start; columns are decoded when first needed and
 // then kept. Memory figures are 0.001 MB per bank; -1 where the log did not show the memory.
-import type { Basis, Findings, Memory } from "./findings.js";
+import type { Basis, Findings, InputKind, Memory, OpRef } from "./findings.js";
 import { bigDeltaColumn, bytesOf, deltaColumn, jsonOf, Reader, Strings, textOf, unsignedColumn } from "./data.js";
 
 export interface Position {
@@ -18,7 +18,7 @@ export interface IrFact {
   lines: number;
 }
 
-// One core's L1 as the message of a clash tells it: stretches [start, end) of addresses.
+// One core's L1, of a clash's message or a recorded program: stretches [start, end) of addresses.
 export interface CoreMap {
   chip: string;
   chip_basis: Basis;
@@ -46,6 +46,7 @@ export interface Facts {
   levels: number;
   ranks: number[];
   irs: IrFact[];
+  l1?: { words: string; operation?: OpRef; core?: CoreMap }; // of a capture or a recording
   peaks: Partial<Record<Memory, Position & { state: number; rank: number }>>;
   incidents: (Position & { title: string; verdict: string; state: number; core?: CoreMap })[];
 }
@@ -146,13 +147,25 @@ export interface Detail {
   inputs: number[];
 }
 
+// Inputs in which every operation and every free shows, or what stands for them.
+const WITH_FREES: readonly (InputKind | null)[] = ["full", "capture", "live"];
+// ... and those with a memory state for each operation.
+const WITH_STATES: readonly (InputKind | null)[] = ["full", "blocks", "capture", "live"];
+// ... and those that name the types of tensors.
+const WITH_TYPES: readonly (InputKind | null)[] = ["full", "ops", "capture"];
+
 // Without operations, states and frees these would be wrong; the JSON files of a report do not hold the frees.
 function forgetFrees(findings: Findings): void {
   findings.live_at_peak = {};
-  delete findings.late_frees;
-  delete findings.waste_at_peak;
-  delete findings.advice;
+  findings.late_frees = null;
+  findings.waste_at_peak = null;
+  findings.advice = null;
   for (const leak of findings.leaks) Object.assign(leak, { index: null, mlir_op: null, loc: null, line: null, culprits: [], confidence: "low" });
+}
+
+// Captures and samples know how much is allocated, not where: what they give as the largest free block is all that is free.
+function holesKnown({ input, recording }: Findings): boolean {
+  return input.kind === "capture" ? recording !== undefined : input.kind !== "live";
 }
 
 export class Model {
@@ -163,9 +176,35 @@ export class Model {
 
   static async load(): Promise<Model> {
     const [facts, findings] = await Promise.all([jsonOf<Facts>("facts", true), jsonOf<Findings>("findings", true)]);
-    if (facts.rebuilt === "rough" || !["full", "capture", "live"].includes(findings.input.kind)) forgetFrees(findings);
+    const { kind } = findings.input;
+    if (facts.rebuilt === "rough" || !WITH_FREES.includes(kind)) forgetFrees(findings);
     findings.live_at_peak ??= {};
+    if (!holesKnown(findings)) findings.fragmentation = null;
+    // States around programs alone do not tell who changed them.
+    if (!WITH_STATES.includes(kind)) findings.attribution = null;
     return new Model(facts, findings);
+  }
+
+  get holesKnown(): boolean {
+    return holesKnown(this.findings);
+  }
+
+  // Else ttnn was called from a program of its own: there is no const-eval, no module dump, and nothing tells weights from other tensors.
+  get ofCompiledProgram(): boolean {
+    return this.findings.input.kind !== "capture" && this.findings.input.kind !== "live";
+  }
+
+  get statesPerOperation(): boolean {
+    return WITH_STATES.includes(this.findings.input.kind);
+  }
+
+  get typesKnown(): boolean {
+    return WITH_TYPES.includes(this.findings.input.kind);
+  }
+
+  // Why something is missing: what the input is made of, not what the run did.
+  get unknown(): string {
+    return this.facts.rebuilt === "rough" ? "Unknown from this kind of input (the JSON files of a report, which hold no deallocations)." : `Unknown from this kind of input (${this.facts.holds}).`;
   }
 
   readonly places = once(async () => {

@@ -2,7 +2,7 @@
 // Every operation in one table: search, filters, sorting. Texts are interned, so a search looks at each distinct text once.
 import type { App } from "./app.js";
 import { add, h, shorten } from "./dom.js";
-import { count, counted, milli, signed } from "./format.js";
+import { column, count, counted, shortPlace, signed } from "./format.js";
 import { MEMORIES, type Memory } from "./findings.js";
 import { Flag } from "./model.js";
 import { locationOf, nameOf, outputsOf, programOf, runOf, valueText, type Names } from "./names.js";
@@ -14,8 +14,8 @@ const COLUMNS: [Column, string, string][] = [
   ["name", "operation", ""],
   ["location", "location", ""],
   ["output", "result", ""],
-  ["allocated", "before, MB/bank", "num"],
-  ["effect", "effect, MB/bank", "num"],
+  ["allocated", "before, MB", "num"],
+  ["effect", "effect, MB", "num"],
   ["run", "run · program", ""],
   ["line", "log line", "num"],
 ];
@@ -62,6 +62,7 @@ export class OpTable {
       "section",
       { id: "operations", class: "card", "aria-labelledby": "operations-title" },
       h("h2", { id: "operations-title" }, "All operations"),
+      h("p", { class: "hint" }, "MB per bank of the memory chosen here: allocated before the operation, and what it changed."),
       h("div", { class: "filters", role: "search" }, this.search, this.program, this.run, this.kind, this.memory, this.least, clear, this.found),
       h("div", { class: "scroll-x" }, h("div", { class: "op-table" }, this.head, this.list.element)),
     );
@@ -231,7 +232,7 @@ export class OpTable {
     const before = this.before(op);
     const effect = this.effects![op];
     const run = runOf(names, op);
-    const texts = [count(op), nameOf(names, op), locationOf(names, op), outputsOf(names, op).join(", "), before < 0 ? "–" : milli(before), Number.isNaN(effect) ? "–" : signed(effect), run < 0 ? "" : `${count(run)} · ${programOf(names, op)}`, names.ops.line[op] > 0 ? count(names.ops.line[op]) : "–"];
+    const texts = [count(op), nameOf(names, op), shortPlace(locationOf(names, op)), outputsOf(names, op).join(", "), before < 0 ? "–" : column(before / 1000), Number.isNaN(effect) ? "–" : signed(effect), run < 0 ? "" : [count(run), programOf(names, op)].filter(Boolean).join(" · "), names.ops.line[op] > 0 ? count(names.ops.line[op]) : "–"];
     row.dataset.op = String(op);
     row.setAttribute("aria-rowindex", String(i + 1));
     row.classList.toggle("selected", op === this.app.view.op);

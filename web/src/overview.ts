@@ -3,7 +3,7 @@
 import type { App } from "./app.js";
 import { add, h, shorten } from "./dom.js";
 import { MEMORIES } from "./findings.js";
-import { bytes, count, counted, mb, number, percent } from "./format.js";
+import { bytes, count, counted, mb, measured, number, percent } from "./format.js";
 import { basisMark, capitalized, lineLink, opLink, section } from "./links.js";
 
 // ---- Numbers --------------------------------------------------------------------------------------------------------
@@ -19,7 +19,7 @@ export function facts(app: App): HTMLElement {
   for (const memory of ["DRAM", "L1"] as const) {
     const peak = findings.peak[memory];
     if (!peak) continue;
-    add(box, card(`peak.${memory}`, `Peak ${memory}`, mb(peak.allocated_per_bank_MB), `per bank, ${percent(peak.utilization_pct, 100)} · ${bytes(peak.allocated_total_MB * 1048576)} in all`));
+    add(box, card(`peak.${memory}`, `Peak ${memory}`, mb(peak.allocated_per_bank_MB), `per bank, ${percent(peak.utilization_pct, 100)} · ${measured(peak.allocated_total_MB)} in all`));
   }
   if (findings.weights.count) add(box, card("weights", "Model weights", bytes(findings.weights.bytes), `${counted(findings.weights.count, "tensor")}, without padding`));
   const padding = findings.padding.at_peak;
@@ -50,6 +50,7 @@ export function header(app: App, buttons: HTMLElement): HTMLElement {
       { class: "top-text" },
       h("h1", {}, shorten(f.name, 120)),
       h("p", { class: "source" }, h("span", { class: "mono" }, shorten(f.source, 200)), findings.input.lines > 0 && ` · ${bytes(findings.input.bytes)}, ${counted(findings.input.lines, "line")}`),
+      !app.model.ofCompiledProgram && !f.missing && h("p", { class: "source" }, capitalized(f.holds)),
       h("p", { class: "source", "data-key": "config" }, configuration(app)),
     ),
     buttons,
@@ -82,7 +83,7 @@ export function notes(app: App): HTMLElement | null {
   const { facts: f, findings } = app.model;
   const d = findings.diagnostics;
   const list = h("ul", { class: "notes" });
-  if (f.missing) add(list, h("li", {}, `This log holds ${f.holds}. ${capitalized(f.missing)}`));
+  if (f.missing) add(list, h("li", {}, `Input: ${f.holds}. ${capitalized(f.missing)}`));
   if (f.rebuilt) add(list, h("li", {}, `This page was rebuilt from the JSON files of a report, which hold no deallocations: ${f.rebuilt === "rough" ? "what is live at the peak, what of it is padding or waste, late frees and the operation behind a leak cannot be told, and a peak between two operations is not in them" : "the largest free block between two operations and padding over time cannot be told"}. The log itself gives the whole page: ttmem html LOG.`));
   if (findings.input.truncated) add(list, h("li", {}, "The log ends in the middle: what came after is not in this report."));
   if (findings.input.trace_replay) add(list, h("li", {}, "Parts of the run were replayed from a trace; replayed operations print nothing and are not in this report."));

@@ -4,8 +4,8 @@ import uPlot from "uplot";
 import type { App } from "./app.js";
 import { color, makeChart, placeTip } from "./chart.js";
 import { add, h, replace, shorten } from "./dom.js";
-import { bytes, count, number, percent, shape } from "./format.js";
-import type { Names } from "./names.js";
+import { bytes, column, count, counted, number, percent, shape, shapeText } from "./format.js";
+import { nameOf, type Names } from "./names.js";
 import { opLink } from "./links.js";
 import { table } from "./tables.js";
 
@@ -17,14 +17,16 @@ export class Padding {
   private chart: uPlot | null = null;
   private live: { logical: Float64Array; stored: Float64Array } | null = null;
   private names: Names | null = null;
+  private unit = 1; // bytes
 
   constructor(private readonly app: App) {
     const { at_peak: at, highest_overhead_pct: highest } = app.model.findings.padding;
+    const told = app.model.typesKnown && app.model.findings.peak.DRAM !== null && app.model.facts.rebuilt !== "rough";
     this.element = h(
       "section",
       { id: "padding", class: "card", "aria-labelledby": "padding-title" },
       h("h2", { id: "padding-title" }, "Tile padding"),
-      app.model.facts.rebuilt !== "rough" && h("p", { class: "hint", "data-key": "padding-sum" }, `At the DRAM peak ${count(at.tensors)} live tensors hold ${bytes(at.unpadded_MB * 1048576)} and take ${bytes(at.padded_MB * 1048576)}: ${bytes(at.overhead_MB * 1048576)} (${percent(at.overhead_pct, 100)}) is padding. The highest share at any moment is ${percent(highest, 100)}.`),
+      told && h("p", { class: "hint", "data-key": "padding-sum" }, `At the DRAM peak ${counted(at.tensors, "live tensor")} hold${at.tensors === 1 ? "s" : ""} ${bytes(at.unpadded_MB * 1048576)} and take${at.tensors === 1 ? "s" : ""} ${bytes(at.padded_MB * 1048576)}: ${bytes(at.overhead_MB * 1048576)} (${percent(at.overhead_pct, 100)}) is padding. The highest share at any moment is ${percent(highest, 100)}.`),
       h("div", { class: "chart-box" }, this.host, this.tip),
       h("ul", { class: "legend" }, h("li", {}, h("span", { class: "key key-logical", "aria-hidden": true }), "logical bytes"), h("li", {}, h("span", { class: "key key-padded", "aria-hidden": true }), "padded to tiles and pages")),
       this.rows,
@@ -38,7 +40,7 @@ export class Padding {
 
   private showRows(): void {
     const top = this.app.model.findings.padding.top;
-    if (!top.length) return replace(this.rows, h("p", { class: "muted" }, "No result of this log is padded."));
+    if (!top.length) return replace(this.rows, h("p", { class: "muted" }, this.app.model.typesKnown ? "No result is padded." : this.app.model.unknown));
     const padded = (index: number | null, result: number): string => {
       const layout = index === null || !this.names ? null : this.names.types[this.names.texts.outputs[this.names.ops.text[index]][result]]?.layout;
       return layout ? shape(layout.padded_shape) : "";
@@ -51,7 +53,7 @@ export class Padding {
         [["operation"], ["location"], ["logical"], ["padded"], ["logical MB", "num"], ["padded MB", "num"], ["overhead MB", "num"], ["overhead", "num"], ["times", "num"]],
         top.map((row) => {
           const share = h("span", { class: row.overhead_pct > 100 ? "grave" : row.overhead_pct > 50 ? "warn" : "" }, `${number(Math.round(row.overhead_pct * 10) / 10)} %`);
-          return [opLink(this.app, row), h("span", { class: "mono" }, shorten(row.loc ?? "", 60)), h("span", { class: "mono" }, `${(row.shape ?? "scalar").replace(/x/g, "×")} ${row.dtype ?? ""}`), h("span", { class: "mono" }, padded(row.index, row.result)), number(row.unpadded_MB), number(row.padded_MB), number(row.overhead_MB), share, count(row.times)];
+          return [opLink(this.app, row), h("span", { class: "mono" }, shorten(row.loc ?? "", 60)), h("span", { class: "mono" }, `${shapeText(row.shape)} ${row.dtype ?? ""}`), h("span", { class: "mono" }, padded(row.index, row.result)), column(row.unpadded_MB), column(row.padded_MB), column(row.overhead_MB), share, count(row.times)];
         }),
       ),
     );
@@ -64,11 +66,15 @@ export class Padding {
     const rebuilt = this.app.model.facts.rebuilt !== undefined;
     if (rebuilt || !this.live.stored.some((v) => v > 0)) {
       this.element.querySelector(".legend")?.remove();
-      this.host.parentElement?.replaceWith(h("p", { class: "muted" }, rebuilt ? "Padding over time cannot be told without the log." : "The log names no live DRAM tensors."));
+      const why = rebuilt ? "Padding over time cannot be told without the log." : "No live DRAM tensor is named.";
+      this.host.parentElement?.replaceWith(h("p", { class: "muted" }, this.app.model.typesKnown ? why : ""));
       return;
     }
     let top = 0;
     for (const value of this.live.stored) top = Math.max(top, value);
+    // The axis counts in the unit of its highest value: round numbers of bytes are odd numbers of MB.
+    const [unit, name] = top >= 2 ** 31 ? [2 ** 30, "GB"] : top >= 2 ** 21 ? [2 ** 20, "MB"] : [2 ** 10, "KB"];
+    this.unit = unit;
     this.chart = makeChart(this.host, {
       label: "Tile padding",
       height: 220,
@@ -76,8 +82,8 @@ export class Padding {
         { label: "padded", stroke: () => color("padded"), width: 1.5, fill: () => color("padded-soft"), points: { show: false } },
         { label: "logical", stroke: () => color("logical"), width: 1.5, fill: () => color("logical-soft"), points: { show: false } },
       ],
-      value: (v) => bytes(v),
-      top: () => top * 1.1,
+      value: (v) => `${number(v)} ${name}`,
+      top: () => (top / unit) * 1.1,
       hover: (u, x) => this.hover(u, x),
       click: (x) => this.app.select(Math.round(x)),
       zoom: (range) => this.app.zoom(range),
@@ -100,8 +106,8 @@ export class Padding {
       let best = i; // the fullest of each step: peaks must not fall between two points
       for (let k = i; k < Math.min(i + step, end); k++) if (this.live.stored[k] > this.live.stored[best]) best = k;
       x.push(best);
-      padded.push(this.live.stored[best]);
-      logical.push(this.live.logical[best]);
+      padded.push(this.live.stored[best] / this.unit);
+      logical.push(this.live.logical[best] / this.unit);
     }
     this.chart.setData([x, padded, logical]);
   }
@@ -113,7 +119,7 @@ export class Padding {
     }
     const op = Math.max(0, Math.min(this.live.stored.length - 1, Math.round(x)));
     const { logical, stored } = this.live;
-    replace(this.tip, h("div", { class: "tip-op" }, `after #${count(op)} `, h("b", {}, shorten(this.names.labels.get(this.names.texts.name[this.names.ops.text[op]]), 60))));
+    replace(this.tip, h("div", { class: "tip-op" }, `after #${count(op)} `, h("b", {}, shorten(nameOf(this.names, op), 60))));
     add(this.tip, h("div", {}, `${bytes(logical[op])} logical, ${bytes(stored[op])} padded`), h("div", { class: "tip-muted" }, `padding ${bytes(stored[op] - logical[op])} (${percent(stored[op] - logical[op], logical[op])})`));
     placeTip(this.tip, u, op, 8);
   }

@@ -2,7 +2,7 @@
 // A card per memory: its highest state, who raised it, and what was alive then.
 import type { App } from "./app.js";
 import { add, h } from "./dom.js";
-import { bytes, count, mb, number, percent } from "./format.js";
+import { count, mb, measured, number, percent } from "./format.js";
 import { liveBar } from "./live.js";
 import { MEMORIES, type Memory } from "./findings.js";
 import { lineLink, opWithPlace } from "./links.js";
@@ -14,19 +14,20 @@ function peakCard(app: App, memory: Memory): HTMLElement | null {
   const where = app.model.facts.peaks[memory];
   const body = h("dl", { class: "pairs" });
   const pair = (label: string, ...value: (Node | string)[]) => add(body, h("dt", {}, label), h("dd", {}, ...value));
-  pair("allocated", h("b", {}, `${mb(peak.allocated_per_bank_MB)} per bank`), ` · ${bytes(peak.allocated_total_MB * 1048576)} over ${count(peak.banks)} banks · `, lineLink(app, peak.line));
+  pair("allocated", h("b", {}, `${mb(peak.allocated_per_bank_MB)} per bank`), ` · ${measured(peak.allocated_total_MB)} over ${count(peak.banks)} banks · `, lineLink(app, peak.line));
   if (peak.in_operation_peak) pair("inside an operation", h("b", {}, `${mb(Math.round(peak.in_operation_peak.allocated_per_bank_MB * 1000) / 1000)} per bank`), ` as the error message says · `, lineLink(app, peak.in_operation_peak.line));
   if (peak.caused_by) pair("raised by", opWithPlace(app, peak.caused_by), ` by ${number(peak.caused_by.effect_MB)} MB per bank`, peak.caused_by.inside ? h("span", {}, ", inside ", opWithPlace(app, peak.caused_by.inside)) : "");
-  else if (peak.allocated_per_bank_MB > 0) pair("raised by", "not told by the log: there from the start, or between two states");
+  else if (peak.allocated_per_bank_MB > 0) pair("raised by", app.model.statesPerOperation ? "no operation: it was there from the start, or came between two states" : "unknown from this kind of input");
   pair("free", `${mb(peak.free_per_bank_MB)} per bank`);
-  pair("largest free block", `${mb(peak.largest_free_per_bank_MB)} per bank`, peak.free_per_bank_MB > 0 ? ` (${percent(peak.largest_free_per_bank_MB, peak.free_per_bank_MB)} of what is free)` : "");
+  if (app.model.holesKnown) pair("largest free block", `${mb(peak.largest_free_per_bank_MB)} per bank`, peak.free_per_bank_MB > 0 ? ` (${percent(peak.largest_free_per_bank_MB, peak.free_per_bank_MB)} of what is free)` : "");
+  else pair("largest free block", "unknown from this kind of input");
   const meter = h("span", { class: "meter-fill" });
   meter.style.width = `${Math.min(100, peak.utilization_pct)}%`;
-  const look = h("button", { type: "button", class: "small", click: () => look_at() }, "Show in chart");
-  const look_at = (): void => {
+  const showInChart = (): void => {
     app.set({ memory, op: peak.caused_by?.index ?? (where && where.element >= 0 ? where.element : null) });
     document.getElementById("timeline")?.scrollIntoView({ block: "start" });
   };
+  const look = h("button", { type: "button", class: "small", click: showInChart }, "Show in chart");
   return h(
     "article",
     { class: "card peak", "data-memory": memory },
@@ -46,7 +47,7 @@ export function peaks(app: App): HTMLElement {
     if (peak && peak.allocated_per_bank_MB === 0 && !peak.in_operation_peak) empty.push(memory);
     else add(grid, peakCard(app, memory));
   }
-  add(box, grid, empty.length > 0 && h("p", { class: "muted", "data-key": "empty-memories" }, `Never used in this log: ${empty.join(", ")}.`));
+  add(box, grid, empty.length > 0 && h("p", { class: "muted", "data-key": "empty-memories" }, `Never used: ${empty.join(", ")}.`));
   if (!grid.children.length && !empty.length) add(box, h("p", { class: "muted" }, "The log shows no memory state."));
   return box;
 }

@@ -43,12 +43,19 @@ const span = (from: number | null, to: number | null): string => (from === null 
 
 function programTable(app: App, program: Program): HTMLElement {
   const runs = runsOf(app.model.findings.runs, program);
-  const steady = runs[program.warm_up_runs]?.run ?? Infinity;
+  // The last run alone proves no steady state.
+  const steady = program.warm_up_runs < runs.length - 1 ? runs[program.warm_up_runs].run : Infinity;
   const usual = milli(program.last_peak_MB) - milli(program.last_start_MB);
+  const what = (run: Run): string => {
+    if (!run.finished) return "not finished";
+    if (runs.length === 1) return "the only one";
+    if (steady === Infinity) return "like no other yet";
+    return run.run < steady ? "warm-up" : alike(rise(run), usual) ? "steady" : "not like the others";
+  };
   const folds = foldRuns(runs);
   const rows = folds.slice(0, MOST_ROWS).map((fold) => {
     const { first, last } = fold;
-    const words = [!last.finished ? "not finished" : first.run < steady ? "warm-up" : alike(rise(first), usual) ? "steady" : "not like the others", Math.abs(fold.step) > 1 && `each starts ${number(Math.abs(fold.step) / 1000)} MB ${fold.step > 0 ? "higher" : "lower"}`].filter(Boolean);
+    const words = [what(last), Math.abs(fold.step) > 1 && `each starts ${number(Math.abs(fold.step) / 1000)} MB ${fold.step > 0 ? "higher" : "lower"}`].filter(Boolean);
     const show = first.first_index !== null && last.last_index !== null ? rangeButton(app, first.first_index, last.last_index, "Show") : "";
     return [fold.runs > 1 ? `${count(first.run)} – ${count(last.run)}` : count(first.run), words.join(", "), span(first.start_MB, last.start_MB), span(first.peak_MB, last.peak_MB), span(first.end_MB, last.end_MB), first.first_index === null || first.last_index === null ? "–" : count(first.last_index - first.first_index + 1), show];
   });

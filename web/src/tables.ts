@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The short tables: top consumers, weights, distribution of operations.
 import type { App } from "./app.js";
+import { cellBar } from "./bars.js";
 import { add, h, replace, shorten } from "./dom.js";
-import { bytes, count, counted, number, percent, signed } from "./format.js";
+import { bytes, column, count, counted, number, percent, shapeText, signed } from "./format.js";
 import type { Memory } from "./findings.js";
 import type { RegistryEntry } from "./model.js";
 import { basisMark, opLink } from "./links.js";
@@ -36,7 +37,7 @@ export function consumers(app: App): HTMLElement {
   const title = h("h2", { id: "consumers-title" }, "Top memory consumers");
   const show = (memory: Memory): void => {
     const rows = app.model.findings.top_consumers[memory] ?? [];
-    if (!rows.length) return replace(host, h("p", { class: "muted" }, `No operation added to ${memory}.`));
+    if (!rows.length) return replace(host, h("p", { class: "muted" }, app.model.statesPerOperation ? `No operation added to ${memory}.` : app.model.unknown));
     const most = Math.max(...rows.map((r) => r.effect_MB), 0.001);
     replace(
       host,
@@ -44,10 +45,8 @@ export function consumers(app: App): HTMLElement {
         `Operations that added most to ${memory}`,
         [["operation"], ["location"], ["added, MB per bank", "num"], ["", "bar"], ["allocated before", "num"], ["share of bank", "num"]],
         rows.map((row) => {
-          const bar = h("span", { class: "cell-bar" });
-          bar.style.width = `${(row.effect_MB / most) * 100}%`;
           const inside = row.operations_inside ? h("span", { class: "muted" }, ` ${counted(row.operations_inside, "operation")} inside, up to +${number(row.highest_inside_MB ?? 0)}`) : "";
-          return [opLink(app, row), h("span", {}, h("span", { class: "mono" }, shorten(row.loc ?? "", 90)), inside), `+${number(row.effect_MB)}`, bar, row.allocated_before_MB === null ? "" : number(row.allocated_before_MB), percent(row.effect_MB * 1000, app.capacity(memory))];
+          return [opLink(app, row), h("span", {}, h("span", { class: "mono" }, shorten(row.loc ?? "", 90)), inside), `+${column(row.effect_MB)}`, cellBar(row.effect_MB, most), row.allocated_before_MB === null ? "" : column(row.allocated_before_MB), percent(row.effect_MB * 1000, app.capacity(memory))];
         }),
       ),
     );
@@ -62,14 +61,14 @@ export function weights(app: App): HTMLElement {
   const host = h("div", {});
   const section = h("section", { id: "weights", class: "card", "aria-labelledby": "weights-title" }, h("h2", { id: "weights-title" }, "Model weights"), host);
   if (!summary.count) {
-    replace(host, h("p", { class: "muted" }, "The log holds no module dump, so the arguments of the model are not known. TTXLA_LOGGER_LEVEL=DEBUG prints it."));
+    replace(host, h("p", { class: "muted" }, app.model.ofCompiledProgram ? "The log holds no module dump, so the arguments of the model are not known. TTXLA_LOGGER_LEVEL=DEBUG prints it." : app.model.unknown));
     return section;
   }
   void app.model.registry().then((entries) => {
     const list = entries.filter((e) => (e.type === "parameter" || e.type === "constant") && !e.repeated).sort((a, b) => b.bytes - a.bytes);
     const inputs = entries.filter((e) => e.type !== "parameter" && e.type !== "constant" && !e.repeated);
     let shown = 20;
-    const row = (e: RegistryEntry) => [h("span", { class: "mono" }, shorten(e.name, 120)), e.type + (e.kv_cache ? ", KV cache" : ""), h("span", { class: "mono" }, `${e.local_shape ?? e.shape ?? "scalar"} ${e.dtype ?? ""}`), bytes(e.bytes), percent(e.bytes, summary.bytes)];
+    const row = (e: RegistryEntry) => [h("span", { class: "mono" }, shorten(e.name, 120)), e.type + (e.kv_cache ? ", KV cache" : ""), h("span", { class: "mono" }, `${shapeText(e.local_shape ?? e.shape)} ${e.dtype ?? ""}`), bytes(e.bytes), percent(e.bytes, summary.bytes)];
     const draw = (): void => {
       const more = h("button", { type: "button", click: () => ((shown += 200), draw()) }, `Show ${count(Math.min(200, list.length - shown))} more`);
       replace(
@@ -98,9 +97,7 @@ export function distribution(app: App): HTMLElement {
         "How often each operation ran",
         [["operation"], ["times", "num"], ["", "bar"], ["share", "num"]],
         rows.slice(0, shown).map(([name, n]) => {
-          const bar = h("span", { class: "cell-bar" });
-          bar.style.width = `${(n / most) * 100}%`;
-          return [h("button", { type: "button", class: "link mono", click: () => app.filterTable.byLocation(name) }, shorten(name, 80)), count(n), bar, percent(n, total)];
+          return [h("button", { type: "button", class: "link mono", click: () => app.filterTable.byLocation(name) }, shorten(name, 80)), count(n), cellBar(n, most), percent(n, total)];
         }),
       ),
       shown < rows.length && more,

@@ -7,6 +7,7 @@ import { clampRange, color, font, makeChart, placeTip } from "./chart.js";
 import { add, h, replace, shorten } from "./dom.js";
 import { bytes, count, milli, percent } from "./format.js";
 import { MEMORIES, type Memory } from "./findings.js";
+import { section } from "./links.js";
 import { Flag, Place, type Level, type PyramidLevel, type Series } from "./model.js";
 import { describe, type Names } from "./names.js";
 import { lowerBound, samplePyramid, sampleStates, type Sample } from "./sample.js";
@@ -43,6 +44,10 @@ export class Timeline {
     const ranks = app.model.facts.ranks;
     const rank = h("select", { "aria-label": "Rank", change: (event: Event) => app.set({ rank: Number((event.target as HTMLSelectElement).value) }) });
     ranks.forEach((number, i) => add(rank, h("option", { value: i, ...(i === app.view.rank ? { selected: true } : {}) }, `rank ${number}`)));
+    if (!app.model.facts.states) {
+      this.element = section("timeline", "Memory over time", null, h("p", { class: "muted" }, app.model.unknown));
+      return;
+    }
     this.element = h(
       "section",
       { id: "timeline", class: "card", "aria-labelledby": "timeline-title" },
@@ -68,9 +73,9 @@ export class Timeline {
         "ul",
         { class: "legend" },
         item("allocated", "allocated"),
-        item("pieces", "free, but not in the largest block (fragmentation)"),
+        this.app.model.holesKnown && item("pieces", "free, but not in the largest block (fragmentation)"),
         item("capacity", "capacity"),
-        item("consteval", "const-eval (weight) operations"),
+        this.app.model.ofCompiledProgram && item("consteval", "const-eval (weight) operations"),
         item("peak", "peak"),
         this.app.model.findings.incidents.length > 0 && item("incident", "incident"),
       ),
@@ -109,6 +114,7 @@ export class Timeline {
   // ---- Data -------------------------------------------------------------------------------------------------------
 
   async start(): Promise<void> {
+    if (!this.app.model.facts.states) return;
     this.chart = makeChart(this.host, {
       label: "Memory over time",
       height: HEIGHT,
@@ -372,7 +378,7 @@ export class Timeline {
     }
     if (allocated >= 0) {
       rows.push(h("div", {}, h("b", {}, `${milli(allocated)} MB per bank`), ` · ${bytes((allocated / 1000) * 1048576 * banks)} over ${count(banks)} banks · ${percent(allocated, this.app.capacity(memory))}`));
-      rows.push(h("div", { class: "tip-muted" }, `largest free block ${milli(this.level.largest[state])} MB`));
+      if (this.app.model.holesKnown) rows.push(h("div", { class: "tip-muted" }, `largest free block ${milli(this.level.largest[state])} MB`));
     }
     replace(this.tip, ...rows);
     placeTip(this.tip, u, this.series.x[i], 24);

@@ -4,6 +4,7 @@
 import { h } from "./dom.js";
 
 const TALLEST = 8_000_000;
+const BELOW = 20; // pixels under the last row, for a scroll bar that runs sideways
 
 export class VirtualList {
   readonly element: HTMLElement;
@@ -30,6 +31,7 @@ export class VirtualList {
 
   setCount(n: number): void {
     this.n = n;
+    this.element.style.height = `${n * this.rowHeight + BELOW}px`; // the style sheet has the most there can be
     this.spacer.style.height = `${Math.min(TALLEST, n * this.rowHeight)}px`;
     this.draw(true);
   }

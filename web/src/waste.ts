@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes at the DRAM peak that hold nothing, by kind, and what would avoid them.
 import type { App } from "./app.js";
+import { barList, type Bar } from "./bars.js";
 import { add, h, replace, shorten } from "./dom.js";
 import { WASTE_KINDS, type Waste, type WasteKind } from "./findings.js";
-import { bytes, count, mb, number, percent } from "./format.js";
+import { bytes, column, count, mb, percent, shapeText } from "./format.js";
 import { opCell, section } from "./links.js";
 import { table } from "./tables.js";
 
@@ -15,7 +16,6 @@ const KIND: Record<WasteKind, { name: string; words: string; remedy: string }> =
 };
 
 const SHOWN = 6;
-const shape = (text: string | null): string => (text ?? "scalar").replace(/x/g, "×");
 
 export function wasteWords(waste: Waste): string {
   const parts = WASTE_KINDS.filter((kind) => waste.per_bank_MB[kind] > 0).map((kind) => `${mb(waste.per_bank_MB[kind])} ${KIND[kind].words}`);
@@ -25,30 +25,20 @@ export function wasteWords(waste: Waste): string {
 
 function remedy(row: Waste["top"][number]): string {
   if (row.kind !== "tile_padding") return KIND[row.kind]?.remedy ?? "";
-  return row.better_shape ? `reshape to ${shape(row.better_shape)}: fewer tiles` : "no reshape needs fewer tiles";
+  return row.better_shape ? `reshape to ${shapeText(row.better_shape)}: fewer tiles` : "no reshape needs fewer tiles";
 }
 
 export function waste(app: App): HTMLElement {
   const found = app.model.findings.waste_at_peak;
   const box = section("waste", "Waste at the DRAM peak", found ? found.basis : null);
   if (!found) {
-    add(box, h("p", { class: "muted" }, "What is alive at the peak cannot be told from what this page was made of, so neither can what of it is wasted."));
+    add(box, h("p", { class: "muted" }, app.model.unknown));
     return box;
   }
   add(box, h("p", { "data-key": "waste" }, wasteWords(found)));
   const peak = app.model.findings.peak.DRAM?.allocated_per_bank_MB ?? 0;
-  const most = Math.max(...WASTE_KINDS.map((kind) => found.per_bank_MB[kind]), 0);
-  if (most > 0) {
-    const list = h("dl", { class: "need" });
-    for (const kind of WASTE_KINDS) {
-      const value = found.per_bank_MB[kind];
-      if (value <= 0) continue;
-      const bar = h("span", { class: "need-bar need-waste" });
-      bar.style.width = `${Math.max(0.4, (value / most) * 100)}%`;
-      add(list, h("dt", {}, KIND[kind].name), h("dd", { "data-waste": kind }, h("span", { class: "need-track" }, bar), h("span", { class: "num" }, `${bytes(value * 1048576)} `, h("span", { class: "muted" }, `per bank, ${percent(value, peak)} of the peak`))));
-    }
-    add(box, list);
-  }
+  const bars = WASTE_KINDS.filter((kind) => found.per_bank_MB[kind] > 0).map((kind): Bar => ({ label: KIND[kind].name, value: found.per_bank_MB[kind], text: bytes(found.per_bank_MB[kind] * 1048576), note: `per bank, ${percent(found.per_bank_MB[kind], peak)} of the peak`, kind: "waste", attributes: { "data-waste": kind } }));
+  if (bars.length) add(box, barList(bars));
   const host = h("div", {});
   const draw = (rows: Waste["top"]): void =>
     replace(
@@ -67,9 +57,9 @@ function wasteTable(app: App, rows: Waste["top"]): HTMLElement {
     [["tensor"], ["shape"], ["what"], ["wasted, MB per bank", "num"], ["what avoids it"]],
     rows.map((row) => [
       h("span", { class: "op-cell" }, row.name !== null && h("span", { class: "mono" }, shorten(row.name, 90)), row.made_by ? opCell(app, row.made_by.loc === row.name ? { ...row.made_by, loc: null } : row.made_by) : h("span", { class: "muted" }, "argument, put there by the host")),
-      h("span", { class: "mono" }, `${shape(row.shape)} ${row.dtype ?? ""}`),
+      h("span", { class: "mono" }, `${shapeText(row.shape)} ${row.dtype ?? ""}`),
       KIND[row.kind]?.name ?? row.kind,
-      number(row.per_bank_MB),
+      column(row.per_bank_MB),
       remedy(row),
     ]),
   );
