@@ -41,10 +41,12 @@ const runsOf = (runs: Run[], p: Program): Run[] => runs.filter((r) => r.program 
 
 const span = (from: number | null, to: number | null): string => (from === null || to === null ? "–" : from === to ? number(from) : `${number(from)} … ${number(to)}`);
 
+// Runs that rise equally far; one alone proves no steady state.
+const alikeRuns = ({ runs, warm_up_runs: warm, odd_runs: odd = 0 }: Program): number => runs - warm - odd;
+
 function programTable(app: App, program: Program): HTMLElement {
   const runs = runsOf(app.model.findings.runs, program);
-  // The last run alone proves no steady state.
-  const steady = program.warm_up_runs < runs.length - 1 ? runs[program.warm_up_runs].run : Infinity;
+  const steady = alikeRuns(program) < 2 ? Infinity : (runs[program.warm_up_runs]?.run ?? Infinity);
   const usual = milli(program.last_peak_MB) - milli(program.last_start_MB);
   const what = (run: Run): string => {
     if (!run.finished) return "not finished";
@@ -70,7 +72,7 @@ function programTable(app: App, program: Program): HTMLElement {
 // Warm-up and steady state of one program in a sentence.
 export function programWords(program: Program): string {
   const { runs, warm_up_runs: warm, odd_runs: odd = 0 } = program;
-  const same = runs - warm - odd;
+  const same = alikeRuns(program);
   const peak = program.peak_MB === null ? "" : `; the highest DRAM is ${number(program.peak_MB)} MB per bank, in run ${count(program.peak_run)}`;
   if (runs === 1) return `one run${peak}`;
   if (same < 2) return `${counted(runs, "run")}, no two of them alike yet${peak}`;
