@@ -39,6 +39,18 @@ class TrackerTest(unittest.TestCase):
         guard.release()
         self.assertEqual(tracker.get_trace_names(), [])
 
+    def test_names_of_tt_train(self):
+        from ttmem.compat import ttml
+
+        MemoryUsageTracker = ttml.core.utils.MemoryUsageTracker
+        MemoryUsageTracker._tracker = new_tracker()
+        guard = MemoryUsageTracker.begin_capture()
+        MemoryUsageTracker.snapshot("MODEL_CREATION")
+        MemoryUsageTracker.end_capture("ITERATION_COMPLETE")
+        self.assertEqual(MemoryUsageTracker.get_trace_names(), ["MODEL_CREATION", "ITERATION_COMPLETE"])
+        MemoryUsageTracker.clear()
+        guard.release()
+
     def test_text_is_tt_trains(self):
         with new_tracker() as tracker:
             tracker.allocated(ttmem.Memory.DRAM, 3 * MB)
