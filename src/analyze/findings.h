@@ -238,6 +238,9 @@ typedef struct ttm_findings {
   TTM_VEC(ttm_count) distribution; /* by count, then first appearance */
 } ttm_findings;
 
+/* Whether late frees, waste and advice were looked for at all: nothing known is another thing than nothing found. */
+static inline bool ttm_findings_lives_known(const ttm_findings *f) { return f->profile->kind == TTM_LOG_FULL; }
+
 /* 0 or TTM_ENOMEM. The findings borrow the profile. */
 int ttm_findings_make(ttm_findings **out, const ttm_profile *profile, ttm_error *err);
 void ttm_findings_free(ttm_findings *findings);

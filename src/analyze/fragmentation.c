@@ -45,7 +45,8 @@ static void measure(ttm_fragmentation *out, const ttm_profile *p) {
     }
     if (!out->largest_request || largest + TTM_LEVEL_SLACK >= out->largest_request) continue;
     if (room < out->largest_request + TTM_LEVEL_SLACK) continue;
-    if (!out->refusing_states++) out->first_refusing = s;
+    if (out->refusing_states < TTM_REFUSALS) out->refusing[out->refusing_states] = s;
+    out->refusing_states++;
   }
 }
 
@@ -139,10 +140,9 @@ static int look_around(ttm_fragmentation *out, const ttm_profile *p, uint32_t st
 int ttm_fragmentation_make(ttm_fragmentation *out, const ttm_findings *f) {
   const ttm_profile *p = f->profile;
   ttm_level level;
-  *out = (ttm_fragmentation){
-      .worst_state = TTM_NONE, .request_op = TTM_NONE, .first_refusing = TTM_NONE, .pins_state = TTM_NONE};
+  *out = (ttm_fragmentation){.worst_state = TTM_NONE, .request_op = TTM_NONE, .pins_state = TTM_NONE};
   if (!p->states.n || !ttm_profile_config(p, TTM_DRAM, &level)) return TTM_OK;
-  if (p->kind == TTM_LOG_LIVE) return TTM_OK; /* samples know sums, not blocks */
+  if (!ttm_blocks_known(p)) return TTM_OK;
   if (find_request(out, p, level.banks)) return TTM_ENOMEM;
   measure(out, p);
   if (!out->known || p->kind != TTM_LOG_FULL) return TTM_OK;

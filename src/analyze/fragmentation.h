@@ -5,7 +5,7 @@
 
 #include "profile/profile.h"
 
-enum { TTM_PINS = 5 };
+enum { TTM_PINS = 5, TTM_REFUSALS = 5 };
 
 /* A tensor, or some that lie side by side, between two free blocks: elsewhere, they would leave one large block. */
 typedef struct ttm_pin {
@@ -24,7 +24,7 @@ typedef struct ttm_fragmentation {
   uint64_t largest_request;
   uint32_t request_op;
   uint64_t refusing_states;
-  uint32_t first_refusing; /* state, TTM_NONE */
+  uint32_t refusing[TTM_REFUSALS]; /* the first of them */
   /* Derived by replay, where its free blocks are the measured ones; at a fragmented out-of-memory, else at the worst state. */
   uint32_t pins_state; /* TTM_NONE when nothing is pinned, or the replay does not agree */
   ttm_pin pins[TTM_PINS];
@@ -32,6 +32,11 @@ typedef struct ttm_fragmentation {
 } ttm_fragmentation;
 
 struct ttm_findings;
+
+/* Whether the states tell the largest free block. Samples and graph captures know sums only; a recording knows every address. */
+static inline bool ttm_blocks_known(const ttm_profile *p) {
+  return p->kind != TTM_LOG_LIVE && (p->kind != TTM_LOG_CAPTURE || p->capture.recording.is);
+}
 
 /* 0 or TTM_ENOMEM. Needs the incidents' verdicts. */
 int ttm_fragmentation_make(ttm_fragmentation *out, const struct ttm_findings *f);

@@ -5,8 +5,6 @@
 
 enum { NAME = 60 };
 
-static double mib(uint64_t bytes) { return (double)bytes / TTM_MB; }
-
 /* "ttnn.matmul at layers.0|scores (log line 90)" */
 static void operation(ttm_buf *out, const ttm_findings *f, uint32_t op, ttm_text_form form) {
   ttm_put_text(out, ttm_words_name(f->profile, op), NAME, form);
@@ -100,7 +98,7 @@ static void put_action(ttm_buf *out, const ttm_findings *f, const ttm_advice *ad
 void ttm_words_advice(ttm_buf *out, const ttm_findings *f, const ttm_advice *advice, ttm_text_form form) {
   put_action(out, f, advice, form);
   if (advice->kind == TTM_ADVICE_MOVE_PIN)
-    ttm_buf_printf(out, "; without it one block of %.2f MB/bank is free", mib(advice->saves));
+    ttm_buf_printf(out, "; without it one block of %.2f MB/bank is free", ttm_mib(advice->saves));
   else
-    ttm_buf_printf(out, "; saves %.2f MB/bank at the peak", mib(advice->saves));
+    ttm_buf_printf(out, "; saves %.2f MB/bank at the peak", ttm_mib(advice->saves));
 }

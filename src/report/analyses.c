@@ -21,11 +21,17 @@ static uint32_t index_of(ttm_view op) {
   return index < TTM_NONE ? (uint32_t)index : TTM_NONE;
 }
 
-bool ttm_frees_known(const ttm_analysis_page *p) {
-  ttm_view kind = ttm_json_get_member(ttm_json_get_member(p->findings, "input"), "kind");
-  return !p->rough && (ttm_view_eq(kind, TTM_LIT("\"full\"")) || ttm_view_eq(kind, TTM_LIT("\"capture\"")) ||
-                       ttm_view_eq(kind, TTM_LIT("\"live\"")));
+static bool is_kind(const ttm_analysis_page *p, ttm_view quoted) {
+  return ttm_view_eq(ttm_json_get_member(ttm_json_get_member(p->findings, "input"), "kind"), quoted);
 }
+
+static bool is_capture(const ttm_analysis_page *p) { return is_kind(p, TTM_LIT("\"capture\"")); }
+static bool is_live(const ttm_analysis_page *p) { return is_kind(p, TTM_LIT("\"live\"")); }
+static bool is_recording(const ttm_analysis_page *p) {
+  return ttm_is_object(ttm_json_get_member(p->findings, "recording"));
+}
+
+bool ttm_has_runs(const ttm_analysis_page *p) { return !is_capture(p) && !is_live(p); }
 
 /* ---- Writing ------------------------------------------------------------------------------------------------------- */
 
@@ -117,6 +123,18 @@ void ttm_figure_end(ttm_analysis_page *p, double mb, ttm_view op) {
   end(p, figure, op);
 }
 
+void ttm_say_unknown(ttm_analysis_page *p) {
+  ttm_sentence_add(p, "Unknown: ");
+  ttm_sentence_add(p, "%s",
+                   p->rough          ? "the files of this report do not hold the frees; analyse the log itself"
+                   : is_recording(p) ? "the recording does not tell it"
+                   : is_capture(p)   ? "a graph capture is a window on the device, it does not tell what lived before"
+                   : is_live(p)      ? "samples tell sums, not single tensors"
+                                     : "it takes operation lines, memory states and deallocations");
+  ttm_sentence_add(p, ".");
+  ttm_sentence_end(p, (ttm_view){"", 0});
+}
+
 /* ---- What went wrong, who raised the peak, what is live, advice ------------------------------------------------------ */
 
 static const char *incident_words(ttm_view kind) {
@@ -156,7 +174,7 @@ static void put_incidents(ttm_analysis_page *p) {
   uint32_t n = ttm_array_length(all);
   ttm_analysis_heading(p, "What went wrong", n ? "measured" : NULL);
   for (uint32_t i = 0; i < SHOWN && ttm_json_get_element(&all, &one); i++) put_incident(p, one);
-  if (!n) ttm_sentence_add(p, "The log holds no error message of the runtime.");
+  if (!n) ttm_sentence_add(p, ttm_has_runs(p) ? "The log holds no error message of the runtime." : "None.");
   if (n > SHOWN) ttm_sentence_add(p, "And %u more; ttmem explain LOG draws each.", n - SHOWN);
   if (n > SHOWN || !n) ttm_sentence_end(p, (ttm_view){"", 0});
 }
@@ -188,14 +206,17 @@ static void put_sums(ttm_analysis_page *p) {
   } parts[] = {{"operations_MB", "added by operations"},
                {"const_eval_MB", "left by const-eval programs"},
                {"given_back_MB", "given back by operations"},
-               {"deallocated_MB", "deallocated"},
-               {"host_MB", "by the host between runs"}};
+               {"deallocated_MB", "deallocated"}};
   ttm_view sums = ttm_json_get_member(p->findings, "attribution");
   if (!ttm_is_object(sums)) return;
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
     double mb = ttm_member_number(sums, parts[i].key, 0);
     if (mb != 0) ttm_sentence_add(p, "%s%+.3f %s", p->sentence.n ? ", " : "All changes of DRAM: ", mb, parts[i].words);
   }
+  double outside = ttm_member_number(sums, "host_MB", 0);
+  if (outside != 0)
+    ttm_sentence_add(p, "%s%+.3f %s", p->sentence.n ? ", " : "All changes of DRAM: ", outside,
+                     ttm_has_runs(p) ? "by the host between runs" : "outside operations");
   if (!p->sentence.n) return;
   ttm_sentence_add(p, " = %+.3f MB/bank from the first state to the last.", ttm_member_number(sums, "total_MB", 0));
   ttm_sentence_end(p, (ttm_view){"", 0});
@@ -222,8 +243,14 @@ static void put_attribution(ttm_analysis_page *p) {
   ttm_sentence_end(p, (ttm_view){"", 0});
 }
 
+/* Nothing in a recording tells weights from other tensors. */
 static void put_live_row(ttm_analysis_page *p, ttm_view row) {
-  ttm_sentence_text(p, row, "class");
+  bool tensors = is_recording(p) && ttm_view_eq(ttm_json_get_member(row, "class"), TTM_LIT("\"activations\""));
+  if (tensors)
+    ttm_sentence_add(p, "tensors");
+  else
+    ttm_sentence_text(p, row, "class");
+  if (ttm_view_eq(ttm_json_get_member(row, "basis"), TTM_LIT("\"estimated\""))) ttm_sentence_add(p, " (estimated)");
   ttm_sentence_add(p, ": ");
   ttm_sentence_tensor(p, row, row);
   ttm_figure_end(p, ttm_member_number(row, "per_bank_MB", 0), row);
@@ -231,25 +258,32 @@ static void put_live_row(ttm_analysis_page *p, ttm_view row) {
 
 static void put_live(ttm_analysis_page *p) {
   ttm_view set = ttm_json_get_member(ttm_json_get_member(p->findings, "live_at_peak"), "DRAM"), rows, row;
-  bool told = ttm_is_object(set) && ttm_frees_known(p);
+  bool told = ttm_lives_told(p, set);
   ttm_analysis_heading(p, "What is live then", told ? "derived" : NULL);
-  if (told)
-    ttm_sentence_add(p, "%.1f%% of the DRAM peak of %.3f MB/bank is explained, by %.0f tensors.",
-                     ttm_member_number(set, "explained_pct", 0), ttm_member_number(set, "allocated_per_bank_MB", 0),
-                     ttm_member_number(set, "tensors", 0));
-  else
-    ttm_sentence_add(p, "Not told: it takes operation lines, memory states and deallocations.");
+  if (!told) return ttm_say_unknown(p);
+  double guessed = ttm_member_number(set, "kv_cache_by_name_MB", 0);
+  double padding = ttm_member_number(set, "padding_total_MB", 0),
+         rounding = ttm_member_number(set, "rounding_total_MB", 0);
+  ttm_sentence_add(p, "%.1f%% of the DRAM peak of %.3f MB/bank is explained, by %.0f tensors",
+                   ttm_member_number(set, "explained_pct", 0), ttm_member_number(set, "allocated_per_bank_MB", 0),
+                   ttm_member_number(set, "tensors", 0));
+  if (padding > 0 || rounding > 0)
+    ttm_sentence_add(p, "; over all banks, padding takes %.2f MB of it and the allocator's rounding %.2f MB", padding,
+                     rounding);
+  ttm_sentence_add(p, ".");
+  if (guessed > 0)
+    ttm_sentence_add(p, " %.3f MB/bank are KV cache by the name of the argument alone (estimated).", guessed);
   ttm_sentence_end(p, (ttm_view){"", 0});
-  rows = told ? ttm_json_get_member(set, "rows") : (ttm_view){"", 0};
+  rows = ttm_json_get_member(set, "rows");
   for (int i = 0; i < SHOWN && ttm_json_get_element(&rows, &row); i++) put_live_row(p, row);
 }
 
 static void put_advice(ttm_analysis_page *p) {
   ttm_view all = ttm_json_get_member(p->findings, "advice"), one;
-  bool told = ttm_frees_known(p) && !ttm_view_eq(all, TTM_LIT("null"));
-  uint32_t n = told ? ttm_array_length(all) : 0;
   ttm_analysis_heading(p, "Advice", NULL);
-  for (uint32_t i = 0; i < n && ttm_json_get_element(&all, &one); i++) {
+  if (!ttm_lives_told(p, all)) return ttm_say_unknown(p);
+  uint32_t n = ttm_array_length(all);
+  while (ttm_json_get_element(&all, &one)) {
     ttm_sentence_text(p, one, "text");
     ttm_sentence_add(p, " (");
     ttm_sentence_text(p, one, "basis");
@@ -257,8 +291,7 @@ static void put_advice(ttm_analysis_page *p) {
     ttm_point_end(p, ttm_json_get_member(one, "operation"));
   }
   if (n) return;
-  ttm_sentence_add(p, !told ? "Not given: it takes operation lines, memory states and deallocations."
-                            : "Nothing that is sure to help.");
+  ttm_sentence_add(p, "Nothing that is sure to help.");
   ttm_sentence_end(p, (ttm_view){"", 0});
 }
 

@@ -5,6 +5,7 @@
 enum { SHOWN = 5, MOST_PROGRAMS = 8 };
 
 static const ttm_view NOTHING = {"", 0};
+static const char NO_RUNS[] = "Unknown: nothing tells where a run begins and ends.";
 static const char *const DERIVED = "derived", *const MEASURED = "measured";
 
 static void say(ttm_analysis_page *p, const char *words) {
@@ -49,10 +50,10 @@ static void put_late_row(ttm_analysis_page *p, ttm_view row) {
 void ttm_analysis_late(ttm_analysis_page *p) {
   ttm_view late = ttm_json_get_member(p->findings, "late_frees"), rows = ttm_json_get_member(late, "tensors"), row;
   ttm_view agrees = ttm_json_get_member(late, "replay_agrees");
-  bool told = ttm_is_object(late) && ttm_frees_known(p);
+  bool told = ttm_lives_told(p, late);
   double peak = ttm_member_number(late, "peak_per_bank_MB", 0), lowest = lowest_peak(late);
   ttm_analysis_heading(p, "Late frees", told ? DERIVED : NULL);
-  if (!told) return say(p, "Not told: it takes operation lines, memory states and deallocations.");
+  if (!told) return ttm_say_unknown(p);
   if (!ttm_array_length(rows)) return say(p, "No tensor of any size stays allocated long after its last use.");
   if (peak - lowest < 0.0005)
     ttm_sentence_add(p, "Not when memory is highest: freed at their last use, the DRAM peak stays %.3f MB/bank.", peak);
@@ -76,7 +77,7 @@ static void put_program(ttm_analysis_page *p, ttm_view program) {
   if (ttm_has_text(program, "program"))
     ttm_sentence_text(p, program, "program");
   else
-    ttm_sentence_add(p, "The whole capture"); /* it knows no programs */
+    ttm_sentence_add(p, "operations outside every program");
   if (ttm_member_number(program, "rank", 0) > 0)
     ttm_sentence_add(p, " on rank %.0f", ttm_member_number(program, "rank", 0));
   if (runs == 1)
@@ -99,8 +100,9 @@ static void put_program(ttm_analysis_page *p, ttm_view program) {
 
 void ttm_analysis_runs(ttm_analysis_page *p) {
   ttm_view programs = ttm_json_get_member(p->findings, "programs"), program;
-  uint32_t n = ttm_array_length(programs);
+  uint32_t n = ttm_has_runs(p) ? ttm_array_length(programs) : 0;
   ttm_analysis_heading(p, "Runs", n ? MEASURED : NULL);
+  if (!ttm_has_runs(p)) return say(p, NO_RUNS);
   if (!n) return say(p, "The log shows no program run.");
   for (uint32_t i = 0; i < MOST_PROGRAMS && ttm_json_get_element(&programs, &program); i++) put_program(p, program);
   if (n <= MOST_PROGRAMS) return;
@@ -153,6 +155,7 @@ void ttm_analysis_leaks(ttm_analysis_page *p) {
   ttm_analysis_heading(p, "Leaks", n || runs >= TTM_LEAK_RUNS ? DERIVED : NULL);
   while (ttm_json_get_element(&leaks, &leak)) put_leak(p, leak);
   if (n) return;
+  if (!ttm_has_runs(p)) return say(p, NO_RUNS);
   if (runs < TTM_LEAK_RUNS)
     return say(p, "Too few runs to tell: it takes five of one program, one of warm-up and three equal rises after it.");
   ttm_sentence_add(p, "None: over %u runs no level at the start of a run rises by the same amount again and again.",
@@ -205,6 +208,20 @@ static void put_pin(ttm_analysis_page *p, ttm_view pin) {
   ttm_point_end(p, made);
 }
 
+static void put_refusals(ttm_analysis_page *p, ttm_view request, double all) {
+  ttm_view states = ttm_json_get_member(request, "states"), state;
+  uint32_t n = 0;
+  for (; ttm_json_get_element(&states, &state); n++) {
+    ttm_sentence_add(p, "refused at log line %.0f: %.3f MB/bank free, the largest block %.3f",
+                     ttm_member_number(state, "line", 0), ttm_member_number(state, "free_per_bank_MB", 0),
+                     ttm_member_number(state, "largest_free_block_MB", 0));
+    ttm_point_end(p, NOTHING);
+  }
+  if (!n || all <= n) return;
+  ttm_sentence_add(p, "and at %.0f more", all - n);
+  ttm_point_end(p, NOTHING);
+}
+
 void ttm_analysis_fragmentation(ttm_analysis_page *p) {
   ttm_view found = ttm_json_get_member(p->findings, "fragmentation"), worst = ttm_json_get_member(found, "worst");
   ttm_view request = ttm_json_get_member(found, "largest_request"), op = ttm_json_get_member(request, "operation"), pin;
@@ -212,8 +229,12 @@ void ttm_analysis_fragmentation(ttm_analysis_page *p) {
   double room = ttm_member_number(worst, "free_per_bank_MB", 0);
   double largest = ttm_member_number(worst, "largest_free_block_MB", 0);
   double refused = ttm_member_number(request, "states_that_would_refuse_it", 0);
-  ttm_analysis_heading(p, "Fragmentation of DRAM", ttm_is_object(found) ? MEASURED : NULL);
-  if (!ttm_is_object(found)) return say(p, "The log shows no DRAM state.");
+  bool measured = ttm_view_eq(ttm_json_get_member(worst, "basis"), TTM_LIT("\"measured\""));
+  ttm_analysis_heading(p, "Fragmentation of DRAM", !ttm_is_object(found) ? NULL : measured ? MEASURED : DERIVED);
+  if (!ttm_is_object(found))
+    return say(p, ttm_is_object(ttm_json_get_member(ttm_json_get_member(p->findings, "peak"), "DRAM"))
+                      ? "Unknown: nothing tells how the free memory is cut up."
+                      : "The log shows no DRAM state.");
   if (room - largest < 0.0005) return say(p, "Free DRAM is in one piece all the time.");
   ttm_sentence_add(p, "At most %.3f MB/bank are out of reach of a single tensor, %.1f%% of the %.3f free",
                    room - largest, ttm_member_number(worst, "pct", 0), room);
@@ -227,6 +248,7 @@ void ttm_analysis_fragmentation(ttm_analysis_page *p) {
     ttm_sentence_op(p, op);
     ttm_sentence_add(p, ", would have been refused though enough was free (derived).");
     ttm_sentence_end(p, op);
+    put_refusals(p, request, refused);
   }
   while (ttm_json_get_element(&pins, &pin)) put_pin(p, pin);
 }
@@ -272,10 +294,10 @@ static void put_waste_row(ttm_analysis_page *p, ttm_view row) {
 void ttm_analysis_waste(ttm_analysis_page *p) {
   ttm_view waste = ttm_json_get_member(p->findings, "waste_at_peak"), rows = ttm_json_get_member(waste, "top"), row;
   ttm_view sums = ttm_json_get_member(waste, "per_bank_MB");
-  bool told = ttm_is_object(waste) && ttm_frees_known(p);
+  bool told = ttm_lives_told(p, waste);
   uint32_t n = ttm_array_length(rows);
   ttm_analysis_heading(p, "Waste at the DRAM peak", told ? DERIVED : NULL);
-  if (!told) return say(p, "Not told: it takes to know what is alive at the peak.");
+  if (!told) return ttm_say_unknown(p);
   if (!n)
     return say(p,
                "None: no f32 copies of bf16 weights, no weight in two forms, no padding or narrow rows that matter.");

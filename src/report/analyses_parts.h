@@ -33,8 +33,12 @@ static inline bool ttm_has_text(ttm_view object, const char *key) {
   return value.n > 2 && value.p[0] == '"';
 }
 uint32_t ttm_array_length(ttm_view array);
-/* False when the findings were made of something that holds no operations, states or frees: then nothing can be said about them. */
-bool ttm_frees_known(const ttm_analysis_page *p);
+/* Whether the findings tell the lives of tensors in this member; null stands for what was not looked for. */
+static inline bool ttm_lives_told(const ttm_analysis_page *p, ttm_view member) {
+  return !p->rough && member.n && (member.p[0] == '{' || member.p[0] == '[');
+}
+/* A log holds the runs of programs; a capture, a recording and samples do not tell where one begins. */
+bool ttm_has_runs(const ttm_analysis_page *p);
 
 /* ---- Writing ------------------------------------------------------------------------------------------------------- */
 
@@ -53,6 +57,9 @@ void ttm_sentence_tensor(ttm_analysis_page *p, ttm_view row, ttm_view op);
 void ttm_sentence_end(ttm_analysis_page *p, ttm_view op);
 void ttm_point_end(ttm_analysis_page *p, ttm_view op);
 void ttm_figure_end(ttm_analysis_page *p, double mb, ttm_view op);
+
+/* "Unknown: a graph capture does not tell ...": why nothing is said about the lives of tensors. */
+void ttm_say_unknown(ttm_analysis_page *p);
 
 /* Parts: each writes its heading and at least one sentence. */
 void ttm_analysis_late(ttm_analysis_page *p);

@@ -8,9 +8,6 @@
 
 enum { SHOWN_ROWS = 40, SHOWN_TENSORS = 12, CELL = 100 };
 
-static double mb(int64_t thousandths) { return (double)thousandths / 1000.0; }
-static double mib(uint64_t bytes) { return (double)bytes / TTM_MB; }
-
 static void text(ttm_buf *out, ttm_view view) { ttm_put_text(out, view, CELL, TTM_FORM_UTF8); }
 
 static void name_op(const ttm_findings *f, uint32_t op, ttm_buf *out) {
@@ -20,18 +17,6 @@ static void name_op(const ttm_findings *f, uint32_t op, ttm_buf *out) {
   ttm_buf_char(out, ' ');
   text(out, ttm_words_location(f->profile, op));
   ttm_buf_printf(out, ", log line %u", f->profile->ops.at[op].line);
-}
-
-static void put_type(const ttm_profile *p, uint32_t type, ttm_buf *out) {
-  if (type >= p->types.n) return ttm_buf_puts(out, "of a type that is not told");
-  if (!p->types.at[type].is_tensor) return ttm_buf_puts(out, "not a tensor");
-  const ttm_tensor_type *t = &p->types.at[type].tensor;
-  char shape[160];
-  static const char *const buffers[] = {"", " in DRAM", " in L1", " in L1_SMALL", " in TRACE", " on the host"};
-  ttm_dims_print(&t->shape, shape, sizeof shape);
-  ttm_buf_printf(out, "%s ", *shape ? shape : "scalar");
-  text(out, t->has_layout && t->storage.n ? t->storage : t->element);
-  if (t->has_layout) ttm_buf_printf(out, "%s%s", t->tiled ? ", tiles" : ", row-major", buffers[t->buffer]);
 }
 
 static uint64_t bank_bytes(const ttm_profile *p, uint32_t type) {
@@ -49,12 +34,13 @@ static void put_tensor(const ttm_findings *f, uint32_t tensor, ttm_buf *out) {
   uint32_t self = p->tensors.at[tensor].self; /* what a load_cached hands out lived before it */
   const ttm_tensor *row = &p->tensors.at[self < p->tensors.n ? self : tensor];
   uint32_t type = ttm_tensor_type_id(p, tensor);
-  put_type(p, type, out);
+  ttm_words_type(out, p, type, TTM_FORM_UTF8);
   uint64_t bytes = bank_bytes(p, type);
-  if (bytes) ttm_buf_printf(out, ", %.3f MB/bank (derived)", mib(bytes));
-  ttm_buf_puts(out, row->last_use != row->birth && row->last_use < p->ops.n ? "; last used by "
-                                                                            : "; not used by a later operation");
-  if (row->last_use != row->birth && row->last_use < p->ops.n) name_op(f, row->last_use, out);
+  if (bytes) ttm_buf_printf(out, ", %.3f MB/bank (derived)", ttm_mib(bytes));
+  if (row->last_use != row->birth && row->last_use < p->ops.n)
+    ttm_buf_puts(out, "; last used by "), name_op(f, row->last_use, out);
+  else
+    ttm_buf_puts(out, p->kind == TTM_LOG_CAPTURE ? "; no later use is seen" : "; not used by a later operation");
   if (row->freed_by < p->ops.n)
     ttm_buf_printf(out, "; freed in log line %u", p->ops.at[row->freed_by].line);
   else
@@ -72,12 +58,13 @@ static void put_memory(const ttm_findings *f, uint32_t op, ttm_buf *out) {
     uint32_t inside, above = ttm_op_inside(p, op, (ttm_memory)m, &inside);
     bool known = ttm_op_effect_whole(p, op, (ttm_memory)m, &effect);
     if (m > TTM_DRAM && !level.allocated && !effect) continue;
-    ttm_buf_printf(out, "%-9s %.3f MB/bank before (measured, log line %u), largest free block %.3f",
-                   ttm_memory_name((ttm_memory)m), mb(level.allocated), p->states.at[state].line, mb(level.largest));
-    if (known) ttm_buf_printf(out, "; it did %+.3f (derived)", mb(effect));
+    ttm_buf_printf(out, "%-9s %.3f MB/bank before (%s, log line %u)", ttm_memory_name((ttm_memory)m),
+                   ttm_mb(level.allocated), ttm_basis_name(ttm_words_state_basis(p)), p->states.at[state].line);
+    if (ttm_blocks_known(p)) ttm_buf_printf(out, ", largest free block %.3f", ttm_mb(level.largest));
+    if (known) ttm_buf_printf(out, "; it did %+.3f (derived)", ttm_mb(effect));
     if (inside)
       ttm_buf_printf(out, ", with %u operation%s of const-eval inside, up to %+.3f", inside, inside > 1 ? "s" : "",
-                     mb(above));
+                     ttm_mb(above));
     ttm_buf_char(out, '\n');
   }
 }
@@ -110,7 +97,7 @@ int ttm_ask_op(const ttm_findings *f, uint32_t index, ttm_buf *out, ttm_error *e
     ttm_buf_puts(out, "takes     ");
     if (symbols + i < t->operands.n)
       text(out, ttm_value_print(p, p->lists.at[t->operands.first + symbols + i], scratch)), ttm_buf_puts(out, ": ");
-    put_type(p, p->lists.at[t->inputs.first + i], out);
+    ttm_words_type(out, p, p->lists.at[t->inputs.first + i], TTM_FORM_UTF8);
     ttm_buf_char(out, '\n');
   }
   for (uint32_t k = 0; k < t->outputs.n && row->tensor != TTM_NONE && row->tensor + k < p->tensors.n; k++) {
@@ -138,8 +125,8 @@ static uint32_t put_weights(const ttm_findings *f, ttm_view name, bool whole, tt
     ttm_buf_puts(out, entry->weight ? "weight    " : "input     ");
     text(out, ttm_profile_string(p, arg->name));
     ttm_buf_puts(out, ": ");
-    put_type(p, arg->local_type, out);
-    ttm_buf_printf(out, ", %.3f MB per device as the model gives it\n", mib(entry->bytes));
+    ttm_words_type(out, p, arg->local_type, TTM_FORM_UTF8);
+    ttm_buf_printf(out, ", %.3f MB per device as the model gives it\n", ttm_mib(entry->bytes));
   }
   return n;
 }
@@ -149,7 +136,7 @@ static void put_alive(const ttm_findings *f, ttm_view name, bool whole, ttm_buf 
   for (size_t i = 0; set->known && i < set->rows.n; i++) {
     const ttm_live_row *row = &set->rows.at[i];
     if (!row->name || !matches(ttm_profile_string(f->profile, row->name), name, whole)) continue;
-    ttm_buf_printf(out, "at peak   %.3f MB/bank in %u tensor%s, made by ", mib(row->bank_bytes), row->tensors,
+    ttm_buf_printf(out, "at peak   %.3f MB/bank in %u tensor%s, made by ", ttm_mib(row->bank_bytes), row->tensors,
                    row->tensors > 1 ? "s" : "");
     if (row->op == TTM_NONE)
       ttm_buf_puts(out, "the host");
@@ -220,7 +207,7 @@ static void add_to_sum(range_sum *sum, const ttm_profile *p, uint32_t op) {
 
 static void put_sum(const range_sum *sum, ttm_buf *out) {
   if (sum->several) return;
-  ttm_buf_printf(out, "together: %+.3f MB/bank, deallocations between them included (derived)", mb(sum->effect));
+  ttm_buf_printf(out, "together: %+.3f MB/bank, deallocations between them included (derived)", ttm_mb(sum->effect));
   if (sum->unknown) ttm_buf_printf(out, "; of %u it is not known", sum->unknown);
   ttm_buf_char(out, '\n');
 }
@@ -243,11 +230,11 @@ int ttm_ask_range(const ttm_findings *f, uint32_t first, uint32_t last, ttm_buf 
     if (known && level.allocated > highest) highest = level.allocated, line = p->states.at[p->ops.at[op].state].line;
     if (!ttm_op_is_element(p, op) || shown++ >= SHOWN_ROWS) continue;
     if (known)
-      ttm_buf_printf(out, "%11.3f ", mb(level.allocated));
+      ttm_buf_printf(out, "%11.3f ", ttm_mb(level.allocated));
     else
       ttm_buf_printf(out, "%11s ", "-");
     if (ttm_op_effect_whole(p, op, TTM_DRAM, &effect))
-      ttm_buf_printf(out, "%+10.3f  ", mb(effect));
+      ttm_buf_printf(out, "%+10.3f  ", ttm_mb(effect));
     else
       ttm_buf_printf(out, "%10s  ", "-");
     name_op(f, op, out);
@@ -255,26 +242,37 @@ int ttm_ask_range(const ttm_findings *f, uint32_t first, uint32_t last, ttm_buf 
   }
   if (shown > SHOWN_ROWS) ttm_buf_printf(out, "and %u more operations\n", shown - SHOWN_ROWS);
   put_sum(&sum, out);
-  if (line) ttm_buf_printf(out, "highest: %.3f MB/bank before log line %u (measured)\n", mb(highest), line);
+  if (line)
+    ttm_buf_printf(out, "highest: %.3f MB/bank before log line %u (%s)\n", ttm_mb(highest), line,
+                   ttm_basis_name(ttm_words_state_basis(p)));
   return out->failed ? ttm_error_nomem(err) : TTM_OK;
 }
 
 int ttm_ask_peak(const ttm_findings *f, ttm_buf *out, ttm_error *err) {
   const ttm_live_set *set = &f->live_set[TTM_DRAM];
-  if (!set->known)
-    return ttm_error_set(
-        err, TTM_ENODATA,
-        "this log does not tell what is alive at the peak: that takes operation lines and memory states");
-  ttm_buf_printf(out, "DRAM peak %.3f MB/bank, log line %u (measured); %.2f%% explained (derived)\n",
-                 mib(set->measured_bytes), f->profile->states.at[set->state].line, ttm_live_set_quality(set));
+  if (!set->known) {
+    const char *why = ttm_words_lives_unknown(f);
+    return ttm_error_set(err, TTM_ENODATA, "what is alive at the peak is unknown: %s",
+                         why ? why : "the log shows no DRAM state");
+  }
+  ttm_buf_printf(out, "DRAM peak %.3f MB/bank, log line %u (%s); %.2f%% explained (derived)\n",
+                 ttm_mib(set->measured_bytes), f->profile->states.at[set->state].line,
+                 ttm_basis_name(ttm_words_state_basis(f->profile)), ttm_live_set_quality(set));
+  if (set->padding_bytes || set->rounding_bytes)
+    ttm_buf_printf(out, "over all banks, padding takes %.2f MB of it and the allocator's rounding %.2f MB\n",
+                   ttm_mib(set->padding_bytes), ttm_mib(set->rounding_bytes));
+  if (set->guessed_bytes)
+    ttm_buf_printf(out, "%.3f MB/bank are KV cache by the name of the argument alone (estimated)\n",
+                   ttm_mib(set->guessed_bytes));
   if (f->peak[TTM_DRAM].cause != TTM_NONE)
     ttm_buf_puts(out, "raised by "), name_op(f, f->peak[TTM_DRAM].cause, out), ttm_buf_char(out, '\n');
   for (size_t i = 0; i < set->rows.n && i < SHOWN_ROWS; i++) {
     const ttm_live_row *row = &set->rows.at[i];
-    ttm_buf_printf(out, "%9.3f  %-12s ", mib(row->bank_bytes), ttm_live_class_name(row->class));
+    ttm_buf_printf(out, "%9.3f  %-12s ", ttm_mib(row->bank_bytes), ttm_words_class(f->profile, row->class));
     if (row->name) text(out, ttm_profile_string(f->profile, row->name)), ttm_buf_char(out, ' ');
     if (row->op != TTM_NONE) name_op(f, row->op, out);
     if (row->tensors > 1) ttm_buf_printf(out, ", %u tensors", row->tensors);
+    if (row->guess) ttm_buf_puts(out, " (estimated)");
     ttm_buf_char(out, '\n');
   }
   if (set->rows.n > SHOWN_ROWS)

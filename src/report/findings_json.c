@@ -6,25 +6,7 @@
 #include "report/recording.h"
 #include "report/report.h"
 #include "report/ways_words.h"
-
-static void put_key_u64(ttm_buf *buf, const char *key, uint64_t value) {
-  ttm_buf_puts(buf, key);
-  ttm_buf_u64(buf, value);
-}
-
-static void put_key_known(ttm_buf *buf, const char *key, uint64_t value) {
-  ttm_buf_puts(buf, key);
-  ttm_json_known(buf, value);
-}
-
-/* A figure in 0.001 MB; null for TTM_NONE. */
-static void put_key_milli(ttm_buf *buf, const char *key, uint32_t value) {
-  ttm_buf_puts(buf, key);
-  if (value == TTM_NONE)
-    ttm_json_null(buf);
-  else
-    ttm_json_milli(buf, value);
-}
+#include "report/words.h"
 
 /* ---- Input and memories ------------------------------------------------------------------------------------------ */
 
@@ -57,32 +39,31 @@ static void put_input(ttm_buf *buf, const ttm_findings *f) {
   ttm_json_string(buf, ttm_profile_string(p, p->path));
   ttm_json_raw(buf, ",\"kind\":");
   ttm_buf_puts(buf, log_kind_name(p->kind));
-  put_key_u64(buf, ",\"bytes\":", seen->bytes);
-  put_key_u64(buf, ",\"lines\":", seen->lines);
-  put_key_u64(buf, ",\"op_lines\":", seen->op_lines);
-  put_key_u64(buf, ",\"blocks\":", p->states.n);
-  put_key_u64(buf, ",\"submit_blocks\":", seen->submit_blocks);
-  put_key_u64(buf, ",\"deallocations\":", seen->deallocations);
-  put_key_u64(buf, ",\"ranks\":", p->ranks.n);
-  put_key_u64(buf, ",\"graphs\":", p->graphs.n);
+  ttm_json_key_u64(buf, ",\"bytes\":", seen->bytes);
+  ttm_json_key_u64(buf, ",\"lines\":", seen->lines);
+  ttm_json_key_u64(buf, ",\"op_lines\":", seen->op_lines);
+  ttm_json_key_u64(buf, ",\"blocks\":", p->states.n);
+  ttm_json_key_u64(buf, ",\"submit_blocks\":", seen->submit_blocks);
+  ttm_json_key_u64(buf, ",\"deallocations\":", seen->deallocations);
+  ttm_json_key_u64(buf, ",\"ranks\":", p->ranks.n);
+  ttm_json_key_u64(buf, ",\"graphs\":", p->graphs.n);
   ttm_json_raw(buf, ",\"truncated\":");
   ttm_json_bool(buf, seen->cut || (seen->unfinished && !p->incidents.n));
   ttm_json_raw(buf, ",\"trace_replay\":"); /* replayed operations print nothing: the log cannot show them */
   ttm_json_bool(buf, seen->trace_cache);
   ttm_json_raw(buf, "},\n\"operations\":{");
-  put_key_u64(buf, "\"total\":", f->elements);
-  put_key_u64(buf, ",\"weight_operations\":", f->weight_ops);
+  ttm_json_key_u64(buf, "\"total\":", f->elements);
+  ttm_json_key_u64(buf, ",\"weight_operations\":", f->weight_ops);
   ttm_json_raw(buf, ",\"distribution\":{");
   for (size_t i = 0; i < f->distribution.n; i++) {
     if (i) ttm_buf_char(buf, ',');
     ttm_json_string(buf, f->distribution.at[i].name);
-    put_key_u64(buf, ":", f->distribution.at[i].n);
+    ttm_json_key_u64(buf, ":", f->distribution.at[i].n);
   }
   ttm_json_raw(buf, "}},\n\"weights\":{");
-  put_key_u64(buf, "\"count\":", f->registry.weights);
-  put_key_u64(buf, ",\"bytes\":", f->registry.weight_bytes);
-  ttm_json_raw(buf, ",\"MB\":");
-  ttm_json_mib(buf, f->registry.weight_bytes);
+  ttm_json_key_u64(buf, "\"count\":", f->registry.weights);
+  ttm_json_key_u64(buf, ",\"bytes\":", f->registry.weight_bytes);
+  ttm_json_key_mib(buf, ",\"MB\":", f->registry.weight_bytes);
   ttm_json_raw(buf, ",\"on_device_MB\":"); /* all of them, estimated by those seen there */
   if (f->weight_demand.bytes)
     ttm_json_mib(buf, f->weight_demand.bytes);
@@ -106,8 +87,8 @@ static void put_memories(ttm_buf *buf, const ttm_findings *f) {
       ttm_json_null(buf);
       continue;
     }
-    put_key_u64(buf, "{\"banks\":", level.banks);
-    put_key_milli(buf, ",\"capacity_per_bank_MB\":", level.total);
+    ttm_json_key_u64(buf, "{\"banks\":", level.banks);
+    ttm_json_key_milli(buf, ",\"capacity_per_bank_MB\":", level.total);
     ttm_json_raw(buf, ",\"capacity_total_MB\":");
     ttm_json_milli(buf, (int64_t)level.total * level.banks);
     ttm_buf_char(buf, '}');
@@ -116,13 +97,6 @@ static void put_memories(ttm_buf *buf, const ttm_findings *f) {
 }
 
 /* ---- Peaks ------------------------------------------------------------------------------------------------------- */
-
-static void put_op(ttm_buf *buf, const ttm_findings *f, uint32_t op) {
-  if (op == TTM_NONE) return ttm_json_null(buf);
-  ttm_buf_char(buf, '{');
-  ttm_json_op_members(buf, f, op);
-  ttm_buf_char(buf, '}');
-}
 
 /* The load_cached around the const-eval program of an operation, or TTM_NONE. */
 static uint32_t caller_of(const ttm_profile *p, uint32_t op) {
@@ -138,28 +112,26 @@ static void put_in_operation_peak(ttm_buf *buf, const ttm_findings *f, const ttm
     return;
   }
   const ttm_incident *incident = &f->profile->incidents.at[peak->in_op_incident];
-  put_key_u64(buf, "{\"allocated_per_bank_B\":", peak->in_op_bytes);
-  ttm_json_raw(buf, ",\"allocated_per_bank_MB\":");
-  ttm_json_mib(buf, peak->in_op_bytes);
-  put_key_u64(buf, ",\"incident\":", peak->in_op_incident);
-  put_key_u64(buf, ",\"line\":", incident->line);
-  ttm_json_raw(buf, ",\"operation\":");
-  put_op(buf, f, incident->op);
+  ttm_json_key_u64(buf, "{\"allocated_per_bank_B\":", peak->in_op_bytes);
+  ttm_json_key_mib(buf, ",\"allocated_per_bank_MB\":", peak->in_op_bytes);
+  ttm_json_key_u64(buf, ",\"incident\":", peak->in_op_incident);
+  ttm_json_key_u64(buf, ",\"line\":", incident->line);
+  ttm_json_key_op(buf, f, ",\"operation\":", incident->op);
   ttm_json_raw(buf, ",\"basis\":\"measured\"}");
 }
 
 static void put_peak(ttm_buf *buf, const ttm_findings *f, const ttm_peak *peak) {
   const ttm_level *level = &peak->level;
-  put_key_milli(buf, "{\"allocated_per_bank_MB\":", level->allocated);
-  put_key_u64(buf, ",\"banks\":", level->banks);
+  ttm_json_key_milli(buf, "{\"allocated_per_bank_MB\":", level->allocated);
+  ttm_json_key_u64(buf, ",\"banks\":", level->banks);
   ttm_json_raw(buf, ",\"allocated_total_MB\":");
   ttm_json_milli(buf, (int64_t)level->allocated * level->banks);
   ttm_json_raw(buf, ",\"utilization_pct\":");
   ttm_json_percent(buf, level->allocated, 0, level->total);
-  put_key_milli(buf, ",\"free_per_bank_MB\":", level->free);
-  put_key_milli(buf, ",\"largest_free_per_bank_MB\":", level->largest);
-  put_key_known(buf, ",\"line\":", peak->state == TTM_NONE ? UINT64_MAX : f->profile->states.at[peak->state].line);
-  ttm_json_raw(buf, ",\"basis\":\"measured\",\"caused_by\":");
+  ttm_json_key_milli(buf, ",\"free_per_bank_MB\":", level->free);
+  ttm_json_key_milli(buf, ",\"largest_free_per_bank_MB\":", level->largest);
+  ttm_json_key_known(buf, ",\"line\":", peak->state == TTM_NONE ? UINT64_MAX : f->profile->states.at[peak->state].line);
+  ttm_buf_printf(buf, ",\"basis\":\"%s\",\"caused_by\":", ttm_basis_name(ttm_words_state_basis(f->profile)));
   if (peak->cause == TTM_NONE) {
     ttm_json_null(buf);
   } else {
@@ -167,8 +139,7 @@ static void put_peak(ttm_buf *buf, const ttm_findings *f, const ttm_peak *peak) 
     ttm_json_op_members(buf, f, peak->cause);
     ttm_json_raw(buf, ",\"effect_MB\":");
     ttm_json_milli(buf, peak->effect);
-    ttm_json_raw(buf, ",\"inside\":");
-    put_op(buf, f, caller_of(f->profile, peak->cause));
+    ttm_json_key_op(buf, f, ",\"inside\":", caller_of(f->profile, peak->cause));
     ttm_json_raw(buf, ",\"basis\":\"derived\"}");
   }
   put_in_operation_peak(buf, f, peak);
@@ -229,7 +200,7 @@ static void put_consumers(ttm_buf *buf, const ttm_findings *f) {
       else
         ttm_json_null(buf);
       uint32_t inside, above = ttm_op_inside(f->profile, op, m, &inside);
-      put_key_u64(buf, ",\"operations_inside\":", inside);
+      ttm_json_key_u64(buf, ",\"operations_inside\":", inside);
       ttm_json_raw(buf, ",\"highest_inside_MB\":"); /* above allocated_before_MB */
       ttm_json_milli(buf, above);
       ttm_buf_char(buf, '}');
@@ -263,18 +234,18 @@ static void put_text_or_null(ttm_buf *buf, ttm_view text) {
 }
 
 static void put_incident_numbers(ttm_buf *buf, const ttm_incident_text *what) {
-  put_key_known(buf, ",\"needed_per_bank_B\":", what->needed_per_bank);
-  put_key_known(buf, ",\"free_per_bank_B\":", what->free_per_bank);
-  put_key_known(buf, ",\"largest_free_block_B\":", what->largest_free_block);
-  put_key_known(buf, ",\"bank_size_B\":", what->bank_size);
-  put_key_known(buf, ",\"allocated_per_bank_B\":", what->allocated_per_bank);
-  put_key_known(buf, ",\"buffer_B\":", what->size);
-  put_key_known(buf, ",\"banks\":", what->banks);
+  ttm_json_key_known(buf, ",\"needed_per_bank_B\":", what->needed_per_bank);
+  ttm_json_key_known(buf, ",\"free_per_bank_B\":", what->free_per_bank);
+  ttm_json_key_known(buf, ",\"largest_free_block_B\":", what->largest_free_block);
+  ttm_json_key_known(buf, ",\"bank_size_B\":", what->bank_size);
+  ttm_json_key_known(buf, ",\"allocated_per_bank_B\":", what->allocated_per_bank);
+  ttm_json_key_known(buf, ",\"buffer_B\":", what->size);
+  ttm_json_key_known(buf, ",\"banks\":", what->banks);
   if (what->kind != TTM_INCIDENT_L1_CLASH && what->kind != TTM_INCIDENT_L1_OVERFLOW) return;
-  put_key_known(buf, ",\"program\":", what->program);
-  put_key_known(buf, ",\"l1_buffer_at\":", what->l1_buffer_at);
-  put_key_known(buf, ",\"static_buffers_end\":", what->buffers_end);
-  put_key_known(buf, ",\"l1_size_B\":", what->l1_size);
+  ttm_json_key_known(buf, ",\"program\":", what->program);
+  ttm_json_key_known(buf, ",\"l1_buffer_at\":", what->l1_buffer_at);
+  ttm_json_key_known(buf, ",\"static_buffers_end\":", what->buffers_end);
+  ttm_json_key_known(buf, ",\"l1_size_B\":", what->l1_size);
   ttm_json_raw(buf, ",\"core_range\":");
   put_text_or_null(buf, what->core_range);
 }
@@ -290,8 +261,8 @@ static void put_ways(ttm_buf *buf, const ttm_findings *f, size_t i, const ttm_in
     ttm_words_way(&words, way, incident);
     ttm_buf_printf(buf, "%s{\"kind\":\"%s\",\"basis\":\"%s\"", w ? "," : "", ttm_way_name(way->kind),
                    ttm_basis_name(way->basis));
-    put_key_u64(buf, ",\"bytes\":", way->bytes);
-    if (way->count) put_key_u64(buf, ",\"count\":", way->count);
+    ttm_json_key_u64(buf, ",\"bytes\":", way->bytes);
+    if (way->count) ttm_json_key_u64(buf, ",\"count\":", way->count);
     ttm_json_raw(buf, ",\"text\":");
     ttm_json_string(buf, ttm_buf_view(&words));
     ttm_buf_char(buf, '}');
@@ -307,9 +278,9 @@ static void put_incident(ttm_buf *buf, const ttm_findings *f, size_t i) {
   const char *verdict = ttm_verdict_name(finding->verdict);
   ttm_json_raw(buf, "{\"kind\":");
   ttm_buf_puts(buf, incident_kind_name(incident->what.kind));
-  put_key_u64(buf, ",\"line\":", incident->line);
-  put_key_u64(buf, ",\"copies\":", incident->copies);
-  put_key_u64(buf, ",\"rank\":", ttm_rank_number(f->profile, incident->rank));
+  ttm_json_key_u64(buf, ",\"line\":", incident->line);
+  ttm_json_key_u64(buf, ",\"copies\":", incident->copies);
+  ttm_json_key_u64(buf, ",\"rank\":", ttm_rank_number(f->profile, incident->rank));
   ttm_json_raw(buf, ",\"text\":");
   ttm_json_string(buf, incident->what.text);
   ttm_json_raw(buf, ",\"memory\":");
@@ -317,15 +288,8 @@ static void put_incident(ttm_buf *buf, const ttm_findings *f, size_t i) {
   put_incident_numbers(buf, &incident->what);
   ttm_json_raw(buf, ",\"verdict\":");
   put_text_or_null(buf, ttm_view_of(verdict));
-  put_key_known(buf, ",\"shortfall_per_bank_B\":", finding->shortfall);
-  ttm_json_raw(buf, ",\"operation\":");
-  if (incident->op == TTM_NONE) {
-    ttm_json_null(buf);
-  } else {
-    ttm_buf_char(buf, '{');
-    ttm_json_op_members(buf, f, incident->op);
-    ttm_buf_char(buf, '}');
-  }
+  ttm_json_key_known(buf, ",\"shortfall_per_bank_B\":", finding->shortfall);
+  ttm_json_key_op(buf, f, ",\"operation\":", incident->op);
   put_ways(buf, f, i, incident);
   ttm_buf_char(buf, '}');
 }
@@ -344,7 +308,7 @@ static void put_incidents(ttm_out *out, const ttm_findings *f) {
 
 static void put_index(ttm_buf *buf, const ttm_findings *f, const char *key, uint32_t op) {
   uint32_t index = op == TTM_NONE ? TTM_NONE : ttm_findings_index(f, op);
-  put_key_known(buf, key, index == TTM_NONE ? UINT64_MAX : index);
+  ttm_json_key_known(buf, key, index == TTM_NONE ? UINT64_MAX : index);
 }
 
 static void put_runs(ttm_out *out, const ttm_findings *f) {
@@ -354,18 +318,18 @@ static void put_runs(ttm_out *out, const ttm_findings *f) {
     const ttm_run *run = &f->runs.at[i];
     const ttm_frame *frame = &f->profile->frames.at[run->frame];
     ttm_buf_put(buf, i ? TTM_LIT(",\n") : TTM_LIT("\n"));
-    put_key_u64(buf, "{\"run\":", frame->run);
-    put_key_u64(buf, ",\"rank\":", ttm_rank_number(f->profile, frame->rank));
+    ttm_json_key_u64(buf, "{\"run\":", frame->run);
+    ttm_json_key_u64(buf, ",\"rank\":", ttm_rank_number(f->profile, frame->rank));
     ttm_json_raw(buf, ",\"program\":");
     ttm_json_id(buf, f->profile, frame->name);
-    put_key_known(buf, ",\"graph\":", frame->graph == TTM_NONE ? UINT64_MAX : frame->graph);
+    ttm_json_key_known(buf, ",\"graph\":", frame->graph == TTM_NONE ? UINT64_MAX : frame->graph);
     put_index(buf, f, ",\"first_index\":", run->first_op);
     put_index(buf, f, ",\"last_index\":", run->last_op);
-    put_key_u64(buf, ",\"first_line\":", frame->first_line);
-    put_key_u64(buf, ",\"last_line\":", frame->last_line);
-    put_key_milli(buf, ",\"start_MB\":", run->start);
-    put_key_milli(buf, ",\"end_MB\":", run->end);
-    put_key_milli(buf, ",\"peak_MB\":", run->peak);
+    ttm_json_key_u64(buf, ",\"first_line\":", frame->first_line);
+    ttm_json_key_u64(buf, ",\"last_line\":", frame->last_line);
+    ttm_json_key_milli(buf, ",\"start_MB\":", run->start);
+    ttm_json_key_milli(buf, ",\"end_MB\":", run->end);
+    ttm_json_key_milli(buf, ",\"peak_MB\":", run->peak);
     ttm_json_raw(buf, ",\"finished\":");
     ttm_json_bool(buf, frame->finished);
     ttm_buf_char(buf, '}');
@@ -381,9 +345,8 @@ static void put_culprits(ttm_buf *buf, const ttm_findings *f, const ttm_culprits
   for (uint32_t i = 0; i < culprits->n; i++) {
     ttm_buf_puts(buf, i ? ",{" : "{");
     ttm_json_op_members(buf, f, culprits->at[i].op);
-    put_key_u64(buf, ",\"tensors_per_run\":", culprits->at[i].tensors);
-    ttm_json_raw(buf, ",\"per_run_MB\":");
-    ttm_json_mib(buf, culprits->at[i].bank_bytes);
+    ttm_json_key_u64(buf, ",\"tensors_per_run\":", culprits->at[i].tensors);
+    ttm_json_key_mib(buf, ",\"per_run_MB\":", culprits->at[i].bank_bytes);
     ttm_buf_char(buf, '}');
   }
   ttm_buf_char(buf, ']');
@@ -397,15 +360,15 @@ static void put_leaks(ttm_buf *buf, const ttm_findings *f) {
     const ttm_frame *last = &f->profile->frames.at[f->runs.at[leak->last_run].frame];
     ttm_buf_put(buf, i ? TTM_LIT(",\n{\"per_run_MB\":") : TTM_LIT("\n{\"per_run_MB\":"));
     ttm_json_milli(buf, (int64_t)leak->per_run);
-    put_key_u64(buf, ",\"runs_seen\":", leak->runs_seen);
-    put_key_known(buf, ",\"runs_until_full\":", leak->runs_left);
+    ttm_json_key_u64(buf, ",\"runs_seen\":", leak->runs_seen);
+    ttm_json_key_known(buf, ",\"runs_until_full\":", leak->runs_left);
     ttm_json_raw(buf, ",\"basis\":\"derived\",\"program\":");
     ttm_json_id(buf, f->profile, first->name);
-    put_key_u64(buf, ",\"rank\":", ttm_rank_number(f->profile, first->rank));
-    put_key_u64(buf, ",\"first_run\":", first->run);
-    put_key_u64(buf, ",\"last_run\":", last->run);
-    put_key_u64(buf, ",\"first_line\":", first->first_line);
-    put_key_u64(buf, ",\"last_line\":", last->first_line);
+    ttm_json_key_u64(buf, ",\"rank\":", ttm_rank_number(f->profile, first->rank));
+    ttm_json_key_u64(buf, ",\"first_run\":", first->run);
+    ttm_json_key_u64(buf, ",\"last_run\":", last->run);
+    ttm_json_key_u64(buf, ",\"first_line\":", first->first_line);
+    ttm_json_key_u64(buf, ",\"last_line\":", last->first_line);
     ttm_buf_char(buf, ',');
     if (leak->op == TTM_NONE)
       ttm_json_raw(buf, "\"index\":null,\"mlir_op\":null,\"loc\":null,\"line\":null");
@@ -424,8 +387,7 @@ static void put_leaks(ttm_buf *buf, const ttm_findings *f) {
 static void put_sizes(ttm_buf *buf, uint64_t logical, uint64_t stored) {
   ttm_json_raw(buf, "\"unpadded_MB\":");
   ttm_json_mib(buf, logical);
-  ttm_json_raw(buf, ",\"padded_MB\":");
-  ttm_json_mib(buf, stored);
+  ttm_json_key_mib(buf, ",\"padded_MB\":", stored);
   ttm_json_raw(buf, ",\"overhead_MB\":");
   ttm_json_mib_diff(buf, stored, logical);
   ttm_json_raw(buf, ",\"overhead_pct\":");
@@ -436,7 +398,7 @@ static void put_padding_row(ttm_buf *buf, const ttm_findings *f, const ttm_paddi
   const ttm_tensor_type *type = ttm_text_output(f->profile, ttm_op_text_of(f->profile, row->op), row->result);
   ttm_buf_char(buf, '{');
   ttm_json_op_members(buf, f, row->op);
-  put_key_u64(buf, ",\"result\":", row->result);
+  ttm_json_key_u64(buf, ",\"result\":", row->result);
   ttm_json_raw(buf, ",\"shape\":");
   if (type)
     ttm_json_shape(buf, &type->shape);
@@ -449,14 +411,14 @@ static void put_padding_row(ttm_buf *buf, const ttm_findings *f, const ttm_paddi
     ttm_json_null(buf);
   ttm_buf_char(buf, ',');
   put_sizes(buf, row->logical_bytes, row->stored_bytes);
-  put_key_u64(buf, ",\"times\":", row->times);
+  ttm_json_key_u64(buf, ",\"times\":", row->times);
   ttm_buf_char(buf, '}');
 }
 
 static void put_padding(ttm_buf *buf, const ttm_findings *f) {
   ttm_json_raw(buf, ",\n\"padding\":{\"at_peak\":{");
   put_sizes(buf, f->live_at_peak.logical_bytes, f->live_at_peak.stored_bytes);
-  put_key_u64(buf, ",\"tensors\":", f->live_at_peak.tensors);
+  ttm_json_key_u64(buf, ",\"tensors\":", f->live_at_peak.tensors);
   ttm_json_raw(buf, "},\"highest_overhead_pct\":");
   ttm_json_double(buf, f->padding_peak_pct);
   ttm_json_raw(buf, ",\"top\":[");
@@ -469,15 +431,15 @@ static void put_padding(ttm_buf *buf, const ttm_findings *f) {
 
 static void put_diagnostics(ttm_buf *buf, const ttm_profile *p) {
   const ttm_seen *seen = &p->seen;
-  put_key_u64(buf, ",\n\"diagnostics\":{\"unparsed_lines\":", seen->bad_op_lines + seen->bad_blocks);
-  put_key_u64(buf, ",\"skipped_operations\":", seen->bad_op_lines);
-  put_key_u64(buf, ",\"bad_memory_lines\":", seen->bad_blocks);
-  put_key_u64(buf, ",\"blocks_without_operation\":", seen->unpaired);
-  put_key_u64(buf, ",\"unfinished_programs\":", seen->unfinished);
-  put_key_u64(buf, ",\"retained_deallocations\":", seen->retained);
+  ttm_json_key_u64(buf, ",\n\"diagnostics\":{\"unparsed_lines\":", seen->bad_op_lines + seen->bad_blocks);
+  ttm_json_key_u64(buf, ",\"skipped_operations\":", seen->bad_op_lines);
+  ttm_json_key_u64(buf, ",\"bad_memory_lines\":", seen->bad_blocks);
+  ttm_json_key_u64(buf, ",\"blocks_without_operation\":", seen->unpaired);
+  ttm_json_key_u64(buf, ",\"unfinished_programs\":", seen->unfinished);
+  ttm_json_key_u64(buf, ",\"retained_deallocations\":", seen->retained);
   ttm_json_raw(buf, ",\"notes\":[");
   for (uint32_t i = 0; i < seen->note_count && i < TTM_KEPT_NOTES; i++) {
-    put_key_u64(buf, i ? ",\n{\"line\":" : "\n{\"line\":", seen->notes[i].line);
+    ttm_json_key_u64(buf, i ? ",\n{\"line\":" : "\n{\"line\":", seen->notes[i].line);
     ttm_json_raw(buf, ",\"text\":");
     ttm_json_string(buf, ttm_profile_string(p, seen->notes[i].text));
     ttm_buf_char(buf, '}');

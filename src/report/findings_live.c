@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/findings_parts.h"
 
-static void put_key_mib(ttm_buf *buf, const char *key, uint64_t bytes) {
-  ttm_buf_puts(buf, key);
-  ttm_json_mib(buf, bytes);
-}
-
 static void put_row(ttm_buf *buf, const ttm_findings *f, const ttm_live_row *row) {
   const ttm_profile *p = f->profile;
   ttm_buf_printf(buf, "{\"class\":\"%s\",\"name\":", ttm_live_class_name(row->class));
   ttm_json_id(buf, p, row->name);
   ttm_buf_printf(buf, ",\"basis\":\"%s\"", ttm_basis_name(row->guess ? TTM_ESTIMATED : TTM_DERIVED));
   if (row->arg != TTM_NONE) ttm_buf_printf(buf, ",\"argument\":%u", row->arg);
-  put_key_mib(buf, ",\"per_bank_MB\":", row->bank_bytes);
+  ttm_json_key_mib(buf, ",\"per_bank_MB\":", row->bank_bytes);
   ttm_buf_printf(buf, ",\"tensors\":%u", row->tensors);
   ttm_json_type_members(buf, p, row->type);
   if (row->type != TTM_NONE) {
-    put_key_mib(buf, ",\"unpadded_MB\":", row->logical_bytes);
-    put_key_mib(buf, ",\"padded_MB\":", row->stored_bytes);
+    ttm_json_key_mib(buf, ",\"unpadded_MB\":", row->logical_bytes);
+    ttm_json_key_mib(buf, ",\"padded_MB\":", row->stored_bytes);
   }
   if (row->op != TTM_NONE) {
     ttm_buf_char(buf, ',');
@@ -38,28 +33,28 @@ static void put_classes(ttm_buf *buf, const ttm_live_set *set) {
 static void put_set(ttm_buf *buf, const ttm_findings *f, const ttm_live_set *set) {
   ttm_json_raw(buf, "{\"basis\":\"derived\"");
   ttm_buf_printf(buf, ",\"line\":%u", f->profile->states.at[set->state].line);
-  put_key_mib(buf, ",\"allocated_per_bank_MB\":", set->measured_bytes);
-  put_key_mib(buf, ",\"explained_per_bank_MB\":", ttm_live_set_explained(set));
+  ttm_json_key_mib(buf, ",\"allocated_per_bank_MB\":", set->measured_bytes);
+  ttm_json_key_mib(buf, ",\"explained_per_bank_MB\":", ttm_live_set_explained(set));
   ttm_buf_printf(buf, ",\"explained_pct\":%.3f", ttm_live_set_quality(set));
-  put_key_mib(buf, ",\"counted_twice_MB\":", set->over_bytes);
+  ttm_json_key_mib(buf, ",\"counted_twice_MB\":", set->over_bytes);
   ttm_buf_printf(buf, ",\"tensors\":%u", set->tensors);
-  put_key_mib(buf, ",\"padding_total_MB\":", set->padding_bytes);
-  put_key_mib(buf, ",\"rounding_total_MB\":", set->rounding_bytes);
+  ttm_json_key_mib(buf, ",\"padding_total_MB\":", set->padding_bytes);
+  ttm_json_key_mib(buf, ",\"rounding_total_MB\":", set->rounding_bytes);
   put_classes(buf, set);
-  put_key_mib(buf, ",\"kv_cache_by_name_MB\":", set->guessed_bytes);
+  ttm_json_key_mib(buf, ",\"kv_cache_by_name_MB\":", set->guessed_bytes);
   ttm_json_raw(buf, ",\"rows\":[");
   for (size_t i = 0; i < set->rows.n; i++) {
     ttm_buf_puts(buf, i ? ",\n" : "\n");
     put_row(buf, f, &set->rows.at[i]);
   }
   ttm_buf_printf(buf, "],\"other_rows\":%llu", (unsigned long long)set->other_rows);
-  put_key_mib(buf, ",\"other_rows_per_bank_MB\":", set->other_bytes);
+  ttm_json_key_mib(buf, ",\"other_rows_per_bank_MB\":", set->other_bytes);
   ttm_json_raw(buf, ",\"modules\":[");
   for (size_t i = 0; i < set->modules.n; i++) {
     const ttm_live_module *module = &set->modules.at[i];
     ttm_buf_puts(buf, i ? ",{\"path\":" : "{\"path\":");
     ttm_json_string(buf, module->path);
-    put_key_mib(buf, ",\"per_bank_MB\":", module->bank_bytes);
+    ttm_json_key_mib(buf, ",\"per_bank_MB\":", module->bank_bytes);
     ttm_buf_printf(buf, ",\"tensors\":%u}", module->tensors);
   }
   ttm_json_raw(buf, "]}");

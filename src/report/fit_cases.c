@@ -7,7 +7,6 @@
 #include "report/json_fields.h"
 #include "report/words.h"
 
-static double mib(uint64_t bytes) { return (double)bytes / TTM_MB; }
 static double kib(uint64_t bytes) { return (double)bytes / 1024.0; }
 
 static uint64_t headroom(const ttm_fit_case *c) {
@@ -42,12 +41,12 @@ static void put_answer(const page *p, const ttm_fit_case *c) {
 
 static void put_figures(const page *p, const ttm_fit_case *c) {
   ttm_buf *out = p->out;
-  ttm_buf_printf(out, "%*.2f %8.2f", 14 - (int)strlen(answers[c->fits]), mib(c->dram_peak), mib(c->dram_bank));
+  ttm_buf_printf(out, "%*.2f %8.2f", 14 - (int)strlen(answers[c->fits]), ttm_mib(c->dram_peak), ttm_mib(c->dram_bank));
   if (c->fits == TTM_FITS)
-    ttm_buf_printf(out, " %8.2f", mib(headroom(c)));
+    ttm_buf_printf(out, " %8.2f", ttm_mib(headroom(c)));
   else
     ttm_buf_printf(out, " %8s", "-");
-  ttm_buf_printf(out, " %10.2f", mib(ttm_mul_sat(c->dram_peak, c->dram_banks)));
+  ttm_buf_printf(out, " %10.2f", ttm_mib(ttm_mul_sat(c->dram_peak, c->dram_banks)));
   ttm_buf_printf(out, " %8.1f %7.1f %8llu\n", kib(c->l1_peak), kib(c->l1_core), (unsigned long long)c->clashes);
 }
 

@@ -5,11 +5,10 @@
 #include "report/format.h"
 #include "report/words.h"
 
-static double mib(uint64_t bytes) { return (double)bytes / TTM_MB; }
-
 static void put_refusal(const ttm_fit_board *row, const ttm_findings *f, ttm_text_form form, ttm_buf *out) {
   ttm_buf_printf(out, "          %s: needs %.2f MB/bank of %s, largest free block %.2f MB, ",
-                 ttm_verdict_name(row->verdict), mib(row->needed), ttm_memory_name(row->memory), mib(row->largest));
+                 ttm_verdict_name(row->verdict), ttm_mib(row->needed), ttm_memory_name(row->memory),
+                 ttm_mib(row->largest));
   if (row->unexplained) return ttm_buf_puts(out, "which no\n          operation of the log explains\n");
   if (row->refused_op == TTM_NONE) return ttm_buf_puts(out, "where the log itself ends\n");
   ttm_buf_puts(out, "for\n          ");
@@ -29,10 +28,10 @@ static void put_board(const ttm_fit_board *row, bool cut_short, const ttm_findin
   ttm_buf_printf(out, "%-8s  %-4s", row->board->name, row->fits ? "yes" : "no");
   if (style->color) ttm_buf_puts(out, "\x1b[0m");
   uint64_t left = row->fits && row->bank_bytes > row->peak_bytes ? row->bank_bytes - row->peak_bytes : 0;
-  ttm_buf_printf(out, "  %2u %s %7.2f  %8.2f %5.1f%%", row->board->dram_banks, times, mib(row->bank_bytes),
-                 mib(row->peak_bytes), ttm_percent((double)row->peak_bytes, (double)row->bank_bytes));
+  ttm_buf_printf(out, "  %2u %s %7.2f  %8.2f %5.1f%%", row->board->dram_banks, times, ttm_mib(row->bank_bytes),
+                 ttm_mib(row->peak_bytes), ttm_percent((double)row->peak_bytes, (double)row->bank_bytes));
   if (row->fits)
-    ttm_buf_printf(out, "  %8.2f", mib(left));
+    ttm_buf_printf(out, "  %8.2f", ttm_mib(left));
   else
     ttm_buf_printf(out, "  %8s", "-");
   if (cut_short)
@@ -56,7 +55,7 @@ static void put_doubts(const ttm_fit *fit, const ttm_findings *f, const ttm_fit_
   const ttm_live_set *set = &f->live_set[TTM_DRAM];
   if (set->known && set->by_class[TTM_LIVE_UNACCOUNTED])
     ttm_buf_printf(out, "          %.2f MB/bank at the peak come from nowhere in the log; spread evenly here\n",
-                   mib(set->by_class[TTM_LIVE_UNACCOUNTED]));
+                   ttm_mib(set->by_class[TTM_LIVE_UNACCOUNTED]));
   if (fit->cut_short)
     ttm_buf_puts(out, "          the log ends out of memory: what would have followed is not counted\n");
   if (options->weights_dtype) {

@@ -8,6 +8,9 @@
 
 /* MB is 1024 * 1024 bytes everywhere, as in the logs. */
 #define TTM_MB 1048576.0
+static inline double ttm_mib(uint64_t bytes) { return (double)bytes / TTM_MB; }
+/* Of a level, which is 0.001 MB. */
+static inline double ttm_mb(int64_t thousandths) { return (double)thousandths / 1000.0; }
 
 /* "1,234,567", inside `room`. */
 enum { TTM_COUNT_ROOM = 27 }; /* 20 digits, 6 commas and the end */

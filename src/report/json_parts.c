@@ -67,6 +67,22 @@ void ttm_json_op_members(ttm_buf *buf, const ttm_findings *f, uint32_t op) {
   ttm_buf_u64(buf, p->ops.at[op].line);
 }
 
+void ttm_json_key_op(ttm_buf *buf, const ttm_findings *f, const char *key, uint32_t op) {
+  ttm_buf_puts(buf, key);
+  if (op >= f->profile->ops.n) return ttm_json_null(buf);
+  ttm_buf_char(buf, '{');
+  ttm_json_op_members(buf, f, op);
+  ttm_buf_char(buf, '}');
+}
+
+void ttm_json_key_milli(ttm_buf *buf, const char *key, uint32_t value) {
+  ttm_buf_puts(buf, key);
+  if (value == TTM_NONE)
+    ttm_json_null(buf);
+  else
+    ttm_json_milli(buf, value);
+}
+
 ttm_json_sizes ttm_json_sizes_of(const ttm_profile *p) {
   ttm_json_sizes sizes = {.align = ttm_profile_alignment(p)};
   for (ttm_memory m = 0; m < TTM_MEMORIES; m++) {

@@ -43,5 +43,10 @@ void ttm_json_layout(ttm_buf *buf, const ttm_tensor_type *type, const ttm_json_s
 /* "index":..,"mlir_op":..,"loc":..,"line":.. of an operation: the way every finding names one. Index is null for
  * operations that are no elements. */
 void ttm_json_op_members(ttm_buf *buf, const ttm_findings *f, uint32_t op);
+/* An object of them; null for no operation. With its key. */
+void ttm_json_key_op(ttm_buf *buf, const ttm_findings *f, const char *key, uint32_t op);
+
+/* A figure in 0.001 MB behind its key; null for TTM_NONE. */
+void ttm_json_key_milli(ttm_buf *buf, const char *key, uint32_t value);
 
 #endif

@@ -36,6 +36,20 @@ void ttm_json_percent(ttm_buf *buf, uint64_t a, uint64_t b, uint64_t whole);
 /* The shortest decimal that reads back as the same double; null when it is not finite. */
 void ttm_json_double(ttm_buf *buf, double value);
 
+/* A value behind its key, which is written as it stands: ",\"bytes\":". */
+static inline void ttm_json_key_u64(ttm_buf *buf, const char *key, uint64_t value) {
+  ttm_buf_puts(buf, key);
+  ttm_buf_u64(buf, value);
+}
+static inline void ttm_json_key_known(ttm_buf *buf, const char *key, uint64_t value) {
+  ttm_buf_puts(buf, key);
+  ttm_json_known(buf, value);
+}
+static inline void ttm_json_key_mib(ttm_buf *buf, const char *key, uint64_t bytes) {
+  ttm_buf_puts(buf, key);
+  ttm_json_mib(buf, bytes);
+}
+
 /* Writes the members of an object or array that come one by one: the comma before all but the first. */
 typedef struct ttm_json_comma {
   bool later;

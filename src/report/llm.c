@@ -35,8 +35,7 @@ static void put_header(ttm_llm *r, ttm_view name) {
   if (l1->known) ttm_buf_printf(out, "Peak L1: %.2f MB/bank | ", ttm_mb(l1->level.allocated));
   ttm_buf_puts(out, "Ops: ");
   ttm_put_count(out, r->f->elements);
-  if (r->f->registry.weight_bytes)
-    ttm_buf_printf(out, " | Weights: %.1f MB", (double)r->f->registry.weight_bytes / TTM_MB);
+  if (r->f->registry.weight_bytes) ttm_buf_printf(out, " | Weights: %.1f MB", ttm_mib(r->f->registry.weight_bytes));
   double padding = padding_percent(r->f);
   if (padding > 0) ttm_buf_printf(out, " | Padding Overhead: %.1f%%", padding);
   if (r->f->incidents.n) ttm_buf_printf(out, " | Incidents: %zu", r->f->incidents.n);
@@ -71,11 +70,15 @@ static void put_configuration(ttm_llm *r) {
   put_memory_line(r);
   ttm_buf_puts(out, "- Operations: ");
   ttm_put_count(out, r->f->elements);
-  ttm_buf_puts(out, " total (");
-  ttm_put_count(out, r->f->weight_ops);
-  ttm_buf_puts(out, " weight, ");
-  ttm_put_count(out, r->f->elements - r->f->weight_ops);
-  ttm_buf_puts(out, " activation)\n- Log: ");
+  if (r->p->graphs.n || r->f->weight_ops) {
+    ttm_buf_puts(out, " total (");
+    ttm_put_count(out, r->f->weight_ops);
+    ttm_buf_puts(out, " weight, ");
+    ttm_put_count(out, r->f->elements - r->f->weight_ops);
+    ttm_buf_puts(out, " activation)\n- Log: ");
+  } else {
+    ttm_buf_puts(out, " total (which of them take weights is unknown)\n- Log: ");
+  }
   ttm_llm_cell(r, ttm_words_source(r->p));
   ttm_buf_puts(out, ", ");
   ttm_put_counted(out, seen->lines, "line");
@@ -90,9 +93,8 @@ static void put_configuration(ttm_llm *r) {
     out->failed |= words.failed;
     ttm_buf_free(&words);
   }
-  ttm_buf_puts(
-      out,
-      "\n- Units: MB = 1048576 bytes; per bank unless \"total\" is said; the log rounds states to 0.001 MB per bank\n");
+  ttm_buf_printf(out, "\n- Units: MB = 1048576 bytes; per bank unless \"total\" is said; %s to 0.001 MB per bank\n",
+                 ttm_words_state_basis(r->p) == TTM_MEASURED ? "the log rounds states" : "states are rounded");
 }
 
 /* "| 74 | ttnn.argmax | argmax " */
@@ -165,8 +167,9 @@ static void put_peak_table(ttm_llm *r) {
   ttm_buf_puts(r->out, "The DRAM peak itself is the state at ");
   ttm_buf_printf(r->out, "log line %u", r->p->states.at[dram->state].line);
   if (r->p->ranks.n > 1) ttm_buf_printf(r->out, " on rank %u", r->p->ranks.at[ttm_state_rank(r->p, dram->state)]);
-  ttm_buf_printf(r->out, ": %.3f MB free, largest free block %.3f MB per bank.\n", ttm_mb(dram->level.free),
-                 ttm_mb(dram->level.largest));
+  ttm_buf_printf(r->out, ": %.3f MB free", ttm_mb(dram->level.free));
+  if (ttm_blocks_known(r->p)) ttm_buf_printf(r->out, ", largest free block %.3f MB", ttm_mb(dram->level.largest));
+  ttm_buf_puts(r->out, " per bank.\n");
 }
 
 static void put_peaks(ttm_llm *r) {
@@ -230,9 +233,10 @@ static void put_attribution(ttm_llm *r) {
   ttm_buf_printf(
       r->out,
       "\nEvery change of DRAM, MB per bank (derived): operations %+.3f, const-eval programs %+.3f (counted for "
-      "their load_cached), given back inside operations %+.3f, deallocations %+.3f, ",
-      ttm_mb(a->added), ttm_mb(a->const_eval), ttm_mb(a->given_back), ttm_mb(a->freed));
-  ttm_buf_printf(r->out, "host between runs %+.3f; together %+.3f from the first state to the last.\n", ttm_mb(a->host),
+      "their load_cached), given back inside operations %+.3f, deallocations %+.3f, %s ",
+      ttm_mb(a->added), ttm_mb(a->const_eval), ttm_mb(a->given_back), ttm_mb(a->freed),
+      ttm_words_has_runs(r->p) ? "host between runs" : "outside operations");
+  ttm_buf_printf(r->out, "%+.3f; together %+.3f from the first state to the last.\n", ttm_mb(a->host),
                  ttm_mb(a->total));
 }
 
@@ -262,7 +266,7 @@ static void put_padding_row(ttm_llm *r, size_t rank, const ttm_padding_row *row)
   ttm_llm_cell(r, ttm_words_name(r->p, row->op));
   ttm_buf_printf(r->out, " | %s (", logical[0] ? logical : "scalar");
   ttm_llm_cell(r, type->element);
-  ttm_buf_printf(r->out, ") | %s | %.2f MB (%.1f%%) | ", stored, (double)overhead / TTM_MB,
+  ttm_buf_printf(r->out, ") | %s | %.2f MB (%.1f%%) | ", stored, ttm_mib(overhead),
                  ttm_percent((double)overhead, (double)row->logical_bytes));
   ttm_llm_cell(r, ttm_words_location(r->p, row->op));
   ttm_buf_printf(r->out, " | %u | %u |\n", row->times, r->p->ops.at[row->op].line);
@@ -274,8 +278,7 @@ static void put_padding_at_peak(ttm_llm *r) {
   if (!live->tensors) return;
   uint64_t extra = padding_bytes(live);
   ttm_buf_printf(r->out, "\nAt the DRAM peak padding took %.2f MB on top of %.2f MB (%.1f%%), total over all banks;",
-                 (double)extra / TTM_MB, (double)live->logical_bytes / TTM_MB,
-                 ttm_percent((double)extra, (double)live->logical_bytes));
+                 ttm_mib(extra), ttm_mib(live->logical_bytes), ttm_percent((double)extra, (double)live->logical_bytes));
   ttm_buf_printf(r->out, " the highest share at any moment was %.1f%%.\n", r->f->padding_peak_pct);
 }
 
@@ -337,19 +340,23 @@ static void put_weight(ttm_llm *r, const ttm_registry_entry *entry) {
   ttm_buf_puts(r->out, " |\n");
 }
 
+static const char *no_weights(const ttm_profile *p) {
+  if (p->graphs.n) return "None: the compiled graphs take no weights.\n";
+  if (p->kind == TTM_LOG_LIVE) return "Unknown: samples do not tell weights from other memory.\n";
+  if (p->kind != TTM_LOG_CAPTURE)
+    return "Unknown: the log holds no module dump. TTXLA_LOGGER_LEVEL=DEBUG prints them.\n";
+  return p->capture.recording.is ? "Unknown: a recording does not tell weights from other tensors.\n"
+                                 : "Unknown: a graph capture does not tell weights from other tensors.\n";
+}
+
 static void put_weights(ttm_llm *r) {
   const ttm_registry *registry = &r->f->registry;
   uint32_t best[SHOWN_WEIGHTS];
   size_t shown, all = largest_weights(registry, best, &shown);
-  ttm_buf_printf(r->out, "\n## Model Weights (%.1f MB total)\n", (double)registry->weight_bytes / TTM_MB);
-  if (!all) {
-    return ttm_buf_puts(r->out, r->p->graphs.n ? "None: the compiled graphs take no weights.\n"
-                                : r->p->kind == TTM_LOG_CAPTURE
-                                    ? "Unknown: a capture does not tell weights from other tensors.\n"
-                                : r->p->kind == TTM_LOG_LIVE
-                                    ? "Unknown: a recording does not tell weights from other memory.\n"
-                                    : "Unknown: the log holds no module dump. TTXLA_LOGGER_LEVEL=DEBUG prints them.\n");
-  }
+  ttm_buf_puts(r->out, "\n## Model Weights");
+  if (r->p->graphs.n) ttm_buf_printf(r->out, " (%.1f MB total)", ttm_mib(registry->weight_bytes));
+  ttm_buf_char(r->out, '\n');
+  if (!all) return ttm_buf_puts(r->out, no_weights(r->p));
   ttm_buf_puts(r->out, "| Name | Shape | Type | Size |\n|------|-------|------|------|\n");
   for (size_t i = 0; i < shown; i++) put_weight(r, &registry->entries.at[best[i]]);
   if (all > shown) ttm_buf_printf(r->out, "\n*... and %zu more weights*\n", all - shown);
@@ -395,6 +402,7 @@ int ttm_llm_write(const ttm_findings *f, ttm_view name, ttm_buf *out) {
   ttm_llm_layers(&r);
   ttm_llm_runs(&r);
   ttm_llm_leaks(&r);
+  ttm_llm_the_rest(&r);
   ttm_llm_gaps(&r);
   return out->failed ? TTM_ENOMEM : TTM_OK;
 }

@@ -8,6 +8,7 @@ enum { BYTES_PER_TOKEN = 3 };
 /* In the order in which they go. Header, Configuration and What was not understood stay to the end. */
 static const char *const GOING[] = {
     "Operation Distribution",
+    "Nothing found, or not known",
     "Layers",
     "Runs",
     "Live Set at the Peak (L1)",

@@ -4,27 +4,20 @@
 
 enum { SHOWN_ROWS = 20, SHOWN_MODULES = 10 };
 
-static const char *class_title(ttm_live_class class) {
-  static const char *const titles[] = {"weights",     "const-eval results",     "KV cache",           "inputs",
-                                       "activations", "kept from earlier runs", "left by operations", "unaccounted"};
-  return titles[class];
-}
-
-static double per_bank(uint64_t bytes) { return (double)bytes / TTM_MB; }
-
 static void put_classes(ttm_llm *r, const ttm_live_set *set) {
   ttm_buf_puts(r->out, "| Class | MB per bank | Share |\n|-------|-------------|-------|\n");
   for (int c = 0; c < TTM_LIVE_CLASSES; c++) {
     if (!set->by_class[c] && c != TTM_LIVE_UNACCOUNTED) continue;
-    ttm_buf_printf(r->out, "| %s | %.3f | %.1f%% |\n", class_title((ttm_live_class)c), per_bank(set->by_class[c]),
-                   ttm_percent((double)set->by_class[c], (double)set->measured_bytes));
+    ttm_buf_printf(r->out, "| %s | %.3f | %.1f%% |\n", ttm_words_class(r->p, (ttm_live_class)c),
+                   ttm_mib(set->by_class[c]), ttm_percent((double)set->by_class[c], (double)set->measured_bytes));
   }
-  if (set->over_bytes) ttm_buf_printf(r->out, "| counted twice | -%.3f | |\n", per_bank(set->over_bytes));
-  ttm_buf_printf(r->out, "| **measured** | **%.3f** | **100%%** |\n", per_bank(set->measured_bytes));
+  if (set->over_bytes) ttm_buf_printf(r->out, "| counted twice | -%.3f | |\n", ttm_mib(set->over_bytes));
+  ttm_buf_printf(r->out, "| **measured** | **%.3f** | **100%%** |\n", ttm_mib(set->measured_bytes));
 }
 
 static void put_row(ttm_llm *r, const ttm_live_row *row) {
-  ttm_buf_printf(r->out, "| %.3f | %s | ", per_bank(row->bank_bytes), class_title(row->class));
+  ttm_buf_printf(r->out, "| %.3f | %s%s | ", ttm_mib(row->bank_bytes), ttm_words_class(r->p, row->class),
+                 row->guess ? " (estimated)" : "");
   if (row->name)
     ttm_llm_cell(r, ttm_profile_string(r->p, row->name));
   else if (row->op != TTM_NONE)
@@ -49,14 +42,14 @@ static void put_row(ttm_llm *r, const ttm_live_row *row) {
 
 static void put_modules(ttm_llm *r, const ttm_live_set *set) {
   if (!set->modules.n || (set->modules.n == 1 && !set->modules.at[0].path.n)) return;
-  ttm_buf_puts(r->out, "\nActivations by module: ");
+  ttm_buf_printf(r->out, "\n%s by module: ", r->p->capture.recording.is ? "Tensors" : "Activations");
   for (size_t i = 0; i < set->modules.n && i < SHOWN_MODULES; i++) {
     if (i) ttm_buf_puts(r->out, ", ");
     if (set->modules.at[i].path.n)
       ttm_llm_cell(r, set->modules.at[i].path);
     else
       ttm_buf_puts(r->out, "(no module)");
-    ttm_buf_printf(r->out, " %.3f MB", per_bank(set->modules.at[i].bank_bytes));
+    ttm_buf_printf(r->out, " %.3f MB", ttm_mib(set->modules.at[i].bank_bytes));
   }
   ttm_buf_puts(r->out, "\n");
 }
@@ -68,9 +61,10 @@ static void put_set(ttm_llm *r, const ttm_live_set *set) {
   put_classes(r, set);
   if (set->guessed_bytes)
     ttm_buf_printf(r->out, "\nKV cache by argument name alone, so a guess: %.3f MB per bank (estimated).\n",
-                   per_bank(set->guessed_bytes));
-  ttm_buf_printf(r->out, "\nOf the tensors, over all banks: padding %.2f MB, allocator rounding %.2f MB.\n",
-                 per_bank(set->padding_bytes), per_bank(set->rounding_bytes));
+                   ttm_mib(set->guessed_bytes));
+  if (set->padding_bytes || set->rounding_bytes)
+    ttm_buf_printf(r->out, "\nOf the tensors, over all banks: padding %.2f MB, allocator rounding %.2f MB.\n",
+                   ttm_mib(set->padding_bytes), ttm_mib(set->rounding_bytes));
   ttm_buf_puts(r->out,
                "\n| MB per bank | Class | Name or location | Tensor | Made by | Log line |\n"
                "|-------------|-------|------------------|--------|---------|----------|\n");
@@ -78,7 +72,7 @@ static void put_set(ttm_llm *r, const ttm_live_set *set) {
   unsigned long long rest = set->other_rows + (set->rows.n > SHOWN_ROWS ? set->rows.n - SHOWN_ROWS : 0);
   uint64_t bytes = set->other_bytes;
   for (size_t i = SHOWN_ROWS; i < set->rows.n; i++) bytes += set->rows.at[i].bank_bytes;
-  if (rest) ttm_buf_printf(r->out, "| %.3f | | ... and %llu more | | | |\n", per_bank(bytes), rest);
+  if (rest) ttm_buf_printf(r->out, "| %.3f | | ... and %llu more | | | |\n", ttm_mib(bytes), rest);
   put_modules(r, set);
 }
 

@@ -18,8 +18,6 @@ typedef struct ttm_llm {
   ttm_buf *out;
 } ttm_llm;
 
-static inline double ttm_mb(int64_t thousandths) { return (double)thousandths / 1000.0; }
-
 /* A foreign text in a table or a sentence. */
 void ttm_llm_cell(ttm_llm *r, ttm_view text);
 
@@ -39,6 +37,8 @@ void ttm_llm_wastes(ttm_llm *r);
 void ttm_llm_layers(ttm_llm *r);
 void ttm_llm_runs(ttm_llm *r);
 void ttm_llm_leaks(ttm_llm *r);
+/* A line for each analysis that the sections leave out: it found nothing, or could not look. */
+void ttm_llm_the_rest(ttm_llm *r);
 void ttm_llm_gaps(ttm_llm *r);
 
 #endif

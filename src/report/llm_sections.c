@@ -23,7 +23,7 @@ void ttm_llm_op(ttm_llm *r, uint32_t op) {
 
 void ttm_llm_bytes(ttm_llm *r, uint64_t bytes) {
   ttm_buf_u64(r->out, bytes);
-  ttm_buf_printf(r->out, " B (%.2f MB)", (double)bytes / TTM_MB);
+  ttm_buf_printf(r->out, " B (%.2f MB)", ttm_mib(bytes));
 }
 
 /* ---- Incidents ---------------------------------------------------------------------------------------------------- */
@@ -35,7 +35,7 @@ static void put_amount(ttm_llm *r, const char *label, uint64_t per_bank, uint64_
   ttm_llm_bytes(r, per_bank);
   ttm_buf_puts(r->out, " per bank");
   if (banks != TTM_UNKNOWN && banks > 0) {
-    ttm_buf_printf(r->out, ", %.2f MB total in %llu banks", (double)per_bank * (double)banks / TTM_MB,
+    ttm_buf_printf(r->out, ", %.2f MB total in %llu banks", (double)per_bank * ttm_mib(banks),
                    (unsigned long long)banks);
   }
   ttm_buf_char(r->out, '\n');
@@ -194,7 +194,7 @@ void ttm_llm_runs(ttm_llm *r) {
 static void put_culprits(ttm_llm *r, const ttm_culprits *culprits) {
   for (uint32_t i = 0; i < culprits->n; i++) {
     const ttm_culprit *culprit = &culprits->at[i];
-    ttm_buf_printf(r->out, "  - %.3f MB: ", (double)culprit->bank_bytes / TTM_MB);
+    ttm_buf_printf(r->out, "  - %.3f MB: ", ttm_mib(culprit->bank_bytes));
     ttm_llm_op(r, culprit->op);
     if (culprit->tensors > 1) ttm_buf_printf(r->out, " and its like, %u tensors in each run", culprit->tensors);
     ttm_buf_char(r->out, '\n');

@@ -65,7 +65,7 @@ void ttm_words_holder(ttm_buf *out, const ttm_profile *p, const ttm_live_set *se
   ttm_put_count(out, most->tensors);
   ttm_buf_puts(out, " of ");
   put_op(out, p, most->op);
-  ttm_buf_printf(out, ", %.2f)", (double)most->bank_bytes / TTM_MB);
+  ttm_buf_printf(out, ", %.2f)", ttm_mib(most->bank_bytes));
 }
 
 static void put_sentence(ttm_buf *out, uint64_t n, const char *noun, const char *words) {
@@ -119,33 +119,16 @@ void ttm_words_recording(ttm_buf *out, const ttm_findings *f) {
 
 /* ---- JSON ---------------------------------------------------------------------------------------------------------- */
 
-static void put_key(ttm_buf *out, const char *key, uint64_t value) {
-  ttm_buf_puts(out, key);
-  ttm_buf_u64(out, value);
-}
-
-static void put_op_or_null(ttm_buf *out, const ttm_findings *f, uint32_t op) {
-  if (op >= f->profile->ops.n) return ttm_json_null(out);
-  ttm_buf_char(out, '{');
-  ttm_json_op_members(out, f, op);
-  ttm_buf_char(out, '}');
-}
-
 static void put_memories(ttm_buf *out, const ttm_findings *f) {
   const ttm_capture *c = &f->profile->capture;
   ttm_json_raw(out, ",\"memories\":{");
   for (ttm_memory m = 0; m < TTM_MEMORIES; m++) {
     if (m) ttm_buf_char(out, ',');
     ttm_json_memory_key(out, m);
-    put_key(out, "{\"peak_per_bank_B\":", c->peak_bytes[m]);
-    ttm_json_raw(out, ",\"capacity_per_bank_B\":");
-    if (c->recording.measured[m])
-      ttm_buf_u64(out, c->recording.total[m]);
-    else
-      ttm_json_null(out);
-    put_key(out, ",\"banks\":", c->recording.banks[m]);
-    ttm_json_raw(out, ",\"peak_operation\":");
-    put_op_or_null(out, f, c->peak_op[m]);
+    ttm_json_key_u64(out, "{\"peak_per_bank_B\":", c->peak_bytes[m]);
+    ttm_json_key_known(out, ",\"capacity_per_bank_B\":", c->recording.measured[m] ? c->recording.total[m] : UINT64_MAX);
+    ttm_json_key_u64(out, ",\"banks\":", c->recording.banks[m]);
+    ttm_json_key_op(out, f, ",\"peak_operation\":", c->peak_op[m]);
     ttm_buf_char(out, '}');
   }
   ttm_buf_char(out, '}');
@@ -154,23 +137,23 @@ static void put_memories(ttm_buf *out, const ttm_findings *f) {
 static void put_use(ttm_buf *out, const ttm_findings *f, const ttm_core_use *u) {
   const ttm_core_moment *m = &u->fullest;
   const ttm_capture *c = &f->profile->capture;
-  put_key(out, ",\"l1_per_core\":{\"limit_B\":", u->limit);
-  put_key(out, ",\"fullest_B\":", m->total);
-  put_key(out, ",\"tensors_B\":", m->tensors);
-  put_key(out, ",\"l1_small_B\":", m->small);
-  put_key(out, ",\"circular_buffers_B\":", m->program[0]);
-  put_key(out, ",\"dataflow_buffers_B\":", m->program[1]);
-  put_key(out, ",\"scratchpads_B\":", m->program[2]);
-  ttm_buf_printf(out, ",\"core\":\"%u-%u\",\"operation\":", m->x, m->y);
-  put_op_or_null(out, f, m->event < c->events.n ? c->events.at[m->event].op : TTM_NONE);
+  ttm_json_key_u64(out, ",\"l1_per_core\":{\"limit_B\":", u->limit);
+  ttm_json_key_u64(out, ",\"fullest_B\":", m->total);
+  ttm_json_key_u64(out, ",\"tensors_B\":", m->tensors);
+  ttm_json_key_u64(out, ",\"l1_small_B\":", m->small);
+  ttm_json_key_u64(out, ",\"circular_buffers_B\":", m->program[0]);
+  ttm_json_key_u64(out, ",\"dataflow_buffers_B\":", m->program[1]);
+  ttm_json_key_u64(out, ",\"scratchpads_B\":", m->program[2]);
+  ttm_buf_printf(out, ",\"core\":\"%u-%u\"", m->x, m->y);
+  ttm_json_key_op(out, f, ",\"operation\":", m->event < c->events.n ? c->events.at[m->event].op : TTM_NONE);
   ttm_json_raw(out, ",\"nearest_clash_B\":");
   if (u->gap_event < c->events.n)
     ttm_buf_printf(out, "%lld", (long long)u->gap);
   else
     ttm_json_null(out);
-  put_key(out, ",\"programs\":", c->programs);
-  put_key(out, ",\"programs_completed\":", c->recording.completed);
-  put_key(out, ",\"programs_without_buffers\":", c->empty_programs);
+  ttm_json_key_u64(out, ",\"programs\":", c->programs);
+  ttm_json_key_u64(out, ",\"programs_completed\":", c->recording.completed);
+  ttm_json_key_u64(out, ",\"programs_without_buffers\":", c->empty_programs);
   ttm_buf_char(out, '}');
 }
 
@@ -187,16 +170,15 @@ int ttm_json_recording(ttm_buf *out, const ttm_findings *f) {
     ttm_json_bool(out, r->ended);
     ttm_json_raw(out, ",\"reason\":");
     ttm_json_id(out, p, r->reason);
-    ttm_json_raw(out, ",\"last_operation\":");
-    put_op_or_null(out, f, r->last);
-    put_key(out, ",\"pieces\":", r->pieces);
-    put_key(out, ",\"memory_views\":", r->views);
-    put_key(out, ",\"corrections\":", r->corrections);
-    put_key(out, ",\"hole_corrections\":", r->hole_corrections);
-    put_key(out, ",\"unseen_frees\":", r->unseen_frees);
-    put_key(out, ",\"lost_operations\":", r->lost);
-    put_key(out, ",\"operations_elsewhere\":", r->elsewhere);
-    put_key(out, ",\"traces_pretended\":", r->traces);
+    ttm_json_key_op(out, f, ",\"last_operation\":", r->last);
+    ttm_json_key_u64(out, ",\"pieces\":", r->pieces);
+    ttm_json_key_u64(out, ",\"memory_views\":", r->views);
+    ttm_json_key_u64(out, ",\"corrections\":", r->corrections);
+    ttm_json_key_u64(out, ",\"hole_corrections\":", r->hole_corrections);
+    ttm_json_key_u64(out, ",\"unseen_frees\":", r->unseen_frees);
+    ttm_json_key_u64(out, ",\"lost_operations\":", r->lost);
+    ttm_json_key_u64(out, ",\"operations_elsewhere\":", r->elsewhere);
+    ttm_json_key_u64(out, ",\"traces_pretended\":", r->traces);
     put_memories(out, f);
     put_use(out, f, &use);
     ttm_buf_char(out, '}');

@@ -30,8 +30,6 @@ typedef struct screen {
   ttm_text_form form;
 } screen;
 
-static double mb(int64_t thousandths) { return (double)thousandths / 1000.0; }
-
 /* ---- Pieces ------------------------------------------------------------------------------------------------------- */
 
 static void color(screen *s, const char *code) {
@@ -99,8 +97,8 @@ static void put_memory(screen *s, ttm_memory memory) {
   double pct = ttm_percent(level->allocated, level->total);
   size_t columns = s->columns - BAR_FRAME;
   char capacity[32], total[32];
-  snprintf(capacity, sizeof capacity, "%.2f MB/bank", mb(level->total));
-  snprintf(total, sizeof total, "%.1f MB", mb((int64_t)level->allocated * level->banks));
+  snprintf(capacity, sizeof capacity, "%.2f MB/bank", ttm_mb(level->total));
+  snprintf(total, sizeof total, "%.1f MB", ttm_mb((int64_t)level->allocated * level->banks));
   label(s, ttm_memory_name(memory));
   if (!level->total && s->p->kind == TTM_LOG_LIVE) { /* an unknown board: what all banks hold together */
     ttm_buf_printf(s->out, "%s at most, the capacity is not known\n", total);
@@ -110,7 +108,7 @@ static void put_memory(screen *s, ttm_memory memory) {
   color(s, color_of(pct));
   ttm_buf_printf(s->out, " %5.1f%%", pct);
   color(s, "0");
-  ttm_buf_printf(s->out, " %8.2f of %-15s %s %-3u = %9s\n", mb(level->allocated), capacity, times(s), level->banks,
+  ttm_buf_printf(s->out, " %8.2f of %-15s %s %-3u = %9s\n", ttm_mb(level->allocated), capacity, times(s), level->banks,
                  total);
 }
 
@@ -161,11 +159,11 @@ static void put_peak(screen *s, ttm_memory memory) {
   if (!used && !peak->in_op_bytes) return;
   label(s, "Peak");
   if (used) {
-    ttm_buf_printf(s->out, "%s %.2f MB/bank", ttm_memory_name(memory), mb(peak->level.allocated));
+    ttm_buf_printf(s->out, "%s %.2f MB/bank", ttm_memory_name(memory), ttm_mb(peak->level.allocated));
     ttm_buf_puts(s->out, peak->cause == TTM_NONE ? ", raised outside the operations seen\n" : ", the last ");
   }
   if (used && peak->cause != TTM_NONE) {
-    ttm_buf_printf(s->out, "%.3f MB by\n", mb(peak->effect));
+    ttm_buf_printf(s->out, "%.3f MB by\n", ttm_mb(peak->effect));
     label(s, "");
     operation(s, peak->cause, LABEL);
     ttm_buf_char(s->out, '\n');
@@ -173,7 +171,7 @@ static void put_peak(screen *s, ttm_memory memory) {
   if (!peak->in_op_bytes) return;
   if (used) label(s, "");
   ttm_buf_printf(s->out, "%s %.2f MB/bank inside the failing operation, log line %u\n", ttm_memory_name(memory),
-                 (double)peak->in_op_bytes / TTM_MB, s->p->incidents.at[peak->in_op_incident].line);
+                 ttm_mib(peak->in_op_bytes), s->p->incidents.at[peak->in_op_incident].line);
 }
 
 static void put_effects(screen *s) {
@@ -185,7 +183,7 @@ static void put_effects(screen *s) {
   ttm_buf_puts(s->out, "most to DRAM, in MB/bank:\n");
   for (size_t i = 0; i < n && i < TOP_EFFECTS; i++) {
     char amount[48];
-    int length = snprintf(amount, sizeof amount, "%7.3f ", mb(rows[i].effect));
+    int length = snprintf(amount, sizeof amount, "%7.3f ", ttm_mb(rows[i].effect));
     if (rows[i].runs > 1) {
       length += snprintf(amount + length, sizeof amount - (size_t)length, "%s %u runs ", times(s), rows[i].runs);
     }
@@ -283,19 +281,17 @@ static void put_incidents(screen *s) {
 
 /* "99.9% explained: 14.05 weights, 0.67 activations, 0.20 unaccounted"; what is below half a percent is left out. */
 static void put_live(screen *s) {
-  static const char *const words[TTM_LIVE_CLASSES] = {
-      "weights",     "const-eval",   "KV cache",           "inputs",
-      "activations", "earlier runs", "left by operations", "unaccounted"};
   const ttm_live_set *set = &s->f->live_set[TTM_DRAM];
   ttm_buf line = {0};
   if (!set->known || !set->measured_bytes) return;
   ttm_buf_printf(&line, "%.1f%% explained:", ttm_live_set_quality(set));
   for (int c = 0; c < TTM_LIVE_CLASSES; c++) {
     if (set->by_class[c] < set->measured_bytes / 200) continue;
-    bool recorded =
-        s->p->capture.recording.is && c == TTM_LIVE_ACTIVATION; /* nothing tells weights from other tensors */
-    ttm_buf_printf(&line, "%s %.2f %s", line.n && line.at[line.n - 1] == ':' ? "" : ",",
-                   (double)set->by_class[c] / TTM_MB, recorded ? "tensors" : words[c]);
+    bool recorded = s->p->capture.recording.is && c == TTM_LIVE_ACTIVATION;
+    bool guessed = c == TTM_LIVE_KV_CACHE && set->guessed_bytes;
+    ttm_buf_printf(&line, "%s %.2f %s", line.n && line.at[line.n - 1] == ':' ? "" : ",", ttm_mib(set->by_class[c]),
+                   ttm_words_class(s->p, (ttm_live_class)c));
+    if (guessed) ttm_buf_puts(&line, " (estimated by name)");
     if (recorded) ttm_words_holder(&line, s->p, set);
   }
   label(s, "At peak");
@@ -320,11 +316,17 @@ static void put_padding(screen *s) {
   if (!live->tensors || s->p->seen.from_report) return; /* without the frees everything would be alive */
   uint64_t extra = live->stored_bytes > live->logical_bytes ? live->stored_bytes - live->logical_bytes : 0;
   if (!extra) return;
+  ttm_buf line = {0};
+  ttm_put_bytes(&line, extra);
+  ttm_buf_printf(&line, " at the peak, %.1f%% on top of ", ttm_percent((double)extra, (double)live->logical_bytes));
+  ttm_put_bytes(&line, live->logical_bytes);
+  if (s->f->live_set[TTM_DRAM].known && s->f->live_set[TTM_DRAM].rounding_bytes)
+    ttm_buf_puts(&line, "; rounding "), ttm_put_bytes(&line, s->f->live_set[TTM_DRAM].rounding_bytes);
+  ttm_buf_puts(&line, " (all banks)");
   label(s, "Padding");
-  ttm_put_bytes(s->out, extra);
-  ttm_buf_printf(s->out, " at the peak, %.1f%% on top of ", ttm_percent((double)extra, (double)live->logical_bytes));
-  ttm_put_bytes(s->out, live->logical_bytes);
-  ttm_buf_puts(s->out, " (all banks)\n");
+  paragraph(s, ttm_buf_view(&line));
+  s->out->failed |= line.failed;
+  ttm_buf_free(&line);
 }
 
 /* The first leak, and after how many more runs memory ends. Which operation it is takes the frees. */
@@ -332,7 +334,7 @@ static void put_leak(screen *s) {
   if (!s->f->leaks.n) return;
   const ttm_leak *leak = &s->f->leaks.at[0];
   label(s, "Leak");
-  ttm_buf_printf(s->out, "%.3f MB/bank each run, %u runs seen", mb((int64_t)leak->per_run), leak->runs_seen);
+  ttm_buf_printf(s->out, "%.3f MB/bank each run, %u runs seen", ttm_mb((int64_t)leak->per_run), leak->runs_seen);
   if (leak->runs_left != TTM_UNKNOWN) {
     ttm_buf_puts(s->out, "; full after ");
     ttm_put_count(s->out, leak->runs_left);
@@ -366,7 +368,7 @@ static void put_runs(screen *s) {
   else
     ttm_buf_puts(s->out, ", all alike");
   if (last->start != TTM_NONE && last->peak != TTM_NONE)
-    ttm_buf_printf(s->out, ", %.3f to %.3f MB/bank", mb(last->start), mb(last->peak));
+    ttm_buf_printf(s->out, ", %.3f to %.3f MB/bank", ttm_mb(last->start), ttm_mb(last->peak));
   if (most->odd) ttm_buf_printf(s->out, ", %u not", most->odd);
   ttm_buf_char(s->out, '\n');
 }
@@ -377,7 +379,7 @@ static void put_layers(screen *s) {
   if (!layers->period) return;
   label(s, "Layers");
   ttm_buf_printf(s->out, "%u %s %u operations, each up %.3f MB/bank", layers->count, times(s), layers->period,
-                 mb(layers->peak));
+                 ttm_mb(layers->peak));
   uint32_t differs = layers->odd_count ? layers->odd[0].differs : TTM_NONE;
   if (layers->odd_count == 1) ttm_buf_printf(s->out, "; layer %u differs", layers->odd[0].layer);
   if (layers->odd_count > 1) ttm_buf_printf(s->out, "; %u differ", layers->odd_count);
@@ -394,7 +396,7 @@ static void put_late(screen *s) {
   if (lowest + ROUNDING >= l->peak_bytes) return;
   label(s, "Late");
   ttm_buf_printf(s->out, "freed %u operations late, peak %.2f instead of %.2f MB/bank without\n", l->late[0].gap,
-                 (double)lowest / TTM_MB, (double)l->peak_bytes / TTM_MB);
+                 ttm_mib(lowest), ttm_mib(l->peak_bytes));
   label(s, "");
   operation(s, s->p->tensors.at[l->late[0].tensor].birth, LABEL);
   ttm_buf_char(s->out, '\n');
@@ -406,9 +408,9 @@ static void put_fragmentation(screen *s) {
   if (!x->known || !x->refusing_states) return;
   label(s, "Pieces");
   ttm_buf_printf(s->out, "%.2f of %.2f MB/bank free out of reach; ",
-                 (double)(x->worst_free - x->worst_largest) / TTM_MB, (double)x->worst_free / TTM_MB);
+                 (double)(x->worst_free - x->worst_largest) / TTM_MB, ttm_mib(x->worst_free));
   ttm_put_counted(s->out, x->refusing_states, "state");
-  ttm_buf_printf(s->out, " refuse %.2f MB\n", (double)x->largest_request / TTM_MB);
+  ttm_buf_printf(s->out, " refuse %.2f MB\n", ttm_mib(x->largest_request));
 }
 
 static void put_waste(screen *s) {
@@ -417,8 +419,7 @@ static void put_waste(screen *s) {
   const ttm_wastes *w = &s->f->wastes;
   ttm_buf line = {0};
   for (int k = 0; k < TTM_WASTE_KINDS; k++) {
-    if (w->bank_bytes[k])
-      ttm_buf_printf(&line, "%s%.3f %s", line.n ? ", " : "", (double)w->bank_bytes[k] / TTM_MB, words[k]);
+    if (w->bank_bytes[k]) ttm_buf_printf(&line, "%s%.3f %s", line.n ? ", " : "", ttm_mib(w->bank_bytes[k]), words[k]);
   }
   if (line.n) {
     ttm_buf_puts(&line, " (MB/bank)");
@@ -444,6 +445,19 @@ static void put_recording(screen *s) {
     label(s, "Recorded");
     paragraph(s, ttm_buf_view(&words));
   }
+  s->out->failed |= words.failed;
+  ttm_buf_free(&words);
+}
+
+/* Nothing about it above does not mean that there is nothing. */
+static void put_unknown(screen *s) {
+  const char *why = ttm_words_lives_unknown(s->f);
+  ttm_buf words = {0};
+  if (!why || s->p->kind == TTM_LOG_INCIDENTS || s->p->kind == TTM_LOG_NONE) return;
+  ttm_buf_printf(&words, "late frees, waste, advice%s%s: %s.", s->f->live_set[TTM_DRAM].known ? "" : ", what is live",
+                 ttm_blocks_known(s->p) ? "" : ", fragmentation", why);
+  label(s, "Unknown");
+  paragraph(s, ttm_buf_view(&words));
   s->out->failed |= words.failed;
   ttm_buf_free(&words);
 }
@@ -493,7 +507,7 @@ static const struct {
     {put_header, 0},        {put_bars, 0},    {put_peak_dram, 0}, {put_other_peaks, 3}, {put_effects, 5},
     {put_incidents, 0},     {put_leak, 0},    {put_live, 9},      {put_late, 7},        {put_waste, 6},
     {put_fragmentation, 8}, {put_padding, 1}, {put_runs, 4},      {put_layers, 2},      {put_recording, 0},
-    {put_advice, 0},        {put_end, 0},
+    {put_advice, 0},        {put_unknown, 0}, {put_end, 0},
 };
 enum { PART_COUNT = sizeof PARTS / sizeof *PARTS, MOST_WORTH = 9 };
 

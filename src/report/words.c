@@ -158,6 +158,39 @@ void ttm_words_verdict(ttm_buf *out, ttm_verdict verdict) {
   }
 }
 
+const char *ttm_words_class(const ttm_profile *p, ttm_live_class class) {
+  static const char *const words[TTM_LIVE_CLASSES] = {"weights",     "const-eval",   "KV cache",    "inputs",
+                                                      "activations", "earlier runs", "left by ops", "unaccounted"};
+  return class == TTM_LIVE_ACTIVATION && p->capture.recording.is ? "tensors" : words[class];
+}
+
+void ttm_words_type(ttm_buf *out, const ttm_profile *p, uint32_t type, ttm_text_form form) {
+  static const char *const buffers[] = {"", " in DRAM", " in L1", " in L1_SMALL", " in TRACE", " on the host"};
+  if (type >= p->types.n) return ttm_buf_puts(out, "of a type that is not told");
+  if (!p->types.at[type].is_tensor) return ttm_buf_puts(out, "not a tensor");
+  const ttm_tensor_type *t = &p->types.at[type].tensor;
+  char shape[256];
+  ttm_dims_print(&t->shape, shape, sizeof shape);
+  ttm_buf_printf(out, "%s ", *shape ? shape : "scalar");
+  ttm_put_text(out, t->has_layout && t->storage.n ? t->storage : t->element, 40, form);
+  if (t->has_layout) ttm_buf_printf(out, "%s%s", t->tiled ? ", tiles" : ", row-major", buffers[t->buffer]);
+}
+
+const char *ttm_words_lives_unknown(const ttm_findings *f) {
+  const ttm_profile *p = f->profile;
+  if (ttm_findings_lives_known(f)) return NULL;
+  if (p->kind == TTM_LOG_LIVE) return "samples tell sums, not single tensors";
+  if (p->kind != TTM_LOG_CAPTURE) return "it takes operation lines, memory states and deallocations";
+  return p->capture.recording.is ? "the recording does not tell it"
+                                 : "a graph capture is a window on the device, it does not tell what lived before";
+}
+
+ttm_basis ttm_words_state_basis(const ttm_profile *p) {
+  return p->kind == TTM_LOG_CAPTURE ? TTM_DERIVED : TTM_MEASURED;
+}
+
+bool ttm_words_has_runs(const ttm_profile *p) { return p->kind != TTM_LOG_CAPTURE && p->kind != TTM_LOG_LIVE; }
+
 const char *ttm_words_kind(const ttm_profile *p) {
   switch (p->kind) {
     case TTM_LOG_FULL:

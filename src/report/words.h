@@ -35,6 +35,19 @@ void ttm_words_incident(ttm_buf *out, const ttm_incident *incident);
 /* The verdict and its reason: "fragmented: enough is free, but no single block is large enough". Nothing without a verdict. */
 void ttm_words_verdict(ttm_buf *out, ttm_verdict verdict);
 
+/* A class of the live set: "KV cache". Nothing in a recording tells weights and inputs from other tensors: all are "tensors" there. */
+const char *ttm_words_class(const ttm_profile *p, ttm_live_class class);
+
+/* A type: "1x96x256 bf16, tiles in DRAM"; "of a type that is not told" where nothing tells. */
+void ttm_words_type(ttm_buf *out, const ttm_profile *p, uint32_t type, ttm_text_form form);
+
+/* Why late frees, waste and advice were not looked for; NULL when they were. A part of a sentence. */
+const char *ttm_words_lives_unknown(const ttm_findings *f);
+/* A log prints its states; those of a capture are worked out from its nodes. */
+ttm_basis ttm_words_state_basis(const ttm_profile *p);
+/* False for captures, recordings and samples: nothing tells where a run of the program begins. */
+bool ttm_words_has_runs(const ttm_profile *p);
+
 /* What the log holds, and what it cannot tell for lack of the rest; the second is NULL when nothing is missing. */
 const char *ttm_words_kind(const ttm_profile *p);
 const char *ttm_words_missing(const ttm_profile *p);

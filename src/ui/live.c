@@ -23,22 +23,16 @@ static void *make_live(const ttm_ui_subject *subject, const ttm_screen *screen) 
   return v;
 }
 
-static double mb(uint64_t bytes) { return (double)bytes / TTM_MB; }
-
-static const char *class_words(ttm_live_class class) {
-  static const char *const words[TTM_LIVE_CLASSES] = {"weights",     "const-eval", "KV cache", "inputs",
-                                                      "activations", "kept",       "programs", "unaccounted"};
-  return words[class];
-}
-
 /* One bar of all classes, and what each of them holds. Returns the row after it. */
-static int draw_classes(const ttm_live_set *set, ttm_screen *s, int row) {
+static int draw_classes(const live_view *v, ttm_screen *s, int row) {
+  const ttm_live_set *set = set_of(v);
   int column = 1;
   for (int c = 0; c < TTM_LIVE_CLASSES; c++) {
     if (!set->by_class[c]) continue;
     char words[64];
-    int width = snprintf(words, sizeof words, "%s %.2f (%.0f%%)", class_words((ttm_live_class)c), mb(set->by_class[c]),
-                         ttm_percent((double)set->by_class[c], (double)set->measured_bytes));
+    int width =
+        snprintf(words, sizeof words, "%s %.2f (%.0f%%)", ttm_words_class(v->subject->profile, (ttm_live_class)c),
+                 ttm_mib(set->by_class[c]), ttm_percent((double)set->by_class[c], (double)set->measured_bytes));
     if (column > 1 && column + width + 3 > s->columns) row++, column = 1;
     column = ttm_screen_words(s, row, column, c == TTM_LIVE_UNACCOUNTED ? TTM_STYLE_WARN : TTM_STYLE_PLAIN, words) + 3;
   }
@@ -51,10 +45,10 @@ static void draw_row(const live_view *v, ttm_screen *s, int row, size_t i) {
   ttm_style style = i == v->cursor.at ? TTM_STYLE_SELECTED : TTM_STYLE_PLAIN;
   char shape[128] = "";
   if (style == TTM_STYLE_SELECTED) ttm_screen_fill(s, row, style);
-  ttm_screen_print(s, row, 1, style, "%9.3f  %-11s", mb(r->bank_bytes), class_words(r->class));
+  ttm_screen_print(s, row, 1, style, "%9.3f  %-12s", ttm_mib(r->bank_bytes), ttm_words_class(p, r->class));
   if (r->type != TTM_NONE && p->types.at[r->type].is_tensor)
     ttm_dims_print(&p->types.at[r->type].tensor.shape, shape, sizeof shape);
-  int column = ttm_screen_text(s, row, 24, style, ttm_view_of(shape), 17);
+  int column = ttm_screen_text(s, row, 25, style, ttm_view_of(shape), 17);
   if (r->tensors > 1)
     column = ttm_screen_print(s, row, column, style, " %s%u", ttm_sign(s, "\xC3\x97", "x"), r->tensors);
   column = column < 46 ? 46 : column + 1;
@@ -99,7 +93,7 @@ static void draw_live(void *view, ttm_screen *s) {
                                             : "Without operation lines the log does not say what it is made of.");
     return;
   }
-  row = draw_classes(set, s, row) + 1;
+  row = draw_classes(v, s, row) + 1;
   ttm_screen_print(s, row++, 1, TTM_STYLE_DIM, "%9s  %-11s %-21s name or maker", "MB/bank", "class", "shape");
   int height = s->rows - 1 - row;
   ttm_cursor_see(&v->cursor, height);

@@ -4,6 +4,7 @@
 #define TTM_UI_REPORT_H
 
 #include "analyze/findings.h"
+#include "report/format.h"
 #include "ui/panel.h"
 
 /* What is looked at. Owned by the report's panel; details on top of it borrow it. */
@@ -46,7 +47,5 @@ static inline int ttm_view_height(const ttm_screen *screen) { return screen->row
 /* "#7 ttnn.matmul layers.0|MLP|dot.1" in `width` columns. */
 int ttm_draw_operation(ttm_screen *screen, int row, int column, ttm_style style, const ttm_findings *f, uint32_t op,
                        int width);
-
-static inline double ttm_mb(int64_t thousandths) { return (double)thousandths / 1000.0; }
 
 #endif

@@ -97,9 +97,14 @@ def check_full(name, text, f):
     too_wide = [line for line in text.splitlines() if len(line) > 80]
     check(not too_wide, name, "too wide: %r" % too_wide, text)
     late = section(text, "Late frees")
+    live = f["live_at_peak"].get("DRAM")
+    if live and live["kv_cache_by_name_MB"]:
+        has(name, section(text, "What is live then"), "%.3f MB/bank are KV cache by the name of the argument alone (estimated)" % live["kv_cache_by_name_MB"])
+    if live and live["padding_total_MB"]:
+        has(name, section(text, "What is live then"), "padding takes %.2f MB" % live["padding_total_MB"], "rounding %.2f MB" % live["rounding_total_MB"])
     if f["input"]["kind"] != "full":
         for title in ("Late frees", "Waste at the DRAM peak", "What is live then", "Advice"):
-            check(section(text, title).startswith("Not "), name, title + " guessed", text)
+            check(section(text, title).startswith("Unknown: "), name, title + " guessed", text)
         return
     check(("No tensor" in late) == (not f["late_frees"]["tensors"]), name, "late or none", text)
     for row in f["late_frees"]["tensors"][:5]:
@@ -123,6 +128,11 @@ def check_full(name, text, f):
     pieces = section(text, "Fragmentation of DRAM")
     if f["fragmentation"] and f["fragmentation"]["worst"]["pct"] > 0:
         has(name, pieces, "log line %d" % f["fragmentation"]["worst"]["line"])
+        request = f["fragmentation"]["largest_request"]
+        for state in request["states"]:
+            has(name, pieces, "refused at log line %d: %.3f MB/bank free, the largest block %.3f" % (state["line"], state["free_per_bank_MB"], state["largest_free_block_MB"]))
+        more = request["states_that_would_refuse_it"] - len(request["states"])
+        check(("and at %d more" % more in pieces) == (more > 0), name, "how many more", text)
         for pin in f["fragmentation"]["pinned_by"]["tensors"]:
             has(name, pieces, "address %d" % pin["address"], "%.3f" % pin["free_block_without_MB"])
     waste = section(text, "Waste at the DRAM peak")

@@ -220,6 +220,8 @@ def fragmentation(folder):
             worst = max(worst, free - largest)
             refusing.append(largest + 0.0005 < request["per_bank_MB"] <= free - 0.0005)
     check(request["states_that_would_refuse_it"] == sum(refusing) > 0, request, sum(refusing))
+    check(len(request["states"]) == min(5, sum(refusing)) and request["states"][0]["line"] == request["first_line"], request)
+    check(all(s["largest_free_block_MB"] < request["per_bank_MB"] <= s["free_per_bank_MB"] for s in request["states"]), request)
     check(abs(x["worst"]["free_per_bank_MB"] - x["worst"]["largest_free_block_MB"] - worst) < ROUNDING, x["worst"], worst)
     for options in ("", "--runs 5 --leak", "--board p150"):
         found, _ = analyze(folder, options)

@@ -282,7 +282,7 @@ def test_browse():
     # One of the Python tool has no findings: what takes the frees is said to be untold.
     s.see("Report › old", "which hold no frees", "124 operations")
     s.keys("7", "G")
-    s.see("Not given: it takes operation lines", "Not told: it takes to know what is alive at the peak.")
+    s.see("Unknown: the files of this report do not hold the frees")
     s.keys("q", "/").type("bare").keys("Enter", "Enter")
     # Findings alone: their text is all there is.
     s.see("Report › bare", "so are its memory states", "1006.337 MB/bank", "Divide it by 3")

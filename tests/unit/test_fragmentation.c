@@ -61,7 +61,7 @@ static void moments_that_refuse_the_largest_request(void **state) {
   assert_int_equal(f->fragmentation.largest_request, 300 * (uint64_t)MB);
   assert_int_equal(f->fragmentation.request_op, op);
   assert_int_equal(f->fragmentation.refusing_states, 1);
-  assert_int_equal(f->fragmentation.first_refusing, f->fragmentation.worst_state);
+  assert_int_equal(f->fragmentation.refusing[0], f->fragmentation.worst_state);
   ttm_findings_free(f);
   ttm_profile_free(p);
 }
