@@ -59,6 +59,19 @@ same() {
 
 same_transcript() { same "$transcript" "$test_name.txt"; }
 
+# same_document FILE.md: what its console blocks show is what the programs print, run in this folder.
+same_document() {
+  mkdir -p bin
+  ln -sf "$TTMEM" bin/ttmem
+  ln -sf "$TT_MEMORY_PROFILER" bin/tt-memory-profiler
+  python3 "$here/console_blocks.py" "$TTMEM_SOURCE/$1" "$work/bin" >.document || fail "$1 could not be run"
+  if [ -n "${TTMEM_UPDATE_GOLDEN:-}" ]; then
+    cp .document "$TTMEM_SOURCE/$1"
+  else
+    diff -u "$TTMEM_SOURCE/$1" .document >&2 || fail "$1 is out of date; TTMEM_UPDATE_GOLDEN=1 $0 renews it"
+  fi
+}
+
 # status WANTED COMMAND...: runs it, output thrown away.
 status() {
   local wanted=$1 got=0

@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The console blocks of TTMEM_AGENTS.md are what the programs really print.
+. "$(dirname "$0")/lib.bash"
+
+same_document TTMEM_AGENTS.md

@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the documents say is there: links and anchors lead somewhere, files and make targets that are named exist, every command and option
+shown is one the programs know, and every key of the JSON files is explained in docs/outputs.md."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+SOURCE = pathlib.Path(os.environ.get("TTMEM_SOURCE", pathlib.Path(__file__).resolve().parents[2]))
+TTMEM = os.path.abspath(os.environ.get("TTMEM", SOURCE / "build/bin/ttmem"))
+PROFILER = os.path.abspath(os.environ.get("TT_MEMORY_PROFILER", SOURCE / "build/bin/tt-memory-profiler"))
+PATIENCE = 120  # only bounds a hang
+DOCS = sorted([*SOURCE.glob("*.md"), *SOURCE.glob("docs/*.md"), SOURCE / "demo/README.md", SOURCE / "bindings/python/README.md"])
+ROOMS = {path.name for path in SOURCE.iterdir() if path.is_dir()} - {"build"}
+failures = []
+
+
+def check(ok, path, line, what):
+    if not ok:
+        failures.append(f"{path.relative_to(SOURCE)}:{line}: {what}")
+
+
+def help_of(*words, program=TTMEM):
+    done = subprocess.run([program, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE, check=False)
+    return done.stdout if done.returncode == 0 else ""
+
+
+# ---- Text ------------------------------------------------------------------------------------------------------------
+
+
+def anchor(title):
+    """The anchor that GitHub gives a heading."""
+    title = re.sub(r"`|\*|\[([^]]*)\]\([^)]*\)", r"\1", title).strip().lower()
+    return re.sub(r"[^\w\- ]", "", title).replace(" ", "-")
+
+
+def lines_of(path):
+    """(number, line, language of the code block it stands in or None) of every line that is no fence."""
+    language = None
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+        if line.startswith("```"):
+            language = None if language is not None else line[3:].strip()
+            continue
+        yield number, line, language if language is not None else ("indented" if line.startswith("    ") else None)
+
+
+def headings(path):
+    return {anchor(line.lstrip("#")) for _, line, code in lines_of(path) if code is None and re.match(r"#+ ", line)}
+
+
+# ---- Links, files, targets -------------------------------------------------------------------------------------------
+
+
+def check_link(path, number, target):
+    if re.match(r"[a-z]+:", target):
+        return
+    name, _, fragment = target.partition("#")
+    there = (path.parent / name) if name else path
+    check(there.exists(), path, number, f"dead link {target}")
+    if fragment and there.suffix == ".md" and there.exists():
+        check(fragment in headings(there), path, number, f"no heading for {target}")
+
+
+def check_file(path, number, span):
+    """`src/base/boards.c`, `fuzz/fuzz_NAME.c` and `tests/data/placement_*.txt` name files of the project."""
+    if not re.fullmatch(r"(?:\.\./)?[\w.{},*<>-]+(?:/[\w.{},*<>-]*)+", span) or span.split("/")[0] not in ROOMS:
+        return
+    pattern = re.sub(r"<[a-z]+>|[A-Z]{3,}", "*", span.rstrip("/"))
+    patterns = [re.sub(r"\{[^}]*\}", word, pattern, count=1) for word in re.search(r"\{([^}]*)\}", pattern)[1].split(",")] if "{" in pattern else [pattern]
+    for one in patterns:
+        check(any(SOURCE.glob(one)), path, number, f"no file {one}")
+
+
+def check_target(path, number, text, targets):
+    for target in re.findall(r"(?<![\w-])make ([a-z][a-z-]*)\b(?! is| the)", text):
+        check(target in targets, path, number, f"no target make {target}")
+
+
+# ---- Commands --------------------------------------------------------------------------------------------------------
+
+
+def commands():
+    """Command words -> its help, from the program's own list."""
+    known = {"--llm": help_of("help", "--llm")}
+    known["cb"] = help_of("help", "cb")
+    for line in help_of("help").split("\nOptions:")[0].split("\n"):
+        name = re.match(r"  (cb [a-z]+|[a-z][a-z-]*)\b", line)
+        if name and not line.startswith("   "):
+            known[name[1]] = help_of("help", *name[1].split())
+    return known
+
+
+def check_command(path, number, text, known):
+    """`ttmem ask LOG --op N | --range A-B`: the command and each option up to `--` or the end of the command."""
+    words = re.split(r"\s+(?:\||>|;|&&|#)\s|\s+#", text.replace("\\|", "|"))[0].replace("[", " ").replace("]", " ").split()
+    if len(words) < 2:
+        return
+    name = words[1].rstrip(",;:.)")
+    if name == "cb" and len(words) > 2:
+        name += " " + words[2].rstrip(",;:.)")
+    if not re.fullmatch(r"(cb )?[a-z][a-z-]*|--[a-z]+", name) or name in ("--help", "--version", "--visualize"):
+        return
+    check(name in known, path, number, f"no command ttmem {name}")
+    if name not in known:
+        return
+    for word in words[2:]:
+        if word == "--":
+            break
+        option = re.match(r"--[a-z][a-z0-9_-]*", word)
+        check(not option or re.search(re.escape(option[0]) + r"\b", known[name]), path, number, f"ttmem {name} has no option {word}")
+
+
+def shown_commands(line, code):
+    if code in ("console", "bash", "sh", "text", "", "indented"):
+        found = re.match(r"\s*(?:\$ )?(?:\w+=\S+ )*(?:build/bin/)?(ttmem .*)", line)
+        return [found[1]] if found else []
+    if code is None:
+        return [span for span in re.findall(r"`([^`]+)`", line) if span.startswith("ttmem ")]
+    return []
+
+
+# ---- Keys ------------------------------------------------------------------------------------------------------------
+
+
+def keys_of(value, free=("distribution", "loc_index")):
+    """Every key of a JSON document, without those that are names out of the log."""
+    if isinstance(value, dict):
+        for key, inside in value.items():
+            yield key
+            if key not in free:
+                yield from keys_of(inside, free)
+    elif isinstance(value, list):
+        for inside in value:
+            yield from keys_of(inside, free)
+
+
+def recording(folder):
+    """What `ttmem run` records of a program that uses ttnn, here the fake one of tests/capture."""
+    program = pathlib.Path(folder, "model.py")
+    program.write_text("import ttnn\ndevice = ttnn.open_device(device_id=0)\nx = ttnn.relu(ttnn.empty(4096, device))\nttnn.close_device(device)\n", encoding="utf-8")
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("TT_", "TTNN_", "PYTHON")) and name != "VIRTUAL_ENV"}
+    clean.update(PYTHONPATH=str(SOURCE / "tests/capture/fake_ttnn/site-packages"), PYTHONDONTWRITEBYTECODE="1")
+    subprocess.run([TTMEM, "run", "--quiet", "--no-html", "--output-dir", folder, "--", sys.executable, str(program)], env=clean, stdin=subprocess.DEVNULL,
+                   stdout=subprocess.DEVNULL, timeout=PATIENCE, check=True)
+    return next(pathlib.Path(folder).glob("*/*_recording.json"))
+
+
+def check_keys():
+    page = SOURCE / "docs/outputs.md"
+    text = page.read_text(encoding="utf-8")
+    words = set(re.findall(r"[A-Za-z_0-9]+", text))
+    inputs = [SOURCE / "tests/golden/small.log", SOURCE / "tests/cli/data/two_runs_oom_profile.log", SOURCE / "tests/data/capture_small.json"]
+    missing = set()
+    with tempfile.TemporaryDirectory() as folder:
+        inputs.append(recording(folder))
+        for path in inputs:
+            subprocess.run([TTMEM, "analyze", str(path), "--quiet", "--no-html", "--name", "r", "--output-dir", folder], stdin=subprocess.DEVNULL, timeout=PATIENCE, check=True)
+            for name in ("memory", "operations", "inputs_registry", "ir", "findings"):
+                with open(os.path.join(folder, f"r_{name}.json"), encoding="utf-8") as file:
+                    missing |= {f"{key} ({name}.json)" for key in keys_of(json.load(file)) if key not in words}
+    for key in sorted(missing):
+        check(False, page, 1, f"the key {key} is not explained")
+
+
+# ---- All -------------------------------------------------------------------------------------------------------------
+
+
+def main():
+    known = commands()
+    targets = set(re.findall(r"^([a-z-]+):", (SOURCE / "Makefile").read_text(encoding="utf-8"), re.M))
+    check("analyze" in known and "cb scan" in known and "live" in known, SOURCE / "docs/manual.md", 1, f"'ttmem help' gave {sorted(known)}")
+    manual = (SOURCE / "docs/manual.md").read_text(encoding="utf-8")
+    for name in known:
+        check(f"`ttmem {name}" in manual.split("\n## ")[0] or name.startswith("cb ") and f"`{name}" in manual.split("\n## ")[0], SOURCE / "docs/manual.md", 1, f"the first table lacks ttmem {name}")
+    seen = 0
+    for path in DOCS:
+        lines = list(lines_of(path))
+        for (number, line, code), (_, after, _) in zip(lines, [*lines[1:], (0, "", None)]):
+            for text in shown_commands(line, code):
+                if "did you mean" not in after:
+                    check_command(path, number, text, known)
+                seen += 1
+            if code is not None:
+                continue
+            for target in re.findall(r"\]\(([^)\s]+)\)", line):
+                check_link(path, number, target)
+            for span in re.findall(r"`([^`]+)`", line):
+                check_file(path, number, span)
+                check_target(path, number, span, targets)
+    check(seen > 100, SOURCE / "docs/manual.md", 1, f"only {seen} commands found: the test does not see them")
+    check("--analyze" in help_of("--help", program=PROFILER), SOURCE / "docs/manual.md", 1, "tt-memory-profiler has no --analyze")
+    check_keys()
+    for failure in failures:
+        print(failure, file=sys.stderr)
+    return 1 if failures else 0
+
+
+sys.exit(main())
