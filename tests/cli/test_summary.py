@@ -69,7 +69,7 @@ def has(name, text, *wanted):
 def check_summary(name, text, f):
     lines = text.splitlines()
     check(len(lines) <= SCREEN, name, "%d lines" % len(lines), text)
-    too_wide = [line for line in lines if len(line) > 80 and not line.split()[0] in ("Report", "Next", "ttmem", "Log")]
+    too_wide = [line for line in lines if len(line) > 80 and line.split()[0] not in ("Report", "Next", "ttmem", "Log")]
     check(not too_wide, name, "too wide: %r" % too_wide, text)
     flat = " ".join(text.split())
     if f["leaks"]:

@@ -28,7 +28,7 @@ for line in open(os.path.join(source, "tests/data/cb_scan_corpus.tsv"), encoding
         continue
     path, *counts = line.rstrip("\n").split("\t")
     files += 1
-    for form, count in zip(forms, map(int, counts)):
+    for form, count in zip(forms, map(int, counts), strict=True):
         have = sum(1 for f, _ in found.get(path, ()) if f == form)
         wanted_all += count
         found_all += have

@@ -145,7 +145,7 @@ def live_sums(old, ops):
                     passing[op.frame[0], op.results + (f"#{k}" if len(op.outputs) > 1 else "")] = Tensor(text)
         if is_element(op):
             sums.append([t for t in list(passing.values()) + foreseen])
-    for element, alive in zip(old["memory"]["operations"], sums):
+    for element, alive in zip(old["memory"]["operations"], sums, strict=True):
         for memory in ("DRAM", "L1"):
             there = [t for t in alive if t.place == memory.lower()]
             logical, stored = sum(t.logical for t in there), sum(t.stored for t in there)
@@ -211,7 +211,7 @@ CORRECTIONS = (live_sums, weights_by_argument, load_cached_operands, results_of_
 
 
 def elements(old, ops):
-    return zip((op for op in ops if is_element(op)), old)
+    return zip((op for op in ops if is_element(op)), old, strict=True)
 
 
 # ---- Comparing -------------------------------------------------------------------------------------------------------

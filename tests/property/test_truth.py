@@ -269,6 +269,7 @@ def check_operation_element(case, o, op, names, calls):
     for key in ("result", "mlir_op", "inputs", "attributes", "loc"):
         case.same(f"{where}: {key}", o[key], op[key])
     case.same(f"{where}: output_shapes", o["output_shapes"], [r["shape"] or None for r in op["results"]])
+    case.same(f"{where}: number of output_dtypes", len(o["output_dtypes"]), len(op["results"]))
     for ours, result in zip(o["output_dtypes"], op["results"]):
         if not result["dtype"].startswith("bfp"):  # those are printed as the tile, or as bf16
             case.same(f"{where}: output_dtypes", ours, result["dtype"])
@@ -323,6 +324,7 @@ def check_registry(case, registry):
     known = {}
     for e in t["registry"]:  # two graphs may happen to take an input of the same name and shape
         known.setdefault((e["name"], e["type"], e["shape"], e["dtype"]), e)
+    case.same("registry: number of entries", len(entries), len(known))
     for ours, theirs in zip(entries, known.values()):
         for key in ("ssa", "name", "type", "dtype", "bytes"):
             case.same(f"registry {theirs['ssa']}: {key}", ours[key], theirs[key])
