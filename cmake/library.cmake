@@ -7,6 +7,7 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(CAIRO REQUIRED cairo) # only its header: src/report/canvas_png.c opens the library when a picture is asked for
 include(cmake/tree_sitter.cmake)
+set(ttmem_needs Threads::Threads ZLIB::ZLIB PkgConfig::ZSTD PkgConfig::TREE_SITTER ${CMAKE_DL_LIBS} m)
 
 set(ttmem_sources)
 foreach(room base parse profile watch capture analyze l1 train report store)
@@ -19,13 +20,13 @@ include(cmake/web.cmake)
 add_library(ttmem_objects OBJECT ${ttmem_sources})
 target_include_directories(ttmem_objects PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
 set_source_files_properties(${CMAKE_SOURCE_DIR}/src/report/canvas_png.c PROPERTIES INCLUDE_DIRECTORIES "${CAIRO_INCLUDE_DIRS}")
-target_link_libraries(ttmem_objects PUBLIC Threads::Threads ZLIB::ZLIB PkgConfig::ZSTD PkgConfig::TREE_SITTER ${CMAKE_DL_LIBS} m)
+target_link_libraries(ttmem_objects PUBLIC ${ttmem_needs})
 
 # Inside the project everything links the static library and may see src/; users get include/ only.
 add_library(ttmem_static STATIC $<TARGET_OBJECTS:ttmem_objects> $<TARGET_OBJECTS:ttmem_grammar>)
 set_target_properties(ttmem_static PROPERTIES OUTPUT_NAME ttmem)
 target_include_directories(ttmem_static PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
-target_link_libraries(ttmem_static PUBLIC Threads::Threads ZLIB::ZLIB PkgConfig::ZSTD PkgConfig::TREE_SITTER ${CMAKE_DL_LIBS} m)
+target_link_libraries(ttmem_static PUBLIC ${ttmem_needs})
 
 if(TTMEM_FUZZ)
   return()
@@ -33,7 +34,7 @@ endif()
 
 add_library(ttmem SHARED $<TARGET_OBJECTS:ttmem_objects> $<TARGET_OBJECTS:ttmem_grammar>)
 set_target_properties(ttmem PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C)
-target_link_libraries(ttmem PRIVATE Threads::Threads ZLIB::ZLIB PkgConfig::ZSTD PkgConfig::TREE_SITTER ${CMAKE_DL_LIBS} m)
+target_link_libraries(ttmem PRIVATE ${ttmem_needs})
 
 # How many folders up from <libdir>/pkgconfig the prefix is (lib/x86_64-linux-gnu is one deeper than lib).
 file(RELATIVE_PATH TTMEM_PC_UP /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ttmem cb log [FILE|-] and ttmem cb all [R T | --multi] [--source PATH] [--log FILE] */
 #include "cli/cb_parts.h"
+#include "cli/embedded.h"
 #include "l1/data_format.h"
 #include "report/cb_log.h"
 #include "report/scan_report.h"
-
-/* demo/metal_cb.log, put into the program by cmake/programs.cmake. */
-extern const unsigned char ttm_metal_demo[];
-extern const size_t ttm_metal_demo_bytes;
 
 /* ---- Log -------------------------------------------------------------------------------------------------------------- */
 
@@ -21,9 +18,8 @@ static ttm_clash_hints hints_of(const ttm_options *o) {
 
 /* `path` NULL is the demonstration. */
 static int read_log(ttm_device_log *log, const char *path, ttm_error *err) {
-  int status =
-      path ? ttm_device_log_read(log, path, err)
-           : ttm_device_log_read_bytes(log, (ttm_view){(const char *)ttm_metal_demo, ttm_metal_demo_bytes}, err);
+  ttm_view demo = {(const char *)ttm_demo_files[0].bytes, ttm_demo_files[0].n};
+  int status = path ? ttm_device_log_read(log, path, err) : ttm_device_log_read_bytes(log, demo, err);
   if (status || !ttm_device_log_is_empty(log)) return status;
   return ttm_error_set(
       err, TTM_ENODATA,

@@ -114,11 +114,12 @@ def link_ethernet_dispatch(old, root):
                 os.symlink(os.path.join(old, name.replace("_80_arch.yaml", "_80_arch_eth_dispatch.yaml")), os.path.join(place, name))
 
 
-def load_recorder():
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ttmem_recorder.py")
-    spec = importlib.util.spec_from_file_location("_ttmem_recorder", path)
+def load(name):
+    """A file beside this one. Neither its folder nor its name is in the way of the program's own modules."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), name + ".py")
+    spec = importlib.util.spec_from_file_location("_" + name, path)
     module = importlib.util.module_from_spec(spec)
-    sys.modules["_ttmem_recorder"] = module
+    sys.modules["_" + name] = module
     spec.loader.exec_module(module)
     return module
 
@@ -181,7 +182,8 @@ class Finder:
                 return
             self.installed = True
             try:
-                load_recorder().install(module, version_of_ttnn())
+                recorder = load("ttmem_recorder").Recorder(module, version_of_ttnn())
+                load("ttmem_wrap").install(recorder, module)
             except Exception as error:  # the program is more important than its recording
                 sys.stderr.write("ttmem: cannot record with this ttnn: %s: %s\n" % (type(error).__name__, error))
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records what a ttnn program allocates and frees, from the opening of its device to its end, without a change to the program.
 
-`ttmem run` puts this file before the user's program (hook/ttmem_start.py loads it when the program imports ttnn); it needs nothing but the
-standard library of Python 3.8 or newer. Operations are wrapped: each writes a line with its name and the user's file and
+`ttmem run` puts this folder before the user's program (ttmem_start.py loads this file when the program imports ttnn); it needs nothing but
+the standard library of Python 3.8 or newer. Operations are wrapped (ttmem_wrap.py): each writes a line with its name and the user's file and
 line before it begins, and ttnn's own graph capture (run mode NORMAL) tells what it allocates. The capture is ended and begun anew
 every few operations, so that neither it nor what a crash can cost grows: the recording is one graph report, written piece by piece,
 with nodes of our own between ttnn's. docs/captures.md describes them.
@@ -10,8 +10,8 @@ with nodes of our own between ttnn's. docs/captures.md describes them.
 The program is more important than its recording: whatever goes wrong here ends the recording, is told once, and the program goes on
 (Recorder.guarded).
 
-Environment: TTMEM_RECORDING, the file to write; TTMEM_PIECE, operations per piece;
-TTMEM_VIEWS=all, a memory view after every operation; TTMEM_BOARD, the mock board; TTMEM_REPEATS=0, no second calls there.
+Environment: TTMEM_RECORDING, the file to write; TTMEM_PIECE, operations per piece; TTMEM_VIEWS=all, a memory view after every
+operation; TTMEM_BOARD, the mock board; TTMEM_REPEATS=0, no second calls there.
 """
 
 import atexit
@@ -27,6 +27,7 @@ PIECE_SECONDS = 0.1
 VIEW_SHARE = 50  # a memory view is taken when the last one's cost, times this, has passed
 MEMORIES = ("DRAM", "L1", "L1_SMALL", "TRACE")
 LONGEST_MESSAGE = 4000
+HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 # What the reader needs of each node; the rest (arguments, memory configurations) would be most of the file.
 ALLOCATION = ("size", "address", "type", "buffer_type", "page_size", "num_cores", "device_id", "max_size_per_bank")
@@ -43,7 +44,6 @@ KEPT = {
     "circular_buffer_deallocate_all": ("device_id",),
 }
 PROGRAM_BUFFERS = ("circular_buffer_deallocate_all", "circular_buffer_allocate", "dataflow_buffer_allocate", "scratchpad_allocate")
-TRACE_FUNCTIONS = ("begin_trace_capture", "end_trace_capture", "execute_trace", "release_trace")
 DROPPED = ("capture_start", "capture_end", "sub_device_manager", "program_execution")
 DEVICE_FACTS = (
     "worker_l1_size", "l1_num_banks", "l1_bank_size", "address_at_first_l1_cb_buffer", "cb_limit", "num_x_compute_cores", "num_y_compute_cores",
@@ -154,11 +154,11 @@ def kind_of(value):
 
 
 class Recorder:
-    def __init__(self, ttnn, version, path, piece):
+    def __init__(self, ttnn, version):
         self.ttnn = ttnn
         self.version = version
-        self.path = path
-        self.piece = piece
+        self.path = os.environ["TTMEM_RECORDING"]
+        self.piece = max(1, int(os.environ.get("TTMEM_PIECE") or PIECE))
         self.always = os.environ.get("TTMEM_VIEWS") == "all"  # for tests: the allocator is asked after every operation
         # NORMAL captures leave out dataflow buffers, and the circular buffers of cached programs. On a mock board an operation that has
         # such programs is called once more, in run mode NO_DISPATCH, which allocates and runs nothing and tells them.
@@ -362,7 +362,7 @@ class Recorder:
         nearest = None
         while frame is not None:
             name = frame.f_code.co_filename
-            if name != __file__ and not name.startswith((self.home, "<frozen")):
+            if not name.startswith((HERE, self.home, "<frozen")):
                 nearest = nearest or frame
                 if not name.startswith(self.libraries) and "-packages" + os.sep not in name:
                     break
@@ -521,130 +521,3 @@ class Recorder:
                 tell("the last piece of the recording is missing: %s: %s" % (type(error).__name__, error))
         self.closing = True
         self.file_ends(reason)
-
-
-# ---- Putting it into ttnn -----------------------------------------------------------------------------------------------
-
-
-def wrap_calls(recorder, kind):
-    call = kind.__call__
-
-    def recorded(self, *args, **kwargs):
-        native = getattr(self, "is_cpp_operation", False)  # one in Python may do more than compute
-        return recorder.call(self.python_fully_qualified_name, call, (self, *args), kwargs, sys._getframe(1), native)
-
-    recorded.__wrapped__ = call
-    kind.__call__ = recorded
-
-
-def wrap_function(recorder, owner, name, shown):
-    function = getattr(owner, name, None)
-    if function is None:
-        return
-
-    def recorded(*args, **kwargs):
-        return recorder.call(shown, function, args, kwargs, sys._getframe(1))
-
-    recorded.__wrapped__ = function
-    recorded.__doc__ = getattr(function, "__doc__", None)
-    recorded.__name__ = name
-    setattr(owner, name, recorded)
-
-
-def each_device(value):
-    if isinstance(value, dict):
-        value = list(value.values())
-    return value if isinstance(value, (list, tuple)) else [value]
-
-
-def wrap_devices(recorder, modules):
-    def opening(function):
-        def recorded(*args, **kwargs):
-            result = function(*args, **kwargs)
-            for device in each_device(result):
-                recorder.guarded(recorder.opened, device)
-            return result
-
-        return recorded
-
-    def closing(function):
-        def recorded(*args, **kwargs):
-            devices = each_device(args[0] if args else next(iter(kwargs.values()), None))
-            for device in devices:
-                recorder.guarded(recorder.before_close, device)
-            result = function(*args, **kwargs)
-            for device in devices:
-                recorder.guarded(recorder.closed, device)
-            return result
-
-        return recorded
-
-    names = {name: opening for name in ("open_device", "open_mesh_device", "CreateDevice", "CreateDevices")}
-    names.update((name, closing) for name in ("close_device", "close_mesh_device", "CloseDevice", "CloseDevices"))
-    wrapped = {}
-    for module in modules:
-        for name, wrap in names.items():
-            function = getattr(module, name, None)
-            if function is None:
-                continue
-            if id(function) not in wrapped:
-                wrapped[id(function)] = (wrap(function), function)  # the function is kept, so that its id stays its own
-                wrapped[id(function)][0].__doc__ = getattr(function, "__doc__", None)
-            setattr(module, name, wrapped[id(function)][0])
-
-
-def pretend_traces(recorder, modules):
-    """ttnn crashes when a trace is captured on a mock board. There the operations of a trace run as usual, and replaying it does nothing."""
-
-    def begin_trace_capture(*args, **kwargs):
-        recorder.traces += 1
-        return recorder.traces
-
-    for module in modules:
-        for name in TRACE_FUNCTIONS:
-            if hasattr(module, name):
-                setattr(module, name, begin_trace_capture if name == TRACE_FUNCTIONS[0] else lambda *args, **kwargs: None)
-
-
-def wrap_captures(recorder, graph):
-    """The program's own captures: ttnn.graph's functions call these by name."""
-
-    def ending(real):
-        return lambda *args, **kwargs: recorder.user_ends(real, args, kwargs)
-
-    begin = "_cpp_begin_graph_capture" if hasattr(graph, "_cpp_begin_graph_capture") else "begin_graph_capture"
-    setattr(graph, begin, recorder.user_begins)
-    for name in ("end_graph_capture", "end_graph_capture_to_file"):
-        name = "_cpp_" + name if hasattr(graph, "_cpp_" + name) else name
-        real = getattr(graph, name, None)
-        if real is not None:
-            setattr(graph, name, ending(real))
-    if hasattr(graph, "is_graph_capture_active"):
-        graph.is_graph_capture_active = lambda: recorder.user_captures > 0
-
-
-def install(ttnn, version):
-    """Called right after the program imported ttnn."""
-    recorder = Recorder(ttnn, version, os.environ["TTMEM_RECORDING"], max(1, int(os.environ.get("TTMEM_PIECE") or PIECE)))
-    for kind in ("FastOperation", "Operation"):
-        if hasattr(ttnn.decorators, kind):
-            wrap_calls(recorder, getattr(ttnn.decorators, kind))
-    for name in ("to", "pad", "unpad", "reshape", "pad_to_tile", "unpad_from_tile"):
-        wrap_function(recorder, ttnn.Tensor, name, "ttnn.Tensor." + name)
-    native = getattr(ttnn, "_ttnn", None)
-    if os.environ.get("TTMEM_BOARD"):
-        pretend_traces(recorder, [ttnn, getattr(getattr(native, "operations", None), "trace", None)])
-    for name in ("create_global_semaphore", "create_global_circular_buffer") + TRACE_FUNCTIONS:
-        wrap_function(recorder, ttnn, name, "ttnn." + name)
-    modules = [ttnn, sys.modules.get("ttnn.device"), sys.modules.get("ttnn.distributed"), sys.modules.get("ttnn.distributed.distributed")]
-    modules += [getattr(native, "device", None), getattr(native, "multi_device", None)]
-    wrap_devices(recorder, [module for module in modules if module is not None])
-    wrap_captures(recorder, ttnn.graph)
-    exit_at_once = os._exit
-
-    def recorded_exit(status):
-        recorder.finish("os._exit")
-        exit_at_once(status)
-
-    os._exit = recorded_exit
-    return recorder

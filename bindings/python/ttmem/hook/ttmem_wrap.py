@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Puts the recorder into ttnn: its operations, devices, traces and captures call it, and so does the end of the process. Nothing is
+decided here; what the calls mean stands in ttmem_recorder.py.
+
+Environment: TTMEM_BOARD, the mock board: traces are pretended there.
+"""
+
+import os
+import sys
+
+TRACE_FUNCTIONS = ("begin_trace_capture", "end_trace_capture", "execute_trace", "release_trace")
+
+
+def wrap_calls(recorder, kind):
+    call = kind.__call__
+
+    def recorded(self, *args, **kwargs):
+        native = getattr(self, "is_cpp_operation", False)  # one in Python may do more than compute
+        return recorder.call(self.python_fully_qualified_name, call, (self, *args), kwargs, sys._getframe(1), native)
+
+    recorded.__wrapped__ = call
+    kind.__call__ = recorded
+
+
+def wrap_function(recorder, owner, name, shown):
+    function = getattr(owner, name, None)
+    if function is None:
+        return
+
+    def recorded(*args, **kwargs):
+        return recorder.call(shown, function, args, kwargs, sys._getframe(1))
+
+    recorded.__wrapped__ = function
+    recorded.__doc__ = getattr(function, "__doc__", None)
+    recorded.__name__ = name
+    setattr(owner, name, recorded)
+
+
+def each_device(value):
+    if isinstance(value, dict):
+        value = list(value.values())
+    return value if isinstance(value, (list, tuple)) else [value]
+
+
+def wrap_devices(recorder, modules):
+    def opening(function):
+        def recorded(*args, **kwargs):
+            result = function(*args, **kwargs)
+            for device in each_device(result):
+                recorder.guarded(recorder.opened, device)
+            return result
+
+        return recorded
+
+    def closing(function):
+        def recorded(*args, **kwargs):
+            devices = each_device(args[0] if args else next(iter(kwargs.values()), None))
+            for device in devices:
+                recorder.guarded(recorder.before_close, device)
+            result = function(*args, **kwargs)
+            for device in devices:
+                recorder.guarded(recorder.closed, device)
+            return result
+
+        return recorded
+
+    names = {name: opening for name in ("open_device", "open_mesh_device", "CreateDevice", "CreateDevices")}
+    names.update((name, closing) for name in ("close_device", "close_mesh_device", "CloseDevice", "CloseDevices"))
+    wrapped = {}
+    for module in modules:
+        for name, wrap in names.items():
+            function = getattr(module, name, None)
+            if function is None:
+                continue
+            if id(function) not in wrapped:
+                wrapped[id(function)] = (wrap(function), function)  # the function is kept, so that its id stays its own
+                wrapped[id(function)][0].__doc__ = getattr(function, "__doc__", None)
+            setattr(module, name, wrapped[id(function)][0])
+
+
+def pretend_traces(recorder, modules):
+    """ttnn crashes when a trace is captured on a mock board. There the operations of a trace run as usual, and replaying it does nothing."""
+
+    def begin_trace_capture(*args, **kwargs):
+        recorder.traces += 1
+        return recorder.traces
+
+    for module in modules:
+        for name in TRACE_FUNCTIONS:
+            if hasattr(module, name):
+                setattr(module, name, begin_trace_capture if name == TRACE_FUNCTIONS[0] else lambda *args, **kwargs: None)
+
+
+def wrap_captures(recorder, graph):
+    """The program's own captures: ttnn.graph's functions call these by name."""
+
+    def ending(real):
+        return lambda *args, **kwargs: recorder.user_ends(real, args, kwargs)
+
+    begin = "_cpp_begin_graph_capture" if hasattr(graph, "_cpp_begin_graph_capture") else "begin_graph_capture"
+    setattr(graph, begin, recorder.user_begins)
+    for name in ("end_graph_capture", "end_graph_capture_to_file"):
+        name = "_cpp_" + name if hasattr(graph, "_cpp_" + name) else name
+        real = getattr(graph, name, None)
+        if real is not None:
+            setattr(graph, name, ending(real))
+    if hasattr(graph, "is_graph_capture_active"):
+        graph.is_graph_capture_active = lambda: recorder.user_captures > 0
+
+
+def install(recorder, ttnn):
+    """Called right after the program imported ttnn."""
+    for kind in ("FastOperation", "Operation"):
+        if hasattr(ttnn.decorators, kind):
+            wrap_calls(recorder, getattr(ttnn.decorators, kind))
+    for name in ("to", "pad", "unpad", "reshape", "pad_to_tile", "unpad_from_tile"):
+        wrap_function(recorder, ttnn.Tensor, name, "ttnn.Tensor." + name)
+    native = getattr(ttnn, "_ttnn", None)
+    if os.environ.get("TTMEM_BOARD"):
+        pretend_traces(recorder, [ttnn, getattr(getattr(native, "operations", None), "trace", None)])
+    for name in ("create_global_semaphore", "create_global_circular_buffer") + TRACE_FUNCTIONS:
+        wrap_function(recorder, ttnn, name, "ttnn." + name)
+    modules = [ttnn, sys.modules.get("ttnn.device"), sys.modules.get("ttnn.distributed"), sys.modules.get("ttnn.distributed.distributed")]
+    modules += [getattr(native, "device", None), getattr(native, "multi_device", None)]
+    wrap_devices(recorder, [module for module in modules if module is not None])
+    wrap_captures(recorder, ttnn.graph)
+    exit_at_once = os._exit
+
+    def recorded_exit(status):
+        recorder.finish("os._exit")
+        exit_at_once(status)
+
+    os._exit = recorded_exit
