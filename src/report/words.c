@@ -166,7 +166,8 @@ const char *ttm_words_class(const ttm_profile *p, ttm_live_class class) {
 
 void ttm_words_type(ttm_buf *out, const ttm_profile *p, uint32_t type, ttm_text_form form) {
   static const char *const buffers[] = {"", " in DRAM", " in L1", " in L1_SMALL", " in TRACE", " on the host"};
-  if (type >= p->types.n) return ttm_buf_puts(out, "of a type that is not told");
+  bool told = type < p->types.n && !ttm_view_eq(ttm_profile_string(p, p->types.at[type].text), TTM_LIT("unknown"));
+  if (!told) return ttm_buf_puts(out, "of a type that is not told"); /* in captures: no tensor node named the buffer */
   if (!p->types.at[type].is_tensor) return ttm_buf_puts(out, "not a tensor");
   const ttm_tensor_type *t = &p->types.at[type].tensor;
   char shape[256];
