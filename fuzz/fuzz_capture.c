@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     ttm_buf_free(&words);
   }
   ttm_core_use_free(&use);
-  if (!ttm_findings_make(&f, p, NULL)) {
+  if (!ttm_findings_make(&f, p, 1, NULL)) {
     ttm_buf words = {0};
     ttm_words_recording(&words, f);
     ttm_json_recording(&words, f);

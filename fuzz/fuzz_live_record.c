@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   int status = ttm_profile_read_bytes(&profile, text.at, text.n, NULL, &err);
   if (!status && (profile->kind != TTM_LOG_LIVE || !profile->states.n)) abort();
   if (!status && profile->tensors.n) abort();
-  if (!status && !ttm_findings_make(&findings, profile, &err) && findings->leaks.n) abort();
+  if (!status && !ttm_findings_make(&findings, profile, 1, &err) && findings->leaks.n) abort();
   ttm_findings_free(findings);
   ttm_profile_free(profile);
   ttm_buf_free(&text);

@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   ttm_error err;
   if (ttm_profile_read_bytes(&p, (const char *)data, size, NULL, &err)) return 0;
   check_profile(p);
-  check(ttm_findings_make(&f, p, &err) == TTM_OK);
+  check(ttm_findings_make(&f, p, 1, &err) == TTM_OK);
   ttm_buf out = {0};
   ttm_summary_style style = {.columns = 80};
   check(ttm_llm_write(f, TTM_LIT("fuzz"), &out) == TTM_OK && ttm_summary_write(f, &style, &out) == TTM_OK);

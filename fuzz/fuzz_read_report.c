@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   ttm_findings *f = NULL;
   ttm_error err;
   if (ttm_profile_read_report(&p, &texts, "fuzz", &err)) return 0;
-  if (ttm_findings_make(&f, p, &err)) abort();
+  if (ttm_findings_make(&f, p, 1, &err)) abort();
   write_texts(f, texts.findings);
   ttm_out page = ttm_out_memory();
   if (ttm_report_html(f, TTM_LIT("fuzz"), &page, &err)) abort();

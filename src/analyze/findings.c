@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/findings.h"
 
+#include <stdatomic.h>
+
 #include "analyze/parts.h"
 #include "base/error.h"
+#include "base/threads.h"
 
 enum { MOST_RESCUES = 4 }; /* each is a replay or two */
 
@@ -93,14 +96,20 @@ static int find_rescues(ttm_findings *f) {
   return status;
 }
 
-static int make(ttm_findings *f, ttm_tally *tally) {
-  bool frees = !f->profile->seen.from_report; /* without them, what is alive and what would help would be told wrong */
-  int status = ttm_find_registry(f);
-  if (!status) status = ttm_find_elements(f, tally);
-  if (!status) status = count_own(f);
-  if (!status) status = ttm_find_top(f);
-  if (!status) ttm_find_peaks(f);
-  if (!status) status = ttm_find_live(f);
+/* ---- Chains ------------------------------------------------------------------------------------------------------- */
+
+/* What needs nothing of each other is found by several threads at once. A chain reads the profile, the registry, the elements and
+ * what it found itself, and writes fields of its own, so that the findings are the same whoever runs it and when. */
+typedef int chain(ttm_findings *f, const ttm_tally *tally);
+
+/* Without the frees, what is alive and what would help would be told wrong. */
+static bool has_frees(const ttm_findings *f) { return !f->profile->seen.from_report; }
+
+static int find_peak_and_alive(ttm_findings *f, const ttm_tally *tally) {
+  (void)tally;
+  bool frees = has_frees(f);
+  ttm_find_peaks(f);
+  int status = ttm_find_live(f);
   for (int m = TTM_DRAM; m <= TTM_L1 && !status; m++) {
     if (f->peak[m].known && frees)
       status = ttm_live_set_make(&f->live_set[m], f->profile, (ttm_memory)m, f->peak[m].state);
@@ -108,27 +117,77 @@ static int make(ttm_findings *f, ttm_tally *tally) {
   if (!status) ttm_find_demand(f);
   if (!status && frees) status = ttm_lifetimes_make(&f->lifetimes, f);
   if (!status) ttm_wastes_make(&f->wastes, f);
-  if (!status) status = ttm_find_padding(f, tally);
-  if (!status) status = ttm_find_distribution(f, tally);
-  if (!status) status = ttm_find_verdicts(f);
-  if (!status && frees) status = find_rescues(f);
-  if (!status) status = ttm_fragmentation_make(&f->fragmentation, f);
-  if (!status) status = ttm_find_runs(f);
-  if (!status) status = ttm_find_programs(f);
-  if (!status) status = ttm_find_leaks(f);
-  if (!status) status = ttm_layers_make(&f->layers, f);
-  if (!status && frees) status = ttm_advices_make(&f->advices, f);
   return status;
 }
 
-int ttm_findings_make(ttm_findings **out, const ttm_profile *profile, ttm_error *err) {
+static int find_operations(ttm_findings *f, const ttm_tally *tally) {
+  int status = ttm_find_top(f);
+  if (!status) status = ttm_find_padding(f, tally);
+  if (!status) status = ttm_find_distribution(f, tally);
+  return status;
+}
+
+static int find_repetitions(ttm_findings *f, const ttm_tally *tally) {
+  (void)tally;
+  int status = ttm_find_runs(f);
+  if (!status) status = ttm_find_programs(f);
+  if (!status) status = ttm_find_leaks(f);
+  if (!status) status = ttm_layers_make(&f->layers, f);
+  return status;
+}
+
+static int find_failures(ttm_findings *f, const ttm_tally *tally) {
+  (void)tally;
+  int status = ttm_find_verdicts(f);
+  if (!status && has_frees(f)) status = find_rescues(f);
+  if (!status) status = ttm_fragmentation_make(&f->fragmentation, f);
+  return status;
+}
+
+/* Longest first. */
+static chain *const CHAINS[] = {find_peak_and_alive, find_operations, find_repetitions, find_failures};
+enum { CHAIN_COUNT = sizeof CHAINS / sizeof *CHAINS };
+
+typedef struct chain_run {
+  ttm_findings *f;
+  const ttm_tally *tally;
+  atomic_size_t next;
+  int status[CHAIN_COUNT];
+} chain_run;
+
+static void *run_some(void *context) {
+  chain_run *run = context;
+  for (size_t i; (i = atomic_fetch_add(&run->next, 1)) < CHAIN_COUNT;) run->status[i] = CHAINS[i](run->f, run->tally);
+  return NULL;
+}
+
+static int run_chains(ttm_findings *f, const ttm_tally *tally, unsigned threads) {
+  enum { WORTH_A_THREAD = 5000 }; /* operations: fewer take less time than a thread to start */
+  chain_run run = {.f = f, .tally = tally};
+  threads = f->profile->ops.n < WORTH_A_THREAD ? 1 : ttm_thread_count(threads);
+  ttm_threads_run(threads < CHAIN_COUNT ? threads : CHAIN_COUNT, run_some, &run);
+  int status = TTM_OK;
+  for (size_t i = 0; i < CHAIN_COUNT && !status; i++) status = run.status[i];
+  return status;
+}
+
+static int make(ttm_findings *f, ttm_tally *tally, unsigned threads) {
+  int status = ttm_find_registry(f);
+  if (!status) status = ttm_find_elements(f, tally);
+  if (!status) status = count_own(f);
+  if (!status) status = run_chains(f, tally, threads);
+  if (!status && has_frees(f)) status = ttm_advices_make(&f->advices, f);
+  return status;
+}
+
+int ttm_findings_make(ttm_findings **out, const ttm_profile *profile, unsigned threads, ttm_error *err) {
   *out = NULL;
   ttm_findings *f = ttm_alloc(sizeof *f);
   ttm_tally *tally = ttm_alloc_array(profile->texts.n, sizeof *tally);
   int status = TTM_ENOMEM;
   if (!f || !tally) goto done;
   f->profile = profile;
-  status = make(f, tally);
+  status = make(f, tally, threads);
 done:
   ttm_free(tally);
   if (status) {

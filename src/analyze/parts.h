@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of ttm_findings_make, in the order they run, and what they share. Private to analyze. */
+/* The parts of ttm_findings_make and what they share. Private to analyze. */
 #ifndef TTM_ANALYZE_PARTS_H
 #define TTM_ANALYZE_PARTS_H
 

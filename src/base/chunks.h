@@ -9,7 +9,7 @@
 #include "base/source.h"
 
 /* Small enough to stay in the processor's cache between being read and being scanned. */
-enum { TTM_CHUNK_BYTES = 512 * 1024 };
+enum { TTM_CHUNK_BYTES = 256 * 1024 };
 enum { TTM_LONGEST_LINE = 64 * 1024 * 1024 };
 
 /* Zero is empty; reused from piece to piece. */

@@ -11,7 +11,7 @@
 static int read_text(ttm_subject *subject, const char *text, ttm_error *err) {
   ttm_read_options read = {.threads = 1};
   int status = ttm_profile_read_bytes(&subject->profile, text, strlen(text), &read, err);
-  return status ? status : ttm_findings_make(&subject->findings, subject->profile, err);
+  return status ? status : ttm_findings_make(&subject->findings, subject->profile, 1, err);
 }
 
 /* The message is often copied from where its sentence begins, without the words by which a log is searched for it. */

@@ -90,7 +90,7 @@ static int write_page(const page_job *job, const ttm_options *options, ttm_out *
     status = read_run(&subject, options, found, err);
   } else if (found->memory) {
     status = ttm_report_read_json(&subject.profile, found, job->input, &findings, err);
-    if (!status) status = ttm_findings_make(&subject.findings, subject.profile, err);
+    if (!status) status = ttm_findings_make(&subject.findings, subject.profile, options->threads, err);
   } /* else the page is all there is, and err says what is wrong with it */
   ttm_view name = ttm_view_of(job->name.at);
   if (!status) status = ttm_report_html_with(subject.findings, name, ttm_buf_view(&findings), out, err);

@@ -169,7 +169,7 @@ static int write_report(run *r, ttm_error *err) {
   ttm_report_options files = {.leave_out = options->given[TTM_OPTION_NO_HTML] ? TTM_REPORT_HTML : 0,
                               .threads = options->threads};
   int status = take_profile(r, &subject.profile, err);
-  if (!status) status = ttm_findings_make(&subject.findings, subject.profile, err);
+  if (!status) status = ttm_findings_make(&subject.findings, subject.profile, options->threads, err);
   if (!status) status = ttm_report_files_write(subject.findings, r->folder.at, r->plan.name.at, &files, err);
   if (subject.findings && !options->given[TTM_OPTION_QUIET]) { /* also when the disk is full: a screen has room */
     ttm_buf text = {0};

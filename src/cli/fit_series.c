@@ -100,7 +100,7 @@ static int judge(one_run *r, ttm_fit_case *out, const char *board, ttm_error *er
   ttm_last_words_read(&last, (ttm_view){r->tail, r->tail_n});
   int status = r->opened ? ttm_profile_read(&profile, r->recording, err) : TTM_OK;
   if (status == TTM_ENODATA || status == TTM_EFORMAT) status = TTM_OK;
-  if (!status && profile) status = ttm_findings_make(&findings, profile, err);
+  if (!status && profile) status = ttm_findings_make(&findings, profile, 0, err);
   if (!status && ttm_fit_case_of_run(out, board, findings, r->result.exit_status, &last)) status = ttm_error_nomem(err);
   ttm_findings_free(findings);
   ttm_profile_free(profile);

@@ -13,7 +13,7 @@
 #include "profile/feed.h"
 #include "profile/live_builder.h"
 
-enum { SLOTS_PER_THREAD = 2 };
+enum { SLOTS_PER_THREAD = 4 };
 
 /* A chunk and what it held. */
 typedef struct slot {

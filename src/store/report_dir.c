@@ -232,7 +232,7 @@ typedef int folder_writer(const ttm_findings *f, const char *folder, const char 
 static int write_profile(const ttm_profile *profile, const char *folder, const char *name,
                          const ttm_report_options *options, ttm_error *err, folder_writer *write) {
   ttm_findings *findings;
-  int code = ttm_findings_make(&findings, profile, err);
+  int code = ttm_findings_make(&findings, profile, options ? options->threads : 0, err);
   if (code) return code;
   code = write(findings, folder, name, options, err);
   ttm_findings_free(findings);

@@ -110,7 +110,7 @@ static int do_work(job *j, ttm_error *err) {
   if (status) return status;
   enter_stage(j, JUDGING);
   s->changed = !s->rebuilt && j->expected_bytes && s->profile->seen.bytes != j->expected_bytes;
-  if ((status = ttm_findings_make(&s->findings, s->profile, err))) return status;
+  if ((status = ttm_findings_make(&s->findings, s->profile, 0, err))) return status;
   if (!j->write) return s->name.failed || s->folder.failed ? ttm_error_nomem(err) : TTM_OK;
   enter_stage(j, WRITING);
   if ((status = choose_folder(j, err))) return status;

@@ -20,6 +20,8 @@ LOGS = {
     "leak": ["--leak", "--runs", "6"],
     "dead": ["--fail", "fragmented", "--runs", "2"],
     "cut": ["--truncate", "l1", "--runs", "2"],
+    # Long enough that the analyses run on several threads, and with something for each of them to find.
+    "long": ["--operations", "8000", "--leak", "--late", "--upcast", "--waste"],
 }
 
 

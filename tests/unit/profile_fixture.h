@@ -138,7 +138,7 @@ static inline uint32_t fx_step(ttm_profile *p, uint32_t text, uint32_t frame, ui
 
 static inline ttm_findings *fx_findings(const ttm_profile *p) {
   ttm_findings *f = NULL;
-  fx_ok(ttm_findings_make(&f, p, NULL));
+  fx_ok(ttm_findings_make(&f, p, 1, NULL));
   assert_non_null(f);
   return f;
 }

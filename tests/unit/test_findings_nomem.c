@@ -37,7 +37,7 @@ static void fails_cleanly(void **state) {
   int status;
   do {
     allowed = n++;
-    status = ttm_findings_make(&f, p, &err);
+    status = ttm_findings_make(&f, p, 1, &err);
     if (status) {
       assert_int_equal(status, TTM_ENOMEM);
       assert_int_equal(err.code, TTM_ENOMEM);

@@ -87,7 +87,7 @@ static void sample(made *m, uint64_t ms, uint64_t dram, uint64_t l1) {
 static void read_profile(const made *m, ttm_profile **profile, ttm_findings **findings) {
   ttm_error err;
   assert_int_equal(ttm_profile_read(profile, m->path, &err), TTM_OK);
-  assert_int_equal(ttm_findings_make(findings, *profile, &err), TTM_OK);
+  assert_int_equal(ttm_findings_make(findings, *profile, 1, &err), TTM_OK);
 }
 
 static uint64_t size_of(const made *m) {

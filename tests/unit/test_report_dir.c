@@ -30,7 +30,7 @@ static int make_scratch(void **state) {
   assert_non_null(mkdtemp(s->root));
   snprintf(s->report, sizeof s->report, "%s/reports/run", s->root);
   s->profile = fx_new(1);
-  assert_int_equal(ttm_findings_make(&s->findings, s->profile, NULL), TTM_OK);
+  assert_int_equal(ttm_findings_make(&s->findings, s->profile, 1, NULL), TTM_OK);
   *state = s;
   return 0;
 }

@@ -33,7 +33,7 @@ static void shell(const char *command) {
 /* The text of the tests: lines of growing length, the last one without its end. */
 static char *make_text(size_t *n) {
   ttm_buf b = {0};
-  for (unsigned i = 0; b.n < 3 * TTM_CHUNK_BYTES; i++) {
+  for (unsigned i = 0; b.n < 6 * TTM_CHUNK_BYTES; i++) {
     ttm_buf_printf(&b, "%u ", i);
     for (unsigned k = 0; k < i % 997; k++) ttm_buf_char(&b, (char)('a' + (i + k) % 26));
     ttm_buf_char(&b, '\n');
