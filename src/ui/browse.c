@@ -11,8 +11,7 @@
 #include "store/report_find.h"
 #include "ui/facts.h"
 #include "ui/panel.h"
-
-enum { SEARCH_BYTES = 64 };
+#include "ui/typed_line.h"
 
 typedef struct browse {
   ttm_panel panel;
@@ -21,15 +20,14 @@ typedef struct browse {
   ttm_catalog catalog;
   TTM_VEC(size_t) rows; /* entries on the list */
   ttm_cursor cursor;
-  char search[SEARCH_BYTES];
-  size_t search_n;
-  bool typing, asking; /* for a search; whether to delete */
+  ttm_typed_line search;
+  bool asking; /* whether to delete */
 } browse;
 
 /* ---- The list ------------------------------------------------------------------------------------------------------ */
 
 static void gather(browse *b) {
-  ttm_view wanted = {b->search, b->search_n};
+  ttm_view wanted = {b->search.text, b->search.n};
   b->rows.n = 0;
   for (size_t i = 0; i < b->catalog.entries.n; i++) {
     const ttm_catalog_entry *e = &b->catalog.entries.at[i];
@@ -81,30 +79,16 @@ static void draw_row(ttm_screen *s, const ttm_catalog_entry *e, int row, int nam
 }
 
 static void draw_question(ttm_screen *s, const ttm_catalog_entry *e) {
-  int column = ttm_screen_words(s, s->rows - 2, 1, TTM_STYLE_BAD, "Delete the report ");
-  column = ttm_screen_text(s, s->rows - 2, column, TTM_STYLE_BOLD, ttm_view_of(e->folder), s->columns - column - 22);
-  ttm_screen_words(s, s->rows - 2, column, TTM_STYLE_BAD, "? y deletes it, any other key does not.");
+  static const char answers[] = "? y deletes it, any other key does not.";
+  int row = s->rows - 2, column = ttm_screen_words(s, row, 1, TTM_STYLE_BAD, "Delete the report ");
+  column = ttm_screen_text(s, row, column, TTM_STYLE_BOLD, ttm_view_of(e->folder),
+                           s->columns - column - (int)sizeof answers);
+  ttm_screen_words(s, row, column, TTM_STYLE_BAD, answers);
 }
 
-static void draw_browse(ttm_ui *ui, ttm_panel *panel) {
-  browse *b = (browse *)panel;
-  ttm_screen *s = &ui->screen;
+static void draw_list(browse *b, ttm_screen *s) {
   int name_width = s->columns > 110 ? 40 : s->columns - 2 - 43 - 18 > 12 ? s->columns - 2 - 43 - 18 : 12;
   int height = s->rows - 6;
-  int column = ttm_screen_print(s, 1, 1, TTM_STYLE_DIM, "%zu of %zu in ", b->rows.n, b->catalog.entries.n);
-  column = ttm_screen_text(s, 1, column, TTM_STYLE_DIM, ttm_view_of(b->runs ? "./logs, captured runs" : b->root.at),
-                           s->columns - 50);
-  if (b->typing || b->search_n) {
-    column = ttm_screen_words(s, 1, column + 2, TTM_STYLE_BOLD, "search: ");
-    column =
-        ttm_screen_text(s, 1, column, TTM_STYLE_ACCENT, (ttm_view){b->search, b->search_n}, s->columns - column - 1);
-  }
-  if (!b->catalog.entries.n) {
-    ttm_screen_words(s, 3, 3, TTM_STYLE_PLAIN,
-                     b->runs ? "No captured run here. Go back and run a script."
-                             : "No report yet. Go back and open a log; Tab shows captured runs.");
-    return;
-  }
   ttm_screen_print(s, 3, 1, TTM_STYLE_DIM, "%-*s %-16s %9s %9s peak%% incident", name_width, "report", "written",
                    "oper.", "DRAM MB/b");
   ttm_cursor_see(&b->cursor, height);
@@ -113,7 +97,21 @@ static void draw_browse(ttm_ui *ui, ttm_panel *panel) {
     draw_row(s, &b->catalog.entries.at[b->rows.at[at]], 4 + i, name_width, at == b->cursor.at);
   }
   if (b->asking && chosen(b)) draw_question(s, chosen(b));
-  if (b->typing) ttm_screen_cursor(s, 1, column);
+}
+
+static void draw_browse(ttm_ui *ui, ttm_panel *panel) {
+  browse *b = (browse *)panel;
+  ttm_screen *s = &ui->screen;
+  if (b->catalog.entries.n)
+    draw_list(b, s);
+  else
+    ttm_screen_words(s, 3, 3, TTM_STYLE_PLAIN,
+                     b->runs ? "No captured run here. Go back and run a script."
+                             : "No report yet. Go back and open a log; Tab shows captured runs.");
+  int column = ttm_screen_print(s, 1, 1, TTM_STYLE_DIM, "%zu of %zu in ", b->rows.n, b->catalog.entries.n);
+  column = ttm_screen_text(s, 1, column, TTM_STYLE_DIM, ttm_view_of(b->runs ? "./logs, captured runs" : b->root.at),
+                           s->columns - 50);
+  ttm_typed_draw(s, 1, column + 2, "search: ", &b->search);
 }
 
 /* ---- Keys ---------------------------------------------------------------------------------------------------------- */
@@ -149,26 +147,21 @@ static void delete_entry(ttm_ui *ui, browse *b) {
 }
 
 static void type_key(browse *b, int key) {
-  if (key == TTM_KEY_ENTER || key == TTM_KEY_ESCAPE) b->typing = false;
-  if (key == TTM_KEY_ESCAPE) b->search_n = 0;
-  if (key == TTM_KEY_ERASE && b->search_n) b->search_n--;
-  if (key >= ' ' && key < 256 && key != TTM_KEY_ERASE && b->search_n < SEARCH_BYTES)
-    b->search[b->search_n++] = (char)key;
-  gather(b);
+  if (ttm_typed_key(&b->search, key)) gather(b);
 }
 
 static unsigned browse_key(ttm_ui *ui, ttm_panel *panel, int key) {
   browse *b = (browse *)panel;
-  if (b->typing) return type_key(b, key), TTM_KEY_TAKEN;
+  if (b->search.typing) return type_key(b, key), TTM_KEY_TAKEN;
   if (b->asking) {
     b->asking = false;
     if (key == 'y' && chosen(b)) delete_entry(ui, b);
     return TTM_KEY_TAKEN;
   }
-  if (key == '/') return b->typing = true, b->search_n = 0, gather(b), TTM_KEY_TAKEN;
+  if (key == '/') return b->search = (ttm_typed_line){.typing = true}, gather(b), TTM_KEY_TAKEN;
   if (key == TTM_KEY_TAB) return b->runs = !b->runs, read_again(b), TTM_KEY_TAKEN;
   if (key == 'R') return read_again(b), TTM_KEY_TAKEN;
-  if (key == TTM_KEY_ESCAPE && b->search_n) return type_key(b, key), TTM_KEY_TAKEN;
+  if (key == TTM_KEY_ESCAPE && b->search.n) return type_key(b, key), TTM_KEY_TAKEN;
   if (key == 'h' || key == TTM_KEY_LEFT) return TTM_KEY_CLOSE;
   if (ttm_cursor_key(&b->cursor, key, ui->screen.rows - 6)) return TTM_KEY_TAKEN;
   const ttm_catalog_entry *e = chosen(b);

@@ -3,16 +3,13 @@
 #include "base/alloc.h"
 #include "report/words.h"
 #include "ui/report.h"
-
-enum { SEARCH_BYTES = 64 };
+#include "ui/typed_line.h"
 
 typedef struct operations {
   const ttm_ui_subject *subject;
   uint32_t *rows; /* operations on the list */
   ttm_cursor cursor;
-  char search[SEARCH_BYTES];
-  size_t search_n;
-  bool typing;
+  ttm_typed_line search;
 } operations;
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
@@ -29,7 +26,7 @@ static bool holds(ttm_view text, ttm_view wanted) {
 
 static void gather(operations *o) {
   const ttm_profile *p = o->subject->profile;
-  ttm_view wanted = {o->search, o->search_n};
+  ttm_view wanted = {o->search.text, o->search.n};
   o->cursor = (ttm_cursor){0};
   for (uint32_t op = 0; op < p->ops.n; op++) {
     if (!ttm_op_is_element(p, op)) continue;
@@ -80,38 +77,27 @@ static void draw_operations(void *view, ttm_screen *s) {
   operations *o = view;
   int row = TTM_VIEW_ROW, height = ttm_view_height(s) - 1;
   ttm_screen_print(s, row - 1, 1, TTM_STYLE_DIM, "%zu of %u operations", o->cursor.n, o->subject->findings->elements);
-  if (o->typing || o->search_n) {
-    int column = ttm_screen_words(s, row - 1, 34, TTM_STYLE_BOLD, "search: ");
-    column = ttm_screen_text(s, row - 1, column, TTM_STYLE_ACCENT, (ttm_view){o->search, o->search_n},
-                             s->columns - column - 1);
-    if (o->typing) ttm_screen_cursor(s, row - 1, column);
-  }
   ttm_screen_words(s, row, 1, TTM_STYLE_DIM, "log line DRAM MB/bank      added  operation");
   ttm_cursor_see(&o->cursor, height);
   for (int i = 0; i < height && o->cursor.top + (size_t)i < o->cursor.n; i++) {
     draw_row(o, s, row + 1 + i, o->cursor.top + (size_t)i);
   }
+  ttm_typed_draw(s, row - 1, 34, "search: ", &o->search);
 }
 
 static void type_key(operations *o, int key) {
-  if (key == TTM_KEY_ENTER || key == TTM_KEY_ESCAPE) o->typing = false;
-  if (key == TTM_KEY_ESCAPE) o->search_n = 0;
-  if (key == TTM_KEY_ERASE && o->search_n) o->search_n--;
-  if (key >= ' ' && key < 256 && key != TTM_KEY_ERASE && o->search_n < SEARCH_BYTES)
-    o->search[o->search_n++] = (char)key;
-  if (key != TTM_KEY_ENTER) gather(o);
+  if (ttm_typed_key(&o->search, key)) gather(o);
 }
 
 static bool operations_key(void *view, ttm_ui *ui, int key) {
   operations *o = view;
-  if (o->typing) return type_key(o, key), true;
+  if (o->search.typing) return type_key(o, key), true;
   if (key == '/') {
-    o->search_n = 0;
-    o->typing = true;
+    o->search = (ttm_typed_line){.typing = true};
     gather(o);
     return true;
   }
-  if (key == TTM_KEY_ESCAPE && o->search_n) return type_key(o, key), true;
+  if (key == TTM_KEY_ESCAPE && o->search.n) return type_key(o, key), true;
   if (key == TTM_KEY_ENTER && o->cursor.n) {
     ttm_ui_show_operation(ui, o->subject->findings, o->rows[o->cursor.at]);
     return true;

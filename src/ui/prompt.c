@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "ui/panel.h"
+#include "ui/typed_line.h"
 
 enum { SHOWN_MATCHES = 200 };
 
@@ -146,11 +147,6 @@ static void draw_prompt(ttm_ui *ui, ttm_panel *panel) {
   ttm_screen_cursor(s, 4, column);
 }
 
-static void erase_character(ttm_buf *text) {
-  while (text->n && ((unsigned char)text->at[text->n - 1] & 0xC0) == 0x80) text->n--;
-  if (text->n) text->n--;
-}
-
 static void erase_part(ttm_buf *text) { /* ^W: back to the last slash */
   if (text->n && text->at[text->n - 1] == '/') text->n--;
   while (text->n && text->at[text->n - 1] != '/') text->n--;
@@ -178,7 +174,7 @@ static unsigned prompt_key(ttm_ui *ui, ttm_panel *panel, int key) {
     return TTM_KEY_TAKEN;
   }
   forget_matches(p);
-  if (key == TTM_KEY_ERASE) erase_character(&p->text);
+  if (key == TTM_KEY_ERASE) p->text.n = ttm_typed_erased(p->text.at, p->text.n);
   if (key == 21) ttm_buf_clear(&p->text); /* ^U */
   if (key == 23) erase_part(&p->text);    /* ^W */
   if (key >= ' ' && key < 256 && key != TTM_KEY_ERASE && p->text.n < 4000) ttm_buf_char(&p->text, (char)key);

@@ -3,8 +3,7 @@
 #include "base/alloc.h"
 #include "report/watch_report.h"
 #include "ui/text_lines.h"
-
-enum { LONGEST_FILTER = 40 };
+#include "ui/typed_line.h"
 
 typedef struct watching {
   ttm_panel panel;
@@ -12,8 +11,7 @@ typedef struct watching {
   ttm_text_lines lines;
   ttm_use sort, history;
   bool hide_idle;
-  bool typing; /* the filter */
-  char filter[LONGEST_FILTER + 1];
+  ttm_typed_line filter;
   bool dirty; /* a key changed what is shown */
   uint64_t drawn_changes, drawn_looks;
   int drawn_columns;
@@ -40,12 +38,8 @@ static void draw_status(const watching *w, ttm_screen *s) {
   if (w->hide_idle) ttm_buf_puts(&words, ", idle hidden");
   int column = ttm_screen_view(s, 1, 1, TTM_STYLE_DIM, ttm_buf_view(&words));
   ttm_buf_free(&words);
-  if (w->typing || *w->filter) {
-    column = ttm_screen_words(s, 1, column, TTM_STYLE_PLAIN, "   filter: ");
-    column = ttm_screen_text(s, 1, column, TTM_STYLE_ACCENT, ttm_view_of(w->filter), LONGEST_FILTER);
-    if (w->typing) ttm_screen_cursor(s, 1, column);
-  }
-  if (w->source->recording && !w->typing) {
+  column = ttm_typed_draw(s, 1, column, "   filter: ", &w->filter);
+  if (w->source->recording && !w->filter.typing) {
     column = ttm_screen_words(s, 1, column, TTM_STYLE_PLAIN, "   recording ");
     ttm_screen_text(s, 1, column, TTM_STYLE_PLAIN, ttm_view_of(w->source->recording), s->columns - column);
   }
@@ -58,14 +52,14 @@ static void put_page(const watching *w, const ttm_screen *s, ttm_buf *out) {
                          .columns = (size_t)s->columns,
                          .sort = w->sort,
                          .history = w->history,
-                         .filter = w->filter,
+                         .filter = w->filter.text,
                          .hide_idle = w->hide_idle};
   if (!watch->devices.n) {
     ttm_buf_puts(out, "Waiting: ");
     return ttm_watch_nothing(out, watch);
   }
   if (ttm_watch_text(out, watch, &view)) out->failed = true;
-  if (!out->n) ttm_buf_puts(out, *w->filter ? "Nothing passes the filter; Esc takes it away.\n" : "All are idle.\n");
+  if (!out->n) ttm_buf_puts(out, w->filter.n ? "Nothing passes the filter; Esc takes it away.\n" : "All are idle.\n");
   if (!watch->problems.n) return;
   ttm_buf_puts(out, "\n\x1b[33mNot read\x1b[0m\n");
   ttm_watch_problems(out, watch, "  ", s->utf8);
@@ -96,22 +90,10 @@ static void draw_watch(ttm_ui *ui, ttm_panel *panel) {
 
 /* ---- Keys ------------------------------------------------------------------------------------------------------------ */
 
-static void type(watching *w, int key) {
-  size_t n = strlen(w->filter);
-  if (key == TTM_KEY_ENTER)
-    w->typing = false;
-  else if (key == TTM_KEY_ESCAPE)
-    w->typing = false, w->filter[0] = '\0';
-  else if (key == TTM_KEY_ERASE && n)
-    w->filter[n - 1] = '\0';
-  else if (key >= 0x20 && key < 0x7F && n < LONGEST_FILTER)
-    w->filter[n] = (char)key, w->filter[n + 1] = '\0';
-}
-
 static unsigned watch_key(ttm_ui *ui, ttm_panel *panel, int key) {
   watching *w = (watching *)panel;
   w->dirty = true;
-  if (w->typing) return type(w, key), TTM_KEY_TAKEN;
+  if (w->filter.typing) return ttm_typed_key(&w->filter, key), TTM_KEY_TAKEN;
   switch (key) {
     case 's':
       w->sort = (ttm_use)((w->sort + 1) % (TTM_USES + 1));
@@ -124,11 +106,11 @@ static unsigned watch_key(ttm_ui *ui, ttm_panel *panel, int key) {
       return TTM_KEY_TAKEN;
     case '/':
     case 'f':
-      w->typing = true;
+      w->filter.typing = true;
       return TTM_KEY_TAKEN;
     case TTM_KEY_ESCAPE:
-      if (!*w->filter) return TTM_KEY_IGNORED;
-      w->filter[0] = '\0';
+      if (!w->filter.n) return TTM_KEY_IGNORED;
+      w->filter = (ttm_typed_line){0};
       return TTM_KEY_TAKEN;
     default:
       return ttm_text_lines_key(&w->lines, key, ui->screen.rows - 4) ? TTM_KEY_TAKEN : TTM_KEY_IGNORED;
