@@ -44,6 +44,20 @@ def content(*path):
         return f.read()
 
 
+def end(child):
+    """Whatever became of the test, nothing of it runs on: asked to end, `ttmem run` ends its program too."""
+    if child.poll() is None:
+        child.terminate()
+        try:
+            child.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            child.kill()
+    for stream in (child.stdout, child.stderr):
+        if stream:
+            stream.close()
+    child.wait()
+
+
 class Case(unittest.TestCase):
     def setUp(self):
         self.dir = tempfile.mkdtemp(prefix="ttmem-capture-")
@@ -61,8 +75,9 @@ class Case(unittest.TestCase):
 
     def start(self, *words, program=TTMEM, **more):
         more.setdefault("stdout", subprocess.PIPE)
-        return subprocess.Popen([program, *words], cwd=self.dir, env=self.env, stdin=subprocess.DEVNULL,
-                                stderr=subprocess.PIPE, **more)
+        p = subprocess.Popen([program, *words], cwd=self.dir, env=self.env, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, **more)
+        self.addCleanup(end, p)
+        return p
 
     def run_it(self, *words, program=TTMEM, **more):
         p = self.start(*words, program=program, **more)

@@ -114,25 +114,30 @@ import os, signal, subprocess, time
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell ignores it, and so would its children
 series = subprocess.Popen([os.environ["TTMEM"], "fit", "--", "sh", "slow.sh"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-for _ in range(600):
-    if os.path.exists("pids") and open("pids").read().endswith("\n"):
-        break
-    time.sleep(0.1)
-series.send_signal(signal.SIGINT)
+pids = []
 try:
+    end = time.monotonic() + 120  # only bounds a hang
+    while not pids and time.monotonic() < end and series.poll() is None:
+        pids = open("pids").read().split("\n")[:-1] if os.path.exists("pids") else []
+        time.sleep(0.05)
+    assert pids, "the program did not start: %s" % series.poll()
+    series.send_signal(signal.SIGINT)
     out, err = series.communicate(timeout=120)
-except subprocess.TimeoutExpired:
-    series.kill()
-    raise
-pids = open("pids").read().split()
-assert series.returncode == 130, (series.returncode, err)
-assert len(pids) == 1, pids
-assert "stopped after 0 of 7 boards" in err and out == "", (out, err)
-try:
-    os.kill(int(pids[0]), 0)
-    raise AssertionError("the program still runs")
-except ProcessLookupError:
-    pass
+    pids = open("pids").read().split()
+    assert series.returncode == 130, (series.returncode, err)
+    assert len(pids) == 1, pids
+    assert "stopped after 0 of 7 boards" in err and out == "", (out, err)
+    try:
+        os.kill(int(pids[0]), 0)
+        raise AssertionError("the program still runs")
+    except ProcessLookupError:
+        pids = []
+finally:  # whatever became of the test, nothing of it runs on
+    if series.poll() is None:
+        series.kill()
+        series.wait()
+    for pid in pids:
+        os.kill(int(pid), signal.SIGKILL)
 PYTHON
 
 [ -z "$(ls -A "$TMPDIR")" ] || fail "left behind: $(ls "$TMPDIR")"

@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -15,6 +16,9 @@ import urllib.error
 import urllib.request
 
 from segments import Segment
+
+sys.path.insert(0, os.path.join(os.environ["TTMEM_SOURCE"], "tests"))
+import terminal  # noqa: E402
 
 TTMEM = os.environ["TTMEM"]
 SOURCE = os.environ["TTMEM_SOURCE"]
@@ -324,41 +328,23 @@ class Live(Case):
         refused.exception.close()
 
 
-@unittest.skipUnless(shutil.which("tmux"), "tmux is not installed (scripts/setup test brings it)")
+@unittest.skipUnless(terminal.is_here(), "tmux is not installed (scripts/setup test brings it)")
 class Screen(Case):
-    """The screen, through tmux as a person sees it."""
+    """The screen, as a person sees it."""
 
     def setUp(self):
         super().setUp()
-        self.socket = os.path.join(self.work, "tmux")
-        self.addCleanup(self.tmux, "kill-server")
-
-    def tmux(self, *args):
-        return subprocess.run(["tmux", "-S", self.socket, "-f", "/dev/null", *args], capture_output=True, text=True, env={**os.environ, "LC_ALL": "C.UTF-8"})
+        self.tmux = terminal.Tmux(self.work)
+        self.addCleanup(self.tmux.close)
 
     def show(self, *args, columns=100, rows=30, locale="C.UTF-8"):
-        words = " ".join(args)
-        command = ("unset NO_COLOR; export TTMEM_SHM_DIR='%s' LC_ALL=%s TERM=screen-256color; '%s' live %s; echo \"ended with $?\"; sleep 1000"
-                   % (self.shm, locale, TTMEM, words))
-        self.tmux("new-session", "-d", "-s", "s", "-x", str(columns), "-y", str(rows), command)
+        self.pane = self.tmux.start("unset NO_COLOR; export TTMEM_SHM_DIR='%s' LC_ALL=%s TERM=screen-256color; '%s' live %s"
+                                    % (self.shm, locale, TTMEM, " ".join(args)), columns, rows)
+        self.keys = self.pane.keys
         self.see("Live")
 
     def see(self, *wanted, without=()):
-        screen = ""
-
-        def there():
-            nonlocal screen
-            screen = self.tmux("capture-pane", "-p", "-t", "s").stdout
-            return all(re.search(w, screen) for w in wanted) and not any(re.search(w, screen) for w in without)
-
-        try:
-            until(there, repr(wanted))
-        except AssertionError as error:
-            raise AssertionError("%s without %r on\n%s" % (error, without, screen)) from None
-        return screen
-
-    def keys(self, *keys):
-        self.tmux("send-keys", "-t", "s", *keys)
+        return self.pane.see(*map(re.compile, wanted), without=[re.compile(w) for w in without])
 
     def test_screen(self):
         a, b = self.child(), self.child()
@@ -394,7 +380,7 @@ class Screen(Case):
         a.wait()
         self.keys("q")
         self.see(r"first +DRAM .*\(dead: not counted\)", r"25\.0%  3069\.00 MB", r"peak 9207\.00 MB", r"1 process, 1 dead slot")
-        self.tmux("resize-window", "-t", "s", "-x", "60", "-y", "14")
+        self.pane.resize(60, 14)
         self.see("lines 1 to")
         self.keys("G")
         self.see("tt_device_12_memory")
