@@ -145,6 +145,8 @@ static int run_command(const ttm_options *options) {
       return ttm_command_fit(options);
     case TTM_COMMAND_ASK:
       return ttm_command_ask(options);
+    case TTM_COMMAND_DIFF:
+      return ttm_command_diff(options);
     case TTM_COMMAND_HTML:
       return ttm_command_html(options, options->inputs ? options->input[0] : NULL);
     case TTM_COMMAND_CB_SIMULATE:
@@ -182,9 +184,11 @@ static int run_command(const ttm_options *options) {
   return print_usage(options);
 }
 
-/* The word on the command line that names a log, where a folder may stand for the log in it; NULL when the command has none. */
-static const char **log_word(ttm_options *options) {
+/* The word on the command line that names a log (only diff has a second one), where a folder may stand for the log in it; NULL when the command has none. */
+static const char **log_word(ttm_options *options, size_t i) {
   const char **first = options->inputs ? &options->input[0] : NULL;
+  if (options->command == TTM_COMMAND_DIFF) return i < options->inputs ? &options->input[i] : NULL;
+  if (i) return NULL;
   switch (options->command) {
     case TTM_COMMAND_LLM:
       return options->value[TTM_OPTION_LOGFILE] ? &options->value[TTM_OPTION_LOGFILE] : first;
@@ -204,17 +208,19 @@ static const char **log_word(ttm_options *options) {
 
 /* Runs the command; who names the folder of a run or a report means the log behind it. */
 static int run_with_log(ttm_options *options) {
-  const char **word = log_word(options);
+  char *logs[2] = {NULL, NULL};
   struct stat st;
-  char *log = NULL;
   ttm_error err;
-  if (word && *word && !stat(*word, &st) && S_ISDIR(st.st_mode)) {
-    if (ttm_report_source(&log, *word, &err)) return ttm_cli_error(options, &err);
-    *word = log;
+  int status = TTM_OK;
+  for (size_t i = 0; i < 2 && !status; i++) {
+    const char **word = log_word(options, i);
+    if (!word || !*word || stat(*word, &st) || !S_ISDIR(st.st_mode)) continue;
+    status = ttm_report_source(&logs[i], *word, &err);
+    if (!status) *word = logs[i];
   }
-  int status = run_command(options);
-  ttm_free(log);
-  return status;
+  int exit_status = status ? ttm_cli_error(options, &err) : run_command(options);
+  for (size_t i = 0; i < 2; i++) ttm_free(logs[i]);
+  return exit_status;
 }
 
 int ttm_cli_run(ttm_program program, int argc, char **argv) {

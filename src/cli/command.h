@@ -23,6 +23,7 @@ int ttm_command_train(const ttm_options *options);
 int ttm_command_explain(const ttm_options *options);
 int ttm_command_fit(const ttm_options *options);
 int ttm_command_ask(const ttm_options *options);
+int ttm_command_diff(const ttm_options *options);
 /* `input` is a log or a report folder; NULL when none was given. */
 int ttm_command_html(const ttm_options *options, const char *input);
 

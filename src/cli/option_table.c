@@ -7,6 +7,7 @@
 #define EXPLAIN (1u << TTM_COMMAND_EXPLAIN)
 #define ASK (1u << TTM_COMMAND_ASK)
 #define FIT (1u << TTM_COMMAND_FIT)
+#define DIFF (1u << TTM_COMMAND_DIFF)
 #define HTML (1u << TTM_COMMAND_HTML)
 #define GRAPH (1u << TTM_COMMAND_GRAPH)
 #define TRAIN (1u << TTM_COMMAND_TRAIN)
@@ -27,7 +28,7 @@
 const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_LLM] = {"llm", 0, TTM_VALUE_NONE, NULL, LLM, "write the markdown report for people and agents"},
     [TTM_OPTION_LOGFILE] = {"logfile", 'l', TTM_VALUE_TEXT, "LOG", LLM, "runtime log to read, '-' for standard input"},
-    [TTM_OPTION_OUTPUT] = {"output", 'o', TTM_VALUE_TEXT, "OUT", LAST_RUN | LLM | HTML | GRAPH | TRAIN | CB,
+    [TTM_OPTION_OUTPUT] = {"output", 'o', TTM_VALUE_TEXT, "OUT", LAST_RUN | LLM | HTML | GRAPH | TRAIN | CB | DIFF,
                            "write to OUT; --llm, graph, cb: instead of standard output"},
     [TTM_OPTION_ANALYZE] = {"analyze", 'a', TTM_VALUE_TEXT, "LOG", PROFILE,
                             "analyse an existing log, '-' for standard input"},
@@ -56,7 +57,7 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_USE_ACTUAL_SIZES] = {"use_actual_sizes", 0, TTM_VALUE_NONE, NULL, TRAIN,
                                      "break the peak down by measured, not expected sizes"},
     [TTM_OPTION_TITLE] = {"title", 0, TTM_VALUE_TEXT, "TITLE", TRAIN, "title of the histogram"},
-    [TTM_OPTION_CHECK] = {"check", 0, TTM_VALUE_NONE, NULL, TRAIN | CB_SCAN | ANALYZE,
+    [TTM_OPTION_CHECK] = {"check", 0, TTM_VALUE_NONE, NULL, TRAIN | CB_SCAN | ANALYZE | DIFF,
                           "exit 1 when something does not fit"},
     [TTM_OPTION_BUDGET] = {"budget", 0, TTM_VALUE_MANY, "[MEM:]N%", ANALYZE,
                            "exit 1 when a peak is above: dram:90%, l1:1.2MB; repeat"},
@@ -65,13 +66,14 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_HOST] = {"host", 0, TTM_VALUE_TEXT, "ADDRESS", SERVE,
                          "address to listen on; others than 127.0.0.1 need a token"},
     [TTM_OPTION_THREADS] = {"threads", 'j', TTM_VALUE_COUNT, "N",
-                            LLM | ANALYZE | EXPLAIN | ASK | FIT | HTML | LAST_RUN | DOCTOR | PROFILE | CB_SCAN | CB_ALL,
+                            LLM | ANALYZE | EXPLAIN | ASK | FIT | HTML | LAST_RUN | DOCTOR | PROFILE | CB_SCAN |
+                                CB_ALL | DIFF,
                             "scan with N threads (default: one per processor, at most 8)"},
     [TTM_OPTION_QUIET] = {"quiet", 'q', TTM_VALUE_NONE, NULL,
-                          LLM | ANALYZE | EXPLAIN | ASK | RUN | LAST_RUN | HTML | FIT | PROFILE,
+                          LLM | ANALYZE | EXPLAIN | ASK | RUN | LAST_RUN | HTML | FIT | PROFILE | DIFF,
                           "print no summary and no progress"},
     [TTM_OPTION_COLOR] = {"color", 0, TTM_VALUE_CHOICE, "auto|always|never",
-                          ANALYZE | RUN | LIVE | DOCTOR | EXPLAIN | ASK | FIT | GRAPH | TRAIN | PROFILE | CB,
+                          ANALYZE | RUN | LIVE | DOCTOR | EXPLAIN | ASK | FIT | GRAPH | TRAIN | PROFILE | CB | DIFF,
                           "colour the output (default auto: on a terminal)"},
     [TTM_OPTION_ARCH] = {"arch", 0, TTM_VALUE_CHOICE, "wormhole|blackhole|grayskull", CB,
                          "the chip (default wormhole, or what the log tells)"},
@@ -96,10 +98,11 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
                           "a table over workloads of 2 to 64 tiles (the default)"},
     [TTM_OPTION_SOURCE] = {"source", 0, TTM_VALUE_TEXT, "PATH", CB_ALL, "file or folder of sources to scan as well"},
     [TTM_OPTION_LOG_FILE] = {"log", 0, TTM_VALUE_TEXT, "FILE", CB_ALL, "TT-Metal log or memory report to read as well"},
-    [TTM_OPTION_JSON] = {"json", 0, TTM_VALUE_NONE, NULL, GRAPH | TRAIN | FIT | LIVE | CB | ANALYZE | EXPLAIN,
+    [TTM_OPTION_JSON] = {"json", 0, TTM_VALUE_NONE, NULL, GRAPH | TRAIN | FIT | LIVE | CB | ANALYZE | EXPLAIN | DIFF,
                          "write JSON"},
-    [TTM_OPTION_MD] = {"md", 0, TTM_VALUE_NONE, NULL, GRAPH | TRAIN | CB, "write markdown"},
-    [TTM_OPTION_HTML] = {"html", 0, TTM_VALUE_NONE, NULL, GRAPH | CB, "write a page of HTML that needs no network"},
+    [TTM_OPTION_MD] = {"md", 0, TTM_VALUE_NONE, NULL, GRAPH | TRAIN | CB | DIFF, "write markdown"},
+    [TTM_OPTION_HTML] = {"html", 0, TTM_VALUE_NONE, NULL, GRAPH | CB | DIFF,
+                         "write a page of HTML that needs no network"},
     [TTM_OPTION_SVG] = {"svg", 0, TTM_VALUE_NONE, NULL, CB_SIMULATE, "write the picture of L1 only"},
     [TTM_OPTION_BOARD] = {"board", 0, TTM_VALUE_TEXT, "B", FIT | RUN | LIVE,
                           "the board: n150, n300, t3k, galaxy, p100, p150, p300"},
@@ -183,6 +186,16 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
             .synopsis = "ask LOG --op N | --tensor NAME | --range A-B | --at-peak | --findings",
             .help = "one detail in a few lines, for people and agents",
             .max_inputs = 1,
+        },
+    [TTM_COMMAND_DIFF] =
+        {
+            .name = "diff",
+            .synopsis = "diff BEFORE AFTER [options]",
+            .help = "what changed between two logs: peaks, operations, failures",
+            .more = "Operations are matched by name and location, so that one more in the middle does not matter.\n"
+                    "Worse, for --check, is a peak that grew by more than 1 %, a failure or a leak that was not there.\n",
+            .exits = "0 done; 1 --check, and AFTER is worse; 2 wrong usage or unreadable input.",
+            .max_inputs = 2,
         },
     [TTM_COMMAND_HTML] =
         {

@@ -22,6 +22,7 @@ typedef enum ttm_command {
   TTM_COMMAND_EXPLAIN,     /* ttmem explain */
   TTM_COMMAND_FIT,         /* ttmem fit */
   TTM_COMMAND_ASK,         /* ttmem ask */
+  TTM_COMMAND_DIFF,        /* ttmem diff */
   TTM_COMMAND_HTML,        /* ttmem html */
   TTM_COMMAND_CB_SIMULATE, /* ttmem cb simulate */
   TTM_COMMAND_CB_SCAN,     /* ttmem cb scan */

@@ -211,6 +211,9 @@ static void questions(void **state) {
   STARVE("fit", log, "-j", "1");
   STARVE("fit", log, "--board", "p150", "--scale-batch", "2", "-j", "1");
   STARVE("ask", log, "--op", "3", "-j", "1");
+  STARVE("diff", log, log, "-j", "1");
+  STARVE("diff", log, log, "--json", "-j", "1");
+  STARVE("analyze", log, "--no-json", "--json", "--check", "--budget", "90%", "-j", "1");
   STARVE("ask", log, "--range", "1-5", "-j", "1");
   STARVE("last-run", log);
   STARVE("doctor", log);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ttmem diff BEFORE AFTER: what changed between two logs. */
+#include "cli/cb_parts.h"
+#include "report/diff.h"
+
+static int read_both(ttm_subject subjects[2], const ttm_options *options, ttm_error *err) {
+  if (options->inputs < 2) return ttm_error_set(err, TTM_EUSAGE, "diff needs two logs: ttmem diff BEFORE AFTER");
+  const char *const *logs = options->input;
+  if (!strcmp(logs[0], "-") && !strcmp(logs[1], "-"))
+    return ttm_error_set(err, TTM_EUSAGE, "only one of the logs can be standard input");
+  const char *target = options->value[TTM_OPTION_OUTPUT];
+  for (int i = 0; i < 2 && target; i++) {
+    if (ttm_same_file(logs[i], target))
+      return ttm_error_set(err, TTM_EUSAGE, "'%s' is one of the logs; give -o another name so that it is not lost",
+                           target);
+  }
+  int status = ttm_subject_read(&subjects[0], options, logs[0], false, err);
+  return status ? status : ttm_subject_read(&subjects[1], options, logs[1], false, err);
+}
+
+int ttm_command_diff(const ttm_options *options) {
+  ttm_subject subjects[2] = {{0}};
+  ttm_diff diff = {0};
+  ttm_cb_form form;
+  ttm_buf text = {0};
+  ttm_error err;
+  int status = ttm_cb_form_of(&form, options, &err);
+  if (!status) status = read_both(subjects, options, &err);
+  if (!status && ttm_diff_make(&diff, subjects[0].findings, subjects[1].findings)) status = ttm_error_nomem(&err);
+  bool worse = !status && ttm_diff_is_worse(&diff);
+  if (!status && form == TTM_CB_JSON) {
+    ttm_diff_json(&text, &diff);
+  } else if (!status) {
+    ttm_doc doc = ttm_cb_doc(form, options, &text);
+    ttm_doc_begin(&doc, "Memory before and after");
+    ttm_diff_write(&doc, &diff);
+    if (ttm_doc_end(&doc)) status = ttm_error_nomem(&err);
+  }
+  ttm_diff_free(&diff);
+  for (int i = 0; i < 2; i++) ttm_subject_free(&subjects[i]);
+  status = ttm_cb_deliver(options, &text, status, &err);
+  return !status && worse && options->given[TTM_OPTION_CHECK] ? TTM_EXIT_FOUND : status;
+}

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Two logs side by side: operations matched although they moved, the change of the peak, and the exit status of --check.
+. "$(dirname "$0")/lib.bash"
+log=two_runs_oom_profile.log
+head -113 $log >fine.log # to the moment before it died
+
+show ttmem diff
+show ttmem diff $log
+show ttmem diff - -
+show ttmem diff $log nowhere.log
+show ttmem diff $log fine.log -o fine.log
+show ttmem diff $log $log
+show ttmem diff fine.log $log --check
+show ttmem diff $log fine.log --check
+show ttmem diff fine.log $log --json --md
+show ttmem diff fine.log $log --md
+same_transcript
+
+gen() { "$GEN_LOG" --layers 4 --hidden 256 --vocab 1000 --seq 64 --seed 5 "$@"; }
+gen --runs 2 --out plain.log
+gen --runs 2 --odd-layer 2 --odd-at middle --out odd.log # one operation more, in the middle
+gen --runs 3 --out more_runs.log
+gen --runs 2 --weights f32 --out f32.log
+gen --runs 2 --fail exhausted --fail-run 1 --out dead.log
+
+# of A B EXPRESSION: what Python says of the JSON `d`.
+of() {
+  local got=0
+  "$TTMEM" diff "$1" "$2" --json >d.json || fail "diff $1 $2"
+  python3 -c 'import json, sys; d = json.load(open("d.json")); assert eval(sys.argv[1]), d' "$3" || fail "diff $1 $2: $3"
+}
+of plain.log plain.log 'not d["worse"] and not d["changed"] and d["operations"]["only_after"] == 0'
+of plain.log odd.log 'd["operations"]["only_before"] == 0 and d["operations"]["only_after"] == 1 == d["only_in_one"][0]["after"]'
+of odd.log plain.log 'd["operations"]["only_before"] == 1 and d["operations"]["only_after"] == 0'
+of plain.log more_runs.log 'not d["worse"] and not d["changed"] and d["operations"]["only_after"] == 0'
+of plain.log f32.log 'd["worse"] and d["peak"]["DRAM"]["change_MB"] > 0 and all(r["change_MB"] > 0 for r in d["changed"])'
+of f32.log plain.log 'not d["worse"] and d["peak"]["DRAM"]["change_MB"] < 0 and all(r["change_MB"] < 0 for r in d["changed"])'
+of plain.log f32.log 'all(abs(r["after"]["effect_MB"] - 2 * r["before"]["effect_MB"]) < 0.01 for r in d["changed"])'
+status 0 "$TTMEM" diff plain.log odd.log
+status 1 "$TTMEM" diff plain.log dead.log --check
+status 0 "$TTMEM" diff dead.log dead.log --check
+mkdir run
+cp plain.log run/x_profile.log
+of run odd.log 'd["before"]["path"] == "run/x_profile.log"'
+"$TTMEM" diff - odd.log --json <plain.log | python3 -c 'import json, sys; assert json.load(sys.stdin)["before"]["path"] == "standard input"' || fail "standard input"
+"$TTMEM" diff plain.log odd.log --html -o page.html && grep -q '<table' page.html || fail "page"
