@@ -438,6 +438,19 @@ class Broken(Case):
         self.assertEqual(code, 0, out + err)
         self.assertEqual(self.findings()["operations"]["total"], 42)
 
+    def test_the_disk_is_full(self):
+        """Also when it is another error that has to be written down there."""
+        full = "import os, resource\nlimit = os.path.getsize(os.environ['TTMEM_RECORDING'])\nresource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))\n"
+        for end in ("ttnn.relu(x)", "ttnn.broken.add('end')\nttnn.close_device(device)"):
+            with self.subTest(end=end):
+                self.model(full + end + "\nprint('result', len(device.live), flush=True)")
+                code, out, err = self.run_it()
+                self.assertEqual(code, 0, out + err)
+                self.assertEqual([line.partition(",")[0] for line in out.splitlines()][:2],
+                                 ["ttmem: the recording ends here", "result %d" % ("relu" in end)], out)
+                self.assertFalse(self.findings()["recording"]["ended"])
+                shutil.rmtree(self.dir + "/logs")
+
     def test_standard_error_may_be_closed(self):
         self.model("import os, sys\nsys.stderr = None\nos.close(2)\nttnn.broken.add('enter')\nforward(x)")
         code, out, err = self.run_it()

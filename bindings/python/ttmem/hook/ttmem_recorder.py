@@ -27,6 +27,7 @@ PIECE_SECONDS = 0.1
 VIEW_SHARE = 50  # a memory view is taken when the last one's cost, times this, has passed
 MEMORIES = ("DRAM", "L1", "L1_SMALL", "TRACE")
 LONGEST_MESSAGE = 4000
+MOST_KEYS = 100000  # some arguments look different at each call, and memory has to stay bounded
 HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 # What the reader needs of each node; the rest (arguments, memory configurations) would be most of the file.
@@ -97,11 +98,8 @@ def lean(nodes):
         kind = n["node_type"]
         if kind in DROPPED:
             continue
-        params, wanted = n.get("params") or {}, KEPT.get(kind)
-        entry = {"counter": n["counter"], "node_type": kind}
-        if wanted is None:
-            wanted = ()
-        entry["params"] = {name: params[name] for name in wanted if name in params}
+        params = n.get("params") or {}
+        entry = {"counter": n["counter"], "node_type": kind, "params": {name: params[name] for name in KEPT.get(kind, ()) if name in params}}
         if kind in ("buffer", "buffer_allocate", "buffer_deallocate"):
             entry["connections"] = n["connections"]
         elif kind == "function_start" and n.get("input_tensors"):
@@ -214,14 +212,17 @@ class Recorder:
         except Exception:
             why = type(error).__name__
         tell("the recording ends here, the program goes on: " + why)
-        try:
-            if self.active:
-                self.active = False
-                self.end()
-        except Exception:
-            pass
-        if self.file is not None:
-            self.file_ends(why[:LONGEST_MESSAGE])
+        for last in (self.drop_capture, lambda: self.file and self.file_ends(why[:LONGEST_MESSAGE])):
+            try:
+                last()
+            except Exception:
+                pass  # told already
+
+    def drop_capture(self):
+        """Ours, without a look at it."""
+        if self.active and self.thread == threading.get_ident():
+            self.active = False
+            self.end()
 
     # ---- The file ------------------------------------------------------------------------------------------------------
 
@@ -326,8 +327,7 @@ class Recorder:
 
     def opened(self, device):
         if self.pid != os.getpid():  # a forked worker
-            if self.active and self.thread == threading.get_ident():
-                self.end()  # of the parent, and in this process nobody's
+            self.drop_capture()  # of the parent, and in this process nobody's
             self.start_over()
         if self.closing or any(device is known for known in self.devices):
             return
@@ -379,11 +379,14 @@ class Recorder:
         return "%s:%d" % (path, frame.f_lineno), frame.f_code.co_name
 
     def key_of(self, name, args, kwargs):
-        """The number of this operation with arguments of these kinds; None when they cannot be told."""
+        """The number of this operation with arguments of these kinds; None when they cannot be told, or are other ones all the time."""
         try:
-            return self.keys.setdefault((name, kind_of(args), kind_of(kwargs)), len(self.keys) + 1)
+            key = (name, kind_of(args), kind_of(kwargs))
         except Exception:  # an argument of the program's own making
             return None
+        if key in self.keys or len(self.keys) < MOST_KEYS:
+            return self.keys.setdefault(key, len(self.keys) + 1)
+        return None
 
     def call(self, name, function, args, kwargs, frame, repeatable=False):
         if self.depth or not self.mine():
