@@ -7,10 +7,11 @@ enum { NOISE = 2 }; /* a state is rounded to 0.001 MB, so a difference of two of
 
 /* ---- Matching ------------------------------------------------------------------------------------------------------- */
 
-/* What tells operations apart: name, location, and which one of these it is in its run. */
+/* What tells operations apart: name, location, and which one of these it is in its run. Ranks run side by side, so each counts for
+ * itself; the same operation of another rank is the same one. */
 typedef struct matcher {
   ttm_diff *diff;
-  ttm_intern places, keys; /* "name location", and that with its number; a key's id - 1 is its row */
+  ttm_intern places, keys; /* "rank name location", and "name location number"; a key's id - 1 is its row */
   struct {
     uint32_t run, count;
   } * seen; /* by place, of the log being read */
@@ -34,6 +35,8 @@ static int find_row(matcher *m, const ttm_profile *p, uint32_t op, uint32_t *row
   uint32_t place, key, frame = p->ops.at[op].frame;
   uint32_t run = frame < p->frames.n ? ttm_frame_top(p, frame) : 0;
   ttm_buf_clear(&m->text);
+  ttm_buf_printf(&m->text, "%u ", frame < p->frames.n ? p->frames.at[frame].rank : 0);
+  size_t start = m->text.n;
   ttm_buf_put(&m->text, ttm_words_name(p, op));
   ttm_buf_char(&m->text, ' ');
   ttm_buf_put(&m->text, ttm_words_location(p, op));
@@ -41,7 +44,7 @@ static int find_row(matcher *m, const ttm_profile *p, uint32_t op, uint32_t *row
     return TTM_ENOMEM;
   if (m->seen[place].run != run) m->seen[place].run = run, m->seen[place].count = 0;
   ttm_buf_printf(&m->text, " %u", m->seen[place].count++);
-  if (m->text.failed || ttm_intern_add(&m->keys, ttm_buf_view(&m->text), &key)) return TTM_ENOMEM;
+  if (m->text.failed || ttm_intern_add(&m->keys, ttm_view_from(ttm_buf_view(&m->text), start), &key)) return TTM_ENOMEM;
   ttm_diff_row none = {{TTM_NONE, TTM_NONE}, {0, 0}};
   if (key > m->diff->rows.n && ttm_vec_push(&m->diff->rows, none)) return TTM_ENOMEM;
   *row = key - 1;

@@ -17,7 +17,7 @@ show ttmem diff fine.log $log --json --md
 show ttmem diff fine.log $log --md
 same_transcript
 
-gen() { "$GEN_LOG" --layers 4 --hidden 256 --vocab 1000 --seq 64 --seed 5 "$@"; }
+gen() { "$GEN_LOG" --out - --layers 4 --hidden 256 --vocab 1000 --seq 64 --seed 5 "$@"; }
 gen --runs 2 --out plain.log
 gen --runs 2 --odd-layer 2 --odd-at middle --out odd.log # one operation more, in the middle
 gen --runs 3 --out more_runs.log
@@ -37,6 +37,11 @@ of plain.log more_runs.log 'not d["worse"] and not d["changed"] and d["operation
 of plain.log f32.log 'd["worse"] and d["peak"]["DRAM"]["change_MB"] > 0 and all(r["change_MB"] > 0 for r in d["changed"])'
 of f32.log plain.log 'not d["worse"] and d["peak"]["DRAM"]["change_MB"] < 0 and all(r["change_MB"] < 0 for r in d["changed"])'
 of plain.log f32.log 'all(abs(r["after"]["effect_MB"] - 2 * r["before"]["effect_MB"]) < 0.01 for r in d["changed"])'
+# Ranks woven line by line, and locations that tell nothing: the third add of one rank is the third add of the other.
+gen --runs 2 --no-dumps | sed 's/loc("[^"]*"/loc("x"/g' >one.log
+gen --runs 2 --no-dumps --ranks 2 | sed 's/loc("[^"]*"/loc("x"/g' >two.log
+of one.log one.log 'd["operations"]["only_after"] == 0 and d["operations"]["in_both"] > 60'
+of one.log two.log 'd["operations"]["only_before"] == d["operations"]["only_after"] == 0'
 status 0 "$TTMEM" diff plain.log odd.log
 status 1 "$TTMEM" diff plain.log dead.log --check
 status 0 "$TTMEM" diff dead.log dead.log --check
