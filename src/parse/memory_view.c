@@ -19,22 +19,26 @@ ttm_memory ttm_memory_line(ttm_view message, ttm_view *rest) {
   return TTM_MEMORIES;
 }
 
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+static uint64_t digit(char c) { return (uint64_t)(c - '0'); }
+
 /* A decimal number with any count of decimals, in thousandths; saturates. */
 static bool take_thousandths(ttm_view *v, uint32_t *out) {
-  const char *p = v->p, *end = v->p + v->n;
+  const char *p = v->p, *end = v->p + v->n, *start = p;
   uint64_t value = 0;
-  const char *start = p;
-  for (; p < end && *p >= '0' && *p <= '9'; p++) value = value > UINT32_MAX ? value : value * 10 + (uint64_t)(*p - '0');
+  for (; p < end && is_digit(*p); p++) value = value > UINT32_MAX ? value : value * 10 + digit(*p);
   if (p == start) return false;
-  int decimals = 0;
-  if (p < end && *p == '.') {
-    for (p++; p < end && *p >= '0' && *p <= '9'; p++) {
-      if (decimals == 3) continue;
-      value = value * 10 + (uint64_t)(*p - '0');
-      decimals++;
+  if (end - p > 4 && p[0] == '.' && is_digit(p[1]) && is_digit(p[2]) && is_digit(p[3]) && !is_digit(p[4])) {
+    value = value * 1000 + digit(p[1]) * 100 + digit(p[2]) * 10 + digit(p[3]); /* as the runtime prints it */
+    p += 4;
+  } else {
+    int decimals = 0;
+    if (p < end && *p == '.') {
+      for (p++; p < end && is_digit(*p); p++)
+        if (decimals < 3) value = value * 10 + digit(*p), decimals++;
     }
+    for (; decimals < 3; decimals++) value *= 10;
   }
-  for (; decimals < 3; decimals++) value *= 10;
   *out = value > UINT32_MAX - 1 ? UINT32_MAX - 1 : (uint32_t)value;
   *v = (ttm_view){p, (size_t)(end - p)};
   return true;

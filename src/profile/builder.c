@@ -79,19 +79,24 @@ static bool block_fits(const ttm_profile *p, const ttm_stream *s, uint8_t op_kin
   return ttm_op_text_of(p, s->pending)->kind == op_kind;
 }
 
-static int on_block(ttm_builder *b, ttm_stream *s, uint8_t op_kind, ttm_view op_type, uint32_t line) {
+/* Makes the operation that a block with this header belongs to the pending one. */
+static int find_block_op(ttm_builder *b, ttm_stream *s, uint8_t op_kind, ttm_view op_type, uint32_t line) {
   ttm_profile *p = b->profile;
-  int rc;
   if (!block_fits(p, s, op_kind)) {
     uint32_t text;
     if (ttm_texts_add_type(&b->texts, p, op_type, &text)) return TTM_ENOMEM;
-    if ((rc = ttm_op_begin(b, s, text, line))) return rc;
+    int rc = ttm_op_begin(b, s, text, line);
+    if (rc) return rc;
     p->seen.unpaired++;
-  } else {
-    ttm_text *text = &p->texts.at[p->ops.at[s->pending].text];
-    if (!text->op_type && ttm_intern_add(&p->strings, op_type, &text->op_type)) return TTM_ENOMEM;
+    return TTM_OK;
   }
-  return ttm_state_begin(b, s, s->pending, line);
+  ttm_text *text = &p->texts.at[p->ops.at[s->pending].text];
+  return text->op_type ? TTM_OK : ttm_intern_add(&p->strings, op_type, &text->op_type);
+}
+
+static int on_block(ttm_builder *b, ttm_stream *s, uint8_t op_kind, ttm_view op_type, uint32_t line) {
+  int rc = find_block_op(b, s, op_kind, op_type, line);
+  return rc ? rc : ttm_state_begin(b, s, s->pending, line);
 }
 
 /* An operation line, the header of its block, DRAM's line and the three others. */
@@ -99,13 +104,8 @@ static int on_whole_block(ttm_builder *b, ttm_stream *s, const ttm_event *e, con
                           uint32_t line) {
   const ttm_block_event *block = &e->block;
   int rc = on_operation(b, s, block->hash, (ttm_view){chunk + e->text_at, e->text_n}, line);
-  if (!rc) rc = on_block(b, s, e->op_kind, (ttm_view){chunk + block->type_at, block->type_n}, line + 1);
-  ttm_level dram = rest->levels[TTM_DRAM];
-  dram.allocated = block->allocated;
-  dram.free = block->free;
-  dram.largest = block->largest;
-  if (!rc) rc = ttm_state_add(b, s, TTM_DRAM, &dram, line + 2);
-  return rc ? rc : ttm_state_add_rest(b, s, rest, line + 3);
+  if (!rc) rc = find_block_op(b, s, e->op_kind, (ttm_view){chunk + block->type_at, block->type_n}, line + 1);
+  return rc ? rc : ttm_state_add_whole(b, s, block, rest, line + 1);
 }
 
 static void on_retained(ttm_builder *b, ttm_stream *s) {
@@ -253,6 +253,7 @@ int ttm_builder_take(ttm_builder *b, const ttm_chunk *chunk, const ttm_scanned *
   seen->loguru_lines += scanned->counts.loguru_lines;
   const char *end = chunk->data + chunk->n;
   const char *taken = chunk->data; /* dump lines up to here are collected */
+  b->last_whole.rest = NULL;
   int rc = b->info_wait ? look_for_info(b, taken, end, 0) : TTM_OK;
   for (size_t i = 0; i < scanned->events.n && !rc; i++) {
     const ttm_event *e = &scanned->events.at[i];

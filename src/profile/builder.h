@@ -110,6 +110,11 @@ typedef struct ttm_builder {
   ttm_idmap weight_ids;      /* first element of a list -> weights */
   ttm_idmap state_frame_ids; /* folded hash -> state frame */
   ttm_idmap incident_ids;    /* text string -> last incident with it */
+  struct {
+    const ttm_rest *rest; /* of the current chunk */
+    const ttm_stream *stream;
+    uint32_t frame;
+  } last_whole; /* the last whole block: many after it end with the same lines, and so have its state frame */
   TTM_VEC(uint32_t) scratch;
 } ttm_builder;
 
@@ -138,6 +143,9 @@ int ttm_state_begin(ttm_builder *b, ttm_stream *s, uint32_t op, uint32_t line);
 int ttm_state_add(ttm_builder *b, ttm_stream *s, ttm_memory memory, const ttm_level *level, uint32_t line);
 /* L1, L1_SMALL and TRACE at once; `line` is the first one's. */
 int ttm_state_add_rest(ttm_builder *b, ttm_stream *s, const ttm_rest *rest, uint32_t line);
+/* The whole block of the pending operation at once; `line` is its header's. */
+int ttm_state_add_whole(ttm_builder *b, ttm_stream *s, const ttm_block_event *block, const ttm_rest *rest,
+                        uint32_t line);
 /* Writes the open block into the profile, if there is one. */
 int ttm_state_commit(ttm_builder *b, ttm_stream *s);
 

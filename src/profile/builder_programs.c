@@ -270,14 +270,11 @@ typedef struct links {
   ttm_idmap by_signature;  /* folded signature -> graph */
 } links;
 
-/* The same signature as an earlier run means the same graph. Otherwise: a graph is compiled to be run, so the first run after its
- * dump is its own unless its operations say otherwise. */
+/* A graph is compiled to be run, so the first run after its dump is its own unless its operations say otherwise. */
 static uint32_t graph_of_run(const ttm_profile *p, uint32_t run, const links *l) {
   const ttm_frame *frame = &p->frames.at[run];
-  uint32_t same = ttm_idmap_get(&l->by_signature, (uint32_t)frame->signature, TTM_NONE);
   uint32_t best = best_graph(p, frame, run);
-  if (best == TTM_NONE || (same == TTM_NONE && !l->has_run[best])) return best;
-  if (same != TTM_NONE) return same;
+  if (best == TTM_NONE || !l->has_run[best]) return best;
   uint32_t known = known_graph(p, frame, run, l->graph_of_text);
   if (known == TTM_NONE) known = cached_graph(p, frame, run);
   return known != TTM_NONE ? known : best;
@@ -291,6 +288,9 @@ static int link_rank(ttm_profile *p, uint32_t rank, links *l) {
     uint32_t run = p->runs.at[r];
     ttm_frame *frame = &p->frames.at[run];
     if (frame->rank != rank) continue;
+    /* The same signature as an earlier run means the same graph, and the same texts, which are remembered already. */
+    frame->graph = ttm_idmap_get(&l->by_signature, (uint32_t)frame->signature, TTM_NONE);
+    if (frame->graph != TTM_NONE) continue;
     frame->graph = graph_of_run(p, run, l);
     if (frame->graph == TTM_NONE) continue;
     l->has_run[frame->graph] = true;

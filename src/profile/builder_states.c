@@ -38,16 +38,22 @@ int ttm_state_add_rest(ttm_builder *b, ttm_stream *s, const ttm_rest *rest, uint
   return rc;
 }
 
-/* The row that holds what seldom changes, shared by all states that have it. */
-static int intern_state_frame(ttm_builder *b, ttm_stream *s, const ttm_state_frame *frame, uint32_t *out) {
+/* The row that holds what seldom changes, shared by all states that have it: DRAM's figures are not in it. */
+static int find_state_frame(ttm_builder *b, ttm_stream *s, uint32_t present, const ttm_level *levels, uint32_t *out) {
   ttm_profile *p = b->profile;
-  if (s->state_frame != TTM_NONE && memcmp(&p->state_frames.at[s->state_frame], frame, sizeof *frame) == 0)
+  ttm_state_frame frame;
+  memset(&frame, 0, sizeof frame);
+  frame.rank = s->rank;
+  frame.present = present;
+  memcpy(frame.levels, levels, sizeof frame.levels);
+  frame.levels[TTM_DRAM].allocated = frame.levels[TTM_DRAM].free = frame.levels[TTM_DRAM].largest = 0;
+  if (s->state_frame != TTM_NONE && memcmp(&p->state_frames.at[s->state_frame], &frame, sizeof frame) == 0)
     return *out = s->state_frame, TTM_OK;
   /* A 32-bit key: a collision only costs one more row. */
-  uint32_t key = (uint32_t)ttm_hash_bytes(frame, sizeof *frame).lo;
+  uint32_t key = (uint32_t)ttm_hash_bytes(&frame, sizeof frame).lo;
   uint32_t known = ttm_idmap_get(&b->state_frame_ids, key, TTM_NONE);
-  if (known == TTM_NONE || memcmp(&p->state_frames.at[known], frame, sizeof *frame) != 0) {
-    if (ttm_vec_push(&p->state_frames, *frame)) return TTM_ENOMEM;
+  if (known == TTM_NONE || memcmp(&p->state_frames.at[known], &frame, sizeof frame) != 0) {
+    if (ttm_vec_push(&p->state_frames, frame)) return TTM_ENOMEM;
     known = (uint32_t)(p->state_frames.n - 1);
     if (ttm_idmap_set(&b->state_frame_ids, key, known)) return TTM_ENOMEM;
   }
@@ -59,6 +65,13 @@ static void count_block(ttm_seen *seen, uint32_t op) {
   seen->blocks++;
   seen->submit_blocks += op == TTM_STATE_BEFORE_SUBMIT || op == TTM_STATE_AFTER_SUBMIT;
   seen->bare_blocks += op == TTM_STATE_BARE;
+}
+
+static int add_state(ttm_builder *b, ttm_stream *s, const ttm_state *state) {
+  if (ttm_vec_push(&b->profile->states, *state)) return TTM_ENOMEM;
+  s->last_state = (uint32_t)(b->profile->states.n - 1);
+  count_block(&b->profile->seen, state->op);
+  return TTM_OK;
 }
 
 int ttm_state_commit(ttm_builder *b, ttm_stream *s) {
@@ -76,16 +89,8 @@ int ttm_state_commit(ttm_builder *b, ttm_stream *s) {
                      .dram_allocated = dram->allocated,
                      .dram_free = dram->free,
                      .dram_largest = dram->largest};
-  ttm_state_frame frame;
-  memset(&frame, 0, sizeof frame);
-  frame.rank = s->rank;
-  frame.present = open->present;
-  memcpy(frame.levels, open->levels, sizeof frame.levels);
-  frame.levels[TTM_DRAM].allocated = frame.levels[TTM_DRAM].free = frame.levels[TTM_DRAM].largest = 0;
-  if (intern_state_frame(b, s, &frame, &state.frame) || ttm_vec_push(&p->states, state)) return TTM_ENOMEM;
-  uint32_t id = (uint32_t)(p->states.n - 1);
-  count_block(&p->seen, open->op);
-  s->last_state = id;
+  if (find_state_frame(b, s, open->present, open->levels, &state.frame) || add_state(b, s, &state)) return TTM_ENOMEM;
+  uint32_t id = s->last_state;
   if (open->op == TTM_STATE_BEFORE_SUBMIT) {
     /* Its program's Starting line comes next, or, without DEBUG lines, already stands open without a name. */
     if (s->depth > 0 && p->frames.at[s->scopes[0].frame].before == TTM_NONE)
@@ -97,5 +102,27 @@ int ttm_state_commit(ttm_builder *b, ttm_stream *s) {
   } else if (open->op < p->ops.n) {
     p->ops.at[open->op].state = id;
   }
+  return TTM_OK;
+}
+
+int ttm_state_add_whole(ttm_builder *b, ttm_stream *s, const ttm_block_event *block, const ttm_rest *rest,
+                        uint32_t line) {
+  int rc = ttm_state_commit(b, s);
+  if (rc) return rc;
+  if (b->last_whole.rest != rest || b->last_whole.stream != s) {
+    b->last_whole.rest = NULL;
+    if (find_state_frame(b, s, (1 << TTM_MEMORIES) - 1, rest->levels, &b->last_whole.frame)) return TTM_ENOMEM;
+    b->last_whole.rest = rest;
+    b->last_whole.stream = s;
+  }
+  s->state_frame = b->last_whole.frame;
+  ttm_state state = {.op = s->pending,
+                     .line = line,
+                     .frame = s->state_frame,
+                     .dram_allocated = block->allocated,
+                     .dram_free = block->free,
+                     .dram_largest = block->largest};
+  if (add_state(b, s, &state)) return TTM_ENOMEM;
+  b->profile->ops.at[s->pending].state = s->last_state;
   return TTM_OK;
 }

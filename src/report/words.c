@@ -57,6 +57,7 @@ typedef struct occurrences {
   const ttm_profile *p;
   struct {
     uint32_t run, count;
+    bool ranked; /* a row has this text */
   } * texts;
 } occurrences;
 
@@ -67,7 +68,7 @@ static int occurrences_start(occurrences *o, const ttm_profile *p) {
   return TTM_OK;
 }
 
-/* To be called for every operation in turn. */
+/* To be called for every operation of the text in turn. */
 static uint32_t occurrence_of(occurrences *o, uint32_t op) {
   uint32_t text = o->p->ops.at[op].text, frame = o->p->ops.at[op].frame;
   uint32_t run = frame < o->p->frames.n ? ttm_frame_top(o->p, frame) : 0;
@@ -88,7 +89,9 @@ static size_t find_row(const ttm_profile *p, const ttm_added *rows, size_t n, ui
 static int count_runs(const ttm_profile *p, ttm_memory memory, ttm_added *rows, size_t n) {
   occurrences seen;
   if (occurrences_start(&seen, p)) return TTM_ENOMEM;
+  for (size_t i = 0; i < n; i++) seen.texts[p->ops.at[rows[i].op].text].ranked = true;
   for (uint32_t op = 0; op < p->ops.n; op++) {
+    if (!seen.texts[p->ops.at[op].text].ranked) continue;
     size_t i = find_row(p, rows, n, op, occurrence_of(&seen, op));
     int64_t effect;
     if (i < n && ttm_op_effect_whole(p, op, memory, &effect) && effect > 0) rows[i].runs++;
@@ -104,9 +107,9 @@ int ttm_words_added(const ttm_findings *f, ttm_memory memory, ttm_added rows[TTM
   if (occurrences_start(&seen, p)) return TTM_ENOMEM;
   for (uint32_t op = 0; op < p->ops.n; op++) {
     int64_t effect;
+    if (!ttm_op_is_element(p, op)) continue; /* nor is any other operation of its text */
     uint32_t occurrence = occurrence_of(&seen, op);
-    if (!ttm_op_is_element(p, op) || p->ops.at[op].flags & TTM_OP_CONST_EVAL)
-      continue; /* its load_cached stands for it */
+    if (p->ops.at[op].flags & TTM_OP_CONST_EVAL) continue; /* its load_cached stands for it */
     if (!ttm_op_effect_whole(p, op, memory, &effect) || effect <= 0) continue;
     if (*n == TTM_TOP && effect <= rows[TTM_TOP - 1].effect) continue;
     size_t same = find_row(p, rows, *n, op, occurrence);
