@@ -117,8 +117,12 @@ if (shared / "samples/metal").is_dir():
 else:
     print("no samples: captures skipped")
 if (lab / "bin/python").exists():
-    print(f"{fresh()} buffers of fresh programs at the addresses of ttnn")
-    print(f"{fresh_dataflow()} dataflow buffers end where ttnn says")
+    n = fresh()
+    assert n > 200, n
+    print(f"{n} buffers of fresh programs at the addresses of ttnn")
+    n = fresh_dataflow()
+    assert n > 10, n
+    print(f"{n} dataflow buffers end where ttnn says")
 else:
     print(f"no lab in {lab}: fresh programs skipped")
 sys.exit(0)
