@@ -148,7 +148,11 @@ def kind_of(value):
         return (str(value.shape), str(value.dtype), str(getattr(value, "layout", "")), str(config()) if callable(config) else "")
     if value is None or isinstance(value, (bool, int, float, str)):
         return (type(value).__name__, value)  # True == 1 == 1.0, but not to an operation
-    return repr(value)
+    text = repr(value)
+    if " object at 0x" in text and type(value).__module__.startswith("ttnn") and not hasattr(value, "arch"):  # a configuration, no device
+        members = ((name, getattr(value, name)) for name in dir(value) if name[0] != "_")
+        return (type(value).__name__, *((name, kind_of(member)) for name, member in members if not callable(member)))
+    return text
 
 
 class Recorder:
