@@ -116,7 +116,9 @@ static int off_peak(const adviser *a, const saving_list *list, uint64_t *out) {
 
 static void advise_lifetimes(adviser *a) {
   const ttm_lifetimes *l = &a->f->lifetimes;
-  if (!l->n || !l->replayed || !l->replay_agrees || l->replayed_peak_bytes >= l->peak_bytes) return;
+  /* What is added up from a log's rounded figures must stand the replay; a capture knows its buffers to the byte. */
+  uint64_t peak = l->replayed ? l->replayed_peak_bytes : l->peak_without_bytes;
+  if (!l->n || (l->replayed && !l->replay_agrees) || peak >= l->peak_bytes) return;
   /* The row that alone brings most is the one to look at. */
   const ttm_late_free *best = &l->late[0];
   uint32_t times = 0;
@@ -124,8 +126,8 @@ static void advise_lifetimes(adviser *a) {
     if (l->late[i].peak_bytes < best->peak_bytes) best = &l->late[i];
     times += l->late[i].times;
   }
-  add(a, (ttm_advice){TTM_ADVICE_FREE_EARLIER, TTM_DERIVED, l->peak_bytes - l->replayed_peak_bytes,
-                      a->p->tensors.at[best->tensor].birth, TTM_NONE, times});
+  add(a, (ttm_advice){TTM_ADVICE_FREE_EARLIER, TTM_DERIVED, l->peak_bytes - peak, a->p->tensors.at[best->tensor].birth,
+                      TTM_NONE, times});
 }
 
 static const ttm_waste *first_waste(const adviser *a, ttm_waste_kind kind) {
@@ -238,8 +240,8 @@ static void advise_pin(adviser *a) {
 
 int ttm_advices_make(ttm_advices *out, const ttm_findings *f) {
   adviser a = {f, f->profile, &f->live_set[TTM_DRAM], out};
-  *out = (ttm_advices){.n = 0};
-  if (!a.set->known) return TTM_OK;
+  *out = (ttm_advices){.known = a.set->known && !a.set->uneven};
+  if (!out->known) return TTM_OK;
   advise_lifetimes(&a);
   int status = advise_weights(&a, TTM_WASTE_UPCAST, TTM_ADVICE_NO_UPCAST);
   if (!status) status = advise_weights(&a, TTM_WASTE_TWICE, TTM_ADVICE_ONE_FORM);

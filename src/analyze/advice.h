@@ -32,6 +32,7 @@ typedef struct ttm_advice {
 enum { TTM_ADVICES = 7 };
 
 typedef struct ttm_advices {
+  bool known; /* false: what is alive when is not known, so that nothing can be said */
   ttm_advice at[TTM_ADVICES];
   size_t n;
 } ttm_advices;

@@ -102,20 +102,15 @@ static int find_rescues(ttm_findings *f) {
  * what it found itself, and writes fields of its own, so that the findings are the same whoever runs it and when. */
 typedef int chain(ttm_findings *f, const ttm_tally *tally);
 
-/* Without the frees, what is alive and what would help would be told wrong. */
-static bool has_frees(const ttm_findings *f) { return !f->profile->seen.from_report; }
-
 static int find_peak_and_alive(ttm_findings *f, const ttm_tally *tally) {
   (void)tally;
-  bool frees = has_frees(f);
   ttm_find_peaks(f);
   int status = ttm_find_live(f);
   for (int m = TTM_DRAM; m <= TTM_L1 && !status; m++) {
-    if (f->peak[m].known && frees)
-      status = ttm_live_set_make(&f->live_set[m], f->profile, (ttm_memory)m, f->peak[m].state);
+    if (f->peak[m].known) status = ttm_live_set_make(&f->live_set[m], f->profile, (ttm_memory)m, f->peak[m].state);
   }
   if (!status) ttm_find_demand(f);
-  if (!status && frees) status = ttm_lifetimes_make(&f->lifetimes, f);
+  if (!status) status = ttm_lifetimes_make(&f->lifetimes, f);
   if (!status) ttm_wastes_make(&f->wastes, f);
   return status;
 }
@@ -139,7 +134,7 @@ static int find_repetitions(ttm_findings *f, const ttm_tally *tally) {
 static int find_failures(ttm_findings *f, const ttm_tally *tally) {
   (void)tally;
   int status = ttm_find_verdicts(f);
-  if (!status && has_frees(f)) status = find_rescues(f);
+  if (!status) status = find_rescues(f);
   if (!status) status = ttm_fragmentation_make(&f->fragmentation, f);
   return status;
 }
@@ -176,7 +171,7 @@ static int make(ttm_findings *f, ttm_tally *tally, unsigned threads) {
   if (!status) status = ttm_find_elements(f, tally);
   if (!status) status = count_own(f);
   if (!status) status = run_chains(f, tally, threads);
-  if (!status && has_frees(f)) status = ttm_advices_make(&f->advices, f);
+  if (!status) status = ttm_advices_make(&f->advices, f);
   return status;
 }
 

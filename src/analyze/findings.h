@@ -239,7 +239,7 @@ typedef struct ttm_findings {
 } ttm_findings;
 
 /* Whether late frees, waste and advice were looked for at all: nothing known is another thing than nothing found. */
-static inline bool ttm_findings_lives_known(const ttm_findings *f) { return f->profile->kind == TTM_LOG_FULL; }
+static inline bool ttm_findings_lives_known(const ttm_findings *f) { return f->lifetimes.known; }
 
 /* 0 or TTM_ENOMEM. The findings borrow the profile, and are the same for any number of threads (0: one per processor). */
 int ttm_findings_make(ttm_findings **out, const ttm_profile *profile, unsigned threads, ttm_error *err);

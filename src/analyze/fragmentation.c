@@ -8,6 +8,16 @@
 
 enum { LEAST_SHARE = 50 }; /* of the bank that must be out of reach before anybody is called in the way */
 
+/* A capture knows its buffers. */
+static void find_buffer(ttm_fragmentation *out, const ttm_profile *p) {
+  for (size_t i = 0; i < p->capture.buffers.n; i++) {
+    const ttm_buffer *buffer = &p->capture.buffers.at[i];
+    if (buffer->memory != TTM_DRAM || buffer->op == TTM_NONE || buffer->bank_bytes <= out->largest_request) continue;
+    out->largest_request = buffer->bank_bytes;
+    out->request_op = buffer->op;
+  }
+}
+
 /* The largest DRAM tensor that an operation really made; by type, since many share one. */
 static int find_request(ttm_fragmentation *out, const ttm_profile *p, uint32_t banks) {
   ttm_alignment align = ttm_profile_alignment(p);
@@ -142,10 +152,15 @@ int ttm_fragmentation_make(ttm_fragmentation *out, const ttm_findings *f) {
   ttm_level level;
   *out = (ttm_fragmentation){.worst_state = TTM_NONE, .request_op = TTM_NONE, .pins_state = TTM_NONE};
   if (!p->states.n || !ttm_profile_config(p, TTM_DRAM, &level)) return TTM_OK;
+  bool captured = p->kind == TTM_LOG_CAPTURE;
   if (!ttm_blocks_known(p)) return TTM_OK;
-  if (find_request(out, p, level.banks)) return TTM_ENOMEM;
+  if (captured) out->unknown_states = p->states.n - p->capture.recording.hole_states;
+  if (captured)
+    find_buffer(out, p);
+  else if (find_request(out, p, level.banks))
+    return TTM_ENOMEM;
   measure(out, p);
-  if (!out->known || p->kind != TTM_LOG_FULL) return TTM_OK;
+  if (!out->known || p->kind != TTM_LOG_FULL || !ttm_profile_frees_known(p)) return TTM_OK;
   uint32_t state = TTM_NONE;
   for (size_t i = 0; i < f->incidents.n && state == TTM_NONE; i++) {
     const ttm_incident *incident = &p->incidents.at[f->incidents.at[i].incident];

@@ -16,8 +16,9 @@ typedef struct ttm_pin {
 } ttm_pin;
 
 typedef struct ttm_fragmentation {
-  bool known;
-  /* Measured: the state at which most free memory was out of reach of a single tensor. */
+  bool known;              /* false: no state, or nothing tells where the free memory lies: samples, captures */
+  uint64_t unknown_states; /* recordings: so many states of which nothing tells it */
+  /* Measured (recordings: derived from addresses): the state at which most free memory was out of reach of a single tensor. */
   uint32_t worst_state;
   uint64_t worst_free, worst_largest; /* bytes per bank */
   /* Derived: the largest tensor the log allocates, and the states at which it would have been refused though enough was free. */
@@ -33,9 +34,10 @@ typedef struct ttm_fragmentation {
 
 struct ttm_findings;
 
-/* Whether the states tell the largest free block. Samples and graph captures know sums only; a recording knows every address. */
+/* Whether states tell the largest free block. Samples and graph captures know sums only; a recording knows every address from when memory
+ * was empty. */
 static inline bool ttm_blocks_known(const ttm_profile *p) {
-  return p->kind != TTM_LOG_LIVE && (p->kind != TTM_LOG_CAPTURE || p->capture.recording.is);
+  return p->kind != TTM_LOG_LIVE && (p->kind != TTM_LOG_CAPTURE || p->capture.recording.hole_states);
 }
 
 /* 0 or TTM_ENOMEM. Needs the incidents' verdicts. */

@@ -215,7 +215,7 @@ static int search_group(leak_search *s, uint32_t id) {
   kept_leak *kept = find_kept(s, &leak);
   if (kept && kept->leak.op != TTM_NONE && kept->shared <= leak.shared) return TTM_OK; /* nothing better to learn */
   if (!kept && s->kept.n >= MAX_LEAKS) return TTM_OK;
-  if (find_culprits(s, group, &leak)) return TTM_ENOMEM;
+  if (ttm_profile_frees_known(s->f->profile) && find_culprits(s, group, &leak)) return TTM_ENOMEM;
   if (!kept) return ttm_vec_push(&s->kept, leak);
   if (is_better(&leak, kept)) *kept = leak;
   return TTM_OK;

@@ -30,6 +30,7 @@ typedef struct search {
   TTM_VEC(lateness) groups;  /* by group */
   TTM_VEC(uint32_t) rows;    /* by group: row in `out`, TTM_NONE */
   TTM_VEC(uint32_t) tensors; /* late ones of the rows in `out`, by last use */
+  uint32_t *buffers;         /* captures, by tensor: its buffer, TTM_NONE; else NULL */
 } search;
 
 /* A result that took no memory is a view of what was given: that lives on, though its own name is not used again. */
@@ -48,6 +49,10 @@ static bool may_be_viewed(const search *s, uint32_t op) {
 }
 
 static uint64_t bank_bytes(const search *s, uint32_t tensor) {
+  if (s->buffers) {
+    const ttm_buffer *buffer = s->buffers[tensor] == TTM_NONE ? NULL : &s->p->capture.buffers.at[s->buffers[tensor]];
+    return buffer && buffer->memory == TTM_DRAM ? buffer->bank_bytes : 0;
+  }
   const ttm_tensor_type *type = ttm_tensor_type_of(s->p, tensor);
   if (!type || !type->has_layout || type->buffer != TTM_BUFFER_DRAM) return 0;
   return ttm_tensor_bank_bytes(type, s->banks, s->align);
@@ -64,7 +69,8 @@ static uint32_t gap_of(const search *s, uint32_t tensor) {
   if (frame < p->frames.n && p->frames.at[frame].rank != s->rank) return 0;
   uint32_t gap = ttm_elements_between(s->f, row->last_use, row->freed_by);
   if (gap < LEAST_GAP || bank_bytes(s, tensor) < s->least_bytes) return 0;
-  return may_be_viewed(s, row->last_use) ? 0 : gap;
+  /* A capture knows a view by the buffer it lies in: its uses are the buffer's. */
+  return !s->buffers && may_be_viewed(s, row->last_use) ? 0 : gap;
 }
 
 static int note(search *s, uint32_t tensor, uint32_t gap) {
@@ -144,7 +150,7 @@ static void apply(int64_t *saved, size_t n, const edge_list *edges, size_t from,
 }
 
 /* Walks the measured states with every row's savings, and with all of them together (the last column). */
-static void measure_peaks(search *s, const edge_list *edges, uint64_t *together) {
+static void measure_peaks(search *s, const edge_list *edges) {
   const ttm_profile *p = s->p;
   int64_t saved[TTM_LATE_FREES + 1] = {0};
   uint64_t peaks[TTM_LATE_FREES + 1] = {0};
@@ -166,7 +172,7 @@ static void measure_peaks(search *s, const edge_list *edges, uint64_t *together)
     next = end;
   }
   for (size_t i = 0; i < n; i++) s->out->late[i].peak_bytes = peaks[i];
-  *together = peaks[n];
+  s->out->peak_without_bytes = peaks[n];
 }
 
 typedef struct peak_watch {
@@ -181,7 +187,8 @@ static int watch_peak(void *context, const ttm_replay_event *event) {
   return 0;
 }
 
-static int replay(search *s, uint64_t expected) {
+static int replay(search *s) {
+  uint64_t expected = s->out->peak_without_bytes;
   ttm_replay replay;
   peak_watch watch = {&replay, 0};
   int status = ttm_replay_init(&replay, s->p, s->rank);
@@ -198,20 +205,34 @@ static int replay(search *s, uint64_t expected) {
   return status;
 }
 
+static int find_buffers(search *s) {
+  const ttm_profile *p = s->p;
+  if (p->kind != TTM_LOG_CAPTURE) return TTM_OK;
+  s->buffers = ttm_alloc_array(p->tensors.n, sizeof *s->buffers);
+  if (!s->buffers) return TTM_ENOMEM;
+  for (size_t t = 0; t < p->tensors.n; t++) s->buffers[t] = TTM_NONE;
+  for (uint32_t i = 0; i < p->capture.buffers.n; i++) {
+    uint32_t tensor = p->capture.buffers.at[i].tensor;
+    if (tensor < p->tensors.n) s->buffers[tensor] = i;
+  }
+  return TTM_OK;
+}
+
 int ttm_lifetimes_make(ttm_lifetimes *out, const ttm_findings *f) {
   const ttm_profile *p = f->profile;
   search s = {.f = f, .p = p, .out = out, .align = ttm_profile_alignment(p)};
   edge_list edges = {0};
   ttm_level level;
-  uint64_t together;
-  int status = TTM_OK;
   *out = (ttm_lifetimes){.n = 0};
-  if (!f->peak[TTM_DRAM].known || p->kind != TTM_LOG_FULL || !ttm_profile_config(p, TTM_DRAM, &level)) return TTM_OK;
+  out->known = f->peak[TTM_DRAM].known && ttm_profile_lives_known(p) && !f->live_set[TTM_DRAM].uneven &&
+               ttm_profile_config(p, TTM_DRAM, &level);
+  if (!out->known) return TTM_OK;
   s.banks = level.banks;
   s.rank = ttm_state_rank(p, f->peak[TTM_DRAM].state);
   out->peak_bytes = ttm_level_bytes(f->peak[TTM_DRAM].level.allocated);
   s.least_bytes = out->peak_bytes / LEAST_SHARE;
-  status = ttm_op_groups_init(&s.ops, p);
+  int status = ttm_op_groups_init(&s.ops, p);
+  if (!status) status = find_buffers(&s);
   for (uint32_t t = 0; t < p->tensors.n && !status; t++) {
     uint32_t gap = gap_of(&s, t);
     if (gap) status = note(&s, t, gap);
@@ -219,13 +240,14 @@ int ttm_lifetimes_make(ttm_lifetimes *out, const ttm_findings *f) {
   if (!status) status = rank_groups(&s);
   if (out->n && !status) {
     status = collect(&s, &edges);
-    if (!status) measure_peaks(&s, &edges, &together);
-    if (!status) status = replay(&s, together);
+    if (!status) measure_peaks(&s, &edges);
+    if (!status && !s.buffers) status = replay(&s);
   }
   ttm_vec_free(&edges);
   ttm_vec_free(&s.tensors);
   ttm_vec_free(&s.groups);
   ttm_vec_free(&s.rows);
+  ttm_free(s.buffers);
   ttm_op_groups_free(&s.ops);
   return status;
 }

@@ -20,9 +20,12 @@ typedef struct ttm_late_free {
 } ttm_late_free;
 
 typedef struct ttm_lifetimes {
+  bool
+      known; /* false: nothing tells when tensors are last used and freed, or a capture's devices hold different things */
   ttm_late_free late[TTM_LATE_FREES]; /* DRAM, dearest first */
   size_t n;
-  uint64_t peak_bytes; /* DRAM peak as it is, per bank */
+  uint64_t peak_bytes;         /* DRAM peak as it is, per bank */
+  uint64_t peak_without_bytes; /* highest state if all of them were freed at their last use: from the measured levels */
   /* All of them freed at their last use, played through the allocator again: */
   bool replayed;
   uint64_t replayed_peak_bytes; /* highest level */
@@ -31,7 +34,7 @@ typedef struct ttm_lifetimes {
 
 struct ttm_findings;
 
-/* 0 or TTM_ENOMEM. Needs the elements and peaks of the findings. */
+/* 0 or TTM_ENOMEM. Needs the elements, peaks and live set of the findings. */
 int ttm_lifetimes_make(ttm_lifetimes *out, const struct ttm_findings *f);
 
 #endif

@@ -115,12 +115,12 @@ ttm_live_origin ttm_live_origin_of(const ttm_profile *p, uint32_t op, uint32_t r
 
 static int add_row(gathering *g, const ttm_live_row *row, uint32_t text) {
   ttm_idmap *map = row->name ? &g->by_name : &g->by_text;
-  uint32_t key = row->name ? row->name * TTM_LIVE_CLASSES + row->class : text;
+  uint32_t key = (row->name ? row->name : text) * TTM_LIVE_CLASSES + row->class;
   uint32_t at = ttm_idmap_get(map, key, 0);
   g->set->by_class[row->class] += row->bank_bytes;
   if (row->guess) g->set->guessed_bytes += row->bank_bytes;
   g->set->tensors += row->tensors;
-  if (!at || g->rows.at[at - 1].class != row->class) {
+  if (!at) {
     if (ttm_vec_push(&g->rows, *row)) return TTM_ENOMEM;
     return ttm_idmap_set(map, key, (uint32_t)g->rows.n);
   }
@@ -285,40 +285,79 @@ static int gather_extras(gathering *g) {
   return TTM_OK;
 }
 
-/* ---- Recordings -------------------------------------------------------------------------------------------------------------- */
+/* ---- Captures ---------------------------------------------------------------------------------------------------------------- */
 
-/* A recording knows every buffer, when it came and when it went. Buffers without a tensor hold kernels, or what an operation keeps. */
-static bool is_alive(const ttm_profile *p, const ttm_buffer *buffer, uint32_t end_op) {
-  if (buffer->op >= end_op) return false;
-  return buffer->freed_by == TTM_NONE || buffer->freed_by >= end_op || buffer->freed_by >= p->ops.n;
+/* A capture knows every buffer, when it came and when it went. Buffers without an operation were there before it began; those without a
+ * tensor hold kernels, or what an operation keeps. */
+static bool is_alive(const gathering *g, const ttm_buffer *buffer) {
+  if (buffer->memory != g->set->memory || (buffer->op != TTM_NONE && buffer->op >= g->end_op)) return false;
+  return buffer->freed_by == TTM_NONE || buffer->freed_by >= g->end_op;
+}
+
+typedef struct device_sum {
+  uint32_t device;
+  uint64_t bytes;
+} device_sum;
+
+/* Of several devices that are no mesh a state tells the fullest. */
+static int choose_device(gathering *g, uint32_t *device, uint64_t *held) {
+  const ttm_capture *c = &g->p->capture;
+  TTM_VEC(device_sum) sums = {0};
+  int status = TTM_OK;
+  *device = TTM_NONE;
+  *held = 0;
+  for (size_t i = 0; i < c->buffers.n && !status; i++) {
+    size_t d = 0;
+    if (!is_alive(g, &c->buffers.at[i])) continue;
+    while (d < sums.n && sums.at[d].device != c->buffers.at[i].device) d++;
+    if (d == sums.n) status = ttm_vec_push(&sums, (device_sum){c->buffers.at[i].device, 0});
+    if (!status) sums.at[d].bytes = ttm_add_sat(sums.at[d].bytes, c->buffers.at[i].bank_bytes);
+  }
+  for (size_t d = 0; d < sums.n; d++) {
+    g->set->uneven |= sums.at[d].bytes != sums.at[0].bytes;
+    if (sums.at[d].bytes > *held) *held = sums.at[d].bytes, *device = sums.at[d].device;
+  }
+  ttm_vec_free(&sums);
+  return status;
+}
+
+static int add_buffer(gathering *g, const ttm_buffer *buffer) {
+  const ttm_profile *p = g->p;
+  ttm_alignment align = ttm_profile_alignment(p);
+  uint32_t type = buffer->tensor == TTM_NONE ? TTM_NONE : ttm_tensor_type_id(p, buffer->tensor);
+  ttm_live_row row = {.class = buffer->op == TTM_NONE       ? TTM_LIVE_INPUT
+                               : buffer->tensor == TTM_NONE ? TTM_LIVE_PROGRAM
+                                                            : TTM_LIVE_ACTIVATION,
+                      .arg = TTM_NONE,
+                      .op = buffer->op,
+                      .tensor = buffer->tensor,
+                      .type = TTM_NONE,
+                      .source = TTM_NONE,
+                      .tensors = 1,
+                      .smallest_bytes = buffer->bank_bytes,
+                      .bank_bytes = buffer->bank_bytes};
+  if (type != TTM_NONE && p->types.at[type].is_tensor) {
+    uint64_t page = ttm_round_up(buffer->page, buffer->memory == TTM_DRAM ? align.dram : align.l1);
+    row.type = type;
+    row.logical_bytes = ttm_tensor_logical_bytes(&p->types.at[type].tensor);
+    row.stored_bytes = buffer->page ? ttm_mul_sat(ttm_div_up(buffer->bytes, buffer->page), page)
+                                    : buffer->bytes; /* rows are padded too */
+  }
+  return add_row(g, &row, buffer->op == TTM_NONE ? TTM_NONE : p->ops.at[buffer->op].text);
 }
 
 static int gather_buffers(gathering *g) {
-  const ttm_profile *p = g->p;
-  uint64_t held = 0;
-  for (size_t i = 0; i < p->capture.buffers.n; i++) {
-    const ttm_buffer *buffer = &p->capture.buffers.at[i];
-    uint32_t type = buffer->tensor == TTM_NONE ? TTM_NONE : ttm_tensor_type_id(p, buffer->tensor);
-    if (buffer->memory != g->set->memory || !is_alive(p, buffer, g->end_op)) continue;
-    ttm_live_row row = {.class = buffer->tensor == TTM_NONE ? TTM_LIVE_PROGRAM : TTM_LIVE_ACTIVATION,
-                        .arg = TTM_NONE,
-                        .op = buffer->op,
-                        .tensor = buffer->tensor,
-                        .type = TTM_NONE,
-                        .source = TTM_NONE,
-                        .tensors = 1,
-                        .smallest_bytes = buffer->bank_bytes,
-                        .bank_bytes = buffer->bank_bytes};
-    if (type != TTM_NONE && p->types.at[type].is_tensor) {
-      row.type = type;
-      row.logical_bytes = ttm_tensor_logical_bytes(&p->types.at[type].tensor);
-      row.stored_bytes = buffer->bytes;
-    }
-    held = ttm_add_sat(held, row.bank_bytes);
-    if (add_row(g, &row, p->ops.at[buffer->op].text)) return TTM_ENOMEM;
+  const ttm_capture *c = &g->p->capture;
+  uint64_t held, measured = g->set->measured_bytes;
+  uint32_t device;
+  int status = choose_device(g, &device, &held);
+  for (size_t i = 0; i < c->buffers.n && !status; i++) {
+    const ttm_buffer *buffer = &c->buffers.at[i];
+    if (is_alive(g, buffer) && buffer->device == device) status = add_buffer(g, buffer);
   }
-  if (g->set->measured_bytes <= held + TTM_LEVEL_SLACK) return TTM_OK;
-  ttm_live_row rest = {.class = TTM_LIVE_UNACCOUNTED, .bank_bytes = g->set->measured_bytes - held};
+  if (held > measured + TTM_LEVEL_SLACK) g->set->over_bytes = held - measured;
+  if (status || measured <= held + TTM_LEVEL_SLACK) return status;
+  ttm_live_row rest = {.class = TTM_LIVE_UNACCOUNTED, .bank_bytes = measured - held};
   rest.source = rest.arg = rest.op = rest.tensor = rest.type = TTM_NONE;
   g->set->by_class[rest.class] += rest.bank_bytes;
   return ttm_vec_push(&g->rows, rest);
@@ -419,17 +458,17 @@ int ttm_live_set_make(ttm_live_set *out, const ttm_profile *p, ttm_memory memory
   gathering g = {.set = out, .p = p, .memory = memory == TTM_L1 ? TTM_REPLAY_L1 : TTM_REPLAY_DRAM};
   ttm_level level;
   *out = (ttm_live_set){.memory = memory, .state = state};
-  bool recorded = p->capture.recording.is;
-  if (memory > TTM_L1 || state >= p->states.n || (p->kind != TTM_LOG_FULL && !recorded)) return TTM_OK;
+  bool captured = p->kind == TTM_LOG_CAPTURE;
+  if (memory > TTM_L1 || state >= p->states.n || !ttm_profile_lives_known(p)) return TTM_OK;
   if (!ttm_state_level(p, state, memory, &level)) return TTM_OK;
   out->known = true;
   out->banks = level.banks;
   out->measured_bytes = ttm_level_bytes(level.allocated);
   find_run(&g, state);
-  int status = recorded ? gather_buffers(&g) : ttm_replay_init(&g.replay, p, ttm_state_rank(p, state));
-  if (!status && !recorded) status = ttm_replay_to_state(&g.replay, state);
-  if (!status && !recorded) status = gather_tensors(&g);
-  if (!status && !recorded) status = gather_extras(&g);
+  int status = captured ? gather_buffers(&g) : ttm_replay_init(&g.replay, p, ttm_state_rank(p, state));
+  if (!status && !captured) status = ttm_replay_to_state(&g.replay, state);
+  if (!status && !captured) status = gather_tensors(&g);
+  if (!status && !captured) status = gather_extras(&g);
   if (!status) status = keep_rows(&g);
   if (!status) status = keep_modules(&g);
   ttm_replay_free(&g.replay);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is alive at one state, adding up to what the state says. Made by replaying the log up to it (analyze/replay.h). */
+/* What is alive at one state, adding up to what the state says. Made by replaying the log up to it (analyze/replay.h); a capture knows its
+ * buffers. */
 #ifndef TTM_ANALYZE_LIVE_SET_H
 #define TTM_ANALYZE_LIVE_SET_H
 
@@ -47,7 +48,8 @@ typedef struct ttm_live_module {
 enum { TTM_LIVE_ROWS = 256, TTM_LIVE_MODULES = 32 };
 
 typedef struct ttm_live_set {
-  bool known; /* false: no state, or no operation lines to explain it */
+  bool known;  /* false: no state, or nothing that tells the tensors' lives */
+  bool uneven; /* captures: another device holds something else at the same time */
   ttm_memory memory;
   uint32_t state;
   uint32_t banks;

@@ -16,10 +16,11 @@ void ttm_op_groups_free(ttm_op_groups *groups) {
 
 static void put_key(ttm_buf *key, const ttm_profile *p, const ttm_text *text) {
   ttm_view location = ttm_profile_string(p, text->location);
+  bool lines = p->kind == TTM_LOG_CAPTURE; /* "model.py:12": another number is another place in the program */
   ttm_buf_printf(key, "%u ", text->name);
   for (uint32_t k = 0; k < text->outputs.n; k++) ttm_buf_printf(key, "%u ", p->lists.at[text->outputs.first + k]);
   for (size_t i = 0; i < location.n; i++) {
-    bool digit = location.p[i] >= '0' && location.p[i] <= '9';
+    bool digit = !lines && location.p[i] >= '0' && location.p[i] <= '9';
     if (!digit)
       ttm_buf_char(key, location.p[i]);
     else if (!i || !key->n || key->at[key->n - 1] != '#')

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same operation of every layer and run: same name, same result types, locations that differ in their numbers only. */
+/* The same operation of every layer and run: same name, same result types, locations that differ in their numbers only (in a recording,
+ * where they are lines of the program, not even in those). */
 #ifndef TTM_ANALYZE_OP_GROUPS_H
 #define TTM_ANALYZE_OP_GROUPS_H
 

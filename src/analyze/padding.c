@@ -24,6 +24,7 @@ int ttm_find_live(ttm_findings *f) {
   bool owned = peak->known && p->states.at[peak->state].op == sample;
   double highest = 0;
   ttm_live live;
+  if (!ttm_profile_frees_known(p)) return TTM_OK; /* everything would be alive */
   if (ttm_live_init(&live, p)) return TTM_ENOMEM;
   for (uint32_t op = 0; op < p->ops.n; op++) {
     if (op == sample) {

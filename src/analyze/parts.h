@@ -18,7 +18,7 @@ int ttm_find_registry(ttm_findings *f);
 int ttm_find_elements(ttm_findings *f, ttm_tally *tally); /* needs the registry; fills `tally` */
 int ttm_find_top(ttm_findings *f);
 void ttm_find_peaks(ttm_findings *f);
-int ttm_find_live(ttm_findings *f); /* needs the peaks */
+int ttm_find_live(ttm_findings *f); /* needs the peaks; fills nothing when the frees are not known */
 int ttm_find_padding(ttm_findings *f, const ttm_tally *tally);
 int ttm_find_distribution(ttm_findings *f, const ttm_tally *tally);
 int ttm_find_verdicts(ttm_findings *f);

@@ -162,7 +162,9 @@ int ttm_rescue_find(ttm_rescue *out, const ttm_findings *f, size_t i) {
   *out = (ttm_rescue){.tensor = TTM_NONE};
   if (what->kind != TTM_INCIDENT_OOM || !ttm_memory_of(what->memory, &memory) || memory > TTM_L1) return TTM_OK;
   if (finding->verdict != TTM_VERDICT_EXHAUSTED && finding->verdict != TTM_VERDICT_FRAGMENTED) return TTM_OK;
-  if (s.p->kind != TTM_LOG_FULL || s.incident->op >= s.p->ops.n || s.incident->state >= s.p->states.n) return TTM_OK;
+  if (s.p->kind != TTM_LOG_FULL || !ttm_profile_frees_known(s.p) || s.incident->op >= s.p->ops.n ||
+      s.incident->state >= s.p->states.n)
+    return TTM_OK;
   s.memory = memory == TTM_L1 ? TTM_REPLAY_L1 : TTM_REPLAY_DRAM;
   s.rank = ttm_state_rank(s.p, s.incident->state);
   int status = ttm_op_groups_init(&s.groups, s.p);

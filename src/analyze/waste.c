@@ -90,7 +90,7 @@ static void keep(ttm_wastes *out, ttm_waste waste) {
 
 void ttm_wastes_make(ttm_wastes *out, const ttm_findings *f) {
   const ttm_live_set *set = &f->live_set[TTM_DRAM];
-  *out = (ttm_wastes){.n = 0};
+  *out = (ttm_wastes){.known = set->known};
   for (uint32_t i = 0; set->known && i < set->rows.n; i++) {
     const ttm_live_row *row = &set->rows.at[i];
     for (int kind = 0; kind < TTM_WASTE_KINDS; kind++) {

@@ -26,6 +26,7 @@ typedef struct ttm_waste {
 enum { TTM_WASTES = 16 };
 
 typedef struct ttm_wastes {
+  bool known;               /* as the live set is */
   ttm_waste at[TTM_WASTES]; /* largest first */
   size_t n;
   uint64_t bank_bytes[TTM_WASTE_KINDS]; /* of each kind, also of those that are not in the list */

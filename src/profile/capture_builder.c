@@ -113,6 +113,24 @@ static ttm_function *innermost(ttm_capture_builder *b) {
   return b->depth && b->depth <= TTM_FUNCTION_DEPTH ? &b->functions[b->depth - 1] : NULL;
 }
 
+/* The running operation takes what lies in the buffer. */
+static int use_row(ttm_capture_builder *b, uint32_t row, uint32_t type) {
+  ttm_buffer *buffer = &capture_of(b)->buffers.at[row];
+  if (b->op == TTM_NONE || buffer->op == b->op) return TTM_OK;
+  if (buffer->tensor != TTM_NONE) b->profile->tensors.at[buffer->tensor].last_use = b->op;
+  return ttm_vec_push(&b->inputs, type);
+}
+
+/* A tensor has one node, at its first mention; functions that take it later only name that node. */
+static int use_known(ttm_capture_builder *b, int64_t counter) {
+  uint32_t row = ttm_idmap_get(&b->row_of_tensor, key_of(counter), TTM_NONE);
+  if (row == TTM_NONE) return TTM_OK;
+  const ttm_buffer *buffer = &capture_of(b)->buffers.at[row];
+  /* Functions inside others name it again. */
+  if (buffer->tensor == TTM_NONE || b->profile->tensors.at[buffer->tensor].last_use == b->op) return TTM_OK;
+  return buffer->freed_by == TTM_NONE ? use_row(b, row, b->tensor_types.at[buffer->tensor]) : TTM_OK;
+}
+
 static int on_function_start(ttm_capture_builder *b, const ttm_capture_node *node) {
   ttm_view name = node->text[TTM_PARAM_NAME];
   ttm_function f = {.cached = ttm_node_get(node, TTM_PARAM_CACHE_HIT, 0) == 1};
@@ -135,7 +153,7 @@ static int on_function_start(ttm_capture_builder *b, const ttm_capture_node *nod
     return TTM_ENOMEM;
   b->wanted.n = 0;
   for (size_t i = 0; i < node->inputs.n; i++)
-    if (ttm_vec_push(&b->wanted, node->inputs.at[i])) return TTM_ENOMEM;
+    if (ttm_vec_push(&b->wanted, node->inputs.at[i]) || use_known(b, node->inputs.at[i])) return TTM_ENOMEM;
   if (b->depth < TTM_FUNCTION_DEPTH) b->functions[b->depth] = f;
   b->depth++;
   return TTM_OK;
@@ -348,8 +366,12 @@ static int push_free(ttm_capture_builder *b, const ttm_capture_node *node, ttm_b
 }
 
 int ttm_capture_free_row(ttm_capture_builder *b, const ttm_capture_node *node, uint32_t row) {
+  uint32_t tensor = capture_of(b)->buffers.at[row].tensor;
   ttm_recording_gone(b, row);
-  return push_free(b, node, (ttm_buffer_event){.kind = TTM_EVENT_FREE, .row = row, .named_bytes = TTM_UNKNOWN});
+  if (push_free(b, node, (ttm_buffer_event){.kind = TTM_EVENT_FREE, .row = row, .named_bytes = TTM_UNKNOWN}))
+    return TTM_ENOMEM;
+  if (tensor != TTM_NONE) b->profile->tensors.at[tensor].freed_by = TTM_NONE;
+  return TTM_OK;
 }
 
 static int on_deallocate(ttm_capture_builder *b, const ttm_capture_node *node) {
@@ -403,14 +425,13 @@ static int on_tensor(ttm_capture_builder *b, const ttm_capture_node *node) {
   if (row == TTM_NONE) return TTM_OK;
   ttm_buffer *buffer = &p->capture.buffers.at[row];
   if (buffer->memory >= TTM_MEMORIES) return TTM_OK;
+  if (ttm_idmap_set(&b->row_of_tensor, counter_of(b, node), row)) return TTM_ENOMEM;
   if (type_of(b, node, buffer, &type)) return TTM_ENOMEM;
   if (!buffer->page && p->types.at[type].is_tensor && p->types.at[type].tensor.tiled)
     buffer->page = ttm_tile_bytes(p->types.at[type].tensor.storage, 32, 32);
   if (buffer->tensor != TTM_NONE && !p->types.at[b->tensor_types.at[buffer->tensor]].is_tensor)
     b->tensor_types.at[buffer->tensor] = type;
-  if (b->op == TTM_NONE || buffer->op == b->op || !is_wanted(b, node)) return TTM_OK;
-  if (buffer->tensor != TTM_NONE) p->tensors.at[buffer->tensor].last_use = b->op;
-  return ttm_vec_push(&b->inputs, type);
+  return is_wanted(b, node) ? use_row(b, row, type) : TTM_OK;
 }
 
 /* ---- The whole ----------------------------------------------------------------------------------------------------- */
@@ -506,6 +527,7 @@ void ttm_capture_builder_free(ttm_capture_builder *b) {
   ttm_vec_free(&b->nodes);
   ttm_idmap_free(&b->node_of_counter);
   ttm_idmap_free(&b->node_of_tensor);
+  ttm_idmap_free(&b->row_of_tensor);
   ttm_vec_free(&b->tensor_types);
   ttm_intern_free(&b->type_keys);
   ttm_idmap_free(&b->type_of_key);

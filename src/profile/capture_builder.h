@@ -60,6 +60,7 @@ typedef struct ttm_capture_builder {
   TTM_VEC(ttm_buffer_node) nodes;
   ttm_idmap node_of_counter;      /* counter of a buffer node -> nodes */
   ttm_idmap node_of_tensor;       /* counter of a tensor node -> nodes */
+  ttm_idmap row_of_tensor;        /* counter of a tensor node that was read -> ttm_buffer */
   TTM_VEC(uint32_t) tensor_types; /* type of each tensor, TTM_NONE */
   ttm_intern type_keys;           /* what tensor nodes say -> ... */
   ttm_idmap type_of_key;          /* ... type */
@@ -104,7 +105,7 @@ void ttm_capture_builder_free(ttm_capture_builder *b);
 /* Steps that recordings share with captures. */
 int ttm_capture_begin_op(ttm_capture_builder *b, uint32_t name, uint32_t location, uint32_t line);
 int ttm_capture_finish_op(ttm_capture_builder *b);
-/* The buffer is gone: a free, which is an operation of its own. */
+/* The buffer turns out to be gone, though nobody freed it by now: a free, which is an operation of its own, but not the tensor's. */
 int ttm_capture_free_row(ttm_capture_builder *b, const ttm_capture_node *node, uint32_t row);
 /* Its frees are operations, it is none. */
 bool ttm_capture_is_free(ttm_view function);

@@ -108,6 +108,7 @@ static int on_piece(ttm_capture_builder *b, const ttm_capture_node *node) {
   }
   ttm_idmap_clear(&b->node_of_counter);
   ttm_idmap_clear(&b->node_of_tensor);
+  ttm_idmap_clear(&b->row_of_tensor);
   b->nodes.n = 0;
   return TTM_OK;
 }

@@ -163,12 +163,13 @@ static ttm_level level_of(const ttm_capture *c, ttm_memory memory, uint64_t byte
 
 /* The highest device's sums as the state before `op`. */
 static int push_state(ttm_capture_builder *b, sums *s, uint32_t op, uint32_t line) {
-  const ttm_capture *c = &b->profile->capture;
+  ttm_capture *c = &b->profile->capture;
   int rc = ttm_state_begin(&b->base, b->stream, op, line);
   for (int m = 0; m < TTM_MEMORIES && !rc; m++) {
     size_t fullest = 0;
     for (size_t d = 1; d < s->devices; d++)
       if (s->bytes[d][m] > s->bytes[fullest][m]) fullest = d;
+    c->recording.hole_states += m == TTM_DRAM && s->holes[fullest][m].known;
     ttm_level level = level_of(c, (ttm_memory)m, s->bytes[fullest][m], &s->holes[fullest][m]);
     rc = ttm_state_add(&b->base, b->stream, (ttm_memory)m, &level, line);
   }

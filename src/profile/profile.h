@@ -110,7 +110,8 @@ typedef struct ttm_tensor {
   uint32_t self;     /* its own index; another one when this result is a tensor that already lived (load_cached) */
   uint32_t birth;    /* operation */
   uint32_t last_use; /* operation that last took it as an operand; birth when none did */
-  uint32_t freed_by; /* deallocate operation, or TTM_NONE: returned, retained or still alive */
+  uint32_t
+      freed_by; /* deallocate operation, or TTM_NONE: returned, retained, still alive, or nobody saw when it went */
 } ttm_tensor;
 
 /* ---- Programs ----------------------------------------------------------------------------------------------------- */
@@ -249,6 +250,7 @@ typedef struct ttm_recording {
   uint64_t corrections;         /* views that differed from our sums ... */
   uint64_t hole_corrections;    /* ... or only in the largest free block */
   uint64_t unseen_frees;        /* buffers whose place was given to another without a free in between */
+  uint64_t hole_states;         /* states whose largest free DRAM block is known; of the others it is at most that */
   uint64_t completed;           /* programs whose buffers a repetition in run mode NO_DISPATCH told */
   uint64_t lost;                /* operations that began, but whose piece was never written ... */
   uint32_t last;                /* ... the last of them, TTM_NONE */
@@ -354,6 +356,14 @@ static inline const ttm_text *ttm_op_text_of(const ttm_profile *p, uint32_t op) 
 /* True when the states were computed, not printed. */
 static inline bool ttm_profile_states_derived(const ttm_profile *p) {
   return p->kind == TTM_LOG_CAPTURE || p->kind == TTM_LOG_LIVE;
+}
+
+/* True when the input tells what is freed when: the JSON files of a report do not. Without it nobody knows what is alive. */
+static inline bool ttm_profile_frees_known(const ttm_profile *p) { return !p->seen.from_report; }
+
+/* True when it tells the life of every tensor and what memory there was meanwhile: a log with operation lines and blocks, or a capture. */
+static inline bool ttm_profile_lives_known(const ttm_profile *p) {
+  return (p->kind == TTM_LOG_FULL || p->kind == TTM_LOG_CAPTURE) && ttm_profile_frees_known(p);
 }
 
 /* True for the operations that are elements of the reports: all but deallocate and get_device. */

@@ -56,7 +56,9 @@ static void put_action(ttm_buf *out, const ttm_findings *f, const ttm_advice *ad
       ttm_buf_puts(out, "Free the result of ");
       subject(out, f, advice, form);
       others(out, advice->count);
-      return ttm_buf_puts(out, " right after its last use; replaying the allocator confirms it");
+      ttm_buf_puts(out, " right after its last use");
+      if (f->lifetimes.replayed) ttm_buf_puts(out, "; replaying the allocator confirms it");
+      return;
     case TTM_ADVICE_NO_UPCAST:
       ttm_buf_puts(out, "Keep ");
       subject(out, f, advice, form);

@@ -127,8 +127,8 @@ void ttm_say_unknown(ttm_analysis_page *p) {
   ttm_sentence_add(p, "Unknown: ");
   ttm_sentence_add(p, "%s",
                    p->rough          ? "the files of this report do not hold the frees; analyse the log itself"
-                   : is_recording(p) ? "the recording does not tell it"
-                   : is_capture(p)   ? "a graph capture is a window on the device, it does not tell what lived before"
+                   : is_recording(p) ? "its devices hold different tensors, and a state tells the fullest one only"
+                   : is_capture(p)   ? "its devices hold different tensors, and a state tells the fullest one only"
                    : is_live(p)      ? "samples tell sums, not single tensors"
                                      : "it takes operation lines, memory states and deallocations");
   ttm_sentence_add(p, ".");

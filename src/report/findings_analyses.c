@@ -19,8 +19,10 @@ void ttm_json_lifetimes(ttm_buf *buf, const ttm_findings *f) {
   if (put_unknown(buf, f, "late_frees")) return;
   ttm_json_raw(buf, ",\n\"late_frees\":{\"basis\":\"derived\"");
   ttm_json_key_mib(buf, ",\"peak_per_bank_MB\":", l->peak_bytes);
+  if (l->n)
+    ttm_json_key_mib(buf,
+                     ",\"peak_if_freed_per_bank_MB\":", l->replayed ? l->replayed_peak_bytes : l->peak_without_bytes);
   if (l->replayed) {
-    ttm_json_key_mib(buf, ",\"peak_if_freed_per_bank_MB\":", l->replayed_peak_bytes);
     ttm_json_raw(buf, ",\"replay_agrees\":");
     ttm_json_bool(buf, l->replay_agrees);
   }
@@ -63,6 +65,7 @@ void ttm_json_fragmentation(ttm_buf *buf, const ttm_findings *f) {
   ttm_json_key_mib(buf, ",\"free_per_bank_MB\":", x->worst_free);
   ttm_json_key_mib(buf, ",\"largest_free_block_MB\":", x->worst_largest);
   ttm_buf_printf(buf, ",\"pct\":%.3f}", ttm_fragmentation_pct(x->worst_free, x->worst_largest));
+  if (x->unknown_states) ttm_json_key_u64(buf, ",\"unknown_states\":", x->unknown_states);
   ttm_json_key_mib(buf, ",\"largest_request\":{\"basis\":\"derived\",\"per_bank_MB\":", x->largest_request);
   ttm_json_key_u64(buf, ",\"states_that_would_refuse_it\":", x->refusing_states);
   put_key_line(buf, f->profile, ",\"first_line\":", x->refusing_states ? x->refusing[0] : TTM_NONE);

@@ -313,7 +313,7 @@ static void put_advice(screen *s) {
 
 static void put_padding(screen *s) {
   const ttm_live_sum *live = &s->f->live_at_peak;
-  if (!live->tensors || s->p->seen.from_report) return; /* without the frees everything would be alive */
+  if (!live->tensors) return;
   uint64_t extra = live->stored_bytes > live->logical_bytes ? live->stored_bytes - live->logical_bytes : 0;
   if (!extra) return;
   ttm_buf line = {0};
@@ -341,7 +341,7 @@ static void put_leak(screen *s) {
     ttm_buf_puts(s->out, " more");
   }
   ttm_buf_char(s->out, '\n');
-  if (leak->op == TTM_NONE || s->p->seen.from_report) return;
+  if (leak->op == TTM_NONE) return;
   label(s, "");
   operation(s, leak->op, LABEL);
   ttm_buf_char(s->out, '\n');

@@ -185,8 +185,7 @@ const char *ttm_words_lives_unknown(const ttm_findings *f) {
   if (ttm_findings_lives_known(f)) return NULL;
   if (p->kind == TTM_LOG_LIVE) return "samples tell sums, not single tensors";
   if (p->kind != TTM_LOG_CAPTURE) return "it takes operation lines, memory states and deallocations";
-  return p->capture.recording.is ? "the recording does not tell it"
-                                 : "a graph capture is a window on the device, it does not tell what lived before";
+  return "the devices hold different tensors, and a state tells the fullest one only";
 }
 
 ttm_basis ttm_words_state_basis(const ttm_profile *p) {
