@@ -56,7 +56,8 @@ static void put_modules(ttm_llm *r, const ttm_live_set *set) {
 
 static void put_set(ttm_llm *r, const ttm_live_set *set) {
   ttm_buf_printf(r->out, "\n## Live Set at the Peak (%s)\n", ttm_memory_name(set->memory));
-  ttm_buf_printf(r->out, "Derived by replaying the log up to the state at log line %u; %.2f%% of it is explained.\n\n",
+  ttm_buf_printf(r->out, "Derived %s the state at log line %u; %.2f%% of it is explained.\n\n",
+                 r->p->kind == TTM_LOG_CAPTURE ? "from the buffers that are alive at" : "by replaying the log up to",
                  r->p->states.at[set->state].line, ttm_live_set_quality(set));
   put_classes(r, set);
   if (set->guessed_bytes)

@@ -126,7 +126,7 @@ static ttm_findings *finish(writer *w, ttm_profile **p) {
   assert_int_equal(ttm_profile_read_bytes(p, w->text.at, w->text.n, NULL, NULL), TTM_OK);
   assert_int_equal((*p)->kind, TTM_LOG_CAPTURE);
   assert_int_equal((*p)->capture.recording.is, w->recording);
-  assert_int_equal(ttm_findings_make(&f, *p, NULL), TTM_OK);
+  assert_int_equal(ttm_findings_make(&f, *p, 1, NULL), TTM_OK);
   ttm_buf_free(&w->text);
   return f;
 }
