@@ -98,14 +98,15 @@ static int note_moment(walk *w, const grid *g, uint32_t event) {
   uint64_t tensors = ttm_add_sat(w->tensors, w->small), program = g ? g->most[ALL] : 0,
            total = ttm_add_sat(tensors, program);
   uint32_t op = w->p->capture.events.at[event].op;
-  ttm_core_step *last = out->steps.n ? &out->steps.at[out->steps.n - 1] : NULL;
   ttm_core_step step = {.op = op, .event = event, .program = program, .tensors = tensors};
+  size_t n = out->steps.n;
   if (op != TTM_NONE && total) {
-    uint64_t before = last && last->op == op ? ttm_add_sat(last->program, last->tensors) : 0;
-    if (!before) {
+    if (!n || out->steps.at[n - 1].op != op) {
       if (ttm_vec_push(&out->steps, step)) return TTM_ENOMEM;
-    } else if (total > before || (total == before && program > last->program)) {
-      *last = step;
+    } else {
+      ttm_core_step *last = &out->steps.at[n - 1];
+      uint64_t before = ttm_add_sat(last->program, last->tensors);
+      if (total > before || (total == before && program > last->program)) *last = step;
     }
   }
   if (total <= out->fullest.total) return TTM_OK;

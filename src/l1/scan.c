@@ -286,14 +286,21 @@ static int run(ttm_scan *scan, const ttm_scan_options *options, ttm_view given, 
   return status ? ttm_error_nomem(err) : TTM_OK;
 }
 
-static int start(ttm_scan **out, const ttm_scan_options *options, ttm_error *err) {
-  ttm_scan *scan = *out = ttm_alloc(sizeof *scan);
-  if (!scan) return ttm_error_nomem(err);
+static ttm_scan *start(const ttm_scan_options *options) {
+  ttm_scan *scan = ttm_alloc(sizeof *scan);
+  if (!scan) return NULL;
   scan->arch = options->arch;
   uint64_t taken = (options->l1_base ? options->l1_base : ttm_l1_base_newest(scan->arch)) + options->l1_small;
   uint64_t bytes = ttm_arches[scan->arch].l1_bytes;
   scan->l1_usable = taken < bytes ? bytes - taken : 0;
-  return TTM_OK;
+  return scan;
+}
+
+/* Hands the scan over, or frees it when it failed. */
+static int finish(ttm_scan **out, ttm_scan *scan, int status) {
+  if (status) ttm_scan_free(scan);
+  *out = status ? NULL : scan;
+  return status;
 }
 
 static const ttm_scan_options default_options = {.arch = TTM_ARCH_WORMHOLE};
@@ -301,29 +308,24 @@ static const ttm_scan_options default_options = {.arch = TTM_ARCH_WORMHOLE};
 int ttm_scan_paths(ttm_scan **out, const char *const *paths, size_t n, const ttm_scan_options *options,
                    ttm_error *err) {
   if (!options) options = &default_options;
-  int status = start(out, options, err);
-  for (size_t i = 0; !status && i < n; i++) status = ttm_scan_find_files(*out, paths[i], err);
-  if (!status && !(*out)->files.n) {
+  int status = TTM_OK;
+  ttm_scan *scan = *out = start(options);
+  if (!scan) return ttm_error_nomem(err);
+  for (size_t i = 0; !status && i < n; i++) status = ttm_scan_find_files(scan, paths[i], err);
+  if (!status && !scan->files.n) {
     status = ttm_error_set(err, TTM_ENODATA, "no C++ source (.cpp, .hpp, .cc, .h, ...) below '%s'", n ? paths[0] : "");
   }
-  if (!status) status = run(*out, options, (ttm_view){0}, err);
-  if (status) {
-    ttm_scan_free(*out);
-    *out = NULL;
-  }
-  return status;
+  if (!status) status = run(scan, options, (ttm_view){0}, err);
+  return finish(out, scan, status);
 }
 
 int ttm_scan_text(ttm_scan **out, const char *path, ttm_view text, const ttm_scan_options *options, ttm_error *err) {
   if (!options) options = &default_options;
-  int status = start(out, options, err);
-  if (!status && ttm_vec_push(&(*out)->files, (ttm_scan_file){.path = path})) status = ttm_error_nomem(err);
-  if (!status) status = run(*out, options, text.p ? text : (ttm_view){"", 0}, err);
-  if (status) {
-    ttm_scan_free(*out);
-    *out = NULL;
-  }
-  return status;
+  ttm_scan *scan = *out = start(options);
+  if (!scan) return ttm_error_nomem(err);
+  int status = ttm_vec_push(&scan->files, (ttm_scan_file){.path = path}) ? ttm_error_nomem(err) : TTM_OK;
+  if (!status) status = run(scan, options, text.p ? text : (ttm_view){"", 0}, err);
+  return finish(out, scan, status);
 }
 
 void ttm_scan_free(ttm_scan *scan) {

@@ -127,8 +127,7 @@ typedef struct instances {
 } instances;
 
 /* Frames are kept outermost call last; each level of helper adds one. */
-static int follow_calls(instances *in, ttm_node function, const ttm_eval_frame *chain[MAX_HELPERS], size_t depth,
-                        bool *any) {
+static int follow_calls(instances *in, ttm_node function, ttm_eval_frame chain[MAX_HELPERS], size_t depth, bool *any) {
   const ttm_tree *tree = &in->unit->tree;
   const ttm_names *names = &in->unit->names;
   ttm_view name = ttm_function_name(tree, function);
@@ -137,8 +136,7 @@ static int follow_calls(instances *in, ttm_node function, const ttm_eval_frame *
     if (ttm_tree_within(tree, call, function) || ttm_eval_callee(&in->unit->eval, call) != function) continue;
     if (in->made >= MAX_INSTANCES) return TTM_OK;
     *any = true;
-    ttm_eval_frame frame = {function, call, NULL};
-    chain[depth] = &frame;
+    chain[depth] = (ttm_eval_frame){function, call, NULL};
     ttm_node outer = ttm_function_around(tree, call);
     bool followed = false;
     if (outer && depth + 1 < MAX_HELPERS && !builds_program(tree, outer)) {
@@ -147,13 +145,9 @@ static int follow_calls(instances *in, ttm_node function, const ttm_eval_frame *
     }
     if (followed) continue;
     /* The chain runs from the innermost helper outwards: link it so. */
-    ttm_eval_frame linked[MAX_HELPERS];
-    for (size_t d = depth + 1; d-- > 0;) {
-      linked[d] = *chain[d];
-      linked[d].caller = d == depth ? NULL : &linked[d + 1];
-    }
+    for (size_t d = 0; d <= depth; d++) chain[d].caller = d == depth ? NULL : &chain[d + 1];
     in->made++;
-    int status = in->make(in->unit, in->site, &linked[0], in->context);
+    int status = in->make(in->unit, in->site, &chain[0], in->context);
     if (status) return status;
   }
   return TTM_OK;
@@ -163,7 +157,7 @@ int ttm_for_each_call(ttm_scan_unit *unit, ttm_node site, ttm_make make, void *c
   ttm_node function = ttm_function_around(&unit->tree, site);
   bool any = false;
   if (function && !builds_program(&unit->tree, function)) {
-    const ttm_eval_frame *chain[MAX_HELPERS];
+    ttm_eval_frame chain[MAX_HELPERS];
     instances in = {unit, site, make, context, 0};
     int status = follow_calls(&in, function, chain, 0, &any);
     if (status || any) return status;

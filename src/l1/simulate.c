@@ -145,7 +145,8 @@ static void find_fit(ttm_cb_result *r, const ttm_l1_placement *placed, const ttm
   uint64_t lowest = ttm_l1_map_lowest_tensor(&r->map);
   r->buffers_end = ttm_l1_placement_end(placed, m->base);
   r->fit = ttm_l1_check(placed, lowest, m->l1_bytes, &which);
-  if (r->fit != TTM_L1_FITS) r->fit_range = placed->ranges.at[which].range, r->fit_end = placed->ranges.at[which].end;
+  if (r->fit != TTM_L1_FITS && placed->ranges.at)
+    r->fit_range = placed->ranges.at[which].range, r->fit_end = placed->ranges.at[which].end;
   r->free_bytes = saturating_sub(lowest, r->buffers_end);
   r->used = ttm_add_sat(r->buffers_end, ttm_add_sat(r->tensor_bytes, m->small));
   r->used_pct = (double)r->used / (double)m->l1_bytes * 100;

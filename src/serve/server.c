@@ -186,8 +186,9 @@ static enum MHD_Result send_metrics(const asked *a) {
 
 static enum MHD_Result redirect(const asked *a, ttm_buf *target) {
   ttm_buf_char(target, '\0');
+  if (target->failed) return ttm_buf_free(target), MHD_NO; /* a redirection to nowhere would be worse */
   struct MHD_Response *response = MHD_create_response_from_buffer(0, "", MHD_RESPMEM_PERSISTENT);
-  if (response && !target->failed) MHD_add_response_header(response, "Location", target->at);
+  if (response) MHD_add_response_header(response, "Location", target->at);
   ttm_buf_free(target);
   return finish(a, MHD_HTTP_FOUND, response, NULL, NULL);
 }
@@ -221,6 +222,7 @@ static enum MHD_Result send_report(const asked *a, const char *folder) {
   if (dir < 0) return not_found(a);
   int status = ttm_catalog_entry_read(&entry, dir, folder);
   close(dir);
+  if (status == TTM_ENOMEM) return MHD_NO;
   if (status) return not_found(a);
   if (entry.has_page) {
     ttm_buf_puts(&text, entry.name);
@@ -314,7 +316,7 @@ static int make_urls(ttm_server *server, ttm_error *err) {
     server->remote_url = make_url(server, ttm_buf_view(&host));
   }
   ttm_buf_free(&host);
-  return server->url ? TTM_OK : ttm_error_nomem(err);
+  return server->url && (server->remote_url || !*name) ? TTM_OK : ttm_error_nomem(err);
 }
 
 /* Which folder, and whether it is one report or many. */

@@ -33,7 +33,7 @@ static void gather(browse *b) {
     const ttm_catalog_entry *e = &b->catalog.entries.at[i];
     bool fits = !wanted.n || ttm_view_contains(ttm_view_of(e->folder), wanted) ||
                 ttm_view_contains(ttm_view_of(e->incident), wanted) || ttm_view_contains(ttm_view_of(e->log), wanted);
-    if (fits && ttm_vec_push(&b->rows, i)) break;
+    if (fits && b->rows.n < b->rows.cap) b->rows.at[b->rows.n++] = i; /* read_again made room for all */
   }
   b->cursor.n = b->rows.n;
   if (b->cursor.at >= b->cursor.n) b->cursor.at = b->cursor.n ? b->cursor.n - 1 : 0;
@@ -42,9 +42,12 @@ static void gather(browse *b) {
 /* Where the reports on the list are. */
 static const char *place(const browse *b) { return b->runs ? "logs" : b->root.at; }
 
-static void read_again(browse *b) {
+static void read_again(ttm_ui *ui, browse *b) {
   ttm_catalog_free(&b->catalog);
-  ttm_catalog_read(&b->catalog, place(b), NULL); /* no folder yet: no reports */
+  int status = ttm_catalog_read(&b->catalog, place(b), NULL); /* no folder yet: no reports */
+  b->rows.n = 0;
+  if (status == TTM_ENOMEM || ttm_vec_reserve(&b->rows, b->catalog.entries.n))
+    ttm_ui_complain(ui, "Out of memory on this host.");
   gather(b);
 }
 
@@ -134,15 +137,15 @@ static void serve_entry(ttm_ui *ui, browse *b, const ttm_catalog_entry *e, bool 
   char *folder = all ? NULL : ttm_folder_join(b->catalog.root, e->folder, "");
   if (all)
     ttm_ui_push(ui, ttm_serving_panel(ui, b->catalog.root, "all reports"));
-  else if (folder)
-    ttm_ui_push(ui, ttm_serving_panel(ui, folder, e->folder));
+  else
+    ttm_ui_push(ui, folder ? ttm_serving_panel(ui, folder, e->folder) : NULL);
   ttm_free(folder);
 }
 
 static void delete_entry(ttm_ui *ui, browse *b) {
   ttm_error err;
   if (ttm_catalog_delete(&b->catalog, chosen(b), &err)) return ttm_ui_complain(ui, err.message);
-  read_again(b);
+  read_again(ui, b);
   ttm_ui_say(ui, "The report is deleted.");
 }
 
@@ -159,8 +162,8 @@ static unsigned browse_key(ttm_ui *ui, ttm_panel *panel, int key) {
     return TTM_KEY_TAKEN;
   }
   if (key == '/') return b->search = (ttm_typed_line){.typing = true}, gather(b), TTM_KEY_TAKEN;
-  if (key == TTM_KEY_TAB) return b->runs = !b->runs, read_again(b), TTM_KEY_TAKEN;
-  if (key == 'R') return read_again(b), TTM_KEY_TAKEN;
+  if (key == TTM_KEY_TAB) return b->runs = !b->runs, read_again(ui, b), TTM_KEY_TAKEN;
+  if (key == 'R') return read_again(ui, b), TTM_KEY_TAKEN;
   if (key == TTM_KEY_ESCAPE && b->search.n) return type_key(b, key), TTM_KEY_TAKEN;
   if (key == 'h' || key == TTM_KEY_LEFT) return TTM_KEY_CLOSE;
   if (ttm_cursor_key(&b->cursor, key, ui->screen.rows - 6)) return TTM_KEY_TAKEN;
@@ -204,6 +207,6 @@ ttm_panel *ttm_browse_panel(ttm_ui *ui) {
     free_browse(&b->panel);
     return ttm_text_panel("Reports", NULL, &why);
   }
-  read_again(b);
+  read_again(ui, b);
   return &b->panel;
 }

@@ -54,7 +54,7 @@ struct ttm_ui {
 
 /* Puts a panel on top; takes it over. NULL (no memory) only says so. */
 void ttm_ui_push(ttm_ui *ui, ttm_panel *panel);
-/* Takes the uppermost panel off and puts another one in its place. */
+/* Takes the uppermost panel off, in any case, and puts another one in its place. */
 void ttm_ui_replace(ttm_ui *ui, ttm_panel *panel);
 
 void ttm_ui_say(ttm_ui *ui, const char *words);

@@ -66,7 +66,7 @@ static size_t find_matches(prompt *p) {
   ttm_buf path = {0};
   put_path(p, &path);
   forget_matches(p);
-  if (path.failed) return 0;
+  if (path.failed) return ttm_buf_free(&path), 0;
   char *slash = strrchr(path.at, '/');
   const char *part = slash ? slash + 1 : path.at;
   size_t length = strlen(part);
@@ -156,7 +156,9 @@ static void accept_path(ttm_ui *ui, prompt *p) {
   ttm_error err;
   ttm_buf path = {0};
   put_path(p, &path);
-  if (!path.failed && path.n > 1 && p->accept(ui, path.at, &err))
+  if (path.failed)
+    snprintf(p->error, sizeof p->error, "Out of memory on this host.");
+  else if (path.n > 1 && p->accept(ui, path.at, &err))
     snprintf(p->error, sizeof p->error, "%s", err.message);
   ttm_buf_free(&path); /* p itself may be gone by now */
 }
@@ -175,7 +177,7 @@ static unsigned prompt_key(ttm_ui *ui, ttm_panel *panel, int key) {
   }
   forget_matches(p);
   if (key == TTM_KEY_ERASE) p->text.n = ttm_typed_erased(p->text.at, p->text.n);
-  if (key == 21) ttm_buf_clear(&p->text); /* ^U */
+  if (key == 21) ttm_buf_free(&p->text); /* ^U; a text that was lost may be typed again */
   if (key == 23) erase_part(&p->text);    /* ^W */
   if (key >= ' ' && key < 256 && key != TTM_KEY_ERASE && p->text.n < 4000) ttm_buf_char(&p->text, (char)key);
   return TTM_KEY_TAKEN;

@@ -59,13 +59,13 @@ static void note_progress(void *context, const ttm_progress *progress) {
 
 /* ---- The thread ---------------------------------------------------------------------------------------------------- */
 
-/* True when the folder holds a report of another log, which must not be replaced. */
-static bool is_of_another_log(const char *folder, const char *log) {
+/* Whether the folder holds a report of another log, which must not be replaced. 0 or TTM_ENOMEM. */
+static int is_of_another_log(const char *folder, const char *log, bool *other) {
   ttm_catalog there;
-  if (ttm_catalog_read(&there, folder, NULL)) return false;
-  bool other = !there.only_entry ? false : strcmp(there.entries.at[0].log, log) != 0;
-  ttm_catalog_free(&there);
-  return other;
+  int status = ttm_catalog_read(&there, folder, NULL);
+  *other = !status && there.only_entry && strcmp(there.entries.at[0].log, log) != 0;
+  if (!status) ttm_catalog_free(&there);
+  return status == TTM_ENOMEM ? status : TTM_OK;
 }
 
 /* The report's folder under the root: the log's name, with a number when another log has that one. */
@@ -85,8 +85,10 @@ static int choose_folder(job *j, ttm_error *err) {
     ttm_buf_put(&s->folder, ttm_buf_view(&s->name));
     ttm_buf_char(&s->name, '\0');
     ttm_buf_char(&s->folder, '\0');
-    if (s->name.failed || s->folder.failed) return ttm_error_nomem(err);
-    if (!is_of_another_log(s->folder.at, j->log)) return TTM_OK;
+    bool other = true;
+    if (s->name.failed || s->folder.failed || is_of_another_log(s->folder.at, j->log, &other))
+      return ttm_error_nomem(err);
+    if (!other) return TTM_OK;
   }
   return ttm_error_set(err, TTM_EUSAGE, "There are too many reports of this name; delete some.");
 }
@@ -199,11 +201,10 @@ static bool tick_reading(ttm_ui *ui, ttm_panel *panel) {
   pthread_mutex_unlock(&r->job->lock);
   if (!done) return true;
   bool wrote = r->job->write;
-  if (status)
-    show_failure(ui, r->job);
-  else
-    ttm_ui_replace(ui, ttm_report_panel(&r->job->subject, &ui->screen));
-  if (!status && wrote)
+  if (status) return show_failure(ui, r->job), false;
+  ttm_panel *report = ttm_report_panel(&r->job->subject, &ui->screen);
+  ttm_ui_replace(ui, report);
+  if (report && wrote)
     ttm_ui_say(ui, "The report is written. s serves it to your browser, Tab shows the other views.");
   return false;
 }

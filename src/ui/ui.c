@@ -19,13 +19,12 @@ static void pop(ttm_ui *ui) {
 }
 
 void ttm_ui_replace(ttm_ui *ui, ttm_panel *panel) {
-  if (!panel) return ttm_ui_complain(ui, "Out of memory on this host.");
   pop(ui);
   ttm_ui_push(ui, panel);
 }
 
 static void set_message(ttm_ui *ui, const char *words, bool bad) {
-  ttm_buf_clear(&ui->message);
+  ttm_buf_free(&ui->message); /* not only cleared: one that could not be said takes no later one along */
   ttm_put_text(&ui->message, ttm_view_of(words), SIZE_MAX, ttm_screen_form(&ui->screen));
   ui->message_is_bad = bad;
 }

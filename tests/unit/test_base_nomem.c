@@ -1,24 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every allocation of the base containers made to fail in turn. This file defines the heap's door itself, so the linker leaves
- * src/base/alloc.c out of this program. */
-#include "base/alloc.h"
+/* Every allocation of the base containers made to fail in turn. */
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/intern.h"
 #include "base/vec.h"
-#include "unit.h"
-
-static long allowed; /* allocations that still succeed */
-
-static bool refuse(void) { return allowed-- <= 0; }
-void *ttm_alloc(size_t size) { return refuse() ? NULL : calloc(1, size ? size : 1); }
-void *ttm_realloc(void *old, size_t size) { return refuse() ? NULL : realloc(old, size ? size : 1); }
-void ttm_free(void *p) { free(p); }
+#include "starving.h"
 
 static void vec_keeps_what_it_has(void **state) {
   (void)state;
   TTM_VEC(int) v = {0};
-  allowed = 1;
+  starve_allowed = 1;
   size_t pushed = 0;
   while (ttm_vec_push(&v, (int)pushed) == TTM_OK) pushed++;
   assert_true(pushed > 0);
@@ -30,10 +21,10 @@ static void vec_keeps_what_it_has(void **state) {
 static void arena_goes_on_after_a_refusal(void **state) {
   (void)state;
   ttm_arena arena = {0};
-  allowed = 0;
+  starve_allowed = 0;
   assert_null(ttm_arena_alloc(&arena, 10));
   assert_null(ttm_arena_copy(&arena, TTM_LIT("abc")));
-  allowed = 1;
+  starve_allowed = 1;
   char *kept = ttm_arena_copy(&arena, TTM_LIT("abc"));
   assert_memory_equal(kept, "abc", 3);
   assert_null(ttm_arena_alloc(&arena, 1 << 20));
@@ -45,9 +36,9 @@ static void arena_goes_on_after_a_refusal(void **state) {
 static void buf_remembers(void **state) {
   (void)state;
   ttm_buf buf = {0};
-  allowed = 0;
+  starve_allowed = 0;
   ttm_buf_puts(&buf, "lost");
-  allowed = 10;
+  starve_allowed = 10;
   ttm_buf_puts(&buf, "also lost: a text with a hole would be worse");
   assert_true(buf.failed);
   assert_int_equal(buf.n, 0);
@@ -59,7 +50,7 @@ static void intern_survives_every_refusal(void **state) {
   (void)state;
   for (long limit = 0; limit < 12; limit++) {
     ttm_intern pool = {0};
-    allowed = limit;
+    starve_allowed = limit;
     char text[2] = {0};
     uint32_t id = 0, n = 0;
     for (; n < 100; n++) {
@@ -67,7 +58,7 @@ static void intern_survives_every_refusal(void **state) {
       if (ttm_intern_add(&pool, (ttm_view){text, 1}, &id)) break;
       assert_int_equal(id, n + 1);
     }
-    allowed = 100;
+    starve_allowed = 100;
     for (uint32_t i = 0; i < 100; i++) {
       text[0] = (char)(i + 1);
       assert_int_equal(ttm_intern_add(&pool, (ttm_view){text, 1}, &id), TTM_OK);
