@@ -7,7 +7,7 @@ export FUZZ_SECONDS
 
 .DEFAULT_GOAL := all
 .PHONY: all help demo test test-ttnn bench soak fuzz format check-format install clean golden-update asan clang
-.PHONY: check-all tidy cppcheck analyzer tsan valgrind coverage
+.PHONY: check-all tidy cppcheck analyzer tsan valgrind starve coverage
 .NOTPARALLEL: # ninja and ctest use the cores; two presets at once would only fight for them
 
 all: ## release build: build/bin/ttmem and build/bin/tt-memory-profiler
@@ -69,8 +69,8 @@ check-format: ## fails on files that `make format` would change
 
 # The checks that take too long for every change: each its own target, all of them before a release. What a tool is wrong about, and
 # why, stands in one place each: .clang-tidy, .cppcheck.xml, cmake/analyzer.cmake, .valgrind.
-check-all: ## check-format, tidy, cppcheck, analyzer, tsan, valgrind, coverage: all, with the time each took
-	@scripts/check-all check-format tidy cppcheck analyzer tsan valgrind coverage
+check-all: ## check-format, tidy, cppcheck, analyzer, tsan, valgrind, starve, coverage: all, with the time each took
+	@scripts/check-all check-format tidy cppcheck analyzer tsan valgrind starve coverage
 
 tidy: ## clang-tidy over src/ and fuzz/
 	@scripts/setup dev
@@ -98,6 +98,9 @@ valgrind: ## the unit tests of a plain build, under valgrind's memcheck
 	@$(MAKE) --no-print-directory build/dev/build.ninja
 	cmake --build --preset dev -j $(JOBS)
 	@scripts/valgrind $(JOBS)
+
+starve: asan ## every allocation of every command made to fail in turn (make test leaves some out of the long ones)
+	TTMEM_STARVE=all ctest --preset asan -j $(JOBS) -R _nomem --timeout 7200
 
 coverage: ## tests with gcov counters; fails below 85 % of the lines, 90 % in src/parse
 	@scripts/setup dev

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a graph capture: nodes, profile, findings and the extractors. */
-#include <stdint.h>
+#include "fuzz.h"
 
 #include "analyze/extract.h"
 #include "analyze/findings.h"
 #include "l1/pitfalls.h"
 #include "parse/capture.h"
 #include "report/recording.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   ttm_view text = {(const char *)data, size};

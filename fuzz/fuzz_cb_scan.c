@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a host source or as a kernel: a scan and its reports, never a crash. */
+#include "fuzz.h"
+
 #include "base/alloc.h"
 #include "report/scan_report.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void scan(const char *path, ttm_view text) {
   static const ttm_define defines[] = {{{"n", 1}, 3}, {{"tiles", 5}, -1}};

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as one line: never a crash, and every view given back lies inside the line (or is a literal of ours). */
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "parse/incident_text.h"
-
-static void check_inside(ttm_view line, ttm_view v) {
-  if (v.n && (v.p < line.p || v.p + v.n > line.p + line.n)) abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   ttm_view line = {(const char *)data, size};

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a JSON text: never a crash, values inside the text, every list comes to an end. */
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "parse/json_text.h"
-
-static void check_inside(ttm_view text, ttm_view v) {
-  if (v.n && (v.p < text.p || v.p + v.n > text.p + text.n)) abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   ttm_view text = {(const char *)data, size}, rest, one;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a recording of ttmem live: a profile or a reason, and findings of whatever profile it gives. */
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "analyze/findings.h"
 #include "base/buf.h"

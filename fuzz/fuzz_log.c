@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a whole log, all the way to the reports: never a crash, and every row points to rows that exist. */
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "analyze/findings.h"
 #include "report/text.h"
-
-static void check(bool holds) {
-  if (!holds) abort();
-}
 
 static bool row(uint32_t id, size_t n) { return id == TTM_NONE || id < n; }
 

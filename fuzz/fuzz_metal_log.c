@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a TT-Metal log or memory report, and the report on it in every form: no crash, nothing raw in HTML or a terminal. */
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "report/cb_log.h"
 

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a module dump: never a crash, types and SSA names lie inside the text, lines exist, names come once. */
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "parse/module_dump.h"
 #include "parse/module_types.h"
-
-static void check_inside(ttm_view text, ttm_view v) {
-  if (v.n && (v.p < text.p || v.p + v.n > text.p + text.n)) abort();
-}
 
 /* However the aliases name each other, a type stays of a size. */
 static void check_types(ttm_view text, const ttm_module_args *args) {

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as an operation line: never a crash, views inside the line, and the same answer from the line cut behind
  * its location. */
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "parse/op_text.h"
 #include "parse/tensor_type.h"
-
-static void check_inside(ttm_view text, ttm_view v) {
-  if (v.n && (v.p < text.p || v.p + v.n > text.p + text.n)) abort();
-}
 
 static void check_all_inside(ttm_view text, const ttm_views *views) {
   for (size_t i = 0; i < views->n; i++) {

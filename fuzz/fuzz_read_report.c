@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as the JSON files of a report, all the way to the page: never a crash. The input is cut at NUL bytes into the files. */
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "analyze/findings.h"
 #include "profile/read_report.h"

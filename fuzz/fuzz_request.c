@@ -5,14 +5,12 @@
 #define _GNU_SOURCE
 #include <ctype.h>
 
+#include "fuzz.h"
+
 #include "serve/guard.c"
 #include "serve/pages.c"
 
 enum { PIECES = 8 };
-
-static void check(bool holds) {
-  if (!holds) abort();
-}
 
 /* One name of one folder: nothing that leads elsewhere. */
 static void check_name(const char *name) {

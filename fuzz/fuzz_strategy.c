@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a strategy file, as a buffer of the command line and as a set of cores; what is accepted is simulated and drawn. */
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "l1/simulate.h"
 #include "report/l1_picture.h"

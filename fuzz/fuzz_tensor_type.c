@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a type: never a crash, views inside the text, and byte counts that agree with each other. */
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "parse/tensor_type.h"
-
-static void check_inside(ttm_view text, ttm_view v) {
-  if (v.n && (v.p < text.p || v.p + v.n > text.p + text.n)) abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   ttm_view text = {(const char *)data, size};

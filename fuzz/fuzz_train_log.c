@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a training log: never a crash, and every form of the report is written. */
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "report/train_report.h"
 
-static void check(const ttm_train_log *log) {
+static void check_log(const ttm_train_log *log) {
   for (size_t i = 0; i < log->summaries.n; i++) {
     const ttm_train_summary *s = &log->summaries.at[i];
     if (!s->line || s->last_line < s->line || s->last_line > log->lines) abort();
@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   ttm_summary_style style = {.columns = 80, .color = size % 3 == 0, .utf8 = size % 5 != 0};
   ttm_buf out = {0};
   if (!ttm_train_log_read_bytes(&log, (ttm_view){(const char *)data, size}, NULL)) {
-    check(&log);
+    check_log(&log);
     if (!ttm_training_make(&training, &log, &options, NULL)) {
       ttm_train_chart chart = {&training, size % 2 ? "t" : NULL};
       ttm_picture picture = ttm_train_picture(&chart);

@@ -54,8 +54,9 @@ static uint64_t clock_ms(clockid_t clock) {
 static int read_interval(const char *text, uint64_t *out, ttm_error *err) {
   size_t digits = strspn(text, "0123456789.");
   const char *unit = text + digits;
-  bool fine = digits && (!*unit || !strcmp(unit, "s") || !strcmp(unit, "ms"));
-  double ms = digits ? strtod(text, NULL) * (*unit == 'm' ? 1 : 1000) : 0;
+  char *end = NULL;
+  double number = digits ? strtod(text, &end) : 0, ms = number * (*unit == 'm' ? 1 : 1000);
+  bool fine = end == unit && (!*unit || !strcmp(unit, "s") || !strcmp(unit, "ms"));
   if (!fine || !(ms >= FASTEST_MS - 1e-6 && ms <= SLOWEST_MS))
     return ttm_error_set(err, TTM_EUSAGE, "option '--interval' takes seconds from 0.1 to 3600 (or 100ms), not '%s'",
                          text);

@@ -5,6 +5,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -95,7 +97,8 @@ static char *incident_words(ttm_view incident) {
   return copy;
 }
 
-static void read_findings(ttm_catalog_entry *entry, ttm_view text) {
+/* 0 or TTM_ENOMEM. */
+static int read_findings(ttm_catalog_entry *entry, ttm_view text) {
   ttm_view input = ttm_json_get_member(text, "input"), peaks = ttm_json_get_member(text, "peak");
   ttm_view dram = ttm_json_get_member(peaks, "DRAM"), l1 = ttm_json_get_member(peaks, "L1");
   ttm_view incidents = ttm_json_get_member(text, "incidents"), one;
@@ -104,7 +107,7 @@ static void read_findings(ttm_catalog_entry *entry, ttm_view text) {
     entry->incident = copy_text(TTM_LIT("written by a later ttmem: its numbers are not read"));
     entry->later = true;
     entry->has_findings = false;
-    return;
+    return entry->incident ? TTM_OK : TTM_ENOMEM;
   }
   entry->log = text_member(input, "path");
   entry->log_bytes = count_member(input, "bytes");
@@ -116,6 +119,7 @@ static void read_findings(ttm_catalog_entry *entry, ttm_view text) {
   while (ttm_json_get_element(&incidents, &one)) {
     if (!entry->incidents++) entry->incident = incident_words(one);
   }
+  return entry->log && (!entry->incidents || entry->incident) ? TTM_OK : TTM_ENOMEM;
 }
 
 /* Where the stem ends in a file name of a report; 0 when it is none. */
@@ -145,26 +149,28 @@ static int look_into(ttm_catalog_entry *entry, int folder) {
       ttm_free(entry->name);
       entry->name = copy_text(name);
       entry->written = st.st_mtime;
+      if (!entry->name) return closedir(dir), TTM_ENOMEM;
     }
   }
   closedir(dir);
   return entry->name ? TTM_OK : TTM_ENODATA;
 }
 
+/* A file of the report; its stem is the name of a file, so this has room for it. */
+typedef char file_name[NAME_MAX + 32];
+
 static bool file_is_there(int folder, const char *name, const char *suffix) {
-  char *file = ttm_folder_join("", name, suffix); /* "/name_suffix" */
+  file_name file;
   struct stat st;
-  bool there = file && !fstatat(folder, file + 1, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode);
-  ttm_free(file);
-  return there;
+  snprintf(file, sizeof file, "%s%s", name, suffix);
+  return !fstatat(folder, file, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode);
 }
 
-/* The findings file of the report `name`. */
+/* The findings file of the report `name`; false when there is none, or no memory for it (out->failed). */
 static bool read_findings_text(int folder, const char *name, ttm_buf *out) {
-  char *file = ttm_folder_join("", name, "_findings.json"); /* "/name_findings.json" */
-  bool fine = file && read_file(folder, file + 1, out);
-  ttm_free(file);
-  return fine;
+  file_name file;
+  snprintf(file, sizeof file, "%s_findings.json", name);
+  return read_file(folder, file, out);
 }
 
 int ttm_catalog_entry_read(ttm_catalog_entry *entry, int folder, const char *folder_name) {
@@ -172,8 +178,10 @@ int ttm_catalog_entry_read(ttm_catalog_entry *entry, int folder, const char *fol
   *entry = (ttm_catalog_entry){.peak_mb = -1, .peak_pct = -1, .l1_peak_mb = -1, .l1_peak_pct = -1};
   int status = look_into(entry, folder);
   if (status) return ttm_catalog_entry_free(entry), status;
-  if (read_findings_text(folder, entry->name, &findings)) read_findings(entry, ttm_buf_view(&findings));
+  if (read_findings_text(folder, entry->name, &findings)) status = read_findings(entry, ttm_buf_view(&findings));
+  if (findings.failed) status = TTM_ENOMEM;
   ttm_buf_free(&findings);
+  if (status) return ttm_catalog_entry_free(entry), status;
   entry->has_page = file_is_there(folder, entry->name, "_report.html");
   entry->folder = copy_text(ttm_view_of(folder_name));
   if (!entry->log) entry->log = copy_text(TTM_LIT(""));
@@ -221,6 +229,8 @@ static int read_single(ttm_catalog *out, int folder, const char *path, ttm_error
   int status = split_path(path, &root, &name, err);
   if (!status) status = ttm_catalog_entry_read(&entry, folder, name);
   ttm_free(name);
+  if (status == TTM_ENOMEM) ttm_error_nomem(err);
+  if (status == TTM_EIO) ttm_error_set(err, TTM_EIO, "cannot read '%s': %s", path, strerror(errno));
   if (status) return ttm_free(root), status;
   if (ttm_vec_push(&out->entries, entry)) {
     ttm_catalog_entry_free(&entry);

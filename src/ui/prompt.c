@@ -178,7 +178,7 @@ static unsigned prompt_key(ttm_ui *ui, ttm_panel *panel, int key) {
   forget_matches(p);
   if (key == TTM_KEY_ERASE) p->text.n = ttm_typed_erased(p->text.at, p->text.n);
   if (key == 21) ttm_buf_free(&p->text); /* ^U; a text that was lost may be typed again */
-  if (key == 23) erase_part(&p->text);    /* ^W */
+  if (key == 23) erase_part(&p->text);   /* ^W */
   if (key >= ' ' && key < 256 && key != TTM_KEY_ERASE && p->text.n < 4000) ttm_buf_char(&p->text, (char)key);
   return TTM_KEY_TAKEN;
 }

@@ -204,8 +204,7 @@ static bool tick_reading(ttm_ui *ui, ttm_panel *panel) {
   if (status) return show_failure(ui, r->job), false;
   ttm_panel *report = ttm_report_panel(&r->job->subject, &ui->screen);
   ttm_ui_replace(ui, report);
-  if (report && wrote)
-    ttm_ui_say(ui, "The report is written. s serves it to your browser, Tab shows the other views.");
+  if (report && wrote) ttm_ui_say(ui, "The report is written. s serves it to your browser, Tab shows the other views.");
   return false;
 }
 

@@ -6,23 +6,17 @@
 
 #include "profile/feed.h"
 
-static char *small;
-static size_t small_n;
+static ttm_view small;
 
 static int load(void **state) {
   (void)state;
-  FILE *f = fopen(TTMEM_SOURCE "/tests/data/small.log", "rb");
-  assert_non_null(f);
-  small = malloc(1 << 20);
-  assert_non_null(small);
-  small_n = fread(small, 1, 1 << 20, f);
-  fclose(f);
+  small = file_view(TTMEM_SOURCE "/tests/data/small.log");
   return 0;
 }
 
 static int unload(void **state) {
   (void)state;
-  free(small);
+  free((char *)small.p);
   return 0;
 }
 
@@ -31,8 +25,8 @@ static ttm_profile *feed_in_pieces(size_t piece) {
   ttm_profile *p = NULL;
   ttm_error err;
   assert_int_equal(ttm_feed_begin(&feed, "-", NULL, &err), TTM_OK);
-  for (size_t at = 0; at < small_n; at += piece) {
-    ttm_view part = heap_view((ttm_view){small + at, piece < small_n - at ? piece : small_n - at});
+  for (size_t at = 0; at < small.n; at += piece) {
+    ttm_view part = heap_view((ttm_view){small.p + at, piece < small.n - at ? piece : small.n - at});
     assert_int_equal(ttm_feed_put(feed, part.p, part.n, &err), TTM_OK); /* what was pushed need not stay */
     free((void *)part.p);
   }

@@ -7,8 +7,7 @@
 
 #include "parse/log_scan.h"
 
-static char *small;
-static size_t small_n;
+static ttm_view small;
 static ttm_scanner taught;
 
 static void scan(ttm_scanner *scanner, ttm_view bytes, ttm_scanned *out) {
@@ -18,21 +17,16 @@ static void scan(ttm_scanner *scanner, ttm_view bytes, ttm_scanned *out) {
 
 static int load(void **state) {
   (void)state;
-  FILE *f = fopen(TTMEM_SOURCE "/tests/data/small.log", "rb");
-  assert_non_null(f);
-  small = malloc(1 << 20);
-  small_n = fread(small, 1, 1 << 20, f);
-  fclose(f);
+  small = file_view(TTMEM_SOURCE "/tests/data/small.log");
   ttm_scanned out = {0};
-  for (int i = 0; i < 2; i++)
-    scan(&taught, (ttm_view){small, small_n}, &out); /* the second time it learns what follows what */
+  for (int i = 0; i < 2; i++) scan(&taught, small, &out); /* the second time it learns what follows what */
   ttm_scanned_free(&out);
-  return small_n == 0;
+  return 0;
 }
 
 static int unload(void **state) {
   (void)state;
-  free(small);
+  free((char *)small.p);
   ttm_scanner_free(&taught);
   return 0;
 }
@@ -128,10 +122,10 @@ static void test_knows_blocks(void **state) {
 
 static void test_same_log(void **state) {
   (void)state;
-  compare((ttm_view){small, small_n});
+  compare(small);
   ttm_scanned out = {0};
   size_t whole = 0;
-  scan(&taught, (ttm_view){small, small_n}, &out);
+  scan(&taught, small, &out);
   for (size_t i = 0; i < out.events.n; i++) whole += out.events.at[i].kind == TTM_EV_BLOCK;
   assert_true(whole > 0); /* or nothing here was tested */
   ttm_scanned_free(&out);
@@ -139,17 +133,17 @@ static void test_same_log(void **state) {
 
 static void test_prefixes(void **state) {
   (void)state;
-  for (size_t n = 0; n < small_n; n += 13) compare((ttm_view){small, n});
+  for (size_t n = 0; n < small.n; n += 13) compare(ttm_view_first(small, n));
 }
 
 static void test_byte_flips(void **state) {
   (void)state;
   static const char others[] = {'\n', '\r', '0', '7', ' ', '\0', (char)0xff};
-  char *changed = malloc(small_n);
-  for (size_t i = 0; i < small_n; i += 17) {
-    memcpy(changed, small, small_n);
+  char *changed = malloc(small.n);
+  for (size_t i = 0; i < small.n; i += 17) {
+    memcpy(changed, small.p, small.n);
     changed[i] = others[i / 17 % sizeof others];
-    compare((ttm_view){changed, small_n});
+    compare((ttm_view){changed, small.n});
   }
   free(changed);
 }
@@ -157,20 +151,20 @@ static void test_byte_flips(void **state) {
 /* Lines that come twice, are missing, or end with \r\n. */
 static void test_line_changes(void **state) {
   (void)state;
-  char *changed = malloc(2 * small_n);
-  for (const char *at = small; at < small + small_n;) {
-    const char *end = memchr(at, '\n', (size_t)(small + small_n - at));
+  char *changed = malloc(2 * small.n);
+  for (const char *at = small.p; at < small.p + small.n;) {
+    const char *end = memchr(at, '\n', (size_t)(small.p + small.n - at));
     if (!end) break;
-    size_t before = (size_t)(at - small), line = (size_t)(end + 1 - at), after = small_n - before - line;
-    memcpy(changed, small, before);
+    size_t before = (size_t)(at - small.p), line = (size_t)(end + 1 - at), after = small.n - before - line;
+    memcpy(changed, small.p, before);
     memcpy(changed + before, end + 1, after);
     compare((ttm_view){changed, before + after});
-    memcpy(changed, small, before + line);
+    memcpy(changed, small.p, before + line);
     memcpy(changed + before + line, at, line + after);
     compare((ttm_view){changed, before + 2 * line + after});
     memcpy(changed + before + line - 1, "\r\n", 2);
     memcpy(changed + before + line + 1, end + 1, after);
-    compare((ttm_view){changed, small_n + 1});
+    compare((ttm_view){changed, small.n + 1});
     at = end + 1;
   }
   free(changed);

@@ -7,22 +7,17 @@
 #include "analyze/findings.h"
 #include "report/text.h"
 
-static char *small;
-static size_t small_n;
+static ttm_view small;
 
 static int load(void **state) {
   (void)state;
-  FILE *f = fopen(TTMEM_SOURCE "/tests/data/small.log", "rb");
-  assert_non_null(f);
-  small = malloc(1 << 20);
-  small_n = fread(small, 1, 1 << 20, f);
-  fclose(f);
-  return small_n == 0;
+  small = file_view(TTMEM_SOURCE "/tests/data/small.log");
+  return 0;
 }
 
 static int unload(void **state) {
   (void)state;
-  free(small);
+  free((char *)small.p);
   return 0;
 }
 
@@ -56,10 +51,10 @@ static uint64_t digest(const char *bytes, size_t n, bool reports) {
 static void test_every_prefix(void **state) {
   (void)state;
   uint64_t last = 0, whole = 0;
-  for (size_t n = 0; n <= small_n; n++) {
-    uint64_t ops = digest(small, n, n % 16 == 0);
+  for (size_t n = 0; n <= small.n; n++) {
+    uint64_t ops = digest(small.p, n, n % 16 == 0);
     assert_true(ops + 1 >= last);
-    if (small[n ? n - 1 : 0] == '\n') assert_true(ops >= whole), whole = ops;
+    if (small.p[n ? n - 1 : 0] == '\n') assert_true(ops >= whole), whole = ops;
     last = ops;
   }
   assert_int_equal(last, 18);
@@ -67,15 +62,15 @@ static void test_every_prefix(void **state) {
 
 static void test_byte_flips(void **state) {
   (void)state;
-  char *copy = malloc(small_n);
+  char *copy = malloc(small.n);
   uint64_t seed = 88172645463325252u;
   for (int round = 0; round < 1500; round++) {
-    memcpy(copy, small, small_n);
+    memcpy(copy, small.p, small.n);
     for (int flips = 0; flips <= round % 24; flips++) {
       seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
-      copy[seed % small_n] = (char)(seed >> 32);
+      copy[seed % small.n] = (char)(seed >> 32);
     }
-    digest(copy, small_n, true);
+    digest(copy, small.n, true);
   }
   free(copy);
 }

@@ -2,9 +2,8 @@
 /* Watching: who lives, what counts, what is kept when a file goes bad; alarms; boards. */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -43,13 +42,14 @@ static void look(place *p, uint64_t now_ms) {
   assert_int_equal(ttm_watch_look(&p->watch, now_ms, &err), TTM_OK);
 }
 
-/* A process that sleeps until it is killed. */
+/* A process that sleeps until it is killed, or this one ends: a test that fails leaves nobody behind. */
 static pid_t start_child(void) {
-  pid_t pid = fork();
-  if (!pid) {
-    for (;;) pause();
-  }
-  return pid;
+  pid_t parent = getpid(), pid = fork();
+  assert_true(pid >= 0);
+  if (pid) return pid;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  while (getppid() == parent) pause();
+  _exit(0);
 }
 
 static bool is_alive(int32_t pid, uint64_t updated_ns, const char *name) {
@@ -213,54 +213,58 @@ static void bad_files(void **state) {
   assert_int_equal(ttm_watch_look(&p->watch, 0, &err), TTM_EIO);
 }
 
-/* A writer that never rests: what is read is one of its states or the last one, never a mixture. */
-typedef struct writer {
-  int fd;
-  atomic_bool stop;
-  segment even, odd;
-} writer;
+/* ---- A writer that never rests --------------------------------------------------------------------------------------- */
 
-static void *write_on(void *argument) {
-  writer *w = argument;
-  for (int i = 0; !w->stop; i++) {
-    const segment *s = i % 2 ? &w->odd : &w->even;
-    for (size_t at = 0; at < TTM_SHM_BYTES; at += 8) { /* as tt-metal does: a counter at a time */
-      if (pwrite(w->fd, s->bytes + at, 8, (off_t)at) != 8) return NULL;
-    }
-    usleep(300);
-  }
-  return NULL;
+/* What the next reads of a live file find, in place of the file: the writers take no lock. */
+static struct {
+  const segment *at[16];
+  size_t n, next;
+} reads;
+
+ssize_t pread(int fd, void *out, size_t room, off_t at) {
+  if (reads.next == reads.n) return lseek(fd, at, SEEK_SET) < 0 ? -1 : read(fd, out, room);
+  assert_true(at == 0 && room == TTM_SHM_BYTES);
+  memcpy(out, reads.at[reads.next++]->bytes, TTM_SHM_BYTES);
+  return TTM_SHM_BYTES;
 }
 
+static void find(size_t n, const segment *const *found) {
+  memcpy(reads.at, found, n * sizeof *found);
+  reads.n = n;
+  reads.next = 0;
+}
+
+/* What is read is one of its states or the last one, never a mixture that was seen once. */
 static void torn(void **state) {
   place *p = *state;
-  static writer w;
-  char path[100];
-  pthread_t thread;
+  segment even, odd, mixed;
   uint64_t now = segment_now();
-  segment_init(&w.even, 7, 0);
-  w.odd = w.even;
-  segment_slot(&w.even, 0, getpid(), now, "me", 1000, 1000, 1000);
-  segment_slot(&w.odd, 0, getpid(), now, "me", 2000, 2000, 2000);
-  segment_write(&w.even, p->dir, 7, TTM_SHM_BYTES);
+  segment_init(&even, 7, 0);
+  odd = even;
+  segment_slot(&even, 0, getpid(), now, "me", 1000, 1000, 1000);
+  segment_slot(&odd, 0, getpid(), now, "me", 2000, 2000, 2000);
+  mixed = odd;
+  memcpy(mixed.bytes, even.bytes, TTM_SHM_BYTES / 2);
+  segment_slot(&mixed, 0, getpid(), now, "me", 1000, 2000, 2000);
+  segment_write(&even, p->dir, 7, TTM_SHM_BYTES);
   look(p, 0);
-  snprintf(path, sizeof path, "%s/tt_device_7_memory", p->dir);
-  w.fd = open(path, O_RDWR);
-  assert_true(w.fd >= 0);
-  assert_int_equal(pthread_create(&thread, NULL, write_on, &w), 0);
-  size_t mixed = 0;
-  for (uint64_t i = 1; i < 300; i++) {
-    look(p, i);
-    const ttm_watch_device *d = p->watch.devices.at[0];
-    assert_true(d->used[TTM_USE_DRAM] == 1000 || d->used[TTM_USE_DRAM] == 2000);
-    /* A writer that is put to sleep in the middle leaves a mixture for anybody to see: no reader can know. */
-    mixed += d->used[TTM_USE_DRAM] != d->used[TTM_USE_CB];
-    usleep(200);
-  }
-  w.stop = true;
-  pthread_join(thread, NULL);
-  close(w.fd);
-  assert_true(mixed < 150);
+  const ttm_watch_device *d = p->watch.devices.at[0];
+  find(3, (const segment *[]){&mixed, &odd, &odd});
+  look(p, 1);
+  assert_int_equal(reads.next, 3);
+  assert_true(d->used[TTM_USE_DRAM] == 2000 && d->used[TTM_USE_CB] == 2000 && !d->stale);
+  find(1, (const segment *[]){&odd}); /* the same as at the last look: that is enough */
+  look(p, 2);
+  assert_true(reads.next == 1 && d->used[TTM_USE_DRAM] == 2000);
+  const segment *never[16];
+  for (size_t i = 0; i < 16; i++) never[i] = i % 2 ? &even : &mixed;
+  find(16, never);
+  look(p, 3);
+  assert_int_equal(reads.next, 16);
+  assert_problem(p, "changed during every attempt");
+  assert_true(d->stale && d->used[TTM_USE_DRAM] == 2000 && d->used[TTM_USE_CB] == 2000);
+  look(p, 4); /* the writer rests: the file as it is */
+  assert_true(!d->stale && d->used[TTM_USE_DRAM] == 1000 && d->used[TTM_USE_CB] == 1000);
 }
 
 static void boards(void **state) {
@@ -299,9 +303,15 @@ static void mock_board(void **state) {
   fclose(file);
   setenv("TT_METAL_MOCK_CLUSTER_DESC_PATH", path, 1);
   pid_t child = fork();
-  if (!child) execlp("sleep", "sleep", "1000", (char *)NULL);
+  assert_true(child >= 0);
+  if (!child) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    execlp("sleep", "sleep", "1000", (char *)NULL);
+    _exit(127);
+  }
   unsetenv("TT_METAL_MOCK_CLUSTER_DESC_PATH");
-  for (int i = 0; i < 10000 && !ttm_chip_board_of_process(child); i++) usleep(1000); /* until it is `sleep` */
+  for (int i = 0; i < 60000 && !ttm_chip_board_of_process(child); i++) usleep(1000); /* until it is `sleep` */
+  assert_non_null(ttm_chip_board_of_process(child));
   segment_init(&s, 7, 0);
   segment_slot(&s, 0, child, segment_now(), "sleep", 1 << 20, 0, 0);
   segment_write(&s, p->dir, 7, TTM_SHM_BYTES);

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,19 @@ static inline ttm_view heap_view(ttm_view v) {
   assert_non_null(copy);
   if (v.n) memcpy(copy, v.p, v.n);
   return (ttm_view){copy, v.n};
+}
+
+/* The whole of a file of at most 1 MB, with a NUL behind it. The caller frees .p. */
+static inline ttm_view file_view(const char *path) {
+  enum { ROOM = 1 << 20 };
+  FILE *f = fopen(path, "rb");
+  char *text = malloc(ROOM);
+  assert_true(f && text);
+  size_t n = fread(text, 1, ROOM, f);
+  assert_true(n > 0 && n < ROOM && !ferror(f));
+  fclose(f);
+  text[n] = '\0';
+  return (ttm_view){text, n};
 }
 
 #endif
