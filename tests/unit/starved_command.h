@@ -108,10 +108,21 @@ typedef struct command_case {
   outcome whole;        /* with plenty of memory */
 } command_case;
 
-static inline bool is_right(const outcome *o, const outcome *whole) {
+/* The same bytes, but for digits: what watches a while says how long it has. */
+static inline bool is_same_output(ttm_view a, ttm_view b) {
+  if (a.n != b.n) return false;
+  for (size_t i = 0; i < a.n; i++) {
+    bool digits = a.p[i] >= '0' && a.p[i] <= '9' && b.p[i] >= '0' && b.p[i] <= '9';
+    if (a.p[i] != b.p[i] && !digits) return false;
+  }
+  return true;
+}
+
+static inline bool is_right(const outcome *o, const outcome *whole, bool exactly) {
   if (leaves_something()) return false;
   if (o->status != TTM_EXIT_WRONG || whole->status == TTM_EXIT_WRONG)
-    return o->status == whole->status && o->out.n == whole->out.n && !memcmp(o->out.p, whole->out.p, o->out.n);
+    return o->status == whole->status && is_same_output(o->out, whole->out) &&
+           (!exactly || !memcmp(o->out.p, whole->out.p, o->out.n));
   return strstr(o->err.p, "emory on this host") != NULL; /* the reason is told */
 }
 
@@ -125,7 +136,7 @@ static inline bool work_command(void *context, bool plenty) {
     if (o.status != c->wanted) fprintf(stderr, "exit %d with plenty of memory: %s\n", o.status, o.err.p);
     return o.status == c->wanted && !leaves_something();
   }
-  bool fine = is_right(&o, &c->whole);
+  bool fine = is_right(&o, &c->whole, !c->before);
   if (!fine) {
     size_t same = 0;
     while (same < o.out.n && same < c->whole.out.n && o.out.p[same] == c->whole.out.p[same]) same++;
