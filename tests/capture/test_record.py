@@ -193,6 +193,34 @@ assert [n["node_type"] for n in json.load(open("mine.json"))["graph"]].count("bu
                 self.assertEqual(self.findings()["operations"]["total"], 41)
                 shutil.rmtree(self.dir + "/logs")
 
+    def test_devices_come_and_go(self):
+        """ttnn crashes when a device is destroyed while a capture runs, as when the function ends that opened it."""
+        self.model(text="""import gc, ttnn, weakref
+
+def work(size):
+    device = ttnn.open_device(device_id=0)
+    seen.append(weakref.ref(device))
+    x = ttnn.relu(ttnn.empty(size, device))
+    ttnn.close_device(device)
+
+seen = []
+for size in (1024, 2048, 4096, 8192):
+    work(size)
+    ttnn.graph.begin_graph_capture()
+    ttnn.graph.end_graph_capture()
+gc.collect()
+assert sum(ref() is not None for ref in seen) <= 2  # nor are they all kept
+for i in range(3):
+    device = ttnn.open_device(device_id=0)  # the last one goes when the next is there
+    ttnn.empty(1024, device)
+    ttnn.close_device(device)
+""")
+        code, out, err = self.run_it()
+        self.assertEqual(code, 0, out + err)
+        found = self.findings()
+        self.assertEqual((found["operations"]["total"], found["recording"]["corrections"], found["recording"]["lost_operations"]), (11, 0, 0))
+        self.assertEqual(found["recording"]["memories"]["DRAM"]["peak_per_bank_B"], 2 * 8192)
+
     def test_arguments_that_are_equal_and_not_the_same(self):
         """True == 1 == 1.0 in Python; to an operation they may be three programs. Of configurations counts what they say, not where they lie."""
         self.model("Kind = ttnn.KernelConfig\nkept = [Kind(3), Kind(4), Kind(3)]\nfor how in (True, 1, 1.0, 1, *kept):\n    ttnn.scale(x, how)")

@@ -66,9 +66,9 @@ class Case(unittest.TestCase):
         self.env = {k: v for k, v in os.environ.items() if k not in MOCK}
         self.env.update(PYTHONDONTWRITEBYTECODE="1", TTMEM_STAND_IN="1", TMPDIR=self.dir)
 
-    def start(self, tail, *options, board=BOARD):
+    def start(self, tail, *options, board=BOARD, head=HEAD):
         with open(os.path.join(self.dir, "model.py"), "w") as f:
-            f.write(HEAD + tail)
+            f.write(head + tail)
         command = [PROGRAM, "run", "--no-html", *(("--board", board) if board else ()), *options, "--", sys.executable, "model.py"]
         p = subprocess.Popen(command, cwd=self.dir, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                              start_new_session=True, preexec_fn=interruptible)
@@ -196,6 +196,36 @@ with open("truth.json", "w") as f:
     def test_a_descriptor_of_ones_own(self):
         found, _ = self.run_it(board=str(SOURCE / "boards" / (BOARD + ".yaml")))
         self.check_peaks(found)
+
+
+class Devices(Case):
+    """Of functions and of workers, destroyed while the program goes on: ttnn crashes when a capture runs then that has not seen them."""
+
+    WORK = """import importlib.util, json, multiprocessing, sys
+assert importlib.util.find_spec("ttnn")  # no import yet
+import ttnn
+def work(size):
+    device = ttnn.open_device(device_id=0)
+    x = ttnn.empty((1, 1, size, size), dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+    y = ttnn.add(x, x)
+    with open("peaks.json", "w") as f:
+        json.dump({"DRAM": ttnn.get_memory_view(device, ttnn.BufferType.DRAM).total_bytes_allocated_per_bank}, f)
+    ttnn.close_device(device)
+"""
+
+    def check(self, tail):
+        found, _ = self.run_it(tail, head=self.WORK)
+        self.check_peaks(found)
+        self.assertTrue(found["recording"]["ended"])
+        return found
+
+    def test_of_a_function(self):
+        found = self.check("for size in (256, 512, 1024):\n    work(size)\nprint('went on')\n")
+        self.assertEqual(found["operations"]["distribution"], {"empty": 3, "add": 3})
+
+    def test_of_a_forked_worker(self):
+        tail = "p = multiprocessing.get_context('fork').Process(target=work, args=(512,))\np.start()\np.join()\nsys.exit(p.exitcode)\n"
+        self.assertEqual(self.check(tail)["operations"]["distribution"], {"empty": 1, "add": 1})
 
 
 class Ends(Case):

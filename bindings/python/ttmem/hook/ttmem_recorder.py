@@ -171,6 +171,11 @@ class Recorder:
         self.places = {}
         self.user_captures = 0  # begun by the program itself
         self.user_mode = "NORMAL"  # of the outermost of them
+        self.devices = []  # open
+        # Closed ones, and those of the process that forked this one: ttnn crashes when a device is destroyed while a capture runs that
+        # has not seen it.
+        self.kept = []
+        self.not_ours = []
         self.start_over()
         graph = ttnn.graph
         self.begin = getattr(graph, "_cpp_begin_graph_capture", graph.begin_graph_capture)
@@ -191,7 +196,6 @@ class Recorder:
         self.elsewhere = 0  # operations of other threads
         self.in_piece = 0
         self.piece_began = 0.0
-        self.devices = []
         self.next_view = 0.0
         self.closing = False
         self.tracing = False  # a trace is being captured: nothing may run twice
@@ -332,6 +336,8 @@ class Recorder:
     def opened(self, device):
         if self.pid != os.getpid():  # a forked worker
             self.drop_capture()  # of the parent, and in this process nobody's
+            self.not_ours += self.devices + self.kept
+            self.devices, self.kept = [], []
             self.start_over()
         if self.closing or any(device is known for known in self.devices):
             return
@@ -339,11 +345,10 @@ class Recorder:
             self.thread = threading.get_ident()
             self.open_file(device)
             atexit.register(self.finish, "exit")
-            self.devices.append(device)
-            if not self.user_captures:
-                self.start_capture()
-        else:
-            self.devices.append(device)
+        self.devices.append(device)
+        if self.mine() and not self.active and not self.user_captures:
+            self.let_go()
+            self.start_capture()
         if self.mine() and self.active:
             self.view(wanted=True)
 
@@ -355,9 +360,16 @@ class Recorder:
         if not any(device is known for known in self.devices):
             return
         self.devices = [known for known in self.devices if known is not device]
+        if not self.closing:
+            self.kept.append(device)
         if self.mine():
-            self.roll()
+            self.roll(again=bool(self.devices))
             self.file.put([node("device_close", device_id=device.id())])
+
+    def let_go(self):
+        """Where no capture runs: of the closed devices those that nobody else holds."""
+        ours = 3  # references: the list, the name below, the argument
+        self.kept = [device for device in self.kept if sys.getrefcount(device) > ours]
 
     # ---- Operations ----------------------------------------------------------------------------------------------------
 
@@ -393,8 +405,8 @@ class Recorder:
         return None
 
     def call(self, name, function, args, kwargs, frame, repeatable=False):
-        if self.depth or not self.mine():
-            if self.file is not None and self.pid == os.getpid() and self.thread != threading.get_ident():
+        if self.depth or not self.devices or not self.mine():
+            if self.devices and self.pid == os.getpid() and self.thread != threading.get_ident():
                 self.elsewhere += 1
             return function(*args, **kwargs)
         key = self.guarded(self.begins, name, args, kwargs, frame, repeatable)
@@ -503,13 +515,15 @@ class Recorder:
         """Where no capture of the program's runs any more, ours does; with what the program's told, if it told it here."""
         if self.user_captures or not self.mine():
             return
-        self.start_capture()
+        if self.devices:
+            self.start_capture()
         nodes = json.loads(result) if isinstance(result, str) else result
         if isinstance(nodes, dict):
             nodes = nodes.get("graph")
         if isinstance(nodes, list):
             self.file.put([node("piece", mode=self.user_mode)] + lean(nodes))
-        self.view(wanted=True)
+        if self.active:
+            self.view(wanted=True)
 
     # ---- The end ---------------------------------------------------------------------------------------------------------
 
