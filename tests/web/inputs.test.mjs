@@ -26,7 +26,8 @@ test("a capture: how free memory is cut up is unknown, L1 per core is told", asy
   const r = report(join(SOURCE, "tests", "data", "capture_small.json"));
   assert.equal(r.findings.input.kind, "capture");
   await withPage(r.page, {}, async (page) => {
-    assert.equal(await state(page, "Fragmentation"), "untold");
+    for (const name of ["Fragmentation", "Runs", "Leaks"]) assert.equal(await state(page, name), "untold", name);
+    assert.equal(await page.locator("#runs table").count(), 0);
     assert.match(await page.locator("#fragmentation").innerText(), UNKNOWN);
     for (const card of await page.locator(".peak").all()) assert.match(await card.innerText(), /largest free block\s+unknown from this kind of input/);
     assert.equal(await page.locator("#timeline .key-pieces").count(), 0);

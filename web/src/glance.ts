@@ -9,7 +9,7 @@ import { lateWords } from "./late.js";
 import { layerWords } from "./layers.js";
 import { basisMark, capitalized, section } from "./links.js";
 import type { Model } from "./model.js";
-import { LEAK_RUNS, leakWords, mostRuns, programWords } from "./runs.js";
+import { LEAK_RUNS, leakWords, mostRuns, NO_RUNS, programWords } from "./runs.js";
 import { wasteWords } from "./waste.js";
 
 // "found": something to change; "told": how it is; "fine": looked for and not there; "untold": the log cannot tell.
@@ -51,15 +51,16 @@ function late({ findings: { late_frees: found }, unknown }: Model): Answer {
   return [found.tensors.length ? "found" : "fine", lateWords(found), found.basis];
 }
 
-function runsAnswer({ findings: { programs = [], runs } }: Model): Answer {
+function runsAnswer({ findings: { programs = [], runs }, ofCompiledProgram }: Model): Answer {
+  if (!ofCompiledProgram) return untold(NO_RUNS);
   if (!runs.length) return untold("The log shows no program run.");
   const most = programs.reduce((best, p) => (p.runs > best.runs ? p : best), programs[0]);
   if (!most) return ["told", `${counted(runs.length, "run")}.`, "measured"];
   return ["told", `${shorten(most.program ?? "Operations outside every program", 60)}: ${programWords(most)}${programs.length > 1 ? `; ${counted(programs.length - 1, "more program")}` : ""}.`, "measured"];
 }
 
-function leaks({ findings: { leaks: all, programs = [], input } }: Model): Answer {
-  if (input.kind === "live") return untold("Samples of what processes hold do not tell a leak from use.");
+function leaks({ findings: { leaks: all, programs = [] }, ofCompiledProgram }: Model): Answer {
+  if (!ofCompiledProgram) return untold(NO_RUNS);
   if (all.length) return ["found", `${leakWords(all[0])}${all[0].index === null ? "" : `: ${name(all[0])}`}.`, "derived"];
   return mostRuns(programs) < LEAK_RUNS ? untold("Too few runs to tell a leak.") : ["fine", `No leak over ${counted(mostRuns(programs), "run")}.`, "derived"];
 }

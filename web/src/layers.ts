@@ -10,9 +10,11 @@ import { table } from "./tables.js";
 
 const MOST_BLOCKS = 200;
 
+const leftWords = (growth: number): string => (Math.abs(growth) < 0.0005 ? "leaves nothing behind" : `leaves ${mb(growth)} behind`);
+
 export function layerWords(layers: Layers): string {
   const odd = layers.odd_count ? `, and ${count(layers.odd_count)} that ${layers.odd_count === 1 ? "differs" : "differ"}` : "";
-  const left = Math.abs(layers.growth_per_bank_MB) < 0.0005 ? "leaves nothing behind" : `leaves ${mb(layers.growth_per_bank_MB)} behind`;
+  const left = leftWords(layers.growth_per_bank_MB);
   return `${counted(layers.count, "layer")} of ${counted(layers.operations, "operation")} each${odd}. A layer rises ${mb(layers.peak_above_start_per_bank_MB)} per bank above its start and ${left}.`;
 }
 
@@ -48,7 +50,7 @@ export class LayersPart {
     }
     add(this.element, h("p", { "data-key": "layers" }, layerWords(layers)), strip(app, layers));
     const odd = h("ul", { class: "plain" });
-    for (const layer of layers.odd) add(odd, h("li", {}, h("b", {}, `Layer ${count(layer.layer)}`), ` has ${counted(layer.operations, "operation")}`, layer.differs && "; the first that differs is ", layer.differs && opWithPlace(app, layer.differs), layer.peak_above_start_per_bank_MB !== undefined && `; it rises ${mb(layer.peak_above_start_per_bank_MB)} per bank and leaves ${mb(layer.growth_per_bank_MB ?? 0)} behind`, "."));
+    for (const layer of layers.odd) add(odd, h("li", {}, h("b", {}, `Layer ${count(layer.layer)}`), ` has ${counted(layer.operations, "operation")}`, layer.differs && "; the first that differs is ", layer.differs && opWithPlace(app, layer.differs), layer.peak_above_start_per_bank_MB !== undefined && `; it rises ${mb(layer.peak_above_start_per_bank_MB)} per bank and ${leftWords(layer.growth_per_bank_MB ?? 0)}`, "."));
     if (layers.odd_count > layers.odd.length) add(odd, h("li", { class: "muted" }, `… and ${counted(layers.odd_count - layers.odd.length, "more layer")} that differ.`));
     add(this.element, layers.odd.length > 0 && odd, this.one);
   }

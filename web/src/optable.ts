@@ -232,7 +232,7 @@ export class OpTable {
     const before = this.before(op);
     const effect = this.effects![op];
     const run = runOf(names, op);
-    const texts = [count(op), nameOf(names, op), shortPlace(locationOf(names, op)), outputsOf(names, op).join(", "), before < 0 ? "–" : column(before / 1000), Number.isNaN(effect) ? "–" : signed(effect), run < 0 ? "" : [count(run), programOf(names, op)].filter(Boolean).join(" · "), names.ops.line[op] > 0 ? count(names.ops.line[op]) : "–"];
+    const texts = [count(op), nameOf(names, op), shortPlace(locationOf(names, op)), outputsOf(names, op).join(", "), before < 0 ? "–" : column(before / 1000), Number.isNaN(effect) ? "–" : signed(effect), run < 0 || !this.app.model.ofCompiledProgram ? "" : [count(run), programOf(names, op)].filter(Boolean).join(" · "), names.ops.line[op] > 0 ? count(names.ops.line[op]) : "–"];
     row.dataset.op = String(op);
     row.setAttribute("aria-rowindex", String(i + 1));
     row.classList.toggle("selected", op === this.app.view.op);

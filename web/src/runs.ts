@@ -3,7 +3,7 @@
 import type { App } from "./app.js";
 import { add, h, shorten } from "./dom.js";
 import type { Leak, Program, Run } from "./findings.js";
-import { count, counted, mb, number } from "./format.js";
+import { column, count, counted, mb, number } from "./format.js";
 import { basisMark, opWithPlace, rangeButton, section } from "./links.js";
 import { table } from "./tables.js";
 
@@ -39,7 +39,7 @@ export function foldRuns(runs: Run[]): Fold[] {
 
 const runsOf = (runs: Run[], p: Program): Run[] => runs.filter((r) => r.program === p.program && r.rank === p.rank && (r.graph ?? null) === p.graph);
 
-const span = (from: number | null, to: number | null): string => (from === null || to === null ? "–" : from === to ? number(from) : `${number(from)} … ${number(to)}`);
+const span = (from: number | null, to: number | null): string => (from === null || to === null ? "–" : from === to ? column(from) : `${column(from)} … ${column(to)}`);
 
 // Runs that rise equally far; one alone proves no steady state.
 const alikeRuns = ({ runs, warm_up_runs: warm, odd_runs: odd = 0 }: Program): number => runs - warm - odd;
@@ -120,13 +120,17 @@ function leakCard(app: App, leak: Leak): HTMLElement {
   return h("article", { class: "leak", "data-per-run": leak.per_run_MB }, h("p", {}, h("b", {}, `${leakWords(leak)}.`), " ", basisMark("derived")), culprits(app, leak), startLevels(same));
 }
 
-/** Runs of one program that can prove a leak, as in src/analyze/findings.h. */
+// Of captures, recordings and samples.
+export const NO_RUNS = "Unknown: nothing tells where a run begins and ends.";
+
+// Runs of one program that can prove a leak, as in src/analyze/findings.h.
 export const LEAK_RUNS = 5;
 
 export const mostRuns = (programs: readonly { runs: number }[]): number => Math.max(0, ...programs.map((p) => p.runs));
 
 export function runs(app: App): HTMLElement {
   const { programs = [], leaks, runs: all } = app.model.findings;
+  if (!app.model.ofCompiledProgram) return section("runs", "Runs and leaks", null, h("p", { class: "muted" }, NO_RUNS));
   const box = section("runs", "Runs and leaks", all.length ? "measured" : null);
   if (!all.length) {
     add(box, h("p", { class: "muted" }, "The log shows no program run."));

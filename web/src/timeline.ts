@@ -199,6 +199,7 @@ export class Timeline {
   // ---- Drawing ----------------------------------------------------------------------------------------------------
 
   private drawRuns(u: uPlot): void {
+    if (!this.app.model.ofCompiledProgram) return; // nothing tells where a run begins
     const { ctx, bbox } = u;
     const { from, to } = this.app.range();
     const scale = bbox.width / (to - from);
