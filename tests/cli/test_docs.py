@@ -66,8 +66,13 @@ def check_link(path, number, target):
 
 
 def check_file(path, number, span):
-    """`src/base/boards.c`, `fuzz/fuzz_NAME.c` and `tests/data/placement_*.txt` name files of the project."""
-    if not re.fullmatch(r"(?:\.\./)?[\w.{},*<>-]+(?:/[\w.{},*<>-]*)+", span) or span.split("/")[0] not in ROOMS:
+    """`src/base/boards.c`, `parse/capture.c`, `bank.c`, `fuzz/fuzz_NAME.c` and `tests/data/placement_*.txt` name files of the project."""
+    if re.fullmatch(r"[\w*-]+\.[ch]", span):
+        check(any(SOURCE.glob(f"src/*/{span}")) or any(SOURCE.glob(f"include/ttmem/{span}")) or (SOURCE / "tests/unit" / span).exists(), path, number, f"no file {span}")
+        return
+    if span.split("/")[0] in {room.name for room in SOURCE.glob("src/*")} - ROOMS:
+        span = "src/" + span
+    if not re.fullmatch(r"[\w.{},*<>-]+(?:/[\w.{},*<>-]*)+", span) or span.split("/")[0] not in ROOMS:
         return
     pattern = re.sub(r"<[a-z]+>|[A-Z]{3,}", "*", span.rstrip("/"))
     patterns = [re.sub(r"\{[^}]*\}", word, pattern, count=1) for word in re.search(r"\{([^}]*)\}", pattern)[1].split(",")] if "{" in pattern else [pattern]
