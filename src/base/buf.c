@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 const char ttm_lost_text[1] = "";
@@ -32,9 +31,8 @@ void ttm_buf_u64(ttm_buf *buf, uint64_t value) {
   ttm_buf_put(buf, (ttm_view){digits + i, sizeof digits - i});
 }
 
-void ttm_buf_printf(ttm_buf *buf, const char *format, ...) {
-  va_list args, again;
-  va_start(args, format);
+void ttm_buf_vprintf(ttm_buf *buf, const char *format, va_list args) {
+  va_list again;
   va_copy(again, args);
   int length = vsnprintf(NULL, 0, format, args);
   if (length > 0 && ttm_buf_room(buf, (size_t)length + 1)) {
@@ -42,6 +40,12 @@ void ttm_buf_printf(ttm_buf *buf, const char *format, ...) {
     buf->n += (size_t)length;
   }
   va_end(again);
+}
+
+void ttm_buf_printf(ttm_buf *buf, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  ttm_buf_vprintf(buf, format, args);
   va_end(args);
 }
 

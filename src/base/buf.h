@@ -4,6 +4,8 @@
 #ifndef TTM_BASE_BUF_H
 #define TTM_BASE_BUF_H
 
+#include <stdarg.h>
+
 #include "base/vec.h"
 #include "base/view.h"
 
@@ -19,6 +21,7 @@ void ttm_buf_put(ttm_buf *buf, ttm_view bytes);
 void ttm_buf_char(ttm_buf *buf, char c);
 void ttm_buf_u64(ttm_buf *buf, uint64_t value);
 void ttm_buf_printf(ttm_buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void ttm_buf_vprintf(ttm_buf *buf, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 void ttm_buf_free(ttm_buf *buf);
 
 /* A string literal or C string. */

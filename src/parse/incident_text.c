@@ -487,3 +487,17 @@ bool ttm_incident_is_header(ttm_view line) {
   }
   return false;
 }
+
+const char *ttm_incident_kind_name(ttm_incident_kind kind) {
+  switch (kind) {
+    case TTM_INCIDENT_OOM:
+      return "oom";
+    case TTM_INCIDENT_L1_CLASH:
+      return "l1_clash";
+    case TTM_INCIDENT_L1_OVERFLOW:
+      return "l1_overflow";
+    case TTM_INCIDENT_FATAL:
+      break;
+  }
+  return "fatal";
+}

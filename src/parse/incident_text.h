@@ -12,6 +12,9 @@ typedef enum ttm_incident_kind {
   TTM_INCIDENT_FATAL,       /* any other TT_FATAL, TT_THROW, LOG_ASSERT, LOG_FATAL, critical line */
 } ttm_incident_kind;
 
+/* "oom", "l1_clash", "l1_overflow", "fatal": as in every JSON output. */
+const char *ttm_incident_kind_name(ttm_incident_kind kind);
+
 #define TTM_UNKNOWN UINT64_MAX /* a number the message does not give */
 
 /* Numbers are bytes (or absolute L1 addresses); TTM_UNKNOWN where the wording has none. Views point into the text. */

@@ -61,12 +61,10 @@ void ttm_analysis_heading(ttm_analysis_page *p, const char *title, const char *b
 }
 
 void ttm_sentence_add(ttm_analysis_page *p, const char *format, ...) {
-  char text[256];
   va_list args;
   va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
+  ttm_buf_vprintf(&p->sentence, format, args);
   va_end(args);
-  ttm_buf_puts(&p->sentence, text);
 }
 
 void ttm_sentence_text(ttm_analysis_page *p, ttm_view object, const char *key) {

@@ -134,9 +134,7 @@ static void put_incident(ttm_doc *d, const ttm_device_log *log, const ttm_device
                          const ttm_clash_hints *hints) {
   ttm_incident incident = {.what = i->what};
   ttm_buf title = {0};
-  ttm_words_incident(&title, &incident);
-  if (title.n && !title.failed)
-    title.at[0] = (char)(title.at[0] >= 'a' && title.at[0] <= 'z' ? title.at[0] - 'a' + 'A' : title.at[0]);
+  ttm_words_incident_title(&title, &incident);
   ttm_buf_printf(&title, ", log line %llu", (unsigned long long)i->line);
   if (i->copies > 1) ttm_buf_printf(&title, ", printed %llux", (unsigned long long)i->copies);
   ttm_buf_char(&title, '\0');

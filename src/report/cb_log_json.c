@@ -46,12 +46,11 @@ static void put_clash(ttm_buf *out, const ttm_incident_text *what, const ttm_cla
 
 static void put_incident(ttm_buf *out, const ttm_device_log *log, const ttm_device_incident *i,
                          const ttm_clash_hints *hints) {
-  static const char *const kinds[] = {"oom", "l1_clash", "l1_overflow", "fatal"};
   uint64_t missing = TTM_UNKNOWN;
   ttm_verdict verdict = i->what.kind == TTM_INCIDENT_OOM ? ttm_verdict_of(&i->what, &missing) : TTM_VERDICT_NONE;
   ttm_json_comma comma = {0};
   ttm_json_raw(out, "{");
-  ttm_field_text(out, &comma, "kind", ttm_view_of(kinds[i->what.kind]));
+  ttm_field_text(out, &comma, "kind", ttm_view_of(ttm_incident_kind_name(i->what.kind)));
   ttm_field_u64(out, &comma, "line", i->line);
   ttm_field_u64(out, &comma, "copies", i->copies);
   ttm_field_text(out, &comma, "text", i->what.text);

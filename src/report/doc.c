@@ -2,7 +2,6 @@
 #include "report/doc.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "report/format.h"
 #include "report/l1_picture.h"
@@ -35,19 +34,13 @@ static void color(ttm_doc *d, const char *code) {
 
 static ttm_buf formatted(const char *format, va_list args) {
   ttm_buf text = {0};
-  va_list again;
-  va_copy(again, args);
-  int n = vsnprintf(NULL, 0, format, again);
-  va_end(again);
-  if (n < 0 || !ttm_buf_room(&text, (size_t)n + 1)) return text;
-  text.n = (size_t)vsnprintf(text.at, (size_t)n + 1, format, args);
+  ttm_buf_vprintf(&text, format, args);
   return text;
 }
 
 /* Words over as many lines as it takes; `indent` blanks before the later ones. */
 static void put_wrapped(ttm_doc *d, ttm_view text, size_t indent) {
   size_t columns = d->columns < LEAST_COLUMNS ? LEAST_COLUMNS : d->columns;
-  ttm_buf_follow(d->out, text);
   ttm_put_paragraph(d->out, text, indent, indent, columns, d->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII);
   ttm_buf_char(d->out, '\n');
 }

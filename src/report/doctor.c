@@ -37,10 +37,11 @@ static void put_wrapped(ttm_doctor *d, ttm_view text) {
 }
 
 static void put_formatted(ttm_doctor *d, const char *mark, const char *paint, const char *format, va_list args) {
-  char text[LONGEST];
-  vsnprintf(text, sizeof text, format, args);
+  ttm_buf text = {0};
+  ttm_buf_vprintf(&text, format, args);
   put_mark(d, mark, paint);
-  put_wrapped(d, ttm_view_of(text));
+  put_wrapped(d, ttm_buf_view(&text));
+  ttm_buf_free(&text);
 }
 
 void ttm_doctor_ok(ttm_doctor *d, const char *format, ...) {

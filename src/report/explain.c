@@ -155,13 +155,8 @@ static void explain_buffers(page *s, const ttm_incident *incident, uint64_t over
 /* ---- One incident ------------------------------------------------------------------------------------------------------ */
 
 static void put_title(page *s, const ttm_incident *incident, const ttm_incident_finding *finding) {
-  ttm_buf title = {0};
-  ttm_words_incident(&title, incident);
-  if (title.n && title.at[0] >= 'a' && title.at[0] <= 'z') title.at[0] = (char)(title.at[0] - 'a' + 'A');
   color(s, "1");
-  ttm_buf_put(s->out, ttm_buf_view(&title));
-  s->out->failed |= title.failed;
-  ttm_buf_free(&title);
+  ttm_words_incident_title(s->out, incident);
   color(s, "0");
   if (finding->verdict != TTM_VERDICT_NONE) {
     ttm_buf_puts(s->out, ", ");

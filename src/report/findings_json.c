@@ -212,20 +212,6 @@ static void put_consumers(ttm_buf *buf, const ttm_findings *f) {
 
 /* ---- Incidents --------------------------------------------------------------------------------------------------- */
 
-static const char *incident_kind_name(ttm_incident_kind kind) {
-  switch (kind) {
-    case TTM_INCIDENT_OOM:
-      return "\"oom\"";
-    case TTM_INCIDENT_L1_CLASH:
-      return "\"l1_clash\"";
-    case TTM_INCIDENT_L1_OVERFLOW:
-      return "\"l1_overflow\"";
-    case TTM_INCIDENT_FATAL:
-      break;
-  }
-  return "\"fatal\"";
-}
-
 static void put_text_or_null(ttm_buf *buf, ttm_view text) {
   if (text.n)
     ttm_json_string(buf, text);
@@ -276,8 +262,7 @@ static void put_incident(ttm_buf *buf, const ttm_findings *f, size_t i) {
   const ttm_incident_finding *finding = &f->incidents.at[i];
   const ttm_incident *incident = &f->profile->incidents.at[finding->incident];
   const char *verdict = ttm_verdict_name(finding->verdict);
-  ttm_json_raw(buf, "{\"kind\":");
-  ttm_buf_puts(buf, incident_kind_name(incident->what.kind));
+  ttm_buf_printf(buf, "{\"kind\":\"%s\"", ttm_incident_kind_name(incident->what.kind));
   ttm_json_key_u64(buf, ",\"line\":", incident->line);
   ttm_json_key_u64(buf, ",\"copies\":", incident->copies);
   ttm_json_key_u64(buf, ",\"rank\":", ttm_rank_number(f->profile, incident->rank));

@@ -137,15 +137,11 @@ static void text_or_null(ttm_buf *out, ttm_json_comma *comma, const char *name, 
 }
 
 static void json_stop(ttm_buf *out, const ttm_fit_case *c) {
-  static const char *const kinds[] = {[TTM_INCIDENT_OOM] = "oom",
-                                      [TTM_INCIDENT_L1_CLASH] = "l1_clash",
-                                      [TTM_INCIDENT_L1_OVERFLOW] = "l1_overflow",
-                                      [TTM_INCIDENT_FATAL] = "fatal"};
   const ttm_fit_stop *stop = &c->stop;
   const char *verdict = ttm_verdict_name(stop->verdict);
   ttm_json_comma comma = {false};
   ttm_buf_char(out, '{');
-  ttm_field_text(out, &comma, "kind", ttm_view_of(kinds[stop->kind]));
+  ttm_field_text(out, &comma, "kind", ttm_view_of(ttm_incident_kind_name(stop->kind)));
   text_or_null(out, &comma, "memory", &stop->memory);
   text_or_null(out, &comma, "operation", &stop->operation);
   text_or_null(out, &comma, "at", &stop->at);
@@ -193,7 +189,8 @@ static void json_case(ttm_buf *out, const ttm_fit_case *c) {
 }
 
 int ttm_fit_cases_json(const ttm_fit_case *cases, size_t n, ttm_buf *out) {
-  ttm_buf_printf(out, "{\"schema_version\": 1, \"how\": \"%s\", \"boards\": [", n && cases[0].replayed ? "replay" : "run");
+  ttm_buf_printf(out, "{\"schema_version\": 1, \"how\": \"%s\", \"boards\": [",
+                 n && cases[0].replayed ? "replay" : "run");
   for (size_t i = 0; i < n; i++) {
     ttm_buf_puts(out, i ? ",\n  " : "\n  ");
     json_case(out, &cases[i]);

@@ -36,6 +36,8 @@ void ttm_put_bytes(ttm_buf *out, uint64_t bytes) {
     ttm_buf_printf(out, "%u B", (unsigned)bytes);
 }
 
+const char *ttm_level_color(double percent) { return percent > 90 ? "31" : percent > 80 ? "33" : "32"; }
+
 /* ---- Characters --------------------------------------------------------------------------------------------------- */
 
 enum { BROKEN = 0xFFFD };
@@ -171,6 +173,7 @@ size_t ttm_put_paragraph(ttm_buf *out, ttm_view words, size_t column, size_t ind
                          ttm_text_form form) {
   size_t lines = 1;
   bool fresh = true;
+  ttm_buf_follow(out, words);
   while (words.n) {
     ttm_view word = ttm_view_first(words, ttm_view_find_char(words, ' '));
     size_t width = ttm_text_columns(word);

@@ -26,6 +26,9 @@ void ttm_put_bytes(ttm_buf *out, uint64_t bytes);
 /* part / whole in percent; 0 when the whole is 0. */
 static inline double ttm_percent(double part, double whole) { return whole > 0 ? part / whole * 100.0 : 0.0; }
 
+/* The terminal's colour of a memory that is so full: red above 90 %, yellow above 80, else green. */
+const char *ttm_level_color(double percent);
+
 /* How a text may look where it goes. */
 typedef enum ttm_text_form {
   TTM_FORM_MARKDOWN, /* inside a table cell or a sentence: | ` < and \ are escaped */

@@ -11,6 +11,7 @@
 #include "report/l1_parts.h"
 #include "report/recording.h"
 #include "report/report.h"
+#include "report/svg.h"
 #include "report/words.h"
 
 /* ---- IRs ---------------------------------------------------------------------------------------------------------- */
@@ -246,29 +247,9 @@ static int put_file(ttm_html *h, ttm_report_writer *write, const char *id, ttm_e
 
 /* ---- The page ----------------------------------------------------------------------------------------------------- */
 
-/* Text of the title element: the only log-made text that stands in the markup. */
-static void put_title(ttm_buf *buf, ttm_view name) {
-  ttm_buf line = {0};
-  ttm_put_text(&line, name, 120, TTM_FORM_UTF8);
-  for (size_t i = 0; i < line.n; i++) {
-    switch (line.at[i]) {
-      case '<':
-        ttm_buf_puts(buf, "&lt;");
-        break;
-      case '&':
-        ttm_buf_puts(buf, "&amp;");
-        break;
-      default:
-        ttm_buf_char(buf, line.at[i]);
-    }
-  }
-  buf->failed |= line.failed;
-  ttm_buf_free(&line);
-}
-
 void ttm_html_put_head(ttm_buf *buf, ttm_view name) {
   ttm_buf_put(buf, ttm_html_page_start);
-  put_title(buf, name);
+  ttm_xml_text(buf, name, 120); /* the only text from outside that stands in the markup */
   ttm_buf_put(buf, ttm_html_page_body);
 }
 

@@ -1,38 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 
-#include "report/json_writer.h"
+#include "report/json_fields.h"
 #include "report/scan_report.h"
-
-static void key(ttm_buf *b, ttm_json_comma *comma, const char *name) {
-  ttm_json_next(b, comma, TTM_LIT(", "));
-  ttm_json_string(b, ttm_view_of(name));
-  ttm_json_raw(b, ": ");
-}
-
-static void put_string(ttm_buf *b, ttm_json_comma *comma, const char *name, ttm_view text) {
-  key(b, comma, name);
-  ttm_json_string(b, text);
-}
-
-static void put_number(ttm_buf *b, ttm_json_comma *comma, const char *name, uint64_t n) {
-  key(b, comma, name);
-  ttm_buf_u64(b, n);
-}
-
-static void put_bool(ttm_buf *b, ttm_json_comma *comma, const char *name, bool value) {
-  key(b, comma, name);
-  ttm_json_bool(b, value);
-}
 
 /* "expression", the values it may take, and what it depends on. */
 static void put_expression(ttm_buf *b, ttm_json_comma *comma, const char *name, const ttm_cb_expression *e) {
   const ttm_scan_value *v = &e->value;
   ttm_json_comma inner = {0}, list = {0};
-  key(b, comma, name);
+  ttm_field(b, comma, name);
   ttm_json_raw(b, "{");
-  put_string(b, &inner, "expression", e->text);
-  key(b, &inner, "values");
+  ttm_field_text(b, &inner, "expression", e->text);
+  ttm_field(b, &inner, "values");
   ttm_json_raw(b, "[");
   bool argument = v->type == TTM_VALUE_ARG || v->type == TTM_VALUE_NAMED_ARG;
   for (int i = 0; i < v->n && !argument; i++) {
@@ -47,15 +26,15 @@ static void put_expression(ttm_buf *b, ttm_json_comma *comma, const char *name, 
       ttm_json_string(b, v->v[i].t);
   }
   ttm_json_raw(b, "]");
-  put_bool(b, &inner, "complete", ttm_value_is_known(v) && !v->many && !argument);
-  if (v->n && v->type == TTM_VALUE_ARG) put_number(b, &inner, "compile_time_arg", (uint64_t)v->v[0].i);
-  if (v->n && v->type == TTM_VALUE_NAMED_ARG) put_string(b, &inner, "named_arg", v->v[0].t);
+  ttm_field_bool(b, &inner, "complete", ttm_value_is_known(v) && !v->many && !argument);
+  if (v->n && v->type == TTM_VALUE_ARG) ttm_field_u64(b, &inner, "compile_time_arg", (uint64_t)v->v[0].i);
+  if (v->n && v->type == TTM_VALUE_NAMED_ARG) ttm_field_text(b, &inner, "named_arg", v->v[0].t);
   if (v->type == TTM_VALUE_INT && ttm_value_bound(v) != INT64_MAX && ttm_value_bound(v) >= 0) {
-    put_number(b, &inner, "at_most", (uint64_t)ttm_value_bound(v));
+    ttm_field_u64(b, &inner, "at_most", (uint64_t)ttm_value_bound(v));
   }
   if (v->open && v->needs_n) {
     ttm_json_comma needs = {0};
-    key(b, &inner, "needs");
+    ttm_field(b, &inner, "needs");
     ttm_json_raw(b, "[");
     for (int i = 0; i < v->needs_n; i++) {
       ttm_json_next(b, &needs, TTM_LIT(", "));
@@ -71,13 +50,13 @@ static void put_buffer(ttm_buf *b, const ttm_cb *cb) {
   ttm_json_comma comma = {0}, slots = {0};
   uint64_t least, most;
   ttm_json_raw(b, "{");
-  put_number(b, &comma, "line", cb->line);
-  if (cb->call_line) put_number(b, &comma, "call_line", cb->call_line);
-  if (cb->helper.n) put_string(b, &comma, "helper", cb->helper);
-  put_string(b, &comma, "form", ttm_view_of(ttm_cb_origin_name(cb->origin)));
-  put_string(b, &comma, "name", cb->name);
+  ttm_field_u64(b, &comma, "line", cb->line);
+  if (cb->call_line) ttm_field_u64(b, &comma, "call_line", cb->call_line);
+  if (cb->helper.n) ttm_field_text(b, &comma, "helper", cb->helper);
+  ttm_field_text(b, &comma, "form", ttm_view_of(ttm_cb_origin_name(cb->origin)));
+  ttm_field_text(b, &comma, "name", cb->name);
   put_expression(b, &comma, "total_size", &cb->total);
-  key(b, &comma, "indices");
+  ttm_field(b, &comma, "indices");
   ttm_json_raw(b, "[");
   for (size_t s = 0; s < cb->slot_count; s++) {
     ttm_json_comma inner = {0};
@@ -90,16 +69,16 @@ static void put_buffer(ttm_buf *b, const ttm_cb *cb) {
   }
   ttm_json_raw(b, "]");
   if (ttm_cb_pages(cb, &least, &most)) {
-    put_number(b, &comma, "pages_least", least);
-    put_number(b, &comma, "pages_most", most);
+    ttm_field_u64(b, &comma, "pages_least", least);
+    ttm_field_u64(b, &comma, "pages_most", most);
   }
-  put_string(b, &comma, "core_ranges", cb->cores);
-  put_string(b, &comma, "memory", ttm_view_of(owners[cb->owner]));
-  put_string(b, &comma, "size", ttm_view_of(ttm_cb_is_adaptive(cb) ? "adaptive" : "fixed"));
-  put_bool(b, &comma, "created", cb->created);
-  put_bool(b, &comma, "conditional", cb->conditional);
-  put_bool(b, &comma, "in_loop", cb->in_loop);
-  put_bool(b, &comma, "address_only", cb->address_only);
+  ttm_field_text(b, &comma, "core_ranges", cb->cores);
+  ttm_field_text(b, &comma, "memory", ttm_view_of(owners[cb->owner]));
+  ttm_field_text(b, &comma, "size", ttm_view_of(ttm_cb_is_adaptive(cb) ? "adaptive" : "fixed"));
+  ttm_field_bool(b, &comma, "created", cb->created);
+  ttm_field_bool(b, &comma, "conditional", cb->conditional);
+  ttm_field_bool(b, &comma, "in_loop", cb->in_loop);
+  ttm_field_bool(b, &comma, "address_only", cb->address_only);
   ttm_json_raw(b, "}");
 }
 
@@ -107,28 +86,27 @@ static void put_program(ttm_buf *b, const ttm_scan *scan, const ttm_cb_function 
   ttm_scan_sum sum = ttm_scan_sum_of(&scan->cbs.at[f->first_cb], f->cb_count);
   ttm_json_comma comma = {0}, buffers = {0}, kernels = {0};
   ttm_json_raw(b, "{");
-  put_string(b, &comma, "file", ttm_view_of(scan->files.at[f->file].path));
-  put_number(b, &comma, "line", f->line);
-  put_string(b, &comma, "function", f->name);
-  put_string(b, &comma, "strategy", ttm_view_of(ttm_scan_strategy(&sum)));
-  put_number(b, &comma, "bytes_least", sum.least);
-  key(b, &comma, "bytes_most");
-  ttm_json_known(b, sum.unknown ? UINT64_MAX : sum.most);
-  key(b, &comma, "buffers");
+  ttm_field_text(b, &comma, "file", ttm_view_of(scan->files.at[f->file].path));
+  ttm_field_u64(b, &comma, "line", f->line);
+  ttm_field_text(b, &comma, "function", f->name);
+  ttm_field_text(b, &comma, "strategy", ttm_view_of(ttm_scan_strategy(&sum)));
+  ttm_field_u64(b, &comma, "bytes_least", sum.least);
+  ttm_field_u64(b, &comma, "bytes_most", sum.unknown ? UINT64_MAX : sum.most);
+  ttm_field(b, &comma, "buffers");
   ttm_json_raw(b, "[");
   for (uint32_t i = 0; i < f->cb_count; i++) {
     ttm_json_next(b, &buffers, TTM_LIT(",\n   "));
     put_buffer(b, &scan->cbs.at[f->first_cb + i]);
   }
   ttm_json_raw(b, "]");
-  key(b, &comma, "kernels");
+  ttm_field(b, &comma, "kernels");
   ttm_json_raw(b, "[");
   for (uint32_t i = 0; i < f->ref_count; i++) {
     const ttm_kernel_ref *ref = &scan->refs.at[f->first_ref + i];
     ttm_json_comma inner = {0};
     ttm_json_next(b, &kernels, TTM_LIT(", "));
     ttm_json_raw(b, "{");
-    put_number(b, &inner, "line", ref->line);
+    ttm_field_u64(b, &inner, "line", ref->line);
     ttm_cb_expression path = {.text = {"", 0}, .value = ref->path};
     put_expression(b, &inner, "path", &path);
     ttm_json_raw(b, "}");
@@ -139,14 +117,14 @@ static void put_program(ttm_buf *b, const ttm_scan *scan, const ttm_cb_function 
 static void put_place(ttm_buf *b, ttm_json_comma *comma, const ttm_scan *scan, const char *name, uint32_t file,
                       uint32_t line) {
   ttm_json_comma inner = {0};
-  key(b, comma, name);
+  ttm_field(b, comma, name);
   if (file == UINT32_MAX) {
     ttm_json_null(b);
     return;
   }
   ttm_json_raw(b, "{");
-  put_string(b, &inner, "file", ttm_view_of(scan->files.at[file].path));
-  put_number(b, &inner, "line", line);
+  ttm_field_text(b, &inner, "file", ttm_view_of(scan->files.at[file].path));
+  ttm_field_u64(b, &inner, "line", line);
   ttm_json_raw(b, "}");
 }
 
@@ -170,27 +148,27 @@ static void put_links(ttm_buf *b, const ttm_scan *scan) {
 static void put_kernel(ttm_buf *b, const ttm_scan *scan, const ttm_scan_file *file) {
   ttm_json_comma comma = {0}, uses = {0};
   ttm_json_raw(b, "{");
-  put_string(b, &comma, "file", ttm_view_of(file->path));
-  put_number(b, &comma, "bytes", file->bytes);
-  put_number(b, &comma, "lines", file->lines);
-  put_number(b, &comma, "code_lines", file->size.code_lines);
-  put_number(b, &comma, "functions", file->size.functions);
-  put_number(b, &comma, "branches", file->size.branches);
-  put_number(b, &comma, "loops", file->size.loops);
-  put_number(b, &comma, "loop_depth", file->size.depth);
-  put_number(b, &comma, "complexity", file->size.complexity);
-  key(b, &comma, "uses");
+  ttm_field_text(b, &comma, "file", ttm_view_of(file->path));
+  ttm_field_u64(b, &comma, "bytes", file->bytes);
+  ttm_field_u64(b, &comma, "lines", file->lines);
+  ttm_field_u64(b, &comma, "code_lines", file->size.code_lines);
+  ttm_field_u64(b, &comma, "functions", file->size.functions);
+  ttm_field_u64(b, &comma, "branches", file->size.branches);
+  ttm_field_u64(b, &comma, "loops", file->size.loops);
+  ttm_field_u64(b, &comma, "loop_depth", file->size.depth);
+  ttm_field_u64(b, &comma, "complexity", file->size.complexity);
+  ttm_field(b, &comma, "uses");
   ttm_json_raw(b, "[");
   for (uint32_t u = 0; u < file->use_count; u++) {
     const ttm_cb_use *use = &scan->uses.at[file->first_use + u];
     ttm_json_comma inner = {0};
     ttm_json_next(b, &uses, TTM_LIT(", "));
     ttm_json_raw(b, "{");
-    put_number(b, &inner, "line", use->line);
-    put_string(b, &inner, "act", ttm_view_of(ttm_cb_act_name(use->act)));
+    ttm_field_u64(b, &inner, "line", use->line);
+    ttm_field_text(b, &inner, "act", ttm_view_of(ttm_cb_act_name(use->act)));
     put_expression(b, &inner, "buffer", &use->id);
     put_expression(b, &inner, "pages", &use->count);
-    put_bool(b, &inner, "conditional", use->conditional);
+    ttm_field_bool(b, &inner, "conditional", use->conditional);
     ttm_json_raw(b, "}");
   }
   ttm_json_raw(b, "]}");
@@ -200,26 +178,26 @@ static void put_file(ttm_buf *b, const ttm_scan_file *file) {
   static const char *const roles[] = {"other", "host", "kernel"};
   ttm_json_comma comma = {0};
   ttm_json_raw(b, "{");
-  put_string(b, &comma, "path", ttm_view_of(file->path));
-  put_string(b, &comma, "role", ttm_view_of(roles[file->role]));
-  put_number(b, &comma, "bytes", file->bytes);
-  put_number(b, &comma, "lines", file->lines);
+  ttm_field_text(b, &comma, "path", ttm_view_of(file->path));
+  ttm_field_text(b, &comma, "role", ttm_view_of(roles[file->role]));
+  ttm_field_u64(b, &comma, "bytes", file->bytes);
+  ttm_field_u64(b, &comma, "lines", file->lines);
   if (file->broken) {
-    put_number(b, &comma, "not_parsed_places", file->broken);
-    put_number(b, &comma, "not_parsed_line", file->broken_line);
+    ttm_field_u64(b, &comma, "not_parsed_places", file->broken);
+    ttm_field_u64(b, &comma, "not_parsed_line", file->broken_line);
   }
-  if (file->failure) put_string(b, &comma, "failure", ttm_view_of(file->failure));
+  if (file->failure) ttm_field_text(b, &comma, "failure", ttm_view_of(file->failure));
   ttm_json_raw(b, "}");
 }
 
 static void put_finding(ttm_buf *b, const ttm_scan *scan, const ttm_scan_finding *f) {
   ttm_json_comma comma = {0};
   ttm_json_raw(b, "{");
-  put_string(b, &comma, "level", ttm_view_of(ttm_scan_level_name(f->level)));
-  put_string(b, &comma, "rule", ttm_view_of(f->rule));
-  put_string(b, &comma, "file", ttm_view_of(scan->files.at[f->file].path));
-  put_number(b, &comma, "line", f->line);
-  put_string(b, &comma, "text", f->text);
+  ttm_field_text(b, &comma, "level", ttm_view_of(ttm_scan_level_name(f->level)));
+  ttm_field_text(b, &comma, "rule", ttm_view_of(f->rule));
+  ttm_field_text(b, &comma, "file", ttm_view_of(scan->files.at[f->file].path));
+  ttm_field_u64(b, &comma, "line", f->line);
+  ttm_field_text(b, &comma, "text", f->text);
   ttm_json_raw(b, "}");
 }
 

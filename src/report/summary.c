@@ -15,10 +15,8 @@ enum {
   LABEL = 10, /* columns of the left margin */
   TOP_EFFECTS = 3,
   TOP_INCIDENTS = 3,
-  ROUNDING = 1049,  /* bytes: levels are printed in 0.001 MB */
-  BAR_FRAME = 65,   /* columns of a bar's line without the bar */
-  WARNING_PCT = 80, /* thresholds of the seed */
-  DANGER_PCT = 90,
+  ROUNDING = 1049, /* bytes: levels are printed in 0.001 MB */
+  BAR_FRAME = 65,  /* columns of a bar's line without the bar */
 };
 
 typedef struct screen {
@@ -35,8 +33,6 @@ typedef struct screen {
 static void color(screen *s, const char *code) {
   if (s->style->color) ttm_buf_printf(s->out, "\x1b[%sm", code);
 }
-
-static const char *color_of(double pct) { return pct > DANGER_PCT ? "31" : pct > WARNING_PCT ? "33" : "32"; }
 
 /* Starts a line with a label in the margin ("" continues the one above). */
 static void label(screen *s, const char *text) {
@@ -83,7 +79,7 @@ static void paragraph(screen *s, ttm_view words) {
 static void bar(screen *s, double pct, size_t columns) {
   ttm_buf cells = {0};
   size_t rest = ttm_put_bar(&cells, pct, columns, s->style->utf8);
-  color(s, color_of(pct));
+  color(s, ttm_level_color(pct));
   ttm_buf_put(s->out, ttm_view_first(ttm_buf_view(&cells), rest));
   color(s, "90");
   ttm_buf_put(s->out, ttm_view_from(ttm_buf_view(&cells), rest));
@@ -105,7 +101,7 @@ static void put_memory(screen *s, ttm_memory memory) {
     return;
   }
   bar(s, pct, columns > 40 ? 40 : columns);
-  color(s, color_of(pct));
+  color(s, ttm_level_color(pct));
   ttm_buf_printf(s->out, " %5.1f%%", pct);
   color(s, "0");
   ttm_buf_printf(s->out, " %8.2f of %-15s %s %-3u = %9s\n", ttm_mb(level->allocated), capacity, times(s), level->banks,

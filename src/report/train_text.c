@@ -167,26 +167,13 @@ static void put_notes(screen *s, size_t result) {
   for (size_t n = 0;; n++) {
     ttm_buf note = {0};
     bool any = ttm_train_note(&note, s->t, result, n);
-    ttm_view rest = ttm_buf_view(&note);
-    size_t column = 0;
-    ttm_buf_follow(s->out, rest);
-    while (any && rest.n) {
-      size_t blank = ttm_view_find_char(rest, ' ');
-      ttm_view word = ttm_view_first(rest, blank);
-      if (!column || column + 1 + word.n > s->columns) {
-        ttm_buf_puts(s->out, column ? "\n    " : "  ! ");
-        column = 4;
-      } else {
-        ttm_buf_char(s->out, ' ');
-        column++;
-      }
-      ttm_buf_put(s->out, word);
-      column += word.n;
-      rest = ttm_view_from(rest, word.n + 1);
+    if (any) {
+      ttm_buf_puts(s->out, "  ! ");
+      ttm_put_paragraph(s->out, ttm_buf_view(&note), 4, 4, s->columns, s->form);
+      ttm_buf_char(s->out, '\n');
     }
     ttm_buf_free(&note);
     if (!any) return;
-    ttm_buf_char(s->out, '\n');
   }
 }
 

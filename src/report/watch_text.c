@@ -82,11 +82,11 @@ static void put_memory(const page *p, ttm_use use) {
   if (percent >= 0) {
     ttm_buf bar = {0};
     size_t rest = ttm_put_bar(&bar, percent, BAR, p->view->utf8);
-    color(p, percent > 90 ? "31" : percent > 80 ? "33" : "32");
+    color(p, ttm_level_color(percent));
     ttm_buf_put(p->out, ttm_view_first(ttm_buf_view(&bar), rest));
     color(p, "90");
     ttm_buf_put(p->out, ttm_view_from(ttm_buf_view(&bar), rest));
-    color(p, percent > 90 ? "31" : percent > 80 ? "33" : "32");
+    color(p, ttm_level_color(percent));
     ttm_buf_printf(p->out, " %5.1f%%  ", percent);
     color(p, "0");
     p->out->failed |= bar.failed;

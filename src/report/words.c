@@ -145,6 +145,13 @@ void ttm_words_incident(ttm_buf *out, const ttm_incident *incident) {
   }
 }
 
+void ttm_words_incident_title(ttm_buf *out, const ttm_incident *incident) {
+  size_t start = out->n;
+  ttm_words_incident(out, incident);
+  if (!out->failed && out->at[start] >= 'a' && out->at[start] <= 'z')
+    out->at[start] = (char)(out->at[start] - 'a' + 'A');
+}
+
 void ttm_words_verdict(ttm_buf *out, ttm_verdict verdict) {
   switch (verdict) {
     case TTM_VERDICT_NONE:

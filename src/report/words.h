@@ -32,6 +32,9 @@ int ttm_words_added(const ttm_findings *f, ttm_memory memory, ttm_added rows[TTM
 /* "out of memory in DRAM", "circular buffers clash with L1 buffers", ... */
 void ttm_words_incident(ttm_buf *out, const ttm_incident *incident);
 
+/* The same as a title: "Out of memory in DRAM". */
+void ttm_words_incident_title(ttm_buf *out, const ttm_incident *incident);
+
 /* The verdict and its reason: "fragmented: enough is free, but no single block is large enough". Nothing without a verdict. */
 void ttm_words_verdict(ttm_buf *out, ttm_verdict verdict);
 
