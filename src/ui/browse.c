@@ -57,28 +57,55 @@ static const ttm_catalog_entry *chosen(const browse *b) {
 
 /* ---- Drawing ------------------------------------------------------------------------------------------------------- */
 
-static void date_words(char out[20], int64_t seconds) {
-  time_t when = (time_t)seconds;
-  struct tm parts;
-  if (!localtime_r(&when, &parts) || !strftime(out, 20, "%Y-%m-%d %H:%M", &parts)) out[0] = '\0';
+/* Where the columns of the list begin; what is right of the figures is left to the name and the incident. */
+typedef struct columns {
+  int name, written, operations, peak, percent, incident; /* widths; `incident` may be 0 */
+} columns;
+
+static columns measure(const browse *b, const ttm_screen *s) {
+  columns c = {.written = s->columns < 100 ? 11 : 16, .operations = 9, .peak = 9, .percent = 5};
+  int left = s->columns - 2 - c.written - c.operations - c.peak - c.percent - 4;
+  size_t longest = 10;
+  bool any = false; /* incidents */
+  for (size_t i = 0; i < b->rows.n; i++) {
+    const ttm_catalog_entry *e = &b->catalog.entries.at[b->rows.at[i]];
+    size_t width = ttm_text_columns(ttm_view_of(e->folder));
+    if (width > longest) longest = width;
+    any |= *e->incident != '\0';
+  }
+  int most = any ? left / 2 : left; /* for names */
+  c.name = most < 10 ? 10 : longest < (size_t)most ? (int)longest : most;
+  c.incident = any && left > c.name ? left - c.name : 0;
+  return c;
 }
 
-static void draw_row(ttm_screen *s, const ttm_catalog_entry *e, int row, int name_width, bool is_chosen) {
+/* "2026-11-15 15:36", without the year where there is little room. */
+static void date_words(char out[20], int64_t seconds, int width) {
+  time_t when = (time_t)seconds;
+  struct tm parts;
+  if (!localtime_r(&when, &parts) || !strftime(out, 20, width < 16 ? "%m-%d %H:%M" : "%Y-%m-%d %H:%M", &parts))
+    out[0] = '\0';
+}
+
+static void draw_row(ttm_screen *s, const ttm_catalog_entry *e, int row, const columns *c, bool is_chosen) {
   ttm_style style = is_chosen ? TTM_STYLE_SELECTED : TTM_STYLE_PLAIN;
   char date[20];
-  int column = 2 + name_width;
+  int column = 1 + c->name + 1;
   if (is_chosen) ttm_screen_fill(s, row, style);
-  ttm_screen_text(s, row, 1, style, ttm_view_of(e->folder), name_width);
-  date_words(date, e->written);
-  ttm_screen_print(s, row, column, style, "%-16s", date);
-  if (e->has_findings) ttm_screen_print(s, row, column + 17, style, "%9llu", (unsigned long long)e->operations);
-  if (e->peak_mb >= 0) ttm_screen_print(s, row, column + 27, style, "%9.1f", e->peak_mb);
-  if (e->peak_pct >= 0) {
-    ttm_style level = is_chosen ? style : ttm_style_of(e->peak_pct);
-    ttm_screen_print(s, row, column + 37, level, "%3.0f%%", e->peak_pct);
-  }
-  ttm_screen_text(s, row, column + 43, is_chosen ? style : TTM_STYLE_BAD, ttm_view_of(e->incident),
-                  s->columns - column - 44);
+  ttm_screen_text(s, row, 1, style, ttm_view_of(e->folder), c->name);
+  date_words(date, e->written, c->written);
+  ttm_screen_words(s, row, column, style, date);
+  column += c->written;
+  if (e->has_findings)
+    ttm_screen_print(s, row, column, style, "%*llu", c->operations, (unsigned long long)e->operations);
+  column += c->operations;
+  if (e->peak_mb >= 0) ttm_screen_print(s, row, column + 1, style, "%*.1f", c->peak, e->peak_mb);
+  column += 1 + c->peak;
+  if (e->peak_pct >= 0)
+    ttm_screen_print(s, row, column, is_chosen ? style : ttm_style_of(e->peak_pct), "%*.0f%%", c->percent - 1,
+                     e->peak_pct);
+  ttm_screen_text(s, row, column + c->percent + 1, is_chosen ? style : TTM_STYLE_BAD, ttm_view_of(e->incident),
+                  c->incident);
 }
 
 static void draw_question(ttm_screen *s, const ttm_catalog_entry *e) {
@@ -90,14 +117,14 @@ static void draw_question(ttm_screen *s, const ttm_catalog_entry *e) {
 }
 
 static void draw_list(browse *b, ttm_screen *s) {
-  int name_width = s->columns > 110 ? 40 : s->columns - 2 - 43 - 18 > 12 ? s->columns - 2 - 43 - 18 : 12;
+  columns c = measure(b, s);
   int height = s->rows - 6;
-  ttm_screen_print(s, 3, 1, TTM_STYLE_DIM, "%-*s %-16s %9s %9s peak%% incident", name_width, "report", "written",
-                   "oper.", "DRAM MB/b");
+  ttm_screen_print(s, 3, 1, TTM_STYLE_DIM, "%-*s %-*s%*s %*s%*s %s", c.name, "report", c.written, "written",
+                   c.operations, "oper.", c.peak, "DRAM MB/b", c.percent, "peak", c.incident ? "incident" : "");
   ttm_cursor_see(&b->cursor, height);
   for (int i = 0; i < height && b->cursor.top + (size_t)i < b->rows.n; i++) {
     size_t at = b->cursor.top + (size_t)i;
-    draw_row(s, &b->catalog.entries.at[b->rows.at[at]], 4 + i, name_width, at == b->cursor.at);
+    draw_row(s, &b->catalog.entries.at[b->rows.at[at]], 4 + i, &c, at == b->cursor.at);
   }
   if (b->asking && chosen(b)) draw_question(s, chosen(b));
 }

@@ -85,9 +85,15 @@ static void put_memory(details *d) {
                    ttm_mb(level.largest));
     ttm_buf_char(&d->out, '\n');
     if (!ttm_op_effect_whole(d->p, d->op, (ttm_memory)m, &effect) || !effect) continue;
+    uint32_t inside, above = ttm_op_inside(d->p, d->op, (ttm_memory)m, &inside);
     label(d, "");
     ttm_buf_printf(&d->out, "%-8s \x1b[%sm%+.3f MB/bank\x1b[0m by this operation\n", "", effect > 0 ? "33" : "32",
                    ttm_mb(effect));
+    if (!inside) continue;
+    label(d, "");
+    ttm_buf_printf(&d->out, "%-8s up to %+.3f inside it, in ", "", ttm_mb(above));
+    ttm_put_counted(&d->out, inside, "operation");
+    ttm_buf_puts(&d->out, " of const-eval\n");
   }
 }
 
@@ -97,13 +103,10 @@ static void put_place(details *d) {
   ttm_buf_printf(&d->out, "%u\n", op->line);
   if (op->frame >= d->p->frames.n) return;
   const ttm_frame *frame = &d->p->frames.at[op->frame];
+  if (!frame->name && !(op->flags & TTM_OP_FAILED)) return; /* captures and recordings have no programs */
   label(d, "Program");
-  if (frame->name) {
-    text(d, ttm_profile_string(d->p, frame->name));
-    ttm_buf_printf(&d->out, ", run %u", frame->run);
-  } else {
-    ttm_buf_puts(&d->out, "not told: a capture knows none");
-  }
+  text(d, ttm_profile_string(d->p, frame->name));
+  ttm_buf_printf(&d->out, frame->name ? ", run %u" : "run %u", frame->run);
   if (d->p->ranks.n > 1) ttm_buf_printf(&d->out, ", rank %u", d->p->ranks.at[frame->rank]);
   if (op->flags & TTM_OP_CONST_EVAL) ttm_buf_puts(&d->out, ", const-eval");
   if (op->flags & TTM_OP_CACHE_HIT) ttm_buf_puts(&d->out, ", answered from the cache");
@@ -150,8 +153,10 @@ void ttm_ui_show_operation(ttm_ui *ui, const ttm_findings *f, uint32_t op) {
   if (op >= f->profile->ops.n) return ttm_ui_say(ui, "This state stands before no operation.");
   const ttm_text *t = ttm_op_text_of(d.p, op);
   label(&d, "Operation");
-  ttm_words_index(&d.out, f, op);
-  ttm_buf_char(&d.out, ' ');
+  if (ttm_op_is_element(d.p, op)) { /* a deallocation is not counted */
+    ttm_words_index(&d.out, f, op);
+    ttm_buf_char(&d.out, ' ');
+  }
   text(&d, ttm_words_name(d.p, op));
   ttm_buf_char(&d.out, '\n');
   if (t->location) {

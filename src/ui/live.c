@@ -82,7 +82,7 @@ static void draw_live(void *view, ttm_screen *s) {
   if (peak->cause != TTM_NONE) {
     column = ttm_screen_print(s, row, 1, TTM_STYLE_DIM, "raised by %.3f: ", ttm_mb(peak->effect));
     ttm_draw_operation(s, row, column, TTM_STYLE_PLAIN, v->subject->findings, peak->cause, s->columns - column - 1);
-  } else {
+  } else if (peak->level.allocated) {
     ttm_screen_words(s, row, 1, TTM_STYLE_DIM, "raised outside the operations seen");
   }
   row += 2;
@@ -94,7 +94,7 @@ static void draw_live(void *view, ttm_screen *s) {
     return;
   }
   row = draw_classes(v, s, row) + 1;
-  ttm_screen_print(s, row++, 1, TTM_STYLE_DIM, "%9s  %-11s %-21s name or maker", "MB/bank", "class", "shape");
+  ttm_screen_print(s, row++, 1, TTM_STYLE_DIM, "%9s  %-12s%-21s name or maker", "MB/bank", "class", "shape");
   int height = s->rows - 1 - row;
   ttm_cursor_see(&v->cursor, height);
   for (int i = 0; i < height && v->cursor.top + (size_t)i < v->cursor.n; i++)

@@ -47,7 +47,8 @@ static int accept_script(ttm_ui *ui, const char *path, ttm_error *err) {
 }
 
 static void open_log(ttm_ui *ui) {
-  ttm_ui_push(ui, ttm_prompt_panel("Open a log", "Which log? (.log, plain or .gz or .zst)", accept_log));
+  ttm_ui_push(
+      ui, ttm_prompt_panel("Open a log", "Which log? (or graph capture, or recording; .gz and .zst too)", accept_log));
 }
 
 static void open_script(ttm_ui *ui) {
@@ -62,7 +63,8 @@ static const struct entry {
   void (*open)(ttm_ui *ui);
 } ENTRIES[] = {
     {"I have a log",
-     {"Read a runtime log, see where the memory went,", "and serve the report to your browser."},
+     {"Read a runtime log, a ttnn graph capture or a recording,",
+      "see where the memory went, serve the report to your browser."},
      open_log},
     {"Do it for me",
      {"Run a Python script with the right switches set,", "then show its report (with arguments: ttmem run -- ...)."},
@@ -140,7 +142,11 @@ ttm_panel *ttm_guide_panel(void) {
       "\n"
       "\x1b[1m4. Come back here\x1b[0m\n"
       "   Choose \"I have a log\" and give model_profile.log.\n"
-      "   Without this program: ttmem analyze model_profile.log\n";
+      "   Without this program: ttmem analyze model_profile.log\n"
+      "\n"
+      "\x1b[1mA program that calls ttnn itself\x1b[0m needs none of this:\n"
+      "   ttmem run -- python3 model.py                 # records what it allocates\n"
+      "   ttmem run --board n150 -- python3 model.py    # the same without hardware\n";
   ttm_buf text = {0};
   ttm_buf_puts(&text, guide);
   return ttm_text_panel("How to get a log", NULL, &text);

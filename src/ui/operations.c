@@ -70,7 +70,9 @@ static void draw_row(const operations *o, ttm_screen *s, int row, size_t i) {
     ttm_style sign = style != TTM_STYLE_PLAIN ? style : effect > 0 ? TTM_STYLE_WARN : TTM_STYLE_GOOD;
     ttm_screen_print(s, row, 21, sign, "%+10.3f", ttm_mb(effect));
   }
-  ttm_draw_operation(s, row, 33, style, o->subject->findings, op, s->columns - 34);
+  int column =
+      p->ops.at[op].flags & TTM_OP_CONST_EVAL ? 35 : 33; /* inside the load_cached above, which counts it too */
+  ttm_draw_operation(s, row, column, style, o->subject->findings, op, s->columns - column - 1);
 }
 
 static void draw_operations(void *view, ttm_screen *s) {

@@ -189,8 +189,10 @@ int ttm_draw_operation(ttm_screen *screen, int row, int column, ttm_style style,
                        int width) {
   ttm_buf index = {0};
   int end = column + width;
-  ttm_words_index(&index, f, op);
-  ttm_buf_char(&index, ' ');
+  if (ttm_op_is_element(f->profile, op)) { /* a deallocation is not counted */
+    ttm_words_index(&index, f, op);
+    ttm_buf_char(&index, ' ');
+  }
   column = ttm_screen_view(screen, row, column, style, ttm_buf_view(&index));
   ttm_buf_free(&index);
   column = ttm_screen_text(screen, row, column, style, ttm_words_name(f->profile, op), end - column);

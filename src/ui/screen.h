@@ -58,7 +58,7 @@ void ttm_screen_close(ttm_screen *screen);
 void ttm_screen_leave(ttm_screen *screen);
 void ttm_screen_return(ttm_screen *screen);
 
-/* The next key; TTM_KEY_NONE after `milliseconds` without one (-1: waits). */
+/* The next key; TTM_KEY_NONE after `milliseconds` without one. */
 int ttm_screen_key(ttm_screen *screen, int milliseconds);
 
 void ttm_screen_clear(ttm_screen *screen);

@@ -170,7 +170,10 @@ static void draw_info(const timeline *t, ttm_screen *s, int row) {
   }
   column = ttm_screen_words(s, row + 1, 1, TTM_STYLE_DIM, "before ");
   ttm_draw_operation(s, row + 1, column, TTM_STYLE_PLAIN, t->subject->findings, state->op, s->columns - column - 1);
-  if (!ttm_op_effect_whole(p, state->op, t->memory, &effect)) return;
+  if (!ttm_op_effect_whole(p, state->op, t->memory, &effect)) {
+    if (p->ops.at[state->op].flags & TTM_OP_FAILED) ttm_screen_words(s, row + 2, 1, TTM_STYLE_BAD, "which failed");
+    return;
+  }
   if (!effect)
     ttm_screen_words(s, row + 2, 1, TTM_STYLE_DIM, "which changed nothing here");
   else
@@ -193,6 +196,10 @@ static void draw_timeline(void *view, ttm_screen *s) {
   uint32_t top = t->whole_scale ? t->capacity : t->levels[highest(t, t->from, t->from + t->count)];
   ttm_screen_print(s, 2, column, TTM_STYLE_DIM, "  MB/bank of %.2f   states %zu to %zu of %zu", ttm_mb(t->capacity),
                    t->from + 1, t->from + t->count, t->n);
+  if (!t->levels[highest(t, 0, t->n)]) {
+    ttm_screen_words(s, row + 1, 1, TTM_STYLE_DIM, "Nothing was ever allocated in it.");
+    return;
+  }
   draw_axis(t, s, row + 1, height, top);
   for (int c = 0; c < t->width; c++) draw_column(t, s, c, row + 1, height, top);
   draw_marks(t, s, row, row + height + 2);

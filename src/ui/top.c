@@ -25,10 +25,13 @@ static void *make_top(const ttm_ui_subject *subject, const ttm_screen *screen) {
   return v;
 }
 
+/* Names and locations matter more. */
+static int bar_columns(const ttm_screen *s) { return s->columns >= 120 ? 20 : 8; }
+
 static void draw_row(top_view *v, ttm_screen *s, int row, size_t i) {
   const ttm_added *added = &v->rows[i];
   ttm_style style = i == v->cursor.at ? TTM_STYLE_SELECTED : TTM_STYLE_PLAIN;
-  int bar = s->columns >= 100 ? 20 : 8, filled;
+  int bar = bar_columns(s), filled;
   int column = 1;
   if (style == TTM_STYLE_SELECTED) ttm_screen_fill(s, row, style);
   column = ttm_screen_print(s, row, column, style, "%9.3f ", ttm_mb(added->effect));
@@ -54,8 +57,8 @@ static void draw_top(void *view, ttm_screen *s) {
     ttm_screen_words(s, row + 2, 1, TTM_STYLE_DIM, "No operation added anything, as far as the log shows.");
     return;
   }
-  ttm_screen_print(s, row + 1, 1, TTM_STYLE_DIM, "%9s %-*s %10s %8s  operation", "added", s->columns >= 100 ? 20 : 8,
-                   "", "", "log line");
+  ttm_screen_print(s, row + 1, 1, TTM_STYLE_DIM, "%9s %-*s %10s %8s  operation", "added", bar_columns(s), "", "",
+                   "log line");
   ttm_cursor_see(&v->cursor, height);
   for (int i = 0; i < height && v->cursor.top + (size_t)i < v->cursor.n; i++) {
     draw_row(v, s, row + 2 + i, v->cursor.top + (size_t)i);

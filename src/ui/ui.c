@@ -121,11 +121,13 @@ int ttm_ui_run(const ttm_ui_options *options, ttm_error *err) {
   ttm_ui_push(&ui, options->watch ? ttm_watch_panel(options->watch) : ttm_menu_panel());
   bool going = ui.top != NULL;
   if (!going) status = ttm_error_nomem(err);
-  while (going) {
+  for (bool changed = true; going;) {
     bool moving = tick_all(&ui);
     if (ui.over) break;
-    draw(&ui);
-    int key = ttm_screen_key(&ui.screen, moving ? 100 : -1);
+    if (changed) draw(&ui);
+    /* A resize that comes just before the wait for a key is seen by the next wait only: none lasts for long. */
+    int key = ttm_screen_key(&ui.screen, moving ? 100 : 500);
+    changed = moving || key != TTM_KEY_NONE; /* the last tick of what moved changed something too */
     if (key != TTM_KEY_NONE) going = handle(&ui, key);
   }
   while (ui.top) pop(&ui);
