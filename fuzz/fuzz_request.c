@@ -7,8 +7,8 @@
 
 #include "fuzz.h"
 
-#include "serve/guard.c"
-#include "serve/pages.c"
+#include "serve/guard.c" // NOLINT(bugprone-suspicious-include)
+#include "serve/pages.c" // NOLINT(bugprone-suspicious-include)
 
 enum { PIECES = 8 };
 
@@ -28,11 +28,11 @@ static void check_route(const char *path) {
 /* Foreign texts neither open an element nor reach a terminal raw. */
 static void check_page(const ttm_buf *page) {
   static const char *const elements[] = {"<script", "<img", "<svg", "<iframe"};
-  ttm_view text = ttm_buf_view(page);
+  ttm_view shown = ttm_buf_view(page);
   check(!page->failed);
   for (size_t i = 0; i < sizeof elements / sizeof *elements; i++)
-    check(!ttm_view_contains(text, ttm_view_of(elements[i])));
-  for (size_t i = 0; i < text.n; i++) check((unsigned char)text.p[i] >= 0x20 || text.p[i] == '\n');
+    check(!ttm_view_contains(shown, ttm_view_of(elements[i])));
+  for (size_t i = 0; i < shown.n; i++) check((unsigned char)shown.p[i] >= 0x20 || shown.p[i] == '\n');
 }
 
 static void check_pages(char *const piece[PIECES], size_t size) {
@@ -61,11 +61,11 @@ static void check_pages(char *const piece[PIECES], size_t size) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  char *text = malloc(size + PIECES), *piece[PIECES];
-  check(text != NULL);
-  if (size) memcpy(text, data, size);
-  memset(text + size, 0, PIECES);
-  piece[0] = text;
+  char *request = malloc(size + PIECES), *piece[PIECES];
+  check(request != NULL);
+  if (size) memcpy(request, data, size);
+  memset(request + size, 0, PIECES);
+  piece[0] = request;
   for (int i = 1; i < PIECES; i++) {
     char *end = strchr(piece[i - 1], '\n');
     piece[i] = end ? end + 1 : piece[i - 1] + strlen(piece[i - 1]);
@@ -78,6 +78,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   ttm_guard_takes_gzip(piece[2]);
   ttm_guard_knows_tag(piece[3], "\"a\"");
   check_pages(piece, size);
-  free(text);
+  free(request);
   return 0;
 }

@@ -138,11 +138,15 @@ static size_t fitting(ttm_view text, size_t room, size_t *columns) {
 }
 
 int ttm_screen_view(ttm_screen *screen, int row, int column, ttm_style style, ttm_view words) {
+  char text[4096]; /* a copy: waddnstr looks at the byte behind the last one, too */
   size_t columns;
   if (row < 0 || row >= screen->rows || column < 0 || column >= screen->columns) return column;
   size_t n = fitting(words, (size_t)(screen->columns - column), &columns);
+  if (n >= sizeof text) n = sizeof text - 1;
+  if (n) memcpy(text, words.p, n);
+  text[n] = '\0';
   attrset(attributes(screen, style));
-  mvaddnstr(row, column, words.p, (int)n);
+  mvaddstr(row, column, text);
   attrset(A_NORMAL);
   return column + (int)columns;
 }

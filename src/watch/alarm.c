@@ -24,7 +24,8 @@ int ttm_alarm_add(ttm_alarm *alarm, const char *text, ttm_error *err) {
   bool fine = !colon || read_use(text, (size_t)(colon - text), &mark.use);
   char *end = NULL;
   mark.percent = digits ? strtod(number, &end) : 0;
-  if (!fine || end != number + digits || strcmp(end, "%") != 0 || !(mark.percent > 0 && mark.percent <= 100))
+  if (!fine || end != number + digits || strcmp(number + digits, "%") != 0 ||
+      !(mark.percent > 0 && mark.percent <= 100))
     return ttm_error_set(err, TTM_EUSAGE,
                          "option '--alarm' takes a mark such as 90%% or dram:90%% (dram, l1 or cb), not '%s'", text);
   if (alarm->mark_count == TTM_ALARM_MARKS)

@@ -4,6 +4,7 @@
  * what is wrong, or does not come. */
 #define _GNU_SOURCE
 #define NCURSES_WIDECHAR 1
+#define STARVE_RUNS 20 /* a session takes as long as a whole command */
 #include <arpa/inet.h>
 #include <curses.h>
 #include <netinet/in.h>
