@@ -12,6 +12,16 @@
 
 /* ---- Output ----------------------------------------------------------------------------------------------------------- */
 
+/* Nothing that is read is written over. */
+static int check_inputs(const ttm_options *options, ttm_error *err) {
+  const char *target = options->value[TTM_OPTION_OUTPUT];
+  int status = ttm_check_output(options->value[TTM_OPTION_LOG_FILE], target, err);
+  if (!status) status = ttm_check_output(options->value[TTM_OPTION_SOURCE], target, err);
+  for (size_t i = 0; i < options->inputs && i < TTM_MAX_INPUTS && !status; i++)
+    status = ttm_check_output(options->input[i], target, err);
+  return status;
+}
+
 int ttm_cb_form_of(ttm_cb_form *out, const ttm_options *options, ttm_error *err) {
   static const ttm_option asked[] = {TTM_OPTION_JSON, TTM_OPTION_MD, TTM_OPTION_HTML, TTM_OPTION_SVG};
   static const ttm_cb_form forms[] = {TTM_CB_JSON, TTM_CB_MD, TTM_CB_HTML, TTM_CB_SVG};
@@ -20,7 +30,7 @@ int ttm_cb_form_of(ttm_cb_form *out, const ttm_options *options, ttm_error *err)
   for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
     if (options->given[asked[i]]) *out = forms[i], n++;
   }
-  if (n <= 1) return TTM_OK;
+  if (n <= 1) return check_inputs(options, err);
   return ttm_error_set(err, TTM_EUSAGE, "--json, --md, --html and --svg are forms of the output; give one of them");
 }
 
@@ -37,20 +47,8 @@ ttm_doc ttm_cb_doc(ttm_cb_form form, const ttm_options *options, ttm_buf *out) {
   };
 }
 
-static int write_text(const ttm_options *options, const ttm_buf *text, ttm_error *err) {
-  const char *target = options->value[TTM_OPTION_OUTPUT];
-  ttm_out out;
-  bool closed;
-  if (text->failed) return ttm_error_nomem(err);
-  if (!target) return ttm_terminal_write(ttm_buf_view(text), &closed, err);
-  int status = ttm_out_open(&out, target, err);
-  if (status) return status;
-  ttm_buf_put(&out.buf, ttm_buf_view(text));
-  return ttm_out_close(&out, err);
-}
-
 int ttm_cb_deliver(const ttm_options *options, ttm_buf *text, int status, ttm_error *err) {
-  if (!status) status = write_text(options, text, err);
+  if (!status) status = ttm_terminal_deliver(text, options->value[TTM_OPTION_OUTPUT], err);
   ttm_buf_free(text);
   return status ? ttm_cli_error(options, err) : TTM_EXIT_OK;
 }

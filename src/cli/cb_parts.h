@@ -9,7 +9,8 @@
 
 typedef enum ttm_cb_form { TTM_CB_TERMINAL, TTM_CB_JSON, TTM_CB_MD, TTM_CB_HTML, TTM_CB_SVG } ttm_cb_form;
 
-/* Which of --json, --md, --html, --svg was asked for. 0, or TTM_EUSAGE when more than one was. */
+/* Which of --json, --md, --html, --svg was asked for. 0, or TTM_EUSAGE when more than one was, or -o names
+ * what is read. */
 int ttm_cb_form_of(ttm_cb_form *out, const ttm_options *options, ttm_error *err);
 
 /* A document of that form (not JSON, not SVG) for standard output or the file of -o. */

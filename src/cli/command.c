@@ -41,6 +41,12 @@ bool ttm_same_file(const char *log, const char *target) {
   return !stat(target, &b) && S_ISREG(b.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
+int ttm_check_output(const char *input, const char *target, ttm_error *err) {
+  if (!input || !target || !ttm_same_file(input, target)) return TTM_OK;
+  return ttm_error_set(err, TTM_EUSAGE, "'%s' is the input itself; give -o another name so that it is not lost",
+                       target);
+}
+
 int ttm_subject_read(ttm_subject *out, const ttm_options *options, const char *log, bool keep_ir, ttm_error *err) {
   ttm_progress_line line;
   *out = (ttm_subject){0};
@@ -63,10 +69,7 @@ void ttm_subject_free(ttm_subject *subject) {
 
 static int print(const ttm_options *options, ttm_buf *text) {
   ttm_error err;
-  bool closed;
-  int status = text->failed ? ttm_error_nomem(&err) : ttm_terminal_write(ttm_buf_view(text), &closed, &err);
-  ttm_buf_free(text);
-  return status ? ttm_cli_error(options, &err) : TTM_EXIT_OK;
+  return ttm_terminal_print(text, &err) ? ttm_cli_error(options, &err) : TTM_EXIT_OK;
 }
 
 static int print_help(const ttm_options *options, ttm_command command) {

@@ -89,14 +89,8 @@ int ttm_summary_text(const ttm_options *options, const ttm_findings *f, const ch
 static int print_summary(const ttm_options *options, const ttm_findings *f, const char *log, const char *folder,
                          ttm_error *err) {
   ttm_buf text = {0};
-  bool closed;
-  int status = ttm_summary_text(options, f, log, folder, STDOUT_FILENO, &text);
-  if (status)
-    ttm_error_nomem(err);
-  else
-    status = ttm_terminal_write(ttm_buf_view(&text), &closed, err);
-  ttm_buf_free(&text);
-  return status;
+  text.failed |= ttm_summary_text(options, f, log, folder, STDOUT_FILENO, &text) != TTM_OK;
+  return ttm_terminal_print(&text, err);
 }
 
 int ttm_print_findings(const ttm_findings *f, ttm_error *err) {

@@ -55,7 +55,6 @@ int ttm_command_ask(const ttm_options *options) {
   ttm_subject subject = {0};
   ttm_buf text = {0};
   ttm_error err;
-  bool closed;
   size_t tensors = options->many_count; /* --tensor is the one option of ask that may be repeated, elsewhere */
   int questions = options->given[TTM_OPTION_OP] + options->given[TTM_OPTION_TENSOR] + options->given[TTM_OPTION_RANGE] +
                   options->given[TTM_OPTION_AT_PEAK] + options->given[TTM_OPTION_FINDINGS];
@@ -67,7 +66,7 @@ int ttm_command_ask(const ttm_options *options) {
   }
   int status = ttm_subject_read(&subject, options, options->input[0], false, &err);
   if (!status) status = answer(options, subject.findings, &text, &err);
-  if (!status) status = ttm_terminal_write(ttm_buf_view(&text), &closed, &err);
+  if (!status) status = ttm_terminal_print(&text, &err);
   ttm_buf_free(&text);
   ttm_subject_free(&subject);
   return status ? ttm_cli_error(options, &err) : TTM_EXIT_OK;

@@ -8,12 +8,6 @@ static int read_both(ttm_subject subjects[2], const ttm_options *options, ttm_er
   const char *const *logs = options->input;
   if (!strcmp(logs[0], "-") && !strcmp(logs[1], "-"))
     return ttm_error_set(err, TTM_EUSAGE, "only one of the logs can be standard input");
-  const char *target = options->value[TTM_OPTION_OUTPUT];
-  for (int i = 0; i < 2 && target; i++) {
-    if (ttm_same_file(logs[i], target))
-      return ttm_error_set(err, TTM_EUSAGE, "'%s' is one of the logs; give -o another name so that it is not lost",
-                           target);
-  }
   int status = ttm_subject_read(&subjects[0], options, logs[0], false, err);
   return status ? status : ttm_subject_read(&subjects[1], options, logs[1], false, err);
 }

@@ -183,7 +183,6 @@ int ttm_command_doctor(const ttm_options *options) {
                   .utf8 = ttm_terminal_utf8()};
   ttm_error err;
   log_facts facts = {.is_log = true};
-  bool closed;
   int status = options->inputs ? check_log(&d, options, options->input[0], &facts, &err) : TTM_OK;
   if (!status) {
     if (facts.is_log) {
@@ -194,7 +193,7 @@ int ttm_command_doctor(const ttm_options *options) {
       ttm_buf_printf(&d.out, "\n%u finding%s\n", d.findings, d.findings == 1 ? "" : "s");
     else
       ttm_buf_puts(&d.out, "\nall fine\n");
-    status = d.out.failed ? ttm_error_nomem(&err) : ttm_terminal_write(ttm_buf_view(&d.out), &closed, &err);
+    status = ttm_terminal_print(&d.out, &err);
   }
   ttm_buf_free(&d.out);
   if (status) return ttm_cli_error(options, &err);

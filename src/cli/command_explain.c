@@ -43,15 +43,9 @@ static int read_subject(ttm_subject *subject, const ttm_options *options, const 
 
 static int print(const ttm_options *options, const ttm_findings *f, ttm_error *err) {
   ttm_buf text = {0};
-  bool closed;
   ttm_summary_style style = ttm_terminal_style(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]);
-  int status = ttm_explain_write(f, &style, &text);
-  if (status)
-    ttm_error_nomem(err);
-  else
-    status = ttm_terminal_write(ttm_buf_view(&text), &closed, err);
-  ttm_buf_free(&text);
-  return status;
+  text.failed |= ttm_explain_write(f, &style, &text) != TTM_OK;
+  return ttm_terminal_print(&text, err);
 }
 
 int ttm_command_explain(const ttm_options *options) {

@@ -10,14 +10,6 @@
 #include "cli/terminal.h"
 #include "report/fit_text.h"
 
-/* Frees the text. */
-static int print(ttm_buf *text, ttm_error *err) {
-  bool closed;
-  int status = text->failed ? ttm_error_nomem(err) : ttm_terminal_write(ttm_buf_view(text), &closed, err);
-  ttm_buf_free(text);
-  return status;
-}
-
 /* ---- A program ------------------------------------------------------------------------------------------------------ */
 
 /* Without --board nobody asked for a verdict, but an answer was expected for each. */
@@ -52,7 +44,7 @@ static int fit_program(const ttm_options *options) {
       ttm_fit_cases_json(series.cases.at, series.cases.n, &text);
     else
       ttm_fit_cases_write(series.cases.at, series.cases.n, &style, &text);
-    status = print(&text, &err);
+    status = ttm_terminal_print(&text, &err);
     exit_status = series_exit(options, &series);
   }
   if (status) exit_status = ttm_cli_error(options, &err);
@@ -121,7 +113,7 @@ static int fit_log(const ttm_options *options) {
       text.failed |= put_json(&fit, subject.findings, boards, &text) != TTM_OK;
     else
       ttm_fit_write(&fit, subject.findings, &wishes, boards, &style, &text);
-    status = print(&text, &err);
+    status = ttm_terminal_print(&text, &err);
   }
   for (size_t b = 0; b < TTM_BOARDS && !status && options->given[TTM_OPTION_BOARD]; b++)
     fits &= !(boards >> b & 1) || fit.boards[b].fits;

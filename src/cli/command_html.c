@@ -15,15 +15,12 @@
 /* "page: out/llama_report.html (212.3 KB)" */
 static int say_where(const char *target, uint64_t bytes, ttm_error *err) {
   ttm_buf text = {0};
-  bool closed;
   ttm_buf_puts(&text, "page: ");
   ttm_put_text(&text, ttm_view_of(target), SIZE_MAX, TTM_FORM_UTF8);
   ttm_buf_puts(&text, " (");
   ttm_put_bytes(&text, bytes);
   ttm_buf_puts(&text, ")\n");
-  int status = text.failed ? ttm_error_nomem(err) : ttm_terminal_write(ttm_buf_view(&text), &closed, err);
-  ttm_buf_free(&text);
-  return status;
+  return ttm_terminal_print(&text, err);
 }
 
 /* What to make the page of, and where it goes. */
@@ -56,9 +53,7 @@ static int plan(page_job *job, const ttm_options *options, ttm_error *err) {
   ttm_buf_char(&job->name, '\0');
   ttm_buf_char(&job->target, '\0');
   if (job->name.failed || job->target.failed) return ttm_error_nomem(err);
-  if (job->is_folder || !ttm_same_file(job->input, job->target.at)) return TTM_OK;
-  return ttm_error_set(err, TTM_EUSAGE, "'%s' is the log itself; give -o another name so that the log is not lost",
-                       job->target.at);
+  return job->is_folder ? TTM_OK : ttm_check_output(job->input, job->target.at, err);
 }
 
 static int open_target(ttm_out *out, const page_job *job, ttm_error *err) {

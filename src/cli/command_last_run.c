@@ -59,9 +59,8 @@ int ttm_command_last_run(const ttm_options *options) {
   ttm_last_run what = {0};
   if (!log)
     status = ttm_error_set(&err, TTM_EUSAGE, "last-run needs a log: ttmem last-run LOG [-o OUT]");
-  else if (target && ttm_same_file(log, target))
-    status = ttm_error_set(&err, TTM_EUSAGE, "'%s' is the log itself; give -o another name so that the log is not lost",
-                           target);
+  else
+    status = ttm_check_output(log, target, &err);
   if (!status && log && !strcmp(log, "-")) {
     status = spool(spooled, sizeof spooled, &spool_fd, &err);
     log = spooled;

@@ -9,14 +9,6 @@
 #include "report/text.h"
 #include "store/report_dir.h"
 
-static int write_file(const char *path, ttm_view text, ttm_error *err) {
-  ttm_out out;
-  int status = ttm_out_open(&out, path, err);
-  if (status) return status;
-  ttm_buf_put(&out.buf, text);
-  return ttm_out_close(&out, err);
-}
-
 static int make_report(const ttm_options *options, const char *log, uint64_t tokens, ttm_buf *text, ttm_error *err) {
   ttm_subject subject;
   ttm_buf name = {0};
@@ -48,7 +40,6 @@ int ttm_command_llm(const ttm_options *options) {
   ttm_buf text = {0};
   ttm_error err;
   uint64_t tokens;
-  bool closed;
   int status;
   if (!log && options->inputs)
     log = options->input[0];
@@ -60,15 +51,10 @@ int ttm_command_llm(const ttm_options *options) {
     ttm_error_set(&err, TTM_EUSAGE, "--llm needs a log: ttmem --llm --logfile LOG ('-' reads standard input)");
     return ttm_cli_error(options, &err);
   }
-  if (target && ttm_same_file(log, target)) {
-    ttm_error_set(&err, TTM_EUSAGE, "'%s' is the log itself; give -o another name so that the log is not lost", target);
-    return ttm_cli_error(options, &err);
-  }
-  status = read_tokens(options->value[TTM_OPTION_MAX_TOKENS], &tokens, &err);
+  status = ttm_check_output(log, target, &err);
+  if (!status) status = read_tokens(options->value[TTM_OPTION_MAX_TOKENS], &tokens, &err);
   if (!status) status = make_report(options, log, tokens, &text, &err);
-  if (!status)
-    status =
-        target ? write_file(target, ttm_buf_view(&text), &err) : ttm_terminal_write(ttm_buf_view(&text), &closed, &err);
+  if (!status) status = ttm_terminal_deliver(&text, target, &err);
   ttm_buf_free(&text);
   return status ? ttm_cli_error(options, &err) : TTM_EXIT_OK;
 }

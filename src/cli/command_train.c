@@ -50,23 +50,17 @@ static int check_picture_path(const char *log, const char *path, ttm_error *err)
   if (!ttm_view_ends(name, TTM_LIT(".svg")) && !ttm_view_ends(name, TTM_LIT(".png"))) {
     return ttm_error_set(err, TTM_EUSAGE, "'%s' is no name for a picture: end it in .png or .svg", path);
   }
-  if (!ttm_same_file(log, path)) return TTM_OK;
-  return ttm_error_set(err, TTM_EUSAGE, "'%s' is the log itself; give --output another name", path);
+  return ttm_check_output(log, path, err);
 }
 
 static int write_picture(const ttm_options *options, const ttm_training *t, const char *path, ttm_error *err) {
   ttm_train_chart chart = {t, options->value[TTM_OPTION_TITLE]};
   ttm_picture picture = ttm_train_picture(&chart);
   ttm_buf bytes = {0};
-  ttm_out out;
   bool svg = ttm_view_ends(ttm_view_of(path), TTM_LIT(".svg"));
   int status = svg ? ttm_picture_svg(&picture, &bytes) : ttm_picture_png(&picture, &bytes, err);
   if (svg && status) ttm_error_nomem(err);
-  if (!status) status = ttm_out_open(&out, path, err);
-  if (!status) {
-    ttm_buf_put(&out.buf, ttm_buf_view(&bytes));
-    status = ttm_out_close(&out, err);
-  }
+  if (!status) return ttm_terminal_deliver(&bytes, path, err);
   ttm_buf_free(&bytes);
   return status;
 }
@@ -75,7 +69,6 @@ static int write_picture(const ttm_options *options, const ttm_training *t, cons
 
 static int print_report(const ttm_options *options, const ttm_training *t, const char *picture, ttm_error *err) {
   ttm_buf text = {0};
-  bool closed;
   int status;
   ttm_summary_style style = ttm_terminal_style(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]);
   if (options->given[TTM_OPTION_JSON])
@@ -86,12 +79,8 @@ static int print_report(const ttm_options *options, const ttm_training *t, const
     status = ttm_train_text_write(t, &style, &text);
     if (picture) ttm_buf_printf(&text, "Visualization saved to: %s\n", picture);
   }
-  if (status || text.failed)
-    status = ttm_error_nomem(err);
-  else
-    status = ttm_terminal_write(ttm_buf_view(&text), &closed, err);
-  ttm_buf_free(&text);
-  return status;
+  text.failed |= status != TTM_OK;
+  return ttm_terminal_print(&text, err);
 }
 
 int ttm_command_train(const ttm_options *options) {

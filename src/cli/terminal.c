@@ -63,6 +63,21 @@ int ttm_terminal_write(ttm_view text, bool *closed, ttm_error *err) {
   return ttm_terminal_end(&out, TTM_OK, closed, err);
 }
 
+int ttm_terminal_print(ttm_buf *text, ttm_error *err) { return ttm_terminal_deliver(text, NULL, err); }
+
+int ttm_terminal_deliver(ttm_buf *text, const char *path, ttm_error *err) {
+  bool closed, to_file = path && strcmp(path, "-") != 0;
+  ttm_out out;
+  int status = text->failed ? ttm_error_nomem(err) : TTM_OK;
+  if (!status && !to_file) status = ttm_terminal_write(ttm_buf_view(text), &closed, err);
+  if (!status && to_file && !(status = ttm_out_open(&out, path, err))) {
+    ttm_buf_put(&out.buf, ttm_buf_view(text));
+    status = ttm_out_close(&out, err);
+  }
+  ttm_buf_free(text);
+  return status;
+}
+
 void ttm_put_shell_word(ttm_buf *out, const char *word) {
   static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
   if (*word && strspn(word, safe) == strlen(word)) return ttm_buf_puts(out, word);

@@ -127,3 +127,23 @@ for n in 40 41 42 43 44 45 46 47 48 49 150; do
   grep -q 'ää' .out || fail "the value is not shown"
   ! grep -q $'\xEF\xBF\xBD' .out || fail "a character was cut: $(cat .out)"
 done
+
+# ---- -o -----------------------------------------------------------------------------------------------------------------------
+# '-' is standard output, and what is read is never written over.
+cp "$capture" mine.json
+cp "$TTMEM_SOURCE/demo/metal_cb.log" metal.log
+for command in "--llm --logfile $log" "html $log" "graph mine.json --json" "cb log metal.log" "cb simulate 16 16" "cb scan source/a.cpp" "last-run $log"; do
+  # shellcheck disable=SC2086
+  "$TTMEM" $command -o - >.out 2>/dev/null
+  [ -s .out ] && [ ! -e - ] || fail "-o -: $command"
+done
+before=$(cksum $log mine.json metal.log source/a.cpp tinyllama_train.log)
+for command in "--llm --logfile $log -o $log" "html $log -o $log" "graph mine.json -o mine.json" "graph $capture mine.json -o mine.json" \
+  "cb log metal.log -o metal.log" "cb all 16 16 --log metal.log -o metal.log" "cb scan source/a.cpp -o source/a.cpp" \
+  "cb all 16 16 --source source/a.cpp -o source/a.cpp" "last-run $log -o $log"; do
+  got=0
+  # shellcheck disable=SC2086
+  "$TTMEM" $command >.out 2>.err || got=$?
+  [ "$before" = "$(cksum $log mine.json metal.log source/a.cpp tinyllama_train.log)" ] || fail "what was read is lost: $command"
+  [ "$got" -eq 2 ] && grep -q 'is the input itself' .err || fail "exit $got: $command: $(cat .err)"
+done
