@@ -46,7 +46,7 @@ for file in "$log" "$name/$name.json" "$name/2$name.json"; do
   try $log_only fit "$file"
   try 0 ask "$file" --op 1
   try 0 ask "$file" --range 1-9
-  try $log_only ask "$file" --at-peak
+  try 0 ask "$file" --at-peak
   try 0 ask "$file" --findings
   try 2 ask "$file" --tensor "$name"
   try $found doctor "$file"
