@@ -218,7 +218,7 @@ typedef struct ttm_findings {
   /* Elements that added most, largest first; op TTM_NONE ends the list. A const-eval program counts for its load_cached. */
   ttm_effect top[TTM_MEMORIES][TTM_TOP];
   ttm_attribution attribution;
-  ttm_live_sum live_at_peak; /* DRAM tensors alive at the DRAM peak's state */
+  ttm_live_sum live_at_peak; /* DRAM tensors alive at the DRAM peak's state; of live_set where that is known */
   /* Highest 100*(stored-logical)/logical of the live DRAM sums after any element: the old tool's "Padding Overhead".
    * Not the overhead at the memory peak, which live_at_peak gives. */
   double padding_peak_pct;

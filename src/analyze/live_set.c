@@ -381,6 +381,8 @@ static int keep_rows(gathering *g) {
     const ttm_live_row *row = &g->rows.at[i];
     uint64_t over_banks = ttm_mul_sat(row->bank_bytes, set->banks);
     if (row->type != TTM_NONE) {
+      set->logical_bytes += row->logical_bytes;
+      set->stored_bytes += row->stored_bytes;
       set->padding_bytes += row->stored_bytes > row->logical_bytes ? row->stored_bytes - row->logical_bytes : 0;
       set->rounding_bytes += over_banks > row->stored_bytes ? over_banks - row->stored_bytes : 0;
     }

@@ -60,6 +60,7 @@ typedef struct ttm_live_set {
   uint64_t over_bytes;     /* what the tensors hold more than was measured: views that were taken for tensors */
   uint64_t padding_bytes;  /* of the tensors, over all banks: tiles, shards, row alignment */
   uint64_t rounding_bytes; /* over all banks: banks that hold a page less than the fullest, block alignment */
+  uint64_t logical_bytes, stored_bytes; /* of the tensors, over all banks: without padding, and with it */
   uint32_t tensors;
   TTM_VEC(ttm_live_row) rows;       /* largest first, at most TTM_LIVE_ROWS */
   uint64_t other_rows, other_bytes; /* rows beyond them */
