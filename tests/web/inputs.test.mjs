@@ -26,7 +26,7 @@ test("a capture: how free memory is cut up is unknown, L1 per core is told", asy
   const r = report(join(SOURCE, "tests", "data", "capture_small.json"));
   assert.equal(r.findings.input.kind, "capture");
   await withPage(r.page, {}, async (page) => {
-    for (const name of ["Fragmentation", "Runs", "Leaks"]) assert.equal(await state(page, name), "untold", name);
+    for (const name of ["What went wrong", "Fragmentation", "Runs", "Leaks"]) assert.equal(await state(page, name), "untold", name);
     assert.equal(await page.locator("#runs table").count(), 0);
     assert.match(await page.locator("#fragmentation").innerText(), UNKNOWN);
     for (const card of await page.locator(".peak").all()) assert.match(await card.innerText(), /largest free block\s+unknown from this kind of input/);
@@ -37,6 +37,15 @@ test("a capture: how free memory is cut up is unknown, L1 per core is told", asy
     assert.match(await page.locator('#l1 [data-key="l1"]').innerText(), /26,624 of 1,393,312 B/);
     assert.equal(await page.locator('#l1 [data-key="core"]').count(), 1);
     assert.match(await page.locator("#l1 figcaption").innerText(), /Wormhole core, 1,499,136 B/);
+  });
+});
+
+test("samples of running programs: no operation, no message, no layer is concluded from them", async () => {
+  const log = join(work, "live.txt");
+  writeFileSync(log, "ttmem-live 1\nstart 1700000000000 100\ndevice 0 0 0 n150\nprocess 0 4242 python\ns 0 0 0 0 0 0 0\ns 100 0 104857600 0 0 0 0 0:104857600,0,0,0,0\ns 300 0 0 0 0 0 0 0:0,0,0,0,0\nend 400\n");
+  await withPage(report(log).page, {}, async (page) => {
+    for (const name of ["What went wrong", "What is live then", "Late frees", "Runs", "Leaks", "Layers", "Fragmentation", "Waste", "Advice"]) assert.equal(await state(page, name), "untold", name);
+    assert.ok(!(await page.locator("#consumers").innerText()).includes("between runs"));
   });
 });
 

@@ -20,7 +20,7 @@ export function color(name: string): string {
 
 export const font = (size: number): string => `${size * devicePixelRatio}px system-ui, sans-serif`;
 
-export interface ChartParts {
+interface ChartParts {
   label: string;
   height: number;
   series: uPlot.Series[];

@@ -137,10 +137,6 @@ export class Strings {
     return new Strings(lengths, bytes);
   }
 
-  get count(): number {
-    return this.starts.length;
-  }
-
   get(id: number): string {
     if (id === 0) return "";
     return (this.made[id] ??= this.decoder.decode(this.bytes.subarray(this.starts[id - 1], this.starts[id])));

@@ -3,7 +3,7 @@
 import type { App } from "./app.js";
 import { add, h, longText, replace, shorten } from "./dom.js";
 import { bytes, column, count, percent, shape, shapeText, signed } from "./format.js";
-import { MEMORIES, type Memory } from "./findings.js";
+import { MEMORIES } from "./findings.js";
 import { Flag, type Type } from "./model.js";
 import { graphOf, locationOf, nameOf, programOf, runOf, valueText, type Names } from "./names.js";
 import { table } from "./tables.js";
@@ -99,18 +99,12 @@ export class Details {
     }
     const box = h("div", { "data-key": "op-memory" }, h("h3", {}, "Memory, MB per bank"), table("Memory before and after", [["memory"], ["before", "num"], ["after", "num"], ["effect", "num"], ["free before", "num"], ["largest block", "num"]], rows));
     if (lines[before] > 0) add(box, h("p", { class: "hint" }, after < 0 ? `State at log line ${count(lines[before])}; the log ends before the next one.` : `States at log lines ${count(lines[before])} and ${count(lines[after])}.`));
-    const live = await this.padding(op, "DRAM");
-    if (live) add(box, live);
-    const l1 = await this.padding(op, "L1");
-    if (l1) add(box, l1);
+    add(box, await this.padding(op, "DRAM"), await this.padding(op, "L1"));
     return box;
   }
 
-  private readonly lives = new Map<Memory, Promise<{ logical: Float64Array; stored: Float64Array }>>();
   private async padding(op: number, memory: "DRAM" | "L1"): Promise<HTMLElement | null> {
-    let live = this.lives.get(memory);
-    if (!live) this.lives.set(memory, (live = this.app.model.live(memory)));
-    const { logical, stored } = await live;
+    const { logical, stored } = await this.app.model.live(memory);
     if (!stored[op] || this.app.model.facts.rebuilt) return null;
     return h("p", { class: "hint" }, `Live ${memory} tensors after it: ${bytes(logical[op])} logical, ${bytes(stored[op])} padded (+${percent(stored[op] - logical[op], logical[op])}).`);
   }

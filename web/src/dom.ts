@@ -47,6 +47,3 @@ const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202
 export function visible(text: string): string {
   return text.replace(hidden, "�");
 }
-
-let ids = 0;
-export const freshId = (stem: string): string => `${stem}-${String(++ids)}`;

@@ -118,7 +118,7 @@ export interface Leak extends OpRef {
 }
 
 // Every change of DRAM between two states, MB per bank, by who made it; the parts add up to the total.
-export interface Attribution {
+interface Attribution {
   basis: Basis;
   operations_MB: number;
   const_eval_MB: number;
@@ -174,7 +174,7 @@ export interface Layers {
   odd: { layer: number; operations: number; differs: OpRef | null; growth_per_bank_MB?: number; peak_above_start_per_bank_MB?: number }[];
 }
 
-export interface PaddingRow extends OpRef {
+interface PaddingRow extends OpRef {
   shape: string | null;
   dtype: string | null;
   result: number;

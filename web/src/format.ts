@@ -41,7 +41,7 @@ export function percent(part: number, all: number): string {
 }
 
 // "1 run", "2 runs"
-export const counted = (n: number, noun: string): string => `${count(n)} ${noun}${n === 1 ? "" : "s"}`;
+export const counted = (n: number, noun: string, several = `${noun}s`): string => `${count(n)} ${n === 1 ? noun : several}`;
 
 export const shape = (dims: readonly number[]): string => (dims.length ? dims.join("×") : "scalar");
 // "32x4096" of the JSON files

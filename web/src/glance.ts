@@ -37,9 +37,10 @@ function liveSet({ findings, unknown }: Model): Answer {
   return ["told", `${dram.explained_pct.toFixed(1)} % of the DRAM peak is explained, by ${counted(dram.tensors, "tensor")}.`, "derived"];
 }
 
-function wentWrong({ findings, facts }: Model): Answer {
+function wentWrong({ findings, facts, ofCompiledProgram, unknown }: Model): Answer {
   const all = findings.incidents;
-  if (!all.length) return ["fine", `Nothing: the ${findings.input.kind === "capture" ? (findings.recording ? "recording" : "capture") : "log"} holds no error message of the runtime.`, "measured"];
+  if (!all.length && !ofCompiledProgram && !findings.recording) return untold(unknown); // captures and samples hold no messages
+  if (!all.length) return ["fine", `Nothing: the ${ofCompiledProgram ? "log" : "recording"} holds no error message of the runtime.`, "measured"];
   const first = all.findIndex((i) => i.kind !== "fatal");
   const words = facts.incidents[Math.max(0, first)];
   const ways = all[Math.max(0, first)].ways?.length ?? 0;
@@ -65,9 +66,9 @@ function leaks({ findings: { leaks: all, programs = [] }, ofCompiledProgram }: M
   return mostRuns(programs) < LEAK_RUNS ? untold("Too few runs to tell a leak.") : ["fine", `No leak over ${counted(mostRuns(programs), "run")}.`, "derived"];
 }
 
-function layers({ findings: { layers: found, operations }, unknown }: Model): Answer {
+function layers({ findings: { layers: found }, layersKnown, unknown }: Model): Answer {
   if (found) return [found.odd_count ? "found" : "told", layerWords(found), found.basis];
-  return operations.total ? ["told", "No block of operations repeats.", null] : untold(unknown);
+  return layersKnown ? ["told", "No block of operations repeats.", null] : untold(unknown);
 }
 
 function fragmentation({ findings: { fragmentation: found, peak }, unknown }: Model): Answer {

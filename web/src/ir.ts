@@ -33,7 +33,7 @@ export class Ir {
       19,
       () => {
         const row = h("div", { class: "ir-line" }, h("span", { class: "ir-number" }), h("code", {}));
-        row.addEventListener("click", () => void this.pick(Number(row.dataset.line)));
+        row.addEventListener("click", () => this.pick(Number(row.dataset.line)));
         return row;
       },
       (row, i) => this.fill(row, i),
@@ -111,7 +111,7 @@ export class Ir {
   }
 
   // From a line to the operations that carry its location: the first is selected, the table shows all of them.
-  private async pick(line: number): Promise<void> {
+  private pick(line: number): void {
     const names = this.names;
     const locations = this.text?.locationAt.get(line);
     if (!names || !locations || !this.fact) return;
@@ -128,14 +128,13 @@ export class Ir {
     this.list.draw(true);
     this.found.textContent = first < 0 ? "not executed in this log" : `executed ${counted(n, "time")}`;
     if (first >= 0) this.app.select(first);
-    await Promise.resolve();
   }
 
   private find(jump = true): void {
     const word = this.search.value.toLowerCase();
     this.hits = [];
     if (word && this.text) this.text.lines.forEach((line, i) => line.toLowerCase().includes(word) && this.hits.push(i + 1));
-    if (word) this.found.textContent = counted(this.hits.length, "match").replace("matchs", "matches");
+    if (word) this.found.textContent = counted(this.hits.length, "match", "matches");
     else if (jump) this.found.textContent = "";
     if (jump && this.hits.length) this.mark(this.hits[0]);
     else this.list.draw(true);

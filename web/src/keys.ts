@@ -36,7 +36,7 @@ export function listen(app: App, timeline: Timeline, table: OpTable, help: HTMLD
     app.reveal(next);
   };
   const goTo = (op: number | null | undefined): void => {
-    if (op === null || op === undefined) return;
+    if (op === null || op === undefined || op < 0) return;
     app.select(op);
     app.reveal(op);
   };

@@ -19,7 +19,7 @@ export function layerWords(layers: Layers): string {
 }
 
 // First and last operation of each layer, where the layers follow each other without a gap; else nothing.
-export function layerSpans(layers: Layers): { from: number; to: number; odd: boolean }[] {
+function layerSpans(layers: Layers): { from: number; to: number; odd: boolean }[] {
   const { first, last, odd } = layers;
   const all = layers.count + layers.odd_count;
   const sizes = Array.from({ length: all }, (_, i) => odd.find((o) => o.layer === i)?.operations ?? layers.operations);
@@ -45,7 +45,7 @@ export class LayersPart {
     const layers = (this.layers = app.model.findings.layers ?? null);
     this.element = section("layers", "Layers", layers ? layers.basis : null);
     if (!layers) {
-      add(this.element, h("p", { class: "muted" }, app.model.facts.elements ? "No block of operations repeats in the longest run." : app.model.unknown));
+      add(this.element, h("p", { class: "muted" }, app.model.layersKnown ? "No block of operations repeats in the longest run." : app.model.unknown));
       return;
     }
     add(this.element, h("p", { "data-key": "layers" }, layerWords(layers)), strip(app, layers));

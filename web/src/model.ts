@@ -4,7 +4,7 @@
 import type { Basis, Findings, InputKind, Memory, OpRef } from "./findings.js";
 import { bigDeltaColumn, bytesOf, deltaColumn, jsonOf, Reader, Strings, textOf, unsignedColumn } from "./data.js";
 
-export interface Position {
+interface Position {
   element: number;
   place: number;
 }
@@ -31,7 +31,7 @@ export interface CoreMap {
   tensors: [number, number][];
 }
 
-export interface Facts {
+interface Facts {
   format: number;
   version: string;
   name: string;
@@ -66,7 +66,7 @@ export interface RegistryEntry {
   repeated: boolean;
 }
 
-export interface Layout {
+interface Layout {
   logical_shape: number[];
   dtype: string;
   is_tiled: boolean;
@@ -91,10 +91,19 @@ export const Place = { Element: 0, Between: 1, BeforeSubmit: 2, AfterSubmit: 3, 
 // Of an operation; the values of html_ops.c.
 export const Flag = { ConstEval: 1, CacheMiss: 2, CacheHit: 4, Failed: 8, Weight: 16 } as const;
 
-// Remembers what was asked for before.
+// Remembers what was asked for before, ...
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let kept: Promise<T> | undefined;
   return () => (kept ??= make());
+}
+
+// ... of each memory or rank.
+function onceEach<K, T>(make: (key: K) => Promise<T>): (key: K) => Promise<T> {
+  const kept = new Map<K, () => Promise<T>>();
+  return (key) => {
+    if (!kept.has(key)) kept.set(key, once(() => make(key)));
+    return kept.get(key)!();
+  };
 }
 
 // The states of one rank in order. `x` is the operation index; states between two operations lie between their indices.
@@ -194,6 +203,11 @@ export class Model {
     return this.findings.input.kind !== "capture" && this.findings.input.kind !== "live";
   }
 
+  // What samples show as operations is what processes did between two looks.
+  get layersKnown(): boolean {
+    return this.facts.elements > 0 && this.findings.input.kind !== "live";
+  }
+
   get statesPerOperation(): boolean {
     return WITH_STATES.includes(this.findings.input.kind);
   }
@@ -229,34 +243,20 @@ export class Model {
 
   readonly stateLines = once(async () => deltaColumn(await bytesOf("state.line"), this.facts.states));
 
-  private readonly levels = new Map<string, Promise<Level>>();
-  level(memory: Memory): Promise<Level> {
-    let kept = this.levels.get(memory);
-    if (!kept) this.levels.set(memory, (kept = this.readLevel(memory)));
-    return kept;
-  }
-
-  private async readLevel(memory: Memory): Promise<Level> {
+  readonly level = onceEach(async (memory: Memory): Promise<Level> => {
     const n = this.facts.states;
     const [allocated, largest] = await Promise.all([bytesOf(`state.${memory}.allocated`), bytesOf(`state.${memory}.largest`)]);
     return { allocated: deltaColumn(allocated, n), largest: deltaColumn(largest, n) };
-  }
+  });
 
-  // Free and total, which only the details show.
-  async free(memory: Memory): Promise<{ total: Int32Array; lost: Int32Array }> {
+  // What else a state tells: free is the total less what is allocated and lost.
+  readonly free = onceEach(async (memory: Memory): Promise<{ total: Int32Array; lost: Int32Array }> => {
     const n = this.facts.states;
     const [total, lost] = await Promise.all([bytesOf(`state.${memory}.total`), bytesOf(`state.${memory}.lost`)]);
     return { total: deltaColumn(total, n), lost: deltaColumn(lost, n) };
-  }
+  });
 
-  private readonly seriesOf = new Map<number, Promise<Series>>();
-  series(rank: number): Promise<Series> {
-    let kept = this.seriesOf.get(rank);
-    if (!kept) this.seriesOf.set(rank, (kept = this.readSeries(rank)));
-    return kept;
-  }
-
-  private async readSeries(rank: number): Promise<Series> {
+  readonly series = onceEach(async (rank: number): Promise<Series> => {
     const [{ element, place }, ranks] = await Promise.all([this.places(), this.stateRanks()]);
     let states: Int32Array | null = null;
     if (this.facts.ranks.length > 1) {
@@ -278,7 +278,7 @@ export class Model {
       i = end;
     }
     return { states, x };
-  }
+  });
 
   async pyramid(rank: number, memory: Memory): Promise<PyramidLevel[]> {
     const levels: PyramidLevel[] = [];
@@ -376,11 +376,12 @@ export class Model {
     return { of, lists };
   });
 
-  async live(memory: "DRAM" | "L1"): Promise<{ logical: Float64Array; stored: Float64Array }> {
+  // Bytes of the live tensors after each operation, without and with padding.
+  readonly live = onceEach(async (memory: "DRAM" | "L1"): Promise<{ logical: Float64Array; stored: Float64Array }> => {
     const n = this.facts.elements;
     const [logical, stored] = await Promise.all([bytesOf(`live.${memory}.logical`), bytesOf(`live.${memory}.stored`)]);
     return { logical: bigDeltaColumn(logical, n), stored: bigDeltaColumn(stored, n) };
-  }
+  });
 
   // The state after each state, of the same rank; -1 at the end.
   readonly nextStates = once(async () => {
@@ -396,14 +397,7 @@ export class Model {
   });
 
   // What each operation did to a memory: the next state minus the one before it. NaN where the log cannot tell.
-  private readonly effectsOf = new Map<Memory, Promise<Float64Array>>();
-  effects(memory: Memory): Promise<Float64Array> {
-    let kept = this.effectsOf.get(memory);
-    if (!kept) this.effectsOf.set(memory, (kept = this.makeEffects(memory)));
-    return kept;
-  }
-
-  private async makeEffects(memory: Memory): Promise<Float64Array> {
+  readonly effects = onceEach(async (memory: Memory): Promise<Float64Array> => {
     const [ops, level, next] = await Promise.all([this.operations(), this.level(memory), this.nextStates()]);
     const out = new Float64Array(ops.n);
     for (let i = 0; i < ops.n; i++) {
@@ -412,7 +406,7 @@ export class Model {
       out[i] = after < 0 || level.allocated[before] < 0 || level.allocated[after] < 0 ? NaN : level.allocated[after] - level.allocated[before];
     }
     return out;
-  }
+  });
 
   irText(fact: IrFact): Promise<string> {
     return textOf(fact.id);

@@ -23,7 +23,7 @@ export const nameOf = (n: Names, op: number): string => n.labels.get(n.texts.nam
 export const locationOf = (n: Names, op: number): string => n.labels.get(n.texts.location[n.ops.text[op]]);
 
 // "32×4096 bf16", or the text of what is no tensor.
-export function shapeOf(type: Type): string {
+function shapeOf(type: Type): string {
   return type.layout ? `${shape(type.layout.logical_shape)} ${type.layout.dtype}` : type.text;
 }
 

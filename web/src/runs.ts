@@ -23,7 +23,7 @@ const rise = (run: Run): number => milli(run.peak_MB) - milli(run.start_MB);
 // The log prints thousandths of a MB: equal steps may differ by one.
 const alike = (a: number, b: number): boolean => (Number.isNaN(a) ? Number.isNaN(b) : Math.abs(a - b) <= 1);
 
-export function foldRuns(runs: Run[]): Fold[] {
+function foldRuns(runs: Run[]): Fold[] {
   const folds: Fold[] = [];
   for (const run of runs) {
     const fold = folds.at(-1);

@@ -25,7 +25,7 @@ export function table(caption: string, columns: [string, string?][], rows: (Node
 function attribution(app: App): HTMLElement | null {
   const sums = app.model.findings.attribution;
   if (!sums) return null;
-  const parts: [string, number][] = [["added by operations", sums.operations_MB], ["left by const-eval programs", sums.const_eval_MB], ["given back by operations", sums.given_back_MB], ["deallocated", sums.deallocated_MB], ["by the host, between runs", sums.host_MB]];
+  const parts: [string, number][] = [["added by operations", sums.operations_MB], ["left by const-eval programs", sums.const_eval_MB], ["given back by operations", sums.given_back_MB], ["deallocated", sums.deallocated_MB], [app.model.ofCompiledProgram ? "by the host, between runs" : "between operations", sums.host_MB]];
   const list = h("ul", { class: "sums", "data-key": "attribution" });
   for (const [label, mb] of parts) if (mb !== 0) add(list, h("li", {}, h("b", { class: "num" }, signed(Math.round(mb * 1000))), ` ${label}`));
   add(list, h("li", {}, h("b", { class: "num" }, `= ${signed(Math.round(sums.total_MB * 1000))}`), " from the first state to the last ", basisMark(sums.basis)));

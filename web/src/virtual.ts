@@ -25,10 +25,6 @@ export class VirtualList {
     new ResizeObserver(() => this.draw()).observe(this.element);
   }
 
-  get count(): number {
-    return this.n;
-  }
-
   setCount(n: number): void {
     this.n = n;
     this.element.style.height = `${n * this.rowHeight + BELOW}px`; // the style sheet has the most there can be
