@@ -111,7 +111,7 @@ static void choose_candidates(search *s, size_t runs) {
   }
   if (n) qsort(s->left.at, n, sizeof *s->left.at, larger);
   s->n = n < MOST_CANDIDATES ? (uint32_t)n : MOST_CANDIDATES;
-  memcpy(s->candidates, s->left.at, s->n * sizeof *s->candidates);
+  if (s->n) memcpy(s->candidates, s->left.at, s->n * sizeof *s->candidates);
 }
 
 /* ---- What adds up -------------------------------------------------------------------------------------------------------- */

@@ -144,10 +144,11 @@ static int pending_end(void) {
 
 /* Boards behind one on which the program ended before it came to ttnn: it would end there as well. */
 static int leave_out(ttm_fit_series *series, ttm_error *err) {
-  for (size_t i = series->cases.n; i < series->boards.n; i++) {
+  size_t run = series->cases.n; /* that one is the last of them */
+  for (size_t i = run; i < series->boards.n; i++) {
     ttm_fit_case answer = {.exit_status = -1};
     ttm_buf_puts(&answer.board, series->boards.at[i]);
-    ttm_buf_printf(&answer.why, "not run: as on %s", series->boards.at[0]);
+    ttm_buf_printf(&answer.why, "not run: as on %s", series->boards.at[run ? run - 1 : 0]);
     if (answer.board.failed || answer.why.failed || ttm_vec_push(&series->cases, answer)) {
       ttm_fit_case_free(&answer);
       return ttm_error_nomem(err);

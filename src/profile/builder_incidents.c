@@ -23,9 +23,9 @@ static int keep(ttm_profile *p, ttm_view *v) {
 static bool repeats_last(const ttm_profile *p, const ttm_stream *s, const ttm_incident_text *what, uint32_t line) {
   if (p->incidents.n == 0 || what->kind != TTM_INCIDENT_FATAL) return false;
   const ttm_incident *last = &p->incidents.at[p->incidents.n - 1];
-  bool assert =
+  bool repeats =
       ttm_view_starts(what->text, TTM_LIT("LOG_ASSERT @")) || ttm_view_starts(what->text, TTM_LIT("LOG_FATAL @"));
-  return assert && last->what.kind == TTM_INCIDENT_FATAL && last->rank == s->rank &&line - last->line <= 16;
+  return repeats && last->what.kind == TTM_INCIDENT_FATAL && last->rank == s->rank && line - last->line <= 16;
 }
 
 static int add(ttm_builder *b, ttm_stream *s, ttm_incident_text what, uint32_t line, bool logged) {

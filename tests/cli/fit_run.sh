@@ -18,6 +18,7 @@ size=268435456
 each=$(((size / 2048 + banks - 1) / banks * 2048))
 echo "loading on $TTMEM_BOARD"
 [ "$end" != two ] || [ $TTMEM_BOARD != n150 ] || { mkdir "$TTMEM_ROOT"; echo "RuntimeError: 2 devices are needed"; exit 1; } # as importing ttnn does
+[ "$end" != later ] || [ $TTMEM_BOARD != n300 ] || { echo "ModuleNotFoundError: No module named 'mesh'" >&2; exit 1; }
 [ "$end" != early ] || { echo "ModuleNotFoundError: No module named 'weights'" >&2; exit 1; }
 {
   l1_bank=$((l1 - base))
@@ -70,6 +71,7 @@ note "refused where the recorder does not look"
 show ttmem fit -q --board n150 -- sh model.sh 1 thread
 note "not for lack of memory"
 show ttmem fit -q -- sh model.sh 1 early
+show ttmem fit --board n150,n300,t3k -- sh model.sh 3 later
 show ttmem fit -q --board n150,n300 -- sh model.sh 1 two
 show ttmem fit -q --board n150,p150 -- sh model.sh 1 three
 show ttmem fit -q --json --board n150 -- sh model.sh 1 three
