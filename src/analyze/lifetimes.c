@@ -187,22 +187,53 @@ static int watch_peak(void *context, const ttm_replay_event *event) {
   return 0;
 }
 
-static int replay(search *s) {
-  uint64_t expected = s->out->peak_without_bytes;
+/* The log again with these tensors freed at their last use; they come by last use. */
+static int replay(const search *s, const uint32_t *tensors, size_t n, uint64_t expected, uint64_t *peak, bool *agrees) {
   ttm_replay replay;
   peak_watch watch = {&replay, 0};
   int status = ttm_replay_init(&replay, s->p, s->rank);
-  replay.early = s->tensors.at;
-  replay.early_count = s->tensors.n;
+  replay.early = tensors;
+  replay.early_count = n;
   replay.watch = watch_peak;
   replay.context = &watch;
   if (!status) status = ttm_replay_to_op(&replay, (uint32_t)s->p->ops.n);
-  s->out->replayed = !status;
-  s->out->replayed_peak_bytes = watch.peak;
   uint64_t apart = watch.peak > expected ? watch.peak - expected : expected - watch.peak;
-  s->out->replay_agrees = apart <= 4 * TTM_LEVEL_SLACK && !replay.memories[TTM_REPLAY_DRAM].unplaced;
+  *agrees = !status && apart <= 4 * TTM_LEVEL_SLACK && !replay.memories[TTM_REPLAY_DRAM].unplaced;
+  *peak = watch.peak;
   ttm_replay_free(&replay);
   return status;
+}
+
+/* Each row that lowers the peak by itself; that of a single row is that of all. At most TTM_LATE_FREES times through the log. */
+static int replay_rows(search *s, const edge_list *edges) {
+  ttm_lifetimes *out = s->out;
+  uint32_t *tensors = ttm_alloc_array(s->tensors.n, sizeof *tensors);
+  int status = tensors ? TTM_OK : TTM_ENOMEM;
+  for (uint32_t i = 0; i < out->n && !status; i++) {
+    ttm_late_free *late = &out->late[i];
+    uint64_t peak;
+    size_t n = 0;
+    if (late->peak_bytes + 2 * TTM_LEVEL_SLACK >= out->peak_bytes) continue;
+    late->replayed = true;
+    if (out->n == 1) {
+      late->replay_agrees = out->replay_agrees;
+      continue;
+    }
+    for (size_t e = 0; e < edges->n; e++) {
+      if (edges->at[e].row == i && edges->at[e].bytes > 0) tensors[n++] = edges->at[e].tensor;
+    }
+    status = replay(s, tensors, n, late->peak_bytes, &peak, &late->replay_agrees);
+  }
+  ttm_free(tensors);
+  return status;
+}
+
+static int replay_all(search *s, const edge_list *edges) {
+  ttm_lifetimes *out = s->out;
+  int status =
+      replay(s, s->tensors.at, s->tensors.n, out->peak_without_bytes, &out->replayed_peak_bytes, &out->replay_agrees);
+  out->replayed = !status;
+  return status ? status : replay_rows(s, edges);
 }
 
 static int find_buffers(search *s) {
@@ -241,7 +272,7 @@ int ttm_lifetimes_make(ttm_lifetimes *out, const ttm_findings *f) {
   if (out->n && !status) {
     status = collect(&s, &edges);
     if (!status) measure_peaks(&s, &edges);
-    if (!status && !s.buffers) status = replay(&s);
+    if (!status && !s.buffers) status = replay_all(&s, &edges);
   }
   ttm_vec_free(&edges);
   ttm_vec_free(&s.tensors);

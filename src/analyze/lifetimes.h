@@ -17,6 +17,9 @@ typedef struct ttm_late_free {
   uint64_t cost;       /* bytes per bank x operations, summed over all of them */
   uint64_t
       peak_bytes; /* highest state, per bank, if all of them were freed at their last use: from the measured levels */
+  bool
+      replayed; /* these alone freed there were played through the allocator again; not when the peak stays as it is ... */
+  bool replay_agrees; /* ... and came to that peak, with room for everything */
 } ttm_late_free;
 
 typedef struct ttm_lifetimes {

@@ -78,6 +78,19 @@ static ttm_dims better_shape(const ttm_tensor_type *type) {
   return best;
 }
 
+/* Bytes per bank that the tensor would take less with its rows as they are, each padded to the alignment only. Block formats need tiles. */
+static uint64_t row_major_of(const ttm_profile *p, const ttm_live_row *row) {
+  const ttm_tensor_type *type = type_of(p, row->type);
+  uint64_t rows = 1, element = type ? ttm_scalar_bytes(type->storage) : 0;
+  if (!element || !type->shape.rank) return 0;
+  for (uint32_t i = 0; i + 1 < type->shape.rank; i++) rows = ttm_mul_sat(rows, type->shape.at[i]);
+  uint64_t line =
+      ttm_round_up(ttm_mul_sat(type->shape.at[type->shape.rank - 1], element), ttm_profile_alignment(p).dram);
+  uint64_t stored = ttm_mul_sat(ttm_mul_sat(rows, line), row->tensors);
+  if (row->forms_differ || stored >= row->stored_bytes) return 0;
+  return (uint64_t)((1.0 - (double)stored / (double)row->stored_bytes) * (double)row->bank_bytes);
+}
+
 /* Largest first. */
 static void keep(ttm_wastes *out, ttm_waste waste) {
   out->bank_bytes[waste.kind] += waste.bank_bytes;
@@ -97,7 +110,10 @@ void ttm_wastes_make(ttm_wastes *out, const ttm_findings *f) {
       ttm_waste waste = {.kind = (ttm_waste_kind)kind, .row = i};
       waste.bank_bytes = ttm_waste_of(f->profile, row, waste.kind);
       if (!waste.bank_bytes || waste.bank_bytes < set->measured_bytes / LEAST_SHARE) continue;
-      if (kind == TTM_WASTE_PADDING) waste.better = better_shape(type_of(f->profile, row->type));
+      if (kind == TTM_WASTE_PADDING) {
+        waste.better = better_shape(type_of(f->profile, row->type));
+        waste.row_major = row_major_of(f->profile, row);
+      }
       keep(out, waste);
     }
   }

@@ -44,6 +44,7 @@ static void put_late_row(ttm_analysis_page *p, ttm_view row) {
   ttm_sentence_add(p, ", freed in log line %.0f, %.0f operations late; without that the peak is %.3f",
                    ttm_member_number(row, "freed_line", 0), ttm_member_number(row, "operations_late", 0),
                    ttm_member_number(row, "peak_if_freed_per_bank_MB", 0));
+  if (ttm_view_eq(ttm_json_get_member(row, "replay_agrees"), TTM_LIT("true"))) ttm_sentence_add(p, ", replayed");
   ttm_figure_end(p, ttm_member_number(row, "per_bank_MB", 0), made);
 }
 
@@ -287,6 +288,9 @@ static void put_waste_row(ttm_analysis_page *p, ttm_view row) {
       ttm_sentence_add(p, "; reshaped to ");
       ttm_sentence_text(p, row, "better_shape");
       ttm_sentence_add(p, " it needs fewer tiles");
+    } else if (ttm_member_number(row, "row_major_saves_per_bank_MB", 0) > 0) {
+      ttm_sentence_add(p, "; in ROW_MAJOR layout, where its operations take that, it needs %.3f less",
+                       ttm_member_number(row, "row_major_saves_per_bank_MB", 0));
     } else {
       ttm_sentence_add(p, "; %s", WASTE[k].remedy);
     }

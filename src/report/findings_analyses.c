@@ -35,6 +35,10 @@ void ttm_json_lifetimes(ttm_buf *buf, const ttm_findings *f) {
     ttm_json_key_u64(buf, ",\"operations_late\":", late->gap);
     ttm_json_key_mib(buf, ",\"MB_x_operations\":", late->cost);
     ttm_json_key_mib(buf, ",\"peak_if_freed_per_bank_MB\":", late->peak_bytes);
+    if (late->replayed) {
+      ttm_json_raw(buf, ",\"replay_agrees\":");
+      ttm_json_bool(buf, late->replay_agrees);
+    }
     ttm_json_key_op(buf, f, ",\"made_by\":", tensor->birth);
     ttm_json_key_op(buf, f, ",\"last_use\":", tensor->last_use);
     ttm_json_key_u64(buf, ",\"freed_line\":", f->profile->ops.at[tensor->freed_by].line);
@@ -104,6 +108,7 @@ void ttm_json_wastes(ttm_buf *buf, const ttm_findings *f) {
     ttm_json_type_members(buf, f->profile, row->type);
     ttm_json_raw(buf, ",\"better_shape\":");
     ttm_json_shape(buf, &waste->better);
+    if (waste->row_major) ttm_json_key_mib(buf, ",\"row_major_saves_per_bank_MB\":", waste->row_major);
     ttm_json_key_op(buf, f, ",\"made_by\":", row->op);
     ttm_buf_char(buf, '}');
   }

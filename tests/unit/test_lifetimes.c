@@ -74,9 +74,40 @@ static void late_frees_are_found_and_replayed(void **state) {
   assert_true(l->peak_bytes == 4 * (uint64_t)MB);
   assert_true(l->late[0].peak_bytes + MB < l->peak_bytes);
   assert_true(l->replayed && l->replay_agrees);
+  assert_true(l->late[0].replayed && l->late[0].replay_agrees);
   assert_int_equal(f->advices.n, 1);
   assert_int_equal(f->advices.at[0].kind, TTM_ADVICE_FREE_EARLIER);
   assert_int_equal(f->advices.at[0].saves, l->peak_bytes - l->replayed_peak_bytes);
+  ttm_findings_free(f);
+  ttm_profile_free(w.p);
+}
+
+/* Two kinds of tensors are late, of which only one stands at the peak: its own replay confirms it, the other has nothing to confirm. */
+static void rows_are_replayed_one_by_one(void **state) {
+  (void)state;
+  world w = begin();
+  uint32_t extra = fx_text(w.p, "ttnn.extra", TTM_OP_PLAIN, FX_BIG, NULL);
+  uint32_t early = result(&w, extra, 2000); /* late, while nothing else is there */
+  use(&w, early);
+  for (int i = 0; i < 4; i++) step(&w, w.use, 0);
+  drop(&w, early, -2000);
+  uint32_t second = result(&w, w.make, 2000);
+  use(&w, second);
+  for (int i = 0; i < 3; i++) step(&w, w.use, 0);
+  uint32_t other = result(&w, w.other, 2000);
+  w.p->tensors.at[other].last_use = step(&w, w.use, 0);
+  drop(&w, other, -2000);
+  drop(&w, second, -2000);
+  step(&w, w.use, 0);
+  ttm_findings *f = fx_findings(w.p);
+  const ttm_lifetimes *l = &f->lifetimes;
+  assert_int_equal(l->n, 2);
+  for (size_t i = 0; i < l->n; i++) {
+    bool helps = l->late[i].tensor == second;
+    assert_int_equal(l->late[i].replayed, helps);
+    assert_int_equal(l->late[i].replay_agrees, helps);
+    assert_true(l->late[i].peak_bytes / 1000 == (helps ? 2 : 4) * (uint64_t)MB / 1000);
+  }
   ttm_findings_free(f);
   ttm_profile_free(w.p);
 }
@@ -144,6 +175,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(late_frees_are_found_and_replayed),
       cmocka_unit_test(frees_in_time_are_not),
+      cmocka_unit_test(rows_are_replayed_one_by_one),
       cmocka_unit_test(a_tensor_past_its_use_is_a_way_out),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -182,6 +182,7 @@ static void padding_without_a_better_shape_is_no_advice(void **state) {
   assert_int_equal(waste->kind, TTM_WASTE_PADDING);
   assert_int_equal(waste->bank_bytes / 1000, (uint64_t)2731 * 2048 * 31 / 32 / 1000);
   assert_int_equal(waste->better.rank, 0); /* a column of a million rows has no better shape here */
+  assert_int_equal(waste->row_major / 1000, (uint64_t)2731 * 2048 / 2 / 1000); /* but rows of 32 bytes */
   assert_int_equal(f->advices.n, 0);
   ttm_findings_free(f);
   ttm_profile_free(p);
