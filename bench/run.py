@@ -16,7 +16,7 @@ import sys
 
 import captures
 import live
-from table import ENV, GEN_LOG, MEASURE, TTMEM, WORK, Run, kept_file, measure, ratio_row, row
+from table import ENV, GEN_LOG, MEASURE, READ_LOG, TTMEM, WORK, Run, kept_file, measure, ratio_row, row
 
 OLD_TOOL = os.environ.get("TTMEM_OLD_TOOL")
 
@@ -101,7 +101,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5, help="runs of each command; the best counts")
     parser.add_argument("--operations", type=int, default=200000, help="operations in the logs where nothing, or something, is freed")
     args = parser.parse_args()
-    for program in (TTMEM, GEN_LOG, MEASURE):
+    for program in (TTMEM, GEN_LOG, MEASURE, READ_LOG):
         if not os.access(program, os.X_OK):
             sys.exit(f"bench: {program} is not there; run `make` first")
     os.makedirs(WORK, exist_ok=True)
@@ -120,11 +120,13 @@ def main():
 
     wc = Run("wc", "-l", large)
     one, two, full = llm(large, 1), llm(large, 2), analyze(large)
-    measure(args.rounds, wc, one, two, full)
+    read, judged = Run(READ_LOG, large), Run(READ_LOG, "--analyze", large)
+    measure(args.rounds, wc, one, two, full, read, judged)
     row("`wc -l`", f"{wc.seconds:.3f} s, {size / wc.seconds / 1e9:.1f} GB/s", "the measure", True)
     ratio_row("`ttmem --llm --threads 1` / `wc -l`", one, wc, 2.5)
     ratio_row("`ttmem --llm --threads 2` / `wc -l`", two, wc, 1.5)
     ratio_row("`ttmem analyze --threads 2`, all JSON and HTML / `wc -l`", full, wc, 8)
+    ratio_row("reading and all analyses / reading alone, one thread", judged, read, 1.5)
     rss_row("`--llm --threads 1`", one, operations)
     rss_row("`--llm --threads 2`", two, operations)
     rss_row("`analyze`", full, operations)

@@ -9,6 +9,7 @@ WORK = os.path.join(ROOT, "build", "bench")
 TTMEM = os.environ.get("TTMEM", os.path.join(ROOT, "build", "bin", "ttmem"))
 GEN_LOG = os.environ.get("GEN_LOG", os.path.join(ROOT, "build", "release", "bench", "gen_log"))
 MEASURE = os.path.join(ROOT, "build", "release", "bench", "measure")
+READ_LOG = os.path.join(ROOT, "build", "release", "bench", "read_log")
 # The old tool knows no TTMEM_HOME: its reports go below HOME.
 ENV = dict(os.environ, LC_ALL="C", TTMEM_HOME=os.path.join(WORK, "home"), HOME=os.path.join(WORK, "home"))
 
