@@ -107,9 +107,10 @@ typedef struct ttm_builder {
   uint32_t info_wait; /* lines to look at for "info:" and its sentence; 0 = none awaited */
   bool info_next;     /* "info:" was seen */
   uint16_t info_tag;
-  ttm_idmap weight_ids;      /* first element of a list -> weights */
-  ttm_idmap state_frame_ids; /* folded hash -> state frame */
-  ttm_idmap incident_ids;    /* text string -> last incident with it */
+  ttm_idmap weight_ids;              /* first element of a list -> weights */
+  TTM_VEC(uint32_t) weights_of_text; /* by text: weights of the last operation with it */
+  ttm_idmap state_frame_ids;         /* folded hash -> state frame */
+  ttm_idmap incident_ids;            /* text string -> last incident with it */
   struct {
     const ttm_rest *rest; /* of the current chunk */
     const ttm_stream *stream;

@@ -4,12 +4,14 @@
 
 /* ---- Weights -------------------------------------------------------------------------------------------------------- */
 
-/* Id of the list in b->scratch; 0 is the empty list. */
-static int intern_weights(ttm_builder *b, uint32_t *out) {
+/* Id of the list in b->scratch; 0 is the empty list. `last` is the id that the operation's text had before: mostly the same one. */
+static int intern_weights(ttm_builder *b, uint32_t last, uint32_t *out) {
   ttm_profile *p = b->profile;
   *out = 0;
   if (b->scratch.n == 0) return TTM_OK;
-  ttm_list list;
+  ttm_list list = p->weight_lists.at[last];
+  if (list.n == b->scratch.n && !memcmp(p->lists.at + list.first, b->scratch.at, list.n * sizeof *b->scratch.at))
+    return *out = last, TTM_OK;
   if (ttm_texts_list(&b->texts, p, b->scratch.at, b->scratch.n, &list)) return TTM_ENOMEM;
   *out = ttm_idmap_get(&b->weight_ids, list.first, 0);
   if (*out && p->weight_lists.at[*out].n == list.n) return TTM_OK;
@@ -68,11 +70,17 @@ static int add_value_weights(ttm_builder *b, const ttm_stream *s, uint32_t depth
 /* What the operation's operands go back to. */
 static int find_weights(ttm_builder *b, const ttm_stream *s, uint32_t op) {
   ttm_profile *p = b->profile;
-  ttm_list operands = ttm_op_text_of(p, op)->operands;
+  uint32_t text = p->ops.at[op].text;
+  ttm_list operands = p->texts.at[text].operands;
+  while (b->weights_of_text.n <= text)
+    if (ttm_vec_push(&b->weights_of_text, 0)) return TTM_ENOMEM;
   b->scratch.n = 0;
   for (uint32_t i = 0; i < operands.n; i++)
     if (add_value_weights(b, s, s->depth - 1, p->lists.at[operands.first + i])) return TTM_ENOMEM;
-  return intern_weights(b, &p->ops.at[op].weights);
+  uint32_t *last = &b->weights_of_text.at[text];
+  if (intern_weights(b, *last, &p->ops.at[op].weights)) return TTM_ENOMEM;
+  *last = p->ops.at[op].weights;
+  return TTM_OK;
 }
 
 /* ---- Tensors -------------------------------------------------------------------------------------------------------- */
