@@ -228,7 +228,7 @@ test("the keyboard alone does it all", async () => {
     await page.keyboard.press("Escape");
     assert.equal(await page.locator("#help").evaluate((d) => d.open), false);
     await page.locator("#operations button", { hasText: "Clear" }).click();
-    await page.locator('#operations .op-row[data-op="0"]').waitFor();
+    await page.waitForFunction(() => /^[\d,]+ operations$/.test(document.querySelector("#operations [role=status]").textContent));
     await page.locator("#operations .virtual").focus();
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("ArrowDown");
