@@ -239,7 +239,7 @@ void ttm_analysis_fragmentation(ttm_analysis_page *p) {
   if (room - largest < 0.0005)
     return say(p, ttm_member_number(found, "unknown_states", 0) > 0
                       ? "Free DRAM is in one piece wherever that is known."
-                      : "Free DRAM is in one piece all the time.");
+                      : "Free DRAM is in one piece at every state.");
   ttm_sentence_add(p, "At most %.3f MB/bank are out of reach of a single tensor, %.1f%% of the %.3f free",
                    room - largest, ttm_member_number(worst, "pct", 0), room);
   if (ttm_member_number(worst, "line", 0) > 0)

@@ -244,6 +244,7 @@ static void put_html_table(ttm_doc *d) {
 }
 
 void ttm_doc_table_end(ttm_doc *d) {
+  if (!d->head_count) return; /* no table was begun */
   if (d->form == TTM_DOC_TERMINAL)
     put_terminal_table(d);
   else if (d->form == TTM_DOC_MARKDOWN)

@@ -240,12 +240,22 @@ static void put_attribution(ttm_llm *r) {
                  ttm_mb(a->total));
 }
 
+static bool any_effect(const ttm_profile *p) {
+  int64_t effect;
+  for (uint32_t op = 0; op < p->ops.n; op++) {
+    if (ttm_op_effect(p, op, TTM_DRAM, &effect)) return true;
+  }
+  return false;
+}
+
 static void put_consumers(ttm_llm *r) {
   ttm_added rows[TTM_TOP];
   size_t n;
   if (ttm_words_added(r->f, TTM_DRAM, rows, &n)) r->out->failed = true;
   ttm_buf_puts(r->out, "\n## Top 10 Memory Consumers (DRAM)\n");
-  if (!n) return ttm_buf_puts(r->out, "None: no operation was seen to add DRAM.\n");
+  if (!n)
+    return ttm_buf_puts(r->out, any_effect(r->p) ? "None: no operation was seen to add DRAM.\n"
+                                                 : "Unknown: no memory states stand around single operations.\n");
   ttm_buf_puts(
       r->out,
       "| Rank | Op# | Operation | Location | DRAM added (MB) | DRAM after (MB) | Input | Output | Log line |\n"

@@ -186,7 +186,7 @@ void ttm_llm_the_rest(ttm_llm *r) {
            x->known ? NULL
            : states ? states
                     : "nothing tells how the free memory is cut up",
-           "free memory is in one piece all the time");
+           "free memory is in one piece at every state");
   put_rest(r, f->layers.period, "Layers", NULL, "no block of operations repeats");
   put_rest(r, f->leaks.n, "Leaks", runs, "no level at the start of a run rises by the same amount again and again");
   if (r->out->n == before) ttm_buf_puts(r->out, "Every analysis found something.\n");
