@@ -186,18 +186,15 @@ static bool is_tight(const adviser *a) {
   return false;
 }
 
-/* Matrices in bf16 only: norms and biases are small and sensitive. */
 static void advise_bfp8(adviser *a) {
   uint64_t saves = 0;
   uint32_t count = 0, first = TTM_NONE;
   if (!is_tight(a)) return;
   for (uint32_t i = 0; i < a->set->rows.n; i++) {
     const ttm_live_row *row = &a->set->rows.at[i];
-    if (row->class != TTM_LIVE_WEIGHT || row->type == TTM_NONE || row->forms_differ) continue;
-    const ttm_tensor_type *type = &a->p->types.at[row->type].tensor;
-    bool matrix = type->tiled && type->shape.rank >= 2 && type->shape.at[type->shape.rank - 2] >= 32;
-    if (!matrix || !ttm_view_eq(type->storage, TTM_LIT("bf16"))) continue;
-    saves += row->bank_bytes - row->bank_bytes / 2048 * 1088;
+    uint64_t bytes = ttm_live_row_bfp8_saves(a->p, row);
+    if (!bytes) continue;
+    saves += bytes;
     if (first == TTM_NONE) first = i;
     count += row->tensors;
   }

@@ -42,6 +42,6 @@ void ttm_find_demand(ttm_findings *f) {
   }
   out->capacity = ttm_level_bytes(dram.total) * dram.banks;
   out->bytes = (uint64_t)(ratio * (double)f->registry.weight_bytes);
-  uint64_t packed = matrices / 2048 * 1088 + f->registry.weight_bytes - matrices;
+  uint64_t packed = ttm_bfp8_bytes(matrices) + f->registry.weight_bytes - matrices;
   out->as_bfp8 = packed < out->bytes ? packed : out->bytes;
 }

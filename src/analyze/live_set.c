@@ -26,6 +26,13 @@ double ttm_live_set_quality(const ttm_live_set *set) {
   return 100.0 - 100.0 * (double)unknown / (double)set->measured_bytes;
 }
 
+uint64_t ttm_live_row_bfp8_saves(const ttm_profile *p, const ttm_live_row *row) {
+  if (row->class != TTM_LIVE_WEIGHT || row->type == TTM_NONE || row->forms_differ) return 0;
+  const ttm_tensor_type *type = &p->types.at[row->type].tensor;
+  bool matrix = type->tiled && type->shape.rank >= 2 && type->shape.at[type->shape.rank - 2] >= 32;
+  return matrix && ttm_view_eq(type->storage, TTM_LIT("bf16")) ? row->bank_bytes - ttm_bfp8_bytes(row->bank_bytes) : 0;
+}
+
 /* ---- Who made it, and of what ------------------------------------------------------------------------------------------- */
 
 typedef struct gathering {

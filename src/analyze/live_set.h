@@ -80,6 +80,11 @@ typedef struct ttm_live_origin {
 } ttm_live_origin;
 ttm_live_origin ttm_live_origin_of(const ttm_profile *p, uint32_t op, uint32_t run);
 
+/* What bf16 tiles take as bfp8: 1088 bytes instead of 2048. */
+static inline uint64_t ttm_bfp8_bytes(uint64_t bf16_bytes) { return bf16_bytes / 2048 * 1088; }
+/* Bytes per bank that a row of weights would take less as bfp8. Matrices in bf16 only, else 0: norms and biases are small and sensitive. */
+uint64_t ttm_live_row_bfp8_saves(const ttm_profile *p, const ttm_live_row *row);
+
 /* Bytes per bank that tensors, arguments and operations explain, and their share of what was measured in percent. */
 uint64_t ttm_live_set_explained(const ttm_live_set *set);
 double ttm_live_set_quality(const ttm_live_set *set);

@@ -113,11 +113,11 @@ static void add_divide(const oom *o) {
   }
 }
 
-/* The first board that has room for so many bytes in all, and 5 % more. */
-static void add_larger_board(ttm_ways *out, uint64_t bytes) {
+/* The first board with banks larger than these that has room for so many bytes in all, and 5 % more. */
+static void add_larger_board(ttm_ways *out, uint64_t bytes, uint64_t bank_size) {
   for (size_t b = 0; b < TTM_BOARDS; b++) {
     uint64_t bank = ttm_board_dram_bank(&ttm_boards[b], 0, true), use = ttm_div_up(bytes, ttm_boards[b].dram_banks);
-    if (use > bank - bank / 20) continue;
+    if (bank <= bank_size || use > bank - bank / 20) continue;
     add(out, (ttm_way){.kind = TTM_WAY_BOARD, .basis = TTM_ESTIMATED, .bytes = use, .board = ttm_boards[b].name});
     return;
   }
@@ -142,7 +142,7 @@ static void find_for_weights(ttm_ways *out, const ttm_findings *f) {
     add(out,
         (ttm_way){
             .kind = TTM_WAY_CHIPS, .basis = TTM_ESTIMATED, .bytes = ttm_div_up(demand->bytes, chips), .count = chips});
-  add_larger_board(out, demand->bytes);
+  add_larger_board(out, demand->bytes, 0);
 }
 
 /* The smallest board whose banks would have held what was allocated and the refused buffer. Rounding of the single buffers is not known
@@ -150,15 +150,8 @@ static void find_for_weights(ttm_ways *out, const ttm_findings *f) {
 static void add_board(const oom *o) {
   const ttm_incident_text *what = o->what;
   if (what->allocated_per_bank == TTM_UNKNOWN || what->bank_size == TTM_UNKNOWN) return;
-  for (size_t b = 0; b < TTM_BOARDS; b++) {
-    const ttm_board *board = &ttm_boards[b];
-    uint64_t bank = ttm_board_dram_bank(board, 0, true);
-    uint64_t total = ttm_mul_sat(ttm_add_sat(what->allocated_per_bank, what->needed_per_bank), what->banks);
-    uint64_t use = ttm_div_up(total, board->dram_banks);
-    if (bank <= what->bank_size + what->bank_size / 8 || use > bank - bank / 20) continue;
-    add(o->out, (ttm_way){.kind = TTM_WAY_BOARD, .basis = TTM_ESTIMATED, .bytes = use, .board = board->name});
-    return;
-  }
+  uint64_t total = ttm_mul_sat(ttm_add_sat(what->allocated_per_bank, what->needed_per_bank), what->banks);
+  add_larger_board(o->out, total, what->bank_size + what->bank_size / 8);
 }
 
 /* ---- What the log knows beyond the message ------------------------------------------------------------------------------ */
@@ -189,13 +182,11 @@ static void add_weights(ttm_ways *out, const ttm_findings *f, uint64_t missing) 
   ttm_way way = {.kind = TTM_WAY_WEIGHTS, .basis = TTM_ESTIMATED, .dtype = "bfp_bf8"};
   for (size_t i = 0; i < set->rows.n && way.bytes < missing; i++) {
     const ttm_live_row *row = &set->rows.at[i];
-    if (row->class != TTM_LIVE_WEIGHT || row->type == TTM_NONE || row->forms_differ) continue;
-    const ttm_tensor_type *type = &p->types.at[row->type].tensor;
-    bool matrix = type->tiled && type->shape.rank >= 2 && type->shape.at[type->shape.rank - 2] >= 32;
-    if (!matrix || !ttm_view_eq(type->storage, TTM_LIT("bf16"))) continue;
+    uint64_t saves = ttm_live_row_bfp8_saves(p, row);
+    if (!saves) continue;
     if (!way.count) name_subject(&way, p, row->name, row->op);
     way.count += row->tensors;
-    way.bytes += row->bank_bytes - row->bank_bytes / 2048 * 1088;
+    way.bytes += saves;
   }
   if (way.bytes >= missing && way.count) add(out, way);
 }
