@@ -135,6 +135,7 @@ static bool own_share(const leak_search *s, const run_group *group, uint64_t *ou
     if (share > high) high = share;
     sum += share;
   }
+  if (!n) return false;
   *out = (sum + n / 2) / n;
   return high - low <= ROUNDING;
 }

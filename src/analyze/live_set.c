@@ -98,10 +98,11 @@ static bool is_trace_slot(const ttm_profile *p, const ttm_frame *frame) {
 
 ttm_live_origin ttm_live_origin_of(const ttm_profile *p, uint32_t op, uint32_t run) {
   bool const_eval = p->ops.at[op].flags & TTM_OP_CONST_EVAL;
-  const ttm_frame *frame = p->ops.at[op].frame < p->frames.n ? &p->frames.at[p->ops.at[op].frame] : NULL;
+  uint32_t frame = p->ops.at[op].frame;
+  bool inside = frame < p->frames.n;
   ttm_live_origin out = {const_eval ? TTM_LIVE_CONST_EVAL : TTM_LIVE_ACTIVATION, 0, TTM_NONE, false};
-  if (frame && is_trace_slot(p, frame)) return out.class = TTM_LIVE_PROGRAM, out;
-  if (!const_eval && frame && frame->run < run) return out.class = TTM_LIVE_KEPT, out;
+  if (inside && is_trace_slot(p, &p->frames.at[frame])) return out.class = TTM_LIVE_PROGRAM, out;
+  if (!const_eval && inside && p->frames.at[frame].run < run) return out.class = TTM_LIVE_KEPT, out;
   if (!const_eval && !is_conversion(p, op)) return out;
   uint32_t entry = entry_op(p, op);
   ttm_list args = ttm_profile_weights(p, p->ops.at[entry].weights);
@@ -127,7 +128,7 @@ static int add_row(gathering *g, const ttm_live_row *row, uint32_t text) {
   g->set->by_class[row->class] += row->bank_bytes;
   if (row->guess) g->set->guessed_bytes += row->bank_bytes;
   g->set->tensors += row->tensors;
-  if (!at) {
+  if (!at || at > g->rows.n) {
     if (ttm_vec_push(&g->rows, *row)) return TTM_ENOMEM;
     return ttm_idmap_set(map, key, (uint32_t)g->rows.n);
   }
