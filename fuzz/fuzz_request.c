@@ -7,8 +7,8 @@
 
 #include "fuzz.h"
 
-#include "serve/guard.c" // NOLINT(bugprone-suspicious-include)
-#include "serve/pages.c" // NOLINT(bugprone-suspicious-include)
+#include "serve/guard.c"
+#include "serve/pages.c"
 
 enum { PIECES = 8 };
 
