@@ -27,12 +27,13 @@ static ttm_memory memory_of(const char *name, size_t n) {
 static int read_budget(budget *out, const char *text, ttm_error *err) {
   const char *colon = strchr(text, ':'), *number = colon ? colon + 1 : text;
   size_t digits = strspn(number, "0123456789."); /* strtod alone also takes signs, exponents, "inf" and "0x10" */
+  const char *unit = number + digits;
   char *end = NULL;
   *out = (budget){text, TTM_MEMORIES, digits ? strtod(number, &end) : 0, false};
   if (colon) out->memory = memory_of(text, (size_t)(colon - text));
-  bool fine = end == number + digits && out->limit > 0 && (!colon || out->memory != TTM_MEMORIES);
-  out->percent = fine && !strcmp(end, "%");
-  if (fine && (out->percent || (colon && !strcasecmp(end, "MB")))) return TTM_OK;
+  bool fine = end == unit && out->limit > 0 && (!colon || out->memory != TTM_MEMORIES);
+  out->percent = fine && !strcmp(unit, "%");
+  if (fine && (out->percent || (colon && !strcasecmp(unit, "MB")))) return TTM_OK;
   return ttm_error_set(
       err, TTM_EUSAGE,
       "option '--budget' takes 90%%, dram:90%% or dram:900MB (of a bank; dram, l1, l1_small or trace), not '%s'", text);

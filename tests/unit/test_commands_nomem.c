@@ -61,7 +61,6 @@ static void questions(void **state) {
   STARVE("explain", log);
   STARVE("explain", "Out of Memory: Not enough space to allocate 8388608 B DRAM buffer across 12 banks");
   STARVE("diff", log, CLI_DATA "hostile.log", "-j", "1");
-  STARVE("diff", log, log, "--json", "-j", "1");
   STARVE("fit", log, "-j", "1");
   STARVE("fit", log, "--json", "-j", "1");
   STARVE("fit", log, "--board", "p150", "--scale-batch", "2", "-j", "1");
