@@ -200,7 +200,7 @@ static int prepare(ttm_record *r, const ttm_record_options *o, ttm_error *err) {
   if (!status) status = make_hook(r, err);
   if (!status && o->board && is_python(o->argv[0])) status = ask_python(r, o->argv[0], err);
   if (!status) status = keep_environment(r, err);
-  for (size_t i = FIRST_OURS; i <= LAST_OURS; i++) unsetenv(variables[i]);
+  for (size_t i = FIRST_OURS; !status && i <= LAST_OURS; i++) unsetenv(variables[i]);
   if (!status) status = set_python_path(r, err);
   if (!status && setenv("TTMEM_RECORDING", r->recording, 1)) status = ttm_error_nomem(err);
   if (!status && o->board) status = set_board(r, descriptor, err);
