@@ -353,11 +353,6 @@ static inline const ttm_text *ttm_op_text_of(const ttm_profile *p, uint32_t op) 
   return &p->texts.at[p->ops.at[op].text];
 }
 
-/* True when the states were computed, not printed. */
-static inline bool ttm_profile_states_derived(const ttm_profile *p) {
-  return p->kind == TTM_LOG_CAPTURE || p->kind == TTM_LOG_LIVE;
-}
-
 /* True when the input tells what is freed when: the JSON files of a report do not. Without it nobody knows what is alive. */
 static inline bool ttm_profile_frees_known(const ttm_profile *p) { return !p->seen.from_report; }
 
