@@ -100,7 +100,7 @@ static int fit_log(const ttm_options *options) {
   ttm_fit_options wishes;
   ttm_summary_style style = ttm_terminal_style(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]);
   ttm_buf text = {0};
-  ttm_fit fit;
+  ttm_fit fit = {0};
   ttm_error err;
   unsigned boards;
   bool fits = true;

@@ -63,7 +63,7 @@ int ttm_terminal_write(ttm_view text, bool *closed, ttm_error *err) {
   return ttm_terminal_end(&out, TTM_OK, closed, err);
 }
 
-int ttm_terminal_print(ttm_buf *text, ttm_error *err) { return ttm_terminal_deliver(text, NULL, err); }
+int ttm_terminal_print(ttm_buf *text, ttm_error *err) { return ttm_terminal_deliver(text, "-", err); }
 
 int ttm_terminal_deliver(ttm_buf *text, const char *path, ttm_error *err) {
   bool closed, to_file = path && strcmp(path, "-") != 0;

@@ -34,7 +34,7 @@ void ttm_last_words_read(ttm_last_words *out, ttm_view text) {
     size_t end = ttm_view_find_char(text, '\n');
     ttm_view line = ttm_view_first(text, end), trimmed = ttm_view_trim(line);
     ttm_incident_text incident;
-    text = end == TTM_NOT_FOUND ? (ttm_view){0} : ttm_view_from(text, end + 1);
+    text = ttm_view_from(text, end == TTM_NOT_FOUND ? text.n : end + 1);
     if (ttm_view_starts(trimmed, TTM_LIT("Traceback (most recent call last)"))) out->file = (ttm_view){0};
     read_frame(out, line);
     if (is_exception(line)) exception = trimmed;
