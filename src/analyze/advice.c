@@ -80,7 +80,7 @@ static void note_less(const ttm_profile *p, const saving_list *list, uint32_t ra
     if (row->self != t || row->birth >= p->ops.n) continue;
     uint32_t frame = p->ops.at[row->birth].frame, i = ttm_idmap_get(&list->of_text, p->ops.at[row->birth].text, 0);
     if (!i || (frame < p->frames.n && p->frames.at[frame].rank != rank)) continue;
-    for (; i; i = list->at.at[i - 1].next) {
+    for (; i && i <= list->at.n; i = list->at.at[i - 1].next) {
       const saving *one = &list->at.at[i - 1];
       if (result_number(p, t) != result_number(p, one->tensor)) continue;
       less[row->birth + 1] += (int64_t)one->bytes;

@@ -192,8 +192,9 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
             .name = "diff",
             .synopsis = "diff BEFORE AFTER [options]",
             .help = "what changed between two logs: peaks, operations, failures",
-            .more = "Operations are matched by name and location, so that one more in the middle does not matter.\n"
-                    "Worse, for --check, is a peak that grew by more than 1 %, a failure or a leak that was not there.\n",
+            .more =
+                "Operations are matched by name and location, so that one more in the middle does not matter.\n"
+                "Worse, for --check, is a peak that grew by more than 1 %, a failure or a leak that was not there.\n",
             .exits = "0 done; 1 --check, and AFTER is worse; 2 wrong usage or unreadable input",
             .max_inputs = 2,
         },

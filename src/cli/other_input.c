@@ -25,9 +25,7 @@ static const char *device_log(const char *path) {
   bool read = !ttm_device_log_read(&log, path, NULL);
   bool is_csv = read && log.csv != TTM_CSV_NONE, tells = read && (log.partitions.n || log.kernels.n);
   ttm_device_log_free(&log);
-  return is_csv  ? "is a memory report of TT-Metal"
-         : tells ? "has debug lines of TT-Metal only"
-                 : NULL;
+  return is_csv ? "is a memory report of TT-Metal" : tells ? "has debug lines of TT-Metal only" : NULL;
 }
 
 void ttm_name_other_command(const char *path, ttm_error *err) {

@@ -78,8 +78,8 @@ static double step_of(double highest_mb) {
 
 static void draw_axis(plot *p, double width) {
   double highest = p->highest / TTM_MB, step = step_of(highest);
-  for (double mb = 0; mb <= highest; mb += step) {
-    double y = y_of(p, mb * TTM_MB);
+  for (int i = 0; i * step <= highest; i++) {
+    double mb = i * step, y = y_of(p, mb * TTM_MB);
     ttm_buf label = {0};
     if (step >= 1)
       ttm_put_count(&label, (uint64_t)llround(mb));

@@ -8,14 +8,15 @@
 
 /* Paths are NULL for files that are not there. Zero is empty; freed with ttm_report_found_free. */
 typedef struct ttm_report_found {
-  char *name;      /* what the files' names start with */
-  char *log;       /* <anything>_profile.log, also compressed: a folder of a captured run keeps it */
-  char *recording; /* <anything>_recording.json: what a captured run allocated with ttnn. When the findings tell which of the two the
+  char *name; /* what the files' names start with */
+  char *log;  /* <anything>_profile.log, also compressed: a folder of a captured run keeps it */
+  char *
+      recording; /* <anything>_recording.json: what a captured run allocated with ttnn. When the findings tell which of the two the
                       report was made of, the other one is NULL */
-  char *page;      /* <name>_report.html */
-  char *memory;    /* <name>_memory.json */
-  size_t logs;     /* how many logs there are; `log` is the first by name */
-  char *origin;    /* what the report was made of, as the findings name it; it may be gone */
+  char *page;   /* <name>_report.html */
+  char *memory; /* <name>_memory.json */
+  size_t logs;  /* how many logs there are; `log` is the first by name */
+  char *origin; /* what the report was made of, as the findings name it; it may be gone */
 } ttm_report_found;
 
 /* 0, TTM_EIO when the folder cannot be read, TTM_ENODATA when it holds nothing of a report, TTM_EFORMAT when it is one of
