@@ -186,12 +186,13 @@ int ttm_ask_tensor(const ttm_findings *f, ttm_view name, ttm_buf *out, ttm_error
 
 /* ---- Ranges and the peak --------------------------------------------------------------------------------------------------- */
 
-/* What operations did together. What a load_cached did stands at the operations inside it, and counts there. */
+/* What operations did together, as their rows tell it: the program inside a load_cached counts with that one. */
 typedef struct range_sum {
   int64_t effect;
   uint32_t unknown;
-  uint32_t rank; /* of the first one */
-  bool several;  /* ranks: megabytes per bank of different chips are no sum */
+  uint32_t counted; /* operations before this one are inside a load_cached that was counted */
+  uint32_t rank;    /* of the first one */
+  bool several;     /* ranks: megabytes per bank of different chips are no sum */
 } range_sum;
 
 static void add_to_sum(range_sum *sum, const ttm_profile *p, uint32_t op) {
@@ -199,7 +200,10 @@ static void add_to_sum(range_sum *sum, const ttm_profile *p, uint32_t op) {
   uint32_t frame = p->ops.at[op].frame, rank = frame < p->frames.n ? p->frames.at[frame].rank : 0;
   if (sum->rank == TTM_NONE) sum->rank = rank;
   sum->several |= sum->rank != rank;
-  if (ttm_op_effect(p, op, TTM_DRAM, &effect))
+  if (op < sum->counted) return;
+  uint32_t program = ttm_op_program(p, op);
+  if (program != TTM_NONE) sum->counted = p->frames.at[program].last_op + 1;
+  if (ttm_op_effect_whole(p, op, TTM_DRAM, &effect))
     sum->effect += effect;
   else
     sum->unknown++;

@@ -60,7 +60,8 @@ static int read_side(matcher *m, int side) {
     if (!ttm_op_is_element(p, op) || p->ops.at[op].flags & TTM_OP_CONST_EVAL)
       continue; /* its load_cached stands for it */
     if (find_row(m, p, op, &at)) return TTM_ENOMEM;
-    if (!ttm_op_effect_whole(p, op, TTM_DRAM, &effect)) effect = 0;
+    if (!ttm_op_effect_whole(p, op, TTM_DRAM, &effect))
+      effect = TTM_DIFF_UNKNOWN; /* the last one of a log that was cut */
     ttm_diff_row *row = &m->diff->rows.at[at];
     if (row->op[side] != TTM_NONE && effect <= row->effect[side]) continue;
     row->op[side] = op;
@@ -71,7 +72,11 @@ static int read_side(matcher *m, int side) {
 
 /* ---- Counting and ranking --------------------------------------------------------------------------------------------- */
 
-static int64_t change_of(const ttm_diff_row *row) { return row->effect[1] - row->effect[0]; }
+/* 0 as well when the log does not tell: nobody is blamed or praised for that. */
+static int64_t change_of(const ttm_diff_row *row) {
+  if (row->effect[0] == TTM_DIFF_UNKNOWN || row->effect[1] == TTM_DIFF_UNKNOWN) return 0;
+  return row->effect[1] - row->effect[0];
+}
 
 static int64_t size_of(const ttm_diff_row *row) {
   int64_t change = change_of(row);
@@ -139,12 +144,29 @@ int64_t ttm_diff_peak(const ttm_diff *d, int side, ttm_memory memory) {
   return peak->known ? (int64_t)peak->level.allocated : -1;
 }
 
+/* An error that became another one is a new one. */
+static bool fails_more(const ttm_diff *d) {
+  size_t counts[2][TTM_INCIDENT_FATAL + 1] = {0};
+  for (int s = 0; s < 2; s++)
+    for (size_t i = 0; i < d->f[s]->incidents.n; i++) counts[s][d->f[s]->profile->incidents.at[i].what.kind]++;
+  for (int k = 0; k <= TTM_INCIDENT_FATAL; k++)
+    if (counts[1][k] > counts[0][k]) return true;
+  return false;
+}
+
+/* What all leaks add with each run, 0.001 MB per bank. */
+static uint64_t leak_of(const ttm_findings *f) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < f->leaks.n; i++) sum += f->leaks.at[i].per_run;
+  return sum;
+}
+
 bool ttm_diff_is_worse(const ttm_diff *d) {
   for (int m = 0; m < TTM_MEMORIES; m++) {
     int64_t was = ttm_diff_peak(d, 0, (ttm_memory)m), is = ttm_diff_peak(d, 1, (ttm_memory)m);
     if (was >= 0 && is > was + NOISE && (is - was) * 100 > was) return true;
   }
-  return d->f[1]->incidents.n > d->f[0]->incidents.n || d->f[1]->leaks.n > d->f[0]->leaks.n;
+  return fails_more(d) || leak_of(d->f[1]) > leak_of(d->f[0]) + NOISE;
 }
 
 /* ---- Text ------------------------------------------------------------------------------------------------------------- */
@@ -153,7 +175,7 @@ static void put_mb(ttm_doc *doc, int64_t milli) {
   if (milli < 0)
     ttm_doc_cell(doc, "?");
   else
-    ttm_doc_cell(doc, "%.3f", (double)milli / 1000);
+    ttm_doc_cell(doc, "%.3f", ttm_mb(milli));
 }
 
 /* Two cells: the change, and in percent of what was. */
@@ -202,7 +224,7 @@ static void put_effect(ttm_doc *doc, const ttm_diff_row *row, int side) {
   if (row->op[side] == TTM_NONE)
     ttm_doc_cell(doc, "-");
   else
-    ttm_doc_cell(doc, "%+.3f", (double)row->effect[side] / 1000);
+    ttm_doc_cell(doc, "%+.3f", ttm_mb(row->effect[side]));
 }
 
 /* "120/1219", "-/1219": its log line before and after. */
@@ -221,8 +243,7 @@ static void put_lines(ttm_doc *doc, const ttm_diff *d, const ttm_diff_row *row) 
 }
 
 static void put_operations(ttm_doc *doc, const ttm_diff *d) {
-  static const char *const heads[] = {">Change",  ">Before",      ">After",     "Operation",
-                                      "Location", ">Line before", ">Line after"};
+  static const char *const heads[] = {">Change", ">Before", ">After", "Operation", "Location", ">Log lines"};
   ttm_doc_heading(doc, "What operations add to DRAM, MB per bank");
   if (!d->tops) {
     ttm_doc_line(doc, "The same in both, as far as the logs tell.");
@@ -233,7 +254,7 @@ static void put_operations(ttm_doc *doc, const ttm_diff *d) {
     const ttm_diff_row *row = &d->rows.at[d->top[i]];
     int side = row->op[1] != TTM_NONE;
     const ttm_profile *p = d->f[side]->profile;
-    ttm_doc_cell(doc, "%+.3f", (double)change_of(row) / 1000);
+    ttm_doc_cell(doc, "%+.3f", ttm_mb(change_of(row)));
     put_effect(doc, row, 0);
     put_effect(doc, row, 1);
     ttm_doc_cell_text(doc, ttm_words_name(p, row->op[side]));
@@ -277,8 +298,7 @@ static void put_incidents(ttm_doc *doc, const ttm_diff *d) {
                     p->incidents.at[i].line);
     }
     for (size_t i = 0; i < d->f[s]->leaks.n; i++)
-      ttm_doc_point(doc, "%s: a leak of %.3f MB per bank and run", sides[s],
-                    (double)d->f[s]->leaks.at[i].per_run / 1000);
+      ttm_doc_point(doc, "%s: a leak of %.3f MB per bank and run", sides[s], ttm_mb(d->f[s]->leaks.at[i].per_run));
   }
   doc->out->failed |= words.failed;
   ttm_buf_free(&words);

@@ -9,10 +9,12 @@
 #include "base/intern.h"
 #include "report/doc.h"
 
+#define TTM_DIFF_UNKNOWN INT64_MIN
+
 /* The same operation in both logs. Of several runs the largest effect counts. */
 typedef struct ttm_diff_row {
   uint32_t op[2];    /* before, after; TTM_NONE where it is not */
-  int64_t effect[2]; /* on DRAM, 0.001 MB per bank; 0 where it is not, or not known */
+  int64_t effect[2]; /* on DRAM, 0.001 MB per bank; 0 where it is not, TTM_DIFF_UNKNOWN where the log does not tell */
 } ttm_diff_row;
 
 /* Operations of one name that only one of the logs has. */
@@ -41,7 +43,7 @@ void ttm_diff_free(ttm_diff *diff);
  * not tell. */
 int64_t ttm_diff_peak(const ttm_diff *diff, int side, ttm_memory memory);
 
-/* A peak grew by more than a hundredth, or something failed or leaks that did not before. */
+/* A peak grew by more than a hundredth, more failed in one of the ways it can than before, or more leaks. */
 bool ttm_diff_is_worse(const ttm_diff *diff);
 
 void ttm_diff_write(ttm_doc *doc, const ttm_diff *diff);

@@ -41,6 +41,7 @@ static void put_formatted(ttm_doctor *d, const char *mark, const char *paint, co
   ttm_buf_vprintf(&text, format, args);
   put_mark(d, mark, paint);
   put_wrapped(d, ttm_buf_view(&text));
+  d->out.failed |= text.failed;
   ttm_buf_free(&text);
 }
 

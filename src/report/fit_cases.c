@@ -84,8 +84,9 @@ static void put_case(const page *p, const ttm_fit_case *c) {
   put_answer(p, c);
   if (c->measured) put_figures(p, c);
   if (c->fits == TTM_FITS_UNKNOWN) {
+    size_t start = c->measured ? MARGIN : MARGIN + 6; /* in the line below the figures, or in their place */
     ttm_buf_printf(p->out, "%*s", c->measured ? MARGIN : 5, "");
-    ttm_put_text(p->out, ttm_buf_view(&c->why), p->columns * 3, p->form);
+    ttm_put_paragraph(p->out, ttm_buf_view(&c->why), start, start, MARGIN + p->columns, p->form);
     ttm_buf_char(p->out, '\n');
   } else if (c->refused) {
     put_stop_where(p, c);

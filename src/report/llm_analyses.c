@@ -104,6 +104,9 @@ static void put_waste(ttm_llm *r, const ttm_waste *waste) {
       if (waste->better.rank)
         ttm_buf_puts(r->out, "; reshaped to "), put_shape(r, &waste->better),
             ttm_buf_puts(r->out, " it needs fewer tiles");
+      else if (waste->row_major)
+        ttm_buf_printf(r->out, "; in ROW_MAJOR layout, where its operations take that, it needs %.3f MB per bank less",
+                       ttm_mib(waste->row_major));
       break;
     case TTM_WASTE_NARROW:
     case TTM_WASTE_KINDS:
@@ -186,7 +189,8 @@ void ttm_llm_the_rest(ttm_llm *r) {
            x->known ? NULL
            : states ? states
                     : "nothing tells how the free memory is cut up",
-           "free memory is in one piece at every state");
+           x->unknown_states ? "free memory is in one piece wherever that is known"
+                             : "free memory is in one piece at every state");
   put_rest(r, f->layers.period, "Layers", NULL, "no block of operations repeats");
   put_rest(r, f->leaks.n, "Leaks", runs, "no level at the start of a run rises by the same amount again and again");
   if (r->out->n == before) ttm_buf_puts(r->out, "Every analysis found something.\n");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sections of the LLM report that the old one did not have: incidents, runs, leaks, and what was not understood. */
+#include "base/checked.h"
 #include "report/llm_parts.h"
 #include "report/recording.h"
 #include "report/ways_words.h"
@@ -35,7 +36,7 @@ static void put_amount(ttm_llm *r, const char *label, uint64_t per_bank, uint64_
   ttm_llm_bytes(r, per_bank);
   ttm_buf_puts(r->out, " per bank");
   if (banks != TTM_UNKNOWN && banks > 0) {
-    ttm_buf_printf(r->out, ", %.2f MB total in %llu banks", (double)per_bank * ttm_mib(banks),
+    ttm_buf_printf(r->out, ", %.2f MB total in %llu banks", ttm_mib(ttm_mul_sat(per_bank, banks)),
                    (unsigned long long)banks);
   }
   ttm_buf_char(r->out, '\n');

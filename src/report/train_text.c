@@ -172,6 +172,7 @@ static void put_notes(screen *s, size_t result) {
       ttm_put_paragraph(s->out, ttm_buf_view(&note), 4, 4, s->columns, s->form);
       ttm_buf_char(s->out, '\n');
     }
+    s->out->failed |= note.failed;
     ttm_buf_free(&note);
     if (!any) return;
   }

@@ -148,7 +148,7 @@ void ttm_words_incident(ttm_buf *out, const ttm_incident *incident) {
 void ttm_words_incident_title(ttm_buf *out, const ttm_incident *incident) {
   size_t start = out->n;
   ttm_words_incident(out, incident);
-  if (!out->failed && out->at[start] >= 'a' && out->at[start] <= 'z')
+  if (!out->failed && out->n > start && out->at[start] >= 'a' && out->at[start] <= 'z')
     out->at[start] = (char)(out->at[start] - 'a' + 'A');
 }
 
@@ -190,9 +190,11 @@ void ttm_words_type(ttm_buf *out, const ttm_profile *p, uint32_t type, ttm_text_
 const char *ttm_words_lives_unknown(const ttm_findings *f) {
   const ttm_profile *p = f->profile;
   if (ttm_findings_lives_known(f)) return NULL;
+  if (!ttm_profile_frees_known(p)) return "the files of this report do not hold the frees; analyse the log itself";
   if (p->kind == TTM_LOG_LIVE) return "samples tell sums, not single tensors";
   if (p->kind != TTM_LOG_CAPTURE) return "it takes operation lines, memory states and deallocations";
-  return "the devices hold different tensors, and a state tells the fullest one only";
+  return f->live_set[TTM_DRAM].uneven ? "the devices hold different tensors, and a state tells the fullest one only"
+                                      : "it shows no DRAM state";
 }
 
 ttm_basis ttm_words_state_basis(const ttm_profile *p) {

@@ -26,7 +26,6 @@ gen --runs 2 --fail exhausted --fail-run 1 --out dead.log
 
 # of A B EXPRESSION: what Python says of the JSON `d`.
 of() {
-  local got=0
   "$TTMEM" diff "$1" "$2" --json >d.json || fail "diff $1 $2"
   python3 -c 'import json, sys; d = json.load(open("d.json")); assert eval(sys.argv[1]), d' "$3" || fail "diff $1 $2: $3"
 }
@@ -42,6 +41,20 @@ gen --runs 2 --no-dumps | sed 's/loc("[^"]*"/loc("x"/g' >one.log
 gen --runs 2 --no-dumps --ranks 2 | sed 's/loc("[^"]*"/loc("x"/g' >two.log
 of one.log one.log 'd["operations"]["only_after"] == 0 and d["operations"]["in_both"] > 60'
 of one.log two.log 'd["operations"]["only_before"] == d["operations"]["only_after"] == 0'
+# A log that stops before the state behind an operation does not tell what that one did: nobody is blamed for it.
+gen --runs 1 --out whole.log
+last=$(grep -n 'Executing operation: .*= "ttnn' whole.log | tail -n 1 | cut -d: -f1)
+head -n "$last" whole.log >cut.log
+of cut.log whole.log 'not d["changed"]'
+of whole.log cut.log 'not d["changed"]'
+# An error in place of another one is worse, as many as there were.
+gen --runs 2 --fail clash --fail-run 1 --out other.log
+of dead.log other.log 'd["worse"]'
+# As many leaks, a larger one.
+gen --runs 7 --leak --out leak.log
+gen --runs 7 --leak --leak-more 2 --out larger.log
+of leak.log leak.log 'not d["worse"]'
+of leak.log larger.log 'd["worse"]'
 status 0 "$TTMEM" diff plain.log odd.log
 status 1 "$TTMEM" diff plain.log dead.log --check
 status 0 "$TTMEM" diff dead.log dead.log --check
