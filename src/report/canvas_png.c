@@ -9,15 +9,13 @@
 
 enum { SCALE = 2 };
 
-/* Every function used, with the type the header gives it. */
-#define CAIRO_CALLS(X)                                                                                          \
-  X(image_surface_create)                                                                                       \
-  X(create)                                                                                                     \
-  X(destroy)                                                                                                    \
-  X(surface_destroy)                                                                                            \
-  X(surface_write_to_png_stream) X(scale) X(set_source_rgb) X(rectangle) X(fill) X(paint) X(move_to) X(line_to) \
-      X(stroke) X(set_line_width) X(set_dash) X(select_font_face) X(set_font_size) X(text_extents) X(show_text) \
-          X(status) X(status_to_string)
+/* Every function used, with the type the header gives it. (The tool would put each in a line of its own.) */
+/* clang-format off */
+#define CAIRO_CALLS(X) \
+  X(image_surface_create) X(create) X(destroy) X(surface_destroy) X(surface_write_to_png_stream) \
+  X(scale) X(set_source_rgb) X(rectangle) X(fill) X(paint) X(move_to) X(line_to) X(stroke) X(set_line_width) X(set_dash) \
+  X(select_font_face) X(set_font_size) X(text_extents) X(show_text) X(status) X(status_to_string)
+/* clang-format on */
 
 typedef struct cairo_calls {
   void *library;
