@@ -40,6 +40,15 @@ test("a capture: how free memory is cut up is unknown, L1 per core is told", asy
   });
 });
 
+test("buffers that just touch a tensor leave 0 bytes between them", async () => {
+  const log = join(work, "touching.json");
+  const capture = readFileSync(join(SOURCE, "tests", "data", "capture_small.json"), "utf8");
+  writeFileSync(log, capture.replace('"size": 16384', `"size": ${1492992 - 109920}`)); // from its address to that of the lowest tensor
+  await withPage(report(log).page, {}, async (page) => {
+    assert.match(await page.locator('#l1 [data-key="core"]').innerText(), /end at 1,492,992, the lowest tensor starts at 1,492,992: 0 B left between them/);
+  });
+});
+
 test("samples of running programs: no operation, no message, no layer is concluded from them", async () => {
   const log = join(work, "live.txt");
   writeFileSync(log, "ttmem-live 1\nstart 1700000000000 100\ndevice 0 0 0 n150\nprocess 0 4242 python\ns 0 0 0 0 0 0 0\ns 100 0 104857600 0 0 0 0 0:104857600,0,0,0,0\ns 300 0 0 0 0 0 0 0:0,0,0,0,0\nend 400\n");
@@ -59,17 +68,17 @@ test("a recording: bars and picture of the fullest core, and its numbers are tho
   const { l1_per_core: use } = JSON.parse(readFileSync(join(folder, "r_findings.json"), "utf8")).recording;
   const shown = (n) => `${n.toLocaleString("en-US")} B`;
   assert.ok(use.fullest_B > 0);
-  const check = async (page, picture) => {
+  const check = async (page) => {
     for (const [label, value] of [["circular buffers", use.circular_buffers_B], ["dataflow buffers", use.dataflow_buffers_B], ["L1 tensors", use.tensors_B]]) {
       const bar = page.locator(`#l1 [data-l1="${label}"]`);
       assert.equal(await bar.count(), value > 0 ? 1 : 0, label);
       if (value > 0) assert.equal((await bar.innerText()).trim(), shown(value));
     }
     assert.equal((await page.locator('#l1 [data-l1="a core has"]').innerText()).trim(), shown(use.limit_B));
-    assert.equal(await page.locator('#l1 [data-key="core"]').count(), picture);
+    assert.equal(await page.locator('#l1 [data-key="core"]').count(), 1);
   };
   await withPage(join(folder, "r_report.html"), {}, async (page) => {
-    await check(page, 1);
+    await check(page);
     assert.match(await page.locator("#fragmentation").innerText(), /MB|in one piece/); // a recording knows addresses
     assert.match(await page.locator(".live-list").first().innerText(), /tensors/); // nothing tells weights from activations
   });
@@ -95,6 +104,30 @@ test("states without operation lines: no largest tensor is known, so none fits",
     assert.ok(!/largest tensor/.test(await page.locator('[data-key="fragmentation"]').innerText()));
     assert.match(await page.locator("#padding").innerText(), UNKNOWN);
     assert.equal(await page.locator('[data-key="padding-sum"]').count(), 0);
+  });
+});
+
+test("free memory that is one piece only where that is known, and rows that need less than tiles", async () => {
+  const r = report(generate("pieces.log", "--runs", "2", "--waste"));
+  const shown = async (found) => {
+    let text = "";
+    await withPage(changed(r, (f) => Object.assign(f.fragmentation, found)).page, {}, async (page) => {
+      assert.equal(await page.locator("#fragmentation canvas").count(), 0);
+      text = `${await page.locator('#findings [data-finding="Fragmentation"]').innerText()} ${await page.locator("#fragmentation").innerText()}`;
+    });
+    return text;
+  };
+  const whole = { basis: "derived", line: 9, free_per_bank_MB: 5, largest_free_block_MB: 5, pct: 0 };
+  assert.match(await shown({ worst: whole }), /one piece at every state.*one piece at every state\./s);
+  assert.match(await shown({ worst: whole, unknown_states: 4 }), /wherever that is known.*wherever that is known.*At 4 states nothing tells/s);
+  // Megabytes are told however large the device.
+  const far = changed(r, (f) => {
+    f.fragmentation.worst = { basis: "derived", line: 9, free_per_bank_MB: 12000, largest_free_block_MB: 11997, pct: 0.025 };
+    f.waste_at_peak.top = [{ kind: "tile_padding", name: null, per_bank_MB: 3, shape: "1x7", dtype: "bf16", better_shape: null, row_major_saves_per_bank_MB: 2.5, made_by: null }];
+  });
+  await withPage(far.page, {}, async (page) => {
+    assert.match(await page.locator('[data-key="fragmentation"]').innerText(), /At most 3 MB per bank are out of reach/);
+    assert.match(await page.locator("#waste tbody").innerText(), /in ROW_MAJOR layout, where its operations take that, it needs 2\.5 MB per bank less/);
   });
 });
 

@@ -4,6 +4,8 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { generate, numberIn, report, SOURCE, texts, withPage, work } from "./lib.mjs";
 
 let r;
@@ -11,13 +13,19 @@ before(() => {
   r = report(generate("use.log", "--operations", "4000", "--seed", "11", "--program-level"));
 });
 
-const hashOf = async (page) => {
-  await page.waitForTimeout(250); // the address is written a little later
-  return new URLSearchParams(new URL(page.url()).hash.slice(1));
-};
+// The page answers a little later, the address later still: looks until it is so; what was last seen tells why it never was.
+async function eventually(read, wanted, message = "") {
+  const so = typeof wanted === "function" ? wanted : (value) => isDeepStrictEqual(value, wanted);
+  let value = await read();
+  for (const end = Date.now() + 20000; !so(value) && Date.now() < end; value = await read()) await pause(20);
+  assert.ok(so(value), `${message} ${JSON.stringify(value)}, wanted ${wanted}`);
+  return value;
+}
+const hashOf = (page) => new URLSearchParams(new URL(page.url()).hash.slice(1));
+const inHash = (page, name, wanted) => eventually(() => hashOf(page).get(name), wanted, name);
 const rowOps = (page) => page.locator("#operations .op-row[data-op]:not([hidden])").evaluateAll((rows) => rows.map((row) => Number(row.dataset.op)));
 const found = async (page) => numberIn(await page.locator("#operations [role=status]").innerText());
-const settle = (page) => page.waitForTimeout(250);
+const nowFound = (page, wanted) => eventually(() => found(page), wanted, "operations found:");
 const canvas = (page) => page.locator("#timeline canvas").evaluate((c) => c.toDataURL());
 const chartBox = (page) => page.locator("#timeline .u-over").boundingBox();
 
@@ -37,7 +45,7 @@ test("hovering tells the operation, a click selects it everywhere", async () => 
     const selected = numberIn(await page.locator(".details h2").innerText());
     assert.ok(Math.abs(selected - index) <= 1);
     assert.equal(await page.locator(`#operations .op-row[data-op="${selected}"]`).getAttribute("aria-current"), "true");
-    assert.equal((await hashOf(page)).get("op"), String(selected));
+    await inHash(page, "op", String(selected));
     await page.locator(".details .close").click();
     assert.equal(await page.locator(".details").isVisible(), false);
   });
@@ -51,30 +59,27 @@ test("drag, wheel and keys zoom; double click and the button show all", async ()
     await page.mouse.down();
     await page.mouse.move(box.x + box.width * 0.5, box.y + 60, { steps: 4 });
     await page.mouse.up();
-    let hash = await hashOf(page);
     const n = r.operations.length;
-    assert.ok(Math.abs(Number(hash.get("from")) - n * 0.25) < n * 0.02, hash.toString());
-    assert.ok(Math.abs(Number(hash.get("to")) - n * 0.5) < n * 0.02, hash.toString());
-    assert.notEqual(await canvas(page), whole);
-    const width = () => Number(hash.get("to")) - Number(hash.get("from"));
+    await inHash(page, "from", (from) => Math.abs(Number(from) - n * 0.25) < n * 0.02);
+    await inHash(page, "to", (to) => Math.abs(Number(to) - n * 0.5) < n * 0.02);
+    await eventually(() => canvas(page), (drawn) => drawn !== whole);
+    const width = () => Number(hashOf(page).get("to")) - Number(hashOf(page).get("from"));
     const before = width();
     await page.keyboard.down("Control");
     await page.mouse.wheel(0, -200);
     await page.keyboard.up("Control");
-    hash = await hashOf(page);
-    assert.ok(width() < before);
-    const from = Number(hash.get("from"));
+    await eventually(width, (now) => now < before);
+    const from = Number(hashOf(page).get("from"));
     await page.keyboard.down("Shift");
     await page.mouse.wheel(0, 200);
     await page.keyboard.up("Shift");
-    hash = await hashOf(page);
-    assert.ok(Number(hash.get("from")) > from);
+    await inHash(page, "from", (now) => Number(now) > from);
     await page.locator("#timeline button", { hasText: "Show all" }).click();
-    assert.equal((await hashOf(page)).get("from"), null);
+    await inHash(page, "from", null);
     await page.keyboard.press("+");
-    assert.notEqual((await hashOf(page)).get("from"), null);
+    await inHash(page, "from", (now) => now !== null);
     await page.keyboard.press("0");
-    assert.equal((await hashOf(page)).get("from"), null);
+    await inHash(page, "from", null);
   });
 });
 
@@ -82,10 +87,9 @@ test("tabs change chart, consumers and table", async () => {
   await withPage(r.page, {}, async (page) => {
     const dram = await canvas(page);
     await page.locator('#timeline [data-memory="L1"]').click();
-    await settle(page);
+    await inHash(page, "mem", "L1");
     assert.equal(await page.locator('#timeline [data-memory="L1"]').getAttribute("aria-selected"), "true");
-    assert.notEqual(await canvas(page), dram);
-    assert.equal((await hashOf(page)).get("mem"), "L1");
+    await eventually(() => canvas(page), (drawn) => drawn !== dram);
     const top = r.findings.top_consumers.L1;
     if (top.length) assert.equal(numberIn(await page.locator("#consumers tbody td:nth-child(3)").first().innerText()), top[0].effect_MB);
     await page.keyboard.press("4");
@@ -101,54 +105,42 @@ test("search, filters and sorting agree with the JSON", async () => {
     const search = page.locator("#operations input[type=search]");
     const name = r.operations[Math.floor(r.operations.length / 2)].mlir_op;
     await search.fill(name);
-    await settle(page);
     const holds = (op) => [op.mlir_op, op.loc ?? "", op.result ?? "", op.attributes ?? "", op.input_types, op.output_type].join(" ").toLowerCase().includes(name);
-    assert.equal(await found(page), r.operations.filter(holds).length);
+    await nowFound(page, r.operations.filter(holds).length);
     await search.fill("no such thing anywhere");
-    await settle(page);
-    assert.equal(await found(page), 0);
+    await nowFound(page, 0);
     await page.locator("#operations button", { hasText: "Clear" }).click();
-    await settle(page);
-    assert.equal(await found(page), r.operations.length);
+    await nowFound(page, r.operations.length);
 
     await page.locator('#operations select[aria-label="Kind of operation"]').selectOption("consteval");
-    await settle(page);
-    assert.equal(await found(page), r.operations.filter((op) => op.const_eval_graph !== null).length);
+    await nowFound(page, r.operations.filter((op) => op.const_eval_graph !== null).length);
     await page.locator('#operations select[aria-label="Kind of operation"]').selectOption("weight");
-    await settle(page);
-    assert.equal(await found(page), r.operations.filter((op) => op.weights.length > 0).length);
+    await nowFound(page, r.operations.filter((op) => op.weights.length > 0).length);
     await page.locator('#operations select[aria-label="Kind of operation"]').selectOption("");
 
     await page.locator('#operations input[aria-label="Run"]').fill("1");
-    await settle(page);
-    assert.equal(await found(page), r.memory.operations.filter((op) => op.run === 1).length);
+    await nowFound(page, r.memory.operations.filter((op) => op.run === 1).length);
     await page.locator('#operations input[aria-label="Run"]').fill("");
 
     const program = r.memory.operations[5].program;
     await page.locator('#operations select[aria-label="Program"]').selectOption(program);
-    await settle(page);
-    assert.equal(await found(page), r.memory.operations.filter((op) => op.program === program).length);
+    await nowFound(page, r.memory.operations.filter((op) => op.program === program).length);
     await page.locator('#operations select[aria-label="Program"]').selectOption({ index: 0 });
 
     const effects = r.memory.operations.map((op) => op.effect_MB?.DRAM ?? null);
     const limit = [...effects].map(Math.abs).sort((a, b) => b - a)[20];
     await page.locator("#operations input.wide").fill(String(limit));
-    await settle(page);
-    assert.equal(await found(page), effects.filter((e) => e !== null && Math.abs(e) >= limit).length);
+    await nowFound(page, effects.filter((e) => e !== null && Math.abs(e) >= limit).length);
     await page.locator("#operations button", { hasText: "Clear" }).click();
 
     await page.locator('#operations [data-column="effect"] button').click();
-    await settle(page);
     const order = effects.map((effect, i) => [effect, i]).filter(([effect]) => effect !== null).sort((a, b) => b[0] - a[0] || a[1] - b[1]);
-    assert.deepEqual((await rowOps(page)).slice(0, 10), order.slice(0, 10).map(([, i]) => i));
+    await eventually(async () => (await rowOps(page)).slice(0, 10), order.slice(0, 10).map(([, i]) => i));
     await page.locator('#operations [data-column="effect"] button').click();
-    await settle(page);
-    const least = (await rowOps(page))[0];
-    assert.equal(effects[least], Math.min(...effects.filter((e) => e !== null)));
+    await eventually(async () => effects[(await rowOps(page))[0]], Math.min(...effects.filter((e) => e !== null)));
     await page.locator('#operations [data-column="name"] button').click();
-    await settle(page);
-    const names = (await rowOps(page)).map((i) => r.operations[i].mlir_op);
-    assert.deepEqual(names, [...names].sort());
+    const all = r.operations.map((op) => op.mlir_op).sort();
+    await eventually(async () => (await rowOps(page)).map((i) => r.operations[i].mlir_op), (names) => names.length > 10 && isDeepStrictEqual(names, all.slice(0, names.length)));
   });
 });
 
@@ -156,11 +148,9 @@ test("the table reaches its first and last row", async () => {
   await withPage(r.page, {}, async (page) => {
     const list = page.locator("#operations .virtual");
     await list.evaluate((e) => (e.scrollTop = e.scrollHeight));
-    await settle(page);
-    assert.equal(Math.max(...(await rowOps(page))), r.operations.length - 1);
+    await eventually(async () => Math.max(...(await rowOps(page))), r.operations.length - 1);
     await list.evaluate((e) => (e.scrollTop = 0));
-    await settle(page);
-    assert.equal(Math.min(...(await rowOps(page))), 0);
+    await eventually(async () => Math.min(...(await rowOps(page))), 0);
   });
 });
 
@@ -199,10 +189,9 @@ test("from an operation to its IR line and back", async () => {
 
     await page.locator("#ir input[type=search]").fill("func.func");
     const matches = r.ir.ttnn.text.split("\n").filter((text) => text.includes("func.func")).length;
-    assert.equal(numberIn(await page.locator("#ir [role=status]").innerText()), matches);
+    await eventually(async () => numberIn(await page.locator("#ir [role=status]").innerText()), matches);
     await page.locator('#ir [role=tab]', { hasText: "TTIR" }).first().click();
-    await settle(page);
-    assert.equal((await texts(page.locator("#ir .ir-line code")))[0].trim(), r.ir.ttir.text.split("\n")[0].trim());
+    await eventually(async () => (await texts(page.locator("#ir .ir-line code")))[0].trim(), r.ir.ttir.text.split("\n")[0].trim());
   });
 });
 
@@ -265,6 +254,13 @@ test("nothing sticks out at 1280 and at 800 pixels, and it prints", async () => 
   await withPage(r.page, {}, async (page) => {
     const pdf = await page.pdf();
     assert.ok(pdf.length > 20000);
+    // On paper all stands below each other, and what only a screen can do is not there.
+    await page.emulateMedia({ media: "print" });
+    for (const pair of [".peak-grid > *", ".two > *"]) {
+      const lefts = await page.locator(pair).evaluateAll((cards) => cards.map((card) => Math.round(card.getBoundingClientRect().left)));
+      assert.ok(lefts.length > 1 && new Set(lefts).size === 1, `${pair}: ${lefts}`);
+    }
+    assert.equal(await page.locator("#operations").isVisible(), false);
   });
 });
 

@@ -29,9 +29,10 @@ export function corePicture(core: CoreMap): HTMLElement {
   };
   const has = core.tensors.length > 0;
   const overlap = buffersEnd - lowest;
+  const left = lowest - buffersEnd; // -overlap would be "-0" where they just touch
   const twice: Part[] = overlap > 0 ? [[lowest, buffersEnd, has ? "twice" : "beyond"]] : [];
   const assumed = [core.chip_basis === "estimated" && "chip", core.base_basis === "estimated" && "start of the buffers"].filter(Boolean);
-  const verdict = overlap > 0 ? `${count(overlap)} B${overlap >= 1024 ? ` (${bytes(overlap)})` : ""} ${has ? "claimed twice" : "too much"}, ${tiles(overlap)}` : `${count(-overlap)} B${overlap <= -1024 ? ` (${bytes(-overlap)})` : ""} left between them`;
+  const verdict = overlap > 0 ? `${count(overlap)} B${overlap >= 1024 ? ` (${bytes(overlap)})` : ""} ${has ? "claimed twice" : "too much"}, ${tiles(overlap)}` : `${count(left)} B${left >= 1024 ? ` (${bytes(left)})` : ""} left between them`;
   return h(
     "figure",
     { class: "core", "data-key": "core" },

@@ -149,6 +149,7 @@ export interface LateFrees {
 
 export interface Fragmentation {
   worst: { basis: Basis; line: number | null; free_per_bank_MB: number; largest_free_block_MB: number; pct: number };
+  unknown_states?: number; // recordings: states of which nothing tells it
   largest_request: { basis: Basis; per_bank_MB: number; states_that_would_refuse_it: number; first_line: number | null; operation: OpRef | null };
   pinned_by: { basis: Basis; line: number | null; tensors: { address: number; per_bank_MB: number; tensors: number; free_block_without_MB: number; made_by: OpRef | null }[] };
 }
@@ -159,7 +160,7 @@ export type WasteKind = (typeof WASTE_KINDS)[number];
 export interface Waste {
   basis: Basis;
   per_bank_MB: Record<WasteKind, number>;
-  top: { kind: WasteKind; name: string | null; per_bank_MB: number; shape: string | null; dtype: string | null; better_shape: string | null; made_by: OpRef | null }[];
+  top: { kind: WasteKind; name: string | null; per_bank_MB: number; shape: string | null; dtype: string | null; better_shape: string | null; row_major_saves_per_bank_MB?: number; made_by: OpRef | null }[];
 }
 
 export interface Layers {

@@ -22,9 +22,12 @@ interface Course {
 
 const MOST_POINTS = 1500;
 
+// To the 0.001 MB that a log prints: a share would hide megabytes of a large device.
+const inOnePiece = ({ worst }: Found): boolean => worst.free_per_bank_MB - worst.largest_free_block_MB < 0.0005;
+
 export function fragmentationWords(found: Found): string {
   const { worst, largest_request: request } = found;
-  if (worst.pct < 0.05) return "At every state shown, free DRAM is in one piece.";
+  if (inOnePiece(found)) return found.unknown_states ? "Free DRAM is in one piece wherever that is known." : "Free DRAM is in one piece at every state.";
   // Without the types of tensors no request is known.
   const refused = !request.per_bank_MB ? "" : request.states_that_would_refuse_it ? `; at ${counted(request.states_that_would_refuse_it, "state")} the log's largest tensor (${mb(request.per_bank_MB)} per bank) would have been refused though enough was free` : "; the log's largest tensor would have fitted wherever enough was free";
   return `At most ${mb(worst.free_per_bank_MB - worst.largest_free_block_MB)} per bank are out of reach of a single tensor: ${mb(worst.free_per_bank_MB)} free, the largest block ${mb(worst.largest_free_block_MB)} (${worst.pct.toFixed(1)} %)${refused}.`;
@@ -47,7 +50,8 @@ export class Fragmentation {
       return;
     }
     add(this.element, h("p", { "data-key": "fragmentation" }, fragmentationWords(found)));
-    if (found.worst.pct < 0.05) return;
+    if (found.unknown_states) add(this.element, h("p", { class: "muted", "data-key": "unknown-states" }, `At ${counted(found.unknown_states, "state")} nothing tells how the free memory is cut up.`));
+    if (inOnePiece(found)) return;
     const item = (kind: string, text: string) => h("li", {}, h("span", { class: `key key-${kind}`, "aria-hidden": true }), text);
     add(this.element, h("div", { class: "chart-box" }, this.host, this.tip), h("ul", { class: "legend" }, item("share", "1 − largest/free: share of free DRAM not in the largest free block"), found.largest_request.states_that_would_refuse_it > 0 && item("refused", `would refuse ${mb(found.largest_request.per_bank_MB)} per bank though that much is free`)), this.facts(found), this.pins(found));
     this.host.addEventListener("mouseleave", () => (this.tip.hidden = true));
@@ -83,7 +87,7 @@ export class Fragmentation {
 
   // The columns are only unpacked once the section comes near the screen: most readers never look.
   start(): void {
-    if (!this.found || this.found.worst.pct < 0.05) return;
+    if (!this.found || inOnePiece(this.found)) return;
     const watch = new IntersectionObserver(
       (entries) => {
         if (!entries.some((entry) => entry.isIntersecting)) return;

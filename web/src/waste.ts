@@ -25,7 +25,9 @@ export function wasteWords(waste: Waste): string {
 
 function remedy(row: Waste["top"][number]): string {
   if (row.kind !== "tile_padding") return KIND[row.kind]?.remedy ?? "";
-  return row.better_shape ? `reshape to ${shapeText(row.better_shape)}: fewer tiles` : "no reshape needs fewer tiles";
+  if (row.better_shape) return `reshape to ${shapeText(row.better_shape)}: fewer tiles`;
+  if (row.row_major_saves_per_bank_MB) return `in ROW_MAJOR layout, where its operations take that, it needs ${mb(row.row_major_saves_per_bank_MB)} per bank less`;
+  return "no reshape needs fewer tiles";
 }
 
 export function waste(app: App): HTMLElement {
