@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* memmem */
 #include "base/view.h"
 
+#include <stdlib.h>
+
 size_t ttm_view_find(ttm_view v, ttm_view needle) {
   if (needle.n == 0) return 0;
   if (v.n < needle.n) return TTM_NOT_FOUND;
@@ -32,5 +34,24 @@ bool ttm_view_take_u64(ttm_view *v, uint64_t *out) {
   if (i == 0) return false;
   *out = value;
   *v = ttm_view_from(*v, i);
+  return true;
+}
+
+static size_t digits_at(ttm_view v, size_t start) {
+  size_t n = 0;
+  while (start + n < v.n && v.p[start + n] >= '0' && v.p[start + n] <= '9') n++;
+  return n;
+}
+
+bool ttm_view_take_decimal(ttm_view *v, double *out) {
+  char text[64]; /* a view has no end that strtod would see */
+  size_t whole = digits_at(*v, 0), length = whole;
+  if (length < v->n && v->p[length] == '.') length += 1 + digits_at(*v, length + 1);
+  if (length - whole <= 1 && !whole) return false; /* nothing, or a point alone */
+  if (length >= sizeof text) return false;
+  memcpy(text, v->p, length);
+  text[length] = '\0';
+  *out = strtod(text, NULL);
+  *v = ttm_view_from(*v, length);
   return true;
 }

@@ -50,6 +50,9 @@ ttm_view ttm_view_trim(ttm_view v);
 /* Reads an unsigned decimal at *v and moves *v past it. False (and *v unchanged) without a digit or on overflow. */
 bool ttm_view_take_u64(ttm_view *v, uint64_t *out);
 
+/* The same for "90", "1.5" or ".5". No sign, exponent, "inf" or "0x10", which strtod alone would take. */
+bool ttm_view_take_decimal(ttm_view *v, double *out);
+
 /* Moves *v past `literal` when it starts with it. */
 static inline bool ttm_view_take(ttm_view *v, ttm_view literal) {
   if (!ttm_view_starts(*v, literal)) return false;

@@ -17,8 +17,10 @@ static int check_inputs(const ttm_options *options, ttm_error *err) {
   const char *target = options->value[TTM_OPTION_OUTPUT];
   int status = ttm_check_output(options->value[TTM_OPTION_LOG_FILE], target, err);
   if (!status) status = ttm_check_output(options->value[TTM_OPTION_SOURCE], target, err);
-  for (size_t i = 0; i < options->inputs && i < TTM_MAX_INPUTS && !status; i++)
-    status = ttm_check_output(options->input[i], target, err);
+  for (size_t i = 0; i < options->inputs && !status; i++) status = ttm_check_output(options->input[i], target, err);
+  for (size_t i = 0; i < options->many_count && !status; i++) {
+    if (options->many[i].option == TTM_OPTION_STRATEGY) status = ttm_check_output(options->many[i].value, target, err);
+  }
   return status;
 }
 
@@ -35,7 +37,7 @@ int ttm_cb_form_of(ttm_cb_form *out, const ttm_options *options, ttm_error *err)
 }
 
 ttm_doc ttm_cb_doc(ttm_cb_form form, const ttm_options *options, ttm_buf *out) {
-  bool file = options->given[TTM_OPTION_OUTPUT];
+  bool file = ttm_terminal_is_file(options->value[TTM_OPTION_OUTPUT]);
   return (ttm_doc){
       .out = out,
       .form = form == TTM_CB_HTML ? TTM_DOC_HTML

@@ -42,7 +42,7 @@ bool ttm_same_file(const char *log, const char *target) {
 }
 
 int ttm_check_output(const char *input, const char *target, ttm_error *err) {
-  if (!input || !target || !ttm_same_file(input, target)) return TTM_OK;
+  if (!input || !ttm_terminal_is_file(target) || !ttm_same_file(input, target)) return TTM_OK;
   return ttm_error_set(err, TTM_EUSAGE, "'%s' is the input itself; give -o another name so that it is not lost",
                        target);
 }

@@ -49,7 +49,7 @@ int ttm_cli_error(const ttm_options *options, const ttm_error *err);
 /* True when both names lead to one file. `log` may be "-": standard input may be redirected from the file that -o names. */
 bool ttm_same_file(const char *log, const char *target);
 
-/* TTM_EUSAGE when writing to `target` would lose what is read from `input`. Either may be NULL. */
+/* TTM_EUSAGE when writing to `target` (of -o: "-" is standard output) would lose what is read from `input`. Either may be NULL. */
 int ttm_check_output(const char *input, const char *target, ttm_error *err);
 
 /* TTM_EUSAGE when the text cannot be a report's folder and the start of its file names. */

@@ -96,7 +96,7 @@ static int print_summary(const ttm_options *options, const ttm_findings *f, cons
 int ttm_print_findings(const ttm_findings *f, ttm_error *err) {
   ttm_out out;
   bool closed;
-  int status = ttm_out_open_fd(&out, STDOUT_FILENO, "standard output", err);
+  int status = ttm_terminal_open(&out, NULL, err);
   if (status) return status;
   status = ttm_report_findings_json(f, &out, err);
   return ttm_terminal_end(&out, status, &closed, err);
@@ -124,21 +124,23 @@ static int show(const ttm_options *options, const ttm_findings *f, const char *l
 }
 
 /* The report, the summary, and the judgement where one was asked for; returns the exit status. What was found in minutes of reading is
- * shown also when the report cannot be written. */
+ * told whatever becomes of the rest: a report without a place, an output nobody takes, a budget the log has nothing for. */
 static int deliver(const ttm_options *options, const ttm_findings *f, const char *log, const char *folder,
                    const char *name) {
   ttm_buf broken = {0};
-  ttm_error err, unwritten;
+  ttm_error err, unwritten, unjudged;
+  int exit_status = TTM_EXIT_OK;
   say_replaced(options, log, folder);
   int lost = write_report(options, f, folder, name, &unwritten);
-  int status = show(options, f, log, lost || options->given[TTM_OPTION_NO_JSON] ? NULL : folder, &err);
-  if (!status && lost)
-    status = ttm_error_set(&err, lost, "%s; the report was not written: --output-dir DIR puts it elsewhere",
-                           unwritten.message);
-  if (!status) status = ttm_judge(options, f, &broken, &err);
-  int exit_status = status     ? ttm_cli_error(options, &err)
-                    : broken.n ? say_judgement(ttm_buf_view(&broken))
-                               : TTM_EXIT_OK;
+  int unshown = show(options, f, log, lost || options->given[TTM_OPTION_NO_JSON] ? NULL : folder, &err);
+  int unclear = ttm_judge(options, f, &broken, &unjudged);
+  if (broken.n) exit_status = say_judgement(ttm_buf_view(&broken));
+  if (unshown) exit_status = ttm_cli_error(options, &err);
+  if (lost) {
+    ttm_error_set(&err, lost, "%s; the report was not written: --output-dir DIR puts it elsewhere", unwritten.message);
+    exit_status = ttm_cli_error(options, &err);
+  }
+  if (unclear) exit_status = ttm_cli_error(options, &unjudged);
   ttm_buf_free(&broken);
   return exit_status;
 }

@@ -31,6 +31,16 @@ typedef struct page_job {
   ttm_buf name, target;   /* NUL-terminated */
 } page_job;
 
+/* Of a folder the page alone may be written over: it is what is made anew. */
+static int check_target(const page_job *job, ttm_error *err) {
+  const char *const read[] = {job->is_folder ? NULL : job->input, job->found.log, job->found.recording,
+                              job->found.memory};
+  int status = TTM_OK;
+  for (size_t i = 0; i < sizeof read / sizeof *read && !status; i++)
+    status = ttm_check_output(read[i], job->target.at, err);
+  return status;
+}
+
 static int plan(page_job *job, const ttm_options *options, ttm_error *err) {
   struct stat st;
   job->is_folder = strcmp(job->input, "-") != 0 && !stat(job->input, &st) && S_ISDIR(st.st_mode);
@@ -53,12 +63,7 @@ static int plan(page_job *job, const ttm_options *options, ttm_error *err) {
   ttm_buf_char(&job->name, '\0');
   ttm_buf_char(&job->target, '\0');
   if (job->name.failed || job->target.failed) return ttm_error_nomem(err);
-  return job->is_folder ? TTM_OK : ttm_check_output(job->input, job->target.at, err);
-}
-
-static int open_target(ttm_out *out, const page_job *job, ttm_error *err) {
-  if (strcmp(job->target.at, "-") != 0) return ttm_out_open(out, job->target.at, err);
-  return ttm_out_open_fd(out, STDOUT_FILENO, "standard output", err);
+  return check_target(job, err);
 }
 
 /* The folder of a run. As in `ttmem run`, a log with operations of its own tells more than what was recorded. */
@@ -104,12 +109,12 @@ int ttm_command_html(const ttm_options *options, const char *input) {
     return ttm_cli_error(options, &err);
   }
   int status = plan(&job, options, &err);
-  if (!status && !(status = open_target(&out, &job, &err))) {
+  if (!status && !(status = ttm_terminal_open(&out, job.target.at, &err))) {
     status = write_page(&job, options, &out, &err);
     ttm_out_flush(&out);
     uint64_t bytes = out.written;
     status = ttm_terminal_end(&out, status, &closed, &err);
-    bool tell = !options->given[TTM_OPTION_QUIET] && strcmp(job.target.at, "-") != 0;
+    bool tell = !options->given[TTM_OPTION_QUIET] && ttm_terminal_is_file(job.target.at);
     if (!status && tell) status = say_where(job.target.at, bytes, &err);
   }
   ttm_report_found_free(&job.found);

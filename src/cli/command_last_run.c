@@ -43,8 +43,7 @@ static void say_what(const ttm_last_run *what, const ttm_profile *p) {
 static int write_out(const ttm_last_run *what, const char *log, const char *target, ttm_error *err) {
   ttm_out out;
   bool closed;
-  int status = target && strcmp(target, "-") != 0 ? ttm_out_open(&out, target, err)
-                                                  : ttm_out_open_fd(&out, STDOUT_FILENO, "standard output", err);
+  int status = ttm_terminal_open(&out, target, err);
   if (status) return status;
   status = ttm_last_run_write(what, log, &out, err);
   return ttm_terminal_end(&out, status, &closed, err);

@@ -52,11 +52,11 @@ static uint64_t clock_ms(clockid_t clock) {
 /* ---- Options --------------------------------------------------------------------------------------------------------- */
 
 static int read_interval(const char *text, uint64_t *out, ttm_error *err) {
-  size_t digits = strspn(text, "0123456789.");
-  const char *unit = text + digits;
-  char *end = NULL;
-  double number = digits ? strtod(text, &end) : 0, ms = number * (*unit == 'm' ? 1 : 1000);
-  bool fine = end == unit && (!*unit || !strcmp(unit, "s") || !strcmp(unit, "ms"));
+  ttm_view unit = ttm_view_of(text);
+  double number = 0;
+  bool fine = ttm_view_take_decimal(&unit, &number), in_ms = ttm_view_eq(unit, TTM_LIT("ms"));
+  double ms = in_ms ? number : number * 1000;
+  fine = fine && (in_ms || !unit.n || ttm_view_eq(unit, TTM_LIT("s")));
   if (!fine || !(ms >= FASTEST_MS - 1e-6 && ms <= SLOWEST_MS))
     return ttm_error_set(err, TTM_EUSAGE, "option '--interval' takes seconds from 0.1 to 3600 (or 100ms), not '%s'",
                          text);

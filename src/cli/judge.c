@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/judge.h"
 
-#include <stdlib.h>
 #include <strings.h>
 
 #include "report/words.h"
@@ -25,15 +24,13 @@ static ttm_memory memory_of(const char *name, size_t n) {
 }
 
 static int read_budget(budget *out, const char *text, ttm_error *err) {
-  const char *colon = strchr(text, ':'), *number = colon ? colon + 1 : text;
-  size_t digits = strspn(number, "0123456789."); /* strtod alone also takes signs, exponents, "inf" and "0x10" */
-  const char *unit = number + digits;
-  char *end = NULL;
-  *out = (budget){text, TTM_MEMORIES, digits ? strtod(number, &end) : 0, false};
-  if (colon) out->memory = memory_of(text, (size_t)(colon - text));
-  bool fine = end == unit && out->limit > 0 && (!colon || out->memory != TTM_MEMORIES);
-  out->percent = fine && !strcmp(unit, "%");
-  if (fine && (out->percent || (colon && !strcasecmp(unit, "MB")))) return TTM_OK;
+  const char *colon = strchr(text, ':');
+  ttm_view unit = ttm_view_of(colon ? colon + 1 : text);
+  *out = (budget){.text = text, .memory = colon ? memory_of(text, (size_t)(colon - text)) : TTM_MEMORIES};
+  bool fine = ttm_view_take_decimal(&unit, &out->limit) && out->limit > 0 && (!colon || out->memory != TTM_MEMORIES);
+  bool mb = unit.n == 2 && !strncasecmp(unit.p, "MB", 2);
+  out->percent = ttm_view_eq(unit, TTM_LIT("%"));
+  if (fine && (out->percent || (colon && mb))) return TTM_OK;
   return ttm_error_set(
       err, TTM_EUSAGE,
       "option '--budget' takes 90%%, dram:90%% or dram:900MB (of a bank; dram, l1, l1_small or trace), not '%s'", text);
@@ -48,14 +45,20 @@ int ttm_judge_options(const ttm_options *options, ttm_error *err) {
   return status;
 }
 
+/* What a bank holds, in MB; 0 when neither a state nor the message of the failing operation tells. */
+static double bank_mb(const ttm_peak *peak, const ttm_profile *p) {
+  if (peak->level.total) return ttm_mb(peak->level.total);
+  uint64_t told = peak->in_op_bytes ? p->incidents.at[peak->in_op_incident].what.bank_size : TTM_UNKNOWN;
+  return told == TTM_UNKNOWN ? 0 : ttm_mib(told);
+}
+
 /* False when the log does not tell. What a failing operation held counts too. */
 static bool judge_peak(const budget *b, const ttm_findings *f, ttm_memory memory, ttm_buf *out) {
   const ttm_peak *peak = &f->peak[memory];
   const ttm_profile *p = f->profile;
-  if (!peak->known || (b->percent && !peak->level.total)) return false;
-  bool inside = peak->in_op_bytes > 0;
-  double mb = inside ? (double)peak->in_op_bytes / TTM_MB : peak->level.allocated / 1000.0,
-         of = peak->level.total / 1000.0;
+  bool inside = peak->in_op_bytes > 0; /* known from the message alone: there may be no state at all */
+  double mb = inside ? ttm_mib(peak->in_op_bytes) : ttm_mb(peak->level.allocated), of = bank_mb(peak, p);
+  if ((!inside && !peak->known) || (b->percent && !(of > 0))) return false;
   if (b->percent ? mb * 100 <= b->limit * of : mb <= b->limit) return true;
   ttm_buf_printf(out, "%s %.2f MB/bank, ", ttm_memory_name(memory), mb);
   if (of > 0) ttm_buf_printf(out, "%.1f%% of %.2f, ", mb * 100 / of, of);
@@ -91,18 +94,19 @@ static void judge_findings(const ttm_findings *f, ttm_buf *out) {
     ttm_buf_printf(out, ", log line %u\n", p->incidents.at[i].line);
   }
   for (size_t i = 0; i < f->leaks.n; i++)
-    ttm_buf_printf(out, "%.3f MB/bank more after every run: a leak, %u runs seen\n",
-                   (double)f->leaks.at[i].per_run / 1000, f->leaks.at[i].runs_seen);
+    ttm_buf_printf(out, "%.3f MB/bank more after every run: a leak, %u runs seen\n", ttm_mb(f->leaks.at[i].per_run),
+                   f->leaks.at[i].runs_seen);
 }
 
 int ttm_judge(const ttm_options *options, const ttm_findings *f, ttm_buf *out, ttm_error *err) {
+  int status = TTM_OK;
   if (options->given[TTM_OPTION_CHECK]) judge_findings(f, out);
   for (size_t i = 0; i < options->many_count; i++) {
     budget b;
     if (options->many[i].option != TTM_OPTION_BUDGET) continue;
-    int status = read_budget(&b, options->many[i].value, err);
-    if (!status) status = judge_budget(&b, f, out, err);
-    if (status) return status;
+    int wrong = read_budget(&b, options->many[i].value, err);
+    if (!wrong) wrong = judge_budget(&b, f, out, err);
+    if (wrong) status = wrong; /* the others are judged all the same */
   }
-  return out->failed ? ttm_error_nomem(err) : TTM_OK;
+  return out->failed ? ttm_error_nomem(err) : status;
 }

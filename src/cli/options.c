@@ -79,8 +79,7 @@ static int take_input(ttm_options *out, const words *w, ttm_error *err) {
   ttm_command command = may_be_command ? ttm_command_find(out->program, word, NULL) : TTM_COMMAND_NONE;
   if (command != TTM_COMMAND_NONE) return out->command = command, TTM_OK;
   if (may_be_command && !asks_for_llm(w)) return ttm_command_unknown(word, err);
-  if (out->inputs < TTM_MAX_INPUTS) out->input[out->inputs] = word;
-  out->inputs++;
+  if (out->inputs <= TTM_MAX_INPUTS) out->input[out->inputs++] = word;
   return TTM_OK;
 }
 
@@ -110,6 +109,10 @@ static int settle(ttm_options *out, ttm_error *err) {
     }
     return ttm_error_set(err, TTM_EUSAGE, "option '--%s' does not go with '%s'", ttm_option_table[o].name,
                          command->name);
+  }
+  if (out->inputs > command->max_inputs && command->max_inputs == TTM_MAX_INPUTS) {
+    return ttm_error_set(err, TTM_EUSAGE, "'%s' is one file too many, %d at most; name their folder",
+                         out->input[command->max_inputs], TTM_MAX_INPUTS);
   }
   if (out->inputs > command->max_inputs) {
     return ttm_error_set(err, TTM_EUSAGE, "'%s' is one argument too many", out->input[command->max_inputs]);

@@ -153,7 +153,7 @@ typedef struct ttm_option_value {
 } ttm_option_value;
 
 enum { TTM_MAX_MANY = 256 };
-enum { TTM_MAX_INPUTS = 64 }; /* more than any command takes, so that the one too many can be named */
+enum { TTM_MAX_INPUTS = 1024 }; /* what a shell makes of *.cpp */
 
 /* What the user said. */
 typedef struct ttm_options {
@@ -165,8 +165,8 @@ typedef struct ttm_options {
   uint64_t bytes[TTM_OPTIONS];         /* of options that take a number of bytes, or a count */
   ttm_option_value many[TTM_MAX_MANY]; /* in the order given */
   size_t many_count;
-  const char *group; /* first word of a command of two while the second is awaited */
-  const char *input[TTM_MAX_INPUTS];
+  const char *group;                     /* first word of a command of two while the second is awaited */
+  const char *input[TTM_MAX_INPUTS + 1]; /* with room for the one too many, so that it can be named */
   size_t inputs;
   char *const *rest; /* a program to run and its arguments, NULL-terminated as argv is; NULL when none was given */
 } ttm_options;

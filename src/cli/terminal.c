@@ -46,6 +46,13 @@ unsigned ttm_terminal_columns(int fd) {
   return size.ws_col;
 }
 
+bool ttm_terminal_is_file(const char *path) { return path && strcmp(path, "-") != 0; }
+
+int ttm_terminal_open(ttm_out *out, const char *path, ttm_error *err) {
+  if (ttm_terminal_is_file(path)) return ttm_out_open(out, path, err);
+  return ttm_out_open_fd(out, STDOUT_FILENO, "standard output", err);
+}
+
 int ttm_terminal_end(ttm_out *out, int status, bool *closed, ttm_error *err) {
   ttm_out_flush(out);
   *closed = !out->temp && out->failed == EPIPE;
@@ -56,23 +63,22 @@ int ttm_terminal_end(ttm_out *out, int status, bool *closed, ttm_error *err) {
 
 int ttm_terminal_write(ttm_view text, bool *closed, ttm_error *err) {
   ttm_out out;
-  int status = ttm_out_open_fd(&out, STDOUT_FILENO, "standard output", err);
+  int status = ttm_terminal_open(&out, NULL, err);
   *closed = false;
   if (status) return status;
   ttm_buf_put(&out.buf, text);
   return ttm_terminal_end(&out, TTM_OK, closed, err);
 }
 
-int ttm_terminal_print(ttm_buf *text, ttm_error *err) { return ttm_terminal_deliver(text, "-", err); }
+int ttm_terminal_print(ttm_buf *text, ttm_error *err) { return ttm_terminal_deliver(text, NULL, err); }
 
 int ttm_terminal_deliver(ttm_buf *text, const char *path, ttm_error *err) {
-  bool closed, to_file = path && strcmp(path, "-") != 0;
+  bool closed;
   ttm_out out;
-  int status = text->failed ? ttm_error_nomem(err) : TTM_OK;
-  if (!status && !to_file) status = ttm_terminal_write(ttm_buf_view(text), &closed, err);
-  if (!status && to_file && !(status = ttm_out_open(&out, path, err))) {
+  int status = text->failed ? ttm_error_nomem(err) : ttm_terminal_open(&out, path, err);
+  if (!status) {
     ttm_buf_put(&out.buf, ttm_buf_view(text));
-    status = ttm_out_close(&out, err);
+    status = ttm_terminal_end(&out, TTM_OK, &closed, err);
   }
   ttm_buf_free(text);
   return status;

@@ -28,12 +28,15 @@ bool ttm_terminal_is_live(int fd);
  * 0 or TTM_EIO. */
 int ttm_terminal_write(ttm_view text, bool *closed, ttm_error *err);
 
-/* Prints a text and frees it, under the same rule; one that lost a piece for lack of memory is an error. With a `path` other than "-"
- * it goes into that file. */
+/* The value of -o: true when it names a file, false for NULL and "-", which are standard output. */
+bool ttm_terminal_is_file(const char *path);
+
+/* Prints a text and frees it, under the same rule; one that lost a piece for lack of memory is an error. `path` is the value of -o. */
 int ttm_terminal_print(ttm_buf *text, ttm_error *err);
 int ttm_terminal_deliver(ttm_buf *text, const char *path, ttm_error *err);
 
-/* Ends an output that may be standard output, after `status` of writing it, under the same rule. */
+/* The same in pieces: opens what -o names; ends it after `status` of writing it. */
+int ttm_terminal_open(ttm_out *out, const char *path, ttm_error *err);
 int ttm_terminal_end(ttm_out *out, int status, bool *closed, ttm_error *err);
 
 /* A word as a shell would need it typed: quoted only where it must be. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watch/alarm.h"
 
-#include <stdlib.h>
 #include <strings.h>
 
 /* L1_SMALL and TRACE are as large as the program asks for: nothing tells their capacity. */
@@ -19,13 +18,11 @@ static bool read_use(const char *text, size_t n, ttm_use *out) {
 
 int ttm_alarm_add(ttm_alarm *alarm, const char *text, ttm_error *err) {
   ttm_alarm_mark mark = {.use = TTM_USES};
-  const char *colon = strchr(text, ':'), *number = colon ? colon + 1 : text;
-  size_t digits = strspn(number, "0123456789."); /* strtod alone also takes signs, exponents, "inf" and "0x10" */
+  const char *colon = strchr(text, ':');
+  ttm_view rest = ttm_view_of(colon ? colon + 1 : text);
   bool fine = !colon || read_use(text, (size_t)(colon - text), &mark.use);
-  char *end = NULL;
-  mark.percent = digits ? strtod(number, &end) : 0;
-  if (!fine || end != number + digits || strcmp(number + digits, "%") != 0 ||
-      !(mark.percent > 0 && mark.percent <= 100))
+  fine = fine && ttm_view_take_decimal(&rest, &mark.percent) && ttm_view_eq(rest, TTM_LIT("%"));
+  if (!fine || !(mark.percent > 0 && mark.percent <= 100))
     return ttm_error_set(err, TTM_EUSAGE,
                          "option '--alarm' takes a mark such as 90%% or dram:90%% (dram, l1 or cb), not '%s'", text);
   if (alarm->mark_count == TTM_ALARM_MARKS)

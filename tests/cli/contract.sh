@@ -113,6 +113,14 @@ for command in "--llm --logfile $log" "explain $log" "ask $log --at-peak"; do
   status 0 "$TTMEM" $command --quiet
 done
 status 2 "$TTMEM" ask $log --tensor a --tensor b
+# More files than one thinks of: what a shell makes of *.cpp.
+mkdir many
+for i in $(seq 300); do cp source/a.cpp "many/$i.cpp"; done
+status 0 "$TTMEM" cb scan many/*.cpp
+got=0
+# shellcheck disable=SC2046
+"$TTMEM" cb scan $(seq 5000) >.out 2>.err || got=$?
+[ "$got" -eq 2 ] && grep -q 'too many' .err || fail "5000 files: exit $got: $(cat .err)"
 
 # ---- doctor -------------------------------------------------------------------------------------------------------------------
 # A capture needs neither the switches nor the build, whatever stands beside it.
@@ -137,13 +145,29 @@ for command in "--llm --logfile $log" "html $log" "graph mine.json --json" "cb l
   "$TTMEM" $command -o - >.out 2>/dev/null
   [ -s .out ] && [ ! -e - ] || fail "-o -: $command"
 done
-before=$(cksum $log mine.json metal.log source/a.cpp tinyllama_train.log)
+for command in "cb simulate 16 16" "diff $log $log" "graph mine.json"; do # as without -o: coloured when that was asked for
+  # shellcheck disable=SC2086
+  "$TTMEM" $command --color=always -o - >.out
+  # shellcheck disable=SC2086
+  "$TTMEM" $command --color=always | cmp - .out || fail "-o - is not standard output: $command"
+done
+cp $log ./- # a file of that name is another thing
+"$TTMEM" --llm --logfile ./- -o - >.out || fail "a file called -"
+rm ./-
+printf 'strategy mine\ncb0 = r_tiles\n' >mine.strategy
+"$TTMEM" run --quiet --output-dir kept --name run -- cat $log >/dev/null
+run=$(echo kept/*)
+inputs="$log mine.json metal.log source/a.cpp tinyllama_train.log mine.strategy $run/run_profile.log $run/run_memory.json"
+# shellcheck disable=SC2086
+before=$(cksum $inputs)
 for command in "--llm --logfile $log -o $log" "html $log -o $log" "graph mine.json -o mine.json" "graph $capture mine.json -o mine.json" \
   "cb log metal.log -o metal.log" "cb all 16 16 --log metal.log -o metal.log" "cb scan source/a.cpp -o source/a.cpp" \
-  "cb all 16 16 --source source/a.cpp -o source/a.cpp" "last-run $log -o $log"; do
+  "cb all 16 16 --source source/a.cpp -o source/a.cpp" "last-run $log -o $log" \
+  "cb simulate 16 16 --strategy mine.strategy -o mine.strategy" "html $run -o $run/run_profile.log" "html $run -o $run/run_memory.json"; do
   got=0
   # shellcheck disable=SC2086
   "$TTMEM" $command >.out 2>.err || got=$?
-  [ "$before" = "$(cksum $log mine.json metal.log source/a.cpp tinyllama_train.log)" ] || fail "what was read is lost: $command"
+  # shellcheck disable=SC2086
+  [ "$before" = "$(cksum $inputs)" ] || fail "what was read is lost: $command"
   [ "$got" -eq 2 ] && grep -q 'is the input itself' .err || fail "exit $got: $command: $(cat .err)"
 done

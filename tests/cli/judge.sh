@@ -15,6 +15,13 @@ done
 for wrong in 99 90GB '%' dram: cb:90% 900MB -5% nan% 0%; do show ttmem analyze $log -q --no-json --budget=$wrong; done
 grep -v INFO $log | sed '/Out of Memory/d' >no_states.log
 show ttmem analyze no_states.log -q --no-json --budget 90%
+note 'no state at all, only the message of the failure: what it had allocated is held to the budget'
+sed -n '/Out of Memory/p' $log | head -1 >message
+for budget in dram:90% dram:99% dram:1006MB 90%; do show ttmem analyze message -q --no-json --budget $budget; done
+note 'what does not hold is told also when another budget has nothing to judge, or the report has no place'
+show ttmem analyze message -q --no-json --check --budget l1:50%
+show ttmem analyze message -q --no-json --budget l1:50% --budget dram:90%
+show ttmem analyze $log -q --check --output-dir message/report
 show ttmem analyze $log -q --check
 show ttmem explain nothing --json
 same_transcript
@@ -23,7 +30,6 @@ same_transcript
 "$TTMEM" analyze $log --json >all.json 2>said || fail "--json"
 [ ! -s said ] || fail "--json says more: $(cat said)"
 cmp all.json home/reports/two-runs-oom/two-runs-oom_findings.json || fail "--json is not findings.json"
-sed -n '/Out of Memory/p' $log | head -1 >message
 "$TTMEM" explain "$(cat message)" --json |
   python3 -c 'import json, sys; i = json.load(sys.stdin)["incidents"][0]; print(i["verdict"], i["shortfall_per_bank_B"], bool(i["ways"]))' >got
 echo 'exhausted 8915008 True' | cmp - got || fail "explain --json: $(cat got)"

@@ -118,6 +118,32 @@ static void number_at_the_end_of_a_block(void **state) {
   free((char *)whole.p);
 }
 
+static bool takes_decimal(const char *text, double wanted, const char *rest) {
+  double got = -1;
+  ttm_view v = heap_view(ttm_view_of(text)); /* nothing behind it that could be read */
+  const char *start = v.p;
+  bool took = ttm_view_take_decimal(&v, &got);
+  bool fine = took && got == wanted && ttm_view_eq(v, ttm_view_of(rest));
+  if (!took) assert_true(v.p == start && got == -1);
+  free((char *)start);
+  return fine;
+}
+
+static void taking_decimals(void **state) {
+  (void)state;
+  assert_true(takes_decimal("90%", 90, "%"));
+  assert_true(takes_decimal("1.25MB", 1.25, "MB"));
+  assert_true(takes_decimal("1.2", 1.2, ""));
+  assert_true(takes_decimal(".5s", .5, "s"));
+  assert_true(takes_decimal("5.", 5, ""));
+  assert_true(takes_decimal("1.5.2%", 1.5, ".2%"));
+  assert_true(takes_decimal("1e3", 1, "e3"));
+  assert_true(takes_decimal("0x10", 0, "x10"));
+  static const char *const wrong[] = {"", ".", ".x", "%", "-1", "+1", " 1", "inf", "nan", "e3"};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) assert_false(takes_decimal(wrong[i], 0, wrong[i]));
+  assert_false(takes_decimal("1000000000000000000000000000000000000000000000000000000000000000", 0, "")); /* 64 */
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(equality),
@@ -128,6 +154,7 @@ int main(void) {
       cmocka_unit_test(trimming),
       cmocka_unit_test(taking_literals),
       cmocka_unit_test(taking_numbers),
+      cmocka_unit_test(taking_decimals),
       cmocka_unit_test(refusing_numbers),
       cmocka_unit_test(number_at_the_end_of_a_block),
   };
