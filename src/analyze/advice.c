@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/advice.h"
 
+#include "analyze/one_device.h"
 #include "analyze/parts.h"
+#include "base/checked.h"
 #include "base/idmap.h"
 
 enum {
@@ -19,6 +21,7 @@ typedef struct adviser {
   const ttm_findings *f;
   const ttm_profile *p;
   const ttm_live_set *set;
+  ttm_one_device device;
   ttm_advices *out;
 } adviser;
 
@@ -65,50 +68,69 @@ static uint32_t result_number(const ttm_profile *p, uint32_t tensor) {
   return tensor - p->ops.at[p->tensors.at[tensor].birth].tensor;
 }
 
-/* The last operation with the tensor there. What nobody frees goes with its run, unless const-eval made it. */
-static uint32_t end_of(const ttm_profile *p, const ttm_tensor *tensor) {
-  if (tensor->freed_by < p->ops.n) return tensor->freed_by;
-  if (p->ops.at[tensor->birth].flags & TTM_OP_CONST_EVAL) return (uint32_t)p->ops.n - 1;
-  uint32_t frame = p->ops.at[tensor->birth].frame, top = frame < p->frames.n ? ttm_frame_top(p, frame) : TTM_NONE;
-  return top < p->frames.n ? p->frames.at[top].last_op : tensor->birth;
+/* The saving that is a tensor's own; of a tensor that is not alive at the peak the least of those that may be its own. Operations of
+ * different const-eval programs have the same text, though each makes another weight. */
+static uint64_t saving_of(const ttm_profile *p, const saving_list *list, uint32_t tensor) {
+  uint64_t least = UINT64_MAX;
+  uint32_t i = ttm_idmap_get(&list->of_text, p->ops.at[p->tensors.at[tensor].birth].text, 0);
+  for (; i && i <= list->at.n; i = list->at.at[i - 1].next) {
+    const saving *one = &list->at.at[i - 1];
+    if (one->tensor == tensor) return one->bytes;
+    if (result_number(p, tensor) == result_number(p, one->tensor) && one->bytes < least) least = one->bytes;
+  }
+  return least == UINT64_MAX ? 0 : least;
 }
 
-/* less[op]: bytes that more would be gone from the state before `op` on, on one rank. */
-static void note_less(const ttm_profile *p, const saving_list *list, uint32_t rank, int64_t *less) {
+/* The last operation with the tensor there. What nobody frees goes with its run, unless const-eval made it. A capture knows when a buffer
+ * goes, even unseen, by its place being given to another, and that the others stay. */
+static uint32_t end_of(const ttm_one_device *device, uint32_t tensor) {
+  const ttm_profile *p = device->profile;
+  const ttm_tensor *row = &p->tensors.at[tensor];
+  const ttm_buffer *buffer = ttm_one_device_buffer(device, tensor);
+  if (buffer) return buffer->freed_by;
+  if (row->freed_by < p->ops.n) return row->freed_by;
+  if (p->ops.at[row->birth].flags & TTM_OP_CONST_EVAL) return (uint32_t)p->ops.n - 1;
+  uint32_t frame = p->ops.at[row->birth].frame, top = frame < p->frames.n ? ttm_frame_top(p, frame) : TTM_NONE;
+  return top < p->frames.n ? p->frames.at[top].last_op : row->birth;
+}
+
+/* less[op]: bytes that more would be gone from the state before `op` on, on one rank. What comes back wraps round. */
+static void note_less(const ttm_one_device *device, const saving_list *list, uint32_t rank, uint64_t *less) {
+  const ttm_profile *p = device->profile;
   for (uint32_t t = 0; t < p->tensors.n; t++) {
     const ttm_tensor *row = &p->tensors.at[t];
     if (row->self != t || row->birth >= p->ops.n) continue;
-    uint32_t frame = p->ops.at[row->birth].frame, i = ttm_idmap_get(&list->of_text, p->ops.at[row->birth].text, 0);
-    if (!i || (frame < p->frames.n && p->frames.at[frame].rank != rank)) continue;
-    for (; i && i <= list->at.n; i = list->at.at[i - 1].next) {
-      const saving *one = &list->at.at[i - 1];
-      if (result_number(p, t) != result_number(p, one->tensor)) continue;
-      less[row->birth + 1] += (int64_t)one->bytes;
-      if (end_of(p, row) + 1 <= p->ops.n) less[end_of(p, row) + 1] -= (int64_t)one->bytes;
-    }
+    if (device->buffers && !ttm_one_device_buffer(device, t)) continue;
+    uint32_t frame = p->ops.at[row->birth].frame;
+    if (frame < p->frames.n && p->frames.at[frame].rank != rank) continue;
+    uint64_t bytes = saving_of(p, list, t);
+    if (!bytes) continue;
+    uint32_t end = end_of(device, t);
+    less[row->birth + 1] += bytes;
+    if (end < p->ops.n) less[end + 1] -= bytes; /* else to the very end */
   }
 }
 
-/* What the peak loses by all of them: another moment may be nearly as high. */
-static int off_peak(const adviser *a, const saving_list *list, uint64_t *out) {
+/* What the peak loses by all of them: another moment may be nearly as high. Never more than `most`, what they take at the peak. */
+static int off_peak(const adviser *a, const saving_list *list, uint64_t most, uint64_t *out) {
   const ttm_profile *p = a->p;
   uint32_t rank = ttm_state_rank(p, a->set->state), next = 0;
-  int64_t highest = 0, now = 0, peak = (int64_t)a->set->measured_bytes;
-  int64_t *less = ttm_alloc_array(p->ops.n + 1, sizeof *less);
+  uint64_t highest = a->device.others_bytes, now = 0, peak = a->set->measured_bytes, level;
+  uint64_t *less = ttm_alloc_array(p->ops.n + 1, sizeof *less);
   *out = 0;
   if (!less) return TTM_ENOMEM;
-  note_less(p, list, rank, less);
-  for (size_t i = 0; i < list->at.n; i++) now += list->at.at[i].tensor == TTM_NONE ? (int64_t)list->at.at[i].bytes : 0;
+  note_less(&a->device, list, rank, less);
+  for (size_t i = 0; i < list->at.n; i++) now += list->at.at[i].tensor == TTM_NONE ? list->at.at[i].bytes : 0;
   for (uint32_t s = 0; s < p->states.n; s++) {
-    uint32_t allocated, op = p->states.at[s].op;
-    while (op < p->ops.n && next <= op) now += less[next++];
-    if (p->state_frames.at[p->states.at[s].frame].rank != rank || !ttm_state_allocated(p, s, TTM_DRAM, &allocated))
+    uint32_t op = p->states.at[s].op;
+    if (op >= p->ops.n && a->device.buffers) op = (uint32_t)p->ops.n; /* a capture's last state */
+    while (op <= p->ops.n && next <= op) now += less[next++];
+    if (p->state_frames.at[p->states.at[s].frame].rank != rank || !ttm_one_device_level(&a->device, s, &level))
       continue;
-    int64_t level = (int64_t)ttm_level_bytes(allocated) - now;
-    if (level > highest) highest = level;
+    if (level > now && level - now > highest) highest = level - now;
   }
   ttm_free(less);
-  if (peak > highest) *out = (uint64_t)(peak - highest);
+  if (peak > highest) *out = peak - highest < most ? peak - highest : most;
   return TTM_OK;
 }
 
@@ -141,17 +163,20 @@ static const ttm_waste *first_waste(const adviser *a, ttm_waste_kind kind) {
 static int advise_weights(adviser *a, ttm_waste_kind kind, ttm_advice_kind advice) {
   const ttm_waste *first = first_waste(a, kind);
   saving_list list = {0};
-  uint64_t saves = 0;
+  uint64_t saves = 0, most = 0;
+  uint32_t count = 0;
   int status = TTM_OK;
   if (!first) return TTM_OK;
   for (size_t i = 0; i < a->set->rows.n && !status; i++) {
     const ttm_live_row *row = &a->set->rows.at[i];
     uint64_t bytes = ttm_waste_of(a->p, row, kind);
-    if (bytes) status = add_saving(&list, a->p, row->tensor, bytes);
+    if (!bytes) continue;
+    most = ttm_add_sat(most, bytes);
+    count++;
+    status = add_saving(&list, a->p, row->tensor, bytes);
   }
-  if (!status) status = off_peak(a, &list, &saves);
-  add(a,
-      (ttm_advice){advice, TTM_DERIVED, saves, a->set->rows.at[first->row].op, first->row, a->f->wastes.count[kind]});
+  if (!status) status = off_peak(a, &list, most, &saves);
+  add(a, (ttm_advice){advice, TTM_DERIVED, saves, a->set->rows.at[first->row].op, first->row, count});
   free_savings(&list);
   return status;
 }
@@ -163,7 +188,7 @@ static int advise_shape(adviser *a, const ttm_waste *waste, ttm_advice_kind advi
   if (!waste) return TTM_OK;
   const ttm_live_row *row = &a->set->rows.at[waste->row];
   int status = add_saving(&list, a->p, row->tensor, waste->bank_bytes / (row->tensors ? row->tensors : 1));
-  if (!status) status = off_peak(a, &list, &saves);
+  if (!status) status = off_peak(a, &list, waste->bank_bytes, &saves);
   add(a, (ttm_advice){advice, TTM_DERIVED, saves, row->op, waste->row, row->tensors});
   free_savings(&list);
   return status;
@@ -236,16 +261,18 @@ static void advise_pin(adviser *a) {
 }
 
 int ttm_advices_make(ttm_advices *out, const ttm_findings *f) {
-  adviser a = {f, f->profile, &f->live_set[TTM_DRAM], out};
-  *out = (ttm_advices){.known = a.set->known && !a.set->uneven};
+  adviser a = {.f = f, .p = f->profile, .set = &f->live_set[TTM_DRAM], .out = out};
+  *out = (ttm_advices){.known = a.set->known};
   if (!out->known) return TTM_OK;
   advise_lifetimes(&a);
-  int status = advise_weights(&a, TTM_WASTE_UPCAST, TTM_ADVICE_NO_UPCAST);
+  int status = ttm_one_device_make(&a.device, a.p, a.set->device);
+  if (!status) status = advise_weights(&a, TTM_WASTE_UPCAST, TTM_ADVICE_NO_UPCAST);
   if (!status) status = advise_weights(&a, TTM_WASTE_TWICE, TTM_ADVICE_ONE_FORM);
   if (!status) status = advise_shape(&a, first_reshape(&a), TTM_ADVICE_RESHAPE);
   if (!status) status = advise_shape(&a, first_waste(&a, TTM_WASTE_NARROW), TTM_ADVICE_WIDER_ROWS);
   advise_bfp8(&a);
   advise_runs(&a);
   advise_pin(&a);
+  ttm_one_device_free(&a.device);
   return status;
 }

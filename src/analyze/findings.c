@@ -112,7 +112,7 @@ static int find_peak_and_alive(ttm_findings *f, const ttm_tally *tally) {
   /* The live set knows more than the walk over the operations: arguments, and what earlier runs left. */
   const ttm_live_set *dram = &f->live_set[TTM_DRAM];
   if (!status && dram->known && dram->stored_bytes)
-    f->live_at_peak = (ttm_live_sum){dram->logical_bytes, dram->stored_bytes, dram->tensors};
+    f->live_at_peak = (ttm_live_sum){dram->logical_bytes, dram->stored_bytes, dram->typed};
   if (!status) ttm_find_demand(f);
   if (!status) status = ttm_lifetimes_make(&f->lifetimes, f);
   if (!status) ttm_wastes_make(&f->wastes, f);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyze/one_device.h"
 #include "analyze/op_groups.h"
 #include "analyze/parts.h"
 #include "analyze/replay.h"
@@ -25,12 +26,12 @@ typedef struct search {
   uint32_t rank;
   uint32_t banks;
   ttm_alignment align;
-  uint64_t least_bytes;
+  uint64_t least_bytes; /* at least 1: what lies elsewhere takes 0 */
+  ttm_one_device device;
   ttm_op_groups ops;         /* asked only for operations with a late result */
   TTM_VEC(lateness) groups;  /* by group */
   TTM_VEC(uint32_t) rows;    /* by group: row in `out`, TTM_NONE */
   TTM_VEC(uint32_t) tensors; /* late ones of the rows in `out`, by last use */
-  uint32_t *buffers;         /* captures, by tensor: its buffer, TTM_NONE; else NULL */
 } search;
 
 /* A result that took no memory is a view of what was given: that lives on, though its own name is not used again. */
@@ -49,9 +50,9 @@ static bool may_be_viewed(const search *s, uint32_t op) {
 }
 
 static uint64_t bank_bytes(const search *s, uint32_t tensor) {
-  if (s->buffers) {
-    const ttm_buffer *buffer = s->buffers[tensor] == TTM_NONE ? NULL : &s->p->capture.buffers.at[s->buffers[tensor]];
-    return buffer && buffer->memory == TTM_DRAM ? buffer->bank_bytes : 0;
+  if (s->device.buffers) {
+    const ttm_buffer *buffer = ttm_one_device_buffer(&s->device, tensor);
+    return buffer ? buffer->bank_bytes : 0;
   }
   const ttm_tensor_type *type = ttm_tensor_type_of(s->p, tensor);
   if (!type || !type->has_layout || type->buffer != TTM_BUFFER_DRAM) return 0;
@@ -70,7 +71,7 @@ static uint32_t gap_of(const search *s, uint32_t tensor) {
   uint32_t gap = ttm_elements_between(s->f, row->last_use, row->freed_by);
   if (gap < LEAST_GAP || bank_bytes(s, tensor) < s->least_bytes) return 0;
   /* A capture knows a view by the buffer it lies in: its uses are the buffer's. */
-  return !s->buffers && may_be_viewed(s, row->last_use) ? 0 : gap;
+  return !s->device.buffers && may_be_viewed(s, row->last_use) ? 0 : gap;
 }
 
 static int note(search *s, uint32_t tensor, uint32_t gap) {
@@ -112,7 +113,8 @@ typedef struct edge {
   uint32_t op;
   uint32_t row;
   uint32_t tensor;
-  int64_t bytes; /* less in use from the state after `op` on; negative: as in the log again */
+  uint64_t bytes; /* less in use from the state after `op` on ... */
+  bool ends;      /* ... or as in the log again */
 } edge;
 
 typedef TTM_VEC(edge) edge_list;
@@ -130,45 +132,56 @@ static int collect(search *s, edge_list *edges) {
     uint32_t group = birth < p->ops.n ? s->ops.of_text[p->ops.at[birth].text] : 0;
     uint32_t row = group ? s->rows.at[group] : TTM_NONE;
     if (row == TTM_NONE || !gap_of(s, t)) continue;
-    int64_t bytes = (int64_t)bank_bytes(s, t);
-    if (ttm_vec_push(edges, (edge){p->tensors.at[t].last_use, row, t, bytes})) return TTM_ENOMEM;
-    if (ttm_vec_push(edges, (edge){p->tensors.at[t].freed_by, row, t, -bytes})) return TTM_ENOMEM;
+    edge first = {p->tensors.at[t].last_use, row, t, bank_bytes(s, t), false}, last = first;
+    last.op = p->tensors.at[t].freed_by;
+    last.ends = true;
+    if (ttm_vec_push(edges, first) || ttm_vec_push(edges, last)) return TTM_ENOMEM;
   }
   if (edges->n) qsort(edges->at, edges->n, sizeof *edges->at, by_op);
   for (size_t i = 0; i < edges->n; i++) {
-    if (edges->at[i].bytes > 0 && ttm_vec_push(&s->tensors, edges->at[i].tensor)) return TTM_ENOMEM;
+    if (!edges->at[i].ends && ttm_vec_push(&s->tensors, edges->at[i].tensor)) return TTM_ENOMEM;
   }
   return TTM_OK;
 }
 
-static void apply(int64_t *saved, size_t n, const edge_list *edges, size_t from, size_t to, bool positive) {
+/* The sums wrap round: a capture may name sizes that no memory has. */
+static void apply(uint64_t *saved, size_t n, const edge_list *edges, size_t from, size_t to, bool ends) {
   for (size_t i = from; i < to; i++) {
-    if ((edges->at[i].bytes > 0) != positive) continue;
-    saved[edges->at[i].row] += edges->at[i].bytes;
-    saved[n] += edges->at[i].bytes;
+    const edge *e = &edges->at[i];
+    if (e->ends != ends) continue;
+    saved[e->row] += ends ? -e->bytes : e->bytes;
+    saved[n] += ends ? -e->bytes : e->bytes;
   }
+}
+
+/* What ends before a state may have begun behind the last one, and is taken off before it was added. */
+static uint64_t lowered(uint64_t level, uint64_t saved) {
+  if (saved > INT64_MAX) return level;
+  return level > saved ? level - saved : 0;
 }
 
 /* Walks the measured states with every row's savings, and with all of them together (the last column). */
 static void measure_peaks(search *s, const edge_list *edges) {
   const ttm_profile *p = s->p;
-  int64_t saved[TTM_LATE_FREES + 1] = {0};
-  uint64_t peaks[TTM_LATE_FREES + 1] = {0};
+  uint64_t saved[TTM_LATE_FREES + 1] = {0};
+  uint64_t peaks[TTM_LATE_FREES + 1];
   size_t next = 0, n = s->out->n;
+  uint32_t after = 0;
+  for (size_t i = 0; i <= n; i++) peaks[i] = s->device.others_bytes;
   for (uint32_t state = 0; state < p->states.n; state++) {
-    const ttm_state *row = &p->states.at[state];
-    uint32_t allocated;
-    if (p->state_frames.at[row->frame].rank != s->rank || !ttm_state_allocated(p, state, TTM_DRAM, &allocated))
+    uint64_t level;
+    after = ttm_op_after_state(p, state, after);
+    if (p->state_frames.at[p->states.at[state].frame].rank != s->rank ||
+        !ttm_one_device_level(&s->device, state, &level))
       continue;
     size_t end = next;
-    while (row->op < p->ops.n && end < edges->n && edges->at[end].op < row->op) end++;
-    apply(saved, n, edges, next, end, false);
-    int64_t level = (int64_t)ttm_level_bytes(allocated);
+    while (end < edges->n && edges->at[end].op < after) end++;
+    apply(saved, n, edges, next, end, true);
     for (size_t i = 0; i <= n; i++) {
-      if (level - saved[i] > (int64_t)peaks[i]) peaks[i] = (uint64_t)(level - saved[i]);
+      if (lowered(level, saved[i]) > peaks[i]) peaks[i] = lowered(level, saved[i]);
     }
     /* The last use itself still needs the tensor beside its own result: the saving begins after it. */
-    apply(saved, n, edges, next, end, true);
+    apply(saved, n, edges, next, end, false);
     next = end;
   }
   for (size_t i = 0; i < n; i++) s->out->late[i].peak_bytes = peaks[i];
@@ -220,7 +233,7 @@ static int replay_rows(search *s, const edge_list *edges) {
       continue;
     }
     for (size_t e = 0; e < edges->n; e++) {
-      if (edges->at[e].row == i && edges->at[e].bytes > 0) tensors[n++] = edges->at[e].tensor;
+      if (edges->at[e].row == i && !edges->at[e].ends) tensors[n++] = edges->at[e].tensor;
     }
     status = replay(s, tensors, n, late->peak_bytes, &peak, &late->replay_agrees);
   }
@@ -236,34 +249,20 @@ static int replay_all(search *s, const edge_list *edges) {
   return status ? status : replay_rows(s, edges);
 }
 
-static int find_buffers(search *s) {
-  const ttm_profile *p = s->p;
-  if (p->kind != TTM_LOG_CAPTURE) return TTM_OK;
-  s->buffers = ttm_alloc_array(p->tensors.n, sizeof *s->buffers);
-  if (!s->buffers) return TTM_ENOMEM;
-  for (size_t t = 0; t < p->tensors.n; t++) s->buffers[t] = TTM_NONE;
-  for (uint32_t i = 0; i < p->capture.buffers.n; i++) {
-    uint32_t tensor = p->capture.buffers.at[i].tensor;
-    if (tensor < p->tensors.n) s->buffers[tensor] = i;
-  }
-  return TTM_OK;
-}
-
 int ttm_lifetimes_make(ttm_lifetimes *out, const ttm_findings *f) {
   const ttm_profile *p = f->profile;
   search s = {.f = f, .p = p, .out = out, .align = ttm_profile_alignment(p)};
   edge_list edges = {0};
   ttm_level level;
   *out = (ttm_lifetimes){.n = 0};
-  out->known = f->peak[TTM_DRAM].known && ttm_profile_lives_known(p) && !f->live_set[TTM_DRAM].uneven &&
-               ttm_profile_config(p, TTM_DRAM, &level);
+  out->known = f->peak[TTM_DRAM].known && ttm_profile_lives_known(p) && ttm_profile_config(p, TTM_DRAM, &level);
   if (!out->known) return TTM_OK;
   s.banks = level.banks;
   s.rank = ttm_state_rank(p, f->peak[TTM_DRAM].state);
   out->peak_bytes = ttm_level_bytes(f->peak[TTM_DRAM].level.allocated);
-  s.least_bytes = out->peak_bytes / LEAST_SHARE;
+  s.least_bytes = out->peak_bytes < LEAST_SHARE ? 1 : out->peak_bytes / LEAST_SHARE;
   int status = ttm_op_groups_init(&s.ops, p);
-  if (!status) status = find_buffers(&s);
+  if (!status) status = ttm_one_device_make(&s.device, p, f->live_set[TTM_DRAM].device);
   for (uint32_t t = 0; t < p->tensors.n && !status; t++) {
     uint32_t gap = gap_of(&s, t);
     if (gap) status = note(&s, t, gap);
@@ -272,13 +271,13 @@ int ttm_lifetimes_make(ttm_lifetimes *out, const ttm_findings *f) {
   if (out->n && !status) {
     status = collect(&s, &edges);
     if (!status) measure_peaks(&s, &edges);
-    if (!status && !s.buffers) status = replay_all(&s, &edges);
+    if (!status && !s.device.buffers) status = replay_all(&s, &edges);
   }
   ttm_vec_free(&edges);
   ttm_vec_free(&s.tensors);
   ttm_vec_free(&s.groups);
   ttm_vec_free(&s.rows);
-  ttm_free(s.buffers);
+  ttm_one_device_free(&s.device);
   ttm_op_groups_free(&s.ops);
   return status;
 }

@@ -23,8 +23,7 @@ typedef struct ttm_late_free {
 } ttm_late_free;
 
 typedef struct ttm_lifetimes {
-  bool
-      known; /* false: nothing tells when tensors are last used and freed, or a capture's devices hold different things */
+  bool known;                         /* false: nothing tells when tensors are last used and freed */
   ttm_late_free late[TTM_LATE_FREES]; /* DRAM, dearest first */
   size_t n;
   uint64_t peak_bytes;         /* DRAM peak as it is, per bank */

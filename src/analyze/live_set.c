@@ -121,6 +121,16 @@ ttm_live_origin ttm_live_origin_of(const ttm_profile *p, uint32_t op, uint32_t r
 
 /* ---- Gathering ------------------------------------------------------------------------------------------------------------ */
 
+static void sum_up(ttm_live_set *set, const ttm_live_row *row) {
+  uint64_t over_banks = ttm_mul_sat(row->bank_bytes, set->banks);
+  if (row->type == TTM_NONE) return;
+  set->typed += row->tensors;
+  set->logical_bytes = ttm_add_sat(set->logical_bytes, row->logical_bytes);
+  set->stored_bytes = ttm_add_sat(set->stored_bytes, row->stored_bytes);
+  set->padding_bytes += row->stored_bytes > row->logical_bytes ? row->stored_bytes - row->logical_bytes : 0;
+  set->rounding_bytes += over_banks > row->stored_bytes ? over_banks - row->stored_bytes : 0;
+}
+
 static int add_row(gathering *g, const ttm_live_row *row, uint32_t text) {
   ttm_idmap *map = row->name ? &g->by_name : &g->by_text;
   uint32_t key = (row->name ? row->name : text) * TTM_LIVE_CLASSES + row->class;
@@ -128,6 +138,7 @@ static int add_row(gathering *g, const ttm_live_row *row, uint32_t text) {
   g->set->by_class[row->class] += row->bank_bytes;
   if (row->guess) g->set->guessed_bytes += row->bank_bytes;
   g->set->tensors += row->tensors;
+  sum_up(g->set, row);
   if (!at || at > g->rows.n) {
     if (ttm_vec_push(&g->rows, *row)) return TTM_ENOMEM;
     return ttm_idmap_set(map, key, (uint32_t)g->rows.n);
@@ -308,22 +319,21 @@ typedef struct device_sum {
 } device_sum;
 
 /* Of several devices that are no mesh a state tells the fullest. */
-static int choose_device(gathering *g, uint32_t *device, uint64_t *held) {
+static int choose_device(gathering *g, uint64_t *held) {
   const ttm_capture *c = &g->p->capture;
   TTM_VEC(device_sum) sums = {0};
   int status = TTM_OK;
-  *device = TTM_NONE;
   *held = 0;
   for (size_t i = 0; i < c->buffers.n && !status; i++) {
     size_t d = 0;
     if (!is_alive(g, &c->buffers.at[i])) continue;
     while (d < sums.n && sums.at[d].device != c->buffers.at[i].device) d++;
+    if (d == TTM_CAPTURE_DEVICES) continue;
     if (d == sums.n) status = ttm_vec_push(&sums, (device_sum){c->buffers.at[i].device, 0});
     if (!status) sums.at[d].bytes = ttm_add_sat(sums.at[d].bytes, c->buffers.at[i].bank_bytes);
   }
   for (size_t d = 0; d < sums.n; d++) {
-    g->set->uneven |= sums.at[d].bytes != sums.at[0].bytes;
-    if (sums.at[d].bytes > *held) *held = sums.at[d].bytes, *device = sums.at[d].device;
+    if (sums.at[d].bytes > *held) *held = sums.at[d].bytes, g->set->device = sums.at[d].device;
   }
   ttm_vec_free(&sums);
   return status;
@@ -357,11 +367,10 @@ static int add_buffer(gathering *g, const ttm_buffer *buffer) {
 static int gather_buffers(gathering *g) {
   const ttm_capture *c = &g->p->capture;
   uint64_t held, measured = g->set->measured_bytes;
-  uint32_t device;
-  int status = choose_device(g, &device, &held);
+  int status = choose_device(g, &held);
   for (size_t i = 0; i < c->buffers.n && !status; i++) {
     const ttm_buffer *buffer = &c->buffers.at[i];
-    if (is_alive(g, buffer) && buffer->device == device) status = add_buffer(g, buffer);
+    if (is_alive(g, buffer) && buffer->device == g->set->device) status = add_buffer(g, buffer);
   }
   if (held > measured + TTM_LEVEL_SLACK) g->set->over_bytes = held - measured;
   if (status || measured <= held + TTM_LEVEL_SLACK) return status;
@@ -387,13 +396,6 @@ static int keep_rows(gathering *g) {
   qsort(g->rows.at, g->rows.n, sizeof *g->rows.at, larger_row);
   for (size_t i = 0; i < g->rows.n; i++) {
     const ttm_live_row *row = &g->rows.at[i];
-    uint64_t over_banks = ttm_mul_sat(row->bank_bytes, set->banks);
-    if (row->type != TTM_NONE) {
-      set->logical_bytes += row->logical_bytes;
-      set->stored_bytes += row->stored_bytes;
-      set->padding_bytes += row->stored_bytes > row->logical_bytes ? row->stored_bytes - row->logical_bytes : 0;
-      set->rounding_bytes += over_banks > row->stored_bytes ? over_banks - row->stored_bytes : 0;
-    }
     if (i < TTM_LIVE_ROWS) {
       if (ttm_vec_push(&set->rows, *row)) return TTM_ENOMEM;
     } else {
@@ -467,7 +469,7 @@ static void find_run(gathering *g, uint32_t state) {
 int ttm_live_set_make(ttm_live_set *out, const ttm_profile *p, ttm_memory memory, uint32_t state) {
   gathering g = {.set = out, .p = p, .memory = memory == TTM_L1 ? TTM_REPLAY_L1 : TTM_REPLAY_DRAM};
   ttm_level level;
-  *out = (ttm_live_set){.memory = memory, .state = state};
+  *out = (ttm_live_set){.memory = memory, .state = state, .device = TTM_NONE};
   bool captured = p->kind == TTM_LOG_CAPTURE;
   if (memory > TTM_L1 || state >= p->states.n || !ttm_profile_lives_known(p)) return TTM_OK;
   if (!ttm_state_level(p, state, memory, &level)) return TTM_OK;

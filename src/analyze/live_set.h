@@ -48,8 +48,8 @@ typedef struct ttm_live_module {
 enum { TTM_LIVE_ROWS = 256, TTM_LIVE_MODULES = 32 };
 
 typedef struct ttm_live_set {
-  bool known;  /* false: no state, or nothing that tells the tensors' lives */
-  bool uneven; /* captures: another device holds something else at the same time */
+  bool known;      /* false: no state, or nothing that tells the tensors' lives */
+  uint32_t device; /* captures: the one whose buffers these are; TTM_NONE when the capture names none */
   ttm_memory memory;
   uint32_t state;
   uint32_t banks;
@@ -62,6 +62,7 @@ typedef struct ttm_live_set {
   uint64_t rounding_bytes; /* over all banks: banks that hold a page less than the fullest, block alignment */
   uint64_t logical_bytes, stored_bytes; /* of the tensors, over all banks: without padding, and with it */
   uint32_t tensors;
+  uint32_t typed;                   /* of them: with a known type; the four sums above are theirs */
   TTM_VEC(ttm_live_row) rows;       /* largest first, at most TTM_LIVE_ROWS */
   uint64_t other_rows, other_bytes; /* rows beyond them */
   TTM_VEC(ttm_live_module) modules; /* largest first, at most TTM_LIVE_MODULES */

@@ -45,6 +45,14 @@ static inline bool ttm_state_allocated(const ttm_profile *p, uint32_t state, ttm
   return frame->present >> memory & 1;
 }
 
+/* The first operation behind a state, for walks over the states: `from` is what the state before gave, 0 at first. */
+static inline uint32_t ttm_op_after_state(const ttm_profile *p, uint32_t state, uint32_t from) {
+  const ttm_state *s = &p->states.at[state];
+  if (s->op < p->ops.n) return s->op;
+  while (from < p->ops.n && p->ops.at[from].line <= s->line) from++; /* a submit block: lines tell the order */
+  return from;
+}
+
 /* Did the operation of state `before` raise the memory to state `after` (the next one of its rank), as far as the log can tell?
  * Inside a run nothing else allocates. Between two runs the caller moves inputs around, so there the operation's own results must
  * account for the rise. `from` and `to` are the two levels. */

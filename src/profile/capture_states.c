@@ -79,20 +79,18 @@ static void cost_buffer(ttm_buffer *buffer, const ttm_capture_board *board, ttm_
 
 /* ---- States -------------------------------------------------------------------------------------------------------- */
 
-enum { MOST_DEVICES = 64 };
-
 /* Bytes per bank, by device: a capture of several devices that are no mesh has each in its own right. */
 typedef struct sums {
-  uint32_t device[MOST_DEVICES];
-  uint64_t bytes[MOST_DEVICES][TTM_MEMORIES];
-  ttm_holes holes[MOST_DEVICES][TTM_MEMORIES]; /* recordings, which see a bank from when it is empty */
+  uint32_t device[TTM_CAPTURE_DEVICES];
+  uint64_t bytes[TTM_CAPTURE_DEVICES][TTM_MEMORIES];
+  ttm_holes holes[TTM_CAPTURE_DEVICES][TTM_MEMORIES]; /* recordings, which see a bank from when it is empty */
   size_t devices;
 } sums;
 
 static size_t slot_of(sums *s, uint32_t device) {
   size_t i = 0;
   while (i < s->devices && s->device[i] != device) i++;
-  if (i == MOST_DEVICES) i = 0; /* nobody has that many: better one sum too high than none */
+  if (i == TTM_CAPTURE_DEVICES) i = 0; /* better one sum too high than none */
   if (i == s->devices) s->device[s->devices++] = device;
   return i;
 }

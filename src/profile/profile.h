@@ -261,6 +261,9 @@ typedef struct ttm_recording {
   uint64_t total[TTM_MEMORIES]; /* ... bytes of each */
 } ttm_recording;
 
+/* Devices that are told apart. Nobody has that many which are no mesh; what a broken capture names beyond them counts as the first. */
+enum { TTM_CAPTURE_DEVICES = 64 };
+
 typedef struct ttm_capture {
   TTM_VEC(ttm_buffer) buffers;
   TTM_VEC(ttm_buffer_event) events;

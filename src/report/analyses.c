@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/analyses_parts.h"
+#include "report/words.h"
 
 enum { SHOWN = 5, TEXT_COLUMNS = 400, NAME_COLUMNS = 60 };
 
@@ -122,13 +123,7 @@ void ttm_figure_end(ttm_analysis_page *p, double mb, ttm_view op) {
 }
 
 void ttm_say_unknown(ttm_analysis_page *p) {
-  ttm_sentence_add(p, "Unknown: ");
-  ttm_sentence_add(p, "%s",
-                   p->rough        ? "the files of this report do not hold the frees; analyse the log itself"
-                   : is_capture(p) ? "the devices hold different tensors, and a state tells the fullest one only"
-                   : is_live(p)    ? "samples tell sums, not single tensors"
-                                   : "it takes operation lines, memory states and deallocations");
-  ttm_sentence_add(p, ".");
+  ttm_sentence_add(p, "Unknown: %s.", ttm_words_lives_need(p->rough, is_capture(p), is_live(p)));
   ttm_sentence_end(p, (ttm_view){"", 0});
 }
 

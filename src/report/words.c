@@ -190,11 +190,13 @@ void ttm_words_type(ttm_buf *out, const ttm_profile *p, uint32_t type, ttm_text_
 const char *ttm_words_lives_unknown(const ttm_findings *f) {
   const ttm_profile *p = f->profile;
   if (ttm_findings_lives_known(f)) return NULL;
-  if (!ttm_profile_frees_known(p)) return "the files of this report do not hold the frees; analyse the log itself";
-  if (p->kind == TTM_LOG_LIVE) return "samples tell sums, not single tensors";
-  if (p->kind != TTM_LOG_CAPTURE) return "it takes operation lines, memory states and deallocations";
-  return f->live_set[TTM_DRAM].uneven ? "the devices hold different tensors, and a state tells the fullest one only"
-                                      : "it shows no DRAM state";
+  return ttm_words_lives_need(!ttm_profile_frees_known(p), p->kind == TTM_LOG_CAPTURE, p->kind == TTM_LOG_LIVE);
+}
+
+const char *ttm_words_lives_need(bool rough, bool capture, bool live) {
+  if (rough) return "the files of this report do not hold the frees; analyse the log itself";
+  if (live) return "samples tell sums, not single tensors";
+  return capture ? "it shows no DRAM state" : "it takes operation lines, memory states and deallocations";
 }
 
 ttm_basis ttm_words_state_basis(const ttm_profile *p) {

@@ -46,6 +46,8 @@ void ttm_words_type(ttm_buf *out, const ttm_profile *p, uint32_t type, ttm_text_
 
 /* Why late frees, waste and advice were not looked for; NULL when they were. A part of a sentence. */
 const char *ttm_words_lives_unknown(const ttm_findings *f);
+/* The same of an input of that kind, for who has only its findings.json; `rough`: made of a report's files. */
+const char *ttm_words_lives_need(bool rough, bool capture, bool live);
 /* A log prints its states; those of a capture are worked out from its nodes. */
 ttm_basis ttm_words_state_basis(const ttm_profile *p);
 /* False for captures, recordings and samples: nothing tells where a run of the program begins. */

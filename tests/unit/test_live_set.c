@@ -6,6 +6,9 @@ enum { MB = 1 << 20 };
 #define FX_BIG_F32                                                                                                \
   "tensor<3072x4096xf32, #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<96x128x!ttcore.tile<32x32, f32>, " \
   "#ttnn.buffer_type<dram>>, <interleaved>>>"
+#define FX_TILE_F32                                                                                        \
+  "tensor<32x32xf32, #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<1x1x!ttcore.tile<32x32, f32>, " \
+  "#ttnn.buffer_type<dram>>, <interleaved>>>"
 #define FX_COLUMN \
   "tensor<1048576x1xbf16, " FX_LAYOUT("32768x1", "dram", ", <interleaved>") /* 32,768 tiles, 31/32 padding */
 
@@ -259,6 +262,41 @@ static void each_weight_saves_while_it_is_there(void **state) {
   ttm_profile_free(p);
 }
 
+/* Operations of several const-eval programs have one text: each saves for its own weight, not for those of all the others. */
+static void weights_of_one_text(void **state) {
+  (void)state;
+  enum { WEIGHTS = 4 };
+  ttm_profile *p = begin();
+  uint32_t graph = add_graph(p), frame = fx_frame(p, "main", 0, TTM_NONE), level = 0;
+  p->frames.at[frame].graph = graph;
+  fx_ok(ttm_vec_push(&p->weight_lists, (ttm_list){0, 0}));
+  uint32_t big = fx_text(p, "ttnn.typecast", TTM_OP_PLAIN, FX_BIG_F32, NULL);
+  uint32_t tile = fx_text(p, "ttnn.typecast", TTM_OP_PLAIN, FX_TILE_F32, NULL);
+  uint32_t make = fx_text(p, "ttnn.make", TTM_OP_PLAIN, FX_BIG, NULL);
+  for (uint32_t w = 0; w < WEIGHTS; w++) {
+    char name[] = {(char)('a' + w), '\0'};
+    add_arg(p, graph, name, TTM_ARG_PARAMETER, FX_HOST, false);
+    fx_ok(ttm_vec_push(&p->lists, w));
+    fx_ok(ttm_vec_push(&p->weight_lists, (ttm_list){(uint32_t)p->lists.n - 1, 1}));
+  }
+  for (uint32_t w = 0; w < WEIGHTS; w++) {
+    bool small = w == WEIGHTS - 1; /* too small to be named as waste, but it belongs to the advice */
+    uint32_t op = fx_step(p, small ? tile : big, frame, level);
+    p->ops.at[op].weights = w + 1;
+    level += small ? 4 : 4000;
+  }
+  fx_step(p, make, frame, level);
+  fx_step(p, make, frame, level + 2000);
+  ttm_findings *f = fx_findings(p);
+  assert_int_equal(f->wastes.count[TTM_WASTE_UPCAST], WEIGHTS - 1);
+  assert_int_equal(f->advices.n, 1);
+  assert_int_equal(f->advices.at[0].kind, TTM_ADVICE_NO_UPCAST);
+  assert_int_equal(f->advices.at[0].count, WEIGHTS);
+  assert_true(f->advices.at[0].saves + 600 > 6 * MB + 2048 && f->advices.at[0].saves < 6 * MB + 2048 + 600);
+  ttm_findings_free(f);
+  ttm_profile_free(p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(arguments_that_were_never_used),
@@ -268,6 +306,7 @@ int main(void) {
       cmocka_unit_test(what_another_rank_holds_saves_nothing),
       cmocka_unit_test(each_weight_saves_while_it_is_there),
       cmocka_unit_test(a_weight_there_twice_is_waste),
+      cmocka_unit_test(weights_of_one_text),
       cmocka_unit_test(padding_without_a_better_shape_is_no_advice),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
