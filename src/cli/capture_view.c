@@ -34,8 +34,8 @@ void ttm_capture_view_begin(ttm_capture_view *view, const char *program, const c
 bool ttm_memory_is_tight(uint32_t largest, uint32_t total) { return total && (uint64_t)largest * 20 < total; }
 
 static void put_memory(ttm_buf *out, ttm_memory m, const ttm_feed_memory *memory, int digits) {
-  ttm_buf_printf(out, "%s %.*f of %.*f MB, peak %.*f", ttm_memory_name(m), digits, memory->now.allocated / 1000.0,
-                 digits, memory->now.total / 1000.0, digits, memory->peak / 1000.0);
+  ttm_buf_printf(out, "%s %.*f of %.*f MB, peak %.*f", ttm_memory_name(m), digits, ttm_mb(memory->now.allocated),
+                 digits, ttm_mb(memory->now.total), digits, ttm_mb(memory->peak));
 }
 
 /* Appends a part when it fits; *width is what is left of the line. */
@@ -66,7 +66,7 @@ void ttm_status_format(ttm_buf *out, const ttm_feed_figures *f, unsigned columns
     put_memory(&part, shown[i], memory, digits);
     put_part(out, &part, separator, &width, NULL);
     if (!ttm_memory_is_tight(memory->now.largest, memory->now.total)) continue;
-    ttm_buf_printf(&part, "largest free %.*f MB", digits, memory->now.largest / 1000.0);
+    ttm_buf_printf(&part, "largest free %.*f MB", digits, ttm_mb(memory->now.largest));
     put_part(out, &part, separator, &width, color ? "\x1b[31m" : NULL);
   }
   if (f->incidents) {
@@ -144,10 +144,9 @@ void ttm_capture_view_note(void *context, ttm_capture_note note, long number) {
       ttm_capture_view_say(view, "asked three times: the program (process %ld) was killed", number);
       break;
     case TTM_CAPTURE_HELD_OPEN:
-      ttm_capture_view_say(
-          view,
-          "the program ended, but a process it started keeps its output open; what that one prints from "
-          "now on is not captured");
+      ttm_capture_view_say(view,
+                           "the program ended, but a process it started keeps its output open; "
+                           "what that one prints from now on is not captured");
       break;
     case TTM_CAPTURE_STOPPING:
       pthread_mutex_lock(&view->lock);
@@ -168,7 +167,7 @@ static void warn_of_tightness(ttm_capture_view *view, const ttm_feed_figures *fi
     snprintf(
         message, sizeof message,
         "warning: the largest free block of %s is down to %.3f MB, less than 5 %% of a bank of %.3f MB, log line %u",
-        ttm_memory_name(m), memory->low_largest / 1000.0, memory->now.total / 1000.0, memory->low_line);
+        ttm_memory_name(m), ttm_mb(memory->low_largest), ttm_mb(memory->now.total), memory->low_line);
     view->warned[m] = true;
     say(view, ttm_view_of(message));
   }

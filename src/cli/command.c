@@ -55,7 +55,7 @@ int ttm_subject_read(ttm_subject *out, const ttm_options *options, const char *l
       .threads = options->threads, .keep_ir = keep_ir, .on_progress = ttm_progress_show, .context = &line};
   int status = ttm_profile_read_opts(&out->profile, log, &read, err);
   ttm_progress_end(&line);
-  if (status == TTM_ENODATA && strcmp(log, "-") != 0) ttm_name_other_command(log, err);
+  if (status == TTM_ENODATA) ttm_name_other_command(log, err);
   return status ? status : ttm_findings_make(&out->findings, out->profile, options->threads, err);
 }
 

@@ -60,8 +60,8 @@ int ttm_command_ask(const ttm_options *options) {
                   options->given[TTM_OPTION_AT_PEAK] + options->given[TTM_OPTION_FINDINGS];
   if (!options->inputs || questions != 1 || tensors > 1) {
     ttm_error_set(&err, TTM_EUSAGE,
-                  "ask needs a log and one question: ttmem ask LOG --op N | --tensor NAME | --range A-B | --at-peak | "
-                  "--findings");
+                  "ask needs a log and one question: "
+                  "ttmem ask LOG --op N | --tensor NAME | --range A-B | --at-peak | --findings");
     return ttm_cli_error(options, &err);
   }
   int status = ttm_subject_read(&subject, options, options->input[0], false, &err);

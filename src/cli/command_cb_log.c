@@ -21,11 +21,10 @@ static int read_log(ttm_device_log *log, const char *path, ttm_error *err) {
   ttm_view demo = {(const char *)ttm_demo_files[0].bytes, ttm_demo_files[0].n};
   int status = path ? ttm_device_log_read(log, path, err) : ttm_device_log_read_bytes(log, demo, err);
   if (status || !ttm_device_log_is_empty(log)) return status;
-  return ttm_error_set(
-      err, TTM_ENODATA,
-      "'%.200s' holds no line of TT-Metal's logger, no memory report and no error message; a TT-XLA or "
-      "TT-MLIR runtime log is for 'ttmem analyze'",
-      path);
+  return ttm_error_set(err, TTM_ENODATA,
+                       "'%.200s' holds no line of TT-Metal's logger, no memory report and no error message; "
+                       "a TT-XLA or TT-MLIR runtime log is for 'ttmem analyze'",
+                       path);
 }
 
 static ttm_view name_of(const char *path) {

@@ -11,6 +11,7 @@
 
 #include "capture/switches.h"
 #include "cli/command.h"
+#include "cli/other_input.h"
 #include "cli/terminal.h"
 #include "report/doctor.h"
 #include "report/format.h"
@@ -130,16 +131,21 @@ static void check_build(ttm_doctor *d, bool proven) {
   }
   if (!seen)
     ttm_doctor_note(d,
-                    "no build to look at: neither build/CMakeCache.txt here nor pjrt_plugin_tt in an active virtual "
-                    "environment. It must be made with -DTT_RUNTIME_DEBUG=ON (tt-xla: cmake --preset debug)");
+                    "no build to look at: "
+                    "neither build/CMakeCache.txt here nor pjrt_plugin_tt in an active virtual environment. "
+                    "It must be made with -DTT_RUNTIME_DEBUG=ON (tt-xla: cmake --preset debug)");
 }
 
 /* ---- The whole ---------------------------------------------------------------------------------------------------- */
 
-/* "what is wrong,\nin lines.\nTo get a full log: ...\n  commands": the first part is the finding, the second what helps. */
-static void tell_diagnosis(ttm_doctor *d, char *message) {
-  char *fix = strstr(message, "\nTo get a full log:");
-  if (fix) *fix++ = '\0';
+/* "what is wrong,\nin lines.\nTo get a full log: ...\n  commands", or "what it is:\n  command": the first part is the finding, the
+ * second, which begins with `help`, what helps. */
+static void tell_diagnosis(ttm_doctor *d, char *message, const char *help) {
+  char *fix = strstr(message, help);
+  if (fix) {
+    *fix++ = '\0';
+    fix += strspn(fix, " ");
+  }
   for (char *c = message; *c; c++) {
     if (*c == '\n') *c = ' ';
   }
@@ -148,7 +154,7 @@ static void tell_diagnosis(ttm_doctor *d, char *message) {
 
 /* What the log tells of how it was made. */
 typedef struct log_facts {
-  bool is_log;    /* of a runtime: no capture, no recording */
+  bool is_log;    /* of a runtime: no capture, no recording, nothing for another command */
   bool has_debug; /* its build prints DEBUG lines */
 } log_facts;
 
@@ -166,8 +172,11 @@ static int check_log(ttm_doctor *d, const ttm_options *options, const char *log,
   ttm_doctor_section(d, title.failed ? "" : title.at);
   d->out.failed |= title.failed;
   ttm_buf_free(&title);
-  if (status) {
-    tell_diagnosis(d, err->message);
+  if (status && ttm_name_other_command(log, err)) {
+    tell_diagnosis(d, err->message, "\n  ttmem ");
+    facts->is_log = false;
+  } else if (status) {
+    tell_diagnosis(d, err->message, "\nTo get a full log:");
   } else {
     ttm_doctor_log(d, p);
     facts->is_log = p->kind != TTM_LOG_CAPTURE && p->kind != TTM_LOG_LIVE;

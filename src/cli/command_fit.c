@@ -126,9 +126,8 @@ int ttm_command_fit(const ttm_options *options) {
   ttm_error err;
   if (options->rest) return fit_program(options);
   if (options->inputs) return fit_log(options);
-  ttm_error_set(
-      &err, TTM_EUSAGE,
-      "fit needs a program to run on mock boards: ttmem fit -- python3 model.py; or a log: ttmem fit LOG ('-' "
-      "reads standard input)");
+  ttm_error_set(&err, TTM_EUSAGE,
+                "fit needs a program to run on mock boards: ttmem fit -- python3 model.py; "
+                "or a log: ttmem fit LOG ('-' reads standard input)");
   return ttm_cli_error(options, &err);
 }

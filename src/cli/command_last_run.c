@@ -9,6 +9,7 @@
 
 #include "base/out_file.h"
 #include "cli/command.h"
+#include "cli/other_input.h"
 #include "cli/terminal.h"
 #include "report/last_run.h"
 
@@ -66,6 +67,7 @@ int ttm_command_last_run(const ttm_options *options) {
   }
   ttm_read_options read = {.threads = options->threads};
   if (!status) status = ttm_profile_read_opts(&p, log, &read, &err);
+  if (status == TTM_ENODATA && spool_fd < 0) ttm_name_other_command(log, &err);
   uint64_t runs = options->bytes[TTM_OPTION_RUNS];
   if (!status)
     status = ttm_last_run_find(&what, p, log, runs ? (uint32_t)runs : 1, options->value[TTM_OPTION_MARKER], &err);

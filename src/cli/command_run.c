@@ -151,8 +151,8 @@ static int take_profile(run *r, ttm_profile **out, ttm_error *err) {
   bool recorded = r->record && ttm_record_is_there(r->record), board = r->record && ttm_record_board(r->record);
   if (board && !recorded)
     return ttm_error_set(err, TTM_ENODATA,
-                         "the program opened no ttnn device, so nothing was recorded (Python's -E, -I and -S keep the "
-                         "recorder out). Its log: %s",
+                         "the program opened no ttnn device, so nothing was recorded "
+                         "(Python's -E, -I and -S keep the recorder out). Its log: %s",
                          r->log.at);
   int status = board ? TTM_ENODATA : take_log(r, out, err);
   if (status && status != TTM_ENODATA) return status;

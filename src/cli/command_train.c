@@ -29,9 +29,10 @@ static int check_found(const ttm_train_log *log, const char *path, ttm_error *er
   }
   if (log->footprints.n) return TTM_OK;
   return ttm_error_set(err, TTM_ENODATA,
-                       "'%s' holds no memory summary (%llu lines read). tt-train prints one between '=== Memory Usage "
-                       "Summary ===' and 'Overall DRAM Peak' when it tracks memory: python train_nanogpt.py "
-                       "--track_memory, or MemoryUsageTracker::print_memory_usage() in C++.",
+                       "'%s' holds no memory summary (%llu lines read). "
+                       "tt-train prints one between '=== Memory Usage Summary ===' and 'Overall DRAM Peak' when it "
+                       "tracks memory: python train_nanogpt.py --track_memory, "
+                       "or MemoryUsageTracker::print_memory_usage() in C++.",
                        path, (unsigned long long)log->lines);
 }
 

@@ -66,9 +66,8 @@ static void put_exit(ttm_buf *out, ttm_command command) {
   const char *exits = ttm_command_table[command].exits;
   if (command == TTM_COMMAND_NONE)
     exits =
-        "0 done; 1 a command that judges says no (--check, --budget, fit --board, an alarm of live, doctor); 2 wrong "
-        "usage, "
-        "unreadable input, or nothing to report on. 'run' gives the exit status of the program";
+        "0 done; 1 a command that judges says no (--check, --budget, fit --board, an alarm of live, doctor); "
+        "2 wrong usage, unreadable input, or nothing to report on. 'run' gives the exit status of the program";
   else if (!exits)
     exits = "0 done; 2 wrong usage, unreadable input, or nothing to report on";
   ttm_buf_puts(out, "\nExit status: ");

@@ -129,9 +129,9 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
 };
 
 #define EXIT_CHECK "0 a report was made; 1 --check, and it does not hold; 2 wrong usage, or nothing to report on"
-#define EXIT_PROGRAM                                                                                                 \
-  "the program's own, 128 + N when signal N ended it; 2 when it could not be started, or ended well but its log or " \
-  "report could not be made"
+#define EXIT_PROGRAM                                    \
+  "the program's own, 128 + N when signal N ended it; " \
+  "2 when it could not be started, or ended well but its log or report could not be made"
 
 const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
     [TTM_COMMAND_LLM] =
@@ -152,8 +152,8 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
                     "~/.ttmem/reports/NAME/ (TTMEM_HOME replaces ~/.ttmem); an earlier report of that name\n"
                     "is replaced only when the new one is complete. --json prints what findings.json has\n"
                     "instead of the summary. --check is broken by an incident or a leak.\n",
-            .exits = "0 a report was made; 1 --check or --budget, and it does not hold; 2 wrong usage, or nothing to "
-                     "report on",
+            .exits = "0 a report was made; 1 --check or --budget, and it does not hold; "
+                     "2 wrong usage, or nothing to report on",
             .max_inputs = 1,
         },
     [TTM_COMMAND_EXPLAIN] =
@@ -176,9 +176,9 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
                     "several, with commas between; with a COMMAND also paths of cluster descriptors.\n",
             .max_inputs = 1,
             .rest = TTM_REST_BEHIND_DASHES,
-            .exits = "0 it fits, or without --board: there is an answer for every board; 1 with --board: it does not "
-                     "fit one of "
-                     "them; 2 wrong usage, no answer, or the program failed for another reason; 130 stopped by Ctrl-C",
+            .exits = "0 it fits, or without --board: there is an answer for every board; "
+                     "1 with --board: it does not fit one of them; "
+                     "2 wrong usage, no answer, or the program failed for another reason; 130 stopped by Ctrl-C",
         },
     [TTM_COMMAND_ASK] =
         {
@@ -192,9 +192,9 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
             .name = "diff",
             .synopsis = "diff BEFORE AFTER [options]",
             .help = "what changed between two logs: peaks, operations, failures",
-            .more =
-                "Operations are matched by name and location, so that one more in the middle does not matter.\n"
-                "Worse, for --check, is a peak that grew by more than 1 %, a failure or a leak that was not there.\n",
+            .more = "Operations are matched by name and location, so that one more in the middle does not matter.\n"
+                    "Worse, for --check, is a peak that grew by more than 1 %, a failure or a leak that was not\n"
+                    "there before.\n",
             .exits = "0 done; 1 --check, and AFTER is worse; 2 wrong usage or unreadable input",
             .max_inputs = 2,
         },
@@ -222,9 +222,8 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
             .name = "cb scan",
             .synopsis = "cb scan PATH...",
             .help = "circular buffers in TT-Metal sources, host against kernel",
-            .more =
-                "PATH is a C++ file or a folder. Finds every circular and dataflow buffer host code creates, works\n"
-                "out sizes, matches kernels that fill and empty them, and says what cannot work.\n",
+            .more = "PATH is a C++ file or a folder. Finds every circular and dataflow buffer host code creates,\n"
+                    "works out sizes, matches kernels that fill and empty them, and says what cannot work.\n",
             .max_inputs = TTM_MAX_INPUTS,
             .exits = EXIT_CHECK,
         },
@@ -278,12 +277,11 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
             .name = "live",
             .synopsis = "live [options]",
             .help = "what running programs hold on the chips of this machine",
-            .more =
-                "Reads what every ttnn process (0.70 and later) keeps in /dev/shm (TTMEM_SHM_DIR replaces it); the\n"
-                "programs are not touched. A screen on a terminal, else a line for each change; --json gives the\n"
-                "devices as JSON. Numbers are bytes over all banks, of processes that live.\n",
-            .exits = "0 it was ended (q, Ctrl-C), or looked once; 1 a mark of --alarm was reached (while it runs: "
-                     "without --exec); "
+            .more = "Reads what every ttnn process (0.70 and later) keeps in /dev/shm (TTMEM_SHM_DIR replaces it);\n"
+                    "the programs are not touched. A screen on a terminal, else a line for each change; --json\n"
+                    "gives the devices as JSON. Numbers are bytes over all banks, of processes that live.\n",
+            .exits = "0 it was ended (q, Ctrl-C), or looked once; "
+                     "1 a mark of --alarm was reached (while it runs: without --exec); "
                      "2 wrong usage, or with --once no device to look at",
         },
     [TTM_COMMAND_CB_LOG] =
@@ -318,9 +316,8 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
             .name = "doctor",
             .synopsis = "doctor [LOG]",
             .help = "what is missing from a log, and how to get it",
-            .more = "Checks the log, the environment and the build, and gives the commands that help. A graph capture "
-                    "or a\n"
-                    "recording needs neither of the last two.\n",
+            .more = "Checks the log, the environment and the build, and gives the commands that help. A graph\n"
+                    "capture or a recording needs neither of the last two.\n",
             .max_inputs = 1,
             .exits = "0 all is fine; 1 something was found; 2 wrong usage, or a log that cannot be read",
         },

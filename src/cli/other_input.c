@@ -28,19 +28,21 @@ static const char *device_log(const char *path) {
   return is_csv ? "is a memory report of TT-Metal" : tells ? "has debug lines of TT-Metal only" : NULL;
 }
 
-void ttm_name_other_command(const char *path, ttm_error *err) {
+bool ttm_name_other_command(const char *path, ttm_error *err) {
   struct stat st;
-  if (stat(path, &st) || !S_ISREG(st.st_mode) || st.st_size > LARGEST) return;
+  if (!strcmp(path, "-") || stat(path, &st) || !S_ISREG(st.st_mode) || st.st_size > LARGEST) return false;
   const char *what = "has memory summaries of tt-train", *command = "train --logs";
   if (!is_training_log(path)) {
     what = device_log(path);
     command = "cb log";
   }
-  if (!what) return;
+  if (!what) return false;
   ttm_buf word = {0};
   ttm_put_shell_word(&word, path);
   ttm_buf_char(&word, '\0');
-  if (!word.failed)
+  bool named = !word.failed;
+  if (named)
     ttm_error_set(err, TTM_ENODATA, "%s %s, which another command reads:\n  ttmem %s %s", path, what, command, word.at);
   ttm_buf_free(&word);
+  return named;
 }

@@ -3,9 +3,12 @@
 #ifndef TTM_CLI_OTHER_INPUT_H
 #define TTM_CLI_OTHER_INPUT_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 
-/* `err` says that `path` holds nothing to report on; when another command reads it, `err` names that command instead. */
-void ttm_name_other_command(const char *path, ttm_error *err);
+/* `err` says that `path` holds nothing to report on; when another command reads it, `err` names that command instead, in a line of its
+ * own, and the answer is true. */
+bool ttm_name_other_command(const char *path, ttm_error *err);
 
 #endif

@@ -43,11 +43,10 @@ static int choose_python(ttm_buf *out, ttm_error *err) {
     if (out->failed) return ttm_error_nomem(err);
     if (!access(out->at, X_OK)) return TTM_OK;
   }
-  return ttm_error_set(
-      err, TTM_EUSAGE,
-      "the active virtual environment has no Python: %s/bin/python3 is not there (VIRTUAL_ENV; 'deactivate' "
-      "leaves it)",
-      environment);
+  return ttm_error_set(err, TTM_EUSAGE,
+                       "the active virtual environment has no Python: %s/bin/python3 is not there "
+                       "(VIRTUAL_ENV; 'deactivate' leaves it)",
+                       environment);
 }
 
 /* Can it be started, as execvp would look for it? Known before a folder is made for its log. */

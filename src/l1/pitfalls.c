@@ -142,13 +142,13 @@ static void write_missing_buffers(ttm_buf *out, ttm_pitfall pitfall, const ttm_p
                  (ull)c->programs, (int)(first.n < 80 ? first.n : 80), first.p);
   if (pitfall == TTM_PITFALL_CACHED)
     ttm_buf_printf(out,
-                   "%s, and such programs record no circular buffers, so that peaks are too low. Capture with "
-                   "device.disable_and_clear_program_cache().",
+                   "%s, and such programs record no circular buffers, so that peaks are too low. "
+                   "Capture with device.disable_and_clear_program_cache().",
                    c->empty_cached ? "they came from the program cache" : "they may have come from the program cache");
   else
     ttm_buf_printf(out,
-                   "run mode NORMAL %s dataflow buffers and scratchpads, so that peaks are too low. Capture with "
-                   "RunMode.NO_DISPATCH.",
+                   "run mode NORMAL %s dataflow buffers and scratchpads, so that peaks are too low. "
+                   "Capture with RunMode.NO_DISPATCH.",
                    known > 0 ? "never records" : "does not record");
 }
 
@@ -164,8 +164,7 @@ void ttm_pitfall_write(ttm_buf *out, ttm_pitfall pitfall, const ttm_profile *p, 
     case TTM_PITFALL_UNDERFLOW:
       ttm_buf_puts(out,
                    "A buffer from before the capture was freed inside it: tt-metal's unsigned sums wrapped below zero, "
-                   "and numbers "
-                   "near 2^32 or 2^64 are no memory.");
+                   "and numbers near 2^32 or 2^64 are no memory.");
       return;
     case TTM_PITFALL_WINDOW:
       ttm_buf_printf(
@@ -180,8 +179,8 @@ void ttm_pitfall_write(ttm_buf *out, ttm_pitfall pitfall, const ttm_profile *p, 
       return;
     case TTM_PITFALL_CORES:
       ttm_buf_printf(out,
-                     "tt-metal adds buffers of programs without looking at their cores: %llu B where the fullest core "
-                     "holds %llu B.",
+                     "tt-metal adds buffers of programs without looking at their cores: "
+                     "%llu B where the fullest core holds %llu B.",
                      (ull)summed_program(x), (ull)use->peak_program_all);
       return;
     case TTM_PITFALL_MESH:
@@ -191,9 +190,8 @@ void ttm_pitfall_write(ttm_buf *out, ttm_pitfall pitfall, const ttm_profile *p, 
       return;
     case TTM_PITFALL_FINISHED:
       ttm_buf_puts(out,
-                   "A program's buffers stay in tt-metal's sum until the next program starts: tensors allocated after "
-                   "it are added on "
-                   "top, although its buffers are gone by then.");
+                   "A program's buffers stay in tt-metal's sum until the next program starts: "
+                   "tensors allocated after it are added on top, although its buffers are gone by then.");
       return;
     case TTM_PITFALL_ALIASED:
       ttm_buf_puts(
@@ -203,8 +201,8 @@ void ttm_pitfall_write(ttm_buf *out, ttm_pitfall pitfall, const ttm_profile *p, 
     case TTM_PITFALL_MIXED_UNITS:
       ttm_buf_puts(
           out,
-          "extract_peak_L1_memory_usage adds whole tensors (all cores together) to program buffers of one core: its "
-          "number is no size of anything.");
+          "extract_peak_L1_memory_usage adds whole tensors (all cores together) to program buffers of one core: "
+          "its number is no size of anything.");
       return;
     case TTM_PITFALL_BLOCKS:
       ttm_buf_printf(out, "The allocator rounds every buffer up to whole blocks: %llu B per core, not %llu B.",
@@ -212,9 +210,8 @@ void ttm_pitfall_write(ttm_buf *out, ttm_pitfall pitfall, const ttm_profile *p, 
       return;
     case TTM_PITFALL_PADDING:
       ttm_buf_printf(out,
-                     "extract_dram_usage counts sizes without what pages and banks round up: the banks give up %llu B "
-                     "in all where it "
-                     "says %lld B.",
+                     "extract_dram_usage counts sizes without what pages and banks round up: "
+                     "the banks give up %llu B in all where it says %lld B.",
                      (ull)dram_all_banks(p, use), (long long)x->dram.peak);
       return;
     case TTM_PITFALL_KERNELS:
@@ -231,8 +228,7 @@ void ttm_pitfall_write(ttm_buf *out, ttm_pitfall pitfall, const ttm_profile *p, 
     case TTM_PITFALL_ADDRESSES:
       ttm_buf_puts(out,
                    "Nothing was really allocated (NO_DISPATCH): ends and gaps follow from tt-metal's placement rule, "
-                   "and fragmentation "
-                   "is not seen.");
+                   "and fragmentation is not seen.");
       return;
     case TTM_PITFALL_BOARD:
       ttm_buf_printf(out, "The capture does not name its board; %s with %llu L1 banks and %llu DRAM banks is assumed.",

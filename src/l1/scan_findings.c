@@ -154,8 +154,7 @@ static int check_count(ttm_scan *scan, const ttm_cb *cb, const ttm_cb_use *use, 
   if (one && use->act == TTM_CB_PUSH && wanted > 1 && least % wanted != 0 && wanted < least) {
     return report(scan, TTM_SCAN_WARNING, "uneven-batch", use->file, use->line,
                   "pushes of %" PRIu64 " pages into %s, which holds %" PRIu64
-                  " (%s:%u): batches must divide the buffer, or one straddles "
-                  "its end",
+                  " (%s:%u): batches must divide the buffer, or one straddles its end",
                   wanted, buffer_name(name, meaning), least, scan->files.at[cb->file].path, line);
   }
   return TTM_OK;

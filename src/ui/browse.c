@@ -27,12 +27,12 @@ typedef struct browse {
 /* ---- The list ------------------------------------------------------------------------------------------------------ */
 
 static void gather(browse *b) {
-  ttm_view wanted = {b->search.text, b->search.n};
   b->rows.n = 0;
   for (size_t i = 0; i < b->catalog.entries.n; i++) {
     const ttm_catalog_entry *e = &b->catalog.entries.at[i];
-    bool fits = !wanted.n || ttm_view_contains(ttm_view_of(e->folder), wanted) ||
-                ttm_view_contains(ttm_view_of(e->incident), wanted) || ttm_view_contains(ttm_view_of(e->log), wanted);
+    const ttm_typed_line *wanted = &b->search;
+    bool fits = ttm_typed_is_in(wanted, ttm_view_of(e->folder)) || ttm_typed_is_in(wanted, ttm_view_of(e->incident)) ||
+                ttm_typed_is_in(wanted, ttm_view_of(e->log));
     if (fits && b->rows.n < b->rows.cap) b->rows.at[b->rows.n++] = i; /* read_again made room for all */
   }
   b->cursor.n = b->rows.n;
@@ -180,6 +180,8 @@ static void type_key(browse *b, int key) {
   if (ttm_typed_key(&b->search, key)) gather(b);
 }
 
+static void show(browse *b, bool runs);
+
 static unsigned browse_key(ttm_ui *ui, ttm_panel *panel, int key) {
   browse *b = (browse *)panel;
   if (b->search.typing) return type_key(b, key), TTM_KEY_TAKEN;
@@ -189,7 +191,7 @@ static unsigned browse_key(ttm_ui *ui, ttm_panel *panel, int key) {
     return TTM_KEY_TAKEN;
   }
   if (key == '/') return b->search = (ttm_typed_line){.typing = true}, gather(b), TTM_KEY_TAKEN;
-  if (key == TTM_KEY_TAB) return b->runs = !b->runs, read_again(ui, b), TTM_KEY_TAKEN;
+  if (key == TTM_KEY_TAB) return show(b, !b->runs), read_again(ui, b), TTM_KEY_TAKEN;
   if (key == 'R') return read_again(ui, b), TTM_KEY_TAKEN;
   if (key == TTM_KEY_ESCAPE && b->search.n) return type_key(b, key), TTM_KEY_TAKEN;
   if (key == 'h' || key == TTM_KEY_LEFT) return TTM_KEY_CLOSE;
@@ -215,16 +217,28 @@ static void free_browse(ttm_panel *panel) {
   ttm_free(b);
 }
 
+/* One panel, two lists: Tab leads from each to the other. */
+#define KEYS_TO(other)                                                                                  \
+  {                                                                                                     \
+    {"Enter", "open"}, {"s", "serve"}, {"d", "delete"}, {"/", "search"}, {"Tab", other}, {"q", "back"}, \
+        {"S", "serve all"}, {"R", "look again"}, {"?", "help"}, {NULL, NULL},                           \
+  }
+static const ttm_key_help keys_of_reports[] = KEYS_TO("captured runs"), keys_of_runs[] = KEYS_TO("reports");
+static const ttm_panel_class reports_class = {
+    .title = "Reports", .keys = keys_of_reports, .draw = draw_browse, .key = browse_key, .free = free_browse};
+static const ttm_panel_class runs_class = {
+    .title = "Runs", .keys = keys_of_runs, .draw = draw_browse, .key = browse_key, .free = free_browse};
+
+static void show(browse *b, bool runs) {
+  b->runs = runs;
+  b->panel.class = runs ? &runs_class : &reports_class;
+}
+
 ttm_panel *ttm_browse_panel(ttm_ui *ui) {
-  static const ttm_key_help keys[] = {
-      {"Enter", "open"}, {"s", "serve"},     {"d", "delete"},     {"/", "search"}, {"Tab", "runs in ./logs"},
-      {"q", "back"},     {"S", "serve all"}, {"R", "look again"}, {"?", "help"},   {NULL, NULL}};
-  static const ttm_panel_class class = {
-      .title = "Reports", .keys = keys, .draw = draw_browse, .key = browse_key, .free = free_browse};
   ttm_error err;
   browse *b = ttm_alloc(sizeof *b);
   if (!b) return NULL;
-  b->panel.class = &class;
+  show(b, false);
   int status = ttm_report_root(&b->root, &err);
   ttm_buf_char(&b->root, '\0');
   if (status || b->root.failed) {

@@ -34,18 +34,13 @@ static void paragraph(details *d, ttm_view view) {
   ttm_buf_free(&safe);
 }
 
-static void type_words(details *d, uint32_t type) {
+/* The type, and what it takes. */
+static void put_type(details *d, uint32_t type) {
   const ttm_type *t = &d->p->types.at[type];
-  char shape[128];
-  static const char *const buffers[] = {"", ", DRAM", ", L1", ", L1_SMALL", ", TRACE", ", host"};
   if (!t->is_tensor) return text(d, ttm_profile_string(d->p, t->text));
-  ttm_dims_print(&t->tensor.shape, shape, sizeof shape);
-  ttm_buf_printf(&d->out, "%s ", *shape ? shape : "scalar");
-  text(d, t->tensor.element);
+  ttm_words_type(&d->out, d->p, type, d->form);
   if (!t->tensor.has_layout) return;
-  if (!ttm_view_eq(t->tensor.element, t->tensor.storage)) ttm_buf_puts(&d->out, " as "), text(d, t->tensor.storage);
-  ttm_buf_puts(&d->out, t->tensor.tiled ? ", tiles" : ", rows");
-  ttm_buf_puts(&d->out, buffers[t->tensor.buffer]);
+  if (!ttm_view_eq(t->tensor.element, t->tensor.storage)) ttm_buf_puts(&d->out, " for "), text(d, t->tensor.element);
   uint64_t stored = ttm_tensor_stored_bytes(&t->tensor, ttm_profile_alignment(d->p));
   uint64_t logical = ttm_tensor_logical_bytes(&t->tensor);
   if (t->tensor.buffer == TTM_BUFFER_SYSTEM || !stored) return;
@@ -66,7 +61,7 @@ static void put_types(details *d, const char *name, ttm_list types, ttm_list val
       text(d, ttm_value_print(d->p, d->p->lists.at[values.first + symbols + i], scratch));
       ttm_buf_puts(&d->out, "  ");
     }
-    type_words(d, d->p->lists.at[types.first + i]);
+    put_type(d, d->p->lists.at[types.first + i]);
     ttm_buf_char(&d->out, '\n');
   }
 }
@@ -97,21 +92,31 @@ static void put_memory(details *d) {
   }
 }
 
+/* For the next word of a list that begins at byte `start`. */
+static ttm_buf *separated(details *d, size_t start) {
+  if (d->out.n > start) ttm_buf_puts(&d->out, ", ");
+  return &d->out;
+}
+
 static void put_place(details *d) {
   const ttm_op *op = &d->p->ops.at[d->op];
   label(d, "Log line");
   ttm_buf_printf(&d->out, "%u\n", op->line);
   if (op->frame >= d->p->frames.n) return;
   const ttm_frame *frame = &d->p->frames.at[op->frame];
-  if (!frame->name && !(op->flags & TTM_OP_FAILED)) return; /* captures and recordings have no programs */
-  label(d, "Program");
-  text(d, ttm_profile_string(d->p, frame->name));
-  ttm_buf_printf(&d->out, frame->name ? ", run %u" : "run %u", frame->run);
-  if (d->p->ranks.n > 1) ttm_buf_printf(&d->out, ", rank %u", d->p->ranks.at[frame->rank]);
-  if (op->flags & TTM_OP_CONST_EVAL) ttm_buf_puts(&d->out, ", const-eval");
-  if (op->flags & TTM_OP_CACHE_HIT) ttm_buf_puts(&d->out, ", answered from the cache");
-  if (op->flags & TTM_OP_FAILED) ttm_buf_puts(&d->out, ", \x1b[31mfailed\x1b[0m");
-  ttm_buf_char(&d->out, '\n');
+  size_t before = d->out.n;
+  label(d, frame->name ? "Program" : "Where"); /* captures, recordings and parts of a log have no programs */
+  size_t start = d->out.n;
+  if (frame->name) text(d, ttm_profile_string(d->p, frame->name));
+  if (ttm_words_has_runs(d->p)) ttm_buf_printf(separated(d, start), "run %u", frame->run);
+  if (d->p->ranks.n > 1) ttm_buf_printf(separated(d, start), "rank %u", d->p->ranks.at[frame->rank]);
+  if (op->flags & TTM_OP_CONST_EVAL) ttm_buf_puts(separated(d, start), "const-eval");
+  if (op->flags & TTM_OP_CACHE_HIT) ttm_buf_puts(separated(d, start), "answered from the cache");
+  if (op->flags & TTM_OP_FAILED) ttm_buf_puts(separated(d, start), "\x1b[31mfailed\x1b[0m");
+  if (d->out.n == start)
+    d->out.n = before; /* nothing to tell: no label either */
+  else
+    ttm_buf_char(&d->out, '\n');
 }
 
 /* When the first result was used last and when it was freed. */

@@ -12,27 +12,13 @@ typedef struct operations {
   ttm_typed_line search;
 } operations;
 
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
-
-/* Letter case does not matter. */
-static bool holds(ttm_view text, ttm_view wanted) {
-  for (size_t i = 0; i + wanted.n <= text.n; i++) {
-    size_t k = 0;
-    while (k < wanted.n && lower(text.p[i + k]) == lower(wanted.p[k])) k++;
-    if (k == wanted.n) return true;
-  }
-  return false;
-}
-
 static void gather(operations *o) {
   const ttm_profile *p = o->subject->profile;
-  ttm_view wanted = {o->search.text, o->search.n};
   o->cursor = (ttm_cursor){0};
   for (uint32_t op = 0; op < p->ops.n; op++) {
     if (!ttm_op_is_element(p, op)) continue;
-    if (!wanted.n || holds(ttm_words_name(p, op), wanted) || holds(ttm_words_location(p, op), wanted)) {
+    if (ttm_typed_is_in(&o->search, ttm_words_name(p, op)) || ttm_typed_is_in(&o->search, ttm_words_location(p, op)))
       o->rows[o->cursor.n++] = op;
-    }
   }
 }
 

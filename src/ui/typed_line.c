@@ -10,8 +10,9 @@ size_t ttm_typed_erased(const char *text, size_t n) {
 
 /* Bytes that the last character still lacks. */
 static size_t lacking(const char *text, size_t n) {
+  if (!n) return 0;
   size_t first = ttm_typed_erased(text, n);
-  unsigned char c = n ? (unsigned char)text[first] : 0;
+  unsigned char c = (unsigned char)text[first];
   size_t whole = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : c >= 0xC0 ? 2 : 1;
   return whole > n - first ? whole - (n - first) : 0;
 }
@@ -31,6 +32,17 @@ bool ttm_typed_key(ttm_typed_line *line, int key) {
   if (takes(line, key)) line->text[line->n++] = (char)key;
   line->text[line->n] = '\0';
   return line->n != before;
+}
+
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+
+bool ttm_typed_is_in(const ttm_typed_line *line, ttm_view text) {
+  for (size_t i = 0; i + line->n <= text.n; i++) {
+    size_t k = 0;
+    while (k < line->n && lower(text.p[i + k]) == lower(line->text[k])) k++;
+    if (k == line->n) return true;
+  }
+  return false;
 }
 
 int ttm_typed_draw(ttm_screen *screen, int row, int column, const char *label, const ttm_typed_line *line) {

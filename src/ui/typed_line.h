@@ -17,6 +17,9 @@ typedef struct ttm_typed_line {
 /* Enter ends the typing, Esc too and empties the line, Backspace takes a character back. True when the text changed. */
 bool ttm_typed_key(ttm_typed_line *line, int key);
 
+/* True when the text holds what was typed; letter case does not matter. Nothing typed is in every text. */
+bool ttm_typed_is_in(const ttm_typed_line *line, ttm_view text);
+
 /* "search: text", with the cursor behind it while it is typed; nothing when there is neither. Returns the column after it. To be
  * called last: it places the cursor. */
 int ttm_typed_draw(ttm_screen *screen, int row, int column, const char *label, const ttm_typed_line *line);

@@ -9,7 +9,8 @@ This report indicates available space for interleaving L1 buffers
 , Largest Contiguous Free Block (B), Total Free L1 Space (B)
 ,1327776,84977664
 CSV
-for command in analyze --llm ask; do
+unset TTMLIR_RUNTIME_LOGGER_LEVEL TT_RUNTIME_MEMORY_LOG_LEVEL TTXLA_LOGGER_LEVEL
+for command in analyze --llm ask doctor last-run; do
   case $command in ask) more=--findings ;; *) more= ;; esac
   for file in tinyllama_train.log "metal debug.log" x_l1_usage_summary.csv; do
     # shellcheck disable=SC2086

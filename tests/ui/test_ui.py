@@ -164,8 +164,10 @@ def test_script():
     s.see(re.compile(r"Report › model_\d{8}_\d{6}"), "1006.34 of 1021.17 MB/bank")
     runs = os.listdir(work + "/logs")
     check(len(runs) == 1 and os.path.exists("%s/logs/%s/model_profile.log" % (work, runs[0])), "the run folder: %r" % runs)
-    s.keys("q", "4", "Tab")
-    s.see("./logs, captured runs", runs[0][:8])
+    s.keys("q", "4")
+    s.see("ttmem › Reports", "Tab captured runs")
+    s.keys("Tab")
+    s.see("./logs, captured runs", runs[0][:8], "ttmem › Runs", "Tab reports")
     s.keys("q", "2").type("nothing.py").keys("Enter")
     s.see("Cannot open it")
     s.keys("Escape", "q")
@@ -188,6 +190,22 @@ def test_script_that_is_recorded():
     s.keys("/").type("recorded").keys("Enter", "Enter")
     s.see("a recording of what a program allocated with ttnn", without=["has changed"])
     s.end()
+
+
+def test_ranks_without_programs():
+    """Two ranks, and no line that names a program: the rank is told all the same, and nothing is left blank."""
+    subprocess.run([os.environ["GEN_LOG"], "--ranks", "2", "--runs", "1", "--layers", "1", "--out", work + "/ranks.log"], check=True)
+    with open(work + "/ranks.log", "rb") as f:
+        lines = [line for line in f if b"execution of program" not in line]
+    with open(work + "/nameless.log", "wb") as f:
+        f.writelines(lines)
+    for name, place in (("ranks", r"Program     main\S*, run \d, rank 1"), ("nameless", r"Where       run \d, rank 1")):
+        s = Session()
+        s.keys("1").type(name + ".log").keys("Enter")
+        s.see("Report › " + name)
+        s.keys("5", "G", "Enter")
+        s.see("Log line", re.compile(place))
+        s.end()
 
 
 def test_guide():
@@ -214,7 +232,7 @@ def test_browse():
     s = Session()
     s.keys("4")
     s.see("6 of 6 in", "alpha", "beta", "gone", "two-runs-oom", "1006.3", "99%", "out of memory", re.compile(r"\d\d-\d\d \d\d:\d\d"))
-    s.keys("/").type("alp").keys("Enter")
+    s.keys("/").type("ALP").keys("Enter")  # letter case does not matter, as among the operations
     s.see("1 of 6 in", "alpha", without=["beta"])
     s.keys("d")
     s.see("Delete the report alpha?")
@@ -376,7 +394,7 @@ try:
         f.write("nothing of the runtime in here\n")
     tmux = terminal.Tmux(work)
     for test in (test_no_terminal, test_log_to_server, test_views, test_script, test_script_that_is_recorded, test_guide, test_browse, test_another_log_of_that_name, test_sizes,
-                 test_ascii, test_hostile_log):
+                 test_ascii, test_hostile_log, test_ranks_without_programs):
         try:
             test()
         except AssertionError as error:  # the others may still tell something

@@ -140,6 +140,8 @@ static void the_tables_are_whole(void **state) {
     assert_non_null(ttm_command_table[c].synopsis);
     assert_non_null(ttm_command_table[c].help);
     assert_true(ttm_command_table[c].max_inputs <= TTM_MAX_INPUTS);
+    for (const char *line = ttm_command_table[c].more; line && *line; line += strcspn(line, "\n") + 1)
+      assert_in_range(strcspn(line, "\n"), 0, 95); /* as wide as the rest of the help */
   }
 }
 

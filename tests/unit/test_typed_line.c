@@ -38,7 +38,30 @@ static void characters_are_whole(void **state) {
   assert_int_equal(line.n % 3, 0);
 }
 
+static void the_rest_of_a_character_needs_its_start(void **state) {
+  (void)state;
+  ttm_typed_line line = {.typing = true};
+  assert_false(type(&line, "\xA4\x82"));
+  assert_string_equal(line.text, "");
+  assert_false(type(&line, "") || !type(&line, "a"));
+  assert_false(type(&line, "\xA4"));
+  assert_string_equal(line.text, "a");
+}
+
+static void letter_case_does_not_matter(void **state) {
+  (void)state;
+  ttm_typed_line line = {0};
+  assert_true(ttm_typed_is_in(&line, TTM_LIT("")));
+  type(&line, "SoftM");
+  assert_true(ttm_typed_is_in(&line, TTM_LIT("ttnn.softmax")));
+  assert_true(ttm_typed_is_in(&line, TTM_LIT("SOFTM")));
+  assert_false(ttm_typed_is_in(&line, TTM_LIT("soft")));
+  assert_false(ttm_typed_is_in(&line, TTM_LIT("")));
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(keys), cmocka_unit_test(characters_are_whole)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(keys), cmocka_unit_test(characters_are_whole),
+                                     cmocka_unit_test(the_rest_of_a_character_needs_its_start),
+                                     cmocka_unit_test(letter_case_does_not_matter)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
