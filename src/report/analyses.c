@@ -136,6 +136,17 @@ static const char *incident_words(ttm_view kind) {
   return "Fatal error";
 }
 
+/* The first thing to know: whatever is freed on the way, it will not fit. */
+static void put_too_many_weights(ttm_analysis_page *p) {
+  ttm_view weights = ttm_json_get_member(p->findings, "weights");
+  if (!ttm_view_eq(ttm_json_get_member(weights, "fit_in_DRAM"), TTM_LIT("false"))) return;
+  ttm_sentence_add(p,
+                   "The weights alone need about %.2f MB, more than DRAM holds: freeing more on the way does not help "
+                   "(estimated by those already there)",
+                   ttm_member_number(weights, "on_device_MB", 0));
+  ttm_point_end(p, (ttm_view){"", 0});
+}
+
 static void put_incident(ttm_analysis_page *p, ttm_view incident) {
   ttm_view op = ttm_json_get_member(incident, "operation"), ways = ttm_json_get_member(incident, "ways"), way;
   uint64_t missing = ttm_json_get_count(ttm_json_get_member(incident, "shortfall_per_bank_B"), UINT64_MAX);
@@ -152,6 +163,7 @@ static void put_incident(ttm_analysis_page *p, ttm_view incident) {
   if (ttm_is_object(op)) ttm_sentence_add(p, ", in "), ttm_sentence_op(p, op);
   ttm_sentence_add(p, "; message in log line %.0f.", ttm_member_number(incident, "line", 0));
   ttm_sentence_end(p, op);
+  if (is_oom && ttm_view_eq(ttm_json_get_member(incident, "memory"), TTM_LIT("\"DRAM\""))) put_too_many_weights(p);
   while (ttm_json_get_element(&ways, &way)) {
     ttm_sentence_text(p, way, "text");
     ttm_sentence_add(p, " (");

@@ -220,16 +220,23 @@ static void put_buffers(screen *s, const ttm_incident_text *what, uint64_t overl
   ttm_buf_u64(s->out, limit);
 }
 
-/* The cheapest change with which it would not have happened. */
+/* That it can never fit, and the cheapest change with which it would not have happened. */
 static void put_way(screen *s, size_t i) {
+  const ttm_incident *incident = &s->p->incidents.at[s->f->incidents.at[i].incident];
   ttm_ways ways;
   ttm_buf words = {0};
+  if (ttm_words_too_many_weights(&words, s->f, incident)) {
+    label(s, "");
+    paragraph(s, ttm_buf_view(&words));
+    words.n = 0;
+  }
   ttm_ways_find(&ways, s->f, i);
-  if (!ways.n) return;
-  ttm_buf_puts(&words, "Way out: ");
-  ttm_words_way(&words, &ways.at[0], &s->p->incidents.at[s->f->incidents.at[i].incident]);
-  label(s, "");
-  paragraph(s, ttm_buf_view(&words));
+  if (ways.n) {
+    ttm_buf_puts(&words, "Way out: ");
+    ttm_words_way(&words, &ways.at[0], incident);
+    label(s, "");
+    paragraph(s, ttm_buf_view(&words));
+  }
   s->out->failed |= words.failed;
   ttm_buf_free(&words);
 }

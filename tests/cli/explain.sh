@@ -64,3 +64,10 @@ sentence='Not enough space to allocate 117440512 B DRAM buffer across 12 banks, 
 "$TTMEM" explain "$sentence" >part || fail "a sentence without its first words"
 cmp whole part || fail "a sentence without its first words differs"
 status 2 "$TTMEM" explain "Not enough space for a joke"
+
+# That the weights can never fit is said wherever the failure is told; the summary's lines stand in README.md.
+demo=$TTMEM_SOURCE/demo/llama_small.log.zst
+for words in "explain $demo" "ask $demo --findings" "--llm --logfile $demo -o -"; do
+  # shellcheck disable=SC2086 # two or three words
+  "$TTMEM" $words | tr -s '\n ' ' ' | grep -qE 'The weights alone need about 14(\.27 GB|607\.66 MB), .*freeing more on the way does not help' || fail "$words"
+done
