@@ -41,3 +41,12 @@ endfunction()
 ttmem_add_program(ttmem_program ${ttmem_main})
 ttmem_add_program(tt-memory-profiler ${profiler_main})
 set_target_properties(ttmem_program PROPERTIES OUTPUT_NAME ttmem)
+
+# The Python scripts of old are links to one file, which goes by the name it was called with and starts the ttmem beside it.
+file(GLOB old_names CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/scripts/*.py ${CMAKE_SOURCE_DIR}/memory_profiler/*.py)
+foreach(old_name ${old_names})
+  get_filename_component(name ${old_name} NAME)
+  if(IS_SYMLINK ${old_name})
+    install(PROGRAMS ${CMAKE_SOURCE_DIR}/scripts/old_name.py DESTINATION ${CMAKE_INSTALL_BINDIR} RENAME ${name})
+  endif()
+endforeach()

@@ -56,7 +56,17 @@ old generate_viz.py report/ >said
 [ -s report/two-runs-oom_report.html ] || fail "generate_viz.py"
 
 status 1 old other_name.py
-for link in "$scripts"/{analyze_memory,code_memory_analyzer,memory_analysis_tool,run_memory_analysis,runtime_memory_profiler}.py \
-  "$profiler"/{extract_last_run,generate_viz}.py; do
+links=("$scripts"/{analyze_memory,code_memory_analyzer,memory_analysis_tool,run_memory_analysis,runtime_memory_profiler}.py
+  "$profiler"/{extract_last_run,generate_viz}.py)
+for link in "${links[@]}"; do
   [ "$(readlink -f "$link")" = "$(readlink -f "$scripts/old_name.py")" ] || fail "$link"
 done
+
+# `make install` brings the names too, and each starts the ttmem that was installed beside it.
+build=$(dirname "$(dirname "$TTMEM")")
+if [ -f "$build/cmake_install.cmake" ] && command -v cmake >/dev/null; then
+  cmake --install "$build" --prefix "$work/prefix" >said 2>&1 || fail "install: $(tail -3 said)"
+  for link in "${links[@]}"; do [ -x "prefix/bin/$(basename "$link")" ] || fail "not installed: $(basename "$link")"; done
+  "$TTMEM" cb simulate 16 16 >wanted
+  PATH=${PATH#"$work/bin:"} prefix/bin/memory_analysis_tool.py 16 16 | cmp - wanted || fail "the installed memory_analysis_tool.py"
+fi
