@@ -6,6 +6,7 @@ command that took its place. `python scripts/analyze_memory.py --logs F` is `ttm
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 
 COMMANDS = {
@@ -28,18 +29,11 @@ def program():
     return shutil.which("ttmem")
 
 
-def arguments(name, given):
-    """What the old script took, as ttmem takes it: two of them knew what to do without being told."""
-    if name == "code_memory_analyzer" and not given:
-        return ["."]
-    if name == "extract_last_run" and len(given) == 1 and not given[0].startswith("-"):
-        # It wrote over the log. That is kept now, and the last run stands beside it.
-        stem = given[0]
-        for ending in (".gz", ".zst", ".log", "_profile"):
-            stem = stem[: -len(ending)] if stem.endswith(ending) else stem
-        print(f"{stem}_last_run_profile.log", flush=True)
-        return [*given, "-o", f"{stem}_last_run_profile.log"]
-    return given
+def last_run_beside(log):
+    """extract_last_run wrote over the log. That is kept now, and the last run stands beside it."""
+    for ending in (".gz", ".zst", ".log", "_profile"):
+        log = log[: -len(ending)] if log.endswith(ending) else log
+    return f"{log}_last_run_profile.log"
 
 
 def main():
@@ -49,7 +43,17 @@ def main():
     ttmem = program()
     if not ttmem:
         sys.exit(f"{name}: ttmem is not built and not in PATH; run 'make' in the clone, or 'pip install .'")
-    os.execv(ttmem, [ttmem, *COMMANDS[name], *arguments(name, sys.argv[1:])])
+    command, given = [ttmem, *COMMANDS[name]], sys.argv[1:]
+    # Two of them knew what to do without being told.
+    if name == "extract_last_run" and len(given) == 1 and not given[0].startswith("-"):
+        target = last_run_beside(given[0])
+        status = subprocess.run([*command, *given, "-o", target]).returncode
+        if status == 0:
+            print(target)
+        sys.exit(status if status >= 0 else 128 - status)
+    if name == "code_memory_analyzer" and not given:
+        given = ["."]
+    os.execv(ttmem, [*command, *given])
 
 
 main()

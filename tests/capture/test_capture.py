@@ -20,7 +20,7 @@ GEN_LOG = os.environ.get("GEN_LOG", "build/release/bench/gen_log")
 SOURCE = os.environ.get("TTMEM_SOURCE", os.getcwd())
 LOG = os.path.join(SOURCE, "tests/cli/data/two_runs_oom_profile.log")
 SWITCHES = ("TTMLIR_RUNTIME_LOGGER_LEVEL", "TT_RUNTIME_MEMORY_LOG_LEVEL", "TTXLA_LOGGER_LEVEL", "PYTHONUNBUFFERED", "VIRTUAL_ENV")
-PATIENCE = 60  # a machine may be busy; nothing here asserts a time
+PATIENCE = 300  # only bounds a hang: a machine may be busy; nothing here asserts a time
 
 
 def gone(pid):
@@ -288,7 +288,10 @@ while True: time.sleep(60)
 
     def test_a_chatterer_left_behind(self):
         status, out, err = self.run_it("run", "-q", "--", "sh", "-c", f"cat {LOG}; while :; do echo again; sleep 0.05; done & echo $!")
-        os.kill(int(re.search(rb"^(\d+)$", out, re.M).group(1)), signal.SIGKILL)
+        try:
+            os.kill(int(re.search(rb"^(\d+)$", out, re.M).group(1)), signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # nobody reads it any more: it may have noticed
         self.assertEqual(status, 0, err)
         self.assertEqual(self.captured(), out)
 
@@ -376,6 +379,7 @@ class Terminal(Case):
         if pid == 0:
             os.chdir(self.dir)
             os.execvpe(TTMEM if os.sep not in TTMEM else os.path.abspath(TTMEM), [TTMEM, *words], self.env)
+        self.addCleanup(os.close, fd)  # ends it, should the test have failed
         return pid, fd
 
     def read_until(self, fd, text, seen=b""):
@@ -409,16 +413,14 @@ sys.stdin.readline()
         os.write(fd, b"go on\n")  # the program reads from the terminal
         seen = self.read_until(fd, None, seen)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
-        os.close(fd)
         self.assertIn(b"Incident", seen.replace(b"\x1b[1m", b""))
 
     def test_interrupt_key(self):
         self.script("m.py", f"""
 import os, sys, time
 os.write(1, open({LOG!r}, "rb").read())
-print("waiting")
-n = 0
 try:
+    print("waiting")
     while True: time.sleep(60)
 except KeyboardInterrupt:
     print("interrupted")
@@ -429,7 +431,6 @@ except KeyboardInterrupt:
         os.write(fd, b"\x03")
         self.read_until(fd, None, seen)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 9)
-        os.close(fd)
         self.assertEqual(self.captured().count(b"interrupted"), 1)
         self.assertEqual(len(self.findings()["incidents"]), 1)
 

@@ -16,9 +16,13 @@ import tempfile
 import unittest
 import zlib
 
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(TESTS))
+from children import end, interruptible  # noqa: E402
+
 TTMEM = os.path.abspath(os.environ.get("TTMEM", "build/bin/ttmem"))
-LOG = pathlib.Path(__file__).resolve().parent.parent / "cli/data/two_runs_oom_profile.log"
-FAKE = pathlib.Path(__file__).resolve().parent / "fake_ttnn" / "site-packages"
+LOG = TESTS / "cli/data/two_runs_oom_profile.log"
+FAKE = TESTS / "capture/fake_ttnn/site-packages"
 PATIENCE = 120  # only bounds a hang
 MODEL = """import ttnn
 
@@ -40,18 +44,6 @@ ttnn.close_device(device)
 def page_facts(page):
     """The facts inside a page, as JSON text."""
     return zlib.decompress(base64.b64decode(re.search(r'id="data\.facts">([^<]*)<', page)[1])).decode()
-
-
-def interruptible():
-    """In the child: a test started in the background of a script would pass on that Ctrl-C is ignored."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def end(child):
-    """Whatever became of the test, nothing of it runs on, the program behind `ttmem run` neither: they are a process group."""
-    if child.poll() is None:
-        os.killpg(child.pid, signal.SIGKILL)
-        child.communicate()
 
 
 class Case(unittest.TestCase):

@@ -50,6 +50,8 @@ old extract_last_run.py $log >said 2>&1
 cmp $log before || fail "the log was changed"
 "$TTMEM" last-run -q $log | cmp - two_runs_oom_last_run_profile.log || fail "extract_last_run.py"
 grep -qx two_runs_oom_last_run_profile.log said || fail "extract_last_run.py does not say where: $(cat said)"
+status 2 old extract_last_run.py nowhere.log >said
+[ ! -s said ] || fail "extract_last_run.py names a file that it did not write: $(cat said)"
 
 "$TTMEM" analyze $log -q --no-html -d report
 old generate_viz.py report/ >said

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What the documents say is there: links and anchors lead somewhere, files and make targets that are named exist, every command and option
-shown is one the programs know, and every key of the JSON files is explained in docs/outputs.md."""
+shown is one the programs know, every variable of ours that is read from the environment is explained, and every key of the JSON files."""
 import json
 import os
 import pathlib
@@ -13,6 +13,7 @@ import tempfile
 SOURCE = pathlib.Path(os.environ.get("TTMEM_SOURCE", pathlib.Path(__file__).resolve().parents[2]))
 TTMEM = os.path.abspath(os.environ.get("TTMEM", SOURCE / "build/bin/ttmem"))
 PROFILER = os.path.abspath(os.environ.get("TT_MEMORY_PROFILER", SOURCE / "build/bin/tt-memory-profiler"))
+GEN_LOG = os.path.abspath(os.environ.get("GEN_LOG", SOURCE / "build/release/bench/gen_log"))
 PATIENCE = 120  # only bounds a hang
 DOCS = sorted([*SOURCE.glob("*.md"), *SOURCE.glob("docs/*.md"), SOURCE / "demo/README.md", SOURCE / "bindings/python/README.md"])
 ROOMS = {path.name for path in SOURCE.iterdir() if path.is_dir()} - {"build"}
@@ -131,7 +132,7 @@ def shown_commands(line, code):
 # ---- Keys ------------------------------------------------------------------------------------------------------------
 
 
-def keys_of(value, free=("distribution", "loc_index")):
+def keys_of(value, free=("distribution", "loc_index", "stages")):
     """Every key of a JSON document, without those that are names out of the log."""
     if isinstance(value, dict):
         for key, inside in value.items():
@@ -154,21 +155,63 @@ def recording(folder):
     return next(pathlib.Path(folder).glob("*/*_recording.json"))
 
 
+def without_an_address(path):
+    """As of a program whose last buffer nobody saw placed: from there on nothing tells where the free memory is."""
+    recorded = json.loads(path.read_text(encoding="utf-8"))
+    [node for node in recorded["graph"] if node["node_type"] == "buffer_allocate"][-1]["params"].pop("address")
+    other = path.with_name("lost_recording.json")
+    other.write_text(json.dumps(recorded), encoding="utf-8")
+    return other
+
+
+# Logs in which something of every analysis was planted: keys that stand only where it was found must occur.
+PLANTED = ("--runs 8 --layers 8 --leak --upcast --odd-layer 5", "--runs 3 --layers 8 --late --seq 2048 --no-const-eval --waste",
+           "--runs 1 --fail fragmented --fail-memory dram", "--runs 2 --fail clash --fail-run 1")
+PLANTED_KEYS = {"odd", "differs", "culprits", "last_use", "replay_agrees", "states_that_would_refuse_it", "unknown_states", "free_block_without_MB", "better_shape", "ways", "l1_buffer_at"}
+
+
+def generated(folder):
+    for i, options in enumerate(PLANTED):
+        path = os.path.join(folder, f"planted{i}.log")
+        subprocess.run([GEN_LOG, *options.split(), "--out", path], stdin=subprocess.DEVNULL, timeout=PATIENCE, check=True)
+        yield path
+
+
 def check_keys():
+    """Each key stands in backticks; a word of the running text that is spelled alike explains nothing."""
     page = SOURCE / "docs/outputs.md"
-    text = page.read_text(encoding="utf-8")
-    words = set(re.findall(r"[A-Za-z_0-9]+", text))
+    spans = re.findall(r"`([^`]+)`", page.read_text(encoding="utf-8"))
+    words = {word for span in spans for word in re.findall(r"[A-Za-z_0-9]+", span)}
     inputs = [SOURCE / "tests/golden/small.log", SOURCE / "tests/cli/data/two_runs_oom_profile.log", SOURCE / "tests/data/capture_small.json"]
-    missing = set()
+    missing, seen = set(), set()
     with tempfile.TemporaryDirectory() as folder:
-        inputs.append(recording(folder))
-        for path in inputs:
+        recorded = recording(folder)
+        for path in [*inputs, recorded, without_an_address(recorded), *generated(folder)]:
             subprocess.run([TTMEM, "analyze", str(path), "--quiet", "--no-html", "--name", "r", "--output-dir", folder], stdin=subprocess.DEVNULL, timeout=PATIENCE, check=True)
             for name in ("memory", "operations", "inputs_registry", "ir", "findings"):
                 with open(os.path.join(folder, f"r_{name}.json"), encoding="utf-8") as file:
-                    missing |= {f"{key} ({name}.json)" for key in keys_of(json.load(file)) if key not in words}
+                    keys = set(keys_of(json.load(file)))
+                seen |= keys
+                missing |= {f"{key} ({name}.json)" for key in keys - words}
+    check(PLANTED_KEYS <= seen, page, 1, f"no log of this test has {sorted(PLANTED_KEYS - seen)}")
     for key in sorted(missing):
         check(False, page, 1, f"the key {key} is not explained")
+
+
+# ---- Environment -----------------------------------------------------------------------------------------------------
+
+
+def check_environment():
+    """But for those that `ttmem run` sets for its own recorder."""
+    page = SOURCE / "docs/manual.md"
+    explained = set(re.findall(r"^\| `(TTMEM_[A-Z_]+)", page.read_text(encoding="utf-8"), re.M))
+    own = set(re.findall(r'^    "(TTMEM_[A-Z_]+)",', (SOURCE / "src/cli/record.c").read_text(encoding="utf-8"), re.M))
+    read = set()
+    for path in [*SOURCE.glob("src/*/*.c"), *SOURCE.glob("bindings/python/ttmem/**/*.py")]:
+        read |= set(re.findall(r'(?:getenv\(|environ\.get\(|environ\[)"(TTMEM_[A-Z_]+)"', path.read_text(encoding="utf-8")))
+    check({"TTMEM_HOME", "TTMEM_LIBRARY"} <= read and "TTMEM_RECORDING" in own, page, 1, f"the variables that are read were not found: {sorted(read)}")
+    for name in sorted(read - own - explained):
+        check(False, page, 1, f"the variable {name} is not explained")
 
 
 # ---- All -------------------------------------------------------------------------------------------------------------
@@ -198,6 +241,7 @@ def main():
                 check_target(path, number, span, targets)
     check(seen > 100, SOURCE / "docs/manual.md", 1, f"only {seen} commands found: the test does not see them")
     check("--analyze" in help_of("--help", program=PROFILER), SOURCE / "docs/manual.md", 1, "tt-memory-profiler has no --analyze")
+    check_environment()
     check_keys()
     for failure in failures:
         print(failure, file=sys.stderr)

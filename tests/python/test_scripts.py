@@ -45,14 +45,27 @@ class TestTtnn(unittest.TestCase):
         self.assertIn("was not made by scripts/test-ttnn", done.stderr)
         self.assertEqual((self.dir / "venv/precious").read_text(), "mine")
 
-    @unittest.skipUnless(SHM.is_dir(), "no /dev/shm")
-    def test_only_unused_segments_of_its_own_time_go(self):
+    def make_venv(self, mark):
+        """As if ttnn had been brought there."""
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", self.dir / "venv"], check=True, timeout=PATIENCE)
         version = next(line for line in (SOURCE / "scripts/test-ttnn").read_text().splitlines() if line.startswith("version="))
-        (self.dir / "venv/.made-by-ttmem").write_text(version.partition("=")[2] + "\n")
+        (self.dir / "venv" / mark).write_text(version.partition("=")[2] + "\n")
         pip = self.dir / "venv/bin/pip"
         pip.write_text("#!/bin/sh\nexit 0\n")
         pip.chmod(0o755)
+
+    def test_a_folder_of_the_script_of_before_is_its_own(self):
+        self.make_venv(".ready")
+        check = self.dir / "once_check.py"
+        check.write_text("print('the check ran')\n")
+        done = self.run_it(check)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("the check ran", done.stdout)
+        self.assertTrue((self.dir / "venv/.made-by-ttmem").exists())
+
+    @unittest.skipUnless(SHM.is_dir(), "no /dev/shm")
+    def test_only_unused_segments_of_its_own_time_go(self):
+        self.make_venv(".made-by-ttmem")
         older, left, used = (SHM / ("sm_segment.ttmem-test.%d.%s" % (os.getpid(), name)) for name in ("older", "left", "used"))
         for path in (older, left, used):
             self.addCleanup(path.unlink, missing_ok=True)

@@ -30,17 +30,19 @@ def main():
         test = [python, str(SOURCE / "bindings" / "python" / "tests" / "check_wheel.py")]
         in_place = SOURCE / "bindings" / "python" / "ttmem" / "libttmem.so"
         was_there = in_place.exists()
-        for how in ([str(SOURCE / "bindings" / "python")], ["-e", str(SOURCE)]):
-            # --no-index: the wheel must build without anything from the network.
-            if subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-index", *how], env=environment).returncode:
-                print("pip install failed:", *how)
-                return 1
-            status = subprocess.run(test, cwd=folder, env={**environment, "TTMEM_SOURCE": str(SOURCE), "TTMEM_TTNN": "0"}).returncode
-            if status:
-                print("the tests of the package failed after pip install", *how)
-                return status
-        if not was_there:
-            in_place.unlink()
+        try:
+            for how in ([str(SOURCE / "bindings" / "python")], ["-e", str(SOURCE)]):
+                # --no-index: the wheel must build without anything from the network.
+                if subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-index", *how], env=environment).returncode:
+                    print("pip install failed:", *how)
+                    return 1
+                status = subprocess.run(test, cwd=folder, env={**environment, "TTMEM_SOURCE": str(SOURCE), "TTMEM_TTNN": "0"}).returncode
+                if status:
+                    print("the tests of the package failed after pip install", *how)
+                    return status
+        finally:
+            if not was_there:
+                in_place.unlink(missing_ok=True)
         return 0
 
 

@@ -17,6 +17,9 @@ import unittest
 PROGRAM = os.environ.get("TTMEM") or __import__("ttmem").program()
 BOARD = os.environ["TTMEM_BOARD"]
 SOURCE = pathlib.Path(os.environ["TTMEM_SOURCE"])
+sys.path.insert(0, str(SOURCE / "tests"))
+from children import end, interruptible  # noqa: E402
+
 PATIENCE = 600  # only bounds a hang
 MOCK = ("TT_METAL_MOCK_CLUSTER_DESC_PATH", "TT_METAL_CACHE")
 HEAD = """import atexit, json, ttnn
@@ -45,18 +48,6 @@ for i in range(6):
     look()
 """
 LINE = {name: next(n for n, line in enumerate(HEAD.splitlines(), 1) if name in line) for name in ("ttnn.matmul", "ttnn.softmax", "ttnn.add", "ttnn.empty")}
-
-
-def interruptible():
-    """In the child: a test started in the background of a script would pass on that Ctrl-C is ignored."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def end(child):
-    """Whatever became of the test, nothing of it runs on."""
-    if child.poll() is None:
-        os.killpg(child.pid, signal.SIGKILL)
-        child.communicate()
 
 
 class Case(unittest.TestCase):
