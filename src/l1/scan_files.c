@@ -95,11 +95,12 @@ int ttm_scan_read_file(const char *path, ttm_arena *arena, ttm_view *out, ttm_er
     while (bytes && n < (size_t)st.st_size) {
       ssize_t got = read(fd, bytes + n, (size_t)st.st_size - n);
       if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) break;
+      if (got < 0) status = ttm_error_set(err, TTM_EIO, "%s", strerror(errno));
+      if (got <= 0) break; /* also of a file that has become shorter */
       n += (size_t)got;
     }
     *out = (ttm_view){bytes, n};
-    status = bytes ? TTM_OK : ttm_error_nomem(err);
+    if (!bytes) status = ttm_error_nomem(err);
   }
   close(fd);
   return status;

@@ -98,19 +98,26 @@ static void choose_source(ttm_report_found *out) {
   }
 }
 
+/* A file of the report that may be missing; one that is there and cannot be read is another matter. */
+static bool is_missing(const char *path) {
+  struct stat st;
+  return stat(path, &st) && errno == ENOENT;
+}
+
 /* What the first lines of the findings tell, when there are any. */
 static int read_head(ttm_report_found *out, const char *folder, ttm_error *err) {
   char first[16384], *path = ttm_folder_join(folder, out->name, "_findings.json");
   ttm_source *source;
   size_t n = 0;
   if (!path) return ttm_error_nomem(err);
-  int code = ttm_source_open(&source, path, NULL);
-  if (!code) {
-    code = ttm_source_read(source, first, sizeof first, &n, NULL);
+  bool missing = is_missing(path);
+  int code = missing ? TTM_OK : ttm_source_open(&source, path, err);
+  if (!code && !missing) {
+    code = ttm_source_read(source, first, sizeof first, &n, err);
     ttm_source_close(source);
   }
   ttm_free(path);
-  if (code) return code == TTM_ENOMEM ? ttm_error_nomem(err) : TTM_OK;
+  if (code || missing) return code;
   code = check_schema((ttm_view){first, n}, folder, err);
   if (!code) code = read_origin(out, (ttm_view){first, n}, err);
   if (!code) choose_source(out);
@@ -196,15 +203,12 @@ static int slurp(const char *path, ttm_buf *out, ttm_error *err) {
   return code;
 }
 
-/* A file that may be missing. */
 static int slurp_beside(const char *folder, const char *name, const char *suffix, ttm_buf *out, ttm_error *err) {
   char *path = ttm_folder_join(folder, name, suffix);
-  ttm_error ignored;
   if (!path) return ttm_error_nomem(err);
-  int code = slurp(path, out, &ignored);
+  int code = is_missing(path) ? TTM_OK : slurp(path, out, err);
   ttm_free(path);
-  if (code == TTM_EIO) ttm_buf_clear(out);
-  return code == TTM_ENOMEM ? ttm_error_nomem(err) : TTM_OK;
+  return code;
 }
 
 int ttm_report_read_json(ttm_profile **out, const ttm_report_found *found, const char *folder, ttm_buf *findings,

@@ -44,6 +44,12 @@ echo mine >kept.md
 got=0
 (ulimit -f 1 && exec "$TTMEM" --llm --logfile $log -o kept.md) 2>.err || got=$?
 [ "$got" -eq 2 ] && [ "$(cat kept.md)" = mine ] || fail "the file that was there is gone"
+[ -z "$(find . -maxdepth 1 -name '.ttmem-*')" ] || fail "left behind: $(find . -maxdepth 1 -name '.ttmem-*')"
+# The copy that last-run makes of a pipe.
+got=0
+(ulimit -f 8 && cat $log | exec "$TTMEM" last-run - -q) >.out 2>.err || got=$?
+[ "$got" -eq 2 ] || fail "exit $got: the copy of the pipe has no room"
+says 'cannot write a temporary file.*File too large'
 
 # A program that is run keeps running, is heard to its end, and its exit status counts.
 got=0
@@ -62,6 +68,12 @@ if [ -r /proc/self/mem ]; then # reading address 0 is EIO
   for command in "--llm --logfile" "analyze" "explain" "graph" "train --logs" "cb log" "last-run" "doctor"; do
     # shellcheck disable=SC2086
     fails "$TTMEM" $command /proc/self/mem
+    says 'Input/output error'
+  done
+  for command in "--llm --logfile -" "explain -" "last-run -" "analyze -"; do
+    # Of a process that lives on: a memory whose process is gone only ends.
+    # shellcheck disable=SC2086
+    fails python3 -c 'import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:], stdin=open("/proc/self/mem", "rb")).returncode)' "$TTMEM" $command
     says 'Input/output error'
   done
 fi
@@ -122,7 +134,7 @@ for name in ("rotated", "grown", "removed", "cut", "emptied"):
     else:
         os.remove("moving.log")
     process.send_signal(signal.SIGCONT)
-    judge(name, process, *((0, 2) if name in ("cut", "emptied") else (0,)))  # what is gone may have been too little
+    judge(name, process, *((0, 2) if name == "emptied" else (0,)))  # nothing may have been read before
 P
 
 # ---- Signals while reading ------------------------------------------------------------------------------------------------
@@ -166,6 +178,14 @@ if as_nobody "$TTMEM" --version >/dev/null 2>&1; then
   fails as_nobody "$TTMEM" analyze $log --quiet --output-dir locked/report --name r ; says 'Permission denied'
   fails as_nobody "$TTMEM" html locked/report ; says 'Permission denied'
   [ "$before" = "$(find locked -type f -exec cksum {} + | sort)" ] || fail "a read-only report was changed"
+  # A file that may not be written, in a folder that may: a rename would not ask.
+  mkdir -m 777 shared && echo theirs >shared/theirs.md && chmod 444 shared/theirs.md
+  fails as_nobody "$TTMEM" --llm --logfile $log -o shared/theirs.md ; says 'Permission denied'
+  [ "$(cat shared/theirs.md)" = theirs ] || fail "a read-only file was replaced"
+fi
+# A user whom nothing tells a home.
+if setpriv --reuid 54321 --clear-groups env -u HOME -u TTMEM_HOME "$TTMEM" --version >/dev/null 2>&1; then
+  fails setpriv --reuid 54321 --clear-groups env -u HOME -u TTMEM_HOME "$TTMEM" analyze $log --quiet ; says 'no home folder to keep reports in'
 fi
 chmod -R u+w locked
 

@@ -228,6 +228,19 @@ class Live(Case):
             file.write("precious\n")
         self.assertIn("no recording", self.run_live("--record", notes, status=2).stderr)
 
+    def test_a_full_disk_ends_the_recording(self):
+        record = os.path.join(self.work, "run.live")
+        chip, process = Segment(self.shm, 9, 0), self.child()
+        live = subprocess.Popen(["bash", "-c", "ulimit -f 1; exec '%s' live --interval 0.1 --record '%s'" % (TTMEM, record)], env=self.env,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(lambda: (live.kill(), live.wait(), live.stderr.close()))
+        steps = iter(range(1, 1 << 30))
+        until(lambda: chip.hold(0, process.pid, dram=next(steps) << 20) or live.poll() is not None, "the end at 1 KB")
+        self.assertEqual(live.returncode, 2)
+        self.assertRegex(live.stderr.read(), r"cannot write '.*run\.live': File too large")
+        done = subprocess.run([TTMEM, "--llm", "--logfile", record], env=self.env, capture_output=True, text=True, timeout=WAIT)
+        self.assertEqual(done.returncode, 0, done.stderr)  # what was written counts
+
     # ---- Alarms
 
     def test_alarm_ends_with_1(self):
