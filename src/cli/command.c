@@ -47,14 +47,19 @@ int ttm_check_output(const char *input, const char *target, ttm_error *err) {
                        target);
 }
 
-int ttm_subject_read(ttm_subject *out, const ttm_options *options, const char *log, bool keep_ir, ttm_error *err) {
+int ttm_cli_read(ttm_profile **out, const ttm_options *options, const char *log, bool keep_ir, ttm_error *err) {
   ttm_progress_line line;
-  *out = (ttm_subject){0};
   ttm_progress_begin(&line, options->given[TTM_OPTION_QUIET]);
   ttm_read_options read = {
       .threads = options->threads, .keep_ir = keep_ir, .on_progress = ttm_progress_show, .context = &line};
-  int status = ttm_profile_read_opts(&out->profile, log, &read, err);
+  int status = ttm_profile_read_opts(out, log, &read, err);
   ttm_progress_end(&line);
+  return status;
+}
+
+int ttm_subject_read(ttm_subject *out, const ttm_options *options, const char *log, bool keep_ir, ttm_error *err) {
+  *out = (ttm_subject){0};
+  int status = ttm_cli_read(&out->profile, options, log, keep_ir, err);
   if (status == TTM_ENODATA) ttm_name_other_command(log, err);
   return status ? status : ttm_findings_make(&out->findings, out->profile, options->threads, err);
 }

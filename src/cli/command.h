@@ -61,7 +61,10 @@ typedef struct ttm_subject {
   ttm_findings *findings;
 } ttm_subject;
 
-/* Reads a log, with the progress line, and draws the conclusions. Freed with ttm_subject_free in any case. */
+/* Reads a log, with the progress line. */
+int ttm_cli_read(ttm_profile **out, const ttm_options *options, const char *log, bool keep_ir, ttm_error *err);
+
+/* The same, and draws the conclusions. For a file of another command the error names that one. Freed with ttm_subject_free in any case. */
 int ttm_subject_read(ttm_subject *out, const ttm_options *options, const char *log, bool keep_ir, ttm_error *err);
 void ttm_subject_free(ttm_subject *subject);
 

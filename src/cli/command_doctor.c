@@ -161,8 +161,7 @@ typedef struct log_facts {
 /* The log's own section. A log with nothing in it is a finding; one that cannot be read is an error. */
 static int check_log(ttm_doctor *d, const ttm_options *options, const char *log, log_facts *facts, ttm_error *err) {
   ttm_profile *p = NULL;
-  ttm_read_options read = {.threads = options->threads};
-  int status = ttm_profile_read_opts(&p, log, &read, err);
+  int status = ttm_cli_read(&p, options, log, false, err);
   if (status && status != TTM_ENODATA) return status;
   ttm_buf title = {0};
   ttm_buf_puts(&title, "Log ");

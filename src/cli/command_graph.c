@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ttmem graph CAPTURE.json... [options] */
 #include "cli/cb_parts.h"
-#include "cli/progress.h"
+#include "cli/other_input.h"
 #include "report/capture_report.h"
 
 typedef struct job {
@@ -17,13 +17,10 @@ static void free_job(job *j) {
   }
 }
 
-static int read_capture(job *j, const char *path, ttm_error *err) {
-  ttm_progress_line line;
+static int read_capture(job *j, const ttm_options *options, const char *path, ttm_error *err) {
   ttm_profile *p = NULL;
-  ttm_progress_begin(&line, false);
-  ttm_read_options read = {.on_progress = ttm_progress_show, .context = &line};
-  int status = ttm_profile_read_opts(&p, path, &read, err);
-  ttm_progress_end(&line);
+  int status = ttm_cli_read(&p, options, path, false, err);
+  if (status == TTM_ENODATA) ttm_name_other_command(path, err);
   if (!status && p->kind != TTM_LOG_CAPTURE)
     status = ttm_error_set(err, TTM_EFORMAT, "'%s' is a log, not a graph capture; run 'ttmem analyze %s'", path, path);
   if (status) return ttm_profile_free(p), status;
@@ -64,7 +61,7 @@ int ttm_command_graph(const ttm_options *options) {
     status =
         ttm_error_set(&err, TTM_EUSAGE, "graph needs a capture: ttmem graph CAPTURE.json ('-' reads standard input)");
   if (!status) status = ttm_cb_form_of(&form, options, &err);
-  for (size_t i = 0; i < options->inputs && !status; i++) status = read_capture(j, options->input[i], &err);
+  for (size_t i = 0; i < options->inputs && !status; i++) status = read_capture(j, options, options->input[i], &err);
   if (!status && write_report(options, j, form, &text)) status = ttm_error_nomem(&err);
   free_job(j);
   ttm_free(j);

@@ -45,15 +45,17 @@ static int plan(page_job *job, const ttm_options *options, ttm_error *err) {
   struct stat st;
   job->is_folder = strcmp(job->input, "-") != 0 && !stat(job->input, &st) && S_ISDIR(st.st_mode);
   int status = job->is_folder ? ttm_report_find(&job->found, job->input, err) : TTM_OK;
+  const char *given = options->value[TTM_OPTION_NAME], *target = options->value[TTM_OPTION_OUTPUT];
+  if (!status && given && !target) status = ttm_check_report_name(given, err); /* a title else, which may be anything */
   if (status) return status;
-  if (options->value[TTM_OPTION_NAME])
-    ttm_buf_puts(&job->name, options->value[TTM_OPTION_NAME]);
+  if (given)
+    ttm_buf_puts(&job->name, given);
   else if (job->is_folder)
     ttm_buf_puts(&job->name, job->found.name);
   else
     ttm_report_name(&job->name, job->input);
-  if (options->value[TTM_OPTION_OUTPUT]) {
-    ttm_buf_puts(&job->target, options->value[TTM_OPTION_OUTPUT]);
+  if (target) {
+    ttm_buf_puts(&job->target, target);
   } else {
     size_t n = strlen(job->input);
     if (job->is_folder) ttm_buf_printf(&job->target, "%s%s", job->input, job->input[n - 1] == '/' ? "" : "/");

@@ -65,8 +65,7 @@ int ttm_command_last_run(const ttm_options *options) {
     status = spool(spooled, sizeof spooled, &spool_fd, &err);
     log = spooled;
   }
-  ttm_read_options read = {.threads = options->threads};
-  if (!status) status = ttm_profile_read_opts(&p, log, &read, &err);
+  if (!status) status = ttm_cli_read(&p, options, log, false, &err);
   if (status == TTM_ENODATA && spool_fd < 0) ttm_name_other_command(log, &err);
   uint64_t runs = options->bytes[TTM_OPTION_RUNS];
   if (!status)

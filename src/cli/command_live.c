@@ -34,7 +34,7 @@ typedef struct live {
   bool alarmed;        /* a mark was passed */
   bool closed;         /* nobody reads our output any more */
   pid_t command;       /* the last one started */
-  uint64_t complained; /* hash of the problems told last */
+  uint64_t complained; /* which of the watch's complaints were told last */
   size_t unknown;      /* devices that no mark can judge, told already */
   bool told_full;
   TTM_VEC(told) told;
@@ -105,13 +105,8 @@ static void write_note(ttm_buf *text) {
 
 /* Which files are not believed, each time that changes. */
 static void tell_problems(live *l) {
-  uint64_t hash = 1469598103934665603u;
-  for (size_t i = 0; i < l->watch.problems.n; i++) {
-    for (const char *c = l->watch.problems.at[i].file; *c; c++) hash = (hash ^ (unsigned char)*c) * 1099511628211u;
-    for (const char *c = l->watch.problems.at[i].why; *c; c++) hash = (hash ^ (unsigned char)*c) * 1099511628211u;
-  }
-  if (hash == l->complained || l->on_screen) return;
-  l->complained = hash;
+  if (l->watch.complaints == l->complained || l->on_screen) return;
+  l->complained = l->watch.complaints;
   ttm_buf note = {0};
   ttm_watch_problems(&note, &l->watch, "ttmem: note: ", true);
   write_note(&note);

@@ -6,6 +6,7 @@
 #include "base/out_file.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
+#include "report/format.h"
 #include "report/train_report.h"
 
 static int64_t bytes_of(const ttm_options *options, ttm_option option) {
@@ -78,7 +79,11 @@ static int print_report(const ttm_options *options, const ttm_training *t, const
     status = ttm_train_md_write(t, &text);
   else {
     status = ttm_train_text_write(t, &style, &text);
-    if (picture) ttm_buf_printf(&text, "Visualization saved to: %s\n", picture);
+    if (picture) {
+      ttm_buf_puts(&text, "Visualization saved to: ");
+      ttm_put_text(&text, ttm_view_of(picture), SIZE_MAX, TTM_FORM_UTF8);
+      ttm_buf_char(&text, '\n');
+    }
   }
   text.failed |= status != TTM_OK;
   return ttm_terminal_print(&text, err);

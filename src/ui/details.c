@@ -75,9 +75,9 @@ static void put_memory(details *d) {
     if (state == TTM_NONE || !ttm_state_level(d->p, state, (ttm_memory)m, &level) || !level.total) continue;
     label(d, first ? "Before it" : "");
     first = false;
-    ttm_buf_printf(&d->out, "%-8s %9.3f of %.3f MB/bank, %.1f%%; largest free %.3f", ttm_memory_name((ttm_memory)m),
-                   ttm_mb(level.allocated), ttm_mb(level.total), ttm_percent(level.allocated, level.total),
-                   ttm_mb(level.largest));
+    ttm_buf_printf(&d->out, "%-8s %9.3f of %.3f MB/bank, %.1f%%", ttm_memory_name((ttm_memory)m),
+                   ttm_mb(level.allocated), ttm_mb(level.total), ttm_percent(level.allocated, level.total));
+    if (ttm_blocks_known(d->p)) ttm_buf_printf(&d->out, "; largest free %.3f", ttm_mb(level.largest));
     ttm_buf_char(&d->out, '\n');
     if (!ttm_op_effect_whole(d->p, d->op, (ttm_memory)m, &effect) || !effect) continue;
     uint32_t inside, above = ttm_op_inside(d->p, d->op, (ttm_memory)m, &inside);

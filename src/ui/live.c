@@ -87,10 +87,11 @@ static void draw_live(void *view, ttm_screen *s) {
   }
   row += 2;
   if (!set->known || !peak->level.allocated) {
-    ttm_screen_words(s, row, 1, TTM_STYLE_DIM,
-                     !peak->level.allocated ? "Nothing was allocated."
-                     : v->subject->rebuilt  ? "Without frees it is not known what it is made of."
-                                            : "Without operation lines the log does not say what it is made of.");
+    const char *why = ttm_words_lives_unknown(v->subject->findings);
+    if (!peak->level.allocated)
+      ttm_screen_words(s, row, 1, TTM_STYLE_DIM, "Nothing was allocated.");
+    else
+      ttm_screen_print(s, row, 1, TTM_STYLE_DIM, "What it is made of is unknown%s%s.", why ? ": " : "", why ? why : "");
     return;
   }
   row = draw_classes(v, s, row) + 1;
@@ -109,8 +110,8 @@ static bool live_key(void *view, ttm_ui *ui, int key) {
     v->cursor = (ttm_cursor){.n = set_of(v)->rows.n};
     return true;
   }
-  if (key == TTM_KEY_ENTER) {
-    if (v->cursor.at < set->rows.n && set->rows.at[v->cursor.at].op != TTM_NONE)
+  if (key == TTM_KEY_ENTER && v->cursor.at < set->rows.n) {
+    if (set->rows.at[v->cursor.at].op != TTM_NONE)
       ttm_ui_show_operation(ui, v->subject->findings, set->rows.at[v->cursor.at].op);
     else
       ttm_ui_say(ui, "No operation made this one: the host put it there.");

@@ -162,8 +162,10 @@ static void draw_info(const timeline *t, ttm_screen *s, int row) {
   double pct = ttm_percent(level.allocated, level.total);
   int column = ttm_screen_print(s, row, 1, TTM_STYLE_BOLD, "%.3f MB/bank ", ttm_mb(level.allocated));
   column = ttm_screen_print(s, row, column, ttm_style_of(pct), "%.1f%%", pct);
-  ttm_screen_print(s, row, column, TTM_STYLE_DIM, "  free %.3f, largest block %.3f  log line %u", ttm_mb(level.free),
-                   ttm_mb(level.largest), state->line);
+  column = ttm_screen_print(s, row, column, TTM_STYLE_DIM, "  free %.3f", ttm_mb(level.free));
+  if (ttm_blocks_known(p))
+    column = ttm_screen_print(s, row, column, TTM_STYLE_DIM, ", largest block %.3f", ttm_mb(level.largest));
+  ttm_screen_print(s, row, column, TTM_STYLE_DIM, "  log line %u", state->line);
   if (state->op >= p->ops.n) {
     ttm_screen_words(s, row + 1, 1, TTM_STYLE_DIM, "around a program, not before an operation");
     return;

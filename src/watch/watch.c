@@ -326,7 +326,9 @@ int ttm_watch_look(ttm_watch *watch, uint64_t now_ms, ttm_error *err) {
   if (watch->devices.n) qsort(watch->devices.at, watch->devices.n, sizeof *watch->devices.at, by_id);
   if (watch->problems.n) qsort(watch->problems.at, watch->problems.n, sizeof *watch->problems.at, by_file);
   ttm_hash128 told = ttm_hash_bytes(watch->problems.at, watch->problems.n * sizeof *watch->problems.at);
-  watch->changes += before != watch->devices.n || told.lo != watch->told.lo || told.hi != watch->told.hi;
+  bool others = told.lo != watch->told.lo || told.hi != watch->told.hi;
+  watch->complaints += others;
+  watch->changes += others || before != watch->devices.n;
   watch->told = told;
   return TTM_OK;
 }

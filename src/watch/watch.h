@@ -62,7 +62,8 @@ typedef struct ttm_watch {
   TTM_VEC(ttm_watch_device *) devices; /* by device id, then asic id */
   TTM_VEC(ttm_watch_problem) problems; /* of the last look, by file name */
   uint64_t looks;
-  uint64_t changes; /* grows with every look that found anything new */
+  uint64_t changes;    /* grows with every look that found anything new */
+  uint64_t complaints; /* grows with every look whose problems are others than those of the look before */
   /* Private. */
   ttm_watch_options options;
   const ttm_board *driver_board;

@@ -82,6 +82,9 @@ show ttmem html broken
 show ttmem html missing.log
 show ttmem html $log -o $log
 show ttmem html $log extra
+show ttmem html $log --name org/model
+"$TTMEM" html $log --name org/model -o titled.html --quiet
+grep -q "<title>org/model — memory report</title>" titled.html || fail "a title may hold a slash"
 show tt-memory-profiler --visualize ours --analyze $log
 show tt-memory-profiler --visualize nowhere
 "$TTMEM" html $log -o out.html | grep -qxE 'page: out.html \([0-9.]+ KB\)' || fail "what it says"
