@@ -12,15 +12,26 @@ static int read_both(ttm_subject subjects[2], const ttm_options *options, ttm_er
   return status ? status : ttm_subject_read(&subjects[1], options, logs[1], false, err);
 }
 
+/* "5", "0.5%". */
+static int read_tolerance(const char *text, double *out, ttm_error *err) {
+  ttm_view rest = ttm_view_of(text);
+  bool fine = !text || (ttm_view_take_decimal(&rest, out) && (!rest.n || ttm_view_eq(rest, TTM_LIT("%"))));
+  if (fine && *out <= 1000) return TTM_OK;
+  return ttm_error_set(err, TTM_EUSAGE, "option '--tolerance' takes a percentage from 0 to 1000, not '%s'", text);
+}
+
 int ttm_command_diff(const ttm_options *options) {
   ttm_subject subjects[2] = {{0}};
   ttm_diff diff = {0};
   ttm_cb_form form;
   ttm_buf text = {0};
   ttm_error err;
+  double tolerance = TTM_DIFF_TOLERANCE;
   int status = ttm_cb_form_of(&form, options, &err);
+  if (!status) status = read_tolerance(options->value[TTM_OPTION_TOLERANCE], &tolerance, &err);
   if (!status) status = read_both(subjects, options, &err);
   if (!status && ttm_diff_make(&diff, subjects[0].findings, subjects[1].findings)) status = ttm_error_nomem(&err);
+  diff.tolerance = tolerance;
   bool worse = !status && ttm_diff_is_worse(&diff);
   if (!status && form == TTM_CB_JSON) {
     ttm_diff_json(&text, &diff);

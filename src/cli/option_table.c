@@ -61,6 +61,8 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
                           "exit 1 when something does not fit"},
     [TTM_OPTION_BUDGET] = {"budget", 0, TTM_VALUE_MANY, "[MEM:]N%", ANALYZE,
                            "exit 1 when a peak is above: dram:90%, l1:1.2MB; repeat"},
+    [TTM_OPTION_TOLERANCE] = {"tolerance", 0, TTM_VALUE_TEXT, "N%", DIFF,
+                              "let a peak grow by N percent before it is worse (default 1)"},
     [TTM_OPTION_PORT] = {"port", 'p', TTM_VALUE_PORT, "N", SERVE,
                          "port to listen on (default: the first free one from 8000)"},
     [TTM_OPTION_HOST] = {"host", 0, TTM_VALUE_TEXT, "ADDRESS", SERVE,
@@ -193,8 +195,8 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
             .synopsis = "diff BEFORE AFTER [options]",
             .help = "what changed between two logs: peaks, operations, failures",
             .more = "Operations are matched by name and location, so that one more in the middle does not matter.\n"
-                    "Worse, for --check, is a peak that grew by more than 1 %, a failure or a leak that was not\n"
-                    "there before.\n",
+                    "Worse, for --check, is a peak that grew by more than 1 % (--tolerance), a failure or a leak\n"
+                    "that was not there before.\n",
             .exits = "0 done; 1 --check, and AFTER is worse; 2 wrong usage or unreadable input",
             .max_inputs = 2,
         },

@@ -117,7 +117,7 @@ static int conclude(ttm_diff *d) {
 }
 
 int ttm_diff_make(ttm_diff *out, const ttm_findings *before, const ttm_findings *after) {
-  *out = (ttm_diff){.f = {before, after}};
+  *out = (ttm_diff){.f = {before, after}, .tolerance = TTM_DIFF_TOLERANCE};
   matcher m = {.diff = out};
   int status = read_side(&m, 0);
   if (!status) status = read_side(&m, 1);
@@ -164,7 +164,7 @@ static uint64_t leak_of(const ttm_findings *f) {
 bool ttm_diff_is_worse(const ttm_diff *d) {
   for (int m = 0; m < TTM_MEMORIES; m++) {
     int64_t was = ttm_diff_peak(d, 0, (ttm_memory)m), is = ttm_diff_peak(d, 1, (ttm_memory)m);
-    if (was >= 0 && is > was + NOISE && (is - was) * 100 > was) return true;
+    if (was >= 0 && is > was + NOISE && (double)(is - was) * 100 > (double)was * d->tolerance) return true;
   }
   return fails_more(d) || leak_of(d->f[1]) > leak_of(d->f[0]) + NOISE;
 }

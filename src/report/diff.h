@@ -24,6 +24,7 @@ typedef struct ttm_diff_name {
 } ttm_diff_name;
 
 enum { TTM_DIFF_TOP = 10 };
+enum { TTM_DIFF_TOLERANCE = 1 }; /* percent */
 
 typedef struct ttm_diff {
   const ttm_findings *f[2];
@@ -33,9 +34,11 @@ typedef struct ttm_diff {
   size_t tops;
   TTM_VEC(ttm_diff_name) counts; /* by name */
   ttm_intern names;
+  double tolerance; /* percent that a peak may grow by before it is worse */
 } ttm_diff;
 
-/* 0 or TTM_ENOMEM; freed with ttm_diff_free in any case. The findings must outlive it. */
+/* 0 or TTM_ENOMEM; freed with ttm_diff_free in any case. The findings must outlive it. The tolerance is TTM_DIFF_TOLERANCE; whoever
+ * wants another one sets it. */
 int ttm_diff_make(ttm_diff *out, const ttm_findings *before, const ttm_findings *after);
 void ttm_diff_free(ttm_diff *diff);
 
@@ -43,7 +46,7 @@ void ttm_diff_free(ttm_diff *diff);
  * not tell. */
 int64_t ttm_diff_peak(const ttm_diff *diff, int side, ttm_memory memory);
 
-/* A peak grew by more than a hundredth, more failed in one of the ways it can than before, or more leaks. */
+/* A peak grew by more than the tolerance, more failed in one of the ways it can than before, or more leaks. */
 bool ttm_diff_is_worse(const ttm_diff *diff);
 
 void ttm_diff_write(ttm_doc *doc, const ttm_diff *diff);

@@ -86,6 +86,8 @@ void ttm_diff_json(ttm_buf *out, const ttm_diff *d) {
   }
   ttm_json_raw(out, ",\n\"worse\":");
   ttm_json_bool(out, ttm_diff_is_worse(d));
+  ttm_json_raw(out, ",\n\"tolerance_pct\":");
+  ttm_json_double(out, d->tolerance);
   put_peaks(out, d);
   ttm_buf_printf(out, ",\n\"operations\":{\"in_both\":%llu,\"only_before\":%llu,\"only_after\":%llu}",
                  (unsigned long long)d->both, (unsigned long long)d->only[0], (unsigned long long)d->only[1]);

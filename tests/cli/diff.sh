@@ -14,6 +14,7 @@ show ttmem diff $log $log
 show ttmem diff fine.log $log --check
 show ttmem diff $log fine.log --check
 show ttmem diff fine.log $log --json --md
+for wrong in x -1 5MB 1e3 1001 5%%; do show ttmem diff fine.log $log --check --tolerance=$wrong; done
 show ttmem diff fine.log $log --md
 same_transcript
 
@@ -55,6 +56,17 @@ gen --runs 7 --leak --out leak.log
 gen --runs 7 --leak --leak-more 2 --out larger.log
 of leak.log leak.log 'not d["worse"]'
 of leak.log larger.log 'd["worse"]'
+# A peak may grow by as much as --tolerance allows, to the tenth of a percent; a failure is one whatever it says.
+growth=$("$TTMEM" diff plain.log f32.log --json | python3 -c 'import json, sys
+d = json.load(sys.stdin)
+assert d["tolerance_pct"] == 1, d
+print(max(100 * (p["after_per_bank_MB"] / p["before_per_bank_MB"] - 1) for p in d["peak"].values() if p["before_per_bank_MB"]))')
+above=$(python3 -c "print('%.1f' % ($growth + .1))") below=$(python3 -c "print('%.1f%%' % ($growth - .1))")
+status 1 "$TTMEM" diff plain.log f32.log --check
+status 1 "$TTMEM" diff plain.log f32.log --check --tolerance "$below"
+status 0 "$TTMEM" diff plain.log f32.log --check --tolerance "$above"
+status 0 "$TTMEM" diff plain.log plain.log --check --tolerance 0
+status 1 "$TTMEM" diff plain.log dead.log --check --tolerance 1000
 status 0 "$TTMEM" diff plain.log odd.log
 status 1 "$TTMEM" diff plain.log dead.log --check
 status 0 "$TTMEM" diff dead.log dead.log --check
