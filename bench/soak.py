@@ -39,7 +39,7 @@ def write_long_line(out, size):
     for _ in range(size // MB):
         out.write("x" * MB)
     out.write("\n")
-    out.write(PREFIX + OPERATION % (2, ", ".join("%%a%d" % i for i in range(size // 10)), 2))
+    out.write(PREFIX + OPERATION % (2, ", ".join("%%arg%d" % i for i in range(size // 12)), 2))
     out.write(PREFIX + OPERATION % (3, "%a, %b", 3))
 
 

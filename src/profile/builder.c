@@ -313,6 +313,7 @@ void ttm_builder_free(ttm_builder *b) {
   ttm_idmap_free(&b->weight_ids);
   ttm_idmap_free(&b->state_frame_ids);
   ttm_idmap_free(&b->incident_ids);
+  ttm_idmap_free(&b->arguments_taken);
   ttm_vec_free(&b->scratch);
   ttm_vec_free(&b->weights_of_text);
 }

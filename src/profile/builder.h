@@ -117,6 +117,7 @@ typedef struct ttm_builder {
     uint32_t frame;
   } last_whole; /* the last whole block: many after it end with the same lines, and so have its state frame */
   TTM_VEC(uint32_t) scratch;
+  ttm_idmap arguments_taken; /* those in `scratch`, once they are many */
 } ttm_builder;
 
 /* Log line (1-based) of an event's line; saturates. */

@@ -20,10 +20,23 @@ static int intern_weights(ttm_builder *b, uint32_t last, uint32_t *out) {
   return ttm_idmap_set(&b->weight_ids, list.first, *out);
 }
 
+/* Each argument once. A few are compared, as nearly every operation has; beyond that a map remembers them, or an operation of a
+ * million arguments would never be done. */
 static int add_argument(ttm_builder *b, uint32_t argument) {
-  for (size_t i = 0; i < b->scratch.n; i++)
-    if (b->scratch.at[i] == argument) return TTM_OK;
-  return ttm_vec_push(&b->scratch, argument);
+  enum { FEW = 32 };
+  ttm_idmap *taken = &b->arguments_taken;
+  if (b->scratch.n < FEW) {
+    for (size_t i = 0; i < b->scratch.n; i++)
+      if (b->scratch.at[i] == argument) return TTM_OK;
+    return ttm_vec_push(&b->scratch, argument);
+  }
+  if (b->scratch.n == FEW) {
+    ttm_idmap_clear(taken);
+    for (size_t i = 0; i < FEW; i++)
+      if (ttm_idmap_set(taken, b->scratch.at[i], 1)) return TTM_ENOMEM;
+  }
+  if (ttm_idmap_get(taken, argument, 0)) return TTM_OK;
+  return ttm_idmap_set(taken, argument, 1) ? TTM_ENOMEM : ttm_vec_push(&b->scratch, argument);
 }
 
 static int add_list(ttm_builder *b, ttm_list list) {

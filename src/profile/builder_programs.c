@@ -267,7 +267,7 @@ static void remember_texts(const ttm_profile *p, const ttm_frame *frame, uint32_
 typedef struct links {
   bool *has_run;           /* per graph */
   uint32_t *graph_of_text; /* per text */
-  ttm_idmap by_signature;  /* folded signature -> graph */
+  ttm_idmap by_signature;  /* folded signature -> first run with it */
 } links;
 
 /* A graph is compiled to be run, so the first run after its dump is its own unless its operations say otherwise. */
@@ -289,13 +289,16 @@ static int link_rank(ttm_profile *p, uint32_t rank, links *l) {
     ttm_frame *frame = &p->frames.at[run];
     if (frame->rank != rank) continue;
     /* The same signature as an earlier run means the same graph, and the same texts, which are remembered already. */
-    frame->graph = ttm_idmap_get(&l->by_signature, (uint32_t)frame->signature, TTM_NONE);
-    if (frame->graph != TTM_NONE) continue;
+    uint32_t alike = ttm_idmap_get(&l->by_signature, (uint32_t)frame->signature, TTM_NONE);
+    if (alike != TTM_NONE && p->frames.at[alike].signature == frame->signature) {
+      frame->graph = p->frames.at[alike].graph;
+      continue;
+    }
     frame->graph = graph_of_run(p, run, l);
     if (frame->graph == TTM_NONE) continue;
     l->has_run[frame->graph] = true;
     remember_texts(p, frame, run, frame->graph, l->graph_of_text);
-    if (ttm_idmap_set(&l->by_signature, (uint32_t)frame->signature, frame->graph)) return TTM_ENOMEM;
+    if (ttm_idmap_set(&l->by_signature, (uint32_t)frame->signature, run)) return TTM_ENOMEM;
   }
   return TTM_OK;
 }

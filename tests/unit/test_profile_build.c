@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "profile/profile.h"
 
 #define RT(text) "            RuntimeTTNN |    DEBUG | " text "\n"
@@ -142,6 +143,29 @@ static void test_small_weights(void **state) {
   assert_int_equal(p->lists.at[inner.first], 0);
   assert_int_equal(ttm_profile_weights(p, p->ops.at[find_op(p, "ttnn.sort", 0)].weights).n, 0);
   ttm_profile_free(p);
+}
+
+/* Beside few arguments, which are compared one by one, also so many that a map takes over. */
+static void test_each_argument_is_one_weight(void **state) {
+  (void)state;
+  static const uint32_t counts[] = {1, 31, 32, 33, 34, 1000};
+  for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+    ttm_buf log = {0};
+    ttm_buf_puts(&log, RT("Starting execution of program: main") "            RuntimeTTNN |    DEBUG | ");
+    ttm_buf_puts(&log, "Executing operation: %1 = \"ttnn.concat\"(");
+    for (uint32_t i = 0; i < 3 * counts[c]; i++) /* the second and third time they are known */
+      ttm_buf_printf(&log, "%s%%arg%u", i ? ", " : "", i % counts[c] * 7);
+    ttm_buf_puts(&log,
+                 ") : (" T ") -> " T " loc(\"c\")\n" OP("%2 = \"ttnn.neg\"(%arg5) : (" T ") -> " T " loc(\"n\")"));
+    ttm_buf_char(&log, '\0');
+    ttm_profile *p = read_text(log.at);
+    ttm_list weights = ttm_profile_weights(p, p->ops.at[find_op(p, "ttnn.concat", 0)].weights);
+    assert_int_equal(weights.n, counts[c]);
+    for (uint32_t i = 0; i < weights.n; i++) assert_int_equal(p->lists.at[weights.first + i], i * 7);
+    assert_int_equal(ttm_profile_weights(p, p->ops.at[find_op(p, "ttnn.neg", 0)].weights).n, 1);
+    ttm_profile_free(p);
+    ttm_buf_free(&log);
+  }
 }
 
 static void test_small_texts(void **state) {
@@ -382,6 +406,7 @@ int main(void) {
       cmocka_unit_test(test_small_programs),
       cmocka_unit_test(test_small_tensors),
       cmocka_unit_test(test_small_weights),
+      cmocka_unit_test(test_each_argument_is_one_weight),
       cmocka_unit_test(test_small_texts),
       cmocka_unit_test(test_small_incident),
       cmocka_unit_test(test_incident_again),
