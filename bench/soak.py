@@ -39,7 +39,7 @@ def write_long_line(out, size):
     for _ in range(size // MB):
         out.write("x" * MB)
     out.write("\n")
-    out.write(PREFIX + OPERATION % (2, ", ".join("%%arg%d" % i for i in range(size // 12)), 2))
+    out.write(PREFIX + OPERATION % (2, ", ".join(("%%arg%d" if i % 2 else "%%a%d") % i for i in range(size // 11)), 2))
     out.write(PREFIX + OPERATION % (3, "%a, %b", 3))
 
 
@@ -81,6 +81,12 @@ def write_many_incidents(out, size):
                   "store %d B, but bank size is only 1073741792 B\n" % (12 * (i + 1) * 1024, (i + 1) * 1024))
 
 
+def write_many_ranks(out, size):
+    """Line by line another rank, more than any machine has: what a broken or hostile tag could look like."""
+    for i in range(3 * size):
+        out.write("[1,%d]<stdout>:" % (i % size) + PREFIX + OPERATION % (i // size, "%a, %b", i // size))
+
+
 # ---- Cases: name, a command per size, the size, words for it, bytes that one of it may take (what differs is kept) ------------
 
 SMALL = "--layers 1 --hidden 32 --vocab 64 --seq 32".split()
@@ -93,6 +99,7 @@ CASES = [
     ("a line of 50 MB", lambda n: written("long_line", n), 50 * MB, "bytes", 8),
     ("10,000 programs", lambda n: generated(["--graphs", str(n), "--runs", str(2 * n), "--continue"] + SMALL), 10000, "programs", 16384),
     ("64 ranks", lambda n: generated(["--ranks", "64", "--bytes", str(n)]), 1 << 30, "bytes", 0),
+    ("20,000 ranks", lambda n: written("many_ranks", n), 20000, "ranks", 4096),
     ("20,000 incidents", lambda n: written("many_incidents", n), 20000, "incidents", 1024),
 ]
 # analyze first: it says how many operations there are, on which the bound of memory of both depends.

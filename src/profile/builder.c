@@ -20,20 +20,22 @@ static int new_stream(ttm_builder *b, uint16_t tag, ttm_stream **out) {
     return TTM_ENOMEM;
   }
   *out = s;
+  if (ttm_idmap_set(&b->stream_ids, tag, (uint32_t)(b->streams.n - 1))) return TTM_ENOMEM;
   return ttm_vec_push(&p->ranks, tag == TTM_NO_RANK ? 0 : tag);
 }
 
 /* In a tagged log a line without a tag (from the launcher, or torn) belongs to whoever wrote last. */
 int ttm_builder_stream(ttm_builder *b, uint16_t tag, ttm_stream **out) {
   if (b->last_stream && (b->last_stream->tag == tag || tag == TTM_NO_RANK)) return *out = b->last_stream, TTM_OK;
-  for (size_t i = 0; i < b->streams.n; i++)
-    if (b->streams.at[i]->tag == tag) return *out = b->last_stream = b->streams.at[i], TTM_OK;
+  uint32_t known = ttm_idmap_get(&b->stream_ids, tag, TTM_NONE);
+  if (known != TTM_NONE) return *out = b->last_stream = b->streams.at[known], TTM_OK;
   /* What came before the first tag was the same first rank. */
   if (b->streams.n == 1 && b->streams.at[0]->tag == TTM_NO_RANK && b->profile->ops.n == 0 &&
       b->profile->states.n == 0) {
     b->streams.at[0]->tag = tag;
     b->profile->ranks.at[0] = tag;
-    return *out = b->last_stream = b->streams.at[0], TTM_OK;
+    *out = b->last_stream = b->streams.at[0];
+    return ttm_idmap_set(&b->stream_ids, tag, 0);
   }
   int rc = new_stream(b, tag, out);
   if (!rc) b->last_stream = *out;
@@ -309,6 +311,7 @@ void ttm_builder_free(ttm_builder *b) {
     ttm_free(s);
   }
   ttm_vec_free(&b->streams);
+  ttm_idmap_free(&b->stream_ids);
   ttm_texts_free(&b->texts);
   ttm_idmap_free(&b->weight_ids);
   ttm_idmap_free(&b->state_frame_ids);

@@ -100,6 +100,7 @@ typedef struct ttm_builder {
   bool keep_ir;
   ttm_text_table texts;
   TTM_VEC(ttm_stream *) streams;
+  ttm_idmap stream_ids; /* tag -> which of them */
   ttm_stream *last_stream;
   uint64_t base_line; /* lines before the current chunk */
   bool last_line_bad; /* the last operation line did not parse */

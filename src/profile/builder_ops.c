@@ -20,10 +20,10 @@ static int intern_weights(ttm_builder *b, uint32_t last, uint32_t *out) {
   return ttm_idmap_set(&b->weight_ids, list.first, *out);
 }
 
-/* Each argument once. A few are compared, as nearly every operation has; beyond that a map remembers them, or an operation of a
- * million arguments would never be done. */
+/* Each argument once. A few are compared, and nearly every operation has no more; a map remembers many, or a hostile operation of a
+ * million arguments would never be done. No model has as many as are left out. */
 static int add_argument(ttm_builder *b, uint32_t argument) {
-  enum { FEW = 32 };
+  enum { FEW = 32, MOST_WEIGHTS = 65536 };
   ttm_idmap *taken = &b->arguments_taken;
   if (b->scratch.n < FEW) {
     for (size_t i = 0; i < b->scratch.n; i++)
@@ -35,7 +35,7 @@ static int add_argument(ttm_builder *b, uint32_t argument) {
     for (size_t i = 0; i < FEW; i++)
       if (ttm_idmap_set(taken, b->scratch.at[i], 1)) return TTM_ENOMEM;
   }
-  if (ttm_idmap_get(taken, argument, 0)) return TTM_OK;
+  if (b->scratch.n == MOST_WEIGHTS || ttm_idmap_get(taken, argument, 0)) return TTM_OK;
   return ttm_idmap_set(taken, argument, 1) ? TTM_ENOMEM : ttm_vec_push(&b->scratch, argument);
 }
 
