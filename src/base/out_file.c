@@ -11,17 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/view.h"
+
 /* Temporary names are short and do not repeat the target's name, so that a long target name still has one. */
 #define TEMP_PREFIX ".ttmem-"
 #define TEMP_SUFFIX ".tmp"
 enum { TEMP_TRIES = 10000 };
-
-static char *copy_text(const char *text) {
-  size_t size = strlen(text) + 1;
-  char *copy = ttm_alloc(size);
-  if (copy) memcpy(copy, text, size);
-  return copy;
-}
 
 static int cannot_write(const ttm_out *out, int why, ttm_error *err) {
   return ttm_error_set(err, TTM_EIO, "cannot write %s: %s", out->path ? out->path : "output", strerror(why));
@@ -66,7 +61,7 @@ static int open_temp(ttm_out *out) {
 static int follow_link(ttm_out *out) {
   char *real = realpath(out->path, NULL);
   if (!real) return errno;
-  char *copy = copy_text(real);
+  char *copy = ttm_view_copy(ttm_view_of(real));
   free(real); /* realpath's own, not from ttm_alloc */
   if (!copy) return ENOMEM;
   ttm_free(out->path);
@@ -82,7 +77,7 @@ static bool names_a_descriptor(const char *path) {
 
 int ttm_out_open(ttm_out *out, const char *path, ttm_error *err) {
   *out = (ttm_out){.fd = -1, .close = true};
-  out->path = copy_text(path);
+  out->path = ttm_view_copy(ttm_view_of(path));
   if (!out->path) return refuse(out, ENOMEM, err);
   struct stat old;
   bool exists = stat(path, &old) == 0;
@@ -103,7 +98,7 @@ int ttm_out_open(ttm_out *out, const char *path, ttm_error *err) {
 
 int ttm_out_open_fd(ttm_out *out, int fd, const char *name, ttm_error *err) {
   *out = (ttm_out){.fd = fd};
-  out->path = copy_text(name);
+  out->path = ttm_view_copy(ttm_view_of(name));
   return out->path ? TTM_OK : refuse(out, ENOMEM, err);
 }
 

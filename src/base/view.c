@@ -4,6 +4,14 @@
 
 #include <stdlib.h>
 
+#include "base/alloc.h"
+
+char *ttm_view_copy(ttm_view v) {
+  char *copy = ttm_alloc(v.n + 1);
+  if (copy && v.n) memcpy(copy, v.p, v.n);
+  return copy;
+}
+
 size_t ttm_view_find(ttm_view v, ttm_view needle) {
   if (needle.n == 0) return 0;
   if (v.n < needle.n) return TTM_NOT_FOUND;

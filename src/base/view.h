@@ -47,6 +47,9 @@ static inline bool ttm_view_contains(ttm_view v, ttm_view needle) { return ttm_v
 /* Without leading and trailing blanks, tabs and carriage returns. */
 ttm_view ttm_view_trim(ttm_view v);
 
+/* The same bytes with a NUL behind them, freed with ttm_free; NULL without memory. */
+char *ttm_view_copy(ttm_view v);
+
 /* Reads an unsigned decimal at *v and moves *v past it. False (and *v unchanged) without a digit or on overflow. */
 bool ttm_view_take_u64(ttm_view *v, uint64_t *out);
 

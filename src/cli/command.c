@@ -223,7 +223,7 @@ static int run_with_log(ttm_options *options) {
   for (size_t i = 0; i < 2 && !status; i++) {
     const char **word = log_word(options, i);
     if (!word || !*word || stat(*word, &st) || !S_ISDIR(st.st_mode)) continue;
-    status = ttm_report_source(&logs[i], *word, &err);
+    status = ttm_report_source(&logs[i], *word, false, &err);
     if (!status) *word = logs[i];
   }
   int exit_status = status ? ttm_cli_error(options, &err) : run_command(options);

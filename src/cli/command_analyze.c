@@ -42,23 +42,24 @@ static int choose_place(const ttm_options *options, const char *log, ttm_buf *na
   return name->failed || folder->failed ? ttm_error_nomem(err) : TTM_OK;
 }
 
-/* Two logs of one name have one report folder, and the later report takes it: that is said. */
-static void say_replaced(const ttm_options *options, const char *log, const char *folder) {
-  ttm_report_found found;
-  ttm_buf text = {0};
+/* Two logs of one name have one report folder, and the later report takes it: that is said. NULL when there is nothing to say. */
+static char *find_replaced(const ttm_options *options, const char *log, const char *folder) {
+  char *origin = NULL;
   bool ours = !options->given[TTM_OPTION_NO_JSON] && !options->value[TTM_OPTION_OUTPUT_DIR];
-  if (!ours || options->given[TTM_OPTION_QUIET] || access(folder, F_OK)) return;
-  bool other = !ttm_report_find(&found, folder, NULL) && found.origin && *found.origin &&
-               strcmp(found.origin, log) != 0 && !ttm_same_file(log, found.origin);
-  if (other) {
-    ttm_buf_puts(&text, "ttmem: note: this report takes the place of that of ");
-    ttm_put_text(&text, ttm_view_of(found.origin), SIZE_MAX, TTM_FORM_UTF8);
-    ttm_buf_puts(&text, "; --name keeps both\n");
-    if (!text.failed && write(STDERR_FILENO, text.at, text.n) < 0) { /* nobody left to tell */
-    }
+  if (ours && !options->given[TTM_OPTION_QUIET]) ttm_report_other_origin(&origin, folder, log);
+  return origin;
+}
+
+static void say_replaced(const ttm_options *options, const char *origin) {
+  ttm_buf text = {0};
+  if (!*origin) return;
+  ttm_buf_printf(&text, "%s: note: this report took the place of that of ", ttm_program_name(options->program));
+  ttm_put_text(&text, ttm_view_of(origin), SIZE_MAX, TTM_FORM_UTF8);
+  ttm_buf_puts(&text, options->program == TTM_PROGRAM_TTMEM ? "; --name keeps both\n"
+                                                            : "; 'ttmem analyze LOG --name NAME' keeps both\n");
+  if (!text.failed && write(STDERR_FILENO, text.at, text.n) < 0) { /* nobody left to tell */
   }
   ttm_buf_free(&text);
-  ttm_report_found_free(&found);
 }
 
 /* A folder of our own is replaced as a whole; one the user names may hold other things. */
@@ -130,8 +131,10 @@ static int deliver(const ttm_options *options, const ttm_findings *f, const char
   ttm_buf broken = {0};
   ttm_error err, unwritten, unjudged;
   int exit_status = TTM_EXIT_OK;
-  say_replaced(options, log, folder);
+  char *replaced = find_replaced(options, log, folder);
   int lost = write_report(options, f, folder, name, &unwritten);
+  if (replaced && !lost) say_replaced(options, replaced);
+  ttm_free(replaced);
   int unshown = show(options, f, log, lost || options->given[TTM_OPTION_NO_JSON] ? NULL : folder, &err);
   int unclear = ttm_judge(options, f, &broken, &unjudged);
   if (broken.n) exit_status = say_judgement(ttm_buf_view(&broken));

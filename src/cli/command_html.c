@@ -68,28 +68,20 @@ static int plan(page_job *job, const ttm_options *options, ttm_error *err) {
   return check_target(job, err);
 }
 
-/* The folder of a run. As in `ttmem run`, a log with operations of its own tells more than what was recorded. */
-static int read_run(ttm_subject *out, const ttm_options *options, const ttm_report_found *found, ttm_error *err) {
-  int status = found->log ? ttm_subject_read(out, options, found->log, true, err) : TTM_ENODATA;
-  bool told = status ? status != TTM_ENODATA : out->profile->ops.n > 0;
-  if (told || !found->recording) return status;
-  ttm_subject_free(out);
-  return ttm_subject_read(out, options, found->recording, true, err);
-}
-
 /* The log or recording when the folder keeps it, else the data of the page that is there, else what the JSON files tell. */
 static int write_page(const page_job *job, const ttm_options *options, ttm_out *out, ttm_error *err) {
   const ttm_report_found *found = &job->found;
   ttm_subject subject = {0};
   ttm_buf findings = {0}; /* of the folder */
-  bool has_source = found->log || found->recording;
-  int status = TTM_EFORMAT;
-  if (found->page && !has_source) status = ttm_report_renew_page(found, out, err);
-  if (status != TTM_EFORMAT) return status;
-  if (!job->is_folder) {
-    status = ttm_subject_read(&subject, options, job->input, true, err);
-  } else if (has_source) {
-    status = read_run(&subject, options, found, err);
+  char *source = NULL;
+  int status = job->is_folder ? ttm_report_kept_source(&source, found, job->input, err) : TTM_OK;
+  if (status) return status;
+  if (found->page && !source) {
+    status = ttm_report_renew_page(found, out, err);
+    if (status != TTM_EFORMAT) return status;
+  }
+  if (!job->is_folder || source) {
+    status = ttm_subject_read(&subject, options, source ? source : job->input, true, err);
   } else if (found->memory) {
     status = ttm_report_read_json(&subject.profile, found, job->input, &findings, err);
     if (!status) status = ttm_findings_make(&subject.findings, subject.profile, options->threads, err);
@@ -98,6 +90,7 @@ static int write_page(const page_job *job, const ttm_options *options, ttm_out *
   if (!status) status = ttm_report_html_with(subject.findings, name, ttm_buf_view(&findings), out, err);
   ttm_buf_free(&findings);
   ttm_subject_free(&subject);
+  ttm_free(source);
   return status;
 }
 

@@ -119,12 +119,12 @@ static void tell_end(run *r) {
     ttm_capture_view_say(&r->view, "the program ended with exit status %d", result->exit_status);
 }
 
-/* The log is there in any case; a recording tells more than what ttnn prints. */
+/* The folder of a run stands for its log or its recording, whichever tells more: see ttm_report_kept_source. */
 static void tell_next_steps(run *r) {
   bool ours = r->options->program == TTM_PROGRAM_TTMEM, recorded = r->record && ttm_record_is_there(r->record);
   ttm_buf size = {0}, source = {0}, folder = {0};
   ttm_put_bytes(&size, r->result.bytes);
-  ttm_put_shell_word(&source, recorded ? r->recording.at : r->log.at);
+  ttm_put_shell_word(&source, recorded ? r->folder.at : r->log.at);
   ttm_put_shell_word(&folder, r->folder.at);
   ttm_capture_view_say(&r->view, "%.*s captured%s. Next:", (int)size.n, size.at,
                        recorded ? ", and what it allocated with ttnn" : "");

@@ -15,14 +15,9 @@
 #include "report/report.h"
 #include "store/folder.h"
 #include "store/report_dir.h"
+#include "store/report_find.h"
 
 enum { FINDINGS_LIMIT = 64 * 1024 * 1024 };
-
-static char *copy_text(ttm_view text) {
-  char *copy = ttm_alloc(text.n + 1);
-  if (copy && text.n) memcpy(copy, text.p, text.n);
-  return copy;
-}
 
 void ttm_catalog_entry_free(ttm_catalog_entry *entry) {
   ttm_free(entry->folder);
@@ -63,7 +58,7 @@ static bool read_file(int folder, const char *file, ttm_buf *out) {
 static char *text_member(ttm_view object, const char *key) {
   ttm_buf text = {0};
   ttm_json_get_string(&text, ttm_json_get_member(object, key));
-  char *copy = text.failed ? NULL : copy_text(ttm_buf_view(&text));
+  char *copy = text.failed ? NULL : ttm_view_copy(ttm_buf_view(&text));
   ttm_buf_free(&text);
   return copy;
 }
@@ -88,7 +83,7 @@ static char *incident_words(ttm_view incident) {
     ttm_buf_puts(&words, known);
     if (*memory && !strcmp(kind, "oom")) ttm_buf_puts(&words, " in "), ttm_buf_puts(&words, memory);
     if (*verdict) ttm_buf_puts(&words, ", "), ttm_buf_puts(&words, verdict);
-    copy = words.failed ? NULL : copy_text(ttm_buf_view(&words));
+    copy = words.failed ? NULL : ttm_view_copy(ttm_buf_view(&words));
   }
   ttm_buf_free(&words);
   ttm_free(kind);
@@ -104,7 +99,7 @@ static int read_findings(ttm_catalog_entry *entry, ttm_view text) {
   ttm_view incidents = ttm_json_get_member(text, "incidents"), one;
   entry->has_findings = input.n > 0;
   if (ttm_json_get_number(ttm_json_get_member(text, "schema_version"), 0) > TTM_FINDINGS_SCHEMA) {
-    entry->incident = copy_text(TTM_LIT("written by a later ttmem: its numbers are not read"));
+    entry->incident = ttm_view_copy(TTM_LIT("written by a later ttmem: its numbers are not read"));
     entry->later = true;
     entry->has_findings = false;
     return entry->incident ? TTM_OK : TTM_ENOMEM;
@@ -147,7 +142,7 @@ static int look_into(ttm_catalog_entry *entry, int folder) {
       if (st.st_mtime > entry->written) entry->written = st.st_mtime;
     } else if (!entry->name || strncmp(name.p, entry->name, stem) < 0) {
       ttm_free(entry->name);
-      entry->name = copy_text(name);
+      entry->name = ttm_view_copy(name);
       entry->written = st.st_mtime;
       if (!entry->name) return closedir(dir), TTM_ENOMEM;
     }
@@ -183,9 +178,9 @@ int ttm_catalog_entry_read(ttm_catalog_entry *entry, int folder, const char *fol
   ttm_buf_free(&findings);
   if (status) return ttm_catalog_entry_free(entry), status;
   entry->has_page = file_is_there(folder, entry->name, "_report.html");
-  entry->folder = copy_text(ttm_view_of(folder_name));
-  if (!entry->log) entry->log = copy_text(TTM_LIT(""));
-  if (!entry->incident) entry->incident = copy_text(TTM_LIT(""));
+  entry->folder = ttm_view_copy(ttm_view_of(folder_name));
+  if (!entry->log) entry->log = ttm_view_copy(TTM_LIT(""));
+  if (!entry->incident) entry->incident = ttm_view_copy(TTM_LIT(""));
   if (entry->folder && entry->log && entry->incident) return TTM_OK;
   return ttm_catalog_entry_free(entry), TTM_ENOMEM;
 }
@@ -215,8 +210,8 @@ static int add_folder(ttm_catalog *out, int root, const char *name, ttm_error *e
 static int split_path(const char *path, char **root, char **name, ttm_error *err) {
   char *whole = realpath(path, NULL), *slash = whole ? strrchr(whole, '/') : NULL;
   if (!whole) return ttm_error_set(err, TTM_EIO, "cannot open '%s': %s", path, strerror(errno));
-  *name = copy_text(ttm_view_of(slash + 1));
-  *root = copy_text((ttm_view){whole, slash == whole ? 1 : (size_t)(slash - whole)});
+  *name = ttm_view_copy(ttm_view_of(slash + 1));
+  *root = ttm_view_copy((ttm_view){whole, slash == whole ? 1 : (size_t)(slash - whole)});
   free(whole); /* realpath's own */
   if (!*name || !*root) return ttm_error_nomem(err);
   return **name ? TTM_OK : TTM_ENODATA;
@@ -255,7 +250,7 @@ static int read_many(ttm_catalog *out, int root, const char *path, ttm_error *er
     if (file->d_name[0] != '.') status = add_folder(out, root, file->d_name, err);
   }
   closedir(dir);
-  out->root = status ? NULL : copy_text(ttm_view_of(path));
+  out->root = status ? NULL : ttm_view_copy(ttm_view_of(path));
   return status || out->root ? status : ttm_error_nomem(err);
 }
 
@@ -304,14 +299,8 @@ void ttm_catalog_findings(const ttm_catalog *catalog, const ttm_catalog_entry *e
 }
 
 char *ttm_catalog_log(const ttm_catalog *catalog, const ttm_catalog_entry *entry) {
-  struct stat st;
-  if (!*entry->log || !strcmp(entry->log, "-")) return NULL;
-  if (!stat(entry->log, &st) && S_ISREG(st.st_mode)) return copy_text(ttm_view_of(entry->log));
-  const char *base = strrchr(entry->log, '/') ? strrchr(entry->log, '/') + 1 : entry->log;
-  char *folder = ttm_folder_join(catalog->root, entry->folder, "");
-  char *beside = folder ? ttm_folder_join(folder, base, "") : NULL;
+  char *folder = ttm_folder_join(catalog->root, entry->folder, ""), *log = NULL;
+  if (folder) ttm_report_source(&log, folder, true, NULL);
   ttm_free(folder);
-  if (beside && !stat(beside, &st) && S_ISREG(st.st_mode)) return beside;
-  ttm_free(beside);
-  return NULL;
+  return log;
 }

@@ -45,8 +45,7 @@ void ttm_catalog_findings(const ttm_catalog *catalog, const ttm_catalog_entry *e
 /* Deletes the report's own files, and its folder when nothing else is in it. 0, or TTM_EIO. */
 int ttm_catalog_delete(const ttm_catalog *catalog, const ttm_catalog_entry *entry, ttm_error *err);
 
-/* Where the entry's log is now: as it was given, or beside the report's files. NULL when it is in neither place;
- * freed with ttm_free. */
+/* Where the entry's log or recording is now, also when its size has changed. NULL when it is gone; freed with ttm_free. */
 char *ttm_catalog_log(const ttm_catalog *catalog, const ttm_catalog_entry *entry);
 
 #endif

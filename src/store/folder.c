@@ -28,12 +28,6 @@ char *ttm_folder_join(const char *folder, const char *name, const char *suffix) 
   return path;
 }
 
-static char *copy_text(const char *text, size_t n) {
-  char *copy = ttm_alloc(n + 1);
-  if (copy) memcpy(copy, text, n);
-  return copy;
-}
-
 static int cannot(const char *what, const char *path, int why, ttm_error *err) {
   return ttm_error_set(err, TTM_EIO, "cannot %s %s: %s", what, path, strerror(why));
 }
@@ -44,7 +38,7 @@ static bool is_folder(const char *path) {
 }
 
 int ttm_folder_make(const char *folder, ttm_error *err) {
-  char *path = copy_text(folder, strlen(folder));
+  char *path = ttm_view_copy(ttm_view_of(folder));
   if (!path) return ttm_error_nomem(err);
   int code = TTM_OK;
   for (char *c = path + 1; !code; c++) {
@@ -158,10 +152,10 @@ static void forget(ttm_fresh *fresh) {
 static char *settle_target(const char *target) {
   size_t n = strlen(target);
   while (n > 1 && target[n - 1] == '/') n--;
-  char *plain = copy_text(target, n), *real = plain ? realpath(plain, NULL) : NULL;
+  char *plain = ttm_view_copy((ttm_view){target, n}), *real = plain ? realpath(plain, NULL) : NULL;
   if (!real) return plain;
   ttm_free(plain);
-  plain = copy_text(real, strlen(real));
+  plain = ttm_view_copy(ttm_view_of(real));
   free(real); /* realpath's own */
   return plain;
 }

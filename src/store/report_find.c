@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/source.h"
 #include "parse/json_text.h"
+#include "profile/feed.h"
 #include "profile/read_report.h"
 #include "report/report.h"
 #include "store/folder.h"
@@ -21,6 +22,11 @@ static bool is_one(const char *file, const char *suffix) {
 static bool is_log(const char *file) {
   return is_one(file, "_profile.log") || is_one(file, "_profile.log.gz") || is_one(file, "_profile.log.zst");
 }
+
+static bool is_recording(const char *file) { return is_one(file, "_recording.json"); }
+
+/* Paths of logs and recordings. */
+typedef TTM_VEC(char *) source_list;
 
 /* The path of `file` when it ends so; the first in the order of names wins, so that the answer is always the same. */
 static bool take(char **slot, const char *folder, const char *file, const char *suffix) {
@@ -36,16 +42,19 @@ static bool take(char **slot, const char *folder, const char *file, const char *
   return true;
 }
 
-static int list(ttm_report_found *out, const char *folder, ttm_error *err) {
+static int list(ttm_report_found *out, source_list *sources, const char *folder, ttm_error *err) {
   DIR *dir = opendir(folder);
   if (!dir) return ttm_error_set(err, TTM_EIO, "cannot read the folder '%s': %s", folder, strerror(errno));
   bool enough = true;
   for (struct dirent *entry; enough && (entry = readdir(dir));) {
     const char *file = entry->d_name;
-    if (is_log(file)) out->logs++;
-    enough = (!is_log(file) || take(&out->log, folder, file, "")) &&
-             take(&out->recording, folder, file, "_recording.json") && take(&out->page, folder, file, "_report.html") &&
-             take(&out->memory, folder, file, "_memory.json");
+    if (is_log(file) || is_recording(file)) {
+      char *path = ttm_folder_join(folder, file, "");
+      enough = path && !ttm_vec_push(sources, path);
+      if (!enough) ttm_free(path);
+    }
+    enough =
+        enough && take(&out->page, folder, file, "_report.html") && take(&out->memory, folder, file, "_memory.json");
   }
   closedir(dir);
   return enough ? TTM_OK : ttm_error_nomem(err);
@@ -60,9 +69,7 @@ static const char *base_of(const char *path) {
 static char *stem_of(const char *path, const char *suffix) {
   const char *base = base_of(path);
   size_t n = strlen(base) - strlen(suffix);
-  char *stem = ttm_alloc(n + 1);
-  if (stem) memcpy(stem, base, n);
-  return stem;
+  return ttm_view_copy((ttm_view){base, n});
 }
 
 /* A later ttmem may mean other things by the same words: its reports are left alone. */
@@ -77,24 +84,34 @@ static int check_schema(ttm_view findings, const char *folder, ttm_error *err) {
 }
 
 static int read_origin(ttm_report_found *out, ttm_view findings, ttm_error *err) {
+  ttm_view input = ttm_json_get_member(findings, "input");
   ttm_buf path = {0};
-  ttm_json_get_string(&path, ttm_json_get_member(ttm_json_get_member(findings, "input"), "path"));
-  ttm_buf_char(&path, '\0');
-  if (!path.failed) out->origin = ttm_alloc(path.n);
-  if (out->origin) memcpy(out->origin, path.at, path.n);
+  ttm_json_get_string(&path, ttm_json_get_member(input, "path"));
+  if (!path.failed) out->origin = ttm_view_copy(ttm_buf_view(&path));
+  out->origin_bytes = ttm_json_get_count(ttm_json_get_member(input, "bytes"), 0);
   ttm_buf_free(&path);
   return out->origin ? TTM_OK : ttm_error_nomem(err);
 }
 
-/* A run may leave a log and a recording: the report is of one of them, and the findings name it. */
-static void choose_source(ttm_report_found *out) {
-  char **other = NULL;
-  if (!out->log || !out->recording) return;
-  if (!strcmp(base_of(out->origin), base_of(out->recording))) other = &out->log;
-  if (!strcmp(base_of(out->origin), base_of(out->log))) other = &out->recording;
-  if (other) {
-    ttm_free(*other);
-    *other = NULL;
+/* Without what compression appends: a log may have been packed since. */
+static ttm_view plain_name(const char *path) {
+  ttm_view name = ttm_view_of(base_of(path));
+  if (ttm_view_ends(name, TTM_LIT(".gz"))) return ttm_view_first(name, name.n - 3);
+  return ttm_view_ends(name, TTM_LIT(".zst")) ? ttm_view_first(name, name.n - 4) : name;
+}
+
+/* A report that tells what it was made of is of nothing else: whatever else lies there is not its source. The list owns the paths. */
+static void choose_sources(ttm_report_found *out, const source_list *sources) {
+  bool told = out->origin && *out->origin;
+  out->log = out->recording = NULL;
+  out->logs = out->recordings = 0;
+  for (size_t i = 0; i < sources->n; i++) {
+    char *path = sources->at[i];
+    bool recording = is_recording(base_of(path));
+    char **slot = recording ? &out->recording : &out->log;
+    if (told && !ttm_view_eq(plain_name(path), plain_name(out->origin))) continue;
+    *(recording ? &out->recordings : &out->logs) += 1;
+    if (!*slot || strcmp(path, *slot) < 0) *slot = path;
   }
 }
 
@@ -102,6 +119,14 @@ static void choose_source(ttm_report_found *out) {
 static bool is_missing(const char *path) {
   struct stat st;
   return stat(path, &st) && errno == ENOENT;
+}
+
+/* What was chosen is the report's, the rest goes. */
+static void free_sources(const ttm_report_found *kept, source_list *sources) {
+  for (size_t i = 0; i < sources->n; i++) {
+    if (sources->at[i] != kept->log && sources->at[i] != kept->recording) ttm_free(sources->at[i]);
+  }
+  ttm_vec_free(sources);
 }
 
 /* What the first lines of the findings tell, when there are any. */
@@ -119,9 +144,7 @@ static int read_head(ttm_report_found *out, const char *folder, ttm_error *err) 
   ttm_free(path);
   if (code || missing) return code;
   code = check_schema((ttm_view){first, n}, folder, err);
-  if (!code) code = read_origin(out, (ttm_view){first, n}, err);
-  if (!code) choose_source(out);
-  return code;
+  return code ? code : read_origin(out, (ttm_view){first, n}, err);
 }
 
 static int name_of(ttm_report_found *out, const char *folder, ttm_error *err) {
@@ -143,11 +166,34 @@ static int name_of(ttm_report_found *out, const char *folder, ttm_error *err) {
   return out->name ? TTM_OK : ttm_error_nomem(err);
 }
 
+static bool is_file(const char *path) {
+  struct stat st;
+  return path && *path && !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
+/* A log of another name that was put beside its report. */
+static int find_beside(ttm_report_found *out, source_list *sources, const char *folder, ttm_error *err) {
+  if (!out->origin || !*base_of(out->origin)) return TTM_OK;
+  char *path = ttm_folder_join(folder, base_of(out->origin), "");
+  bool known = !is_file(path);
+  for (size_t i = 0; i < sources->n && path && !known; i++) known = !strcmp(sources->at[i], path);
+  if (path && !known && !ttm_vec_push(sources, path)) return TTM_OK;
+  int code = !path || !known ? ttm_error_nomem(err) : TTM_OK;
+  ttm_free(path);
+  return code;
+}
+
 int ttm_report_find(ttm_report_found *out, const char *folder, ttm_error *err) {
+  source_list sources = {0};
   *out = (ttm_report_found){0};
-  int code = list(out, folder, err);
+  int code = list(out, &sources, folder, err);
+  choose_sources(out, &sources); /* where nothing else does, they name the report */
   if (!code) code = name_of(out, folder, err);
-  return code ? code : read_head(out, folder, err);
+  if (!code) code = read_head(out, folder, err);
+  if (!code) code = find_beside(out, &sources, folder, err);
+  choose_sources(out, &sources);
+  free_sources(out, &sources);
+  return code;
 }
 
 void ttm_report_found_free(ttm_report_found *found) {
@@ -160,31 +206,120 @@ void ttm_report_found_free(ttm_report_found *found) {
   *found = (ttm_report_found){0};
 }
 
-int ttm_report_source(char **out, const char *folder, ttm_error *err) {
+/* ---- What it was made of ------------------------------------------------------------------------------------------ */
+
+/* Ends the feed. What was held back until the end of the log counts too. */
+static int ended_with_operations(ttm_feed *feed, bool *out, ttm_error *err) {
+  ttm_profile *profile = NULL;
+  int code = ttm_feed_end(feed, &profile, err);
+  *out = !code && profile->ops.n;
+  ttm_profile_free(profile);
+  return code == TTM_ENODATA ? TTM_OK : code;
+}
+
+/* Reads no further than the first operations. */
+static int has_operations(const char *log, bool *out, ttm_error *err) {
+  enum { PIECE = 1 << 16 };
+  ttm_source *source = NULL;
+  ttm_feed *feed = NULL;
+  char *piece = ttm_alloc(PIECE);
+  size_t got = 1;
+  *out = false;
+  int code = piece ? ttm_source_open(&source, log, err) : ttm_error_nomem(err);
+  if (!code) code = ttm_feed_begin(&feed, log, NULL, err);
+  while (!code && got && !*out) {
+    code = ttm_source_read(source, piece, PIECE, &got, err);
+    if (!code) code = ttm_feed_put(feed, piece, got, err);
+    if (!code) *out = ttm_feed_now(feed)->operations > 0;
+  }
+  if (code || *out)
+    ttm_feed_free(feed);
+  else
+    code = ended_with_operations(feed, out, err);
+  ttm_source_close(source);
+  ttm_free(piece);
+  return code;
+}
+
+static int one_of_several(const char *folder, size_t n, const char *what, const char *first, ttm_error *err) {
+  return ttm_error_set(err, TTM_ENODATA, "'%s' holds %zu %s; name the one you mean, %s for example", folder, n, what,
+                       first);
+}
+
+int ttm_report_kept_source(char **out, const ttm_report_found *found, const char *folder, ttm_error *err) {
+  bool of_log = found->log;
+  int code = TTM_OK;
+  *out = NULL;
+  if (!found->log && !found->recording) return TTM_OK;
+  if (found->logs > 1) return one_of_several(folder, found->logs, "logs", found->log, err);
+  if (found->log && found->recording) code = has_operations(found->log, &of_log, err);
+  if (code) return code;
+  if (!of_log && found->recordings > 1)
+    return one_of_several(folder, found->recordings, "recordings", found->recording, err);
+  *out = ttm_view_copy(ttm_view_of(of_log ? found->log : found->recording));
+  return *out ? TTM_OK : ttm_error_nomem(err);
+}
+
+/* A relative name is that of the folder the report was made in, which may not be this one: then the size tells, unless the file is
+ * compressed. `*bytes` gets it when it is that of another log. Behind a capture there may be a line's end. */
+static bool is_origin(const ttm_report_found *found, uint64_t *bytes) {
+  ttm_source *source;
+  if (!is_file(found->origin)) return false;
+  if (found->origin[0] == '/' || !found->origin_bytes) return true;
+  if (ttm_source_open(&source, found->origin, NULL)) return false;
+  uint64_t size = ttm_source_size(source), then = found->origin_bytes;
+  bool same = !ttm_source_is_seekable(source) || (size >= then && size - then <= 2);
+  if (!same) *bytes = size;
+  ttm_source_close(source);
+  return same;
+}
+
+static int is_gone(const ttm_report_found *found, const char *folder, uint64_t bytes, ttm_error *err) {
+  bool named = found->origin && *found->origin && strcmp(found->origin, "-") != 0;
+  if (bytes)
+    return ttm_error_set(err, TTM_ENODATA,
+                         "'%s' holds a report of a '%s' of %llu bytes, but the one here has %llu: it has changed or is "
+                         "another one; give "
+                         "the log you mean, or look at the report itself: ttmem html '%s'",
+                         folder, found->origin, (unsigned long long)found->origin_bytes, (unsigned long long)bytes,
+                         folder);
+  return ttm_error_set(err, TTM_ENODATA,
+                       "'%s' holds a report, but the log it was made of%s%s is not there; give the log, or look at the "
+                       "report itself: ttmem html '%s'",
+                       folder, named ? ", " : "", named ? found->origin : "", folder);
+}
+
+int ttm_report_source(char **out, const char *folder, bool changed_too, ttm_error *err) {
   ttm_report_found found;
-  struct stat st;
+  uint64_t bytes = 0;
   *out = NULL;
   int code = ttm_report_find(&found, folder, err);
-  if (!code && found.log && found.logs > 1)
-    code = ttm_error_set(err, TTM_ENODATA, "'%s' holds %zu logs; name the one you mean, %s for example", folder,
-                         found.logs, found.log);
-  if (!code) {
-    bool outside = found.origin && !stat(found.origin, &st) && S_ISREG(st.st_mode);
-    char **source = found.log ? &found.log : found.recording ? &found.recording : outside ? &found.origin : NULL;
-    if (source) {
-      *out = *source;
-      *source = NULL;
+  if (!code) code = ttm_report_kept_source(out, &found, folder, err);
+  if (!code && !*out) {
+    if (changed_too ? is_file(found.origin) : is_origin(&found, &bytes)) {
+      *out = found.origin;
+      found.origin = NULL;
     } else {
-      bool named = found.origin && *found.origin && strcmp(found.origin, "-") != 0;
-      code = ttm_error_set(
-          err, TTM_ENODATA,
-          "'%s' holds a report, but the log it was made of%s%s is not there; give the log, or look at the "
-          "report itself: ttmem html '%s'",
-          folder, named ? ", " : "", named ? found.origin : "", folder);
+      code = is_gone(&found, folder, bytes, err);
     }
   }
   ttm_report_found_free(&found);
   return code;
+}
+
+static bool is_same_file(const char *a, const char *b) {
+  struct stat x, y;
+  if (!strcmp(a, b)) return true;
+  return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+int ttm_report_other_origin(char **out, const char *folder, const char *log) {
+  ttm_report_found found;
+  int code = ttm_report_find(&found, folder, NULL);
+  bool other = code != TTM_ENOMEM && found.name && !(found.origin && is_same_file(found.origin, log));
+  *out = other ? ttm_view_copy(ttm_view_of(found.origin)) : NULL;
+  ttm_report_found_free(&found);
+  return code == TTM_ENOMEM || (other && !*out) ? TTM_ENOMEM : TTM_OK;
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------------------------ */

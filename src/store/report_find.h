@@ -9,14 +9,14 @@
 /* Paths are NULL for files that are not there. Zero is empty; freed with ttm_report_found_free. */
 typedef struct ttm_report_found {
   char *name; /* what the files' names start with */
-  char *log;  /* <anything>_profile.log, also compressed: a folder of a captured run keeps it */
-  char *
-      recording; /* <anything>_recording.json: what a captured run allocated with ttnn. When the findings tell which of the two the
-                      report was made of, the other one is NULL */
-  char *page;   /* <name>_report.html */
-  char *memory; /* <name>_memory.json */
-  size_t logs;  /* how many logs there are; `log` is the first by name */
-  char *origin; /* what the report was made of, as the findings name it; it may be gone */
+  /* What a captured run left: <anything>_profile.log, also compressed, and <anything>_recording.json, what it allocated with ttnn. When
+   * the findings name what the report was made of, it is that one, and the others are none of the report's. Else the first by name. */
+  char *log, *recording;
+  size_t logs, recordings; /* how many there are to choose from */
+  char *page;              /* <name>_report.html */
+  char *memory;            /* <name>_memory.json */
+  char *origin;            /* what the report was made of, as the findings name it; it may be gone */
+  uint64_t origin_bytes;   /* of its text then; 0 when not told */
 } ttm_report_found;
 
 /* 0, TTM_EIO when the folder cannot be read, TTM_ENODATA when it holds nothing of a report, TTM_EFORMAT when it is one of
@@ -24,9 +24,19 @@ typedef struct ttm_report_found {
 int ttm_report_find(ttm_report_found *out, const char *folder, ttm_error *err);
 void ttm_report_found_free(ttm_report_found *found);
 
-/* The log or recording that the report of the folder was made of: in the folder, or where the findings say it was. `*out` is freed with
- * ttm_free. Errors as above; TTM_ENODATA also when it is gone, or one of several. */
-int ttm_report_source(char **out, const char *folder, ttm_error *err);
+/* The log or recording of a folder that keeps one: what the report was made of, else, as `ttmem run` chooses, the log if it has operations
+ * of its own (tt-xla, tt-forge), which tells more than what was recorded, and else the recording. `*out` is freed with ttm_free, NULL when the folder keeps none. TTM_ENODATA when there are
+ * several and nothing tells which; TTM_EIO, TTM_ENOMEM. */
+int ttm_report_kept_source(char **out, const ttm_report_found *found, const char *folder, ttm_error *err);
+
+/* The same, or where the findings say it was. Errors as above and those of ttm_report_find; TTM_ENODATA also when it is gone, or when a
+ * relative name leads to a file of another size: without `changed_too`, which is for who tells the user himself that it has changed. */
+int ttm_report_source(char **out, const char *folder, bool changed_too, ttm_error *err);
+
+/* What the report in the folder was made of, when that is not `log`: "" when the report does not tell, or a later ttmem wrote it. NULL
+ * when it is of `log`, or there is no report. Freed with ttm_free. A log of the same relative name elsewhere counts as the same. 0 or
+ * TTM_ENOMEM. */
+int ttm_report_other_origin(char **out, const char *folder, const char *log);
 
 /* The profile out of the folder's JSON files, see profile/read_report.h. `findings` gets the text of the folder's findings
  * file, when it has one; the caller frees it in any case. */

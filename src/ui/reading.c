@@ -59,16 +59,7 @@ static void note_progress(void *context, const ttm_progress *progress) {
 
 /* ---- The thread ---------------------------------------------------------------------------------------------------- */
 
-/* Whether the folder holds a report of another log, which must not be replaced. 0 or TTM_ENOMEM. */
-static int is_of_another_log(const char *folder, const char *log, bool *other) {
-  ttm_catalog there;
-  int status = ttm_catalog_read(&there, folder, NULL);
-  *other = !status && there.only_entry && strcmp(there.entries.at[0].log, log) != 0;
-  if (!status) ttm_catalog_free(&there);
-  return status == TTM_ENOMEM ? status : TTM_OK;
-}
-
-/* The report's folder under the root: the log's name, with a number when another log has that one. */
+/* The report's folder under the root: the log's name, with a number when the report of another log has that one. */
 static int choose_folder(job *j, ttm_error *err) {
   ttm_ui_subject *s = &j->subject;
   size_t name, folder;
@@ -85,10 +76,11 @@ static int choose_folder(job *j, ttm_error *err) {
     ttm_buf_put(&s->folder, ttm_buf_view(&s->name));
     ttm_buf_char(&s->name, '\0');
     ttm_buf_char(&s->folder, '\0');
-    bool other = true;
-    if (s->name.failed || s->folder.failed || is_of_another_log(s->folder.at, j->log, &other))
+    char *other = NULL;
+    if (s->name.failed || s->folder.failed || ttm_report_other_origin(&other, s->folder.at, j->log))
       return ttm_error_nomem(err);
     if (!other) return TTM_OK;
+    ttm_free(other);
   }
   return ttm_error_set(err, TTM_EUSAGE, "There are too many reports of this name; delete some.");
 }

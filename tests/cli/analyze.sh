@@ -65,4 +65,6 @@ cp $log elsewhere/
 "$TTMEM" analyze ./$log >/dev/null 2>.err
 [ ! -s .err ] || fail "the same log: $(cat .err)"
 "$TTMEM" analyze elsewhere/$log >/dev/null 2>.err
-grep -q "^ttmem: note: this report takes the place of that of ./$log; --name keeps both" .err || fail "another log: $(cat .err)"
+grep -q "^ttmem: note: this report took the place of that of ./$log; --name keeps both" .err || fail "another log: $(cat .err)"
+"$TT_MEMORY_PROFILER" --analyze $log >/dev/null 2>.err
+grep -q "^tt-memory-profiler: note: .* that of elsewhere/$log; 'ttmem analyze LOG --name NAME' keeps both" .err || fail "$(cat .err)"

@@ -36,6 +36,15 @@ mkdir several
 cp $log several/b_profile.log
 gzip -c $log >several/a_profile.log.gz
 show ttmem analyze several
+show ttmem html several -o -
+mkdir beside
+"$TTMEM" analyze several/b_profile.log -q --output-dir beside
+cp several/* beside
+alike beside beside/b_profile.log ask LOG --at-peak
+cp -r "$report" report
+mkdir here
+echo "Another log of that name" >here/$log
+(cd here && show ttmem ask ../report --findings)
 rm $log
 show ttmem ask "$report" --findings
 same_transcript

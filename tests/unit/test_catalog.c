@@ -119,7 +119,10 @@ static void finds_the_log(void **state) {
   assert_non_null(log);
   assert_non_null(strstr(log, "/a/a.log"));
   ttm_free(log);
-  assert_null(ttm_catalog_log(&all, &all.entries.at[0]));
+  log = ttm_catalog_log(&all, &all.entries.at[0]); /* without findings: what the run left */
+  assert_non_null(log);
+  assert_non_null(strstr(log, "/run_20260101/run_profile.log"));
+  ttm_free(log);
   ttm_catalog_free(&all);
 }
 
