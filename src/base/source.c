@@ -88,7 +88,7 @@ int ttm_source_open(ttm_source **out, const char *path, ttm_error *err) {
     goto fail;
   }
   if (S_ISDIR(info.st_mode)) {
-    rc = ttm_error_set(err, TTM_EIO, "%s is a directory; give a log file.", s->path);
+    rc = ttm_error_set(err, TTM_EIO, "%s is a directory; give a file.", s->path);
     goto fail;
   }
   if (S_ISREG(info.st_mode)) {

@@ -76,7 +76,7 @@ int ttm_summary_text(const ttm_options *options, const ttm_findings *f, const ch
                      ttm_buf *out) {
   ttm_buf word = {0};
   if (strcmp(log, "-") != 0) {
-    ttm_put_shell_word(&word, log);
+    ttm_put_shell_path(&word, log);
     ttm_buf_char(&word, '\0');
   }
   ttm_summary_style style = ttm_terminal_style(fd, options->value[TTM_OPTION_COLOR]);

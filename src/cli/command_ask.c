@@ -9,12 +9,14 @@
 #include "report/ask.h"
 #include "report/report.h"
 
+enum { BEYOND = INT32_MAX }; /* of any log: larger numbers are cut to it */
+
 static bool read_number(const char **text, uint32_t *out) {
   char *end;
   if (**text < '0' || **text > '9') return false;
   unsigned long n = strtoul(*text, &end, 10);
   *text = end;
-  *out = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX - 1;
+  *out = n < BEYOND ? (uint32_t)n : BEYOND;
   return true;
 }
 
@@ -45,6 +47,7 @@ static int answer(const ttm_options *options, const ttm_findings *f, ttm_buf *ou
         err, TTM_EUSAGE,
         op ? "option '--op' takes an operation's index, not '%s'" : "option '--range' takes A-B, not '%s'",
         op ? op : range);
+  if (op && first == BEYOND) return ttm_error_set(err, TTM_EUSAGE, "there is no operation %s: no log has so many", op);
   if (op) return ttm_ask_op(f, first, out, err);
   if (*text++ != '-' || !read_number(&text, &last) || *text)
     return ttm_error_set(err, TTM_EUSAGE, "option '--range' takes two indices, A-B, not '%s'", range);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/other_input.h"
 #include "cli/terminal.h"
 #include "report/explain.h"
 
@@ -25,10 +26,20 @@ static int read_sentence(ttm_subject *subject, const char *text, ttm_error *err)
   return status;
 }
 
+static int nothing(const char *input, ttm_error *err) {
+  return ttm_error_set(err, TTM_ENODATA,
+                       "%s holds no error message that ttmem knows: nothing to explain. "
+                       "It takes whole messages, from 'Out of Memory' or 'TT_FATAL' to the end of the line",
+                       strcmp(input, "-") ? input : "standard input");
+}
+
 /* A word that names a file is a file; anything else that holds an error message is the message itself. */
 static int read_subject(ttm_subject *subject, const ttm_options *options, const char *input, ttm_error *err) {
   struct stat st;
-  if (!strcmp(input, "-") || !stat(input, &st)) return ttm_subject_read(subject, options, input, false, err);
+  if (!strcmp(input, "-") || !stat(input, &st)) {
+    int status = ttm_subject_read(subject, options, input, false, err);
+    return status == TTM_ENODATA && !ttm_name_other_command(input, err) ? nothing(input, err) : status;
+  }
   int status = read_text(subject, input, err);
   if (status == TTM_ENODATA && ttm_view_starts(ttm_view_of(input), TTM_LIT("Not enough space")))
     status = read_sentence(subject, input, err);
@@ -58,8 +69,7 @@ int ttm_command_explain(const ttm_options *options) {
     return ttm_cli_error(options, &err);
   }
   status = read_subject(&subject, options, input, &err);
-  if (!status && !subject.findings->incidents.n)
-    status = ttm_error_set(&err, TTM_ENODATA, "'%s' holds no error message: nothing to explain", input);
+  if (!status && !subject.findings->incidents.n) status = nothing(input, &err);
   if (!status && options->given[TTM_OPTION_JSON])
     status = ttm_print_findings(subject.findings, &err);
   else if (!status)

@@ -20,7 +20,8 @@ static void free_job(job *j) {
 static int read_capture(job *j, const ttm_options *options, const char *path, ttm_error *err) {
   ttm_profile *p = NULL;
   int status = ttm_cli_read(&p, options, path, false, err);
-  if (status == TTM_ENODATA) ttm_name_other_command(path, err);
+  if (status == TTM_ENODATA && !ttm_name_other_command(path, err))
+    ttm_error_set(err, status, "'%s' is no graph capture: ttnn.graph.end_graph_capture_to_file(...) writes one", path);
   if (!status && p->kind != TTM_LOG_CAPTURE)
     status = ttm_error_set(err, TTM_EFORMAT, "'%s' is a log, not a graph capture; run 'ttmem analyze %s'", path, path);
   if (status) return ttm_profile_free(p), status;

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/out_file.h"
@@ -13,22 +14,38 @@
 #include "cli/terminal.h"
 #include "report/last_run.h"
 
-/* A pipe can be read only once: its bytes go into a file without a name, which `path` leads to. */
-static int spool(char *path, size_t size, int *fd, ttm_error *err) {
-  const char *folder = getenv("TMPDIR");
+static bool is_pipe(const char *log) {
+  struct stat st;
+  return !strcmp(log, "-") || (!stat(log, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
+}
+
+/* As it comes, compressed or not: what is wrong with it is told when it is read. */
+static int copy(int from, int to, const char *log, const char *beside, ttm_error *err) {
   char buf[65536];
+  for (;;) {
+    ssize_t n = read(from, buf, sizeof buf);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0)
+      return ttm_error_set(err, TTM_EIO, "cannot read %s: %s", strcmp(log, "-") ? log : "standard input",
+                           strerror(errno));
+    if (n == 0) return TTM_OK;
+    int why = ttm_write_all(to, buf, (size_t)n);
+    if (why) return ttm_error_set(err, TTM_EIO, "cannot write a temporary file beside %s: %s", beside, strerror(why));
+  }
+}
+
+/* A pipe can be read only once: its bytes go into a file without a name, which `path` leads to. */
+static int spool(const char *log, char *path, size_t size, int *fd, ttm_error *err) {
+  const char *folder = getenv("TMPDIR");
   snprintf(path, size, "%s/ttmem-XXXXXX", folder && *folder ? folder : "/tmp");
   *fd = mkstemp(path);
   if (*fd < 0) return ttm_error_set(err, TTM_EIO, "cannot make a temporary file %s: %s", path, strerror(errno));
   unlink(path);
-  for (;;) {
-    ssize_t n = read(STDIN_FILENO, buf, sizeof buf);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return ttm_error_set(err, TTM_EIO, "cannot read standard input: %s", strerror(errno));
-    if (n == 0) break;
-    int why = ttm_write_all(*fd, buf, (size_t)n);
-    if (why) return ttm_error_set(err, TTM_EIO, "cannot write a temporary file beside %s: %s", path, strerror(why));
-  }
+  int from = strcmp(log, "-") ? open(log, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+  if (from < 0) return ttm_error_set(err, TTM_EIO, "cannot open %s: %s", log, strerror(errno));
+  int status = copy(from, *fd, log, path, err);
+  if (from != STDIN_FILENO) close(from);
+  if (status) return status;
   snprintf(path, size, "/proc/self/fd/%d", *fd);
   return TTM_OK;
 }
@@ -61,8 +78,8 @@ int ttm_command_last_run(const ttm_options *options) {
     status = ttm_error_set(&err, TTM_EUSAGE, "last-run needs a log: ttmem last-run LOG [-o OUT]");
   else
     status = ttm_check_output(log, target, &err);
-  if (!status && log && !strcmp(log, "-")) {
-    status = spool(spooled, sizeof spooled, &spool_fd, &err);
+  if (!status && is_pipe(log)) {
+    status = spool(log, spooled, sizeof spooled, &spool_fd, &err);
     log = spooled;
   }
   if (!status) status = ttm_cli_read(&p, options, log, false, &err);

@@ -124,8 +124,8 @@ static void tell_next_steps(run *r) {
   bool ours = r->options->program == TTM_PROGRAM_TTMEM, recorded = r->record && ttm_record_is_there(r->record);
   ttm_buf size = {0}, source = {0}, folder = {0};
   ttm_put_bytes(&size, r->result.bytes);
-  ttm_put_shell_word(&source, recorded ? r->folder.at : r->log.at);
-  ttm_put_shell_word(&folder, r->folder.at);
+  ttm_put_shell_path(&source, recorded ? r->folder.at : r->log.at);
+  ttm_put_shell_path(&folder, r->folder.at);
   ttm_capture_view_say(&r->view, "%.*s captured%s. Next:", (int)size.n, size.at,
                        recorded ? ", and what it allocated with ttnn" : "");
   ttm_capture_view_say(&r->view, "  %s %.*s", ours ? "ttmem analyze" : "tt-memory-profiler --analyze", (int)source.n,

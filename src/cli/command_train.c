@@ -33,7 +33,7 @@ static int check_found(const ttm_train_log *log, const char *path, ttm_error *er
                        "'%s' holds no memory summary (%llu lines read). "
                        "tt-train prints one between '=== Memory Usage Summary ===' and 'Overall DRAM Peak' when it "
                        "tracks memory: python train_nanogpt.py --track_memory, "
-                       "or MemoryUsageTracker::print_memory_usage() in C++.",
+                       "or MemoryUsageTracker::print_memory_usage() in C++. A runtime log is for 'ttmem analyze'.",
                        path, (unsigned long long)log->lines);
 }
 

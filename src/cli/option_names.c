@@ -2,6 +2,7 @@
 /* Words of the command line as options and commands, and what to say when they are none. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/option_parts.h"
 #include "cli/suggest.h"
@@ -110,7 +111,7 @@ int ttm_command_unknown(const char *word, ttm_error *err) {
       ttm_suggest_try(&best, row->name);
   }
   if (best.word) return ttm_error_set(err, TTM_EUSAGE, "unknown command '%s'; did you mean '%s'?", word, best.word);
-  if (strpbrk(word, "./")) {
+  if (strpbrk(word, "./") || !access(word, F_OK)) {
     return ttm_error_set(err, TTM_EUSAGE, "unknown command '%s'; if this is a log, run 'ttmem analyze %s'", word, word);
   }
   return ttm_error_set(err, TTM_EUSAGE, "unknown command '%s'; 'ttmem --help' lists all of them", word);

@@ -36,7 +36,8 @@ static bool read_bytes(const char *text, uint64_t *out) {
 int ttm_option_take(ttm_options *out, int option, const char *value, ttm_error *err) {
   const ttm_option_row *row = &ttm_option_table[option];
   if (!*value)
-    return ttm_error_set(err, TTM_EUSAGE, "option '--%s' needs a %s, not an empty text", row->name, row->value);
+    return ttm_error_set(err, TTM_EUSAGE, "option '--%s' needs a value, not an empty text: --%s %s", row->name,
+                         row->name, row->value);
   if (row->kind == TTM_VALUE_CHOICE && !is_choice(row->value, value)) {
     return ttm_error_set(err, TTM_EUSAGE, "option '--%s' takes %s, not '%s'", row->name, row->value, value);
   }

@@ -10,6 +10,12 @@ typedef struct words {
   char *const *argv;
 } words;
 
+/* True for a word that starts as one of our options does. */
+static bool is_option(const ttm_options *out, const char *word) {
+  if (word[1] == '-') return ttm_option_find(out, word + 2, strcspn(word + 2, "=")) != TTM_OPTIONS;
+  return ttm_option_find_letter(out->program, word[1]) != TTM_OPTIONS;
+}
+
 /* The value of an option: what follows it in the same word, or the next word. A word that looks like an option is no value. */
 static int take_value(ttm_options *out, words *w, int option, const char *attached, ttm_error *err) {
   const ttm_option_row *row = &ttm_option_table[option];
@@ -20,9 +26,11 @@ static int take_value(ttm_options *out, words *w, int option, const char *attach
   }
   if (!attached) {
     const char *next = w->at + 1 < w->argc ? w->argv[w->at + 1] : NULL;
-    if (!next || (next[0] == '-' && next[1])) {
+    if (next && next[0] == '-' && next[1] && !is_option(out, next))
+      return ttm_error_set(err, TTM_EUSAGE, "option '--%s' needs a value: --%s %s; if '%s' is it: --%s=%s", row->name,
+                           row->name, row->value, next, row->name, next);
+    if (!next || (next[0] == '-' && next[1]))
       return ttm_error_set(err, TTM_EUSAGE, "option '--%s' needs a value: --%s %s", row->name, row->name, row->value);
-    }
     attached = next;
     w->at++;
   }
@@ -42,6 +50,9 @@ static int parse_long(ttm_options *out, words *w, ttm_error *err) {
 static int parse_short(ttm_options *out, words *w, ttm_error *err) {
   for (const char *letter = w->argv[w->at] + 1; *letter; letter++) {
     int option = ttm_option_find_letter(out->program, *letter);
+    if (option == TTM_OPTIONS && letter == w->argv[w->at] + 1 && letter[1])
+      return ttm_error_set(err, TTM_EUSAGE, "unknown option '-%.1s'; a file of that name is './%s'", letter,
+                           letter - 1);
     if (option == TTM_OPTIONS) {
       return ttm_error_set(err, TTM_EUSAGE, "unknown option '-%.1s'; '%s --help' lists all of them", letter,
                            ttm_program_name(out->program));
@@ -109,6 +120,10 @@ static int settle(ttm_options *out, ttm_error *err) {
     }
     return ttm_error_set(err, TTM_EUSAGE, "option '--%s' does not go with '%s'", ttm_option_table[o].name,
                          command->name);
+  }
+  for (size_t i = 0; i < out->inputs; i++) {
+    if (!*out->input[i])
+      return ttm_error_set(err, TTM_EUSAGE, "an argument of '%s' is empty", command->name ? command->name : "ttmem");
   }
   if (out->inputs > command->max_inputs && command->max_inputs == TTM_MAX_INPUTS) {
     return ttm_error_set(err, TTM_EUSAGE, "'%s' is one file too many, %d at most; name their folder",

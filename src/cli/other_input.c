@@ -38,7 +38,7 @@ bool ttm_name_other_command(const char *path, ttm_error *err) {
   }
   if (!what) return false;
   ttm_buf word = {0};
-  ttm_put_shell_word(&word, path);
+  ttm_put_shell_path(&word, path);
   ttm_buf_char(&word, '\0');
   bool named = !word.failed;
   if (named)

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/suggest.h"
 
+#include <ctype.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 enum { LONGEST = 40 }; /* words beyond this are no typing mistakes */
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+static bool same(char a, char b) { return tolower((unsigned char)a) == tolower((unsigned char)b); }
 
 size_t ttm_edit_distance(const char *a, size_t a_length, const char *b, size_t b_length) {
   size_t rows[3][LONGEST + 1];
@@ -16,9 +20,9 @@ size_t ttm_edit_distance(const char *a, size_t a_length, const char *b, size_t b
     size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *before_that = rows[(i + 1) % 3];
     row[0] = i;
     for (size_t j = 1; j <= b_length; j++) {
-      size_t change = above[j - 1] + (a[i - 1] != b[j - 1]);
+      size_t change = above[j - 1] + !same(a[i - 1], b[j - 1]);
       row[j] = smaller(change, smaller(above[j], row[j - 1]) + 1);
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+      if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]))
         row[j] = smaller(row[j], before_that[j - 2] + 1);
     }
   }

@@ -17,7 +17,7 @@ ttm_suggestion ttm_suggest_start(const char *typed, size_t length);
 /* Offers a candidate; the first of equally near ones stays. */
 void ttm_suggest_try(ttm_suggestion *best, const char *candidate);
 
-/* Letters to insert, delete, replace or swap with a neighbour to turn one text into the other. */
+/* Letters, of either case, to insert, delete, replace or swap with a neighbour to turn one text into the other. */
 size_t ttm_edit_distance(const char *a, size_t a_length, const char *b, size_t b_length);
 
 #endif

@@ -66,7 +66,9 @@ static int first_free(const address *a, ttm_error *err) {
     if (is_loopback(a) && a->any.sa_family == AF_INET && is_taken_on_v6(port)) continue;
     int fd = try_port(*a, port);
     if (fd >= 0) return fd;
-    if (errno != EADDRINUSE && errno != EACCES) break;
+    if (errno == EADDRINUSE || errno == EACCES) continue;
+    ttm_error_set(err, TTM_EIO, "cannot listen on that address: %s; --host takes one of this machine", strerror(errno));
+    return -1;
   }
   ttm_error_set(err, TTM_EIO, "no port from %d to %d is free: %s", TTM_FIRST_PORT, TTM_LAST_PORT, strerror(errno));
   return -1;

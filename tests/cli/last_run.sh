@@ -21,6 +21,9 @@ same_transcript
 cmp $log before || fail "the log was changed"
 tail -n +2 $log | cmp both.log - || fail "more runs than there are" # its first line is of neither
 "$TTMEM" last-run -q - <$log | cmp - last.log || fail "standard input"
+# What can be read only once is kept for the second reading, whatever its name is.
+"$TTMEM" last-run -q <(cat $log) | cmp - last.log || fail "a pipe with a name"
+"$TTMEM" last-run -q /dev/stdin < <(cat $log) | cmp - last.log || fail "/dev/stdin"
 gzip -k $log
 "$TTMEM" last-run -q $log.gz | cmp - last.log || fail "gzip"
 "$TTMEM" last-run -q $log | head -1 >/dev/null || fail "closed pipe"

@@ -45,6 +45,25 @@ show ttmem --llm --logfile empty.log
 show ttmem --llm --logfile zeros.log
 show ttmem --llm --logfile foreign.log
 show ttmem analyze missing.log
+show ttmem foreign.log
+cp two_runs_oom_profile.log log
+show ttmem log
+show ttmem graph foreign.log
+show ttmem graph folder
+show ttmem cb simulate 4 4 --strategy folder
+show ttmem explain foreign.log
+show ttmem explain
+show ttmem train --logs two_runs_oom_profile.log
+show ttmem ask two_runs_oom_profile.log --op 99999999999
+note "names that a shell would not take as they are: what to do next can be pasted"
+cp two_runs_oom_profile.log ./-x.log
+cp two_runs_oom_profile.log "it's a \$log"
+cp two_runs_oom_profile.log "$(printf 'two\nlines\033[31m')"
+for name in -x.log "it's a \$log" "$(printf 'two\nlines\033[31m')"; do
+  "$TTMEM" analyze --no-json -- "$name" | sed -n 's/^Next *//p' >next
+  cat next >>"$transcript"
+  PATH="$(dirname "$TTMEM"):$PATH" bash next >.out 2>.err || fail "what comes next for '$name': $(cat next .err)"
+done
 show ttmem analyze "$(printf 'evil\033[31m.log')"
 same_transcript
 
@@ -54,3 +73,7 @@ for program in "$TTMEM" "$TT_MEMORY_PROFILER"; do
   grep -qxE '(ttmem|tt-memory-profiler) [0-9]+\.[0-9]+\.[0-9]+' version || fail "odd version: $(cat version)"
 done
 status 2 "$TTMEM" --llm --logfile cut.log
+if [ "$(cat /proc/sys/net/ipv4/ip_nonlocal_bind 2>/dev/null)" = 0 ]; then
+  timeout 60 "$TTMEM" serve --host 192.0.2.1 folder >.out 2>.err && fail "served on an address of another machine"
+  grep -q -- '--host takes one of this machine' .err || fail "an address of another machine: $(cat .err)"
+fi

@@ -88,7 +88,14 @@ static void mistakes_get_an_answer(void **state) {
   FAILS("unknown command 'zzz'; 'ttmem --help' lists all of them", "ttmem", "zzz");
   FAILS("option '--logfile' needs a value: --logfile LOG", "ttmem", "--llm", "--logfile");
   FAILS("option '--logfile' needs a value: --logfile LOG", "ttmem", "--llm", "--logfile", "-o", "x");
-  FAILS("option '--logfile' needs a LOG, not an empty text", "ttmem", "--llm", "--logfile", "");
+  FAILS("option '--logfile' needs a value: --logfile LOG; if '-x.log' is it: --logfile=-x.log", "ttmem", "--llm",
+        "--logfile", "-x.log");
+  FAILS("option '--op' needs a value: --op N; if '-1' is it: --op=-1", "ttmem", "ask", "x", "--op", "-1");
+  FAILS("option '--logfile' needs a value, not an empty text: --logfile LOG", "ttmem", "--llm", "--logfile", "");
+  FAILS("unknown option '-x'; a file of that name is './-x.log'", "ttmem", "analyze", "-x.log");
+  FAILS("an argument of 'analyze' is empty", "ttmem", "analyze", "");
+  FAILS("unknown command 'ANALYZE'; did you mean 'analyze'?", "ttmem", "ANALYZE");
+  FAILS("unknown option '--QUIET'; did you mean '--quiet'?", "ttmem", "analyze", "--QUIET");
   FAILS("option '--quiet' takes no value", "ttmem", "analyze", "--quiet=yes");
   FAILS("option '--threads' takes a number from 1 to 256, not '0'", "ttmem", "analyze", "--threads", "0");
   FAILS("option '--threads' takes a number from 1 to 256, not '2x'", "ttmem", "analyze", "--threads=2x");
@@ -110,7 +117,8 @@ static void distances(void **state) {
     const char *a, *b;
     size_t distance;
   } cases[] = {{"", "", 0},       {"abc", "abc", 0},         {"abc", "", 3},
-               {"abc", "acb", 1}, {"lgofile", "logfile", 1}, {"kitten", "sitting", 3}};
+               {"abc", "acb", 1}, {"lgofile", "logfile", 1}, {"kitten", "sitting", 3},
+               {"ABC", "abc", 0}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const char *a = cases[i].a, *b = cases[i].b;
     assert_int_equal(ttm_edit_distance(a, strlen(a), b, strlen(b)), cases[i].distance);
