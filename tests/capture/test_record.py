@@ -425,9 +425,8 @@ class Broken(Case):
     """What goes wrong in the recorder is told once, and is not the program's business."""
 
     def check(self, end, *options, text=MODEL, operations=None):
-        plain = {**self.env}
         self.model(end + "\nprint('result', len(device.live), flush=True)", text)
-        alone = subprocess.run([sys.executable, "model.py"], cwd=self.dir, env=plain, capture_output=True, text=True, timeout=PATIENCE)
+        alone = subprocess.run([sys.executable, "model.py"], cwd=self.dir, env=self.env, capture_output=True, text=True, timeout=PATIENCE)
         code, out, err = self.run_it(*options)
         told = [line for line in out.splitlines() if line.startswith("ttmem: ")]
         self.assertEqual(len(told), 1, out + err)

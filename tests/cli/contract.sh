@@ -91,12 +91,13 @@ python3 -c 'import json; assert json.load(open("report/two-runs-oom_findings.jso
 # ---- Options ------------------------------------------------------------------------------------------------------------------
 for command in "--llm --logfile $log" "analyze $log --no-json" "explain $log" "ask $log --at-peak" "fit $log" "html $log -o -" "last-run $log" \
   "doctor $log" "cb scan source" "cb all --source source"; do
-  got=0
+  got=0 one=0
   # shellcheck disable=SC2086
   "$TTMEM" $command --threads 2 >.out 2>.err </dev/null || got=$?
   ! grep -q 'does not go with' .err || fail "--threads: $command"
   # shellcheck disable=SC2086
-  "$TTMEM" $command --threads 1 >.one 2>.err </dev/null || [ "$got" -eq $? ] || fail "--threads 1: $command"
+  "$TTMEM" $command --threads 1 >.one 2>.err </dev/null || one=$?
+  [ "$got" -eq "$one" ] || fail "exit $got with two threads, $one with one: $command"
   cmp .out .one || fail "one thread and two tell different things: $command"
 done
 for command in "analyze $log --no-json" "explain $log" "ask $log --findings" "fit $log" "doctor $log" "train --logs tinyllama_train.log" "graph $capture" \

@@ -7,6 +7,7 @@
 #ifndef TTM_TESTS_STARVING_H
 #define TTM_TESTS_STARVING_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,11 +25,14 @@ static atomic_long starve_allowed = STARVE_PLENTY; /* allocations that still suc
 static atomic_long starve_alive;                   /* blocks not given back */
 static bool starve_alone;                          /* one is refused and the next succeed again, or all from there on */
 static bool starve_tracing;                        /* says where the first refusal is */
+static pthread_t starve_walker;                    /* who walks */
+static atomic_bool starve_elsewhere;               /* another thread has allocated too */
 
 /* Present under ASan only. */
 void __sanitizer_print_stack_trace(void) __attribute__((weak));
 
 static inline bool starve_refuse(void) {
+  if (!pthread_equal(pthread_self(), starve_walker)) starve_elsewhere = true;
   long left = atomic_fetch_sub(&starve_allowed, 1);
   if (starve_tracing && left == 0 && __sanitizer_print_stack_trace) __sanitizer_print_stack_trace();
   return starve_alone ? left == 0 : left <= 0;
@@ -70,6 +74,8 @@ static inline bool starve_once(starve_work *work, void *context, long allowed) {
 }
 
 static inline void starve_walk(starve_work *work, void *context) {
+  starve_walker = pthread_self();
+  starve_elsewhere = false;
   for (int way = 0; way < 2; way++) {
     starve_alone = way;
     assert_true(starve_once(work, context, STARVE_PLENTY));

@@ -3,8 +3,10 @@
 #include "profile_fixture.h"
 #include "starving.h"
 
+enum { RUNS = 6, ENOUGH_FOR_THREADS = 5000 / RUNS + 1 }; /* few operations are not shared among threads */
+
 /* Something of everything: arguments, an incident, padding, runs that leak. */
-static ttm_profile *make(void) {
+static ttm_profile *make(uint32_t operations) {
   ttm_profile *p = fx_new(1);
   uint32_t matmul = fx_text(p, "ttnn.matmul", TTM_OP_PLAIN, FX_BIG, FX_ROW);
   ttm_graph graph;
@@ -12,10 +14,9 @@ static ttm_profile *make(void) {
   fx_ok(ttm_vec_push(&p->graphs, graph));
   ttm_graph_arg arg = {.name = fx_str(p, "w"), .kind = TTM_ARG_PARAMETER, .type = 0, .local_type = 0};
   fx_ok(ttm_vec_push(&p->graphs.at[0].args, arg));
-  for (uint32_t i = 0; i < 6; i++) {
+  for (uint32_t i = 0; i < RUNS; i++) {
     uint32_t frame = fx_frame(p, "main", 0, TTM_NONE);
-    fx_step(p, matmul, frame, 2000 * i);
-    fx_step(p, matmul, frame, 2000 * i + 1000);
+    for (uint32_t k = 0; k < operations; k++) fx_step(p, matmul, frame, 2000 * i + k % 2 * 1000);
   }
   fx_ok(ttm_vec_push(&p->incidents, (ttm_incident){.what = {.kind = TTM_INCIDENT_FATAL}, .state = TTM_NONE}));
   return p;
@@ -39,13 +40,21 @@ static bool work_findings(void *context, bool plenty) {
 
 static void fails_cleanly(void **state) {
   (void)state;
-  ttm_profile *p = make();
+  ttm_profile *p = make(2);
   starve_walk(work_findings, &(judged){p, 1});
+  assert_false(starve_elsewhere);
+  ttm_profile_free(p);
+}
+
+static void fails_cleanly_in_threads(void **state) {
+  (void)state;
+  ttm_profile *p = make(ENOUGH_FOR_THREADS);
   starve_walk(work_findings, &(judged){p, 2});
+  assert_true(starve_elsewhere);
   ttm_profile_free(p);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(fails_cleanly)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(fails_cleanly), cmocka_unit_test(fails_cleanly_in_threads)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -191,7 +191,7 @@ static void padding_without_a_better_shape_is_no_advice(void **state) {
   ttm_profile_free(p);
 }
 
-/* What fewer tiles would bring: 1024 rows of one tile each, which are 32 as a matrix. */
+/* 32 matrices of one row, each padded to a row of tiles: 4096 tiles, where one matrix of 32 rows has 128. */
 #define FX_FLAT                                                                                                      \
   "tensor<32x1x4096xbf16, #ttnn.ttnn_layout<(d0, d1, d2) -> (d0, d1, d2), <1x1>, memref<32x128x!ttcore.tile<32x32, " \
   "bf16>, #ttnn.buffer_type<dram>>, <interleaved>>>"

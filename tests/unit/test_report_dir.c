@@ -76,13 +76,8 @@ static int write_run(scratch *s, ttm_error *err) {
   return ttm_report_dir_write(s->findings, s->report, "run", NULL, err);
 }
 
-/* A process id that was somebody's and is nobody's now. */
-static long dead_pid(void) {
-  pid_t child = fork();
-  if (child == 0) _exit(0);
-  waitpid(child, NULL, 0);
-  return (long)child;
-}
+/* No process has this number: Linux counts to 1 << 22 at most. One that has just ended may be given out again. */
+static const long gone = 1L << 22;
 
 /* ---- Names ------------------------------------------------------------------------------------------------------- */
 
@@ -303,9 +298,9 @@ static void make_leftover(const scratch *s, const char *folder, long pid, const 
 
 static void leftovers_of_the_dead_are_cleaned(void **state) {
   scratch *s = *state;
-  make_leftover(s, ".run.tmp-", dead_pid(), "run_memory.json");
-  make_leftover(s, ".other.tmp-", dead_pid(), ".ttmem-1-0.tmp");
-  make_leftover(s, ".foreign.tmp-", dead_pid(), "thesis.tex"); /* looks like ours, but is not */
+  make_leftover(s, ".run.tmp-", gone, "run_memory.json");
+  make_leftover(s, ".other.tmp-", gone, ".ttmem-1-0.tmp");
+  make_leftover(s, ".foreign.tmp-", gone, "thesis.tex"); /* looks like ours, but is not */
   make_leftover(s, ".alive.tmp-", (long)getppid(), "alive_memory.json");
   assert_int_equal(write_run(s, NULL), TTM_OK);
   assert_int_equal(count_files(at(s, "reports")), 3);
@@ -313,10 +308,9 @@ static void leftovers_of_the_dead_are_cleaned(void **state) {
 
 static void locked_leftover_is_somebodys(void **state) {
   scratch *s = *state;
-  long pid = dead_pid(); /* as a writer in another container looks from here */
   char path[128];
-  make_leftover(s, ".run.tmp-", pid, "run_memory.json");
-  snprintf(path, sizeof path, "%s/reports/.run.tmp-%ld-0", s->root, pid);
+  make_leftover(s, ".run.tmp-", gone, "run_memory.json"); /* as a writer in another container looks from here */
+  snprintf(path, sizeof path, "%s/reports/.run.tmp-%ld-0", s->root, gone);
   int fd = open(path, 0);
   assert_int_equal(flock(fd, LOCK_EX), 0);
   assert_int_equal(write_run(s, NULL), TTM_OK);
@@ -370,7 +364,7 @@ static void files_go_beside_others(void **state) {
   char stale[128];
   assert_int_equal(ttm_folder_make(at(s, "mine"), NULL), TTM_OK);
   put_file(at(s, "mine/thesis.tex"));
-  snprintf(stale, sizeof stale, "%s/mine/.ttmem-%ld-0.tmp", s->root, dead_pid());
+  snprintf(stale, sizeof stale, "%s/mine/.ttmem-%ld-0.tmp", s->root, gone);
   put_file(stale);
   for (int i = 0; i < 2; i++) {
     assert_int_equal(ttm_report_files_write(s->findings, at(s, "mine"), "run", NULL, NULL), TTM_OK);

@@ -70,12 +70,12 @@ static bool work_watching(void *context, bool plenty) {
   }
   bool same = p->alarms == 1 && out.n == p->text_n && !memcmp(out.at, p->text, out.n) && n == p->recorded_n &&
               !memcmp(recorded, p->recorded, n);
+  bool fine = status ? status == TTM_ENOMEM : same;
+  if (!fine) fprintf(stderr, "status %d, %zu alarms, %zu bytes of text, %zu recorded\n", status, p->alarms, out.n, n);
   ttm_buf_free(&out);
   ttm_alarm_free(&alarm);
   ttm_watch_free(&watch);
-  if (status ? status == TTM_ENOMEM : same) return true;
-  fprintf(stderr, "status %d, %zu alarms, %zu bytes of text, %zu recorded\n", status, p->alarms, out.n, n);
-  return false;
+  return fine;
 }
 
 static void watching(void **state) {
