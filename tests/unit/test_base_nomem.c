@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every allocation of the base containers made to fail in turn. */
+/* Every allocation of the base containers, and of reading in chunks, made to fail in turn. */
+#define _GNU_SOURCE
+#include <unistd.h>
+
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/chunks.h"
+#include "base/hash.h"
 #include "base/intern.h"
 #include "base/vec.h"
 #include "starving.h"
@@ -68,12 +73,49 @@ static void intern_survives_every_refusal(void **state) {
   }
 }
 
+typedef struct long_file {
+  char path[32];
+  ttm_hash128 whole;
+} long_file;
+
+/* Lines lie across the ends of chunks: none may be lost on the way. */
+static bool work_chunks(void *context, bool plenty) {
+  long_file *f = context;
+  ttm_chunker chunker = {0};
+  ttm_chunk chunk = {0};
+  ttm_buf text = {0};
+  int status = ttm_source_open(&chunker.source, f->path, NULL);
+  for (bool last = false; !status && !last; last = chunk.last) {
+    status = ttm_chunker_next(&chunker, &chunk, NULL);
+    if (!status) ttm_buf_put(&text, (ttm_view){chunk.data, chunk.n});
+  }
+  bool failed = status || text.failed;
+  ttm_hash128 hash = ttm_hash_bytes(text.at, text.n);
+  if (plenty) f->whole = hash;
+  ttm_source_close(chunker.source);
+  ttm_chunker_free(&chunker);
+  ttm_chunk_free(&chunk);
+  ttm_buf_free(&text);
+  return failed ? !plenty && (!status || status == TTM_ENOMEM) : hash.lo == f->whole.lo && hash.hi == f->whole.hi;
+}
+
+static void chunks_lose_no_line(void **state) {
+  (void)state;
+  long_file f = {.path = "/tmp/ttmem-chunks-XXXXXX"};
+  int fd = mkstemp(f.path);
+  FILE *file = fdopen(fd, "w");
+  assert_non_null(file);
+  for (unsigned i = 0; i < 3 * TTM_CHUNK_BYTES / 10; i++) fprintf(file, "line %u\n", i);
+  fclose(file);
+  starve_walk(work_chunks, &f);
+  unlink(f.path);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(vec_keeps_what_it_has),
-      cmocka_unit_test(arena_goes_on_after_a_refusal),
-      cmocka_unit_test(buf_remembers),
-      cmocka_unit_test(intern_survives_every_refusal),
+      cmocka_unit_test(vec_keeps_what_it_has), cmocka_unit_test(arena_goes_on_after_a_refusal),
+      cmocka_unit_test(buf_remembers),         cmocka_unit_test(intern_survives_every_refusal),
+      cmocka_unit_test(chunks_lose_no_line),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

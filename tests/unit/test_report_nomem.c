@@ -5,15 +5,26 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "profile_fixture.h"
 #include "starving.h"
 #include "store/report_dir.h"
 
-static int count_files(const char *folder) {
-  int n = -2; /* . and .. */
+/* Files (or folders) in a folder; `*sum` also says what is in the files, whatever their order. */
+static int look_into(const char *folder, uint64_t *sum) {
+  int n = 0;
   DIR *dir = opendir(folder);
   assert_non_null(dir);
-  while (readdir(dir)) n++;
+  for (struct dirent *entry; (entry = readdir(dir));) {
+    if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
+    n++;
+    if (!sum) continue;
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+    ttm_view text = file_view(path);
+    *sum += ttm_hash_bytes(text.p, text.n).lo;
+    free((char *)text.p);
+  }
   closedir(dir);
   return n;
 }
@@ -25,15 +36,17 @@ typedef struct written {
   report_writer *write;
   const ttm_findings *f;
   const char *root, *folder;
+  uint64_t whole; /* what the files hold */
 } written;
 
-/* A refusal may also be without harm: the cache of texts is only for speed. */
+/* A refusal may also be without harm: the cache of texts is only for speed. The last report and the new one are the same. */
 static bool work_writing(void *context, bool plenty) {
   const written *w = context;
   ttm_error err = {0};
   int status = w->write(w->f, w->folder, "small", NULL, &err);
   if (status && (plenty || status != TTM_ENOMEM || err.code != TTM_ENOMEM)) return false;
-  return count_files(w->folder) == 6 && count_files(w->root) == 1; /* the last report, or the new one */
+  uint64_t sum = 0;
+  return look_into(w->folder, &sum) == 6 && sum == w->whole && look_into(w->root, NULL) == 1;
 }
 
 static void last_report_survives(void **state) {
@@ -46,8 +59,10 @@ static void last_report_survives(void **state) {
   assert_int_equal(ttm_profile_read_opts(&p, TTMEM_SOURCE "/tests/golden/small.log", &options, NULL), TTM_OK);
   ttm_findings *f = fx_findings(p);
   assert_int_equal(ttm_report_dir_write(f, folder, "small", NULL, NULL), TTM_OK);
-  starve_walk(work_writing, &(written){ttm_report_dir_write, f, root, folder});
-  starve_walk(work_writing, &(written){ttm_report_files_write, f, root, folder});
+  uint64_t whole = 0;
+  assert_int_equal(look_into(folder, &whole), 6);
+  starve_walk(work_writing, &(written){ttm_report_dir_write, f, root, folder, whole});
+  starve_walk(work_writing, &(written){ttm_report_files_write, f, root, folder, whole});
   ttm_findings_free(f);
   ttm_profile_free(p);
   snprintf(command, sizeof command, "rm -rf %s", root);

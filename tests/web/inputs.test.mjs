@@ -22,6 +22,15 @@ function changed(r, change) {
   return { ...r, findings };
 }
 
+// Pixels of free memory that is not in the largest block.
+const inPieces = (page) =>
+  page.locator("#timeline canvas").evaluate((canvas) => {
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    let n = 0;
+    for (let i = 0; i < data.length; i += 4) n += data[i + 3] > 60 && data[i + 1] > 140 && data[i] - data[i + 2] > 100;
+    return n;
+  });
+
 test("a capture: how free memory is cut up is unknown, L1 per core is told", async () => {
   const r = report(join(SOURCE, "tests", "data", "capture_small.json"));
   assert.equal(r.findings.input.kind, "capture");
@@ -31,6 +40,7 @@ test("a capture: how free memory is cut up is unknown, L1 per core is told", asy
     assert.match(await page.locator("#fragmentation").innerText(), UNKNOWN);
     for (const card of await page.locator(".peak").all()) assert.match(await card.innerText(), /largest free block\s+unknown from this kind of input/);
     assert.equal(await page.locator("#timeline .key-pieces").count(), 0);
+    assert.equal(await inPieces(page), 0);
     assert.match(await page.locator("#weights").innerText(), UNKNOWN);
     assert.ok(!(await page.locator("#weights").innerText()).includes("TTXLA"));
     // 20,480 B of circular buffers and 6,144 B of tensors on the fullest core, as `ttmem graph` says.
@@ -79,6 +89,7 @@ test("a recording: bars and picture of the fullest core, and its numbers are tho
   };
   await withPage(join(folder, "r_report.html"), {}, async (page) => {
     await check(page);
+    assert.match(await page.locator('.peak[data-memory="DRAM"]').innerText(), / over 1 bank ·/);
     assert.match(await page.locator("#fragmentation").innerText(), /MB|in one piece/); // a recording knows addresses
     assert.match(await page.locator(".live-list").first().innerText(), /tensors/); // nothing tells weights from activations
   });
@@ -96,11 +107,24 @@ test("states around programs alone: nobody is said to have added nothing", async
   });
 });
 
+test("a capture that never used DRAM: nothing of it is explained by no tensors", async () => {
+  const log = join(work, "l1_only.json");
+  const capture = readFileSync(join(SOURCE, "tests", "data", "capture_small.json"), "utf8").replaceAll('"DRAM"', '"L1"').replaceAll('"buffer_type": 0', '"buffer_type": 1');
+  writeFileSync(log, capture.replace(/"max_size_per_bank": \d+/, '"max_size_per_bank": 480')); // less than 0.001 MB: allocated and free do not add up
+  const r = report(log);
+  assert.equal(r.findings.peak.DRAM.allocated_per_bank_MB, 0);
+  await withPage(r.page, {}, async (page) => {
+    assert.match(await page.locator('#findings [data-finding="What is live then"]').innerText(), /DRAM is empty\./);
+    assert.equal(await inPieces(page), 0);
+  });
+});
+
 test("states without operation lines: no largest tensor is known, so none fits", async () => {
   const r = report(generate("blocks.log", "--kind", "blocks", "--runs", "3", "--seed", "4"));
   assert.equal(r.findings.fragmentation.largest_request.per_bank_MB, 0);
   assert.ok(r.findings.fragmentation.worst.pct >= 0.05);
   await withPage(r.page, {}, async (page) => {
+    assert.ok((await inPieces(page)) > 0);
     assert.ok(!/largest tensor/.test(await page.locator('[data-key="fragmentation"]').innerText()));
     assert.match(await page.locator("#padding").innerText(), UNKNOWN);
     assert.equal(await page.locator('[data-key="padding-sum"]').count(), 0);

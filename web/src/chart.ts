@@ -26,6 +26,7 @@ interface ChartParts {
   series: uPlot.Series[];
   bands?: uPlot.Band[];
   value: (value: number) => string;
+  least?: number; // no finer steps of the y axis than what the values are told to
   top: () => number; // of the y axis
   draw?: (u: uPlot) => void; // over the lines
   under?: (u: uPlot) => void; // below the lines
@@ -41,6 +42,8 @@ export function clampRange(range: Range, all: Range): Range {
   const from = Math.min(Math.max(range.from, all.from), all.to - width);
   return { from, to: from + width };
 }
+
+const STEPS = [...Array(12).keys()].flatMap((power) => [1, 2, 5].map((step) => step * 10 ** power)); // of an axis that counts
 
 export function makeChart(host: HTMLElement, parts: ChartParts): uPlot {
   const axis = { stroke: () => color("muted"), grid: { stroke: () => color("grid"), width: 1 }, ticks: { stroke: () => color("grid"), width: 1 }, font: "12px system-ui, sans-serif" };
@@ -58,7 +61,7 @@ export function makeChart(host: HTMLElement, parts: ChartParts): uPlot {
       },
       axes: [
         { ...axis, size: 34, values: (_u, ticks) => ticks.map((t) => (Number.isInteger(t) ? count(t) : "")) },
-        { ...axis, size: 82, values: (_u, ticks) => ticks.map(parts.value) },
+        { ...axis, size: 82, values: (_u, ticks) => ticks.map(parts.value), ...(parts.least ? { incrs: STEPS.map((step) => step * parts.least!) } : {}) },
       ],
       series: [{}, ...parts.series],
       ...(parts.bands ? { bands: parts.bands } : {}),

@@ -34,6 +34,7 @@ function attribution({ findings: { peak, top_consumers: top }, statesPerOperatio
 function liveSet({ findings, unknown }: Model): Answer {
   const dram = findings.live_at_peak.DRAM;
   if (!dram) return untold(unknown);
+  if (!dram.allocated_per_bank_MB) return ["told", "DRAM is empty.", "derived"];
   return ["told", `${dram.explained_pct.toFixed(1)} % of the DRAM peak is explained, by ${counted(dram.tensors, "tensor")}.`, "derived"];
 }
 

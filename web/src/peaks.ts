@@ -2,7 +2,7 @@
 // A card per memory: its highest state, who raised it, and what was alive then.
 import type { App } from "./app.js";
 import { add, h } from "./dom.js";
-import { count, mb, measured, number, percent } from "./format.js";
+import { counted, mb, measured, number, percent } from "./format.js";
 import { liveBar } from "./live.js";
 import { MEMORIES, type Memory } from "./findings.js";
 import { lineLink, opWithPlace } from "./links.js";
@@ -14,7 +14,7 @@ function peakCard(app: App, memory: Memory): HTMLElement | null {
   const where = app.model.facts.peaks[memory];
   const body = h("dl", { class: "pairs" });
   const pair = (label: string, ...value: (Node | string)[]) => add(body, h("dt", {}, label), h("dd", {}, ...value));
-  pair("allocated", h("b", {}, `${mb(peak.allocated_per_bank_MB)} per bank`), ` · ${measured(peak.allocated_total_MB)} over ${count(peak.banks)} banks · `, lineLink(app, peak.line));
+  pair("allocated", h("b", {}, `${mb(peak.allocated_per_bank_MB)} per bank`), ` · ${measured(peak.allocated_total_MB)} over ${counted(peak.banks, "bank")} · `, lineLink(app, peak.line));
   if (peak.in_operation_peak) pair("inside an operation", h("b", {}, `${mb(Math.round(peak.in_operation_peak.allocated_per_bank_MB * 1000) / 1000)} per bank`), ` as the error message says · `, lineLink(app, peak.in_operation_peak.line));
   if (peak.caused_by) pair("raised by", opWithPlace(app, peak.caused_by), ` by ${number(peak.caused_by.effect_MB)} MB per bank`, peak.caused_by.inside ? h("span", {}, ", inside ", opWithPlace(app, peak.caused_by.inside)) : "");
   else if (peak.allocated_per_bank_MB > 0) pair("raised by", app.model.statesPerOperation ? "no operation: it was there from the start, or came between two states" : "unknown from this kind of input");

@@ -5,7 +5,7 @@ import uPlot from "uplot";
 import type { App } from "./app.js";
 import { clampRange, color, font, makeChart, placeTip } from "./chart.js";
 import { add, h, replace, shorten } from "./dom.js";
-import { bytes, count, milli, percent } from "./format.js";
+import { bytes, count, counted, milli, percent } from "./format.js";
 import { MEMORIES, type Memory } from "./findings.js";
 import { section } from "./links.js";
 import { Flag, Place, type Level, type PyramidLevel, type Series } from "./model.js";
@@ -125,6 +125,7 @@ export class Timeline {
       ],
       bands: [{ series: [3, 1], fill: () => color("pieces") }],
       value: (v) => `${milli(v)} MB`,
+      least: 1,
       top: () => this.top(),
       under: (u) => this.drawRuns(u),
       draw: (u) => this.drawMarks(u),
@@ -188,7 +189,8 @@ export class Timeline {
     const pixels = Math.max(200, Math.min(2000, this.chart.width - 80));
     this.sample = this.series && this.level ? sampleStates(this.series, this.level, this.pyramid, from, to, pixels) : samplePyramid(this.pyramid, from, to, pixels);
     const capacity = this.app.capacity(this.app.view.memory);
-    const pieces = this.sample.largest.map((largest, i) => (largest === null ? null : Math.max(capacity - largest, this.sample.high[i] ?? 0)));
+    const known = this.app.model.holesKnown;
+    const pieces = this.sample.largest.map((largest, i) => (largest === null || !known ? null : Math.max(capacity - largest, this.sample.high[i] ?? 0)));
     this.chart.setData([this.sample.x, this.sample.high, this.sample.low, pieces]);
     this.scaleButton.textContent = this.whole() ? "Fit to data" : "Fit to capacity";
     this.resetButton.disabled = this.app.view.from === null;
@@ -378,7 +380,7 @@ export class Timeline {
       if (shapes) rows.push(h("div", { class: "tip-muted" }, shorten(shapes, 120)));
     }
     if (allocated >= 0) {
-      rows.push(h("div", {}, h("b", {}, `${milli(allocated)} MB per bank`), ` · ${bytes((allocated / 1000) * 1048576 * banks)} over ${count(banks)} banks · ${percent(allocated, this.app.capacity(memory))}`));
+      rows.push(h("div", {}, h("b", {}, `${milli(allocated)} MB per bank`), ` · ${bytes((allocated / 1000) * 1048576 * banks)} over ${counted(banks, "bank")} · ${percent(allocated, this.app.capacity(memory))}`));
       if (this.app.model.holesKnown) rows.push(h("div", { class: "tip-muted" }, `largest free block ${milli(this.level.largest[state])} MB`));
     }
     replace(this.tip, ...rows);
