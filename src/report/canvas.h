@@ -29,6 +29,7 @@ struct ttm_canvas {
   void (*line)(ttm_canvas *c, double x1, double y1, double x2, double y2, ttm_line_look look);
   /* The text may hold anything; what cannot be shown is replaced. */
   void (*text)(ttm_canvas *c, double x, double y, ttm_text_look look, ttm_view text);
+  bool failed; /* there was no memory for something of the picture: set by who draws, and by the canvas */
 };
 
 /* A picture is drawn twice or more: once per form. Must not depend on the canvas. */

@@ -28,7 +28,6 @@ typedef struct png {
   ttm_canvas canvas;
   cairo_calls calls;
   cairo_t *cr;
-  bool failed;
 } png;
 
 static int open_library(cairo_calls *calls, ttm_error *err) {
@@ -76,7 +75,7 @@ static void text(ttm_canvas *c, double x, double y, ttm_text_look look, ttm_view
   cairo_text_extents_t box;
   ttm_put_text(&plain, words, SIZE_MAX, TTM_FORM_UTF8);
   ttm_buf_char(&plain, '\0');
-  p->failed |= plain.failed;
+  c->failed |= plain.failed;
   if (!plain.failed) {
     p->calls.select_font_face(p->cr, "DejaVu Sans", CAIRO_FONT_SLANT_NORMAL,
                               look.bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
@@ -97,7 +96,7 @@ static cairo_status_t append(void *closure, const unsigned char *data, unsigned 
 }
 
 int ttm_picture_png(const ttm_picture *picture, ttm_buf *out, ttm_error *err) {
-  png p = {.canvas = {rect, line, text}};
+  png p = {.canvas = {rect, line, text, false}};
   int status = open_library(&p.calls, err);
   if (status) return status;
   cairo_surface_t *surface =
@@ -107,7 +106,7 @@ int ttm_picture_png(const ttm_picture *picture, ttm_buf *out, ttm_error *err) {
   picture->draw(&p.canvas, picture->subject);
   cairo_status_t drawn = p.calls.status(p.cr);
   if (drawn == CAIRO_STATUS_SUCCESS) drawn = p.calls.surface_write_to_png_stream(surface, append, out);
-  if (p.failed || out->failed)
+  if (p.canvas.failed || out->failed)
     status = ttm_error_nomem(err);
   else if (drawn != CAIRO_STATUS_SUCCESS)
     status = ttm_error_set(err, TTM_EIO, "cairo could not draw the picture: %s", p.calls.status_to_string(drawn));

@@ -32,9 +32,9 @@ static void text(ttm_canvas *c, double x, double y, ttm_text_look look, ttm_view
 }
 
 int ttm_picture_svg(const ttm_picture *picture, ttm_buf *out) {
-  svg s = {{rect, line, text}, out};
+  svg s = {{rect, line, text, false}, out};
   ttm_svg_begin(out, (unsigned)picture->width, (unsigned)picture->height, picture->title);
   picture->draw(&s.canvas, picture->subject);
   ttm_svg_end(out);
-  return out->failed ? TTM_ENOMEM : TTM_OK;
+  return s.canvas.failed || out->failed ? TTM_ENOMEM : TTM_OK;
 }

@@ -27,11 +27,12 @@ static const char *const GOING[] = {
 
 /* Where the section starts (at its "## "); TTM_NOT_FOUND when there is none. */
 static size_t find_section(ttm_view text, const char *name) {
-  ttm_buf heading = {0};
-  ttm_buf_printf(&heading, "\n## %s", name);
-  size_t at = heading.failed ? TTM_NOT_FOUND : ttm_view_find(text, ttm_buf_view(&heading));
-  ttm_buf_free(&heading);
-  return at == TTM_NOT_FOUND ? at : at + 1;
+  static const ttm_view mark = {"\n## ", 4};
+  for (size_t at = 0, next; (next = ttm_view_find(ttm_view_from(text, at), mark)) != TTM_NOT_FOUND;) {
+    at += next + mark.n;
+    if (ttm_view_starts(ttm_view_from(text, at), ttm_view_of(name))) return at - 3;
+  }
+  return TTM_NOT_FOUND;
 }
 
 static void cut_section(ttm_buf *text, size_t at) {

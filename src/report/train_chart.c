@@ -176,6 +176,7 @@ static void draw_name(plot *p, size_t result, double middle) {
                ttm_buf_view(&line));
     rest = ttm_view_from(rest, n);
   }
+  p->c->failed |= name.failed || line.failed;
   ttm_buf_free(&line);
   ttm_buf_free(&name);
 }

@@ -109,7 +109,30 @@ typedef struct command_case {
   void (*before)(void); /* each run, NULL */
   int wanted;           /* exit status with plenty of memory */
   outcome whole;        /* with plenty of memory */
+  const char *target;   /* what -o names, NULL */
+  ttm_view written;     /* there, with plenty of memory; malloc'ed */
 } command_case;
+
+static inline const char *find_target(const char *const *words) {
+  for (; words[0] && words[1]; words++)
+    if (!strcmp(words[0], "-o") && words[1][0] == '/') return words[1];
+  return NULL;
+}
+
+static inline ttm_view read_target(const command_case *c) {
+  int fd = c->target ? open(c->target, O_RDONLY | O_CLOEXEC) : -1;
+  ttm_view text = {NULL, 0};
+  if (fd >= 0) text = read_back(fd), close(fd);
+  return text;
+}
+
+/* Whatever becomes of the command, the file is the whole new one or the last one, which are the same. */
+static inline bool is_target_whole(const command_case *c) {
+  ttm_view now = read_target(c);
+  bool same = now.n == c->written.n && (!now.n || !memcmp(now.p, c->written.p, now.n));
+  free((char *)now.p);
+  return same;
+}
 
 /* The same bytes, but for digits: what watches a while says how long it has. */
 static inline bool is_same_output(ttm_view a, ttm_view b) {
@@ -135,27 +158,30 @@ static inline bool work_command(void *context, bool plenty) {
   outcome o = run_command(c->words);
   if (plenty) {
     outcome_free(&c->whole);
+    free((char *)c->written.p);
     c->whole = o;
+    c->written = read_target(c);
     if (o.status != c->wanted) fprintf(stderr, "exit %d with plenty of memory: %s\n", o.status, o.err.p);
     return o.status == c->wanted && !leaves_something();
   }
-  bool fine = is_right(&o, &c->whole, !c->before);
+  bool whole = is_target_whole(c), fine = whole && is_right(&o, &c->whole, !c->before);
   if (!fine) {
     size_t same = 0;
     while (same < o.out.n && same < c->whole.out.n && o.out.p[same] == c->whole.out.p[same]) same++;
     for (const char *const *word = c->words; *word; word++) fprintf(stderr, " %s", *word);
-    fprintf(stderr, "\nexit %d, %zu of %zu bytes printed, the first %zu right, left behind: %s\nstderr: %s\n", o.status,
-            o.out.n, c->whole.out.n, same, left_behind, o.err.p);
+    fprintf(stderr, "\nexit %d, %zu of %zu bytes printed, the first %zu right, left behind: %s%s\nstderr: %s\n",
+            o.status, o.out.n, c->whole.out.n, same, left_behind, whole ? "" : ", the file is not whole", o.err.p);
   }
   outcome_free(&o);
   return fine;
 }
 
 static inline void starve_command(const char *const *words, int wanted, void (*before)(void)) {
-  command_case c = {.words = words, .before = before, .wanted = wanted};
+  command_case c = {.words = words, .before = before, .wanted = wanted, .target = find_target(words)};
   if (getenv("TTMEM_TEST_VERBOSE")) print_message("%s %s\n", words[1], words[2]);
   starve_walk(work_command, &c);
   outcome_free(&c.whole);
+  free((char *)c.written.p);
 }
 
 #define STARVED_WORDS(...) ((const char *const[]){"ttmem", __VA_ARGS__, NULL})

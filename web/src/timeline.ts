@@ -255,7 +255,7 @@ export class Timeline {
       ctx.setLineDash([]);
       this.label(ctx, `capacity ${milli(capacity)} MB per bank`, bbox.left + bbox.width - 4 * px, up(capacity) - 3 * px, "right", color("muted"));
     } else if (capacity > 0) {
-      this.label(ctx, `capacity ${milli(capacity)} MB per bank, above the chart ↑`, bbox.left + bbox.width - 4 * px, bbox.top + 13 * px, "right", color("muted"));
+      this.label(ctx, `capacity ${milli(capacity)} MB${bbox.width > 400 * px ? " per bank, above the chart" : ""} ↑`, bbox.left + bbox.width - 4 * px, bbox.top + 13 * px, "right", color("muted"));
     }
     if (op !== null) {
       ctx.strokeStyle = color("text");
