@@ -61,25 +61,17 @@ const ttm_l1_base ttm_l1_bases[TTM_L1_BASES] = {
     {"0.81", 105824, 111744, 0},
 };
 
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
-
-static bool is_named(ttm_view name, const char *known) {
-  size_t i = 0;
-  while (i < name.n && known[i] && lower(name.p[i]) == lower(known[i])) i++;
-  return i == name.n && !known[i];
-}
-
 ttm_arch_id ttm_arch_find(ttm_view name) {
-  if (is_named(name, "wormhole_b0")) return TTM_ARCH_WORMHOLE;
+  if (ttm_view_eq_nocase(name, TTM_LIT("wormhole_b0"))) return TTM_ARCH_WORMHOLE;
   for (int a = 0; a < TTM_ARCHES; a++) {
-    if (is_named(name, ttm_arches[a].name)) return (ttm_arch_id)a;
+    if (ttm_view_eq_nocase(name, ttm_view_of(ttm_arches[a].name))) return (ttm_arch_id)a;
   }
   return TTM_ARCHES;
 }
 
 const ttm_board *ttm_board_find(ttm_view name) {
   for (size_t b = 0; b < TTM_BOARDS; b++) {
-    if (is_named(name, ttm_boards[b].name)) return &ttm_boards[b];
+    if (ttm_view_eq_nocase(name, ttm_view_of(ttm_boards[b].name))) return &ttm_boards[b];
   }
   return NULL;
 }

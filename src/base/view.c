@@ -12,6 +12,14 @@ char *ttm_view_copy(ttm_view v) {
   return copy;
 }
 
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+
+bool ttm_view_eq_nocase(ttm_view a, ttm_view b) {
+  size_t i = 0;
+  while (i < a.n && i < b.n && lower(a.p[i]) == lower(b.p[i])) i++;
+  return i == a.n && i == b.n;
+}
+
 size_t ttm_view_find(ttm_view v, ttm_view needle) {
   if (needle.n == 0) return 0;
   if (v.n < needle.n) return TTM_NOT_FOUND;

@@ -22,6 +22,9 @@ static inline bool ttm_view_eq(ttm_view a, ttm_view b) {
   return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
+/* The same but for the case of ASCII letters, whatever the locale. */
+bool ttm_view_eq_nocase(ttm_view a, ttm_view b);
+
 static inline bool ttm_view_starts(ttm_view v, ttm_view prefix) {
   return v.n >= prefix.n && (prefix.n == 0 || memcmp(v.p, prefix.p, prefix.n) == 0);
 }

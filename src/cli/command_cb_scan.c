@@ -86,6 +86,22 @@ static bool has_errors(const ttm_scan *scan) {
   return false;
 }
 
+/* TTM_ENODATA when no file could be read, and with --check when one could not: a silence that proves nothing. */
+static int check_read(const scan_job *job, bool check, ttm_error *err) {
+  const ttm_scan_file *first = NULL;
+  size_t files = 0, lost = 0;
+  for (int s = 0; s < 2; s++) {
+    for (size_t i = 0; job->scans[s] && i < job->scans[s]->files.n; i++, files++) {
+      const ttm_scan_file *file = &job->scans[s]->files.at[i];
+      if (!file->failure) continue;
+      if (!lost++) first = file;
+    }
+  }
+  if (!lost || (!check && lost < files)) return TTM_OK;
+  return ttm_error_set(err, TTM_ENODATA, "%zu of %zu files could not be read%s; %.300s: %s", lost, files,
+                       lost < files ? ", so that --check cannot say all is well" : "", first->path, first->failure);
+}
+
 int ttm_command_cb_scan(const ttm_options *options) {
   scan_job job = {0};
   ttm_cb_form form = TTM_CB_TERMINAL;
@@ -98,9 +114,13 @@ int ttm_command_cb_scan(const ttm_options *options) {
     status = ttm_scan_paths(&job.scans[i], options->input + i, compare ? 1 : options->inputs, &job.settings, &err);
   }
   if (!status && write_report(&job, options, form, &text)) status = ttm_error_nomem(&err);
-  bool found = options->given[TTM_OPTION_CHECK] && (has_errors(job.scans[0]) || has_errors(job.scans[1]));
+  bool check = options->given[TTM_OPTION_CHECK],
+       found = check && (has_errors(job.scans[0]) || has_errors(job.scans[1]));
+  ttm_error unread;
+  bool lost = !status && check_read(&job, check, &unread);
   ttm_scan_free(job.scans[0]);
   ttm_scan_free(job.scans[1]);
   int exit_status = ttm_cb_deliver(options, &text, status, &err);
+  if (exit_status == TTM_EXIT_OK && lost) return ttm_cli_error(options, &unread);
   return exit_status == TTM_EXIT_OK && found ? TTM_EXIT_FOUND : exit_status;
 }

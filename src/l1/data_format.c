@@ -5,7 +5,7 @@
 
 /* Sizes are tt-metal's datum_size tables: 1024 elements, block formats with one exponent byte per 16 (MX: per 32) elements. */
 static const struct {
-  const char *name; /* lower case */
+  const char *name;
   uint32_t bytes;
 } formats[] = {
     {"float32", 4096},   {"int32", 4096},  {"uint32", 4096},   {"bfloat16", 2048},  {"float16", 2048},
@@ -17,14 +17,6 @@ static const struct {
     {"mxint2", 288},
 };
 
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
-
-static bool is_named(ttm_view text, const char *name) {
-  size_t i = 0;
-  while (i < text.n && name[i] && lower(text.p[i]) == name[i]) i++;
-  return i == text.n && !name[i];
-}
-
 uint64_t ttm_format_tile_bytes(ttm_view name) {
   for (size_t i = name.n; i > 0; i--) {
     if (name.p[i - 1] != ':' && name.p[i - 1] != '.') continue;
@@ -32,7 +24,7 @@ uint64_t ttm_format_tile_bytes(ttm_view name) {
     break;
   }
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-    if (is_named(name, formats[i].name)) return formats[i].bytes;
+    if (ttm_view_eq_nocase(name, ttm_view_of(formats[i].name))) return formats[i].bytes;
   }
   return ttm_tile_bytes(name, 32, 32);
 }

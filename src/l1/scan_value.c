@@ -227,7 +227,7 @@ static bool int_op(op_code op, int64_t a, int64_t b, int64_t *r) {
   return false;
 }
 
-/* Comparisons give 0 or 1 through *truth. */
+/* The same for real numbers; a comparison gives 0 or 1 and says so. */
 static bool real_op(op_code op, double a, double b, double *r, bool *is_truth) {
   *is_truth = op >= LT && op <= ANY;
   switch (op) {

@@ -107,7 +107,7 @@ bool ttm_guard_takes_gzip(const char *accept_encoding) {
   while (next_member(&list, &member)) {
     size_t semicolon = ttm_view_find_char(member, ';');
     ttm_view coding = ttm_view_trim(ttm_view_first(member, semicolon));
-    bool gzip = (coding.n == 4 && !strncasecmp(coding.p, "gzip", 4)) || ttm_view_eq(coding, TTM_LIT("*"));
+    bool gzip = ttm_view_eq_nocase(coding, TTM_LIT("gzip")) || ttm_view_eq(coding, TTM_LIT("*"));
     if (!gzip) continue;
     return semicolon == TTM_NOT_FOUND || !is_refused(ttm_view_from(member, semicolon + 1));
   }

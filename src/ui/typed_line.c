@@ -34,13 +34,9 @@ bool ttm_typed_key(ttm_typed_line *line, int key) {
   return line->n != before;
 }
 
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
-
 bool ttm_typed_is_in(const ttm_typed_line *line, ttm_view text) {
   for (size_t i = 0; i + line->n <= text.n; i++) {
-    size_t k = 0;
-    while (k < line->n && lower(text.p[i + k]) == lower(line->text[k])) k++;
-    if (k == line->n) return true;
+    if (ttm_view_eq_nocase((ttm_view){text.p + i, line->n}, (ttm_view){line->text, line->n})) return true;
   }
   return false;
 }

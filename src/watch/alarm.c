@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watch/alarm.h"
 
-#include <strings.h>
-
 /* L1_SMALL and TRACE are as large as the program asks for: nothing tells their capacity. */
 static bool has_capacity(ttm_use use) { return use == TTM_USE_DRAM || use == TTM_USE_L1 || use == TTM_USE_CB; }
 
-static bool read_use(const char *text, size_t n, ttm_use *out) {
+static bool read_use(ttm_view name, ttm_use *out) {
   for (int u = 0; u < TTM_USES; u++) {
-    const char *key = ttm_use_key((ttm_use)u);
-    if (!has_capacity((ttm_use)u) || strlen(key) != n || strncasecmp(text, key, n) != 0) continue;
+    if (!has_capacity((ttm_use)u) || !ttm_view_eq_nocase(name, ttm_view_of(ttm_use_key((ttm_use)u)))) continue;
     *out = (ttm_use)u;
     return true;
   }
@@ -20,7 +17,7 @@ int ttm_alarm_add(ttm_alarm *alarm, const char *text, ttm_error *err) {
   ttm_alarm_mark mark = {.use = TTM_USES};
   const char *colon = strchr(text, ':');
   ttm_view rest = ttm_view_of(colon ? colon + 1 : text);
-  bool fine = !colon || read_use(text, (size_t)(colon - text), &mark.use);
+  bool fine = !colon || read_use((ttm_view){text, (size_t)(colon - text)}, &mark.use);
   fine = fine && ttm_view_take_decimal(&rest, &mark.percent) && ttm_view_eq(rest, TTM_LIT("%"));
   if (!fine || !(mark.percent > 0 && mark.percent <= 100))
     return ttm_error_set(err, TTM_EUSAGE,

@@ -41,6 +41,15 @@ mkdir source
 printf 'void f() {\n  uint32_t bytes = 9000000;\n  CircularBufferConfig c = CircularBufferConfig(bytes, {{0, fmt}}).set_page_size(0, 2048);\n  CreateCircularBuffer(program, core, c);\n}\n' >source/a.cpp
 status 0 "$TTMEM" cb scan source
 status 1 "$TTMEM" cb scan source --check
+# What could not be read is no proof that all is well.
+mkdir part
+echo 'void f() {}' >part/calm.cpp
+status 0 "$TTMEM" cb scan part --check
+truncate -s 65M part/large.cpp # more than is read
+status 0 "$TTMEM" cb scan part
+status 2 "$TTMEM" cb scan part --check
+status 2 "$TTMEM" cb scan part/large.cpp
+status 2 "$TTMEM" cb scan <(cat source/a.cpp)
 # fit: 1 only when a board was asked for; 2 without an answer.
 printf '%s\n' 'echo no >&2; exit 1' >no_answer.sh
 status 0 "$TTMEM" fit $log

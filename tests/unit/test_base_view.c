@@ -10,6 +10,11 @@ static void equality(void **state) {
   assert_false(ttm_view_eq(TTM_LIT("a\0b"), TTM_LIT("a\0c")));
   assert_true(ttm_view_eq((ttm_view){NULL, 0}, TTM_LIT("")));
   assert_int_equal(ttm_view_of(NULL).n, 0);
+  assert_true(ttm_view_eq_nocase(TTM_LIT("N150"), TTM_LIT("n150")));
+  assert_true(ttm_view_eq_nocase((ttm_view){NULL, 0}, TTM_LIT("")));
+  assert_false(ttm_view_eq_nocase(TTM_LIT("n15"), TTM_LIT("n150")));
+  assert_false(ttm_view_eq_nocase(TTM_LIT("n150"), TTM_LIT("n15")));
+  assert_false(ttm_view_eq_nocase(TTM_LIT("[@`{"), TTM_LIT("{`@["))); /* beside the letters */
 }
 
 static void starts_and_ends(void **state) {
