@@ -63,11 +63,6 @@ bool ttm_rise_is_own(const ttm_profile *p, uint32_t before, uint32_t after, ttm_
 static inline uint32_t ttm_rank_rows(const ttm_profile *p) { return p->ranks.n ? (uint32_t)p->ranks.n : 1; }
 static inline uint32_t ttm_rank_clip(const ttm_profile *p, uint32_t rank) { return rank < p->ranks.n ? rank : 0; }
 
-/* An array of n elements, zeroed; never NULL for n = 0. */
-static inline void *ttm_alloc_array(size_t n, size_t element_size) {
-  return n > SIZE_MAX / element_size ? NULL : ttm_alloc(n ? n * element_size : 1);
-}
-
 /* The live sums of a rank as they stand, without the load_cached foresight of ttm_live.dram. */
 ttm_live_sum ttm_live_running(const ttm_live *live, uint32_t rank);
 /* Starts the program run that `op` belongs to, if it is a new one, without taking the operation. */

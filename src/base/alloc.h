@@ -4,9 +4,15 @@
 #define TTM_BASE_ALLOC_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* NULL on failure. Zeroed. Freed with ttm_free. */
 void *ttm_alloc(size_t size);
+
+/* An array of n elements; not NULL because n is 0. */
+static inline void *ttm_alloc_array(size_t n, size_t element_size) {
+  return n > SIZE_MAX / element_size ? NULL : ttm_alloc(n ? n * element_size : 1);
+}
 
 /* Like realloc: NULL on failure leaves the old block alone. */
 void *ttm_realloc(void *old, size_t size);

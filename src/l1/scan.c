@@ -251,8 +251,8 @@ static int run(ttm_scan *scan, const ttm_scan_options *options, ttm_view given, 
   ttm_define_list defines = {0}, elsewhere = {0};
   job j = {.scan = scan, .given = given.p != NULL};
   unsigned threads = ttm_thread_count(options->threads);
-  j.results = ttm_alloc((n + !n) * sizeof *j.results);
-  scan->arenas = ttm_alloc((n + !n) * sizeof *scan->arenas);
+  j.results = ttm_alloc_array(n, sizeof *j.results);
+  scan->arenas = ttm_alloc_array(n, sizeof *scan->arenas);
   int status = j.results && scan->arenas ? TTM_OK : TTM_ENOMEM;
   for (size_t i = 0; !status && i < options->define_count; i++)
     status = ttm_vec_push(&defines.list, options->defines[i]);

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/checked.h"
+#include "base/intern.h"
 
 static int report(ttm_scan *scan, ttm_scan_level level, const char *rule, uint32_t file, uint32_t line,
                   const char *format, ...) __attribute__((format(printf, 6, 7)));
@@ -83,27 +84,46 @@ static int check_buffer(ttm_scan *scan, const ttm_cb *cb) {
 
 /* ---- One program ---------------------------------------------------------------------------------------------------- */
 
-/* Buffers of one program on the same cores, as far as their sizes are sure. */
-static int check_total(ttm_scan *scan, const ttm_cb_function *function) {
+/* What the buffers of one program that are sure to be there take on the same cores, and the first of them. */
+typedef struct cores_total {
+  uint64_t sum;
+  const ttm_cb *first;
+} cores_total;
+
+typedef TTM_VEC(cores_total) cores_totals;
+
+/* Cores are the same when they are written alike. */
+static int add_up(const ttm_scan *scan, const ttm_cb_function *function, ttm_intern *cores, cores_totals *totals) {
   for (uint32_t i = 0; i < function->cb_count; i++) {
-    const ttm_cb *first = &scan->cbs.at[function->first_cb + i];
-    uint64_t sum = 0;
-    bool done = false;
-    for (uint32_t k = 0; k < function->cb_count; k++) {
-      const ttm_cb *cb = &scan->cbs.at[function->first_cb + k];
-      uint64_t least, most;
-      if (!ttm_view_eq(cb->cores, first->cores) || cb->conditional || !cb->created) continue;
-      if (k < i) done = true; /* these cores were summed already */
-      if (ttm_cb_bytes(cb, &least, &most) || least) sum = ttm_add_sat(sum, least);
-    }
-    if (done || sum <= scan->l1_usable) continue;
-    if (report(scan, TTM_SCAN_ERROR, "over-l1", function->file, first->call_line ? first->call_line : first->line,
-               "circular buffers of %.*s on %.*s take %" PRIu64 " bytes; a %s core has %" PRIu64 " to give",
-               (int)function->name.n, function->name.p, first->cores.n < 60 ? (int)first->cores.n : 60, first->cores.p,
-               sum, ttm_arches[scan->arch].name, scan->l1_usable))
-      return TTM_ENOMEM;
+    const ttm_cb *cb = &scan->cbs.at[function->first_cb + i];
+    uint64_t least, most;
+    uint32_t id;
+    if (cb->conditional || !cb->created) continue;
+    if (ttm_intern_add(cores, cb->cores, &id)) return TTM_ENOMEM;
+    while (totals->n <= id)
+      if (ttm_vec_push(totals, (cores_total){0, NULL})) return TTM_ENOMEM;
+    cores_total *total = &totals->at[id];
+    if (!total->first) total->first = cb;
+    if (ttm_cb_bytes(cb, &least, &most) || least) total->sum = ttm_add_sat(total->sum, least);
   }
   return TTM_OK;
+}
+
+static int check_total(ttm_scan *scan, const ttm_cb_function *function) {
+  ttm_intern cores = {0};
+  cores_totals totals = {0};
+  int status = add_up(scan, function, &cores, &totals);
+  for (size_t i = 0; i < totals.n && !status; i++) {
+    const ttm_cb *first = totals.at[i].first;
+    if (!first || totals.at[i].sum <= scan->l1_usable) continue;
+    status = report(scan, TTM_SCAN_ERROR, "over-l1", function->file, first->call_line ? first->call_line : first->line,
+                    "circular buffers of %.*s on %.*s take %" PRIu64 " bytes; a %s core has %" PRIu64 " to give",
+                    (int)function->name.n, function->name.p, first->cores.n < 60 ? (int)first->cores.n : 60,
+                    first->cores.p, totals.at[i].sum, ttm_arches[scan->arch].name, scan->l1_usable);
+  }
+  ttm_intern_free(&cores);
+  ttm_vec_free(&totals);
+  return status;
 }
 
 /* True when every index of the program's buffers is known: only then can one be missing. */

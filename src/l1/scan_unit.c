@@ -108,14 +108,17 @@ void ttm_conditions_above(const ttm_tree *tree, ttm_node n, bool *conditional, b
 /* ---- Helpers -------------------------------------------------------------------------------------------------------- */
 
 /* A function that makes a program or its kernels is where its buffers belong; whoever calls it only starts it. */
-static bool builds_program(const ttm_tree *tree, ttm_node function) {
+static bool builds_program(ttm_scan_unit *unit, ttm_node function) {
   static const char *const words[] = {"CreateKernel", "CreateProgram",     "KernelDescriptor",
                                       "KernelSpec",   "ProgramDescriptor", "ProgramSpec"};
-  ttm_node body = function ? ttm_tree_field(tree, function, TTM_F_BODY) : 0;
-  for (size_t i = 0; body && i < sizeof words / sizeof *words; i++) {
-    if (ttm_text_has_word(ttm_tree_text(tree, body), ttm_view_of(words[i]))) return true;
-  }
-  return false;
+  if (function && unit->last_asked.function == function) return unit->last_asked.builds;
+  ttm_node body = function ? ttm_tree_field(&unit->tree, function, TTM_F_BODY) : 0;
+  bool builds = false;
+  for (size_t i = 0; body && !builds && i < sizeof words / sizeof *words; i++)
+    builds = ttm_text_has_word(ttm_tree_text(&unit->tree, body), ttm_view_of(words[i]));
+  unit->last_asked.function = function;
+  unit->last_asked.builds = builds;
+  return builds;
 }
 
 typedef struct instances {
@@ -139,7 +142,7 @@ static int follow_calls(instances *in, ttm_node function, ttm_eval_frame chain[M
     chain[depth] = (ttm_eval_frame){function, call, NULL};
     ttm_node outer = ttm_function_around(tree, call);
     bool followed = false;
-    if (outer && depth + 1 < MAX_HELPERS && !builds_program(tree, outer)) {
+    if (outer && depth + 1 < MAX_HELPERS && !builds_program(in->unit, outer)) {
       int status = follow_calls(in, outer, chain, depth + 1, &followed);
       if (status) return status;
     }
@@ -156,7 +159,7 @@ static int follow_calls(instances *in, ttm_node function, ttm_eval_frame chain[M
 int ttm_for_each_call(ttm_scan_unit *unit, ttm_node site, ttm_make make, void *context) {
   ttm_node function = ttm_function_around(&unit->tree, site);
   bool any = false;
-  if (function && !builds_program(&unit->tree, function)) {
+  if (function && !builds_program(unit, function)) {
     ttm_eval_frame chain[MAX_HELPERS];
     instances in = {unit, site, make, context, 0};
     int status = follow_calls(&in, function, chain, 0, &any);

@@ -19,6 +19,10 @@ typedef struct ttm_scan_unit {
   TTM_VEC(ttm_define) constants;      /* file-scope integers of a header */
   TTM_VEC(ttm_cb_function) functions; /* of cbs and refs, in order; `line` and `name` only */
   TTM_VEC(ttm_node) used_configs;     /* configurations a buffer was created from */
+  struct {
+    ttm_node function;
+    bool builds;
+  } last_asked; /* whether a function builds a program: most sites are in the one of the site before */
 } ttm_scan_unit;
 
 /* Each finds its things in the parsed unit; 0 or TTM_ENOMEM. */

@@ -159,7 +159,7 @@ static void find_fit(ttm_cb_result *r, const ttm_l1_placement *placed, const ttm
 
 /* Buffers without cores are on one and the same core. */
 static int make_buffers(ttm_cb_result *r, ttm_l1_buffer **out) {
-  ttm_l1_buffer *buffers = ttm_alloc((r->rows.n ? r->rows.n : 1) * sizeof *buffers);
+  ttm_l1_buffer *buffers = ttm_alloc_array(r->rows.n, sizeof *buffers);
   *out = buffers;
   if (!buffers) return TTM_ENOMEM;
   for (size_t i = 0; i < r->rows.n; i++) {

@@ -5,9 +5,10 @@
 #include "report/l1_parts.h"
 
 enum {
-  LINES = 12,      /* of a picture, when nothing is too small */
-  MOST_LINES = 5,  /* of one slice */
-  MOST_SLICES = 24 /* beyond it, neighbours of one kind are drawn together */
+  LINES = 12,         /* of a picture, when nothing is too small */
+  MOST_LINES = 5,     /* of one slice */
+  MOST_SLICES = 24,   /* beyond it, neighbours of one kind are drawn together, the smallest first */
+  FAR_TOO_MANY = 512, /* beyond it, all of them */
 };
 
 static int ascending(const void *left, const void *right) {
@@ -39,17 +40,43 @@ static int find_edges(const ttm_l1_map *map, edges *e) {
   return TTM_OK;
 }
 
-static size_t region_at(const ttm_l1_region *regions, size_t n, uint64_t at) {
-  for (size_t i = 0; i < n; i++) {
-    if (regions[i].at <= at && at < regions[i].end) return i;
+static size_t edge_at(const edges *e, uint64_t at) {
+  size_t low = 0, high = e->n;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (e->at[middle] < at)
+      low = middle + 1;
+    else
+      high = middle;
   }
-  return TTM_NO_REGION;
+  return low;
 }
 
-static ttm_slice slice_of(const ttm_l1_map *map, uint64_t at, uint64_t end) {
-  ttm_slice s = {.at = at, .end = end, .lines = 1};
-  s.buffer = region_at(map->buffers.at, map->buffers.n, at);
-  s.tensor = region_at(map->tensors.at, map->tensors.n, at);
+/* The first place from `i` on that nobody owns; the way there is shortened for whoever asks next. */
+static size_t free_from(size_t *next, size_t i) {
+  while (next[i] != i) i = next[i] = next[next[i]];
+  return i;
+}
+
+/* Which region each place between two edges belongs to: the first in the list that covers it. However many overlap, each place is
+ * given away once. NULL without memory. */
+static size_t *find_owners(const edges *e, const ttm_l1_region *regions, size_t n) {
+  size_t *owners = ttm_alloc_array(e->n, sizeof *owners), *next = ttm_alloc_array(e->n, sizeof *next);
+  for (size_t i = 0; owners && next && i < e->n; i++) owners[i] = TTM_NO_REGION, next[i] = i;
+  for (size_t r = 0; owners && next && r < n; r++) {
+    size_t end = edge_at(e, regions[r].end);
+    for (size_t i = free_from(next, edge_at(e, regions[r].at)); i < end; i = free_from(next, i)) {
+      owners[i] = r;
+      next[i] = i + 1;
+    }
+  }
+  if (!next) ttm_free(owners), owners = NULL;
+  ttm_free(next);
+  return owners;
+}
+
+static ttm_slice slice_of(const ttm_l1_map *map, uint64_t at, uint64_t end, size_t owner, size_t tensor_owner) {
+  ttm_slice s = {.at = at, .end = end, .lines = 1, .buffer = owner, .tensor = tensor_owner};
   bool buffer = s.buffer != TTM_NO_REGION, tensor = s.tensor != TTM_NO_REGION;
   bool small = at < map->size && map->size - at <= map->small;
   if (at >= map->size)
@@ -69,6 +96,24 @@ static bool may_join(const ttm_slice *upper, const ttm_slice *lower) {
   return upper->kind == lower->kind && upper->at == lower->end;
 }
 
+static void join_next(ttm_slice *upper, const ttm_slice *lower) {
+  upper->at = lower->at;
+  upper->buffer = upper->tensor = TTM_NO_REGION;
+}
+
+/* Far more slices than a picture could tell apart: all neighbours of one kind are one. */
+static void join_kinds(ttm_slices *out) {
+  size_t n = 0;
+  for (size_t i = 1; i < out->all.n; i++) {
+    if (may_join(&out->all.at[n], &out->all.at[i]))
+      join_next(&out->all.at[n], &out->all.at[i]);
+    else
+      out->all.at[++n] = out->all.at[i];
+  }
+  out->more |= n + 1 < out->all.n;
+  out->all.n = n + 1;
+}
+
 /* Too many slices for a screen: the smallest that has a neighbour of its kind joins it, until it fits. */
 static void join_small(ttm_slices *out) {
   while (out->all.n > MOST_SLICES) {
@@ -80,8 +125,7 @@ static void join_small(ttm_slices *out) {
         best = i;
     }
     if (best == SIZE_MAX) return;
-    out->all.at[best].at = out->all.at[best + 1].at;
-    out->all.at[best].buffer = out->all.at[best].tensor = TTM_NO_REGION;
+    join_next(&out->all.at[best], &out->all.at[best + 1]);
     memmove(&out->all.at[best + 1], &out->all.at[best + 2], (out->all.n - best - 2) * sizeof *out->all.at);
     out->all.n--;
     out->more = true;
@@ -99,15 +143,22 @@ static void give_lines(ttm_slices *out, uint64_t span) {
 
 int ttm_slices_make(const ttm_l1_map *map, ttm_slices *out) {
   edges e = {0};
-  int status = find_edges(map, &e);
   *out = (ttm_slices){0};
+  int status = find_edges(map, &e);
+  size_t *buffers = status ? NULL : find_owners(&e, map->buffers.at, map->buffers.n);
+  size_t *tensors = status ? NULL : find_owners(&e, map->tensors.at, map->tensors.n);
+  if (!buffers || !tensors) status = TTM_ENOMEM;
   for (size_t i = e.n; !status && i-- > 1;) {
-    if (ttm_vec_push(&out->all, slice_of(map, e.at[i - 1], e.at[i]))) status = TTM_ENOMEM;
+    ttm_slice slice = slice_of(map, e.at[i - 1], e.at[i], buffers[i - 1], tensors[i - 1]);
+    if (ttm_vec_push(&out->all, slice)) status = TTM_ENOMEM;
   }
   if (!status) {
+    if (out->all.n > FAR_TOO_MANY) join_kinds(out);
     join_small(out);
     give_lines(out, e.at[e.n - 1]);
   }
+  ttm_free(buffers);
+  ttm_free(tensors);
   ttm_vec_free(&e);
   return status;
 }

@@ -65,8 +65,8 @@ static void *make_timeline(const ttm_ui_subject *subject, const ttm_screen *scre
   if (!t) return NULL;
   t->subject = subject;
   t->width = 1;
-  t->states = ttm_alloc((n ? n : 1) * sizeof *t->states);
-  t->levels = ttm_alloc((n ? n : 1) * sizeof *t->levels);
+  t->states = ttm_alloc_array(n, sizeof *t->states);
+  t->levels = ttm_alloc_array(n, sizeof *t->levels);
   if (!t->states || !t->levels) {
     free_timeline(t);
     return NULL;

@@ -41,6 +41,25 @@ static void expect_two(const char *body, const char *size, int64_t a, int64_t b)
   assert_true(v.varies);
 }
 
+/* Buffers on the same cores are one sum and one finding, also when one of them is only made under a condition. */
+static void too_much_is_told_once(void **state) {
+  (void)state;
+  ttm_scan *scan = scan_of("host.cpp",
+                           "void f(Program& program, bool flag) {\n"
+                           "if (flag) { CreateCircularBuffer(program, core, CircularBufferConfig(64, {{0, x}})); }\n"
+                           "CreateCircularBuffer(program, core, CircularBufferConfig(1000000, {{1, x}}));\n"
+                           "CreateCircularBuffer(program, core, CircularBufferConfig(1000000, {{2, x}}));\n"
+                           "CreateCircularBuffer(program, other, CircularBufferConfig(1000000, {{3, x}}));\n}\n");
+  size_t told = 0;
+  for (size_t i = 0; i < scan->findings.n; i++) {
+    if (strcmp(scan->findings.at[i].rule, "over-l1") != 0) continue;
+    told++;
+    assert_int_equal(scan->findings.at[i].line, 3); /* the first of those that are sure */
+  }
+  assert_int_equal(told, 1);
+  ttm_scan_free(scan);
+}
+
 static void constants(void **state) {
   (void)state;
   expect_one("", "", "0x10 + 0b11 + 1'000u", 1019);
@@ -241,10 +260,18 @@ static void prefixes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(constants),           cmocka_unit_test(arithmetic), cmocka_unit_test(bounds),
-      cmocka_unit_test(many_values),         cmocka_unit_test(variables),  cmocka_unit_test(unknowns),
-      cmocka_unit_test(what_the_user_gives), cmocka_unit_test(kernels),    cmocka_unit_test(simplified),
-      cmocka_unit_test(header_constants),    cmocka_unit_test(prefixes),
+      cmocka_unit_test(too_much_is_told_once),
+      cmocka_unit_test(constants),
+      cmocka_unit_test(arithmetic),
+      cmocka_unit_test(bounds),
+      cmocka_unit_test(many_values),
+      cmocka_unit_test(variables),
+      cmocka_unit_test(unknowns),
+      cmocka_unit_test(what_the_user_gives),
+      cmocka_unit_test(kernels),
+      cmocka_unit_test(simplified),
+      cmocka_unit_test(header_constants),
+      cmocka_unit_test(prefixes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
