@@ -68,6 +68,13 @@ static int add_tensor(ttm_cb_machine *m, const char *word, ttm_error *err) {
   return ttm_vec_push(&m->tensors, tensor) ? ttm_error_nomem(err) : TTM_OK;
 }
 
+int ttm_cb_check_l1(ttm_arch_id arch, uint64_t base, uint64_t small, ttm_error *err) {
+  uint64_t bytes = ttm_arches[arch].l1_bytes;
+  if (base < bytes && small < bytes - base) return TTM_OK;
+  return ttm_error_set(err, TTM_EUSAGE, "--l1-base and --l1-small leave nothing of the %llu B of L1",
+                       (unsigned long long)bytes);
+}
+
 static int set_machine(ttm_cb_machine *m, const ttm_options *o, ttm_error *err) {
   const char *arch = o->value[TTM_OPTION_ARCH], *dtype = o->value[TTM_OPTION_DTYPE];
   ttm_view version = ttm_view_of(o->value[TTM_OPTION_METAL_VERSION]);
@@ -83,9 +90,7 @@ static int set_machine(ttm_cb_machine *m, const ttm_options *o, ttm_error *err) 
   if (!m->tile_bytes)
     return ttm_error_set(err, TTM_EUSAGE,
                          "unknown dtype '%s'; known are float32, bfloat16, bfloat8_b, bfloat4_b, uint32, ...", dtype);
-  if (m->base >= m->l1_bytes || m->small >= m->l1_bytes - m->base)
-    return ttm_error_set(err, TTM_EUSAGE, "base and l1-small leave nothing of the %llu B of L1",
-                         (unsigned long long)m->l1_bytes);
+  status = ttm_cb_check_l1(m->arch, m->base, m->small, err);
   for (size_t i = 0; !status && i < o->many_count; i++) {
     if (o->many[i].option == TTM_OPTION_TENSOR) status = add_tensor(m, o->many[i].value, err);
   }

@@ -29,6 +29,9 @@ int ttm_cb_job_run(ttm_cb_job *job, const ttm_options *options, const ttm_cb_wor
                    ttm_error *err);
 void ttm_cb_job_free(ttm_cb_job *job);
 
+/* TTM_EUSAGE when they leave no L1 to buffers and tensors. */
+int ttm_cb_check_l1(ttm_arch_id arch, uint64_t base, uint64_t small, ttm_error *err);
+
 /* How to scan sources, from the options; `defines` holds what -D gave and must live as long as the settings. 0 or TTM_EUSAGE. */
 int ttm_cb_scan_settings(ttm_scan_options *out, ttm_define defines[TTM_MAX_MANY], const ttm_options *options,
                          ttm_error *err);

@@ -35,13 +35,15 @@ int ttm_cb_scan_settings(ttm_scan_options *out, ttm_define defines[TTM_MAX_MANY]
   out->l1_base = options->bytes[TTM_OPTION_L1_BASE];
   if (version && !options->given[TTM_OPTION_L1_BASE]) {
     ttm_cb_machine machine = {0};
-    int status = ttm_cb_machine_set(&machine, out->arch, ttm_view_of(version), err);
-    if (status) return status;
+    if (ttm_cb_machine_set(&machine, out->arch, ttm_view_of(version), err)) return TTM_EUSAGE;
     out->l1_base = machine.base;
   }
+  uint64_t base = out->l1_base ? out->l1_base : ttm_l1_base_newest(out->arch);
+  int status = ttm_cb_check_l1(out->arch, base, out->l1_small, err);
+  if (status) return status;
   for (size_t i = 0; i < options->many_count; i++) {
     if (options->many[i].option != TTM_OPTION_DEFINE) continue;
-    int status = parse_define(&defines[out->define_count++], options->many[i].value, err);
+    status = parse_define(&defines[out->define_count++], options->many[i].value, err);
     if (status) return status;
   }
   return TTM_OK;

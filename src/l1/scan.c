@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/checked.h"
 #include "base/threads.h"
 #include "l1/scan_files.h"
 #include "l1/scan_findings.h"
@@ -290,7 +291,8 @@ static ttm_scan *start(const ttm_scan_options *options) {
   ttm_scan *scan = ttm_alloc(sizeof *scan);
   if (!scan) return NULL;
   scan->arch = options->arch;
-  uint64_t taken = (options->l1_base ? options->l1_base : ttm_l1_base_newest(scan->arch)) + options->l1_small;
+  uint64_t base = options->l1_base ? options->l1_base : ttm_l1_base_newest(scan->arch);
+  uint64_t taken = ttm_add_sat(base, options->l1_small);
   uint64_t bytes = ttm_arches[scan->arch].l1_bytes;
   scan->l1_usable = taken < bytes ? bytes - taken : 0;
   return scan;

@@ -250,14 +250,16 @@ static ttm_scan_value eval_subscript(ttm_eval *eval, ttm_node n, const ttm_eval_
   return item ? ttm_eval_node(eval, item, frame) : unknown;
 }
 
+/* The first word that is found counts: "unsigned long" is a long. */
 static ttm_scan_value eval_sizeof(ttm_eval *eval, ttm_node n) {
   static const struct {
     const char *type;
     int64_t bytes;
-  } table[] = {{"bfloat16", 2}, {"uint32_t", 4}, {"int32_t", 4}, {"float", 4},    {"uint16_t", 2}, {"int16_t", 2},
-               {"uint8_t", 1},  {"int8_t", 1},   {"char", 1},    {"double", 8},   {"uint64_t", 8}, {"int64_t", 8},
-               {"size_t", 8},   {"bool", 1},     {"int", 4},     {"unsigned", 4}, {"short", 2},    {"long", 8}};
+  } table[] = {{"bfloat16", 2}, {"uint32_t", 4}, {"int32_t", 4}, {"float", 4},  {"uint16_t", 2}, {"int16_t", 2},
+               {"uint8_t", 1},  {"int8_t", 1},   {"char", 1},    {"double", 8}, {"uint64_t", 8}, {"int64_t", 8},
+               {"size_t", 8},   {"bool", 1},     {"short", 2},   {"long", 8},   {"int", 4},      {"unsigned", 4}};
   ttm_view text = ttm_tree_text(eval->tree, n);
+  if (ttm_view_ends(text, TTM_LIT("*)"))) return ttm_value_int(8);
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     if (ttm_text_has_word(text, ttm_view_of(table[i].type))) return ttm_value_int(table[i].bytes);
   }

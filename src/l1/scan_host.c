@@ -212,8 +212,9 @@ static void apply_setter(ttm_scan_unit *unit, ttm_cb *cb, ttm_node call, const t
     if (slot) {
       slot->page = ttm_expression(unit, second, frame);
     } else if (!cb->slot_count) { /* the map could not be read: the setter names the index too */
-      cb->slot_count = 1;
-      cb->slots[0] = (ttm_cb_slot){.index = index, .page = ttm_expression(unit, second, frame)};
+      cb->slot_count = 1;         /* what no setter tells stays unknown, as ttm_cb_slots made it */
+      cb->slots[0].index = index;
+      cb->slots[0].page = ttm_expression(unit, second, frame);
     }
   } else if (ttm_view_eq(word, TTM_LIT("set_page_size")) && first && cb->slot_count) { /* builder of one index */
     cb->slots[cb->slot_count - 1].page = ttm_expression(unit, first, frame);

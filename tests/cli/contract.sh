@@ -123,6 +123,15 @@ for command in "--llm --logfile $log" "explain $log" "ask $log --at-peak"; do
   status 0 "$TTMEM" $command --quiet
 done
 status 2 "$TTMEM" ask $log --tensor a --tensor b
+# Numbers that leave nothing of L1 are refused by every command that takes them, also when their sum is beyond 2^64.
+for command in "cb simulate 16 16" "cb scan part/calm.cpp" "cb all --source part/calm.cpp"; do
+  # shellcheck disable=SC2086
+  status 2 "$TTMEM" $command --l1-base 18446744073709551615 --l1-small 65536
+  # shellcheck disable=SC2086
+  status 2 "$TTMEM" $command --l1-small 1TB
+  # shellcheck disable=SC2086
+  status 0 "$TTMEM" $command --l1-base 100000 --l1-small 65536
+done
 # More files than one thinks of: what a shell makes of *.cpp.
 mkdir many
 for i in $(seq 300); do cp source/a.cpp "many/$i.cpp"; done

@@ -69,6 +69,8 @@ static void constants(void **state) {
   expect_one("enum E { P = 4, Q, R };\n", "", "E::R", 6);
   expect_one("", "const auto t = tt::tile_size(tt::DataFormat::Bfp4_b);", "t", 576);
   expect_one("", "auto f = tt::DataFormat::Float32;", "tile_size(f)", 4096);
+  expect_one("", "", "sizeof(unsigned long) + sizeof(long int) + sizeof(unsigned short) + sizeof(unsigned)", 22);
+  expect_one("", "", "sizeof(uint32_t*) + sizeof(unsigned char)", 9);
   expect_one("", "", "tt::constants::TILE_HEIGHT * TILE_WIDTH", 1024);
   expect_one("", "", "static_cast<uint32_t>(std::ceil(10.0 / 4))", 3);
   expect_one("", "", "tt::div_up(33, 32) + tt::round_up(33, 32)", 66);
@@ -173,6 +175,23 @@ static void unknowns(void **state) {
   assert_true(v.open && !v.n);
 }
 
+/* The map is made out of sight; a setter tells index and page. The format stays unknown, which is not "at most 0". */
+static void index_by_a_setter(void **state) {
+  (void)state;
+  ttm_scan *scan = scan_of("host.cpp",
+                           "void f(Program& program) {\n  CreateCircularBuffer(program, core, "
+                           "CircularBufferConfig(4096, make_map()).set_page_size(3, 1024));\n}\n");
+  assert_int_equal(scan->cbs.n, 1);
+  assert_int_equal(scan->cbs.at[0].slot_count, 1);
+  const ttm_cb_slot *slot = &scan->cbs.at[0].slots[0];
+  assert_int_equal(slot->index.value.v[0].i, 3);
+  assert_int_equal(slot->page.value.v[0].i, 1024);
+  assert_true(slot->format.text.p != NULL);
+  assert_true(slot->format.value.open);
+  assert_true(ttm_value_bound(&slot->format.value) == INT64_MAX);
+  ttm_scan_free(scan);
+}
+
 static void what_the_user_gives(void **state) {
   (void)state;
   const char *text =
@@ -267,6 +286,7 @@ int main(void) {
       cmocka_unit_test(many_values),
       cmocka_unit_test(variables),
       cmocka_unit_test(unknowns),
+      cmocka_unit_test(index_by_a_setter),
       cmocka_unit_test(what_the_user_gives),
       cmocka_unit_test(kernels),
       cmocka_unit_test(simplified),
