@@ -261,6 +261,9 @@ test("nothing sticks out at 1280 and at 800 pixels, and it prints", async () => 
       assert.ok(lefts.length > 1 && new Set(lefts).size === 1, `${pair}: ${lefts}`);
     }
     assert.equal(await page.locator("#operations").isVisible(), false);
+    await page.setViewportSize({ width: 718, height: 1000 }); // A4 within its margins, where nothing can be scrolled
+    const cut = await page.locator(".scroll-x:visible").evaluateAll((boxes) => boxes.filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => box.innerText.slice(0, 60)));
+    assert.deepEqual(cut, []);
   });
 });
 

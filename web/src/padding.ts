@@ -26,7 +26,7 @@ export class Padding {
       "section",
       { id: "padding", class: "card", "aria-labelledby": "padding-title" },
       h("h2", { id: "padding-title" }, "Tile padding"),
-      told && h("p", { class: "hint", "data-key": "padding-sum" }, `At the DRAM peak ${counted(at.tensors, "live tensor")} hold${at.tensors === 1 ? "s" : ""} ${bytes(at.unpadded_MB * 1048576)} and take${at.tensors === 1 ? "s" : ""} ${bytes(at.padded_MB * 1048576)}: ${bytes(at.overhead_MB * 1048576)} is padding, ${percent(at.overhead_pct, 100)} on top; at any moment at most ${percent(highest, 100)}.`),
+      told && at.tensors > 0 && h("p", { class: "hint", "data-key": "padding-sum" }, `At the DRAM peak ${counted(at.tensors, "live tensor")} hold${at.tensors === 1 ? "s" : ""} ${bytes(at.unpadded_MB * 1048576)} and take${at.tensors === 1 ? "s" : ""} ${bytes(at.padded_MB * 1048576)}: ${bytes(at.overhead_MB * 1048576)} is padding, ${percent(at.overhead_pct, 100)} on top; at any moment at most ${percent(highest, 100)}.`),
       h("div", { class: "chart-box" }, this.host, this.tip),
       h("ul", { class: "legend" }, h("li", {}, h("span", { class: "key key-logical", "aria-hidden": true }), "logical bytes"), h("li", {}, h("span", { class: "key key-padded", "aria-hidden": true }), "padded to tiles and pages")),
       this.rows,
