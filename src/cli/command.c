@@ -103,8 +103,8 @@ static int help_on_topic(const ttm_options *options) {
   if (!second && ttm_command_is_group(options->program, options->input[0]))
     return print_group_help(options, options->input[0]);
   if (topic != TTM_COMMAND_NONE) return print_help(options, topic);
-  ttm_error_set(&err, TTM_EUSAGE, "no help on '%s': there is no such command; 'ttmem --help' lists all of them",
-                options->input[0]);
+  ttm_error_set(&err, TTM_EUSAGE, "no help on '%s%s%s': there is no such command; 'ttmem --help' lists all of them",
+                options->input[0], second ? " " : "", second ? second : "");
   return ttm_cli_error(options, &err);
 }
 

@@ -107,6 +107,7 @@ static void write_note(ttm_buf *text) {
 static void tell_problems(live *l) {
   if (l->watch.complaints == l->complained || l->on_screen) return;
   l->complained = l->watch.complaints;
+  if (!l->watch.devices.n && l->watch.looks == 1) return; /* told with what there is none of */
   ttm_buf note = {0};
   ttm_watch_problems(&note, &l->watch, "ttmem: note: ", true);
   write_note(&note);

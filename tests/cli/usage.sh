@@ -9,6 +9,7 @@ show ttmem help analyze
 show ttmem help --llm
 show ttmem analyze --help
 show ttmem help nonsense
+show ttmem help live extra
 show tt-memory-profiler
 show tt-memory-profiler --help
 

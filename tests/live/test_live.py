@@ -183,6 +183,18 @@ class Live(Case):
         Segment(self.shm, 10)
         self.assertEqual(live.wait(WAIT), 0)
 
+    def test_a_broken_file_is_told_once(self):
+        broken = os.path.join(self.shm, "tt_device_5_memory")
+        with open(broken, "w") as file:
+            file.write("x")
+        live = self.start_live()
+        said = live.stderr.readline()
+        while "Ctrl-C stops" not in said.splitlines()[-1]:
+            said += live.stderr.readline()
+        self.assertEqual(said.count("tt_device_5_memory"), 1, said)
+        os.truncate(broken, 2)  # another problem is told again
+        self.assertIn("has 2 bytes", live.stderr.readline())
+
     def test_recording(self):
         record = os.path.join(self.work, "run.live")
         chip, others = Segment(self.shm, 9, 0), []
