@@ -169,6 +169,7 @@ int ttm_find_top(ttm_findings *f) {
   for (uint32_t r = 0; r < ttm_rank_rows(p); r++) last[r] = TTM_NONE;
   for (uint32_t s = 0; s < p->states.n; s++) {
     uint32_t *before = &last[ttm_rank_clip(p, p->state_frames.at[p->states.at[s].frame].rank)];
+    f->attribution.known |= p->states.at[s].op < p->ops.n;
     if (*before != TTM_NONE) {
       consider(f, *before, s, TTM_DRAM);
       /* The other memories stand in the shared frame: the same frame means no change. What changes inside a const-eval program is

@@ -41,6 +41,7 @@ uint32_t ttm_op_inside(const ttm_profile *p, uint32_t op, ttm_memory memory, uin
 
 /* Every change of DRAM between two states, summed by who made it, over all ranks; 0.001 MB per bank. The parts add up to `total`. */
 typedef struct ttm_attribution {
+  bool known;         /* false: states stand only around programs, and nothing tells who changed them */
   int64_t added;      /* rises at operations of the programs */
   int64_t const_eval; /* what const-eval programs left; belongs to their load_cached */
   int64_t given_back; /* falls at operations other than deallocate */

@@ -171,6 +171,7 @@ static void put_attribution(ttm_buf *buf, const ttm_findings *f) {
                {"deallocated_MB", a->freed},
                {"host_MB", a->host},
                {"total_MB", a->total}};
+  if (!a->known) return ttm_json_raw(buf, ",\n\"attribution\":null");
   ttm_json_raw(buf, ",\n\"attribution\":{\"basis\":\"derived\"");
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
     ttm_buf_printf(buf, ",\"%s\":", parts[i].key);

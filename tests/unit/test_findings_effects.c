@@ -254,6 +254,24 @@ static void a_last_deallocation_is_its_own(void **state) {
   }
 }
 
+/* States around programs alone do not tell who changed them: not the host. */
+static void nobody_is_blamed_between_submits(void **state) {
+  (void)state;
+  for (int told = 0; told < 2; told++) {
+    ttm_profile *p = fx_new(1);
+    uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_BIG, NULL), frame = fx_frame(p, "main", 0, TTM_NONE);
+    fx_state(p, 0, TTM_STATE_BEFORE_SUBMIT, 0, 0);
+    uint32_t op = fx_op(p, add, frame);
+    if (told) fx_state(p, 0, op, 0, 0);
+    fx_state(p, 0, TTM_STATE_AFTER_SUBMIT, 2000, 0);
+    ttm_findings *f = fx_findings(p);
+    assert_int_equal(f->attribution.known, told);
+    if (told) assert_int_equal(f->attribution.added, 2000);
+    ttm_findings_free(f);
+    ttm_profile_free(p);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(effect_is_next_state_of_the_rank),
@@ -266,6 +284,7 @@ int main(void) {
       cmocka_unit_test(a_last_deallocation_is_its_own),
       cmocka_unit_test(const_eval_belongs_to_its_load_cached),
       cmocka_unit_test(every_change_has_its_owner),
+      cmocka_unit_test(nobody_is_blamed_between_submits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
