@@ -16,8 +16,8 @@ typedef struct ttm_pin {
 } ttm_pin;
 
 typedef struct ttm_fragmentation {
-  bool known;              /* false: no state, or nothing tells where the free memory lies: samples, captures */
-  uint64_t unknown_states; /* recordings: so many states of which nothing tells it */
+  bool known;              /* false: no state, or none that tells its largest free block (ttm_blocks_known) */
+  uint64_t unknown_states; /* recordings: states that do not tell it; what follows is about the others */
   /* Measured (recordings: derived from addresses): the state at which most free memory was out of reach of a single tensor. */
   uint32_t worst_state;
   uint64_t worst_free, worst_largest; /* bytes per bank */

@@ -15,10 +15,10 @@ typedef struct ttm_late_free {
   uint32_t gap;        /* most operations (deallocations not counted) between a last use and its free */
   uint64_t bank_bytes; /* of one of them */
   uint64_t cost;       /* bytes per bank x operations, summed over all of them */
-  uint64_t
-      peak_bytes; /* highest state, per bank, if all of them were freed at their last use: from the measured levels */
-  bool
-      replayed; /* these alone freed there were played through the allocator again; not when the peak stays as it is ... */
+  /* Highest state, per bank, if all of them were freed at their last use: from the measured levels. */
+  uint64_t peak_bytes;
+  /* These alone freed there were played through the allocator again, which is not done when the peak stays as it is ... */
+  bool replayed;
   bool replay_agrees; /* ... and came to that peak, with room for everything */
 } ttm_late_free;
 

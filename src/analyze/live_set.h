@@ -54,8 +54,8 @@ typedef struct ttm_live_set {
   uint32_t state;
   uint32_t banks;
   uint64_t measured_bytes; /* per bank, as the state says (rounded to 0.001 MB) */
-  uint64_t by_class
-      [TTM_LIVE_CLASSES]; /* bytes per bank; adds up to measured_bytes plus `over_bytes`, within the rounding of the log */
+  /* Bytes per bank; adds up to measured_bytes plus `over_bytes`, within the rounding of the log. */
+  uint64_t by_class[TTM_LIVE_CLASSES];
   uint64_t guessed_bytes;  /* of them: KV cache by its name alone */
   uint64_t over_bytes;     /* what the tensors hold more than was measured: views that were taken for tensors */
   uint64_t padding_bytes;  /* of the tensors, over all banks: tiles, shards, row alignment */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same operation of every layer and run: same name, same result types, locations that differ in their numbers only (in a recording,
- * where they are lines of the program, not even in those). */
+/* The same operation of every layer and run: same name, same result types, locations alike but for their numbers ("layers.0|MLP" and
+ * "layers.7|MLP"). In a recording locations are lines of the program, where another number is another operation. */
 #ifndef TTM_ANALYZE_OP_GROUPS_H
 #define TTM_ANALYZE_OP_GROUPS_H
 
@@ -8,7 +8,7 @@
 
 typedef struct ttm_op_groups {
   const ttm_profile *profile;
-  uint32_t *of_text; /* 0: not asked for yet */
+  uint32_t *of_text; /* group of each operation text; 0: not asked for yet */
   ttm_intern keys;
 } ttm_op_groups;
 

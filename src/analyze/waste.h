@@ -21,8 +21,7 @@ typedef struct ttm_waste {
   uint32_t row;        /* in the live set of DRAM */
   uint64_t bank_bytes; /* per bank at the peak that would not be needed */
   ttm_dims better;     /* TTM_WASTE_PADDING: rank 0 when no reshape helps */
-  uint64_t
-      row_major; /* TTM_WASTE_PADDING: bytes per bank that the ROW_MAJOR layout takes less; 0 when it takes no less */
+  uint64_t row_major;  /* TTM_WASTE_PADDING: per bank, what the ROW_MAJOR layout takes less; 0 when it takes no less */
 } ttm_waste;
 
 enum { TTM_WASTES = 16 };

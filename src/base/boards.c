@@ -78,7 +78,7 @@ const ttm_board *ttm_board_find(ttm_view name) {
 
 int ttm_board_unknown(ttm_view name, const char *or_else, ttm_error *err) {
   char names[128] = "";
-  for (size_t b = 0, n = 0; b < TTM_BOARDS; b++)
+  for (size_t b = 0, n = 0; b < TTM_BOARDS && n < sizeof names; b++)
     n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", b ? ", " : "", ttm_boards[b].name);
   return ttm_error_set(err, TTM_EUSAGE, "there is no board '%.*s'; there are %s%s", (int)(name.n < 200 ? name.n : 200),
                        name.p, names, or_else);

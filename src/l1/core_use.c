@@ -11,6 +11,7 @@ enum { CORES = TTM_CORE_LIMIT * TTM_CORE_LIMIT, ALL = TTM_PROGRAM_KINDS, MOST_DE
 typedef struct grid {
   uint32_t device;
   bool used;
+  uint32_t rows; /* that were touched: most programs use few of them */
   uint64_t on[TTM_PROGRAM_KINDS + 1][CORES];
   uint64_t most[TTM_PROGRAM_KINDS + 1];
   uint32_t where; /* core of most[ALL] */
@@ -139,13 +140,15 @@ static const grid *fullest_grid(const walk *w) {
 }
 
 static void clear_grid(grid *g) {
-  uint32_t device = g->device;
   if (!g->used) return;
-  memset(g, 0, sizeof *g);
-  g->device = device;
+  for (int k = 0; k <= ALL; k++) memset(g->on[k], 0, (size_t)g->rows * TTM_CORE_LIMIT * sizeof *g->on[k]);
+  memset(g->most, 0, sizeof g->most);
+  g->where = g->rows = 0;
+  g->used = false;
 }
 
 static void put_on(grid *g, int kind, ttm_core_range r, uint64_t bytes) {
+  if (r.y1 >= g->rows) g->rows = r.y1 + 1u;
   for (uint32_t y = r.y0; y <= r.y1; y++) {
     for (uint32_t x = r.x0; x <= r.x1; x++) {
       uint32_t core = y * TTM_CORE_LIMIT + x;

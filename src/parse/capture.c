@@ -12,7 +12,7 @@ typedef struct word {
 #define WORD(name, id) \
   { {name, sizeof(name) - 1}, id }
 
-/* `otherwise` when it is none of them. Ten short words of different lengths: comparing beats hashing. */
+/* `otherwise` when it is none of them. A few dozen short words of many lengths: comparing beats hashing. */
 static int find_word(const word *words, size_t n, ttm_view name, int otherwise) {
   for (size_t i = 0; i < n; i++)
     if (words[i].name.n == name.n && memcmp(words[i].name.p, name.p, name.n) == 0) return words[i].id;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "parse/incident_text.h"
 
+#include "parse/log_line.h"
+
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 static bool is_word(char c) { return is_digit(c) || is_upper(c) || (c >= 'a' && c <= 'z') || c == '_'; }
@@ -10,14 +12,7 @@ static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c ==
 
 static ttm_view skip_front(ttm_view v) {
   for (;;) {
-    size_t n = 0;
-    if (v.n && is_blank(v.p[0])) {
-      n = 1;
-    } else if (v.n >= 2 && v.p[0] == '\033' && v.p[1] == '[') {
-      n = 2;
-      while (n < v.n && (is_digit(v.p[n]) || v.p[n] == ';')) n++;
-      if (n < v.n) n++;
-    }
+    size_t n = v.n && is_blank(v.p[0]) ? 1 : ttm_escape_length(v);
     if (!n) return v;
     v = ttm_view_from(v, n);
   }

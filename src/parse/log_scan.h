@@ -45,8 +45,8 @@ typedef struct ttm_event {
   uint8_t kind;
   union {
     uint8_t memory; /* ttm_memory of levels */
-    uint8_t
-        op_kind; /* ttm_op_kind of block headers: told here, because the thread that joins would have to fetch the text */
+    /* ttm_op_kind of block headers: told here, because the thread that joins would have to fetch the text. */
+    uint8_t op_kind;
   };
   uint16_t rank;     /* or TTM_NO_RANK */
   uint32_t line;     /* 0-based within the chunk */

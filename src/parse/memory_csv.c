@@ -61,23 +61,24 @@ static bool read_block(ttm_view line, ttm_csv_row *out) {
 }
 
 bool ttm_csv_row_read(ttm_csv_kind kind, ttm_view line, ttm_csv_row *out) {
+  line = ttm_view_trim(line);
   size_t comma = ttm_view_find_char(line, ',');
   bool known = false;
   *out = (ttm_csv_row){0};
-  line = ttm_view_trim(line);
   if (kind == TTM_CSV_DETAILED && comma == TTM_NOT_FOUND) {
     known = read_block(line, out);
   } else if (comma != TTM_NOT_FOUND) {
-    comma = ttm_view_find_char(line, ',');
     ttm_view rest = ttm_view_from(line, comma + 1);
     out->program = ttm_view_trim(ttm_view_first(line, comma));
     if (kind == TTM_CSV_DETAILED && is_memory(ttm_view_trim(rest)))
       known = true, out->kind = TTM_CSV_MEMORY, out->memory = ttm_view_trim(rest);
     else if (kind == TTM_CSV_DETAILED)
       known = read_total(rest, out);
-    else
-      out->values = take_values(rest, out->value), out->kind = TTM_CSV_VALUES,
+    else {
+      out->values = take_values(rest, out->value);
+      out->kind = TTM_CSV_VALUES;
       known = out->values == (kind == TTM_CSV_SUMMARY ? 4u : 2u);
+    }
   }
   if (!known) *out = (ttm_csv_row){0};
   return known;

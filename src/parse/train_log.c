@@ -3,6 +3,7 @@
 
 #include "base/chunks.h"
 #include "base/error.h"
+#include "base/idmap.h"
 #include "parse/log_line.h"
 
 enum { LONGEST_NAME = 160, LONGEST_FACT_LINE = 1024 };
@@ -12,13 +13,14 @@ enum { LONGEST_NAME = 160, LONGEST_FACT_LINE = 1024 };
 typedef struct writer {
   uint16_t rank;
   size_t summary, footprint; /* index, or TTM_NOT_FOUND when none is open */
+  char name[LONGEST_NAME];   /* the last line that may be the name of what follows */
+  size_t name_length;
 } writer;
 
 typedef struct reader {
   ttm_train_log *log;
   TTM_VEC(writer) writers;
-  char name[LONGEST_NAME]; /* the last line that may be the name of what follows */
-  size_t name_length;
+  ttm_idmap writer_ids;                                 /* rank -> which of them: there may be tens of thousands */
   ttm_train_fact parameters, device_memory;             /* the last ones seen */
   ttm_train_fact first_parameters, first_device_memory; /* for summaries printed before any */
 } reader;
@@ -98,22 +100,22 @@ ttm_train_role ttm_train_role_of(ttm_view name) {
   return TTM_ROLE_OTHER;
 }
 
-static void remember_name(reader *r, ttm_view line) {
+static void remember_name(writer *w, ttm_view line) {
   size_t n = line.n < LONGEST_NAME ? line.n : LONGEST_NAME;
   while (n < line.n && n && ((unsigned char)line.p[n] & 0xC0) == 0x80) n--; /* not inside a character */
-  memcpy(r->name, line.p, n);
-  r->name_length = n;
+  memcpy(w->name, line.p, n);
+  w->name_length = n;
 }
 
 /* ---- Summaries ----------------------------------------------------------------------------------------------------- */
 
 static int writer_of(reader *r, uint16_t rank, writer **out) {
-  for (size_t i = 0; i < r->writers.n; i++) {
-    if (r->writers.at[i].rank == rank) return *out = &r->writers.at[i], TTM_OK;
-  }
-  if (ttm_vec_push(&r->writers, (writer){rank, TTM_NOT_FOUND, TTM_NOT_FOUND})) return TTM_ENOMEM;
+  uint32_t known = ttm_idmap_get(&r->writer_ids, rank, UINT32_MAX);
+  if (known != UINT32_MAX) return *out = &r->writers.at[known], TTM_OK;
+  writer fresh = {.rank = rank, .summary = TTM_NOT_FOUND, .footprint = TTM_NOT_FOUND};
+  if (ttm_vec_push(&r->writers, fresh)) return TTM_ENOMEM;
   *out = &r->writers.at[r->writers.n - 1];
-  return TTM_OK;
+  return ttm_idmap_set(&r->writer_ids, rank, (uint32_t)(r->writers.n - 1));
 }
 
 static int open_summary(reader *r, writer *w) {
@@ -125,10 +127,10 @@ static int open_summary(reader *r, writer *w) {
                          .final_usage = TTM_TRAIN_UNKNOWN,
                          .parameters = r->parameters,
                          .device_memory = r->device_memory};
-  if (ttm_intern_add(&log->names, (ttm_view){r->name, r->name_length}, &s.name)) return TTM_ENOMEM;
+  if (ttm_intern_add(&log->names, (ttm_view){w->name, w->name_length}, &s.name)) return TTM_ENOMEM;
   w->summary = log->summaries.n;
   w->footprint = TTM_NOT_FOUND;
-  r->name_length = 0;
+  w->name_length = 0;
   return ttm_vec_push(&log->summaries, s);
 }
 
@@ -282,7 +284,7 @@ static int take_line(reader *r, ttm_view line) {
   if (ttm_view_eq(v, TTM_LIT("=== DRAM footprint ==="))) return open_footprint(r, w);
   if (w->footprint != TTM_NOT_FOUND && footprint_line(r, w, v)) return TTM_OK;
   if (w->summary != TTM_NOT_FOUND && ((status = summary_line(r, w, v, &used)) || used)) return status;
-  if (!fact_line(r, v) && v.p[0] != '#' && !ttm_view_starts(v, TTM_LIT("==="))) remember_name(r, v);
+  if (!fact_line(r, v) && v.p[0] != '#' && !ttm_view_starts(v, TTM_LIT("==="))) remember_name(w, v);
   return TTM_OK;
 }
 
@@ -319,6 +321,7 @@ static void finish(reader *r) {
     if (!s->device_memory.line) s->device_memory = r->first_device_memory;
   }
   ttm_vec_free(&r->writers);
+  ttm_idmap_free(&r->writer_ids);
 }
 
 int ttm_train_log_read_bytes(ttm_train_log *out, ttm_view text, ttm_error *err) {

@@ -198,12 +198,22 @@ static uint32_t common_locations(const ttm_profile *p, const ttm_frame *frame, u
   return common;
 }
 
+/* What is known of the runs linked so far. */
+typedef struct links {
+  bool *has_run;           /* per graph */
+  uint32_t *graph_of_text; /* per text; of the rank at hand */
+  ttm_idmap by_signature;  /* folded signature -> first run with it */
+  /* The runs of each rank, by their place in the profile's runs, and its graphs, newest first: TTM_NONE ends them. There may be tens of
+   * thousands of ranks, so that looking through all for each would take forever. */
+  uint32_t *first_run, *next_run, *newest_graph, *older_graph;
+} links;
+
 /* The graph dumped before the run that shares most locations with it; of equal ones the newest. */
-static uint32_t best_graph(const ttm_profile *p, const ttm_frame *frame, uint32_t id) {
+static uint32_t best_graph(const ttm_profile *p, const ttm_frame *frame, uint32_t id, const links *l) {
   uint32_t best = TTM_NONE, best_common = 0, looked = 0;
-  for (uint32_t g = (uint32_t)p->graphs.n; g-- > 0 && looked < LOOKED_AT_GRAPHS;) {
+  for (uint32_t g = l->newest_graph[frame->rank]; g != TTM_NONE && looked < LOOKED_AT_GRAPHS; g = l->older_graph[g]) {
     const ttm_graph *graph = &p->graphs.at[g];
-    if (graph->rank != frame->rank || (graph->dumps.n && graph->dumps.at[0].first_line > frame->first_line)) continue;
+    if (graph->dumps.n && graph->dumps.at[0].first_line > frame->first_line) continue;
     looked++;
     uint32_t common = frame->first_op == TTM_NONE ? 0 : common_locations(p, frame, id, graph);
     if (best != TTM_NONE && common <= best_common) continue;
@@ -251,6 +261,7 @@ static uint32_t cached_graph(const ttm_profile *p, const ttm_frame *frame, uint3
   return TTM_NONE;
 }
 
+/* The run's texts belong to `graph`, or to nobody any more: TTM_NONE. */
 static void remember_texts(const ttm_profile *p, const ttm_frame *frame, uint32_t id, uint32_t graph,
                            uint32_t *graph_of_text) {
   uint32_t looked = 0;
@@ -259,21 +270,14 @@ static void remember_texts(const ttm_profile *p, const ttm_frame *frame, uint32_
     if (p->ops.at[op].frame != id) continue;
     looked++;
     uint32_t *known = &graph_of_text[p->ops.at[op].text];
-    *known = *known == TTM_NONE || *known == graph ? graph : SEVERAL;
+    *known = *known == TTM_NONE || *known == graph || graph == TTM_NONE ? graph : SEVERAL;
   }
 }
-
-/* What is known of the runs linked so far. */
-typedef struct links {
-  bool *has_run;           /* per graph */
-  uint32_t *graph_of_text; /* per text */
-  ttm_idmap by_signature;  /* folded signature -> first run with it */
-} links;
 
 /* A graph is compiled to be run, so the first run after its dump is its own unless its operations say otherwise. */
 static uint32_t graph_of_run(const ttm_profile *p, uint32_t run, const links *l) {
   const ttm_frame *frame = &p->frames.at[run];
-  uint32_t best = best_graph(p, frame, run);
+  uint32_t best = best_graph(p, frame, run, l);
   if (best == TTM_NONE || !l->has_run[best]) return best;
   uint32_t known = known_graph(p, frame, run, l->graph_of_text);
   if (known == TTM_NONE) known = cached_graph(p, frame, run);
@@ -282,12 +286,10 @@ static uint32_t graph_of_run(const ttm_profile *p, uint32_t run, const links *l)
 
 /* Every rank dumps its own graphs, with the same texts in them. */
 static int link_rank(ttm_profile *p, uint32_t rank, links *l) {
-  memset(l->graph_of_text, 0xff, (p->texts.n + 1) * sizeof *l->graph_of_text); /* TTM_NONE */
   ttm_idmap_clear(&l->by_signature);
-  for (size_t r = 0; r < p->runs.n; r++) {
+  for (uint32_t r = l->first_run[rank]; r != TTM_NONE; r = l->next_run[r]) {
     uint32_t run = p->runs.at[r];
     ttm_frame *frame = &p->frames.at[run];
-    if (frame->rank != rank) continue;
     /* The same signature as an earlier run means the same graph, and the same texts, which are remembered already. */
     uint32_t alike = ttm_idmap_get(&l->by_signature, (uint32_t)frame->signature, TTM_NONE);
     if (alike != TTM_NONE && p->frames.at[alike].signature == frame->signature) {
@@ -300,20 +302,51 @@ static int link_rank(ttm_profile *p, uint32_t rank, links *l) {
     remember_texts(p, frame, run, frame->graph, l->graph_of_text);
     if (ttm_idmap_set(&l->by_signature, (uint32_t)frame->signature, run)) return TTM_ENOMEM;
   }
+  for (uint32_t r = l->first_run[rank]; r != TTM_NONE; r = l->next_run[r])
+    remember_texts(p, &p->frames.at[p->runs.at[r]], p->runs.at[r], TTM_NONE, l->graph_of_text);
+  return TTM_OK;
+}
+
+static uint32_t *make_nones(size_t n) {
+  uint32_t *out = ttm_realloc(NULL, (n + 1) * sizeof *out);
+  if (out) memset(out, 0xff, (n + 1) * sizeof *out);
+  return out;
+}
+
+static int chain_ranks(const ttm_profile *p, links *l) {
+  l->first_run = make_nones(p->ranks.n);
+  l->next_run = make_nones(p->runs.n);
+  l->newest_graph = make_nones(p->ranks.n);
+  l->older_graph = make_nones(p->graphs.n);
+  if (!l->first_run || !l->next_run || !l->newest_graph || !l->older_graph) return TTM_ENOMEM;
+  for (size_t r = p->runs.n; r-- > 0;) {
+    uint32_t *first = &l->first_run[p->frames.at[p->runs.at[r]].rank];
+    l->next_run[r] = *first;
+    *first = (uint32_t)r;
+  }
+  for (uint32_t g = 0; g < p->graphs.n; g++) {
+    uint32_t *newest = &l->newest_graph[p->graphs.at[g].rank];
+    l->older_graph[g] = *newest;
+    *newest = g;
+  }
   return TTM_OK;
 }
 
 int ttm_program_link_graphs(ttm_builder *b) {
   ttm_profile *p = b->profile;
   if (p->graphs.n == 0) return TTM_OK;
-  links l = {.has_run = ttm_alloc(p->graphs.n * sizeof *l.has_run),
-             .graph_of_text = ttm_realloc(NULL, (p->texts.n + 1) * sizeof *l.graph_of_text)};
-  int rc = l.has_run && l.graph_of_text ? TTM_OK : TTM_ENOMEM;
-  for (uint32_t rank = 0; rank < p->ranks.n && !rc; rank++) rc = link_rank(p, rank, &l);
+  links l = {.has_run = ttm_alloc(p->graphs.n * sizeof *l.has_run), .graph_of_text = make_nones(p->texts.n)};
+  int rc = l.has_run && l.graph_of_text ? chain_ranks(p, &l) : TTM_ENOMEM;
+  for (uint32_t rank = 0; rank < p->ranks.n && !rc; rank++)
+    if (l.newest_graph[rank] != TTM_NONE) rc = link_rank(p, rank, &l);
   for (size_t f = 0; f < p->frames.n; f++)
     if (p->frames.at[f].parent != TTM_NONE) p->frames.at[f].graph = p->frames.at[p->frames.at[f].parent].graph;
   ttm_free(l.has_run);
   ttm_free(l.graph_of_text);
+  ttm_free(l.first_run);
+  ttm_free(l.next_run);
+  ttm_free(l.newest_graph);
+  ttm_free(l.older_graph);
   ttm_idmap_free(&l.by_signature);
   return rc;
 }

@@ -78,8 +78,8 @@ typedef struct ttm_op {
   uint32_t state;  /* the state printed before it, or TTM_NONE */
   uint32_t frame;  /* the program it ran in */
   uint32_t tensor; /* first of its result tensors; for a deallocate the tensor it freed; TTM_NONE */
-  uint32_t
-      weights; /* id for ttm_profile_weights: arguments of the entry program it takes, directly or through load_cached */
+  /* Id for ttm_profile_weights: arguments of the entry program it takes, directly or through load_cached. */
+  uint32_t weights;
   uint32_t flags;
 } ttm_op;
 
@@ -110,8 +110,8 @@ typedef struct ttm_tensor {
   uint32_t self;     /* its own index; another one when this result is a tensor that already lived (load_cached) */
   uint32_t birth;    /* operation */
   uint32_t last_use; /* operation that last took it as an operand; birth when none did */
-  uint32_t
-      freed_by; /* deallocate operation, or TTM_NONE: returned, retained, still alive, or nobody saw when it went */
+  /* Deallocate operation, or TTM_NONE: returned, retained, still alive, or nobody saw when it went. */
+  uint32_t freed_by;
 } ttm_tensor;
 
 /* ---- Programs ----------------------------------------------------------------------------------------------------- */
@@ -124,8 +124,8 @@ typedef struct ttm_frame {
   uint32_t rank;   /* dense rank index */
   uint32_t run;    /* 0-based count of top-level program runs of this rank */
   uint32_t graph;  /* compiled graph it belongs to, TTM_NONE when no dump fits */
-  uint64_t
-      signature; /* of its own operations and cache keys in order: equal for runs of one graph that went equally far */
+  /* Of its own operations and cache keys in order: equal for runs of one graph that went equally far. */
+  uint64_t signature;
   uint32_t first_op; /* first and last operation inside, nested ones included; TTM_NONE when it has none */
   uint32_t last_op;
   uint32_t first_line, last_line;

@@ -54,6 +54,7 @@ static void ranks_print_between_each_other(void **state) {
   (void)state;
   ttm_train_log log;
   read_text(&log,
+            "[1,0]<stdout>:first\n[1,1]<stdout>:second\n"
             "[1,0]<stdout>:=== Memory Usage Summary ===\n[1,1]<stdout>:=== Memory Usage Summary ===\n"
             "[1,0]<stdout>:--- A ---\n[1,1]<stdout>:--- B ---\n"
             "[1,1]<stdout>:  DRAM: Cumulative Peak 2.00 MB, Cumulative Current 2.00 MB\n"
@@ -63,6 +64,8 @@ static void ranks_print_between_each_other(void **state) {
   assert_int_equal(log.summaries.n, 2);
   for (size_t i = 0; i < 2; i++) {
     assert_int_equal(log.summaries.at[i].rank, i);
+    ttm_view name = ttm_intern_get(&log.names, log.summaries.at[i].name);
+    assert_true(ttm_view_eq(name, i ? TTM_LIT("second") : TTM_LIT("first")));
     assert_int_equal(log.summaries.at[i].phases.n, 1);
     assert_int_equal(log.summaries.at[i].phases.at[0].cumulative_peak, 100 * (i + 1));
     assert_int_equal(log.summaries.at[i].overall_peak, 100 * (i + 1));
