@@ -19,8 +19,8 @@ typedef struct ttm_block_part {
 typedef struct ttm_known_block {
   uint32_t at, n; /* its bytes in ttm_known_blocks.bytes */
   ttm_block_part op_line, op_text, header_line, header_text;
-  uint32_t dram_line,
-      dram_view;         /* where the line and its MemoryView{ start; the block ends before "allocated"'s figure */
+  /* Where the line and its MemoryView{ start; the block ends before "allocated"'s figure. */
+  uint32_t dram_line, dram_view;
   uint32_t banks, total; /* of that view */
   uint32_t next;         /* the block that came after it last time, or TTM_NO_BLOCK */
   uint16_t rank;

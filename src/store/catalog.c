@@ -123,6 +123,11 @@ static size_t stem_of(const char *file) {
   return suffix.n && file[0] != '.' ? strlen(file) - suffix.n : 0;
 }
 
+static bool comes_before(ttm_view a, ttm_view b) {
+  int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+  return order ? order < 0 : a.n < b.n;
+}
+
 /* Looks through the files. The first name in the alphabet wins should a folder hold several reports. */
 static int look_into(ttm_catalog_entry *entry, int folder) {
   int copy = dup(folder);
@@ -140,7 +145,7 @@ static int look_into(ttm_catalog_entry *entry, int folder) {
     ttm_view name = {file->d_name, stem};
     if (entry->name && strlen(entry->name) == stem && !memcmp(entry->name, name.p, stem)) {
       if (st.st_mtime > entry->written) entry->written = st.st_mtime;
-    } else if (!entry->name || strncmp(name.p, entry->name, stem) < 0) {
+    } else if (!entry->name || comes_before(name, ttm_view_of(entry->name))) {
       ttm_free(entry->name);
       entry->name = ttm_view_copy(name);
       entry->written = st.st_mtime;

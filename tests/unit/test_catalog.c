@@ -126,6 +126,26 @@ static void finds_the_log(void **state) {
   ttm_catalog_free(&all);
 }
 
+/* Whatever order the system lists them in: that of their making, the other way round, or by hashes, so many are tried. */
+static void the_first_name_wins(void **state) {
+  (void)state;
+  for (int i = 0; i < 32; i++) {
+    char path[160], letter = (char)('a' + i / 2);
+    ttm_catalog one;
+    snprintf(path, sizeof path, "two%d", i);
+    folder(path);
+    for (int k = 0; k < 2; k++) {
+      snprintf(path, sizeof path, "two%d/%c%s_memory.json", i, letter, (i + k) % 2 ? "z" : "");
+      put(path, "{}");
+    }
+    snprintf(path, sizeof path, "%s/two%d", root, i);
+    assert_int_equal(ttm_catalog_read(&one, path, NULL), 0);
+    assert_int_equal(one.entries.at[0].name[0], letter);
+    assert_int_equal(one.entries.at[0].name[1], '\0');
+    ttm_catalog_free(&one);
+  }
+}
+
 /* What a later ttmem means by its words is not known: the report is listed, and said to be one. */
 static void later_reports_are_listed(void **state) {
   ttm_catalog one;
@@ -162,6 +182,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(lists_newest_first, fill, empty),
       cmocka_unit_test_setup_teardown(a_report_is_a_catalog_of_one, fill, empty),
       cmocka_unit_test_setup_teardown(finds_the_log, fill, empty),
+      cmocka_unit_test_setup_teardown(the_first_name_wins, fill, empty),
       cmocka_unit_test_setup_teardown(later_reports_are_listed, fill, empty),
       cmocka_unit_test_setup_teardown(deletes_a_report, fill, empty),
   };
