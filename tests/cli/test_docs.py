@@ -198,6 +198,19 @@ def check_keys():
         check(False, page, 1, f"the key {key} is not explained")
 
 
+# ---- Folders ---------------------------------------------------------------------------------------------------------
+
+
+def check_folders():
+    """Every folder has its row, or is named in one."""
+    page = SOURCE / "docs/architecture.md"
+    rows = "".join(line for line in page.read_text(encoding="utf-8").splitlines(True) if line.startswith("| `"))
+    folders = [path for path in [*SOURCE.iterdir(), *SOURCE.glob("src/*")] if path.is_dir() and path.name not in ("src", "build") and not path.name.startswith((".", "_"))]
+    for path in folders:
+        name = f"{path.relative_to(SOURCE)}/"
+        check(f"`{name}" in rows, page, 1, f"no row for {name}")
+
+
 # ---- Environment -----------------------------------------------------------------------------------------------------
 
 
@@ -241,6 +254,7 @@ def main():
                 check_target(path, number, span, targets)
     check(seen > 100, SOURCE / "docs/manual.md", 1, f"only {seen} commands found: the test does not see them")
     check("--analyze" in help_of("--help", program=PROFILER), SOURCE / "docs/manual.md", 1, "tt-memory-profiler has no --analyze")
+    check_folders()
     check_environment()
     check_keys()
     for failure in failures:
