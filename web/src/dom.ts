@@ -42,8 +42,8 @@ export function shorten(text: string, limit: number): string {
   return visible(shown);
 }
 
-// Control characters and direction marks would hide or reorder what stands around them.
-const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+// Control characters, direction marks and marks without a width would hide or reorder what stands around them.
+const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 export function visible(text: string): string {
   return text.replace(hidden, "�");
 }

@@ -15,7 +15,7 @@ function card(key: string, label: string, value: string, note: string): HTMLElem
 export function facts(app: App): HTMLElement {
   const { findings } = app.model;
   const box = h("dl", { class: "facts" });
-  add(box, card("operations", "Operations", count(findings.operations.total), `${app.model.ofCompiledProgram ? `${counted(findings.runs.length, "run")}, ` : ""}${count(findings.input.deallocations)} frees left out`));
+  add(box, card("operations", "Operations", count(findings.operations.total), `${app.model.ofCompiledProgram ? `${counted(findings.runs.length, "run")}, ` : ""}${counted(findings.input.deallocations, "free")} left out`));
   for (const memory of ["DRAM", "L1"] as const) {
     const peak = findings.peak[memory];
     if (!peak) continue;
