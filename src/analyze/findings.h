@@ -206,6 +206,7 @@ typedef struct ttm_count {
 
 /* Runs of one program that can prove a leak: one of warm-up, and three equal rises after it. */
 enum { TTM_LEAK_RUNS = 5 };
+_Static_assert(TTM_LEAK_RUNS == 5, "analyses_found.c and llm_analyses.c write \"five\"");
 enum { TTM_TOP = 10, TTM_INDEX_STEP = 1024 };
 
 typedef struct ttm_findings {
