@@ -34,7 +34,8 @@ int ttm_cli_error(const ttm_options *options, const ttm_error *err) {
   return TTM_EXIT_WRONG;
 }
 
-bool ttm_same_file(const char *log, const char *target) {
+/* True when both names lead to one file. `log` may be "-": standard input may be redirected from the file that -o names. */
+static bool is_same_file(const char *log, const char *target) {
   struct stat a, b;
   bool from_stdin = !strcmp(log, "-");
   if (from_stdin ? fstat(STDIN_FILENO, &a) : stat(log, &a)) return false;
@@ -42,7 +43,7 @@ bool ttm_same_file(const char *log, const char *target) {
 }
 
 int ttm_check_output(const char *input, const char *target, ttm_error *err) {
-  if (!input || !ttm_terminal_is_file(target) || !ttm_same_file(input, target)) return TTM_OK;
+  if (!input || !ttm_terminal_is_file(target) || !is_same_file(input, target)) return TTM_OK;
   return ttm_error_set(err, TTM_EUSAGE, "'%s' is the input itself; give -o another name so that it is not lost",
                        target);
 }

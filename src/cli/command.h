@@ -46,9 +46,6 @@ int ttm_command_interactive(const ttm_options *options);
 /* "ttmem: error: ..." on standard error, control characters made harmless; returns TTM_EXIT_WRONG. */
 int ttm_cli_error(const ttm_options *options, const ttm_error *err);
 
-/* True when both names lead to one file. `log` may be "-": standard input may be redirected from the file that -o names. */
-bool ttm_same_file(const char *log, const char *target);
-
 /* TTM_EUSAGE when writing to `target` (of -o: "-" is standard output) would lose what is read from `input`. Either may be NULL. */
 int ttm_check_output(const char *input, const char *target, ttm_error *err);
 

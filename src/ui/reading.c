@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "base/alloc.h"
-#include "store/catalog.h"
 #include "store/report_dir.h"
 #include "store/report_find.h"
 #include "ui/report.h"
