@@ -278,6 +278,12 @@ ttnn.close_device(other)
         folder = os.path.relpath(os.path.dirname(self.recording()), self.dir)
         return subprocess.run([TTMEM, "html", folder], cwd=self.dir, env=self.env, capture_output=True, text=True, timeout=PATIENCE)
 
+    def analyzed(self, folder):
+        """What `ttmem analyze FOLDER` takes the folder for."""
+        done = subprocess.run([TTMEM, "analyze", folder, "--json", "--no-json"], cwd=self.dir, env=self.env, capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)["input"]
+
     def test_the_page_of_a_recorded_run_is_made_again(self):
         """The folder holds a log as well, with nothing of the device in it, or with lines that a runtime prints."""
         for said in ("", "print('hello')", "print('2026-01-01 00:00:00.000 | WARNING  | Always | [tt-metal] a line of the runtime')"):
@@ -299,7 +305,8 @@ ttnn.close_device(other)
         code, _, err = self.run_it("--log")
         self.assertEqual(code, 0, err)
         folder = os.path.relpath(os.path.dirname(self.recording()), self.dir)
-        self.assertIn("ttmem:   ttmem analyze %s/model_recording.json\nttmem:   ttmem html %s\n" % (folder, folder), err)
+        self.assertIn("ttmem:   ttmem analyze %s\nttmem:   ttmem html %s\n" % (folder, folder), err)
+        self.assertEqual(self.analyzed(folder)["kind"], "capture")
         again = self.page_again()
         self.assertEqual(again.returncode, 0, again.stderr)
         with open(self.recording().replace("_recording.json", "_report.html")) as f:
@@ -318,6 +325,7 @@ ttnn.close_device(other)
             self.assertEqual(self.page_again().returncode, 0)
             with open(self.recording().replace("_recording.json", "_report.html")) as f:
                 self.assertIn("model_profile.log", page_facts(f.read()))
+            self.assertEqual(self.analyzed(os.path.dirname(self.recording()))["kind"], "full")
 
 
 class Ends(Case):
