@@ -410,8 +410,8 @@ static void put_fragmentation(screen *s) {
   const ttm_fragmentation *x = &s->f->fragmentation;
   if (!x->known || !x->refusing_states) return;
   label(s, "Pieces");
-  ttm_buf_printf(s->out, "%.2f of %.2f MB/bank free out of reach; ",
-                 ttm_mib(x->worst_free - x->worst_largest), ttm_mib(x->worst_free));
+  ttm_buf_printf(s->out, "%.2f of %.2f MB/bank free out of reach; ", ttm_mib(x->worst_free - x->worst_largest),
+                 ttm_mib(x->worst_free));
   ttm_put_counted(s->out, x->refusing_states, "state");
   ttm_buf_printf(s->out, " refuse %.2f MB\n", ttm_mib(x->largest_request));
 }
