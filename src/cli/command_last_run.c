@@ -68,16 +68,17 @@ static int write_out(const ttm_last_run *what, const char *log, const char *targ
 }
 
 int ttm_command_last_run(const ttm_options *options) {
-  const char *log = options->inputs ? options->input[0] : NULL, *target = options->value[TTM_OPTION_OUTPUT];
-  char spooled[4096];
-  int spool_fd = -1, status = TTM_OK;
   ttm_error err;
+  if (!options->inputs) {
+    ttm_error_set(&err, TTM_EUSAGE, "last-run needs a log: ttmem last-run LOG [-o OUT]");
+    return ttm_cli_error(options, &err);
+  }
+  const char *log = options->input[0], *target = options->value[TTM_OPTION_OUTPUT];
+  char spooled[4096];
+  int spool_fd = -1;
   ttm_profile *p = NULL;
   ttm_last_run what = {0};
-  if (!log)
-    status = ttm_error_set(&err, TTM_EUSAGE, "last-run needs a log: ttmem last-run LOG [-o OUT]");
-  else
-    status = ttm_check_output(log, target, &err);
+  int status = ttm_check_output(log, target, &err);
   if (!status && is_pipe(log)) {
     status = spool(log, spooled, sizeof spooled, &spool_fd, &err);
     log = spooled;

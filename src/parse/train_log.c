@@ -111,7 +111,7 @@ static void remember_name(writer *w, ttm_view line) {
 
 static int writer_of(reader *r, uint16_t rank, writer **out) {
   uint32_t known = ttm_idmap_get(&r->writer_ids, rank, UINT32_MAX);
-  if (known != UINT32_MAX) return *out = &r->writers.at[known], TTM_OK;
+  if (known < r->writers.n) return *out = &r->writers.at[known], TTM_OK;
   writer fresh = {.rank = rank, .summary = TTM_NOT_FOUND, .footprint = TTM_NOT_FOUND};
   if (ttm_vec_push(&r->writers, fresh)) return TTM_ENOMEM;
   *out = &r->writers.at[r->writers.n - 1];
