@@ -3,6 +3,13 @@
 # What a machine can do to a program: a full disk, a device that cannot be read, signals, files that change under the reader, folders
 # that cannot be written, readers that go away. Every time: a sentence that says so, exit status 2, nothing of the user's lost.
 . "$(dirname "$0")/lib.bash"
+
+# small_files KILOBYTES: no file may grow beyond it. The counters of make coverage are files too: those of this process go elsewhere.
+small_files() {
+  ulimit -f "$1"
+  GCOV_PREFIX=$(mktemp -d -p "$work")
+  export GCOV_PREFIX
+}
 log=two_runs_oom_profile.log
 
 # fails COMMAND...: exit status 2, one error message (kept in .err), nothing else on standard error.
@@ -34,7 +41,7 @@ done
 before=$(cd home/reports && find . -type f -exec cksum {} + | sort)
 for kilobytes in 1 8 64; do
   got=0
-  (ulimit -f $kilobytes && exec "$TTMEM" analyze $log --quiet) >.out 2>.err </dev/null || got=$?
+  (small_files $kilobytes && exec "$TTMEM" analyze $log --quiet) >.out 2>.err </dev/null || got=$?
   [ "$got" -eq 2 ] || fail "exit $got with files of $kilobytes KB at most"
   says 'File too large'
   [ "$before" = "$(cd home/reports && find . -type f -exec cksum {} + | sort)" ] || fail "the last report was touched"
@@ -42,18 +49,18 @@ for kilobytes in 1 8 64; do
 done
 echo mine >kept.md
 got=0
-(ulimit -f 1 && exec "$TTMEM" --llm --logfile $log -o kept.md) 2>.err || got=$?
+(small_files 1 && exec "$TTMEM" --llm --logfile $log -o kept.md) 2>.err || got=$?
 [ "$got" -eq 2 ] && [ "$(cat kept.md)" = mine ] || fail "the file that was there is gone"
 [ -z "$(find . -maxdepth 1 -name '.ttmem-*')" ] || fail "left behind: $(find . -maxdepth 1 -name '.ttmem-*')"
 # The copy that last-run makes of a pipe.
 got=0
-(ulimit -f 8 && cat $log | exec "$TTMEM" last-run - -q) >.out 2>.err || got=$?
+(small_files 8 && cat $log | exec "$TTMEM" last-run - -q) >.out 2>.err || got=$?
 [ "$got" -eq 2 ] || fail "exit $got: the copy of the pipe has no room"
 says 'cannot write a temporary file.*File too large'
 
 # A program that is run keeps running, is heard to its end, and its exit status counts.
 got=0
-(ulimit -f 1 && exec "$TTMEM" run --log --quiet --output-dir full -- sh -c 'head -c 20000 /dev/zero | tr "\\0" x; exit 3') 2>.err \
+(small_files 1 && exec "$TTMEM" run --log --quiet --output-dir full -- sh -c 'head -c 20000 /dev/zero | tr "\\0" x; exit 3') 2>.err \
   </dev/null | wc -c >.count || got=$?
 [ "$got" -eq 3 ] || fail "exit $got instead of the program's 3"
 [ "$(cat .count)" -ge 20000 ] || fail "only $(cat .count) bytes came through"
