@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/analyses_parts.h"
+#include "report/ways_words.h"
 #include "report/words.h"
 
 enum { SHOWN = 5, TEXT_COLUMNS = 400, NAME_COLUMNS = 60 };
@@ -136,14 +137,18 @@ static const char *incident_words(ttm_view kind) {
   return "Fatal error";
 }
 
+/* A file may hold any number: what no memory has is 0. */
+static uint64_t bytes_of(ttm_view object, const char *key) {
+  double mb = ttm_member_number(object, key, 0);
+  return mb > 0 && mb < 1e12 ? (uint64_t)(mb * TTM_MB) : 0;
+}
+
 /* The first thing to know: whatever is freed on the way, it will not fit. */
 static void put_too_many_weights(ttm_analysis_page *p) {
   ttm_view weights = ttm_json_get_member(p->findings, "weights");
   if (!ttm_view_eq(ttm_json_get_member(weights, "fit_in_DRAM"), TTM_LIT("false"))) return;
-  ttm_sentence_add(p,
-                   "The weights alone need about %.2f MB, more than DRAM holds: freeing more on the way does not help "
-                   "(estimated by those already there)",
-                   ttm_member_number(weights, "on_device_MB", 0));
+  ttm_view dram = ttm_json_get_member(ttm_json_get_member(p->findings, "memory"), "DRAM");
+  ttm_words_weights_need(&p->sentence, bytes_of(weights, "on_device_MB"), bytes_of(dram, "capacity_total_MB"));
   ttm_point_end(p, (ttm_view){"", 0});
 }
 

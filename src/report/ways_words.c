@@ -132,14 +132,18 @@ void ttm_words_way(ttm_buf *out, const ttm_way *way, const ttm_incident *inciden
   }
 }
 
+void ttm_words_weights_need(ttm_buf *out, uint64_t bytes, uint64_t capacity) {
+  ttm_buf_puts(out, "The weights alone need about ");
+  ttm_put_bytes(out, bytes);
+  ttm_buf_puts(out, ", DRAM holds ");
+  ttm_put_bytes(out, capacity);
+  ttm_buf_puts(out, ": freeing more on the way does not help (estimated by those already there)");
+}
+
 bool ttm_words_too_many_weights(ttm_buf *out, const ttm_findings *f, const ttm_incident *incident) {
   const ttm_weight_demand *demand = &f->weight_demand;
   if (incident->what.kind != TTM_INCIDENT_OOM || !ttm_view_eq(incident->what.memory, TTM_LIT("DRAM"))) return false;
   if (demand->bytes <= demand->capacity) return false;
-  ttm_buf_puts(out, "The weights alone need about ");
-  ttm_put_bytes(out, demand->bytes);
-  ttm_buf_puts(out, ", DRAM holds ");
-  ttm_put_bytes(out, demand->capacity);
-  ttm_buf_puts(out, ": freeing more on the way does not help (estimated by those already there)");
+  ttm_words_weights_need(out, demand->bytes, demand->capacity);
   return true;
 }
