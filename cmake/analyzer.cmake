@@ -2,7 +2,7 @@
 # gcc's -fanalyzer (preset analyzer, `make analyzer`): every warning is an error. What it is wrong about is named here, once, with
 # the reason; the code carries no pragmas for it. Reviewed with gcc 12.
 add_compile_options(-fanalyzer)
-# Wrong about views: `v = ttm_view_from(v, 1)` passes a struct by value and takes it back, and gcc 12 then calls `v` uninitialised.
+# Wrong about views: `v = ttm_str_from(v, 1)` passes a struct by value and takes it back, and gcc 12 then calls `v` uninitialised.
 # valgrind and cppcheck look for the real ones.
 add_compile_options(-Wno-analyzer-use-of-uninitialized-value)
 

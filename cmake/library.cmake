@@ -5,13 +5,13 @@ find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
-pkg_check_modules(CAIRO REQUIRED cairo) # only its header: src/report/canvas_png.c opens the library when a picture is asked for
+pkg_check_modules(CAIRO REQUIRED cairo) # only its header: src/report/write/canvas_png.c opens the library when a picture is asked for
 include(cmake/tree_sitter.cmake)
 set(ttmem_needs Threads::Threads ZLIB::ZLIB PkgConfig::ZSTD PkgConfig::TREE_SITTER ${CMAKE_DL_LIBS} m)
 
 set(ttmem_sources)
 foreach(room base parse profile watch capture analyze l1 train report store)
-  file(GLOB room_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${room}/*.c)
+  file(GLOB_RECURSE room_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${room}/*.c)
   list(APPEND ttmem_sources ${room_sources})
 endforeach()
 
@@ -19,7 +19,7 @@ include(cmake/web.cmake)
 
 add_library(ttmem_objects OBJECT ${ttmem_sources})
 target_include_directories(ttmem_objects PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
-set_source_files_properties(${CMAKE_SOURCE_DIR}/src/report/canvas_png.c PROPERTIES INCLUDE_DIRECTORIES "${CAIRO_INCLUDE_DIRS}")
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/report/write/canvas_png.c PROPERTIES INCLUDE_DIRECTORIES "${CAIRO_INCLUDE_DIRS}")
 target_link_libraries(ttmem_objects PUBLIC ${ttmem_needs})
 
 # Inside the project everything links the static library and may see src/; users get include/ only.

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "base/view.h"
+#include "base/str.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -14,7 +14,7 @@ static inline void check(bool holds) {
 }
 
 /* A view that was given back lies inside the text; empty ones may be anywhere. */
-static inline void check_inside(ttm_view text, ttm_view v) {
+static inline void check_inside(ttm_str text, ttm_str v) {
   check(!v.n || (v.p >= text.p && v.p + v.n <= text.p + text.n));
 }
 

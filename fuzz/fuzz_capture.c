@@ -6,10 +6,10 @@
 #include "analyze/findings.h"
 #include "l1/pitfalls.h"
 #include "parse/capture.h"
-#include "report/recording.h"
+#include "report/run/recording.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  ttm_view text = {(const char *)data, size};
+  ttm_str text = {(const char *)data, size};
   ttm_capture_reader nodes;
   ttm_capture_init(&nodes, NULL, text);
   while (ttm_capture_next(&nodes)) {}

@@ -3,9 +3,9 @@
 #include "fuzz.h"
 
 #include "base/alloc.h"
-#include "report/scan_report.h"
+#include "report/cb/scan_report.h"
 
-static void scan(const char *path, ttm_view text) {
+static void scan(const char *path, ttm_str text) {
   static const ttm_define defines[] = {{{"n", 1}, 3}, {{"tiles", 5}, -1}};
   ttm_scan_options options = {.threads = 1, .arch = TTM_ARCH_WORMHOLE, .defines = defines, .define_count = 2};
   ttm_scan *result;
@@ -23,6 +23,6 @@ static void scan(const char *path, ttm_view text) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (size > 1 << 16) return 0;
-  scan(size & 1 ? "factory.cpp" : "kernels/reader.hpp", (ttm_view){(const char *)data, size});
+  scan(size & 1 ? "factory.cpp" : "kernels/reader.hpp", (ttm_str){(const char *)data, size});
   return 0;
 }

@@ -5,7 +5,7 @@
 #include "parse/incident_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  ttm_view line = {(const char *)data, size};
+  ttm_str line = {(const char *)data, size};
   ttm_incident_text incident;
   if (ttm_incident_parse(line, &incident)) {
     if (!incident.text.n) abort();
@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     /* The sentence by itself is the same incident: this is what makes the copies in one log fall together. */
     ttm_incident_text again;
     if (incident.kind != TTM_INCIDENT_FATAL) {
-      if (!ttm_incident_parse(incident.text, &again) || !ttm_view_eq(again.text, incident.text)) abort();
+      if (!ttm_incident_parse(incident.text, &again) || !ttm_str_eq(again.text, incident.text)) abort();
       if (again.kind != incident.kind || again.size != incident.size || again.buffers_end != incident.buffers_end)
         abort();
     }

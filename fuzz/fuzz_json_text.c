@@ -5,11 +5,11 @@
 #include "parse/json_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  ttm_view text = {(const char *)data, size}, rest, one;
+  ttm_str text = {(const char *)data, size}, rest, one;
   static const char *const keys[] = {"input", "peak", "incidents", "a", ""};
   ttm_buf out = {0};
   for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
-    ttm_view value = ttm_json_get_member(text, keys[k]);
+    ttm_str value = ttm_json_get_member(text, keys[k]);
     check_inside(text, value);
     ttm_json_get_number(value, 0);
     ttm_json_get_string(&out, value);

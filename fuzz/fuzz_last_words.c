@@ -5,7 +5,7 @@
 #include "parse/last_words.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  ttm_view text = {(const char *)data, size};
+  ttm_str text = {(const char *)data, size};
   ttm_last_words words;
   ttm_last_words_read(&words, text);
   check_inside(text, words.sentence);

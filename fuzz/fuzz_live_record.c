@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   ttm_findings *findings = NULL;
   ttm_error err;
   ttm_buf_puts(&text, "ttmem-live 1\n");
-  ttm_buf_put(&text, (ttm_view){(const char *)data, size});
+  ttm_buf_put(&text, (ttm_str){(const char *)data, size});
   int status = ttm_profile_read_bytes(&profile, text.at, text.n, NULL, &err);
   if (!status && (profile->kind != TTM_LOG_LIVE || !profile->states.n)) abort();
   if (!status && profile->tensors.n) abort();

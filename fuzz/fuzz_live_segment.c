@@ -20,14 +20,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static char bytes[TTM_SHM_BYTES];
   ttm_shm_segment segment;
   uint64_t asic_id;
-  ttm_view view = {(const char *)data, size};
+  ttm_str view = {(const char *)data, size};
   if (ttm_shm_segment_read(&segment, view) == TTM_SHM_FINE) check_segment(&segment);
   ttm_shm_file_name(view, &asic_id);
   /* Small inputs reach the slots too: as the start of the slots of a file that is otherwise fine. */
   memset(bytes, 0, sizeof bytes);
   bytes[0] = TTM_SHM_VERSION;
   if (size) memcpy(bytes + 856, data, size < sizeof bytes - 856 ? size : sizeof bytes - 856);
-  ttm_shm_fault fault = ttm_shm_segment_read(&segment, (ttm_view){bytes, sizeof bytes});
+  ttm_shm_fault fault = ttm_shm_segment_read(&segment, (ttm_str){bytes, sizeof bytes});
   if (fault == TTM_SHM_FINE)
     check_segment(&segment);
   else if (fault != TTM_SHM_IMPOSSIBLE || segment.slot_count)

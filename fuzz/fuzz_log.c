@@ -3,26 +3,26 @@
 #include "fuzz.h"
 
 #include "analyze/findings.h"
-#include "report/text.h"
+#include "report/run/text.h"
 
 static bool row(uint32_t id, size_t n) { return id == TTM_NONE || id < n; }
 
 static void check_profile(const ttm_profile *p) {
   for (size_t i = 0; i < p->ops.n; i++) {
     const ttm_op *op = &p->ops.at[i];
-    check(op->text < p->texts.n && op->frame < p->frames.n && row(op->state, p->states.n));
+    check(op->text < p->texts.n && op->call < p->calls.n && row(op->state, p->states.n));
     check(row(op->tensor, p->tensors.n) && op->weights < p->weight_lists.n && op->line > 0);
   }
   for (size_t i = 0; i < p->states.n; i++)
-    check(p->states.at[i].frame < p->state_frames.n &&
+    check(p->states.at[i].base < p->state_bases.n &&
           (p->states.at[i].op >= TTM_STATE_BARE || p->states.at[i].op < p->ops.n));
   for (size_t i = 0; i < p->tensors.n; i++) {
     const ttm_tensor *t = &p->tensors.at[i];
     check(t->self < p->tensors.n && t->birth < p->ops.n && t->last_use < p->ops.n && row(t->freed_by, p->ops.n));
   }
-  for (size_t i = 0; i < p->frames.n; i++) {
-    const ttm_frame *f = &p->frames.at[i];
-    check(row(f->parent, p->frames.n) && row(f->caller, p->ops.n) && row(f->graph, p->graphs.n));
+  for (size_t i = 0; i < p->calls.n; i++) {
+    const ttm_call *f = &p->calls.at[i];
+    check(row(f->parent, p->calls.n) && row(f->caller, p->ops.n) && row(f->graph, p->graphs.n));
     check(row(f->before, p->states.n) && row(f->after, p->states.n) && f->rank < p->ranks.n);
   }
   for (size_t i = 0; i < p->incidents.n; i++)

@@ -2,7 +2,7 @@
 /* Any bytes as a TT-Metal log or memory report, and the report on it in every form: no crash, nothing raw in HTML or a terminal. */
 #include "fuzz.h"
 
-#include "report/cb_log.h"
+#include "report/cb/cb_log.h"
 
 static void write_form(const ttm_device_log *log, ttm_doc_form form) {
   ttm_buf out = {0};
@@ -11,9 +11,9 @@ static void write_form(const ttm_device_log *log, ttm_doc_form form) {
   ttm_doc_begin(&doc, "fuzz");
   ttm_cb_log_write(&doc, log, TTM_LIT("input"), &hints);
   ttm_doc_end(&doc);
-  ttm_view text = ttm_buf_view(&out);
-  if (ttm_view_find_char(text, '\x1b') != TTM_NOT_FOUND) abort();
-  if (form == TTM_DOC_HTML && ttm_view_contains(text, TTM_LIT("<script"))) abort();
+  ttm_str text = ttm_buf_str(&out);
+  if (ttm_str_find_char(text, '\x1b') != TTM_NOT_FOUND) abort();
+  if (form == TTM_DOC_HTML && ttm_str_contains(text, TTM_LIT("<script"))) abort();
   ttm_buf_free(&out);
 }
 
@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   ttm_error err;
   ttm_clash_hints hints = {0};
   ttm_buf json = {0};
-  if (!ttm_device_log_read_bytes(&log, (ttm_view){(const char *)data, size}, &err)) {
+  if (!ttm_device_log_read_bytes(&log, (ttm_str){(const char *)data, size}, &err)) {
     for (int form = TTM_DOC_TERMINAL; form <= TTM_DOC_HTML; form++) write_form(&log, (ttm_doc_form)form);
     ttm_cb_log_json(&json, &log, TTM_LIT("input"), &hints);
     for (size_t i = 0; i < json.n; i++) {

@@ -6,7 +6,7 @@
 #include "parse/module_types.h"
 
 /* However the aliases name each other, a type stays of a size. */
-static void check_types(ttm_view text, const ttm_module_args *args) {
+static void check_types(ttm_str text, const ttm_module_args *args) {
   ttm_module_types types = {0};
   ttm_buf out = {0};
   if (ttm_module_types_read(&types, text)) abort();
@@ -20,7 +20,7 @@ static void check_types(ttm_view text, const ttm_module_args *args) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  ttm_view text = {(const char *)data, size};
+  ttm_str text = {(const char *)data, size};
   ttm_arena arena = {0};
   ttm_module_args args = {0};
   ttm_loc_lines lines = {0};
@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   for (size_t i = 0; i < lines.n; i++) {
     if (!lines.at[i].name.n || !lines.at[i].line || lines.at[i].line > line_count) abort();
     for (size_t k = 0; k < i && i < 64; k++) {
-      if (ttm_view_eq(lines.at[i].name, lines.at[k].name)) abort();
+      if (ttm_str_eq(lines.at[i].name, lines.at[k].name)) abort();
     }
   }
   check_inside(text, ttm_module_facts_read(text).name);

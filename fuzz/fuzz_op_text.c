@@ -6,14 +6,14 @@
 #include "parse/op_text.h"
 #include "parse/tensor_type.h"
 
-static void check_all_inside(ttm_view text, const ttm_views *views) {
+static void check_all_inside(ttm_str text, const ttm_views *views) {
   for (size_t i = 0; i < views->n; i++) {
     check_inside(text, views->at[i]);
     if (!views->at[i].n) abort();
   }
 }
 
-static void check_operation(ttm_view text, const ttm_op_text *op) {
+static void check_operation(ttm_str text, const ttm_op_text *op) {
   if (!op->name.n || !op->output_type.n) abort();
   check_inside(text, op->name);
   check_inside(text, op->result);
@@ -32,13 +32,13 @@ static void check_operation(ttm_view text, const ttm_op_text *op) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  ttm_view text = {(const char *)data, size};
+  ttm_str text = {(const char *)data, size};
   ttm_op_text op = {0}, again = {0};
   if (ttm_op_text_parse(text, &op) == TTM_OK) {
     check_operation(text, &op);
     const char *end = op.location.p ? op.location.p + op.location.n + 1 : op.output_type.p + op.output_type.n;
-    if (ttm_op_text_parse((ttm_view){text.p, (size_t)(end - text.p)}, &again) != TTM_OK) abort();
-    if (again.operands.n != op.operands.n || !ttm_view_eq(again.output_type, op.output_type)) abort();
+    if (ttm_op_text_parse((ttm_str){text.p, (size_t)(end - text.p)}, &again) != TTM_OK) abort();
+    if (again.operands.n != op.operands.n || !ttm_str_eq(again.output_type, op.output_type)) abort();
   }
   ttm_buf name = {0};
   ttm_location_render(op.location.n ? op.location : text, &name);

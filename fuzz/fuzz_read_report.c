@@ -4,18 +4,18 @@
 
 #include "analyze/findings.h"
 #include "profile/read_report.h"
-#include "report/analyses.h"
-#include "report/report.h"
+#include "report/files/report.h"
+#include "report/run/analyses.h"
 
-static ttm_view next_file(ttm_view *rest) {
-  size_t end = ttm_view_find_char(*rest, '\0');
-  ttm_view file = ttm_view_first(*rest, end);
-  *rest = end == TTM_NOT_FOUND ? ttm_view_from(*rest, rest->n) : ttm_view_from(*rest, end + 1);
+static ttm_str next_file(ttm_str *rest) {
+  size_t end = ttm_str_find_char(*rest, '\0');
+  ttm_str file = ttm_str_first(*rest, end);
+  *rest = end == TTM_NOT_FOUND ? ttm_str_from(*rest, rest->n) : ttm_str_from(*rest, end + 1);
   return file;
 }
 
 /* The terminal's analyses are written from the findings file itself; the other texts from what was read. */
-static void write_texts(const ttm_findings *f, ttm_view findings_json) {
+static void write_texts(const ttm_findings *f, ttm_str findings_json) {
   ttm_summary_style style = {.columns = 80, .utf8 = true};
   for (int rough = 0; rough < 2; rough++) {
     ttm_analyses analyses = {0};
@@ -28,7 +28,7 @@ static void write_texts(const ttm_findings *f, ttm_view findings_json) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  ttm_view rest = {(const char *)data, size};
+  ttm_str rest = {(const char *)data, size};
   ttm_report_texts texts = {.memory = next_file(&rest),
                             .operations = next_file(&rest),
                             .findings = next_file(&rest),
@@ -44,8 +44,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (ttm_report_html(f, TTM_LIT("fuzz"), &page, &err)) abort();
   /* The page renews to itself. */
   ttm_out again = ttm_out_memory();
-  if (ttm_html_renew(ttm_buf_view(&page.buf), TTM_LIT("fuzz"), &again, &err)) abort();
-  if (!ttm_view_eq(ttm_buf_view(&page.buf), ttm_buf_view(&again.buf))) abort();
+  if (ttm_html_renew(ttm_buf_str(&page.buf), TTM_LIT("fuzz"), &again, &err)) abort();
+  if (!ttm_str_eq(ttm_buf_str(&page.buf), ttm_buf_str(&again.buf))) abort();
   ttm_out_abandon(&page);
   ttm_out_abandon(&again);
   ttm_findings_free(f);

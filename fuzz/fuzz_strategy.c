@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "l1/simulate.h"
-#include "report/l1_picture.h"
+#include "report/write/l1_picture.h"
 
 static void simulate(ttm_cb_plans *plans) {
   ttm_cb_machine machine = {.tile_bytes = 2048};
@@ -11,7 +11,7 @@ static void simulate(ttm_cb_plans *plans) {
   ttm_cb_result result;
   ttm_buf text = {0};
   ttm_picture_style style = {.columns = 80, .utf8 = true};
-  ttm_cb_machine_set(&machine, TTM_ARCH_BLACKHOLE, (ttm_view){"", 0}, &err);
+  ttm_cb_machine_set(&machine, TTM_ARCH_BLACKHOLE, (ttm_str){"", 0}, &err);
   if (!ttm_cb_simulate(&result, plans, &machine)) {
     if (result.pressure < 0 || result.pressure > 100 || result.miss_pct < 0 || result.miss_pct > 100) abort();
     if (result.fit == TTM_L1_FITS && result.used + result.free_bytes != machine.l1_bytes) abort();
@@ -23,7 +23,7 @@ static void simulate(ttm_cb_plans *plans) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  ttm_view text = {(const char *)data, size};
+  ttm_str text = {(const char *)data, size};
   ttm_cb_workload workload = {16, 24};
   ttm_cb_plans plans;
   ttm_error err;

@@ -5,7 +5,7 @@
 #include "parse/tensor_type.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  ttm_view text = {(const char *)data, size};
+  ttm_str text = {(const char *)data, size};
   ttm_tensor_type type;
   if (!ttm_tensor_type_parse(text, &type)) return 0;
   check_inside(text, type.element);

@@ -2,7 +2,7 @@
 /* Any bytes as a training log: never a crash, and every form of the report is written. */
 #include "fuzz.h"
 
-#include "report/train_report.h"
+#include "report/train/train_report.h"
 
 static void check_log(const ttm_train_log *log) {
   for (size_t i = 0; i < log->summaries.n; i++) {
@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   ttm_train_options options = {.use_actual_sizes = size % 2};
   ttm_summary_style style = {.columns = 80, .color = size % 3 == 0, .utf8 = size % 5 != 0};
   ttm_buf out = {0};
-  if (!ttm_train_log_read_bytes(&log, (ttm_view){(const char *)data, size}, NULL)) {
+  if (!ttm_train_log_read_bytes(&log, (ttm_str){(const char *)data, size}, NULL)) {
     check_log(&log);
     if (!ttm_training_make(&training, &log, &options, NULL)) {
       ttm_train_chart chart = {&training, size % 2 ? "t" : NULL};

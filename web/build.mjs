@@ -49,7 +49,7 @@ function array(name, text) {
   const lines = [];
   for (let i = 0; i < bytes.length; i += 40) lines.push(bytes.slice(i, i + 40).join(","));
   return `static const unsigned char ${name}[] = {\n${lines.join(",\n")}};\n` +
-    `const ttm_view ttm_html_page_${name} = {(const char *)${name}, sizeof ${name}};\n`;
+    `const ttm_str ttm_html_page_${name} = {(const char *)${name}, sizeof ${name}};\n`;
 }
 
 const [out] = process.argv.slice(2);
@@ -65,5 +65,5 @@ const html = readFileSync(join(here, "page.html"), "utf8")
 const parts = html.split(/\{\{(?:title|data|program)\}\}/);
 if (parts.length !== 4) fail("web/page.html must hold {{title}}, {{data}} and {{program}} once each, in this order");
 const [start, body, between, end] = parts;
-writeFileSync(out, "/* SPDX-License-Identifier: Apache-2.0 */\n/* Made by web/build.mjs; not to be edited. */\n#include \"report/html_page.h\"\n\n" +
+writeFileSync(out, "/* SPDX-License-Identifier: Apache-2.0 */\n/* Made by web/build.mjs; not to be edited. */\n#include \"report/html/html_page.h\"\n\n" +
   array("start", start) + array("body", body) + array("program", `${between}<script>${script}</script>\n`) + array("end", end));

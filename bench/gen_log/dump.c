@@ -43,7 +43,7 @@ static void put_arg(ttm_buf *b, const gen_graph *g, uint32_t i, int stage) {
 }
 
 static void body_line(gen_rank *x, ttm_buf *b) {
-  gen_line(x->w, x->rank, GEN_STDERR, GEN_LOGURU, ttm_buf_view(b));
+  gen_line(x->w, x->rank, GEN_STDERR, GEN_LOGURU, ttm_buf_str(b));
   ttm_buf_clear(b);
 }
 
@@ -63,7 +63,7 @@ static void dump_stage(const gen_graph *g, gen_rank *x, int stage) {
   ttm_buf b = {0};
   gen_loguru_prefix(x->w, "module_builder.cc", 1279, "1", &b);
   ttm_buf_printf(&b, "MLIR Module %s:", STAGES[stage]);
-  gen_line(x->w, x->rank, GEN_STDERR, GEN_ANYBODY, ttm_buf_view(&b));
+  gen_line(x->w, x->rank, GEN_STDERR, GEN_ANYBODY, ttm_buf_str(&b));
   ttm_buf_clear(&b);
   if (stage >= TTNN) {
     ttm_buf_puts(&b, "#dram = #ttnn.buffer_type<dram>");
@@ -108,7 +108,7 @@ static void dump_stage(const gen_graph *g, gen_rank *x, int stage) {
     body_line(x, &b);
   }
   ttm_buf_puts(&b, "------------------ END OF MLIR MODULE ------------------");
-  gen_line(x->w, x->rank, GEN_STDERR, GEN_LOGURU, ttm_buf_view(&b));
+  gen_line(x->w, x->rank, GEN_STDERR, GEN_LOGURU, ttm_buf_str(&b));
   ttm_buf_free(&b);
 }
 

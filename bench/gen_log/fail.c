@@ -16,7 +16,7 @@ static gen_mark say(gen_rank *x, gen_company company, const char *format, ...) {
   va_start(args, format);
   vsnprintf(text, sizeof text, format, args);
   va_end(args);
-  return gen_line(x->w, x->rank, GEN_STDERR, company, ttm_view_of(text));
+  return gen_line(x->w, x->rank, GEN_STDERR, company, ttm_str_of(text));
 }
 
 /* The line tt-metal logs before it throws. */
@@ -30,7 +30,7 @@ static gen_mark critical_line(gen_rank *x, const char *macro, const char *text) 
   if (x->o->fail_era == GEN_ERA_2026 || x->o->fail_era == GEN_ERA_DEPENDENT) ttm_buf_printf(&x->line, "%s: ", macro);
   ttm_buf_puts(&x->line, text);
   if (!old) ttm_buf_puts(&x->line, x->o->fail_era == GEN_ERA_2025 ? " (assert.hpp:103)" : " (assert.hpp:104)");
-  return gen_line(x->w, x->rank, GEN_STDOUT, GEN_ANYBODY, ttm_buf_view(&x->line));
+  return gen_line(x->w, x->rank, GEN_STDOUT, GEN_ANYBODY, ttm_buf_str(&x->line));
 }
 
 static void backtrace(gen_rank *x) {
@@ -46,7 +46,7 @@ static void exception(gen_rank *x, const char *site, const char *text) {
   ttm_buf_clear(&x->line);
   gen_loguru_prefix(x->w, "utils.h", 62, "ERR", &x->line);
   ttm_buf_printf(&x->line, "Exception: %s", site);
-  gen_line(x->w, x->rank, GEN_STDERR, GEN_ANYBODY, ttm_buf_view(&x->line));
+  gen_line(x->w, x->rank, GEN_STDERR, GEN_ANYBODY, ttm_buf_str(&x->line));
   say(x, GEN_NOBODY, "info:");
   say(x, GEN_NOBODY, "%s", text);
   backtrace(x);
@@ -68,7 +68,7 @@ static gen_mark runtime_assert(gen_rank *x, const char *text) {
   ttm_buf_clear(&x->line);
   ttm_buf_printf(&x->line, x->o->ansi ? "\x1b[32m%23s\x1b[0m | \x1b[1m\x1b[31m%8s\x1b[0m | %s" : "%23s | %8s | %s",
                  "Always", "FATAL", text);
-  gen_mark mark = gen_line(x->w, x->rank, GEN_STDOUT, GEN_ANYBODY, ttm_buf_view(&x->line));
+  gen_mark mark = gen_line(x->w, x->rank, GEN_STDOUT, GEN_ANYBODY, ttm_buf_str(&x->line));
   say(x, GEN_NOBODY, "%sLOG_ASSERT @ /project/runtime/lib/ttnn/operations/softmax.cpp:31: in.isAllocated()",
       x->o->ansi ? "\x1b[1m" : "");
   backtrace(x);

@@ -76,14 +76,14 @@ static void put_python(gen_writer *w, ttm_buf *out) {
       "  warnings.warn(\"pad {mode} <deprecated> (see [docs])\")",
       "tensor([[-0.1328,  0.2871],\n        [ 1.0938, -0.4414]], dtype=torch.bfloat16)",
   };
-  ttm_view text = ttm_view_of(lines[gen_below(&w->random, sizeof lines / sizeof *lines)]);
-  size_t end = ttm_view_find_char(text, '\n'); /* one line at a time */
-  ttm_buf_put(out, end == TTM_NOT_FOUND ? text : ttm_view_first(text, end));
+  ttm_str text = ttm_str_of(lines[gen_below(&w->random, sizeof lines / sizeof *lines)]);
+  size_t end = ttm_str_find_char(text, '\n'); /* one line at a time */
+  ttm_buf_put(out, end == TTM_NOT_FOUND ? text : ttm_str_first(text, end));
 }
 
 static void put_broken(gen_writer *w, ttm_buf *out) {
   static const char bytes[] = "\x00\xff\xfe\xc3(\x80\xf0\x9f\x92 binary\x00tail\x1b[ \xed\xa0\x80";
-  ttm_buf_put(out, (ttm_view){bytes, 4 + gen_below(&w->random, sizeof bytes - 5)});
+  ttm_buf_put(out, (ttm_str){bytes, 4 + gen_below(&w->random, sizeof bytes - 5)});
 }
 
 void gen_foreign_line(gen_writer *w, bool loguru_only, ttm_buf *out) {

@@ -150,7 +150,7 @@ typedef struct gen_shape {
 
 typedef struct gen_type {
   gen_shape shape;
-  ttm_view text;
+  ttm_str text;
   uint64_t logical;      /* bytes of the values */
   uint64_t stored;       /* bytes over all banks: tiles, shards, row alignment */
   uint64_t per_bank;     /* what one bank needs to store, as out-of-memory messages give it */
@@ -208,10 +208,10 @@ void gen_writer_close(gen_writer *w);
 typedef enum gen_company { GEN_ANYBODY, GEN_LOGURU, GEN_NOBODY } gen_company;
 
 /* One whole line (no line end in it). */
-gen_mark gen_line(gen_writer *w, uint32_t rank, gen_stream stream, gen_company company, ttm_view text);
+gen_mark gen_line(gen_writer *w, uint32_t rank, gen_stream stream, gen_company company, ttm_str text);
 
 /* The last line of a log that was cut: no line end, nothing after it. */
-void gen_line_cut(gen_writer *w, ttm_view text);
+void gen_line_cut(gen_writer *w, ttm_str text);
 
 /* Weaves what the ranks have said so far into the log. */
 void gen_weave(gen_writer *w);

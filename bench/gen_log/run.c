@@ -65,7 +65,7 @@ void gen_message(gen_rank *x, const char *type, const char *level, const char *f
   ttm_buf_clear(&x->line);
   put_prefix(x, &x->line, type, level);
   ttm_buf_puts(&x->line, text);
-  gen_line(x->w, x->rank, GEN_STDOUT, GEN_ANYBODY, ttm_buf_view(&x->line));
+  gen_line(x->w, x->rank, GEN_STDOUT, GEN_ANYBODY, ttm_buf_str(&x->line));
 }
 
 static char *put_number(char *p, uint64_t value) {
@@ -94,12 +94,12 @@ static char *put_text(char *p, const char *s) {
   return p + n;
 }
 
-static ttm_view state_line(gen_rank *x, int memory) {
+static ttm_str state_line(gen_rank *x, int memory) {
   gen_printed *line = &x->printed[memory];
   gen_bank *bank = &x->banks[memory];
   uint64_t largest = gen_bank_largest(bank);
   if (line->known && line->allocated == bank->allocated && line->largest == largest)
-    return (ttm_view){line->text, line->n};
+    return (ttm_str){line->text, line->n};
   ttm_buf_clear(&x->line);
   put_prefix(x, &x->line, "Always", x->o->block_debug ? "DEBUG" : "INFO");
   memcpy(line->text, x->line.at, x->line.n);
@@ -117,12 +117,12 @@ static ttm_view state_line(gen_rank *x, int memory) {
   line->allocated = bank->allocated;
   line->largest = largest;
   line->known = true;
-  return (ttm_view){line->text, line->n};
+  return (ttm_str){line->text, line->n};
 }
 
 /* The log ends inside this line. */
-static void cut_in(gen_rank *x, ttm_view line) {
-  gen_line_cut(x->w, ttm_view_first(line, line.n * 3 / 5));
+static void cut_in(gen_rank *x, ttm_str line) {
+  gen_line_cut(x->w, ttm_str_first(line, line.n * 3 / 5));
   x->stopped = true;
   x->t->truncated = true;
 }
@@ -139,14 +139,14 @@ static void block(gen_rank *x, gen_op *op, const char *what) {
   put_prefix(x, &x->line, "Always", x->o->block_debug ? "DEBUG" : "INFO");
   ttm_buf_puts(&x->line, header);
   if (op && cut_now(x, GEN_CUT_HEADER)) {
-    cut_in(x, ttm_buf_view(&x->line));
+    cut_in(x, ttm_buf_str(&x->line));
     return;
   }
-  gen_mark mark = gen_line(x->w, x->rank, GEN_STDOUT, GEN_ANYBODY, ttm_buf_view(&x->line)), lines[GEN_MEMORIES];
+  gen_mark mark = gen_line(x->w, x->rank, GEN_STDOUT, GEN_ANYBODY, ttm_buf_str(&x->line)), lines[GEN_MEMORIES];
   if (op && !x->o->ops) gen_truth_op(x, op, x->op_line = mark);
   gen_state state;
   for (int m = 0; m < GEN_MEMORIES; m++) {
-    ttm_view line = state_line(x, m);
+    ttm_str line = state_line(x, m);
     if (op && ((m == GEN_DRAM && cut_now(x, GEN_CUT_DRAM)) || (m == GEN_L1 && cut_now(x, GEN_CUT_L1)))) {
       x->t->cut_blocks++;
       cut_in(x, line);
@@ -234,10 +234,10 @@ bool gen_op_begin(gen_rank *x, gen_op *op) {
     ttm_buf_puts(&x->text, "Executing operation: ");
     put_operation(&x->text, op);
     if (cut_now(x, GEN_CUT_OPERATION)) {
-      cut_in(x, ttm_buf_view(&x->text));
+      cut_in(x, ttm_buf_str(&x->text));
       return false;
     }
-    x->op_line = gen_line(x->w, x->rank, GEN_STDOUT, GEN_ANYBODY, ttm_buf_view(&x->text));
+    x->op_line = gen_line(x->w, x->rank, GEN_STDOUT, GEN_ANYBODY, ttm_buf_str(&x->text));
     gen_truth_op(x, op, x->op_line);
   }
   if (x->o->blocks) block(x, op, "before operation ");

@@ -186,7 +186,7 @@ static gen_type *make(gen_types *types, const gen_shape *shape) {
   *t = (gen_type){.shape = *shape};
   ttm_buf text = {0};
   put_type(&text, types, t);
-  t->text = (ttm_view){ttm_arena_copy(&types->arena, ttm_buf_view(&text)), text.n};
+  t->text = (ttm_str){ttm_arena_copy(&types->arena, ttm_buf_str(&text)), text.n};
   if (!t->text.p) gen_die("out of memory");
   ttm_buf_free(&text);
   for (uint32_t i = 0, n = 0; i < shape->rank; i++)

@@ -37,14 +37,14 @@ static void flush(gen_writer *w) {
   w->n = 0;
 }
 
-static void put(gen_writer *w, ttm_view bytes) {
+static void put(gen_writer *w, ttm_str bytes) {
   w->bytes += bytes.n;
   while (bytes.n) {
     if (w->n == BUFFER) flush(w);
     size_t n = BUFFER - w->n < bytes.n ? BUFFER - w->n : bytes.n;
     memcpy(w->at + w->n, bytes.p, n);
     w->n += n;
-    bytes = ttm_view_from(bytes, n);
+    bytes = ttm_str_from(bytes, n);
   }
 }
 
@@ -78,11 +78,11 @@ static void put_outer(gen_writer *w, uint32_t rank, gen_stream stream) {
     uint64_t seconds = w->clock_us / 1000000;
     int n = snprintf(tag, sizeof tag, "2026-05-14T01:%02u:%02u.%07uZ ", (unsigned)(seconds / 60 % 60),
                      (unsigned)(seconds % 60), (unsigned)(w->clock_us % 1000000) * 10);
-    put(w, (ttm_view){tag, (size_t)n});
+    put(w, (ttm_str){tag, (size_t)n});
   }
   if (w->o->ranks > 1) {
     int n = snprintf(tag, sizeof tag, "[1,%u]<%s>:", rank, stream == GEN_STDOUT ? "stdout" : "stderr");
-    put(w, (ttm_view){tag, (size_t)n});
+    put(w, (ttm_str){tag, (size_t)n});
   }
 }
 
@@ -96,7 +96,7 @@ static void put_foreign(gen_writer *w, uint32_t rank, bool loguru) {
   gen_foreign_line(w, loguru, &w->scratch);
   if (w->o->ranks == 1 || loguru || !gen_chance(&w->random, 20))
     put_outer(w, rank, GEN_STDERR); /* else mpirun's own words */
-  put(w, ttm_buf_view(&w->scratch));
+  put(w, ttm_buf_str(&w->scratch));
   end_line(w);
 }
 
@@ -108,10 +108,10 @@ static void put_bar(gen_writer *w) {
       snprintf(bar, sizeof bar,
                "\rGenerating: %3u%%|\xe2\x96\x88\xe2\x96\x88\xe2\x96\x8f       | %u/25 [00:%02u<00:%02u,  1.93it/s]%s",
                done * 4, done, done / 2, (25 - done) / 2, gen_chance(&w->random, 50) ? "\r" : "");
-  put(w, (ttm_view){bar, (size_t)n});
+  put(w, (ttm_str){bar, (size_t)n});
 }
 
-static uint64_t put_line(gen_writer *w, uint32_t rank, gen_stream stream, gen_company company, ttm_view text) {
+static uint64_t put_line(gen_writer *w, uint32_t rank, gen_stream stream, gen_company company, ttm_str text) {
   if (w->o->noise && company != GEN_NOBODY)
     while (gen_below(&w->random, 1000) < w->o->noise) put_foreign(w, rank, company == GEN_LOGURU);
   put_outer(w, rank, stream);
@@ -125,7 +125,7 @@ static uint64_t put_line(gen_writer *w, uint32_t rank, gen_stream stream, gen_co
   return w->lines;
 }
 
-gen_mark gen_line(gen_writer *w, uint32_t rank, gen_stream stream, gen_company company, ttm_view text) {
+gen_mark gen_line(gen_writer *w, uint32_t rank, gen_stream stream, gen_company company, ttm_str text) {
   if (w->o->ranks == 1) return put_line(w, rank, stream, company, text);
   gen_queue *q = &w->queues[rank];
   gen_mark mark = w->numbers.n;
@@ -139,7 +139,7 @@ gen_mark gen_line(gen_writer *w, uint32_t rank, gen_stream stream, gen_company c
   return mark;
 }
 
-void gen_line_cut(gen_writer *w, ttm_view text) {
+void gen_line_cut(gen_writer *w, ttm_str text) {
   gen_weave(w);
   put_outer(w, 0, GEN_STDOUT);
   put(w, text);
@@ -159,7 +159,7 @@ void gen_weave(gen_writer *w) {
     }
     size_t i = q->next_line++, n = q->lines.at[i].n;
     w->numbers.at[q->lines.at[i].mark] =
-        put_line(w, rank, q->lines.at[i].stream, q->lines.at[i].company, (ttm_view){q->bytes.at + q->next_byte, n});
+        put_line(w, rank, q->lines.at[i].stream, q->lines.at[i].company, (ttm_str){q->bytes.at + q->next_byte, n});
     q->next_byte += n;
   }
   for (uint32_t i = 0; i < w->o->ranks; i++) {

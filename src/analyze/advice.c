@@ -20,7 +20,7 @@ const char *ttm_advice_name(ttm_advice_kind kind) {
 typedef struct adviser {
   const ttm_findings *f;
   const ttm_profile *p;
-  const ttm_live_set *set;
+  const ttm_alive_set *set;
   ttm_one_device device;
   ttm_advices *out;
 } adviser;
@@ -90,8 +90,8 @@ static uint32_t end_of(const ttm_one_device *device, uint32_t tensor) {
   if (buffer) return buffer->freed_by;
   if (row->freed_by < p->ops.n) return row->freed_by;
   if (p->ops.at[row->birth].flags & TTM_OP_CONST_EVAL) return (uint32_t)p->ops.n - 1;
-  uint32_t frame = p->ops.at[row->birth].frame, top = frame < p->frames.n ? ttm_frame_top(p, frame) : TTM_NONE;
-  return top < p->frames.n ? p->frames.at[top].last_op : row->birth;
+  uint32_t call = p->ops.at[row->birth].call, top = call < p->calls.n ? ttm_call_top(p, call) : TTM_NONE;
+  return top < p->calls.n ? p->calls.at[top].last_op : row->birth;
 }
 
 /* less[op]: bytes that more would be gone from the state before `op` on, on one rank. What comes back wraps round. */
@@ -101,8 +101,8 @@ static void note_less(const ttm_one_device *device, const saving_list *list, uin
     const ttm_tensor *row = &p->tensors.at[t];
     if (row->self != t || row->birth >= p->ops.n) continue;
     if (device->buffers && !ttm_one_device_buffer(device, t)) continue;
-    uint32_t frame = p->ops.at[row->birth].frame;
-    if (frame < p->frames.n && p->frames.at[frame].rank != rank) continue;
+    uint32_t call = p->ops.at[row->birth].call;
+    if (call < p->calls.n && p->calls.at[call].rank != rank) continue;
     uint64_t bytes = saving_of(p, list, t);
     if (!bytes) continue;
     uint32_t end = end_of(device, t);
@@ -125,8 +125,7 @@ static int off_peak(const adviser *a, const saving_list *list, uint64_t most, ui
     uint32_t op = p->states.at[s].op;
     if (op >= p->ops.n && a->device.buffers) op = (uint32_t)p->ops.n; /* a capture's last state */
     while (op <= p->ops.n && next <= op) now += less[next++];
-    if (p->state_frames.at[p->states.at[s].frame].rank != rank || !ttm_one_device_level(&a->device, s, &level))
-      continue;
+    if (p->state_bases.at[p->states.at[s].base].rank != rank || !ttm_one_device_level(&a->device, s, &level)) continue;
     if (level > now && level - now > highest) highest = level - now;
   }
   ttm_free(less);
@@ -168,7 +167,7 @@ static int advise_weights(adviser *a, ttm_waste_kind kind, ttm_advice_kind advic
   int status = TTM_OK;
   if (!first) return TTM_OK;
   for (size_t i = 0; i < a->set->rows.n && !status; i++) {
-    const ttm_live_row *row = &a->set->rows.at[i];
+    const ttm_alive_row *row = &a->set->rows.at[i];
     uint64_t bytes = ttm_waste_of(a->p, row, kind);
     if (!bytes) continue;
     most = ttm_add_sat(most, bytes);
@@ -186,7 +185,7 @@ static int advise_shape(adviser *a, const ttm_waste *waste, ttm_advice_kind advi
   saving_list list = {0};
   uint64_t saves = 0;
   if (!waste) return TTM_OK;
-  const ttm_live_row *row = &a->set->rows.at[waste->row];
+  const ttm_alive_row *row = &a->set->rows.at[waste->row];
   int status = add_saving(&list, a->p, row->tensor, waste->bank_bytes / (row->tensors ? row->tensors : 1));
   if (!status) status = off_peak(a, &list, waste->bank_bytes, &saves);
   add(a, (ttm_advice){advice, TTM_DERIVED, saves, row->op, waste->row, row->tensors});
@@ -206,7 +205,7 @@ static bool is_tight(const adviser *a) {
   if ((uint64_t)level->allocated * 100 >= (uint64_t)level->total * TIGHT_PCT) return true;
   for (size_t i = 0; i < a->p->incidents.n; i++) {
     const ttm_incident_text *what = &a->p->incidents.at[i].what;
-    if (what->kind == TTM_INCIDENT_OOM && ttm_view_eq(what->memory, TTM_LIT("DRAM"))) return true;
+    if (what->kind == TTM_INCIDENT_OOM && ttm_str_eq(what->memory, TTM_LIT("DRAM"))) return true;
   }
   return false;
 }
@@ -216,8 +215,8 @@ static void advise_bfp8(adviser *a) {
   uint32_t count = 0, first = TTM_NONE;
   if (!is_tight(a)) return;
   for (uint32_t i = 0; i < a->set->rows.n; i++) {
-    const ttm_live_row *row = &a->set->rows.at[i];
-    uint64_t bytes = ttm_live_row_bfp8_saves(a->p, row);
+    const ttm_alive_row *row = &a->set->rows.at[i];
+    uint64_t bytes = ttm_alive_row_bfp8_saves(a->p, row);
     if (!bytes) continue;
     saves += bytes;
     if (first == TTM_NONE) first = i;
@@ -227,7 +226,7 @@ static void advise_bfp8(adviser *a) {
 }
 
 static void advise_runs(adviser *a) {
-  uint64_t kept = a->set->by_class[TTM_LIVE_KEPT];
+  uint64_t kept = a->set->by_class[TTM_ALIVE_KEPT];
   if (a->f->leaks.n) {
     const ttm_leak *leak = &a->f->leaks.at[0];
     uint64_t left = ttm_level_bytes(leak->per_run * leak->runs_seen);
@@ -236,8 +235,8 @@ static void advise_runs(adviser *a) {
     return; /* what earlier runs left is the leak */
   }
   for (uint32_t i = 0; i < a->set->rows.n; i++) {
-    const ttm_live_row *row = &a->set->rows.at[i];
-    if (row->class != TTM_LIVE_KEPT) continue;
+    const ttm_alive_row *row = &a->set->rows.at[i];
+    if (row->class != TTM_ALIVE_KEPT) continue;
     add(a, (ttm_advice){TTM_ADVICE_RELEASE_KEPT, TTM_DERIVED, kept, row->op, i, row->tensors});
     return; /* the largest stands for all */
   }
@@ -261,7 +260,7 @@ static void advise_pin(adviser *a) {
 }
 
 int ttm_advices_make(ttm_advices *out, const ttm_findings *f) {
-  adviser a = {.f = f, .p = f->profile, .set = &f->live_set[TTM_DRAM], .out = out};
+  adviser a = {.f = f, .p = f->profile, .set = &f->alive_set[TTM_DRAM], .out = out};
   *out = (ttm_advices){.known = a.set->known};
   if (!out->known) return TTM_OK;
   advise_lifetimes(&a);

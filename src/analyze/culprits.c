@@ -80,8 +80,8 @@ static int note_results(search *s, uint32_t op) {
 static int read_run(search *s, uint32_t run, uint32_t before) {
   const ttm_run *row = &s->f->runs.at[run];
   for (uint32_t op = row->first_op; op != TTM_NONE && op <= row->last_op; op++) {
-    uint32_t frame = s->p->ops.at[op].frame;
-    if (frame >= s->p->frames.n || (frame != row->frame && ttm_frame_top(s->p, frame) != row->frame)) continue;
+    uint32_t call = s->p->ops.at[op].call;
+    if (call >= s->p->calls.n || (call != row->call && ttm_call_top(s->p, call) != row->call)) continue;
     if (note_results(s, op)) return TTM_ENOMEM;
   }
   for (size_t i = 0; i < s->touched.n; i++) {

@@ -7,12 +7,12 @@ static const ttm_tensor_type *type_of(const ttm_profile *p, uint32_t type) {
 
 /* How much larger weights are on the device than as the model gives them: dtype, tiles. False when none was seen there. */
 static bool find_ratio(const ttm_findings *f, double *ratio) {
-  const ttm_live_set *set = &f->live_set[TTM_DRAM];
+  const ttm_alive_set *set = &f->alive_set[TTM_DRAM];
   double stored = 0, given = 0;
   for (size_t i = 0; i < set->rows.n; i++) {
-    const ttm_live_row *row = &set->rows.at[i];
+    const ttm_alive_row *row = &set->rows.at[i];
     const ttm_tensor_type *source = type_of(f->profile, row->source);
-    if (row->class != TTM_LIVE_WEIGHT || row->tensors != 1 || !source) continue;
+    if (row->class != TTM_ALIVE_WEIGHT || row->tensors != 1 || !source) continue;
     stored += (double)row->stored_bytes;
     given += (double)ttm_tensor_logical_bytes(source);
   }
@@ -21,7 +21,7 @@ static bool find_ratio(const ttm_findings *f, double *ratio) {
 }
 
 static bool is_bf16_matrix(const ttm_tensor_type *type) {
-  return type && ttm_view_eq(type->element, TTM_LIT("bf16")) && type->shape.rank >= 2 &&
+  return type && ttm_str_eq(type->element, TTM_LIT("bf16")) && type->shape.rank >= 2 &&
          type->shape.at[type->shape.rank - 2] >= 32;
 }
 

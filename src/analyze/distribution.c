@@ -4,9 +4,9 @@
 #include "analyze/parts.h"
 
 /* "ttnn.add" -> "add"; "RepeatOp" stays. */
-static ttm_view without_dialect(ttm_view name) {
+static ttm_str without_dialect(ttm_str name) {
   for (size_t i = name.n; i > 0; i--) {
-    if (name.p[i - 1] == '.') return ttm_view_from(name, i);
+    if (name.p[i - 1] == '.') return ttm_str_from(name, i);
   }
   return name;
 }
@@ -30,7 +30,7 @@ static int merge(const ttm_profile *p, const ttm_tally *tally, ttm_intern *names
   for (uint32_t t = 0; t < p->texts.n; t++) {
     const ttm_text *text = &p->texts.at[t];
     if (!tally[t].n || text->kind == TTM_OP_DEALLOCATE || text->kind == TTM_OP_GET_DEVICE) continue;
-    ttm_view name = without_dialect(ttm_profile_string(p, text->name));
+    ttm_str name = without_dialect(ttm_profile_string(p, text->name));
     uint32_t id;
     if (ttm_intern_add(names, name, &id)) return TTM_ENOMEM;
     while (counts->n <= id) {

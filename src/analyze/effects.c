@@ -13,22 +13,21 @@ bool ttm_op_effect(const ttm_profile *p, uint32_t op, ttm_memory memory, int64_t
 }
 
 uint32_t ttm_op_program(const ttm_profile *p, uint32_t op) {
-  if (op >= p->ops.n || ttm_op_text_of(p, op)->kind != TTM_OP_LOAD_CACHED || p->ops.at[op].frame >= p->frames.n)
+  if (op >= p->ops.n || ttm_op_text_of(p, op)->kind != TTM_OP_LOAD_CACHED || p->ops.at[op].call >= p->calls.n)
     return TTM_NONE;
-  uint32_t rank = p->frames.at[p->ops.at[op].frame].rank;
+  uint32_t rank = p->calls.at[p->ops.at[op].call].rank;
   for (uint32_t next = op + 1; next < p->ops.n; next++) { /* other ranks' lines may stand between */
-    uint32_t frame = p->ops.at[next].frame;
-    if (frame >= p->frames.n || p->frames.at[frame].rank != rank) continue;
-    while (p->frames.at[frame].caller != op && p->frames.at[frame].parent < p->frames.n)
-      frame = p->frames.at[frame].parent;
-    return p->frames.at[frame].caller == op ? frame : TTM_NONE;
+    uint32_t call = p->ops.at[next].call;
+    if (call >= p->calls.n || p->calls.at[call].rank != rank) continue;
+    while (p->calls.at[call].caller != op && p->calls.at[call].parent < p->calls.n) call = p->calls.at[call].parent;
+    return p->calls.at[call].caller == op ? call : TTM_NONE;
   }
   return TTM_NONE;
 }
 
 /* The state after the operation and the program it ran inside; TTM_NONE when none was printed. */
 static uint32_t state_after(const ttm_profile *p, uint32_t op) {
-  uint32_t program = ttm_op_program(p, op), last = program == TTM_NONE ? op : p->frames.at[program].last_op;
+  uint32_t program = ttm_op_program(p, op), last = program == TTM_NONE ? op : p->calls.at[program].last_op;
   if (last >= p->ops.n || p->ops.at[last].state >= p->states.n) return TTM_NONE;
   return ttm_state_next(p, p->ops.at[last].state);
 }
@@ -48,10 +47,10 @@ uint32_t ttm_op_inside(const ttm_profile *p, uint32_t op, ttm_memory memory, uin
   *ops = 0;
   if (program == TTM_NONE || p->ops.at[op].state >= p->states.n) return 0;
   if (!ttm_state_allocated(p, p->ops.at[op].state, memory, &from)) return 0;
-  const ttm_frame *frame = &p->frames.at[program];
-  for (uint32_t i = frame->first_op; i <= frame->last_op && i < p->ops.n; i++) {
-    uint32_t other = p->ops.at[i].frame;
-    if (other >= p->frames.n || p->frames.at[other].rank != frame->rank) continue;
+  const ttm_call *call = &p->calls.at[program];
+  for (uint32_t i = call->first_op; i <= call->last_op && i < p->ops.n; i++) {
+    uint32_t other = p->ops.at[i].call;
+    if (other >= p->calls.n || p->calls.at[other].rank != call->rank) continue;
     *ops += ttm_op_is_element(p, i);
     if (p->ops.at[i].state < p->states.n && ttm_state_allocated(p, p->ops.at[i].state, memory, &level) &&
         level > from && level - from > highest)
@@ -60,12 +59,12 @@ uint32_t ttm_op_inside(const ttm_profile *p, uint32_t op, ttm_memory memory, uin
   return highest;
 }
 
-/* The state's operation runs in the same top-level program run as `frame`, or the state is one of that run's own. */
-static bool in_same_run(const ttm_profile *p, uint32_t state, uint32_t frame) {
+/* The state's operation runs in the same top-level program run as `call`, or the state is one of that run's own. */
+static bool in_same_run(const ttm_profile *p, uint32_t state, uint32_t call) {
   uint32_t op = p->states.at[state].op;
   if (op >= p->ops.n) return op != TTM_STATE_BEFORE_SUBMIT;
-  uint32_t other = p->ops.at[op].frame;
-  return other == frame || ttm_frame_top(p, other) == ttm_frame_top(p, frame);
+  uint32_t other = p->ops.at[op].call;
+  return other == call || ttm_call_top(p, other) == ttm_call_top(p, call);
 }
 
 /* Bytes per bank that the results of an operation take in one memory. */
@@ -87,7 +86,7 @@ bool ttm_rise_is_own(const ttm_profile *p, uint32_t before, uint32_t after, ttm_
                      uint32_t to) {
   uint32_t op = p->states.at[before].op;
   if (op >= p->ops.n) return false;
-  if (to <= from || in_same_run(p, after, p->ops.at[op].frame)) return true;
+  if (to <= from || in_same_run(p, after, p->ops.at[op].call)) return true;
   ttm_level level;
   ttm_state_level(p, before, memory, &level);
   uint64_t own = result_bank_bytes(p, op, memory, level.banks);
@@ -126,7 +125,7 @@ static void attribute(ttm_findings *f, uint32_t before, uint32_t after, int64_t 
     return;
   }
   /* When the program is over, what it still held goes: nobody in particular frees it. */
-  bool own_run = in_same_run(p, after, p->ops.at[op].frame), over = p->states.at[after].op >= p->ops.n && change < 0;
+  bool own_run = in_same_run(p, after, p->ops.at[op].call), over = p->states.at[after].op >= p->ops.n && change < 0;
   if (over || !own_run) {
     int64_t fall = p->ops.at[op].flags & TTM_OP_CONST_EVAL ? 0 : own_fall(p, before, own_run, change);
     to->freed += fall;
@@ -168,14 +167,14 @@ int ttm_find_top(ttm_findings *f) {
   if (!last) return TTM_ENOMEM;
   for (uint32_t r = 0; r < ttm_rank_rows(p); r++) last[r] = TTM_NONE;
   for (uint32_t s = 0; s < p->states.n; s++) {
-    uint32_t *before = &last[ttm_rank_clip(p, p->state_frames.at[p->states.at[s].frame].rank)];
+    uint32_t *before = &last[ttm_rank_clip(p, p->state_bases.at[p->states.at[s].base].rank)];
     f->attribution.known |= p->states.at[s].op < p->ops.n;
     if (*before != TTM_NONE) {
       consider(f, *before, s, TTM_DRAM);
-      /* The other memories stand in the shared frame: the same frame means no change. What changes inside a const-eval program is
+      /* The other memories stand in the shared call: the same call means no change. What changes inside a const-eval program is
        * found at its load_cached, whose own states may be alike. */
       uint32_t op = p->states.at[*before].op;
-      bool changed = p->states.at[*before].frame != p->states.at[s].frame ||
+      bool changed = p->states.at[*before].base != p->states.at[s].base ||
                      (op < p->ops.n && ttm_op_text_of(p, op)->kind == TTM_OP_LOAD_CACHED);
       for (int m = TTM_L1; changed && m < TTM_MEMORIES; m++) consider(f, *before, s, (ttm_memory)m);
     }

@@ -71,8 +71,8 @@ static int count_own(ttm_findings *f) {
     return TTM_ENOMEM;
   }
   for (uint32_t op = 0; op < p->ops.n; op++) {
-    uint32_t frame = p->ops.at[op].frame;
-    uint32_t *count = &counts[frame < p->frames.n ? p->frames.at[frame].rank : 0];
+    uint32_t call = p->ops.at[op].call;
+    uint32_t *count = &counts[call < p->calls.n ? p->calls.at[call].rank : 0];
     f->own_before[op] = *count;
     *count += is_element(f, op);
   }
@@ -105,14 +105,14 @@ typedef int chain(ttm_findings *f, const ttm_tally *tally);
 static int find_peak_and_alive(ttm_findings *f, const ttm_tally *tally) {
   (void)tally;
   ttm_find_peaks(f);
-  int status = ttm_find_live(f);
+  int status = ttm_find_alive(f);
   for (int m = TTM_DRAM; m <= TTM_L1 && !status; m++) {
-    if (f->peak[m].known) status = ttm_live_set_make(&f->live_set[m], f->profile, (ttm_memory)m, f->peak[m].state);
+    if (f->peak[m].known) status = ttm_alive_set_make(&f->alive_set[m], f->profile, (ttm_memory)m, f->peak[m].state);
   }
   /* The live set knows more than the walk over the operations: arguments, and what earlier runs left. */
-  const ttm_live_set *dram = &f->live_set[TTM_DRAM];
+  const ttm_alive_set *dram = &f->alive_set[TTM_DRAM];
   if (!status && dram->known && dram->stored_bytes)
-    f->live_at_peak = (ttm_live_sum){dram->logical_bytes, dram->stored_bytes, dram->typed};
+    f->alive_at_peak = (ttm_alive_sum){dram->logical_bytes, dram->stored_bytes, dram->typed};
   if (!status) ttm_find_demand(f);
   if (!status) status = ttm_lifetimes_make(&f->lifetimes, f);
   if (!status) ttm_wastes_make(&f->wastes, f);
@@ -202,7 +202,7 @@ void ttm_findings_free(ttm_findings *f) {
   ttm_free(f->index_marks);
   ttm_free(f->element_bits);
   ttm_free(f->own_before);
-  for (int m = TTM_DRAM; m <= TTM_L1; m++) ttm_live_set_free(&f->live_set[m]);
+  for (int m = TTM_DRAM; m <= TTM_L1; m++) ttm_alive_set_free(&f->alive_set[m]);
   ttm_vec_free(&f->padding);
   ttm_vec_free(&f->registry.entries);
   ttm_vec_free(&f->registry.first_of_graph);

@@ -6,11 +6,11 @@
 #define TTM_ANALYZE_FINDINGS_H
 
 #include "analyze/advice.h"
+#include "analyze/alive_set.h"
 #include "analyze/culprits.h"
 #include "analyze/fragmentation.h"
 #include "analyze/layers.h"
 #include "analyze/lifetimes.h"
-#include "analyze/live_set.h"
 #include "analyze/rescue.h"
 #include "analyze/waste.h"
 #include "base/boards.h"
@@ -76,27 +76,27 @@ typedef struct ttm_peak {
  * Program arguments are not among them. What a program run returns leaves the sums when the next run of the rank
  * starts; what const-eval programs made stays, being cached, until a deallocate frees it. A load_cached counts the
  * results of the program inside it. */
-typedef struct ttm_live_sum {
+typedef struct ttm_alive_sum {
   uint64_t logical_bytes; /* without padding */
   uint64_t stored_bytes;  /* over all banks, padding included */
   uint64_t tensors;
-} ttm_live_sum;
+} ttm_alive_sum;
 
 /* Walks the operations in order; constant work per operation. Zero-initialise, set `profile`, free at the end. */
-typedef struct ttm_live {
+typedef struct ttm_alive {
   const ttm_profile *profile;
   ttm_alignment align;
-  struct ttm_live_rank *ranks; /* running sums per rank; opaque */
-  struct ttm_live_cost *costs; /* bytes by type; opaque */
-  uint32_t *counted;           /* per tensor: 1 + the operation that added it to the sums, 0 when freed; opaque */
-  uint32_t next;               /* operation the next step will take */
-  ttm_live_sum dram, l1;       /* after the last step, of that operation's rank */
-} ttm_live;
+  struct ttm_alive_rank *ranks; /* running sums per rank; opaque */
+  struct ttm_alive_cost *costs; /* bytes by type; opaque */
+  uint32_t *counted;            /* per tensor: 1 + the operation that added it to the sums, 0 when freed; opaque */
+  uint32_t next;                /* operation the next step will take */
+  ttm_alive_sum dram, l1;       /* after the last step, of that operation's rank */
+} ttm_alive;
 
-int ttm_live_init(ttm_live *live, const ttm_profile *profile);
+int ttm_alive_init(ttm_alive *live, const ttm_profile *profile);
 /* Takes operation live->next; dram and l1 then hold what is alive when it is done. */
-void ttm_live_step(ttm_live *live);
-void ttm_live_free(ttm_live *live);
+void ttm_alive_step(ttm_alive *live);
+void ttm_alive_free(ttm_alive *live);
 
 /* ---- Padding ----------------------------------------------------------------------------------------------------- */
 
@@ -122,8 +122,8 @@ typedef struct ttm_registry {
   uint64_t weights, inputs, weight_bytes; /* counted once over all graphs */
 } ttm_registry;
 
-/* Registry entry of argument `arg` as an operation in `frame` sees it, or TTM_NONE. */
-uint32_t ttm_registry_find(const ttm_registry *r, const ttm_profile *p, uint32_t frame, uint32_t arg);
+/* Registry entry of argument `arg` as an operation in `call` sees it, or TTM_NONE. */
+uint32_t ttm_registry_find(const ttm_registry *r, const ttm_profile *p, uint32_t call, uint32_t arg);
 
 /* True when the operation takes at least one weight (parameter or constant). */
 bool ttm_op_takes_weight(const ttm_registry *r, const ttm_profile *p, uint32_t op);
@@ -164,7 +164,7 @@ typedef struct ttm_weight_demand {
 
 /* One top-level program run. Figures are DRAM; TTM_NONE when no state tells. */
 typedef struct ttm_run {
-  uint32_t frame;
+  uint32_t call;
   uint32_t first_op, last_op; /* elements only; TTM_NONE when it has none */
   uint32_t start;             /* before submit, else before its first operation */
   uint32_t end;               /* after submit, else in the rank's next state after its last one, else in its last one */
@@ -173,7 +173,7 @@ typedef struct ttm_run {
 
 /* All runs of one program on one rank. Runs are named by their position in `runs`. */
 typedef struct ttm_program_runs {
-  uint32_t frame; /* of the first run: tells name, rank and graph */
+  uint32_t call; /* of the first run: tells name, rank and graph */
   uint32_t runs;
   uint32_t first_run, last_run;
   /* Most runs rise equally far above their start: these are the usual ones. */
@@ -200,7 +200,7 @@ typedef struct ttm_leak {
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 typedef struct ttm_count {
-  ttm_view name; /* "load_cached" without its dialect; points into the profile's strings */
+  ttm_str name; /* "load_cached" without its dialect; points into the profile's strings */
   uint64_t n;
 } ttm_count;
 
@@ -220,11 +220,11 @@ typedef struct ttm_findings {
   /* Elements that added most, largest first; op TTM_NONE ends the list. A const-eval program counts for its load_cached. */
   ttm_effect top[TTM_MEMORIES][TTM_TOP];
   ttm_attribution attribution;
-  ttm_live_sum live_at_peak; /* DRAM tensors alive at the DRAM peak's state; of live_set where that is known */
+  ttm_alive_sum alive_at_peak; /* DRAM tensors alive at the DRAM peak's state; of alive_set where that is known */
   /* Highest 100*(stored-logical)/logical of the live DRAM sums after any element: the old tool's "Padding Overhead".
-   * Not the overhead at the memory peak, which live_at_peak gives. */
+   * Not the overhead at the memory peak, which alive_at_peak gives. */
   double padding_peak_pct;
-  ttm_live_set live_set[2];         /* DRAM and L1 at their peaks */
+  ttm_alive_set alive_set[2];       /* DRAM and L1 at their peaks */
   ttm_lifetimes lifetimes;          /* tensors freed late */
   ttm_wastes wastes;                /* bytes at the DRAM peak that hold nothing */
   ttm_fragmentation fragmentation;  /* of DRAM */

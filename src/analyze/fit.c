@@ -27,38 +27,37 @@ typedef struct recording {
   uint32_t extras;
   uint64_t *recorded; /* bit per tensor */
   bool skip;          /* the run is one that was recorded before */
-  uint32_t seen_frame;
+  uint32_t seen_call;
   ttm_intern runs; /* signature, start and peak of the runs seen */
   const ttm_findings *f;
-  uint32_t *run_of_frame;
+  uint32_t *run_of_call;
 } recording;
 
 /* ---- Recording -------------------------------------------------------------------------------------------------------------- */
 
 /* A run with the same operations from the same level to the same peak does the same to memory: once is enough. */
-static int enter_frame(recording *r, uint32_t op) {
-  uint32_t top = op < r->p->ops.n && r->p->ops.at[op].frame < r->p->frames.n
-                     ? ttm_frame_top(r->p, r->p->ops.at[op].frame)
-                     : TTM_NONE;
-  if (top == TTM_NONE || top == r->seen_frame) return TTM_OK;
-  r->seen_frame = top;
-  uint32_t run = r->run_of_frame[top], before = (uint32_t)r->runs.strings.n, id;
+static int enter_call(recording *r, uint32_t op) {
+  uint32_t top =
+      op < r->p->ops.n && r->p->ops.at[op].call < r->p->calls.n ? ttm_call_top(r->p, r->p->ops.at[op].call) : TTM_NONE;
+  if (top == TTM_NONE || top == r->seen_call) return TTM_OK;
+  r->seen_call = top;
+  uint32_t run = r->run_of_call[top], before = (uint32_t)r->runs.strings.n, id;
   struct {
     uint64_t signature;
     uint32_t start, peak, end, name;
-  } key = {r->p->frames.at[top].signature, 0, 0, 0, r->p->frames.at[top].name};
+  } key = {r->p->calls.at[top].signature, 0, 0, 0, r->p->calls.at[top].name};
   if (run < r->f->runs.n) {
     key.start = r->f->runs.at[run].start;
     key.peak = r->f->runs.at[run].peak;
     key.end = r->f->runs.at[run].end;
   }
-  if (ttm_intern_add(&r->runs, (ttm_view){(const char *)&key, sizeof key}, &id)) return TTM_ENOMEM;
+  if (ttm_intern_add(&r->runs, (ttm_str){(const char *)&key, sizeof key}, &id)) return TTM_ENOMEM;
   r->skip = r->runs.strings.n == before && before != 0 && key.start != TTM_NONE;
   return TTM_OK;
 }
 
-static bool grows(ttm_live_class class) {
-  return class == TTM_LIVE_ACTIVATION || class == TTM_LIVE_INPUT || class == TTM_LIVE_KV_CACHE;
+static bool grows(ttm_alive_class class) {
+  return class == TTM_ALIVE_ACTIVATION || class == TTM_ALIVE_INPUT || class == TTM_ALIVE_KV_CACHE;
 }
 
 static int record_tensor(recording *r, const ttm_replay_event *event) {
@@ -70,13 +69,13 @@ static int record_tensor(recording *r, const ttm_replay_event *event) {
   else
     *bits &= ~bit;
   uint32_t birth = r->p->tensors.at[event->tensor].birth;
-  ttm_live_class class = ttm_live_origin_of(r->p, birth, 0).class;
+  ttm_alive_class class = ttm_alive_origin_of(r->p, birth, 0).class;
   move m = {.what = event->tensor,
             .type = event->type,
             .op = event->op,
             .act = (uint8_t)event->act,
             .memory = (uint8_t)event->memory};
-  m.weight = class == TTM_LIVE_WEIGHT;
+  m.weight = class == TTM_ALIVE_WEIGHT;
   /* What lies in L1 is placed there by size: a larger batch would go to DRAM. */
   m.grows = event->memory == TTM_REPLAY_DRAM && grows(class);
   return ttm_vec_push(&r->moves, m) ? TTM_ENOMEM : TTM_OK;
@@ -103,22 +102,22 @@ static int record_extra(recording *r, const ttm_replay_event *event) {
 
 static int on_event(void *context, const ttm_replay_event *event) {
   recording *r = context;
-  if (enter_frame(r, event->op)) return TTM_ENOMEM;
+  if (enter_call(r, event->op)) return TTM_ENOMEM;
   return event->tensor != TTM_NONE ? record_tensor(r, event) : record_extra(r, event);
 }
 
 static int record(recording *r) {
   const ttm_profile *p = r->p;
   r->recorded = ttm_alloc_array(p->tensors.n / 64 + 1, sizeof *r->recorded);
-  r->run_of_frame = ttm_alloc_array(p->frames.n, sizeof *r->run_of_frame);
-  if (!r->recorded || !r->run_of_frame) return TTM_ENOMEM;
-  for (size_t i = 0; i < p->frames.n; i++) r->run_of_frame[i] = TTM_NONE;
-  for (uint32_t i = 0; i < r->f->runs.n; i++) r->run_of_frame[r->f->runs.at[i].frame] = i;
+  r->run_of_call = ttm_alloc_array(p->calls.n, sizeof *r->run_of_call);
+  if (!r->recorded || !r->run_of_call) return TTM_ENOMEM;
+  for (size_t i = 0; i < p->calls.n; i++) r->run_of_call[i] = TTM_NONE;
+  for (uint32_t i = 0; i < r->f->runs.n; i++) r->run_of_call[r->f->runs.at[i].call] = i;
   uint32_t rank = r->f->peak[TTM_DRAM].known ? ttm_state_rank(p, r->f->peak[TTM_DRAM].state) : 0;
   int status = ttm_replay_init(&r->replay, p, rank);
   r->replay.watch = on_event;
   r->replay.context = r;
-  r->seen_frame = TTM_NONE;
+  r->seen_call = TTM_NONE;
   return status ? status : ttm_replay_to_op(&r->replay, (uint32_t)p->ops.n);
 }
 
@@ -161,8 +160,8 @@ static ttm_tensor_type grown(const ttm_tensor_type *type, uint32_t n) {
 static bool is_matrix(const ttm_tensor_type *type) {
   return type->tiled && type->shape.rank >= 2 && type->shape.at[type->shape.rank - 1] >= 32 &&
          type->shape.at[type->shape.rank - 2] >= 32 &&
-         (ttm_view_eq(type->storage, TTM_LIT("bf16")) || ttm_view_eq(type->storage, TTM_LIT("f32")) ||
-          ttm_view_eq(type->storage, TTM_LIT("bfp_bf8")));
+         (ttm_str_eq(type->storage, TTM_LIT("bf16")) || ttm_str_eq(type->storage, TTM_LIT("f32")) ||
+          ttm_str_eq(type->storage, TTM_LIT("bfp_bf8")));
 }
 
 static void cost_types(stage *s, uint32_t batch) {
@@ -173,7 +172,7 @@ static void cost_types(stage *s, uint32_t batch) {
     if (!type->is_tensor || !type->tensor.has_layout) continue;
     uint32_t banks = s->bank_count[type->tensor.buffer == TTM_BUFFER_L1];
     ttm_tensor_type larger = grown(&type->tensor, batch), other = type->tensor;
-    if (s->options->weights_dtype && is_matrix(&other)) other.storage = ttm_view_of(s->options->weights_dtype);
+    if (s->options->weights_dtype && is_matrix(&other)) other.storage = ttm_str_of(s->options->weights_dtype);
     s->costs[t].plain = ttm_tensor_bank_bytes(&type->tensor, banks, s->align);
     s->costs[t].grown = ttm_tensor_bank_bytes(&larger, banks, s->align);
     s->costs[t].weight = ttm_tensor_bank_bytes(&other, banks, s->align);
@@ -248,7 +247,7 @@ static void try_last(ttm_fit_board *out, stage *s, uint32_t batch) {
     int m = memory == TTM_L1 ? TTM_REPLAY_L1 : TTM_REPLAY_DRAM;
     uint64_t page = what->size % 2048 == 0 ? 2048 : s->align.dram, at;
     uint32_t op = p->incidents.at[i].op;
-    bool larger = batch > 1 && m == TTM_REPLAY_DRAM && op < p->ops.n && grows(ttm_live_origin_of(p, op, 0).class);
+    bool larger = batch > 1 && m == TTM_REPLAY_DRAM && op < p->ops.n && grows(ttm_alive_origin_of(p, op, 0).class);
     uint64_t pages = ttm_mul_sat(ttm_div_up(what->size, page), larger ? batch : 1);
     uint64_t needed = ttm_mul_sat(ttm_div_up(pages, s->bank_count[m]), page);
     if (!ttm_bank_take(&s->banks[m], needed, m == TTM_REPLAY_L1, &at)) refuse(out, s, NULL, needed, m);
@@ -333,9 +332,9 @@ static void describe(ttm_fit *out, const recording *r) {
   out->agree = m->agree;
   for (size_t i = 0; i < m->extras.n; i++) out->unaccounted += m->extras.at[i].size;
   for (size_t i = 0; i < r->p->incidents.n; i++) out->cut_short |= r->p->incidents.at[i].what.kind == TTM_INCIDENT_OOM;
-  const ttm_live_set *set = &r->f->live_set[TTM_DRAM];
+  const ttm_alive_set *set = &r->f->alive_set[TTM_DRAM];
   for (size_t i = 0; i < set->rows.n; i++)
-    out->weights_from_host |= set->rows.at[i].class == TTM_LIVE_WEIGHT && set->rows.at[i].arg != TTM_NONE;
+    out->weights_from_host |= set->rows.at[i].class == TTM_ALIVE_WEIGHT && set->rows.at[i].arg != TTM_NONE;
   for (size_t i = 0; i < r->moves.n; i++) {
     const move *move = &r->moves.at[i];
     out->converted_weights +=
@@ -363,6 +362,6 @@ int ttm_fit_make(ttm_fit *out, const ttm_findings *f, const ttm_fit_options *opt
   ttm_idmap_free(&r.extra_ids);
   ttm_intern_free(&r.runs);
   ttm_free(r.recorded);
-  ttm_free(r.run_of_frame);
+  ttm_free(r.run_of_call);
   return status ? ttm_error_nomem(err) : TTM_OK;
 }

@@ -44,7 +44,7 @@ static int find_request(ttm_fragmentation *out, const ttm_profile *p, uint32_t b
 static void measure(ttm_fragmentation *out, const ttm_profile *p) {
   for (uint32_t s = 0; s < p->states.n; s++) {
     const ttm_state *state = &p->states.at[s];
-    if (!(p->state_frames.at[state->frame].present >> TTM_DRAM & 1)) continue;
+    if (!(p->state_bases.at[state->base].present >> TTM_DRAM & 1)) continue;
     uint64_t room = ttm_level_bytes(state->dram_free), largest = ttm_level_bytes(state->dram_largest);
     if (room < largest) largest = room;
     if (!out->known || room - largest > out->worst_free - out->worst_largest) {
@@ -164,7 +164,7 @@ int ttm_fragmentation_make(ttm_fragmentation *out, const ttm_findings *f) {
   uint32_t state = TTM_NONE;
   for (size_t i = 0; i < f->incidents.n && state == TTM_NONE; i++) {
     const ttm_incident *incident = &p->incidents.at[f->incidents.at[i].incident];
-    if (f->incidents.at[i].verdict == TTM_VERDICT_FRAGMENTED && ttm_view_eq(incident->what.memory, TTM_LIT("DRAM")))
+    if (f->incidents.at[i].verdict == TTM_VERDICT_FRAGMENTED && ttm_str_eq(incident->what.memory, TTM_LIT("DRAM")))
       state = incident->state;
   }
   uint64_t stranded = out->worst_free - out->worst_largest;

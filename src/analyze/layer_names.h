@@ -3,12 +3,12 @@
 #ifndef TTM_ANALYZE_LAYER_NAMES_H
 #define TTM_ANALYZE_LAYER_NAMES_H
 
-#include "base/view.h"
+#include "base/str.h"
 
 /* What stands before the number that is one higher in `next` than in `location`; false when no number is. */
-bool ttm_layer_prefix(ttm_view location, ttm_view next, ttm_view *prefix);
+bool ttm_layer_prefix(ttm_str location, ttm_str next, ttm_str *prefix);
 
 /* The number behind the prefix; false when the location begins otherwise. */
-bool ttm_layer_number(ttm_view location, ttm_view prefix, uint32_t *out);
+bool ttm_layer_number(ttm_str location, ttm_str prefix, uint32_t *out);
 
 #endif

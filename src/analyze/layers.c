@@ -25,12 +25,12 @@ static int kind_of(const ttm_profile *p, ttm_intern *kinds, uint32_t op, uint32_
     uint32_t name, types[6];
   } key = {text->name, {0}};
   for (uint32_t k = 0; k < text->outputs.n && k < 6; k++) key.types[k] = p->lists.at[text->outputs.first + k] + 1;
-  return ttm_intern_add(kinds, (ttm_view){(const char *)&key, sizeof key}, out);
+  return ttm_intern_add(kinds, (ttm_str){(const char *)&key, sizeof key}, out);
 }
 
-static int read_stream(stream *s, uint32_t frame) {
+static int read_stream(stream *s, uint32_t call) {
   const ttm_profile *p = s->p;
-  const ttm_frame *row = &p->frames.at[frame];
+  const ttm_call *row = &p->calls.at[call];
   uint32_t most = row->first_op == TTM_NONE ? 0 : row->last_op - row->first_op + 1;
   ttm_intern kinds = {0};
   int status = TTM_OK;
@@ -39,7 +39,7 @@ static int read_stream(stream *s, uint32_t frame) {
   if (!s->ops || !s->shape) return TTM_ENOMEM;
   for (uint32_t i = 0; i < most && !status; i++) {
     uint32_t op = row->first_op + i;
-    if (p->ops.at[op].frame != frame || !ttm_op_is_element(p, op)) continue;
+    if (p->ops.at[op].call != call || !ttm_op_is_element(p, op)) continue;
     if (ttm_op_text_of(p, op)->kind == TTM_OP_LOAD_CACHED)
       continue; /* weights come first, layer by layer or all at once */
     s->ops[s->n] = op;
@@ -92,32 +92,32 @@ typedef struct layer_list {
 
 /* ---- By the names ------------------------------------------------------------------------------------------------------------ */
 
-static ttm_view location_at(const stream *s, uint32_t i) {
+static ttm_str location_at(const stream *s, uint32_t i) {
   return ttm_profile_string(s->p, ttm_op_text_of(s->p, s->ops[i])->location);
 }
 
-static bool prefix_at(const stream *s, uint32_t period, uint32_t i, ttm_view *out) {
+static bool prefix_at(const stream *s, uint32_t period, uint32_t i, ttm_str *out) {
   return i + period < s->n && ttm_layer_prefix(location_at(s, i), location_at(s, i + period), out);
 }
 
 /* The prefix by which most operations of the block count up to the next block's. */
-static bool find_prefix(const stream *s, uint32_t period, uint32_t pattern, ttm_view *prefix) {
+static bool find_prefix(const stream *s, uint32_t period, uint32_t pattern, ttm_str *prefix) {
   uint32_t lead = 0, agree = 0;
-  ttm_view one;
+  ttm_str one;
   /* What more than half of them have outlives a vote in which unlike ones cancel each other; then it is counted. */
   for (uint32_t k = 0; k < period; k++) {
     if (!prefix_at(s, period, pattern + k, &one)) continue;
     if (!lead) *prefix = one;
-    lead = lead && !ttm_view_eq(one, *prefix) ? lead - 1 : lead + 1;
+    lead = lead && !ttm_str_eq(one, *prefix) ? lead - 1 : lead + 1;
   }
   for (uint32_t k = 0; lead && k < period; k++)
-    agree += prefix_at(s, period, pattern + k, &one) && ttm_view_eq(one, *prefix);
+    agree += prefix_at(s, period, pattern + k, &one) && ttm_str_eq(one, *prefix);
   return agree * 2 > period;
 }
 
 /* A layer reaches from the first operation with its number to the last one before the next number. False when the numbers do not simply
  * count up. */
-static int name_layers(const stream *s, ttm_view prefix, layer_list *out, bool *good) {
+static int name_layers(const stream *s, ttm_str prefix, layer_list *out, bool *good) {
   uint32_t number, last = 0;
   *good = false;
   for (uint32_t i = 0; i < s->n; i++) {
@@ -185,8 +185,8 @@ static void measure_layer(const stream *s, const layer_mark *mark, int64_t *grow
   *growth = (int64_t)to - from;
   /* Before `end` is after the layer's last. Deallocations and const-eval programs belong to the layer, other ranks do not. */
   for (uint32_t op = first; op <= end; op++) {
-    uint32_t frame = s->p->ops.at[op].frame;
-    if (frame >= s->p->frames.n || s->p->frames.at[frame].rank != s->rank) continue;
+    uint32_t call = s->p->ops.at[op].call;
+    if (call >= s->p->calls.n || s->p->calls.at[call].rank != s->rank) continue;
     if (dram_before(s->p, op, &level) && level > from && level - from > *peak) *peak = level - from;
   }
 }
@@ -253,7 +253,7 @@ static int find_repetition(const stream *s, uint32_t *period, uint32_t *pattern,
 
 static int find_all(ttm_layers *out, const stream *s, bool finished) {
   layer_list layers = {.pattern = 0};
-  ttm_view prefix;
+  ttm_str prefix;
   bool found;
   int status = find_repetition(s, &out->period, &layers.pattern, &found);
   if (!status && found && find_prefix(s, out->period, layers.pattern, &prefix)) {
@@ -269,20 +269,20 @@ static int find_all(ttm_layers *out, const stream *s, bool finished) {
 int ttm_layers_make(ttm_layers *out, const ttm_findings *f) {
   const ttm_profile *p = f->profile;
   stream s = {.p = p};
-  *out = (ttm_layers){.frame = TTM_NONE, .first_op = TTM_NONE, .last_op = TTM_NONE};
+  *out = (ttm_layers){.call = TTM_NONE, .first_op = TTM_NONE, .last_op = TTM_NONE};
   if (!f->runs.n) return TTM_OK;
   /* Every run of a program has the same layers: the longest one shows them whole. */
   uint32_t longest = 0;
   for (size_t i = 0; i < f->runs.n; i++) {
     const ttm_run *run = &f->runs.at[i];
     uint32_t ops = run->first_op == TTM_NONE ? 0 : ttm_elements_between(f, run->first_op, run->last_op) + 2;
-    if (ops > longest) longest = ops, out->frame = f->runs.at[i].frame;
+    if (ops > longest) longest = ops, out->call = f->runs.at[i].call;
   }
-  if (out->frame == TTM_NONE) return TTM_OK;
-  s.rank = p->frames.at[out->frame].rank;
-  int status = read_stream(&s, out->frame);
-  if (!status) status = find_all(out, &s, p->frames.at[out->frame].finished);
-  if (out->count < LEAST_LAYERS) *out = (ttm_layers){.frame = out->frame, .first_op = TTM_NONE, .last_op = TTM_NONE};
+  if (out->call == TTM_NONE) return TTM_OK;
+  s.rank = p->calls.at[out->call].rank;
+  int status = read_stream(&s, out->call);
+  if (!status) status = find_all(out, &s, p->calls.at[out->call].finished);
+  if (out->count < LEAST_LAYERS) *out = (ttm_layers){.call = out->call, .first_op = TTM_NONE, .last_op = TTM_NONE};
   ttm_free(s.ops);
   ttm_free(s.shape);
   return status;

@@ -17,7 +17,7 @@ typedef struct ttm_odd_layer {
 } ttm_odd_layer;
 
 typedef struct ttm_layers {
-  uint32_t frame;    /* the program run that was looked at: the one with most operations */
+  uint32_t call;     /* the program run that was looked at: the one with most operations */
   uint32_t period;   /* operations of the common layer, deallocations not counted; 0 when nothing repeats */
   uint32_t count;    /* layers alike */
   uint32_t first_op; /* first operation of the first layer, and ... */

@@ -33,8 +33,8 @@ typedef struct leak_search {
   TTM_VEC(kept_leak) kept;
 } leak_search;
 
-static const ttm_frame *frame_of(const leak_search *s, uint32_t run) {
-  return &s->f->profile->frames.at[s->f->runs.at[run].frame];
+static const ttm_call *call_of(const leak_search *s, uint32_t run) {
+  return &s->f->profile->calls.at[s->f->runs.at[run].call];
 }
 
 /* Without dumps every program may be called "main": the first operations of its own (what runs inside a load_cached
@@ -43,9 +43,9 @@ static uint64_t body_of(const leak_search *s, uint32_t run) {
   const ttm_profile *p = s->f->profile;
   const ttm_run *row = &s->f->runs.at[run];
   uint64_t hash = 1;
-  if (frame_of(s, run)->graph != TTM_NONE || row->first_op == TTM_NONE) return 0;
+  if (call_of(s, run)->graph != TTM_NONE || row->first_op == TTM_NONE) return 0;
   for (uint32_t op = row->first_op, seen = 0; op <= row->last_op && seen < BODY_OPS; op++) {
-    if (p->ops.at[op].frame != row->frame) continue;
+    if (p->ops.at[op].call != row->call) continue;
     hash = ttm_hash_mix(hash ^ p->ops.at[op].text, UINT64_C(0x9e3779b97f4a7c15));
     seen++;
   }
@@ -54,13 +54,13 @@ static uint64_t body_of(const leak_search *s, uint32_t run) {
 
 static int group_runs(leak_search *s) {
   for (uint32_t run = 0; run < s->f->runs.n; run++) {
-    const ttm_frame *frame = frame_of(s, run);
+    const ttm_call *call = call_of(s, run);
     uint32_t id;
     s->next[run] = TTM_NONE;
-    if (frame->name == 0) continue; /* nobody knows whether two nameless programs are the same one */
+    if (call->name == 0) continue; /* nobody knows whether two nameless programs are the same one */
     uint64_t body = body_of(s, run);
-    uint32_t key[5] = {frame->rank, frame->name, frame->graph, (uint32_t)body, (uint32_t)(body >> 32)};
-    if (ttm_intern_add(&s->keys, (ttm_view){(const char *)key, sizeof key}, &id)) return TTM_ENOMEM;
+    uint32_t key[5] = {call->rank, call->name, call->graph, (uint32_t)body, (uint32_t)(body >> 32)};
+    if (ttm_intern_add(&s->keys, (ttm_str){(const char *)key, sizeof key}, &id)) return TTM_ENOMEM;
     if (id > s->groups.n) { /* ids count up from 1 */
       if (ttm_vec_push(&s->groups, (run_group){run, run, 1})) return TTM_ENOMEM;
       continue;
@@ -80,7 +80,7 @@ static int chain_ranks(leak_search *s) {
   if (!last) return TTM_ENOMEM;
   for (uint32_t r = 0; r < ttm_rank_rows(p); r++) last[r] = TTM_NONE;
   for (uint32_t run = 0; run < s->f->runs.n; run++) {
-    uint32_t *before = &last[ttm_rank_clip(p, frame_of(s, run)->rank)];
+    uint32_t *before = &last[ttm_rank_clip(p, call_of(s, run)->rank)];
     s->next_on_rank[run] = TTM_NONE;
     if (*before != TTM_NONE) {
       s->next_on_rank[*before] = run;
@@ -112,7 +112,7 @@ static uint64_t steady_rise(const leak_search *s, const run_group *group) {
   uint64_t rise = (total + rises / 2) / rises;
   for (uint32_t a = second, b = s->next[a]; b != TTM_NONE; a = b, b = s->next[b]) {
     /* The last run may be cut; its end only counts when the log says that it came to one. */
-    bool ended = b != group->last || (frame_of(s, b)->finished && frame_of(s, b)->after != TTM_NONE);
+    bool ended = b != group->last || (call_of(s, b)->finished && call_of(s, b)->after != TTM_NONE);
     if (!ended) break;
     if (runs[a].end == TTM_NONE || runs[b].end == TTM_NONE || runs[b].end < runs[a].end) return 0;
     if (!same(runs[b].end - runs[a].end, rise)) return 0;
@@ -164,11 +164,11 @@ static int find_culprits(leak_search *s, const run_group *group, kept_leak *out)
 /* The same growth seen twice: on another rank of the same program, or through another program of the rank that runs in
  * turn with the leaking one. */
 static bool is_same_leak(const leak_search *s, const kept_leak *a, const kept_leak *b) {
-  const ttm_frame *x = frame_of(s, a->first_run), *y = frame_of(s, b->first_run);
+  const ttm_call *x = call_of(s, a->first_run), *y = call_of(s, b->first_run);
   if (x->rank != y->rank) return x->name == y->name && same(a->leak.per_run, b->leak.per_run);
   if (!a->shared && !b->shared) return false;
   if (a->shared == b->shared && !same(a->leak.per_run, b->leak.per_run)) return false;
-  return x->first_line <= frame_of(s, b->last_run)->last_line && y->first_line <= frame_of(s, a->last_run)->last_line;
+  return x->first_line <= call_of(s, b->last_run)->last_line && y->first_line <= call_of(s, a->last_run)->last_line;
 }
 
 static bool is_better(const kept_leak *a, const kept_leak *b) {

@@ -37,9 +37,9 @@ typedef struct search {
 /* A result that took no memory is a view of what was given: that lives on, though its own name is not used again. */
 static bool may_be_viewed(const search *s, uint32_t op) {
   const ttm_text *text = ttm_op_text_of(s->p, op);
-  ttm_view name = ttm_profile_string(s->p, text->name);
+  ttm_str name = ttm_profile_string(s->p, text->name);
   int64_t effect;
-  if (ttm_view_contains(name, TTM_LIT("reshape")) || ttm_view_contains(name, TTM_LIT("view"))) return true;
+  if (ttm_str_contains(name, TTM_LIT("reshape")) || ttm_str_contains(name, TTM_LIT("view"))) return true;
   if (text->kind == TTM_OP_LOAD_CACHED || !ttm_op_effect(s->p, op, TTM_DRAM, &effect)) return true;
   uint64_t expected = 0;
   for (uint32_t k = 0; k < text->outputs.n; k++) {
@@ -66,8 +66,8 @@ static uint32_t gap_of(const search *s, uint32_t tensor) {
   if (row->self != tensor || row->freed_by >= p->ops.n || row->birth >= p->ops.n) return 0;
   if (row->freed_by <= row->last_use + LEAST_GAP || p->ops.at[row->birth].flags & TTM_OP_CONST_EVAL) return 0;
   if (p->ops.at[row->freed_by].flags & TTM_OP_RETAINED) return 0;
-  uint32_t frame = p->ops.at[row->birth].frame;
-  if (frame < p->frames.n && p->frames.at[frame].rank != s->rank) return 0;
+  uint32_t call = p->ops.at[row->birth].call;
+  if (call < p->calls.n && p->calls.at[call].rank != s->rank) return 0;
   uint32_t gap = ttm_elements_between(s->f, row->last_use, row->freed_by);
   if (gap < LEAST_GAP || bank_bytes(s, tensor) < s->least_bytes) return 0;
   /* A capture knows a view by the buffer it lies in: its uses are the buffer's. */
@@ -171,8 +171,7 @@ static void measure_peaks(search *s, const edge_list *edges) {
   for (uint32_t state = 0; state < p->states.n; state++) {
     uint64_t level;
     after = ttm_op_after_state(p, state, after);
-    if (p->state_frames.at[p->states.at[state].frame].rank != s->rank ||
-        !ttm_one_device_level(&s->device, state, &level))
+    if (p->state_bases.at[p->states.at[state].base].rank != s->rank || !ttm_one_device_level(&s->device, state, &level))
       continue;
     size_t end = next;
     while (end < edges->n && edges->at[end].op < after) end++;
@@ -262,7 +261,7 @@ int ttm_lifetimes_make(ttm_lifetimes *out, const ttm_findings *f) {
   out->peak_bytes = ttm_level_bytes(f->peak[TTM_DRAM].level.allocated);
   s.least_bytes = out->peak_bytes < LEAST_SHARE ? 1 : out->peak_bytes / LEAST_SHARE;
   int status = ttm_op_groups_init(&s.ops, p);
-  if (!status) status = ttm_one_device_make(&s.device, p, f->live_set[TTM_DRAM].device);
+  if (!status) status = ttm_one_device_make(&s.device, p, f->alive_set[TTM_DRAM].device);
   for (uint32_t t = 0; t < p->tensors.n && !status; t++) {
     uint32_t gap = gap_of(&s, t);
     if (gap) status = note(&s, t, gap);

@@ -15,7 +15,7 @@ void ttm_op_groups_free(ttm_op_groups *groups) {
 }
 
 static void put_key(ttm_buf *key, const ttm_profile *p, const ttm_text *text) {
-  ttm_view location = ttm_profile_string(p, text->location);
+  ttm_str location = ttm_profile_string(p, text->location);
   bool lines = p->kind == TTM_LOG_CAPTURE; /* "model.py:12": another number is another place in the program */
   ttm_buf_printf(key, "%u ", text->name);
   for (uint32_t k = 0; k < text->outputs.n; k++) ttm_buf_printf(key, "%u ", p->lists.at[text->outputs.first + k]);
@@ -33,7 +33,7 @@ int ttm_op_groups_of(ttm_op_groups *groups, uint32_t text, uint32_t *out) {
   if (*out) return TTM_OK;
   ttm_buf key = {0};
   put_key(&key, groups->profile, &groups->profile->texts.at[text]);
-  int status = key.failed ? TTM_ENOMEM : ttm_intern_add(&groups->keys, ttm_buf_view(&key), out);
+  int status = key.failed ? TTM_ENOMEM : ttm_intern_add(&groups->keys, ttm_buf_str(&key), out);
   ttm_buf_free(&key);
   groups->of_text[text] = status ? 0 : *out;
   return status;

@@ -16,30 +16,30 @@ static uint32_t op_after_state(const ttm_profile *p, uint32_t state) {
   return low;
 }
 
-int ttm_find_live(ttm_findings *f) {
+int ttm_find_alive(ttm_findings *f) {
   const ttm_profile *p = f->profile;
   const ttm_peak *peak = &f->peak[TTM_DRAM];
   uint32_t rank = peak->known ? ttm_state_rank(p, peak->state) : 0;
   uint32_t sample = peak->known ? op_after_state(p, peak->state) : TTM_NONE;
   bool owned = peak->known && p->states.at[peak->state].op == sample;
   double highest = 0;
-  ttm_live live;
+  ttm_alive live;
   if (!ttm_profile_frees_known(p)) return TTM_OK; /* everything would be alive */
-  if (ttm_live_init(&live, p)) return TTM_ENOMEM;
+  if (ttm_alive_init(&live, p)) return TTM_ENOMEM;
   for (uint32_t op = 0; op < p->ops.n; op++) {
     if (op == sample) {
-      if (owned) ttm_live_enter(&live, op);
-      f->live_at_peak = ttm_live_running(&live, rank);
+      if (owned) ttm_alive_enter(&live, op);
+      f->alive_at_peak = ttm_alive_running(&live, rank);
     }
-    ttm_live_step(&live);
-    const ttm_live_sum *dram = &live.dram;
+    ttm_alive_step(&live);
+    const ttm_alive_sum *dram = &live.dram;
     if (dram->logical_bytes == 0 || dram->stored_bytes <= dram->logical_bytes || !ttm_op_is_element(p, op)) continue;
     double pct = 100.0 * (double)(dram->stored_bytes - dram->logical_bytes) / (double)dram->logical_bytes;
     if (pct > highest) highest = pct;
   }
-  if (sample == p->ops.n) f->live_at_peak = ttm_live_running(&live, rank);
+  if (sample == p->ops.n) f->alive_at_peak = ttm_alive_running(&live, rank);
   f->padding_peak_pct = highest;
-  ttm_live_free(&live);
+  ttm_alive_free(&live);
   return TTM_OK;
 }
 

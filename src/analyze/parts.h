@@ -18,7 +18,7 @@ int ttm_find_registry(ttm_findings *f);
 int ttm_find_elements(ttm_findings *f, ttm_tally *tally); /* needs the registry; fills `tally` */
 int ttm_find_top(ttm_findings *f);
 void ttm_find_peaks(ttm_findings *f);
-int ttm_find_live(ttm_findings *f); /* needs the peaks; fills nothing when the frees are not known */
+int ttm_find_alive(ttm_findings *f); /* needs the peaks; fills nothing when the frees are not known */
 int ttm_find_padding(ttm_findings *f, const ttm_tally *tally);
 int ttm_find_distribution(ttm_findings *f, const ttm_tally *tally);
 int ttm_find_verdicts(ttm_findings *f);
@@ -31,7 +31,7 @@ int ttm_find_leaks(ttm_findings *f);    /* likewise */
 uint32_t ttm_elements_between(const ttm_findings *f, uint32_t from, uint32_t to);
 
 /* The memory an incident names; false when it names none of the four. */
-bool ttm_memory_of(ttm_view name, ttm_memory *out);
+bool ttm_memory_of(ttm_str name, ttm_memory *out);
 
 /* A printed figure (0.001 MB) in bytes; the true value lies within TTM_LEVEL_SLACK of it. */
 enum { TTM_LEVEL_SLACK = 525 };
@@ -40,9 +40,9 @@ static inline uint64_t ttm_level_bytes(uint64_t thousandths) { return (thousandt
 /* ttm_state_level for the one figure that the walks over all states need. */
 static inline bool ttm_state_allocated(const ttm_profile *p, uint32_t state, ttm_memory memory, uint32_t *out) {
   const ttm_state *s = &p->states.at[state];
-  const ttm_state_frame *frame = &p->state_frames.at[s->frame];
-  *out = memory == TTM_DRAM ? s->dram_allocated : frame->levels[memory].allocated;
-  return frame->present >> memory & 1;
+  const ttm_state_base *base = &p->state_bases.at[s->base];
+  *out = memory == TTM_DRAM ? s->dram_allocated : base->levels[memory].allocated;
+  return base->present >> memory & 1;
 }
 
 /* The first operation behind a state, for walks over the states: `from` is what the state before gave, 0 at first. */
@@ -63,9 +63,9 @@ bool ttm_rise_is_own(const ttm_profile *p, uint32_t before, uint32_t after, ttm_
 static inline uint32_t ttm_rank_rows(const ttm_profile *p) { return p->ranks.n ? (uint32_t)p->ranks.n : 1; }
 static inline uint32_t ttm_rank_clip(const ttm_profile *p, uint32_t rank) { return rank < p->ranks.n ? rank : 0; }
 
-/* The live sums of a rank as they stand, without the load_cached foresight of ttm_live.dram. */
-ttm_live_sum ttm_live_running(const ttm_live *live, uint32_t rank);
+/* The live sums of a rank as they stand, without the load_cached foresight of ttm_alive.dram. */
+ttm_alive_sum ttm_alive_running(const ttm_alive *live, uint32_t rank);
 /* Starts the program run that `op` belongs to, if it is a new one, without taking the operation. */
-void ttm_live_enter(ttm_live *live, uint32_t op);
+void ttm_alive_enter(ttm_alive *live, uint32_t op);
 
 #endif

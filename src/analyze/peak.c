@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/parts.h"
 
-bool ttm_memory_of(ttm_view name, ttm_memory *out) {
-  static const ttm_view names[TTM_MEMORIES] = {
+bool ttm_memory_of(ttm_str name, ttm_memory *out) {
+  static const ttm_str names[TTM_MEMORIES] = {
       [TTM_DRAM] = {"DRAM", 4}, [TTM_L1] = {"L1", 2}, [TTM_L1_SMALL] = {"L1_SMALL", 8}, [TTM_TRACE] = {"TRACE", 5}};
   for (int m = 0; m < TTM_MEMORIES; m++) {
-    if (ttm_view_eq(name, names[m])) return *out = (ttm_memory)m, true;
+    if (ttm_str_eq(name, names[m])) return *out = (ttm_memory)m, true;
   }
   return false;
 }
 
 static void find_highest(ttm_findings *f) {
   const ttm_profile *p = f->profile;
-  uint32_t best[TTM_MEMORIES] = {0}, frame = TTM_NONE;
+  uint32_t best[TTM_MEMORIES] = {0}, call = TTM_NONE;
   for (uint32_t s = 0; s < p->states.n; s++) {
-    /* The memories other than DRAM only change with the shared frame. */
-    int memories = p->states.at[s].frame == frame ? 1 : TTM_MEMORIES;
-    frame = p->states.at[s].frame;
+    /* The memories other than DRAM only change with the shared call. */
+    int memories = p->states.at[s].base == call ? 1 : TTM_MEMORIES;
+    call = p->states.at[s].base;
     for (int m = 0; m < memories; m++) {
       uint32_t allocated;
       if (!ttm_state_allocated(p, s, (ttm_memory)m, &allocated)) continue;

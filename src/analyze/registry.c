@@ -25,7 +25,7 @@ static int find_repeated(const ttm_profile *p, uint32_t graph, const ttm_graph_a
   uint32_t id;
   *out = false;
   if (arg->name == 0) return TTM_OK;
-  if (ttm_intern_add(keys, (ttm_view){(const char *)&key, sizeof key}, &id)) return TTM_ENOMEM;
+  if (ttm_intern_add(keys, (ttm_str){(const char *)&key, sizeof key}, &id)) return TTM_ENOMEM;
   if (id >= first_graphs->n) {
     /* Ids count up from 1, so the row of a new key is at the end; row 0 stands for the empty string. */
     if (first_graphs->n == 0 && ttm_vec_push(first_graphs, TTM_NONE)) return TTM_ENOMEM;
@@ -68,11 +68,11 @@ int ttm_find_registry(ttm_findings *f) {
   return status;
 }
 
-uint32_t ttm_registry_find(const ttm_registry *r, const ttm_profile *p, uint32_t frame, uint32_t arg) {
-  if (frame >= p->frames.n) return TTM_NONE;
-  uint32_t top = ttm_frame_top(p, frame);
-  if (top >= p->frames.n) return TTM_NONE;
-  uint32_t graph = p->frames.at[top].graph;
+uint32_t ttm_registry_find(const ttm_registry *r, const ttm_profile *p, uint32_t call, uint32_t arg) {
+  if (call >= p->calls.n) return TTM_NONE;
+  uint32_t top = ttm_call_top(p, call);
+  if (top >= p->calls.n) return TTM_NONE;
+  uint32_t graph = p->calls.at[top].graph;
   if (graph >= p->graphs.n || graph >= r->first_of_graph.n || arg >= p->graphs.at[graph].args.n) return TTM_NONE;
   return r->first_of_graph.at[graph] + arg;
 }
@@ -82,7 +82,7 @@ bool ttm_op_takes_weight(const ttm_registry *r, const ttm_profile *p, uint32_t o
   if (r->weights == 0) return false;
   ttm_list args = ttm_profile_weights(p, row->weights);
   for (uint32_t i = 0; i < args.n; i++) {
-    uint32_t entry = ttm_registry_find(r, p, row->frame, p->lists.at[args.first + i]);
+    uint32_t entry = ttm_registry_find(r, p, row->call, p->lists.at[args.first + i]);
     if (entry != TTM_NONE && r->entries.at[entry].weight) return true;
   }
   return false;

@@ -208,8 +208,8 @@ static bool effect_of(const ttm_replay *r, uint32_t op, int memory, int64_t *byt
   int64_t effect;
   if (!ttm_op_effect(p, op, MEMORY[memory], &effect)) return false;
   uint32_t next = p->states.at[ttm_state_next(p, p->ops.at[op].state)].op;
-  if (next >= p->ops.n || p->ops.at[next].frame >= p->frames.n || p->ops.at[op].frame >= p->frames.n) return false;
-  if (p->frames.at[p->ops.at[next].frame].run != p->frames.at[p->ops.at[op].frame].run) return false;
+  if (next >= p->ops.n || p->ops.at[next].call >= p->calls.n || p->ops.at[op].call >= p->calls.n) return false;
+  if (p->calls.at[p->ops.at[next].call].run != p->calls.at[p->ops.at[op].call].run) return false;
   *bytes = effect < 0 ? -(int64_t)ttm_level_bytes((uint64_t)-effect) : (int64_t)ttm_level_bytes((uint64_t)effect);
   return true;
 }
@@ -301,9 +301,9 @@ static int free_early(ttm_replay *r, uint32_t op) {
 static int take_op(ttm_replay *r, uint32_t op) {
   const ttm_profile *p = r->profile;
   const ttm_op *row = &p->ops.at[op];
-  const ttm_frame *frame = row->frame < p->frames.n ? &p->frames.at[row->frame] : NULL;
-  if (frame && frame->rank != r->rank) return TTM_OK;
-  int status = enter_run(r, frame ? frame->run : 0);
+  const ttm_call *call = row->call < p->calls.n ? &p->calls.at[row->call] : NULL;
+  if (call && call->rank != r->rank) return TTM_OK;
+  int status = enter_run(r, call ? call->run : 0);
   if (status) return status;
   r->last_op = r->blamed = op;
   if (!(row->flags & TTM_OP_FAILED) && row->tensor != TTM_NONE)
@@ -318,7 +318,7 @@ static int take_state(ttm_replay *r, uint32_t state) {
   uint32_t op = p->states.at[state].op;
   if (ttm_state_rank(p, state) != r->rank) return TTM_OK;
   int status = TTM_OK;
-  if (op < p->ops.n && p->ops.at[op].frame < p->frames.n) status = enter_run(r, p->frames.at[p->ops.at[op].frame].run);
+  if (op < p->ops.n && p->ops.at[op].call < p->calls.n) status = enter_run(r, p->calls.at[p->ops.at[op].call].run);
   if (op == TTM_STATE_BEFORE_SUBMIT || op == TTM_STATE_AFTER_SUBMIT) status = leave_run(r);
   if (op == TTM_STATE_BEFORE_SUBMIT) r->blamed = TTM_NONE;
   return status ? status : compare(r, state);
@@ -327,8 +327,8 @@ static int take_state(ttm_replay *r, uint32_t state) {
 /* The state printed before an operation; TTM_NONE for other ranks, whose lines may be woven in anywhere. */
 static uint32_t own_state(const ttm_replay *r, uint32_t op) {
   const ttm_profile *p = r->profile;
-  uint32_t frame = p->ops.at[op].frame;
-  return frame < p->frames.n && p->frames.at[frame].rank != r->rank ? TTM_NONE : p->ops.at[op].state;
+  uint32_t call = p->ops.at[op].call;
+  return call < p->calls.n && p->calls.at[call].rank != r->rank ? TTM_NONE : p->ops.at[op].state;
 }
 
 static int take_states(ttm_replay *r, uint32_t end) {

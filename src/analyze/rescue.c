@@ -42,9 +42,9 @@ static void learn(uint32_t *known, uint32_t span) { *known = *known == NOT_SEEN 
 static bool is_plain(const search *s, const ttm_tensor *tensor, uint32_t t) {
   const ttm_profile *p = s->p;
   if (tensor->self != t || tensor->birth >= p->ops.n || tensor->last_use >= p->ops.n) return false;
-  uint32_t frame = p->ops.at[tensor->birth].frame;
-  return !(p->ops.at[tensor->birth].flags & TTM_OP_CONST_EVAL) && frame < p->frames.n &&
-         p->frames.at[frame].rank == s->rank;
+  uint32_t call = p->ops.at[tensor->birth].call;
+  return !(p->ops.at[tensor->birth].flags & TTM_OP_CONST_EVAL) && call < p->calls.n &&
+         p->calls.at[call].rank == s->rank;
 }
 
 /* How long results are used that were freed before the failure. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/parts.h"
 
-/* What the walk over the states keeps. Rows of `run_of_frame` and `last_run` are positions in the findings' runs. */
+/* What the walk over the states keeps. Rows of `run_of_call` and `last_run` are positions in the findings' runs. */
 typedef struct run_walk {
   ttm_findings *f;
-  uint32_t *run_of_frame;
+  uint32_t *run_of_call;
   uint32_t *last_run;   /* per rank: run of its previous state, TTM_NONE */
   uint32_t *last_state; /* per rank: its previous state, TTM_NONE */
 } run_walk;
@@ -20,28 +20,28 @@ static void raise_peak(ttm_run *run, uint32_t level) {
 static int add_runs(run_walk *walk) {
   ttm_findings *f = walk->f;
   const ttm_profile *p = f->profile;
-  for (uint32_t i = 0; i < p->frames.n; i++) walk->run_of_frame[i] = TTM_NONE;
+  for (uint32_t i = 0; i < p->calls.n; i++) walk->run_of_call[i] = TTM_NONE;
   for (uint32_t i = 0; i < p->runs.n; i++) {
-    uint32_t frame = p->runs.at[i], level;
-    ttm_run run = {frame, TTM_NONE, TTM_NONE, TTM_NONE, TTM_NONE, TTM_NONE};
-    if (frame >= p->frames.n) continue;
-    if (dram_of(p, p->frames.at[frame].before, &level)) {
+    uint32_t call = p->runs.at[i], level;
+    ttm_run run = {call, TTM_NONE, TTM_NONE, TTM_NONE, TTM_NONE, TTM_NONE};
+    if (call >= p->calls.n) continue;
+    if (dram_of(p, p->calls.at[call].before, &level)) {
       run.start = level;
       raise_peak(&run, level);
     }
-    walk->run_of_frame[frame] = (uint32_t)f->runs.n;
+    walk->run_of_call[call] = (uint32_t)f->runs.n;
     if (ttm_vec_push(&f->runs, run)) return TTM_ENOMEM;
   }
-  for (uint32_t i = 0; i < p->frames.n; i++) {
-    uint32_t top = ttm_frame_top(p, i);
-    if (top != i && top < p->frames.n) walk->run_of_frame[i] = walk->run_of_frame[top];
+  for (uint32_t i = 0; i < p->calls.n; i++) {
+    uint32_t top = ttm_call_top(p, i);
+    if (top != i && top < p->calls.n) walk->run_of_call[i] = walk->run_of_call[top];
   }
   return TTM_OK;
 }
 
 static uint32_t run_of_op(const run_walk *walk, uint32_t op) {
   const ttm_profile *p = walk->f->profile;
-  return op < p->ops.n && p->ops.at[op].frame < p->frames.n ? walk->run_of_frame[p->ops.at[op].frame] : TTM_NONE;
+  return op < p->ops.n && p->ops.at[op].call < p->calls.n ? walk->run_of_call[p->ops.at[op].call] : TTM_NONE;
 }
 
 static void find_edges(run_walk *walk) {
@@ -59,7 +59,7 @@ static void take_state(run_walk *walk, uint32_t state) {
   ttm_findings *f = walk->f;
   const ttm_profile *p = f->profile;
   const ttm_state *row = &p->states.at[state];
-  uint32_t rank = ttm_rank_clip(p, p->state_frames.at[row->frame].rank);
+  uint32_t rank = ttm_rank_clip(p, p->state_bases.at[row->base].rank);
   uint32_t *last = &walk->last_run[rank], before = walk->last_state[rank], from;
   uint32_t i = run_of_op(walk, row->op), level;
   if (!dram_of(p, state, &level)) return;
@@ -70,7 +70,7 @@ static void take_state(run_walk *walk, uint32_t state) {
     run->end = level; /* until a later state tells better */
   } else if (row->op == TTM_STATE_BARE && *last != TTM_NONE) {
     ttm_run *open = &f->runs.at[*last];
-    if (row->line <= p->frames.at[open->frame].last_line) raise_peak(open, level);
+    if (row->line <= p->calls.at[open->call].last_line) raise_peak(open, level);
   }
   /* The state after the run's last operation shows what that operation did, whoever the state belongs to. It is a peak of the run
    * only when nobody else can have raised it. */
@@ -88,7 +88,7 @@ static void settle(run_walk *walk) {
   for (size_t i = 0; i < walk->f->runs.n; i++) {
     ttm_run *run = &walk->f->runs.at[i];
     uint32_t level;
-    if (dram_of(p, p->frames.at[run->frame].after, &level)) {
+    if (dram_of(p, p->calls.at[run->call].after, &level)) {
       run->end = level;
       raise_peak(run, level);
     }
@@ -100,17 +100,17 @@ int ttm_find_runs(ttm_findings *f) {
   const ttm_profile *p = f->profile;
   run_walk walk = {.f = f};
   int status = TTM_ENOMEM;
-  walk.run_of_frame = ttm_alloc_array(p->frames.n, sizeof *walk.run_of_frame);
+  walk.run_of_call = ttm_alloc_array(p->calls.n, sizeof *walk.run_of_call);
   walk.last_run = ttm_alloc_array(ttm_rank_rows(p), sizeof *walk.last_run);
   walk.last_state = ttm_alloc_array(ttm_rank_rows(p), sizeof *walk.last_state);
-  if (!walk.run_of_frame || !walk.last_run || !walk.last_state || add_runs(&walk)) goto done;
+  if (!walk.run_of_call || !walk.last_run || !walk.last_state || add_runs(&walk)) goto done;
   for (uint32_t r = 0; r < ttm_rank_rows(p); r++) walk.last_run[r] = walk.last_state[r] = TTM_NONE;
   find_edges(&walk);
   for (uint32_t s = 0; s < p->states.n; s++) take_state(&walk, s);
   settle(&walk);
   status = TTM_OK;
 done:
-  ttm_free(walk.run_of_frame);
+  ttm_free(walk.run_of_call);
   ttm_free(walk.last_run);
   ttm_free(walk.last_state);
   return status;

@@ -34,12 +34,12 @@ static int sort_runs(folding *x) {
   int status = TTM_OK;
   for (uint32_t run = 0; run < x->f->runs.n && !status; run++) {
     const ttm_run *row = &x->f->runs.at[run];
-    const ttm_frame *frame = &p->frames.at[row->frame];
-    uint32_t key[3] = {frame->rank, frame->name, frame->graph}, id, rise = rise_of(row);
-    status = ttm_intern_add(&keys, (ttm_view){(const char *)key, sizeof key}, &id);
+    const ttm_call *call = &p->calls.at[row->call];
+    uint32_t key[3] = {call->rank, call->name, call->graph}, id, rise = rise_of(row);
+    status = ttm_intern_add(&keys, (ttm_str){(const char *)key, sizeof key}, &id);
     if (status || id > MOST_PROGRAMS) continue;
     if (id > x->f->programs.n)
-      status = ttm_vec_push(&x->f->programs, (ttm_program_runs){.frame = row->frame, .peak = TTM_NONE});
+      status = ttm_vec_push(&x->f->programs, (ttm_program_runs){.call = row->call, .peak = TTM_NONE});
     x->program[run] = id;
     if (status || rise == TTM_NONE) continue;
     uint32_t count = ttm_idmap_get(&x->counts, key_of(id - 1, rise), 0);
@@ -56,7 +56,7 @@ static void cast_vote(folding *x, uint32_t run) {
   if (rise == TTM_NONE) return;
   for (uint32_t r = rise > ROUNDING ? rise - ROUNDING : 0; r <= rise + ROUNDING; r++)
     count += ttm_idmap_get(&x->counts, key_of(program, r), 0);
-  bool finished = x->f->profile->frames.at[row->frame].finished;
+  bool finished = x->f->profile->calls.at[row->call].finished;
   vote *best = &x->votes[program];
   if (count < best->count || (count == best->count && finished < best->finished)) return;
   *best = (vote){rise, count, finished};

@@ -16,28 +16,28 @@ static const ttm_tensor_type *type_of(const ttm_profile *p, uint32_t type) {
 }
 
 /* Half of an f32 weight whose argument is bf16. */
-static uint64_t upcast_of(const ttm_profile *p, const ttm_live_row *row) {
+static uint64_t upcast_of(const ttm_profile *p, const ttm_alive_row *row) {
   const ttm_tensor_type *type = type_of(p, row->type), *source = type_of(p, row->source);
-  if (row->class != TTM_LIVE_WEIGHT || row->tensors != 1 || !type || !source) return 0;
-  bool is = ttm_view_eq(type->storage, TTM_LIT("f32")) && ttm_view_eq(source->element, TTM_LIT("bf16"));
+  if (row->class != TTM_ALIVE_WEIGHT || row->tensors != 1 || !type || !source) return 0;
+  bool is = ttm_str_eq(type->storage, TTM_LIT("f32")) && ttm_str_eq(source->element, TTM_LIT("bf16"));
   return is ? row->bank_bytes / 2 : 0;
 }
 
 /* All forms of a weight but the smallest are one too many, at the very least. */
-static uint64_t twice_of(const ttm_live_row *row) {
-  if (row->class != TTM_LIVE_WEIGHT || row->tensors < 2 || !row->name || !row->forms_differ) return 0;
+static uint64_t twice_of(const ttm_alive_row *row) {
+  if (row->class != TTM_ALIVE_WEIGHT || row->tensors < 2 || !row->name || !row->forms_differ) return 0;
   return ttm_mul_sat(row->smallest_bytes, row->tensors - 1);
 }
 
 /* Tile padding, or with `tiled` false that of row-major rows. */
-static uint64_t padding_of(const ttm_profile *p, const ttm_live_row *row, bool tiled) {
+static uint64_t padding_of(const ttm_profile *p, const ttm_alive_row *row, bool tiled) {
   const ttm_tensor_type *type = type_of(p, row->type);
   if (!type || type->tiled != tiled || row->stored_bytes <= row->logical_bytes) return 0;
   double share = (double)(row->stored_bytes - row->logical_bytes) / (double)row->stored_bytes;
   return (uint64_t)(share * (double)row->bank_bytes);
 }
 
-uint64_t ttm_waste_of(const ttm_profile *p, const ttm_live_row *row, ttm_waste_kind kind) {
+uint64_t ttm_waste_of(const ttm_profile *p, const ttm_alive_row *row, ttm_waste_kind kind) {
   switch (kind) {
     case TTM_WASTE_UPCAST:
       return upcast_of(p, row);
@@ -79,7 +79,7 @@ static ttm_dims better_shape(const ttm_tensor_type *type) {
 }
 
 /* Bytes per bank that the tensor would take less with its rows as they are, each padded to the alignment only. Block formats need tiles. */
-static uint64_t row_major_of(const ttm_profile *p, const ttm_live_row *row) {
+static uint64_t row_major_of(const ttm_profile *p, const ttm_alive_row *row) {
   const ttm_tensor_type *type = type_of(p, row->type);
   uint64_t rows = 1, element = type ? ttm_scalar_bytes(type->storage) : 0;
   if (!element || !type->shape.rank) return 0;
@@ -102,10 +102,10 @@ static void keep(ttm_wastes *out, ttm_waste waste) {
 }
 
 void ttm_wastes_make(ttm_wastes *out, const ttm_findings *f) {
-  const ttm_live_set *set = &f->live_set[TTM_DRAM];
+  const ttm_alive_set *set = &f->alive_set[TTM_DRAM];
   *out = (ttm_wastes){.known = set->known};
   for (uint32_t i = 0; set->known && i < set->rows.n; i++) {
-    const ttm_live_row *row = &set->rows.at[i];
+    const ttm_alive_row *row = &set->rows.at[i];
     for (int kind = 0; kind < TTM_WASTE_KINDS; kind++) {
       ttm_waste waste = {.kind = (ttm_waste_kind)kind, .row = i};
       waste.bank_bytes = ttm_waste_of(f->profile, row, waste.kind);

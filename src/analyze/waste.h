@@ -36,10 +36,10 @@ typedef struct ttm_wastes {
 
 struct ttm_findings;
 
-struct ttm_live_row;
+struct ttm_alive_row;
 
 /* Bytes per bank of a row that a change of this kind would not need; 0 when it is not of the kind. */
-uint64_t ttm_waste_of(const ttm_profile *p, const struct ttm_live_row *row, ttm_waste_kind kind);
+uint64_t ttm_waste_of(const ttm_profile *p, const struct ttm_alive_row *row, ttm_waste_kind kind);
 
 /* Needs the live set. */
 void ttm_wastes_make(ttm_wastes *out, const struct ttm_findings *f);

@@ -163,11 +163,11 @@ static void name_subject(ttm_way *way, const ttm_profile *p, uint32_t name, uint
 
 /* Results of earlier runs, when letting them go would have been enough. */
 static void add_kept(ttm_ways *out, const ttm_findings *f, uint64_t missing) {
-  const ttm_live_set *set = &f->live_set[TTM_DRAM];
+  const ttm_alive_set *set = &f->alive_set[TTM_DRAM];
   ttm_way way = {.kind = TTM_WAY_KEPT, .basis = TTM_DERIVED};
   for (size_t i = 0; i < set->rows.n; i++) {
-    const ttm_live_row *row = &set->rows.at[i];
-    if (row->class != TTM_LIVE_KEPT) continue;
+    const ttm_alive_row *row = &set->rows.at[i];
+    if (row->class != TTM_ALIVE_KEPT) continue;
     if (!way.count) name_subject(&way, f->profile, row->name, row->op);
     way.count += row->tensors;
     way.bytes += row->bank_bytes;
@@ -178,11 +178,11 @@ static void add_kept(ttm_ways *out, const ttm_findings *f, uint64_t missing) {
 /* The fewest bf16 weights that would have made room as bfp8: rows come largest first. */
 static void add_weights(ttm_ways *out, const ttm_findings *f, uint64_t missing) {
   const ttm_profile *p = f->profile;
-  const ttm_live_set *set = &f->live_set[TTM_DRAM];
+  const ttm_alive_set *set = &f->alive_set[TTM_DRAM];
   ttm_way way = {.kind = TTM_WAY_WEIGHTS, .basis = TTM_ESTIMATED, .dtype = "bfp_bf8"};
   for (size_t i = 0; i < set->rows.n && way.bytes < missing; i++) {
-    const ttm_live_row *row = &set->rows.at[i];
-    uint64_t saves = ttm_live_row_bfp8_saves(p, row);
+    const ttm_alive_row *row = &set->rows.at[i];
+    uint64_t saves = ttm_alive_row_bfp8_saves(p, row);
     if (!saves) continue;
     if (!way.count) name_subject(&way, p, row->name, row->op);
     way.count += row->tensors;
@@ -217,7 +217,7 @@ static void add_earlier(ttm_ways *out, const ttm_profile *p, const ttm_rescue *r
 /* Only where the analyses looked at the very state before the message. */
 static void add_from_log(ttm_ways *out, const ttm_findings *f, const ttm_incident *incident,
                          const ttm_incident_finding *finding) {
-  const ttm_live_set *set = &f->live_set[TTM_DRAM];
+  const ttm_alive_set *set = &f->alive_set[TTM_DRAM];
   if (incident->state == TTM_NONE) return;
   if (finding->verdict == TTM_VERDICT_EXHAUSTED && set->known && set->state == incident->state) {
     add_kept(out, f, finding->shortfall);
@@ -264,11 +264,11 @@ static void find_oom(ttm_ways *out, const ttm_findings *f, const ttm_incident *i
 /* ---- Static buffers --------------------------------------------------------------------------------------------------- */
 
 /* The largest x of any core in "[(x=0,y=0) - (x=7,y=7)]" or "{[0-0 - 10-8], [0-9 - 3-9]}"; TTM_UNKNOWN without numbers. */
-static uint64_t largest_x(ttm_view cores) {
+static uint64_t largest_x(ttm_str cores) {
   uint64_t best = TTM_UNKNOWN, number, place = 0;
   while (cores.n) {
-    if (!ttm_view_take_u64(&cores, &number)) {
-      cores = ttm_view_from(cores, 1);
+    if (!ttm_str_take_u64(&cores, &number)) {
+      cores = ttm_str_from(cores, 1);
       continue;
     }
     if (place++ % 2 == 0 && (best == TTM_UNKNOWN || number > best)) best = number; /* x and y take turns */
@@ -321,15 +321,15 @@ void ttm_ways_find_buffers(ttm_ways *out, const ttm_incident_text *what, ttm_arc
 
 /* "Program size (79760) too large for kernel config buffer (70656)", "Creating trace buffers of size 9B ..., but only 0B". */
 static void find_fatal(ttm_ways *out, const ttm_incident_text *what) {
-  static const ttm_view kernel = {"kernel config buffer (", 22};
-  size_t at = ttm_view_find(what->text, kernel);
+  static const ttm_str kernel = {"kernel config buffer (", 22};
+  size_t at = ttm_str_find(what->text, kernel);
   uint64_t had;
   if (what->size == TTM_UNKNOWN) return;
   if (at != TTM_NOT_FOUND) {
-    ttm_view rest = ttm_view_from(what->text, at + kernel.n);
-    if (ttm_view_take_u64(&rest, &had) && had < what->size)
+    ttm_str rest = ttm_str_from(what->text, at + kernel.n);
+    if (ttm_str_take_u64(&rest, &had) && had < what->size)
       add(out, (ttm_way){.kind = TTM_WAY_KERNEL, .basis = TTM_DERIVED, .bytes = what->size - had});
-  } else if (ttm_view_eq(what->memory, TTM_LIT("TRACE"))) {
+  } else if (ttm_str_eq(what->memory, TTM_LIT("TRACE"))) {
     add(out, (ttm_way){.kind = TTM_WAY_TRACE, .basis = TTM_DERIVED, .bytes = what->size});
   }
 }

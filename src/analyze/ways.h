@@ -33,7 +33,7 @@ typedef struct ttm_way {
   uint64_t bytes, count;
   const char *dtype; /* TTM_WAY_DTYPE */
   const char *board; /* TTM_WAY_BOARD */
-  ttm_view subject;  /* a weight's name or a location; points into the profile */
+  ttm_str subject;   /* a weight's name or a location; points into the profile */
   uint32_t line;     /* log line of the subject, 0 */
 } ttm_way;
 

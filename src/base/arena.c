@@ -39,7 +39,7 @@ void *ttm_arena_alloc(ttm_arena *arena, size_t size) {
   return ttm_arena_bytes(arena, size);
 }
 
-char *ttm_arena_copy(ttm_arena *arena, ttm_view bytes) {
+char *ttm_arena_copy(ttm_arena *arena, ttm_str bytes) {
   char *out = ttm_arena_bytes(arena, bytes.n);
   if (out && bytes.n) memcpy(out, bytes.p, bytes.n);
   return out;

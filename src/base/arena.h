@@ -3,7 +3,7 @@
 #ifndef TTM_BASE_ARENA_H
 #define TTM_BASE_ARENA_H
 
-#include "base/view.h"
+#include "base/str.h"
 
 typedef struct ttm_arena {
   struct ttm_arena_block *blocks; /* newest first */
@@ -18,7 +18,7 @@ void *ttm_arena_alloc(ttm_arena *arena, size_t size);
 char *ttm_arena_bytes(ttm_arena *arena, size_t size);
 
 /* Packed copy of bytes (no alignment, no NUL); NULL on failure. */
-char *ttm_arena_copy(ttm_arena *arena, ttm_view bytes);
+char *ttm_arena_copy(ttm_arena *arena, ttm_str bytes);
 void ttm_arena_free(ttm_arena *arena);
 
 #endif

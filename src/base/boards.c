@@ -61,22 +61,22 @@ const ttm_l1_base ttm_l1_bases[TTM_L1_BASES] = {
     {"0.81", 105824, 111744, 0},
 };
 
-ttm_arch_id ttm_arch_find(ttm_view name) {
-  if (ttm_view_eq_nocase(name, TTM_LIT("wormhole_b0"))) return TTM_ARCH_WORMHOLE;
+ttm_arch_id ttm_arch_find(ttm_str name) {
+  if (ttm_str_eq_nocase(name, TTM_LIT("wormhole_b0"))) return TTM_ARCH_WORMHOLE;
   for (int a = 0; a < TTM_ARCHES; a++) {
-    if (ttm_view_eq_nocase(name, ttm_view_of(ttm_arches[a].name))) return (ttm_arch_id)a;
+    if (ttm_str_eq_nocase(name, ttm_str_of(ttm_arches[a].name))) return (ttm_arch_id)a;
   }
   return TTM_ARCHES;
 }
 
-const ttm_board *ttm_board_find(ttm_view name) {
+const ttm_board *ttm_board_find(ttm_str name) {
   for (size_t b = 0; b < TTM_BOARDS; b++) {
-    if (ttm_view_eq_nocase(name, ttm_view_of(ttm_boards[b].name))) return &ttm_boards[b];
+    if (ttm_str_eq_nocase(name, ttm_str_of(ttm_boards[b].name))) return &ttm_boards[b];
   }
   return NULL;
 }
 
-int ttm_board_unknown(ttm_view name, const char *or_else, ttm_error *err) {
+int ttm_board_unknown(ttm_str name, const char *or_else, ttm_error *err) {
   char names[128] = "";
   for (size_t b = 0, n = 0; b < TTM_BOARDS && n < sizeof names; b++)
     n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", b ? ", " : "", ttm_boards[b].name);
@@ -102,11 +102,11 @@ uint64_t ttm_board_l1_bank(const ttm_board *board, uint32_t l1_base, uint64_t l1
 }
 
 /* Major and minor of "0.81.1", "v0.67.1-rc17"; false when the text starts with neither. */
-static bool read_version(ttm_view text, uint64_t *out) {
+static bool read_version(ttm_str text, uint64_t *out) {
   uint64_t major, minor;
-  ttm_view_take(&text, TTM_LIT("v"));
-  if (!ttm_view_take_u64(&text, &major) || !ttm_view_take(&text, TTM_LIT("."))) return false;
-  if (!ttm_view_take_u64(&text, &minor) || major > 9999 || minor > 9999) return false;
+  ttm_str_take(&text, TTM_LIT("v"));
+  if (!ttm_str_take_u64(&text, &major) || !ttm_str_take(&text, TTM_LIT("."))) return false;
+  if (!ttm_str_take_u64(&text, &minor) || major > 9999 || minor > 9999) return false;
   *out = major * 10000 + minor;
   return true;
 }
@@ -115,12 +115,12 @@ static uint32_t base_of_row(ttm_arch_id arch, const ttm_l1_base *row) {
   return arch == TTM_ARCH_WORMHOLE ? row->wormhole : arch == TTM_ARCH_BLACKHOLE ? row->blackhole : row->grayskull;
 }
 
-uint32_t ttm_l1_base_of(ttm_arch_id arch, ttm_view version) {
+uint32_t ttm_l1_base_of(ttm_arch_id arch, ttm_str version) {
   uint64_t wanted, since;
   uint32_t base = 0;
   if (!read_version(version, &wanted)) return 0;
   for (size_t i = 0; i < TTM_L1_BASES; i++) {
-    if (!read_version(ttm_view_of(ttm_l1_bases[i].since), &since) || since > wanted) break;
+    if (!read_version(ttm_str_of(ttm_l1_bases[i].since), &since) || since > wanted) break;
     /* A release nobody measured keeps the value before it. */
     if (base_of_row(arch, &ttm_l1_bases[i])) base = base_of_row(arch, &ttm_l1_bases[i]);
   }

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "base/view.h"
+#include "base/str.h"
 
 typedef enum ttm_arch_id { TTM_ARCH_GRAYSKULL, TTM_ARCH_WORMHOLE, TTM_ARCH_BLACKHOLE, TTM_ARCHES } ttm_arch_id;
 
@@ -39,13 +39,13 @@ enum { TTM_BOARDS = 7 };
 extern const ttm_board ttm_boards[TTM_BOARDS];
 
 /* By name, any case, "wormhole_b0" too; TTM_ARCHES when there is none. */
-ttm_arch_id ttm_arch_find(ttm_view name);
+ttm_arch_id ttm_arch_find(ttm_str name);
 
 /* By name, any case; NULL when there is none. */
-const ttm_board *ttm_board_find(ttm_view name);
+const ttm_board *ttm_board_find(ttm_str name);
 
 /* TTM_EUSAGE: there is no such board; there are these. `or_else` is what else would do: ", or the path of ..."; "". */
-int ttm_board_unknown(ttm_view name, const char *or_else, ttm_error *err);
+int ttm_board_unknown(ttm_str name, const char *or_else, ttm_error *err);
 
 /* Bytes of a DRAM bank that tensors may use. `trace_region` is what was asked for at device open, in total (0: none). */
 uint64_t ttm_board_dram_bank(const ttm_board *board, uint64_t trace_region, bool tracy);
@@ -68,7 +68,7 @@ enum { TTM_L1_BASES = 22 };
 extern const ttm_l1_base ttm_l1_bases[TTM_L1_BASES]; /* oldest first */
 
 /* The base for a version text such as "0.81.1", "v0.67.1-rc17"; 0 when it is older than the table or no version. */
-uint32_t ttm_l1_base_of(ttm_arch_id arch, ttm_view version);
+uint32_t ttm_l1_base_of(ttm_arch_id arch, ttm_str version);
 /* The newest base of the table: what to take (and to say so) when nothing tells the version. */
 uint32_t ttm_l1_base_newest(ttm_arch_id arch);
 

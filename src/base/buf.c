@@ -12,7 +12,7 @@ bool ttm_buf_room(ttm_buf *buf, size_t extra) {
   return !buf->failed;
 }
 
-void ttm_buf_put(ttm_buf *buf, ttm_view bytes) {
+void ttm_buf_put(ttm_buf *buf, ttm_str bytes) {
   ttm_buf_follow(buf, bytes);
   if (!bytes.n || !ttm_buf_room(buf, bytes.n)) return;
   memcpy(buf->at + buf->n, bytes.p, bytes.n);
@@ -28,7 +28,7 @@ void ttm_buf_u64(ttm_buf *buf, uint64_t value) {
   size_t i = sizeof digits;
   do digits[--i] = (char)('0' + value % 10);
   while (value /= 10);
-  ttm_buf_put(buf, (ttm_view){digits + i, sizeof digits - i});
+  ttm_buf_put(buf, (ttm_str){digits + i, sizeof digits - i});
 }
 
 void ttm_buf_vprintf(ttm_buf *buf, const char *format, va_list args) {

@@ -6,8 +6,8 @@
 
 #include <stdarg.h>
 
+#include "base/str.h"
 #include "base/vec.h"
-#include "base/view.h"
 
 typedef struct ttm_buf {
   char *at;
@@ -17,7 +17,7 @@ typedef struct ttm_buf {
 
 /* Room for `extra` more bytes; false when there is none. */
 bool ttm_buf_room(ttm_buf *buf, size_t extra);
-void ttm_buf_put(ttm_buf *buf, ttm_view bytes);
+void ttm_buf_put(ttm_buf *buf, ttm_str bytes);
 void ttm_buf_char(ttm_buf *buf, char c);
 void ttm_buf_u64(ttm_buf *buf, uint64_t value);
 void ttm_buf_printf(ttm_buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -25,18 +25,18 @@ void ttm_buf_vprintf(ttm_buf *buf, const char *format, va_list args) __attribute
 void ttm_buf_free(ttm_buf *buf);
 
 /* A string literal or C string. */
-#define ttm_buf_puts(buf, s) ttm_buf_put((buf), ttm_view_of(s))
+#define ttm_buf_puts(buf, s) ttm_buf_put((buf), ttm_str_of(s))
 
 static inline void ttm_buf_clear(ttm_buf *buf) { buf->n = 0; }
 
 /* What a failed buffer shows: nothing, at an address of its own, so that a text with a hole is not taken for a whole one. */
 extern const char ttm_lost_text[1];
-static inline ttm_view ttm_buf_view(const ttm_buf *buf) {
-  return buf->failed ? (ttm_view){ttm_lost_text, 0} : (ttm_view){buf->at ? buf->at : "", buf->n};
+static inline ttm_str ttm_buf_str(const ttm_buf *buf) {
+  return buf->failed ? (ttm_str){ttm_lost_text, 0} : (ttm_str){buf->at ? buf->at : "", buf->n};
 }
 
 /* A buffer that takes in what another one lost has failed too. ttm_buf_put sees to it; writers that go through a text byte by
  * byte call this first. */
-static inline void ttm_buf_follow(ttm_buf *buf, ttm_view text) { buf->failed |= text.p == ttm_lost_text; }
+static inline void ttm_buf_follow(ttm_buf *buf, ttm_str text) { buf->failed |= text.p == ttm_lost_text; }
 
 #endif

@@ -43,7 +43,7 @@ int ttm_chunker_next(ttm_chunker *c, ttm_chunk *chunk, ttm_error *err) {
   chunk->cut_line = chunk->n && chunk->data[chunk->n - 1] != '\n';
   if (!c->ended && line_end) {
     size_t whole = (size_t)(line_end + 1 - chunk->data);
-    ttm_buf_put(&c->carry, (ttm_view){chunk->data + whole, chunk->n - whole});
+    ttm_buf_put(&c->carry, (ttm_str){chunk->data + whole, chunk->n - whole});
     if (c->carry.failed) return ttm_error_nomem(err);
     chunk->n = whole;
     chunk->cut_line = false;

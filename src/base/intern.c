@@ -4,7 +4,7 @@
 #include "base/hash.h"
 
 /* There may be a string per operation, so each costs its text, a byte or two of length and a pointer. */
-static ttm_view decode(const char *stored) {
+static ttm_str decode(const char *stored) {
   size_t n = 0, shift = 0;
   unsigned char byte;
   do {
@@ -12,10 +12,10 @@ static ttm_view decode(const char *stored) {
     n |= (size_t)(byte & 127) << shift;
     shift += 7;
   } while (byte & 128);
-  return (ttm_view){stored, n};
+  return (ttm_str){stored, n};
 }
 
-static const char *encode(ttm_intern *pool, ttm_view s) {
+static const char *encode(ttm_intern *pool, ttm_str s) {
   char header[10];
   size_t n = 0;
   for (size_t rest = s.n; n == 0 || rest; rest >>= 7) header[n++] = (char)((rest & 127) | (rest > 127 ? 128 : 0));
@@ -27,7 +27,7 @@ static const char *encode(ttm_intern *pool, ttm_view s) {
   return stored;
 }
 
-static size_t home_slot(const ttm_intern *pool, ttm_view s) {
+static size_t home_slot(const ttm_intern *pool, ttm_str s) {
   return (size_t)ttm_hash_bytes(s.p, s.n).lo & (pool->slot_count - 1);
 }
 
@@ -47,14 +47,14 @@ static int rehash(ttm_intern *pool) {
 }
 
 /* The slot that holds the string, or the free one where it belongs. */
-static size_t find_slot(const ttm_intern *pool, ttm_view s) {
+static size_t find_slot(const ttm_intern *pool, ttm_str s) {
   size_t i = home_slot(pool, s);
-  while (pool->slots[i] && !ttm_view_eq(decode(pool->strings.at[pool->slots[i]]), s))
+  while (pool->slots[i] && !ttm_str_eq(decode(pool->strings.at[pool->slots[i]]), s))
     i = (i + 1) & (pool->slot_count - 1);
   return i;
 }
 
-int ttm_intern_add(ttm_intern *pool, ttm_view string, uint32_t *out) {
+int ttm_intern_add(ttm_intern *pool, ttm_str string, uint32_t *out) {
   if (string.n == 0) return *out = 0, TTM_OK;
   if (pool->strings.n == 0 && ttm_vec_push(&pool->strings, "")) return TTM_ENOMEM;
   if (pool->strings.n * 3 >= pool->slot_count * 2 && rehash(pool)) return TTM_ENOMEM;
@@ -68,11 +68,11 @@ int ttm_intern_add(ttm_intern *pool, ttm_view string, uint32_t *out) {
   return TTM_OK;
 }
 
-ttm_view ttm_intern_get(const ttm_intern *pool, uint32_t id) {
-  return id < pool->strings.n ? decode(pool->strings.at[id]) : (ttm_view){"", 0};
+ttm_str ttm_intern_get(const ttm_intern *pool, uint32_t id) {
+  return id < pool->strings.n ? decode(pool->strings.at[id]) : (ttm_str){"", 0};
 }
 
-uint32_t ttm_intern_find(const ttm_intern *pool, ttm_view string) {
+uint32_t ttm_intern_find(const ttm_intern *pool, ttm_str string) {
   return pool->slot_count && string.n ? pool->slots[find_slot(pool, string)] : 0;
 }
 

@@ -14,13 +14,13 @@ typedef struct ttm_intern {
 } ttm_intern;
 
 /* Id of the string, added when new. 0 or TTM_ENOMEM. */
-int ttm_intern_add(ttm_intern *pool, ttm_view string, uint32_t *out);
+int ttm_intern_add(ttm_intern *pool, ttm_str string, uint32_t *out);
 
 /* The string of an id; empty for an id never given out. Valid until ttm_intern_free. */
-ttm_view ttm_intern_get(const ttm_intern *pool, uint32_t id);
+ttm_str ttm_intern_get(const ttm_intern *pool, uint32_t id);
 
 /* Id of a string already there, or 0. */
-uint32_t ttm_intern_find(const ttm_intern *pool, ttm_view string);
+uint32_t ttm_intern_find(const ttm_intern *pool, ttm_str string);
 void ttm_intern_free(ttm_intern *pool);
 
 #endif

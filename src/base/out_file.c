@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/view.h"
+#include "base/str.h"
 
 /* Temporary names are short and do not repeat the target's name, so that a long target name still has one. */
 #define TEMP_PREFIX ".ttmem-"
@@ -61,7 +61,7 @@ static int open_temp(ttm_out *out) {
 static int follow_link(ttm_out *out) {
   char *real = realpath(out->path, NULL);
   if (!real) return errno;
-  char *copy = ttm_view_copy(ttm_view_of(real));
+  char *copy = ttm_str_copy(ttm_str_of(real));
   free(real); /* realpath's own, not from ttm_alloc */
   if (!copy) return ENOMEM;
   ttm_free(out->path);
@@ -77,7 +77,7 @@ static bool names_a_descriptor(const char *path) {
 
 int ttm_out_open(ttm_out *out, const char *path, ttm_error *err) {
   *out = (ttm_out){.fd = -1, .close = true};
-  out->path = ttm_view_copy(ttm_view_of(path));
+  out->path = ttm_str_copy(ttm_str_of(path));
   if (!out->path) return refuse(out, ENOMEM, err);
   struct stat old;
   bool exists = stat(path, &old) == 0;
@@ -98,7 +98,7 @@ int ttm_out_open(ttm_out *out, const char *path, ttm_error *err) {
 
 int ttm_out_open_fd(ttm_out *out, int fd, const char *name, ttm_error *err) {
   *out = (ttm_out){.fd = fd};
-  out->path = ttm_view_copy(ttm_view_of(name));
+  out->path = ttm_str_copy(ttm_str_of(name));
   return out->path ? TTM_OK : refuse(out, ENOMEM, err);
 }
 
@@ -155,10 +155,10 @@ void ttm_out_abandon(ttm_out *out) {
 }
 
 long ttm_out_temp_owner(const char *file_name) {
-  ttm_view name = ttm_view_of(file_name);
+  ttm_str name = ttm_str_of(file_name);
   uint64_t pid, number;
-  bool ours = ttm_view_take(&name, TTM_LIT(TEMP_PREFIX)) && ttm_view_take_u64(&name, &pid) &&
-              ttm_view_take(&name, TTM_LIT("-")) && ttm_view_take_u64(&name, &number) &&
-              ttm_view_eq(name, TTM_LIT(TEMP_SUFFIX));
+  bool ours = ttm_str_take(&name, TTM_LIT(TEMP_PREFIX)) && ttm_str_take_u64(&name, &pid) &&
+              ttm_str_take(&name, TTM_LIT("-")) && ttm_str_take_u64(&name, &number) &&
+              ttm_str_eq(name, TTM_LIT(TEMP_SUFFIX));
   return ours && pid > 0 && pid <= INT32_MAX ? (long)pid : 0;
 }

@@ -3,7 +3,7 @@
 
 #include <zstd.h>
 
-int ttm_pack(ttm_view text, void **out, size_t *out_bytes) {
+int ttm_pack(ttm_str text, void **out, size_t *out_bytes) {
   size_t bound = ZSTD_compressBound(text.n);
   void *packed = ttm_realloc(NULL, bound);
   if (!packed) return TTM_ENOMEM;

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 
 /* *out is freed with ttm_free. 0 or TTM_ENOMEM. */
-int ttm_pack(ttm_view text, void **out, size_t *out_bytes);
+int ttm_pack(ttm_str text, void **out, size_t *out_bytes);
 
 /* Appends the text again; `bytes` is its length. 0, TTM_ENOMEM or TTM_EFORMAT. */
 int ttm_unpack(const void *packed, size_t packed_bytes, size_t bytes, ttm_buf *out);

@@ -59,7 +59,7 @@ static void *show_all(void *argument) {
   capture *c = argument;
   bool ended = false, watched = true;
   while (watched && !ended) {
-    ttm_view bytes = ttm_ring_wait(&c->ring, SHOWER, &ended);
+    ttm_str bytes = ttm_ring_wait(&c->ring, SHOWER, &ended);
     pthread_mutex_lock(&c->lock);
     ttm_feed_figures figures = c->figures;
     pthread_mutex_unlock(&c->lock);
@@ -75,7 +75,7 @@ static void *parse_all(void *argument) {
   bool ended = false;
   int64_t told_at = 0;
   while (!ended) {
-    ttm_view bytes = ttm_ring_wait(&c->ring, PARSER, &ended);
+    ttm_str bytes = ttm_ring_wait(&c->ring, PARSER, &ended);
     if (bytes.n && ttm_feed_put(c->options->feed, bytes.p, bytes.n, NULL)) break;
     ttm_ring_taken(&c->ring, PARSER, bytes.n);
     int64_t now = now_ms();

@@ -24,7 +24,7 @@ typedef struct ttm_capture_options {
   ttm_feed *feed;    /* NULL: not parsed */
   void *context;     /* for the functions below */
   /* Shows bytes; or, without bytes, that the figures have changed. Called by one thread. False: nobody looks any more. */
-  bool (*show)(void *context, ttm_view bytes, const ttm_feed_figures *figures);
+  bool (*show)(void *context, ttm_str bytes, const ttm_feed_figures *figures);
   void (*note)(void *context, ttm_capture_note note, long number);
 } ttm_capture_options;
 

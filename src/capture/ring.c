@@ -89,7 +89,7 @@ static struct timespec later(unsigned ms) {
   return t;
 }
 
-ttm_view ttm_ring_wait(ttm_ring *ring, unsigned r, bool *ended) {
+ttm_str ttm_ring_wait(ttm_ring *ring, unsigned r, bool *ended) {
   ttm_ring_reader *reader = &ring->readers[r];
   pthread_mutex_lock(&ring->lock);
   while (ring->written == reader->at && !ring->ended && !reader->nudged) pthread_cond_wait(&reader->wake, &ring->lock);
@@ -103,7 +103,7 @@ ttm_view ttm_ring_wait(ttm_ring *ring, unsigned r, bool *ended) {
   size_t at = (size_t)(reader->at % TTM_RING_BYTES), to_end = TTM_RING_BYTES - at;
   *ended = ring->ended && waiting == 0;
   pthread_mutex_unlock(&ring->lock);
-  return (ttm_view){ring->bytes + at, waiting < to_end ? (size_t)waiting : to_end};
+  return (ttm_str){ring->bytes + at, waiting < to_end ? (size_t)waiting : to_end};
 }
 
 /* The lock is held. */

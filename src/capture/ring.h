@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/view.h"
+#include "base/str.h"
 #include "ttmem/error.h"
 
 enum { TTM_RING_BYTES = 2 * 1024 * 1024, TTM_RING_READERS = 2 };
@@ -42,7 +42,7 @@ void ttm_ring_end(ttm_ring *ring);
 
 /* A reader's side: waits for bytes and returns a run of them, which stays until ttm_ring_taken. Empty: it was nudged, or (with
  * *ended) nothing comes any more. */
-ttm_view ttm_ring_wait(ttm_ring *ring, unsigned reader, bool *ended);
+ttm_str ttm_ring_wait(ttm_ring *ring, unsigned reader, bool *ended);
 void ttm_ring_taken(ttm_ring *ring, unsigned reader, size_t n);
 void ttm_ring_leave(ttm_ring *ring, unsigned reader);
 /* Wakes a reader without bytes. */

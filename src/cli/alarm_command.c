@@ -6,7 +6,7 @@
 #include <spawn.h>
 #include <unistd.h>
 
-#include "report/format.h"
+#include "base/format.h"
 
 void ttm_alarm_words(ttm_buf *out, const ttm_alarm_event *event) {
   const ttm_watch_device *device = event->device;
@@ -18,7 +18,7 @@ void ttm_alarm_words(ttm_buf *out, const ttm_alarm_event *event) {
   ttm_buf_printf(out, "), the mark is %g%%", event->mark);
   if (event->largest) {
     ttm_buf_puts(out, "; most of it is held by ");
-    ttm_put_text(out, ttm_view_of(event->largest->slot.name), 40, TTM_FORM_UTF8);
+    ttm_put_text(out, ttm_str_of(event->largest->slot.name), 40, TTM_FORM_UTF8);
     ttm_buf_printf(out, "[%d]", (int)event->largest->slot.pid);
   }
   ttm_buf_char(out, '\n');
@@ -50,7 +50,7 @@ static void gather(facts *f, const ttm_alarm_event *event) {
   ttm_buf_u64(fact(f, "CAPACITY_B"), device->capacity[event->use]);
   if (event->largest) {
     ttm_buf_printf(fact(f, "PID"), "%d", (int)event->largest->slot.pid);
-    ttm_put_text(fact(f, "PROCESS"), ttm_view_of(event->largest->slot.name), SIZE_MAX, TTM_FORM_UTF8);
+    ttm_put_text(fact(f, "PROCESS"), ttm_str_of(event->largest->slot.name), SIZE_MAX, TTM_FORM_UTF8);
   }
   for (size_t i = 0; i < f->n; i++) ttm_buf_char(&f->text[i], '\0');
 }

@@ -7,9 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/format.h"
 #include "base/out_file.h"
 #include "cli/terminal.h"
-#include "report/format.h"
 
 enum { REDRAW_MS = 100, SEPARATOR_COLUMNS = 3 };
 
@@ -44,7 +44,7 @@ static void put_part(ttm_buf *out, ttm_buf *part, const char *separator, size_t 
   if (part->n && part->n + before <= *width) {
     if (before) ttm_buf_puts(out, separator);
     if (paint) ttm_buf_puts(out, paint);
-    ttm_buf_put(out, ttm_buf_view(part));
+    ttm_buf_put(out, ttm_buf_str(part));
     if (paint) ttm_buf_puts(out, "\x1b[0m");
     *width -= part->n + before;
   }
@@ -105,7 +105,7 @@ static void draw(ttm_capture_view *view, const ttm_feed_figures *figures) {
 /* ---- Messages ----------------------------------------------------------------------------------------------------- */
 
 /* The lock is held. */
-static void say(ttm_capture_view *view, ttm_view message) {
+static void say(ttm_capture_view *view, ttm_str message) {
   ttm_buf text = {0};
   erase(view);
   if (view->shares && view->mid_line) ttm_buf_char(&text, '\n'), view->mid_line = false;
@@ -123,7 +123,7 @@ void ttm_capture_view_say(ttm_capture_view *view, const char *format, ...) {
   vsnprintf(message, sizeof message, format, args);
   va_end(args);
   pthread_mutex_lock(&view->lock);
-  say(view, ttm_view_of(message));
+  say(view, ttm_str_of(message));
   pthread_mutex_unlock(&view->lock);
 }
 
@@ -169,11 +169,11 @@ static void warn_of_tightness(ttm_capture_view *view, const ttm_feed_figures *fi
         "warning: the largest free block of %s is down to %.3f MB, less than 5 %% of a bank of %.3f MB, log line %u",
         ttm_memory_name(m), ttm_mb(memory->low_largest), ttm_mb(memory->now.total), memory->low_line);
     view->warned[m] = true;
-    say(view, ttm_view_of(message));
+    say(view, ttm_str_of(message));
   }
 }
 
-bool ttm_capture_view_show(void *context, ttm_view bytes, const ttm_feed_figures *figures) {
+bool ttm_capture_view_show(void *context, ttm_str bytes, const ttm_feed_figures *figures) {
   ttm_capture_view *view = context;
   bool watched = true;
   if (bytes.n) {

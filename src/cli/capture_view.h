@@ -27,7 +27,7 @@ void ttm_capture_view_begin(ttm_capture_view *view, const char *program, const c
 void ttm_capture_view_end(ttm_capture_view *view);
 
 /* For ttm_capture_options; `context` is the view. */
-bool ttm_capture_view_show(void *context, ttm_view bytes, const ttm_feed_figures *figures);
+bool ttm_capture_view_show(void *context, ttm_str bytes, const ttm_feed_figures *figures);
 void ttm_capture_view_note(void *context, ttm_capture_note note, long number);
 
 /* "ttmem: " and the text on standard error, as a line of its own; control characters made harmless. */

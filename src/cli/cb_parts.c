@@ -58,11 +58,11 @@ int ttm_cb_deliver(const ttm_options *options, ttm_buf *text, int status, ttm_er
 /* ---- Machine ---------------------------------------------------------------------------------------------------------- */
 
 static int add_tensor(ttm_cb_machine *m, const char *word, ttm_error *err) {
-  ttm_view text = ttm_view_of(word);
-  size_t equals = ttm_view_find_char(text, '=');
-  ttm_view rest = equals == TTM_NOT_FOUND ? (ttm_view){"", 0} : ttm_view_from(text, equals + 1);
-  ttm_l1_region tensor = {.name = ttm_view_first(text, equals)};
-  if (!ttm_view_take_u64(&rest, &tensor.end) || rest.n || !tensor.name.n)
+  ttm_str text = ttm_str_of(word);
+  size_t equals = ttm_str_find_char(text, '=');
+  ttm_str rest = equals == TTM_NOT_FOUND ? (ttm_str){"", 0} : ttm_str_from(text, equals + 1);
+  ttm_l1_region tensor = {.name = ttm_str_first(text, equals)};
+  if (!ttm_str_take_u64(&rest, &tensor.end) || rest.n || !tensor.name.n)
     return ttm_error_set(err, TTM_EUSAGE, "'%.60s' is no tensor; write NAME=BYTES, the bytes it takes on each core",
                          word);
   return ttm_vec_push(&m->tensors, tensor) ? ttm_error_nomem(err) : TTM_OK;
@@ -77,16 +77,16 @@ int ttm_cb_check_l1(ttm_arch_id arch, uint64_t base, uint64_t small, ttm_error *
 
 static int set_machine(ttm_cb_machine *m, const ttm_options *o, ttm_error *err) {
   const char *arch = o->value[TTM_OPTION_ARCH], *dtype = o->value[TTM_OPTION_DTYPE];
-  ttm_view version = ttm_view_of(o->value[TTM_OPTION_METAL_VERSION]);
+  ttm_str version = ttm_str_of(o->value[TTM_OPTION_METAL_VERSION]);
   bool base_given = o->given[TTM_OPTION_L1_BASE];
-  int status = ttm_cb_machine_set(m, arch ? ttm_arch_find(ttm_view_of(arch)) : TTM_ARCH_WORMHOLE,
-                                  base_given ? (ttm_view){"", 0} : version, err);
+  int status = ttm_cb_machine_set(m, arch ? ttm_arch_find(ttm_str_of(arch)) : TTM_ARCH_WORMHOLE,
+                                  base_given ? (ttm_str){"", 0} : version, err);
   if (status) return status;
   if (base_given) m->base = o->bytes[TTM_OPTION_L1_BASE], m->base_basis = TTM_MEASURED;
   if (o->given[TTM_OPTION_KERNEL_BYTES])
     m->kernel_bytes = o->bytes[TTM_OPTION_KERNEL_BYTES], m->kernel_basis = TTM_MEASURED;
   m->small = o->bytes[TTM_OPTION_L1_SMALL];
-  m->tile_bytes = ttm_format_tile_bytes(ttm_view_of(dtype ? dtype : "float32"));
+  m->tile_bytes = ttm_format_tile_bytes(ttm_str_of(dtype ? dtype : "float32"));
   if (!m->tile_bytes)
     return ttm_error_set(err, TTM_EUSAGE,
                          "unknown dtype '%s'; known are float32, bfloat16, bfloat8_b, bfloat4_b, uint32, ...", dtype);
@@ -135,7 +135,7 @@ static int add_result(ttm_cb_case *c, ttm_cb_plans *plans, const ttm_cb_machine 
   return status ? ttm_error_nomem(err) : TTM_OK;
 }
 
-static int add_strategy(ttm_cb_case *c, ttm_view text, const ttm_cb_machine *m, ttm_error *err) {
+static int add_strategy(ttm_cb_case *c, ttm_str text, const ttm_cb_machine *m, ttm_error *err) {
   ttm_cb_plans plans;
   int status = ttm_strategy_plan(&plans, text, &c->workload, err);
   if (!status) return add_result(c, &plans, m, err);
@@ -148,7 +148,7 @@ static int add_given(ttm_cb_case *c, const ttm_options *o, const ttm_cb_machine 
   ttm_cb_plans plans = {.strategy = TTM_LIT("given")};
   int status = TTM_OK;
   for (size_t i = 0; !status && i < o->many_count; i++) {
-    if (o->many[i].option == TTM_OPTION_CB) status = ttm_cb_plan_parse(&plans, ttm_view_of(o->many[i].value), err);
+    if (o->many[i].option == TTM_OPTION_CB) status = ttm_cb_plan_parse(&plans, ttm_str_of(o->many[i].value), err);
   }
   if (!status && plans.all.n) return add_result(c, &plans, m, err);
   ttm_cb_plans_free(&plans);
@@ -169,10 +169,10 @@ static int in_file(const ttm_options *o, size_t which, int status, ttm_error *er
 
 static int run_case(ttm_cb_job *job, ttm_cb_case *c, const ttm_options *o, ttm_error *err) {
   const ttm_cb_machine *m = &job->simulation.machine;
-  int status = add_strategy(c, ttm_view_of(ttm_strategy_fixed), m, err);
-  if (!status) status = add_strategy(c, ttm_view_of(ttm_strategy_adaptive), m, err);
+  int status = add_strategy(c, ttm_str_of(ttm_strategy_fixed), m, err);
+  if (!status) status = add_strategy(c, ttm_str_of(ttm_strategy_adaptive), m, err);
   for (size_t i = 0; !status && i < job->texts.n; i++)
-    status = in_file(o, i, add_strategy(c, ttm_buf_view(&job->texts.at[i]), m, err), err);
+    status = in_file(o, i, add_strategy(c, ttm_buf_str(&job->texts.at[i]), m, err), err);
   return status ? status : add_given(c, o, m, err);
 }
 
@@ -199,8 +199,8 @@ int ttm_cb_workload_parse(ttm_cb_workload *out, const char *r_tiles, const char 
   const char *words[] = {r_tiles, tiles_per_shard};
   uint64_t *values[] = {&out->r_tiles, &out->tiles_per_shard};
   for (int i = 0; i < 2; i++) {
-    ttm_view rest = ttm_view_of(words[i]);
-    if (!ttm_view_take_u64(&rest, values[i]) || rest.n || !*values[i] || *values[i] > 1000000)
+    ttm_str rest = ttm_str_of(words[i]);
+    if (!ttm_str_take_u64(&rest, values[i]) || rest.n || !*values[i] || *values[i] > 1000000)
       return ttm_error_set(err, TTM_EUSAGE, "'%.40s' is no number of tiles (1 to 1000000)", words[i]);
   }
   return TTM_OK;

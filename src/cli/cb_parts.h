@@ -5,7 +5,7 @@
 
 #include "cli/command.h"
 #include "l1/scan.h"
-#include "report/cb_report.h"
+#include "report/cb/cb_report.h"
 
 typedef enum ttm_cb_form { TTM_CB_TERMINAL, TTM_CB_JSON, TTM_CB_MD, TTM_CB_HTML, TTM_CB_SVG } ttm_cb_form;
 

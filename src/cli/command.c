@@ -6,28 +6,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/format.h"
 #include "cli/help.h"
 #include "cli/kernel_compiler.h"
 #include "cli/other_input.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
-#include "report/format.h"
 #include "store/report_find.h"
 
 /* ---- Shared by the commands --------------------------------------------------------------------------------------- */
 
 int ttm_cli_error(const ttm_options *options, const ttm_error *err) {
   ttm_buf text = {0};
-  ttm_view rest = ttm_view_of(err->message);
+  ttm_str rest = ttm_str_of(err->message);
   ttm_buf_printf(&text, "%s: error: ", ttm_program_name(options->program));
   while (rest.n) { /* line by line: a message may have several, but the names in it must not reach the terminal raw */
-    size_t end = ttm_view_find_char(rest, '\n');
-    ttm_put_text(&text, ttm_view_first(rest, end), SIZE_MAX, TTM_FORM_UTF8);
+    size_t end = ttm_str_find_char(rest, '\n');
+    ttm_put_text(&text, ttm_str_first(rest, end), SIZE_MAX, TTM_FORM_UTF8);
     ttm_buf_char(&text, '\n');
-    rest = end == TTM_NOT_FOUND ? (ttm_view){"", 0} : ttm_view_from(rest, end + 1);
+    rest = end == TTM_NOT_FOUND ? (ttm_str){"", 0} : ttm_str_from(rest, end + 1);
   }
-  ttm_view no_memory = TTM_LIT("ttmem: error: Out of memory on this host.\n"); /* not even for the message */
-  ttm_view shown = text.failed ? no_memory : ttm_buf_view(&text);
+  ttm_str no_memory = TTM_LIT("ttmem: error: Out of memory on this host.\n"); /* not even for the message */
+  ttm_str shown = text.failed ? no_memory : ttm_buf_str(&text);
   if (write(STDERR_FILENO, shown.p, shown.n) < 0) { /* nobody left to tell */
   }
   ttm_buf_free(&text);

@@ -3,12 +3,12 @@
 #define _POSIX_C_SOURCE 200809L
 #include <unistd.h>
 
+#include "base/format.h"
 #include "cli/command.h"
 #include "cli/judge.h"
 #include "cli/terminal.h"
-#include "report/format.h"
-#include "report/report.h"
-#include "report/text.h"
+#include "report/files/report.h"
+#include "report/run/text.h"
 #include "store/report_dir.h"
 #include "store/report_find.h"
 
@@ -35,7 +35,7 @@ static int choose_place(const ttm_options *options, const char *log, ttm_buf *na
   } else if (!options->given[TTM_OPTION_NO_JSON]) {
     if ((status = ttm_report_root(folder, err))) return status;
     ttm_buf_char(folder, '/');
-    ttm_buf_put(folder, ttm_buf_view(name));
+    ttm_buf_put(folder, ttm_buf_str(name));
   }
   ttm_buf_char(name, '\0');
   ttm_buf_char(folder, '\0');
@@ -54,7 +54,7 @@ static void say_replaced(const ttm_options *options, const char *origin) {
   ttm_buf text = {0};
   if (!*origin) return;
   ttm_buf_printf(&text, "%s: note: this report took the place of that of ", ttm_program_name(options->program));
-  ttm_put_text(&text, ttm_view_of(origin), SIZE_MAX, TTM_FORM_UTF8);
+  ttm_put_text(&text, ttm_str_of(origin), SIZE_MAX, TTM_FORM_UTF8);
   ttm_buf_puts(&text, options->program == TTM_PROGRAM_TTMEM ? "; --name keeps both\n"
                                                             : "; 'ttmem analyze LOG --name NAME' keeps both\n");
   if (!text.failed && write(STDERR_FILENO, text.at, text.n) < 0) { /* nobody left to tell */
@@ -104,12 +104,12 @@ int ttm_print_findings(const ttm_findings *f, ttm_error *err) {
 }
 
 /* What does not hold goes to standard error: it is no part of the report. */
-static int say_judgement(ttm_view lines) {
+static int say_judgement(ttm_str lines) {
   ttm_buf text = {0};
-  for (size_t end; lines.n; lines = ttm_view_from(lines, end + 1)) {
-    end = ttm_view_find_char(lines, '\n');
+  for (size_t end; lines.n; lines = ttm_str_from(lines, end + 1)) {
+    end = ttm_str_find_char(lines, '\n');
     ttm_buf_puts(&text, "ttmem: check: ");
-    ttm_buf_put(&text, ttm_view_first(lines, end + 1));
+    ttm_buf_put(&text, ttm_str_first(lines, end + 1));
   }
   if (!text.failed && write(STDERR_FILENO, text.at, text.n) < 0) { /* nobody left to tell; the exit status does */
   }
@@ -137,7 +137,7 @@ static int deliver(const ttm_options *options, const ttm_findings *f, const char
   ttm_free(replaced);
   int unshown = show(options, f, log, lost || options->given[TTM_OPTION_NO_JSON] ? NULL : folder, &err);
   int unclear = ttm_judge(options, f, &broken, &unjudged);
-  if (broken.n) exit_status = say_judgement(ttm_buf_view(&broken));
+  if (broken.n) exit_status = say_judgement(ttm_buf_str(&broken));
   if (unshown) exit_status = ttm_cli_error(options, &err);
   if (lost) {
     ttm_error_set(&err, lost, "%s; the report was not written: --output-dir DIR puts it elsewhere", unwritten.message);

@@ -5,9 +5,9 @@
 
 #include "cli/command.h"
 #include "cli/terminal.h"
-#include "report/analyses.h"
-#include "report/ask.h"
-#include "report/report.h"
+#include "report/files/report.h"
+#include "report/run/analyses.h"
+#include "report/run/ask.h"
 
 enum { BEYOND = INT32_MAX }; /* of any log: larger numbers are cut to it */
 
@@ -26,8 +26,8 @@ static int put_findings(const ttm_options *options, const ttm_findings *f, ttm_b
   ttm_out json = ttm_out_memory();
   ttm_summary_style style = ttm_terminal_style(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]);
   int status = ttm_report_findings_json(f, &json, err);
-  if (!status && ttm_analyses_write(&all, ttm_buf_view(&json.buf), &style, false)) status = ttm_error_nomem(err);
-  if (!status) ttm_buf_put(out, ttm_buf_view(&all.text));
+  if (!status && ttm_analyses_write(&all, ttm_buf_str(&json.buf), &style, false)) status = ttm_error_nomem(err);
+  if (!status) ttm_buf_put(out, ttm_buf_str(&all.text));
   ttm_analyses_free(&all);
   ttm_out_abandon(&json);
   return status ? status : out->failed ? ttm_error_nomem(err) : TTM_OK;
@@ -39,7 +39,7 @@ static int answer(const ttm_options *options, const ttm_findings *f, ttm_buf *ou
   if (options->given[TTM_OPTION_AT_PEAK]) return ttm_ask_peak(f, out, err);
   if (options->given[TTM_OPTION_FINDINGS]) return put_findings(options, f, out, err);
   if (options->given[TTM_OPTION_TENSOR])
-    return ttm_ask_tensor(f, ttm_view_of(options->value[TTM_OPTION_TENSOR]), out, err);
+    return ttm_ask_tensor(f, ttm_str_of(options->value[TTM_OPTION_TENSOR]), out, err);
   text = op ? op : range;
   if (*text == '#') text++;
   if (!read_number(&text, &first) || (op && *text))

@@ -3,22 +3,22 @@
 #include "cli/cb_parts.h"
 #include "cli/embedded.h"
 #include "l1/data_format.h"
-#include "report/cb_log.h"
-#include "report/scan_report.h"
+#include "report/cb/cb_log.h"
+#include "report/cb/scan_report.h"
 
 /* ---- Log -------------------------------------------------------------------------------------------------------------- */
 
 static ttm_clash_hints hints_of(const ttm_options *o) {
-  return (ttm_clash_hints){.arch = ttm_view_of(o->value[TTM_OPTION_ARCH]),
-                           .version = ttm_view_of(o->value[TTM_OPTION_METAL_VERSION]),
+  return (ttm_clash_hints){.arch = ttm_str_of(o->value[TTM_OPTION_ARCH]),
+                           .version = ttm_str_of(o->value[TTM_OPTION_METAL_VERSION]),
                            .base = o->bytes[TTM_OPTION_L1_BASE],
                            .l1_small = o->bytes[TTM_OPTION_L1_SMALL],
-                           .tile_bytes = ttm_format_tile_bytes(ttm_view_of(o->value[TTM_OPTION_DTYPE]))};
+                           .tile_bytes = ttm_format_tile_bytes(ttm_str_of(o->value[TTM_OPTION_DTYPE]))};
 }
 
 /* `path` NULL is the demonstration. */
 static int read_log(ttm_device_log *log, const char *path, ttm_error *err) {
-  ttm_view demo = {(const char *)ttm_demo_files[0].bytes, ttm_demo_files[0].n};
+  ttm_str demo = {(const char *)ttm_demo_files[0].bytes, ttm_demo_files[0].n};
   int status = path ? ttm_device_log_read(log, path, err) : ttm_device_log_read_bytes(log, demo, err);
   if (status || !ttm_device_log_is_empty(log)) return status;
   return ttm_error_set(err, TTM_ENODATA,
@@ -27,8 +27,8 @@ static int read_log(ttm_device_log *log, const char *path, ttm_error *err) {
                        path);
 }
 
-static ttm_view name_of(const char *path) {
-  return ttm_view_of(!path ? "The demonstration log demo/metal_cb.log" : strcmp(path, "-") ? path : "Standard input");
+static ttm_str name_of(const char *path) {
+  return ttm_str_of(!path ? "The demonstration log demo/metal_cb.log" : strcmp(path, "-") ? path : "Standard input");
 }
 
 int ttm_command_cb_log(const ttm_options *options) {
@@ -75,7 +75,7 @@ typedef struct all_parts {
   const ttm_cb_simulation *simulation;
   const ttm_scan *scan;
   const ttm_device_log *log;
-  ttm_view log_name;
+  ttm_str log_name;
   ttm_clash_hints hints;
 } all_parts;
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "cli/cb_parts.h"
-#include "report/scan_report.h"
+#include "report/cb/scan_report.h"
 
 /* NAME=VALUE; the name may be any expression as it stands in the source. */
 static int parse_define(ttm_define *out, const char *word, ttm_error *err) {
@@ -16,7 +16,7 @@ static int parse_define(ttm_define *out, const char *word, ttm_error *err) {
     return ttm_error_set(err, TTM_EUSAGE, "'%.80s' is no definition; write -D NAME=NUMBER, for example -D num_tiles=16",
                          word);
   }
-  out->name = (ttm_view){word, (size_t)(equals - word)};
+  out->name = (ttm_str){word, (size_t)(equals - word)};
   return TTM_OK;
 }
 
@@ -30,12 +30,12 @@ int ttm_cb_scan_settings(ttm_scan_options *out, ttm_define defines[TTM_MAX_MANY]
                          ttm_error *err) {
   const char *arch = options->value[TTM_OPTION_ARCH], *version = options->value[TTM_OPTION_METAL_VERSION];
   *out = (ttm_scan_options){.threads = options->threads, .defines = defines};
-  out->arch = arch ? ttm_arch_find(ttm_view_of(arch)) : TTM_ARCH_WORMHOLE;
+  out->arch = arch ? ttm_arch_find(ttm_str_of(arch)) : TTM_ARCH_WORMHOLE;
   out->l1_small = options->bytes[TTM_OPTION_L1_SMALL];
   out->l1_base = options->bytes[TTM_OPTION_L1_BASE];
   if (version && !options->given[TTM_OPTION_L1_BASE]) {
     ttm_cb_machine machine = {0};
-    if (ttm_cb_machine_set(&machine, out->arch, ttm_view_of(version), err)) return TTM_EUSAGE;
+    if (ttm_cb_machine_set(&machine, out->arch, ttm_str_of(version), err)) return TTM_EUSAGE;
     out->l1_base = machine.base;
   }
   uint64_t base = out->l1_base ? out->l1_base : ttm_l1_base_newest(out->arch);

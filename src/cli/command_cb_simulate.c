@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ttmem cb simulate R_TILES TILES_PER_SHARD [options] */
 #include "cli/cb_parts.h"
-#include "report/l1_picture.h"
+#include "report/write/l1_picture.h"
 
 static int write_report(const ttm_options *options, const ttm_cb_simulation *s, ttm_cb_form form, ttm_buf *out) {
   const ttm_cb_case *c = &s->cases.at[0];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ttmem diff BEFORE AFTER: what changed between two logs. */
 #include "cli/cb_parts.h"
-#include "report/diff.h"
+#include "report/run/diff.h"
 
 static int read_both(ttm_subject subjects[2], const ttm_options *options, ttm_error *err) {
   if (options->inputs < 2) return ttm_error_set(err, TTM_EUSAGE, "diff needs two logs: ttmem diff BEFORE AFTER");
@@ -14,8 +14,8 @@ static int read_both(ttm_subject subjects[2], const ttm_options *options, ttm_er
 
 /* "5", "0.5%". */
 static int read_tolerance(const char *text, double *out, ttm_error *err) {
-  ttm_view rest = ttm_view_of(text);
-  bool fine = !text || (ttm_view_take_decimal(&rest, out) && (!rest.n || ttm_view_eq(rest, TTM_LIT("%"))));
+  ttm_str rest = ttm_str_of(text);
+  bool fine = !text || (ttm_str_take_decimal(&rest, out) && (!rest.n || ttm_str_eq(rest, TTM_LIT("%"))));
   if (fine && *out <= 1000) return TTM_OK;
   return ttm_error_set(err, TTM_EUSAGE, "option '--tolerance' takes a percentage from 0 to 1000, not '%s'", text);
 }

@@ -9,12 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/format.h"
 #include "capture/switches.h"
 #include "cli/command.h"
 #include "cli/other_input.h"
 #include "cli/terminal.h"
-#include "report/doctor.h"
-#include "report/format.h"
+#include "report/run/doctor.h"
 
 /* ---- Environment -------------------------------------------------------------------------------------------------- */
 
@@ -23,7 +23,7 @@ enum { SHOWN_COLUMNS = 150, SHOWN_ROOM = SHOWN_COLUMNS * 4 + 1 };
 /* A value or path as a message can hold it: without its middle when it is long, so that no character is cut. */
 static const char *shown(char room[SHOWN_ROOM], const char *value) {
   ttm_buf text = {0};
-  ttm_put_text(&text, ttm_view_of(value), SHOWN_COLUMNS, TTM_FORM_UTF8);
+  ttm_put_text(&text, ttm_str_of(value), SHOWN_COLUMNS, TTM_FORM_UTF8);
   snprintf(room, SHOWN_ROOM, "%.*s", (int)text.n, text.failed ? "" : text.at);
   ttm_buf_free(&text);
   return room;
@@ -165,7 +165,7 @@ static int check_log(ttm_doctor *d, const ttm_options *options, const char *log,
   if (status && status != TTM_ENODATA) return status;
   ttm_buf title = {0};
   ttm_buf_puts(&title, "Log ");
-  ttm_put_text(&title, ttm_view_of(strcmp(log, "-") ? log : "standard input"), SIZE_MAX,
+  ttm_put_text(&title, ttm_str_of(strcmp(log, "-") ? log : "standard input"), SIZE_MAX,
                d->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII);
   ttm_buf_char(&title, '\0');
   ttm_doctor_section(d, title.failed ? "" : title.at);

@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "cli/other_input.h"
 #include "cli/terminal.h"
-#include "report/explain.h"
+#include "report/run/explain.h"
 
 static int read_text(ttm_subject *subject, const char *text, ttm_error *err) {
   ttm_read_options read = {.threads = 1};
@@ -41,7 +41,7 @@ static int read_subject(ttm_subject *subject, const ttm_options *options, const 
     return status == TTM_ENODATA && !ttm_name_other_command(input, err) ? nothing(input, err) : status;
   }
   int status = read_text(subject, input, err);
-  if (status == TTM_ENODATA && ttm_view_starts(ttm_view_of(input), TTM_LIT("Not enough space")))
+  if (status == TTM_ENODATA && ttm_str_starts(ttm_str_of(input), TTM_LIT("Not enough space")))
     status = read_sentence(subject, input, err);
   if (status == TTM_ENODATA) {
     ttm_error_set(err, TTM_EUSAGE,

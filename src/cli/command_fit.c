@@ -8,7 +8,7 @@
 #include "cli/command.h"
 #include "cli/fit_series.h"
 #include "cli/terminal.h"
-#include "report/fit_text.h"
+#include "report/run/fit_text.h"
 
 /* ---- A program ------------------------------------------------------------------------------------------------------ */
 
@@ -60,7 +60,7 @@ static int read_boards(const char *names, unsigned *out, ttm_error *err) {
   *out = names ? 0 : (1u << TTM_BOARDS) - 1;
   while (names) {
     const char *comma = strchr(names, ',');
-    ttm_view name = {names, comma ? (size_t)(comma - names) : strlen(names)};
+    ttm_str name = {names, comma ? (size_t)(comma - names) : strlen(names)};
     const ttm_board *board = ttm_board_find(name);
     if (!board) return ttm_board_unknown(name, "", err);
     *out |= 1u << (board - ttm_boards);

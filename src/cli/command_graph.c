@@ -2,7 +2,7 @@
 /* ttmem graph CAPTURE.json... [options] */
 #include "cli/cb_parts.h"
 #include "cli/other_input.h"
-#include "report/capture_report.h"
+#include "report/graph/capture_report.h"
 
 typedef struct job {
   ttm_capture_case cases[TTM_MAX_INPUTS];

@@ -4,11 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/format.h"
 #include "base/out_file.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
-#include "report/format.h"
-#include "report/report.h"
+#include "report/files/report.h"
 #include "store/report_dir.h"
 #include "store/report_find.h"
 
@@ -16,7 +16,7 @@
 static int say_where(const char *target, uint64_t bytes, ttm_error *err) {
   ttm_buf text = {0};
   ttm_buf_puts(&text, "page: ");
-  ttm_put_text(&text, ttm_view_of(target), SIZE_MAX, TTM_FORM_UTF8);
+  ttm_put_text(&text, ttm_str_of(target), SIZE_MAX, TTM_FORM_UTF8);
   ttm_buf_puts(&text, " (");
   ttm_put_bytes(&text, bytes);
   ttm_buf_puts(&text, ")\n");
@@ -59,7 +59,7 @@ static int plan(page_job *job, const ttm_options *options, ttm_error *err) {
   } else {
     size_t n = strlen(job->input);
     if (job->is_folder) ttm_buf_printf(&job->target, "%s%s", job->input, job->input[n - 1] == '/' ? "" : "/");
-    ttm_buf_put(&job->target, ttm_buf_view(&job->name));
+    ttm_buf_put(&job->target, ttm_buf_str(&job->name));
     ttm_buf_puts(&job->target, "_report.html");
   }
   ttm_buf_char(&job->name, '\0');
@@ -86,8 +86,8 @@ static int write_page(const page_job *job, const ttm_options *options, ttm_out *
     status = ttm_report_read_json(&subject.profile, found, job->input, &findings, err);
     if (!status) status = ttm_findings_make(&subject.findings, subject.profile, options->threads, err);
   } /* else the page is all there is, and err says what is wrong with it */
-  ttm_view name = ttm_view_of(job->name.at);
-  if (!status) status = ttm_report_html_with(subject.findings, name, ttm_buf_view(&findings), out, err);
+  ttm_str name = ttm_str_of(job->name.at);
+  if (!status) status = ttm_report_html_with(subject.findings, name, ttm_buf_str(&findings), out, err);
   ttm_buf_free(&findings);
   ttm_subject_free(&subject);
   ttm_free(source);

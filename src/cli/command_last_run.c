@@ -12,7 +12,7 @@
 #include "cli/command.h"
 #include "cli/other_input.h"
 #include "cli/terminal.h"
-#include "report/last_run.h"
+#include "report/run/last_run.h"
 
 static bool is_pipe(const char *log) {
   struct stat st;

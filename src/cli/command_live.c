@@ -7,11 +7,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/format.h"
 #include "cli/alarm_command.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
-#include "report/format.h"
-#include "report/watch_report.h"
+#include "report/live/watch_report.h"
 #include "ui/ui.h"
 #include "watch/alarm.h"
 #include "watch/recorder.h"
@@ -52,11 +52,11 @@ static uint64_t clock_ms(clockid_t clock) {
 /* ---- Options --------------------------------------------------------------------------------------------------------- */
 
 static int read_interval(const char *text, uint64_t *out, ttm_error *err) {
-  ttm_view unit = ttm_view_of(text);
+  ttm_str unit = ttm_str_of(text);
   double number = 0;
-  bool fine = ttm_view_take_decimal(&unit, &number), in_ms = ttm_view_eq(unit, TTM_LIT("ms"));
+  bool fine = ttm_str_take_decimal(&unit, &number), in_ms = ttm_str_eq(unit, TTM_LIT("ms"));
   double ms = in_ms ? number : number * 1000;
-  fine = fine && (in_ms || !unit.n || ttm_view_eq(unit, TTM_LIT("s")));
+  fine = fine && (in_ms || !unit.n || ttm_str_eq(unit, TTM_LIT("s")));
   if (!fine || !(ms >= FASTEST_MS - 1e-6 && ms <= SLOWEST_MS))
     return ttm_error_set(err, TTM_EUSAGE, "option '--interval' takes seconds from 0.1 to 3600 (or 100ms), not '%s'",
                          text);
@@ -70,8 +70,8 @@ static int read_options(live *l) {
   bool once = o->given[TTM_OPTION_ONCE];
   ttm_watch_options wish = {.dir = getenv("TTMEM_SHM_DIR")};
   if (wish.dir && !*wish.dir) wish.dir = NULL;
-  if (board && !(wish.board = ttm_board_find(ttm_view_of(board))))
-    return ttm_board_unknown(ttm_view_of(board), "", &l->err);
+  if (board && !(wish.board = ttm_board_find(ttm_str_of(board))))
+    return ttm_board_unknown(ttm_str_of(board), "", &l->err);
   for (size_t i = 0; i < o->many_count; i++) {
     int status = ttm_alarm_add(&l->alarm, o->many[i].value, &l->err);
     if (status) return status;
@@ -93,7 +93,7 @@ static void write_out(live *l, ttm_buf *text) {
   if (text->failed)
     l->status = ttm_error_nomem(&l->err);
   else if (text->n && !l->status)
-    l->status = ttm_terminal_write(ttm_buf_view(text), &l->closed, &l->err);
+    l->status = ttm_terminal_write(ttm_buf_str(text), &l->closed, &l->err);
   ttm_buf_free(text);
 }
 
@@ -149,7 +149,7 @@ static void on_alarm(void *context, const ttm_alarm_event *event) {
   l->alarmed = true;
   ttm_alarm_words(&words, event);
   if (l->on_screen) { /* told there, or, when it is the end, after it */
-    ttm_buf_put(&l->message, ttm_buf_view(&words));
+    ttm_buf_put(&l->message, ttm_buf_str(&words));
     ttm_buf_free(&words);
   } else if (l->options->given[TTM_OPTION_JSON]) {
     write_note(&words);

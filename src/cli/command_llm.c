@@ -6,7 +6,7 @@
 #include "base/out_file.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
-#include "report/text.h"
+#include "report/run/text.h"
 #include "store/report_dir.h"
 
 static int make_report(const ttm_options *options, const char *log, uint64_t tokens, ttm_buf *text, ttm_error *err) {
@@ -15,7 +15,7 @@ static int make_report(const ttm_options *options, const char *log, uint64_t tok
   int status = ttm_subject_read(&subject, options, log, false, err);
   if (!status) {
     ttm_report_name(&name, log);
-    status = ttm_llm_write(subject.findings, ttm_buf_view(&name), text);
+    status = ttm_llm_write(subject.findings, ttm_buf_str(&name), text);
     if (status)
       ttm_error_nomem(err);
     else if (tokens)
@@ -28,9 +28,9 @@ static int make_report(const ttm_options *options, const char *log, uint64_t tok
 
 /* 0 for no limit. */
 static int read_tokens(const char *text, uint64_t *out, ttm_error *err) {
-  ttm_view rest = ttm_view_of(text ? text : "");
+  ttm_str rest = ttm_str_of(text ? text : "");
   *out = 0;
-  if (!text || (ttm_view_take_u64(&rest, out) && !rest.n && *out >= 100)) return TTM_OK;
+  if (!text || (ttm_str_take_u64(&rest, out) && !rest.n && *out >= 100)) return TTM_OK;
   return ttm_error_set(err, TTM_EUSAGE, "option '--max-tokens' takes a number of at least 100, not '%s'", text);
 }
 

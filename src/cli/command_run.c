@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/format.h"
 #include "base/out_file.h"
 #include "capture/switches.h"
 #include "cli/capture_view.h"
@@ -14,7 +15,6 @@
 #include "cli/record.h"
 #include "cli/run_plan.h"
 #include "cli/terminal.h"
-#include "report/format.h"
 #include "store/report_dir.h"
 #include "store/run_dir.h"
 
@@ -39,9 +39,9 @@ static int open_log(run *r, ttm_error *err) {
   localtime_r(&now, &when);
   int status = ttm_run_dir_make(&r->folder, base ? base : "logs", r->plan.name.at, &when, err);
   if (status) return status;
-  ttm_buf_put(&r->log, ttm_buf_view(&r->folder));
+  ttm_buf_put(&r->log, ttm_buf_str(&r->folder));
   ttm_buf_printf(&r->log, "/%s_profile.log", r->plan.name.at);
-  ttm_buf_put(&r->recording, ttm_buf_view(&r->folder));
+  ttm_buf_put(&r->recording, ttm_buf_str(&r->folder));
   ttm_buf_printf(&r->recording, "/%s_recording.json", r->plan.name.at);
   ttm_buf_char(&r->folder, '\0');
   ttm_buf_char(&r->log, '\0');

@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/format.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
-#include "report/format.h"
 #include "serve/server.h"
 #include "store/folder.h"
 #include "store/report_dir.h"
@@ -50,10 +50,10 @@ static int say_where(const ttm_server *server, const char *folder, ttm_error *er
   bool closed;
   ttm_buf_printf(&out, "%s\n", ttm_server_url(server));
   if (ttm_server_remote_url(server)) ttm_buf_printf(&out, "%s\n", ttm_server_remote_url(server));
-  int status = out.failed ? ttm_error_nomem(err) : ttm_terminal_write(ttm_buf_view(&out), &closed, err);
+  int status = out.failed ? ttm_error_nomem(err) : ttm_terminal_write(ttm_buf_str(&out), &closed, err);
   ttm_put_counted(&note, ttm_server_reports(server), "report");
   ttm_buf_puts(&note, " of ");
-  ttm_put_text(&note, ttm_view_of(folder), SIZE_MAX, TTM_FORM_UTF8);
+  ttm_put_text(&note, ttm_str_of(folder), SIZE_MAX, TTM_FORM_UTF8);
   ttm_buf_puts(&note, "; Ctrl-C stops\n");
   if (!note.failed && write(STDERR_FILENO, note.at, note.n) < 0) { /* nobody there to read it */
   }

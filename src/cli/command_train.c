@@ -3,11 +3,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include <unistd.h>
 
+#include "base/format.h"
 #include "base/out_file.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
-#include "report/format.h"
-#include "report/train_report.h"
+#include "report/train/train_report.h"
 
 static int64_t bytes_of(const ttm_options *options, ttm_option option) {
   uint64_t bytes = options->bytes[option];
@@ -48,8 +48,8 @@ static const char *picture_path(const ttm_options *options) {
 /* The form is told by the name, before anything is read. */
 static int check_picture_path(const char *log, const char *path, ttm_error *err) {
   if (!path) return TTM_OK;
-  ttm_view name = ttm_view_of(path);
-  if (!ttm_view_ends(name, TTM_LIT(".svg")) && !ttm_view_ends(name, TTM_LIT(".png"))) {
+  ttm_str name = ttm_str_of(path);
+  if (!ttm_str_ends(name, TTM_LIT(".svg")) && !ttm_str_ends(name, TTM_LIT(".png"))) {
     return ttm_error_set(err, TTM_EUSAGE, "'%s' is no name for a picture: end it in .png or .svg", path);
   }
   return ttm_check_output(log, path, err);
@@ -59,7 +59,7 @@ static int write_picture(const ttm_options *options, const ttm_training *t, cons
   ttm_train_chart chart = {t, options->value[TTM_OPTION_TITLE]};
   ttm_picture picture = ttm_train_picture(&chart);
   ttm_buf bytes = {0};
-  bool svg = ttm_view_ends(ttm_view_of(path), TTM_LIT(".svg"));
+  bool svg = ttm_str_ends(ttm_str_of(path), TTM_LIT(".svg"));
   int status = svg ? ttm_picture_svg(&picture, &bytes) : ttm_picture_png(&picture, &bytes, err);
   if (svg && status) ttm_error_nomem(err);
   if (!status) return ttm_terminal_deliver(&bytes, path, err);
@@ -81,7 +81,7 @@ static int print_report(const ttm_options *options, const ttm_training *t, const
     status = ttm_train_text_write(t, &style, &text);
     if (picture) {
       ttm_buf_puts(&text, "Visualization saved to: ");
-      ttm_put_text(&text, ttm_view_of(picture), SIZE_MAX, TTM_FORM_UTF8);
+      ttm_put_text(&text, ttm_str_of(picture), SIZE_MAX, TTM_FORM_UTF8);
       ttm_buf_char(&text, '\n');
     }
   }

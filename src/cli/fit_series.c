@@ -36,11 +36,11 @@ int ttm_fit_series_plan(ttm_fit_series *series, const char *names, ttm_error *er
   memcpy(series->names, names, n);
   char *rest = series->names, *name;
   while ((name = strsep(&rest, ","))) {
-    const ttm_board *board = ttm_board_find(ttm_view_of(name));
+    const ttm_board *board = ttm_board_find(ttm_str_of(name));
     if (board)
       name = (char *)board->name;
     else if (access(name, R_OK))
-      return ttm_board_unknown(ttm_view_of(name), ", or the path of a cluster descriptor", err);
+      return ttm_board_unknown(ttm_str_of(name), ", or the path of a cluster descriptor", err);
     if (!is_there_already(series, name) && ttm_vec_push(&series->boards, name)) return ttm_error_nomem(err);
   }
   return TTM_OK;
@@ -60,7 +60,7 @@ typedef struct one_run {
   bool met_ttnn; /* the program came to import ttnn: what it does then may depend on the board */
 } one_run;
 
-static bool show_nothing(void *context, ttm_view bytes, const ttm_feed_figures *figures) {
+static bool show_nothing(void *context, ttm_str bytes, const ttm_feed_figures *figures) {
   (void)context, (void)bytes, (void)figures;
   return false;
 }
@@ -97,7 +97,7 @@ static int judge(one_run *r, ttm_fit_case *out, const char *board, ttm_error *er
   ttm_profile *profile = NULL;
   ttm_findings *findings = NULL;
   ttm_last_words last;
-  ttm_last_words_read(&last, (ttm_view){r->tail, r->tail_n});
+  ttm_last_words_read(&last, (ttm_str){r->tail, r->tail_n});
   int status = r->opened ? ttm_profile_read(&profile, r->recording, err) : TTM_OK;
   if (status == TTM_ENODATA || status == TTM_EFORMAT) status = TTM_OK;
   if (!status && profile) status = ttm_findings_make(&findings, profile, 0, err);

@@ -5,7 +5,7 @@
 
 #include "base/vec.h"
 #include "cli/options.h"
-#include "report/fit_case.h"
+#include "report/run/fit_case.h"
 
 typedef struct ttm_fit_series {
   TTM_VEC(const char *) boards; /* in the order of the runs; names, or paths of cluster descriptors */

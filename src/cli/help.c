@@ -3,7 +3,7 @@
 
 #include <ctype.h>
 
-#include "report/format.h"
+#include "base/format.h"
 
 enum { OPTION_COLUMN = 28, COMMAND_COLUMN = 32, HELP_COLUMNS = 95 };
 
@@ -71,7 +71,7 @@ static void put_exit(ttm_buf *out, ttm_command command) {
   else if (!exits)
     exits = "0 done; 2 wrong usage, unreadable input, or nothing to report on";
   ttm_buf_puts(out, "\nExit status: ");
-  ttm_put_paragraph(out, ttm_view_of(exits), 13, 13, HELP_COLUMNS, TTM_FORM_ASCII);
+  ttm_put_paragraph(out, ttm_str_of(exits), 13, 13, HELP_COLUMNS, TTM_FORM_ASCII);
   ttm_buf_puts(out, ".\nEnvironment: TTMEM_HOME (instead of ~/.ttmem), NO_COLOR, CLICOLOR_FORCE.\n");
 }
 

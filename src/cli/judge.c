@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/judge.h"
 
-#include "report/words.h"
+#include "analyze/words.h"
 
 /* "dram:90%", "l1:1.2MB", "90%" (of DRAM and L1). */
 typedef struct budget {
@@ -11,19 +11,19 @@ typedef struct budget {
   bool percent; /* of a bank, or MB of it */
 } budget;
 
-static ttm_memory memory_of(ttm_view name) {
+static ttm_memory memory_of(ttm_str name) {
   int m = 0;
-  while (m < TTM_MEMORIES && !ttm_view_eq_nocase(name, ttm_view_of(ttm_memory_name((ttm_memory)m)))) m++;
+  while (m < TTM_MEMORIES && !ttm_str_eq_nocase(name, ttm_str_of(ttm_memory_name((ttm_memory)m)))) m++;
   return (ttm_memory)m;
 }
 
 static int read_budget(budget *out, const char *text, ttm_error *err) {
   const char *colon = strchr(text, ':');
-  ttm_view unit = ttm_view_of(colon ? colon + 1 : text);
-  *out = (budget){.text = text, .memory = colon ? memory_of((ttm_view){text, (size_t)(colon - text)}) : TTM_MEMORIES};
-  bool fine = ttm_view_take_decimal(&unit, &out->limit) && out->limit > 0 && (!colon || out->memory != TTM_MEMORIES);
-  bool mb = ttm_view_eq_nocase(unit, TTM_LIT("MB"));
-  out->percent = ttm_view_eq(unit, TTM_LIT("%"));
+  ttm_str unit = ttm_str_of(colon ? colon + 1 : text);
+  *out = (budget){.text = text, .memory = colon ? memory_of((ttm_str){text, (size_t)(colon - text)}) : TTM_MEMORIES};
+  bool fine = ttm_str_take_decimal(&unit, &out->limit) && out->limit > 0 && (!colon || out->memory != TTM_MEMORIES);
+  bool mb = ttm_str_eq_nocase(unit, TTM_LIT("MB"));
+  out->percent = ttm_str_eq(unit, TTM_LIT("%"));
   if (fine && (out->percent || (colon && mb))) return TTM_OK;
   return ttm_error_set(
       err, TTM_EUSAGE,

@@ -101,7 +101,7 @@ static void fill_executable(executable *e) {
 
 /* ---- The command line ---------------------------------------------------------------------------------------------- */
 
-static int write_file(const char *path, ttm_view bytes) {
+static int write_file(const char *path, ttm_str bytes) {
   ttm_error err;
   ttm_out out;
   int status = ttm_out_open(&out, path, &err);
@@ -121,14 +121,14 @@ static int write_dependencies(int argc, char **argv, const char *object, const c
   ttm_buf beside = {0}, text = {0};
   const char *dot = strrchr(object, '.'), *slash = strrchr(object, '/');
   size_t stem = dot && (!slash || dot > slash) ? (size_t)(dot - object) : strlen(object);
-  ttm_buf_put(&beside, (ttm_view){object, stem});
+  ttm_buf_put(&beside, (ttm_str){object, stem});
   ttm_buf_puts(&beside, ".d");
   ttm_buf_char(&beside, '\0');
   ttm_buf_printf(&text, "%s:", object);
   for (int i = 1; i < argc; i++)
     if (is_source(argv[i])) ttm_buf_printf(&text, " %s", argv[i]);
   ttm_buf_char(&text, '\n');
-  int status = beside.failed || text.failed ? 1 : write_file(path ? path : beside.at, ttm_buf_view(&text));
+  int status = beside.failed || text.failed ? 1 : write_file(path ? path : beside.at, ttm_buf_str(&text));
   ttm_buf_free(&beside);
   ttm_buf_free(&text);
   return status;
@@ -150,8 +150,8 @@ int ttm_kernel_compiler_main(int argc, char **argv) {
   if (!compile) {
     executable e;
     fill_executable(&e);
-    return write_file(output, (ttm_view){(const char *)&e, sizeof e});
+    return write_file(output, (ttm_str){(const char *)&e, sizeof e});
   }
-  int status = write_file(output, (ttm_view){"", 0});
+  int status = write_file(output, (ttm_str){"", 0});
   return status ? status : write_dependencies(argc, argv, output, dependencies);
 }

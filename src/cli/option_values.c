@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/view.h"
+#include "base/str.h"
 #include "cli/option_parts.h"
 
 static bool is_choice(const char *choices, const char *value) {
@@ -19,9 +19,9 @@ static bool is_choice(const char *choices, const char *value) {
 /* A whole number as it stands; with a point, an exponent or a unit of 1024s the nearest one. */
 static bool read_bytes(const char *text, uint64_t *out) {
   static const char units[] = "KMGT";
-  ttm_view rest = ttm_view_of(text);
+  ttm_str rest = ttm_str_of(text);
   char *end;
-  if (ttm_view_take_u64(&rest, out) && !rest.n) return true;
+  if (ttm_str_take_u64(&rest, out) && !rest.n) return true;
   if (text[0] < '0' || text[0] > '9' || text[1] == 'x' || text[1] == 'X') return false;
   double value = strtod(text, &end);
   const char *unit = *end ? strchr(units, *end) : NULL;

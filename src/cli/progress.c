@@ -4,8 +4,8 @@
 
 #include <unistd.h>
 
+#include "base/format.h"
 #include "cli/terminal.h"
-#include "report/format.h"
 
 static double seconds_since(const struct timespec *start) {
   struct timespec now;
@@ -14,7 +14,7 @@ static double seconds_since(const struct timespec *start) {
 }
 
 /* The line is a courtesy: when it cannot be written, nothing is lost. */
-static void write_quietly(ttm_view text) {
+static void write_quietly(ttm_str text) {
   if (write(STDERR_FILENO, text.p, text.n) < 0) return;
 }
 
@@ -50,7 +50,7 @@ void ttm_progress_format(ttm_buf *out, const ttm_progress *progress, double seco
     }
     ttm_buf_printf(out, " %3.0f%% ", share >= 1 ? 100.0 : share * 100.0);
   }
-  ttm_put_text(out, ttm_buf_view(&tail), width, TTM_FORM_ASCII);
+  ttm_put_text(out, ttm_buf_str(&tail), width, TTM_FORM_ASCII);
   ttm_buf_free(&tail);
 }
 
@@ -62,7 +62,7 @@ void ttm_progress_show(void *context, const ttm_progress *progress) {
   ttm_buf out = {0};
   ttm_buf_puts(&out, "\r\x1b[K");
   ttm_progress_format(&out, progress, seconds, line->columns, line->utf8);
-  write_quietly(ttm_buf_view(&out));
+  write_quietly(ttm_buf_str(&out));
   ttm_buf_free(&out);
   line->shown = true;
 }

@@ -54,7 +54,7 @@ static int write_file(const char *path, const unsigned char *bytes, size_t n, tt
   ttm_out out;
   int status = ttm_out_open(&out, path, err);
   if (status) return status;
-  ttm_buf_put(&out.buf, (ttm_view){(const char *)bytes, n});
+  ttm_buf_put(&out.buf, (ttm_str){(const char *)bytes, n});
   return ttm_out_close(&out, err);
 }
 
@@ -71,7 +71,7 @@ static int make_hook(const ttm_record *r, ttm_error *err) {
 }
 
 static const ttm_embedded *find_board(const char *name) {
-  const ttm_board *board = ttm_board_find(ttm_view_of(name));
+  const ttm_board *board = ttm_board_find(ttm_str_of(name));
   for (size_t i = 0; board && i < ttm_board_files_count; i++)
     if (!strcmp(ttm_board_files[i].name, board->name)) return &ttm_board_files[i];
   return NULL;
@@ -89,7 +89,7 @@ static int place_board(ttm_record *r, const char *board, char path[PATH_MAX], tt
   if (!realpath(board, path) || stat(path, &st) || !S_ISREG(st.st_mode)) {
     if (strchr(board, '/') || strchr(board, '.'))
       return ttm_error_set(err, TTM_EUSAGE, "there is no cluster descriptor '%s'", board);
-    return ttm_board_unknown(ttm_view_of(board), ", or the path of a cluster descriptor", err);
+    return ttm_board_unknown(ttm_str_of(board), ", or the path of a cluster descriptor", err);
   }
   snprintf(r->board, sizeof r->board, "%s", path);
   return TTM_OK;

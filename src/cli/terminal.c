@@ -61,7 +61,7 @@ int ttm_terminal_end(ttm_out *out, int status, bool *closed, ttm_error *err) {
   return *closed ? TTM_OK : status;
 }
 
-int ttm_terminal_write(ttm_view text, bool *closed, ttm_error *err) {
+int ttm_terminal_write(ttm_str text, bool *closed, ttm_error *err) {
   ttm_out out;
   int status = ttm_terminal_open(&out, NULL, err);
   *closed = false;
@@ -77,7 +77,7 @@ int ttm_terminal_deliver(ttm_buf *text, const char *path, ttm_error *err) {
   ttm_out out;
   int status = text->failed ? ttm_error_nomem(err) : ttm_terminal_open(&out, path, err);
   if (!status) {
-    ttm_buf_put(&out.buf, ttm_buf_view(text));
+    ttm_buf_put(&out.buf, ttm_buf_str(text));
     status = ttm_terminal_end(&out, TTM_OK, &closed, err);
   }
   ttm_buf_free(text);

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/out_file.h"
-#include "report/text.h"
+#include "report/run/text.h"
 
 /* `wish` is the value of --color: "always", "never", "auto" or NULL for auto. Without a wish: NO_COLOR (not empty) says no,
  * CLICOLOR_FORCE (not empty, not 0) says yes, else a terminal that is not dumb. */
@@ -26,7 +26,7 @@ bool ttm_terminal_is_live(int fd);
 
 /* Writes all of it to standard output. A reader that went away (a closed pipe) is no error: *closed then says so.
  * 0 or TTM_EIO. */
-int ttm_terminal_write(ttm_view text, bool *closed, ttm_error *err);
+int ttm_terminal_write(ttm_str text, bool *closed, ttm_error *err);
 
 /* The value of -o: true when it names a file, false for NULL and "-", which are standard output. */
 bool ttm_terminal_is_file(const char *path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A clash in L1 explained from the numbers of its error message: what lies where, how many bytes and tiles are claimed twice, and the
- * cheapest ways out. Numbers in, picture out (src/report/l1_picture.h): no log, no device. */
+ * cheapest ways out. Numbers in, picture out (src/report/write/l1_picture.h): no log, no device. */
 #ifndef TTM_L1_CLASH_H
 #define TTM_L1_CLASH_H
 
@@ -10,8 +10,8 @@
 
 /* What the caller knows beyond the message; zero is "nothing". A log tells more than the message alone: see ttm_incident_arch. */
 typedef struct ttm_clash_hints {
-  ttm_view arch;        /* "blackhole"; empty: told by the message, or assumed */
-  ttm_view version;     /* of tt-metal or ttnn, for the base; empty: the newest */
+  ttm_str arch;         /* "blackhole"; empty: told by the message, or assumed */
+  ttm_str version;      /* of tt-metal or ttnn, for the base; empty: the newest */
   bool version_guessed; /* the caller is not sure of it */
   uint64_t base;        /* the base itself, which beats the version */
   uint64_t l1_small;    /* l1_small_size of the device */

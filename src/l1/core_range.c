@@ -5,42 +5,42 @@
 
 /* ---- Reading ---------------------------------------------------------------------------------------------------------- */
 
-static void skip_blanks(ttm_view *v) {
-  while (v->n && (v->p[0] == ' ' || v->p[0] == '\t')) *v = ttm_view_from(*v, 1);
+static void skip_blanks(ttm_str *v) {
+  while (v->n && (v->p[0] == ' ' || v->p[0] == '\t')) *v = ttm_str_from(*v, 1);
 }
 
 /* "3-4" or "(x=3,y=4)". */
-static bool take_core(ttm_view *v, uint8_t *x, uint8_t *y) {
+static bool take_core(ttm_str *v, uint8_t *x, uint8_t *y) {
   uint64_t a, b;
-  bool named = ttm_view_take(v, TTM_LIT("(x="));
-  if (!ttm_view_take_u64(v, &a) || !ttm_view_take(v, named ? TTM_LIT(",y=") : TTM_LIT("-"))) return false;
-  if (!ttm_view_take_u64(v, &b) || a >= TTM_CORE_LIMIT || b >= TTM_CORE_LIMIT) return false;
+  bool named = ttm_str_take(v, TTM_LIT("(x="));
+  if (!ttm_str_take_u64(v, &a) || !ttm_str_take(v, named ? TTM_LIT(",y=") : TTM_LIT("-"))) return false;
+  if (!ttm_str_take_u64(v, &b) || a >= TTM_CORE_LIMIT || b >= TTM_CORE_LIMIT) return false;
   *x = (uint8_t)a, *y = (uint8_t)b;
-  return !named || ttm_view_take(v, TTM_LIT(")"));
+  return !named || ttm_str_take(v, TTM_LIT(")"));
 }
 
 /* "[CORE - CORE]", "CORE:CORE" or one core. */
-static bool take_range(ttm_view *v, ttm_core_range *out) {
-  bool bracket = ttm_view_take(v, TTM_LIT("["));
+static bool take_range(ttm_str *v, ttm_core_range *out) {
+  bool bracket = ttm_str_take(v, TTM_LIT("["));
   if (!take_core(v, &out->x0, &out->y0)) return false;
   out->x1 = out->x0, out->y1 = out->y0;
-  if (ttm_view_take(v, bracket ? TTM_LIT(" - ") : TTM_LIT(":")) && !take_core(v, &out->x1, &out->y1)) return false;
-  if (bracket && !ttm_view_take(v, TTM_LIT("]"))) return false;
+  if (ttm_str_take(v, bracket ? TTM_LIT(" - ") : TTM_LIT(":")) && !take_core(v, &out->x1, &out->y1)) return false;
+  if (bracket && !ttm_str_take(v, TTM_LIT("]"))) return false;
   return out->x1 >= out->x0 && out->y1 >= out->y0;
 }
 
-int ttm_core_set_parse(ttm_view text, ttm_core_set *out) {
+int ttm_core_set_parse(ttm_str text, ttm_core_set *out) {
   size_t before = out->n;
   ttm_core_range range;
   skip_blanks(&text);
-  bool braces = ttm_view_take(&text, TTM_LIT("{"));
+  bool braces = ttm_str_take(&text, TTM_LIT("{"));
   do {
     skip_blanks(&text);
     if (!take_range(&text, &range)) return out->n = before, TTM_EFORMAT;
     if (ttm_vec_push(out, range)) return out->n = before, TTM_ENOMEM;
     skip_blanks(&text);
-  } while (ttm_view_take(&text, TTM_LIT(",")) || ttm_view_take(&text, TTM_LIT("+")));
-  if (braces && !ttm_view_take(&text, TTM_LIT("}"))) return out->n = before, TTM_EFORMAT;
+  } while (ttm_str_take(&text, TTM_LIT(",")) || ttm_str_take(&text, TTM_LIT("+")));
+  if (braces && !ttm_str_take(&text, TTM_LIT("}"))) return out->n = before, TTM_EFORMAT;
   skip_blanks(&text);
   return text.n ? (out->n = before, TTM_EFORMAT) : TTM_OK;
 }

@@ -3,8 +3,8 @@
 #ifndef TTM_L1_CORE_RANGE_H
 #define TTM_L1_CORE_RANGE_H
 
+#include "base/str.h"
 #include "base/vec.h"
-#include "base/view.h"
 
 enum { TTM_CORE_LIMIT = 64 }; /* coordinates stay below it; the largest grid known is 17 x 12 */
 
@@ -18,7 +18,7 @@ typedef TTM_VEC(ttm_core_range) ttm_core_set;
 /* Reads "[0-0 - 7-7]", "[(x=0,y=0) - (x=7,y=7)]", sets of them "{[..], [..]}", and what is easier to type: "0-0:7-7" or one core
  * "3-4", several joined by '+'. Appends to *out. TTM_EFORMAT (and *out as it was) for any other text or a corner out of order or
  * range; TTM_ENOMEM. */
-int ttm_core_set_parse(ttm_view text, ttm_core_set *out);
+int ttm_core_set_parse(ttm_str text, ttm_core_set *out);
 
 /* What `merge_ranges` of tt-metal makes of the set (core_coord.cpp): runs of each row, joined with the rectangle above of the same
  * width. 0 or TTM_ENOMEM. */

@@ -17,14 +17,14 @@ static const struct {
     {"mxint2", 288},
 };
 
-uint64_t ttm_format_tile_bytes(ttm_view name) {
+uint64_t ttm_format_tile_bytes(ttm_str name) {
   for (size_t i = name.n; i > 0; i--) {
     if (name.p[i - 1] != ':' && name.p[i - 1] != '.') continue;
-    name = ttm_view_from(name, i); /* behind "tt::DataFormat::" or "ttnn." */
+    name = ttm_str_from(name, i); /* behind "tt::DataFormat::" or "ttnn." */
     break;
   }
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-    if (ttm_view_eq_nocase(name, ttm_view_of(formats[i].name))) return formats[i].bytes;
+    if (ttm_str_eq_nocase(name, ttm_str_of(formats[i].name))) return formats[i].bytes;
   }
   return ttm_tile_bytes(name, 32, 32);
 }

@@ -3,10 +3,10 @@
 #ifndef TTM_L1_DATA_FORMAT_H
 #define TTM_L1_DATA_FORMAT_H
 
-#include "base/view.h"
+#include "base/str.h"
 
 /* One 32 x 32 tile (tt-metal tt_backend_api_types.hpp); 0 for a name nobody knows. Any case; "tt::DataFormat::" and the like in front
  * is skipped. */
-uint64_t ttm_format_tile_bytes(ttm_view name);
+uint64_t ttm_format_tile_bytes(ttm_str name);
 
 #endif

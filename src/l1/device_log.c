@@ -19,7 +19,7 @@ typedef struct reader {
   unsigned turn;            /* which memory the next row of the summary is of */
 } reader;
 
-static int keep(reader *r, ttm_view text, uint32_t *out) { return ttm_intern_add(&r->log->strings, text, out); }
+static int keep(reader *r, ttm_str text, uint32_t *out) { return ttm_intern_add(&r->log->strings, text, out); }
 
 /* ---- Incidents -------------------------------------------------------------------------------------------------------- */
 
@@ -27,7 +27,7 @@ static int keep(reader *r, ttm_view text, uint32_t *out) { return ttm_intern_add
 static ttm_device_incident *find_copy(ttm_device_log *log, const ttm_incident_text *what, bool logged) {
   for (size_t i = log->incidents.n; !logged && i-- > 0;) {
     ttm_device_incident *old = &log->incidents.at[i];
-    if (ttm_view_eq(old->what.text, what->text)) return old;
+    if (ttm_str_eq(old->what.text, what->text)) return old;
   }
   return NULL;
 }
@@ -50,10 +50,10 @@ static int add_incident(reader *r, const ttm_incident_text *what, bool logged) {
 }
 
 /* Log lines, exceptions, and the sentence after "info:". */
-static int read_incident(reader *r, ttm_view line, bool logged) {
+static int read_incident(reader *r, ttm_str line, bool logged) {
   ttm_incident_text what;
   bool after_info = r->after_info, possible = ttm_incident_is_possible(line);
-  r->after_info = r->after_header && ttm_view_eq(ttm_view_trim(line), TTM_LIT("info:"));
+  r->after_info = r->after_header && ttm_str_eq(ttm_str_trim(line), TTM_LIT("info:"));
   if (r->after_info) return TTM_OK;
   if (possible && ttm_incident_is_header(line)) return r->after_header = true, TTM_OK;
   if (after_info) {
@@ -97,7 +97,7 @@ static void add_allocation(reader *r, const ttm_metal_event *e) {
   if (e->bytes > b->largest) b->largest = e->bytes, b->largest_line = r->log->lines;
 }
 
-static int add_remark(reader *r, ttm_device_remark *remark, ttm_view text) {
+static int add_remark(reader *r, ttm_device_remark *remark, ttm_str text) {
   if (remark->times++) return TTM_OK;
   remark->line = r->log->lines;
   return keep(r, text, &remark->text);
@@ -112,7 +112,7 @@ static int begin_op(reader *r, const ttm_metal_event *e) {
   return TTM_OK;
 }
 
-static int read_event(reader *r, ttm_view message) {
+static int read_event(reader *r, ttm_str message) {
   ttm_metal_event e;
   if (!ttm_metal_event_read(message, &e)) return TTM_OK;
   switch (e.kind) {
@@ -140,9 +140,9 @@ static int read_event(reader *r, ttm_view message) {
   return TTM_OK;
 }
 
-static int add_warning(reader *r, ttm_view message) {
+static int add_warning(reader *r, ttm_str message) {
   uint32_t text;
-  message = ttm_view_first(message, 400);
+  message = ttm_str_first(message, 400);
   if (r->log->warnings.n >= TTM_DEVICE_WARNINGS && !ttm_intern_find(&r->log->strings, message)) return TTM_OK;
   if (keep(r, message, &text)) return TTM_ENOMEM;
   for (size_t i = 0; i < r->log->warnings.n; i++) {
@@ -152,16 +152,16 @@ static int add_warning(reader *r, ttm_view message) {
   return ttm_vec_push(&r->log->warnings, (ttm_device_remark){1, r->log->lines, text});
 }
 
-static int read_log_line(reader *r, ttm_view raw) {
+static int read_log_line(reader *r, ttm_str raw) {
   ttm_metal_line line;
-  ttm_view plain = ttm_metal_plain(raw, &r->scratch);
+  ttm_str plain = ttm_metal_plain(raw, &r->scratch);
   r->log->coloured |= plain.p != raw.p;
   bool metal = ttm_metal_line_read(plain, &line);
   int status = read_incident(r, plain, metal);
   if (status || !metal) return status;
   r->log->era_lines[line.era]++;
   r->log->level_lines[line.severity]++;
-  if (line.severity == TTM_SEV_WARNING && !ttm_view_starts(line.message, TTM_LIT("Circular buffer indices")))
+  if (line.severity == TTM_SEV_WARNING && !ttm_str_starts(line.message, TTM_LIT("Circular buffer indices")))
     status = add_warning(r, line.message);
   return status ? status : read_event(r, line.message);
 }
@@ -179,12 +179,12 @@ static int add_usage(reader *r, const ttm_csv_row *row) {
     if (keep(r, TTM_LIT("L1"), &u.memory)) return TTM_ENOMEM;
   } else {
     u.allocatable = row->value[0], u.allocated = row->value[1], u.free = row->value[2], u.largest = row->value[3];
-    if (keep(r, ttm_view_of(memories[r->turn++ % 3]), &u.memory)) return TTM_ENOMEM;
+    if (keep(r, ttm_str_of(memories[r->turn++ % 3]), &u.memory)) return TTM_ENOMEM;
   }
   return ttm_vec_push(&r->log->usage, u);
 }
 
-static int read_csv_line(reader *r, ttm_view line) {
+static int read_csv_line(reader *r, ttm_str line) {
   ttm_csv_row row;
   if (!ttm_csv_row_read(r->log->csv, line, &row) || r->log->usage.n + r->log->blocks.n > MOST_ROWS) return TTM_OK;
   switch (row.kind) {
@@ -223,25 +223,25 @@ static void reader_free(reader *r) {
 
 /* ---- Reading ---------------------------------------------------------------------------------------------------------- */
 
-static int read_line(reader *r, ttm_view line) {
+static int read_line(reader *r, ttm_str line) {
   r->log->lines++;
   if (line.n && line.p[line.n - 1] == '\r') line.n--;
   if (r->log->lines == 1) r->log->csv = ttm_csv_kind_of(line);
   return r->log->csv ? read_csv_line(r, line) : read_log_line(r, line);
 }
 
-static int read_text(reader *r, ttm_view text) {
+static int read_text(reader *r, ttm_str text) {
   int status = TTM_OK;
   r->log->bytes += text.n;
   while (!status && text.n) {
-    size_t end = ttm_view_find_char(text, '\n');
-    status = read_line(r, ttm_view_first(text, end));
-    text = end == TTM_NOT_FOUND ? (ttm_view){"", 0} : ttm_view_from(text, end + 1);
+    size_t end = ttm_str_find_char(text, '\n');
+    status = read_line(r, ttm_str_first(text, end));
+    text = end == TTM_NOT_FOUND ? (ttm_str){"", 0} : ttm_str_from(text, end + 1);
   }
   return status || r->scratch.failed ? TTM_ENOMEM : TTM_OK;
 }
 
-int ttm_device_log_read_bytes(ttm_device_log *out, ttm_view bytes, ttm_error *err) {
+int ttm_device_log_read_bytes(ttm_device_log *out, ttm_str bytes, ttm_error *err) {
   reader r = {.log = out};
   *out = (ttm_device_log){0};
   int status = read_text(&r, bytes);
@@ -258,7 +258,7 @@ int ttm_device_log_read(ttm_device_log *out, const char *path, ttm_error *err) {
   if (status) return status;
   do {
     status = ttm_chunker_next(&chunker, &chunk, err);
-    if (!status && read_text(&r, (ttm_view){chunk.data, chunk.n})) status = ttm_error_nomem(err);
+    if (!status && read_text(&r, (ttm_str){chunk.data, chunk.n})) status = ttm_error_nomem(err);
   } while (!status && !chunk.last);
   out->damage = ttm_source_damage(chunker.source);
   reader_free(&r);

@@ -79,7 +79,7 @@ enum { TTM_DEVICE_WARNINGS = 20, TTM_DEVICE_INCIDENTS = 1000 };
 /* Reads a file ("-" for standard input, compressed or not), or bytes in memory. 0, TTM_EIO or TTM_ENOMEM. Freed with
  * ttm_device_log_free in any case. */
 int ttm_device_log_read(ttm_device_log *out, const char *path, ttm_error *err);
-int ttm_device_log_read_bytes(ttm_device_log *out, ttm_view bytes, ttm_error *err);
+int ttm_device_log_read_bytes(ttm_device_log *out, ttm_str bytes, ttm_error *err);
 void ttm_device_log_free(ttm_device_log *log);
 
 /* True when it is neither a TT-Metal log nor a report: nothing to say. */

@@ -8,7 +8,7 @@
 enum { MOST_DEPTH = 40 };
 
 typedef struct reader {
-  ttm_view rest;
+  ttm_str rest;
   const ttm_name_values *names;
   unsigned depth;
   ttm_error *err;
@@ -19,7 +19,7 @@ static uint64_t choice(reader *r, bool live);
 
 static uint64_t fail(reader *r, const char *what) {
   if (!r->failed) {
-    ttm_view near = ttm_view_first(r->rest, 24);
+    ttm_str near = ttm_str_first(r->rest, 24);
     if (near.n)
       ttm_error_set(r->err, TTM_EFORMAT, "%s at '%.*s'", what, (int)near.n, near.p);
     else
@@ -31,30 +31,30 @@ static uint64_t fail(reader *r, const char *what) {
 }
 
 static void skip_blanks(reader *r) {
-  while (r->rest.n && (r->rest.p[0] == ' ' || r->rest.p[0] == '\t')) r->rest = ttm_view_from(r->rest, 1);
+  while (r->rest.n && (r->rest.p[0] == ' ' || r->rest.p[0] == '\t')) r->rest = ttm_str_from(r->rest, 1);
 }
 
 /* Moves past `sign` when it stands here. */
 static bool take(reader *r, const char *sign) {
   skip_blanks(r);
-  return ttm_view_take(&r->rest, ttm_view_of(sign));
+  return ttm_str_take(&r->rest, ttm_str_of(sign));
 }
 
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-static ttm_view take_name(reader *r) {
+static ttm_str take_name(reader *r) {
   size_t n = 0;
   while (n < r->rest.n && (is_letter(r->rest.p[n]) || is_digit(r->rest.p[n]))) n++;
-  ttm_view name = ttm_view_first(r->rest, n);
-  r->rest = ttm_view_from(r->rest, n);
+  ttm_str name = ttm_str_first(r->rest, n);
+  r->rest = ttm_str_from(r->rest, n);
   return name;
 }
 
 static uint64_t number(reader *r) {
   uint64_t value;
-  if (!ttm_view_take_u64(&r->rest, &value)) return fail(r, "number too large");
-  while (r->rest.n && strchr("uUlL", r->rest.p[0])) r->rest = ttm_view_from(r->rest, 1);
+  if (!ttm_str_take_u64(&r->rest, &value)) return fail(r, "number too large");
+  while (r->rest.n && strchr("uUlL", r->rest.p[0])) r->rest = ttm_str_from(r->rest, 1);
   if (r->rest.n && is_letter(r->rest.p[0])) return fail(r, "no such number");
   return value;
 }
@@ -70,12 +70,12 @@ static uint64_t extreme(reader *r, bool largest, bool live) {
 }
 
 static uint64_t named(reader *r, bool live) {
-  ttm_view start = r->rest, name = take_name(r);
-  if (ttm_view_eq(name, TTM_LIT("std")) && ttm_view_take(&r->rest, TTM_LIT("::"))) name = take_name(r);
-  bool smallest = ttm_view_eq(name, TTM_LIT("min")), largest = ttm_view_eq(name, TTM_LIT("max"));
+  ttm_str start = r->rest, name = take_name(r);
+  if (ttm_str_eq(name, TTM_LIT("std")) && ttm_str_take(&r->rest, TTM_LIT("::"))) name = take_name(r);
+  bool smallest = ttm_str_eq(name, TTM_LIT("min")), largest = ttm_str_eq(name, TTM_LIT("max"));
   if ((smallest || largest) && take(r, "(")) return extreme(r, largest, live);
   for (size_t i = 0; i < r->names->n; i++) {
-    if (ttm_view_eq(r->names->at[i].name, name)) return r->names->at[i].value;
+    if (ttm_str_eq(r->names->at[i].name, name)) return r->names->at[i].value;
   }
   r->rest = start;
   return fail(r, "unknown name");
@@ -179,7 +179,7 @@ static uint64_t choice(reader *r, bool live) {
   return value ? yes : no;
 }
 
-int ttm_expression_value(ttm_view text, const ttm_name_values *names, uint64_t *out, ttm_error *err) {
+int ttm_expression_value(ttm_str text, const ttm_name_values *names, uint64_t *out, ttm_error *err) {
   reader r = {.rest = text, .names = names, .err = err};
   *out = choice(&r, true);
   skip_blanks(&r);

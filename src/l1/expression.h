@@ -5,17 +5,17 @@
 #define TTM_L1_EXPRESSION_H
 
 #include "base/error.h"
+#include "base/str.h"
 #include "base/vec.h"
-#include "base/view.h"
 
 typedef struct ttm_name_value {
-  ttm_view name;
+  ttm_str name;
   uint64_t value;
 } ttm_name_value;
 
 typedef TTM_VEC(ttm_name_value) ttm_name_values;
 
 /* 0, or TTM_EFORMAT with a message that says what was not understood. */
-int ttm_expression_value(ttm_view text, const ttm_name_values *names, uint64_t *out, ttm_error *err);
+int ttm_expression_value(ttm_str text, const ttm_name_values *names, uint64_t *out, ttm_error *err);
 
 #endif

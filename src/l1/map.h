@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One core's L1 with addresses: what is reserved at the bottom, the program's buffers growing up from the base, tensors growing down
- * from the top. Pure data: src/report/l1_picture.h draws it. */
+ * from the top. Pure data: src/report/write/l1_picture.h draws it. */
 #ifndef TTM_L1_MAP_H
 #define TTM_L1_MAP_H
 
@@ -11,7 +11,7 @@
 /* One thing in L1. Buffers and tensors have a lane each, so that an overlap shows. */
 typedef struct ttm_l1_region {
   uint64_t at, end;
-  ttm_view name; /* borrowed; may be empty */
+  ttm_str name; /* borrowed; may be empty */
 } ttm_l1_region;
 
 /* The owner frees the vectors with ttm_l1_map_free. */

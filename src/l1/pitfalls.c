@@ -31,10 +31,10 @@ typedef unsigned long long ull;
 
 /* Releases before 0.77 know no dataflow buffers. 1 yes, 0 no, -1 nothing tells. */
 static int has_dataflow_buffers(const ttm_profile *p) {
-  ttm_view v = ttm_profile_string(p, p->capture.version);
+  ttm_str v = ttm_profile_string(p, p->capture.version);
   uint64_t major, minor;
-  ttm_view_take(&v, TTM_LIT("v"));
-  if (!ttm_view_take_u64(&v, &major) || !ttm_view_take(&v, TTM_LIT(".")) || !ttm_view_take_u64(&v, &minor)) return -1;
+  ttm_str_take(&v, TTM_LIT("v"));
+  if (!ttm_str_take_u64(&v, &major) || !ttm_str_take(&v, TTM_LIT(".")) || !ttm_str_take_u64(&v, &minor)) return -1;
   return major > 0 || minor >= 77;
 }
 
@@ -135,7 +135,7 @@ static void write_unread(ttm_buf *out, const ttm_profile *p) {
 
 static void write_missing_buffers(ttm_buf *out, ttm_pitfall pitfall, const ttm_profile *p) {
   const ttm_capture *c = &p->capture;
-  ttm_view first = ttm_profile_string(p, c->first_empty);
+  ttm_str first = ttm_profile_string(p, c->first_empty);
   ull n = pitfall == TTM_PITFALL_CACHED && c->empty_cached ? (ull)c->empty_cached : (ull)not_cached(c);
   int known = has_dataflow_buffers(p);
   ttm_buf_printf(out, "%llu of %llu programs recorded no buffers of their own, the first in %.*s: ", n,

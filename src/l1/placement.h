@@ -12,7 +12,7 @@
 #include "l1/core_range.h"
 
 typedef struct ttm_l1_buffer {
-  ttm_view name;
+  ttm_str name;
   uint64_t bytes; /* on each of its cores */
   ttm_core_set
       cores; /* as the program has them: CreateCircularBuffer merges (ttm_core_set_merge), a ProgramDescriptor does not */

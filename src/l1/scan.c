@@ -13,7 +13,7 @@
 
 /* What one file gave, until all are joined. */
 typedef struct file_result {
-  ttm_view text;
+  ttm_str text;
   ttm_scan_unit unit; /* tree and names are gone by then */
   ttm_define_list constants;
 } file_result;
@@ -29,7 +29,7 @@ typedef struct job {
 
 /* ---- One file ------------------------------------------------------------------------------------------------------- */
 
-static uint32_t count_lines(ttm_view text) {
+static uint32_t count_lines(ttm_str text) {
   uint32_t lines = 0;
   for (const char *at = text.p, *end = text.p + text.n; at < end; lines++) {
     const char *newline = memchr(at, '\n', (size_t)(end - at));
@@ -40,7 +40,7 @@ static uint32_t count_lines(ttm_view text) {
 }
 
 static int note_failure(ttm_scan_file *file, ttm_arena *arena, const ttm_error *err) {
-  file->failure = ttm_arena_copy(arena, (ttm_view){err->message, strlen(err->message) + 1});
+  file->failure = ttm_arena_copy(arena, (ttm_str){err->message, strlen(err->message) + 1});
   return file->failure ? TTM_OK : TTM_ENOMEM;
 }
 
@@ -55,8 +55,8 @@ static int read_one(job *j, size_t i) {
   if (status) return status;
   file->bytes = result->text.n;
   file->lines = count_lines(result->text);
-  file->role = ttm_scan_role_of(ttm_view_of(file->path), result->text);
-  bool header = ttm_scan_is_header(ttm_view_of(file->path));
+  file->role = ttm_scan_role_of(ttm_str_of(file->path), result->text);
+  bool header = ttm_scan_is_header(ttm_str_of(file->path));
   if (header && ttm_scan_constants(&result->constants, result->text)) return TTM_ENOMEM;
   if (file->role == TTM_FILE_OTHER && !result->constants.list.n && !j->given) ttm_arena_free(arena);
   return TTM_OK;
@@ -82,7 +82,7 @@ static int name_functions(ttm_scan_unit *unit) {
     while (f < unit->functions.n && unit->functions.at[f].first_cb != node) f++;
     if (f < unit->functions.n) continue;
     ttm_cb_function function = {.file = unit->file_index, .first_cb = node};
-    function.name = node ? ttm_function_name(&unit->tree, node) : (ttm_view){"", 0};
+    function.name = node ? ttm_function_name(&unit->tree, node) : (ttm_str){"", 0};
     function.line = node ? ttm_tree_at(&unit->tree, node)->line : 1;
     if (ttm_vec_push(&unit->functions, function)) return TTM_ENOMEM;
   }
@@ -91,7 +91,7 @@ static int name_functions(ttm_scan_unit *unit) {
 
 /* Kernels are C++ with words of their own, and where #if and #else each open the same brace they are none until one is chosen: that is
  * done when a text does not parse otherwise, and only if it helps. */
-static int parse_text(ttm_tree_parser *parser, ttm_view text, ttm_arena *arena, ttm_tree *tree, bool *chose,
+static int parse_text(ttm_tree_parser *parser, ttm_str text, ttm_arena *arena, ttm_tree *tree, bool *chose,
                       ttm_error *err) {
   char *plain = ttm_scan_simplify(text, false, arena);
   if (plain) text.p = plain;
@@ -99,7 +99,7 @@ static int parse_text(ttm_tree_parser *parser, ttm_view text, ttm_arena *arena, 
   uint32_t broken = tree->broken;
   char *chosen = !status && broken ? ttm_scan_simplify(text, true, arena) : NULL;
   if (!chosen) return status;
-  status = ttm_tree_parse(parser, (ttm_view){chosen, text.n}, tree, err);
+  status = ttm_tree_parse(parser, (ttm_str){chosen, text.n}, tree, err);
   *chose = !status && tree->broken < broken;
   return status || *chose ? status : ttm_tree_parse(parser, text, tree, err);
 }
@@ -247,7 +247,7 @@ static void free_results(file_result *results, size_t n) {
 
 /* ---- All of it ------------------------------------------------------------------------------------------------------ */
 
-static int run(ttm_scan *scan, const ttm_scan_options *options, ttm_view given, ttm_error *err) {
+static int run(ttm_scan *scan, const ttm_scan_options *options, ttm_str given, ttm_error *err) {
   size_t n = scan->files.n;
   ttm_define_list defines = {0}, elsewhere = {0};
   job j = {.scan = scan, .given = given.p != NULL};
@@ -317,16 +317,16 @@ int ttm_scan_paths(ttm_scan **out, const char *const *paths, size_t n, const ttm
   if (!status && !scan->files.n) {
     status = ttm_error_set(err, TTM_ENODATA, "no C++ source (.cpp, .hpp, .cc, .h, ...) below '%s'", n ? paths[0] : "");
   }
-  if (!status) status = run(scan, options, (ttm_view){0}, err);
+  if (!status) status = run(scan, options, (ttm_str){0}, err);
   return finish(out, scan, status);
 }
 
-int ttm_scan_text(ttm_scan **out, const char *path, ttm_view text, const ttm_scan_options *options, ttm_error *err) {
+int ttm_scan_text(ttm_scan **out, const char *path, ttm_str text, const ttm_scan_options *options, ttm_error *err) {
   if (!options) options = &default_options;
   ttm_scan *scan = *out = start(options);
   if (!scan) return ttm_error_nomem(err);
   int status = ttm_vec_push(&scan->files, (ttm_scan_file){.path = path}) ? ttm_error_nomem(err) : TTM_OK;
-  if (!status) status = run(scan, options, text.p ? text : (ttm_view){"", 0}, err);
+  if (!status) status = run(scan, options, text.p ? text : (ttm_str){"", 0}, err);
   return finish(out, scan, status);
 }
 

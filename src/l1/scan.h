@@ -23,7 +23,7 @@ const char *ttm_cb_origin_name(ttm_cb_origin origin);
 
 /* An expression as written and as worked out. */
 typedef struct ttm_cb_expression {
-  ttm_view text; /* empty when there is none */
+  ttm_str text; /* empty when there is none */
   ttm_scan_value value;
 } ttm_cb_expression;
 
@@ -43,13 +43,13 @@ typedef struct ttm_cb {
   ttm_cb_origin origin;
   uint32_t file, line;
   uint32_t call_line; /* where the helper around it is called, 0 when there is none */
-  ttm_view helper;    /* name of that helper */
-  ttm_view name;      /* of the variable or of the dataflow buffer, may be empty */
+  ttm_str helper;     /* name of that helper */
+  ttm_str name;       /* of the variable or of the dataflow buffer, may be empty */
   uint32_t function;  /* the outermost function it belongs to: index into functions */
   ttm_cb_expression total;
   ttm_cb_slot *slots;
   size_t slot_count;
-  ttm_view cores;
+  ttm_str cores;
   ttm_cb_owner owner;
   bool created;     /* false: a configuration nobody in the file creates a buffer from */
   bool conditional; /* below an if, a case or an early way out */
@@ -61,14 +61,14 @@ typedef struct ttm_cb {
 /* A function of host code that creates buffers or kernels: one program, as far as text tells. */
 typedef struct ttm_cb_function {
   uint32_t file, line;
-  ttm_view name;
+  ttm_str name;
   uint32_t first_cb, cb_count; /* in ttm_scan.cbs */
   uint32_t first_ref, ref_count;
 } ttm_cb_function;
 
 /* A kernel that host code names, with what it hands over at compile time. */
 typedef struct ttm_kernel_named {
-  ttm_view name;
+  ttm_str name;
   ttm_scan_value value;
 } ttm_kernel_named;
 
@@ -144,7 +144,7 @@ typedef struct ttm_scan_finding {
   ttm_scan_level level;
   const char *rule; /* "deadlock", "does-not-divide", ... */
   uint32_t file, line;
-  ttm_view text;
+  ttm_str text;
 } ttm_scan_finding;
 
 typedef struct ttm_scan_options {
@@ -176,7 +176,7 @@ typedef struct ttm_scan {
  * TTM_ENOMEM. NULL options are the defaults: Wormhole. */
 int ttm_scan_paths(ttm_scan **out, const char *const *paths, size_t n, const ttm_scan_options *options, ttm_error *err);
 /* One source in memory; for tests and fuzzing. */
-int ttm_scan_text(ttm_scan **out, const char *path, ttm_view text, const ttm_scan_options *options, ttm_error *err);
+int ttm_scan_text(ttm_scan **out, const char *path, ttm_str text, const ttm_scan_options *options, ttm_error *err);
 void ttm_scan_free(ttm_scan *scan);
 
 /* ---- Questions ------------------------------------------------------------------------------------------------------ */

@@ -69,15 +69,15 @@ static bool add_formats(ttm_scan_unit *unit, ttm_cb *cb, ttm_node value, const t
 /* x.format_descriptors.push_back(...) and x.format_descriptors[0].page_size = ... */
 static bool add_format_statements(ttm_scan_unit *unit, ttm_cb *cb, const ttm_name *name, const ttm_eval_frame *frame) {
   const ttm_names *names = &unit->names;
-  ttm_view text = name->text;
+  ttm_str text = name->text;
   ttm_node pushed[16];
   size_t n = 0;
   for (uint32_t i = ttm_changes_first(names, text); i != UINT32_MAX; i = names->changes.at[i].next) {
     const ttm_change *change = &names->changes.at[i];
     if (change->node < name->node || !ttm_tree_within(&unit->tree, change->node, name->scope)) continue;
-    if (change->kind != TTM_CHANGE_METHOD || !ttm_view_eq(change->path, TTM_LIT("format_descriptors"))) continue;
+    if (change->kind != TTM_CHANGE_METHOD || !ttm_str_eq(change->path, TTM_LIT("format_descriptors"))) continue;
     if (ttm_names_find(names, text, change->node) != name) continue;
-    bool adds = ttm_view_eq(change->word, TTM_LIT("push_back")) || ttm_view_eq(change->word, TTM_LIT("emplace_back"));
+    bool adds = ttm_str_eq(change->word, TTM_LIT("push_back")) || ttm_str_eq(change->word, TTM_LIT("emplace_back"));
     if (adds && n < 16) pushed[n++] = change->node;
   }
   if (!n) return true;
@@ -115,13 +115,13 @@ static int make_descriptor(ttm_scan_unit *unit, ttm_node site, const ttm_eval_fr
 
 /* ---- Dataflow buffers ----------------------------------------------------------------------------------------------- */
 
-int ttm_unit_product_text(ttm_scan_unit *unit, ttm_view a, ttm_view b, ttm_view *out) {
+int ttm_unit_product_text(ttm_scan_unit *unit, ttm_str a, ttm_str b, ttm_str *out) {
   ttm_buf text = {0};
   ttm_buf_put(&text, a);
   ttm_buf_puts(&text, " * ");
   ttm_buf_put(&text, b);
-  char *copy = text.failed ? NULL : ttm_arena_copy(unit->arena, ttm_buf_view(&text));
-  *out = (ttm_view){copy ? copy : "", copy ? text.n : 0};
+  char *copy = text.failed ? NULL : ttm_arena_copy(unit->arena, ttm_buf_str(&text));
+  *out = (ttm_str){copy ? copy : "", copy ? text.n : 0};
   ttm_buf_free(&text);
   return copy ? TTM_OK : TTM_ENOMEM;
 }
@@ -152,9 +152,9 @@ static int make_dataflow(ttm_scan_unit *unit, ttm_node site, const ttm_eval_fram
 
 /* 1 for a CBDescriptor, 2 for a dataflow buffer, 0 for neither. */
 static int type_of(const ttm_tree *tree, ttm_node type) {
-  ttm_view name = type ? ttm_name_last(tree, type) : (ttm_view){"", 0};
-  if (ttm_view_eq(name, TTM_LIT("CBDescriptor"))) return 1;
-  return ttm_view_eq(name, TTM_LIT("DataflowBufferSpec")) || ttm_view_eq(name, TTM_LIT("DataflowBufferConfig")) ? 2 : 0;
+  ttm_str name = type ? ttm_name_last(tree, type) : (ttm_str){"", 0};
+  if (ttm_str_eq(name, TTM_LIT("CBDescriptor"))) return 1;
+  return ttm_str_eq(name, TTM_LIT("DataflowBufferSpec")) || ttm_str_eq(name, TTM_LIT("DataflowBufferConfig")) ? 2 : 0;
 }
 
 /* {...} without its type: told by its members. The list of a typed literal or declaration is found with its type. */

@@ -14,11 +14,11 @@ int ttm_eval_begin(ttm_eval *eval, const ttm_tree *tree, const ttm_names *names,
   return TTM_OK;
 }
 
-bool ttm_constants_find(ttm_constants constants, ttm_view name, int64_t *value) {
+bool ttm_constants_find(ttm_constants constants, ttm_str name, int64_t *value) {
   size_t low = 0, high = constants.n;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
-    ttm_view at = constants.at[middle].name;
+    ttm_str at = constants.at[middle].name;
     size_t n = at.n < name.n ? at.n : name.n;
     int order = n ? memcmp(at.p, name.p, n) : 0;
     if (!order) order = at.n < name.n ? -1 : at.n > name.n;
@@ -45,9 +45,9 @@ void ttm_eval_leave(const ttm_eval *eval, const ttm_name *name, ttm_node *at, co
 
 /* ---- Literals ----------------------------------------------------------------------------------------------------- */
 
-static ttm_scan_value eval_number(ttm_view text) {
+static ttm_scan_value eval_number(ttm_str text) {
   if (text.n && text.p[0] == '-') { /* the grammar takes the sign of "-1" into the number */
-    ttm_scan_value size = eval_number(ttm_view_from(text, 1));
+    ttm_scan_value size = eval_number(ttm_str_from(text, 1));
     return ttm_value_unary(TTM_LIT("-"), &size);
   }
   char digits[64];
@@ -61,18 +61,18 @@ static ttm_scan_value eval_number(ttm_view text) {
   char *end;
   if (!hex && !binary && strpbrk(digits, ".eE")) {
     double r = strtod(digits, &end);
-    return end == digits ? ttm_value_unknown((ttm_view){0}) : ttm_value_real(r);
+    return end == digits ? ttm_value_unknown((ttm_str){0}) : ttm_value_real(r);
   }
   unsigned long long i = strtoull(binary ? digits + 2 : digits, &end, binary ? 2 : 0);
-  if (end == digits || i > INT64_MAX) return ttm_value_unknown((ttm_view){0});
+  if (end == digits || i > INT64_MAX) return ttm_value_unknown((ttm_str){0});
   if (*end == 'f' || *end == 'F') return ttm_value_real((double)i);
   return ttm_value_int((int64_t)i);
 }
 
-static ttm_view unquoted(ttm_view text) {
-  size_t open = ttm_view_find_char(text, '"');
+static ttm_str unquoted(ttm_str text) {
+  size_t open = ttm_str_find_char(text, '"');
   if (open == TTM_NOT_FOUND || text.n < open + 2) return text;
-  return (ttm_view){text.p + open + 1, text.n - open - 2};
+  return (ttm_str){text.p + open + 1, text.n - open - 2};
 }
 
 /* "a" "b", also with macros between: the literals joined. */
@@ -80,19 +80,19 @@ static ttm_scan_value eval_joined(ttm_eval *eval, ttm_node n) {
   const ttm_tree *tree = eval->tree;
   size_t room = ttm_tree_text(tree, n).n, length = 0;
   char *text = ttm_arena_alloc(eval->arena, room + 1);
-  if (!text) return ttm_value_unknown((ttm_view){0});
+  if (!text) return ttm_value_unknown((ttm_str){0});
   for (ttm_node c = ttm_tree_at(tree, n)->child; c; c = ttm_tree_at(tree, c)->next) {
     if (ttm_tree_kind(tree, c) != TTM_N_STRING) continue;
-    ttm_view part = unquoted(ttm_tree_text(tree, c));
+    ttm_str part = unquoted(ttm_tree_text(tree, c));
     memcpy(text + length, part.p, part.n);
     length += part.n;
   }
-  return ttm_value_of(TTM_VALUE_STRING, 0, (ttm_view){text, length});
+  return ttm_value_of(TTM_VALUE_STRING, 0, (ttm_str){text, length});
 }
 
 /* ---- Names every program knows -------------------------------------------------------------------------------------- */
 
-static bool builtin_constant(ttm_view name, int64_t *value) {
+static bool builtin_constant(ttm_str name, int64_t *value) {
   static const struct {
     const char *name;
     int64_t value;
@@ -103,28 +103,28 @@ static bool builtin_constant(ttm_view name, int64_t *value) {
       {"false", 0},        {"NUM_CIRCULAR_BUFFERS", 32},
   };
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-    if (ttm_view_eq(name, ttm_view_of(table[i].name))) return *value = table[i].value, true;
+    if (ttm_str_eq(name, ttm_str_of(table[i].name))) return *value = table[i].value, true;
   }
   return false;
 }
 
 /* c_0 .. c_63, and the older c_in0, c_out0 (16), c_intermed0 (24), dataflow0 (8). */
-static bool buffer_index(ttm_view name, int64_t *value) {
+static bool buffer_index(ttm_str name, int64_t *value) {
   static const struct {
     const char *prefix;
     int64_t base;
   } table[] = {{"c_in", 0}, {"c_out", 16}, {"c_intermed", 24}, {"dataflow", 8}, {"c_", 0}};
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-    ttm_view rest = name;
+    ttm_str rest = name;
     uint64_t number;
-    if (!ttm_view_take(&rest, ttm_view_of(table[i].prefix))) continue;
-    if (ttm_view_take_u64(&rest, &number) && !rest.n && number < 64)
+    if (!ttm_str_take(&rest, ttm_str_of(table[i].prefix))) continue;
+    if (ttm_str_take_u64(&rest, &number) && !rest.n && number < 64)
       return *value = table[i].base + (int64_t)number, true;
   }
   return false;
 }
 
-static ttm_view qualifier_of(const ttm_tree *tree, ttm_node n) {
+static ttm_str qualifier_of(const ttm_tree *tree, ttm_node n) {
   ttm_node scope = 0;
   while (ttm_tree_kind(tree, n) == TTM_N_QUALIFIED) {
     ttm_node name = ttm_tree_field(tree, n, TTM_F_NAME), s = ttm_tree_field(tree, n, TTM_F_SCOPE);
@@ -132,18 +132,18 @@ static ttm_view qualifier_of(const ttm_tree *tree, ttm_node n) {
     if (!name) break;
     n = name;
   }
-  return scope ? ttm_name_last(tree, scope) : (ttm_view){"", 0};
+  return scope ? ttm_name_last(tree, scope) : (ttm_str){"", 0};
 }
 
 static ttm_scan_value eval_macro(ttm_eval *eval, const ttm_name *name) {
-  ttm_view text = name->value ? ttm_view_trim(ttm_tree_text(eval->tree, name->value)) : (ttm_view){"", 0};
-  while (text.n > 2 && text.p[0] == '(' && text.p[text.n - 1] == ')') text = (ttm_view){text.p + 1, text.n - 2};
+  ttm_str text = name->value ? ttm_str_trim(ttm_tree_text(eval->tree, name->value)) : (ttm_str){"", 0};
+  while (text.n > 2 && text.p[0] == '(' && text.p[text.n - 1] == ')') text = (ttm_str){text.p + 1, text.n - 2};
   if (text.n && text.p[0] >= '0' && text.p[0] <= '9') {
     size_t digits = 0;
     while (digits < text.n && text.p[digits] != ' ' && text.p[digits] != '/' && text.p[digits] != '*') digits++;
     if (digits == text.n || text.p[digits] == ' ') {
-      ttm_view rest = ttm_view_trim(ttm_view_from(text, digits));
-      if (!rest.n || ttm_view_starts(rest, TTM_LIT("//"))) return eval_number(ttm_view_first(text, digits));
+      ttm_str rest = ttm_str_trim(ttm_str_from(text, digits));
+      if (!rest.n || ttm_str_starts(rest, TTM_LIT("//"))) return eval_number(ttm_str_first(text, digits));
     }
     return ttm_value_unknown(name->text);
   }
@@ -172,20 +172,20 @@ static ttm_scan_value eval_declared(ttm_eval *eval, const ttm_name *name, ttm_no
 }
 
 static ttm_scan_value eval_name(ttm_eval *eval, ttm_node n, const ttm_eval_frame *frame) {
-  ttm_view text = ttm_name_last(eval->tree, n);
+  ttm_str text = ttm_name_last(eval->tree, n);
   int64_t value;
   if (ttm_constants_find(eval->defines, text, &value)) return ttm_value_given(value);
   if (ttm_tree_kind(eval->tree, n) == TTM_N_QUALIFIED) {
-    ttm_view qualifier = qualifier_of(eval->tree, n), whole = ttm_tree_text(eval->tree, n);
+    ttm_str qualifier = qualifier_of(eval->tree, n), whole = ttm_tree_text(eval->tree, n);
     int format = ttm_format_find(text);
     if (format >= 0 &&
         (ttm_text_has_word(whole, TTM_LIT("DataFormat")) || ttm_text_has_word(whole, TTM_LIT("DataType")))) {
-      return ttm_value_of(TTM_VALUE_FORMAT, format, (ttm_view){0});
+      return ttm_value_of(TTM_VALUE_FORMAT, format, (ttm_str){0});
     }
     bool indexes = ttm_text_has_word(whole, TTM_LIT("CBIndex")) || ttm_text_has_word(whole, TTM_LIT("CB"));
     if (indexes && buffer_index(text, &value)) return ttm_value_int(value);
-    if (ttm_view_eq(qualifier, TTM_LIT("dfb"))) return ttm_value_of(TTM_VALUE_ACCESSOR, 0, text);
-    if (ttm_view_eq(qualifier, TTM_LIT("args"))) return ttm_value_of(TTM_VALUE_NAMED_ARG, 0, text);
+    if (ttm_str_eq(qualifier, TTM_LIT("dfb"))) return ttm_value_of(TTM_VALUE_ACCESSOR, 0, text);
+    if (ttm_str_eq(qualifier, TTM_LIT("args"))) return ttm_value_of(TTM_VALUE_NAMED_ARG, 0, text);
   }
   const ttm_name *name = ttm_names_find(eval->names, text, n);
   if (name && name->kind != TTM_NAME_FUNCTION) return eval_declared(eval, name, n, frame);
@@ -204,7 +204,7 @@ static ttm_scan_value eval_field(ttm_eval *eval, ttm_node n, const ttm_eval_fram
   int64_t given;
   if (ttm_constants_find(eval->defines, ttm_tree_text(tree, n), &given)) return ttm_value_given(given);
   if (!object || !field || ttm_tree_kind(tree, object) != TTM_N_IDENTIFIER) return unknown;
-  ttm_view word = ttm_tree_text(tree, field);
+  ttm_str word = ttm_tree_text(tree, field);
   const ttm_name *name = ttm_names_find(eval->names, ttm_tree_text(tree, object), n);
   if (!name || name->kind != TTM_NAME_VARIABLE) return unknown;
   const ttm_change *last = NULL;
@@ -212,7 +212,7 @@ static ttm_scan_value eval_field(ttm_eval *eval, ttm_node n, const ttm_eval_fram
   for (uint32_t i = ttm_changes_first(names, ttm_tree_text(tree, object)); i != UINT32_MAX;
        i = names->changes.at[i].next) {
     const ttm_change *change = &names->changes.at[i];
-    if (change->kind != TTM_CHANGE_FIELD || !ttm_view_eq(change->word, word) || change->path.n) continue;
+    if (change->kind != TTM_CHANGE_FIELD || !ttm_str_eq(change->word, word) || change->path.n) continue;
     if (change->node > name->node && change->node < n && ttm_tree_within(tree, change->node, name->scope))
       last = change;
   }
@@ -228,8 +228,8 @@ static ttm_scan_value eval_field(ttm_eval *eval, ttm_node n, const ttm_eval_fram
   for (ttm_node pair = ttm_tree_at(tree, list)->child; pair; pair = ttm_tree_at(tree, pair)->next) {
     ttm_node designator = ttm_tree_field(tree, pair, TTM_F_DESIGNATOR), value = ttm_tree_field(tree, pair, TTM_F_VALUE);
     if (!designator || !value) continue;
-    ttm_view label = ttm_view_from(ttm_tree_text(tree, designator), 1);
-    if (ttm_view_eq(label, word)) return ttm_eval_node(eval, value, frame);
+    ttm_str label = ttm_str_from(ttm_tree_text(tree, designator), 1);
+    if (ttm_str_eq(label, word)) return ttm_eval_node(eval, value, frame);
   }
   return unknown;
 }
@@ -258,10 +258,10 @@ static ttm_scan_value eval_sizeof(ttm_eval *eval, ttm_node n) {
   } table[] = {{"bfloat16", 2}, {"uint32_t", 4}, {"int32_t", 4}, {"float", 4},  {"uint16_t", 2}, {"int16_t", 2},
                {"uint8_t", 1},  {"int8_t", 1},   {"char", 1},    {"double", 8}, {"uint64_t", 8}, {"int64_t", 8},
                {"size_t", 8},   {"bool", 1},     {"short", 2},   {"long", 8},   {"int", 4},      {"unsigned", 4}};
-  ttm_view text = ttm_tree_text(eval->tree, n);
-  if (ttm_view_ends(text, TTM_LIT("*)"))) return ttm_value_int(8);
+  ttm_str text = ttm_tree_text(eval->tree, n);
+  if (ttm_str_ends(text, TTM_LIT("*)"))) return ttm_value_int(8);
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-    if (ttm_text_has_word(text, ttm_view_of(table[i].type))) return ttm_value_int(table[i].bytes);
+    if (ttm_text_has_word(text, ttm_str_of(table[i].type))) return ttm_value_int(table[i].bytes);
   }
   return ttm_value_unknown(text);
 }
@@ -270,7 +270,7 @@ ttm_scan_value ttm_eval_initialiser(ttm_eval *eval, ttm_node value, const ttm_ev
   const ttm_tree *tree = eval->tree;
   ttm_node_kind kind = ttm_tree_kind(tree, value);
   if (kind == TTM_N_ARGUMENTS || kind == TTM_N_INIT_LIST || kind == TTM_N_PARAMETERS) {
-    if (ttm_tree_children(tree, value) != 1) return ttm_value_unknown((ttm_view){0});
+    if (ttm_tree_children(tree, value) != 1) return ttm_value_unknown((ttm_str){0});
     value = ttm_tree_child(tree, value, 0);
     if (ttm_tree_kind(tree, value) == TTM_N_PARAMETER) value = ttm_tree_child(tree, value, 0);
   }
@@ -283,7 +283,7 @@ static ttm_scan_value eval_binary(ttm_eval *eval, ttm_node n, const ttm_eval_fra
   const ttm_tree *tree = eval->tree;
   ttm_node left = ttm_tree_field(tree, n, TTM_F_LEFT), right = ttm_tree_field(tree, n, TTM_F_RIGHT);
   ttm_node op = ttm_tree_field(tree, n, TTM_F_OPERATOR);
-  if (!left || !right || !op) return ttm_value_unknown((ttm_view){0});
+  if (!left || !right || !op) return ttm_value_unknown((ttm_str){0});
   ttm_scan_value a = ttm_eval_node(eval, left, frame), b = ttm_eval_node(eval, right, frame);
   return ttm_value_binary(ttm_tree_text(tree, op), &a, &b);
 }
@@ -292,7 +292,7 @@ static ttm_scan_value eval_ternary(ttm_eval *eval, ttm_node n, const ttm_eval_fr
   const ttm_tree *tree = eval->tree;
   ttm_node condition = ttm_tree_field(tree, n, TTM_F_CONDITION);
   ttm_node yes = ttm_tree_field(tree, n, TTM_F_CONSEQUENCE), no = ttm_tree_field(tree, n, TTM_F_ALTERNATIVE);
-  if (!condition || !yes || !no) return ttm_value_unknown((ttm_view){0});
+  if (!condition || !yes || !no) return ttm_value_unknown((ttm_str){0});
   ttm_scan_value test = ttm_eval_node(eval, condition, frame);
   int truth = ttm_value_truth(&test);
   if (truth >= 0) {
@@ -308,7 +308,7 @@ static ttm_scan_value eval_ternary(ttm_eval *eval, ttm_node n, const ttm_eval_fr
 
 static ttm_scan_value eval_cast(ttm_eval *eval, ttm_node n, const ttm_eval_frame *frame) {
   ttm_node value = ttm_tree_field(eval->tree, n, TTM_F_VALUE), type = ttm_tree_field(eval->tree, n, TTM_F_TYPE);
-  if (!value) return ttm_value_unknown((ttm_view){0});
+  if (!value) return ttm_value_unknown((ttm_str){0});
   ttm_scan_value v = ttm_eval_node(eval, value, frame);
   bool real = type && (ttm_text_has_word(ttm_tree_text(eval->tree, type), TTM_LIT("float")) ||
                        ttm_text_has_word(ttm_tree_text(eval->tree, type), TTM_LIT("double")));
@@ -317,21 +317,21 @@ static ttm_scan_value eval_cast(ttm_eval *eval, ttm_node n, const ttm_eval_frame
 
 static ttm_scan_value eval_unary(ttm_eval *eval, ttm_node n, const ttm_eval_frame *frame) {
   ttm_node operand = ttm_tree_field(eval->tree, n, TTM_F_ARGUMENT), op = ttm_tree_field(eval->tree, n, TTM_F_OPERATOR);
-  if (!operand) return ttm_value_unknown((ttm_view){0});
+  if (!operand) return ttm_value_unknown((ttm_str){0});
   ttm_scan_value v = ttm_eval_node(eval, operand, frame);
-  return ttm_value_unary(op ? ttm_tree_text(eval->tree, op) : (ttm_view){"", 0}, &v);
+  return ttm_value_unary(op ? ttm_tree_text(eval->tree, op) : (ttm_str){"", 0}, &v);
 }
 
 static ttm_scan_value eval_update(ttm_eval *eval, ttm_node n, const ttm_eval_frame *frame) {
   const ttm_tree *tree = eval->tree;
   ttm_node operand = ttm_tree_field(tree, n, TTM_F_ARGUMENT), op = ttm_tree_field(tree, n, TTM_F_OPERATOR);
-  if (!operand || !op || ttm_tree_kind(tree, operand) != TTM_N_IDENTIFIER) return ttm_value_unknown((ttm_view){0});
+  if (!operand || !op || ttm_tree_kind(tree, operand) != TTM_N_IDENTIFIER) return ttm_value_unknown((ttm_str){0});
   const ttm_name *name = ttm_names_find(eval->names, ttm_tree_text(tree, operand), n);
   if (!name) return ttm_value_unknown(ttm_tree_text(tree, operand));
   ttm_scan_value v = eval_declared(eval, name, n, frame);
   if (op > operand) return v; /* x++ */
   ttm_scan_value one = ttm_value_int(1);
-  return ttm_value_binary(ttm_view_first(ttm_tree_text(tree, op), 1), &v, &one);
+  return ttm_value_binary(ttm_str_first(ttm_tree_text(tree, op), 1), &v, &one);
 }
 
 /* A node with one part that matters: parentheses, conditions, {x}, T{x}. */
@@ -339,7 +339,7 @@ static ttm_scan_value eval_only_child(ttm_eval *eval, ttm_node n, const ttm_eval
   const ttm_tree *tree = eval->tree;
   ttm_node value = ttm_tree_field(tree, n, TTM_F_VALUE);
   if (!value && ttm_tree_children(tree, n) == 1) value = ttm_tree_child(tree, n, 0);
-  return value ? ttm_eval_node(eval, value, frame) : ttm_value_unknown((ttm_view){0});
+  return value ? ttm_eval_node(eval, value, frame) : ttm_value_unknown((ttm_str){0});
 }
 
 static ttm_scan_value eval_kind(ttm_eval *eval, ttm_node n, const ttm_eval_frame *frame) {
@@ -376,7 +376,7 @@ static ttm_scan_value eval_kind(ttm_eval *eval, ttm_node n, const ttm_eval_frame
       return eval_update(eval, n, frame);
     case TTM_N_ASSIGN: {
       ttm_node right = ttm_tree_field(tree, n, TTM_F_RIGHT);
-      return right ? ttm_eval_node(eval, right, frame) : ttm_value_unknown((ttm_view){0});
+      return right ? ttm_eval_node(eval, right, frame) : ttm_value_unknown((ttm_str){0});
     }
     case TTM_N_TERNARY:
       return eval_ternary(eval, n, frame);
@@ -396,7 +396,7 @@ static ttm_scan_value eval_kind(ttm_eval *eval, ttm_node n, const ttm_eval_frame
 }
 
 ttm_scan_value ttm_eval_node(ttm_eval *eval, ttm_node n, const ttm_eval_frame *frame) {
-  if (!n || eval->depth >= MAX_DEPTH || eval->steps >= MAX_STEPS) return ttm_value_unknown((ttm_view){0});
+  if (!n || eval->depth >= MAX_DEPTH || eval->steps >= MAX_STEPS) return ttm_value_unknown((ttm_str){0});
   eval->depth++;
   eval->steps++;
   ttm_scan_value value = eval_kind(eval, n, frame);

@@ -9,7 +9,7 @@
 
 /* A value given by the user for a name (-D name=value), or known from another file. */
 typedef struct ttm_define {
-  ttm_view name;
+  ttm_str name;
   int64_t value;
 } ttm_define;
 
@@ -55,6 +55,6 @@ ttm_scan_value ttm_eval_initialiser(ttm_eval *eval, ttm_node value, const ttm_ev
 void ttm_eval_leave(const ttm_eval *eval, const ttm_name *name, ttm_node *at, const ttm_eval_frame **frame);
 /* The function or lambda of a name that is called, 0 when the file has none or several. */
 ttm_node ttm_eval_callee(const ttm_eval *eval, ttm_node call);
-bool ttm_constants_find(ttm_constants constants, ttm_view name, int64_t *value);
+bool ttm_constants_find(ttm_constants constants, ttm_str name, int64_t *value);
 
 #endif

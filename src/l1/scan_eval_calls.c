@@ -5,21 +5,21 @@
 
 static ttm_scan_value argument(ttm_eval *eval, ttm_node call, size_t i, const ttm_eval_frame *frame) {
   ttm_node n = ttm_call_argument(eval->tree, call, i);
-  return n ? ttm_eval_node(eval, n, frame) : ttm_value_unknown((ttm_view){0});
+  return n ? ttm_eval_node(eval, n, frame) : ttm_value_unknown((ttm_str){0});
 }
 
 /* ---- Sizes of formats --------------------------------------------------------------------------------------------- */
 
 static ttm_scan_value format_size(const ttm_scan_value *format, bool tile) {
-  ttm_scan_value out = ttm_value_unknown((ttm_view){0});
+  ttm_scan_value out = ttm_value_unknown((ttm_str){0});
   out.open = format->open || !format->n;
   out.varies = format->varies;
   ttm_value_add_needs(&out, format);
-  if (format->n && format->type != TTM_VALUE_FORMAT) return ttm_value_unknown((ttm_view){0});
+  if (format->n && format->type != TTM_VALUE_FORMAT) return ttm_value_unknown((ttm_str){0});
   for (int i = 0; i < format->n; i++) {
     const ttm_format *row = &ttm_formats[format->v[i].i];
-    int64_t bytes = tile ? (int64_t)ttm_format_tile_bytes(ttm_view_of(row->name)) : row->datum_bytes;
-    ttm_scan_value one = bytes ? ttm_value_int(bytes) : ttm_value_unknown((ttm_view){0});
+    int64_t bytes = tile ? (int64_t)ttm_format_tile_bytes(ttm_str_of(row->name)) : row->datum_bytes;
+    ttm_scan_value one = bytes ? ttm_value_int(bytes) : ttm_value_unknown((ttm_str){0});
     ttm_scan_value rest = out;
     rest.open |= one.open;
     out = ttm_value_union(&rest, &one);
@@ -34,7 +34,7 @@ ttm_node ttm_eval_callee(const ttm_eval *eval, ttm_node call) {
   const ttm_tree *tree = eval->tree;
   ttm_node function = ttm_tree_field(tree, call, TTM_F_FUNCTION);
   if (!function || ttm_tree_kind(tree, function) == TTM_N_FIELD) return 0;
-  ttm_view text = ttm_name_last(tree, function);
+  ttm_str text = ttm_name_last(tree, function);
   const ttm_name *name = ttm_names_find(eval->names, text, call);
   if (!name) return 0;
   if (name->kind == TTM_NAME_VARIABLE) {
@@ -69,7 +69,7 @@ static int reach_of(ttm_eval *eval, ttm_node n, ttm_node body, const ttm_eval_fr
     ttm_node_kind kind = ttm_tree_kind(tree, parent);
     if (kind == TTM_N_IF) {
       ttm_node condition = ttm_tree_field(tree, parent, TTM_F_CONDITION);
-      ttm_scan_value test = condition ? ttm_eval_node(eval, condition, frame) : ttm_value_unknown((ttm_view){0});
+      ttm_scan_value test = condition ? ttm_eval_node(eval, condition, frame) : ttm_value_unknown((ttm_str){0});
       int truth = ttm_value_truth(&test);
       if (truth < 0)
         reach = -1;
@@ -89,7 +89,7 @@ static ttm_scan_value follow(ttm_eval *eval, ttm_node call, ttm_node function, c
   ttm_scan_value all = {0};
   size_t returns = 0;
   for (const ttm_eval_frame *f = caller; f; f = f->caller) {
-    if (f->function == function) return ttm_value_unknown((ttm_view){0}); /* recursion */
+    if (f->function == function) return ttm_value_unknown((ttm_str){0}); /* recursion */
   }
   for (ttm_node n = body; body && n < ttm_tree_at(tree, body)->after;) {
     ttm_node_kind kind = ttm_tree_kind(tree, n);
@@ -164,26 +164,26 @@ static const known_call known_calls[] = {
     {"get_arg", NAMED, NULL},
 };
 
-static const known_call *find_known(ttm_view name) {
+static const known_call *find_known(ttm_str name) {
   for (size_t i = 0; i < sizeof known_calls / sizeof *known_calls; i++) {
-    if (ttm_view_eq(name, ttm_view_of(known_calls[i].name))) return &known_calls[i];
+    if (ttm_str_eq(name, ttm_str_of(known_calls[i].name))) return &known_calls[i];
   }
   return NULL;
 }
 
-static ttm_scan_value minimum_of_list(ttm_eval *eval, ttm_node list, ttm_view op, const ttm_eval_frame *frame) {
+static ttm_scan_value minimum_of_list(ttm_eval *eval, ttm_node list, ttm_str op, const ttm_eval_frame *frame) {
   ttm_scan_value all = {0};
   size_t n = 0;
   for (ttm_node c = ttm_tree_at(eval->tree, list)->child; c; c = ttm_tree_at(eval->tree, c)->next) {
     ttm_scan_value one = ttm_eval_node(eval, c, frame);
     all = n++ ? ttm_value_binary(op, &all, &one) : one;
   }
-  return n ? all : ttm_value_unknown((ttm_view){0});
+  return n ? all : ttm_value_unknown((ttm_str){0});
 }
 
 static ttm_scan_value eval_known(ttm_eval *eval, ttm_node call, const known_call *known, const ttm_eval_frame *frame) {
   ttm_node first = ttm_call_argument(eval->tree, call, 0);
-  ttm_view op = ttm_view_of(known->op);
+  ttm_str op = ttm_str_of(known->op);
   if (known->kind == PAIR && first && ttm_tree_kind(eval->tree, first) == TTM_N_INIT_LIST) { /* std::min({a, b, c}) */
     return minimum_of_list(eval, first, op, frame);
   }
@@ -194,7 +194,7 @@ static ttm_scan_value eval_known(ttm_eval *eval, ttm_node call, const known_call
     case DATUM:
       return format_size(&a, false);
     case INT_CAST: {
-      ttm_view text = ttm_tree_text(eval->tree, ttm_tree_field(eval->tree, call, TTM_F_FUNCTION));
+      ttm_str text = ttm_tree_text(eval->tree, ttm_tree_field(eval->tree, call, TTM_F_FUNCTION));
       bool real = ttm_text_has_word(text, TTM_LIT("float")) || ttm_text_has_word(text, TTM_LIT("double"));
       return ttm_value_convert(&a, real ? "real" : "trunc");
     }
@@ -210,11 +210,11 @@ static ttm_scan_value eval_known(ttm_eval *eval, ttm_node call, const known_call
       return r;
     }
     case ARG:
-      return ttm_value_is_one(&a) && a.type == TTM_VALUE_INT ? ttm_value_of(TTM_VALUE_ARG, a.v[0].i, (ttm_view){0})
-                                                             : ttm_value_unknown((ttm_view){0});
+      return ttm_value_is_one(&a) && a.type == TTM_VALUE_INT ? ttm_value_of(TTM_VALUE_ARG, a.v[0].i, (ttm_str){0})
+                                                             : ttm_value_unknown((ttm_str){0});
     case NAMED:
       if (a.type == TTM_VALUE_STRING) a.type = TTM_VALUE_NAMED_ARG;
-      return a.type == TTM_VALUE_NAMED_ARG ? a : ttm_value_unknown((ttm_view){0});
+      return a.type == TTM_VALUE_NAMED_ARG ? a : ttm_value_unknown((ttm_str){0});
     default:
       return a;
   }
@@ -224,19 +224,18 @@ static ttm_scan_value eval_known(ttm_eval *eval, ttm_node call, const known_call
 static ttm_scan_value eval_method(ttm_eval *eval, ttm_node call, ttm_node function, const ttm_eval_frame *frame) {
   const ttm_tree *tree = eval->tree;
   ttm_node field = ttm_tree_field(tree, function, TTM_F_FIELD), object = ttm_tree_field(tree, function, TTM_F_ARGUMENT);
-  ttm_view name = field ? ttm_name_last(tree, field) : (ttm_view){"", 0};
-  if (ttm_view_eq(name, TTM_LIT("value_or"))) {
-    ttm_scan_value held = object ? ttm_eval_node(eval, object, frame) : ttm_value_unknown((ttm_view){0});
+  ttm_str name = field ? ttm_name_last(tree, field) : (ttm_str){"", 0};
+  if (ttm_str_eq(name, TTM_LIT("value_or"))) {
+    ttm_scan_value held = object ? ttm_eval_node(eval, object, frame) : ttm_value_unknown((ttm_str){0});
     ttm_scan_value otherwise = argument(eval, call, 0, frame);
     held = ttm_value_union(&held, &otherwise);
     held.varies = true;
     return held;
   }
-  if (ttm_view_eq(name, TTM_LIT("value")) || ttm_view_eq(name, TTM_LIT("get")) ||
-      ttm_view_eq(name, TTM_LIT("string"))) {
-    return object ? ttm_eval_node(eval, object, frame) : ttm_value_unknown((ttm_view){0});
+  if (ttm_str_eq(name, TTM_LIT("value")) || ttm_str_eq(name, TTM_LIT("get")) || ttm_str_eq(name, TTM_LIT("string"))) {
+    return object ? ttm_eval_node(eval, object, frame) : ttm_value_unknown((ttm_str){0});
   }
-  if (ttm_view_eq(
+  if (ttm_str_eq(
           name,
           TTM_LIT("get_tile_size"))) { /* of a tile whose shape the tensor decides: full tiles are the usual case */
     ttm_scan_value format = argument(eval, call, 0, frame), size = format_size(&format, true);
@@ -252,7 +251,7 @@ static ttm_scan_value eval_method(ttm_eval *eval, ttm_node call, ttm_node functi
 ttm_scan_value ttm_eval_call(ttm_eval *eval, ttm_node call, const ttm_eval_frame *frame) {
   const ttm_tree *tree = eval->tree;
   ttm_node function = ttm_tree_field(tree, call, TTM_F_FUNCTION);
-  if (!function) return ttm_value_unknown((ttm_view){0});
+  if (!function) return ttm_value_unknown((ttm_str){0});
   if (ttm_tree_kind(tree, function) == TTM_N_FIELD) return eval_method(eval, call, function, frame);
   ttm_node callee = ttm_eval_callee(eval, call);
   if (callee) return follow(eval, call, callee, frame);

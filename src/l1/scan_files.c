@@ -15,23 +15,23 @@ enum { MAX_FILE = 64 << 20, MAX_DEPTH = 64 };
 
 /* ---- Folders -------------------------------------------------------------------------------------------------------- */
 
-static bool is_source(ttm_view path) {
+static bool is_source(ttm_str path) {
   static const char *const ends[] = {".cpp", ".hpp", ".cc", ".h", ".cxx", ".hxx", ".c", ".hh", ".inl"};
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-    if (ttm_view_ends(path, ttm_view_of(ends[i]))) return true;
+    if (ttm_str_ends(path, ttm_str_of(ends[i]))) return true;
   }
   return false;
 }
 
-bool ttm_scan_is_header(ttm_view path) {
-  return ttm_view_ends(path, TTM_LIT(".hpp")) || ttm_view_ends(path, TTM_LIT(".h")) ||
-         ttm_view_ends(path, TTM_LIT(".hh")) || ttm_view_ends(path, TTM_LIT(".hxx")) ||
-         ttm_view_ends(path, TTM_LIT(".inl"));
+bool ttm_scan_is_header(ttm_str path) {
+  return ttm_str_ends(path, TTM_LIT(".hpp")) || ttm_str_ends(path, TTM_LIT(".h")) ||
+         ttm_str_ends(path, TTM_LIT(".hh")) || ttm_str_ends(path, TTM_LIT(".hxx")) ||
+         ttm_str_ends(path, TTM_LIT(".inl"));
 }
 
 static int add_file(ttm_scan *scan, const char *path) {
   size_t n = strlen(path) + 1;
-  char *copy = ttm_arena_copy(&scan->arena, (ttm_view){path, n});
+  char *copy = ttm_arena_copy(&scan->arena, (ttm_str){path, n});
   return copy ? ttm_vec_push(&scan->files, (ttm_scan_file){.path = copy}) : TTM_ENOMEM;
 }
 
@@ -45,7 +45,7 @@ static int add_entry(ttm_scan *scan, const char *path, int depth, ttm_error *err
   if (lstat(path, &st)) return TTM_OK; /* gone meanwhile */
   if (S_ISLNK(st.st_mode) && (stat(path, &st) || S_ISDIR(st.st_mode))) return TTM_OK;
   if (S_ISDIR(st.st_mode)) return depth < MAX_DEPTH ? add_folder(scan, path, depth + 1, err) : TTM_OK;
-  return S_ISREG(st.st_mode) && is_source(ttm_view_of(path)) ? add_file(scan, path) : TTM_OK;
+  return S_ISREG(st.st_mode) && is_source(ttm_str_of(path)) ? add_file(scan, path) : TTM_OK;
 }
 
 static int add_folder(ttm_scan *scan, const char *path, int depth, ttm_error *err) {
@@ -59,7 +59,7 @@ static int add_folder(ttm_scan *scan, const char *path, int depth, ttm_error *er
     ttm_buf name = {0};
     ttm_buf_printf(&name, "%s%s%s", path, path[strlen(path) - 1] == '/' ? "" : "/", entry->d_name);
     ttm_buf_char(&name, '\0');
-    char *copy = name.failed ? NULL : ttm_arena_copy(&texts, ttm_buf_view(&name));
+    char *copy = name.failed ? NULL : ttm_arena_copy(&texts, ttm_buf_str(&name));
     status = copy ? ttm_vec_push(&names, copy) : TTM_ENOMEM;
     ttm_buf_free(&name);
   }
@@ -80,7 +80,7 @@ int ttm_scan_find_files(ttm_scan *scan, const char *path, ttm_error *err) {
   return status == TTM_ENOMEM ? ttm_error_nomem(err) : status;
 }
 
-int ttm_scan_read_file(const char *path, ttm_arena *arena, ttm_view *out, ttm_error *err) {
+int ttm_scan_read_file(const char *path, ttm_arena *arena, ttm_str *out, ttm_error *err) {
   struct stat st;
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return ttm_error_set(err, TTM_EIO, "%s", strerror(errno));
@@ -99,7 +99,7 @@ int ttm_scan_read_file(const char *path, ttm_arena *arena, ttm_view *out, ttm_er
       if (got <= 0) break; /* also of a file that has become shorter */
       n += (size_t)got;
     }
-    *out = (ttm_view){bytes, n};
+    *out = (ttm_str){bytes, n};
     if (!bytes) status = ttm_error_nomem(err);
   }
   close(fd);
@@ -108,23 +108,23 @@ int ttm_scan_read_file(const char *path, ttm_arena *arena, ttm_view *out, ttm_er
 
 /* ---- Roles ---------------------------------------------------------------------------------------------------------- */
 
-static bool has_any(ttm_view text, const char *const *words, size_t n) {
+static bool has_any(ttm_str text, const char *const *words, size_t n) {
   for (size_t i = 0; i < n; i++) {
-    if (ttm_view_contains(text, ttm_view_of(words[i]))) return true;
+    if (ttm_str_contains(text, ttm_str_of(words[i]))) return true;
   }
   return false;
 }
 
 /* A folder whose name starts with "kernel" stands in the path. */
-static bool in_kernel_folder(ttm_view path) {
-  for (size_t at; (at = ttm_view_find(path, TTM_LIT("kernel"))) != TTM_NOT_FOUND; path = ttm_view_from(path, at + 6)) {
+static bool in_kernel_folder(ttm_str path) {
+  for (size_t at; (at = ttm_str_find(path, TTM_LIT("kernel"))) != TTM_NOT_FOUND; path = ttm_str_from(path, at + 6)) {
     bool starts = at == 0 || path.p[at - 1] == '/';
-    if (starts && ttm_view_find_char(ttm_view_from(path, at), '/') != TTM_NOT_FOUND) return true;
+    if (starts && ttm_str_find_char(ttm_str_from(path, at), '/') != TTM_NOT_FOUND) return true;
   }
   return false;
 }
 
-ttm_scan_role ttm_scan_role_of(ttm_view path, ttm_view text) {
+ttm_scan_role ttm_scan_role_of(ttm_str path, ttm_str text) {
   static const char *const host[] = {"CircularBuffer",     "create_cb",      "CBDescriptor",
                                      "format_descriptors", "DataflowBuffer", "entry_size"};
   static const char *const entry[] = {"kernel_main", "void MAIN", "namespace NAMESPACE"};
@@ -155,28 +155,28 @@ typedef struct branches {
 } branches;
 
 /* Follows one directive; true when it was one about branches. */
-static bool follow_directive(branches *b, ttm_view line) {
-  line = ttm_view_trim(line);
-  if (!ttm_view_take(&line, TTM_LIT("#"))) return false;
-  line = ttm_view_trim(line);
-  if (ttm_view_starts(line, TTM_LIT("if"))) {
+static bool follow_directive(branches *b, ttm_str line) {
+  line = ttm_str_trim(line);
+  if (!ttm_str_take(&line, TTM_LIT("#"))) return false;
+  line = ttm_str_trim(line);
+  if (ttm_str_starts(line, TTM_LIT("if"))) {
     bool outer = !b->depth || b->keeps[b->depth - 1];
-    ttm_view condition = line;
-    bool zero = ttm_view_take(&condition, TTM_LIT("if ")) && ttm_view_eq(ttm_view_trim(condition), TTM_LIT("0"));
+    ttm_str condition = line;
+    bool zero = ttm_str_take(&condition, TTM_LIT("if ")) && ttm_str_eq(ttm_str_trim(condition), TTM_LIT("0"));
     if (b->depth < MAX_NESTING) {
       b->keeps[b->depth] = outer && !zero;
       b->taken[b->depth++] = !zero;
     }
     return true;
   }
-  if (ttm_view_starts(line, TTM_LIT("el"))) {
+  if (ttm_str_starts(line, TTM_LIT("el"))) {
     if (!b->depth) return true;
     bool outer = b->depth < 2 || b->keeps[b->depth - 2];
     b->keeps[b->depth - 1] = outer && !b->taken[b->depth - 1];
     b->taken[b->depth - 1] = true;
     return true;
   }
-  if (!ttm_view_starts(line, TTM_LIT("endif"))) return false;
+  if (!ttm_str_starts(line, TTM_LIT("endif"))) return false;
   if (b->depth) b->depth--;
   return true;
 }
@@ -184,20 +184,20 @@ static bool follow_directive(branches *b, ttm_view line) {
 static void choose_branches(char *copy, size_t n) {
   branches b = {0};
   for (size_t at = 0; at < n;) {
-    ttm_view rest = {copy + at, n - at};
-    size_t end = ttm_view_find_char(rest, '\n');
+    ttm_str rest = {copy + at, n - at};
+    size_t end = ttm_str_find_char(rest, '\n');
     size_t length = end == TTM_NOT_FOUND ? rest.n : end;
-    bool directive = follow_directive(&b, ttm_view_first(rest, length));
+    bool directive = follow_directive(&b, ttm_str_first(rest, length));
     if (directive || (b.depth && !b.keeps[b.depth - 1])) memset(copy + at, ' ', length);
     at += length + 1;
   }
 }
 
 /* Blanks a word wherever it stands alone; true when it did. */
-static bool blank_word(char *copy, size_t n, ttm_view word) {
+static bool blank_word(char *copy, size_t n, ttm_str word) {
   bool found = false;
   for (size_t at = 0; at < n;) {
-    size_t hit = ttm_view_find((ttm_view){copy + at, n - at}, word);
+    size_t hit = ttm_str_find((ttm_str){copy + at, n - at}, word);
     if (hit == TTM_NOT_FOUND) break;
     at += hit;
     bool alone = (at == 0 || !is_word(copy[at - 1])) && (at + word.n >= n || !is_word(copy[at + word.n]));
@@ -207,15 +207,15 @@ static bool blank_word(char *copy, size_t n, ttm_view word) {
   return found;
 }
 
-char *ttm_scan_simplify(ttm_view text, bool choose, ttm_arena *arena) {
+char *ttm_scan_simplify(ttm_str text, bool choose, ttm_arena *arena) {
   static const char *const words[] = {"FORCE_INLINE", "ALWI",        "tt_l1_ptr",       "tt_reg_ptr",
                                       "SFPI_INLINE",  "sfpi_inline", "TT_ALWAYS_INLINE"};
   char *copy = ttm_arena_copy(arena, text);
-  bool changed = choose && ttm_view_contains(text, TTM_LIT("#"));
+  bool changed = choose && ttm_str_contains(text, TTM_LIT("#"));
   if (!copy) return NULL;
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++) changed |= blank_word(copy, text.n, ttm_view_of(words[i]));
-  size_t entry = ttm_view_find(text, TTM_LIT("void MAIN"));
-  if (entry != TTM_NOT_FOUND && !ttm_view_starts(ttm_view_from(text, entry), TTM_LIT("void MAIN("))) {
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) changed |= blank_word(copy, text.n, ttm_str_of(words[i]));
+  size_t entry = ttm_str_find(text, TTM_LIT("void MAIN"));
+  if (entry != TTM_NOT_FOUND && !ttm_str_starts(ttm_str_from(text, entry), TTM_LIT("void MAIN("))) {
     memcpy(copy + entry, "void MA()", 9);
     changed = true;
   }
@@ -226,10 +226,10 @@ char *ttm_scan_simplify(ttm_view text, bool choose, ttm_arena *arena) {
 /* ---- Constants of headers ------------------------------------------------------------------------------------------- */
 
 /* A decimal or hexadecimal number and nothing else. */
-static bool whole_number(ttm_view text, int64_t *value) {
+static bool whole_number(ttm_str text, int64_t *value) {
   char digits[32];
   char *end;
-  text = ttm_view_trim(text);
+  text = ttm_str_trim(text);
   while (text.n && strchr("uUlL", text.p[text.n - 1])) text.n--;
   if (!text.n || text.n >= sizeof digits || text.p[0] < '0' || text.p[0] > '9') return false;
   memcpy(digits, text.p, text.n);
@@ -241,36 +241,36 @@ static bool whole_number(ttm_view text, int64_t *value) {
   return true;
 }
 
-static int add_constant(ttm_define_list *out, ttm_view left, ttm_view right) {
+static int add_constant(ttm_define_list *out, ttm_str left, ttm_str right) {
   int64_t value;
-  left = ttm_view_trim(left);
+  left = ttm_str_trim(left);
   size_t start = left.n;
   while (start && is_word(left.p[start - 1])) start--;
-  ttm_view name = ttm_view_from(left, start);
+  ttm_str name = ttm_str_from(left, start);
   if (!name.n || !whole_number(right, &value)) return TTM_OK;
   return ttm_vec_push(&out->list, (ttm_define){name, value});
 }
 
-int ttm_scan_constants(ttm_define_list *out, ttm_view text) {
+int ttm_scan_constants(ttm_define_list *out, ttm_str text) {
   while (text.n) {
-    size_t end = ttm_view_find_char(text, '\n');
-    ttm_view line = ttm_view_trim(ttm_view_first(text, end));
-    text = end == TTM_NOT_FOUND ? (ttm_view){"", 0} : ttm_view_from(text, end + 1);
-    size_t comment = ttm_view_find(line, TTM_LIT("//"));
-    if (comment != TTM_NOT_FOUND) line = ttm_view_trim(ttm_view_first(line, comment));
-    if (ttm_view_take(&line, TTM_LIT("#define "))) {
-      line = ttm_view_trim(line);
-      size_t blank = ttm_view_find_char(line, ' ');
+    size_t end = ttm_str_find_char(text, '\n');
+    ttm_str line = ttm_str_trim(ttm_str_first(text, end));
+    text = end == TTM_NOT_FOUND ? (ttm_str){"", 0} : ttm_str_from(text, end + 1);
+    size_t comment = ttm_str_find(line, TTM_LIT("//"));
+    if (comment != TTM_NOT_FOUND) line = ttm_str_trim(ttm_str_first(line, comment));
+    if (ttm_str_take(&line, TTM_LIT("#define "))) {
+      line = ttm_str_trim(line);
+      size_t blank = ttm_str_find_char(line, ' ');
       if (blank == TTM_NOT_FOUND) continue;
-      if (add_constant(out, ttm_view_first(line, blank), ttm_view_from(line, blank))) return TTM_ENOMEM;
+      if (add_constant(out, ttm_str_first(line, blank), ttm_str_from(line, blank))) return TTM_ENOMEM;
       continue;
     }
-    size_t equals = ttm_view_find_char(line, '=');
-    if (equals == TTM_NOT_FOUND || !ttm_view_ends(line, TTM_LIT(";"))) continue;
-    if (!ttm_view_contains(ttm_view_first(line, equals), TTM_LIT("constexpr "))) continue;
-    ttm_view right = ttm_view_from(line, equals + 1);
+    size_t equals = ttm_str_find_char(line, '=');
+    if (equals == TTM_NOT_FOUND || !ttm_str_ends(line, TTM_LIT(";"))) continue;
+    if (!ttm_str_contains(ttm_str_first(line, equals), TTM_LIT("constexpr "))) continue;
+    ttm_str right = ttm_str_from(line, equals + 1);
     right.n--;
-    if (add_constant(out, ttm_view_first(line, equals), right)) return TTM_ENOMEM;
+    if (add_constant(out, ttm_str_first(line, equals), right)) return TTM_ENOMEM;
   }
   return TTM_OK;
 }
@@ -289,7 +289,7 @@ void ttm_scan_constants_settle(ttm_define_list *constants) {
   if (n) qsort(at, n, sizeof *at, by_name);
   for (size_t i = 0; i < n;) {
     size_t end = i + 1;
-    while (end < n && ttm_view_eq(at[end].name, at[i].name)) end++;
+    while (end < n && ttm_str_eq(at[end].name, at[i].name)) end++;
     if (at[i].value == at[end - 1].value) at[kept++] = at[i];
     i = end;
   }

@@ -10,22 +10,22 @@
 int ttm_scan_find_files(ttm_scan *scan, const char *path, ttm_error *err);
 
 /* Reads a file whole into the arena. 0, TTM_EIO, TTM_ENOMEM. */
-int ttm_scan_read_file(const char *path, ttm_arena *arena, ttm_view *out, ttm_error *err);
+int ttm_scan_read_file(const char *path, ttm_arena *arena, ttm_str *out, ttm_error *err);
 
 /* Host, kernel, or nothing of interest: by folder and by words. */
-ttm_scan_role ttm_scan_role_of(ttm_view path, ttm_view text);
-bool ttm_scan_is_header(ttm_view path);
+ttm_scan_role ttm_scan_role_of(ttm_str path, ttm_str text);
+bool ttm_scan_is_header(ttm_str path);
 
 /* A copy of the text that is easier to parse, byte for byte as long: without the words that kernels put before types and functions
  * (FORCE_INLINE, tt_l1_ptr), `void MAIN {` made a function; with `choose`, of each #if only one branch. NULL when there is nothing to do or
  * no memory. */
-char *ttm_scan_simplify(ttm_view text, bool choose, ttm_arena *arena);
+char *ttm_scan_simplify(ttm_str text, bool choose, ttm_arena *arena);
 
 /* Whole numbers a header gives a name at file scope (constexpr, #define), found without parsing. */
 typedef struct ttm_define_list {
   TTM_VEC(ttm_define) list;
 } ttm_define_list;
-int ttm_scan_constants(ttm_define_list *out, ttm_view text);
+int ttm_scan_constants(ttm_define_list *out, ttm_str text);
 /* Sorts by name; names given several different values are dropped. */
 void ttm_scan_constants_settle(ttm_define_list *constants);
 

@@ -24,10 +24,10 @@ static int report(ttm_scan *scan, ttm_scan_level level, const char *rule, uint32
   size_t length = (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
   for (size_t i = 0; i < scan->findings.n; i++) { /* one kernel serves many programs: say it once */
     const ttm_scan_finding *old = &scan->findings.at[i];
-    if (old->line == line && old->file == file && old->rule == rule && ttm_view_eq(old->text, (ttm_view){text, length}))
+    if (old->line == line && old->file == file && old->rule == rule && ttm_str_eq(old->text, (ttm_str){text, length}))
       return TTM_OK;
   }
-  char *copy = ttm_arena_copy(&scan->arena, (ttm_view){text, length});
+  char *copy = ttm_arena_copy(&scan->arena, (ttm_str){text, length});
   if (!copy) return TTM_ENOMEM;
   return ttm_vec_push(&scan->findings, (ttm_scan_finding){level, rule, file, line, {copy, length}});
 }
@@ -193,7 +193,7 @@ static ttm_cb_link *link_of(program *p, const ttm_scan_value *meaning) {
   for (size_t i = p->first_link; i < scan->links.n; i++) {
     const ttm_scan_value *old = &scan->links.at[i].buffer;
     if (old->type != meaning->type) continue;
-    if (meaning->type == TTM_VALUE_STRING ? ttm_view_eq(old->v[0].t, meaning->v[0].t) : old->v[0].i == meaning->v[0].i)
+    if (meaning->type == TTM_VALUE_STRING ? ttm_str_eq(old->v[0].t, meaning->v[0].t) : old->v[0].i == meaning->v[0].i)
       return &scan->links.at[i];
   }
   ttm_cb_link new = {.function = (uint32_t)(p->function - scan->functions.at),

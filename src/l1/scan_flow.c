@@ -13,7 +13,7 @@ typedef struct walk {
 
 enum { MAX_DEPTH = 200 };
 
-static ttm_view name_text(const walk *w) { return w->name->text; }
+static ttm_str name_text(const walk *w) { return w->name->text; }
 
 /* True when a change of the variable stands in `n`. */
 static bool changes_in(const walk *w, ttm_node n, bool *accumulates) {
@@ -26,7 +26,7 @@ static bool changes_in(const walk *w, ttm_node n, bool *accumulates) {
     if (change->node <= w->name->node || change->node < n || change->node >= after) continue;
     if (ttm_tree_within(w->eval->tree, change->node, w->name->node) && w->name->kind != TTM_NAME_PARAMETER) continue;
     found = true;
-    if (accumulates && !ttm_view_eq(change->word, TTM_LIT("="))) *accumulates = true;
+    if (accumulates && !ttm_str_eq(change->word, TTM_LIT("="))) *accumulates = true;
   }
   return found;
 }
@@ -54,7 +54,7 @@ static ttm_scan_value apply_if(walk *w, ttm_node n, ttm_scan_value s) {
   if (condition && ttm_tree_within(tree, w->at, condition)) return s;
   if (yes && ttm_tree_within(tree, w->at, yes)) return apply(w, yes, s);
   if (no && ttm_tree_within(tree, w->at, no)) return apply(w, no, s);
-  ttm_scan_value test = condition ? ttm_eval_node(w->eval, condition, w->frame) : ttm_value_unknown((ttm_view){0});
+  ttm_scan_value test = condition ? ttm_eval_node(w->eval, condition, w->frame) : ttm_value_unknown((ttm_str){0});
   int truth = ttm_value_truth(&test);
   if (truth >= 0) { /* known, perhaps only because the user said so */
     ttm_node way = truth ? yes : no;
@@ -97,21 +97,21 @@ static ttm_scan_value apply_assignment(walk *w, ttm_node n, ttm_scan_value s) {
   const ttm_tree *tree = w->eval->tree;
   ttm_node left = ttm_tree_field(tree, n, TTM_F_LEFT), right = ttm_tree_field(tree, n, TTM_F_RIGHT);
   ttm_node op_node = ttm_tree_field(tree, n, TTM_F_OPERATOR);
-  ttm_view op = op_node ? ttm_tree_text(tree, op_node) : TTM_LIT("=");
+  ttm_str op = op_node ? ttm_tree_text(tree, op_node) : TTM_LIT("=");
   bool ours =
-      left && ttm_tree_kind(tree, left) == TTM_N_IDENTIFIER && ttm_view_eq(ttm_tree_text(tree, left), name_text(w));
+      left && ttm_tree_kind(tree, left) == TTM_N_IDENTIFIER && ttm_str_eq(ttm_tree_text(tree, left), name_text(w));
   if (ttm_tree_within(tree, w->at, n) || !ours || !right) return apply_children(w, n, s);
   ttm_scan_value value = ttm_eval_node(w->eval, right, w->frame);
-  if (ttm_view_eq(op, TTM_LIT("="))) return value;
-  return ttm_value_binary(ttm_view_first(op, op.n - 1), &s, &value);
+  if (ttm_str_eq(op, TTM_LIT("="))) return value;
+  return ttm_value_binary(ttm_str_first(op, op.n - 1), &s, &value);
 }
 
 static ttm_scan_value apply_step(walk *w, ttm_node n, ttm_scan_value s) {
   const ttm_tree *tree = w->eval->tree;
   ttm_node operand = ttm_tree_field(tree, n, TTM_F_ARGUMENT), op = ttm_tree_field(tree, n, TTM_F_OPERATOR);
-  if (!operand || !op || !ttm_view_eq(ttm_tree_text(tree, operand), name_text(w))) return s;
+  if (!operand || !op || !ttm_str_eq(ttm_tree_text(tree, operand), name_text(w))) return s;
   ttm_scan_value one = ttm_value_int(1);
-  return ttm_value_binary(ttm_view_first(ttm_tree_text(tree, op), 1), &s, &one);
+  return ttm_value_binary(ttm_str_first(ttm_tree_text(tree, op), 1), &s, &one);
 }
 
 /* `s` after the part of `n` that comes before the use. */
@@ -159,8 +159,8 @@ static ttm_scan_value apply(walk *w, ttm_node n, ttm_scan_value s) {
 /* Every call of the function in the file may be the one that counts. */
 static ttm_scan_value parameter_of_any_call(ttm_eval *eval, const ttm_name *name) {
   const ttm_tree *tree = eval->tree;
-  ttm_view text = name->text;
-  ttm_view function = ttm_function_name(tree, name->scope);
+  ttm_str text = name->text;
+  ttm_str function = ttm_function_name(tree, name->scope);
   ttm_scan_value all = {0};
   size_t calls = 0;
   for (uint32_t i = ttm_calls_first(eval->names, function); function.n && i != UINT32_MAX;
@@ -179,7 +179,7 @@ static ttm_scan_value parameter_of_any_call(ttm_eval *eval, const ttm_name *name
 }
 
 static ttm_scan_value first_value(ttm_eval *eval, const ttm_name *name, const ttm_eval_frame *frame) {
-  ttm_view text = name->text;
+  ttm_str text = name->text;
   if (name->kind == TTM_NAME_PARAMETER) {
     for (; frame; frame = frame->caller) {
       if (frame->function != name->scope) continue;

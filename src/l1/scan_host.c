@@ -30,7 +30,7 @@ static void add_setter(config *c, ttm_node call, const ttm_eval_frame *frame) {
 }
 
 static bool is_config_type(const ttm_tree *tree, ttm_node type) {
-  return type && ttm_view_eq(ttm_name_last(tree, type), TTM_LIT("CircularBufferConfig"));
+  return type && ttm_str_eq(ttm_name_last(tree, type), TTM_LIT("CircularBufferConfig"));
 }
 
 /* Arguments of a constructor in any of its spellings. */
@@ -193,7 +193,7 @@ static ttm_cb_slot *slot_of(ttm_cb *cb, const ttm_cb_expression *index) {
   if (cb->slot_count == 1) return &cb->slots[0];
   for (size_t i = 0; i < cb->slot_count; i++) {
     const ttm_cb_expression *other = &cb->slots[i].index;
-    if (ttm_view_eq(other->text, index->text)) return &cb->slots[i];
+    if (ttm_str_eq(other->text, index->text)) return &cb->slots[i];
     if (ttm_value_is_one(&other->value) && ttm_value_is_one(&index->value) &&
         other->value.v[0].i == index->value.v[0].i)
       return &cb->slots[i];
@@ -204,9 +204,9 @@ static ttm_cb_slot *slot_of(ttm_cb *cb, const ttm_cb_expression *index) {
 static void apply_setter(ttm_scan_unit *unit, ttm_cb *cb, ttm_node call, const ttm_eval_frame *frame) {
   const ttm_tree *tree = &unit->tree;
   ttm_node function = ttm_tree_field(tree, call, TTM_F_FUNCTION), field = ttm_tree_field(tree, function, TTM_F_FIELD);
-  ttm_view word = field ? ttm_name_last(tree, field) : (ttm_view){"", 0};
+  ttm_str word = field ? ttm_name_last(tree, field) : (ttm_str){"", 0};
   ttm_node first = ttm_call_argument(tree, call, 0), second = ttm_call_argument(tree, call, 1);
-  if (ttm_view_eq(word, TTM_LIT("set_page_size")) && first && second) {
+  if (ttm_str_eq(word, TTM_LIT("set_page_size")) && first && second) {
     ttm_cb_expression index = ttm_expression(unit, first, frame);
     ttm_cb_slot *slot = slot_of(cb, &index);
     if (slot) {
@@ -216,19 +216,19 @@ static void apply_setter(ttm_scan_unit *unit, ttm_cb *cb, ttm_node call, const t
       cb->slots[0].index = index;
       cb->slots[0].page = ttm_expression(unit, second, frame);
     }
-  } else if (ttm_view_eq(word, TTM_LIT("set_page_size")) && first && cb->slot_count) { /* builder of one index */
+  } else if (ttm_str_eq(word, TTM_LIT("set_page_size")) && first && cb->slot_count) { /* builder of one index */
     cb->slots[cb->slot_count - 1].page = ttm_expression(unit, first, frame);
-  } else if (ttm_view_eq(word, TTM_LIT("index")) || ttm_view_eq(word, TTM_LIT("remote_index"))) {
+  } else if (ttm_str_eq(word, TTM_LIT("index")) || ttm_str_eq(word, TTM_LIT("remote_index"))) {
     if (first && cb->slot_count < MAX_SLOTS) cb->slots[cb->slot_count++].index = ttm_expression(unit, first, frame);
-  } else if (ttm_view_eq(word, TTM_LIT("set_data_format")) && first && cb->slot_count) {
+  } else if (ttm_str_eq(word, TTM_LIT("set_data_format")) && first && cb->slot_count) {
     cb->slots[cb->slot_count - 1].format = ttm_expression(unit, first, frame);
-  } else if (ttm_view_eq(word, TTM_LIT("set_total_size")) && first) {
+  } else if (ttm_str_eq(word, TTM_LIT("set_total_size")) && first) {
     cb->total = ttm_expression(unit, first, frame);
-  } else if (ttm_view_starts(word, TTM_LIT("set_globally_allocated_address"))) {
+  } else if (ttm_str_starts(word, TTM_LIT("set_globally_allocated_address"))) {
     bool conditional = false, in_loop = false;
     ttm_conditions_above(tree, call, &conditional, &in_loop);
     cb->owner = conditional && !cb->conditional ? TTM_CB_EITHER : TTM_CB_GLOBAL;
-    if (second && ttm_view_ends(word, TTM_LIT("total_size"))) cb->total = ttm_expression(unit, second, frame);
+    if (second && ttm_str_ends(word, TTM_LIT("total_size"))) cb->total = ttm_expression(unit, second, frame);
   }
 }
 
@@ -315,11 +315,11 @@ static int at_call(ttm_scan_unit *unit, ttm_node n) {
   const ttm_tree *tree = &unit->tree;
   ttm_node function = ttm_tree_field(tree, n, TTM_F_FUNCTION);
   if (!function || ttm_tree_kind(tree, function) == TTM_N_FIELD) return TTM_OK;
-  ttm_view name = ttm_name_last(tree, function);
+  ttm_str name = ttm_name_last(tree, function);
   size_t arguments = ttm_call_arguments(tree, n);
   ttm_make make = NULL;
-  if (ttm_view_eq(name, TTM_LIT("CreateCircularBuffer")) && arguments >= 3) make = make_created;
-  if (ttm_view_eq(name, TTM_LIT("create_cb")) && arguments >= 6) make = make_create_cb;
+  if (ttm_str_eq(name, TTM_LIT("CreateCircularBuffer")) && arguments >= 3) make = make_created;
+  if (ttm_str_eq(name, TTM_LIT("create_cb")) && arguments >= 6) make = make_create_cb;
   /* In a function of the file its own buffers are found. CreateDataflowBuffer has a DataflowBufferConfig, found by itself. */
   return !make || ttm_eval_callee(&unit->eval, n) ? TTM_OK : ttm_for_each_call(unit, n, make, NULL);
 }

@@ -36,9 +36,9 @@ static int take_args(ttm_scan_unit *unit, ttm_kernel_ref *ref, ttm_node n, const
     bool conditional = false, in_loop = false;
     ttm_conditions_above(tree, change->node, &conditional, &in_loop);
     bool adds = change->kind == TTM_CHANGE_METHOD &&
-                (ttm_view_eq(change->word, TTM_LIT("push_back")) || ttm_view_eq(change->word, TTM_LIT("emplace_back")));
+                (ttm_str_eq(change->word, TTM_LIT("push_back")) || ttm_str_eq(change->word, TTM_LIT("emplace_back")));
     if (!adds || conditional || in_loop || ref->arg_count == MAX_ARGS) {
-      if (change->kind == TTM_CHANGE_METHOD && ttm_view_eq(change->word, TTM_LIT("size"))) continue;
+      if (change->kind == TTM_CHANGE_METHOD && ttm_str_eq(change->word, TTM_LIT("size"))) continue;
       ref->args_open = true; /* behind here the numbers are not known */
       return TTM_OK;
     }
@@ -47,7 +47,7 @@ static int take_args(ttm_scan_unit *unit, ttm_kernel_ref *ref, ttm_node n, const
   return TTM_OK;
 }
 
-static int add_named(ttm_scan_unit *unit, ttm_kernel_ref *ref, ttm_view name, const ttm_scan_value *value) {
+static int add_named(ttm_scan_unit *unit, ttm_kernel_ref *ref, ttm_str name, const ttm_scan_value *value) {
   if (!ref->named) {
     ref->named = ttm_arena_alloc(unit->arena, MAX_ARGS * sizeof *ref->named);
     if (!ref->named) return TTM_ENOMEM;
@@ -68,7 +68,7 @@ static int take_named(ttm_scan_unit *unit, ttm_kernel_ref *ref, ttm_node n, cons
   for (ttm_node c = list ? ttm_tree_at(tree, list)->child : 0; c; c = ttm_tree_at(tree, c)->next) {
     ttm_node pair = ttm_list_of(tree, c), first = pair ? ttm_tree_child(tree, pair, 0) : 0;
     ttm_node second = pair ? ttm_tree_child(tree, pair, 1) : 0;
-    ttm_scan_value key = first ? ttm_eval_expression(&unit->eval, first, frame) : ttm_value_unknown((ttm_view){0});
+    ttm_scan_value key = first ? ttm_eval_expression(&unit->eval, first, frame) : ttm_value_unknown((ttm_str){0});
     if (!second || key.type != TTM_VALUE_STRING || !ttm_value_is_one(&key)) continue;
     ttm_scan_value value = ttm_eval_expression(&unit->eval, second, frame);
     if (add_named(unit, ref, key.v[0].t, &value)) return TTM_ENOMEM;
@@ -86,8 +86,8 @@ static int take_bindings(ttm_scan_unit *unit, ttm_kernel_ref *ref, ttm_node n, c
       accessor = ttm_member_of(tree, at, "accessor_name");
     } else if (ttm_tree_kind(tree, at) == TTM_N_CALL) {
       ttm_node function = ttm_tree_field(tree, at, TTM_F_FUNCTION);
-      ttm_view name = function ? ttm_name_last(tree, function) : (ttm_view){"", 0};
-      if (!ttm_view_eq(name, TTM_LIT("ProducerOf")) && !ttm_view_eq(name, TTM_LIT("ConsumerOf"))) continue;
+      ttm_str name = function ? ttm_name_last(tree, function) : (ttm_str){"", 0};
+      if (!ttm_str_eq(name, TTM_LIT("ProducerOf")) && !ttm_str_eq(name, TTM_LIT("ConsumerOf"))) continue;
       spec = ttm_call_argument(tree, at, 0);
       accessor = ttm_call_argument(tree, at, 1);
     }
@@ -189,8 +189,8 @@ static int make_described(ttm_scan_unit *unit, ttm_node site, const ttm_eval_fra
 }
 
 static bool is_kernel_type(const ttm_tree *tree, ttm_node type) {
-  ttm_view name = type ? ttm_name_last(tree, type) : (ttm_view){"", 0};
-  return ttm_view_eq(name, TTM_LIT("KernelDescriptor")) || ttm_view_eq(name, TTM_LIT("KernelSpec"));
+  ttm_str name = type ? ttm_name_last(tree, type) : (ttm_str){"", 0};
+  return ttm_str_eq(name, TTM_LIT("KernelDescriptor")) || ttm_str_eq(name, TTM_LIT("KernelSpec"));
 }
 
 static int at_declaration(ttm_scan_unit *unit, ttm_node n) {
@@ -212,7 +212,7 @@ int ttm_scan_host_kernels(ttm_scan_unit *unit) {
     if (kind == TTM_N_CALL) {
       ttm_node function = ttm_tree_field(tree, n, TTM_F_FUNCTION);
       ttm_node path = ttm_call_argument(tree, n, 1);
-      if (function && path && ttm_view_starts(ttm_name_last(tree, function), TTM_LIT("CreateKernel"))) {
+      if (function && path && ttm_str_starts(ttm_name_last(tree, function), TTM_LIT("CreateKernel"))) {
         status = ttm_for_each_call(unit, n, make_created, NULL);
       }
     } else if (kind == TTM_N_COMPOUND_LITERAL && is_kernel_type(tree, ttm_tree_field(tree, n, TTM_F_TYPE))) {

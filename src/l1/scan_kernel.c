@@ -6,9 +6,9 @@ static const char *const act_names[TTM_CB_ACTS] = {"reserve_back", "push_back", 
 
 const char *ttm_cb_act_name(ttm_cb_act act) { return act_names[act]; }
 
-static ttm_cb_act act_of(ttm_view name) {
+static ttm_cb_act act_of(ttm_str name) {
   for (int a = 0; a < TTM_CB_ACTS; a++) {
-    if (ttm_view_eq(name, ttm_view_of(act_names[a]))) return (ttm_cb_act)a;
+    if (ttm_str_eq(name, ttm_str_of(act_names[a]))) return (ttm_cb_act)a;
   }
   return TTM_CB_ACTS;
 }
@@ -22,7 +22,7 @@ static void surroundings(const ttm_tree *tree, ttm_node n, ttm_cb_use *use) {
         use->conditional = true;
         break;
       case TTM_N_IF:
-        use->conditional |= ttm_view_starts(ttm_tree_text(tree, n), TTM_LIT("if constexpr"));
+        use->conditional |= ttm_str_starts(ttm_tree_text(tree, n), TTM_LIT("if constexpr"));
         break;
       case TTM_N_FOR:
       case TTM_N_FOR_RANGE:
@@ -44,8 +44,8 @@ static int add_use(ttm_scan_unit *unit, ttm_cb_act act, ttm_node call, ttm_cb_ex
   return ttm_vec_push(&unit->uses, use);
 }
 
-static bool is_buffer_type(ttm_view name) {
-  return ttm_view_ends(name, TTM_LIT("CircularBuffer")) || ttm_view_ends(name, TTM_LIT("DataflowBuffer"));
+static bool is_buffer_type(ttm_str name) {
+  return ttm_str_ends(name, TTM_LIT("CircularBuffer")) || ttm_str_ends(name, TTM_LIT("DataflowBuffer"));
 }
 
 /* The id a buffer object was made with: CircularBuffer cb(id). False for objects of other types. */
@@ -60,13 +60,13 @@ static bool id_of_object(ttm_scan_unit *unit, ttm_node object, ttm_cb_expression
   if (ttm_tree_kind(tree, object) != TTM_N_IDENTIFIER) return false;
   const ttm_name *name = ttm_names_find(&unit->names, ttm_tree_text(tree, object), object);
   if (!name || !name->type) return false;
-  ttm_view type = ttm_name_last(tree, name->type);
+  ttm_str type = ttm_name_last(tree, name->type);
   *id =
       (ttm_cb_expression){.text = ttm_tree_text(tree, object), .value = ttm_value_unknown(ttm_tree_text(tree, object))};
   bool known = is_buffer_type(type);
   if (!known) { /* auto cb = CircularBuffer(id), or a template parameter */
-    ttm_view value = name->value ? ttm_tree_text(tree, name->value) : (ttm_view){"", 0};
-    if (!ttm_view_contains(value, TTM_LIT("CircularBuffer")) && !ttm_view_contains(value, TTM_LIT("DataflowBuffer")))
+    ttm_str value = name->value ? ttm_tree_text(tree, name->value) : (ttm_str){"", 0};
+    if (!ttm_str_contains(value, TTM_LIT("CircularBuffer")) && !ttm_str_contains(value, TTM_LIT("DataflowBuffer")))
       return false;
   }
   ttm_node value = name->kind == TTM_NAME_PARAMETER ? 0 : name->value;
@@ -79,7 +79,7 @@ static bool id_of_object(ttm_scan_unit *unit, ttm_node object, ttm_cb_expression
 }
 
 /* Functions of the kernel API that look at a buffer without moving its pointers. */
-static bool only_looks(ttm_view name) {
+static bool only_looks(ttm_str name) {
   static const char *const names[] = {
       "get_read_ptr",
       "get_write_ptr",
@@ -137,7 +137,7 @@ static bool only_looks(ttm_view name) {
       "DPRINT",
   };
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    if (ttm_view_eq(name, ttm_view_of(names[i]))) return true;
+    if (ttm_str_eq(name, ttm_str_of(names[i]))) return true;
   }
   return false;
 }
@@ -173,12 +173,12 @@ static int at_call(ttm_scan_unit *unit, ttm_node n) {
     if (!object) return TTM_OK;
     if (!id_of_object(unit, object, &id)) {
       if (act == TTM_CB_PUSH) return TTM_OK; /* a vector, most likely; the other three are words of buffers alone */
-      id = (ttm_cb_expression){.text = ttm_tree_text(tree, object), .value = ttm_value_unknown((ttm_view){0})};
+      id = (ttm_cb_expression){.text = ttm_tree_text(tree, object), .value = ttm_value_unknown((ttm_str){0})};
     }
     return add_use(unit, act, n, id, ttm_call_argument(tree, n, 0));
   }
-  ttm_view name = ttm_name_last(tree, function), rest = name;
-  if (ttm_view_take(&rest, TTM_LIT("cb_")) || ttm_view_take(&rest, TTM_LIT("llk_"))) {
+  ttm_str name = ttm_name_last(tree, function), rest = name;
+  if (ttm_str_take(&rest, TTM_LIT("cb_")) || ttm_str_take(&rest, TTM_LIT("llk_"))) {
     ttm_cb_act act = act_of(rest);
     ttm_node id = ttm_call_argument(tree, n, 0), count = ttm_call_argument(tree, n, 1);
     if (act != TTM_CB_ACTS && id && count) return add_use(unit, act, n, ttm_expression(unit, id, NULL), count);
@@ -232,8 +232,8 @@ static void measure(ttm_scan_unit *unit) {
         break;
       }
       case TTM_N_OPERATOR: {
-        ttm_view op = ttm_tree_text(tree, n);
-        size->complexity += ttm_view_eq(op, TTM_LIT("&&")) || ttm_view_eq(op, TTM_LIT("||"));
+        ttm_str op = ttm_tree_text(tree, n);
+        size->complexity += ttm_str_eq(op, TTM_LIT("&&")) || ttm_str_eq(op, TTM_LIT("||"));
         break;
       }
       default:

@@ -55,26 +55,26 @@ bool ttm_cb_is_adaptive(const ttm_cb *cb) { return cb->total.value.varies || !tt
 /* ---- Kernels -------------------------------------------------------------------------------------------------------- */
 
 /* Takes the last part off a path; false when there is none. "." and ".." are no parts. */
-static bool take_last_part(ttm_view *path, ttm_view *part) {
+static bool take_last_part(ttm_str *path, ttm_str *part) {
   while (path->n) {
     size_t start = path->n;
     while (start && path->p[start - 1] != '/') start--;
-    *part = ttm_view_from(*path, start);
+    *part = ttm_str_from(*path, start);
     path->n = start ? start - 1 : 0;
-    if (part->n && !ttm_view_eq(*part, TTM_LIT(".")) && !ttm_view_eq(*part, TTM_LIT(".."))) return true;
+    if (part->n && !ttm_str_eq(*part, TTM_LIT(".")) && !ttm_str_eq(*part, TTM_LIT(".."))) return true;
   }
   return false;
 }
 
 /* Parts two paths share at their ends; 0 when that is too little to call them the same file: a reference is a path from the root of
  * some checkout and the scan may have begun deeper, so either all of one of them, or three parts. */
-static size_t shared_parts(ttm_view a, ttm_view b) {
+static size_t shared_parts(ttm_str a, ttm_str b) {
   size_t shared = 0;
   for (;;) {
-    ttm_view x, y;
+    ttm_str x, y;
     bool more_a = take_last_part(&a, &x), more_b = take_last_part(&b, &y);
     if (!more_a || !more_b) return shared;
-    if (!ttm_view_eq(x, y)) return shared >= 3 ? shared : 0;
+    if (!ttm_str_eq(x, y)) return shared >= 3 ? shared : 0;
     shared++;
   }
 }
@@ -85,7 +85,7 @@ uint32_t ttm_scan_kernel_file(const ttm_scan *scan, const ttm_kernel_ref *ref) {
   if (ref->path.type != TTM_VALUE_STRING || !ttm_value_is_one(&ref->path)) return UINT32_MAX;
   for (size_t f = 0; f < scan->files.n; f++) {
     if (scan->files.at[f].role != TTM_FILE_KERNEL) continue;
-    size_t shared = shared_parts(ttm_view_of(scan->files.at[f].path), ref->path.v[0].t);
+    size_t shared = shared_parts(ttm_str_of(scan->files.at[f].path), ref->path.v[0].t);
     if (shared > best)
       best = shared, found = (uint32_t)f;
     else if (shared && shared == best)
@@ -94,9 +94,9 @@ uint32_t ttm_scan_kernel_file(const ttm_scan *scan, const ttm_kernel_ref *ref) {
   return found;
 }
 
-static ttm_scan_value named_meaning(const ttm_kernel_ref *ref, ttm_view name) {
+static ttm_scan_value named_meaning(const ttm_kernel_ref *ref, ttm_str name) {
   for (size_t i = 0; i < ref->named_count; i++) {
-    if (ttm_view_eq(ref->named[i].name, name)) return ref->named[i].value;
+    if (ttm_str_eq(ref->named[i].name, name)) return ref->named[i].value;
   }
   return ttm_value_unknown(name);
 }
@@ -105,7 +105,7 @@ ttm_scan_value ttm_scan_meaning(const ttm_kernel_ref *ref, const ttm_scan_value 
   if (!ttm_value_is_one(id)) return *id;
   switch (id->type) {
     case TTM_VALUE_ARG:
-      if (id->v[0].i < 0 || (uint64_t)id->v[0].i >= ref->arg_count) return ttm_value_unknown((ttm_view){0});
+      if (id->v[0].i < 0 || (uint64_t)id->v[0].i >= ref->arg_count) return ttm_value_unknown((ttm_str){0});
       return ref->args[id->v[0].i].value;
     case TTM_VALUE_NAMED_ARG:
     case TTM_VALUE_ACCESSOR:
@@ -126,7 +126,7 @@ const ttm_cb *ttm_scan_buffer(const ttm_scan *scan, const ttm_cb_function *funct
       if (!ttm_value_is_known(index)) return NULL; /* it might be this one */
       if (index->type != meaning->type) continue;
       for (int v = 0; v < index->n; v++) {
-        bool same = index->type == TTM_VALUE_STRING ? ttm_view_eq(index->v[v].t, meaning->v[0].t)
+        bool same = index->type == TTM_VALUE_STRING ? ttm_str_eq(index->v[v].t, meaning->v[0].t)
                                                     : index->v[v].i == meaning->v[0].i;
         if (!same || found == cb) continue;
         if (found || index->n > 1) return NULL;

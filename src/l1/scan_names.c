@@ -6,7 +6,7 @@ enum { HEAD_NAME, HEAD_CHANGE, HEAD_CALL, HEADS };
 
 /* ---- Reading the tree --------------------------------------------------------------------------------------------- */
 
-ttm_view ttm_name_last(const ttm_tree *tree, ttm_node n) {
+ttm_str ttm_name_last(const ttm_tree *tree, ttm_node n) {
   for (;;) {
     switch (ttm_tree_kind(tree, n)) {
       case TTM_N_QUALIFIED:
@@ -14,7 +14,7 @@ ttm_view ttm_name_last(const ttm_tree *tree, ttm_node n) {
       case TTM_N_TEMPLATE_METHOD:
       case TTM_N_TEMPLATE_TYPE: {
         ttm_node name = ttm_tree_field(tree, n, TTM_F_NAME);
-        if (!name) return (ttm_view){"", 0};
+        if (!name) return (ttm_str){"", 0};
         n = name;
         break;
       }
@@ -73,16 +73,16 @@ static ttm_node function_declarator(const ttm_tree *tree, ttm_node function) {
   return 0;
 }
 
-ttm_view ttm_function_name(const ttm_tree *tree, ttm_node function) {
-  if (!function) return (ttm_view){"", 0};
+ttm_str ttm_function_name(const ttm_tree *tree, ttm_node function) {
+  if (!function) return (ttm_str){"", 0};
   if (ttm_tree_kind(tree, function) == TTM_N_LAMBDA) {
     ttm_node holder = ttm_tree_at(tree, function)->parent;
-    if (ttm_tree_kind(tree, holder) != TTM_N_INIT_DECLARATOR) return (ttm_view){"", 0};
+    if (ttm_tree_kind(tree, holder) != TTM_N_INIT_DECLARATOR) return (ttm_str){"", 0};
     ttm_node id = ttm_declared_identifier(tree, holder);
-    return id ? ttm_tree_text(tree, id) : (ttm_view){"", 0};
+    return id ? ttm_tree_text(tree, id) : (ttm_str){"", 0};
   }
   ttm_node id = ttm_declared_identifier(tree, function_declarator(tree, function));
-  return id ? ttm_name_last(tree, id) : (ttm_view){"", 0};
+  return id ? ttm_name_last(tree, id) : (ttm_str){"", 0};
 }
 
 ttm_node ttm_call_argument(const ttm_tree *tree, ttm_node call, size_t i) {
@@ -99,9 +99,9 @@ static bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-bool ttm_text_has_word(ttm_view text, ttm_view word) {
+bool ttm_text_has_word(ttm_str text, ttm_str word) {
   for (size_t from = 0; from < text.n;) {
-    size_t at = ttm_view_find(ttm_view_from(text, from), word);
+    size_t at = ttm_str_find(ttm_str_from(text, from), word);
     if (at == TTM_NOT_FOUND) return false;
     at += from;
     bool starts = at == 0 || !is_word(text.p[at - 1]);
@@ -119,7 +119,7 @@ typedef struct collector {
   const ttm_tree *tree;
 } collector;
 
-static int intern(collector *c, ttm_view text, uint32_t *id) {
+static int intern(collector *c, ttm_str text, uint32_t *id) {
   ttm_names *out = c->out;
   if (ttm_intern_add(&out->texts, text, id)) return TTM_ENOMEM;
   size_t need = ((size_t)*id + 1) * HEADS;
@@ -131,7 +131,7 @@ static int intern(collector *c, ttm_view text, uint32_t *id) {
 }
 
 static int add_name(collector *c, ttm_name name, ttm_node identifier) {
-  ttm_view text = ttm_name_last(c->tree, identifier);
+  ttm_str text = ttm_name_last(c->tree, identifier);
   if (!text.n) return TTM_OK;
   if (intern(c, text, &name.id)) return TTM_ENOMEM;
   name.text = text;
@@ -249,9 +249,9 @@ static int collect_function(collector *c, ttm_node n) {
 }
 
 /* The object a chain of fields starts from, and the text between it and the last field. */
-static ttm_node field_object(const ttm_tree *tree, ttm_node field, ttm_view *path) {
+static ttm_node field_object(const ttm_tree *tree, ttm_node field, ttm_str *path) {
   ttm_node object = ttm_tree_field(tree, field, TTM_F_ARGUMENT);
-  *path = (ttm_view){"", 0};
+  *path = (ttm_str){"", 0};
   for (;;) {
     ttm_node_kind kind = object ? ttm_tree_kind(tree, object) : TTM_N_OTHER;
     if (kind == TTM_N_IDENTIFIER) return object;
@@ -299,8 +299,8 @@ static int collect_call(collector *c, ttm_node n) {
     change.word = ttm_name_last(tree, name);
     return add_change(c, change, object);
   }
-  ttm_view text = ttm_name_last(tree, function);
-  ttm_call call = {.node = n};
+  ttm_str text = ttm_name_last(tree, function);
+  cbs_call call = {.node = n};
   if (!text.n || text.n > 200) return TTM_OK;
   if (intern(c, text, &call.id)) return TTM_ENOMEM;
   uint32_t *head = &c->out->heads.at[call.id * HEADS + HEAD_CALL];
@@ -404,17 +404,17 @@ void ttm_names_free(ttm_names *names) {
 
 /* ---- Looking up --------------------------------------------------------------------------------------------------- */
 
-static uint32_t first(const ttm_names *names, ttm_view text, int head) {
+static uint32_t first(const ttm_names *names, ttm_str text, int head) {
   uint32_t id = ttm_intern_find(&names->texts, text);
   size_t at = (size_t)id * HEADS + (size_t)head;
   return id && at < names->heads.n ? names->heads.at[at] : NONE;
 }
 
-uint32_t ttm_names_first(const ttm_names *names, ttm_view text) { return first(names, text, HEAD_NAME); }
-uint32_t ttm_changes_first(const ttm_names *names, ttm_view text) { return first(names, text, HEAD_CHANGE); }
-uint32_t ttm_calls_first(const ttm_names *names, ttm_view text) { return first(names, text, HEAD_CALL); }
+uint32_t ttm_names_first(const ttm_names *names, ttm_str text) { return first(names, text, HEAD_NAME); }
+uint32_t ttm_changes_first(const ttm_names *names, ttm_str text) { return first(names, text, HEAD_CHANGE); }
+uint32_t ttm_calls_first(const ttm_names *names, ttm_str text) { return first(names, text, HEAD_CALL); }
 
-const ttm_name *ttm_names_find(const ttm_names *names, ttm_view text, ttm_node at) {
+const ttm_name *ttm_names_find(const ttm_names *names, ttm_str text, ttm_node at) {
   const ttm_tree *tree = names->tree;
   const ttm_name *best = NULL, *any = NULL;
   for (uint32_t i = ttm_names_first(names, text); i != NONE; i = names->names.at[i].next) {

@@ -17,7 +17,7 @@ ttm_node ttm_member_of(const ttm_tree *tree, ttm_node list, const char *name) {
   for (ttm_node pair = list ? ttm_tree_at(tree, list)->child : 0; pair; pair = ttm_tree_at(tree, pair)->next) {
     ttm_node designator = ttm_tree_field(tree, pair, TTM_F_DESIGNATOR);
     if (!designator || ttm_tree_kind(tree, pair) != TTM_N_INIT_PAIR) continue;
-    if (ttm_view_eq(ttm_view_from(ttm_tree_text(tree, designator), 1), ttm_view_of(name))) {
+    if (ttm_str_eq(ttm_str_from(ttm_tree_text(tree, designator), 1), ttm_str_of(name))) {
       return ttm_tree_field(tree, pair, TTM_F_VALUE);
     }
   }
@@ -27,11 +27,10 @@ ttm_node ttm_member_of(const ttm_tree *tree, ttm_node list, const char *name) {
 ttm_node ttm_member_of_variable(const ttm_scan_unit *unit, const ttm_name *name, const char *member) {
   const ttm_names *names = &unit->names;
   ttm_node found = name->value ? ttm_member_of(&unit->tree, ttm_list_of(&unit->tree, name->value), member) : 0;
-  ttm_view text = name->text;
+  ttm_str text = name->text;
   for (uint32_t i = ttm_changes_first(names, text); i != UINT32_MAX; i = names->changes.at[i].next) {
     const ttm_change *change = &names->changes.at[i];
-    if (change->kind != TTM_CHANGE_FIELD || change->node < name->node ||
-        !ttm_view_eq(change->word, ttm_view_of(member)))
+    if (change->kind != TTM_CHANGE_FIELD || change->node < name->node || !ttm_str_eq(change->word, ttm_str_of(member)))
       continue;
     if (!ttm_tree_within(&unit->tree, change->node, name->scope)) continue;
     if (ttm_names_find(names, text, change->node) == name) found = change->value;
@@ -47,7 +46,7 @@ ttm_node ttm_resolve(const ttm_scan_unit *unit, ttm_node n, const ttm_eval_frame
       n = ttm_tree_child(tree, n, 0);
     } else if (kind == TTM_N_CALL) {
       ttm_node function = ttm_tree_field(tree, n, TTM_F_FUNCTION);
-      if (!function || !ttm_view_eq(ttm_name_last(tree, function), TTM_LIT("move"))) return n;
+      if (!function || !ttm_str_eq(ttm_name_last(tree, function), TTM_LIT("move"))) return n;
       n = ttm_call_argument(tree, n, 0);
     } else if (kind == TTM_N_IDENTIFIER) {
       const ttm_name *name = ttm_names_find(&unit->names, ttm_tree_text(tree, n), n);
@@ -69,7 +68,7 @@ ttm_node ttm_resolve(const ttm_scan_unit *unit, ttm_node n, const ttm_eval_frame
 ttm_cb_expression ttm_expression(ttm_scan_unit *unit, ttm_node n, const ttm_eval_frame *frame) {
   ttm_cb_expression out = {.text = {"", 0}};
   if (!n) {
-    out.value = ttm_value_unknown((ttm_view){0});
+    out.value = ttm_value_unknown((ttm_str){0});
     return out;
   }
   const ttm_eval_frame *shown_frame = frame;
@@ -115,7 +114,7 @@ static bool builds_program(ttm_scan_unit *unit, ttm_node function) {
   ttm_node body = function ? ttm_tree_field(&unit->tree, function, TTM_F_BODY) : 0;
   bool builds = false;
   for (size_t i = 0; body && !builds && i < sizeof words / sizeof *words; i++)
-    builds = ttm_text_has_word(ttm_tree_text(&unit->tree, body), ttm_view_of(words[i]));
+    builds = ttm_text_has_word(ttm_tree_text(&unit->tree, body), ttm_str_of(words[i]));
   unit->last_asked.function = function;
   unit->last_asked.builds = builds;
   return builds;
@@ -133,7 +132,7 @@ typedef struct instances {
 static int follow_calls(instances *in, ttm_node function, ttm_eval_frame chain[MAX_HELPERS], size_t depth, bool *any) {
   const ttm_tree *tree = &in->unit->tree;
   const ttm_names *names = &in->unit->names;
-  ttm_view name = ttm_function_name(tree, function);
+  ttm_str name = ttm_function_name(tree, function);
   for (uint32_t i = name.n ? ttm_calls_first(names, name) : UINT32_MAX; i != UINT32_MAX; i = names->calls.at[i].next) {
     ttm_node call = names->calls.at[i].node;
     if (ttm_tree_within(tree, call, function) || ttm_eval_callee(&in->unit->eval, call) != function) continue;
@@ -171,18 +170,18 @@ int ttm_for_each_call(ttm_scan_unit *unit, ttm_node site, ttm_make make, void *c
 /* ---- Buffers -------------------------------------------------------------------------------------------------------- */
 
 /* The variable a thing is assigned to or initialises. */
-static ttm_view holder_name(const ttm_tree *tree, ttm_node n) {
+static ttm_str holder_name(const ttm_tree *tree, ttm_node n) {
   for (int up = 0; n && up < 3; up++, n = ttm_tree_at(tree, n)->parent) {
     ttm_node_kind kind = ttm_tree_kind(tree, n);
     if (kind == TTM_N_INIT_DECLARATOR || kind == TTM_N_DECLARATION) {
       ttm_node id =
           ttm_declared_identifier(tree, kind == TTM_N_DECLARATION ? ttm_tree_field(tree, n, TTM_F_DECLARATOR) : n);
-      return id ? ttm_tree_text(tree, id) : (ttm_view){"", 0};
+      return id ? ttm_tree_text(tree, id) : (ttm_str){"", 0};
     }
     if (kind == TTM_N_ASSIGN) return ttm_tree_text(tree, ttm_tree_field(tree, n, TTM_F_LEFT));
     if (kind == TTM_N_STATEMENT || kind == TTM_N_BLOCK) break;
   }
-  return (ttm_view){"", 0};
+  return (ttm_str){"", 0};
 }
 
 ttm_cb ttm_cb_at(ttm_scan_unit *unit, ttm_cb_origin origin, ttm_node site, const ttm_eval_frame *frame) {
@@ -194,7 +193,7 @@ ttm_cb ttm_cb_at(ttm_scan_unit *unit, ttm_cb_origin origin, ttm_node site, const
                .name = holder_name(tree, site),
                .cores = {"", 0},
                .helper = {"", 0},
-               .total = {.text = {"", 0}, .value = ttm_value_unknown((ttm_view){0})}};
+               .total = {.text = {"", 0}, .value = ttm_value_unknown((ttm_str){0})}};
   ttm_node outermost = site;
   ttm_conditions_above(tree, site, &cb.conditional, &cb.in_loop);
   for (; frame; frame = frame->caller) {
@@ -212,7 +211,7 @@ bool ttm_cb_slots(ttm_scan_unit *unit, ttm_cb *cb, size_t n) {
   cb->slots = ttm_arena_alloc(unit->arena, n * sizeof *cb->slots);
   if (!cb->slots) return false;
   for (size_t i = 0; i < n; i++) {
-    ttm_cb_expression none = {.text = {"", 0}, .value = ttm_value_unknown((ttm_view){0})};
+    ttm_cb_expression none = {.text = {"", 0}, .value = ttm_value_unknown((ttm_str){0})};
     cb->slots[i] = (ttm_cb_slot){none, none, none};
   }
   cb->slot_count = n;
@@ -220,11 +219,11 @@ bool ttm_cb_slots(ttm_scan_unit *unit, ttm_cb *cb, size_t n) {
 }
 
 ttm_cb_owner ttm_cb_owner_of(ttm_scan_unit *unit, ttm_node buffer, const ttm_eval_frame *frame) {
-  ttm_view text = ttm_tree_text(&unit->tree, buffer);
-  if (ttm_text_has_word(text, TTM_LIT("nullopt")) && !ttm_view_contains(text, TTM_LIT("?"))) return TTM_CB_OWN;
+  ttm_str text = ttm_tree_text(&unit->tree, buffer);
+  if (ttm_text_has_word(text, TTM_LIT("nullopt")) && !ttm_str_contains(text, TTM_LIT("?"))) return TTM_CB_OWN;
   ttm_scan_value value = ttm_eval_expression(&unit->eval, buffer, frame);
   if (!value.n) {
-    bool optional = ttm_view_contains(text, TTM_LIT("nullopt")) || ttm_view_contains(text, TTM_LIT("?"));
+    bool optional = ttm_str_contains(text, TTM_LIT("nullopt")) || ttm_str_contains(text, TTM_LIT("?"));
     return optional ? TTM_CB_EITHER : TTM_CB_GLOBAL;
   }
   bool null = value.type == TTM_VALUE_INT && value.v[0].i == 0;

@@ -53,7 +53,7 @@ int ttm_for_each_call(ttm_scan_unit *unit, ttm_node site, ttm_make make, void *c
 int ttm_scan_descriptor(ttm_scan_unit *unit, ttm_node n);
 
 /* "a * b", kept in the unit's arena. 0 or TTM_ENOMEM. */
-int ttm_unit_product_text(ttm_scan_unit *unit, ttm_view a, ttm_view b, ttm_view *out);
+int ttm_unit_product_text(ttm_scan_unit *unit, ttm_str a, ttm_str b, ttm_str *out);
 
 /* Fills what every form has: place, name, function, conditions, helper. */
 ttm_cb ttm_cb_at(ttm_scan_unit *unit, ttm_cb_origin origin, ttm_node site, const ttm_eval_frame *frame);

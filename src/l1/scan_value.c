@@ -17,23 +17,23 @@ const ttm_format ttm_formats[TTM_FORMATS] = {
     {"MxInt2", NULL, 0},
 };
 
-int ttm_format_find(ttm_view name) {
+int ttm_format_find(ttm_str name) {
   for (int f = 0; f < TTM_FORMATS; f++) {
-    if (ttm_view_eq(name, ttm_view_of(ttm_formats[f].name))) return f;
-    if (ttm_formats[f].dtype && ttm_view_eq(name, ttm_view_of(ttm_formats[f].dtype))) return f;
+    if (ttm_str_eq(name, ttm_str_of(ttm_formats[f].name))) return f;
+    if (ttm_formats[f].dtype && ttm_str_eq(name, ttm_str_of(ttm_formats[f].dtype))) return f;
   }
   return -1;
 }
 
 /* ---- Making ------------------------------------------------------------------------------------------------------- */
 
-ttm_scan_value ttm_value_of(ttm_value_type type, int64_t i, ttm_view text) {
+ttm_scan_value ttm_value_of(ttm_value_type type, int64_t i, ttm_str text) {
   ttm_scan_value value = {.type = type, .n = 1, .at_most = INT64_MAX};
   value.v[0] = (ttm_alternative){.i = i, .t = text};
   return value;
 }
 
-ttm_scan_value ttm_value_int(int64_t i) { return ttm_value_of(TTM_VALUE_INT, i, (ttm_view){0}); }
+ttm_scan_value ttm_value_int(int64_t i) { return ttm_value_of(TTM_VALUE_INT, i, (ttm_str){0}); }
 
 ttm_scan_value ttm_value_given(int64_t i) {
   ttm_scan_value value = ttm_value_int(i);
@@ -42,12 +42,12 @@ ttm_scan_value ttm_value_given(int64_t i) {
 }
 
 ttm_scan_value ttm_value_real(double r) {
-  ttm_scan_value value = ttm_value_of(TTM_VALUE_REAL, 0, (ttm_view){0});
+  ttm_scan_value value = ttm_value_of(TTM_VALUE_REAL, 0, (ttm_str){0});
   value.v[0].r = r;
   return value;
 }
 
-ttm_scan_value ttm_value_unknown(ttm_view need) {
+ttm_scan_value ttm_value_unknown(ttm_str need) {
   ttm_scan_value value = {.open = true, .varies = true, .at_most = INT64_MAX};
   if (need.n) value.needs[value.needs_n++] = need;
   return value;
@@ -56,7 +56,7 @@ ttm_scan_value ttm_value_unknown(ttm_view need) {
 void ttm_value_add_needs(ttm_scan_value *to, const ttm_scan_value *from) {
   for (int f = 0; f < from->needs_n; f++) {
     int t = 0;
-    while (t < to->needs_n && !ttm_view_eq(to->needs[t], from->needs[f])) t++;
+    while (t < to->needs_n && !ttm_str_eq(to->needs[t], from->needs[f])) t++;
     if (t == to->needs_n && t < TTM_NEEDS) to->needs[to->needs_n++] = from->needs[f];
   }
 }
@@ -159,15 +159,15 @@ typedef enum {
   NONE
 } op_code;
 
-static op_code op_of(ttm_view op) {
+static op_code op_of(ttm_str op) {
   static const char *const names[] = {
       "+",  "-",  "*",  "/",  "%",  "<<", ">>",  "&",   "|",      "^",        "<",         ">",
       "<=", ">=", "==", "!=", "&&", "||", "min", "max", "div_up", "round_up", "round_down"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    if (ttm_view_eq(op, ttm_view_of(names[i]))) return (op_code)i;
+    if (ttm_str_eq(op, ttm_str_of(names[i]))) return (op_code)i;
   }
-  if (ttm_view_eq(op, TTM_LIT("and"))) return ALL;
-  return ttm_view_eq(op, TTM_LIT("or")) ? ANY : NONE;
+  if (ttm_str_eq(op, TTM_LIT("and"))) return ALL;
+  return ttm_str_eq(op, TTM_LIT("or")) ? ANY : NONE;
 }
 
 /* False when the result does not exist: overflow, division by zero, a shift out of range. */
@@ -286,7 +286,7 @@ static bool pair(op_code op, const ttm_scan_value *a, int i, const ttm_scan_valu
   if (out->type == TTM_VALUE_INT && a->type != TTM_VALUE_REAL && b->type != TTM_VALUE_REAL) {
     bool alike = a->type == b->type && (a->type == TTM_VALUE_INT || op == EQ || op == NE);
     if (a->type == TTM_VALUE_STRING && alike) {
-      bool same = ttm_view_eq(a->v[i].t, b->v[j].t);
+      bool same = ttm_str_eq(a->v[i].t, b->v[j].t);
       r.i = op == EQ ? same : !same;
     } else if (!alike || !int_op(op, a->v[i].i, b->v[j].i, &r.i)) {
       return false;
@@ -303,7 +303,7 @@ static bool pair(op_code op, const ttm_scan_value *a, int i, const ttm_scan_valu
   return true;
 }
 
-ttm_scan_value ttm_value_binary(ttm_view text, const ttm_scan_value *a, const ttm_scan_value *b) {
+ttm_scan_value ttm_value_binary(ttm_str text, const ttm_scan_value *a, const ttm_scan_value *b) {
   op_code op = op_of(text);
   ttm_scan_value out = {
       .open = a->open || b->open, .many = a->many || b->many, .varies = a->varies || b->varies, .at_most = INT64_MAX};
@@ -324,13 +324,13 @@ ttm_scan_value ttm_value_binary(ttm_view text, const ttm_scan_value *a, const tt
   return out;
 }
 
-ttm_scan_value ttm_value_unary(ttm_view op, const ttm_scan_value *a) {
+ttm_scan_value ttm_value_unary(ttm_str op, const ttm_scan_value *a) {
   ttm_scan_value zero = ttm_value_int(0);
-  if (ttm_view_eq(op, TTM_LIT("-"))) return ttm_value_binary(op, &zero, a);
-  if (ttm_view_eq(op, TTM_LIT("!")) || ttm_view_eq(op, TTM_LIT("not"))) {
+  if (ttm_str_eq(op, TTM_LIT("-"))) return ttm_value_binary(op, &zero, a);
+  if (ttm_str_eq(op, TTM_LIT("!")) || ttm_str_eq(op, TTM_LIT("not"))) {
     return ttm_value_binary(TTM_LIT("=="), a, &zero);
   }
-  if (ttm_view_eq(op, TTM_LIT("~"))) {
+  if (ttm_str_eq(op, TTM_LIT("~"))) {
     ttm_scan_value ones = ttm_value_int(-1);
     return ttm_value_binary(TTM_LIT("^"), a, &ones);
   }

@@ -4,7 +4,7 @@
 #ifndef TTM_L1_SCAN_VALUE_H
 #define TTM_L1_SCAN_VALUE_H
 
-#include "base/view.h"
+#include "base/str.h"
 
 enum { TTM_ALTERNATIVES = 8, TTM_NEEDS = 3 };
 
@@ -19,9 +19,9 @@ typedef enum ttm_value_type {
 } ttm_value_type;
 
 typedef struct ttm_alternative {
-  int64_t i;  /* INT, FORMAT, ARG */
-  double r;   /* REAL */
-  ttm_view t; /* STRING, NAMED_ARG, ACCESSOR */
+  int64_t i; /* INT, FORMAT, ARG */
+  double r;  /* REAL */
+  ttm_str t; /* STRING, NAMED_ARG, ACCESSOR */
 } ttm_alternative;
 
 typedef struct ttm_scan_value {
@@ -33,16 +33,16 @@ typedef struct ttm_scan_value {
   bool varies;     /* depends on the workload: a choice, a parameter, something asked at run time */
   int64_t at_most; /* bound when not all is known; INT64_MAX: none */
   ttm_alternative v[TTM_ALTERNATIVES];
-  ttm_view needs[TTM_NEEDS];
+  ttm_str needs[TTM_NEEDS];
 } ttm_scan_value;
 
 ttm_scan_value ttm_value_int(int64_t i);
 /* A number the user gave for something that varies. */
 ttm_scan_value ttm_value_given(int64_t i);
 ttm_scan_value ttm_value_real(double r);
-ttm_scan_value ttm_value_of(ttm_value_type type, int64_t i, ttm_view text);
+ttm_scan_value ttm_value_of(ttm_value_type type, int64_t i, ttm_str text);
 /* Not known, for want of `need` (empty: nothing to name). */
-ttm_scan_value ttm_value_unknown(ttm_view need);
+ttm_scan_value ttm_value_unknown(ttm_str need);
 
 /* Exactly one value. */
 static inline bool ttm_value_is_one(const ttm_scan_value *v) { return v->n == 1 && !v->open; }
@@ -57,8 +57,8 @@ int64_t ttm_value_bound(const ttm_scan_value *v);
 /* Either of both. */
 ttm_scan_value ttm_value_union(const ttm_scan_value *a, const ttm_scan_value *b);
 /* `op` is the C++ operator ("+", "<<", "&&", ...) or "min", "max", "div_up", "round_up", "round_down". Every pair of alternatives. */
-ttm_scan_value ttm_value_binary(ttm_view op, const ttm_scan_value *a, const ttm_scan_value *b);
-ttm_scan_value ttm_value_unary(ttm_view op, const ttm_scan_value *a);
+ttm_scan_value ttm_value_binary(ttm_str op, const ttm_scan_value *a, const ttm_scan_value *b);
+ttm_scan_value ttm_value_unary(ttm_str op, const ttm_scan_value *a);
 /* Reals cut to integers ("trunc"), rounded up ("ceil") or down ("floor"), or integers made real ("real"). */
 ttm_scan_value ttm_value_convert(const ttm_scan_value *a, const char *how);
 /* Adds what keeps `from` from being known to `to`. */
@@ -77,6 +77,6 @@ typedef struct ttm_format {
 enum { TTM_FORMATS = 28 };
 extern const ttm_format ttm_formats[TTM_FORMATS];
 /* By either name; -1 when there is none. */
-int ttm_format_find(ttm_view name);
+int ttm_format_find(ttm_str name);
 
 #endif

@@ -47,7 +47,7 @@ ttm_pressure_level ttm_pressure_level_of(double value) {
   return value < 30 ? TTM_PRESSURE_LOW : value <= 70 ? TTM_PRESSURE_MEDIUM : TTM_PRESSURE_HIGH;
 }
 
-int ttm_cb_machine_set(ttm_cb_machine *m, ttm_arch_id arch, ttm_view version, ttm_error *err) {
+int ttm_cb_machine_set(ttm_cb_machine *m, ttm_arch_id arch, ttm_str version, ttm_error *err) {
   m->arch = arch;
   m->l1_bytes = ttm_arches[arch].l1_bytes;
   m->base = version.n ? ttm_l1_base_of(arch, version) : ttm_l1_base_newest(arch);

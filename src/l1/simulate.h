@@ -24,7 +24,7 @@ typedef struct ttm_cb_machine {
 typedef enum ttm_pressure_level { TTM_PRESSURE_LOW, TTM_PRESSURE_MEDIUM, TTM_PRESSURE_HIGH } ttm_pressure_level;
 
 typedef struct ttm_cb_row {
-  ttm_view name;
+  ttm_str name;
   uint64_t tiles, needed, passing, tile_bytes, bytes;
   uint64_t address;
   bool streams, borrowed;
@@ -79,6 +79,6 @@ int ttm_cb_simulate(ttm_cb_result *out, ttm_cb_plans *plans, const ttm_cb_machin
 void ttm_cb_result_free(ttm_cb_result *result);
 
 /* Sets what follows from architecture and version ("" for the newest). 0, or TTM_EUSAGE when no base is known. */
-int ttm_cb_machine_set(ttm_cb_machine *machine, ttm_arch_id arch, ttm_view version, ttm_error *err);
+int ttm_cb_machine_set(ttm_cb_machine *machine, ttm_arch_id arch, ttm_str version, ttm_error *err);
 
 #endif

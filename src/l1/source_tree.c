@@ -139,7 +139,7 @@ static int flatten(ttm_tree_parser *parser, ttm_tree *out) {
   }
 }
 
-int ttm_tree_parse(ttm_tree_parser *parser, ttm_view text, ttm_tree *out, ttm_error *err) {
+int ttm_tree_parse(ttm_tree_parser *parser, ttm_str text, ttm_tree *out, ttm_error *err) {
   out->text = text;
   out->nodes.n = 0;
   out->broken = out->broken_line = 0;

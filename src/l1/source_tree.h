@@ -5,8 +5,8 @@
 #define TTM_L1_SOURCE_TREE_H
 
 #include "base/error.h"
+#include "base/str.h"
 #include "base/vec.h"
-#include "base/view.h"
 
 /* The node types the scan knows, by the grammar's names; every other type is TTM_N_OTHER. */
 #define TTM_NODE_KINDS(X)                                 \
@@ -142,7 +142,7 @@ typedef struct ttm_tree_node {
 } ttm_tree_node;
 
 typedef struct ttm_tree {
-  ttm_view text;
+  ttm_str text;
   TTM_VEC(ttm_tree_node) nodes;
   uint32_t broken_line; /* first line that did not parse, 0 when all did */
   uint32_t broken;      /* places that did not parse */
@@ -155,16 +155,16 @@ void ttm_tree_parser_free(ttm_tree_parser *parser);
 
 /* Parses `text`, which must outlive the tree; `out` is filled anew and keeps its memory between files. 0, TTM_ENOMEM, or
  * TTM_EFORMAT for a text too large or too tangled to parse. */
-int ttm_tree_parse(ttm_tree_parser *parser, ttm_view text, ttm_tree *out, ttm_error *err);
+int ttm_tree_parse(ttm_tree_parser *parser, ttm_str text, ttm_tree *out, ttm_error *err);
 void ttm_tree_free(ttm_tree *tree);
 
 static inline const ttm_tree_node *ttm_tree_at(const ttm_tree *tree, ttm_node n) { return &tree->nodes.at[n]; }
 static inline ttm_node_kind ttm_tree_kind(const ttm_tree *tree, ttm_node n) {
   return (ttm_node_kind)tree->nodes.at[n].kind;
 }
-static inline ttm_view ttm_tree_text(const ttm_tree *tree, ttm_node n) {
+static inline ttm_str ttm_tree_text(const ttm_tree *tree, ttm_node n) {
   const ttm_tree_node *node = &tree->nodes.at[n];
-  return (ttm_view){tree->text.p + node->start, node->end - node->start};
+  return (ttm_str){tree->text.p + node->start, node->end - node->start};
 }
 
 /* The child under a field, 0 when there is none. */

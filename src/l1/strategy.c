@@ -29,19 +29,19 @@ typedef struct reader {
   ttm_error *err;
 } reader;
 
-static int wrong(reader *r, const char *what, ttm_view text) {
-  ttm_view shown = ttm_view_first(text, 40);
+static int wrong(reader *r, const char *what, ttm_str text) {
+  ttm_str shown = ttm_str_first(text, 40);
   return ttm_error_set(r->err, TTM_EFORMAT, "line %u: %s '%.*s'", r->line, what, (int)shown.n, shown.p);
 }
 
-static int value_of(reader *r, ttm_view text, uint64_t *out) {
+static int value_of(reader *r, ttm_str text, uint64_t *out) {
   ttm_error inner;
   int status = ttm_expression_value(text, &r->names, out, &inner);
   if (status) ttm_error_set(r->err, TTM_EFORMAT, "line %u: %s", r->line, inner.message);
   return status;
 }
 
-static bool is_name(ttm_view text) {
+static bool is_name(ttm_str text) {
   for (size_t i = 0; i < text.n; i++) {
     char c = text.p[i];
     bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -53,57 +53,57 @@ static bool is_name(ttm_view text) {
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 /* The part of *rest before the next of the words that may follow an expression; moves *rest to that word. */
-static ttm_view until_keyword(ttm_view *rest) {
+static ttm_str until_keyword(ttm_str *rest) {
   static const char *const words[] = {"needs", "streams", "dtype", "cores", "borrowed"};
   for (size_t i = 1; i < rest->n; i++) {
     if (!is_blank(rest->p[i - 1])) continue;
-    ttm_view at = ttm_view_from(*rest, i);
+    ttm_str at = ttm_str_from(*rest, i);
     for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
-      ttm_view word = ttm_view_of(words[w]);
-      if (!ttm_view_starts(at, word) || (at.n > word.n && !is_blank(at.p[word.n]))) continue;
-      ttm_view before = ttm_view_trim(ttm_view_first(*rest, i));
+      ttm_str word = ttm_str_of(words[w]);
+      if (!ttm_str_starts(at, word) || (at.n > word.n && !is_blank(at.p[word.n]))) continue;
+      ttm_str before = ttm_str_trim(ttm_str_first(*rest, i));
       *rest = at;
       return before;
     }
   }
-  ttm_view all = ttm_view_trim(*rest);
-  *rest = ttm_view_from(*rest, rest->n);
+  ttm_str all = ttm_str_trim(*rest);
+  *rest = ttm_str_from(*rest, rest->n);
   return all;
 }
 
 /* "needs EXPR", "dtype NAME", ... at the start of *rest. */
-static int read_attribute(reader *r, ttm_cb_plan *plan, ttm_view *rest) {
+static int read_attribute(reader *r, ttm_cb_plan *plan, ttm_str *rest) {
   size_t length = 0;
   while (length < rest->n && !is_blank(rest->p[length])) length++;
-  ttm_view word = ttm_view_first(*rest, length);
-  *rest = ttm_view_from(*rest, length);
-  ttm_view value = until_keyword(rest);
-  if (ttm_view_eq(word, TTM_LIT("borrowed"))) {
+  ttm_str word = ttm_str_first(*rest, length);
+  *rest = ttm_str_from(*rest, length);
+  ttm_str value = until_keyword(rest);
+  if (ttm_str_eq(word, TTM_LIT("borrowed"))) {
     plan->borrowed = true;
     return value.n ? wrong(r, "not understood:", value) : TTM_OK;
   }
-  if (ttm_view_eq(word, TTM_LIT("dtype"))) {
+  if (ttm_str_eq(word, TTM_LIT("dtype"))) {
     plan->tile_bytes = ttm_format_tile_bytes(value);
     return plan->tile_bytes ? TTM_OK : wrong(r, "unknown dtype", value);
   }
-  if (ttm_view_eq(word, TTM_LIT("cores"))) {
+  if (ttm_str_eq(word, TTM_LIT("cores"))) {
     int status = ttm_core_set_parse(value, &plan->cores);
     if (status == TTM_EFORMAT) return wrong(r, "no core range (0-0:7-7):", value);
     return status || ttm_core_set_merge(&plan->cores) ? ttm_error_nomem(r->err) : TTM_OK;
   }
-  plan->streams = ttm_view_eq(word, TTM_LIT("streams"));
+  plan->streams = ttm_str_eq(word, TTM_LIT("streams"));
   int status = value_of(r, value, &plan->passing);
   plan->needed = plan->passing;
   if (plan->streams && plan->needed > TILES_OF_A_STREAM) plan->needed = TILES_OF_A_STREAM;
   return status;
 }
 
-static int read_buffer(reader *r, ttm_view name, ttm_view rest) {
+static int read_buffer(reader *r, ttm_str name, ttm_str rest) {
   ttm_cb_plan plan = {.name = name};
   int status = value_of(r, until_keyword(&rest), &plan.tiles);
   while (!status && rest.n) status = read_attribute(r, &plan, &rest);
   for (size_t i = 0; !status && i < r->out->all.n; i++) {
-    if (ttm_view_eq(r->out->all.at[i].name, name)) status = wrong(r, "there is already a buffer", name);
+    if (ttm_str_eq(r->out->all.at[i].name, name)) status = wrong(r, "there is already a buffer", name);
   }
   if (!status && r->out->all.n >= TTM_MAX_PLANS) status = wrong(r, "too many buffers:", name);
   if (!status && ttm_vec_push(&r->out->all, plan)) status = ttm_error_nomem(r->err);
@@ -111,17 +111,17 @@ static int read_buffer(reader *r, ttm_view name, ttm_view rest) {
   return status;
 }
 
-static int read_line(reader *r, ttm_view line) {
-  line = ttm_view_trim(line);
+static int read_line(reader *r, ttm_str line) {
+  line = ttm_str_trim(line);
   if (!line.n || line.p[0] == '#') return TTM_OK;
-  if (ttm_view_take(&line, TTM_LIT("strategy "))) {
-    r->out->strategy = ttm_view_trim(line);
+  if (ttm_str_take(&line, TTM_LIT("strategy "))) {
+    r->out->strategy = ttm_str_trim(line);
     return TTM_OK;
   }
-  bool let = ttm_view_take(&line, TTM_LIT("let "));
-  size_t equals = ttm_view_find_char(line, '=');
+  bool let = ttm_str_take(&line, TTM_LIT("let "));
+  size_t equals = ttm_str_find_char(line, '=');
   if (equals == TTM_NOT_FOUND) return wrong(r, "neither 'strategy NAME' nor 'NAME = TILES':", line);
-  ttm_view name = ttm_view_trim(ttm_view_first(line, equals)), rest = ttm_view_from(line, equals + 1);
+  ttm_str name = ttm_str_trim(ttm_str_first(line, equals)), rest = ttm_str_from(line, equals + 1);
   if (!is_name(name)) return wrong(r, "no name:", name);
   if (!let) return read_buffer(r, name, rest);
   ttm_name_value variable = {.name = name};
@@ -130,7 +130,7 @@ static int read_line(reader *r, ttm_view line) {
   return status || !ttm_vec_push(&r->names, variable) ? status : ttm_error_nomem(r->err);
 }
 
-int ttm_strategy_plan(ttm_cb_plans *out, ttm_view text, const ttm_cb_workload *workload, ttm_error *err) {
+int ttm_strategy_plan(ttm_cb_plans *out, ttm_str text, const ttm_cb_workload *workload, ttm_error *err) {
   reader r = {.out = out, .err = err};
   *out = (ttm_cb_plans){.strategy = TTM_LIT("custom")};
   int status = TTM_OK;
@@ -139,10 +139,10 @@ int ttm_strategy_plan(ttm_cb_plans *out, ttm_view text, const ttm_cb_workload *w
       ttm_vec_push(&r.names, (ttm_name_value){TTM_LIT("tiles_per_shard"), workload->tiles_per_shard}))
     status = ttm_error_nomem(err);
   while (!status && text.n) {
-    size_t end = ttm_view_find_char(text, '\n');
+    size_t end = ttm_str_find_char(text, '\n');
     r.line++;
-    status = read_line(&r, ttm_view_first(text, end));
-    text = end == TTM_NOT_FOUND ? (ttm_view){"", 0} : ttm_view_from(text, end + 1);
+    status = read_line(&r, ttm_str_first(text, end));
+    text = end == TTM_NOT_FOUND ? (ttm_str){"", 0} : ttm_str_from(text, end + 1);
   }
   if (!status && !out->all.n) status = ttm_error_set(err, TTM_EFORMAT, "no buffer in it: write lines like 'cb0 = 4'");
   ttm_vec_free(&r.names);
@@ -156,32 +156,32 @@ void ttm_cb_plans_free(ttm_cb_plans *plans) {
 
 /* ---- One buffer on the command line ----------------------------------------------------------------------------------- */
 
-static int bad_buffer(ttm_view text, ttm_error *err) {
+static int bad_buffer(ttm_str text, ttm_error *err) {
   return ttm_error_set(err, TTM_EUSAGE,
                        "'%.*s' is no buffer; write NAME=TILES, and behind it /NEEDED, :DTYPE, @CORES as you need: "
                        "cb1=8/16:bfloat16@0-0:7-7, or NAME=BYTESB",
                        (int)(text.n < 60 ? text.n : 60), text.p);
 }
 
-int ttm_cb_plan_parse(ttm_cb_plans *out, ttm_view text, ttm_error *err) {
+int ttm_cb_plan_parse(ttm_cb_plans *out, ttm_str text, ttm_error *err) {
   ttm_cb_plan plan = {0};
   int status = TTM_OK;
-  size_t equals = ttm_view_find_char(text, '=');
+  size_t equals = ttm_str_find_char(text, '=');
   bool good = equals != TTM_NOT_FOUND && out->all.n < TTM_MAX_PLANS;
-  plan.name = ttm_view_first(text, good ? equals : 0);
-  ttm_view rest = ttm_view_from(text, plan.name.n + 1);
-  good = good && plan.name.n && plan.name.n <= 40 && ttm_view_take_u64(&rest, &plan.tiles);
-  if (good && ttm_view_take(&rest, TTM_LIT("B"))) plan.tile_bytes = 1; /* bytes are tiles of one byte */
-  if (good && ttm_view_take(&rest, TTM_LIT("/"))) good = ttm_view_take_u64(&rest, &plan.needed);
+  plan.name = ttm_str_first(text, good ? equals : 0);
+  ttm_str rest = ttm_str_from(text, plan.name.n + 1);
+  good = good && plan.name.n && plan.name.n <= 40 && ttm_str_take_u64(&rest, &plan.tiles);
+  if (good && ttm_str_take(&rest, TTM_LIT("B"))) plan.tile_bytes = 1; /* bytes are tiles of one byte */
+  if (good && ttm_str_take(&rest, TTM_LIT("/"))) good = ttm_str_take_u64(&rest, &plan.needed);
   plan.passing = plan.needed;
-  if (good && ttm_view_take(&rest, TTM_LIT(":"))) {
-    size_t end = ttm_view_find_char(rest, '@');
-    plan.tile_bytes = ttm_format_tile_bytes(ttm_view_first(rest, end));
-    rest = end == TTM_NOT_FOUND ? ttm_view_from(rest, rest.n) : ttm_view_from(rest, end);
+  if (good && ttm_str_take(&rest, TTM_LIT(":"))) {
+    size_t end = ttm_str_find_char(rest, '@');
+    plan.tile_bytes = ttm_format_tile_bytes(ttm_str_first(rest, end));
+    rest = end == TTM_NOT_FOUND ? ttm_str_from(rest, rest.n) : ttm_str_from(rest, end);
     good = plan.tile_bytes > 0;
   }
-  if (good && ttm_view_take(&rest, TTM_LIT("@"))) {
-    bool as_printed = ttm_view_starts(rest, TTM_LIT("{")) || ttm_view_starts(rest, TTM_LIT("["));
+  if (good && ttm_str_take(&rest, TTM_LIT("@"))) {
+    bool as_printed = ttm_str_starts(rest, TTM_LIT("{")) || ttm_str_starts(rest, TTM_LIT("["));
     status = ttm_core_set_parse(rest, &plan.cores);
     if (!status && !as_printed) status = ttm_core_set_merge(&plan.cores);
     good = status != TTM_EFORMAT;

@@ -18,7 +18,7 @@
 
 /* One buffer of a strategy at a given workload. */
 typedef struct ttm_cb_plan {
-  ttm_view name;
+  ttm_str name;
   uint64_t tiles;   /* held */
   uint64_t needed;  /* wanted at a time; 0 when the strategy does not say */
   uint64_t passing; /* tiles that go through it in all; 0 when the strategy does not say */
@@ -30,7 +30,7 @@ typedef struct ttm_cb_plan {
 
 /* The buffers of one strategy. Names point into the strategy's text. Zero is empty; freed with ttm_cb_plans_free. */
 typedef struct ttm_cb_plans {
-  ttm_view strategy; /* its name */
+  ttm_str strategy; /* its name */
   TTM_VEC(ttm_cb_plan) all;
 } ttm_cb_plans;
 
@@ -47,11 +47,11 @@ extern const char *const ttm_strategy_fixed;
 extern const char *const ttm_strategy_adaptive;
 
 /* Reads a strategy for a workload. 0, TTM_EFORMAT ("line 3: unknown name at 'tilez'") or TTM_ENOMEM. *out is freed in any case. */
-int ttm_strategy_plan(ttm_cb_plans *out, ttm_view text, const ttm_cb_workload *workload, ttm_error *err);
+int ttm_strategy_plan(ttm_cb_plans *out, ttm_str text, const ttm_cb_workload *workload, ttm_error *err);
 void ttm_cb_plans_free(ttm_cb_plans *plans);
 
 /* One buffer as typed on a command line: "cb1=8", "cb1=8/16" (holds 8 of 16 needed), "in0=8:bfloat8_b", "cb0=4096B", "cb0=4@0-0:7-7";
  * cores in brackets, as tt-metal prints them, are taken as they stand, others are merged. 0, TTM_EUSAGE or TTM_ENOMEM. Appends. */
-int ttm_cb_plan_parse(ttm_cb_plans *out, ttm_view text, ttm_error *err);
+int ttm_cb_plan_parse(ttm_cb_plans *out, ttm_str text, ttm_error *err);
 
 #endif

@@ -6,14 +6,14 @@
 /* ---- Words --------------------------------------------------------------------------------------------------------- */
 
 typedef struct word {
-  ttm_view name;
+  ttm_str name;
   int id;
 } word;
 #define WORD(name, id) \
   { {name, sizeof(name) - 1}, id }
 
 /* `otherwise` when it is none of them. A few dozen short words of many lengths: comparing beats hashing. */
-static int find_word(const word *words, size_t n, ttm_view name, int otherwise) {
+static int find_word(const word *words, size_t n, ttm_str name, int otherwise) {
   for (size_t i = 0; i < n; i++)
     if (words[i].name.n == name.n && memcmp(words[i].name.p, name.p, name.n) == 0) return words[i].id;
   return otherwise;
@@ -126,38 +126,37 @@ static const word top_keys[] = {
 
 /* ---- Telling a capture from a log ---------------------------------------------------------------------------------- */
 
-static ttm_view past_blanks(ttm_view v) {
+static ttm_str past_blanks(ttm_str v) {
   size_t i = 0;
   while (i < v.n && (v.p[i] == ' ' || v.p[i] == '\n' || v.p[i] == '\r' || v.p[i] == '\t')) i++;
-  return ttm_view_from(v, i);
+  return ttm_str_from(v, i);
 }
 
 /* The key at the start of an object's inside. */
-static ttm_view first_key(ttm_view v) {
+static ttm_str first_key(ttm_str v) {
   v = past_blanks(v);
-  if (!v.n || v.p[0] != '"') return (ttm_view){"", 0};
-  v = ttm_view_from(v, 1);
-  size_t end = ttm_view_find_char(v, '"');
-  return end == TTM_NOT_FOUND ? (ttm_view){"", 0} : ttm_view_first(v, end);
+  if (!v.n || v.p[0] != '"') return (ttm_str){"", 0};
+  v = ttm_str_from(v, 1);
+  size_t end = ttm_str_find_char(v, '"');
+  return end == TTM_NOT_FOUND ? (ttm_str){"", 0} : ttm_str_first(v, end);
 }
 
-bool ttm_capture_detect(ttm_view v) {
-  ttm_view_take(&v, TTM_LIT("\xEF\xBB\xBF"));
+bool ttm_capture_detect(ttm_str v) {
+  ttm_str_take(&v, TTM_LIT("\xEF\xBB\xBF"));
   v = past_blanks(v);
-  if (v.n && (v.p[0] == '{' || v.p[0] == '[') && ttm_view_contains(ttm_view_first(v, 4096), TTM_LIT("\"node_type\"")))
+  if (v.n && (v.p[0] == '{' || v.p[0] == '[') && ttm_str_contains(ttm_str_first(v, 4096), TTM_LIT("\"node_type\"")))
     return true;
-  if (ttm_view_take(&v, TTM_LIT("{"))) return FIND(top_keys, first_key(v), TOP_OTHER) != TOP_OTHER;
-  if (!ttm_view_take(&v, TTM_LIT("["))) return false;
+  if (ttm_str_take(&v, TTM_LIT("{"))) return FIND(top_keys, first_key(v), TOP_OTHER) != TOP_OTHER;
+  if (!ttm_str_take(&v, TTM_LIT("["))) return false;
   v = past_blanks(v);
-  return ttm_view_take(&v, TTM_LIT("{")) && FIND(node_keys, first_key(v), KEY_OTHER) != KEY_OTHER;
+  return ttm_str_take(&v, TTM_LIT("{")) && FIND(node_keys, first_key(v), KEY_OTHER) != KEY_OTHER;
 }
 
 /* ---- Nodes --------------------------------------------------------------------------------------------------------- */
 
 static void take_number(ttm_capture_node *node, ttm_node_number which, const ttm_json_scalar *v) {
-  bool yes = v->kind == TTM_JSON_TRUE || ttm_view_eq(v->text, TTM_LIT("true")) || ttm_view_eq(v->text, TTM_LIT("True"));
-  bool no =
-      v->kind == TTM_JSON_FALSE || ttm_view_eq(v->text, TTM_LIT("false")) || ttm_view_eq(v->text, TTM_LIT("False"));
+  bool yes = v->kind == TTM_JSON_TRUE || ttm_str_eq(v->text, TTM_LIT("true")) || ttm_str_eq(v->text, TTM_LIT("True"));
+  bool no = v->kind == TTM_JSON_FALSE || ttm_str_eq(v->text, TTM_LIT("false")) || ttm_str_eq(v->text, TTM_LIT("False"));
   if (yes || no) {
     node->number[which] = yes;
     node->words |= UINT32_C(1) << which;
@@ -168,14 +167,14 @@ static void take_number(ttm_capture_node *node, ttm_node_number which, const ttm
 }
 
 /* The text moves into r->texts; its view becomes an offset until the node is whole. */
-static void take_text(ttm_capture_reader *r, ttm_node_text which, ttm_view text) {
-  r->node.text[which] = (ttm_view){(const char *)(uintptr_t)r->texts.n, text.n};
+static void take_text(ttm_capture_reader *r, ttm_node_text which, ttm_str text) {
+  r->node.text[which] = (ttm_str){(const char *)(uintptr_t)r->texts.n, text.n};
   ttm_buf_put(&r->texts, text);
 }
 
 static bool read_params(ttm_capture_reader *r) {
   ttm_json *j = &r->json;
-  ttm_view key;
+  ttm_str key;
   ttm_json_scalar v;
   if (ttm_json_peek(j) != TTM_JSON_OBJECT) return ttm_json_skip(j); /* null: capture_start and capture_end have none */
   if (!ttm_json_enter(j, '{')) return false;
@@ -251,7 +250,7 @@ static void clear_node(ttm_capture_reader *r) {
 /* True when the element was a node, whole. */
 static bool read_node(ttm_capture_reader *r) {
   ttm_json *j = &r->json;
-  ttm_view key;
+  ttm_str key;
   bool typed = false;
   clear_node(r);
   if (ttm_json_peek(j) != TTM_JSON_OBJECT) {
@@ -268,15 +267,15 @@ static bool read_node(ttm_capture_reader *r) {
   }
   if (r->node.type == TTM_NODE_OTHER && !r->facts.other_nodes++) r->facts.first_other_line = r->node.line;
   for (int t = 0; t < TTM_PARAM_TEXTS; t++) {
-    ttm_view *text = &r->node.text[t];
-    *text = text->n ? (ttm_view){r->texts.at + (uintptr_t)text->p, text->n} : (ttm_view){"", 0};
+    ttm_str *text = &r->node.text[t];
+    *text = text->n ? (ttm_str){r->texts.at + (uintptr_t)text->p, text->n} : (ttm_str){"", 0};
   }
   return true;
 }
 
 /* ---- Around the nodes ---------------------------------------------------------------------------------------------- */
 
-static void copy_text(char *to, size_t cap, ttm_view text) {
+static void copy_text(char *to, size_t cap, ttm_str text) {
   snprintf(to, cap, "%.*s", (int)(text.n < cap ? text.n : cap), text.p);
 }
 
@@ -303,7 +302,7 @@ static void read_device(ttm_capture_reader *r) {
   ttm_capture_device d = {0};
   uint64_t *const fields[] = {&d.id,       &d.l1_bytes,   &d.l1_banks,        &d.l1_bank_bytes, &d.l1_base,
                               &d.cb_limit, &d.dram_banks, &d.dram_bank_bytes, &d.grid_x,        &d.grid_y};
-  ttm_view key;
+  ttm_str key;
   ttm_json_scalar v;
   int64_t n;
   if (!enter_object(j)) return;
@@ -322,7 +321,7 @@ static void read_device(ttm_capture_reader *r) {
 static void read_metadata(ttm_capture_reader *r) {
   static const word keys[] = {WORD("rank", 0), WORD("world_size", 1), WORD("version", 2)};
   ttm_json *j = &r->json;
-  ttm_view key;
+  ttm_str key;
   ttm_json_scalar v;
   int64_t n;
   if (!enter_object(j)) return;
@@ -340,7 +339,7 @@ static void read_metadata(ttm_capture_reader *r) {
 
 static uint64_t count_members(ttm_json *j) {
   uint64_t n = 0;
-  ttm_view key;
+  ttm_str key;
   if (!enter_object(j)) return 0;
   while (ttm_json_key(j, &key) && ttm_json_skip(j)) n++;
   return n;
@@ -390,9 +389,9 @@ static bool read_top(ttm_capture_reader *r, int key) {
 
 enum { AT_START, IN_NODES, IN_REPORT, AT_END };
 
-void ttm_capture_init(ttm_capture_reader *r, ttm_source *source, ttm_view first) {
+void ttm_capture_init(ttm_capture_reader *r, ttm_source *source, ttm_str first) {
   *r = (ttm_capture_reader){0};
-  ttm_view_take(&first, TTM_LIT("\xEF\xBB\xBF"));
+  ttm_str_take(&first, TTM_LIT("\xEF\xBB\xBF"));
   ttm_json_init(&r->json, source, first);
 }
 
@@ -405,7 +404,7 @@ static void start(ttm_capture_reader *r) {
 
 const ttm_capture_node *ttm_capture_next(ttm_capture_reader *r) {
   ttm_json *j = &r->json;
-  ttm_view key;
+  ttm_str key;
   if (r->state == AT_START) start(r);
   while (r->state != AT_END) {
     if (j->error || r->texts.failed) break;

@@ -87,7 +87,7 @@ typedef struct ttm_capture_node {
   uint32_t numbers;    /* bit per ttm_node_number that is given and an integer (true and false count as 1 and 0) */
   uint32_t words; /* bit per ttm_node_number that was written as true or false: tt-metal's own extractors stumble */
   int64_t number[TTM_PARAM_NUMBERS];
-  ttm_view text[TTM_PARAM_TEXTS]; /* empty when not given */
+  ttm_str text[TTM_PARAM_TEXTS]; /* empty when not given */
   TTM_VEC(int64_t) connections;
   TTM_VEC(int64_t) inputs; /* input_tensors */
 } ttm_capture_node;
@@ -132,10 +132,10 @@ typedef struct ttm_capture_reader {
 } ttm_capture_reader;
 
 /* True when bytes that start a file start a capture. */
-bool ttm_capture_detect(ttm_view first);
+bool ttm_capture_detect(ttm_str first);
 
 /* As ttm_json_init. */
-void ttm_capture_init(ttm_capture_reader *r, ttm_source *source, ttm_view first);
+void ttm_capture_init(ttm_capture_reader *r, ttm_source *source, ttm_str first);
 /* The next node, or NULL at the end; the node lives until the next call. `r->json.status` tells an end from an error of reading
  * (TTM_EIO, TTM_ENOMEM); anything else only sets `cut`. */
 const ttm_capture_node *ttm_capture_next(ttm_capture_reader *r);

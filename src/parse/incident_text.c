@@ -10,15 +10,15 @@ static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c ==
 
 /* ---- colour and blanks around a piece of text ---- */
 
-static ttm_view skip_front(ttm_view v) {
+static ttm_str skip_front(ttm_str v) {
   for (;;) {
     size_t n = v.n && is_blank(v.p[0]) ? 1 : ttm_escape_length(v);
     if (!n) return v;
-    v = ttm_view_from(v, n);
+    v = ttm_str_from(v, n);
   }
 }
 
-static ttm_view skip_back(ttm_view v) {
+static ttm_str skip_back(ttm_str v) {
   for (;;) {
     if (v.n && is_blank(v.p[v.n - 1])) {
       v.n--;
@@ -33,7 +33,7 @@ static ttm_view skip_back(ttm_view v) {
 }
 
 /* tt-logger ends a line with " (assert.hpp:104)": the throw site is never there, so it only gets in the way. */
-static ttm_view without_source(ttm_view v) {
+static ttm_str without_source(ttm_str v) {
   v = skip_back(v);
   size_t n = v.n;
   if (n < 6 || v.p[n - 1] != ')') return v;
@@ -53,24 +53,24 @@ static ttm_view without_source(ttm_view v) {
 /* Every wording holds one of these, and ordinary text hardly ever the two or three bytes the wide scan looks for in
  * each. */
 static bool anchor_at(const char *p, size_t n) {
-  ttm_view v = {p, n};
+  ttm_str v = {p, n};
   switch (n ? p[0] : 0) {
     case 'F':
-      return ttm_view_starts(v, TTM_LIT("FAT")); /* FATAL; FATL of tt-xla's loguru */
+      return ttm_str_starts(v, TTM_LIT("FAT")); /* FATAL; FATL of tt-xla's loguru */
     case 'H':
-      return ttm_view_starts(v, TTM_LIT("HROW")); /* TT_THROW */
+      return ttm_str_starts(v, TTM_LIT("HROW")); /* TT_THROW */
     case '_':
-      return ttm_view_starts(v, TTM_LIT("_ASSERT")); /* LOG_ASSERT, TT_ASSERT */
+      return ttm_str_starts(v, TTM_LIT("_ASSERT")); /* LOG_ASSERT, TT_ASSERT */
     case 'y':
-      return ttm_view_starts(v, TTM_LIT("y: ")); /* Out of Memory */
+      return ttm_str_starts(v, TTM_LIT("y: ")); /* Out of Memory */
     case 'S':
-      return ttm_view_starts(v, TTM_LIT("Statically "));
+      return ttm_str_starts(v, TTM_LIT("Statically "));
     case 'C':
-      return ttm_view_starts(v, TTM_LIT("Circular buffers on ")) || ttm_view_starts(v, TTM_LIT("Creating trace "));
+      return ttm_str_starts(v, TTM_LIT("Circular buffers on ")) || ttm_str_starts(v, TTM_LIT("Creating trace "));
     case 'i':
-      return ttm_view_starts(v, TTM_LIT("itical")); /* critical */
+      return ttm_str_starts(v, TTM_LIT("itical")); /* critical */
     case 't':
-      return ttm_view_starts(v, TTM_LIT("too large for kernel"));
+      return ttm_str_starts(v, TTM_LIT("too large for kernel"));
     default:
       return false;
   }
@@ -102,7 +102,7 @@ static bool is_zero(lanes v) {
   return !(half[0] | half[1]);
 }
 
-static bool anchor_in(ttm_view v, size_t from, size_t to) {
+static bool anchor_in(ttm_str v, size_t from, size_t to) {
   for (size_t i = from; i < to; i++) {
     if (anchor_at(v.p + i, v.n - i)) return true;
   }
@@ -110,7 +110,7 @@ static bool anchor_in(ttm_view v, size_t from, size_t to) {
 }
 
 /* Called for every line nobody else wants, so it looks at 64 bytes at once and allocates nothing. */
-bool ttm_incident_is_possible(ttm_view v) {
+bool ttm_incident_is_possible(ttm_str v) {
   enum { STEP = sizeof(lanes), WIDE = 4 * STEP, READ = STEP + 2 };
   if (v.n < READ) return anchor_in(v, 0, v.n);
   size_t i = 0;
@@ -130,43 +130,43 @@ bool ttm_incident_is_possible(ttm_view v) {
 /* ---- reading a sentence ---- */
 
 /* "123 B": the number only counts with what follows it, so that a cut line gives no half number. */
-static bool take_number(ttm_view *v, ttm_view before, ttm_view after, uint64_t *out) {
-  ttm_view at = *v;
+static bool take_number(ttm_str *v, ttm_str before, ttm_str after, uint64_t *out) {
+  ttm_str at = *v;
   uint64_t value;
-  if (!ttm_view_take(&at, before) || !ttm_view_take_u64(&at, &value) || !ttm_view_take(&at, after)) return false;
+  if (!ttm_str_take(&at, before) || !ttm_str_take_u64(&at, &value) || !ttm_str_take(&at, after)) return false;
   *out = value;
   *v = at;
   return true;
 }
 
 /* A number that ends its sentence: what follows may be anything but another digit (overflow leaves digits behind). */
-static bool take_last_number(ttm_view *v, ttm_view before, uint64_t *out) {
+static bool take_last_number(ttm_str *v, ttm_str before, uint64_t *out) {
   return take_number(v, before, TTM_LIT(""), out);
 }
 
-static ttm_view take_word(ttm_view *v) {
+static ttm_str take_word(ttm_str *v) {
   size_t n = 0;
   while (n < v->n && is_word(v->p[n])) n++;
-  ttm_view word = ttm_view_first(*v, n);
-  *v = ttm_view_from(*v, n);
+  ttm_str word = ttm_str_first(*v, n);
+  *v = ttm_str_from(*v, n);
   return word;
 }
 
 /* "[0-0 - 7-7]", "[(x=0,y=0) - (x=7,y=7)]", "{[0-0 - 10-8], [0-9 - 3-9]}": every byte a range may hold, blanks
  * trimmed. */
-static bool take_core_range(ttm_view *v, ttm_view *out) {
+static bool take_core_range(ttm_str *v, ttm_str *out) {
   size_t n = 0;
   while (n < v->n && (is_digit(v->p[n]) || (v->p[n] && strchr("[](){}xy=,- ", v->p[n])))) n++;
   while (n && v->p[n - 1] == ' ') n--;
   if (!n || (v->p[0] != '[' && v->p[0] != '{' && v->p[0] != '(')) return false;
-  *out = ttm_view_first(*v, n);
-  *v = ttm_view_from(*v, n);
+  *out = ttm_str_first(*v, n);
+  *v = ttm_str_from(*v, n);
   return true;
 }
 
-static void take_tail(ttm_view *v, ttm_incident_text *out) {
+static void take_tail(ttm_str *v, ttm_incident_text *out) {
   uint64_t allocated, free_bytes, largest;
-  ttm_view at = *v;
+  ttm_str at = *v;
   if (!take_number(&at, TTM_LIT(" (allocated: "), TTM_LIT(" B, free: "), &allocated)) return;
   if (!take_number(&at, TTM_LIT(""), TTM_LIT(" B, largest free block: "), &free_bytes)) return;
   if (!take_number(&at, TTM_LIT(""), TTM_LIT(" B)"), &largest)) return;
@@ -177,8 +177,8 @@ static void take_tail(ttm_view *v, ttm_incident_text *out) {
 }
 
 /* The three readers below start behind their anchor and leave *v where the sentence's numbers end. */
-static bool read_oom(ttm_view *v, ttm_incident_text *out) {
-  ttm_view at = *v;
+static bool read_oom(ttm_str *v, ttm_incident_text *out) {
+  ttm_str at = *v;
   uint64_t ignored;
   out->kind = TTM_INCIDENT_OOM;
   if (take_number(&at, TTM_LIT("Not enough space to allocate "), TTM_LIT(" B "), &out->size)) {
@@ -188,8 +188,8 @@ static bool read_oom(ttm_view *v, ttm_incident_text *out) {
     if (!take_number(&at, TTM_LIT(", where each bank needs to store "), TTM_LIT(" B"), &out->needed_per_bank))
       return true;
     *v = at;
-    if (!ttm_view_take(&at, TTM_LIT(", but bank size is "))) return true;
-    ttm_view_take(&at, TTM_LIT("only "));
+    if (!ttm_str_take(&at, TTM_LIT(", but bank size is "))) return true;
+    ttm_str_take(&at, TTM_LIT("only "));
     if (!take_number(&at, TTM_LIT(""), TTM_LIT(" B"), &out->bank_size)) return true;
     take_tail(&at, out);
     *v = at;
@@ -198,7 +198,7 @@ static bool read_oom(ttm_view *v, ttm_incident_text *out) {
   if (take_number(&at, TTM_LIT("Not enough space after considering dependencies to allocate "), TTM_LIT(" B "),
                   &out->size)) {
     out->memory = take_word(&at);
-    ttm_view_take(&at, TTM_LIT(" buffer"));
+    ttm_str_take(&at, TTM_LIT(" buffer"));
     if (!out->memory.n || !take_number(&at, TTM_LIT(" across "), TTM_LIT(" banks"), &out->banks)) return false;
     *v = at;
     if (!take_number(&at, TTM_LIT(" ("), TTM_LIT(" B per bank)"), &out->needed_per_bank)) return true;
@@ -214,11 +214,11 @@ static bool read_oom(ttm_view *v, ttm_incident_text *out) {
   return true;
 }
 
-static bool read_static_buffers(ttm_view *v, ttm_incident_text *out) {
-  ttm_view at = *v;
-  if (ttm_view_take(&at, TTM_LIT("dataflow"))) {
+static bool read_static_buffers(ttm_str *v, ttm_incident_text *out) {
+  ttm_str at = *v;
+  if (ttm_str_take(&at, TTM_LIT("dataflow"))) {
     out->dataflow = true;
-  } else if (!ttm_view_take(&at, TTM_LIT("circular"))) {
+  } else if (!ttm_str_take(&at, TTM_LIT("circular"))) {
     return false;
   }
   out->memory = TTM_LIT("L1");
@@ -232,8 +232,7 @@ static bool read_static_buffers(ttm_view *v, ttm_incident_text *out) {
     if (!take_last_number(&at, TTM_LIT(" buffer region ends at "), &out->buffers_end)) return false;
   } else {
     out->kind = TTM_INCIDENT_L1_OVERFLOW;
-    if (!ttm_view_take(&at, TTM_LIT(" buffers on core range ")) || !take_core_range(&at, &out->core_range))
-      return false;
+    if (!ttm_str_take(&at, TTM_LIT(" buffers on core range ")) || !take_core_range(&at, &out->core_range)) return false;
     if (!take_number(&at, TTM_LIT(" grow to "), TTM_LIT(" B which is beyond max L1 size of "), &out->buffers_end))
       return false;
     if (!take_number(&at, TTM_LIT(""), TTM_LIT(" B"), &out->l1_size)) return false;
@@ -242,8 +241,8 @@ static bool read_static_buffers(ttm_view *v, ttm_incident_text *out) {
   return true;
 }
 
-static bool read_service_core(ttm_view *v, ttm_incident_text *out) {
-  ttm_view at = *v;
+static bool read_service_core(ttm_str *v, ttm_incident_text *out) {
+  ttm_str at = *v;
   out->kind = TTM_INCIDENT_L1_CLASH;
   out->memory = TTM_LIT("L1");
   if (!take_core_range(&at, &out->core_range)) return false;
@@ -257,14 +256,14 @@ static bool read_service_core(ttm_view *v, ttm_incident_text *out) {
   return true;
 }
 
-static bool read_program_size(ttm_view *v, ttm_incident_text *out) {
+static bool read_program_size(ttm_str *v, ttm_incident_text *out) {
   uint64_t limit;
   out->kind = TTM_INCIDENT_FATAL;
   return take_number(v, TTM_LIT(""), TTM_LIT(") too large for kernel config buffer ("), &out->size) &&
          take_number(v, TTM_LIT(""), TTM_LIT(")"), &limit);
 }
 
-static bool read_trace_region(ttm_view *v, ttm_incident_text *out) {
+static bool read_trace_region(ttm_str *v, ttm_incident_text *out) {
   uint64_t ignored;
   out->kind = TTM_INCIDENT_FATAL;
   out->memory = TTM_LIT("TRACE");
@@ -276,8 +275,8 @@ static bool read_trace_region(ttm_view *v, ttm_incident_text *out) {
 /* ---- where a sentence ends ---- */
 
 /* A message inside a repr or JSON stops at a written-out line break or at the quote that opened before it. */
-static ttm_view cut_glue(ttm_view prefix, ttm_view text) {
-  size_t end = ttm_view_find(text, TTM_LIT("\\n"));
+static ttm_str cut_glue(ttm_str prefix, ttm_str text) {
+  size_t end = ttm_str_find(text, TTM_LIT("\\n"));
   if (end != TTM_NOT_FOUND) text.n = end;
   bool single = false, twofold = false;
   for (size_t i = 0; i < prefix.n; i++) {
@@ -296,7 +295,7 @@ static ttm_view cut_glue(ttm_view prefix, ttm_view text) {
 }
 
 /* After the numbers come at most a full stop and hints in whole sentences ("The L1_SMALL region is 0 B because"). */
-static ttm_view with_hints(ttm_view prefix, ttm_view sentence, ttm_view rest) {
+static ttm_str with_hints(ttm_str prefix, ttm_str sentence, ttm_str rest) {
   rest = without_source(cut_glue(prefix, rest));
   if (!rest.n || rest.p[0] != '.') return sentence;
   if (rest.n < 3 || rest.p[1] != ' ' || !is_upper(rest.p[2])) rest.n = 1;
@@ -308,15 +307,15 @@ static ttm_view with_hints(ttm_view prefix, ttm_view sentence, ttm_view rest) {
 }
 
 /* Code that talks about an incident is none: a traceback quotes it, a test matches on it, a comment explains it. */
-static bool looks_like_code(ttm_view prefix) {
-  static const ttm_view marks[] = {
+static bool looks_like_code(ttm_str prefix) {
+  static const ttm_str marks[] = {
       TTM_LIT("raise "),  TTM_LIT("match="),    TTM_LIT("assert "),    TTM_LIT(".raises("),    TTM_LIT("print("),
       TTM_LIT("EXPECT_"), TTM_LIT("throw "),    TTM_LIT("TT_FATAL("),  TTM_LIT("TT_THROW("),   TTM_LIT(".error("),
       TTM_LIT(".info("),  TTM_LIT(".warning("), TTM_LIT(".critical("), TTM_LIT("fmt::format(")};
-  ttm_view start = skip_front(prefix);
-  if (ttm_view_starts(start, TTM_LIT("#")) || ttm_view_starts(start, TTM_LIT("//"))) return true;
+  ttm_str start = skip_front(prefix);
+  if (ttm_str_starts(start, TTM_LIT("#")) || ttm_str_starts(start, TTM_LIT("//"))) return true;
   for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-    if (ttm_view_contains(prefix, marks[i])) return true;
+    if (ttm_str_contains(prefix, marks[i])) return true;
   }
   return false;
 }
@@ -332,8 +331,8 @@ static void clear(ttm_incident_text *out) {
 /* ---- the sentences that carry numbers ---- */
 
 typedef struct sentence {
-  ttm_view anchor;
-  bool (*read)(ttm_view *v, ttm_incident_text *out);
+  ttm_str anchor;
+  bool (*read)(ttm_str *v, ttm_incident_text *out);
 } sentence;
 
 static const sentence SENTENCES[] = {
@@ -344,21 +343,21 @@ static const sentence SENTENCES[] = {
     {TTM_LIT("Creating trace buffers of size "), read_trace_region},
 };
 
-static bool find_sentence(ttm_view line, ttm_incident_text *out) {
+static bool find_sentence(ttm_str line, ttm_incident_text *out) {
   for (size_t s = 0; s < sizeof SENTENCES / sizeof *SENTENCES; s++) {
-    ttm_view anchor = SENTENCES[s].anchor;
+    ttm_str anchor = SENTENCES[s].anchor;
     size_t from = 0;
     for (;;) {
-      size_t found = ttm_view_find(ttm_view_from(line, from), anchor);
+      size_t found = ttm_str_find(ttm_str_from(line, from), anchor);
       if (found == TTM_NOT_FOUND) break;
       size_t start = from + found;
       from = start + anchor.n;
-      ttm_view at = ttm_view_from(line, from);
+      ttm_str at = ttm_str_from(line, from);
       clear(out);
       if (!SENTENCES[s].read(&at, out)) continue;
-      ttm_view prefix = ttm_view_first(line, start);
+      ttm_str prefix = ttm_str_first(line, start);
       if (looks_like_code(prefix)) return false;
-      ttm_view text = {line.p + start, (size_t)(at.p - (line.p + start))};
+      ttm_str text = {line.p + start, (size_t)(at.p - (line.p + start))};
       out->text = with_hints(prefix, text, at);
       return true;
     }
@@ -368,9 +367,9 @@ static bool find_sentence(ttm_view line, ttm_incident_text *out) {
 
 /* ---- every other fatal line ---- */
 
-static bool is_fatal(ttm_view line, size_t start, ttm_incident_text *out) {
-  ttm_view prefix = ttm_view_first(line, start);
-  ttm_view text = skip_front(without_source(cut_glue(prefix, ttm_view_from(line, start))));
+static bool is_fatal(ttm_str line, size_t start, ttm_incident_text *out) {
+  ttm_str prefix = ttm_str_first(line, start);
+  ttm_str text = skip_front(without_source(cut_glue(prefix, ttm_str_from(line, start))));
   if (!text.n || looks_like_code(prefix)) return false;
   clear(out);
   out->text = text;
@@ -379,31 +378,30 @@ static bool is_fatal(ttm_view line, size_t start, ttm_incident_text *out) {
 
 /* Where the message starts behind a level column at line[start, end): "FATAL | msg", "critical | Always | msg",
  * "[critical] [assert.hpp:103] [Always] msg". 0 when the word is no level column. */
-static size_t message_after_level(ttm_view line, size_t start, size_t end, bool name_column) {
-  ttm_view before = skip_back(ttm_view_first(line, start)), after = skip_front(ttm_view_from(line, end));
-  if (before.n && before.p[before.n - 1] == '[' && ttm_view_take(&after, TTM_LIT("] ["))) {
+static size_t message_after_level(ttm_str line, size_t start, size_t end, bool name_column) {
+  ttm_str before = skip_back(ttm_str_first(line, start)), after = skip_front(ttm_str_from(line, end));
+  if (before.n && before.p[before.n - 1] == '[' && ttm_str_take(&after, TTM_LIT("] ["))) {
     for (int column = 0; column < 2; column++) {
-      while (after.n && (is_word(after.p[0]) || after.p[0] == '.' || after.p[0] == ':'))
-        after = ttm_view_from(after, 1);
-      if (!ttm_view_take(&after, column ? TTM_LIT("] ") : TTM_LIT("] ["))) return 0;
+      while (after.n && (is_word(after.p[0]) || after.p[0] == '.' || after.p[0] == ':')) after = ttm_str_from(after, 1);
+      if (!ttm_str_take(&after, column ? TTM_LIT("] ") : TTM_LIT("] ["))) return 0;
     }
     return (size_t)(after.p - line.p);
   }
   if (before.n && before.p[before.n - 1] != '|') return 0;
-  if (!ttm_view_take(&after, TTM_LIT("|"))) return 0;
+  if (!ttm_str_take(&after, TTM_LIT("|"))) return 0;
   if (name_column) {
     after = skip_front(after);
     take_word(&after);
     after = skip_front(after);
-    if (!ttm_view_take(&after, TTM_LIT("|"))) return 0;
+    if (!ttm_str_take(&after, TTM_LIT("|"))) return 0;
   }
   return (size_t)(after.p - line.p);
 }
 
-static bool find_level(ttm_view line, ttm_view level, bool name_column, ttm_incident_text *out) {
+static bool find_level(ttm_str line, ttm_str level, bool name_column, ttm_incident_text *out) {
   size_t from = 0;
   for (;;) {
-    size_t found = ttm_view_find(ttm_view_from(line, from), level);
+    size_t found = ttm_str_find(ttm_str_from(line, from), level);
     if (found == TTM_NOT_FOUND) return false;
     size_t start = from + found, message = message_after_level(line, start, start + level.n, name_column);
     if (message) return is_fatal(line, message, out);
@@ -413,26 +411,26 @@ static bool find_level(ttm_view line, ttm_view level, bool name_column, ttm_inci
 
 /* "TT_FATAL: msg", and the exception on one line: "TT_FATAL @ f.cpp:1: cond\ninfo:\nmsg\nbacktrace:" with written-out
  * breaks. */
-static bool find_marked(ttm_view line, ttm_incident_text *out) {
-  static const ttm_view marks[] = {TTM_LIT("TT_FATAL: "), TTM_LIT("TT_THROW: "), TTM_LIT("TT_ASSERT: "),
-                                   TTM_LIT("FATL| ")};
+static bool find_marked(ttm_str line, ttm_incident_text *out) {
+  static const ttm_str marks[] = {TTM_LIT("TT_FATAL: "), TTM_LIT("TT_THROW: "), TTM_LIT("TT_ASSERT: "),
+                                  TTM_LIT("FATL| ")};
   for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-    size_t at = ttm_view_find(line, marks[i]);
+    size_t at = ttm_str_find(line, marks[i]);
     if (at != TTM_NOT_FOUND) return is_fatal(line, at + marks[i].n, out);
   }
-  size_t info = ttm_view_find(line, TTM_LIT("\\ninfo:\\n"));
-  if (info != TTM_NOT_FOUND && ttm_view_contains(ttm_view_first(line, info), TTM_LIT("TT_"))) {
+  size_t info = ttm_str_find(line, TTM_LIT("\\ninfo:\\n"));
+  if (info != TTM_NOT_FOUND && ttm_str_contains(ttm_str_first(line, info), TTM_LIT("TT_"))) {
     return is_fatal(line, info + sizeof "\\ninfo:\\n" - 1, out);
   }
-  static const ttm_view sites[] = {TTM_LIT("LOG_ASSERT @ "), TTM_LIT("LOG_FATAL @ ")};
+  static const ttm_str sites[] = {TTM_LIT("LOG_ASSERT @ "), TTM_LIT("LOG_FATAL @ ")};
   for (size_t i = 0; i < sizeof sites / sizeof *sites; i++) {
-    size_t at = ttm_view_find(line, sites[i]);
+    size_t at = ttm_str_find(line, sites[i]);
     if (at != TTM_NOT_FOUND) return is_fatal(line, at, out);
   }
   return false;
 }
 
-bool ttm_incident_parse(ttm_view line, ttm_incident_text *out) {
+bool ttm_incident_parse(ttm_str line, ttm_incident_text *out) {
   if (!ttm_incident_is_possible(line)) return false;
   if (find_sentence(line, out) || find_marked(line, out)) return true;
   return find_level(line, TTM_LIT("FATAL"), false, out) || find_level(line, TTM_LIT("critical"), true, out);
@@ -440,38 +438,37 @@ bool ttm_incident_parse(ttm_view line, ttm_incident_text *out) {
 
 /* What wrappers put before every line of an exception: pytest "E   ", CI time stamps, "ERROR 10-23 04:15:50
  * [engine.py:187] ". */
-static ttm_view without_wrapper(ttm_view v) {
-  static const ttm_view levels[] = {TTM_LIT("ERROR "), TTM_LIT("CRITICAL "), TTM_LIT("WARNING "), TTM_LIT("INFO ")};
+static ttm_str without_wrapper(ttm_str v) {
+  static const ttm_str levels[] = {TTM_LIT("ERROR "), TTM_LIT("CRITICAL "), TTM_LIT("WARNING "), TTM_LIT("INFO ")};
   v = skip_front(v);
-  ttm_view at = v;
-  size_t stamp = ttm_view_find_char(ttm_view_first(v, 40), ' ');
+  ttm_str at = v;
+  size_t stamp = ttm_str_find_char(ttm_str_first(v, 40), ' ');
   if (stamp != TTM_NOT_FOUND && stamp > 19 && is_digit(v.p[0]) && v.p[10] == 'T' && v.p[stamp - 1] == 'Z') {
-    v = at = skip_front(ttm_view_from(v, stamp));
+    v = at = skip_front(ttm_str_from(v, stamp));
   }
-  if (ttm_view_take(&at, TTM_LIT("E  "))) return skip_front(at);
+  if (ttm_str_take(&at, TTM_LIT("E  "))) return skip_front(at);
   for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
-    if (!ttm_view_take(&at, levels[i]) || !at.n || !is_digit(at.p[0])) continue;
-    size_t site = ttm_view_find_char(ttm_view_first(at, 20), '['),
-           end = ttm_view_find_char(ttm_view_first(at, 120), ']');
-    if (site != TTM_NOT_FOUND && end != TTM_NOT_FOUND && site < end) return skip_front(ttm_view_from(at, end + 1));
+    if (!ttm_str_take(&at, levels[i]) || !at.n || !is_digit(at.p[0])) continue;
+    size_t site = ttm_str_find_char(ttm_str_first(at, 20), '['), end = ttm_str_find_char(ttm_str_first(at, 120), ']');
+    if (site != TTM_NOT_FOUND && end != TTM_NOT_FOUND && site < end) return skip_front(ttm_str_from(at, end + 1));
   }
   return v;
 }
 
-bool ttm_incident_parse_info(ttm_view line, ttm_incident_text *out) {
+bool ttm_incident_parse_info(ttm_str line, ttm_incident_text *out) {
   if (ttm_incident_is_possible(line) && find_sentence(line, out)) return true;
-  ttm_view text = without_wrapper(line);
+  ttm_str text = without_wrapper(line);
   return text.n && is_fatal(text, 0, out);
 }
 
-bool ttm_incident_is_header(ttm_view line) {
+bool ttm_incident_is_header(ttm_str line) {
   if (!ttm_incident_is_possible(line)) return false;
-  static const ttm_view marks[] = {TTM_LIT("TT_FATAL @ "), TTM_LIT("TT_THROW @ "), TTM_LIT("TT_ASSERT @ ")};
+  static const ttm_str marks[] = {TTM_LIT("TT_FATAL @ "), TTM_LIT("TT_THROW @ "), TTM_LIT("TT_ASSERT @ ")};
   for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-    size_t at = ttm_view_find(line, marks[i]);
+    size_t at = ttm_str_find(line, marks[i]);
     if (at == TTM_NOT_FOUND) continue;
-    ttm_view site = ttm_view_from(line, at + marks[i].n);
-    if (ttm_view_contains(site, TTM_LIT("\\ninfo:"))) return false;
+    ttm_str site = ttm_str_from(line, at + marks[i].n);
+    if (ttm_str_contains(site, TTM_LIT("\\ninfo:"))) return false;
     for (size_t k = 1; k + 2 < site.n; k++) {
       if (site.p[k] != ':' || !is_digit(site.p[k + 1])) continue;
       size_t end = k + 1;

@@ -3,7 +3,7 @@
 #ifndef TTM_PARSE_INCIDENT_TEXT_H
 #define TTM_PARSE_INCIDENT_TEXT_H
 
-#include "base/view.h"
+#include "base/str.h"
 
 typedef enum ttm_incident_kind {
   TTM_INCIDENT_OOM,         /* Out of Memory: Not enough space ... */
@@ -20,9 +20,9 @@ const char *ttm_incident_kind_name(ttm_incident_kind kind);
 /* Numbers are bytes (or absolute L1 addresses); TTM_UNKNOWN where the wording has none. Views point into the text. */
 typedef struct ttm_incident_text {
   ttm_incident_kind kind;
-  ttm_view text;   /* the sentence itself: no prefix, no "TT_FATAL: ", no trailing " (assert.hpp:104)" */
-  ttm_view memory; /* "DRAM", "L1", "L1_SMALL", "TRACE"; empty when unknown; clashes and overflows say "L1" */
-  uint64_t size;   /* whole buffer */
+  ttm_str text;   /* the sentence itself: no prefix, no "TT_FATAL: ", no trailing " (assert.hpp:104)" */
+  ttm_str memory; /* "DRAM", "L1", "L1_SMALL", "TRACE"; empty when unknown; clashes and overflows say "L1" */
+  uint64_t size;  /* whole buffer */
   uint64_t banks;
   uint64_t needed_per_bank;
   uint64_t bank_size;
@@ -33,13 +33,13 @@ typedef struct ttm_incident_text {
   uint64_t l1_buffer_at; /* clash: lowest L1 buffer address */
   uint64_t buffers_end;  /* clash and overflow: where the static buffers end */
   uint64_t l1_size;      /* overflow: max L1 size */
-  ttm_view core_range;   /* as printed */
+  ttm_str core_range;    /* as printed */
   bool dataflow;         /* dataflow buffers instead of circular buffers */
 } ttm_incident_text;
 
 /* The cheap first look (64 bytes at a time): false means that neither ttm_incident_parse nor ttm_incident_is_header can
  * say yes. Both ask it themselves; a caller that wants both asks once. */
-bool ttm_incident_is_possible(ttm_view line);
+bool ttm_incident_is_possible(ttm_str line);
 
 /* Looks for an incident anywhere in one line (prefixes and colour already stripped or not). Recognises every wording
  * and era of spec tt-metal.md 2.1 and 2.2 (both buffer words, both core-range spellings, "only", the "after
@@ -50,14 +50,14 @@ bool ttm_incident_is_possible(ttm_view line);
  * was read from: log line, exception, pytest's "E   " or a repr with written-out line breaks. Code that only quotes
  * such a message is no incident. A bare "TT_FATAL @ file:462: cond" line (its sentence follows after "info:") is not
  * an incident by itself: see ttm_incident_is_header. False when the line holds none; *out is then unspecified. */
-bool ttm_incident_parse(ttm_view line, ttm_incident_text *out);
+bool ttm_incident_parse(ttm_str line, ttm_incident_text *out);
 
 /* True for "TT_FATAL @ path:line: cond" / "TT_THROW @ ...: tt::exception" lines that announce "info:" and a sentence
  * after it. */
-bool ttm_incident_is_header(ttm_view line);
+bool ttm_incident_is_header(ttm_str line);
 
 /* The line after "info:" of an exception: any sentence is an incident there, TTM_INCIDENT_FATAL when it is none of the
  * known ones. Its text equals that of the log line which told the same. False only for an empty line. */
-bool ttm_incident_parse_info(ttm_view line, ttm_incident_text *out);
+bool ttm_incident_parse_info(ttm_str line, ttm_incident_text *out);
 
 #endif

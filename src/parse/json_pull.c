@@ -10,7 +10,7 @@
 
 enum { PIECE = 256 * 1024, PADDING = 32, MOST_DEPTH = 1024 };
 
-void ttm_json_init(ttm_json *j, ttm_source *source, ttm_view first) {
+void ttm_json_init(ttm_json *j, ttm_source *source, ttm_str first) {
   *j = (ttm_json){.source = source, .rest = first, .line = 1};
 }
 
@@ -33,7 +33,7 @@ static int read_more(ttm_json *j, size_t room, size_t *got) {
   if (j->rest.n) {
     *got = room < j->rest.n ? room : j->rest.n;
     memcpy(j->buf + j->n, j->rest.p, *got);
-    j->rest = ttm_view_from(j->rest, *got);
+    j->rest = ttm_str_from(j->rest, *got);
     return TTM_OK;
   }
   *got = 0;
@@ -209,7 +209,7 @@ static size_t unescape(char *p, size_t n) {
 }
 
 /* The string whose opening quote is at `at`. With `out` NULL it is passed over and may be of any length. */
-static bool read_string(ttm_json *j, ttm_view *out) {
+static bool read_string(ttm_json *j, ttm_str *out) {
   size_t i = j->at + 1;
   bool escaped = false;
   for (;;) {
@@ -234,7 +234,7 @@ static bool read_string(ttm_json *j, ttm_view *out) {
   if (out) {
     char *start = j->buf + j->at + 1;
     size_t n = i - j->at - 1;
-    *out = (ttm_view){start, escaped ? unescape(start, n) : n};
+    *out = (ttm_str){start, escaped ? unescape(start, n) : n};
   }
   j->at = i + 1;
   return true;
@@ -293,17 +293,17 @@ static bool next_member(ttm_json *j, char closing) {
   return c ? true : fail(j, TTM_EFORMAT, "the text ends too early");
 }
 
-bool ttm_json_key(ttm_json *j, ttm_view *key) {
+bool ttm_json_key(ttm_json *j, ttm_str *key) {
   if (!next_member(j, '}')) return false;
   if (j->buf[j->at] != '"') return fail(j, TTM_EFORMAT, "a key is no string");
-  ttm_view text;
+  ttm_str text;
   if (!read_string(j, &text)) return false;
   *key = text;
   if (j->buf[j->at] != ':') {
     /* Blanks, or the end of what is held: getting there may move the key. */
     if (text.n > sizeof j->spare) text.n = sizeof j->spare;
     memcpy(j->spare, text.p, text.n);
-    *key = (ttm_view){j->spare, text.n};
+    *key = (ttm_str){j->spare, text.n};
     if (next_byte(j) != ':') return fail(j, TTM_EFORMAT, "a colon is missing behind a key");
   }
   j->at++;
@@ -319,7 +319,7 @@ static bool is_word(char c) {
 }
 
 /* A number or a bare word, all of it in the buffer. */
-static bool read_word(ttm_json *j, ttm_view *out) {
+static bool read_word(ttm_json *j, ttm_str *out) {
   size_t i = j->at;
   for (;;) {
     while (is_word(j->buf[i])) i++;
@@ -333,7 +333,7 @@ static bool read_word(ttm_json *j, ttm_view *out) {
     i = j->at + length;
   }
   if (i == j->at) return fail(j, TTM_EFORMAT, "neither a value nor a bracket");
-  *out = (ttm_view){j->buf + j->at, i - j->at};
+  *out = (ttm_str){j->buf + j->at, i - j->at};
   j->at = i;
   return true;
 }
@@ -370,7 +370,7 @@ static bool skip_container(ttm_json *j) {
 }
 
 bool ttm_json_skip(ttm_json *j) {
-  ttm_view ignored;
+  ttm_str ignored;
   j->fresh = false;
   switch (next_byte(j)) {
     case 0:
@@ -387,7 +387,7 @@ bool ttm_json_skip(ttm_json *j) {
 
 bool ttm_json_value(ttm_json *j, ttm_json_scalar *out) {
   out->kind = ttm_json_peek(j);
-  out->text = (ttm_view){"", 0};
+  out->text = (ttm_str){"", 0};
   j->fresh = false;
   switch (out->kind) {
     case TTM_JSON_NONE:
@@ -404,11 +404,11 @@ bool ttm_json_value(ttm_json *j, ttm_json_scalar *out) {
 
 bool ttm_json_integer(const ttm_json_scalar *v, int64_t *out) {
   if (v->kind != TTM_JSON_NUMBER && v->kind != TTM_JSON_STRING) return false;
-  ttm_view text = v->text;
+  ttm_str text = v->text;
   bool negative = text.n && text.p[0] == '-';
   uint64_t number;
-  text = ttm_view_from(text, negative);
-  if (!ttm_view_take_u64(&text, &number) || text.n) return false;
+  text = ttm_str_from(text, negative);
+  if (!ttm_str_take_u64(&text, &number) || text.n) return false;
   if (number > (uint64_t)INT64_MAX) number = (uint64_t)INT64_MAX; /* no memory is that large; sums saturate anyway */
   *out = negative ? -(int64_t)number : (int64_t)number;
   return true;

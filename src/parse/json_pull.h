@@ -11,13 +11,13 @@
 #define TTM_PARSE_JSON_PULL_H
 
 #include "base/source.h"
-#include "base/view.h"
+#include "base/str.h"
 
 enum { TTM_JSON_LONGEST_STRING = 64 * 1024 * 1024 };
 
 typedef struct ttm_json {
   ttm_source *source; /* borrowed; NULL when `rest` is everything */
-  ttm_view rest;      /* bytes that come before the source's */
+  ttm_str rest;       /* bytes that come before the source's */
   char *buf;          /* n bytes of input, then zeros that loads of 16 bytes may touch */
   size_t at, n, cap;
   bool ended;        /* nothing is left behind buf */
@@ -45,11 +45,11 @@ typedef enum ttm_json_kind {
 /* A value that is no container. */
 typedef struct ttm_json_scalar {
   ttm_json_kind kind;
-  ttm_view text; /* a string without its quotes and escapes; otherwise as it stands */
+  ttm_str text; /* a string without its quotes and escapes; otherwise as it stands */
 } ttm_json_scalar;
 
 /* `source` may be NULL; `first` are bytes already read from it, or the whole document. Both must outlive *j. */
-void ttm_json_init(ttm_json *j, ttm_source *source, ttm_view first);
+void ttm_json_init(ttm_json *j, ttm_source *source, ttm_str first);
 void ttm_json_free(ttm_json *j);
 
 /* What comes next; reads nothing but blanks. */
@@ -57,7 +57,7 @@ ttm_json_kind ttm_json_peek(ttm_json *j);
 /* Takes the '{' or '[' that comes next; false (an error) when something else does. */
 bool ttm_json_enter(ttm_json *j, char bracket);
 /* The next key of the object; false behind its last, the object is then left. The value must be read or skipped. */
-bool ttm_json_key(ttm_json *j, ttm_view *key);
+bool ttm_json_key(ttm_json *j, ttm_str *key);
 /* True when the array has another element; false behind its last, the array is then left. */
 bool ttm_json_item(ttm_json *j);
 /* Reads a scalar; a container is skipped and gives its kind with an empty text. */

@@ -8,19 +8,19 @@
 #include "base/buf.h"
 
 /* The value of a member of the object; empty when it is not there or `object` is none. */
-ttm_view ttm_json_get_member(ttm_view object, const char *key);
+ttm_str ttm_json_get_member(ttm_str object, const char *key);
 
 /* Takes the next element off an array. Start with *rest = the array; false at its end, or when it is none. */
-bool ttm_json_get_element(ttm_view *rest, ttm_view *element);
+bool ttm_json_get_element(ttm_str *rest, ttm_str *element);
 
 /* Appends the text of a string value, escapes resolved (what they stand for may be any character, also a control character);
  * nothing for other values. */
-void ttm_json_get_string(ttm_buf *out, ttm_view value);
+void ttm_json_get_string(ttm_buf *out, ttm_str value);
 
 /* The number, always a finite one; `otherwise` when the value is none or too large to be one. */
-double ttm_json_get_number(ttm_view value, double otherwise);
+double ttm_json_get_number(ttm_str value, double otherwise);
 
 /* The same for what is counted, such as bytes: `otherwise` also for what is below 0 or does not fit. A fraction is cut off. */
-uint64_t ttm_json_get_count(ttm_view value, uint64_t otherwise);
+uint64_t ttm_json_get_count(ttm_str value, uint64_t otherwise);
 
 #endif

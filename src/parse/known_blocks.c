@@ -25,7 +25,7 @@ uint32_t ttm_known_blocks_add(ttm_known_blocks *known, const ttm_known_block *bl
   ttm_known_block added = *block;
   added.at = (uint32_t)known->bytes.n;
   added.next = TTM_NO_BLOCK;
-  ttm_buf_put(&known->bytes, (ttm_view){bytes, block->n});
+  ttm_buf_put(&known->bytes, (ttm_str){bytes, block->n});
   uint32_t i = (uint32_t)known->blocks.n;
   if (known->bytes.failed || ttm_vec_push(&known->blocks, added)) return TTM_NO_BLOCK;
   return ttm_idmap_set(&known->of_hash, key_of(block->hash, block->rank), i) ? TTM_NO_BLOCK : i;

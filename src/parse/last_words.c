@@ -2,44 +2,44 @@
 #include "parse/last_words.h"
 
 /* "ModuleNotFoundError: No module named 'x'", "KeyboardInterrupt": a name from the start of the line, alone or before a colon. */
-static bool is_exception(ttm_view line) {
+static bool is_exception(ttm_str line) {
   static const char *const ends[] = {"Error", "Exception", "Interrupt", "Exit"};
   size_t n = 0;
   while (n < line.n && line.p[n] != ':' && line.p[n] != ' ' && line.p[n] != '\t') n++;
   if (n < line.n && line.p[n] != ':') return false;
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-    if (ttm_view_ends((ttm_view){line.p, n}, ttm_view_of(ends[i]))) return true;
+    if (ttm_str_ends((ttm_str){line.p, n}, ttm_str_of(ends[i]))) return true;
   return false;
 }
 
 /* `  File "model.py", line 17, in forward`: one of the user's own. */
-static void read_frame(ttm_last_words *out, ttm_view line) {
-  line = ttm_view_trim(line);
-  if (!ttm_view_take(&line, TTM_LIT("File \""))) return;
-  size_t end = ttm_view_find(line, TTM_LIT("\", line "));
+static void read_frame(ttm_last_words *out, ttm_str line) {
+  line = ttm_str_trim(line);
+  if (!ttm_str_take(&line, TTM_LIT("File \""))) return;
+  size_t end = ttm_str_find(line, TTM_LIT("\", line "));
   if (end == TTM_NOT_FOUND) return;
-  ttm_view file = ttm_view_first(line, end);
-  line = ttm_view_from(line, end + 8);
-  bool library = ttm_view_contains(file, TTM_LIT("-packages/")) || ttm_view_starts(file, TTM_LIT("<"));
+  ttm_str file = ttm_str_first(line, end);
+  line = ttm_str_from(line, end + 8);
+  bool library = ttm_str_contains(file, TTM_LIT("-packages/")) || ttm_str_starts(file, TTM_LIT("<"));
   uint64_t number;
-  if (library || !ttm_view_take_u64(&line, &number)) return;
+  if (library || !ttm_str_take_u64(&line, &number)) return;
   out->file = file;
   out->line = number;
 }
 
-void ttm_last_words_read(ttm_last_words *out, ttm_view text) {
-  ttm_view exception = {0}, last = {0}, before = {0};
+void ttm_last_words_read(ttm_last_words *out, ttm_str text) {
+  ttm_str exception = {0}, last = {0}, before = {0};
   *out = (ttm_last_words){.line = 0};
   while (text.n) {
-    size_t end = ttm_view_find_char(text, '\n');
-    ttm_view line = ttm_view_first(text, end), trimmed = ttm_view_trim(line);
+    size_t end = ttm_str_find_char(text, '\n');
+    ttm_str line = ttm_str_first(text, end), trimmed = ttm_str_trim(line);
     ttm_incident_text incident;
-    text = ttm_view_from(text, end == TTM_NOT_FOUND ? text.n : end + 1);
-    if (ttm_view_starts(trimmed, TTM_LIT("Traceback (most recent call last)"))) out->file = (ttm_view){0};
+    text = ttm_str_from(text, end == TTM_NOT_FOUND ? text.n : end + 1);
+    if (ttm_str_starts(trimmed, TTM_LIT("Traceback (most recent call last)"))) out->file = (ttm_str){0};
     read_frame(out, line);
     if (is_exception(line)) exception = trimmed;
     /* tt-metal's exceptions say where on their first line, and what on the one behind "info:". */
-    if (exception.n && trimmed.n && ttm_view_eq(before, TTM_LIT("info:"))) exception = trimmed;
+    if (exception.n && trimmed.n && ttm_str_eq(before, TTM_LIT("info:"))) exception = trimmed;
     if (ttm_incident_parse(line, &incident) && incident.kind != TTM_INCIDENT_FATAL) {
       out->memory = true;
       out->incident = incident;

@@ -7,16 +7,16 @@
 
 /* Views point into the text. */
 typedef struct ttm_last_words {
-  ttm_view
+  ttm_str
       sentence; /* "ModuleNotFoundError: No module named 'x'"; of tt-metal's exceptions what stands behind "info:"; else the last
                         line; empty when nothing was said */
-  ttm_view file; /* of the last frame of a Python traceback that is not in an installed package; empty without one */
+  ttm_str file;  /* of the last frame of a Python traceback that is not in an installed package; empty without one */
   uint64_t line; /* in that file */
   bool memory;   /* `incident` is there: the last out-of-memory or clash */
   ttm_incident_text incident;
 } ttm_last_words;
 
 /* `text` is the end of what a program printed; any bytes. */
-void ttm_last_words_read(ttm_last_words *out, ttm_view text);
+void ttm_last_words_read(ttm_last_words *out, ttm_str text);
 
 #endif

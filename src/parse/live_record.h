@@ -21,9 +21,9 @@ typedef struct ttm_live_line {
   uint64_t time_ms; /* since the start; START: since 1970 */
   uint64_t interval_ms;
   uint64_t number, device_id, asic_id, pid;
-  ttm_view name;            /* of a board or process, foreign */
+  ttm_str name;             /* of a board or process, foreign */
   uint64_t bytes[TTM_USES]; /* held on the device */
-  ttm_view parts;           /* of the processes that changed, for ttm_live_part_next */
+  ttm_str parts;            /* of the processes that changed, for ttm_live_part_next */
 } ttm_live_line;
 
 typedef struct ttm_live_part {
@@ -32,12 +32,12 @@ typedef struct ttm_live_part {
 } ttm_live_part;
 
 /* True when the input begins as a recording does. */
-bool ttm_live_record_detect(ttm_view first);
+bool ttm_live_record_detect(ttm_str first);
 
 /* Takes any line, without its end. */
-ttm_live_line ttm_live_line_read(ttm_view line);
+ttm_live_line ttm_live_line_read(ttm_str line);
 
 /* The next of the parts; false at their end, or where they are torn. */
-bool ttm_live_part_next(ttm_view *parts, ttm_live_part *out);
+bool ttm_live_part_next(ttm_str *parts, ttm_live_part *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "parse/log_line.h"
 
-size_t ttm_escape_length(ttm_view at) {
+size_t ttm_escape_length(ttm_str at) {
   if (at.n < 2 || at.p[0] != '\x1b' || at.p[1] != '[') return 0;
   for (size_t i = 2; i < at.n; i++) {
     unsigned char c = (unsigned char)at.p[i];
@@ -11,17 +11,17 @@ size_t ttm_escape_length(ttm_view at) {
   return 0;
 }
 
-static ttm_view skip_escapes(ttm_view v) {
-  for (size_t n; (n = ttm_escape_length(v)) != 0;) v = ttm_view_from(v, n);
+static ttm_str skip_escapes(ttm_str v) {
+  for (size_t n; (n = ttm_escape_length(v)) != 0;) v = ttm_str_from(v, n);
   return v;
 }
 
 /* Blanks and escapes in any order. */
-static ttm_view skip_space(ttm_view v) {
+static ttm_str skip_space(ttm_str v) {
   for (;;) {
     size_t before = v.n;
     v = skip_escapes(v);
-    while (v.n && v.p[0] == ' ') v = ttm_view_from(v, 1);
+    while (v.n && v.p[0] == ' ') v = ttm_str_from(v, 1);
     if (v.n == before) return v;
   }
 }
@@ -30,7 +30,7 @@ static bool digit(char c) { return c >= '0' && c <= '9'; }
 static bool letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 /* True when v follows the pattern: 'd' a digit, anything else itself. */
-static bool looks_like(ttm_view v, const char *pattern) {
+static bool looks_like(ttm_str v, const char *pattern) {
   size_t n = strlen(pattern);
   if (v.n < n) return false;
   for (size_t i = 0; i < n; i++)
@@ -38,54 +38,54 @@ static bool looks_like(ttm_view v, const char *pattern) {
   return true;
 }
 
-bool ttm_log_line_has_date(ttm_view message) { return looks_like(message, "dddd-dd-dd dd:dd:dd"); }
+bool ttm_log_line_has_date(ttm_str message) { return looks_like(message, "dddd-dd-dd dd:dd:dd"); }
 
-bool ttm_log_line_is_loguru(ttm_view message) {
+bool ttm_log_line_is_loguru(ttm_str message) {
   return looks_like(message, "dddd-dd-dd dd:dd:dd.ddd (") &&
-         ttm_view_contains(ttm_view_first(message, 48), TTM_LIT("s) ["));
+         ttm_str_contains(ttm_str_first(message, 48), TTM_LIT("s) ["));
 }
 
 /* `2026-05-14T01:00:31.7554321Z ` as GitHub puts before every line. */
-static ttm_view skip_ci_time(ttm_view v) {
+static ttm_str skip_ci_time(ttm_str v) {
   if (!looks_like(v, "dddd-dd-ddTdd:dd:dd")) return v;
   size_t i = 19;
   while (i < v.n && (digit(v.p[i]) || v.p[i] == '.')) i++;
   if (i >= v.n || v.p[i] != 'Z') return v;
-  v = ttm_view_from(v, i + 1);
-  return v.n && v.p[0] == ' ' ? ttm_view_from(v, 1) : v;
+  v = ttm_str_from(v, i + 1);
+  return v.n && v.p[0] == ' ' ? ttm_str_from(v, 1) : v;
 }
 
 /* `[1,3]<stdout>:`: the last number is the rank. */
-static ttm_view skip_rank_tag(ttm_view v, uint16_t *rank) {
-  ttm_view at = v;
-  while (at.n && at.p[0] == ' ') at = ttm_view_from(at, 1);
-  if (!ttm_view_take(&at, TTM_LIT("["))) return v;
+static ttm_str skip_rank_tag(ttm_str v, uint16_t *rank) {
+  ttm_str at = v;
+  while (at.n && at.p[0] == ' ') at = ttm_str_from(at, 1);
+  if (!ttm_str_take(&at, TTM_LIT("["))) return v;
   uint64_t number;
   do {
-    if (!ttm_view_take_u64(&at, &number)) return v;
-  } while (ttm_view_take(&at, TTM_LIT(",")));
-  if (!ttm_view_take(&at, TTM_LIT("]<"))) return v;
-  size_t close = ttm_view_find(ttm_view_first(at, 32), TTM_LIT(">:"));
+    if (!ttm_str_take_u64(&at, &number)) return v;
+  } while (ttm_str_take(&at, TTM_LIT(",")));
+  if (!ttm_str_take(&at, TTM_LIT("]<"))) return v;
+  size_t close = ttm_str_find(ttm_str_first(at, 32), TTM_LIT(">:"));
   if (close == TTM_NOT_FOUND) return v;
   *rank = number < TTM_NO_RANK ? (uint16_t)number : TTM_NO_RANK - 1;
-  return ttm_view_from(at, close + 2);
+  return ttm_str_from(at, close + 2);
 }
 
-static ttm_severity take_severity(ttm_view *v) {
+static ttm_severity take_severity(ttm_str *v) {
   static const struct {
-    ttm_view word;
+    ttm_str word;
     ttm_severity severity;
   } words[] = {
       {TTM_LIT("DEBUG"), TTM_SEV_DEBUG},     {TTM_LIT("INFO"), TTM_SEV_INFO},   {TTM_LIT("TRACE"), TTM_SEV_TRACE},
       {TTM_LIT("WARNING"), TTM_SEV_WARNING}, {TTM_LIT("ERROR"), TTM_SEV_ERROR}, {TTM_LIT("FATAL"), TTM_SEV_FATAL},
   };
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (ttm_view_take(v, words[i].word)) return words[i].severity;
+    if (ttm_str_take(v, words[i].word)) return words[i].severity;
   return TTM_SEV_NONE;
 }
 
 /* Start of the type word that ends (escapes apart) right before `bar`; TTM_NOT_FOUND when no letter stands there. */
-static size_t type_word(ttm_view v, size_t bar) {
+static size_t type_word(ttm_str v, size_t bar) {
   size_t end = bar;
   /* "\x1b[0m" closes the coloured type. */
   if (end >= 4 && memcmp(v.p + end - 4, "\x1b[0m", 4) == 0) end -= 4;
@@ -95,12 +95,12 @@ static size_t type_word(ttm_view v, size_t bar) {
 }
 
 /* Only blanks and escapes before the type word: nothing glued in front. */
-static bool only_space(ttm_view v) { return skip_space(v).n == 0; }
+static bool only_space(ttm_str v) { return skip_space(v).n == 0; }
 
 /* Where " | " stands at or after `from`. By its bar, which other text hardly ever holds. */
-static size_t find_bar(ttm_view v, size_t from) {
+static size_t find_bar(ttm_str v, size_t from) {
   for (size_t at = from + 1;; at++) {
-    size_t bar = at + 1 < v.n ? ttm_view_find_char(ttm_view_from(v, at), '|') : TTM_NOT_FOUND;
+    size_t bar = at + 1 < v.n ? ttm_str_find_char(ttm_str_from(v, at), '|') : TTM_NOT_FOUND;
     if (bar == TTM_NOT_FOUND) return TTM_NOT_FOUND;
     at += bar;
     if (v.p[at - 1] == ' ' && at + 1 < v.n && v.p[at + 1] == ' ') return at - 1;
@@ -109,7 +109,7 @@ static size_t find_bar(ttm_view v, size_t from) {
 
 /* Finds `Type | LEVEL | ` anywhere in v. The runtime right-aligns its level (one blank before the second bar); Python's and
  * tt-metal's loggers pad it on the right, which tells them apart. */
-static bool find_runtime(ttm_view v, ttm_log_line *out) {
+static bool find_runtime(ttm_str v, ttm_log_line *out) {
   size_t from = 0;
   for (int tries = 0; tries < 8; tries++) {
     size_t bar = find_bar(v, from);
@@ -117,24 +117,24 @@ static bool find_runtime(ttm_view v, ttm_log_line *out) {
     from = bar + 2;
     size_t word = type_word(v, bar);
     if (word == TTM_NOT_FOUND) continue;
-    ttm_view at = skip_space(ttm_view_from(v, bar + 3));
+    ttm_str at = skip_space(ttm_str_from(v, bar + 3));
     ttm_severity severity = take_severity(&at);
     if (severity == TTM_SEV_NONE) continue;
     at = skip_escapes(at);
-    if (!ttm_view_take(&at, TTM_LIT(" | "))) continue;
+    if (!ttm_str_take(&at, TTM_LIT(" | "))) continue;
     out->runtime = true;
     out->severity = (uint8_t)severity;
     out->message = at;
-    out->stable = only_space(ttm_view_first(v, word));
+    out->stable = only_space(ttm_str_first(v, word));
     return true;
   }
   return false;
 }
 
-ttm_log_line ttm_log_line_read(ttm_view line) {
+ttm_log_line ttm_log_line_read(ttm_str line) {
   ttm_log_line out = {.rank = TTM_NO_RANK};
   if (line.n && line.p[line.n - 1] == '\r') line.n--;
-  ttm_view v = skip_ci_time(line);
+  ttm_str v = skip_ci_time(line);
   bool timed = v.p != line.p;
   v = skip_rank_tag(v, &out.rank);
   v = out.rank != TTM_NO_RANK ? skip_ci_time(v) : v;

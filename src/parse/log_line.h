@@ -3,7 +3,7 @@
 #ifndef TTM_PARSE_LOG_LINE_H
 #define TTM_PARSE_LOG_LINE_H
 
-#include "base/view.h"
+#include "base/str.h"
 
 typedef enum ttm_severity {
   TTM_SEV_NONE,
@@ -22,19 +22,19 @@ typedef struct ttm_log_line {
   bool stable;      /* the prefix holds nothing that changes from line to line: worth remembering */
   uint8_t severity; /* ttm_severity, of runtime lines */
   uint16_t rank;    /* from a tag like [1,3]<stdout>:, or TTM_NO_RANK */
-  ttm_view message; /* runtime lines: behind the second bar; others: behind rank tag and CI time stamp */
+  ttm_str message;  /* runtime lines: behind the second bar; others: behind rank tag and CI time stamp */
 } ttm_log_line;
 
 /* `line` has no line end. Views point into it. Any bytes are fine. */
-ttm_log_line ttm_log_line_read(ttm_view line);
+ttm_log_line ttm_log_line_read(ttm_str line);
 
 /* Length of the terminal escape sequence at p (CSI ... final byte), 0 when there is none. */
-size_t ttm_escape_length(ttm_view at);
+size_t ttm_escape_length(ttm_str at);
 
 /* True when the text starts like a line of another logger: `2026-06-19 09:25:30.646 ...`. */
-bool ttm_log_line_has_date(ttm_view message);
+bool ttm_log_line_has_date(ttm_str message);
 
 /* True for loguru lines of tt-xla: `<date> (   1.854s) [ thread]file:line  1| message`. */
-bool ttm_log_line_is_loguru(ttm_view message);
+bool ttm_log_line_is_loguru(ttm_str message);
 
 #endif

@@ -15,7 +15,7 @@ typedef struct scan {
   bool failed;
   /* The last memory line of each kind: idle memories repeat theirs to the letter, so comparing beats parsing. */
   struct {
-    ttm_view text;
+    ttm_str text;
     ttm_level level;
     uint32_t line;
     uint16_t rank;
@@ -23,7 +23,7 @@ typedef struct scan {
   } last[TTM_MEMORIES];
   /* The lines behind the last DRAM line, L1 to TRACE. Most blocks end with the same bytes as the one before: then three lines
    * cost one comparison. */
-  ttm_view rest;
+  ttm_str rest;
   uint16_t rest_rank;
   bool rest_debug;             /* printed at DEBUG level, as in 2025 */
   bool debug;                  /* the line at hand is */
@@ -34,7 +34,7 @@ typedef struct scan {
   uint64_t debug_before_block; /* debug lines before the last operation line */
 } scan;
 
-static ttm_event *add_event(scan *s, ttm_event_kind kind, ttm_view text) {
+static ttm_event *add_event(scan *s, ttm_event_kind kind, ttm_str text) {
   if (ttm_vec_reserve(&s->out->events, 1)) {
     s->failed = true;
     return NULL;
@@ -63,7 +63,7 @@ static void learn_rest(scan *s) {
   for (int m = TTM_DRAM; m < TTM_MEMORIES; m++) rest.levels[m] = s->last[m].level;
   const char *end = s->line_end + 1;
   if (end > s->chunk->data + s->chunk->n || ttm_vec_push(&s->out->rests, rest)) return;
-  s->rest = (ttm_view){s->last[TTM_L1].line_at, (size_t)(end - s->last[TTM_L1].line_at)};
+  s->rest = (ttm_str){s->last[TTM_L1].line_at, (size_t)(end - s->last[TTM_L1].line_at)};
   s->rest_rank = s->rank;
   s->rest_debug = s->debug;
 }
@@ -106,7 +106,7 @@ static bool stands_before(const scan *s, const ttm_event *e, const ttm_event *ne
 }
 
 /* After a DRAM line: are it and the two lines before an operation with its block? */
-static void learn_block(scan *s, ttm_view view) {
+static void learn_block(scan *s, ttm_str view) {
   size_t n = s->out->events.n;
   const ttm_event *e = n < 3 ? NULL : &s->out->events.at[n - 3];
   if (!e || e[0].kind != TTM_EV_OPERATION || e[1].kind != TTM_EV_BEFORE_OP || !stands_before(s, &e[0], &e[1]) ||
@@ -133,21 +133,21 @@ static void learn_block(scan *s, ttm_view view) {
 }
 
 /* The last line of this memory, as an event and for comparing. */
-static void keep_level(scan *s, ttm_memory memory, ttm_view text, const ttm_level *level) {
+static void keep_level(scan *s, ttm_memory memory, ttm_str text, const ttm_level *level) {
   s->last[memory].text = text;
   s->last[memory].level = *level;
   s->last[memory].line = s->line;
   s->last[memory].rank = s->rank;
   s->last[memory].line_at = s->line_at;
-  ttm_event *e = add_event(s, TTM_EV_LEVEL, (ttm_view){text.p, 0});
+  ttm_event *e = add_event(s, TTM_EV_LEVEL, (ttm_str){text.p, 0});
   if (!e) return;
   e->memory = (uint8_t)memory;
   e->level = *level;
 }
 
-static void scan_level(scan *s, ttm_memory memory, ttm_view view) {
+static void scan_level(scan *s, ttm_memory memory, ttm_str view) {
   ttm_level level = s->last[memory].level;
-  if (!ttm_view_eq(view, s->last[memory].text) && !ttm_memory_view_parse(view, &level)) {
+  if (!ttm_str_eq(view, s->last[memory].text) && !ttm_memory_view_parse(view, &level)) {
     add_event(s, TTM_EV_BAD_LEVEL, view);
     return;
   }
@@ -161,7 +161,7 @@ static ttm_event *add_block_line(scan *s, ttm_event_kind kind, const char *at, t
                                  ttm_block_part text) {
   s->line_at = at + line.at;
   s->line_end = at + line.end;
-  return add_event(s, kind, (ttm_view){at + text.at, text.end - text.at});
+  return add_event(s, kind, (ttm_str){at + text.at, text.end - text.at});
 }
 
 /* The three lines of a known block at `at`, one by one: what follows its DRAM line is new. */
@@ -176,7 +176,7 @@ static void add_block_lines(scan *s, const ttm_known_block *block, const char *a
   s->line_at = at + block->dram_line;
   s->line_end = end;
   const char *view = at + block->dram_view;
-  keep_level(s, TTM_DRAM, (ttm_view){view, (size_t)(end - view)}, dram);
+  keep_level(s, TTM_DRAM, (ttm_str){view, (size_t)(end - view)}, dram);
   s->line++;
 }
 
@@ -188,7 +188,7 @@ static bool add_whole_block(scan *s, const ttm_known_block *block, const char *a
   if (size->banks != dram->banks || size->total != dram->total) return false;
   s->line_at = at;
   s->line_end = *rest + s->rest.n - 1;
-  ttm_event *e = add_event(s, TTM_EV_BLOCK, (ttm_view){at + block->op_text.at, block->op_text.end - block->op_text.at});
+  ttm_event *e = add_event(s, TTM_EV_BLOCK, (ttm_str){at + block->op_text.at, block->op_text.end - block->op_text.at});
   if (!e) return true;
   e->op_kind = block->op_kind;
   e->block = (ttm_block_event){.hash = block->hash,
@@ -209,7 +209,7 @@ static bool scan_known_block(scan *s, const char **at, const char *end) {
   const ttm_known_block *block = &known->blocks.at[s->next_block];
   if ((size_t)(end - *at) < block->n || memcmp(*at, known->bytes.at + block->at, block->n) != 0) return false;
   ttm_level dram = {.banks = block->banks, .total = block->total};
-  ttm_view use = {*at + block->n, (size_t)(end - *at) - block->n};
+  ttm_str use = {*at + block->n, (size_t)(end - *at) - block->n};
   if (!ttm_memory_view_take_use(&use, &dram) || use.n == 0 || use.p[0] != '\n') return false;
 
   s->rank = block->rank;
@@ -229,29 +229,29 @@ static void scan_rest(scan *s, const char **at, const char *end) {
   s->line_at = *at;
   s->line_end = *at + s->rest.n - 1;
   s->rank = s->rest_rank;
-  ttm_event *e = add_event(s, TTM_EV_REST, (ttm_view){*at, 0});
+  ttm_event *e = add_event(s, TTM_EV_REST, (ttm_str){*at, 0});
   if (!e) return;
   e->rest = (uint32_t)(s->out->rests.n - 1);
   pass_rest(s, at);
 }
 
-static void scan_device_line(scan *s, ttm_view message) {
-  ttm_view rest;
+static void scan_device_line(scan *s, ttm_str message) {
+  ttm_str rest;
   ttm_memory memory = ttm_memory_line(message, &rest);
   if (memory != TTM_MEMORIES) {
     scan_level(s, memory, rest);
-  } else if (ttm_view_take(&message, TTM_LIT("Device memory state before operation "))) {
-    message = ttm_view_trim(message);
+  } else if (ttm_str_take(&message, TTM_LIT("Device memory state before operation "))) {
+    message = ttm_str_trim(message);
     ttm_event *e = add_event(s, TTM_EV_BEFORE_OP, message);
     if (e) e->op_kind = (uint8_t)ttm_op_kind_of(message);
-  } else if (ttm_view_starts(message, TTM_LIT("Device memory state before submit"))) {
+  } else if (ttm_str_starts(message, TTM_LIT("Device memory state before submit"))) {
     add_event(s, TTM_EV_BEFORE_SUBMIT, message);
-  } else if (ttm_view_starts(message, TTM_LIT("Device memory state after submit"))) {
+  } else if (ttm_str_starts(message, TTM_LIT("Device memory state after submit"))) {
     add_event(s, TTM_EV_AFTER_SUBMIT, message);
   }
 }
 
-static void scan_operation(scan *s, ttm_view text) {
+static void scan_operation(scan *s, ttm_str text) {
   ttm_event *e = add_event(s, TTM_EV_OPERATION, text);
   if (!e) return;
   e->hash = ttm_hash_bytes(text.p, text.n).lo;
@@ -261,7 +261,7 @@ static void scan_operation(scan *s, ttm_view text) {
 }
 
 /* A message of the runtime logger: told apart by its first letter, then by its first words. */
-static void scan_runtime(scan *s, ttm_view m, uint8_t severity) {
+static void scan_runtime(scan *s, ttm_str m, uint8_t severity) {
   ttm_scan_counts *counts = &s->out->counts;
   counts->runtime_lines++;
   s->debug = severity == TTM_SEV_DEBUG || severity == TTM_SEV_TRACE;
@@ -272,37 +272,37 @@ static void scan_runtime(scan *s, ttm_view m, uint8_t severity) {
       scan_device_line(s, m);
       break;
     case 'E':
-      if (ttm_view_take(&m, TTM_LIT("Executing operation: "))) scan_operation(s, m);
+      if (ttm_str_take(&m, TTM_LIT("Executing operation: "))) scan_operation(s, m);
       break;
     case 'S':
-      if (ttm_view_take(&m, TTM_LIT("Starting execution of program: ")))
-        add_event(s, TTM_EV_PROGRAM_START, ttm_view_trim(m));
+      if (ttm_str_take(&m, TTM_LIT("Starting execution of program: ")))
+        add_event(s, TTM_EV_PROGRAM_START, ttm_str_trim(m));
       break;
     case 'F':
-      if (ttm_view_take(&m, TTM_LIT("Finished execution of program: ")))
-        add_event(s, TTM_EV_PROGRAM_FINISH, ttm_view_trim(m));
+      if (ttm_str_take(&m, TTM_LIT("Finished execution of program: ")))
+        add_event(s, TTM_EV_PROGRAM_FINISH, ttm_str_trim(m));
       break;
     case 'C':
-      if (ttm_view_take(&m, TTM_LIT("Cache miss or invalid cache for function: ")))
-        add_event(s, TTM_EV_CACHE_MISS, ttm_view_trim(m));
-      else if (ttm_view_take(&m, TTM_LIT("Cache hit for function: ")))
-        add_event(s, TTM_EV_CACHE_HIT, ttm_view_trim(m));
+      if (ttm_str_take(&m, TTM_LIT("Cache miss or invalid cache for function: ")))
+        add_event(s, TTM_EV_CACHE_MISS, ttm_str_trim(m));
+      else if (ttm_str_take(&m, TTM_LIT("Cache hit for function: ")))
+        add_event(s, TTM_EV_CACHE_HIT, ttm_str_trim(m));
       break;
     case 'R':
-      if (ttm_view_take(&m, TTM_LIT("Running LoadCachedOp for function ")))
-        add_event(s, TTM_EV_CACHE_KEY, ttm_view_trim(m));
+      if (ttm_str_take(&m, TTM_LIT("Running LoadCachedOp for function ")))
+        add_event(s, TTM_EV_CACHE_KEY, ttm_str_trim(m));
       break;
     case 'T':
-      if (ttm_view_starts(m, TTM_LIT("Tensor is retained thus not deallocating")))
+      if (ttm_str_starts(m, TTM_LIT("Tensor is retained thus not deallocating")))
         add_event(s, TTM_EV_RETAINED, m);
-      else if (ttm_view_starts(m, TTM_LIT("Trace cache ")) || ttm_view_starts(m, TTM_LIT("Trace is stale")))
+      else if (ttm_str_starts(m, TTM_LIT("Trace cache ")) || ttm_str_starts(m, TTM_LIT("Trace is stale")))
         add_event(s, TTM_EV_TRACE, m);
       break;
     default:
       break;
   }
   if (severity == TTM_SEV_FATAL || severity == TTM_SEV_ERROR) {
-    ttm_view line = {s->line_at, (size_t)(s->line_end - s->line_at)};
+    ttm_str line = {s->line_at, (size_t)(s->line_end - s->line_at)};
     ttm_incident_text incident;
     if (ttm_incident_parse(line, &incident)) add_event(s, TTM_EV_INCIDENT, line);
   }
@@ -311,46 +311,46 @@ static void scan_runtime(scan *s, ttm_view m, uint8_t severity) {
 /* ---- Everything else ----------------------------------------------------------------------------------------------- */
 
 /* The cheap first look for header and END of a dump: " Module" or " MODULE", by their M, which module text holds few of. */
-static bool names_module(ttm_view m) {
+static bool names_module(ttm_str m) {
   for (size_t at = 1; at < m.n; at++) {
-    size_t next = ttm_view_find_char(ttm_view_from(m, at), 'M');
+    size_t next = ttm_str_find_char(ttm_str_from(m, at), 'M');
     if (next == TTM_NOT_FOUND) return false;
     at += next;
-    ttm_view word = ttm_view_from(m, at + 1);
-    if (m.p[at - 1] == ' ' && (ttm_view_starts(word, TTM_LIT("odule")) || ttm_view_starts(word, TTM_LIT("ODULE"))))
+    ttm_str word = ttm_str_from(m, at + 1);
+    if (m.p[at - 1] == ' ' && (ttm_str_starts(word, TTM_LIT("odule")) || ttm_str_starts(word, TTM_LIT("ODULE"))))
       return true;
   }
   return false;
 }
 
 /* "MLIR Module ttnn:" today; "TTNN Module:" before October 2025. Gives the stage in lower case spelling of today. */
-static bool dump_header(ttm_view m, ttm_view *stage) {
+static bool dump_header(ttm_str m, ttm_str *stage) {
   static const struct {
-    ttm_view old, stage;
+    ttm_str old, stage;
   } eras[] = {{TTM_LIT("VHLO Module:"), TTM_LIT("vhlo")},
               {TTM_LIT("SHLO Module:"), TTM_LIT("shlo")},
               {TTM_LIT("TTIR Module:"), TTM_LIT("ttir")},
               {TTM_LIT("TTNN Module:"), TTM_LIT("ttnn")}};
-  size_t at = ttm_view_find(m, TTM_LIT("MLIR Module "));
+  size_t at = ttm_str_find(m, TTM_LIT("MLIR Module "));
   if (at != TTM_NOT_FOUND) {
-    ttm_view rest = ttm_view_from(m, at + 12);
-    size_t colon = ttm_view_find_char(rest, ':');
-    if (colon == TTM_NOT_FOUND || colon == 0 || ttm_view_find_char(ttm_view_first(rest, colon), ' ') != TTM_NOT_FOUND)
+    ttm_str rest = ttm_str_from(m, at + 12);
+    size_t colon = ttm_str_find_char(rest, ':');
+    if (colon == TTM_NOT_FOUND || colon == 0 || ttm_str_find_char(ttm_str_first(rest, colon), ' ') != TTM_NOT_FOUND)
       return false;
-    *stage = ttm_view_first(rest, colon);
+    *stage = ttm_str_first(rest, colon);
     return true;
   }
   for (size_t i = 0; i < sizeof eras / sizeof *eras; i++) {
-    if (!ttm_view_ends(ttm_view_trim(m), eras[i].old)) continue;
-    *stage = ttm_view_first(ttm_view_from(m, ttm_view_find(m, eras[i].old)), 4);
+    if (!ttm_str_ends(ttm_str_trim(m), eras[i].old)) continue;
+    *stage = ttm_str_first(ttm_str_from(m, ttm_str_find(m, eras[i].old)), 4);
     return true;
   }
   return false;
 }
 
-static void scan_foreign(scan *s, ttm_view m) {
+static void scan_foreign(scan *s, ttm_str m) {
   ttm_incident_text incident;
-  ttm_view stage;
+  ttm_str stage;
   if (ttm_incident_is_possible(m)) {
     if (ttm_incident_parse(m, &incident))
       add_event(s, TTM_EV_INCIDENT, m);
@@ -360,7 +360,7 @@ static void scan_foreign(scan *s, ttm_view m) {
   if (names_module(m)) {
     if (dump_header(m, &stage))
       add_event(s, TTM_EV_DUMP_BEGIN, stage);
-    else if (ttm_view_contains(m, TTM_LIT("END OF MLIR MODULE")))
+    else if (ttm_str_contains(m, TTM_LIT("END OF MLIR MODULE")))
       add_event(s, TTM_EV_DUMP_END, m);
   }
   s->out->counts.loguru_lines += ttm_log_line_is_loguru(m);
@@ -368,7 +368,7 @@ static void scan_foreign(scan *s, ttm_view m) {
 
 /* ---- Lines --------------------------------------------------------------------------------------------------------- */
 
-static void remember_prefix(ttm_scanner *sc, ttm_view line, const ttm_log_line *read) {
+static void remember_prefix(ttm_scanner *sc, ttm_str line, const ttm_log_line *read) {
   size_t n = (size_t)(read->message.p - line.p);
   if (!read->stable || n > sizeof sc->prefixes[0].bytes) return;
   memmove(sc->prefixes + 1, sc->prefixes, sizeof sc->prefixes - sizeof sc->prefixes[0]);
@@ -381,13 +381,13 @@ static void remember_prefix(ttm_scanner *sc, ttm_view line, const ttm_log_line *
 
 /* A line whose prefix is not known: read it with care. Progress bars overwrite themselves with \r, so each part counts; a rank
  * tag stands before the first one only. */
-static void scan_slowly(scan *s, ttm_view line) {
+static void scan_slowly(scan *s, ttm_str line) {
   const char *whole_end = s->line_end;
   s->rank = TTM_NO_RANK;
   if (line.n && line.p[line.n - 1] == '\r') line.n--;
   for (;;) {
-    size_t cut = ttm_view_find_char(line, '\r');
-    ttm_view part = cut == TTM_NOT_FOUND ? line : ttm_view_first(line, cut);
+    size_t cut = ttm_str_find_char(line, '\r');
+    ttm_str part = cut == TTM_NOT_FOUND ? line : ttm_str_first(line, cut);
     s->line_at = part.p;
     s->line_end = cut == TTM_NOT_FOUND ? whole_end : part.p + part.n;
     ttm_log_line read = ttm_log_line_read(part);
@@ -399,18 +399,18 @@ static void scan_slowly(scan *s, ttm_view line) {
       scan_foreign(s, read.message);
     }
     if (cut == TTM_NOT_FOUND) return;
-    line = ttm_view_from(line, cut + 1);
+    line = ttm_str_from(line, cut + 1);
   }
 }
 
-static void scan_line(scan *s, ttm_view line) {
+static void scan_line(scan *s, ttm_str line) {
   ttm_scanner *sc = s->scanner;
   for (size_t i = 0; i < TTM_KNOWN_PREFIXES; i++) {
     const ttm_known_prefix *known = &sc->prefixes[i];
     if (known->n == 0) break;
     if (line.n < known->n || memcmp(line.p, known->bytes, known->n) != 0) continue;
     s->rank = known->rank;
-    scan_runtime(s, ttm_view_from(line, known->n), known->severity);
+    scan_runtime(s, ttm_str_from(line, known->n), known->severity);
     return;
   }
   scan_slowly(s, line);
@@ -433,7 +433,7 @@ int ttm_scanner_scan(ttm_scanner *scanner, const ttm_chunk *chunk, ttm_scanned *
     s.line_at = at;
     s.line_end = stop;
     s.after_dram = false;
-    scan_line(&s, (ttm_view){at, (size_t)(stop - at)});
+    scan_line(&s, (ttm_str){at, (size_t)(stop - at)});
     s.line += line_end != NULL;
     at = stop + 1;
     if (s.after_dram && at < end) scan_rest(&s, &at, end);

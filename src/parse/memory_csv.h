@@ -4,7 +4,7 @@
 #ifndef TTM_PARSE_MEMORY_CSV_H
 #define TTM_PARSE_MEMORY_CSV_H
 
-#include "base/view.h"
+#include "base/str.h"
 
 typedef enum ttm_csv_kind {
   TTM_CSV_NONE,
@@ -14,7 +14,7 @@ typedef enum ttm_csv_kind {
 } ttm_csv_kind;
 
 /* Which report starts with this line; TTM_CSV_NONE for any other. */
-ttm_csv_kind ttm_csv_kind_of(ttm_view first_line);
+ttm_csv_kind ttm_csv_kind_of(ttm_str first_line);
 
 typedef enum ttm_csv_row_kind {
   TTM_CSV_OTHER,
@@ -26,8 +26,8 @@ typedef enum ttm_csv_row_kind {
 
 typedef struct ttm_csv_row {
   ttm_csv_row_kind kind;
-  ttm_view program; /* program id before the first column; often empty */
-  ttm_view memory;  /* "DRAM", "L1", "L1_SMALL" */
+  ttm_str program; /* program id before the first column; often empty */
+  ttm_str memory;  /* "DRAM", "L1", "L1_SMALL" */
   uint64_t value[4];
   size_t values;
   unsigned which;
@@ -36,6 +36,6 @@ typedef struct ttm_csv_row {
 } ttm_csv_row;
 
 /* TTM_CSV_OTHER (false) for headers, free lists and anything not understood. */
-bool ttm_csv_row_read(ttm_csv_kind kind, ttm_view line, ttm_csv_row *out);
+bool ttm_csv_row_read(ttm_csv_kind kind, ttm_str line, ttm_csv_row *out);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "parse/memory_view.h"
 
-ttm_memory ttm_memory_line(ttm_view message, ttm_view *rest) {
+ttm_memory ttm_memory_line(ttm_str message, ttm_str *rest) {
   static const struct {
-    ttm_view start;
+    ttm_str start;
     ttm_memory memory;
   } starts[] = {
       {TTM_LIT("Device DRAM memory state: "), TTM_DRAM},
@@ -12,8 +12,8 @@ ttm_memory ttm_memory_line(ttm_view message, ttm_view *rest) {
       {TTM_LIT("Device TRACE memory state: "), TTM_TRACE},
   };
   for (size_t i = 0; i < TTM_MEMORIES; i++) {
-    if (!ttm_view_starts(message, starts[i].start)) continue;
-    *rest = ttm_view_from(message, starts[i].start.n);
+    if (!ttm_str_starts(message, starts[i].start)) continue;
+    *rest = ttm_str_from(message, starts[i].start.n);
     return starts[i].memory;
   }
   return TTM_MEMORIES;
@@ -23,7 +23,7 @@ static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static uint64_t digit(char c) { return (uint64_t)(c - '0'); }
 
 /* A decimal number with any count of decimals, in thousandths; saturates. */
-static bool take_thousandths(ttm_view *v, uint32_t *out) {
+static bool take_thousandths(ttm_str *v, uint32_t *out) {
   const char *p = v->p, *end = v->p + v->n, *start = p;
   uint64_t value = 0;
   for (; p < end && is_digit(*p); p++) value = value > UINT32_MAX ? value : value * 10 + digit(*p);
@@ -40,24 +40,24 @@ static bool take_thousandths(ttm_view *v, uint32_t *out) {
     for (; decimals < 3; decimals++) value *= 10;
   }
   *out = value > UINT32_MAX - 1 ? UINT32_MAX - 1 : (uint32_t)value;
-  *v = (ttm_view){p, (size_t)(end - p)};
+  *v = (ttm_str){p, (size_t)(end - p)};
   return true;
 }
 
-bool ttm_memory_view_take_size(ttm_view *v, ttm_level *out) {
+bool ttm_memory_view_take_size(ttm_str *v, ttm_level *out) {
   uint64_t banks;
-  if (!ttm_view_take(v, TTM_LIT("MemoryView{numBanks: ")) || !ttm_view_take_u64(v, &banks)) return false;
+  if (!ttm_str_take(v, TTM_LIT("MemoryView{numBanks: ")) || !ttm_str_take_u64(v, &banks)) return false;
   out->banks = banks > UINT32_MAX ? UINT32_MAX : (uint32_t)banks;
-  return ttm_view_take(v, TTM_LIT(", totalBytesPerBank: ")) && take_thousandths(v, &out->total) &&
-         ttm_view_take(v, TTM_LIT(" MB, totalBytesAllocatedPerBank: "));
+  return ttm_str_take(v, TTM_LIT(", totalBytesPerBank: ")) && take_thousandths(v, &out->total) &&
+         ttm_str_take(v, TTM_LIT(" MB, totalBytesAllocatedPerBank: "));
 }
 
-bool ttm_memory_view_take_use(ttm_view *v, ttm_level *out) {
-  return take_thousandths(v, &out->allocated) && ttm_view_take(v, TTM_LIT(" MB, totalBytesFreePerBank: ")) &&
-         take_thousandths(v, &out->free) && ttm_view_take(v, TTM_LIT(" MB, largestContiguousBytesFreePerBank: ")) &&
-         take_thousandths(v, &out->largest) && ttm_view_take(v, TTM_LIT(" MB}"));
+bool ttm_memory_view_take_use(ttm_str *v, ttm_level *out) {
+  return take_thousandths(v, &out->allocated) && ttm_str_take(v, TTM_LIT(" MB, totalBytesFreePerBank: ")) &&
+         take_thousandths(v, &out->free) && ttm_str_take(v, TTM_LIT(" MB, largestContiguousBytesFreePerBank: ")) &&
+         take_thousandths(v, &out->largest) && ttm_str_take(v, TTM_LIT(" MB}"));
 }
 
-bool ttm_memory_view_parse(ttm_view v, ttm_level *out) {
+bool ttm_memory_view_parse(ttm_str v, ttm_level *out) {
   return ttm_memory_view_take_size(&v, out) && ttm_memory_view_take_use(&v, out);
 }

@@ -3,7 +3,7 @@
 #ifndef TTM_PARSE_MEMORY_VIEW_H
 #define TTM_PARSE_MEMORY_VIEW_H
 
-#include "base/view.h"
+#include "base/str.h"
 #include "ttmem/profile.h"
 
 /* One memory at one moment, per bank, in thousandths of a MB (MiB) as printed. */
@@ -14,13 +14,13 @@ typedef struct ttm_level {
 
 /* The memory named in a message that starts with "Device ", or TTM_MEMORIES when it is no memory line. *rest is what follows
  * "memory state: ". */
-ttm_memory ttm_memory_line(ttm_view message, ttm_view *rest);
+ttm_memory ttm_memory_line(ttm_str message, ttm_str *rest);
 
 /* Reads MemoryView{...}; false when it is cut or not one. */
-bool ttm_memory_view_parse(ttm_view text, ttm_level *out);
+bool ttm_memory_view_parse(ttm_str text, ttm_level *out);
 
 /* Its two halves: up to "totalBytesAllocatedPerBank: ", and the figures that change. Each moves *v behind what it read. */
-bool ttm_memory_view_take_size(ttm_view *v, ttm_level *out);
-bool ttm_memory_view_take_use(ttm_view *v, ttm_level *out);
+bool ttm_memory_view_take_size(ttm_str *v, ttm_level *out);
+bool ttm_memory_view_take_use(ttm_str *v, ttm_level *out);
 
 #endif

@@ -3,33 +3,33 @@
 
 /* ---- The line --------------------------------------------------------------------------------------------------------- */
 
-ttm_view ttm_metal_plain(ttm_view line, ttm_buf *scratch) {
-  if (ttm_view_find_char(line, '\x1b') == TTM_NOT_FOUND) return line;
+ttm_str ttm_metal_plain(ttm_str line, ttm_buf *scratch) {
+  if (ttm_str_find_char(line, '\x1b') == TTM_NOT_FOUND) return line;
   ttm_buf_clear(scratch);
   while (line.n) {
     size_t escape = ttm_escape_length(line);
     size_t plain = escape ? 0 : 1;
     while (plain && plain < line.n && line.p[plain] != '\x1b') plain++;
-    ttm_buf_put(scratch, ttm_view_first(line, plain));
-    line = ttm_view_from(line, escape + plain);
+    ttm_buf_put(scratch, ttm_str_first(line, plain));
+    line = ttm_str_from(line, escape + plain);
   }
-  return ttm_buf_view(scratch);
+  return ttm_buf_str(scratch);
 }
 
 /* tt-logger's types and those of the logger before it; tt-mlir's runtime has lines of form A too, with other names. */
-static bool is_logger(ttm_view name) {
+static bool is_logger(ttm_str name) {
   static const char *const names[] = {"Always",    "Test",          "Timer",           "Device",       "Distributed",
                                       "LLRuntime", "Loader",        "Verif",           "BuildKernels", "Op",
                                       "Dispatch",  "Fabric",        "Metal",           "TTNN",         "MetalTrace",
                                       "Inspector", "SiliconDriver", "EmulationDriver", "UMD",          "EmuleDriver"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    if (ttm_view_eq(name, ttm_view_of(names[i]))) return true;
+    if (ttm_str_eq(name, ttm_str_of(names[i]))) return true;
   }
   return false;
 }
 
 static const struct {
-  ttm_view old_word, new_word;
+  ttm_str old_word, new_word;
   ttm_severity severity;
 } levels[] = {
     {TTM_LIT("TRACE"), TTM_LIT("trace"), TTM_SEV_TRACE}, {TTM_LIT("DEBUG"), TTM_LIT("debug"), TTM_SEV_DEBUG},
@@ -37,37 +37,37 @@ static const struct {
     {TTM_LIT("ERROR"), TTM_LIT("error"), TTM_SEV_ERROR}, {TTM_LIT("FATAL"), TTM_LIT("critical"), TTM_SEV_FATAL},
 };
 
-static ttm_severity severity_of(ttm_view word, bool old) {
+static ttm_severity severity_of(ttm_str word, bool old) {
   for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
-    if (ttm_view_eq(word, old ? levels[i].old_word : levels[i].new_word)) return levels[i].severity;
+    if (ttm_str_eq(word, old ? levels[i].old_word : levels[i].new_word)) return levels[i].severity;
   }
   return TTM_SEV_NONE;
 }
 
 /* The column before the next bar, trimmed; moves *rest behind the bar. */
-static bool take_column(ttm_view *rest, ttm_view *out) {
-  size_t bar = ttm_view_find_char(ttm_view_first(*rest, 64), '|');
+static bool take_column(ttm_str *rest, ttm_str *out) {
+  size_t bar = ttm_str_find_char(ttm_str_first(*rest, 64), '|');
   if (bar == TTM_NOT_FOUND) return false;
-  *out = ttm_view_trim(ttm_view_first(*rest, bar));
-  *rest = ttm_view_from(*rest, bar + 1);
+  *out = ttm_str_trim(ttm_str_first(*rest, bar));
+  *rest = ttm_str_from(*rest, bar + 1);
   return true;
 }
 
 /* "[word] " at the start of *rest. */
-static bool take_bracket(ttm_view *rest, ttm_view *out) {
-  ttm_view at = *rest;
-  if (!ttm_view_take(&at, TTM_LIT("["))) return false;
-  size_t close = ttm_view_find_char(ttm_view_first(at, 200), ']');
+static bool take_bracket(ttm_str *rest, ttm_str *out) {
+  ttm_str at = *rest;
+  if (!ttm_str_take(&at, TTM_LIT("["))) return false;
+  size_t close = ttm_str_find_char(ttm_str_first(at, 200), ']');
   if (close == TTM_NOT_FOUND) return false;
-  *out = ttm_view_first(at, close);
-  *rest = ttm_view_from(at, close + 1);
-  ttm_view_take(rest, TTM_LIT(" "));
+  *out = ttm_str_first(at, close);
+  *rest = ttm_str_from(at, close + 1);
+  ttm_str_take(rest, TTM_LIT(" "));
   return true;
 }
 
 /* " (assert.hpp:104)" at the end. */
 static void split_source(ttm_metal_line *l) {
-  ttm_view m = ttm_view_trim(l->message);
+  ttm_str m = ttm_str_trim(l->message);
   l->message = m;
   if (!m.n || m.p[m.n - 1] != ')') return;
   size_t open = m.n - 1, colon = TTM_NOT_FOUND;
@@ -79,12 +79,12 @@ static void split_source(ttm_metal_line *l) {
   for (size_t i = colon + 1; i < m.n - 1; i++) {
     if (m.p[i] < '0' || m.p[i] > '9') return;
   }
-  l->source = (ttm_view){m.p + open + 1, m.n - open - 2};
-  l->message = ttm_view_trim(ttm_view_first(m, open));
+  l->source = (ttm_str){m.p + open + 1, m.n - open - 2};
+  l->message = ttm_str_trim(ttm_str_first(m, open));
 }
 
-static bool read_c(ttm_view rest, ttm_metal_line *out) {
-  ttm_view time, level;
+static bool read_c(ttm_str rest, ttm_metal_line *out) {
+  ttm_str time, level;
   if (!ttm_log_line_has_date(rest) || !take_column(&rest, &time) || !take_column(&rest, &level)) return false;
   out->severity = severity_of(level, false); /* Python's loguru writes the level in capitals */
   if (out->severity == TTM_SEV_NONE || !take_column(&rest, &out->logger) || !is_logger(out->logger)) return false;
@@ -94,29 +94,29 @@ static bool read_c(ttm_view rest, ttm_metal_line *out) {
   return true;
 }
 
-static bool read_b(ttm_view rest, ttm_metal_line *out) {
-  ttm_view time, level;
+static bool read_b(ttm_str rest, ttm_metal_line *out) {
+  ttm_str time, level;
   if (!take_bracket(&rest, &time) || !ttm_log_line_has_date(time) || !take_bracket(&rest, &level)) return false;
   out->severity = severity_of(level, false);
   if (out->severity == TTM_SEV_NONE || !take_bracket(&rest, &out->source) || !take_bracket(&rest, &out->logger))
     return false;
-  out->message = ttm_view_trim(rest);
+  out->message = ttm_str_trim(rest);
   out->era = TTM_METAL_B;
   return true;
 }
 
-static bool read_a(ttm_view rest, ttm_metal_line *out) {
-  ttm_view level;
+static bool read_a(ttm_str rest, ttm_metal_line *out) {
+  ttm_str level;
   if (!take_column(&rest, &out->logger) || !is_logger(out->logger) || !take_column(&rest, &level)) return false;
   out->severity = severity_of(level, true);
   if (out->severity == TTM_SEV_NONE) return false;
-  out->message = ttm_view_trim(rest);
+  out->message = ttm_str_trim(rest);
   out->era = TTM_METAL_A;
   return true;
 }
 
-bool ttm_metal_line_read(ttm_view line, ttm_metal_line *out) {
-  typedef bool reader(ttm_view, ttm_metal_line *);
+bool ttm_metal_line_read(ttm_str line, ttm_metal_line *out) {
+  typedef bool reader(ttm_str, ttm_metal_line *);
   static reader *const readers[] = {read_c, read_a, read_b};
   ttm_log_line log = ttm_log_line_read(line); /* takes rank tags and the time stamps of a CI off */
   for (size_t i = 0; !log.runtime && i < sizeof readers / sizeof *readers; i++) {
@@ -129,10 +129,10 @@ bool ttm_metal_line_read(ttm_view line, ttm_metal_line *out) {
 
 /* ---- Messages --------------------------------------------------------------------------------------------------------- */
 
-static bool take_hex(ttm_view *v, uint64_t *out) {
+static bool take_hex(ttm_str *v, uint64_t *out) {
   uint64_t value = 0;
   size_t n = 0;
-  if (!ttm_view_take(v, TTM_LIT("0x"))) return false;
+  if (!ttm_str_take(v, TTM_LIT("0x"))) return false;
   for (; n < v->n && n < 16; n++) {
     char c = v->p[n];
     int digit = c >= '0' && c <= '9'   ? c - '0'
@@ -142,20 +142,20 @@ static bool take_hex(ttm_view *v, uint64_t *out) {
     if (digit < 0) break;
     value = value << 4 | (uint64_t)digit;
   }
-  *v = ttm_view_from(*v, n);
+  *v = ttm_str_from(*v, n);
   *out = value;
   return n > 0;
 }
 
 /* The number behind `key`, wherever it stands. */
-static bool number_after(ttm_view text, ttm_view key, uint64_t *out) {
-  size_t at = ttm_view_find(text, key);
+static bool number_after(ttm_str text, ttm_str key, uint64_t *out) {
+  size_t at = ttm_str_find(text, key);
   if (at == TTM_NOT_FOUND) return false;
-  ttm_view rest = ttm_view_from(text, at + key.n);
-  return ttm_view_starts(rest, TTM_LIT("0x")) ? take_hex(&rest, out) : ttm_view_take_u64(&rest, out);
+  ttm_str rest = ttm_str_from(text, at + key.n);
+  return ttm_str_starts(rest, TTM_LIT("0x")) ? take_hex(&rest, out) : ttm_str_take_u64(&rest, out);
 }
 
-static bool read_partition(ttm_view m, ttm_metal_event *e) {
+static bool read_partition(ttm_str m, ttm_metal_event *e) {
   e->kind = TTM_METAL_PARTITION;
   number_after(m, TTM_LIT("l1_alignment:"), &e->l1_align);
   number_after(m, TTM_LIT("dram_alignment:"), &e->dram_align);
@@ -164,71 +164,71 @@ static bool read_partition(ttm_view m, ttm_metal_event *e) {
          number_after(m, TTM_LIT("l1_small_size:"), &e->small);
 }
 
-static bool read_kernel(ttm_view m, ttm_metal_event *e) {
-  size_t name = ttm_view_find(m, TTM_LIT(", name=")), size = TTM_NOT_FOUND, at = 0;
+static bool read_kernel(ttm_str m, ttm_metal_event *e) {
+  size_t name = ttm_str_find(m, TTM_LIT(", name=")), size = TTM_NOT_FOUND, at = 0;
   e->kind = TTM_METAL_KERNEL;
   if (name == TTM_NOT_FOUND || !number_after(m, TTM_LIT("RISC="), &e->processor)) return false;
-  ttm_view rest = ttm_view_from(m, name + 7);
-  while ((at = ttm_view_find(ttm_view_from(rest, size == TTM_NOT_FOUND ? 0 : size + 1), TTM_LIT(", size="))) !=
+  ttm_str rest = ttm_str_from(m, name + 7);
+  while ((at = ttm_str_find(ttm_str_from(rest, size == TTM_NOT_FOUND ? 0 : size + 1), TTM_LIT(", size="))) !=
          TTM_NOT_FOUND)
     size = at + (size == TTM_NOT_FOUND ? 0 : size + 1); /* the last one: a name may hold anything */
   if (size == TTM_NOT_FOUND) return false;
-  e->name = ttm_view_first(rest, size);
-  return number_after(ttm_view_from(rest, size), TTM_LIT(", size="), &e->bytes);
+  e->name = ttm_str_first(rest, size);
+  return number_after(ttm_str_from(rest, size), TTM_LIT(", size="), &e->bytes);
 }
 
-static bool read_allocation(ttm_view m, ttm_metal_event *e) {
+static bool read_allocation(ttm_str m, ttm_metal_event *e) {
   e->kind = TTM_METAL_ALLOCATION;
-  bool mesh = ttm_view_contains(m, TTM_LIT("Tracking MeshDevice backing buffer on underlying device "));
-  if (!mesh && !ttm_view_contains(m, TTM_LIT("Calling SHM record_allocation"))) return false;
+  bool mesh = ttm_str_contains(m, TTM_LIT("Tracking MeshDevice backing buffer on underlying device "));
+  if (!mesh && !ttm_str_contains(m, TTM_LIT("Calling SHM record_allocation"))) return false;
   if (!number_after(m, mesh ? TTM_LIT("underlying device ") : TTM_LIT("(device_id="), &e->device)) return false;
   return number_after(m, TTM_LIT("type="), &e->memory) && number_after(m, TTM_LIT("size="), &e->bytes) &&
          e->memory < TTM_METAL_MEMORIES;
 }
 
-static bool read_op(ttm_view m, ttm_metal_event *e) {
-  e->kind = ttm_view_take(&m, TTM_LIT("Begin op: ")) ? TTM_METAL_OP_BEGIN : TTM_METAL_OP_END;
-  if (e->kind == TTM_METAL_OP_END) ttm_view_take(&m, TTM_LIT("End op: "));
-  size_t duration = ttm_view_find(m, TTM_LIT(" (duration: "));
-  e->name = ttm_view_first(m, duration);
+static bool read_op(ttm_str m, ttm_metal_event *e) {
+  e->kind = ttm_str_take(&m, TTM_LIT("Begin op: ")) ? TTM_METAL_OP_BEGIN : TTM_METAL_OP_END;
+  if (e->kind == TTM_METAL_OP_END) ttm_str_take(&m, TTM_LIT("End op: "));
+  size_t duration = ttm_str_find(m, TTM_LIT(" (duration: "));
+  e->name = ttm_str_first(m, duration);
   return e->name.n > 0;
 }
 
-static bool read_compiled(ttm_view m, ttm_metal_event *e) {
+static bool read_compiled(ttm_str m, ttm_metal_event *e) {
   e->kind = TTM_METAL_COMPILED;
-  ttm_view_take(&m, TTM_LIT("compiled "));
-  size_t in = ttm_view_find(m, TTM_LIT(" in "));
-  e->name = ttm_view_first(m, in);
-  return in != TTM_NOT_FOUND && ttm_view_ends(m, TTM_LIT(" ms"));
+  ttm_str_take(&m, TTM_LIT("compiled "));
+  size_t in = ttm_str_find(m, TTM_LIT(" in "));
+  e->name = ttm_str_first(m, in);
+  return in != TTM_NOT_FOUND && ttm_str_ends(m, TTM_LIT(" ms"));
 }
 
-static bool read_indices(ttm_view m, ttm_metal_event *e) {
-  size_t at = ttm_view_find(m, TTM_LIT("Non-contiguous indices: "));
+static bool read_indices(ttm_str m, ttm_metal_event *e) {
+  size_t at = ttm_str_find(m, TTM_LIT("Non-contiguous indices: "));
   e->kind = TTM_METAL_INDICES;
   if (at == TTM_NOT_FOUND) return false;
-  ttm_view rest = ttm_view_from(m, at + 24);
-  e->name = ttm_view_first(rest, ttm_view_find_char(rest, '.'));
+  ttm_str rest = ttm_str_from(m, at + 24);
+  e->name = ttm_str_first(rest, ttm_str_find_char(rest, '.'));
   return true;
 }
 
-bool ttm_metal_event_read(ttm_view m, ttm_metal_event *out) {
+bool ttm_metal_event_read(ttm_str m, ttm_metal_event *out) {
   bool known = false;
   *out = (ttm_metal_event){0};
-  if (ttm_view_starts(m, TTM_LIT("Configured partition params: ")))
+  if (ttm_str_starts(m, TTM_LIT("Configured partition params: ")))
     known = read_partition(m, out);
-  else if (ttm_view_starts(m, TTM_LIT("RISC=")))
+  else if (ttm_str_starts(m, TTM_LIT("RISC=")))
     known = read_kernel(m, out);
-  else if (ttm_view_starts(m, TTM_LIT("ShmTrackingProcessor::track_allocate: ")))
+  else if (ttm_str_starts(m, TTM_LIT("ShmTrackingProcessor::track_allocate: ")))
     known = read_allocation(m, out);
-  else if (ttm_view_starts(m, TTM_LIT("Begin op: ")) || ttm_view_starts(m, TTM_LIT("End op: ")))
+  else if (ttm_str_starts(m, TTM_LIT("Begin op: ")) || ttm_str_starts(m, TTM_LIT("End op: ")))
     known = read_op(m, out);
-  else if (ttm_view_starts(m, TTM_LIT("compiled ")))
+  else if (ttm_str_starts(m, TTM_LIT("compiled ")))
     known = read_compiled(m, out);
-  else if (ttm_view_starts(m, TTM_LIT("Circular buffer indices are not contiguous")))
+  else if (ttm_str_starts(m, TTM_LIT("Circular buffer indices are not contiguous")))
     known = read_indices(m, out);
-  else if (ttm_view_starts(m, TTM_LIT("Allocating device buffers is potentially unsafe")))
+  else if (ttm_str_starts(m, TTM_LIT("Allocating device buffers is potentially unsafe")))
     known = true, out->kind = TTM_METAL_UNSAFE;
-  else if (ttm_view_starts(m, TTM_LIT("Initializing device ")))
+  else if (ttm_str_starts(m, TTM_LIT("Initializing device ")))
     known = number_after(m, TTM_LIT("Initializing device "), &out->device), out->kind = TTM_METAL_DEVICE_OPEN;
   if (!known) *out = (ttm_metal_event){0};
   return known;
@@ -252,9 +252,9 @@ static const ttm_metal_mistake mistakes[] = {
      "buffers on overlapping core ranges were created out of order: create the widest range first"},
 };
 
-const ttm_metal_mistake *ttm_metal_mistake_find(ttm_view sentence) {
+const ttm_metal_mistake *ttm_metal_mistake_find(ttm_str sentence) {
   for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
-    if (ttm_view_contains(sentence, ttm_view_of(mistakes[i].needle))) return &mistakes[i];
+    if (ttm_str_contains(sentence, ttm_str_of(mistakes[i].needle))) return &mistakes[i];
   }
   return NULL;
 }

@@ -16,16 +16,16 @@ typedef enum ttm_metal_era { TTM_METAL_NONE, TTM_METAL_A, TTM_METAL_B, TTM_METAL
 typedef struct ttm_metal_line {
   ttm_metal_era era;
   ttm_severity severity;
-  ttm_view logger;  /* "Metal" */
-  ttm_view message; /* without the source place */
-  ttm_view source;  /* "assert.hpp:104"; empty in era A */
+  ttm_str logger;  /* "Metal" */
+  ttm_str message; /* without the source place */
+  ttm_str source;  /* "assert.hpp:104"; empty in era A */
 } ttm_metal_line;
 
 /* The line without terminal escapes: itself when it has none, else copied into `scratch`. */
-ttm_view ttm_metal_plain(ttm_view line, ttm_buf *scratch);
+ttm_str ttm_metal_plain(ttm_str line, ttm_buf *scratch);
 
 /* False when the line is none of TT-Metal's logger; *out is then empty. */
-bool ttm_metal_line_read(ttm_view line, ttm_metal_line *out);
+bool ttm_metal_line_read(ttm_str line, ttm_metal_line *out);
 
 typedef enum ttm_metal_kind {
   TTM_METAL_NOTHING,
@@ -45,7 +45,7 @@ enum { TTM_METAL_MEMORIES = 5 }; /* buffer types: 0 DRAM, 1 L1, 2 system memory,
 /* What one message says; only the fields of its kind are set. */
 typedef struct ttm_metal_event {
   ttm_metal_kind kind;
-  ttm_view name;                   /* kernel, operation, indices */
+  ttm_str name;                    /* kernel, operation, indices */
   uint64_t bytes;                  /* kernel, allocation */
   uint64_t processor;              /* kernel: RISC */
   uint64_t memory;                 /* allocation: buffer type */
@@ -55,7 +55,7 @@ typedef struct ttm_metal_event {
 } ttm_metal_event;
 
 /* Kind TTM_METAL_NOTHING (false) for any message without memory facts, and for one that is cut. */
-bool ttm_metal_event_read(ttm_view message, ttm_metal_event *out);
+bool ttm_metal_event_read(ttm_str message, ttm_metal_event *out);
 
 /* Mistakes in the configuration of circular buffers, which TT-Metal reports as a fatal error. */
 typedef struct ttm_metal_mistake {
@@ -64,6 +64,6 @@ typedef struct ttm_metal_mistake {
 } ttm_metal_mistake;
 
 /* The mistake a sentence speaks of, or NULL. */
-const ttm_metal_mistake *ttm_metal_mistake_find(ttm_view sentence);
+const ttm_metal_mistake *ttm_metal_mistake_find(ttm_str sentence);
 
 #endif

@@ -27,13 +27,13 @@ bool ttm_scan_is_name(char c) {
          c == '.' || c == '-';
 }
 
-ttm_view ttm_scan_trim(ttm_view text) {
+ttm_str ttm_scan_trim(ttm_str text) {
   while (text.n && ttm_scan_is_space(text.p[0])) text.p++, text.n--;
   while (text.n && ttm_scan_is_space(text.p[text.n - 1])) text.n--;
   return text;
 }
 
-size_t ttm_scan_string_end(ttm_view text, size_t quote) {
+size_t ttm_scan_string_end(ttm_str text, size_t quote) {
   for (size_t at = quote + 1; at < text.n; at++) {
     if (text.p[at] == '"') return at + 1;
     if (text.p[at] == '\\') at++; /* whatever follows, a quote too, belongs to the string */
@@ -42,14 +42,14 @@ size_t ttm_scan_string_end(ttm_view text, size_t quote) {
 }
 
 /* `->` and `>=` hold a > that closes nothing, `<=` a < that opens nothing. */
-static bool is_operator(ttm_view text, size_t at) {
+static bool is_operator(ttm_str text, size_t at) {
   if (at + 1 < text.n && text.p[at + 1] == '=') return true;
   return text.p[at] == '>' && at > 0 && text.p[at - 1] == '-';
 }
 
 /* The next byte that means something: inside brackets a bracket or quote, outside also `stop`. Most bytes pass through
  * here. */
-static size_t skip_plain(ttm_view text, size_t at, bool inside, char stop) {
+static size_t skip_plain(ttm_str text, size_t at, bool inside, char stop) {
   if (inside) {
     while (at < text.n && KIND[(unsigned char)text.p[at]] == PLAIN) at++;
   } else {
@@ -60,7 +60,7 @@ static size_t skip_plain(ttm_view text, size_t at, bool inside, char stop) {
 
 /* One pass from `at`. Ends at a `stop` (a plain byte) at depth 0, or (with `to_close`) at the bracket that brings the
  * depth back to 0. */
-static size_t walk(ttm_view text, size_t at, char stop, bool to_close) {
+static size_t walk(ttm_str text, size_t at, char stop, bool to_close) {
   char expected[TTM_SCAN_DEPTH]; /* the closers still owed, innermost last */
   size_t depth = 0;
   for (;; at++) {
@@ -91,19 +91,19 @@ static size_t walk(ttm_view text, size_t at, char stop, bool to_close) {
   }
 }
 
-size_t ttm_scan_close(ttm_view text, size_t open) { return walk(text, open, 0, true); }
+size_t ttm_scan_close(ttm_str text, size_t open) { return walk(text, open, 0, true); }
 
-size_t ttm_scan_find(ttm_view text, size_t from, char stop) { return walk(text, from, stop, false); }
+size_t ttm_scan_find(ttm_str text, size_t from, char stop) { return walk(text, from, stop, false); }
 
-bool ttm_pieces_next(ttm_pieces *it, ttm_view *piece) {
+bool ttm_pieces_next(ttm_pieces *it, ttm_str *piece) {
   while (it->rest.n) {
     size_t comma = ttm_scan_find(it->rest, 0, ',');
     if (comma == TTM_NOT_FOUND) {
       it->broken = true;
       return false;
     }
-    *piece = ttm_scan_trim(ttm_view_first(it->rest, comma));
-    it->rest = ttm_view_from(it->rest, comma + 1);
+    *piece = ttm_scan_trim(ttm_str_first(it->rest, comma));
+    it->rest = ttm_str_from(it->rest, comma + 1);
     if (piece->n) return true;
   }
   return false;
@@ -117,7 +117,7 @@ static int hex_digit(char c) {
 }
 
 /* The byte an escape stands for and its length in the text; length 1 (the backslash itself) when it is none we know. */
-static size_t unescape_one(ttm_view at, char *byte) {
+static size_t unescape_one(ttm_str at, char *byte) {
   *byte = '\\';
   if (at.n < 2) return 1;
   switch (at.p[1]) {
@@ -141,16 +141,16 @@ static size_t unescape_one(ttm_view at, char *byte) {
   return 3;
 }
 
-void ttm_scan_unescape(ttm_view inside, ttm_buf *out) {
+void ttm_scan_unescape(ttm_str inside, ttm_buf *out) {
   while (inside.n) {
-    size_t plain = ttm_view_find_char(inside, '\\');
+    size_t plain = ttm_str_find_char(inside, '\\');
     if (plain == TTM_NOT_FOUND) plain = inside.n;
-    ttm_buf_put(out, ttm_view_first(inside, plain));
-    inside = ttm_view_from(inside, plain);
+    ttm_buf_put(out, ttm_str_first(inside, plain));
+    inside = ttm_str_from(inside, plain);
     if (!inside.n) break;
     char byte;
     size_t used = unescape_one(inside, &byte);
     ttm_buf_char(out, byte);
-    inside = ttm_view_from(inside, used);
+    inside = ttm_str_from(inside, used);
   }
 }

@@ -6,39 +6,39 @@
 #define TTM_PARSE_MLIR_SCAN_H
 
 #include "base/buf.h"
-#include "base/view.h"
+#include "base/str.h"
 
 enum { TTM_SCAN_DEPTH = 256 };
 
 /* Blank as MLIR sees it: space, tab, CR, LF. */
 static inline bool ttm_scan_is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-ttm_view ttm_scan_trim(ttm_view text);
+ttm_str ttm_scan_trim(ttm_str text);
 
 /* A byte of a name after its sigil: letters, digits, _ $ . - */
 bool ttm_scan_is_name(char c);
 
 /* Offset of the bracket that closes the one at `open`; TTM_NOT_FOUND when there is none or the brackets between are
  * broken. */
-size_t ttm_scan_close(ttm_view text, size_t open);
+size_t ttm_scan_close(ttm_str text, size_t open);
 
 /* Offset of the first `stop` outside every bracket and string at or after `from`; text.n when there is none;
  * TTM_NOT_FOUND when brackets or strings are broken on the way. */
-size_t ttm_scan_find(ttm_view text, size_t from, char stop);
+size_t ttm_scan_find(ttm_str text, size_t from, char stop);
 
 /* Offset just behind the string whose opening quote stands at `quote`; TTM_NOT_FOUND when it does not end. */
-size_t ttm_scan_string_end(ttm_view text, size_t quote);
+size_t ttm_scan_string_end(ttm_str text, size_t quote);
 
 /* The pieces between top-level commas: `ttm_pieces it = {text, false}; while (ttm_pieces_next(&it, &piece)) ...` */
 typedef struct ttm_pieces {
-  ttm_view rest;
+  ttm_str rest;
   bool broken; /* set when the brackets did not pair up: the pieces given so far are all there is */
 } ttm_pieces;
 
 /* Next trimmed, non-empty piece; false at the end. */
-bool ttm_pieces_next(ttm_pieces *it, ttm_view *piece);
+bool ttm_pieces_next(ttm_pieces *it, ttm_str *piece);
 
 /* Appends the inside of a string with its escapes undone: \22 (two hex digits), \n \t \" \\; others stay as they are.
  */
-void ttm_scan_unescape(ttm_view inside, ttm_buf *out);
+void ttm_scan_unescape(ttm_str inside, ttm_buf *out);
 
 #endif

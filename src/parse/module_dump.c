@@ -6,34 +6,34 @@
 #include "parse/mlir_scan.h"
 #include "parse/op_text.h"
 
-static ttm_view skip_spaces(ttm_view v) {
-  while (v.n && ttm_scan_is_space(v.p[0])) v = ttm_view_from(v, 1);
+static ttm_str skip_spaces(ttm_str v) {
+  while (v.n && ttm_scan_is_space(v.p[0])) v = ttm_str_from(v, 1);
   return v;
 }
 
-static ttm_view take_name(ttm_view *v) {
+static ttm_str take_name(ttm_str *v) {
   size_t n = 0;
   while (n < v->n && ttm_scan_is_name(v->p[n])) n++;
-  ttm_view name = ttm_view_first(*v, n);
-  *v = ttm_view_from(*v, n);
+  ttm_str name = ttm_str_first(*v, n);
+  *v = ttm_str_from(*v, n);
   return name;
 }
 
 /* "name" or the inside of "\"odd name\"" behind an @; *v moves past it. */
-static ttm_view take_symbol(ttm_view *v) {
+static ttm_str take_symbol(ttm_str *v) {
   if (!v->n || v->p[0] != '"') return take_name(v);
   size_t end = ttm_scan_string_end(*v, 0);
-  if (end == TTM_NOT_FOUND) return ttm_view_first(*v, 0);
-  ttm_view inside = {v->p + 1, end - 2};
-  *v = ttm_view_from(*v, end);
+  if (end == TTM_NOT_FOUND) return ttm_str_first(*v, 0);
+  ttm_str inside = {v->p + 1, end - 2};
+  *v = ttm_str_from(*v, end);
   return inside;
 }
 
-static bool take_line(ttm_view *rest, ttm_view *line) {
+static bool take_line(ttm_str *rest, ttm_str *line) {
   if (!rest->n) return false;
-  size_t end = ttm_view_find_char(*rest, '\n');
-  *line = ttm_view_first(*rest, end);
-  *rest = end == TTM_NOT_FOUND ? ttm_view_from(*rest, rest->n) : ttm_view_from(*rest, end + 1);
+  size_t end = ttm_str_find_char(*rest, '\n');
+  *line = ttm_str_first(*rest, end);
+  *rest = end == TTM_NOT_FOUND ? ttm_str_from(*rest, rest->n) : ttm_str_from(*rest, end + 1);
   return true;
 }
 
@@ -41,16 +41,16 @@ static bool take_line(ttm_view *rest, ttm_view *line) {
 
 /* Reads a function's head at *v (behind "func.func"); true when it has a name and an argument list, *v then stands at
  * its "(". */
-static bool take_function_head(ttm_view *v, ttm_view *name, bool *hidden) {
-  ttm_view at = skip_spaces(*v);
+static bool take_function_head(ttm_str *v, ttm_str *name, bool *hidden) {
+  ttm_str at = skip_spaces(*v);
   if (at.p == v->p) return false; /* 'func.func' in a sentence */
   *hidden = false;
   if (at.n && at.p[0] != '@') {
-    ttm_view visibility = take_name(&at);
-    *hidden = !ttm_view_eq(visibility, TTM_LIT("public"));
+    ttm_str visibility = take_name(&at);
+    *hidden = !ttm_str_eq(visibility, TTM_LIT("public"));
     at = skip_spaces(at);
   }
-  if (!ttm_view_take(&at, TTM_LIT("@"))) return false;
+  if (!ttm_str_take(&at, TTM_LIT("@"))) return false;
   *name = take_symbol(&at);
   at = skip_spaces(at);
   *v = at;
@@ -58,23 +58,23 @@ static bool take_function_head(ttm_view *v, ttm_view *name, bool *hidden) {
 }
 
 /* A declaration lists bare types; only a function with a body names its arguments. */
-static bool lists_values(ttm_view at_parenthesis) {
-  ttm_view inside = skip_spaces(ttm_view_from(at_parenthesis, 1));
+static bool lists_values(ttm_str at_parenthesis) {
+  ttm_str inside = skip_spaces(ttm_str_from(at_parenthesis, 1));
   return inside.n && (inside.p[0] == '%' || inside.p[0] == ')');
 }
 
 /* The text from the "(" of the entry function's arguments on; empty without one. */
-static ttm_view find_entry(ttm_view text) {
-  static const ttm_view keyword = TTM_LIT("func.func");
-  ttm_view first_public = {text.p, 0};
+static ttm_str find_entry(ttm_str text) {
+  static const ttm_str keyword = TTM_LIT("func.func");
+  ttm_str first_public = {text.p, 0};
   for (;;) {
-    size_t at = ttm_view_find(text, keyword);
+    size_t at = ttm_str_find(text, keyword);
     if (at == TTM_NOT_FOUND) return first_public;
-    text = ttm_view_from(text, at + keyword.n);
-    ttm_view head = text, name;
+    text = ttm_str_from(text, at + keyword.n);
+    ttm_str head = text, name;
     bool hidden;
     if (!take_function_head(&head, &name, &hidden) || !lists_values(head)) continue;
-    if (ttm_view_eq(name, TTM_LIT("main"))) return head;
+    if (ttm_str_eq(name, TTM_LIT("main"))) return head;
     if (!hidden && !first_public.n) first_public = head;
   }
 }
@@ -82,123 +82,123 @@ static ttm_view find_entry(ttm_view text) {
 /* ---- one argument ---- */
 
 /* "parameter" of `#ttcore.argument_type<parameter>`, of `<parameter>` and of a bare `parameter`. */
-static ttm_view innermost_word(ttm_view value) {
-  size_t open = ttm_view_find_char(value, '<');
-  if (open != TTM_NOT_FOUND) value = ttm_scan_trim(ttm_view_from(value, open + 1));
+static ttm_str innermost_word(ttm_str value) {
+  size_t open = ttm_str_find_char(value, '<');
+  if (open != TTM_NOT_FOUND) value = ttm_scan_trim(ttm_str_from(value, open + 1));
   return take_name(&value);
 }
 
-static ttm_arg_kind kind_of(ttm_view word) {
-  if (ttm_view_eq(word, TTM_LIT("input"))) return TTM_ARG_INPUT;
-  if (ttm_view_eq(word, TTM_LIT("parameter"))) return TTM_ARG_PARAMETER;
-  if (ttm_view_eq(word, TTM_LIT("constant"))) return TTM_ARG_CONSTANT;
-  if (ttm_view_eq(word, TTM_LIT("default"))) return TTM_ARG_DEFAULT;
+static ttm_arg_kind kind_of(ttm_str word) {
+  if (ttm_str_eq(word, TTM_LIT("input"))) return TTM_ARG_INPUT;
+  if (ttm_str_eq(word, TTM_LIT("parameter"))) return TTM_ARG_PARAMETER;
+  if (ttm_str_eq(word, TTM_LIT("constant"))) return TTM_ARG_CONSTANT;
+  if (ttm_str_eq(word, TTM_LIT("default"))) return TTM_ARG_DEFAULT;
   return TTM_ARG_UNKNOWN;
 }
 
-static ttm_view tensor_in(ttm_view value) {
-  size_t at = ttm_view_find(value, TTM_LIT("tensor<"));
-  if (at == TTM_NOT_FOUND) return (ttm_view){value.p, 0};
-  value = ttm_view_from(value, at);
+static ttm_str tensor_in(ttm_str value) {
+  size_t at = ttm_str_find(value, TTM_LIT("tensor<"));
+  if (at == TTM_NOT_FOUND) return (ttm_str){value.p, 0};
+  value = ttm_str_from(value, at);
   size_t close = ttm_scan_close(value, sizeof "tensor" - 1);
-  return close == TTM_NOT_FOUND ? ttm_view_first(value, 0) : ttm_view_first(value, close + 1);
+  return close == TTM_NOT_FOUND ? ttm_str_first(value, 0) : ttm_str_first(value, close + 1);
 }
 
 /* The inside of a string value; copied into the arena only when it holds escapes. 0 or TTM_ENOMEM. */
-static int read_string(ttm_view value, ttm_arena *arena, ttm_view *out) {
+static int read_string(ttm_str value, ttm_arena *arena, ttm_str *out) {
   if (!value.n || value.p[0] != '"') return TTM_OK;
   size_t end = ttm_scan_string_end(value, 0);
   if (end == TTM_NOT_FOUND) return TTM_OK;
-  ttm_view inside = {value.p + 1, end - 2};
-  if (ttm_view_find_char(inside, '\\') == TTM_NOT_FOUND) {
+  ttm_str inside = {value.p + 1, end - 2};
+  if (ttm_str_find_char(inside, '\\') == TTM_NOT_FOUND) {
     *out = inside;
     return TTM_OK;
   }
   ttm_buf plain = {0};
   ttm_scan_unescape(inside, &plain);
-  char *copy = plain.failed ? NULL : ttm_arena_copy(arena, ttm_buf_view(&plain));
-  if (copy) *out = (ttm_view){copy, plain.n};
+  char *copy = plain.failed ? NULL : ttm_arena_copy(arena, ttm_buf_str(&plain));
+  if (copy) *out = (ttm_str){copy, plain.n};
   ttm_buf_free(&plain);
   return copy ? TTM_OK : TTM_ENOMEM;
 }
 
 /* Before 2025 the dialect was called "tt": only what follows the first dot tells. */
-static bool key_is(ttm_view key, ttm_view name) {
-  size_t dot = ttm_view_find_char(key, '.');
-  return dot != TTM_NOT_FOUND && ttm_view_eq(ttm_view_from(key, dot + 1), name);
+static bool key_is(ttm_str key, ttm_str name) {
+  size_t dot = ttm_str_find_char(key, '.');
+  return dot != TTM_NOT_FOUND && ttm_str_eq(ttm_str_from(key, dot + 1), name);
 }
 
-static int read_attribute(ttm_view key, ttm_view value, ttm_arena *arena, ttm_module_arg *arg) {
-  if (ttm_view_eq(key, TTM_LIT("ttir.name"))) return read_string(value, arena, &arg->name);
+static int read_attribute(ttm_str key, ttm_str value, ttm_arena *arena, ttm_module_arg *arg) {
+  if (ttm_str_eq(key, TTM_LIT("ttir.name"))) return read_string(value, arena, &arg->name);
   if (key_is(key, TTM_LIT("argument_type"))) arg->kind = kind_of(innermost_word(value));
   if (key_is(key, TTM_LIT("shard_status"))) arg->shard_status = innermost_word(value);
   if (key_is(key, TTM_LIT("local_shape"))) arg->local_type = tensor_in(value);
-  if (key_is(key, TTM_LIT("kv_cache"))) arg->kv_cache = !ttm_view_eq(value, TTM_LIT("false"));
+  if (key_is(key, TTM_LIT("kv_cache"))) arg->kv_cache = !ttm_str_eq(value, TTM_LIT("false"));
   if (key_is(key, TTM_LIT("runtime_tensor_sharding"))) { /* both in one, early 2026 */
-    size_t status = ttm_view_find(value, TTM_LIT("shard_status"));
-    if (status != TTM_NOT_FOUND) arg->shard_status = innermost_word(ttm_view_from(value, status));
+    size_t status = ttm_str_find(value, TTM_LIT("shard_status"));
+    if (status != TTM_NOT_FOUND) arg->shard_status = innermost_word(ttm_str_from(value, status));
     arg->local_type = tensor_in(value);
   }
   return TTM_OK;
 }
 
-static int read_attributes(ttm_view inside, ttm_arena *arena, ttm_module_arg *arg) {
+static int read_attributes(ttm_str inside, ttm_arena *arena, ttm_module_arg *arg) {
   ttm_pieces it = {inside, false};
-  ttm_view piece;
+  ttm_str piece;
   while (ttm_pieces_next(&it, &piece)) {
     size_t equals = ttm_scan_find(piece, 0, '=');
     if (equals == TTM_NOT_FOUND) continue;
-    ttm_view key = ttm_scan_trim(ttm_view_first(piece, equals));
-    if (key.n >= 2 && key.p[0] == '"') key = (ttm_view){key.p + 1, key.n - 2};
-    if (read_attribute(key, ttm_scan_trim(ttm_view_from(piece, equals + 1)), arena, arg)) return TTM_ENOMEM;
+    ttm_str key = ttm_scan_trim(ttm_str_first(piece, equals));
+    if (key.n >= 2 && key.p[0] == '"') key = (ttm_str){key.p + 1, key.n - 2};
+    if (read_attribute(key, ttm_scan_trim(ttm_str_from(piece, equals + 1)), arena, arg)) return TTM_ENOMEM;
   }
   return TTM_OK;
 }
 
 /* `tensor<...>`, `!ttnn.device`, `f32`, or a function type; *v moves past it. Empty when its brackets do not close. */
-static ttm_view take_type(ttm_view *v) {
-  ttm_view at = *v;
+static ttm_str take_type(ttm_str *v) {
+  ttm_str at = *v;
   if (at.n && at.p[0] == '(') { /* rare: whatever stands before the attributes or the location */
-    size_t end = ttm_view_find(at, TTM_LIT(" {"));
-    at = ttm_view_from(at, end == TTM_NOT_FOUND ? ttm_view_find(at, TTM_LIT(" loc(")) : end);
+    size_t end = ttm_str_find(at, TTM_LIT(" {"));
+    at = ttm_str_from(at, end == TTM_NOT_FOUND ? ttm_str_find(at, TTM_LIT(" loc(")) : end);
   } else {
-    ttm_view_take(&at, TTM_LIT("!"));
+    ttm_str_take(&at, TTM_LIT("!"));
     take_name(&at);
     if (at.n && at.p[0] == '<') {
       size_t close = ttm_scan_close(at, 0);
-      if (close == TTM_NOT_FOUND) return ttm_view_first(*v, 0);
-      at = ttm_view_from(at, close + 1);
+      if (close == TTM_NOT_FOUND) return ttm_str_first(*v, 0);
+      at = ttm_str_from(at, close + 1);
     }
   }
-  ttm_view type = {v->p, (size_t)(at.p - v->p)};
+  ttm_str type = {v->p, (size_t)(at.p - v->p)};
   *v = at;
   return type;
 }
 
 /* `%arg0: TYPE {attributes} loc(...)` */
-static int read_argument(ttm_view piece, ttm_arena *arena, ttm_module_arg *arg) {
-  static const ttm_view none = TTM_LIT("");
+static int read_argument(ttm_str piece, ttm_arena *arena, ttm_module_arg *arg) {
+  static const ttm_str none = TTM_LIT("");
   *arg = (ttm_module_arg){
       .ssa = none, .name = none, .kind = TTM_ARG_UNKNOWN, .type = none, .local_type = none, .shard_status = none};
-  size_t colon = ttm_view_find_char(piece, ':');
+  size_t colon = ttm_str_find_char(piece, ':');
   if (!piece.n || piece.p[0] != '%' || colon == TTM_NOT_FOUND) return TTM_OK;
-  arg->ssa = ttm_scan_trim(ttm_view_first(piece, colon));
-  ttm_view rest = ttm_scan_trim(ttm_view_from(piece, colon + 1));
+  arg->ssa = ttm_scan_trim(ttm_str_first(piece, colon));
+  ttm_str rest = ttm_scan_trim(ttm_str_from(piece, colon + 1));
   arg->type = take_type(&rest);
   rest = skip_spaces(rest);
   if (!rest.n || rest.p[0] != '{') return TTM_OK;
   size_t close = ttm_scan_close(rest, 0);
   if (close == TTM_NOT_FOUND) return TTM_OK;
-  return read_attributes((ttm_view){rest.p + 1, close - 1}, arena, arg);
+  return read_attributes((ttm_str){rest.p + 1, close - 1}, arena, arg);
 }
 
-int ttm_module_args_parse(ttm_view text, ttm_arena *arena, ttm_module_args *out) {
-  ttm_view entry = text.n ? find_entry(text) : text;
+int ttm_module_args_parse(ttm_str text, ttm_arena *arena, ttm_module_args *out) {
+  ttm_str entry = text.n ? find_entry(text) : text;
   if (!entry.n) return TTM_OK;
   /* Without the closing parenthesis the dump was cut: the arguments that are whole still count. */
   size_t close = ttm_scan_close(entry, 0);
-  ttm_pieces it = {ttm_view_from(ttm_view_first(entry, close), 1), false};
-  ttm_view piece;
+  ttm_pieces it = {ttm_str_from(ttm_str_first(entry, close), 1), false};
+  ttm_str piece;
   while (ttm_pieces_next(&it, &piece)) {
     ttm_module_arg arg;
     if (close == TTM_NOT_FOUND && !it.rest.n && !strchr(")}>", piece.p[piece.n - 1])) break;
@@ -225,7 +225,7 @@ typedef struct found {
 
 typedef struct locator {
   ttm_intern aliases;            /* "#loc12" */
-  TTM_VEC(ttm_view) definitions; /* by alias id: what stands between loc( and ); p is NULL when not seen */
+  TTM_VEC(ttm_str) definitions;  /* by alias id: what stands between loc( and ); p is NULL when not seen */
   TTM_VEC(uint32_t) alias_names; /* by alias id: name id + 1; 0 before the first use */
   ttm_intern names;
   TTM_VEC(uint8_t) seen; /* by name id: one bit per source */
@@ -246,29 +246,29 @@ static void locator_free(locator *l) {
 }
 
 /* `#loc12 = loc(...)`; other alias lines (#dram, #system_desc) give false. */
-static bool read_definition(ttm_view line, ttm_view *alias, ttm_view *raw) {
-  ttm_view at = ttm_view_from(line, 1);
-  ttm_view name = take_name(&at);
-  *alias = (ttm_view){line.p, name.n + 1};
+static bool read_definition(ttm_str line, ttm_str *alias, ttm_str *raw) {
+  ttm_str at = ttm_str_from(line, 1);
+  ttm_str name = take_name(&at);
+  *alias = (ttm_str){line.p, name.n + 1};
   at = skip_spaces(at);
-  if (!name.n || !ttm_view_take(&at, TTM_LIT("="))) return false;
+  if (!name.n || !ttm_str_take(&at, TTM_LIT("="))) return false;
   at = skip_spaces(at);
-  if (!ttm_view_starts(at, TTM_LIT("loc("))) return false;
+  if (!ttm_str_starts(at, TTM_LIT("loc("))) return false;
   size_t close = ttm_scan_close(at, 3);
   if (close == TTM_NOT_FOUND) return false;
-  *raw = ttm_scan_trim((ttm_view){at.p + 4, close - 4});
+  *raw = ttm_scan_trim((ttm_str){at.p + 4, close - 4});
   return true;
 }
 
-static int collect_definitions(locator *l, ttm_view text) {
-  ttm_view line, alias, raw;
+static int collect_definitions(locator *l, ttm_str text) {
+  ttm_str line, alias, raw;
   while (take_line(&text, &line)) {
     line = skip_spaces(line);
     if (!line.n || line.p[0] != '#' || !read_definition(line, &alias, &raw)) continue;
     uint32_t id;
     if (ttm_intern_add(&l->aliases, alias, &id)) return TTM_ENOMEM;
     while (l->definitions.n <= id) {
-      if (ttm_vec_push(&l->definitions, (ttm_view){NULL, 0}) || ttm_vec_push(&l->alias_names, 0)) return TTM_ENOMEM;
+      if (ttm_vec_push(&l->definitions, (ttm_str){NULL, 0}) || ttm_vec_push(&l->alias_names, 0)) return TTM_ENOMEM;
     }
     l->definitions.at[id] = raw;
   }
@@ -276,17 +276,17 @@ static int collect_definitions(locator *l, ttm_view text) {
 }
 
 /* In `"name"(child)` only the name counts, so the child (often a long chain) is not followed. */
-static ttm_view without_child(ttm_view raw) {
+static ttm_str without_child(ttm_str raw) {
   if (!raw.n || raw.p[0] != '"') return raw;
   size_t end = ttm_scan_string_end(raw, 0);
   if (end == TTM_NOT_FOUND) return raw;
-  ttm_view rest = skip_spaces(ttm_view_from(raw, end));
-  return rest.n && rest.p[0] == '(' ? ttm_view_first(raw, end) : raw;
+  ttm_str rest = skip_spaces(ttm_str_from(raw, end));
+  return rest.n && rest.p[0] == '(' ? ttm_str_first(raw, end) : raw;
 }
 
 /* Appends `raw` with every alias replaced by what it stands for. Each replacement costs its length, out of *budget for
  * this location and out of the text's own, so the work stays linear whatever the aliases say of each other. */
-static void expand(locator *l, ttm_view raw, int depth, size_t *budget) {
+static void expand(locator *l, ttm_str raw, int depth, size_t *budget) {
   raw = without_child(raw);
   while (raw.n) {
     size_t n = 0;
@@ -294,17 +294,17 @@ static void expand(locator *l, ttm_view raw, int depth, size_t *budget) {
     if (n < raw.n && raw.p[n] == '"') {
       size_t end = ttm_scan_string_end(raw, n);
       n = end == TTM_NOT_FOUND ? raw.n : end;
-      ttm_buf_put(&l->expanded, ttm_view_first(raw, n));
-      raw = ttm_view_from(raw, n);
+      ttm_buf_put(&l->expanded, ttm_str_first(raw, n));
+      raw = ttm_str_from(raw, n);
       continue;
     }
-    ttm_buf_put(&l->expanded, ttm_view_first(raw, n));
-    raw = ttm_view_from(raw, n);
+    ttm_buf_put(&l->expanded, ttm_str_first(raw, n));
+    raw = ttm_str_from(raw, n);
     if (!raw.n) break;
-    ttm_view rest = ttm_view_from(raw, 1), name = take_name(&rest), alias = {raw.p, name.n + 1};
+    ttm_str rest = ttm_str_from(raw, 1), name = take_name(&rest), alias = {raw.p, name.n + 1};
     uint32_t id = ttm_intern_find(&l->aliases, alias);
-    ttm_view meant = id ? without_child(l->definitions.at[id]) : (ttm_view){NULL, 0};
-    if (!id && !ttm_view_starts(alias, TTM_LIT("#loc"))) {
+    ttm_str meant = id ? without_child(l->definitions.at[id]) : (ttm_str){NULL, 0};
+    if (!id && !ttm_str_starts(alias, TTM_LIT("#loc"))) {
       ttm_buf_put(&l->expanded, alias); /* an attribute in a fused location's metadata */
     } else if (!id || depth == ALIAS_DEPTH || meant.n >= *budget || meant.n >= l->budget) {
       ttm_buf_puts(&l->expanded, "unknown");
@@ -318,17 +318,17 @@ static void expand(locator *l, ttm_view raw, int depth, size_t *budget) {
 }
 
 /* The name of a location as operation lines give it; id 0 for one without a name. 0 or TTM_ENOMEM. */
-static int name_location(locator *l, ttm_view raw, uint32_t *id) {
+static int name_location(locator *l, ttm_str raw, uint32_t *id) {
   size_t budget = ALIAS_BYTES;
   ttm_buf_clear(&l->expanded);
   ttm_buf_clear(&l->rendered);
   expand(l, raw, 0, &budget);
   *id = 0;
-  if (!l->expanded.failed && !ttm_location_render(ttm_buf_view(&l->expanded), &l->rendered)) {
+  if (!l->expanded.failed && !ttm_location_render(ttm_buf_str(&l->expanded), &l->rendered)) {
     return l->rendered.failed ? TTM_ENOMEM : TTM_OK;
   }
   if (l->expanded.failed || l->rendered.failed) return TTM_ENOMEM;
-  return ttm_intern_add(&l->names, ttm_buf_view(&l->rendered), id);
+  return ttm_intern_add(&l->names, ttm_buf_str(&l->rendered), id);
 }
 
 /* Keeps the first line of a name for each way it can be found. */
@@ -343,7 +343,7 @@ static int note(locator *l, source from, uint32_t name, uint32_t line) {
   return ttm_vec_push(&l->found[from], (found){name, line});
 }
 
-static int note_alias(locator *l, ttm_view alias, uint32_t line) {
+static int note_alias(locator *l, ttm_str alias, uint32_t line) {
   uint32_t id = ttm_intern_find(&l->aliases, alias), name;
   if (!id || id >= l->alias_names.n) return TTM_OK;
   if (!l->alias_names.at[id]) {
@@ -353,10 +353,10 @@ static int note_alias(locator *l, ttm_view alias, uint32_t line) {
   return note(l, FROM_ALIAS, l->alias_names.at[id] - 1, line);
 }
 
-static int note_locations(locator *l, ttm_view line, uint32_t number) {
+static int note_locations(locator *l, ttm_str line, uint32_t number) {
   size_t from = 0;
   for (int broken = 0; broken < BROKEN_PER_LINE;) {
-    size_t at = ttm_view_find(ttm_view_from(line, from), TTM_LIT("loc("));
+    size_t at = ttm_str_find(ttm_str_from(line, from), TTM_LIT("loc("));
     if (at == TTM_NOT_FOUND) break;
     at += from;
     from = at + 4;
@@ -366,9 +366,9 @@ static int note_locations(locator *l, ttm_view line, uint32_t number) {
       broken++;
       continue;
     }
-    ttm_view raw = ttm_scan_trim((ttm_view){line.p + at + 4, close - at - 4});
+    ttm_str raw = ttm_scan_trim((ttm_str){line.p + at + 4, close - at - 4});
     from = close + 1;
-    ttm_view rest = ttm_view_from(raw, 1);
+    ttm_str rest = ttm_str_from(raw, 1);
     if (raw.n && raw.p[0] == '#' && take_name(&rest).n && !rest.n) {
       if (note_alias(l, raw, number)) return TTM_ENOMEM;
       continue;
@@ -380,29 +380,29 @@ static int note_locations(locator *l, ttm_view line, uint32_t number) {
 }
 
 /* const-eval calls mostly stand at loc(unknown): their callee, "@main_const_eval_0", finds them. */
-static int note_callee(locator *l, ttm_view line, uint32_t number) {
-  static const ttm_view op = TTM_LIT("load_cached");
-  size_t at = ttm_view_find(line, op);
+static int note_callee(locator *l, ttm_str line, uint32_t number) {
+  static const ttm_str op = TTM_LIT("load_cached");
+  size_t at = ttm_str_find(line, op);
   if (at == TTM_NOT_FOUND) return TTM_OK;
-  ttm_view rest = ttm_view_from(line, at + op.n);
-  if (!ttm_view_take(&rest, TTM_LIT("("))) { /* generic form */
-    at = ttm_view_find(rest, TTM_LIT("callee = @"));
+  ttm_str rest = ttm_str_from(line, at + op.n);
+  if (!ttm_str_take(&rest, TTM_LIT("("))) { /* generic form */
+    at = ttm_str_find(rest, TTM_LIT("callee = @"));
     if (at == TTM_NOT_FOUND) return TTM_OK;
-    rest = ttm_view_from(rest, at + sizeof "callee = " - 1);
+    rest = ttm_str_from(rest, at + sizeof "callee = " - 1);
   }
-  if (!ttm_view_starts(rest, TTM_LIT("@"))) return TTM_OK;
-  ttm_view after = ttm_view_from(rest, 1);
-  ttm_view callee = {rest.p, take_name(&after).n + 1};
+  if (!ttm_str_starts(rest, TTM_LIT("@"))) return TTM_OK;
+  ttm_str after = ttm_str_from(rest, 1);
+  ttm_str callee = {rest.p, take_name(&after).n + 1};
   uint32_t name;
   if (callee.n == 1) return TTM_OK;
   if (ttm_intern_add(&l->names, callee, &name)) return TTM_ENOMEM;
   return note(l, FROM_CALLEE, name, number);
 }
 
-static int collect_uses(locator *l, ttm_view text) {
-  ttm_view line;
+static int collect_uses(locator *l, ttm_str text) {
+  ttm_str line;
   for (uint32_t number = 1; take_line(&text, &line); number += number < UINT32_MAX) {
-    ttm_view start = skip_spaces(line);
+    ttm_str start = skip_spaces(line);
     if (!start.n || start.p[0] == '#') continue;
     if (note_locations(l, line, number) || note_callee(l, line, number)) return TTM_ENOMEM;
   }
@@ -416,7 +416,7 @@ static int give(locator *l, ttm_arena *arena, ttm_loc_lines *out) {
       found f = l->found[s].at[i];
       if (l->seen.at[f.name] & GIVEN) continue;
       l->seen.at[f.name] |= GIVEN;
-      ttm_view name = ttm_intern_get(&l->names, f.name);
+      ttm_str name = ttm_intern_get(&l->names, f.name);
       char *copy = ttm_arena_copy(arena, name);
       if (!copy || ttm_vec_push(out, (ttm_loc_line){{copy, name.n}, f.line})) return TTM_ENOMEM;
     }
@@ -424,7 +424,7 @@ static int give(locator *l, ttm_arena *arena, ttm_loc_lines *out) {
   return TTM_OK;
 }
 
-int ttm_module_loc_lines(ttm_view text, ttm_arena *arena, ttm_loc_lines *out) {
+int ttm_module_loc_lines(ttm_str text, ttm_arena *arena, ttm_loc_lines *out) {
   locator l = {.budget = text.n > SIZE_MAX / 16 ? text.n : text.n * 8 + ALIAS_BYTES};
   int rc = collect_definitions(&l, text);
   if (!rc) rc = collect_uses(&l, text);
@@ -436,70 +436,70 @@ int ttm_module_loc_lines(ttm_view text, ttm_arena *arena, ttm_loc_lines *out) {
 /* ---- facts ---- */
 
 /* Product of the sizes in `1x8` or `"x"=2, "y"=4`, up to the closing bracket; 0 when there is none or it is absurd. */
-static uint32_t mesh_product(ttm_view v) {
+static uint32_t mesh_product(ttm_str v) {
   uint64_t product = 0, size;
   while (v.n && v.p[0] != '>' && v.p[0] != ']' && v.p[0] != '}' && v.p[0] != '\n') {
     if (v.p[0] == '"') { /* an axis may be called "_axis_0" */
       size_t end = ttm_scan_string_end(v, 0);
       if (end == TTM_NOT_FOUND) return 0;
-      v = ttm_view_from(v, end);
-    } else if (ttm_view_take_u64(&v, &size)) {
+      v = ttm_str_from(v, end);
+    } else if (ttm_str_take_u64(&v, &size)) {
       if (!product) product = 1;
       if (__builtin_mul_overflow(product, size, &product) || product > UINT32_MAX) return 0;
-      if (ttm_view_starts(v, TTM_LIT(", chip"))) break; /* meshShape = 1x8, chipIds = [...] */
+      if (ttm_str_starts(v, TTM_LIT(", chip"))) break; /* meshShape = 1x8, chipIds = [...] */
     } else {
-      v = ttm_view_from(v, 1);
+      v = ttm_str_from(v, 1);
     }
   }
   return (uint32_t)product;
 }
 
-static uint32_t first_mesh(ttm_view text) {
-  static const ttm_view marks[] = {TTM_LIT("ttcore.meshes<"), TTM_LIT("sdy.mesh @"), TTM_LIT("meshShape = "),
-                                   TTM_LIT("<mesh_shape ")};
-  ttm_view scope = text;
+static uint32_t first_mesh(ttm_str text) {
+  static const ttm_str marks[] = {TTM_LIT("ttcore.meshes<"), TTM_LIT("sdy.mesh @"), TTM_LIT("meshShape = "),
+                                  TTM_LIT("<mesh_shape ")};
+  ttm_str scope = text;
   uint32_t devices = 0;
   for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-    size_t at = ttm_view_find(scope, marks[i]);
+    size_t at = ttm_str_find(scope, marks[i]);
     if (at == TTM_NOT_FOUND) continue;
-    ttm_view shape = ttm_view_from(text, at + marks[i].n);
+    ttm_str shape = ttm_str_from(text, at + marks[i].n);
     if (marks[i].p[0] == 's') { /* behind the name of the mesh, which may hold digits */
       take_symbol(&shape);
     } else if (marks[i].p[0] == 't') {
-      ttm_view_take(&shape, TTM_LIT("[<"));
+      ttm_str_take(&shape, TTM_LIT("[<"));
     }
     uint32_t product = mesh_product(shape);
     if (!product) continue;
     devices = product;
-    scope = ttm_view_first(text, at); /* only an earlier one can still win */
+    scope = ttm_str_first(text, at); /* only an earlier one can still win */
   }
   return devices;
 }
 
-static ttm_view module_name(ttm_view text) {
-  static const ttm_view keyword = TTM_LIT("module @");
+static ttm_str module_name(ttm_str text) {
+  static const ttm_str keyword = TTM_LIT("module @");
   size_t from = 0;
   for (;;) {
-    size_t at = ttm_view_find(ttm_view_from(text, from), keyword);
-    if (at == TTM_NOT_FOUND) return (ttm_view){text.p, 0};
+    size_t at = ttm_str_find(ttm_str_from(text, from), keyword);
+    if (at == TTM_NOT_FOUND) return (ttm_str){text.p, 0};
     at += from;
     from = at + keyword.n;
-    ttm_view rest = ttm_view_from(text, from);
+    ttm_str rest = ttm_str_from(text, from);
     if (at && !ttm_scan_is_space(text.p[at - 1]) && text.p[at - 1] != '.')
       continue; /* `builtin.module @X` names it too */
     return take_symbol(&rest);
   }
 }
 
-ttm_module_facts ttm_module_facts_read(ttm_view text) {
-  static const ttm_view alignment = TTM_LIT("noc_dram_address_align_bytes = ");
+ttm_module_facts ttm_module_facts_read(ttm_str text) {
+  static const ttm_str alignment = TTM_LIT("noc_dram_address_align_bytes = ");
   if (!text.n) return (ttm_module_facts){.name = TTM_LIT("")};
   ttm_module_facts facts = {.name = module_name(text), .devices = first_mesh(text)};
-  size_t at = ttm_view_find(text, alignment);
+  size_t at = ttm_str_find(text, alignment);
   uint64_t bytes;
   if (at != TTM_NOT_FOUND) {
-    ttm_view rest = ttm_view_from(text, at + alignment.n);
-    if (ttm_view_take_u64(&rest, &bytes) && bytes <= UINT32_MAX) facts.dram_alignment = (uint32_t)bytes;
+    ttm_str rest = ttm_str_from(text, at + alignment.n);
+    if (ttm_str_take_u64(&rest, &bytes) && bytes <= UINT32_MAX) facts.dram_alignment = (uint32_t)bytes;
   }
   return facts;
 }

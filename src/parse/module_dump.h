@@ -5,8 +5,8 @@
 #define TTM_PARSE_MODULE_DUMP_H
 
 #include "base/arena.h"
+#include "base/str.h"
 #include "base/vec.h"
-#include "base/view.h"
 
 typedef enum ttm_arg_kind {
   TTM_ARG_INPUT,
@@ -18,20 +18,20 @@ typedef enum ttm_arg_kind {
 
 /* Views point into the dump text or into the arena given. */
 typedef struct ttm_module_arg {
-  ttm_view ssa;          /* "%arg0" */
-  ttm_view name;         /* ttir.name with escapes undone; empty when absent */
-  ttm_arg_kind kind;     /* ttcore.argument_type */
-  ttm_view type;         /* the whole type text as in the signature */
-  ttm_view local_type;   /* the tensor type in ttcore.local_shape, or of runtime_tensor_sharding; empty when absent */
-  ttm_view shard_status; /* "presharded", "unsharded"; empty when absent */
-  bool kv_cache;         /* carries ttcore.kv_cache */
+  ttm_str ssa;          /* "%arg0" */
+  ttm_str name;         /* ttir.name with escapes undone; empty when absent */
+  ttm_arg_kind kind;    /* ttcore.argument_type */
+  ttm_str type;         /* the whole type text as in the signature */
+  ttm_str local_type;   /* the tensor type in ttcore.local_shape, or of runtime_tensor_sharding; empty when absent */
+  ttm_str shard_status; /* "presharded", "unsharded"; empty when absent */
+  bool kv_cache;        /* carries ttcore.kv_cache */
 } ttm_module_arg;
 
 typedef TTM_VEC(ttm_module_arg) ttm_module_args;
 
 /* Where a location name stands: 1-based line of the operation in the text. */
 typedef struct ttm_loc_line {
-  ttm_view name;
+  ttm_str name;
   uint32_t line;
 } ttm_loc_line;
 
@@ -40,21 +40,21 @@ typedef TTM_VEC(ttm_loc_line) ttm_loc_lines;
 /* Arguments of the entry function: @main when there is one, else the first public func.func with a body. Splits at
  * top-level commas, so a comma in a location or attribute does not split an argument; the signature may span lines. 0
  * or TTM_ENOMEM; a text without a function gives no arguments. */
-int ttm_module_args_parse(ttm_view text, ttm_arena *arena, ttm_module_args *out);
+int ttm_module_args_parse(ttm_str text, ttm_arena *arena, ttm_module_args *out);
 
 /* Every location name with the line of the first operation that carries it, in order of first appearance: aliases
  * (#loc12, defined before or after use, nested and fused, resolved recursively with a depth limit) first, then inline
  * loc("name"), then load_cached's "@callee". The alias definition lines themselves do not count. Names as
  * ttm_location_render gives them; for a name("child") location the first name counts (as in operation lines). */
-int ttm_module_loc_lines(ttm_view text, ttm_arena *arena, ttm_loc_lines *out);
+int ttm_module_loc_lines(ttm_str text, ttm_arena *arena, ttm_loc_lines *out);
 
 /* Facts some dumps carry; 0 where absent: noc_dram_address_align_bytes from #system_desc, number of devices from the
  * mesh shape. */
 typedef struct ttm_module_facts {
-  ttm_view name; /* "SyncTensorsGraph.11" of `module @SyncTensorsGraph.11`; empty when unnamed */
+  ttm_str name; /* "SyncTensorsGraph.11" of `module @SyncTensorsGraph.11`; empty when unnamed */
   uint32_t dram_alignment;
   uint32_t devices; /* product of the first mesh shape found */
 } ttm_module_facts;
-ttm_module_facts ttm_module_facts_read(ttm_view text);
+ttm_module_facts ttm_module_facts_read(ttm_str text);
 
 #endif

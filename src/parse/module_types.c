@@ -9,32 +9,32 @@ enum {
   LONGEST_TYPE = 16384, /* what aliases may make of one type */
 };
 
-static size_t name_length(ttm_view at_hash) {
+static size_t name_length(ttm_str at_hash) {
   size_t n = 1;
   while (n < at_hash.n && ttm_scan_is_name(at_hash.p[n]) && at_hash.p[n] != '.') n++;
   return n;
 }
 
 /* `#ttnn_layout3 = #ttnn.ttnn_layout<...>`; locations and the system description are no part of a type. */
-static bool read_alias(ttm_view line, ttm_view *name, ttm_view *meant) {
-  *name = ttm_view_first(line, name_length(line));
-  ttm_view rest = ttm_view_trim(ttm_view_from(line, name->n));
-  if (name->n < 2 || !ttm_view_take(&rest, TTM_LIT("="))) return false;
-  *meant = ttm_view_trim(rest);
-  return ttm_view_starts(*meant, TTM_LIT("#ttnn"));
+static bool read_alias(ttm_str line, ttm_str *name, ttm_str *meant) {
+  *name = ttm_str_first(line, name_length(line));
+  ttm_str rest = ttm_str_trim(ttm_str_from(line, name->n));
+  if (name->n < 2 || !ttm_str_take(&rest, TTM_LIT("="))) return false;
+  *meant = ttm_str_trim(rest);
+  return ttm_str_starts(*meant, TTM_LIT("#ttnn"));
 }
 
-int ttm_module_types_read(ttm_module_types *types, ttm_view text) {
+int ttm_module_types_read(ttm_module_types *types, ttm_str text) {
   while (text.n) {
-    size_t end = ttm_view_find_char(text, '\n');
-    ttm_view line = ttm_view_trim(ttm_view_first(text, end)), name, meant;
-    text = end == TTM_NOT_FOUND ? ttm_view_from(text, text.n) : ttm_view_from(text, end + 1);
-    if (ttm_view_starts(line, TTM_LIT("module"))) break; /* what stands behind it are locations */
+    size_t end = ttm_str_find_char(text, '\n');
+    ttm_str line = ttm_str_trim(ttm_str_first(text, end)), name, meant;
+    text = end == TTM_NOT_FOUND ? ttm_str_from(text, text.n) : ttm_str_from(text, end + 1);
+    if (ttm_str_starts(line, TTM_LIT("module"))) break; /* what stands behind it are locations */
     if (!line.n || line.p[0] != '#' || !read_alias(line, &name, &meant)) continue;
     uint32_t id;
     if (ttm_intern_add(&types->names, name, &id)) return TTM_ENOMEM;
     while (types->meant.n <= id) {
-      if (ttm_vec_push(&types->meant, (ttm_view){NULL, 0})) return TTM_ENOMEM;
+      if (ttm_vec_push(&types->meant, (ttm_str){NULL, 0})) return TTM_ENOMEM;
     }
     types->meant.at[id] = meant;
   }
@@ -46,27 +46,27 @@ void ttm_module_types_free(ttm_module_types *types) {
   ttm_vec_free(&types->meant);
 }
 
-static void put(ttm_buf *out, ttm_view text, size_t end) {
-  if (out->n < end) ttm_buf_put(out, ttm_view_first(text, end - out->n));
+static void put(ttm_buf *out, ttm_str text, size_t end) {
+  if (out->n < end) ttm_buf_put(out, ttm_str_first(text, end - out->n));
 }
 
-static void expand(const ttm_module_types *types, ttm_view type, ttm_buf *out, size_t end, int depth) {
+static void expand(const ttm_module_types *types, ttm_str type, ttm_buf *out, size_t end, int depth) {
   while (type.n && out->n < end) {
-    size_t hash = ttm_view_find_char(type, '#');
-    put(out, ttm_view_first(type, hash), end);
+    size_t hash = ttm_str_find_char(type, '#');
+    put(out, ttm_str_first(type, hash), end);
     if (hash == TTM_NOT_FOUND) return;
-    type = ttm_view_from(type, hash);
-    ttm_view name = ttm_view_first(type, name_length(type));
+    type = ttm_str_from(type, hash);
+    ttm_str name = ttm_str_first(type, name_length(type));
     bool whole = name.n == type.n || type.p[name.n] != '.'; /* `#ttnn.buffer_type` is no alias */
     uint32_t id = whole && depth < DEPTH ? ttm_intern_find(&types->names, name) : 0;
     if (id)
       expand(types, types->meant.at[id], out, end, depth + 1);
     else
       put(out, name, end);
-    type = ttm_view_from(type, name.n);
+    type = ttm_str_from(type, name.n);
   }
 }
 
-void ttm_module_types_expand(const ttm_module_types *types, ttm_view type, ttm_buf *out) {
+void ttm_module_types_expand(const ttm_module_types *types, ttm_str type, ttm_buf *out) {
   expand(types, type, out, out->n + LONGEST_TYPE, 0);
 }

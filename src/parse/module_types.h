@@ -10,15 +10,15 @@
 
 /* Views point into the dump text. Zero-initialise; freed with ttm_module_types_free. */
 typedef struct ttm_module_types {
-  ttm_intern names;        /* "#ttnn_layout3" */
-  TTM_VEC(ttm_view) meant; /* by name: what it stands for */
+  ttm_intern names;       /* "#ttnn_layout3" */
+  TTM_VEC(ttm_str) meant; /* by name: what it stands for */
 } ttm_module_types;
 
 /* Reads the aliases above the module. 0 or TTM_ENOMEM. */
-int ttm_module_types_read(ttm_module_types *types, ttm_view text);
+int ttm_module_types_read(ttm_module_types *types, ttm_str text);
 void ttm_module_types_free(ttm_module_types *types);
 
 /* Appends the type with its aliases written out; unknown ones, and those nested too deep, stay as they are. */
-void ttm_module_types_expand(const ttm_module_types *types, ttm_view type, ttm_buf *out);
+void ttm_module_types_expand(const ttm_module_types *types, ttm_str type, ttm_buf *out);
 
 #endif

@@ -4,62 +4,62 @@
 #include "parse/mlir_scan.h"
 
 /* The text not yet read. Every reader below returns 0, TTM_EFORMAT or TTM_ENOMEM and moves the cursor only forward. */
-typedef ttm_view cursor;
+typedef ttm_str cursor;
 
 static void skip_space(cursor *at) {
-  while (at->n && ttm_scan_is_space(at->p[0])) *at = ttm_view_from(*at, 1);
+  while (at->n && ttm_scan_is_space(at->p[0])) *at = ttm_str_from(*at, 1);
 }
 
 static bool next_is(cursor at, char c) { return at.n && at.p[0] == c; }
 
 /* The text between the bracket at the cursor and its partner; the cursor moves behind it. */
-static bool take_bracketed(cursor *at, ttm_view *inside) {
+static bool take_bracketed(cursor *at, ttm_str *inside) {
   size_t close = ttm_scan_close(*at, 0);
   if (close == TTM_NOT_FOUND) return false;
-  *inside = (ttm_view){at->p + 1, close - 1};
-  *at = ttm_view_from(*at, close + 1);
+  *inside = (ttm_str){at->p + 1, close - 1};
+  *at = ttm_str_from(*at, close + 1);
   return true;
 }
 
 /* A run of name bytes; may be empty. */
-static ttm_view take_name(cursor *at) {
+static ttm_str take_name(cursor *at) {
   size_t n = 0;
   while (n < at->n && ttm_scan_is_name(at->p[n])) n++;
-  ttm_view name = ttm_view_first(*at, n);
-  *at = ttm_view_from(*at, n);
+  ttm_str name = ttm_str_first(*at, n);
+  *at = ttm_str_from(*at, n);
   return name;
 }
 
 /* `%arg0`, `%3#1` */
-static bool take_value(cursor *at, ttm_view *value) {
+static bool take_value(cursor *at, ttm_str *value) {
   cursor start = *at;
-  if (!ttm_view_take(at, TTM_LIT("%")) || take_name(at).n == 0) return false;
-  if (ttm_view_take(at, TTM_LIT("#")) && take_name(at).n == 0) return false;
-  *value = ttm_view_first(start, (size_t)(at->p - start.p));
+  if (!ttm_str_take(at, TTM_LIT("%")) || take_name(at).n == 0) return false;
+  if (ttm_str_take(at, TTM_LIT("#")) && take_name(at).n == 0) return false;
+  *value = ttm_str_first(start, (size_t)(at->p - start.p));
   return true;
 }
 
 /* `@f`, `@"odd name"`, `@outer::@f` */
-static bool take_symbol(cursor *at, ttm_view *symbol) {
+static bool take_symbol(cursor *at, ttm_str *symbol) {
   cursor start = *at;
   do {
-    if (!ttm_view_take(at, TTM_LIT("@"))) return false;
+    if (!ttm_str_take(at, TTM_LIT("@"))) return false;
     if (next_is(*at, '"')) {
       size_t end = ttm_scan_string_end(*at, 0);
       if (end == TTM_NOT_FOUND) return false;
-      *at = ttm_view_from(*at, end);
+      *at = ttm_str_from(*at, end);
     } else if (take_name(at).n == 0) {
       return false;
     }
-  } while (ttm_view_take(at, TTM_LIT("::")));
-  *symbol = ttm_view_first(start, (size_t)(at->p - start.p));
+  } while (ttm_str_take(at, TTM_LIT("::")));
+  *symbol = ttm_str_first(start, (size_t)(at->p - start.p));
   return true;
 }
 
 /* "main_const_eval_0" of `@main_const_eval_0` or `@"main_const_eval_0"` */
-static ttm_view symbol_name(ttm_view symbol) {
-  ttm_view name = ttm_view_from(symbol, 1);
-  if (name.n >= 2 && name.p[0] == '"' && name.p[name.n - 1] == '"') name = (ttm_view){name.p + 1, name.n - 2};
+static ttm_str symbol_name(ttm_str symbol) {
+  ttm_str name = ttm_str_from(symbol, 1);
+  if (name.n >= 2 && name.p[0] == '"' && name.p[name.n - 1] == '"') name = (ttm_str){name.p + 1, name.n - 2};
   return name;
 }
 
@@ -68,17 +68,17 @@ static int read_results(cursor *at, ttm_op_text *op) {
   if (!next_is(*at, '%')) return TTM_OK;
   uint64_t total = 0;
   do {
-    ttm_view value;
+    ttm_str value;
     uint64_t count = 1;
     skip_space(at);
     if (!take_value(at, &value)) return TTM_EFORMAT;
-    if (ttm_view_take(at, TTM_LIT(":")) && !ttm_view_take_u64(at, &count)) return TTM_EFORMAT;
+    if (ttm_str_take(at, TTM_LIT(":")) && !ttm_str_take_u64(at, &count)) return TTM_EFORMAT;
     if (count > UINT32_MAX - total) return TTM_EFORMAT;
     total += count;
     if (!op->result.p) op->result = value;
     skip_space(at);
-  } while (ttm_view_take(at, TTM_LIT(",")));
-  if (!ttm_view_take(at, TTM_LIT("="))) return TTM_EFORMAT;
+  } while (ttm_str_take(at, TTM_LIT(",")));
+  if (!ttm_str_take(at, TTM_LIT("="))) return TTM_EFORMAT;
   op->result_count = (uint32_t)total;
   return TTM_OK;
 }
@@ -89,15 +89,15 @@ static int read_name(cursor *at, ttm_op_text *op) {
   if (next_is(*at, '"')) {
     size_t end = ttm_scan_string_end(*at, 0);
     if (end == TTM_NOT_FOUND) return TTM_EFORMAT;
-    op->name = (ttm_view){at->p + 1, end - 2};
-    *at = ttm_view_from(*at, end);
+    op->name = (ttm_str){at->p + 1, end - 2};
+    *at = ttm_str_from(*at, end);
   } else {
     op->name = take_name(at);
   }
   if (op->name.n == 0) return TTM_EFORMAT;
   skip_space(at);
   if (!next_is(*at, '@')) return TTM_OK;
-  ttm_view symbol;
+  ttm_str symbol;
   if (!take_symbol(at, &symbol)) return TTM_EFORMAT;
   op->callee = symbol_name(symbol);
   skip_space(at);
@@ -105,10 +105,10 @@ static int read_name(cursor *at, ttm_op_text *op) {
 }
 
 /* Values and symbols in order. Lists are flattened; what stands in {} or <> describes an operand and is none itself. */
-static int collect_operands(ttm_view list, ttm_op_text *op) {
+static int collect_operands(ttm_str list, ttm_op_text *op) {
   cursor at = list;
   while (at.n) {
-    ttm_view token;
+    ttm_str token;
     switch (at.p[0]) {
       case '%':
         if (!take_value(&at, &token)) return TTM_EFORMAT;
@@ -122,11 +122,11 @@ static int collect_operands(ttm_view list, ttm_op_text *op) {
       case '<': {
         size_t end = at.p[0] == '"' ? ttm_scan_string_end(at, 0) : ttm_scan_close(at, 0);
         if (end == TTM_NOT_FOUND) return TTM_EFORMAT;
-        at = ttm_view_from(at, at.p[0] == '"' ? end : end + 1);
+        at = ttm_str_from(at, at.p[0] == '"' ? end : end + 1);
         continue;
       }
       default:
-        at = ttm_view_from(at, 1);
+        at = ttm_str_from(at, 1);
         continue;
     }
     if (ttm_vec_push(&op->operands, token)) return TTM_ENOMEM;
@@ -135,7 +135,7 @@ static int collect_operands(ttm_view list, ttm_op_text *op) {
 }
 
 static int read_operands(cursor *at, ttm_op_text *op) {
-  ttm_view list;
+  ttm_str list;
   if (!next_is(*at, '(') || !take_bracketed(at, &list)) return TTM_EFORMAT;
   return collect_operands(list, op);
 }
@@ -144,16 +144,16 @@ static int read_operands(cursor *at, ttm_op_text *op) {
 static int read_attributes(cursor *at, ttm_op_text *op) {
   bool properties = false;
   for (;;) {
-    ttm_view inside;
+    ttm_str inside;
     skip_space(at);
-    if (ttm_view_take(at, TTM_LIT(":"))) return TTM_OK;
+    if (ttm_str_take(at, TTM_LIT(":"))) return TTM_OK;
     if (!at->n || !memchr("<{([", at->p[0], 4)) return TTM_EFORMAT;
     char open = at->p[0];
     if (!take_bracketed(at, &inside)) return TTM_EFORMAT;
     inside = ttm_scan_trim(inside);
     if (open == '<') {
       if (inside.n < 2 || inside.p[0] != '{' || inside.p[inside.n - 1] != '}') return TTM_EFORMAT;
-      op->attributes = ttm_scan_trim((ttm_view){inside.p + 1, inside.n - 2});
+      op->attributes = ttm_scan_trim((ttm_str){inside.p + 1, inside.n - 2});
       properties = true;
     } else if (open == '{' && !properties) {
       op->attributes = inside;
@@ -162,10 +162,9 @@ static int read_attributes(cursor *at, ttm_op_text *op) {
 }
 
 /* A type without brackets is whole when it can be one: `!dialect.name`, or a builtin scalar. A cut `tens` is none. */
-static bool is_bare_type(ttm_view type) {
-  if (type.p[0] == '!')
-    return type.n > 1 && ttm_view_find_char(type, '.') != TTM_NOT_FOUND && type.p[type.n - 1] != '.';
-  if (ttm_view_eq(type, TTM_LIT("index")) || ttm_view_eq(type, TTM_LIT("none")) || ttm_view_eq(type, TTM_LIT("token")))
+static bool is_bare_type(ttm_str type) {
+  if (type.p[0] == '!') return type.n > 1 && ttm_str_find_char(type, '.') != TTM_NOT_FOUND && type.p[type.n - 1] != '.';
+  if (ttm_str_eq(type, TTM_LIT("index")) || ttm_str_eq(type, TTM_LIT("none")) || ttm_str_eq(type, TTM_LIT("token")))
     return true;
   size_t letters = 0;
   while (letters < type.n && memchr("bfstui", type.p[letters], 6)) letters++;
@@ -173,21 +172,21 @@ static bool is_bare_type(ttm_view type) {
 }
 
 /* One type up to blank, comma or end; brackets and what is inside them belong to it. */
-static bool take_type(cursor *at, ttm_view *type) {
+static bool take_type(cursor *at, ttm_str *type) {
   cursor start = *at;
   bool bracketed = false;
   while (at->n && !ttm_scan_is_space(at->p[0]) && at->p[0] != ',' && at->p[0] != '-') {
     if (memchr("<([{", at->p[0], 4)) {
-      ttm_view inside;
+      ttm_str inside;
       if (!take_bracketed(at, &inside)) return false;
       bracketed = true;
     } else if (memchr(">)]}\"", at->p[0], 5)) {
       return false;
     } else {
-      *at = ttm_view_from(*at, 1);
+      *at = ttm_str_from(*at, 1);
     }
   }
-  *type = ttm_view_first(start, (size_t)(at->p - start.p));
+  *type = ttm_str_first(start, (size_t)(at->p - start.p));
   return type->n && (bracketed || is_bare_type(*type));
 }
 
@@ -196,34 +195,32 @@ static int read_function_type(cursor *at, ttm_op_text *op) {
   skip_space(at);
   if (next_is(*at, '(') ? !take_bracketed(at, &op->input_types) : !take_type(at, &op->input_types)) return TTM_EFORMAT;
   skip_space(at);
-  if (!ttm_view_take(at, TTM_LIT("->"))) return TTM_EFORMAT;
+  if (!ttm_str_take(at, TTM_LIT("->"))) return TTM_EFORMAT;
   skip_space(at);
   if (!take_type(at, &op->output_type)) return TTM_EFORMAT;
   int rc = ttm_split_top_level(op->input_types, &op->inputs);
   if (rc) return rc;
-  ttm_view outputs = op->output_type;
-  if (outputs.p[0] == '(') outputs = (ttm_view){outputs.p + 1, outputs.n - 2};
+  ttm_str outputs = op->output_type;
+  if (outputs.p[0] == '(') outputs = (ttm_str){outputs.p + 1, outputs.n - 2};
   return ttm_split_top_level(outputs, &op->outputs);
 }
 
 static int read_location(cursor *at, ttm_op_text *op) {
   skip_space(at);
   if (!at->n) return TTM_OK;
-  if (!ttm_view_take(at, TTM_LIT("loc")) || !next_is(*at, '(')) return TTM_EFORMAT;
+  if (!ttm_str_take(at, TTM_LIT("loc")) || !next_is(*at, '(')) return TTM_EFORMAT;
   return take_bracketed(at, &op->location) ? TTM_OK : TTM_EFORMAT;
 }
 
-ttm_op_kind ttm_op_kind_of(ttm_view name) {
-  if (ttm_view_ends(name, TTM_LIT(".deallocate")) || ttm_view_eq(name, TTM_LIT("DeallocateOp")))
-    return TTM_OP_DEALLOCATE;
-  if (ttm_view_ends(name, TTM_LIT(".get_device")) || ttm_view_eq(name, TTM_LIT("GetDeviceOp")))
-    return TTM_OP_GET_DEVICE;
-  if (ttm_view_ends(name, TTM_LIT(".load_cached")) || ttm_view_eq(name, TTM_LIT("LoadCachedOp")))
+ttm_op_kind ttm_op_kind_of(ttm_str name) {
+  if (ttm_str_ends(name, TTM_LIT(".deallocate")) || ttm_str_eq(name, TTM_LIT("DeallocateOp"))) return TTM_OP_DEALLOCATE;
+  if (ttm_str_ends(name, TTM_LIT(".get_device")) || ttm_str_eq(name, TTM_LIT("GetDeviceOp"))) return TTM_OP_GET_DEVICE;
+  if (ttm_str_ends(name, TTM_LIT(".load_cached")) || ttm_str_eq(name, TTM_LIT("LoadCachedOp")))
     return TTM_OP_LOAD_CACHED;
   return TTM_OP_PLAIN;
 }
 
-int ttm_op_text_parse(ttm_view text, ttm_op_text *out) {
+int ttm_op_text_parse(ttm_str text, ttm_op_text *out) {
   ttm_views operands = out->operands, inputs = out->inputs, outputs = out->outputs;
   operands.n = inputs.n = outputs.n = 0;
   *out = (ttm_op_text){.operands = operands, .inputs = inputs, .outputs = outputs};
@@ -246,9 +243,9 @@ void ttm_op_text_free(ttm_op_text *op) {
   *op = (ttm_op_text){0};
 }
 
-int ttm_split_top_level(ttm_view text, ttm_views *out) {
+int ttm_split_top_level(ttm_str text, ttm_views *out) {
   ttm_pieces it = {text, false};
-  ttm_view piece;
+  ttm_str piece;
   while (ttm_pieces_next(&it, &piece)) {
     if (ttm_vec_push(out, piece)) return TTM_ENOMEM;
   }

@@ -5,10 +5,10 @@
 #define TTM_PARSE_OP_TEXT_H
 
 #include "base/buf.h"
+#include "base/str.h"
 #include "base/vec.h"
-#include "base/view.h"
 
-typedef TTM_VEC(ttm_view) ttm_views;
+typedef TTM_VEC(ttm_str) ttm_views;
 
 typedef enum ttm_op_kind {
   TTM_OP_PLAIN,
@@ -18,19 +18,19 @@ typedef enum ttm_op_kind {
 } ttm_op_kind;
 
 /* By the name in an operation line (ttnn.deallocate) or in the header of a block (DeallocateOp). */
-ttm_op_kind ttm_op_kind_of(ttm_view name);
+ttm_op_kind ttm_op_kind_of(ttm_str name);
 
 /* Zero is the empty one. Views point into the parsed text. The vectors are reused from call to call and freed by
  * ttm_op_text_free. */
 typedef struct ttm_op_text {
-  ttm_view name;         /* ttnn.add, ttcore.load_cached, call; never quoted */
-  ttm_view result;       /* "%0" of `%0:2 = ...`; empty when the operation gives nothing */
+  ttm_str name;          /* ttnn.add, ttcore.load_cached, call; never quoted */
+  ttm_str result;        /* "%0" of `%0:2 = ...`; empty when the operation gives nothing */
   uint32_t result_count; /* 2 of `%0:2`; 0 without a result */
-  ttm_view attributes;   /* between <{ and }>, or else of a plain {...}; p is NULL when there are none */
-  ttm_view input_types;  /* between the outer parentheses of the function type */
-  ttm_view output_type;  /* after its arrow, as printed: `T`, `(T, T)` or `()` */
-  ttm_view callee;       /* "main_const_eval_0" of load_cached(@main_const_eval_0, ...) or call @f; empty otherwise */
-  ttm_view location;     /* between loc( and its ), raw; empty when the line has none */
+  ttm_str attributes;    /* between <{ and }>, or else of a plain {...}; p is NULL when there are none */
+  ttm_str input_types;   /* between the outer parentheses of the function type */
+  ttm_str output_type;   /* after its arrow, as printed: `T`, `(T, T)` or `()` */
+  ttm_str callee;        /* "main_const_eval_0" of load_cached(@main_const_eval_0, ...) or call @f; empty otherwise */
+  ttm_str location;      /* between loc( and its ), raw; empty when the line has none */
   ttm_views operands;    /* every value and symbol in order: "@f", "%arg0", "%3#1" */
   ttm_views inputs;      /* each input type */
   ttm_views outputs;     /* each output type; none for () */
@@ -40,17 +40,17 @@ typedef struct ttm_op_text {
  * *out is ready for the next call. Without a location a cut inside a bare word at the very end (`-> !ttnn.devi`) cannot
  * be told from a whole type; every other cut can. Text behind the location (another writer's, on the same line) is
  * ignored. */
-int ttm_op_text_parse(ttm_view text, ttm_op_text *out);
+int ttm_op_text_parse(ttm_str text, ttm_op_text *out);
 void ttm_op_text_free(ttm_op_text *op);
 
 /* Appends a location as people name it: loc("a"("b")) -> a; fused["a", "b"] -> fused[a, b]; callsite("a" at "b") -> a
  * at b; "x.mlir":9:14 -> x.mlir:9:14; unknown -> nothing. String escapes (\22, \5C, \n ...) are undone. Unknown parts
  * of a fused or callsite location are left out. `raw` is what stands between loc( and ); a form we do not know (an
  * alias #loc5 too) is appended as it stands. False when nothing was appended. */
-bool ttm_location_render(ttm_view raw, ttm_buf *out);
+bool ttm_location_render(ttm_str raw, ttm_buf *out);
 
 /* Splits `text` at commas outside every bracket and string; `->` is one token. Appends trimmed, non-empty pieces to
  * `out`. 0; TTM_EFORMAT when the brackets do not pair up; TTM_ENOMEM. */
-int ttm_split_top_level(ttm_view text, ttm_views *out);
+int ttm_split_top_level(ttm_str text, ttm_views *out);
 
 #endif

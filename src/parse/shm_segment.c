@@ -30,7 +30,7 @@ static bool read_slot(ttm_shm_slot *slot, const char *p) {
   return read_uses(slot->bytes, p + SLOT_USES) && slot->pid > 0;
 }
 
-ttm_shm_fault ttm_shm_segment_read(ttm_shm_segment *out, ttm_view bytes) {
+ttm_shm_fault ttm_shm_segment_read(ttm_shm_segment *out, ttm_str bytes) {
   *out = (ttm_shm_segment){0};
   if (bytes.n < TTM_SHM_BYTES) return TTM_SHM_SHORT;
   uint32_t version = out->version = (uint32_t)little(bytes.p + VERSION, 4);
@@ -52,9 +52,9 @@ ttm_shm_fault ttm_shm_segment_read(ttm_shm_segment *out, ttm_view bytes) {
   return TTM_SHM_IMPOSSIBLE;
 }
 
-bool ttm_shm_file_name(ttm_view name, uint64_t *asic_id) {
-  if (!ttm_view_take(&name, TTM_LIT("tt_device_")) || !ttm_view_take_u64(&name, asic_id)) return false;
-  return ttm_view_eq(name, TTM_LIT("_memory"));
+bool ttm_shm_file_name(ttm_str name, uint64_t *asic_id) {
+  if (!ttm_str_take(&name, TTM_LIT("tt_device_")) || !ttm_str_take_u64(&name, asic_id)) return false;
+  return ttm_str_eq(name, TTM_LIT("_memory"));
 }
 
 const char *ttm_use_name(ttm_use use) {

@@ -8,7 +8,7 @@
 #ifndef TTM_PARSE_SHM_SEGMENT_H
 #define TTM_PARSE_SHM_SEGMENT_H
 
-#include "base/view.h"
+#include "base/str.h"
 
 /* What a chip's memory is used for; the first four are those of ttm_memory, in its order. Circular buffers lie in L1. */
 typedef enum ttm_use { TTM_USE_DRAM, TTM_USE_L1, TTM_USE_L1_SMALL, TTM_USE_TRACE, TTM_USE_CB, TTM_USES } ttm_use;
@@ -40,10 +40,10 @@ typedef enum ttm_shm_fault {
 } ttm_shm_fault;
 
 /* Takes any bytes. *out is all zero unless they are fine (version is set where it could be read). */
-ttm_shm_fault ttm_shm_segment_read(ttm_shm_segment *out, ttm_view bytes);
+ttm_shm_fault ttm_shm_segment_read(ttm_shm_segment *out, ttm_str bytes);
 
 /* The number in "tt_device_<number>_memory"; false for any other name. */
-bool ttm_shm_file_name(ttm_view name, uint64_t *asic_id);
+bool ttm_shm_file_name(ttm_str name, uint64_t *asic_id);
 
 /* "DRAM", "L1", "L1_SMALL", "TRACE", "CB". */
 const char *ttm_use_name(ttm_use use);

@@ -7,7 +7,7 @@
 /* Scalar bytes; for the block formats (one shared exponent byte per 16 values) the bits of one value without its
  * exponent. */
 typedef struct dtype_size {
-  ttm_view name;
+  ttm_str name;
   uint8_t bytes;
   uint8_t block_bits;
 } dtype_size;
@@ -26,19 +26,19 @@ static const dtype_size DTYPES[] = {
     {NAME("index"), 8, 0},
 };
 
-static const dtype_size *dtype_find(ttm_view name) {
+static const dtype_size *dtype_find(ttm_str name) {
   for (size_t i = 0; i < sizeof DTYPES / sizeof *DTYPES; i++) {
-    if (ttm_view_eq(name, DTYPES[i].name)) return &DTYPES[i];
+    if (ttm_str_eq(name, DTYPES[i].name)) return &DTYPES[i];
   }
   return NULL;
 }
 
-uint64_t ttm_scalar_bytes(ttm_view dtype) {
+uint64_t ttm_scalar_bytes(ttm_str dtype) {
   const dtype_size *size = dtype_find(dtype);
   return size ? size->bytes : 0;
 }
 
-uint64_t ttm_tile_bytes(ttm_view dtype, uint32_t tile_h, uint32_t tile_w) {
+uint64_t ttm_tile_bytes(ttm_str dtype, uint32_t tile_h, uint32_t tile_w) {
   const dtype_size *size = dtype_find(dtype);
   uint64_t values = (uint64_t)tile_h * tile_w;
   if (!size) return 0;
@@ -124,7 +124,7 @@ static pages whole_pages(const ttm_tensor_type *type, ttm_alignment align) {
 
 uint64_t ttm_tensor_logical_bytes(const ttm_tensor_type *type) {
   /* The stored dtype tells what a value needs: block formats have no scalar type and print as bf16 or as a tile. */
-  ttm_view dtype = type->has_layout && type->storage.n ? type->storage : type->element;
+  ttm_str dtype = type->has_layout && type->storage.n ? type->storage : type->element;
   uint64_t elements = product(&type->shape), scalar = ttm_scalar_bytes(dtype);
   if (scalar) return ttm_mul_sat(elements, scalar);
   uint64_t tile = ttm_tile_bytes(dtype, 32, 32); /* 1088 bytes per 1024 values: exact, rounded up once */

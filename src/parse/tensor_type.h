@@ -5,7 +5,7 @@
 #ifndef TTM_PARSE_TENSOR_TYPE_H
 #define TTM_PARSE_TENSOR_TYPE_H
 
-#include "base/view.h"
+#include "base/str.h"
 
 enum { TTM_MAX_RANK = 12 };
 
@@ -34,13 +34,13 @@ typedef struct ttm_dims {
 
 /* Views point into the parsed text. */
 typedef struct ttm_tensor_type {
-  ttm_dims shape;   /* logical; rank 0 is a scalar tensor */
-  ttm_view element; /* logical element type as printed: "bf16", "si32"; the tile's dtype when the element is a tile */
-  bool has_layout;  /* the rest is only set when true */
-  bool nd;          /* ttnn_nd_layout */
+  ttm_dims shape;  /* logical; rank 0 is a scalar tensor */
+  ttm_str element; /* logical element type as printed: "bf16", "si32"; the tile's dtype when the element is a tile */
+  bool has_layout; /* the rest is only set when true */
+  bool nd;         /* ttnn_nd_layout */
   bool tiled;
   uint32_t tile_h, tile_w;
-  ttm_view storage; /* element type in the memref: scalar name or the tile's dtype */
+  ttm_str storage; /* element type in the memref: scalar name or the tile's dtype */
   ttm_dims grid;
   ttm_dims shard; /* memref dims (in tiles when tiled): ONE shard */
   ttm_buffer_kind buffer;
@@ -49,16 +49,16 @@ typedef struct ttm_tensor_type {
 
 /* Reads one type text. False when it is not a tensor type or is broken; *out is then unspecified. Never reads past
  * text. */
-bool ttm_tensor_type_parse(ttm_view text, ttm_tensor_type *out);
+bool ttm_tensor_type_parse(ttm_str text, ttm_tensor_type *out);
 
 /* Text form of a dims: "4000x256"; writes at most cap-1 bytes and a NUL, returns the length. Rank 0 gives "". */
 size_t ttm_dims_print(const ttm_dims *dims, char *out, size_t cap);
 
 /* Bytes of one 32x32-style tile of the named dtype (bfp_bf8 1088 ...), 0 when unknown. */
-uint64_t ttm_tile_bytes(ttm_view dtype, uint32_t tile_h, uint32_t tile_w);
+uint64_t ttm_tile_bytes(ttm_str dtype, uint32_t tile_h, uint32_t tile_w);
 
 /* Bytes of one scalar element (i1 counts 1; block formats tile/1024 are not whole: 0), 0 when unknown. */
-uint64_t ttm_scalar_bytes(ttm_view dtype);
+uint64_t ttm_scalar_bytes(ttm_str dtype);
 
 /* Where a tensor lives decides how it is rounded: page alignment of its memory. DRAM 32 (Wormhole) or 64 (Blackhole),
  * L1 16. */

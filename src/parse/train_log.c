@@ -29,13 +29,13 @@ typedef struct reader {
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-static ttm_view skip_blanks(ttm_view v) {
-  while (v.n && (v.p[0] == ' ' || v.p[0] == '\t')) v = ttm_view_from(v, 1);
+static ttm_str skip_blanks(ttm_str v) {
+  while (v.n && (v.p[0] == ' ' || v.p[0] == '\t')) v = ttm_str_from(v, 1);
   return v;
 }
 
 /* An unsigned count, commas between digits allowed. */
-static bool take_count(ttm_view *v, uint64_t *out) {
+static bool take_count(ttm_str *v, uint64_t *out) {
   uint64_t n = 0;
   size_t i = 0;
   for (; i < v->n; i++) {
@@ -45,21 +45,21 @@ static bool take_count(ttm_view *v, uint64_t *out) {
     n = n * 10 + (uint64_t)(v->p[i] - '0');
   }
   if (!i) return false;
-  *v = ttm_view_from(*v, i);
+  *v = ttm_str_from(*v, i);
   *out = n;
   return true;
 }
 
 /* `+1863.25` as 186325; digits after the second are dropped. */
-static bool take_hundredths(ttm_view *v, int64_t *out) {
-  ttm_view at = *v;
+static bool take_hundredths(ttm_str *v, int64_t *out) {
+  ttm_str at = *v;
   bool negative = at.n && at.p[0] == '-';
   uint64_t whole, fraction = 0;
-  if (at.n && (at.p[0] == '-' || at.p[0] == '+')) at = ttm_view_from(at, 1);
+  if (at.n && (at.p[0] == '-' || at.p[0] == '+')) at = ttm_str_from(at, 1);
   if (!take_count(&at, &whole) || whole > MOST_HUNDREDTHS / 100) return false;
-  if (ttm_view_take(&at, TTM_LIT("."))) {
+  if (ttm_str_take(&at, TTM_LIT("."))) {
     int digits = 0;
-    for (; at.n && is_digit(at.p[0]); at = ttm_view_from(at, 1), digits++) {
+    for (; at.n && is_digit(at.p[0]); at = ttm_str_from(at, 1), digits++) {
       if (digits < 2) fraction = fraction * 10 + (uint64_t)(at.p[0] - '0');
     }
     if (digits == 1) fraction *= 10;
@@ -71,36 +71,36 @@ static bool take_hundredths(ttm_view *v, int64_t *out) {
 }
 
 /* `<label><number> MB`. */
-static bool take_mb(ttm_view *v, ttm_view label, int64_t *out) {
-  ttm_view at = *v;
-  if (!ttm_view_take(&at, label) || !take_hundredths(&at, out)) return false;
+static bool take_mb(ttm_str *v, ttm_str label, int64_t *out) {
+  ttm_str at = *v;
+  if (!ttm_str_take(&at, label) || !take_hundredths(&at, out)) return false;
   at = skip_blanks(at);
-  if (!ttm_view_take(&at, TTM_LIT("MB"))) return false;
+  if (!ttm_str_take(&at, TTM_LIT("MB"))) return false;
   *v = at;
   return true;
 }
 
 /* ---- Names --------------------------------------------------------------------------------------------------------- */
 
-static bool take_tail_number(ttm_view *v, ttm_view mark) {
+static bool take_tail_number(ttm_str *v, ttm_str mark) {
   size_t end = v->n;
   while (end && is_digit(v->p[end - 1])) end--;
-  if (end == v->n || !ttm_view_ends(ttm_view_first(*v, end), mark)) return false;
+  if (end == v->n || !ttm_str_ends(ttm_str_first(*v, end), mark)) return false;
   v->n = end - mark.n;
   return true;
 }
 
-ttm_train_role ttm_train_role_of(ttm_view name) {
+ttm_train_role ttm_train_role_of(ttm_str name) {
   take_tail_number(&name, TTM_LIT("__"));
   take_tail_number(&name, TTM_LIT("_micro_"));
-  if (ttm_view_eq(name, TTM_LIT("MODEL_CREATION"))) return TTM_ROLE_MODEL;
-  if (ttm_view_eq(name, TTM_LIT("OPTIMIZER_CREATION"))) return TTM_ROLE_OPTIMIZER;
-  if (ttm_view_eq(name, TTM_LIT("FORWARD_PASS"))) return TTM_ROLE_FORWARD;
-  if (ttm_view_eq(name, TTM_LIT("BACKWARD_PASS"))) return TTM_ROLE_BACKWARD;
+  if (ttm_str_eq(name, TTM_LIT("MODEL_CREATION"))) return TTM_ROLE_MODEL;
+  if (ttm_str_eq(name, TTM_LIT("OPTIMIZER_CREATION"))) return TTM_ROLE_OPTIMIZER;
+  if (ttm_str_eq(name, TTM_LIT("FORWARD_PASS"))) return TTM_ROLE_FORWARD;
+  if (ttm_str_eq(name, TTM_LIT("BACKWARD_PASS"))) return TTM_ROLE_BACKWARD;
   return TTM_ROLE_OTHER;
 }
 
-static void remember_name(writer *w, ttm_view line) {
+static void remember_name(writer *w, ttm_str line) {
   size_t n = line.n < LONGEST_NAME ? line.n : LONGEST_NAME;
   while (n < line.n && n && ((unsigned char)line.p[n] & 0xC0) == 0x80) n--; /* not inside a character */
   memcpy(w->name, line.p, n);
@@ -127,32 +127,32 @@ static int open_summary(reader *r, writer *w) {
                          .final_usage = TTM_TRAIN_UNKNOWN,
                          .parameters = r->parameters,
                          .device_memory = r->device_memory};
-  if (ttm_intern_add(&log->names, (ttm_view){w->name, w->name_length}, &s.name)) return TTM_ENOMEM;
+  if (ttm_intern_add(&log->names, (ttm_str){w->name, w->name_length}, &s.name)) return TTM_ENOMEM;
   w->summary = log->summaries.n;
   w->footprint = TTM_NOT_FOUND;
   w->name_length = 0;
   return ttm_vec_push(&log->summaries, s);
 }
 
-static int open_phase(reader *r, ttm_train_summary *s, ttm_view name) {
+static int open_phase(reader *r, ttm_train_summary *s, ttm_str name) {
   ttm_train_phase phase = {.line = r->log->lines};
   if (ttm_intern_add(&r->log->names, name, &phase.name)) return TTM_ENOMEM;
   return ttm_vec_push(&s->phases, phase);
 }
 
-static bool read_segment(ttm_view v, ttm_train_phase *p) {
+static bool read_segment(ttm_str v, ttm_train_phase *p) {
   return take_mb(&v, TTM_LIT("DRAM: Segment Peak "), &p->segment_peak) &&
          take_mb(&v, TTM_LIT(", Allocations "), &p->allocations) &&
          take_mb(&v, TTM_LIT(", Deallocations "), &p->deallocations) &&
          take_mb(&v, TTM_LIT(", Segment Change "), &p->change);
 }
 
-static bool read_cumulative(ttm_view v, ttm_train_phase *p) {
+static bool read_cumulative(ttm_str v, ttm_train_phase *p) {
   return take_mb(&v, TTM_LIT("DRAM: Cumulative Peak "), &p->cumulative_peak) &&
          take_mb(&v, TTM_LIT(", Cumulative Current "), &p->cumulative_current);
 }
 
-static bool read_l1(ttm_view v, ttm_train_phase *p) {
+static bool read_l1(ttm_str v, ttm_train_phase *p) {
   return take_mb(&v, TTM_LIT("L1: Peak CB "), &p->peak_cb) && take_mb(&v, TTM_LIT(", Peak Buffer "), &p->peak_buffer) &&
          take_mb(&v, TTM_LIT(", Peak Total "), &p->peak_total);
 }
@@ -162,8 +162,8 @@ static void torn(reader *r) {
 }
 
 /* One of the three lines of a phase. False for any other line. */
-static bool phase_line(reader *r, ttm_train_summary *s, ttm_view v) {
-  bool dram = ttm_view_starts(v, TTM_LIT("DRAM: ")), l1 = ttm_view_starts(v, TTM_LIT("L1: Peak "));
+static bool phase_line(reader *r, ttm_train_summary *s, ttm_str v) {
+  bool dram = ttm_str_starts(v, TTM_LIT("DRAM: ")), l1 = ttm_str_starts(v, TTM_LIT("L1: Peak "));
   if (!dram && !l1) return false;
   ttm_train_phase scratch = {0}, *p = s->phases.n ? &s->phases.at[s->phases.n - 1] : &scratch;
   ttm_train_phase read = *p;
@@ -180,7 +180,7 @@ static bool phase_line(reader *r, ttm_train_summary *s, ttm_view v) {
   return true;
 }
 
-static bool totals_line(ttm_train_summary *s, ttm_view v) {
+static bool totals_line(ttm_train_summary *s, ttm_str v) {
   int64_t peak, final;
   if (!take_mb(&v, TTM_LIT("Overall DRAM Peak: "), &peak)) return false;
   s->overall_peak = peak;
@@ -189,15 +189,15 @@ static bool totals_line(ttm_train_summary *s, ttm_view v) {
 }
 
 /* A line while a summary of this rank is open; *used is false when it is not part of it. */
-static int summary_line(reader *r, writer *w, ttm_view v, bool *used) {
+static int summary_line(reader *r, writer *w, ttm_str v, bool *used) {
   ttm_train_summary *s = &r->log->summaries.at[w->summary];
-  bool name = v.n > 8 && ttm_view_starts(v, TTM_LIT("--- ")) && ttm_view_ends(v, TTM_LIT(" ---"));
+  bool name = v.n > 8 && ttm_str_starts(v, TTM_LIT("--- ")) && ttm_str_ends(v, TTM_LIT(" ---"));
   *used = true;
   if (name) {
     s->last_line = r->log->lines;
-    return open_phase(r, s, ttm_view_trim((ttm_view){v.p + 4, v.n - 8}));
+    return open_phase(r, s, ttm_str_trim((ttm_str){v.p + 4, v.n - 8}));
   }
-  if (phase_line(r, s, v) || ttm_view_eq(v, TTM_LIT("=== Final Totals ==="))) {
+  if (phase_line(r, s, v) || ttm_str_eq(v, TTM_LIT("=== Final Totals ==="))) {
     s->last_line = r->log->lines;
   } else if (totals_line(s, v)) {
     s->last_line = r->log->lines;
@@ -216,12 +216,12 @@ static int open_footprint(reader *r, writer *w) {
   return ttm_vec_push(&r->log->footprints, (ttm_train_footprint){w->rank, r->log->lines, none, none, none, none});
 }
 
-static bool footprint_line(reader *r, writer *w, ttm_view v) {
+static bool footprint_line(reader *r, writer *w, ttm_str v) {
   ttm_train_footprint *f = &r->log->footprints.at[w->footprint];
-  ttm_view label = TTM_LIT("largest allocatable block at the tightest point: ");
+  ttm_str label = TTM_LIT("largest allocatable block at the tightest point: ");
   if (take_mb(&v, TTM_LIT("peak usage: "), &f->peak)) {
-    size_t of = ttm_view_find(v, TTM_LIT(" of "));
-    if (of != TTM_NOT_FOUND) v = ttm_view_from(v, of), take_mb(&v, TTM_LIT(" of "), &f->arena);
+    size_t of = ttm_str_find(v, TTM_LIT(" of "));
+    if (of != TTM_NOT_FOUND) v = ttm_str_from(v, of), take_mb(&v, TTM_LIT(" of "), &f->arena);
     return true;
   }
   if (take_mb(&v, TTM_LIT("reserved (outside arena): "), &f->reserved)) return true;
@@ -232,22 +232,22 @@ static bool footprint_line(reader *r, writer *w, ttm_view v) {
 
 /* ---- What the trainer says ----------------------------------------------------------------------------------------- */
 
-static bool fact_after(ttm_view v, ttm_view label, ttm_view *rest) {
-  size_t at = ttm_view_find(v, label);
+static bool fact_after(ttm_str v, ttm_str label, ttm_str *rest) {
+  size_t at = ttm_str_find(v, label);
   if (at == TTM_NOT_FOUND) return false;
-  *rest = skip_blanks(ttm_view_from(v, at + label.n));
+  *rest = skip_blanks(ttm_str_from(v, at + label.n));
   return true;
 }
 
 /* `params  124,439,808` and `memory  12288.00 MB`: a word at the start of the line and its value in a column. */
-static bool column_fact(ttm_view v, ttm_view word, ttm_view *rest) {
-  if (!ttm_view_take(&v, word) || !ttm_view_starts(v, TTM_LIT(" "))) return false;
+static bool column_fact(ttm_str v, ttm_str word, ttm_str *rest) {
+  if (!ttm_str_take(&v, word) || !ttm_str_starts(v, TTM_LIT(" "))) return false;
   *rest = skip_blanks(v);
   return true;
 }
 
-static bool fact_line(reader *r, ttm_view v) {
-  ttm_view rest;
+static bool fact_line(reader *r, ttm_str v) {
+  ttm_str rest;
   uint64_t count;
   int64_t size;
   if (v.n > LONGEST_FACT_LINE) return false;
@@ -269,31 +269,31 @@ static bool fact_line(reader *r, ttm_view v) {
 
 /* ---- Lines --------------------------------------------------------------------------------------------------------- */
 
-static int take_line(reader *r, ttm_view line) {
+static int take_line(reader *r, ttm_str line) {
   r->log->lines++;
   ttm_log_line read = ttm_log_line_read(line);
-  ttm_view v = ttm_view_trim(read.message);
-  for (size_t n; (n = ttm_escape_length(v)) != 0;) v = ttm_view_trim(ttm_view_from(v, n));
-  while (ttm_view_ends(v, TTM_LIT("\x1b[0m"))) v = ttm_view_trim(ttm_view_first(v, v.n - 4));
+  ttm_str v = ttm_str_trim(read.message);
+  for (size_t n; (n = ttm_escape_length(v)) != 0;) v = ttm_str_trim(ttm_str_from(v, n));
+  while (ttm_str_ends(v, TTM_LIT("\x1b[0m"))) v = ttm_str_trim(ttm_str_first(v, v.n - 4));
   if (!v.n) return TTM_OK;
   bool used = false;
   writer *w;
   int status = writer_of(r, read.rank, &w);
   if (status) return status;
-  if (ttm_view_eq(v, TTM_LIT("=== Memory Usage Summary ==="))) return open_summary(r, w);
-  if (ttm_view_eq(v, TTM_LIT("=== DRAM footprint ==="))) return open_footprint(r, w);
+  if (ttm_str_eq(v, TTM_LIT("=== Memory Usage Summary ==="))) return open_summary(r, w);
+  if (ttm_str_eq(v, TTM_LIT("=== DRAM footprint ==="))) return open_footprint(r, w);
   if (w->footprint != TTM_NOT_FOUND && footprint_line(r, w, v)) return TTM_OK;
   if (w->summary != TTM_NOT_FOUND && ((status = summary_line(r, w, v, &used)) || used)) return status;
-  if (!fact_line(r, v) && v.p[0] != '#' && !ttm_view_starts(v, TTM_LIT("==="))) remember_name(w, v);
+  if (!fact_line(r, v) && v.p[0] != '#' && !ttm_str_starts(v, TTM_LIT("==="))) remember_name(w, v);
   return TTM_OK;
 }
 
-static int take_text(reader *r, ttm_view text) {
+static int take_text(reader *r, ttm_str text) {
   while (text.n) {
-    size_t end = ttm_view_find_char(text, '\n');
-    int status = take_line(r, ttm_view_first(text, end));
+    size_t end = ttm_str_find_char(text, '\n');
+    int status = take_line(r, ttm_str_first(text, end));
     if (status) return status;
-    text = end == TTM_NOT_FOUND ? (ttm_view){text.p, 0} : ttm_view_from(text, end + 1);
+    text = end == TTM_NOT_FOUND ? (ttm_str){text.p, 0} : ttm_str_from(text, end + 1);
   }
   return TTM_OK;
 }
@@ -324,7 +324,7 @@ static void finish(reader *r) {
   ttm_idmap_free(&r->writer_ids);
 }
 
-int ttm_train_log_read_bytes(ttm_train_log *out, ttm_view text, ttm_error *err) {
+int ttm_train_log_read_bytes(ttm_train_log *out, ttm_str text, ttm_error *err) {
   *out = (ttm_train_log){.bytes = text.n};
   reader r = {.log = out};
   int status = take_text(&r, text);
@@ -341,7 +341,7 @@ int ttm_train_log_read(ttm_train_log *out, const char *path, ttm_error *err) {
   while (!status && !chunk.last) {
     status = ttm_chunker_next(&chunker, &chunk, err);
     if (!status) out->bytes += chunk.n;
-    if (!status && take_text(&r, (ttm_view){chunk.data, chunk.n})) status = ttm_error_nomem(err);
+    if (!status && take_text(&r, (ttm_str){chunk.data, chunk.n})) status = ttm_error_nomem(err);
   }
   finish(&r);
   ttm_chunk_free(&chunk);

@@ -6,8 +6,8 @@
 #define TTM_PARSE_TRAIN_LOG_H
 
 #include "base/intern.h"
+#include "base/str.h"
 #include "base/vec.h"
-#include "base/view.h"
 #include "ttmem/error.h"
 
 /* Sizes are kept as printed: hundredths of a MB (of 1024 * 1024 bytes). Beyond what is sane a number is not read. */
@@ -56,7 +56,7 @@ typedef struct ttm_train_log {
 /* A path (plain, .gz or .zst) or "-". 0, TTM_EIO or TTM_ENOMEM; `out` is freed with ttm_train_log_free in any case. Finding
  * nothing is not an error here. */
 int ttm_train_log_read(ttm_train_log *out, const char *path, ttm_error *err);
-int ttm_train_log_read_bytes(ttm_train_log *out, ttm_view text, ttm_error *err);
+int ttm_train_log_read_bytes(ttm_train_log *out, ttm_str text, ttm_error *err);
 void ttm_train_log_free(ttm_train_log *log);
 
 /* What a phase is for, whatever `_micro_0` and `__000042` follow its name. */
@@ -67,6 +67,6 @@ typedef enum ttm_train_role {
   TTM_ROLE_FORWARD,
   TTM_ROLE_BACKWARD
 } ttm_train_role;
-ttm_train_role ttm_train_role_of(ttm_view phase_name);
+ttm_train_role ttm_train_role_of(ttm_str phase_name);
 
 #endif

@@ -13,7 +13,7 @@ static int new_stream(ttm_builder *b, uint16_t tag, ttm_stream **out) {
   if (!s) return TTM_ENOMEM;
   s->tag = tag;
   s->rank = (uint32_t)p->ranks.n;
-  s->pending = s->last_top = s->last_op = s->last_state = s->state_frame = s->submit = TTM_NONE;
+  s->pending = s->last_top = s->last_op = s->last_state = s->state_base = s->submit = TTM_NONE;
   s->graph = s->survivors_of = TTM_NONE;
   if (ttm_vec_push(&b->streams, s)) {
     ttm_free(s);
@@ -47,12 +47,12 @@ uint32_t ttm_builder_line(const ttm_builder *b, uint32_t line_in_chunk) {
   return line < TTM_NONE ? (uint32_t)line : TTM_NONE - 1;
 }
 
-int ttm_builder_note(ttm_builder *b, uint32_t line, ttm_view text) {
+int ttm_builder_note(ttm_builder *b, uint32_t line, ttm_str text) {
   enum { LONGEST_NOTE = 120 };
   ttm_seen *seen = &b->profile->seen;
   if (seen->note_count == TTM_KEPT_NOTES) return TTM_OK;
   uint32_t id;
-  if (ttm_intern_add(&b->profile->strings, ttm_view_first(text, LONGEST_NOTE), &id)) return TTM_ENOMEM;
+  if (ttm_intern_add(&b->profile->strings, ttm_str_first(text, LONGEST_NOTE), &id)) return TTM_ENOMEM;
   seen->notes[seen->note_count].line = line;
   seen->notes[seen->note_count++].text = id;
   return TTM_OK;
@@ -60,7 +60,7 @@ int ttm_builder_note(ttm_builder *b, uint32_t line, ttm_view text) {
 
 /* ---- Events ---------------------------------------------------------------------------------------------------------- */
 
-static int on_operation(ttm_builder *b, ttm_stream *s, uint64_t hash, ttm_view text, uint32_t line) {
+static int on_operation(ttm_builder *b, ttm_stream *s, uint64_t hash, ttm_str text, uint32_t line) {
   uint32_t id;
   if (ttm_texts_add(&b->texts, b->profile, text, hash, &id)) return TTM_ENOMEM;
   b->last_line_bad = id == TTM_BAD_TEXT;
@@ -82,7 +82,7 @@ static bool block_fits(const ttm_profile *p, const ttm_stream *s, uint8_t op_kin
 }
 
 /* Makes the operation that a block with this header belongs to the pending one. */
-static int find_block_op(ttm_builder *b, ttm_stream *s, uint8_t op_kind, ttm_view op_type, uint32_t line) {
+static int find_block_op(ttm_builder *b, ttm_stream *s, uint8_t op_kind, ttm_str op_type, uint32_t line) {
   ttm_profile *p = b->profile;
   if (!block_fits(p, s, op_kind)) {
     uint32_t text;
@@ -96,7 +96,7 @@ static int find_block_op(ttm_builder *b, ttm_stream *s, uint8_t op_kind, ttm_vie
   return text->op_type ? TTM_OK : ttm_intern_add(&p->strings, op_type, &text->op_type);
 }
 
-static int on_block(ttm_builder *b, ttm_stream *s, uint8_t op_kind, ttm_view op_type, uint32_t line) {
+static int on_block(ttm_builder *b, ttm_stream *s, uint8_t op_kind, ttm_str op_type, uint32_t line) {
   int rc = find_block_op(b, s, op_kind, op_type, line);
   return rc ? rc : ttm_state_begin(b, s, s->pending, line);
 }
@@ -105,8 +105,8 @@ static int on_block(ttm_builder *b, ttm_stream *s, uint8_t op_kind, ttm_view op_
 static int on_whole_block(ttm_builder *b, ttm_stream *s, const ttm_event *e, const char *chunk, const ttm_rest *rest,
                           uint32_t line) {
   const ttm_block_event *block = &e->block;
-  int rc = on_operation(b, s, block->hash, (ttm_view){chunk + e->text_at, e->text_n}, line);
-  if (!rc) rc = find_block_op(b, s, e->op_kind, (ttm_view){chunk + block->type_at, block->type_n}, line + 1);
+  int rc = on_operation(b, s, block->hash, (ttm_str){chunk + e->text_at, e->text_n}, line);
+  if (!rc) rc = find_block_op(b, s, e->op_kind, (ttm_str){chunk + block->type_at, block->type_n}, line + 1);
   return rc ? rc : ttm_state_add_whole(b, s, block, rest, line + 1);
 }
 
@@ -129,7 +129,7 @@ static int end_closed_dump(ttm_builder *b, ttm_stream *s) {
 }
 
 static int take_event(ttm_builder *b, const ttm_event *e, const char *chunk, const ttm_rest *rests) {
-  ttm_view text = {chunk + e->text_at, e->text_n};
+  ttm_str text = {chunk + e->text_at, e->text_n};
   uint32_t line = ttm_builder_line(b, e->line);
   ttm_stream *s = b->last_stream;
   int rc = s && s->tag == e->rank ? TTM_OK : ttm_builder_stream(b, e->rank, &s);
@@ -194,18 +194,18 @@ static int look_for_info(ttm_builder *b, const char *at, const char *end, uint32
   for (; at < end && b->info_wait; b->info_wait--, line++) {
     const char *line_end = memchr(at, '\n', (size_t)(end - at));
     const char *stop = line_end ? line_end : end;
-    ttm_log_line read = ttm_log_line_read((ttm_view){at, (size_t)(stop - at)});
-    ttm_view text = ttm_view_trim(read.message);
+    ttm_log_line read = ttm_log_line_read((ttm_str){at, (size_t)(stop - at)});
+    ttm_str text = ttm_str_trim(read.message);
     at = stop + 1;
     if (read.runtime || read.rank != b->info_tag || ttm_log_line_has_date(text)) continue; /* another writer's */
-    if (ttm_view_take(&text, TTM_LIT("E   "))) text = ttm_view_trim(text);                 /* pytest */
+    if (ttm_str_take(&text, TTM_LIT("E   "))) text = ttm_str_trim(text);                   /* pytest */
     if (b->info_next) {
       ttm_stream *s;
       int rc = ttm_builder_stream(b, b->info_tag, &s);
       b->info_wait = 0;
       return rc || text.n == 0 ? rc : ttm_incident_add_sentence(b, s, text, ttm_builder_line(b, line));
     }
-    b->info_next = ttm_view_ends(text, TTM_LIT("info:"));
+    b->info_next = ttm_str_ends(text, TTM_LIT("info:"));
   }
   return TTM_OK;
 }
@@ -214,17 +214,17 @@ static int look_for_info(ttm_builder *b, const char *at, const char *end, uint32
 
 /* The first bytes tell what a file is that turns out to hold no log. */
 static void look_at_start(ttm_seen *seen, const ttm_chunk *chunk) {
-  ttm_view start = ttm_view_first((ttm_view){chunk->data, chunk->n}, 4096);
+  ttm_str start = ttm_str_first((ttm_str){chunk->data, chunk->n}, 4096);
   size_t zeros = 0;
   for (size_t i = 0; i < start.n; i++) zeros += start.p[i] == 0;
   seen->looks_like_binary = zeros * 8 > start.n;
   while (start.n && (start.p[0] == ' ' || start.p[0] == '\n' || start.p[0] == '\r' || start.p[0] == '\t'))
-    start = ttm_view_from(start, 1);
-  seen->looks_like_mlir = ttm_view_starts(start, TTM_LIT("// RUN:")) || ttm_view_starts(start, TTM_LIT("module ")) ||
-                          ttm_view_starts(start, TTM_LIT("#loc")) || ttm_view_starts(start, TTM_LIT("func.func")) ||
-                          (ttm_view_starts(start, TTM_LIT("//")) && ttm_view_contains(start, TTM_LIT("func.func")));
+    start = ttm_str_from(start, 1);
+  seen->looks_like_mlir = ttm_str_starts(start, TTM_LIT("// RUN:")) || ttm_str_starts(start, TTM_LIT("module ")) ||
+                          ttm_str_starts(start, TTM_LIT("#loc")) || ttm_str_starts(start, TTM_LIT("func.func")) ||
+                          (ttm_str_starts(start, TTM_LIT("//")) && ttm_str_contains(start, TTM_LIT("func.func")));
   seen->looks_like_mlir =
-      seen->looks_like_mlir || (ttm_view_starts(start, TTM_LIT("#")) && ttm_view_contains(start, TTM_LIT(" = #ttnn.")));
+      seen->looks_like_mlir || (ttm_str_starts(start, TTM_LIT("#")) && ttm_str_contains(start, TTM_LIT(" = #ttnn.")));
 }
 
 /* The input's last line has no line end. Is it torn, or whole all the same? A runtime line that gave no event, or one that did
@@ -232,7 +232,7 @@ static void look_at_start(ttm_seen *seen, const ttm_chunk *chunk) {
 static bool ends_inside_line(const ttm_builder *b, const ttm_chunk *chunk, const ttm_scanned *scanned) {
   size_t start = chunk->n;
   while (start > 0 && chunk->data[start - 1] != '\n') start--;
-  ttm_view line = {chunk->data + start, chunk->n - start};
+  ttm_str line = {chunk->data + start, chunk->n - start};
   const ttm_event *last = scanned->events.n ? &scanned->events.at[scanned->events.n - 1] : NULL;
   if (!last || last->line_at < start) return ttm_log_line_read(line).runtime;
   return last->kind == TTM_EV_BAD_LEVEL || (last->kind == TTM_EV_OPERATION && b->last_line_bad);
@@ -242,7 +242,7 @@ int ttm_builder_begin(ttm_profile **out, ttm_builder *b, const char *path, bool 
   ttm_profile *p = *out = ttm_alloc(sizeof *p);
   *b = (ttm_builder){.profile = p, .keep_ir = keep_ir};
   if (!p || ttm_vec_push(&p->weight_lists, (ttm_list){0, 0})) return TTM_ENOMEM; /* id 0: none */
-  return ttm_intern_add(&p->strings, ttm_view_of(path), &p->path);
+  return ttm_intern_add(&p->strings, ttm_str_of(path), &p->path);
 }
 
 int ttm_builder_take(ttm_builder *b, const ttm_chunk *chunk, const ttm_scanned *scanned) {
@@ -291,7 +291,7 @@ static int finish(ttm_builder *b) {
   }
   p->kind = kind_of(p);
   if (p->kind != TTM_LOG_FULL) p->seen.unpaired = 0;
-  for (size_t r = 0; r < p->frames.n; r++) p->seen.unfinished += !p->frames.at[r].finished && p->frames.at[r].name;
+  for (size_t r = 0; r < p->calls.n; r++) p->seen.unfinished += !p->calls.at[r].finished && p->calls.at[r].name;
   return ttm_program_link_graphs(b);
 }
 
@@ -314,7 +314,7 @@ void ttm_builder_free(ttm_builder *b) {
   ttm_idmap_free(&b->stream_ids);
   ttm_texts_free(&b->texts);
   ttm_idmap_free(&b->weight_ids);
-  ttm_idmap_free(&b->state_frame_ids);
+  ttm_idmap_free(&b->state_base_ids);
   ttm_idmap_free(&b->incident_ids);
   ttm_idmap_free(&b->arguments_taken);
   ttm_vec_free(&b->scratch);

@@ -28,11 +28,11 @@ typedef struct ttm_text_table {
 #define TTM_BAD_TEXT (UINT32_MAX - 1) /* a text that is no whole operation */
 
 /* Text of an operation line, parsed when it is new; *out is TTM_BAD_TEXT when it does not parse. */
-int ttm_texts_add(ttm_text_table *table, ttm_profile *p, ttm_view text, uint64_t hash, uint32_t *out);
+int ttm_texts_add(ttm_text_table *table, ttm_profile *p, ttm_str text, uint64_t hash, uint32_t *out);
 /* Text of a block without an operation line: named by its type. */
-int ttm_texts_add_type(ttm_text_table *table, ttm_profile *p, ttm_view op_type, uint32_t *out);
+int ttm_texts_add_type(ttm_text_table *table, ttm_profile *p, ttm_str op_type, uint32_t *out);
 /* Type row of a type text. */
-int ttm_texts_type(ttm_text_table *table, ttm_profile *p, ttm_view text, uint32_t *out);
+int ttm_texts_type(ttm_text_table *table, ttm_profile *p, ttm_str text, uint32_t *out);
 /* Value k of the results of a text: "%4" alone, "%4#0", "%4#1" for several. */
 int ttm_texts_result(ttm_text_table *table, ttm_profile *p, const ttm_text *text, uint32_t k, ttm_value *out);
 /* The list with these elements, stored once. */
@@ -45,7 +45,7 @@ enum { TTM_MAX_DEPTH = 64 };
 
 /* A running program. */
 typedef struct ttm_scope {
-  uint32_t frame;
+  uint32_t call;
   uint32_t first_tensor; /* tensors of the profile when it started */
   uint32_t cache_key;    /* of the load_cached that runs it */
   ttm_idmap values;      /* value -> tensor */
@@ -77,12 +77,12 @@ typedef struct ttm_stream {
   uint32_t depth;
   uint32_t pending;  /* operation */
   uint32_t runs;     /* top-level programs started */
-  uint32_t last_top; /* last top-level frame */
+  uint32_t last_top; /* last top-level call */
   uint32_t last_op;  /* last operation */
   uint32_t last_state;
-  uint32_t state_frame; /* of the last state */
-  uint32_t submit;      /* before-submit state that waits for its program */
-  uint32_t missed;      /* string: function of the last cache-miss line */
+  uint32_t state_base; /* of the last state */
+  uint32_t submit;     /* before-submit state that waits for its program */
+  uint32_t missed;     /* string: function of the last cache-miss line */
   ttm_open_state state;
   ttm_open_dump dump;
   uint32_t graph;     /* being dumped */
@@ -110,13 +110,13 @@ typedef struct ttm_builder {
   uint16_t info_tag;
   ttm_idmap weight_ids;              /* first element of a list -> weights */
   TTM_VEC(uint32_t) weights_of_text; /* by text: weights of the last operation with it */
-  ttm_idmap state_frame_ids;         /* folded hash -> state frame */
+  ttm_idmap state_base_ids;          /* folded hash -> state call */
   ttm_idmap incident_ids;            /* text string -> last incident with it */
   struct {
     const ttm_rest *rest; /* of the current chunk */
     const ttm_stream *stream;
-    uint32_t frame;
-  } last_whole; /* the last whole block: many after it end with the same lines, and so have its state frame */
+    uint32_t call;
+  } last_whole; /* the last whole block: many after it end with the same lines, and so have its state call */
   TTM_VEC(uint32_t) scratch;
   ttm_idmap arguments_taken; /* those in `scratch`, once they are many */
 } ttm_builder;
@@ -137,7 +137,7 @@ int ttm_builder_end(ttm_builder *b, ttm_error *err);
 void ttm_builder_free(ttm_builder *b);
 int ttm_builder_stream(ttm_builder *b, uint16_t tag, ttm_stream **out);
 /* Keeps one of the first lines that did not parse. */
-int ttm_builder_note(ttm_builder *b, uint32_t line, ttm_view text);
+int ttm_builder_note(ttm_builder *b, uint32_t line, ttm_str text);
 
 /* builder_states.c */
 /* Bytes in thousandths of a MB, the unit of every state. */
@@ -160,8 +160,8 @@ int ttm_op_begin(ttm_builder *b, ttm_stream *s, uint32_t text, uint32_t line);
 int ttm_op_complete(ttm_builder *b, ttm_stream *s);
 
 /* builder_programs.c */
-int ttm_program_start(ttm_builder *b, ttm_stream *s, ttm_view name, uint32_t line);
-int ttm_program_finish(ttm_builder *b, ttm_stream *s, ttm_view name, uint32_t line);
+int ttm_program_start(ttm_builder *b, ttm_stream *s, ttm_str name, uint32_t line);
+int ttm_program_finish(ttm_builder *b, ttm_stream *s, ttm_str name, uint32_t line);
 /* The scope to put an operation into; opens a nameless top-level program when none runs. */
 int ttm_program_current(ttm_builder *b, ttm_stream *s, uint32_t line, ttm_scope **out);
 /* Adds an operation's text or a cache key to the running program's signature. */
@@ -176,14 +176,14 @@ int ttm_program_submit(ttm_builder *b, ttm_stream *s, bool before, uint32_t line
 int ttm_program_link_graphs(ttm_builder *b);
 
 /* builder_dumps.c */
-int ttm_dump_begin(ttm_builder *b, ttm_stream *s, ttm_view stage, uint32_t line);
+int ttm_dump_begin(ttm_builder *b, ttm_stream *s, ttm_str stage, uint32_t line);
 int ttm_dump_end(ttm_builder *b, ttm_stream *s);
 /* Lines of the chunk between two events, while a dump is open: its body, and whatever other writers put between. */
 int ttm_dump_lines(ttm_builder *b, const char *at, const char *end);
 
 /* builder_incidents.c */
-int ttm_incident_add(ttm_builder *b, ttm_stream *s, ttm_view line_text, uint32_t line);
+int ttm_incident_add(ttm_builder *b, ttm_stream *s, ttm_str line_text, uint32_t line);
 /* A sentence found behind "info:" of an exception. */
-int ttm_incident_add_sentence(ttm_builder *b, ttm_stream *s, ttm_view sentence, uint32_t line);
+int ttm_incident_add_sentence(ttm_builder *b, ttm_stream *s, ttm_str sentence, uint32_t line);
 
 #endif

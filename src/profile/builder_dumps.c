@@ -29,9 +29,9 @@ static const struct stage {
     {"ttnn_runtime", 8, 2, true, true},
 };
 
-static const struct stage *find_stage(ttm_view name) {
+static const struct stage *find_stage(ttm_str name) {
   for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
-    if (ttm_view_eq(name, ttm_view_of(stages[i].name))) return &stages[i];
+    if (ttm_str_eq(name, ttm_str_of(stages[i].name))) return &stages[i];
   return NULL;
 }
 
@@ -49,7 +49,7 @@ static int choose_graph(ttm_builder *b, ttm_stream *s, const struct stage *stage
   return TTM_OK;
 }
 
-int ttm_dump_begin(ttm_builder *b, ttm_stream *s, ttm_view stage, uint32_t line) {
+int ttm_dump_begin(ttm_builder *b, ttm_stream *s, ttm_str stage, uint32_t line) {
   int rc;
   if ((rc = ttm_dump_end(b, s)) || (rc = choose_graph(b, s, find_stage(stage)))) return rc;
   uint32_t name;
@@ -66,12 +66,12 @@ int ttm_dump_begin(ttm_builder *b, ttm_stream *s, ttm_view stage, uint32_t line)
 }
 
 /* One line inside a dump. Module text never starts with a date or an escape; other loggers' lines do. */
-static int take_line(ttm_builder *b, ttm_view line) {
+static int take_line(ttm_builder *b, ttm_str line) {
   ttm_log_line read = ttm_log_line_read(line);
   ttm_stream *s;
   int rc = ttm_builder_stream(b, read.rank, &s);
   if (rc) return rc;
-  ttm_view text = read.message;
+  ttm_str text = read.message;
   if (!s->dump.open || read.runtime || ttm_log_line_has_date(text) || ttm_escape_length(text)) return TTM_OK;
   if (s->dump.text.n + text.n > LONGEST_DUMP) {
     s->dump.overflow = true;
@@ -88,7 +88,7 @@ int ttm_dump_lines(ttm_builder *b, const char *at, const char *end) {
   while (at < end && b->open_dumps) {
     const char *line_end = memchr(at, '\n', (size_t)(end - at));
     const char *stop = line_end ? line_end : end;
-    int rc = take_line(b, (ttm_view){at, (size_t)(stop - at)});
+    int rc = take_line(b, (ttm_str){at, (size_t)(stop - at)});
     if (rc) return rc;
     at = stop + 1;
   }
@@ -120,7 +120,7 @@ static void merge_arg(ttm_graph_arg *into, const ttm_graph_arg *from, bool bette
 }
 
 /* The types of the executed stage say where each argument lies when the program starts. */
-static int read_device_types(ttm_builder *b, const ttm_graph *graph, const ttm_module_args *args, ttm_view text) {
+static int read_device_types(ttm_builder *b, const ttm_graph *graph, const ttm_module_args *args, ttm_str text) {
   ttm_module_types types = {0};
   ttm_buf full = {0};
   int rc = ttm_module_types_read(&types, text);
@@ -128,14 +128,14 @@ static int read_device_types(ttm_builder *b, const ttm_graph *graph, const ttm_m
     ttm_buf_clear(&full);
     ttm_module_types_expand(&types, args->at[i].type, &full);
     rc = full.failed ? TTM_ENOMEM
-                     : ttm_texts_type(&b->texts, b->profile, ttm_buf_view(&full), &graph->args.at[i].device_type);
+                     : ttm_texts_type(&b->texts, b->profile, ttm_buf_str(&full), &graph->args.at[i].device_type);
   }
   ttm_module_types_free(&types);
   ttm_buf_free(&full);
   return rc;
 }
 
-static int read_args(ttm_builder *b, ttm_stream *s, ttm_view text, int priority, bool executed) {
+static int read_args(ttm_builder *b, ttm_stream *s, ttm_str text, int priority, bool executed) {
   ttm_graph *graph = &b->profile->graphs.at[s->graph];
   ttm_arena arena = {0};
   ttm_module_args args = {0};
@@ -162,7 +162,7 @@ static int compare_hashes(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-static int read_locations(ttm_graph *graph, ttm_view text) {
+static int read_locations(ttm_graph *graph, ttm_str text) {
   ttm_arena arena = {0};
   ttm_loc_lines lines = {0};
   int rc = ttm_module_loc_lines(text, &arena, &lines);
@@ -181,7 +181,7 @@ int ttm_dump_end(ttm_builder *b, ttm_stream *s) {
   s->dump.open = false;
   b->open_dumps--;
   ttm_profile *p = b->profile;
-  ttm_view text = ttm_buf_view(&s->dump.text);
+  ttm_str text = ttm_buf_str(&s->dump.text);
   const struct stage *stage = find_stage(ttm_profile_string(p, s->dump.stage));
   ttm_dump dump = {
       .stage = s->dump.stage, .first_line = s->dump.first_line, .line_count = s->dump.lines, .bytes = text.n};

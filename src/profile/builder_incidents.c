@@ -6,13 +6,13 @@
 enum { MOST_INCIDENTS = 10000 };
 
 /* A logger prints a failure once; every other copy comes from an exception that travels. */
-static bool is_logged(ttm_view line) {
-  return ttm_view_contains(line, TTM_LIT("| critical |")) || ttm_view_contains(line, TTM_LIT("| FATAL")) ||
-         ttm_view_contains(line, TTM_LIT("FATAL\x1b[0m |"));
+static bool is_logged(ttm_str line) {
+  return ttm_str_contains(line, TTM_LIT("| critical |")) || ttm_str_contains(line, TTM_LIT("| FATAL")) ||
+         ttm_str_contains(line, TTM_LIT("FATAL\x1b[0m |"));
 }
 
 /* Moves a view from the log line into the profile's strings. */
-static int keep(ttm_profile *p, ttm_view *v) {
+static int keep(ttm_profile *p, ttm_str *v) {
   uint32_t id;
   if (ttm_intern_add(&p->strings, *v, &id)) return TTM_ENOMEM;
   *v = ttm_profile_string(p, id);
@@ -24,7 +24,7 @@ static bool repeats_last(const ttm_profile *p, const ttm_stream *s, const ttm_in
   if (p->incidents.n == 0 || what->kind != TTM_INCIDENT_FATAL) return false;
   const ttm_incident *last = &p->incidents.at[p->incidents.n - 1];
   bool repeats =
-      ttm_view_starts(what->text, TTM_LIT("LOG_ASSERT @")) || ttm_view_starts(what->text, TTM_LIT("LOG_FATAL @"));
+      ttm_str_starts(what->text, TTM_LIT("LOG_ASSERT @")) || ttm_str_starts(what->text, TTM_LIT("LOG_FATAL @"));
   return repeats && last->what.kind == TTM_INCIDENT_FATAL && last->rank == s->rank && line - last->line <= 16;
 }
 
@@ -54,14 +54,14 @@ static int add(ttm_builder *b, ttm_stream *s, ttm_incident_text what, uint32_t l
   return ttm_idmap_set(&b->incident_ids, text, (uint32_t)(p->incidents.n - 1));
 }
 
-int ttm_incident_add(ttm_builder *b, ttm_stream *s, ttm_view line_text, uint32_t line) {
+int ttm_incident_add(ttm_builder *b, ttm_stream *s, ttm_str line_text, uint32_t line) {
   ttm_incident_text what;
   int rc = ttm_state_commit(b, s);
   if (rc || !ttm_incident_parse(line_text, &what)) return rc;
   return add(b, s, what, line, is_logged(line_text));
 }
 
-int ttm_incident_add_sentence(ttm_builder *b, ttm_stream *s, ttm_view sentence, uint32_t line) {
+int ttm_incident_add_sentence(ttm_builder *b, ttm_stream *s, ttm_str sentence, uint32_t line) {
   ttm_incident_text what;
   int rc = ttm_state_commit(b, s);
   if (rc) return rc;

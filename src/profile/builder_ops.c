@@ -54,7 +54,7 @@ static bool carries_weights(const ttm_profile *p, uint32_t tensor) {
 /* A value that an operation made, as opposed to an argument or a symbol. */
 static bool is_result(const ttm_profile *p, ttm_value value) {
   if (value & TTM_VALUE_NUMBER) return !ttm_value_is_argument(value);
-  ttm_view name = ttm_profile_string(p, value);
+  ttm_str name = ttm_profile_string(p, value);
   return name.n && name.p[0] == '%';
 }
 
@@ -65,7 +65,7 @@ static int add_value_weights(ttm_builder *b, const ttm_stream *s, uint32_t depth
   while (ttm_value_is_argument(value)) {
     uint32_t argument = ttm_value_argument(value);
     if (depth == 0) return add_argument(b, argument);
-    uint32_t caller = p->frames.at[s->scopes[depth--].frame].caller;
+    uint32_t caller = p->calls.at[s->scopes[depth--].call].caller;
     if (caller == TTM_NONE) return TTM_OK;
     ttm_list operands = ttm_op_text_of(p, caller)->operands;
     uint32_t i = 0;
@@ -192,13 +192,13 @@ int ttm_op_place(ttm_builder *b, ttm_stream *s, uint32_t text, uint32_t line, ui
   ttm_profile *p = b->profile;
   ttm_scope *scope;
   if (ttm_program_current(b, s, line, &scope)) return TTM_ENOMEM;
-  ttm_op op = {.text = text, .line = line, .state = TTM_NONE, .frame = scope->frame, .tensor = TTM_NONE};
+  ttm_op op = {.text = text, .line = line, .state = TTM_NONE, .call = scope->call, .tensor = TTM_NONE};
   if (p->ops.n >= TTM_STATE_BARE || ttm_vec_push(&p->ops, op)) return TTM_ENOMEM;
   *out = (uint32_t)(p->ops.n - 1);
-  ttm_frame *frame = &p->frames.at[scope->frame];
-  if (frame->first_op == TTM_NONE) frame->first_op = *out;
-  frame->last_op = *out;
-  frame->last_line = line;
+  ttm_call *call = &p->calls.at[scope->call];
+  if (call->first_op == TTM_NONE) call->first_op = *out;
+  call->last_op = *out;
+  call->last_line = line;
   return TTM_OK;
 }
 
@@ -210,15 +210,15 @@ int ttm_op_begin(ttm_builder *b, ttm_stream *s, uint32_t text, uint32_t line) {
   ttm_scope *scope;
   if ((rc = ttm_state_commit(b, s)) || (rc = ttm_op_complete(b, s)) || (rc = ttm_program_current(b, s, line, &scope)))
     return rc;
-  const ttm_frame *frame = &p->frames.at[scope->frame];
-  ttm_op op = {.text = text, .line = line, .state = TTM_NONE, .frame = scope->frame, .tensor = TTM_NONE};
-  op.flags = (frame->const_eval ? TTM_OP_CONST_EVAL : 0u) | (frame->cache_miss ? TTM_OP_CACHE_MISS : 0u);
+  const ttm_call *call = &p->calls.at[scope->call];
+  ttm_op op = {.text = text, .line = line, .state = TTM_NONE, .call = scope->call, .tensor = TTM_NONE};
+  op.flags = (call->const_eval ? TTM_OP_CONST_EVAL : 0u) | (call->cache_miss ? TTM_OP_CACHE_MISS : 0u);
   if (p->ops.n >= TTM_STATE_BARE || ttm_vec_push(&p->ops, op)) return TTM_ENOMEM;
   s->pending = s->last_op = (uint32_t)(p->ops.n - 1);
   s->cache_key = 0;
   ttm_program_sign(b, s, text);
   for (uint32_t d = 0; d < s->depth; d++) {
-    ttm_frame *around = &p->frames.at[s->scopes[d].frame];
+    ttm_call *around = &p->calls.at[s->scopes[d].call];
     if (around->first_op == TTM_NONE) around->first_op = s->pending;
     around->last_op = s->pending;
     around->last_line = line;

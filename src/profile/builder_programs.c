@@ -6,11 +6,11 @@
 
 /* ---- Starting and finishing ----------------------------------------------------------------------------------------- */
 
-static int push_frame(ttm_builder *b, ttm_stream *s, const ttm_frame *frame) {
+static int push_call(ttm_builder *b, ttm_stream *s, const ttm_call *call) {
   ttm_profile *p = b->profile;
-  if (ttm_vec_push(&p->frames, *frame)) return TTM_ENOMEM;
+  if (ttm_vec_push(&p->calls, *call)) return TTM_ENOMEM;
   ttm_scope *scope = &s->scopes[s->depth++];
-  scope->frame = (uint32_t)(p->frames.n - 1);
+  scope->call = (uint32_t)(p->calls.n - 1);
   scope->first_tensor = (uint32_t)p->tensors.n;
   scope->cache_key = s->cache_key;
   ttm_idmap_clear(&scope->values);
@@ -20,37 +20,37 @@ static int push_frame(ttm_builder *b, ttm_stream *s, const ttm_frame *frame) {
 /* A top-level program begins; `name` 0 when nothing tells its name. */
 static int push_top(ttm_builder *b, ttm_stream *s, uint32_t name, uint32_t line) {
   ttm_profile *p = b->profile;
-  ttm_frame frame = {.name = name,
-                     .parent = TTM_NONE,
-                     .caller = TTM_NONE,
-                     .rank = s->rank,
-                     .run = s->runs++,
-                     .graph = TTM_NONE,
-                     .first_op = TTM_NONE,
-                     .last_op = TTM_NONE,
-                     .first_line = line,
-                     .last_line = line,
-                     .before = s->submit,
-                     .after = TTM_NONE};
+  ttm_call call = {.name = name,
+                   .parent = TTM_NONE,
+                   .caller = TTM_NONE,
+                   .rank = s->rank,
+                   .run = s->runs++,
+                   .graph = TTM_NONE,
+                   .first_op = TTM_NONE,
+                   .last_op = TTM_NONE,
+                   .first_line = line,
+                   .last_line = line,
+                   .before = s->submit,
+                   .after = TTM_NONE};
   s->submit = TTM_NONE;
-  if (push_frame(b, s, &frame)) return TTM_ENOMEM;
-  s->last_top = s->scopes[0].frame;
+  if (push_call(b, s, &call)) return TTM_ENOMEM;
+  s->last_top = s->scopes[0].call;
   return ttm_vec_push(&p->runs, s->last_top);
 }
 
-static bool is_const_eval(ttm_view name) { return ttm_view_contains(name, TTM_LIT("const_eval")); }
+static bool is_const_eval(ttm_str name) { return ttm_str_contains(name, TTM_LIT("const_eval")); }
 
 /* Can this operation run a program of this name inside? */
-static bool can_call(const ttm_profile *p, uint32_t op, ttm_view name) {
+static bool can_call(const ttm_profile *p, uint32_t op, ttm_str name) {
   const ttm_text *text = ttm_op_text_of(p, op);
-  if (text->callee) return ttm_view_eq(ttm_profile_string(p, text->callee), name) || text->kind != TTM_OP_LOAD_CACHED;
+  if (text->callee) return ttm_str_eq(ttm_profile_string(p, text->callee), name) || text->kind != TTM_OP_LOAD_CACHED;
   if (text->kind == TTM_OP_LOAD_CACHED) return is_const_eval(name);
-  return ttm_view_contains(ttm_profile_string(p, text->name), text->synthetic ? TTM_LIT("Trace") : TTM_LIT("trace"));
+  return ttm_str_contains(ttm_profile_string(p, text->name), text->synthetic ? TTM_LIT("Trace") : TTM_LIT("trace"));
 }
 
 /* A failed program leaves no Finished line, so a program that nobody called is a new top-level one. Const-eval programs never
  * are: when the operation that called one was lost, it still runs inside the program around it. */
-int ttm_program_start(ttm_builder *b, ttm_stream *s, ttm_view name, uint32_t line) {
+int ttm_program_start(ttm_builder *b, ttm_stream *s, ttm_str name, uint32_t line) {
   ttm_profile *p = b->profile;
   uint32_t id;
   if (ttm_state_commit(b, s) || ttm_intern_add(&p->strings, name, &id)) return TTM_ENOMEM;
@@ -60,19 +60,19 @@ int ttm_program_start(ttm_builder *b, ttm_stream *s, ttm_view name, uint32_t lin
   if (s->depth == TTM_MAX_DEPTH || s->depth == 0 || !(called || is_const_eval(name)))
     return (rc = ttm_program_unwind(b, s)) ? rc : push_top(b, s, id, line);
 
-  uint32_t parent = s->scopes[s->depth - 1].frame;
-  ttm_frame frame = p->frames.at[parent];
-  frame.name = id;
-  frame.parent = parent;
-  frame.caller = s->pending;
-  frame.first_op = frame.last_op = frame.before = frame.after = TTM_NONE;
-  frame.signature = 0;
-  frame.first_line = frame.last_line = line;
-  frame.const_eval = frame.const_eval || is_const_eval(name);
-  frame.cache_miss = frame.const_eval && s->missed == id;
-  frame.finished = false;
+  uint32_t parent = s->scopes[s->depth - 1].call;
+  ttm_call call = p->calls.at[parent];
+  call.name = id;
+  call.parent = parent;
+  call.caller = s->pending;
+  call.first_op = call.last_op = call.before = call.after = TTM_NONE;
+  call.signature = 0;
+  call.first_line = call.last_line = line;
+  call.const_eval = call.const_eval || is_const_eval(name);
+  call.cache_miss = call.const_eval && s->missed == id;
+  call.finished = false;
   s->pending = TTM_NONE; /* comes back when this program is done */
-  return push_frame(b, s, &frame);
+  return push_call(b, s, &call);
 }
 
 /* Tensors made in the program and not freed: a const-eval program returns exactly these. */
@@ -82,7 +82,7 @@ static int collect_survivors(ttm_builder *b, ttm_stream *s, const ttm_scope *sco
   s->survivors_of = caller;
   for (uint32_t t = scope->first_tensor; t < p->tensors.n; t++) {
     const ttm_tensor *tensor = &p->tensors.at[t];
-    if (tensor->self != t || tensor->freed_by != TTM_NONE || p->ops.at[tensor->birth].frame != scope->frame) continue;
+    if (tensor->self != t || tensor->freed_by != TTM_NONE || p->ops.at[tensor->birth].call != scope->call) continue;
     if (ttm_vec_push(&s->survivors, t)) return TTM_ENOMEM;
   }
   return TTM_OK;
@@ -91,28 +91,28 @@ static int collect_survivors(ttm_builder *b, ttm_stream *s, const ttm_scope *sco
 /* Leaves the innermost program; the operation that called it is pending again. */
 static int pop(ttm_builder *b, ttm_stream *s) {
   ttm_scope *scope = &s->scopes[s->depth - 1];
-  ttm_frame *frame = &b->profile->frames.at[scope->frame];
-  uint32_t caller = frame->caller;
-  if (caller != TTM_NONE && frame->const_eval && collect_survivors(b, s, scope, caller)) return TTM_ENOMEM;
+  ttm_call *call = &b->profile->calls.at[scope->call];
+  uint32_t caller = call->caller;
+  if (caller != TTM_NONE && call->const_eval && collect_survivors(b, s, scope, caller)) return TTM_ENOMEM;
   s->depth--;
   s->pending = caller;
   s->cache_key = scope->cache_key;
   return TTM_OK;
 }
 
-int ttm_program_finish(ttm_builder *b, ttm_stream *s, ttm_view name, uint32_t line) {
+int ttm_program_finish(ttm_builder *b, ttm_stream *s, ttm_str name, uint32_t line) {
   ttm_profile *p = b->profile;
   int rc;
   if ((rc = ttm_state_commit(b, s))) return rc;
   uint32_t id = ttm_intern_find(&p->strings, name);
   uint32_t depth = s->depth;
-  while (depth > 0 && p->frames.at[s->scopes[depth - 1].frame].name != id) depth--;
+  while (depth > 0 && p->calls.at[s->scopes[depth - 1].call].name != id) depth--;
   if (depth == 0) return TTM_OK; /* its start was not seen */
   while (s->depth >= depth) {
     if ((rc = ttm_op_complete(b, s))) return rc;
-    ttm_frame *frame = &p->frames.at[s->scopes[s->depth - 1].frame];
-    frame->last_line = line;
-    frame->finished = s->depth == depth;
+    ttm_call *call = &p->calls.at[s->scopes[s->depth - 1].call];
+    call->last_line = line;
+    call->finished = s->depth == depth;
     if ((rc = pop(b, s))) return rc;
   }
   return TTM_OK;
@@ -120,7 +120,7 @@ int ttm_program_finish(ttm_builder *b, ttm_stream *s, ttm_view name, uint32_t li
 
 void ttm_program_sign(ttm_builder *b, ttm_stream *s, uint32_t id) {
   if (s->depth == 0) return;
-  uint64_t *signature = &b->profile->frames.at[s->scopes[s->depth - 1].frame].signature;
+  uint64_t *signature = &b->profile->calls.at[s->scopes[s->depth - 1].call].signature;
   *signature = ttm_hash_mix(*signature ^ id, UINT64_C(0x9e3779b97f4a7c15)) + 1;
 }
 
@@ -162,7 +162,7 @@ int ttm_program_submit(ttm_builder *b, ttm_stream *s, bool before, uint32_t line
   ttm_profile *p = b->profile;
   if ((rc = ttm_op_complete(b, s)) || (rc = start_submitted(b, s))) return rc;
   if (s->depth > 0) {
-    ttm_frame *top = &p->frames.at[s->scopes[0].frame];
+    ttm_call *top = &p->calls.at[s->scopes[0].call];
     top->last_line = line;
     top->finished = top->finished || top->name == 0;
     if ((rc = ttm_program_unwind(b, s))) return rc;
@@ -187,11 +187,11 @@ static bool has_hash(const ttm_graph *g, uint64_t hash) {
 }
 
 /* How many of the run's first operations stand in the graph's dump. */
-static uint32_t common_locations(const ttm_profile *p, const ttm_frame *frame, uint32_t id, const ttm_graph *g) {
+static uint32_t common_locations(const ttm_profile *p, const ttm_call *call, uint32_t id, const ttm_graph *g) {
   uint32_t common = 0, looked = 0;
-  for (uint32_t op = frame->first_op; op <= frame->last_op && looked < LOOKED_AT_OPS; op++) {
-    if (p->ops.at[op].frame != id) continue;
-    ttm_view location = ttm_profile_string(p, ttm_op_text_of(p, op)->location);
+  for (uint32_t op = call->first_op; op <= call->last_op && looked < LOOKED_AT_OPS; op++) {
+    if (p->ops.at[op].call != id) continue;
+    ttm_str location = ttm_profile_string(p, ttm_op_text_of(p, op)->location);
     looked++;
     common += location.n && has_hash(g, ttm_hash_bytes(location.p, location.n).lo);
   }
@@ -209,13 +209,13 @@ typedef struct links {
 } links;
 
 /* The graph dumped before the run that shares most locations with it; of equal ones the newest. */
-static uint32_t best_graph(const ttm_profile *p, const ttm_frame *frame, uint32_t id, const links *l) {
+static uint32_t best_graph(const ttm_profile *p, const ttm_call *call, uint32_t id, const links *l) {
   uint32_t best = TTM_NONE, best_common = 0, looked = 0;
-  for (uint32_t g = l->newest_graph[frame->rank]; g != TTM_NONE && looked < LOOKED_AT_GRAPHS; g = l->older_graph[g]) {
+  for (uint32_t g = l->newest_graph[call->rank]; g != TTM_NONE && looked < LOOKED_AT_GRAPHS; g = l->older_graph[g]) {
     const ttm_graph *graph = &p->graphs.at[g];
-    if (graph->dumps.n && graph->dumps.at[0].first_line > frame->first_line) continue;
+    if (graph->dumps.n && graph->dumps.at[0].first_line > call->first_line) continue;
     looked++;
-    uint32_t common = frame->first_op == TTM_NONE ? 0 : common_locations(p, frame, id, graph);
+    uint32_t common = call->first_op == TTM_NONE ? 0 : common_locations(p, call, id, graph);
     if (best != TTM_NONE && common <= best_common) continue;
     best = g;
     best_common = common;
@@ -228,12 +228,12 @@ static uint32_t best_graph(const ttm_profile *p, const ttm_frame *frame, uint32_
 
 /* Runs of one graph print the same texts: a run most of whose texts are known belongs to the graph most of them point to.
  * TTM_NONE when they say nothing. */
-static uint32_t known_graph(const ttm_profile *p, const ttm_frame *frame, uint32_t id, const uint32_t *graph_of_text) {
+static uint32_t known_graph(const ttm_profile *p, const ttm_call *call, uint32_t id, const uint32_t *graph_of_text) {
   uint32_t best = TTM_NONE, votes = 0, looked = 0, known = 0;
-  if (frame->first_op == TTM_NONE) return TTM_NONE;
+  if (call->first_op == TTM_NONE) return TTM_NONE;
   /* The majority, if there is one, is what is left after pairing off different votes. */
-  for (uint32_t op = frame->first_op; op <= frame->last_op && looked < LOOKED_AT_OPS; op++) {
-    if (p->ops.at[op].frame != id) continue;
+  for (uint32_t op = call->first_op; op <= call->last_op && looked < LOOKED_AT_OPS; op++) {
+    if (p->ops.at[op].call != id) continue;
     looked++;
     uint32_t graph = graph_of_text[p->ops.at[op].text];
     known += graph != TTM_NONE;
@@ -245,29 +245,29 @@ static uint32_t known_graph(const ttm_profile *p, const ttm_frame *frame, uint32
 }
 
 /* What a load_cached takes from the cache was made by an earlier run of the same graph. TTM_NONE when none of the first ones tells. */
-static uint32_t cached_graph(const ttm_profile *p, const ttm_frame *frame, uint32_t id) {
+static uint32_t cached_graph(const ttm_profile *p, const ttm_call *call, uint32_t id) {
   uint32_t looked = 0;
-  if (frame->first_op == TTM_NONE) return TTM_NONE;
-  for (uint32_t op = frame->first_op; op <= frame->last_op && looked < LOOKED_AT_OPS; op++) {
+  if (call->first_op == TTM_NONE) return TTM_NONE;
+  for (uint32_t op = call->first_op; op <= call->last_op && looked < LOOKED_AT_OPS; op++) {
     const ttm_op *row = &p->ops.at[op];
-    if (row->frame != id) continue;
+    if (row->call != id) continue;
     looked++;
     if (!(row->flags & TTM_OP_CACHE_HIT) || row->tensor == TTM_NONE) continue;
     uint32_t self = p->tensors.at[row->tensor].self;
     if (self == row->tensor || self == TTM_NONE) continue;
-    uint32_t maker = ttm_frame_top(p, p->ops.at[p->tensors.at[self].birth].frame);
-    if (maker != id && p->frames.at[maker].graph != TTM_NONE) return p->frames.at[maker].graph;
+    uint32_t maker = ttm_call_top(p, p->ops.at[p->tensors.at[self].birth].call);
+    if (maker != id && p->calls.at[maker].graph != TTM_NONE) return p->calls.at[maker].graph;
   }
   return TTM_NONE;
 }
 
 /* The run's texts belong to `graph`, or to nobody any more: TTM_NONE. */
-static void remember_texts(const ttm_profile *p, const ttm_frame *frame, uint32_t id, uint32_t graph,
+static void remember_texts(const ttm_profile *p, const ttm_call *call, uint32_t id, uint32_t graph,
                            uint32_t *graph_of_text) {
   uint32_t looked = 0;
-  if (frame->first_op == TTM_NONE) return;
-  for (uint32_t op = frame->first_op; op <= frame->last_op && looked < LOOKED_AT_OPS; op++) {
-    if (p->ops.at[op].frame != id) continue;
+  if (call->first_op == TTM_NONE) return;
+  for (uint32_t op = call->first_op; op <= call->last_op && looked < LOOKED_AT_OPS; op++) {
+    if (p->ops.at[op].call != id) continue;
     looked++;
     uint32_t *known = &graph_of_text[p->ops.at[op].text];
     *known = *known == TTM_NONE || *known == graph || graph == TTM_NONE ? graph : SEVERAL;
@@ -276,11 +276,11 @@ static void remember_texts(const ttm_profile *p, const ttm_frame *frame, uint32_
 
 /* A graph is compiled to be run, so the first run after its dump is its own unless its operations say otherwise. */
 static uint32_t graph_of_run(const ttm_profile *p, uint32_t run, const links *l) {
-  const ttm_frame *frame = &p->frames.at[run];
-  uint32_t best = best_graph(p, frame, run, l);
+  const ttm_call *call = &p->calls.at[run];
+  uint32_t best = best_graph(p, call, run, l);
   if (best == TTM_NONE || !l->has_run[best]) return best;
-  uint32_t known = known_graph(p, frame, run, l->graph_of_text);
-  if (known == TTM_NONE) known = cached_graph(p, frame, run);
+  uint32_t known = known_graph(p, call, run, l->graph_of_text);
+  if (known == TTM_NONE) known = cached_graph(p, call, run);
   return known != TTM_NONE ? known : best;
 }
 
@@ -289,21 +289,21 @@ static int link_rank(ttm_profile *p, uint32_t rank, links *l) {
   ttm_idmap_clear(&l->by_signature);
   for (uint32_t r = l->first_run[rank]; r != TTM_NONE; r = l->next_run[r]) {
     uint32_t run = p->runs.at[r];
-    ttm_frame *frame = &p->frames.at[run];
+    ttm_call *call = &p->calls.at[run];
     /* The same signature as an earlier run means the same graph, and the same texts, which are remembered already. */
-    uint32_t alike = ttm_idmap_get(&l->by_signature, (uint32_t)frame->signature, TTM_NONE);
-    if (alike != TTM_NONE && p->frames.at[alike].signature == frame->signature) {
-      frame->graph = p->frames.at[alike].graph;
+    uint32_t alike = ttm_idmap_get(&l->by_signature, (uint32_t)call->signature, TTM_NONE);
+    if (alike != TTM_NONE && p->calls.at[alike].signature == call->signature) {
+      call->graph = p->calls.at[alike].graph;
       continue;
     }
-    frame->graph = graph_of_run(p, run, l);
-    if (frame->graph == TTM_NONE) continue;
-    l->has_run[frame->graph] = true;
-    remember_texts(p, frame, run, frame->graph, l->graph_of_text);
-    if (ttm_idmap_set(&l->by_signature, (uint32_t)frame->signature, run)) return TTM_ENOMEM;
+    call->graph = graph_of_run(p, run, l);
+    if (call->graph == TTM_NONE) continue;
+    l->has_run[call->graph] = true;
+    remember_texts(p, call, run, call->graph, l->graph_of_text);
+    if (ttm_idmap_set(&l->by_signature, (uint32_t)call->signature, run)) return TTM_ENOMEM;
   }
   for (uint32_t r = l->first_run[rank]; r != TTM_NONE; r = l->next_run[r])
-    remember_texts(p, &p->frames.at[p->runs.at[r]], p->runs.at[r], TTM_NONE, l->graph_of_text);
+    remember_texts(p, &p->calls.at[p->runs.at[r]], p->runs.at[r], TTM_NONE, l->graph_of_text);
   return TTM_OK;
 }
 
@@ -320,7 +320,7 @@ static int chain_ranks(const ttm_profile *p, links *l) {
   l->older_graph = make_nones(p->graphs.n);
   if (!l->first_run || !l->next_run || !l->newest_graph || !l->older_graph) return TTM_ENOMEM;
   for (size_t r = p->runs.n; r-- > 0;) {
-    uint32_t *first = &l->first_run[p->frames.at[p->runs.at[r]].rank];
+    uint32_t *first = &l->first_run[p->calls.at[p->runs.at[r]].rank];
     l->next_run[r] = *first;
     *first = (uint32_t)r;
   }
@@ -339,8 +339,8 @@ int ttm_program_link_graphs(ttm_builder *b) {
   int rc = l.has_run && l.graph_of_text ? chain_ranks(p, &l) : TTM_ENOMEM;
   for (uint32_t rank = 0; rank < p->ranks.n && !rc; rank++)
     if (l.newest_graph[rank] != TTM_NONE) rc = link_rank(p, rank, &l);
-  for (size_t f = 0; f < p->frames.n; f++)
-    if (p->frames.at[f].parent != TTM_NONE) p->frames.at[f].graph = p->frames.at[p->frames.at[f].parent].graph;
+  for (size_t f = 0; f < p->calls.n; f++)
+    if (p->calls.at[f].parent != TTM_NONE) p->calls.at[f].graph = p->calls.at[p->calls.at[f].parent].graph;
   ttm_free(l.has_run);
   ttm_free(l.graph_of_text);
   ttm_free(l.first_run);

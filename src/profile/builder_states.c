@@ -39,25 +39,25 @@ int ttm_state_add_rest(ttm_builder *b, ttm_stream *s, const ttm_rest *rest, uint
 }
 
 /* The row that holds what seldom changes, shared by all states that have it: DRAM's figures are not in it. */
-static int find_state_frame(ttm_builder *b, ttm_stream *s, uint32_t present, const ttm_level *levels, uint32_t *out) {
+static int find_state_base(ttm_builder *b, ttm_stream *s, uint32_t present, const ttm_level *levels, uint32_t *out) {
   ttm_profile *p = b->profile;
-  ttm_state_frame frame;
-  memset(&frame, 0, sizeof frame);
-  frame.rank = s->rank;
-  frame.present = present;
-  memcpy(frame.levels, levels, sizeof frame.levels);
-  frame.levels[TTM_DRAM].allocated = frame.levels[TTM_DRAM].free = frame.levels[TTM_DRAM].largest = 0;
-  if (s->state_frame != TTM_NONE && memcmp(&p->state_frames.at[s->state_frame], &frame, sizeof frame) == 0)
-    return *out = s->state_frame, TTM_OK;
+  ttm_state_base base;
+  memset(&base, 0, sizeof base);
+  base.rank = s->rank;
+  base.present = present;
+  memcpy(base.levels, levels, sizeof base.levels);
+  base.levels[TTM_DRAM].allocated = base.levels[TTM_DRAM].free = base.levels[TTM_DRAM].largest = 0;
+  if (s->state_base != TTM_NONE && memcmp(&p->state_bases.at[s->state_base], &base, sizeof base) == 0)
+    return *out = s->state_base, TTM_OK;
   /* A 32-bit key: a collision only costs one more row. */
-  uint32_t key = (uint32_t)ttm_hash_bytes(&frame, sizeof frame).lo;
-  uint32_t known = ttm_idmap_get(&b->state_frame_ids, key, TTM_NONE);
-  if (known == TTM_NONE || memcmp(&p->state_frames.at[known], &frame, sizeof frame) != 0) {
-    if (ttm_vec_push(&p->state_frames, frame)) return TTM_ENOMEM;
-    known = (uint32_t)(p->state_frames.n - 1);
-    if (ttm_idmap_set(&b->state_frame_ids, key, known)) return TTM_ENOMEM;
+  uint32_t key = (uint32_t)ttm_hash_bytes(&base, sizeof base).lo;
+  uint32_t known = ttm_idmap_get(&b->state_base_ids, key, TTM_NONE);
+  if (known == TTM_NONE || memcmp(&p->state_bases.at[known], &base, sizeof base) != 0) {
+    if (ttm_vec_push(&p->state_bases, base)) return TTM_ENOMEM;
+    known = (uint32_t)(p->state_bases.n - 1);
+    if (ttm_idmap_set(&b->state_base_ids, key, known)) return TTM_ENOMEM;
   }
-  *out = s->state_frame = known;
+  *out = s->state_base = known;
   return TTM_OK;
 }
 
@@ -89,16 +89,16 @@ int ttm_state_commit(ttm_builder *b, ttm_stream *s) {
                      .dram_allocated = dram->allocated,
                      .dram_free = dram->free,
                      .dram_largest = dram->largest};
-  if (find_state_frame(b, s, open->present, open->levels, &state.frame) || add_state(b, s, &state)) return TTM_ENOMEM;
+  if (find_state_base(b, s, open->present, open->levels, &state.base) || add_state(b, s, &state)) return TTM_ENOMEM;
   uint32_t id = s->last_state;
   if (open->op == TTM_STATE_BEFORE_SUBMIT) {
     /* Its program's Starting line comes next, or, without DEBUG lines, already stands open without a name. */
-    if (s->depth > 0 && p->frames.at[s->scopes[0].frame].before == TTM_NONE)
-      p->frames.at[s->scopes[0].frame].before = id;
+    if (s->depth > 0 && p->calls.at[s->scopes[0].call].before == TTM_NONE)
+      p->calls.at[s->scopes[0].call].before = id;
     else
       s->submit = id;
   } else if (open->op == TTM_STATE_AFTER_SUBMIT) {
-    if (s->last_top != TTM_NONE) p->frames.at[s->last_top].after = id;
+    if (s->last_top != TTM_NONE) p->calls.at[s->last_top].after = id;
   } else if (open->op < p->ops.n) {
     p->ops.at[open->op].state = id;
   }
@@ -111,14 +111,14 @@ int ttm_state_add_whole(ttm_builder *b, ttm_stream *s, const ttm_block_event *bl
   if (rc) return rc;
   if (b->last_whole.rest != rest || b->last_whole.stream != s) {
     b->last_whole.rest = NULL;
-    if (find_state_frame(b, s, (1 << TTM_MEMORIES) - 1, rest->levels, &b->last_whole.frame)) return TTM_ENOMEM;
+    if (find_state_base(b, s, (1 << TTM_MEMORIES) - 1, rest->levels, &b->last_whole.call)) return TTM_ENOMEM;
     b->last_whole.rest = rest;
     b->last_whole.stream = s;
   }
-  s->state_frame = b->last_whole.frame;
+  s->state_base = b->last_whole.call;
   ttm_state state = {.op = s->pending,
                      .line = line,
-                     .frame = s->state_frame,
+                     .base = s->state_base,
                      .dram_allocated = block->allocated,
                      .dram_free = block->free,
                      .dram_largest = block->largest};

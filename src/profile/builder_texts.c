@@ -33,9 +33,9 @@ static int remember(ttm_text_table *t, ttm_profile *p, uint64_t hash, const ttm_
 
 /* ---- Pieces -------------------------------------------------------------------------------------------------------- */
 
-static int intern(ttm_profile *p, ttm_view text, uint32_t *out) { return ttm_intern_add(&p->strings, text, out); }
+static int intern(ttm_profile *p, ttm_str text, uint32_t *out) { return ttm_intern_add(&p->strings, text, out); }
 
-int ttm_texts_type(ttm_text_table *t, ttm_profile *p, ttm_view text, uint32_t *out) {
+int ttm_texts_type(ttm_text_table *t, ttm_profile *p, ttm_str text, uint32_t *out) {
   uint32_t string;
   if (intern(p, text, &string)) return TTM_ENOMEM;
   *out = ttm_idmap_get(&t->type_of_text, string, TTM_NONE);
@@ -75,19 +75,19 @@ static int add_types(ttm_text_table *t, ttm_profile *p, const ttm_views *texts, 
 }
 
 /* Digits without a leading zero, so that the number prints as the same text again. */
-static bool take_number(ttm_view digits, uint32_t *out) {
+static bool take_number(ttm_str digits, uint32_t *out) {
   uint64_t number;
   if (digits.n == 0 || digits.n > 9 || (digits.p[0] == '0' && digits.n > 1)) return false;
-  if (!ttm_view_take_u64(&digits, &number) || digits.n) return false;
+  if (!ttm_str_take_u64(&digits, &number) || digits.n) return false;
   *out = (uint32_t)number;
   return number < UINT32_C(1) << 30;
 }
 
-static int to_value(ttm_profile *p, ttm_view text, ttm_value *out) {
+static int to_value(ttm_profile *p, ttm_str text, ttm_value *out) {
   uint32_t number;
   if (text.n > 1 && text.p[0] == '%') {
-    if (take_number(ttm_view_from(text, 1), &number)) return *out = TTM_VALUE_NUMBER | number, TTM_OK;
-    if (ttm_view_starts(text, TTM_LIT("%arg")) && take_number(ttm_view_from(text, 4), &number))
+    if (take_number(ttm_str_from(text, 1), &number)) return *out = TTM_VALUE_NUMBER | number, TTM_OK;
+    if (ttm_str_starts(text, TTM_LIT("%arg")) && take_number(ttm_str_from(text, 4), &number))
       return *out = TTM_VALUE_ARGUMENT | number, TTM_OK;
   }
   return intern(p, text, out);
@@ -110,7 +110,7 @@ int ttm_texts_result(ttm_text_table *t, ttm_profile *p, const ttm_text *text, ui
   ttm_buf_put(&t->scratch, ttm_value_print(p, text->result, scratch));
   ttm_buf_char(&t->scratch, '#');
   ttm_buf_u64(&t->scratch, k);
-  return t->scratch.failed ? TTM_ENOMEM : intern(p, ttm_buf_view(&t->scratch), out);
+  return t->scratch.failed ? TTM_ENOMEM : intern(p, ttm_buf_str(&t->scratch), out);
 }
 
 static int add_location(ttm_text_table *t, ttm_profile *p, ttm_text *text) {
@@ -121,7 +121,7 @@ static int add_location(ttm_text_table *t, ttm_profile *p, ttm_text *text) {
     ttm_buf_put(&t->scratch, op->callee);
   }
   if (t->scratch.failed) return TTM_ENOMEM;
-  return intern(p, ttm_buf_view(&t->scratch), &text->location);
+  return intern(p, ttm_buf_str(&t->scratch), &text->location);
 }
 
 static int fill(ttm_text_table *t, ttm_profile *p, ttm_text *text) {
@@ -139,7 +139,7 @@ static int fill(ttm_text_table *t, ttm_profile *p, ttm_text *text) {
 
 /* ---- The table ----------------------------------------------------------------------------------------------------- */
 
-int ttm_texts_add(ttm_text_table *t, ttm_profile *p, ttm_view text, uint64_t hash, uint32_t *out) {
+int ttm_texts_add(ttm_text_table *t, ttm_profile *p, ttm_str text, uint64_t hash, uint32_t *out) {
   if (make_room(t)) return TTM_ENOMEM;
   uint32_t slot = *find_slot(t, hash);
   if (slot) return *out = slot - 1, TTM_OK;
@@ -149,7 +149,7 @@ int ttm_texts_add(ttm_text_table *t, ttm_profile *p, ttm_view text, uint64_t has
   return rc || fill(t, p, &row) ? TTM_ENOMEM : remember(t, p, hash, &row, out);
 }
 
-int ttm_texts_add_type(ttm_text_table *t, ttm_profile *p, ttm_view op_type, uint32_t *out) {
+int ttm_texts_add_type(ttm_text_table *t, ttm_profile *p, ttm_str op_type, uint32_t *out) {
   if (make_room(t)) return TTM_ENOMEM;
   /* A hash of its own: an operation line could hold the same bytes. */
   uint64_t hash = ttm_hash_bytes(op_type.p, op_type.n).lo ^ UINT64_C(0x5bd1e995cafef00d);

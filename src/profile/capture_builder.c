@@ -5,9 +5,9 @@
 
 static ttm_capture *capture_of(ttm_capture_builder *b) { return &b->profile->capture; }
 
-static ttm_type_word word_of(ttm_view type) {
-  if (ttm_view_eq(type, TTM_LIT("DRAM"))) return TTM_WORD_DRAM;
-  if (ttm_view_eq(type, TTM_LIT("L1"))) return TTM_WORD_L1;
+static ttm_type_word word_of(ttm_str type) {
+  if (ttm_str_eq(type, TTM_LIT("DRAM"))) return TTM_WORD_DRAM;
+  if (ttm_str_eq(type, TTM_LIT("L1"))) return TTM_WORD_L1;
   return type.n ? TTM_WORD_OTHER : TTM_WORD_NONE;
 }
 
@@ -16,9 +16,9 @@ uint8_t ttm_capture_memory_of(const ttm_capture_node *node) {
   static const uint8_t by_number[] = {TTM_DRAM, TTM_L1, TTM_MEMORIES, TTM_L1_SMALL, TTM_TRACE};
   uint64_t number = ttm_node_get(node, TTM_PARAM_BUFFER_TYPE, UINT64_MAX);
   if (number < sizeof by_number) return by_number[number];
-  ttm_view type = node->text[TTM_PARAM_TYPE];
-  if (ttm_view_eq(type, TTM_LIT("L1_SMALL"))) return TTM_L1_SMALL;
-  if (ttm_view_eq(type, TTM_LIT("TRACE"))) return TTM_TRACE;
+  ttm_str type = node->text[TTM_PARAM_TYPE];
+  if (ttm_str_eq(type, TTM_LIT("L1_SMALL"))) return TTM_L1_SMALL;
+  if (ttm_str_eq(type, TTM_LIT("TRACE"))) return TTM_TRACE;
   return word_of(type) == TTM_WORD_DRAM ? TTM_DRAM : word_of(type) == TTM_WORD_L1 ? TTM_L1 : TTM_MEMORIES;
 }
 
@@ -103,8 +103,8 @@ static int current_op(ttm_capture_builder *b, uint32_t line) {
   return begin_op(b, line);
 }
 
-bool ttm_capture_is_free(ttm_view name) {
-  return ttm_view_ends(name, TTM_LIT("::deallocate")) || ttm_view_ends(name, TTM_LIT(".deallocate"));
+bool ttm_capture_is_free(ttm_str name) {
+  return ttm_str_ends(name, TTM_LIT("::deallocate")) || ttm_str_ends(name, TTM_LIT(".deallocate"));
 }
 
 /* ---- Functions and programs ---------------------------------------------------------------------------------------- */
@@ -132,7 +132,7 @@ static int use_known(ttm_capture_builder *b, int64_t counter) {
 }
 
 static int on_function_start(ttm_capture_builder *b, const ttm_capture_node *node) {
-  ttm_view name = node->text[TTM_PARAM_NAME];
+  ttm_str name = node->text[TTM_PARAM_NAME];
   ttm_function f = {.cached = ttm_node_get(node, TTM_PARAM_CACHE_HIT, 0) == 1};
   if (ttm_intern_add(&b->profile->strings, name, &f.name)) return TTM_ENOMEM;
   capture_of(b)->functions++;
@@ -203,11 +203,11 @@ static int push_event(ttm_capture_builder *b, const ttm_capture_node *node, ttm_
   return ttm_vec_push(&capture_of(b)->events, event);
 }
 
-static void note_widest(ttm_capture_builder *b, ttm_view cores) {
+static void note_widest(ttm_capture_builder *b, ttm_str cores) {
   uint64_t number;
   for (unsigned i = 0; cores.n;) {
-    if (!ttm_view_take_u64(&cores, &number))
-      cores = ttm_view_from(cores, 1);
+    if (!ttm_str_take_u64(&cores, &number))
+      cores = ttm_str_from(cores, 1);
     else if (i++ % 2 == 0 && number > b->widest && number < 64)
       b->widest = (uint32_t)number;
   }
@@ -228,7 +228,7 @@ static int on_program_buffer(ttm_capture_builder *b, const ttm_capture_node *nod
   }
   uint64_t address = ttm_node_get(node, TTM_PARAM_ADDRESS, 0);
   if (address && !(event.alias & TTM_ALIAS) && (!b->lowest_cb || address < b->lowest_cb)) b->lowest_cb = address;
-  ttm_view cores = node->text[TTM_PARAM_CORES];
+  ttm_str cores = node->text[TTM_PARAM_CORES];
   note_widest(b, cores);
   if (ttm_intern_add(&b->profile->strings, cores, &event.row)) return TTM_ENOMEM;
   if (!b->repeating) return push_event(b, node, event);
@@ -311,7 +311,7 @@ static int add_tensor(ttm_capture_builder *b, uint32_t *out) {
 static bool is_for_kernels(ttm_capture_builder *b, uint8_t memory) {
   ttm_function *f = innermost(b);
   return f && f->program && memory == TTM_DRAM &&
-         !ttm_view_ends(ttm_profile_string(b->profile, f->name), TTM_LIT("create_device_tensor"));
+         !ttm_str_ends(ttm_profile_string(b->profile, f->name), TTM_LIT("create_device_tensor"));
 }
 
 static int on_allocate(ttm_capture_builder *b, const ttm_capture_node *node) {
@@ -400,12 +400,12 @@ static int type_of(ttm_capture_builder *b, const ttm_capture_node *node, const t
   ttm_buf_put(&b->scratch, node->text[TTM_PARAM_SHAPE]);
   ttm_buf_put(&b->scratch, node->text[TTM_PARAM_DTYPE]);
   ttm_buf_put(&b->scratch, node->text[TTM_PARAM_LAYOUT]);
-  ttm_buf_put(&b->scratch, (ttm_view){(const char *)shards, sizeof shards});
-  if (b->scratch.failed || ttm_intern_add(&b->type_keys, ttm_buf_view(&b->scratch), &key)) return TTM_ENOMEM;
+  ttm_buf_put(&b->scratch, (ttm_str){(const char *)shards, sizeof shards});
+  if (b->scratch.failed || ttm_intern_add(&b->type_keys, ttm_buf_str(&b->scratch), &key)) return TTM_ENOMEM;
   *out = ttm_idmap_get(&b->type_of_key, key, TTM_NONE);
   if (*out != TTM_NONE) return TTM_OK;
   ttm_capture_type_text(&b->scratch, node, buffer);
-  ttm_view text = b->scratch.n ? ttm_buf_view(&b->scratch) : node->text[TTM_PARAM_SHAPE];
+  ttm_str text = b->scratch.n ? ttm_buf_str(&b->scratch) : node->text[TTM_PARAM_SHAPE];
   if (b->scratch.failed || ttm_texts_type(&b->base.texts, b->profile, text, out)) return TTM_ENOMEM;
   return ttm_idmap_set(&b->type_of_key, key, *out);
 }
@@ -513,10 +513,10 @@ int ttm_capture_builder_finish(ttm_capture_builder *b, const ttm_capture_facts *
   c->other_nodes = facts->other_nodes;
   c->world = facts->world;
   if (facts->has_rank && facts->rank < TTM_NONE) p->ranks.at[b->stream->rank] = (uint32_t)facts->rank;
-  if (ttm_intern_add(&p->strings, ttm_view_of(facts->version), &c->version)) return TTM_ENOMEM;
+  if (ttm_intern_add(&p->strings, ttm_str_of(facts->version), &c->version)) return TTM_ENOMEM;
   int rc = ttm_capture_derive(b, facts);
   if (!rc) rc = ttm_program_end_all(&b->base, b->stream);
-  for (size_t f = 0; f < p->frames.n; f++) p->frames.at[f].finished = !p->seen.cut;
+  for (size_t f = 0; f < p->calls.n; f++) p->calls.at[f].finished = !p->seen.cut;
   p->kind = c->functions || c->events.n ? TTM_LOG_CAPTURE : TTM_LOG_NONE;
   return rc;
 }

@@ -108,7 +108,7 @@ int ttm_capture_finish_op(ttm_capture_builder *b);
 /* The buffer turns out to be gone, though nobody freed it by now: a free, which is an operation of its own, but not the tensor's. */
 int ttm_capture_free_row(ttm_capture_builder *b, const ttm_capture_node *node, uint32_t row);
 /* Its frees are operations, it is none. */
-bool ttm_capture_is_free(ttm_view function);
+bool ttm_capture_is_free(ttm_str function);
 uint8_t ttm_capture_memory_of(const ttm_capture_node *node);
 uint32_t ttm_capture_device_of(const ttm_capture_node *node);
 

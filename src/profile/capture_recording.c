@@ -18,7 +18,7 @@ static bool place_of(const ttm_capture_node *node, uint64_t place[3]) {
 uint32_t ttm_recording_find(ttm_capture_builder *b, const ttm_capture_node *node) {
   uint64_t place[3];
   if (!place_of(node, place)) return TTM_NONE;
-  uint32_t id = ttm_intern_find(&b->places, (ttm_view){(const char *)place, sizeof place});
+  uint32_t id = ttm_intern_find(&b->places, (ttm_str){(const char *)place, sizeof place});
   return id < b->living.n ? b->living.at[id] : TTM_NONE;
 }
 
@@ -26,7 +26,7 @@ int ttm_recording_born(ttm_capture_builder *b, const ttm_capture_node *node, uin
   uint64_t place[3];
   uint32_t id;
   if (!place_of(node, place)) return TTM_OK;
-  if (ttm_intern_add(&b->places, (ttm_view){(const char *)place, sizeof place}, &id)) return TTM_ENOMEM;
+  if (ttm_intern_add(&b->places, (ttm_str){(const char *)place, sizeof place}, &id)) return TTM_ENOMEM;
   while (b->living.n <= id)
     if (ttm_vec_push(&b->living, TTM_NONE)) return TTM_ENOMEM;
   b->profile->capture.buffers.at[row].place = id;
@@ -97,8 +97,8 @@ static int on_piece(ttm_capture_builder *b, const ttm_capture_node *node) {
   if (ttm_capture_finish_op(b)) return TTM_ENOMEM;
   b->op = TTM_NONE;
   b->depth = 0;
-  b->repeating = ttm_view_eq(node->text[TTM_PARAM_MODE], TTM_LIT("REPEAT"));
-  b->hypothetical = b->repeating || ttm_view_eq(node->text[TTM_PARAM_MODE], TTM_LIT("NO_DISPATCH"));
+  b->repeating = ttm_str_eq(node->text[TTM_PARAM_MODE], TTM_LIT("REPEAT"));
+  b->hypothetical = b->repeating || ttm_str_eq(node->text[TTM_PARAM_MODE], TTM_LIT("NO_DISPATCH"));
   if (b->repeating) {
     ttm_repeats *repeats = &b->repeats;
     uint32_t key = (uint32_t)ttm_node_get(node, TTM_PARAM_KEY, 0);
@@ -149,17 +149,17 @@ static int on_close(ttm_capture_builder *b, const ttm_capture_node *node) {
 /* An exception's text, line by line as it would stand in a log. */
 static int on_failure(ttm_capture_builder *b, const ttm_capture_node *node) {
   ttm_stream *s = b->stream;
-  ttm_view rest = node->text[TTM_PARAM_MESSAGE];
+  ttm_str rest = node->text[TTM_PARAM_MESSAGE];
   bool info = false;
   int rc = pass_begun(b, b->begun.n);
   s->pending = b->last_called;
   while (rest.n && !rc) {
-    size_t end = ttm_view_find_char(rest, '\n');
-    ttm_view line = ttm_view_trim(end == TTM_NOT_FOUND ? rest : ttm_view_first(rest, end));
-    rest = end == TTM_NOT_FOUND ? ttm_view_from(rest, rest.n) : ttm_view_from(rest, end + 1);
+    size_t end = ttm_str_find_char(rest, '\n');
+    ttm_str line = ttm_str_trim(end == TTM_NOT_FOUND ? rest : ttm_str_first(rest, end));
+    rest = end == TTM_NOT_FOUND ? ttm_str_from(rest, rest.n) : ttm_str_from(rest, end + 1);
     rc = ttm_incident_add(&b->base, s, line, node->line);
     if (!rc && info) rc = ttm_incident_add_sentence(&b->base, s, line, node->line);
-    info = ttm_view_eq(line, TTM_LIT("info:"));
+    info = ttm_str_eq(line, TTM_LIT("info:"));
   }
   if (b->last_called != TTM_NONE) b->profile->ops.at[b->last_called].flags |= TTM_OP_FAILED;
   s->pending = TTM_NONE;
@@ -203,5 +203,5 @@ int ttm_recording_finish(ttm_capture_builder *b, const ttm_capture_facts *facts)
   if (pass_begun(b, b->begun.n)) return TTM_ENOMEM;
   if (!r->ended) r->last = b->last_called;
   if (ttm_recording_complete(b)) return TTM_ENOMEM;
-  return ttm_intern_add(&b->profile->strings, ttm_view_of(facts->board), &r->board);
+  return ttm_intern_add(&b->profile->strings, ttm_str_of(facts->board), &r->board);
 }

@@ -7,7 +7,7 @@
 /* ---- Board --------------------------------------------------------------------------------------------------------- */
 
 static void board_from_device(ttm_capture_board *board, const ttm_capture_device *d) {
-  board->arch = (uint8_t)ttm_arch_find(ttm_view_of(d->arch));
+  board->arch = (uint8_t)ttm_arch_find(ttm_str_of(d->arch));
   if (board->arch == TTM_ARCHES) board->arch = (uint8_t)ttm_arch_by_l1_bytes(d->l1_bytes);
   board->l1_bytes = d->l1_bytes;
   board->l1_base = d->l1_base;

@@ -6,35 +6,35 @@
 #define NAME(s) \
   { s, sizeof(s) - 1 }
 
-static ttm_view element_of(ttm_view dtype) {
+static ttm_str element_of(ttm_str dtype) {
   static const struct {
-    ttm_view ttnn, mlir;
+    ttm_str ttnn, mlir;
   } names[] = {
       {NAME("BFLOAT16"), NAME("bf16")},     {NAME("FLOAT32"), NAME("f32")}, {NAME("BFLOAT8_B"), NAME("bfp_bf8")},
       {NAME("BFLOAT4_B"), NAME("bfp_bf4")}, {NAME("UINT32"), NAME("ui32")}, {NAME("INT32"), NAME("si32")},
       {NAME("UINT16"), NAME("ui16")},       {NAME("UINT8"), NAME("ui8")},   {NAME("INT8"), NAME("si8")},
       {NAME("FP8_E4M3"), NAME("f8E4M3FN")},
   };
-  size_t colon = ttm_view_find(dtype, TTM_LIT("::"));
-  if (colon != TTM_NOT_FOUND) dtype = ttm_view_from(dtype, colon + 2);
+  size_t colon = ttm_str_find(dtype, TTM_LIT("::"));
+  if (colon != TTM_NOT_FOUND) dtype = ttm_str_from(dtype, colon + 2);
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (ttm_view_eq(dtype, names[i].ttnn)) return names[i].mlir;
-  return (ttm_view){"", 0};
+    if (ttm_str_eq(dtype, names[i].ttnn)) return names[i].mlir;
+  return (ttm_str){"", 0};
 }
 
 /* "Shape([1, 8, 512, 64])", "ttnn.Shape([..])". */
-static bool read_shape(ttm_view text, ttm_dims *out) {
-  size_t at = ttm_view_find_char(text, '[');
+static bool read_shape(ttm_str text, ttm_dims *out) {
+  size_t at = ttm_str_find_char(text, '[');
   out->rank = 0;
   if (at == TTM_NOT_FOUND) return false;
-  text = ttm_view_trim(ttm_view_from(text, at + 1));
-  if (ttm_view_take(&text, TTM_LIT("]"))) return true;
-  while (out->rank < TTM_MAX_RANK && ttm_view_take_u64(&text, &out->at[out->rank])) {
+  text = ttm_str_trim(ttm_str_from(text, at + 1));
+  if (ttm_str_take(&text, TTM_LIT("]"))) return true;
+  while (out->rank < TTM_MAX_RANK && ttm_str_take_u64(&text, &out->at[out->rank])) {
     out->rank++;
-    text = ttm_view_trim(text);
-    if (ttm_view_take(&text, TTM_LIT("]"))) return true;
-    if (!ttm_view_take(&text, TTM_LIT(","))) return false;
-    text = ttm_view_trim(text);
+    text = ttm_str_trim(text);
+    if (ttm_str_take(&text, TTM_LIT("]"))) return true;
+    if (!ttm_str_take(&text, TTM_LIT(","))) return false;
+    text = ttm_str_trim(text);
   }
   return false;
 }
@@ -60,12 +60,12 @@ static const char *memory_word(uint8_t memory) {
 void ttm_capture_type_text(ttm_buf *out, const ttm_capture_node *tensor, const ttm_buffer *buffer) {
   ttm_dims shape;
   char dims[256];
-  ttm_view element = element_of(tensor->text[TTM_PARAM_DTYPE]);
+  ttm_str element = element_of(tensor->text[TTM_PARAM_DTYPE]);
   ttm_buf_clear(out);
   if (!element.n || !read_shape(tensor->text[TTM_PARAM_SHAPE], &shape)) return;
   ttm_dims_print(&shape, dims, sizeof dims);
-  bool tiled = ttm_view_contains(tensor->text[TTM_PARAM_LAYOUT], TTM_LIT("TILE"));
-  bool block_format = ttm_view_starts(element, TTM_LIT("bfp"));
+  bool tiled = ttm_str_contains(tensor->text[TTM_PARAM_LAYOUT], TTM_LIT("TILE"));
+  bool block_format = ttm_str_starts(element, TTM_LIT("bfp"));
   uint64_t columns = shape.rank ? shape.at[shape.rank - 1] : 1;
   uint64_t rows = tiled ? tile_rows_of(&shape) : rows_of(&shape);
   if (tiled) columns = ttm_div_up(columns, 32);

@@ -34,8 +34,8 @@ static int diagnose_runtime(const ttm_seen *seen, const char *path, ttm_error *e
 
 int ttm_profile_diagnose(const ttm_profile *p, ttm_error *err) {
   const ttm_seen *seen = &p->seen;
-  ttm_view name = ttm_profile_string(p, p->path);
-  if (ttm_view_eq(name, TTM_LIT("-"))) name = TTM_LIT("Standard input");
+  ttm_str name = ttm_profile_string(p, p->path);
+  if (ttm_str_eq(name, TTM_LIT("-"))) name = TTM_LIT("Standard input");
   char path[512]; /* a longer one would leave no room for the message */
   snprintf(path, sizeof path, "%.*s", (int)(name.n < sizeof path ? name.n : sizeof path - 1), name.p);
   if (seen->bytes == 0) return ttm_error_set(err, TTM_ENODATA, "%s is empty." CAPTURE, path);

@@ -87,7 +87,7 @@ static int take_lines(ttm_feed *feed, const char *bytes, size_t n) {
 
 /* Appends to the unfinished line and takes it when it is whole, or longer than any line may be. */
 static int carry_on(ttm_feed *feed, const char *bytes, size_t n, bool whole) {
-  ttm_buf_put(&feed->carry, (ttm_view){bytes, n});
+  ttm_buf_put(&feed->carry, (ttm_str){bytes, n});
   if (feed->carry.failed) return TTM_ENOMEM;
   if (!whole && feed->carry.n < TTM_LONGEST_LINE) return TTM_OK;
   int rc = take_chunk(feed, feed->carry.at, feed->carry.n, false);
@@ -111,7 +111,7 @@ int ttm_feed_put(ttm_feed *feed, const char *bytes, size_t n, ttm_error *err) {
 }
 
 int ttm_feed_end(ttm_feed *feed, ttm_profile **out, ttm_error *err) {
-  ttm_view rest = ttm_buf_view(&feed->carry);
+  ttm_str rest = ttm_buf_str(&feed->carry);
   int rc = take_chunk(feed, rest.p, rest.n, true);
   rc = rc ? ttm_error_nomem(err) : ttm_builder_end(&feed->builder, err);
   if (!rc) {

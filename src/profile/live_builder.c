@@ -39,7 +39,7 @@ static int on_process(ttm_live_builder *b, const ttm_live_line *line) {
   ttm_buf_clear(&b->scratch);
   ttm_buf_put(&b->scratch, line->name.n ? line->name : TTM_LIT("process"));
   ttm_buf_printf(&b->scratch, "[%llu]", (unsigned long long)line->pid);
-  if (b->scratch.failed || ttm_intern_add(&b->profile->strings, ttm_buf_view(&b->scratch), &process.name))
+  if (b->scratch.failed || ttm_intern_add(&b->profile->strings, ttm_buf_str(&b->scratch), &process.name))
     return TTM_ENOMEM;
   return ttm_vec_push(&b->processes, process);
 }
@@ -76,7 +76,7 @@ static uint64_t distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a;
 
 /* Takes the parts in and finds the process that changed most: in DRAM, or, where that is equal, in all others. */
 static uint32_t find_culprit(ttm_live_builder *b, const ttm_live_line *line) {
-  ttm_view parts = line->parts;
+  ttm_str parts = line->parts;
   ttm_live_part part;
   uint64_t best_dram = 0, best_rest = 0;
   uint32_t culprit = TTM_NONE;
@@ -100,7 +100,7 @@ static int push_text(ttm_live_builder *b, const ttm_live_line *line, uint32_t cu
   ttm_buf_clear(&b->scratch);
   ttm_buf_printf(&b->scratch, "t = %llu.%03u s", (unsigned long long)(b->last_ms / 1000),
                  (unsigned)(b->last_ms % 1000));
-  if (b->scratch.failed || ttm_intern_add(strings, ttm_buf_view(&b->scratch), &text.location)) return TTM_ENOMEM;
+  if (b->scratch.failed || ttm_intern_add(strings, ttm_buf_str(&b->scratch), &text.location)) return TTM_ENOMEM;
   ttm_buf_clear(&b->scratch);
   ttm_buf_puts(&b->scratch, "{then");
   for (int u = 0; u < TTM_USES; u++) {
@@ -108,7 +108,7 @@ static int push_text(ttm_live_builder *b, const ttm_live_line *line, uint32_t cu
                    (unsigned long long)line->bytes[u]);
   }
   ttm_buf_char(&b->scratch, '}');
-  if (b->scratch.failed || ttm_intern_add(strings, ttm_buf_view(&b->scratch), &text.attributes)) return TTM_ENOMEM;
+  if (b->scratch.failed || ttm_intern_add(strings, ttm_buf_str(&b->scratch), &text.attributes)) return TTM_ENOMEM;
   if (culprit != TTM_NONE)
     text.name = b->processes.at[culprit].name;
   else if (ttm_intern_add(strings, TTM_LIT("unknown process"), &text.name))
@@ -149,7 +149,7 @@ static int on_sample(ttm_live_builder *b, const ttm_live_line *line, uint32_t li
 
 /* ---- Lines ----------------------------------------------------------------------------------------------------------- */
 
-static int take_line(ttm_live_builder *b, ttm_view text) {
+static int take_line(ttm_live_builder *b, ttm_str text) {
   ttm_seen *seen = &b->profile->seen;
   ttm_live_line line = ttm_live_line_read(text);
   int rc = TTM_EFORMAT;
@@ -170,18 +170,18 @@ int ttm_live_builder_begin(ttm_live_builder *b, const char *path) {
   return ttm_builder_begin(&b->profile, &b->base, path, false);
 }
 
-int ttm_live_builder_put(ttm_live_builder *b, ttm_view lines, bool last) {
+int ttm_live_builder_put(ttm_live_builder *b, ttm_str lines, bool last) {
   b->profile->seen.bytes += lines.n;
   while (lines.n) {
-    size_t end = ttm_view_find_char(lines, '\n');
+    size_t end = ttm_str_find_char(lines, '\n');
     if (end == TTM_NOT_FOUND && last) {
       b->profile->seen.cut = true; /* it was being written when the recording ended */
       b->profile->seen.lines++;
       return TTM_OK;
     }
-    int rc = take_line(b, ttm_view_first(lines, end));
+    int rc = take_line(b, ttm_str_first(lines, end));
     if (rc) return rc;
-    lines = end == TTM_NOT_FOUND ? (ttm_view){"", 0} : ttm_view_from(lines, end + 1);
+    lines = end == TTM_NOT_FOUND ? (ttm_str){"", 0} : ttm_str_from(lines, end + 1);
   }
   return TTM_OK;
 }
@@ -194,7 +194,7 @@ int ttm_live_builder_finish(ttm_live_builder *b, ttm_error *err) {
     if (push_state(b, device, TTM_STATE_AFTER_SUBMIT) || ttm_program_end_all(&b->base, device->stream))
       return ttm_error_nomem(err);
   }
-  for (size_t f = 0; f < p->frames.n; f++) p->frames.at[f].finished = true;
+  for (size_t f = 0; f < p->calls.n; f++) p->calls.at[f].finished = true;
   p->kind = p->states.n ? TTM_LOG_LIVE : TTM_LOG_NONE;
   if (p->states.n) return TTM_OK;
   return ttm_error_set(

@@ -41,7 +41,7 @@ typedef struct ttm_live_builder {
 /* A new profile in b->profile, and all that fills it; both are to be freed in any case. 0 or TTM_ENOMEM. */
 int ttm_live_builder_begin(ttm_live_builder *b, const char *path);
 /* Whole lines; the last one may lack its end when `last` is true: it is torn then, and left out. */
-int ttm_live_builder_put(ttm_live_builder *b, ttm_view lines, bool last);
+int ttm_live_builder_put(ttm_live_builder *b, ttm_str lines, bool last);
 int ttm_live_builder_finish(ttm_live_builder *b, ttm_error *err);
 void ttm_live_builder_free(ttm_live_builder *b);
 

@@ -22,9 +22,9 @@ void ttm_profile_free(ttm_profile *p) {
   ttm_vec_free(&p->texts);
   ttm_vec_free(&p->ops);
   ttm_vec_free(&p->states);
-  ttm_vec_free(&p->state_frames);
+  ttm_vec_free(&p->state_bases);
   ttm_vec_free(&p->tensors);
-  ttm_vec_free(&p->frames);
+  ttm_vec_free(&p->calls);
   ttm_vec_free(&p->runs);
   ttm_vec_free(&p->ranks);
   ttm_vec_free(&p->weight_lists);
@@ -42,33 +42,33 @@ uint64_t ttm_profile_operation_count(const ttm_profile *p) {
   return n;
 }
 
-ttm_view ttm_value_print(const ttm_profile *p, ttm_value value, char scratch[TTM_VALUE_CHARS]) {
+ttm_str ttm_value_print(const ttm_profile *p, ttm_value value, char scratch[TTM_VALUE_CHARS]) {
   if (!(value & TTM_VALUE_NUMBER)) return ttm_profile_string(p, value);
   bool argument = ttm_value_is_argument(value);
   size_t at = TTM_VALUE_CHARS;
   uint32_t number = value & ~TTM_VALUE_ARGUMENT;
   do scratch[--at] = (char)('0' + number % 10);
   while (number /= 10);
-  ttm_view prefix = argument ? TTM_LIT("%arg") : TTM_LIT("%");
+  ttm_str prefix = argument ? TTM_LIT("%arg") : TTM_LIT("%");
   at -= prefix.n;
   memcpy(scratch + at, prefix.p, prefix.n);
-  return (ttm_view){scratch + at, TTM_VALUE_CHARS - at};
+  return (ttm_str){scratch + at, TTM_VALUE_CHARS - at};
 }
 
 bool ttm_state_level(const ttm_profile *p, uint32_t state, ttm_memory memory, ttm_level *out) {
   const ttm_state *s = &p->states.at[state];
-  const ttm_state_frame *frame = &p->state_frames.at[s->frame];
-  *out = frame->levels[memory];
+  const ttm_state_base *base = &p->state_bases.at[s->base];
+  *out = base->levels[memory];
   if (memory == TTM_DRAM) {
     out->allocated = s->dram_allocated;
     out->free = s->dram_free;
     out->largest = s->dram_largest;
   }
-  return frame->present >> memory & 1;
+  return base->present >> memory & 1;
 }
 
 uint32_t ttm_state_rank(const ttm_profile *p, uint32_t state) {
-  return p->state_frames.at[p->states.at[state].frame].rank;
+  return p->state_bases.at[p->states.at[state].base].rank;
 }
 
 uint32_t ttm_state_next(const ttm_profile *p, uint32_t state) {
@@ -100,9 +100,9 @@ ttm_list ttm_profile_weights(const ttm_profile *p, uint32_t weights) {
   return weights < p->weight_lists.n ? p->weight_lists.at[weights] : (ttm_list){0, 0};
 }
 
-uint32_t ttm_frame_top(const ttm_profile *p, uint32_t frame) {
-  while (p->frames.at[frame].parent != TTM_NONE) frame = p->frames.at[frame].parent;
-  return frame;
+uint32_t ttm_call_top(const ttm_profile *p, uint32_t call) {
+  while (p->calls.at[call].parent != TTM_NONE) call = p->calls.at[call].parent;
+  return call;
 }
 
 ttm_alignment ttm_profile_alignment(const ttm_profile *p) {
@@ -114,9 +114,9 @@ ttm_alignment ttm_profile_alignment(const ttm_profile *p) {
 }
 
 bool ttm_profile_config(const ttm_profile *p, ttm_memory memory, ttm_level *out) {
-  for (size_t f = 0; f < p->state_frames.n; f++) {
-    if (!(p->state_frames.at[f].present >> memory & 1)) continue;
-    *out = p->state_frames.at[f].levels[memory];
+  for (size_t f = 0; f < p->state_bases.n; f++) {
+    if (!(p->state_bases.at[f].present >> memory & 1)) continue;
+    *out = p->state_bases.at[f].levels[memory];
     return true;
   }
   *out = (ttm_level){0};

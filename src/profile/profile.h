@@ -76,7 +76,7 @@ typedef struct ttm_op {
   uint32_t text;
   uint32_t line;   /* 1-based, of the operation line; of the block when there was none */
   uint32_t state;  /* the state printed before it, or TTM_NONE */
-  uint32_t frame;  /* the program it ran in */
+  uint32_t call;   /* the program it ran in */
   uint32_t tensor; /* first of its result tensors; for a deallocate the tensor it freed; TTM_NONE */
   /* Id for ttm_profile_weights: arguments of the entry program it takes, directly or through load_cached. */
   uint32_t weights;
@@ -91,16 +91,16 @@ typedef struct ttm_op {
 #define TTM_STATE_BARE (UINT32_MAX - 3) /* four lines without a header */
 
 /* What seldom changes from state to state, stored once per distinct value. */
-typedef struct ttm_state_frame {
+typedef struct ttm_state_base {
   uint32_t rank;                  /* dense rank index, see ttm_profile.ranks */
   uint32_t present;               /* bit per ttm_memory that the block held */
   ttm_level levels[TTM_MEMORIES]; /* DRAM's allocated, free and largest are 0 here: they stand in the state */
-} ttm_state_frame;
+} ttm_state_base;
 
 typedef struct ttm_state {
-  uint32_t op;    /* the operation that ran after this state, or TTM_STATE_* */
-  uint32_t line;  /* 1-based, of the block's first line */
-  uint32_t frame; /* ttm_state_frame */
+  uint32_t op;   /* the operation that ran after this state, or TTM_STATE_* */
+  uint32_t line; /* 1-based, of the block's first line */
+  uint32_t base; /* ttm_state_base */
   uint32_t dram_allocated, dram_free, dram_largest;
 } ttm_state;
 
@@ -117,9 +117,9 @@ typedef struct ttm_tensor {
 /* ---- Programs ----------------------------------------------------------------------------------------------------- */
 
 /* One execution of a program. */
-typedef struct ttm_frame {
+typedef struct ttm_call {
   uint32_t name;   /* string; 0 for operations outside every program */
-  uint32_t parent; /* frame it ran in, TTM_NONE at top level */
+  uint32_t parent; /* call it ran in, TTM_NONE at top level */
   uint32_t caller; /* operation that ran it (load_cached), TTM_NONE */
   uint32_t rank;   /* dense rank index */
   uint32_t run;    /* 0-based count of top-level program runs of this rank */
@@ -132,7 +132,7 @@ typedef struct ttm_frame {
   uint32_t before, after; /* submit states around it, TTM_NONE */
   bool const_eval, cache_miss;
   bool finished; /* its Finished line was seen */
-} ttm_frame;
+} ttm_call;
 
 /* ---- Compiled graphs ---------------------------------------------------------------------------------------------- */
 
@@ -332,10 +332,10 @@ struct ttm_profile {
   TTM_VEC(ttm_text) texts;
   TTM_VEC(ttm_op) ops;
   TTM_VEC(ttm_state) states;
-  TTM_VEC(ttm_state_frame) state_frames;
+  TTM_VEC(ttm_state_base) state_bases;
   TTM_VEC(ttm_tensor) tensors;
-  TTM_VEC(ttm_frame) frames;
-  TTM_VEC(uint32_t) runs;  /* top-level frames in order of their start, all ranks */
+  TTM_VEC(ttm_call) calls;
+  TTM_VEC(uint32_t) runs;  /* top-level calls in order of their start, all ranks */
   TTM_VEC(uint32_t) ranks; /* rank number of each dense rank index */
   TTM_VEC(ttm_list) weight_lists;
   TTM_VEC(ttm_graph) graphs;
@@ -347,10 +347,10 @@ struct ttm_profile {
 
 /* ---- Reading a profile -------------------------------------------------------------------------------------------- */
 
-static inline ttm_view ttm_profile_string(const ttm_profile *p, uint32_t id) { return ttm_intern_get(&p->strings, id); }
+static inline ttm_str ttm_profile_string(const ttm_profile *p, uint32_t id) { return ttm_intern_get(&p->strings, id); }
 
 /* The value as printed; `scratch` holds it when it is a number. */
-ttm_view ttm_value_print(const ttm_profile *p, ttm_value value, char scratch[TTM_VALUE_CHARS]);
+ttm_str ttm_value_print(const ttm_profile *p, ttm_value value, char scratch[TTM_VALUE_CHARS]);
 
 static inline const ttm_text *ttm_op_text_of(const ttm_profile *p, uint32_t op) {
   return &p->texts.at[p->ops.at[op].text];
@@ -387,8 +387,8 @@ const ttm_tensor_type *ttm_tensor_type_of(const ttm_profile *p, uint32_t tensor)
 /* Arguments (indices into the graph's args) behind an operation's `weights`. */
 ttm_list ttm_profile_weights(const ttm_profile *p, uint32_t weights);
 
-/* The top-level frame around a frame (itself when it is one). */
-uint32_t ttm_frame_top(const ttm_profile *p, uint32_t frame);
+/* The top-level call around a call (itself when it is one). */
+uint32_t ttm_call_top(const ttm_profile *p, uint32_t call);
 
 /* Page and block alignment of the board: from a dump, else by the DRAM bank count (12 Wormhole, 7 and 8 Blackhole). */
 ttm_alignment ttm_profile_alignment(const ttm_profile *p);

@@ -230,7 +230,7 @@ static int read_nodes(ttm_capture_builder *b, ttm_capture_reader *nodes, const t
 }
 
 /* A capture whose first bytes have been read already; `source` may be NULL when they are all of it. */
-static int read_capture(ttm_profile **out, const char *path, ttm_source *source, ttm_view first,
+static int read_capture(ttm_profile **out, const char *path, ttm_source *source, ttm_str first,
                         const ttm_read_options *options, ttm_error *err) {
   ttm_capture_reader nodes;
   ttm_capture_builder builder;
@@ -256,7 +256,7 @@ static int put_pieces(ttm_live_builder *b, ttm_chunker *chunker, const ttm_read_
   int rc = TTM_OK;
   while (!rc && !chunk.last) {
     rc = ttm_chunker_next(chunker, &chunk, err);
-    if (!rc && ttm_live_builder_put(b, (ttm_view){chunk.data, chunk.n}, chunk.last)) rc = ttm_error_nomem(err);
+    if (!rc && ttm_live_builder_put(b, (ttm_str){chunk.data, chunk.n}, chunk.last)) rc = ttm_error_nomem(err);
     report_progress(options, chunker->source, ttm_source_position(chunker->source), b->profile->ops.n, &reported_at);
   }
   ttm_chunk_free(&chunk);
@@ -264,7 +264,7 @@ static int put_pieces(ttm_live_builder *b, ttm_chunker *chunker, const ttm_read_
 }
 
 /* From the chunker, or, when that is NULL, from bytes that are all of it. */
-static int read_live(ttm_profile **out, const char *path, ttm_chunker *chunker, ttm_view all,
+static int read_live(ttm_profile **out, const char *path, ttm_chunker *chunker, ttm_str all,
                      const ttm_read_options *options, ttm_error *err) {
   ttm_live_builder builder;
   int rc = ttm_live_builder_begin(&builder, path) ? ttm_error_nomem(err) : TTM_OK;
@@ -323,7 +323,7 @@ int ttm_profile_read_opts(ttm_profile **out, const char *path, const ttm_read_op
   int rc = ttm_source_open(&r.chunker.source, path, err);
   if (rc) return rc;
   rc = look_ahead(&r.chunker, err);
-  ttm_view first = ttm_buf_view(&r.chunker.carry);
+  ttm_str first = ttm_buf_str(&r.chunker.carry);
   if (!rc && ttm_live_record_detect(first))
     rc = read_live(out, path, &r.chunker, first, r.options, err);
   else if (!rc)
@@ -340,7 +340,7 @@ int ttm_profile_read(ttm_profile **out, const char *path, ttm_error *err) {
 
 int ttm_profile_read_bytes(ttm_profile **out, const char *bytes, size_t n, const ttm_read_options *options,
                            ttm_error *err) {
-  ttm_view all = {bytes, n};
+  ttm_str all = {bytes, n};
   if (n && ttm_capture_detect(all)) return read_capture(out, "-", NULL, all, options ? options : &default_options, err);
   if (n && ttm_live_record_detect(all)) return read_live(out, "-", NULL, all, options, err);
   ttm_feed *feed;

@@ -19,21 +19,21 @@ typedef struct retelling {
   double run;                 /* top-level run that is open, -1 for none */
   double after[TTM_MEMORIES]; /* allocated once the last operation was done; NAN when not told */
   uint32_t after_line;
-  ttm_view last;           /* the last operation's states, to print those after it with */
+  ttm_str last;            /* the last operation's states, to print those after it with */
   TTM_VEC(uint32_t) lines; /* of the real log: one per operation and extra state, in order */
   bool lines_known;
 } retelling;
 
-static bool is_null(ttm_view value) { return value.n == 0 || ttm_view_eq(value, TTM_LIT("null")); }
+static bool is_null(ttm_str value) { return value.n == 0 || ttm_str_eq(value, TTM_LIT("null")); }
 
 /* Where a row stood in the real log; 0 when it does not say. */
-static uint32_t line_of(ttm_view row) {
+static uint32_t line_of(ttm_str row) {
   uint64_t line = ttm_json_get_count(ttm_json_get_member(row, "line"), 0);
   return line < UINT32_MAX ? (uint32_t)line : 0;
 }
 
 /* A string of the files on one line of the log: line ends inside become blanks. */
-static void put_line_text(retelling *r, ttm_view value) {
+static void put_line_text(retelling *r, ttm_str value) {
   ttm_buf_clear(&r->scratch);
   ttm_json_get_string(&r->scratch, value);
   for (size_t i = 0; i < r->scratch.n; i++) {
@@ -43,7 +43,7 @@ static void put_line_text(retelling *r, ttm_view value) {
 }
 
 /* The same inside an MLIR string. */
-static void put_quoted(retelling *r, ttm_view value) {
+static void put_quoted(retelling *r, ttm_str value) {
   ttm_buf_clear(&r->scratch);
   ttm_json_get_string(&r->scratch, value);
   ttm_buf_char(&r->out, '"');
@@ -70,7 +70,7 @@ static int feed(retelling *r, size_t from, ttm_error *err) {
 
 /* ---- Module texts ------------------------------------------------------------------------------------------------- */
 
-static void put_dump(retelling *r, const char *stage, ttm_view text) {
+static void put_dump(retelling *r, const char *stage, ttm_str text) {
   if (text.n < 3) return; /* "" */
   ttm_buf_printf(&r->out,
                  "2026-01-01 00:00:00.000 (   0.000s) [        0]      module_builder.cc:1     1| MLIR Module %s:\n",
@@ -80,11 +80,11 @@ static void put_dump(retelling *r, const char *stage, ttm_view text) {
 }
 
 /* A module of nothing but its arguments, when the report kept those alone. */
-static void put_arguments(retelling *r, ttm_view registry) {
-  ttm_view entries = ttm_json_get_member(registry, "entries"), entry;
+static void put_arguments(retelling *r, ttm_str registry) {
+  ttm_str entries = ttm_json_get_member(registry, "entries"), entry;
   bool any = false;
   while (ttm_json_get_element(&entries, &entry)) {
-    ttm_view shape = ttm_json_get_member(entry, "shape"), dtype = ttm_json_get_member(entry, "dtype");
+    ttm_str shape = ttm_json_get_member(entry, "shape"), dtype = ttm_json_get_member(entry, "dtype");
     if (is_null(dtype)) continue;
     if (!any)
       ttm_buf_puts(&r->out,
@@ -106,8 +106,8 @@ static void put_arguments(retelling *r, ttm_view registry) {
 }
 
 static void put_modules(retelling *r, const ttm_report_texts *texts) {
-  ttm_view ttir = ttm_json_get_member(ttm_json_get_member(texts->ir, "ttir"), "text");
-  ttm_view ttnn = ttm_json_get_member(ttm_json_get_member(texts->ir, "ttnn"), "text");
+  ttm_str ttir = ttm_json_get_member(ttm_json_get_member(texts->ir, "ttir"), "text");
+  ttm_str ttnn = ttm_json_get_member(ttm_json_get_member(texts->ir, "ttnn"), "text");
   put_dump(r, "ttir", ttir);
   put_dump(r, "ttnn", ttnn);
   if (ttir.n < 3 && ttnn.n < 3) put_arguments(r, texts->registry);
@@ -115,7 +115,7 @@ static void put_modules(retelling *r, const ttm_report_texts *texts) {
 
 /* ---- States ------------------------------------------------------------------------------------------------------- */
 
-static void put_memory_line(retelling *r, int m, ttm_view level, double allocated) {
+static void put_memory_line(retelling *r, int m, ttm_str level, double allocated) {
   static const char *const keys[] = {"totalBytesPerBank_MB", "totalBytesFreePerBank_MB",
                                      "largestContiguousBytesFreePerBank_MB"};
   double total = ttm_json_get_number(ttm_json_get_member(level, keys[0]), 0);
@@ -136,7 +136,7 @@ static void put_memory_line(retelling *r, int m, ttm_view level, double allocate
                  fabs(total), fabs(before), fabs(free_now), fabs(largest));
 }
 
-static void put_state(retelling *r, ttm_view op_type, ttm_view memory, const double *after) {
+static void put_state(retelling *r, ttm_str op_type, ttm_str memory, const double *after) {
   if (is_null(memory)) return;
   ttm_buf_puts(&r->out, ALWAYS "Device memory state before operation ");
   if (is_null(op_type))
@@ -145,17 +145,17 @@ static void put_state(retelling *r, ttm_view op_type, ttm_view memory, const dou
     put_line_text(r, op_type);
   ttm_buf_char(&r->out, '\n');
   for (int m = 0; m < TTM_MEMORIES; m++) {
-    ttm_view level = ttm_json_get_member(memory, ttm_memory_name((ttm_memory)m));
+    ttm_str level = ttm_json_get_member(memory, ttm_memory_name((ttm_memory)m));
     if (level.n) put_memory_line(r, m, level, after ? after[m] : NAN);
   }
 }
 
 /* When frees lie between two operations, the state after the first one is not the state before the second: it is printed before
  * a free of something nobody knows, which is what stood there. */
-static void put_state_after(retelling *r, ttm_view next_memory) {
+static void put_state_after(retelling *r, ttm_str next_memory) {
   bool differs = is_null(next_memory) && r->last.n;
   for (int m = 0; m < TTM_MEMORIES; m++) {
-    ttm_view level = ttm_json_get_member(next_memory, ttm_memory_name((ttm_memory)m));
+    ttm_str level = ttm_json_get_member(next_memory, ttm_memory_name((ttm_memory)m));
     double allocated = ttm_json_get_number(ttm_json_get_member(level, "totalBytesAllocatedPerBank_MB"), NAN);
     if (!isnan(r->after[m]) && !isnan(allocated) && fabs(allocated - r->after[m]) > 0.0005) differs = true;
   }
@@ -167,12 +167,12 @@ static void put_state_after(retelling *r, ttm_view next_memory) {
   if (ttm_vec_push(&r->lines, r->after_line)) r->out.failed = true;
 }
 
-static void remember_state_after(retelling *r, ttm_view element, uint32_t line) {
-  ttm_view effect = ttm_json_get_member(element, "effect_MB");
+static void remember_state_after(retelling *r, ttm_str element, uint32_t line) {
+  ttm_str effect = ttm_json_get_member(element, "effect_MB");
   r->last = ttm_json_get_member(element, "memory");
   r->after_line = line;
   for (int m = 0; m < TTM_MEMORIES; m++) {
-    ttm_view level = ttm_json_get_member(r->last, ttm_memory_name((ttm_memory)m));
+    ttm_str level = ttm_json_get_member(r->last, ttm_memory_name((ttm_memory)m));
     r->after[m] = ttm_json_get_number(ttm_json_get_member(level, "totalBytesAllocatedPerBank_MB"), NAN) +
                   ttm_json_get_number(ttm_json_get_member(effect, ttm_memory_name((ttm_memory)m)), NAN);
   }
@@ -180,23 +180,23 @@ static void remember_state_after(retelling *r, ttm_view element, uint32_t line) 
 
 /* ---- Programs ----------------------------------------------------------------------------------------------------- */
 
-static void put_program(retelling *r, const char *verb, ttm_view name) {
+static void put_program(retelling *r, const char *verb, ttm_str name) {
   ttm_buf_printf(&r->out, RUNTIME "%s execution of program: ", verb);
   ttm_buf_put(&r->out, name);
   ttm_buf_char(&r->out, '\n');
 }
 
 static void end_const_eval(retelling *r) {
-  if (r->program.n) put_program(r, "Finished", ttm_buf_view(&r->program));
+  if (r->program.n) put_program(r, "Finished", ttm_buf_str(&r->program));
   ttm_buf_clear(&r->program);
 }
 
-static void put_programs(retelling *r, ttm_view element) {
+static void put_programs(retelling *r, ttm_str element) {
   double run = ttm_json_get_number(ttm_json_get_member(element, "run"), 0);
-  ttm_view inner = ttm_json_get_member(element, "const_eval_graph");
+  ttm_str inner = ttm_json_get_member(element, "const_eval_graph");
   ttm_buf_clear(&r->scratch);
   if (!is_null(inner)) ttm_json_get_string(&r->scratch, inner);
-  bool same = run == r->run && ttm_view_eq(ttm_buf_view(&r->scratch), ttm_buf_view(&r->program));
+  bool same = run == r->run && ttm_str_eq(ttm_buf_str(&r->scratch), ttm_buf_str(&r->program));
   if (same) return;
   ttm_buf name = r->scratch; /* the calls below use scratch */
   r->scratch = (ttm_buf){0};
@@ -207,12 +207,12 @@ static void put_programs(retelling *r, ttm_view element) {
     r->run = run;
   }
   if (name.n) {
-    if (ttm_view_eq(ttm_json_get_member(element, "const_eval_cache_miss"), TTM_LIT("true"))) {
+    if (ttm_str_eq(ttm_json_get_member(element, "const_eval_cache_miss"), TTM_LIT("true"))) {
       ttm_buf_puts(&r->out, RUNTIME "Cache miss or invalid cache for function: ");
-      ttm_buf_put(&r->out, ttm_buf_view(&name));
+      ttm_buf_put(&r->out, ttm_buf_str(&name));
       ttm_buf_char(&r->out, '\n');
     }
-    put_program(r, "Starting", ttm_buf_view(&name));
+    put_program(r, "Starting", ttm_buf_str(&name));
   }
   ttm_buf_free(&r->program);
   r->program = name;
@@ -220,13 +220,13 @@ static void put_programs(retelling *r, ttm_view element) {
 
 /* ---- Operations --------------------------------------------------------------------------------------------------- */
 
-static void put_operation(retelling *r, ttm_view operation) {
-  ttm_view name = ttm_json_get_member(operation, "mlir_op"), result = ttm_json_get_member(operation, "result");
-  ttm_view inputs = ttm_json_get_member(operation, "inputs"), types = ttm_json_get_member(operation, "input_types"),
-           input;
-  ttm_view outputs = ttm_json_get_member(operation, "output_type"), location = ttm_json_get_member(operation, "loc");
-  ttm_view attributes = ttm_json_get_member(operation, "attributes");
-  bool cached = ttm_view_contains(name, TTM_LIT("load_cached")), later = false;
+static void put_operation(retelling *r, ttm_str operation) {
+  ttm_str name = ttm_json_get_member(operation, "mlir_op"), result = ttm_json_get_member(operation, "result");
+  ttm_str inputs = ttm_json_get_member(operation, "inputs"), types = ttm_json_get_member(operation, "input_types"),
+          input;
+  ttm_str outputs = ttm_json_get_member(operation, "output_type"), location = ttm_json_get_member(operation, "loc");
+  ttm_str attributes = ttm_json_get_member(operation, "attributes");
+  bool cached = ttm_str_contains(name, TTM_LIT("load_cached")), later = false;
   if (is_null(name) || is_null(types) || is_null(outputs)) return; /* a state without its operation line */
   ttm_buf_puts(&r->out, RUNTIME "Executing operation: ");
   if (!is_null(result)) {
@@ -256,7 +256,7 @@ static void put_operation(retelling *r, ttm_view operation) {
   ttm_buf_puts(&r->out, ") -> ");
   put_line_text(r, outputs);
   ttm_buf_puts(&r->out, " loc(");
-  if (is_null(location) || ttm_view_starts(location, TTM_LIT("\"@")))
+  if (is_null(location) || ttm_str_starts(location, TTM_LIT("\"@")))
     ttm_buf_puts(&r->out, "unknown");
   else
     put_quoted(r, location);
@@ -264,11 +264,11 @@ static void put_operation(retelling *r, ttm_view operation) {
 }
 
 static int put_elements(retelling *r, const ttm_report_texts *texts, ttm_error *err) {
-  ttm_view elements = ttm_json_get_member(texts->memory, "operations"), operations = texts->operations, element,
-           operation;
+  ttm_str elements = ttm_json_get_member(texts->memory, "operations"), operations = texts->operations, element,
+          operation;
   int code = TTM_OK;
   while (!code && ttm_json_get_element(&elements, &element)) {
-    ttm_view memory = ttm_json_get_member(element, "memory");
+    ttm_str memory = ttm_json_get_member(element, "memory");
     if (!ttm_json_get_element(&operations, &operation)) operation = element; /* its names at least */
     r->lines_known |= ttm_json_get_member(element, "line").n > 0;
     put_state_after(r, memory);
@@ -285,8 +285,8 @@ static int put_elements(retelling *r, const ttm_report_texts *texts, ttm_error *
   return code;
 }
 
-static void put_incidents(retelling *r, ttm_view findings) {
-  ttm_view incidents = ttm_json_get_member(findings, "incidents"), incident;
+static void put_incidents(retelling *r, ttm_str findings) {
+  ttm_str incidents = ttm_json_get_member(findings, "incidents"), incident;
   while (ttm_json_get_element(&incidents, &incident)) {
     ttm_buf_puts(&r->out, "2026-01-01 00:00:00.000 | critical |          Always | TT_FATAL: ");
     put_line_text(r, ttm_json_get_member(incident, "text"));
@@ -297,8 +297,8 @@ static void put_incidents(retelling *r, ttm_view findings) {
 /* ---- Afterwards --------------------------------------------------------------------------------------------------- */
 
 /* The rows learn where they stood in the real log; 0 when the files do not say. */
-static void restore_lines(ttm_profile *p, const retelling *r, ttm_view findings) {
-  ttm_view incidents = ttm_json_get_member(findings, "incidents"), incident;
+static void restore_lines(ttm_profile *p, const retelling *r, ttm_str findings) {
+  ttm_str incidents = ttm_json_get_member(findings, "incidents"), incident;
   bool same = p->ops.n == r->lines.n;
   for (size_t i = 0; i < p->ops.n; i++) {
     uint32_t line = same && r->lines_known ? r->lines.at[i] : 0;
@@ -311,10 +311,10 @@ static void restore_lines(ttm_profile *p, const retelling *r, ttm_view findings)
   }
 }
 
-static int restore_source(ttm_profile *p, retelling *r, ttm_view findings) {
-  ttm_view input = ttm_json_get_member(findings, "input"), path = ttm_json_get_member(input, "path");
+static int restore_source(ttm_profile *p, retelling *r, ttm_str findings) {
+  ttm_str input = ttm_json_get_member(findings, "input"), path = ttm_json_get_member(input, "path");
   p->seen.from_report = true;
-  p->seen.cut = ttm_view_eq(ttm_json_get_member(input, "truncated"), TTM_LIT("true"));
+  p->seen.cut = ttm_str_eq(ttm_json_get_member(input, "truncated"), TTM_LIT("true"));
   p->seen.unfinished = 0; /* the retold log ends where the files end */
   p->seen.bytes = ttm_json_get_count(ttm_json_get_member(input, "bytes"), 0);
   p->seen.lines = ttm_json_get_count(ttm_json_get_member(input, "lines"), 0);
@@ -322,7 +322,7 @@ static int restore_source(ttm_profile *p, retelling *r, ttm_view findings) {
   if (is_null(path)) return TTM_OK;
   ttm_buf_clear(&r->scratch);
   ttm_json_get_string(&r->scratch, path);
-  return r->scratch.failed ? TTM_ENOMEM : ttm_intern_add(&p->strings, ttm_buf_view(&r->scratch), &p->path);
+  return r->scratch.failed ? TTM_ENOMEM : ttm_intern_add(&p->strings, ttm_buf_str(&r->scratch), &p->path);
 }
 
 int ttm_profile_read_report(ttm_profile **out, const ttm_report_texts *texts, const char *path, ttm_error *err) {

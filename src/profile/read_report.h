@@ -9,11 +9,11 @@
 
 /* The texts of the files; empty views for files that are missing. Borrowed for the call. */
 typedef struct ttm_report_texts {
-  ttm_view memory;     /* <name>_memory.json; needed */
-  ttm_view operations; /* <name>_operations.json */
-  ttm_view registry;   /* <name>_inputs_registry.json; only used when there is no module text */
-  ttm_view ir;         /* <name>_ir.json */
-  ttm_view findings;   /* <name>_findings.json: where the log was, and what went wrong */
+  ttm_str memory;     /* <name>_memory.json; needed */
+  ttm_str operations; /* <name>_operations.json */
+  ttm_str registry;   /* <name>_inputs_registry.json; only used when there is no module text */
+  ttm_str ir;         /* <name>_ir.json */
+  ttm_str findings;   /* <name>_findings.json: where the log was, and what went wrong */
 } ttm_report_texts;
 
 /* `path` is what the profile says it was read from. 0, TTM_ENODATA when the files hold no operation, TTM_ENOMEM. */

@@ -7,7 +7,7 @@
 #include <strings.h>
 #include <sys/random.h>
 
-#include "base/view.h"
+#include "base/str.h"
 #include "store/report_dir.h"
 
 /* ---- Who is asked -------------------------------------------------------------------------------------------------- */
@@ -52,7 +52,7 @@ const char *ttm_guard_token_take(const char *path, const char *token) {
 /* ---- What is asked for --------------------------------------------------------------------------------------------- */
 
 /* Copies one name; false when it could lead anywhere but into its folder. */
-static bool take_name(char out[256], ttm_view name) {
+static bool take_name(char out[256], ttm_str name) {
   if (!name.n || name.n > 255 || name.p[0] == '.') return false;
   for (size_t i = 0; i < name.n; i++) {
     unsigned char c = (unsigned char)name.p[i];
@@ -66,14 +66,14 @@ static bool take_name(char out[256], ttm_view name) {
 ttm_route ttm_guard_route(const char *path) {
   static const ttm_route none = {.kind = TTM_ROUTE_NONE};
   ttm_route route = {.kind = TTM_ROUTE_INDEX};
-  ttm_view rest = ttm_view_of(path);
-  if (!ttm_view_take(&rest, TTM_LIT("/"))) return none;
+  ttm_str rest = ttm_str_of(path);
+  if (!ttm_str_take(&rest, TTM_LIT("/"))) return none;
   if (!rest.n) return route;
-  size_t slash = ttm_view_find_char(rest, '/');
-  if (!take_name(route.folder, ttm_view_first(rest, slash))) return none;
+  size_t slash = ttm_str_find_char(rest, '/');
+  if (!take_name(route.folder, ttm_str_first(rest, slash))) return none;
   route.kind = TTM_ROUTE_BARE;
   if (slash == TTM_NOT_FOUND) return route;
-  rest = ttm_view_from(rest, slash + 1);
+  rest = ttm_str_from(rest, slash + 1);
   route.kind = TTM_ROUTE_REPORT;
   if (!rest.n) return route;
   route.kind = TTM_ROUTE_FILE;
@@ -83,19 +83,19 @@ ttm_route ttm_guard_route(const char *path) {
 /* ---- Headers ------------------------------------------------------------------------------------------------------- */
 
 /* Takes the next member of a comma-separated list, blanks trimmed; false at the end. */
-static bool next_member(ttm_view *list, ttm_view *member) {
+static bool next_member(ttm_str *list, ttm_str *member) {
   if (!list->n) return false;
-  size_t comma = ttm_view_find_char(*list, ',');
-  *member = ttm_view_trim(ttm_view_first(*list, comma));
-  *list = comma == TTM_NOT_FOUND ? (ttm_view){"", 0} : ttm_view_from(*list, comma + 1);
+  size_t comma = ttm_str_find_char(*list, ',');
+  *member = ttm_str_trim(ttm_str_first(*list, comma));
+  *list = comma == TTM_NOT_FOUND ? (ttm_str){"", 0} : ttm_str_from(*list, comma + 1);
   return true;
 }
 
 /* "q=0", "q=0.000": not at all. */
-static bool is_refused(ttm_view parameters) {
-  size_t q = ttm_view_find(parameters, TTM_LIT("q="));
+static bool is_refused(ttm_str parameters) {
+  size_t q = ttm_str_find(parameters, TTM_LIT("q="));
   if (q == TTM_NOT_FOUND) return false;
-  ttm_view value = ttm_view_trim(ttm_view_from(parameters, q + 2));
+  ttm_str value = ttm_str_trim(ttm_str_from(parameters, q + 2));
   for (size_t i = 0; i < value.n; i++) {
     if (value.p[i] != '0' && value.p[i] != '.') return false;
   }
@@ -103,22 +103,22 @@ static bool is_refused(ttm_view parameters) {
 }
 
 bool ttm_guard_takes_gzip(const char *accept_encoding) {
-  ttm_view list = ttm_view_of(accept_encoding), member;
+  ttm_str list = ttm_str_of(accept_encoding), member;
   while (next_member(&list, &member)) {
-    size_t semicolon = ttm_view_find_char(member, ';');
-    ttm_view coding = ttm_view_trim(ttm_view_first(member, semicolon));
-    bool gzip = ttm_view_eq_nocase(coding, TTM_LIT("gzip")) || ttm_view_eq(coding, TTM_LIT("*"));
+    size_t semicolon = ttm_str_find_char(member, ';');
+    ttm_str coding = ttm_str_trim(ttm_str_first(member, semicolon));
+    bool gzip = ttm_str_eq_nocase(coding, TTM_LIT("gzip")) || ttm_str_eq(coding, TTM_LIT("*"));
     if (!gzip) continue;
-    return semicolon == TTM_NOT_FOUND || !is_refused(ttm_view_from(member, semicolon + 1));
+    return semicolon == TTM_NOT_FOUND || !is_refused(ttm_str_from(member, semicolon + 1));
   }
   return false;
 }
 
 bool ttm_guard_knows_tag(const char *if_none_match, const char *tag) {
-  ttm_view list = ttm_view_of(if_none_match), member;
+  ttm_str list = ttm_str_of(if_none_match), member;
   while (next_member(&list, &member)) {
-    ttm_view_take(&member, TTM_LIT("W/"));
-    if (ttm_view_eq(member, ttm_view_of(tag)) || ttm_view_eq(member, TTM_LIT("*"))) return true;
+    ttm_str_take(&member, TTM_LIT("W/"));
+    if (ttm_str_eq(member, ttm_str_of(tag)) || ttm_str_eq(member, TTM_LIT("*"))) return true;
   }
   return false;
 }

@@ -4,8 +4,8 @@
 
 #include <time.h>
 
-#include "report/format.h"
-#include "report/svg.h"
+#include "base/format.h"
+#include "report/write/svg.h"
 
 void ttm_put_url(ttm_buf *out, const char *name) {
   static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~";
@@ -19,7 +19,7 @@ void ttm_put_url(ttm_buf *out, const char *name) {
 
 /* ---- Pieces -------------------------------------------------------------------------------------------------------- */
 
-static void text(ttm_buf *out, const char *words) { ttm_xml_text(out, ttm_view_of(words), 200); }
+static void text(ttm_buf *out, const char *words) { ttm_xml_text(out, ttm_str_of(words), 200); }
 
 static void head(ttm_buf *out, const char *title) {
   ttm_buf_puts(out,

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "report/watch_report.h"
+#include "report/live/watch_report.h"
 #include "serve/address.h"
 #include "serve/guard.h"
 #include "serve/gzip.h"
@@ -131,8 +131,8 @@ static struct MHD_Response *plain_response(int fd, uint64_t size) {
 }
 
 static const char *type_of(const char *file) {
-  return ttm_view_ends(ttm_view_of(file), TTM_LIT(".html")) ? "text/html; charset=utf-8"
-                                                            : "application/json; charset=utf-8";
+  return ttm_str_ends(ttm_str_of(file), TTM_LIT(".html")) ? "text/html; charset=utf-8"
+                                                          : "application/json; charset=utf-8";
 }
 
 /* A report's file, opened without following a link at either step; -1 when it is not there or no plain file. */
@@ -295,7 +295,7 @@ static char *own_text(ttm_buf *text) {
   return NULL;
 }
 
-static char *make_url(const ttm_server *server, ttm_view host) {
+static char *make_url(const ttm_server *server, ttm_str host) {
   ttm_buf url = {0};
   ttm_buf_puts(&url, "http://");
   ttm_buf_put(&url, host);
@@ -309,11 +309,11 @@ static int make_urls(ttm_server *server, ttm_error *err) {
   ttm_buf host = {0};
   char name[256] = "";
   ttm_listen_name(&server->listen, &host);
-  server->url = make_url(server, ttm_buf_view(&host));
+  server->url = make_url(server, ttm_buf_str(&host));
   ttm_buf_clear(&host);
   if (server->listen.any && !gethostname(name, sizeof name - 1) && *name) {
     ttm_buf_printf(&host, "%s:%u", name, server->listen.port);
-    server->remote_url = make_url(server, ttm_buf_view(&host));
+    server->remote_url = make_url(server, ttm_buf_str(&host));
   }
   ttm_buf_free(&host);
   return server->url && (server->remote_url || !*name) ? TTM_OK : ttm_error_nomem(err);

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "parse/json_text.h"
-#include "report/report.h"
+#include "report/files/report.h"
 #include "store/folder.h"
 #include "store/report_dir.h"
 #include "store/report_find.h"
@@ -55,20 +55,20 @@ static bool read_file(int folder, const char *file, ttm_buf *out) {
   return fine && !out->failed;
 }
 
-static char *text_member(ttm_view object, const char *key) {
+static char *text_member(ttm_str object, const char *key) {
   ttm_buf text = {0};
   ttm_json_get_string(&text, ttm_json_get_member(object, key));
-  char *copy = text.failed ? NULL : ttm_view_copy(ttm_buf_view(&text));
+  char *copy = text.failed ? NULL : ttm_str_copy(ttm_buf_str(&text));
   ttm_buf_free(&text);
   return copy;
 }
 
-static uint64_t count_member(ttm_view object, const char *key) {
+static uint64_t count_member(ttm_str object, const char *key) {
   return ttm_json_get_count(ttm_json_get_member(object, key), 0);
 }
 
 /* "out of memory in DRAM, fragmented" */
-static char *incident_words(ttm_view incident) {
+static char *incident_words(ttm_str incident) {
   static const struct {
     const char *kind, *words;
   } kinds[] = {{"oom", "out of memory"}, {"l1_clash", "L1 clash"}, {"l1_overflow", "L1 overflow"}, {"fatal", "fatal"}};
@@ -83,7 +83,7 @@ static char *incident_words(ttm_view incident) {
     ttm_buf_puts(&words, known);
     if (*memory && !strcmp(kind, "oom")) ttm_buf_puts(&words, " in "), ttm_buf_puts(&words, memory);
     if (*verdict) ttm_buf_puts(&words, ", "), ttm_buf_puts(&words, verdict);
-    copy = words.failed ? NULL : ttm_view_copy(ttm_buf_view(&words));
+    copy = words.failed ? NULL : ttm_str_copy(ttm_buf_str(&words));
   }
   ttm_buf_free(&words);
   ttm_free(kind);
@@ -93,13 +93,13 @@ static char *incident_words(ttm_view incident) {
 }
 
 /* 0 or TTM_ENOMEM. */
-static int read_findings(ttm_catalog_entry *entry, ttm_view text) {
-  ttm_view input = ttm_json_get_member(text, "input"), peaks = ttm_json_get_member(text, "peak");
-  ttm_view dram = ttm_json_get_member(peaks, "DRAM"), l1 = ttm_json_get_member(peaks, "L1");
-  ttm_view incidents = ttm_json_get_member(text, "incidents"), one;
+static int read_findings(ttm_catalog_entry *entry, ttm_str text) {
+  ttm_str input = ttm_json_get_member(text, "input"), peaks = ttm_json_get_member(text, "peak");
+  ttm_str dram = ttm_json_get_member(peaks, "DRAM"), l1 = ttm_json_get_member(peaks, "L1");
+  ttm_str incidents = ttm_json_get_member(text, "incidents"), one;
   entry->has_findings = input.n > 0;
   if (ttm_json_get_number(ttm_json_get_member(text, "schema_version"), 0) > TTM_FINDINGS_SCHEMA) {
-    entry->incident = ttm_view_copy(TTM_LIT("written by a later ttmem: its numbers are not read"));
+    entry->incident = ttm_str_copy(TTM_LIT("written by a later ttmem: its numbers are not read"));
     entry->later = true;
     entry->has_findings = false;
     return entry->incident ? TTM_OK : TTM_ENOMEM;
@@ -119,11 +119,11 @@ static int read_findings(ttm_catalog_entry *entry, ttm_view text) {
 
 /* Where the stem ends in a file name of a report; 0 when it is none. */
 static size_t stem_of(const char *file) {
-  ttm_view suffix = ttm_report_suffix(file);
+  ttm_str suffix = ttm_report_suffix(file);
   return suffix.n && file[0] != '.' ? strlen(file) - suffix.n : 0;
 }
 
-static bool comes_before(ttm_view a, ttm_view b) {
+static bool comes_before(ttm_str a, ttm_str b) {
   int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
   return order ? order < 0 : a.n < b.n;
 }
@@ -142,12 +142,12 @@ static int look_into(ttm_catalog_entry *entry, int folder) {
     struct stat st;
     size_t stem = stem_of(file->d_name);
     if (!stem || fstatat(folder, file->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode)) continue;
-    ttm_view name = {file->d_name, stem};
+    ttm_str name = {file->d_name, stem};
     if (entry->name && strlen(entry->name) == stem && !memcmp(entry->name, name.p, stem)) {
       if (st.st_mtime > entry->written) entry->written = st.st_mtime;
-    } else if (!entry->name || comes_before(name, ttm_view_of(entry->name))) {
+    } else if (!entry->name || comes_before(name, ttm_str_of(entry->name))) {
       ttm_free(entry->name);
-      entry->name = ttm_view_copy(name);
+      entry->name = ttm_str_copy(name);
       entry->written = st.st_mtime;
       if (!entry->name) return closedir(dir), TTM_ENOMEM;
     }
@@ -178,14 +178,14 @@ int ttm_catalog_entry_read(ttm_catalog_entry *entry, int folder, const char *fol
   *entry = (ttm_catalog_entry){.peak_mb = -1, .peak_pct = -1, .l1_peak_mb = -1, .l1_peak_pct = -1};
   int status = look_into(entry, folder);
   if (status) return ttm_catalog_entry_free(entry), status;
-  if (read_findings_text(folder, entry->name, &findings)) status = read_findings(entry, ttm_buf_view(&findings));
+  if (read_findings_text(folder, entry->name, &findings)) status = read_findings(entry, ttm_buf_str(&findings));
   if (findings.failed) status = TTM_ENOMEM;
   ttm_buf_free(&findings);
   if (status) return ttm_catalog_entry_free(entry), status;
   entry->has_page = file_is_there(folder, entry->name, "_report.html");
-  entry->folder = ttm_view_copy(ttm_view_of(folder_name));
-  if (!entry->log) entry->log = ttm_view_copy(TTM_LIT(""));
-  if (!entry->incident) entry->incident = ttm_view_copy(TTM_LIT(""));
+  entry->folder = ttm_str_copy(ttm_str_of(folder_name));
+  if (!entry->log) entry->log = ttm_str_copy(TTM_LIT(""));
+  if (!entry->incident) entry->incident = ttm_str_copy(TTM_LIT(""));
   if (entry->folder && entry->log && entry->incident) return TTM_OK;
   return ttm_catalog_entry_free(entry), TTM_ENOMEM;
 }
@@ -215,8 +215,8 @@ static int add_folder(ttm_catalog *out, int root, const char *name, ttm_error *e
 static int split_path(const char *path, char **root, char **name, ttm_error *err) {
   char *whole = realpath(path, NULL), *slash = whole ? strrchr(whole, '/') : NULL;
   if (!whole) return ttm_error_set(err, TTM_EIO, "cannot open '%s': %s", path, strerror(errno));
-  *name = ttm_view_copy(ttm_view_of(slash + 1));
-  *root = ttm_view_copy((ttm_view){whole, slash == whole ? 1 : (size_t)(slash - whole)});
+  *name = ttm_str_copy(ttm_str_of(slash + 1));
+  *root = ttm_str_copy((ttm_str){whole, slash == whole ? 1 : (size_t)(slash - whole)});
   free(whole); /* realpath's own */
   if (!*name || !*root) return ttm_error_nomem(err);
   return **name ? TTM_OK : TTM_ENODATA;
@@ -255,7 +255,7 @@ static int read_many(ttm_catalog *out, int root, const char *path, ttm_error *er
     if (file->d_name[0] != '.') status = add_folder(out, root, file->d_name, err);
   }
   closedir(dir);
-  out->root = status ? NULL : ttm_view_copy(ttm_view_of(path));
+  out->root = status ? NULL : ttm_str_copy(ttm_str_of(path));
   return status || out->root ? status : ttm_error_nomem(err);
 }
 

@@ -38,7 +38,7 @@ static bool is_folder(const char *path) {
 }
 
 int ttm_folder_make(const char *folder, ttm_error *err) {
-  char *path = ttm_view_copy(ttm_view_of(folder));
+  char *path = ttm_str_copy(ttm_str_of(folder));
   if (!path) return ttm_error_nomem(err);
   int code = TTM_OK;
   for (char *c = path + 1; !code; c++) {
@@ -105,10 +105,10 @@ static long folder_owner(const char *file) {
   if (file[0] != '.') return 0;
   for (const char *at = file; (at = strstr(at, TEMP_MARK)); at++) mark = at;
   if (!mark) return 0;
-  ttm_view rest = ttm_view_of(mark + sizeof TEMP_MARK - 1);
+  ttm_str rest = ttm_str_of(mark + sizeof TEMP_MARK - 1);
   uint64_t pid, number;
-  bool whole = ttm_view_take_u64(&rest, &pid) && ttm_view_take(&rest, TTM_LIT("-")) &&
-               ttm_view_take_u64(&rest, &number) && !rest.n;
+  bool whole =
+      ttm_str_take_u64(&rest, &pid) && ttm_str_take(&rest, TTM_LIT("-")) && ttm_str_take_u64(&rest, &number) && !rest.n;
   return whole && pid > 0 && pid <= INT32_MAX ? (long)pid : 0;
 }
 
@@ -152,10 +152,10 @@ static void forget(ttm_fresh *fresh) {
 static char *settle_target(const char *target) {
   size_t n = strlen(target);
   while (n > 1 && target[n - 1] == '/') n--;
-  char *plain = ttm_view_copy((ttm_view){target, n}), *real = plain ? realpath(plain, NULL) : NULL;
+  char *plain = ttm_str_copy((ttm_str){target, n}), *real = plain ? realpath(plain, NULL) : NULL;
   if (!real) return plain;
   ttm_free(plain);
-  plain = ttm_view_copy(ttm_view_of(real));
+  plain = ttm_str_copy(ttm_str_of(real));
   free(real); /* realpath's own */
   return plain;
 }

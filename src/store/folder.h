@@ -5,7 +5,7 @@
 #define TTM_STORE_FOLDER_H
 
 #include "base/error.h"
-#include "base/view.h"
+#include "base/str.h"
 
 /* "folder/name" + suffix, to be freed with ttm_free; NULL without memory. */
 char *ttm_folder_join(const char *folder, const char *name, const char *suffix);

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/threads.h"
-#include "report/report.h"
+#include "report/files/report.h"
 #include "store/folder.h"
 
 /* ---- The files --------------------------------------------------------------------------------------------------- */
@@ -30,20 +30,20 @@ static const report_file FILES[] = {
 };
 enum { FILE_COUNT = sizeof FILES / sizeof *FILES, NAME_LIMIT = 200 };
 
-ttm_view ttm_report_suffix(const char *file_name) {
-  ttm_view file = ttm_view_of(file_name);
+ttm_str ttm_report_suffix(const char *file_name) {
+  ttm_str file = ttm_str_of(file_name);
   for (size_t i = 0; i < FILE_COUNT; i++) {
-    ttm_view suffix = ttm_view_of(FILES[i].suffix);
-    if (file.n > suffix.n && ttm_view_ends(file, suffix)) return suffix;
+    ttm_str suffix = ttm_str_of(FILES[i].suffix);
+    if (file.n > suffix.n && ttm_str_ends(file, suffix)) return suffix;
   }
-  return (ttm_view){"", 0};
+  return (ttm_str){"", 0};
 }
 
 /* A file of the report `name`; of any report when name is NULL. */
 static bool is_ours(const char *file_name, const char *name) {
-  ttm_view suffix = ttm_report_suffix(file_name);
-  ttm_view stem = ttm_view_first(ttm_view_of(file_name), strlen(file_name) - suffix.n);
-  return suffix.n && (!name || ttm_view_eq(stem, ttm_view_of(name)));
+  ttm_str suffix = ttm_report_suffix(file_name);
+  ttm_str stem = ttm_str_first(ttm_str_of(file_name), strlen(file_name) - suffix.n);
+  return suffix.n && (!name || ttm_str_eq(stem, ttm_str_of(name)));
 }
 
 static int check_names(const char *folder, const char *name, ttm_error *err) {
@@ -62,7 +62,7 @@ static int write_one(const ttm_findings *f, const char *folder, const char *name
   int code = ttm_out_open(out, path, err);
   ttm_free(path);
   if (code) return code;
-  code = file->write ? file->write(f, out, err) : ttm_report_html(f, ttm_view_of(name), out, err);
+  code = file->write ? file->write(f, out, err) : ttm_report_html(f, ttm_str_of(name), out, err);
   if (code) return code;
   ttm_out_flush(out);
   if (out->failed) return ttm_out_close(out, err); /* says why; no use in writing the other files */
@@ -148,21 +148,21 @@ int ttm_report_dir_write(const ttm_findings *f, const char *folder, const char *
 
 /* ---- Names ------------------------------------------------------------------------------------------------------- */
 
-static void drop_suffix(ttm_view *name, ttm_view suffix) {
-  if (name->n > suffix.n && ttm_view_ends(*name, suffix)) name->n -= suffix.n;
+static void drop_suffix(ttm_str *name, ttm_str suffix) {
+  if (name->n > suffix.n && ttm_str_ends(*name, suffix)) name->n -= suffix.n;
 }
 
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 /* Drops ".log", ".txt", ".out": a dot and up to four letters. "llama-3.1" and "model.8b" have no extension. */
-static void drop_extension(ttm_view *name) {
+static void drop_extension(ttm_str *name) {
   size_t n = name->n;
   while (n && is_letter(name->p[n - 1])) n--;
   if (n > 1 && n < name->n && name->n - n <= 4 && name->p[n - 1] == '.') name->n = n - 1;
 }
 
 /* Bytes of a character that commands a terminal (U+0080 to U+009F), hides, or turns the line around; 0 for any other. */
-static size_t hidden_length(ttm_view text) {
+static size_t hidden_length(ttm_str text) {
   const unsigned char *p = (const unsigned char *)text.p;
   if (text.n >= 2 && p[0] == 0xC2 && p[1] >= 0x80 && p[1] < 0xA0) return 2;
   if (text.n < 3 || p[0] != 0xE2) return 0;
@@ -171,26 +171,26 @@ static size_t hidden_length(ttm_view text) {
 }
 
 void ttm_report_name(ttm_buf *out, const char *log_path) {
-  ttm_view name = ttm_view_of(log_path ? log_path : "");
-  if (ttm_view_eq(name, TTM_LIT("-"))) name = TTM_LIT("stdin");
+  ttm_str name = ttm_str_of(log_path ? log_path : "");
+  if (ttm_str_eq(name, TTM_LIT("-"))) name = TTM_LIT("stdin");
   while (name.n > 1 && name.p[name.n - 1] == '/') name.n--;
   for (size_t i = name.n; i > 0; i--) {
     if (name.p[i - 1] != '/') continue;
-    name = ttm_view_from(name, i);
+    name = ttm_str_from(name, i);
     break;
   }
   drop_suffix(&name, TTM_LIT(".gz"));
   drop_suffix(&name, TTM_LIT(".zst"));
   drop_extension(&name);
   drop_suffix(&name, TTM_LIT("_profile"));
-  while (name.n && name.p[0] == '.') name = ttm_view_from(name, 1);
+  while (name.n && name.p[0] == '.') name = ttm_str_from(name, 1);
   size_t n = name.n < NAME_LIMIT ? name.n : NAME_LIMIT;
   while (n && n < name.n && ((unsigned char)name.p[n] & 0xC0) == 0x80) n--; /* not in the middle of a character */
-  name = ttm_view_first(name, n);
+  name = ttm_str_first(name, n);
   if (!name.n) name = TTM_LIT("report");
   for (size_t i = 0, length; i < name.n; i += length) {
     unsigned char c = (unsigned char)name.p[i];
-    size_t hidden = hidden_length(ttm_view_from(name, i));
+    size_t hidden = hidden_length(ttm_str_from(name, i));
     length = hidden ? hidden : 1;
     ttm_buf_char(out, hidden || c == '_' || c == '/' || c < 0x20 || c == 0x7F ? '-' : (char)c);
   }

@@ -16,7 +16,7 @@ void ttm_report_name(ttm_buf *out, const char *log_path);
 int ttm_report_root(ttm_buf *out, ttm_error *err);
 
 /* The end of a file name by which it belongs to a report ("_memory.json", "_report.html", ...); empty for other files. */
-ttm_view ttm_report_suffix(const char *file_name);
+ttm_str ttm_report_suffix(const char *file_name);
 
 /* Writes the folder `folder` (its last part is usually `name`) as one: under a temporary name beside it, then put in
  * its place. See ttm_report_write_dir. Leftovers of writers that died are removed on the way. */

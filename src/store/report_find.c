@@ -10,13 +10,13 @@
 #include "parse/json_text.h"
 #include "profile/feed.h"
 #include "profile/read_report.h"
-#include "report/report.h"
+#include "report/files/report.h"
 #include "store/folder.h"
 
 /* ---- Finding ------------------------------------------------------------------------------------------------------ */
 
 static bool is_one(const char *file, const char *suffix) {
-  return ttm_view_ends(ttm_view_of(file), ttm_view_of(suffix)) && file[0] != '.';
+  return ttm_str_ends(ttm_str_of(file), ttm_str_of(suffix)) && file[0] != '.';
 }
 
 static bool is_log(const char *file) {
@@ -69,11 +69,11 @@ static const char *base_of(const char *path) {
 static char *stem_of(const char *path, const char *suffix) {
   const char *base = base_of(path);
   size_t n = strlen(base) - strlen(suffix);
-  return ttm_view_copy((ttm_view){base, n});
+  return ttm_str_copy((ttm_str){base, n});
 }
 
 /* A later ttmem may mean other things by the same words: its reports are left alone. */
-static int check_schema(ttm_view findings, const char *folder, ttm_error *err) {
+static int check_schema(ttm_str findings, const char *folder, ttm_error *err) {
   double schema = ttm_json_get_number(ttm_json_get_member(findings, "schema_version"), 0);
   if (!(schema > TTM_FINDINGS_SCHEMA)) return TTM_OK;
   return ttm_error_set(
@@ -83,21 +83,21 @@ static int check_schema(ttm_view findings, const char *folder, ttm_error *err) {
       folder, schema, TTM_FINDINGS_SCHEMA);
 }
 
-static int read_origin(ttm_report_found *out, ttm_view findings, ttm_error *err) {
-  ttm_view input = ttm_json_get_member(findings, "input");
+static int read_origin(ttm_report_found *out, ttm_str findings, ttm_error *err) {
+  ttm_str input = ttm_json_get_member(findings, "input");
   ttm_buf path = {0};
   ttm_json_get_string(&path, ttm_json_get_member(input, "path"));
-  if (!path.failed) out->origin = ttm_view_copy(ttm_buf_view(&path));
+  if (!path.failed) out->origin = ttm_str_copy(ttm_buf_str(&path));
   out->origin_bytes = ttm_json_get_count(ttm_json_get_member(input, "bytes"), 0);
   ttm_buf_free(&path);
   return out->origin ? TTM_OK : ttm_error_nomem(err);
 }
 
 /* Without what compression appends: a log may have been packed since. */
-static ttm_view plain_name(const char *path) {
-  ttm_view name = ttm_view_of(base_of(path));
-  if (ttm_view_ends(name, TTM_LIT(".gz"))) return ttm_view_first(name, name.n - 3);
-  return ttm_view_ends(name, TTM_LIT(".zst")) ? ttm_view_first(name, name.n - 4) : name;
+static ttm_str plain_name(const char *path) {
+  ttm_str name = ttm_str_of(base_of(path));
+  if (ttm_str_ends(name, TTM_LIT(".gz"))) return ttm_str_first(name, name.n - 3);
+  return ttm_str_ends(name, TTM_LIT(".zst")) ? ttm_str_first(name, name.n - 4) : name;
 }
 
 /* A report that tells what it was made of is of nothing else: whatever else lies there is not its source. The list owns the paths. */
@@ -109,7 +109,7 @@ static void choose_sources(ttm_report_found *out, const source_list *sources) {
     char *path = sources->at[i];
     bool recording = is_recording(base_of(path));
     char **slot = recording ? &out->recording : &out->log;
-    if (told && !ttm_view_eq(plain_name(path), plain_name(out->origin))) continue;
+    if (told && !ttm_str_eq(plain_name(path), plain_name(out->origin))) continue;
     *(recording ? &out->recordings : &out->logs) += 1;
     if (!*slot || strcmp(path, *slot) < 0) *slot = path;
   }
@@ -143,8 +143,8 @@ static int read_head(ttm_report_found *out, const char *folder, ttm_error *err) 
   }
   ttm_free(path);
   if (code || missing) return code;
-  code = check_schema((ttm_view){first, n}, folder, err);
-  return code ? code : read_origin(out, (ttm_view){first, n}, err);
+  code = check_schema((ttm_str){first, n}, folder, err);
+  return code ? code : read_origin(out, (ttm_str){first, n}, err);
 }
 
 static int name_of(ttm_report_found *out, const char *folder, ttm_error *err) {
@@ -256,7 +256,7 @@ int ttm_report_kept_source(char **out, const ttm_report_found *found, const char
   if (code) return code;
   if (!of_log && found->recordings > 1)
     return one_of_several(folder, found->recordings, "recordings", found->recording, err);
-  *out = ttm_view_copy(ttm_view_of(of_log ? found->log : found->recording));
+  *out = ttm_str_copy(ttm_str_of(of_log ? found->log : found->recording));
   return *out ? TTM_OK : ttm_error_nomem(err);
 }
 
@@ -317,7 +317,7 @@ int ttm_report_other_origin(char **out, const char *folder, const char *log) {
   ttm_report_found found;
   int code = ttm_report_find(&found, folder, NULL);
   bool other = code != TTM_ENOMEM && found.name && !(found.origin && is_same_file(found.origin, log));
-  *out = other ? ttm_view_copy(ttm_view_of(found.origin)) : NULL;
+  *out = other ? ttm_str_copy(ttm_str_of(found.origin)) : NULL;
   ttm_report_found_free(&found);
   return code == TTM_ENOMEM || (other && !*out) ? TTM_ENOMEM : TTM_OK;
 }
@@ -354,11 +354,11 @@ int ttm_report_read_json(ttm_profile **out, const ttm_report_found *found, const
   for (int i = 0; i < 3 && !code; i++) code = slurp_beside(folder, found->name, suffixes[i], &others[i], err);
   if (!code) code = slurp_beside(folder, found->name, "_findings.json", findings, err);
   if (!code) {
-    ttm_report_texts texts = {.memory = ttm_buf_view(&memory),
-                              .operations = ttm_buf_view(&others[0]),
-                              .registry = ttm_buf_view(&others[1]),
-                              .ir = ttm_buf_view(&others[2]),
-                              .findings = ttm_buf_view(findings)};
+    ttm_report_texts texts = {.memory = ttm_buf_str(&memory),
+                              .operations = ttm_buf_str(&others[0]),
+                              .registry = ttm_buf_str(&others[1]),
+                              .ir = ttm_buf_str(&others[2]),
+                              .findings = ttm_buf_str(findings)};
     code = ttm_profile_read_report(out, &texts, folder, err);
   }
   ttm_buf_free(&memory);
@@ -369,7 +369,7 @@ int ttm_report_read_json(ttm_profile **out, const ttm_report_found *found, const
 int ttm_report_renew_page(const ttm_report_found *found, ttm_out *out, ttm_error *err) {
   ttm_buf page = {0};
   int code = slurp(found->page, &page, err);
-  if (!code) code = ttm_html_renew(ttm_buf_view(&page), ttm_view_of(found->name), out, err);
+  if (!code) code = ttm_html_renew(ttm_buf_str(&page), ttm_str_of(found->name), out, err);
   ttm_buf_free(&page);
   return code;
 }

@@ -10,15 +10,15 @@
 enum { NAME_LIMIT = 150, MOST_IN_A_SECOND = 10000 };
 
 void ttm_run_name(ttm_buf *out, const char *program) {
-  ttm_view name = ttm_view_of(program);
+  ttm_str name = ttm_str_of(program);
   while (name.n > 1 && name.p[name.n - 1] == '/') name.n--;
   for (size_t i = name.n; i > 0; i--) {
     if (name.p[i - 1] != '/') continue;
-    name = ttm_view_from(name, i);
+    name = ttm_str_from(name, i);
     break;
   }
-  if (name.n > 3 && ttm_view_ends(name, TTM_LIT(".py"))) name.n -= 3;
-  while (name.n && name.p[0] == '.') name = ttm_view_from(name, 1);
+  if (name.n > 3 && ttm_str_ends(name, TTM_LIT(".py"))) name.n -= 3;
+  while (name.n && name.p[0] == '.') name = ttm_str_from(name, 1);
   size_t n = name.n < NAME_LIMIT ? name.n : NAME_LIMIT;
   while (n && n < name.n && ((unsigned char)name.p[n] & 0xC0) == 0x80) n--; /* not in the middle of a character */
   for (size_t i = 0; i < n; i++) {

@@ -139,7 +139,7 @@ static int finish_phase(ttm_tracker *t, const char *name) {
   const ttm_phase_usage *before = t->phases.n ? &t->phases.at[t->phases.n - 1] : NULL;
   int64_t peak = before ? before->cumulative_peak : 0, current = before ? before->cumulative_current : 0;
   uint32_t id;
-  if (ttm_intern_add(&t->names, (ttm_view){name, strlen(name) + 1}, &id)) return TTM_ENOMEM;
+  if (ttm_intern_add(&t->names, (ttm_str){name, strlen(name) + 1}, &id)) return TTM_ENOMEM;
   phase->name = ttm_intern_get(&t->names, id).p;
   phase->cumulative_peak = peak;
   raise_to(&phase->cumulative_peak, add(current, phase->dram.peak));

@@ -13,7 +13,7 @@ typedef struct replay {
   TTM_VEC(ttm_tracker_cores) ranges;
 } replay;
 
-static bool is_dram(ttm_view type) { return ttm_view_eq(type, TTM_LIT("DRAM")); }
+static bool is_dram(ttm_str type) { return ttm_str_eq(type, TTM_LIT("DRAM")); }
 
 static int remember_buffer(replay *r, const ttm_capture_node *node) {
   ttm_live_buffer old;
@@ -42,7 +42,7 @@ static void deallocate(replay *r, const ttm_capture_node *node) {
 }
 
 /* The ranges of the node; none when they cannot be read, which counts as every core. */
-static int read_ranges(replay *r, ttm_view text) {
+static int read_ranges(replay *r, ttm_str text) {
   r->cores.n = r->ranges.n = 0;
   int status = ttm_core_set_parse(text, &r->cores);
   if (status) return status == TTM_ENOMEM ? status : TTM_OK;
@@ -87,7 +87,7 @@ int ttm_tracker_graph(ttm_tracker *tracker, const char *json, size_t n, ttm_erro
   ttm_capture_reader reader;
   const ttm_capture_node *node;
   int status = TTM_OK;
-  ttm_capture_init(&reader, NULL, (ttm_view){n ? json : "", n});
+  ttm_capture_init(&reader, NULL, (ttm_str){n ? json : "", n});
   while (!status && (node = ttm_capture_next(&reader))) status = take(&r, node);
   if (!status && reader.cut) status = reader.json.status == TTM_ENOMEM ? TTM_ENOMEM : TTM_EFORMAT;
   if (status == TTM_ENOMEM) ttm_error_nomem(err);

@@ -31,8 +31,8 @@ static void gather(browse *b) {
   for (size_t i = 0; i < b->catalog.entries.n; i++) {
     const ttm_catalog_entry *e = &b->catalog.entries.at[i];
     const ttm_typed_line *wanted = &b->search;
-    bool fits = ttm_typed_is_in(wanted, ttm_view_of(e->folder)) || ttm_typed_is_in(wanted, ttm_view_of(e->incident)) ||
-                ttm_typed_is_in(wanted, ttm_view_of(e->log));
+    bool fits = ttm_typed_is_in(wanted, ttm_str_of(e->folder)) || ttm_typed_is_in(wanted, ttm_str_of(e->incident)) ||
+                ttm_typed_is_in(wanted, ttm_str_of(e->log));
     if (fits && b->rows.n < b->rows.cap) b->rows.at[b->rows.n++] = i; /* read_again made room for all */
   }
   b->cursor.n = b->rows.n;
@@ -69,7 +69,7 @@ static columns measure(const browse *b, const ttm_screen *s) {
   bool any = false; /* incidents */
   for (size_t i = 0; i < b->rows.n; i++) {
     const ttm_catalog_entry *e = &b->catalog.entries.at[b->rows.at[i]];
-    size_t width = ttm_text_columns(ttm_view_of(e->folder));
+    size_t width = ttm_text_columns(ttm_str_of(e->folder));
     if (width > longest) longest = width;
     any |= *e->incident != '\0';
   }
@@ -92,7 +92,7 @@ static void draw_row(ttm_screen *s, const ttm_catalog_entry *e, int row, const c
   char date[20];
   int column = 1 + c->name + 1;
   if (is_chosen) ttm_screen_fill(s, row, style);
-  ttm_screen_text(s, row, 1, style, ttm_view_of(e->folder), c->name);
+  ttm_screen_text(s, row, 1, style, ttm_str_of(e->folder), c->name);
   date_words(date, e->written, c->written);
   ttm_screen_words(s, row, column, style, date);
   column += c->written;
@@ -104,15 +104,15 @@ static void draw_row(ttm_screen *s, const ttm_catalog_entry *e, int row, const c
   if (e->peak_pct >= 0)
     ttm_screen_print(s, row, column, is_chosen ? style : ttm_style_of(e->peak_pct), "%*.0f%%", c->percent - 1,
                      e->peak_pct);
-  ttm_screen_text(s, row, column + c->percent + 1, is_chosen ? style : TTM_STYLE_BAD, ttm_view_of(e->incident),
+  ttm_screen_text(s, row, column + c->percent + 1, is_chosen ? style : TTM_STYLE_BAD, ttm_str_of(e->incident),
                   c->incident);
 }
 
 static void draw_question(ttm_screen *s, const ttm_catalog_entry *e) {
   static const char answers[] = "? y deletes it, any other key does not.";
   int row = s->rows - 2, column = ttm_screen_words(s, row, 1, TTM_STYLE_BAD, "Delete the report ");
-  column = ttm_screen_text(s, row, column, TTM_STYLE_BOLD, ttm_view_of(e->folder),
-                           s->columns - column - (int)sizeof answers);
+  column =
+      ttm_screen_text(s, row, column, TTM_STYLE_BOLD, ttm_str_of(e->folder), s->columns - column - (int)sizeof answers);
   ttm_screen_words(s, row, column, TTM_STYLE_BAD, answers);
 }
 
@@ -139,7 +139,7 @@ static void draw_browse(ttm_ui *ui, ttm_panel *panel) {
                      b->runs ? "No captured run here. Go back and run a script."
                              : "No report yet. Go back and open a log; Tab shows captured runs.");
   int column = ttm_screen_print(s, 1, 1, TTM_STYLE_DIM, "%zu of %zu in ", b->rows.n, b->catalog.entries.n);
-  column = ttm_screen_text(s, 1, column, TTM_STYLE_DIM, ttm_view_of(b->runs ? "./logs, captured runs" : b->root.at),
+  column = ttm_screen_text(s, 1, column, TTM_STYLE_DIM, ttm_str_of(b->runs ? "./logs, captured runs" : b->root.at),
                            s->columns - 50);
   ttm_typed_draw(s, 1, column + 2, "search: ", &b->search);
 }
@@ -243,7 +243,7 @@ ttm_panel *ttm_browse_panel(ttm_ui *ui) {
   ttm_buf_char(&b->root, '\0');
   if (status || b->root.failed) {
     ttm_buf why = {0};
-    ttm_put_text(&why, ttm_view_of(status ? err.message : "Out of memory on this host."), SIZE_MAX,
+    ttm_put_text(&why, ttm_str_of(status ? err.message : "Out of memory on this host."), SIZE_MAX,
                  ttm_screen_form(&ui->screen));
     free_browse(&b->panel);
     return ttm_text_panel("Reports", NULL, &why);

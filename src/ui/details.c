@@ -2,7 +2,7 @@
 /* All about one operation, as a text. */
 #include <stdio.h>
 
-#include "report/words.h"
+#include "analyze/words.h"
 #include "ui/report.h"
 
 typedef struct details {
@@ -15,21 +15,21 @@ typedef struct details {
 } details;
 
 static void label(details *d, const char *words) { ttm_buf_printf(&d->out, "\x1b[1m%-12s\x1b[0m", words); }
-static void text(details *d, ttm_view view) { ttm_put_text(&d->out, view, SIZE_MAX, d->form); }
+static void text(details *d, ttm_str view) { ttm_put_text(&d->out, view, SIZE_MAX, d->form); }
 
 /* Foreign text over as many lines as it takes, below its label. */
-static void paragraph(details *d, ttm_view view) {
+static void paragraph(details *d, ttm_str view) {
   ttm_buf safe = {0};
   ttm_put_text(&safe, view, SIZE_MAX, d->form);
-  ttm_view rest = ttm_buf_view(&safe);
+  ttm_str rest = ttm_buf_str(&safe);
   size_t width = d->columns > 40 ? d->columns - 16 : 24;
   for (bool first = true; rest.n; first = false) {
     size_t n = rest.n < width ? rest.n : width;
     while (n < rest.n && n && ((unsigned char)rest.p[n] & 0xC0) == 0x80) n--;
     if (!first) ttm_buf_printf(&d->out, "%12s", "");
-    ttm_buf_put(&d->out, ttm_view_first(rest, n));
+    ttm_buf_put(&d->out, ttm_str_first(rest, n));
     ttm_buf_char(&d->out, '\n');
-    rest = ttm_view_from(rest, n ? n : 1);
+    rest = ttm_str_from(rest, n ? n : 1);
   }
   ttm_buf_free(&safe);
 }
@@ -40,7 +40,7 @@ static void put_type(details *d, uint32_t type) {
   if (!t->is_tensor) return text(d, ttm_profile_string(d->p, t->text));
   ttm_words_type(&d->out, d->p, type, d->form);
   if (!t->tensor.has_layout) return;
-  if (!ttm_view_eq(t->tensor.element, t->tensor.storage)) ttm_buf_puts(&d->out, " for "), text(d, t->tensor.element);
+  if (!ttm_str_eq(t->tensor.element, t->tensor.storage)) ttm_buf_puts(&d->out, " for "), text(d, t->tensor.element);
   uint64_t stored = ttm_tensor_stored_bytes(&t->tensor, ttm_profile_alignment(d->p));
   uint64_t logical = ttm_tensor_logical_bytes(&t->tensor);
   if (t->tensor.buffer == TTM_BUFFER_SYSTEM || !stored) return;
@@ -102,14 +102,14 @@ static void put_place(details *d) {
   const ttm_op *op = &d->p->ops.at[d->op];
   label(d, "Log line");
   ttm_buf_printf(&d->out, "%u\n", op->line);
-  if (op->frame >= d->p->frames.n) return;
-  const ttm_frame *frame = &d->p->frames.at[op->frame];
+  if (op->call >= d->p->calls.n) return;
+  const ttm_call *call = &d->p->calls.at[op->call];
   size_t before = d->out.n;
-  label(d, frame->name ? "Program" : "Where"); /* captures, recordings and parts of a log have no programs */
+  label(d, call->name ? "Program" : "Where"); /* captures, recordings and parts of a log have no programs */
   size_t start = d->out.n;
-  if (frame->name) text(d, ttm_profile_string(d->p, frame->name));
-  if (ttm_words_has_runs(d->p)) ttm_buf_printf(separated(d, start), "run %u", frame->run);
-  if (d->p->ranks.n > 1) ttm_buf_printf(separated(d, start), "rank %u", d->p->ranks.at[frame->rank]);
+  if (call->name) text(d, ttm_profile_string(d->p, call->name));
+  if (ttm_words_has_runs(d->p)) ttm_buf_printf(separated(d, start), "run %u", call->run);
+  if (d->p->ranks.n > 1) ttm_buf_printf(separated(d, start), "rank %u", d->p->ranks.at[call->rank]);
   if (op->flags & TTM_OP_CONST_EVAL) ttm_buf_puts(separated(d, start), "const-eval");
   if (op->flags & TTM_OP_CACHE_HIT) ttm_buf_puts(separated(d, start), "answered from the cache");
   if (op->flags & TTM_OP_FAILED) ttm_buf_puts(separated(d, start), "\x1b[31mfailed\x1b[0m");
@@ -141,7 +141,7 @@ static void put_weights(details *d) {
   const ttm_op *op = &d->p->ops.at[d->op];
   ttm_list weights = ttm_profile_weights(d->p, op->weights);
   for (uint32_t i = 0; i < weights.n; i++) {
-    uint32_t entry = ttm_registry_find(&d->f->registry, d->p, op->frame, d->p->lists.at[weights.first + i]);
+    uint32_t entry = ttm_registry_find(&d->f->registry, d->p, op->call, d->p->lists.at[weights.first + i]);
     if (entry == TTM_NONE) continue;
     const ttm_registry_entry *e = &d->f->registry.entries.at[entry];
     label(d, "Argument");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ui/facts.h"
 
-#include "report/analyses.h"
-#include "report/format.h"
+#include "base/format.h"
+#include "report/run/analyses.h"
 
 ttm_panel *ttm_facts_panel(const ttm_screen *screen, const ttm_catalog *catalog, const ttm_catalog_entry *entry) {
   ttm_text_form form = ttm_screen_form(screen);
@@ -13,15 +13,15 @@ ttm_panel *ttm_facts_panel(const ttm_screen *screen, const ttm_catalog *catalog,
   ttm_buf_puts(&out,
                "\x1b[33mIts log is gone, and so are its memory states: this is what its findings hold.\x1b[0m\n\n");
   ttm_buf_puts(&out, "\x1b[1mLog\x1b[0m  ");
-  ttm_put_text(&out, ttm_view_of(*entry->log ? entry->log : "unknown"), style.columns - 5, form);
+  ttm_put_text(&out, ttm_str_of(*entry->log ? entry->log : "unknown"), style.columns - 5, form);
   ttm_buf_puts(&out, "\n     ");
   ttm_put_counted(&out, entry->operations, "operation");
   ttm_buf_puts(&out, "\n\n");
   if (!entry->has_findings) {
     ttm_buf_puts(&out, "This report has no findings; s in the list serves its files.\n");
   } else {
-    out.failed |= ttm_analyses_write(&all, ttm_buf_view(&findings), &style, false) != TTM_OK;
-    ttm_buf_put(&out, ttm_buf_view(&all.text));
+    out.failed |= ttm_analyses_write(&all, ttm_buf_str(&findings), &style, false) != TTM_OK;
+    ttm_buf_put(&out, ttm_buf_str(&all.text));
   }
   ttm_analyses_free(&all);
   ttm_buf_free(&findings);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every analysis with its evidence: a text whose rows lead to their operations. */
 #include "base/alloc.h"
-#include "report/analyses.h"
-#include "report/report.h"
+#include "report/files/report.h"
+#include "report/run/analyses.h"
 #include "ui/report.h"
 #include "ui/text_lines.h"
 
@@ -26,7 +26,7 @@ static void write_view(findings_view *v, const ttm_screen *screen) {
   v->all = (ttm_analyses){0};
   v->rows.n = 0;
   v->columns = screen->columns;
-  if (ttm_analyses_write(&v->all, ttm_buf_view(kept ? &v->subject->kept : &v->json), &style,
+  if (ttm_analyses_write(&v->all, ttm_buf_str(kept ? &v->subject->kept : &v->json), &style,
                          v->subject->rebuilt && !kept))
     return;
   for (size_t i = 0; i < v->all.lines.n; i++) {

@@ -2,8 +2,8 @@
 /* What was alive at the peak, adding up to it. */
 #include <stdio.h>
 
+#include "analyze/words.h"
 #include "base/alloc.h"
-#include "report/words.h"
 #include "ui/report.h"
 
 typedef struct live_view {
@@ -12,7 +12,7 @@ typedef struct live_view {
   ttm_cursor cursor;
 } live_view;
 
-static const ttm_live_set *set_of(const live_view *v) { return &v->subject->findings->live_set[v->which]; }
+static const ttm_alive_set *set_of(const live_view *v) { return &v->subject->findings->alive_set[v->which]; }
 
 static void *make_live(const ttm_ui_subject *subject, const ttm_screen *screen) {
   live_view *v = ttm_alloc(sizeof *v);
@@ -25,30 +25,30 @@ static void *make_live(const ttm_ui_subject *subject, const ttm_screen *screen) 
 
 /* One bar of all classes, and what each of them holds. Returns the row after it. */
 static int draw_classes(const live_view *v, ttm_screen *s, int row) {
-  const ttm_live_set *set = set_of(v);
+  const ttm_alive_set *set = set_of(v);
   int column = 1;
-  for (int c = 0; c < TTM_LIVE_CLASSES; c++) {
+  for (int c = 0; c < TTM_ALIVE_CLASSES; c++) {
     if (!set->by_class[c]) continue;
     char words[64];
     int width =
-        snprintf(words, sizeof words, "%s %.2f (%.0f%%)", ttm_words_class(v->subject->profile, (ttm_live_class)c),
+        snprintf(words, sizeof words, "%s %.2f (%.0f%%)", ttm_words_class(v->subject->profile, (ttm_alive_class)c),
                  ttm_mib(set->by_class[c]), ttm_percent((double)set->by_class[c], (double)set->measured_bytes));
     if (column > 1 && column + width + 3 > s->columns) row++, column = 1;
-    column = ttm_screen_words(s, row, column, c == TTM_LIVE_UNACCOUNTED ? TTM_STYLE_WARN : TTM_STYLE_PLAIN, words) + 3;
+    column = ttm_screen_words(s, row, column, c == TTM_ALIVE_UNACCOUNTED ? TTM_STYLE_WARN : TTM_STYLE_PLAIN, words) + 3;
   }
   return row + 1;
 }
 
 static void draw_row(const live_view *v, ttm_screen *s, int row, size_t i) {
   const ttm_profile *p = v->subject->profile;
-  const ttm_live_row *r = &set_of(v)->rows.at[i];
+  const ttm_alive_row *r = &set_of(v)->rows.at[i];
   ttm_style style = i == v->cursor.at ? TTM_STYLE_SELECTED : TTM_STYLE_PLAIN;
   char shape[128] = "";
   if (style == TTM_STYLE_SELECTED) ttm_screen_fill(s, row, style);
   ttm_screen_print(s, row, 1, style, "%9.3f  %-12s", ttm_mib(r->bank_bytes), ttm_words_class(p, r->class));
   if (r->type != TTM_NONE && p->types.at[r->type].is_tensor)
     ttm_dims_print(&p->types.at[r->type].tensor.shape, shape, sizeof shape);
-  int column = ttm_screen_text(s, row, 25, style, ttm_view_of(shape), 17);
+  int column = ttm_screen_text(s, row, 25, style, ttm_str_of(shape), 17);
   if (r->tensors > 1)
     column = ttm_screen_print(s, row, column, style, " %s%u", ttm_sign(s, "\xC3\x97", "x"), r->tensors);
   column = column < 46 ? 46 : column + 1;
@@ -62,7 +62,7 @@ static void draw_row(const live_view *v, ttm_screen *s, int row, size_t i) {
 
 static void draw_live(void *view, ttm_screen *s) {
   live_view *v = view;
-  const ttm_live_set *set = set_of(v);
+  const ttm_alive_set *set = set_of(v);
   const ttm_peak *peak = &v->subject->findings->peak[v->which ? TTM_L1 : TTM_DRAM];
   int row = TTM_VIEW_ROW;
   ttm_memory memory = v->which ? TTM_L1 : TTM_DRAM;
@@ -104,7 +104,7 @@ static void draw_live(void *view, ttm_screen *s) {
 
 static bool live_key(void *view, ttm_ui *ui, int key) {
   live_view *v = view;
-  const ttm_live_set *set = set_of(v);
+  const ttm_alive_set *set = set_of(v);
   if (key == 'm') {
     v->which = !v->which;
     v->cursor = (ttm_cursor){.n = set_of(v)->rows.n};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every operation in log order, or those whose name or location holds a text. */
+#include "analyze/words.h"
 #include "base/alloc.h"
-#include "report/words.h"
 #include "ui/report.h"
 #include "ui/typed_line.h"
 

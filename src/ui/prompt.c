@@ -31,11 +31,11 @@ static void forget_matches(prompt *p) {
 
 /* The typed path with "~/" resolved, NUL-terminated. */
 static void put_path(const prompt *p, ttm_buf *out) {
-  ttm_view typed = ttm_view_trim(ttm_buf_view(&p->text));
+  ttm_str typed = ttm_str_trim(ttm_buf_str(&p->text));
   const char *home = getenv("HOME");
-  if (home && (ttm_view_starts(typed, TTM_LIT("~/")) || ttm_view_eq(typed, TTM_LIT("~")))) {
+  if (home && (ttm_str_starts(typed, TTM_LIT("~/")) || ttm_str_eq(typed, TTM_LIT("~")))) {
     ttm_buf_puts(out, home);
-    typed = ttm_view_from(typed, 1);
+    typed = ttm_str_from(typed, 1);
   }
   ttm_buf_put(out, typed);
   ttm_buf_char(out, '\0');
@@ -71,7 +71,7 @@ static size_t find_matches(prompt *p) {
   const char *part = slash ? slash + 1 : path.at;
   size_t length = strlen(part);
   ttm_buf folder = {0};
-  ttm_buf_put(&folder, slash ? (ttm_view){path.at, (size_t)(slash - path.at) + 1} : TTM_LIT("./"));
+  ttm_buf_put(&folder, slash ? (ttm_str){path.at, (size_t)(slash - path.at) + 1} : TTM_LIT("./"));
   ttm_buf_char(&folder, '\0');
   DIR *dir = folder.failed ? NULL : opendir(folder.at);
   struct dirent *entry;
@@ -100,7 +100,7 @@ static void complete(prompt *p) {
     while (i < p->matches.n && !strncmp(first, p->matches.at[i], common)) i++;
     if (i == p->matches.n) break;
   }
-  if (common > typed) ttm_buf_put(&p->text, (ttm_view){first + typed, common - typed});
+  if (common > typed) ttm_buf_put(&p->text, (ttm_str){first + typed, common - typed});
   if (p->matches.n == 1) forget_matches(p);
 }
 
@@ -109,7 +109,7 @@ static void complete(prompt *p) {
 static void draw_matches(ttm_screen *s, const prompt *p, int row) {
   size_t widest = 1;
   for (size_t i = 0; i < p->matches.n; i++) {
-    size_t width = ttm_text_columns(ttm_view_of(p->matches.at[i]));
+    size_t width = ttm_text_columns(ttm_str_of(p->matches.at[i]));
     if (width > widest) widest = width;
   }
   if (widest > (size_t)s->columns - 8) widest = (size_t)s->columns - 8;
@@ -121,8 +121,8 @@ static void draw_matches(ttm_screen *s, const prompt *p, int row) {
       ttm_screen_print(s, row + rows, 3, TTM_STYLE_DIM, "... and %zu more", p->matches.n - i);
       return;
     }
-    bool folder = ttm_view_ends(ttm_view_of(p->matches.at[i]), TTM_LIT("/"));
-    ttm_screen_text(s, row + line, column, folder ? TTM_STYLE_ACCENT : TTM_STYLE_PLAIN, ttm_view_of(p->matches.at[i]),
+    bool folder = ttm_str_ends(ttm_str_of(p->matches.at[i]), TTM_LIT("/"));
+    ttm_screen_text(s, row + line, column, folder ? TTM_STYLE_ACCENT : TTM_STYLE_PLAIN, ttm_str_of(p->matches.at[i]),
                     (int)widest);
   }
 }
@@ -134,15 +134,15 @@ static void draw_prompt(ttm_ui *ui, ttm_panel *panel) {
   ttm_screen_words(s, 4, 3, TTM_STYLE_ACCENT, ttm_sign(s, "\xE2\x80\xBA", ">"));
   /* A path that is too long shows its end: that is where the typing goes. */
   ttm_buf safe = {0};
-  ttm_put_text(&safe, ttm_buf_view(&p->text), SIZE_MAX, ttm_screen_form(s));
-  ttm_view shown = ttm_buf_view(&safe);
+  ttm_put_text(&safe, ttm_buf_str(&p->text), SIZE_MAX, ttm_screen_form(s));
+  ttm_str shown = ttm_buf_str(&safe);
   while (ttm_text_columns(shown) > (size_t)(s->columns - 8)) {
-    shown = ttm_view_from(shown, 1);
-    while (shown.n && ((unsigned char)shown.p[0] & 0xC0) == 0x80) shown = ttm_view_from(shown, 1);
+    shown = ttm_str_from(shown, 1);
+    while (shown.n && ((unsigned char)shown.p[0] & 0xC0) == 0x80) shown = ttm_str_from(shown, 1);
   }
   int column = ttm_screen_view(s, 4, 5, TTM_STYLE_PLAIN, shown);
   ttm_buf_free(&safe);
-  if (*p->error) ttm_screen_text(s, 6, 3, TTM_STYLE_BAD, ttm_view_of(p->error), s->columns - 4);
+  if (*p->error) ttm_screen_text(s, 6, 3, TTM_STYLE_BAD, ttm_str_of(p->error), s->columns - 4);
   draw_matches(s, p, *p->error ? 8 : 6);
   ttm_screen_cursor(s, 4, column);
 }

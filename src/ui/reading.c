@@ -72,7 +72,7 @@ static int choose_folder(job *j, ttm_error *err) {
     s->name.n = name;
     s->folder.n = folder;
     if (number > 1) ttm_buf_printf(&s->name, "-%u", number);
-    ttm_buf_put(&s->folder, ttm_buf_view(&s->name));
+    ttm_buf_put(&s->folder, ttm_buf_str(&s->name));
     ttm_buf_char(&s->name, '\0');
     ttm_buf_char(&s->folder, '\0');
     char *other = NULL;
@@ -155,7 +155,7 @@ static void draw_reading(ttm_ui *ui, ttm_panel *panel) {
                                         : 0;
   ttm_buf figures = {0};
   ttm_screen_words(s, 2, 3, TTM_STYLE_BOLD, words[at]);
-  ttm_screen_text(s, 3, 3, TTM_STYLE_DIM, ttm_view_of(*r->job->log ? r->job->log : r->job->subject.folder.at),
+  ttm_screen_text(s, 3, 3, TTM_STYLE_DIM, ttm_str_of(*r->job->log ? r->job->log : r->job->subject.folder.at),
                   s->columns - 4);
   draw_bar(s, 5, share > 1 ? 1 : share);
   ttm_put_bytes(&figures, progress.read_bytes);
@@ -166,20 +166,20 @@ static void draw_reading(ttm_ui *ui, ttm_panel *panel) {
     ttm_put_bytes(&figures, (uint64_t)((double)progress.read_bytes / seconds));
     ttm_buf_puts(&figures, "/s");
   }
-  ttm_screen_view(s, 7, 3, TTM_STYLE_DIM, ttm_buf_view(&figures));
+  ttm_screen_view(s, 7, 3, TTM_STYLE_DIM, ttm_buf_str(&figures));
   ttm_buf_free(&figures);
 }
 
 static void show_failure(ttm_ui *ui, job *j) {
   ttm_buf text = {0};
-  ttm_view rest = ttm_view_of(j->err.message);
+  ttm_str rest = ttm_str_of(j->err.message);
   ttm_buf_puts(&text, "\x1b[31mThis log cannot be used.\x1b[0m\n\n");
   while (rest.n) { /* the message may have several lines, and names of files in them */
-    size_t end = ttm_view_find_char(rest, '\n');
-    ttm_put_paragraph(&text, ttm_view_first(rest, end), 0, 0, (size_t)ui->screen.columns - 2,
+    size_t end = ttm_str_find_char(rest, '\n');
+    ttm_put_paragraph(&text, ttm_str_first(rest, end), 0, 0, (size_t)ui->screen.columns - 2,
                       ttm_screen_form(&ui->screen));
     ttm_buf_char(&text, '\n');
-    rest = end == TTM_NOT_FOUND ? (ttm_view){"", 0} : ttm_view_from(rest, end + 1);
+    rest = end == TTM_NOT_FOUND ? (ttm_str){"", 0} : ttm_str_from(rest, end + 1);
   }
   ttm_ui_replace(ui, ttm_text_panel("Not a log", j->log, &text));
 }

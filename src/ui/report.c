@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ui/report.h"
 
+#include "analyze/words.h"
 #include "base/alloc.h"
-#include "report/explain.h"
-#include "report/words.h"
+#include "report/run/explain.h"
 #include "ui/text_lines.h"
 
 static const ttm_view_class *const VIEWS[] = {&ttm_view_summary, &ttm_view_timeline,   &ttm_view_top,
@@ -193,7 +193,7 @@ int ttm_draw_operation(ttm_screen *screen, int row, int column, ttm_style style,
     ttm_words_index(&index, f, op);
     ttm_buf_char(&index, ' ');
   }
-  column = ttm_screen_view(screen, row, column, style, ttm_buf_view(&index));
+  column = ttm_screen_view(screen, row, column, style, ttm_buf_str(&index));
   ttm_buf_free(&index);
   column = ttm_screen_text(screen, row, column, style, ttm_words_name(f->profile, op), end - column);
   if (!ttm_op_text_of(f->profile, op)->location || end - column < 6) return column;

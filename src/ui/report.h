@@ -4,7 +4,7 @@
 #define TTM_UI_REPORT_H
 
 #include "analyze/findings.h"
-#include "report/format.h"
+#include "base/format.h"
 #include "ui/panel.h"
 
 /* What is looked at. Owned by the report's panel; details on top of it borrow it. */

@@ -121,7 +121,7 @@ void ttm_screen_show(ttm_screen *screen) {
 }
 
 /* How many bytes of the text fit into `room` columns. */
-static size_t fitting(ttm_view text, size_t room, size_t *columns) {
+static size_t fitting(ttm_str text, size_t room, size_t *columns) {
   size_t end = 0;
   *columns = ttm_text_columns(text);
   if (*columns <= room) return text.n;
@@ -129,7 +129,7 @@ static size_t fitting(ttm_view text, size_t room, size_t *columns) {
   while (end < text.n) {
     size_t next = end + 1;
     while (next < text.n && ((unsigned char)text.p[next] & 0xC0) == 0x80) next++;
-    size_t width = ttm_text_columns((ttm_view){text.p + end, next - end});
+    size_t width = ttm_text_columns((ttm_str){text.p + end, next - end});
     if (*columns + width > room) break;
     *columns += width;
     end = next;
@@ -137,7 +137,7 @@ static size_t fitting(ttm_view text, size_t room, size_t *columns) {
   return end;
 }
 
-int ttm_screen_view(ttm_screen *screen, int row, int column, ttm_style style, ttm_view words) {
+int ttm_screen_view(ttm_screen *screen, int row, int column, ttm_style style, ttm_str words) {
   char text[4096]; /* a copy: waddnstr looks at the byte behind the last one, too */
   size_t columns;
   if (row < 0 || row >= screen->rows || column < 0 || column >= screen->columns) return column;
@@ -152,15 +152,15 @@ int ttm_screen_view(ttm_screen *screen, int row, int column, ttm_style style, tt
 }
 
 int ttm_screen_words(ttm_screen *screen, int row, int column, ttm_style style, const char *words) {
-  return ttm_screen_view(screen, row, column, style, ttm_view_of(words));
+  return ttm_screen_view(screen, row, column, style, ttm_str_of(words));
 }
 
-int ttm_screen_text(ttm_screen *screen, int row, int column, ttm_style style, ttm_view text, int width) {
+int ttm_screen_text(ttm_screen *screen, int row, int column, ttm_style style, ttm_str text, int width) {
   ttm_buf safe = {0};
   if (width > screen->columns - column) width = screen->columns - column;
   if (width <= 0) return column;
   ttm_put_text(&safe, text, (size_t)width, ttm_screen_form(screen));
-  column = ttm_screen_view(screen, row, column, style, ttm_buf_view(&safe));
+  column = ttm_screen_view(screen, row, column, style, ttm_buf_str(&safe));
   ttm_buf_free(&safe);
   return column;
 }

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "report/format.h"
+#include "base/format.h"
 
 typedef enum ttm_style {
   TTM_STYLE_PLAIN,
@@ -66,9 +66,9 @@ void ttm_screen_show(ttm_screen *screen);
 
 /* Our own words, and text that ttm_put_text made harmless; cut at the right edge. Returns the column after it. */
 int ttm_screen_words(ttm_screen *screen, int row, int column, ttm_style style, const char *words);
-int ttm_screen_view(ttm_screen *screen, int row, int column, ttm_style style, ttm_view words);
+int ttm_screen_view(ttm_screen *screen, int row, int column, ttm_style style, ttm_str words);
 /* Foreign text, in at most `width` columns. */
-int ttm_screen_text(ttm_screen *screen, int row, int column, ttm_style style, ttm_view text, int width);
+int ttm_screen_text(ttm_screen *screen, int row, int column, ttm_style style, ttm_str text, int width);
 /* printf, for numbers and our own words. */
 int ttm_screen_print(ttm_screen *screen, int row, int column, ttm_style style, const char *format, ...)
     __attribute__((format(printf, 5, 6)));

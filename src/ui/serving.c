@@ -56,7 +56,7 @@ ttm_panel *ttm_serving_panel(ttm_ui *ui, const char *folder, const char *shown) 
   v->panel.subject = v->shown.failed ? NULL : v->shown.at;
   if (!ui->options->serve(ui->options->context, folder, &v->url, &err)) return &v->panel;
   ttm_buf why = {0};
-  ttm_put_text(&why, ttm_view_of(err.message), SIZE_MAX, ttm_screen_form(&ui->screen));
+  ttm_put_text(&why, ttm_str_of(err.message), SIZE_MAX, ttm_screen_form(&ui->screen));
   ttm_buf_free(&v->shown);
   ttm_free(v);
   return ttm_text_panel("Cannot serve", NULL, &why);

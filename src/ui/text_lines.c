@@ -5,9 +5,9 @@ int ttm_text_lines_take(ttm_text_lines *lines, ttm_buf *text) {
   lines->text = *text;
   *text = (ttm_buf){0};
   int status = lines->text.failed ? TTM_ENOMEM : TTM_OK;
-  ttm_view all = ttm_buf_view(&lines->text);
+  ttm_str all = ttm_buf_str(&lines->text);
   for (size_t at = 0; at < all.n && !status;) {
-    size_t end = ttm_view_find_char(ttm_view_from(all, at), '\n');
+    size_t end = ttm_str_find_char(ttm_str_from(all, at), '\n');
     status = ttm_vec_push(&lines->starts, at);
     at = end == TTM_NOT_FOUND ? all.n : at + end + 1;
   }
@@ -19,35 +19,35 @@ void ttm_text_lines_free(ttm_text_lines *lines) {
   ttm_vec_free(&lines->starts);
 }
 
-static ttm_view line_at(const ttm_text_lines *lines, size_t i) {
-  ttm_view rest = ttm_view_from(ttm_buf_view(&lines->text), lines->starts.at[i]);
-  return ttm_view_first(rest, ttm_view_find_char(rest, '\n'));
+static ttm_str line_at(const ttm_text_lines *lines, size_t i) {
+  ttm_str rest = ttm_str_from(ttm_buf_str(&lines->text), lines->starts.at[i]);
+  return ttm_str_first(rest, ttm_str_find_char(rest, '\n'));
 }
 
-static ttm_style style_of(ttm_view code) {
-  if (ttm_view_eq(code, TTM_LIT("1"))) return TTM_STYLE_BOLD;
-  if (ttm_view_eq(code, TTM_LIT("31"))) return TTM_STYLE_BAD;
-  if (ttm_view_eq(code, TTM_LIT("32"))) return TTM_STYLE_GOOD;
-  if (ttm_view_eq(code, TTM_LIT("33"))) return TTM_STYLE_WARN;
-  if (ttm_view_eq(code, TTM_LIT("36"))) return TTM_STYLE_ACCENT;
-  if (ttm_view_eq(code, TTM_LIT("2")) || ttm_view_eq(code, TTM_LIT("90"))) return TTM_STYLE_DIM;
+static ttm_style style_of(ttm_str code) {
+  if (ttm_str_eq(code, TTM_LIT("1"))) return TTM_STYLE_BOLD;
+  if (ttm_str_eq(code, TTM_LIT("31"))) return TTM_STYLE_BAD;
+  if (ttm_str_eq(code, TTM_LIT("32"))) return TTM_STYLE_GOOD;
+  if (ttm_str_eq(code, TTM_LIT("33"))) return TTM_STYLE_WARN;
+  if (ttm_str_eq(code, TTM_LIT("36"))) return TTM_STYLE_ACCENT;
+  if (ttm_str_eq(code, TTM_LIT("2")) || ttm_str_eq(code, TTM_LIT("90"))) return TTM_STYLE_DIM;
   return TTM_STYLE_PLAIN;
 }
 
 /* An escape character in the text is ours: foreign ones were taken out. */
-static void draw_line(ttm_screen *screen, int row, ttm_view line, bool chosen) {
+static void draw_line(ttm_screen *screen, int row, ttm_str line, bool chosen) {
   ttm_style style = chosen ? TTM_STYLE_SELECTED : TTM_STYLE_PLAIN;
   int column = 1;
   if (chosen) ttm_screen_fill(screen, row, style);
   while (line.n) {
-    size_t escape = ttm_view_find_char(line, '\x1b');
-    column = ttm_screen_view(screen, row, column, style, ttm_view_first(line, escape));
+    size_t escape = ttm_str_find_char(line, '\x1b');
+    column = ttm_screen_view(screen, row, column, style, ttm_str_first(line, escape));
     if (escape == TTM_NOT_FOUND) return;
-    line = ttm_view_from(line, escape + 2);
-    size_t m = ttm_view_find_char(line, 'm');
+    line = ttm_str_from(line, escape + 2);
+    size_t m = ttm_str_find_char(line, 'm');
     if (m == TTM_NOT_FOUND) return;
-    if (!chosen) style = style_of(ttm_view_first(line, m));
-    line = ttm_view_from(line, m + 1);
+    if (!chosen) style = style_of(ttm_str_first(line, m));
+    line = ttm_str_from(line, m + 1);
   }
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A memory over the states of the log, as columns; every column is the highest state in its part. */
+#include "analyze/words.h"
 #include "base/alloc.h"
-#include "report/format.h"
-#include "report/words.h"
+#include "base/format.h"
 #include "ui/report.h"
 
 enum { AXIS = 11, INFO_ROWS = 3 };

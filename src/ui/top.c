@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The operations that added most to a memory. */
+#include "analyze/words.h"
 #include "base/alloc.h"
-#include "report/words.h"
 #include "ui/report.h"
 
 typedef struct top_view {

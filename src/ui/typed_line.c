@@ -34,9 +34,9 @@ bool ttm_typed_key(ttm_typed_line *line, int key) {
   return line->n != before;
 }
 
-bool ttm_typed_is_in(const ttm_typed_line *line, ttm_view text) {
+bool ttm_typed_is_in(const ttm_typed_line *line, ttm_str text) {
   for (size_t i = 0; i + line->n <= text.n; i++) {
-    if (ttm_view_eq_nocase((ttm_view){text.p + i, line->n}, (ttm_view){line->text, line->n})) return true;
+    if (ttm_str_eq_nocase((ttm_str){text.p + i, line->n}, (ttm_str){line->text, line->n})) return true;
   }
   return false;
 }
@@ -44,7 +44,7 @@ bool ttm_typed_is_in(const ttm_typed_line *line, ttm_view text) {
 int ttm_typed_draw(ttm_screen *screen, int row, int column, const char *label, const ttm_typed_line *line) {
   if (!line->typing && !line->n) return column;
   column = ttm_screen_words(screen, row, column, TTM_STYLE_BOLD, label);
-  column = ttm_screen_text(screen, row, column, TTM_STYLE_ACCENT, (ttm_view){line->text, line->n},
+  column = ttm_screen_text(screen, row, column, TTM_STYLE_ACCENT, (ttm_str){line->text, line->n},
                            screen->columns - column - 1);
   if (line->typing) ttm_screen_cursor(screen, row, column);
   return column;

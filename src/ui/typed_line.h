@@ -18,7 +18,7 @@ typedef struct ttm_typed_line {
 bool ttm_typed_key(ttm_typed_line *line, int key);
 
 /* True when the text holds what was typed; letter case does not matter. Nothing typed is in every text. */
-bool ttm_typed_is_in(const ttm_typed_line *line, ttm_view text);
+bool ttm_typed_is_in(const ttm_typed_line *line, ttm_str text);
 
 /* "search: text", with the cursor behind it while it is typed; nothing when there is neither. Returns the column after it. To be
  * called last: it places the cursor. */

@@ -25,7 +25,7 @@ void ttm_ui_replace(ttm_ui *ui, ttm_panel *panel) {
 
 static void set_message(ttm_ui *ui, const char *words, bool bad) {
   ttm_buf_free(&ui->message); /* not only cleared: one that could not be said takes no later one along */
-  ttm_put_text(&ui->message, ttm_view_of(words), SIZE_MAX, ttm_screen_form(&ui->screen));
+  ttm_put_text(&ui->message, ttm_str_of(words), SIZE_MAX, ttm_screen_form(&ui->screen));
   ui->message_is_bad = bad;
 }
 
@@ -41,14 +41,14 @@ static void draw_title(ttm_ui *ui, const ttm_panel *panel) {
       ttm_screen_print(s, 0, 1, TTM_STYLE_BAR, "ttmem %s %s", ttm_sign(s, "\xE2\x80\xBA", ">"), panel->class->title);
   if (!panel->subject) return;
   column = ttm_screen_print(s, 0, column, TTM_STYLE_BAR, " %s ", ttm_sign(s, "\xE2\x80\xBA", ">"));
-  ttm_screen_text(s, 0, column, TTM_STYLE_BAR, ttm_view_of(panel->subject), s->columns - column - 1);
+  ttm_screen_text(s, 0, column, TTM_STYLE_BAR, ttm_str_of(panel->subject), s->columns - column - 1);
 }
 
 static void draw_keys(ttm_ui *ui, const ttm_panel *panel) {
   ttm_screen *s = &ui->screen;
   int row = s->rows - 1, column = 1;
   if (ui->message.n) {
-    ttm_screen_view(s, row, 1, ui->message_is_bad ? TTM_STYLE_BAD : TTM_STYLE_ACCENT, ttm_buf_view(&ui->message));
+    ttm_screen_view(s, row, 1, ui->message_is_bad ? TTM_STYLE_BAD : TTM_STYLE_ACCENT, ttm_buf_str(&ui->message));
     return;
   }
   for (const ttm_key_help *k = panel->class->keys; k && k->keys; k++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The screen of `ttmem live`. */
 #include "base/alloc.h"
-#include "report/watch_report.h"
+#include "report/live/watch_report.h"
 #include "ui/text_lines.h"
 #include "ui/typed_line.h"
 
@@ -36,12 +36,12 @@ static void draw_status(const watching *w, ttm_screen *s) {
   put_counts(w->source->watch, &words);
   ttm_buf_printf(&words, "   sorted by %s", w->sort < TTM_USES ? ttm_use_name(w->sort) : "number");
   if (w->hide_idle) ttm_buf_puts(&words, ", idle hidden");
-  int column = ttm_screen_view(s, 1, 1, TTM_STYLE_DIM, ttm_buf_view(&words));
+  int column = ttm_screen_view(s, 1, 1, TTM_STYLE_DIM, ttm_buf_str(&words));
   ttm_buf_free(&words);
   column = ttm_typed_draw(s, 1, column, "   filter: ", &w->filter);
   if (w->source->recording && !w->filter.typing) {
     column = ttm_screen_words(s, 1, column, TTM_STYLE_PLAIN, "   recording ");
-    ttm_screen_text(s, 1, column, TTM_STYLE_PLAIN, ttm_view_of(w->source->recording), s->columns - column);
+    ttm_screen_text(s, 1, column, TTM_STYLE_PLAIN, ttm_str_of(w->source->recording), s->columns - column);
   }
 }
 

@@ -4,9 +4,9 @@
 /* L1_SMALL and TRACE are as large as the program asks for: nothing tells their capacity. */
 static bool has_capacity(ttm_use use) { return use == TTM_USE_DRAM || use == TTM_USE_L1 || use == TTM_USE_CB; }
 
-static bool read_use(ttm_view name, ttm_use *out) {
+static bool read_use(ttm_str name, ttm_use *out) {
   for (int u = 0; u < TTM_USES; u++) {
-    if (!has_capacity((ttm_use)u) || !ttm_view_eq_nocase(name, ttm_view_of(ttm_use_key((ttm_use)u)))) continue;
+    if (!has_capacity((ttm_use)u) || !ttm_str_eq_nocase(name, ttm_str_of(ttm_use_key((ttm_use)u)))) continue;
     *out = (ttm_use)u;
     return true;
   }
@@ -16,9 +16,9 @@ static bool read_use(ttm_view name, ttm_use *out) {
 int ttm_alarm_add(ttm_alarm *alarm, const char *text, ttm_error *err) {
   ttm_alarm_mark mark = {.use = TTM_USES};
   const char *colon = strchr(text, ':');
-  ttm_view rest = ttm_view_of(colon ? colon + 1 : text);
-  bool fine = !colon || read_use((ttm_view){text, (size_t)(colon - text)}, &mark.use);
-  fine = fine && ttm_view_take_decimal(&rest, &mark.percent) && ttm_view_eq(rest, TTM_LIT("%"));
+  ttm_str rest = ttm_str_of(colon ? colon + 1 : text);
+  bool fine = !colon || read_use((ttm_str){text, (size_t)(colon - text)}, &mark.use);
+  fine = fine && ttm_str_take_decimal(&rest, &mark.percent) && ttm_str_eq(rest, TTM_LIT("%"));
   if (!fine || !(mark.percent > 0 && mark.percent <= 100))
     return ttm_error_set(err, TTM_EUSAGE,
                          "option '--alarm' takes a mark such as 90%% or dram:90%% (dram, l1 or cb), not '%s'", text);

@@ -9,7 +9,7 @@
 
 #include "watch/process.h"
 
-const ttm_board *ttm_chip_board_named(ttm_view name) {
+const ttm_board *ttm_chip_board_named(ttm_str name) {
   static const struct {
     const char *start, *board;
   } others[] = {{"ubb_blackhole", ""},
@@ -17,11 +17,11 @@ const ttm_board *ttm_chip_board_named(ttm_view name) {
                 {"ubb", "galaxy"},
                 {"galaxy", "galaxy"},
                 {"tt-galaxy-wh", "galaxy"}};
-  name = ttm_view_trim(name);
+  name = ttm_str_trim(name);
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-    if (ttm_view_starts(name, ttm_view_of(others[i].start))) return ttm_board_find(ttm_view_of(others[i].board));
+    if (ttm_str_starts(name, ttm_str_of(others[i].start))) return ttm_board_find(ttm_str_of(others[i].board));
   }
-  return ttm_board_find(ttm_view_first(name, 4)); /* "p150a", "n300 L": the letter behind is the cooling */
+  return ttm_board_find(ttm_str_first(name, 4)); /* "p150a", "n300 L": the letter behind is the cooling */
 }
 
 /* ---- Files ------------------------------------------------------------------------------------------------------------ */
@@ -49,8 +49,8 @@ const ttm_board *ttm_chip_board_of_driver(const char *sysfs) {
     ttm_buf_printf(&path, "%s/tt_card_type", entry->d_name);
     ttm_buf_char(&path, '\0');
     if (entry->d_name[0] != '.' && !path.failed && read_start(dirfd(dir), path.at, 64, &text)) {
-      ttm_view word = ttm_buf_view(&text);
-      const ttm_board *this = ttm_chip_board_named(ttm_view_first(word, ttm_view_find_char(word, '\n')));
+      ttm_str word = ttm_buf_str(&text);
+      const ttm_board *this = ttm_chip_board_named(ttm_str_first(word, ttm_str_find_char(word, '\n')));
       one_kind &= this && (!board || board == this);
       board = this;
     }
@@ -62,13 +62,13 @@ const ttm_board *ttm_chip_board_of_driver(const char *sysfs) {
 }
 
 /* The word behind the first "board_type:" of a cluster descriptor. */
-static const ttm_board *board_in(ttm_view yaml) {
-  static const ttm_view key = {"board_type:", 11};
-  size_t at = ttm_view_find(yaml, key), end = 0;
+static const ttm_board *board_in(ttm_str yaml) {
+  static const ttm_str key = {"board_type:", 11};
+  size_t at = ttm_str_find(yaml, key), end = 0;
   if (at == TTM_NOT_FOUND) return NULL;
-  ttm_view word = ttm_view_trim(ttm_view_first(ttm_view_from(yaml, at + key.n), 40));
+  ttm_str word = ttm_str_trim(ttm_str_first(ttm_str_from(yaml, at + key.n), 40));
   while (end < word.n && !strchr(" ,}\r\n", word.p[end])) end++;
-  return ttm_chip_board_named(ttm_view_first(word, end));
+  return ttm_chip_board_named(ttm_str_first(word, end));
 }
 
 const ttm_board *ttm_chip_board_of_process(int32_t pid) {
@@ -80,7 +80,7 @@ const ttm_board *ttm_chip_board_of_process(int32_t pid) {
   if (ttm_process_variable(pid, "TT_METAL_MOCK_CLUSTER_DESC_PATH", &path)) {
     ttm_buf_char(&path, '\0');
     const char *name = path.failed ? NULL : path.at[relative] == '/' ? path.at + relative : path.at;
-    if (name && read_start(AT_FDCWD, name, MOST, &yaml)) board = board_in(ttm_buf_view(&yaml));
+    if (name && read_start(AT_FDCWD, name, MOST, &yaml)) board = board_in(ttm_buf_str(&yaml));
   }
   ttm_buf_free(&path);
   ttm_buf_free(&yaml);

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 
 /* By a name of the driver or of a cluster descriptor: "n300", "p150a", "ubb" (a Galaxy). NULL when the table has none. */
-const ttm_board *ttm_chip_board_named(ttm_view name);
+const ttm_board *ttm_chip_board_named(ttm_str name);
 
 /* What the driver says (/sys/class/tenstorrent, `sysfs` in tests) when all cards are of one kind, NULL otherwise. */
 const ttm_board *ttm_chip_board_of_driver(const char *sysfs);

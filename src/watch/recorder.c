@@ -200,7 +200,7 @@ static int take_device(ttm_recorder *r, const ttm_watch_device *device, uint64_t
   if (!known->any || parts.n || memcmp(known->written, known->highest, sizeof known->written) != 0) {
     ttm_buf_printf(&r->line, "s %llu %zu ", (unsigned long long)ms, index);
     put_uses(&r->line, known->highest, ' ');
-    ttm_buf_put(&r->line, ttm_buf_view(&parts));
+    ttm_buf_put(&r->line, ttm_buf_str(&parts));
     ttm_buf_char(&r->line, '\n');
   }
   memcpy(known->written, known->highest, sizeof known->written);

@@ -280,7 +280,7 @@ static int look_at(ttm_watch *watch, int dir, const char *file, uint64_t asic_id
   }
   reading how = read_stable(fd, known, raw, &n);
   close(fd);
-  ttm_shm_fault fault = ttm_shm_segment_read(&segment, (ttm_view){raw, how == READ_WHOLE ? TTM_SHM_BYTES : 0});
+  ttm_shm_fault fault = ttm_shm_segment_read(&segment, (ttm_str){raw, how == READ_WHOLE ? TTM_SHM_BYTES : 0});
   if (how != READ_WHOLE || fault || segment.asic_id != asic_id)
     return explain_fault(watch, file, how, fault, n, &segment);
   return take_segment(watch, asic_id, raw, &segment, now_ms);
@@ -316,7 +316,7 @@ int ttm_watch_look(ttm_watch *watch, uint64_t now_ms, ttm_error *err) {
   if (!dir) return ttm_error_set(err, TTM_EIO, "cannot read the folder '%s': %s", watch->options.dir, strerror(errno));
   for (size_t i = 0; i < watch->devices.n; i++) watch->devices.at[i]->seen = false;
   for (struct dirent *entry; !status && (entry = readdir(dir));) {
-    if (!ttm_shm_file_name(ttm_view_of(entry->d_name), &asic_id)) continue;
+    if (!ttm_shm_file_name(ttm_str_of(entry->d_name), &asic_id)) continue;
     status = look_at(watch, dirfd(dir), entry->d_name, asic_id, now_ms);
   }
   closedir(dir);

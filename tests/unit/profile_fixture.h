@@ -30,7 +30,7 @@ static inline ttm_profile *fx_new(uint32_t ranks) {
 
 static inline uint32_t fx_str(ttm_profile *p, const char *text) {
   uint32_t id;
-  fx_ok(ttm_intern_add(&p->strings, ttm_view_of(text), &id));
+  fx_ok(ttm_intern_add(&p->strings, ttm_str_of(text), &id));
   return id;
 }
 
@@ -59,34 +59,34 @@ static inline uint32_t fx_text(ttm_profile *p, const char *name, ttm_op_kind kin
 static inline uint32_t fx_line(ttm_profile *p) { return (uint32_t)++p->seen.lines; }
 
 /* A program starts: at top level with parent TTM_NONE, else inside (const-eval). */
-static inline uint32_t fx_frame(ttm_profile *p, const char *name, uint32_t rank, uint32_t parent) {
-  ttm_frame frame = {.name = fx_str(p, name), .parent = parent, .caller = TTM_NONE, .rank = rank, .graph = TTM_NONE};
-  frame.first_op = frame.last_op = frame.before = frame.after = TTM_NONE;
-  frame.first_line = frame.last_line = fx_line(p);
-  frame.finished = true;
-  frame.const_eval = parent != TTM_NONE;
+static inline uint32_t fx_call(ttm_profile *p, const char *name, uint32_t rank, uint32_t parent) {
+  ttm_call call = {.name = fx_str(p, name), .parent = parent, .caller = TTM_NONE, .rank = rank, .graph = TTM_NONE};
+  call.first_op = call.last_op = call.before = call.after = TTM_NONE;
+  call.first_line = call.last_line = fx_line(p);
+  call.finished = true;
+  call.const_eval = parent != TTM_NONE;
   if (parent != TTM_NONE) {
-    frame.run = p->frames.at[parent].run;
-    frame.graph = p->frames.at[parent].graph;
+    call.run = p->calls.at[parent].run;
+    call.graph = p->calls.at[parent].graph;
   } else {
-    for (size_t i = 0; i < p->runs.n; i++) frame.run += p->frames.at[p->runs.at[i]].rank == rank;
-    fx_ok(ttm_vec_push(&p->runs, (uint32_t)p->frames.n));
+    for (size_t i = 0; i < p->runs.n; i++) call.run += p->calls.at[p->runs.at[i]].rank == rank;
+    fx_ok(ttm_vec_push(&p->runs, (uint32_t)p->calls.n));
   }
-  fx_ok(ttm_vec_push(&p->frames, frame));
-  return (uint32_t)(p->frames.n - 1);
+  fx_ok(ttm_vec_push(&p->calls, call));
+  return (uint32_t)(p->calls.n - 1);
 }
 
 /* An operation without its results yet. */
-static inline uint32_t fx_op_only(ttm_profile *p, uint32_t text, uint32_t frame) {
-  ttm_op op = {.text = text, .line = fx_line(p), .state = TTM_NONE, .frame = frame, .tensor = TTM_NONE};
+static inline uint32_t fx_op_only(ttm_profile *p, uint32_t text, uint32_t call) {
+  ttm_op op = {.text = text, .line = fx_line(p), .state = TTM_NONE, .call = call, .tensor = TTM_NONE};
   op.weights = TTM_NONE;
-  op.flags = p->frames.at[frame].const_eval ? TTM_OP_CONST_EVAL : 0;
+  op.flags = p->calls.at[call].const_eval ? TTM_OP_CONST_EVAL : 0;
   fx_ok(ttm_vec_push(&p->ops, op));
   uint32_t id = (uint32_t)(p->ops.n - 1);
-  for (uint32_t f = frame; f != TTM_NONE; f = p->frames.at[f].parent) {
-    if (p->frames.at[f].first_op == TTM_NONE) p->frames.at[f].first_op = id;
-    p->frames.at[f].last_op = id;
-    p->frames.at[f].last_line = op.line;
+  for (uint32_t f = call; f != TTM_NONE; f = p->calls.at[f].parent) {
+    if (p->calls.at[f].first_op == TTM_NONE) p->calls.at[f].first_op = id;
+    p->calls.at[f].last_op = id;
+    p->calls.at[f].last_line = op.line;
   }
   return id;
 }
@@ -102,13 +102,13 @@ static inline uint32_t fx_results(ttm_profile *p, uint32_t op, uint32_t self) {
   return op;
 }
 
-static inline uint32_t fx_op(ttm_profile *p, uint32_t text, uint32_t frame) {
-  return fx_results(p, fx_op_only(p, text, frame), TTM_NONE);
+static inline uint32_t fx_op(ttm_profile *p, uint32_t text, uint32_t call) {
+  return fx_results(p, fx_op_only(p, text, call), TTM_NONE);
 }
 
 /* A deallocate of a tensor (TTM_NONE: of an argument). */
-static inline uint32_t fx_free(ttm_profile *p, uint32_t text, uint32_t frame, uint32_t tensor, uint32_t flags) {
-  uint32_t op = fx_op_only(p, text, frame);
+static inline uint32_t fx_free(ttm_profile *p, uint32_t text, uint32_t call, uint32_t tensor, uint32_t flags) {
+  uint32_t op = fx_op_only(p, text, call);
   p->ops.at[op].tensor = tensor;
   p->ops.at[op].flags |= flags;
   if (tensor != TTM_NONE && !(flags & TTM_OP_RETAINED)) p->tensors.at[p->tensors.at[tensor].self].freed_by = op;
@@ -117,12 +117,12 @@ static inline uint32_t fx_free(ttm_profile *p, uint32_t text, uint32_t frame, ui
 
 /* A block with DRAM and L1 (figures in 0.001 MB); `op` owns it or is TTM_STATE_*. */
 static inline uint32_t fx_state(ttm_profile *p, uint32_t rank, uint32_t op, uint32_t dram, uint32_t l1) {
-  ttm_state_frame frame = {.rank = rank, .present = 1 << TTM_DRAM | 1 << TTM_L1};
-  frame.levels[TTM_DRAM] = (ttm_level){.banks = 12, .total = 1000000};
-  frame.levels[TTM_L1] = (ttm_level){64, 1300, l1, 1300 - l1, 1300 - l1};
+  ttm_state_base call = {.rank = rank, .present = 1 << TTM_DRAM | 1 << TTM_L1};
+  call.levels[TTM_DRAM] = (ttm_level){.banks = 12, .total = 1000000};
+  call.levels[TTM_L1] = (ttm_level){64, 1300, l1, 1300 - l1, 1300 - l1};
   uint32_t id = 0;
-  while (id < p->state_frames.n && memcmp(&p->state_frames.at[id], &frame, sizeof frame) != 0) id++;
-  if (id == p->state_frames.n) fx_ok(ttm_vec_push(&p->state_frames, frame));
+  while (id < p->state_bases.n && memcmp(&p->state_bases.at[id], &call, sizeof call) != 0) id++;
+  if (id == p->state_bases.n) fx_ok(ttm_vec_push(&p->state_bases, call));
   ttm_state state = {op, fx_line(p), id, dram, 1000000 - dram, 1000000 - dram};
   fx_ok(ttm_vec_push(&p->states, state));
   if (op < p->ops.n) p->ops.at[op].state = (uint32_t)(p->states.n - 1);
@@ -130,9 +130,9 @@ static inline uint32_t fx_state(ttm_profile *p, uint32_t rank, uint32_t op, uint
 }
 
 /* An operation with its block. */
-static inline uint32_t fx_step(ttm_profile *p, uint32_t text, uint32_t frame, uint32_t dram) {
-  uint32_t op = fx_op(p, text, frame);
-  fx_state(p, p->frames.at[frame].rank, op, dram, 0);
+static inline uint32_t fx_step(ttm_profile *p, uint32_t text, uint32_t call, uint32_t dram) {
+  uint32_t op = fx_op(p, text, call);
+  fx_state(p, p->calls.at[call].rank, op, dram, 0);
   return op;
 }
 

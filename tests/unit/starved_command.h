@@ -46,7 +46,7 @@ enum { MOST_WORDS = 16 };
 
 typedef struct outcome {
   int status;
-  ttm_view out, err; /* malloc'ed */
+  ttm_str out, err; /* malloc'ed */
 } outcome;
 
 static inline void outcome_free(outcome *o) {
@@ -54,13 +54,13 @@ static inline void outcome_free(outcome *o) {
   free((char *)o->err.p);
 }
 
-static inline ttm_view read_back(int fd) {
+static inline ttm_str read_back(int fd) {
   off_t n = lseek(fd, 0, SEEK_END);
   char *text = malloc((size_t)n + 1);
   assert_non_null(text);
   assert_int_equal(pread(fd, text, (size_t)n, 0), n);
   text[n] = '\0';
-  return (ttm_view){text, (size_t)n};
+  return (ttm_str){text, (size_t)n};
 }
 
 static inline outcome run_command(const char *const *words) {
@@ -110,7 +110,7 @@ typedef struct command_case {
   int wanted;           /* exit status with plenty of memory */
   outcome whole;        /* with plenty of memory */
   const char *target;   /* what -o names, NULL */
-  ttm_view written;     /* there, with plenty of memory; malloc'ed */
+  ttm_str written;      /* there, with plenty of memory; malloc'ed */
 } command_case;
 
 static inline const char *find_target(const char *const *words) {
@@ -119,23 +119,23 @@ static inline const char *find_target(const char *const *words) {
   return NULL;
 }
 
-static inline ttm_view read_target(const command_case *c) {
+static inline ttm_str read_target(const command_case *c) {
   int fd = c->target ? open(c->target, O_RDONLY | O_CLOEXEC) : -1;
-  ttm_view text = {NULL, 0};
+  ttm_str text = {NULL, 0};
   if (fd >= 0) text = read_back(fd), close(fd);
   return text;
 }
 
 /* Whatever becomes of the command, the file is the whole new one or the last one, which are the same. */
 static inline bool is_target_whole(const command_case *c) {
-  ttm_view now = read_target(c);
+  ttm_str now = read_target(c);
   bool same = now.n == c->written.n && (!now.n || !memcmp(now.p, c->written.p, now.n));
   free((char *)now.p);
   return same;
 }
 
 /* The same bytes, but for digits: what watches a while says how long it has. */
-static inline bool is_same_output(ttm_view a, ttm_view b) {
+static inline bool is_same_output(ttm_str a, ttm_str b) {
   if (a.n != b.n) return false;
   for (size_t i = 0; i < a.n; i++) {
     bool digits = a.p[i] >= '0' && a.p[i] <= '9' && b.p[i] >= '0' && b.p[i] <= '9';

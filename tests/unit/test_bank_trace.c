@@ -29,49 +29,49 @@ static char **names;
 static int name_count;
 
 /* What stands behind "key": in the line; the test fails without it. */
-static ttm_view value(ttm_view line, const char *key) {
+static ttm_str value(ttm_str line, const char *key) {
   char quoted[40];
   int n = snprintf(quoted, sizeof quoted, "\"%s\": ", key);
-  size_t at = ttm_view_find(line, (ttm_view){quoted, (size_t)n});
+  size_t at = ttm_str_find(line, (ttm_str){quoted, (size_t)n});
   assert_true(at != TTM_NOT_FOUND);
-  return ttm_view_from(line, at + (size_t)n);
+  return ttm_str_from(line, at + (size_t)n);
 }
 
-static uint64_t number(ttm_view line, const char *key) {
-  ttm_view at = value(line, key);
+static uint64_t number(ttm_str line, const char *key) {
+  ttm_str at = value(line, key);
   uint64_t n;
-  assert_true(ttm_view_take_u64(&at, &n));
+  assert_true(ttm_str_take_u64(&at, &n));
   return n;
 }
 
-static bool is(ttm_view line, const char *key, const char *text) {
-  return ttm_view_starts(value(line, key), ttm_view_of(text));
+static bool is(ttm_str line, const char *key, const char *text) {
+  return ttm_str_starts(value(line, key), ttm_str_of(text));
 }
 
-static uint32_t tensor_number(ttm_view line) {
-  ttm_view name = value(line, "name");
+static uint32_t tensor_number(ttm_str line) {
+  ttm_str name = value(line, "name");
   uint64_t n = 0;
-  assert_true(ttm_view_take(&name, TTM_LIT("\"t")) && ttm_view_take_u64(&name, &n) && n < TENSORS);
+  assert_true(ttm_str_take(&name, TTM_LIT("\"t")) && ttm_str_take_u64(&name, &n) && n < TENSORS);
   return (uint32_t)n;
 }
 
 /* The type the way the compiler would print it: leading dims collapsed, tiles in the memref. */
-static ttm_tensor_type type_of(ttm_view line, bool l1) {
+static ttm_tensor_type type_of(ttm_str line, bool l1) {
   static const struct {
     const char *name, *dtype;
   } dtypes[] = {{"\"bf16\"", "bf16"}, {"\"f32\"", "f32"},  {"\"bfp8\"", "bfp_bf8"}, {"\"bfp4\"", "bfp_bf4"},
                 {"\"u32\"", "ui32"},  {"\"u16\"", "ui16"}, {"\"u8\"", "ui8"},       {"\"i32\"", "si32"}};
   ttm_tensor_type type = {.has_layout = true, .placement = TTM_PLACE_INTERLEAVED, .tile_h = 32, .tile_w = 32};
-  ttm_view at = ttm_view_from(value(line, "shape"), 1);
+  ttm_str at = ttm_str_from(value(line, "shape"), 1);
   uint64_t dim;
-  while (ttm_view_take_u64(&at, &dim)) {
+  while (ttm_str_take_u64(&at, &dim)) {
     type.shape.at[type.shape.rank++] = dim;
-    ttm_view_take(&at, TTM_LIT(", "));
+    ttm_str_take(&at, TTM_LIT(", "));
   }
   type.tiled = is(line, "tiled", "true");
   type.buffer = l1 ? TTM_BUFFER_L1 : TTM_BUFFER_DRAM;
   for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
-    if (is(line, "dtype", dtypes[i].name)) type.storage = ttm_view_of(dtypes[i].dtype);
+    if (is(line, "dtype", dtypes[i].name)) type.storage = ttm_str_of(dtypes[i].dtype);
   }
   assert_true(type.storage.n > 0);
   uint64_t rows = 1, last = type.shape.at[type.shape.rank - 1];
@@ -84,34 +84,33 @@ static ttm_tensor_type type_of(ttm_view line, bool l1) {
   return type;
 }
 
-static void compare(trace *t, ttm_view line, int m) {
+static void compare(trace *t, ttm_str line, int m) {
   static ttm_extent got[BLOCKS];
   size_t n = ttm_bank_blocks(&t->banks[m], got, BLOCKS), seen = 0;
   assert_true(n <= BLOCKS);
   assert_true(t->banks[m].allocated == number(line, "allocated"));
   assert_true(ttm_bank_room(&t->banks[m]) == number(line, "free"));
   assert_true(ttm_bank_largest(&t->banks[m]) == number(line, "largest"));
-  ttm_view at = ttm_view_from(value(line, "blocks"), 1);
+  ttm_str at = ttm_str_from(value(line, "blocks"), 1);
   uint64_t address, size;
-  while (ttm_view_take(&at, TTM_LIT("[")) && ttm_view_take_u64(&at, &address)) {
-    assert_true(ttm_view_take(&at, TTM_LIT(", ")) && ttm_view_take_u64(&at, &size) &&
-                ttm_view_take(&at, TTM_LIT(", ")));
-    if (ttm_view_take(&at, TTM_LIT("false"))) {
+  while (ttm_str_take(&at, TTM_LIT("[")) && ttm_str_take_u64(&at, &address)) {
+    assert_true(ttm_str_take(&at, TTM_LIT(", ")) && ttm_str_take_u64(&at, &size) && ttm_str_take(&at, TTM_LIT(", ")));
+    if (ttm_str_take(&at, TTM_LIT("false"))) {
       assert_true(seen < n);
       assert_true(got[seen].at == address && got[seen].size == size);
       seen++;
     } else {
-      assert_true(ttm_view_take(&at, TTM_LIT("true")));
+      assert_true(ttm_str_take(&at, TTM_LIT("true")));
     }
-    assert_true(ttm_view_take(&at, TTM_LIT("]")));
-    ttm_view_take(&at, TTM_LIT(", "));
+    assert_true(ttm_str_take(&at, TTM_LIT("]")));
+    ttm_str_take(&at, TTM_LIT(", "));
   }
   assert_true(seen == n);
   t->states++;
   t->blocks += n;
 }
 
-static void play(trace *t, ttm_view line) {
+static void play(trace *t, ttm_str line) {
   int m = is(line, "memory", "\"l1\"");
   ttm_bank *bank = &t->banks[m];
   if (is(line, "event", "\"start\"")) {
@@ -139,7 +138,7 @@ static void replay(const char *path) {
   FILE *file = fopen(path, "r");
   t = (trace){.states = 0};
   assert_non_null(file);
-  while ((n = getline(&line, &cap, file)) > 0) play(&t, (ttm_view){line, (size_t)n});
+  while ((n = getline(&line, &cap, file)) > 0) play(&t, (ttm_str){line, (size_t)n});
   free(line);
   fclose(file);
   for (int m = 0; m < 2; m++) ttm_bank_free(&t.banks[m]);

@@ -3,7 +3,7 @@
 #include "unit.h"
 
 static const ttm_board *board(const char *name) {
-  const ttm_board *found = ttm_board_find(ttm_view_of(name));
+  const ttm_board *found = ttm_board_find(ttm_str_of(name));
   assert_non_null(found);
   return found;
 }

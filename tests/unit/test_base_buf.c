@@ -5,16 +5,16 @@
 static void appends(void **state) {
   (void)state;
   ttm_buf buf = {0};
-  assert_view(ttm_buf_view(&buf), "");
+  assert_view(ttm_buf_str(&buf), "");
   ttm_buf_puts(&buf, "peak ");
   ttm_buf_u64(&buf, 0);
   ttm_buf_char(&buf, ' ');
   ttm_buf_u64(&buf, UINT64_MAX);
   ttm_buf_put(&buf, TTM_LIT("\0!"));
-  ttm_buf_put(&buf, (ttm_view){NULL, 0});
+  ttm_buf_put(&buf, (ttm_str){NULL, 0});
   ttm_buf_printf(&buf, " %s=%d", "x", -3);
   ttm_buf_printf(&buf, "%s", "");
-  assert_view(ttm_buf_view(&buf), "peak 0 18446744073709551615\0! x=-3");
+  assert_view(ttm_buf_str(&buf), "peak 0 18446744073709551615\0! x=-3");
   assert_false(buf.failed);
   ttm_buf_free(&buf);
   assert_null(buf.at);
@@ -39,7 +39,7 @@ static void clear_keeps_the_room(void **state) {
   assert_int_equal(buf.n, 0);
   ttm_buf_puts(&buf, "kept");
   assert_ptr_equal(buf.at, at);
-  assert_view(ttm_buf_view(&buf), "kept");
+  assert_view(ttm_buf_str(&buf), "kept");
   ttm_buf_free(&buf);
 }
 
@@ -52,8 +52,8 @@ static void failure_sticks(void **state) {
   ttm_buf_char(&buf, 'd');
   ttm_buf_printf(&buf, "%d", 5);
   ttm_buf_u64(&buf, 5);
-  assert_int_equal(buf.n, 3);          /* what was there stays, nothing is added */
-  assert_view(ttm_buf_view(&buf), ""); /* and is not shown: nobody takes it for the whole */
+  assert_int_equal(buf.n, 3);         /* what was there stays, nothing is added */
+  assert_view(ttm_buf_str(&buf), ""); /* and is not shown: nobody takes it for the whole */
   ttm_buf_free(&buf);
   assert_false(buf.failed);
 }
@@ -63,9 +63,9 @@ static void failure_spreads(void **state) {
   (void)state;
   ttm_buf part = {.failed = true}, whole = {0};
   ttm_buf_puts(&whole, "abc");
-  ttm_buf_put(&whole, (ttm_view){"", 0});
+  ttm_buf_put(&whole, (ttm_str){"", 0});
   assert_false(whole.failed);
-  ttm_buf_put(&whole, ttm_view_first(ttm_buf_view(&part), 2));
+  ttm_buf_put(&whole, ttm_str_first(ttm_buf_str(&part), 2));
   assert_true(whole.failed);
   ttm_buf_free(&whole);
 }

@@ -10,7 +10,7 @@ static int by_lo(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static ttm_hash128 of(ttm_view v) { return ttm_hash_bytes(v.p, v.n); }
+static ttm_hash128 of(ttm_str v) { return ttm_hash_bytes(v.p, v.n); }
 static bool same(ttm_hash128 a, ttm_hash128 b) { return a.lo == b.lo && a.hi == b.hi; }
 
 static void depends_on_bytes_not_on_place(void **state) {
@@ -30,7 +30,7 @@ static void never_reads_past_the_end(void **state) {
   (void)state;
   static const char text[] = "0123456789abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
   for (size_t n = 0; n < sizeof text; n++) {
-    ttm_view v = heap_view((ttm_view){text, n});
+    ttm_str v = heap_view((ttm_str){text, n});
     assert_true(same(of(v), ttm_hash_bytes(text, n)));
     free((char *)v.p);
   }

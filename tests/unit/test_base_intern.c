@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "unit.h"
 
-static uint32_t add(ttm_intern *pool, ttm_view s) {
+static uint32_t add(ttm_intern *pool, ttm_str s) {
   uint32_t id = UINT32_MAX;
   assert_int_equal(ttm_intern_add(pool, s, &id), TTM_OK);
   return id;
@@ -16,7 +16,7 @@ static void same_text_same_id(void **state) {
   (void)state;
   ttm_intern pool = {0};
   char changing[] = "ttnn.add";
-  uint32_t a = add(&pool, ttm_view_of(changing));
+  uint32_t a = add(&pool, ttm_str_of(changing));
   changing[0] = 'X'; /* the pool keeps its own copy */
   assert_int_equal(add(&pool, TTM_LIT("ttnn.add")), a);
   assert_int_not_equal(add(&pool, TTM_LIT("ttnn.ad")), a);
@@ -57,12 +57,12 @@ static void growth_keeps_ids_and_addresses(void **state) {
   const char *where = ttm_intern_get(&pool, first).p;
   for (uint32_t i = 0; i < COUNT; i++) {
     snprintf(text, sizeof text, "loc_%u", i);
-    assert_int_equal(add(&pool, ttm_view_of(text)), i + 2);
+    assert_int_equal(add(&pool, ttm_str_of(text)), i + 2);
   }
   for (uint32_t i = 0; i < COUNT; i++) {
     snprintf(text, sizeof text, "loc_%u", i);
-    assert_int_equal(ttm_intern_find(&pool, ttm_view_of(text)), i + 2);
-    assert_true(ttm_view_eq(ttm_intern_get(&pool, i + 2), ttm_view_of(text)));
+    assert_int_equal(ttm_intern_find(&pool, ttm_str_of(text)), i + 2);
+    assert_true(ttm_str_eq(ttm_intern_get(&pool, i + 2), ttm_str_of(text)));
   }
   assert_ptr_equal(ttm_intern_get(&pool, first).p, where);
   assert_int_equal(ttm_intern_find(&pool, TTM_LIT("loc_50000")), 0);
@@ -82,9 +82,9 @@ static void collisions(void **state) {
     if ((ttm_hash_bytes(texts[found], strlen(texts[found])).lo & MASK) == home) found++;
   }
   for (uint32_t i = 0; i < WANTED; i++) {
-    assert_int_equal(ttm_intern_find(&pool, ttm_view_of(texts[i])), 0);
-    assert_int_equal(add(&pool, ttm_view_of(texts[i])), i + 1);
-    for (uint32_t k = 0; k <= i; k++) assert_int_equal(ttm_intern_find(&pool, ttm_view_of(texts[k])), k + 1);
+    assert_int_equal(ttm_intern_find(&pool, ttm_str_of(texts[i])), 0);
+    assert_int_equal(add(&pool, ttm_str_of(texts[i])), i + 1);
+    for (uint32_t k = 0; k <= i; k++) assert_int_equal(ttm_intern_find(&pool, ttm_str_of(texts[k])), k + 1);
   }
   ttm_intern_free(&pool);
 }

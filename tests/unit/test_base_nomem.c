@@ -60,13 +60,13 @@ static void intern_survives_every_refusal(void **state) {
     uint32_t id = 0, n = 0;
     for (; n < 100; n++) {
       text[0] = (char)(n + 1);
-      if (ttm_intern_add(&pool, (ttm_view){text, 1}, &id)) break;
+      if (ttm_intern_add(&pool, (ttm_str){text, 1}, &id)) break;
       assert_int_equal(id, n + 1);
     }
     starve_allowed = 100;
     for (uint32_t i = 0; i < 100; i++) {
       text[0] = (char)(i + 1);
-      assert_int_equal(ttm_intern_add(&pool, (ttm_view){text, 1}, &id), TTM_OK);
+      assert_int_equal(ttm_intern_add(&pool, (ttm_str){text, 1}, &id), TTM_OK);
       assert_int_equal(id, i + 1);
     }
     ttm_intern_free(&pool);
@@ -87,7 +87,7 @@ static bool work_chunks(void *context, bool plenty) {
   int status = ttm_source_open(&chunker.source, f->path, NULL);
   for (bool last = false; !status && !last; last = chunk.last) {
     status = ttm_chunker_next(&chunker, &chunk, NULL);
-    if (!status) ttm_buf_put(&text, (ttm_view){chunk.data, chunk.n});
+    if (!status) ttm_buf_put(&text, (ttm_str){chunk.data, chunk.n});
   }
   bool failed = status || text.failed;
   ttm_hash128 hash = ttm_hash_bytes(text.at, text.n);

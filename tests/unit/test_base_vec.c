@@ -16,8 +16,8 @@ static void grows_and_keeps(void **state) {
 
 static void holds_structs(void **state) {
   (void)state;
-  TTM_VEC(ttm_view) v = {0};
-  assert_int_equal(ttm_vec_push(&v, (ttm_view){"ab", 2}), TTM_OK); /* commas inside the braces */
+  TTM_VEC(ttm_str) v = {0};
+  assert_int_equal(ttm_vec_push(&v, (ttm_str){"ab", 2}), TTM_OK); /* commas inside the braces */
   assert_view(v.at[0], "ab");
   ttm_vec_free(&v);
 }

@@ -226,7 +226,7 @@ static void unread_parts(void **state) {
   p->capture.other_nodes = 2;
   p->capture.bad_nodes = 3;
   ttm_pitfall_write(&words, TTM_PITFALL_UNREAD, p, &x, &u);
-  assert_view(ttm_buf_view(&words), "Nodes of types this version does not know: 2. Elements that are no nodes: 3.");
+  assert_view(ttm_buf_str(&words), "Nodes of types this version does not know: 2. Elements that are no nodes: 3.");
   ttm_pitfall_write(&lost, TTM_PITFALL_UNREAD, p, &x, &u);
   assert_int_equal(lost.n, 0);
   ttm_buf_free(&words);
@@ -241,7 +241,7 @@ static void every_prefix(void **state) {
       1, "buffer", "\"type\":\"L1\",\"size\":5", "") "," NODE(2, "buffer_allocate", L1_512,
                                                               "1") "," NODE(3, "buffer_deallocate", L1_512, "1") "]";
   for (size_t n = 0; n < sizeof text; n++) {
-    ttm_view heap = heap_view((ttm_view){text, n});
+    ttm_str heap = heap_view((ttm_str){text, n});
     ttm_profile *p = NULL;
     ttm_core_use u;
     if (!ttm_profile_read_bytes(&p, heap.p, heap.n, NULL, NULL)) {

@@ -247,9 +247,9 @@ static void tensors_are_those_with_bytes(void **state) {
   plain(&w, "ttnn.relu", NULL, MB);
   ttm_profile *p;
   ttm_findings *f = finish(&w, &p);
-  assert_int_equal(f->live_set[TTM_DRAM].tensors, 2);
-  assert_int_equal(f->live_at_peak.tensors, 1);
-  assert_int_equal(f->live_at_peak.logical_bytes, 2048);
+  assert_int_equal(f->alive_set[TTM_DRAM].tensors, 2);
+  assert_int_equal(f->alive_at_peak.tensors, 1);
+  assert_int_equal(f->alive_at_peak.logical_bytes, 2048);
   end(f, p);
 }
 
@@ -307,11 +307,11 @@ static void the_fullest_device_is_explained(void **state) {
     }
     ttm_profile *p;
     ttm_findings *f = finish(&w, &p);
-    const ttm_live_set *set = &f->live_set[TTM_DRAM];
+    const ttm_alive_set *set = &f->alive_set[TTM_DRAM];
     assert_true(set->known);
-    assert_int_equal(set->by_class[TTM_LIVE_ACTIVATION], even ? 2 * MB : 3 * MB);
+    assert_int_equal(set->by_class[TTM_ALIVE_ACTIVATION], even ? 2 * MB : 3 * MB);
     assert_int_equal(set->over_bytes, 0);
-    assert_true(ttm_live_set_quality(set) > 99.9);
+    assert_true(ttm_alive_set_quality(set) > 99.9);
     assert_true(f->lifetimes.known && f->advices.known);
     if (!even) assert_true(f->advices.at[0].saves > MB - 4000 && f->advices.at[0].saves < MB + 4000);
     end(f, p);
@@ -327,10 +327,10 @@ static void more_buffers_than_memory(void **state) {
   plain(&w, "ttnn.add", &first, 4 * MB);
   ttm_profile *p;
   ttm_findings *f = finish(&w, &p);
-  const ttm_live_set *set = &f->live_set[TTM_DRAM];
-  assert_int_equal(set->by_class[TTM_LIVE_ACTIVATION], 6 * MB);
+  const ttm_alive_set *set = &f->alive_set[TTM_DRAM];
+  assert_int_equal(set->by_class[TTM_ALIVE_ACTIVATION], 6 * MB);
   assert_true(set->over_bytes > MB - 2000 && set->over_bytes < MB + 2000);
-  assert_true(ttm_live_set_explained(set) < set->measured_bytes + 2000);
+  assert_true(ttm_alive_set_explained(set) < set->measured_bytes + 2000);
   end(f, p);
 }
 

@@ -9,7 +9,7 @@
 static ttm_scan *scan_of(const char *path, const char *text) {
   ttm_scan *scan = NULL;
   ttm_error err;
-  assert_int_equal(ttm_scan_text(&scan, path, ttm_view_of(text), NULL, &err), TTM_OK);
+  assert_int_equal(ttm_scan_text(&scan, path, ttm_str_of(text), NULL, &err), TTM_OK);
   return scan;
 }
 
@@ -199,7 +199,7 @@ static void what_the_user_gives(void **state) {
   ttm_define defines[] = {{{"n", 1}, 3}, {{"grid.x", 6}, 8}};
   ttm_scan_options options = {.arch = TTM_ARCH_WORMHOLE, .defines = defines, .define_count = 2};
   ttm_scan *scan;
-  assert_int_equal(ttm_scan_text(&scan, "h.cpp", ttm_view_of(text), &options, NULL), TTM_OK);
+  assert_int_equal(ttm_scan_text(&scan, "h.cpp", ttm_str_of(text), &options, NULL), TTM_OK);
   assert_true(ttm_value_is_one(&scan->cbs.at[0].total.value));
   assert_int_equal(scan->cbs.at[0].total.value.v[0].i, 24);
   assert_true(ttm_cb_is_adaptive(&scan->cbs.at[0])); /* given, but it still follows the workload */
@@ -232,15 +232,15 @@ static void kernels(void **state) {
 static void simplified(void **state) {
   (void)state;
   ttm_arena arena = {0};
-  ttm_view text =
+  ttm_str text =
       TTM_LIT("#if A\none\n#elif B\ntwo\n#else\nthree\n#endif\n#if 0\nfour\n#else\nfive\n#endif\nALWI void ALWIN();\n");
   char *simple = ttm_scan_simplify(text, true, &arena);
   assert_non_null(simple);
-  ttm_view got = {simple, text.n};
-  assert_true(ttm_view_contains(got, TTM_LIT("one")) && ttm_view_contains(got, TTM_LIT("five")));
-  assert_false(ttm_view_contains(got, TTM_LIT("two")) || ttm_view_contains(got, TTM_LIT("three")) ||
-               ttm_view_contains(got, TTM_LIT("four")) || ttm_view_contains(got, TTM_LIT("#")));
-  assert_true(ttm_view_contains(got, TTM_LIT("     void ALWIN();")));
+  ttm_str got = {simple, text.n};
+  assert_true(ttm_str_contains(got, TTM_LIT("one")) && ttm_str_contains(got, TTM_LIT("five")));
+  assert_false(ttm_str_contains(got, TTM_LIT("two")) || ttm_str_contains(got, TTM_LIT("three")) ||
+               ttm_str_contains(got, TTM_LIT("four")) || ttm_str_contains(got, TTM_LIT("#")));
+  assert_true(ttm_str_contains(got, TTM_LIT("     void ALWIN();")));
   assert_null(ttm_scan_simplify(TTM_LIT("int plain;"), false, &arena));
   ttm_arena_free(&arena);
 }
@@ -267,11 +267,11 @@ static void header_constants(void **state) {
 static void prefixes(void **state) {
   (void)state;
   ttm_arena arena = {0};
-  ttm_view text;
+  ttm_str text;
   assert_int_equal(ttm_scan_read_file(TTMEM_SOURCE "/tests/data/cb/forms.cpp", &arena, &text, NULL), TTM_OK);
   for (size_t n = 0; n < text.n; n += 97) {
     ttm_scan *scan;
-    assert_int_equal(ttm_scan_text(&scan, "h.cpp", ttm_view_first(text, n), NULL, NULL), TTM_OK);
+    assert_int_equal(ttm_scan_text(&scan, "h.cpp", ttm_str_first(text, n), NULL, NULL), TTM_OK);
     ttm_scan_free(scan);
   }
   ttm_arena_free(&arena);

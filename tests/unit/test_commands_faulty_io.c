@@ -71,7 +71,7 @@ int poll(struct pollfd *on, nfds_t n, int ms) {
 
 /* ---- Commands ------------------------------------------------------------------------------------------------------ */
 
-static bool has(ttm_view text, const char *words) { return strstr(text.p, words) != NULL; }
+static bool has(ttm_str text, const char *words) { return strstr(text.p, words) != NULL; }
 
 static outcome run_with_input(const char *const *words, const char *input) {
   int kept = -1, fd = input ? open(input, O_RDONLY | O_CLOEXEC) : -1;
@@ -138,7 +138,7 @@ static void commands(void **state) {
 static void long_log(void **state) {
   (void)state;
   int fd = open(CLI_DATA "two_runs_oom_profile.log", O_RDONLY | O_CLOEXEC);
-  ttm_view once = read_back(fd);
+  ttm_str once = read_back(fd);
   close(fd);
   const char *path = in_root("long.log");
   fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -173,7 +173,7 @@ static void catalog(void **state) {
   }
 }
 
-static bool keep_shown(void *context, ttm_view bytes, const ttm_feed_figures *figures) {
+static bool keep_shown(void *context, ttm_str bytes, const ttm_feed_figures *figures) {
   (void)figures;
   ttm_buf_put(context, bytes);
   return true;
@@ -187,16 +187,16 @@ static void captured(void **state) {
   ttm_capture_result result;
   int fd = open(argv[1], O_RDONLY | O_CLOEXEC),
       log = open(in_root("captured"), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  ttm_view whole = read_back(fd);
+  ttm_str whole = read_back(fd);
   wanted = (faults){.interrupted = true};
   begin_faults();
   int status = ttm_capture_run(
       &result, &(ttm_capture_options){.argv = argv, .log = log, .show = keep_shown, .context = &shown}, NULL);
   end_faults();
-  ttm_view kept = read_back(log);
+  ttm_str kept = read_back(log);
   assert_int_equal(status, TTM_OK);
   assert_int_equal(result.exit_status, 0);
-  assert_true(ttm_view_eq(kept, whole) && ttm_view_eq(ttm_buf_view(&shown), whole));
+  assert_true(ttm_str_eq(kept, whole) && ttm_str_eq(ttm_buf_str(&shown), whole));
   ttm_buf_free(&shown);
   free((char *)kept.p);
   free((char *)whole.p);

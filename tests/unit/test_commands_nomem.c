@@ -33,7 +33,7 @@ static void compressed_logs(void **state) {
   char packed[16384];
   int fd = open(DATA "small.log", O_RDONLY | O_CLOEXEC);
   assert_true(fd >= 0);
-  ttm_view log = read_back(fd);
+  ttm_str log = read_back(fd);
   close(fd);
   gzFile gz = gzopen(in_root("small.log.gz"), "wb");
   assert_true(gz && gzwrite(gz, log.p, (unsigned)log.n) == (int)log.n && gzclose(gz) == Z_OK);
@@ -170,7 +170,7 @@ static void serving(void **state) {
 /* ---- The tracker, which no command uses ------------------------------------------------------------------------------ */
 
 /* The summary of a capture, NULL when memory ran out on the way. */
-static char *track(ttm_view json) {
+static char *track(ttm_str json) {
   ttm_tracker *tracker = NULL;
   ttm_error err;
   char *text = NULL;
@@ -186,7 +186,7 @@ static char *track(ttm_view json) {
 }
 
 typedef struct tracked {
-  ttm_view json;
+  ttm_str json;
   char *whole;
 } tracked;
 

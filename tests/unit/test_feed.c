@@ -6,7 +6,7 @@
 
 #include "profile/feed.h"
 
-static ttm_view small;
+static ttm_str small;
 
 static int load(void **state) {
   (void)state;
@@ -26,7 +26,7 @@ static ttm_profile *feed_in_pieces(size_t piece) {
   ttm_error err;
   assert_int_equal(ttm_feed_begin(&feed, "-", NULL, &err), TTM_OK);
   for (size_t at = 0; at < small.n; at += piece) {
-    ttm_view part = heap_view((ttm_view){small.p + at, piece < small.n - at ? piece : small.n - at});
+    ttm_str part = heap_view((ttm_str){small.p + at, piece < small.n - at ? piece : small.n - at});
     assert_int_equal(ttm_feed_put(feed, part.p, part.n, &err), TTM_OK); /* what was pushed need not stay */
     free((void *)part.p);
   }

@@ -12,9 +12,9 @@ static void counted_by_name(void **state) {
   const uint32_t load = fx_text(p, "ttcore.load_cached", TTM_OP_LOAD_CACHED, FX_ROW, NULL);
   const uint32_t drop = fx_text(p, "ttnn.deallocate", TTM_OP_DEALLOCATE, NULL, NULL);
   fx_text(p, "ttnn.never_run", TTM_OP_PLAIN, NULL, NULL);
-  uint32_t frame = fx_frame(p, "main", 0, TTM_NONE);
+  uint32_t call = fx_call(p, "main", 0, TTM_NONE);
   const uint32_t order[] = {load, repeat, other_add, drop, drop, drop, drop, add, old_add, repeat, load};
-  for (size_t i = 0; i < sizeof order / sizeof *order; i++) fx_op_only(p, order[i], frame);
+  for (size_t i = 0; i < sizeof order / sizeof *order; i++) fx_op_only(p, order[i], call);
   p->ops.at[2].flags |= TTM_OP_FAILED; /* it ran all the same */
   ttm_findings *f = fx_findings(p);
   assert_int_equal(f->distribution.n, 3);
@@ -33,8 +33,8 @@ static void indices_skip_what_is_no_element(void **state) {
   ttm_profile *p = fx_new(1);
   uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, NULL, NULL);
   uint32_t device = fx_text(p, "ttnn.get_device", TTM_OP_GET_DEVICE, NULL, NULL);
-  uint32_t frame = fx_frame(p, "main", 0, TTM_NONE), n = 5 * TTM_INDEX_STEP + 77;
-  for (uint32_t i = 0; i < n; i++) fx_op_only(p, i % 3 == 1 ? device : add, frame);
+  uint32_t call = fx_call(p, "main", 0, TTM_NONE), n = 5 * TTM_INDEX_STEP + 77;
+  for (uint32_t i = 0; i < n; i++) fx_op_only(p, i % 3 == 1 ? device : add, call);
   ttm_findings *f = fx_findings(p);
   for (uint32_t i = 0, index = 0; i < n; i++) {
     assert_int_equal(ttm_findings_index(f, i), i % 3 == 1 ? TTM_NONE : index);
@@ -64,12 +64,12 @@ static void nothing_at_all(void **state) {
 static void operations_without_blocks(void **state) {
   (void)state;
   ttm_profile *p = fx_new(1);
-  uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_ROW, NULL), frame = fx_frame(p, "main", 0, TTM_NONE);
-  fx_op(p, add, frame);
+  uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_ROW, NULL), call = fx_call(p, "main", 0, TTM_NONE);
+  fx_op(p, add, call);
   ttm_findings *f = fx_findings(p);
   assert_int_equal(f->elements, 1);
   assert_int_equal(f->padding.n, 1);
-  assert_int_equal(f->live_at_peak.tensors, 0); /* no peak is known */
+  assert_int_equal(f->alive_at_peak.tensors, 0); /* no peak is known */
   assert_true(f->padding_peak_pct > 3099 && f->padding_peak_pct < 3101);
   ttm_findings_free(f);
   ttm_profile_free(p);
@@ -78,9 +78,9 @@ static void operations_without_blocks(void **state) {
 static void blocks_without_operation_lines(void **state) {
   (void)state;
   ttm_profile *p = fx_new(1);
-  uint32_t repeat = fx_text(p, "RepeatOp", TTM_OP_PLAIN, NULL, NULL), frame = fx_frame(p, "", 0, TTM_NONE);
-  fx_step(p, repeat, frame, 10);
-  fx_step(p, repeat, frame, 30);
+  uint32_t repeat = fx_text(p, "RepeatOp", TTM_OP_PLAIN, NULL, NULL), call = fx_call(p, "", 0, TTM_NONE);
+  fx_step(p, repeat, call, 10);
+  fx_step(p, repeat, call, 30);
   ttm_findings *f = fx_findings(p);
   assert_int_equal(f->peak[TTM_DRAM].cause, 0);
   assert_int_equal(f->padding.n, 0);

@@ -12,7 +12,7 @@ static void effect_is_next_state_of_the_rank(void **state) {
   (void)state;
   ttm_profile *p = fx_new(2);
   uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL);
-  uint32_t a = fx_frame(p, "main", 0, TTM_NONE), b = fx_frame(p, "main", 1, TTM_NONE);
+  uint32_t a = fx_call(p, "main", 0, TTM_NONE), b = fx_call(p, "main", 1, TTM_NONE);
   uint32_t a0 = fx_op(p, add, a);
   fx_state(p, 0, a0, 100, 0);
   uint32_t b0 = fx_op(p, add, b);
@@ -39,13 +39,13 @@ static void top_ranks_what_was_added(void **state) {
   ttm_profile *p = fx_new(1);
   uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL);
   uint32_t drop = fx_text(p, "ttnn.deallocate", TTM_OP_DEALLOCATE, NULL, NULL);
-  uint32_t frame = fx_frame(p, "main", 0, TTM_NONE);
+  uint32_t call = fx_call(p, "main", 0, TTM_NONE);
   uint32_t dram = 0;
   for (uint32_t i = 0; i < 12; i++) { /* operation i adds i % 6 */
-    fx_step(p, add, frame, dram);
+    fx_step(p, add, call, dram);
     dram += i % 6;
   }
-  fx_state(p, 0, fx_free(p, drop, frame, TTM_NONE, 0), dram, 0); /* "adds" 500: not an element */
+  fx_state(p, 0, fx_free(p, drop, call, TTM_NONE, 0), dram, 0); /* "adds" 500: not an element */
   fx_state(p, 0, TTM_STATE_AFTER_SUBMIT, dram + 500, 0);
   ttm_findings *f = fx_findings(p);
   const uint32_t want[] = {5, 11, 4, 10, 3, 9, 2, 8, 1, 7};
@@ -63,10 +63,10 @@ static void top_ranks_what_was_added(void **state) {
 static void short_top_list_ends_with_none(void **state) {
   (void)state;
   ttm_profile *p = fx_new(1);
-  uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL), frame = fx_frame(p, "main", 0, TTM_NONE);
-  fx_step(p, add, frame, 10);
-  fx_step(p, add, frame, 30);
-  fx_step(p, add, frame, 20);
+  uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL), call = fx_call(p, "main", 0, TTM_NONE);
+  fx_step(p, add, call, 10);
+  fx_step(p, add, call, 30);
+  fx_step(p, add, call, 20);
   ttm_findings *f = fx_findings(p);
   assert_int_equal(f->top[TTM_DRAM][0].op, 0);
   assert_int_equal(f->top[TTM_DRAM][0].effect, 20);
@@ -80,7 +80,7 @@ static void peak_names_the_operation_before_it(void **state) {
   ttm_profile *p = fx_new(2);
   uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL);
   uint32_t drop = fx_text(p, "ttnn.deallocate", TTM_OP_DEALLOCATE, NULL, NULL);
-  uint32_t a = fx_frame(p, "main", 0, TTM_NONE), b = fx_frame(p, "main", 1, TTM_NONE);
+  uint32_t a = fx_call(p, "main", 0, TTM_NONE), b = fx_call(p, "main", 1, TTM_NONE);
   uint32_t a0 = fx_step(p, add, a, 10);
   fx_step(p, add, b, 50);
   fx_state(p, 0, fx_free(p, drop, a, TTM_NONE, 0), 90, 0); /* the peak stands at a deallocate */
@@ -104,10 +104,10 @@ static void peak_names_the_operation_before_it(void **state) {
 static void peak_without_a_witness_has_no_cause(void **state) {
   (void)state;
   ttm_profile *p = fx_new(1);
-  uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL), frame = fx_frame(p, "main", 0, TTM_NONE);
+  uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL), call = fx_call(p, "main", 0, TTM_NONE);
   fx_state(p, 0, TTM_STATE_BEFORE_SUBMIT, 10, 5);
-  fx_op(p, add, frame); /* no block of its own */
-  fx_op(p, add, frame);
+  fx_op(p, add, call); /* no block of its own */
+  fx_op(p, add, call);
   fx_state(p, 0, TTM_STATE_AFTER_SUBMIT, 40, 5);
   ttm_findings *f = fx_findings(p);
   assert_int_equal(f->peak[TTM_DRAM].state, 1);
@@ -121,11 +121,11 @@ static void peak_without_a_witness_has_no_cause(void **state) {
 static void missing_memory_is_no_change(void **state) {
   (void)state;
   ttm_profile *p = fx_new(1);
-  uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL), frame = fx_frame(p, "main", 0, TTM_NONE);
-  uint32_t first = fx_op(p, add, frame);
+  uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL), call = fx_call(p, "main", 0, TTM_NONE);
+  uint32_t first = fx_op(p, add, call);
   fx_state(p, 0, first, 10, 3);
-  p->state_frames.at[p->states.at[0].frame].present = 1 << TTM_DRAM; /* a cut block */
-  fx_state(p, 0, fx_op(p, add, frame), 10, 8);
+  p->state_bases.at[p->states.at[0].base].present = 1 << TTM_DRAM; /* a cut block */
+  fx_state(p, 0, fx_op(p, add, call), 10, 8);
   ttm_findings *f = fx_findings(p);
   int64_t none;
   assert_false(ttm_op_effect(p, first, TTM_L1, &none));
@@ -139,8 +139,8 @@ static void missing_memory_is_no_change(void **state) {
 static void in_operation_peak_comes_from_the_message(void **state) {
   (void)state;
   ttm_profile *p = fx_new(1);
-  uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL), frame = fx_frame(p, "main", 0, TTM_NONE);
-  fx_step(p, add, frame, 1000);
+  uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL), call = fx_call(p, "main", 0, TTM_NONE);
+  fx_step(p, add, call, 1000);
   ttm_incident oom = {.what = {.kind = TTM_INCIDENT_OOM, .memory = TTM_LIT("DRAM")}, .state = 0};
   const uint64_t allocated[] = {1048576 + 500 /* rounding */, 3000000, 2000000, TTM_UNKNOWN};
   for (size_t i = 0; i < 4; i++) {
@@ -167,11 +167,11 @@ static void const_eval_belongs_to_its_load_cached(void **state) {
   uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL);
   uint32_t load = fx_text(p, "ttcore.load_cached", TTM_OP_LOAD_CACHED, FX_TILE, NULL);
   uint32_t drop = fx_text(p, "ttnn.deallocate", TTM_OP_DEALLOCATE, NULL, NULL);
-  uint32_t a = fx_frame(p, "main", 0, TTM_NONE), b = fx_frame(p, "main", 1, TTM_NONE);
+  uint32_t a = fx_call(p, "main", 0, TTM_NONE), b = fx_call(p, "main", 1, TTM_NONE);
   uint32_t call = fx_step(p, load, a, 100);
   fx_step(p, add, b, 5);
-  uint32_t inside = fx_frame(p, "main_const_eval_0", 0, a);
-  p->frames.at[inside].caller = call;
+  uint32_t inside = fx_call(p, "main_const_eval_0", 0, a);
+  p->calls.at[inside].caller = call;
   uint32_t up = fx_step(p, add, inside, 100);
   fx_step(p, add, inside, 140);
   fx_state(p, 0, fx_free(p, drop, inside, TTM_NONE, 0), 190, 0);
@@ -207,7 +207,7 @@ static void every_change_has_its_owner(void **state) {
   uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL);
   uint32_t drop = fx_text(p, "ttnn.deallocate", TTM_OP_DEALLOCATE, NULL, NULL);
   fx_state(p, 0, TTM_STATE_BEFORE_SUBMIT, 10, 0);
-  uint32_t first = fx_frame(p, "main", 0, TTM_NONE);
+  uint32_t first = fx_call(p, "main", 0, TTM_NONE);
   fx_step(p, add, first, 30);                                  /* the host brought 20; adds 7 */
   fx_step(p, add, first, 37);                                  /* gives 2 back */
   fx_state(p, 0, fx_free(p, drop, first, TTM_NONE, 0), 35, 0); /* frees 4 */
@@ -236,13 +236,12 @@ static void a_last_deallocation_is_its_own(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     ttm_profile *p = fx_new(1);
     uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_BIG, NULL);
-    uint32_t drop = fx_text(p, "ttnn.deallocate", TTM_OP_DEALLOCATE, NULL, NULL),
-             top = fx_frame(p, "main", 0, TTM_NONE);
+    uint32_t drop = fx_text(p, "ttnn.deallocate", TTM_OP_DEALLOCATE, NULL, NULL), top = fx_call(p, "main", 0, TTM_NONE);
     uint32_t made = fx_step(p, add, top, 3000), tensor = cases[i].argument ? TTM_NONE : p->ops.at[made].tensor;
     fx_state(p, 0, fx_free(p, drop, top, tensor, 0), 5000, 0);
     uint32_t end = (uint32_t)(5000 - cases[i].fall);
     if (cases[i].next_run)
-      fx_step(p, add, fx_frame(p, "main", 0, TTM_NONE), end);
+      fx_step(p, add, fx_call(p, "main", 0, TTM_NONE), end);
     else
       fx_state(p, 0, TTM_STATE_AFTER_SUBMIT, end, 0);
     ttm_findings *f = fx_findings(p);
@@ -259,9 +258,9 @@ static void nobody_is_blamed_between_submits(void **state) {
   (void)state;
   for (int told = 0; told < 2; told++) {
     ttm_profile *p = fx_new(1);
-    uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_BIG, NULL), frame = fx_frame(p, "main", 0, TTM_NONE);
+    uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_BIG, NULL), call = fx_call(p, "main", 0, TTM_NONE);
     fx_state(p, 0, TTM_STATE_BEFORE_SUBMIT, 0, 0);
-    uint32_t op = fx_op(p, add, frame);
+    uint32_t op = fx_op(p, add, call);
     if (told) fx_state(p, 0, op, 0, 0);
     fx_state(p, 0, TTM_STATE_AFTER_SUBMIT, 2000, 0);
     ttm_findings *f = fx_findings(p);

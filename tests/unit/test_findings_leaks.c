@@ -19,13 +19,13 @@ static model make(uint32_t ranks) {
 static void run(model *m, const char *name, uint32_t rank, uint32_t start, uint32_t end, bool leaks) {
   ttm_profile *p = m->p;
   uint32_t before = fx_state(p, rank, TTM_STATE_BEFORE_SUBMIT, start, 0);
-  uint32_t top = fx_frame(p, name, rank, TTM_NONE);
-  p->frames.at[top].before = before;
+  uint32_t top = fx_call(p, name, rank, TTM_NONE);
+  p->calls.at[top].before = before;
   uint32_t temporary = fx_step(p, m->work, top, start);
   if (leaks) fx_step(p, m->keep, top, start + 2000);
   uint32_t freed = fx_free(p, m->drop, top, p->ops.at[temporary].tensor, 0);
   fx_state(p, rank, freed, end + 2000, 0);
-  p->frames.at[top].after = fx_state(p, rank, TTM_STATE_AFTER_SUBMIT, end, 0);
+  p->calls.at[top].after = fx_state(p, rank, TTM_STATE_AFTER_SUBMIT, end, 0);
 }
 
 static ttm_findings *done(model *m) { return fx_findings(m->p); }
@@ -64,11 +64,11 @@ static void culprits_add_up_or_are_said_not_to(void **state) {
     for (uint32_t i = 0; i < 8; i++) {
       uint32_t level = i * 3000;
       fx_state(p, 0, TTM_STATE_BEFORE_SUBMIT, level, 0);
-      uint32_t top = fx_frame(p, "main", 0, TTM_NONE);
+      uint32_t top = fx_call(p, "main", 0, TTM_NONE);
       fx_step(p, m.keep, top, level);
       if (alike) fx_step(p, other, top, level + 2000); /* the caller lets go of one of the two: which, no size tells */
       fx_step(p, half, top, level + 2000 + alike * 2000);
-      p->frames.at[top].after = fx_state(p, 0, TTM_STATE_AFTER_SUBMIT, level + 3000, 0);
+      p->calls.at[top].after = fx_state(p, 0, TTM_STATE_AFTER_SUBMIT, level + 3000, 0);
     }
     ttm_findings *f = done(&m);
     assert_int_equal(f->leaks.n, 1);
@@ -96,10 +96,10 @@ static void alternatives_are_all_named(void **state) {
   uint32_t other = fx_text(p, "ttnn.other", TTM_OP_PLAIN, FX_BIG, NULL);
   for (uint32_t i = 0; i < 8; i++) {
     fx_state(p, 0, TTM_STATE_BEFORE_SUBMIT, i * 2000, 0);
-    uint32_t top = fx_frame(p, "main", 0, TTM_NONE);
+    uint32_t top = fx_call(p, "main", 0, TTM_NONE);
     fx_step(p, m.keep, top, i * 2000);
     fx_step(p, other, top, i * 2000 + 2000);
-    p->frames.at[top].after = fx_state(p, 0, TTM_STATE_AFTER_SUBMIT, i * 2000 + 2000, 0);
+    p->calls.at[top].after = fx_state(p, 0, TTM_STATE_AFTER_SUBMIT, i * 2000 + 2000, 0);
   }
   ttm_findings *f = done(&m);
   assert_int_equal(f->leaks.n, 1);
@@ -233,9 +233,9 @@ static void the_last_run_may_be_cut(void **state) {
   model m = make(1);
   for (uint32_t i = 0; i < 7; i++) run(&m, "main", 0, 2000 * i, 2000 + 2000 * i, true);
   uint32_t before = fx_state(m.p, 0, TTM_STATE_BEFORE_SUBMIT, 14000, 0);
-  uint32_t top = fx_frame(m.p, "main", 0, TTM_NONE);
-  m.p->frames.at[top].before = before;
-  m.p->frames.at[top].finished = false;
+  uint32_t top = fx_call(m.p, "main", 0, TTM_NONE);
+  m.p->calls.at[top].before = before;
+  m.p->calls.at[top].finished = false;
   fx_step(m.p, m.work, top, 14000);
   ttm_findings *f = done(&m);
   assert_int_equal(f->leaks.n, 1);

@@ -15,8 +15,8 @@ static ttm_profile *make(uint32_t operations) {
   ttm_graph_arg arg = {.name = fx_str(p, "w"), .kind = TTM_ARG_PARAMETER, .type = 0, .local_type = 0};
   fx_ok(ttm_vec_push(&p->graphs.at[0].args, arg));
   for (uint32_t i = 0; i < RUNS; i++) {
-    uint32_t frame = fx_frame(p, "main", 0, TTM_NONE);
-    for (uint32_t k = 0; k < operations; k++) fx_step(p, matmul, frame, 2000 * i + k % 2 * 1000);
+    uint32_t call = fx_call(p, "main", 0, TTM_NONE);
+    for (uint32_t k = 0; k < operations; k++) fx_step(p, matmul, call, 2000 * i + k % 2 * 1000);
   }
   fx_ok(ttm_vec_push(&p->incidents, (ttm_incident){.what = {.kind = TTM_INCIDENT_FATAL}, .state = TTM_NONE}));
   return p;

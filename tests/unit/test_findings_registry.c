@@ -59,10 +59,10 @@ static void counted_once_over_graphs(void **state) {
 static void found_through_the_frame(void **state) {
   (void)state;
   ttm_profile *p = two_graphs();
-  uint32_t top = fx_frame(p, "main", 0, TTM_NONE), other = fx_frame(p, "main", 0, TTM_NONE);
-  p->frames.at[top].graph = 1;
-  uint32_t inside = fx_frame(p, "main_const_eval_0", 0, top);
-  p->frames.at[inside].graph = TTM_NONE; /* only the top one is asked */
+  uint32_t top = fx_call(p, "main", 0, TTM_NONE), other = fx_call(p, "main", 0, TTM_NONE);
+  p->calls.at[top].graph = 1;
+  uint32_t inside = fx_call(p, "main_const_eval_0", 0, top);
+  p->calls.at[inside].graph = TTM_NONE; /* only the top one is asked */
   ttm_findings *f = fx_findings(p);
   assert_int_equal(ttm_registry_find(&f->registry, p, top, 0), 5);
   assert_int_equal(ttm_registry_find(&f->registry, p, inside, 4), 9);
@@ -79,9 +79,9 @@ static void weight_operations(void **state) {
   ttm_profile *p = two_graphs();
   uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL);
   uint32_t drop = fx_text(p, "ttnn.deallocate", TTM_OP_DEALLOCATE, NULL, NULL);
-  uint32_t top = fx_frame(p, "main", 0, TTM_NONE), weight = add_weights(p, 0), input = add_weights(p, 1);
-  p->frames.at[top].graph = 0;
-  uint32_t inside = fx_frame(p, "main_const_eval_0", 0, top);
+  uint32_t top = fx_call(p, "main", 0, TTM_NONE), weight = add_weights(p, 0), input = add_weights(p, 1);
+  p->calls.at[top].graph = 0;
+  uint32_t inside = fx_call(p, "main_const_eval_0", 0, top);
   for (uint32_t i = 0; i < 3; i++) fx_op(p, add, top);
   fx_op(p, add, inside);
   uint32_t freed = fx_op_only(p, drop, top);

@@ -14,16 +14,16 @@ static void edges_are_elements(void **state) {
   ttm_profile *p = fx_new(1);
   uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL);
   uint32_t drop = fx_text(p, "ttnn.deallocate", TTM_OP_DEALLOCATE, NULL, NULL);
-  uint32_t top = fx_frame(p, "main", 0, TTM_NONE);
+  uint32_t top = fx_call(p, "main", 0, TTM_NONE);
   fx_op_only(p, drop, top);
-  uint32_t inside = fx_frame(p, "main_const_eval_0", 0, top);
+  uint32_t inside = fx_call(p, "main_const_eval_0", 0, top);
   fx_op(p, add, inside);
   fx_op(p, add, top);
   fx_op_only(p, drop, top);
-  fx_frame(p, "empty", 0, TTM_NONE);
+  fx_call(p, "empty", 0, TTM_NONE);
   ttm_findings *f = fx_findings(p);
   assert_int_equal(f->runs.n, 2);
-  assert_int_equal(f->runs.at[0].frame, top);
+  assert_int_equal(f->runs.at[0].call, top);
   assert_int_equal(f->runs.at[0].first_op, 1);
   assert_int_equal(f->runs.at[0].last_op, 2);
   assert_int_equal(f->runs.at[1].first_op, TTM_NONE);
@@ -39,12 +39,12 @@ static void submit_states_bound_a_run(void **state) {
   uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL);
   for (uint32_t i = 0; i < 2; i++) {
     uint32_t before = fx_state(p, 0, TTM_STATE_BEFORE_SUBMIT, 100 + i, 0);
-    uint32_t top = fx_frame(p, "main", 0, TTM_NONE);
-    p->frames.at[top].before = before;
+    uint32_t top = fx_call(p, "main", 0, TTM_NONE);
+    p->calls.at[top].before = before;
     fx_step(p, add, top, 110);
     fx_step(p, add, top, 150);
     uint32_t after = fx_state(p, 0, TTM_STATE_AFTER_SUBMIT, 101 + 100 * i, 0);
-    p->frames.at[top].after = after;
+    p->calls.at[top].after = after;
   }
   ttm_findings *f = fx_findings(p);
   run_is(f, 0, 100, 101, 150);
@@ -57,11 +57,11 @@ static void the_next_state_shows_what_the_last_operation_did(void **state) {
   (void)state;
   ttm_profile *p = fx_new(2);
   uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL);
-  uint32_t a0 = fx_frame(p, "main", 0, TTM_NONE), b0 = fx_frame(p, "main", 1, TTM_NONE);
+  uint32_t a0 = fx_call(p, "main", 0, TTM_NONE), b0 = fx_call(p, "main", 1, TTM_NONE);
   fx_step(p, add, a0, 10);
   fx_step(p, add, b0, 500);
   fx_step(p, add, a0, 30);
-  uint32_t a1 = fx_frame(p, "main", 0, TTM_NONE);
+  uint32_t a1 = fx_call(p, "main", 0, TTM_NONE);
   fx_step(p, add, b0, 400);
   fx_step(p, add, a1, 20);
   fx_step(p, add, a1, 25);
@@ -77,12 +77,12 @@ static void only_submit_states(void **state) {
   (void)state;
   ttm_profile *p = fx_new(1);
   uint32_t before = fx_state(p, 0, TTM_STATE_BEFORE_SUBMIT, 7, 0);
-  uint32_t top = fx_frame(p, "main", 0, TTM_NONE);
-  p->frames.at[top].before = before;
+  uint32_t top = fx_call(p, "main", 0, TTM_NONE);
+  p->calls.at[top].before = before;
   ttm_findings *f = fx_findings(p);
   run_is(f, 0, 7, 7, 7); /* cut here */
   ttm_findings_free(f);
-  p->frames.at[top].after = fx_state(p, 0, TTM_STATE_AFTER_SUBMIT, 9, 0);
+  p->calls.at[top].after = fx_state(p, 0, TTM_STATE_AFTER_SUBMIT, 9, 0);
   f = fx_findings(p);
   run_is(f, 0, 7, 9, 9);
   ttm_findings_free(f);
@@ -92,7 +92,7 @@ static void only_submit_states(void **state) {
 static void bare_states_count_inside_a_run(void **state) {
   (void)state;
   ttm_profile *p = fx_new(1);
-  uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL), top = fx_frame(p, "main", 0, TTM_NONE);
+  uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL), top = fx_call(p, "main", 0, TTM_NONE);
   fx_step(p, add, top, 10);
   fx_state(p, 0, TTM_STATE_BARE, 90, 0);
   fx_step(p, add, top, 12);
@@ -107,8 +107,8 @@ static ttm_findings *runs_that_rise(ttm_profile **out, const uint32_t *rises, si
   ttm_profile *p = *out = fx_new(1);
   uint32_t add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL);
   for (size_t i = 0; i < n; i++) {
-    uint32_t top = fx_frame(p, "main", 0, TTM_NONE);
-    p->frames.at[top].finished = !dies || i + 1 < n;
+    uint32_t top = fx_call(p, "main", 0, TTM_NONE);
+    p->calls.at[top].finished = !dies || i + 1 < n;
     fx_step(p, add, top, 100);
     fx_step(p, add, top, 100 + rises[i]);
     fx_step(p, add, top, 100);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/format.h"
+#include "base/format.h"
 #include "unit.h"
 
 static void expect(ttm_buf *out, const char *wanted) {
@@ -8,7 +8,7 @@ static void expect(ttm_buf *out, const char *wanted) {
   ttm_buf_free(out);
 }
 
-static void expect_text(ttm_view text, size_t columns, ttm_text_form form, const char *wanted) {
+static void expect_text(ttm_str text, size_t columns, ttm_text_form form, const char *wanted) {
   ttm_buf out = {0};
   ttm_put_text(&out, text, columns, form);
   expect(&out, wanted);
@@ -71,7 +71,7 @@ static void markdown_cells_stay_cells(void **state) {
 static void terminals_are_not_driven(void **state) {
   (void)state;
   expect_text(TTM_LIT("\x1b[31mred\x07\x7f"), 80, TTM_FORM_UTF8, "?[31mred??");
-  expect_text((ttm_view){"a\0b", 3}, 80, TTM_FORM_UTF8, "a?b");
+  expect_text((ttm_str){"a\0b", 3}, 80, TTM_FORM_UTF8, "a?b");
   expect_text(TTM_LIT("\xC2\x9B"
                       "31m"),
               80, TTM_FORM_UTF8, "?31m"); /* CSI as one C1 character */
@@ -106,11 +106,11 @@ static void long_texts_lose_their_middle(void **state) {
 static void shortened_text_is_never_wider(void **state) {
   (void)state;
   static const char mixed[] = "a\xE6\xBC\xA2\xE5\xAD\x97 b\xCC\x81 \xFF\x1b \xF0\x9F\x98\x80 tail";
-  ttm_view text = {mixed, sizeof mixed - 1};
+  ttm_str text = {mixed, sizeof mixed - 1};
   for (size_t columns = 1; columns < 40; columns++) {
     ttm_buf out = {0};
     ttm_put_text(&out, text, columns, TTM_FORM_UTF8);
-    assert_true(ttm_text_columns(ttm_buf_view(&out)) <= columns);
+    assert_true(ttm_text_columns(ttm_buf_str(&out)) <= columns);
     ttm_buf_free(&out);
   }
 }

@@ -9,20 +9,20 @@ enum { MB = 1 << 20, BLOCKS = 5 };
 static ttm_profile *comb(bool gaps) {
   ttm_profile *p = fx_new(1);
   p->kind = TTM_LOG_FULL;
-  uint32_t make = fx_text(p, "ttnn.bulk", TTM_OP_PLAIN, FX_BULK, NULL), frame = fx_frame(p, "main", 0, TTM_NONE);
+  uint32_t make = fx_text(p, "ttnn.bulk", TTM_OP_PLAIN, FX_BULK, NULL), call = fx_call(p, "main", 0, TTM_NONE);
   uint32_t drop = fx_text(p, "ttnn.deallocate", TTM_OP_DEALLOCATE, NULL, NULL), tensors[BLOCKS], level = 0;
   for (uint32_t i = 0; i < BLOCKS; i++) {
-    uint32_t op = fx_step(p, make, frame, level);
+    uint32_t op = fx_step(p, make, call, level);
     tensors[i] = p->ops.at[op].tensor;
     level += 200000;
   }
   for (uint32_t i = 1; i < BLOCKS; i += gaps ? 2 : 1) {
-    uint32_t state = fx_state(p, 0, fx_free(p, drop, frame, tensors[i], 0), level, 0);
+    uint32_t state = fx_state(p, 0, fx_free(p, drop, call, tensors[i], 0), level, 0);
     p->states.at[state].dram_largest = level == 1000000 ? 0 : 200000;
     if (!gaps) p->states.at[state].dram_largest = p->states.at[state].dram_free;
     level -= 200000;
   }
-  uint32_t last = fx_step(p, fx_text(p, "ttnn.end", TTM_OP_PLAIN, NULL, NULL), frame, level);
+  uint32_t last = fx_step(p, fx_text(p, "ttnn.end", TTM_OP_PLAIN, NULL, NULL), call, level);
   if (gaps) p->states.at[p->ops.at[last].state].dram_largest = 200000;
   return p;
 }

@@ -26,14 +26,14 @@ static bool parse(const char *line, ttm_incident_text *out) {
   copy = malloc(n ? n : 1);
   assert_non_null(copy);
   memcpy(copy, line, n);
-  return ttm_incident_parse((ttm_view){copy, n}, out);
+  return ttm_incident_parse((ttm_str){copy, n}, out);
 }
 
 static ttm_incident_text must_parse(const char *line, ttm_incident_kind kind, const char *text) {
   ttm_incident_text got;
   if (!parse(line, &got)) fail_msg("not seen: %s", line);
   assert_int_equal(got.kind, kind);
-  if (!ttm_view_eq(got.text, ttm_view_of(text))) fail_msg("text of\n%s\nis\n%.*s", line, (int)got.text.n, got.text.p);
+  if (!ttm_str_eq(got.text, ttm_str_of(text))) fail_msg("text of\n%s\nis\n%.*s", line, (int)got.text.n, got.text.p);
   return got;
 }
 
@@ -228,7 +228,7 @@ static void one_text_for_every_copy(void **state) {
       "(EngineCore_0 pid=812) ERROR 10-23 04:15:50 [logger.py:187] %s",
       "2026-05-14 01:00:31.802 (2408.930s) [        4F4456C0]                utils.h:62     ERR| %s",
       "[1,0]<stdout>:%s",
-      "RuntimeError('TT_FATAL @ /p/bank_manager.cpp:514: false\\ninfo:\\n%s\\nbacktrace:\\n --- frame')",
+      "RuntimeError('TT_FATAL @ /p/bank_manager.cpp:514: false\\ninfo:\\n%s\\nbacktrace:\\n --- call')",
       "{\"error\": \"TT_FATAL @ /p/bank_manager.cpp:514: false\\ninfo:\\n%s\\nbacktrace:\\n\", \"code\": 500}",
       "{\"error\": \"%s\", \"code\": 500}",
       "RuntimeError('%s')",
@@ -364,11 +364,11 @@ static void lines_after_info(void **state) {
                                       "2025-02-13T20:04:14.0456960Z E   Invalid arguments to reshape\r"};
   ttm_incident_text got;
   for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-    assert_true(ttm_incident_parse_info(ttm_view_of(lines[i]), &got));
+    assert_true(ttm_incident_parse_info(ttm_str_of(lines[i]), &got));
     assert_int_equal(got.kind, TTM_INCIDENT_FATAL);
     assert_view(got.text, "Invalid arguments to reshape");
   }
-  assert_true(ttm_incident_parse_info(ttm_view_of("E   " OOM_NOW), &got));
+  assert_true(ttm_incident_parse_info(ttm_str_of("E   " OOM_NOW), &got));
   assert_int_equal(got.kind, TTM_INCIDENT_OOM);
   assert_view(got.text, OOM_NOW);
   assert_false(ttm_incident_parse_info(TTM_LIT("  \r"), &got));
@@ -393,7 +393,7 @@ static tally read_log(const char *path) {
   static char line[1 << 20], seen[64][2048];
   int seen_count = 0;
   while (fgets(line, sizeof line, file)) {
-    ttm_view v = {line, strcspn(line, "\n")};
+    ttm_str v = {line, strcspn(line, "\n")};
     ttm_incident_text got;
     t.lines++;
     t.headers += ttm_incident_is_header(v);

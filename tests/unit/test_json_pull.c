@@ -9,7 +9,7 @@
 
 /* A document as one line of words: {k:v} and [v] with strings in quotes, so that structure and texts show. */
 static void render(ttm_json *j, ttm_buf *out) {
-  ttm_view key;
+  ttm_str key;
   ttm_json_scalar v;
   switch (ttm_json_peek(j)) {
     case TTM_JSON_OBJECT:
@@ -40,10 +40,10 @@ static void render(ttm_json *j, ttm_buf *out) {
   }
 }
 
-static void check(ttm_view document, const char *wanted, const char *error) {
+static void check(ttm_str document, const char *wanted, const char *error) {
   ttm_json j;
   ttm_buf out = {0};
-  ttm_view heap = heap_view(document);
+  ttm_str heap = heap_view(document);
   ttm_json_init(&j, NULL, heap);
   render(&j, &out);
   ttm_buf_char(&out, '\0');
@@ -115,9 +115,9 @@ static void skips_whatever_it_is(void **state) {
   (void)state;
   static const char text[] = "{\"a\":{\"b\":[1,{\"c\":\"}]\\\"\"}]},\"d\":\"x\\\\\",\"e\":5}";
   ttm_json j;
-  ttm_view key;
+  ttm_str key;
   ttm_json_scalar v;
-  ttm_json_init(&j, NULL, ttm_view_of(text));
+  ttm_json_init(&j, NULL, ttm_str_of(text));
   assert_true(ttm_json_enter(&j, '{'));
   assert_true(ttm_json_key(&j, &key) && ttm_json_skip(&j));
   assert_true(ttm_json_key(&j, &key) && ttm_json_skip(&j));
@@ -155,9 +155,9 @@ static void borders_do_not_show(void **state) {
   }
   ttm_buf_char(&text, ']');
   ttm_json j;
-  ttm_view key;
+  ttm_str key;
   ttm_json_scalar v;
-  ttm_json_init(&j, NULL, ttm_buf_view(&text));
+  ttm_json_init(&j, NULL, ttm_buf_str(&text));
   assert_true(ttm_json_enter(&j, '['));
   for (; ttm_json_item(&j); items++) {
     char expect[64];
@@ -187,12 +187,12 @@ static void depth_is_limited(void **state) {
   memset(text, '[', DEEP);
   ttm_json j;
   unsigned depth = 0;
-  ttm_json_init(&j, NULL, (ttm_view){text, DEEP});
+  ttm_json_init(&j, NULL, (ttm_str){text, DEEP});
   while (ttm_json_enter(&j, '[')) depth++;
   assert_int_equal(depth, 1024);
   assert_string_equal(j.error, "nested too deeply");
   ttm_json_free(&j);
-  ttm_json_init(&j, NULL, (ttm_view){text, DEEP});
+  ttm_json_init(&j, NULL, (ttm_str){text, DEEP});
   assert_false(ttm_json_skip(&j)); /* no recursion: the text just ends */
   assert_string_equal(j.error, "the text ends too early");
   ttm_json_free(&j);

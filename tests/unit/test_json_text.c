@@ -3,7 +3,7 @@
 
 #include "unit.h"
 
-static const ttm_view TEXT = TTM_LIT(
+static const ttm_str TEXT = TTM_LIT(
     " { \"a\" : 1.5, \"s\":\"x\\\"}\\n\\u00e9\\ud83d\\ude00\\ud83d.\", \"list\": [ {\"k\":[1,[2]]} , \"b,]\", 3 ],\n"
     "\"o\":{\"a\":-2e1,\"empty\":{},\"none\":[]},\"t\":true}");
 
@@ -19,7 +19,7 @@ static void members(void **state) {
 }
 
 static void elements(void **state) {
-  ttm_view rest = ttm_json_get_member(TEXT, "list"), one;
+  ttm_str rest = ttm_json_get_member(TEXT, "list"), one;
   (void)state;
   assert_true(ttm_json_get_element(&rest, &one));
   assert_view(one, "{\"k\":[1,[2]]}");
@@ -36,7 +36,7 @@ static void values(void **state) {
   ttm_buf text = {0};
   (void)state;
   ttm_json_get_string(&text, ttm_json_get_member(TEXT, "s"));
-  assert_view(ttm_buf_view(&text), "x\"}\n\xC3\xA9\xF0\x9F\x98\x80\xEF\xBF\xBD.");
+  assert_view(ttm_buf_str(&text), "x\"}\n\xC3\xA9\xF0\x9F\x98\x80\xEF\xBF\xBD.");
   ttm_buf_clear(&text);
   ttm_json_get_string(&text, TTM_LIT("3"));
   assert_int_equal(text.n, 0);
@@ -75,14 +75,14 @@ static void counts(void **state) {
                {"\"3\"", 7},
                {"", 7}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-    assert_int_equal(ttm_json_get_count(ttm_view_of(cases[i].text), 7), cases[i].count);
+    assert_int_equal(ttm_json_get_count(ttm_str_of(cases[i].text), 7), cases[i].count);
 }
 
 /* Every cut of the text is looked at without reading past its end (ASan watches). */
 static void cut_anywhere(void **state) {
   (void)state;
   for (size_t n = 0; n <= TEXT.n; n++) {
-    ttm_view cut = heap_view(ttm_view_first(TEXT, n)), rest = ttm_json_get_member(cut, "list"), one;
+    ttm_str cut = heap_view(ttm_str_first(TEXT, n)), rest = ttm_json_get_member(cut, "list"), one;
     ttm_buf text = {0};
     while (ttm_json_get_element(&rest, &one)) ttm_json_get_string(&text, one);
     ttm_json_get_string(&text, ttm_json_get_member(cut, "s"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/json_writer.h"
+#include "report/write/json_writer.h"
 
 #include <math.h>
 
@@ -10,12 +10,12 @@
   do {                                        \
     ttm_buf json_buf = {0}, *buf = &json_buf; \
     call;                                     \
-    assert_view(ttm_buf_view(buf), literal);  \
+    assert_view(ttm_buf_str(buf), literal);   \
     ttm_buf_free(buf);                        \
   } while (0)
 
-static void assert_string(ttm_view text, ttm_view want) {
-  ttm_view exact = heap_view(text); /* ASan sees a read past the end */
+static void assert_string(ttm_str text, ttm_str want) {
+  ttm_str exact = heap_view(text); /* ASan sees a read past the end */
   ttm_buf buf = {0};
   ttm_json_string(&buf, exact);
   assert_int_equal(buf.n, want.n);
@@ -68,7 +68,7 @@ static void any_bytes_give_ascii_or_utf8(void **state) {
       char text[10] = "aaaaaaaaa";
       text[offset] = (char)a;
       ttm_buf buf = {0};
-      ttm_json_string(&buf, (ttm_view){text, 9});
+      ttm_json_string(&buf, (ttm_str){text, 9});
       bool same = a >= 0x20 && a < 0x80 && a != '"' && a != '\\';
       assert_int_equal(buf.n == 11, same);
       assert_int_equal(buf.at[0], '"');

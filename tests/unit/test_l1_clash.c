@@ -9,7 +9,7 @@ static const ttm_clash_hints nothing = {0};
 static ttm_clash explain(const char *sentence, const ttm_clash_hints *hints) {
   ttm_incident_text incident;
   ttm_clash clash;
-  assert_true(ttm_incident_parse(ttm_view_of(sentence), &incident));
+  assert_true(ttm_incident_parse(ttm_str_of(sentence), &incident));
   assert_true(ttm_clash_possible(&incident));
   assert_int_equal(ttm_clash_explain(&clash, &incident, hints), 0);
   return clash;

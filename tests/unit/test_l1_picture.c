@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "l1/clash.h"
-#include "report/l1_picture.h"
-#include "report/svg.h"
+#include "report/write/l1_picture.h"
+#include "report/write/svg.h"
 #include "unit.h"
 
 static const ttm_picture_style plain = {.columns = 80}, utf8 = {.columns = 80, .utf8 = true};
@@ -45,7 +45,7 @@ static void drawn_exactly(void **state) {
 static void many_buffers_with_hostile_names(void **state) {
   (void)state;
   ttm_l1_map map = {.arch = TTM_ARCHES, .size = 1572864, .base = 111744};
-  ttm_view evil = TTM_LIT("\x1b[31m<script>alert('\"&')</script>\xff long long long long long long long");
+  ttm_str evil = TTM_LIT("\x1b[31m<script>alert('\"&')</script>\xff long long long long long long long");
   ttm_buf text = {0}, svg = {0};
   for (uint64_t i = 0; i < 64; i++)
     assert_int_equal(ttm_vec_push(&map.buffers, (ttm_l1_region){111744 + i * 2048, 113792 + i * 2048, evil}), 0);
@@ -53,19 +53,19 @@ static void many_buffers_with_hostile_names(void **state) {
   assert_int_equal(ttm_l1_picture_text(&map, &utf8, &text), 0);
   assert_int_equal(ttm_l1_picture_svg(&map, &svg), 0);
   size_t lines = 0;
-  for (ttm_view rest = ttm_buf_view(&text); rest.n; lines++) {
-    size_t end = ttm_view_find_char(rest, '\n');
+  for (ttm_str rest = ttm_buf_str(&text); rest.n; lines++) {
+    size_t end = ttm_str_find_char(rest, '\n');
     size_t columns = 0;
     for (size_t i = 0; i < end; i++) columns += ((unsigned char)rest.p[i] & 0xc0) != 0x80;
     assert_true(columns <= 80);
-    rest = ttm_view_from(rest, end + 1);
+    rest = ttm_str_from(rest, end + 1);
   }
   assert_true(lines < 50);
-  assert_false(ttm_view_contains(ttm_buf_view(&text), TTM_LIT("\x1b")));
-  assert_false(ttm_view_contains(ttm_buf_view(&svg), TTM_LIT("\x1b")));
-  assert_false(ttm_view_contains(ttm_buf_view(&svg), TTM_LIT("<script")));
-  assert_false(ttm_view_contains(ttm_buf_view(&svg), TTM_LIT("\xff")));
-  assert_true(ttm_view_contains(ttm_buf_view(&svg), TTM_LIT("both")));
+  assert_false(ttm_str_contains(ttm_buf_str(&text), TTM_LIT("\x1b")));
+  assert_false(ttm_str_contains(ttm_buf_str(&svg), TTM_LIT("\x1b")));
+  assert_false(ttm_str_contains(ttm_buf_str(&svg), TTM_LIT("<script")));
+  assert_false(ttm_str_contains(ttm_buf_str(&svg), TTM_LIT("\xff")));
+  assert_true(ttm_str_contains(ttm_buf_str(&svg), TTM_LIT("both")));
   ttm_buf_free(&text);
   ttm_buf_free(&svg);
   ttm_l1_map_free(&map);

@@ -15,7 +15,7 @@ static void free_all(ttm_l1_buffer *buffers, size_t n, ttm_l1_placement *p) {
 
 static ttm_l1_buffer buffer(uint64_t bytes, const char *cores) {
   ttm_l1_buffer b = {.bytes = bytes};
-  assert_int_equal(ttm_core_set_parse(ttm_view_of(cores), &b.cores), TTM_OK);
+  assert_int_equal(ttm_core_set_parse(ttm_str_of(cores), &b.cores), TTM_OK);
   return b;
 }
 
@@ -35,13 +35,13 @@ static void ranges_in_every_spelling(void **state) {
                                     "0", "0-0:", "0-0:1-1+",   "{[0-0]} x",   "[(x=0,y=0]", "9999999999999999999999-0"};
   for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
     ttm_core_set set = {0};
-    assert_int_equal(ttm_core_set_parse(ttm_view_of(good[i].text), &set), TTM_OK);
+    assert_int_equal(ttm_core_set_parse(ttm_str_of(good[i].text), &set), TTM_OK);
     assert_int_equal(ttm_core_set_count(&set), good[i].cores);
     ttm_vec_free(&set);
   }
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     ttm_core_set set = {0};
-    assert_int_equal(ttm_core_set_parse(ttm_view_of(bad[i]), &set), TTM_EFORMAT);
+    assert_int_equal(ttm_core_set_parse(ttm_str_of(bad[i]), &set), TTM_EFORMAT);
     assert_int_equal(set.n, 0);
     ttm_vec_free(&set);
   }

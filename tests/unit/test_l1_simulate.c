@@ -9,14 +9,14 @@ static uint64_t value(const char *text) {
   ttm_name_value known[] = {{TTM_LIT("r_tiles"), 16}, {TTM_LIT("tiles_per_shard"), 8}};
   ttm_name_values names = {known, 2, 2};
   uint64_t out = 0;
-  if (ttm_expression_value(ttm_view_of(text), &names, &out, &err)) fail_msg("'%s': %s", text, err.message);
+  if (ttm_expression_value(ttm_str_of(text), &names, &out, &err)) fail_msg("'%s': %s", text, err.message);
   return out;
 }
 
 static void expect_error(const char *text, const char *wanted) {
   ttm_name_values none = {0};
   uint64_t out;
-  assert_int_equal(ttm_expression_value(ttm_view_of(text), &none, &out, &err), TTM_EFORMAT);
+  assert_int_equal(ttm_expression_value(ttm_str_of(text), &none, &out, &err), TTM_EFORMAT);
   assert_string_equal(err.message, wanted);
 }
 
@@ -44,7 +44,7 @@ static void expressions(void **state) {
   memset(deep, '(', sizeof deep - 1), deep[sizeof deep - 1] = 0;
   ttm_name_values none = {0};
   uint64_t out;
-  assert_int_equal(ttm_expression_value(ttm_view_of(deep), &none, &out, &err), TTM_EFORMAT);
+  assert_int_equal(ttm_expression_value(ttm_str_of(deep), &none, &out, &err), TTM_EFORMAT);
 }
 
 static ttm_cb_machine machine(void) {
@@ -57,7 +57,7 @@ static ttm_cb_result run(const char *strategy, uint64_t r, uint64_t t, const ttm
   ttm_cb_workload workload = {r, t};
   ttm_cb_plans plans;
   ttm_cb_result result;
-  if (ttm_strategy_plan(&plans, ttm_view_of(strategy), &workload, &err)) fail_msg("%s", err.message);
+  if (ttm_strategy_plan(&plans, ttm_str_of(strategy), &workload, &err)) fail_msg("%s", err.message);
   assert_int_equal(ttm_cb_simulate(&result, &plans, m), 0);
   return result;
 }
@@ -153,7 +153,7 @@ static void wrong_strategies(void **state) {
   ttm_cb_workload workload = {1, 1};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     ttm_cb_plans plans;
-    assert_int_equal(ttm_strategy_plan(&plans, ttm_view_of(cases[i].text), &workload, &err), TTM_EFORMAT);
+    assert_int_equal(ttm_strategy_plan(&plans, ttm_str_of(cases[i].text), &workload, &err), TTM_EFORMAT);
     assert_string_equal(err.message, cases[i].message);
     ttm_cb_plans_free(&plans);
   }
@@ -173,7 +173,7 @@ static void buffers_as_typed(void **state) {
   static const char *const bad[] = {"",       "=4",         "cb0",    "cb0=",   "cb0=x",
                                     "cb0=4x", "cb0=4:what", "cb0=4@", "cb0=4/", "cb0=4@9-9:1-1"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-    assert_int_equal(ttm_cb_plan_parse(&plans, ttm_view_of(bad[i]), &err), TTM_EUSAGE);
+    assert_int_equal(ttm_cb_plan_parse(&plans, ttm_str_of(bad[i]), &err), TTM_EUSAGE);
   assert_int_equal(plans.all.n, 2);
   ttm_cb_plans_free(&plans);
 }

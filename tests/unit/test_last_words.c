@@ -14,13 +14,13 @@
 
 static ttm_last_words read_text(const char *text) {
   ttm_last_words words;
-  ttm_last_words_read(&words, ttm_view_of(text));
+  ttm_last_words_read(&words, ttm_str_of(text));
   return words;
 }
 
 static void sentence_is(const char *text, const char *wanted) {
   ttm_last_words words = read_text(text);
-  if (!ttm_view_eq(words.sentence, ttm_view_of(wanted)))
+  if (!ttm_str_eq(words.sentence, ttm_str_of(wanted)))
     fail_msg("of\n%s\nit is '%.*s', not '%s'", text, (int)words.sentence.n, words.sentence.p, wanted);
 }
 
@@ -41,7 +41,7 @@ static void the_sentence(void **state) {
 static void the_user_s_frame(void **state) {
   (void)state;
   ttm_last_words words = read_text(TRACE "RuntimeError: x\n");
-  assert_true(ttm_view_eq(words.file, TTM_LIT("/home/me/layers.py")));
+  assert_true(ttm_str_eq(words.file, TTM_LIT("/home/me/layers.py")));
   assert_int_equal(words.line, 17);
   words = read_text(TRACE "Traceback (most recent call last):\n  File \"<string>\", line 1, in f\n");
   assert_int_equal(words.file.n, 0); /* of another traceback */
@@ -54,7 +54,7 @@ static void memory(void **state) {
   assert_true(words.memory);
   assert_int_equal(words.incident.kind, TTM_INCIDENT_OOM);
   assert_int_equal(words.incident.needed_per_bank, 2048);
-  assert_true(ttm_view_eq(words.sentence, TTM_LIT(OOM)));
+  assert_true(ttm_str_eq(words.sentence, TTM_LIT(OOM)));
   assert_false(read_text("RuntimeError: TT_FATAL @ x.cpp:3: false\ninfo:\nShapes differ\n").memory);
   assert_false(
       read_text("2026-05-14 01:00:31.755 | critical |          Always | TT_FATAL: no (assert.hpp:104)\n").memory);

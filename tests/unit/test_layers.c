@@ -16,16 +16,16 @@ static void prefixes_end_before_the_number_that_counts(void **state) {
                {"h[1].mlp", "h[2].mlp", "h["},
                {"1|m.3|y", "1|m.4|y", "1|m."}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    ttm_view prefix;
-    assert_true(ttm_layer_prefix(ttm_view_of(cases[i].a), ttm_view_of(cases[i].b), &prefix));
+    ttm_str prefix;
+    assert_true(ttm_layer_prefix(ttm_str_of(cases[i].a), ttm_str_of(cases[i].b), &prefix));
     assert_int_equal(prefix.n, strlen(cases[i].prefix));
     assert_memory_equal(prefix.p, cases[i].a, prefix.n);
   }
   static const char *const none[][2] = {{"a", "a"},     {"", ""},       {"x.1", "x.3"},
                                         {"x.2", "x.1"}, {"a.1", "b.2"}, {"x.", "x.1"}};
   for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
-    ttm_view prefix;
-    assert_false(ttm_layer_prefix(ttm_view_of(none[i][0]), ttm_view_of(none[i][1]), &prefix));
+    ttm_str prefix;
+    assert_false(ttm_layer_prefix(ttm_str_of(none[i][0]), ttm_str_of(none[i][1]), &prefix));
   }
   uint32_t n;
   assert_true(ttm_layer_number(TTM_LIT("layers.12|x"), TTM_LIT("layers."), &n));
@@ -40,10 +40,10 @@ static void prefixes_end_before_the_number_that_counts(void **state) {
 static ttm_profile *program(uint32_t layers, uint32_t odd, uint32_t place, bool names, bool finished) {
   static const char *const ops[] = {"ttnn.norm", "ttnn.linear", "ttnn.softmax", "ttnn.matmul", "ttnn.add"};
   ttm_profile *p = fx_new(1);
-  uint32_t frame = fx_frame(p, "main", 0, TTM_NONE), dram = 0;
+  uint32_t call = fx_call(p, "main", 0, TTM_NONE), dram = 0;
   uint32_t embed = fx_text(p, "ttnn.embedding", TTM_OP_PLAIN, FX_TILE, NULL);
   uint32_t logits = fx_text(p, "ttnn.argmax", TTM_OP_PLAIN, FX_TILE, NULL);
-  fx_step(p, embed, frame, dram);
+  fx_step(p, embed, call, dram);
   for (uint32_t l = 0; l < layers; l++) {
     for (uint32_t k = 0; k <= 5; k++) {
       char location[40];
@@ -52,19 +52,19 @@ static ttm_profile *program(uint32_t layers, uint32_t odd, uint32_t place, bool 
         text = fx_text(p, "ttnn.clamp", TTM_OP_PLAIN, FX_TILE, NULL);
         snprintf(location, sizeof location, "layers.%u|clamp", l);
         if (names) p->texts.at[text].location = fx_str(p, location);
-        fx_step(p, text, frame, dram);
+        fx_step(p, text, call, dram);
         dram += 10;
       }
       if (k == 5) break;
       text = fx_text(p, ops[k], TTM_OP_PLAIN, FX_TILE, NULL);
       snprintf(location, sizeof location, "layers.%u|%s", l, ops[k]);
       if (names) p->texts.at[text].location = fx_str(p, location);
-      fx_step(p, text, frame, dram);
+      fx_step(p, text, call, dram);
       dram += k == 1 ? 7 : k == 3 ? -4 : 0; /* rises to 7, leaves 3 */
     }
   }
-  if (finished) fx_step(p, logits, frame, dram);
-  p->frames.at[frame].finished = finished;
+  if (finished) fx_step(p, logits, call, dram);
+  p->calls.at[call].finished = finished;
   return p;
 }
 
@@ -107,7 +107,7 @@ static void a_layer_that_was_cut_is_not_odd(void **state) {
   for (int names = 0; names < 2; names++) {
     ttm_profile *p = program(6, TTM_NONE, 0, names, false);
     p->ops.n -= 2; /* died in the sixth layer */
-    p->frames.at[0].last_op -= 2;
+    p->calls.at[0].last_op -= 2;
     p->states.n -= 2;
     ttm_findings *f = fx_findings(p);
     assert_int_equal(f->layers.count, 5);
@@ -135,8 +135,8 @@ static void a_layer_is_measured_on_its_own_rank(void **state) {
   (void)state;
   enum { RANKS = 4, LAYERS = 6 };
   ttm_profile *p = fx_new(RANKS);
-  uint32_t frames[RANKS], text[3], drop = fx_text(p, "ttnn.deallocate", TTM_OP_DEALLOCATE, NULL, NULL);
-  for (uint32_t r = 0; r < RANKS; r++) frames[r] = fx_frame(p, "main", r, TTM_NONE);
+  uint32_t calls[RANKS], text[3], drop = fx_text(p, "ttnn.deallocate", TTM_OP_DEALLOCATE, NULL, NULL);
+  for (uint32_t r = 0; r < RANKS; r++) calls[r] = fx_call(p, "main", r, TTM_NONE);
   text[0] = fx_text(p, "ttnn.norm", TTM_OP_PLAIN, FX_TILE, NULL);
   text[1] = fx_text(p, "ttnn.linear", TTM_OP_PLAIN, FX_TILE, NULL);
   text[2] = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL);
@@ -144,12 +144,12 @@ static void a_layer_is_measured_on_its_own_rank(void **state) {
     for (uint32_t r = 0; r < RANKS; r++) {
       uint32_t dram = 1000 * r + step / 4 * 3 + (step % 4 == 3 ? 7 : 0); /* 7 at the deallocate only, which leaves 3 */
       if (step % 4 == 3)
-        fx_state(p, r, fx_free(p, drop, frames[r], TTM_NONE, 0), dram, 0);
+        fx_state(p, r, fx_free(p, drop, calls[r], TTM_NONE, 0), dram, 0);
       else
-        fx_step(p, text[step % 4], frames[r], dram);
+        fx_step(p, text[step % 4], calls[r], dram);
     }
   }
-  uint32_t more = fx_frame(p, "main", RANKS - 1, TTM_NONE);
+  uint32_t more = fx_call(p, "main", RANKS - 1, TTM_NONE);
   fx_step(p, text[0], more, 9000);
   ttm_findings *f = fx_findings(p);
   assert_int_equal(f->layers.period, 3);
@@ -166,7 +166,7 @@ static void most_operations_say_how_layers_are_called(void **state) {
   static const char *const ops[] = {"ttnn.norm",    "ttnn.clamp",  "ttnn.linear",
                                     "ttnn.softmax", "ttnn.matmul", "ttnn.add"};
   ttm_profile *p = fx_new(1);
-  uint32_t frame = fx_frame(p, "main", 0, TTM_NONE);
+  uint32_t call = fx_call(p, "main", 0, TTM_NONE);
   for (uint32_t l = 0; l < 6; l++) {
     for (uint32_t k = 0; k < 6; k++) {
       char location[40];
@@ -174,7 +174,7 @@ static void most_operations_say_how_layers_are_called(void **state) {
       uint32_t text = fx_text(p, ops[k], TTM_OP_PLAIN, FX_TILE, NULL);
       snprintf(location, sizeof location, k == 2 ? "cache.%u" : "layers.%u|x", l);
       p->texts.at[text].location = fx_str(p, location);
-      fx_step(p, text, frame, l);
+      fx_step(p, text, call, l);
     }
   }
   ttm_findings *f = fx_findings(p);

@@ -6,7 +6,7 @@ enum { MB = 1 << 20 };
 
 typedef struct world {
   ttm_profile *p;
-  uint32_t make, other, use, drop, frame, level;
+  uint32_t make, other, use, drop, call, level;
 } world;
 
 static world begin(void) {
@@ -16,12 +16,12 @@ static world begin(void) {
   w.other = fx_text(w.p, "ttnn.other", TTM_OP_PLAIN, FX_BIG, NULL);
   w.use = fx_text(w.p, "ttnn.relu", TTM_OP_PLAIN, NULL, NULL);
   w.drop = fx_text(w.p, "ttnn.deallocate", TTM_OP_DEALLOCATE, NULL, NULL);
-  w.frame = fx_frame(w.p, "main", 0, TTM_NONE);
+  w.call = fx_call(w.p, "main", 0, TTM_NONE);
   return w;
 }
 
 static uint32_t step(world *w, uint32_t text, int32_t adds) {
-  uint32_t op = fx_step(w->p, text, w->frame, w->level);
+  uint32_t op = fx_step(w->p, text, w->call, w->level);
   w->level = (uint32_t)((int32_t)w->level + adds);
   return op;
 }
@@ -39,7 +39,7 @@ static void use(world *w, uint32_t tensor) {
 }
 
 static void drop(world *w, uint32_t tensor, int32_t adds) {
-  fx_state(w->p, 0, fx_free(w->p, w->drop, w->frame, tensor, 0), w->level, 0);
+  fx_state(w->p, 0, fx_free(w->p, w->drop, w->call, tensor, 0), w->level, 0);
   w->level = (uint32_t)((int32_t)w->level + adds);
 }
 
@@ -148,7 +148,7 @@ static void a_tensor_past_its_use_is_a_way_out(void **state) {
     bool known = which != 1, fits = which == 0;
     world w = begin();
     if (known) round_of(&w, 6);
-    w.frame = fx_frame(w.p, "main", 0, TTM_NONE);
+    w.call = fx_call(w.p, "main", 0, TTM_NONE);
     uint32_t tensor = result(&w, w.make, 2000);
     step(&w, w.other, 2000);
     use(&w, tensor);

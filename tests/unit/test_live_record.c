@@ -42,7 +42,7 @@ static void lines(void **state) {
                                     "hello"};
   for (size_t i = 1; i < sizeof bad / sizeof *bad; i++) {
     if (i == 3) continue; /* a blank at the end hides nothing */
-    assert_int_equal(ttm_live_line_read(ttm_view_of(bad[i])).kind, TTM_LIVE_BAD);
+    assert_int_equal(ttm_live_line_read(ttm_str_of(bad[i])).kind, TTM_LIVE_BAD);
   }
 }
 
@@ -148,7 +148,7 @@ static void cut(void **state) {
   for (size_t end = 20; end <= n; end++) {
     ttm_profile *p = NULL;
     ttm_error err;
-    ttm_view piece = heap_view((ttm_view){text, end});
+    ttm_str piece = heap_view((ttm_str){text, end});
     int status = ttm_profile_read_bytes(&p, piece.p, end, NULL, &err);
     assert_true(status == TTM_OK || status == TTM_ENODATA);
     opened += !status;

@@ -6,7 +6,7 @@
 static void renders(const char *raw, const char *want) {
   ttm_buf out = {0};
   ttm_buf_puts(&out, "x"); /* it appends */
-  ttm_view copy = heap_view(ttm_view_of(raw));
+  ttm_str copy = heap_view(ttm_str_of(raw));
   bool some = ttm_location_render(copy, &out);
   ttm_buf_char(&out, 0);
   assert_string_equal(out.at + 1, want);
@@ -90,7 +90,7 @@ static void depth_is_bounded(void **state) {
     size_t n = 0, step = strlen(openers[i]);
     for (; n + step <= N; n += step) memcpy(text + n, openers[i], step);
     ttm_buf out = {0};
-    assert_true(ttm_location_render((ttm_view){text, n}, &out));
+    assert_true(ttm_location_render((ttm_str){text, n}, &out));
     assert_int_equal(out.n, n);
     ttm_buf_free(&out);
   }

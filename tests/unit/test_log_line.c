@@ -5,7 +5,7 @@
 
 #define ANSI_INFO "\x1b[32m                 Always\x1b[0m | \x1b[1m\x1b[38;5;69m    INFO\x1b[0m | "
 
-static ttm_log_line read_line(const char *line) { return ttm_log_line_read(ttm_view_of(line)); }
+static ttm_log_line read_line(const char *line) { return ttm_log_line_read(ttm_str_of(line)); }
 
 static void test_runtime_lines(void **state) {
   (void)state;
@@ -75,10 +75,10 @@ static void test_other_loggers(void **state) {
       "\x1b[32",
   };
   for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) assert_false(read_line(lines[i]).runtime);
-  assert_true(ttm_log_line_has_date(ttm_view_of(lines[0])));
-  assert_false(ttm_log_line_is_loguru(ttm_view_of(lines[0])));
+  assert_true(ttm_log_line_has_date(ttm_str_of(lines[0])));
+  assert_false(ttm_log_line_is_loguru(ttm_str_of(lines[0])));
   assert_true(
-      ttm_log_line_is_loguru(ttm_view_of("2026-01-12 10:24:06.290 (   1.854s) [        4A7FC640]a.cc:260      1| x")));
+      ttm_log_line_is_loguru(ttm_str_of("2026-01-12 10:24:06.290 (   1.854s) [        4A7FC640]a.cc:260      1| x")));
 }
 
 static void test_escapes(void **state) {

@@ -7,10 +7,10 @@
 
 #include "parse/log_scan.h"
 
-static ttm_view small;
+static ttm_str small;
 static ttm_scanner taught;
 
-static void scan(ttm_scanner *scanner, ttm_view bytes, ttm_scanned *out) {
+static void scan(ttm_scanner *scanner, ttm_str bytes, ttm_scanned *out) {
   ttm_chunk chunk = {.data = bytes.p, .n = bytes.n, .last = true};
   assert_int_equal(ttm_scanner_scan(scanner, &chunk, out), TTM_OK);
 }
@@ -91,10 +91,10 @@ static void assert_same_event(const ttm_event *a, const ttm_event *b, bool whole
 }
 
 /* Scans a copy of exactly these bytes with both. */
-static void compare(ttm_view bytes) {
+static void compare(ttm_str bytes) {
   ttm_scanner fresh = {0};
   ttm_scanned want = {0}, got = {0};
-  ttm_view copy = heap_view(bytes);
+  ttm_str copy = heap_view(bytes);
   scan(&fresh, copy, &want);
   scan(&taught, copy, &got);
   facts wanted = facts_of(&want), found = facts_of(&got);
@@ -133,7 +133,7 @@ static void test_same_log(void **state) {
 
 static void test_prefixes(void **state) {
   (void)state;
-  for (size_t n = 0; n < small.n; n += 13) compare(ttm_view_first(small, n));
+  for (size_t n = 0; n < small.n; n += 13) compare(ttm_str_first(small, n));
 }
 
 static void test_byte_flips(void **state) {
@@ -143,7 +143,7 @@ static void test_byte_flips(void **state) {
   for (size_t i = 0; i < small.n; i += 17) {
     memcpy(changed, small.p, small.n);
     changed[i] = others[i / 17 % sizeof others];
-    compare((ttm_view){changed, small.n});
+    compare((ttm_str){changed, small.n});
   }
   free(changed);
 }
@@ -158,13 +158,13 @@ static void test_line_changes(void **state) {
     size_t before = (size_t)(at - small.p), line = (size_t)(end + 1 - at), after = small.n - before - line;
     memcpy(changed, small.p, before);
     memcpy(changed + before, end + 1, after);
-    compare((ttm_view){changed, before + after});
+    compare((ttm_str){changed, before + after});
     memcpy(changed, small.p, before + line);
     memcpy(changed + before + line, at, line + after);
-    compare((ttm_view){changed, before + 2 * line + after});
+    compare((ttm_str){changed, before + 2 * line + after});
     memcpy(changed + before + line - 1, "\r\n", 2);
     memcpy(changed + before + line + 1, end + 1, after);
-    compare((ttm_view){changed, small.n + 1});
+    compare((ttm_str){changed, small.n + 1});
     at = end + 1;
   }
   free(changed);
@@ -188,7 +188,7 @@ static void test_forgets(void **state) {
                  " Always | INFO | Device DRAM memory state: MemoryView{numBanks: 12, totalBytesPerBank: 1023.000 MB, "
                  "totalBytesAllocatedPerBank: 0.000 MB, totalBytesFreePerBank: 1023.000 MB, "
                  "largestContiguousBytesFreePerBank: 1023.000 MB}\n");
-    scan(&scanner, ttm_buf_view(&log), &out);
+    scan(&scanner, ttm_buf_str(&log), &out);
     assert_int_equal(out.events.n, 3);
     forgot = forgot || scanner.known.blocks.n < most;
     most = scanner.known.blocks.n > most ? scanner.known.blocks.n : most;

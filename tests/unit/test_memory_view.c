@@ -21,9 +21,9 @@ static void test_figures(void **state) {
 /* Every cut of the line is refused, and read only as far as it goes. */
 static void test_cut(void **state) {
   (void)state;
-  ttm_view whole = TTM_LIT(VIEW);
+  ttm_str whole = TTM_LIT(VIEW);
   for (size_t n = 0; n < whole.n; n++) {
-    ttm_view cut = heap_view(ttm_view_first(whole, n));
+    ttm_str cut = heap_view(ttm_str_first(whole, n));
     ttm_level l;
     assert_false(ttm_memory_view_parse(cut, &l));
     free((void *)cut.p);
@@ -46,7 +46,7 @@ static void test_odd_numbers(void **state) {
 
 static void test_names(void **state) {
   (void)state;
-  ttm_view rest;
+  ttm_str rest;
   assert_int_equal(ttm_memory_line(TTM_LIT("Device DRAM memory state: a"), &rest), TTM_DRAM);
   assert_view(rest, "a");
   assert_int_equal(ttm_memory_line(TTM_LIT("Device L1 memory state: "), &rest), TTM_L1);

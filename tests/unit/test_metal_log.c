@@ -5,11 +5,11 @@
 
 static ttm_metal_line line_of(const char *text) {
   ttm_metal_line line;
-  if (!ttm_metal_line_read(ttm_view_of(text), &line)) fail_msg("not read: %s", text);
+  if (!ttm_metal_line_read(ttm_str_of(text), &line)) fail_msg("not read: %s", text);
   return line;
 }
 
-#define SAYS(view, text) assert_true(ttm_view_eq((view), ttm_view_of(text)))
+#define SAYS(view, text) assert_true(ttm_str_eq((view), ttm_str_of(text)))
 
 static void three_forms(void **state) {
   (void)state;
@@ -51,14 +51,14 @@ static void lines_of_others(void **state) {
   };
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
     ttm_metal_line line;
-    assert_false(ttm_metal_line_read(ttm_view_of(others[i]), &line));
+    assert_false(ttm_metal_line_read(ttm_str_of(others[i]), &line));
   }
 }
 
 static void colours_go(void **state) {
   (void)state;
   ttm_buf scratch = {0};
-  ttm_view plain = ttm_metal_plain(
+  ttm_str plain = ttm_metal_plain(
       TTM_LIT("\x1b[38;2;000;128;000m   Metal\x1b[0m | \x1b[1m\x1b[38;2;1;2;3mINFO    \x1b[0m | x\x1b[K"), &scratch);
   SAYS(plain, "   Metal | INFO     | x");
   SAYS(ttm_metal_plain(TTM_LIT("a\x1b"), &scratch), "a\x1b");
@@ -68,7 +68,7 @@ static void colours_go(void **state) {
 
 static ttm_metal_event event_of(const char *message) {
   ttm_metal_event event;
-  if (!ttm_metal_event_read(ttm_view_of(message), &event)) fail_msg("not read: %s", message);
+  if (!ttm_metal_event_read(ttm_str_of(message), &event)) fail_msg("not read: %s", message);
   return event;
 }
 
@@ -113,13 +113,13 @@ static void messages(void **state) {
       "ShmTrackingProcessor::track_allocate: type=1",
       "ShmTrackingProcessor::track_allocate: Calling SHM record_allocation (device_id=3, type=9, size=1 B, pid=7)"};
   for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++)
-    assert_false(ttm_metal_event_read(ttm_view_of(nothing[i]), &e));
+    assert_false(ttm_metal_event_read(ttm_str_of(nothing[i]), &e));
 }
 
 static ttm_device_log log_of(const char *text) {
   ttm_device_log log;
   ttm_error err;
-  assert_int_equal(ttm_device_log_read_bytes(&log, ttm_view_of(text), &err), 0);
+  assert_int_equal(ttm_device_log_read_bytes(&log, ttm_str_of(text), &err), 0);
   return log;
 }
 

@@ -16,14 +16,14 @@ void ttm_free(void *p) { free(p); }
 
 /* A dump read whole: text on the heap at its exact size, so that reading past it is an ASan report. */
 typedef struct dump {
-  ttm_view text;
+  ttm_str text;
   ttm_arena arena;
   ttm_module_args args;
   ttm_loc_lines lines;
   ttm_module_facts facts;
 } dump;
 
-static dump read_text(ttm_view text) {
+static dump read_text(ttm_str text) {
   dump d = {.text = heap_view(text)};
   assert_int_equal(ttm_module_args_parse(d.text, &d.arena, &d.args), 0);
   assert_int_equal(ttm_module_loc_lines(d.text, &d.arena, &d.lines), 0);
@@ -40,7 +40,7 @@ static void dump_free(dump *d) {
 
 /* "name:line name:line", in the order given. */
 static void assert_lines(const char *text, const char *want) {
-  dump d = read_text(ttm_view_of(text));
+  dump d = read_text(ttm_str_of(text));
   char got[4096];
   size_t n = 0;
   got[0] = 0;
@@ -103,12 +103,12 @@ static void attributes_of_arguments(void **state) {
 }
 
 static void assert_first_argument(const char *text, const char *type) {
-  dump d = read_text(ttm_view_of(text));
+  dump d = read_text(ttm_str_of(text));
   if (!type) {
     assert_int_equal(d.args.n, 0);
   } else {
     assert_int_equal(d.args.n, 1);
-    assert_true(ttm_view_eq(d.args.at[0].type, ttm_view_of(type)));
+    assert_true(ttm_str_eq(d.args.at[0].type, ttm_str_of(type)));
   }
   dump_free(&d);
 }
@@ -210,7 +210,7 @@ static void growth_ends(void **state) {
   size_t n = (size_t)snprintf(text, sizeof text, "x loc(#loc39)\n#loc0 = loc(\"a\")\n");
   for (int i = 1; i < 40; i++)
     n += (size_t)snprintf(text + n, sizeof text - n, "#loc%d = loc(fused[#loc%d, #loc%d])\n", i, i - 1, i - 1);
-  dump d = read_text((ttm_view){text, n});
+  dump d = read_text((ttm_str){text, n});
   assert_true(d.lines.n <= 1);
   if (d.lines.n) assert_true(d.lines.at[0].name.n < 1 << 17);
   dump_free(&d);
@@ -237,13 +237,13 @@ static void facts(void **state) {
       {"", "", 0, 0},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    dump d = read_text(ttm_view_of(cases[i].text));
-    assert_true(ttm_view_eq(d.facts.name, ttm_view_of(cases[i].name)));
+    dump d = read_text(ttm_str_of(cases[i].text));
+    assert_true(ttm_str_eq(d.facts.name, ttm_str_of(cases[i].name)));
     assert_int_equal(d.facts.dram_alignment, cases[i].alignment);
     assert_int_equal(d.facts.devices, cases[i].devices);
     dump_free(&d);
   }
-  ttm_module_facts none = ttm_module_facts_read((ttm_view){NULL, 0});
+  ttm_module_facts none = ttm_module_facts_read((ttm_str){NULL, 0});
   assert_int_equal(none.name.n, 0);
 }
 
@@ -251,7 +251,7 @@ static void facts(void **state) {
 
 static void every_refused_allocation(void **state) {
   (void)state;
-  ttm_view text = TTM_LIT(
+  ttm_str text = TTM_LIT(
       "func.func @main(%a: tensor<1xf32> {ttir.name = \"w\\22\"} loc(\"p0\"), %b: tensor<2xf32>) {\n"
       " %0 = ttcore.load_cached(@f, [%a]) : () -> () loc(#loc1)\n x loc(fused[#loc1, \"b\"])\n}\n#loc1 = loc(\"a\")\n");
   int refused = 0;
@@ -322,7 +322,7 @@ static void golden_locations(void **state) {
                  "dot.0:4 | dot.1:5 | p0.1:3 | p1.2:3 | p2.3:3 | p3.4:3 | p4.5:3 | p5.6:3 | p6.7:3 | p7.8:3 | p8.9:3 | "
                  "p9.10:3 | "
                  "p10.11:3 | p11.12:3 | p12.13:3 | p13.14:3");
-    dump d = read_text(ttm_view_of(text));
+    dump d = read_text(ttm_str_of(text));
     assert_int_equal(d.args.n, 14);
     assert_view(d.args.at[0].name, "model.embed_tokens.weight");
     assert_view(d.args.at[13].name, "args_0");
@@ -351,12 +351,12 @@ static void real_dumps(void **state) {
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char *text = read_stage(cases[i].path, cases[i].stage, cases[i].nth);
-    dump d = read_text(ttm_view_of(text));
+    dump d = read_text(ttm_str_of(text));
     assert_int_equal(d.args.n, cases[i].args);
     assert_int_equal(d.lines.n, cases[i].lines);
     assert_int_equal(d.facts.dram_alignment, cases[i].alignment);
     assert_int_equal(d.facts.devices, cases[i].devices);
-    for (size_t k = 0; k < d.args.n; k++) assert_true(ttm_view_starts(d.args.at[k].type, TTM_LIT("tensor<")));
+    for (size_t k = 0; k < d.args.n; k++) assert_true(ttm_str_starts(d.args.at[k].type, TTM_LIT("tensor<")));
     dump_free(&d);
     free(text);
   }

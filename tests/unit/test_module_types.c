@@ -14,10 +14,10 @@ static const char DUMP[] =
 
 static void check(const char *type, const char *want) {
   ttm_module_types types = {0};
-  ttm_view text = heap_view(ttm_view_of(DUMP));
+  ttm_str text = heap_view(ttm_str_of(DUMP));
   ttm_buf out = {0};
   assert_int_equal(ttm_module_types_read(&types, text), TTM_OK);
-  ttm_module_types_expand(&types, ttm_view_of(type), &out);
+  ttm_module_types_expand(&types, ttm_str_of(type), &out);
   ttm_buf_char(&out, '\0');
   assert_false(out.failed);
   assert_string_equal(out.at, want);

@@ -23,7 +23,7 @@ void ttm_free(void *p) { free(p); }
 static ttm_op_text op; /* reused by every test, as a reader of logs does */
 
 static void parse(const char *text) {
-  int rc = ttm_op_text_parse(ttm_view_of(text), &op);
+  int rc = ttm_op_text_parse(ttm_str_of(text), &op);
   if (rc) fail_msg("error %d: %s", rc, text);
 }
 
@@ -147,8 +147,8 @@ static void nested_attributes(void **state) {
       "args = []>], cbs = [<formats = [<i = 0>], note = \"}> : () -> \\22 \\\\\">]>, map = affine_map<(d0) -> (d0)>, "
       "nested = {a = {b = 1}}, set = affine_set<(d0) : (d0 >= 0, d0 <= 7)>}> : (" T ", " T ") -> () loc(\"g\")");
   assert_views(&op.operands, "%arg0 %1");
-  assert_true(ttm_view_starts(op.attributes, TTM_LIT("program = ")));
-  assert_true(ttm_view_ends(op.attributes, TTM_LIT("(d0 >= 0, d0 <= 7)>")));
+  assert_true(ttm_str_starts(op.attributes, TTM_LIT("program = ")));
+  assert_true(ttm_str_ends(op.attributes, TTM_LIT("(d0 >= 0, d0 <= 7)>")));
   assert_int_equal(op.inputs.n, 2);
   assert_view(op.location, "\"g\"");
 
@@ -229,22 +229,22 @@ static void not_an_operation(void **state) {
       "func.func @main(%arg0: i32) -> i32 {",
   };
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-    ttm_view copy = heap_view(ttm_view_of(texts[i]));
+    ttm_str copy = heap_view(ttm_str_of(texts[i]));
     if (ttm_op_text_parse(copy, &op) != TTM_EFORMAT) fail_msg("taken for an operation: %s", texts[i]);
     free((char *)copy.p);
   }
-  assert_int_equal(ttm_op_text_parse((ttm_view){0}, &op), TTM_EFORMAT);
+  assert_int_equal(ttm_op_text_parse((ttm_str){0}, &op), TTM_EFORMAT);
 }
 
 /* A cut line is whole only where it lacks nothing but its location. */
-static size_t check_cuts(ttm_view whole) {
+static size_t check_cuts(ttm_str whole) {
   ttm_op_text first = {0};
   assert_int_equal(ttm_op_text_parse(whole, &first), TTM_OK);
   size_t type_end = (size_t)(first.output_type.p + first.output_type.n - whole.p), cuts = 0;
   size_t end = first.location.p ? (size_t)(first.location.p + first.location.n + 1 - whole.p) : type_end;
   bool bare = !memchr(first.output_type.p, '<', first.output_type.n) && first.output_type.p[0] != '(';
   for (size_t n = 0; n < end; n++, cuts++) {
-    ttm_view cut = heap_view((ttm_view){whole.p, n});
+    ttm_str cut = heap_view((ttm_str){whole.p, n});
     int rc = ttm_op_text_parse(cut, &op);
     bool lacks_location_only = n >= type_end && n <= type_end + 1;
     bool bare_word_cut = bare && n > (size_t)(first.output_type.p - whole.p) && n < type_end; /* see op_text.h */
@@ -279,7 +279,7 @@ static void hostile_lengths(void **state) {
       size_t n = strlen(heads[h]), step = strlen(fillers[f]);
       memcpy(text, heads[h], n);
       for (; n + step <= N; n += step) memcpy(text + n, fillers[f], step);
-      ttm_op_text_parse((ttm_view){text, n}, &op);
+      ttm_op_text_parse((ttm_str){text, n}, &op);
     }
   }
   free(text);
@@ -304,7 +304,7 @@ static void split(void **state) {
 
 static void allocations_fail(void **state) {
   (void)state;
-  ttm_view text = TTM_LIT("%0 = call @f(%a, %b) : (i32, i32) -> (i32, i32) loc(unknown)");
+  ttm_str text = TTM_LIT("%0 = call @f(%a, %b) : (i32, i32) -> (i32, i32) loc(unknown)");
   int rc = TTM_ENOMEM;
   for (long n = 0; rc; n++) {
     ttm_op_text fresh = {0};
@@ -333,16 +333,16 @@ static FILE *open_shared(const char *name) {
 static void check_types(const ttm_views *types) {
   for (size_t i = 0; i < types->n; i++) {
     ttm_tensor_type type;
-    bool is_tensor = ttm_view_starts(types->at[i], TTM_LIT("tensor<"));
+    bool is_tensor = ttm_str_starts(types->at[i], TTM_LIT("tensor<"));
     if (ttm_tensor_type_parse(types->at[i], &type) != is_tensor) fail_msg("%.*s", (int)types->at[i].n, types->at[i].p);
     if (!is_tensor) continue;
-    assert_int_equal(type.has_layout, ttm_view_contains(types->at[i], TTM_LIT("memref<")));
+    assert_int_equal(type.has_layout, ttm_str_contains(types->at[i], TTM_LIT("memref<")));
     if (type.has_layout) assert_true(type.buffer != TTM_BUFFER_NONE && type.storage.n && type.grid.rank == 2);
   }
 }
 
-static void check_line(ttm_view text) {
-  ttm_view copy = heap_view(text);
+static void check_line(ttm_str text) {
+  ttm_str copy = heap_view(text);
   int rc = ttm_op_text_parse(copy, &op);
   if (rc) fail_msg("error %d: %.*s", rc, (int)text.n, text.p);
   assert_int_equal(op.result_count, op.outputs.n);
@@ -372,10 +372,10 @@ static void logs_of_the_samples(void **state) {
     if (!file) skip();
     size_t count = 0;
     for (ssize_t n; (n = getline(&line, &cap, file)) > 0;) {
-      ttm_view text = {line, (size_t)n};
-      size_t at = ttm_view_find(text, TTM_LIT("Executing operation: "));
+      ttm_str text = {line, (size_t)n};
+      size_t at = ttm_str_find(text, TTM_LIT("Executing operation: "));
       if (at == TTM_NOT_FOUND) continue;
-      text = ttm_view_from(text, at + 21);
+      text = ttm_str_from(text, at + 21);
       check_line(text);
       if (++count % 16 == 1) cuts += check_cuts(text);
     }
@@ -388,11 +388,11 @@ static void logs_of_the_samples(void **state) {
 }
 
 /* Lines of a module that have the form of a runtime operation; `return`, d2m and emitc have forms no log prints. */
-static bool is_operation(ttm_view line) {
-  size_t equals = ttm_view_find(line, TTM_LIT(" = "));
-  if (line.n && line.p[0] == '%' && equals != TTM_NOT_FOUND) line = ttm_view_from(line, equals + 3);
-  return ttm_view_starts(line, TTM_LIT("\"")) || ttm_view_starts(line, TTM_LIT("call @")) ||
-         ttm_view_starts(line, TTM_LIT("ttcore.load_cached("));
+static bool is_operation(ttm_str line) {
+  size_t equals = ttm_str_find(line, TTM_LIT(" = "));
+  if (line.n && line.p[0] == '%' && equals != TTM_NOT_FOUND) line = ttm_str_from(line, equals + 3);
+  return ttm_str_starts(line, TTM_LIT("\"")) || ttm_str_starts(line, TTM_LIT("call @")) ||
+         ttm_str_starts(line, TTM_LIT("ttcore.load_cached("));
 }
 
 static void modules_of_the_samples(void **state) {
@@ -416,7 +416,7 @@ static void modules_of_the_samples(void **state) {
     if (!file) skip();
     size_t count = 0;
     for (ssize_t n; (n = getline(&line, &cap, file)) > 0;) {
-      ttm_view text = ttm_scan_trim((ttm_view){line, (size_t)n});
+      ttm_str text = ttm_scan_trim((ttm_str){line, (size_t)n});
       if (!is_operation(text)) continue;
       check_line(text);
       count++;

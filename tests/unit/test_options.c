@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command line is no part of the library the unit tests link, so its small files are compiled in here. */
-#include "base/view.h"
+#include "base/str.h"
 #include "cli/option_names.c"
 #include "cli/option_table.c"
 #include "cli/option_values.c"

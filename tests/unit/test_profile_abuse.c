@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 #include "analyze/findings.h"
-#include "report/text.h"
+#include "report/run/text.h"
 
-static ttm_view small;
+static ttm_str small;
 
 static int load(void **state) {
   (void)state;
@@ -23,7 +23,7 @@ static int unload(void **state) {
 
 /* Reads exactly n bytes (ASan watches the end) and writes the reports. Operations found, or 0. */
 static uint64_t digest(const char *bytes, size_t n, bool reports) {
-  ttm_view copy = heap_view((ttm_view){bytes, n});
+  ttm_str copy = heap_view((ttm_str){bytes, n});
   ttm_profile *p = NULL;
   ttm_error err;
   uint64_t ops = 0;

@@ -36,16 +36,14 @@ static uint32_t allocated(const ttm_profile *p, uint32_t state) {
   return level.allocated;
 }
 
-static ttm_view name_of(const ttm_profile *p, uint32_t op) {
-  return ttm_profile_string(p, ttm_op_text_of(p, op)->name);
-}
-static ttm_view loc_of(const ttm_profile *p, uint32_t op) {
+static ttm_str name_of(const ttm_profile *p, uint32_t op) { return ttm_profile_string(p, ttm_op_text_of(p, op)->name); }
+static ttm_str loc_of(const ttm_profile *p, uint32_t op) {
   return ttm_profile_string(p, ttm_op_text_of(p, op)->location);
 }
 
 /* First operation with this name at or after `from`. */
 static uint32_t find_op(const ttm_profile *p, const char *name, uint32_t from) {
-  while (!ttm_view_eq(name_of(p, from), ttm_view_of(name))) assert_true(++from < p->ops.n);
+  while (!ttm_str_eq(name_of(p, from), ttm_str_of(name))) assert_true(++from < p->ops.n);
   return from;
 }
 
@@ -79,8 +77,8 @@ static void test_small_programs(void **state) {
   (void)state;
   ttm_profile *p = read_small();
   assert_int_equal(p->runs.n, 2);
-  assert_int_equal(p->frames.n, 3);
-  const ttm_frame *run0 = &p->frames.at[p->runs.at[0]], *run1 = &p->frames.at[p->runs.at[1]], *inner = &p->frames.at[1];
+  assert_int_equal(p->calls.n, 3);
+  const ttm_call *run0 = &p->calls.at[p->runs.at[0]], *run1 = &p->calls.at[p->runs.at[1]], *inner = &p->calls.at[1];
   assert_true(run0->finished && !run1->finished);
   assert_int_equal(run1->run, 1);
   assert_true(inner->const_eval && inner->cache_miss && inner->finished);
@@ -186,8 +184,8 @@ static void test_small_texts(void **state) {
   for (size_t d = 0; d < p->graphs.at[0].dumps.n; d++)
     if (p->graphs.at[0].dumps.at[d].packed)
       assert_int_equal(ttm_profile_dump_text(&p->graphs.at[0].dumps.at[d], &text), TTM_OK);
-  assert_true(ttm_view_contains(ttm_buf_view(&text), TTM_LIT("ttir.add")));
-  assert_false(ttm_view_contains(ttm_buf_view(&text), TTM_LIT("grid size")));
+  assert_true(ttm_str_contains(ttm_buf_str(&text), TTM_LIT("ttir.add")));
+  assert_false(ttm_str_contains(ttm_buf_str(&text), TTM_LIT("grid size")));
   ttm_buf_free(&text);
   ttm_profile_free(p);
 }
@@ -275,7 +273,7 @@ static void test_submit_only(void **state) {
       "Device memory state after submit") LEVELS("2.000") AL("Device memory state before submit") LEVELS("3.000"));
   assert_int_equal(p->kind, TTM_LOG_SUBMIT);
   assert_int_equal(p->runs.n, 2); /* the second never came back */
-  const ttm_frame *f = &p->frames.at[p->runs.at[0]];
+  const ttm_call *f = &p->calls.at[p->runs.at[0]];
   assert_int_equal(allocated(p, f->before), 1000);
   assert_int_equal(allocated(p, f->after), 2000);
   ttm_profile_free(p);
@@ -311,11 +309,11 @@ static void test_unwinding(void **state) {
                   RT("Starting execution of program: main") OP("%0 = \"ttnn.ones\"() : () -> " T " loc(\"b\")")
                       RT("Finished execution of program: main"));
   assert_int_equal(p->runs.n, 2);
-  assert_int_equal(p->frames.n, 3);
+  assert_int_equal(p->calls.n, 3);
   assert_int_equal(p->seen.unfinished, 2);
   assert_true(p->ops.at[0].flags & TTM_OP_FAILED);
   assert_int_equal(p->ops.at[0].tensor, TTM_NONE);
-  assert_int_equal(p->ops.at[2].frame, p->runs.at[1]);
+  assert_int_equal(p->ops.at[2].call, p->runs.at[1]);
   ttm_profile_free(p);
 }
 
@@ -384,7 +382,7 @@ static void test_two_graphs(void **state) {
   assert_int_equal(p->graphs.n, 2);
   assert_int_equal(p->runs.n, 4);
   const uint32_t want[] = {0, 1, 0, 1};
-  for (size_t r = 0; r < 4; r++) assert_int_equal(p->frames.at[p->runs.at[r]].graph, want[r]);
+  for (size_t r = 0; r < 4; r++) assert_int_equal(p->calls.at[p->runs.at[r]].graph, want[r]);
   ttm_profile_free(p);
 }
 

@@ -7,7 +7,7 @@ enum { MB = 1 << 20 };
 
 typedef struct world {
   ttm_profile *p;
-  uint32_t make, drop, frame;
+  uint32_t make, drop, call;
 } world;
 
 static world begin(uint32_t ranks) {
@@ -15,18 +15,18 @@ static world begin(uint32_t ranks) {
   w.p->kind = TTM_LOG_FULL;
   w.make = fx_text(w.p, "ttnn.add", TTM_OP_PLAIN, FX_BIG, NULL);
   w.drop = fx_text(w.p, "ttnn.deallocate", TTM_OP_DEALLOCATE, NULL, NULL);
-  w.frame = fx_frame(w.p, "main", 0, TTM_NONE);
+  w.call = fx_call(w.p, "main", 0, TTM_NONE);
   return w;
 }
 
 /* The tensor an operation at `dram` makes. */
 static uint32_t make(world *w, uint32_t dram) {
-  uint32_t op = fx_step(w->p, w->make, w->frame, dram);
+  uint32_t op = fx_step(w->p, w->make, w->call, dram);
   return w->p->ops.at[op].tensor;
 }
 
 static void drop(world *w, uint32_t tensor, uint32_t dram) {
-  fx_state(w->p, 0, fx_free(w->p, w->drop, w->frame, tensor, 0), dram, 0);
+  fx_state(w->p, 0, fx_free(w->p, w->drop, w->call, tensor, 0), dram, 0);
 }
 
 static ttm_replay play(const ttm_profile *p, uint32_t rank) {
@@ -87,7 +87,7 @@ static void a_result_that_takes_nothing_is_a_view(void **state) {
   uint32_t a = make(&w, 0), view = make(&w, 2000);
   drop(&w, a, 2000); /* frees nothing: the view lives on */
   make(&w, 2000);
-  fx_state(w.p, 0, fx_op(w.p, w.make, w.frame), 4000, 0);
+  fx_state(w.p, 0, fx_op(w.p, w.make, w.call), 4000, 0);
   ttm_replay r = play(w.p, 0);
   is_gone(&r, view);
   lies_at(&r, a, 0);
@@ -99,7 +99,7 @@ static void leftovers_go_when_the_level_falls(void **state) {
   world w = begin(1);
   uint32_t kept = make(&w, 0), result = make(&w, 2000);
   make(&w, 4000);
-  w.frame = fx_frame(w.p, "main", 0, TTM_NONE);
+  w.call = fx_call(w.p, "main", 0, TTM_NONE);
   uint32_t next = make(&w, 2000); /* two of the three went between the runs */
   make(&w, 4000);
   ttm_replay r = play(w.p, 0);
@@ -116,9 +116,9 @@ static void a_program_that_died_takes_all_with_it(void **state) {
   (void)state;
   world w = begin(1);
   uint32_t lost = make(&w, 0);
-  uint32_t failing = fx_step(w.p, w.make, w.frame, 2000);
+  uint32_t failing = fx_step(w.p, w.make, w.call, 2000);
   w.p->ops.at[failing].flags |= TTM_OP_FAILED;
-  w.frame = fx_frame(w.p, "main", 0, TTM_NONE);
+  w.call = fx_call(w.p, "main", 0, TTM_NONE);
   make(&w, 3000);
   ttm_replay r = play(w.p, 0);
   is_gone(&r, lost);
@@ -131,7 +131,7 @@ static void a_program_that_died_takes_all_with_it(void **state) {
 static void ranks_woven_together_are_played_apart(void **state) {
   (void)state;
   world w = begin(2);
-  uint32_t other = fx_frame(w.p, "main", 1, TTM_NONE);
+  uint32_t other = fx_call(w.p, "main", 1, TTM_NONE);
   uint32_t late = fx_op(w.p, w.make, other);
   uint32_t a = make(&w, 0), b = make(&w, 2000);
   fx_state(w.p, 1, late, 0, 0);

@@ -126,16 +126,16 @@ static void root_follows_the_environment(void **state) {
   ttm_buf buf = {0};
   setenv("TTMEM_HOME", "/somewhere", 1);
   assert_int_equal(ttm_report_root(&buf, NULL), TTM_OK);
-  assert_view(ttm_buf_view(&buf), "/somewhere/reports");
+  assert_view(ttm_buf_str(&buf), "/somewhere/reports");
   ttm_buf_clear(&buf);
   setenv("TTMEM_HOME", "", 1);
   setenv("HOME", "/home/me", 1);
   assert_int_equal(ttm_report_root(&buf, NULL), TTM_OK);
-  assert_view(ttm_buf_view(&buf), "/home/me/.ttmem/reports");
+  assert_view(ttm_buf_str(&buf), "/home/me/.ttmem/reports");
   ttm_buf_clear(&buf);
   unsetenv("TTMEM_HOME");
   unsetenv("HOME");
-  if (ttm_report_root(&buf, NULL) == TTM_OK) assert_true(ttm_view_ends(ttm_buf_view(&buf), TTM_LIT("/.ttmem/reports")));
+  if (ttm_report_root(&buf, NULL) == TTM_OK) assert_true(ttm_str_ends(ttm_buf_str(&buf), TTM_LIT("/.ttmem/reports")));
   ttm_buf_free(&buf);
 }
 

@@ -21,7 +21,7 @@ static int look_into(const char *folder, uint64_t *sum) {
     if (!sum) continue;
     char path[512];
     snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-    ttm_view text = file_view(path);
+    ttm_str text = file_view(path);
     *sum += ttm_hash_bytes(text.p, text.n).lo;
     free((char *)text.p);
   }

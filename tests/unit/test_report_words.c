@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sentences of the reports: of a findings file that may hold anything, and of a recording that stops. */
-#include "report/analyses.h"
-#include "report/recording.h"
+#include "report/run/analyses.h"
+#include "report/run/recording.h"
 #include "unit.h"
 
 static const ttm_summary_style STYLE = {.columns = 100, .utf8 = true};
 
-static bool said(ttm_view findings, const char *words) {
+static bool said(ttm_str findings, const char *words) {
   ttm_analyses text = {0};
   assert_int_equal(ttm_analyses_write(&text, findings, &STYLE, false), TTM_OK);
-  bool found = ttm_view_contains(ttm_buf_view(&text.text), ttm_view_of(words));
+  bool found = ttm_str_contains(ttm_buf_str(&text.text), ttm_str_of(words));
   ttm_analyses_free(&text);
   return found;
 }
@@ -26,8 +26,8 @@ static void absurd_numbers_are_no_amounts(void **state) {
                    "{\"incidents\":[{\"kind\":\"oom\",\"shortfall_per_bank_B\":%s,\"operation\":"
                    "{\"index\":%s,\"mlir_op\":\"a\"}}]}",
                    absurd[i], absurd[i]);
-    assert_false(said(ttm_buf_view(&json), "missing"));
-    assert_true(said(ttm_buf_view(&json), "Out of memory, in a;"));
+    assert_false(said(ttm_buf_str(&json), "missing"));
+    assert_true(said(ttm_buf_str(&json), "Out of memory, in a;"));
     ttm_buf_free(&json);
   }
 }
@@ -41,11 +41,11 @@ static void a_death_is_a_sentence_of_its_own(void **state) {
   p.capture.recording.is = true;
   p.capture.recording.last = TTM_NONE;
   ttm_words_recording(&out, &f);
-  assert_view(ttm_buf_view(&out), "The recording stops without an end: the program was killed or crashed.");
+  assert_view(ttm_buf_str(&out), "The recording stops without an end: the program was killed or crashed.");
   ttm_buf_clear(&out);
   ttm_buf_puts(&out, "L1 is full.");
   ttm_words_recording(&out, &f);
-  assert_view(ttm_buf_view(&out), "L1 is full. The recording stops without an end: the program was killed or crashed.");
+  assert_view(ttm_buf_str(&out), "L1 is full. The recording stops without an end: the program was killed or crashed.");
   ttm_buf_free(&out);
 }
 

@@ -4,7 +4,7 @@
 #include "segment_fixture.h"
 
 static ttm_shm_fault read_it(const segment *s, size_t n, ttm_shm_segment *out) {
-  ttm_view view = heap_view((ttm_view){s->bytes, n});
+  ttm_str view = heap_view((ttm_str){s->bytes, n});
   ttm_shm_fault fault = ttm_shm_segment_read(out, view);
   free((char *)view.p);
   return fault;

@@ -72,7 +72,7 @@ static ttm_buf read_all(const char *name, const char **damage) {
   do {
     assert_int_equal(ttm_chunker_next(&chunker, &chunk, &err), TTM_OK);
     if (!chunk.last) assert_int_equal(chunk.data[chunk.n - 1], '\n');
-    ttm_buf_put(&all, (ttm_view){chunk.data, chunk.n});
+    ttm_buf_put(&all, (ttm_str){chunk.data, chunk.n});
   } while (!chunk.last);
   if (damage)
     *damage = ttm_source_damage(chunker.source);
@@ -124,7 +124,7 @@ static void test_cut_streams(void **state) {
 static void test_small_and_empty(void **state) {
   (void)state;
   ttm_buf got = read_all("small.gz", NULL);
-  assert_view(ttm_buf_view(&got), "x\n");
+  assert_view(ttm_buf_str(&got), "x\n");
   ttm_buf_free(&got);
   got = read_all("empty", NULL);
   assert_int_equal(got.n, 0);

@@ -12,7 +12,7 @@ static const ttm_alignment WORMHOLE = {32, 16}, BLACKHOLE = {64, 16};
 
 static ttm_tensor_type parsed(const char *text) {
   ttm_tensor_type type;
-  if (!ttm_tensor_type_parse(ttm_view_of(text), &type)) fail_msg("no tensor type: %s", text);
+  if (!ttm_tensor_type_parse(ttm_str_of(text), &type)) fail_msg("no tensor type: %s", text);
   return type;
 }
 
@@ -36,8 +36,8 @@ static void tile_and_scalar_sizes(void **state) {
       {"bf160", 0, 0},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    assert_int_equal(ttm_tile_bytes(ttm_view_of(cases[i].dtype), 32, 32), cases[i].tile);
-    assert_int_equal(ttm_scalar_bytes(ttm_view_of(cases[i].dtype)), cases[i].scalar);
+    assert_int_equal(ttm_tile_bytes(ttm_str_of(cases[i].dtype), 32, 32), cases[i].tile);
+    assert_int_equal(ttm_scalar_bytes(ttm_str_of(cases[i].dtype)), cases[i].scalar);
   }
   assert_int_equal(ttm_tile_bytes(TTM_LIT("bf16"), 16, 32), 1024);
   assert_int_equal(ttm_tile_bytes(TTM_LIT("bfp_bf8"), 16, 32), 512 + 32);
@@ -195,25 +195,25 @@ static void blocks_of_the_real_allocator(void **state) {
 }
 
 /* The value behind `"key": ` in a flat JSON line; enough for lines we know. */
-static ttm_view json_value(ttm_view line, const char *key) {
+static ttm_str json_value(ttm_str line, const char *key) {
   char quoted[32];
   snprintf(quoted, sizeof quoted, "\"%s\": ", key);
-  size_t at = ttm_view_find(line, ttm_view_of(quoted));
-  return at == TTM_NOT_FOUND ? (ttm_view){0} : ttm_view_from(line, at + strlen(quoted));
+  size_t at = ttm_str_find(line, ttm_str_of(quoted));
+  return at == TTM_NOT_FOUND ? (ttm_str){0} : ttm_str_from(line, at + strlen(quoted));
 }
 
-static uint64_t json_u64(ttm_view line, const char *key) {
-  ttm_view value = json_value(line, key);
+static uint64_t json_u64(ttm_str line, const char *key) {
+  ttm_str value = json_value(line, key);
   uint64_t out = 0;
-  assert_true(ttm_view_take_u64(&value, &out));
+  assert_true(ttm_str_take_u64(&value, &out));
   return out;
 }
 
 /* Copies `"word"` without quotes. */
-static void json_word(ttm_view line, const char *key, char out[16]) {
-  ttm_view value = json_value(line, key);
-  assert_true(ttm_view_take(&value, TTM_LIT("\"")));
-  size_t n = ttm_view_find_char(value, '"');
+static void json_word(ttm_str line, const char *key, char out[16]) {
+  ttm_str value = json_value(line, key);
+  assert_true(ttm_str_take(&value, TTM_LIT("\"")));
+  size_t n = ttm_str_find_char(value, '"');
   assert_true(n < 16);
   memcpy(out, value.p, n);
   out[n] = 0;
@@ -224,7 +224,7 @@ static size_t replay(FILE *file, uint32_t alignment) {
   size_t cap = 0, count = 0;
   uint64_t allocated[2] = {0, 0}; /* dram, l1 */
   for (ssize_t n; (n = getline(&line, &cap, file)) > 0;) {
-    ttm_view text = {line, (size_t)n};
+    ttm_str text = {line, (size_t)n};
     char memory[16], dtype[16], event[16];
     json_word(text, "event", event);
     json_word(text, "memory", memory);
@@ -234,15 +234,15 @@ static size_t replay(FILE *file, uint32_t alignment) {
       allocation a = {memory,
                       alignment,
                       dtype,
-                      ttm_view_starts(json_value(text, "tiled"), TTM_LIT("true")),
+                      ttm_str_starts(json_value(text, "tiled"), TTM_LIT("true")),
                       {0},
                       (uint32_t)json_u64(text, "banks"),
                       after - *before};
-      ttm_view shape = json_value(text, "shape");
-      assert_true(ttm_view_take(&shape, TTM_LIT("[")));
+      ttm_str shape = json_value(text, "shape");
+      assert_true(ttm_str_take(&shape, TTM_LIT("[")));
       for (int i = 0; i < 4; i++) {
-        assert_true(ttm_view_take_u64(&shape, &a.shape[i]));
-        ttm_view_take(&shape, TTM_LIT(", "));
+        assert_true(ttm_str_take_u64(&shape, &a.shape[i]));
+        ttm_str_take(&shape, TTM_LIT(", "));
       }
       assert_block(&a);
       count++;

@@ -8,7 +8,7 @@
 
 /* Parses a heap copy of exactly the text's size, so that ASan sees a read past the end. Views in *out die with it. */
 static bool parses(const char *text, ttm_tensor_type *out) {
-  ttm_view copy = heap_view(ttm_view_of(text));
+  ttm_str copy = heap_view(ttm_str_of(text));
   bool ok = ttm_tensor_type_parse(copy, out);
   free((char *)copy.p);
   return ok;
@@ -17,7 +17,7 @@ static bool parses(const char *text, ttm_tensor_type *out) {
 static ttm_tensor_type parsed(const char *text) {
   ttm_tensor_type type;
   assert_true(parses(text, &type));
-  assert_true(ttm_tensor_type_parse(ttm_view_of(text), &type)); /* again, with views that live */
+  assert_true(ttm_tensor_type_parse(ttm_str_of(text), &type)); /* again, with views that live */
   return type;
 }
 
@@ -237,7 +237,7 @@ static void every_cut(void **state) {
   ttm_tensor_type t;
   assert_true(parses(whole, &t));
   for (size_t n = 0; n < strlen(whole); n++) {
-    ttm_view cut = heap_view((ttm_view){whole, n});
+    ttm_str cut = heap_view((ttm_str){whole, n});
     assert_false(ttm_tensor_type_parse(cut, &t));
     free((char *)cut.p);
   }
@@ -251,9 +251,9 @@ static void deep_nesting_is_refused(void **state) {
   memset(text, '<', N);
   memcpy(text, "tensor<4xf32, #a", 16);
   ttm_tensor_type t;
-  assert_false(ttm_tensor_type_parse((ttm_view){text, N}, &t));
+  assert_false(ttm_tensor_type_parse((ttm_str){text, N}, &t));
   text[N - 1] = '>';
-  assert_false(ttm_tensor_type_parse((ttm_view){text, N}, &t));
+  assert_false(ttm_tensor_type_parse((ttm_str){text, N}, &t));
   free(text);
 }
 
@@ -289,15 +289,15 @@ static void layouts_of_the_samples(void **state) {
     char *line = NULL;
     size_t cap = 0;
     for (ssize_t n; (n = getline(&line, &cap, file)) > 0;) {
-      ttm_view text = ttm_scan_trim((ttm_view){line, (size_t)n});
-      size_t at = ttm_view_find(text, TTM_LIT("= #ttnn.ttnn_"));
+      ttm_str text = ttm_scan_trim((ttm_str){line, (size_t)n});
+      size_t at = ttm_str_find(text, TTM_LIT("= #ttnn.ttnn_"));
       if (text.p[0] != '#' || at == TTM_NOT_FOUND) continue;
-      ttm_view layout = ttm_view_from(text, at + 2);
+      ttm_str layout = ttm_str_from(text, at + 2);
       char *type = malloc(layout.n + 64);
       assert_non_null(type);
       sprintf(type, "tensor<32x32xbf16, %.*s>", (int)layout.n, layout.p);
       ttm_tensor_type t;
-      if (!ttm_tensor_type_parse(ttm_view_of(type), &t) || !t.has_layout || t.buffer == TTM_BUFFER_NONE)
+      if (!ttm_tensor_type_parse(ttm_str_of(type), &t) || !t.has_layout || t.buffer == TTM_BUFFER_NONE)
         fail_msg("%s", type);
       layouts++;
       free(type);

@@ -33,11 +33,11 @@ static const char capture[] =
     "{\"counter\":11,\"node_type\":\"some_new_node\",\"params\":{},\"connections\":[]},"
     "{\"counter\":12,\"node_type\":\"capture_end\",\"params\":null,\"connections\":[]}]";
 
-static ttm_phase_usage run(ttm_view json, int expected) {
+static ttm_phase_usage run(ttm_str json, int expected) {
   ttm_tracker *t;
   ttm_phase_usage phase;
   ttm_error err;
-  ttm_view copy = heap_view(json);
+  ttm_str copy = heap_view(json);
   assert_int_equal(ttm_tracker_new(&t, NULL), TTM_OK);
   assert_int_equal(ttm_tracker_begin(t, TTM_RUN_NORMAL, NULL), TTM_OK);
   assert_int_equal(ttm_tracker_graph(t, copy.p, copy.n, &err), expected);
@@ -51,7 +51,7 @@ static ttm_phase_usage run(ttm_view json, int expected) {
 
 static void every_kind_of_node(void **state) {
   (void)state;
-  ttm_phase_usage p = run(ttm_view_of(capture), TTM_OK);
+  ttm_phase_usage p = run(ttm_str_of(capture), TTM_OK);
   assert_int_equal(p.dram.peak, 4096);
   assert_int_equal(p.dram.total_allocations, 4096);
   assert_int_equal(p.dram.total_deallocations, 4096);
@@ -67,16 +67,16 @@ static void the_report_object(void **state) {
   (void)state;
   char text[sizeof capture + 64];
   int n = snprintf(text, sizeof text, "{\"version\":1,\"graph\":%s,\"devices\":[]}", capture);
-  ttm_phase_usage whole = run((ttm_view){text, (size_t)n}, TTM_OK), bare = run(ttm_view_of(capture), TTM_OK);
+  ttm_phase_usage whole = run((ttm_str){text, (size_t)n}, TTM_OK), bare = run(ttm_str_of(capture), TTM_OK);
   assert_memory_equal(&whole, &bare, sizeof whole);
 }
 
 static void every_prefix(void **state) {
   (void)state;
-  ttm_view text = ttm_view_of(capture);
+  ttm_str text = ttm_str_of(capture);
   assert_int_equal(run(TTM_LIT("[]"), TTM_OK).events, 0);
   for (size_t n = 0; n < text.n; n++) {
-    ttm_phase_usage p = run(ttm_view_first(text, n), TTM_EFORMAT);
+    ttm_phase_usage p = run(ttm_str_first(text, n), TTM_EFORMAT);
     assert_true(p.events <= 8 && p.dram.peak <= 4096);
   }
 }

@@ -14,7 +14,7 @@
   "  L1: Peak CB 0.29 MB, Peak Buffer 0.10 MB, Peak Total 0.35 MB\n"
 
 static void read_text(ttm_train_log *log, const char *text) {
-  ttm_view copy = heap_view(ttm_view_of(text));
+  ttm_str copy = heap_view(ttm_str_of(text));
   assert_int_equal(ttm_train_log_read_bytes(log, copy, NULL), TTM_OK);
   free((void *)copy.p);
 }
@@ -64,8 +64,8 @@ static void ranks_print_between_each_other(void **state) {
   assert_int_equal(log.summaries.n, 2);
   for (size_t i = 0; i < 2; i++) {
     assert_int_equal(log.summaries.at[i].rank, i);
-    ttm_view name = ttm_intern_get(&log.names, log.summaries.at[i].name);
-    assert_true(ttm_view_eq(name, i ? TTM_LIT("second") : TTM_LIT("first")));
+    ttm_str name = ttm_intern_get(&log.names, log.summaries.at[i].name);
+    assert_true(ttm_str_eq(name, i ? TTM_LIT("second") : TTM_LIT("first")));
     assert_int_equal(log.summaries.at[i].phases.n, 1);
     assert_int_equal(log.summaries.at[i].phases.at[0].cumulative_peak, 100 * (i + 1));
     assert_int_equal(log.summaries.at[i].overall_peak, 100 * (i + 1));
@@ -155,7 +155,7 @@ static void roles(void **state) {
       {"", TTM_ROLE_OTHER},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    assert_int_equal(ttm_train_role_of(ttm_view_of(cases[i].name)), cases[i].role);
+    assert_int_equal(ttm_train_role_of(ttm_str_of(cases[i].name)), cases[i].role);
   }
 }
 

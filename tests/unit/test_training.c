@@ -12,7 +12,7 @@
 static ttm_train_log log_;
 static ttm_training training;
 
-static const ttm_train_result *make(ttm_view text, ttm_train_options options) {
+static const ttm_train_result *make(ttm_str text, ttm_train_options options) {
   assert_int_equal(ttm_train_log_read_bytes(&log_, text, NULL), TTM_OK);
   assert_int_equal(ttm_training_make(&training, &log_, &options, NULL), TTM_OK);
   return training.results.at;
@@ -52,7 +52,7 @@ static void a_plain_run(void **state) {
   (void)state;
   char *text = run(1, (int64_t[]){50}, (int64_t[]){120});
   const ttm_train_result *r =
-      make(ttm_view_of(text), (ttm_train_options){.model_size = 80 * MB, .device_memory = 500 * MB});
+      make(ttm_str_of(text), (ttm_train_options){.model_size = 80 * MB, .device_memory = 500 * MB});
   assert_int_equal(r->model.actual, 100 * MB);
   assert_int_equal(r->model.expected, 80 * MB);
   assert_int_equal(r->model.expected_from, TTM_FROM_OPTION);
@@ -71,13 +71,13 @@ static void a_plain_run(void **state) {
   assert_int_equal(r->part[TTM_PART_OTHER], 60 * MB); /* what was expected and is not */
   assert_int_equal(r->surplus, 0);
   drop();
-  r = make(ttm_view_of(text), (ttm_train_options){.model_size = 80 * MB, .use_actual_sizes = true});
+  r = make(ttm_str_of(text), (ttm_train_options){.model_size = 80 * MB, .use_actual_sizes = true});
   assert_int_equal(r->part[TTM_PART_MODEL], 100 * MB);
   assert_int_equal(r->part[TTM_PART_OTHER], 0);
   assert_int_equal(r->device_memory, TTM_TRAIN_DEVICE_MEMORY);
   assert_int_equal(r->device_memory_from, TTM_FROM_DEFAULT);
   drop();
-  r = make(ttm_view_of(text), (ttm_train_options){.device_memory = 470 * MB});
+  r = make(ttm_str_of(text), (ttm_train_options){.device_memory = 470 * MB});
   assert_false(r->fits); /* the peak must be below */
   assert_false(ttm_training_fits(&training));
   assert_int_equal(r->model.expected_from, TTM_FROM_NOWHERE);
@@ -89,7 +89,7 @@ static void a_plain_run(void **state) {
 static void the_micro_batch_that_rose_highest(void **state) {
   (void)state;
   char *text = run(3, (int64_t[]){50, 90, 60}, (int64_t[]){120, 130, 10});
-  const ttm_train_result *r = make(ttm_view_of(text), (ttm_train_options){.model_size = 100 * MB});
+  const ttm_train_result *r = make(ttm_str_of(text), (ttm_train_options){.model_size = 100 * MB});
   assert_int_equal(r->activations, 90 * MB);
   assert_int_equal(r->part[TTM_PART_GRADIENTS_OVERHEAD], 130 * MB);
   assert_int_equal(r->gradients.actual, 100 * MB);
@@ -102,7 +102,7 @@ static void the_micro_batch_that_rose_highest(void **state) {
 static void parts_that_are_never_together(void **state) {
   (void)state;
   char *text = run(1, (int64_t[]){50}, (int64_t[]){120});
-  const ttm_train_result *r = make(ttm_view_of(text), (ttm_train_options){.model_size = 200 * MB});
+  const ttm_train_result *r = make(ttm_str_of(text), (ttm_train_options){.model_size = 200 * MB});
   assert_int_equal(r->part[TTM_PART_OTHER], 0);
   assert_int_equal(r->surplus, (200 + 400 + 50 + 120 - 470) * MB);
   drop();
@@ -111,7 +111,7 @@ static void parts_that_are_never_together(void **state) {
 
 static void device_memory_by_origin(void **state) {
   (void)state;
-  ttm_view arena = TTM_LIT(
+  ttm_str arena = TTM_LIT(
       "=== Memory Usage Summary ===\nOverall DRAM Peak: 90.00 MB, Final DRAM Usage: 1.00 MB\n"
       "=== DRAM footprint ===\n  peak usage: 90 MB/device (90.0% of 100 MB arena)\n");
   const ttm_train_result *r = make(arena, (ttm_train_options){0});

@@ -23,12 +23,12 @@ typedef struct shown {
 static shown *show(size_t n) {
   shown *s = calloc(1, sizeof *s);
   ttm_profile *p = fx_new(1);
-  uint32_t frame = fx_frame(p, "main", 0, TTM_NONE), add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL);
+  uint32_t call = fx_call(p, "main", 0, TTM_NONE), add = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_TILE, NULL);
   assert_true(s && n <= sizeof s->levels / sizeof *s->levels);
   s->n = n;
   for (size_t i = 0; i < n; i++) {
     s->levels[i] = (uint32_t)(i * 7919 % 1009 * 900);
-    fx_step(p, add, frame, s->levels[i]);
+    fx_step(p, add, call, s->levels[i]);
   }
   s->subject.profile = p;
   s->subject.findings = fx_findings(p);

@@ -59,7 +59,7 @@ static bool is_alive(int32_t pid, uint64_t updated_ns, const char *name) {
 
 static void who_lives(void **state) {
   (void)state;
-  ttm_view comm = file_view("/proc/self/comm"); /* what we are called, under valgrind too */
+  ttm_str comm = file_view("/proc/self/comm"); /* what we are called, under valgrind too */
   char *name = (char *)comm.p;
   name[strcspn(name, "\n")] = '\0';
   pid_t child = start_child();

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "profile/profile.h"
-#include "report/watch_report.h"
+#include "report/live/watch_report.h"
 #include "segment_fixture.h"
 #include "starving.h"
 #include "watch/alarm.h"

@@ -58,7 +58,7 @@ export class Details {
     const location = locationOf(n, op);
     if (location) pair("location", longText(location, 400));
     const run = runOf(n, op);
-    if (run >= 0 && model.ofCompiledProgram) pair("program", `${shorten(programOf(n, op), 120) || "outside every program"}, run ${count(run)}${model.facts.ranks.length > 1 ? `, rank ${count(model.facts.ranks[n.frames.rank[n.ops.frame[op]]] ?? 0)}` : ""}`);
+    if (run >= 0 && model.ofCompiledProgram) pair("program", `${shorten(programOf(n, op), 120) || "outside every program"}, run ${count(run)}${model.facts.ranks.length > 1 ? `, rank ${count(model.facts.ranks[n.calls.rank[n.ops.call[op]]] ?? 0)}` : ""}`);
     if (n.ops.line[op] > 0) pair("log line", count(n.ops.line[op]));
     const type = words.get(detail.opType);
     if (type) pair("runtime type", shorten(type, 120));

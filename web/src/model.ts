@@ -41,7 +41,7 @@ interface Facts {
   rebuilt?: "rough" | "kept"; // out of the JSON files of a report, which know no frees; "kept": with the findings of the log itself
   elements: number;
   states: number;
-  frames: number;
+  calls: number;
   step: number;
   levels: number;
   ranks: number[];
@@ -129,11 +129,11 @@ export interface Operations {
   text: Uint32Array;
   line: Int32Array;
   state: Int32Array;
-  frame: Int32Array;
+  call: Int32Array;
   flags: Uint32Array;
 }
 
-export interface Frames {
+export interface Calls {
   name: Uint32Array;
   parent: Int32Array;
   run: Uint32Array;
@@ -302,21 +302,21 @@ export class Model {
 
   readonly operations = once(async (): Promise<Operations> => {
     const n = this.facts.elements;
-    const [text, line, state, frame, flags] = await Promise.all(["op.text", "op.line", "op.state", "op.frame", "op.flags"].map((id) => bytesOf(id)));
+    const [text, line, state, call, flags] = await Promise.all(["op.text", "op.line", "op.state", "op.call", "op.flags"].map((id) => bytesOf(id)));
     return {
       n,
       text: unsignedColumn(text, n),
       line: deltaColumn(line, n),
       state: deltaColumn(state, n),
-      frame: deltaColumn(frame, n),
+      call: deltaColumn(call, n),
       flags: unsignedColumn(flags, n),
     };
   });
 
-  readonly frames = once(async (): Promise<Frames> => {
-    const n = this.facts.frames;
-    const reader = new Reader(await bytesOf("frames"));
-    const frames: Frames = {
+  readonly calls = once(async (): Promise<Calls> => {
+    const n = this.facts.calls;
+    const reader = new Reader(await bytesOf("calls"));
+    const calls: Calls = {
       name: new Uint32Array(n),
       parent: new Int32Array(n),
       run: new Uint32Array(n),
@@ -325,15 +325,15 @@ export class Model {
       graph: new Int32Array(n),
     };
     for (let i = 0; i < n; i++) {
-      frames.name[i] = reader.number();
+      calls.name[i] = reader.number();
       const up = reader.number();
-      frames.parent[i] = up ? i - up : -1;
-      frames.run[i] = reader.number();
-      frames.rank[i] = reader.number();
-      frames.flags[i] = reader.number();
-      frames.graph[i] = reader.number() - 1;
+      calls.parent[i] = up ? i - up : -1;
+      calls.run[i] = reader.number();
+      calls.rank[i] = reader.number();
+      calls.flags[i] = reader.number();
+      calls.graph[i] = reader.number() - 1;
     }
-    return frames;
+    return calls;
   });
 
   readonly labels = once(() => Strings.load("labels"));

@@ -2,21 +2,21 @@
 // Names of operations by their index: the columns that nearly every part of the page needs, loaded together.
 import type { Strings } from "./data.js";
 import { shape } from "./format.js";
-import type { Detail, Frames, Model, Operations, Texts, Type } from "./model.js";
+import type { Detail, Calls, Model, Operations, Texts, Type } from "./model.js";
 
 export interface Names {
   ops: Operations;
   texts: Texts;
   labels: Strings;
-  frames: Frames;
+  calls: Calls;
   types: Type[];
   details: Detail[];
   places: { element: Int32Array; place: Uint8Array };
 }
 
 export async function loadNames(model: Model): Promise<Names> {
-  const [ops, texts, labels, frames, types, details, places] = await Promise.all([model.operations(), model.texts(), model.labels(), model.frames(), model.types(), model.details(), model.places()]);
-  return { ops, texts, labels, frames, types, details, places };
+  const [ops, texts, labels, calls, types, details, places] = await Promise.all([model.operations(), model.texts(), model.labels(), model.calls(), model.types(), model.details(), model.places()]);
+  return { ops, texts, labels, calls, types, details, places };
 }
 
 export const nameOf = (n: Names, op: number): string => n.labels.get(n.texts.name[n.ops.text[op]]);
@@ -30,18 +30,18 @@ function shapeOf(type: Type): string {
 export const outputsOf = (n: Names, op: number): string[] => n.texts.outputs[n.ops.text[op]].map((t) => shapeOf(n.types[t]));
 
 export function programOf(n: Names, op: number): string {
-  const frame = n.ops.frame[op];
-  return frame < 0 ? "" : n.labels.get(n.frames.name[frame]);
+  const call = n.ops.call[op];
+  return call < 0 ? "" : n.labels.get(n.calls.name[call]);
 }
 
-export const runOf = (n: Names, op: number): number => (n.ops.frame[op] < 0 ? -1 : n.frames.run[n.ops.frame[op]]);
+export const runOf = (n: Names, op: number): number => (n.ops.call[op] < 0 ? -1 : n.calls.run[n.ops.call[op]]);
 
 // The compiled graph an operation belongs to, that of the program around all others; -1 when no dump fits.
 export function graphOf(n: Names, op: number): number {
-  let frame = n.ops.frame[op];
-  if (frame < 0) return -1;
-  while (n.frames.parent[frame] >= 0) frame = n.frames.parent[frame];
-  return n.frames.graph[frame];
+  let call = n.ops.call[op];
+  if (call < 0) return -1;
+  while (n.calls.parent[call] >= 0) call = n.calls.parent[call];
+  return n.calls.graph[call];
 }
 
 export function describe(n: Names, op: number): { name: string; location: string; inputs: string[]; outputs: string[] } {

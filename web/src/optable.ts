@@ -84,7 +84,7 @@ export class OpTable {
   async start(names: Names): Promise<void> {
     this.names = names;
     const programs = new Set<string>();
-    for (let i = 0; i < names.frames.name.length && programs.size < 500; i++) programs.add(names.labels.get(names.frames.name[i]));
+    for (let i = 0; i < names.calls.name.length && programs.size < 500; i++) programs.add(names.labels.get(names.calls.name[i]));
     for (const name of [...programs].sort()) add(this.program, h("option", { value: name }, name ? shorten(name, 60) : "outside every program"));
     await this.loadMemory();
     await this.apply();
@@ -149,11 +149,11 @@ export class OpTable {
 
   async apply(): Promise<void> {
     if (!this.names || !this.effects) return;
-    const { ops, frames, labels } = this.names;
+    const { ops, calls, labels } = this.names;
     const texts = await this.matchingTexts();
     const { mask, want } = this.kindMask();
     const program = this.program.selectedIndex > 0 ? this.program.value : null;
-    const programs = program === null ? null : Uint8Array.from(frames.name, (id) => (labels.get(id) === program ? 1 : 0));
+    const programs = program === null ? null : Uint8Array.from(calls.name, (id) => (labels.get(id) === program ? 1 : 0));
     const run = this.run.value === "" ? -1 : Number(this.run.value);
     const least = this.least.value === "" ? 0 : Number(this.least.value) * 1000;
     const out = new Uint32Array(ops.n);
@@ -161,9 +161,9 @@ export class OpTable {
     for (let i = 0; i < ops.n; i++) {
       if (texts && !texts[ops.text[i]]) continue;
       if ((ops.flags[i] & mask) !== want) continue;
-      const frame = ops.frame[i];
-      if (programs && (frame < 0 || !programs[frame])) continue;
-      if (run >= 0 && (frame < 0 || frames.run[frame] !== run)) continue;
+      const call = ops.call[i];
+      if (programs && (call < 0 || !programs[call])) continue;
+      if (run >= 0 && (call < 0 || calls.run[call] !== run)) continue;
       if (least > 0 && !(Math.abs(this.effects[i]) >= least)) continue;
       out[n++] = i;
     }

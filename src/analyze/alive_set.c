@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/alive_set.h"
+
+#include <stdlib.h>
+
+#include "analyze/parts.h"
+#include "analyze/replay.h"
+#include "base/checked.h"
+#include "base/idmap.h"
+
+const char *ttm_alive_class_name(ttm_alive_class class) {
+  static const char *const names[] = {"weights",     "const_eval", "kv_cache", "inputs",
+                                      "activations", "kept",       "program",  "unaccounted"};
+  return names[class];
+}
+
+uint64_t ttm_alive_set_explained(const ttm_alive_set *set) {
+  uint64_t sum = 0;
+  for (int c = 0; c < TTM_ALIVE_UNACCOUNTED; c++) sum += set->by_class[c];
+  return sum > set->over_bytes ? sum - set->over_bytes : 0;
+}
+
+double ttm_alive_set_quality(const ttm_alive_set *set) {
+  uint64_t unknown = set->by_class[TTM_ALIVE_UNACCOUNTED] + set->over_bytes;
+  if (unknown >= set->measured_bytes) return set->measured_bytes ? 0.0 : 100.0;
+  return 100.0 - 100.0 * (double)unknown / (double)set->measured_bytes;
+}
+
+uint64_t ttm_alive_row_bfp8_saves(const ttm_profile *p, const ttm_alive_row *row) {
+  if (row->class != TTM_ALIVE_WEIGHT || row->type == TTM_NONE || row->forms_differ) return 0;
+  const ttm_tensor_type *type = &p->types.at[row->type].tensor;
+  bool matrix = type->tiled && type->shape.rank >= 2 && type->shape.at[type->shape.rank - 2] >= 32;
+  return matrix && ttm_str_eq(type->storage, TTM_LIT("bf16")) ? row->bank_bytes - ttm_bfp8_bytes(row->bank_bytes) : 0;
+}
+
+/* ---- Who made it, and of what ------------------------------------------------------------------------------------------- */
+
+typedef struct gathering {
+  ttm_alive_set *set;
+  const ttm_profile *p;
+  ttm_replay replay;
+  int memory;
+  uint32_t call, run;       /* top-level program around the state */
+  uint32_t end_op;          /* first operation after the state */
+  uint64_t before, program; /* bytes of extras that no row explains yet: there before, or left by operations */
+  TTM_VEC(ttm_alive_row) rows;
+  ttm_idmap by_name, by_text; /* row + 1 */
+} gathering;
+
+static const ttm_graph *graph_of(const ttm_profile *p, uint32_t call) {
+  uint32_t top = call < p->calls.n ? ttm_call_top(p, call) : TTM_NONE;
+  uint32_t graph = top < p->calls.n ? p->calls.at[top].graph : TTM_NONE;
+  return graph < p->graphs.n ? &p->graphs.at[graph] : NULL;
+}
+
+static bool is_kv_name(ttm_str name) {
+  static const char *const marks[] = {"past_key",    "past_value", "kv_cache", "key_cache",
+                                      "value_cache", "cache_k",    "cache_v"};
+  for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+    if (ttm_str_contains(name, ttm_str_of(marks[i]))) return true;
+  }
+  return false;
+}
+
+/* *guess: only its name says so. */
+static ttm_alive_class class_of_arg(const ttm_profile *p, const ttm_graph_arg *arg, bool *guess) {
+  *guess = !arg->kv_cache && is_kv_name(ttm_profile_string(p, arg->name));
+  if (arg->kv_cache || *guess) return TTM_ALIVE_KV_CACHE;
+  return arg->kind == TTM_ARG_PARAMETER || arg->kind == TTM_ARG_CONSTANT ? TTM_ALIVE_WEIGHT : TTM_ALIVE_INPUT;
+}
+
+/* The operation of the entry program behind an operation: the load_cached around a const-eval program. */
+static uint32_t entry_op(const ttm_profile *p, uint32_t op) {
+  while (op < p->ops.n && p->ops.at[op].flags & TTM_OP_CONST_EVAL) {
+    uint32_t call = p->ops.at[op].call, caller = call < p->calls.n ? p->calls.at[call].caller : TTM_NONE;
+    if (caller >= p->ops.n) break;
+    op = caller;
+  }
+  return op;
+}
+
+/* Operations that only move or convert what they take: their result is still that argument. */
+static bool is_conversion(const ttm_profile *p, uint32_t op) {
+  static const char *const names[] = {"ttnn.to_device",        "ttnn.to_layout", "ttnn.typecast",
+                                      "ttnn.to_memory_config", "ttnn.to_dtype",  "ttnn.from_device"};
+  ttm_str name = ttm_profile_string(p, ttm_op_text_of(p, op)->name);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (ttm_str_eq(name, ttm_str_of(names[i]))) return true;
+  }
+  return false;
+}
+
+/* Slots of a captured trace stay for its replays: nobody is meant to free them. */
+static bool is_trace_slot(const ttm_profile *p, const ttm_call *call) {
+  return call->parent != TTM_NONE &&
+         ttm_str_contains(ttm_profile_string(p, call->name), TTM_LIT("allocate_slots_trace"));
+}
+
+ttm_alive_origin ttm_alive_origin_of(const ttm_profile *p, uint32_t op, uint32_t run) {
+  bool const_eval = p->ops.at[op].flags & TTM_OP_CONST_EVAL;
+  uint32_t call = p->ops.at[op].call;
+  bool inside = call < p->calls.n;
+  ttm_alive_origin out = {const_eval ? TTM_ALIVE_CONST_EVAL : TTM_ALIVE_ACTIVATION, 0, TTM_NONE, false};
+  if (inside && is_trace_slot(p, &p->calls.at[call])) return out.class = TTM_ALIVE_PROGRAM, out;
+  if (!const_eval && inside && p->calls.at[call].run < run) return out.class = TTM_ALIVE_KEPT, out;
+  if (!const_eval && !is_conversion(p, op)) return out;
+  uint32_t entry = entry_op(p, op);
+  ttm_list args = ttm_profile_weights(p, p->ops.at[entry].weights);
+  if (!args.n) return out;
+  const ttm_graph *graph = graph_of(p, p->ops.at[entry].call);
+  uint32_t first = p->lists.at[args.first];
+  if (!graph || first >= graph->args.n) {
+    if (const_eval) out.class = TTM_ALIVE_WEIGHT; /* such programs are made of parameters and constants only */
+    return out;
+  }
+  out.name = graph->args.at[first].name;
+  if (args.n == 1) out.source = graph->args.at[first].local_type;
+  out.class = class_of_arg(p, &graph->args.at[first], &out.guess);
+  return out;
+}
+
+/* ---- Gathering ------------------------------------------------------------------------------------------------------------ */
+
+static void sum_up(ttm_alive_set *set, const ttm_alive_row *row) {
+  uint64_t over_banks = ttm_mul_sat(row->bank_bytes, set->banks);
+  if (row->type == TTM_NONE) return;
+  set->typed += row->tensors;
+  set->logical_bytes = ttm_add_sat(set->logical_bytes, row->logical_bytes);
+  set->stored_bytes = ttm_add_sat(set->stored_bytes, row->stored_bytes);
+  set->padding_bytes += row->stored_bytes > row->logical_bytes ? row->stored_bytes - row->logical_bytes : 0;
+  set->rounding_bytes += over_banks > row->stored_bytes ? over_banks - row->stored_bytes : 0;
+}
+
+static int add_row(gathering *g, const ttm_alive_row *row, uint32_t text) {
+  ttm_idmap *map = row->name ? &g->by_name : &g->by_text;
+  uint32_t key = (row->name ? row->name : text) * TTM_ALIVE_CLASSES + row->class;
+  uint32_t at = ttm_idmap_get(map, key, 0);
+  g->set->by_class[row->class] += row->bank_bytes;
+  if (row->guess) g->set->guessed_bytes += row->bank_bytes;
+  g->set->tensors += row->tensors;
+  sum_up(g->set, row);
+  if (!at || at > g->rows.n) {
+    if (ttm_vec_push(&g->rows, *row)) return TTM_ENOMEM;
+    return ttm_idmap_set(map, key, (uint32_t)g->rows.n);
+  }
+  ttm_alive_row *same = &g->rows.at[at - 1];
+  same->tensors += row->tensors;
+  same->forms_differ |= same->type != row->type;
+  if (row->smallest_bytes < same->smallest_bytes) same->smallest_bytes = row->smallest_bytes;
+  same->bank_bytes += row->bank_bytes;
+  same->logical_bytes = ttm_add_sat(same->logical_bytes, row->logical_bytes);
+  same->stored_bytes = ttm_add_sat(same->stored_bytes, row->stored_bytes);
+  return TTM_OK;
+}
+
+static void measure_type(const gathering *g, uint32_t type, ttm_alive_row *row) {
+  row->type = type;
+  row->source = TTM_NONE;
+  row->bank_bytes = row->smallest_bytes = ttm_replay_cost_of(&g->replay, type, g->memory);
+  row->logical_bytes = ttm_tensor_logical_bytes(&g->p->types.at[type].tensor);
+  row->stored_bytes = ttm_tensor_stored_bytes(&g->p->types.at[type].tensor, g->replay.align);
+}
+
+static int gather_tensors(gathering *g) {
+  const ttm_profile *p = g->p;
+  for (uint32_t t = 0; t < p->tensors.n; t++) {
+    uint64_t at;
+    if (!ttm_replay_block(&g->replay, t, &at)) continue;
+    uint32_t type = ttm_tensor_type_id(p, t), op = p->tensors.at[t].birth;
+    ttm_alive_row row = {.arg = TTM_NONE, .op = op, .tensor = t, .tensors = 1};
+    measure_type(g, type, &row);
+    if (!row.bank_bytes) continue; /* in the other memory */
+    ttm_alive_origin origin = ttm_alive_origin_of(p, op, g->run);
+    row.class = origin.class;
+    row.name = origin.name;
+    row.source = origin.source;
+    row.guess = origin.guess;
+    if (add_row(g, &row, p->ops.at[op].text)) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+/* What was there before is only known within the rounding of every state since, and what rounding took from it was put down to operations. */
+static bool take_room(gathering *g, uint64_t bytes) {
+  uint64_t lent = bytes > g->before ? bytes - g->before : 0;
+  uint64_t drift = g->program < 4 * TTM_LEVEL_SLACK ? g->program : 4 * TTM_LEVEL_SLACK;
+  if (lent > drift + TTM_LEVEL_SLACK) return false;
+  g->before -= bytes - lent;
+  g->program -= lent < g->program ? lent : g->program;
+  return true;
+}
+
+/* One argument of a program that its operations take from this memory: the host put it there before. */
+static int add_argument(gathering *g, const ttm_graph *graph, uint32_t number, uint32_t type, bool weights_only) {
+  ttm_alive_row row = {.class = TTM_ALIVE_INPUT, .arg = number, .op = TTM_NONE, .tensor = TTM_NONE, .tensors = 1};
+  measure_type(g, type, &row);
+  if (graph && number < graph->args.n) {
+    row.class = class_of_arg(g->p, &graph->args.at[number], &row.guess);
+    row.name = graph->args.at[number].name;
+    row.source = graph->args.at[number].local_type;
+  }
+  /* The same name in another graph is the same weight. */
+  bool counted = row.name && ttm_idmap_get(&g->by_name, row.name * TTM_ALIVE_CLASSES + row.class, 0);
+  if (weights_only && (row.class == TTM_ALIVE_INPUT || counted)) return TTM_OK;
+  if (!take_room(g, row.bank_bytes)) return TTM_OK; /* more than can be there: it came another way */
+  return add_row(g, &row, TTM_NONE - number);
+}
+
+enum { ARGUMENT_COUNTED = 1, ARGUMENT_GONE };
+
+/* Arguments that the program itself freed before the state. */
+static int note_freed_arguments(const gathering *g, uint32_t program, ttm_idmap *seen) {
+  const ttm_profile *p = g->p;
+  const ttm_call *call = &p->calls.at[program];
+  for (uint32_t op = call->first_op; op < g->end_op && op <= call->last_op; op++) {
+    const ttm_text *text = ttm_op_text_of(p, op);
+    if (text->kind != TTM_OP_DEALLOCATE || p->ops.at[op].call != program || !text->operands.n) continue;
+    ttm_value operand = p->lists.at[text->operands.first];
+    if (!ttm_value_is_argument(operand) || p->ops.at[op].flags & TTM_OP_RETAINED) continue;
+    if (ttm_idmap_set(seen, ttm_value_argument(operand), ARGUMENT_GONE)) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+static int gather_used_arguments(gathering *g, uint32_t program, bool weights_only, ttm_idmap *seen) {
+  const ttm_profile *p = g->p;
+  const ttm_graph *graph = graph_of(p, program);
+  const ttm_call *call = &p->calls.at[program];
+  int status = TTM_OK;
+  for (uint32_t op = call->first_op; op != TTM_NONE && op <= call->last_op && !status; op++) {
+    const ttm_text *text = ttm_op_text_of(p, op);
+    if (p->ops.at[op].call != program) continue;
+    /* The function of a load_cached stands before its operands, without a type. */
+    uint32_t symbols = text->operands.n > text->inputs.n ? text->operands.n - text->inputs.n : 0;
+    for (uint32_t i = 0; symbols + i < text->operands.n && i < text->inputs.n && !status; i++) {
+      ttm_value operand = p->lists.at[text->operands.first + symbols + i];
+      uint32_t type = p->lists.at[text->inputs.first + i], number = ttm_value_argument(operand);
+      if (!ttm_value_is_argument(operand) || !ttm_replay_cost_of(&g->replay, type, g->memory)) continue;
+      if (ttm_idmap_get(seen, number, 0)) continue;
+      status = ttm_idmap_set(seen, number, ARGUMENT_COUNTED);
+      if (!status) status = add_argument(g, graph, number, type, weights_only);
+    }
+  }
+  return status;
+}
+
+/* A run that died, or was cut, never came to use the last ones; the signature of its program says where they lie. */
+static int gather_unused_arguments(gathering *g, uint32_t program, bool weights_only, const ttm_idmap *seen) {
+  const ttm_graph *graph = graph_of(g->p, program);
+  for (uint32_t number = 0; graph && number < graph->args.n && g->before > TTM_LEVEL_SLACK; number++) {
+    uint32_t type = graph->args.at[number].device_type;
+    if (ttm_idmap_get(seen, number, 0) || !ttm_replay_cost_of(&g->replay, type, g->memory)) continue;
+    if (add_argument(g, graph, number, type, weights_only)) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+static int gather_arguments(gathering *g, uint32_t program, bool weights_only) {
+  ttm_idmap seen = {0};
+  int status = note_freed_arguments(g, program, &seen);
+  if (!status) status = gather_used_arguments(g, program, weights_only, &seen);
+  if (!status) status = gather_unused_arguments(g, program, weights_only, &seen);
+  ttm_idmap_free(&seen);
+  return status;
+}
+
+/* Arguments of the current program; then the weights of programs that ran before it, which are still there. */
+static int gather_all_arguments(gathering *g) {
+  const ttm_profile *p = g->p;
+  ttm_idmap graphs = {0};
+  int status = TTM_OK;
+  if (g->call >= p->calls.n) return TTM_OK;
+  const ttm_call *current = &p->calls.at[g->call];
+  if (current->graph != TTM_NONE) status = ttm_idmap_set(&graphs, current->graph, 1);
+  if (!status) status = gather_arguments(g, g->call, false);
+  for (size_t i = p->runs.n; i-- > 0 && !status && g->before > TTM_LEVEL_SLACK;) {
+    const ttm_call *other = &p->calls.at[p->runs.at[i]];
+    if (other->rank != current->rank || other->run >= current->run || other->graph == TTM_NONE) continue;
+    if (ttm_idmap_get(&graphs, other->graph, 0)) continue;
+    status = ttm_idmap_set(&graphs, other->graph, 1);
+    if (!status) status = gather_arguments(g, p->runs.at[i], true);
+  }
+  ttm_idmap_free(&graphs);
+  return status;
+}
+
+/* Blocks that no tensor explains: arguments that were there already, kernels, and who knows what. */
+static int gather_extras(gathering *g) {
+  const ttm_replay_memory *m = &g->replay.memories[g->memory];
+  for (size_t i = 0; i < m->extras.n; i++)
+    *(m->extras.at[i].op == TTM_NONE ? &g->before : &g->program) += m->extras.at[i].size;
+  if (gather_all_arguments(g)) return TTM_ENOMEM;
+  ttm_alive_row rest[] = {{.class = TTM_ALIVE_PROGRAM, .bank_bytes = g->program},
+                          {.class = TTM_ALIVE_UNACCOUNTED, .bank_bytes = g->before}};
+  uint64_t held = ttm_replay_held(m);
+  g->set->over_bytes = held > g->set->measured_bytes + TTM_LEVEL_SLACK ? held - g->set->measured_bytes : 0;
+  /* Less than the log's own rounding is nothing. */
+  if (g->set->measured_bytes > held + TTM_LEVEL_SLACK) rest[1].bank_bytes += g->set->measured_bytes - held;
+  for (size_t i = 0; i < 2; i++) {
+    rest[i].source = rest[i].arg = rest[i].op = rest[i].tensor = rest[i].type = TTM_NONE;
+    g->set->by_class[rest[i].class] += rest[i].bank_bytes;
+    if (rest[i].bank_bytes && ttm_vec_push(&g->rows, rest[i])) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+/* ---- Captures ---------------------------------------------------------------------------------------------------------------- */
+
+/* A capture knows every buffer, when it came and when it went. Buffers without an operation were there before it began; those without a
+ * tensor hold kernels, or what an operation keeps. */
+static bool is_alive(const gathering *g, const ttm_buffer *buffer) {
+  if (buffer->memory != g->set->memory || (buffer->op != TTM_NONE && buffer->op >= g->end_op)) return false;
+  return buffer->freed_by == TTM_NONE || buffer->freed_by >= g->end_op;
+}
+
+typedef struct device_sum {
+  uint32_t device;
+  uint64_t bytes;
+} device_sum;
+
+/* Of several devices that are no mesh a state tells the fullest. */
+static int choose_device(gathering *g, uint64_t *held) {
+  const ttm_capture *c = &g->p->capture;
+  TTM_VEC(device_sum) sums = {0};
+  int status = TTM_OK;
+  *held = 0;
+  for (size_t i = 0; i < c->buffers.n && !status; i++) {
+    size_t d = 0;
+    if (!is_alive(g, &c->buffers.at[i])) continue;
+    while (d < sums.n && sums.at[d].device != c->buffers.at[i].device) d++;
+    if (d == TTM_CAPTURE_DEVICES) continue;
+    if (d == sums.n) status = ttm_vec_push(&sums, (device_sum){c->buffers.at[i].device, 0});
+    if (!status) sums.at[d].bytes = ttm_add_sat(sums.at[d].bytes, c->buffers.at[i].bank_bytes);
+  }
+  for (size_t d = 0; d < sums.n; d++) {
+    if (sums.at[d].bytes > *held) *held = sums.at[d].bytes, g->set->device = sums.at[d].device;
+  }
+  ttm_vec_free(&sums);
+  return status;
+}
+
+static int add_buffer(gathering *g, const ttm_buffer *buffer) {
+  const ttm_profile *p = g->p;
+  ttm_alignment align = ttm_profile_alignment(p);
+  uint32_t type = buffer->tensor == TTM_NONE ? TTM_NONE : ttm_tensor_type_id(p, buffer->tensor);
+  ttm_alive_row row = {.class = buffer->op == TTM_NONE       ? TTM_ALIVE_INPUT
+                                : buffer->tensor == TTM_NONE ? TTM_ALIVE_PROGRAM
+                                                             : TTM_ALIVE_ACTIVATION,
+                       .arg = TTM_NONE,
+                       .op = buffer->op,
+                       .tensor = buffer->tensor,
+                       .type = TTM_NONE,
+                       .source = TTM_NONE,
+                       .tensors = 1,
+                       .smallest_bytes = buffer->bank_bytes,
+                       .bank_bytes = buffer->bank_bytes};
+  if (type != TTM_NONE && p->types.at[type].is_tensor) {
+    uint64_t page = ttm_round_up(buffer->page, buffer->memory == TTM_DRAM ? align.dram : align.l1);
+    row.type = type;
+    row.logical_bytes = ttm_tensor_logical_bytes(&p->types.at[type].tensor);
+    row.stored_bytes = buffer->page ? ttm_mul_sat(ttm_div_up(buffer->bytes, buffer->page), page)
+                                    : buffer->bytes; /* rows are padded too */
+  }
+  return add_row(g, &row, buffer->op == TTM_NONE ? TTM_NONE : p->ops.at[buffer->op].text);
+}
+
+static int gather_buffers(gathering *g) {
+  const ttm_capture *c = &g->p->capture;
+  uint64_t held, measured = g->set->measured_bytes;
+  int status = choose_device(g, &held);
+  for (size_t i = 0; i < c->buffers.n && !status; i++) {
+    const ttm_buffer *buffer = &c->buffers.at[i];
+    if (is_alive(g, buffer) && buffer->device == g->set->device) status = add_buffer(g, buffer);
+  }
+  if (held > measured + TTM_LEVEL_SLACK) g->set->over_bytes = held - measured;
+  if (status || measured <= held + TTM_LEVEL_SLACK) return status;
+  ttm_alive_row rest = {.class = TTM_ALIVE_UNACCOUNTED, .bank_bytes = measured - held};
+  rest.source = rest.arg = rest.op = rest.tensor = rest.type = TTM_NONE;
+  g->set->by_class[rest.class] += rest.bank_bytes;
+  return ttm_vec_push(&g->rows, rest);
+}
+
+/* ---- Ordering ---------------------------------------------------------------------------------------------------------------- */
+
+static int larger_row(const void *a, const void *b) {
+  const ttm_alive_row *x = a, *y = b;
+  if (x->bank_bytes != y->bank_bytes) return x->bank_bytes > y->bank_bytes ? -1 : 1;
+  if (x->class != y->class) return x->class < y->class ? -1 : 1;
+  if (x->tensor != y->tensor) return x->tensor < y->tensor ? -1 : 1;
+  return x->name < y->name ? -1 : x->name > y->name;
+}
+
+static int keep_rows(gathering *g) {
+  ttm_alive_set *set = g->set;
+  if (!g->rows.n) return TTM_OK;
+  qsort(g->rows.at, g->rows.n, sizeof *g->rows.at, larger_row);
+  for (size_t i = 0; i < g->rows.n; i++) {
+    const ttm_alive_row *row = &g->rows.at[i];
+    if (i < TTM_ALIVE_ROWS) {
+      if (ttm_vec_push(&set->rows, *row)) return TTM_ENOMEM;
+    } else {
+      set->other_rows++;
+      set->other_bytes += row->bank_bytes;
+    }
+  }
+  return TTM_OK;
+}
+
+static ttm_str module_of(ttm_str location) {
+  size_t cut = 0;
+  for (size_t i = 0; i < location.n; i++) {
+    if (location.p[i] == '|') cut = i;
+  }
+  return ttm_str_first(location, cut);
+}
+
+static int larger_module(const void *a, const void *b) {
+  const ttm_alive_module *x = a, *y = b;
+  if (x->bank_bytes != y->bank_bytes) return x->bank_bytes > y->bank_bytes ? -1 : 1;
+  size_t n = x->path.n < y->path.n ? x->path.n : y->path.n;
+  int order = n ? memcmp(x->path.p, y->path.p, n) : 0;
+  return order ? order : x->path.n < y->path.n ? -1 : x->path.n > y->path.n;
+}
+
+static int keep_modules(gathering *g) {
+  ttm_alive_set *set = g->set;
+  ttm_intern paths = {0};
+  TTM_VEC(ttm_alive_module) modules = {0};
+  int status = TTM_OK;
+  for (size_t i = 0; i < g->rows.n && !status; i++) {
+    const ttm_alive_row *row = &g->rows.at[i];
+    uint32_t id;
+    if (row->class != TTM_ALIVE_ACTIVATION) continue;
+    ttm_str path = module_of(ttm_profile_string(g->p, ttm_op_text_of(g->p, row->op)->location));
+    if ((status = ttm_intern_add(&paths, path, &id))) break;
+    while (modules.n <= id && !status) status = ttm_vec_push(&modules, (ttm_alive_module){.tensors = 0});
+    if (status) break;
+    modules.at[id].path = path;
+    modules.at[id].tensors += row->tensors;
+    modules.at[id].bank_bytes += row->bank_bytes;
+  }
+  if (!status && modules.n) qsort(modules.at, modules.n, sizeof *modules.at, larger_module);
+  for (size_t i = 0; i < modules.n && i < TTM_ALIVE_MODULES && modules.at[i].tensors && !status; i++)
+    status = ttm_vec_push(&set->modules, modules.at[i]);
+  ttm_vec_free(&modules);
+  ttm_intern_free(&paths);
+  return status;
+}
+
+/* ---- All of it ---------------------------------------------------------------------------------------------------------------- */
+
+static void find_run(gathering *g, uint32_t state) {
+  const ttm_profile *p = g->p;
+  uint32_t op = p->states.at[state].op;
+  g->call = g->run = TTM_NONE;
+  g->end_op = op < p->ops.n ? op : (uint32_t)p->ops.n;
+  if (op >= p->ops.n) { /* after submit: the run that just ended */
+    uint32_t before = ttm_state_previous(p, state);
+    op = before == TTM_NONE ? TTM_NONE : p->states.at[before].op;
+  }
+  if (op >= p->ops.n || p->ops.at[op].call >= p->calls.n) {
+    g->run = 0;
+    return;
+  }
+  g->call = ttm_call_top(p, p->ops.at[op].call);
+  g->run = p->calls.at[g->call].run;
+}
+
+int ttm_alive_set_make(ttm_alive_set *out, const ttm_profile *p, ttm_memory memory, uint32_t state) {
+  gathering g = {.set = out, .p = p, .memory = memory == TTM_L1 ? TTM_REPLAY_L1 : TTM_REPLAY_DRAM};
+  ttm_level level;
+  *out = (ttm_alive_set){.memory = memory, .state = state, .device = TTM_NONE};
+  bool captured = p->kind == TTM_LOG_CAPTURE;
+  if (memory > TTM_L1 || state >= p->states.n || !ttm_profile_lives_known(p)) return TTM_OK;
+  if (!ttm_state_level(p, state, memory, &level)) return TTM_OK;
+  out->known = true;
+  out->banks = level.banks;
+  out->measured_bytes = ttm_level_bytes(level.allocated);
+  find_run(&g, state);
+  int status = captured ? gather_buffers(&g) : ttm_replay_init(&g.replay, p, ttm_state_rank(p, state));
+  if (!status && !captured) status = ttm_replay_to_state(&g.replay, state);
+  if (!status && !captured) status = gather_tensors(&g);
+  if (!status && !captured) status = gather_extras(&g);
+  if (!status) status = keep_rows(&g);
+  if (!status) status = keep_modules(&g);
+  ttm_replay_free(&g.replay);
+  ttm_vec_free(&g.rows);
+  ttm_idmap_free(&g.by_name);
+  ttm_idmap_free(&g.by_text);
+  return status;
+}
+
+void ttm_alive_set_free(ttm_alive_set *set) {
+  ttm_vec_free(&set->rows);
+  ttm_vec_free(&set->modules);
+}

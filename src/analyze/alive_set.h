@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is alive at one state, adding up to what the state says. Made by replaying the log up to it (analyze/replay.h); a capture knows its
+ * buffers. */
+#ifndef TTM_ANALYZE_ALIVE_SET_H
+#define TTM_ANALYZE_ALIVE_SET_H
+
+#include "profile/profile.h"
+
+typedef enum ttm_alive_class {
+  TTM_ALIVE_WEIGHT,      /* a parameter or constant on the device, or a copy or const-eval result made of some */
+  TTM_ALIVE_CONST_EVAL,  /* const-eval results that come from no argument */
+  TTM_ALIVE_KV_CACHE,    /* arguments that are marked or named as such, and copies of them */
+  TTM_ALIVE_INPUT,       /* other arguments, and copies of them */
+  TTM_ALIVE_ACTIVATION,  /* results of the current run */
+  TTM_ALIVE_KEPT,        /* results of earlier runs that the host still holds */
+  TTM_ALIVE_PROGRAM,     /* what operations left beyond their results: kernels, caches, slots of traces */
+  TTM_ALIVE_UNACCOUNTED, /* allocated, but nothing in the log says by whom */
+  TTM_ALIVE_CLASSES
+} ttm_alive_class;
+
+/* "weights", "const_eval", ...; as in findings.json. */
+const char *ttm_alive_class_name(ttm_alive_class class);
+
+/* Tensors of one class and name: a weight, or the results of one operation text. */
+typedef struct ttm_alive_row {
+  ttm_alive_class class;
+  uint32_t name;   /* string: the argument's name; 0: none, the operation's location tells */
+  uint32_t arg;    /* number of an argument the host put there, TTM_NONE */
+  uint32_t op;     /* that made the first of them; TTM_NONE for arguments and extras */
+  uint32_t tensor; /* the first of them; TTM_NONE likewise */
+  uint32_t type;   /* of the first of them; TTM_NONE when unknown */
+  uint32_t source; /* type of the argument that a weight or input comes from; TTM_NONE when unknown */
+  uint32_t tensors;
+  bool forms_differ;                    /* several types among them */
+  bool guess;                           /* KV cache by its name alone: estimated */
+  uint64_t smallest_bytes;              /* per bank, of the smallest of them */
+  uint64_t bank_bytes;                  /* per bank, all of them */
+  uint64_t logical_bytes, stored_bytes; /* over all banks */
+} ttm_alive_row;
+
+/* Activations by module: the location without its last part ("layers.0|MLP" of "layers.0|MLP|dot.1"). */
+typedef struct ttm_alive_module {
+  ttm_str path; /* empty for locations without parts; points into the profile */
+  uint32_t tensors;
+  uint64_t bank_bytes;
+} ttm_alive_module;
+
+enum { TTM_ALIVE_ROWS = 256, TTM_ALIVE_MODULES = 32 };
+
+typedef struct ttm_alive_set {
+  bool known;      /* false: no state, or nothing that tells the tensors' lives */
+  uint32_t device; /* captures: the one whose buffers these are; TTM_NONE when the capture names none */
+  ttm_memory memory;
+  uint32_t state;
+  uint32_t banks;
+  uint64_t measured_bytes; /* per bank, as the state says (rounded to 0.001 MB) */
+  /* Bytes per bank; adds up to measured_bytes plus `over_bytes`, within the rounding of the log. */
+  uint64_t by_class[TTM_ALIVE_CLASSES];
+  uint64_t guessed_bytes;  /* of them: KV cache by its name alone */
+  uint64_t over_bytes;     /* what the tensors hold more than was measured: views that were taken for tensors */
+  uint64_t padding_bytes;  /* of the tensors, over all banks: tiles, shards, row alignment */
+  uint64_t rounding_bytes; /* over all banks: banks that hold a page less than the fullest, block alignment */
+  uint64_t logical_bytes, stored_bytes; /* of the tensors, over all banks: without padding, and with it */
+  uint32_t tensors;
+  uint32_t typed;                    /* of them: with a known type; the four sums above are theirs */
+  TTM_VEC(ttm_alive_row) rows;       /* largest first, at most TTM_ALIVE_ROWS */
+  uint64_t other_rows, other_bytes;  /* rows beyond them */
+  TTM_VEC(ttm_alive_module) modules; /* largest first, at most TTM_ALIVE_MODULES */
+} ttm_alive_set;
+
+/* The live set of DRAM or L1 at a state. 0 or TTM_ENOMEM; freed with ttm_alive_set_free in any case. */
+int ttm_alive_set_make(ttm_alive_set *out, const ttm_profile *p, ttm_memory memory, uint32_t state);
+void ttm_alive_set_free(ttm_alive_set *set);
+
+/* What an operation makes, as a state in run `run` of its rank sees it, and the argument it comes from. */
+typedef struct ttm_alive_origin {
+  ttm_alive_class class;
+  uint32_t name;   /* string, 0: of the argument */
+  uint32_t source; /* type, TTM_NONE: of the argument */
+  bool guess;      /* the class rests on the argument's name alone */
+} ttm_alive_origin;
+ttm_alive_origin ttm_alive_origin_of(const ttm_profile *p, uint32_t op, uint32_t run);
+
+/* What bf16 tiles take as bfp8: 1088 bytes instead of 2048. */
+static inline uint64_t ttm_bfp8_bytes(uint64_t bf16_bytes) { return bf16_bytes / 2048 * 1088; }
+/* Bytes per bank that a row of weights would take less as bfp8. Matrices in bf16 only, else 0: norms and biases are small and sensitive. */
+uint64_t ttm_alive_row_bfp8_saves(const ttm_profile *p, const ttm_alive_row *row);
+
+/* Bytes per bank that tensors, arguments and operations explain, and their share of what was measured in percent. */
+uint64_t ttm_alive_set_explained(const ttm_alive_set *set);
+double ttm_alive_set_quality(const ttm_alive_set *set);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What both text reports say about a finding: names, rankings and verdicts in words. */
+#ifndef TTM_ANALYZE_WORDS_H
+#define TTM_ANALYZE_WORDS_H
+
+#include "analyze/findings.h"
+#include "base/buf.h"
+#include "base/format.h"
+
+/* "ttnn.add"; the block's type when there was no operation line. */
+ttm_str ttm_words_name(const ttm_profile *p, uint32_t op);
+
+/* Where the log came from: its path, or "standard input". */
+ttm_str ttm_words_source(const ttm_profile *p);
+
+/* The operation's location, or the weight that a load_cached without one brings; "N/A" when the log does not tell. */
+ttm_str ttm_words_location(const ttm_profile *p, uint32_t op);
+
+/* The report index as text: "#74", or "deallocate" and the like for operations without one. */
+void ttm_words_index(ttm_buf *out, const ttm_findings *f, uint32_t op);
+
+/* Operations that added most to a memory, largest first; a const-eval program counts for its load_cached. The same operation of several runs is one row: its largest effect, and
+ * in how many runs it added anything. *n rows are filled; 0 or TTM_ENOMEM. */
+typedef struct ttm_added {
+  uint32_t op;
+  uint32_t occurrence; /* which one of its run, when a run has several operations of the same text */
+  int64_t effect;      /* 0.001 MB per bank, above 0 */
+  uint32_t runs;
+} ttm_added;
+int ttm_words_added(const ttm_findings *f, ttm_memory memory, ttm_added rows[TTM_TOP], size_t *n);
+
+/* "out of memory in DRAM", "circular buffers clash with L1 buffers", ... */
+void ttm_words_incident(ttm_buf *out, const ttm_incident *incident);
+
+/* The same as a title: "Out of memory in DRAM". */
+void ttm_words_incident_title(ttm_buf *out, const ttm_incident *incident);
+
+/* The verdict and its reason: "fragmented: enough is free, but no single block is large enough". Nothing without a verdict. */
+void ttm_words_verdict(ttm_buf *out, ttm_verdict verdict);
+
+/* A class of the live set: "KV cache". Nothing in a recording tells weights and inputs from other tensors: all are "tensors" there. */
+const char *ttm_words_class(const ttm_profile *p, ttm_alive_class class);
+
+/* A type: "1x96x256 bf16, tiles in DRAM"; "of a type that is not told" where nothing tells. */
+void ttm_words_type(ttm_buf *out, const ttm_profile *p, uint32_t type, ttm_text_form form);
+
+/* Why late frees, waste and advice were not looked for; NULL when they were. A part of a sentence. */
+const char *ttm_words_lives_unknown(const ttm_findings *f);
+/* The same of an input of that kind, for who has only its findings.json; `rough`: made of a report's files. */
+const char *ttm_words_lives_need(bool rough, bool capture, bool live);
+/* A log prints its states; those of a capture are worked out from its nodes. */
+ttm_basis ttm_words_state_basis(const ttm_profile *p);
+/* False for captures, recordings and samples: nothing tells where a run of the program begins. */
+bool ttm_words_has_runs(const ttm_profile *p);
+
+/* What the log holds, and what it cannot tell for lack of the rest; the second is NULL when nothing is missing. */
+const char *ttm_words_kind(const ttm_profile *p);
+const char *ttm_words_missing(const ttm_profile *p);
+
+/* Lines and states the reader could not use: torn lines, states without their operation. */
+uint64_t ttm_words_not_understood(const ttm_seen *seen);
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/cb/scan_report.h"
+
+#include <inttypes.h>
+
+#include "base/checked.h"
+#include "base/format.h"
+
+#define TEXT(view) (int)(view).n, (view).p
+
+/* ---- Words ---------------------------------------------------------------------------------------------------------- */
+
+void ttm_scan_put_value(ttm_buf *out, const ttm_scan_value *value) {
+  bool bounded = value->type == TTM_VALUE_INT && value->at_most != INT64_MAX && !ttm_value_is_known(value);
+  if (bounded && value->at_most >= 0) {
+    ttm_buf_puts(out, "at most ");
+    ttm_put_count(out, (uint64_t)value->at_most);
+    return;
+  }
+  if (!value->n) {
+    ttm_buf_char(out, '?');
+    return;
+  }
+  if (value->many && value->type == TTM_VALUE_INT && ttm_value_min(value) >= 0) {
+    ttm_put_count(out, (uint64_t)ttm_value_min(value));
+    ttm_buf_puts(out, " to ");
+    ttm_put_count(out, (uint64_t)ttm_value_max(value));
+  }
+  for (int i = 0; i < value->n && !(value->many && value->type == TTM_VALUE_INT); i++) {
+    const ttm_alternative *v = &value->v[i];
+    if (i) ttm_buf_puts(out, " or ");
+    if (value->type == TTM_VALUE_INT && v->i >= 0)
+      ttm_put_count(out, (uint64_t)v->i);
+    else if (value->type == TTM_VALUE_INT || value->type == TTM_VALUE_ARG)
+      ttm_buf_printf(out, "%" PRId64, v->i);
+    else if (value->type == TTM_VALUE_REAL)
+      ttm_buf_printf(out, "%g", v->r);
+    else if (value->type == TTM_VALUE_FORMAT)
+      ttm_buf_puts(out, ttm_formats[v->i].name);
+    else
+      ttm_buf_put(out, v->t);
+  }
+  if (value->open) ttm_buf_puts(out, " or ?");
+}
+
+void ttm_scan_put_indices(ttm_buf *out, const ttm_cb *cb) {
+  if (!cb->slot_count) ttm_buf_char(out, '?');
+  for (size_t s = 0; s < cb->slot_count; s++) {
+    const ttm_cb_expression *index = &cb->slots[s].index;
+    if (s) ttm_buf_char(out, ' ');
+    if (ttm_value_is_one(&index->value) && index->value.type == TTM_VALUE_INT)
+      ttm_buf_printf(out, "c_%" PRId64, index->value.v[0].i);
+    else if (ttm_value_is_one(&index->value) && index->value.type == TTM_VALUE_STRING)
+      ttm_buf_put(out, index->value.v[0].t);
+    else if (index->text.n)
+      ttm_buf_put(out, index->text);
+    else
+      ttm_buf_char(out, '?');
+  }
+}
+
+ttm_scan_sum ttm_scan_sum_of(const ttm_cb *cbs, size_t n) {
+  ttm_scan_sum sum = {0};
+  for (size_t i = 0; i < n; i++) {
+    uint64_t least, most;
+    if (cbs[i].address_only || !cbs[i].created) continue;
+    sum.buffers++;
+    if (cbs[i].owner == TTM_CB_GLOBAL) {
+      sum.global++;
+      continue;
+    }
+    if (ttm_cb_is_adaptive(&cbs[i]))
+      sum.adaptive++;
+    else
+      sum.fixed++;
+    if (!ttm_cb_bytes(&cbs[i], &least, &most)) sum.unknown++;
+    if (!cbs[i].conditional) sum.least = ttm_add_sat(sum.least, least);
+    sum.most = ttm_add_sat(sum.most, most);
+  }
+  return sum;
+}
+
+const char *ttm_scan_strategy(const ttm_scan_sum *sum) {
+  return sum->fixed && sum->adaptive ? "mixed" : sum->adaptive ? "adaptive" : sum->fixed ? "fixed" : "none";
+}
+
+static void cell_value(ttm_doc *d, const ttm_cb_expression *e) {
+  ttm_buf text = {0};
+  ttm_scan_put_value(&text, &e->value);
+  ttm_doc_cell_text(d, ttm_buf_str(&text));
+  ttm_buf_free(&text);
+}
+
+/* ---- Programs ------------------------------------------------------------------------------------------------------- */
+
+static void cell_lines(ttm_doc *d, const ttm_cb *cb) {
+  if (cb->call_line)
+    ttm_doc_cell(d, "%u<%u", cb->call_line, cb->line);
+  else
+    ttm_doc_cell(d, "%u", cb->line);
+}
+
+static const char *size_word(const ttm_cb *cb) {
+  if (cb->address_only) return "address";
+  if (!cb->created) return "not created";
+  if (cb->owner == TTM_CB_GLOBAL) return "global";
+  if (cb->owner == TTM_CB_EITHER) return "global or own";
+  return ttm_cb_is_adaptive(cb) ? "adaptive" : "fixed";
+}
+
+static void put_buffer(ttm_doc *d, const ttm_cb *cb, bool cores) {
+  ttm_buf text = {0};
+  uint64_t least, most;
+  cell_lines(d, cb);
+  ttm_scan_put_indices(&text, cb);
+  ttm_doc_cell_text(d, ttm_buf_str(&text));
+  ttm_buf_clear(&text);
+  if (cb->slot_count && cb->slots[0].format.value.n)
+    ttm_scan_put_value(&text, &cb->slots[0].format.value);
+  else
+    ttm_buf_puts(&text, "?");
+  ttm_doc_cell_text(d, ttm_buf_str(&text));
+  ttm_buf_free(&text);
+  if (cb->slot_count)
+    cell_value(d, &cb->slots[0].page);
+  else
+    ttm_doc_cell(d, "?");
+  if (!ttm_cb_pages(cb, &least, &most))
+    ttm_doc_cell(d, "?");
+  else if (least == most)
+    ttm_doc_cell_count(d, least);
+  else
+    ttm_doc_cell(d, "%" PRIu64 " to %" PRIu64, least, most);
+  cell_value(d, &cb->total);
+  ttm_doc_cell(d, "%s%s%s", size_word(cb), cb->conditional ? ", if" : "", cb->in_loop ? ", loop" : "");
+  ttm_doc_cell_text(d, ttm_str_first(cb->total.text, 80));
+  if (cores) ttm_doc_cell_text(d, ttm_str_first(cb->cores, 40));
+}
+
+/* True when all buffers of a program are on the same cores, as far as the text goes. */
+static bool on_same_cores(const ttm_scan *scan, const ttm_cb_function *f) {
+  for (uint32_t i = 1; i < f->cb_count; i++) {
+    if (!ttm_str_eq(scan->cbs.at[f->first_cb + i].cores, scan->cbs.at[f->first_cb].cores)) return false;
+  }
+  return true;
+}
+
+static void put_sum(ttm_doc *d, const ttm_scan *scan, const ttm_cb_function *f) {
+  ttm_scan_sum sum = ttm_scan_sum_of(&scan->cbs.at[f->first_cb], f->cb_count);
+  ttm_buf text = {0};
+  ttm_buf_printf(&text, "%s: ", ttm_scan_strategy(&sum));
+  ttm_put_counted(&text, sum.buffers, "buffer");
+  if (sum.global) ttm_buf_printf(&text, ", %" PRIu64 " in memory of tensors", sum.global);
+  ttm_buf_puts(&text, "; at least ");
+  ttm_put_count(&text, sum.least);
+  if (!sum.unknown) {
+    ttm_buf_puts(&text, " B and at most ");
+    ttm_put_count(&text, sum.most);
+  }
+  ttm_buf_puts(&text, " B of ");
+  ttm_put_count(&text, scan->l1_usable);
+  ttm_buf_puts(&text, " B on a core");
+  if (sum.unknown) ttm_buf_printf(&text, "; %" PRIu64 " without a known bound", sum.unknown);
+  ttm_doc_line(d, "%.*s.", TEXT(ttm_buf_str(&text)));
+  d->out->failed |= text.failed;
+  ttm_buf_free(&text);
+}
+
+/* The names whose values would settle sizes: what to give with -D. */
+static void put_needs(ttm_doc *d, const ttm_scan *scan, const ttm_cb_function *f) {
+  ttm_str seen[12];
+  size_t n = 0;
+  ttm_buf text = {0};
+  for (uint32_t i = 0; i < f->cb_count; i++) {
+    const ttm_scan_value *v = &scan->cbs.at[f->first_cb + i].total.value;
+    for (int k = 0; k < v->needs_n && v->open; k++) {
+      size_t at = 0;
+      while (at < n && !ttm_str_eq(seen[at], v->needs[k])) at++;
+      if (at < n || n == 12 || v->needs[k].n > 60) continue;
+      seen[n++] = v->needs[k];
+      if (text.n) ttm_buf_puts(&text, ", ");
+      ttm_buf_put(&text, v->needs[k]);
+    }
+  }
+  if (n) ttm_doc_line(d, "Would be known with -D NAME=VALUE for: %.*s.", TEXT(ttm_buf_str(&text)));
+  d->out->failed |= text.failed;
+  ttm_buf_free(&text);
+}
+
+/* The file's name alone: its folder stands in the heading or in the JSON. */
+static const char *base_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+static void put_links(ttm_doc *d, const ttm_scan *scan, uint32_t function) {
+  static const char *const heads[] = {"Buffer", "Filled by", "Emptied by"};
+  bool begun = false;
+  for (size_t i = 0; i < scan->links.n; i++) {
+    const ttm_cb_link *link = &scan->links.at[i];
+    if (link->function != function) continue;
+    if (!begun) ttm_doc_table(d, heads, 3);
+    begun = true;
+    if (link->buffer.type == TTM_VALUE_INT)
+      ttm_doc_cell(d, "c_%" PRId64, link->buffer.v[0].i);
+    else
+      ttm_doc_cell_text(d, link->buffer.v[0].t);
+    const char *none = link->handed ? "(a function out of sight)" : "-";
+    if (link->pushed_file == UINT32_MAX)
+      ttm_doc_cell(d, "%s", none);
+    else
+      ttm_doc_cell(d, "%s:%u", base_name(scan->files.at[link->pushed_file].path), link->pushed_line);
+    if (link->popped_file == UINT32_MAX)
+      ttm_doc_cell(d, "%s", none);
+    else
+      ttm_doc_cell(d, "%s:%u", base_name(scan->files.at[link->popped_file].path), link->popped_line);
+  }
+  if (begun) ttm_doc_table_end(d);
+}
+
+static void put_program(ttm_doc *d, const ttm_scan *scan, uint32_t function) {
+  static const char *const heads[] = {">Line",    "Buffer", "Format",     ">Page B", ">Pages",
+                                      ">Total B", "Size",   "Expression", "Cores"};
+  const ttm_cb_function *f = &scan->functions.at[function];
+  ttm_buf title = {0};
+  if (!f->cb_count) return;
+  ttm_buf_printf(&title, "%s:%u", scan->files.at[f->file].path, f->line);
+  if (f->name.n) ttm_buf_printf(&title, " %.*s", TEXT(f->name));
+  ttm_buf_char(&title, '\0');
+  ttm_doc_heading(d, title.failed ? "" : title.at);
+  d->out->failed |= title.failed;
+  ttm_buf_free(&title);
+  bool same = on_same_cores(scan, f);
+  ttm_str cores = ttm_str_first(scan->cbs.at[f->first_cb].cores, 60);
+  ttm_doc_table(d, heads, same ? 8 : 9);
+  for (uint32_t i = 0; i < f->cb_count; i++) put_buffer(d, &scan->cbs.at[f->first_cb + i], !same);
+  ttm_doc_table_end(d);
+  if (same && cores.n) ttm_doc_line(d, "On %.*s.", TEXT(cores));
+  for (uint32_t i = 0; i < f->cb_count; i++) {
+    if (!scan->cbs.at[f->first_cb + i].call_line) continue;
+    ttm_doc_line(d, "Line A<B: a helper is called on line A, the buffer made on line B.");
+    break;
+  }
+  put_sum(d, scan, f);
+  put_needs(d, scan, f);
+  put_links(d, scan, function);
+}
+
+/* ---- The rest ------------------------------------------------------------------------------------------------------- */
+
+void ttm_scan_put_kernels(ttm_doc *d, const ttm_scan *scan) {
+  static const char *const heads[] = {"Kernel",      ">Bytes",   ">Code", ">Loops", ">Depth",
+                                      ">Complexity", ">Reserve", ">Push", ">Wait",  ">Pop"};
+  bool begun = false;
+  for (size_t i = 0; i < scan->files.n; i++) {
+    const ttm_scan_file *file = &scan->files.at[i];
+    if (file->role != TTM_FILE_KERNEL || !file->parsed) continue;
+    if (!begun) {
+      ttm_doc_heading(d, "Kernels");
+      ttm_doc_table(d, heads, 10);
+    }
+    begun = true;
+    uint32_t acts[TTM_CB_ACTS] = {0};
+    for (uint32_t u = 0; u < file->use_count; u++) acts[scan->uses.at[file->first_use + u].act]++;
+    ttm_doc_cell_text(d, ttm_str_of(base_name(file->path)));
+    ttm_doc_cell_count(d, file->bytes);
+    ttm_doc_cell_count(d, file->size.code_lines);
+    ttm_doc_cell_count(d, file->size.loops);
+    ttm_doc_cell_count(d, file->size.depth);
+    ttm_doc_cell_count(d, file->size.complexity);
+    for (int a = 0; a < TTM_CB_ACTS; a++) ttm_doc_cell_count(d, acts[a]);
+  }
+  if (begun) {
+    ttm_doc_table_end(d);
+    ttm_doc_line(d, "Code: lines that hold any; Depth: loops in loops; Complexity: decisions plus one per function.");
+  }
+}
+
+void ttm_scan_put_findings(ttm_doc *d, const ttm_scan *scan) {
+  ttm_doc_heading(d, "Findings");
+  if (!scan->findings.n) ttm_doc_line(d, "None.");
+  for (size_t i = 0; i < scan->findings.n; i++) {
+    const ttm_scan_finding *f = &scan->findings.at[i];
+    ttm_doc_point(d, "%s %s: %s:%u: %.*s", ttm_scan_level_name(f->level), f->rule, scan->files.at[f->file].path,
+                  f->line, TEXT(f->text));
+  }
+}
+
+static void put_trouble(ttm_doc *d, const ttm_scan *scan) {
+  bool begun = false;
+  for (size_t i = 0; i < scan->files.n; i++) {
+    const ttm_scan_file *file = &scan->files.at[i];
+    if (!file->failure && !file->broken) continue;
+    if (!begun) ttm_doc_heading(d, "Not read in full");
+    begun = true;
+    if (file->failure)
+      ttm_doc_point(d, "%s: %s", file->path, file->failure);
+    else
+      ttm_doc_point(d, "%s:%u: not C++ to the parser here%s; the rest was read", file->path, file->broken_line,
+                    file->broken > 1 ? " and elsewhere" : "");
+  }
+}
+
+static void put_counts(ttm_doc *d, const ttm_scan *scan) {
+  size_t host = 0, kernels = 0, programs = 0, known = 0, sized = 0;
+  for (size_t i = 0; i < scan->files.n; i++) {
+    host += scan->files.at[i].role == TTM_FILE_HOST;
+    kernels += scan->files.at[i].role == TTM_FILE_KERNEL;
+  }
+  for (size_t i = 0; i < scan->functions.n; i++) programs += scan->functions.at[i].cb_count > 0;
+  for (size_t i = 0; i < scan->cbs.n; i++) {
+    sized += !scan->cbs.at[i].address_only;
+    known += !scan->cbs.at[i].address_only && ttm_value_is_known(&scan->cbs.at[i].total.value);
+  }
+  ttm_buf text = {0};
+  ttm_put_counted(&text, scan->files.n, "file");
+  ttm_buf_printf(&text, ": %zu host, %zu kernel. ", host, kernels);
+  ttm_put_counted(&text, sized, "buffer");
+  ttm_buf_puts(&text, " in ");
+  ttm_put_counted(&text, programs, "program");
+  ttm_doc_line(d, "%.*s; the size of %zu is known.", TEXT(ttm_buf_str(&text)), known);
+  d->out->failed |= text.failed;
+  ttm_buf_free(&text);
+}
+
+void ttm_scan_write(ttm_doc *d, const ttm_scan *scan) {
+  put_counts(d, scan);
+  ttm_scan_put_findings(d, scan);
+  for (uint32_t f = 0; f < scan->functions.n; f++) put_program(d, scan, f);
+  ttm_scan_put_kernels(d, scan);
+  put_trouble(d, scan);
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operations, programs and their texts as columns. A text is written once however often it ran. */
+#include "base/idmap.h"
+#include "report/files/json_parts.h"
+#include "report/html/html_parts.h"
+
+/* ---- Ids ---------------------------------------------------------------------------------------------------------- */
+
+int ttm_html_ids_init(ttm_html_ids *ids, size_t profile_ids) {
+  *ids = (ttm_html_ids){.page_id = ttm_alloc((profile_ids + 1) * sizeof *ids->page_id)};
+  return ids->page_id ? TTM_OK : TTM_ENOMEM;
+}
+
+uint32_t ttm_html_ids_take(ttm_html_ids *ids, uint32_t profile_id) {
+  uint32_t *page_id = &ids->page_id[profile_id];
+  if (!*page_id) {
+    if (ttm_vec_push(&ids->used, profile_id)) {
+      ids->failed = true;
+      return 0;
+    }
+    *page_id = (uint32_t)ids->used.n;
+  }
+  return *page_id - 1;
+}
+
+void ttm_html_ids_free(ttm_html_ids *ids) {
+  ttm_free(ids->page_id);
+  ttm_vec_free(&ids->used);
+}
+
+/* Strings: page id 0 is "none", so a string the log does not give needs no other mark. */
+static void put_string_id(ttm_html *h, ttm_html_ids *ids, uint32_t string) {
+  ttm_block_number(&h->block, string ? ttm_html_ids_take(ids, string) + 1 : 0);
+}
+
+/* "%12" and "%arg3" are numbers in disguise: the lowest two bits tell (0 string, 1 value, 2 argument). */
+static void put_value(ttm_html *h, ttm_value value) {
+  if (ttm_value_is_argument(value))
+    ttm_block_number(&h->block, (uint64_t)ttm_value_argument(value) << 2 | 2);
+  else if (value & TTM_VALUE_NUMBER)
+    ttm_block_number(&h->block, (uint64_t)(value & ~TTM_VALUE_NUMBER) << 2 | 1);
+  else
+    ttm_block_number(&h->block, value ? (uint64_t)(ttm_html_ids_take(&h->words, value) + 1) << 2 : 0);
+}
+
+/* ---- Operations --------------------------------------------------------------------------------------------------- */
+
+enum { FLAG_CONST_EVAL = 1, FLAG_CACHE_MISS = 2, FLAG_CACHE_HIT = 4, FLAG_FAILED = 8, FLAG_WEIGHT = 16 };
+
+static uint32_t flags_of(const ttm_html *h, uint32_t op) {
+  uint32_t have = h->p->ops.at[op].flags;
+  return (have & TTM_OP_CONST_EVAL ? FLAG_CONST_EVAL : 0) | (have & TTM_OP_CACHE_MISS ? FLAG_CACHE_MISS : 0) |
+         (have & TTM_OP_CACHE_HIT ? FLAG_CACHE_HIT : 0) | (have & TTM_OP_FAILED ? FLAG_FAILED : 0) |
+         (ttm_op_takes_weight(&h->f->registry, h->p, op) ? FLAG_WEIGHT : 0);
+}
+
+typedef enum op_column { OP_TEXT, OP_LINE, OP_STATE, OP_FRAME, OP_FLAGS, OP_COLUMNS } op_column;
+
+static void put_op(ttm_html *h, uint32_t op, op_column column) {
+  const ttm_op *row = &h->p->ops.at[op];
+  switch (column) {
+    case OP_TEXT:
+      ttm_block_number(&h->block, ttm_html_ids_take(&h->texts, row->text));
+      break;
+    case OP_LINE:
+      ttm_block_delta(&h->block, row->line);
+      break;
+    case OP_STATE:
+      ttm_block_delta(&h->block, row->state == TTM_NONE ? -1 : (int64_t)row->state);
+      break;
+    case OP_FRAME:
+      ttm_block_delta(&h->block, row->call == TTM_NONE ? -1 : (int64_t)row->call);
+      break;
+    default:
+      ttm_block_number(&h->block, flags_of(h, op));
+  }
+}
+
+/* Registry entries of the weights an operation takes. The same list serves every operation of a graph's program. */
+typedef struct weight_lists {
+  ttm_idmap id_of; /* weights list and graph -> id */
+  ttm_block lists; /* count, then registry entries */
+  uint32_t n;
+} weight_lists;
+
+static uint32_t graph_of(const ttm_profile *p, uint32_t call) {
+  return call < p->calls.n ? p->calls.at[ttm_call_top(p, call)].graph : TTM_NONE;
+}
+
+static void add_weight_list(ttm_html *h, weight_lists *w, const ttm_op *row) {
+  ttm_list args = ttm_profile_weights(h->p, row->weights);
+  uint32_t n = 0;
+  for (int pass = 0; pass < 2; pass++) {
+    if (pass) ttm_block_number(&w->lists, n);
+    for (uint32_t i = 0; i < args.n; i++) {
+      uint32_t entry = ttm_registry_find(&h->f->registry, h->p, row->call, h->p->lists.at[args.first + i]);
+      if (entry == TTM_NONE || !h->f->registry.entries.at[entry].weight) continue;
+      if (pass) ttm_block_number(&w->lists, entry);
+      n += !pass;
+    }
+  }
+}
+
+/* 0 without weights, else 1 + the id of the list. */
+static int weight_list_of(ttm_html *h, weight_lists *w, uint32_t op, uint32_t *out) {
+  const ttm_op *row = &h->p->ops.at[op];
+  uint32_t graph = graph_of(h->p, row->call);
+  *out = 0;
+  if (!ttm_profile_weights(h->p, row->weights).n || graph >= h->p->graphs.n) return TTM_OK;
+  uint64_t key = (uint64_t)row->weights * h->p->graphs.n + graph;
+  if (key >= TTM_NONE || !ttm_op_takes_weight(&h->f->registry, h->p, op)) return TTM_OK;
+  *out = ttm_idmap_get(&w->id_of, (uint32_t)key, 0);
+  if (*out) return TTM_OK;
+  add_weight_list(h, w, row);
+  *out = ++w->n;
+  return ttm_idmap_set(&w->id_of, (uint32_t)key, *out);
+}
+
+static int put_weights(ttm_html *h) {
+  weight_lists w = {0};
+  int code = TTM_OK;
+  for (uint32_t op = 0; op < h->p->ops.n && !code; op++) {
+    uint32_t id;
+    if (!ttm_op_is_element(h->p, op)) continue;
+    code = weight_list_of(h, &w, op, &id);
+    ttm_block_number(&h->block, id);
+  }
+  if (!code) code = ttm_block_write(&h->block, "op.weights", h->out);
+  if (!code) code = ttm_block_write(&w.lists, "weights", h->out);
+  ttm_block_free(&w.lists);
+  ttm_idmap_free(&w.id_of);
+  return code;
+}
+
+/* What is alive after each operation, without and with padding. */
+static int put_live_column(ttm_html *h, const char *id, bool l1, bool stored) {
+  ttm_alive live;
+  if (ttm_alive_init(&live, h->p)) return TTM_ENOMEM;
+  for (uint32_t op = 0; op < h->p->ops.n; op++) {
+    ttm_alive_step(&live);
+    const ttm_alive_sum *sum = l1 ? &live.l1 : &live.dram;
+    if (ttm_op_is_element(h->p, op))
+      ttm_block_delta(&h->block, (int64_t)(stored ? sum->stored_bytes : sum->logical_bytes));
+  }
+  ttm_alive_free(&live);
+  return ttm_block_write(&h->block, id, h->out);
+}
+
+int ttm_html_operations(ttm_html *h) {
+  static const char *const ids[OP_COLUMNS] = {"op.text", "op.line", "op.state", "op.call", "op.flags"};
+  int code = TTM_OK;
+  for (op_column column = 0; column < OP_COLUMNS && !code; column++) {
+    for (uint32_t op = 0; op < h->p->ops.n; op++) {
+      if (ttm_op_is_element(h->p, op)) put_op(h, op, column);
+    }
+    code = ttm_block_write(&h->block, ids[column], h->out);
+  }
+  if (!code) code = put_weights(h);
+  if (!code) code = put_live_column(h, "live.DRAM.logical", false, false);
+  if (!code) code = put_live_column(h, "live.DRAM.stored", false, true);
+  if (!code) code = put_live_column(h, "live.L1.logical", true, false);
+  if (!code) code = put_live_column(h, "live.L1.stored", true, true);
+  return code;
+}
+
+/* ---- Programs ----------------------------------------------------------------------------------------------------- */
+
+int ttm_html_calls(ttm_html *h) {
+  const ttm_profile *p = h->p;
+  for (size_t i = 0; i < p->calls.n; i++) {
+    const ttm_call *call = &p->calls.at[i];
+    put_string_id(h, &h->labels, call->name);
+    ttm_block_number(&h->block, call->parent == TTM_NONE ? 0 : i - call->parent);
+    ttm_block_number(&h->block, call->run);
+    ttm_block_number(&h->block, call->rank);
+    ttm_block_number(&h->block,
+                     (unsigned)call->const_eval | (unsigned)call->cache_miss << 1 | (unsigned)call->finished << 2);
+    ttm_block_number(&h->block, call->graph == TTM_NONE ? 0 : call->graph + 1);
+  }
+  return ttm_block_write(&h->block, "calls", h->out);
+}
+
+/* ---- Texts and types ---------------------------------------------------------------------------------------------- */
+
+static void put_types(ttm_html *h, ttm_list list) {
+  ttm_block_number(&h->block, list.n);
+  for (uint32_t i = 0; i < list.n; i++)
+    ttm_block_number(&h->block, ttm_html_ids_take(&h->types, h->p->lists.at[list.first + i]));
+}
+
+static int put_type_table(ttm_html *h) {
+  const ttm_profile *p = h->p;
+  ttm_json_sizes sizes = ttm_json_sizes_of(p);
+  ttm_buf json = {0};
+  for (size_t i = 0; i < h->types.used.n; i++) {
+    const ttm_type *type = &p->types.at[h->types.used.at[i]];
+    ttm_buf_put(&json, i ? TTM_LIT(",\n{\"text\":") : TTM_LIT("[{\"text\":"));
+    ttm_json_string(&json, ttm_profile_string(p, type->text));
+    ttm_json_raw(&json, ",\"layout\":");
+    if (type->is_tensor)
+      ttm_json_layout(&json, &type->tensor, &sizes);
+    else
+      ttm_json_null(&json);
+    ttm_buf_char(&json, '}');
+  }
+  ttm_buf_put(&json, h->types.used.n ? TTM_LIT("]") : TTM_LIT("[]"));
+  int code = json.failed ? TTM_ENOMEM : ttm_block_write_text(ttm_buf_str(&json), "types", h->out);
+  ttm_buf_free(&json);
+  return code;
+}
+
+int ttm_html_texts(ttm_html *h) {
+  const ttm_profile *p = h->p;
+  for (size_t i = 0; i < h->texts.used.n; i++) {
+    const ttm_text *text = &p->texts.at[h->texts.used.at[i]];
+    put_string_id(h, &h->labels, text->name);
+    put_string_id(h, &h->labels, text->location);
+    put_types(h, text->outputs);
+  }
+  int code = ttm_block_write(&h->block, "texts", h->out);
+  for (size_t i = 0; i < h->texts.used.n; i++) {
+    const ttm_text *text = &p->texts.at[h->texts.used.at[i]];
+    put_string_id(h, &h->words, text->op_type);
+    put_value(h, text->result);
+    ttm_block_number(&h->block, text->has_attributes);
+    put_string_id(h, &h->words, text->attributes);
+    ttm_block_number(&h->block, text->operands.n);
+    for (uint32_t k = 0; k < text->operands.n; k++) put_value(h, p->lists.at[text->operands.first + k]);
+    put_types(h, text->inputs);
+  }
+  if (!code) code = ttm_block_write(&h->block, "details", h->out);
+  return code ? code : put_type_table(h);
+}
+
+/* ---- Strings ------------------------------------------------------------------------------------------------------ */
+
+static int put_strings(ttm_html *h, const ttm_html_ids *ids, const char *lengths, const char *bytes) {
+  if (ids->failed) return TTM_ENOMEM;
+  for (size_t i = 0; i < ids->used.n; i++) ttm_block_number(&h->block, ttm_profile_string(h->p, ids->used.at[i]).n);
+  int code = ttm_block_write(&h->block, lengths, h->out);
+  for (size_t i = 0; i < ids->used.n; i++) ttm_buf_put(&h->block.raw, ttm_profile_string(h->p, ids->used.at[i]));
+  return code ? code : ttm_block_write(&h->block, bytes, h->out);
+}
+
+int ttm_html_strings(ttm_html *h) {
+  if (h->texts.failed || h->types.failed) return TTM_ENOMEM;
+  int code = put_strings(h, &h->labels, "labels.length", "labels");
+  return code ? code : put_strings(h, &h->words, "words.length", "words");
+}

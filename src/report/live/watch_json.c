@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `ttmem live --once --json`, and /metrics of `ttmem serve --metrics`. */
+#include "report/live/watch_report.h"
+#include "report/write/json_writer.h"
+
+/* ---- JSON ------------------------------------------------------------------------------------------------------------ */
+
+static void put_uses(ttm_buf *out, const uint64_t uses[TTM_USES]) {
+  for (int u = 0; u < TTM_USES; u++) {
+    ttm_buf_printf(out, ", \"%s_B\": ", ttm_use_key((ttm_use)u));
+    ttm_buf_u64(out, uses[u]);
+  }
+}
+
+static void put_process(ttm_buf *out, const ttm_watch_process *process) {
+  ttm_buf_printf(out, "{\"pid\": %d, \"name\": ", (int)process->slot.pid);
+  ttm_json_string(out, ttm_str_of(process->slot.name));
+  ttm_json_raw(out, ", \"alive\": ");
+  ttm_json_bool(out, process->alive);
+  put_uses(out, process->slot.bytes);
+  ttm_buf_char(out, '}');
+}
+
+static void put_device(ttm_buf *out, const ttm_watch_device *device) {
+  ttm_json_comma comma = {0};
+  ttm_buf_printf(out, "{\"device_id\": %u, \"asic_id\": ", device->device_id);
+  ttm_buf_u64(out, device->asic_id);
+  put_uses(out, device->used);
+  ttm_json_raw(out, ", \"processes\": [");
+  for (size_t i = 0; i < device->processes.n; i++) {
+    ttm_json_next(out, &comma, TTM_LIT(", "));
+    put_process(out, &device->processes.at[i]);
+  }
+  ttm_json_raw(out, "]}");
+}
+
+void ttm_watch_json(ttm_buf *out, const ttm_watch *watch, double seconds) {
+  ttm_json_comma comma = {0};
+  ttm_json_raw(out, "{\"schema_version\": 1, ");
+  if (seconds >= 0) ttm_buf_printf(out, "\"seconds\": %.3f, ", seconds);
+  ttm_json_raw(out, "\"devices\": [");
+  for (size_t i = 0; i < watch->devices.n; i++) {
+    ttm_json_next(out, &comma, TTM_LIT(", "));
+    put_device(out, watch->devices.at[i]);
+  }
+  ttm_json_raw(out, "]}\n");
+}
+
+/* ---- Prometheus ------------------------------------------------------------------------------------------------------ */
+
+static void put_metric(ttm_buf *out, const char *name, const char *help) {
+  ttm_buf_printf(out, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
+}
+
+/* Label values escape three characters; bytes that are no UTF-8 must not reach the reader either, and JSON's rule for those
+ * (U+FFFD) is as good as any. Other control characters may stand as they are, but a name needs none. */
+static void put_label(ttm_buf *out, const char *text) {
+  ttm_buf safe = {0};
+  ttm_json_escape(&safe, ttm_str_of(text));
+  ttm_str rest = ttm_buf_str(&safe);
+  for (size_t i = 0; i < rest.n; i++) {
+    bool escape = rest.p[i] == '\\' && i + 1 < rest.n;
+    if (escape && rest.p[i + 1] == 'u') { /* a control character */
+      ttm_buf_char(out, '?');
+      i += 5;
+    } else if (escape) {
+      char c = rest.p[++i];
+      if (c == '\\' || c == '"' || c == 'n')
+        ttm_buf_char(out, '\\'), ttm_buf_char(out, c);
+      else
+        ttm_buf_char(out, c == '/' ? '/' : ' ');
+    } else {
+      ttm_buf_char(out, rest.p[i]);
+    }
+  }
+  out->failed |= safe.failed;
+  ttm_buf_free(&safe);
+}
+
+static void put_device_labels(ttm_buf *out, const char *metric, const ttm_watch_device *device) {
+  ttm_buf_printf(out, "%s{device_id=\"%u\",asic_id=\"%llu\"", metric, device->device_id,
+                 (unsigned long long)device->asic_id);
+}
+
+static void put_process_labels(ttm_buf *out, const char *metric, const ttm_watch_device *device,
+                               const ttm_watch_process *process) {
+  put_device_labels(out, metric, device);
+  ttm_buf_printf(out, ",pid=\"%d\",name=\"", (int)process->slot.pid);
+  put_label(out, process->slot.name);
+  ttm_buf_char(out, '"');
+}
+
+static void put_value(ttm_buf *out, uint64_t value) {
+  ttm_buf_puts(out, "} ");
+  ttm_buf_u64(out, value);
+  ttm_buf_char(out, '\n');
+}
+
+static void put_memories(ttm_buf *out, const char *metric, const ttm_watch *watch, bool capacity) {
+  for (size_t i = 0; i < watch->devices.n; i++) {
+    const ttm_watch_device *device = watch->devices.at[i];
+    for (int u = 0; u < TTM_USES; u++) {
+      if (capacity && !device->capacity[u]) continue;
+      put_device_labels(out, metric, device);
+      ttm_buf_printf(out, ",memory=\"%s\"", ttm_use_key((ttm_use)u));
+      put_value(out, capacity ? device->capacity[u] : device->used[u]);
+    }
+  }
+}
+
+/* Whether the slot's process lives, or what it holds if it does. */
+static void put_processes(ttm_buf *out, const char *metric, const ttm_watch *watch, bool memory) {
+  for (size_t i = 0; i < watch->devices.n; i++) {
+    const ttm_watch_device *device = watch->devices.at[i];
+    for (size_t k = 0; k < device->processes.n; k++) {
+      const ttm_watch_process *process = &device->processes.at[k];
+      if (!memory) {
+        put_process_labels(out, metric, device, process);
+        put_value(out, process->alive);
+      }
+      for (int u = 0; u < TTM_USES && memory && process->alive; u++) {
+        put_process_labels(out, metric, device, process);
+        ttm_buf_printf(out, ",memory=\"%s\"", ttm_use_key((ttm_use)u));
+        put_value(out, process->slot.bytes[u]);
+      }
+    }
+  }
+}
+
+void ttm_watch_metrics(ttm_buf *out, const ttm_watch *watch) {
+  static const char *const used = "ttmem_device_memory_bytes", *const capacity = "ttmem_device_memory_capacity_bytes",
+                           *const held = "ttmem_process_memory_bytes", *const alive = "ttmem_process_alive",
+                           *const files = "ttmem_unreadable_files";
+  put_metric(out, used, "Bytes of a chip's memory that living processes hold, over all banks.");
+  put_memories(out, used, watch, false);
+  put_metric(out, capacity, "Bytes of a chip's memory, where the board is known.");
+  put_memories(out, capacity, watch, true);
+  put_metric(out, held, "Bytes that one living process holds on a chip.");
+  put_processes(out, held, watch, true);
+  put_metric(out, alive, "1 for a process that lives, 0 for one that was killed and left its slot.");
+  put_processes(out, alive, watch, false);
+  put_metric(out, files, "Live files that could not be read or were not believed.");
+  ttm_buf_printf(out, "%s %zu\n", files, watch->problems.n);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/run/doctor.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "analyze/words.h"
+#include "profile/diagnose.h"
+
+enum { MARK_COLUMNS = 11, LONGEST = 1024 };
+
+#define RUN_IT "ttmem run -- python3 model.py"
+
+/* ---- The list ----------------------------------------------------------------------------------------------------- */
+
+void ttm_doctor_section(ttm_doctor *d, const char *title) {
+  if (d->out.n) ttm_buf_char(&d->out, '\n');
+  ttm_buf_printf(&d->out, d->color ? "\x1b[1m%s\x1b[0m\n" : "%s\n", title);
+}
+
+static void put_harmless(ttm_doctor *d, ttm_str text) {
+  ttm_put_text(&d->out, text, SIZE_MAX, d->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII);
+}
+
+static void put_mark(ttm_doctor *d, const char *mark, const char *paint) {
+  if (d->color && paint)
+    ttm_buf_printf(&d->out, "  %s%-7s\x1b[0m  ", paint, mark);
+  else
+    ttm_buf_printf(&d->out, "  %-7s  ", mark);
+}
+
+/* Below the marks; the first line is begun already. */
+static void put_wrapped(ttm_doctor *d, ttm_str text) {
+  ttm_put_paragraph(&d->out, text, MARK_COLUMNS, MARK_COLUMNS, d->columns > 60 ? d->columns : 60,
+                    d->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII);
+  ttm_buf_char(&d->out, '\n');
+}
+
+static void put_formatted(ttm_doctor *d, const char *mark, const char *paint, const char *format, va_list args) {
+  ttm_buf text = {0};
+  ttm_buf_vprintf(&text, format, args);
+  put_mark(d, mark, paint);
+  put_wrapped(d, ttm_buf_str(&text));
+  d->out.failed |= text.failed;
+  ttm_buf_free(&text);
+}
+
+void ttm_doctor_ok(ttm_doctor *d, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  put_formatted(d, "ok", "\x1b[32m", format, args);
+  va_end(args);
+}
+
+void ttm_doctor_note(ttm_doctor *d, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  put_formatted(d, "note", NULL, format, args);
+  va_end(args);
+}
+
+void ttm_doctor_finding(ttm_doctor *d, const char *title, const char *why, const char *fix) {
+  d->findings++;
+  put_mark(d, "finding", "\x1b[31m");
+  put_wrapped(d, ttm_str_of(title));
+  if (why) {
+    ttm_buf_printf(&d->out, "%*s", MARK_COLUMNS, "");
+    put_wrapped(d, ttm_str_of(why));
+  }
+  while (fix && *fix) {
+    ttm_str line = ttm_str_of(fix);
+    size_t n = ttm_str_find_char(line, '\n');
+    line = ttm_str_first(line, n);
+    ttm_buf_printf(&d->out, "%*s  ", MARK_COLUMNS, "");
+    put_harmless(d, line);
+    ttm_buf_char(&d->out, '\n');
+    fix += line.n + (fix[line.n] == '\n');
+  }
+}
+
+/* ---- The log ------------------------------------------------------------------------------------------------------ */
+
+static const char *fix_of_kind(ttm_log_kind kind) {
+  switch (kind) {
+    case TTM_LOG_BLOCKS:
+      return TTM_EXPORT_OPERATIONS;
+    case TTM_LOG_OPS:
+      return TTM_EXPORT_STATES "\nttrt run --memory-log-level operation program.ttnn";
+    case TTM_LOG_SUBMIT:
+      return TTM_EXPORT_STATES "\n" TTM_EXPORT_OPERATIONS;
+    case TTM_LOG_INCIDENTS:
+      return "cmake -G Ninja -B build -DTT_RUNTIME_DEBUG=ON\n" TTM_EXPORT_OPERATIONS "\n" TTM_EXPORT_STATES
+             "\n" TTM_EXPORT_DUMPS;
+    case TTM_LOG_NONE:
+    case TTM_LOG_FULL:
+    case TTM_LOG_CAPTURE:
+    case TTM_LOG_LIVE:
+      break;
+  }
+  return NULL;
+}
+
+static void check_kind(ttm_doctor *d, const ttm_profile *p) {
+  const ttm_seen *seen = &p->seen;
+  if (p->kind == TTM_LOG_FULL)
+    ttm_doctor_ok(d, "operation lines (%llu) and memory states (%llu)", (unsigned long long)seen->op_lines,
+                  (unsigned long long)seen->blocks);
+  else
+    ttm_doctor_finding(d, ttm_words_kind(p), ttm_words_missing(p), fix_of_kind(p->kind));
+}
+
+/* The first line of the dumps, or TTM_NONE. */
+static uint32_t first_dump(const ttm_profile *p) {
+  uint32_t first = TTM_NONE;
+  for (size_t g = 0; g < p->graphs.n; g++) {
+    for (size_t i = 0; i < p->graphs.at[g].dumps.n; i++) {
+      uint32_t line = p->graphs.at[g].dumps.at[i].first_line;
+      if (line < first) first = line;
+    }
+  }
+  return first;
+}
+
+static void check_dumps(ttm_doctor *d, const ttm_profile *p) {
+  const ttm_seen *seen = &p->seen;
+  uint32_t first = first_dump(p), last_op = p->ops.n ? p->ops.at[p->ops.n - 1].line : TTM_NONE;
+  if (!seen->dumps && !seen->loguru_lines)
+    ttm_doctor_finding(
+        d, "no module dumps, and not a line of tt-xla",
+        "Weights have no names and there is no IR to show. Module dumps are printed on standard error: it was not "
+        "captured together with standard output, or the program does not use tt-xla.",
+        TTM_EXPORT_DUMPS "\n" TTM_RUN_AND_KEEP);
+  else if (!seen->dumps)
+    ttm_doctor_finding(d, "no module dumps",
+                       "Weights have no names and there is no IR to show: TTXLA_LOGGER_LEVEL was not DEBUG.",
+                       TTM_EXPORT_DUMPS);
+  else if (first != TTM_NONE && last_op != TTM_NONE && first > last_op)
+    ttm_doctor_finding(
+        d, "the two streams were captured one after the other",
+        "Every module dump stands behind the last operation: standard error was appended to standard output, so that "
+        "programs cannot be matched with their modules. pytest does this unless it is run with -s.",
+        RUN_IT "\n" TTM_RUN_AND_KEEP "\npytest -s test_model.py 2>&1 | tee model_profile.log");
+  else
+    ttm_doctor_ok(d, "module dumps (%llu)", (unsigned long long)seen->dumps);
+}
+
+static void check_end(ttm_doctor *d, const ttm_profile *p) {
+  const ttm_seen *seen = &p->seen;
+  char title[LONGEST];
+  if (seen->cut)
+    ttm_doctor_finding(d, "the log is cut: it ends inside a line or a block",
+                       "The program was killed, the disk was full, or it still runs. What is whole was used.", RUN_IT);
+  else if (seen->unfinished && !p->incidents.n) {
+    snprintf(title, sizeof title, "programs that started but did not finish (%llu), and no error message says why",
+             (unsigned long long)seen->unfinished);
+    ttm_doctor_finding(d, title, "The program was killed or hung, or the error went to a stream that was not captured.",
+                       RUN_IT);
+  } else
+    ttm_doctor_ok(d, "complete to its end");
+}
+
+static void check_lines(ttm_doctor *d, const ttm_profile *p) {
+  uint64_t torn = ttm_words_not_understood(&p->seen);
+  char title[LONGEST];
+  if (torn) {
+    snprintf(title, sizeof title, "lines or states that could not be used (%llu)", (unsigned long long)torn);
+    ttm_doctor_finding(
+        d, title,
+        "Lines are torn when several processes write into one file by themselves, or when Python buffers its own "
+        "output; the LLM report lists them with their log lines. One pipe for all keeps lines whole.",
+        RUN_IT "\nmpirun --tag-output ... 2>&1 | tee model_profile.log");
+  }
+  if (p->seen.trace_cache)
+    ttm_doctor_finding(
+        d, "a trace was captured or replayed: replayed operations print nothing",
+        "Their memory shows in the states around them, but not which operation took it. Turn the compile option "
+        "enable_trace off to see every operation in every run.",
+        "torch_xla.set_custom_compile_options({\"enable_trace\": \"false\"})");
+}
+
+#define NO_LOG ", not a runtime log: neither logger variables nor TT_RUNTIME_DEBUG concern it"
+
+void ttm_doctor_log(ttm_doctor *d, const ttm_profile *p) {
+  if (p->kind == TTM_LOG_CAPTURE) {
+    ttm_doctor_ok(d, p->capture.recording.is ? "a recording of ttmem run" NO_LOG : "a graph capture of ttnn" NO_LOG);
+    return;
+  }
+  if (p->kind == TTM_LOG_LIVE) {
+    ttm_doctor_ok(d, "a recording of ttmem live" NO_LOG);
+    return;
+  }
+  check_kind(d, p);
+  if (p->kind != TTM_LOG_INCIDENTS) check_dumps(d, p);
+  check_end(d, p);
+  check_lines(d, p);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Answers of `ttmem fit` side by side: a table for people, JSON for scripts. */
+#include "analyze/words.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/format.h"
+#include "report/run/fit_case.h"
+#include "report/write/json_fields.h"
+
+static double kib(uint64_t bytes) { return (double)bytes / 1024.0; }
+
+static uint64_t headroom(const ttm_fit_case *c) {
+  return c->dram_bank > c->dram_peak ? c->dram_bank - c->dram_peak : 0;
+}
+
+/* ---- The table ----------------------------------------------------------------------------------------------------- */
+
+enum { MARGIN = 10 }; /* of the lines below a board */
+
+typedef struct page {
+  ttm_buf *out;
+  const ttm_summary_style *style;
+  ttm_text_form form;
+  size_t columns; /* for text in the margin's right */
+} page;
+
+static void begin_line(const page *p) { ttm_buf_printf(p->out, "%*s", MARGIN, ""); }
+
+static const char *const answers[] = {[TTM_FITS_UNKNOWN] = "?", [TTM_FITS_NOT] = "no", [TTM_FITS] = "yes"};
+
+static void put_answer(const page *p, const ttm_fit_case *c) {
+  static const char *const colors[] = {
+      [TTM_FITS_UNKNOWN] = "\x1b[33m", [TTM_FITS_NOT] = "\x1b[31m", [TTM_FITS] = "\x1b[32m"};
+  size_t start = p->out->n;
+  ttm_put_text(p->out, ttm_buf_str(&c->board), MARGIN - 2, p->form);
+  ttm_pad_to(p->out, start, MARGIN);
+  if (p->style->color) ttm_buf_puts(p->out, colors[c->fits]);
+  ttm_buf_puts(p->out, answers[c->fits]);
+  if (p->style->color) ttm_buf_puts(p->out, "\x1b[0m");
+}
+
+static void put_figures(const page *p, const ttm_fit_case *c) {
+  ttm_buf *out = p->out;
+  ttm_buf_printf(out, "%*.2f %8.2f", 14 - (int)strlen(answers[c->fits]), ttm_mib(c->dram_peak), ttm_mib(c->dram_bank));
+  if (c->fits == TTM_FITS)
+    ttm_buf_printf(out, " %8.2f", ttm_mib(headroom(c)));
+  else
+    ttm_buf_printf(out, " %8s", "-");
+  ttm_buf_printf(out, " %10.2f", ttm_mib(ttm_mul_sat(c->dram_peak, c->dram_banks)));
+  ttm_buf_printf(out, " %8.1f %7.1f %8llu\n", kib(c->l1_peak), kib(c->l1_core), (unsigned long long)c->clashes);
+}
+
+/* "out of memory in DRAM: ttnn.add at model.py:17" */
+static void put_stop_where(const page *p, const ttm_fit_case *c) {
+  const ttm_fit_stop *stop = &c->stop;
+  ttm_incident like = {.what = {.kind = stop->kind, .memory = ttm_buf_str(&stop->memory), .dataflow = stop->dataflow}};
+  begin_line(p);
+  ttm_words_incident(p->out, &like);
+  if (stop->operation.n) ttm_buf_puts(p->out, ": "), ttm_put_text(p->out, ttm_buf_str(&stop->operation), 40, p->form);
+  if (stop->at.n) ttm_buf_puts(p->out, " at "), ttm_put_text(p->out, ttm_buf_str(&stop->at), p->columns, p->form);
+  if (c->fits == TTM_FITS) ttm_buf_puts(p->out, "; the program went on");
+  ttm_buf_char(p->out, '\n');
+}
+
+static void put_stop_numbers(const page *p, const ttm_fit_stop *stop) {
+  ttm_buf *out = p->out;
+  if (stop->kind == TTM_INCIDENT_OOM && stop->needed != TTM_UNKNOWN) {
+    begin_line(p);
+    ttm_buf_puts(out, "needs "), ttm_put_bytes(out, stop->needed), ttm_buf_puts(out, " of a bank");
+    if (stop->largest != TTM_UNKNOWN) ttm_buf_puts(out, ", free in one piece "), ttm_put_bytes(out, stop->largest);
+    if (stop->free != TTM_UNKNOWN && stop->free != stop->largest)
+      ttm_buf_puts(out, ", in all "), ttm_put_bytes(out, stop->free);
+    if (stop->verdict) ttm_buf_printf(out, ": %s", ttm_verdict_name(stop->verdict));
+    ttm_buf_char(out, '\n');
+  } else if (stop->kind != TTM_INCIDENT_OOM && stop->shortfall != TTM_UNKNOWN) {
+    begin_line(p);
+    ttm_put_bytes(out, stop->shortfall);
+    ttm_buf_puts(out,
+                 stop->kind == TTM_INCIDENT_L1_CLASH ? " of a core are wanted by both\n" : " too much for a core\n");
+  }
+}
+
+static void put_case(const page *p, const ttm_fit_case *c) {
+  put_answer(p, c);
+  if (c->measured) put_figures(p, c);
+  if (c->fits == TTM_FITS_UNKNOWN) {
+    size_t start = c->measured ? MARGIN : MARGIN + 6; /* in the line below the figures, or in their place */
+    ttm_buf_printf(p->out, "%*s", c->measured ? MARGIN : 5, "");
+    ttm_put_paragraph(p->out, ttm_buf_str(&c->why), start, start, MARGIN + p->columns, p->form);
+    ttm_buf_char(p->out, '\n');
+  } else if (c->refused) {
+    put_stop_where(p, c);
+    put_stop_numbers(p, &c->stop);
+  }
+}
+
+/* What the figures are worth. */
+static void put_notes(const page *p, const ttm_fit_case *cases, size_t n) {
+  uint64_t silent = 0;
+  bool any = false;
+  for (size_t i = 0; i < n; i++) {
+    silent = cases[i].silent > silent ? cases[i].silent : silent;
+    any |= cases[i].measured;
+  }
+  if (!any) return;
+  ttm_buf_puts(p->out,
+               "\nRun on mock boards: ttnn's own allocator, no kernel ran. Figures of one chip: DRAM\n"
+               "holds tensors and kernels, L1 tensors, circular and dataflow buffers. Peaks of\n"
+               "what does not fit are up to where it stopped.\n");
+  if (silent) {
+    ttm_buf_puts(p->out, "The buffers of ");
+    ttm_put_counted(p->out, silent, "program");
+    ttm_buf_puts(p->out, " were not recorded: L1 may hold more.\n");
+  }
+}
+
+int ttm_fit_cases_write(const ttm_fit_case *cases, size_t n, const ttm_summary_style *style, ttm_buf *out) {
+  page p = {out, style, style->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII,
+            style->columns > 72 ? style->columns - MARGIN : 62};
+  if (style->color) ttm_buf_puts(out, "\x1b[1m");
+  ttm_buf_puts(out,
+               "              DRAM of a bank, MB          all banks  L1 of a core, KB\n"
+               "Board     fits      peak       of headroom   peak, MB     peak      of  clashes\n");
+  if (style->color) ttm_buf_puts(out, "\x1b[0m");
+  for (size_t i = 0; i < n; i++) put_case(&p, &cases[i]);
+  put_notes(&p, cases, n);
+  return out->failed ? TTM_ENOMEM : TTM_OK;
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------------------------------- */
+
+static void text_or_null(ttm_buf *out, ttm_json_comma *comma, const char *name, const ttm_buf *text) {
+  ttm_field(out, comma, name);
+  if (text->n)
+    ttm_json_string(out, ttm_buf_str(text));
+  else
+    ttm_json_null(out);
+}
+
+static void json_stop(ttm_buf *out, const ttm_fit_case *c) {
+  const ttm_fit_stop *stop = &c->stop;
+  const char *verdict = ttm_verdict_name(stop->verdict);
+  ttm_json_comma comma = {false};
+  ttm_buf_char(out, '{');
+  ttm_field_text(out, &comma, "kind", ttm_str_of(ttm_incident_kind_name(stop->kind)));
+  text_or_null(out, &comma, "memory", &stop->memory);
+  text_or_null(out, &comma, "operation", &stop->operation);
+  text_or_null(out, &comma, "at", &stop->at);
+  ttm_field_u64(out, &comma, "needed_per_bank_B", stop->needed);
+  ttm_field_u64(out, &comma, "free_per_bank_B", stop->free);
+  ttm_field_u64(out, &comma, "largest_free_block_B", stop->largest);
+  ttm_field_u64(out, &comma, "shortfall_B", stop->shortfall);
+  ttm_field(out, &comma, "verdict");
+  if (verdict)
+    ttm_json_string(out, ttm_str_of(verdict));
+  else
+    ttm_json_null(out);
+  ttm_field_bool(out, &comma, "survived", c->fits == TTM_FITS);
+  text_or_null(out, &comma, "message", &stop->message);
+  ttm_buf_char(out, '}');
+}
+
+static void json_case(ttm_buf *out, const ttm_fit_case *c) {
+  uint64_t unknown = c->measured ? 0 : TTM_UNKNOWN;
+  ttm_json_comma comma = {false};
+  ttm_buf_char(out, '{');
+  ttm_field_text(out, &comma, "board", ttm_buf_str(&c->board));
+  ttm_field(out, &comma, "fits");
+  ttm_buf_puts(out, c->fits == TTM_FITS_UNKNOWN ? "null" : c->fits == TTM_FITS ? "true" : "false");
+  ttm_field_u64(out, &comma, "peak_dram_per_bank_B", c->dram_peak | unknown);
+  ttm_field_u64(out, &comma, "capacity_dram_per_bank_B", c->dram_bank | unknown);
+  ttm_field_u64(out, &comma, "headroom_dram_per_bank_B", headroom(c) | unknown);
+  ttm_field_u64(out, &comma, "dram_banks", c->dram_banks | unknown);
+  ttm_field_u64(out, &comma, "peak_dram_B", ttm_mul_sat(c->dram_peak, c->dram_banks) | unknown);
+  ttm_field_u64(out, &comma, "peak_l1_per_core_B", c->l1_peak | unknown);
+  ttm_field_u64(out, &comma, "capacity_l1_per_core_B", c->l1_core | unknown);
+  ttm_field_u64(out, &comma, "peak_l1_tensors_per_core_B", c->l1_tensors | unknown);
+  ttm_field_u64(out, &comma, "peak_l1_programs_per_core_B", c->replayed ? TTM_UNKNOWN : c->l1_programs | unknown);
+  ttm_field_u64(out, &comma, "l1_clashes", c->replayed ? TTM_UNKNOWN : c->clashes | unknown);
+  ttm_field_u64(out, &comma, "programs_not_recorded", c->replayed ? TTM_UNKNOWN : c->silent | unknown);
+  ttm_field_u64(out, &comma, "operations", c->operations | unknown);
+  ttm_field_u64(out, &comma, "exit_status", c->exit_status < 0 ? TTM_UNKNOWN : (uint64_t)c->exit_status);
+  text_or_null(out, &comma, "why_unknown", &c->why);
+  ttm_field(out, &comma, "incident");
+  if (c->refused)
+    json_stop(out, c);
+  else
+    ttm_json_null(out);
+  ttm_buf_char(out, '}');
+}
+
+int ttm_fit_cases_json(const ttm_fit_case *cases, size_t n, ttm_buf *out) {
+  ttm_buf_printf(out, "{\"schema_version\": 1, \"how\": \"%s\", \"boards\": [",
+                 n && cases[0].replayed ? "replay" : "run");
+  for (size_t i = 0; i < n; i++) {
+    ttm_buf_puts(out, i ? ",\n  " : "\n  ");
+    json_case(out, &cases[i]);
+  }
+  ttm_buf_puts(out, "\n]}\n");
+  return out->failed ? TTM_ENOMEM : TTM_OK;
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/write/doc.h"
+
+#include <stdarg.h>
+
+#include "base/format.h"
+#include "report/write/l1_picture.h"
+#include "report/write/svg.h"
+
+enum { LONGEST_CELL = 60, GAP = 2, LEAST_COLUMNS = 72 };
+
+/* Light and dark, readable on paper, no script, nothing from elsewhere. */
+static const char style[] =
+    "<style>:root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem "
+    "auto;padding:0 1rem}h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}table{border-collapse:collapse;"
+    "margin:.75rem 0;display:block;overflow-x:auto}th,td{padding:.25rem .7rem;border-bottom:1px solid "
+    "#8886;text-align:left;white-space:nowrap}.r{text-align:right;font-variant-numeric:tabular-nums}svg{max-width:100%;"
+    "height:auto}</style>";
+
+/* ---- Text ------------------------------------------------------------------------------------------------------------- */
+
+static void put_foreign(ttm_doc *d, ttm_str text, size_t columns) {
+  if (d->form == TTM_DOC_HTML)
+    ttm_xml_text(d->out, text, columns);
+  else if (d->form == TTM_DOC_MARKDOWN)
+    ttm_put_text(d->out, text, columns, TTM_FORM_MARKDOWN);
+  else
+    ttm_put_text(d->out, text, columns, d->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII);
+}
+
+static void color(ttm_doc *d, const char *code) {
+  if (d->form == TTM_DOC_TERMINAL && d->color) ttm_buf_printf(d->out, "\x1b[%sm", code);
+}
+
+static ttm_buf formatted(const char *format, va_list args) {
+  ttm_buf text = {0};
+  ttm_buf_vprintf(&text, format, args);
+  return text;
+}
+
+/* Words over as many lines as it takes; `indent` blanks before the later ones. */
+static void put_wrapped(ttm_doc *d, ttm_str text, size_t indent) {
+  size_t columns = d->columns < LEAST_COLUMNS ? LEAST_COLUMNS : d->columns;
+  ttm_put_paragraph(d->out, text, indent, indent, columns, d->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII);
+  ttm_buf_char(d->out, '\n');
+}
+
+static void end_list(ttm_doc *d) {
+  if (d->in_list && d->form == TTM_DOC_HTML) ttm_buf_puts(d->out, "</ul>\n");
+  d->in_list = false;
+}
+
+void ttm_doc_line(ttm_doc *d, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  ttm_buf text = formatted(format, args);
+  va_end(args);
+  if (d->in_list && d->form == TTM_DOC_MARKDOWN) ttm_buf_char(d->out, '\n');
+  end_list(d);
+  if (d->form == TTM_DOC_TERMINAL) {
+    put_wrapped(d, ttm_buf_str(&text), 0);
+  } else {
+    ttm_buf_puts(d->out, d->form == TTM_DOC_HTML ? "<p>" : "");
+    put_foreign(d, ttm_buf_str(&text), SIZE_MAX);
+    ttm_buf_puts(d->out, d->form == TTM_DOC_HTML ? "</p>\n" : "\n\n");
+  }
+  d->started = true;
+  ttm_buf_free(&text);
+}
+
+void ttm_doc_point(ttm_doc *d, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  ttm_buf text = formatted(format, args);
+  va_end(args);
+  if (!d->in_list && d->form == TTM_DOC_HTML) ttm_buf_puts(d->out, "<ul>\n");
+  d->in_list = true;
+  if (d->form == TTM_DOC_TERMINAL) {
+    ttm_buf_puts(d->out, d->utf8 ? "• " : "* ");
+    put_wrapped(d, ttm_buf_str(&text), 2);
+  } else {
+    ttm_buf_puts(d->out, d->form == TTM_DOC_HTML ? "<li>" : "- ");
+    put_foreign(d, ttm_buf_str(&text), SIZE_MAX);
+    ttm_buf_puts(d->out, d->form == TTM_DOC_HTML ? "</li>\n" : "\n");
+  }
+  d->started = true;
+  ttm_buf_free(&text);
+}
+
+void ttm_doc_heading(ttm_doc *d, const char *text) {
+  bool was_list = d->in_list;
+  end_list(d);
+  if (d->form == TTM_DOC_HTML) {
+    ttm_buf_puts(d->out, "<h2>");
+    put_foreign(d, ttm_str_of(text), SIZE_MAX);
+    ttm_buf_puts(d->out, "</h2>\n");
+  } else {
+    if (d->form == TTM_DOC_TERMINAL ? d->started : was_list) ttm_buf_char(d->out, '\n');
+    if (d->form == TTM_DOC_MARKDOWN) ttm_buf_puts(d->out, "## ");
+    color(d, "1");
+    put_foreign(d, ttm_str_of(text), SIZE_MAX);
+    color(d, "0");
+    ttm_buf_puts(d->out, d->form == TTM_DOC_MARKDOWN ? "\n\n" : "\n");
+  }
+  d->started = true;
+}
+
+void ttm_doc_begin(ttm_doc *d, const char *title) {
+  if (d->form == TTM_DOC_HTML) {
+    ttm_buf_puts(d->out,
+                 "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+                 "content=\"width=device-width,initial-scale=1\"><title>");
+    put_foreign(d, ttm_str_of(title), SIZE_MAX);
+    ttm_buf_printf(d->out, "</title>%s</head><body>\n<h1>", style);
+    put_foreign(d, ttm_str_of(title), SIZE_MAX);
+    ttm_buf_puts(d->out, "</h1>\n");
+  } else {
+    if (d->form == TTM_DOC_MARKDOWN) ttm_buf_puts(d->out, "# ");
+    color(d, "1");
+    put_foreign(d, ttm_str_of(title), SIZE_MAX);
+    color(d, "0");
+    ttm_buf_puts(d->out, d->form == TTM_DOC_MARKDOWN ? "\n\n" : "\n");
+  }
+  d->started = true;
+}
+
+int ttm_doc_end(ttm_doc *d) {
+  end_list(d);
+  if (d->form == TTM_DOC_HTML) ttm_buf_puts(d->out, "</body></html>\n");
+  for (size_t i = 0; i < d->cells.n; i++) ttm_buf_free(&d->cells.at[i]);
+  ttm_vec_free(&d->cells);
+  return d->out->failed ? TTM_ENOMEM : TTM_OK;
+}
+
+/* ---- Tables ----------------------------------------------------------------------------------------------------------- */
+
+void ttm_doc_table(ttm_doc *d, const char *const *heads, size_t n) {
+  if (d->in_list && d->form == TTM_DOC_MARKDOWN) ttm_buf_char(d->out, '\n');
+  end_list(d);
+  d->head_count = n < TTM_DOC_COLUMNS ? n : TTM_DOC_COLUMNS;
+  for (size_t i = 0; i < d->head_count; i++) d->heads[i] = heads[i];
+}
+
+static void add_cell(ttm_doc *d, ttm_buf cell) {
+  if (cell.failed || ttm_vec_push(&d->cells, cell)) {
+    d->out->failed = true;
+    ttm_buf_free(&cell);
+  }
+}
+
+void ttm_doc_cell(ttm_doc *d, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  add_cell(d, formatted(format, args));
+  va_end(args);
+}
+
+void ttm_doc_cell_count(ttm_doc *d, uint64_t n) {
+  ttm_buf cell = {0};
+  ttm_put_count(&cell, n);
+  add_cell(d, cell);
+}
+
+void ttm_doc_cell_text(ttm_doc *d, ttm_str text) {
+  ttm_buf cell = {0};
+  ttm_buf_put(&cell, text);
+  add_cell(d, cell);
+}
+
+static bool is_right(const char *head) { return head[0] == '>'; }
+static ttm_str head_text(const char *head) { return ttm_str_of(is_right(head) ? head + 1 : head); }
+
+static void put_cell(ttm_doc *d, ttm_str text, size_t column, size_t width) {
+  size_t shown = ttm_text_columns(text), start = d->out->n;
+  bool right = is_right(d->heads[column]), last = column + 1 == d->head_count;
+  if (shown > width) shown = width;
+  if (right) ttm_buf_printf(d->out, "%*s", (int)(width - shown), "");
+  put_foreign(d, text, width);
+  if (!right && !last) ttm_pad_to(d->out, start, width);
+  if (!last) ttm_buf_printf(d->out, "%*s", GAP, "");
+}
+
+static void put_terminal_table(ttm_doc *d) {
+  size_t width[TTM_DOC_COLUMNS], n = d->head_count, all = 0;
+  size_t columns = d->columns < LEAST_COLUMNS ? LEAST_COLUMNS : d->columns;
+  for (size_t c = 0; c < n; c++) width[c] = ttm_text_columns(head_text(d->heads[c]));
+  for (size_t i = 0; i < d->cells.n; i++) {
+    size_t w = ttm_text_columns(ttm_buf_str(&d->cells.at[i]));
+    if (w > LONGEST_CELL) w = LONGEST_CELL;
+    if (w > width[i % n]) width[i % n] = w;
+  }
+  for (size_t c = 0; c < n; c++) all += width[c] + (c ? GAP : 0);
+  while (all > columns) { /* the widest column gives */
+    size_t widest = 0;
+    for (size_t c = 1; c < n; c++) widest = width[c] > width[widest] ? c : widest;
+    if (width[widest] <= 6) break;
+    width[widest]--, all--;
+  }
+  color(d, "2");
+  for (size_t c = 0; c < n; c++) put_cell(d, head_text(d->heads[c]), c, width[c]);
+  color(d, "0");
+  ttm_buf_char(d->out, '\n');
+  for (size_t i = 0; i < d->cells.n; i++) {
+    put_cell(d, ttm_buf_str(&d->cells.at[i]), i % n, width[i % n]);
+    if (i % n == n - 1) ttm_buf_char(d->out, '\n');
+  }
+}
+
+static void put_markdown_table(ttm_doc *d) {
+  size_t n = d->head_count;
+  for (size_t c = 0; c < n; c++) {
+    ttm_buf_puts(d->out, "| ");
+    put_foreign(d, head_text(d->heads[c]), SIZE_MAX);
+    ttm_buf_char(d->out, ' ');
+  }
+  ttm_buf_puts(d->out, "|\n");
+  for (size_t c = 0; c < n; c++) ttm_buf_puts(d->out, is_right(d->heads[c]) ? "|---:" : "|---");
+  ttm_buf_puts(d->out, "|\n");
+  for (size_t i = 0; i < d->cells.n; i++) {
+    ttm_buf_puts(d->out, "| ");
+    put_foreign(d, ttm_buf_str(&d->cells.at[i]), 200);
+    ttm_buf_puts(d->out, i % n == n - 1 ? " |\n" : " ");
+  }
+  ttm_buf_char(d->out, '\n');
+}
+
+static void put_html_table(ttm_doc *d) {
+  size_t n = d->head_count;
+  ttm_buf_puts(d->out, "<table><thead><tr>");
+  for (size_t c = 0; c < n; c++) {
+    ttm_buf_puts(d->out, is_right(d->heads[c]) ? "<th class=\"r\">" : "<th>");
+    put_foreign(d, head_text(d->heads[c]), SIZE_MAX);
+    ttm_buf_puts(d->out, "</th>");
+  }
+  ttm_buf_puts(d->out, "</tr></thead><tbody>\n");
+  for (size_t i = 0; i < d->cells.n; i++) {
+    if (i % n == 0) ttm_buf_puts(d->out, "<tr>");
+    ttm_buf_puts(d->out, is_right(d->heads[i % n]) ? "<td class=\"r\">" : "<td>");
+    put_foreign(d, ttm_buf_str(&d->cells.at[i]), 200);
+    ttm_buf_puts(d->out, "</td>");
+    if (i % n == n - 1) ttm_buf_puts(d->out, "</tr>\n");
+  }
+  ttm_buf_puts(d->out, "</tbody></table>\n");
+}
+
+void ttm_doc_table_end(ttm_doc *d) {
+  if (!d->head_count) return; /* no table was begun */
+  if (d->form == TTM_DOC_TERMINAL)
+    put_terminal_table(d);
+  else if (d->form == TTM_DOC_MARKDOWN)
+    put_markdown_table(d);
+  else
+    put_html_table(d);
+  for (size_t i = 0; i < d->cells.n; i++) ttm_buf_free(&d->cells.at[i]);
+  d->cells.n = 0;
+  d->started = true;
+}
+
+/* ---- Pictures --------------------------------------------------------------------------------------------------------- */
+
+void ttm_doc_block(ttm_doc *d, ttm_str lines) {
+  end_list(d);
+  if (d->form == TTM_DOC_HTML) {
+    ttm_buf_puts(d->out, "<pre>");
+    while (lines.n) { /* line by line: a line end is no text to be escaped */
+      size_t end = ttm_str_find_char(lines, '\n');
+      ttm_xml_text(d->out, ttm_str_first(lines, end), SIZE_MAX);
+      ttm_buf_char(d->out, '\n');
+      lines = end == TTM_NOT_FOUND ? (ttm_str){"", 0} : ttm_str_from(lines, end + 1);
+    }
+    ttm_buf_puts(d->out, "</pre>\n");
+    return;
+  }
+  if (d->form == TTM_DOC_MARKDOWN) ttm_buf_puts(d->out, "```\n");
+  ttm_buf_put(d->out, lines);
+  if (d->form == TTM_DOC_MARKDOWN) ttm_buf_puts(d->out, "```\n\n");
+}
+
+void ttm_doc_picture(ttm_doc *d, const ttm_l1_map *map) {
+  ttm_picture_style terminal = {.columns = d->columns, .color = d->color, .utf8 = d->utf8};
+  ttm_picture_style fenced = {.columns = 80, .utf8 = true};
+  end_list(d);
+  if (d->form == TTM_DOC_HTML) {
+    d->out->failed |= ttm_l1_picture_svg(map, d->out) != TTM_OK;
+    return;
+  }
+  if (d->form == TTM_DOC_MARKDOWN) ttm_buf_puts(d->out, "```\n");
+  d->out->failed |= ttm_l1_picture_text(map, d->form == TTM_DOC_MARKDOWN ? &fenced : &terminal, d->out) != TTM_OK;
+  if (d->form == TTM_DOC_MARKDOWN) ttm_buf_puts(d->out, "```\n\n");
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A report written once and shown three ways: on a terminal, as markdown, as a page of HTML that needs nothing else. Headings, sentences,
+ * points, tables and pictures of L1. Texts may come from logs and sources: each way makes them harmless. */
+#ifndef TTM_REPORT_DOC_H
+#define TTM_REPORT_DOC_H
+
+#include "base/buf.h"
+#include "l1/map.h"
+
+typedef enum ttm_doc_form { TTM_DOC_TERMINAL, TTM_DOC_MARKDOWN, TTM_DOC_HTML } ttm_doc_form;
+
+enum { TTM_DOC_COLUMNS = 16 }; /* of a table, at most */
+
+/* Begun with ttm_doc_begin, ended with ttm_doc_end. A failed allocation shows at the end. */
+typedef struct ttm_doc {
+  ttm_buf *out;
+  ttm_doc_form form;
+  unsigned columns; /* of the terminal */
+  bool color, utf8;
+  bool started; /* something was written: the next heading wants a blank line */
+  bool in_list;
+  /* the table being filled */
+  const char *heads[TTM_DOC_COLUMNS];
+  size_t head_count;
+  TTM_VEC(ttm_buf) cells;
+} ttm_doc;
+
+void ttm_doc_begin(ttm_doc *doc, const char *title);
+/* 0 or TTM_ENOMEM. */
+int ttm_doc_end(ttm_doc *doc);
+
+void ttm_doc_heading(ttm_doc *doc, const char *text);
+/* A sentence; a point of a list. The text may be foreign. Points that follow each other are one list. */
+void ttm_doc_line(ttm_doc *doc, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void ttm_doc_point(ttm_doc *doc, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A table: the heads, "Buffer|>Bytes|>Miss" ('>' aligns to the right), then all cells row by row, then the end. */
+void ttm_doc_table(ttm_doc *doc, const char *const *heads, size_t n);
+void ttm_doc_cell(ttm_doc *doc, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void ttm_doc_cell_count(ttm_doc *doc, uint64_t n); /* "1,234" */
+void ttm_doc_cell_text(ttm_doc *doc, ttm_str text);
+void ttm_doc_table_end(ttm_doc *doc);
+
+/* Lines that keep their shape: a chart made of characters. Ours, or made harmless by the caller. */
+void ttm_doc_block(ttm_doc *doc, ttm_str lines);
+
+/* One core's L1. */
+void ttm_doc_picture(ttm_doc *doc, const ttm_l1_map *map);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/write/json_writer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- Strings ----------------------------------------------------------------------------------------------------- */
+
+/* True when one of the eight bytes needs a closer look: below 0x20, a quote, a backslash, or not ASCII. */
+static bool any_special(uint64_t eight) {
+  const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
+  uint64_t quote = eight ^ (ones * '"'), slash = eight ^ (ones * '\\');
+  uint64_t found = (eight - ones * 0x20) | (quote - ones) | (slash - ones) | eight;
+  return found & high;
+}
+
+static bool is_special(unsigned char c) { return c < 0x20 || c == '"' || c == '\\' || c >= 0x80; }
+
+/* Bytes at `from` that can be copied as they are. */
+static size_t plain_run(ttm_str text, size_t from) {
+  size_t i = from;
+  for (uint64_t eight; text.n - i >= 8; i += 8) {
+    memcpy(&eight, text.p + i, 8);
+    if (any_special(eight)) break;
+  }
+  while (i < text.n && !is_special((unsigned char)text.p[i])) i++;
+  return i - from;
+}
+
+/* Length of the UTF-8 character at `i` (its first byte is >= 0x80); 0 when it is not valid: cut, overlong, a
+ * surrogate, beyond U+10FFFF. The second byte's range depends on the first one, the others are always 80..BF. */
+static size_t utf8_length(ttm_str text, size_t i) {
+  const unsigned char *p = (const unsigned char *)text.p + i;
+  size_t left = text.n - i, length = p[0] < 0xC2 ? 0 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : p[0] < 0xF5 ? 4 : 0;
+  if (!length || left < length) return 0;
+  unsigned char low = p[0] == 0xE0   ? 0xA0
+                      : p[0] == 0xF0 ? 0x90
+                                     : 0x80,
+                high = p[0] == 0xED   ? 0x9F
+                       : p[0] == 0xF4 ? 0x8F
+                                      : 0xBF;
+  if (p[1] < low || p[1] > high) return 0;
+  for (size_t k = 2; k < length; k++) {
+    if ((p[k] & 0xC0) != 0x80) return 0;
+  }
+  return length;
+}
+
+static void put_ascii_escape(ttm_buf *buf, unsigned char c) {
+  static const char HEX[] = "0123456789abcdef";
+  char named = c == '"' || c == '\\' ? (char)c : c == '\n' ? 'n' : c == '\t' ? 't' : c == '\r' ? 'r' : 0;
+  char escape[6] = {'\\', named};
+  if (!named) memcpy(escape, (char[]){'\\', 'u', '0', '0', HEX[c >> 4], HEX[c & 15]}, 6);
+  ttm_buf_put(buf, (ttm_str){escape, named ? 2 : 6});
+}
+
+/* Characters that do something where they are shown: U+0080 to U+009F command a terminal, U+202A to U+202E and U+2066 to U+2069 turn
+ * a line around, U+2028 and U+2029 end one in JavaScript, where such a file may be pasted. 0 for all others. */
+static uint32_t escaped_code(ttm_str character) {
+  const unsigned char *p = (const unsigned char *)character.p;
+  if (character.n == 2 && p[0] == 0xC2 && p[1] < 0xA0) return p[1];
+  if (character.n != 3 || p[0] != 0xE2) return 0;
+  uint32_t code = 0x2000 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu);
+  return (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) ? code : 0;
+}
+
+/* One special byte or character; returns how many bytes of the text it was. */
+static size_t put_special(ttm_buf *buf, ttm_str text, size_t i) {
+  unsigned char c = (unsigned char)text.p[i];
+  if (c < 0x80) {
+    put_ascii_escape(buf, c);
+    return 1;
+  }
+  size_t length = utf8_length(text, i);
+  ttm_str character = {text.p + i, length};
+  if (!length) {
+    ttm_json_raw(buf, "\xEF\xBF\xBD"); /* U+FFFD, one for each byte that fits nowhere */
+    return 1;
+  }
+  uint32_t code = escaped_code(character);
+  if (code)
+    ttm_buf_printf(buf, "\\u%04x", (unsigned)code);
+  else
+    ttm_buf_put(buf, character);
+  return length;
+}
+
+void ttm_json_escape(ttm_buf *buf, ttm_str text) {
+  ttm_buf_follow(buf, text);
+  for (size_t i = 0; i < text.n;) {
+    size_t run = plain_run(text, i);
+    ttm_buf_put(buf, (ttm_str){text.p + i, run});
+    i += run;
+    if (i < text.n) i += put_special(buf, text, i);
+  }
+}
+
+void ttm_json_string(ttm_buf *buf, ttm_str text) {
+  ttm_buf_char(buf, '"');
+  ttm_json_escape(buf, text);
+  ttm_buf_char(buf, '"');
+}
+
+/* ---- Numbers ----------------------------------------------------------------------------------------------------- */
+
+void ttm_json_i64(ttm_buf *buf, int64_t value) {
+  if (value < 0) ttm_buf_char(buf, '-');
+  ttm_buf_u64(buf, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
+void ttm_json_known(ttm_buf *buf, uint64_t value) {
+  if (value == UINT64_MAX)
+    ttm_json_null(buf);
+  else
+    ttm_buf_u64(buf, value);
+}
+
+/* A point and `width` digits of `fraction`, trailing zeros left out but never all of them. */
+static void put_fraction(ttm_buf *buf, uint64_t fraction, size_t width) {
+  char digits[24];
+  digits[0] = '.';
+  for (size_t i = width; i > 0; i--, fraction /= 10) digits[i] = (char)('0' + fraction % 10);
+  while (width > 1 && digits[width] == '0') width--;
+  ttm_buf_put(buf, (ttm_str){digits, width + 1});
+}
+
+void ttm_json_milli(ttm_buf *buf, int64_t thousandths) {
+  if (thousandths < 0) ttm_buf_char(buf, '-');
+  uint64_t size = thousandths < 0 ? 0 - (uint64_t)thousandths : (uint64_t)thousandths;
+  ttm_buf_u64(buf, size / 1000);
+  put_fraction(buf, size % 1000, 3);
+}
+
+/* Twenty binary places end after at most twenty decimal places, so this is exact; byte counts are seldom odd and end
+ * sooner. */
+void ttm_json_mib(ttm_buf *buf, uint64_t bytes) {
+  const uint64_t mask = ((uint64_t)1 << 20) - 1;
+  ttm_buf_u64(buf, bytes >> 20);
+  uint64_t rest = bytes & mask;
+  char digits[21] = ".0";
+  size_t n = rest ? 1 : 2;
+  for (; rest; rest &= mask) {
+    rest *= 10;
+    digits[n++] = (char)('0' + (rest >> 20));
+  }
+  ttm_buf_put(buf, (ttm_str){digits, n});
+}
+
+void ttm_json_mib_diff(ttm_buf *buf, uint64_t a, uint64_t b) {
+  if (a < b) ttm_buf_char(buf, '-');
+  ttm_json_mib(buf, a < b ? b - a : a - b);
+}
+
+void ttm_json_percent(ttm_buf *buf, uint64_t a, uint64_t b, uint64_t whole) {
+  const uint64_t scale = 1000000000000000u; /* 15 decimals */
+  if (whole == 0) {
+    ttm_json_raw(buf, "0.0");
+    return;
+  }
+  if (a < b) ttm_buf_char(buf, '-');
+  __uint128_t part = (__uint128_t)(a < b ? b - a : a - b) * 100;
+  __uint128_t units = part / whole; /* up to 71 bits only when `whole` is tiny and `part` absurd */
+  __uint128_t fraction = (part % whole * scale + whole / 2) / whole;
+  if (fraction == scale) units++, fraction = 0;
+  if (units > UINT64_MAX) units = UINT64_MAX;
+  ttm_buf_u64(buf, (uint64_t)units);
+  put_fraction(buf, (uint64_t)fraction, 15);
+}
+
+void ttm_json_double(ttm_buf *buf, double value) {
+  if (!isfinite(value)) {
+    ttm_json_null(buf);
+    return;
+  }
+  char text[40];
+  for (int digits = 15; digits <= 17; digits++) {
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    if (strtod(text, NULL) == value) break;
+  }
+  for (char *c = text; *c; c++) {
+    if (*c == ',') *c = '.'; /* a program using this library may have set a locale */
+  }
+  ttm_buf_puts(buf, text);
+  if (!strpbrk(text, ".e")) ttm_json_raw(buf, ".0");
+}
