@@ -11,4 +11,4 @@ function(ttmem_analyzer_wrong file warning)
   set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/${file} APPEND PROPERTY COMPILE_OPTIONS -Wno-analyzer-${warning})
 endfunction()
 # A view of more than no bytes has bytes.
-ttmem_analyzer_wrong(l1/scan_value.c null-argument)
+ttmem_analyzer_wrong(cbscan/value.c null-argument)

@@ -8,7 +8,7 @@ function(ttmem_add_fuzz_program target source)
   add_executable(${target} ${source} ${ARGN})
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
   target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/fuzz)
-  target_link_libraries(${target} PRIVATE ttmem_static)
+  target_link_libraries(${target} PRIVATE ttmem_cbscan)
 endfunction()
 
 function(ttmem_add_fuzz_replays)

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# libttmem: the rooms of src/ in the order of the flow. serve, ui and cli belong to the programs (programs.cmake): who links the
-# library gets neither an HTTP server nor a terminal with it.
+# libttmem: the rooms of src/ in the order of the flow. cbscan, serve, ui and cli belong to the programs (cbscan.cmake,
+# programs.cmake): who links the library gets no C++ grammar, no HTTP server and no terminal with it.
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(CAIRO REQUIRED cairo) # only its header: src/report/write/canvas_png.c opens the library when a picture is asked for
-include(cmake/tree_sitter.cmake)
-set(ttmem_needs Threads::Threads ZLIB::ZLIB PkgConfig::ZSTD PkgConfig::TREE_SITTER ${CMAKE_DL_LIBS} m)
+set(ttmem_needs Threads::Threads ZLIB::ZLIB PkgConfig::ZSTD ${CMAKE_DL_LIBS} m)
 
 set(ttmem_sources)
 foreach(room base parse profile watch capture analyze l1 train report store)
@@ -23,7 +22,7 @@ set_source_files_properties(${CMAKE_SOURCE_DIR}/src/report/write/canvas_png.c PR
 target_link_libraries(ttmem_objects PUBLIC ${ttmem_needs})
 
 # Inside the project everything links the static library and may see src/; users get include/ only.
-add_library(ttmem_static STATIC $<TARGET_OBJECTS:ttmem_objects> $<TARGET_OBJECTS:ttmem_grammar>)
+add_library(ttmem_static STATIC $<TARGET_OBJECTS:ttmem_objects>)
 set_target_properties(ttmem_static PROPERTIES OUTPUT_NAME ttmem)
 target_include_directories(ttmem_static PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
 target_link_libraries(ttmem_static PUBLIC ${ttmem_needs})
@@ -32,7 +31,7 @@ if(TTMEM_FUZZ)
   return()
 endif()
 
-add_library(ttmem SHARED $<TARGET_OBJECTS:ttmem_objects> $<TARGET_OBJECTS:ttmem_grammar>)
+add_library(ttmem SHARED $<TARGET_OBJECTS:ttmem_objects>)
 set_target_properties(ttmem PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C)
 target_link_libraries(ttmem PRIVATE ${ttmem_needs})
 

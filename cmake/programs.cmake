@@ -29,11 +29,11 @@ foreach(table board_files hook_files demo_files)
 endforeach()
 
 add_library(ttmem_cli OBJECT ${cli_shared})
-target_link_libraries(ttmem_cli PUBLIC ttmem_shown)
+target_link_libraries(ttmem_cli PUBLIC ttmem_shown ttmem_cbscan)
 
 function(ttmem_add_program name main)
   add_executable(${name} ${main} $<TARGET_OBJECTS:ttmem_cli>)
-  target_link_libraries(${name} PRIVATE ttmem_shown)
+  target_link_libraries(${name} PRIVATE ttmem_shown ttmem_cbscan)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 

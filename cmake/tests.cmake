@@ -25,7 +25,7 @@ foreach(source ${unit_sources})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/unit)
   target_compile_definitions(${name} PRIVATE TTMEM_SOURCE="${CMAKE_SOURCE_DIR}")
-  target_link_libraries(${name} PRIVATE ttmem_shown PkgConfig::CMOCKA)
+  target_link_libraries(${name} PRIVATE ttmem_shown ttmem_cbscan PkgConfig::CMOCKA)
   if(name MATCHES "^test_commands_") # these call whole commands
     target_sources(${name} PRIVATE $<TARGET_OBJECTS:ttmem_cli>)
   endif()

@@ -3,22 +3,22 @@
 #include "fuzz.h"
 
 #include "base/alloc.h"
-#include "report/cb/scan_report.h"
+#include "cbscan/report.h"
 
 static void scan(const char *path, ttm_str text) {
-  static const ttm_define defines[] = {{{"n", 1}, 3}, {{"tiles", 5}, -1}};
-  ttm_scan_options options = {.threads = 1, .arch = TTM_ARCH_WORMHOLE, .defines = defines, .define_count = 2};
-  ttm_scan *result;
+  static const cbs_define defines[] = {{{"n", 1}, 3}, {{"tiles", 5}, -1}};
+  cbs_options options = {.threads = 1, .arch = TTM_ARCH_WORMHOLE, .defines = defines, .define_count = 2};
+  cbs_scan *result;
   ttm_error err;
-  if (ttm_scan_text(&result, path, text, &options, &err)) return;
+  if (cbs_scan_text(&result, path, text, &options, &err)) return;
   ttm_buf out = {0};
   ttm_doc doc = {.out = &out, .form = TTM_DOC_HTML, .columns = 80};
   ttm_doc_begin(&doc, "fuzz");
-  ttm_scan_write(&doc, result);
+  cbs_write(&doc, result);
   ttm_doc_end(&doc);
-  ttm_scan_json(&out, result);
+  cbs_json(&out, result);
   ttm_buf_free(&out);
-  ttm_scan_free(result);
+  cbs_scan_free(result);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

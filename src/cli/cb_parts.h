@@ -3,8 +3,8 @@
 #ifndef TTM_CLI_CB_PARTS_H
 #define TTM_CLI_CB_PARTS_H
 
+#include "cbscan/scan.h"
 #include "cli/command.h"
-#include "l1/scan.h"
 #include "report/cb/cb_report.h"
 
 typedef enum ttm_cb_form { TTM_CB_TERMINAL, TTM_CB_JSON, TTM_CB_MD, TTM_CB_HTML, TTM_CB_SVG } ttm_cb_form;
@@ -33,7 +33,7 @@ void ttm_cb_job_free(ttm_cb_job *job);
 int ttm_cb_check_l1(ttm_arch_id arch, uint64_t base, uint64_t small, ttm_error *err);
 
 /* How to scan sources, from the options; `defines` holds what -D gave and must live as long as the settings. 0 or TTM_EUSAGE. */
-int ttm_cb_scan_settings(ttm_scan_options *out, ttm_define defines[TTM_MAX_MANY], const ttm_options *options,
+int ttm_cb_scan_settings(cbs_options *out, cbs_define defines[TTM_MAX_MANY], const ttm_options *options,
                          ttm_error *err);
 
 /* Two words as numbers of tiles. 0 or TTM_EUSAGE. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ttmem cb log [FILE|-] and ttmem cb all [R T | --multi] [--source PATH] [--log FILE] */
+#include "cbscan/report.h"
 #include "cli/cb_parts.h"
 #include "cli/embedded.h"
 #include "l1/data_format.h"
 #include "report/cb/cb_log.h"
-#include "report/cb/scan_report.h"
 
 /* ---- Log -------------------------------------------------------------------------------------------------------------- */
 
@@ -73,7 +73,7 @@ static int choose_workloads(const ttm_options *o, ttm_cb_workload *one, const tt
 /* Everything that was asked for; what was not is NULL. */
 typedef struct all_parts {
   const ttm_cb_simulation *simulation;
-  const ttm_scan *scan;
+  const cbs_scan *scan;
   const ttm_device_log *log;
   ttm_str log_name;
   ttm_clash_hints hints;
@@ -84,7 +84,7 @@ static int write_all_json(ttm_buf *out, const all_parts *all) {
   ttm_cb_simulation_json(out, all->simulation);
   if (all->scan) {
     ttm_buf_puts(out, ",\n\"scan\": ");
-    ttm_scan_json(out, all->scan);
+    cbs_json(out, all->scan);
   }
   if (all->log) {
     ttm_buf_puts(out, ",\n\"log\": ");
@@ -105,7 +105,7 @@ static int write_all(const ttm_options *options, ttm_cb_form form, const all_par
     ttm_cb_scaling_write(&doc, s);
   if (all->scan) {
     ttm_doc_heading(&doc, "Source");
-    ttm_scan_write(&doc, all->scan);
+    cbs_write(&doc, all->scan);
   }
   if (all->log) {
     ttm_doc_heading(&doc, "Log");
@@ -114,12 +114,12 @@ static int write_all(const ttm_options *options, ttm_cb_form form, const all_par
   return ttm_doc_end(&doc);
 }
 
-static int scan_source(ttm_scan **out, const ttm_options *options, ttm_error *err) {
-  ttm_define defines[TTM_MAX_MANY];
-  ttm_scan_options settings;
+static int scan_source(cbs_scan **out, const ttm_options *options, ttm_error *err) {
+  cbs_define defines[TTM_MAX_MANY];
+  cbs_options settings;
   const char *path = options->value[TTM_OPTION_SOURCE];
   int status = ttm_cb_scan_settings(&settings, defines, options, err);
-  return status ? status : ttm_scan_paths(out, &path, 1, &settings, err);
+  return status ? status : cbs_scan_paths(out, &path, 1, &settings, err);
 }
 
 int ttm_command_cb_all(const ttm_options *options) {
@@ -127,7 +127,7 @@ int ttm_command_cb_all(const ttm_options *options) {
   const ttm_cb_workload *workloads = NULL;
   ttm_cb_workload one;
   ttm_device_log log = {0};
-  ttm_scan *scan = NULL;
+  cbs_scan *scan = NULL;
   ttm_cb_job job = {0};
   ttm_cb_form form;
   ttm_buf text = {0};
@@ -141,7 +141,7 @@ int ttm_command_cb_all(const ttm_options *options) {
   all_parts all = {&job.simulation, scan, path ? &log : NULL, name_of(path), hints_of(options)};
   if (!status && write_all(options, form, &all, &text)) status = ttm_error_nomem(&err);
   ttm_device_log_free(&log);
-  ttm_scan_free(scan);
+  cbs_scan_free(scan);
   ttm_cb_job_free(&job);
   return ttm_cb_deliver(options, &text, status, &err);
 }

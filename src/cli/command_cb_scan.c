@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "cbscan/report.h"
 #include "cli/cb_parts.h"
-#include "report/cb/scan_report.h"
 
 /* NAME=VALUE; the name may be any expression as it stands in the source. */
-static int parse_define(ttm_define *out, const char *word, ttm_error *err) {
+static int parse_define(cbs_define *out, const char *word, ttm_error *err) {
   const char *equals = strrchr(word, '=');
   char *end = NULL;
   errno = 0;
@@ -21,15 +21,15 @@ static int parse_define(ttm_define *out, const char *word, ttm_error *err) {
 }
 
 typedef struct scan_job {
-  ttm_scan *scans[2];
-  ttm_define defines[TTM_MAX_MANY];
-  ttm_scan_options settings;
+  cbs_scan *scans[2];
+  cbs_define defines[TTM_MAX_MANY];
+  cbs_options settings;
 } scan_job;
 
-int ttm_cb_scan_settings(ttm_scan_options *out, ttm_define defines[TTM_MAX_MANY], const ttm_options *options,
+int ttm_cb_scan_settings(cbs_options *out, cbs_define defines[TTM_MAX_MANY], const ttm_options *options,
                          ttm_error *err) {
   const char *arch = options->value[TTM_OPTION_ARCH], *version = options->value[TTM_OPTION_METAL_VERSION];
-  *out = (ttm_scan_options){.threads = options->threads, .defines = defines};
+  *out = (cbs_options){.threads = options->threads, .defines = defines};
   out->arch = arch ? ttm_arch_find(ttm_str_of(arch)) : TTM_ARCH_WORMHOLE;
   out->l1_small = options->bytes[TTM_OPTION_L1_SMALL];
   out->l1_base = options->bytes[TTM_OPTION_L1_BASE];
@@ -61,13 +61,13 @@ static int prepare(scan_job *job, const ttm_options *options, ttm_error *err) {
 
 static int write_report(const scan_job *job, const ttm_options *options, ttm_cb_form form, ttm_buf *out) {
   bool compare = options->given[TTM_OPTION_COMPARE];
-  const ttm_scan *const both[2] = {job->scans[0], job->scans[1]};
+  const cbs_scan *const both[2] = {job->scans[0], job->scans[1]};
   if (form == TTM_CB_JSON) {
     ttm_buf_puts(out, "{\"schema_version\": 1,\n\"scan\": ");
-    ttm_scan_json(out, job->scans[0]);
+    cbs_json(out, job->scans[0]);
     if (compare) {
       ttm_buf_puts(out, ",\n\"against\": ");
-      ttm_scan_json(out, job->scans[1]);
+      cbs_json(out, job->scans[1]);
     }
     ttm_buf_puts(out, "}\n");
     return out->failed ? TTM_ENOMEM : TTM_OK;
@@ -75,26 +75,26 @@ static int write_report(const scan_job *job, const ttm_options *options, ttm_cb_
   ttm_doc doc = ttm_cb_doc(form, options, out);
   ttm_doc_begin(&doc, compare ? "Circular buffers of two versions" : "Circular buffers in sources");
   if (compare)
-    ttm_scan_compare_write(&doc, both, (const char *const[2]){options->input[0], options->input[1]});
+    cbs_compare_write(&doc, both, (const char *const[2]){options->input[0], options->input[1]});
   else
-    ttm_scan_write(&doc, job->scans[0]);
+    cbs_write(&doc, job->scans[0]);
   return ttm_doc_end(&doc);
 }
 
-static bool has_errors(const ttm_scan *scan) {
+static bool has_errors(const cbs_scan *scan) {
   for (size_t i = 0; scan && i < scan->findings.n; i++) {
-    if (scan->findings.at[i].level == TTM_SCAN_ERROR) return true;
+    if (scan->findings.at[i].level == CBS_ERROR) return true;
   }
   return false;
 }
 
 /* TTM_ENODATA when no file could be read, and with --check when one could not: a silence that proves nothing. */
 static int check_read(const scan_job *job, bool check, ttm_error *err) {
-  const ttm_scan_file *first = NULL;
+  const cbs_file *first = NULL;
   size_t files = 0, lost = 0;
   for (int s = 0; s < 2; s++) {
     for (size_t i = 0; job->scans[s] && i < job->scans[s]->files.n; i++, files++) {
-      const ttm_scan_file *file = &job->scans[s]->files.at[i];
+      const cbs_file *file = &job->scans[s]->files.at[i];
       if (!file->failure) continue;
       if (!lost++) first = file;
     }
@@ -113,15 +113,15 @@ int ttm_command_cb_scan(const ttm_options *options) {
   int status = prepare(&job, options, &err);
   if (!status) status = ttm_cb_form_of(&form, options, &err);
   for (int i = 0; !status && i < 1 + compare; i++) {
-    status = ttm_scan_paths(&job.scans[i], options->input + i, compare ? 1 : options->inputs, &job.settings, &err);
+    status = cbs_scan_paths(&job.scans[i], options->input + i, compare ? 1 : options->inputs, &job.settings, &err);
   }
   if (!status && write_report(&job, options, form, &text)) status = ttm_error_nomem(&err);
   bool check = options->given[TTM_OPTION_CHECK],
        found = check && (has_errors(job.scans[0]) || has_errors(job.scans[1]));
   ttm_error unread;
   bool lost = !status && check_read(&job, check, &unread);
-  ttm_scan_free(job.scans[0]);
-  ttm_scan_free(job.scans[1]);
+  cbs_scan_free(job.scans[0]);
+  cbs_scan_free(job.scans[1]);
   int exit_status = ttm_cb_deliver(options, &text, status, &err);
   if (exit_status == TTM_EXIT_OK && lost) return ttm_cli_error(options, &unread);
   return exit_status == TTM_EXIT_OK && found ? TTM_EXIT_FOUND : exit_status;

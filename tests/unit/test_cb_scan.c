@@ -2,41 +2,41 @@
 /* Reading sources: what expressions are worth, which buffers are found, and which findings are made. */
 #include <stdio.h>
 
-#include "l1/scan.h"
-#include "l1/scan_files.h"
+#include "cbscan/files.h"
+#include "cbscan/scan.h"
 #include "unit.h"
 
-static ttm_scan *scan_of(const char *path, const char *text) {
-  ttm_scan *scan = NULL;
+static cbs_scan *scan_of(const char *path, const char *text) {
+  cbs_scan *scan = NULL;
   ttm_error err;
-  assert_int_equal(ttm_scan_text(&scan, path, ttm_str_of(text), NULL, &err), TTM_OK);
+  assert_int_equal(cbs_scan_text(&scan, path, ttm_str_of(text), NULL, &err), TTM_OK);
   return scan;
 }
 
 /* The size of the buffer that `body` makes, with `size` as its expression. */
-static ttm_scan_value size_of(const char *before, const char *body, const char *size) {
+static cbs_value size_of(const char *before, const char *body, const char *size) {
   char text[4096];
   snprintf(text, sizeof text,
            "%s\nvoid f(Program& program, uint32_t given, bool flag) {\n%s\n"
            "CreateCircularBuffer(program, core, CircularBufferConfig(%s, {{0, x}}));\n}\n",
            before, body, size);
-  ttm_scan *scan = scan_of("host.cpp", text);
+  cbs_scan *scan = scan_of("host.cpp", text);
   assert_int_equal(scan->cbs.n, 1);
-  ttm_scan_value value = scan->cbs.at[0].total.value;
+  cbs_value value = scan->cbs.at[0].total.value;
   value.needs_n = 0; /* they point into `text` */
-  ttm_scan_free(scan);
+  cbs_scan_free(scan);
   return value;
 }
 
 static void expect_one(const char *before, const char *body, const char *size, int64_t want) {
-  ttm_scan_value v = size_of(before, body, size);
-  if (!ttm_value_is_one(&v) || v.v[0].i != want)
+  cbs_value v = size_of(before, body, size);
+  if (!cbs_value_is_one(&v) || v.v[0].i != want)
     fail_msg("%s | %s: n=%d open=%d first=%lld", body, size, v.n, v.open, (long long)v.v[0].i);
 }
 
 static void expect_two(const char *body, const char *size, int64_t a, int64_t b) {
-  ttm_scan_value v = size_of("", body, size);
-  if (!ttm_value_is_known(&v) || v.n != 2 || v.v[0].i != a || v.v[1].i != b)
+  cbs_value v = size_of("", body, size);
+  if (!cbs_value_is_known(&v) || v.n != 2 || v.v[0].i != a || v.v[1].i != b)
     fail_msg("%s | %s: n=%d open=%d %lld %lld", body, size, v.n, v.open, (long long)v.v[0].i, (long long)v.v[1].i);
   assert_true(v.varies);
 }
@@ -44,7 +44,7 @@ static void expect_two(const char *body, const char *size, int64_t a, int64_t b)
 /* Buffers on the same cores are one sum and one finding, also when one of them is only made under a condition. */
 static void too_much_is_told_once(void **state) {
   (void)state;
-  ttm_scan *scan = scan_of("host.cpp",
+  cbs_scan *scan = scan_of("host.cpp",
                            "void f(Program& program, bool flag) {\n"
                            "if (flag) { CreateCircularBuffer(program, core, CircularBufferConfig(64, {{0, x}})); }\n"
                            "CreateCircularBuffer(program, core, CircularBufferConfig(1000000, {{1, x}}));\n"
@@ -57,7 +57,7 @@ static void too_much_is_told_once(void **state) {
     assert_int_equal(scan->findings.at[i].line, 3); /* the first of those that are sure */
   }
   assert_int_equal(told, 1);
-  ttm_scan_free(scan);
+  cbs_scan_free(scan);
 }
 
 static void constants(void **state) {
@@ -123,9 +123,9 @@ static void bounds(void **state) {
       {"9223372036854775807 + std::min(given, 9u)", INT64_MAX},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    ttm_scan_value v = size_of("", "", cases[i].size);
-    if (ttm_value_bound(&v) != cases[i].most || ttm_value_is_known(&v))
-      fail_msg("%s: at most %lld", cases[i].size, (long long)ttm_value_bound(&v));
+    cbs_value v = size_of("", "", cases[i].size);
+    if (cbs_value_bound(&v) != cases[i].most || cbs_value_is_known(&v))
+      fail_msg("%s: at most %lld", cases[i].size, (long long)cbs_value_bound(&v));
   }
 }
 
@@ -138,11 +138,11 @@ static void many_values(void **state) {
     n += (size_t)snprintf(body + n, sizeof body - n, "case %d: n = %d; break;", i, i * 37 % 40 * 10 + 100);
   }
   snprintf(body + n, sizeof body - n, "}");
-  ttm_scan_value v = size_of("", body, "n");
+  cbs_value v = size_of("", body, "n");
   assert_true(v.many);
   assert_int_equal(v.v[0].i, 100);
   assert_int_equal(v.v[v.n - 1].i, 500);
-  assert_int_equal(ttm_value_bound(&v), 500);
+  assert_int_equal(cbs_value_bound(&v), 500);
 }
 
 static void variables(void **state) {
@@ -160,11 +160,11 @@ static void variables(void **state) {
 
 static void unknowns(void **state) {
   (void)state;
-  ttm_scan_value v = size_of("", "", "given * 4");
-  assert_false(ttm_value_is_known(&v));
+  cbs_value v = size_of("", "", "given * 4");
+  assert_false(cbs_value_is_known(&v));
   assert_true(v.varies);
   v = size_of("", "", "std::min<uint32_t>(given, 6) * 2048");
-  assert_int_equal(ttm_value_bound(&v), 6 * 2048);
+  assert_int_equal(cbs_value_bound(&v), 6 * 2048);
   v = size_of("", "uint32_t n = 1; for (uint32_t i = 0; i < given; i++) { n *= 2; }", "n");
   assert_true(v.open);
   v = size_of("", "uint32_t a = a + b; uint32_t b = a;", "b"); /* nonsense must end */
@@ -178,55 +178,55 @@ static void unknowns(void **state) {
 /* The map is made out of sight; a setter tells index and page. The format stays unknown, which is not "at most 0". */
 static void index_by_a_setter(void **state) {
   (void)state;
-  ttm_scan *scan = scan_of("host.cpp",
+  cbs_scan *scan = scan_of("host.cpp",
                            "void f(Program& program) {\n  CreateCircularBuffer(program, core, "
                            "CircularBufferConfig(4096, make_map()).set_page_size(3, 1024));\n}\n");
   assert_int_equal(scan->cbs.n, 1);
   assert_int_equal(scan->cbs.at[0].slot_count, 1);
-  const ttm_cb_slot *slot = &scan->cbs.at[0].slots[0];
+  const cbs_slot *slot = &scan->cbs.at[0].slots[0];
   assert_int_equal(slot->index.value.v[0].i, 3);
   assert_int_equal(slot->page.value.v[0].i, 1024);
   assert_true(slot->format.text.p != NULL);
   assert_true(slot->format.value.open);
-  assert_true(ttm_value_bound(&slot->format.value) == INT64_MAX);
-  ttm_scan_free(scan);
+  assert_true(cbs_value_bound(&slot->format.value) == INT64_MAX);
+  cbs_scan_free(scan);
 }
 
 static void what_the_user_gives(void **state) {
   (void)state;
   const char *text =
       "void f(Program& p, uint32_t n) { CreateCircularBuffer(p, c, CircularBufferConfig(n * grid.x, {{0, x}})); }";
-  ttm_define defines[] = {{{"n", 1}, 3}, {{"grid.x", 6}, 8}};
-  ttm_scan_options options = {.arch = TTM_ARCH_WORMHOLE, .defines = defines, .define_count = 2};
-  ttm_scan *scan;
-  assert_int_equal(ttm_scan_text(&scan, "h.cpp", ttm_str_of(text), &options, NULL), TTM_OK);
-  assert_true(ttm_value_is_one(&scan->cbs.at[0].total.value));
+  cbs_define defines[] = {{{"n", 1}, 3}, {{"grid.x", 6}, 8}};
+  cbs_options options = {.arch = TTM_ARCH_WORMHOLE, .defines = defines, .define_count = 2};
+  cbs_scan *scan;
+  assert_int_equal(cbs_scan_text(&scan, "h.cpp", ttm_str_of(text), &options, NULL), TTM_OK);
+  assert_true(cbs_value_is_one(&scan->cbs.at[0].total.value));
   assert_int_equal(scan->cbs.at[0].total.value.v[0].i, 24);
-  assert_true(ttm_cb_is_adaptive(&scan->cbs.at[0])); /* given, but it still follows the workload */
-  ttm_scan_free(scan);
+  assert_true(cbs_buffer_is_adaptive(&scan->cbs.at[0])); /* given, but it still follows the workload */
+  cbs_scan_free(scan);
 }
 
 static void kernels(void **state) {
   (void)state;
-  ttm_scan *scan = scan_of("kernels/k.cpp",
+  cbs_scan *scan = scan_of("kernels/k.cpp",
                            "FORCE_INLINE void help() {}\nvoid kernel_main() {\n"
                            "  std::vector<int> v; v.push_back(1);\n"
                            "  constexpr auto in = get_compile_time_arg_val(3);\n"
                            "  CircularBuffer cb(in);\n  cb.wait_front(4); cb.pop_front(4);\n"
                            "#ifdef X\n  for (int i = 0; i < 2; i++) {\n#else\n  {\n#endif\n    "
                            "cb_reserve_back(tt::CBIndex::c_16, 2);\n  }\n  DataflowBuffer(7).push_back(1);\n}\n");
-  assert_int_equal(scan->files.at[0].role, TTM_FILE_KERNEL);
+  assert_int_equal(scan->files.at[0].role, CBS_FILE_KERNEL);
   assert_int_equal(scan->files.at[0].broken, 0);
   assert_int_equal(scan->uses.n, 4); /* the vector's push_back is none */
   assert_int_equal(scan->uses.at[3].id.value.v[0].i, 7);
   assert_true(scan->uses.at[2].conditional); /* only one branch of the #if could be read */
-  assert_int_equal(scan->uses.at[0].act, TTM_CB_WAIT);
-  assert_int_equal(scan->uses.at[0].id.value.type, TTM_VALUE_ARG);
+  assert_int_equal(scan->uses.at[0].act, CBS_WAIT);
+  assert_int_equal(scan->uses.at[0].id.value.type, CBS_VALUE_ARG);
   assert_int_equal(scan->uses.at[0].id.value.v[0].i, 3);
   assert_int_equal(scan->uses.at[0].count.value.v[0].i, 4);
-  assert_int_equal(scan->uses.at[2].act, TTM_CB_RESERVE);
+  assert_int_equal(scan->uses.at[2].act, CBS_RESERVE);
   assert_int_equal(scan->uses.at[2].id.value.v[0].i, 16);
-  ttm_scan_free(scan);
+  cbs_scan_free(scan);
 }
 
 static void simplified(void **state) {
@@ -234,32 +234,32 @@ static void simplified(void **state) {
   ttm_arena arena = {0};
   ttm_str text =
       TTM_LIT("#if A\none\n#elif B\ntwo\n#else\nthree\n#endif\n#if 0\nfour\n#else\nfive\n#endif\nALWI void ALWIN();\n");
-  char *simple = ttm_scan_simplify(text, true, &arena);
+  char *simple = cbs_simplify(text, true, &arena);
   assert_non_null(simple);
   ttm_str got = {simple, text.n};
   assert_true(ttm_str_contains(got, TTM_LIT("one")) && ttm_str_contains(got, TTM_LIT("five")));
   assert_false(ttm_str_contains(got, TTM_LIT("two")) || ttm_str_contains(got, TTM_LIT("three")) ||
                ttm_str_contains(got, TTM_LIT("four")) || ttm_str_contains(got, TTM_LIT("#")));
   assert_true(ttm_str_contains(got, TTM_LIT("     void ALWIN();")));
-  assert_null(ttm_scan_simplify(TTM_LIT("int plain;"), false, &arena));
+  assert_null(cbs_simplify(TTM_LIT("int plain;"), false, &arena));
   ttm_arena_free(&arena);
 }
 
 static void header_constants(void **state) {
   (void)state;
-  ttm_define_list list = {0};
+  cbs_define_list list = {0};
   assert_int_equal(
-      ttm_scan_constants(
+      cbs_constants_read(
           &list, TTM_LIT("#define B 3 // three\n#define F(x) 4\nstatic constexpr uint32_t A = 0x20u;\n"
                          "constexpr int C = A + 1;\nconstexpr int D = 1;\n constexpr int D = 2;\nint E = 5;\n")),
       TTM_OK);
-  ttm_scan_constants_settle(&list);
+  cbs_constants_settle(&list);
   assert_int_equal(list.list.n, 2); /* D has two values */
   int64_t value;
-  ttm_constants constants = {list.list.at, list.list.n};
-  assert_true(ttm_constants_find(constants, TTM_LIT("A"), &value) && value == 32);
-  assert_true(ttm_constants_find(constants, TTM_LIT("B"), &value) && value == 3);
-  assert_false(ttm_constants_find(constants, TTM_LIT("E"), &value));
+  cbs_constants constants = {list.list.at, list.list.n};
+  assert_true(cbs_constants_find(constants, TTM_LIT("A"), &value) && value == 32);
+  assert_true(cbs_constants_find(constants, TTM_LIT("B"), &value) && value == 3);
+  assert_false(cbs_constants_find(constants, TTM_LIT("E"), &value));
   ttm_vec_free(&list.list);
 }
 
@@ -268,11 +268,11 @@ static void prefixes(void **state) {
   (void)state;
   ttm_arena arena = {0};
   ttm_str text;
-  assert_int_equal(ttm_scan_read_file(TTMEM_SOURCE "/tests/data/cb/forms.cpp", &arena, &text, NULL), TTM_OK);
+  assert_int_equal(cbs_read_file(TTMEM_SOURCE "/tests/data/cb/forms.cpp", &arena, &text, NULL), TTM_OK);
   for (size_t n = 0; n < text.n; n += 97) {
-    ttm_scan *scan;
-    assert_int_equal(ttm_scan_text(&scan, "h.cpp", ttm_str_first(text, n), NULL, NULL), TTM_OK);
-    ttm_scan_free(scan);
+    cbs_scan *scan;
+    assert_int_equal(cbs_scan_text(&scan, "h.cpp", ttm_str_first(text, n), NULL, NULL), TTM_OK);
+    cbs_scan_free(scan);
   }
   ttm_arena_free(&arena);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
-#include "l1/scan_files.h"
+#include "cbscan/files.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -23,24 +23,24 @@ static bool is_source(ttm_str path) {
   return false;
 }
 
-bool ttm_scan_is_header(ttm_str path) {
+bool cbs_is_header(ttm_str path) {
   return ttm_str_ends(path, TTM_LIT(".hpp")) || ttm_str_ends(path, TTM_LIT(".h")) ||
          ttm_str_ends(path, TTM_LIT(".hh")) || ttm_str_ends(path, TTM_LIT(".hxx")) ||
          ttm_str_ends(path, TTM_LIT(".inl"));
 }
 
-static int add_file(ttm_scan *scan, const char *path) {
+static int add_file(cbs_scan *scan, const char *path) {
   size_t n = strlen(path) + 1;
   char *copy = ttm_arena_copy(&scan->arena, (ttm_str){path, n});
-  return copy ? ttm_vec_push(&scan->files, (ttm_scan_file){.path = copy}) : TTM_ENOMEM;
+  return copy ? ttm_vec_push(&scan->files, (cbs_file){.path = copy}) : TTM_ENOMEM;
 }
 
 static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-static int add_folder(ttm_scan *scan, const char *path, int depth, ttm_error *err);
+static int add_folder(cbs_scan *scan, const char *path, int depth, ttm_error *err);
 
 /* One entry of a folder. Links to folders are not followed: they may lead back. */
-static int add_entry(ttm_scan *scan, const char *path, int depth, ttm_error *err) {
+static int add_entry(cbs_scan *scan, const char *path, int depth, ttm_error *err) {
   struct stat st;
   if (lstat(path, &st)) return TTM_OK; /* gone meanwhile */
   if (S_ISLNK(st.st_mode) && (stat(path, &st) || S_ISDIR(st.st_mode))) return TTM_OK;
@@ -48,7 +48,7 @@ static int add_entry(ttm_scan *scan, const char *path, int depth, ttm_error *err
   return S_ISREG(st.st_mode) && is_source(ttm_str_of(path)) ? add_file(scan, path) : TTM_OK;
 }
 
-static int add_folder(ttm_scan *scan, const char *path, int depth, ttm_error *err) {
+static int add_folder(cbs_scan *scan, const char *path, int depth, ttm_error *err) {
   DIR *folder = opendir(path);
   TTM_VEC(char *) names = {0};
   ttm_arena texts = {0};
@@ -71,7 +71,7 @@ static int add_folder(ttm_scan *scan, const char *path, int depth, ttm_error *er
   return status;
 }
 
-int ttm_scan_find_files(ttm_scan *scan, const char *path, ttm_error *err) {
+int cbs_find_files(cbs_scan *scan, const char *path, ttm_error *err) {
   struct stat st;
   if (!*path || stat(path, &st)) {
     return ttm_error_set(err, TTM_EIO, "cannot read '%s': %s", path, strerror(*path ? errno : ENOENT));
@@ -80,7 +80,7 @@ int ttm_scan_find_files(ttm_scan *scan, const char *path, ttm_error *err) {
   return status == TTM_ENOMEM ? ttm_error_nomem(err) : status;
 }
 
-int ttm_scan_read_file(const char *path, ttm_arena *arena, ttm_str *out, ttm_error *err) {
+int cbs_read_file(const char *path, ttm_arena *arena, ttm_str *out, ttm_error *err) {
   struct stat st;
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return ttm_error_set(err, TTM_EIO, "%s", strerror(errno));
@@ -124,7 +124,7 @@ static bool in_kernel_folder(ttm_str path) {
   return false;
 }
 
-ttm_scan_role ttm_scan_role_of(ttm_str path, ttm_str text) {
+cbs_role cbs_role_of(ttm_str path, ttm_str text) {
   static const char *const host[] = {"CircularBuffer",     "create_cb",      "CBDescriptor",
                                      "format_descriptors", "DataflowBuffer", "entry_size"};
   static const char *const entry[] = {"kernel_main", "void MAIN", "namespace NAMESPACE"};
@@ -135,9 +135,9 @@ ttm_scan_role ttm_scan_role_of(ttm_str path, ttm_str text) {
   if (main || folder) {
     /* A host file may live beside its kernels, or speak of (or write) kernels. */
     bool hosts = main != folder && has_any(text, host_only, 5);
-    if (!hosts) return main || has_any(text, acts, 4) ? TTM_FILE_KERNEL : TTM_FILE_OTHER;
+    if (!hosts) return main || has_any(text, acts, 4) ? CBS_FILE_KERNEL : CBS_FILE_OTHER;
   }
-  return has_any(text, host, 6) ? TTM_FILE_HOST : TTM_FILE_OTHER;
+  return has_any(text, host, 6) ? CBS_FILE_HOST : CBS_FILE_OTHER;
 }
 
 static bool is_word(char c) {
@@ -207,7 +207,7 @@ static bool blank_word(char *copy, size_t n, ttm_str word) {
   return found;
 }
 
-char *ttm_scan_simplify(ttm_str text, bool choose, ttm_arena *arena) {
+char *cbs_simplify(ttm_str text, bool choose, ttm_arena *arena) {
   static const char *const words[] = {"FORCE_INLINE", "ALWI",        "tt_l1_ptr",       "tt_reg_ptr",
                                       "SFPI_INLINE",  "sfpi_inline", "TT_ALWAYS_INLINE"};
   char *copy = ttm_arena_copy(arena, text);
@@ -241,17 +241,17 @@ static bool whole_number(ttm_str text, int64_t *value) {
   return true;
 }
 
-static int add_constant(ttm_define_list *out, ttm_str left, ttm_str right) {
+static int add_constant(cbs_define_list *out, ttm_str left, ttm_str right) {
   int64_t value;
   left = ttm_str_trim(left);
   size_t start = left.n;
   while (start && is_word(left.p[start - 1])) start--;
   ttm_str name = ttm_str_from(left, start);
   if (!name.n || !whole_number(right, &value)) return TTM_OK;
-  return ttm_vec_push(&out->list, (ttm_define){name, value});
+  return ttm_vec_push(&out->list, (cbs_define){name, value});
 }
 
-int ttm_scan_constants(ttm_define_list *out, ttm_str text) {
+int cbs_constants_read(cbs_define_list *out, ttm_str text) {
   while (text.n) {
     size_t end = ttm_str_find_char(text, '\n');
     ttm_str line = ttm_str_trim(ttm_str_first(text, end));
@@ -276,16 +276,16 @@ int ttm_scan_constants(ttm_define_list *out, ttm_str text) {
 }
 
 static int by_name(const void *a, const void *b) {
-  const ttm_define *x = a, *y = b;
+  const cbs_define *x = a, *y = b;
   size_t n = x->name.n < y->name.n ? x->name.n : y->name.n;
   int order = n ? memcmp(x->name.p, y->name.p, n) : 0;
   if (!order) order = x->name.n < y->name.n ? -1 : x->name.n > y->name.n;
   return order ? order : x->value < y->value ? -1 : x->value > y->value;
 }
 
-void ttm_scan_constants_settle(ttm_define_list *constants) {
+void cbs_constants_settle(cbs_define_list *constants) {
   size_t kept = 0, n = constants->list.n;
-  ttm_define *at = constants->list.at;
+  cbs_define *at = constants->list.at;
   if (n) qsort(at, n, sizeof *at, by_name);
   for (size_t i = 0; i < n;) {
     size_t end = i + 1;

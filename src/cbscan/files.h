@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sources below some paths, and what can be told of one before it is parsed. */
-#ifndef TTM_L1_SCAN_FILES_H
-#define TTM_L1_SCAN_FILES_H
+#ifndef CBS_FILES_H
+#define CBS_FILES_H
 
-#include "l1/scan.h"
+#include "cbscan/scan.h"
 
 /* Adds every source of `path` (a file, or a folder with all below it) to scan->files, in the order of their names. 0, TTM_EIO for a path
  * that cannot be read, TTM_ENOMEM. */
-int ttm_scan_find_files(ttm_scan *scan, const char *path, ttm_error *err);
+int cbs_find_files(cbs_scan *scan, const char *path, ttm_error *err);
 
 /* Reads a file whole into the arena. 0, TTM_EIO, TTM_ENOMEM. */
-int ttm_scan_read_file(const char *path, ttm_arena *arena, ttm_str *out, ttm_error *err);
+int cbs_read_file(const char *path, ttm_arena *arena, ttm_str *out, ttm_error *err);
 
 /* Host, kernel, or nothing of interest: by folder and by words. */
-ttm_scan_role ttm_scan_role_of(ttm_str path, ttm_str text);
-bool ttm_scan_is_header(ttm_str path);
+cbs_role cbs_role_of(ttm_str path, ttm_str text);
+bool cbs_is_header(ttm_str path);
 
 /* A copy of the text that is easier to parse, byte for byte as long: without the words that kernels put before types and functions
  * (FORCE_INLINE, tt_l1_ptr), `void MAIN {` made a function; with `choose`, of each #if only one branch. NULL when there is nothing to do or
  * no memory. */
-char *ttm_scan_simplify(ttm_str text, bool choose, ttm_arena *arena);
+char *cbs_simplify(ttm_str text, bool choose, ttm_arena *arena);
 
 /* Whole numbers a header gives a name at file scope (constexpr, #define), found without parsing. */
-typedef struct ttm_define_list {
-  TTM_VEC(ttm_define) list;
-} ttm_define_list;
-int ttm_scan_constants(ttm_define_list *out, ttm_str text);
+typedef struct cbs_define_list {
+  TTM_VEC(cbs_define) list;
+} cbs_define_list;
+int cbs_constants_read(cbs_define_list *out, ttm_str text);
 /* Sorts by name; names given several different values are dropped. */
-void ttm_scan_constants_settle(ttm_define_list *constants);
+void cbs_constants_settle(cbs_define_list *constants);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "l1/source_tree.h"
+#include "cbscan/tree.h"
 
 #include <tree_sitter/api.h>
 
@@ -8,7 +8,7 @@ const TSLanguage *tree_sitter_cpp(void);
 
 enum { MAX_SYMBOLS = 2048, MAX_FIELDS = 128, MAX_TEXT = 64 << 20, MAX_NODES = 1 << 25 };
 
-struct ttm_tree_parser {
+struct cbs_tree_parser {
   TSParser *parser;
   uint8_t kind[MAX_SYMBOLS];
   uint8_t field[MAX_FIELDS];
@@ -16,42 +16,42 @@ struct ttm_tree_parser {
   bool has_cursor;
 };
 
-static const char *const kind_names[TTM_NODE_KIND_COUNT] = {
-#define X(name, text) [TTM_N_##name] = text,
-    TTM_NODE_KINDS(X)
+static const char *const kind_names[CBS_NODE_KIND_COUNT] = {
+#define X(name, text) [CBS_N_##name] = text,
+    CBS_NODE_KINDS(X)
 #undef X
 };
 
-static const char *const field_names[TTM_NODE_FIELD_COUNT] = {
-#define X(name, text) [TTM_F_##name] = text,
-    TTM_NODE_FIELDS(X)
+static const char *const field_names[CBS_NODE_FIELD_COUNT] = {
+#define X(name, text) [CBS_F_##name] = text,
+    CBS_NODE_FIELDS(X)
 #undef X
 };
 
 /* Several symbols of a grammar may carry one name (aliases): the table is by symbol, filled by name. */
-static void learn_language(ttm_tree_parser *parser, const TSLanguage *language) {
+static void learn_language(cbs_tree_parser *parser, const TSLanguage *language) {
   uint32_t symbols = ts_language_symbol_count(language);
   for (uint32_t s = 0; s < symbols && s < MAX_SYMBOLS; s++) {
     if (ts_language_symbol_type(language, (TSSymbol)s) != TSSymbolTypeRegular) continue;
     const char *name = ts_language_symbol_name(language, (TSSymbol)s);
-    for (int k = TTM_N_OPERATOR + 1; k < TTM_NODE_KIND_COUNT; k++) {
+    for (int k = CBS_N_OPERATOR + 1; k < CBS_NODE_KIND_COUNT; k++) {
       if (name[0] == kind_names[k][0] && !strcmp(name, kind_names[k])) parser->kind[s] = (uint8_t)k;
     }
   }
-  for (int f = 1; f < TTM_NODE_FIELD_COUNT; f++) {
+  for (int f = 1; f < CBS_NODE_FIELD_COUNT; f++) {
     TSFieldId id = ts_language_field_id_for_name(language, field_names[f], (uint32_t)strlen(field_names[f]));
     if (id && id < MAX_FIELDS) parser->field[id] = (uint8_t)f;
   }
 }
 
-int ttm_tree_parser_new(ttm_tree_parser **out, ttm_error *err) {
+int cbs_tree_parser_new(cbs_tree_parser **out, ttm_error *err) {
   const TSLanguage *language = tree_sitter_cpp();
-  ttm_tree_parser *parser = ttm_alloc(sizeof *parser);
+  cbs_tree_parser *parser = ttm_alloc(sizeof *parser);
   *out = NULL;
   if (!parser) return ttm_error_nomem(err);
   parser->parser = ts_parser_new();
   if (!parser->parser || !ts_parser_set_language(parser->parser, language)) {
-    ttm_tree_parser_free(parser);
+    cbs_tree_parser_free(parser);
     return ttm_error_set(err, TTM_EFORMAT,
                          "the tree-sitter library of this machine cannot read the C++ grammar (ABI %u)",
                          ts_language_version(language));
@@ -61,7 +61,7 @@ int ttm_tree_parser_new(ttm_tree_parser **out, ttm_error *err) {
   return TTM_OK;
 }
 
-void ttm_tree_parser_free(ttm_tree_parser *parser) {
+void cbs_tree_parser_free(cbs_tree_parser *parser) {
   if (!parser) return;
   if (parser->has_cursor) ts_tree_cursor_delete(&parser->cursor);
   if (parser->parser) ts_parser_delete(parser->parser);
@@ -70,12 +70,12 @@ void ttm_tree_parser_free(ttm_tree_parser *parser) {
 
 /* ---- Flattening --------------------------------------------------------------------------------------------------- */
 
-static void note_broken(ttm_tree *out, uint32_t line) {
+static void note_broken(cbs_tree *out, uint32_t line) {
   if (!out->broken++ || line < out->broken_line) out->broken_line = line;
 }
 
 /* Appends the node under the cursor as a child of `parent`; 0 when it is of no interest, else its index. */
-static ttm_node append(ttm_tree_parser *parser, ttm_tree *out, ttm_node parent, ttm_node last, bool *failed) {
+static cbs_node append(cbs_tree_parser *parser, cbs_tree *out, cbs_node parent, cbs_node last, bool *failed) {
   TSNode node = ts_tree_cursor_current_node(&parser->cursor);
   TSFieldId field_id = ts_tree_cursor_current_field_id(&parser->cursor);
   uint8_t field = field_id < MAX_FIELDS ? parser->field[field_id] : 0;
@@ -83,17 +83,17 @@ static ttm_node append(ttm_tree_parser *parser, ttm_tree *out, ttm_node parent, 
   uint8_t kind;
   if (ts_node_is_missing(node)) note_broken(out, line);
   if (!ts_node_is_named(node)) {
-    if (field != TTM_F_OPERATOR) return 0;
-    kind = TTM_N_OPERATOR;
+    if (field != CBS_F_OPERATOR) return 0;
+    kind = CBS_N_OPERATOR;
   } else if (ts_node_is_extra(node) && !ts_node_has_error(node)) {
     return 0; /* comments */
   } else {
     TSSymbol symbol = ts_node_symbol(node);
-    kind = symbol == (TSSymbol)-1 ? TTM_N_ERROR : symbol < MAX_SYMBOLS ? parser->kind[symbol] : TTM_N_OTHER;
-    if (kind == TTM_N_ERROR) note_broken(out, line);
+    kind = symbol == (TSSymbol)-1 ? CBS_N_ERROR : symbol < MAX_SYMBOLS ? parser->kind[symbol] : CBS_N_OTHER;
+    if (kind == CBS_N_ERROR) note_broken(out, line);
   }
-  ttm_node n = (ttm_node)out->nodes.n;
-  if (n >= MAX_NODES || ttm_vec_push(&out->nodes, (ttm_tree_node){.kind = kind,
+  cbs_node n = (cbs_node)out->nodes.n;
+  if (n >= MAX_NODES || ttm_vec_push(&out->nodes, (cbs_tree_node){.kind = kind,
                                                                   .field = field,
                                                                   .start = ts_node_start_byte(node),
                                                                   .end = ts_node_end_byte(node),
@@ -111,12 +111,12 @@ static ttm_node append(ttm_tree_parser *parser, ttm_tree *out, ttm_node parent, 
 
 /* Walks the tree without recursion: hostile text nests deeper than a stack is. The last child of each open node is found by
  * keeping `after` as its scratch until the node is closed. */
-static int flatten(ttm_tree_parser *parser, ttm_tree *out) {
+static int flatten(cbs_tree_parser *parser, cbs_tree *out) {
   bool failed = false;
-  ttm_node parent = 0;
+  cbs_node parent = 0;
   uint32_t skipped = 0; /* depth below a node that was left out */
   for (;;) {
-    ttm_node n = skipped ? 0 : append(parser, out, parent, out->nodes.at[parent].after, &failed);
+    cbs_node n = skipped ? 0 : append(parser, out, parent, out->nodes.at[parent].after, &failed);
     if (failed) return TTM_ENOMEM;
     if (n) out->nodes.at[parent].after = n;
     if (ts_tree_cursor_goto_first_child(&parser->cursor)) {
@@ -132,14 +132,14 @@ static int flatten(ttm_tree_parser *parser, ttm_tree *out) {
       if (skipped) {
         skipped--;
       } else {
-        out->nodes.at[parent].after = (ttm_node)out->nodes.n;
+        out->nodes.at[parent].after = (cbs_node)out->nodes.n;
         parent = out->nodes.at[parent].parent;
       }
     }
   }
 }
 
-int ttm_tree_parse(ttm_tree_parser *parser, ttm_str text, ttm_tree *out, ttm_error *err) {
+int cbs_tree_parse(cbs_tree_parser *parser, ttm_str text, cbs_tree *out, ttm_error *err) {
   out->text = text;
   out->nodes.n = 0;
   out->broken = out->broken_line = 0;
@@ -153,41 +153,41 @@ int ttm_tree_parse(ttm_tree_parser *parser, ttm_str text, ttm_tree *out, ttm_err
   else
     parser->cursor = ts_tree_cursor_new(root);
   parser->has_cursor = true;
-  int status = ttm_vec_push(&out->nodes, (ttm_tree_node){0}); /* node 0: none */
+  int status = ttm_vec_push(&out->nodes, (cbs_tree_node){0}); /* node 0: none */
   if (!status) status = flatten(parser, out);
-  if (!status) out->nodes.at[0] = (ttm_tree_node){0};
+  if (!status) out->nodes.at[0] = (cbs_tree_node){0};
   ts_tree_delete(tree);
   return status ? ttm_error_nomem(err) : TTM_OK;
 }
 
-void ttm_tree_free(ttm_tree *tree) { ttm_vec_free(&tree->nodes); }
+void cbs_tree_free(cbs_tree *tree) { ttm_vec_free(&tree->nodes); }
 
 /* ---- Looking around ----------------------------------------------------------------------------------------------- */
 
-ttm_node ttm_tree_field(const ttm_tree *tree, ttm_node n, ttm_node_field field) {
-  for (ttm_node c = tree->nodes.at[n].child; c; c = tree->nodes.at[c].next) {
+cbs_node cbs_tree_field(const cbs_tree *tree, cbs_node n, cbs_node_field field) {
+  for (cbs_node c = tree->nodes.at[n].child; c; c = tree->nodes.at[c].next) {
     if (tree->nodes.at[c].field == field) return c;
   }
   return 0;
 }
 
-ttm_node ttm_tree_child(const ttm_tree *tree, ttm_node n, size_t i) {
-  for (ttm_node c = tree->nodes.at[n].child; c; c = tree->nodes.at[c].next) {
-    if (tree->nodes.at[c].kind == TTM_N_OPERATOR) continue;
+cbs_node cbs_tree_child(const cbs_tree *tree, cbs_node n, size_t i) {
+  for (cbs_node c = tree->nodes.at[n].child; c; c = tree->nodes.at[c].next) {
+    if (tree->nodes.at[c].kind == CBS_N_OPERATOR) continue;
     if (!i--) return c;
   }
   return 0;
 }
 
-size_t ttm_tree_children(const ttm_tree *tree, ttm_node n) {
+size_t cbs_tree_children(const cbs_tree *tree, cbs_node n) {
   size_t count = 0;
-  for (ttm_node c = tree->nodes.at[n].child; c; c = tree->nodes.at[c].next) {
-    count += tree->nodes.at[c].kind != TTM_N_OPERATOR;
+  for (cbs_node c = tree->nodes.at[n].child; c; c = tree->nodes.at[c].next) {
+    count += tree->nodes.at[c].kind != CBS_N_OPERATOR;
   }
   return count;
 }
 
-ttm_node ttm_tree_above(const ttm_tree *tree, ttm_node n, ttm_node_kind kind) {
+cbs_node cbs_tree_above(const cbs_tree *tree, cbs_node n, cbs_node_kind kind) {
   for (n = tree->nodes.at[n].parent; n; n = tree->nodes.at[n].parent) {
     if (tree->nodes.at[n].kind == kind) return n;
   }

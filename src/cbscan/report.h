@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What `ttmem cb scan` says about sources: as a document (terminal, markdown, HTML) and as JSON. */
-#ifndef TTM_REPORT_SCAN_REPORT_H
-#define TTM_REPORT_SCAN_REPORT_H
+#ifndef CBS_REPORT_H
+#define CBS_REPORT_H
 
 #include "base/buf.h"
-#include "l1/scan.h"
+#include "cbscan/scan.h"
 #include "report/write/doc.h"
 
-void ttm_scan_write(ttm_doc *doc, const ttm_scan *scan);
+void cbs_write(ttm_doc *doc, const cbs_scan *scan);
 /* Two versions of a program: `names` are what to call them. */
-void ttm_scan_compare_write(ttm_doc *doc, const ttm_scan *const scans[2], const char *const names[2]);
+void cbs_compare_write(ttm_doc *doc, const cbs_scan *const scans[2], const char *const names[2]);
 
 /* The scan as a JSON object, without a line end. */
-void ttm_scan_json(ttm_buf *out, const ttm_scan *scan);
+void cbs_json(ttm_buf *out, const cbs_scan *scan);
 
 /* ---- Parts ------------------------------------------------------------------------------------------------------------ */
 
 /* A value in words: "4,096", "2,048 or 4,096", "at most 8,192", "?". */
-void ttm_scan_put_value(ttm_buf *out, const ttm_scan_value *value);
+void cbs_put_value(ttm_buf *out, const cbs_value *value);
 /* The indices of a buffer: "c_0", "c_16 c_24", or a name. */
-void ttm_scan_put_indices(ttm_buf *out, const ttm_cb *cb);
+void cbs_put_indices(ttm_buf *out, const cbs_buffer *cb);
 /* The buffers of a program, one row each; the kernels of a scan; what is wrong. */
-void ttm_scan_put_kernels(ttm_doc *doc, const ttm_scan *scan);
-void ttm_scan_put_findings(ttm_doc *doc, const ttm_scan *scan);
+void cbs_put_kernels(ttm_doc *doc, const cbs_scan *scan);
+void cbs_put_findings(ttm_doc *doc, const cbs_scan *scan);
 
 /* Sums over buffers: own memory at least and at most, and how many could not be bounded. */
-typedef struct ttm_scan_sum {
+typedef struct cbs_sum {
   uint64_t buffers, fixed, adaptive, global, least, most, unknown;
-} ttm_scan_sum;
-ttm_scan_sum ttm_scan_sum_of(const ttm_cb *cbs, size_t n);
+} cbs_sum;
+cbs_sum cbs_sum_of(const cbs_buffer *cbs, size_t n);
 /* "fixed", "adaptive", "mixed". */
-const char *ttm_scan_strategy(const ttm_scan_sum *sum);
+const char *cbs_strategy(const cbs_sum *sum);
 
 #endif

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Reading C++ sources (ttmem cb scan): the tree-sitter library of the system and the C++ grammar's generated parser, taken out of
-# a pinned registry archive into build/downloads (shared by all presets, kept until `make clean`). Nothing of it is in the
-# repository. Language ABI 14: every libtree-sitter from 0.20 on reads it (Debian 12 has 0.20.7, Ubuntu 22.04 0.20.3).
+# src/cbscan, the C++ source scanner of `ttmem cb scan`, linked by the programs only. It needs the tree-sitter library of the
+# system and the C++ grammar's generated parser, taken out of a pinned registry archive into build/downloads (shared by all
+# presets, kept until `make clean`). Nothing of it is in the repository. Language ABI 14: every libtree-sitter from 0.20 on reads
+# it (Debian 12 has 0.20.7, Ubuntu 22.04 0.20.3).
 pkg_check_modules(TREE_SITTER REQUIRED IMPORTED_TARGET tree-sitter)
 
 set(ts_cpp_version 0.23.4)
@@ -65,3 +66,7 @@ endif()
 if(CMAKE_C_FLAGS MATCHES "--coverage")
   target_compile_options(ttmem_grammar PRIVATE -fno-profile-arcs -fno-test-coverage)
 endif()
+
+file(GLOB cbscan_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/cbscan/*.c)
+add_library(ttmem_cbscan STATIC ${cbscan_sources} $<TARGET_OBJECTS:ttmem_grammar>)
+target_link_libraries(ttmem_cbscan PUBLIC ttmem_static PRIVATE PkgConfig::TREE_SITTER)

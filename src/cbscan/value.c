@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "l1/scan_value.h"
+#include "cbscan/value.h"
 
 #include <math.h>
 
 /* Numbers of block formats share an exponent: they have no size of their own. */
-const ttm_format ttm_formats[TTM_FORMATS] = {
+const cbs_format cbs_formats[CBS_FORMATS] = {
     {"Float32", "FLOAT32", 4},  {"Float16", NULL, 2},        {"Float16_b", "BFLOAT16", 2},
     {"Int32", "INT32", 4},      {"UInt32", "UINT32", 4},     {"RawUInt32", NULL, 4},
     {"UInt16", "UINT16", 2},    {"Int16", NULL, 2},          {"RawUInt16", NULL, 2},
@@ -17,60 +17,60 @@ const ttm_format ttm_formats[TTM_FORMATS] = {
     {"MxInt2", NULL, 0},
 };
 
-int ttm_format_find(ttm_str name) {
-  for (int f = 0; f < TTM_FORMATS; f++) {
-    if (ttm_str_eq(name, ttm_str_of(ttm_formats[f].name))) return f;
-    if (ttm_formats[f].dtype && ttm_str_eq(name, ttm_str_of(ttm_formats[f].dtype))) return f;
+int cbs_format_find(ttm_str name) {
+  for (int f = 0; f < CBS_FORMATS; f++) {
+    if (ttm_str_eq(name, ttm_str_of(cbs_formats[f].name))) return f;
+    if (cbs_formats[f].dtype && ttm_str_eq(name, ttm_str_of(cbs_formats[f].dtype))) return f;
   }
   return -1;
 }
 
 /* ---- Making ------------------------------------------------------------------------------------------------------- */
 
-ttm_scan_value ttm_value_of(ttm_value_type type, int64_t i, ttm_str text) {
-  ttm_scan_value value = {.type = type, .n = 1, .at_most = INT64_MAX};
-  value.v[0] = (ttm_alternative){.i = i, .t = text};
+cbs_value cbs_value_of(cbs_value_type type, int64_t i, ttm_str text) {
+  cbs_value value = {.type = type, .n = 1, .at_most = INT64_MAX};
+  value.v[0] = (cbs_alternative){.i = i, .t = text};
   return value;
 }
 
-ttm_scan_value ttm_value_int(int64_t i) { return ttm_value_of(TTM_VALUE_INT, i, (ttm_str){0}); }
+cbs_value cbs_value_int(int64_t i) { return cbs_value_of(CBS_VALUE_INT, i, (ttm_str){0}); }
 
-ttm_scan_value ttm_value_given(int64_t i) {
-  ttm_scan_value value = ttm_value_int(i);
+cbs_value cbs_value_given(int64_t i) {
+  cbs_value value = cbs_value_int(i);
   value.varies = true;
   return value;
 }
 
-ttm_scan_value ttm_value_real(double r) {
-  ttm_scan_value value = ttm_value_of(TTM_VALUE_REAL, 0, (ttm_str){0});
+cbs_value cbs_value_real(double r) {
+  cbs_value value = cbs_value_of(CBS_VALUE_REAL, 0, (ttm_str){0});
   value.v[0].r = r;
   return value;
 }
 
-ttm_scan_value ttm_value_unknown(ttm_str need) {
-  ttm_scan_value value = {.open = true, .varies = true, .at_most = INT64_MAX};
+cbs_value cbs_value_unknown(ttm_str need) {
+  cbs_value value = {.open = true, .varies = true, .at_most = INT64_MAX};
   if (need.n) value.needs[value.needs_n++] = need;
   return value;
 }
 
-void ttm_value_add_needs(ttm_scan_value *to, const ttm_scan_value *from) {
+void cbs_value_add_needs(cbs_value *to, const cbs_value *from) {
   for (int f = 0; f < from->needs_n; f++) {
     int t = 0;
     while (t < to->needs_n && !ttm_str_eq(to->needs[t], from->needs[f])) t++;
-    if (t == to->needs_n && t < TTM_NEEDS) to->needs[to->needs_n++] = from->needs[f];
+    if (t == to->needs_n && t < CBS_NEEDS) to->needs[to->needs_n++] = from->needs[f];
   }
 }
 
-int64_t ttm_value_bound(const ttm_scan_value *v) {
-  if (v->type != TTM_VALUE_INT) return INT64_MAX;
-  return ttm_value_is_known(v) ? ttm_value_max(v) : v->at_most;
+int64_t cbs_value_bound(const cbs_value *v) {
+  if (v->type != CBS_VALUE_INT) return INT64_MAX;
+  return cbs_value_is_known(v) ? cbs_value_max(v) : v->at_most;
 }
 
 /* ---- Sets --------------------------------------------------------------------------------------------------------- */
 
-static int compare(ttm_value_type type, const ttm_alternative *a, const ttm_alternative *b) {
-  if (type == TTM_VALUE_REAL) return a->r < b->r ? -1 : a->r > b->r;
-  if (type == TTM_VALUE_STRING || type == TTM_VALUE_NAMED_ARG || type == TTM_VALUE_ACCESSOR) {
+static int compare(cbs_value_type type, const cbs_alternative *a, const cbs_alternative *b) {
+  if (type == CBS_VALUE_REAL) return a->r < b->r ? -1 : a->r > b->r;
+  if (type == CBS_VALUE_STRING || type == CBS_VALUE_NAMED_ARG || type == CBS_VALUE_ACCESSOR) {
     size_t n = a->t.n < b->t.n ? a->t.n : b->t.n;
     int c = n ? memcmp(a->t.p, b->t.p, n) : 0;
     return c ? c : a->t.n < b->t.n ? -1 : a->t.n > b->t.n;
@@ -78,11 +78,11 @@ static int compare(ttm_value_type type, const ttm_alternative *a, const ttm_alte
   return a->i < b->i ? -1 : a->i > b->i;
 }
 
-static void add(ttm_scan_value *set, ttm_alternative one) {
+static void add(cbs_value *set, cbs_alternative one) {
   size_t at = 0;
   while (at < set->n && compare(set->type, &set->v[at], &one) < 0) at++;
   if (at < set->n && !compare(set->type, &set->v[at], &one)) return;
-  if (set->n == TTM_ALTERNATIVES) { /* smallest and largest stay; one in the middle goes */
+  if (set->n == CBS_ALTERNATIVES) { /* smallest and largest stay; one in the middle goes */
     set->many = true;
     if (at == 0) {
       set->v[0] = one;
@@ -96,12 +96,12 @@ static void add(ttm_scan_value *set, ttm_alternative one) {
   set->n++;
 }
 
-ttm_scan_value ttm_value_union(const ttm_scan_value *a, const ttm_scan_value *b) {
-  ttm_scan_value out = *a, other = *b;
+cbs_value cbs_value_union(const cbs_value *a, const cbs_value *b) {
+  cbs_value out = *a, other = *b;
   if (out.n && other.n && out.type != other.type) { /* an optional and a number, say: what can be compared stays */
-    if (out.type == TTM_VALUE_REAL || other.type == TTM_VALUE_REAL) {
-      out = ttm_value_convert(&out, "real");
-      other = ttm_value_convert(&other, "real");
+    if (out.type == CBS_VALUE_REAL || other.type == CBS_VALUE_REAL) {
+      out = cbs_value_convert(&out, "real");
+      other = cbs_value_convert(&other, "real");
     } else {
       other.n = 0;
       other.open = true;
@@ -109,21 +109,21 @@ ttm_scan_value ttm_value_union(const ttm_scan_value *a, const ttm_scan_value *b)
   } else if (!out.n) {
     out.type = other.type;
   }
-  int64_t bound_a = ttm_value_bound(a), bound_b = ttm_value_bound(b);
+  int64_t bound_a = cbs_value_bound(a), bound_b = cbs_value_bound(b);
   out.at_most = bound_a > bound_b ? bound_a : bound_b;
   for (int i = 0; i < other.n; i++) add(&out, other.v[i]);
   out.open |= other.open;
   out.many |= other.many;
   out.varies |= other.varies;
-  ttm_value_add_needs(&out, &other);
+  cbs_value_add_needs(&out, &other);
   return out;
 }
 
-int ttm_value_truth(const ttm_scan_value *v) {
-  if (!ttm_value_is_known(v)) return -1;
+int cbs_value_truth(const cbs_value *v) {
+  if (!cbs_value_is_known(v)) return -1;
   int truth = -2;
   for (int i = 0; i < v->n; i++) {
-    int t = v->type == TTM_VALUE_REAL ? v->v[i].r != 0 : v->type == TTM_VALUE_INT ? v->v[i].i != 0 : -1;
+    int t = v->type == CBS_VALUE_REAL ? v->v[i].r != 0 : v->type == CBS_VALUE_INT ? v->v[i].i != 0 : -1;
     if (t < 0 || (truth >= 0 && truth != t)) return -1;
     truth = t;
   }
@@ -267,25 +267,25 @@ static bool real_op(op_code op, double a, double b, double *r, bool *is_truth) {
 }
 
 /* The bound of the result when not both sides are known; sizes are not negative. */
-static int64_t bound_of(op_code op, const ttm_scan_value *a, const ttm_scan_value *b) {
-  int64_t x = ttm_value_bound(a), y = ttm_value_bound(b), r;
+static int64_t bound_of(op_code op, const cbs_value *a, const cbs_value *b) {
+  int64_t x = cbs_value_bound(a), y = cbs_value_bound(b), r;
   if (op == MIN) return x < y ? x : y;
-  if (op == MOD && ttm_value_is_known(b) && y > 0) return y - 1;
+  if (op == MOD && cbs_value_is_known(b) && y > 0) return y - 1;
   if (x == INT64_MAX || x < 0) return INT64_MAX;
-  if ((op == DIV || op == DIV_UP) && ttm_value_is_known(b) && ttm_value_min(b) > 0) {
-    return int_op(op, x, ttm_value_min(b), &r) ? r : INT64_MAX;
+  if ((op == DIV || op == DIV_UP) && cbs_value_is_known(b) && cbs_value_min(b) > 0) {
+    return int_op(op, x, cbs_value_min(b), &r) ? r : INT64_MAX;
   }
-  if (op == SUB && (b->type == TTM_VALUE_INT && b->n && ttm_value_min(b) >= 0)) return x;
+  if (op == SUB && (b->type == CBS_VALUE_INT && b->n && cbs_value_min(b) >= 0)) return x;
   if (y == INT64_MAX || y < 0) return INT64_MAX;
   if ((op == ADD || op == MUL || op == MAX || op == UP) && int_op(op, x, y, &r)) return r;
   return INT64_MAX;
 }
 
-static bool pair(op_code op, const ttm_scan_value *a, int i, const ttm_scan_value *b, int j, ttm_scan_value *out) {
-  ttm_alternative r = {0};
-  if (out->type == TTM_VALUE_INT && a->type != TTM_VALUE_REAL && b->type != TTM_VALUE_REAL) {
-    bool alike = a->type == b->type && (a->type == TTM_VALUE_INT || op == EQ || op == NE);
-    if (a->type == TTM_VALUE_STRING && alike) {
+static bool pair(op_code op, const cbs_value *a, int i, const cbs_value *b, int j, cbs_value *out) {
+  cbs_alternative r = {0};
+  if (out->type == CBS_VALUE_INT && a->type != CBS_VALUE_REAL && b->type != CBS_VALUE_REAL) {
+    bool alike = a->type == b->type && (a->type == CBS_VALUE_INT || op == EQ || op == NE);
+    if (a->type == CBS_VALUE_STRING && alike) {
       bool same = ttm_str_eq(a->v[i].t, b->v[j].t);
       r.i = op == EQ ? same : !same;
     } else if (!alike || !int_op(op, a->v[i].i, b->v[j].i, &r.i)) {
@@ -294,8 +294,8 @@ static bool pair(op_code op, const ttm_scan_value *a, int i, const ttm_scan_valu
     add(out, r);
     return true;
   }
-  double x = a->type == TTM_VALUE_REAL ? a->v[i].r : (double)a->v[i].i;
-  double y = b->type == TTM_VALUE_REAL ? b->v[j].r : (double)b->v[j].i;
+  double x = a->type == CBS_VALUE_REAL ? a->v[i].r : (double)a->v[i].i;
+  double y = b->type == CBS_VALUE_REAL ? b->v[j].r : (double)b->v[j].i;
   bool is_truth;
   if (!real_op(op, x, y, &r.r, &is_truth)) return false;
   if (is_truth) r.i = r.r != 0;
@@ -303,48 +303,48 @@ static bool pair(op_code op, const ttm_scan_value *a, int i, const ttm_scan_valu
   return true;
 }
 
-ttm_scan_value ttm_value_binary(ttm_str text, const ttm_scan_value *a, const ttm_scan_value *b) {
+cbs_value cbs_value_binary(ttm_str text, const cbs_value *a, const cbs_value *b) {
   op_code op = op_of(text);
-  ttm_scan_value out = {
+  cbs_value out = {
       .open = a->open || b->open, .many = a->many || b->many, .varies = a->varies || b->varies, .at_most = INT64_MAX};
-  bool real = a->type == TTM_VALUE_REAL || b->type == TTM_VALUE_REAL;
-  out.type = real && !(op >= LT && op <= ANY) ? TTM_VALUE_REAL : TTM_VALUE_INT;
-  ttm_value_add_needs(&out, a);
-  ttm_value_add_needs(&out, b);
+  bool real = a->type == CBS_VALUE_REAL || b->type == CBS_VALUE_REAL;
+  out.type = real && !(op >= LT && op <= ANY) ? CBS_VALUE_REAL : CBS_VALUE_INT;
+  cbs_value_add_needs(&out, a);
+  cbs_value_add_needs(&out, b);
   /* One side decides alone. */
-  int truth_a = ttm_value_truth(a), truth_b = ttm_value_truth(b);
-  if (op == ALL && (!truth_a || !truth_b)) return ttm_value_int(0);
-  if (op == ANY && (truth_a == 1 || truth_b == 1)) return ttm_value_int(1);
+  int truth_a = cbs_value_truth(a), truth_b = cbs_value_truth(b);
+  if (op == ALL && (!truth_a || !truth_b)) return cbs_value_int(0);
+  if (op == ANY && (truth_a == 1 || truth_b == 1)) return cbs_value_int(1);
   for (int i = 0; i < a->n; i++) {
     for (int j = 0; j < b->n; j++) {
       if (!pair(op, a, i, b, j, &out)) out.open = true;
     }
   }
-  if (out.open && out.type == TTM_VALUE_INT) out.at_most = bound_of(op, a, b);
+  if (out.open && out.type == CBS_VALUE_INT) out.at_most = bound_of(op, a, b);
   return out;
 }
 
-ttm_scan_value ttm_value_unary(ttm_str op, const ttm_scan_value *a) {
-  ttm_scan_value zero = ttm_value_int(0);
-  if (ttm_str_eq(op, TTM_LIT("-"))) return ttm_value_binary(op, &zero, a);
+cbs_value cbs_value_unary(ttm_str op, const cbs_value *a) {
+  cbs_value zero = cbs_value_int(0);
+  if (ttm_str_eq(op, TTM_LIT("-"))) return cbs_value_binary(op, &zero, a);
   if (ttm_str_eq(op, TTM_LIT("!")) || ttm_str_eq(op, TTM_LIT("not"))) {
-    return ttm_value_binary(TTM_LIT("=="), a, &zero);
+    return cbs_value_binary(TTM_LIT("=="), a, &zero);
   }
   if (ttm_str_eq(op, TTM_LIT("~"))) {
-    ttm_scan_value ones = ttm_value_int(-1);
-    return ttm_value_binary(TTM_LIT("^"), a, &ones);
+    cbs_value ones = cbs_value_int(-1);
+    return cbs_value_binary(TTM_LIT("^"), a, &ones);
   }
   return *a;
 }
 
-ttm_scan_value ttm_value_convert(const ttm_scan_value *a, const char *how) {
+cbs_value cbs_value_convert(const cbs_value *a, const char *how) {
   bool to_real = !strcmp(how, "real");
-  ttm_scan_value out = *a;
-  if (a->n && (to_real ? a->type != TTM_VALUE_INT : a->type != TTM_VALUE_REAL)) return out;
-  out.type = to_real ? TTM_VALUE_REAL : TTM_VALUE_INT;
+  cbs_value out = *a;
+  if (a->n && (to_real ? a->type != CBS_VALUE_INT : a->type != CBS_VALUE_REAL)) return out;
+  out.type = to_real ? CBS_VALUE_REAL : CBS_VALUE_INT;
   out.n = 0;
   for (int i = 0; i < a->n; i++) {
-    ttm_alternative one = {0};
+    cbs_alternative one = {0};
     if (to_real) {
       one.r = (double)a->v[i].i;
     } else {

@@ -3,19 +3,19 @@
 #include <inttypes.h>
 
 #include "base/format.h"
-#include "report/cb/scan_report.h"
+#include "cbscan/report.h"
 
 typedef struct totals {
-  ttm_scan_sum sum;
+  cbs_sum sum;
   uint64_t kernels, bytes, code, complexity, depth;
-  uint64_t levels[TTM_SCAN_LEVELS];
+  uint64_t levels[CBS_LEVELS];
 } totals;
 
-static totals totals_of(const ttm_scan *scan) {
-  totals t = {.sum = ttm_scan_sum_of(scan->cbs.at, scan->cbs.n)};
+static totals totals_of(const cbs_scan *scan) {
+  totals t = {.sum = cbs_sum_of(scan->cbs.at, scan->cbs.n)};
   for (size_t i = 0; i < scan->files.n; i++) {
-    const ttm_scan_file *file = &scan->files.at[i];
-    if (file->role != TTM_FILE_KERNEL || !file->parsed) continue;
+    const cbs_file *file = &scan->files.at[i];
+    if (file->role != CBS_FILE_KERNEL || !file->parsed) continue;
     t.kernels++;
     t.bytes += file->bytes;
     t.code += file->size.code_lines;
@@ -32,13 +32,13 @@ static void put_row(ttm_doc *d, const char *what, uint64_t a, uint64_t b) {
   ttm_doc_cell_count(d, b);
 }
 
-static void put_summary(ttm_doc *d, const ttm_scan *const scans[2], const char *const names[2]) {
+static void put_summary(ttm_doc *d, const cbs_scan *const scans[2], const char *const names[2]) {
   totals a = totals_of(scans[0]), b = totals_of(scans[1]);
   const char *heads[] = {"", names[0], names[1]};
   ttm_doc_table(d, heads, 3);
   ttm_doc_cell(d, "Strategy");
-  ttm_doc_cell(d, "%s", ttm_scan_strategy(&a.sum));
-  ttm_doc_cell(d, "%s", ttm_scan_strategy(&b.sum));
+  ttm_doc_cell(d, "%s", cbs_strategy(&a.sum));
+  ttm_doc_cell(d, "%s", cbs_strategy(&b.sum));
   put_row(d, "Buffers", a.sum.buffers, b.sum.buffers);
   put_row(d, "  fixed", a.sum.fixed, b.sum.fixed);
   put_row(d, "  adaptive", a.sum.adaptive, b.sum.adaptive);
@@ -46,7 +46,7 @@ static void put_summary(ttm_doc *d, const ttm_scan *const scans[2], const char *
   put_row(d, "Bytes at least", a.sum.least, b.sum.least);
   ttm_doc_cell(d, "Bytes at most");
   for (int i = 0; i < 2; i++) {
-    const ttm_scan_sum *sum = i ? &b.sum : &a.sum;
+    const cbs_sum *sum = i ? &b.sum : &a.sum;
     if (sum->unknown)
       ttm_doc_cell(d, "? (%" PRIu64 " unbounded)", sum->unknown);
     else
@@ -57,8 +57,8 @@ static void put_summary(ttm_doc *d, const ttm_scan *const scans[2], const char *
   put_row(d, "  code lines", a.code, b.code);
   put_row(d, "  complexity", a.complexity, b.complexity);
   put_row(d, "  loop depth", a.depth, b.depth);
-  for (int l = 0; l < TTM_SCAN_LEVELS; l++) {
-    ttm_doc_cell(d, "Findings: %s", ttm_scan_level_name((ttm_scan_level)l));
+  for (int l = 0; l < CBS_LEVELS; l++) {
+    ttm_doc_cell(d, "Findings: %s", cbs_level_name((cbs_level)l));
     ttm_doc_cell_count(d, a.levels[l]);
     ttm_doc_cell_count(d, b.levels[l]);
   }
@@ -67,10 +67,10 @@ static void put_summary(ttm_doc *d, const ttm_scan *const scans[2], const char *
 
 /* ---- Buffer by buffer ----------------------------------------------------------------------------------------------- */
 
-static bool same_buffer(ttm_doc *d, const ttm_cb *a, const ttm_cb *b) {
+static bool same_buffer(ttm_doc *d, const cbs_buffer *a, const cbs_buffer *b) {
   ttm_buf x = {0}, y = {0};
-  ttm_scan_put_indices(&x, a);
-  ttm_scan_put_indices(&y, b);
+  cbs_put_indices(&x, a);
+  cbs_put_indices(&y, b);
   d->out->failed |= x.failed | y.failed;
   bool same = ttm_str_eq(ttm_buf_str(&x), ttm_buf_str(&y));
   ttm_buf_free(&x);
@@ -79,36 +79,36 @@ static bool same_buffer(ttm_doc *d, const ttm_cb *a, const ttm_cb *b) {
 }
 
 /* The k-th buffer of `scan` that has the same indices; NULL when there is none. */
-static const ttm_cb *find_buffer(ttm_doc *d, const ttm_scan *scan, const ttm_cb *like, size_t k) {
+static const cbs_buffer *find_buffer(ttm_doc *d, const cbs_scan *scan, const cbs_buffer *like, size_t k) {
   for (size_t i = 0; i < scan->cbs.n; i++) {
     if (scan->cbs.at[i].created && same_buffer(d, &scan->cbs.at[i], like) && !k--) return &scan->cbs.at[i];
   }
   return NULL;
 }
 
-static void put_side(ttm_doc *d, const ttm_cb *cb) {
+static void put_side(ttm_doc *d, const cbs_buffer *cb) {
   ttm_buf text = {0};
   if (!cb) {
     ttm_doc_cell(d, "-");
     ttm_doc_cell(d, "-");
     return;
   }
-  ttm_scan_put_value(&text, &cb->total.value);
+  cbs_put_value(&text, &cb->total.value);
   ttm_doc_cell_text(d, ttm_buf_str(&text));
   ttm_buf_clear(&text);
-  ttm_buf_puts(&text, ttm_cb_is_adaptive(cb) ? "adaptive: " : "fixed: ");
+  ttm_buf_puts(&text, cbs_buffer_is_adaptive(cb) ? "adaptive: " : "fixed: ");
   ttm_buf_put(&text, ttm_str_first(cb->total.text, 60));
   ttm_doc_cell_text(d, ttm_buf_str(&text));
   ttm_buf_free(&text);
 }
 
-static size_t occurrence(ttm_doc *d, const ttm_scan *scan, size_t at) {
+static size_t occurrence(ttm_doc *d, const cbs_scan *scan, size_t at) {
   size_t k = 0;
   for (size_t i = 0; i < at; i++) k += scan->cbs.at[i].created && same_buffer(d, &scan->cbs.at[i], &scan->cbs.at[at]);
   return k;
 }
 
-static void put_buffers(ttm_doc *d, const ttm_scan *const scans[2], const char *const names[2]) {
+static void put_buffers(ttm_doc *d, const cbs_scan *const scans[2], const char *const names[2]) {
   ttm_buf first = {0}, second = {0}, index = {0};
   ttm_buf_printf(&first, ">%s B", names[0]);
   ttm_buf_printf(&second, ">%s B", names[1]);
@@ -120,14 +120,14 @@ static void put_buffers(ttm_doc *d, const ttm_scan *const scans[2], const char *
   ttm_doc_heading(d, "Buffers");
   ttm_doc_table(d, heads, 5);
   for (int side = 0; side < 2; side++) {
-    const ttm_scan *scan = scans[side], *other = scans[!side];
+    const cbs_scan *scan = scans[side], *other = scans[!side];
     for (size_t i = 0; i < scan->cbs.n; i++) {
-      const ttm_cb *cb = &scan->cbs.at[i], *twin;
+      const cbs_buffer *cb = &scan->cbs.at[i], *twin;
       if (!cb->created) continue;
       twin = find_buffer(d, other, cb, occurrence(d, scan, i));
       if (side && twin) continue; /* told from the other side */
       ttm_buf_clear(&index);
-      ttm_scan_put_indices(&index, cb);
+      cbs_put_indices(&index, cb);
       ttm_doc_cell_text(d, ttm_buf_str(&index));
       put_side(d, side ? twin : cb);
       put_side(d, side ? cb : twin);
@@ -139,12 +139,12 @@ static void put_buffers(ttm_doc *d, const ttm_scan *const scans[2], const char *
   ttm_buf_free(&index);
 }
 
-void ttm_scan_compare_write(ttm_doc *d, const ttm_scan *const scans[2], const char *const names[2]) {
+void cbs_compare_write(ttm_doc *d, const cbs_scan *const scans[2], const char *const names[2]) {
   put_summary(d, scans, names);
   put_buffers(d, scans, names);
   for (int i = 0; i < 2; i++) {
     ttm_doc_heading(d, names[i]);
-    ttm_scan_put_kernels(d, scans[i]);
-    ttm_scan_put_findings(d, scans[i]);
+    cbs_put_kernels(d, scans[i]);
+    cbs_put_findings(d, scans[i]);
   }
 }

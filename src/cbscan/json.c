@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 
-#include "report/cb/scan_report.h"
+#include "cbscan/report.h"
 #include "report/write/json_fields.h"
 
 /* "expression", the values it may take, and what it depends on. */
-static void put_expression(ttm_buf *b, ttm_json_comma *comma, const char *name, const ttm_cb_expression *e) {
-  const ttm_scan_value *v = &e->value;
+static void put_expression(ttm_buf *b, ttm_json_comma *comma, const char *name, const cbs_expression *e) {
+  const cbs_value *v = &e->value;
   ttm_json_comma inner = {0}, list = {0};
   ttm_field(b, comma, name);
   ttm_json_raw(b, "{");
   ttm_field_text(b, &inner, "expression", e->text);
   ttm_field(b, &inner, "values");
   ttm_json_raw(b, "[");
-  bool argument = v->type == TTM_VALUE_ARG || v->type == TTM_VALUE_NAMED_ARG;
+  bool argument = v->type == CBS_VALUE_ARG || v->type == CBS_VALUE_NAMED_ARG;
   for (int i = 0; i < v->n && !argument; i++) {
     ttm_json_next(b, &list, TTM_LIT(", "));
-    if (v->type == TTM_VALUE_INT)
+    if (v->type == CBS_VALUE_INT)
       ttm_json_i64(b, v->v[i].i);
-    else if (v->type == TTM_VALUE_REAL)
+    else if (v->type == CBS_VALUE_REAL)
       ttm_json_double(b, v->v[i].r);
-    else if (v->type == TTM_VALUE_FORMAT)
-      ttm_json_string(b, ttm_str_of(ttm_formats[v->v[i].i].name));
+    else if (v->type == CBS_VALUE_FORMAT)
+      ttm_json_string(b, ttm_str_of(cbs_formats[v->v[i].i].name));
     else
       ttm_json_string(b, v->v[i].t);
   }
   ttm_json_raw(b, "]");
-  ttm_field_bool(b, &inner, "complete", ttm_value_is_known(v) && !v->many && !argument);
-  if (v->n && v->type == TTM_VALUE_ARG) ttm_field_u64(b, &inner, "compile_time_arg", (uint64_t)v->v[0].i);
-  if (v->n && v->type == TTM_VALUE_NAMED_ARG) ttm_field_text(b, &inner, "named_arg", v->v[0].t);
-  if (v->type == TTM_VALUE_INT && ttm_value_bound(v) != INT64_MAX && ttm_value_bound(v) >= 0) {
-    ttm_field_u64(b, &inner, "at_most", (uint64_t)ttm_value_bound(v));
+  ttm_field_bool(b, &inner, "complete", cbs_value_is_known(v) && !v->many && !argument);
+  if (v->n && v->type == CBS_VALUE_ARG) ttm_field_u64(b, &inner, "compile_time_arg", (uint64_t)v->v[0].i);
+  if (v->n && v->type == CBS_VALUE_NAMED_ARG) ttm_field_text(b, &inner, "named_arg", v->v[0].t);
+  if (v->type == CBS_VALUE_INT && cbs_value_bound(v) != INT64_MAX && cbs_value_bound(v) >= 0) {
+    ttm_field_u64(b, &inner, "at_most", (uint64_t)cbs_value_bound(v));
   }
   if (v->open && v->needs_n) {
     ttm_json_comma needs = {0};
@@ -45,7 +45,7 @@ static void put_expression(ttm_buf *b, ttm_json_comma *comma, const char *name, 
   ttm_json_raw(b, "}");
 }
 
-static void put_buffer(ttm_buf *b, const ttm_cb *cb) {
+static void put_buffer(ttm_buf *b, const cbs_buffer *cb) {
   static const char *const owners[] = {"own", "global", "either"};
   ttm_json_comma comma = {0}, slots = {0};
   uint64_t least, most;
@@ -53,7 +53,7 @@ static void put_buffer(ttm_buf *b, const ttm_cb *cb) {
   ttm_field_u64(b, &comma, "line", cb->line);
   if (cb->call_line) ttm_field_u64(b, &comma, "call_line", cb->call_line);
   if (cb->helper.n) ttm_field_text(b, &comma, "helper", cb->helper);
-  ttm_field_text(b, &comma, "form", ttm_str_of(ttm_cb_origin_name(cb->origin)));
+  ttm_field_text(b, &comma, "form", ttm_str_of(cbs_origin_name(cb->origin)));
   ttm_field_text(b, &comma, "name", cb->name);
   put_expression(b, &comma, "total_size", &cb->total);
   ttm_field(b, &comma, "indices");
@@ -68,13 +68,13 @@ static void put_buffer(ttm_buf *b, const ttm_cb *cb) {
     ttm_json_raw(b, "}");
   }
   ttm_json_raw(b, "]");
-  if (ttm_cb_pages(cb, &least, &most)) {
+  if (cbs_buffer_pages(cb, &least, &most)) {
     ttm_field_u64(b, &comma, "pages_least", least);
     ttm_field_u64(b, &comma, "pages_most", most);
   }
   ttm_field_text(b, &comma, "core_ranges", cb->cores);
   ttm_field_text(b, &comma, "memory", ttm_str_of(owners[cb->owner]));
-  ttm_field_text(b, &comma, "size", ttm_str_of(ttm_cb_is_adaptive(cb) ? "adaptive" : "fixed"));
+  ttm_field_text(b, &comma, "size", ttm_str_of(cbs_buffer_is_adaptive(cb) ? "adaptive" : "fixed"));
   ttm_field_bool(b, &comma, "created", cb->created);
   ttm_field_bool(b, &comma, "conditional", cb->conditional);
   ttm_field_bool(b, &comma, "in_loop", cb->in_loop);
@@ -82,14 +82,14 @@ static void put_buffer(ttm_buf *b, const ttm_cb *cb) {
   ttm_json_raw(b, "}");
 }
 
-static void put_program(ttm_buf *b, const ttm_scan *scan, const ttm_cb_function *f) {
-  ttm_scan_sum sum = ttm_scan_sum_of(&scan->cbs.at[f->first_cb], f->cb_count);
+static void put_program(ttm_buf *b, const cbs_scan *scan, const cbs_function *f) {
+  cbs_sum sum = cbs_sum_of(&scan->cbs.at[f->first_cb], f->cb_count);
   ttm_json_comma comma = {0}, buffers = {0}, kernels = {0};
   ttm_json_raw(b, "{");
   ttm_field_text(b, &comma, "file", ttm_str_of(scan->files.at[f->file].path));
   ttm_field_u64(b, &comma, "line", f->line);
   ttm_field_text(b, &comma, "function", f->name);
-  ttm_field_text(b, &comma, "strategy", ttm_str_of(ttm_scan_strategy(&sum)));
+  ttm_field_text(b, &comma, "strategy", ttm_str_of(cbs_strategy(&sum)));
   ttm_field_u64(b, &comma, "bytes_least", sum.least);
   ttm_field_u64(b, &comma, "bytes_most", sum.unknown ? UINT64_MAX : sum.most);
   ttm_field(b, &comma, "buffers");
@@ -102,19 +102,19 @@ static void put_program(ttm_buf *b, const ttm_scan *scan, const ttm_cb_function 
   ttm_field(b, &comma, "kernels");
   ttm_json_raw(b, "[");
   for (uint32_t i = 0; i < f->ref_count; i++) {
-    const ttm_kernel_ref *ref = &scan->refs.at[f->first_ref + i];
+    const cbs_kernel_ref *ref = &scan->refs.at[f->first_ref + i];
     ttm_json_comma inner = {0};
     ttm_json_next(b, &kernels, TTM_LIT(", "));
     ttm_json_raw(b, "{");
     ttm_field_u64(b, &inner, "line", ref->line);
-    ttm_cb_expression path = {.text = {"", 0}, .value = ref->path};
+    cbs_expression path = {.text = {"", 0}, .value = ref->path};
     put_expression(b, &inner, "path", &path);
     ttm_json_raw(b, "}");
   }
   ttm_json_raw(b, "]}");
 }
 
-static void put_place(ttm_buf *b, ttm_json_comma *comma, const ttm_scan *scan, const char *name, uint32_t file,
+static void put_place(ttm_buf *b, ttm_json_comma *comma, const cbs_scan *scan, const char *name, uint32_t file,
                       uint32_t line) {
   ttm_json_comma inner = {0};
   ttm_field(b, comma, name);
@@ -128,16 +128,16 @@ static void put_place(ttm_buf *b, ttm_json_comma *comma, const ttm_scan *scan, c
   ttm_json_raw(b, "}");
 }
 
-static void put_links(ttm_buf *b, const ttm_scan *scan) {
+static void put_links(ttm_buf *b, const cbs_scan *scan) {
   ttm_json_comma list = {0};
   for (size_t i = 0; i < scan->links.n; i++) {
-    const ttm_cb_link *link = &scan->links.at[i];
+    const cbs_link *link = &scan->links.at[i];
     ttm_json_comma comma = {0};
     ttm_json_next(b, &list, TTM_LIT(",\n  "));
     ttm_json_raw(b, "{");
-    const ttm_cb_function *f = &scan->functions.at[link->function];
+    const cbs_function *f = &scan->functions.at[link->function];
     put_place(b, &comma, scan, "program", f->file, f->line);
-    ttm_cb_expression buffer = {.text = {"", 0}, .value = link->buffer};
+    cbs_expression buffer = {.text = {"", 0}, .value = link->buffer};
     put_expression(b, &comma, "buffer", &buffer);
     put_place(b, &comma, scan, "producer", link->pushed_file, link->pushed_line);
     put_place(b, &comma, scan, "consumer", link->popped_file, link->popped_line);
@@ -145,7 +145,7 @@ static void put_links(ttm_buf *b, const ttm_scan *scan) {
   }
 }
 
-static void put_kernel(ttm_buf *b, const ttm_scan *scan, const ttm_scan_file *file) {
+static void put_kernel(ttm_buf *b, const cbs_scan *scan, const cbs_file *file) {
   ttm_json_comma comma = {0}, uses = {0};
   ttm_json_raw(b, "{");
   ttm_field_text(b, &comma, "file", ttm_str_of(file->path));
@@ -160,12 +160,12 @@ static void put_kernel(ttm_buf *b, const ttm_scan *scan, const ttm_scan_file *fi
   ttm_field(b, &comma, "uses");
   ttm_json_raw(b, "[");
   for (uint32_t u = 0; u < file->use_count; u++) {
-    const ttm_cb_use *use = &scan->uses.at[file->first_use + u];
+    const cbs_use *use = &scan->uses.at[file->first_use + u];
     ttm_json_comma inner = {0};
     ttm_json_next(b, &uses, TTM_LIT(", "));
     ttm_json_raw(b, "{");
     ttm_field_u64(b, &inner, "line", use->line);
-    ttm_field_text(b, &inner, "act", ttm_str_of(ttm_cb_act_name(use->act)));
+    ttm_field_text(b, &inner, "act", ttm_str_of(cbs_act_name(use->act)));
     put_expression(b, &inner, "buffer", &use->id);
     put_expression(b, &inner, "pages", &use->count);
     ttm_field_bool(b, &inner, "conditional", use->conditional);
@@ -174,7 +174,7 @@ static void put_kernel(ttm_buf *b, const ttm_scan *scan, const ttm_scan_file *fi
   ttm_json_raw(b, "]}");
 }
 
-static void put_file(ttm_buf *b, const ttm_scan_file *file) {
+static void put_file(ttm_buf *b, const cbs_file *file) {
   static const char *const roles[] = {"other", "host", "kernel"};
   ttm_json_comma comma = {0};
   ttm_json_raw(b, "{");
@@ -190,10 +190,10 @@ static void put_file(ttm_buf *b, const ttm_scan_file *file) {
   ttm_json_raw(b, "}");
 }
 
-static void put_finding(ttm_buf *b, const ttm_scan *scan, const ttm_scan_finding *f) {
+static void put_finding(ttm_buf *b, const cbs_scan *scan, const cbs_finding *f) {
   ttm_json_comma comma = {0};
   ttm_json_raw(b, "{");
-  ttm_field_text(b, &comma, "level", ttm_str_of(ttm_scan_level_name(f->level)));
+  ttm_field_text(b, &comma, "level", ttm_str_of(cbs_level_name(f->level)));
   ttm_field_text(b, &comma, "rule", ttm_str_of(f->rule));
   ttm_field_text(b, &comma, "file", ttm_str_of(scan->files.at[f->file].path));
   ttm_field_u64(b, &comma, "line", f->line);
@@ -201,12 +201,12 @@ static void put_finding(ttm_buf *b, const ttm_scan *scan, const ttm_scan_finding
   ttm_json_raw(b, "}");
 }
 
-void ttm_scan_json(ttm_buf *b, const ttm_scan *scan) {
+void cbs_json(ttm_buf *b, const cbs_scan *scan) {
   ttm_json_comma list = {0};
   ttm_buf_printf(b, "{\"arch\": \"%s\", \"l1_usable\": %" PRIu64 ", \"files_seen\": %zu,\n \"files\": [",
                  ttm_arches[scan->arch].name, scan->l1_usable, scan->files.n);
   for (size_t i = 0; i < scan->files.n; i++) {
-    if (scan->files.at[i].role == TTM_FILE_OTHER && !scan->files.at[i].failure) continue;
+    if (scan->files.at[i].role == CBS_FILE_OTHER && !scan->files.at[i].failure) continue;
     ttm_json_next(b, &list, TTM_LIT(",\n  "));
     put_file(b, &scan->files.at[i]);
   }
@@ -220,7 +220,7 @@ void ttm_scan_json(ttm_buf *b, const ttm_scan *scan) {
   ttm_json_raw(b, "],\n \"kernels\": [");
   list = (ttm_json_comma){0};
   for (size_t i = 0; i < scan->files.n; i++) {
-    if (scan->files.at[i].role != TTM_FILE_KERNEL || !scan->files.at[i].parsed) continue;
+    if (scan->files.at[i].role != CBS_FILE_KERNEL || !scan->files.at[i].parsed) continue;
     ttm_json_next(b, &list, TTM_LIT(",\n  "));
     put_kernel(b, scan, &scan->files.at[i]);
   }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A C++ source as a flat syntax tree: named nodes and operators in the order of the text, comments left out. The only door to
  * tree-sitter; everything behind it works on this array. Any bytes give a tree; `broken` says where the text was not C++. */
-#ifndef TTM_L1_SOURCE_TREE_H
-#define TTM_L1_SOURCE_TREE_H
+#ifndef CBS_TREE_H
+#define CBS_TREE_H
 
 #include "base/error.h"
 #include "base/str.h"
 #include "base/vec.h"
 
-/* The node types the scan knows, by the grammar's names; every other type is TTM_N_OTHER. */
-#define TTM_NODE_KINDS(X)                                 \
+/* The node types the scan knows, by the grammar's names; every other type is CBS_N_OTHER. */
+#define CBS_NODE_KINDS(X)                                 \
   X(IDENTIFIER, "identifier")                             \
   X(FIELD_IDENTIFIER, "field_identifier")                 \
   X(TYPE_IDENTIFIER, "type_identifier")                   \
@@ -87,17 +87,17 @@
   X(ROOT, "translation_unit")                             \
   X(ERROR, "ERROR")
 
-typedef enum ttm_node_kind {
-  TTM_N_OTHER,
-  TTM_N_OPERATOR, /* the operator of an expression; its text is the operator */
-#define X(name, text) TTM_N_##name,
-  TTM_NODE_KINDS(X)
+typedef enum cbs_node_kind {
+  CBS_N_OTHER,
+  CBS_N_OPERATOR, /* the operator of an expression; its text is the operator */
+#define X(name, text) CBS_N_##name,
+  CBS_NODE_KINDS(X)
 #undef X
-      TTM_NODE_KIND_COUNT
-} ttm_node_kind;
+      CBS_NODE_KIND_COUNT
+} cbs_node_kind;
 
 /* What a node is to its parent. */
-#define TTM_NODE_FIELDS(X)          \
+#define CBS_NODE_FIELDS(X)          \
   X(NAME, "name")                   \
   X(SCOPE, "scope")                 \
   X(TYPE, "type")                   \
@@ -122,60 +122,60 @@ typedef enum ttm_node_kind {
   X(INDICES, "indices")             \
   X(PATH, "path")
 
-typedef enum ttm_node_field {
-  TTM_F_NONE,
-#define X(name, text) TTM_F_##name,
-  TTM_NODE_FIELDS(X)
+typedef enum cbs_node_field {
+  CBS_F_NONE,
+#define X(name, text) CBS_F_##name,
+  CBS_NODE_FIELDS(X)
 #undef X
-      TTM_NODE_FIELD_COUNT
-} ttm_node_field;
+      CBS_NODE_FIELD_COUNT
+} cbs_node_field;
 
 /* Index of a node; 0 is no node, 1 the root. Children stand behind their parent, so a larger index starts later. */
-typedef uint32_t ttm_node;
+typedef uint32_t cbs_node;
 
-typedef struct ttm_tree_node {
+typedef struct cbs_tree_node {
   uint8_t kind, field;
   uint32_t start, end; /* bytes */
   uint32_t line;       /* 1-based */
-  ttm_node parent, child, next;
-  ttm_node after; /* first node that is not below this one */
-} ttm_tree_node;
+  cbs_node parent, child, next;
+  cbs_node after; /* first node that is not below this one */
+} cbs_tree_node;
 
-typedef struct ttm_tree {
+typedef struct cbs_tree {
   ttm_str text;
-  TTM_VEC(ttm_tree_node) nodes;
+  TTM_VEC(cbs_tree_node) nodes;
   uint32_t broken_line; /* first line that did not parse, 0 when all did */
   uint32_t broken;      /* places that did not parse */
-} ttm_tree;
+} cbs_tree;
 
 /* A parser for many files, one per thread. */
-typedef struct ttm_tree_parser ttm_tree_parser;
-int ttm_tree_parser_new(ttm_tree_parser **out, ttm_error *err);
-void ttm_tree_parser_free(ttm_tree_parser *parser);
+typedef struct cbs_tree_parser cbs_tree_parser;
+int cbs_tree_parser_new(cbs_tree_parser **out, ttm_error *err);
+void cbs_tree_parser_free(cbs_tree_parser *parser);
 
 /* Parses `text`, which must outlive the tree; `out` is filled anew and keeps its memory between files. 0, TTM_ENOMEM, or
  * TTM_EFORMAT for a text too large or too tangled to parse. */
-int ttm_tree_parse(ttm_tree_parser *parser, ttm_str text, ttm_tree *out, ttm_error *err);
-void ttm_tree_free(ttm_tree *tree);
+int cbs_tree_parse(cbs_tree_parser *parser, ttm_str text, cbs_tree *out, ttm_error *err);
+void cbs_tree_free(cbs_tree *tree);
 
-static inline const ttm_tree_node *ttm_tree_at(const ttm_tree *tree, ttm_node n) { return &tree->nodes.at[n]; }
-static inline ttm_node_kind ttm_tree_kind(const ttm_tree *tree, ttm_node n) {
-  return (ttm_node_kind)tree->nodes.at[n].kind;
+static inline const cbs_tree_node *cbs_tree_at(const cbs_tree *tree, cbs_node n) { return &tree->nodes.at[n]; }
+static inline cbs_node_kind cbs_tree_kind(const cbs_tree *tree, cbs_node n) {
+  return (cbs_node_kind)tree->nodes.at[n].kind;
 }
-static inline ttm_str ttm_tree_text(const ttm_tree *tree, ttm_node n) {
-  const ttm_tree_node *node = &tree->nodes.at[n];
+static inline ttm_str cbs_tree_text(const cbs_tree *tree, cbs_node n) {
+  const cbs_tree_node *node = &tree->nodes.at[n];
   return (ttm_str){tree->text.p + node->start, node->end - node->start};
 }
 
 /* The child under a field, 0 when there is none. */
-ttm_node ttm_tree_field(const ttm_tree *tree, ttm_node n, ttm_node_field field);
+cbs_node cbs_tree_field(const cbs_tree *tree, cbs_node n, cbs_node_field field);
 /* Child number `i` (operators not counted), 0 when there are fewer. */
-ttm_node ttm_tree_child(const ttm_tree *tree, ttm_node n, size_t i);
-size_t ttm_tree_children(const ttm_tree *tree, ttm_node n);
+cbs_node cbs_tree_child(const cbs_tree *tree, cbs_node n, size_t i);
+size_t cbs_tree_children(const cbs_tree *tree, cbs_node n);
 /* The nearest node above `n` of that kind, 0 when there is none. */
-ttm_node ttm_tree_above(const ttm_tree *tree, ttm_node n, ttm_node_kind kind);
+cbs_node cbs_tree_above(const cbs_tree *tree, cbs_node n, cbs_node_kind kind);
 /* True when `n` is `top` or below it. */
-static inline bool ttm_tree_within(const ttm_tree *tree, ttm_node n, ttm_node top) {
+static inline bool cbs_tree_within(const cbs_tree *tree, cbs_node n, cbs_node top) {
   return n >= top && n < tree->nodes.at[top].after;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/cb/scan_report.h"
+#include "cbscan/report.h"
 
 #include <inttypes.h>
 
@@ -10,8 +10,8 @@
 
 /* ---- Words ---------------------------------------------------------------------------------------------------------- */
 
-void ttm_scan_put_value(ttm_buf *out, const ttm_scan_value *value) {
-  bool bounded = value->type == TTM_VALUE_INT && value->at_most != INT64_MAX && !ttm_value_is_known(value);
+void cbs_put_value(ttm_buf *out, const cbs_value *value) {
+  bool bounded = value->type == CBS_VALUE_INT && value->at_most != INT64_MAX && !cbs_value_is_known(value);
   if (bounded && value->at_most >= 0) {
     ttm_buf_puts(out, "at most ");
     ttm_put_count(out, (uint64_t)value->at_most);
@@ -21,36 +21,36 @@ void ttm_scan_put_value(ttm_buf *out, const ttm_scan_value *value) {
     ttm_buf_char(out, '?');
     return;
   }
-  if (value->many && value->type == TTM_VALUE_INT && ttm_value_min(value) >= 0) {
-    ttm_put_count(out, (uint64_t)ttm_value_min(value));
+  if (value->many && value->type == CBS_VALUE_INT && cbs_value_min(value) >= 0) {
+    ttm_put_count(out, (uint64_t)cbs_value_min(value));
     ttm_buf_puts(out, " to ");
-    ttm_put_count(out, (uint64_t)ttm_value_max(value));
+    ttm_put_count(out, (uint64_t)cbs_value_max(value));
   }
-  for (int i = 0; i < value->n && !(value->many && value->type == TTM_VALUE_INT); i++) {
-    const ttm_alternative *v = &value->v[i];
+  for (int i = 0; i < value->n && !(value->many && value->type == CBS_VALUE_INT); i++) {
+    const cbs_alternative *v = &value->v[i];
     if (i) ttm_buf_puts(out, " or ");
-    if (value->type == TTM_VALUE_INT && v->i >= 0)
+    if (value->type == CBS_VALUE_INT && v->i >= 0)
       ttm_put_count(out, (uint64_t)v->i);
-    else if (value->type == TTM_VALUE_INT || value->type == TTM_VALUE_ARG)
+    else if (value->type == CBS_VALUE_INT || value->type == CBS_VALUE_ARG)
       ttm_buf_printf(out, "%" PRId64, v->i);
-    else if (value->type == TTM_VALUE_REAL)
+    else if (value->type == CBS_VALUE_REAL)
       ttm_buf_printf(out, "%g", v->r);
-    else if (value->type == TTM_VALUE_FORMAT)
-      ttm_buf_puts(out, ttm_formats[v->i].name);
+    else if (value->type == CBS_VALUE_FORMAT)
+      ttm_buf_puts(out, cbs_formats[v->i].name);
     else
       ttm_buf_put(out, v->t);
   }
   if (value->open) ttm_buf_puts(out, " or ?");
 }
 
-void ttm_scan_put_indices(ttm_buf *out, const ttm_cb *cb) {
+void cbs_put_indices(ttm_buf *out, const cbs_buffer *cb) {
   if (!cb->slot_count) ttm_buf_char(out, '?');
   for (size_t s = 0; s < cb->slot_count; s++) {
-    const ttm_cb_expression *index = &cb->slots[s].index;
+    const cbs_expression *index = &cb->slots[s].index;
     if (s) ttm_buf_char(out, ' ');
-    if (ttm_value_is_one(&index->value) && index->value.type == TTM_VALUE_INT)
+    if (cbs_value_is_one(&index->value) && index->value.type == CBS_VALUE_INT)
       ttm_buf_printf(out, "c_%" PRId64, index->value.v[0].i);
-    else if (ttm_value_is_one(&index->value) && index->value.type == TTM_VALUE_STRING)
+    else if (cbs_value_is_one(&index->value) && index->value.type == CBS_VALUE_STRING)
       ttm_buf_put(out, index->value.v[0].t);
     else if (index->text.n)
       ttm_buf_put(out, index->text);
@@ -59,64 +59,64 @@ void ttm_scan_put_indices(ttm_buf *out, const ttm_cb *cb) {
   }
 }
 
-ttm_scan_sum ttm_scan_sum_of(const ttm_cb *cbs, size_t n) {
-  ttm_scan_sum sum = {0};
+cbs_sum cbs_sum_of(const cbs_buffer *cbs, size_t n) {
+  cbs_sum sum = {0};
   for (size_t i = 0; i < n; i++) {
     uint64_t least, most;
     if (cbs[i].address_only || !cbs[i].created) continue;
     sum.buffers++;
-    if (cbs[i].owner == TTM_CB_GLOBAL) {
+    if (cbs[i].owner == CBS_GLOBAL) {
       sum.global++;
       continue;
     }
-    if (ttm_cb_is_adaptive(&cbs[i]))
+    if (cbs_buffer_is_adaptive(&cbs[i]))
       sum.adaptive++;
     else
       sum.fixed++;
-    if (!ttm_cb_bytes(&cbs[i], &least, &most)) sum.unknown++;
+    if (!cbs_buffer_bytes(&cbs[i], &least, &most)) sum.unknown++;
     if (!cbs[i].conditional) sum.least = ttm_add_sat(sum.least, least);
     sum.most = ttm_add_sat(sum.most, most);
   }
   return sum;
 }
 
-const char *ttm_scan_strategy(const ttm_scan_sum *sum) {
+const char *cbs_strategy(const cbs_sum *sum) {
   return sum->fixed && sum->adaptive ? "mixed" : sum->adaptive ? "adaptive" : sum->fixed ? "fixed" : "none";
 }
 
-static void cell_value(ttm_doc *d, const ttm_cb_expression *e) {
+static void cell_value(ttm_doc *d, const cbs_expression *e) {
   ttm_buf text = {0};
-  ttm_scan_put_value(&text, &e->value);
+  cbs_put_value(&text, &e->value);
   ttm_doc_cell_text(d, ttm_buf_str(&text));
   ttm_buf_free(&text);
 }
 
 /* ---- Programs ------------------------------------------------------------------------------------------------------- */
 
-static void cell_lines(ttm_doc *d, const ttm_cb *cb) {
+static void cell_lines(ttm_doc *d, const cbs_buffer *cb) {
   if (cb->call_line)
     ttm_doc_cell(d, "%u<%u", cb->call_line, cb->line);
   else
     ttm_doc_cell(d, "%u", cb->line);
 }
 
-static const char *size_word(const ttm_cb *cb) {
+static const char *size_word(const cbs_buffer *cb) {
   if (cb->address_only) return "address";
   if (!cb->created) return "not created";
-  if (cb->owner == TTM_CB_GLOBAL) return "global";
-  if (cb->owner == TTM_CB_EITHER) return "global or own";
-  return ttm_cb_is_adaptive(cb) ? "adaptive" : "fixed";
+  if (cb->owner == CBS_GLOBAL) return "global";
+  if (cb->owner == CBS_EITHER) return "global or own";
+  return cbs_buffer_is_adaptive(cb) ? "adaptive" : "fixed";
 }
 
-static void put_buffer(ttm_doc *d, const ttm_cb *cb, bool cores) {
+static void put_buffer(ttm_doc *d, const cbs_buffer *cb, bool cores) {
   ttm_buf text = {0};
   uint64_t least, most;
   cell_lines(d, cb);
-  ttm_scan_put_indices(&text, cb);
+  cbs_put_indices(&text, cb);
   ttm_doc_cell_text(d, ttm_buf_str(&text));
   ttm_buf_clear(&text);
   if (cb->slot_count && cb->slots[0].format.value.n)
-    ttm_scan_put_value(&text, &cb->slots[0].format.value);
+    cbs_put_value(&text, &cb->slots[0].format.value);
   else
     ttm_buf_puts(&text, "?");
   ttm_doc_cell_text(d, ttm_buf_str(&text));
@@ -125,7 +125,7 @@ static void put_buffer(ttm_doc *d, const ttm_cb *cb, bool cores) {
     cell_value(d, &cb->slots[0].page);
   else
     ttm_doc_cell(d, "?");
-  if (!ttm_cb_pages(cb, &least, &most))
+  if (!cbs_buffer_pages(cb, &least, &most))
     ttm_doc_cell(d, "?");
   else if (least == most)
     ttm_doc_cell_count(d, least);
@@ -138,17 +138,17 @@ static void put_buffer(ttm_doc *d, const ttm_cb *cb, bool cores) {
 }
 
 /* True when all buffers of a program are on the same cores, as far as the text goes. */
-static bool on_same_cores(const ttm_scan *scan, const ttm_cb_function *f) {
+static bool on_same_cores(const cbs_scan *scan, const cbs_function *f) {
   for (uint32_t i = 1; i < f->cb_count; i++) {
     if (!ttm_str_eq(scan->cbs.at[f->first_cb + i].cores, scan->cbs.at[f->first_cb].cores)) return false;
   }
   return true;
 }
 
-static void put_sum(ttm_doc *d, const ttm_scan *scan, const ttm_cb_function *f) {
-  ttm_scan_sum sum = ttm_scan_sum_of(&scan->cbs.at[f->first_cb], f->cb_count);
+static void put_sum(ttm_doc *d, const cbs_scan *scan, const cbs_function *f) {
+  cbs_sum sum = cbs_sum_of(&scan->cbs.at[f->first_cb], f->cb_count);
   ttm_buf text = {0};
-  ttm_buf_printf(&text, "%s: ", ttm_scan_strategy(&sum));
+  ttm_buf_printf(&text, "%s: ", cbs_strategy(&sum));
   ttm_put_counted(&text, sum.buffers, "buffer");
   if (sum.global) ttm_buf_printf(&text, ", %" PRIu64 " in memory of tensors", sum.global);
   ttm_buf_puts(&text, "; at least ");
@@ -167,12 +167,12 @@ static void put_sum(ttm_doc *d, const ttm_scan *scan, const ttm_cb_function *f) 
 }
 
 /* The names whose values would settle sizes: what to give with -D. */
-static void put_needs(ttm_doc *d, const ttm_scan *scan, const ttm_cb_function *f) {
+static void put_needs(ttm_doc *d, const cbs_scan *scan, const cbs_function *f) {
   ttm_str seen[12];
   size_t n = 0;
   ttm_buf text = {0};
   for (uint32_t i = 0; i < f->cb_count; i++) {
-    const ttm_scan_value *v = &scan->cbs.at[f->first_cb + i].total.value;
+    const cbs_value *v = &scan->cbs.at[f->first_cb + i].total.value;
     for (int k = 0; k < v->needs_n && v->open; k++) {
       size_t at = 0;
       while (at < n && !ttm_str_eq(seen[at], v->needs[k])) at++;
@@ -193,15 +193,15 @@ static const char *base_name(const char *path) {
   return slash ? slash + 1 : path;
 }
 
-static void put_links(ttm_doc *d, const ttm_scan *scan, uint32_t function) {
+static void put_links(ttm_doc *d, const cbs_scan *scan, uint32_t function) {
   static const char *const heads[] = {"Buffer", "Filled by", "Emptied by"};
   bool begun = false;
   for (size_t i = 0; i < scan->links.n; i++) {
-    const ttm_cb_link *link = &scan->links.at[i];
+    const cbs_link *link = &scan->links.at[i];
     if (link->function != function) continue;
     if (!begun) ttm_doc_table(d, heads, 3);
     begun = true;
-    if (link->buffer.type == TTM_VALUE_INT)
+    if (link->buffer.type == CBS_VALUE_INT)
       ttm_doc_cell(d, "c_%" PRId64, link->buffer.v[0].i);
     else
       ttm_doc_cell_text(d, link->buffer.v[0].t);
@@ -218,10 +218,10 @@ static void put_links(ttm_doc *d, const ttm_scan *scan, uint32_t function) {
   if (begun) ttm_doc_table_end(d);
 }
 
-static void put_program(ttm_doc *d, const ttm_scan *scan, uint32_t function) {
+static void put_program(ttm_doc *d, const cbs_scan *scan, uint32_t function) {
   static const char *const heads[] = {">Line",    "Buffer", "Format",     ">Page B", ">Pages",
                                       ">Total B", "Size",   "Expression", "Cores"};
-  const ttm_cb_function *f = &scan->functions.at[function];
+  const cbs_function *f = &scan->functions.at[function];
   ttm_buf title = {0};
   if (!f->cb_count) return;
   ttm_buf_printf(&title, "%s:%u", scan->files.at[f->file].path, f->line);
@@ -248,19 +248,19 @@ static void put_program(ttm_doc *d, const ttm_scan *scan, uint32_t function) {
 
 /* ---- The rest ------------------------------------------------------------------------------------------------------- */
 
-void ttm_scan_put_kernels(ttm_doc *d, const ttm_scan *scan) {
+void cbs_put_kernels(ttm_doc *d, const cbs_scan *scan) {
   static const char *const heads[] = {"Kernel",      ">Bytes",   ">Code", ">Loops", ">Depth",
                                       ">Complexity", ">Reserve", ">Push", ">Wait",  ">Pop"};
   bool begun = false;
   for (size_t i = 0; i < scan->files.n; i++) {
-    const ttm_scan_file *file = &scan->files.at[i];
-    if (file->role != TTM_FILE_KERNEL || !file->parsed) continue;
+    const cbs_file *file = &scan->files.at[i];
+    if (file->role != CBS_FILE_KERNEL || !file->parsed) continue;
     if (!begun) {
       ttm_doc_heading(d, "Kernels");
       ttm_doc_table(d, heads, 10);
     }
     begun = true;
-    uint32_t acts[TTM_CB_ACTS] = {0};
+    uint32_t acts[CBS_ACTS] = {0};
     for (uint32_t u = 0; u < file->use_count; u++) acts[scan->uses.at[file->first_use + u].act]++;
     ttm_doc_cell_text(d, ttm_str_of(base_name(file->path)));
     ttm_doc_cell_count(d, file->bytes);
@@ -268,7 +268,7 @@ void ttm_scan_put_kernels(ttm_doc *d, const ttm_scan *scan) {
     ttm_doc_cell_count(d, file->size.loops);
     ttm_doc_cell_count(d, file->size.depth);
     ttm_doc_cell_count(d, file->size.complexity);
-    for (int a = 0; a < TTM_CB_ACTS; a++) ttm_doc_cell_count(d, acts[a]);
+    for (int a = 0; a < CBS_ACTS; a++) ttm_doc_cell_count(d, acts[a]);
   }
   if (begun) {
     ttm_doc_table_end(d);
@@ -276,20 +276,20 @@ void ttm_scan_put_kernels(ttm_doc *d, const ttm_scan *scan) {
   }
 }
 
-void ttm_scan_put_findings(ttm_doc *d, const ttm_scan *scan) {
+void cbs_put_findings(ttm_doc *d, const cbs_scan *scan) {
   ttm_doc_heading(d, "Findings");
   if (!scan->findings.n) ttm_doc_line(d, "None.");
   for (size_t i = 0; i < scan->findings.n; i++) {
-    const ttm_scan_finding *f = &scan->findings.at[i];
-    ttm_doc_point(d, "%s %s: %s:%u: %.*s", ttm_scan_level_name(f->level), f->rule, scan->files.at[f->file].path,
-                  f->line, TEXT(f->text));
+    const cbs_finding *f = &scan->findings.at[i];
+    ttm_doc_point(d, "%s %s: %s:%u: %.*s", cbs_level_name(f->level), f->rule, scan->files.at[f->file].path, f->line,
+                  TEXT(f->text));
   }
 }
 
-static void put_trouble(ttm_doc *d, const ttm_scan *scan) {
+static void put_trouble(ttm_doc *d, const cbs_scan *scan) {
   bool begun = false;
   for (size_t i = 0; i < scan->files.n; i++) {
-    const ttm_scan_file *file = &scan->files.at[i];
+    const cbs_file *file = &scan->files.at[i];
     if (!file->failure && !file->broken) continue;
     if (!begun) ttm_doc_heading(d, "Not read in full");
     begun = true;
@@ -301,16 +301,16 @@ static void put_trouble(ttm_doc *d, const ttm_scan *scan) {
   }
 }
 
-static void put_counts(ttm_doc *d, const ttm_scan *scan) {
+static void put_counts(ttm_doc *d, const cbs_scan *scan) {
   size_t host = 0, kernels = 0, programs = 0, known = 0, sized = 0;
   for (size_t i = 0; i < scan->files.n; i++) {
-    host += scan->files.at[i].role == TTM_FILE_HOST;
-    kernels += scan->files.at[i].role == TTM_FILE_KERNEL;
+    host += scan->files.at[i].role == CBS_FILE_HOST;
+    kernels += scan->files.at[i].role == CBS_FILE_KERNEL;
   }
   for (size_t i = 0; i < scan->functions.n; i++) programs += scan->functions.at[i].cb_count > 0;
   for (size_t i = 0; i < scan->cbs.n; i++) {
     sized += !scan->cbs.at[i].address_only;
-    known += !scan->cbs.at[i].address_only && ttm_value_is_known(&scan->cbs.at[i].total.value);
+    known += !scan->cbs.at[i].address_only && cbs_value_is_known(&scan->cbs.at[i].total.value);
   }
   ttm_buf text = {0};
   ttm_put_counted(&text, scan->files.n, "file");
@@ -323,10 +323,10 @@ static void put_counts(ttm_doc *d, const ttm_scan *scan) {
   ttm_buf_free(&text);
 }
 
-void ttm_scan_write(ttm_doc *d, const ttm_scan *scan) {
+void cbs_write(ttm_doc *d, const cbs_scan *scan) {
   put_counts(d, scan);
-  ttm_scan_put_findings(d, scan);
+  cbs_put_findings(d, scan);
   for (uint32_t f = 0; f < scan->functions.n; f++) put_program(d, scan, f);
-  ttm_scan_put_kernels(d, scan);
+  cbs_put_kernels(d, scan);
   put_trouble(d, scan);
 }

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The scan from paths to result: files are read and parsed by several threads, each into its own arena, and joined in order. */
-#include "l1/scan.h"
+#include "cbscan/scan.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/checked.h"
 #include "base/threads.h"
-#include "l1/scan_files.h"
-#include "l1/scan_findings.h"
-#include "l1/scan_unit.h"
+#include "cbscan/files.h"
+#include "cbscan/findings.h"
+#include "cbscan/unit.h"
 
 /* What one file gave, until all are joined. */
 typedef struct file_result {
   ttm_str text;
-  ttm_scan_unit unit; /* tree and names are gone by then */
-  ttm_define_list constants;
+  cbs_unit unit; /* tree and names are gone by then */
+  cbs_define_list constants;
 } file_result;
 
 typedef struct job {
-  ttm_scan *scan;
+  cbs_scan *scan;
   file_result *results;
-  ttm_constants defines, elsewhere;
+  cbs_constants defines, elsewhere;
   atomic_size_t next;
   atomic_int status;
   bool given; /* texts are there already */
@@ -39,51 +39,51 @@ static uint32_t count_lines(ttm_str text) {
   return lines;
 }
 
-static int note_failure(ttm_scan_file *file, ttm_arena *arena, const ttm_error *err) {
+static int note_failure(cbs_file *file, ttm_arena *arena, const ttm_error *err) {
   file->failure = ttm_arena_copy(arena, (ttm_str){err->message, strlen(err->message) + 1});
   return file->failure ? TTM_OK : TTM_ENOMEM;
 }
 
 /* First round: read, see what it is, keep what will be parsed. */
 static int read_one(job *j, size_t i) {
-  ttm_scan_file *file = &j->scan->files.at[i];
+  cbs_file *file = &j->scan->files.at[i];
   file_result *result = &j->results[i];
   ttm_arena *arena = &j->scan->arenas[i];
   ttm_error err;
-  int status = j->given ? TTM_OK : ttm_scan_read_file(file->path, arena, &result->text, &err);
+  int status = j->given ? TTM_OK : cbs_read_file(file->path, arena, &result->text, &err);
   if (status == TTM_EIO) return note_failure(file, arena, &err);
   if (status) return status;
   file->bytes = result->text.n;
   file->lines = count_lines(result->text);
-  file->role = ttm_scan_role_of(ttm_str_of(file->path), result->text);
-  bool header = ttm_scan_is_header(ttm_str_of(file->path));
-  if (header && ttm_scan_constants(&result->constants, result->text)) return TTM_ENOMEM;
-  if (file->role == TTM_FILE_OTHER && !result->constants.list.n && !j->given) ttm_arena_free(arena);
+  file->role = cbs_role_of(ttm_str_of(file->path), result->text);
+  bool header = cbs_is_header(ttm_str_of(file->path));
+  if (header && cbs_constants_read(&result->constants, result->text)) return TTM_ENOMEM;
+  if (file->role == CBS_FILE_OTHER && !result->constants.list.n && !j->given) ttm_arena_free(arena);
   return TTM_OK;
 }
 
-static int scan_parsed(ttm_scan_unit *unit, const job *j) {
-  int status = ttm_names_collect(&unit->names, &unit->tree);
-  if (!status) status = ttm_eval_begin(&unit->eval, &unit->tree, &unit->names, unit->arena);
+static int scan_parsed(cbs_unit *unit, const job *j) {
+  int status = cbs_names_collect(&unit->names, &unit->tree);
+  if (!status) status = cbs_eval_begin(&unit->eval, &unit->tree, &unit->names, unit->arena);
   if (status) return status;
   unit->eval.defines = j->defines;
   unit->eval.elsewhere = j->elsewhere;
-  if (unit->file->role == TTM_FILE_KERNEL) return ttm_scan_kernel(unit);
-  status = ttm_scan_host(unit);
-  return status ? status : ttm_scan_host_kernels(unit);
+  if (unit->file->role == CBS_FILE_KERNEL) return cbs_scan_kernel(unit);
+  status = cbs_scan_host(unit);
+  return status ? status : cbs_scan_host_kernels(unit);
 }
 
 /* Names of the functions that cbs and refs speak of, while the tree is there. */
-static int name_functions(ttm_scan_unit *unit) {
+static int name_functions(cbs_unit *unit) {
   size_t total = unit->cbs.n + unit->refs.n;
   for (size_t i = 0; i < total; i++) {
-    ttm_node node = i < unit->cbs.n ? unit->cbs.at[i].function : unit->refs.at[i - unit->cbs.n].function;
+    cbs_node node = i < unit->cbs.n ? unit->cbs.at[i].function : unit->refs.at[i - unit->cbs.n].function;
     size_t f = 0;
     while (f < unit->functions.n && unit->functions.at[f].first_cb != node) f++;
     if (f < unit->functions.n) continue;
-    ttm_cb_function function = {.file = unit->file_index, .first_cb = node};
-    function.name = node ? ttm_function_name(&unit->tree, node) : (ttm_str){"", 0};
-    function.line = node ? ttm_tree_at(&unit->tree, node)->line : 1;
+    cbs_function function = {.file = unit->file_index, .first_cb = node};
+    function.name = node ? cbs_function_name(&unit->tree, node) : (ttm_str){"", 0};
+    function.line = node ? cbs_tree_at(&unit->tree, node)->line : 1;
     if (ttm_vec_push(&unit->functions, function)) return TTM_ENOMEM;
   }
   return TTM_OK;
@@ -91,25 +91,25 @@ static int name_functions(ttm_scan_unit *unit) {
 
 /* Kernels are C++ with words of their own, and where #if and #else each open the same brace they are none until one is chosen: that is
  * done when a text does not parse otherwise, and only if it helps. */
-static int parse_text(ttm_tree_parser *parser, ttm_str text, ttm_arena *arena, ttm_tree *tree, bool *chose,
+static int parse_text(cbs_tree_parser *parser, ttm_str text, ttm_arena *arena, cbs_tree *tree, bool *chose,
                       ttm_error *err) {
-  char *plain = ttm_scan_simplify(text, false, arena);
+  char *plain = cbs_simplify(text, false, arena);
   if (plain) text.p = plain;
-  int status = ttm_tree_parse(parser, text, tree, err);
+  int status = cbs_tree_parse(parser, text, tree, err);
   uint32_t broken = tree->broken;
-  char *chosen = !status && broken ? ttm_scan_simplify(text, true, arena) : NULL;
+  char *chosen = !status && broken ? cbs_simplify(text, true, arena) : NULL;
   if (!chosen) return status;
-  status = ttm_tree_parse(parser, (ttm_str){chosen, text.n}, tree, err);
+  status = cbs_tree_parse(parser, (ttm_str){chosen, text.n}, tree, err);
   *chose = !status && tree->broken < broken;
-  return status || *chose ? status : ttm_tree_parse(parser, text, tree, err);
+  return status || *chose ? status : cbs_tree_parse(parser, text, tree, err);
 }
 
 /* Second round: parse and look. */
-static int parse_one(job *j, size_t i, ttm_tree_parser *parser, ttm_tree *tree) {
-  ttm_scan_file *file = &j->scan->files.at[i];
-  ttm_scan_unit *unit = &j->results[i].unit;
+static int parse_one(job *j, size_t i, cbs_tree_parser *parser, cbs_tree *tree) {
+  cbs_file *file = &j->scan->files.at[i];
+  cbs_unit *unit = &j->results[i].unit;
   ttm_error err;
-  if (file->role == TTM_FILE_OTHER || file->failure) return TTM_OK;
+  if (file->role == CBS_FILE_OTHER || file->failure) return TTM_OK;
   unit->file = file;
   unit->file_index = (uint32_t)i;
   unit->arena = &j->scan->arenas[i];
@@ -122,8 +122,8 @@ static int parse_one(job *j, size_t i, ttm_tree_parser *parser, ttm_tree *tree) 
   unit->tree = *tree;
   status = scan_parsed(unit, j);
   if (!status) status = name_functions(unit);
-  ttm_names_free(&unit->names);
-  unit->tree = (ttm_tree){0};
+  cbs_names_free(&unit->names);
+  unit->tree = (cbs_tree){0};
   return status;
 }
 
@@ -145,10 +145,10 @@ static void *read_files(void *context) {
 
 static void *parse_files(void *context) {
   job *j = context;
-  ttm_tree_parser *parser;
-  ttm_tree tree = {0};
+  cbs_tree_parser *parser;
+  cbs_tree tree = {0};
   ttm_error err;
-  int status = ttm_tree_parser_new(&parser, &err);
+  int status = cbs_tree_parser_new(&parser, &err);
   if (status) {
     fail(j, status);
     return NULL;
@@ -157,8 +157,8 @@ static void *parse_files(void *context) {
     status = parse_one(j, i, parser, &tree);
     if (status) fail(j, status);
   }
-  ttm_tree_free(&tree);
-  ttm_tree_parser_free(parser);
+  cbs_tree_free(&tree);
+  cbs_tree_parser_free(parser);
   return NULL;
 }
 
@@ -170,32 +170,32 @@ static void run_threads(job *j, unsigned threads, void *(*work)(void *)) {
 /* ---- Joining -------------------------------------------------------------------------------------------------------- */
 
 static int by_place(const void *a, const void *b) {
-  const ttm_cb *x = a, *y = b;
+  const cbs_buffer *x = a, *y = b;
   if (x->function != y->function) return x->function < y->function ? -1 : 1;
   if (x->node != y->node) return x->node < y->node ? -1 : 1;
   return x->call_line < y->call_line ? -1 : x->call_line > y->call_line;
 }
 
 static int ref_by_place(const void *a, const void *b) {
-  const ttm_kernel_ref *x = a, *y = b;
+  const cbs_kernel_ref *x = a, *y = b;
   if (x->function != y->function) return x->function < y->function ? -1 : 1;
   return x->node < y->node ? -1 : x->node > y->node;
 }
 
 static int function_by_node(const void *a, const void *b) {
-  const ttm_cb_function *x = a, *y = b;
+  const cbs_function *x = a, *y = b;
   return x->first_cb < y->first_cb ? -1 : x->first_cb > y->first_cb;
 }
 
 /* Functions carried their node in first_cb so far. */
-static int join_functions(ttm_scan *scan, ttm_scan_unit *unit) {
+static int join_functions(cbs_scan *scan, cbs_unit *unit) {
   if (unit->cbs.n) qsort(unit->cbs.at, unit->cbs.n, sizeof *unit->cbs.at, by_place);
   if (unit->refs.n) qsort(unit->refs.at, unit->refs.n, sizeof *unit->refs.at, ref_by_place);
   if (unit->functions.n) qsort(unit->functions.at, unit->functions.n, sizeof *unit->functions.at, function_by_node);
   size_t cb = 0, ref = 0;
   for (size_t f = 0; f < unit->functions.n; f++) {
-    ttm_cb_function function = unit->functions.at[f];
-    ttm_node node = function.first_cb;
+    cbs_function function = unit->functions.at[f];
+    cbs_node node = function.first_cb;
     uint32_t index = (uint32_t)scan->functions.n;
     function.first_cb = (uint32_t)scan->cbs.n;
     function.first_ref = (uint32_t)scan->refs.n;
@@ -212,10 +212,10 @@ static int join_functions(ttm_scan *scan, ttm_scan_unit *unit) {
   return TTM_OK;
 }
 
-static int join(ttm_scan *scan, file_result *results) {
+static int join(cbs_scan *scan, file_result *results) {
   for (size_t i = 0; i < scan->files.n; i++) {
-    ttm_scan_unit *unit = &results[i].unit;
-    ttm_scan_file *file = &scan->files.at[i];
+    cbs_unit *unit = &results[i].unit;
+    cbs_file *file = &scan->files.at[i];
     file->first_use = (uint32_t)scan->uses.n;
     file->first_handed = (uint32_t)scan->handed.n;
     file->use_count = (uint32_t)unit->uses.n;
@@ -233,7 +233,7 @@ static int join(ttm_scan *scan, file_result *results) {
 
 static void free_results(file_result *results, size_t n) {
   for (size_t i = 0; results && i < n; i++) {
-    ttm_scan_unit *unit = &results[i].unit;
+    cbs_unit *unit = &results[i].unit;
     ttm_vec_free(&unit->cbs);
     ttm_vec_free(&unit->refs);
     ttm_vec_free(&unit->uses);
@@ -247,9 +247,9 @@ static void free_results(file_result *results, size_t n) {
 
 /* ---- All of it ------------------------------------------------------------------------------------------------------ */
 
-static int run(ttm_scan *scan, const ttm_scan_options *options, ttm_str given, ttm_error *err) {
+static int run(cbs_scan *scan, const cbs_options *options, ttm_str given, ttm_error *err) {
   size_t n = scan->files.n;
-  ttm_define_list defines = {0}, elsewhere = {0};
+  cbs_define_list defines = {0}, elsewhere = {0};
   job j = {.scan = scan, .given = given.p != NULL};
   unsigned threads = ttm_thread_count(options->threads);
   j.results = ttm_alloc_array(n, sizeof *j.results);
@@ -268,15 +268,15 @@ static int run(ttm_scan *scan, const ttm_scan_options *options, ttm_str given, t
     }
   }
   if (!status) {
-    ttm_scan_constants_settle(&defines);
-    ttm_scan_constants_settle(&elsewhere);
-    j.defines = (ttm_constants){defines.list.at, defines.list.n};
-    j.elsewhere = (ttm_constants){elsewhere.list.at, elsewhere.list.n};
+    cbs_constants_settle(&defines);
+    cbs_constants_settle(&elsewhere);
+    j.defines = (cbs_constants){defines.list.at, defines.list.n};
+    j.elsewhere = (cbs_constants){elsewhere.list.at, elsewhere.list.n};
     run_threads(&j, threads, parse_files);
     status = j.status;
   }
   if (!status) status = join(scan, j.results);
-  if (!status) status = ttm_scan_judge(scan);
+  if (!status) status = cbs_judge(scan);
   free_results(j.results, n);
   ttm_vec_free(&defines.list);
   ttm_vec_free(&elsewhere.list);
@@ -287,8 +287,8 @@ static int run(ttm_scan *scan, const ttm_scan_options *options, ttm_str given, t
   return status ? ttm_error_nomem(err) : TTM_OK;
 }
 
-static ttm_scan *start(const ttm_scan_options *options) {
-  ttm_scan *scan = ttm_alloc(sizeof *scan);
+static cbs_scan *start(const cbs_options *options) {
+  cbs_scan *scan = ttm_alloc(sizeof *scan);
   if (!scan) return NULL;
   scan->arch = options->arch;
   uint64_t base = options->l1_base ? options->l1_base : ttm_l1_base_newest(scan->arch);
@@ -299,21 +299,20 @@ static ttm_scan *start(const ttm_scan_options *options) {
 }
 
 /* Hands the scan over, or frees it when it failed. */
-static int finish(ttm_scan **out, ttm_scan *scan, int status) {
-  if (status) ttm_scan_free(scan);
+static int finish(cbs_scan **out, cbs_scan *scan, int status) {
+  if (status) cbs_scan_free(scan);
   *out = status ? NULL : scan;
   return status;
 }
 
-static const ttm_scan_options default_options = {.arch = TTM_ARCH_WORMHOLE};
+static const cbs_options default_options = {.arch = TTM_ARCH_WORMHOLE};
 
-int ttm_scan_paths(ttm_scan **out, const char *const *paths, size_t n, const ttm_scan_options *options,
-                   ttm_error *err) {
+int cbs_scan_paths(cbs_scan **out, const char *const *paths, size_t n, const cbs_options *options, ttm_error *err) {
   if (!options) options = &default_options;
   int status = TTM_OK;
-  ttm_scan *scan = *out = start(options);
+  cbs_scan *scan = *out = start(options);
   if (!scan) return ttm_error_nomem(err);
-  for (size_t i = 0; !status && i < n; i++) status = ttm_scan_find_files(scan, paths[i], err);
+  for (size_t i = 0; !status && i < n; i++) status = cbs_find_files(scan, paths[i], err);
   if (!status && !scan->files.n) {
     status = ttm_error_set(err, TTM_ENODATA, "no C++ source (.cpp, .hpp, .cc, .h, ...) below '%s'", n ? paths[0] : "");
   }
@@ -321,16 +320,16 @@ int ttm_scan_paths(ttm_scan **out, const char *const *paths, size_t n, const ttm
   return finish(out, scan, status);
 }
 
-int ttm_scan_text(ttm_scan **out, const char *path, ttm_str text, const ttm_scan_options *options, ttm_error *err) {
+int cbs_scan_text(cbs_scan **out, const char *path, ttm_str text, const cbs_options *options, ttm_error *err) {
   if (!options) options = &default_options;
-  ttm_scan *scan = *out = start(options);
+  cbs_scan *scan = *out = start(options);
   if (!scan) return ttm_error_nomem(err);
-  int status = ttm_vec_push(&scan->files, (ttm_scan_file){.path = path}) ? ttm_error_nomem(err) : TTM_OK;
+  int status = ttm_vec_push(&scan->files, (cbs_file){.path = path}) ? ttm_error_nomem(err) : TTM_OK;
   if (!status) status = run(scan, options, text.p ? text : (ttm_str){"", 0}, err);
   return finish(out, scan, status);
 }
 
-void ttm_scan_free(ttm_scan *scan) {
+void cbs_scan_free(cbs_scan *scan) {
   if (!scan) return;
   for (size_t i = 0; scan->arenas && i < scan->files.n; i++) ttm_arena_free(&scan->arenas[i]);
   ttm_free(scan->arenas);

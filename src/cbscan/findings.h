@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is wrong, or worth knowing, between the buffers of a program and its kernels. */
-#ifndef TTM_L1_SCAN_FINDINGS_H
-#define TTM_L1_SCAN_FINDINGS_H
+#ifndef CBS_FINDINGS_H
+#define CBS_FINDINGS_H
 
-#include "l1/scan.h"
+#include "cbscan/scan.h"
 
 /* Fills scan->findings. 0 or TTM_ENOMEM. */
-int ttm_scan_judge(ttm_scan *scan);
+int cbs_judge(cbs_scan *scan);
 
-/* ---- Host against kernel (scan_link.c) -------------------------------------------------------------------------------- */
+/* ---- Host against kernel (link.c) -------------------------------------------------------------------------------- */
 
 /* The file of the kernel a reference names: one scanned file whose path ends with it; UINT32_MAX when none or several do. */
-uint32_t ttm_scan_kernel_file(const ttm_scan *scan, const ttm_kernel_ref *ref);
+uint32_t cbs_kernel_file(const cbs_scan *scan, const cbs_kernel_ref *ref);
 
 /* What an id in a kernel means in a program that gives these arguments: a buffer index, or a dataflow buffer by name. */
-ttm_scan_value ttm_scan_meaning(const ttm_kernel_ref *ref, const ttm_scan_value *id);
+cbs_value cbs_meaning(const cbs_kernel_ref *ref, const cbs_value *id);
 
 /* The only buffer of a function with that index or name; NULL when there is none, several, or it may be one of the unresolved. */
-const ttm_cb *ttm_scan_buffer(const ttm_scan *scan, const ttm_cb_function *function, const ttm_scan_value *meaning);
+const cbs_buffer *cbs_find_buffer(const cbs_scan *scan, const cbs_function *function, const cbs_value *meaning);
 
 #endif

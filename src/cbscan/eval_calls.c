@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls whose result a reader of the source knows: the sizes of tiles, minima and rounding, casts, and the file's own functions. */
+#include "cbscan/eval.h"
+#include "l1/data_format.h"
+
+static cbs_value argument(cbs_eval *eval, cbs_node call, size_t i, const cbs_eval_frame *frame) {
+  cbs_node n = cbs_call_argument(eval->tree, call, i);
+  return n ? cbs_eval_node(eval, n, frame) : cbs_value_unknown((ttm_str){0});
+}
+
+/* ---- Sizes of formats --------------------------------------------------------------------------------------------- */
+
+static cbs_value format_size(const cbs_value *format, bool tile) {
+  cbs_value out = cbs_value_unknown((ttm_str){0});
+  out.open = format->open || !format->n;
+  out.varies = format->varies;
+  cbs_value_add_needs(&out, format);
+  if (format->n && format->type != CBS_VALUE_FORMAT) return cbs_value_unknown((ttm_str){0});
+  for (int i = 0; i < format->n; i++) {
+    const cbs_format *row = &cbs_formats[format->v[i].i];
+    int64_t bytes = tile ? (int64_t)ttm_format_tile_bytes(ttm_str_of(row->name)) : row->datum_bytes;
+    cbs_value one = bytes ? cbs_value_int(bytes) : cbs_value_unknown((ttm_str){0});
+    cbs_value rest = out;
+    rest.open |= one.open;
+    out = cbs_value_union(&rest, &one);
+  }
+  if (out.open) out.at_most = tile ? 4096 : 4; /* no format is larger */
+  return out;
+}
+
+/* ---- The file's own functions --------------------------------------------------------------------------------------- */
+
+cbs_node cbs_eval_callee(const cbs_eval *eval, cbs_node call) {
+  const cbs_tree *tree = eval->tree;
+  cbs_node function = cbs_tree_field(tree, call, CBS_F_FUNCTION);
+  if (!function || cbs_tree_kind(tree, function) == CBS_N_FIELD) return 0;
+  ttm_str text = cbs_name_last(tree, function);
+  const cbs_name *name = cbs_names_find(eval->names, text, call);
+  if (!name) return 0;
+  if (name->kind == CBS_NAME_VARIABLE) {
+    return name->value && cbs_tree_kind(tree, name->value) == CBS_N_LAMBDA ? name->value : 0;
+  }
+  if (name->kind != CBS_NAME_FUNCTION) return 0;
+  /* Overloads: the one with room for the arguments, if there is only one. */
+  size_t arguments = cbs_call_arguments(tree, call);
+  cbs_node found = 0;
+  for (uint32_t i = cbs_names_first(eval->names, text); i != UINT32_MAX; i = eval->names->names.at[i].next) {
+    const cbs_name *other = &eval->names->names.at[i];
+    if (other->kind != CBS_NAME_FUNCTION || !other->value) continue;
+    cbs_node list = 0;
+    for (cbs_node d = cbs_tree_field(tree, other->node, CBS_F_DECLARATOR); d && !list;
+         d = cbs_tree_kind(tree, d) == CBS_N_REFERENCE_DECLARATOR ? cbs_tree_child(tree, d, 0)
+                                                                  : cbs_tree_field(tree, d, CBS_F_DECLARATOR)) {
+      list = cbs_tree_field(tree, d, CBS_F_PARAMETERS);
+    }
+    if (list && cbs_tree_children(tree, list) < arguments) continue;
+    if (found) return 0;
+    found = other->node;
+  }
+  return found;
+}
+
+/* 1: certainly reached, 0: never, -1: perhaps. */
+static int reach_of(cbs_eval *eval, cbs_node n, cbs_node body, const cbs_eval_frame *frame) {
+  const cbs_tree *tree = eval->tree;
+  int reach = 1;
+  for (cbs_node up = n; up != body && up; up = cbs_tree_at(tree, up)->parent) {
+    cbs_node parent = cbs_tree_at(tree, up)->parent;
+    cbs_node_kind kind = cbs_tree_kind(tree, parent);
+    if (kind == CBS_N_IF) {
+      cbs_node condition = cbs_tree_field(tree, parent, CBS_F_CONDITION);
+      cbs_value test = condition ? cbs_eval_node(eval, condition, frame) : cbs_value_unknown((ttm_str){0});
+      int truth = cbs_value_truth(&test);
+      if (truth < 0)
+        reach = -1;
+      else if (truth != (cbs_tree_at(tree, up)->field == CBS_F_CONSEQUENCE))
+        return 0;
+    } else if (kind == CBS_N_FOR || kind == CBS_N_WHILE || kind == CBS_N_FOR_RANGE || kind == CBS_N_CASE) {
+      reach = -1;
+    }
+  }
+  return reach;
+}
+
+static cbs_value follow(cbs_eval *eval, cbs_node call, cbs_node function, const cbs_eval_frame *caller) {
+  const cbs_tree *tree = eval->tree;
+  cbs_node body = cbs_tree_field(tree, function, CBS_F_BODY);
+  cbs_eval_frame frame = {function, call, caller};
+  cbs_value all = {0};
+  size_t returns = 0;
+  for (const cbs_eval_frame *f = caller; f; f = f->caller) {
+    if (f->function == function) return cbs_value_unknown((ttm_str){0}); /* recursion */
+  }
+  for (cbs_node n = body; body && n < cbs_tree_at(tree, body)->after;) {
+    cbs_node_kind kind = cbs_tree_kind(tree, n);
+    if (kind == CBS_N_LAMBDA) {
+      n = cbs_tree_at(tree, n)->after;
+      continue;
+    }
+    if (kind == CBS_N_RETURN) {
+      int reach = reach_of(eval, n, body, &frame);
+      cbs_node value = cbs_tree_child(tree, n, 0);
+      if (reach && value) {
+        cbs_value one = cbs_eval_node(eval, value, &frame);
+        all = returns++ ? cbs_value_union(&all, &one) : one;
+        if (reach == 1) break;
+        all.varies = true;
+      }
+    }
+    n++;
+  }
+  return returns ? all : cbs_value_unknown(cbs_function_name(tree, function));
+}
+
+/* ---- Known functions ---------------------------------------------------------------------------------------------- */
+
+typedef enum { NOT_KNOWN, TILE, DATUM, SAME, INT_CAST, REAL_CAST, CEIL, FLOOR, PAIR, ARG, NAMED } call_kind;
+
+typedef struct known_call {
+  const char *name;
+  call_kind kind;
+  const char *op; /* for PAIR */
+} known_call;
+
+static const known_call known_calls[] = {
+    {"tile_size", TILE, NULL},
+    {"get_tile_size", TILE, NULL},
+    {"TileSize", TILE, NULL},
+    {"single_tile_size", TILE, NULL},
+    {"datum_size", DATUM, NULL},
+    {"datatype_to_dataformat_converter", SAME, NULL},
+    {"static_cast", INT_CAST, NULL},
+    {"uint32_t", INT_CAST, NULL},
+    {"int32_t", INT_CAST, NULL},
+    {"uint8_t", INT_CAST, NULL},
+    {"uint16_t", INT_CAST, NULL},
+    {"uint64_t", INT_CAST, NULL},
+    {"size_t", INT_CAST, NULL},
+    {"int", INT_CAST, NULL},
+    {"unsigned", INT_CAST, NULL},
+    {"CBIndex", INT_CAST, NULL},
+    {"to_underlying", INT_CAST, NULL},
+    {"float", REAL_CAST, NULL},
+    {"double", REAL_CAST, NULL},
+    {"move", SAME, NULL},
+    {"forward", SAME, NULL},
+    {"as_const", SAME, NULL},
+    {"DFBSpecName", SAME, NULL},
+    {"string", SAME, NULL},
+    {"path", SAME, NULL},
+    {"ceil", CEIL, NULL},
+    {"floor", FLOOR, NULL},
+    {"min", PAIR, "min"},
+    {"max", PAIR, "max"},
+    {"div_up", PAIR, "div_up"},
+    {"ceil_div", PAIR, "div_up"},
+    {"div_ceil", PAIR, "div_up"},
+    {"round_up", PAIR, "round_up"},
+    {"align", PAIR, "round_up"},
+    {"align_up", PAIR, "round_up"},
+    {"round_down", PAIR, "round_down"},
+    {"get_compile_time_arg_val", ARG, NULL},
+    {"get_named_compile_time_arg_val", NAMED, NULL},
+    {"get_arg", NAMED, NULL},
+};
+
+static const known_call *find_known(ttm_str name) {
+  for (size_t i = 0; i < sizeof known_calls / sizeof *known_calls; i++) {
+    if (ttm_str_eq(name, ttm_str_of(known_calls[i].name))) return &known_calls[i];
+  }
+  return NULL;
+}
+
+static cbs_value minimum_of_list(cbs_eval *eval, cbs_node list, ttm_str op, const cbs_eval_frame *frame) {
+  cbs_value all = {0};
+  size_t n = 0;
+  for (cbs_node c = cbs_tree_at(eval->tree, list)->child; c; c = cbs_tree_at(eval->tree, c)->next) {
+    cbs_value one = cbs_eval_node(eval, c, frame);
+    all = n++ ? cbs_value_binary(op, &all, &one) : one;
+  }
+  return n ? all : cbs_value_unknown((ttm_str){0});
+}
+
+static cbs_value eval_known(cbs_eval *eval, cbs_node call, const known_call *known, const cbs_eval_frame *frame) {
+  cbs_node first = cbs_call_argument(eval->tree, call, 0);
+  ttm_str op = ttm_str_of(known->op);
+  if (known->kind == PAIR && first && cbs_tree_kind(eval->tree, first) == CBS_N_INIT_LIST) { /* std::min({a, b, c}) */
+    return minimum_of_list(eval, first, op, frame);
+  }
+  cbs_value a = argument(eval, call, 0, frame);
+  switch (known->kind) {
+    case TILE:
+      return format_size(&a, true);
+    case DATUM:
+      return format_size(&a, false);
+    case INT_CAST: {
+      ttm_str text = cbs_tree_text(eval->tree, cbs_tree_field(eval->tree, call, CBS_F_FUNCTION));
+      bool real = cbs_text_has_word(text, TTM_LIT("float")) || cbs_text_has_word(text, TTM_LIT("double"));
+      return cbs_value_convert(&a, real ? "real" : "trunc");
+    }
+    case REAL_CAST:
+      return cbs_value_convert(&a, "real");
+    case CEIL:
+      return cbs_value_convert(&a, "ceil");
+    case FLOOR:
+      return cbs_value_convert(&a, "floor");
+    case PAIR: {
+      cbs_value b = argument(eval, call, 1, frame), r = cbs_value_binary(op, &a, &b);
+      if (a.varies || b.varies) r.varies = true;
+      return r;
+    }
+    case ARG:
+      return cbs_value_is_one(&a) && a.type == CBS_VALUE_INT ? cbs_value_of(CBS_VALUE_ARG, a.v[0].i, (ttm_str){0})
+                                                             : cbs_value_unknown((ttm_str){0});
+    case NAMED:
+      if (a.type == CBS_VALUE_STRING) a.type = CBS_VALUE_NAMED_ARG;
+      return a.type == CBS_VALUE_NAMED_ARG ? a : cbs_value_unknown((ttm_str){0});
+    default:
+      return a;
+  }
+}
+
+/* object.method(...) */
+static cbs_value eval_method(cbs_eval *eval, cbs_node call, cbs_node function, const cbs_eval_frame *frame) {
+  const cbs_tree *tree = eval->tree;
+  cbs_node field = cbs_tree_field(tree, function, CBS_F_FIELD), object = cbs_tree_field(tree, function, CBS_F_ARGUMENT);
+  ttm_str name = field ? cbs_name_last(tree, field) : (ttm_str){"", 0};
+  if (ttm_str_eq(name, TTM_LIT("value_or"))) {
+    cbs_value held = object ? cbs_eval_node(eval, object, frame) : cbs_value_unknown((ttm_str){0});
+    cbs_value otherwise = argument(eval, call, 0, frame);
+    held = cbs_value_union(&held, &otherwise);
+    held.varies = true;
+    return held;
+  }
+  if (ttm_str_eq(name, TTM_LIT("value")) || ttm_str_eq(name, TTM_LIT("get")) || ttm_str_eq(name, TTM_LIT("string"))) {
+    return object ? cbs_eval_node(eval, object, frame) : cbs_value_unknown((ttm_str){0});
+  }
+  if (ttm_str_eq(
+          name,
+          TTM_LIT("get_tile_size"))) { /* of a tile whose shape the tensor decides: full tiles are the usual case */
+    cbs_value format = argument(eval, call, 0, frame), size = format_size(&format, true);
+    size.open = size.varies = true;
+    size.at_most = cbs_value_is_known(&format) && size.n ? cbs_value_max(&size) : 4096;
+    return size;
+  }
+  int64_t given;
+  if (cbs_constants_find(eval->defines, cbs_tree_text(tree, call), &given)) return cbs_value_given(given);
+  return cbs_value_unknown(cbs_tree_text(tree, call));
+}
+
+cbs_value cbs_eval_call(cbs_eval *eval, cbs_node call, const cbs_eval_frame *frame) {
+  const cbs_tree *tree = eval->tree;
+  cbs_node function = cbs_tree_field(tree, call, CBS_F_FUNCTION);
+  if (!function) return cbs_value_unknown((ttm_str){0});
+  if (cbs_tree_kind(tree, function) == CBS_N_FIELD) return eval_method(eval, call, function, frame);
+  cbs_node callee = cbs_eval_callee(eval, call);
+  if (callee) return follow(eval, call, callee, frame);
+  const known_call *known = find_known(cbs_name_last(tree, function));
+  if (known) return eval_known(eval, call, known, frame);
+  int64_t given;
+  if (cbs_constants_find(eval->defines, cbs_tree_text(tree, call), &given)) return cbs_value_given(given);
+  return cbs_value_unknown(cbs_tree_text(tree, call));
+}

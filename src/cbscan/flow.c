@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a variable is worth at one place: its initialiser, then every change on the way there. A branch whose condition is known
+ * is the only one taken; of others all are possible. Loops that change it leave it open. */
+#include "cbscan/eval.h"
+
+typedef struct walk {
+  cbs_eval *eval;
+  const cbs_name *name;
+  cbs_node at;
+  const cbs_eval_frame *frame;
+  uint32_t depth;
+} walk;
+
+enum { MAX_DEPTH = 200 };
+
+static ttm_str name_text(const walk *w) { return w->name->text; }
+
+/* True when a change of the variable stands in `n`. */
+static bool changes_in(const walk *w, cbs_node n, bool *accumulates) {
+  const cbs_names *names = w->eval->names;
+  cbs_node after = cbs_tree_at(w->eval->tree, n)->after;
+  bool found = false;
+  for (uint32_t i = cbs_changes_first(names, name_text(w)); i != UINT32_MAX; i = names->changes.at[i].next) {
+    const cbs_change *change = &names->changes.at[i];
+    if (change->kind != CBS_CHANGE_ASSIGN && change->kind != CBS_CHANGE_STEP) continue;
+    if (change->node <= w->name->node || change->node < n || change->node >= after) continue;
+    if (cbs_tree_within(w->eval->tree, change->node, w->name->node) && w->name->kind != CBS_NAME_PARAMETER) continue;
+    found = true;
+    if (accumulates && !ttm_str_eq(change->word, TTM_LIT("="))) *accumulates = true;
+  }
+  return found;
+}
+
+static cbs_value open_value(const walk *w, cbs_value s) {
+  cbs_value unknown = cbs_value_unknown(name_text(w));
+  return cbs_value_union(&s, &unknown);
+}
+
+static cbs_value apply(walk *w, cbs_node n, cbs_value s);
+
+static cbs_value apply_children(walk *w, cbs_node n, cbs_value s) {
+  const cbs_tree *tree = w->eval->tree;
+  for (cbs_node c = cbs_tree_at(tree, n)->child; c && c <= w->at; c = cbs_tree_at(tree, c)->next) {
+    s = apply(w, c, s);
+  }
+  return s;
+}
+
+static cbs_value apply_if(walk *w, cbs_node n, cbs_value s) {
+  const cbs_tree *tree = w->eval->tree;
+  cbs_node condition = cbs_tree_field(tree, n, CBS_F_CONDITION);
+  cbs_node yes = cbs_tree_field(tree, n, CBS_F_CONSEQUENCE), no = cbs_tree_field(tree, n, CBS_F_ALTERNATIVE);
+  if (condition) s = apply(w, condition, s);
+  if (condition && cbs_tree_within(tree, w->at, condition)) return s;
+  if (yes && cbs_tree_within(tree, w->at, yes)) return apply(w, yes, s);
+  if (no && cbs_tree_within(tree, w->at, no)) return apply(w, no, s);
+  cbs_value test = condition ? cbs_eval_node(w->eval, condition, w->frame) : cbs_value_unknown((ttm_str){0});
+  int truth = cbs_value_truth(&test);
+  if (truth >= 0) { /* known, perhaps only because the user said so */
+    cbs_node way = truth ? yes : no;
+    if (way) s = apply(w, way, s);
+    s.varies |= test.varies;
+    return s;
+  }
+  cbs_value otherwise = no ? apply(w, no, s) : s;
+  cbs_value taken = yes ? apply(w, yes, s) : s;
+  s = cbs_value_union(&taken, &otherwise);
+  s.varies = true;
+  return s;
+}
+
+static cbs_value apply_loop(walk *w, cbs_node n, cbs_value s) {
+  const cbs_tree *tree = w->eval->tree;
+  bool accumulates = false;
+  changes_in(w, n, &accumulates);
+  if (cbs_tree_within(tree, w->at, n)) return apply_children(w, n, open_value(w, s));
+  cbs_value once = apply_children(w, n, s);
+  s = accumulates ? open_value(w, s) : cbs_value_union(&s, &once);
+  s.varies = true;
+  return s;
+}
+
+static cbs_value apply_switch(walk *w, cbs_node n, cbs_value s) {
+  const cbs_tree *tree = w->eval->tree;
+  if (cbs_tree_within(tree, w->at, n)) return apply_children(w, n, s);
+  cbs_node body = cbs_tree_field(tree, n, CBS_F_BODY);
+  cbs_value all = s;
+  for (cbs_node c = body ? cbs_tree_at(tree, body)->child : 0; c; c = cbs_tree_at(tree, c)->next) {
+    cbs_value one = apply(w, c, s);
+    all = cbs_value_union(&all, &one);
+  }
+  all.varies = true;
+  return all;
+}
+
+static cbs_value apply_assignment(walk *w, cbs_node n, cbs_value s) {
+  const cbs_tree *tree = w->eval->tree;
+  cbs_node left = cbs_tree_field(tree, n, CBS_F_LEFT), right = cbs_tree_field(tree, n, CBS_F_RIGHT);
+  cbs_node op_node = cbs_tree_field(tree, n, CBS_F_OPERATOR);
+  ttm_str op = op_node ? cbs_tree_text(tree, op_node) : TTM_LIT("=");
+  bool ours =
+      left && cbs_tree_kind(tree, left) == CBS_N_IDENTIFIER && ttm_str_eq(cbs_tree_text(tree, left), name_text(w));
+  if (cbs_tree_within(tree, w->at, n) || !ours || !right) return apply_children(w, n, s);
+  cbs_value value = cbs_eval_node(w->eval, right, w->frame);
+  if (ttm_str_eq(op, TTM_LIT("="))) return value;
+  return cbs_value_binary(ttm_str_first(op, op.n - 1), &s, &value);
+}
+
+static cbs_value apply_step(walk *w, cbs_node n, cbs_value s) {
+  const cbs_tree *tree = w->eval->tree;
+  cbs_node operand = cbs_tree_field(tree, n, CBS_F_ARGUMENT), op = cbs_tree_field(tree, n, CBS_F_OPERATOR);
+  if (!operand || !op || !ttm_str_eq(cbs_tree_text(tree, operand), name_text(w))) return s;
+  cbs_value one = cbs_value_int(1);
+  return cbs_value_binary(ttm_str_first(cbs_tree_text(tree, op), 1), &s, &one);
+}
+
+/* `s` after the part of `n` that comes before the use. */
+static cbs_value apply(walk *w, cbs_node n, cbs_value s) {
+  if (n >= w->at || !changes_in(w, n, NULL)) return s;
+  if (w->depth >= MAX_DEPTH) return open_value(w, s);
+  w->depth++;
+  switch (cbs_tree_kind(w->eval->tree, n)) {
+    case CBS_N_IF:
+      s = apply_if(w, n, s);
+      break;
+    case CBS_N_FOR:
+    case CBS_N_FOR_RANGE:
+    case CBS_N_WHILE:
+    case CBS_N_DO:
+      s = apply_loop(w, n, s);
+      break;
+    case CBS_N_SWITCH:
+      s = apply_switch(w, n, s);
+      break;
+    case CBS_N_LAMBDA: /* runs when it is called, if ever */
+      s = cbs_tree_within(w->eval->tree, w->at, n) ? apply_children(w, n, s) : open_value(w, s);
+      break;
+    case CBS_N_PREPROC_IF:
+    case CBS_N_PREPROC_IFDEF: {
+      cbs_value built = apply_children(w, n, s);
+      s = cbs_tree_within(w->eval->tree, w->at, n) ? built : cbs_value_union(&s, &built);
+      break;
+    }
+    case CBS_N_ASSIGN:
+      s = apply_assignment(w, n, s);
+      break;
+    case CBS_N_UPDATE:
+      s = apply_step(w, n, s);
+      break;
+    default:
+      s = apply_children(w, n, s);
+  }
+  w->depth--;
+  return s;
+}
+
+/* ---- Where it starts ---------------------------------------------------------------------------------------------- */
+
+/* Every call of the function in the file may be the one that counts. */
+static cbs_value parameter_of_any_call(cbs_eval *eval, const cbs_name *name) {
+  const cbs_tree *tree = eval->tree;
+  ttm_str text = name->text;
+  ttm_str function = cbs_function_name(tree, name->scope);
+  cbs_value all = {0};
+  size_t calls = 0;
+  for (uint32_t i = cbs_calls_first(eval->names, function); function.n && i != UINT32_MAX;
+       i = eval->names->calls.at[i].next) {
+    cbs_node call = eval->names->calls.at[i].node;
+    if (cbs_tree_within(tree, call, name->scope) || cbs_eval_callee(eval, call) != name->scope) continue;
+    if (++calls > 6) break;
+    cbs_node argument = cbs_call_argument(tree, call, name->index);
+    if (!argument) argument = name->value;
+    cbs_value one = argument ? cbs_eval_node(eval, argument, NULL) : cbs_value_unknown(text);
+    all = calls == 1 ? one : cbs_value_union(&all, &one);
+  }
+  if (!calls || calls > 6) return cbs_value_unknown(text);
+  if (calls > 1) all.varies = true;
+  return all;
+}
+
+static cbs_value first_value(cbs_eval *eval, const cbs_name *name, const cbs_eval_frame *frame) {
+  ttm_str text = name->text;
+  if (name->kind == CBS_NAME_PARAMETER) {
+    for (; frame; frame = frame->caller) {
+      if (frame->function != name->scope) continue;
+      cbs_node argument = cbs_call_argument(eval->tree, frame->call, name->index);
+      if (argument) return cbs_eval_node(eval, argument, frame->caller);
+      return name->value ? cbs_eval_node(eval, name->value, NULL) : cbs_value_unknown(text);
+    }
+    return parameter_of_any_call(eval, name);
+  }
+  if (name->is_loop || name->kind == CBS_NAME_BINDING || !name->value) return cbs_value_unknown(text);
+  cbs_value value = cbs_eval_initialiser(eval, name->value, frame);
+  /* Under #if there is another build without it, or with another one. */
+  cbs_node_kind above = cbs_tree_kind(eval->tree, cbs_tree_at(eval->tree, name->node)->parent);
+  if (above == CBS_N_PREPROC_IF || above == CBS_N_PREPROC_IFDEF || above == CBS_N_PREPROC_ELSE) value.varies = true;
+  return value;
+}
+
+cbs_value cbs_flow_value(cbs_eval *eval, const cbs_name *name, cbs_node at, const cbs_eval_frame *frame) {
+  walk w = {.eval = eval, .name = name, .at = at};
+  cbs_eval_leave(eval, name, &w.at, &frame);
+  w.frame = frame;
+  size_t index = (size_t)(name - eval->names->names.at);
+  bool changed = changes_in(&w, name->scope, NULL);
+  if (!changed && !frame && eval->known[index]) return *eval->known[index];
+  cbs_value value = first_value(eval, name, frame);
+  if (name->is_loop) return value;
+  if (changed) return apply(&w, name->scope, value);
+  if (!frame) {
+    cbs_value *kept = ttm_arena_alloc(eval->arena, sizeof *kept);
+    if (kept) *kept = value;
+    eval->known[index] = kept;
+  }
+  return value;
+}

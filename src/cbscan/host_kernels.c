@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernels host code names: CreateKernel, KernelDescriptor and KernelSpec, with the compile-time arguments handed over. */
+#include "cbscan/unit.h"
+
+enum { MAX_ARGS = 128 };
+
+/* A vector of arguments written out: {a, b, c}, also in a variable with push_back behind. */
+static int take_args(cbs_unit *unit, cbs_kernel_ref *ref, cbs_node n, const cbs_eval_frame *frame) {
+  const cbs_tree *tree = &unit->tree;
+  cbs_node use = n;
+  n = cbs_resolve(unit, n, &frame);
+  const cbs_name *name = NULL;
+  if (n && cbs_tree_kind(tree, n) == CBS_N_IDENTIFIER) {
+    name = cbs_names_find(&unit->names, cbs_tree_text(tree, n), n);
+    n = name ? name->value : 0;
+  }
+  if (!n && !name) {
+    ref->args_open = true;
+    return TTM_OK;
+  }
+  ref->args = ttm_arena_alloc(unit->arena, MAX_ARGS * sizeof *ref->args);
+  if (!ref->args) return TTM_ENOMEM;
+  cbs_node list = n ? cbs_list_of(tree, n) : 0;
+  /* std::vector<uint32_t> x = {...} may be written as x({...}) too */
+  if (n && !list && cbs_tree_kind(tree, n) == CBS_N_ARGUMENTS) list = cbs_list_of(tree, cbs_tree_child(tree, n, 0));
+  if (n && !list) ref->args_open = true;
+  for (cbs_node c = list ? cbs_tree_at(tree, list)->child : 0; c && ref->arg_count < MAX_ARGS;
+       c = cbs_tree_at(tree, c)->next) {
+    ref->args[ref->arg_count++] = cbs_evaluate(unit, c, frame);
+  }
+  if (!name || ref->args_open) return TTM_OK;
+  const cbs_names *names = &unit->names;
+  for (uint32_t i = cbs_changes_first(names, name->text); i != UINT32_MAX; i = names->changes.at[i].next) {
+    const cbs_change *change = &names->changes.at[i];
+    if (change->node < name->node || change->node > use || !cbs_tree_within(tree, change->node, name->scope)) continue;
+    bool conditional = false, in_loop = false;
+    cbs_conditions_above(tree, change->node, &conditional, &in_loop);
+    bool adds = change->kind == CBS_CHANGE_METHOD &&
+                (ttm_str_eq(change->word, TTM_LIT("push_back")) || ttm_str_eq(change->word, TTM_LIT("emplace_back")));
+    if (!adds || conditional || in_loop || ref->arg_count == MAX_ARGS) {
+      if (change->kind == CBS_CHANGE_METHOD && ttm_str_eq(change->word, TTM_LIT("size"))) continue;
+      ref->args_open = true; /* behind here the numbers are not known */
+      return TTM_OK;
+    }
+    ref->args[ref->arg_count++] = cbs_evaluate(unit, cbs_call_argument(tree, change->node, 0), frame);
+  }
+  return TTM_OK;
+}
+
+static int add_named(cbs_unit *unit, cbs_kernel_ref *ref, ttm_str name, const cbs_value *value) {
+  if (!ref->named) {
+    ref->named = ttm_arena_alloc(unit->arena, MAX_ARGS * sizeof *ref->named);
+    if (!ref->named) return TTM_ENOMEM;
+  }
+  if (ref->named_count < MAX_ARGS) ref->named[ref->named_count++] = (cbs_kernel_named){name, *value};
+  return TTM_OK;
+}
+
+/* {{"name", value}, ...}, in place or in a variable. */
+static int take_named(cbs_unit *unit, cbs_kernel_ref *ref, cbs_node n, const cbs_eval_frame *frame) {
+  const cbs_tree *tree = &unit->tree;
+  n = cbs_resolve(unit, n, &frame);
+  if (n && cbs_tree_kind(tree, n) == CBS_N_IDENTIFIER) {
+    const cbs_name *name = cbs_names_find(&unit->names, cbs_tree_text(tree, n), n);
+    n = name ? name->value : 0;
+  }
+  cbs_node list = cbs_list_of(tree, n);
+  for (cbs_node c = list ? cbs_tree_at(tree, list)->child : 0; c; c = cbs_tree_at(tree, c)->next) {
+    cbs_node pair = cbs_list_of(tree, c), first = pair ? cbs_tree_child(tree, pair, 0) : 0;
+    cbs_node second = pair ? cbs_tree_child(tree, pair, 1) : 0;
+    cbs_value key = first ? cbs_eval_expression(&unit->eval, first, frame) : cbs_value_unknown((ttm_str){0});
+    if (!second || key.type != CBS_VALUE_STRING || !cbs_value_is_one(&key)) continue;
+    cbs_value value = cbs_eval_expression(&unit->eval, second, frame);
+    if (add_named(unit, ref, key.v[0].t, &value)) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+/* DFBBinding{.dfb_spec_name = X, .accessor_name = "in"} and ProducerOf(X, "in"), anywhere in `n`. */
+static int take_bindings(cbs_unit *unit, cbs_kernel_ref *ref, cbs_node n, const cbs_eval_frame *frame) {
+  const cbs_tree *tree = &unit->tree;
+  for (cbs_node at = n; n && at < cbs_tree_at(tree, n)->after; at++) {
+    cbs_node spec = 0, accessor = 0;
+    if (cbs_tree_kind(tree, at) == CBS_N_INIT_LIST) {
+      spec = cbs_member_of(tree, at, "dfb_spec_name");
+      accessor = cbs_member_of(tree, at, "accessor_name");
+    } else if (cbs_tree_kind(tree, at) == CBS_N_CALL) {
+      cbs_node function = cbs_tree_field(tree, at, CBS_F_FUNCTION);
+      ttm_str name = function ? cbs_name_last(tree, function) : (ttm_str){"", 0};
+      if (!ttm_str_eq(name, TTM_LIT("ProducerOf")) && !ttm_str_eq(name, TTM_LIT("ConsumerOf"))) continue;
+      spec = cbs_call_argument(tree, at, 0);
+      accessor = cbs_call_argument(tree, at, 1);
+    }
+    if (!spec || !accessor) continue;
+    cbs_value key = cbs_eval_expression(&unit->eval, accessor, frame);
+    cbs_value value = cbs_eval_expression(&unit->eval, spec, frame);
+    if (key.type != CBS_VALUE_STRING || !cbs_value_is_one(&key)) continue;
+    if (add_named(unit, ref, key.v[0].t, &value)) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+/* Bindings in a variable: its initialiser and every push_back. */
+static int take_bindings_of(cbs_unit *unit, cbs_kernel_ref *ref, cbs_node n, const cbs_eval_frame *frame) {
+  const cbs_tree *tree = &unit->tree;
+  const cbs_eval_frame *at_frame = frame;
+  cbs_node inner = cbs_resolve(unit, n, &at_frame);
+  if (!inner || cbs_tree_kind(tree, inner) != CBS_N_IDENTIFIER) return take_bindings(unit, ref, n, frame);
+  const cbs_name *name = cbs_names_find(&unit->names, cbs_tree_text(tree, inner), inner);
+  if (!name) return TTM_OK;
+  if (name->value && take_bindings(unit, ref, name->value, at_frame)) return TTM_ENOMEM;
+  const cbs_names *names = &unit->names;
+  for (uint32_t i = cbs_changes_first(names, name->text); i != UINT32_MAX; i = names->changes.at[i].next) {
+    const cbs_change *change = &names->changes.at[i];
+    if (change->kind != CBS_CHANGE_METHOD || change->node < name->node) continue;
+    if (cbs_tree_within(tree, change->node, name->scope) && take_bindings(unit, ref, change->value, at_frame))
+      return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+static cbs_kernel_ref ref_at(cbs_unit *unit, cbs_node site, const cbs_eval_frame *frame) {
+  cbs_buffer place = cbs_buffer_at(unit, CBS_CONFIG, site, frame);
+  return (cbs_kernel_ref){.file = place.file,
+                          .line = place.line,
+                          .function = place.function,
+                          .node = site,
+                          .conditional = place.conditional || place.in_loop};
+}
+
+/* ComputeConfig{.compile_args = x}, ReaderDataMovementConfig(x, defines), or a variable of such a type. */
+static int take_config(cbs_unit *unit, cbs_kernel_ref *ref, cbs_node config, const cbs_eval_frame *frame) {
+  const cbs_tree *tree = &unit->tree;
+  config = cbs_resolve(unit, config, &frame);
+  cbs_node args = 0, named = 0;
+  if (config && cbs_tree_kind(tree, config) == CBS_N_IDENTIFIER) {
+    const cbs_name *name = cbs_names_find(&unit->names, cbs_tree_text(tree, config), config);
+    if (name) args = cbs_member_of_variable(unit, name, "compile_args");
+    if (name) named = cbs_member_of_variable(unit, name, "named_compile_args");
+    if (!args && name) config = name->value;
+  }
+  cbs_node list = cbs_list_of(tree, config);
+  if (!args && list) args = cbs_member_of(tree, list, "compile_args");
+  if (!named && list) named = cbs_member_of(tree, list, "named_compile_args");
+  cbs_node first = list ? cbs_tree_child(tree, list, 0) : 0;
+  if (!args && first && cbs_tree_kind(tree, first) != CBS_N_INIT_PAIR) args = first;
+  if (!args && config && cbs_tree_kind(tree, config) == CBS_N_CALL) args = cbs_call_argument(tree, config, 0);
+  if (named && take_named(unit, ref, named, frame)) return TTM_ENOMEM;
+  if (args) return take_args(unit, ref, args, frame);
+  ref->args_open = !list;
+  return TTM_OK;
+}
+
+static int make_created(cbs_unit *unit, cbs_node call, const cbs_eval_frame *frame, void *context) {
+  (void)context;
+  const cbs_tree *tree = &unit->tree;
+  cbs_kernel_ref ref = ref_at(unit, call, frame);
+  ref.path = cbs_eval_expression(&unit->eval, cbs_call_argument(tree, call, 1), frame);
+  cbs_node config = cbs_call_argument(tree, call, 3);
+  if (config && take_config(unit, &ref, config, frame)) return TTM_ENOMEM;
+  return ttm_vec_push(&unit->refs, ref);
+}
+
+typedef struct described {
+  cbs_node list;
+  const cbs_name *name;
+} described;
+
+static int make_described(cbs_unit *unit, cbs_node site, const cbs_eval_frame *frame, void *context) {
+  const described *d = context;
+  const char *const members[] = {"kernel_source", "source", "compile_time_args", "named_compile_time_args",
+                                 "dfb_bindings"};
+  cbs_node value[5];
+  for (size_t i = 0; i < 5; i++) {
+    value[i] =
+        d->name ? cbs_member_of_variable(unit, d->name, members[i]) : cbs_member_of(&unit->tree, d->list, members[i]);
+  }
+  cbs_kernel_ref ref = ref_at(unit, site, frame);
+  cbs_node path = value[0] ? value[0] : value[1];
+  if (!path) return TTM_OK;
+  ref.path = cbs_eval_expression(&unit->eval, path, frame);
+  ref.bindings_open = d->name != NULL;
+  if (value[2] && value[0] && take_args(unit, &ref, value[2], frame)) return TTM_ENOMEM;
+  if (value[2] && take_named(unit, &ref, value[2], frame)) return TTM_ENOMEM;
+  if (!value[2] && d->name) ref.args_open = true; /* statements may add some */
+  if (value[3] && take_named(unit, &ref, value[3], frame)) return TTM_ENOMEM;
+  if (value[4] && take_bindings_of(unit, &ref, value[4], frame)) return TTM_ENOMEM;
+  return ttm_vec_push(&unit->refs, ref);
+}
+
+static bool is_kernel_type(const cbs_tree *tree, cbs_node type) {
+  ttm_str name = type ? cbs_name_last(tree, type) : (ttm_str){"", 0};
+  return ttm_str_eq(name, TTM_LIT("KernelDescriptor")) || ttm_str_eq(name, TTM_LIT("KernelSpec"));
+}
+
+static int at_declaration(cbs_unit *unit, cbs_node n) {
+  const cbs_tree *tree = &unit->tree;
+  described d = {0};
+  cbs_node id = cbs_declared_identifier(tree, cbs_tree_field(tree, n, CBS_F_DECLARATOR));
+  uint32_t i = id ? cbs_names_first(&unit->names, cbs_tree_text(tree, id)) : UINT32_MAX;
+  for (; i != UINT32_MAX; i = unit->names.names.at[i].next) {
+    if (unit->names.names.at[i].node == n) d.name = &unit->names.names.at[i];
+  }
+  return d.name ? make_described(unit, n, NULL, &d) : TTM_OK;
+}
+
+int cbs_scan_host_kernels(cbs_unit *unit) {
+  const cbs_tree *tree = &unit->tree;
+  for (cbs_node n = 1; n < tree->nodes.n; n++) {
+    cbs_node_kind kind = cbs_tree_kind(tree, n);
+    int status = TTM_OK;
+    if (kind == CBS_N_CALL) {
+      cbs_node function = cbs_tree_field(tree, n, CBS_F_FUNCTION);
+      cbs_node path = cbs_call_argument(tree, n, 1);
+      if (function && path && ttm_str_starts(cbs_name_last(tree, function), TTM_LIT("CreateKernel"))) {
+        status = cbs_for_each_call(unit, n, make_created, NULL);
+      }
+    } else if (kind == CBS_N_COMPOUND_LITERAL && is_kernel_type(tree, cbs_tree_field(tree, n, CBS_F_TYPE))) {
+      described d = {.list = cbs_list_of(tree, n)};
+      status = cbs_for_each_call(unit, n, make_described, &d);
+    } else if (kind == CBS_N_DECLARATION && is_kernel_type(tree, cbs_tree_field(tree, n, CBS_F_TYPE))) {
+      status = at_declaration(unit, n);
+    }
+    if (status) return status;
+  }
+  return TTM_OK;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The names of one source: where each is declared, changed and called. Found in one pass over the tree. */
+#ifndef CBS_NAMES_H
+#define CBS_NAMES_H
+
+#include "base/intern.h"
+#include "cbscan/tree.h"
+#include "cbscan/value.h"
+
+typedef enum cbs_name_kind {
+  CBS_NAME_VARIABLE,
+  CBS_NAME_PARAMETER,
+  CBS_NAME_BINDING, /* one of auto [a, b] = ... */
+  CBS_NAME_FUNCTION,
+  CBS_NAME_MACRO,
+  CBS_NAME_ENUMERATOR,
+  CBS_NAME_MEMBER, /* of a class, with its default */
+} cbs_name_kind;
+
+/* A declaration. */
+typedef struct cbs_name {
+  cbs_name_kind kind;
+  uint32_t id;    /* of the text */
+  ttm_str text;   /* in the source */
+  cbs_node node;  /* what declares it */
+  cbs_node scope; /* visible below this node */
+  cbs_node value; /* initialiser, default value or function body; 0 for none */
+  cbs_node type;  /* 0 when there is none */
+  uint32_t index; /* number among the parameters or bindings; distance of an enumerator */
+  uint32_t next;  /* next declaration of the same name, UINT32_MAX at the end; newest first */
+  bool is_loop;   /* the variable of a loop */
+} cbs_name;
+
+/* Something done to a name after its declaration. */
+typedef enum cbs_change_kind {
+  CBS_CHANGE_ASSIGN, /* x = value, x *= value: node is the expression */
+  CBS_CHANGE_STEP,   /* x++ */
+  CBS_CHANGE_FIELD,  /* x.field = value, also x.a.b = value with field "b" */
+  CBS_CHANGE_METHOD, /* x.method(...), also x.a.method(...) */
+  CBS_CHANGE_ITEM,   /* x[i] = value */
+} cbs_change_kind;
+
+typedef struct cbs_change {
+  cbs_change_kind kind;
+  uint32_t id;
+  cbs_node node;  /* assignment, update or call */
+  cbs_node value; /* right side or argument list */
+  ttm_str word;   /* operator, field or method */
+  ttm_str path;   /* for x.a.method: "a"; else empty */
+  uint32_t next;  /* next of the same name, UINT32_MAX at the end; in the order of the text */
+} cbs_change;
+
+/* A call of a plain (or qualified) name. */
+typedef struct cbs_call {
+  uint32_t id; /* last part of the name */
+  cbs_node node;
+  uint32_t next; /* in the order of the text */
+} cbs_call;
+
+typedef struct cbs_names {
+  const cbs_tree *tree;
+  ttm_intern texts;
+  TTM_VEC(cbs_name) names;
+  TTM_VEC(cbs_change) changes;
+  TTM_VEC(cbs_call) calls;
+  TTM_VEC(uint32_t) heads; /* three per text id: name, change, call; UINT32_MAX for none */
+} cbs_names;
+
+/* 0 or TTM_ENOMEM; freed in any case with cbs_names_free. */
+int cbs_names_collect(cbs_names *out, const cbs_tree *tree);
+void cbs_names_free(cbs_names *names);
+
+/* First of its chain, UINT32_MAX for none. */
+uint32_t cbs_names_first(const cbs_names *names, ttm_str text);
+uint32_t cbs_changes_first(const cbs_names *names, ttm_str text);
+uint32_t cbs_calls_first(const cbs_names *names, ttm_str text);
+
+/* The declaration a use at node `at` means, NULL when the file has none. */
+const cbs_name *cbs_names_find(const cbs_names *names, ttm_str text, cbs_node at);
+
+/* Last part of a possibly qualified or templated name: tt::CBIndex::c_0 -> c_0, std::min<int> -> min. */
+ttm_str cbs_name_last(const cbs_tree *tree, cbs_node n);
+/* The identifier a declarator declares (through pointers, references, arrays), 0 when there is none. */
+cbs_node cbs_declared_identifier(const cbs_tree *tree, cbs_node declarator);
+/* The function or lambda around a node, 0 at file scope. */
+cbs_node cbs_function_around(const cbs_tree *tree, cbs_node n);
+/* The outermost function around a node: lambdas belong to the function that holds them. */
+cbs_node cbs_function_outermost(const cbs_tree *tree, cbs_node n);
+/* Its name, "" for none; a lambda has that of its variable. */
+ttm_str cbs_function_name(const cbs_tree *tree, cbs_node function);
+/* Argument number i of a call, 0 when there are fewer. */
+cbs_node cbs_call_argument(const cbs_tree *tree, cbs_node call, size_t i);
+size_t cbs_call_arguments(const cbs_tree *tree, cbs_node call);
+/* True when the type's text names `word` as a whole word. */
+bool cbs_text_has_word(ttm_str text, ttm_str word);
+
+#endif
