@@ -213,7 +213,7 @@ static int note_freed_arguments(const gathering *g, uint32_t program, ttm_idmap 
   const ttm_profile *p = g->p;
   const ttm_call *call = &p->calls.at[program];
   for (uint32_t op = call->first_op; op < g->end_op && op <= call->last_op; op++) {
-    const ttm_text *text = ttm_op_text_of(p, op);
+    const ttm_op_text *text = ttm_op_text_of(p, op);
     if (text->kind != TTM_OP_DEALLOCATE || p->ops.at[op].call != program || !text->operands.n) continue;
     ttm_value operand = p->lists.at[text->operands.first];
     if (!ttm_value_is_argument(operand) || p->ops.at[op].flags & TTM_OP_RETAINED) continue;
@@ -228,7 +228,7 @@ static int gather_used_arguments(gathering *g, uint32_t program, bool weights_on
   const ttm_call *call = &p->calls.at[program];
   int status = TTM_OK;
   for (uint32_t op = call->first_op; op != TTM_NONE && op <= call->last_op && !status; op++) {
-    const ttm_text *text = ttm_op_text_of(p, op);
+    const ttm_op_text *text = ttm_op_text_of(p, op);
     if (p->ops.at[op].call != program) continue;
     /* The function of a load_cached stands before its operands, without a type. */
     uint32_t symbols = text->operands.n > text->inputs.n ? text->operands.n - text->inputs.n : 0;

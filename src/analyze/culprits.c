@@ -65,7 +65,7 @@ static int note(search *s, uint32_t op, uint64_t bytes) {
 static int note_results(search *s, uint32_t op) {
   const ttm_profile *p = s->p;
   const ttm_op *row = &p->ops.at[op];
-  const ttm_text *text = ttm_op_text_of(p, op);
+  const ttm_op_text *text = ttm_op_text_of(p, op);
   if (row->tensor == TTM_NONE || text->kind == TTM_OP_DEALLOCATE) return TTM_OK;
   if (row->flags & (TTM_OP_FAILED | TTM_OP_CONST_EVAL)) return TTM_OK;
   for (uint32_t k = 0; k < text->outputs.n && row->tensor + k < p->tensors.n; k++) {

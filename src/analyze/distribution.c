@@ -28,7 +28,7 @@ static int by_count(const void *a, const void *b) {
  * short names index `counts`. */
 static int merge(const ttm_profile *p, const ttm_tally *tally, ttm_intern *names, named_counts *counts) {
   for (uint32_t t = 0; t < p->texts.n; t++) {
-    const ttm_text *text = &p->texts.at[t];
+    const ttm_op_text *text = &p->texts.at[t];
     if (!tally[t].n || text->kind == TTM_OP_DEALLOCATE || text->kind == TTM_OP_GET_DEVICE) continue;
     ttm_str name = without_dialect(ttm_profile_string(p, text->name));
     uint32_t id;

@@ -71,11 +71,11 @@ static bool in_same_run(const ttm_profile *p, uint32_t state, uint32_t call) {
 static uint64_t result_bank_bytes(const ttm_profile *p, uint32_t op, ttm_memory memory, uint32_t banks) {
   static const ttm_buffer_kind kinds[TTM_MEMORIES] = {TTM_BUFFER_DRAM, TTM_BUFFER_L1, TTM_BUFFER_L1_SMALL,
                                                       TTM_BUFFER_TRACE};
-  const ttm_text *text = ttm_op_text_of(p, op);
+  const ttm_op_text *text = ttm_op_text_of(p, op);
   ttm_alignment align = ttm_profile_alignment(p);
   uint64_t sum = 0;
   for (uint32_t k = 0; k < text->outputs.n; k++) {
-    const ttm_tensor_type *type = ttm_text_output(p, text, k);
+    const ttm_tensor_type *type = ttm_op_text_output(p, text, k);
     if (type && type->has_layout && type->buffer == kinds[memory])
       sum = ttm_add_sat(sum, ttm_tensor_bank_bytes(type, banks, align));
   }

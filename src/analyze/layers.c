@@ -20,7 +20,7 @@ typedef struct stream {
 } stream;
 
 static int kind_of(const ttm_profile *p, ttm_intern *kinds, uint32_t op, uint32_t *out) {
-  const ttm_text *text = ttm_op_text_of(p, op);
+  const ttm_op_text *text = ttm_op_text_of(p, op);
   struct {
     uint32_t name, types[6];
   } key = {text->name, {0}};

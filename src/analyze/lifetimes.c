@@ -36,14 +36,14 @@ typedef struct search {
 
 /* A result that took no memory is a view of what was given: that lives on, though its own name is not used again. */
 static bool may_be_viewed(const search *s, uint32_t op) {
-  const ttm_text *text = ttm_op_text_of(s->p, op);
+  const ttm_op_text *text = ttm_op_text_of(s->p, op);
   ttm_str name = ttm_profile_string(s->p, text->name);
   int64_t effect;
   if (ttm_str_contains(name, TTM_LIT("reshape")) || ttm_str_contains(name, TTM_LIT("view"))) return true;
   if (text->kind == TTM_OP_LOAD_CACHED || !ttm_op_effect(s->p, op, TTM_DRAM, &effect)) return true;
   uint64_t expected = 0;
   for (uint32_t k = 0; k < text->outputs.n; k++) {
-    const ttm_tensor_type *type = ttm_text_output(s->p, text, k);
+    const ttm_tensor_type *type = ttm_op_text_output(s->p, text, k);
     if (type && type->buffer == TTM_BUFFER_DRAM) expected += ttm_tensor_bank_bytes(type, s->banks, s->align);
   }
   return expected > 4 * TTM_LEVEL_SLACK && effect >= 0 && ttm_level_bytes((uint64_t)effect) < expected / 2;

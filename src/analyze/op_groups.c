@@ -14,7 +14,7 @@ void ttm_op_groups_free(ttm_op_groups *groups) {
   *groups = (ttm_op_groups){0};
 }
 
-static void put_key(ttm_buf *key, const ttm_profile *p, const ttm_text *text) {
+static void put_key(ttm_buf *key, const ttm_profile *p, const ttm_op_text *text) {
   ttm_str location = ttm_profile_string(p, text->location);
   bool lines = p->kind == TTM_LOG_CAPTURE; /* "model.py:12": another number is another place in the program */
   ttm_buf_printf(key, "%u ", text->name);

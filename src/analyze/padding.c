@@ -78,11 +78,11 @@ int ttm_find_padding(ttm_findings *f, const ttm_tally *tally) {
   ttm_alignment align = ttm_profile_alignment(p);
   if (ttm_vec_reserve(&f->padding, TTM_TOP)) return TTM_ENOMEM;
   for (uint32_t t = 0; t < p->texts.n; t++) {
-    const ttm_text *text = &p->texts.at[t];
+    const ttm_op_text *text = &p->texts.at[t];
     if (!tally[t].done || text->kind == TTM_OP_DEALLOCATE || text->kind == TTM_OP_GET_DEVICE) continue;
     if (hands_out(p, tally[t].first_done)) continue;
     for (uint32_t k = 0; k < text->outputs.n; k++) {
-      const ttm_tensor_type *type = ttm_text_output(p, text, k);
+      const ttm_tensor_type *type = ttm_op_text_output(p, text, k);
       if (!on_device(type)) continue;
       ttm_padding_row row = {tally[t].first_done, k, ttm_tensor_logical_bytes(type),
                              ttm_tensor_stored_bytes(type, align), tally[t].done};

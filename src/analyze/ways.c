@@ -44,9 +44,9 @@ static bool is_made_of(const ttm_incident_text *what, uint64_t page) {
 /* The dtype the operation in flight gives its result, when that result is what was refused. */
 static int tile_by_operation(const ttm_profile *p, const ttm_incident *incident) {
   if (incident->op == TTM_NONE) return TILE_NONE;
-  const ttm_text *text = ttm_op_text_of(p, incident->op);
+  const ttm_op_text *text = ttm_op_text_of(p, incident->op);
   for (uint32_t k = 0; k < text->outputs.n; k++) {
-    const ttm_tensor_type *type = ttm_text_output(p, text, k);
+    const ttm_tensor_type *type = ttm_op_text_output(p, text, k);
     if (!type || !type->has_layout || !type->tiled) continue;
     for (int t = 0; t < TILE_KINDS; t++) {
       if (ttm_tile_bytes(type->storage, type->tile_h, type->tile_w) == TILES[t].bytes &&

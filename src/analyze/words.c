@@ -16,7 +16,7 @@ ttm_str ttm_words_source(const ttm_profile *p) {
 
 /* The weight that a load_cached without a location of its own brings: "@main_const_eval_7" tells nobody anything. */
 static ttm_str cached_weight(const ttm_profile *p, uint32_t op) {
-  const ttm_text *text = ttm_op_text_of(p, op);
+  const ttm_op_text *text = ttm_op_text_of(p, op);
   ttm_str location = ttm_profile_string(p, text->location);
   ttm_list args = ttm_profile_weights(p, p->ops.at[op].weights);
   uint32_t graph = graph_of(p, op);

@@ -2,7 +2,7 @@
 /* Locations in the words people use for them. One forward pass; nesting is bounded, since fused and callsite locations
  * recurse. */
 #include "parse/mlir_scan.h"
-#include "parse/op_text.h"
+#include "parse/op_line.h"
 
 enum { LOCATION_DEPTH = 64 };
 

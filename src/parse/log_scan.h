@@ -9,7 +9,7 @@
 #include "base/vec.h"
 #include "parse/known_blocks.h"
 #include "parse/memory_view.h"
-#include "parse/op_text.h"
+#include "parse/op_line.h"
 
 typedef enum ttm_event_kind {
   TTM_EV_OPERATION,     /* text: the operation; hash of it */

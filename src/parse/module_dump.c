@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/intern.h"
 #include "parse/mlir_scan.h"
-#include "parse/op_text.h"
+#include "parse/op_line.h"
 
 static ttm_str skip_spaces(ttm_str v) {
   while (v.n && ttm_scan_is_space(v.p[0])) v = ttm_str_from(v, 1);

@@ -92,7 +92,7 @@ static int find_block_op(ttm_builder *b, ttm_stream *s, uint8_t op_kind, ttm_str
     p->seen.unpaired++;
     return TTM_OK;
   }
-  ttm_text *text = &p->texts.at[p->ops.at[s->pending].text];
+  ttm_op_text *text = &p->texts.at[p->ops.at[s->pending].text];
   return text->op_type ? TTM_OK : ttm_intern_add(&p->strings, op_type, &text->op_type);
 }
 

@@ -8,7 +8,7 @@
 
 #include "base/idmap.h"
 #include "parse/log_scan.h"
-#include "parse/op_text.h"
+#include "parse/op_line.h"
 #include "profile/profile.h"
 
 /* ---- Texts seen before (builder_texts.c) --------------------------------------------------------------------------- */
@@ -17,7 +17,7 @@ typedef struct ttm_text_table {
   uint32_t *slots; /* open addressing; 0 is free, else text + 1 */
   size_t slot_count;
   TTM_VEC(uint64_t) hashes; /* of each text */
-  ttm_op_text parsed;       /* reused */
+  ttm_op_line parsed;       /* reused */
   ttm_buf scratch;          /* reused */
   ttm_idmap type_of_text;   /* string -> type */
   ttm_idmap list_of_hash;   /* folded hash -> position of the list in `known_lists` */
@@ -34,7 +34,7 @@ int ttm_texts_add_type(ttm_text_table *table, ttm_profile *p, ttm_str op_type, u
 /* Type row of a type text. */
 int ttm_texts_type(ttm_text_table *table, ttm_profile *p, ttm_str text, uint32_t *out);
 /* Value k of the results of a text: "%4" alone, "%4#0", "%4#1" for several. */
-int ttm_texts_result(ttm_text_table *table, ttm_profile *p, const ttm_text *text, uint32_t k, ttm_value *out);
+int ttm_texts_result(ttm_text_table *table, ttm_profile *p, const ttm_op_text *text, uint32_t k, ttm_value *out);
 /* The list with these elements, stored once. */
 int ttm_texts_list(ttm_text_table *table, ttm_profile *p, const uint32_t *ids, size_t n, ttm_list *out);
 void ttm_texts_free(ttm_text_table *table);

@@ -98,7 +98,7 @@ static int find_weights(ttm_builder *b, const ttm_stream *s, uint32_t op) {
 
 /* ---- Tensors -------------------------------------------------------------------------------------------------------- */
 
-static void free_tensor(ttm_profile *p, const ttm_scope *scope, uint32_t op, const ttm_text *text) {
+static void free_tensor(ttm_profile *p, const ttm_scope *scope, uint32_t op, const ttm_op_text *text) {
   p->seen.deallocations++;
   if (p->ops.at[op].flags & TTM_OP_RETAINED || text->operands.n == 0) return;
   uint32_t tensor = ttm_idmap_get(&scope->values, p->lists.at[text->operands.first], TTM_NONE);
@@ -107,14 +107,14 @@ static void free_tensor(ttm_profile *p, const ttm_scope *scope, uint32_t op, con
   p->ops.at[op].tensor = tensor;
 }
 
-static void use_operands(ttm_profile *p, const ttm_scope *scope, uint32_t op, const ttm_text *text) {
+static void use_operands(ttm_profile *p, const ttm_scope *scope, uint32_t op, const ttm_op_text *text) {
   for (uint32_t i = 0; i < text->operands.n; i++) {
     uint32_t tensor = ttm_idmap_get(&scope->values, p->lists.at[text->operands.first + i], TTM_NONE);
     if (tensor != TTM_NONE) p->tensors.at[tensor].last_use = op;
   }
 }
 
-static uint32_t output_type(const ttm_profile *p, const ttm_text *text, uint32_t k) {
+static uint32_t output_type(const ttm_profile *p, const ttm_op_text *text, uint32_t k) {
   return k < text->outputs.n ? p->lists.at[text->outputs.first + k] : TTM_NONE;
 }
 
@@ -124,7 +124,7 @@ static uint32_t tensor_type(const ttm_profile *p, uint32_t tensor) {
 }
 
 /* Which living tensor is result k of a load_cached: the first of the candidates with its type that was not taken yet. */
-static uint32_t take_cached(const ttm_profile *p, const ttm_text *text, uint32_t k, uint32_t *candidates, size_t n) {
+static uint32_t take_cached(const ttm_profile *p, const ttm_op_text *text, uint32_t k, uint32_t *candidates, size_t n) {
   uint32_t wanted = output_type(p, text, k);
   for (size_t i = 0; i < n; i++) {
     uint32_t tensor = candidates[i];
@@ -164,7 +164,7 @@ static int remember_cached(ttm_profile *p, ttm_stream *s, uint32_t key, uint32_t
 
 static int add_results(ttm_builder *b, ttm_stream *s, ttm_scope *scope, uint32_t op) {
   ttm_profile *p = b->profile;
-  const ttm_text *text = ttm_op_text_of(p, op);
+  const ttm_op_text *text = ttm_op_text_of(p, op);
   uint32_t n = text->result_count;
   if (n == 0 || text->kind == TTM_OP_GET_DEVICE) return TTM_OK;
   bool load_cached = text->kind == TTM_OP_LOAD_CACHED;
@@ -234,7 +234,7 @@ int ttm_op_complete(ttm_builder *b, ttm_stream *s) {
   /* The block may still be open when its operation ends (cut, or a memory line missing). */
   int rc = ttm_state_commit(b, s);
   if (rc) return rc;
-  const ttm_text *text = ttm_op_text_of(p, op);
+  const ttm_op_text *text = ttm_op_text_of(p, op);
   ttm_scope *scope = &s->scopes[s->depth - 1];
   if (text->kind == TTM_OP_DEALLOCATE) {
     free_tensor(p, scope, op, text);

@@ -42,7 +42,7 @@ static bool is_const_eval(ttm_str name) { return ttm_str_contains(name, TTM_LIT(
 
 /* Can this operation run a program of this name inside? */
 static bool can_call(const ttm_profile *p, uint32_t op, ttm_str name) {
-  const ttm_text *text = ttm_op_text_of(p, op);
+  const ttm_op_text *text = ttm_op_text_of(p, op);
   if (text->callee) return ttm_str_eq(ttm_profile_string(p, text->callee), name) || text->kind != TTM_OP_LOAD_CACHED;
   if (text->kind == TTM_OP_LOAD_CACHED) return is_const_eval(name);
   return ttm_str_contains(ttm_profile_string(p, text->name), text->synthetic ? TTM_LIT("Trace") : TTM_LIT("trace"));

@@ -24,7 +24,7 @@ static int make_room(ttm_text_table *t) {
 }
 
 /* The text just appended to the profile is known under this hash from now on. */
-static int remember(ttm_text_table *t, ttm_profile *p, uint64_t hash, const ttm_text *text, uint32_t *out) {
+static int remember(ttm_text_table *t, ttm_profile *p, uint64_t hash, const ttm_op_text *text, uint32_t *out) {
   if (ttm_vec_push(&p->texts, *text) || ttm_vec_push(&t->hashes, hash)) return TTM_ENOMEM;
   *out = (uint32_t)(p->texts.n - 1);
   *find_slot(t, hash) = *out + 1;
@@ -65,7 +65,7 @@ int ttm_texts_list(ttm_text_table *t, ttm_profile *p, const uint32_t *ids, size_
   return ttm_idmap_set(&t->list_of_hash, key, (uint32_t)(t->known_lists.n - 1));
 }
 
-static int add_types(ttm_text_table *t, ttm_profile *p, const ttm_views *texts, ttm_list *out) {
+static int add_types(ttm_text_table *t, ttm_profile *p, const ttm_strs *texts, ttm_list *out) {
   t->ids.n = 0;
   for (size_t i = 0; i < texts->n; i++) {
     uint32_t type;
@@ -93,8 +93,8 @@ static int to_value(ttm_profile *p, ttm_str text, ttm_value *out) {
   return intern(p, text, out);
 }
 
-static int add_operands(ttm_text_table *t, ttm_profile *p, ttm_text *text) {
-  const ttm_views *operands = &t->parsed.operands;
+static int add_operands(ttm_text_table *t, ttm_profile *p, ttm_op_text *text) {
+  const ttm_strs *operands = &t->parsed.operands;
   t->ids.n = 0;
   for (size_t i = 0; i < operands->n; i++) {
     ttm_value value;
@@ -103,7 +103,7 @@ static int add_operands(ttm_text_table *t, ttm_profile *p, ttm_text *text) {
   return ttm_texts_list(t, p, t->ids.at, t->ids.n, &text->operands);
 }
 
-int ttm_texts_result(ttm_text_table *t, ttm_profile *p, const ttm_text *text, uint32_t k, ttm_value *out) {
+int ttm_texts_result(ttm_text_table *t, ttm_profile *p, const ttm_op_text *text, uint32_t k, ttm_value *out) {
   if (text->result_count == 1) return *out = text->result, TTM_OK;
   char scratch[TTM_VALUE_CHARS];
   ttm_buf_clear(&t->scratch);
@@ -113,8 +113,8 @@ int ttm_texts_result(ttm_text_table *t, ttm_profile *p, const ttm_text *text, ui
   return t->scratch.failed ? TTM_ENOMEM : intern(p, ttm_buf_str(&t->scratch), out);
 }
 
-static int add_location(ttm_text_table *t, ttm_profile *p, ttm_text *text) {
-  const ttm_op_text *op = &t->parsed;
+static int add_location(ttm_text_table *t, ttm_profile *p, ttm_op_text *text) {
+  const ttm_op_line *op = &t->parsed;
   ttm_buf_clear(&t->scratch);
   if (!ttm_location_render(op->location, &t->scratch) && text->kind == TTM_OP_LOAD_CACHED && op->callee.n) {
     ttm_buf_char(&t->scratch, '@');
@@ -124,10 +124,10 @@ static int add_location(ttm_text_table *t, ttm_profile *p, ttm_text *text) {
   return intern(p, ttm_buf_str(&t->scratch), &text->location);
 }
 
-static int fill(ttm_text_table *t, ttm_profile *p, ttm_text *text) {
+static int fill(ttm_text_table *t, ttm_profile *p, ttm_op_text *text) {
   enum { MOST_RESULTS = 4096 }; /* beyond any real operation: a hostile count must not cost memory */
-  const ttm_op_text *op = &t->parsed;
-  *text = (ttm_text){.kind = (uint8_t)ttm_op_kind_of(op->name), .has_attributes = op->attributes.p != NULL};
+  const ttm_op_line *op = &t->parsed;
+  *text = (ttm_op_text){.kind = (uint8_t)ttm_op_kind_of(op->name), .has_attributes = op->attributes.p != NULL};
   text->result_count = (uint16_t)(op->result_count < MOST_RESULTS ? op->result_count : MOST_RESULTS);
   if (intern(p, op->name, &text->name) || intern(p, op->attributes, &text->attributes) ||
       intern(p, op->callee, &text->callee) || to_value(p, op->result, &text->result) || add_location(t, p, text) ||
@@ -143,9 +143,9 @@ int ttm_texts_add(ttm_text_table *t, ttm_profile *p, ttm_str text, uint64_t hash
   if (make_room(t)) return TTM_ENOMEM;
   uint32_t slot = *find_slot(t, hash);
   if (slot) return *out = slot - 1, TTM_OK;
-  int rc = ttm_op_text_parse(text, &t->parsed);
+  int rc = ttm_op_line_parse(text, &t->parsed);
   if (rc == TTM_EFORMAT) return *out = TTM_BAD_TEXT, TTM_OK;
-  ttm_text row;
+  ttm_op_text row;
   return rc || fill(t, p, &row) ? TTM_ENOMEM : remember(t, p, hash, &row, out);
 }
 
@@ -155,7 +155,7 @@ int ttm_texts_add_type(ttm_text_table *t, ttm_profile *p, ttm_str op_type, uint3
   uint64_t hash = ttm_hash_bytes(op_type.p, op_type.n).lo ^ UINT64_C(0x5bd1e995cafef00d);
   uint32_t slot = *find_slot(t, hash);
   if (slot) return *out = slot - 1, TTM_OK;
-  ttm_text row = {.kind = (uint8_t)ttm_op_kind_of(op_type), .synthetic = true};
+  ttm_op_text row = {.kind = (uint8_t)ttm_op_kind_of(op_type), .synthetic = true};
   if (intern(p, op_type, &row.name)) return TTM_ENOMEM;
   row.op_type = row.name;
   return remember(t, p, hash, &row, out);
@@ -164,7 +164,7 @@ int ttm_texts_add_type(ttm_text_table *t, ttm_profile *p, ttm_str op_type, uint3
 void ttm_texts_free(ttm_text_table *t) {
   ttm_free(t->slots);
   ttm_vec_free(&t->hashes);
-  ttm_op_text_free(&t->parsed);
+  ttm_op_line_free(&t->parsed);
   ttm_buf_free(&t->scratch);
   ttm_idmap_free(&t->type_of_text);
   ttm_idmap_free(&t->list_of_hash);

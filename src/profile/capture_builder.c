@@ -44,7 +44,7 @@ static int push_op(ttm_capture_builder *b, uint32_t text, uint32_t line, uint32_
 static bool same_bytes(const void *a, const void *b, size_t n) { return memcmp(a, b, n) == 0; }
 
 /* The text of an operation, stored once. */
-static int add_text(ttm_capture_builder *b, const ttm_text *text, uint32_t *out) {
+static int add_text(ttm_capture_builder *b, const ttm_op_text *text, uint32_t *out) {
   ttm_profile *p = b->profile;
   uint32_t key = (uint32_t)ttm_hash_bytes(text, sizeof *text).lo;
   uint32_t known = ttm_idmap_get(&b->text_of_key, key, TTM_NONE);
@@ -71,7 +71,7 @@ int ttm_capture_finish_op(ttm_capture_builder *b) {
   ttm_profile *p = b->profile;
   if (b->op == TTM_NONE) return TTM_OK;
   ttm_op *op = &p->ops.at[b->op];
-  ttm_text text;
+  ttm_op_text text;
   memset(&text, 0, sizeof text); /* it is compared as bytes */
   b->outputs.n = 0;
   for (size_t t = op->tensor == TTM_NONE ? p->tensors.n : op->tensor; t < p->tensors.n; t++)
@@ -443,7 +443,7 @@ int ttm_capture_builder_begin(ttm_capture_builder *b, const char *path) {
   b->profile->capture.ordered = true;
   b->profile->capture.first_empty_op = TTM_NONE;
   b->profile->capture.recording.last = TTM_NONE;
-  ttm_text placeholder, deallocate;
+  ttm_op_text placeholder, deallocate;
   memset(&placeholder, 0, sizeof placeholder); /* texts are compared as bytes */
   memset(&deallocate, 0, sizeof deallocate);
   deallocate.kind = TTM_OP_DEALLOCATE;

@@ -96,7 +96,7 @@ static uint32_t find_culprit(ttm_live_builder *b, const ttm_live_line *line) {
 
 static int push_text(ttm_live_builder *b, const ttm_live_line *line, uint32_t culprit, uint32_t *out) {
   ttm_intern *strings = &b->profile->strings;
-  ttm_text text = {.has_attributes = true};
+  ttm_op_text text = {.has_attributes = true};
   ttm_buf_clear(&b->scratch);
   ttm_buf_printf(&b->scratch, "t = %llu.%03u s", (unsigned long long)(b->last_ms / 1000),
                  (unsigned)(b->last_ms % 1000));

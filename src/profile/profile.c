@@ -85,7 +85,7 @@ uint32_t ttm_state_previous(const ttm_profile *p, uint32_t state) {
   return TTM_NONE;
 }
 
-const ttm_tensor_type *ttm_text_output(const ttm_profile *p, const ttm_text *text, uint32_t k) {
+const ttm_tensor_type *ttm_op_text_output(const ttm_profile *p, const ttm_op_text *text, uint32_t k) {
   if (k >= text->outputs.n) return NULL;
   const ttm_type *type = &p->types.at[p->lists.at[text->outputs.first + k]];
   return type->is_tensor ? &type->tensor : NULL;
@@ -93,7 +93,7 @@ const ttm_tensor_type *ttm_text_output(const ttm_profile *p, const ttm_text *tex
 
 const ttm_tensor_type *ttm_tensor_type_of(const ttm_profile *p, uint32_t tensor) {
   const ttm_tensor *t = &p->tensors.at[tensor];
-  return ttm_text_output(p, ttm_op_text_of(p, t->birth), tensor - p->ops.at[t->birth].tensor);
+  return ttm_op_text_output(p, ttm_op_text_of(p, t->birth), tensor - p->ops.at[t->birth].tensor);
 }
 
 ttm_list ttm_profile_weights(const ttm_profile *p, uint32_t weights) {

@@ -2,7 +2,7 @@
 /* The one model of a run. Every input becomes a ttm_profile, every analysis and report reads one.
  *
  * Rows are named by index (uint32_t, TTM_NONE for "none") and kept in tables of fixed-width integers. Texts that repeat are
- * stored once: an operation row points to its ttm_text, which is shared by every run of the same compiled program.
+ * stored once: an operation row points to its ttm_op_text, which is shared by every run of the same compiled program.
  * Memory figures are thousandths of a MB (MiB) per bank, exactly as the log prints them; bytes are uint64_t.
  * A profile never changes after it was read; everything in it is borrowed and lives until ttm_profile_free. */
 #ifndef TTM_PROFILE_PROFILE_H
@@ -14,7 +14,7 @@
 #include "parse/incident_text.h"
 #include "parse/memory_view.h"
 #include "parse/module_dump.h"
-#include "parse/op_text.h"
+#include "parse/op_line.h"
 #include "parse/tensor_type.h"
 #include "ttmem/profile.h"
 
@@ -45,7 +45,7 @@ static inline bool ttm_value_is_argument(ttm_value v) { return (v & TTM_VALUE_AR
 static inline uint32_t ttm_value_argument(ttm_value v) { return v & ~TTM_VALUE_ARGUMENT; }
 
 /* One distinct operation text. */
-typedef struct ttm_text {
+typedef struct ttm_op_text {
   uint32_t name;       /* string: "ttnn.add"; the block's type ("RepeatOp") when there was no operation line */
   uint32_t op_type;    /* string: "EltwiseBinaryOp", from the block header; 0 when no block was seen */
   uint32_t attributes; /* string */
@@ -59,7 +59,7 @@ typedef struct ttm_text {
   uint8_t kind; /* ttm_op_kind */
   bool has_attributes : 1;
   bool synthetic : 1; /* made from a block without an operation line */
-} ttm_text;
+} ttm_op_text;
 
 /* ---- Operations --------------------------------------------------------------------------------------------------- */
 
@@ -329,7 +329,7 @@ struct ttm_profile {
   ttm_intern strings;
   TTM_VEC(uint32_t) lists; /* elements of every ttm_list */
   TTM_VEC(ttm_type) types;
-  TTM_VEC(ttm_text) texts;
+  TTM_VEC(ttm_op_text) texts;
   TTM_VEC(ttm_op) ops;
   TTM_VEC(ttm_state) states;
   TTM_VEC(ttm_state_base) state_bases;
@@ -352,7 +352,7 @@ static inline ttm_str ttm_profile_string(const ttm_profile *p, uint32_t id) { re
 /* The value as printed; `scratch` holds it when it is a number. */
 ttm_str ttm_value_print(const ttm_profile *p, ttm_value value, char scratch[TTM_VALUE_CHARS]);
 
-static inline const ttm_text *ttm_op_text_of(const ttm_profile *p, uint32_t op) {
+static inline const ttm_op_text *ttm_op_text_of(const ttm_profile *p, uint32_t op) {
   return &p->texts.at[p->ops.at[op].text];
 }
 
@@ -380,7 +380,7 @@ uint32_t ttm_state_next(const ttm_profile *p, uint32_t state);
 uint32_t ttm_state_previous(const ttm_profile *p, uint32_t state);
 
 /* The type of result `k` of an operation text; NULL when it is no tensor. */
-const ttm_tensor_type *ttm_text_output(const ttm_profile *p, const ttm_text *text, uint32_t k);
+const ttm_tensor_type *ttm_op_text_output(const ttm_profile *p, const ttm_op_text *text, uint32_t k);
 /* The type of a tensor row; NULL when unknown. */
 const ttm_tensor_type *ttm_tensor_type_of(const ttm_profile *p, uint32_t tensor);
 

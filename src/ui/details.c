@@ -156,7 +156,7 @@ void ttm_ui_show_operation(ttm_ui *ui, const ttm_findings *f, uint32_t op) {
   details d = {
       .f = f, .p = f->profile, .op = op, .form = ttm_screen_form(&ui->screen), .columns = (size_t)ui->screen.columns};
   if (op >= f->profile->ops.n) return ttm_ui_say(ui, "This state stands before no operation.");
-  const ttm_text *t = ttm_op_text_of(d.p, op);
+  const ttm_op_text *t = ttm_op_text_of(d.p, op);
   label(&d, "Operation");
   if (ttm_op_is_element(d.p, op)) { /* a deallocation is not counted */
     ttm_words_index(&d.out, f, op);

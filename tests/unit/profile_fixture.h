@@ -47,7 +47,7 @@ static inline uint32_t fx_type(ttm_profile *p, const char *text) {
 
 /* An operation text with up to two results (NULL: none). */
 static inline uint32_t fx_text(ttm_profile *p, const char *name, ttm_op_kind kind, const char *out0, const char *out1) {
-  ttm_text text = {.name = fx_str(p, name), .kind = (uint8_t)kind};
+  ttm_op_text text = {.name = fx_str(p, name), .kind = (uint8_t)kind};
   uint32_t types[2] = {out0 ? fx_type(p, out0) : 0, out1 ? fx_type(p, out1) : 0};
   text.outputs.first = (uint32_t)p->lists.n;
   text.outputs.n = text.result_count = (uint16_t)(!!out0 + !!out1);

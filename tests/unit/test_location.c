@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "parse/mlir_scan.h"
-#include "parse/op_text.h"
+#include "parse/op_line.h"
 #include "unit.h"
 
 static void renders(const char *raw, const char *want) {

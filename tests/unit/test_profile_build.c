@@ -172,7 +172,7 @@ static void test_small_texts(void **state) {
   assert_view(loc_of(p, find_op(p, "ttcore.load_cached", 0)), "@main_const_eval_0");
   assert_view(loc_of(p, find_op(p, "ttnn.add", 0)), "model|add.1");
   assert_view(loc_of(p, find_op(p, "ttnn.sort", 0)), "fused[sort.a, sort.b]");
-  const ttm_text *add = ttm_op_text_of(p, find_op(p, "ttnn.add", 0));
+  const ttm_op_text *add = ttm_op_text_of(p, find_op(p, "ttnn.add", 0));
   assert_view(ttm_profile_string(p, add->attributes),
               "dtype = #ttcore.supportedDataTypes<bf16>, nested = {a = [1, {b = \"}>\"}]}");
   assert_view(ttm_profile_string(p, add->op_type), "EltwiseBinaryOp");

@@ -381,7 +381,7 @@ static void put_sizes(ttm_buf *buf, uint64_t logical, uint64_t stored) {
 }
 
 static void put_padding_row(ttm_buf *buf, const ttm_findings *f, const ttm_padding_row *row) {
-  const ttm_tensor_type *type = ttm_text_output(f->profile, ttm_op_text_of(f->profile, row->op), row->result);
+  const ttm_tensor_type *type = ttm_op_text_output(f->profile, ttm_op_text_of(f->profile, row->op), row->result);
   ttm_buf_char(buf, '{');
   ttm_json_op_members(buf, f, row->op);
   ttm_json_key_u64(buf, ",\"result\":", row->result);

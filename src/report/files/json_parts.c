@@ -55,7 +55,7 @@ void ttm_json_type_members(ttm_buf *buf, const ttm_profile *p, uint32_t type) {
 
 void ttm_json_op_members(ttm_buf *buf, const ttm_findings *f, uint32_t op) {
   const ttm_profile *p = f->profile;
-  const ttm_text *text = ttm_op_text_of(p, op);
+  const ttm_op_text *text = ttm_op_text_of(p, op);
   uint32_t index = ttm_findings_index(f, op);
   ttm_json_raw(buf, "\"index\":");
   ttm_json_known(buf, index == TTM_NONE ? UINT64_MAX : index);

@@ -166,7 +166,7 @@ static void put_effects(memory_writer *w, uint32_t state) {
 
 static void put_element(memory_writer *w, uint32_t op, uint32_t index, const ttm_alive *live) {
   const ttm_op *row = &w->p->ops.at[op];
-  const ttm_text *text = &w->p->texts.at[row->text];
+  const ttm_op_text *text = &w->p->texts.at[row->text];
   ttm_buf *buf = w->buf;
   ttm_buf_put(buf, index ? TTM_LIT(",\n{\"index\":") : TTM_LIT("\n{\"index\":"));
   ttm_buf_u64(buf, index);

@@ -56,7 +56,7 @@ static void put_tensors(ops_writer *w, ttm_list list, void (*put)(ttm_buf *, con
 }
 
 /* The first result that is a tensor, as the old files have it; all of them beside it when there are several. */
-static void put_layouts(ops_writer *w, const ttm_text *text) {
+static void put_layouts(ops_writer *w, const ttm_op_text *text) {
   uint32_t first = 0;
   while (first < text->outputs.n && !type_at(w->p, text->outputs, first)->is_tensor) first++;
   ttm_json_raw(w->buf, ",\"output_layout_info\":");
@@ -91,7 +91,7 @@ static void put_operands(ops_writer *w, ttm_list list) {
   ttm_buf_char(w->buf, ']');
 }
 
-static void put_text(ops_writer *w, const ttm_text *text) {
+static void put_text(ops_writer *w, const ttm_op_text *text) {
   ttm_buf *buf = w->buf;
   ttm_json_raw(buf, ",\"result\":");
   if (text->result)

@@ -212,14 +212,14 @@ static int put_type_table(ttm_html *h) {
 int ttm_html_texts(ttm_html *h) {
   const ttm_profile *p = h->p;
   for (size_t i = 0; i < h->texts.used.n; i++) {
-    const ttm_text *text = &p->texts.at[h->texts.used.at[i]];
+    const ttm_op_text *text = &p->texts.at[h->texts.used.at[i]];
     put_string_id(h, &h->labels, text->name);
     put_string_id(h, &h->labels, text->location);
     put_types(h, text->outputs);
   }
   int code = ttm_block_write(&h->block, "texts", h->out);
   for (size_t i = 0; i < h->texts.used.n; i++) {
-    const ttm_text *text = &p->texts.at[h->texts.used.at[i]];
+    const ttm_op_text *text = &p->texts.at[h->texts.used.at[i]];
     put_string_id(h, &h->words, text->op_type);
     put_value(h, text->result);
     ttm_block_number(&h->block, text->has_attributes);

@@ -76,7 +76,7 @@ int ttm_ask_op(const ttm_findings *f, uint32_t index, ttm_buf *out, ttm_error *e
     return ttm_error_set(err, TTM_ENODATA, "there is no operation %u: the log has %u, counted from 0", index,
                          f->elements);
   const ttm_op *row = &p->ops.at[op];
-  const ttm_text *t = ttm_op_text_of(p, op);
+  const ttm_op_text *t = ttm_op_text_of(p, op);
   name_op(f, op, out);
   ttm_buf_char(out, '\n');
   if (row->call < p->calls.n) {
@@ -154,7 +154,7 @@ static uint32_t put_results(const ttm_findings *f, ttm_str name, bool whole, ttm
   if (!seen) return out->failed = true, 0;
   for (uint32_t op = 0; op < p->ops.n; op++) {
     uint32_t id = p->ops.at[op].text;
-    const ttm_text *t = &p->texts.at[id];
+    const ttm_op_text *t = &p->texts.at[id];
     if (!ttm_op_is_element(p, op) || seen[id / 64] >> (id % 64) & 1 || p->ops.at[op].tensor == TTM_NONE ||
         !t->outputs.n)
       continue;

@@ -208,7 +208,7 @@ static void put_shapes(ttm_llm *r, ttm_list types) {
 
 static void put_consumer(ttm_llm *r, size_t rank, const ttm_added *row) {
   const ttm_op *op = &r->p->ops.at[row->op];
-  const ttm_text *text = ttm_op_text_of(r->p, row->op);
+  const ttm_op_text *text = ttm_op_text_of(r->p, row->op);
   ttm_level before;
   bool known = ttm_state_level(r->p, op->state, TTM_DRAM, &before);
   uint32_t inside;
@@ -265,7 +265,7 @@ static void put_consumers(ttm_llm *r) {
 }
 
 static void put_padding_row(ttm_llm *r, size_t rank, const ttm_padding_row *row) {
-  const ttm_tensor_type *type = ttm_text_output(r->p, ttm_op_text_of(r->p, row->op), row->result);
+  const ttm_tensor_type *type = ttm_op_text_output(r->p, ttm_op_text_of(r->p, row->op), row->result);
   if (!type) return;
   char logical[256], stored[256];
   ttm_dims stored_shape = ttm_tensor_stored_shape(type);
@@ -295,7 +295,7 @@ static void put_padding_at_peak(ttm_llm *r) {
 static bool knows_a_result(const ttm_profile *p) {
   for (uint32_t t = 0; t < p->texts.n; t++) {
     for (uint32_t k = 0; k < p->texts.at[t].outputs.n; k++)
-      if (ttm_text_output(p, &p->texts.at[t], k)) return true;
+      if (ttm_op_text_output(p, &p->texts.at[t], k)) return true;
   }
   return false;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The text behind "Executing operation: ": one MLIR operation, taken apart by bracket depth.
  *   [%r[:n] = ] NAME ( operands ) [<{properties}>] [{attrs}] : FUNCTYPE loc(...) */
-#ifndef TTM_PARSE_OP_TEXT_H
-#define TTM_PARSE_OP_TEXT_H
+#ifndef TTM_PARSE_OP_LINE_H
+#define TTM_PARSE_OP_LINE_H
 
 #include "base/buf.h"
 #include "base/str.h"
 #include "base/vec.h"
 
-typedef TTM_VEC(ttm_str) ttm_views;
+typedef TTM_VEC(ttm_str) ttm_strs;
 
 typedef enum ttm_op_kind {
   TTM_OP_PLAIN,
@@ -21,8 +21,8 @@ typedef enum ttm_op_kind {
 ttm_op_kind ttm_op_kind_of(ttm_str name);
 
 /* Zero is the empty one. Views point into the parsed text. The vectors are reused from call to call and freed by
- * ttm_op_text_free. */
-typedef struct ttm_op_text {
+ * ttm_op_line_free. */
+typedef struct ttm_op_line {
   ttm_str name;          /* ttnn.add, ttcore.load_cached, call; never quoted */
   ttm_str result;        /* "%0" of `%0:2 = ...`; empty when the operation gives nothing */
   uint32_t result_count; /* 2 of `%0:2`; 0 without a result */
@@ -31,17 +31,17 @@ typedef struct ttm_op_text {
   ttm_str output_type;   /* after its arrow, as printed: `T`, `(T, T)` or `()` */
   ttm_str callee;        /* "main_const_eval_0" of load_cached(@main_const_eval_0, ...) or call @f; empty otherwise */
   ttm_str location;      /* between loc( and its ), raw; empty when the line has none */
-  ttm_views operands;    /* every value and symbol in order: "@f", "%arg0", "%3#1" */
-  ttm_views inputs;      /* each input type */
-  ttm_views outputs;     /* each output type; none for () */
-} ttm_op_text;
+  ttm_strs operands;     /* every value and symbol in order: "@f", "%arg0", "%3#1" */
+  ttm_strs inputs;       /* each input type */
+  ttm_strs outputs;      /* each output type; none for () */
+} ttm_op_line;
 
 /* 0; TTM_EFORMAT when the text is no whole operation (cut line, unbalanced brackets); TTM_ENOMEM. Also after an error
  * *out is ready for the next call. Without a location a cut inside a bare word at the very end (`-> !ttnn.devi`) cannot
  * be told from a whole type; every other cut can. Text behind the location (another writer's, on the same line) is
  * ignored. */
-int ttm_op_text_parse(ttm_str text, ttm_op_text *out);
-void ttm_op_text_free(ttm_op_text *op);
+int ttm_op_line_parse(ttm_str text, ttm_op_line *out);
+void ttm_op_line_free(ttm_op_line *op);
 
 /* Appends a location as people name it: loc("a"("b")) -> a; fused["a", "b"] -> fused[a, b]; callsite("a" at "b") -> a
  * at b; "x.mlir":9:14 -> x.mlir:9:14; unknown -> nothing. String escapes (\22, \5C, \n ...) are undone. Unknown parts
@@ -51,6 +51,6 @@ bool ttm_location_render(ttm_str raw, ttm_buf *out);
 
 /* Splits `text` at commas outside every bracket and string; `->` is one token. Appends trimmed, non-empty pieces to
  * `out`. 0; TTM_EFORMAT when the brackets do not pair up; TTM_ENOMEM. */
-int ttm_split_top_level(ttm_str text, ttm_views *out);
+int ttm_split_top_level(ttm_str text, ttm_strs *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "parse/op_text.h"
+#include "parse/op_line.h"
 
 #include "parse/mlir_scan.h"
 
@@ -64,7 +64,7 @@ static ttm_str symbol_name(ttm_str symbol) {
 }
 
 /* `%0 = `, `%0:2 = `, `%a, %b:2 = `; nothing when the line does not start with a value */
-static int read_results(cursor *at, ttm_op_text *op) {
+static int read_results(cursor *at, ttm_op_line *op) {
   if (!next_is(*at, '%')) return TTM_OK;
   uint64_t total = 0;
   do {
@@ -84,7 +84,7 @@ static int read_results(cursor *at, ttm_op_text *op) {
 }
 
 /* `"ttnn.add"` or `ttcore.load_cached`, and the symbol of `call @f` */
-static int read_name(cursor *at, ttm_op_text *op) {
+static int read_name(cursor *at, ttm_op_line *op) {
   skip_space(at);
   if (next_is(*at, '"')) {
     size_t end = ttm_scan_string_end(*at, 0);
@@ -105,7 +105,7 @@ static int read_name(cursor *at, ttm_op_text *op) {
 }
 
 /* Values and symbols in order. Lists are flattened; what stands in {} or <> describes an operand and is none itself. */
-static int collect_operands(ttm_str list, ttm_op_text *op) {
+static int collect_operands(ttm_str list, ttm_op_line *op) {
   cursor at = list;
   while (at.n) {
     ttm_str token;
@@ -134,14 +134,14 @@ static int collect_operands(ttm_str list, ttm_op_text *op) {
   return TTM_OK;
 }
 
-static int read_operands(cursor *at, ttm_op_text *op) {
+static int read_operands(cursor *at, ttm_op_line *op) {
   ttm_str list;
   if (!next_is(*at, '(') || !take_bracketed(at, &list)) return TTM_EFORMAT;
   return collect_operands(list, op);
 }
 
 /* Whatever stands between the operands and the colon: [successors], <{properties}>, ({regions}), {attributes}. */
-static int read_attributes(cursor *at, ttm_op_text *op) {
+static int read_attributes(cursor *at, ttm_op_line *op) {
   bool properties = false;
   for (;;) {
     ttm_str inside;
@@ -191,7 +191,7 @@ static bool take_type(cursor *at, ttm_str *type) {
 }
 
 /* `(T, T) -> T`, `(T) -> (T, T)`, `() -> ()`, and `T -> T` of some custom forms */
-static int read_function_type(cursor *at, ttm_op_text *op) {
+static int read_function_type(cursor *at, ttm_op_line *op) {
   skip_space(at);
   if (next_is(*at, '(') ? !take_bracketed(at, &op->input_types) : !take_type(at, &op->input_types)) return TTM_EFORMAT;
   skip_space(at);
@@ -205,7 +205,7 @@ static int read_function_type(cursor *at, ttm_op_text *op) {
   return ttm_split_top_level(outputs, &op->outputs);
 }
 
-static int read_location(cursor *at, ttm_op_text *op) {
+static int read_location(cursor *at, ttm_op_line *op) {
   skip_space(at);
   if (!at->n) return TTM_OK;
   if (!ttm_str_take(at, TTM_LIT("loc")) || !next_is(*at, '(')) return TTM_EFORMAT;
@@ -220,10 +220,10 @@ ttm_op_kind ttm_op_kind_of(ttm_str name) {
   return TTM_OP_PLAIN;
 }
 
-int ttm_op_text_parse(ttm_str text, ttm_op_text *out) {
-  ttm_views operands = out->operands, inputs = out->inputs, outputs = out->outputs;
+int ttm_op_line_parse(ttm_str text, ttm_op_line *out) {
+  ttm_strs operands = out->operands, inputs = out->inputs, outputs = out->outputs;
   operands.n = inputs.n = outputs.n = 0;
-  *out = (ttm_op_text){.operands = operands, .inputs = inputs, .outputs = outputs};
+  *out = (ttm_op_line){.operands = operands, .inputs = inputs, .outputs = outputs};
 
   cursor at = ttm_scan_trim(text);
   if (!at.n) return TTM_EFORMAT;
@@ -236,14 +236,14 @@ int ttm_op_text_parse(ttm_str text, ttm_op_text *out) {
   return rc;
 }
 
-void ttm_op_text_free(ttm_op_text *op) {
+void ttm_op_line_free(ttm_op_line *op) {
   ttm_vec_free(&op->operands);
   ttm_vec_free(&op->inputs);
   ttm_vec_free(&op->outputs);
-  *op = (ttm_op_text){0};
+  *op = (ttm_op_line){0};
 }
 
-int ttm_split_top_level(ttm_str text, ttm_views *out) {
+int ttm_split_top_level(ttm_str text, ttm_strs *out) {
   ttm_pieces it = {text, false};
   ttm_str piece;
   while (ttm_pieces_next(&it, &piece)) {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "parse/mlir_scan.h"
-#include "parse/op_text.h"
+#include "parse/op_line.h"
 #include "parse/tensor_type.h"
 #include "unit.h"
 
@@ -20,15 +20,15 @@ void ttm_free(void *p) { free(p); }
   "tensor<2x4xbf16, #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<2x4xbf16, #ttnn.buffer_type<dram>>, " \
   "<interleaved>>>"
 
-static ttm_op_text op; /* reused by every test, as a reader of logs does */
+static ttm_op_line op; /* reused by every test, as a reader of logs does */
 
 static void parse(const char *text) {
-  int rc = ttm_op_text_parse(ttm_str_of(text), &op);
+  int rc = ttm_op_line_parse(ttm_str_of(text), &op);
   if (rc) fail_msg("error %d: %s", rc, text);
 }
 
 /* The views joined by blanks. */
-static void assert_views(const ttm_views *views, const char *want) {
+static void assert_views(const ttm_strs *views, const char *want) {
   char got[4096];
   size_t n = 0;
   for (size_t i = 0; i < views->n; i++) {
@@ -230,28 +230,28 @@ static void not_an_operation(void **state) {
   };
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     ttm_str copy = heap_view(ttm_str_of(texts[i]));
-    if (ttm_op_text_parse(copy, &op) != TTM_EFORMAT) fail_msg("taken for an operation: %s", texts[i]);
+    if (ttm_op_line_parse(copy, &op) != TTM_EFORMAT) fail_msg("taken for an operation: %s", texts[i]);
     free((char *)copy.p);
   }
-  assert_int_equal(ttm_op_text_parse((ttm_str){0}, &op), TTM_EFORMAT);
+  assert_int_equal(ttm_op_line_parse((ttm_str){0}, &op), TTM_EFORMAT);
 }
 
 /* A cut line is whole only where it lacks nothing but its location. */
 static size_t check_cuts(ttm_str whole) {
-  ttm_op_text first = {0};
-  assert_int_equal(ttm_op_text_parse(whole, &first), TTM_OK);
+  ttm_op_line first = {0};
+  assert_int_equal(ttm_op_line_parse(whole, &first), TTM_OK);
   size_t type_end = (size_t)(first.output_type.p + first.output_type.n - whole.p), cuts = 0;
   size_t end = first.location.p ? (size_t)(first.location.p + first.location.n + 1 - whole.p) : type_end;
   bool bare = !memchr(first.output_type.p, '<', first.output_type.n) && first.output_type.p[0] != '(';
   for (size_t n = 0; n < end; n++, cuts++) {
     ttm_str cut = heap_view((ttm_str){whole.p, n});
-    int rc = ttm_op_text_parse(cut, &op);
+    int rc = ttm_op_line_parse(cut, &op);
     bool lacks_location_only = n >= type_end && n <= type_end + 1;
-    bool bare_word_cut = bare && n > (size_t)(first.output_type.p - whole.p) && n < type_end; /* see op_text.h */
+    bool bare_word_cut = bare && n > (size_t)(first.output_type.p - whole.p) && n < type_end; /* see op_line.h */
     if (!bare_word_cut && (rc == TTM_OK) != lacks_location_only) fail_msg("%d for %.*s", rc, (int)n, whole.p);
     free((char *)cut.p);
   }
-  ttm_op_text_free(&first);
+  ttm_op_line_free(&first);
   return cuts;
 }
 
@@ -279,7 +279,7 @@ static void hostile_lengths(void **state) {
       size_t n = strlen(heads[h]), step = strlen(fillers[f]);
       memcpy(text, heads[h], n);
       for (; n + step <= N; n += step) memcpy(text + n, fillers[f], step);
-      ttm_op_text_parse((ttm_str){text, n}, &op);
+      ttm_op_line_parse((ttm_str){text, n}, &op);
     }
   }
   free(text);
@@ -287,7 +287,7 @@ static void hostile_lengths(void **state) {
 
 static void split(void **state) {
   (void)state;
-  ttm_views views = {0};
+  ttm_strs views = {0};
   assert_int_equal(ttm_split_top_level(TTM_LIT(" a<b, c> , (d, e) -> f,, \"g,\\\",h\",[i,\nj] "), &views), TTM_OK);
   assert_int_equal(views.n, 4);
   assert_view(views.at[0], "a<b, c>");
@@ -307,13 +307,13 @@ static void allocations_fail(void **state) {
   ttm_str text = TTM_LIT("%0 = call @f(%a, %b) : (i32, i32) -> (i32, i32) loc(unknown)");
   int rc = TTM_ENOMEM;
   for (long n = 0; rc; n++) {
-    ttm_op_text fresh = {0};
+    ttm_op_line fresh = {0};
     allowed = n;
-    rc = ttm_op_text_parse(text, &fresh);
+    rc = ttm_op_line_parse(text, &fresh);
     allowed = LONG_MAX;
     assert_true(rc == TTM_OK || rc == TTM_ENOMEM);
     assert_true(n > 0 || rc == TTM_ENOMEM);
-    ttm_op_text_free(&fresh);
+    ttm_op_line_free(&fresh);
     assert_null(fresh.operands.at);
   }
 }
@@ -330,7 +330,7 @@ static FILE *open_shared(const char *name) {
 }
 
 /* Each tensor of a real line must be read, with its layout unless that is an alias. */
-static void check_types(const ttm_views *types) {
+static void check_types(const ttm_strs *types) {
   for (size_t i = 0; i < types->n; i++) {
     ttm_tensor_type type;
     bool is_tensor = ttm_str_starts(types->at[i], TTM_LIT("tensor<"));
@@ -343,7 +343,7 @@ static void check_types(const ttm_views *types) {
 
 static void check_line(ttm_str text) {
   ttm_str copy = heap_view(text);
-  int rc = ttm_op_text_parse(copy, &op);
+  int rc = ttm_op_line_parse(copy, &op);
   if (rc) fail_msg("error %d: %.*s", rc, (int)text.n, text.p);
   assert_int_equal(op.result_count, op.outputs.n);
   assert_int_equal(op.operands.n - (op.callee.n ? 1 : 0), op.inputs.n);
@@ -431,7 +431,7 @@ static void modules_of_the_samples(void **state) {
 
 static int free_op(void **state) {
   (void)state;
-  ttm_op_text_free(&op);
+  ttm_op_line_free(&op);
   return 0;
 }
 
