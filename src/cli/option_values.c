@@ -65,6 +65,7 @@ int ttm_option_take(ttm_options *out, int option, const char *value, ttm_error *
       return ttm_error_set(err, TTM_EUSAGE, "option '--%s' is given too often", row->name);
     out->many[out->many_count++] = (ttm_option_value){(ttm_option)option, value};
   }
+  if (option == TTM_OPTION_PER) out->per_chip = !strcmp(value, "chip");
   out->value[option] = value;
   return TTM_OK;
 }

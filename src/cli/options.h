@@ -69,6 +69,7 @@ typedef enum ttm_option {
   TTM_OPTION_THREADS,
   TTM_OPTION_QUIET,
   TTM_OPTION_COLOR,
+  TTM_OPTION_PER,
   TTM_OPTION_ARCH,
   TTM_OPTION_METAL_VERSION,
   TTM_OPTION_L1_BASE,
@@ -163,6 +164,7 @@ typedef struct ttm_options {
   bool given[TTM_OPTIONS];
   const char *value[TTM_OPTIONS];
   unsigned threads;                    /* 0 when not given */
+  bool per_chip;                       /* --per chip: tables count a whole chip, not one of its banks */
   uint64_t bytes[TTM_OPTIONS];         /* of options that take a number of bytes, or a count */
   ttm_option_value many[TTM_MAX_MANY]; /* in the order given */
   size_t many_count;

@@ -64,6 +64,11 @@ static void every_way_to_give_a_value(void **state) {
   assert_string_equal(options.input[0], "-q");
   assert_int_equal(PARSE("ttmem", "--llm", "--logfile", "-"), 0);
   assert_string_equal(options.value[TTM_OPTION_LOGFILE], "-");
+  assert_false(options.per_chip);
+  assert_int_equal(PARSE("ttmem", "ask", "x", "--at-peak", "--per", "chip"), 0);
+  assert_true(options.per_chip);
+  assert_int_equal(PARSE("ttmem", "ask", "x", "--at-peak", "--per", "bank"), 0);
+  assert_false(options.per_chip);
   assert_int_equal(PARSE("ttmem", "analyze", "-"), 0);
   assert_string_equal(options.input[0], "-");
 }
