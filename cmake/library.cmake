@@ -9,7 +9,7 @@ pkg_check_modules(CAIRO REQUIRED cairo) # only its header: src/report/write/canv
 set(ttmem_needs Threads::Threads ZLIB::ZLIB PkgConfig::ZSTD ${CMAKE_DL_LIBS} m)
 
 set(ttmem_sources)
-foreach(room base parse profile watch capture analyze l1 train report store)
+foreach(room base parse profile watch capture l1 analyze train report store)
   file(GLOB_RECURSE room_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${room}/*.c)
   list(APPEND ttmem_sources ${room_sources})
 endforeach()

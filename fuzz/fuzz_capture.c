@@ -4,7 +4,7 @@
 
 #include "analyze/extract.h"
 #include "analyze/findings.h"
-#include "l1/pitfalls.h"
+#include "analyze/pitfalls.h"
 #include "parse/capture.h"
 #include "report/run/recording.h"
 

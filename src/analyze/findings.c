@@ -9,11 +9,6 @@
 
 enum { MOST_RESCUES = 4 }; /* each is a replay or two */
 
-const char *ttm_basis_name(ttm_basis basis) {
-  static const char *const names[] = {"measured", "derived", "estimated"};
-  return names[basis];
-}
-
 /* Numbers the elements, counts the texts, and tells weight operations apart. */
 int ttm_find_elements(ttm_findings *f, ttm_tally *tally) {
   const ttm_profile *p = f->profile;

@@ -13,18 +13,9 @@
 #include "analyze/lifetimes.h"
 #include "analyze/rescue.h"
 #include "analyze/waste.h"
+#include "base/basis.h"
 #include "base/boards.h"
 #include "profile/profile.h"
-
-/* How a number came about. */
-typedef enum ttm_basis {
-  TTM_MEASURED,  /* printed in the log */
-  TTM_DERIVED,   /* follows from printed numbers */
-  TTM_ESTIMATED, /* rests on an assumption that the log does not prove */
-} ttm_basis;
-
-/* "measured", "derived", "estimated". */
-const char *ttm_basis_name(ttm_basis basis);
 
 /* ---- Effects ----------------------------------------------------------------------------------------------------- */
 

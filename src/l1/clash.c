@@ -72,9 +72,7 @@ int ttm_clash_explain(ttm_clash *out, const ttm_incident_text *incident, const t
   out->tile_bytes = hints->tile_bytes ? hints->tile_bytes : BFLOAT16_TILE;
   out->overlap_tiles = ttm_div_up(out->overlap, out->tile_bytes);
   out->buffer_bytes = incident->buffers_end - out->map.base;
-  /* How much of L1_SMALL is in use nobody tells; more than all of it cannot be spared. */
-  uint64_t spare = hints->l1_small && out->overlap > hints->l1_small ? 0 : TTM_UNKNOWN;
-  ttm_ways_find_buffers(&out->ways, incident, out->map.arch, spare);
+  out->spare_small = hints->l1_small && out->overlap > hints->l1_small ? 0 : TTM_UNKNOWN;
   return TTM_OK;
 }
 

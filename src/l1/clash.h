@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A clash in L1 explained from the numbers of its error message: what lies where, how many bytes and tiles are claimed twice, and the
- * cheapest ways out. Numbers in, picture out (src/report/write/l1_picture.h): no log, no device. */
+/* A clash in L1 explained from the numbers of its error message: what lies where and how many bytes and tiles overlap. Numbers in,
+ * picture out (src/report/write/l1_picture.h): no log, no device. */
 #ifndef TTM_L1_CLASH_H
 #define TTM_L1_CLASH_H
 
-#include "analyze/ways.h"
 #include "l1/map.h"
 #include "parse/incident_text.h"
 
@@ -27,7 +26,8 @@ typedef struct ttm_clash {
   uint64_t buffer_bytes;  /* base to end of the buffers, holes included */
   uint64_t cores;         /* in the core range of the message; 0 when it gives none */
   uint64_t program;       /* TTM_UNKNOWN when the message names none */
-  ttm_ways ways;          /* out of it */
+  /* What L1_SMALL could spare: 0 when it is smaller than the overlap, TTM_UNKNOWN when the message does not say. */
+  uint64_t spare_small;
 } ttm_clash;
 
 /* True for incidents that ttm_clash_explain understands: clashes and overflows with their addresses. */

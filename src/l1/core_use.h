@@ -10,6 +10,7 @@
 
 #include "l1/core_range.h"
 #include "l1/map.h"
+#include "profile/profile.h"
 
 enum { TTM_PROGRAM_KINDS = 3 }; /* circular, dataflow, scratchpad: TTM_EVENT_CIRCULAR and the two behind it */
 

@@ -4,8 +4,9 @@
 #ifndef TTM_L1_MAP_H
 #define TTM_L1_MAP_H
 
-#include "analyze/findings.h"
+#include "base/basis.h"
 #include "base/boards.h"
+#include "base/str.h"
 #include "base/vec.h"
 
 /* One thing in L1. Buffers and tensors have a lane each, so that an overlap shows. */

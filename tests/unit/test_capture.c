@@ -3,8 +3,8 @@
  * tests/data/capture_small.json are derived by hand in docs/captures.md. */
 #include "unit.h"
 
+#include "analyze/pitfalls.h"
 #include "base/buf.h"
-#include "l1/pitfalls.h"
 #include "parse/capture.h"
 
 static ttm_profile *read_text(const char *text) {

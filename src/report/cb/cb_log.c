@@ -109,7 +109,9 @@ static void put_clash(ttm_doc *d, const ttm_incident_text *what, const ttm_clash
   ttm_doc_line(d, "%.*s B too much on each core = %.*s of %llu B.", TEXT(ttm_buf_str(&overlap)),
                TEXT(ttm_buf_str(&tiles)), (unsigned long long)clash.tile_bytes);
   ttm_doc_picture(d, &clash.map);
-  put_ways(d, &clash.ways, what);
+  ttm_ways ways = {.n = 0};
+  ttm_ways_find_buffers(&ways, what, clash.map.arch, clash.spare_small);
+  put_ways(d, &ways, what);
   d->out->failed |= overlap.failed | tiles.failed;
   ttm_buf_free(&overlap);
   ttm_buf_free(&tiles);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/findings.h"
 #include "report/cb/cb_log.h"
 #include "report/write/json_fields.h"
 

@@ -4,7 +4,7 @@
 #ifndef TTM_REPORT_CAPTURE_REPORT_H
 #define TTM_REPORT_CAPTURE_REPORT_H
 
-#include "l1/pitfalls.h"
+#include "analyze/pitfalls.h"
 #include "report/write/doc.h"
 
 /* Everything that was worked out from one capture. */

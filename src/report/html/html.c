@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "analyze/ways.h"
 #include "analyze/words.h"
 #include "l1/clash.h"
 #include "report/files/json_parts.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why the numbers of tt-metal's extractors differ from what a capture's program really took, or why a capture cannot tell. Each is
  * reported only where it is seen to matter. */
-#ifndef TTM_L1_PITFALLS_H
-#define TTM_L1_PITFALLS_H
+#ifndef TTM_ANALYZE_PITFALLS_H
+#define TTM_ANALYZE_PITFALLS_H
 
 #include "analyze/extract.h"
 #include "l1/core_use.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "l1/pitfalls.h"
+#include "analyze/pitfalls.h"
 
 #include "base/checked.h"
 
