@@ -173,7 +173,7 @@ static void take_text(ttm_capture_reader *r, ttm_node_text which, ttm_str text) 
 }
 
 static bool read_params(ttm_capture_reader *r) {
-  ttm_json *j = &r->json;
+  ttm_json_pull *j = &r->json;
   ttm_str key;
   ttm_json_scalar v;
   if (ttm_json_peek(j) != TTM_JSON_OBJECT) return ttm_json_skip(j); /* null: capture_start and capture_end have none */
@@ -206,7 +206,7 @@ static bool read_params(ttm_capture_reader *r) {
   } while (0)
 
 static void read_member(ttm_capture_reader *r, int key, bool *typed) {
-  ttm_json *j = &r->json;
+  ttm_json_pull *j = &r->json;
   ttm_capture_node *node = &r->node;
   ttm_json_scalar v;
   switch (key) {
@@ -249,7 +249,7 @@ static void clear_node(ttm_capture_reader *r) {
 
 /* True when the element was a node, whole. */
 static bool read_node(ttm_capture_reader *r) {
-  ttm_json *j = &r->json;
+  ttm_json_pull *j = &r->json;
   ttm_str key;
   bool typed = false;
   clear_node(r);
@@ -280,7 +280,7 @@ static void copy_text(char *to, size_t cap, ttm_str text) {
 }
 
 /* False, with the value left behind, when the next one is no object. */
-static bool enter_object(ttm_json *j) {
+static bool enter_object(ttm_json_pull *j) {
   if (ttm_json_peek(j) == TTM_JSON_OBJECT) return ttm_json_enter(j, '{');
   ttm_json_skip(j);
   return false;
@@ -298,7 +298,7 @@ static void read_device(ttm_capture_reader *r) {
                               WORD("num_x_compute_cores", 8),
                               WORD("num_y_compute_cores", 9),
                               WORD("arch", 10)};
-  ttm_json *j = &r->json;
+  ttm_json_pull *j = &r->json;
   ttm_capture_device d = {0};
   uint64_t *const fields[] = {&d.id,       &d.l1_bytes,   &d.l1_banks,        &d.l1_bank_bytes, &d.l1_base,
                               &d.cb_limit, &d.dram_banks, &d.dram_bank_bytes, &d.grid_x,        &d.grid_y};
@@ -320,7 +320,7 @@ static void read_device(ttm_capture_reader *r) {
 
 static void read_metadata(ttm_capture_reader *r) {
   static const word keys[] = {WORD("rank", 0), WORD("world_size", 1), WORD("version", 2)};
-  ttm_json *j = &r->json;
+  ttm_json_pull *j = &r->json;
   ttm_str key;
   ttm_json_scalar v;
   int64_t n;
@@ -337,7 +337,7 @@ static void read_metadata(ttm_capture_reader *r) {
   }
 }
 
-static uint64_t count_members(ttm_json *j) {
+static uint64_t count_members(ttm_json_pull *j) {
   uint64_t n = 0;
   ttm_str key;
   if (!enter_object(j)) return 0;
@@ -347,7 +347,7 @@ static uint64_t count_members(ttm_json *j) {
 
 /* One member of the report object; true when the nodes come now. */
 static bool read_top(ttm_capture_reader *r, int key) {
-  ttm_json *j = &r->json;
+  ttm_json_pull *j = &r->json;
   switch (key) {
     case TOP_GRAPH:
       if (ttm_json_peek(j) == TTM_JSON_ARRAY) return ttm_json_enter(j, '[');
@@ -396,14 +396,14 @@ void ttm_capture_init(ttm_capture_reader *r, ttm_source *source, ttm_str first) 
 }
 
 static void start(ttm_capture_reader *r) {
-  ttm_json *j = &r->json;
+  ttm_json_pull *j = &r->json;
   r->facts.report = ttm_json_peek(j) == TTM_JSON_OBJECT;
   r->state = r->facts.report ? IN_REPORT : IN_NODES;
   ttm_json_enter(j, r->facts.report ? '{' : '[');
 }
 
 const ttm_capture_node *ttm_capture_next(ttm_capture_reader *r) {
-  ttm_json *j = &r->json;
+  ttm_json_pull *j = &r->json;
   ttm_str key;
   if (r->state == AT_START) start(r);
   while (r->state != AT_END) {

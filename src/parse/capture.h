@@ -123,7 +123,7 @@ typedef struct ttm_capture_facts {
 } ttm_capture_facts;
 
 typedef struct ttm_capture_reader {
-  ttm_json json;
+  ttm_json_pull json;
   ttm_capture_facts facts;
   ttm_capture_node node;
   ttm_buf texts; /* of the node */

@@ -10,13 +10,13 @@
 
 enum { PIECE = 256 * 1024, PADDING = 32, MOST_DEPTH = 1024 };
 
-void ttm_json_init(ttm_json *j, ttm_source *source, ttm_str first) {
-  *j = (ttm_json){.source = source, .rest = first, .line = 1};
+void ttm_json_init(ttm_json_pull *j, ttm_source *source, ttm_str first) {
+  *j = (ttm_json_pull){.source = source, .rest = first, .line = 1};
 }
 
-void ttm_json_free(ttm_json *j) { ttm_free(j->buf); }
+void ttm_json_free(ttm_json_pull *j) { ttm_free(j->buf); }
 
-static bool fail(ttm_json *j, int status, const char *error) {
+static bool fail(ttm_json_pull *j, int status, const char *error) {
   if (!j->error) {
     j->error = error;
     j->status = status;
@@ -29,7 +29,7 @@ static bool fail(ttm_json *j, int status, const char *error) {
 
 /* ---- Bytes --------------------------------------------------------------------------------------------------------- */
 
-static int read_more(ttm_json *j, size_t room, size_t *got) {
+static int read_more(ttm_json_pull *j, size_t room, size_t *got) {
   if (j->rest.n) {
     *got = room < j->rest.n ? room : j->rest.n;
     memcpy(j->buf + j->n, j->rest.p, *got);
@@ -41,7 +41,7 @@ static int read_more(ttm_json *j, size_t room, size_t *got) {
 }
 
 /* Brings more input behind what is there from `keep` on; `at` moves along. False at the end of the input or on an error. */
-static bool refill(ttm_json *j, size_t keep) {
+static bool refill(ttm_json_pull *j, size_t keep) {
   if (j->ended) return false;
   size_t held = j->n - keep;
   if (held > TTM_JSON_LONGEST_STRING) return fail(j, TTM_EFORMAT, "a string is longer than 64 MB");
@@ -133,7 +133,7 @@ static inline size_t skip_between(const char *p, size_t at) {
 }
 
 /* The next byte that is no blank, 0 at the end. `at` stands on it. */
-static inline char next_byte(ttm_json *j) {
+static inline char next_byte(ttm_json_pull *j) {
   if (!j->buf && !refill(j, 0)) return 0;
   for (;;) {
     if ((unsigned char)j->buf[j->at] > ' ') return j->buf[j->at];
@@ -209,7 +209,7 @@ static size_t unescape(char *p, size_t n) {
 }
 
 /* The string whose opening quote is at `at`. With `out` NULL it is passed over and may be of any length. */
-static bool read_string(ttm_json *j, ttm_str *out) {
+static bool read_string(ttm_json_pull *j, ttm_str *out) {
   size_t i = j->at + 1;
   bool escaped = false;
   for (;;) {
@@ -242,7 +242,7 @@ static bool read_string(ttm_json *j, ttm_str *out) {
 
 /* ---- Structure ----------------------------------------------------------------------------------------------------- */
 
-ttm_json_kind ttm_json_peek(ttm_json *j) {
+ttm_json_kind ttm_json_peek(ttm_json_pull *j) {
   switch (next_byte(j)) {
     case 0:
       return TTM_JSON_NONE;
@@ -263,7 +263,7 @@ ttm_json_kind ttm_json_peek(ttm_json *j) {
   }
 }
 
-bool ttm_json_enter(ttm_json *j, char bracket) {
+bool ttm_json_enter(ttm_json_pull *j, char bracket) {
   if (next_byte(j) != bracket) return fail(j, TTM_EFORMAT, bracket == '{' ? "no object here" : "no array here");
   if (j->depth == MOST_DEPTH) return fail(j, TTM_EFORMAT, "nested too deeply");
   j->depth++;
@@ -272,7 +272,7 @@ bool ttm_json_enter(ttm_json *j, char bracket) {
   return true;
 }
 
-static bool leave(ttm_json *j) {
+static bool leave(ttm_json_pull *j) {
   j->at++;
   j->depth--;
   j->fresh = false;
@@ -280,7 +280,7 @@ static bool leave(ttm_json *j) {
 }
 
 /* To the next member of the container; false behind its last one or on an error. */
-static bool next_member(ttm_json *j, char closing) {
+static bool next_member(ttm_json_pull *j, char closing) {
   char c = next_byte(j);
   if (c == closing && j->depth) return leave(j);
   if (!j->fresh) {
@@ -293,7 +293,7 @@ static bool next_member(ttm_json *j, char closing) {
   return c ? true : fail(j, TTM_EFORMAT, "the text ends too early");
 }
 
-bool ttm_json_key(ttm_json *j, ttm_str *key) {
+bool ttm_json_key(ttm_json_pull *j, ttm_str *key) {
   if (!next_member(j, '}')) return false;
   if (j->buf[j->at] != '"') return fail(j, TTM_EFORMAT, "a key is no string");
   ttm_str text;
@@ -310,7 +310,7 @@ bool ttm_json_key(ttm_json *j, ttm_str *key) {
   return true;
 }
 
-bool ttm_json_item(ttm_json *j) { return next_member(j, ']'); }
+bool ttm_json_item(ttm_json_pull *j) { return next_member(j, ']'); }
 
 /* ---- Values -------------------------------------------------------------------------------------------------------- */
 
@@ -319,7 +319,7 @@ static bool is_word(char c) {
 }
 
 /* A number or a bare word, all of it in the buffer. */
-static bool read_word(ttm_json *j, ttm_str *out) {
+static bool read_word(ttm_json_pull *j, ttm_str *out) {
   size_t i = j->at;
   for (;;) {
     while (is_word(j->buf[i])) i++;
@@ -338,7 +338,7 @@ static bool read_word(ttm_json *j, ttm_str *out) {
   return true;
 }
 
-static bool skip_container(ttm_json *j) {
+static bool skip_container(ttm_json_pull *j) {
   uint64_t depth = 0;
   for (;;) {
     j->at = skip_between(j->buf, j->at);
@@ -369,7 +369,7 @@ static bool skip_container(ttm_json *j) {
   }
 }
 
-bool ttm_json_skip(ttm_json *j) {
+bool ttm_json_skip(ttm_json_pull *j) {
   ttm_str ignored;
   j->fresh = false;
   switch (next_byte(j)) {
@@ -385,7 +385,7 @@ bool ttm_json_skip(ttm_json *j) {
   }
 }
 
-bool ttm_json_value(ttm_json *j, ttm_json_scalar *out) {
+bool ttm_json_value(ttm_json_pull *j, ttm_json_scalar *out) {
   out->kind = ttm_json_peek(j);
   out->text = (ttm_str){"", 0};
   j->fresh = false;

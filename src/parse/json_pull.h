@@ -15,7 +15,7 @@
 
 enum { TTM_JSON_LONGEST_STRING = 64 * 1024 * 1024 };
 
-typedef struct ttm_json {
+typedef struct ttm_json_pull {
   ttm_source *source; /* borrowed; NULL when `rest` is everything */
   ttm_str rest;       /* bytes that come before the source's */
   char *buf;          /* n bytes of input, then zeros that loads of 16 bytes may touch */
@@ -29,7 +29,7 @@ typedef struct ttm_json {
   const char *error; /* NULL while all is well */
   int status;        /* TTM_EFORMAT, TTM_ENOMEM, or TTM_EIO with `io` filled */
   ttm_error io;
-} ttm_json;
+} ttm_json_pull;
 
 typedef enum ttm_json_kind {
   TTM_JSON_NONE, /* end of input, or an error */
@@ -49,26 +49,26 @@ typedef struct ttm_json_scalar {
 } ttm_json_scalar;
 
 /* `source` may be NULL; `first` are bytes already read from it, or the whole document. Both must outlive *j. */
-void ttm_json_init(ttm_json *j, ttm_source *source, ttm_str first);
-void ttm_json_free(ttm_json *j);
+void ttm_json_init(ttm_json_pull *j, ttm_source *source, ttm_str first);
+void ttm_json_free(ttm_json_pull *j);
 
 /* What comes next; reads nothing but blanks. */
-ttm_json_kind ttm_json_peek(ttm_json *j);
+ttm_json_kind ttm_json_peek(ttm_json_pull *j);
 /* Takes the '{' or '[' that comes next; false (an error) when something else does. */
-bool ttm_json_enter(ttm_json *j, char bracket);
+bool ttm_json_enter(ttm_json_pull *j, char bracket);
 /* The next key of the object; false behind its last, the object is then left. The value must be read or skipped. */
-bool ttm_json_key(ttm_json *j, ttm_str *key);
+bool ttm_json_key(ttm_json_pull *j, ttm_str *key);
 /* True when the array has another element; false behind its last, the array is then left. */
-bool ttm_json_item(ttm_json *j);
+bool ttm_json_item(ttm_json_pull *j);
 /* Reads a scalar; a container is skipped and gives its kind with an empty text. */
-bool ttm_json_value(ttm_json *j, ttm_json_scalar *out);
+bool ttm_json_value(ttm_json_pull *j, ttm_json_scalar *out);
 /* Passes over the next value, whatever it is. Inside it only strings and brackets are looked at. */
-bool ttm_json_skip(ttm_json *j);
+bool ttm_json_skip(ttm_json_pull *j);
 
 /* The integer a scalar is: a number without a fraction, or a string that is nothing but one ("24576", "-1"). */
 bool ttm_json_integer(const ttm_json_scalar *v, int64_t *out);
 
 /* Bytes read so far. */
-static inline uint64_t ttm_json_position(const ttm_json *j) { return j->passed + j->at; }
+static inline uint64_t ttm_json_position(const ttm_json_pull *j) { return j->passed + j->at; }
 
 #endif

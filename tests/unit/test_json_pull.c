@@ -8,7 +8,7 @@
 #include "parse/json_pull.h"
 
 /* A document as one line of words: {k:v} and [v] with strings in quotes, so that structure and texts show. */
-static void render(ttm_json *j, ttm_buf *out) {
+static void render(ttm_json_pull *j, ttm_buf *out) {
   ttm_str key;
   ttm_json_scalar v;
   switch (ttm_json_peek(j)) {
@@ -41,7 +41,7 @@ static void render(ttm_json *j, ttm_buf *out) {
 }
 
 static void check(ttm_str document, const char *wanted, const char *error) {
-  ttm_json j;
+  ttm_json_pull j;
   ttm_buf out = {0};
   ttm_str heap = heap_view(document);
   ttm_json_init(&j, NULL, heap);
@@ -114,7 +114,7 @@ static void integers_are_numbers_or_texts_of_one(void **state) {
 static void skips_whatever_it_is(void **state) {
   (void)state;
   static const char text[] = "{\"a\":{\"b\":[1,{\"c\":\"}]\\\"\"}]},\"d\":\"x\\\\\",\"e\":5}";
-  ttm_json j;
+  ttm_json_pull j;
   ttm_str key;
   ttm_json_scalar v;
   ttm_json_init(&j, NULL, ttm_str_of(text));
@@ -132,7 +132,7 @@ static void skips_whatever_it_is(void **state) {
 
 static void counts_lines(void **state) {
   (void)state;
-  ttm_json j;
+  ttm_json_pull j;
   ttm_json_scalar v;
   ttm_json_init(&j, NULL, TTM_LIT("[\n\n  {\n\"a\":\n[\n]},\n\n 7]"));
   assert_true(ttm_json_enter(&j, '[') && ttm_json_item(&j));
@@ -154,7 +154,7 @@ static void borders_do_not_show(void **state) {
                    i, (int)(i % 501), "", i);
   }
   ttm_buf_char(&text, ']');
-  ttm_json j;
+  ttm_json_pull j;
   ttm_str key;
   ttm_json_scalar v;
   ttm_json_init(&j, NULL, ttm_buf_str(&text));
@@ -185,7 +185,7 @@ static void depth_is_limited(void **state) {
   enum { DEEP = 100000 };
   char *text = malloc(DEEP);
   memset(text, '[', DEEP);
-  ttm_json j;
+  ttm_json_pull j;
   unsigned depth = 0;
   ttm_json_init(&j, NULL, (ttm_str){text, DEEP});
   while (ttm_json_enter(&j, '[')) depth++;

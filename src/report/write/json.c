@@ -1,9 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/write/json_writer.h"
+#include "report/write/json.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/* ---- Structure --------------------------------------------------------------------------------------------------- */
+
+ttm_buf *ttm_json_at_(ttm_json *j, const char *key, size_t n) {
+  ttm_buf *out = j->out;
+  bool in_object = j->objects & 1, comma = j->later, line = j->lines & 1 && (comma || !in_object);
+  size_t blanks = !j->spaced ? 0 : line ? j->depth : comma;
+  j->misused |= in_object != (key != NULL) || (!j->depth && comma);
+  j->later = true;
+  if (!ttm_buf_room(out, n + blanks + 6)) return out;
+  char *at = out->at + out->n;
+  if (comma) *at++ = ',';
+  if (line) *at++ = '\n';
+  while (blanks-- > 0) *at++ = ' ';
+  if (key) {
+    *at++ = '"';
+    memcpy(at, key, n);
+    at += n;
+    *at++ = '"';
+    *at++ = ':';
+    if (j->spaced) *at++ = ' ';
+  }
+  out->n = (size_t)(at - out->at);
+  return out;
+}
+
+static void begin(ttm_json *j, const char *key, bool object, bool lines) {
+  ttm_buf_char(ttm_json_at(j, key), object ? '{' : '[');
+  j->misused |= j->depth++ >= 64;
+  j->objects = j->objects << 1 | object;
+  j->lines = j->lines << 1 | lines;
+  j->later = false;
+}
+
+void ttm_json_put_object(ttm_json *j, const char *key) { begin(j, key, true, false); }
+void ttm_json_put_array(ttm_json *j, const char *key) { begin(j, key, false, false); }
+void ttm_json_put_sections(ttm_json *j, const char *key) { begin(j, key, true, true); }
+void ttm_json_put_rows(ttm_json *j, const char *key) { begin(j, key, false, true); }
+
+void ttm_json_end(ttm_json *j) {
+  j->misused |= !j->depth;
+  if (!j->depth) return;
+  bool object = j->objects & 1;
+  if (j->later && !object && j->lines & 1 && !j->spaced) ttm_buf_char(j->out, '\n');
+  ttm_buf_char(j->out, object ? '}' : ']');
+  j->depth--;
+  j->objects >>= 1;
+  j->lines >>= 1;
+  j->later = true;
+}
+
+int ttm_json_finish(ttm_json *j) {
+  ttm_buf_char(j->out, '\n');
+  j->misused |= j->depth || !j->later;
+  return j->misused ? TTM_EUSAGE : j->out->failed ? TTM_ENOMEM : TTM_OK;
+}
 
 /* ---- Strings ----------------------------------------------------------------------------------------------------- */
 
@@ -75,7 +131,7 @@ static size_t put_special(ttm_buf *buf, ttm_str text, size_t i) {
   size_t length = utf8_length(text, i);
   ttm_str character = {text.p + i, length};
   if (!length) {
-    ttm_json_raw(buf, "\xEF\xBF\xBD"); /* U+FFFD, one for each byte that fits nowhere */
+    ttm_buf_put(buf, TTM_LIT("\xEF\xBF\xBD")); /* U+FFFD, one for each byte that fits nowhere */
     return 1;
   }
   uint32_t code = escaped_code(character);
@@ -111,7 +167,7 @@ void ttm_json_i64(ttm_buf *buf, int64_t value) {
 
 void ttm_json_known(ttm_buf *buf, uint64_t value) {
   if (value == UINT64_MAX)
-    ttm_json_null(buf);
+    ttm_buf_puts(buf, "null");
   else
     ttm_buf_u64(buf, value);
 }
@@ -155,7 +211,7 @@ void ttm_json_mib_diff(ttm_buf *buf, uint64_t a, uint64_t b) {
 void ttm_json_percent(ttm_buf *buf, uint64_t a, uint64_t b, uint64_t whole) {
   const uint64_t scale = 1000000000000000u; /* 15 decimals */
   if (whole == 0) {
-    ttm_json_raw(buf, "0.0");
+    ttm_buf_puts(buf, "0.0");
     return;
   }
   if (a < b) ttm_buf_char(buf, '-');
@@ -170,7 +226,7 @@ void ttm_json_percent(ttm_buf *buf, uint64_t a, uint64_t b, uint64_t whole) {
 
 void ttm_json_double(ttm_buf *buf, double value) {
   if (!isfinite(value)) {
-    ttm_json_null(buf);
+    ttm_buf_puts(buf, "null");
     return;
   }
   char text[40];
@@ -182,5 +238,5 @@ void ttm_json_double(ttm_buf *buf, double value) {
     if (*c == ',') *c = '.'; /* a program using this library may have set a locale */
   }
   ttm_buf_puts(buf, text);
-  if (!strpbrk(text, ".e")) ttm_json_raw(buf, ".0");
+  if (!strpbrk(text, ".e")) ttm_buf_puts(buf, ".0");
 }

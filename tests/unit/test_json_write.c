@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/write/json_writer.h"
+#include "report/write/json.h"
 
 #include <math.h>
 
@@ -135,7 +135,132 @@ static void prints_integers_and_gaps(void **state) {
   assert_json(ttm_json_i64(buf, 7), "7");
   assert_json(ttm_json_known(buf, UINT64_MAX), "null");
   assert_json(ttm_json_known(buf, 0), "0");
-  assert_json((ttm_json_bool(buf, true), ttm_json_bool(buf, false), ttm_json_null(buf)), "truefalsenull");
+}
+
+/* ---- Structure --------------------------------------------------------------------------------------------------- */
+
+/* One of each value. */
+static void put_members(ttm_json *j) {
+  ttm_buf words = {0};
+  ttm_buf_puts(&words, "three\n");
+  ttm_json_put_null(j, "null");
+  ttm_json_put_bool(j, "bool", true);
+  ttm_json_put_u64(j, "u64", UINT64_MAX);
+  ttm_json_put_i64(j, "i64", -2);
+  ttm_json_put_known(j, "known", UINT64_MAX);
+  ttm_json_put_milli(j, "milli", 1500);
+  ttm_json_put_mib(j, "mib", 393216);
+  ttm_json_put_mib_diff(j, "diff", 0, 1 << 20);
+  ttm_json_put_percent(j, "percent", 3, 1, 2);
+  ttm_json_put_double(j, "double", 0.1);
+  ttm_json_put_fixed(j, "fixed", 2.0 / 3, 3);
+  ttm_json_put_str(j, "str", TTM_LIT("\""));
+  ttm_json_put_name(j, "name", "one");
+  ttm_json_put_name(j, "none", NULL);
+  ttm_json_put_words(j, "words", &words);
+  ttm_json_put_raw(j, "raw", TTM_LIT("[1]"));
+  assert_null(words.at);
+}
+
+static void writes_members_with_their_keys(void **state) {
+  (void)state;
+  ttm_buf buf = {0};
+  ttm_json j = {.out = &buf};
+  ttm_json_put_object(&j, NULL);
+  put_members(&j);
+  ttm_json_end(&j);
+  assert_int_equal(ttm_json_finish(&j), TTM_OK);
+  assert_view(ttm_buf_str(&buf),
+              "{\"null\":null,\"bool\":true,\"u64\":18446744073709551615,\"i64\":-2,\"known\":null,\"milli\":1.5,"
+              "\"mib\":0.375,\"diff\":-1.0,\"percent\":100.0,\"double\":0.1,\"fixed\":0.667,\"str\":\"\\\"\","
+              "\"name\":\"one\",\"none\":null,\"words\":\"three\\n\",\"raw\":[1]}\n");
+  ttm_buf_free(&buf);
+}
+
+/* Sections of a number, rows, an empty array, a nested one. */
+static void put_document(ttm_json *j) {
+  ttm_json_put_sections(j, NULL);
+  ttm_json_put_u64(j, "a", 1);
+  ttm_json_put_rows(j, "rows");
+  for (uint64_t i = 0; i < 2; i++) {
+    ttm_json_put_object(j, NULL);
+    ttm_json_put_u64(j, "x", i);
+    ttm_json_put_bool(j, "y", false);
+    ttm_json_end(j);
+  }
+  ttm_json_end(j);
+  ttm_json_put_rows(j, "none");
+  ttm_json_end(j);
+  ttm_json_put_array(j, "two");
+  ttm_json_put_array(j, NULL);
+  ttm_json_end(j);
+  ttm_json_put_u64(j, NULL, 2);
+  ttm_json_end(j);
+  ttm_json_end(j);
+}
+
+static void sets_commas_and_lines(void **state) {
+  (void)state;
+  static const char *const want[] = {
+      "{\"a\":1,\n\"rows\":[\n{\"x\":0,\"y\":false},\n{\"x\":1,\"y\":false}\n],\n\"none\":[],\n\"two\":[[],2]}\n",
+      "{\"a\": 1,\n \"rows\": [\n  {\"x\": 0, \"y\": false},\n  {\"x\": 1, \"y\": false}],\n \"none\": [],\n \"two\": "
+      "[[], 2]}\n"};
+  for (int spaced = 0; spaced < 2; spaced++) {
+    ttm_buf buf = {0};
+    ttm_json j = {.out = &buf, .spaced = spaced};
+    put_document(&j);
+    assert_int_equal(ttm_json_finish(&j), TTM_OK);
+    ttm_buf_char(&buf, 0);
+    assert_string_equal(buf.at, want[spaced]);
+    ttm_buf_free(&buf);
+  }
+}
+
+/* A writer that opens, puts or closes out of order is found out, whatever it wrote. */
+static void tells_misuse(void **state) {
+  (void)state;
+#define assert_misused(...)                           \
+  do {                                                \
+    ttm_buf buf = {0};                                \
+    ttm_json json = {.out = &buf}, *j = &json;        \
+    __VA_ARGS__;                                      \
+    assert_int_equal(ttm_json_finish(j), TTM_EUSAGE); \
+    ttm_buf_free(&buf);                               \
+  } while (0)
+  assert_misused((void)j);                                                    /* no document */
+  assert_misused(ttm_json_put_array(j, NULL));                                /* left open */
+  assert_misused(ttm_json_put_u64(j, "key", 1));                              /* a key outside */
+  assert_misused(ttm_json_put_u64(j, NULL, 1), ttm_json_put_u64(j, NULL, 2)); /* two documents */
+  assert_misused(ttm_json_put_u64(j, NULL, 1), ttm_json_end(j));              /* nothing to close */
+  assert_misused(ttm_json_put_array(j, NULL), ttm_json_put_null(j, "key"), ttm_json_end(j));
+  assert_misused(ttm_json_put_object(j, NULL), ttm_json_put_null(j, NULL), ttm_json_end(j));
+  assert_misused({
+    for (int i = 0; i < 65; i++) ttm_json_put_array(j, NULL);
+    for (int i = 0; i < 65; i++) ttm_json_end(j);
+  });
+}
+
+static void nests_sixty_four_deep(void **state) {
+  (void)state;
+  ttm_buf buf = {0};
+  ttm_json j = {.out = &buf};
+  for (int i = 0; i < 64; i++) i % 2 ? ttm_json_put_array(&j, "a") : ttm_json_put_object(&j, NULL);
+  while (j.depth) ttm_json_end(&j);
+  assert_int_equal(ttm_json_finish(&j), TTM_OK);
+  ttm_buf_free(&buf);
+}
+
+static void a_lost_text_is_no_misuse(void **state) {
+  (void)state;
+  ttm_buf buf = {.failed = true};
+  ttm_json j = {.out = &buf};
+  put_document(&j);
+  assert_int_equal(ttm_json_finish(&j), TTM_ENOMEM);
+  ttm_buf fine = {0}, words = {.failed = true};
+  j = (ttm_json){.out = &fine};
+  ttm_json_put_words(&j, NULL, &words);
+  assert_int_equal(ttm_json_finish(&j), TTM_ENOMEM);
+  ttm_buf_free(&fine);
 }
 
 int main(void) {
@@ -149,6 +274,11 @@ int main(void) {
       cmocka_unit_test(prints_percentages),
       cmocka_unit_test(prints_doubles_shortest),
       cmocka_unit_test(prints_integers_and_gaps),
+      cmocka_unit_test(writes_members_with_their_keys),
+      cmocka_unit_test(sets_commas_and_lines),
+      cmocka_unit_test(tells_misuse),
+      cmocka_unit_test(nests_sixty_four_deep),
+      cmocka_unit_test(a_lost_text_is_no_misuse),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
