@@ -7,7 +7,7 @@
 #include "report/write/l1_picture.h"
 #include "report/write/svg.h"
 
-enum { LONGEST_CELL = 60, GAP = 2, LEAST_COLUMNS = 72 };
+enum { MOST_CELL = 200, LONGEST_CELL = 60, LEAST_TEXT = 14, LEAST_CELL = 6, GAP = 2, LEAST_COLUMNS = 72 };
 
 /* Light and dark, readable on paper, no script, nothing from elsewhere. */
 static const char style[] =
@@ -173,36 +173,81 @@ static ttm_str head_text(const char *head) { return ttm_str_of(is_right(head) ? 
 static void put_cell(ttm_doc *d, ttm_str text, size_t column, size_t width) {
   size_t shown = ttm_text_columns(text), start = d->out->n;
   bool right = is_right(d->heads[column]), last = column + 1 == d->head_count;
-  if (shown > width) shown = width;
   if (right) ttm_buf_printf(d->out, "%*s", (int)(width - shown), "");
   put_foreign(d, text, width);
   if (!right && !last) ttm_pad_to(d->out, start, width);
   if (!last) ttm_buf_printf(d->out, "%*s", GAP, "");
 }
 
+/* Takes the first line of a cell: whole words and parts of a path where the width allows, else as much as fits. */
+static ttm_str take_line(ttm_str *rest, size_t width) {
+  size_t end = 0, part = 0;
+  for (size_t columns = 0; end < rest->n;) {
+    size_t next = end + 1;
+    while (next < rest->n && ((unsigned char)rest->p[next] & 0xC0) == 0x80) next++;
+    columns += ttm_text_columns((ttm_str){rest->p + end, next - end});
+    if (columns > width && rest->p[end] != ' ') break;
+    if (rest->p[end] == ' ' || rest->p[end] == '/') part = next;
+    end = next;
+  }
+  if (end < rest->n && part) end = part;
+  ttm_str line = ttm_str_first(*rest, end);
+  *rest = ttm_str_from(*rest, end);
+  while (line.n && line.p[line.n - 1] == ' ') line.n--;
+  return line;
+}
+
+/* A row over as many lines as its longest cell takes: nothing is cut. */
+static void put_row(ttm_doc *d, ttm_str *cells, const size_t *width) {
+  for (bool more = true; more;) {
+    size_t start = d->out->n;
+    more = false;
+    for (size_t c = 0; c < d->head_count; c++) {
+      put_cell(d, take_line(&cells[c], width[c]), c, width[c]);
+      more |= cells[c].n > 0;
+    }
+    while (!d->out->failed && d->out->n > start && d->out->at[d->out->n - 1] == ' ') d->out->n--;
+    ttm_buf_char(d->out, '\n');
+  }
+}
+
+/* Columns that are too wide together give: the widest text first, numbers when texts have little left. */
+static void fit_columns(const ttm_doc *d, size_t *width, size_t n) {
+  size_t columns = d->columns < LEAST_COLUMNS ? LEAST_COLUMNS : d->columns, all = 0;
+  for (size_t c = 0; c < n; c++) all += width[c] + (c ? GAP : 0);
+  for (; all > columns; all--) {
+    size_t widest = 0, text = SIZE_MAX;
+    for (size_t c = 0; c < n; c++) {
+      if (width[c] > width[widest]) widest = c;
+      if (!is_right(d->heads[c]) && width[c] > LEAST_TEXT && (text == SIZE_MAX || width[c] > width[text])) text = c;
+    }
+    if (text != SIZE_MAX) widest = text;
+    if (width[widest] <= LEAST_CELL) return;
+    width[widest]--;
+  }
+}
+
 static void put_terminal_table(ttm_doc *d) {
-  size_t width[TTM_DOC_COLUMNS], n = d->head_count, all = 0;
-  size_t columns = d->columns < LEAST_COLUMNS ? LEAST_COLUMNS : d->columns;
-  for (size_t c = 0; c < n; c++) width[c] = ttm_text_columns(head_text(d->heads[c]));
+  size_t width[TTM_DOC_COLUMNS], n = d->head_count;
+  ttm_str row[TTM_DOC_COLUMNS];
+  for (size_t c = 0; c < n; c++) row[c] = head_text(d->heads[c]), width[c] = ttm_text_columns(row[c]);
   for (size_t i = 0; i < d->cells.n; i++) {
-    size_t w = ttm_text_columns(ttm_buf_str(&d->cells.at[i]));
+    ttm_buf clean = {0};
+    ttm_put_text(&clean, ttm_buf_str(&d->cells.at[i]), MOST_CELL, d->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII);
+    ttm_buf_free(&d->cells.at[i]);
+    d->cells.at[i] = clean;
+    d->out->failed |= clean.failed;
+    size_t w = ttm_text_columns(ttm_buf_str(&clean));
     if (w > LONGEST_CELL) w = LONGEST_CELL;
     if (w > width[i % n]) width[i % n] = w;
   }
-  for (size_t c = 0; c < n; c++) all += width[c] + (c ? GAP : 0);
-  while (all > columns) { /* the widest column gives */
-    size_t widest = 0;
-    for (size_t c = 1; c < n; c++) widest = width[c] > width[widest] ? c : widest;
-    if (width[widest] <= 6) break;
-    width[widest]--, all--;
-  }
+  fit_columns(d, width, n);
   color(d, "2");
-  for (size_t c = 0; c < n; c++) put_cell(d, head_text(d->heads[c]), c, width[c]);
+  put_row(d, row, width);
   color(d, "0");
-  ttm_buf_char(d->out, '\n');
   for (size_t i = 0; i < d->cells.n; i++) {
-    put_cell(d, ttm_buf_str(&d->cells.at[i]), i % n, width[i % n]);
-    if (i % n == n - 1) ttm_buf_char(d->out, '\n');
+    row[i % n] = ttm_buf_str(&d->cells.at[i]);
+    if (i % n == n - 1) put_row(d, row, width);
   }
 }
 
@@ -218,7 +263,7 @@ static void put_markdown_table(ttm_doc *d) {
   ttm_buf_puts(d->out, "|\n");
   for (size_t i = 0; i < d->cells.n; i++) {
     ttm_buf_puts(d->out, "| ");
-    put_foreign(d, ttm_buf_str(&d->cells.at[i]), 200);
+    put_foreign(d, ttm_buf_str(&d->cells.at[i]), MOST_CELL);
     ttm_buf_puts(d->out, i % n == n - 1 ? " |\n" : " ");
   }
   ttm_buf_char(d->out, '\n');
@@ -236,7 +281,7 @@ static void put_html_table(ttm_doc *d) {
   for (size_t i = 0; i < d->cells.n; i++) {
     if (i % n == 0) ttm_buf_puts(d->out, "<tr>");
     ttm_buf_puts(d->out, is_right(d->heads[i % n]) ? "<td class=\"r\">" : "<td>");
-    put_foreign(d, ttm_buf_str(&d->cells.at[i]), 200);
+    put_foreign(d, ttm_buf_str(&d->cells.at[i]), MOST_CELL);
     ttm_buf_puts(d->out, "</td>");
     if (i % n == n - 1) ttm_buf_puts(d->out, "</tr>\n");
   }
