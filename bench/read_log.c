@@ -9,7 +9,7 @@
 int main(int argc, char **argv) {
   bool analyze = argc == 3 && !strcmp(argv[1], "--analyze");
   if (argc != 2 && !analyze) return fputs("usage: read_log [--analyze] LOG\n", stderr), 2;
-  ttm_read_options options = {.threads = 1};
+  ttm_read_options options = {.size = sizeof options, .threads = 1};
   ttm_profile *profile = NULL;
   ttm_findings *findings = NULL;
   ttm_error err = {0};

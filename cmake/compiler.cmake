@@ -20,6 +20,6 @@ endif()
 
 add_compile_options(-Wall -Wextra -Werror)
 # Logs are larger than 2 GiB: off_t must be 64 bits on every machine.
-add_compile_definitions(_FILE_OFFSET_BITS=64 TTMEM_VERSION="${PROJECT_VERSION}")
+add_compile_definitions(_FILE_OFFSET_BITS=64)
 # __FILE__ relative to the source; debug information keeps full paths, so that debuggers find the text.
 add_compile_options(-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)

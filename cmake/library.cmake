@@ -31,8 +31,13 @@ if(TTMEM_FUZZ)
   return()
 endif()
 
+# docs/library.md: what breaks a program raises the minor version before 1.0, the major one after it.
+set(ttmem_soversion ${PROJECT_VERSION_MAJOR})
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(ttmem_soversion 0.${PROJECT_VERSION_MINOR})
+endif()
 add_library(ttmem SHARED $<TARGET_OBJECTS:ttmem_objects>)
-set_target_properties(ttmem PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C)
+set_target_properties(ttmem PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${ttmem_soversion} LINKER_LANGUAGE C)
 target_link_libraries(ttmem PRIVATE ${ttmem_needs})
 
 # How many folders up from <libdir>/pkgconfig the prefix is (lib/x86_64-linux-gnu is one deeper than lib).

@@ -23,10 +23,10 @@ SCRIPTS = ROOT / "scripts" / "old_name.py"  # one file, installed under each of 
 
 
 def _version():
-    cmake = ROOT / "CMakeLists.txt"
-    if not cmake.exists():
-        raise RuntimeError(f"{cmake} is not there: the wheel is built inside a clone of ttmem (pip 21.3 or newer, which builds in place)")
-    return re.search(r"project\(ttmem VERSION (\S+)", cmake.read_text()).group(1)
+    header = ROOT / "include" / "ttmem" / "version.h"
+    if not header.exists():
+        raise RuntimeError(f"{header} is not there: the wheel is built inside a clone of ttmem (pip 21.3 or newer, which builds in place)")
+    return ".".join(re.findall(r"^#define TTM_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", header.read_text(), re.M))
 
 
 def _metadata(version):

@@ -11,11 +11,12 @@ extern "C" {
 
 typedef enum ttm_status {
   TTM_OK = 0,
-  TTM_ENOMEM = -1,  /* an allocation failed */
-  TTM_EIO = -2,     /* reading or writing failed; the message names the file */
-  TTM_EFORMAT = -3, /* the input is not what the call expects */
-  TTM_EUSAGE = -4,  /* an argument of the call is wrong */
-  TTM_ENODATA = -5, /* the input was read whole but holds nothing to report on */
+  TTM_ENOMEM = -1,    /* an allocation failed */
+  TTM_EIO = -2,       /* reading or writing failed; the message names the file */
+  TTM_EFORMAT = -3,   /* the input is not what the call expects */
+  TTM_EUSAGE = -4,    /* an argument of the call is wrong */
+  TTM_ENODATA = -5,   /* the input was read whole but holds nothing to report on */
+  TTM_ECANCELED = -6, /* a callback of the caller said stop */
 } ttm_status;
 
 /* What went wrong and where. Owned by the caller; the library only writes into it. */

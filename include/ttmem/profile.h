@@ -31,16 +31,21 @@ typedef struct ttm_progress {
   uint64_t operations;
 } ttm_progress;
 
+/* Start from TTM_READ_OPTIONS_INIT, which holds the defaults. */
 typedef struct ttm_read_options {
-  unsigned threads; /* scanning threads; 0 = one per processor, at most 8 */
-  bool keep_ir;     /* keep the TTIR and TTNN texts (compressed) for reports that show them */
-  void (*on_progress)(void *context, const ttm_progress *progress); /* called about ten times a second; may be NULL */
+  size_t size;      /* of this struct as the caller knows it */
+  unsigned threads; /* scanning threads; 0, the default: one per processor, at most 8 */
+  bool keep_ir;     /* keep the TTIR and TTNN texts (compressed) for reports that show them; default true */
+  /* Called about ten times a second, by the thread that reads; NULL by default. Anything but 0 ends the reading with TTM_ECANCELED. */
+  int (*on_progress)(void *context, const ttm_progress *progress);
   void *context;
 } ttm_read_options;
+#define TTM_READ_OPTIONS_INIT \
+  { sizeof(ttm_read_options), 0, true, NULL, NULL }
 
 /* Reads a runtime log: a path (plain, .gz or .zst, told by content), or "-" for standard input.
  * 0 and *out on success, also for logs that hold only error messages. TTM_ENODATA when the input holds nothing to report on:
- * err->message then says what is missing and how to get it. `err` may be NULL. */
+ * err->message then says what is missing and how to get it. `err` may be NULL, here and everywhere. */
 TTM_API int ttm_profile_read(ttm_profile **out, const char *path, ttm_error *err);
 
 /* The same with options; NULL options are the defaults. */

@@ -19,11 +19,14 @@ typedef enum ttm_report_file {
   TTM_REPORT_HTML = 32,      /* <name>_report.html */
 } ttm_report_file;
 
-/* Zero is the default: every file. */
+/* Start from TTM_REPORT_OPTIONS_INIT, which holds the defaults. */
 typedef struct ttm_report_options {
-  unsigned leave_out; /* bits of ttm_report_file not to write */
-  unsigned threads;   /* files are written side by side; 0: one thread per processor */
+  size_t size;        /* of this struct as the caller knows it */
+  unsigned leave_out; /* bits of ttm_report_file not to write; default 0, every file is written */
+  unsigned threads;   /* files are written side by side; 0, the default: one thread per processor */
 } ttm_report_options;
+#define TTM_REPORT_OPTIONS_INIT \
+  { sizeof(ttm_report_options), 0, 0 }
 
 /* Writes a whole report folder, created with its parents. It appears complete or not at all: an earlier report of the
  * same folder is there until the new one takes its place. An earlier folder that holds files of other origin is kept

@@ -7,5 +7,6 @@
 #include "ttmem/profile.h"
 #include "ttmem/report.h"
 #include "ttmem/tracker.h"
+#include "ttmem/version.h"
 
 #endif

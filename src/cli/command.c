@@ -13,6 +13,7 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "store/report_find.h"
+#include "ttmem/version.h"
 
 /* ---- Shared by the commands --------------------------------------------------------------------------------------- */
 
@@ -51,8 +52,7 @@ int ttm_check_output(const char *input, const char *target, ttm_error *err) {
 int ttm_cli_read(ttm_profile **out, const ttm_options *options, const char *log, bool keep_ir, ttm_error *err) {
   ttm_progress_line line;
   ttm_progress_begin(&line, options->given[TTM_OPTION_QUIET]);
-  ttm_read_options read = {
-      .threads = options->threads, .keep_ir = keep_ir, .on_progress = ttm_progress_show, .context = &line};
+  ttm_read_options read = {sizeof read, options->threads, keep_ir, ttm_progress_show, &line};
   int status = ttm_profile_read_opts(out, log, &read, err);
   ttm_progress_end(&line);
   return status;
@@ -92,7 +92,7 @@ static int print_group_help(const ttm_options *options, const char *group) {
 
 static int print_version(const ttm_options *options) {
   ttm_buf text = {0};
-  ttm_buf_printf(&text, "%s %s\n", ttm_program_name(options->program), TTMEM_VERSION);
+  ttm_buf_printf(&text, "%s %s\n", ttm_program_name(options->program), TTM_VERSION);
   return print(options, &text);
 }
 

@@ -10,7 +10,7 @@
 #include "report/run/explain.h"
 
 static int read_text(ttm_subject *subject, const char *text, ttm_error *err) {
-  ttm_read_options read = {.threads = 1};
+  ttm_read_options read = {.size = sizeof read, .threads = 1};
   int status = ttm_profile_read_bytes(&subject->profile, text, strlen(text), &read, err);
   return status ? status : ttm_findings_make(&subject->findings, subject->profile, 1, err);
 }

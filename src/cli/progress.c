@@ -54,17 +54,18 @@ void ttm_progress_format(ttm_buf *out, const ttm_progress *progress, double seco
   ttm_buf_free(&tail);
 }
 
-void ttm_progress_show(void *context, const ttm_progress *progress) {
+int ttm_progress_show(void *context, const ttm_progress *progress) {
   ttm_progress_line *line = context;
-  if (!line->wanted) return;
+  if (!line->wanted) return 0;
   double seconds = seconds_since(&line->start);
-  if (seconds < 0.5) return;
+  if (seconds < 0.5) return 0;
   ttm_buf out = {0};
   ttm_buf_puts(&out, "\r\x1b[K");
   ttm_progress_format(&out, progress, seconds, line->columns, line->utf8);
   write_quietly(ttm_buf_str(&out));
   ttm_buf_free(&out);
   line->shown = true;
+  return 0;
 }
 
 void ttm_progress_end(ttm_progress_line *line) {

@@ -19,7 +19,7 @@ typedef struct ttm_progress_line {
 void ttm_progress_begin(ttm_progress_line *line, bool quiet);
 
 /* For ttm_read_options.on_progress; `context` is the line. */
-void ttm_progress_show(void *context, const ttm_progress *progress);
+int ttm_progress_show(void *context, const ttm_progress *progress);
 
 /* Clears the line. */
 void ttm_progress_end(ttm_progress_line *line);

@@ -6,6 +6,7 @@
 
 #include "base/chunks.h"
 #include "base/error.h"
+#include "base/sized.h"
 #include "base/threads.h"
 #include "profile/builder.h"
 #include "profile/capture_builder.h"
@@ -124,16 +125,18 @@ static double now(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static void report_progress(const ttm_read_options *o, const ttm_source *source, uint64_t position, uint64_t operations,
-                            double *reported_at) {
-  if (!o->on_progress) return;
+/* TTM_ECANCELED when the caller has had enough. */
+static int report_progress(const ttm_read_options *o, const ttm_source *source, uint64_t position, uint64_t operations,
+                           double *reported_at, ttm_error *err) {
+  if (!o->on_progress) return TTM_OK;
   double t = now();
-  if (t - *reported_at < 0.1) return;
+  if (t - *reported_at < 0.1) return TTM_OK;
   *reported_at = t;
   uint64_t total = ttm_source_size(source);
   ttm_progress progress = {
       .read_bytes = total && position > total ? total : position, .total_bytes = total, .operations = operations};
-  o->on_progress(o->context, &progress);
+  if (!o->on_progress(o->context, &progress)) return TTM_OK;
+  return ttm_error_set(err, TTM_ECANCELED, "reading was canceled by the caller");
 }
 
 /* Joins the next chunk in order, which is scanned. Called and returns with the lock held. */
@@ -142,11 +145,15 @@ static void join_next(reader *r) {
   uint64_t position = r->position;
   bool over = r->over; /* what follows the last chunk was written while we read */
   pthread_mutex_unlock(&r->lock);
+  ttm_error error = {0};
   int rc = over ? TTM_OK : ttm_builder_take(&r->builder, &s->chunk, &s->held);
-  report_progress(r->options, r->chunker.source, position, r->builder.profile->ops.n, &r->reported_at);
+  if (rc) ttm_error_nomem(&error);
+  if (!rc)
+    rc = report_progress(r->options, r->chunker.source, position, r->builder.profile->ops.n, &r->reported_at, &error);
   pthread_mutex_lock(&r->lock);
   if (rc && !r->rc) {
-    r->rc = ttm_error_nomem(&r->error);
+    r->rc = rc;
+    r->error = error;
     r->ended = true;
   }
   r->over = r->over || s->chunk.last;
@@ -201,8 +208,6 @@ static int run(reader *r, unsigned threads) {
   return r->rc;
 }
 
-static const ttm_read_options default_options = {.keep_ir = true};
-
 /* ---- Captures ---------------------------------------------------------------------------------------------------------- */
 
 static int read_nodes(ttm_capture_builder *b, ttm_capture_reader *nodes, const ttm_read_options *options,
@@ -215,7 +220,8 @@ static int read_nodes(ttm_capture_builder *b, ttm_capture_reader *nodes, const t
     if (ttm_capture_builder_take(b, node)) return ttm_error_nomem(err);
     if (i % 4096 == 0 && nodes->json.source) {
       const ttm_source *source = nodes->json.source;
-      report_progress(options, source, ttm_source_position(source), p->ops.n, &reported_at);
+      int rc = report_progress(options, source, ttm_source_position(source), p->ops.n, &reported_at, err);
+      if (rc) return rc;
     }
   }
   if (nodes->cut && nodes->json.status != TTM_EFORMAT) {
@@ -257,7 +263,9 @@ static int put_pieces(ttm_live_builder *b, ttm_chunker *chunker, const ttm_read_
   while (!rc && !chunk.last) {
     rc = ttm_chunker_next(chunker, &chunk, err);
     if (!rc && ttm_live_builder_put(b, (ttm_str){chunk.data, chunk.n}, chunk.last)) rc = ttm_error_nomem(err);
-    report_progress(options, chunker->source, ttm_source_position(chunker->source), b->profile->ops.n, &reported_at);
+    if (!rc)
+      rc = report_progress(options, chunker->source, ttm_source_position(chunker->source), b->profile->ops.n,
+                           &reported_at, err);
   }
   ttm_chunk_free(&chunk);
   return rc;
@@ -318,9 +326,11 @@ static int look_ahead(ttm_chunker *chunker, ttm_error *err) {
   return TTM_OK;
 }
 
-int ttm_profile_read_opts(ttm_profile **out, const char *path, const ttm_read_options *options, ttm_error *err) {
-  reader r = {.options = options ? options : &default_options};
-  int rc = ttm_source_open(&r.chunker.source, path, err);
+int ttm_profile_read_opts(ttm_profile **out, const char *path, const ttm_read_options *given, ttm_error *err) {
+  ttm_read_options options = TTM_READ_OPTIONS_INIT;
+  reader r = {.options = &options};
+  int rc = ttm_sized_take(&options, sizeof options, given, err);
+  if (!rc) rc = ttm_source_open(&r.chunker.source, path, err);
   if (rc) return rc;
   rc = look_ahead(&r.chunker, err);
   ttm_str first = ttm_buf_str(&r.chunker.carry);
@@ -338,13 +348,16 @@ int ttm_profile_read(ttm_profile **out, const char *path, ttm_error *err) {
   return ttm_profile_read_opts(out, path, NULL, err);
 }
 
-int ttm_profile_read_bytes(ttm_profile **out, const char *bytes, size_t n, const ttm_read_options *options,
+int ttm_profile_read_bytes(ttm_profile **out, const char *bytes, size_t n, const ttm_read_options *given,
                            ttm_error *err) {
   ttm_str all = {bytes, n};
-  if (n && ttm_capture_detect(all)) return read_capture(out, "-", NULL, all, options ? options : &default_options, err);
-  if (n && ttm_live_record_detect(all)) return read_live(out, "-", NULL, all, options, err);
+  ttm_read_options options = TTM_READ_OPTIONS_INIT;
   ttm_feed *feed;
-  int rc = ttm_feed_begin(&feed, "-", options, err);
+  int rc = ttm_sized_take(&options, sizeof options, given, err);
+  if (rc) return rc;
+  if (n && ttm_capture_detect(all)) return read_capture(out, "-", NULL, all, &options, err);
+  if (n && ttm_live_record_detect(all)) return read_live(out, "-", NULL, all, &options, err);
+  rc = ttm_feed_begin(&feed, "-", &options, err);
   if (rc) return rc;
   rc = ttm_feed_put(feed, bytes, n, err);
   if (!rc) return ttm_feed_end(feed, out, err);

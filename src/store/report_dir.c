@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/sized.h"
 #include "base/threads.h"
 #include "report/files/report.h"
 #include "store/folder.h"
@@ -230,11 +231,13 @@ typedef int folder_writer(const ttm_findings *f, const char *folder, const char 
                           const ttm_report_options *options, ttm_error *err);
 
 static int write_profile(const ttm_profile *profile, const char *folder, const char *name,
-                         const ttm_report_options *options, ttm_error *err, folder_writer *write) {
+                         const ttm_report_options *given, ttm_error *err, folder_writer *write) {
+  ttm_report_options options = TTM_REPORT_OPTIONS_INIT;
   ttm_findings *findings;
-  int code = ttm_findings_make(&findings, profile, options ? options->threads : 0, err);
+  int code = ttm_sized_take(&options, sizeof options, given, err);
+  if (!code) code = ttm_findings_make(&findings, profile, options.threads, err);
   if (code) return code;
-  code = write(findings, folder, name, options, err);
+  code = write(findings, folder, name, &options, err);
   ttm_findings_free(findings);
   return code;
 }

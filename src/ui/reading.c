@@ -49,11 +49,12 @@ static void enter_stage(job *j, stage next) {
   pthread_mutex_unlock(&j->lock);
 }
 
-static void note_progress(void *context, const ttm_progress *progress) {
+static int note_progress(void *context, const ttm_progress *progress) {
   job *j = context;
   pthread_mutex_lock(&j->lock);
   j->progress = *progress;
   pthread_mutex_unlock(&j->lock);
+  return 0;
 }
 
 /* ---- The thread ---------------------------------------------------------------------------------------------------- */
@@ -98,7 +99,7 @@ static int read_folder(job *j, ttm_error *err) {
 
 static int do_work(job *j, ttm_error *err) {
   ttm_ui_subject *s = &j->subject;
-  ttm_read_options options = {.keep_ir = j->write, .on_progress = note_progress, .context = j};
+  ttm_read_options options = {.size = sizeof options, .keep_ir = j->write, .on_progress = note_progress, .context = j};
   int status = *j->log ? ttm_profile_read_opts(&s->profile, j->log, &options, err) : read_folder(j, err);
   if (status) return status;
   enter_stage(j, JUDGING);

@@ -53,7 +53,7 @@ static void last_report_survives(void **state) {
   (void)state;
   char root[] = "/tmp/ttmem-nomem-XXXXXX", folder[64], command[64];
   ttm_profile *p;
-  ttm_read_options options = {.threads = 1, .keep_ir = true};
+  ttm_read_options options = {.size = sizeof options, .threads = 1, .keep_ir = true};
   assert_non_null(mkdtemp(root));
   snprintf(folder, sizeof folder, "%s/small", root);
   assert_int_equal(ttm_profile_read_opts(&p, TTMEM_SOURCE "/tests/golden/small.log", &options, NULL), TTM_OK);

@@ -39,7 +39,7 @@ class CoreRange(ctypes.Structure):
 
 
 class ReportOptions(ctypes.Structure):
-    _fields_ = [("leave_out", ctypes.c_uint)]
+    _fields_ = [("size", ctypes.c_size_t), ("leave_out", ctypes.c_uint), ("threads", ctypes.c_uint)]
 
 
 class TtmemError(RuntimeError):

@@ -20,7 +20,7 @@ def analyze(path):
     _native.call("ttm_profile_read", ctypes.byref(profile), _native.text(path))
     try:
         with tempfile.TemporaryDirectory(prefix="ttmem-") as folder:
-            options = _native.ReportOptions(leave_out=_ALL_FILES & ~_FINDINGS)
+            options = _native.ReportOptions(size=ctypes.sizeof(_native.ReportOptions), leave_out=_ALL_FILES & ~_FINDINGS)
             _native.call("ttm_report_write_files", profile, _native.text(folder), b"log", ctypes.byref(options))
             return json.loads((pathlib.Path(folder) / "log_findings.json").read_text(encoding="utf-8"))
     finally:

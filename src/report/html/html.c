@@ -14,6 +14,7 @@
 #include "report/run/recording.h"
 #include "report/write/l1_parts.h"
 #include "report/write/svg.h"
+#include "ttmem/version.h"
 
 /* ---- IRs ---------------------------------------------------------------------------------------------------------- */
 
@@ -205,7 +206,7 @@ static int put_facts(ttm_html *h, ttm_str name, bool own_findings) {
   const char *missing = ttm_words_missing(p);
   ttm_buf json = {0}, lacks = {0};
   ttm_words_recording(&lacks, h->f);
-  ttm_buf_printf(&json, "{\"format\":%d,\"version\":\"%s\",\"name\":", TTM_HTML_FORMAT, TTMEM_VERSION);
+  ttm_buf_printf(&json, "{\"format\":%d,\"version\":\"%s\",\"name\":", TTM_HTML_FORMAT, TTM_VERSION);
   ttm_json_string(&json, name);
   ttm_json_raw(&json, ",\"source\":");
   ttm_json_string(&json, ttm_words_source(p));
