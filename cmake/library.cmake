@@ -5,6 +5,7 @@ find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(XXHASH REQUIRED libxxhash) # only its header: src/base/hash.c compiles the functions in
 pkg_check_modules(CAIRO REQUIRED cairo) # only its header: src/report/write/canvas_png.c opens the library when a picture is asked for
 set(ttmem_needs Threads::Threads ZLIB::ZLIB PkgConfig::ZSTD ${CMAKE_DL_LIBS} m)
 
@@ -18,6 +19,7 @@ include(cmake/web.cmake)
 
 add_library(ttmem_objects OBJECT ${ttmem_sources})
 target_include_directories(ttmem_objects PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/base/hash.c PROPERTIES INCLUDE_DIRECTORIES "${XXHASH_INCLUDE_DIRS}")
 set_source_files_properties(${CMAKE_SOURCE_DIR}/src/report/write/canvas_png.c PROPERTIES INCLUDE_DIRECTORIES "${CAIRO_INCLUDE_DIRS}")
 target_link_libraries(ttmem_objects PUBLIC ${ttmem_needs})
 

@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/map.h"
 #include "base/vec.h"
 
 enum { GEN_DRAM, GEN_L1, GEN_L1_SMALL, GEN_TRACE, GEN_MEMORIES, GEN_HOST = GEN_MEMORIES };
@@ -164,8 +165,8 @@ typedef struct gen_types {
   const gen_board *board;
   bool old_tile;
   ttm_arena arena;
-  gen_type **slots;
-  size_t slot_count, n;
+  TTM_VEC(gen_type *) all;
+  ttm_map of_shape; /* hash of a shape -> position in `all` */
 } gen_types;
 
 void gen_types_init(gen_types *types, const gen_board *board, bool old_tile);

@@ -196,37 +196,23 @@ static gen_type *make(gen_types *types, const gen_shape *shape) {
   return t;
 }
 
-static void grow(gen_types *types) {
-  size_t count = types->slot_count ? types->slot_count * 2 : 256;
-  gen_type **slots = gen_alloc(count * sizeof *slots);
-  for (size_t i = 0; i < types->slot_count; i++) {
-    gen_type *t = types->slots[i];
-    if (!t) continue;
-    size_t at = ttm_hash_bytes(&t->shape, sizeof t->shape).lo & (count - 1);
-    while (slots[at]) at = (at + 1) & (count - 1);
-    slots[at] = t;
-  }
-  ttm_free(types->slots);
-  types->slots = slots;
-  types->slot_count = count;
-}
-
 void gen_types_init(gen_types *types, const gen_board *board, bool old_tile) {
   *types = (gen_types){.board = board, .old_tile = old_tile};
-  grow(types);
 }
 
 void gen_types_free(gen_types *types) {
   ttm_arena_free(&types->arena);
-  ttm_free(types->slots);
+  ttm_vec_free(&types->all);
+  ttm_map_free(&types->of_shape);
 }
 
 const gen_type *gen_type_of(gen_types *types, const gen_shape *shape) {
-  size_t at = ttm_hash_bytes(shape, sizeof *shape).lo & (types->slot_count - 1);
-  for (; types->slots[at]; at = (at + 1) & (types->slot_count - 1))
-    if (!memcmp(&types->slots[at]->shape, shape, sizeof *shape)) return types->slots[at];
-  gen_type *t = types->slots[at] = make(types, shape);
-  if (++types->n * 2 > types->slot_count) grow(types);
+  uint64_t key = ttm_hash(shape, sizeof *shape, 0);
+  uint32_t at = ttm_map_get(&types->of_shape, key, UINT32_MAX);
+  if (at != UINT32_MAX && !memcmp(&types->all.at[at]->shape, shape, sizeof *shape)) return types->all.at[at];
+  gen_type *t = make(types, shape);
+  if (ttm_map_set(&types->of_shape, key, (uint32_t)types->all.n) || ttm_vec_push(&types->all, t))
+    gen_die("out of memory");
   return t;
 }
 

@@ -4,7 +4,7 @@
 #include "analyze/one_device.h"
 #include "analyze/parts.h"
 #include "base/checked.h"
-#include "base/idmap.h"
+#include "base/map.h"
 
 enum {
   LEAST_SHARE = 200, /* of the peak: less is no advice */
@@ -45,22 +45,22 @@ typedef struct saving {
 
 typedef struct saving_list {
   TTM_VEC(saving) at;
-  ttm_idmap of_text; /* first saving + 1 */
+  ttm_map of_text; /* first saving + 1 */
 } saving_list;
 
 static int add_saving(saving_list *list, const ttm_profile *p, uint32_t tensor, uint64_t bytes) {
   saving one = {tensor, bytes, 0};
   if (tensor != TTM_NONE) {
     uint32_t text = p->ops.at[p->tensors.at[tensor].birth].text;
-    one.next = ttm_idmap_get(&list->of_text, text, 0);
-    if (ttm_idmap_set(&list->of_text, text, (uint32_t)list->at.n + 1)) return TTM_ENOMEM;
+    one.next = ttm_map_get(&list->of_text, text, 0);
+    if (ttm_map_set(&list->of_text, text, (uint32_t)list->at.n + 1)) return TTM_ENOMEM;
   }
   return ttm_vec_push(&list->at, one);
 }
 
 static void free_savings(saving_list *list) {
   ttm_vec_free(&list->at);
-  ttm_idmap_free(&list->of_text);
+  ttm_map_free(&list->of_text);
 }
 
 /* Number of a tensor among the results of its operation. */
@@ -72,7 +72,7 @@ static uint32_t result_number(const ttm_profile *p, uint32_t tensor) {
  * different const-eval programs have the same text, though each makes another weight. */
 static uint64_t saving_of(const ttm_profile *p, const saving_list *list, uint32_t tensor) {
   uint64_t least = UINT64_MAX;
-  uint32_t i = ttm_idmap_get(&list->of_text, p->ops.at[p->tensors.at[tensor].birth].text, 0);
+  uint32_t i = ttm_map_get(&list->of_text, p->ops.at[p->tensors.at[tensor].birth].text, 0);
   for (; i && i <= list->at.n; i = list->at.at[i - 1].next) {
     const saving *one = &list->at.at[i - 1];
     if (one->tensor == tensor) return one->bytes;

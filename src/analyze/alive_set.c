@@ -6,7 +6,7 @@
 #include "analyze/parts.h"
 #include "analyze/replay.h"
 #include "base/checked.h"
-#include "base/idmap.h"
+#include "base/map.h"
 
 const char *ttm_alive_class_name(ttm_alive_class class) {
   static const char *const names[] = {"weights",     "const_eval", "kv_cache", "inputs",
@@ -44,7 +44,7 @@ typedef struct gathering {
   uint32_t end_op;          /* first operation after the state */
   uint64_t before, program; /* bytes of extras that no row explains yet: there before, or left by operations */
   TTM_VEC(ttm_alive_row) rows;
-  ttm_idmap by_name, by_text; /* row + 1 */
+  ttm_map by_name, by_text; /* row + 1 */
 } gathering;
 
 static const ttm_graph *graph_of(const ttm_profile *p, uint32_t call) {
@@ -132,16 +132,16 @@ static void sum_up(ttm_alive_set *set, const ttm_alive_row *row) {
 }
 
 static int add_row(gathering *g, const ttm_alive_row *row, uint32_t text) {
-  ttm_idmap *map = row->name ? &g->by_name : &g->by_text;
+  ttm_map *map = row->name ? &g->by_name : &g->by_text;
   uint32_t key = (row->name ? row->name : text) * TTM_ALIVE_CLASSES + row->class;
-  uint32_t at = ttm_idmap_get(map, key, 0);
+  uint32_t at = ttm_map_get(map, key, 0);
   g->set->by_class[row->class] += row->bank_bytes;
   if (row->guess) g->set->guessed_bytes += row->bank_bytes;
   g->set->tensors += row->tensors;
   sum_up(g->set, row);
   if (!at || at > g->rows.n) {
     if (ttm_vec_push(&g->rows, *row)) return TTM_ENOMEM;
-    return ttm_idmap_set(map, key, (uint32_t)g->rows.n);
+    return ttm_map_set(map, key, (uint32_t)g->rows.n);
   }
   ttm_alive_row *same = &g->rows.at[at - 1];
   same->tensors += row->tensors;
@@ -200,7 +200,7 @@ static int add_argument(gathering *g, const ttm_graph *graph, uint32_t number, u
     row.source = graph->args.at[number].local_type;
   }
   /* The same name in another graph is the same weight. */
-  bool counted = row.name && ttm_idmap_get(&g->by_name, row.name * TTM_ALIVE_CLASSES + row.class, 0);
+  bool counted = row.name && ttm_map_get(&g->by_name, row.name * TTM_ALIVE_CLASSES + row.class, 0);
   if (weights_only && (row.class == TTM_ALIVE_INPUT || counted)) return TTM_OK;
   if (!take_room(g, row.bank_bytes)) return TTM_OK; /* more than can be there: it came another way */
   return add_row(g, &row, TTM_NONE - number);
@@ -209,7 +209,7 @@ static int add_argument(gathering *g, const ttm_graph *graph, uint32_t number, u
 enum { ARGUMENT_COUNTED = 1, ARGUMENT_GONE };
 
 /* Arguments that the program itself freed before the state. */
-static int note_freed_arguments(const gathering *g, uint32_t program, ttm_idmap *seen) {
+static int note_freed_arguments(const gathering *g, uint32_t program, ttm_map *seen) {
   const ttm_profile *p = g->p;
   const ttm_call *call = &p->calls.at[program];
   for (uint32_t op = call->first_op; op < g->end_op && op <= call->last_op; op++) {
@@ -217,12 +217,12 @@ static int note_freed_arguments(const gathering *g, uint32_t program, ttm_idmap 
     if (text->kind != TTM_OP_DEALLOCATE || p->ops.at[op].call != program || !text->operands.n) continue;
     ttm_value operand = p->lists.at[text->operands.first];
     if (!ttm_value_is_argument(operand) || p->ops.at[op].flags & TTM_OP_RETAINED) continue;
-    if (ttm_idmap_set(seen, ttm_value_argument(operand), ARGUMENT_GONE)) return TTM_ENOMEM;
+    if (ttm_map_set(seen, ttm_value_argument(operand), ARGUMENT_GONE)) return TTM_ENOMEM;
   }
   return TTM_OK;
 }
 
-static int gather_used_arguments(gathering *g, uint32_t program, bool weights_only, ttm_idmap *seen) {
+static int gather_used_arguments(gathering *g, uint32_t program, bool weights_only, ttm_map *seen) {
   const ttm_profile *p = g->p;
   const ttm_graph *graph = graph_of(p, program);
   const ttm_call *call = &p->calls.at[program];
@@ -236,8 +236,8 @@ static int gather_used_arguments(gathering *g, uint32_t program, bool weights_on
       ttm_value operand = p->lists.at[text->operands.first + symbols + i];
       uint32_t type = p->lists.at[text->inputs.first + i], number = ttm_value_argument(operand);
       if (!ttm_value_is_argument(operand) || !ttm_replay_cost_of(&g->replay, type, g->memory)) continue;
-      if (ttm_idmap_get(seen, number, 0)) continue;
-      status = ttm_idmap_set(seen, number, ARGUMENT_COUNTED);
+      if (ttm_map_get(seen, number, 0)) continue;
+      status = ttm_map_set(seen, number, ARGUMENT_COUNTED);
       if (!status) status = add_argument(g, graph, number, type, weights_only);
     }
   }
@@ -245,42 +245,42 @@ static int gather_used_arguments(gathering *g, uint32_t program, bool weights_on
 }
 
 /* A run that died, or was cut, never came to use the last ones; the signature of its program says where they lie. */
-static int gather_unused_arguments(gathering *g, uint32_t program, bool weights_only, const ttm_idmap *seen) {
+static int gather_unused_arguments(gathering *g, uint32_t program, bool weights_only, const ttm_map *seen) {
   const ttm_graph *graph = graph_of(g->p, program);
   for (uint32_t number = 0; graph && number < graph->args.n && g->before > TTM_LEVEL_SLACK; number++) {
     uint32_t type = graph->args.at[number].device_type;
-    if (ttm_idmap_get(seen, number, 0) || !ttm_replay_cost_of(&g->replay, type, g->memory)) continue;
+    if (ttm_map_get(seen, number, 0) || !ttm_replay_cost_of(&g->replay, type, g->memory)) continue;
     if (add_argument(g, graph, number, type, weights_only)) return TTM_ENOMEM;
   }
   return TTM_OK;
 }
 
 static int gather_arguments(gathering *g, uint32_t program, bool weights_only) {
-  ttm_idmap seen = {0};
+  ttm_map seen = {0};
   int status = note_freed_arguments(g, program, &seen);
   if (!status) status = gather_used_arguments(g, program, weights_only, &seen);
   if (!status) status = gather_unused_arguments(g, program, weights_only, &seen);
-  ttm_idmap_free(&seen);
+  ttm_map_free(&seen);
   return status;
 }
 
 /* Arguments of the current program; then the weights of programs that ran before it, which are still there. */
 static int gather_all_arguments(gathering *g) {
   const ttm_profile *p = g->p;
-  ttm_idmap graphs = {0};
+  ttm_map graphs = {0};
   int status = TTM_OK;
   if (g->call >= p->calls.n) return TTM_OK;
   const ttm_call *current = &p->calls.at[g->call];
-  if (current->graph != TTM_NONE) status = ttm_idmap_set(&graphs, current->graph, 1);
+  if (current->graph != TTM_NONE) status = ttm_map_set(&graphs, current->graph, 1);
   if (!status) status = gather_arguments(g, g->call, false);
   for (size_t i = p->runs.n; i-- > 0 && !status && g->before > TTM_LEVEL_SLACK;) {
     const ttm_call *other = &p->calls.at[p->runs.at[i]];
     if (other->rank != current->rank || other->run >= current->run || other->graph == TTM_NONE) continue;
-    if (ttm_idmap_get(&graphs, other->graph, 0)) continue;
-    status = ttm_idmap_set(&graphs, other->graph, 1);
+    if (ttm_map_get(&graphs, other->graph, 0)) continue;
+    status = ttm_map_set(&graphs, other->graph, 1);
     if (!status) status = gather_arguments(g, p->runs.at[i], true);
   }
-  ttm_idmap_free(&graphs);
+  ttm_map_free(&graphs);
   return status;
 }
 
@@ -485,8 +485,8 @@ int ttm_alive_set_make(ttm_alive_set *out, const ttm_profile *p, ttm_memory memo
   if (!status) status = keep_modules(&g);
   ttm_replay_free(&g.replay);
   ttm_vec_free(&g.rows);
-  ttm_idmap_free(&g.by_name);
-  ttm_idmap_free(&g.by_text);
+  ttm_map_free(&g.by_name);
+  ttm_map_free(&g.by_text);
   return status;
 }
 

@@ -5,7 +5,7 @@
 #include "analyze/replay.h"
 #include "base/checked.h"
 #include "base/error.h"
-#include "base/idmap.h"
+#include "base/map.h"
 
 /* What the log did, in order; played on every board and batch. */
 typedef struct move {
@@ -23,7 +23,7 @@ typedef struct recording {
   const ttm_profile *p;
   ttm_replay replay;
   TTM_VEC(move) moves;
-  ttm_idmap extra_ids; /* address / 32 -> number + 1 */
+  ttm_map extra_ids; /* address and memory -> number + 1 */
   uint32_t extras;
   uint64_t *recorded; /* bit per tensor */
   bool skip;          /* the run is one that was recorded before */
@@ -82,11 +82,11 @@ static int record_tensor(recording *r, const ttm_replay_event *event) {
 }
 
 static int record_extra(recording *r, const ttm_replay_event *event) {
-  uint32_t key = (uint32_t)(event->at / 32) ^ (event->memory ? 0x80000000u : 0),
-           id = ttm_idmap_get(&r->extra_ids, key, 0);
+  uint64_t key = event->at * TTM_REPLAY_MEMORIES + event->memory;
+  uint32_t id = ttm_map_get(&r->extra_ids, key, 0);
   if (event->act == TTM_REPLAY_EXTRA) {
     id = ++r->extras;
-    if (ttm_idmap_set(&r->extra_ids, key, id)) return TTM_ENOMEM;
+    if (ttm_map_set(&r->extra_ids, key, id)) return TTM_ENOMEM;
   } else if (!id) {
     return TTM_OK;
   }
@@ -359,7 +359,7 @@ int ttm_fit_make(ttm_fit *out, const ttm_findings *f, const ttm_fit_options *opt
   if (!status) status = play_boards(out, &r, options);
   ttm_replay_free(&r.replay);
   ttm_vec_free(&r.moves);
-  ttm_idmap_free(&r.extra_ids);
+  ttm_map_free(&r.extra_ids);
   ttm_intern_free(&r.runs);
   ttm_free(r.recorded);
   ttm_free(r.run_of_call);

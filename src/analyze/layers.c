@@ -7,7 +7,7 @@
 #include "analyze/layer_names.h"
 #include "analyze/parts.h"
 #include "base/hash.h"
-#include "base/idmap.h"
+#include "base/map.h"
 
 enum { LEAST_LAYERS = 3, LEAST_OPS = 3 };
 
@@ -52,23 +52,23 @@ static int read_stream(stream *s, uint32_t call) {
 /* The distance at which most operations repeat themselves: votes over the distance to the next operation of the same kind that is not a
  * nearer repetition inside the layer. */
 static int vote_period(const stream *s, uint32_t *period) {
-  ttm_idmap last = {0}, votes = {0};
+  ttm_map last = {0}, votes = {0};
   int status = TTM_OK;
   uint32_t best = 0;
   *period = 0;
   /* A kind that appears once per layer votes for the period; one that appears k times votes for parts of it, but those parts differ among
    * themselves, while the votes for the period add up. */
   for (uint32_t i = 0; i < s->n && !status; i++) {
-    uint32_t before = ttm_idmap_get(&last, s->shape[i], TTM_NONE);
+    uint32_t before = ttm_map_get(&last, s->shape[i], TTM_NONE);
     if (before != TTM_NONE && i - before >= LEAST_OPS) {
-      uint32_t count = ttm_idmap_get(&votes, i - before, 0) + 1;
-      status = ttm_idmap_set(&votes, i - before, count);
+      uint32_t count = ttm_map_get(&votes, i - before, 0) + 1;
+      status = ttm_map_set(&votes, i - before, count);
       if (count > best) best = count, *period = i - before;
     }
-    if (!status) status = ttm_idmap_set(&last, s->shape[i], i);
+    if (!status) status = ttm_map_set(&last, s->shape[i], i);
   }
-  ttm_idmap_free(&last);
-  ttm_idmap_free(&votes);
+  ttm_map_free(&last);
+  ttm_map_free(&votes);
   return status;
 }
 
@@ -135,21 +135,22 @@ static int name_layers(const stream *s, ttm_str prefix, layer_list *out, bool *g
 }
 
 static uint64_t hash_layer(const stream *s, const layer_mark *mark) {
-  return ttm_hash_bytes(s->shape + mark->at, mark->n * sizeof *s->shape).lo;
+  return ttm_hash(s->shape + mark->at, mark->n * sizeof *s->shape, 0);
 }
 
 /* The layer that most others are like. */
 static int choose_pattern(const stream *s, layer_list *out, uint32_t *period) {
-  ttm_idmap votes = {0};
+  ttm_map votes = {0};
   uint32_t best = 0;
   int status = TTM_OK;
   for (size_t i = 0; i < out->marks.n && !status; i++) {
     const layer_mark *mark = &out->marks.at[i];
-    uint32_t key = (uint32_t)hash_layer(s, mark), count = ttm_idmap_get(&votes, key, 0) + 1;
-    status = ttm_idmap_set(&votes, key, count);
+    uint64_t key = hash_layer(s, mark);
+    uint32_t count = ttm_map_get(&votes, key, 0) + 1;
+    status = ttm_map_set(&votes, key, count);
     if (count > best) best = count, out->pattern = mark->at, *period = mark->n;
   }
-  ttm_idmap_free(&votes);
+  ttm_map_free(&votes);
   return status;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Repeated runs folded: how often each program ran, how far its usual runs rise, and which runs are not like them. */
 #include "analyze/parts.h"
-#include "base/idmap.h"
+#include "base/map.h"
 
-enum { ROUNDING = 2, MOST_PROGRAMS = 64, MOST_RISE = 1 << 26 };
+enum { ROUNDING = 2, MOST_PROGRAMS = 64 };
 
 /* What stands behind one row of the findings' programs. */
 typedef struct vote {
@@ -15,7 +15,7 @@ typedef struct vote {
 typedef struct folding {
   ttm_findings *f;
   uint32_t *program; /* per run: position + 1 in the findings' programs, 0 beyond MOST_PROGRAMS */
-  ttm_idmap counts;  /* by program and rise */
+  ttm_map counts;    /* by program and rise */
   vote votes[MOST_PROGRAMS];
 } folding;
 
@@ -24,9 +24,7 @@ static uint32_t rise_of(const ttm_run *run) {
   return run->start == TTM_NONE || run->peak == TTM_NONE ? TTM_NONE : run->peak - run->start;
 }
 
-static uint32_t key_of(uint32_t program, uint32_t rise) {
-  return program * MOST_RISE + (rise < MOST_RISE - 1 ? rise : MOST_RISE - 2);
-}
+static uint64_t key_of(uint32_t program, uint32_t rise) { return (uint64_t)program << 32 | rise; }
 
 static int sort_runs(folding *x) {
   const ttm_profile *p = x->f->profile;
@@ -42,8 +40,8 @@ static int sort_runs(folding *x) {
       status = ttm_vec_push(&x->f->programs, (ttm_program_runs){.call = row->call, .peak = TTM_NONE});
     x->program[run] = id;
     if (status || rise == TTM_NONE) continue;
-    uint32_t count = ttm_idmap_get(&x->counts, key_of(id - 1, rise), 0);
-    status = ttm_idmap_set(&x->counts, key_of(id - 1, rise), count + 1);
+    uint32_t count = ttm_map_get(&x->counts, key_of(id - 1, rise), 0);
+    status = ttm_map_set(&x->counts, key_of(id - 1, rise), count + 1);
   }
   ttm_intern_free(&keys);
   return status;
@@ -55,7 +53,7 @@ static void cast_vote(folding *x, uint32_t run) {
   uint32_t rise = rise_of(row), program = x->program[run] - 1, count = 0;
   if (rise == TTM_NONE) return;
   for (uint32_t r = rise > ROUNDING ? rise - ROUNDING : 0; r <= rise + ROUNDING; r++)
-    count += ttm_idmap_get(&x->counts, key_of(program, r), 0);
+    count += ttm_map_get(&x->counts, key_of(program, r), 0);
   bool finished = x->f->profile->calls.at[row->call].finished;
   vote *best = &x->votes[program];
   if (count < best->count || (count == best->count && finished < best->finished)) return;
@@ -91,6 +89,6 @@ int ttm_find_programs(ttm_findings *f) {
     if (x.program[run]) take_run(&x, run);
   }
   ttm_free(x.program);
-  ttm_idmap_free(&x.counts);
+  ttm_map_free(&x.counts);
   return status;
 }

@@ -27,44 +27,26 @@ static const char *encode(ttm_intern *pool, ttm_str s) {
   return stored;
 }
 
-static size_t home_slot(const ttm_intern *pool, ttm_str s) {
-  return (size_t)ttm_hash_bytes(s.p, s.n).lo & (pool->slot_count - 1);
-}
-
-static int rehash(ttm_intern *pool) {
-  size_t count = pool->slot_count ? pool->slot_count * 2 : 64;
-  uint32_t *slots = ttm_alloc(count * sizeof *slots);
-  if (!slots) return TTM_ENOMEM;
-  ttm_free(pool->slots);
-  pool->slots = slots;
-  pool->slot_count = count;
-  for (uint32_t id = 1; id < pool->strings.n; id++) {
-    size_t i = home_slot(pool, decode(pool->strings.at[id]));
-    while (slots[i]) i = (i + 1) & (count - 1);
-    slots[i] = id;
-  }
-  return TTM_OK;
-}
-
-/* The slot that holds the string, or the free one where it belongs. */
-static size_t find_slot(const ttm_intern *pool, ttm_str s) {
-  size_t i = home_slot(pool, s);
-  while (pool->slots[i] && !ttm_str_eq(decode(pool->strings.at[pool->slots[i]]), s))
-    i = (i + 1) & (pool->slot_count - 1);
-  return i;
+/* The string's id, or 0, and its key in `ids`: its hash, or the next number when another string has that one. */
+static uint64_t key_of(const ttm_intern *pool, ttm_str s, uint32_t *id) {
+  uint64_t key = ttm_hash(s.p, s.n, pool->seed);
+  while ((*id = ttm_map_get(&pool->ids, key, 0)) && !ttm_str_eq(decode(pool->strings.at[*id]), s)) key++;
+  return key;
 }
 
 int ttm_intern_add(ttm_intern *pool, ttm_str string, uint32_t *out) {
   if (string.n == 0) return *out = 0, TTM_OK;
-  if (pool->strings.n == 0 && ttm_vec_push(&pool->strings, "")) return TTM_ENOMEM;
-  if (pool->strings.n * 3 >= pool->slot_count * 2 && rehash(pool)) return TTM_ENOMEM;
-  size_t slot = find_slot(pool, string);
-  if (!pool->slots[slot]) {
-    const char *stored = encode(pool, string);
-    if (!stored || ttm_vec_push(&pool->strings, stored)) return TTM_ENOMEM;
-    pool->slots[slot] = (uint32_t)(pool->strings.n - 1);
+  if (ttm_vec_reserve(&pool->strings, 2)) return TTM_ENOMEM;
+  if (pool->strings.n == 0) {
+    pool->strings.at[pool->strings.n++] = "";
+    pool->seed = ttm_hash_seed();
   }
-  *out = pool->slots[slot];
+  uint64_t key = key_of(pool, string, out);
+  if (*out) return TTM_OK;
+  const char *stored = encode(pool, string);
+  if (!stored || ttm_map_set(&pool->ids, key, (uint32_t)pool->strings.n)) return TTM_ENOMEM;
+  *out = (uint32_t)pool->strings.n;
+  pool->strings.at[pool->strings.n++] = stored;
   return TTM_OK;
 }
 
@@ -73,12 +55,14 @@ ttm_str ttm_intern_get(const ttm_intern *pool, uint32_t id) {
 }
 
 uint32_t ttm_intern_find(const ttm_intern *pool, ttm_str string) {
-  return pool->slot_count && string.n ? pool->slots[find_slot(pool, string)] : 0;
+  uint32_t id = 0;
+  if (string.n) key_of(pool, string, &id);
+  return id;
 }
 
 void ttm_intern_free(ttm_intern *pool) {
   ttm_arena_free(&pool->arena);
   ttm_vec_free(&pool->strings);
-  ttm_free(pool->slots);
+  ttm_map_free(&pool->ids);
   *pool = (ttm_intern){0};
 }

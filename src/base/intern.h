@@ -4,13 +4,14 @@
 #define TTM_BASE_INTERN_H
 
 #include "base/arena.h"
+#include "base/map.h"
 #include "base/vec.h"
 
 typedef struct ttm_intern {
   ttm_arena arena;
   TTM_VEC(const char *) strings; /* by id: bytes of the length (7 bits each, the last below 128), then the text */
-  uint32_t *slots;               /* open addressing; 0 is free, else id */
-  size_t slot_count;             /* a power of two */
+  ttm_map ids;                   /* hash of the text -> id */
+  uint64_t seed;
 } ttm_intern;
 
 /* Id of the string, added when new. 0 or TTM_ENOMEM. */

@@ -15,7 +15,7 @@ int ttm_core_regions_init(ttm_core_regions *r, const ttm_profile *p) {
 /* ---- Program buffers ----------------------------------------------------------------------------------------------- */
 
 static int set_of(ttm_core_regions *r, uint32_t text, uint32_t *out) {
-  *out = ttm_idmap_get(&r->set_of_text, text, TTM_NONE);
+  *out = ttm_map_get(&r->set_of_text, text, TTM_NONE);
   if (*out != TTM_NONE) return TTM_OK;
   ttm_core_set set = {0};
   /* One that cannot be read stays empty. */
@@ -24,7 +24,7 @@ static int set_of(ttm_core_regions *r, uint32_t text, uint32_t *out) {
     return TTM_ENOMEM;
   }
   *out = (uint32_t)(r->sets.n - 1);
-  return ttm_idmap_set(&r->set_of_text, text, *out);
+  return ttm_map_set(&r->set_of_text, text, *out);
 }
 
 int ttm_core_regions_add(ttm_core_regions *r, uint32_t event, const ttm_core_set **cores) {
@@ -183,7 +183,7 @@ int ttm_core_regions_map(ttm_core_regions *r, ttm_core_use *out) {
 void ttm_core_regions_free(ttm_core_regions *r) {
   for (size_t i = 0; i < r->sets.n; i++) ttm_vec_free(&r->sets.at[i]);
   ttm_vec_free(&r->sets);
-  ttm_idmap_free(&r->set_of_text);
+  ttm_map_free(&r->set_of_text);
   ttm_vec_free(&r->buffers);
   ttm_vec_free(&r->events);
   ttm_vec_free(&r->alive);

@@ -3,7 +3,7 @@
 #ifndef TTM_L1_CORE_USE_PARTS_H
 #define TTM_L1_CORE_USE_PARTS_H
 
-#include "base/idmap.h"
+#include "base/map.h"
 #include "l1/core_use.h"
 #include "l1/placement.h"
 
@@ -16,7 +16,7 @@ typedef struct ttm_kept_program {
 typedef struct ttm_core_regions {
   const ttm_profile *p;
   uint64_t base, top, align; /* of L1; top is where tensors hang from */
-  ttm_idmap set_of_text;     /* string of core ranges -> sets */
+  ttm_map set_of_text;       /* string of core ranges -> sets */
   TTM_VEC(ttm_core_set) sets;
   TTM_VEC(ttm_l1_buffer) buffers; /* of the running program */
   TTM_VEC(uint32_t) events;       /* of each of them */

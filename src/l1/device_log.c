@@ -3,7 +3,7 @@
 
 #include "base/checked.h"
 #include "base/chunks.h"
-#include "base/idmap.h"
+#include "base/map.h"
 
 enum { MOST_DEPTH = 64, MOST_KERNELS = 1000000, MOST_ROWS = 1000000, PROCESSORS = 32 };
 
@@ -14,7 +14,7 @@ typedef struct reader {
   bool after_info;
   uint32_t ops[MOST_DEPTH]; /* operations in flight */
   size_t depth;
-  ttm_idmap kernel_of;      /* name and processor -> kernel */
+  ttm_map kernel_of;        /* name and processor -> kernel */
   uint32_t program, memory; /* of the CSV part being read */
   unsigned turn;            /* which memory the next row of the summary is of */
 } reader;
@@ -80,13 +80,13 @@ static int add_kernel(reader *r, const ttm_metal_event *e) {
   if (r->log->kernels.n >= MOST_KERNELS) return TTM_OK;
   if (keep(r, e->name, &name)) return TTM_ENOMEM;
   key = name * PROCESSORS + (uint32_t)(e->processor % PROCESSORS);
-  known = ttm_idmap_get(&r->kernel_of, key, UINT32_MAX);
+  known = ttm_map_get(&r->kernel_of, key, UINT32_MAX);
   if (known != UINT32_MAX) {
     ttm_device_kernel *k = &r->log->kernels.at[known];
     if (e->bytes > k->bytes) k->bytes = e->bytes;
     return k->times++, TTM_OK;
   }
-  if (ttm_idmap_set(&r->kernel_of, key, (uint32_t)r->log->kernels.n)) return TTM_ENOMEM;
+  if (ttm_map_set(&r->kernel_of, key, (uint32_t)r->log->kernels.n)) return TTM_ENOMEM;
   return ttm_vec_push(&r->log->kernels, (ttm_device_kernel){name, e->processor, e->bytes, r->log->lines, 1});
 }
 
@@ -218,7 +218,7 @@ static int read_csv_line(reader *r, ttm_str line) {
 
 static void reader_free(reader *r) {
   ttm_buf_free(&r->scratch);
-  ttm_idmap_free(&r->kernel_of);
+  ttm_map_free(&r->kernel_of);
 }
 
 /* ---- Reading ---------------------------------------------------------------------------------------------------------- */

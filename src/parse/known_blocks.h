@@ -6,7 +6,7 @@
 #define TTM_PARSE_KNOWN_BLOCKS_H
 
 #include "base/buf.h"
-#include "base/idmap.h"
+#include "base/map.h"
 #include "base/vec.h"
 
 #define TTM_NO_BLOCK UINT32_MAX
@@ -33,7 +33,7 @@ typedef struct ttm_known_block {
 typedef struct ttm_known_blocks {
   TTM_VEC(ttm_known_block) blocks;
   ttm_buf bytes;
-  ttm_idmap of_hash;
+  ttm_map of_hash;
 } ttm_known_blocks;
 
 /* The block of an operation text, or TTM_NO_BLOCK. */

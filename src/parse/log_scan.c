@@ -9,6 +9,7 @@ typedef struct scan {
   ttm_scanner *scanner;
   ttm_scanned *out;
   const ttm_chunk *chunk;
+  uint64_t seed; /* of hashes: the same in every thread */
   uint32_t line;
   const char *line_at, *line_end;
   uint16_t rank;
@@ -254,7 +255,7 @@ static void scan_device_line(scan *s, ttm_str message) {
 static void scan_operation(scan *s, ttm_str text) {
   ttm_event *e = add_event(s, TTM_EV_OPERATION, text);
   if (!e) return;
-  e->hash = ttm_hash_bytes(text.p, text.n).lo;
+  e->hash = ttm_hash(text.p, text.n, s->seed);
   s->debug_before_block = s->out->counts.debug_lines - s->debug;
   s->previous = s->block;
   place_block(s, ttm_known_blocks_find(&s->scanner->known, e->hash, s->rank));
@@ -422,6 +423,7 @@ int ttm_scanner_scan(ttm_scanner *scanner, const ttm_chunk *chunk, ttm_scanned *
   scan s = {.scanner = scanner,
             .out = out,
             .chunk = chunk,
+            .seed = ttm_hash_seed(),
             .block = TTM_NO_BLOCK,
             .previous = TTM_NO_BLOCK,
             .next_block = TTM_NO_BLOCK};

@@ -3,7 +3,7 @@
 
 #include "base/chunks.h"
 #include "base/error.h"
-#include "base/idmap.h"
+#include "base/map.h"
 #include "parse/log_line.h"
 
 enum { LONGEST_NAME = 160, LONGEST_FACT_LINE = 1024 };
@@ -20,7 +20,7 @@ typedef struct writer {
 typedef struct reader {
   ttm_train_log *log;
   TTM_VEC(writer) writers;
-  ttm_idmap writer_ids;                                 /* rank -> which of them: there may be tens of thousands */
+  ttm_map writer_ids;                                   /* rank -> which of them: there may be tens of thousands */
   ttm_train_fact parameters, device_memory;             /* the last ones seen */
   ttm_train_fact first_parameters, first_device_memory; /* for summaries printed before any */
 } reader;
@@ -110,12 +110,12 @@ static void remember_name(writer *w, ttm_str line) {
 /* ---- Summaries ----------------------------------------------------------------------------------------------------- */
 
 static int writer_of(reader *r, uint16_t rank, writer **out) {
-  uint32_t known = ttm_idmap_get(&r->writer_ids, rank, UINT32_MAX);
+  uint32_t known = ttm_map_get(&r->writer_ids, rank, UINT32_MAX);
   if (known < r->writers.n) return *out = &r->writers.at[known], TTM_OK;
   writer fresh = {.rank = rank, .summary = TTM_NOT_FOUND, .footprint = TTM_NOT_FOUND};
   if (ttm_vec_push(&r->writers, fresh)) return TTM_ENOMEM;
   *out = &r->writers.at[r->writers.n - 1];
-  return ttm_idmap_set(&r->writer_ids, rank, (uint32_t)(r->writers.n - 1));
+  return ttm_map_set(&r->writer_ids, rank, (uint32_t)(r->writers.n - 1));
 }
 
 static int open_summary(reader *r, writer *w) {
@@ -321,7 +321,7 @@ static void finish(reader *r) {
     if (!s->device_memory.line) s->device_memory = r->first_device_memory;
   }
   ttm_vec_free(&r->writers);
-  ttm_idmap_free(&r->writer_ids);
+  ttm_map_free(&r->writer_ids);
 }
 
 int ttm_train_log_read_bytes(ttm_train_log *out, ttm_str text, ttm_error *err) {

@@ -20,14 +20,14 @@ static int new_stream(ttm_builder *b, uint16_t tag, ttm_stream **out) {
     return TTM_ENOMEM;
   }
   *out = s;
-  if (ttm_idmap_set(&b->stream_ids, tag, (uint32_t)(b->streams.n - 1))) return TTM_ENOMEM;
+  if (ttm_map_set(&b->stream_ids, tag, (uint32_t)(b->streams.n - 1))) return TTM_ENOMEM;
   return ttm_vec_push(&p->ranks, tag == TTM_NO_RANK ? 0 : tag);
 }
 
 /* In a tagged log a line without a tag (from the launcher, or torn) belongs to whoever wrote last. */
 int ttm_builder_stream(ttm_builder *b, uint16_t tag, ttm_stream **out) {
   if (b->last_stream && (b->last_stream->tag == tag || tag == TTM_NO_RANK)) return *out = b->last_stream, TTM_OK;
-  uint32_t known = ttm_idmap_get(&b->stream_ids, tag, TTM_NONE);
+  uint32_t known = ttm_map_get(&b->stream_ids, tag, TTM_NONE);
   if (known != TTM_NONE) return *out = b->last_stream = b->streams.at[known], TTM_OK;
   /* What came before the first tag was the same first rank. */
   if (b->streams.n == 1 && b->streams.at[0]->tag == TTM_NO_RANK && b->profile->ops.n == 0 &&
@@ -35,7 +35,7 @@ int ttm_builder_stream(ttm_builder *b, uint16_t tag, ttm_stream **out) {
     b->streams.at[0]->tag = tag;
     b->profile->ranks.at[0] = tag;
     *out = b->last_stream = b->streams.at[0];
-    return ttm_idmap_set(&b->stream_ids, tag, 0);
+    return ttm_map_set(&b->stream_ids, tag, 0);
   }
   int rc = new_stream(b, tag, out);
   if (!rc) b->last_stream = *out;
@@ -303,20 +303,20 @@ int ttm_builder_end(ttm_builder *b, ttm_error *err) {
 void ttm_builder_free(ttm_builder *b) {
   for (size_t i = 0; i < b->streams.n; i++) {
     ttm_stream *s = b->streams.at[i];
-    for (size_t d = 0; d < TTM_MAX_DEPTH; d++) ttm_idmap_free(&s->scopes[d].values);
+    for (size_t d = 0; d < TTM_MAX_DEPTH; d++) ttm_map_free(&s->scopes[d].values);
     ttm_buf_free(&s->dump.text);
-    ttm_idmap_free(&s->cached);
+    ttm_map_free(&s->cached);
     ttm_vec_free(&s->cached_tensors);
     ttm_vec_free(&s->survivors);
     ttm_free(s);
   }
   ttm_vec_free(&b->streams);
-  ttm_idmap_free(&b->stream_ids);
+  ttm_map_free(&b->stream_ids);
   ttm_texts_free(&b->texts);
-  ttm_idmap_free(&b->weight_ids);
-  ttm_idmap_free(&b->state_base_ids);
-  ttm_idmap_free(&b->incident_ids);
-  ttm_idmap_free(&b->arguments_taken);
+  ttm_map_free(&b->weight_ids);
+  ttm_map_free(&b->state_base_ids);
+  ttm_map_free(&b->incident_ids);
+  ttm_map_free(&b->arguments_taken);
   ttm_vec_free(&b->scratch);
   ttm_vec_free(&b->weights_of_text);
 }

@@ -6,7 +6,7 @@
 #ifndef TTM_PROFILE_BUILDER_H
 #define TTM_PROFILE_BUILDER_H
 
-#include "base/idmap.h"
+#include "base/map.h"
 #include "parse/log_scan.h"
 #include "parse/op_line.h"
 #include "profile/profile.h"
@@ -14,13 +14,12 @@
 /* ---- Texts seen before (builder_texts.c) --------------------------------------------------------------------------- */
 
 typedef struct ttm_text_table {
-  uint32_t *slots; /* open addressing; 0 is free, else text + 1 */
-  size_t slot_count;
-  TTM_VEC(uint64_t) hashes; /* of each text */
-  ttm_op_line parsed;       /* reused */
-  ttm_buf scratch;          /* reused */
-  ttm_idmap type_of_text;   /* string -> type */
-  ttm_idmap list_of_hash;   /* folded hash -> position of the list in `known_lists` */
+  ttm_map text_of_hash; /* hash of an operation line -> text */
+  ttm_map text_of_type; /* string: type of a block without one -> text */
+  ttm_op_line parsed;   /* reused */
+  ttm_buf scratch;      /* reused */
+  ttm_map type_of_text; /* string -> type */
+  ttm_map list_of_hash; /* hash -> position of the list in `known_lists` */
   TTM_VEC(ttm_list) known_lists;
   TTM_VEC(uint32_t) ids; /* reused */
 } ttm_text_table;
@@ -48,7 +47,7 @@ typedef struct ttm_scope {
   uint32_t call;
   uint32_t first_tensor; /* tensors of the profile when it started */
   uint32_t cache_key;    /* of the load_cached that runs it */
-  ttm_idmap values;      /* value -> tensor */
+  ttm_map values;        /* value -> tensor */
 } ttm_scope;
 
 /* A block whose lines are still coming. */
@@ -89,7 +88,7 @@ typedef struct ttm_stream {
   int graph_stage;    /* order of the last stage seen */
   int args_priority;  /* of the stage the graph's arguments came from */
   uint32_t cache_key; /* string: under which the load_cached now running keeps its results; 0 when not told */
-  ttm_idmap cached;   /* cache key (string) -> first of `cached_tensors` */
+  ttm_map cached;     /* cache key (string) -> first of `cached_tensors` */
   TTM_VEC(uint32_t) cached_tensors; /* runs of: count, tensor ... */
   TTM_VEC(uint32_t) survivors;      /* of the const-eval program that finished last */
   uint32_t survivors_of;            /* its caller */
@@ -100,7 +99,7 @@ typedef struct ttm_builder {
   bool keep_ir;
   ttm_text_table texts;
   TTM_VEC(ttm_stream *) streams;
-  ttm_idmap stream_ids; /* tag -> which of them */
+  ttm_map stream_ids; /* tag -> which of them */
   ttm_stream *last_stream;
   uint64_t base_line; /* lines before the current chunk */
   bool last_line_bad; /* the last operation line did not parse */
@@ -108,17 +107,17 @@ typedef struct ttm_builder {
   uint32_t info_wait; /* lines to look at for "info:" and its sentence; 0 = none awaited */
   bool info_next;     /* "info:" was seen */
   uint16_t info_tag;
-  ttm_idmap weight_ids;              /* first element of a list -> weights */
+  ttm_map weight_ids;                /* first element of a list -> weights */
   TTM_VEC(uint32_t) weights_of_text; /* by text: weights of the last operation with it */
-  ttm_idmap state_base_ids;          /* folded hash -> state call */
-  ttm_idmap incident_ids;            /* text string -> last incident with it */
+  ttm_map state_base_ids;            /* hash -> state call */
+  ttm_map incident_ids;              /* text string -> last incident with it */
   struct {
     const ttm_rest *rest; /* of the current chunk */
     const ttm_stream *stream;
     uint32_t call;
   } last_whole; /* the last whole block: many after it end with the same lines, and so have its state call */
   TTM_VEC(uint32_t) scratch;
-  ttm_idmap arguments_taken; /* those in `scratch`, once they are many */
+  ttm_map arguments_taken; /* those in `scratch`, once they are many */
 } ttm_builder;
 
 /* Log line (1-based) of an event's line; saturates. */

@@ -166,9 +166,10 @@ static int read_locations(ttm_graph *graph, ttm_str text) {
   ttm_arena arena = {0};
   ttm_loc_lines lines = {0};
   int rc = ttm_module_loc_lines(text, &arena, &lines);
+  uint64_t seed = ttm_hash_seed();
   graph->loc_hashes.n = 0;
   for (size_t i = 0; i < lines.n && !rc; i++)
-    rc = ttm_vec_push(&graph->loc_hashes, ttm_hash_bytes(lines.at[i].name.p, lines.at[i].name.n).lo);
+    rc = ttm_vec_push(&graph->loc_hashes, ttm_hash(lines.at[i].name.p, lines.at[i].name.n, seed));
   if (graph->loc_hashes.n)
     qsort(graph->loc_hashes.at, graph->loc_hashes.n, sizeof *graph->loc_hashes.at, compare_hashes);
   ttm_vec_free(&lines);

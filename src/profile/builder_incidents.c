@@ -33,7 +33,7 @@ static int add(ttm_builder *b, ttm_stream *s, ttm_incident_text what, uint32_t l
   if (repeats_last(p, s, &what, line)) return p->incidents.at[p->incidents.n - 1].copies++, TTM_OK;
   uint32_t text;
   if (ttm_intern_add(&p->strings, what.text, &text)) return TTM_ENOMEM;
-  uint32_t known = ttm_idmap_get(&b->incident_ids, text, TTM_NONE);
+  uint32_t known = ttm_map_get(&b->incident_ids, text, TTM_NONE);
   if (known != TTM_NONE && !(logged && p->incidents.at[known].logged)) {
     p->incidents.at[known].copies++;
     p->incidents.at[known].logged |= logged;
@@ -51,7 +51,7 @@ static int add(ttm_builder *b, ttm_stream *s, ttm_incident_text what, uint32_t l
                            .logged = logged};
   if (s->pending != TTM_NONE) p->ops.at[s->pending].flags |= TTM_OP_FAILED;
   if (ttm_vec_push(&p->incidents, incident)) return TTM_ENOMEM;
-  return ttm_idmap_set(&b->incident_ids, text, (uint32_t)(p->incidents.n - 1));
+  return ttm_map_set(&b->incident_ids, text, (uint32_t)(p->incidents.n - 1));
 }
 
 int ttm_incident_add(ttm_builder *b, ttm_stream *s, ttm_str line_text, uint32_t line) {

@@ -13,30 +13,30 @@ static int intern_weights(ttm_builder *b, uint32_t last, uint32_t *out) {
   if (list.n == b->scratch.n && !memcmp(p->lists.at + list.first, b->scratch.at, list.n * sizeof *b->scratch.at))
     return *out = last, TTM_OK;
   if (ttm_texts_list(&b->texts, p, b->scratch.at, b->scratch.n, &list)) return TTM_ENOMEM;
-  *out = ttm_idmap_get(&b->weight_ids, list.first, 0);
+  *out = ttm_map_get(&b->weight_ids, list.first, 0);
   if (*out && p->weight_lists.at[*out].n == list.n) return TTM_OK;
   if (ttm_vec_push(&p->weight_lists, list)) return TTM_ENOMEM;
   *out = (uint32_t)(p->weight_lists.n - 1);
-  return ttm_idmap_set(&b->weight_ids, list.first, *out);
+  return ttm_map_set(&b->weight_ids, list.first, *out);
 }
 
 /* Each argument once. A few are compared, and nearly every operation has no more; a map remembers many, or a hostile operation of a
  * million arguments would never be done. No model has as many as are left out. */
 static int add_argument(ttm_builder *b, uint32_t argument) {
   enum { FEW = 32, MOST_WEIGHTS = 65536 };
-  ttm_idmap *taken = &b->arguments_taken;
+  ttm_map *taken = &b->arguments_taken;
   if (b->scratch.n < FEW) {
     for (size_t i = 0; i < b->scratch.n; i++)
       if (b->scratch.at[i] == argument) return TTM_OK;
     return ttm_vec_push(&b->scratch, argument);
   }
   if (b->scratch.n == FEW) {
-    ttm_idmap_clear(taken);
+    ttm_map_clear(taken);
     for (size_t i = 0; i < FEW; i++)
-      if (ttm_idmap_set(taken, b->scratch.at[i], 1)) return TTM_ENOMEM;
+      if (ttm_map_set(taken, b->scratch.at[i], 1)) return TTM_ENOMEM;
   }
-  if (b->scratch.n == MOST_WEIGHTS || ttm_idmap_get(taken, argument, 0)) return TTM_OK;
-  return ttm_idmap_set(taken, argument, 1) ? TTM_ENOMEM : ttm_vec_push(&b->scratch, argument);
+  if (b->scratch.n == MOST_WEIGHTS || ttm_map_get(taken, argument, 0)) return TTM_OK;
+  return ttm_map_set(taken, argument, 1) ? TTM_ENOMEM : ttm_vec_push(&b->scratch, argument);
 }
 
 static int add_list(ttm_builder *b, ttm_list list) {
@@ -75,7 +75,7 @@ static int add_value_weights(ttm_builder *b, const ttm_stream *s, uint32_t depth
       if ((ttm_value_is_argument(value) || is_result(p, value)) && argument-- == 0) break;
     }
   }
-  uint32_t tensor = ttm_idmap_get(&s->scopes[depth].values, value, TTM_NONE);
+  uint32_t tensor = ttm_map_get(&s->scopes[depth].values, value, TTM_NONE);
   if (tensor == TTM_NONE || !carries_weights(p, tensor)) return TTM_OK;
   return add_list(b, ttm_profile_weights(p, p->ops.at[p->tensors.at[tensor].birth].weights));
 }
@@ -101,7 +101,7 @@ static int find_weights(ttm_builder *b, const ttm_stream *s, uint32_t op) {
 static void free_tensor(ttm_profile *p, const ttm_scope *scope, uint32_t op, const ttm_op_text *text) {
   p->seen.deallocations++;
   if (p->ops.at[op].flags & TTM_OP_RETAINED || text->operands.n == 0) return;
-  uint32_t tensor = ttm_idmap_get(&scope->values, p->lists.at[text->operands.first], TTM_NONE);
+  uint32_t tensor = ttm_map_get(&scope->values, p->lists.at[text->operands.first], TTM_NONE);
   if (tensor == TTM_NONE || p->tensors.at[tensor].freed_by != TTM_NONE) return;
   p->tensors.at[tensor].freed_by = op;
   p->ops.at[op].tensor = tensor;
@@ -109,7 +109,7 @@ static void free_tensor(ttm_profile *p, const ttm_scope *scope, uint32_t op, con
 
 static void use_operands(ttm_profile *p, const ttm_scope *scope, uint32_t op, const ttm_op_text *text) {
   for (uint32_t i = 0; i < text->operands.n; i++) {
-    uint32_t tensor = ttm_idmap_get(&scope->values, p->lists.at[text->operands.first + i], TTM_NONE);
+    uint32_t tensor = ttm_map_get(&scope->values, p->lists.at[text->operands.first + i], TTM_NONE);
     if (tensor != TTM_NONE) p->tensors.at[tensor].last_use = op;
   }
 }
@@ -143,7 +143,7 @@ static int cached_candidates(ttm_builder *b, ttm_stream *s, uint32_t op, uint32_
       if (ttm_vec_push(&b->scratch, s->survivors.at[i])) return TTM_ENOMEM;
     return TTM_OK;
   }
-  uint32_t at = ttm_idmap_get(&s->cached, key, TTM_NONE);
+  uint32_t at = ttm_map_get(&s->cached, key, TTM_NONE);
   if (at == TTM_NONE) return TTM_OK;
   for (uint32_t i = 0; i < s->cached_tensors.at[at]; i++) {
     uint32_t tensor = s->cached_tensors.at[at + 1 + i];
@@ -159,7 +159,7 @@ static int remember_cached(ttm_profile *p, ttm_stream *s, uint32_t key, uint32_t
   if (ttm_vec_push(&s->cached_tensors, n)) return TTM_ENOMEM;
   for (uint32_t k = 0; k < n; k++)
     if (ttm_vec_push(&s->cached_tensors, p->tensors.at[first + k].self)) return TTM_ENOMEM;
-  return ttm_idmap_set(&s->cached, key, at);
+  return ttm_map_set(&s->cached, key, at);
 }
 
 static int add_results(ttm_builder *b, ttm_stream *s, ttm_scope *scope, uint32_t op) {
@@ -179,10 +179,10 @@ static int add_results(ttm_builder *b, ttm_stream *s, ttm_scope *scope, uint32_t
         .self = self == TTM_NONE ? first + k : self, .birth = op, .last_use = op, .freed_by = TTM_NONE};
     if (p->tensors.n >= TTM_NONE - 1 || ttm_vec_push(&p->tensors, tensor)) return TTM_ENOMEM;
     ttm_value value;
-    if (ttm_texts_result(&b->texts, p, text, k, &value) || ttm_idmap_set(&scope->values, value, tensor.self))
+    if (ttm_texts_result(&b->texts, p, text, k, &value) || ttm_map_set(&scope->values, value, tensor.self))
       return TTM_ENOMEM;
   }
-  bool known = hit && ttm_idmap_get(&s->cached, key, TTM_NONE) != TTM_NONE && p->tensors.at[first].self != first;
+  bool known = hit && ttm_map_get(&s->cached, key, TTM_NONE) != TTM_NONE && p->tensors.at[first].self != first;
   return load_cached && key && !known ? remember_cached(p, s, key, first, n) : TTM_OK;
 }
 

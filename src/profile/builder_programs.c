@@ -13,7 +13,7 @@ static int push_call(ttm_builder *b, ttm_stream *s, const ttm_call *call) {
   scope->call = (uint32_t)(p->calls.n - 1);
   scope->first_tensor = (uint32_t)p->tensors.n;
   scope->cache_key = s->cache_key;
-  ttm_idmap_clear(&scope->values);
+  ttm_map_clear(&scope->values);
   return TTM_OK;
 }
 
@@ -188,12 +188,13 @@ static bool has_hash(const ttm_graph *g, uint64_t hash) {
 
 /* How many of the run's first operations stand in the graph's dump. */
 static uint32_t common_locations(const ttm_profile *p, const ttm_call *call, uint32_t id, const ttm_graph *g) {
+  uint64_t seed = ttm_hash_seed();
   uint32_t common = 0, looked = 0;
   for (uint32_t op = call->first_op; op <= call->last_op && looked < LOOKED_AT_OPS; op++) {
     if (p->ops.at[op].call != id) continue;
     ttm_str location = ttm_profile_string(p, ttm_op_text_of(p, op)->location);
     looked++;
-    common += location.n && has_hash(g, ttm_hash_bytes(location.p, location.n).lo);
+    common += location.n && has_hash(g, ttm_hash(location.p, location.n, seed));
   }
   return common;
 }
@@ -202,7 +203,7 @@ static uint32_t common_locations(const ttm_profile *p, const ttm_call *call, uin
 typedef struct links {
   bool *has_run;           /* per graph */
   uint32_t *graph_of_text; /* per text; of the rank at hand */
-  ttm_idmap by_signature;  /* folded signature -> first run with it */
+  ttm_map by_signature;    /* signature -> first run with it */
   /* The runs of each rank, by their place in the profile's runs, and its graphs, newest first: TTM_NONE ends them. There may be tens of
    * thousands of ranks, so that looking through all for each would take forever. */
   uint32_t *first_run, *next_run, *newest_graph, *older_graph;
@@ -286,13 +287,13 @@ static uint32_t graph_of_run(const ttm_profile *p, uint32_t run, const links *l)
 
 /* Every rank dumps its own graphs, with the same texts in them. */
 static int link_rank(ttm_profile *p, uint32_t rank, links *l) {
-  ttm_idmap_clear(&l->by_signature);
+  ttm_map_clear(&l->by_signature);
   for (uint32_t r = l->first_run[rank]; r != TTM_NONE; r = l->next_run[r]) {
     uint32_t run = p->runs.at[r];
     ttm_call *call = &p->calls.at[run];
     /* The same signature as an earlier run means the same graph, and the same texts, which are remembered already. */
-    uint32_t alike = ttm_idmap_get(&l->by_signature, (uint32_t)call->signature, TTM_NONE);
-    if (alike != TTM_NONE && p->calls.at[alike].signature == call->signature) {
+    uint32_t alike = ttm_map_get(&l->by_signature, call->signature, TTM_NONE);
+    if (alike != TTM_NONE) {
       call->graph = p->calls.at[alike].graph;
       continue;
     }
@@ -300,7 +301,7 @@ static int link_rank(ttm_profile *p, uint32_t rank, links *l) {
     if (call->graph == TTM_NONE) continue;
     l->has_run[call->graph] = true;
     remember_texts(p, call, run, call->graph, l->graph_of_text);
-    if (ttm_idmap_set(&l->by_signature, (uint32_t)call->signature, run)) return TTM_ENOMEM;
+    if (ttm_map_set(&l->by_signature, call->signature, run)) return TTM_ENOMEM;
   }
   for (uint32_t r = l->first_run[rank]; r != TTM_NONE; r = l->next_run[r])
     remember_texts(p, &p->calls.at[p->runs.at[r]], p->runs.at[r], TTM_NONE, l->graph_of_text);
@@ -347,6 +348,6 @@ int ttm_program_link_graphs(ttm_builder *b) {
   ttm_free(l.next_run);
   ttm_free(l.newest_graph);
   ttm_free(l.older_graph);
-  ttm_idmap_free(&l.by_signature);
+  ttm_map_free(&l.by_signature);
   return rc;
 }

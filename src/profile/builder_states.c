@@ -49,13 +49,12 @@ static int find_state_base(ttm_builder *b, ttm_stream *s, uint32_t present, cons
   base.levels[TTM_DRAM].allocated = base.levels[TTM_DRAM].free = base.levels[TTM_DRAM].largest = 0;
   if (s->state_base != TTM_NONE && memcmp(&p->state_bases.at[s->state_base], &base, sizeof base) == 0)
     return *out = s->state_base, TTM_OK;
-  /* A 32-bit key: a collision only costs one more row. */
-  uint32_t key = (uint32_t)ttm_hash_bytes(&base, sizeof base).lo;
-  uint32_t known = ttm_idmap_get(&b->state_base_ids, key, TTM_NONE);
+  uint64_t key = ttm_hash(&base, sizeof base, 0); /* a collision only costs one more row */
+  uint32_t known = ttm_map_get(&b->state_base_ids, key, TTM_NONE);
   if (known == TTM_NONE || memcmp(&p->state_bases.at[known], &base, sizeof base) != 0) {
     if (ttm_vec_push(&p->state_bases, base)) return TTM_ENOMEM;
     known = (uint32_t)(p->state_bases.n - 1);
-    if (ttm_idmap_set(&b->state_base_ids, key, known)) return TTM_ENOMEM;
+    if (ttm_map_set(&b->state_base_ids, key, known)) return TTM_ENOMEM;
   }
   *out = s->state_base = known;
   return TTM_OK;

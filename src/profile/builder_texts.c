@@ -4,31 +4,10 @@
 #include "base/intern.h"
 #include "profile/builder.h"
 
-static uint32_t *find_slot(const ttm_text_table *t, uint64_t hash) {
-  size_t i = (size_t)hash & (t->slot_count - 1);
-  while (t->slots[i] && t->hashes.at[t->slots[i] - 1] != hash) i = (i + 1) & (t->slot_count - 1);
-  return &t->slots[i];
-}
-
-/* Keeps a third of the slots free. */
-static int make_room(ttm_text_table *t) {
-  if (t->hashes.n * 3 < t->slot_count * 2) return TTM_OK;
-  size_t count = t->slot_count ? t->slot_count * 2 : 1024;
-  uint32_t *slots = ttm_alloc(count * sizeof *slots);
-  if (!slots) return TTM_ENOMEM;
-  ttm_free(t->slots);
-  t->slots = slots;
-  t->slot_count = count;
-  for (uint32_t id = 0; id < t->hashes.n; id++) *find_slot(t, t->hashes.at[id]) = id + 1;
-  return TTM_OK;
-}
-
-/* The text just appended to the profile is known under this hash from now on. */
-static int remember(ttm_text_table *t, ttm_profile *p, uint64_t hash, const ttm_op_text *text, uint32_t *out) {
-  if (ttm_vec_push(&p->texts, *text) || ttm_vec_push(&t->hashes, hash)) return TTM_ENOMEM;
-  *out = (uint32_t)(p->texts.n - 1);
-  *find_slot(t, hash) = *out + 1;
-  return TTM_OK;
+/* Appends the text to the profile; `map` knows it under this key from now on. */
+static int remember(ttm_profile *p, const ttm_op_text *text, ttm_map *map, uint64_t key, uint32_t *out) {
+  *out = (uint32_t)p->texts.n;
+  return ttm_vec_push(&p->texts, *text) ? TTM_ENOMEM : ttm_map_set(map, key, *out);
 }
 
 /* ---- Pieces -------------------------------------------------------------------------------------------------------- */
@@ -38,21 +17,21 @@ static int intern(ttm_profile *p, ttm_str text, uint32_t *out) { return ttm_inte
 int ttm_texts_type(ttm_text_table *t, ttm_profile *p, ttm_str text, uint32_t *out) {
   uint32_t string;
   if (intern(p, text, &string)) return TTM_ENOMEM;
-  *out = ttm_idmap_get(&t->type_of_text, string, TTM_NONE);
+  *out = ttm_map_get(&t->type_of_text, string, TTM_NONE);
   if (*out != TTM_NONE) return TTM_OK;
   ttm_type type = {.text = string};
   /* Parsed from the interned copy, so that its views live as long as the profile. */
   type.is_tensor = ttm_tensor_type_parse(ttm_profile_string(p, string), &type.tensor);
   if (ttm_vec_push(&p->types, type)) return TTM_ENOMEM;
   *out = (uint32_t)(p->types.n - 1);
-  return ttm_idmap_set(&t->type_of_text, string, *out);
+  return ttm_map_set(&t->type_of_text, string, *out);
 }
 
 int ttm_texts_list(ttm_text_table *t, ttm_profile *p, const uint32_t *ids, size_t n, ttm_list *out) {
   *out = (ttm_list){0, 0};
   if (n == 0) return TTM_OK;
-  uint32_t key = (uint32_t)ttm_hash_bytes(ids, n * sizeof *ids).lo;
-  uint32_t known = ttm_idmap_get(&t->list_of_hash, key, TTM_NONE);
+  uint64_t key = ttm_hash(ids, n * sizeof *ids, 0);
+  uint32_t known = ttm_map_get(&t->list_of_hash, key, TTM_NONE);
   if (known != TTM_NONE) {
     ttm_list list = t->known_lists.at[known];
     if (list.n == n && memcmp(p->lists.at + list.first, ids, n * sizeof *ids) == 0) return *out = list, TTM_OK;
@@ -62,7 +41,7 @@ int ttm_texts_list(ttm_text_table *t, ttm_profile *p, const uint32_t *ids, size_
   memcpy(p->lists.at + p->lists.n, ids, n * sizeof *ids);
   p->lists.n += n;
   if (ttm_vec_push(&t->known_lists, *out)) return TTM_ENOMEM;
-  return ttm_idmap_set(&t->list_of_hash, key, (uint32_t)(t->known_lists.n - 1));
+  return ttm_map_set(&t->list_of_hash, key, (uint32_t)(t->known_lists.n - 1));
 }
 
 static int add_types(ttm_text_table *t, ttm_profile *p, const ttm_strs *texts, ttm_list *out) {
@@ -140,34 +119,29 @@ static int fill(ttm_text_table *t, ttm_profile *p, ttm_op_text *text) {
 /* ---- The table ----------------------------------------------------------------------------------------------------- */
 
 int ttm_texts_add(ttm_text_table *t, ttm_profile *p, ttm_str text, uint64_t hash, uint32_t *out) {
-  if (make_room(t)) return TTM_ENOMEM;
-  uint32_t slot = *find_slot(t, hash);
-  if (slot) return *out = slot - 1, TTM_OK;
+  *out = ttm_map_get(&t->text_of_hash, hash, TTM_NONE);
+  if (*out != TTM_NONE) return TTM_OK;
   int rc = ttm_op_line_parse(text, &t->parsed);
   if (rc == TTM_EFORMAT) return *out = TTM_BAD_TEXT, TTM_OK;
   ttm_op_text row;
-  return rc || fill(t, p, &row) ? TTM_ENOMEM : remember(t, p, hash, &row, out);
+  return rc || fill(t, p, &row) ? TTM_ENOMEM : remember(p, &row, &t->text_of_hash, hash, out);
 }
 
 int ttm_texts_add_type(ttm_text_table *t, ttm_profile *p, ttm_str op_type, uint32_t *out) {
-  if (make_room(t)) return TTM_ENOMEM;
-  /* A hash of its own: an operation line could hold the same bytes. */
-  uint64_t hash = ttm_hash_bytes(op_type.p, op_type.n).lo ^ UINT64_C(0x5bd1e995cafef00d);
-  uint32_t slot = *find_slot(t, hash);
-  if (slot) return *out = slot - 1, TTM_OK;
   ttm_op_text row = {.kind = (uint8_t)ttm_op_kind_of(op_type), .synthetic = true};
   if (intern(p, op_type, &row.name)) return TTM_ENOMEM;
   row.op_type = row.name;
-  return remember(t, p, hash, &row, out);
+  *out = ttm_map_get(&t->text_of_type, row.name, TTM_NONE);
+  return *out != TTM_NONE ? TTM_OK : remember(p, &row, &t->text_of_type, row.name, out);
 }
 
 void ttm_texts_free(ttm_text_table *t) {
-  ttm_free(t->slots);
-  ttm_vec_free(&t->hashes);
+  ttm_map_free(&t->text_of_hash);
+  ttm_map_free(&t->text_of_type);
   ttm_op_line_free(&t->parsed);
   ttm_buf_free(&t->scratch);
-  ttm_idmap_free(&t->type_of_text);
-  ttm_idmap_free(&t->list_of_hash);
+  ttm_map_free(&t->type_of_text);
+  ttm_map_free(&t->list_of_hash);
   ttm_vec_free(&t->known_lists);
   ttm_vec_free(&t->ids);
 }

@@ -46,12 +46,12 @@ static bool same_bytes(const void *a, const void *b, size_t n) { return memcmp(a
 /* The text of an operation, stored once. */
 static int add_text(ttm_capture_builder *b, const ttm_op_text *text, uint32_t *out) {
   ttm_profile *p = b->profile;
-  uint32_t key = (uint32_t)ttm_hash_bytes(text, sizeof *text).lo;
-  uint32_t known = ttm_idmap_get(&b->text_of_key, key, TTM_NONE);
+  uint64_t key = ttm_hash(text, sizeof *text, 0);
+  uint32_t known = ttm_map_get(&b->text_of_key, key, TTM_NONE);
   if (known != TTM_NONE && same_bytes(&p->texts.at[known], text, sizeof *text)) return *out = known, TTM_OK;
   if (ttm_vec_push(&p->texts, *text)) return TTM_ENOMEM;
   *out = (uint32_t)(p->texts.n - 1);
-  return ttm_idmap_set(&b->text_of_key, key, *out);
+  return ttm_map_set(&b->text_of_key, key, *out);
 }
 
 static int begin_op(ttm_capture_builder *b, uint32_t line) {
@@ -123,7 +123,7 @@ static int use_row(ttm_capture_builder *b, uint32_t row, uint32_t type) {
 
 /* A tensor has one node, at its first mention; functions that take it later only name that node. */
 static int use_known(ttm_capture_builder *b, int64_t counter) {
-  uint32_t row = ttm_idmap_get(&b->row_of_tensor, key_of(counter), TTM_NONE);
+  uint32_t row = ttm_map_get(&b->row_of_tensor, key_of(counter), TTM_NONE);
   if (row == TTM_NONE) return TTM_OK;
   const ttm_buffer *buffer = &capture_of(b)->buffers.at[row];
   /* Functions inside others name it again. */
@@ -278,10 +278,10 @@ static int on_buffer(ttm_capture_builder *b, const ttm_capture_node *node) {
   uint32_t counter = counter_of(b, node);
   if (b->nodes.n >= TTM_NONE - 1 || ttm_vec_push(&b->nodes, n)) return TTM_ENOMEM;
   b->fresh_node = (uint32_t)(b->nodes.n - 1);
-  if (counter != TTM_NONE && ttm_idmap_set(&b->node_of_counter, counter, b->fresh_node)) return TTM_ENOMEM;
+  if (counter != TTM_NONE && ttm_map_set(&b->node_of_counter, counter, b->fresh_node)) return TTM_ENOMEM;
   for (size_t i = 0; i < node->connections.n; i++) {
     uint32_t tensor = key_of(node->connections.at[i]);
-    if (tensor != TTM_NONE && ttm_idmap_set(&b->node_of_tensor, tensor, b->fresh_node)) return TTM_ENOMEM;
+    if (tensor != TTM_NONE && ttm_map_set(&b->node_of_tensor, tensor, b->fresh_node)) return TTM_ENOMEM;
   }
   if (!b->inputs_open) return TTM_OK;
   return push_event(b, node, (ttm_buffer_event){.kind = TTM_EVENT_INPUT, .row = TTM_NONE});
@@ -290,7 +290,7 @@ static int on_buffer(ttm_capture_builder *b, const ttm_capture_node *node) {
 /* The buffer node an allocation or free names, or NULL. */
 static ttm_buffer_node *named_node(ttm_capture_builder *b, const ttm_capture_node *node) {
   if (!node->connections.n) return NULL;
-  uint32_t at = ttm_idmap_get(&b->node_of_counter, key_of(node->connections.at[0]), TTM_NONE);
+  uint32_t at = ttm_map_get(&b->node_of_counter, key_of(node->connections.at[0]), TTM_NONE);
   return at == TTM_NONE ? NULL : &b->nodes.at[at];
 }
 
@@ -402,12 +402,12 @@ static int type_of(ttm_capture_builder *b, const ttm_capture_node *node, const t
   ttm_buf_put(&b->scratch, node->text[TTM_PARAM_LAYOUT]);
   ttm_buf_put(&b->scratch, (ttm_str){(const char *)shards, sizeof shards});
   if (b->scratch.failed || ttm_intern_add(&b->type_keys, ttm_buf_str(&b->scratch), &key)) return TTM_ENOMEM;
-  *out = ttm_idmap_get(&b->type_of_key, key, TTM_NONE);
+  *out = ttm_map_get(&b->type_of_key, key, TTM_NONE);
   if (*out != TTM_NONE) return TTM_OK;
   ttm_capture_type_text(&b->scratch, node, buffer);
   ttm_str text = b->scratch.n ? ttm_buf_str(&b->scratch) : node->text[TTM_PARAM_SHAPE];
   if (b->scratch.failed || ttm_texts_type(&b->base.texts, b->profile, text, out)) return TTM_ENOMEM;
-  return ttm_idmap_set(&b->type_of_key, key, *out);
+  return ttm_map_set(&b->type_of_key, key, *out);
 }
 
 static bool is_wanted(const ttm_capture_builder *b, const ttm_capture_node *node) {
@@ -419,13 +419,13 @@ static bool is_wanted(const ttm_capture_builder *b, const ttm_capture_node *node
 
 static int on_tensor(ttm_capture_builder *b, const ttm_capture_node *node) {
   ttm_profile *p = b->profile;
-  uint32_t at = ttm_idmap_get(&b->node_of_tensor, counter_of(b, node), TTM_NONE);
+  uint32_t at = ttm_map_get(&b->node_of_tensor, counter_of(b, node), TTM_NONE);
   uint32_t row = at == TTM_NONE ? TTM_NONE : b->nodes.at[at].row, type;
   if (b->recording) row = ttm_recording_find(b, node);
   if (row == TTM_NONE) return TTM_OK;
   ttm_buffer *buffer = &p->capture.buffers.at[row];
   if (buffer->memory >= TTM_MEMORIES) return TTM_OK;
-  if (ttm_idmap_set(&b->row_of_tensor, counter_of(b, node), row)) return TTM_ENOMEM;
+  if (ttm_map_set(&b->row_of_tensor, counter_of(b, node), row)) return TTM_ENOMEM;
   if (type_of(b, node, buffer, &type)) return TTM_ENOMEM;
   if (!buffer->page && p->types.at[type].is_tensor && p->types.at[type].tensor.tiled)
     buffer->page = ttm_tile_bytes(p->types.at[type].tensor.storage, 32, 32);
@@ -525,13 +525,13 @@ void ttm_capture_builder_free(ttm_capture_builder *b) {
   ttm_builder_free(&b->base);
   ttm_vec_free(&b->marks);
   ttm_vec_free(&b->nodes);
-  ttm_idmap_free(&b->node_of_counter);
-  ttm_idmap_free(&b->node_of_tensor);
-  ttm_idmap_free(&b->row_of_tensor);
+  ttm_map_free(&b->node_of_counter);
+  ttm_map_free(&b->node_of_tensor);
+  ttm_map_free(&b->row_of_tensor);
   ttm_vec_free(&b->tensor_types);
   ttm_intern_free(&b->type_keys);
-  ttm_idmap_free(&b->type_of_key);
-  ttm_idmap_free(&b->text_of_key);
+  ttm_map_free(&b->type_of_key);
+  ttm_map_free(&b->text_of_key);
   ttm_vec_free(&b->inputs);
   ttm_vec_free(&b->outputs);
   ttm_vec_free(&b->wanted);
@@ -541,7 +541,7 @@ void ttm_capture_builder_free(ttm_capture_builder *b) {
   ttm_vec_free(&b->repeats.events);
   ttm_vec_free(&b->repeats.programs);
   ttm_vec_free(&b->repeats.at);
-  ttm_idmap_free(&b->repeats.of_key);
+  ttm_map_free(&b->repeats.of_key);
   ttm_intern_free(&b->places);
   ttm_vec_free(&b->living);
 }

@@ -6,7 +6,7 @@
 #ifndef TTM_PROFILE_CAPTURE_BUILDER_H
 #define TTM_PROFILE_CAPTURE_BUILDER_H
 
-#include "base/idmap.h"
+#include "base/map.h"
 #include "parse/capture.h"
 #include "profile/builder.h"
 
@@ -49,7 +49,7 @@ typedef struct ttm_repeats {
   TTM_VEC(ttm_buffer_event) events; /* buffers of programs */
   TTM_VEC(uint32_t) programs;       /* the first event of each */
   TTM_VEC(ttm_repeat) at;
-  ttm_idmap of_key;
+  ttm_map of_key;
 } ttm_repeats;
 
 typedef struct ttm_capture_builder {
@@ -58,13 +58,13 @@ typedef struct ttm_capture_builder {
   ttm_profile *profile;
   TTM_VEC(uint32_t) marks; /* per operation: events that had happened when it began */
   TTM_VEC(ttm_buffer_node) nodes;
-  ttm_idmap node_of_counter;      /* counter of a buffer node -> nodes */
-  ttm_idmap node_of_tensor;       /* counter of a tensor node -> nodes */
-  ttm_idmap row_of_tensor;        /* counter of a tensor node that was read -> ttm_buffer */
+  ttm_map node_of_counter;        /* counter of a buffer node -> nodes */
+  ttm_map node_of_tensor;         /* counter of a tensor node -> nodes */
+  ttm_map row_of_tensor;          /* counter of a tensor node that was read -> ttm_buffer */
   TTM_VEC(uint32_t) tensor_types; /* type of each tensor, TTM_NONE */
   ttm_intern type_keys;           /* what tensor nodes say -> ... */
-  ttm_idmap type_of_key;          /* ... type */
-  ttm_idmap text_of_key;          /* hash of an operation's text -> text */
+  ttm_map type_of_key;            /* ... type */
+  ttm_map text_of_key;            /* hash of an operation's text -> text */
   TTM_VEC(uint32_t) inputs;       /* types the running operation takes */
   TTM_VEC(uint32_t) outputs;      /* reused */
   TTM_VEC(int64_t) wanted;        /* tensor nodes that the function started last takes */

@@ -25,7 +25,7 @@ static uint32_t count_programs(const ttm_capture *c, uint32_t first, uint32_t en
 
 /* The repetition of the call whose events are [first, end); NULL when there is none, or it went another way. */
 static const ttm_repeat *repeat_of(const ttm_capture_builder *b, uint32_t key, uint32_t first, uint32_t end) {
-  uint32_t at = key ? ttm_idmap_get(&b->repeats.of_key, key, TTM_NONE) : TTM_NONE;
+  uint32_t at = key ? ttm_map_get(&b->repeats.of_key, key, TTM_NONE) : TTM_NONE;
   if (at == TTM_NONE) return NULL;
   const ttm_repeat *repeat = &b->repeats.at.at[at];
   return repeat->n == count_programs(&b->profile->capture, first, end) ? repeat : NULL;
@@ -68,7 +68,7 @@ static int learn(ttm_capture_builder *b, uint32_t key, uint32_t first, uint32_t 
   const ttm_capture *c = &b->profile->capture;
   ttm_repeats *r = &b->repeats;
   ttm_repeat repeat = {.first = (uint32_t)r->programs.n, .n = count_programs(c, first, end)};
-  if (!key || !repeat.n || ttm_idmap_get(&r->of_key, key, TTM_NONE) != TTM_NONE) return TTM_OK;
+  if (!key || !repeat.n || ttm_map_get(&r->of_key, key, TTM_NONE) != TTM_NONE) return TTM_OK;
   for (uint32_t at = first; at < end; at++)
     if (c->events.at[at].kind == TTM_EVENT_PROGRAM_FREE && is_empty(c, at, end)) return TTM_OK;
   for (uint32_t at = first, begun = 0; at < end; at++) {
@@ -80,7 +80,7 @@ static int learn(ttm_capture_builder *b, uint32_t key, uint32_t first, uint32_t 
       return TTM_ENOMEM;
     }
   }
-  return ttm_vec_push(&r->at, repeat) ? TTM_ENOMEM : ttm_idmap_set(&r->of_key, key, (uint32_t)(r->at.n - 1));
+  return ttm_vec_push(&r->at, repeat) ? TTM_ENOMEM : ttm_map_set(&r->of_key, key, (uint32_t)(r->at.n - 1));
 }
 
 static int learn_all(ttm_capture_builder *b) {

@@ -103,12 +103,12 @@ static int on_piece(ttm_capture_builder *b, const ttm_capture_node *node) {
     ttm_repeats *repeats = &b->repeats;
     uint32_t key = (uint32_t)ttm_node_get(node, TTM_PARAM_KEY, 0);
     ttm_repeat repeat = {.first = (uint32_t)repeats->programs.n};
-    if (ttm_vec_push(&repeats->at, repeat) || ttm_idmap_set(&repeats->of_key, key, (uint32_t)(repeats->at.n - 1)))
+    if (ttm_vec_push(&repeats->at, repeat) || ttm_map_set(&repeats->of_key, key, (uint32_t)(repeats->at.n - 1)))
       return TTM_ENOMEM;
   }
-  ttm_idmap_clear(&b->node_of_counter);
-  ttm_idmap_clear(&b->node_of_tensor);
-  ttm_idmap_clear(&b->row_of_tensor);
+  ttm_map_clear(&b->node_of_counter);
+  ttm_map_clear(&b->node_of_tensor);
+  ttm_map_clear(&b->row_of_tensor);
   b->nodes.n = 0;
   return TTM_OK;
 }

@@ -82,7 +82,7 @@ static enum MHD_Result not_modified(const asked *a, const char *tag) {
 static enum MHD_Result send_page(const asked *a, unsigned status, ttm_buf *page) {
   char tag[24];
   if (page->failed) return ttm_buf_free(page), MHD_NO;
-  snprintf(tag, sizeof tag, "\"p%016llx\"", (unsigned long long)ttm_hash_bytes(page->at, page->n).lo);
+  snprintf(tag, sizeof tag, "\"p%016llx\"", (unsigned long long)ttm_hash(page->at, page->n, 0));
   if (status == MHD_HTTP_OK && ttm_guard_knows_tag(header_of(a, "If-None-Match"), tag)) {
     ttm_buf_free(page);
     return not_modified(a, tag);

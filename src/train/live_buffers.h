@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Buffers alive, by id: a hash table that gives room back on removal, so that a steady number of buffers never allocates.
- * Zero is the empty table. */
+/* Buffers alive, by id. A steady number of buffers never allocates. Zero is the empty table. */
 #ifndef TTM_TRAIN_LIVE_BUFFERS_H
 #define TTM_TRAIN_LIVE_BUFFERS_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
+#include "base/map.h"
+#include "base/vec.h"
 #include "ttmem/profile.h"
 
 typedef struct ttm_live_buffer {
   uint64_t id;
   uint64_t bytes;
   uint8_t memory; /* ttm_memory */
-  bool used;
 } ttm_live_buffer;
 
 typedef struct ttm_live_buffers {
-  ttm_live_buffer *slots;
-  size_t slot_count, n; /* slot_count is a power of two, or 0 */
+  TTM_VEC(ttm_live_buffer) at;
+  ttm_map place; /* id -> position */
 } ttm_live_buffers;
 
 /* Adds a buffer whose id is not in the table. 0 or TTM_ENOMEM. */

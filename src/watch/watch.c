@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/checked.h"
+#include "base/hash.h"
 #include "watch/chip_board.h"
 
 void ttm_watch_init(ttm_watch *watch, const ttm_watch_options *options) {
@@ -325,8 +326,8 @@ int ttm_watch_look(ttm_watch *watch, uint64_t now_ms, ttm_error *err) {
   drop_unseen(watch);
   if (watch->devices.n) qsort(watch->devices.at, watch->devices.n, sizeof *watch->devices.at, by_id);
   if (watch->problems.n) qsort(watch->problems.at, watch->problems.n, sizeof *watch->problems.at, by_file);
-  ttm_hash128 told = ttm_hash_bytes(watch->problems.at, watch->problems.n * sizeof *watch->problems.at);
-  bool others = told.lo != watch->told.lo || told.hi != watch->told.hi;
+  uint64_t told = ttm_hash(watch->problems.at, watch->problems.n * sizeof *watch->problems.at, 0);
+  bool others = told != watch->told;
   watch->complaints += others;
   watch->changes += others || before != watch->devices.n;
   watch->told = told;

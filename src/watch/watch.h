@@ -7,7 +7,6 @@
 
 #include "base/boards.h"
 #include "base/error.h"
-#include "base/hash.h"
 #include "base/vec.h"
 #include "parse/shm_segment.h"
 #include "watch/process.h"
@@ -67,7 +66,7 @@ typedef struct ttm_watch {
   /* Private. */
   ttm_watch_options options;
   const ttm_board *driver_board;
-  ttm_hash128 told;               /* of the problems of the last look */
+  uint64_t told;                  /* of the problems of the last look */
   TTM_VEC(ttm_process) looked_at; /* in this look: a program of many chips is asked for once */
 } ttm_watch;
 

@@ -22,7 +22,7 @@ static int look_into(const char *folder, uint64_t *sum) {
     char path[512];
     snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
     ttm_str text = file_view(path);
-    *sum += ttm_hash_bytes(text.p, text.n).lo;
+    *sum += ttm_hash(text.p, text.n, 0);
     free((char *)text.p);
   }
   closedir(dir);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operations, programs and their texts as columns. A text is written once however often it ran. */
-#include "base/idmap.h"
+#include "base/map.h"
 #include "report/files/json_parts.h"
 #include "report/html/html_parts.h"
 
@@ -78,7 +78,7 @@ static void put_op(ttm_html *h, uint32_t op, op_column column) {
 
 /* Registry entries of the weights an operation takes. The same list serves every operation of a graph's program. */
 typedef struct weight_lists {
-  ttm_idmap id_of; /* weights list and graph -> id */
+  ttm_map id_of;   /* weights list and graph -> id */
   ttm_block lists; /* count, then registry entries */
   uint32_t n;
 } weight_lists;
@@ -108,12 +108,12 @@ static int weight_list_of(ttm_html *h, weight_lists *w, uint32_t op, uint32_t *o
   *out = 0;
   if (!ttm_profile_weights(h->p, row->weights).n || graph >= h->p->graphs.n) return TTM_OK;
   uint64_t key = (uint64_t)row->weights * h->p->graphs.n + graph;
-  if (key >= TTM_NONE || !ttm_op_takes_weight(&h->f->registry, h->p, op)) return TTM_OK;
-  *out = ttm_idmap_get(&w->id_of, (uint32_t)key, 0);
+  if (!ttm_op_takes_weight(&h->f->registry, h->p, op)) return TTM_OK;
+  *out = ttm_map_get(&w->id_of, key, 0);
   if (*out) return TTM_OK;
   add_weight_list(h, w, row);
   *out = ++w->n;
-  return ttm_idmap_set(&w->id_of, (uint32_t)key, *out);
+  return ttm_map_set(&w->id_of, key, *out);
 }
 
 static int put_weights(ttm_html *h) {
@@ -128,7 +128,7 @@ static int put_weights(ttm_html *h) {
   if (!code) code = ttm_block_write(&h->block, "op.weights", h->out);
   if (!code) code = ttm_block_write(&w.lists, "weights", h->out);
   ttm_block_free(&w.lists);
-  ttm_idmap_free(&w.id_of);
+  ttm_map_free(&w.id_of);
   return code;
 }
 
