@@ -10,6 +10,7 @@
 #define TTMEM_TRACKER_H
 
 #include "ttmem/profile.h"
+#include "ttmem/str.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -125,7 +126,6 @@ TTM_API int ttm_tracker_find(ttm_tracker *tracker, const char *name, ttm_phase_u
 /* tt-train's summary, byte for byte ("WARNING: No traces captured" without phases). NUL-terminated, freed with
  * ttm_text_free; NULL when memory ran out. */
 TTM_API char *ttm_tracker_text(ttm_tracker *tracker);
-TTM_API void ttm_text_free(char *text);
 
 #ifdef __cplusplus
 }

@@ -4,8 +4,13 @@
 #define TTMEM_TTMEM_H
 
 #include "ttmem/error.h"
+#include "ttmem/findings.h"
+#include "ttmem/operation.h"
 #include "ttmem/profile.h"
 #include "ttmem/report.h"
+#include "ttmem/state.h"
+#include "ttmem/str.h"
+#include "ttmem/tensor.h"
 #include "ttmem/tracker.h"
 #include "ttmem/version.h"
 

@@ -131,6 +131,13 @@ static void sum_up(ttm_alive_set *set, const ttm_alive_row *row) {
   set->rounding_bytes += over_banks > row->stored_bytes ? over_banks - row->stored_bytes : 0;
 }
 
+/* The tensors one by one. What holds kernels is no tensor. */
+static int note_tensor(ttm_alive_set *set, const ttm_alive_row *row) {
+  if (row->tensor == TTM_NONE) return row->class == TTM_ALIVE_PROGRAM ? TTM_OK : ttm_vec_push(&set->arguments, *row);
+  set->alive_bits[row->tensor / 64] |= UINT64_C(1) << row->tensor % 64;
+  return TTM_OK;
+}
+
 static int add_row(gathering *g, const ttm_alive_row *row, uint32_t text) {
   ttm_map *map = row->name ? &g->by_name : &g->by_text;
   uint32_t key = (row->name ? row->name : text) * TTM_ALIVE_CLASSES + row->class;
@@ -139,6 +146,7 @@ static int add_row(gathering *g, const ttm_alive_row *row, uint32_t text) {
   if (row->guess) g->set->guessed_bytes += row->bank_bytes;
   g->set->tensors += row->tensors;
   sum_up(g->set, row);
+  if (note_tensor(g->set, row)) return TTM_ENOMEM;
   if (!at || at > g->rows.n) {
     if (ttm_vec_push(&g->rows, *row)) return TTM_ENOMEM;
     return ttm_map_set(map, key, (uint32_t)g->rows.n);
@@ -339,9 +347,15 @@ static int choose_device(gathering *g, uint64_t *held) {
   return status;
 }
 
+uint64_t ttm_buffer_stored(const ttm_profile *p, const ttm_buffer *buffer) {
+  ttm_alignment align = ttm_profile_alignment(p);
+  if (!buffer->page) return buffer->bytes;
+  uint64_t page = ttm_round_up(buffer->page, buffer->memory == TTM_DRAM ? align.dram : align.l1);
+  return ttm_mul_sat(ttm_div_up(buffer->bytes, buffer->page), page);
+}
+
 static int add_buffer(gathering *g, const ttm_buffer *buffer) {
   const ttm_profile *p = g->p;
-  ttm_alignment align = ttm_profile_alignment(p);
   uint32_t type = buffer->tensor == TTM_NONE ? TTM_NONE : ttm_tensor_type_id(p, buffer->tensor);
   ttm_alive_row row = {.class = buffer->op == TTM_NONE       ? TTM_ALIVE_INPUT
                                 : buffer->tensor == TTM_NONE ? TTM_ALIVE_PROGRAM
@@ -350,16 +364,15 @@ static int add_buffer(gathering *g, const ttm_buffer *buffer) {
                        .op = buffer->op,
                        .tensor = buffer->tensor,
                        .type = TTM_NONE,
+                       .buffer = (uint32_t)(buffer - p->capture.buffers.at),
                        .source = TTM_NONE,
                        .tensors = 1,
                        .smallest_bytes = buffer->bank_bytes,
                        .bank_bytes = buffer->bank_bytes};
   if (type != TTM_NONE && p->types.at[type].is_tensor) {
-    uint64_t page = ttm_round_up(buffer->page, buffer->memory == TTM_DRAM ? align.dram : align.l1);
     row.type = type;
     row.logical_bytes = ttm_tensor_logical_bytes(&p->types.at[type].tensor);
-    row.stored_bytes = buffer->page ? ttm_mul_sat(ttm_div_up(buffer->bytes, buffer->page), page)
-                                    : buffer->bytes; /* rows are padded too */
+    row.stored_bytes = ttm_buffer_stored(p, buffer);
   }
   return add_row(g, &row, buffer->op == TTM_NONE ? TTM_NONE : p->ops.at[buffer->op].text);
 }
@@ -476,7 +489,10 @@ int ttm_alive_set_make(ttm_alive_set *out, const ttm_profile *p, ttm_memory memo
   out->known = true;
   out->banks = level.banks;
   out->measured_bytes = ttm_level_bytes(level.allocated);
+  out->alive_bits = ttm_alloc_array(p->tensors.n / 64 + 1, sizeof *out->alive_bits);
+  if (!out->alive_bits) return TTM_ENOMEM;
   find_run(&g, state);
+  out->run = g.run;
   int status = captured ? gather_buffers(&g) : ttm_replay_init(&g.replay, p, ttm_state_rank(p, state));
   if (!status && !captured) status = ttm_replay_to_state(&g.replay, state);
   if (!status && !captured) status = gather_tensors(&g);
@@ -491,6 +507,8 @@ int ttm_alive_set_make(ttm_alive_set *out, const ttm_profile *p, ttm_memory memo
 }
 
 void ttm_alive_set_free(ttm_alive_set *set) {
+  ttm_free(set->alive_bits);
+  ttm_vec_free(&set->arguments);
   ttm_vec_free(&set->rows);
   ttm_vec_free(&set->modules);
 }

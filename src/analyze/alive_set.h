@@ -29,6 +29,7 @@ typedef struct ttm_alive_row {
   uint32_t op;     /* that made the first of them; TTM_NONE for arguments and extras */
   uint32_t tensor; /* the first of them; TTM_NONE likewise */
   uint32_t type;   /* of the first of them; TTM_NONE when unknown */
+  uint32_t buffer; /* captures: the first of them; unset elsewhere */
   uint32_t source; /* type of the argument that a weight or input comes from; TTM_NONE when unknown */
   uint32_t tensors;
   bool forms_differ;                    /* several types among them */
@@ -52,6 +53,7 @@ typedef struct ttm_alive_set {
   uint32_t device; /* captures: the one whose buffers these are; TTM_NONE when the capture names none */
   ttm_memory memory;
   uint32_t state;
+  uint32_t run; /* of the state's rank, as in ttm_alive_origin_of */
   uint32_t banks;
   uint64_t measured_bytes; /* per bank, as the state says (rounded to 0.001 MB) */
   /* Bytes per bank; adds up to measured_bytes plus `over_bytes`, within the rounding of the log. */
@@ -63,6 +65,8 @@ typedef struct ttm_alive_set {
   uint64_t logical_bytes, stored_bytes; /* of the tensors, over all banks: without padding, and with it */
   uint32_t tensors;
   uint32_t typed;                    /* of them: with a known type; the four sums above are theirs */
+  uint64_t *alive_bits;              /* bit per tensor of the profile: it is among them */
+  TTM_VEC(ttm_alive_row) arguments;  /* those of them that no operation made, each by itself */
   TTM_VEC(ttm_alive_row) rows;       /* largest first, at most TTM_ALIVE_ROWS */
   uint64_t other_rows, other_bytes;  /* rows beyond them */
   TTM_VEC(ttm_alive_module) modules; /* largest first, at most TTM_ALIVE_MODULES */
@@ -80,6 +84,9 @@ typedef struct ttm_alive_origin {
   bool guess;      /* the class rests on the argument's name alone */
 } ttm_alive_origin;
 ttm_alive_origin ttm_alive_origin_of(const ttm_profile *p, uint32_t op, uint32_t run);
+
+/* What a buffer of a capture takes over all banks: its rows are padded too. */
+uint64_t ttm_buffer_stored(const ttm_profile *p, const ttm_buffer *buffer);
 
 /* What bf16 tiles take as bfp8: 1088 bytes instead of 2048. */
 static inline uint64_t ttm_bfp8_bytes(uint64_t bf16_bytes) { return bf16_bytes / 2048 * 1088; }

@@ -171,6 +171,7 @@ static int make(ttm_findings *f, ttm_tally *tally, unsigned threads) {
   if (!status) status = count_own(f);
   if (!status) status = run_chains(f, tally, threads);
   if (!status) status = ttm_advices_make(&f->advices, f);
+  if (!status) status = ttm_find_buffers(f);
   return status;
 }
 
@@ -180,7 +181,7 @@ int ttm_findings_make(ttm_findings **out, const ttm_profile *profile, unsigned t
   ttm_tally *tally = ttm_alloc_array(profile->texts.n, sizeof *tally);
   int status = TTM_ENOMEM;
   if (!f || !tally) goto done;
-  f->profile = profile;
+  f->profile = ttm_profile_share(profile);
   status = make(f, tally, threads);
 done:
   ttm_free(tally);
@@ -192,11 +193,19 @@ done:
   return TTM_OK;
 }
 
+ttm_findings *ttm_findings_share(const ttm_findings *f) {
+  ttm_findings *shared = (ttm_findings *)f; /* the count is no part of what is read */
+  atomic_fetch_add(&shared->more_owners, 1);
+  return shared;
+}
+
 void ttm_findings_free(ttm_findings *f) {
-  if (!f) return;
+  if (!f || atomic_fetch_sub(&f->more_owners, 1) > 0) return;
+  ttm_profile_free((ttm_profile *)f->profile);
   ttm_free(f->index_marks);
   ttm_free(f->element_bits);
   ttm_free(f->own_before);
+  ttm_free(f->tensor_buffers);
   for (int m = TTM_DRAM; m <= TTM_L1; m++) ttm_alive_set_free(&f->alive_set[m]);
   ttm_vec_free(&f->padding);
   ttm_vec_free(&f->registry.entries);

@@ -16,6 +16,7 @@
 #include "base/basis.h"
 #include "base/boards.h"
 #include "profile/profile.h"
+#include "ttmem/findings.h"
 
 /* ---- Effects ----------------------------------------------------------------------------------------------------- */
 
@@ -200,7 +201,8 @@ enum { TTM_LEAK_RUNS = 5 };
 _Static_assert(TTM_LEAK_RUNS == 5, "analyses_found.c and llm_analyses.c write \"five\"");
 enum { TTM_TOP = 10, TTM_INDEX_STEP = 1024 };
 
-typedef struct ttm_findings {
+struct ttm_findings {
+  atomic_int more_owners; /* besides the first; see ttm_findings_share */
   const ttm_profile *profile;
   uint32_t elements;      /* operations that are elements of the reports */
   uint32_t weight_ops;    /* elements in const-eval programs or taking a weight */
@@ -229,19 +231,13 @@ typedef struct ttm_findings {
   TTM_VEC(ttm_program_runs) programs; /* by first run, at most 64 */
   TTM_VEC(ttm_leak) leaks;
   TTM_VEC(ttm_count) distribution; /* by count, then first appearance */
-} ttm_findings;
+  uint32_t *tensor_buffers;        /* captures: the first buffer of each tensor, TTM_NONE; NULL for a log */
+};
 
 /* Whether late frees, waste and advice were looked for at all: nothing known is another thing than nothing found. */
 static inline bool ttm_findings_lives_known(const ttm_findings *f) { return f->lifetimes.known; }
 
-/* 0 or TTM_ENOMEM. The findings borrow the profile, and are the same for any number of threads (0: one per processor). */
-int ttm_findings_make(ttm_findings **out, const ttm_profile *profile, unsigned threads, ttm_error *err);
-void ttm_findings_free(ttm_findings *findings);
-
-/* The report index ("index" in the JSON files) of an element operation; TTM_NONE for other operations. */
-uint32_t ttm_findings_index(const ttm_findings *f, uint32_t op);
-
-/* The operation of a report index; TTM_NONE when there are not that many. */
-uint32_t ttm_findings_op(const ttm_findings *f, uint32_t index);
+/* Another owner: the findings stay until each has called ttm_findings_free. */
+ttm_findings *ttm_findings_share(const ttm_findings *findings);
 
 #endif

@@ -26,6 +26,7 @@ void ttm_find_demand(ttm_findings *f); /* needs the registry and the live set */
 int ttm_find_runs(ttm_findings *f);
 int ttm_find_programs(ttm_findings *f); /* needs the runs */
 int ttm_find_leaks(ttm_findings *f);    /* likewise */
+int ttm_find_buffers(ttm_findings *f);  /* of captures, by tensor */
 
 /* Operations of their rank between the two, deallocations and get_device left out. */
 uint32_t ttm_elements_between(const ttm_findings *f, uint32_t from, uint32_t to);

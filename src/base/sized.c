@@ -3,9 +3,12 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
+#include "ttmem/str.h"
 #include "ttmem/version.h"
 
 const char *ttm_version(void) { return TTM_VERSION; }
+void ttm_text_free(char *text) { ttm_free(text); }
 
 int ttm_sized_take(void *out, size_t size, const void *given, ttm_error *err) {
   if (!given) return TTM_OK;

@@ -8,10 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-typedef struct ttm_str {
-  const char *p;
-  size_t n;
-} ttm_str;
+#include "ttmem/str.h"
 
 #define TTM_LIT(s) ((ttm_str){"" s, sizeof(s) - 1})
 #define TTM_NOT_FOUND ((size_t)-1)

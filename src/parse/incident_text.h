@@ -4,6 +4,7 @@
 #define TTM_PARSE_INCIDENT_TEXT_H
 
 #include "base/str.h"
+#include "ttmem/profile.h"
 
 typedef enum ttm_incident_kind {
   TTM_INCIDENT_OOM,         /* Out of Memory: Not enough space ... */
@@ -14,8 +15,6 @@ typedef enum ttm_incident_kind {
 
 /* "oom", "l1_clash", "l1_overflow", "fatal": as in every JSON output. */
 const char *ttm_incident_kind_name(ttm_incident_kind kind);
-
-#define TTM_UNKNOWN UINT64_MAX /* a number the message does not give */
 
 /* Numbers are bytes (or absolute L1 addresses); TTM_UNKNOWN where the wording has none. Views point into the text. */
 typedef struct ttm_incident_text {

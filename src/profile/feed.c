@@ -3,6 +3,7 @@
 #include "profile/feed.h"
 
 #include "base/error.h"
+#include "base/sized.h"
 #include "profile/builder.h"
 
 struct ttm_feed {
@@ -15,10 +16,13 @@ struct ttm_feed {
   size_t ops_counted, states_counted;
 };
 
-int ttm_feed_begin(ttm_feed **out, const char *path, const ttm_read_options *options, ttm_error *err) {
+int ttm_feed_begin(ttm_feed **out, const char *path, const ttm_read_options *given, ttm_error *err) {
+  ttm_read_options options = TTM_READ_OPTIONS_INIT;
+  int rc = ttm_sized_take(&options, sizeof options, given, err);
+  if (rc) return rc;
   ttm_feed *feed = ttm_alloc(sizeof *feed);
   if (!feed) return ttm_error_nomem(err);
-  if (ttm_builder_begin(&feed->profile, &feed->builder, path, options ? options->keep_ir : true)) {
+  if (ttm_builder_begin(&feed->profile, &feed->builder, path, options.keep_ir)) {
     ttm_feed_free(feed);
     return ttm_error_nomem(err);
   }

@@ -9,7 +9,7 @@ const char *ttm_memory_name(ttm_memory memory) {
 }
 
 void ttm_profile_free(ttm_profile *p) {
-  if (!p) return;
+  if (!p || atomic_fetch_sub(&p->more_owners, 1) > 0) return;
   for (size_t g = 0; g < p->graphs.n; g++) {
     ttm_graph *graph = &p->graphs.at[g];
     for (size_t d = 0; d < graph->dumps.n; d++) ttm_free(graph->dumps.at[d].packed);

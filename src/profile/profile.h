@@ -8,6 +8,8 @@
 #ifndef TTM_PROFILE_PROFILE_H
 #define TTM_PROFILE_PROFILE_H
 
+#include <stdatomic.h>
+
 #include "base/boards.h"
 #include "base/buf.h"
 #include "base/intern.h"
@@ -17,8 +19,6 @@
 #include "parse/op_line.h"
 #include "parse/tensor_type.h"
 #include "ttmem/profile.h"
-
-#define TTM_NONE UINT32_MAX
 
 /* ---- Texts: what is printed again in every run -------------------------------------------------------------------- */
 
@@ -325,7 +325,8 @@ typedef enum ttm_log_kind {
 } ttm_log_kind;
 
 struct ttm_profile {
-  uint32_t path; /* string: as given */
+  atomic_int more_owners; /* besides the first; see ttm_profile_share */
+  uint32_t path;          /* string: as given */
   ttm_intern strings;
   TTM_VEC(uint32_t) lists; /* elements of every ttm_list */
   TTM_VEC(ttm_type) types;
@@ -344,6 +345,13 @@ struct ttm_profile {
   ttm_seen seen;
   ttm_log_kind kind;
 };
+
+/* Another owner: the profile stays until each has called ttm_profile_free. */
+static inline ttm_profile *ttm_profile_share(const ttm_profile *p) {
+  ttm_profile *shared = (ttm_profile *)p; /* the count is no part of what is read */
+  atomic_fetch_add(&shared->more_owners, 1);
+  return shared;
+}
 
 /* ---- Reading a profile -------------------------------------------------------------------------------------------- */
 

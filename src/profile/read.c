@@ -352,11 +352,11 @@ int ttm_profile_read_bytes(ttm_profile **out, const char *bytes, size_t n, const
                            ttm_error *err) {
   ttm_str all = {bytes, n};
   ttm_read_options options = TTM_READ_OPTIONS_INIT;
-  ttm_feed *feed;
   int rc = ttm_sized_take(&options, sizeof options, given, err);
   if (rc) return rc;
   if (n && ttm_capture_detect(all)) return read_capture(out, "-", NULL, all, &options, err);
   if (n && ttm_live_record_detect(all)) return read_live(out, "-", NULL, all, &options, err);
+  ttm_feed *feed;
   rc = ttm_feed_begin(&feed, "-", &options, err);
   if (rc) return rc;
   rc = ttm_feed_put(feed, bytes, n, err);

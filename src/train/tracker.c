@@ -341,5 +341,3 @@ char *ttm_tracker_text(ttm_tracker *t) {
   ttm_buf_free(&out);
   return NULL;
 }
-
-void ttm_text_free(char *text) { ttm_free(text); }

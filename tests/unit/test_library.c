@@ -81,12 +81,188 @@ static void test_progress_cancels(void **state) {
   }
 }
 
+/* ---- Rows ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct opened {
+  ttm_profile *profile;
+  ttm_findings *findings;
+} opened;
+
+static opened open_file(const char *name) {
+  char path[512];
+  opened o;
+  snprintf(path, sizeof path, TTMEM_SOURCE "/%s", name);
+  assert_int_equal(ttm_profile_read(&o.profile, path, NULL), TTM_OK);
+  assert_int_equal(ttm_findings_make(&o.findings, o.profile, 0, NULL), TTM_OK);
+  return o;
+}
+
+static void close_file(opened o) {
+  ttm_profile_free(o.profile);
+  ttm_findings_free(o.findings);
+}
+
+static void test_operations_lead_to_their_states(void **state) {
+  (void)state;
+  opened o = open_file("demo/llama_small.log.zst");
+  ttm_operation_info op = TTM_OPERATION_INFO_INIT;
+  ttm_state_info before = TTM_STATE_INFO_INIT, after = TTM_STATE_INFO_INIT;
+  uint32_t count = ttm_operation_count(o.profile), reported = 0, deltas = 0;
+  assert_true(count > 1000);
+  for (uint32_t i = 0; i < count; i++) {
+    assert_int_equal(ttm_operation_get(o.profile, i, &op, NULL), TTM_OK);
+    assert_true(op.name.n && op.line);
+    assert_int_equal(ttm_findings_index(o.findings, i), op.in_reports ? reported : TTM_NONE);
+    if (op.in_reports) assert_int_equal(ttm_findings_op(o.findings, reported++), i);
+    if (op.state == TTM_NONE) continue;
+    assert_int_equal(ttm_state_get(o.profile, op.state, &before, NULL), TTM_OK);
+    assert_int_equal(before.operation, i);
+    assert_view(before.moment, "operation");
+    if (op.dram_delta == TTM_NO_DELTA) continue;
+    assert_int_equal(ttm_state_get(o.profile, op.state + 1, &after, NULL), TTM_OK); /* one rank */
+    int64_t rise = (int64_t)(after.memory[TTM_DRAM].allocated - before.memory[TTM_DRAM].allocated);
+    assert_true(llabs(rise - op.dram_delta) <= 1);
+    deltas += op.dram_delta != 0;
+  }
+  assert_int_equal(reported, ttm_profile_operation_count(o.profile));
+  assert_true(deltas > 100);
+  close_file(o);
+}
+
+static void test_states_add_up(void **state) {
+  (void)state;
+  opened o = open_file("tests/data/small.log");
+  ttm_state_info s = TTM_STATE_INFO_INIT;
+  for (uint32_t i = 0; i < ttm_state_count(o.profile); i++) {
+    assert_int_equal(ttm_state_get(o.profile, i, &s, NULL), TTM_OK);
+    const ttm_memory_use *dram = &s.memory[TTM_DRAM];
+    assert_int_equal(dram->banks, 12);
+    assert_true(llabs((int64_t)(dram->allocated + dram->free - dram->capacity)) < 2000);
+    assert_true(dram->largest_free <= dram->free);
+  }
+  close_file(o);
+}
+
+/* The tensors that are alive at the peak are the peak. */
+static void test_tensors_are_the_peak(void **state) {
+  (void)state;
+  opened o = open_file("demo/llama_small.log.zst");
+  ttm_peak_info peak = TTM_PEAK_INFO_INIT;
+  ttm_tensor_info t = TTM_TENSOR_INFO_INIT;
+  ttm_operation_info op = TTM_OPERATION_INFO_INIT;
+  uint64_t held = 0;
+  assert_int_equal(ttm_peak_get(o.findings, TTM_DRAM, &peak, NULL), TTM_OK);
+  for (uint32_t i = 0; i < ttm_tensor_count(o.findings); i++) {
+    assert_int_equal(ttm_tensor_get(o.findings, i, &t, NULL), TTM_OK);
+    assert_true(t.name.n > 0);
+    if (t.freed_by != TTM_NONE && t.same_as == TTM_NONE) {
+      assert_int_equal(ttm_operation_get(o.profile, t.freed_by, &op, NULL), TTM_OK);
+      assert_true(op.is_deallocate && t.birth < t.freed_by && t.last_use <= t.freed_by);
+      assert_int_equal(op.tensor, i);
+    }
+    if (!t.alive_at_peak || t.memory != TTM_DRAM) continue;
+    held += t.bank_bytes;
+    assert_view(t.category, "weights");
+    assert_true(t.stored_bytes >= t.logical_bytes && t.rank > 0);
+  }
+  assert_true(llabs((int64_t)(held - peak.use.allocated)) < 1000);
+  assert_int_equal(ttm_findings_index(o.findings, peak.raised_by), 1518);
+  close_file(o);
+}
+
+static void test_captures_know_addresses(void **state) {
+  (void)state;
+  opened o = open_file("tests/data/capture_small.json");
+  ttm_tensor_info t = TTM_TENSOR_INFO_INIT;
+  uint32_t known = 0;
+  for (uint32_t i = 0; i < ttm_tensor_count(o.findings); i++) {
+    assert_int_equal(ttm_tensor_get(o.findings, i, &t, NULL), TTM_OK);
+    known += t.address != TTM_UNKNOWN;
+  }
+  assert_true(known > 0);
+  close_file(o);
+}
+
+static void test_failures(void **state) {
+  (void)state;
+  opened o = open_file("demo/llama_small.log.zst");
+  ttm_incident_info failure = TTM_INCIDENT_INFO_INIT;
+  assert_int_equal(ttm_incident_count(o.findings), 1);
+  assert_int_equal(ttm_incident_get(o.findings, 0, &failure, NULL), TTM_OK);
+  assert_view(failure.kind, "oom");
+  assert_view(failure.memory, "DRAM");
+  assert_int_equal(failure.needed - failure.largest_free, failure.shortfall);
+  assert_int_equal(ttm_findings_index(o.findings, failure.operation), 1519);
+  close_file(o);
+}
+
+static void test_rows_past_the_end(void **state) {
+  (void)state;
+  opened o = open_file("tests/data/small.log");
+  ttm_operation_info op = TTM_OPERATION_INFO_INIT;
+  ttm_tensor_info t = {0};
+  ttm_error err = {0};
+  assert_int_equal(ttm_operation_get(o.profile, ttm_operation_count(o.profile), &op, &err), TTM_EUSAGE);
+  assert_non_null(strstr(err.message, "There is no operation 18"));
+  assert_int_equal(ttm_tensor_get(o.findings, 0, &t, &err), TTM_EUSAGE); /* no size */
+  assert_non_null(strstr(err.message, "INIT"));
+  t.size = offsetof(ttm_tensor_info, dtype); /* an earlier version: nothing behind it is touched */
+  assert_int_equal(ttm_tensor_get(o.findings, 1, &t, &err), TTM_OK);
+  assert_true(t.name.n && !t.dtype.n && !t.rank && !t.birth);
+  close_file(o);
+}
+
+static void test_findings_as_json(void **state) {
+  (void)state;
+  opened o = open_file("tests/data/small.log");
+  char *text;
+  size_t n;
+  assert_int_equal(ttm_findings_json(o.findings, &text, &n, NULL), TTM_OK);
+  assert_int_equal(strlen(text), n);
+  assert_int_equal(strncmp(text, "{\"schema_version\":", 18), 0);
+  ttm_text_free(text);
+  close_file(o);
+}
+
+/* ---- Feeding ------------------------------------------------------------------------------------------------------- */
+
+static void test_a_log_that_is_still_written(void **state) {
+  (void)state;
+  ttm_feed *feed;
+  ttm_feed_info info = TTM_FEED_INFO_INIT;
+  ttm_profile *profile;
+  ttm_str log = file_view(small);
+  assert_int_equal(ttm_feed_begin(&feed, "small.log", NULL, NULL), TTM_OK);
+  assert_int_equal(ttm_feed_get(feed, &info, NULL), TTM_OK);
+  assert_true(info.now[TTM_DRAM].banks == TTM_UNKNOWN && info.peak[TTM_DRAM] == TTM_UNKNOWN);
+  assert_int_equal(ttm_feed_put(feed, log.p, log.n / 2, NULL), TTM_OK);
+  assert_int_equal(ttm_feed_get(feed, &info, NULL), TTM_OK);
+  uint64_t half = info.operations;
+  assert_true(half > 0 && info.now[TTM_DRAM].banks == 12);
+  assert_int_equal(ttm_feed_put(feed, log.p + log.n / 2, log.n - log.n / 2, NULL), TTM_OK);
+  assert_int_equal(ttm_feed_get(feed, &info, NULL), TTM_OK);
+  assert_true(info.operations > half && info.incidents == 1);
+  assert_true(info.peak[TTM_DRAM] >= info.now[TTM_DRAM].allocated);
+  assert_int_equal(ttm_feed_end(feed, &profile, NULL), TTM_OK);
+  assert_int_equal(ttm_operation_count(profile), 18);
+  ttm_profile_free(profile);
+  free((char *)log.p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_version),
       cmocka_unit_test(test_options_of_other_versions),
       cmocka_unit_test(test_report_options_need_their_size),
       cmocka_unit_test(test_progress_cancels),
+      cmocka_unit_test(test_operations_lead_to_their_states),
+      cmocka_unit_test(test_states_add_up),
+      cmocka_unit_test(test_tensors_are_the_peak),
+      cmocka_unit_test(test_captures_know_addresses),
+      cmocka_unit_test(test_failures),
+      cmocka_unit_test(test_rows_past_the_end),
+      cmocka_unit_test(test_findings_as_json),
+      cmocka_unit_test(test_a_log_that_is_still_written),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

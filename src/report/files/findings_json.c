@@ -457,3 +457,18 @@ int ttm_report_findings_json(const ttm_findings *f, ttm_out *out, ttm_error *err
   ttm_json_raw(buf, "}\n");
   return buf->failed ? ttm_error_nomem(err) : TTM_OK;
 }
+
+int ttm_findings_json(const ttm_findings *f, char **out, size_t *n, ttm_error *err) {
+  ttm_out memory = ttm_out_memory();
+  ttm_buf *buf = &memory.buf;
+  int status = ttm_report_findings_json(f, &memory, err);
+  ttm_buf_char(buf, '\0');
+  if (!status && buf->failed) status = ttm_error_nomem(err);
+  if (!status) {
+    *n = buf->n - 1;
+    *out = buf->at;
+    *buf = (ttm_buf){0};
+  }
+  ttm_out_abandon(&memory);
+  return status;
+}
