@@ -38,6 +38,13 @@ void ttm_put_bytes(ttm_buf *out, uint64_t bytes) {
 
 const char *ttm_level_color(double percent) { return percent > 90 ? "31" : percent > 80 ? "33" : "32"; }
 
+const char *ttm_bytes_text(char room[TTM_COUNT_ROOM], uint64_t bytes) {
+  ttm_buf text = {.at = room, .cap = TTM_COUNT_ROOM}; /* room for any: it never grows */
+  ttm_put_bytes(&text, bytes);
+  room[text.n] = '\0';
+  return room;
+}
+
 /* ---- Characters --------------------------------------------------------------------------------------------------- */
 
 enum { BROKEN = 0xFFFD };

@@ -29,6 +29,11 @@ static inline double ttm_percent(double part, double whole) { return whole > 0 ?
 /* The terminal's colour of a memory that is so full: red above 90 %, yellow above 80, else green. */
 const char *ttm_level_color(double percent);
 
+/* The same as texts: "%s" with TTM_BYTES_TEXT(bytes) or TTM_COUNT_TEXT(n) in a sentence. They live to the end of the block. */
+const char *ttm_bytes_text(char room[TTM_COUNT_ROOM], uint64_t bytes);
+#define TTM_BYTES_TEXT(bytes) ttm_bytes_text((char[TTM_COUNT_ROOM]){0}, bytes)
+#define TTM_COUNT_TEXT(n) ttm_count_text((char[TTM_COUNT_ROOM]){0}, n)
+
 /* How a text may look where it goes. */
 typedef enum ttm_text_form {
   TTM_FORM_MARKDOWN, /* inside a table cell or a sentence: | ` < and \ are escaped */

@@ -12,6 +12,8 @@
 
 #define TTM_LIT(s) ((ttm_str){"" s, sizeof(s) - 1})
 #define TTM_NOT_FOUND ((size_t)-1)
+/* The arguments of "%.*s". */
+#define TTM_ARGS(str) (int)(str).n, (str).p
 
 static inline ttm_str ttm_str_of(const char *cstr) { return (ttm_str){cstr, cstr ? strlen(cstr) : 0}; }
 
