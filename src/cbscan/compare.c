@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two versions of a program side by side. */
-#include <inttypes.h>
+#include <stdio.h>
 
 #include "base/format.h"
 #include "cbscan/report.h"
@@ -8,7 +8,7 @@
 typedef struct totals {
   cbs_sum sum;
   uint64_t kernels, bytes, code, complexity, depth;
-  uint64_t levels[CBS_LEVELS];
+  uint64_t levels[TTM_CB_LEVELS];
 } totals;
 
 static totals totals_of(const cbs_scan *scan) {
@@ -32,33 +32,32 @@ static void put_row(ttm_doc *d, const char *what, uint64_t a, uint64_t b) {
   ttm_doc_cell_count(d, b);
 }
 
-static void put_summary(ttm_doc *d, const cbs_scan *const scans[2], const char *const names[2]) {
+static void put_most(ttm_doc *d, const cbs_sum *sum) {
+  sum->unknown ? ttm_doc_cell(d, "unknown") : ttm_doc_cell_count(d, sum->most);
+}
+
+static void put_summary(ttm_doc *d, const cbs_scan *const scans[2], const char *const heads[2]) {
   totals a = totals_of(scans[0]), b = totals_of(scans[1]);
-  const char *heads[] = {"", names[0], names[1]};
-  ttm_doc_table(d, heads, 3);
+  ttm_doc_table(d, (const char *const[3]){"", heads[0], heads[1]}, 3);
   ttm_doc_cell(d, "Strategy");
   ttm_doc_cell(d, "%s", cbs_strategy(&a.sum));
   ttm_doc_cell(d, "%s", cbs_strategy(&b.sum));
   put_row(d, "Buffers", a.sum.buffers, b.sum.buffers);
-  put_row(d, "  fixed", a.sum.fixed, b.sum.fixed);
-  put_row(d, "  adaptive", a.sum.adaptive, b.sum.adaptive);
-  put_row(d, "  in tensors", a.sum.global, b.sum.global);
-  put_row(d, "Bytes at least", a.sum.least, b.sum.least);
-  ttm_doc_cell(d, "Bytes at most");
-  for (int i = 0; i < 2; i++) {
-    const cbs_sum *sum = i ? &b.sum : &a.sum;
-    if (sum->unknown)
-      ttm_doc_cell(d, "? (%" PRIu64 " unbounded)", sum->unknown);
-    else
-      ttm_doc_cell_count(d, sum->most);
-  }
+  put_row(d, "  fixed size", a.sum.fixed, b.sum.fixed);
+  put_row(d, "  adaptive size", a.sum.adaptive, b.sum.adaptive);
+  put_row(d, "  in tensor memory", a.sum.global, b.sum.global);
+  put_row(d, "  of unknown size", a.sum.unknown, b.sum.unknown);
+  put_row(d, "Bytes per core at least", a.sum.least, b.sum.least);
+  ttm_doc_cell(d, "Bytes per core at most");
+  put_most(d, &a.sum);
+  put_most(d, &b.sum);
   put_row(d, "Kernels", a.kernels, b.kernels);
-  put_row(d, "  bytes", a.bytes, b.bytes);
+  put_row(d, "  source bytes", a.bytes, b.bytes);
   put_row(d, "  code lines", a.code, b.code);
   put_row(d, "  complexity", a.complexity, b.complexity);
   put_row(d, "  loop depth", a.depth, b.depth);
-  for (int l = 0; l < CBS_LEVELS; l++) {
-    ttm_doc_cell(d, "Findings: %s", cbs_level_name((cbs_level)l));
+  for (int l = 0; l < TTM_CB_LEVELS; l++) {
+    ttm_doc_cell(d, "Findings: %s", ttm_cb_level_name((ttm_cb_level)l));
     ttm_doc_cell_count(d, a.levels[l]);
     ttm_doc_cell_count(d, b.levels[l]);
   }
@@ -109,15 +108,9 @@ static size_t occurrence(ttm_doc *d, const cbs_scan *scan, size_t at) {
 }
 
 static void put_buffers(ttm_doc *d, const cbs_scan *const scans[2], const char *const names[2]) {
-  ttm_buf first = {0}, second = {0}, index = {0};
-  ttm_buf_printf(&first, ">%s B", names[0]);
-  ttm_buf_printf(&second, ">%s B", names[1]);
-  ttm_buf_char(&first, '\0');
-  ttm_buf_char(&second, '\0');
-  d->out->failed |= first.failed | second.failed;
-  const char *heads[] = {"Buffer", first.failed ? "" : first.at, "Expression", second.failed ? "" : second.at,
-                         "Expression"};
-  ttm_doc_heading(d, "Buffers");
+  ttm_buf index = {0};
+  const char *heads[] = {"Buffer", names[0], "Expression", names[1], "Expression"};
+  ttm_doc_heading(d, "Buffers, bytes");
   ttm_doc_table(d, heads, 5);
   for (int side = 0; side < 2; side++) {
     const cbs_scan *scan = scans[side], *other = scans[!side];
@@ -134,17 +127,28 @@ static void put_buffers(ttm_doc *d, const cbs_scan *const scans[2], const char *
     }
   }
   ttm_doc_table_end(d);
-  ttm_buf_free(&first);
-  ttm_buf_free(&second);
   ttm_buf_free(&index);
 }
 
+/* A path without its folder, as a head that aligns to the right. */
+static void make_head(char head[64], const char *name) {
+  size_t n = strlen(name);
+  while (n && name[n - 1] == '/') n--;
+  size_t start = n;
+  while (start && name[start - 1] != '/') start--;
+  snprintf(head, 64, ">%.*s", TTM_ARGS(ttm_str_first((ttm_str){name + start, n - start}, 60)));
+}
+
 void cbs_compare_write(ttm_doc *d, const cbs_scan *const scans[2], const char *const names[2]) {
-  put_summary(d, scans, names);
-  put_buffers(d, scans, names);
+  char heads[2][64];
+  make_head(heads[0], names[0]);
+  make_head(heads[1], names[1]);
+  if (!strcmp(heads[0], heads[1])) strcpy(heads[0], ">before"), strcpy(heads[1], ">after");
+  put_summary(d, scans, (const char *const[2]){heads[0], heads[1]});
+  put_buffers(d, scans, (const char *const[2]){heads[0], heads[1]});
   for (int i = 0; i < 2; i++) {
     ttm_doc_heading(d, names[i]);
-    cbs_put_kernels(d, scans[i]);
     cbs_put_findings(d, scans[i]);
+    cbs_put_kernels(d, scans[i]);
   }
 }

@@ -8,36 +8,49 @@
 
 #include "base/buf.h"
 #include "base/checked.h"
+#include "base/format.h"
 #include "base/intern.h"
 
-static int report(cbs_scan *scan, cbs_level level, const char *rule, uint32_t file, uint32_t line, const char *format,
-                  ...) __attribute__((format(printf, 6, 7)));
+/* Adds a finding; one kernel serves many programs, so the same is said once. */
+static int report(cbs_scan *scan, ttm_cb_level level, const char *rule, uint32_t file, uint32_t line,
+                  const char *format, ...) __attribute__((format(printf, 6, 7)));
 
-static int report(cbs_scan *scan, cbs_level level, const char *rule, uint32_t file, uint32_t line, const char *format,
-                  ...) {
-  char text[512];
+static int report(cbs_scan *scan, ttm_cb_level level, const char *rule, uint32_t file, uint32_t line,
+                  const char *format, ...) {
+  ttm_buf text = {0};
   va_list args;
   va_start(args, format);
-  int n = vsnprintf(text, sizeof text, format, args);
+  ttm_buf_vprintf(&text, format, args);
   va_end(args);
-  if (n < 0) return TTM_OK;
-  size_t length = (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
-  for (size_t i = 0; i < scan->findings.n; i++) { /* one kernel serves many programs: say it once */
-    const cbs_finding *old = &scan->findings.at[i];
-    if (old->line == line && old->file == file && old->rule == rule && ttm_str_eq(old->text, (ttm_str){text, length}))
-      return TTM_OK;
+  cbs_finding new = {level, rule, file, line, ttm_buf_str(&text)};
+  bool old = false;
+  for (size_t i = 0; i < scan->findings.n && !old; i++) {
+    const cbs_finding *f = &scan->findings.at[i];
+    old = f->line == line && f->file == file && f->rule == rule && ttm_str_eq(f->text, new.text);
   }
-  char *copy = ttm_arena_copy(&scan->arena, (ttm_str){text, length});
-  if (!copy) return TTM_ENOMEM;
-  return ttm_vec_push(&scan->findings, (cbs_finding){level, rule, file, line, {copy, length}});
+  new.text.p = text.failed || old ? NULL : ttm_arena_copy(&scan->arena, new.text);
+  ttm_buf_free(&text);
+  if (old) return TTM_OK;
+  return new.text.p ? ttm_vec_push(&scan->findings, new) : TTM_ENOMEM;
 }
+
+/* Adds one whose words are said elsewhere too. */
+static int report_words(cbs_scan *scan, ttm_cb_level level, const char *rule, uint32_t file, uint32_t line,
+                        ttm_buf *words) {
+  int status = words->failed ? TTM_ENOMEM : report(scan, level, rule, file, line, "%.*s", TTM_ARGS(ttm_buf_str(words)));
+  ttm_buf_free(words);
+  return status;
+}
+
+/* The line a reader looks for: of the call when a helper creates the buffer. */
+static uint32_t line_of(const cbs_buffer *cb) { return cb->call_line ? cb->call_line : cb->line; }
 
 /* "c_3", or the name of a dataflow buffer. */
 static const char *buffer_name(char out[80], const cbs_value *index) {
   if (cbs_value_is_one(index) && index->type == CBS_VALUE_INT)
     snprintf(out, 80, "c_%" PRId64, index->v[0].i);
   else if (cbs_value_is_one(index) && index->type == CBS_VALUE_STRING)
-    snprintf(out, 80, "'%.*s'", index->v[0].t.n < 70 ? (int)index->v[0].t.n : 70, index->v[0].t.p);
+    snprintf(out, 80, "'%.*s'", TTM_ARGS(ttm_str_first(index->v[0].t, 70)));
   else
     snprintf(out, 80, "the buffer");
   return out;
@@ -57,27 +70,25 @@ static bool never_divides(const cbs_value *total, const cbs_value *page) {
   return true;
 }
 
-static int check_buffer(cbs_scan *scan, const cbs_buffer *cb) {
+static int check_slot(cbs_scan *scan, const cbs_buffer *cb, const cbs_slot *slot) {
   char name[80];
-  uint32_t limit = ttm_arches[scan->arch].circular_buffers;
-  uint32_t line = cb->call_line ? cb->call_line : cb->line;
-  for (size_t s = 0; s < cb->slot_count; s++) {
-    const cbs_slot *slot = &cb->slots[s];
-    const cbs_value *index = &slot->index.value;
-    if (cb->origin != CBS_DATAFLOW && never_divides(&cb->total.value, &slot->page.value)) {
-      if (report(scan, CBS_ERROR, "does-not-divide", cb->file, line,
-                 "%s: %" PRId64 " bytes in all is no multiple of its pages of %" PRId64
-                 " bytes; the runtime refuses that",
-                 buffer_name(name, index), cb->total.value.v[0].i, slot->page.value.v[0].i))
-        return TTM_ENOMEM;
-    }
-    if (cb->origin != CBS_DATAFLOW && index->type == CBS_VALUE_INT && cbs_value_is_known(index) &&
-        cbs_value_min(index) >= limit) {
-      if (report(scan, CBS_ERROR, "index-too-large", cb->file, line,
-                 "index %" PRId64 ": a %s core has circular buffers 0 to %u", cbs_value_min(index),
-                 ttm_arches[scan->arch].name, limit - 1))
-        return TTM_ENOMEM;
-    }
+  const cbs_value *index = &slot->index.value;
+  if (never_divides(&cb->total.value, &slot->page.value) &&
+      report(scan, TTM_CB_ERROR, "does-not-divide", cb->file, line_of(cb),
+             "%s: total size %s B is not a multiple of its page size %s B; TT-Metal refuses that",
+             buffer_name(name, index), TTM_COUNT_TEXT((uint64_t)cb->total.value.v[0].i),
+             TTM_COUNT_TEXT((uint64_t)slot->page.value.v[0].i)))
+    return TTM_ENOMEM;
+  bool known = index->type == CBS_VALUE_INT && cbs_value_is_known(index);
+  if (!known || cbs_value_min(index) < ttm_arches[scan->arch].circular_buffers) return TTM_OK;
+  ttm_buf words = {0};
+  ttm_words_no_index(&words, (uint64_t)cbs_value_min(index), scan->arch);
+  return report_words(scan, TTM_CB_ERROR, "index-too-large", cb->file, line_of(cb), &words);
+}
+
+static int check_buffer(cbs_scan *scan, const cbs_buffer *cb) {
+  for (size_t s = 0; cb->origin != CBS_DATAFLOW && s < cb->slot_count; s++) {
+    if (check_slot(scan, cb, &cb->slots[s])) return TTM_ENOMEM;
   }
   return TTM_OK;
 }
@@ -116,10 +127,10 @@ static int check_total(cbs_scan *scan, const cbs_function *function) {
   for (size_t i = 0; i < totals.n && !status; i++) {
     const cbs_buffer *first = totals.at[i].first;
     if (!first || totals.at[i].sum <= scan->l1_usable) continue;
-    status = report(scan, CBS_ERROR, "over-l1", function->file, first->call_line ? first->call_line : first->line,
-                    "circular buffers of %.*s on %.*s take %" PRIu64 " bytes; a %s core has %" PRIu64 " to give",
-                    (int)function->name.n, function->name.p, first->cores.n < 60 ? (int)first->cores.n : 60,
-                    first->cores.p, totals.at[i].sum, ttm_arches[scan->arch].name, scan->l1_usable);
+    status = report(scan, TTM_CB_ERROR, "over-l1", function->file, line_of(first),
+                    "circular buffers of %.*s on %.*s take %s B; the capacity of a %s core is %s B",
+                    TTM_ARGS(function->name), TTM_ARGS(ttm_str_first(first->cores, 60)),
+                    TTM_COUNT_TEXT(totals.at[i].sum), ttm_arches[scan->arch].name, TTM_COUNT_TEXT(scan->l1_usable));
   }
   ttm_intern_free(&cores);
   ttm_vec_free(&totals);
@@ -162,20 +173,18 @@ static int check_count(cbs_scan *scan, const cbs_buffer *cb, const cbs_use *use,
   if (cbs_value_min(&count) <= 0) return TTM_OK;
   uint64_t wanted = (uint64_t)cbs_value_min(&count);
   bool waits = use->act == CBS_WAIT || use->act == CBS_RESERVE;
-  uint32_t line = cb->call_line ? cb->call_line : cb->line;
+  const char *path = scan->files.at[cb->file].path;
   if (waits && wanted > most) {
     bool sure = !use->conditional && !cb->conditional;
-    return report(scan, sure ? CBS_ERROR : CBS_WARNING, "deadlock", use->file, use->line,
-                  "%s of %" PRIu64 " pages on %s, which holds %" PRIu64 " (%s:%u): it never returns",
-                  cbs_act_name(use->act), wanted, buffer_name(name, meaning), most, scan->files.at[cb->file].path,
-                  line);
+    return report(scan, sure ? TTM_CB_ERROR : TTM_CB_WARNING, "deadlock", use->file, use->line,
+                  "%s of %s pages on %s, which holds %s (%s:%u): it never returns", cbs_act_name(use->act),
+                  TTM_COUNT_TEXT(wanted), buffer_name(name, meaning), TTM_COUNT_TEXT(most), path, line_of(cb));
   }
   bool one = least == most && cbs_value_is_one(&count);
   if (one && use->act == CBS_PUSH && wanted > 1 && least % wanted != 0 && wanted < least) {
-    return report(scan, CBS_WARNING, "uneven-batch", use->file, use->line,
-                  "pushes of %" PRIu64 " pages into %s, which holds %" PRIu64
-                  " (%s:%u): batches must divide the buffer, or one straddles its end",
-                  wanted, buffer_name(name, meaning), least, scan->files.at[cb->file].path, line);
+    return report(scan, TTM_CB_WARNING, "uneven-batch", use->file, use->line,
+                  "%s pages are pushed at a time into %s, which holds %s (%s:%u): one batch crosses its end",
+                  TTM_COUNT_TEXT(wanted), buffer_name(name, meaning), TTM_COUNT_TEXT(least), path, line_of(cb));
   }
   return TTM_OK;
 }
@@ -225,10 +234,9 @@ static int check_use(program *p, const cbs_kernel_ref *ref, const cbs_use *use) 
   bool possible =
       meaning.type == CBS_VALUE_INT && meaning.v[0].i >= 0 && meaning.v[0].i < ttm_arches[scan->arch].circular_buffers;
   if (p->indices && possible && !has_index(scan, p->function, meaning.v[0].i)) {
-    return report(scan, use->conditional ? CBS_NOTE : CBS_WARNING, "never-created", use->file, use->line,
+    return report(scan, use->conditional ? TTM_CB_NOTE : TTM_CB_WARNING, "never-created", use->file, use->line,
                   "%s on c_%" PRId64 ", which %.*s (%s:%u) does not create", cbs_act_name(use->act), meaning.v[0].i,
-                  (int)p->function->name.n, p->function->name.p, scan->files.at[p->function->file].path,
-                  p->function->line);
+                  TTM_ARGS(p->function->name), scan->files.at[p->function->file].path, p->function->line);
   }
   return TTM_OK;
 }
@@ -261,23 +269,22 @@ static int check_link(program *p, const cbs_link *t) {
   if (!cb || cb->owner != CBS_OWN) return TTM_OK; /* what lives in a tensor is filled or read outside */
   buffer_name(name, &t->buffer);
   if (pushed && !popped && !t->handed && p->complete) {
-    return report(p->scan, t->pushed_in_loop ? CBS_WARNING : CBS_NOTE, "never-consumed", t->pushed_file, t->pushed_line,
-                  "%s is filled here but no kernel of %.*s waits for it: %s", name, (int)p->function->name.n,
-                  p->function->name.p,
-                  t->pushed_in_loop ? "the producer stops when it is full" : "scratch space, or a consumer is missing");
+    return report(p->scan, t->pushed_in_loop ? TTM_CB_WARNING : TTM_CB_NOTE, "never-consumed", t->pushed_file,
+                  t->pushed_line, "%s is pushed here but no kernel of %.*s waits for it: %s", name,
+                  TTM_ARGS(p->function->name),
+                  t->pushed_in_loop ? "the producer blocks when it is full" : "scratch space, or no consumer");
   }
   if (popped && !pushed && !t->handed && p->complete) {
-    return report(p->scan, CBS_WARNING, "never-produced", t->popped_file, t->popped_line,
-                  "%s is waited for here but no kernel of %.*s fills it", name, (int)p->function->name.n,
-                  p->function->name.p);
+    return report(p->scan, TTM_CB_WARNING, "never-produced", t->popped_file, t->popped_line,
+                  "%s is waited for here but no kernel of %.*s pushes to it", name, TTM_ARGS(p->function->name));
   }
   uint64_t least, most;
-  if (pushed && popped && t->pushed_file != t->popped_file && cbs_buffer_pages(cb, &least, &most) && most == 1) {
-    return report(p->scan, CBS_NOTE, "single-buffered", cb->file, cb->call_line ? cb->call_line : cb->line,
-                  "%s holds one page: producer and consumer take turns instead of overlapping; two pages let both work",
-                  name);
-  }
-  return TTM_OK;
+  bool single =
+      pushed && popped && t->pushed_file != t->popped_file && cbs_buffer_pages(cb, &least, &most) && most == 1;
+  if (!single) return TTM_OK;
+  ttm_buf words = {0};
+  ttm_words_single(&words, ttm_str_of(name), "page");
+  return report_words(p->scan, TTM_CB_NOTE, "single-buffered", cb->file, line_of(cb), &words);
 }
 
 static int check_program(cbs_scan *scan, const cbs_function *function) {

@@ -193,7 +193,7 @@ static void put_file(ttm_buf *b, const cbs_file *file) {
 static void put_finding(ttm_buf *b, const cbs_scan *scan, const cbs_finding *f) {
   ttm_json_comma comma = {0};
   ttm_json_raw(b, "{");
-  ttm_field_text(b, &comma, "level", ttm_str_of(cbs_level_name(f->level)));
+  ttm_field_text(b, &comma, "level", ttm_str_of(ttm_cb_level_name(f->level)));
   ttm_field_text(b, &comma, "rule", ttm_str_of(f->rule));
   ttm_field_text(b, &comma, "file", ttm_str_of(scan->files.at[f->file].path));
   ttm_field_u64(b, &comma, "line", f->line);

@@ -7,9 +7,6 @@ static const char *const origin_names[CBS_ORIGINS] = {"CircularBufferConfig", "c
                                                       "DataflowBuffer"};
 const char *cbs_origin_name(cbs_origin origin) { return origin_names[origin]; }
 
-static const char *const level_names[CBS_LEVELS] = {"error", "warning", "note"};
-const char *cbs_level_name(cbs_level level) { return level_names[level]; }
-
 static bool sizes_known(const cbs_value *v) {
   return v->type == CBS_VALUE_INT && cbs_value_is_known(v) && cbs_value_min(v) >= 0;
 }

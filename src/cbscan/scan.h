@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "cbscan/eval.h"
+#include "l1/words.h"
 
 /* ---- What host code creates ----------------------------------------------------------------------------------------- */
 
@@ -137,11 +138,8 @@ typedef struct cbs_link {
   bool handed; /* to a function out of sight too */
 } cbs_link;
 
-typedef enum cbs_level { CBS_ERROR, CBS_WARNING, CBS_NOTE, CBS_LEVELS } cbs_level;
-const char *cbs_level_name(cbs_level level);
-
 typedef struct cbs_finding {
-  cbs_level level;
+  ttm_cb_level level;
   const char *rule; /* "deadlock", "does-not-divide", ... */
   uint32_t file, line;
   ttm_str text;

@@ -6,8 +6,6 @@
 #include "base/checked.h"
 #include "base/format.h"
 
-#define TEXT(view) (int)(view).n, (view).p
-
 /* ---- Words ---------------------------------------------------------------------------------------------------------- */
 
 void cbs_put_value(ttm_buf *out, const cbs_value *value) {
@@ -130,7 +128,7 @@ static void put_buffer(ttm_doc *d, const cbs_buffer *cb, bool cores) {
   else if (least == most)
     ttm_doc_cell_count(d, least);
   else
-    ttm_doc_cell(d, "%" PRIu64 " to %" PRIu64, least, most);
+    ttm_doc_cell(d, "%s to %s", TTM_COUNT_TEXT(least), TTM_COUNT_TEXT(most));
   cell_value(d, &cb->total);
   ttm_doc_cell(d, "%s%s%s", size_word(cb), cb->conditional ? ", if" : "", cb->in_loop ? ", loop" : "");
   ttm_doc_cell_text(d, ttm_str_first(cb->total.text, 80));
@@ -147,21 +145,20 @@ static bool on_same_cores(const cbs_scan *scan, const cbs_function *f) {
 
 static void put_sum(ttm_doc *d, const cbs_scan *scan, const cbs_function *f) {
   cbs_sum sum = cbs_sum_of(&scan->cbs.at[f->first_cb], f->cb_count);
+  const char *least = TTM_COUNT_TEXT(sum.least), *capacity = TTM_COUNT_TEXT(scan->l1_usable);
   ttm_buf text = {0};
-  ttm_buf_printf(&text, "%s: ", cbs_strategy(&sum));
   ttm_put_counted(&text, sum.buffers, "buffer");
-  if (sum.global) ttm_buf_printf(&text, ", %" PRIu64 " in memory of tensors", sum.global);
-  ttm_buf_puts(&text, "; at least ");
-  ttm_put_count(&text, sum.least);
-  if (!sum.unknown) {
-    ttm_buf_puts(&text, " B and at most ");
-    ttm_put_count(&text, sum.most);
-  }
-  ttm_buf_puts(&text, " B of ");
-  ttm_put_count(&text, scan->l1_usable);
-  ttm_buf_puts(&text, " B on a core");
-  if (sum.unknown) ttm_buf_printf(&text, "; %" PRIu64 " without a known bound", sum.unknown);
-  ttm_doc_line(d, "%.*s.", TEXT(ttm_buf_str(&text)));
+  if (sum.global) ttm_buf_printf(&text, ", %" PRIu64 " in tensor memory", sum.global);
+  ttm_buf_printf(&text, ", %s in size: ", cbs_strategy(&sum));
+  if (sum.unknown)
+    ttm_buf_printf(&text, "at least %s B", least);
+  else if (sum.least < sum.most)
+    ttm_buf_printf(&text, "%s to %s B", least, TTM_COUNT_TEXT(sum.most));
+  else
+    ttm_buf_printf(&text, "%s B", least);
+  ttm_buf_printf(&text, ", capacity %s B per core", capacity);
+  if (sum.unknown) ttm_buf_printf(&text, "; %" PRIu64 " of unknown size", sum.unknown);
+  ttm_doc_line(d, "%.*s.", TTM_ARGS(ttm_buf_str(&text)));
   d->out->failed |= text.failed;
   ttm_buf_free(&text);
 }
@@ -182,7 +179,7 @@ static void put_needs(ttm_doc *d, const cbs_scan *scan, const cbs_function *f) {
       ttm_buf_put(&text, v->needs[k]);
     }
   }
-  if (n) ttm_doc_line(d, "Would be known with -D NAME=VALUE for: %.*s.", TEXT(ttm_buf_str(&text)));
+  if (n) ttm_doc_line(d, "Unknown here; give them with -D NAME=VALUE: %.*s.", TTM_ARGS(ttm_buf_str(&text)));
   d->out->failed |= text.failed;
   ttm_buf_free(&text);
 }
@@ -193,8 +190,15 @@ static const char *base_name(const char *path) {
   return slash ? slash + 1 : path;
 }
 
+static void cell_place(ttm_doc *d, const cbs_scan *scan, const cbs_link *link, uint32_t file, uint32_t line) {
+  if (file == UINT32_MAX)
+    ttm_doc_cell(d, link->handed ? "unknown: a called function" : "-");
+  else
+    ttm_doc_cell(d, "%s:%u", base_name(scan->files.at[file].path), line);
+}
+
 static void put_links(ttm_doc *d, const cbs_scan *scan, uint32_t function) {
-  static const char *const heads[] = {"Buffer", "Filled by", "Emptied by"};
+  static const char *const heads[] = {"Buffer", "Producer", "Consumer"};
   bool begun = false;
   for (size_t i = 0; i < scan->links.n; i++) {
     const cbs_link *link = &scan->links.at[i];
@@ -205,15 +209,8 @@ static void put_links(ttm_doc *d, const cbs_scan *scan, uint32_t function) {
       ttm_doc_cell(d, "c_%" PRId64, link->buffer.v[0].i);
     else
       ttm_doc_cell_text(d, link->buffer.v[0].t);
-    const char *none = link->handed ? "(a function out of sight)" : "-";
-    if (link->pushed_file == UINT32_MAX)
-      ttm_doc_cell(d, "%s", none);
-    else
-      ttm_doc_cell(d, "%s:%u", base_name(scan->files.at[link->pushed_file].path), link->pushed_line);
-    if (link->popped_file == UINT32_MAX)
-      ttm_doc_cell(d, "%s", none);
-    else
-      ttm_doc_cell(d, "%s:%u", base_name(scan->files.at[link->popped_file].path), link->popped_line);
+    cell_place(d, scan, link, link->pushed_file, link->pushed_line);
+    cell_place(d, scan, link, link->popped_file, link->popped_line);
   }
   if (begun) ttm_doc_table_end(d);
 }
@@ -225,7 +222,7 @@ static void put_program(ttm_doc *d, const cbs_scan *scan, uint32_t function) {
   ttm_buf title = {0};
   if (!f->cb_count) return;
   ttm_buf_printf(&title, "%s:%u", scan->files.at[f->file].path, f->line);
-  if (f->name.n) ttm_buf_printf(&title, " %.*s", TEXT(f->name));
+  if (f->name.n) ttm_buf_printf(&title, " %.*s", TTM_ARGS(f->name));
   ttm_buf_char(&title, '\0');
   ttm_doc_heading(d, title.failed ? "" : title.at);
   d->out->failed |= title.failed;
@@ -235,10 +232,10 @@ static void put_program(ttm_doc *d, const cbs_scan *scan, uint32_t function) {
   ttm_doc_table(d, heads, same ? 8 : 9);
   for (uint32_t i = 0; i < f->cb_count; i++) put_buffer(d, &scan->cbs.at[f->first_cb + i], !same);
   ttm_doc_table_end(d);
-  if (same && cores.n) ttm_doc_line(d, "On %.*s.", TEXT(cores));
+  if (same && cores.n) ttm_doc_line(d, "Cores: %.*s.", TTM_ARGS(cores));
   for (uint32_t i = 0; i < f->cb_count; i++) {
     if (!scan->cbs.at[f->first_cb + i].call_line) continue;
-    ttm_doc_line(d, "Line A<B: a helper is called on line A, the buffer made on line B.");
+    ttm_doc_line(d, "Line A<B: line A calls a helper that creates the buffer on line B.");
     break;
   }
   put_sum(d, scan, f);
@@ -272,7 +269,7 @@ void cbs_put_kernels(ttm_doc *d, const cbs_scan *scan) {
   }
   if (begun) {
     ttm_doc_table_end(d);
-    ttm_doc_line(d, "Code: lines that hold any; Depth: loops in loops; Complexity: decisions plus one per function.");
+    ttm_doc_line(d, "Code: lines of code; Depth: nested loops; Complexity: decisions plus one per function.");
   }
 }
 
@@ -281,8 +278,8 @@ void cbs_put_findings(ttm_doc *d, const cbs_scan *scan) {
   if (!scan->findings.n) ttm_doc_line(d, "None.");
   for (size_t i = 0; i < scan->findings.n; i++) {
     const cbs_finding *f = &scan->findings.at[i];
-    ttm_doc_point(d, "%s %s: %s:%u: %.*s", cbs_level_name(f->level), f->rule, scan->files.at[f->file].path, f->line,
-                  TEXT(f->text));
+    ttm_doc_point(d, "%s %s: %s:%u: %.*s", ttm_cb_level_name(f->level), f->rule, scan->files.at[f->file].path, f->line,
+                  TTM_ARGS(f->text));
   }
 }
 
@@ -291,13 +288,13 @@ static void put_trouble(ttm_doc *d, const cbs_scan *scan) {
   for (size_t i = 0; i < scan->files.n; i++) {
     const cbs_file *file = &scan->files.at[i];
     if (!file->failure && !file->broken) continue;
-    if (!begun) ttm_doc_heading(d, "Not read in full");
+    if (!begun) ttm_doc_heading(d, "Not fully read");
     begun = true;
     if (file->failure)
       ttm_doc_point(d, "%s: %s", file->path, file->failure);
     else
-      ttm_doc_point(d, "%s:%u: not C++ to the parser here%s; the rest was read", file->path, file->broken_line,
-                    file->broken > 1 ? " and elsewhere" : "");
+      ttm_doc_point(d, "%s:%u: not parsed as C++%s; the rest was read", file->path, file->broken_line,
+                    file->broken > 1 ? ", nor in other places" : "");
   }
 }
 
@@ -318,7 +315,7 @@ static void put_counts(ttm_doc *d, const cbs_scan *scan) {
   ttm_put_counted(&text, sized, "buffer");
   ttm_buf_puts(&text, " in ");
   ttm_put_counted(&text, programs, "program");
-  ttm_doc_line(d, "%.*s; the size of %zu is known.", TEXT(ttm_buf_str(&text)), known);
+  ttm_doc_line(d, "%.*s; %zu of known size.", TTM_ARGS(ttm_buf_str(&text)), known);
   d->out->failed |= text.failed;
   ttm_buf_free(&text);
 }

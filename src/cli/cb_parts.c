@@ -186,7 +186,7 @@ int ttm_cb_job_run(ttm_cb_job *job, const ttm_options *options, const ttm_cb_wor
     if (ttm_vec_push(&job->simulation.cases, one)) return ttm_error_nomem(err);
     status = run_case(job, &job->simulation.cases.at[i], options, err);
   }
-  return status;
+  return !status && ttm_cb_judge(&job->simulation) ? ttm_error_nomem(err) : status;
 }
 
 void ttm_cb_job_free(ttm_cb_job *job) {

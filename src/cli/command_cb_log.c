@@ -95,14 +95,10 @@ static int write_all_json(ttm_buf *out, const all_parts *all) {
 }
 
 static int write_all(const ttm_options *options, ttm_cb_form form, const all_parts *all, ttm_buf *out) {
-  const ttm_cb_simulation *s = all->simulation;
   if (form == TTM_CB_JSON) return write_all_json(out, all);
   ttm_doc doc = ttm_cb_doc(form, options, out);
   ttm_doc_begin(&doc, "Circular buffers");
-  if (s->cases.n == 1)
-    ttm_cb_case_write(&doc, &s->machine, &s->cases.at[0]);
-  else
-    ttm_cb_scaling_write(&doc, s);
+  ttm_cb_simulation_write(&doc, all->simulation);
   if (all->scan) {
     ttm_doc_heading(&doc, "Source");
     cbs_write(&doc, all->scan);

@@ -83,7 +83,7 @@ static int write_report(const scan_job *job, const ttm_options *options, ttm_cb_
 
 static bool has_errors(const cbs_scan *scan) {
   for (size_t i = 0; scan && i < scan->findings.n; i++) {
-    if (scan->findings.at[i].level == CBS_ERROR) return true;
+    if (scan->findings.at[i].level == TTM_CB_ERROR) return true;
   }
   return false;
 }

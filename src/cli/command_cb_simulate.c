@@ -14,7 +14,7 @@ static int write_report(const ttm_options *options, const ttm_cb_simulation *s, 
   }
   ttm_doc doc = ttm_cb_doc(form, options, out);
   ttm_doc_begin(&doc, "Circular buffers");
-  ttm_cb_case_write(&doc, &s->machine, c);
+  ttm_cb_simulation_write(&doc, s);
   return ttm_doc_end(&doc);
 }
 

@@ -46,7 +46,7 @@ static int fill_map(ttm_clash *c, const ttm_incident_text *incident, const ttm_c
   find_base(map, incident, hints);
   map->small = hints->l1_small < map->size - (map->base < map->size ? map->base : map->size) ? hints->l1_small : 0;
   if (ttm_vec_push(&map->buffers, (ttm_l1_region){map->base, incident->buffers_end, {"", 0}})) return TTM_ENOMEM;
-  if (c->beyond) return TTM_OK;
+  if (c->overlap.beyond) return TTM_OK;
   uint64_t top = map->size - map->small;
   if (top < incident->l1_buffer_at) top = map->size = incident->l1_buffer_at; /* a chip larger than any we know */
   return ttm_vec_push(&map->tensors, (ttm_l1_region){incident->l1_buffer_at, top, {"", 0}});
@@ -54,25 +54,30 @@ static int fill_map(ttm_clash *c, const ttm_incident_text *incident, const ttm_c
 
 int ttm_clash_explain(ttm_clash *out, const ttm_incident_text *incident, const ttm_clash_hints *hints) {
   ttm_core_set cores = {0};
+  bool beyond = incident->kind == TTM_INCIDENT_L1_OVERFLOW;
   int status;
   *out = (ttm_clash){.map.arch = TTM_ARCHES, .program = incident->program};
+  out->overlap = (ttm_l1_overlap){.end = incident->buffers_end,
+                                  .limit = beyond ? incident->l1_size : incident->l1_buffer_at,
+                                  .tile_bytes = hints->tile_bytes ? hints->tile_bytes : BFLOAT16_TILE,
+                                  .cores = incident->core_range,
+                                  .beyond = beyond,
+                                  .dataflow = incident->dataflow};
   if (!ttm_clash_possible(incident)) return TTM_EUSAGE;
   if (hints->arch.n) {
     out->map.arch = ttm_arch_find(hints->arch);
     if (out->map.arch == TTM_ARCHES) return TTM_EUSAGE;
   }
-  out->beyond = incident->kind == TTM_INCIDENT_L1_OVERFLOW;
   status = ttm_core_set_parse(incident->core_range, &cores) == TTM_ENOMEM ? TTM_ENOMEM : TTM_OK;
   out->cores = ttm_core_set_count(&cores);
   find_chip(&out->map, incident, &cores);
   if (!status) status = fill_map(out, incident, hints);
   ttm_vec_free(&cores);
   if (status) return status;
-  out->overlap = incident->buffers_end - (out->beyond ? incident->l1_size : incident->l1_buffer_at);
-  out->tile_bytes = hints->tile_bytes ? hints->tile_bytes : BFLOAT16_TILE;
-  out->overlap_tiles = ttm_div_up(out->overlap, out->tile_bytes);
+  out->bytes = out->overlap.end - out->overlap.limit;
+  out->tiles = ttm_div_up(out->bytes, out->overlap.tile_bytes);
   out->buffer_bytes = incident->buffers_end - out->map.base;
-  out->spare_small = hints->l1_small && out->overlap > hints->l1_small ? 0 : TTM_UNKNOWN;
+  out->spare_small = hints->l1_small && out->bytes > hints->l1_small ? 0 : TTM_UNKNOWN;
   return TTM_OK;
 }
 

@@ -5,6 +5,7 @@
 #define TTM_L1_CLASH_H
 
 #include "l1/map.h"
+#include "l1/words.h"
 #include "parse/incident_text.h"
 
 /* What the caller knows beyond the message; zero is "nothing". A log tells more than the message alone: see ttm_incident_arch. */
@@ -19,11 +20,9 @@ typedef struct ttm_clash_hints {
 
 typedef struct ttm_clash {
   ttm_l1_map map;
-  bool beyond;            /* the buffers alone are larger than L1 */
-  uint64_t overlap;       /* bytes per core */
-  uint64_t tile_bytes;    /* of one tile */
-  uint64_t overlap_tiles; /* rounded up */
-  uint64_t buffer_bytes;  /* base to end of the buffers, holes included */
+  ttm_l1_overlap overlap; /* ttm_words_overlap says it */
+  uint64_t bytes, tiles;  /* of the overlap per core; tiles rounded up */
+  uint64_t buffer_bytes;  /* base to end of the buffers, gaps included */
   uint64_t cores;         /* in the core range of the message; 0 when it gives none */
   uint64_t program;       /* TTM_UNKNOWN when the message names none */
   /* What L1_SMALL could spare: 0 when it is smaller than the overlap, TTM_UNKNOWN when the message does not say. */

@@ -22,16 +22,6 @@ uint64_t ttm_l1_map_lowest_tensor(const ttm_l1_map *map) {
   return lowest;
 }
 
-uint64_t ttm_l1_map_overlap(const ttm_l1_map *map) {
-  uint64_t end = ttm_l1_map_buffers_end(map), lowest = ttm_l1_map_lowest_tensor(map);
-  return map->buffers.n && end > lowest ? end - lowest : 0;
-}
-
-uint64_t ttm_l1_map_free_bytes(const ttm_l1_map *map) {
-  uint64_t end = ttm_l1_map_buffers_end(map), lowest = ttm_l1_map_lowest_tensor(map);
-  return lowest > end ? lowest - end : 0;
-}
-
 const char *ttm_l1_map_buffer_word(const ttm_l1_map *map) {
   return map->dataflow ? "dataflow buffers" : "circular buffers";
 }

@@ -34,11 +34,6 @@ void ttm_l1_map_free(ttm_l1_map *map);
 uint64_t ttm_l1_map_buffers_end(const ttm_l1_map *map);
 uint64_t ttm_l1_map_lowest_tensor(const ttm_l1_map *map);
 
-/* Bytes that buffers and tensors both claim, or that the buffers need beyond the end of L1; 0 when all is well. */
-uint64_t ttm_l1_map_overlap(const ttm_l1_map *map);
-/* Bytes between the two; 0 when they meet or overlap. */
-uint64_t ttm_l1_map_free_bytes(const ttm_l1_map *map);
-
 /* "circular buffers" or "dataflow buffers". */
 const char *ttm_l1_map_buffer_word(const ttm_l1_map *map);
 

@@ -204,3 +204,24 @@ void ttm_cb_result_free(ttm_cb_result *result) {
   ttm_vec_free(&result->rows);
   ttm_l1_map_free(&result->map);
 }
+
+void ttm_cb_simulation_free(ttm_cb_simulation *s) {
+  for (size_t c = 0; c < s->cases.n; c++) {
+    for (size_t i = 0; i < s->cases.at[c].results.n; i++) ttm_cb_result_free(&s->cases.at[c].results.at[i]);
+    ttm_vec_free(&s->cases.at[c].results);
+  }
+  ttm_vec_free(&s->cases);
+  ttm_vec_free(&s->findings);
+  ttm_vec_free(&s->machine.tensors);
+  ttm_arena_free(&s->arena);
+}
+
+size_t ttm_cb_case_choice(const ttm_cb_case *c) {
+  size_t best = 0;
+  for (size_t i = 0; i < c->results.n; i++) {
+    const ttm_cb_result *r = &c->results.at[i];
+    if (r->fit != TTM_L1_FITS) return i;
+    if (r->pressure < c->results.at[best].pressure) best = i;
+  }
+  return best;
+}

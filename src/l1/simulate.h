@@ -4,9 +4,11 @@
 #ifndef TTM_L1_SIMULATE_H
 #define TTM_L1_SIMULATE_H
 
+#include "base/arena.h"
 #include "l1/map.h"
 #include "l1/placement.h"
 #include "l1/strategy.h"
+#include "l1/words.h"
 
 /* The core and what else lies on it. */
 typedef struct ttm_cb_machine {
@@ -57,6 +59,27 @@ typedef struct ttm_cb_result {
   ttm_l1_map map;           /* of a core with the fullest range */
 } ttm_cb_result;
 
+/* The strategies of one workload, side by side. */
+typedef struct ttm_cb_case {
+  ttm_cb_workload workload;
+  TTM_VEC(ttm_cb_result) results;
+} ttm_cb_case;
+
+typedef struct ttm_cb_finding {
+  ttm_cb_level level;
+  const char *rule; /* "l1-clash", "misses", ... */
+  size_t workload;  /* index of its case; SIZE_MAX: of the machine, or of all workloads together */
+  ttm_str strategy; /* empty: of none */
+  ttm_str text;
+} ttm_cb_finding;
+
+typedef struct ttm_cb_simulation {
+  ttm_cb_machine machine;
+  TTM_VEC(ttm_cb_case) cases;
+  TTM_VEC(ttm_cb_finding) findings;
+  ttm_arena arena; /* their texts */
+} ttm_cb_simulation;
+
 typedef enum ttm_workload_class {
   TTM_WORKLOAD_SMALL,  /* up to 8 tiles */
   TTM_WORKLOAD_MEDIUM, /* up to 16 */
@@ -77,6 +100,13 @@ ttm_pressure_level ttm_pressure_level_of(double score);
 /* Takes over `plans` (also on failure). 0 or TTM_ENOMEM. Freed with ttm_cb_result_free in any case. */
 int ttm_cb_simulate(ttm_cb_result *out, ttm_cb_plans *plans, const ttm_cb_machine *machine);
 void ttm_cb_result_free(ttm_cb_result *result);
+
+/* Fills the findings from the cases. 0 or TTM_ENOMEM. */
+int ttm_cb_judge(ttm_cb_simulation *simulation);
+void ttm_cb_simulation_free(ttm_cb_simulation *simulation);
+
+/* The strategy worth looking at: the first that does not fit, else the one with least pressure. */
+size_t ttm_cb_case_choice(const ttm_cb_case *c);
 
 /* Sets what follows from architecture and version ("" for the newest). 0, or TTM_EUSAGE when no base is known. */
 int ttm_cb_machine_set(ttm_cb_machine *machine, ttm_arch_id arch, ttm_str version, ttm_error *err);

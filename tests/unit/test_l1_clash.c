@@ -27,17 +27,16 @@ static void dataflow_buffers_meet_tensors(void **state) {
       "Statically allocated dataflow buffers in program 0 clash with L1 buffers on core range [0-0 - 7-3]. L1 buffer "
       "allocated at 256000 and static dataflow buffer region ends at 1185120",
       &nothing);
-  assert_false(c.beyond);
-  assert_int_equal(c.overlap, 929120);
-  assert_int_equal(c.overlap_tiles, 454);
+  assert_false(c.overlap.beyond);
+  assert_int_equal(c.bytes, 929120);
+  assert_int_equal(c.tiles, 454);
   assert_int_equal(c.buffer_bytes, 1185120 - 105824);
   assert_int_equal(c.cores, 32);
   assert_true(c.map.dataflow);
   assert_int_equal(c.map.arch, TTM_ARCH_WORMHOLE);
   assert_int_equal(c.map.arch_basis, TTM_ESTIMATED);
   assert_int_equal(c.map.base_basis, TTM_ESTIMATED);
-  assert_int_equal(ttm_l1_map_overlap(&c.map), 929120);
-  assert_int_equal(ttm_l1_map_free_bytes(&c.map), 0);
+  assert_int_equal(ttm_l1_map_buffers_end(&c.map) - ttm_l1_map_lowest_tensor(&c.map), 929120);
   assert_true(ways.n >= 2);
   assert_int_equal(ways.at[0].kind, TTM_WAY_BUFFERS);
   assert_int_equal(ways.at[0].count, 454);
@@ -51,8 +50,8 @@ static void buffers_alone_are_too_large(void **state) {
       "Statically allocated dataflow buffers on core range [0-0 - 1-7] grow to 12688736 B which is beyond max L1 size "
       "of 1499136 B",
       &nothing);
-  assert_true(c.beyond);
-  assert_int_equal(c.overlap, 12688736 - 1499136);
+  assert_true(c.overlap.beyond);
+  assert_int_equal(c.bytes, 12688736 - 1499136);
   assert_int_equal(c.map.arch_basis, TTM_MEASURED);
   assert_int_equal(c.map.tensors.n, 0);
   for (size_t i = 0; i < ways.n; i++) assert_int_not_equal(ways.at[i].kind, TTM_WAY_L1_TENSORS);
@@ -67,8 +66,8 @@ static void a_small_clash_is_a_matter_of_settings(void **state) {
       "Statically allocated circular buffers in program 4 clash with L1 buffers on core range [(x=0,y=0) - (x=7,y=7)]. "
       "L1 buffer allocated at 1000000 and static circular buffer region ends at 1000192",
       &hints);
-  assert_int_equal(c.overlap, 192);
-  assert_int_equal(c.overlap_tiles, 1);
+  assert_int_equal(c.bytes, 192);
+  assert_int_equal(c.tiles, 1);
   assert_int_equal(c.map.base, 103712);
   assert_int_equal(c.map.base_basis, TTM_DERIVED);
   assert_int_equal(c.program, 4);
@@ -106,7 +105,7 @@ static void absurd_numbers(void **state) {
     int status = ttm_clash_explain(&c, &incident, &hints);
     assert_int_equal(status, ttm_clash_possible(&incident) ? 0 : TTM_EUSAGE);
     if (!status) {
-      assert_true(c.overlap > 0 && c.map.base <= incident.buffers_end);
+      assert_true(c.bytes > 0 && c.map.base <= incident.buffers_end);
       for (size_t t = 0; t < c.map.tensors.n; t++) assert_true(c.map.tensors.at[t].at <= c.map.tensors.at[t].end);
     }
     ttm_clash_free(&c);

@@ -122,7 +122,8 @@ static void tensors_and_clashes(void **state) {
   assert_int_equal(r.tensor_bytes, 1300000);
   assert_true(r.pressure == 100);
   assert_int_equal(r.fit_end, 105824 + 81920);
-  assert_int_equal(ttm_l1_map_overlap(&r.map), 105824 + 81920 - (1499136 - 16384 - 1300000));
+  assert_int_equal(ttm_l1_map_buffers_end(&r.map), 105824 + 81920);
+  assert_int_equal(ttm_l1_map_lowest_tensor(&r.map), 1499136 - 16384 - 1300000);
   assert_int_equal(r.buffer_bytes, 81920); /* the borrowed one takes nothing */
   ttm_cb_result_free(&r);
   assert_int_equal(ttm_vec_push(&m.tensors, (ttm_l1_region){0, 1300000, TTM_LIT("y")}), 0);
@@ -133,6 +134,45 @@ static void tensors_and_clashes(void **state) {
   assert_int_equal(r.fit, TTM_L1_BEYOND);
   ttm_cb_result_free(&r);
   ttm_vec_free(&m.tensors);
+}
+
+/* One workload, one strategy: its findings by level and rule, and each in words. */
+static void conclusions(void **state) {
+  (void)state;
+  static const struct {
+    ttm_cb_level level;
+    const char *rule, *text;
+  } wanted[] = {
+      {TTM_CB_NOTE, "kernels",
+       "kernels take 10.0 KB (estimated) of the 69.0 KB ring below the base, nothing from the buffers"},
+      {TTM_CB_ERROR, "l1-clash",
+       "CB/tensor overlap 5.4 KB per core on [0-0 - 0-0]: circular buffers end at 204,128, the lowest L1 tensor starts "
+       "at "
+       "198,624"},
+      {TTM_CB_WARNING, "misses",
+       "cb0 holds 20 of 30 reused tiles and reads the others again in every pass; 10 more tiles (40.0 KB) do not fit: "
+       "headroom is 0 B"},
+      {TTM_CB_NOTE, "single-buffered",
+       "cb1 holds one tile: producer and consumer take turns; two tiles let them overlap"},
+      {TTM_CB_ERROR, "index-too-large", "c_32 does not exist: a Wormhole core has circular buffers 0 to 31"},
+      {TTM_CB_NOTE, "spare",
+       "the buffers hold 8.0 KB more than the workload needs at a time, which only smooths bursts"},
+  };
+  ttm_cb_simulation s = {.machine = machine()};
+  ttm_cb_case one = {.workload = {1, 1}};
+  assert_int_equal(ttm_vec_push(&s.machine.tensors, (ttm_l1_region){0, 1300512, TTM_LIT("x")}), 0);
+  ttm_cb_result r = run("cb0 = 20 needs 30\ncb1 = 1 streams 9\ncb_32 = 3 needs 1\n", 1, 1, &s.machine);
+  assert_int_equal(ttm_vec_push(&one.results, r), 0);
+  assert_int_equal(ttm_vec_push(&s.cases, one), 0);
+  assert_int_equal(ttm_cb_judge(&s), 0);
+  assert_int_equal(s.findings.n, sizeof wanted / sizeof *wanted);
+  for (size_t i = 0; i < s.findings.n; i++) {
+    assert_int_equal(s.findings.at[i].level, wanted[i].level);
+    assert_string_equal(s.findings.at[i].rule, wanted[i].rule);
+    if (!ttm_str_eq(s.findings.at[i].text, ttm_str_of(wanted[i].text)))
+      fail_msg("%.*s", TTM_ARGS(s.findings.at[i].text));
+  }
+  ttm_cb_simulation_free(&s);
 }
 
 static void wrong_strategies(void **state) {
@@ -184,6 +224,7 @@ int main(void) {
       cmocka_unit_test(the_worked_example),
       cmocka_unit_test(thresholds_of_the_guide),
       cmocka_unit_test(tensors_and_clashes),
+      cmocka_unit_test(conclusions),
       cmocka_unit_test(wrong_strategies),
       cmocka_unit_test(buffers_as_typed),
   };

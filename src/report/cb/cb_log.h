@@ -3,6 +3,7 @@
 #ifndef TTM_REPORT_CB_LOG_H
 #define TTM_REPORT_CB_LOG_H
 
+#include "analyze/findings.h"
 #include "l1/clash.h"
 #include "l1/device_log.h"
 #include "report/write/doc.h"
@@ -13,7 +14,27 @@ void ttm_cb_log_write(ttm_doc *doc, const ttm_device_log *log, ttm_str name, con
 /* The value of "log" in the JSON output, without a line end. */
 void ttm_cb_log_json(ttm_buf *out, const ttm_device_log *log, ttm_str name, const ttm_clash_hints *hints);
 
+/* ---- Parts ------------------------------------------------------------------------------------------------------------ */
+
 /* The hints with what the log itself tells put in. */
 ttm_clash_hints ttm_cb_log_hints(const ttm_device_log *log, const ttm_clash_hints *hints);
+
+enum { TTM_CB_FIXES = 3 };
+
+/* What a failure of the log means: document and JSON only lay it out. */
+typedef struct ttm_cb_failure {
+  bool clashes; /* `clash` is there */
+  ttm_clash clash;
+  ttm_verdict verdict;
+  uint64_t shortfall;          /* bytes per bank; TTM_UNKNOWN */
+  ttm_buf detail;              /* one sentence without its full stop; may be empty */
+  ttm_buf fixes[TTM_CB_FIXES]; /* likewise, cheapest first */
+  size_t fix_count;
+  bool failed; /* for lack of memory */
+} ttm_cb_failure;
+
+/* Freed with ttm_cb_failure_free. */
+void ttm_cb_failure_make(ttm_cb_failure *out, const ttm_device_incident *incident, const ttm_clash_hints *hints);
+void ttm_cb_failure_free(ttm_cb_failure *failure);
 
 #endif

@@ -21,35 +21,27 @@ static void put_partitions(ttm_buf *out, const ttm_device_log *log) {
   }
 }
 
-static void put_clash(ttm_buf *out, const ttm_incident_text *what, const ttm_clash_hints *hints) {
-  ttm_clash clash;
+static void put_clash(ttm_buf *out, const ttm_clash *clash) {
   ttm_json_comma comma = {0};
-  int status = ttm_clash_explain(&clash, what, hints);
-  if (status) {
-    out->failed |= status == TTM_ENOMEM;
-    ttm_json_null(out);
-  } else {
-    ttm_json_raw(out, "{");
-    ttm_field_text(out, &comma, "chip", ttm_str_of(ttm_arches[clash.map.arch].name));
-    ttm_field_text(out, &comma, "chip_basis", ttm_str_of(ttm_basis_name(clash.map.arch_basis)));
-    ttm_field_u64(out, &comma, "l1_bytes", clash.map.size);
-    ttm_field_u64(out, &comma, "base", clash.map.base);
-    ttm_field_text(out, &comma, "base_basis", ttm_str_of(ttm_basis_name(clash.map.base_basis)));
-    ttm_field_u64(out, &comma, "buffer_bytes", clash.buffer_bytes);
-    ttm_field_u64(out, &comma, "overlap_bytes", clash.overlap);
-    ttm_field_u64(out, &comma, "overlap_tiles", clash.overlap_tiles);
-    ttm_field_u64(out, &comma, "tile_bytes", clash.tile_bytes);
-    ttm_field_u64(out, &comma, "cores", clash.cores);
-    ttm_json_raw(out, "}");
-  }
-  ttm_clash_free(&clash);
+  ttm_json_raw(out, "{");
+  ttm_field_text(out, &comma, "chip", ttm_str_of(ttm_arches[clash->map.arch].name));
+  ttm_field_text(out, &comma, "chip_basis", ttm_str_of(ttm_basis_name(clash->map.arch_basis)));
+  ttm_field_u64(out, &comma, "l1_bytes", clash->map.size);
+  ttm_field_u64(out, &comma, "base", clash->map.base);
+  ttm_field_text(out, &comma, "base_basis", ttm_str_of(ttm_basis_name(clash->map.base_basis)));
+  ttm_field_u64(out, &comma, "buffer_bytes", clash->buffer_bytes);
+  ttm_field_u64(out, &comma, "overlap_bytes", clash->bytes);
+  ttm_field_u64(out, &comma, "overlap_tiles", clash->tiles);
+  ttm_field_u64(out, &comma, "tile_bytes", clash->overlap.tile_bytes);
+  ttm_field_u64(out, &comma, "cores", clash->cores);
+  ttm_json_raw(out, "}");
 }
 
 static void put_incident(ttm_buf *out, const ttm_device_log *log, const ttm_device_incident *i,
                          const ttm_clash_hints *hints) {
-  uint64_t missing = TTM_UNKNOWN;
-  ttm_verdict verdict = i->what.kind == TTM_INCIDENT_OOM ? ttm_verdict_of(&i->what, &missing) : TTM_VERDICT_NONE;
-  ttm_json_comma comma = {0};
+  ttm_json_comma comma = {0}, between = {0};
+  ttm_cb_failure f;
+  ttm_cb_failure_make(&f, i, hints);
   ttm_json_raw(out, "{");
   ttm_field_text(out, &comma, "kind", ttm_str_of(ttm_incident_kind_name(i->what.kind)));
   ttm_field_u64(out, &comma, "line", i->line);
@@ -60,9 +52,9 @@ static void put_incident(ttm_buf *out, const ttm_device_log *log, const ttm_devi
   ttm_field_u64(out, &comma, "free_per_bank_B", i->what.free_per_bank);
   ttm_field_u64(out, &comma, "largest_free_block_B", i->what.largest_free_block);
   ttm_field_u64(out, &comma, "bank_size_B", i->what.bank_size);
-  ttm_field_u64(out, &comma, "shortfall_per_bank_B", missing);
+  ttm_field_u64(out, &comma, "shortfall_per_bank_B", f.shortfall);
   ttm_field(out, &comma, "verdict");
-  verdict == TTM_VERDICT_NONE ? ttm_json_null(out) : ttm_json_string(out, ttm_str_of(ttm_verdict_name(verdict)));
+  f.verdict == TTM_VERDICT_NONE ? ttm_json_null(out) : ttm_json_string(out, ttm_str_of(ttm_verdict_name(f.verdict)));
   ttm_field_u64(out, &comma, "program", i->what.program);
   ttm_field_u64(out, &comma, "l1_buffer_at", i->what.l1_buffer_at);
   ttm_field_u64(out, &comma, "buffers_end", i->what.buffers_end);
@@ -73,8 +65,17 @@ static void put_incident(ttm_buf *out, const ttm_device_log *log, const ttm_devi
   ttm_field(out, &comma, "cure");
   i->mistake ? ttm_json_string(out, ttm_str_of(i->mistake->cure)) : ttm_json_null(out);
   ttm_field(out, &comma, "clash");
-  ttm_clash_possible(&i->what) ? put_clash(out, &i->what, hints) : ttm_json_null(out);
-  ttm_json_raw(out, "}");
+  f.clashes ? put_clash(out, &f.clash) : ttm_json_null(out);
+  ttm_field_text(out, &comma, "detail", ttm_buf_str(&f.detail));
+  ttm_field(out, &comma, "fixes");
+  ttm_json_raw(out, "[");
+  for (size_t k = 0; k < f.fix_count; k++) {
+    ttm_json_next(out, &between, TTM_LIT(", "));
+    ttm_json_string(out, ttm_buf_str(&f.fixes[k]));
+  }
+  ttm_json_raw(out, "]}");
+  out->failed |= f.failed;
+  ttm_cb_failure_free(&f);
 }
 
 static void put_kernels(ttm_buf *out, const ttm_device_log *log) {

@@ -179,7 +179,7 @@ static void put_cell(ttm_doc *d, ttm_str text, size_t column, size_t width) {
   if (!last) ttm_buf_printf(d->out, "%*s", GAP, "");
 }
 
-/* Takes the first line of a cell: whole words and parts of a path where the width allows, else as much as fits. */
+/* Takes the first line of a cell: whole words, parts of a path or of an expression where the width allows, else as much as fits. */
 static ttm_str take_line(ttm_str *rest, size_t width) {
   size_t end = 0, part = 0;
   for (size_t columns = 0; end < rest->n;) {
@@ -187,7 +187,7 @@ static ttm_str take_line(ttm_str *rest, size_t width) {
     while (next < rest->n && ((unsigned char)rest->p[next] & 0xC0) == 0x80) next++;
     columns += ttm_text_columns((ttm_str){rest->p + end, next - end});
     if (columns > width && rest->p[end] != ' ') break;
-    if (rest->p[end] == ' ' || rest->p[end] == '/') part = next;
+    if (strchr(" /(:", rest->p[end]) && next < rest->n && rest->p[next] != ':') part = next;
     end = next;
   }
   if (end < rest->n && part) end = part;

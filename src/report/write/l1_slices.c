@@ -165,50 +165,29 @@ int ttm_slices_make(const ttm_l1_map *map, ttm_slices *out) {
 
 /* ---- Words ------------------------------------------------------------------------------------------------------------ */
 
-static bool named(const ttm_l1_region *regions, size_t which) {
-  return which != TTM_NO_REGION && regions[which].name.n;
-}
-
-static ttm_str name_or(const ttm_l1_region *regions, size_t which, const char *otherwise) {
-  return named(regions, which) ? regions[which].name : ttm_str_of(otherwise);
+static ttm_str name_of(const ttm_l1_region *regions, size_t which) {
+  return which != TTM_NO_REGION ? regions[which].name : (ttm_str){"", 0};
 }
 
 void ttm_slice_label(const ttm_l1_map *map, const ttm_slice *slice, ttm_buf *out) {
-  ttm_str buffer = name_or(map->buffers.at, slice->buffer, ttm_l1_map_buffer_word(map));
-  ttm_str tensor = name_or(map->tensors.at, slice->tensor, "L1 tensors");
-  ttm_put_count(out, slice->end - slice->at);
-  switch (slice->kind) {
-    case TTM_SLICE_FREE:
-      ttm_buf_puts(out, " B free");
-      return;
-    case TTM_SLICE_BUFFER:
-      ttm_buf_puts(out, " B ");
-      ttm_buf_put(out, buffer);
-      return;
-    case TTM_SLICE_TENSOR:
-      ttm_buf_puts(out, " B ");
-      ttm_buf_put(out, tensor);
-      return;
-    case TTM_SLICE_BOTH:
-      if (!named(map->buffers.at, slice->buffer) || !named(map->tensors.at, slice->tensor)) {
-        ttm_buf_puts(out, " B claimed by both");
-        return;
-      }
-      ttm_buf_puts(out, " B both of ");
-      ttm_buf_put(out, buffer);
-      ttm_buf_puts(out, " and ");
-      ttm_buf_put(out, tensor);
-      return;
-    case TTM_SLICE_BEYOND:
-      ttm_buf_puts(out, " B beyond the end of L1");
-      return;
-    case TTM_SLICE_SMALL:
-      ttm_buf_puts(out, " B L1_SMALL");
-      return;
-    case TTM_SLICE_RESERVED:
-      ttm_buf_puts(out, " B firmware and kernels");
-      return;
-  }
+  ttm_str buffer = name_of(map->buffers.at, slice->buffer), tensor = name_of(map->tensors.at, slice->tensor);
+  static const char *const words[] = {
+      [TTM_SLICE_FREE] = "free",
+      [TTM_SLICE_TENSOR] = "L1 tensors",
+      [TTM_SLICE_BEYOND] = "beyond the end of L1",
+      [TTM_SLICE_SMALL] = "L1_SMALL",
+      [TTM_SLICE_RESERVED] = "firmware and kernels",
+  };
+  ttm_put_bytes(out, slice->end - slice->at);
+  ttm_buf_char(out, ' ');
+  if (slice->kind == TTM_SLICE_BOTH && buffer.n && tensor.n)
+    ttm_buf_printf(out, "overlap of %.*s and %.*s", TTM_ARGS(buffer), TTM_ARGS(tensor));
+  else if (slice->kind == TTM_SLICE_BOTH)
+    ttm_buf_puts(out, map->dataflow ? "DFB/tensor overlap" : "CB/tensor overlap");
+  else if (slice->kind == TTM_SLICE_BUFFER)
+    ttm_buf_put(out, buffer.n ? buffer : ttm_str_of(ttm_l1_map_buffer_word(map)));
+  else
+    ttm_buf_put(out, slice->kind == TTM_SLICE_TENSOR && tensor.n ? tensor : ttm_str_of(words[slice->kind]));
 }
 
 const char *ttm_l1_chip(const ttm_l1_map *map) { return map->arch < TTM_ARCHES ? ttm_arches[map->arch].name : "L1"; }
