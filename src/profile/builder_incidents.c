@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Incidents: each failure is told two to four times (log line, exception, traceback); it is kept once. */
-#include "parse/log_line.h"
 #include "profile/builder.h"
 
 enum { MOST_INCIDENTS = 10000 };
@@ -28,11 +27,11 @@ static bool repeats_last(const ttm_profile *p, const ttm_stream *s, const ttm_in
   return repeats && last->what.kind == TTM_INCIDENT_FATAL && last->rank == s->rank && line - last->line <= 16;
 }
 
-static int add(ttm_builder *b, ttm_stream *s, ttm_incident_text what, uint32_t line, bool logged) {
+int ttm_build_incident(ttm_builder *b, ttm_stream *s, ttm_incident_text what, uint32_t op, uint32_t line, bool logged) {
   ttm_profile *p = b->profile;
   if (repeats_last(p, s, &what, line)) return p->incidents.at[p->incidents.n - 1].copies++, TTM_OK;
   uint32_t text;
-  if (ttm_intern_add(&p->strings, what.text, &text)) return TTM_ENOMEM;
+  if (ttm_build_string(b, what.text, &text)) return TTM_ENOMEM;
   uint32_t known = ttm_map_get(&b->incident_ids, text, TTM_NONE);
   if (known != TTM_NONE && !(logged && p->incidents.at[known].logged)) {
     p->incidents.at[known].copies++;
@@ -42,29 +41,20 @@ static int add(ttm_builder *b, ttm_stream *s, ttm_incident_text what, uint32_t l
   if (p->incidents.n >= MOST_INCIDENTS) return TTM_OK;
   what.text = ttm_profile_string(p, text);
   if (keep(p, &what.memory) || keep(p, &what.core_range)) return TTM_ENOMEM;
-  ttm_incident incident = {.what = what,
-                           .line = line,
-                           .copies = 1,
-                           .op = s->pending != TTM_NONE ? s->pending : TTM_NONE,
-                           .state = s->last_state,
-                           .rank = s->rank,
-                           .logged = logged};
-  if (s->pending != TTM_NONE) p->ops.at[s->pending].flags |= TTM_OP_FAILED;
+  ttm_incident incident = {
+      .what = what, .line = line, .copies = 1, .op = op, .state = s->last_state, .rank = s->rank, .logged = logged};
+  if (op != TTM_NONE) p->ops.at[op].flags |= TTM_OP_FAILED;
   if (ttm_vec_push(&p->incidents, incident)) return TTM_ENOMEM;
   return ttm_map_set(&b->incident_ids, text, (uint32_t)(p->incidents.n - 1));
 }
 
-int ttm_incident_add(ttm_builder *b, ttm_stream *s, ttm_str line_text, uint32_t line) {
+int ttm_build_incident_line(ttm_builder *b, ttm_stream *s, ttm_str text, uint32_t op, uint32_t line) {
   ttm_incident_text what;
-  int rc = ttm_state_commit(b, s);
-  if (rc || !ttm_incident_parse(line_text, &what)) return rc;
-  return add(b, s, what, line, is_logged(line_text));
+  return ttm_incident_parse(text, &what) ? ttm_build_incident(b, s, what, op, line, is_logged(text)) : TTM_OK;
 }
 
-int ttm_incident_add_sentence(ttm_builder *b, ttm_stream *s, ttm_str sentence, uint32_t line) {
+int ttm_build_incident_info(ttm_builder *b, ttm_stream *s, ttm_str sentence, uint32_t op, uint32_t line) {
   ttm_incident_text what;
-  int rc = ttm_state_commit(b, s);
-  if (rc) return rc;
   if (ttm_incident_parse(sentence, &what)) return TTM_OK; /* a known wording has its own event */
-  return ttm_incident_parse_info(sentence, &what) ? add(b, s, what, line, false) : TTM_OK;
+  return ttm_incident_parse_info(sentence, &what) ? ttm_build_incident(b, s, what, op, line, false) : TTM_OK;
 }

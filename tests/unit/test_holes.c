@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "profile/holes.h"
+#include "profile/load/holes.h"
 
 enum { BASE = 1000, BYTES = 200 };
 

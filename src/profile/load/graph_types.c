@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A capture tells a tensor by shape, dtype and layout. Said as an MLIR type, everything that reasons about types works on it. */
 #include "base/checked.h"
-#include "profile/capture_builder.h"
+#include "profile/load/graph.h"
 
 #define NAME(s) \
   { s, sizeof(s) - 1 }

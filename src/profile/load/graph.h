@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes of a graph capture -> the Profile. Private to src/profile.
+/* Nodes of a graph capture -> the Profile. Private to the loader of graph captures and recordings.
  *
  * Top-level functions become operations; each free becomes a deallocate operation, so that a state stands right before it: memory only
  * falls at frees, so no height is missed. States are made at the end, when the board is known. */
-#ifndef TTM_PROFILE_CAPTURE_BUILDER_H
-#define TTM_PROFILE_CAPTURE_BUILDER_H
+#ifndef TTM_PROFILE_LOAD_GRAPH_H
+#define TTM_PROFILE_LOAD_GRAPH_H
 
 #include "base/map.h"
 #include "parse/capture.h"
@@ -52,8 +52,8 @@ typedef struct ttm_repeats {
   ttm_map of_key;
 } ttm_repeats;
 
-typedef struct ttm_capture_builder {
-  ttm_builder base; /* streams, states and texts are the log builder's */
+typedef struct ttm_capture_loader {
+  ttm_builder *builder;
   ttm_stream *stream;
   ttm_profile *profile;
   TTM_VEC(uint32_t) marks; /* per operation: events that had happened when it began */
@@ -64,7 +64,6 @@ typedef struct ttm_capture_builder {
   TTM_VEC(uint32_t) tensor_types; /* type of each tensor, TTM_NONE */
   ttm_intern type_keys;           /* what tensor nodes say -> ... */
   ttm_map type_of_key;            /* ... type */
-  ttm_map text_of_key;            /* hash of an operation's text -> text */
   TTM_VEC(uint32_t) inputs;       /* types the running operation takes */
   TTM_VEC(uint32_t) outputs;      /* reused */
   TTM_VEC(int64_t) wanted;        /* tensor nodes that the function started last takes */
@@ -93,46 +92,39 @@ typedef struct ttm_capture_builder {
   uint32_t last_called;     /* element that the program called last, TTM_NONE */
   ttm_intern places;        /* device, memory and address -> ... */
   TTM_VEC(uint32_t) living; /* ... the buffer there, TTM_NONE */
-} ttm_capture_builder;
-
-/* A new profile in b->profile, and all that fills it; both are to be freed in any case. 0 or TTM_ENOMEM. */
-int ttm_capture_builder_begin(ttm_capture_builder *b, const char *path);
-int ttm_capture_builder_take(ttm_capture_builder *b, const ttm_capture_node *node);
-/* After the last node; `facts` are complete now. */
-int ttm_capture_builder_finish(ttm_capture_builder *b, const ttm_capture_facts *facts);
-void ttm_capture_builder_free(ttm_capture_builder *b);
+} ttm_capture_loader;
 
 /* Steps that recordings share with captures. */
-int ttm_capture_begin_op(ttm_capture_builder *b, uint32_t name, uint32_t location, uint32_t line);
-int ttm_capture_finish_op(ttm_capture_builder *b);
+int ttm_capture_begin_op(ttm_capture_loader *l, uint32_t name, uint32_t location, uint32_t line);
+int ttm_capture_finish_op(ttm_capture_loader *l);
 /* The buffer turns out to be gone, though nobody freed it by now: a free, which is an operation of its own, but not the tensor's. */
-int ttm_capture_free_row(ttm_capture_builder *b, const ttm_capture_node *node, uint32_t row);
+int ttm_capture_free_row(ttm_capture_loader *l, const ttm_capture_node *node, uint32_t row);
 /* Its frees are operations, it is none. */
 bool ttm_capture_is_free(ttm_str function);
 uint8_t ttm_capture_memory_of(const ttm_capture_node *node);
 uint32_t ttm_capture_device_of(const ttm_capture_node *node);
 
-/* capture_recording.c: nodes that only recordings have. */
-int ttm_recording_take(ttm_capture_builder *b, const ttm_capture_node *node);
-/* A top-level function begins: if the program called it, b->op_location says where, and *line. */
-int ttm_recording_match(ttm_capture_builder *b, uint32_t name, uint32_t *line);
+/* recording.c: nodes that only recordings have. */
+int ttm_recording_take(ttm_capture_loader *l, const ttm_capture_node *node);
+/* A top-level function begins: if the program called it, l->op_location says where, and *line. */
+int ttm_recording_match(ttm_capture_loader *l, uint32_t name, uint32_t *line);
 /* The buffer that lives where a node says, TTM_NONE. */
-uint32_t ttm_recording_find(ttm_capture_builder *b, const ttm_capture_node *node);
+uint32_t ttm_recording_find(ttm_capture_loader *l, const ttm_capture_node *node);
 /* A buffer came to live there; one that still seems to is gone. */
-int ttm_recording_born(ttm_capture_builder *b, const ttm_capture_node *node, uint32_t row);
-void ttm_recording_gone(ttm_capture_builder *b, uint32_t row);
+int ttm_recording_born(ttm_capture_loader *l, const ttm_capture_node *node, uint32_t row);
+void ttm_recording_gone(ttm_capture_loader *l, uint32_t row);
 /* Of a piece that repeats an operation: a buffer of a program (`event` is complete), or with NULL the start of a program. */
-int ttm_recording_repeat(ttm_capture_builder *b, const ttm_buffer_event *event);
-int ttm_recording_call(ttm_capture_builder *b);
-int ttm_recording_finish(ttm_capture_builder *b, const ttm_capture_facts *facts);
+int ttm_recording_repeat(ttm_capture_loader *l, const ttm_buffer_event *event);
+int ttm_recording_call(ttm_capture_loader *l);
+int ttm_recording_finish(ttm_capture_loader *l, const ttm_capture_facts *facts);
 
-/* capture_complete.c: programs that recorded no buffers get those of their repetition. */
-int ttm_recording_complete(ttm_capture_builder *b);
+/* recording_programs.c: programs that recorded no buffers get those of their repetition. */
+int ttm_recording_complete(ttm_capture_loader *l);
 
-/* capture_types.c: the type of a tensor node on a buffer in MLIR's words, for the parser of types; empty when it cannot be said. */
+/* graph_types.c: the type of a tensor node on a buffer in MLIR's words, for the parser of types; empty when it cannot be said. */
 void ttm_capture_type_text(ttm_buf *out, const ttm_capture_node *tensor, const ttm_buffer *buffer);
 
-/* capture_states.c: the board, every buffer's cost per bank, and the states. */
-int ttm_capture_derive(ttm_capture_builder *b, const ttm_capture_facts *facts);
+/* graph_states.c: the board, every buffer's cost per bank, and the states. */
+int ttm_capture_derive(ttm_capture_loader *l, const ttm_capture_facts *facts);
 
 #endif

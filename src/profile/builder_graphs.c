@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Module dumps: their lines carry no prefix, so whatever stands between header and END line belongs to them, except lines that
- * other threads' loggers put between. */
+/* Module dumps: what they say of the graph that was compiled. */
 #include "base/pack.h"
-#include "parse/log_line.h"
 #include "parse/module_types.h"
 #include "profile/builder.h"
 
 #include <stdlib.h>
-
-/* A dump beyond this is not kept whole: nobody reads it, and it must not fill the host. */
-enum { LONGEST_DUMP = 256 * 1024 * 1024 };
 
 /* What a stage is good for. Stages come in this order for each compiled graph; arguments are best read where they carry
  * their attributes and plain tensor types. */
@@ -35,11 +30,9 @@ static const struct stage *find_stage(ttm_str name) {
   return NULL;
 }
 
-/* ---- Collecting ------------------------------------------------------------------------------------------------------ */
-
-/* A stage that is not later than the last one starts a new graph. */
-static int choose_graph(ttm_builder *b, ttm_stream *s, const struct stage *stage) {
+int ttm_build_graph(ttm_builder *b, ttm_stream *s, ttm_str stage_name) {
   ttm_profile *p = b->profile;
+  const struct stage *stage = find_stage(stage_name);
   if (s->graph == TTM_NONE || (stage && stage->order <= s->graph_stage)) {
     if (ttm_vec_push(&p->graphs, (ttm_graph){.rank = s->rank})) return TTM_ENOMEM;
     s->graph = (uint32_t)(p->graphs.n - 1);
@@ -49,62 +42,20 @@ static int choose_graph(ttm_builder *b, ttm_stream *s, const struct stage *stage
   return TTM_OK;
 }
 
-int ttm_dump_begin(ttm_builder *b, ttm_stream *s, ttm_str stage, uint32_t line) {
-  int rc;
-  if ((rc = ttm_dump_end(b, s)) || (rc = choose_graph(b, s, find_stage(stage)))) return rc;
-  uint32_t name;
-  if (ttm_intern_add(&b->profile->strings, stage, &name)) return TTM_ENOMEM;
-  b->profile->seen.dumps++;
-  b->open_dumps++;
-  s->dump.open = true;
-  s->dump.closed = s->dump.overflow = false;
-  s->dump.stage = name;
-  s->dump.first_line = line;
-  s->dump.lines = 0;
-  ttm_buf_clear(&s->dump.text);
-  return TTM_OK;
-}
-
-/* One line inside a dump. Module text never starts with a date or an escape; other loggers' lines do. */
-static int take_line(ttm_builder *b, ttm_str line) {
-  ttm_log_line read = ttm_log_line_read(line);
-  ttm_stream *s;
-  int rc = ttm_builder_stream(b, read.rank, &s);
-  if (rc) return rc;
-  ttm_str text = read.message;
-  if (!s->dump.open || read.runtime || ttm_log_line_has_date(text) || ttm_escape_length(text)) return TTM_OK;
-  if (s->dump.text.n + text.n > LONGEST_DUMP) {
-    s->dump.overflow = true;
-    return TTM_OK;
-  }
-  if (text.n && text.p[0] == '}') s->dump.closed = true;
-  ttm_buf_put(&s->dump.text, text);
-  ttm_buf_char(&s->dump.text, '\n');
-  s->dump.lines++;
-  return s->dump.text.failed ? TTM_ENOMEM : TTM_OK;
-}
-
-int ttm_dump_lines(ttm_builder *b, const char *at, const char *end) {
-  while (at < end && b->open_dumps) {
-    const char *line_end = memchr(at, '\n', (size_t)(end - at));
-    const char *stop = line_end ? line_end : end;
-    int rc = take_line(b, (ttm_str){at, (size_t)(stop - at)});
-    if (rc) return rc;
-    at = stop + 1;
-  }
-  return TTM_OK;
-}
-
-/* ---- Reading a whole dump -------------------------------------------------------------------------------------------- */
+/* ---- Arguments ------------------------------------------------------------------------------------------------------- */
 
 static int to_graph_arg(ttm_builder *b, const ttm_module_arg *from, ttm_graph_arg *out) {
-  ttm_profile *p = b->profile;
   *out = (ttm_graph_arg){.kind = (uint8_t)from->kind, .kv_cache = from->kv_cache, .device_type = TTM_NONE};
-  if (ttm_intern_add(&p->strings, from->ssa, &out->ssa) || ttm_intern_add(&p->strings, from->name, &out->name) ||
-      ttm_texts_type(&b->texts, p, from->type, &out->type))
+  if (ttm_build_string(b, from->ssa, &out->ssa) || ttm_build_string(b, from->name, &out->name) ||
+      ttm_build_type(b, from->type, &out->type))
     return TTM_ENOMEM;
   out->local_type = out->type;
-  return from->local_type.n ? ttm_texts_type(&b->texts, p, from->local_type, &out->local_type) : TTM_OK;
+  return from->local_type.n ? ttm_build_type(b, from->local_type, &out->local_type) : TTM_OK;
+}
+
+int ttm_build_arg(ttm_builder *b, uint32_t graph, const ttm_module_arg *arg) {
+  ttm_graph_arg row;
+  return to_graph_arg(b, arg, &row) ? TTM_ENOMEM : ttm_vec_push(&b->profile->graphs.at[graph].args, row);
 }
 
 /* Fills what the stage before left open, or takes the arguments over from a better stage. */
@@ -127,8 +78,7 @@ static int read_device_types(ttm_builder *b, const ttm_graph *graph, const ttm_m
   for (size_t i = 0; i < args->n && i < graph->args.n && !rc; i++) {
     ttm_buf_clear(&full);
     ttm_module_types_expand(&types, args->at[i].type, &full);
-    rc = full.failed ? TTM_ENOMEM
-                     : ttm_texts_type(&b->texts, b->profile, ttm_buf_str(&full), &graph->args.at[i].device_type);
+    rc = full.failed ? TTM_ENOMEM : ttm_build_type(b, ttm_buf_str(&full), &graph->args.at[i].device_type);
   }
   ttm_module_types_free(&types);
   ttm_buf_free(&full);
@@ -143,11 +93,9 @@ static int read_args(ttm_builder *b, ttm_stream *s, ttm_str text, int priority, 
   bool first = graph->args.n == 0;
   for (size_t i = 0; i < args.n && !rc; i++) {
     ttm_graph_arg arg;
-    rc = to_graph_arg(b, &args.at[i], &arg);
-    if (rc) break;
     if (first)
-      rc = ttm_vec_push(&graph->args, arg);
-    else if (i < graph->args.n)
+      rc = ttm_build_arg(b, s->graph, &args.at[i]);
+    else if (i < graph->args.n && !(rc = to_graph_arg(b, &args.at[i], &arg)))
       merge_arg(&graph->args.at[i], &arg, priority > s->args_priority);
   }
   if (args.n && priority > s->args_priority) s->args_priority = priority;
@@ -156,6 +104,8 @@ static int read_args(ttm_builder *b, ttm_stream *s, ttm_str text, int priority, 
   ttm_arena_free(&arena);
   return rc;
 }
+
+/* ---- Dumps ----------------------------------------------------------------------------------------------------------- */
 
 static int compare_hashes(const void *a, const void *b) {
   uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -177,30 +127,21 @@ static int read_locations(ttm_graph *graph, ttm_str text) {
   return rc;
 }
 
-int ttm_dump_end(ttm_builder *b, ttm_stream *s) {
-  if (!s->dump.open) return TTM_OK;
-  s->dump.open = false;
-  b->open_dumps--;
-  ttm_profile *p = b->profile;
-  ttm_str text = ttm_buf_str(&s->dump.text);
-  const struct stage *stage = find_stage(ttm_profile_string(p, s->dump.stage));
-  ttm_dump dump = {
-      .stage = s->dump.stage, .first_line = s->dump.first_line, .line_count = s->dump.lines, .bytes = text.n};
+int ttm_build_dump(ttm_builder *b, ttm_stream *s, ttm_dump dump, ttm_str text, bool keep) {
+  ttm_graph *graph = &b->profile->graphs.at[s->graph];
+  const struct stage *stage = find_stage(ttm_profile_string(b->profile, dump.stage));
+  dump.bytes = text.n;
   int rc = TTM_OK;
-  if (b->keep_ir && stage && stage->keep && text.n && !s->dump.overflow)
-    rc = ttm_pack(text, &dump.packed, &dump.packed_bytes);
-  if (!rc) rc = ttm_vec_push(&p->graphs.at[s->graph].dumps, dump);
+  if (keep && b->keep_ir && stage && stage->keep && text.n) rc = ttm_pack(text, &dump.packed, &dump.packed_bytes);
+  if (!rc) rc = ttm_vec_push(&graph->dumps, dump);
   if (rc) {
     ttm_free(dump.packed);
     return rc;
   }
   ttm_module_facts facts = ttm_module_facts_read(text);
-  ttm_graph *graph = &p->graphs.at[s->graph];
-  if (facts.name.n && !graph->name) rc = ttm_intern_add(&p->strings, facts.name, &graph->name);
+  if (facts.name.n && !graph->name) rc = ttm_build_string(b, facts.name, &graph->name);
   if (facts.dram_alignment) graph->dram_alignment = facts.dram_alignment;
   if (facts.devices) graph->devices = facts.devices;
   if (!rc && stage && stage->args_priority > 0) rc = read_args(b, s, text, stage->args_priority, stage->executed);
-  if (!rc && stage && stage->executed) rc = read_locations(&p->graphs.at[s->graph], text);
-  ttm_buf_free(&s->dump.text); /* may be large */
-  return rc;
+  return rc || !stage || !stage->executed ? rc : read_locations(graph, text);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where a bank is free: the holes between what is allocated, by address. Private to src/profile. Zero is "not known": all calls then do
  * nothing. */
-#ifndef TTM_PROFILE_HOLES_H
-#define TTM_PROFILE_HOLES_H
+#ifndef TTM_PROFILE_LOAD_HOLES_H
+#define TTM_PROFILE_LOAD_HOLES_H
 
 #include <stdbool.h>
 

@@ -12,7 +12,7 @@ static int intern_weights(ttm_builder *b, uint32_t last, uint32_t *out) {
   ttm_list list = p->weight_lists.at[last];
   if (list.n == b->scratch.n && !memcmp(p->lists.at + list.first, b->scratch.at, list.n * sizeof *b->scratch.at))
     return *out = last, TTM_OK;
-  if (ttm_texts_list(&b->texts, p, b->scratch.at, b->scratch.n, &list)) return TTM_ENOMEM;
+  if (ttm_build_list(b, b->scratch.at, b->scratch.n, &list)) return TTM_ENOMEM;
   *out = ttm_map_get(&b->weight_ids, list.first, 0);
   if (*out && p->weight_lists.at[*out].n == list.n) return TTM_OK;
   if (ttm_vec_push(&p->weight_lists, list)) return TTM_ENOMEM;
@@ -165,64 +165,33 @@ static int remember_cached(ttm_profile *p, ttm_stream *s, uint32_t key, uint32_t
 static int add_results(ttm_builder *b, ttm_stream *s, ttm_scope *scope, uint32_t op) {
   ttm_profile *p = b->profile;
   const ttm_op_text *text = ttm_op_text_of(p, op);
-  uint32_t n = text->result_count;
+  uint32_t n = text->result_count, tensor;
   if (n == 0 || text->kind == TTM_OP_GET_DEVICE) return TTM_OK;
   bool load_cached = text->kind == TTM_OP_LOAD_CACHED;
   bool hit = load_cached && s->survivors_of != op;
   uint32_t key =
       s->cache_key ? s->cache_key : text->callee; /* function names restart with every graph, hashes do not */
   if (load_cached && cached_candidates(b, s, op, key)) return TTM_ENOMEM;
-  uint32_t first = p->ops.at[op].tensor = (uint32_t)p->tensors.n;
   for (uint32_t k = 0; k < n; k++) {
     uint32_t self = load_cached ? take_cached(p, text, k, b->scratch.at, b->scratch.n) : TTM_NONE;
-    ttm_tensor tensor = {
-        .self = self == TTM_NONE ? first + k : self, .birth = op, .last_use = op, .freed_by = TTM_NONE};
-    if (p->tensors.n >= TTM_NONE - 1 || ttm_vec_push(&p->tensors, tensor)) return TTM_ENOMEM;
     ttm_value value;
-    if (ttm_texts_result(&b->texts, p, text, k, &value) || ttm_map_set(&scope->values, value, tensor.self))
+    if (ttm_build_tensor(b, op, self, &tensor) || ttm_build_result(b, text, k, &value) ||
+        ttm_map_set(&scope->values, value, p->tensors.at[tensor].self))
       return TTM_ENOMEM;
   }
+  uint32_t first = p->ops.at[op].tensor;
   bool known = hit && ttm_map_get(&s->cached, key, TTM_NONE) != TTM_NONE && p->tensors.at[first].self != first;
   return load_cached && key && !known ? remember_cached(p, s, key, first, n) : TTM_OK;
 }
 
 /* ---- Operations ----------------------------------------------------------------------------------------------------- */
 
-int ttm_op_place(ttm_builder *b, ttm_stream *s, uint32_t text, uint32_t line, uint32_t *out) {
-  ttm_profile *p = b->profile;
-  ttm_scope *scope;
-  if (ttm_program_current(b, s, line, &scope)) return TTM_ENOMEM;
-  ttm_op op = {.text = text, .line = line, .state = TTM_NONE, .call = scope->call, .tensor = TTM_NONE};
-  if (p->ops.n >= TTM_STATE_BARE || ttm_vec_push(&p->ops, op)) return TTM_ENOMEM;
-  *out = (uint32_t)(p->ops.n - 1);
-  ttm_call *call = &p->calls.at[scope->call];
-  if (call->first_op == TTM_NONE) call->first_op = *out;
-  call->last_op = *out;
-  call->last_line = line;
-  return TTM_OK;
-}
-
 int ttm_op_begin(ttm_builder *b, ttm_stream *s, uint32_t text, uint32_t line) {
-  ttm_profile *p = b->profile;
   /* An exception would have ended the program: the operation before got over its error. */
-  if (s->pending != TTM_NONE) p->ops.at[s->pending].flags &= ~(uint32_t)TTM_OP_FAILED;
-  int rc;
-  ttm_scope *scope;
-  if ((rc = ttm_state_commit(b, s)) || (rc = ttm_op_complete(b, s)) || (rc = ttm_program_current(b, s, line, &scope)))
-    return rc;
-  const ttm_call *call = &p->calls.at[scope->call];
-  ttm_op op = {.text = text, .line = line, .state = TTM_NONE, .call = scope->call, .tensor = TTM_NONE};
-  op.flags = (call->const_eval ? TTM_OP_CONST_EVAL : 0u) | (call->cache_miss ? TTM_OP_CACHE_MISS : 0u);
-  if (p->ops.n >= TTM_STATE_BARE || ttm_vec_push(&p->ops, op)) return TTM_ENOMEM;
-  s->pending = s->last_op = (uint32_t)(p->ops.n - 1);
+  if (s->pending != TTM_NONE) b->profile->ops.at[s->pending].flags &= ~(uint32_t)TTM_OP_FAILED;
+  if (ttm_op_complete(b, s) || ttm_build_op(b, s, text, line, &s->pending)) return TTM_ENOMEM;
   s->cache_key = 0;
   ttm_program_sign(b, s, text);
-  for (uint32_t d = 0; d < s->depth; d++) {
-    ttm_call *around = &p->calls.at[s->scopes[d].call];
-    if (around->first_op == TTM_NONE) around->first_op = s->pending;
-    around->last_op = s->pending;
-    around->last_line = line;
-  }
   return find_weights(b, s, s->pending); /* now: what runs inside a load_cached stands for the same weights */
 }
 
@@ -231,17 +200,10 @@ int ttm_op_complete(ttm_builder *b, ttm_stream *s) {
   if (op == TTM_NONE) return TTM_OK;
   s->pending = TTM_NONE;
   ttm_profile *p = b->profile;
-  /* The block may still be open when its operation ends (cut, or a memory line missing). */
-  int rc = ttm_state_commit(b, s);
-  if (rc) return rc;
   const ttm_op_text *text = ttm_op_text_of(p, op);
   ttm_scope *scope = &s->scopes[s->depth - 1];
-  if (text->kind == TTM_OP_DEALLOCATE) {
-    free_tensor(p, scope, op, text);
-    return TTM_OK;
-  }
+  if (text->kind == TTM_OP_DEALLOCATE) return free_tensor(p, scope, op, text), TTM_OK;
   p->seen.get_devices += text->kind == TTM_OP_GET_DEVICE;
   use_operands(p, scope, op, text);
-  if (!(p->ops.at[op].flags & TTM_OP_FAILED)) rc = add_results(b, s, scope, op);
-  return rc;
+  return p->ops.at[op].flags & TTM_OP_FAILED ? TTM_OK : add_results(b, s, scope, op);
 }

@@ -4,11 +4,11 @@
 
 #include "base/error.h"
 #include "base/sized.h"
-#include "profile/builder.h"
+#include "profile/load/log.h"
 
 struct ttm_feed {
-  ttm_profile *profile;
   ttm_builder builder;
+  ttm_log log;
   ttm_scanner scanner;
   ttm_scanned scanned; /* reused */
   ttm_buf carry;       /* a line whose end has not come yet */
@@ -22,7 +22,8 @@ int ttm_feed_begin(ttm_feed **out, const char *path, const ttm_read_options *giv
   if (rc) return rc;
   ttm_feed *feed = ttm_alloc(sizeof *feed);
   if (!feed) return ttm_error_nomem(err);
-  if (ttm_builder_begin(&feed->profile, &feed->builder, path, options.keep_ir)) {
+  feed->log.builder = &feed->builder;
+  if (ttm_builder_begin(&feed->builder, path, options.keep_ir)) {
     ttm_feed_free(feed);
     return ttm_error_nomem(err);
   }
@@ -33,7 +34,7 @@ int ttm_feed_begin(ttm_feed **out, const char *path, const ttm_read_options *giv
 /* ---- Figures ------------------------------------------------------------------------------------------------------ */
 
 static void count_state(ttm_feed *feed, uint32_t state) {
-  const ttm_profile *p = feed->profile;
+  const ttm_profile *p = feed->builder.profile;
   for (int m = 0; m < TTM_MEMORIES; m++) {
     ttm_feed_memory *memory = &feed->figures.memory[m];
     ttm_level level;
@@ -50,7 +51,7 @@ static void count_state(ttm_feed *feed, uint32_t state) {
 
 /* Counts the rows that came since the last time: every row is looked at once. */
 static void count_new(ttm_feed *feed) {
-  const ttm_profile *p = feed->profile;
+  const ttm_profile *p = feed->builder.profile;
   ttm_feed_figures *f = &feed->figures;
   for (; feed->ops_counted < p->ops.n; feed->ops_counted++)
     f->operations += ttm_op_is_element(p, (uint32_t)feed->ops_counted);
@@ -68,7 +69,7 @@ static int take_chunk(ttm_feed *feed, const char *bytes, size_t n, bool last) {
   ttm_chunk chunk = {.data = bytes, .n = n, .last = last};
   chunk.cut_line = n && bytes[n - 1] != '\n';
   int rc = ttm_scanner_scan(&feed->scanner, &chunk, &feed->scanned);
-  if (!rc) rc = ttm_builder_take(&feed->builder, &chunk, &feed->scanned);
+  if (!rc) rc = ttm_log_take(&feed->log, &chunk, &feed->scanned);
   if (!rc) count_new(feed);
   return rc;
 }
@@ -117,11 +118,8 @@ int ttm_feed_put(ttm_feed *feed, const char *bytes, size_t n, ttm_error *err) {
 int ttm_feed_end(ttm_feed *feed, ttm_profile **out, ttm_error *err) {
   ttm_str rest = ttm_buf_str(&feed->carry);
   int rc = take_chunk(feed, rest.p, rest.n, true);
-  rc = rc ? ttm_error_nomem(err) : ttm_builder_end(&feed->builder, err);
-  if (!rc) {
-    *out = feed->profile;
-    feed->profile = NULL;
-  }
+  rc = rc ? ttm_error_nomem(err) : ttm_log_end(&feed->log, err);
+  if (!rc) *out = ttm_builder_take(&feed->builder);
   ttm_feed_free(feed);
   return rc;
 }
@@ -130,8 +128,8 @@ void ttm_feed_free(ttm_feed *feed) {
   if (!feed) return;
   ttm_scanner_free(&feed->scanner);
   ttm_scanned_free(&feed->scanned);
+  ttm_log_free(&feed->log);
   ttm_builder_free(&feed->builder);
   ttm_buf_free(&feed->carry);
-  ttm_profile_free(feed->profile);
   ttm_free(feed);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "profile/holes.h"
+#include "profile/load/holes.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a capture implies: the board, what each buffer costs a bank, and how full the memories were before every operation. */
 #include "base/checked.h"
-#include "profile/capture_builder.h"
-#include "profile/holes.h"
+#include "profile/load/graph.h"
+#include "profile/load/holes.h"
 
 /* ---- Board --------------------------------------------------------------------------------------------------------- */
 
@@ -23,15 +23,15 @@ static void board_from_device(ttm_capture_board *board, const ttm_capture_device
 }
 
 /* A bare array of nodes does not name its board: a Wormhole has 8 columns of cores and 1 GiB per DRAM bank. */
-static void guess_board(ttm_capture_board *board, const ttm_capture_builder *b) {
-  bool blackhole = b->widest > 7 || b->highest_dram >= UINT64_C(1) << 30;
+static void guess_board(ttm_capture_board *board, const ttm_capture_loader *l) {
+  bool blackhole = l->widest > 7 || l->highest_dram >= UINT64_C(1) << 30;
   const ttm_board *like = ttm_board_find(blackhole ? TTM_LIT("p150") : TTM_LIT("n150"));
   board->estimated = true;
   board->arch = (uint8_t)like->arch;
   board->l1_bytes = ttm_arches[like->arch].l1_bytes;
-  board->l1_base = ttm_l1_base_of(like->arch, ttm_profile_string(b->profile, b->profile->capture.version));
+  board->l1_base = ttm_l1_base_of(like->arch, ttm_profile_string(l->profile, l->profile->capture.version));
   /* The first circular buffer of a program lies at the base. */
-  if (!board->l1_base && b->lowest_cb < board->l1_bytes) board->l1_base = b->lowest_cb;
+  if (!board->l1_base && l->lowest_cb < board->l1_bytes) board->l1_base = l->lowest_cb;
   if (!board->l1_base) board->l1_base = ttm_l1_base_newest(like->arch);
   board->l1_banks = like->l1_banks;
   board->l1_bank_bytes = ttm_board_l1_bank(like, (uint32_t)board->l1_base, 0);
@@ -160,43 +160,42 @@ static ttm_level level_of(const ttm_capture *c, ttm_memory memory, uint64_t byte
 }
 
 /* The highest device's sums as the state before `op`. */
-static int push_state(ttm_capture_builder *b, sums *s, uint32_t op, uint32_t line) {
-  ttm_capture *c = &b->profile->capture;
-  int rc = ttm_state_begin(&b->base, b->stream, op, line);
-  for (int m = 0; m < TTM_MEMORIES && !rc; m++) {
+static int push_state(ttm_capture_loader *l, sums *s, uint32_t op, uint32_t line) {
+  ttm_capture *c = &l->profile->capture;
+  ttm_block block = {.op = op, .line = line, .present = TTM_ALL_MEMORIES};
+  for (int m = 0; m < TTM_MEMORIES; m++) {
     size_t fullest = 0;
     for (size_t d = 1; d < s->devices; d++)
       if (s->bytes[d][m] > s->bytes[fullest][m]) fullest = d;
     c->recording.hole_states += m == TTM_DRAM && s->holes[fullest][m].known;
-    ttm_level level = level_of(c, (ttm_memory)m, s->bytes[fullest][m], &s->holes[fullest][m]);
-    rc = ttm_state_add(&b->base, b->stream, (ttm_memory)m, &level, line);
+    block.levels[m] = level_of(c, (ttm_memory)m, s->bytes[fullest][m], &s->holes[fullest][m]);
   }
-  return rc ? rc : ttm_state_commit(&b->base, b->stream);
+  return ttm_build_block(l->builder, l->stream, &block);
 }
 
 /* A state before every operation and one behind the last. */
-static int push_states(ttm_capture_builder *b, sums *now) {
-  ttm_profile *p = b->profile;
+static int push_states(ttm_capture_loader *l, sums *now) {
+  ttm_profile *p = l->profile;
   ttm_capture *c = &p->capture;
   uint32_t event = 0;
   for (uint32_t op = 0; op < p->ops.n; op++) {
-    for (; event < b->marks.at[op]; event++)
+    for (; event < l->marks.at[op]; event++)
       if (apply(now, c, &c->events.at[event])) return TTM_ENOMEM;
-    if (push_state(b, now, op, p->ops.at[op].line)) return TTM_ENOMEM;
+    if (push_state(l, now, op, p->ops.at[op].line)) return TTM_ENOMEM;
   }
   if (!p->ops.n) return TTM_OK;
   for (; event < c->events.n; event++)
     if (apply(now, c, &c->events.at[event])) return TTM_ENOMEM;
-  return push_state(b, now, TTM_STATE_AFTER_SUBMIT, p->ops.at[p->ops.n - 1].line);
+  return push_state(l, now, TTM_STATE_AFTER_SUBMIT, p->ops.at[p->ops.n - 1].line);
 }
 
-int ttm_capture_derive(ttm_capture_builder *b, const ttm_capture_facts *facts) {
-  ttm_profile *p = b->profile;
+int ttm_capture_derive(ttm_capture_loader *l, const ttm_capture_facts *facts) {
+  ttm_profile *p = l->profile;
   ttm_capture *c = &p->capture;
   if (facts->devices.n && facts->devices.at[0].l1_bytes)
     board_from_device(&c->board, &facts->devices.at[0]);
   else
-    guess_board(&c->board, b);
+    guess_board(&c->board, l);
   take_measured(&c->board, &c->recording);
   for (size_t m = 0; m < TTM_MEMORIES; m++) c->peak_op[m] = TTM_NONE;
   ttm_alignment align = alignment_of(&c->board);
@@ -209,7 +208,7 @@ int ttm_capture_derive(ttm_capture_builder *b, const ttm_capture_facts *facts) {
     *sum = ttm_add_sat(*sum, buffer->bank_bytes);
     note_peak(c, buffer->memory, *sum, TTM_NONE);
   }
-  int rc = push_states(b, &now);
+  int rc = push_states(l, &now);
   sums_free(&now);
   for (size_t i = 0; i < p->incidents.n; i++)
     if (p->incidents.at[i].op < p->ops.n) p->incidents.at[i].state = p->ops.at[p->incidents.at[i].op].state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Run mode NORMAL leaves out dataflow buffers, and the circular buffers of programs from the cache. The recorder repeats an operation with
  * such programs once in run mode NO_DISPATCH; here every call of that operation gets the buffers of the repetition. */
-#include "profile/capture_builder.h"
+#include "profile/load/graph.h"
 
 typedef TTM_VEC(ttm_buffer_event) event_list;
 
@@ -24,11 +24,11 @@ static uint32_t count_programs(const ttm_capture *c, uint32_t first, uint32_t en
 }
 
 /* The repetition of the call whose events are [first, end); NULL when there is none, or it went another way. */
-static const ttm_repeat *repeat_of(const ttm_capture_builder *b, uint32_t key, uint32_t first, uint32_t end) {
-  uint32_t at = key ? ttm_map_get(&b->repeats.of_key, key, TTM_NONE) : TTM_NONE;
+static const ttm_repeat *repeat_of(const ttm_capture_loader *l, uint32_t key, uint32_t first, uint32_t end) {
+  uint32_t at = key ? ttm_map_get(&l->repeats.of_key, key, TTM_NONE) : TTM_NONE;
   if (at == TTM_NONE) return NULL;
-  const ttm_repeat *repeat = &b->repeats.at.at[at];
-  return repeat->n == count_programs(&b->profile->capture, first, end) ? repeat : NULL;
+  const ttm_repeat *repeat = &l->repeats.at.at[at];
+  return repeat->n == count_programs(&l->profile->capture, first, end) ? repeat : NULL;
 }
 
 /* The buffers of program number `n` of a repetition, behind the event that starts the program. */
@@ -45,10 +45,10 @@ static int insert(event_list *out, const ttm_repeats *r, uint32_t n, const ttm_b
 }
 
 /* Copies the events of one call, completed. */
-static int copy_call(ttm_capture_builder *b, event_list *out, uint32_t first, uint32_t end, uint32_t key,
+static int copy_call(ttm_capture_loader *l, event_list *out, uint32_t first, uint32_t end, uint32_t key,
                      uint32_t *moved) {
-  ttm_capture *c = &b->profile->capture;
-  const ttm_repeat *repeat = repeat_of(b, key, first, end);
+  ttm_capture *c = &l->profile->capture;
+  const ttm_repeat *repeat = repeat_of(l, key, first, end);
   uint32_t program = 0;
   for (uint32_t at = first; at < end; at++) {
     const ttm_buffer_event *e = &c->events.at[at];
@@ -58,15 +58,15 @@ static int copy_call(ttm_capture_builder *b, event_list *out, uint32_t first, ui
     uint32_t n = repeat->first + program++;
     if (!is_empty(c, at, end)) continue;
     c->recording.completed++;
-    if (insert(out, &b->repeats, n, e)) return TTM_ENOMEM;
+    if (insert(out, &l->repeats, n, e)) return TTM_ENOMEM;
   }
   return TTM_OK;
 }
 
 /* A call that recorded the buffers of all its programs tells them for later ones, which find the programs in the cache. */
-static int learn(ttm_capture_builder *b, uint32_t key, uint32_t first, uint32_t end) {
-  const ttm_capture *c = &b->profile->capture;
-  ttm_repeats *r = &b->repeats;
+static int learn(ttm_capture_loader *l, uint32_t key, uint32_t first, uint32_t end) {
+  const ttm_capture *c = &l->profile->capture;
+  ttm_repeats *r = &l->repeats;
   ttm_repeat repeat = {.first = (uint32_t)r->programs.n, .n = count_programs(c, first, end)};
   if (!key || !repeat.n || ttm_map_get(&r->of_key, key, TTM_NONE) != TTM_NONE) return TTM_OK;
   for (uint32_t at = first; at < end; at++)
@@ -83,32 +83,32 @@ static int learn(ttm_capture_builder *b, uint32_t key, uint32_t first, uint32_t 
   return ttm_vec_push(&r->at, repeat) ? TTM_ENOMEM : ttm_map_set(&r->of_key, key, (uint32_t)(r->at.n - 1));
 }
 
-static int learn_all(ttm_capture_builder *b) {
-  const ttm_capture *c = &b->profile->capture;
+static int learn_all(ttm_capture_loader *l) {
+  const ttm_capture *c = &l->profile->capture;
   int rc = TTM_OK;
-  for (size_t i = 0; i < b->calls.n && !rc; i++) {
-    uint32_t end = i + 1 < b->calls.n ? b->calls.at[i + 1].first : (uint32_t)c->events.n;
-    rc = learn(b, b->calls.at[i].key, b->calls.at[i].first, end);
+  for (size_t i = 0; i < l->calls.n && !rc; i++) {
+    uint32_t end = i + 1 < l->calls.n ? l->calls.at[i + 1].first : (uint32_t)c->events.n;
+    rc = learn(l, l->calls.at[i].key, l->calls.at[i].first, end);
   }
   return rc;
 }
 
 /* NORMAL names the chip, NO_DISPATCH the mesh. */
-static void name_chip(ttm_capture_builder *b) {
-  const ttm_capture *c = &b->profile->capture;
+static void name_chip(ttm_capture_loader *l) {
+  const ttm_capture *c = &l->profile->capture;
   size_t at = 0;
   while (at < c->events.n && !is_program_buffer(c->events.at[at].kind)) at++;
-  for (size_t i = 0; i < b->repeats.events.n; i++)
-    b->repeats.events.at[i].device = at < c->events.n ? c->events.at[at].device : 0;
+  for (size_t i = 0; i < l->repeats.events.n; i++)
+    l->repeats.events.at[i].device = at < c->events.n ? c->events.at[at].device : 0;
 }
 
-static int copy_all(ttm_capture_builder *b, event_list *out, uint32_t *moved) {
-  uint32_t all = (uint32_t)b->profile->capture.events.n, at = 0, key = 0;
-  for (size_t i = 0; i <= b->calls.n; i++) {
-    uint32_t end = i < b->calls.n ? b->calls.at[i].first : all;
-    if (copy_call(b, out, at, end, key, moved)) return TTM_ENOMEM;
+static int copy_all(ttm_capture_loader *l, event_list *out, uint32_t *moved) {
+  uint32_t all = (uint32_t)l->profile->capture.events.n, at = 0, key = 0;
+  for (size_t i = 0; i <= l->calls.n; i++) {
+    uint32_t end = i < l->calls.n ? l->calls.at[i].first : all;
+    if (copy_call(l, out, at, end, key, moved)) return TTM_ENOMEM;
     at = end;
-    if (i < b->calls.n) key = b->calls.at[i].key;
+    if (i < l->calls.n) key = l->calls.at[i].key;
   }
   moved[all] = (uint32_t)out->n;
   return TTM_OK;
@@ -121,20 +121,20 @@ static void count_completed(ttm_capture *c) {
   c->empty_cached = c->empty_cached > done ? c->empty_cached - done : 0;
 }
 
-int ttm_recording_complete(ttm_capture_builder *b) {
-  ttm_capture *c = &b->profile->capture;
+int ttm_recording_complete(ttm_capture_loader *l) {
+  ttm_capture *c = &l->profile->capture;
   event_list out = {0};
-  name_chip(b);
-  if (learn_all(b)) return TTM_ENOMEM;
-  if (!b->repeats.at.n) return TTM_OK;
+  name_chip(l);
+  if (learn_all(l)) return TTM_ENOMEM;
+  if (!l->repeats.at.n) return TTM_OK;
   uint32_t *moved = ttm_alloc((c->events.n + 1) * sizeof *moved);
-  int rc = moved ? copy_all(b, &out, moved) : TTM_ENOMEM;
+  int rc = moved ? copy_all(l, &out, moved) : TTM_ENOMEM;
   if (!rc) {
     ttm_vec_free(&c->events);
     c->events.at = out.at;
     c->events.n = out.n;
     c->events.cap = out.cap;
-    for (size_t i = 0; i < b->marks.n; i++) b->marks.at[i] = moved[b->marks.at[i]];
+    for (size_t i = 0; i < l->marks.n; i++) l->marks.at[i] = moved[l->marks.at[i]];
     count_completed(c);
   } else {
     ttm_vec_free(&out);

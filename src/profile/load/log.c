@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The loader of logs: chunks are read in order, scanned by several threads, and joined in order. */
+#include "profile/load/log.h"
+
+#include <pthread.h>
+
+#include "base/error.h"
+#include "base/threads.h"
+#include "profile/load/load.h"
+
+enum { SLOTS_PER_THREAD = 4 };
+
+/* A chunk and what it held. */
+typedef struct slot {
+  ttm_chunk chunk;
+  ttm_scanned held;
+  bool taken;   /* read, and not joined yet */
+  bool scanned; /* ready to be joined */
+} slot;
+
+/* A thread that scans. Its slots are its own, so that their bytes stay in its processor's cache. */
+typedef struct hand {
+  struct reader *reader;
+  ttm_scanner scanner;
+  slot slots[SLOTS_PER_THREAD];
+} hand;
+
+typedef struct reader {
+  ttm_input *input;
+  ttm_log log;
+  hand *hands; /* the first is the calling thread's */
+  unsigned hand_count, slots_per_hand;
+  slot **queue; /* chunks that were read and not joined: number i stands at i modulo queue_size */
+  unsigned queue_size;
+  pthread_mutex_t lock; /* guards everything below, `queue`, and the flags of the slots */
+  pthread_cond_t changed;
+  bool pieces;           /* the source can be read anywhere */
+  bool reading;          /* somebody is inside the source */
+  bool over;             /* the last chunk was joined */
+  bool ended;            /* the last chunk was read, or something failed */
+  uint64_t read, joined; /* chunks */
+  uint64_t position;     /* of the source */
+  int rc;
+  ttm_error error;
+} reader;
+
+/* ---- One step --------------------------------------------------------------------------------------------------------- */
+
+static slot *free_slot(hand *h) {
+  for (unsigned i = 0; i < h->reader->slots_per_hand; i++)
+    if (!h->slots[i].taken) return &h->slots[i];
+  return NULL;
+}
+
+/* Puts the next chunk into the slot. A file is read by several threads at once, anything else by one at a time. Called and
+ * returns with the lock held. */
+static int read_next(reader *r, slot *s, ttm_error *error) {
+  uint64_t number = r->read;
+  s->taken = true;
+  if (r->pieces) {
+    r->queue[r->read++ % r->queue_size] = s;
+    pthread_mutex_unlock(&r->lock);
+    int rc = ttm_chunk_read(&s->chunk, r->input->chunker.source, number, error);
+    pthread_mutex_lock(&r->lock);
+    r->position = r->read * TTM_CHUNK_BYTES;
+    return rc;
+  }
+  r->reading = true;
+  pthread_mutex_unlock(&r->lock);
+  int rc = ttm_chunker_next(&r->input->chunker, &s->chunk, error);
+  pthread_mutex_lock(&r->lock);
+  r->reading = false;
+  r->position = ttm_source_position(r->input->chunker.source);
+  if (!rc) r->queue[r->read++ % r->queue_size] = s;
+  return rc;
+}
+
+/* Reads and scans the next chunk if one can be had now. Called and returns with the lock held; false when there was nothing to
+ * do. */
+static bool scan_next(hand *h) {
+  reader *r = h->reader;
+  slot *s = r->reading || r->ended ? NULL : free_slot(h);
+  if (!s) return false;
+  ttm_error error = {0};
+  int rc = read_next(r, s, &error);
+  r->ended = r->ended || rc || s->chunk.last;
+  pthread_cond_broadcast(&r->changed);
+  pthread_mutex_unlock(&r->lock);
+  if (!rc) {
+    rc = ttm_scanner_scan(&h->scanner, &s->chunk, &s->held);
+    if (rc) ttm_error_nomem(&error);
+  }
+  pthread_mutex_lock(&r->lock);
+  s->scanned = true;
+  if (rc && !r->rc) {
+    r->rc = rc;
+    r->error = error;
+    r->ended = true;
+  }
+  pthread_cond_broadcast(&r->changed);
+  return true;
+}
+
+static void *scan_all(void *argument) {
+  hand *h = argument;
+  reader *r = h->reader;
+  pthread_mutex_lock(&r->lock);
+  while (!r->ended)
+    if (!scan_next(h)) pthread_cond_wait(&r->changed, &r->lock);
+  pthread_mutex_unlock(&r->lock);
+  return NULL;
+}
+
+/* Joins the next chunk in order, which is scanned. Called and returns with the lock held. */
+static void join_next(reader *r) {
+  slot *s = r->queue[r->joined % r->queue_size];
+  uint64_t position = r->position;
+  bool over = r->over; /* what follows the last chunk was written while we read */
+  pthread_mutex_unlock(&r->lock);
+  ttm_error error = {0};
+  int rc = over ? TTM_OK : ttm_log_take(&r->log, &s->chunk, &s->held);
+  rc = rc ? ttm_error_nomem(&error) : ttm_input_progress(r->input, position, r->log.builder->profile->ops.n, &error);
+  pthread_mutex_lock(&r->lock);
+  if (rc && !r->rc) {
+    r->rc = rc;
+    r->error = error;
+    r->ended = true;
+  }
+  r->over = r->over || s->chunk.last;
+  s->scanned = s->taken = false;
+  r->joined++;
+  pthread_cond_broadcast(&r->changed);
+}
+
+/* The calling thread joins what is ready and helps scanning while nothing is. */
+static void join_all(reader *r) {
+  pthread_mutex_lock(&r->lock);
+  while (!r->rc && !(r->ended && !r->reading && r->joined == r->read)) {
+    if (r->joined < r->read && r->queue[r->joined % r->queue_size]->scanned)
+      join_next(r);
+    else if (!scan_next(&r->hands[0]))
+      pthread_cond_wait(&r->changed, &r->lock);
+  }
+  r->ended = true;
+  pthread_cond_broadcast(&r->changed);
+  pthread_mutex_unlock(&r->lock);
+}
+
+/* ---- The whole -------------------------------------------------------------------------------------------------------- */
+
+static void free_hand(hand *h) {
+  for (unsigned i = 0; i < SLOTS_PER_THREAD; i++) {
+    ttm_chunk_free(&h->slots[i].chunk);
+    ttm_scanned_free(&h->slots[i].held);
+  }
+  ttm_scanner_free(&h->scanner);
+}
+
+static int run(reader *r, unsigned threads) {
+  pthread_t others[TTM_MOST_THREADS];
+  unsigned started = 0;
+  r->pieces = ttm_source_is_seekable(r->input->chunker.source);
+  r->hand_count = threads;
+  r->slots_per_hand = threads == 1 ? 1 : SLOTS_PER_THREAD; /* a single thread waits for nobody */
+  r->queue_size = r->hand_count * r->slots_per_hand;
+  r->hands = ttm_alloc(r->hand_count * sizeof *r->hands);
+  r->queue = ttm_alloc(r->queue_size * sizeof *r->queue);
+  if (!r->hands || !r->queue) r->rc = ttm_error_nomem(&r->error);
+  for (unsigned i = 0; !r->rc && i < threads; i++) r->hands[i].reader = r;
+  /* Fewer helpers than asked for is slower, not wrong. */
+  while (!r->rc && started + 1 < threads && !pthread_create(&others[started], NULL, scan_all, &r->hands[started + 1]))
+    started++;
+  if (!r->rc) join_all(r);
+  for (unsigned i = 0; i < started; i++) pthread_join(others[i], NULL);
+  for (unsigned i = 0; r->hands && i < threads; i++) free_hand(&r->hands[i]);
+  ttm_free(r->hands);
+  ttm_free(r->queue);
+  return r->rc;
+}
+
+int ttm_load_log(ttm_builder *b, ttm_input *in, ttm_error *err) {
+  reader r = {.input = in, .log = {.builder = b}};
+  pthread_mutex_init(&r.lock, NULL);
+  pthread_cond_init(&r.changed, NULL);
+  int rc = run(&r, ttm_thread_count(in->options.threads));
+  if (rc && err) *err = r.error;
+  if (!rc && ttm_source_damage(in->chunker.source)) b->profile->seen.cut = true;
+  if (!rc) rc = ttm_log_end(&r.log, err);
+  ttm_log_free(&r.log);
+  pthread_cond_destroy(&r.changed);
+  pthread_mutex_destroy(&r.lock);
+  return rc;
+}

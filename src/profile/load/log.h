@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A log on its way into a profile: what the scanner found in each chunk, joined in order. Private to the loader of logs.
+ *
+ * Every rank has, beside its stream, at most one memory block being put together and one module dump being collected. */
+#ifndef TTM_PROFILE_LOAD_LOG_H
+#define TTM_PROFILE_LOAD_LOG_H
+
+#include "parse/log_scan.h"
+#include "profile/builder.h"
+
+/* A module dump whose lines are still coming. */
+typedef struct ttm_open_dump {
+  bool open;
+  bool closed; /* the module's last brace was seen: logs without an END line end here */
+  bool overflow;
+  ttm_dump row;
+  ttm_buf text;
+} ttm_open_dump;
+
+typedef struct ttm_log_rank {
+  uint16_t tag; /* rank as tagged, TTM_NO_RANK */
+  ttm_stream *stream;
+  bool block_open;
+  ttm_block block; /* whose lines are still coming */
+  ttm_open_dump dump;
+} ttm_log_rank;
+
+typedef struct ttm_log {
+  ttm_builder *builder;
+  TTM_VEC(ttm_log_rank *) ranks;
+  ttm_map rank_ids; /* tag -> which of them */
+  ttm_log_rank *last_rank;
+  uint64_t base_line; /* lines before the current chunk */
+  bool last_line_bad; /* the last operation line did not parse */
+  uint32_t open_dumps;
+  uint32_t info_wait; /* lines to look at for "info:" and its sentence; 0 = none awaited */
+  bool info_next;     /* "info:" was seen */
+  uint16_t info_tag;
+  struct {
+    const ttm_rest *rest; /* of the current chunk */
+    const ttm_log_rank *rank;
+    uint32_t base;
+  } last_whole;       /* the last whole block: many after it end with the same lines, and so have its state base */
+  ttm_op_line parsed; /* reused */
+  ttm_buf location;   /* reused */
+} ttm_log;
+
+/* Joins one scanned chunk; chunks come in order. Zero but for `builder` is a log at its start. 0 or TTM_ENOMEM. */
+int ttm_log_take(ttm_log *log, const ttm_chunk *chunk, const ttm_scanned *scanned);
+/* After the last chunk: closes what is open. 0, TTM_ENOMEM, or TTM_ENODATA with the reason why there is nothing to report on. */
+int ttm_log_end(ttm_log *log, ttm_error *err);
+void ttm_log_free(ttm_log *log);
+
+/* The rank of a tag. */
+int ttm_log_rank_of(ttm_log *log, uint16_t tag, ttm_log_rank **out);
+
+/* log_blocks.c: the lines of a block, or all of them at once. `line` is that of the header, or of the memory's. */
+int ttm_block_begin(ttm_log *log, ttm_log_rank *r, uint32_t op, uint32_t line);
+int ttm_block_add(ttm_log *log, ttm_log_rank *r, ttm_memory memory, const ttm_level *level, uint32_t line);
+/* L1, L1_SMALL and TRACE. */
+int ttm_block_add_rest(ttm_log *log, ttm_log_rank *r, const ttm_rest *rest, uint32_t line);
+/* The whole block of the pending operation. */
+int ttm_block_add_whole(ttm_log *log, ttm_log_rank *r, const ttm_block_event *block, const ttm_rest *rest,
+                        uint32_t line);
+/* Writes the open block into the profile, if there is one. */
+int ttm_block_commit(ttm_log *log, ttm_log_rank *r);
+
+/* log_dumps.c */
+int ttm_dump_begin(ttm_log *log, ttm_log_rank *r, ttm_str stage, uint32_t line);
+int ttm_dump_end(ttm_log *log, ttm_log_rank *r);
+/* Lines of the chunk between two events, while a dump is open: its body, and whatever other writers put between. */
+int ttm_dump_lines(ttm_log *log, const char *at, const char *end);
+
+#endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events of the scanner become operations, states, programs, dumps and incidents of their rank. */
+#include "base/error.h"
+#include "parse/log_line.h"
+#include "profile/diagnose.h"
+#include "profile/load/log.h"
+
+/* ---- Ranks ----------------------------------------------------------------------------------------------------------- */
+
+static int new_rank(ttm_log *log, uint16_t tag, ttm_log_rank **out) {
+  ttm_log_rank *r = ttm_alloc(sizeof *r);
+  if (!r) return TTM_ENOMEM;
+  r->tag = tag;
+  if (ttm_vec_push(&log->ranks, r)) {
+    ttm_free(r);
+    return TTM_ENOMEM;
+  }
+  *out = r;
+  if (ttm_map_set(&log->rank_ids, tag, (uint32_t)(log->ranks.n - 1))) return TTM_ENOMEM;
+  return ttm_build_rank(log->builder, tag == TTM_NO_RANK ? 0 : tag, &r->stream);
+}
+
+/* In a tagged log a line without a tag (from the launcher, or torn) belongs to whoever wrote last. */
+int ttm_log_rank_of(ttm_log *log, uint16_t tag, ttm_log_rank **out) {
+  ttm_profile *p = log->builder->profile;
+  ttm_log_rank *last = log->last_rank;
+  if (last && (last->tag == tag || tag == TTM_NO_RANK)) return *out = last, TTM_OK;
+  uint32_t known = ttm_map_get(&log->rank_ids, tag, TTM_NONE);
+  if (known != TTM_NONE) return *out = log->last_rank = log->ranks.at[known], TTM_OK;
+  /* What came before the first tag was the same first rank. */
+  if (log->ranks.n == 1 && log->ranks.at[0]->tag == TTM_NO_RANK && p->ops.n == 0 && p->states.n == 0) {
+    *out = log->last_rank = log->ranks.at[0];
+    log->last_rank->tag = tag;
+    p->ranks.at[0] = tag;
+    return ttm_map_set(&log->rank_ids, tag, 0);
+  }
+  if (new_rank(log, tag, out)) return TTM_ENOMEM;
+  log->last_rank = *out;
+  return TTM_OK;
+}
+
+/* Log line (1-based) of an event's line; saturates. */
+static uint32_t line_of(const ttm_log *log, uint32_t line_in_chunk) {
+  uint64_t line = log->base_line + line_in_chunk + 1;
+  return line < TTM_NONE ? (uint32_t)line : TTM_NONE - 1;
+}
+
+/* ---- Events ---------------------------------------------------------------------------------------------------------- */
+
+/* The text of an operation line, parsed when it is new; TTM_NONE when it is no whole operation. */
+static int find_text(ttm_log *log, ttm_str text, uint64_t hash, uint32_t *out) {
+  ttm_op_text row;
+  *out = ttm_find_text(log->builder, hash);
+  if (*out != TTM_NONE) return TTM_OK;
+  int rc = ttm_op_line_parse(text, &log->parsed);
+  if (rc) return rc == TTM_EFORMAT ? TTM_OK : rc;
+  ttm_buf_clear(&log->location);
+  ttm_location_render(log->parsed.location, &log->location);
+  if (log->location.failed || ttm_fill_text(log->builder, &log->parsed, ttm_buf_str(&log->location), &row))
+    return TTM_ENOMEM;
+  return ttm_build_text(log->builder, hash, &row, out);
+}
+
+static int on_operation(ttm_log *log, ttm_log_rank *r, uint64_t hash, ttm_str text, uint32_t line) {
+  ttm_builder *b = log->builder;
+  uint32_t id;
+  if (find_text(log, text, hash, &id)) return TTM_ENOMEM;
+  log->last_line_bad = id == TTM_NONE;
+  if (log->last_line_bad) {
+    b->profile->seen.bad_op_lines++;
+    return ttm_op_complete(b, r->stream) ? TTM_ENOMEM : ttm_build_note(b, line, text);
+  }
+  b->profile->seen.op_lines++;
+  return ttm_op_begin(b, r->stream, id, line);
+}
+
+/* Does a block with this header belong to the operation that waits for one? Only the kinds that never share a type can be told. */
+static bool block_fits(const ttm_profile *p, const ttm_log_rank *r, uint8_t op_kind) {
+  uint32_t pending = r->stream->pending;
+  if (pending == TTM_NONE || p->ops.at[pending].state != TTM_NONE) return false;
+  if (r->block_open && r->block.op == pending) return false;
+  return ttm_op_text_of(p, pending)->kind == op_kind;
+}
+
+/* Makes the operation that a block with this header belongs to the pending one. */
+static int find_block_op(ttm_log *log, ttm_log_rank *r, uint8_t op_kind, ttm_str op_type, uint32_t line) {
+  ttm_builder *b = log->builder;
+  ttm_profile *p = b->profile;
+  ttm_stream *s = r->stream;
+  bool fits = block_fits(p, r, op_kind);
+  if (ttm_block_commit(log, r)) return TTM_ENOMEM;
+  if (fits) {
+    ttm_op_text *text = &p->texts.at[p->ops.at[s->pending].text];
+    return text->op_type ? TTM_OK : ttm_build_string(b, op_type, &text->op_type);
+  }
+  uint32_t text;
+  p->seen.unpaired++;
+  return ttm_build_type_text(b, op_type, &text) ? TTM_ENOMEM : ttm_op_begin(b, s, text, line);
+}
+
+static int on_block(ttm_log *log, ttm_log_rank *r, uint8_t op_kind, ttm_str op_type, uint32_t line) {
+  int rc = find_block_op(log, r, op_kind, op_type, line);
+  return rc ? rc : ttm_block_begin(log, r, r->stream->pending, line);
+}
+
+/* An operation line, the header of its block, DRAM's line and the three others. */
+static int on_whole_block(ttm_log *log, ttm_log_rank *r, const ttm_event *e, const char *chunk, const ttm_rest *rest,
+                          uint32_t line) {
+  const ttm_block_event *block = &e->block;
+  ttm_str op_type = {chunk + block->type_at, block->type_n};
+  int rc = on_operation(log, r, block->hash, (ttm_str){chunk + e->text_at, e->text_n}, line);
+  if (!rc) rc = find_block_op(log, r, e->op_kind, op_type, line + 1);
+  return rc ? rc : ttm_block_add_whole(log, r, block, rest, line + 1);
+}
+
+static int on_submit(ttm_log *log, ttm_log_rank *r, bool before, uint32_t line) {
+  int rc = before ? ttm_program_end_all(log->builder, r->stream) : ttm_program_submitted(log->builder, r->stream, line);
+  return rc ? rc : ttm_block_begin(log, r, before ? TTM_STATE_BEFORE_SUBMIT : TTM_STATE_AFTER_SUBMIT, line);
+}
+
+static int on_cache_key(ttm_builder *b, ttm_stream *s, ttm_str key) {
+  if (ttm_build_string(b, key, &s->cache_key)) return TTM_ENOMEM;
+  ttm_program_sign(b, s, s->cache_key);
+  return TTM_OK;
+}
+
+/* A line that says more of the pending operation, if that is of this kind. */
+static bool flag_pending(ttm_profile *p, const ttm_stream *s, ttm_op_kind kind, uint32_t flag) {
+  if (s->pending == TTM_NONE || ttm_op_text_of(p, s->pending)->kind != kind) return false;
+  p->ops.at[s->pending].flags |= flag;
+  return true;
+}
+
+/* Old logs have no END line: the first sign of running ends a dump whose module is closed. */
+static int end_closed_dump(ttm_log *log, ttm_log_rank *r) {
+  return r->dump.open && r->dump.closed ? ttm_dump_end(log, r) : TTM_OK;
+}
+
+/* A line of this kind cannot stand between those of a block. (The header of the next block sees to it itself.) */
+static bool ends_block(uint8_t kind) {
+  return kind == TTM_EV_OPERATION || kind == TTM_EV_BLOCK || kind == TTM_EV_BEFORE_SUBMIT ||
+         kind == TTM_EV_AFTER_SUBMIT || kind == TTM_EV_PROGRAM_START || kind == TTM_EV_PROGRAM_FINISH ||
+         kind == TTM_EV_INCIDENT;
+}
+
+static int take_event(ttm_log *log, const ttm_event *e, const char *chunk, const ttm_rest *rests) {
+  ttm_builder *b = log->builder;
+  ttm_profile *p = b->profile;
+  ttm_str text = {chunk + e->text_at, e->text_n};
+  uint32_t line = line_of(log, e->line);
+  ttm_log_rank *r = log->last_rank;
+  int rc = r && r->tag == e->rank ? TTM_OK : ttm_log_rank_of(log, e->rank, &r);
+  if (!rc && log->open_dumps && e->kind < TTM_EV_INCIDENT) rc = end_closed_dump(log, r);
+  if (!rc && r->block_open && ends_block(e->kind)) rc = ttm_block_commit(log, r);
+  if (rc) return rc;
+  ttm_stream *s = r->stream;
+  switch ((ttm_event_kind)e->kind) {
+    case TTM_EV_OPERATION:
+      return on_operation(log, r, e->hash, text, line);
+    case TTM_EV_BEFORE_OP:
+      return on_block(log, r, e->op_kind, text, line);
+    case TTM_EV_BEFORE_SUBMIT:
+    case TTM_EV_AFTER_SUBMIT:
+      return on_submit(log, r, e->kind == TTM_EV_BEFORE_SUBMIT, line);
+    case TTM_EV_LEVEL:
+      return ttm_block_add(log, r, (ttm_memory)e->memory, &e->level, line);
+    case TTM_EV_REST:
+      return ttm_block_add_rest(log, r, &rests[e->rest], line);
+    case TTM_EV_BLOCK:
+      return on_whole_block(log, r, e, chunk, &rests[e->block.rest], line);
+    case TTM_EV_BAD_LEVEL:
+      p->seen.bad_blocks++;
+      return ttm_build_note(b, line, text);
+    case TTM_EV_PROGRAM_START:
+      return ttm_program_start(b, s, text, line);
+    case TTM_EV_PROGRAM_FINISH:
+      return ttm_program_finish(b, s, text, line);
+    case TTM_EV_CACHE_KEY:
+      return on_cache_key(b, s, text);
+    case TTM_EV_CACHE_MISS:
+      return ttm_build_string(b, text, &s->missed);
+    case TTM_EV_CACHE_HIT:
+      flag_pending(p, s, TTM_OP_LOAD_CACHED, TTM_OP_CACHE_HIT);
+      return TTM_OK;
+    case TTM_EV_RETAINED:
+      p->seen.retained += flag_pending(p, s, TTM_OP_DEALLOCATE, TTM_OP_RETAINED);
+      return TTM_OK;
+    case TTM_EV_TRACE:
+      p->seen.trace_cache = true;
+      return TTM_OK;
+    case TTM_EV_INCIDENT:
+      log->info_wait = 0;
+      return ttm_build_incident_line(b, s, text, s->pending, line);
+    case TTM_EV_INCIDENT_HEADER:
+      log->info_wait = 16;
+      log->info_next = false;
+      log->info_tag = e->rank;
+      return TTM_OK;
+    case TTM_EV_DUMP_BEGIN:
+      return ttm_dump_begin(log, r, text, line);
+    case TTM_EV_DUMP_END:
+      return ttm_dump_end(log, r);
+  }
+  return TTM_OK;
+}
+
+/* Behind `TT_FATAL @ file:line: condition` stand "info:" and, on the next line, the sentence. They carry no mark of their own,
+ * so the lines after the header are looked at one by one; other threads and ranks may write between. */
+static int look_for_info(ttm_log *log, const char *at, const char *end, uint32_t line) {
+  for (; at < end && log->info_wait; log->info_wait--, line++) {
+    const char *line_end = memchr(at, '\n', (size_t)(end - at));
+    const char *stop = line_end ? line_end : end;
+    ttm_log_line read = ttm_log_line_read((ttm_str){at, (size_t)(stop - at)});
+    ttm_str text = ttm_str_trim(read.message);
+    at = stop + 1;
+    if (read.runtime || read.rank != log->info_tag || ttm_log_line_has_date(text)) continue; /* another writer's */
+    if (ttm_str_take(&text, TTM_LIT("E   "))) text = ttm_str_trim(text);                     /* pytest */
+    if (log->info_next) {
+      ttm_log_rank *r;
+      log->info_wait = 0;
+      if (ttm_log_rank_of(log, log->info_tag, &r)) return TTM_ENOMEM;
+      if (!text.n) return TTM_OK;
+      if (ttm_block_commit(log, r)) return TTM_ENOMEM;
+      return ttm_build_incident_info(log->builder, r->stream, text, r->stream->pending, line_of(log, line));
+    }
+    log->info_next = ttm_str_ends(text, TTM_LIT("info:"));
+  }
+  return TTM_OK;
+}
+
+/* ---- Chunks ---------------------------------------------------------------------------------------------------------- */
+
+/* The first bytes tell what a file is that turns out to hold no log. */
+static void look_at_start(ttm_seen *seen, const ttm_chunk *chunk) {
+  ttm_str start = ttm_str_first((ttm_str){chunk->data, chunk->n}, 4096);
+  size_t zeros = 0;
+  for (size_t i = 0; i < start.n; i++) zeros += start.p[i] == 0;
+  seen->looks_like_binary = zeros * 8 > start.n;
+  while (start.n && (start.p[0] == ' ' || start.p[0] == '\n' || start.p[0] == '\r' || start.p[0] == '\t'))
+    start = ttm_str_from(start, 1);
+  seen->looks_like_mlir = ttm_str_starts(start, TTM_LIT("// RUN:")) || ttm_str_starts(start, TTM_LIT("module ")) ||
+                          ttm_str_starts(start, TTM_LIT("#loc")) || ttm_str_starts(start, TTM_LIT("func.func")) ||
+                          (ttm_str_starts(start, TTM_LIT("//")) && ttm_str_contains(start, TTM_LIT("func.func")));
+  seen->looks_like_mlir =
+      seen->looks_like_mlir || (ttm_str_starts(start, TTM_LIT("#")) && ttm_str_contains(start, TTM_LIT(" = #ttnn.")));
+}
+
+/* The input's last line has no line end. Is it torn, or whole all the same? A runtime line that gave no event, or one that did
+ * not parse, is torn; of another writer's line nobody can tell. */
+static bool ends_inside_line(const ttm_log *log, const ttm_chunk *chunk, const ttm_scanned *scanned) {
+  size_t start = chunk->n;
+  while (start > 0 && chunk->data[start - 1] != '\n') start--;
+  ttm_str line = {chunk->data + start, chunk->n - start};
+  const ttm_event *last = scanned->events.n ? &scanned->events.at[scanned->events.n - 1] : NULL;
+  if (!last || last->line_at < start) return ttm_log_line_read(line).runtime;
+  return last->kind == TTM_EV_BAD_LEVEL || (last->kind == TTM_EV_OPERATION && log->last_line_bad);
+}
+
+int ttm_log_take(ttm_log *log, const ttm_chunk *chunk, const ttm_scanned *scanned) {
+  ttm_seen *seen = &log->builder->profile->seen;
+  if (log->base_line == 0 && seen->bytes == 0) look_at_start(seen, chunk);
+  seen->bytes += chunk->n;
+  seen->lines += scanned->counts.lines;
+  seen->runtime_lines += scanned->counts.runtime_lines;
+  seen->debug_lines += scanned->counts.debug_lines;
+  seen->loguru_lines += scanned->counts.loguru_lines;
+  const char *end = chunk->data + chunk->n;
+  const char *taken = chunk->data; /* dump lines up to here are collected */
+  log->last_whole.rest = NULL;
+  int rc = log->info_wait ? look_for_info(log, taken, end, 0) : TTM_OK;
+  for (size_t i = 0; i < scanned->events.n && !rc; i++) {
+    const ttm_event *e = &scanned->events.at[i];
+    if (log->open_dumps && (rc = ttm_dump_lines(log, taken, chunk->data + e->line_at))) break;
+    rc = take_event(log, e, chunk->data, scanned->rests.at);
+    taken = chunk->data + e->line_end + 1;
+    if (!rc && e->kind == TTM_EV_INCIDENT_HEADER) rc = look_for_info(log, taken, end, e->line + 1);
+  }
+  if (!rc && log->open_dumps && taken < end) rc = ttm_dump_lines(log, taken, end);
+  log->base_line += scanned->counts.lines;
+  if (chunk->last && chunk->cut_line) {
+    seen->lines++; /* the last line counts although its end is missing */
+    seen->cut = seen->cut || ends_inside_line(log, chunk, scanned);
+  }
+  return rc;
+}
+
+static int finish(ttm_log *log) {
+  ttm_profile *p = log->builder->profile;
+  for (size_t i = 0; i < log->ranks.n; i++) {
+    ttm_log_rank *r = log->ranks.at[i];
+    if (r->block_open && r->block.present != TTM_ALL_MEMORIES) p->seen.cut = true;
+    if (ttm_block_commit(log, r) || ttm_dump_end(log, r)) return TTM_ENOMEM;
+  }
+  if (ttm_builder_end(log->builder)) return TTM_ENOMEM;
+  if (p->kind != TTM_LOG_FULL) p->seen.unpaired = 0;
+  for (size_t c = 0; c < p->calls.n; c++) p->seen.unfinished += !p->calls.at[c].finished && p->calls.at[c].name;
+  return TTM_OK;
+}
+
+int ttm_log_end(ttm_log *log, ttm_error *err) {
+  const ttm_profile *p = log->builder->profile;
+  if (finish(log)) return ttm_error_nomem(err);
+  return p->kind == TTM_LOG_NONE ? ttm_profile_diagnose(p, err) : TTM_OK;
+}
+
+void ttm_log_free(ttm_log *log) {
+  for (size_t i = 0; i < log->ranks.n; i++) {
+    ttm_buf_free(&log->ranks.at[i]->dump.text);
+    ttm_free(log->ranks.at[i]);
+  }
+  ttm_vec_free(&log->ranks);
+  ttm_map_free(&log->rank_ids);
+  ttm_op_line_free(&log->parsed);
+  ttm_buf_free(&log->location);
+}
