@@ -23,9 +23,9 @@ typedef struct ttm_operation_info {
   uint32_t state;     /* the state printed before it; TTM_NONE */
   uint32_t tensor;    /* first of its results; of a deallocate the tensor it freed; TTM_NONE */
   uint32_t results;   /* how many results it has */
-  int64_t
-      dram_delta; /* what it did to each bank by itself, in bytes: the next state minus its own. What runs inside ... */
-  int64_t l1_delta;   /* ... a load_cached has rows of its own. TTM_NO_DELTA where a state is missing */
+  /* What it did to each bank by itself, in bytes: the next state minus its own. What runs inside a load_cached has rows of its own.
+   * TTM_NO_DELTA where a state is missing. */
+  int64_t dram_delta, l1_delta;
   bool is_deallocate; /* frees `tensor`, if it freed anything: see retained */
   bool in_reports;    /* counted by the reports, which leave deallocate and get_device out */
   bool const_eval;    /* ran inside a const-eval program */

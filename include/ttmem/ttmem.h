@@ -10,6 +10,7 @@
 #include "ttmem/report.h"
 #include "ttmem/state.h"
 #include "ttmem/str.h"
+#include "ttmem/table.h"
 #include "ttmem/tensor.h"
 #include "ttmem/tracker.h"
 #include "ttmem/version.h"

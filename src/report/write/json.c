@@ -142,6 +142,18 @@ static size_t put_special(ttm_buf *buf, ttm_str text, size_t i) {
   return length;
 }
 
+void ttm_put_utf8(ttm_buf *buf, ttm_str text) {
+  ttm_buf_follow(buf, text);
+  for (size_t i = 0, run; i < text.n; i += run) {
+    for (run = 0; i + run < text.n && (unsigned char)text.p[i + run] < 0x80;) run++;
+    ttm_buf_put(buf, (ttm_str){text.p + i, run});
+    if (i + run == text.n) break;
+    size_t length = utf8_length(text, i + run);
+    ttm_buf_put(buf, length ? (ttm_str){text.p + i + run, length} : TTM_LIT("\xEF\xBF\xBD"));
+    run += length ? length : 1;
+  }
+}
+
 void ttm_json_escape(ttm_buf *buf, ttm_str text) {
   ttm_buf_follow(buf, text);
   for (size_t i = 0; i < text.n;) {

@@ -51,6 +51,8 @@ int ttm_json_finish(ttm_json *j);
 void ttm_json_string(ttm_buf *buf, ttm_str text);
 /* The same without quotes. Whole characters only: a cut UTF-8 sequence counts as invalid. */
 void ttm_json_escape(ttm_buf *buf, ttm_str text);
+/* Nothing escaped, only bytes that are no UTF-8 become U+FFFD. */
+void ttm_put_utf8(ttm_buf *buf, ttm_str text);
 void ttm_json_i64(ttm_buf *buf, int64_t value);
 /* null for UINT64_MAX, the mark of a number nobody gave. */
 void ttm_json_known(ttm_buf *buf, uint64_t value);
