@@ -67,6 +67,19 @@ static void put_machine(ttm_buf *out, const ttm_cb_machine *m) {
   ttm_json_raw(out, "}");
 }
 
+static void put_finding(ttm_buf *out, const ttm_cb_simulation *s, const ttm_cb_finding *f) {
+  ttm_json_comma comma = {0};
+  const ttm_cb_workload *w = f->workload == SIZE_MAX ? NULL : &s->cases.at[f->workload].workload;
+  ttm_json_raw(out, "{");
+  ttm_field_text(out, &comma, "level", ttm_str_of(ttm_cb_level_name(f->level)));
+  ttm_field_text(out, &comma, "rule", ttm_str_of(f->rule));
+  ttm_field_u64(out, &comma, "r_tiles", w ? w->r_tiles : UINT64_MAX);
+  ttm_field_u64(out, &comma, "tiles_per_shard", w ? w->tiles_per_shard : UINT64_MAX);
+  ttm_field_text(out, &comma, "strategy", f->strategy);
+  ttm_field_text(out, &comma, "text", f->text);
+  ttm_json_raw(out, "}");
+}
+
 void ttm_cb_simulation_json(ttm_buf *out, const ttm_cb_simulation *s) {
   ttm_json_comma between = {0};
   ttm_json_raw(out, "{\"machine\": ");
@@ -87,6 +100,12 @@ void ttm_cb_simulation_json(ttm_buf *out, const ttm_cb_simulation *s) {
       put_result(out, &one->results.at[i]);
     }
     ttm_json_raw(out, "]}");
+  }
+  ttm_json_raw(out, "],\n \"findings\": [");
+  between = (ttm_json_comma){0};
+  for (size_t i = 0; i < s->findings.n; i++) {
+    ttm_json_next(out, &between, TTM_LIT(",\n  "));
+    put_finding(out, s, &s->findings.at[i]);
   }
   ttm_json_raw(out, "]}");
 }
