@@ -6,6 +6,7 @@
 #include "analyze/findings.h"
 #include "analyze/pitfalls.h"
 #include "parse/capture.h"
+#include "report/files/findings_parts.h"
 #include "report/run/recording.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -30,8 +31,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   ttm_core_use_free(&use);
   if (!ttm_findings_make(&f, p, 1, NULL)) {
     ttm_buf words = {0};
+    ttm_json j = {.out = &words};
     ttm_words_recording(&words, f);
-    ttm_json_recording(&words, f);
+    ttm_json_put_recording(&j, f);
     ttm_buf_free(&words);
     ttm_findings_free(f);
   }

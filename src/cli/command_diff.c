@@ -34,7 +34,7 @@ int ttm_command_diff(const ttm_options *options) {
   diff.tolerance = tolerance;
   bool worse = !status && ttm_diff_is_worse(&diff);
   if (!status && form == TTM_CB_JSON) {
-    ttm_diff_json(&text, &diff);
+    if (ttm_diff_json(&text, &diff)) status = ttm_error_nomem(&err);
   } else if (!status) {
     ttm_doc doc = ttm_cb_doc(form, options, &text);
     ttm_doc_begin(&doc, "Memory before and after");

@@ -159,6 +159,9 @@ static void put_members(ttm_json *j) {
   ttm_json_put_name(j, "none", NULL);
   ttm_json_put_words(j, "words", &words);
   ttm_json_put_raw(j, "raw", TTM_LIT("[1]"));
+  ttm_json_put_key(j, TTM_LIT("\n"));
+  ttm_json_put_array(j, NULL);
+  ttm_json_end(j);
   assert_null(words.at);
 }
 
@@ -173,7 +176,7 @@ static void writes_members_with_their_keys(void **state) {
   assert_view(ttm_buf_str(&buf),
               "{\"null\":null,\"bool\":true,\"u64\":18446744073709551615,\"i64\":-2,\"known\":null,\"milli\":1.5,"
               "\"mib\":0.375,\"diff\":-1.0,\"percent\":100.0,\"double\":0.1,\"fixed\":0.667,\"str\":\"\\\"\","
-              "\"name\":\"one\",\"none\":null,\"words\":\"three\\n\",\"raw\":[1]}\n");
+              "\"name\":\"one\",\"none\":null,\"words\":\"three\\n\",\"raw\":[1],\"\\n\":[]}\n");
   ttm_buf_free(&buf);
 }
 
@@ -234,6 +237,11 @@ static void tells_misuse(void **state) {
   assert_misused(ttm_json_put_u64(j, NULL, 1), ttm_json_end(j));              /* nothing to close */
   assert_misused(ttm_json_put_array(j, NULL), ttm_json_put_null(j, "key"), ttm_json_end(j));
   assert_misused(ttm_json_put_object(j, NULL), ttm_json_put_null(j, NULL), ttm_json_end(j));
+  assert_misused(ttm_json_put_array(j, NULL), ttm_json_put_key(j, TTM_LIT("key")), ttm_json_put_null(j, NULL),
+                 ttm_json_end(j));
+  assert_misused(ttm_json_put_object(j, NULL), ttm_json_put_key(j, TTM_LIT("no value")), ttm_json_end(j));
+  assert_misused(ttm_json_put_object(j, NULL), ttm_json_put_key(j, TTM_LIT("one")), ttm_json_put_null(j, "two"),
+                 ttm_json_end(j));
   assert_misused({
     for (int i = 0; i < 65; i++) ttm_json_put_array(j, NULL);
     for (int i = 0; i < 65; i++) ttm_json_end(j);

@@ -5,95 +5,77 @@
 #include "analyze/words.h"
 #include "report/files/findings_parts.h"
 #include "report/files/report.h"
-#include "report/run/recording.h"
 #include "report/run/ways_words.h"
 
 /* ---- Input and memories ------------------------------------------------------------------------------------------ */
 
-static const char *log_kind_name(ttm_log_kind kind) {
-  switch (kind) {
-    case TTM_LOG_FULL:
-      return "\"full\"";
-    case TTM_LOG_BLOCKS:
-      return "\"blocks\"";
-    case TTM_LOG_OPS:
-      return "\"ops\"";
-    case TTM_LOG_SUBMIT:
-      return "\"submit\"";
-    case TTM_LOG_CAPTURE:
-      return "\"capture\"";
-    case TTM_LOG_LIVE:
-      return "\"live\"";
-    case TTM_LOG_INCIDENTS:
-      return "\"incidents\"";
-    case TTM_LOG_NONE:
-      break;
-  }
-  return "null";
-}
-
-static void put_input(ttm_buf *buf, const ttm_findings *f) {
-  const ttm_profile *p = f->profile;
+static void put_input(ttm_json *j, const ttm_profile *p) {
+  static const char *const kinds[] = {
+      [TTM_LOG_FULL] = "full",           [TTM_LOG_BLOCKS] = "blocks",   [TTM_LOG_OPS] = "ops",
+      [TTM_LOG_SUBMIT] = "submit",       [TTM_LOG_CAPTURE] = "capture", [TTM_LOG_LIVE] = "live",
+      [TTM_LOG_INCIDENTS] = "incidents", [TTM_LOG_NONE] = NULL,
+  };
   const ttm_seen *seen = &p->seen;
-  ttm_json_raw(buf, "\"input\":{\"path\":");
-  ttm_json_string(buf, ttm_profile_string(p, p->path));
-  ttm_json_raw(buf, ",\"kind\":");
-  ttm_buf_puts(buf, log_kind_name(p->kind));
-  ttm_json_key_u64(buf, ",\"bytes\":", seen->bytes);
-  ttm_json_key_u64(buf, ",\"lines\":", seen->lines);
-  ttm_json_key_u64(buf, ",\"op_lines\":", seen->op_lines);
-  ttm_json_key_u64(buf, ",\"blocks\":", p->states.n);
-  ttm_json_key_u64(buf, ",\"submit_blocks\":", seen->submit_blocks);
-  ttm_json_key_u64(buf, ",\"deallocations\":", seen->deallocations);
-  ttm_json_key_u64(buf, ",\"ranks\":", p->ranks.n);
-  ttm_json_key_u64(buf, ",\"graphs\":", p->graphs.n);
-  ttm_json_raw(buf, ",\"truncated\":");
-  ttm_json_bool(buf, seen->cut || (seen->unfinished && !p->incidents.n));
-  ttm_json_raw(buf, ",\"trace_replay\":"); /* replayed operations print nothing: the log cannot show them */
-  ttm_json_bool(buf, seen->trace_cache);
-  ttm_json_raw(buf, "},\n\"operations\":{");
-  ttm_json_key_u64(buf, "\"total\":", f->elements);
-  ttm_json_key_u64(buf, ",\"weight_operations\":", f->weight_ops);
-  ttm_json_raw(buf, ",\"distribution\":{");
-  for (size_t i = 0; i < f->distribution.n; i++) {
-    if (i) ttm_buf_char(buf, ',');
-    ttm_json_string(buf, f->distribution.at[i].name);
-    ttm_json_key_u64(buf, ":", f->distribution.at[i].n);
-  }
-  ttm_json_raw(buf, "}},\n\"weights\":{");
-  ttm_json_key_u64(buf, "\"count\":", f->registry.weights);
-  ttm_json_key_u64(buf, ",\"bytes\":", f->registry.weight_bytes);
-  ttm_json_key_mib(buf, ",\"MB\":", f->registry.weight_bytes);
-  ttm_json_raw(buf, ",\"on_device_MB\":"); /* all of them, estimated by those seen there */
-  if (f->weight_demand.bytes)
-    ttm_json_mib(buf, f->weight_demand.bytes);
-  else
-    ttm_json_null(buf);
-  ttm_json_raw(buf, ",\"fit_in_DRAM\":");
-  if (f->weight_demand.bytes)
-    ttm_json_bool(buf, f->weight_demand.bytes <= f->weight_demand.capacity);
-  else
-    ttm_json_null(buf);
-  ttm_buf_char(buf, '}');
+  ttm_json_put_object(j, "input");
+  ttm_json_put_str(j, "path", ttm_profile_string(p, p->path));
+  ttm_json_put_name(j, "kind", kinds[p->kind]);
+  ttm_json_put_u64(j, "bytes", seen->bytes);
+  ttm_json_put_u64(j, "lines", seen->lines);
+  ttm_json_put_u64(j, "op_lines", seen->op_lines);
+  ttm_json_put_u64(j, "blocks", p->states.n);
+  ttm_json_put_u64(j, "submit_blocks", seen->submit_blocks);
+  ttm_json_put_u64(j, "deallocations", seen->deallocations);
+  ttm_json_put_u64(j, "ranks", p->ranks.n);
+  ttm_json_put_u64(j, "graphs", p->graphs.n);
+  ttm_json_put_bool(j, "truncated", seen->cut || (seen->unfinished && !p->incidents.n));
+  ttm_json_put_bool(j, "trace_replay",
+                    seen->trace_cache); /* replayed operations print nothing: the log cannot show them */
+  ttm_json_end(j);
 }
 
-static void put_memories(ttm_buf *buf, const ttm_findings *f) {
-  ttm_json_raw(buf, ",\n\"memory\":{");
+static void put_operations(ttm_json *j, const ttm_findings *f) {
+  ttm_json_put_object(j, "operations");
+  ttm_json_put_u64(j, "total", f->elements);
+  ttm_json_put_u64(j, "weight_operations", f->weight_ops);
+  ttm_json_put_object(j, "distribution");
+  for (size_t i = 0; i < f->distribution.n; i++) {
+    ttm_json_put_key(j, f->distribution.at[i].name);
+    ttm_json_put_u64(j, NULL, f->distribution.at[i].n);
+  }
+  ttm_json_end(j);
+  ttm_json_end(j);
+}
+
+static void put_weights(ttm_json *j, const ttm_findings *f) {
+  ttm_json_put_object(j, "weights");
+  ttm_json_put_u64(j, "count", f->registry.weights);
+  ttm_json_put_u64(j, "bytes", f->registry.weight_bytes);
+  ttm_json_put_mib(j, "MB", f->registry.weight_bytes);
+  if (f->weight_demand.bytes) {
+    ttm_json_put_mib(j, "on_device_MB", f->weight_demand.bytes); /* all of them, estimated by those seen there */
+    ttm_json_put_bool(j, "fit_in_DRAM", f->weight_demand.bytes <= f->weight_demand.capacity);
+  } else {
+    ttm_json_put_null(j, "on_device_MB");
+    ttm_json_put_null(j, "fit_in_DRAM");
+  }
+  ttm_json_end(j);
+}
+
+static void put_memories(ttm_json *j, const ttm_findings *f) {
+  ttm_json_put_object(j, "memory");
   for (ttm_memory m = 0; m < TTM_MEMORIES; m++) {
     ttm_level level;
-    if (m) ttm_buf_char(buf, ',');
-    ttm_json_memory_key(buf, m);
     if (!ttm_profile_config(f->profile, m, &level)) {
-      ttm_json_null(buf);
+      ttm_json_put_null(j, ttm_memory_name(m));
       continue;
     }
-    ttm_json_key_u64(buf, "{\"banks\":", level.banks);
-    ttm_json_key_milli(buf, ",\"capacity_per_bank_MB\":", level.total);
-    ttm_json_raw(buf, ",\"capacity_total_MB\":");
-    ttm_json_milli(buf, (int64_t)level.total * level.banks);
-    ttm_buf_char(buf, '}');
+    ttm_json_put_object(j, ttm_memory_name(m));
+    ttm_json_put_u64(j, "banks", level.banks);
+    ttm_json_put_figure(j, "capacity_per_bank_MB", level.total);
+    ttm_json_put_milli(j, "capacity_total_MB", (int64_t)level.total * level.banks);
+    ttm_json_end(j);
   }
-  ttm_buf_char(buf, '}');
+  ttm_json_end(j);
 }
 
 /* ---- Peaks ------------------------------------------------------------------------------------------------------- */
@@ -105,357 +87,305 @@ static uint32_t caller_of(const ttm_profile *p, uint32_t op) {
 }
 
 /* What an error message says was allocated while the operation ran: more than any printed state. */
-static void put_in_operation_peak(ttm_buf *buf, const ttm_findings *f, const ttm_peak *peak) {
-  ttm_json_raw(buf, ",\"in_operation_peak\":");
-  if (!peak->in_op_bytes || peak->in_op_incident >= f->profile->incidents.n) {
-    ttm_json_null(buf);
-    return;
-  }
+static void put_in_operation_peak(ttm_json *j, const ttm_findings *f, const ttm_peak *peak) {
+  if (!peak->in_op_bytes || peak->in_op_incident >= f->profile->incidents.n)
+    return ttm_json_put_null(j, "in_operation_peak");
   const ttm_incident *incident = &f->profile->incidents.at[peak->in_op_incident];
-  ttm_json_key_u64(buf, "{\"allocated_per_bank_B\":", peak->in_op_bytes);
-  ttm_json_key_mib(buf, ",\"allocated_per_bank_MB\":", peak->in_op_bytes);
-  ttm_json_key_u64(buf, ",\"incident\":", peak->in_op_incident);
-  ttm_json_key_u64(buf, ",\"line\":", incident->line);
-  ttm_json_key_op(buf, f, ",\"operation\":", incident->op);
-  ttm_json_raw(buf, ",\"basis\":\"measured\"}");
+  ttm_json_put_object(j, "in_operation_peak");
+  ttm_json_put_u64(j, "allocated_per_bank_B", peak->in_op_bytes);
+  ttm_json_put_mib(j, "allocated_per_bank_MB", peak->in_op_bytes);
+  ttm_json_put_u64(j, "incident", peak->in_op_incident);
+  ttm_json_put_u64(j, "line", incident->line);
+  ttm_json_put_op(j, "operation", f, incident->op);
+  ttm_json_put_name(j, "basis", "measured");
+  ttm_json_end(j);
 }
 
-static void put_peak(ttm_buf *buf, const ttm_findings *f, const ttm_peak *peak) {
+static void put_cause(ttm_json *j, const ttm_findings *f, const ttm_peak *peak) {
+  if (peak->cause == TTM_NONE) return ttm_json_put_null(j, "caused_by");
+  ttm_json_put_object(j, "caused_by");
+  ttm_json_put_op_members(j, f, peak->cause);
+  ttm_json_put_milli(j, "effect_MB", peak->effect);
+  ttm_json_put_op(j, "inside", f, caller_of(f->profile, peak->cause));
+  ttm_json_put_name(j, "basis", "derived");
+  ttm_json_end(j);
+}
+
+static void put_peak(ttm_json *j, const char *key, const ttm_findings *f, const ttm_peak *peak) {
   const ttm_level *level = &peak->level;
-  ttm_json_key_milli(buf, "{\"allocated_per_bank_MB\":", level->allocated);
-  ttm_json_key_u64(buf, ",\"banks\":", level->banks);
-  ttm_json_raw(buf, ",\"allocated_total_MB\":");
-  ttm_json_milli(buf, (int64_t)level->allocated * level->banks);
-  ttm_json_raw(buf, ",\"utilization_pct\":");
-  ttm_json_percent(buf, level->allocated, 0, level->total);
-  ttm_json_key_milli(buf, ",\"free_per_bank_MB\":", level->free);
-  ttm_json_key_milli(buf, ",\"largest_free_per_bank_MB\":", level->largest);
-  ttm_json_key_known(buf, ",\"line\":", peak->state == TTM_NONE ? UINT64_MAX : f->profile->states.at[peak->state].line);
-  ttm_buf_printf(buf, ",\"basis\":\"%s\",\"caused_by\":", ttm_basis_name(ttm_words_state_basis(f->profile)));
-  if (peak->cause == TTM_NONE) {
-    ttm_json_null(buf);
-  } else {
-    ttm_buf_char(buf, '{');
-    ttm_json_op_members(buf, f, peak->cause);
-    ttm_json_raw(buf, ",\"effect_MB\":");
-    ttm_json_milli(buf, peak->effect);
-    ttm_json_key_op(buf, f, ",\"inside\":", caller_of(f->profile, peak->cause));
-    ttm_json_raw(buf, ",\"basis\":\"derived\"}");
-  }
-  put_in_operation_peak(buf, f, peak);
-  ttm_buf_char(buf, '}');
+  if (!peak->known) return ttm_json_put_null(j, key);
+  ttm_json_put_object(j, key);
+  ttm_json_put_figure(j, "allocated_per_bank_MB", level->allocated);
+  ttm_json_put_u64(j, "banks", level->banks);
+  ttm_json_put_milli(j, "allocated_total_MB", (int64_t)level->allocated * level->banks);
+  ttm_json_put_percent(j, "utilization_pct", level->allocated, 0, level->total);
+  ttm_json_put_figure(j, "free_per_bank_MB", level->free);
+  ttm_json_put_figure(j, "largest_free_per_bank_MB", level->largest);
+  ttm_json_put_line(j, "line", f->profile, peak->state);
+  ttm_json_put_name(j, "basis", ttm_basis_name(ttm_words_state_basis(f->profile)));
+  put_cause(j, f, peak);
+  put_in_operation_peak(j, f, peak);
+  ttm_json_end(j);
 }
 
-static void put_peaks(ttm_buf *buf, const ttm_findings *f) {
-  ttm_json_raw(buf, ",\n\"peak\":{");
-  for (ttm_memory m = 0; m < TTM_MEMORIES; m++) {
-    ttm_buf_put(buf, m ? TTM_LIT(",\n") : TTM_LIT("\n"));
-    ttm_json_memory_key(buf, m);
-    if (f->peak[m].known)
-      put_peak(buf, f, &f->peak[m]);
-    else
-      ttm_json_null(buf);
-  }
-  ttm_buf_char(buf, '}');
+static void put_peaks(ttm_json *j, const ttm_findings *f) {
+  ttm_json_put_sections(j, "peak");
+  for (ttm_memory m = 0; m < TTM_MEMORIES; m++) put_peak(j, ttm_memory_name(m), f, &f->peak[m]);
+  ttm_json_end(j);
 }
 
 /* Every change of DRAM, by who made it. */
-static void put_attribution(ttm_buf *buf, const ttm_findings *f) {
-  const ttm_attribution *a = &f->attribution;
-  const struct {
-    const char *key;
-    int64_t change;
-  } parts[] = {{"operations_MB", a->added},
-               {"const_eval_MB", a->const_eval},
-               {"given_back_MB", a->given_back},
-               {"deallocated_MB", a->freed},
-               {"host_MB", a->host},
-               {"total_MB", a->total}};
-  if (!a->known) return ttm_json_raw(buf, ",\n\"attribution\":null");
-  ttm_json_raw(buf, ",\n\"attribution\":{\"basis\":\"derived\"");
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-    ttm_buf_printf(buf, ",\"%s\":", parts[i].key);
-    ttm_json_milli(buf, parts[i].change);
-  }
-  ttm_buf_char(buf, '}');
+static void put_attribution(ttm_json *j, const ttm_attribution *a) {
+  if (!a->known) return ttm_json_put_null(j, "attribution");
+  ttm_json_put_object(j, "attribution");
+  ttm_json_put_name(j, "basis", "derived");
+  ttm_json_put_milli(j, "operations_MB", a->added);
+  ttm_json_put_milli(j, "const_eval_MB", a->const_eval);
+  ttm_json_put_milli(j, "given_back_MB", a->given_back);
+  ttm_json_put_milli(j, "deallocated_MB", a->freed);
+  ttm_json_put_milli(j, "host_MB", a->host);
+  ttm_json_put_milli(j, "total_MB", a->total);
+  ttm_json_end(j);
+}
+
+static void put_consumer(ttm_json *j, const ttm_findings *f, ttm_memory m, uint32_t op, int64_t effect) {
+  uint32_t state = f->profile->ops.at[op].state, inside, above = ttm_op_inside(f->profile, op, m, &inside);
+  ttm_level before;
+  bool known = state != TTM_NONE && ttm_state_level(f->profile, state, m, &before);
+  ttm_json_put_object(j, NULL);
+  ttm_json_put_op_members(j, f, op);
+  ttm_json_put_milli(j, "effect_MB", effect);
+  ttm_json_put_figure(j, "allocated_before_MB", known ? before.allocated : TTM_NONE);
+  ttm_json_put_u64(j, "operations_inside", inside);
+  ttm_json_put_milli(j, "highest_inside_MB", above); /* above allocated_before_MB */
+  ttm_json_end(j);
 }
 
 /* The operations that added most, largest first. */
-static void put_consumers(ttm_buf *buf, const ttm_findings *f) {
-  ttm_json_raw(buf, ",\n\"top_consumers\":{");
+static void put_consumers(ttm_json *j, const ttm_findings *f) {
+  ttm_json_put_sections(j, "top_consumers");
   for (ttm_memory m = 0; m < TTM_MEMORIES; m++) {
-    ttm_buf_put(buf, m ? TTM_LIT(",\n") : TTM_LIT("\n"));
-    ttm_json_memory_key(buf, m);
-    ttm_buf_char(buf, '[');
-    for (int i = 0; i < TTM_TOP && f->top[m][i].op != TTM_NONE; i++) {
-      uint32_t op = f->top[m][i].op;
-      ttm_level before;
-      ttm_buf_put(buf, i ? TTM_LIT(",\n{") : TTM_LIT("\n{"));
-      ttm_json_op_members(buf, f, op);
-      ttm_json_raw(buf, ",\"effect_MB\":");
-      ttm_json_milli(buf, f->top[m][i].effect);
-      ttm_json_raw(buf, ",\"allocated_before_MB\":");
-      uint32_t state = f->profile->ops.at[op].state;
-      if (state != TTM_NONE && ttm_state_level(f->profile, state, m, &before))
-        ttm_json_milli(buf, before.allocated);
-      else
-        ttm_json_null(buf);
-      uint32_t inside, above = ttm_op_inside(f->profile, op, m, &inside);
-      ttm_json_key_u64(buf, ",\"operations_inside\":", inside);
-      ttm_json_raw(buf, ",\"highest_inside_MB\":"); /* above allocated_before_MB */
-      ttm_json_milli(buf, above);
-      ttm_buf_char(buf, '}');
-    }
-    ttm_buf_char(buf, ']');
+    ttm_json_put_rows(j, ttm_memory_name(m));
+    for (int i = 0; i < TTM_TOP && f->top[m][i].op != TTM_NONE; i++)
+      put_consumer(j, f, m, f->top[m][i].op, f->top[m][i].effect);
+    ttm_json_end(j);
   }
-  ttm_buf_char(buf, '}');
+  ttm_json_end(j);
 }
 
 /* ---- Incidents --------------------------------------------------------------------------------------------------- */
 
-static void put_text_or_null(ttm_buf *buf, ttm_str text) {
-  if (text.n)
-    ttm_json_string(buf, text);
-  else
-    ttm_json_null(buf);
-}
-
-static void put_incident_numbers(ttm_buf *buf, const ttm_incident_text *what) {
-  ttm_json_key_known(buf, ",\"needed_per_bank_B\":", what->needed_per_bank);
-  ttm_json_key_known(buf, ",\"free_per_bank_B\":", what->free_per_bank);
-  ttm_json_key_known(buf, ",\"largest_free_block_B\":", what->largest_free_block);
-  ttm_json_key_known(buf, ",\"bank_size_B\":", what->bank_size);
-  ttm_json_key_known(buf, ",\"allocated_per_bank_B\":", what->allocated_per_bank);
-  ttm_json_key_known(buf, ",\"buffer_B\":", what->size);
-  ttm_json_key_known(buf, ",\"banks\":", what->banks);
+static void put_incident_numbers(ttm_json *j, const ttm_incident_text *what) {
+  ttm_json_put_known(j, "needed_per_bank_B", what->needed_per_bank);
+  ttm_json_put_known(j, "free_per_bank_B", what->free_per_bank);
+  ttm_json_put_known(j, "largest_free_block_B", what->largest_free_block);
+  ttm_json_put_known(j, "bank_size_B", what->bank_size);
+  ttm_json_put_known(j, "allocated_per_bank_B", what->allocated_per_bank);
+  ttm_json_put_known(j, "buffer_B", what->size);
+  ttm_json_put_known(j, "banks", what->banks);
   if (what->kind != TTM_INCIDENT_L1_CLASH && what->kind != TTM_INCIDENT_L1_OVERFLOW) return;
-  ttm_json_key_known(buf, ",\"program\":", what->program);
-  ttm_json_key_known(buf, ",\"l1_buffer_at\":", what->l1_buffer_at);
-  ttm_json_key_known(buf, ",\"static_buffers_end\":", what->buffers_end);
-  ttm_json_key_known(buf, ",\"l1_size_B\":", what->l1_size);
-  ttm_json_raw(buf, ",\"core_range\":");
-  put_text_or_null(buf, what->core_range);
+  ttm_json_put_known(j, "program", what->program);
+  ttm_json_put_known(j, "l1_buffer_at", what->l1_buffer_at);
+  ttm_json_put_known(j, "static_buffers_end", what->buffers_end);
+  ttm_json_put_known(j, "l1_size_B", what->l1_size);
+  ttm_json_put_known_str(j, "core_range", what->core_range);
 }
 
-/* "ways": the smallest changes that would have been enough, cheapest first. */
-static void put_ways(ttm_buf *buf, const ttm_findings *f, size_t i, const ttm_incident *incident) {
+/* The smallest changes that would have been enough, cheapest first. */
+static void put_ways(ttm_json *j, const ttm_findings *f, size_t i, const ttm_incident *incident) {
   ttm_ways ways;
   ttm_ways_find(&ways, f, i);
-  ttm_json_raw(buf, ",\"ways\":[");
+  ttm_json_put_array(j, "ways");
   for (size_t w = 0; w < ways.n; w++) {
     const ttm_way *way = &ways.at[w];
     ttm_buf words = {0};
     ttm_words_way(&words, way, incident);
-    ttm_buf_printf(buf, "%s{\"kind\":\"%s\",\"basis\":\"%s\"", w ? "," : "", ttm_way_name(way->kind),
-                   ttm_basis_name(way->basis));
-    ttm_json_key_u64(buf, ",\"bytes\":", way->bytes);
-    if (way->count) ttm_json_key_u64(buf, ",\"count\":", way->count);
-    ttm_json_raw(buf, ",\"text\":");
-    ttm_json_string(buf, ttm_buf_str(&words));
-    ttm_buf_char(buf, '}');
-    buf->failed |= words.failed;
-    ttm_buf_free(&words);
+    ttm_json_put_object(j, NULL);
+    ttm_json_put_name(j, "kind", ttm_way_name(way->kind));
+    ttm_json_put_name(j, "basis", ttm_basis_name(way->basis));
+    ttm_json_put_u64(j, "bytes", way->bytes);
+    if (way->count) ttm_json_put_u64(j, "count", way->count);
+    ttm_json_put_words(j, "text", &words);
+    ttm_json_end(j);
   }
-  ttm_buf_char(buf, ']');
+  ttm_json_end(j);
 }
 
-static void put_incident(ttm_buf *buf, const ttm_findings *f, size_t i) {
+static void put_incident(ttm_json *j, const ttm_findings *f, size_t i) {
   const ttm_incident_finding *finding = &f->incidents.at[i];
   const ttm_incident *incident = &f->profile->incidents.at[finding->incident];
-  const char *verdict = ttm_verdict_name(finding->verdict);
-  ttm_buf_printf(buf, "{\"kind\":\"%s\"", ttm_incident_kind_name(incident->what.kind));
-  ttm_json_key_u64(buf, ",\"line\":", incident->line);
-  ttm_json_key_u64(buf, ",\"copies\":", incident->copies);
-  ttm_json_key_u64(buf, ",\"rank\":", ttm_rank_number(f->profile, incident->rank));
-  ttm_json_raw(buf, ",\"text\":");
-  ttm_json_string(buf, incident->what.text);
-  ttm_json_raw(buf, ",\"memory\":");
-  put_text_or_null(buf, incident->what.memory);
-  put_incident_numbers(buf, &incident->what);
-  ttm_json_raw(buf, ",\"verdict\":");
-  put_text_or_null(buf, ttm_str_of(verdict));
-  ttm_json_key_known(buf, ",\"shortfall_per_bank_B\":", finding->shortfall);
-  ttm_json_key_op(buf, f, ",\"operation\":", incident->op);
-  put_ways(buf, f, i, incident);
-  ttm_buf_char(buf, '}');
+  ttm_json_put_object(j, NULL);
+  ttm_json_put_name(j, "kind", ttm_incident_kind_name(incident->what.kind));
+  ttm_json_put_u64(j, "line", incident->line);
+  ttm_json_put_u64(j, "copies", incident->copies);
+  ttm_json_put_u64(j, "rank", ttm_rank_number(f->profile, incident->rank));
+  ttm_json_put_str(j, "text", incident->what.text);
+  ttm_json_put_known_str(j, "memory", incident->what.memory);
+  put_incident_numbers(j, &incident->what);
+  ttm_json_put_name(j, "verdict", ttm_verdict_name(finding->verdict));
+  ttm_json_put_known(j, "shortfall_per_bank_B", finding->shortfall);
+  ttm_json_put_op(j, "operation", f, incident->op);
+  put_ways(j, f, i, incident);
+  ttm_json_end(j);
 }
 
-static void put_incidents(ttm_out *out, const ttm_findings *f) {
-  ttm_json_raw(&out->buf, ",\n\"incidents\":[");
+static void put_incidents(ttm_json *j, ttm_out *out, const ttm_findings *f) {
+  ttm_json_put_rows(j, "incidents");
   for (size_t i = 0; i < f->incidents.n; i++) {
-    ttm_buf_put(&out->buf, i ? TTM_LIT(",\n") : TTM_LIT("\n"));
-    put_incident(&out->buf, f, i);
+    put_incident(j, f, i);
     ttm_out_flow(out);
   }
-  ttm_buf_char(&out->buf, ']');
+  ttm_json_end(j);
 }
 
 /* ---- Runs and leaks ---------------------------------------------------------------------------------------------- */
 
-static void put_index(ttm_buf *buf, const ttm_findings *f, const char *key, uint32_t op) {
-  uint32_t index = op == TTM_NONE ? TTM_NONE : ttm_findings_index(f, op);
-  ttm_json_key_known(buf, key, index == TTM_NONE ? UINT64_MAX : index);
+static uint32_t index_of(const ttm_findings *f, uint32_t op) {
+  return op == TTM_NONE ? TTM_NONE : ttm_findings_index(f, op);
 }
 
-static void put_runs(ttm_out *out, const ttm_findings *f) {
-  ttm_buf *buf = &out->buf;
-  ttm_json_raw(buf, ",\n\"runs\":[");
+static void put_run(ttm_json *j, const ttm_findings *f, const ttm_run *run) {
+  const ttm_call *call = &f->profile->calls.at[run->call];
+  ttm_json_put_object(j, NULL);
+  ttm_json_put_u64(j, "run", call->run);
+  ttm_json_put_u64(j, "rank", ttm_rank_number(f->profile, call->rank));
+  ttm_json_put_id(j, "program", f->profile, call->name);
+  ttm_json_put_index(j, "graph", call->graph);
+  ttm_json_put_index(j, "first_index", index_of(f, run->first_op));
+  ttm_json_put_index(j, "last_index", index_of(f, run->last_op));
+  ttm_json_put_u64(j, "first_line", call->first_line);
+  ttm_json_put_u64(j, "last_line", call->last_line);
+  ttm_json_put_figure(j, "start_MB", run->start);
+  ttm_json_put_figure(j, "end_MB", run->end);
+  ttm_json_put_figure(j, "peak_MB", run->peak);
+  ttm_json_put_bool(j, "finished", call->finished);
+  ttm_json_end(j);
+}
+
+static void put_runs(ttm_json *j, ttm_out *out, const ttm_findings *f) {
+  ttm_json_put_rows(j, "runs");
   for (size_t i = 0; i < f->runs.n; i++) {
-    const ttm_run *run = &f->runs.at[i];
-    const ttm_call *call = &f->profile->calls.at[run->call];
-    ttm_buf_put(buf, i ? TTM_LIT(",\n") : TTM_LIT("\n"));
-    ttm_json_key_u64(buf, "{\"run\":", call->run);
-    ttm_json_key_u64(buf, ",\"rank\":", ttm_rank_number(f->profile, call->rank));
-    ttm_json_raw(buf, ",\"program\":");
-    ttm_json_id(buf, f->profile, call->name);
-    ttm_json_key_known(buf, ",\"graph\":", call->graph == TTM_NONE ? UINT64_MAX : call->graph);
-    put_index(buf, f, ",\"first_index\":", run->first_op);
-    put_index(buf, f, ",\"last_index\":", run->last_op);
-    ttm_json_key_u64(buf, ",\"first_line\":", call->first_line);
-    ttm_json_key_u64(buf, ",\"last_line\":", call->last_line);
-    ttm_json_key_milli(buf, ",\"start_MB\":", run->start);
-    ttm_json_key_milli(buf, ",\"end_MB\":", run->end);
-    ttm_json_key_milli(buf, ",\"peak_MB\":", run->peak);
-    ttm_json_raw(buf, ",\"finished\":");
-    ttm_json_bool(buf, call->finished);
-    ttm_buf_char(buf, '}');
+    put_run(j, f, &f->runs.at[i]);
     ttm_out_flow(out);
   }
-  ttm_buf_char(buf, ']');
+  ttm_json_end(j);
 }
 
-static void put_culprits(ttm_buf *buf, const ttm_findings *f, const ttm_culprits *culprits) {
-  ttm_json_raw(buf, ",\"others_would_fit\":");
-  ttm_json_bool(buf, culprits->several);
-  ttm_json_raw(buf, ",\"culprits\":[");
+static void put_culprits(ttm_json *j, const ttm_findings *f, const ttm_culprits *culprits) {
+  ttm_json_put_bool(j, "others_would_fit", culprits->several);
+  ttm_json_put_array(j, "culprits");
   for (uint32_t i = 0; i < culprits->n; i++) {
-    ttm_buf_puts(buf, i ? ",{" : "{");
-    ttm_json_op_members(buf, f, culprits->at[i].op);
-    ttm_json_key_u64(buf, ",\"tensors_per_run\":", culprits->at[i].tensors);
-    ttm_json_key_mib(buf, ",\"per_run_MB\":", culprits->at[i].bank_bytes);
-    ttm_buf_char(buf, '}');
+    ttm_json_put_object(j, NULL);
+    ttm_json_put_op_members(j, f, culprits->at[i].op);
+    ttm_json_put_u64(j, "tensors_per_run", culprits->at[i].tensors);
+    ttm_json_put_mib(j, "per_run_MB", culprits->at[i].bank_bytes);
+    ttm_json_end(j);
   }
-  ttm_buf_char(buf, ']');
+  ttm_json_end(j);
 }
 
-static void put_leaks(ttm_buf *buf, const ttm_findings *f) {
-  ttm_json_raw(buf, ",\n\"leaks\":[");
+static void put_leaks(ttm_json *j, const ttm_findings *f) {
+  ttm_json_put_rows(j, "leaks");
   for (size_t i = 0; i < f->leaks.n; i++) {
     const ttm_leak *leak = &f->leaks.at[i];
     const ttm_call *first = &f->profile->calls.at[f->runs.at[leak->first_run].call];
     const ttm_call *last = &f->profile->calls.at[f->runs.at[leak->last_run].call];
-    ttm_buf_put(buf, i ? TTM_LIT(",\n{\"per_run_MB\":") : TTM_LIT("\n{\"per_run_MB\":"));
-    ttm_json_milli(buf, (int64_t)leak->per_run);
-    ttm_json_key_u64(buf, ",\"runs_seen\":", leak->runs_seen);
-    ttm_json_key_known(buf, ",\"runs_until_full\":", leak->runs_left);
-    ttm_json_raw(buf, ",\"basis\":\"derived\",\"program\":");
-    ttm_json_id(buf, f->profile, first->name);
-    ttm_json_key_u64(buf, ",\"rank\":", ttm_rank_number(f->profile, first->rank));
-    ttm_json_key_u64(buf, ",\"first_run\":", first->run);
-    ttm_json_key_u64(buf, ",\"last_run\":", last->run);
-    ttm_json_key_u64(buf, ",\"first_line\":", first->first_line);
-    ttm_json_key_u64(buf, ",\"last_line\":", last->first_line);
-    ttm_buf_char(buf, ',');
-    if (leak->op == TTM_NONE)
-      ttm_json_raw(buf, "\"index\":null,\"mlir_op\":null,\"loc\":null,\"line\":null");
-    else
-      ttm_json_op_members(buf, f, leak->op);
-    put_culprits(buf, f, &leak->culprits);
-    ttm_json_raw(buf, ",\"confidence\":");
-    put_text_or_null(buf, ttm_str_of(leak->confidence));
-    ttm_buf_char(buf, '}');
+    ttm_json_put_object(j, NULL);
+    ttm_json_put_milli(j, "per_run_MB", (int64_t)leak->per_run);
+    ttm_json_put_u64(j, "runs_seen", leak->runs_seen);
+    ttm_json_put_known(j, "runs_until_full", leak->runs_left);
+    ttm_json_put_name(j, "basis", "derived");
+    ttm_json_put_id(j, "program", f->profile, first->name);
+    ttm_json_put_u64(j, "rank", ttm_rank_number(f->profile, first->rank));
+    ttm_json_put_u64(j, "first_run", first->run);
+    ttm_json_put_u64(j, "last_run", last->run);
+    ttm_json_put_u64(j, "first_line", first->first_line);
+    ttm_json_put_u64(j, "last_line", last->first_line);
+    ttm_json_put_op_members(j, f, leak->op);
+    put_culprits(j, f, &leak->culprits);
+    ttm_json_put_name(j, "confidence", leak->confidence);
+    ttm_json_end(j);
   }
-  ttm_buf_char(buf, ']');
+  ttm_json_end(j);
 }
 
 /* ---- Padding and diagnostics ------------------------------------------------------------------------------------- */
 
-static void put_sizes(ttm_buf *buf, uint64_t logical, uint64_t stored) {
-  ttm_json_raw(buf, "\"unpadded_MB\":");
-  ttm_json_mib(buf, logical);
-  ttm_json_key_mib(buf, ",\"padded_MB\":", stored);
-  ttm_json_raw(buf, ",\"overhead_MB\":");
-  ttm_json_mib_diff(buf, stored, logical);
-  ttm_json_raw(buf, ",\"overhead_pct\":");
-  ttm_json_percent(buf, stored, logical, logical);
+static void put_sizes(ttm_json *j, uint64_t logical, uint64_t stored) {
+  ttm_json_put_mib(j, "unpadded_MB", logical);
+  ttm_json_put_mib(j, "padded_MB", stored);
+  ttm_json_put_mib_diff(j, "overhead_MB", stored, logical);
+  ttm_json_put_percent(j, "overhead_pct", stored, logical, logical);
 }
 
-static void put_padding_row(ttm_buf *buf, const ttm_findings *f, const ttm_padding_row *row) {
-  const ttm_tensor_type *type = ttm_op_text_output(f->profile, ttm_op_text_of(f->profile, row->op), row->result);
-  ttm_buf_char(buf, '{');
-  ttm_json_op_members(buf, f, row->op);
-  ttm_json_key_u64(buf, ",\"result\":", row->result);
-  ttm_json_raw(buf, ",\"shape\":");
-  if (type)
-    ttm_json_shape(buf, &type->shape);
-  else
-    ttm_json_null(buf);
-  ttm_json_raw(buf, ",\"dtype\":");
-  if (type)
-    ttm_json_string(buf, type->element);
-  else
-    ttm_json_null(buf);
-  ttm_buf_char(buf, ',');
-  put_sizes(buf, row->logical_bytes, row->stored_bytes);
-  ttm_json_key_u64(buf, ",\"times\":", row->times);
-  ttm_buf_char(buf, '}');
-}
-
-static void put_padding(ttm_buf *buf, const ttm_findings *f) {
-  ttm_json_raw(buf, ",\n\"padding\":{\"at_peak\":{");
-  put_sizes(buf, f->alive_at_peak.logical_bytes, f->alive_at_peak.stored_bytes);
-  ttm_json_key_u64(buf, ",\"tensors\":", f->alive_at_peak.tensors);
-  ttm_json_raw(buf, "},\"highest_overhead_pct\":");
-  ttm_json_double(buf, f->padding_peak_pct);
-  ttm_json_raw(buf, ",\"top\":[");
+static void put_padding(ttm_json *j, const ttm_findings *f) {
+  ttm_json_put_object(j, "padding");
+  ttm_json_put_object(j, "at_peak");
+  put_sizes(j, f->alive_at_peak.logical_bytes, f->alive_at_peak.stored_bytes);
+  ttm_json_put_u64(j, "tensors", f->alive_at_peak.tensors);
+  ttm_json_end(j);
+  ttm_json_put_double(j, "highest_overhead_pct", f->padding_peak_pct);
+  ttm_json_put_rows(j, "top");
   for (size_t i = 0; i < f->padding.n; i++) {
-    ttm_buf_put(buf, i ? TTM_LIT(",\n") : TTM_LIT("\n"));
-    put_padding_row(buf, f, &f->padding.at[i]);
+    const ttm_padding_row *row = &f->padding.at[i];
+    ttm_json_put_object(j, NULL);
+    ttm_json_put_op_members(j, f, row->op);
+    ttm_json_put_u64(j, "result", row->result);
+    ttm_json_put_tensor_type(j, ttm_op_text_output(f->profile, ttm_op_text_of(f->profile, row->op), row->result));
+    put_sizes(j, row->logical_bytes, row->stored_bytes);
+    ttm_json_put_u64(j, "times", row->times);
+    ttm_json_end(j);
   }
-  ttm_json_raw(buf, "]}");
+  ttm_json_end(j);
+  ttm_json_end(j);
 }
 
-static void put_diagnostics(ttm_buf *buf, const ttm_profile *p) {
+static void put_diagnostics(ttm_json *j, const ttm_profile *p) {
   const ttm_seen *seen = &p->seen;
-  ttm_json_key_u64(buf, ",\n\"diagnostics\":{\"unparsed_lines\":", seen->bad_op_lines + seen->bad_blocks);
-  ttm_json_key_u64(buf, ",\"skipped_operations\":", seen->bad_op_lines);
-  ttm_json_key_u64(buf, ",\"bad_memory_lines\":", seen->bad_blocks);
-  ttm_json_key_u64(buf, ",\"blocks_without_operation\":", seen->unpaired);
-  ttm_json_key_u64(buf, ",\"unfinished_programs\":", seen->unfinished);
-  ttm_json_key_u64(buf, ",\"retained_deallocations\":", seen->retained);
-  ttm_json_raw(buf, ",\"notes\":[");
+  ttm_json_put_object(j, "diagnostics");
+  ttm_json_put_u64(j, "unparsed_lines", seen->bad_op_lines + seen->bad_blocks);
+  ttm_json_put_u64(j, "skipped_operations", seen->bad_op_lines);
+  ttm_json_put_u64(j, "bad_memory_lines", seen->bad_blocks);
+  ttm_json_put_u64(j, "blocks_without_operation", seen->unpaired);
+  ttm_json_put_u64(j, "unfinished_programs", seen->unfinished);
+  ttm_json_put_u64(j, "retained_deallocations", seen->retained);
+  ttm_json_put_rows(j, "notes");
   for (uint32_t i = 0; i < seen->note_count && i < TTM_KEPT_NOTES; i++) {
-    ttm_json_key_u64(buf, i ? ",\n{\"line\":" : "\n{\"line\":", seen->notes[i].line);
-    ttm_json_raw(buf, ",\"text\":");
-    ttm_json_string(buf, ttm_profile_string(p, seen->notes[i].text));
-    ttm_buf_char(buf, '}');
+    ttm_json_put_object(j, NULL);
+    ttm_json_put_u64(j, "line", seen->notes[i].line);
+    ttm_json_put_str(j, "text", ttm_profile_string(p, seen->notes[i].text));
+    ttm_json_end(j);
   }
-  ttm_json_raw(buf, "]}");
+  ttm_json_end(j);
+  ttm_json_end(j);
 }
 
 int ttm_report_findings_json(const ttm_findings *f, ttm_out *out, ttm_error *err) {
-  ttm_buf *buf = &out->buf;
-  ttm_buf_printf(buf, "{\"schema_version\":%d,\n", TTM_FINDINGS_SCHEMA);
-  put_input(buf, f);
-  put_memories(buf, f);
-  put_peaks(buf, f);
-  put_attribution(buf, f);
-  put_consumers(buf, f);
-  put_incidents(out, f);
-  if (ttm_json_recording(buf, f)) return ttm_error_nomem(err);
-  put_runs(out, f);
-  ttm_json_programs(buf, f);
-  put_leaks(buf, f);
-  put_padding(buf, f);
-  ttm_json_live_sets(buf, f);
-  ttm_json_lifetimes(buf, f);
-  ttm_json_fragmentation(buf, f);
-  ttm_json_wastes(buf, f);
-  ttm_json_layers(buf, f);
-  ttm_json_advices(buf, f);
-  put_diagnostics(buf, f->profile);
-  ttm_json_raw(buf, "}\n");
-  return buf->failed ? ttm_error_nomem(err) : TTM_OK;
+  ttm_json j = {.out = &out->buf};
+  ttm_json_put_sections(&j, NULL);
+  ttm_json_put_u64(&j, "schema_version", TTM_FINDINGS_SCHEMA);
+  put_input(&j, f->profile);
+  put_operations(&j, f);
+  put_weights(&j, f);
+  put_memories(&j, f);
+  put_peaks(&j, f);
+  put_attribution(&j, &f->attribution);
+  put_consumers(&j, f);
+  put_incidents(&j, out, f);
+  if (ttm_json_put_recording(&j, f)) return ttm_error_nomem(err);
+  put_runs(&j, out, f);
+  ttm_json_put_programs(&j, f);
+  put_leaks(&j, f);
+  put_padding(&j, f);
+  ttm_json_put_live_at_peak(&j, f);
+  ttm_json_put_late_frees(&j, f);
+  ttm_json_put_fragmentation(&j, f);
+  ttm_json_put_waste_at_peak(&j, f);
+  ttm_json_put_layers(&j, f);
+  ttm_json_put_advice(&j, f);
+  put_diagnostics(&j, f->profile);
+  ttm_json_end(&j);
+  return ttm_json_finish(&j) ? ttm_error_nomem(err) : TTM_OK;
 }
 
 int ttm_findings_json(const ttm_findings *f, char **out, size_t *n, ttm_error *err) {

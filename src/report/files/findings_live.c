@@ -1,74 +1,143 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "l1/core_use.h"
 #include "report/files/findings_parts.h"
 
-static void put_row(ttm_buf *buf, const ttm_findings *f, const ttm_alive_row *row) {
-  const ttm_profile *p = f->profile;
-  ttm_buf_printf(buf, "{\"class\":\"%s\",\"name\":", ttm_alive_class_name(row->class));
-  ttm_json_id(buf, p, row->name);
-  ttm_buf_printf(buf, ",\"basis\":\"%s\"", ttm_basis_name(row->guess ? TTM_ESTIMATED : TTM_DERIVED));
-  if (row->arg != TTM_NONE) ttm_buf_printf(buf, ",\"argument\":%u", row->arg);
-  ttm_json_key_mib(buf, ",\"per_bank_MB\":", row->bank_bytes);
-  ttm_buf_printf(buf, ",\"tensors\":%u", row->tensors);
-  ttm_json_type_members(buf, p, row->type);
+/* ---- What is alive at the peaks ---------------------------------------------------------------------------------- */
+
+static void put_row(ttm_json *j, const ttm_findings *f, const ttm_alive_row *row) {
+  ttm_json_put_object(j, NULL);
+  ttm_json_put_name(j, "class", ttm_alive_class_name(row->class));
+  ttm_json_put_id(j, "name", f->profile, row->name);
+  ttm_json_put_name(j, "basis", ttm_basis_name(row->guess ? TTM_ESTIMATED : TTM_DERIVED));
+  if (row->arg != TTM_NONE) ttm_json_put_u64(j, "argument", row->arg);
+  ttm_json_put_mib(j, "per_bank_MB", row->bank_bytes);
+  ttm_json_put_u64(j, "tensors", row->tensors);
+  ttm_json_put_type(j, f->profile, row->type);
   if (row->type != TTM_NONE) {
-    ttm_json_key_mib(buf, ",\"unpadded_MB\":", row->logical_bytes);
-    ttm_json_key_mib(buf, ",\"padded_MB\":", row->stored_bytes);
+    ttm_json_put_mib(j, "unpadded_MB", row->logical_bytes);
+    ttm_json_put_mib(j, "padded_MB", row->stored_bytes);
   }
-  if (row->op != TTM_NONE) {
-    ttm_buf_char(buf, ',');
-    ttm_json_op_members(buf, f, row->op);
-  }
-  ttm_buf_char(buf, '}');
+  if (row->op != TTM_NONE) ttm_json_put_op_members(j, f, row->op);
+  ttm_json_end(j);
 }
 
-static void put_classes(ttm_buf *buf, const ttm_alive_set *set) {
-  ttm_json_raw(buf, ",\"classes\":{");
+static void put_classes(ttm_json *j, const ttm_alive_set *set) {
+  ttm_json_put_object(j, "classes");
   for (int c = 0; c < TTM_ALIVE_CLASSES; c++) {
-    ttm_buf_printf(buf, "%s\"%s_MB\":", c ? "," : "", ttm_alive_class_name((ttm_alive_class)c));
-    ttm_json_mib(buf, set->by_class[c]);
+    char key[64];
+    snprintf(key, sizeof key, "%s_MB", ttm_alive_class_name((ttm_alive_class)c));
+    ttm_json_put_mib(j, key, set->by_class[c]);
   }
-  ttm_buf_char(buf, '}');
+  ttm_json_end(j);
 }
 
-static void put_set(ttm_buf *buf, const ttm_findings *f, const ttm_alive_set *set) {
-  ttm_json_raw(buf, "{\"basis\":\"derived\"");
-  ttm_buf_printf(buf, ",\"line\":%u", f->profile->states.at[set->state].line);
-  ttm_json_key_mib(buf, ",\"allocated_per_bank_MB\":", set->measured_bytes);
-  ttm_json_key_mib(buf, ",\"explained_per_bank_MB\":", ttm_alive_set_explained(set));
-  ttm_buf_printf(buf, ",\"explained_pct\":%.3f", ttm_alive_set_quality(set));
-  ttm_json_key_mib(buf, ",\"counted_twice_MB\":", set->over_bytes);
-  ttm_buf_printf(buf, ",\"tensors\":%u", set->tensors);
-  ttm_json_key_mib(buf, ",\"padding_total_MB\":", set->padding_bytes);
-  ttm_json_key_mib(buf, ",\"rounding_total_MB\":", set->rounding_bytes);
-  put_classes(buf, set);
-  ttm_json_key_mib(buf, ",\"kv_cache_by_name_MB\":", set->guessed_bytes);
-  ttm_json_raw(buf, ",\"rows\":[");
-  for (size_t i = 0; i < set->rows.n; i++) {
-    ttm_buf_puts(buf, i ? ",\n" : "\n");
-    put_row(buf, f, &set->rows.at[i]);
-  }
-  ttm_buf_printf(buf, "],\"other_rows\":%llu", (unsigned long long)set->other_rows);
-  ttm_json_key_mib(buf, ",\"other_rows_per_bank_MB\":", set->other_bytes);
-  ttm_json_raw(buf, ",\"modules\":[");
+static void put_modules(ttm_json *j, const ttm_alive_set *set) {
+  ttm_json_put_array(j, "modules");
   for (size_t i = 0; i < set->modules.n; i++) {
-    const ttm_alive_module *module = &set->modules.at[i];
-    ttm_buf_puts(buf, i ? ",{\"path\":" : "{\"path\":");
-    ttm_json_string(buf, module->path);
-    ttm_json_key_mib(buf, ",\"per_bank_MB\":", module->bank_bytes);
-    ttm_buf_printf(buf, ",\"tensors\":%u}", module->tensors);
+    ttm_json_put_object(j, NULL);
+    ttm_json_put_str(j, "path", set->modules.at[i].path);
+    ttm_json_put_mib(j, "per_bank_MB", set->modules.at[i].bank_bytes);
+    ttm_json_put_u64(j, "tensors", set->modules.at[i].tensors);
+    ttm_json_end(j);
   }
-  ttm_json_raw(buf, "]}");
+  ttm_json_end(j);
 }
 
-void ttm_json_live_sets(ttm_buf *buf, const ttm_findings *f) {
-  bool any = false;
-  ttm_json_raw(buf, ",\n\"live_at_peak\":{");
-  for (int m = TTM_DRAM; m <= TTM_L1; m++) {
-    if (!f->alive_set[m].known) continue;
-    if (any) ttm_json_raw(buf, ",\n");
-    any = true;
-    ttm_json_memory_key(buf, (ttm_memory)m);
-    put_set(buf, f, &f->alive_set[m]);
+static void put_set(ttm_json *j, const char *key, const ttm_findings *f, const ttm_alive_set *set) {
+  ttm_json_put_object(j, key);
+  ttm_json_put_name(j, "basis", "derived");
+  ttm_json_put_line(j, "line", f->profile, set->state);
+  ttm_json_put_mib(j, "allocated_per_bank_MB", set->measured_bytes);
+  ttm_json_put_mib(j, "explained_per_bank_MB", ttm_alive_set_explained(set));
+  ttm_json_put_fixed(j, "explained_pct", ttm_alive_set_quality(set), 3);
+  ttm_json_put_mib(j, "counted_twice_MB", set->over_bytes);
+  ttm_json_put_u64(j, "tensors", set->tensors);
+  ttm_json_put_mib(j, "padding_total_MB", set->padding_bytes);
+  ttm_json_put_mib(j, "rounding_total_MB", set->rounding_bytes);
+  put_classes(j, set);
+  ttm_json_put_mib(j, "kv_cache_by_name_MB", set->guessed_bytes);
+  ttm_json_put_rows(j, "rows");
+  for (size_t i = 0; i < set->rows.n; i++) put_row(j, f, &set->rows.at[i]);
+  ttm_json_end(j);
+  ttm_json_put_u64(j, "other_rows", set->other_rows);
+  ttm_json_put_mib(j, "other_rows_per_bank_MB", set->other_bytes);
+  put_modules(j, set);
+  ttm_json_end(j);
+}
+
+void ttm_json_put_live_at_peak(ttm_json *j, const ttm_findings *f) {
+  ttm_json_put_sections(j, "live_at_peak");
+  for (ttm_memory m = TTM_DRAM; m <= TTM_L1; m++) {
+    if (f->alive_set[m].known) put_set(j, ttm_memory_name(m), f, &f->alive_set[m]);
   }
-  ttm_buf_char(buf, '}');
+  ttm_json_end(j);
+}
+
+/* ---- What only a recording of `ttmem run` tells ------------------------------------------------------------------ */
+
+static void put_memories(ttm_json *j, const ttm_findings *f) {
+  const ttm_capture *c = &f->profile->capture;
+  ttm_json_put_object(j, "memories");
+  for (ttm_memory m = 0; m < TTM_MEMORIES; m++) {
+    ttm_json_put_object(j, ttm_memory_name(m));
+    ttm_json_put_u64(j, "peak_per_bank_B", c->peak_bytes[m]);
+    ttm_json_put_known(j, "capacity_per_bank_B", c->recording.measured[m] ? c->recording.total[m] : UINT64_MAX);
+    ttm_json_put_u64(j, "banks", c->recording.banks[m]);
+    ttm_json_put_op(j, "peak_operation", f, c->peak_op[m]);
+    ttm_json_end(j);
+  }
+  ttm_json_end(j);
+}
+
+static void put_use(ttm_json *j, const ttm_findings *f, const ttm_core_use *u) {
+  const ttm_core_moment *m = &u->fullest;
+  const ttm_capture *c = &f->profile->capture;
+  ttm_json_put_object(j, "l1_per_core");
+  ttm_json_put_u64(j, "limit_B", u->limit);
+  ttm_json_put_u64(j, "fullest_B", m->total);
+  ttm_json_put_u64(j, "tensors_B", m->tensors);
+  ttm_json_put_u64(j, "l1_small_B", m->small);
+  ttm_json_put_u64(j, "circular_buffers_B", m->program[0]);
+  ttm_json_put_u64(j, "dataflow_buffers_B", m->program[1]);
+  ttm_json_put_u64(j, "scratchpads_B", m->program[2]);
+  ttm_buf_printf(ttm_json_at(j, "core"), "\"%u-%u\"", m->x, m->y);
+  ttm_json_put_op(j, "operation", f, m->event < c->events.n ? c->events.at[m->event].op : TTM_NONE);
+  if (u->gap_event < c->events.n)
+    ttm_json_put_i64(j, "nearest_clash_B", u->gap);
+  else
+    ttm_json_put_null(j, "nearest_clash_B");
+  ttm_json_put_u64(j, "programs", c->programs);
+  ttm_json_put_u64(j, "programs_completed", c->recording.completed);
+  ttm_json_put_u64(j, "programs_without_buffers", c->empty_programs);
+  ttm_json_end(j);
+}
+
+int ttm_json_put_recording(ttm_json *j, const ttm_findings *f) {
+  const ttm_profile *p = f->profile;
+  const ttm_recording *r = &p->capture.recording;
+  ttm_core_use use;
+  if (!r->is) return TTM_OK;
+  int rc = ttm_core_use_make(&use, p);
+  if (!rc) {
+    ttm_json_put_object(j, "recording");
+    ttm_json_put_id(j, "board", p, r->board);
+    ttm_json_put_bool(j, "ended", r->ended);
+    ttm_json_put_id(j, "reason", p, r->reason);
+    ttm_json_put_op(j, "last_operation", f, r->last);
+    ttm_json_put_u64(j, "pieces", r->pieces);
+    ttm_json_put_u64(j, "memory_views", r->views);
+    ttm_json_put_u64(j, "corrections", r->corrections);
+    ttm_json_put_u64(j, "hole_corrections", r->hole_corrections);
+    ttm_json_put_u64(j, "unseen_frees", r->unseen_frees);
+    ttm_json_put_u64(j, "lost_operations", r->lost);
+    ttm_json_put_u64(j, "operations_elsewhere", r->elsewhere);
+    ttm_json_put_u64(j, "traces_pretended", r->traces);
+    put_memories(j, f);
+    put_use(j, f, &use);
+    ttm_json_end(j);
+  }
+  ttm_core_use_free(&use);
+  return rc;
 }

@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between the files that write findings.json: each writes one member with the comma and line break before it. */
+/* Between the files that write findings.json: each function writes the member it is named after. */
 #ifndef TTM_REPORT_FINDINGS_PARTS_H
 #define TTM_REPORT_FINDINGS_PARTS_H
 
 #include "report/files/json_parts.h"
 
-/* "live_at_peak": what is alive at the peaks of DRAM and L1, adding up. */
-void ttm_json_live_sets(ttm_buf *buf, const ttm_findings *f);
-/* "late_frees", "fragmentation", "waste_at_peak", "advice", "layers". */
-void ttm_json_lifetimes(ttm_buf *buf, const ttm_findings *f);
-void ttm_json_fragmentation(ttm_buf *buf, const ttm_findings *f);
-void ttm_json_wastes(ttm_buf *buf, const ttm_findings *f);
-void ttm_json_advices(ttm_buf *buf, const ttm_findings *f);
-/* "programs": the runs of each, folded. */
-void ttm_json_programs(ttm_buf *buf, const ttm_findings *f);
-void ttm_json_layers(ttm_buf *buf, const ttm_findings *f);
+/* The log line of a state; null for TTM_NONE. */
+static inline void ttm_json_put_line(ttm_json *j, const char *key, const ttm_profile *p, uint32_t state) {
+  ttm_json_put_index(j, key, state == TTM_NONE ? TTM_NONE : p->states.at[state].line);
+}
+
+/* What is alive at the peaks of DRAM and L1, adding up. */
+void ttm_json_put_live_at_peak(ttm_json *j, const ttm_findings *f);
+void ttm_json_put_late_frees(ttm_json *j, const ttm_findings *f);
+void ttm_json_put_fragmentation(ttm_json *j, const ttm_findings *f);
+void ttm_json_put_waste_at_peak(ttm_json *j, const ttm_findings *f);
+void ttm_json_put_advice(ttm_json *j, const ttm_findings *f);
+/* The runs of each program, folded. */
+void ttm_json_put_programs(ttm_json *j, const ttm_findings *f);
+/* Only when the input is a recording. 0 or TTM_ENOMEM. */
+int ttm_json_put_recording(ttm_json *j, const ttm_findings *f);
+void ttm_json_put_layers(ttm_json *j, const ttm_findings *f);
 
 #endif

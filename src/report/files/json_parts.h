@@ -5,13 +5,20 @@
 
 #include "analyze/findings.h"
 #include "base/out_file.h"
-#include "report/write/json_writer.h"
+#include "report/write/json.h"
 
 /* A profile string; null for id 0. */
-void ttm_json_id(ttm_buf *buf, const ttm_profile *p, uint32_t id);
-
-/* "DRAM": and so on, with the colon. */
-void ttm_json_memory_key(ttm_buf *buf, ttm_memory memory);
+static inline void ttm_json_put_id(ttm_json *j, const char *key, const ttm_profile *p, uint32_t id) {
+  id ? ttm_json_put_str(j, key, ttm_profile_string(p, id)) : ttm_json_put_null(j, key);
+}
+/* null for TTM_NONE. */
+static inline void ttm_json_put_index(ttm_json *j, const char *key, uint32_t index) {
+  ttm_json_put_known(j, key, index == TTM_NONE ? UINT64_MAX : index);
+}
+/* A figure in 0.001 MB; null for TTM_NONE. */
+static inline void ttm_json_put_figure(ttm_json *j, const char *key, uint32_t value) {
+  value == TTM_NONE ? ttm_json_put_null(j, key) : ttm_json_put_milli(j, key, value);
+}
 
 /* Name (string id) of the const-eval program around a call, itself included; 0 when there is none. */
 uint32_t ttm_const_eval_name(const ttm_profile *p, uint32_t call);
@@ -19,16 +26,16 @@ uint32_t ttm_const_eval_name(const ttm_profile *p, uint32_t call);
 /* Number of a dense rank. */
 uint32_t ttm_rank_number(const ttm_profile *p, uint32_t rank);
 
-/* "shape":..,"dtype":.. of a type id, with a comma before each; nulls when it is no tensor. */
-void ttm_json_type_members(ttm_buf *buf, const ttm_profile *p, uint32_t type);
+/* "shape" and "dtype" of a tensor type; nulls for NULL. */
+void ttm_json_put_tensor_type(ttm_json *j, const ttm_tensor_type *type);
+/* The same of a type id; nulls when it is no tensor. */
+void ttm_json_put_type(ttm_json *j, const ttm_profile *p, uint32_t type);
 
 /* "4000x256"; null for rank 0. */
-void ttm_json_shape(ttm_buf *buf, const ttm_dims *dims);
-/* [4000,256] */
-void ttm_json_dims(ttm_buf *buf, const ttm_dims *dims);
+void ttm_json_put_shape(ttm_json *j, const char *key, const ttm_dims *dims);
 
 /* {"dot.0":4,...}: where the locations of a module text stand. 0 or TTM_ENOMEM. */
-int ttm_json_loc_index(ttm_out *out, ttm_str module_text);
+int ttm_json_put_locations(ttm_json *j, const char *key, ttm_out *out, ttm_str module_text);
 
 /* What the cost of a tensor depends on besides its type. */
 typedef struct ttm_json_sizes {
@@ -37,16 +44,13 @@ typedef struct ttm_json_sizes {
 } ttm_json_sizes;
 ttm_json_sizes ttm_json_sizes_of(const ttm_profile *p);
 
-/* The layout object of a tensor type: shapes, tiles, buffer, bytes without and with padding, bytes per bank. */
-void ttm_json_layout(ttm_buf *buf, const ttm_tensor_type *type, const ttm_json_sizes *sizes);
+/* The layout object of a type: shapes, tiles, buffer, bytes without and with padding, bytes per bank; null when it is no tensor. */
+void ttm_json_put_layout(ttm_json *j, const char *key, const ttm_type *type, const ttm_json_sizes *sizes);
 
-/* "index":..,"mlir_op":..,"loc":..,"line":.. of an operation: the way every finding names one. Index is null for
- * operations that are no elements. */
-void ttm_json_op_members(ttm_buf *buf, const ttm_findings *f, uint32_t op);
-/* An object of them; null for no operation. With its key. */
-void ttm_json_key_op(ttm_buf *buf, const ttm_findings *f, const char *key, uint32_t op);
-
-/* A figure in 0.001 MB behind its key; null for TTM_NONE. */
-void ttm_json_key_milli(ttm_buf *buf, const char *key, uint32_t value);
+/* "index", "mlir_op", "loc" and "line" of an operation: the way every finding names one. Index is null for
+ * operations that are no elements; all are for no operation. */
+void ttm_json_put_op_members(ttm_json *j, const ttm_findings *f, uint32_t op);
+/* An object of them; null for no operation. */
+void ttm_json_put_op(ttm_json *j, const char *key, const ttm_findings *f, uint32_t op);
 
 #endif

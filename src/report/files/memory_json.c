@@ -7,76 +7,63 @@
 typedef struct memory_writer {
   const ttm_findings *f;
   const ttm_profile *p;
-  ttm_buf *buf;
+  ttm_json json;
   struct {
-    bool valid;
-    ttm_level level;
+    bool present;    /* the last state has it */
+    ttm_level level; /* as rendered last */
     ttm_buf text;
-  } last[TTM_MEMORIES]; /* the memory's figures as rendered last */
-  uint32_t *next;       /* by state: the following one of its rank, TTM_NONE */
-  uint32_t call;        /* program rendered last */
-  ttm_buf program;
+  } last[TTM_MEMORIES];
+  uint32_t *next;  /* by state: the following one of its rank, TTM_NONE */
+  uint32_t call;   /* of the last operation */
+  ttm_buf program; /* what it says about its program */
 } memory_writer;
 
 /* ---- The head ---------------------------------------------------------------------------------------------------- */
 
-static void put_config(memory_writer *w) {
-  ttm_json_comma comma = {0};
+static void put_head(memory_writer *w) {
+  ttm_json *j = &w->json;
+  ttm_json_put_object(j, "metadata");
+  ttm_json_put_object(j, "memory_config");
   for (ttm_memory m = 0; m < TTM_MEMORIES; m++) {
     ttm_level level;
     if (!ttm_profile_config(w->p, m, &level)) continue;
-    ttm_json_next(w->buf, &comma, TTM_LIT(","));
-    ttm_json_memory_key(w->buf, m);
-    ttm_json_raw(w->buf, "{\"num_banks\":");
-    ttm_buf_u64(w->buf, level.banks);
-    ttm_json_raw(w->buf, ",\"total_bytes_per_bank_MB\":");
-    ttm_json_milli(w->buf, level.total);
-    ttm_buf_char(w->buf, '}');
+    ttm_json_put_object(j, ttm_memory_name(m));
+    ttm_json_put_u64(j, "num_banks", level.banks);
+    ttm_json_put_milli(j, "total_bytes_per_bank_MB", level.total);
+    ttm_json_end(j);
   }
-}
-
-static void put_head(memory_writer *w) {
-  ttm_json_raw(w->buf, "{\"metadata\":{\"memory_config\":{");
-  put_config(w);
-  ttm_json_raw(w->buf, "},\"total_operations\":");
-  ttm_buf_u64(w->buf, w->f->elements);
-  ttm_json_raw(w->buf, "},\n\"operations\":[");
+  ttm_json_end(j);
+  ttm_json_put_u64(j, "total_operations", w->f->elements);
+  ttm_json_end(j);
 }
 
 /* ---- One element ------------------------------------------------------------------------------------------------- */
 
-/* Renders what all operations of a call share. */
-static void render_program(memory_writer *w, uint32_t id) {
-  ttm_buf *text = &w->program;
-  ttm_buf_clear(text);
-  w->call = id;
+/* What all operations of a call share. */
+static void put_program(memory_writer *w, uint32_t id) {
+  ttm_json *j = &w->json;
+  if (id == w->call && w->program.n) return ttm_buf_put(j->out, ttm_buf_str(&w->program));
   const ttm_call *call = id == TTM_NONE ? NULL : &w->p->calls.at[id];
-  ttm_json_raw(text, ",\"program\":");
-  ttm_json_id(text, w->p, call ? call->name : 0);
-  ttm_json_raw(text, ",\"run\":");
-  if (call)
-    ttm_buf_u64(text, call->run);
-  else
-    ttm_json_null(text);
-  ttm_json_raw(text, ",\"rank\":");
-  ttm_buf_u64(text, ttm_rank_number(w->p, call ? call->rank : 0));
-  ttm_json_raw(text, ",\"const_eval_graph\":");
-  ttm_json_id(text, w->p, ttm_const_eval_name(w->p, id));
+  size_t start = j->out->n;
+  ttm_json_put_id(j, "program", w->p, call ? call->name : 0);
+  ttm_json_put_index(j, "run", call ? call->run : TTM_NONE);
+  ttm_json_put_u64(j, "rank", ttm_rank_number(w->p, call ? call->rank : 0));
+  ttm_json_put_id(j, "const_eval_graph", w->p, ttm_const_eval_name(w->p, id));
+  ttm_buf_clear(&w->program);
+  ttm_buf_put(&w->program, ttm_str_from(ttm_buf_str(j->out), start));
+  w->call = id;
 }
 
 static void render_level(ttm_buf *text, const ttm_level *level) {
+  ttm_json j = {.out = text};
   ttm_buf_clear(text);
-  ttm_json_raw(text, "{\"numBanks\":");
-  ttm_buf_u64(text, level->banks);
-  ttm_json_raw(text, ",\"totalBytesPerBank_MB\":");
-  ttm_json_milli(text, level->total);
-  ttm_json_raw(text, ",\"totalBytesAllocatedPerBank_MB\":");
-  ttm_json_milli(text, level->allocated);
-  ttm_json_raw(text, ",\"totalBytesFreePerBank_MB\":");
-  ttm_json_milli(text, level->free);
-  ttm_json_raw(text, ",\"largestContiguousBytesFreePerBank_MB\":");
-  ttm_json_milli(text, level->largest);
-  ttm_buf_char(text, '}');
+  ttm_json_put_object(&j, NULL);
+  ttm_json_put_u64(&j, "numBanks", level->banks);
+  ttm_json_put_milli(&j, "totalBytesPerBank_MB", level->total);
+  ttm_json_put_milli(&j, "totalBytesAllocatedPerBank_MB", level->allocated);
+  ttm_json_put_milli(&j, "totalBytesFreePerBank_MB", level->free);
+  ttm_json_put_milli(&j, "largestContiguousBytesFreePerBank_MB", level->largest);
+  ttm_json_end(&j);
 }
 
 static bool same_level(const ttm_level *a, const ttm_level *b) {
@@ -85,49 +72,36 @@ static bool same_level(const ttm_level *a, const ttm_level *b) {
 }
 
 static void put_state(memory_writer *w, uint32_t state) {
-  if (state == TTM_NONE) {
-    ttm_json_null(w->buf);
-    return;
-  }
-  ttm_json_comma comma = {0};
-  ttm_buf_char(w->buf, '{');
+  ttm_json *j = &w->json;
+  if (state == TTM_NONE) return ttm_json_put_null(j, "memory");
+  ttm_json_put_object(j, "memory");
   for (ttm_memory m = 0; m < TTM_MEMORIES; m++) {
     ttm_level level;
-    if (!ttm_state_level(w->p, state, m, &level)) continue;
-    if (!w->last[m].valid || !same_level(&level, &w->last[m].level)) {
-      render_level(&w->last[m].text, &level);
-      w->last[m].level = level;
-      w->last[m].valid = true;
-    }
-    ttm_json_next(w->buf, &comma, TTM_LIT(","));
-    ttm_json_memory_key(w->buf, m);
-    ttm_buf_put(w->buf, ttm_buf_str(&w->last[m].text));
+    w->last[m].present = ttm_state_level(w->p, state, m, &level);
+    if (!w->last[m].present) continue;
+    if (!w->last[m].text.n || !same_level(&level, &w->last[m].level)) render_level(&w->last[m].text, &level);
+    w->last[m].level = level;
+    ttm_json_put_raw(j, ttm_memory_name(m), ttm_buf_str(&w->last[m].text));
   }
-  ttm_buf_char(w->buf, '}');
+  ttm_json_end(j);
 }
 
-static void put_live(ttm_buf *buf, const ttm_alive_sum *sum) {
+static void put_live(ttm_json *j, const char *key, const ttm_alive_sum *sum) {
   if (!sum->tensors && !sum->logical_bytes && !sum->stored_bytes) {
-    ttm_json_raw(buf,
-                 "{\"unpadded_bytes\":0,\"padded_bytes\":0,\"num_tensors\":0,\"unpadded_MB\":0.0,\"padded_MB\":0.0,"
-                 "\"overhead_MB\":0.0,\"overhead_pct\":0}");
-    return;
+    static const char nothing[] =
+        "{\"unpadded_bytes\":0,\"padded_bytes\":0,\"num_tensors\":0,\"unpadded_MB\":0.0,"
+        "\"padded_MB\":0.0,\"overhead_MB\":0.0,\"overhead_pct\":0}";
+    return ttm_json_put_raw(j, key, (ttm_str){nothing, sizeof nothing - 1});
   }
-  ttm_json_raw(buf, "{\"unpadded_bytes\":");
-  ttm_buf_u64(buf, sum->logical_bytes);
-  ttm_json_raw(buf, ",\"padded_bytes\":");
-  ttm_buf_u64(buf, sum->stored_bytes);
-  ttm_json_raw(buf, ",\"num_tensors\":");
-  ttm_buf_u64(buf, sum->tensors);
-  ttm_json_raw(buf, ",\"unpadded_MB\":");
-  ttm_json_mib(buf, sum->logical_bytes);
-  ttm_json_raw(buf, ",\"padded_MB\":");
-  ttm_json_mib(buf, sum->stored_bytes);
-  ttm_json_raw(buf, ",\"overhead_MB\":");
-  ttm_json_mib_diff(buf, sum->stored_bytes, sum->logical_bytes);
-  ttm_json_raw(buf, ",\"overhead_pct\":");
-  ttm_json_percent(buf, sum->stored_bytes, sum->logical_bytes, sum->logical_bytes);
-  ttm_buf_char(buf, '}');
+  ttm_json_put_object(j, key);
+  ttm_json_put_u64(j, "unpadded_bytes", sum->logical_bytes);
+  ttm_json_put_u64(j, "padded_bytes", sum->stored_bytes);
+  ttm_json_put_u64(j, "num_tensors", sum->tensors);
+  ttm_json_put_mib(j, "unpadded_MB", sum->logical_bytes);
+  ttm_json_put_mib(j, "padded_MB", sum->stored_bytes);
+  ttm_json_put_mib_diff(j, "overhead_MB", sum->stored_bytes, sum->logical_bytes);
+  ttm_json_put_percent(j, "overhead_pct", sum->stored_bytes, sum->logical_bytes, sum->logical_bytes);
+  ttm_json_end(j);
 }
 
 /* The next state of each state's rank. ttm_state_next would look past the other ranks again and again; of one rank it is the next one. */
@@ -148,72 +122,67 @@ static int find_next_states(memory_writer *w) {
   return enough ? TTM_OK : TTM_ENOMEM;
 }
 
-/* The same rule as ttm_op_effect. */
+/* The same rule as ttm_op_effect; put_state left the levels of `state`. */
 static void put_effects(memory_writer *w, uint32_t state) {
+  ttm_json *j = &w->json;
   uint32_t next = TTM_NONE;
   if (state < w->p->states.n) next = w->next ? w->next[state] : ttm_state_next(w->p, state);
   bool any = false;
   for (ttm_memory m = 0; m < TTM_MEMORIES && next != TTM_NONE; m++) {
-    ttm_level before, after;
-    if (!ttm_state_level(w->p, state, m, &before) || !ttm_state_level(w->p, next, m, &after)) continue;
-    ttm_buf_put(w->buf, any ? TTM_LIT(",") : TTM_LIT("{"));
-    ttm_json_memory_key(w->buf, m);
-    ttm_json_milli(w->buf, (int64_t)after.allocated - before.allocated);
+    ttm_level after;
+    if (!w->last[m].present || !ttm_state_level(w->p, next, m, &after)) continue;
+    if (!any) ttm_json_put_object(j, "effect_MB");
+    ttm_json_put_milli(j, ttm_memory_name(m), (int64_t)after.allocated - w->last[m].level.allocated);
     any = true;
   }
-  ttm_buf_put(w->buf, any ? TTM_LIT("}") : TTM_LIT("null"));
+  any ? ttm_json_end(j) : ttm_json_put_null(j, "effect_MB");
 }
 
 static void put_element(memory_writer *w, uint32_t op, uint32_t index, const ttm_alive *live) {
   const ttm_op *row = &w->p->ops.at[op];
   const ttm_op_text *text = &w->p->texts.at[row->text];
-  ttm_buf *buf = w->buf;
-  ttm_buf_put(buf, index ? TTM_LIT(",\n{\"index\":") : TTM_LIT("\n{\"index\":"));
-  ttm_buf_u64(buf, index);
-  ttm_json_raw(buf, ",\"line\":");
-  ttm_buf_u64(buf, row->line);
-  ttm_json_raw(buf, ",\"op_type\":");
-  ttm_json_id(buf, w->p, text->op_type);
-  ttm_json_raw(buf, ",\"mlir_op\":");
-  ttm_json_string(buf, ttm_profile_string(w->p, text->name));
-  ttm_json_raw(buf, ",\"loc\":");
-  ttm_json_id(buf, w->p, text->location);
-  if (row->call != w->call || !w->program.n) render_program(w, row->call);
-  ttm_buf_put(buf, ttm_buf_str(&w->program));
-  ttm_json_raw(buf, ",\"const_eval_cache_miss\":");
-  ttm_json_bool(buf, row->flags & TTM_OP_CACHE_MISS);
-  ttm_json_raw(buf, ",\"is_weight_op\":");
-  ttm_json_bool(buf, row->flags & TTM_OP_CONST_EVAL);
-  ttm_json_raw(buf, ",\"memory\":");
+  ttm_json *j = &w->json;
+  ttm_json_put_object(j, NULL);
+  ttm_json_put_u64(j, "index", index);
+  ttm_json_put_u64(j, "line", row->line);
+  ttm_json_put_id(j, "op_type", w->p, text->op_type);
+  ttm_json_put_str(j, "mlir_op", ttm_profile_string(w->p, text->name));
+  ttm_json_put_id(j, "loc", w->p, text->location);
+  put_program(w, row->call);
+  ttm_json_put_bool(j, "const_eval_cache_miss", row->flags & TTM_OP_CACHE_MISS);
+  ttm_json_put_bool(j, "is_weight_op", row->flags & TTM_OP_CONST_EVAL);
   put_state(w, row->state);
-  ttm_json_raw(buf, ",\"effect_MB\":");
   put_effects(w, row->state);
-  ttm_json_raw(buf, ",\"unpadded_memory\":{\"DRAM\":");
-  put_live(buf, &live->dram);
-  ttm_json_raw(buf, ",\"L1\":");
-  put_live(buf, &live->l1);
-  ttm_json_raw(buf, "}}");
+  ttm_json_put_object(j, "unpadded_memory");
+  put_live(j, "DRAM", &live->dram);
+  put_live(j, "L1", &live->l1);
+  ttm_json_end(j);
+  ttm_json_end(j);
+}
+
+static void put_elements(memory_writer *w, ttm_out *out, ttm_alive *live) {
+  uint32_t index = 0;
+  ttm_json_put_rows(&w->json, "operations");
+  for (uint32_t op = 0; op < w->p->ops.n; op++) {
+    ttm_alive_step(live);
+    if (!ttm_op_is_element(w->p, op)) continue;
+    put_element(w, op, index++, live);
+    ttm_out_flow(out);
+  }
+  ttm_json_end(&w->json);
 }
 
 int ttm_report_memory_json(const ttm_findings *f, ttm_out *out, ttm_error *err) {
-  memory_writer w = {.f = f, .p = f->profile, .buf = &out->buf};
+  memory_writer w = {.f = f, .p = f->profile, .json = {.out = &out->buf}};
   ttm_alive live;
   if (ttm_alive_init(&live, f->profile)) return ttm_error_nomem(err);
   bool failed = find_next_states(&w);
+  ttm_json_put_sections(&w.json, NULL);
   put_head(&w);
-  uint32_t index = 0;
-  for (uint32_t op = 0; op < w.p->ops.n && !failed; op++) {
-    ttm_alive_step(&live);
-    if (!ttm_op_is_element(w.p, op)) continue;
-    put_element(&w, op, index++, &live);
-    ttm_out_flow(out);
-  }
-  ttm_buf_put(w.buf, index ? TTM_LIT("\n]}\n") : TTM_LIT("]}\n"));
-  failed |= w.buf->failed || w.program.failed;
-  for (ttm_memory m = 0; m < TTM_MEMORIES; m++) {
-    failed |= w.last[m].text.failed;
-    ttm_buf_free(&w.last[m].text);
-  }
+  if (!failed) put_elements(&w, out, &live);
+  ttm_json_end(&w.json);
+  failed |= ttm_json_finish(&w.json) != TTM_OK;
+  for (ttm_memory m = 0; m < TTM_MEMORIES; m++) ttm_buf_free(&w.last[m].text);
   ttm_free(w.next);
   ttm_buf_free(&w.program);
   ttm_alive_free(&live);

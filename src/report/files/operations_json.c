@@ -13,7 +13,7 @@ typedef struct slice {
 typedef struct ops_writer {
   const ttm_findings *f;
   const ttm_profile *p;
-  ttm_buf *buf;
+  ttm_json json;
   ttm_json_sizes sizes;
   uint8_t *uses; /* by text: 0, 1, 2 = more than once. Texts used once are not worth keeping */
   slice *slices; /* by text */
@@ -28,123 +28,97 @@ static const ttm_type *type_at(const ttm_profile *p, ttm_list list, uint32_t i) 
 }
 
 /* The types as printed, in parentheses when there are several (or none). */
-static void put_types(ops_writer *w, ttm_list list, bool parentheses) {
-  ttm_buf_char(w->buf, '"');
-  if (parentheses) ttm_buf_char(w->buf, '(');
+static void put_types(ops_writer *w, const char *key, ttm_list list, bool parentheses) {
+  ttm_buf *out = ttm_json_at(&w->json, key);
+  ttm_buf_puts(out, parentheses ? "\"(" : "\"");
   for (uint32_t i = 0; i < list.n; i++) {
-    if (i) ttm_json_raw(w->buf, ", ");
-    ttm_json_escape(w->buf, ttm_profile_string(w->p, type_at(w->p, list, i)->text));
+    if (i) ttm_buf_puts(out, ", ");
+    ttm_json_escape(out, ttm_profile_string(w->p, type_at(w->p, list, i)->text));
   }
-  if (parentheses) ttm_buf_char(w->buf, ')');
-  ttm_buf_char(w->buf, '"');
+  ttm_buf_puts(out, parentheses ? ")\"" : "\"");
 }
 
-static void put_shape(ttm_buf *out, const ttm_tensor_type *tensor) { ttm_json_shape(out, &tensor->shape); }
-static void put_dtype(ttm_buf *out, const ttm_tensor_type *tensor) { ttm_json_string(out, tensor->element); }
-
 /* One thing of each tensor among the types. */
-static void put_tensors(ops_writer *w, ttm_list list, void (*put)(ttm_buf *, const ttm_tensor_type *)) {
-  ttm_json_comma comma = {0};
-  ttm_buf_char(w->buf, '[');
+static void put_shapes(ops_writer *w, const char *key, ttm_list list) {
+  ttm_json_put_array(&w->json, key);
   for (uint32_t i = 0; i < list.n; i++) {
     const ttm_type *type = type_at(w->p, list, i);
-    if (!type->is_tensor) continue;
-    ttm_json_next(w->buf, &comma, TTM_LIT(","));
-    put(w->buf, &type->tensor);
+    if (type->is_tensor) ttm_json_put_shape(&w->json, NULL, &type->tensor.shape);
   }
-  ttm_buf_char(w->buf, ']');
+  ttm_json_end(&w->json);
+}
+
+static void put_dtypes(ops_writer *w, const char *key, ttm_list list) {
+  ttm_json_put_array(&w->json, key);
+  for (uint32_t i = 0; i < list.n; i++) {
+    const ttm_type *type = type_at(w->p, list, i);
+    if (type->is_tensor) ttm_json_put_str(&w->json, NULL, type->tensor.element);
+  }
+  ttm_json_end(&w->json);
 }
 
 /* The first result that is a tensor, as the old files have it; all of them beside it when there are several. */
 static void put_layouts(ops_writer *w, const ttm_op_text *text) {
+  static const ttm_type none = {0};
+  ttm_json *j = &w->json;
   uint32_t first = 0;
   while (first < text->outputs.n && !type_at(w->p, text->outputs, first)->is_tensor) first++;
-  ttm_json_raw(w->buf, ",\"output_layout_info\":");
-  if (first < text->outputs.n)
-    ttm_json_layout(w->buf, &type_at(w->p, text->outputs, first)->tensor, &w->sizes);
-  else
-    ttm_json_null(w->buf);
+  ttm_json_put_layout(j, "output_layout_info", first < text->outputs.n ? type_at(w->p, text->outputs, first) : &none,
+                      &w->sizes);
   if (text->outputs.n < 2) return;
-  ttm_json_raw(w->buf, ",\"output_layouts\":");
-  for (uint32_t i = 0; i < text->outputs.n; i++) {
-    const ttm_type *type = type_at(w->p, text->outputs, i);
-    ttm_buf_char(w->buf, i ? ',' : '[');
-    if (type->is_tensor)
-      ttm_json_layout(w->buf, &type->tensor, &w->sizes);
-    else
-      ttm_json_null(w->buf);
-  }
-  ttm_buf_char(w->buf, ']');
+  ttm_json_put_array(j, "output_layouts");
+  for (uint32_t i = 0; i < text->outputs.n; i++)
+    ttm_json_put_layout(j, NULL, type_at(w->p, text->outputs, i), &w->sizes);
+  ttm_json_end(j);
 }
 
-static void put_value(ops_writer *w, ttm_value value) {
+static void put_value(ops_writer *w, const char *key, ttm_value value) {
   char scratch[TTM_VALUE_CHARS];
-  ttm_json_string(w->buf, ttm_value_print(w->p, value, scratch));
+  ttm_json_put_str(&w->json, key, ttm_value_print(w->p, value, scratch));
 }
 
 static void put_operands(ops_writer *w, ttm_list list) {
-  ttm_buf_char(w->buf, '[');
-  for (uint32_t i = 0; i < list.n; i++) {
-    if (i) ttm_buf_char(w->buf, ',');
-    put_value(w, w->p->lists.at[list.first + i]);
-  }
-  ttm_buf_char(w->buf, ']');
+  ttm_json_put_array(&w->json, "inputs");
+  for (uint32_t i = 0; i < list.n; i++) put_value(w, NULL, w->p->lists.at[list.first + i]);
+  ttm_json_end(&w->json);
 }
 
 static void put_text(ops_writer *w, const ttm_op_text *text) {
-  ttm_buf *buf = w->buf;
-  ttm_json_raw(buf, ",\"result\":");
-  if (text->result)
-    put_value(w, text->result);
-  else
-    ttm_json_null(buf);
-  if (text->result_count > 1) {
-    ttm_json_raw(buf, ",\"results\":");
-    ttm_buf_u64(buf, text->result_count);
-  }
-  ttm_json_raw(buf, ",\"mlir_op\":");
-  ttm_json_string(buf, ttm_profile_string(w->p, text->name));
-  ttm_json_raw(buf, ",\"inputs\":");
+  ttm_json *j = &w->json;
+  text->result ? put_value(w, "result", text->result) : ttm_json_put_null(j, "result");
+  if (text->result_count > 1) ttm_json_put_u64(j, "results", text->result_count);
+  ttm_json_put_str(j, "mlir_op", ttm_profile_string(w->p, text->name));
   put_operands(w, text->operands);
-  ttm_json_raw(buf, ",\"attributes\":");
   if (text->has_attributes)
-    ttm_json_string(buf, ttm_profile_string(w->p, text->attributes));
+    ttm_json_put_str(j, "attributes", ttm_profile_string(w->p, text->attributes));
   else
-    ttm_json_null(buf);
-  if (text->synthetic) {
-    ttm_json_raw(buf, ",\"input_types\":null,\"output_type\":null"); /* there was no operation line to say */
+    ttm_json_put_null(j, "attributes");
+  if (text->synthetic) { /* there was no operation line to say */
+    ttm_json_put_null(j, "input_types");
+    ttm_json_put_null(j, "output_type");
   } else {
-    ttm_json_raw(buf, ",\"input_types\":");
-    put_types(w, text->inputs, false);
-    ttm_json_raw(buf, ",\"output_type\":");
-    put_types(w, text->outputs, text->outputs.n != 1);
+    put_types(w, "input_types", text->inputs, false);
+    put_types(w, "output_type", text->outputs, text->outputs.n != 1);
   }
-  ttm_json_raw(buf, ",\"input_shapes\":");
-  put_tensors(w, text->inputs, put_shape);
-  ttm_json_raw(buf, ",\"input_dtypes\":");
-  put_tensors(w, text->inputs, put_dtype);
-  ttm_json_raw(buf, ",\"output_shapes\":");
-  put_tensors(w, text->outputs, put_shape);
-  ttm_json_raw(buf, ",\"output_dtypes\":");
-  put_tensors(w, text->outputs, put_dtype);
+  put_shapes(w, "input_shapes", text->inputs);
+  put_dtypes(w, "input_dtypes", text->inputs);
+  put_shapes(w, "output_shapes", text->outputs);
+  put_dtypes(w, "output_dtypes", text->outputs);
   put_layouts(w, text);
-  ttm_json_raw(buf, ",\"loc\":");
-  ttm_json_id(buf, w->p, text->location);
+  ttm_json_put_id(j, "loc", w->p, text->location);
 }
 
 static void put_cached_text(ops_writer *w, uint32_t id) {
+  ttm_buf *out = w->json.out;
   slice *kept = &w->slices[id];
-  if (kept->n) {
-    ttm_buf_put(w->buf, (ttm_str){w->cache.at + kept->at, kept->n});
-    return;
-  }
-  size_t start = w->buf->n;
+  if (kept->n) return ttm_buf_put(out, (ttm_str){w->cache.at + kept->at, kept->n});
+  size_t start = out->n;
   put_text(w, &w->p->texts.at[id]);
-  if (w->buf->failed) return;
-  size_t n = w->buf->n - start;
+  if (out->failed) return;
+  size_t n = out->n - start;
   if (w->uses[id] < 2 || n > CACHE_BYTES - w->cache.n) return;
   size_t at = w->cache.n;
-  ttm_buf_put(&w->cache, (ttm_str){w->buf->at + start, n});
+  ttm_buf_put(&w->cache, (ttm_str){out->at + start, n});
   if (!w->cache.failed) *kept = (slice){(uint32_t)at, (uint32_t)n};
 }
 
@@ -153,50 +127,46 @@ static void put_cached_text(ops_writer *w, uint32_t id) {
 static void put_weight(ops_writer *w, uint32_t index) {
   const ttm_registry_entry *entry = &w->f->registry.entries.at[index];
   const ttm_graph_arg *arg = &w->p->graphs.at[entry->graph].args.at[entry->arg];
-  ttm_json_raw(w->buf, "{\"registry_index\":");
-  ttm_buf_u64(w->buf, index);
-  ttm_json_raw(w->buf, ",\"name\":");
-  ttm_json_id(w->buf, w->p, arg->name ? arg->name : arg->ssa);
-  ttm_json_type_members(w->buf, w->p, arg->type);
-  ttm_json_raw(w->buf, ",\"bytes\":");
-  ttm_buf_u64(w->buf, entry->bytes);
-  ttm_buf_char(w->buf, '}');
+  ttm_json *j = &w->json;
+  ttm_json_put_object(j, NULL);
+  ttm_json_put_u64(j, "registry_index", index);
+  ttm_json_put_id(j, "name", w->p, arg->name ? arg->name : arg->ssa);
+  ttm_json_put_type(j, w->p, arg->type);
+  ttm_json_put_u64(j, "bytes", entry->bytes);
+  ttm_json_end(j);
 }
 
 /* Returns how many there were. */
 static uint32_t put_weights(ops_writer *w, const ttm_op *row) {
   ttm_list list = ttm_profile_weights(w->p, row->weights);
   uint32_t written = 0;
+  ttm_json_put_array(&w->json, "weights");
   for (uint32_t i = 0; i < list.n; i++) {
     uint32_t entry = ttm_registry_find(&w->f->registry, w->p, row->call, w->p->lists.at[list.first + i]);
     if (entry == TTM_NONE || !w->f->registry.entries.at[entry].weight) continue;
-    if (written++) ttm_buf_char(w->buf, ',');
     put_weight(w, entry);
+    written++;
   }
+  ttm_json_end(&w->json);
   return written;
 }
 
 static void put_element(ops_writer *w, uint32_t op, uint32_t index) {
   const ttm_op *row = &w->p->ops.at[op];
-  ttm_buf *buf = w->buf;
-  ttm_buf_put(buf, index ? TTM_LIT(",\n{\"index\":") : TTM_LIT("\n{\"index\":"));
-  ttm_buf_u64(buf, index);
-  ttm_json_raw(buf, ",\"line\":");
-  ttm_buf_u64(buf, row->line);
+  ttm_json *j = &w->json;
+  ttm_json_put_object(j, NULL);
+  ttm_json_put_u64(j, "index", index);
+  ttm_json_put_u64(j, "line", row->line);
   put_cached_text(w, row->text);
   if (row->call != w->call) {
     w->call = row->call;
     w->const_eval = ttm_const_eval_name(w->p, row->call);
   }
-  ttm_json_raw(buf, ",\"const_eval_graph\":");
-  ttm_json_id(buf, w->p, w->const_eval);
-  ttm_json_raw(buf, ",\"const_eval_cache_miss\":");
-  ttm_json_bool(buf, row->flags & TTM_OP_CACHE_MISS);
-  ttm_json_raw(buf, ",\"weights\":[");
+  ttm_json_put_id(j, "const_eval_graph", w->p, w->const_eval);
+  ttm_json_put_bool(j, "const_eval_cache_miss", row->flags & TTM_OP_CACHE_MISS);
   uint32_t weights = put_weights(w, row);
-  ttm_json_raw(buf, "],\"is_weight_op\":");
-  ttm_json_bool(buf, weights || (row->flags & TTM_OP_CONST_EVAL));
-  ttm_buf_char(buf, '}');
+  ttm_json_put_bool(j, "is_weight_op", weights || (row->flags & TTM_OP_CONST_EVAL));
+  ttm_json_end(j);
 }
 
 /* ---- The file ---------------------------------------------------------------------------------------------------- */
@@ -213,17 +183,18 @@ static int prepare(ops_writer *w) {
 }
 
 int ttm_report_operations_json(const ttm_findings *f, ttm_out *out, ttm_error *err) {
-  ops_writer w = {.f = f, .p = f->profile, .buf = &out->buf, .sizes = ttm_json_sizes_of(f->profile), .call = TTM_NONE};
+  ops_writer w = {
+      .f = f, .p = f->profile, .json = {.out = &out->buf}, .sizes = ttm_json_sizes_of(f->profile), .call = TTM_NONE};
   bool failed = prepare(&w);
-  ttm_buf_char(w.buf, '[');
+  ttm_json_put_rows(&w.json, NULL);
   uint32_t index = 0;
   for (uint32_t op = 0; op < w.p->ops.n && !failed; op++) {
     if (!ttm_op_is_element(w.p, op)) continue;
     put_element(&w, op, index++);
     ttm_out_flow(out);
   }
-  ttm_buf_put(w.buf, index ? TTM_LIT("\n]\n") : TTM_LIT("]\n"));
-  failed |= w.buf->failed;
+  ttm_json_end(&w.json);
+  failed |= ttm_json_finish(&w.json) != TTM_OK;
   ttm_free(w.uses);
   ttm_free(w.slices);
   ttm_buf_free(&w.cache);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The HTML report: the page of web/ with its data inside. What the first screen needs stands before the program, the
  * rest behind it, so that a browser shows the chart while it still reads the file. */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "analyze/ways.h"
@@ -18,36 +17,36 @@
 
 /* ---- IRs ---------------------------------------------------------------------------------------------------------- */
 
-static void put_ir_facts(ttm_buf *buf, const ttm_profile *p) {
-  ttm_json_comma comma = {0};
-  ttm_json_raw(buf, ",\"irs\":[");
+static void put_ir_facts(ttm_json *j, const ttm_profile *p) {
+  ttm_json_put_array(j, "irs");
   for (size_t g = 0; g < p->graphs.n; g++) {
     for (size_t d = 0; d < p->graphs.at[g].dumps.n; d++) {
       const ttm_dump *dump = &p->graphs.at[g].dumps.at[d];
       if (!dump->packed) continue;
-      ttm_json_next(buf, &comma, TTM_LIT(","));
-      ttm_buf_printf(buf,
-                     "{\"id\":\"ir.%zu.%zu\",\"graph\":%zu,\"line\":%" PRIu32 ",\"lines\":%" PRIu32 ",\"module\":", g,
-                     d, g, dump->first_line, dump->line_count);
-      ttm_json_id(buf, p, p->graphs.at[g].name);
-      ttm_json_raw(buf, ",\"stage\":");
-      ttm_json_id(buf, p, dump->stage);
-      ttm_buf_char(buf, '}');
+      ttm_json_put_object(j, NULL);
+      ttm_buf_printf(ttm_json_at(j, "id"), "\"ir.%zu.%zu\"", g, d);
+      ttm_json_put_u64(j, "graph", g);
+      ttm_json_put_u64(j, "line", dump->first_line);
+      ttm_json_put_u64(j, "lines", dump->line_count);
+      ttm_json_put_id(j, "module", p, p->graphs.at[g].name);
+      ttm_json_put_id(j, "stage", p, dump->stage);
+      ttm_json_end(j);
     }
   }
-  ttm_buf_char(buf, ']');
+  ttm_json_end(j);
 }
 
 static int put_ir(ttm_html *h, const ttm_dump *dump, size_t g, size_t d) {
   char id[64];
   ttm_buf text = {0};
   ttm_out index = ttm_out_memory();
+  ttm_json j = {.out = &index.buf};
   int code = ttm_profile_dump_text(dump, &text);
   snprintf(id, sizeof id, "ir.%zu.%zu", g, d);
   if (!code) code = ttm_block_write_text(ttm_buf_str(&text), id, h->out);
-  if (!code) code = ttm_json_loc_index(&index, ttm_buf_str(&text));
+  if (!code) code = ttm_json_put_locations(&j, NULL, &index, ttm_buf_str(&text));
+  if (!code) code = ttm_json_finish(&j);
   snprintf(id, sizeof id, "ir.%zu.%zu.locations", g, d);
-  if (!code && index.buf.failed) code = TTM_ENOMEM;
   if (!code) code = ttm_block_write_text(ttm_buf_str(&index.buf), id, h->out);
   ttm_out_abandon(&index);
   ttm_buf_free(&text);
@@ -92,91 +91,86 @@ static int find_moments(const ttm_findings *f, moments *out) {
   return TTM_OK;
 }
 
-static void put_position(ttm_buf *buf, ttm_html_position at) {
-  ttm_buf_printf(buf, "{\"element\":%" PRId64 ",\"place\":%d", at.element, (int)at.place);
+static void put_position(ttm_json *j, ttm_html_position at) {
+  ttm_json_put_i64(j, "element", at.element);
+  ttm_json_put_u64(j, "place", at.place);
 }
 
-static void put_regions(ttm_buf *buf, const char *key, const ttm_l1_region *at, size_t n) {
-  ttm_buf_printf(buf, ",\"%s\":[", key);
+static void put_regions(ttm_json *j, const char *key, const ttm_l1_region *at, size_t n) {
+  ttm_json_put_array(j, key);
   for (size_t i = 0; i < n; i++) {
-    ttm_buf_printf(buf, "%s[%" PRIu64 ",%" PRIu64 "]", i ? "," : "", at[i].at, at[i].end);
+    ttm_json_put_array(j, NULL);
+    ttm_json_put_u64(j, NULL, at[i].at);
+    ttm_json_put_u64(j, NULL, at[i].end);
+    ttm_json_end(j);
   }
-  ttm_buf_char(buf, ']');
+  ttm_json_end(j);
 }
 
 /* One core's L1, for its picture. */
-static void put_core(ttm_buf *buf, const ttm_l1_map *map) {
-  ttm_buf_printf(buf,
-                 ",\"core\":{\"chip\":\"%s\",\"chip_basis\":\"%s\",\"size\":%" PRIu64 ",\"base\":%" PRIu64
-                 ",\"base_basis\":\"%s\",\"small\":%" PRIu64 ",\"buffer_word\":\"%s\"",
-                 ttm_l1_chip(map), ttm_basis_name(map->arch_basis), map->size, map->base,
-                 ttm_basis_name(map->base_basis), map->small, ttm_l1_map_buffer_word(map));
-  put_regions(buf, "buffers", map->buffers.at, map->buffers.n);
-  put_regions(buf, "tensors", map->tensors.at, map->tensors.n);
-  ttm_buf_char(buf, '}');
+static void put_core(ttm_json *j, const ttm_l1_map *map) {
+  ttm_json_put_object(j, "core");
+  ttm_json_put_name(j, "chip", ttm_l1_chip(map));
+  ttm_json_put_name(j, "chip_basis", ttm_basis_name(map->arch_basis));
+  ttm_json_put_u64(j, "size", map->size);
+  ttm_json_put_u64(j, "base", map->base);
+  ttm_json_put_name(j, "base_basis", ttm_basis_name(map->base_basis));
+  ttm_json_put_u64(j, "small", map->small);
+  ttm_json_put_name(j, "buffer_word", ttm_l1_map_buffer_word(map));
+  put_regions(j, "buffers", map->buffers.at, map->buffers.n);
+  put_regions(j, "tensors", map->tensors.at, map->tensors.n);
+  ttm_json_end(j);
 }
 
 /* The core of a clash, as far as its message tells. */
-static int put_clash(ttm_buf *buf, const ttm_profile *p, const ttm_incident *incident) {
+static int put_clash(ttm_json *j, const ttm_profile *p, const ttm_incident *incident) {
   ttm_clash clash = {0};
   ttm_arch_id arch = ttm_incident_arch(p, incident);
   ttm_clash_hints hints = {.arch = ttm_str_of(arch == TTM_ARCHES ? NULL : ttm_arches[arch].name)};
   if (!ttm_clash_possible(&incident->what)) return TTM_OK;
   int code = ttm_clash_explain(&clash, &incident->what, &hints);
-  if (!code) put_core(buf, &clash.map);
+  if (!code) put_core(j, &clash.map);
   ttm_clash_free(&clash);
   return code == TTM_ENOMEM ? code : TTM_OK;
 }
 
-static int put_moments(ttm_buf *buf, const ttm_findings *f) {
+static void put_incident(ttm_json *j, const ttm_findings *f, size_t i, ttm_html_position at) {
+  const ttm_incident *incident = &f->profile->incidents.at[i];
+  ttm_buf title = {0}, verdict = {0};
+  ttm_words_incident(&title, incident);
+  ttm_words_verdict(&verdict, f->incidents.at[i].verdict);
+  ttm_json_put_object(j, NULL);
+  put_position(j, at);
+  ttm_json_put_words(j, "title", &title);
+  ttm_json_put_words(j, "verdict", &verdict);
+  ttm_json_put_i64(j, "state", incident->state < f->profile->states.n ? (int64_t)incident->state : -1);
+  if (put_clash(j, f->profile, incident)) j->out->failed = true;
+  ttm_json_end(j);
+}
+
+static int put_moments(ttm_json *j, const ttm_findings *f) {
   moments at;
-  ttm_json_comma comma = {0};
   if (find_moments(f, &at)) return TTM_ENOMEM;
-  ttm_json_raw(buf, ",\"peaks\":{");
+  ttm_json_put_object(j, "peaks");
   for (ttm_memory m = 0; m < TTM_MEMORIES; m++) {
     if (!f->peak[m].known) continue;
-    ttm_json_next(buf, &comma, TTM_LIT(","));
-    ttm_json_memory_key(buf, m);
-    put_position(buf, at.peak[m]);
-    ttm_buf_printf(buf, ",\"state\":%" PRIu32 ",\"rank\":%" PRIu32 "}", f->peak[m].state,
-                   ttm_state_rank(f->profile, f->peak[m].state));
+    ttm_json_put_object(j, ttm_memory_name(m));
+    put_position(j, at.peak[m]);
+    ttm_json_put_u64(j, "state", f->peak[m].state);
+    ttm_json_put_u64(j, "rank", ttm_state_rank(f->profile, f->peak[m].state));
+    ttm_json_end(j);
   }
-  ttm_json_raw(buf, "},\"incidents\":[");
-  for (size_t i = 0; i < f->profile->incidents.n; i++) {
-    const ttm_incident *incident = &f->profile->incidents.at[i];
-    ttm_buf words = {0};
-    if (i) ttm_buf_char(buf, ',');
-    put_position(buf, at.incidents[i]);
-    ttm_words_incident(&words, incident);
-    ttm_json_raw(buf, ",\"title\":");
-    ttm_json_string(buf, ttm_buf_str(&words));
-    ttm_buf_clear(&words);
-    ttm_words_verdict(&words, f->incidents.at[i].verdict);
-    ttm_json_raw(buf, ",\"verdict\":");
-    ttm_json_string(buf, ttm_buf_str(&words));
-    ttm_buf_printf(buf, ",\"state\":%" PRId64,
-                   incident->state < f->profile->states.n ? (int64_t)incident->state : (int64_t)-1);
-    ttm_buf_free(&words);
-    if (put_clash(buf, f->profile, incident)) buf->failed = true;
-    ttm_buf_char(buf, '}');
-  }
-  ttm_buf_char(buf, ']');
+  ttm_json_end(j);
+  ttm_json_put_array(j, "incidents");
+  for (size_t i = 0; i < f->profile->incidents.n; i++) put_incident(j, f, i, at.incidents[i]);
+  ttm_json_end(j);
   ttm_free(at.incidents);
   return TTM_OK;
 }
 
-static void put_ranks(ttm_buf *buf, const ttm_profile *p) {
-  ttm_json_raw(buf, ",\"ranks\":[");
-  for (size_t r = 0; r < p->ranks.n; r++) {
-    if (r) ttm_buf_char(buf, ',');
-    ttm_buf_u64(buf, p->ranks.at[r]);
-  }
-  ttm_buf_char(buf, ']');
-}
-
 /* L1 core by core, which only captures and recordings tell: the fullest core in a sentence, and the core on which a program's buffers came
  * nearest to a tensor, with the operation of that program. */
-static int put_l1(ttm_buf *buf, const ttm_findings *f) {
+static int put_l1(ttm_json *j, const ttm_findings *f) {
   const ttm_profile *p = f->profile;
   ttm_core_use use;
   ttm_buf words = {0};
@@ -184,16 +178,14 @@ static int put_l1(ttm_buf *buf, const ttm_findings *f) {
   int code = ttm_core_use_make(&use, p);
   if (!code) ttm_words_core_use(&words, p, &use);
   if (!code && words.n) {
-    ttm_json_raw(buf, ",\"l1\":{\"words\":");
-    ttm_json_string(buf, ttm_buf_str(&words));
     uint32_t op = use.gap_event < p->capture.events.n ? p->capture.events.at[use.gap_event].op : TTM_NONE;
+    ttm_json_put_object(j, "l1");
+    ttm_json_put_str(j, "words", ttm_buf_str(&words));
     if (use.map.size && op < p->ops.n) {
-      ttm_json_raw(buf, ",\"operation\":{");
-      ttm_json_op_members(buf, f, op);
-      ttm_buf_char(buf, '}');
-      put_core(buf, &use.map);
+      ttm_json_put_op(j, "operation", f, op);
+      put_core(j, &use.map);
     }
-    ttm_buf_char(buf, '}');
+    ttm_json_end(j);
   }
   if (words.failed) code = TTM_ENOMEM;
   ttm_buf_free(&words);
@@ -201,39 +193,45 @@ static int put_l1(ttm_buf *buf, const ttm_findings *f) {
   return code;
 }
 
-static int put_facts(ttm_html *h, ttm_str name, bool own_findings) {
+/* What the page says of the input as a whole. */
+static void put_input(ttm_json *j, const ttm_html *h, ttm_str name, bool own_findings) {
   const ttm_profile *p = h->p;
+  ttm_buf lacks = {0};
   const char *missing = ttm_words_missing(p);
-  ttm_buf json = {0}, lacks = {0};
-  ttm_words_recording(&lacks, h->f);
-  ttm_buf_printf(&json, "{\"format\":%d,\"version\":\"%s\",\"name\":", TTM_HTML_FORMAT, TTM_VERSION);
-  ttm_json_string(&json, name);
-  ttm_json_raw(&json, ",\"source\":");
-  ttm_json_string(&json, ttm_words_source(p));
-  ttm_json_raw(&json, ",\"holds\":");
-  ttm_json_string(&json, ttm_str_of(ttm_words_kind(p)));
-  ttm_json_raw(&json, ",\"missing\":");
   if (missing)
-    ttm_json_string(&json, ttm_str_of(missing));
-  else if (lacks.n)
-    ttm_json_string(&json, ttm_buf_str(&lacks));
+    ttm_buf_puts(&lacks, missing);
   else
-    ttm_json_null(&json);
-  ttm_buf_printf(&json, ",\"elements\":%" PRIu32 ",\"states\":%zu,\"calls\":%zu,\"step\":%d,\"levels\":%d",
-                 h->f->elements, p->states.n, p->calls.n, TTM_HTML_STEP,
-                 p->states.n < TTM_HTML_PLAIN ? 0 : TTM_HTML_LEVELS);
-  json.failed |= lacks.failed;
-  ttm_buf_free(&lacks);
+    ttm_words_recording(&lacks, h->f);
+  ttm_json_put_u64(j, "format", TTM_HTML_FORMAT);
+  ttm_json_put_name(j, "version", TTM_VERSION);
+  ttm_json_put_str(j, "name", name);
+  ttm_json_put_str(j, "source", ttm_words_source(p));
+  ttm_json_put_name(j, "holds", ttm_words_kind(p));
+  lacks.n || lacks.failed ? ttm_json_put_words(j, "missing", &lacks) : ttm_json_put_null(j, "missing");
+  ttm_json_put_u64(j, "elements", h->f->elements);
+  ttm_json_put_u64(j, "states", p->states.n);
+  ttm_json_put_u64(j, "calls", p->calls.n);
+  ttm_json_put_u64(j, "step", TTM_HTML_STEP);
+  ttm_json_put_u64(j, "levels", p->states.n < TTM_HTML_PLAIN ? 0 : TTM_HTML_LEVELS);
   /* "rough": what needs the frees is not known; "kept": the findings were made when the log was there. */
-  if (p->seen.from_report) ttm_buf_puts(&json, own_findings ? ",\"rebuilt\":\"rough\"" : ",\"rebuilt\":\"kept\"");
-  put_ranks(&json, p);
-  put_ir_facts(&json, p);
-  int code = put_l1(&json, h->f);
-  if (!code) code = put_moments(&json, h->f);
-  ttm_buf_char(&json, '}');
-  if (!code && json.failed) code = TTM_ENOMEM;
-  if (!code) code = ttm_block_write_text(ttm_buf_str(&json), "facts", h->out);
-  ttm_buf_free(&json);
+  if (p->seen.from_report) ttm_json_put_name(j, "rebuilt", own_findings ? "rough" : "kept");
+  ttm_json_put_array(j, "ranks");
+  for (size_t r = 0; r < p->ranks.n; r++) ttm_json_put_u64(j, NULL, p->ranks.at[r]);
+  ttm_json_end(j);
+}
+
+static int put_facts(ttm_html *h, ttm_str name, bool own_findings) {
+  ttm_buf text = {0};
+  ttm_json j = {.out = &text};
+  ttm_json_put_object(&j, NULL);
+  put_input(&j, h, name, own_findings);
+  put_ir_facts(&j, h->p);
+  int code = put_l1(&j, h->f);
+  if (!code) code = put_moments(&j, h->f);
+  ttm_json_end(&j);
+  if (!code) code = ttm_json_finish(&j);
+  if (!code) code = ttm_block_write_text(ttm_buf_str(&text), "facts", h->out);
+  ttm_buf_free(&text);
   return code;
 }
 

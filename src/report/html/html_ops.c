@@ -189,23 +189,21 @@ static void put_types(ttm_html *h, ttm_list list) {
 }
 
 static int put_type_table(ttm_html *h) {
-  const ttm_profile *p = h->p;
-  ttm_json_sizes sizes = ttm_json_sizes_of(p);
-  ttm_buf json = {0};
+  ttm_json_sizes sizes = ttm_json_sizes_of(h->p);
+  ttm_buf text = {0};
+  ttm_json j = {.out = &text};
+  ttm_json_put_rows(&j, NULL);
   for (size_t i = 0; i < h->types.used.n; i++) {
-    const ttm_type *type = &p->types.at[h->types.used.at[i]];
-    ttm_buf_put(&json, i ? TTM_LIT(",\n{\"text\":") : TTM_LIT("[{\"text\":"));
-    ttm_json_string(&json, ttm_profile_string(p, type->text));
-    ttm_json_raw(&json, ",\"layout\":");
-    if (type->is_tensor)
-      ttm_json_layout(&json, &type->tensor, &sizes);
-    else
-      ttm_json_null(&json);
-    ttm_buf_char(&json, '}');
+    const ttm_type *type = &h->p->types.at[h->types.used.at[i]];
+    ttm_json_put_object(&j, NULL);
+    ttm_json_put_str(&j, "text", ttm_profile_string(h->p, type->text));
+    ttm_json_put_layout(&j, "layout", type, &sizes);
+    ttm_json_end(&j);
   }
-  ttm_buf_put(&json, h->types.used.n ? TTM_LIT("]") : TTM_LIT("[]"));
-  int code = json.failed ? TTM_ENOMEM : ttm_block_write_text(ttm_buf_str(&json), "types", h->out);
-  ttm_buf_free(&json);
+  ttm_json_end(&j);
+  int code = ttm_json_finish(&j);
+  if (!code) code = ttm_block_write_text(ttm_buf_str(&text), "types", h->out);
+  ttm_buf_free(&text);
   return code;
 }
 

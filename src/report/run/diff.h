@@ -50,6 +50,7 @@ int64_t ttm_diff_peak(const ttm_diff *diff, int side, ttm_memory memory);
 bool ttm_diff_is_worse(const ttm_diff *diff);
 
 void ttm_diff_write(ttm_doc *doc, const ttm_diff *diff);
-void ttm_diff_json(ttm_buf *out, const ttm_diff *diff);
+/* 0 or TTM_ENOMEM. */
+int ttm_diff_json(ttm_buf *out, const ttm_diff *diff);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "report/run/fit_case.h"
-#include "report/write/json_fields.h"
+#include "report/write/json.h"
 
 static double kib(uint64_t bytes) { return (double)bytes / 1024.0; }
 
@@ -129,73 +129,55 @@ int ttm_fit_cases_write(const ttm_fit_case *cases, size_t n, const ttm_summary_s
 
 /* ---- JSON ---------------------------------------------------------------------------------------------------------- */
 
-static void text_or_null(ttm_buf *out, ttm_json_comma *comma, const char *name, const ttm_buf *text) {
-  ttm_field(out, comma, name);
-  if (text->n)
-    ttm_json_string(out, ttm_buf_str(text));
-  else
-    ttm_json_null(out);
-}
-
-static void json_stop(ttm_buf *out, const ttm_fit_case *c) {
+static void json_stop(ttm_json *j, const ttm_fit_case *c) {
   const ttm_fit_stop *stop = &c->stop;
-  const char *verdict = ttm_verdict_name(stop->verdict);
-  ttm_json_comma comma = {false};
-  ttm_buf_char(out, '{');
-  ttm_field_text(out, &comma, "kind", ttm_str_of(ttm_incident_kind_name(stop->kind)));
-  text_or_null(out, &comma, "memory", &stop->memory);
-  text_or_null(out, &comma, "operation", &stop->operation);
-  text_or_null(out, &comma, "at", &stop->at);
-  ttm_field_u64(out, &comma, "needed_per_bank_B", stop->needed);
-  ttm_field_u64(out, &comma, "free_per_bank_B", stop->free);
-  ttm_field_u64(out, &comma, "largest_free_block_B", stop->largest);
-  ttm_field_u64(out, &comma, "shortfall_B", stop->shortfall);
-  ttm_field(out, &comma, "verdict");
-  if (verdict)
-    ttm_json_string(out, ttm_str_of(verdict));
-  else
-    ttm_json_null(out);
-  ttm_field_bool(out, &comma, "survived", c->fits == TTM_FITS);
-  text_or_null(out, &comma, "message", &stop->message);
-  ttm_buf_char(out, '}');
+  if (!c->refused) return ttm_json_put_null(j, "incident");
+  ttm_json_put_object(j, "incident");
+  ttm_json_put_name(j, "kind", ttm_incident_kind_name(stop->kind));
+  ttm_json_put_known_str(j, "memory", ttm_buf_str(&stop->memory));
+  ttm_json_put_known_str(j, "operation", ttm_buf_str(&stop->operation));
+  ttm_json_put_known_str(j, "at", ttm_buf_str(&stop->at));
+  ttm_json_put_known(j, "needed_per_bank_B", stop->needed);
+  ttm_json_put_known(j, "free_per_bank_B", stop->free);
+  ttm_json_put_known(j, "largest_free_block_B", stop->largest);
+  ttm_json_put_known(j, "shortfall_B", stop->shortfall);
+  ttm_json_put_name(j, "verdict", ttm_verdict_name(stop->verdict));
+  ttm_json_put_bool(j, "survived", c->fits == TTM_FITS);
+  ttm_json_put_known_str(j, "message", ttm_buf_str(&stop->message));
+  ttm_json_end(j);
 }
 
-static void json_case(ttm_buf *out, const ttm_fit_case *c) {
-  uint64_t unknown = c->measured ? 0 : TTM_UNKNOWN;
-  ttm_json_comma comma = {false};
-  ttm_buf_char(out, '{');
-  ttm_field_text(out, &comma, "board", ttm_buf_str(&c->board));
-  ttm_field(out, &comma, "fits");
-  ttm_buf_puts(out, c->fits == TTM_FITS_UNKNOWN ? "null" : c->fits == TTM_FITS ? "true" : "false");
-  ttm_field_u64(out, &comma, "peak_dram_per_bank_B", c->dram_peak | unknown);
-  ttm_field_u64(out, &comma, "capacity_dram_per_bank_B", c->dram_bank | unknown);
-  ttm_field_u64(out, &comma, "headroom_dram_per_bank_B", headroom(c) | unknown);
-  ttm_field_u64(out, &comma, "dram_banks", c->dram_banks | unknown);
-  ttm_field_u64(out, &comma, "peak_dram_B", ttm_mul_sat(c->dram_peak, c->dram_banks) | unknown);
-  ttm_field_u64(out, &comma, "peak_l1_per_core_B", c->l1_peak | unknown);
-  ttm_field_u64(out, &comma, "capacity_l1_per_core_B", c->l1_core | unknown);
-  ttm_field_u64(out, &comma, "peak_l1_tensors_per_core_B", c->l1_tensors | unknown);
-  ttm_field_u64(out, &comma, "peak_l1_programs_per_core_B", c->replayed ? TTM_UNKNOWN : c->l1_programs | unknown);
-  ttm_field_u64(out, &comma, "l1_clashes", c->replayed ? TTM_UNKNOWN : c->clashes | unknown);
-  ttm_field_u64(out, &comma, "programs_not_recorded", c->replayed ? TTM_UNKNOWN : c->silent | unknown);
-  ttm_field_u64(out, &comma, "operations", c->operations | unknown);
-  ttm_field_u64(out, &comma, "exit_status", c->exit_status < 0 ? TTM_UNKNOWN : (uint64_t)c->exit_status);
-  text_or_null(out, &comma, "why_unknown", &c->why);
-  ttm_field(out, &comma, "incident");
-  if (c->refused)
-    json_stop(out, c);
-  else
-    ttm_json_null(out);
-  ttm_buf_char(out, '}');
+static void json_case(ttm_json *j, const ttm_fit_case *c) {
+  uint64_t unknown = c->measured ? 0 : TTM_UNKNOWN, unrecorded = c->replayed ? TTM_UNKNOWN : unknown;
+  ttm_json_put_object(j, NULL);
+  ttm_json_put_str(j, "board", ttm_buf_str(&c->board));
+  c->fits == TTM_FITS_UNKNOWN ? ttm_json_put_null(j, "fits") : ttm_json_put_bool(j, "fits", c->fits == TTM_FITS);
+  ttm_json_put_known(j, "peak_dram_per_bank_B", c->dram_peak | unknown);
+  ttm_json_put_known(j, "capacity_dram_per_bank_B", c->dram_bank | unknown);
+  ttm_json_put_known(j, "headroom_dram_per_bank_B", headroom(c) | unknown);
+  ttm_json_put_known(j, "dram_banks", c->dram_banks | unknown);
+  ttm_json_put_known(j, "peak_dram_B", ttm_mul_sat(c->dram_peak, c->dram_banks) | unknown);
+  ttm_json_put_known(j, "peak_l1_per_core_B", c->l1_peak | unknown);
+  ttm_json_put_known(j, "capacity_l1_per_core_B", c->l1_core | unknown);
+  ttm_json_put_known(j, "peak_l1_tensors_per_core_B", c->l1_tensors | unknown);
+  ttm_json_put_known(j, "peak_l1_programs_per_core_B", c->l1_programs | unrecorded);
+  ttm_json_put_known(j, "l1_clashes", c->clashes | unrecorded);
+  ttm_json_put_known(j, "programs_not_recorded", c->silent | unrecorded);
+  ttm_json_put_known(j, "operations", c->operations | unknown);
+  ttm_json_put_known(j, "exit_status", c->exit_status < 0 ? TTM_UNKNOWN : (uint64_t)c->exit_status);
+  ttm_json_put_known_str(j, "why_unknown", ttm_buf_str(&c->why));
+  json_stop(j, c);
+  ttm_json_end(j);
 }
 
 int ttm_fit_cases_json(const ttm_fit_case *cases, size_t n, ttm_buf *out) {
-  ttm_buf_printf(out, "{\"schema_version\": 1, \"how\": \"%s\", \"boards\": [",
-                 n && cases[0].replayed ? "replay" : "run");
-  for (size_t i = 0; i < n; i++) {
-    ttm_buf_puts(out, i ? ",\n  " : "\n  ");
-    json_case(out, &cases[i]);
-  }
-  ttm_buf_puts(out, "\n]}\n");
-  return out->failed ? TTM_ENOMEM : TTM_OK;
+  ttm_json j = {.out = out, .spaced = true};
+  ttm_json_put_object(&j, NULL);
+  ttm_json_put_u64(&j, "schema_version", 1);
+  ttm_json_put_name(&j, "how", n && cases[0].replayed ? "replay" : "run");
+  ttm_json_put_rows(&j, "boards");
+  for (size_t i = 0; i < n; i++) json_case(&j, &cases[i]);
+  ttm_json_end(&j);
+  ttm_json_end(&j);
+  return ttm_json_finish(&j);
 }

@@ -3,9 +3,6 @@
 
 #include "analyze/words.h"
 #include "base/format.h"
-#include "report/files/json_parts.h"
-
-/* ---- Words --------------------------------------------------------------------------------------------------------- */
 
 static void put_op(ttm_buf *out, const ttm_profile *p, uint32_t op) {
   ttm_put_text(out, ttm_words_name(p, op), 60, TTM_FORM_UTF8);
@@ -115,74 +112,4 @@ void ttm_words_recording(ttm_buf *out, const ttm_findings *f) {
                " pretended only, because ttnn cannot capture one on a mock board: operations ran as usual, replays "
                "did nothing, and TRACE memory is not counted.");
   put_sentence(out, r->elsewhere, "operation", " ran in threads that did not open the device, and told nothing.");
-}
-
-/* ---- JSON ---------------------------------------------------------------------------------------------------------- */
-
-static void put_memories(ttm_buf *out, const ttm_findings *f) {
-  const ttm_capture *c = &f->profile->capture;
-  ttm_json_raw(out, ",\"memories\":{");
-  for (ttm_memory m = 0; m < TTM_MEMORIES; m++) {
-    if (m) ttm_buf_char(out, ',');
-    ttm_json_memory_key(out, m);
-    ttm_json_key_u64(out, "{\"peak_per_bank_B\":", c->peak_bytes[m]);
-    ttm_json_key_known(out, ",\"capacity_per_bank_B\":", c->recording.measured[m] ? c->recording.total[m] : UINT64_MAX);
-    ttm_json_key_u64(out, ",\"banks\":", c->recording.banks[m]);
-    ttm_json_key_op(out, f, ",\"peak_operation\":", c->peak_op[m]);
-    ttm_buf_char(out, '}');
-  }
-  ttm_buf_char(out, '}');
-}
-
-static void put_use(ttm_buf *out, const ttm_findings *f, const ttm_core_use *u) {
-  const ttm_core_moment *m = &u->fullest;
-  const ttm_capture *c = &f->profile->capture;
-  ttm_json_key_u64(out, ",\"l1_per_core\":{\"limit_B\":", u->limit);
-  ttm_json_key_u64(out, ",\"fullest_B\":", m->total);
-  ttm_json_key_u64(out, ",\"tensors_B\":", m->tensors);
-  ttm_json_key_u64(out, ",\"l1_small_B\":", m->small);
-  ttm_json_key_u64(out, ",\"circular_buffers_B\":", m->program[0]);
-  ttm_json_key_u64(out, ",\"dataflow_buffers_B\":", m->program[1]);
-  ttm_json_key_u64(out, ",\"scratchpads_B\":", m->program[2]);
-  ttm_buf_printf(out, ",\"core\":\"%u-%u\"", m->x, m->y);
-  ttm_json_key_op(out, f, ",\"operation\":", m->event < c->events.n ? c->events.at[m->event].op : TTM_NONE);
-  ttm_json_raw(out, ",\"nearest_clash_B\":");
-  if (u->gap_event < c->events.n)
-    ttm_buf_printf(out, "%lld", (long long)u->gap);
-  else
-    ttm_json_null(out);
-  ttm_json_key_u64(out, ",\"programs\":", c->programs);
-  ttm_json_key_u64(out, ",\"programs_completed\":", c->recording.completed);
-  ttm_json_key_u64(out, ",\"programs_without_buffers\":", c->empty_programs);
-  ttm_buf_char(out, '}');
-}
-
-int ttm_json_recording(ttm_buf *out, const ttm_findings *f) {
-  const ttm_profile *p = f->profile;
-  const ttm_recording *r = &p->capture.recording;
-  ttm_core_use use;
-  if (!r->is) return TTM_OK;
-  int rc = ttm_core_use_make(&use, p);
-  if (!rc) {
-    ttm_json_raw(out, ",\n\"recording\":{\"board\":");
-    ttm_json_id(out, p, r->board);
-    ttm_json_raw(out, ",\"ended\":");
-    ttm_json_bool(out, r->ended);
-    ttm_json_raw(out, ",\"reason\":");
-    ttm_json_id(out, p, r->reason);
-    ttm_json_key_op(out, f, ",\"last_operation\":", r->last);
-    ttm_json_key_u64(out, ",\"pieces\":", r->pieces);
-    ttm_json_key_u64(out, ",\"memory_views\":", r->views);
-    ttm_json_key_u64(out, ",\"corrections\":", r->corrections);
-    ttm_json_key_u64(out, ",\"hole_corrections\":", r->hole_corrections);
-    ttm_json_key_u64(out, ",\"unseen_frees\":", r->unseen_frees);
-    ttm_json_key_u64(out, ",\"lost_operations\":", r->lost);
-    ttm_json_key_u64(out, ",\"operations_elsewhere\":", r->elsewhere);
-    ttm_json_key_u64(out, ",\"traces_pretended\":", r->traces);
-    put_memories(out, f);
-    put_use(out, f, &use);
-    ttm_buf_char(out, '}');
-  }
-  ttm_core_use_free(&use);
-  return rc;
 }

@@ -18,7 +18,4 @@ void ttm_words_holder(ttm_buf *out, const ttm_profile *p, const ttm_alive_set *s
 /* Sentences about what the recording lacks; nothing when it lacks nothing. */
 void ttm_words_recording(ttm_buf *out, const ttm_findings *f);
 
-/* ,"recording":{...} of the findings; nothing for other inputs. 0 or TTM_ENOMEM. */
-int ttm_json_recording(ttm_buf *out, const ttm_findings *f);
-
 #endif

@@ -7,44 +7,52 @@
 
 /* ---- Structure --------------------------------------------------------------------------------------------------- */
 
-ttm_buf *ttm_json_at_(ttm_json *j, const char *key, size_t n) {
+/* The comma, line break and blanks before a member; room for `n` more bytes. */
+static inline void separate(ttm_json *j, bool has_key, size_t n) {
   ttm_buf *out = j->out;
   bool in_object = j->objects & 1, comma = j->later, line = j->lines & 1 && (comma || !in_object);
   size_t blanks = !j->spaced ? 0 : line ? j->depth : comma;
-  j->misused |= in_object != (key != NULL) || (!j->depth && comma);
+  j->misused |= j->keyed || in_object != has_key || (!j->depth && comma);
   j->later = true;
-  if (!ttm_buf_room(out, n + blanks + 6)) return out;
-  char *at = out->at + out->n;
-  if (comma) *at++ = ',';
-  if (line) *at++ = '\n';
-  while (blanks-- > 0) *at++ = ' ';
-  if (key) {
-    *at++ = '"';
-    memcpy(at, key, n);
-    at += n;
-    *at++ = '"';
-    *at++ = ':';
-    if (j->spaced) *at++ = ' ';
-  }
-  out->n = (size_t)(at - out->at);
-  return out;
+  if (!ttm_buf_room(out, n + blanks + 2)) return;
+  if (comma) out->at[out->n++] = ',';
+  if (line) out->at[out->n++] = '\n';
+  while (blanks-- > 0) out->at[out->n++] = ' ';
 }
 
-static void begin(ttm_json *j, const char *key, bool object, bool lines) {
-  ttm_buf_char(ttm_json_at(j, key), object ? '{' : '[');
+/* May the next member take the short way of ttm_json_at? */
+static inline bool is_plain(const ttm_json *j) { return j->objects & ~j->lines & 1 && !j->spaced; }
+
+ttm_buf *ttm_json_at_(ttm_json *j, const char *key, size_t n) {
+  if (key || !j->keyed) separate(j, key, n + 4);
+  j->keyed = false;
+  j->plain = is_plain(j);
+  if (!key) return j->out;
+  ttm_buf_char(j->out, '"');
+  ttm_buf_put(j->out, (ttm_str){key, n});
+  ttm_buf_puts(j->out, j->spaced ? "\": " : "\":");
+  return j->out;
+}
+
+void ttm_json_put_key(ttm_json *j, ttm_str key) {
+  separate(j, true, 0);
+  ttm_json_string(j->out, key);
+  ttm_buf_puts(j->out, j->spaced ? ": " : ":");
+  j->keyed = true;
+  j->plain = false;
+}
+
+void ttm_json_begin_(ttm_json *j, char bracket, bool lines) {
+  ttm_buf_char(j->out, bracket);
   j->misused |= j->depth++ >= 64;
-  j->objects = j->objects << 1 | object;
+  j->objects = j->objects << 1 | (bracket == '{');
   j->lines = j->lines << 1 | lines;
   j->later = false;
+  j->plain = is_plain(j);
 }
 
-void ttm_json_put_object(ttm_json *j, const char *key) { begin(j, key, true, false); }
-void ttm_json_put_array(ttm_json *j, const char *key) { begin(j, key, false, false); }
-void ttm_json_put_sections(ttm_json *j, const char *key) { begin(j, key, true, true); }
-void ttm_json_put_rows(ttm_json *j, const char *key) { begin(j, key, false, true); }
-
 void ttm_json_end(ttm_json *j) {
-  j->misused |= !j->depth;
+  j->misused |= !j->depth || j->keyed;
   if (!j->depth) return;
   bool object = j->objects & 1;
   if (j->later && !object && j->lines & 1 && !j->spaced) ttm_buf_char(j->out, '\n');
@@ -53,6 +61,7 @@ void ttm_json_end(ttm_json *j) {
   j->objects >>= 1;
   j->lines >>= 1;
   j->later = true;
+  j->plain = is_plain(j);
 }
 
 int ttm_json_finish(ttm_json *j) {

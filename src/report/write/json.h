@@ -25,25 +25,13 @@ typedef struct ttm_json {
   ttm_buf *out;     /* borrowed; what it loses for lack of memory ttm_json_finish tells */
   bool spaced;      /* {"a": 1, "b": 2} instead of {"a":1,"b":2}, and lines are indented: for people */
   bool later;       /* the innermost container has a member: a comma comes before the next one */
+  bool plain;       /* the next member needs its key, a comma before it at most, and nothing else */
+  bool keyed;       /* ttm_json_put_key wrote the key of the value that comes next */
   bool misused;     /* a key where none belongs, none where one does, an end too many or too few */
   uint32_t depth;   /* containers begun and not ended */
   uint64_t objects; /* of those, the innermost in the lowest bit: is it an object? */
   uint64_t lines;   /* likewise: does each member have its own line? */
 } ttm_json;
-
-/* ---- Containers -------------------------------------------------------------------------------------------------- */
-
-void ttm_json_put_object(ttm_json *j, const char *key);
-void ttm_json_put_array(ttm_json *j, const char *key);
-/* An object whose members begin lines: {"a":1,\n"b":2} */
-void ttm_json_put_sections(ttm_json *j, const char *key);
-/* An array whose members have a line each: [\n1,\n2\n] */
-void ttm_json_put_rows(ttm_json *j, const char *key);
-/* Closes the innermost container. */
-void ttm_json_end(ttm_json *j);
-
-/* The line break behind a document. TTM_OK, TTM_ENOMEM, or TTM_EUSAGE after a misuse (a bug of the caller). */
-int ttm_json_finish(ttm_json *j);
 
 /* ---- The text of values ------------------------------------------------------------------------------------------ */
 
@@ -67,12 +55,56 @@ void ttm_json_percent(ttm_buf *buf, uint64_t a, uint64_t b, uint64_t whole);
 /* The shortest decimal that reads back as the same double; null when it is not finite. */
 void ttm_json_double(ttm_buf *buf, double value);
 
-/* ---- Members ----------------------------------------------------------------------------------------------------- */
+/* ---- Keys and containers ----------------------------------------------------------------------------------------- */
 
 ttm_buf *ttm_json_at_(ttm_json *j, const char *key, size_t n);
+void ttm_json_begin_(ttm_json *j, char bracket, bool lines);
 
-/* What stands before a value. The caller appends the value itself to the buffer this returns. */
-static inline ttm_buf *ttm_json_at(ttm_json *j, const char *key) { return ttm_json_at_(j, key, key ? strlen(key) : 0); }
+/* What stands before a value. The caller appends the value itself to the buffer this returns. Inline, because a key is mostly a literal:
+ * its length is known then, and it costs a few moves. */
+static inline ttm_buf *ttm_json_at(ttm_json *j, const char *key) {
+  ttm_buf *out = j->out;
+  size_t n = key ? strlen(key) : 0;
+  if (!key || !j->plain || n + 4 > out->cap - out->n) return ttm_json_at_(j, key, n);
+  char *at = out->at + out->n;
+  *at = ',';
+  at += j->later;
+  *at = '"';
+  memcpy(at + 1, key, n);
+  memcpy(at + 1 + n, "\":", 2);
+  out->n += n + 3 + j->later;
+  j->later = true;
+  return out;
+}
+
+/* A key from outside, which is escaped. The put of its value takes NULL for a key. */
+void ttm_json_put_key(ttm_json *j, ttm_str key);
+
+static inline void ttm_json_put_object(ttm_json *j, const char *key) {
+  ttm_json_at(j, key);
+  ttm_json_begin_(j, '{', false);
+}
+static inline void ttm_json_put_array(ttm_json *j, const char *key) {
+  ttm_json_at(j, key);
+  ttm_json_begin_(j, '[', false);
+}
+/* An object whose members begin lines: {"a":1,\n"b":2} */
+static inline void ttm_json_put_sections(ttm_json *j, const char *key) {
+  ttm_json_at(j, key);
+  ttm_json_begin_(j, '{', true);
+}
+/* An array whose members have a line each: [\n1,\n2\n] */
+static inline void ttm_json_put_rows(ttm_json *j, const char *key) {
+  ttm_json_at(j, key);
+  ttm_json_begin_(j, '[', true);
+}
+/* Closes the innermost container. */
+void ttm_json_end(ttm_json *j);
+
+/* The line break behind a document. TTM_OK, TTM_ENOMEM, or TTM_EUSAGE after a misuse (a bug of the caller). */
+int ttm_json_finish(ttm_json *j);
+
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
 
 static inline void ttm_json_put_null(ttm_json *j, const char *key) {
   ttm_buf_put(ttm_json_at(j, key), TTM_LIT("null"));
@@ -110,6 +142,11 @@ static inline void ttm_json_put_fixed(ttm_json *j, const char *key, double value
 }
 static inline void ttm_json_put_str(ttm_json *j, const char *key, ttm_str text) {
   ttm_json_string(ttm_json_at(j, key), text);
+}
+/* null for an empty one. */
+static inline void ttm_json_put_known_str(ttm_json *j, const char *key, ttm_str text) {
+  ttm_buf_follow(j->out, text);
+  text.n ? ttm_json_put_str(j, key, text) : ttm_json_put_null(j, key);
 }
 /* A name out of a table; null for NULL. */
 static inline void ttm_json_put_name(ttm_json *j, const char *key, const char *name) {
