@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Files that travel inside the program, as a table of names and bytes (src/cli/embedded.h).
+# Files that travel inside the program, as a table of names and bytes (src/launch/embedded.h).
 # ttmem_embed(OUTPUT.c TABLE NAME=FILE ...)
 function(ttmem_embed output table)
   set(arrays "")
@@ -18,5 +18,5 @@ function(ttmem_embed output table)
     math(EXPR number "${number} + 1")
   endforeach()
   file(CONFIGURE OUTPUT ${output} CONTENT
-    "#include \"cli/embedded.h\"\n${arrays}const ttm_embedded ${table}[] = {\n${rows}};\nconst size_t ${table}_count = ${number};\n" @ONLY)
+    "#include \"launch/embedded.h\"\n${arrays}const ttm_embedded ${table}[] = {\n${rows}};\nconst size_t ${table}_count = ${number};\n" @ONLY)
 endfunction()

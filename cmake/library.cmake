@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# libttmem: the rooms of src/ in the order of the flow. cbscan, serve, ui and cli belong to the programs (cbscan.cmake,
-# programs.cmake): who links the library gets no C++ grammar, no HTTP server and no terminal with it.
+# libttmem: the rooms of src/ in the order of the flow. cbscan, launch, serve, ui and cli belong to the programs (cbscan.cmake,
+# programs.cmake): who links the library gets no C++ grammar, no child processes, no HTTP server and no terminal with it.
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
@@ -10,7 +10,7 @@ pkg_check_modules(CAIRO REQUIRED cairo) # only its header: src/report/write/canv
 set(ttmem_needs Threads::Threads ZLIB::ZLIB PkgConfig::ZSTD ${CMAKE_DL_LIBS} m)
 
 set(ttmem_sources)
-foreach(room base parse profile watch capture l1 analyze train report store)
+foreach(room base parse profile watch l1 analyze train report store)
   file(GLOB_RECURSE room_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${room}/*.c)
   list(APPEND ttmem_sources ${room_sources})
 endforeach()

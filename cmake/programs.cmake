@@ -6,7 +6,7 @@ file(GLOB shown_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/serve/*.c ${CM
 add_library(ttmem_shown STATIC ${shown_sources})
 target_link_libraries(ttmem_shown PUBLIC ttmem_static PkgConfig::MICROHTTPD ${NCURSESW_LIBRARIES})
 
-file(GLOB cli_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/cli/*.c)
+file(GLOB cli_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/cli/*.c ${CMAKE_SOURCE_DIR}/src/launch/*.c)
 set(ttmem_main ${CMAKE_SOURCE_DIR}/src/cli/main.c)
 set(profiler_main ${CMAKE_SOURCE_DIR}/src/cli/profiler_main.c)
 set(cli_shared ${cli_sources})

@@ -198,3 +198,40 @@ size_t ttm_put_paragraph(ttm_buf *out, ttm_str words, size_t column, size_t inde
   }
   return lines;
 }
+
+static bool is_control(char c) { return (unsigned char)c < 0x20 || c == 0x7F; }
+
+/* $'a\x1bb', which bash, zsh and ksh know: the only form that shows control characters without being one. */
+static void put_escaped(ttm_buf *out, const char *word) {
+  ttm_buf_puts(out, "$'");
+  for (; *word; word++) {
+    if (is_control(*word)) {
+      ttm_buf_printf(out, "\\x%02x", (unsigned char)*word);
+    } else {
+      if (*word == '\'' || *word == '\\') ttm_buf_char(out, '\\');
+      ttm_buf_char(out, *word);
+    }
+  }
+  ttm_buf_char(out, '\'');
+}
+
+void ttm_put_shell_word(ttm_buf *out, const char *word) {
+  static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
+  if (*word && strspn(word, safe) == strlen(word)) return ttm_buf_puts(out, word);
+  for (const char *c = word; *c; c++) {
+    if (is_control(*c)) return put_escaped(out, word);
+  }
+  ttm_buf_char(out, '\'');
+  for (; *word; word++) {
+    if (*word == '\'')
+      ttm_buf_puts(out, "'\\''");
+    else
+      ttm_buf_char(out, *word);
+  }
+  ttm_buf_char(out, '\'');
+}
+
+void ttm_put_shell_path(ttm_buf *out, const char *path) {
+  if (path[0] == '-') ttm_buf_puts(out, "./"); /* needs no quotes, whatever follows */
+  ttm_put_shell_word(out, path);
+}

@@ -62,4 +62,9 @@ size_t ttm_put_bar(ttm_buf *out, double percent, size_t columns, bool utf8);
  * start `indent` columns in. Ends without a line end; gives the number of lines. */
 size_t ttm_put_paragraph(ttm_buf *out, ttm_str words, size_t column, size_t indent, size_t columns, ttm_text_form form);
 
+/* A word as a shell would need it typed: quoted only where it must be. */
+void ttm_put_shell_word(ttm_buf *out, const char *word);
+/* The same for the name of a file, which is none of our options either: "./-x.log". */
+void ttm_put_shell_path(ttm_buf *out, const char *path);
+
 #endif

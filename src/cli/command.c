@@ -8,10 +8,10 @@
 
 #include "base/format.h"
 #include "cli/help.h"
-#include "cli/kernel_compiler.h"
 #include "cli/other_input.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
+#include "launch/kernel_compiler.h"
 #include "store/report_find.h"
 #include "ttmem/version.h"
 

@@ -2,8 +2,8 @@
 /* ttmem cb log [FILE|-] and ttmem cb all [R T | --multi] [--source PATH] [--log FILE] */
 #include "cbscan/report.h"
 #include "cli/cb_parts.h"
-#include "cli/embedded.h"
 #include "l1/data_format.h"
+#include "launch/embedded.h"
 #include "report/cb/cb_log.h"
 
 /* ---- Log -------------------------------------------------------------------------------------------------------------- */

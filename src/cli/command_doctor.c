@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "base/format.h"
-#include "capture/switches.h"
 #include "cli/command.h"
 #include "cli/other_input.h"
 #include "cli/terminal.h"
+#include "launch/switches.h"
 #include "report/run/doctor.h"
 
 /* ---- Environment -------------------------------------------------------------------------------------------------- */

@@ -6,8 +6,9 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/fit_series.h"
+#include "cli/launch_view.h"
 #include "cli/terminal.h"
+#include "launch/fit_series.h"
 #include "report/run/fit_text.h"
 
 /* ---- A program ------------------------------------------------------------------------------------------------------ */
@@ -36,7 +37,13 @@ static int fit_program(const ttm_options *options) {
                              ttm_option_table[of_logs[i]].name);
   }
   if (!status) status = ttm_fit_series_plan(&series, options->value[TTM_OPTION_BOARD], &err);
-  if (!status) status = ttm_fit_series_run(&series, options, &err);
+  if (!status) {
+    ttm_launch_view view;
+    ttm_launch_view_begin(&view, options, true);
+    ttm_launch_viewer viewer = ttm_launch_view_viewer(&view);
+    status = ttm_fit_series_run(&series, options->rest, &viewer, options->given[TTM_OPTION_QUIET], &err);
+    ttm_launch_view_end(&view);
+  }
   if (!status && series.interrupted) {
     status = ttm_error_set(&err, TTM_EUSAGE, "stopped after %zu of %zu boards", series.cases.n, series.boards.n);
   } else if (!status) {

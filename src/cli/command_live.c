@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "base/format.h"
-#include "cli/alarm_command.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
+#include "launch/alarm_command.h"
 #include "report/live/watch_report.h"
 #include "ui/ui.h"
 #include "watch/alarm.h"

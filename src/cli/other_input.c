@@ -4,7 +4,7 @@
 
 #include <sys/stat.h>
 
-#include "cli/terminal.h"
+#include "base/format.h"
 #include "l1/device_log.h"
 #include "parse/train_log.h"
 

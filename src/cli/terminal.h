@@ -39,9 +39,4 @@ int ttm_terminal_deliver(ttm_buf *text, const char *path, ttm_error *err);
 int ttm_terminal_open(ttm_out *out, const char *path, ttm_error *err);
 int ttm_terminal_end(ttm_out *out, int status, bool *closed, ttm_error *err);
 
-/* A word as a shell would need it typed: quoted only where it must be. */
-void ttm_put_shell_word(ttm_buf *out, const char *word);
-/* The same for the name of a file, which is none of our options either: "./-x.log". */
-void ttm_put_shell_path(ttm_buf *out, const char *path);
-
 #endif

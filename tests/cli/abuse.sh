@@ -64,7 +64,7 @@ got=0
   </dev/null | wc -c >.count || got=$?
 [ "$got" -eq 3 ] || fail "exit $got instead of the program's 3"
 [ "$(cat .count)" -ge 20000 ] || fail "only $(cat .count) bytes came through"
-says 'the program goes on'
+says 'the program continues'
 fails "$TTMEM" run --output-dir /proc/nowhere -- true ; says 'cannot make folder'
 
 # ---- What cannot be read --------------------------------------------------------------------------------------------------

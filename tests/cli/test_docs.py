@@ -145,11 +145,11 @@ def keys_of(value, free=("distribution", "loc_index", "stages")):
 
 
 def recording(folder):
-    """What `ttmem run` records of a program that uses ttnn, here the fake one of tests/capture."""
+    """What `ttmem run` records of a program that uses ttnn, here the fake one of tests/launch."""
     program = pathlib.Path(folder, "model.py")
     program.write_text("import ttnn\ndevice = ttnn.open_device(device_id=0)\nx = ttnn.relu(ttnn.empty(4096, device))\nttnn.close_device(device)\n", encoding="utf-8")
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("TT_", "TTNN_", "PYTHON")) and name != "VIRTUAL_ENV"}
-    clean.update(PYTHONPATH=str(SOURCE / "tests/capture/fake_ttnn/site-packages"), PYTHONDONTWRITEBYTECODE="1")
+    clean.update(PYTHONPATH=str(SOURCE / "tests/launch/fake_ttnn/site-packages"), PYTHONDONTWRITEBYTECODE="1")
     subprocess.run([TTMEM, "run", "--quiet", "--no-html", "--output-dir", folder, "--", sys.executable, str(program)], env=clean, stdin=subprocess.DEVNULL,
                    stdout=subprocess.DEVNULL, timeout=PATIENCE, check=True)
     return next(pathlib.Path(folder).glob("*/*_recording.json"))
@@ -218,7 +218,7 @@ def check_environment():
     """But for those that `ttmem run` sets for its own recorder."""
     page = SOURCE / "docs/manual.md"
     explained = set(re.findall(r"^\| `(TTMEM_[A-Z_]+)", page.read_text(encoding="utf-8"), re.M))
-    own = set(re.findall(r'^    "(TTMEM_[A-Z_]+)",', (SOURCE / "src/cli/record.c").read_text(encoding="utf-8"), re.M))
+    own = set(re.findall(r'^    "(TTMEM_[A-Z_]+)",', (SOURCE / "src/launch/record.c").read_text(encoding="utf-8"), re.M))
     read = set()
     for path in [*SOURCE.glob("src/*/*.c"), *SOURCE.glob("bindings/python/ttmem/**/*.py")]:
         read |= set(re.findall(r'(?:getenv\(|environ\.get\(|environ\[)"(TTMEM_[A-Z_]+)"', path.read_text(encoding="utf-8")))

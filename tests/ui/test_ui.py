@@ -180,7 +180,7 @@ def test_script_that_is_recorded():
     with open(work + "/recorded.py", "w") as f:
         f.write("import ttnn\nprint('hello')\ndevice = ttnn.open_device(device_id=0)\nx = ttnn.empty(4096, device)\ny = ttnn.relu(x)\n"
                 "ttnn.close_device(device)\n")
-    s = Session(env="PYTHONDONTWRITEBYTECODE=1 PYTHONPATH='%s/tests/capture/fake_ttnn/site-packages'" % SOURCE)
+    s = Session(env="PYTHONDONTWRITEBYTECODE=1 PYTHONPATH='%s/tests/launch/fake_ttnn/site-packages'" % SOURCE)
     s.keys("2").type("recorded.py").keys("Enter")
     s.see("Press Enter to look at the report")
     s.keys("Enter")

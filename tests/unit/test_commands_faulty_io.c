@@ -9,8 +9,8 @@
 #include <sys/syscall.h>
 
 #include "base/out_file.h"
-#include "capture/capture.h"
 #include "cli/command.h"
+#include "launch/pump.h"
 #include "store/catalog.h"
 
 static int run_faulty(ttm_program program, int argc, char **argv);
@@ -180,18 +180,18 @@ static bool keep_shown(void *context, ttm_str bytes, const ttm_feed_figures *fig
 }
 
 /* A program's output is whole in the log and on the screen, however often reading and writing it is interrupted. */
-static void captured(void **state) {
+static void launched(void **state) {
   (void)state;
   char *argv[] = {"cat", CLI_DATA "two_runs_oom_profile.log", NULL};
   ttm_buf shown = {0};
-  ttm_capture_result result;
+  ttm_pump_result result;
   int fd = open(argv[1], O_RDONLY | O_CLOEXEC),
-      log = open(in_root("captured"), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+      log = open(in_root("launched"), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   ttm_str whole = read_back(fd);
   wanted = (faults){.interrupted = true};
   begin_faults();
-  int status = ttm_capture_run(
-      &result, &(ttm_capture_options){.argv = argv, .log = log, .show = keep_shown, .context = &shown}, NULL);
+  ttm_launch_viewer viewer = {.context = &shown, .show = keep_shown};
+  int status = ttm_pump_run(&result, &(ttm_pump_options){.argv = argv, .log = log, .viewer = viewer}, NULL);
   end_faults();
   ttm_str kept = read_back(log);
   assert_int_equal(status, TTM_OK);
@@ -206,6 +206,6 @@ static void captured(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(commands), cmocka_unit_test(long_log), cmocka_unit_test(catalog),
-                                     cmocka_unit_test(captured)};
+                                     cmocka_unit_test(launched)};
   return cmocka_run_group_tests(tests, make_root, remove_root);
 }

@@ -267,3 +267,19 @@ void ttm_watch_nothing(ttm_buf *out, const ttm_watch *watch) {
                "TT_METAL_SHM_TRACKING_DISABLED=1 is set: unset it. In a container, share the host's:\n"
                "docker run --ipc=host --pid=host.\n");
 }
+
+void ttm_alarm_words(ttm_buf *out, const ttm_alarm_event *event) {
+  const ttm_watch_device *device = event->device;
+  ttm_buf_printf(out, "alarm: device %u: %s is at %.1f%% (", device->device_id, ttm_use_name(event->use),
+                 event->percent);
+  ttm_put_bytes(out, device->used[event->use]);
+  ttm_buf_puts(out, " of ");
+  ttm_put_bytes(out, device->capacity[event->use]);
+  ttm_buf_printf(out, "), the mark is %g%%", event->mark);
+  if (event->largest) {
+    ttm_buf_puts(out, "; most of it is held by ");
+    ttm_put_text(out, ttm_str_of(event->largest->slot.name), 40, TTM_FORM_UTF8);
+    ttm_buf_printf(out, "[%d]", (int)event->largest->slot.pid);
+  }
+  ttm_buf_char(out, '\n');
+}

@@ -1,28 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* environ */
-#include "cli/alarm_command.h"
+#include "launch/alarm_command.h"
 
+#include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
 #include <unistd.h>
 
 #include "base/format.h"
-
-void ttm_alarm_words(ttm_buf *out, const ttm_alarm_event *event) {
-  const ttm_watch_device *device = event->device;
-  ttm_buf_printf(out, "alarm: device %u: %s is at %.1f%% (", device->device_id, ttm_use_name(event->use),
-                 event->percent);
-  ttm_put_bytes(out, device->used[event->use]);
-  ttm_buf_puts(out, " of ");
-  ttm_put_bytes(out, device->capacity[event->use]);
-  ttm_buf_printf(out, "), the mark is %g%%", event->mark);
-  if (event->largest) {
-    ttm_buf_puts(out, "; most of it is held by ");
-    ttm_put_text(out, ttm_str_of(event->largest->slot.name), 40, TTM_FORM_UTF8);
-    ttm_buf_printf(out, "[%d]", (int)event->largest->slot.pid);
-  }
-  ttm_buf_char(out, '\n');
-}
+#include "launch/child.h"
 
 /* ---- Environment ----------------------------------------------------------------------------------------------------- */
 
@@ -75,25 +60,11 @@ static char **join(const facts *f) {
 /* ---- Start ----------------------------------------------------------------------------------------------------------- */
 
 static int spawn(const char *command, char **environment, const sigset_t *mask, bool silent, pid_t *pid) {
-  char *words[] = {"sh", "-c", (char *)command, NULL};
-  posix_spawn_file_actions_t files;
-  posix_spawnattr_t how;
-  sigset_t usual;
-  sigemptyset(&usual);
-  sigaddset(&usual, SIGPIPE); /* which we ignore, and a command does not expect */
-  sigaddset(&usual, SIGXFSZ);
-  posix_spawn_file_actions_init(&files);
-  posix_spawnattr_init(&how);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  if (silent) posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
-  posix_spawnattr_setsigmask(&how, mask);
-  posix_spawnattr_setsigdefault(&how, &usual);
-  posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  int failed = posix_spawn(pid, "/bin/sh", &files, &how, words, environment);
-  posix_spawnattr_destroy(&how);
-  posix_spawn_file_actions_destroy(&files);
-  return failed;
+  char *words[] = {"/bin/sh", "-c", (char *)command, NULL};
+  int null = open("/dev/null", O_RDWR | O_CLOEXEC), out = silent ? null : STDERR_FILENO;
+  int why = null < 0 ? errno : ttm_child_spawn(pid, words, environment, (int[]){null, out, out}, mask);
+  if (null >= 0) close(null);
+  return why;
 }
 
 int ttm_alarm_command_start(const char *command, const ttm_alarm_event *event, const sigset_t *mask, bool silent,
@@ -101,9 +72,9 @@ int ttm_alarm_command_start(const char *command, const ttm_alarm_event *event, c
   facts f = {.n = 0};
   gather(&f, event);
   char **environment = join(&f);
-  int failed = environment ? spawn(command, environment, mask, silent, pid) : 0;
+  int why = environment ? spawn(command, environment, mask, silent, pid) : 0;
   int status = !environment ? ttm_error_nomem(err)
-               : failed     ? ttm_error_set(err, TTM_EIO, "cannot run the command of --exec: %s", strerror(failed))
+               : why        ? ttm_error_set(err, TTM_EIO, "cannot run the command of --exec: %s", strerror(why))
                             : TTM_OK;
   ttm_free(environment);
   for (size_t i = 0; i < f.n; i++) ttm_buf_free(&f.text[i]);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* signalfd, pthread_sigmask, FIONREAD */
-#include "capture/capture.h"
+#include "launch/pump.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -14,8 +16,8 @@
 
 #include "base/error.h"
 #include "base/out_file.h"
-#include "capture/child.h"
-#include "capture/ring.h"
+#include "launch/child.h"
+#include "launch/ring.h"
 
 enum { SHOWER, PARSER };
 enum {
@@ -28,9 +30,9 @@ enum {
   ASKED_ENOUGH = 3,
 };
 
-typedef struct capture {
-  const ttm_capture_options *options;
-  ttm_capture_result *result;
+typedef struct pump {
+  const ttm_pump_options *options;
+  ttm_pump_result *result;
   ttm_child child;
   ttm_ring ring;
   int signals;       /* signalfd */
@@ -41,7 +43,7 @@ typedef struct capture {
   int64_t quiet_at, leave_at; /* when to stop listening; 0 while bytes are owed */
   pthread_mutex_t lock;       /* guards the figures */
   ttm_feed_figures figures;
-} capture;
+} pump;
 
 static int64_t now_ms(void) {
   struct timespec t;
@@ -49,21 +51,27 @@ static int64_t now_ms(void) {
   return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static void note(capture *c, ttm_capture_note what, long number) {
-  if (c->options->note) c->options->note(c->options->context, what, number);
+void ttm_launch_say(const ttm_launch_viewer *viewer, const char *format, ...) {
+  char sentence[2048];
+  va_list args;
+  if (!viewer->say) return;
+  va_start(args, format);
+  vsnprintf(sentence, sizeof sentence, format, args);
+  va_end(args);
+  viewer->say(viewer->context, sentence);
 }
 
 /* ---- The two readers ---------------------------------------------------------------------------------------------- */
 
 static void *show_all(void *argument) {
-  capture *c = argument;
+  pump *c = argument;
   bool ended = false, watched = true;
   while (watched && !ended) {
     ttm_str bytes = ttm_ring_wait(&c->ring, SHOWER, &ended);
     pthread_mutex_lock(&c->lock);
     ttm_feed_figures figures = c->figures;
     pthread_mutex_unlock(&c->lock);
-    watched = c->options->show(c->options->context, bytes, &figures);
+    watched = c->options->viewer.show(c->options->viewer.context, bytes, &figures);
     ttm_ring_taken(&c->ring, SHOWER, bytes.n);
   }
   ttm_ring_leave(&c->ring, SHOWER);
@@ -71,7 +79,7 @@ static void *show_all(void *argument) {
 }
 
 static void *parse_all(void *argument) {
-  capture *c = argument;
+  pump *c = argument;
   bool ended = false;
   int64_t told_at = 0;
   while (!ended) {
@@ -93,19 +101,22 @@ static void *parse_all(void *argument) {
 
 /* ---- Output ------------------------------------------------------------------------------------------------------- */
 
-static void keep(capture *c, const char *p, size_t n) {
+static void keep(pump *c, const char *p, size_t n) {
   if (c->result->log_errno) return;
   c->result->log_errno = ttm_write_all(c->options->log, p, n);
-  if (c->result->log_errno) note(c, TTM_CAPTURE_LOG_FAILED, c->result->log_errno);
+  if (c->result->log_errno)
+    ttm_launch_say(&c->options->viewer,
+                   "error: cannot write %s: %s; the log written so far is kept, the program continues",
+                   c->options->path, strerror(c->result->log_errno));
 }
 
-static void listen_until(capture *c, int64_t now) {
+static void listen_until(pump *c, int64_t now) {
   c->quiet_at = now + QUIET_MS;
   if (!c->leave_at) c->leave_at = now + LINGER_MS;
 }
 
 /* Takes what the pipe holds, as far as there is room. */
-static void take_output(capture *c) {
+static void take_output(pump *c) {
   size_t room;
   char *to = ttm_ring_room(&c->ring, &room);
   if (!room) return;
@@ -136,12 +147,12 @@ static void signals_of_interest(sigset_t *set) {
   sigaddset(set, SIGCHLD);
 }
 
-static void pass_on(capture *c, int number) {
+static void pass_on(pump *c, int number) {
   if (!c->child.gone) kill(c->child.pid, number);
 }
 
 /* Somebody wants the program to end. Twice that is its own business; the third time it is ours. */
-static void ask_to_end(capture *c, int number, bool sent_to_us) {
+static void ask_to_end(pump *c, int number, bool sent_to_us) {
   c->result->interrupted = true;
   if (c->child.gone) { /* only what it left behind is still waited for */
     c->output_over = true;
@@ -149,7 +160,8 @@ static void ask_to_end(capture *c, int number, bool sent_to_us) {
   }
   if (++c->asked >= ASKED_ENOUGH) {
     pass_on(c, SIGKILL);
-    note(c, TTM_CAPTURE_KILLED, (long)c->child.pid);
+    ttm_launch_say(&c->options->viewer, "killed the program (process %ld) after the third request to end",
+                   (long)c->child.pid);
     return;
   }
   if (sent_to_us) pass_on(c, number);
@@ -157,9 +169,9 @@ static void ask_to_end(capture *c, int number, bool sent_to_us) {
 }
 
 /* Stops us as the signal would have, then goes on where it was. */
-static void stop_ourselves(capture *c) {
+static void stop_ourselves(pump *c) {
   sigset_t stop;
-  note(c, TTM_CAPTURE_STOPPING, 0);
+  if (c->options->viewer.say) c->options->viewer.say(c->options->viewer.context, NULL);
   sigemptyset(&stop);
   sigaddset(&stop, SIGTSTP);
   raise(SIGTSTP);
@@ -167,7 +179,7 @@ static void stop_ourselves(capture *c) {
   pthread_sigmask(SIG_BLOCK, &stop, NULL);
 }
 
-static void note_end(capture *c) {
+static void note_end(pump *c) {
   int waiting = 0;
   if (c->child.gone || !ttm_child_check(&c->child)) return;
   c->remind_at = 0;
@@ -175,7 +187,7 @@ static void note_end(capture *c) {
   if (c->owed <= 0) listen_until(c, now_ms());
 }
 
-static void take_signals(capture *c) {
+static void take_signals(pump *c) {
   struct signalfd_siginfo info;
   while (read(c->signals, &info, sizeof info) == (ssize_t)sizeof info) {
     int number = (int)info.ssi_signo;
@@ -198,7 +210,7 @@ static void take_signals(capture *c) {
 static int until(int64_t deadline, int64_t now) { return deadline <= now ? 0 : (int)(deadline - now); }
 
 /* How long nothing needs to be done; -1: for ever. */
-static int patience(const capture *c) {
+static int patience(const pump *c) {
   int64_t now = now_ms();
   int best = -1;
   if (c->remind_at) best = until(c->remind_at, now);
@@ -210,19 +222,23 @@ static int patience(const capture *c) {
   return best;
 }
 
-static void look_at_clock(capture *c) {
+static void look_at_clock(pump *c) {
   int64_t now = now_ms();
   if (c->remind_at && now >= c->remind_at) {
     c->remind_at = 0;
-    note(c, TTM_CAPTURE_STILL_RUNS, (long)c->child.pid);
+    ttm_launch_say(&c->options->viewer,
+                   "the program (process %ld) is still running; a third request kills it; log so far: %s",
+                   (long)c->child.pid, c->options->path);
   }
   if (c->child.gone && !c->output_over && c->leave_at && (now >= c->quiet_at || now >= c->leave_at)) {
     c->output_over = true;
-    note(c, TTM_CAPTURE_HELD_OPEN, 0);
+    ttm_launch_say(&c->options->viewer,
+                   "the program ended, but a process it started keeps its output open; "
+                   "later output of that process is not logged");
   }
 }
 
-static void pump(capture *c) {
+static void run_loop(pump *c) {
   while (!c->child.gone || !c->output_over) {
     size_t room;
     ttm_ring_room(&c->ring, &room);
@@ -239,18 +255,20 @@ static void pump(capture *c) {
 }
 
 /* The readers wait before the program starts: once it runs, nothing can fail any more. */
-static int run(capture *c, const sigset_t *mask, ttm_error *err) {
+static int run(pump *c, const sigset_t *mask, ttm_error *err) {
   pthread_t shower, parser;
   ttm_ring_reader *reader = &c->ring.readers[PARSER];
   *reader = (ttm_ring_reader){.wake = reader->wake, .batch = PARSE_BATCH, .patience_ms = PARSE_PATIENCE_MS};
-  if (pthread_create(&shower, NULL, show_all, c)) return ttm_error_set(err, TTM_EIO, "cannot start a thread");
+  bool shown = c->options->viewer.show != NULL;
+  if (shown && pthread_create(&shower, NULL, show_all, c)) return ttm_error_set(err, TTM_EIO, "cannot start a thread");
+  if (!shown) ttm_ring_leave(&c->ring, SHOWER);
   bool parsing = c->options->feed && !pthread_create(&parser, NULL, parse_all, c);
   if (!parsing) ttm_ring_leave(&c->ring, PARSER);
   int status = ttm_child_start(&c->child, c->options->argv, mask, err);
-  if (!status) pump(c);
+  if (!status) run_loop(c);
   ttm_ring_end(&c->ring);
   if (parsing) pthread_join(parser, NULL);
-  pthread_join(shower, NULL);
+  if (shown) pthread_join(shower, NULL);
   if (status) return status;
   close(c->child.output);
   c->result->exit_status = ttm_child_exit_status(&c->child);
@@ -258,10 +276,10 @@ static int run(capture *c, const sigset_t *mask, ttm_error *err) {
   return TTM_OK;
 }
 
-int ttm_capture_run(ttm_capture_result *out, const ttm_capture_options *options, ttm_error *err) {
-  capture c = {.options = options, .result = out};
+int ttm_pump_run(ttm_pump_result *out, const ttm_pump_options *options, ttm_error *err) {
+  pump c = {.options = options, .result = out};
   sigset_t wanted, mask;
-  *out = (ttm_capture_result){0};
+  *out = (ttm_pump_result){0};
   signals_of_interest(&wanted);
   pthread_sigmask(SIG_BLOCK, &wanted, &mask);
   c.signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A bounded run of bytes between one writer and a few readers, each of which gets every byte. The writer never waits here: it asks
  * for room and is woken through a descriptor it can poll. A reader that gives up no longer holds anybody back. */
-#ifndef TTM_CAPTURE_RING_H
-#define TTM_CAPTURE_RING_H
+#ifndef TTM_LAUNCH_RING_H
+#define TTM_LAUNCH_RING_H
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -22,7 +22,7 @@ from children import end, interruptible  # noqa: E402
 
 TTMEM = os.path.abspath(os.environ.get("TTMEM", "build/bin/ttmem"))
 LOG = TESTS / "cli/data/two_runs_oom_profile.log"
-FAKE = TESTS / "capture/fake_ttnn/site-packages"
+FAKE = TESTS / "launch/fake_ttnn/site-packages"
 PATIENCE = 120  # only bounds a hang
 MODEL = """import ttnn
 

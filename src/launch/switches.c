@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* strncasecmp */
-#include "capture/switches.h"
+#include "launch/switches.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/kernel_compiler.h"
+#include "launch/kernel_compiler.h"
 
 #include <elf.h>
 #include <stdio.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
-#include "cli/capture_view.h"
+#include "cli/launch_view.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,11 +18,10 @@ static int64_t now_ms(void) {
   return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-void ttm_capture_view_begin(ttm_capture_view *view, const char *program, const char *log, bool quiet,
-                            const char *color) {
-  *view = (ttm_capture_view){.program = program, .log = log};
+void ttm_launch_view_begin(ttm_launch_view *view, const ttm_options *options, bool quiet) {
+  *view = (ttm_launch_view){.program = ttm_program_name(options->program)};
   view->live = !quiet && ttm_terminal_is_live(STDERR_FILENO);
-  view->color = ttm_terminal_color(STDERR_FILENO, color);
+  view->color = ttm_terminal_color(STDERR_FILENO, options->value[TTM_OPTION_COLOR]);
   view->utf8 = ttm_terminal_utf8();
   view->shares = view->live && isatty(STDOUT_FILENO);
   pthread_mutex_init(&view->lock, NULL);
@@ -31,7 +29,8 @@ void ttm_capture_view_begin(ttm_capture_view *view, const char *program, const c
 
 /* ---- The line ----------------------------------------------------------------------------------------------------- */
 
-bool ttm_memory_is_tight(uint32_t largest, uint32_t total) { return total && (uint64_t)largest * 20 < total; }
+/* True when the memory's largest free block is below 5 % of a bank. */
+static bool is_tight(uint32_t largest, uint32_t total) { return total && (uint64_t)largest * 20 < total; }
 
 static void put_memory(ttm_buf *out, ttm_memory m, const ttm_feed_memory *memory, int digits) {
   ttm_buf_printf(out, "%s %.*f of %.*f MB, peak %.*f", ttm_memory_name(m), digits, ttm_mb(memory->now.allocated),
@@ -51,7 +50,8 @@ static void put_part(ttm_buf *out, ttm_buf *part, const char *separator, size_t 
   ttm_buf_clear(part);
 }
 
-void ttm_status_format(ttm_buf *out, const ttm_feed_figures *f, unsigned columns, bool utf8, bool color) {
+/* What the status line says; without a line end. */
+static void format_status(ttm_buf *out, const ttm_feed_figures *f, unsigned columns, bool utf8, bool color) {
   const char *separator = utf8 ? " \xE2\x94\x82 " : " | ";
   size_t width = columns > 20 ? columns - 1 : 19; /* the last column would wrap on some terminals */
   ttm_buf part = {0};
@@ -65,7 +65,7 @@ void ttm_status_format(ttm_buf *out, const ttm_feed_figures *f, unsigned columns
     if (!memory->seen) continue;
     put_memory(&part, shown[i], memory, digits);
     put_part(out, &part, separator, &width, NULL);
-    if (!ttm_memory_is_tight(memory->now.largest, memory->now.total)) continue;
+    if (!is_tight(memory->now.largest, memory->now.total)) continue;
     ttm_buf_printf(&part, "largest free %.*f MB", digits, ttm_mb(memory->now.largest));
     put_part(out, &part, separator, &width, color ? "\x1b[31m" : NULL);
   }
@@ -77,7 +77,7 @@ void ttm_status_format(ttm_buf *out, const ttm_feed_figures *f, unsigned columns
 }
 
 /* The lock is held. */
-static void erase(ttm_capture_view *view) {
+static void erase(ttm_launch_view *view) {
   if (view->drawn) ttm_write_all(STDERR_FILENO, "\r\x1b[K", 4);
   view->drawn = false;
 }
@@ -89,13 +89,13 @@ static bool in_foreground(void) {
 }
 
 /* The lock is held. */
-static void draw(ttm_capture_view *view, const ttm_feed_figures *figures) {
+static void draw(ttm_launch_view *view, const ttm_feed_figures *figures) {
   int64_t now = now_ms();
   if (!view->live || (view->shares && view->mid_line) || !figures->lines) return;
   if (!in_foreground()) return;
   ttm_buf text = {0};
   ttm_buf_puts(&text, "\r\x1b[K");
-  ttm_status_format(&text, figures, ttm_terminal_columns(STDERR_FILENO), view->utf8, view->color);
+  format_status(&text, figures, ttm_terminal_columns(STDERR_FILENO), view->utf8, view->color);
   if (!text.failed) ttm_write_all(STDERR_FILENO, text.at, text.n);
   ttm_buf_free(&text);
   view->drawn = true;
@@ -105,7 +105,7 @@ static void draw(ttm_capture_view *view, const ttm_feed_figures *figures) {
 /* ---- Messages ----------------------------------------------------------------------------------------------------- */
 
 /* The lock is held. */
-static void say(ttm_capture_view *view, ttm_str message) {
+static void say(ttm_launch_view *view, ttm_str message) {
   ttm_buf text = {0};
   erase(view);
   if (view->shares && view->mid_line) ttm_buf_char(&text, '\n'), view->mid_line = false;
@@ -116,53 +116,23 @@ static void say(ttm_capture_view *view, ttm_str message) {
   ttm_buf_free(&text);
 }
 
-void ttm_capture_view_say(ttm_capture_view *view, const char *format, ...) {
-  char message[2048];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(message, sizeof message, format, args);
-  va_end(args);
+static void say_or_clear(void *context, const char *sentence) {
+  ttm_launch_view *view = context;
   pthread_mutex_lock(&view->lock);
-  say(view, ttm_str_of(message));
+  if (sentence)
+    say(view, ttm_str_of(sentence));
+  else
+    erase(view);
   pthread_mutex_unlock(&view->lock);
 }
 
-void ttm_capture_view_note(void *context, ttm_capture_note note, long number) {
-  ttm_capture_view *view = context;
-  switch (note) {
-    case TTM_CAPTURE_LOG_FAILED:
-      ttm_capture_view_say(view,
-                           "error: cannot write %s: %s; what was captured so far stays there, the program goes on",
-                           view->log, strerror((int)number));
-      break;
-    case TTM_CAPTURE_STILL_RUNS:
-      ttm_capture_view_say(
-          view, "the program (process %ld) still runs; asked a third time it is killed, the log so far is %s", number,
-          view->log);
-      break;
-    case TTM_CAPTURE_KILLED:
-      ttm_capture_view_say(view, "asked three times: the program (process %ld) was killed", number);
-      break;
-    case TTM_CAPTURE_HELD_OPEN:
-      ttm_capture_view_say(view,
-                           "the program ended, but a process it started keeps its output open; "
-                           "what that one prints from now on is not captured");
-      break;
-    case TTM_CAPTURE_STOPPING:
-      pthread_mutex_lock(&view->lock);
-      erase(view);
-      pthread_mutex_unlock(&view->lock);
-      break;
-  }
-}
-
 /* Once per memory, on a terminal. The lock is held. */
-static void warn_of_tightness(ttm_capture_view *view, const ttm_feed_figures *figures) {
+static void warn_of_tightness(ttm_launch_view *view, const ttm_feed_figures *figures) {
   static const ttm_memory watched[] = {TTM_DRAM, TTM_L1};
   for (size_t i = 0; view->live && i < 2; i++) {
     ttm_memory m = watched[i];
     const ttm_feed_memory *memory = &figures->memory[m];
-    if (view->warned[m] || !memory->seen || !ttm_memory_is_tight(memory->low_largest, memory->now.total)) continue;
+    if (view->warned[m] || !memory->seen || !is_tight(memory->low_largest, memory->now.total)) continue;
     char message[200];
     snprintf(
         message, sizeof message,
@@ -173,8 +143,8 @@ static void warn_of_tightness(ttm_capture_view *view, const ttm_feed_figures *fi
   }
 }
 
-bool ttm_capture_view_show(void *context, ttm_str bytes, const ttm_feed_figures *figures) {
-  ttm_capture_view *view = context;
+static bool show(void *context, ttm_str bytes, const ttm_feed_figures *figures) {
+  ttm_launch_view *view = context;
   bool watched = true;
   if (bytes.n) {
     pthread_mutex_lock(&view->lock);
@@ -191,7 +161,11 @@ bool ttm_capture_view_show(void *context, ttm_str bytes, const ttm_feed_figures 
   return watched;
 }
 
-void ttm_capture_view_end(ttm_capture_view *view) {
+ttm_launch_viewer ttm_launch_view_viewer(ttm_launch_view *view) {
+  return (ttm_launch_viewer){.context = view, .show = show, .say = say_or_clear};
+}
+
+void ttm_launch_view_end(ttm_launch_view *view) {
   pthread_mutex_lock(&view->lock);
   erase(view);
   if (view->shares && view->mid_line) ttm_write_all(STDERR_FILENO, "\n", 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files that travel inside the program; made by cmake/embed.cmake. */
-#ifndef TTM_CLI_EMBEDDED_H
-#define TTM_CLI_EMBEDDED_H
+#ifndef TTM_LAUNCH_EMBEDDED_H
+#define TTM_LAUNCH_EMBEDDED_H
 
 #include <stddef.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
-#include "cli/run_plan.h"
+#include "launch/plan.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/run_dir.h"
+enum { NAME_LIMIT = 150 };
 
 static bool is_python_file(const char *word) {
   size_t n = strlen(word);
@@ -82,9 +82,30 @@ static const char *naming_word(char *const *words) {
   return words[0];
 }
 
-int ttm_run_plan_make(ttm_run_plan *plan, char *const *words, bool always_script, const char *name, ttm_error *err) {
+/* Its file name without ".py", and nothing a folder name should not hold. */
+static void put_name(ttm_buf *out, const char *program) {
+  ttm_str name = ttm_str_of(program);
+  while (name.n > 1 && name.p[name.n - 1] == '/') name.n--;
+  for (size_t i = name.n; i > 0; i--) {
+    if (name.p[i - 1] != '/') continue;
+    name = ttm_str_from(name, i);
+    break;
+  }
+  if (name.n > 3 && ttm_str_ends(name, TTM_LIT(".py"))) name.n -= 3;
+  while (name.n && name.p[0] == '.') name = ttm_str_from(name, 1);
+  size_t n = name.n < NAME_LIMIT ? name.n : NAME_LIMIT;
+  while (n && n < name.n && ((unsigned char)name.p[n] & 0xC0) == 0x80) n--; /* not in the middle of a character */
+  for (size_t i = 0; i < n; i++) {
+    unsigned char c = (unsigned char)name.p[i];
+    ttm_buf_char(out, c < 0x20 || c == 0x7F || c == '/' ? '-' : (char)c);
+  }
+  if (!n) ttm_buf_puts(out, "program");
+}
+
+int ttm_launch_plan_make(ttm_launch_plan *plan, char *const *words, bool always_script, const char *name,
+                         ttm_error *err) {
   size_t n = 0, at = 0;
-  *plan = (ttm_run_plan){.is_script = always_script || is_python_file(words[0])};
+  *plan = (ttm_launch_plan){.is_script = always_script || is_python_file(words[0])};
   int status = plan->is_script ? check_script(words[0], err) : TTM_OK;
   if (!status && plan->is_script) status = choose_python(&plan->interpreter, err);
   if (!status) status = check_program(plan->is_script ? plan->interpreter.at : words[0], err);
@@ -101,12 +122,12 @@ int ttm_run_plan_make(ttm_run_plan *plan, char *const *words, bool always_script
   if (name)
     ttm_buf_puts(&plan->name, name);
   else
-    ttm_run_name(&plan->name, plan->is_script ? words[0] : naming_word(words));
+    put_name(&plan->name, plan->is_script ? words[0] : naming_word(words));
   ttm_buf_char(&plan->name, '\0');
   return plan->name.failed ? ttm_error_nomem(err) : TTM_OK;
 }
 
-void ttm_run_plan_free(ttm_run_plan *plan) {
+void ttm_launch_plan_free(ttm_launch_plan *plan) {
   ttm_free(plan->argv);
   ttm_buf_free(&plan->interpreter);
   ttm_buf_free(&plan->name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* setenv, realpath */
-#include "cli/record.h"
+#include "launch/record.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -15,8 +15,8 @@
 #include "base/boards.h"
 #include "base/out_file.h"
 #include "base/temp_dir.h"
-#include "capture/child.h"
-#include "cli/embedded.h"
+#include "launch/child.h"
+#include "launch/embedded.h"
 
 /* Everything we set or take away, so that it can be put back. */
 static const char *const variables[] = {

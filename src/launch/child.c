@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* pipe2, F_SETPIPE_SZ, environ */
-#include "capture/child.h"
+#include "launch/child.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,16 +21,15 @@ static int cannot_start(const char *program, int why, ttm_error *err) {
                        strerror(why));
 }
 
-/* 0 or an errno. */
-static int spawn(pid_t *pid, int output, char *const *argv, const sigset_t *mask) {
-  posix_spawn_file_actions_t files;
+int ttm_child_spawn(pid_t *pid, char *const *argv, char *const *environment, const int files[3], const sigset_t *mask) {
+  posix_spawn_file_actions_t actions;
   posix_spawnattr_t how;
   sigset_t usual;
-  int why = posix_spawn_file_actions_init(&files);
+  int why = posix_spawn_file_actions_init(&actions);
   if (why) return why;
   why = posix_spawnattr_init(&how);
   if (why) {
-    posix_spawn_file_actions_destroy(&files);
+    posix_spawn_file_actions_destroy(&actions);
     return why;
   }
   sigemptyset(&usual);
@@ -39,11 +38,10 @@ static int spawn(pid_t *pid, int output, char *const *argv, const sigset_t *mask
   posix_spawnattr_setsigdefault(&how, &usual);
   posix_spawnattr_setsigmask(&how, mask);
   posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-  why = posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-  if (!why) why = posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
-  if (!why) why = posix_spawnp(pid, argv[0], &files, &how, argv, environ);
+  for (int i = 0; i < 3 && !why; i++) why = posix_spawn_file_actions_adddup2(&actions, files[i], i);
+  if (!why) why = posix_spawnp(pid, argv[0], &actions, &how, argv, environment);
   posix_spawnattr_destroy(&how);
-  posix_spawn_file_actions_destroy(&files);
+  posix_spawn_file_actions_destroy(&actions);
   return why;
 }
 
@@ -52,7 +50,7 @@ int ttm_child_start(ttm_child *child, char *const *argv, const sigset_t *mask, t
   *child = (ttm_child){.output = -1};
   if (pipe2(ends, O_CLOEXEC)) return ttm_error_set(err, TTM_EIO, "cannot make a pipe: %s", strerror(errno));
   fcntl(ends[0], F_SETPIPE_SZ, (int)PIPE_BYTES); /* fewer, larger reads; the usual size works too */
-  int why = spawn(&child->pid, ends[1], argv, mask);
+  int why = ttm_child_spawn(&child->pid, argv, environ, (int[]){STDIN_FILENO, ends[1], ends[1]}, mask);
   close(ends[1]); /* the program's own end is the only one left: its end is the end of the pipe */
   if (why) {
     close(ends[0]);

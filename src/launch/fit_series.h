@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ttmem fit -- COMMAND: the program, run on one mock board after the other. */
-#ifndef TTM_CLI_FIT_SERIES_H
-#define TTM_CLI_FIT_SERIES_H
+/* A program, run on one mock board after the other: which of them hold it? */
+#ifndef TTM_LAUNCH_FIT_SERIES_H
+#define TTM_LAUNCH_FIT_SERIES_H
 
 #include "base/vec.h"
-#include "cli/options.h"
+#include "launch/pump.h"
 #include "report/run/fit_case.h"
 
 typedef struct ttm_fit_series {
@@ -14,11 +14,13 @@ typedef struct ttm_fit_series {
   int interrupted;              /* somebody asked to end: 128 + the signal */
 } ttm_fit_series;
 
-/* The boards that --board names, separated by commas; all that are known without it. 0, TTM_EUSAGE or TTM_ENOMEM. */
+/* The boards of `names`, separated by commas; NULL: all that are known. 0, TTM_EUSAGE or TTM_ENOMEM. */
 int ttm_fit_series_plan(ttm_fit_series *series, const char *names, ttm_error *err);
 
-/* Runs `options->rest` on each. 0 also for a program that failed; TTM_EUSAGE when ttnn cannot be had; else TTM_EIO, TTM_ENOMEM. */
-int ttm_fit_series_run(ttm_fit_series *series, const ttm_options *options, ttm_error *err);
+/* Runs the program `words` on each; `viewer` is told which, unless `quiet`. 0 also for a program that failed; TTM_EUSAGE when ttnn cannot be
+ * had; else TTM_EIO, TTM_ENOMEM. */
+int ttm_fit_series_run(ttm_fit_series *series, char *const *words, const ttm_launch_viewer *viewer, bool quiet,
+                       ttm_error *err);
 
 void ttm_fit_series_free(ttm_fit_series *series);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* eventfd */
-#include "capture/ring.h"
+#include "launch/ring.h"
 
 #include <errno.h>
 #include <sys/eventfd.h>

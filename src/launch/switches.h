@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The environment variables that decide what a log holds: the three that must be set, and those that get in the way. */
-#ifndef TTM_CAPTURE_SWITCHES_H
-#define TTM_CAPTURE_SWITCHES_H
+#ifndef TTM_LAUNCH_SWITCHES_H
+#define TTM_LAUNCH_SWITCHES_H
 
 #include <stddef.h>
 

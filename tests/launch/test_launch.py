@@ -60,7 +60,7 @@ def end(child):
 
 class Case(unittest.TestCase):
     def setUp(self):
-        self.dir = tempfile.mkdtemp(prefix="ttmem-capture-")
+        self.dir = tempfile.mkdtemp(prefix="ttmem-launch-")
         self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
         self.env = {k: v for k, v in os.environ.items() if k not in SWITCHES}
         self.env.update(TTMEM_HOME=os.path.join(self.dir, "home"), LC_ALL="C.UTF-8", TERM="xterm")
@@ -91,7 +91,7 @@ class Case(unittest.TestCase):
         self.assertEqual(len(self.folders()), 1)
         return self.folders()[0]
 
-    def captured(self):
+    def logged(self):
         folder = self.only_folder()
         logs = [f for f in os.listdir(folder) if f.endswith("_profile.log")]
         self.assertEqual(len(logs), 1)
@@ -123,7 +123,7 @@ print("end")
                b"TTXLA_LOGGER_LEVEL VERBOSE\n"
         with open(LOG, "rb") as f:
             self.assertEqual(out, head + f.read() + b"end\n")
-        self.assertEqual(self.captured(), out)
+        self.assertEqual(self.logged(), out)
         self.assertIn("set for the program: TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG TT_RUNTIME_MEMORY_LOG_LEVEL=operation\n", err)
         folder = self.only_folder()
         self.assertRegex(os.path.basename(folder), r"^my_model_\d{8}_\d{6}$")
@@ -154,13 +154,13 @@ print("end")
     def test_quiet_is_quiet(self):
         status, out, err = self.run_it("run", "-q", "--", "cat", LOG)
         self.assertEqual((status, err), (0, ""))
-        self.assertEqual(self.captured(), out)
+        self.assertEqual(self.logged(), out)
 
     def test_nothing_to_report_on(self):
         status, out, err = self.run_it("run", "-q", "--", "echo", "hello")
         self.assertEqual(status, 2)
         self.assertIn("is no TT-XLA / TT-MLIR runtime log", err)
-        self.assertEqual(self.captured(), b"hello\n")
+        self.assertEqual(self.logged(), b"hello\n")
 
     def test_a_folder_is_never_used_twice(self):
         for _ in range(6):
@@ -189,7 +189,7 @@ print("end")
     def test_variables_that_cost_lines(self):
         self.env.update(TTMLIR_RUNTIME_LOGGER_LEVEL="INFO", TTMLIR_RUNTIME_LOGGER_FILE="x")
         _, _, err = self.run_it("run", "--log", "--", "true")
-        self.assertIn("kept TTMLIR_RUNTIME_LOGGER_LEVEL=INFO as you set it: operation lines are printed at DEBUG level only", err)
+        self.assertIn("kept TTMLIR_RUNTIME_LOGGER_LEVEL=INFO from your environment: operation lines are printed at DEBUG level only", err)
         self.assertIn("TTMLIR_RUNTIME_LOGGER_FILE is set.", err)
 
 
@@ -228,11 +228,11 @@ while True: time.sleep(60)
         p = self.stubborn([signal.SIGTERM])
         for n in (1, 2):
             p.send_signal(signal.SIGTERM)
-            wait_for("the signal", lambda: self.captured().count(b"got SIGTERM") == n)
+            wait_for("the signal", lambda: self.logged().count(b"got SIGTERM") == n)
         p.send_signal(signal.SIGTERM)
         _, err = p.communicate(timeout=PATIENCE)
         self.assertEqual(p.returncode, 128 + signal.SIGKILL)
-        self.assertIn("asked three times", err.decode())
+        self.assertIn("after the third request to end", err.decode())
         self.assertEqual(len(self.findings()["incidents"]), 1)
 
     def test_reminder(self):
@@ -244,10 +244,10 @@ while True: time.sleep(60)
         def reminded():
             nonlocal seen
             seen += p.stderr.read() or b""
-            return b"still runs" in seen
+            return b"is still running; a third request kills it" in seen
         wait_for("the reminder", reminded)
         p.send_signal(signal.SIGTERM)
-        wait_for("the signal", lambda: self.captured().count(b"got SIGTERM") == 2)
+        wait_for("the signal", lambda: self.logged().count(b"got SIGTERM") == 2)
         p.send_signal(signal.SIGTERM)
         p.communicate(timeout=PATIENCE)
         self.assertEqual(p.returncode, 137)
@@ -255,7 +255,7 @@ while True: time.sleep(60)
     def test_signals_are_passed_on(self):
         p = self.stubborn([signal.SIGUSR1])
         p.send_signal(signal.SIGUSR1)
-        wait_for("the signal", lambda: b"got SIGUSR1" in self.captured())
+        wait_for("the signal", lambda: b"got SIGUSR1" in self.logged())
         p.send_signal(signal.SIGHUP)
         p.communicate(timeout=PATIENCE)
         self.assertEqual(p.returncode, 128 + signal.SIGHUP)
@@ -273,7 +273,7 @@ while True: time.sleep(60)
         wait_for("both to stop", lambda: state(p.pid) == "T" and state(child) == "T")
         p.send_signal(signal.SIGCONT)
         wait_for("both to go on", lambda: state(p.pid) != "T" and state(child) != "T")
-        subprocess.run(["sh", "-c", f"kill $(cat /proc/{child}/task/{child}/children); kill {child}"], check=False)
+        subprocess.run(["sh", "-c", f"kill {child} $(cat /proc/{child}/task/{child}/children)"], check=False)
         p.communicate(timeout=PATIENCE)
         self.assertEqual(p.returncode, 128 + signal.SIGTERM)
 
@@ -293,23 +293,23 @@ while True: time.sleep(60)
         except ProcessLookupError:
             pass  # nobody reads it any more: it may have noticed
         self.assertEqual(status, 0, err)
-        self.assertEqual(self.captured(), out)
+        self.assertEqual(self.logged(), out)
 
     def test_closed_output(self):
         p = self.start("run", "-q", "--", "sh", "-c", f"for i in 1 2 3 4 5 6 7 8 9; do cat {LOG}; done; exit 5", stdout=subprocess.PIPE)
         p.stdout.close()
         self.assertEqual(p.wait(timeout=PATIENCE), 5)
         with open(LOG, "rb") as f:
-            self.assertEqual(self.captured(), f.read() * 9)
+            self.assertEqual(self.logged(), f.read() * 9)
 
     def test_full_disk(self):
         status, out, err = self.run_it("-c", f"ulimit -f 8; exec {os.path.abspath(TTMEM)} run -- cat {LOG}", program="/bin/sh")
         with open(LOG, "rb") as f:
             whole = f.read()
         self.assertEqual(out, whole)  # shown to the end
-        self.assertEqual(self.captured(), whole[:len(self.captured())])
-        self.assertGreater(len(self.captured()), 0)
-        self.assertIn("what was captured so far stays there, the program goes on", err)
+        self.assertEqual(self.logged(), whole[:len(self.logged())])
+        self.assertGreater(len(self.logged()), 0)
+        self.assertIn("the log written so far is kept, the program continues", err)
         self.assertIn("Incident  out of memory in DRAM", err)  # parsed to the end
         self.assertEqual(status, 2)
 
@@ -362,7 +362,7 @@ class Speed(Case):
         self.assertEqual(status, 0, err)
         wanted = content(self.path("truth.log"))
         self.assertTrue(content(self.path("shown")) == wanted)
-        self.assertTrue(self.captured() == wanted)
+        self.assertTrue(self.logged() == wanted)
         self.run_it("analyze", "truth.log", "-q", "--no-html", "--name", "gen", "--output-dir", "again")
         for kind in ("memory", "operations", "inputs_registry", "ir"):
             self.assertTrue(content(self.only_folder(), f"gen_{kind}.json") == content(self.path(f"again/gen_{kind}.json")), kind)
@@ -431,7 +431,7 @@ except KeyboardInterrupt:
         os.write(fd, b"\x03")
         self.read_until(fd, None, seen)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 9)
-        self.assertEqual(self.captured().count(b"interrupted"), 1)
+        self.assertEqual(self.logged().count(b"interrupted"), 1)
         self.assertEqual(len(self.findings()["incidents"]), 1)
 
 

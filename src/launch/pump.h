@@ -5,41 +5,43 @@
  *                                                 -> parsed  (another one)
  *
  * What was shown is in the log; memory stays bounded: whoever is slowest slows the program down, as in a pipe. */
-#ifndef TTM_CAPTURE_CAPTURE_H
-#define TTM_CAPTURE_CAPTURE_H
+#ifndef TTM_LAUNCH_PUMP_H
+#define TTM_LAUNCH_PUMP_H
 
 #include "profile/feed.h"
 
-typedef enum ttm_capture_note {
-  TTM_CAPTURE_LOG_FAILED, /* the log cannot be written any more; number: errno. The program goes on, and is shown and parsed */
-  TTM_CAPTURE_STILL_RUNS, /* asked to end some seconds ago; number: its process id */
-  TTM_CAPTURE_KILLED,     /* asked three times: SIGKILL was sent; number: its process id */
-  TTM_CAPTURE_HELD_OPEN,  /* the program is gone, but a process it left behind keeps its output open */
-  TTM_CAPTURE_STOPPING,   /* Ctrl-Z: about to be stopped with it */
-} ttm_capture_note;
+/* Who watches a launch. */
+typedef struct ttm_launch_viewer {
+  void *context; /* for the functions */
+  /* Shows bytes; or, without bytes, that the figures have changed. Called by one thread. False: nobody looks any more. NULL: nobody does. */
+  bool (*show)(void *context, ttm_str bytes, const ttm_feed_figures *figures);
+  /* Shows a sentence of ours. NULL instead of one: we are about to be stopped (Ctrl-Z), the screen should be left in order. */
+  void (*say)(void *context, const char *sentence);
+} ttm_launch_viewer;
 
-typedef struct ttm_capture_options {
+typedef struct ttm_pump_options {
   char *const *argv; /* NULL-terminated; argv[0] is looked up in PATH */
   int log;           /* descriptor the log is written to */
+  const char *path;  /* of the log, for sentences */
   ttm_feed *feed;    /* NULL: not parsed */
-  void *context;     /* for the functions below */
-  /* Shows bytes; or, without bytes, that the figures have changed. Called by one thread. False: nobody looks any more. */
-  bool (*show)(void *context, ttm_str bytes, const ttm_feed_figures *figures);
-  void (*note)(void *context, ttm_capture_note note, long number);
-} ttm_capture_options;
+  ttm_launch_viewer viewer;
+} ttm_pump_options;
 
-typedef struct ttm_capture_result {
+typedef struct ttm_pump_result {
   int exit_status;  /* of the program; 128 + signal when one ended it */
   int signal;       /* 0, or the signal that ended it */
   uint64_t bytes;   /* seen in all */
   int log_errno;    /* why the log is not complete; 0: it is */
   bool fed;         /* all of it went into the feed */
   bool interrupted; /* somebody asked it to end */
-} ttm_capture_result;
+} ttm_pump_result;
 
 /* Runs to the end of the program. 0, also for one that failed; TTM_EUSAGE or TTM_EIO when it could not be started.
  * SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGUSR1/2 sent to us are passed on. They stay blocked afterwards, so that an impatient Ctrl-C
  * does not cost the report; a caller that lives on puts its signal mask back. */
-int ttm_capture_run(ttm_capture_result *out, const ttm_capture_options *options, ttm_error *err);
+int ttm_pump_run(ttm_pump_result *out, const ttm_pump_options *options, ttm_error *err);
+
+/* Formats a sentence and has it shown. */
+void ttm_launch_say(const ttm_launch_viewer *viewer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `--exec CMD` of ttmem live: a command of the user, run by the shell when an alarm goes off. */
-#ifndef TTM_CLI_ALARM_COMMAND_H
-#define TTM_CLI_ALARM_COMMAND_H
+#ifndef TTM_LAUNCH_ALARM_COMMAND_H
+#define TTM_LAUNCH_ALARM_COMMAND_H
 
 #include <signal.h>
 #include <sys/types.h>
@@ -14,8 +14,5 @@
  * part of it. Its input is empty; its output goes to standard error, or nowhere when `silent`. It gets the signal mask `mask`. */
 int ttm_alarm_command_start(const char *command, const ttm_alarm_event *event, const sigset_t *mask, bool silent,
                             pid_t *pid, ttm_error *err);
-
-/* "alarm: device 0: DRAM is at 91.3% (11.2 GB of 12.0 GB), the mark is 90%; most of it is held by python[123]" with a line end. */
-void ttm_alarm_words(ttm_buf *out, const ttm_alarm_event *event);
 
 #endif

@@ -2,14 +2,14 @@
 /* Makes a program that is started next record what it allocates with ttnn, and run on a mock board when one is named.
  *
  *   ttm_record_begin(&record, &options, &err);      files laid out in a folder of their own, environment set
- *   ttm_capture_run(...);                           the program, as always
+ *   ttm_pump_run(...);                           the program, as always
  *   ttm_record_check(record, &err);                 could ttnn be used?
  *   ttm_profile_read(&p, options.recording, &err);  the recording is an input like any other
  *   ttm_record_end(record);                         environment as it was, folder removed
  *
  * Nothing of the user's installation is written to. One at a time: the environment is the process's. */
-#ifndef TTM_CLI_RECORD_H
-#define TTM_CLI_RECORD_H
+#ifndef TTM_LAUNCH_RECORD_H
+#define TTM_LAUNCH_RECORD_H
 
 #include <stdbool.h>
 

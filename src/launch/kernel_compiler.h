@@ -2,8 +2,8 @@
 /* Answers for the RISC-V kernel compiler that ttnn asks for and its wheel does not bring. On a mock board no kernel runs: it is enough that
  * every call leaves the files it was asked for. Memory numbers do not depend on it, but for the sizes of kernel binaries, which mean
  * nothing here. */
-#ifndef TTM_CLI_KERNEL_COMPILER_H
-#define TTM_CLI_KERNEL_COMPILER_H
+#ifndef TTM_LAUNCH_KERNEL_COMPILER_H
+#define TTM_LAUNCH_KERNEL_COMPILER_H
 
 #include <stdbool.h>
 
