@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/format.h"
 
+#include "base/utf8.h"
+
 const char *ttm_count_text(char room[TTM_COUNT_ROOM], uint64_t n) {
   size_t i = TTM_COUNT_ROOM - 1;
   unsigned written = 0;
@@ -47,74 +49,30 @@ const char *ttm_bytes_text(char room[TTM_COUNT_ROOM], uint64_t bytes) {
 
 /* ---- Characters --------------------------------------------------------------------------------------------------- */
 
-enum { BROKEN = 0xFFFD };
-
-/* One character at text[at]: its code point (BROKEN for bytes that are none) and length in bytes. Overlong forms, surrogates and
- * values past U+10FFFF are broken, one byte at a time. */
-static uint32_t decode(ttm_str text, size_t at, size_t *length) {
-  static const uint32_t smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
-  unsigned char first = (unsigned char)text.p[at];
-  *length = 1;
-  if (first < 0x80) return first;
-  size_t n = first >= 0xF0 && first < 0xF5   ? 4
-             : first >= 0xE0 && first < 0xF0 ? 3
-             : first >= 0xC2 && first < 0xE0 ? 2
-                                             : 0;
-  if (!n || text.n - at < n) return BROKEN;
-  uint32_t c = first & (0xFFu >> (n + 1));
-  for (size_t i = 1; i < n; i++) {
-    unsigned char next = (unsigned char)text.p[at + i];
-    if ((next & 0xC0) != 0x80) return BROKEN;
-    c = c << 6 | (next & 0x3F);
-  }
-  if (c < smallest[n] || c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)) return BROKEN;
-  *length = n;
-  return c;
-}
-
-/* What to show for a character: itself, a blank or '?'. */
+/* What to show for a character: itself, a blank or '?'. A name must not be able to disguise itself. */
 static uint32_t shown(uint32_t c) {
   if (c == '\t' || c == '\n' || c == '\r' || c == 0x2028 || c == 0x2029) return ' ';
-  if (c < 0x20 || (c >= 0x7F && c < 0xA0)) return '?';
-  /* Marks that reverse or hide what follows: a name must not be able to disguise itself. */
-  if ((c >= 0x200B && c <= 0x200F) || (c >= 0x202A && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF)
-    return '?';
+  return ttm_utf8_hides(c) ? '?' : c;
+}
+
+static uint32_t next_shown(ttm_str *text) {
+  size_t length;
+  uint32_t c = shown(ttm_utf8_first(*text, &length));
+  *text = ttm_str_from(*text, length);
   return c;
 }
 
-static unsigned columns_of(uint32_t c) {
-  static const struct {
-    uint32_t first, last;
-  } wide[] = {
-      {0x1100, 0x115F}, {0x2E80, 0xA4CF}, {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},
-      {0xFF00, 0xFF60}, {0xFFE0, 0xFFE6}, {0x1F300, 0x1FAFF}, {0x20000, 0x3FFFD},
-  };
-  if (c >= 0x300 && c < 0x370) return 0; /* combining accents */
-  for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) {
-    if (c >= wide[i].first && c <= wide[i].last) return 2;
-  }
-  return 1;
-}
-
-static void put_character(ttm_buf *out, uint32_t c, ttm_text_form form) {
+static void put_safely(ttm_buf *out, uint32_t c, ttm_text_form form) {
   if (c >= 0x80 && form == TTM_FORM_ASCII) c = '?';
   if (form == TTM_FORM_MARKDOWN && (c == '|' || c == '`' || c == '<' || c == '\\')) ttm_buf_char(out, '\\');
-  if (c < 0x80) return ttm_buf_char(out, (char)c);
-  if (c >= 0x10000) {
-    ttm_buf_char(out, (char)(0xF0 | c >> 18));
-    ttm_buf_char(out, (char)(0x80 | (c >> 12 & 0x3F)));
-  } else if (c >= 0x800) {
-    ttm_buf_char(out, (char)(0xE0 | c >> 12));
-  }
-  ttm_buf_char(out, (char)(c >= 0x800 ? 0x80 | (c >> 6 & 0x3F) : 0xC0 | c >> 6));
-  ttm_buf_char(out, (char)(0x80 | (c & 0x3F)));
+  ttm_put_character(out, c);
 }
 
 /* ---- Texts -------------------------------------------------------------------------------------------------------- */
 
 size_t ttm_text_columns(ttm_str text) {
-  size_t columns = 0, length;
-  for (size_t at = 0; at < text.n; at += length) columns += columns_of(shown(decode(text, at, &length)));
+  size_t columns = 0;
+  while (text.n) columns += ttm_utf8_columns(next_shown(&text));
   return columns;
 }
 
@@ -128,12 +86,12 @@ void ttm_put_text(ttm_buf *out, ttm_str text, size_t columns, ttm_text_form form
   size_t head = cut ? room / 2 : width;
   size_t tail_from = cut ? width - (room - head) : width;
   bool gap_put = false;
-  size_t column = 0, length;
-  for (size_t at = 0; at < text.n; at += length) {
-    uint32_t c = shown(decode(text, at, &length));
-    unsigned wide = columns_of(c);
+  size_t column = 0;
+  while (text.n) {
+    uint32_t c = next_shown(&text);
+    unsigned wide = ttm_utf8_columns(c);
     if (column + wide <= head || column >= tail_from)
-      put_character(out, c, form);
+      put_safely(out, c, form);
     else if (!gap_put)
       gap_put = true, ttm_buf_puts(out, gap);
     column += wide;

@@ -41,8 +41,7 @@ typedef enum ttm_text_form {
   TTM_FORM_ASCII,    /* a terminal that does not */
 } ttm_text_form;
 
-/* Appends a foreign text on one line: tabs and line ends become a blank, other control characters and invisible direction marks
- * '?', broken UTF-8 U+FFFD ('?' in ASCII). A text wider than `columns` loses its middle: both ends tell most of a location. */
+/* Appends a foreign text on one line: tabs and line ends become a blank, characters that hide '?', broken UTF-8 U+FFFD ('?' in ASCII). A text wider than `columns` loses its middle: both ends tell most of a location. */
 void ttm_put_text(ttm_buf *out, ttm_str text, size_t columns, ttm_text_form form);
 
 /* Columns a text takes after ttm_put_text without shortening (escapes not counted; wide characters count two). */

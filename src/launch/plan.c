@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
+
 enum { NAME_LIMIT = 150 };
 
 static bool is_python_file(const char *word) {
@@ -93,13 +95,12 @@ static void put_name(ttm_buf *out, const char *program) {
   }
   if (name.n > 3 && ttm_str_ends(name, TTM_LIT(".py"))) name.n -= 3;
   while (name.n && name.p[0] == '.') name = ttm_str_from(name, 1);
-  size_t n = name.n < NAME_LIMIT ? name.n : NAME_LIMIT;
-  while (n && n < name.n && ((unsigned char)name.p[n] & 0xC0) == 0x80) n--; /* not in the middle of a character */
-  for (size_t i = 0; i < n; i++) {
-    unsigned char c = (unsigned char)name.p[i];
-    ttm_buf_char(out, c < 0x20 || c == 0x7F || c == '/' ? '-' : (char)c);
+  name = ttm_utf8_head(name, NAME_LIMIT);
+  if (!name.n) ttm_buf_puts(out, "program");
+  for (size_t length; name.n; name = ttm_str_from(name, length)) {
+    uint32_t c = ttm_utf8_first(name, &length);
+    ttm_buf_put(out, ttm_utf8_hides(c) || c == '/' ? TTM_LIT("-") : ttm_str_first(name, length));
   }
-  if (!n) ttm_buf_puts(out, "program");
 }
 
 int ttm_launch_plan_make(ttm_launch_plan *plan, char *const *words, bool always_script, const char *name,

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/utf8.h"
 
 enum { PIECE = 256 * 1024, PADDING = 32, MOST_DEPTH = 1024 };
 
@@ -159,18 +160,6 @@ static unsigned hex4(const char *p) {
   return v;
 }
 
-static size_t put_utf8(char *to, unsigned c) {
-  if (c < 0x80) return to[0] = (char)c, 1;
-  if (c < 0x800) return to[0] = (char)(0xC0 | c >> 6), to[1] = (char)(0x80 | (c & 63)), 2;
-  if (c < 0x10000) {
-    to[0] = (char)(0xE0 | c >> 12), to[1] = (char)(0x80 | (c >> 6 & 63)), to[2] = (char)(0x80 | (c & 63));
-    return 3;
-  }
-  to[0] = (char)(0xF0 | c >> 18), to[1] = (char)(0x80 | (c >> 12 & 63));
-  to[2] = (char)(0x80 | (c >> 6 & 63)), to[3] = (char)(0x80 | (c & 63));
-  return 4;
-}
-
 /* One escape at p (behind the backslash) of at most n bytes; *used of them. What is no escape stays as it is. */
 static size_t unescape_one(const char *p, size_t n, char *to, size_t *used) {
   static const char from[] = "\"\\/bfnrt", into[] = "\"\\/\b\f\n\r\t";
@@ -184,10 +173,10 @@ static size_t unescape_one(const char *p, size_t n, char *to, size_t *used) {
     unsigned low = hex4(p + 7);
     if (low >= 0xDC00 && low < 0xE000) {
       *used = 11;
-      return put_utf8(to, 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00));
+      return ttm_utf8_put(to, 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00));
     }
   }
-  return put_utf8(to, c >= 0xD800 && c < 0xE000 ? 0xFFFD : c);
+  return ttm_utf8_put(to, c >= 0xD800 && c < 0xE000 ? 0xFFFD : c);
 }
 
 /* In place: escapes only ever get shorter. */

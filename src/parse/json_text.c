@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/utf8.h"
+
 static ttm_str skip_blanks(ttm_str v) {
   while (v.n && (*v.p == ' ' || *v.p == '\t' || *v.p == '\n' || *v.p == '\r')) v.p++, v.n--;
   return v;
@@ -89,31 +91,16 @@ static bool take_hex4(ttm_str v, uint32_t *out) {
   return true;
 }
 
-static void put_utf8(ttm_buf *out, uint32_t c) {
-  if (c < 0x80) return ttm_buf_char(out, (char)c);
-  if (c >= 0x10000) {
-    ttm_buf_char(out, (char)(0xF0 | c >> 18));
-    ttm_buf_char(out, (char)(0x80 | (c >> 12 & 0x3F)));
-    ttm_buf_char(out, (char)(0x80 | (c >> 6 & 0x3F)));
-  } else if (c >= 0x800) {
-    ttm_buf_char(out, (char)(0xE0 | c >> 12));
-    ttm_buf_char(out, (char)(0x80 | (c >> 6 & 0x3F)));
-  } else {
-    ttm_buf_char(out, (char)(0xC0 | c >> 6));
-  }
-  ttm_buf_char(out, (char)(0x80 | (c & 0x3F)));
-}
-
 /* The character of "uXXXX" or "uXXXX\uYYYY" at the start of `v`; returns the bytes it took. A lone half becomes U+FFFD. */
 static size_t put_unicode(ttm_buf *out, ttm_str v) {
   uint32_t high, low;
-  if (!take_hex4(ttm_str_from(v, 1), &high)) return put_utf8(out, 0xFFFD), 1;
-  if (high < 0xD800 || high > 0xDFFF) return put_utf8(out, high), 5;
+  if (!take_hex4(ttm_str_from(v, 1), &high)) return ttm_put_character(out, TTM_UTF8_BROKEN), 1;
+  if (high < 0xD800 || high > 0xDFFF) return ttm_put_character(out, high), 5;
   ttm_str second = ttm_str_from(v, 5);
   bool pair = high < 0xDC00 && ttm_str_take(&second, TTM_LIT("\\u")) && take_hex4(second, &low) && low >= 0xDC00 &&
               low <= 0xDFFF;
-  if (!pair) return put_utf8(out, 0xFFFD), 5;
-  put_utf8(out, 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00));
+  if (!pair) return ttm_put_character(out, TTM_UTF8_BROKEN), 5;
+  ttm_put_character(out, 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00));
   return 11;
 }
 

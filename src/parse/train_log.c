@@ -4,6 +4,7 @@
 #include "base/chunks.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "base/utf8.h"
 #include "parse/log_line.h"
 
 enum { LONGEST_NAME = 160, LONGEST_FACT_LINE = 1024 };
@@ -101,10 +102,8 @@ ttm_train_role ttm_train_role_of(ttm_str name) {
 }
 
 static void remember_name(writer *w, ttm_str line) {
-  size_t n = line.n < LONGEST_NAME ? line.n : LONGEST_NAME;
-  while (n < line.n && n && ((unsigned char)line.p[n] & 0xC0) == 0x80) n--; /* not inside a character */
-  memcpy(w->name, line.p, n);
-  w->name_length = n;
+  w->name_length = ttm_utf8_head(line, LONGEST_NAME).n;
+  memcpy(w->name, line.p, w->name_length);
 }
 
 /* ---- Summaries ----------------------------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 
 #include "base/sized.h"
 #include "base/threads.h"
+#include "base/utf8.h"
 #include "report/files/report.h"
 #include "store/folder.h"
 
@@ -162,15 +163,6 @@ static void drop_extension(ttm_str *name) {
   if (n > 1 && n < name->n && name->n - n <= 4 && name->p[n - 1] == '.') name->n = n - 1;
 }
 
-/* Bytes of a character that commands a terminal (U+0080 to U+009F), hides, or turns the line around; 0 for any other. */
-static size_t hidden_length(ttm_str text) {
-  const unsigned char *p = (const unsigned char *)text.p;
-  if (text.n >= 2 && p[0] == 0xC2 && p[1] >= 0x80 && p[1] < 0xA0) return 2;
-  if (text.n < 3 || p[0] != 0xE2) return 0;
-  if (p[1] == 0x80) return (p[2] >= 0x8B && p[2] <= 0x8F) || (p[2] >= 0xA8 && p[2] <= 0xAE) ? 3 : 0;
-  return p[1] == 0x81 && p[2] >= 0xA0 && p[2] <= 0xAF ? 3 : 0;
-}
-
 void ttm_report_name(ttm_buf *out, const char *log_path) {
   ttm_str name = ttm_str_of(log_path ? log_path : "");
   if (ttm_str_eq(name, TTM_LIT("-"))) name = TTM_LIT("stdin");
@@ -185,15 +177,11 @@ void ttm_report_name(ttm_buf *out, const char *log_path) {
   drop_extension(&name);
   drop_suffix(&name, TTM_LIT("_profile"));
   while (name.n && name.p[0] == '.') name = ttm_str_from(name, 1);
-  size_t n = name.n < NAME_LIMIT ? name.n : NAME_LIMIT;
-  while (n && n < name.n && ((unsigned char)name.p[n] & 0xC0) == 0x80) n--; /* not in the middle of a character */
-  name = ttm_str_first(name, n);
+  name = ttm_utf8_head(name, NAME_LIMIT);
   if (!name.n) name = TTM_LIT("report");
-  for (size_t i = 0, length; i < name.n; i += length) {
-    unsigned char c = (unsigned char)name.p[i];
-    size_t hidden = hidden_length(ttm_str_from(name, i));
-    length = hidden ? hidden : 1;
-    ttm_buf_char(out, hidden || c == '_' || c == '/' || c < 0x20 || c == 0x7F ? '-' : (char)c);
+  for (size_t length; name.n; name = ttm_str_from(name, length)) {
+    uint32_t c = ttm_utf8_first(name, &length);
+    ttm_buf_put(out, ttm_utf8_hides(c) || c == '_' || c == '/' ? TTM_LIT("-") : ttm_str_first(name, length));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "analyze/words.h"
+#include "base/utf8.h"
 #include "ui/report.h"
 
 typedef struct details {
@@ -24,12 +25,11 @@ static void paragraph(details *d, ttm_str view) {
   ttm_str rest = ttm_buf_str(&safe);
   size_t width = d->columns > 40 ? d->columns - 16 : 24;
   for (bool first = true; rest.n; first = false) {
-    size_t n = rest.n < width ? rest.n : width;
-    while (n < rest.n && n && ((unsigned char)rest.p[n] & 0xC0) == 0x80) n--;
+    ttm_str line = ttm_utf8_head(rest, width);
     if (!first) ttm_buf_printf(&d->out, "%12s", "");
-    ttm_buf_put(&d->out, ttm_str_first(rest, n));
+    ttm_buf_put(&d->out, line);
     ttm_buf_char(&d->out, '\n');
-    rest = ttm_str_from(rest, n ? n : 1);
+    rest = ttm_str_from(rest, line.n);
   }
   ttm_buf_free(&safe);
 }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 #include "ui/panel.h"
 #include "ui/typed_line.h"
 
@@ -136,10 +137,7 @@ static void draw_prompt(ttm_ui *ui, ttm_panel *panel) {
   ttm_buf safe = {0};
   ttm_put_text(&safe, ttm_buf_str(&p->text), SIZE_MAX, ttm_screen_form(s));
   ttm_str shown = ttm_buf_str(&safe);
-  while (ttm_text_columns(shown) > (size_t)(s->columns - 8)) {
-    shown = ttm_str_from(shown, 1);
-    while (shown.n && ((unsigned char)shown.p[0] & 0xC0) == 0x80) shown = ttm_str_from(shown, 1);
-  }
+  while (ttm_text_columns(shown) > (size_t)(s->columns - 8)) shown = ttm_str_from(shown, ttm_utf8_length(shown));
   int column = ttm_screen_view(s, 4, 5, TTM_STYLE_PLAIN, shown);
   ttm_buf_free(&safe);
   if (*p->error) ttm_screen_text(s, 6, 3, TTM_STYLE_BAD, ttm_str_of(p->error), s->columns - 4);

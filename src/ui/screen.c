@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/utf8.h"
+
 /* ---- Open and close ------------------------------------------------------------------------------------------------ */
 
 static void make_colors(ttm_screen *screen) {
@@ -127,8 +129,7 @@ static size_t fitting(ttm_str text, size_t room, size_t *columns) {
   if (*columns <= room) return text.n;
   *columns = 0;
   while (end < text.n) {
-    size_t next = end + 1;
-    while (next < text.n && ((unsigned char)text.p[next] & 0xC0) == 0x80) next++;
+    size_t next = end + ttm_utf8_length(ttm_str_from(text, end));
     size_t width = ttm_text_columns((ttm_str){text.p + end, next - end});
     if (*columns + width > room) break;
     *columns += width;

@@ -44,6 +44,8 @@ static void keeps_valid_utf8(void **state) {
   assert_escaped("a\xE2\x80\xA8z\xE2\x80\xA9", "\"a\\u2028z\\u2029\"");
   assert_escaped("\xC2\x9B\xC2\xA0\xE2\x80\xAE\xE2\x81\xA6", "\"\\u009b\xC2\xA0\\u202e\\u2066\"");
   assert_escaped("\xE2\x80\xA7\xE2\x80\xAA", "\"\xE2\x80\xA7\\u202a\"");
+  assert_escaped("a\xC2\xAD\xE2\x80\x8D\xEF\xB8\x8F\xF3\xA0\x81\x81",
+                 "\"a\\u00ad\\u200d\\ufe0f\\udb40\\udc41\""); /* seen nowhere */
 }
 
 #define FFFD "\xEF\xBF\xBD"

@@ -2,6 +2,7 @@
 /* <name>_ir.json: the module texts of the compiled graphs. The keys "ttir" and "ttnn" hold those of the first graph
  * that has them; every other text that was kept stands under "graphs". Nothing is stored twice, and only one text is
  * unpacked at a time. */
+#include "base/utf8.h"
 #include "report/files/json_parts.h"
 #include "report/files/report.h"
 
@@ -32,10 +33,9 @@ static const ttm_dump *first_dump(const ttm_profile *p, ttm_str stage) {
 static void put_long_string(ttm_out *out, ttm_str text) {
   ttm_buf_char(&out->buf, '"');
   while (text.n) {
-    size_t n = text.n < SLICE ? text.n : SLICE;
-    for (int back = 0; back < 3 && n < text.n && n > 1 && ((unsigned char)text.p[n] & 0xC0) == 0x80; back++) n--;
-    ttm_json_escape(&out->buf, ttm_str_first(text, n));
-    text = ttm_str_from(text, n);
+    ttm_str slice = ttm_utf8_head(text, SLICE);
+    ttm_json_escape(&out->buf, slice);
+    text = ttm_str_from(text, slice.n);
     ttm_out_flow(out);
   }
   ttm_buf_char(&out->buf, '"');

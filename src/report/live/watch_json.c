@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `ttmem live --once --json`, and /metrics of `ttmem serve --metrics`. */
+#include "base/format.h"
 #include "report/live/watch_report.h"
 #include "report/write/json_writer.h"
 
@@ -52,26 +53,13 @@ static void put_metric(ttm_buf *out, const char *name, const char *help) {
   ttm_buf_printf(out, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
 }
 
-/* Label values escape three characters; bytes that are no UTF-8 must not reach the reader either, and JSON's rule for those
- * (U+FFFD) is as good as any. Other control characters may stand as they are, but a name needs none. */
+/* Label values escape the quote and the backslash; they must be UTF-8. */
 static void put_label(ttm_buf *out, const char *text) {
   ttm_buf safe = {0};
-  ttm_json_escape(&safe, ttm_str_of(text));
-  ttm_str rest = ttm_buf_str(&safe);
-  for (size_t i = 0; i < rest.n; i++) {
-    bool escape = rest.p[i] == '\\' && i + 1 < rest.n;
-    if (escape && rest.p[i + 1] == 'u') { /* a control character */
-      ttm_buf_char(out, '?');
-      i += 5;
-    } else if (escape) {
-      char c = rest.p[++i];
-      if (c == '\\' || c == '"' || c == 'n')
-        ttm_buf_char(out, '\\'), ttm_buf_char(out, c);
-      else
-        ttm_buf_char(out, c == '/' ? '/' : ' ');
-    } else {
-      ttm_buf_char(out, rest.p[i]);
-    }
+  ttm_put_text(&safe, ttm_str_of(text), SIZE_MAX, TTM_FORM_UTF8);
+  for (size_t i = 0; i < safe.n; i++) {
+    if (safe.at[i] == '\\' || safe.at[i] == '"') ttm_buf_char(out, '\\');
+    ttm_buf_char(out, safe.at[i]);
   }
   out->failed |= safe.failed;
   ttm_buf_free(&safe);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/format.h"
+#include "base/utf8.h"
 #include "report/train/train_report.h"
 
 enum {
@@ -162,8 +163,7 @@ static void draw_name(plot *p, size_t result, double middle) {
   for (int i = 0; i < NAME_LINES && rest.n; i++) {
     size_t n = rest.n;
     if (ttm_text_columns(rest) > columns && i + 1 < NAME_LINES) {
-      n = columns < rest.n ? columns : rest.n;
-      while (n < rest.n && n > 1 && ((unsigned char)rest.p[n] & 0xC0) == 0x80) n--;
+      n = ttm_utf8_head(rest, columns).n;
       for (size_t blank = n; blank > columns / 2; blank--) {
         if (rest.p[blank - 1] != ' ') continue;
         n = blank;

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 
 #include "base/format.h"
+#include "base/utf8.h"
 #include "report/write/l1_picture.h"
 #include "report/write/svg.h"
 
@@ -183,8 +184,7 @@ static void put_cell(ttm_doc *d, ttm_str text, size_t column, size_t width) {
 static ttm_str take_line(ttm_str *rest, size_t width) {
   size_t end = 0, part = 0;
   for (size_t columns = 0; end < rest->n;) {
-    size_t next = end + 1;
-    while (next < rest->n && ((unsigned char)rest->p[next] & 0xC0) == 0x80) next++;
+    size_t next = end + ttm_utf8_length(ttm_str_from(*rest, end));
     columns += ttm_text_columns((ttm_str){rest->p + end, next - end});
     if (columns > width && rest->p[end] != ' ') break;
     if (strchr(" /(:", rest->p[end]) && next < rest->n && rest->p[next] != ':') part = next;

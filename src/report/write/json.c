@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/utf8.h"
+
 /* ---- Structure --------------------------------------------------------------------------------------------------- */
 
 /* The comma, line break and blanks before a member; room for `n` more bytes. */
@@ -93,25 +95,6 @@ static size_t plain_run(ttm_str text, size_t from) {
   return i - from;
 }
 
-/* Length of the UTF-8 character at `i` (its first byte is >= 0x80); 0 when it is not valid: cut, overlong, a
- * surrogate, beyond U+10FFFF. The second byte's range depends on the first one, the others are always 80..BF. */
-static size_t utf8_length(ttm_str text, size_t i) {
-  const unsigned char *p = (const unsigned char *)text.p + i;
-  size_t left = text.n - i, length = p[0] < 0xC2 ? 0 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : p[0] < 0xF5 ? 4 : 0;
-  if (!length || left < length) return 0;
-  unsigned char low = p[0] == 0xE0   ? 0xA0
-                      : p[0] == 0xF0 ? 0x90
-                                     : 0x80,
-                high = p[0] == 0xED   ? 0x9F
-                       : p[0] == 0xF4 ? 0x8F
-                                      : 0xBF;
-  if (p[1] < low || p[1] > high) return 0;
-  for (size_t k = 2; k < length; k++) {
-    if ((p[k] & 0xC0) != 0x80) return 0;
-  }
-  return length;
-}
-
 static void put_ascii_escape(ttm_buf *buf, unsigned char c) {
   static const char HEX[] = "0123456789abcdef";
   char named = c == '"' || c == '\\' ? (char)c : c == '\n' ? 'n' : c == '\t' ? 't' : c == '\r' ? 'r' : 0;
@@ -120,34 +103,19 @@ static void put_ascii_escape(ttm_buf *buf, unsigned char c) {
   ttm_buf_put(buf, (ttm_str){escape, named ? 2 : 6});
 }
 
-/* Characters that do something where they are shown: U+0080 to U+009F command a terminal, U+202A to U+202E and U+2066 to U+2069 turn
- * a line around, U+2028 and U+2029 end one in JavaScript, where such a file may be pasted. 0 for all others. */
-static uint32_t escaped_code(ttm_str character) {
-  const unsigned char *p = (const unsigned char *)character.p;
-  if (character.n == 2 && p[0] == 0xC2 && p[1] < 0xA0) return p[1];
-  if (character.n != 3 || p[0] != 0xE2) return 0;
-  uint32_t code = 0x2000 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu);
-  return (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) ? code : 0;
-}
-
-/* One special byte or character; returns how many bytes of the text it was. */
-static size_t put_special(ttm_buf *buf, ttm_str text, size_t i) {
-  unsigned char c = (unsigned char)text.p[i];
-  if (c < 0x80) {
-    put_ascii_escape(buf, c);
-    return 1;
-  }
-  size_t length = utf8_length(text, i);
-  ttm_str character = {text.p + i, length};
-  if (!length) {
-    ttm_buf_put(buf, TTM_LIT("\xEF\xBF\xBD")); /* U+FFFD, one for each byte that fits nowhere */
-    return 1;
-  }
-  uint32_t code = escaped_code(character);
-  if (code)
-    ttm_buf_printf(buf, "\\u%04x", (unsigned)code);
+/* One special byte or character; returns how many bytes of the text it was. A character that hides is escaped: files are read in
+ * terminals and pasted into scripts, too. */
+static size_t put_special(ttm_buf *buf, ttm_str text) {
+  size_t length;
+  uint32_t c = ttm_utf8_first(text, &length);
+  if (c < 0x80)
+    put_ascii_escape(buf, (unsigned char)c);
+  else if (!ttm_utf8_hides(c))
+    ttm_put_character(buf, c);
+  else if (c < 0x10000)
+    ttm_buf_printf(buf, "\\u%04x", (unsigned)c);
   else
-    ttm_buf_put(buf, character);
+    ttm_buf_printf(buf, "\\u%04x\\u%04x", (unsigned)(0xD7C0 + (c >> 10)), (unsigned)(0xDC00 | (c & 0x3FF)));
   return length;
 }
 
@@ -157,9 +125,9 @@ void ttm_put_utf8(ttm_buf *buf, ttm_str text) {
     for (run = 0; i + run < text.n && (unsigned char)text.p[i + run] < 0x80;) run++;
     ttm_buf_put(buf, (ttm_str){text.p + i, run});
     if (i + run == text.n) break;
-    size_t length = utf8_length(text, i + run);
-    ttm_buf_put(buf, length ? (ttm_str){text.p + i + run, length} : TTM_LIT("\xEF\xBF\xBD"));
-    run += length ? length : 1;
+    size_t length;
+    ttm_put_character(buf, ttm_utf8_first(ttm_str_from(text, i + run), &length));
+    run += length;
   }
 }
 
@@ -169,7 +137,7 @@ void ttm_json_escape(ttm_buf *buf, ttm_str text) {
     size_t run = plain_run(text, i);
     ttm_buf_put(buf, (ttm_str){text.p + i, run});
     i += run;
-    if (i < text.n) i += put_special(buf, text, i);
+    if (i < text.n) i += put_special(buf, ttm_str_from(text, i));
   }
 }
 
