@@ -9,6 +9,7 @@
 #include "base/source.h"
 #include "cli/terminal.h"
 #include "l1/data_format.h"
+#include "report/write/l1_picture.h"
 
 /* ---- Output ----------------------------------------------------------------------------------------------------------- */
 
@@ -53,6 +54,44 @@ int ttm_cb_deliver(const ttm_options *options, ttm_buf *text, int status, ttm_er
   if (!status) status = ttm_terminal_deliver(text, options->value[TTM_OPTION_OUTPUT], err);
   ttm_buf_free(text);
   return status ? ttm_cli_error(options, err) : TTM_EXIT_OK;
+}
+
+static void write_json(ttm_buf *out, const ttm_cb_parts *p) {
+  ttm_buf_puts(out, "{\"schema_version\": 1");
+  if (p->simulation) ttm_buf_puts(out, ",\n\"simulation\": "), ttm_cb_simulation_json(out, p->simulation);
+  if (p->scan) ttm_buf_puts(out, ",\n\"scan\": "), cbs_json(out, p->scan);
+  if (p->against) ttm_buf_puts(out, ",\n\"against\": "), cbs_json(out, p->against);
+  if (p->log) ttm_buf_puts(out, ",\n\"log\": "), ttm_cb_log_json(out, p->log, p->log_name, &p->hints);
+  ttm_buf_puts(out, "}\n");
+}
+
+static void write_document(const ttm_options *o, ttm_cb_form form, const ttm_cb_parts *p, ttm_buf *out) {
+  ttm_doc doc = ttm_cb_doc(form, o, out);
+  ttm_doc_begin(&doc, p->title);
+  if (p->simulation) ttm_cb_simulation_write(&doc, p->simulation);
+  if (p->simulation && p->scan) ttm_doc_heading(&doc, "Source");
+  if (p->against)
+    cbs_compare_write(&doc, (const cbs_scan *const[2]){p->scan, p->against}, o->input);
+  else if (p->scan)
+    cbs_write(&doc, p->scan);
+  if (p->simulation && p->log) ttm_doc_heading(&doc, "Log");
+  if (p->log) ttm_cb_log_write(&doc, p->log, p->log_name, &p->hints);
+  ttm_doc_end(&doc);
+}
+
+static void write_picture(ttm_buf *out, const ttm_cb_case *c) {
+  out->failed |= ttm_l1_picture_svg(&c->results.at[ttm_cb_case_choice(c)].map, out) != TTM_OK;
+}
+
+int ttm_cb_show(const ttm_options *o, ttm_cb_form form, const ttm_cb_parts *parts, int status, ttm_error *err) {
+  ttm_buf text = {0};
+  if (!status && form == TTM_CB_JSON)
+    write_json(&text, parts);
+  else if (!status && form == TTM_CB_SVG)
+    write_picture(&text, &parts->simulation->cases.at[0]);
+  else if (!status)
+    write_document(o, form, parts, &text);
+  return ttm_cb_deliver(o, &text, text.failed ? ttm_error_nomem(err) : status, err);
 }
 
 /* ---- Machine ---------------------------------------------------------------------------------------------------------- */

@@ -3,8 +3,10 @@
 #ifndef TTM_CLI_CB_PARTS_H
 #define TTM_CLI_CB_PARTS_H
 
+#include "cbscan/report.h"
 #include "cbscan/scan.h"
 #include "cli/command.h"
+#include "report/cb/cb_log.h"
 #include "report/cb/cb_report.h"
 
 typedef enum ttm_cb_form { TTM_CB_TERMINAL, TTM_CB_JSON, TTM_CB_MD, TTM_CB_HTML, TTM_CB_SVG } ttm_cb_form;
@@ -18,6 +20,19 @@ ttm_doc ttm_cb_doc(ttm_cb_form form, const ttm_options *options, ttm_buf *out);
 
 /* Prints, or writes the file of -o. Returns the exit status of the program. */
 int ttm_cb_deliver(const ttm_options *options, ttm_buf *text, int status, ttm_error *err);
+
+/* What a command has to show; the rest is NULL. */
+typedef struct ttm_cb_parts {
+  const char *title;
+  const ttm_cb_simulation *simulation;
+  const cbs_scan *scan, *against; /* `against`: a second version, to be compared */
+  const ttm_device_log *log;
+  ttm_str log_name;
+  ttm_clash_hints hints;
+} ttm_cb_parts;
+
+/* Prints them in that form, or writes the file of -o. After a failure (`status`) only its message. Returns the exit status. */
+int ttm_cb_show(const ttm_options *options, ttm_cb_form form, const ttm_cb_parts *parts, int status, ttm_error *err);
 
 /* Machine, strategies and the given workloads, simulated. Freed with ttm_cb_job_free in any case. */
 typedef struct ttm_cb_job {

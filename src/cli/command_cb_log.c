@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ttmem cb log [FILE|-] and ttmem cb all [R T | --multi] [--source PATH] [--log FILE] */
-#include "cbscan/report.h"
 #include "cli/cb_parts.h"
 #include "l1/data_format.h"
 #include "launch/embedded.h"
-#include "report/cb/cb_log.h"
 
 /* ---- Log -------------------------------------------------------------------------------------------------------------- */
 
@@ -33,25 +31,16 @@ static ttm_str name_of(const char *path) {
 
 int ttm_command_cb_log(const ttm_options *options) {
   const char *path = options->inputs ? options->input[0] : NULL;
-  ttm_clash_hints hints = hints_of(options);
   ttm_device_log log = {0};
-  ttm_cb_form form;
-  ttm_buf text = {0};
+  ttm_cb_form form = TTM_CB_TERMINAL;
   ttm_error err;
   int status = ttm_cb_form_of(&form, options, &err);
   if (!status) status = read_log(&log, path, &err);
-  if (!status && form == TTM_CB_JSON) {
-    ttm_buf_puts(&text, "{\"schema_version\": 1,\n\"log\": ");
-    ttm_cb_log_json(&text, &log, name_of(path), &hints);
-    ttm_buf_puts(&text, "}\n");
-  } else if (!status) {
-    ttm_doc doc = ttm_cb_doc(form, options, &text);
-    ttm_doc_begin(&doc, "L1 and circular buffers in a TT-Metal log");
-    ttm_cb_log_write(&doc, &log, name_of(path), &hints);
-    if (ttm_doc_end(&doc)) status = ttm_error_nomem(&err);
-  }
+  ttm_cb_parts parts = {.title = "L1 and circular buffers in a TT-Metal log", .log = &log};
+  parts.log_name = name_of(path), parts.hints = hints_of(options);
+  int exit_status = ttm_cb_show(options, form, &parts, status, &err);
   ttm_device_log_free(&log);
-  return ttm_cb_deliver(options, &text, status, &err);
+  return exit_status;
 }
 
 /* ---- All -------------------------------------------------------------------------------------------------------------- */
@@ -70,46 +59,6 @@ static int choose_workloads(const ttm_options *o, ttm_cb_workload *one, const tt
   return multi ? TTM_OK : ttm_cb_workload_parse(one, o->input[0], o->input[1], err);
 }
 
-/* Everything that was asked for; what was not is NULL. */
-typedef struct all_parts {
-  const ttm_cb_simulation *simulation;
-  const cbs_scan *scan;
-  const ttm_device_log *log;
-  ttm_str log_name;
-  ttm_clash_hints hints;
-} all_parts;
-
-static int write_all_json(ttm_buf *out, const all_parts *all) {
-  ttm_buf_puts(out, "{\"schema_version\": 1,\n\"simulation\": ");
-  ttm_cb_simulation_json(out, all->simulation);
-  if (all->scan) {
-    ttm_buf_puts(out, ",\n\"scan\": ");
-    cbs_json(out, all->scan);
-  }
-  if (all->log) {
-    ttm_buf_puts(out, ",\n\"log\": ");
-    ttm_cb_log_json(out, all->log, all->log_name, &all->hints);
-  }
-  ttm_buf_puts(out, "}\n");
-  return out->failed ? TTM_ENOMEM : TTM_OK;
-}
-
-static int write_all(const ttm_options *options, ttm_cb_form form, const all_parts *all, ttm_buf *out) {
-  if (form == TTM_CB_JSON) return write_all_json(out, all);
-  ttm_doc doc = ttm_cb_doc(form, options, out);
-  ttm_doc_begin(&doc, "Circular buffers");
-  ttm_cb_simulation_write(&doc, all->simulation);
-  if (all->scan) {
-    ttm_doc_heading(&doc, "Source");
-    cbs_write(&doc, all->scan);
-  }
-  if (all->log) {
-    ttm_doc_heading(&doc, "Log");
-    ttm_cb_log_write(&doc, all->log, all->log_name, &all->hints);
-  }
-  return ttm_doc_end(&doc);
-}
-
 static int scan_source(cbs_scan **out, const ttm_options *options, ttm_error *err) {
   cbs_define defines[TTM_MAX_MANY];
   cbs_options settings;
@@ -125,8 +74,7 @@ int ttm_command_cb_all(const ttm_options *options) {
   ttm_device_log log = {0};
   cbs_scan *scan = NULL;
   ttm_cb_job job = {0};
-  ttm_cb_form form;
-  ttm_buf text = {0};
+  ttm_cb_form form = TTM_CB_TERMINAL;
   ttm_error err;
   size_t n = 0;
   int status = ttm_cb_form_of(&form, options, &err);
@@ -134,10 +82,11 @@ int ttm_command_cb_all(const ttm_options *options) {
   if (!status) status = ttm_cb_job_run(&job, options, workloads, n, &err);
   if (!status && options->given[TTM_OPTION_SOURCE]) status = scan_source(&scan, options, &err);
   if (!status && path) status = read_log(&log, path, &err);
-  all_parts all = {&job.simulation, scan, path ? &log : NULL, name_of(path), hints_of(options)};
-  if (!status && write_all(options, form, &all, &text)) status = ttm_error_nomem(&err);
+  ttm_cb_parts parts = {"Circular buffers", &job.simulation,  scan, NULL, path ? &log : NULL,
+                        name_of(path),      hints_of(options)};
+  int exit_status = ttm_cb_show(options, form, &parts, status, &err);
   ttm_device_log_free(&log);
   cbs_scan_free(scan);
   ttm_cb_job_free(&job);
-  return ttm_cb_deliver(options, &text, status, &err);
+  return exit_status;
 }

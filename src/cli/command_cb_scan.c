@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "cbscan/report.h"
 #include "cli/cb_parts.h"
 
 /* NAME=VALUE; the name may be any expression as it stands in the source. */
@@ -59,28 +58,6 @@ static int prepare(scan_job *job, const ttm_options *options, ttm_error *err) {
   return TTM_OK;
 }
 
-static int write_report(const scan_job *job, const ttm_options *options, ttm_cb_form form, ttm_buf *out) {
-  bool compare = options->given[TTM_OPTION_COMPARE];
-  const cbs_scan *const both[2] = {job->scans[0], job->scans[1]};
-  if (form == TTM_CB_JSON) {
-    ttm_buf_puts(out, "{\"schema_version\": 1,\n\"scan\": ");
-    cbs_json(out, job->scans[0]);
-    if (compare) {
-      ttm_buf_puts(out, ",\n\"against\": ");
-      cbs_json(out, job->scans[1]);
-    }
-    ttm_buf_puts(out, "}\n");
-    return out->failed ? TTM_ENOMEM : TTM_OK;
-  }
-  ttm_doc doc = ttm_cb_doc(form, options, out);
-  ttm_doc_begin(&doc, compare ? "Circular buffers of two versions" : "Circular buffers in sources");
-  if (compare)
-    cbs_compare_write(&doc, both, (const char *const[2]){options->input[0], options->input[1]});
-  else
-    cbs_write(&doc, job->scans[0]);
-  return ttm_doc_end(&doc);
-}
-
 static bool has_errors(const cbs_scan *scan) {
   for (size_t i = 0; scan && i < scan->findings.n; i++) {
     if (scan->findings.at[i].level == TTM_CB_ERROR) return true;
@@ -107,22 +84,22 @@ static int check_read(const scan_job *job, bool check, ttm_error *err) {
 int ttm_command_cb_scan(const ttm_options *options) {
   scan_job job = {0};
   ttm_cb_form form = TTM_CB_TERMINAL;
-  ttm_buf text = {0};
-  ttm_error err;
-  bool compare = options->given[TTM_OPTION_COMPARE];
+  ttm_error err, unread;
+  bool compare = options->given[TTM_OPTION_COMPARE], check = options->given[TTM_OPTION_CHECK];
   int status = prepare(&job, options, &err);
   if (!status) status = ttm_cb_form_of(&form, options, &err);
   for (int i = 0; !status && i < 1 + compare; i++) {
     status = cbs_scan_paths(&job.scans[i], options->input + i, compare ? 1 : options->inputs, &job.settings, &err);
   }
-  if (!status && write_report(&job, options, form, &text)) status = ttm_error_nomem(&err);
-  bool check = options->given[TTM_OPTION_CHECK],
-       found = check && (has_errors(job.scans[0]) || has_errors(job.scans[1]));
-  ttm_error unread;
-  bool lost = !status && check_read(&job, check, &unread);
+  ttm_cb_parts parts = {.title = compare ? "Circular buffers of two versions" : "Circular buffers in sources",
+                        .scan = job.scans[0],
+                        .against = job.scans[1]};
+  int exit_status = ttm_cb_show(options, form, &parts, status, &err);
+  if (exit_status == TTM_EXIT_OK && check_read(&job, check, &unread))
+    exit_status = ttm_cli_error(options, &unread);
+  else if (exit_status == TTM_EXIT_OK && check && (has_errors(job.scans[0]) || has_errors(job.scans[1])))
+    exit_status = TTM_EXIT_FOUND;
   cbs_scan_free(job.scans[0]);
   cbs_scan_free(job.scans[1]);
-  int exit_status = ttm_cb_deliver(options, &text, status, &err);
-  if (exit_status == TTM_EXIT_OK && lost) return ttm_cli_error(options, &unread);
-  return exit_status == TTM_EXIT_OK && found ? TTM_EXIT_FOUND : exit_status;
+  return exit_status;
 }
