@@ -12,7 +12,7 @@ typedef struct totals {
 } totals;
 
 static totals totals_of(const cbs_scan *scan) {
-  totals t = {.sum = cbs_sum_of(scan->cbs.at, scan->cbs.n)};
+  totals t = {.sum = cbs_sum_of(scan->buffers.at, scan->buffers.n)};
   for (size_t i = 0; i < scan->files.n; i++) {
     const cbs_file *file = &scan->files.at[i];
     if (file->role != CBS_FILE_KERNEL || !file->parsed) continue;
@@ -79,8 +79,8 @@ static bool same_buffer(ttm_doc *d, const cbs_buffer *a, const cbs_buffer *b) {
 
 /* The k-th buffer of `scan` that has the same indices; NULL when there is none. */
 static const cbs_buffer *find_buffer(ttm_doc *d, const cbs_scan *scan, const cbs_buffer *like, size_t k) {
-  for (size_t i = 0; i < scan->cbs.n; i++) {
-    if (scan->cbs.at[i].created && same_buffer(d, &scan->cbs.at[i], like) && !k--) return &scan->cbs.at[i];
+  for (size_t i = 0; i < scan->buffers.n; i++) {
+    if (scan->buffers.at[i].created && same_buffer(d, &scan->buffers.at[i], like) && !k--) return &scan->buffers.at[i];
   }
   return NULL;
 }
@@ -103,7 +103,8 @@ static void put_side(ttm_doc *d, const cbs_buffer *cb) {
 
 static size_t occurrence(ttm_doc *d, const cbs_scan *scan, size_t at) {
   size_t k = 0;
-  for (size_t i = 0; i < at; i++) k += scan->cbs.at[i].created && same_buffer(d, &scan->cbs.at[i], &scan->cbs.at[at]);
+  for (size_t i = 0; i < at; i++)
+    k += scan->buffers.at[i].created && same_buffer(d, &scan->buffers.at[i], &scan->buffers.at[at]);
   return k;
 }
 
@@ -114,8 +115,8 @@ static void put_buffers(ttm_doc *d, const cbs_scan *const scans[2], const char *
   ttm_doc_table(d, heads, 5);
   for (int side = 0; side < 2; side++) {
     const cbs_scan *scan = scans[side], *other = scans[!side];
-    for (size_t i = 0; i < scan->cbs.n; i++) {
-      const cbs_buffer *cb = &scan->cbs.at[i], *twin;
+    for (size_t i = 0; i < scan->buffers.n; i++) {
+      const cbs_buffer *cb = &scan->buffers.at[i], *twin;
       if (!cb->created) continue;
       twin = find_buffer(d, other, cb, occurrence(d, scan, i));
       if (side && twin) continue; /* told from the other side */

@@ -110,7 +110,7 @@ static int make_descriptor(cbs_unit *unit, cbs_node site, const cbs_eval_frame *
   if (buffer) cb.owner = cbs_owner_of(unit, buffer, frame);
   if (tensor && cb.owner == CBS_OWN) cb.owner = cbs_owner_of(unit, tensor, frame);
   if (global && cb.owner == CBS_OWN) cb.owner = cbs_owner_of(unit, global, frame);
-  return ttm_vec_push(&unit->cbs, cb);
+  return ttm_vec_push(&unit->buffers, cb);
 }
 
 /* ---- Dataflow buffers ----------------------------------------------------------------------------------------------- */
@@ -145,7 +145,7 @@ static int make_dataflow(cbs_unit *unit, cbs_node site, const cbs_eval_frame *fr
   if (cbs_value_is_one(unique) && unique->type == CBS_VALUE_STRING) cb.name = unique->v[0].t;
   if (borrowed) cb.owner = cbs_owner_of(unit, borrowed, frame);
   cb.address_only = !entry && !entries;
-  return ttm_vec_push(&unit->cbs, cb);
+  return ttm_vec_push(&unit->buffers, cb);
 }
 
 /* ---- Recognising ---------------------------------------------------------------------------------------------------- */

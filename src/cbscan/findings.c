@@ -105,8 +105,8 @@ typedef TTM_VEC(cores_total) cores_totals;
 
 /* Cores are the same when they are written alike. */
 static int add_up(const cbs_scan *scan, const cbs_function *function, ttm_intern *cores, cores_totals *totals) {
-  for (uint32_t i = 0; i < function->cb_count; i++) {
-    const cbs_buffer *cb = &scan->cbs.at[function->first_cb + i];
+  for (uint32_t i = 0; i < function->buffer_count; i++) {
+    const cbs_buffer *cb = &scan->buffers.at[function->first_buffer + i];
     uint64_t least, most;
     uint32_t id;
     if (cb->conditional || !cb->created) continue;
@@ -139,20 +139,20 @@ static int check_total(cbs_scan *scan, const cbs_function *function) {
 
 /* True when every index of the program's buffers is known: only then can one be missing. */
 static bool all_indices_known(const cbs_scan *scan, const cbs_function *function) {
-  for (uint32_t i = 0; i < function->cb_count; i++) {
-    const cbs_buffer *cb = &scan->cbs.at[function->first_cb + i];
+  for (uint32_t i = 0; i < function->buffer_count; i++) {
+    const cbs_buffer *cb = &scan->buffers.at[function->first_buffer + i];
     if (cb->address_only) continue;
     if (!cb->slot_count) return false;
     for (size_t s = 0; s < cb->slot_count; s++) {
       if (!cbs_value_is_known(&cb->slots[s].index.value)) return false;
     }
   }
-  return function->cb_count > 0;
+  return function->buffer_count > 0;
 }
 
 static bool has_index(const cbs_scan *scan, const cbs_function *function, int64_t index) {
-  for (uint32_t i = 0; i < function->cb_count; i++) {
-    const cbs_buffer *cb = &scan->cbs.at[function->first_cb + i];
+  for (uint32_t i = 0; i < function->buffer_count; i++) {
+    const cbs_buffer *cb = &scan->buffers.at[function->first_buffer + i];
     for (size_t s = 0; s < cb->slot_count; s++) {
       const cbs_value *v = &cb->slots[s].index.value;
       for (int k = 0; v->type == CBS_VALUE_INT && k < v->n; k++) {
@@ -291,7 +291,7 @@ static int check_program(cbs_scan *scan, const cbs_function *function) {
   program p = {.scan = scan, .function = function, .complete = function->ref_count > 0, .first_link = scan->links.n};
   int status = TTM_OK;
   p.indices = all_indices_known(scan, function);
-  if (!function->cb_count) return TTM_OK;
+  if (!function->buffer_count) return TTM_OK;
   for (uint32_t r = 0; !status && r < function->ref_count; r++)
     status = check_kernel(&p, &scan->refs.at[function->first_ref + r]);
   for (size_t t = p.first_link; !status && t < scan->links.n; t++) status = check_link(&p, &scan->links.at[t]);
@@ -313,8 +313,8 @@ static int by_weight(const void *a, const void *b) {
 }
 
 int cbs_judge(cbs_scan *scan) {
-  for (size_t i = 0; i < scan->cbs.n; i++) {
-    if (check_buffer(scan, &scan->cbs.at[i])) return TTM_ENOMEM;
+  for (size_t i = 0; i < scan->buffers.n; i++) {
+    if (check_buffer(scan, &scan->buffers.at[i])) return TTM_ENOMEM;
   }
   for (size_t f = 0; f < scan->functions.n; f++) {
     if (check_total(scan, &scan->functions.at[f]) || check_program(scan, &scan->functions.at[f])) return TTM_ENOMEM;

@@ -249,7 +249,7 @@ static int make_from_config(cbs_unit *unit, const config *c, cbs_node place, cbs
   if (!add_map(unit, &cb, c->map, c->frame)) return TTM_ENOMEM;
   if (c->buffer) cb.owner = cbs_owner_of(unit, c->buffer, c->frame);
   for (size_t i = 0; i < c->call_count; i++) apply_setter(unit, &cb, c->calls[i], c->call_frames[i]);
-  return ttm_vec_push(&unit->cbs, cb);
+  return ttm_vec_push(&unit->buffers, cb);
 }
 
 static int make_created(cbs_unit *unit, cbs_node call, const cbs_eval_frame *frame, void *context) {
@@ -267,7 +267,7 @@ static int make_created(cbs_unit *unit, cbs_node call, const cbs_eval_frame *fra
   cb.cores = cbs_evaluate(unit, cores, frame).text;
   cb.name = cbs_tree_text(&unit->tree, wanted);
   cb.total.value = cbs_value_unknown(cb.name);
-  return ttm_vec_push(&unit->cbs, cb);
+  return ttm_vec_push(&unit->buffers, cb);
 }
 
 static int make_config_only(cbs_unit *unit, cbs_node site, const cbs_eval_frame *frame, void *context) {
@@ -306,7 +306,7 @@ static int make_create_cb(cbs_unit *unit, cbs_node call, const cbs_eval_frame *f
     cb.slots[i].page = page;
   }
   if (argument[6]) cb.owner = cbs_owner_of(unit, argument[6], frame);
-  return ttm_vec_push(&unit->cbs, cb);
+  return ttm_vec_push(&unit->buffers, cb);
 }
 
 /* ---- Finding them --------------------------------------------------------------------------------------------------- */

@@ -83,7 +83,7 @@ static void put_buffer(ttm_buf *b, const cbs_buffer *cb) {
 }
 
 static void put_program(ttm_buf *b, const cbs_scan *scan, const cbs_function *f) {
-  cbs_sum sum = cbs_sum_of(&scan->cbs.at[f->first_cb], f->cb_count);
+  cbs_sum sum = cbs_sum_of(&scan->buffers.at[f->first_buffer], f->buffer_count);
   ttm_json_comma comma = {0}, buffers = {0}, kernels = {0};
   ttm_json_raw(b, "{");
   ttm_field_text(b, &comma, "file", ttm_str_of(scan->files.at[f->file].path));
@@ -94,9 +94,9 @@ static void put_program(ttm_buf *b, const cbs_scan *scan, const cbs_function *f)
   ttm_field_u64(b, &comma, "bytes_most", sum.unknown ? UINT64_MAX : sum.most);
   ttm_field(b, &comma, "buffers");
   ttm_json_raw(b, "[");
-  for (uint32_t i = 0; i < f->cb_count; i++) {
+  for (uint32_t i = 0; i < f->buffer_count; i++) {
     ttm_json_next(b, &buffers, TTM_LIT(",\n   "));
-    put_buffer(b, &scan->cbs.at[f->first_cb + i]);
+    put_buffer(b, &scan->buffers.at[f->first_buffer + i]);
   }
   ttm_json_raw(b, "]");
   ttm_field(b, &comma, "kernels");
@@ -213,7 +213,7 @@ void cbs_json(ttm_buf *b, const cbs_scan *scan) {
   ttm_json_raw(b, "],\n \"programs\": [");
   list = (ttm_json_comma){0};
   for (size_t i = 0; i < scan->functions.n; i++) {
-    if (!scan->functions.at[i].cb_count) continue;
+    if (!scan->functions.at[i].buffer_count) continue;
     ttm_json_next(b, &list, TTM_LIT(",\n  "));
     put_program(b, scan, &scan->functions.at[i]);
   }

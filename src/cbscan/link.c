@@ -117,8 +117,8 @@ cbs_value cbs_meaning(const cbs_kernel_ref *ref, const cbs_value *id) {
 const cbs_buffer *cbs_find_buffer(const cbs_scan *scan, const cbs_function *function, const cbs_value *meaning) {
   const cbs_buffer *found = NULL;
   if (!cbs_value_is_one(meaning)) return NULL;
-  for (uint32_t i = 0; i < function->cb_count; i++) {
-    const cbs_buffer *cb = &scan->cbs.at[function->first_cb + i];
+  for (uint32_t i = 0; i < function->buffer_count; i++) {
+    const cbs_buffer *cb = &scan->buffers.at[function->first_buffer + i];
     if (!cb->created || cb->address_only) continue;
     for (size_t s = 0; s < cb->slot_count; s++) {
       const cbs_value *index = &cb->slots[s].index.value;

@@ -28,7 +28,7 @@ void cbs_put_findings(ttm_doc *doc, const cbs_scan *scan);
 typedef struct cbs_sum {
   uint64_t buffers, fixed, adaptive, global, least, most, unknown;
 } cbs_sum;
-cbs_sum cbs_sum_of(const cbs_buffer *cbs, size_t n);
+cbs_sum cbs_sum_of(const cbs_buffer *buffers, size_t n);
 /* "fixed", "adaptive", "mixed". */
 const char *cbs_strategy(const cbs_sum *sum);
 

@@ -73,15 +73,15 @@ static int scan_parsed(cbs_unit *unit, const job *j) {
   return status ? status : cbs_scan_host_kernels(unit);
 }
 
-/* Names of the functions that cbs and refs speak of, while the tree is there. */
+/* Names of the functions that buffers and refs speak of, while the tree is there. */
 static int name_functions(cbs_unit *unit) {
-  size_t total = unit->cbs.n + unit->refs.n;
+  size_t total = unit->buffers.n + unit->refs.n;
   for (size_t i = 0; i < total; i++) {
-    cbs_node node = i < unit->cbs.n ? unit->cbs.at[i].function : unit->refs.at[i - unit->cbs.n].function;
+    cbs_node node = i < unit->buffers.n ? unit->buffers.at[i].function : unit->refs.at[i - unit->buffers.n].function;
     size_t f = 0;
-    while (f < unit->functions.n && unit->functions.at[f].first_cb != node) f++;
+    while (f < unit->functions.n && unit->functions.at[f].first_buffer != node) f++;
     if (f < unit->functions.n) continue;
-    cbs_function function = {.file = unit->file_index, .first_cb = node};
+    cbs_function function = {.file = unit->file_index, .first_buffer = node};
     function.name = node ? cbs_function_name(&unit->tree, node) : (ttm_str){"", 0};
     function.line = node ? cbs_tree_at(&unit->tree, node)->line : 1;
     if (ttm_vec_push(&unit->functions, function)) return TTM_ENOMEM;
@@ -184,24 +184,24 @@ static int ref_by_place(const void *a, const void *b) {
 
 static int function_by_node(const void *a, const void *b) {
   const cbs_function *x = a, *y = b;
-  return x->first_cb < y->first_cb ? -1 : x->first_cb > y->first_cb;
+  return x->first_buffer < y->first_buffer ? -1 : x->first_buffer > y->first_buffer;
 }
 
-/* Functions carried their node in first_cb so far. */
+/* Functions carried their node in first_buffer so far. */
 static int join_functions(cbs_scan *scan, cbs_unit *unit) {
-  if (unit->cbs.n) qsort(unit->cbs.at, unit->cbs.n, sizeof *unit->cbs.at, by_place);
+  if (unit->buffers.n) qsort(unit->buffers.at, unit->buffers.n, sizeof *unit->buffers.at, by_place);
   if (unit->refs.n) qsort(unit->refs.at, unit->refs.n, sizeof *unit->refs.at, ref_by_place);
   if (unit->functions.n) qsort(unit->functions.at, unit->functions.n, sizeof *unit->functions.at, function_by_node);
   size_t cb = 0, ref = 0;
   for (size_t f = 0; f < unit->functions.n; f++) {
     cbs_function function = unit->functions.at[f];
-    cbs_node node = function.first_cb;
+    cbs_node node = function.first_buffer;
     uint32_t index = (uint32_t)scan->functions.n;
-    function.first_cb = (uint32_t)scan->cbs.n;
+    function.first_buffer = (uint32_t)scan->buffers.n;
     function.first_ref = (uint32_t)scan->refs.n;
-    for (; cb < unit->cbs.n && unit->cbs.at[cb].function == node; cb++, function.cb_count++) {
-      unit->cbs.at[cb].function = index;
-      if (ttm_vec_push(&scan->cbs, unit->cbs.at[cb])) return TTM_ENOMEM;
+    for (; cb < unit->buffers.n && unit->buffers.at[cb].function == node; cb++, function.buffer_count++) {
+      unit->buffers.at[cb].function = index;
+      if (ttm_vec_push(&scan->buffers, unit->buffers.at[cb])) return TTM_ENOMEM;
     }
     for (; ref < unit->refs.n && unit->refs.at[ref].function == node; ref++, function.ref_count++) {
       unit->refs.at[ref].function = index;
@@ -234,7 +234,7 @@ static int join(cbs_scan *scan, file_result *results) {
 static void free_results(file_result *results, size_t n) {
   for (size_t i = 0; results && i < n; i++) {
     cbs_unit *unit = &results[i].unit;
-    ttm_vec_free(&unit->cbs);
+    ttm_vec_free(&unit->buffers);
     ttm_vec_free(&unit->refs);
     ttm_vec_free(&unit->uses);
     ttm_vec_free(&unit->handed);
@@ -334,7 +334,7 @@ void cbs_scan_free(cbs_scan *scan) {
   for (size_t i = 0; scan->arenas && i < scan->files.n; i++) ttm_arena_free(&scan->arenas[i]);
   ttm_free(scan->arenas);
   ttm_vec_free(&scan->files);
-  ttm_vec_free(&scan->cbs);
+  ttm_vec_free(&scan->buffers);
   ttm_vec_free(&scan->functions);
   ttm_vec_free(&scan->refs);
   ttm_vec_free(&scan->uses);

@@ -63,7 +63,7 @@ typedef struct cbs_buffer {
 typedef struct cbs_function {
   uint32_t file, line;
   ttm_str name;
-  uint32_t first_cb, cb_count; /* in cbs_scan.cbs */
+  uint32_t first_buffer, buffer_count; /* in cbs_scan.buffers */
   uint32_t first_ref, ref_count;
 } cbs_function;
 
@@ -158,7 +158,7 @@ typedef struct cbs_scan {
   ttm_arch_id arch;
   uint64_t l1_usable; /* bytes of a core's L1 for buffers and tensors */
   TTM_VEC(cbs_file) files;
-  TTM_VEC(cbs_buffer) cbs;
+  TTM_VEC(cbs_buffer) buffers;
   TTM_VEC(cbs_function) functions;
   TTM_VEC(cbs_kernel_ref) refs;
   TTM_VEC(cbs_use) uses;

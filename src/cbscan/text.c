@@ -57,22 +57,17 @@ void cbs_put_indices(ttm_buf *out, const cbs_buffer *cb) {
   }
 }
 
-cbs_sum cbs_sum_of(const cbs_buffer *cbs, size_t n) {
+cbs_sum cbs_sum_of(const cbs_buffer *buffers, size_t n) {
   cbs_sum sum = {0};
-  for (size_t i = 0; i < n; i++) {
+  for (const cbs_buffer *b = buffers; b < buffers + n; b++) {
     uint64_t least, most;
-    if (cbs[i].address_only || !cbs[i].created) continue;
+    if (b->address_only || !b->created) continue;
     sum.buffers++;
-    if (cbs[i].owner == CBS_GLOBAL) {
-      sum.global++;
-      continue;
-    }
-    if (cbs_buffer_is_adaptive(&cbs[i]))
-      sum.adaptive++;
-    else
-      sum.fixed++;
-    if (!cbs_buffer_bytes(&cbs[i], &least, &most)) sum.unknown++;
-    if (!cbs[i].conditional) sum.least = ttm_add_sat(sum.least, least);
+    sum.global += b->owner == CBS_GLOBAL;
+    if (b->owner == CBS_GLOBAL) continue;
+    *(cbs_buffer_is_adaptive(b) ? &sum.adaptive : &sum.fixed) += 1;
+    sum.unknown += !cbs_buffer_bytes(b, &least, &most);
+    if (!b->conditional) sum.least = ttm_add_sat(sum.least, least);
     sum.most = ttm_add_sat(sum.most, most);
   }
   return sum;
@@ -137,14 +132,14 @@ static void put_buffer(ttm_doc *d, const cbs_buffer *cb, bool cores) {
 
 /* True when all buffers of a program are on the same cores, as far as the text goes. */
 static bool on_same_cores(const cbs_scan *scan, const cbs_function *f) {
-  for (uint32_t i = 1; i < f->cb_count; i++) {
-    if (!ttm_str_eq(scan->cbs.at[f->first_cb + i].cores, scan->cbs.at[f->first_cb].cores)) return false;
+  for (uint32_t i = 1; i < f->buffer_count; i++) {
+    if (!ttm_str_eq(scan->buffers.at[f->first_buffer + i].cores, scan->buffers.at[f->first_buffer].cores)) return false;
   }
   return true;
 }
 
 static void put_sum(ttm_doc *d, const cbs_scan *scan, const cbs_function *f) {
-  cbs_sum sum = cbs_sum_of(&scan->cbs.at[f->first_cb], f->cb_count);
+  cbs_sum sum = cbs_sum_of(&scan->buffers.at[f->first_buffer], f->buffer_count);
   const char *least = TTM_COUNT_TEXT(sum.least), *capacity = TTM_COUNT_TEXT(scan->l1_usable);
   ttm_buf text = {0};
   ttm_put_counted(&text, sum.buffers, "buffer");
@@ -168,8 +163,8 @@ static void put_needs(ttm_doc *d, const cbs_scan *scan, const cbs_function *f) {
   ttm_str seen[12];
   size_t n = 0;
   ttm_buf text = {0};
-  for (uint32_t i = 0; i < f->cb_count; i++) {
-    const cbs_value *v = &scan->cbs.at[f->first_cb + i].total.value;
+  for (uint32_t i = 0; i < f->buffer_count; i++) {
+    const cbs_value *v = &scan->buffers.at[f->first_buffer + i].total.value;
     for (int k = 0; k < v->needs_n && v->open; k++) {
       size_t at = 0;
       while (at < n && !ttm_str_eq(seen[at], v->needs[k])) at++;
@@ -220,7 +215,7 @@ static void put_program(ttm_doc *d, const cbs_scan *scan, uint32_t function) {
                                       ">Total B", "Size",   "Expression", "Cores"};
   const cbs_function *f = &scan->functions.at[function];
   ttm_buf title = {0};
-  if (!f->cb_count) return;
+  if (!f->buffer_count) return;
   ttm_buf_printf(&title, "%s:%u", scan->files.at[f->file].path, f->line);
   if (f->name.n) ttm_buf_printf(&title, " %.*s", TTM_ARGS(f->name));
   ttm_buf_char(&title, '\0');
@@ -228,13 +223,13 @@ static void put_program(ttm_doc *d, const cbs_scan *scan, uint32_t function) {
   d->out->failed |= title.failed;
   ttm_buf_free(&title);
   bool same = on_same_cores(scan, f);
-  ttm_str cores = ttm_str_first(scan->cbs.at[f->first_cb].cores, 60);
+  ttm_str cores = ttm_str_first(scan->buffers.at[f->first_buffer].cores, 60);
   ttm_doc_table(d, heads, same ? 8 : 9);
-  for (uint32_t i = 0; i < f->cb_count; i++) put_buffer(d, &scan->cbs.at[f->first_cb + i], !same);
+  for (uint32_t i = 0; i < f->buffer_count; i++) put_buffer(d, &scan->buffers.at[f->first_buffer + i], !same);
   ttm_doc_table_end(d);
   if (same && cores.n) ttm_doc_line(d, "Cores: %.*s.", TTM_ARGS(cores));
-  for (uint32_t i = 0; i < f->cb_count; i++) {
-    if (!scan->cbs.at[f->first_cb + i].call_line) continue;
+  for (uint32_t i = 0; i < f->buffer_count; i++) {
+    if (!scan->buffers.at[f->first_buffer + i].call_line) continue;
     ttm_doc_line(d, "Line A<B: line A calls a helper that creates the buffer on line B.");
     break;
   }
@@ -304,10 +299,10 @@ static void put_counts(ttm_doc *d, const cbs_scan *scan) {
     host += scan->files.at[i].role == CBS_FILE_HOST;
     kernels += scan->files.at[i].role == CBS_FILE_KERNEL;
   }
-  for (size_t i = 0; i < scan->functions.n; i++) programs += scan->functions.at[i].cb_count > 0;
-  for (size_t i = 0; i < scan->cbs.n; i++) {
-    sized += !scan->cbs.at[i].address_only;
-    known += !scan->cbs.at[i].address_only && cbs_value_is_known(&scan->cbs.at[i].total.value);
+  for (size_t i = 0; i < scan->functions.n; i++) programs += scan->functions.at[i].buffer_count > 0;
+  for (size_t i = 0; i < scan->buffers.n; i++) {
+    sized += !scan->buffers.at[i].address_only;
+    known += !scan->buffers.at[i].address_only && cbs_value_is_known(&scan->buffers.at[i].total.value);
   }
   ttm_buf text = {0};
   ttm_put_counted(&text, scan->files.n, "file");

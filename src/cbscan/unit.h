@@ -12,12 +12,12 @@ typedef struct cbs_unit {
   cbs_names names;
   cbs_eval eval;
   ttm_arena *arena;
-  TTM_VEC(cbs_buffer) cbs;      /* function holds the node until the files are joined */
+  TTM_VEC(cbs_buffer) buffers;  /* function holds the node until the files are joined */
   TTM_VEC(cbs_kernel_ref) refs; /* likewise */
   TTM_VEC(cbs_use) uses;
   TTM_VEC(cbs_handed) handed;
   TTM_VEC(cbs_define) constants;   /* file-scope integers of a header */
-  TTM_VEC(cbs_function) functions; /* of cbs and refs, in order; `line` and `name` only */
+  TTM_VEC(cbs_function) functions; /* of buffers and refs, in order; `line` and `name` only */
   TTM_VEC(cbs_node) used_configs;  /* configurations a buffer was created from */
   struct {
     cbs_node function;

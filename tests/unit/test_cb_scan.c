@@ -21,8 +21,8 @@ static cbs_value size_of(const char *before, const char *body, const char *size)
            "CreateCircularBuffer(program, core, CircularBufferConfig(%s, {{0, x}}));\n}\n",
            before, body, size);
   cbs_scan *scan = scan_of("host.cpp", text);
-  assert_int_equal(scan->cbs.n, 1);
-  cbs_value value = scan->cbs.at[0].total.value;
+  assert_int_equal(scan->buffers.n, 1);
+  cbs_value value = scan->buffers.at[0].total.value;
   value.needs_n = 0; /* they point into `text` */
   cbs_scan_free(scan);
   return value;
@@ -181,9 +181,9 @@ static void index_by_a_setter(void **state) {
   cbs_scan *scan = scan_of("host.cpp",
                            "void f(Program& program) {\n  CreateCircularBuffer(program, core, "
                            "CircularBufferConfig(4096, make_map()).set_page_size(3, 1024));\n}\n");
-  assert_int_equal(scan->cbs.n, 1);
-  assert_int_equal(scan->cbs.at[0].slot_count, 1);
-  const cbs_slot *slot = &scan->cbs.at[0].slots[0];
+  assert_int_equal(scan->buffers.n, 1);
+  assert_int_equal(scan->buffers.at[0].slot_count, 1);
+  const cbs_slot *slot = &scan->buffers.at[0].slots[0];
   assert_int_equal(slot->index.value.v[0].i, 3);
   assert_int_equal(slot->page.value.v[0].i, 1024);
   assert_true(slot->format.text.p != NULL);
@@ -200,9 +200,9 @@ static void what_the_user_gives(void **state) {
   cbs_options options = {.arch = TTM_ARCH_WORMHOLE, .defines = defines, .define_count = 2};
   cbs_scan *scan;
   assert_int_equal(cbs_scan_text(&scan, "h.cpp", ttm_str_of(text), &options, NULL), TTM_OK);
-  assert_true(cbs_value_is_one(&scan->cbs.at[0].total.value));
-  assert_int_equal(scan->cbs.at[0].total.value.v[0].i, 24);
-  assert_true(cbs_buffer_is_adaptive(&scan->cbs.at[0])); /* given, but it still follows the workload */
+  assert_true(cbs_value_is_one(&scan->buffers.at[0].total.value));
+  assert_int_equal(scan->buffers.at[0].total.value.v[0].i, 24);
+  assert_true(cbs_buffer_is_adaptive(&scan->buffers.at[0])); /* given, but it still follows the workload */
   cbs_scan_free(scan);
 }
 
