@@ -2,6 +2,9 @@
 // C++17 over libttmem, header only: errors become exceptions, ownership becomes a destructor.
 //
 //   ttmem::Profile profile = ttmem::Profile::read("model_profile.log");
+//   ttmem::Findings findings(profile);
+//   for (const ttm_tensor_info &tensor : findings.tensors())
+//     if (tensor.alive_at_peak) std::cout << ttmem::text(tensor.name) << '\n';
 //   profile.write_report("reports/model", "model");
 //
 //   ttmem::CaptureGuard guard = ttmem::MemoryUsageTracker::begin_capture();   // ends and clears at the end of the scope
@@ -12,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -35,6 +39,69 @@ class Error : public std::runtime_error {
   std::uint64_t line_;
 };
 
+// A text of the library, borrowed like it.
+inline std::string_view text(const ttm_str &str) noexcept { return {str.p, str.n}; }
+
+// Rows of a profile or of findings, made one by one while a loop runs. Borrows its owner; a row lives until the next one.
+template <class Info, class Owner>
+class Rows {
+ public:
+  using Count = std::uint32_t (*)(const Owner *);
+  using Get = int (*)(const Owner *, std::uint32_t, Info *, ttm_error *);
+
+  Rows(const Owner *owner, Count count, Get get) noexcept : owner_(owner), size_(count(owner)), get_(get) {}
+  std::uint32_t size() const noexcept { return size_; }
+
+  // Throws Error for a row past the end.
+  Info operator[](std::uint32_t row) const {
+    Info info = {};
+    ttm_error error = {};
+    info.size = sizeof info;
+    if (get_(owner_, row, &info, &error) != TTM_OK) throw Error(error);
+    return info;
+  }
+
+  class iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Info;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const Info *;
+    using reference = const Info &;
+
+    iterator(const Rows &rows, std::uint32_t row) : rows_(&rows), row_(row) { load(); }
+    reference operator*() const noexcept { return info_; }
+    pointer operator->() const noexcept { return &info_; }
+    iterator &operator++() {
+      ++row_;
+      load();
+      return *this;
+    }
+    iterator operator++(int) {
+      iterator before = *this;
+      ++*this;
+      return before;
+    }
+    bool operator==(const iterator &other) const noexcept { return row_ == other.row_; }
+    bool operator!=(const iterator &other) const noexcept { return row_ != other.row_; }
+
+   private:
+    void load() {
+      if (row_ < rows_->size_) info_ = (*rows_)[row_];
+    }
+    const Rows *rows_;
+    std::uint32_t row_;
+    Info info_ = {};
+  };
+  iterator begin() const { return iterator(*this, 0); }
+  iterator end() const { return iterator(*this, size_); }
+
+ private:
+  const Owner *owner_;
+  std::uint32_t size_;
+  Get get_;
+};
+
 // One run, read once. Movable, not copyable.
 class Profile {
  public:
@@ -54,8 +121,13 @@ class Profile {
     return Profile(raw);
   }
 
-  // Operations that are elements of the reports.
+  // Operations that reports count.
   std::uint64_t operation_count() const noexcept { return ttm_profile_operation_count(raw_.get()); }
+
+  Rows<ttm_operation_info, ttm_profile> operations() const noexcept {
+    return {raw_.get(), ttm_operation_count, ttm_operation_get};
+  }
+  Rows<ttm_state_info, ttm_profile> states() const noexcept { return {raw_.get(), ttm_state_count, ttm_state_get}; }
 
   // A whole report folder; complete or not at all.
   void write_report(const std::string &folder, const std::string &name) const {
@@ -69,8 +141,89 @@ class Profile {
   struct Free {
     void operator()(ttm_profile *profile) const noexcept { ttm_profile_free(profile); }
   };
+  friend class Feed;
   explicit Profile(ttm_profile *raw) : raw_(raw) {}
   std::unique_ptr<ttm_profile, Free> raw_;
+};
+
+// A log that is still being written. Movable, not copyable.
+class Feed {
+ public:
+  explicit Feed(const std::string &name = "-", const ttm_read_options *options = nullptr) {
+    ttm_feed *raw = nullptr;
+    ttm_error error = {};
+    if (ttm_feed_begin(&raw, name.c_str(), options, &error) != TTM_OK) throw Error(error);
+    raw_.reset(raw);
+  }
+  // Any bytes; a line may come in pieces.
+  void put(std::string_view bytes) {
+    ttm_error error = {};
+    if (ttm_feed_put(raw_.get(), bytes.data(), bytes.size(), &error) != TTM_OK) throw Error(error);
+  }
+  ttm_feed_info now() const {
+    ttm_feed_info info = {};
+    info.size = sizeof info;
+    ttm_feed_get(raw_.get(), &info, nullptr);
+    return info;
+  }
+  // The log is over; the feed is empty afterwards.
+  Profile end() {
+    ttm_profile *raw = nullptr;
+    ttm_error error = {};
+    if (ttm_feed_end(raw_.release(), &raw, &error) != TTM_OK) throw Error(error);
+    return Profile(raw);
+  }
+
+ private:
+  struct Free {
+    void operator()(ttm_feed *feed) const noexcept { ttm_feed_free(feed); }
+  };
+  std::unique_ptr<ttm_feed, Free> raw_;
+};
+
+// What a profile means. Keeps what it needs of the profile. Movable, not copyable.
+class Findings {
+ public:
+  explicit Findings(const Profile &profile, unsigned threads = 0) {
+    ttm_findings *raw = nullptr;
+    ttm_error error = {};
+    if (ttm_findings_make(&raw, profile.get(), threads, &error) != TTM_OK) throw Error(error);
+    raw_.reset(raw);
+  }
+
+  Rows<ttm_tensor_info, ttm_findings> tensors() const noexcept {
+    return {raw_.get(), ttm_tensor_count, ttm_tensor_get};
+  }
+  Rows<ttm_incident_info, ttm_findings> incidents() const noexcept {
+    return {raw_.get(), ttm_incident_count, ttm_incident_get};
+  }
+  ttm_peak_info peak(ttm_memory memory) const {
+    ttm_peak_info info = {};
+    info.size = sizeof info;
+    ttm_error error = {};
+    if (ttm_peak_get(raw_.get(), memory, &info, &error) != TTM_OK) throw Error(error);
+    return info;
+  }
+  // The number that reports print, TTM_NONE for operations they leave out.
+  std::uint32_t index(std::uint32_t operation) const noexcept { return ttm_findings_index(raw_.get(), operation); }
+
+  // The text of NAME_findings.json.
+  std::string json() const {
+    char *text = nullptr;
+    std::size_t n = 0;
+    ttm_error error = {};
+    if (ttm_findings_json(raw_.get(), &text, &n, &error) != TTM_OK) throw Error(error);
+    std::unique_ptr<char, void (*)(char *)> owned(text, ttm_text_free);
+    return std::string(text, n);
+  }
+
+  const ttm_findings *get() const noexcept { return raw_.get(); }
+
+ private:
+  struct Free {
+    void operator()(ttm_findings *findings) const noexcept { ttm_findings_free(findings); }
+  };
+  std::unique_ptr<ttm_findings, Free> raw_;
 };
 
 class Tracker;
