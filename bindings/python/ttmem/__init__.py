@@ -3,8 +3,8 @@
 
     import ttmem
 
-    findings = ttmem.analyze("model_profile.log")          # what `ttmem analyze` concludes, as dictionaries
-    print(findings["peak"]["DRAM"])
+    profile = ttmem.read("model_profile.log")               # tables: .operations, .states, .tensors, ...
+    polars.DataFrame(profile.tensors)                       # or pyarrow.table(...), duckdb.sql("..."), or a plain loop
 
     guard = ttmem.MemoryUsageTracker.begin_capture()        # tt-train's tracker: same words, same numbers, same text
     ...
@@ -13,9 +13,12 @@
     ttmem.MemoryUsageTracker.print_memory_usage()
 """
 
-from ._native import TtmemError
+from ._native import TtmemError, lib
 from .analysis import analyze, program
+from .profile import Profile, Table, read
 from .tracker import DRAMUsage, Guard, L1Usage, Memory, MemoryUsageTracker, Phase, RunMode, Tracker
+
+__version__ = lib.ttm_version().decode()
 
 __all__ = [
     "DRAMUsage",
@@ -24,9 +27,12 @@ __all__ = [
     "Memory",
     "MemoryUsageTracker",
     "Phase",
+    "Profile",
     "RunMode",
+    "Table",
     "Tracker",
     "TtmemError",
     "analyze",
     "program",
+    "read",
 ]

@@ -38,8 +38,21 @@ class CoreRange(ctypes.Structure):
     _fields_ = [(name, ctypes.c_uint32) for name in ("x0", "y0", "x1", "y1")]
 
 
-class ReportOptions(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t), ("leave_out", ctypes.c_uint), ("threads", ctypes.c_uint)]
+class Progress(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint64) for name in ("read_bytes", "total_bytes", "operations")]
+
+
+ON_PROGRESS = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(Progress))
+
+
+class ReadOptions(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_size_t),
+        ("threads", ctypes.c_uint),
+        ("keep_ir", ctypes.c_bool),
+        ("on_progress", ON_PROGRESS),
+        ("context", ctypes.c_void_p),
+    ]
 
 
 class TtmemError(RuntimeError):
@@ -74,9 +87,15 @@ _CALLS = {
     "ttm_tracker_find": (_I, [_P, _STR, ctypes.POINTER(PhaseUsage), _ERR]),
     "ttm_tracker_text": (_P, [_P]),
     "ttm_text_free": (None, [_P]),
-    "ttm_profile_read": (_I, [ctypes.POINTER(_P), _STR, _ERR]),
+    "ttm_profile_read_opts": (_I, [ctypes.POINTER(_P), _STR, ctypes.POINTER(ReadOptions), _ERR]),
     "ttm_profile_free": (None, [_P]),
-    "ttm_report_write_files": (_I, [_P, _STR, _STR, ctypes.POINTER(ReportOptions), _ERR]),
+    "ttm_findings_make": (_I, [ctypes.POINTER(_P), _P, ctypes.c_uint, _ERR]),
+    "ttm_findings_free": (None, [_P]),
+    "ttm_findings_json": (_I, [_P, ctypes.POINTER(_P), ctypes.POINTER(_SIZE), _ERR]),
+    "ttm_table_name": (_STR, [_I]),
+    "ttm_table_rows": (ctypes.c_uint32, [_P, _I]),
+    "ttm_table_stream": (_I, [_P, _I, _P, _ERR]),
+    "ttm_version": (_STR, []),
 }
 
 

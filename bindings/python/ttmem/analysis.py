@@ -1,30 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Analysing a runtime log from Python."""
 
-import ctypes
 import importlib.metadata
-import json
 import os
 import pathlib
-import tempfile
 
-from . import _native
-
-_ALL_FILES, _FINDINGS = (1 << 30) - 1, 16  # ttm_report_file
+from .profile import read
 
 
 def analyze(path):
-    """The findings of a runtime log (plain, .gz or .zst): peaks and who raised them, incidents, runs, leaks, padding. The same
+    """The findings of a runtime log (plain, .gz or .zst): peaks and who raised them, failures, runs, leaks, padding. The same
     dictionary that `ttmem analyze` writes as NAME_findings.json. Raises TtmemError when the log cannot be read or holds nothing."""
-    profile = ctypes.c_void_p()
-    _native.call("ttm_profile_read", ctypes.byref(profile), _native.text(path))
-    try:
-        with tempfile.TemporaryDirectory(prefix="ttmem-") as folder:
-            options = _native.ReportOptions(size=ctypes.sizeof(_native.ReportOptions), leave_out=_ALL_FILES & ~_FINDINGS)
-            _native.call("ttm_report_write_files", profile, _native.text(folder), b"log", ctypes.byref(options))
-            return json.loads((pathlib.Path(folder) / "log_findings.json").read_text(encoding="utf-8"))
-    finally:
-        _native.lib.ttm_profile_free(profile)
+    return read(path).json
 
 
 def program(name="ttmem"):
