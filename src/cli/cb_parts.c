@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/format.h"
 #include "base/out_file.h"
 #include "base/source.h"
 #include "cli/terminal.h"
@@ -34,7 +35,7 @@ int ttm_cb_form_of(ttm_cb_form *out, const ttm_options *options, ttm_error *err)
     if (options->given[asked[i]]) *out = forms[i], n++;
   }
   if (n <= 1) return check_inputs(options, err);
-  return ttm_error_set(err, TTM_EUSAGE, "--json, --md, --html and --svg are forms of the output; give one of them");
+  return ttm_error_set(err, TTM_EUSAGE, "give only one of --json, --md, --html and --svg");
 }
 
 ttm_doc ttm_cb_doc(ttm_cb_form form, const ttm_options *options, ttm_buf *out) {
@@ -102,16 +103,15 @@ static int add_tensor(ttm_cb_machine *m, const char *word, ttm_error *err) {
   ttm_str rest = equals == TTM_NOT_FOUND ? (ttm_str){"", 0} : ttm_str_from(text, equals + 1);
   ttm_l1_region tensor = {.name = ttm_str_first(text, equals)};
   if (!ttm_str_take_u64(&rest, &tensor.end) || rest.n || !tensor.name.n)
-    return ttm_error_set(err, TTM_EUSAGE, "'%.60s' is no tensor; write NAME=BYTES, the bytes it takes on each core",
-                         word);
+    return ttm_error_set(err, TTM_EUSAGE, "'%.60s' is not a tensor: write NAME=BYTES, bytes per core", word);
   return ttm_vec_push(&m->tensors, tensor) ? ttm_error_nomem(err) : TTM_OK;
 }
 
 int ttm_cb_check_l1(ttm_arch_id arch, uint64_t base, uint64_t small, ttm_error *err) {
   uint64_t bytes = ttm_arches[arch].l1_bytes;
   if (base < bytes && small < bytes - base) return TTM_OK;
-  return ttm_error_set(err, TTM_EUSAGE, "--l1-base and --l1-small leave nothing of the %llu B of L1",
-                       (unsigned long long)bytes);
+  return ttm_error_set(err, TTM_EUSAGE, "--l1-base and --l1-small leave nothing of the %s of L1",
+                       TTM_BYTES_TEXT(bytes));
 }
 
 static int set_machine(ttm_cb_machine *m, const ttm_options *o, ttm_error *err) {
@@ -128,7 +128,7 @@ static int set_machine(ttm_cb_machine *m, const ttm_options *o, ttm_error *err) 
   m->tile_bytes = ttm_format_tile_bytes(ttm_str_of(dtype ? dtype : "float32"));
   if (!m->tile_bytes)
     return ttm_error_set(err, TTM_EUSAGE,
-                         "unknown dtype '%s'; known are float32, bfloat16, bfloat8_b, bfloat4_b, uint32, ...", dtype);
+                         "unknown dtype '%s': write float32, bfloat16, bfloat8_b, bfloat4_b, uint32, ...", dtype);
   status = ttm_cb_check_l1(m->arch, m->base, m->small, err);
   for (size_t i = 0; !status && i < o->many_count; i++) {
     if (o->many[i].option == TTM_OPTION_TENSOR) status = add_tensor(m, o->many[i].value, err);
@@ -240,7 +240,7 @@ int ttm_cb_workload_parse(ttm_cb_workload *out, const char *r_tiles, const char 
   for (int i = 0; i < 2; i++) {
     ttm_str rest = ttm_str_of(words[i]);
     if (!ttm_str_take_u64(&rest, values[i]) || rest.n || !*values[i] || *values[i] > 1000000)
-      return ttm_error_set(err, TTM_EUSAGE, "'%.40s' is no number of tiles (1 to 1000000)", words[i]);
+      return ttm_error_set(err, TTM_EUSAGE, "'%.40s' is not a number of tiles (1 to 1,000,000)", words[i]);
   }
   return TTM_OK;
 }

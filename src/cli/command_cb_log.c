@@ -20,8 +20,8 @@ static int read_log(ttm_device_log *log, const char *path, ttm_error *err) {
   int status = path ? ttm_device_log_read(log, path, err) : ttm_device_log_read_bytes(log, demo, err);
   if (status || !ttm_device_log_is_empty(log)) return status;
   return ttm_error_set(err, TTM_ENODATA,
-                       "'%.200s' holds no line of TT-Metal's logger, no memory report and no error message; "
-                       "a TT-XLA or TT-MLIR runtime log is for 'ttmem analyze'",
+                       "'%.200s' is neither a TT-Metal log nor a memory report; "
+                       "for a TT-XLA or TT-MLIR runtime log use 'ttmem analyze'",
                        path);
 }
 
@@ -53,7 +53,8 @@ static int choose_workloads(const ttm_options *o, ttm_cb_workload *one, const tt
                             ttm_error *err) {
   bool multi = o->given[TTM_OPTION_MULTI] || !o->inputs;
   if (o->inputs == 1 || (o->inputs && o->given[TTM_OPTION_MULTI]))
-    return ttm_error_set(err, TTM_EUSAGE, "cb all takes two numbers of tiles, or --multi for a table over many");
+    return ttm_error_set(err, TTM_EUSAGE,
+                         "cb all takes R_TILES and TILES_PER_SHARD, or --multi for a table over workloads");
   *out = multi ? sweep : one;
   *n = multi ? sizeof sweep / sizeof *sweep : 1;
   return multi ? TTM_OK : ttm_cb_workload_parse(one, o->input[0], o->input[1], err);

@@ -12,8 +12,8 @@ static int parse_define(cbs_define *out, const char *word, ttm_error *err) {
   errno = 0;
   if (equals && equals > word) out->value = strtoll(equals + 1, &end, 0);
   if (!end || *end || end == equals + 1 || errno) {
-    return ttm_error_set(err, TTM_EUSAGE, "'%.80s' is no definition; write -D NAME=NUMBER, for example -D num_tiles=16",
-                         word);
+    return ttm_error_set(err, TTM_EUSAGE,
+                         "'%.80s' is not a definition: write -D NAME=NUMBER, for example -D num_tiles=16", word);
   }
   out->name = (ttm_str){word, (size_t)(equals - word)};
   return TTM_OK;
@@ -78,7 +78,7 @@ static int check_read(const scan_job *job, bool check, ttm_error *err) {
   }
   if (!lost || (!check && lost < files)) return TTM_OK;
   return ttm_error_set(err, TTM_ENODATA, "%zu of %zu files could not be read%s; %.300s: %s", lost, files,
-                       lost < files ? ", so that --check cannot say all is well" : "", first->path, first->failure);
+                       lost < files ? ", so --check cannot pass" : "", first->path, first->failure);
 }
 
 int ttm_command_cb_scan(const ttm_options *options) {

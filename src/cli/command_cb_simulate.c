@@ -9,8 +9,8 @@ int ttm_command_cb_simulate(const ttm_options *options) {
   ttm_error err;
   int status = options->inputs == 2 ? TTM_OK
                                     : ttm_error_set(&err, TTM_EUSAGE,
-                                                    "cb simulate needs two numbers of tiles: ttmem cb simulate "
-                                                    "R_TILES TILES_PER_SHARD, for example 16 16");
+                                                    "cb simulate needs R_TILES and TILES_PER_SHARD, "
+                                                    "for example: ttmem cb simulate 16 16");
   if (!status) status = ttm_cb_workload_parse(&workload, options->input[0], options->input[1], &err);
   if (!status) status = ttm_cb_form_of(&form, options, &err);
   if (!status) status = ttm_cb_job_run(&job, options, &workload, 1, &err);

@@ -33,13 +33,14 @@ static int write_report(const ttm_options *options, const job *j, ttm_cb_form fo
   const ttm_capture_case *cases[TTM_MAX_INPUTS];
   for (size_t i = 0; i < j->n; i++) cases[i] = &j->cases[i];
   if (form == TTM_CB_JSON) {
-    ttm_buf_puts(out, "{\"schema_version\": 1,\n\"captures\": [");
-    for (size_t i = 0; i < j->n; i++) {
-      ttm_buf_puts(out, i ? ",\n" : "\n");
-      ttm_capture_json(out, cases[i]);
-    }
-    ttm_buf_puts(out, "]}\n");
-    return TTM_OK;
+    ttm_json json = {.out = out, .spaced = true};
+    ttm_json_put_sections(&json, NULL);
+    ttm_json_put_u64(&json, "schema_version", 1);
+    ttm_json_put_rows(&json, "captures");
+    for (size_t i = 0; i < j->n; i++) ttm_capture_json(&json, cases[i]);
+    ttm_json_end(&json);
+    ttm_json_end(&json);
+    return ttm_json_finish(&json);
   }
   ttm_doc doc = ttm_cb_doc(form, options, out);
   ttm_doc_begin(&doc, j->n > 1 ? "Graph captures" : "Graph capture");

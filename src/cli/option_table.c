@@ -81,10 +81,10 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
                         LLM | ANALYZE | EXPLAIN | ASK | FIT | RUN | PROFILE | DIFF,
                         "tables count memory per bank (default) or per chip"},
     [TTM_OPTION_ARCH] = {"arch", 0, TTM_VALUE_CHOICE, "wormhole|blackhole|grayskull", CB,
-                         "the chip (default wormhole, or what the log tells)"},
+                         "the chip (default: from the log, else wormhole)"},
     [TTM_OPTION_METAL_VERSION] = {"version", 0, TTM_VALUE_TEXT, "V", CB,
                                   "of tt-metal or ttnn: decides the L1 base (default: newest)"},
-    [TTM_OPTION_L1_BASE] = {"l1-base", 0, TTM_VALUE_BYTES, "BYTES", CB, "the L1 base itself"},
+    [TTM_OPTION_L1_BASE] = {"l1-base", 0, TTM_VALUE_BYTES, "BYTES", CB, "L1 base address (instead of --version)"},
     [TTM_OPTION_L1_SMALL] = {"l1-small", 0, TTM_VALUE_BYTES, "BYTES", CB, "l1_small_size of the device (default 0)"},
     [TTM_OPTION_DTYPE] = {"dtype", 0, TTM_VALUE_TEXT, "DTYPE", CB_WORK | CB_LOG,
                           "of the tiles: float32 (default), bfloat16, bfloat8_b, ..."},
@@ -98,7 +98,8 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
                                  "size of the program's kernels (default: an estimate)"},
     [TTM_OPTION_DEFINE] = {"define", 'D', TTM_VALUE_MANY, "NAME=VALUE", CB_SCAN | CB_ALL,
                            "the value of a name or expression in the source; repeat"},
-    [TTM_OPTION_COMPARE] = {"compare", 0, TTM_VALUE_NONE, NULL, CB_SCAN, "two paths: two versions of a program"},
+    [TTM_OPTION_COMPARE] = {"compare", 0, TTM_VALUE_NONE, NULL, CB_SCAN,
+                            "compare two versions of a program: two paths"},
     [TTM_OPTION_MULTI] = {"multi", 0, TTM_VALUE_NONE, NULL, CB_ALL,
                           "a table over workloads of 2 to 64 tiles (the default)"},
     [TTM_OPTION_SOURCE] = {"source", 0, TTM_VALUE_TEXT, "PATH", CB_ALL, "file or folder of sources to scan as well"},
@@ -218,8 +219,8 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
             .name = "cb simulate",
             .synopsis = "cb simulate R_TILES TILES_PER_SHARD",
             .help = "circular buffers of a kernel: fixed against adaptive sizes",
-            .more = "R_TILES tiles are used again and again, TILES_PER_SHARD stream by. Shows bytes, misses,\n"
-                    "pressure and the core's L1 with addresses, placed by tt-metal's own rule.\n",
+            .more = "R_TILES tiles are reused, TILES_PER_SHARD tiles are streamed once. Shows sizes, miss rate,\n"
+                    "pressure and the L1 of one core with addresses, placed by tt-metal's rule.\n",
             .max_inputs = 2,
         },
     [TTM_COMMAND_CB_SCAN] =
@@ -228,7 +229,7 @@ const ttm_command_row ttm_command_table[TTM_COMMANDS] = {
             .synopsis = "cb scan PATH...",
             .help = "circular buffers in TT-Metal sources, host against kernel",
             .more = "PATH is a C++ file or a folder. Finds every circular and dataflow buffer host code creates,\n"
-                    "works out sizes, matches kernels that fill and empty them, and says what cannot work.\n",
+                    "works out sizes, finds the kernels that push and pop them, and reports what cannot work.\n",
             .max_inputs = TTM_MAX_INPUTS,
             .exits = EXIT_CHECK,
         },

@@ -55,7 +55,7 @@ int ttm_cb_machine_set(ttm_cb_machine *m, ttm_arch_id arch, ttm_str version, ttm
   m->kernel_bytes = KERNELS_OF_AN_ADD;
   m->kernel_basis = TTM_ESTIMATED;
   if (m->base) return TTM_OK;
-  return ttm_error_set(err, TTM_EUSAGE, "the L1 base of version '%.*s' is not known; give it with --l1-base BYTES",
+  return ttm_error_set(err, TTM_EUSAGE, "the L1 base of version '%.*s' is unknown: give it with --l1-base BYTES",
                        (int)(version.n < 40 ? version.n : 40), version.p);
 }
 

@@ -134,7 +134,7 @@ int ttm_strategy_plan(ttm_cb_plans *out, ttm_str text, const ttm_cb_workload *wo
   reader r = {.out = out, .err = err};
   *out = (ttm_cb_plans){.strategy = TTM_LIT("custom")};
   int status = TTM_OK;
-  if (text.n > TTM_STRATEGY_BYTES) return ttm_error_set(err, TTM_EFORMAT, "longer than 64 KB: this is no strategy");
+  if (text.n > TTM_STRATEGY_BYTES) return ttm_error_set(err, TTM_EFORMAT, "longer than 64 KB: not a strategy");
   if (ttm_vec_push(&r.names, (ttm_name_value){TTM_LIT("r_tiles"), workload->r_tiles}) ||
       ttm_vec_push(&r.names, (ttm_name_value){TTM_LIT("tiles_per_shard"), workload->tiles_per_shard}))
     status = ttm_error_nomem(err);
@@ -158,7 +158,7 @@ void ttm_cb_plans_free(ttm_cb_plans *plans) {
 
 static int bad_buffer(ttm_str text, ttm_error *err) {
   return ttm_error_set(err, TTM_EUSAGE,
-                       "'%.*s' is no buffer; write NAME=TILES, and behind it /NEEDED, :DTYPE, @CORES as you need: "
+                       "'%.*s' is not a buffer: write NAME=TILES[/NEEDED][:DTYPE][@CORES], for example "
                        "cb1=8/16:bfloat16@0-0:7-7, or NAME=BYTESB",
                        (int)(text.n < 60 ? text.n : 60), text.p);
 }

@@ -2,195 +2,141 @@
 #include "analyze/words.h"
 #include "base/checked.h"
 #include "report/graph/capture_report.h"
-#include "report/write/json_fields.h"
 
-/* The next member starts a line, `indent` blanks in. */
-static void break_line(ttm_buf *out, ttm_json_comma *comma, int indent) {
-  ttm_buf_printf(out, "%s\n%*s", comma->later ? "," : "", indent, "");
-  comma->later = false;
-}
-
-/* "node":..,"operation":..,"function":.. of an event; nulls for none. */
-static void put_event(ttm_buf *out, ttm_json_comma *comma, const ttm_profile *p, uint32_t event) {
+/* Members that say where in the capture an event is; nulls for none. */
+static void put_event(ttm_json *j, const ttm_profile *p, uint32_t event) {
   const ttm_buffer_event *e = event == TTM_NONE ? NULL : &p->capture.events.at[event];
-  ttm_field_u64(out, comma, "node", e ? e->node : UINT64_MAX);
-  ttm_field(out, comma, "operation");
+  ttm_json_put_known(j, "node", e ? e->node : UINT64_MAX);
   if (e && e->op < p->ops.n)
-    ttm_json_string(out, ttm_words_name(p, e->op));
+    ttm_json_put_str(j, "operation", ttm_words_name(p, e->op));
   else
-    ttm_json_null(out);
-  ttm_field(out, comma, "function");
-  if (e)
-    ttm_json_string(out, ttm_profile_string(p, e->function));
-  else
-    ttm_json_null(out);
+    ttm_json_put_null(j, "operation");
+  e ? ttm_json_put_str(j, "function", ttm_profile_string(p, e->function)) : ttm_json_put_null(j, "function");
 }
 
-static void put_extracts(ttm_buf *out, const ttm_extracts *x) {
+static void put_extracts(ttm_json *j, const ttm_extracts *x) {
   const ttm_resource_usage *r = &x->per_core;
-  ttm_json_comma all = {0}, usage = {0}, dram = {0};
-  ttm_buf_puts(out, " \"tt_metal\": {");
-  ttm_field(out, &all, "resource_usage_per_core");
-  ttm_buf_char(out, '{');
-  ttm_field_u64(out, &usage, "peak_cb", r->peak_cb);
-  ttm_field_u64(out, &usage, "peak_l1", r->peak_l1);
-  ttm_field_u64(out, &usage, "peak_dataflow_buffer", r->peak_dataflow_buffer);
-  ttm_field_u64(out, &usage, "peak_scratchpad", r->peak_scratchpad);
-  ttm_field_u64(out, &usage, "peak_total", r->peak_total);
-  ttm_field(out, &usage, "throws");
-  if (r->refused)
-    ttm_json_string(out, ttm_str_of(r->refused));
-  else
-    ttm_json_null(out);
-  ttm_buf_char(out, '}');
-  break_line(out, &all, 2);
-  ttm_field_u64(out, &all, "circular_buffers_peak_size_per_core", (uint32_t)r->peak_cb); /* as tt-metal cuts it */
-  ttm_field_u64(out, &all, "l1_buffer_allocation_peak_size_per_core", (uint32_t)r->peak_l1);
-  ttm_field_u64(out, &all, "peak_memory_usage", (uint32_t)r->peak_total);
-  break_line(out, &all, 2);
-  ttm_field_u64(out, &all, "peak_L1_memory_usage", x->peak_l1_memory_usage);
-  ttm_field(out, &all, "dram_usage");
-  ttm_buf_char(out, '{');
-  ttm_field(out, &dram, "peak");
-  ttm_json_i64(out, x->dram.peak);
-  ttm_field_u64(out, &dram, "total_allocations", x->dram.total_allocations);
-  ttm_field_u64(out, &dram, "total_deallocations", x->dram.total_deallocations);
-  ttm_buf_puts(out, "}},\n");
+  ttm_json_put_sections(j, "tt_metal");
+  ttm_json_put_object(j, "resource_usage_per_core");
+  ttm_json_put_known(j, "peak_cb", r->peak_cb);
+  ttm_json_put_known(j, "peak_l1", r->peak_l1);
+  ttm_json_put_known(j, "peak_dataflow_buffer", r->peak_dataflow_buffer);
+  ttm_json_put_known(j, "peak_scratchpad", r->peak_scratchpad);
+  ttm_json_put_known(j, "peak_total", r->peak_total);
+  ttm_json_put_name(j, "throws", r->refused);
+  ttm_json_end(j);
+  ttm_json_put_u64(j, "circular_buffers_peak_size_per_core", (uint32_t)r->peak_cb); /* as tt-metal cuts it */
+  ttm_json_put_u64(j, "l1_buffer_allocation_peak_size_per_core", (uint32_t)r->peak_l1);
+  ttm_json_put_u64(j, "peak_memory_usage", (uint32_t)r->peak_total);
+  ttm_json_put_known(j, "peak_L1_memory_usage", x->peak_l1_memory_usage);
+  ttm_json_put_object(j, "dram_usage");
+  ttm_json_put_i64(j, "peak", x->dram.peak);
+  ttm_json_put_known(j, "total_allocations", x->dram.total_allocations);
+  ttm_json_put_known(j, "total_deallocations", x->dram.total_deallocations);
+  ttm_json_end(j);
+  ttm_json_end(j);
 }
 
-static void put_fullest(ttm_buf *out, const ttm_profile *p, const ttm_core_moment *m) {
-  ttm_json_comma comma = {0};
-  ttm_buf_char(out, '{');
-  ttm_field_u64(out, &comma, "total", m->total);
-  ttm_field_u64(out, &comma, "circular_buffers", m->program[0]);
-  ttm_field_u64(out, &comma, "dataflow_buffers", m->program[1]);
-  ttm_field_u64(out, &comma, "scratchpads", m->program[2]);
-  ttm_field_u64(out, &comma, "tensors", m->tensors);
-  ttm_field_u64(out, &comma, "l1_small", m->small);
-  ttm_field_u64(out, &comma, "x", m->x);
-  ttm_field_u64(out, &comma, "y", m->y);
-  put_event(out, &comma, p, m->event);
-  ttm_buf_char(out, '}');
+static void put_fullest(ttm_json *j, const ttm_profile *p, const ttm_core_moment *m) {
+  ttm_json_put_object(j, "fullest_core");
+  ttm_json_put_known(j, "total", m->total);
+  ttm_json_put_known(j, "circular_buffers", m->program[0]);
+  ttm_json_put_known(j, "dataflow_buffers", m->program[1]);
+  ttm_json_put_known(j, "scratchpads", m->program[2]);
+  ttm_json_put_known(j, "tensors", m->tensors);
+  ttm_json_put_known(j, "l1_small", m->small);
+  ttm_json_put_u64(j, "x", m->x);
+  ttm_json_put_u64(j, "y", m->y);
+  put_event(j, p, m->event);
+  ttm_json_end(j);
 }
 
-static void put_gap(ttm_buf *out, const ttm_profile *p, const ttm_core_use *u) {
-  ttm_json_comma comma = {0};
-  if (u->gap_event == TTM_NONE) return ttm_json_null(out);
-  ttm_buf_char(out, '{');
-  ttm_field(out, &comma, "gap");
-  ttm_json_i64(out, u->gap);
-  ttm_field_u64(out, &comma, "highest_region_end", u->region_end);
-  put_event(out, &comma, p, u->gap_event);
-  ttm_buf_char(out, '}');
+static void put_gap(ttm_json *j, const ttm_profile *p, const ttm_core_use *u) {
+  if (u->gap_event == TTM_NONE) return ttm_json_put_null(j, "nearest_to_clash");
+  ttm_json_put_object(j, "nearest_to_clash");
+  ttm_json_put_i64(j, "gap", u->gap);
+  ttm_json_put_known(j, "highest_region_end", u->region_end);
+  put_event(j, p, u->gap_event);
+  ttm_json_end(j);
 }
 
-static void put_use(ttm_buf *out, const ttm_profile *p, const ttm_core_use *u, bool incomplete) {
-  uint64_t banks = p->capture.board.dram_banks;
-  ttm_json_comma all = {0}, before = {0};
-  ttm_buf_puts(out, " \"true\": {");
-  ttm_field(out, &all, "fullest_core");
-  put_fullest(out, p, &u->fullest);
-  break_line(out, &all, 2);
-  ttm_field_u64(out, &all, "peak_circular_buffers", u->peak_program[0]);
-  ttm_field_u64(out, &all, "peak_dataflow_buffers", u->peak_program[1]);
-  ttm_field_u64(out, &all, "peak_scratchpads", u->peak_program[2]);
-  ttm_field_u64(out, &all, "peak_program", u->peak_program_all);
-  break_line(out, &all, 2);
-  ttm_field_u64(out, &all, "peak_tensors", u->peak_tensors);
-  ttm_field_u64(out, &all, "peak_l1_small", u->peak_small);
-  ttm_field_u64(out, &all, "limit", u->limit);
-  break_line(out, &all, 2);
-  ttm_field_u64(out, &all, "peak_dram_per_bank", u->peak_dram);
-  ttm_field_u64(out, &all, "peak_dram_all_banks", ttm_mul_sat(u->peak_dram, banks));
-  ttm_field_u64(out, &all, "peak_trace_per_bank", u->peak_trace);
-  ttm_field_u64(out, &all, "peak_kernels_per_bank", u->peak_kernels);
-  break_line(out, &all, 2);
-  ttm_field(out, &all, "before_capture");
-  ttm_buf_char(out, '{');
-  ttm_field_u64(out, &before, "buffers", u->before_buffers);
-  ttm_field_u64(out, &before, "l1_per_core", u->before_l1);
-  ttm_field_u64(out, &before, "dram_per_bank", u->before_dram);
-  ttm_buf_char(out, '}');
-  break_line(out, &all, 2);
-  ttm_field(out, &all, "nearest_to_clash");
-  put_gap(out, p, u);
-  break_line(out, &all, 2);
-  ttm_field_bool(out, &all, "lower_bound", incomplete);
-  ttm_buf_puts(out, "},\n");
+static void put_use(ttm_json *j, const ttm_profile *p, const ttm_core_use *u, bool incomplete) {
+  ttm_json_put_sections(j, "true");
+  put_fullest(j, p, &u->fullest);
+  ttm_json_put_known(j, "peak_circular_buffers", u->peak_program[0]);
+  ttm_json_put_known(j, "peak_dataflow_buffers", u->peak_program[1]);
+  ttm_json_put_known(j, "peak_scratchpads", u->peak_program[2]);
+  ttm_json_put_known(j, "peak_program", u->peak_program_all);
+  ttm_json_put_known(j, "peak_tensors", u->peak_tensors);
+  ttm_json_put_known(j, "peak_l1_small", u->peak_small);
+  ttm_json_put_known(j, "limit", u->limit);
+  ttm_json_put_known(j, "peak_dram_per_bank", u->peak_dram);
+  ttm_json_put_known(j, "peak_dram_all_banks", ttm_mul_sat(u->peak_dram, p->capture.board.dram_banks));
+  ttm_json_put_known(j, "peak_trace_per_bank", u->peak_trace);
+  ttm_json_put_known(j, "peak_kernels_per_bank", u->peak_kernels);
+  ttm_json_put_object(j, "before_capture");
+  ttm_json_put_known(j, "buffers", u->before_buffers);
+  ttm_json_put_known(j, "l1_per_core", u->before_l1);
+  ttm_json_put_known(j, "dram_per_bank", u->before_dram);
+  ttm_json_end(j);
+  put_gap(j, p, u);
+  ttm_json_put_bool(j, "lower_bound", incomplete);
+  ttm_json_end(j);
 }
 
-static void put_pitfalls(ttm_buf *out, const ttm_capture_case *c) {
-  ttm_buf text = {0};
-  ttm_json_comma between = {0};
-  ttm_buf_puts(out, " \"pitfalls\": [");
+static void put_pitfalls(ttm_json *j, const ttm_capture_case *c) {
+  ttm_json_put_rows(j, "pitfalls");
   for (int i = 0; i < TTM_PITFALLS; i++) {
-    ttm_json_comma comma = {0};
+    ttm_buf text = {0};
     if (!(c->pitfalls >> i & 1)) continue;
-    ttm_json_next(out, &between, TTM_LIT(",\n  "));
-    ttm_buf_clear(&text);
     ttm_pitfall_write(&text, (ttm_pitfall)i, c->profile, &c->extracts, &c->use);
-    ttm_buf_char(out, '{');
-    ttm_field_text(out, &comma, "name", ttm_str_of(ttm_pitfall_name((ttm_pitfall)i)));
-    ttm_field_text(out, &comma, "text", ttm_buf_str(&text));
-    ttm_buf_char(out, '}');
+    ttm_json_put_object(j, NULL);
+    ttm_json_put_name(j, "name", ttm_pitfall_name((ttm_pitfall)i));
+    ttm_json_put_words(j, "text", &text);
+    ttm_json_end(j);
   }
-  out->failed |= text.failed;
-  ttm_buf_free(&text);
-  ttm_buf_puts(out, "],\n");
+  ttm_json_end(j);
 }
 
-static void put_steps(ttm_buf *out, const ttm_capture_case *c) {
-  ttm_json_comma between = {0};
-  ttm_buf_puts(out, " \"l1_over_time\": [");
+static void put_steps(ttm_json *j, const ttm_capture_case *c) {
+  ttm_json_put_rows(j, "l1_over_time");
   for (size_t i = 0; i < c->use.steps.n; i++) {
-    const ttm_core_step *s = &c->use.steps.at[i];
-    ttm_json_comma comma = {0};
-    ttm_json_next(out, &between, TTM_LIT(",\n  "));
-    ttm_buf_char(out, '{');
-    put_event(out, &comma, c->profile, s->event);
-    ttm_field_u64(out, &comma, "program", s->program);
-    ttm_field_u64(out, &comma, "tensors", s->tensors);
-    ttm_buf_char(out, '}');
+    ttm_json_put_object(j, NULL);
+    put_event(j, c->profile, c->use.steps.at[i].event);
+    ttm_json_put_known(j, "program", c->use.steps.at[i].program);
+    ttm_json_put_known(j, "tensors", c->use.steps.at[i].tensors);
+    ttm_json_end(j);
   }
-  ttm_buf_puts(out, "]}");
+  ttm_json_end(j);
 }
 
-static void put_board(ttm_buf *out, const ttm_capture_board *board) {
-  ttm_json_comma comma = {0};
-  ttm_buf_char(out, '{');
-  ttm_field(out, &comma, "arch");
-  if (board->arch < TTM_ARCHES)
-    ttm_json_string(out, ttm_str_of(ttm_arches[board->arch].name));
-  else
-    ttm_json_null(out);
-  ttm_field_u64(out, &comma, "l1_banks", board->l1_banks);
-  ttm_field_u64(out, &comma, "dram_banks", board->dram_banks);
-  ttm_field_u64(out, &comma, "l1_base", board->l1_base);
-  ttm_field_u64(out, &comma, "l1_bytes", board->l1_bytes);
-  ttm_field_bool(out, &comma, "assumed", board->estimated);
-  ttm_buf_char(out, '}');
+static void put_board(ttm_json *j, const ttm_capture_board *board) {
+  ttm_json_put_object(j, "board");
+  ttm_json_put_name(j, "arch", board->arch < TTM_ARCHES ? ttm_arches[board->arch].name : NULL);
+  ttm_json_put_known(j, "l1_banks", board->l1_banks);
+  ttm_json_put_known(j, "dram_banks", board->dram_banks);
+  ttm_json_put_known(j, "l1_base", board->l1_base);
+  ttm_json_put_known(j, "l1_bytes", board->l1_bytes);
+  ttm_json_put_bool(j, "assumed", board->estimated);
+  ttm_json_end(j);
 }
 
-void ttm_capture_json(ttm_buf *out, const ttm_capture_case *c) {
+void ttm_capture_json(ttm_json *j, const ttm_capture_case *c) {
   const ttm_profile *p = c->profile;
   const ttm_capture *cap = &p->capture;
-  ttm_json_comma all = {0};
-  ttm_buf_char(out, '{');
-  ttm_field_text(out, &all, "file", ttm_words_source(p));
-  ttm_field_text(out, &all, "ttnn", ttm_profile_string(p, cap->version));
-  ttm_field_text(out, &all, "run_mode", ttm_str_of(cap->normal ? "NORMAL" : "NO_DISPATCH"));
-  break_line(out, &all, 1);
-  ttm_field_u64(out, &all, "rank", p->ranks.n ? p->ranks.at[0] : 0);
-  ttm_field_u64(out, &all, "nodes", cap->nodes);
-  ttm_field_u64(out, &all, "operations", p->seen.op_lines);
-  ttm_field_u64(out, &all, "programs", cap->programs);
-  ttm_field_u64(out, &all, "program_cache_hits", cap->cache_hits);
-  break_line(out, &all, 1);
-  ttm_field(out, &all, "board");
-  put_board(out, &cap->board);
-  ttm_buf_puts(out, ",\n");
-  put_extracts(out, &c->extracts);
-  put_use(out, p, &c->use, ttm_pitfalls_incomplete(c->pitfalls));
-  put_pitfalls(out, c);
-  put_steps(out, c);
+  ttm_json_put_sections(j, NULL);
+  ttm_json_put_str(j, "file", ttm_words_source(p));
+  ttm_json_put_str(j, "ttnn", ttm_profile_string(p, cap->version));
+  ttm_json_put_name(j, "run_mode", cap->normal ? "NORMAL" : "NO_DISPATCH");
+  ttm_json_put_u64(j, "rank", p->ranks.n ? p->ranks.at[0] : 0);
+  ttm_json_put_known(j, "nodes", cap->nodes);
+  ttm_json_put_known(j, "operations", p->seen.op_lines);
+  ttm_json_put_known(j, "programs", cap->programs);
+  ttm_json_put_known(j, "program_cache_hits", cap->cache_hits);
+  put_board(j, &cap->board);
+  put_extracts(j, &c->extracts);
+  put_use(j, p, &c->use, ttm_pitfalls_incomplete(c->pitfalls));
+  put_pitfalls(j, c);
+  put_steps(j, c);
+  ttm_json_end(j);
 }

@@ -6,6 +6,7 @@
 
 #include "analyze/pitfalls.h"
 #include "report/write/doc.h"
+#include "report/write/json.h"
 
 /* Everything that was worked out from one capture. */
 typedef struct ttm_capture_case {
@@ -23,7 +24,7 @@ void ttm_capture_write(ttm_doc *doc, const ttm_capture_case *c);
 /* One line per capture, when there are several (ranks). */
 void ttm_captures_write(ttm_doc *doc, const ttm_capture_case *const *cases, size_t n);
 /* An object, without a line end. */
-void ttm_capture_json(ttm_buf *out, const ttm_capture_case *c);
+void ttm_capture_json(ttm_json *j, const ttm_capture_case *c);
 
 /* L1 of the fullest core, operation by operation, against the limit: lines of characters. */
 void ttm_capture_chart(ttm_buf *out, const ttm_core_use *use, unsigned columns, bool utf8);

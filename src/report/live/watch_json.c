@@ -1,50 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `ttmem live --once --json`, and /metrics of `ttmem serve --metrics`. */
+#include <stdio.h>
+
 #include "base/format.h"
 #include "report/live/watch_report.h"
-#include "report/write/json_writer.h"
+#include "report/write/json.h"
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------------ */
 
-static void put_uses(ttm_buf *out, const uint64_t uses[TTM_USES]) {
+static void put_uses(ttm_json *j, const uint64_t uses[TTM_USES]) {
   for (int u = 0; u < TTM_USES; u++) {
-    ttm_buf_printf(out, ", \"%s_B\": ", ttm_use_key((ttm_use)u));
-    ttm_buf_u64(out, uses[u]);
+    char key[32];
+    snprintf(key, sizeof key, "%s_B", ttm_use_key((ttm_use)u));
+    ttm_json_put_u64(j, key, uses[u]);
   }
 }
 
-static void put_process(ttm_buf *out, const ttm_watch_process *process) {
-  ttm_buf_printf(out, "{\"pid\": %d, \"name\": ", (int)process->slot.pid);
-  ttm_json_string(out, ttm_str_of(process->slot.name));
-  ttm_json_raw(out, ", \"alive\": ");
-  ttm_json_bool(out, process->alive);
-  put_uses(out, process->slot.bytes);
-  ttm_buf_char(out, '}');
+static void put_process(ttm_json *j, const ttm_watch_process *process) {
+  ttm_json_put_object(j, NULL);
+  ttm_json_put_i64(j, "pid", process->slot.pid);
+  ttm_json_put_name(j, "name", process->slot.name);
+  ttm_json_put_bool(j, "alive", process->alive);
+  put_uses(j, process->slot.bytes);
+  ttm_json_end(j);
 }
 
-static void put_device(ttm_buf *out, const ttm_watch_device *device) {
-  ttm_json_comma comma = {0};
-  ttm_buf_printf(out, "{\"device_id\": %u, \"asic_id\": ", device->device_id);
-  ttm_buf_u64(out, device->asic_id);
-  put_uses(out, device->used);
-  ttm_json_raw(out, ", \"processes\": [");
-  for (size_t i = 0; i < device->processes.n; i++) {
-    ttm_json_next(out, &comma, TTM_LIT(", "));
-    put_process(out, &device->processes.at[i]);
-  }
-  ttm_json_raw(out, "]}");
+static void put_device(ttm_json *j, const ttm_watch_device *device) {
+  ttm_json_put_object(j, NULL);
+  ttm_json_put_u64(j, "device_id", device->device_id);
+  ttm_json_put_u64(j, "asic_id", device->asic_id);
+  put_uses(j, device->used);
+  ttm_json_put_array(j, "processes");
+  for (size_t i = 0; i < device->processes.n; i++) put_process(j, &device->processes.at[i]);
+  ttm_json_end(j);
+  ttm_json_end(j);
 }
 
 void ttm_watch_json(ttm_buf *out, const ttm_watch *watch, double seconds) {
-  ttm_json_comma comma = {0};
-  ttm_json_raw(out, "{\"schema_version\": 1, ");
-  if (seconds >= 0) ttm_buf_printf(out, "\"seconds\": %.3f, ", seconds);
-  ttm_json_raw(out, "\"devices\": [");
-  for (size_t i = 0; i < watch->devices.n; i++) {
-    ttm_json_next(out, &comma, TTM_LIT(", "));
-    put_device(out, watch->devices.at[i]);
-  }
-  ttm_json_raw(out, "]}\n");
+  ttm_json j = {.out = out, .spaced = true};
+  ttm_json_put_object(&j, NULL);
+  ttm_json_put_u64(&j, "schema_version", 1);
+  if (seconds >= 0) ttm_json_put_fixed(&j, "seconds", seconds, 3);
+  ttm_json_put_array(&j, "devices");
+  for (size_t i = 0; i < watch->devices.n; i++) put_device(&j, watch->devices.at[i]);
+  ttm_json_end(&j);
+  ttm_json_end(&j);
+  ttm_json_finish(&j);
 }
 
 /* ---- Prometheus ------------------------------------------------------------------------------------------------------ */
