@@ -33,7 +33,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     ttm_buf words = {0};
     ttm_json j = {.out = &words};
     ttm_words_recording(&words, f);
+    ttm_json_put_object(&j, NULL);
     ttm_json_put_recording(&j, f);
+    ttm_json_end(&j);
+    if (ttm_json_finish(&j) == TTM_EUSAGE) abort();
     ttm_buf_free(&words);
     ttm_findings_free(f);
   }

@@ -16,7 +16,9 @@ static void scan(const char *path, ttm_str text) {
   ttm_doc_begin(&doc, "fuzz");
   cbs_write(&doc, result);
   ttm_doc_end(&doc);
-  cbs_json(&out, result);
+  ttm_json json = {.out = &out};
+  cbs_json(&json, NULL, result);
+  if (ttm_json_finish(&json) == TTM_EUSAGE) abort();
   ttm_buf_free(&out);
   cbs_scan_free(result);
 }

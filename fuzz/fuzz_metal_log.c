@@ -24,7 +24,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   ttm_buf json = {0};
   if (!ttm_device_log_read_bytes(&log, (ttm_str){(const char *)data, size}, &err)) {
     for (int form = TTM_DOC_TERMINAL; form <= TTM_DOC_HTML; form++) write_form(&log, (ttm_doc_form)form);
-    ttm_cb_log_json(&json, &log, TTM_LIT("input"), &hints);
+    ttm_json j = {.out = &json};
+    ttm_cb_log_json(&j, NULL, &log, TTM_LIT("input"), &hints);
+    if (ttm_json_finish(&j) == TTM_EUSAGE) abort();
     for (size_t i = 0; i < json.n; i++) {
       if ((unsigned char)json.at[i] < 0x20 && json.at[i] != '\n') abort();
     }

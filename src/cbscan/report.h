@@ -6,13 +6,14 @@
 #include "base/buf.h"
 #include "cbscan/scan.h"
 #include "report/write/doc.h"
+#include "report/write/json.h"
 
 void cbs_write(ttm_doc *doc, const cbs_scan *scan);
 /* Two versions of a program: `names` are what to call them. */
 void cbs_compare_write(ttm_doc *doc, const cbs_scan *const scans[2], const char *const names[2]);
 
-/* The scan as a JSON object, without a line end. */
-void cbs_json(ttm_buf *out, const cbs_scan *scan);
+/* The scan as a JSON object. */
+void cbs_json(ttm_json *j, const char *key, const cbs_scan *scan);
 
 /* ---- Parts ------------------------------------------------------------------------------------------------------------ */
 

@@ -58,12 +58,15 @@ int ttm_cb_deliver(const ttm_options *options, ttm_buf *text, int status, ttm_er
 }
 
 static void write_json(ttm_buf *out, const ttm_cb_parts *p) {
-  ttm_buf_puts(out, "{\"schema_version\": 1");
-  if (p->simulation) ttm_buf_puts(out, ",\n\"simulation\": "), ttm_cb_simulation_json(out, p->simulation);
-  if (p->scan) ttm_buf_puts(out, ",\n\"scan\": "), cbs_json(out, p->scan);
-  if (p->against) ttm_buf_puts(out, ",\n\"against\": "), cbs_json(out, p->against);
-  if (p->log) ttm_buf_puts(out, ",\n\"log\": "), ttm_cb_log_json(out, p->log, p->log_name, &p->hints);
-  ttm_buf_puts(out, "}\n");
+  ttm_json j = {.out = out, .spaced = true};
+  ttm_json_put_sections(&j, NULL);
+  ttm_json_put_u64(&j, "schema_version", 1);
+  if (p->simulation) ttm_cb_simulation_json(&j, "simulation", p->simulation);
+  if (p->scan) cbs_json(&j, "scan", p->scan);
+  if (p->against) cbs_json(&j, "against", p->against);
+  if (p->log) ttm_cb_log_json(&j, "log", p->log, p->log_name, &p->hints);
+  ttm_json_end(&j);
+  out->failed |= ttm_json_finish(&j) != TTM_OK;
 }
 
 static void write_document(const ttm_options *o, ttm_cb_form form, const ttm_cb_parts *p, ttm_buf *out) {

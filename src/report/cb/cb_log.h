@@ -7,12 +7,14 @@
 #include "l1/clash.h"
 #include "l1/device_log.h"
 #include "report/write/doc.h"
+#include "report/write/json.h"
 
 /* What the caller knows beyond the log; a partition line of the log beats it. */
 void ttm_cb_log_write(ttm_doc *doc, const ttm_device_log *log, ttm_str name, const ttm_clash_hints *hints);
 
-/* The value of "log" in the JSON output, without a line end. */
-void ttm_cb_log_json(ttm_buf *out, const ttm_device_log *log, ttm_str name, const ttm_clash_hints *hints);
+/* The log as a JSON object. */
+void ttm_cb_log_json(ttm_json *j, const char *key, const ttm_device_log *log, ttm_str name,
+                     const ttm_clash_hints *hints);
 
 /* ---- Parts ------------------------------------------------------------------------------------------------------------ */
 

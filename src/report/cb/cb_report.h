@@ -5,10 +5,11 @@
 
 #include "l1/simulate.h"
 #include "report/write/doc.h"
+#include "report/write/json.h"
 
 void ttm_cb_simulation_write(ttm_doc *doc, const ttm_cb_simulation *simulation);
 
-/* The value of "simulation" in the JSON output, without a line end. */
-void ttm_cb_simulation_json(ttm_buf *out, const ttm_cb_simulation *simulation);
+/* The simulation as a JSON object. */
+void ttm_cb_simulation_json(ttm_json *j, const char *key, const ttm_cb_simulation *simulation);
 
 #endif

@@ -45,7 +45,7 @@ void ttm_watch_json(ttm_buf *out, const ttm_watch *watch, double seconds) {
   for (size_t i = 0; i < watch->devices.n; i++) put_device(&j, watch->devices.at[i]);
   ttm_json_end(&j);
   ttm_json_end(&j);
-  ttm_json_finish(&j);
+  out->failed |= ttm_json_finish(&j) != TTM_OK;
 }
 
 /* ---- Prometheus ------------------------------------------------------------------------------------------------------ */
