@@ -107,21 +107,16 @@ static int read_args(ttm_builder *b, ttm_stream *s, ttm_str text, int priority, 
 
 /* ---- Dumps ----------------------------------------------------------------------------------------------------------- */
 
-static int compare_hashes(const void *a, const void *b) {
-  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return x < y ? -1 : x > y;
-}
-
-static int read_locations(ttm_graph *graph, ttm_str text) {
+static int read_locations(ttm_profile *p, ttm_graph *graph, ttm_str text) {
   ttm_arena arena = {0};
   ttm_loc_lines lines = {0};
   int rc = ttm_module_loc_lines(text, &arena, &lines);
-  uint64_t seed = ttm_hash_seed();
-  graph->loc_hashes.n = 0;
-  for (size_t i = 0; i < lines.n && !rc; i++)
-    rc = ttm_vec_push(&graph->loc_hashes, ttm_hash(lines.at[i].name.p, lines.at[i].name.n, seed));
-  if (graph->loc_hashes.n)
-    qsort(graph->loc_hashes.at, graph->loc_hashes.n, sizeof *graph->loc_hashes.at, compare_hashes);
+  ttm_map_clear(&graph->locations);
+  for (size_t i = 0; i < lines.n && !rc; i++) {
+    uint32_t string;
+    rc = ttm_intern_add(&p->strings, lines.at[i].name, &string);
+    if (!rc) rc = ttm_map_set(&graph->locations, string, 1);
+  }
   ttm_vec_free(&lines);
   ttm_arena_free(&arena);
   return rc;
@@ -143,5 +138,5 @@ int ttm_build_dump(ttm_builder *b, ttm_stream *s, ttm_dump dump, ttm_str text, b
   if (facts.dram_alignment) graph->dram_alignment = facts.dram_alignment;
   if (facts.devices) graph->devices = facts.devices;
   if (!rc && stage && stage->args_priority > 0) rc = read_args(b, s, text, stage->args_priority, stage->executed);
-  return rc || !stage || !stage->executed ? rc : read_locations(graph, text);
+  return rc || !stage || !stage->executed ? rc : read_locations(b->profile, graph, text);
 }

@@ -4,27 +4,14 @@
 
 enum { LOOKED_AT_OPS = 200, LOOKED_AT_GRAPHS = 16 };
 
-static bool has_hash(const ttm_graph *g, uint64_t hash) {
-  size_t low = 0, high = g->loc_hashes.n;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (g->loc_hashes.at[middle] < hash)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < g->loc_hashes.n && g->loc_hashes.at[low] == hash;
-}
-
 /* How many of the run's first operations stand in the graph's dump. */
 static uint32_t common_locations(const ttm_profile *p, const ttm_call *call, uint32_t id, const ttm_graph *g) {
-  uint64_t seed = ttm_hash_seed();
   uint32_t common = 0, looked = 0;
   for (uint32_t op = call->first_op; op <= call->last_op && looked < LOOKED_AT_OPS; op++) {
     if (p->ops.at[op].call != id) continue;
-    ttm_str location = ttm_profile_string(p, ttm_op_text_of(p, op)->location);
+    uint32_t location = ttm_op_text_of(p, op)->location;
     looked++;
-    common += location.n && has_hash(g, ttm_hash(location.p, location.n, seed));
+    common += location && ttm_map_get(&g->locations, location, 0);
   }
   return common;
 }

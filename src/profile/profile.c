@@ -15,7 +15,7 @@ void ttm_profile_free(ttm_profile *p) {
     for (size_t d = 0; d < graph->dumps.n; d++) ttm_free(graph->dumps.at[d].packed);
     ttm_vec_free(&graph->dumps);
     ttm_vec_free(&graph->args);
-    ttm_vec_free(&graph->loc_hashes);
+    ttm_map_free(&graph->locations);
   }
   ttm_vec_free(&p->lists);
   ttm_vec_free(&p->types);

@@ -159,8 +159,8 @@ typedef struct ttm_graph {
   uint32_t rank;
   TTM_VEC(ttm_dump) dumps;
   TTM_VEC(ttm_graph_arg) args;
-  TTM_VEC(uint64_t) loc_hashes; /* of the executed stage, to tell which runs belong to it */
-  uint32_t dram_alignment;      /* 0 when the dump does not say */
+  ttm_map locations;       /* strings in the executed stage, to tell which runs belong to it */
+  uint32_t dram_alignment; /* 0 when the dump does not say */
   uint32_t devices;
 } ttm_graph;
 
