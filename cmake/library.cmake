@@ -27,7 +27,7 @@ target_link_libraries(ttmem_objects PUBLIC ${ttmem_needs})
 # Inside the project everything links the static library and may see src/; users get include/ only.
 add_library(ttmem_static STATIC $<TARGET_OBJECTS:ttmem_objects>)
 set_target_properties(ttmem_static PROPERTIES OUTPUT_NAME ttmem)
-target_include_directories(ttmem_static PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+target_include_directories(ttmem_static PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/src> $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>)
 target_link_libraries(ttmem_static PUBLIC ${ttmem_needs})
 
 if(TTMEM_FUZZ)
@@ -46,7 +46,19 @@ target_link_libraries(ttmem PRIVATE ${ttmem_needs})
 # How many folders up from <libdir>/pkgconfig the prefix is (lib/x86_64-linux-gnu is one deeper than lib).
 file(RELATIVE_PATH TTMEM_PC_UP /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${CMAKE_SOURCE_DIR}/cmake/ttmem.pc.in ${CMAKE_BINARY_DIR}/ttmem.pc @ONLY)
-install(TARGETS ttmem ttmem_static LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
+# The CMake package: ttmem::ttmem, and ttmem::static in a file of its own, for its needs are nobody else's.
+include(CMakePackageConfigHelpers)
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/ttmem)
+configure_package_config_file(cmake/ttmem-config.cmake.in ${CMAKE_BINARY_DIR}/ttmem-config.cmake INSTALL_DESTINATION ${package})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/ttmem-config-version.cmake COMPATIBILITY SameMinorVersion)
+set_target_properties(ttmem_static PROPERTIES EXPORT_NAME static)
+install(TARGETS ttmem EXPORT ttmem-targets DESTINATION ${CMAKE_INSTALL_LIBDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS ttmem_static EXPORT ttmem-static-targets DESTINATION ${CMAKE_INSTALL_LIBDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+foreach(targets ttmem-targets ttmem-static-targets)
+  install(EXPORT ${targets} NAMESPACE ttmem:: DESTINATION ${package})
+endforeach()
+install(FILES ${CMAKE_BINARY_DIR}/ttmem-config.cmake ${CMAKE_BINARY_DIR}/ttmem-config-version.cmake DESTINATION ${package})
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/ttmem DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(FILES ${CMAKE_BINARY_DIR}/ttmem.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
