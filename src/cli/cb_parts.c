@@ -54,7 +54,7 @@ ttm_doc ttm_cb_doc(ttm_cb_form form, const ttm_options *options, ttm_buf *out) {
 int ttm_cb_deliver(const ttm_options *options, ttm_buf *text, int status, ttm_error *err) {
   if (!status) status = ttm_terminal_deliver(text, options->value[TTM_OPTION_OUTPUT], err);
   ttm_buf_free(text);
-  return status ? ttm_cli_error(options, err) : TTM_EXIT_OK;
+  return status;
 }
 
 static void write_json(ttm_buf *out, const ttm_cb_parts *p) {

@@ -18,8 +18,13 @@ int ttm_cb_form_of(ttm_cb_form *out, const ttm_options *options, ttm_error *err)
 /* A document of that form (not JSON, not SVG) for standard output or the file of -o. */
 ttm_doc ttm_cb_doc(ttm_cb_form form, const ttm_options *options, ttm_buf *out);
 
-/* Prints, or writes the file of -o. Returns the exit status of the program. */
+/* Prints, or writes the file of -o; after a failure (`status`) nothing. Frees the text. */
 int ttm_cb_deliver(const ttm_options *options, ttm_buf *text, int status, ttm_error *err);
+
+/* Options of all of them. */
+#define TTM_CB_OPTIONS                                                                                   \
+  TTM_OPTION_ARCH, TTM_OPTION_METAL_VERSION, TTM_OPTION_L1_BASE, TTM_OPTION_L1_SMALL, TTM_OPTION_OUTPUT, \
+      TTM_OPTION_JSON, TTM_OPTION_MD, TTM_OPTION_HTML, TTM_OPTION_COLOR
 
 /* What a command has to show; the rest is NULL. */
 typedef struct ttm_cb_parts {
@@ -31,7 +36,7 @@ typedef struct ttm_cb_parts {
   ttm_clash_hints hints;
 } ttm_cb_parts;
 
-/* Prints them in that form, or writes the file of -o. After a failure (`status`) only its message. Returns the exit status. */
+/* Prints them in that form, or writes the file of -o. After a failure (`status`) nothing. */
 int ttm_cb_show(const ttm_options *options, ttm_cb_form form, const ttm_cb_parts *parts, int status, ttm_error *err);
 
 /* Machine, strategies and the given workloads, simulated. Freed with ttm_cb_job_free in any case. */

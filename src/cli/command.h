@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands, one file each, and what they share. A command returns the exit status of the program. */
+/* What the commands share. Each has a file command_*.c with its row (cli/options.h). */
 #ifndef TTM_CLI_COMMAND_H
 #define TTM_CLI_COMMAND_H
 
@@ -12,36 +12,16 @@ enum {
   TTM_EXIT_FOUND = 1, /* asked to judge, and it does not hold */
   TTM_EXIT_WRONG = 2, /* wrong usage, unreadable input, nothing to report on */
 };
+#define TTM_EXITS_CHECK "0 report written; 1 --check failed; 2 wrong usage, unreadable input or no data"
 
 /* Parses, answers --help, --version and wrong usage, runs the command. All of main(). */
 int ttm_cli_run(ttm_program program, int argc, char **argv);
 
-int ttm_command_llm(const ttm_options *options);
-int ttm_command_analyze(const ttm_options *options, const char *log);
-int ttm_command_graph(const ttm_options *options);
-int ttm_command_train(const ttm_options *options);
-int ttm_command_explain(const ttm_options *options);
-int ttm_command_fit(const ttm_options *options);
-int ttm_command_ask(const ttm_options *options);
-int ttm_command_diff(const ttm_options *options);
-/* `input` is a log or a report folder; NULL when none was given. */
-int ttm_command_html(const ttm_options *options, const char *input);
-
-int ttm_command_cb_simulate(const ttm_options *options);
-int ttm_command_cb_log(const ttm_options *options);
-int ttm_command_cb_all(const ttm_options *options);
-int ttm_command_serve(const ttm_options *options);
-int ttm_command_cb_scan(const ttm_options *options);
-
-int ttm_command_run(const ttm_options *options);
-int ttm_command_live(const ttm_options *options);
-int ttm_command_last_run(const ttm_options *options);
-int ttm_command_doctor(const ttm_options *options);
-/* The same, and appends where the report is and what it was made of (the log or a recording); nothing when the program could not be
- * started. Both may be NULL. */
-int ttm_command_run_kept(const ttm_options *options, ttm_buf *folder, ttm_buf *source);
+/* Runs a program as `ttmem run` does, and appends where the report is and what it was made of (the log or a recording); nothing when the
+ * program could not be started. Both may be NULL. Returns as ttm_command.run. */
+int ttm_run_kept(const ttm_options *options, ttm_buf *folder, ttm_buf *source, ttm_error *err);
 /* `ttmem` alone on a terminal. */
-int ttm_command_interactive(const ttm_options *options);
+int ttm_interact(const ttm_options *options, ttm_error *err);
 
 /* "ttmem: error: ..." on standard error, control characters made harmless; returns TTM_EXIT_WRONG. */
 int ttm_cli_error(const ttm_options *options, const ttm_error *err);

@@ -148,21 +148,39 @@ static int deliver(const ttm_options *options, const ttm_findings *f, const char
   return exit_status;
 }
 
-int ttm_command_analyze(const ttm_options *options, const char *log) {
+static int run(const ttm_options *options, ttm_error *err) {
+  const char *log = options->input[0];
   ttm_subject subject = {0};
   ttm_buf name = {0}, folder = {0};
-  ttm_error err;
-  int status;
-  if (!log) {
-    ttm_error_set(&err, TTM_EUSAGE, "analyze needs a log: ttmem analyze LOG ('-' reads standard input)");
-    return ttm_cli_error(options, &err);
-  }
-  status = ttm_judge_options(options, &err); /* these before the reading: a wrong name should not cost minutes */
-  if (!status) status = choose_place(options, log, &name, &folder, &err);
-  if (!status) status = ttm_subject_read(&subject, options, log, !options->given[TTM_OPTION_NO_JSON], &err);
-  int exit_status = status ? ttm_cli_error(options, &err) : deliver(options, subject.findings, log, folder.at, name.at);
+  int status = ttm_judge_options(options, err); /* these before the reading: a wrong name should not cost minutes */
+  if (!status) status = choose_place(options, log, &name, &folder, err);
+  if (!status) status = ttm_subject_read(&subject, options, log, !options->given[TTM_OPTION_NO_JSON], err);
+  if (!status) status = deliver(options, subject.findings, log, folder.at, name.at);
   ttm_subject_free(&subject);
   ttm_buf_free(&folder);
   ttm_buf_free(&name);
-  return exit_status;
+  return status;
 }
+
+const ttm_command ttm_command_analyze = {
+    .name = "analyze",
+    .synopsis = "analyze LOG [options]",
+    .help = "summary on the terminal, JSON and HTML report",
+    .more =
+        "LOG may be compressed (.gz, .zst), or '-' for standard input. The files go to ~/.ttmem/reports/NAME/ "
+        "(TTMEM_HOME replaces ~/.ttmem). An earlier report of that name is replaced only when the new one is complete. "
+        "--json prints findings.json instead of the summary. --check fails on a failure or a leak.",
+    .examples =
+        "ttmem analyze model_profile.log.zst\n"
+        "python3 -u model.py 2>&1 | tee model.log | ttmem analyze - --name model\n"
+        "ttmem analyze nightly.log --check --budget dram:90%",
+    .exits = "0 report written; 1 --check or --budget failed; 2 wrong usage, unreadable input or no data",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .needs = "a log: ttmem analyze LOG ('-' reads standard input)",
+    .logs = 1,
+    .takes = TTM_TAKES(TTM_OPTION_OUTPUT_DIR, TTM_OPTION_NAME, TTM_OPTION_NO_JSON, TTM_OPTION_NO_HTML, TTM_OPTION_CHECK,
+                       TTM_OPTION_BUDGET, TTM_OPTION_PER, TTM_OPTION_JSON, TTM_OPTION_THREADS, TTM_OPTION_QUIET,
+                       TTM_OPTION_COLOR),
+    .run = run,
+};

@@ -54,23 +54,31 @@ static int answer(const ttm_options *options, const ttm_findings *f, ttm_buf *ou
   return ttm_ask_range(f, first, last, out, err);
 }
 
-int ttm_command_ask(const ttm_options *options) {
+static int run(const ttm_options *options, ttm_error *err) {
   ttm_subject subject = {0};
   ttm_buf text = {0};
-  ttm_error err;
   size_t tensors = options->many_count; /* --tensor is the one option of ask that may be repeated, elsewhere */
   int questions = options->given[TTM_OPTION_OP] + options->given[TTM_OPTION_TENSOR] + options->given[TTM_OPTION_RANGE] +
                   options->given[TTM_OPTION_AT_PEAK] + options->given[TTM_OPTION_FINDINGS];
-  if (!options->inputs || questions != 1 || tensors > 1) {
-    ttm_error_set(&err, TTM_EUSAGE,
-                  "ask needs a log and one question: "
-                  "ttmem ask LOG --op N | --tensor NAME | --range A-B | --at-peak | --findings");
-    return ttm_cli_error(options, &err);
-  }
-  int status = ttm_subject_read(&subject, options, options->input[0], false, &err);
-  if (!status) status = answer(options, subject.findings, &text, &err);
-  if (!status) status = ttm_terminal_print(&text, &err);
+  if (questions != 1 || tensors > 1) return ttm_error_set(err, TTM_EUSAGE, "ask needs %s", ttm_command_ask.needs);
+  int status = ttm_subject_read(&subject, options, options->input[0], false, err);
+  if (!status) status = answer(options, subject.findings, &text, err);
+  if (!status) status = ttm_terminal_print(&text, err);
   ttm_buf_free(&text);
   ttm_subject_free(&subject);
-  return status ? ttm_cli_error(options, &err) : TTM_EXIT_OK;
+  return status;
 }
+
+const ttm_command ttm_command_ask = {
+    .name = "ask",
+    .synopsis = "ask LOG --op N|--tensor NAME|--range A-B|--at-peak|--findings",
+    .help = "one detail in a few lines, for people and agents",
+    .examples = "ttmem ask model_profile.log --at-peak\nttmem ask model_profile.log --op 7",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .needs = "a log and one question: ttmem ask LOG --op N | --tensor NAME | --range A-B | --at-peak | --findings",
+    .logs = 1,
+    .takes = TTM_TAKES(TTM_OPTION_OP, TTM_OPTION_TENSOR, TTM_OPTION_RANGE, TTM_OPTION_AT_PEAK, TTM_OPTION_FINDINGS,
+                       TTM_OPTION_PER, TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+    .run = run,
+};

@@ -29,19 +29,31 @@ static ttm_str name_of(const char *path) {
   return ttm_str_of(!path ? "The demonstration log demo/metal_cb.log" : strcmp(path, "-") ? path : "Standard input");
 }
 
-int ttm_command_cb_log(const ttm_options *options) {
+static int run_log(const ttm_options *options, ttm_error *err) {
   const char *path = options->inputs ? options->input[0] : NULL;
   ttm_device_log log = {0};
   ttm_cb_form form = TTM_CB_TERMINAL;
-  ttm_error err;
-  int status = ttm_cb_form_of(&form, options, &err);
-  if (!status) status = read_log(&log, path, &err);
+  int status = ttm_cb_form_of(&form, options, err);
+  if (!status) status = read_log(&log, path, err);
   ttm_cb_parts parts = {.title = "L1 and circular buffers in a TT-Metal log", .log = &log};
   parts.log_name = name_of(path), parts.hints = hints_of(options);
-  int exit_status = ttm_cb_show(options, form, &parts, status, &err);
+  status = ttm_cb_show(options, form, &parts, status, err);
   ttm_device_log_free(&log);
-  return exit_status;
+  return status;
 }
+
+const ttm_command ttm_command_cb_log = {
+    .name = "cb log",
+    .synopsis = "cb log [FILE|-]",
+    .help = "L1, kernels and clashes in a TT-Metal log",
+    .more =
+        "FILE is a log of TT-Metal's own logger (any version, colored or not, compressed or not) or a CSV file of "
+        "ttnn.dump_device_memory_state. Without FILE a demonstration log is read.",
+    .examples = "ttmem cb log metal.log\nttmem cb log l1_usage_summary.csv --json",
+    .max_inputs = 1,
+    .takes = TTM_TAKES(TTM_OPTION_DTYPE, TTM_CB_OPTIONS),
+    .run = run_log,
+};
 
 /* ---- All -------------------------------------------------------------------------------------------------------------- */
 
@@ -68,7 +80,7 @@ static int scan_source(cbs_scan **out, const ttm_options *options, ttm_error *er
   return status ? status : cbs_scan_paths(out, &path, 1, &settings, err);
 }
 
-int ttm_command_cb_all(const ttm_options *options) {
+static int run_all(const ttm_options *options, ttm_error *err) {
   const char *path = options->value[TTM_OPTION_LOG_FILE];
   const ttm_cb_workload *workloads = NULL;
   ttm_cb_workload one;
@@ -76,18 +88,30 @@ int ttm_command_cb_all(const ttm_options *options) {
   cbs_scan *scan = NULL;
   ttm_cb_job job = {0};
   ttm_cb_form form = TTM_CB_TERMINAL;
-  ttm_error err;
   size_t n = 0;
-  int status = ttm_cb_form_of(&form, options, &err);
-  if (!status) status = choose_workloads(options, &one, &workloads, &n, &err);
-  if (!status) status = ttm_cb_job_run(&job, options, workloads, n, &err);
-  if (!status && options->given[TTM_OPTION_SOURCE]) status = scan_source(&scan, options, &err);
-  if (!status && path) status = read_log(&log, path, &err);
+  int status = ttm_cb_form_of(&form, options, err);
+  if (!status) status = choose_workloads(options, &one, &workloads, &n, err);
+  if (!status) status = ttm_cb_job_run(&job, options, workloads, n, err);
+  if (!status && options->given[TTM_OPTION_SOURCE]) status = scan_source(&scan, options, err);
+  if (!status && path) status = read_log(&log, path, err);
   ttm_cb_parts parts = {"Circular buffers", &job.simulation,  scan, NULL, path ? &log : NULL,
                         name_of(path),      hints_of(options)};
-  int exit_status = ttm_cb_show(options, form, &parts, status, &err);
+  status = ttm_cb_show(options, form, &parts, status, err);
   ttm_device_log_free(&log);
   cbs_scan_free(scan);
   ttm_cb_job_free(&job);
-  return exit_status;
+  return status;
 }
+
+const ttm_command ttm_command_cb_all = {
+    .name = "cb all",
+    .synopsis = "cb all [R T | --multi] [--source PATH] [--log FILE]",
+    .help = "simulation, source and log in one report",
+    .more = "With two numbers of tiles: one workload in detail. Without: a table over many.",
+    .examples = "ttmem cb all 16 16 --source kernels/ --log metal.log\nttmem cb all --multi --html -o l1.html",
+    .max_inputs = 2,
+    .takes = TTM_TAKES(TTM_OPTION_MULTI, TTM_OPTION_SOURCE, TTM_OPTION_LOG_FILE, TTM_OPTION_CB, TTM_OPTION_TENSOR,
+                       TTM_OPTION_DTYPE, TTM_OPTION_STRATEGY, TTM_OPTION_KERNEL_BYTES, TTM_OPTION_DEFINE,
+                       TTM_OPTION_THREADS, TTM_CB_OPTIONS),
+    .run = run_all,
+};

@@ -51,7 +51,6 @@ int ttm_cb_scan_settings(cbs_options *out, cbs_define defines[TTM_MAX_MANY], con
 static int prepare(scan_job *job, const ttm_options *options, ttm_error *err) {
   int status = ttm_cb_scan_settings(&job->settings, job->defines, options, err);
   if (status) return status;
-  if (!options->inputs) return ttm_error_set(err, TTM_EUSAGE, "cb scan needs sources: ttmem cb scan FILE_OR_FOLDER...");
   if (options->given[TTM_OPTION_COMPARE] && options->inputs != 2) {
     return ttm_error_set(err, TTM_EUSAGE, "--compare takes two versions of a program: ttmem cb scan --compare A B");
   }
@@ -81,25 +80,40 @@ static int check_read(const scan_job *job, bool check, ttm_error *err) {
                        lost < files ? ", so --check cannot pass" : "", first->path, first->failure);
 }
 
-int ttm_command_cb_scan(const ttm_options *options) {
+static int run(const ttm_options *options, ttm_error *err) {
   scan_job job = {0};
   ttm_cb_form form = TTM_CB_TERMINAL;
-  ttm_error err, unread;
   bool compare = options->given[TTM_OPTION_COMPARE], check = options->given[TTM_OPTION_CHECK];
-  int status = prepare(&job, options, &err);
-  if (!status) status = ttm_cb_form_of(&form, options, &err);
+  int status = prepare(&job, options, err);
+  if (!status) status = ttm_cb_form_of(&form, options, err);
   for (int i = 0; !status && i < 1 + compare; i++) {
-    status = cbs_scan_paths(&job.scans[i], options->input + i, compare ? 1 : options->inputs, &job.settings, &err);
+    status = cbs_scan_paths(&job.scans[i], options->input + i, compare ? 1 : options->inputs, &job.settings, err);
   }
   ttm_cb_parts parts = {.title = compare ? "Circular buffers of two versions" : "Circular buffers in sources",
                         .scan = job.scans[0],
                         .against = job.scans[1]};
-  int exit_status = ttm_cb_show(options, form, &parts, status, &err);
-  if (exit_status == TTM_EXIT_OK && check_read(&job, check, &unread))
-    exit_status = ttm_cli_error(options, &unread);
-  else if (exit_status == TTM_EXIT_OK && check && (has_errors(job.scans[0]) || has_errors(job.scans[1])))
-    exit_status = TTM_EXIT_FOUND;
+  status = ttm_cb_show(options, form, &parts, status, err);
+  if (!status) status = check_read(&job, check, err);
+  if (!status && check && (has_errors(job.scans[0]) || has_errors(job.scans[1]))) status = TTM_EXIT_FOUND;
   cbs_scan_free(job.scans[0]);
   cbs_scan_free(job.scans[1]);
-  return exit_status;
+  return status;
 }
+
+const ttm_command ttm_command_cb_scan = {
+    .name = "cb scan",
+    .synopsis = "cb scan PATH...",
+    .help = "circular buffers in TT-Metal C++ sources",
+    .more =
+        "PATH is a C++ file or a folder. Finds every circular and dataflow buffer host code creates, works out sizes, "
+        "finds the kernels that push and pop them, and reports what cannot work. --check fails on an error.",
+    .examples =
+        "ttmem cb scan ttnn/cpp/ttnn/operations/matmul -D num_tiles=16\n"
+        "ttmem cb scan --compare before.cpp after.cpp",
+    .exits = TTM_EXITS_CHECK,
+    .min_inputs = 1,
+    .max_inputs = TTM_MAX_INPUTS,
+    .needs = "sources: ttmem cb scan FILE_OR_FOLDER...",
+    .takes = TTM_TAKES(TTM_OPTION_DEFINE, TTM_OPTION_COMPARE, TTM_OPTION_CHECK, TTM_OPTION_THREADS, TTM_CB_OPTIONS),
+    .run = run,
+};

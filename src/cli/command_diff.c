@@ -4,7 +4,6 @@
 #include "report/run/diff.h"
 
 static int read_both(ttm_subject subjects[2], const ttm_options *options, ttm_error *err) {
-  if (options->inputs < 2) return ttm_error_set(err, TTM_EUSAGE, "diff needs two logs: ttmem diff BEFORE AFTER");
   const char *const *logs = options->input;
   if (!strcmp(logs[0], "-") && !strcmp(logs[1], "-"))
     return ttm_error_set(err, TTM_EUSAGE, "only one of the logs can be standard input");
@@ -20,29 +19,46 @@ static int read_tolerance(const char *text, double *out, ttm_error *err) {
   return ttm_error_set(err, TTM_EUSAGE, "option '--tolerance' takes a percentage from 0 to 1000, not '%s'", text);
 }
 
-int ttm_command_diff(const ttm_options *options) {
+static int run(const ttm_options *options, ttm_error *err) {
   ttm_subject subjects[2] = {{0}};
   ttm_diff diff = {0};
   ttm_cb_form form;
   ttm_buf text = {0};
-  ttm_error err;
   double tolerance = TTM_DIFF_TOLERANCE;
-  int status = ttm_cb_form_of(&form, options, &err);
-  if (!status) status = read_tolerance(options->value[TTM_OPTION_TOLERANCE], &tolerance, &err);
-  if (!status) status = read_both(subjects, options, &err);
-  if (!status && ttm_diff_make(&diff, subjects[0].findings, subjects[1].findings)) status = ttm_error_nomem(&err);
+  int status = ttm_cb_form_of(&form, options, err);
+  if (!status) status = read_tolerance(options->value[TTM_OPTION_TOLERANCE], &tolerance, err);
+  if (!status) status = read_both(subjects, options, err);
+  if (!status && ttm_diff_make(&diff, subjects[0].findings, subjects[1].findings)) status = ttm_error_nomem(err);
   diff.tolerance = tolerance;
   bool worse = !status && ttm_diff_is_worse(&diff);
   if (!status && form == TTM_CB_JSON) {
-    if (ttm_diff_json(&text, &diff)) status = ttm_error_nomem(&err);
+    if (ttm_diff_json(&text, &diff)) status = ttm_error_nomem(err);
   } else if (!status) {
     ttm_doc doc = ttm_cb_doc(form, options, &text);
     ttm_doc_begin(&doc, "Memory before and after");
     ttm_diff_write(&doc, &diff);
-    if (ttm_doc_end(&doc)) status = ttm_error_nomem(&err);
+    if (ttm_doc_end(&doc)) status = ttm_error_nomem(err);
   }
   ttm_diff_free(&diff);
   for (int i = 0; i < 2; i++) ttm_subject_free(&subjects[i]);
-  status = ttm_cb_deliver(options, &text, status, &err);
+  status = ttm_cb_deliver(options, &text, status, err);
   return !status && worse && options->given[TTM_OPTION_CHECK] ? TTM_EXIT_FOUND : status;
 }
+
+const ttm_command ttm_command_diff = {
+    .name = "diff",
+    .synopsis = "diff BEFORE AFTER [options]",
+    .help = "what changed between two logs",
+    .more =
+        "Operations are matched by name and location, so that an inserted operation does not shift the others. --check "
+        "fails when a peak grew by more than 1 % (--tolerance), or when a failure or a leak is new.",
+    .examples = "ttmem diff monday.log tuesday.log\nttmem diff before.log after.log --check --tolerance 5%",
+    .exits = "0 done; 1 --check failed: AFTER is worse; 2 wrong usage or unreadable input",
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .needs = "two logs: ttmem diff BEFORE AFTER",
+    .logs = 2,
+    .takes = TTM_TAKES(TTM_OPTION_CHECK, TTM_OPTION_TOLERANCE, TTM_OPTION_PER, TTM_OPTION_OUTPUT, TTM_OPTION_JSON,
+                       TTM_OPTION_MD, TTM_OPTION_HTML, TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+    .run = run,
+};

@@ -185,13 +185,12 @@ static int check_log(ttm_doctor *d, const ttm_options *options, const char *log,
   return TTM_OK;
 }
 
-int ttm_command_doctor(const ttm_options *options) {
+static int run(const ttm_options *options, ttm_error *err) {
   ttm_doctor d = {.columns = ttm_terminal_columns(STDOUT_FILENO),
                   .color = ttm_terminal_color(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]),
                   .utf8 = ttm_terminal_utf8()};
-  ttm_error err;
   log_facts facts = {.is_log = true};
-  int status = options->inputs ? check_log(&d, options, options->input[0], &facts, &err) : TTM_OK;
+  int status = options->inputs ? check_log(&d, options, options->input[0], &facts, err) : TTM_OK;
   if (!status) {
     if (facts.is_log) {
       check_environment(&d, options->inputs > 0);
@@ -201,9 +200,23 @@ int ttm_command_doctor(const ttm_options *options) {
       ttm_buf_printf(&d.out, "\n%u finding%s\n", d.findings, d.findings == 1 ? "" : "s");
     else
       ttm_buf_puts(&d.out, "\nall fine\n");
-    status = ttm_terminal_print(&d.out, &err);
+    status = ttm_terminal_print(&d.out, err);
   }
   ttm_buf_free(&d.out);
-  if (status) return ttm_cli_error(options, &err);
-  return d.findings ? TTM_EXIT_FOUND : TTM_EXIT_OK;
+  return !status && d.findings ? TTM_EXIT_FOUND : status;
 }
+
+const ttm_command ttm_command_doctor = {
+    .name = "doctor",
+    .synopsis = "doctor [LOG]",
+    .help = "what is missing from a log, and how to get it",
+    .more =
+        "Checks the log, the environment and the build, and prints the commands that fix each finding. For a graph "
+        "capture or a recording only the file is checked.",
+    .examples = "ttmem doctor\nttmem doctor model_profile.log",
+    .exits = "0 no findings; 1 findings; 2 wrong usage, or an unreadable log",
+    .max_inputs = 1,
+    .logs = 1,
+    .takes = TTM_TAKES(TTM_OPTION_THREADS, TTM_OPTION_COLOR),
+    .run = run,
+};

@@ -59,21 +59,32 @@ static int print(const ttm_options *options, const ttm_findings *f, ttm_error *e
   return ttm_terminal_print(&text, err);
 }
 
-int ttm_command_explain(const ttm_options *options) {
+static int run(const ttm_options *options, ttm_error *err) {
   const char *input = options->inputs ? options->input[0] : "-";
   ttm_subject subject = {0};
-  ttm_error err;
-  int status;
-  if (!options->inputs && isatty(STDIN_FILENO)) {
-    ttm_error_set(&err, TTM_EUSAGE, "explain needs an error message: ttmem explain 'Out of Memory: ...', or a log");
-    return ttm_cli_error(options, &err);
-  }
-  status = read_subject(&subject, options, input, &err);
-  if (!status && !subject.findings->incidents.n) status = nothing(input, &err);
-  if (!status && options->given[TTM_OPTION_JSON])
-    status = ttm_print_findings(subject.findings, &err);
-  else if (!status)
-    status = print(options, subject.findings, &err);
+  if (!options->inputs && isatty(STDIN_FILENO))
+    return ttm_error_set(err, TTM_EUSAGE,
+                         "explain needs an error message: ttmem explain 'Out of Memory: ...', or a log");
+  int status = read_subject(&subject, options, input, err);
+  if (!status && !subject.findings->incidents.n) status = nothing(input, err);
+  if (!status)
+    status = options->given[TTM_OPTION_JSON] ? ttm_print_findings(subject.findings, err)
+                                             : print(options, subject.findings, err);
   ttm_subject_free(&subject);
-  return status ? ttm_cli_error(options, &err) : TTM_EXIT_OK;
+  return status;
 }
+
+const ttm_command ttm_command_explain = {
+    .name = "explain",
+    .synopsis = "explain [TEXT|FILE|-]",
+    .help = "what an error message means, what would have fit",
+    .more =
+        "TEXT is a pasted out-of-memory or clash message, FILE a log with such messages. Without either, or with '-', "
+        "standard input is read.",
+    .examples =
+        "ttmem explain 'Out of Memory: Not enough space to allocate ...'\npython3 model.py 2>&1 | ttmem explain -",
+    .max_inputs = 1,
+    .logs = 1,
+    .takes = TTM_TAKES(TTM_OPTION_PER, TTM_OPTION_JSON, TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+    .run = run,
+};

@@ -52,20 +52,31 @@ static int write_report(const ttm_options *options, const job *j, ttm_cb_form fo
   return ttm_doc_end(&doc);
 }
 
-int ttm_command_graph(const ttm_options *options) {
+static int run(const ttm_options *options, ttm_error *err) {
   ttm_cb_form form = TTM_CB_TERMINAL;
   ttm_buf text = {0};
-  ttm_error err = {0};
   job *j = ttm_alloc(sizeof *j);
-  if (!j) return ttm_cb_deliver(options, &text, ttm_error_nomem(&err), &err);
-  int status = TTM_OK;
-  if (!options->inputs)
-    status =
-        ttm_error_set(&err, TTM_EUSAGE, "graph needs a capture: ttmem graph CAPTURE.json ('-' reads standard input)");
-  if (!status) status = ttm_cb_form_of(&form, options, &err);
-  for (size_t i = 0; i < options->inputs && !status; i++) status = read_capture(j, options, options->input[i], &err);
-  if (!status && write_report(options, j, form, &text)) status = ttm_error_nomem(&err);
+  if (!j) return ttm_error_nomem(err);
+  int status = ttm_cb_form_of(&form, options, err);
+  for (size_t i = 0; i < options->inputs && !status; i++) status = read_capture(j, options, options->input[i], err);
+  if (!status && write_report(options, j, form, &text)) status = ttm_error_nomem(err);
   free_job(j);
   ttm_free(j);
-  return ttm_cb_deliver(options, &text, status, &err);
+  return ttm_cb_deliver(options, &text, status, err);
 }
+
+const ttm_command ttm_command_graph = {
+    .name = "graph",
+    .synopsis = "graph CAPTURE.json... [options]",
+    .help = "ttnn graph captures, with corrected numbers",
+    .more =
+        "CAPTURE.json is the output of ttnn.graph.end_graph_capture or end_graph_capture_to_file, of any version, "
+        "plain "
+        "or compressed. Several captures are several ranks. The other commands read captures too.",
+    .examples = "ttmem graph capture.json\nttmem graph rank*.json --html -o captures.html",
+    .min_inputs = 1,
+    .max_inputs = TTM_MAX_INPUTS,
+    .needs = "a capture: ttmem graph CAPTURE.json ('-' reads standard input)",
+    .takes = TTM_TAKES(TTM_OPTION_OUTPUT, TTM_OPTION_JSON, TTM_OPTION_MD, TTM_OPTION_HTML, TTM_OPTION_COLOR),
+    .run = run,
+};

@@ -94,26 +94,37 @@ static int write_page(const page_job *job, const ttm_options *options, ttm_out *
   return status;
 }
 
-int ttm_command_html(const ttm_options *options, const char *input) {
-  page_job job = {.input = input};
-  ttm_error err;
+static int run(const ttm_options *options, ttm_error *err) {
+  page_job job = {.input = options->input[0]};
   ttm_out out;
   bool closed;
-  if (!input) {
-    ttm_error_set(&err, TTM_EUSAGE, "html needs a log or a report folder: ttmem html INPUT [-o OUT]");
-    return ttm_cli_error(options, &err);
-  }
-  int status = plan(&job, options, &err);
-  if (!status && !(status = ttm_terminal_open(&out, job.target.at, &err))) {
-    status = write_page(&job, options, &out, &err);
+  int status = plan(&job, options, err);
+  if (!status && !(status = ttm_terminal_open(&out, job.target.at, err))) {
+    status = write_page(&job, options, &out, err);
     ttm_out_flush(&out);
     uint64_t bytes = out.written;
-    status = ttm_terminal_end(&out, status, &closed, &err);
+    status = ttm_terminal_end(&out, status, &closed, err);
     bool tell = !options->given[TTM_OPTION_QUIET] && ttm_terminal_is_file(job.target.at);
-    if (!status && tell) status = say_where(job.target.at, bytes, &err);
+    if (!status && tell) status = say_where(job.target.at, bytes, err);
   }
   ttm_report_found_free(&job.found);
   ttm_buf_free(&job.target);
   ttm_buf_free(&job.name);
-  return status ? ttm_cli_error(options, &err) : TTM_EXIT_OK;
+  return status;
 }
+
+const ttm_command ttm_command_html = {
+    .name = "html",
+    .synopsis = "html INPUT [-o OUT]",
+    .help = "self-contained HTML page of a log or report",
+    .more =
+        "INPUT is a log (.gz and .zst too, '-' for standard input) or a report folder, also of the Python tool. The "
+        "page goes to OUT ('-' for standard output), else into the report folder, else to NAME_report.html here. It "
+        "needs no network and no other file.",
+    .examples = "ttmem html model_profile.log -o model.html\nttmem html ~/.ttmem/reports/model",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .needs = "a log or a report folder: ttmem html INPUT [-o OUT]",
+    .takes = TTM_TAKES(TTM_OPTION_OUTPUT, TTM_OPTION_NAME, TTM_OPTION_THREADS, TTM_OPTION_QUIET),
+    .run = run,
+};

@@ -32,12 +32,12 @@ static void unserve(void *context) {
 static int run_script(void *context, const char *script, ttm_buf *folder, ttm_buf *source, ttm_error *err) {
   const lent *l = context;
   char *words[] = {(char *)script, NULL};
-  ttm_options options = {.program = l->options->program, .command = TTM_COMMAND_RUN, .rest = words};
+  ttm_options options = {.program = l->options->program, .command = &ttm_command_run, .rest = words};
   static const char wait[] = "\nPress Enter to look at the report. ";
   char c = 0;
   sigset_t mask;
   pthread_sigmask(SIG_SETMASK, NULL, &mask);
-  ttm_command_run_kept(&options, folder, source);
+  if (ttm_run_kept(&options, folder, source, err) < 0) ttm_cli_error(&options, err);
   if (write(STDOUT_FILENO, wait, sizeof wait - 1) > 0) {
     while (c != '\n' && read(STDIN_FILENO, &c, 1) == 1) continue;
   }
@@ -46,14 +46,13 @@ static int run_script(void *context, const char *script, ttm_buf *folder, ttm_bu
   return ttm_error_set(err, TTM_EIO, "It could not be started.");
 }
 
-int ttm_command_interactive(const ttm_options *options) {
+int ttm_interact(const ttm_options *options, ttm_error *err) {
   lent l = {.options = options};
-  ttm_error err;
   ttm_ui_options ui = {.utf8 = ttm_terminal_utf8(),
                        .color = ttm_terminal_color(STDOUT_FILENO, NULL),
                        .context = &l,
                        .serve = serve,
                        .unserve = unserve,
                        .run = run_script};
-  return ttm_ui_run(&ui, &err) ? ttm_cli_error(options, &err) : TTM_EXIT_OK;
+  return ttm_ui_run(&ui, err);
 }

@@ -67,31 +67,44 @@ static int write_out(const ttm_last_run *what, const char *log, const char *targ
   return ttm_terminal_end(&out, status, &closed, err);
 }
 
-int ttm_command_last_run(const ttm_options *options) {
-  ttm_error err;
-  if (!options->inputs) {
-    ttm_error_set(&err, TTM_EUSAGE, "last-run needs a log: ttmem last-run LOG [-o OUT]");
-    return ttm_cli_error(options, &err);
-  }
+static int run(const ttm_options *options, ttm_error *err) {
   const char *log = options->input[0], *target = options->value[TTM_OPTION_OUTPUT];
   char spooled[4096];
   int spool_fd = -1;
   ttm_profile *p = NULL;
   ttm_last_run what = {0};
-  int status = ttm_check_output(log, target, &err);
+  int status = ttm_check_output(log, target, err);
   if (!status && is_pipe(log)) {
-    status = spool(log, spooled, sizeof spooled, &spool_fd, &err);
+    status = spool(log, spooled, sizeof spooled, &spool_fd, err);
     log = spooled;
   }
-  if (!status) status = ttm_cli_read(&p, options, log, false, &err);
-  if (status == TTM_ENODATA && spool_fd < 0) ttm_name_other_command(log, &err);
+  if (!status) status = ttm_cli_read(&p, options, log, false, err);
+  if (status == TTM_ENODATA && spool_fd < 0) ttm_name_other_command(log, err);
   uint64_t runs = options->bytes[TTM_OPTION_RUNS];
   if (!status)
-    status = ttm_last_run_find(&what, p, log, runs ? (uint32_t)runs : 1, options->value[TTM_OPTION_MARKER], &err);
-  if (!status) status = write_out(&what, log, target, &err);
+    status = ttm_last_run_find(&what, p, log, runs ? (uint32_t)runs : 1, options->value[TTM_OPTION_MARKER], err);
+  if (!status) status = write_out(&what, log, target, err);
   if (!status && !options->given[TTM_OPTION_QUIET]) say_what(&what, p);
   ttm_vec_free(&what.dumps);
   ttm_profile_free(p);
   if (spool_fd >= 0) close(spool_fd);
-  return status ? ttm_cli_error(options, &err) : TTM_EXIT_OK;
+  return status;
 }
+
+const ttm_command ttm_command_last_run = {
+    .name = "last-run",
+    .synopsis = "last-run LOG [-o OUT]",
+    .help = "the log of the last run only, without warm-up",
+    .more =
+        "Copies the last top-level run of a program to the end of the log, and the dumps of the modules it executes, "
+        "to "
+        "OUT or standard output. LOG itself is never changed; it may be compressed, or '-' for standard input. With "
+        "--marker a run is everything between two lines that contain TEXT.",
+    .examples = "ttmem last-run model_profile.log -o steady.log\nttmem last-run model_profile.log | ttmem analyze -",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .needs = "a log: ttmem last-run LOG [-o OUT]",
+    .logs = 1,
+    .takes = TTM_TAKES(TTM_OPTION_OUTPUT, TTM_OPTION_RUNS, TTM_OPTION_MARKER, TTM_OPTION_THREADS, TTM_OPTION_QUIET),
+    .run = run,
+};

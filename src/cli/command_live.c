@@ -197,7 +197,7 @@ static bool is_over(const live *l) {
 }
 
 static int end_of(const live *l) {
-  if (l->status) return ttm_cli_error(l->options, &l->err);
+  if (l->status) return l->status;
   return l->alarmed && !l->options->given[TTM_OPTION_EXEC] ? TTM_EXIT_FOUND : TTM_EXIT_OK;
 }
 
@@ -284,10 +284,10 @@ static int show_screen(live *l) {
   return end_of(l);
 }
 
-int ttm_command_live(const ttm_options *options) {
+static int run(const ttm_options *options, ttm_error *err) {
   live l = {.options = options};
   l.status = read_options(&l);
-  if (l.status) return ttm_alarm_free(&l.alarm), ttm_cli_error(options, &l.err);
+  if (l.status) return ttm_alarm_free(&l.alarm), *err = l.err, l.status;
   sigemptyset(&l.stop);
   sigaddset(&l.stop, SIGINT);
   sigaddset(&l.stop, SIGTERM);
@@ -299,10 +299,8 @@ int ttm_command_live(const ttm_options *options) {
                                  l.interval_ms, &l.err);
   bool once = options->given[TTM_OPTION_ONCE];
   if (!once) pthread_sigmask(SIG_BLOCK, &l.stop, NULL); /* asked for between looks: a recording gets its end */
-  int exit_status = l.status      ? ttm_cli_error(options, &l.err)
-                    : once        ? show_once(&l)
-                    : l.on_screen ? show_screen(&l)
-                                  : show_lines(&l);
+  int exit_status = l.status ? l.status : once ? show_once(&l) : l.on_screen ? show_screen(&l) : show_lines(&l);
+  if (l.status) *err = l.err;
   ttm_recorder_close(l.recorder, clock_ms(CLOCK_MONOTONIC) - l.start_ms);
   ttm_watch_free(&l.watch);
   ttm_alarm_free(&l.alarm);
@@ -310,3 +308,21 @@ int ttm_command_live(const ttm_options *options) {
   ttm_buf_free(&l.message);
   return exit_status;
 }
+
+const ttm_command ttm_command_live = {
+    .name = "live",
+    .synopsis = "live [options]",
+    .help = "memory that running programs hold now",
+    .more =
+        "Reads the counters that every ttnn process (0.70 and later) keeps in /dev/shm (TTMEM_SHM_DIR replaces it). "
+        "The "
+        "programs are not touched. On a terminal: a screen. On a pipe: a line for each change. --json prints the "
+        "devices as JSON. Numbers are bytes over all banks, of live processes.",
+    .examples = "ttmem live\nttmem live --once --json\nttmem live --alarm dram:90% --exec 'notify-send full'",
+    .exits =
+        "0 stopped (q, Ctrl-C), or --once; 1 an --alarm went off (while it runs: without --exec); 2 wrong usage, or "
+        "--once found no device",
+    .takes = TTM_TAKES(TTM_OPTION_ONCE, TTM_OPTION_INTERVAL, TTM_OPTION_RECORD, TTM_OPTION_ALARM, TTM_OPTION_EXEC,
+                       TTM_OPTION_BOARD, TTM_OPTION_JSON, TTM_OPTION_COLOR),
+    .run = run,
+};

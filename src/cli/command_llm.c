@@ -34,27 +34,31 @@ static int read_tokens(const char *text, uint64_t *out, ttm_error *err) {
   return ttm_error_set(err, TTM_EUSAGE, "option '--max-tokens' takes a number of at least 100, not '%s'", text);
 }
 
-int ttm_command_llm(const ttm_options *options) {
-  const char *log = options->value[TTM_OPTION_LOGFILE];
-  const char *target = options->value[TTM_OPTION_OUTPUT];
+static int run(const ttm_options *options, ttm_error *err) {
+  const char *log = options->input[0], *target = options->value[TTM_OPTION_OUTPUT];
   ttm_buf text = {0};
-  ttm_error err;
   uint64_t tokens;
-  int status;
-  if (!log && options->inputs)
-    log = options->input[0];
-  else if (options->inputs) {
-    ttm_error_set(&err, TTM_EUSAGE, "'%s' is one argument too many: --logfile names the log", options->input[0]);
-    return ttm_cli_error(options, &err);
-  }
-  if (!log) {
-    ttm_error_set(&err, TTM_EUSAGE, "--llm needs a log: ttmem --llm --logfile LOG ('-' reads standard input)");
-    return ttm_cli_error(options, &err);
-  }
-  status = ttm_check_output(log, target, &err);
-  if (!status) status = read_tokens(options->value[TTM_OPTION_MAX_TOKENS], &tokens, &err);
-  if (!status) status = make_report(options, log, tokens, &text, &err);
-  if (!status) status = ttm_terminal_deliver(&text, target, &err);
+  int status = ttm_check_output(log, target, err);
+  if (!status) status = read_tokens(options->value[TTM_OPTION_MAX_TOKENS], &tokens, err);
+  if (!status) status = make_report(options, log, tokens, &text, err);
+  if (!status) status = ttm_terminal_deliver(&text, target, err);
   ttm_buf_free(&text);
-  return status ? ttm_cli_error(options, &err) : TTM_EXIT_OK;
+  return status;
 }
+
+const ttm_command ttm_command_llm = {
+    .name = "--llm",
+    .synopsis = "--llm --logfile LOG [-o OUT]",
+    .help = "markdown report for people and agents",
+    .more =
+        "Standard output is the report and nothing else. Every number names its log line. LOG may be compressed "
+        "(.gz, .zst), or '-' for standard input.",
+    .examples = "ttmem --llm --logfile model_profile.log -o report.md\nttmem --llm model_profile.log --max-tokens 4000",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .needs = "a log: ttmem --llm --logfile LOG ('-' reads standard input)",
+    .logs = 1,
+    .takes = TTM_TAKES(TTM_OPTION_LLM, TTM_OPTION_LOGFILE, TTM_OPTION_OUTPUT, TTM_OPTION_MAX_TOKENS, TTM_OPTION_PER,
+                       TTM_OPTION_THREADS, TTM_OPTION_QUIET),
+    .run = run,
+};

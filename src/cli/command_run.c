@@ -68,16 +68,11 @@ static int conclude(const ttm_options *options, const ttm_launch_viewer *viewer,
   return status || r->result.log_errno ? TTM_EXIT_WRONG : TTM_EXIT_OK;
 }
 
-int ttm_command_run_kept(const ttm_options *options, ttm_buf *folder, ttm_buf *source) {
+int ttm_run_kept(const ttm_options *options, ttm_buf *folder, ttm_buf *source, ttm_error *err) {
   const char *name = options->value[TTM_OPTION_NAME], *base = options->value[TTM_OPTION_OUTPUT_DIR];
   bool quiet = options->given[TTM_OPTION_QUIET], ours = options->program == TTM_PROGRAM_TTMEM;
   ttm_launch_view view;
   ttm_launch r = {.log_fd = -1};
-  ttm_error err;
-  if (!options->rest) {
-    ttm_error_set(&err, TTM_EUSAGE, "run needs a command: ttmem run -- python3 model.py");
-    return ttm_cli_error(options, &err);
-  }
   ttm_launch_view_begin(&view, options, quiet);
   ttm_launch_options wish = {.words = options->rest,
                              .always_script = !ours,
@@ -88,13 +83,59 @@ int ttm_command_run_kept(const ttm_options *options, ttm_buf *folder, ttm_buf *s
                              .follow = !options->given[TTM_OPTION_LOG] || view.live,
                              .quiet = quiet,
                              .viewer = ttm_launch_view_viewer(&view)};
-  int status = name ? ttm_check_report_name(name, &err) : TTM_OK;
-  if (!status) status = ttm_launch_run(&r, &wish, &err);
+  int status = name ? ttm_check_report_name(name, err) : TTM_OK;
+  if (!status) status = ttm_launch_run(&r, &wish, err);
   ttm_launch_view_end(&view);
-  int exit_status = status ? ttm_cli_error(options, &err) : conclude(options, &wish.viewer, &r, &err);
-  if (!status && folder) ttm_buf_puts(folder, r.folder.at), ttm_buf_puts(source, r.source);
+  if (!status) status = conclude(options, &wish.viewer, &r, err);
+  if (status >= 0 && folder) ttm_buf_puts(folder, r.folder.at), ttm_buf_puts(source, r.source);
   ttm_launch_free(&r);
-  return exit_status;
+  return status;
 }
 
-int ttm_command_run(const ttm_options *options) { return ttm_command_run_kept(options, NULL, NULL); }
+static int run(const ttm_options *options, ttm_error *err) { return ttm_run_kept(options, NULL, NULL, err); }
+
+#define EXITS_PROGRAM                                                          \
+  "the program's own, 128 + N when signal N ended it; 2 when it could not be " \
+  "started, or when it succeeded but its log or report could not be written"
+
+const ttm_command ttm_command_run = {
+    .name = "run",
+    .synopsis = "run [options] -- COMMAND",
+    .help = "run a program, keep its log, write the report",
+    .more =
+        "The program's output is shown as it comes (both streams, in order, on standard output) and written to "
+        "./logs/NAME_YYYYMMDD_HHMMSS/NAME_profile.log; the report is written beside it. A .py file is run by python3 "
+        "-u, of the active virtual environment if there is one. The logger variables of a full log are set where you "
+        "have not set them.\n"
+        "ttnn allocations of a Python program are recorded with their source lines. With --board B the program runs on "
+        "a mock board: ttnn's real allocator, no hardware. B is a name or the path of a cluster descriptor.",
+    .examples = "ttmem run -- python3 model.py --batch 4\nttmem run --board n150 model.py",
+    .exits = EXITS_PROGRAM,
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .needs = "a command: ttmem run -- python3 model.py",
+    .rest = TTM_REST_FIRST,
+    .takes = TTM_TAKES(TTM_OPTION_BOARD, TTM_OPTION_LOG, TTM_OPTION_OUTPUT_DIR, TTM_OPTION_NAME, TTM_OPTION_NO_HTML,
+                       TTM_OPTION_PER, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+    .run = run,
+};
+
+const ttm_command ttm_command_profile = {
+    .name = "tt-memory-profiler",
+    .program = TTM_PROGRAM_PROFILER,
+    .synopsis = "[options] SCRIPT.py [ARGS]",
+    .help = "run a script, keep its log, write the report",
+    .more =
+        "With --analyze it reports on an existing log (ttmem analyze), with --visualize it writes the HTML page of a "
+        "report folder (ttmem html). A run is written to ./logs/SCRIPT_YYYYMMDD_HHMMSS/, never to an existing folder. "
+        "Options stand before the script.",
+    .examples =
+        "tt-memory-profiler model.py --batch 4\ntt-memory-profiler --log model.py\n"
+        "tt-memory-profiler --analyze model_profile.log",
+    .exits = EXITS_PROGRAM,
+    .max_inputs = 1,
+    .rest = TTM_REST_FIRST,
+    .takes = TTM_TAKES(TTM_OPTION_ANALYZE, TTM_OPTION_VISUALIZE, TTM_OPTION_LOG, TTM_OPTION_OUTPUT_DIR,
+                       TTM_OPTION_NO_HTML, TTM_OPTION_PER, TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+    .run = run,
+};

@@ -62,11 +62,10 @@ static int say_where(const ttm_server *server, const char *folder, ttm_error *er
   return status;
 }
 
-int ttm_command_serve(const ttm_options *options) {
+static int run(const ttm_options *options, ttm_error *err) {
   const char *port = options->value[TTM_OPTION_PORT];
   ttm_buf folder = {0};
   ttm_server *server = NULL;
-  ttm_error err;
   sigset_t stop;
   int which;
   /* Blocked before the first thread starts, so that every thread inherits it and only sigwait sees them. */
@@ -77,18 +76,32 @@ int ttm_command_serve(const ttm_options *options) {
   pthread_sigmask(SIG_BLOCK, &stop, NULL);
   bool metrics = options->given[TTM_OPTION_METRICS];
   const char *shm = getenv("TTMEM_SHM_DIR");
-  int status = find_folder(&folder, options->inputs ? options->input[0] : NULL, metrics, &err);
+  int status = find_folder(&folder, options->inputs ? options->input[0] : NULL, metrics, err);
   if (!status) {
     ttm_server_options wish = {.path = folder.at,
                                .host = options->value[TTM_OPTION_HOST],
                                .port = port ? atoi(port) : -1,
                                .metrics = metrics,
                                .shm = shm && *shm ? shm : NULL};
-    status = ttm_server_start(&server, &wish, &err);
+    status = ttm_server_start(&server, &wish, err);
   }
-  if (!status) status = say_where(server, folder.at, &err);
+  if (!status) status = say_where(server, folder.at, err);
   if (!status) sigwait(&stop, &which);
   ttm_server_stop(server);
   ttm_buf_free(&folder);
-  return status ? ttm_cli_error(options, &err) : TTM_EXIT_OK;
+  return status;
 }
+
+const ttm_command ttm_command_serve = {
+    .name = "serve",
+    .synopsis = "serve [REPORT|DIR]",
+    .help = "reports in a browser, also over SSH",
+    .more =
+        "REPORT is a report folder, or its name in ~/.ttmem/reports; DIR contains reports; without either, all of "
+        "~/.ttmem/reports is served. The address is printed; Ctrl-C stops.",
+    .examples = "ttmem serve\nttmem serve model --port 8080",
+    .exits = "0 stopped (Ctrl-C); 2 wrong usage, or nothing to serve",
+    .max_inputs = 1,
+    .takes = TTM_TAKES(TTM_OPTION_PORT, TTM_OPTION_HOST, TTM_OPTION_METRICS),
+    .run = run,
+};

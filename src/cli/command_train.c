@@ -14,16 +14,6 @@ static int64_t bytes_of(const ttm_options *options, ttm_option option) {
   return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
 }
 
-static int find_log(const ttm_options *options, const char **log, ttm_error *err) {
-  *log = options->value[TTM_OPTION_LOGS];
-  if (*log && options->inputs) {
-    return ttm_error_set(err, TTM_EUSAGE, "'%s' is one argument too many: --logs names the log", options->input[0]);
-  }
-  if (!*log && options->inputs) *log = options->input[0];
-  if (*log) return TTM_OK;
-  return ttm_error_set(err, TTM_EUSAGE, "train needs a log: ttmem train --logs FILE ('-' reads standard input)");
-}
-
 static int check_found(const ttm_train_log *log, const char *path, ttm_error *err) {
   for (size_t i = 0; i < log->summaries.n; i++) {
     if (log->summaries.at[i].phases.n || log->summaries.at[i].overall_peak != TTM_TRAIN_UNKNOWN) return TTM_OK;
@@ -89,7 +79,7 @@ static int print_report(const ttm_options *options, const ttm_training *t, const
   return ttm_terminal_print(&text, err);
 }
 
-int ttm_command_train(const ttm_options *options) {
+static int run(const ttm_options *options, ttm_error *err) {
   ttm_train_options sizes = {
       .device_memory = bytes_of(options, TTM_OPTION_DEVICE_MEMORY),
       .model_size = bytes_of(options, TTM_OPTION_MODEL_SIZE),
@@ -97,22 +87,39 @@ int ttm_command_train(const ttm_options *options) {
       .gradients_size = bytes_of(options, TTM_OPTION_GRADIENTS_SIZE),
       .use_actual_sizes = options->given[TTM_OPTION_USE_ACTUAL_SIZES],
   };
-  const char *path, *picture = picture_path(options);
+  const char *path = options->input[0], *picture = picture_path(options);
   ttm_train_log log = {0};
   ttm_training training = {0};
-  ttm_error err;
-  int status = find_log(options, &path, &err);
-  if (!status && options->given[TTM_OPTION_JSON] && options->given[TTM_OPTION_MD])
-    status = ttm_error_set(&err, TTM_EUSAGE, "'--json' and '--md' are two forms; give one of them");
-  if (!status) status = check_picture_path(path, picture, &err);
-  if (!status) status = ttm_train_log_read(&log, path, &err);
-  if (!status) status = check_found(&log, path, &err);
-  if (!status) status = ttm_training_make(&training, &log, &sizes, &err);
-  if (!status && picture) status = write_picture(options, &training, picture, &err);
-  if (!status) status = print_report(options, &training, picture, &err);
+  int status = TTM_OK;
+  if (options->given[TTM_OPTION_JSON] && options->given[TTM_OPTION_MD])
+    status = ttm_error_set(err, TTM_EUSAGE, "'--json' and '--md' are two forms; give one of them");
+  if (!status) status = check_picture_path(path, picture, err);
+  if (!status) status = ttm_train_log_read(&log, path, err);
+  if (!status) status = check_found(&log, path, err);
+  if (!status) status = ttm_training_make(&training, &log, &sizes, err);
+  if (!status && picture) status = write_picture(options, &training, picture, err);
+  if (!status) status = print_report(options, &training, picture, err);
   bool fits = ttm_training_fits(&training);
   ttm_training_free(&training);
   ttm_train_log_free(&log);
-  if (status) return ttm_cli_error(options, &err);
-  return options->given[TTM_OPTION_CHECK] && !fits ? TTM_EXIT_FOUND : TTM_EXIT_OK;
+  return !status && options->given[TTM_OPTION_CHECK] && !fits ? TTM_EXIT_FOUND : status;
 }
+
+const ttm_command ttm_command_train = {
+    .name = "train",
+    .synopsis = "train --logs FILE [options]",
+    .help = "memory of a training run by phase, does it fit",
+    .more =
+        "FILE has the summaries that tt-train prints, one or many, plain or compressed. B is in bytes; 12GB and 512MB "
+        "work too. OUT is the histogram and ends in .png or .svg. --check fails when the run does not fit the device.",
+    .examples = "ttmem train --logs nanogpt.log\nttmem train --logs nanogpt.log --device_memory 12GB -o peak.svg",
+    .exits = TTM_EXITS_CHECK,
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .needs = "a log: ttmem train --logs FILE ('-' reads standard input)",
+    .takes =
+        TTM_TAKES(TTM_OPTION_LOGS, TTM_OPTION_DEVICE_MEMORY, TTM_OPTION_MODEL_SIZE, TTM_OPTION_OPTIMIZER_SIZE,
+                  TTM_OPTION_GRADIENTS_SIZE, TTM_OPTION_USE_ACTUAL_SIZES, TTM_OPTION_VISUALIZE_PEAK, TTM_OPTION_OUTPUT,
+                  TTM_OPTION_TITLE, TTM_OPTION_CHECK, TTM_OPTION_JSON, TTM_OPTION_MD, TTM_OPTION_COLOR),
+    .run = run,
+};

@@ -4,107 +4,126 @@
 #include <ctype.h>
 
 #include "base/format.h"
+#include "cli/terminal.h"
 
-enum { OPTION_COLUMN = 28, COMMAND_COLUMN = 32, HELP_COLUMNS = 95 };
+enum { OPTION_COLUMN = 28, COMMAND_COLUMN = 32, HELP_COLUMNS = 80 };
 
-static void put_padded(ttm_buf *out, size_t start, size_t column) {
-  do ttm_buf_char(out, ' ');
-  while (!out->failed && out->n - start < column);
+/* Ends the line that began at byte `start` with a text from `column` on, below itself where it is long. */
+static void put_right(ttm_buf *out, size_t start, size_t column, const char *text) {
+  if (out->n - start >= column) ttm_buf_char(out, '\n'), start = out->n;
+  ttm_pad_to(out, start, column);
+  ttm_put_paragraph(out, ttm_str_of(text), column, column, HELP_COLUMNS, TTM_FORM_ASCII);
+  ttm_buf_char(out, '\n');
 }
 
-static void put_option(ttm_buf *out, const ttm_option_row *row) {
+static void put_option(ttm_buf *out, ttm_option option) {
+  const ttm_option_row *row = &ttm_option_table[option];
   size_t start = out->n;
   if (row->letter)
-    ttm_buf_printf(out, "  -%c, ", row->letter);
+    ttm_buf_printf(out, "  -%c, --%s", row->letter, row->name);
   else
-    ttm_buf_puts(out, "      ");
-  ttm_buf_printf(out, "--%s", row->name);
+    ttm_buf_printf(out, "      --%s", row->name);
   if (row->value) ttm_buf_printf(out, row->kind == TTM_VALUE_CHOICE ? "=%s" : " %s", row->value);
-  if (out->n - start >= OPTION_COLUMN) ttm_buf_char(out, '\n'), start = out->n;
-  put_padded(out, start, OPTION_COLUMN);
-  ttm_buf_printf(out, "%s\n", row->help);
-}
-
-static void put_options(ttm_buf *out, ttm_command command) {
-  ttm_buf_puts(out, "\nOptions:\n");
-  for (int o = 0; o < TTM_OPTIONS; o++) {
-    if (ttm_option_table[o].commands >> command & 1) put_option(out, &ttm_option_table[o]);
-  }
-}
-
-static void put_command_help(ttm_buf *out, ttm_command command) {
-  const ttm_command_row *row = &ttm_command_table[command];
-  ttm_buf_printf(out, "Usage: %s %s\n\n%c%s.\n", ttm_program_name(row->program), row->synopsis,
-                 toupper((unsigned char)row->help[0]), row->help + 1);
-  if (row->more) ttm_buf_puts(out, row->more);
-  put_options(out, command);
+  put_right(out, start, OPTION_COLUMN, row->help);
 }
 
 /* All commands of the program, or those whose name starts with `group`. */
 static void put_commands(ttm_buf *out, ttm_program program, const char *group) {
-  for (int c = 1; c < TTM_COMMANDS; c++) {
-    const ttm_command_row *row = &ttm_command_table[c];
-    if (row->program != program) continue;
-    if (group && (strncmp(row->name, group, strlen(group)) != 0 || row->name[strlen(group)] != ' ')) continue;
+  ttm_buf_puts(out, "Commands:\n");
+  for (const ttm_command *const *c = ttm_commands; *c; c++) {
+    if (!ttm_command_is_in(*c, program, group)) continue;
     size_t start = out->n;
-    ttm_buf_printf(out, "  %s", row->synopsis);
-    if (out->n - start >= COMMAND_COLUMN) ttm_buf_char(out, '\n'), start = out->n;
-    put_padded(out, start, COMMAND_COLUMN);
-    ttm_buf_printf(out, "%s\n", row->help);
+    ttm_buf_printf(out, "  %s", (*c)->synopsis);
+    put_right(out, start, COMMAND_COLUMN, (*c)->help);
   }
 }
 
-static void put_examples(ttm_buf *out) {
-  ttm_buf_puts(out,
-               "\nExamples:\n"
-               "  ttmem --llm --logfile model_profile.log -o report.md\n"
-               "  ttmem analyze model_profile.log.zst\n"
-               "  python3 -u model.py 2>&1 | tee model_profile.log | ttmem analyze - --name model\n");
+/* Each line of `text` as a paragraph, or, indented, as it stands. */
+static void put_lines(ttm_buf *out, const char *text, bool as_they_stand) {
+  ttm_str rest = ttm_str_of(text);
+  for (size_t end; rest.n; rest = end == TTM_NOT_FOUND ? (ttm_str){"", 0} : ttm_str_from(rest, end + 1)) {
+    end = ttm_str_find_char(rest, '\n');
+    ttm_str line = ttm_str_first(rest, end);
+    if (as_they_stand)
+      ttm_buf_puts(out, "  "), ttm_buf_put(out, line);
+    else
+      ttm_put_paragraph(out, line, 0, 0, HELP_COLUMNS, TTM_FORM_ASCII);
+    ttm_buf_char(out, '\n');
+  }
 }
 
-static void put_exit(ttm_buf *out, ttm_command command) {
-  const char *exits = ttm_command_table[command].exits;
-  if (command == TTM_COMMAND_NONE)
-    exits =
-        "0 done; 1 a command that judges says no (--check, --budget, fit --board, an alarm of live, doctor); "
-        "2 wrong usage, unreadable input, or nothing to report on. 'run' gives the exit status of the program";
-  else if (!exits)
-    exits = "0 done; 2 wrong usage, unreadable input, or nothing to report on";
+static void put_exit(ttm_buf *out, const char *exits) {
   ttm_buf_puts(out, "\nExit status: ");
   ttm_put_paragraph(out, ttm_str_of(exits), 13, 13, HELP_COLUMNS, TTM_FORM_ASCII);
   ttm_buf_puts(out, ".\nEnvironment: TTMEM_HOME (instead of ~/.ttmem), NO_COLOR, CLICOLOR_FORCE.\n");
 }
 
+static void put_command_help(ttm_buf *out, const ttm_command *c) {
+  ttm_buf_printf(out, "Usage: %s %s\n\n%c%s.\n", ttm_program_name(c->program), c->synopsis,
+                 toupper((unsigned char)c->help[0]), c->help + 1);
+  if (c->more) put_lines(out, c->more, false);
+  ttm_buf_puts(out, "\nOptions:\n");
+  for (const ttm_option *o = c->takes; o && *o != TTM_OPTIONS; o++) put_option(out, *o);
+  put_option(out, TTM_OPTION_HELP);
+  if (c->program == TTM_PROGRAM_PROFILER) put_option(out, TTM_OPTION_VERSION);
+  if (c->examples) ttm_buf_puts(out, "\nExamples:\n"), put_lines(out, c->examples, true);
+  put_exit(out, c->exits ? c->exits : "0 done; 2 wrong usage, unreadable input or no data");
+}
+
+static void put_program_help(ttm_buf *out, ttm_program program) {
+  ttm_buf_printf(out, "%s: where the memory of a Tenstorrent device goes, from the log of a run.\n\n",
+                 ttm_program_name(program));
+  put_commands(out, program, NULL);
+  ttm_buf_puts(out, "\nOptions:\n");
+  put_option(out, TTM_OPTION_HELP);
+  put_option(out, TTM_OPTION_VERSION);
+  ttm_buf_puts(out,
+               "\n'ttmem help COMMAND' shows the options of a command.\n\nExamples:\n"
+               "  ttmem run -- python3 model.py\n"
+               "  ttmem analyze model_profile.log\n"
+               "  ttmem --llm --logfile model_profile.log -o report.md\n");
+  put_exit(out,
+           "0 done; 1 a check failed (--check, --budget, fit --board, an alarm of live, a finding of doctor); "
+           "2 wrong usage, unreadable input or no data. 'run' exits with the status of the program");
+}
+
+int ttm_help_print(const ttm_options *options, const ttm_command *command, ttm_error *err) {
+  ttm_buf text = {0};
+  if (command) {
+    put_command_help(&text, command);
+  } else if (options->group) {
+    put_commands(&text, options->program, options->group);
+    ttm_buf_printf(&text, "\n'ttmem help %s COMMAND' shows the options of a command.\n", options->group);
+  } else {
+    put_program_help(&text, options->program);
+  }
+  return ttm_terminal_print(&text, err);
+}
+
 void ttm_usage_write(ttm_buf *out, ttm_program program) {
   const char *name = ttm_program_name(program);
   const char *lead = "Usage:";
-  for (int c = 1; c < TTM_COMMANDS; c++) {
-    if (ttm_command_table[c].program != program) continue;
-    ttm_buf_printf(out, "%-6s %s %s\n", lead, name, ttm_command_table[c].synopsis);
+  for (const ttm_command *const *c = ttm_commands; *c; c++) {
+    if ((*c)->program != program) continue;
+    ttm_buf_printf(out, "%-6s %s %s\n", lead, name, (*c)->synopsis);
     lead = "";
   }
   if (program == TTM_PROGRAM_TTMEM) ttm_buf_puts(out, "On a terminal, ttmem alone starts the interactive program.\n");
   ttm_buf_printf(out, "Try '%s --help'.\n", name);
 }
 
-void ttm_help_write_group(ttm_buf *out, ttm_program program, const char *group) {
-  ttm_buf_puts(out, "Commands:\n");
-  put_commands(out, program, group);
-  ttm_buf_printf(out, "\n'%s help %s COMMAND' shows the options of a command.\n", ttm_program_name(program), group);
+/* ---- ttmem help ----------------------------------------------------------------------------------------------------- */
+
+static int run(const ttm_options *options, ttm_error *err) {
+  const char *first = options->inputs ? options->input[0] : NULL,
+             *second = options->inputs > 1 ? options->input[1] : NULL;
+  ttm_options topic = {.program = options->program};
+  const ttm_command *command = first ? ttm_command_find(options->program, first, second) : NULL;
+  if (first && !second && ttm_command_is_group(options->program, first)) topic.group = first;
+  if (!first || command || topic.group) return ttm_help_print(&topic, command, err);
+  return ttm_error_set(err, TTM_EUSAGE, "there is no command '%s%s%s'; 'ttmem --help' lists all commands", first,
+                       second ? " " : "", second ? second : "");
 }
 
-void ttm_help_write(ttm_buf *out, ttm_program program, ttm_command command) {
-  if (program == TTM_PROGRAM_PROFILER) command = TTM_COMMAND_PROFILE;
-  if (command != TTM_COMMAND_NONE) {
-    put_command_help(out, command);
-  } else {
-    ttm_buf_printf(out,
-                   "%s: where the memory of a Tenstorrent device went, from the runtime log of a run.\n\nCommands:\n",
-                   ttm_program_name(program));
-    put_commands(out, program, NULL);
-    put_options(out, TTM_COMMAND_NONE);
-    ttm_buf_puts(out, "\n'ttmem help COMMAND' shows the options of a command.\n");
-    put_examples(out);
-  }
-  put_exit(out, command);
-}
+const ttm_command ttm_command_help = {
+    .name = "help", .synopsis = "help [COMMAND]", .help = "help on a command", .max_inputs = 2, .run = run};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line. One table of options and one of commands (option_table.c) drive parsing, --help and the suggestions in errors:
- * adding an option means adding one row. Values are borrowed from argv. */
+/* The command line. The table of options (option_table.c) and the rows of the commands (one in each command_*.c) drive parsing, --help
+ * and the suggestions in errors. Values are borrowed from argv. */
 #ifndef TTM_CLI_OPTIONS_H
 #define TTM_CLI_OPTIONS_H
 
@@ -14,31 +14,6 @@ typedef enum ttm_program { TTM_PROGRAM_TTMEM, TTM_PROGRAM_PROFILER } ttm_program
 
 /* "ttmem", "tt-memory-profiler". */
 const char *ttm_program_name(ttm_program program);
-
-typedef enum ttm_command {
-  TTM_COMMAND_NONE,        /* nothing was asked for */
-  TTM_COMMAND_LLM,         /* ttmem --llm */
-  TTM_COMMAND_ANALYZE,     /* ttmem analyze */
-  TTM_COMMAND_EXPLAIN,     /* ttmem explain */
-  TTM_COMMAND_FIT,         /* ttmem fit */
-  TTM_COMMAND_ASK,         /* ttmem ask */
-  TTM_COMMAND_DIFF,        /* ttmem diff */
-  TTM_COMMAND_HTML,        /* ttmem html */
-  TTM_COMMAND_CB_SIMULATE, /* ttmem cb simulate */
-  TTM_COMMAND_CB_SCAN,     /* ttmem cb scan */
-  TTM_COMMAND_CB_LOG,      /* ttmem cb log */
-  TTM_COMMAND_CB_ALL,      /* ttmem cb all */
-  TTM_COMMAND_GRAPH,       /* ttmem graph */
-  TTM_COMMAND_TRAIN,       /* ttmem train */
-  TTM_COMMAND_SERVE,       /* ttmem serve */
-  TTM_COMMAND_RUN,         /* ttmem run */
-  TTM_COMMAND_LIVE,        /* ttmem live */
-  TTM_COMMAND_LAST_RUN,    /* ttmem last-run */
-  TTM_COMMAND_DOCTOR,      /* ttmem doctor */
-  TTM_COMMAND_HELP,        /* ttmem help */
-  TTM_COMMAND_PROFILE,     /* tt-memory-profiler */
-  TTM_COMMANDS
-} ttm_command;
 
 typedef enum ttm_option {
   TTM_OPTION_LLM,
@@ -111,6 +86,7 @@ typedef enum ttm_option {
 typedef enum ttm_value_kind {
   TTM_VALUE_NONE,   /* a switch */
   TTM_VALUE_TEXT,   /* anything, not empty */
+  TTM_VALUE_INPUT,  /* the same; it is the command's argument, as if it stood without the option */
   TTM_VALUE_COUNT,  /* 1 to 256 */
   TTM_VALUE_PORT,   /* 0 to 65535 */
   TTM_VALUE_CHOICE, /* one of `value`, separated by | */
@@ -123,9 +99,10 @@ typedef struct ttm_option_row {
   char letter;      /* short form, or 0 */
   ttm_value_kind kind;
   const char *value; /* what --help calls the value */
-  unsigned commands; /* bit per ttm_command that takes it */
-  const char *help;  /* one line */
+  const char *help;
 } ttm_option_row;
+
+extern const ttm_option_row ttm_option_table[TTM_OPTIONS];
 
 /* Whether arguments may be a program and its own arguments: `rest`. */
 typedef enum ttm_rest {
@@ -134,19 +111,38 @@ typedef enum ttm_rest {
   TTM_REST_BEHIND_DASHES, /* only behind "--" */
 } ttm_rest;
 
-typedef struct ttm_command_row {
-  const char *name; /* word or two ("cb simulate") on the command line and for `help`; NULL for none */
-  ttm_program program;
-  const char *synopsis; /* after the program's name */
-  const char *help;     /* one line */
-  const char *more;     /* lines below the synopsis in its own help, or NULL */
-  size_t max_inputs;    /* arguments that are no options */
-  ttm_rest rest;
-  const char *exits; /* what its exit status means, where that is more than 0 done and 2 could not; NULL */
-} ttm_command_row;
+typedef struct ttm_options ttm_options;
 
-extern const ttm_option_row ttm_option_table[TTM_OPTIONS];
-extern const ttm_command_row ttm_command_table[TTM_COMMANDS];
+/* A command: what it is called, what it takes, what its help says, what it does. */
+typedef struct ttm_command {
+  const char *name; /* word or two ("cb simulate"); NULL: the program by itself */
+  ttm_program program;
+  const char *synopsis;          /* after the program's name */
+  const char *help;              /* one line */
+  const char *more;              /* paragraphs, one per line, or NULL */
+  const char *examples;          /* command lines, one per line, or NULL */
+  const char *exits;             /* what its exit status means, where that is more than 0 done and 2 could not; NULL */
+  size_t min_inputs, max_inputs; /* arguments that are no options */
+  const char *needs;             /* what is missing when there are fewer: "a log: ttmem analyze LOG" */
+  size_t logs;                   /* so many arguments name a log: a folder stands for the log in it */
+  ttm_rest rest;
+  const ttm_option *takes; /* see TTM_TAKES; every command takes --help and --version */
+  /* The exit status of the program; or a negative ttm_status and `err`, which is then printed, and TTM_EXIT_WRONG. */
+  int (*run)(const ttm_options *options, ttm_error *err);
+} ttm_command;
+
+#define TTM_TAKES(...) ((const ttm_option[]){__VA_ARGS__, TTM_OPTIONS})
+
+/* Every command in the order of --help. A new one is a word here and a file command_*.c with its row. */
+#define TTM_COMMANDS(each)                                                                                           \
+  each(llm) each(analyze) each(explain) each(fit) each(ask) each(diff) each(html) each(cb_simulate) each(cb_scan)    \
+      each(cb_log) each(cb_all) each(graph) each(train) each(serve) each(run) each(live) each(last_run) each(doctor) \
+          each(help) each(profile)
+#define TTM_DECLARE_COMMAND(name) extern const ttm_command ttm_command_##name;
+TTM_COMMANDS(TTM_DECLARE_COMMAND)
+
+/* All of them, ended by NULL. */
+extern const ttm_command *const ttm_commands[];
 
 /* A value of an option that may be given again and again. */
 typedef struct ttm_option_value {
@@ -158,9 +154,9 @@ enum { TTM_MAX_MANY = 256 };
 enum { TTM_MAX_INPUTS = 1024 }; /* what a shell makes of *.cpp */
 
 /* What the user said. */
-typedef struct ttm_options {
+struct ttm_options {
   ttm_program program;
-  ttm_command command;
+  const ttm_command *command; /* NULL: none */
   bool given[TTM_OPTIONS];
   const char *value[TTM_OPTIONS];
   unsigned threads;                    /* 0 when not given */
@@ -172,15 +168,17 @@ typedef struct ttm_options {
   const char *input[TTM_MAX_INPUTS + 1]; /* with room for the one too many, so that it can be named */
   size_t inputs;
   char *const *rest; /* a program to run and its arguments, NULL-terminated as argv is; NULL when none was given */
-} ttm_options;
+};
 
 /* 0, or TTM_EUSAGE with a message that says what is wrong and what was probably meant. A --help wins over errors in
  * what stands after it. */
 int ttm_options_parse(ttm_options *out, ttm_program program, int argc, char *const *argv, ttm_error *err);
 
-/* The command of one word, or of two when `second` is not NULL, TTM_COMMAND_NONE when there is none. */
-ttm_command ttm_command_find(ttm_program program, const char *name, const char *second);
-/* True for the first word of commands of two: "cb". */
+/* The command of one word, or of two when `second` is not NULL; NULL when there is none. */
+const ttm_command *ttm_command_find(ttm_program program, const char *name, const char *second);
+/* True when the command is of that program and, with a `group`, its name is of two words and starts with that one: "cb". */
+bool ttm_command_is_in(const ttm_command *command, ttm_program program, const char *group);
+/* True for the first word of commands of two. */
 bool ttm_command_is_group(ttm_program program, const char *word);
 
 #endif

@@ -12,6 +12,13 @@ show ttmem help nonsense
 show ttmem help live extra
 show tt-memory-profiler
 show tt-memory-profiler --help
+"$TTMEM" --help | sed -n '/^Commands/,/^$/s/^  \(cb [a-z]*\|[a-z-]\+\) .*/\1/p' >commands
+[ "$(wc -l <commands)" -gt 15 ] || fail "the commands of the help: $(cat commands)"
+while read -r command; do
+  # shellcheck disable=SC2086 # two words
+  "$TTMEM" help $command >.out || fail "no help on $command"
+  ! grep -E '.{81}' .out || fail "the help on $command is wider than 80 columns"
+done <commands
 
 show ttmem --lgofile x
 show ttmem --llm --logfile two_runs_oom_profile.log --frobnicate

@@ -150,7 +150,7 @@ class Live(Case):
     def test_wrong_usage(self):
         for args, why in ((["--interval", "0.01"], "from 0.1 to 3600"), (["--interval", "x"], "from 0.1"), (["--interval", "1.2.3s"], "from 0.1"), (["--interval", "0x1"], "from 0.1"),
                           (["--alarm", "90"], "90%"), (["--exec", "true"], "--alarm"), (["--board", "n151"], "no board 'n151'"),
-                          (["--once", "--record", "x"], "--once"), (["file"], "one argument too many")):
+                          (["--once", "--record", "x"], "--once"), (["file"], "unexpected argument")):
             self.assertIn(why, self.run_live(*args, status=2).stderr)
 
     # ---- Watching
