@@ -71,8 +71,7 @@ static int add_partition(reader *r, const ttm_metal_event *e) {
     if (p->worker_l1 == e->worker_l1 && p->base == e->base && p->small == e->small) return p->times++, TTM_OK;
   }
   if (r->log->partitions.n >= TTM_DEVICE_WARNINGS) return TTM_OK;
-  return ttm_vec_push(&r->log->partitions, (ttm_device_partition){e->worker_l1, e->base, e->small, e->l1_align,
-                                                                  e->dram_align, r->log->lines, 1});
+  return ttm_vec_push(&r->log->partitions, (ttm_device_partition){e->worker_l1, e->base, e->small, r->log->lines, 1});
 }
 
 static int add_kernel(reader *r, const ttm_metal_event *e) {
@@ -97,10 +96,11 @@ static void add_allocation(reader *r, const ttm_metal_event *e) {
   if (e->bytes > b->largest) b->largest = e->bytes, b->largest_line = r->log->lines;
 }
 
-static int add_remark(reader *r, ttm_device_remark *remark, ttm_str text) {
+static int add_indices(reader *r, ttm_str gaps) {
+  ttm_device_remark *remark = &r->log->indices;
   if (remark->times++) return TTM_OK;
   remark->line = r->log->lines;
-  return keep(r, text, &remark->text);
+  return keep(r, gaps, &remark->text);
 }
 
 static int begin_op(reader *r, const ttm_metal_event *e) {
@@ -123,17 +123,13 @@ static int read_event(reader *r, ttm_str message) {
     case TTM_METAL_ALLOCATION:
       return add_allocation(r, &e), TTM_OK;
     case TTM_METAL_INDICES:
-      return add_remark(r, &r->log->indices, e.name);
-    case TTM_METAL_UNSAFE:
-      return add_remark(r, &r->log->unsafe, message);
+      return add_indices(r, e.name);
     case TTM_METAL_OP_BEGIN:
       return begin_op(r, &e);
     case TTM_METAL_OP_END:
       return r->depth -= r->depth > 0, TTM_OK;
     case TTM_METAL_COMPILED:
       return r->log->compiled++, TTM_OK;
-    case TTM_METAL_DEVICE_OPEN:
-      return r->log->devices_opened++, TTM_OK;
     case TTM_METAL_NOTHING:
       break;
   }
@@ -234,9 +230,7 @@ static int read_text(reader *r, ttm_str text) {
   int status = TTM_OK;
   r->log->bytes += text.n;
   while (!status && text.n) {
-    size_t end = ttm_str_find_char(text, '\n');
-    status = read_line(r, ttm_str_first(text, end));
-    text = end == TTM_NOT_FOUND ? (ttm_str){"", 0} : ttm_str_from(text, end + 1);
+    status = read_line(r, ttm_str_take_to(&text, '\n'));
   }
   return status || r->scratch.failed ? TTM_ENOMEM : TTM_OK;
 }

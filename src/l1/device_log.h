@@ -11,7 +11,7 @@
 
 /* L1 as the allocator was set up. */
 typedef struct ttm_device_partition {
-  uint64_t worker_l1, base, small, l1_align, dram_align;
+  uint64_t worker_l1, base, small;
   uint64_t line, times;
 } ttm_device_partition;
 
@@ -66,8 +66,8 @@ typedef struct ttm_device_log {
   ttm_device_buffers buffers[TTM_METAL_MEMORIES];
   TTM_VEC(ttm_device_incident) incidents;
   TTM_VEC(ttm_device_remark) warnings; /* different texts; capped */
-  ttm_device_remark indices, unsafe;
-  uint64_t compiled, devices_opened, ops;
+  ttm_device_remark indices;           /* gaps in the buffer indices */
+  uint64_t compiled, ops;
   ttm_csv_kind csv;
   TTM_VEC(ttm_device_usage) usage;
   TTM_VEC(ttm_device_block) blocks;

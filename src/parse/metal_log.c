@@ -157,8 +157,6 @@ static bool number_after(ttm_str text, ttm_str key, uint64_t *out) {
 
 static bool read_partition(ttm_str m, ttm_metal_event *e) {
   e->kind = TTM_METAL_PARTITION;
-  number_after(m, TTM_LIT("l1_alignment:"), &e->l1_align);
-  number_after(m, TTM_LIT("dram_alignment:"), &e->dram_align);
   return number_after(m, TTM_LIT("worker_l1_size:"), &e->worker_l1) &&
          number_after(m, TTM_LIT("l1_unreserved_base:"), &e->base) &&
          number_after(m, TTM_LIT("l1_small_size:"), &e->small);
@@ -226,10 +224,6 @@ bool ttm_metal_event_read(ttm_str m, ttm_metal_event *out) {
     known = read_compiled(m, out);
   else if (ttm_str_starts(m, TTM_LIT("Circular buffer indices are not contiguous")))
     known = read_indices(m, out);
-  else if (ttm_str_starts(m, TTM_LIT("Allocating device buffers is potentially unsafe")))
-    known = true, out->kind = TTM_METAL_UNSAFE;
-  else if (ttm_str_starts(m, TTM_LIT("Initializing device ")))
-    known = number_after(m, TTM_LIT("Initializing device "), &out->device), out->kind = TTM_METAL_DEVICE_OPEN;
   if (!known) *out = (ttm_metal_event){0};
   return known;
 }

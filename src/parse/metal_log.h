@@ -34,10 +34,8 @@ typedef enum ttm_metal_kind {
   TTM_METAL_COMPILED,   /* "compiled reader in 12 ms" */
   TTM_METAL_ALLOCATION, /* a buffer, printed with TT_METAL_SHM_VERBOSE=1 */
   TTM_METAL_INDICES,    /* "Circular buffer indices are not contiguous starting at 0." */
-  TTM_METAL_UNSAFE,     /* "Allocating device buffers is potentially unsafe due to the existence of an active trace." */
   TTM_METAL_OP_BEGIN,   /* "Begin op: ttnn::add" */
   TTM_METAL_OP_END,     /* "End op: ttnn::add (duration: 5 ns)" */
-  TTM_METAL_DEVICE_OPEN, /* "Initializing device 0." */
 } ttm_metal_kind;
 
 enum { TTM_METAL_MEMORIES = 5 }; /* buffer types: 0 DRAM, 1 L1, 2 system memory, 3 L1_SMALL, 4 TRACE */
@@ -49,9 +47,8 @@ typedef struct ttm_metal_event {
   uint64_t bytes;                  /* kernel, allocation */
   uint64_t processor;              /* kernel: RISC */
   uint64_t memory;                 /* allocation: buffer type */
-  uint64_t device;                 /* allocation, opening */
+  uint64_t device;                 /* allocation */
   uint64_t worker_l1, base, small; /* partition */
-  uint64_t l1_align, dram_align;   /* partition */
 } ttm_metal_event;
 
 /* Kind TTM_METAL_NOTHING (false) for any message without memory facts, and for one that is cut. */

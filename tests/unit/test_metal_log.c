@@ -80,7 +80,6 @@ static void messages(void **state) {
   assert_int_equal(e.worker_l1, 1499136);
   assert_int_equal(e.base, 105824);
   assert_int_equal(e.small, 16384);
-  assert_int_equal(e.dram_align, 32);
   e = event_of("RISC=4, name=odd, size=7, size=1896 (bytes)");
   assert_int_equal(e.processor, 4);
   assert_int_equal(e.bytes, 1896);

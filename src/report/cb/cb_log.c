@@ -231,7 +231,7 @@ static void put_buffers(ttm_doc *d, const ttm_device_log *log) {
 }
 
 static void put_warnings(ttm_doc *d, const ttm_device_log *log) {
-  if (!log->indices.times && !log->unsafe.times && !log->warnings.n) return;
+  if (!log->indices.times && !log->warnings.n) return;
   ttm_doc_heading(d, "Warnings");
   if (log->indices.times)
     ttm_doc_point(d,
