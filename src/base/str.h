@@ -19,7 +19,14 @@ static inline ttm_str ttm_str_of(const char *cstr) { return (ttm_str){cstr, cstr
 
 static inline bool ttm_str_eq(ttm_str a, ttm_str b) { return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0); }
 
-/* The same but for the case of ASCII letters, whatever the locale. */
+/* Below, equal to or above 0 as bytes compare; a shorter one comes before what it begins. */
+static inline int ttm_str_order(ttm_str a, ttm_str b) {
+  size_t n = a.n < b.n ? a.n : b.n;
+  int order = n ? memcmp(a.p, b.p, n) : 0;
+  return order ? order : (a.n > b.n) - (a.n < b.n);
+}
+
+/* Equal but for the case of ASCII letters, whatever the locale. */
 bool ttm_str_eq_nocase(ttm_str a, ttm_str b);
 
 static inline bool ttm_str_starts(ttm_str v, ttm_str prefix) {
@@ -43,6 +50,14 @@ size_t ttm_str_find(ttm_str v, ttm_str needle);
 size_t ttm_str_find_char(ttm_str v, char c);
 
 static inline bool ttm_str_contains(ttm_str v, ttm_str needle) { return ttm_str_find(v, needle) != TTM_NOT_FOUND; }
+
+/* Takes everything up to `end`, which is dropped, or to the end of *v. */
+static inline ttm_str ttm_str_take_to(ttm_str *v, char end) {
+  size_t at = ttm_str_find_char(*v, end);
+  ttm_str taken = ttm_str_first(*v, at);
+  *v = ttm_str_from(*v, taken.n + 1);
+  return taken;
+}
 
 /* Without leading and trailing blanks, tabs and carriage returns. */
 ttm_str ttm_str_trim(ttm_str v);

@@ -3,17 +3,6 @@
 #include "base/buf.h"
 #include "cbscan/unit.h"
 
-typedef struct described {
-  bool dataflow;
-  cbs_node list;        /* {...}, 0 for none */
-  const cbs_name *name; /* the variable, NULL for a literal in place */
-} described;
-
-static cbs_node member(const cbs_unit *unit, const described *d, const char *name) {
-  if (d->name) return cbs_member_of_variable(unit, d->name, name);
-  return cbs_member_of(&unit->tree, d->list, name);
-}
-
 /* ---- CBDescriptor --------------------------------------------------------------------------------------------------- */
 
 /* A CBFormatDescriptor: literal with or without names, or a variable. */
@@ -26,13 +15,13 @@ static void fill_slot(cbs_unit *unit, cbs_slot *slot, cbs_node n, const cbs_eval
     if (!name || name->kind != CBS_NAME_VARIABLE) return;
   }
   cbs_node list = name ? 0 : cbs_list_of(tree, n);
-  described d = {.list = list, .name = name};
+  cbs_struct d = {.list = list, .name = name};
   static const char *const members[] = {"buffer_index", "data_format", "page_size"};
   cbs_expression *to[] = {&slot->index, &slot->format, &slot->page};
   cbs_node first = list ? cbs_tree_child(tree, list, 0) : 0;
   bool positional = first && cbs_tree_kind(tree, first) != CBS_N_INIT_PAIR;
   for (size_t i = 0; i < 3; i++) {
-    cbs_node value = positional ? cbs_tree_child(tree, list, i) : member(unit, &d, members[i]);
+    cbs_node value = positional ? cbs_tree_child(tree, list, i) : cbs_struct_member(unit, &d, members[i]);
     if (value) *to[i] = cbs_evaluate(unit, value, frame);
   }
 }
@@ -48,12 +37,8 @@ static bool is_format_list(const cbs_tree *tree, cbs_node n) {
 /* Fills slots from format_descriptors = {...}, whose braces may be doubled. */
 static bool add_formats(cbs_unit *unit, cbs_buffer *cb, cbs_node value, const cbs_eval_frame *frame) {
   const cbs_tree *tree = &unit->tree;
-  value = cbs_resolve(unit, value, &frame);
-  if (value && cbs_tree_kind(tree, value) == CBS_N_IDENTIFIER) {
-    const cbs_name *name = cbs_names_find(&unit->names, cbs_tree_text(tree, value), value);
-    value = name ? name->value : 0;
-  }
-  cbs_node list = cbs_list_of(tree, value);
+  const cbs_name *name;
+  cbs_node list = cbs_list_of(tree, cbs_resolve_value(unit, value, &frame, &name));
   while (list && cbs_tree_children(tree, list) == 1 && is_format_list(tree, list)) {
     cbs_node only = cbs_tree_child(tree, list, 0);
     if (cbs_tree_kind(tree, only) != CBS_N_INIT_LIST || !is_format_list(tree, only)) break;
@@ -95,12 +80,12 @@ static bool add_format_statements(cbs_unit *unit, cbs_buffer *cb, const cbs_name
 }
 
 static int make_descriptor(cbs_unit *unit, cbs_node site, const cbs_eval_frame *frame, void *context) {
-  const described *d = context;
+  const cbs_struct *d = context;
   cbs_buffer cb = cbs_buffer_at(unit, CBS_DESCRIPTOR, site, frame);
-  cbs_node total = member(unit, d, "total_size"), formats = member(unit, d, "format_descriptors");
-  cbs_node cores = member(unit, d, "core_ranges"), buffer = member(unit, d, "buffer"),
-           tensor = member(unit, d, "tensor");
-  cbs_node global = member(unit, d, "global_circular_buffer");
+  cbs_node total = cbs_struct_member(unit, d, "total_size"), formats = cbs_struct_member(unit, d, "format_descriptors");
+  cbs_node cores = cbs_struct_member(unit, d, "core_ranges"), buffer = cbs_struct_member(unit, d, "buffer"),
+           tensor = cbs_struct_member(unit, d, "tensor");
+  cbs_node global = cbs_struct_member(unit, d, "global_circular_buffer");
   cb.created = true;
   cb.total = cbs_evaluate(unit, total, frame);
   if (cores) cb.cores = cbs_evaluate(unit, cores, frame).text;
@@ -127,12 +112,13 @@ int cbs_unit_product_text(cbs_unit *unit, ttm_str a, ttm_str b, ttm_str *out) {
 }
 
 static int make_dataflow(cbs_unit *unit, cbs_node site, const cbs_eval_frame *frame, void *context) {
-  const described *d = context;
+  const cbs_struct *d = context;
   cbs_buffer cb = cbs_buffer_at(unit, CBS_DATAFLOW, site, frame);
-  cbs_node id = member(unit, d, "unique_id"), entry = member(unit, d, "entry_size"),
-           entries = member(unit, d, "num_entries");
-  cbs_node format = member(unit, d, "data_format_metadata"), borrowed = member(unit, d, "borrowed_from");
-  if (!format) format = member(unit, d, "data_format");
+  cbs_node id = cbs_struct_member(unit, d, "unique_id"), entry = cbs_struct_member(unit, d, "entry_size"),
+           entries = cbs_struct_member(unit, d, "num_entries");
+  cbs_node format = cbs_struct_member(unit, d, "data_format_metadata"),
+           borrowed = cbs_struct_member(unit, d, "borrowed_from");
+  if (!format) format = cbs_struct_member(unit, d, "data_format");
   cbs_expression page = cbs_evaluate(unit, entry, frame), pages = cbs_evaluate(unit, entries, frame);
   cb.created = true;
   cb.total.value = cbs_value_binary(TTM_LIT("*"), &page.value, &pages.value);
@@ -171,7 +157,7 @@ static int type_of_bare_list(const cbs_tree *tree, cbs_node n) {
 
 int cbs_scan_descriptor(cbs_unit *unit, cbs_node n) {
   const cbs_tree *tree = &unit->tree;
-  described d = {0};
+  cbs_struct d = {0};
   int type = 0;
   switch (cbs_tree_kind(tree, n)) {
     case CBS_N_COMPOUND_LITERAL:
@@ -189,15 +175,10 @@ int cbs_scan_descriptor(cbs_unit *unit, cbs_node n) {
       cbs_node_kind kind = cbs_tree_kind(tree, declarator);
       cbs_node value = kind == CBS_N_INIT_DECLARATOR ? cbs_tree_field(tree, declarator, CBS_F_VALUE) : 0;
       if (kind != CBS_N_IDENTIFIER && (!value || cbs_tree_kind(tree, value) != CBS_N_INIT_LIST)) return TTM_OK;
-      cbs_node id = cbs_declared_identifier(tree, declarator);
-      uint32_t i = id ? cbs_names_first(&unit->names, cbs_tree_text(tree, id)) : UINT32_MAX;
-      for (; i != UINT32_MAX; i = unit->names.names.at[i].next) {
-        if (unit->names.names.at[i].node == n) d.name = &unit->names.names.at[i];
-      }
+      d.name = cbs_name_declared(unit, n);
       if (!d.name) return TTM_OK;
     }
   }
   if (!type) return TTM_OK;
-  d.dataflow = type == 2;
-  return cbs_for_each_call(unit, n, d.dataflow ? make_dataflow : make_descriptor, &d);
+  return cbs_for_each_call(unit, n, type == 2 ? make_dataflow : make_descriptor, &d);
 }

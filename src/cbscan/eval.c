@@ -18,14 +18,8 @@ bool cbs_constants_find(cbs_constants constants, ttm_str name, int64_t *value) {
   size_t low = 0, high = constants.n;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
-    ttm_str at = constants.at[middle].name;
-    size_t n = at.n < name.n ? at.n : name.n;
-    int order = n ? memcmp(at.p, name.p, n) : 0;
-    if (!order) order = at.n < name.n ? -1 : at.n > name.n;
-    if (!order) {
-      *value = constants.at[middle].value;
-      return true;
-    }
+    int order = ttm_str_order(constants.at[middle].name, name);
+    if (!order) return *value = constants.at[middle].value, true;
     if (order < 0)
       low = middle + 1;
     else
@@ -242,7 +236,7 @@ static cbs_value eval_subscript(cbs_eval *eval, cbs_node n, const cbs_eval_frame
   if (!object || !indices || cbs_tree_kind(tree, object) != CBS_N_IDENTIFIER) return unknown;
   const cbs_name *name = cbs_names_find(eval->names, cbs_tree_text(tree, object), n);
   cbs_node first = cbs_tree_child(tree, indices, 0);
-  cbs_value index = first ? cbs_eval_node(eval, first, frame) : unknown;
+  cbs_value index = cbs_eval_node(eval, first, frame);
   if (!name || !name->value || name->kind != CBS_NAME_VARIABLE || !cbs_value_is_one(&index)) return unknown;
   if (index.type != CBS_VALUE_INT || index.v[0].i < 0 || cbs_tree_kind(tree, name->value) != CBS_N_INIT_LIST)
     return unknown;
@@ -283,7 +277,6 @@ static cbs_value eval_binary(cbs_eval *eval, cbs_node n, const cbs_eval_frame *f
   const cbs_tree *tree = eval->tree;
   cbs_node left = cbs_tree_field(tree, n, CBS_F_LEFT), right = cbs_tree_field(tree, n, CBS_F_RIGHT);
   cbs_node op = cbs_tree_field(tree, n, CBS_F_OPERATOR);
-  if (!left || !right || !op) return cbs_value_unknown((ttm_str){0});
   cbs_value a = cbs_eval_node(eval, left, frame), b = cbs_eval_node(eval, right, frame);
   return cbs_value_binary(cbs_tree_text(tree, op), &a, &b);
 }
@@ -308,7 +301,6 @@ static cbs_value eval_ternary(cbs_eval *eval, cbs_node n, const cbs_eval_frame *
 
 static cbs_value eval_cast(cbs_eval *eval, cbs_node n, const cbs_eval_frame *frame) {
   cbs_node value = cbs_tree_field(eval->tree, n, CBS_F_VALUE), type = cbs_tree_field(eval->tree, n, CBS_F_TYPE);
-  if (!value) return cbs_value_unknown((ttm_str){0});
   cbs_value v = cbs_eval_node(eval, value, frame);
   bool real = type && (cbs_text_has_word(cbs_tree_text(eval->tree, type), TTM_LIT("float")) ||
                        cbs_text_has_word(cbs_tree_text(eval->tree, type), TTM_LIT("double")));
@@ -317,9 +309,8 @@ static cbs_value eval_cast(cbs_eval *eval, cbs_node n, const cbs_eval_frame *fra
 
 static cbs_value eval_unary(cbs_eval *eval, cbs_node n, const cbs_eval_frame *frame) {
   cbs_node operand = cbs_tree_field(eval->tree, n, CBS_F_ARGUMENT), op = cbs_tree_field(eval->tree, n, CBS_F_OPERATOR);
-  if (!operand) return cbs_value_unknown((ttm_str){0});
   cbs_value v = cbs_eval_node(eval, operand, frame);
-  return cbs_value_unary(op ? cbs_tree_text(eval->tree, op) : (ttm_str){"", 0}, &v);
+  return cbs_value_unary(cbs_tree_text(eval->tree, op), &v);
 }
 
 static cbs_value eval_update(cbs_eval *eval, cbs_node n, const cbs_eval_frame *frame) {
@@ -339,7 +330,7 @@ static cbs_value eval_only_child(cbs_eval *eval, cbs_node n, const cbs_eval_fram
   const cbs_tree *tree = eval->tree;
   cbs_node value = cbs_tree_field(tree, n, CBS_F_VALUE);
   if (!value && cbs_tree_children(tree, n) == 1) value = cbs_tree_child(tree, n, 0);
-  return value ? cbs_eval_node(eval, value, frame) : cbs_value_unknown((ttm_str){0});
+  return cbs_eval_node(eval, value, frame);
 }
 
 static cbs_value eval_kind(cbs_eval *eval, cbs_node n, const cbs_eval_frame *frame) {
@@ -374,10 +365,8 @@ static cbs_value eval_kind(cbs_eval *eval, cbs_node n, const cbs_eval_frame *fra
       return eval_unary(eval, n, frame);
     case CBS_N_UPDATE:
       return eval_update(eval, n, frame);
-    case CBS_N_ASSIGN: {
-      cbs_node right = cbs_tree_field(tree, n, CBS_F_RIGHT);
-      return right ? cbs_eval_node(eval, right, frame) : cbs_value_unknown((ttm_str){0});
-    }
+    case CBS_N_ASSIGN:
+      return cbs_eval_node(eval, cbs_tree_field(tree, n, CBS_F_RIGHT), frame);
     case CBS_N_TERNARY:
       return eval_ternary(eval, n, frame);
     case CBS_N_CAST:

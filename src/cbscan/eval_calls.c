@@ -4,8 +4,7 @@
 #include "l1/data_format.h"
 
 static cbs_value argument(cbs_eval *eval, cbs_node call, size_t i, const cbs_eval_frame *frame) {
-  cbs_node n = cbs_call_argument(eval->tree, call, i);
-  return n ? cbs_eval_node(eval, n, frame) : cbs_value_unknown((ttm_str){0});
+  return cbs_eval_node(eval, cbs_call_argument(eval->tree, call, i), frame);
 }
 
 /* ---- Sizes of formats --------------------------------------------------------------------------------------------- */
@@ -69,13 +68,13 @@ static int reach_of(cbs_eval *eval, cbs_node n, cbs_node body, const cbs_eval_fr
     cbs_node_kind kind = cbs_tree_kind(tree, parent);
     if (kind == CBS_N_IF) {
       cbs_node condition = cbs_tree_field(tree, parent, CBS_F_CONDITION);
-      cbs_value test = condition ? cbs_eval_node(eval, condition, frame) : cbs_value_unknown((ttm_str){0});
+      cbs_value test = cbs_eval_node(eval, condition, frame);
       int truth = cbs_value_truth(&test);
       if (truth < 0)
         reach = -1;
       else if (truth != (cbs_tree_at(tree, up)->field == CBS_F_CONSEQUENCE))
         return 0;
-    } else if (kind == CBS_N_FOR || kind == CBS_N_WHILE || kind == CBS_N_FOR_RANGE || kind == CBS_N_CASE) {
+    } else if ((cbs_is_loop(kind) && kind != CBS_N_DO) || kind == CBS_N_CASE) {
       reach = -1;
     }
   }
@@ -117,56 +116,32 @@ static cbs_value follow(cbs_eval *eval, cbs_node call, cbs_node function, const 
 typedef enum { NOT_KNOWN, TILE, DATUM, SAME, INT_CAST, REAL_CAST, CEIL, FLOOR, PAIR, ARG, NAMED } call_kind;
 
 typedef struct known_call {
-  const char *name;
   call_kind kind;
-  const char *op; /* for PAIR */
+  const char *names; /* of all functions of the kind */
+  const char *op;    /* for PAIR */
 } known_call;
 
 static const known_call known_calls[] = {
-    {"tile_size", TILE, NULL},
-    {"get_tile_size", TILE, NULL},
-    {"TileSize", TILE, NULL},
-    {"single_tile_size", TILE, NULL},
-    {"datum_size", DATUM, NULL},
-    {"datatype_to_dataformat_converter", SAME, NULL},
-    {"static_cast", INT_CAST, NULL},
-    {"uint32_t", INT_CAST, NULL},
-    {"int32_t", INT_CAST, NULL},
-    {"uint8_t", INT_CAST, NULL},
-    {"uint16_t", INT_CAST, NULL},
-    {"uint64_t", INT_CAST, NULL},
-    {"size_t", INT_CAST, NULL},
-    {"int", INT_CAST, NULL},
-    {"unsigned", INT_CAST, NULL},
-    {"CBIndex", INT_CAST, NULL},
-    {"to_underlying", INT_CAST, NULL},
-    {"float", REAL_CAST, NULL},
-    {"double", REAL_CAST, NULL},
-    {"move", SAME, NULL},
-    {"forward", SAME, NULL},
-    {"as_const", SAME, NULL},
-    {"DFBSpecName", SAME, NULL},
-    {"string", SAME, NULL},
-    {"path", SAME, NULL},
-    {"ceil", CEIL, NULL},
-    {"floor", FLOOR, NULL},
-    {"min", PAIR, "min"},
-    {"max", PAIR, "max"},
-    {"div_up", PAIR, "div_up"},
-    {"ceil_div", PAIR, "div_up"},
-    {"div_ceil", PAIR, "div_up"},
-    {"round_up", PAIR, "round_up"},
-    {"align", PAIR, "round_up"},
-    {"align_up", PAIR, "round_up"},
-    {"round_down", PAIR, "round_down"},
-    {"get_compile_time_arg_val", ARG, NULL},
-    {"get_named_compile_time_arg_val", NAMED, NULL},
-    {"get_arg", NAMED, NULL},
+    {TILE, "tile_size get_tile_size TileSize single_tile_size", NULL},
+    {DATUM, "datum_size", NULL},
+    {INT_CAST, "static_cast uint32_t int32_t uint8_t uint16_t uint64_t size_t int unsigned CBIndex to_underlying",
+     NULL},
+    {REAL_CAST, "float double", NULL},
+    {SAME, "datatype_to_dataformat_converter move forward as_const DFBSpecName string path", NULL},
+    {CEIL, "ceil", NULL},
+    {FLOOR, "floor", NULL},
+    {PAIR, "min", "min"},
+    {PAIR, "max", "max"},
+    {PAIR, "div_up ceil_div div_ceil", "div_up"},
+    {PAIR, "round_up align align_up", "round_up"},
+    {PAIR, "round_down", "round_down"},
+    {ARG, "get_compile_time_arg_val", NULL},
+    {NAMED, "get_named_compile_time_arg_val get_arg", NULL},
 };
 
 static const known_call *find_known(ttm_str name) {
   for (size_t i = 0; i < sizeof known_calls / sizeof *known_calls; i++) {
-    if (ttm_str_eq(name, ttm_str_of(known_calls[i].name))) return &known_calls[i];
+    if (cbs_text_has_word(ttm_str_of(known_calls[i].names), name)) return &known_calls[i];
   }
   return NULL;
 }
@@ -226,14 +201,14 @@ static cbs_value eval_method(cbs_eval *eval, cbs_node call, cbs_node function, c
   cbs_node field = cbs_tree_field(tree, function, CBS_F_FIELD), object = cbs_tree_field(tree, function, CBS_F_ARGUMENT);
   ttm_str name = field ? cbs_name_last(tree, field) : (ttm_str){"", 0};
   if (ttm_str_eq(name, TTM_LIT("value_or"))) {
-    cbs_value held = object ? cbs_eval_node(eval, object, frame) : cbs_value_unknown((ttm_str){0});
+    cbs_value held = cbs_eval_node(eval, object, frame);
     cbs_value otherwise = argument(eval, call, 0, frame);
     held = cbs_value_union(&held, &otherwise);
     held.varies = true;
     return held;
   }
   if (ttm_str_eq(name, TTM_LIT("value")) || ttm_str_eq(name, TTM_LIT("get")) || ttm_str_eq(name, TTM_LIT("string"))) {
-    return object ? cbs_eval_node(eval, object, frame) : cbs_value_unknown((ttm_str){0});
+    return cbs_eval_node(eval, object, frame);
   }
   if (ttm_str_eq(
           name,

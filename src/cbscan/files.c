@@ -253,9 +253,7 @@ static int add_constant(cbs_define_list *out, ttm_str left, ttm_str right) {
 
 int cbs_constants_read(cbs_define_list *out, ttm_str text) {
   while (text.n) {
-    size_t end = ttm_str_find_char(text, '\n');
-    ttm_str line = ttm_str_trim(ttm_str_first(text, end));
-    text = end == TTM_NOT_FOUND ? (ttm_str){"", 0} : ttm_str_from(text, end + 1);
+    ttm_str line = ttm_str_trim(ttm_str_take_to(&text, '\n'));
     size_t comment = ttm_str_find(line, TTM_LIT("//"));
     if (comment != TTM_NOT_FOUND) line = ttm_str_trim(ttm_str_first(line, comment));
     if (ttm_str_take(&line, TTM_LIT("#define "))) {
@@ -277,9 +275,7 @@ int cbs_constants_read(cbs_define_list *out, ttm_str text) {
 
 static int by_name(const void *a, const void *b) {
   const cbs_define *x = a, *y = b;
-  size_t n = x->name.n < y->name.n ? x->name.n : y->name.n;
-  int order = n ? memcmp(x->name.p, y->name.p, n) : 0;
-  if (!order) order = x->name.n < y->name.n ? -1 : x->name.n > y->name.n;
+  int order = ttm_str_order(x->name, y->name);
   return order ? order : x->value < y->value ? -1 : x->value > y->value;
 }
 

@@ -305,11 +305,8 @@ static int by_weight(const void *a, const void *b) {
   if (x->level != y->level) return x->level < y->level ? -1 : 1;
   if (x->file != y->file) return x->file < y->file ? -1 : 1;
   if (x->line != y->line) return x->line < y->line ? -1 : 1;
-  int rule = strcmp(x->rule, y->rule);
-  if (rule) return rule;
-  size_t n = x->text.n < y->text.n ? x->text.n : y->text.n;
-  int order = n ? memcmp(x->text.p, y->text.p, n) : 0;
-  return order ? order : x->text.n < y->text.n ? -1 : x->text.n > y->text.n;
+  if (x->rule != y->rule) return strcmp(x->rule, y->rule);
+  return ttm_str_order(x->text, y->text);
 }
 
 int cbs_judge(cbs_scan *scan) {

@@ -54,7 +54,7 @@ static cbs_value apply_if(walk *w, cbs_node n, cbs_value s) {
   if (condition && cbs_tree_within(tree, w->at, condition)) return s;
   if (yes && cbs_tree_within(tree, w->at, yes)) return apply(w, yes, s);
   if (no && cbs_tree_within(tree, w->at, no)) return apply(w, no, s);
-  cbs_value test = condition ? cbs_eval_node(w->eval, condition, w->frame) : cbs_value_unknown((ttm_str){0});
+  cbs_value test = cbs_eval_node(w->eval, condition, w->frame);
   int truth = cbs_value_truth(&test);
   if (truth >= 0) { /* known, perhaps only because the user said so */
     cbs_node way = truth ? yes : no;
@@ -119,15 +119,10 @@ static cbs_value apply(walk *w, cbs_node n, cbs_value s) {
   if (n >= w->at || !changes_in(w, n, NULL)) return s;
   if (w->depth >= MAX_DEPTH) return open_value(w, s);
   w->depth++;
-  switch (cbs_tree_kind(w->eval->tree, n)) {
+  cbs_node_kind kind = cbs_tree_kind(w->eval->tree, n);
+  switch (kind) {
     case CBS_N_IF:
       s = apply_if(w, n, s);
-      break;
-    case CBS_N_FOR:
-    case CBS_N_FOR_RANGE:
-    case CBS_N_WHILE:
-    case CBS_N_DO:
-      s = apply_loop(w, n, s);
       break;
     case CBS_N_SWITCH:
       s = apply_switch(w, n, s);
@@ -148,7 +143,7 @@ static cbs_value apply(walk *w, cbs_node n, cbs_value s) {
       s = apply_step(w, n, s);
       break;
     default:
-      s = apply_children(w, n, s);
+      s = cbs_is_loop(kind) ? apply_loop(w, n, s) : apply_children(w, n, s);
   }
   w->depth--;
   return s;

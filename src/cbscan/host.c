@@ -159,14 +159,8 @@ static bool find_config(cbs_unit *unit, config *c, cbs_node n, const cbs_eval_fr
 /* A map of index to format: {{i, f}, {j, g}}, or a variable that holds one. */
 static bool add_map(cbs_unit *unit, cbs_buffer *cb, cbs_node map, const cbs_eval_frame *frame) {
   const cbs_tree *tree = &unit->tree;
-  cbs_node source = map;
-  map = cbs_resolve(unit, map, &frame);
-  const cbs_name *name = NULL;
-  if (map && cbs_tree_kind(tree, map) == CBS_N_IDENTIFIER) {
-    name = cbs_names_find(&unit->names, cbs_tree_text(tree, map), map);
-    map = name ? name->value : 0;
-  }
-  cbs_node list = map ? cbs_list_of(tree, map) : 0;
+  const cbs_name *name;
+  cbs_node source = map, list = cbs_list_of(tree, cbs_resolve_value(unit, map, &frame, &name));
   size_t room = (list ? cbs_tree_children(tree, list) : 0) + MAX_SLOTS;
   if (!cbs_buffer_slots(unit, cb, room)) return false;
   cb->slot_count = 0;

@@ -7,28 +7,20 @@ enum { MAX_ARGS = 128 };
 /* A vector of arguments written out: {a, b, c}, also in a variable with push_back behind. */
 static int take_args(cbs_unit *unit, cbs_kernel_ref *ref, cbs_node n, const cbs_eval_frame *frame) {
   const cbs_tree *tree = &unit->tree;
+  const cbs_name *name;
   cbs_node use = n;
-  n = cbs_resolve(unit, n, &frame);
-  const cbs_name *name = NULL;
-  if (n && cbs_tree_kind(tree, n) == CBS_N_IDENTIFIER) {
-    name = cbs_names_find(&unit->names, cbs_tree_text(tree, n), n);
-    n = name ? name->value : 0;
-  }
-  if (!n && !name) {
-    ref->args_open = true;
-    return TTM_OK;
-  }
+  n = cbs_resolve_value(unit, n, &frame, &name);
+  if (!n && !name) return TTM_OK;
   ref->args = ttm_arena_alloc(unit->arena, MAX_ARGS * sizeof *ref->args);
   if (!ref->args) return TTM_ENOMEM;
   cbs_node list = n ? cbs_list_of(tree, n) : 0;
   /* std::vector<uint32_t> x = {...} may be written as x({...}) too */
   if (n && !list && cbs_tree_kind(tree, n) == CBS_N_ARGUMENTS) list = cbs_list_of(tree, cbs_tree_child(tree, n, 0));
-  if (n && !list) ref->args_open = true;
   for (cbs_node c = list ? cbs_tree_at(tree, list)->child : 0; c && ref->arg_count < MAX_ARGS;
        c = cbs_tree_at(tree, c)->next) {
     ref->args[ref->arg_count++] = cbs_evaluate(unit, c, frame);
   }
-  if (!name || ref->args_open) return TTM_OK;
+  if (!name || (n && !list)) return TTM_OK;
   const cbs_names *names = &unit->names;
   for (uint32_t i = cbs_changes_first(names, name->text); i != UINT32_MAX; i = names->changes.at[i].next) {
     const cbs_change *change = &names->changes.at[i];
@@ -39,8 +31,7 @@ static int take_args(cbs_unit *unit, cbs_kernel_ref *ref, cbs_node n, const cbs_
                 (ttm_str_eq(change->word, TTM_LIT("push_back")) || ttm_str_eq(change->word, TTM_LIT("emplace_back")));
     if (!adds || conditional || in_loop || ref->arg_count == MAX_ARGS) {
       if (change->kind == CBS_CHANGE_METHOD && ttm_str_eq(change->word, TTM_LIT("size"))) continue;
-      ref->args_open = true; /* behind here the numbers are not known */
-      return TTM_OK;
+      return TTM_OK; /* behind here the numbers are not known */
     }
     ref->args[ref->arg_count++] = cbs_evaluate(unit, cbs_call_argument(tree, change->node, 0), frame);
   }
@@ -59,16 +50,12 @@ static int add_named(cbs_unit *unit, cbs_kernel_ref *ref, ttm_str name, const cb
 /* {{"name", value}, ...}, in place or in a variable. */
 static int take_named(cbs_unit *unit, cbs_kernel_ref *ref, cbs_node n, const cbs_eval_frame *frame) {
   const cbs_tree *tree = &unit->tree;
-  n = cbs_resolve(unit, n, &frame);
-  if (n && cbs_tree_kind(tree, n) == CBS_N_IDENTIFIER) {
-    const cbs_name *name = cbs_names_find(&unit->names, cbs_tree_text(tree, n), n);
-    n = name ? name->value : 0;
-  }
-  cbs_node list = cbs_list_of(tree, n);
+  const cbs_name *name;
+  cbs_node list = cbs_list_of(tree, cbs_resolve_value(unit, n, &frame, &name));
   for (cbs_node c = list ? cbs_tree_at(tree, list)->child : 0; c; c = cbs_tree_at(tree, c)->next) {
     cbs_node pair = cbs_list_of(tree, c), first = pair ? cbs_tree_child(tree, pair, 0) : 0;
     cbs_node second = pair ? cbs_tree_child(tree, pair, 1) : 0;
-    cbs_value key = first ? cbs_eval_expression(&unit->eval, first, frame) : cbs_value_unknown((ttm_str){0});
+    cbs_value key = cbs_eval_expression(&unit->eval, first, frame);
     if (!second || key.type != CBS_VALUE_STRING || !cbs_value_is_one(&key)) continue;
     cbs_value value = cbs_eval_expression(&unit->eval, second, frame);
     if (add_named(unit, ref, key.v[0].t, &value)) return TTM_ENOMEM;
@@ -146,9 +133,7 @@ static int take_config(cbs_unit *unit, cbs_kernel_ref *ref, cbs_node config, con
   if (!args && first && cbs_tree_kind(tree, first) != CBS_N_INIT_PAIR) args = first;
   if (!args && config && cbs_tree_kind(tree, config) == CBS_N_CALL) args = cbs_call_argument(tree, config, 0);
   if (named && take_named(unit, ref, named, frame)) return TTM_ENOMEM;
-  if (args) return take_args(unit, ref, args, frame);
-  ref->args_open = !list;
-  return TTM_OK;
+  return args ? take_args(unit, ref, args, frame) : TTM_OK;
 }
 
 static int make_created(cbs_unit *unit, cbs_node call, const cbs_eval_frame *frame, void *context) {
@@ -161,28 +146,18 @@ static int make_created(cbs_unit *unit, cbs_node call, const cbs_eval_frame *fra
   return ttm_vec_push(&unit->refs, ref);
 }
 
-typedef struct described {
-  cbs_node list;
-  const cbs_name *name;
-} described;
-
 static int make_described(cbs_unit *unit, cbs_node site, const cbs_eval_frame *frame, void *context) {
-  const described *d = context;
+  const cbs_struct *d = context;
   const char *const members[] = {"kernel_source", "source", "compile_time_args", "named_compile_time_args",
                                  "dfb_bindings"};
   cbs_node value[5];
-  for (size_t i = 0; i < 5; i++) {
-    value[i] =
-        d->name ? cbs_member_of_variable(unit, d->name, members[i]) : cbs_member_of(&unit->tree, d->list, members[i]);
-  }
+  for (size_t i = 0; i < 5; i++) value[i] = cbs_struct_member(unit, d, members[i]);
   cbs_kernel_ref ref = ref_at(unit, site, frame);
   cbs_node path = value[0] ? value[0] : value[1];
   if (!path) return TTM_OK;
   ref.path = cbs_eval_expression(&unit->eval, path, frame);
-  ref.bindings_open = d->name != NULL;
   if (value[2] && value[0] && take_args(unit, &ref, value[2], frame)) return TTM_ENOMEM;
   if (value[2] && take_named(unit, &ref, value[2], frame)) return TTM_ENOMEM;
-  if (!value[2] && d->name) ref.args_open = true; /* statements may add some */
   if (value[3] && take_named(unit, &ref, value[3], frame)) return TTM_ENOMEM;
   if (value[4] && take_bindings_of(unit, &ref, value[4], frame)) return TTM_ENOMEM;
   return ttm_vec_push(&unit->refs, ref);
@@ -191,17 +166,6 @@ static int make_described(cbs_unit *unit, cbs_node site, const cbs_eval_frame *f
 static bool is_kernel_type(const cbs_tree *tree, cbs_node type) {
   ttm_str name = type ? cbs_name_last(tree, type) : (ttm_str){"", 0};
   return ttm_str_eq(name, TTM_LIT("KernelDescriptor")) || ttm_str_eq(name, TTM_LIT("KernelSpec"));
-}
-
-static int at_declaration(cbs_unit *unit, cbs_node n) {
-  const cbs_tree *tree = &unit->tree;
-  described d = {0};
-  cbs_node id = cbs_declared_identifier(tree, cbs_tree_field(tree, n, CBS_F_DECLARATOR));
-  uint32_t i = id ? cbs_names_first(&unit->names, cbs_tree_text(tree, id)) : UINT32_MAX;
-  for (; i != UINT32_MAX; i = unit->names.names.at[i].next) {
-    if (unit->names.names.at[i].node == n) d.name = &unit->names.names.at[i];
-  }
-  return d.name ? make_described(unit, n, NULL, &d) : TTM_OK;
 }
 
 int cbs_scan_host_kernels(cbs_unit *unit) {
@@ -216,10 +180,11 @@ int cbs_scan_host_kernels(cbs_unit *unit) {
         status = cbs_for_each_call(unit, n, make_created, NULL);
       }
     } else if (kind == CBS_N_COMPOUND_LITERAL && is_kernel_type(tree, cbs_tree_field(tree, n, CBS_F_TYPE))) {
-      described d = {.list = cbs_list_of(tree, n)};
+      cbs_struct d = {.list = cbs_list_of(tree, n)};
       status = cbs_for_each_call(unit, n, make_described, &d);
     } else if (kind == CBS_N_DECLARATION && is_kernel_type(tree, cbs_tree_field(tree, n, CBS_F_TYPE))) {
-      status = at_declaration(unit, n);
+      cbs_struct d = {.name = cbs_name_declared(unit, n)};
+      if (d.name) status = make_described(unit, n, NULL, &d);
     }
     if (status) return status;
   }

@@ -24,14 +24,8 @@ static void surroundings(const cbs_tree *tree, cbs_node n, cbs_use *use) {
       case CBS_N_IF:
         use->conditional |= ttm_str_starts(cbs_tree_text(tree, n), TTM_LIT("if constexpr"));
         break;
-      case CBS_N_FOR:
-      case CBS_N_FOR_RANGE:
-      case CBS_N_WHILE:
-      case CBS_N_DO:
-        use->in_loop = true;
-        break;
       default:
-        break;
+        use->in_loop |= cbs_is_loop(cbs_tree_kind(tree, n));
     }
   }
 }
@@ -79,66 +73,18 @@ static bool id_of_object(cbs_unit *unit, cbs_node object, cbs_expression *id) {
 
 /* Functions of the kernel API that look at a buffer without moving its pointers. */
 static bool only_looks(ttm_str name) {
-  static const char *const names[] = {
-      "get_read_ptr",
-      "get_write_ptr",
-      "get_tile_size",
-      "get_dataformat",
-      "get_local_cb_interface",
-      "copy_tile",
-      "copy_tile_init",
-      "copy_tile_to_dst_init_short",
-      "copy_tile_to_dst_init_short_with_dt",
-      "pack_tile",
-      "pack_tile_block",
-      "add_tiles",
-      "sub_tiles",
-      "mul_tiles",
-      "add_tiles_init",
-      "sub_tiles_init",
-      "mul_tiles_init",
-      "binary_op_init_common",
-      "unary_op_init_common",
-      "init_sfpu",
-      "mm_init",
-      "mm_init_short",
-      "mm_block_init",
-      "matmul_tiles",
-      "matmul_block",
-      "pack_reconfig_data_format",
-      "reconfig_data_format",
-      "reconfig_data_format_srca",
-      "reconfig_data_format_srcb",
-      "CircularBuffer",
-      "DataflowBuffer",
-      "tile_regs_acquire",
-      "static_assert",
-      "constexpr",
-      "compute_kernel_hw_startup",
-      "static_cast",
-      "uint32_t",
-      "get_tile_hw",
-      "transpose_wh_init",
-      "reduce_init",
-      "reduce_tile",
-      "add_bcast_rows_init_short",
-      "add_tiles_bcast_rows",
-      "mul_tiles_bcast",
-      "add_tiles_bcast",
-      "sub_tiles_bcast",
-      "tilize_init",
-      "untilize_init",
-      "binary_tiles_init",
-      "transpose_wh_tile",
-      "bcast_init",
-      "InterleavedAddrGenFast",
-      "TensorAccessor",
-      "DPRINT",
-  };
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    if (ttm_str_eq(name, ttm_str_of(names[i]))) return true;
-  }
-  return false;
+  return cbs_text_has_word(
+      TTM_LIT("get_read_ptr get_write_ptr get_tile_size get_dataformat get_local_cb_interface copy_tile "
+              "copy_tile_init copy_tile_to_dst_init_short copy_tile_to_dst_init_short_with_dt pack_tile "
+              "pack_tile_block add_tiles sub_tiles mul_tiles add_tiles_init sub_tiles_init mul_tiles_init "
+              "binary_op_init_common unary_op_init_common init_sfpu mm_init mm_init_short mm_block_init "
+              "matmul_tiles matmul_block pack_reconfig_data_format reconfig_data_format reconfig_data_format_srca "
+              "reconfig_data_format_srcb CircularBuffer DataflowBuffer tile_regs_acquire static_assert constexpr "
+              "compute_kernel_hw_startup static_cast uint32_t get_tile_hw transpose_wh_init reduce_init "
+              "reduce_tile add_bcast_rows_init_short add_tiles_bcast_rows mul_tiles_bcast add_tiles_bcast "
+              "sub_tiles_bcast tilize_init untilize_init binary_tiles_init transpose_wh_tile bcast_init "
+              "InterleavedAddrGenFast TensorAccessor DPRINT"),
+      name);
 }
 
 /* Remembers buffers handed to functions out of sight: they may well be consumed there. */
@@ -202,6 +148,13 @@ static uint32_t count_code_lines(const cbs_tree *tree) {
   return lines;
 }
 
+static void measure_loop(const cbs_tree *tree, cbs_node n, cbs_kernel_size *size) {
+  uint32_t depth = 0;
+  for (; n; n = cbs_tree_at(tree, n)->parent) depth += cbs_is_loop(cbs_tree_kind(tree, n));
+  size->loops++;
+  if (depth > size->depth) size->depth = depth;
+}
+
 /* Complexity is McCabe's: decisions plus one per function. */
 static void measure(cbs_unit *unit) {
   const cbs_tree *tree = &unit->tree;
@@ -217,26 +170,13 @@ static void measure(cbs_unit *unit) {
       case CBS_N_CASE:
         size->branches++;
         break;
-      case CBS_N_FOR:
-      case CBS_N_FOR_RANGE:
-      case CBS_N_WHILE:
-      case CBS_N_DO: {
-        uint32_t depth = 1;
-        for (cbs_node up = cbs_tree_at(tree, n)->parent; up; up = cbs_tree_at(tree, up)->parent) {
-          cbs_node_kind kind = cbs_tree_kind(tree, up);
-          depth += kind == CBS_N_FOR || kind == CBS_N_FOR_RANGE || kind == CBS_N_WHILE || kind == CBS_N_DO;
-        }
-        size->loops++;
-        if (depth > size->depth) size->depth = depth;
-        break;
-      }
       case CBS_N_OPERATOR: {
         ttm_str op = cbs_tree_text(tree, n);
         size->complexity += ttm_str_eq(op, TTM_LIT("&&")) || ttm_str_eq(op, TTM_LIT("||"));
         break;
       }
       default:
-        break;
+        if (cbs_is_loop(cbs_tree_kind(tree, n))) measure_loop(tree, n, size);
     }
   }
   size->complexity += size->functions + size->branches + size->loops;

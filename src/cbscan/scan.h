@@ -78,10 +78,8 @@ typedef struct cbs_kernel_ref {
   cbs_value path; /* strings */
   cbs_expression *args;
   size_t arg_count;
-  bool args_open;          /* more may follow, or the list is not known */
   cbs_kernel_named *named; /* named arguments, and accessor -> name of the dataflow buffer */
   size_t named_count;
-  bool bindings_open;
   bool conditional;
   uint32_t node;
 } cbs_kernel_ref;

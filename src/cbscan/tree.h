@@ -96,6 +96,10 @@ typedef enum cbs_node_kind {
       CBS_NODE_KIND_COUNT
 } cbs_node_kind;
 
+static inline bool cbs_is_loop(cbs_node_kind kind) {
+  return kind == CBS_N_FOR || kind == CBS_N_FOR_RANGE || kind == CBS_N_WHILE || kind == CBS_N_DO;
+}
+
 /* What a node is to its parent. */
 #define CBS_NODE_FIELDS(X)          \
   X(NAME, "name")                   \

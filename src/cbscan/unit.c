@@ -38,6 +38,20 @@ cbs_node cbs_member_of_variable(const cbs_unit *unit, const cbs_name *name, cons
   return found;
 }
 
+const cbs_name *cbs_name_declared(const cbs_unit *unit, cbs_node n) {
+  const cbs_name *found = NULL;
+  cbs_node id = cbs_declared_identifier(&unit->tree, cbs_tree_field(&unit->tree, n, CBS_F_DECLARATOR));
+  uint32_t i = id ? cbs_names_first(&unit->names, cbs_tree_text(&unit->tree, id)) : UINT32_MAX;
+  for (; i != UINT32_MAX; i = unit->names.names.at[i].next) {
+    if (unit->names.names.at[i].node == n) found = &unit->names.names.at[i];
+  }
+  return found;
+}
+
+cbs_node cbs_struct_member(const cbs_unit *unit, const cbs_struct *s, const char *name) {
+  return s->name ? cbs_member_of_variable(unit, s->name, name) : cbs_member_of(&unit->tree, s->list, name);
+}
+
 cbs_node cbs_resolve(const cbs_unit *unit, cbs_node n, const cbs_eval_frame **frame) {
   const cbs_tree *tree = &unit->tree;
   for (int steps = 0; n && steps < 16; steps++) {
@@ -62,6 +76,14 @@ cbs_node cbs_resolve(const cbs_unit *unit, cbs_node n, const cbs_eval_frame **fr
     }
   }
   return n;
+}
+
+cbs_node cbs_resolve_value(const cbs_unit *unit, cbs_node n, const cbs_eval_frame **frame, const cbs_name **name) {
+  *name = NULL;
+  n = cbs_resolve(unit, n, frame);
+  if (!n || cbs_tree_kind(&unit->tree, n) != CBS_N_IDENTIFIER) return n;
+  *name = cbs_names_find(&unit->names, cbs_tree_text(&unit->tree, n), n);
+  return *name ? (*name)->value : 0;
 }
 
 /* Expressions are shown where they are given: a parameter of a helper is the argument of its call. */
@@ -89,17 +111,11 @@ void cbs_conditions_above(const cbs_tree *tree, cbs_node n, bool *conditional, b
       case CBS_N_PREPROC_IFDEF:
         *conditional = true;
         break;
-      case CBS_N_FOR:
-      case CBS_N_FOR_RANGE:
-      case CBS_N_WHILE:
-      case CBS_N_DO:
-        *in_loop = true;
-        break;
       case CBS_N_FUNCTION:
       case CBS_N_LAMBDA:
         return;
       default:
-        break;
+        *in_loop |= cbs_is_loop(cbs_tree_kind(tree, up));
     }
   }
 }

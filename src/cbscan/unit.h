@@ -16,7 +16,6 @@ typedef struct cbs_unit {
   TTM_VEC(cbs_kernel_ref) refs; /* likewise */
   TTM_VEC(cbs_use) uses;
   TTM_VEC(cbs_handed) handed;
-  TTM_VEC(cbs_define) constants;   /* file-scope integers of a header */
   TTM_VEC(cbs_function) functions; /* of buffers and refs, in order; `line` and `name` only */
   TTM_VEC(cbs_node) used_configs;  /* configurations a buffer was created from */
   struct {
@@ -36,10 +35,21 @@ int cbs_scan_kernel(cbs_unit *unit);
 cbs_node cbs_member_of(const cbs_tree *tree, cbs_node list, const char *name);
 /* The list of T{...} or {...}, 0 when the node is neither. */
 cbs_node cbs_list_of(const cbs_tree *tree, cbs_node n);
+/* The variable that declaration `n` declares, NULL for none. */
+const cbs_name *cbs_name_declared(const cbs_unit *unit, cbs_node n);
 /* The last value given to member `name` of a variable: in its initialiser or by a statement of its scope. */
 cbs_node cbs_member_of_variable(const cbs_unit *unit, const cbs_name *name, const char *member);
+/* A struct written out, or held by a variable. */
+typedef struct cbs_struct {
+  cbs_node list;        /* {...}, 0 for none */
+  const cbs_name *name; /* the variable, NULL for a literal in place */
+} cbs_struct;
+/* The value of a member, 0 when it has none. */
+cbs_node cbs_struct_member(const cbs_unit *unit, const cbs_struct *s, const char *name);
 /* Steps through names, std::move and parameters of followed calls to the expression that counts. */
 cbs_node cbs_resolve(const cbs_unit *unit, cbs_node n, const cbs_eval_frame **frame);
+/* The same, and through a variable to its initialiser, 0 when it has none; *name is that variable, NULL for none. */
+cbs_node cbs_resolve_value(const cbs_unit *unit, cbs_node n, const cbs_eval_frame **frame, const cbs_name **name);
 cbs_expression cbs_evaluate(cbs_unit *unit, cbs_node n, const cbs_eval_frame *frame);
 /* True when an if, a case or a loop stands between `n` and its function. */
 void cbs_conditions_above(const cbs_tree *tree, cbs_node n, bool *conditional, bool *in_loop);

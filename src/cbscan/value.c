@@ -70,11 +70,8 @@ int64_t cbs_value_bound(const cbs_value *v) {
 
 static int compare(cbs_value_type type, const cbs_alternative *a, const cbs_alternative *b) {
   if (type == CBS_VALUE_REAL) return a->r < b->r ? -1 : a->r > b->r;
-  if (type == CBS_VALUE_STRING || type == CBS_VALUE_NAMED_ARG || type == CBS_VALUE_ACCESSOR) {
-    size_t n = a->t.n < b->t.n ? a->t.n : b->t.n;
-    int c = n ? memcmp(a->t.p, b->t.p, n) : 0;
-    return c ? c : a->t.n < b->t.n ? -1 : a->t.n > b->t.n;
-  }
+  if (type == CBS_VALUE_STRING || type == CBS_VALUE_NAMED_ARG || type == CBS_VALUE_ACCESSOR)
+    return ttm_str_order(a->t, b->t);
   return a->i < b->i ? -1 : a->i > b->i;
 }
 
@@ -170,6 +167,12 @@ static op_code op_of(ttm_str op) {
   return ttm_str_eq(op, TTM_LIT("or")) ? ANY : NONE;
 }
 
+/* True when a comparison holds for two sides in that order (-1, 0, 1). */
+static bool holds(op_code op, int order) {
+  static const uint8_t allowed[] = {1, 4, 3, 6, 2, 5}; /* bits: less, equal, greater */
+  return allowed[op - LT] >> (order + 1) & 1;
+}
+
 /* False when the result does not exist: overflow, division by zero, a shift out of range. */
 static bool int_op(op_code op, int64_t a, int64_t b, int64_t *r) {
   switch (op) {
@@ -196,17 +199,12 @@ static bool int_op(op_code op, int64_t a, int64_t b, int64_t *r) {
     case XOR:
       return *r = a ^ b, true;
     case LT:
-      return *r = a < b, true;
     case GT:
-      return *r = a > b, true;
     case LE:
-      return *r = a <= b, true;
     case GE:
-      return *r = a >= b, true;
     case EQ:
-      return *r = a == b, true;
     case NE:
-      return *r = a != b, true;
+      return *r = holds(op, (a > b) - (a < b)), true;
     case ALL:
       return *r = a && b, true;
     case ANY:
@@ -240,17 +238,12 @@ static bool real_op(op_code op, double a, double b, double *r, bool *is_truth) {
     case DIV:
       return *r = a / b, b != 0;
     case LT:
-      return *r = a < b, true;
     case GT:
-      return *r = a > b, true;
     case LE:
-      return *r = a <= b, true;
     case GE:
-      return *r = a >= b, true;
     case EQ:
-      return *r = a == b, true;
     case NE:
-      return *r = a != b, true;
+      return *r = holds(op, (a > b) - (a < b)), true;
     case ALL:
       return *r = a != 0 && b != 0, true;
     case ANY:

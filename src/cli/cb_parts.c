@@ -101,10 +101,8 @@ int ttm_cb_show(const ttm_options *o, ttm_cb_form form, const ttm_cb_parts *part
 /* ---- Machine ---------------------------------------------------------------------------------------------------------- */
 
 static int add_tensor(ttm_cb_machine *m, const char *word, ttm_error *err) {
-  ttm_str text = ttm_str_of(word);
-  size_t equals = ttm_str_find_char(text, '=');
-  ttm_str rest = equals == TTM_NOT_FOUND ? (ttm_str){"", 0} : ttm_str_from(text, equals + 1);
-  ttm_l1_region tensor = {.name = ttm_str_first(text, equals)};
+  ttm_str rest = ttm_str_of(word);
+  ttm_l1_region tensor = {.name = ttm_str_take_to(&rest, '=')};
   if (!ttm_str_take_u64(&rest, &tensor.end) || rest.n || !tensor.name.n)
     return ttm_error_set(err, TTM_EUSAGE, "'%.60s' is not a tensor: write NAME=BYTES, bytes per core", word);
   return ttm_vec_push(&m->tensors, tensor) ? ttm_error_nomem(err) : TTM_OK;

@@ -139,10 +139,8 @@ int ttm_strategy_plan(ttm_cb_plans *out, ttm_str text, const ttm_cb_workload *wo
       ttm_vec_push(&r.names, (ttm_name_value){TTM_LIT("tiles_per_shard"), workload->tiles_per_shard}))
     status = ttm_error_nomem(err);
   while (!status && text.n) {
-    size_t end = ttm_str_find_char(text, '\n');
     r.line++;
-    status = read_line(&r, ttm_str_first(text, end));
-    text = end == TTM_NOT_FOUND ? (ttm_str){"", 0} : ttm_str_from(text, end + 1);
+    status = read_line(&r, ttm_str_take_to(&text, '\n'));
   }
   if (!status && !out->all.n) status = ttm_error_set(err, TTM_EFORMAT, "no buffer in it: write lines like 'cb0 = 4'");
   ttm_vec_free(&r.names);

@@ -308,10 +308,8 @@ void ttm_doc_block(ttm_doc *d, ttm_str lines) {
   if (d->form == TTM_DOC_HTML) {
     ttm_buf_puts(d->out, "<pre>");
     while (lines.n) { /* line by line: a line end is no text to be escaped */
-      size_t end = ttm_str_find_char(lines, '\n');
-      ttm_xml_text(d->out, ttm_str_first(lines, end), SIZE_MAX);
+      ttm_xml_text(d->out, ttm_str_take_to(&lines, '\n'), SIZE_MAX);
       ttm_buf_char(d->out, '\n');
-      lines = end == TTM_NOT_FOUND ? (ttm_str){"", 0} : ttm_str_from(lines, end + 1);
     }
     ttm_buf_puts(d->out, "</pre>\n");
     return;
