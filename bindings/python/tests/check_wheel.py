@@ -156,6 +156,16 @@ class AnalyzeTest(unittest.TestCase):
         self.assertIn("DRAM", findings["peak"])
         self.assertEqual(ttmem.analyze(str(self.log)), findings)
 
+    def test_tables(self):
+        """Plain Python; tests/python/test_tables.py has the libraries that read Arrow."""
+        profile = ttmem.read(self.log)
+        self.assertEqual(len(list(profile.operations)), len(profile.operations))
+        alive = [t for t in profile.tensors if t.alive_at_peak]
+        self.assertEqual([t.name for t in alive][0], "layer.0.weight")
+        self.assertIn("arrow_array_stream", repr(profile.states.__arrow_c_stream__()))
+        self.assertEqual(profile.json, ttmem.analyze(self.log))
+        self.assertRegex(ttmem.__version__, r"^\d+\.\d+\.\d+$")
+
     def test_errors(self):
         with self.assertRaisesRegex(ttmem.TtmemError, "missing.log"):
             ttmem.analyze("missing.log")
