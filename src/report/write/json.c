@@ -9,6 +9,14 @@
 
 /* ---- Structure --------------------------------------------------------------------------------------------------- */
 
+/* ttm_buf_char without the call, while there is room. */
+static inline void put_char(ttm_buf *out, char c) {
+  if (out->n < out->cap)
+    out->at[out->n++] = c;
+  else
+    ttm_buf_char(out, c);
+}
+
 /* The comma, line break and blanks before a member; room for `n` more bytes. */
 static inline void separate(ttm_json *j, bool has_key, size_t n) {
   ttm_buf *out = j->out;
@@ -30,7 +38,7 @@ ttm_buf *ttm_json_at_(ttm_json *j, const char *key, size_t n) {
   j->keyed = false;
   j->plain = is_plain(j);
   if (!key) return j->out;
-  ttm_buf_char(j->out, '"');
+  put_char(j->out, '"');
   ttm_buf_put(j->out, (ttm_str){key, n});
   ttm_buf_puts(j->out, j->spaced ? "\": " : "\":");
   return j->out;
@@ -45,7 +53,7 @@ void ttm_json_put_key(ttm_json *j, ttm_str key) {
 }
 
 void ttm_json_begin_(ttm_json *j, char bracket, bool lines) {
-  ttm_buf_char(j->out, bracket);
+  put_char(j->out, bracket);
   j->misused |= j->depth++ >= 64;
   j->objects = j->objects << 1 | (bracket == '{');
   j->lines = j->lines << 1 | lines;
@@ -57,8 +65,8 @@ void ttm_json_end(ttm_json *j) {
   j->misused |= !j->depth || j->keyed;
   if (!j->depth) return;
   bool object = j->objects & 1;
-  if (j->later && !object && j->lines & 1 && !j->spaced) ttm_buf_char(j->out, '\n');
-  ttm_buf_char(j->out, object ? '}' : ']');
+  if (j->later && !object && j->lines & 1 && !j->spaced) put_char(j->out, '\n');
+  put_char(j->out, object ? '}' : ']');
   j->depth--;
   j->objects >>= 1;
   j->lines >>= 1;
@@ -67,7 +75,7 @@ void ttm_json_end(ttm_json *j) {
 }
 
 int ttm_json_finish(ttm_json *j) {
-  ttm_buf_char(j->out, '\n');
+  put_char(j->out, '\n');
   j->misused |= j->depth || !j->later;
   return j->misused ? TTM_EUSAGE : j->out->failed ? TTM_ENOMEM : TTM_OK;
 }
