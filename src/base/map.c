@@ -89,12 +89,14 @@ static void close_hole(ttm_map *map, size_t hole) {
   slot_at(map, hole)->generation = 0;
 }
 
-void ttm_map_remove(ttm_map *map, uint64_t key) {
-  if (!map->n) return;
+uint32_t ttm_map_remove(ttm_map *map, uint64_t key, uint32_t otherwise) {
+  if (!map->n) return otherwise;
   const slot *s = find(map, key);
-  if (is_free(map, s)) return;
+  if (is_free(map, s)) return otherwise;
+  uint32_t value = s->value;
   map->n--;
   close_hole(map, (size_t)(s - map->slots));
+  return value;
 }
 
 void ttm_map_clear(ttm_map *map) {

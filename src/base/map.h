@@ -18,8 +18,8 @@ typedef struct ttm_map {
 int ttm_map_set(ttm_map *map, uint64_t key, uint32_t value);
 /* The value, or `otherwise`. */
 uint32_t ttm_map_get(const ttm_map *map, uint64_t key, uint32_t otherwise);
-/* Gives the slot back: a steady number of keys never makes the map grow. */
-void ttm_map_remove(ttm_map *map, uint64_t key);
+/* The value, or `otherwise`, and gives the slot back: a steady number of keys never makes the map grow. */
+uint32_t ttm_map_remove(ttm_map *map, uint64_t key, uint32_t otherwise);
 void ttm_map_clear(ttm_map *map);
 void ttm_map_free(ttm_map *map);
 

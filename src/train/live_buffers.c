@@ -5,8 +5,14 @@ enum { NOWHERE = UINT32_MAX };
 
 int ttm_live_buffers_add(ttm_live_buffers *table, uint64_t id, ttm_memory memory, uint64_t bytes) {
   ttm_live_buffer buffer = {.id = id, .bytes = bytes, .memory = (uint8_t)memory};
-  if (ttm_vec_reserve(&table->at, 1) || ttm_map_set(&table->place, id, (uint32_t)table->at.n)) return TTM_ENOMEM;
-  table->at.at[table->at.n++] = buffer;
+  if (!table->spare) { /* no row to use again */
+    if (ttm_vec_push(&table->at, (ttm_live_buffer){0})) return TTM_ENOMEM;
+    table->spare = (uint32_t)table->at.n;
+  }
+  if (ttm_map_set(&table->place, id, table->spare - 1)) return TTM_ENOMEM;
+  ttm_live_buffer *row = &table->at.at[table->spare - 1];
+  table->spare = (uint32_t)row->id;
+  *row = buffer;
   return TTM_OK;
 }
 
@@ -15,24 +21,22 @@ const ttm_live_buffer *ttm_live_buffers_find(const ttm_live_buffers *table, uint
   return place == NOWHERE ? NULL : &table->at.at[place];
 }
 
-/* The last one takes the place of the one that goes. */
 bool ttm_live_buffers_take(ttm_live_buffers *table, uint64_t id, ttm_live_buffer *out) {
-  uint32_t place = ttm_map_get(&table->place, id, NOWHERE);
+  uint32_t place = ttm_map_remove(&table->place, id, NOWHERE);
   if (place == NOWHERE) return false;
   *out = table->at.at[place];
-  const ttm_live_buffer *last = &table->at.at[--table->at.n];
-  table->at.at[place] = *last;
-  ttm_map_set(&table->place, last->id, place);
-  ttm_map_remove(&table->place, id);
+  table->at.at[place].id = table->spare;
+  table->spare = place + 1;
   return true;
 }
 
 void ttm_live_buffers_clear(ttm_live_buffers *table) {
-  table->at.n = 0;
+  table->at.n = table->spare = 0;
   ttm_map_clear(&table->place);
 }
 
 void ttm_live_buffers_free(ttm_live_buffers *table) {
   ttm_vec_free(&table->at);
   ttm_map_free(&table->place);
+  table->spare = 0;
 }

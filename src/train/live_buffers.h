@@ -17,7 +17,8 @@ typedef struct ttm_live_buffer {
 
 typedef struct ttm_live_buffers {
   TTM_VEC(ttm_live_buffer) at;
-  ttm_map place; /* id -> position */
+  ttm_map place;  /* id -> position */
+  uint32_t spare; /* position + 1 of a row to use again; its id is the next one's */
 } ttm_live_buffers;
 
 /* Adds a buffer whose id is not in the table. 0 or TTM_ENOMEM. */

@@ -11,7 +11,7 @@ static void an_empty_map_has_nothing(void **state) {
   (void)state;
   ttm_map map = {0};
   assert_int_equal(ttm_map_get(&map, 0, 7), 7);
-  ttm_map_remove(&map, 0);
+  assert_int_equal(ttm_map_remove(&map, 0, 7), 7);
   ttm_map_clear(&map);
   set(&map, 0, 1); /* clearing what has no room yet hides nothing that comes later */
   assert_int_equal(ttm_map_get(&map, 0, 7), 1);
@@ -46,7 +46,7 @@ static void does_what_an_array_does(void **state) {
       ttm_map_clear(&map);
       memset(truth, 0xFF, sizeof truth);
     } else if (random >> 62 == 1) {
-      ttm_map_remove(&map, key);
+      assert_int_equal(ttm_map_remove(&map, key, NONE), truth[key]);
       truth[key] = NONE;
     } else {
       set(&map, key, step);
@@ -71,7 +71,7 @@ static void a_steady_number_of_keys_needs_no_more_room(void **state) {
   for (uint32_t i = 0; i < 100; i++) set(&map, i, i);
   size_t slots = map.slot_count;
   for (uint32_t i = 100; i < 100000; i++) {
-    ttm_map_remove(&map, i - 100);
+    assert_int_equal(ttm_map_remove(&map, i - 100, 0), i - 100);
     set(&map, i, i);
   }
   assert_int_equal(map.slot_count, slots);
