@@ -57,8 +57,7 @@ static bool add_format_statements(cbs_unit *unit, cbs_buffer *cb, const cbs_name
   ttm_str text = name->text;
   cbs_node pushed[16];
   size_t n = 0;
-  for (uint32_t i = cbs_changes_first(names, text); i != UINT32_MAX; i = names->changes.at[i].next) {
-    const cbs_change *change = &names->changes.at[i];
+  for (const cbs_change *change = cbs_change_first(names, text); change; change = cbs_change_next(names, change)) {
     if (change->node < name->node || !cbs_tree_within(&unit->tree, change->node, name->scope)) continue;
     if (change->kind != CBS_CHANGE_METHOD || !ttm_str_eq(change->path, TTM_LIT("format_descriptors"))) continue;
     if (cbs_names_find(names, text, change->node) != name) continue;

@@ -203,9 +203,8 @@ static cbs_value eval_field(cbs_eval *eval, cbs_node n, const cbs_eval_frame *fr
   if (!name || name->kind != CBS_NAME_VARIABLE) return unknown;
   const cbs_change *last = NULL;
   cbs_names const *names = eval->names;
-  for (uint32_t i = cbs_changes_first(names, cbs_tree_text(tree, object)); i != UINT32_MAX;
-       i = names->changes.at[i].next) {
-    const cbs_change *change = &names->changes.at[i];
+  for (const cbs_change *change = cbs_change_first(names, cbs_tree_text(tree, object)); change;
+       change = cbs_change_next(names, change)) {
     if (change->kind != CBS_CHANGE_FIELD || !ttm_str_eq(change->word, word) || change->path.n) continue;
     if (change->node > name->node && change->node < n && cbs_tree_within(tree, change->node, name->scope))
       last = change;

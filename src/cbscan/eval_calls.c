@@ -43,8 +43,7 @@ cbs_node cbs_eval_callee(const cbs_eval *eval, cbs_node call) {
   /* Overloads: the one with room for the arguments, if there is only one. */
   size_t arguments = cbs_call_arguments(tree, call);
   cbs_node found = 0;
-  for (uint32_t i = cbs_names_first(eval->names, text); i != UINT32_MAX; i = eval->names->names.at[i].next) {
-    const cbs_name *other = &eval->names->names.at[i];
+  for (const cbs_name *other = cbs_name_first(eval->names, text); other; other = cbs_name_next(eval->names, other)) {
     if (other->kind != CBS_NAME_FUNCTION || !other->value) continue;
     cbs_node list = 0;
     for (cbs_node d = cbs_tree_field(tree, other->node, CBS_F_DECLARATOR); d && !list;

@@ -20,8 +20,8 @@ static bool changes_in(const walk *w, cbs_node n, bool *accumulates) {
   const cbs_names *names = w->eval->names;
   cbs_node after = cbs_tree_at(w->eval->tree, n)->after;
   bool found = false;
-  for (uint32_t i = cbs_changes_first(names, name_text(w)); i != UINT32_MAX; i = names->changes.at[i].next) {
-    const cbs_change *change = &names->changes.at[i];
+  for (const cbs_change *change = cbs_change_first(names, name_text(w)); change;
+       change = cbs_change_next(names, change)) {
     if (change->kind != CBS_CHANGE_ASSIGN && change->kind != CBS_CHANGE_STEP) continue;
     if (change->node <= w->name->node || change->node < n || change->node >= after) continue;
     if (cbs_tree_within(w->eval->tree, change->node, w->name->node) && w->name->kind != CBS_NAME_PARAMETER) continue;
@@ -158,9 +158,8 @@ static cbs_value parameter_of_any_call(cbs_eval *eval, const cbs_name *name) {
   ttm_str function = cbs_function_name(tree, name->scope);
   cbs_value all = {0};
   size_t calls = 0;
-  for (uint32_t i = cbs_calls_first(eval->names, function); function.n && i != UINT32_MAX;
-       i = eval->names->calls.at[i].next) {
-    cbs_node call = eval->names->calls.at[i].node;
+  for (const cbs_call *c = cbs_call_first(eval->names, function); c; c = cbs_call_next(eval->names, c)) {
+    cbs_node call = c->node;
     if (cbs_tree_within(tree, call, name->scope) || cbs_eval_callee(eval, call) != name->scope) continue;
     if (++calls > 6) break;
     cbs_node argument = cbs_call_argument(tree, call, name->index);

@@ -29,6 +29,16 @@ static void add_setter(config *c, cbs_node call, const cbs_eval_frame *frame) {
   c->call_frames[c->call_count++] = frame;
 }
 
+/* The setters called on the result of `call`. */
+static void add_chain(config *c, const cbs_tree *tree, cbs_node call, const cbs_eval_frame *frame) {
+  for (;;) {
+    cbs_node field = cbs_tree_at(tree, call)->parent;
+    call = cbs_tree_at(tree, field)->parent;
+    if (cbs_tree_kind(tree, field) != CBS_N_FIELD || cbs_tree_kind(tree, call) != CBS_N_CALL) return;
+    add_setter(c, call, frame);
+  }
+}
+
 static bool is_config_type(const cbs_tree *tree, cbs_node type) {
   return type && ttm_str_eq(cbs_name_last(tree, type), TTM_LIT("CircularBufferConfig"));
 }
@@ -82,20 +92,14 @@ static bool config_of_variable(cbs_unit *unit, config *c, const cbs_name *name, 
     return false;
   }
   const cbs_names *names = &unit->names;
-  for (uint32_t i = cbs_changes_first(names, name->text); i != UINT32_MAX; i = names->changes.at[i].next) {
-    const cbs_change *change = &names->changes.at[i];
+  for (const cbs_change *change = cbs_change_first(names, name->text); change;
+       change = cbs_change_next(names, change)) {
     if (change->node < name->node || change->node > use || !cbs_tree_within(tree, change->node, name->scope)) continue;
     if (cbs_tree_within(tree, use, change->node)) continue; /* cfg = cfg.set_...(): what it was before */
     if (change->kind == CBS_CHANGE_ASSIGN && !assigned_config(unit, c, change->value, frame, depth)) return false;
     if (change->kind != CBS_CHANGE_METHOD) continue;
-    cbs_node call = change->node; /* cfg.index(1).set_page_size(x): the whole chain */
-    add_setter(c, call, frame);
-    for (;;) {
-      cbs_node field = cbs_tree_at(tree, call)->parent, outer = cbs_tree_at(tree, field)->parent;
-      if (cbs_tree_kind(tree, field) != CBS_N_FIELD || cbs_tree_kind(tree, outer) != CBS_N_CALL) break;
-      add_setter(c, outer, frame);
-      call = outer;
-    }
+    add_setter(c, change->node, frame); /* cfg.index(1).set_page_size(x): the whole chain */
+    add_chain(c, tree, change->node, frame);
   }
   return true;
 }
@@ -172,8 +176,8 @@ static bool add_map(cbs_unit *unit, cbs_buffer *cb, cbs_node map, const cbs_eval
   }
   if (!name) return true;
   const cbs_names *names = &unit->names;
-  for (uint32_t i = cbs_changes_first(names, name->text); i != UINT32_MAX; i = names->changes.at[i].next) {
-    const cbs_change *change = &names->changes.at[i];
+  for (const cbs_change *change = cbs_change_first(names, name->text); change;
+       change = cbs_change_next(names, change)) {
     if (change->kind != CBS_CHANGE_ITEM || change->node < name->node || change->node > source) continue;
     cbs_node left = cbs_tree_field(tree, change->node, CBS_F_LEFT), indices = cbs_tree_field(tree, left, CBS_F_INDICES);
     if (!indices || cb->slot_count == room) continue;
@@ -335,25 +339,15 @@ static int at_config(cbs_unit *unit, cbs_node n) {
     cbs_node list = cbs_tree_field(tree, n, kind == CBS_N_CALL ? CBS_F_ARGUMENTS : CBS_F_VALUE);
     if (!list || is_used(unit, n)) return TTM_OK;
     take_constructor(&c, tree, n, list, NULL);
-    for (cbs_node call = n;;) { /* its own chain of setters */
-      cbs_node field = cbs_tree_at(tree, call)->parent, outer = cbs_tree_at(tree, field)->parent;
-      if (cbs_tree_kind(tree, field) != CBS_N_FIELD || cbs_tree_kind(tree, outer) != CBS_N_CALL) break;
-      add_setter(&c, outer, NULL);
-      call = outer;
-    }
+    add_chain(&c, tree, n, NULL);
   } else {
     cbs_node declarator = cbs_tree_field(tree, n, CBS_F_DECLARATOR);
     if (!is_config_type(tree, cbs_tree_field(tree, n, CBS_F_TYPE)) || !declarator || is_used(unit, n)) return TTM_OK;
-    const cbs_name *name = NULL;
-    cbs_node id = cbs_declared_identifier(tree, declarator);
-    uint32_t i = id ? cbs_names_first(&unit->names, cbs_tree_text(tree, id)) : UINT32_MAX;
-    for (; i != UINT32_MAX; i = unit->names.names.at[i].next) {
-      if (unit->names.names.at[i].node == n) name = &unit->names.names.at[i];
-    }
+    const cbs_name *name = cbs_name_declared(unit, n);
     cbs_node_kind value = name && name->value ? cbs_tree_kind(tree, name->value) : CBS_N_OTHER;
     if (value != CBS_N_ARGUMENTS && value != CBS_N_PARAMETERS && value != CBS_N_INIT_LIST) return TTM_OK;
     if (!config_of_variable(unit, &c, name, (cbs_node)tree->nodes.n, NULL, 0)) return TTM_OK;
-    c.variable = id;
+    c.variable = cbs_declared_identifier(tree, declarator);
   }
   return cbs_for_each_call(unit, n, make_config_only, &c);
 }

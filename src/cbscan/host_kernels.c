@@ -22,8 +22,8 @@ static int take_args(cbs_unit *unit, cbs_kernel_ref *ref, cbs_node n, const cbs_
   }
   if (!name || (n && !list)) return TTM_OK;
   const cbs_names *names = &unit->names;
-  for (uint32_t i = cbs_changes_first(names, name->text); i != UINT32_MAX; i = names->changes.at[i].next) {
-    const cbs_change *change = &names->changes.at[i];
+  for (const cbs_change *change = cbs_change_first(names, name->text); change;
+       change = cbs_change_next(names, change)) {
     if (change->node < name->node || change->node > use || !cbs_tree_within(tree, change->node, name->scope)) continue;
     bool conditional = false, in_loop = false;
     cbs_conditions_above(tree, change->node, &conditional, &in_loop);
@@ -97,8 +97,8 @@ static int take_bindings_of(cbs_unit *unit, cbs_kernel_ref *ref, cbs_node n, con
   if (!name) return TTM_OK;
   if (name->value && take_bindings(unit, ref, name->value, at_frame)) return TTM_ENOMEM;
   const cbs_names *names = &unit->names;
-  for (uint32_t i = cbs_changes_first(names, name->text); i != UINT32_MAX; i = names->changes.at[i].next) {
-    const cbs_change *change = &names->changes.at[i];
+  for (const cbs_change *change = cbs_change_first(names, name->text); change;
+       change = cbs_change_next(names, change)) {
     if (change->kind != CBS_CHANGE_METHOD || change->node < name->node) continue;
     if (cbs_tree_within(tree, change->node, name->scope) && take_bindings(unit, ref, change->value, at_frame))
       return TTM_ENOMEM;

@@ -410,15 +410,23 @@ static uint32_t first(const cbs_names *names, ttm_str text, int head) {
   return id && at < names->heads.n ? names->heads.at[at] : NONE;
 }
 
-uint32_t cbs_names_first(const cbs_names *names, ttm_str text) { return first(names, text, HEAD_NAME); }
-uint32_t cbs_changes_first(const cbs_names *names, ttm_str text) { return first(names, text, HEAD_CHANGE); }
-uint32_t cbs_calls_first(const cbs_names *names, ttm_str text) { return first(names, text, HEAD_CALL); }
+const cbs_name *cbs_name_first(const cbs_names *names, ttm_str text) {
+  uint32_t i = first(names, text, HEAD_NAME);
+  return i == NONE ? NULL : &names->names.at[i];
+}
+const cbs_change *cbs_change_first(const cbs_names *names, ttm_str text) {
+  uint32_t i = first(names, text, HEAD_CHANGE);
+  return i == NONE ? NULL : &names->changes.at[i];
+}
+const cbs_call *cbs_call_first(const cbs_names *names, ttm_str text) {
+  uint32_t i = first(names, text, HEAD_CALL);
+  return i == NONE ? NULL : &names->calls.at[i];
+}
 
 const cbs_name *cbs_names_find(const cbs_names *names, ttm_str text, cbs_node at) {
   const cbs_tree *tree = names->tree;
   const cbs_name *best = NULL, *any = NULL;
-  for (uint32_t i = cbs_names_first(names, text); i != NONE; i = names->names.at[i].next) {
-    const cbs_name *name = &names->names.at[i];
+  for (const cbs_name *name = cbs_name_first(names, text); name; name = cbs_name_next(names, name)) {
     cbs_node_kind scope = cbs_tree_kind(tree, name->scope);
     bool member = scope == CBS_N_CLASS || scope == CBS_N_STRUCT;
     if (member || name->scope == 1) {

@@ -70,10 +70,19 @@ typedef struct cbs_names {
 int cbs_names_collect(cbs_names *out, const cbs_tree *tree);
 void cbs_names_free(cbs_names *names);
 
-/* First of its chain, UINT32_MAX for none. */
-uint32_t cbs_names_first(const cbs_names *names, ttm_str text);
-uint32_t cbs_changes_first(const cbs_names *names, ttm_str text);
-uint32_t cbs_calls_first(const cbs_names *names, ttm_str text);
+/* What is known of a text, one after the other; NULL at the end. */
+const cbs_name *cbs_name_first(const cbs_names *names, ttm_str text);
+const cbs_change *cbs_change_first(const cbs_names *names, ttm_str text);
+const cbs_call *cbs_call_first(const cbs_names *names, ttm_str text);
+static inline const cbs_name *cbs_name_next(const cbs_names *names, const cbs_name *at) {
+  return at->next == UINT32_MAX ? NULL : &names->names.at[at->next];
+}
+static inline const cbs_change *cbs_change_next(const cbs_names *names, const cbs_change *at) {
+  return at->next == UINT32_MAX ? NULL : &names->changes.at[at->next];
+}
+static inline const cbs_call *cbs_call_next(const cbs_names *names, const cbs_call *at) {
+  return at->next == UINT32_MAX ? NULL : &names->calls.at[at->next];
+}
 
 /* The declaration a use at node `at` means, NULL when the file has none. */
 const cbs_name *cbs_names_find(const cbs_names *names, ttm_str text, cbs_node at);

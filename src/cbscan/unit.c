@@ -28,8 +28,7 @@ cbs_node cbs_member_of_variable(const cbs_unit *unit, const cbs_name *name, cons
   const cbs_names *names = &unit->names;
   cbs_node found = name->value ? cbs_member_of(&unit->tree, cbs_list_of(&unit->tree, name->value), member) : 0;
   ttm_str text = name->text;
-  for (uint32_t i = cbs_changes_first(names, text); i != UINT32_MAX; i = names->changes.at[i].next) {
-    const cbs_change *change = &names->changes.at[i];
+  for (const cbs_change *change = cbs_change_first(names, text); change; change = cbs_change_next(names, change)) {
     if (change->kind != CBS_CHANGE_FIELD || change->node < name->node || !ttm_str_eq(change->word, ttm_str_of(member)))
       continue;
     if (!cbs_tree_within(&unit->tree, change->node, name->scope)) continue;
@@ -39,11 +38,11 @@ cbs_node cbs_member_of_variable(const cbs_unit *unit, const cbs_name *name, cons
 }
 
 const cbs_name *cbs_name_declared(const cbs_unit *unit, cbs_node n) {
+  const cbs_names *names = &unit->names;
   const cbs_name *found = NULL;
   cbs_node id = cbs_declared_identifier(&unit->tree, cbs_tree_field(&unit->tree, n, CBS_F_DECLARATOR));
-  uint32_t i = id ? cbs_names_first(&unit->names, cbs_tree_text(&unit->tree, id)) : UINT32_MAX;
-  for (; i != UINT32_MAX; i = unit->names.names.at[i].next) {
-    if (unit->names.names.at[i].node == n) found = &unit->names.names.at[i];
+  for (const cbs_name *at = cbs_name_first(names, cbs_tree_text(&unit->tree, id)); at; at = cbs_name_next(names, at)) {
+    if (at->node == n) found = at;
   }
   return found;
 }
@@ -149,8 +148,8 @@ static int follow_calls(instances *in, cbs_node function, cbs_eval_frame chain[M
   const cbs_tree *tree = &in->unit->tree;
   const cbs_names *names = &in->unit->names;
   ttm_str name = cbs_function_name(tree, function);
-  for (uint32_t i = name.n ? cbs_calls_first(names, name) : UINT32_MAX; i != UINT32_MAX; i = names->calls.at[i].next) {
-    cbs_node call = names->calls.at[i].node;
+  for (const cbs_call *c = cbs_call_first(names, name); c; c = cbs_call_next(names, c)) {
+    cbs_node call = c->node;
     if (cbs_tree_within(tree, call, function) || cbs_eval_callee(&in->unit->eval, call) != function) continue;
     if (in->made >= MAX_INSTANCES) return TTM_OK;
     *any = true;

@@ -14,7 +14,7 @@ bool ttm_clash_possible(const ttm_incident_text *incident) {
 
 /* ---- Which chip ------------------------------------------------------------------------------------------------------- */
 
-/* Only the overflow message tells the size of L1. A clash tells core coordinates and addresses: what Wormhole cannot have is Blackhole. */
+/* Only the overflow message gives the size of L1. A clash gives core coordinates and addresses: what Wormhole cannot have is Blackhole. */
 static void find_chip(ttm_l1_map *map, const ttm_incident_text *incident, const ttm_core_set *cores) {
   uint64_t highest = incident->kind == TTM_INCIDENT_L1_CLASH ? incident->buffers_end : 0;
   if (map->arch != TTM_ARCHES) return;

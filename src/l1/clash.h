@@ -8,9 +8,9 @@
 #include "l1/words.h"
 #include "parse/incident_text.h"
 
-/* What the caller knows beyond the message; zero is "nothing". A log tells more than the message alone: see ttm_incident_arch. */
+/* What the caller knows beyond the message; zero is "nothing". ttm_incident_arch finds the architecture of a log. */
 typedef struct ttm_clash_hints {
-  ttm_str arch;         /* "blackhole"; empty: told by the message, or assumed */
+  ttm_str arch;         /* "blackhole"; empty: from the message, or assumed */
   ttm_str version;      /* of tt-metal or ttnn, for the base; empty: the newest */
   bool version_guessed; /* the caller is not sure of it */
   uint64_t base;        /* the base itself, which beats the version */
@@ -32,7 +32,7 @@ typedef struct ttm_clash {
 /* True for incidents that ttm_clash_explain understands: clashes and overflows with their addresses. */
 bool ttm_clash_possible(const ttm_incident_text *incident);
 
-/* Freed with ttm_clash_free. 0, TTM_EUSAGE (not such an incident, or an architecture nobody knows) or TTM_ENOMEM. */
+/* Freed with ttm_clash_free. 0, TTM_EUSAGE (not such an incident, or an unknown architecture) or TTM_ENOMEM. */
 int ttm_clash_explain(ttm_clash *out, const ttm_incident_text *incident, const ttm_clash_hints *hints);
 void ttm_clash_free(ttm_clash *clash);
 

@@ -48,9 +48,9 @@ int ttm_core_regions_tensor(ttm_core_regions *r, uint32_t row, bool came) {
   const ttm_buffer *b = &r->p->capture.buffers.at[row];
   if (b->memory != TTM_L1) return TTM_OK;
   if (b->address == TTM_UNKNOWN)
-    r->hanging = came                         ? ttm_add_sat(r->hanging, b->bank_bytes)
-                 : r->hanging > b->bank_bytes ? r->hanging - b->bank_bytes
-                                              : 0;
+    r->unplaced = came                          ? ttm_add_sat(r->unplaced, b->bank_bytes)
+                  : r->unplaced > b->bank_bytes ? r->unplaced - b->bank_bytes
+                                                : 0;
   if (came) return ttm_vec_push(&r->alive, row);
   for (size_t i = r->alive.n; i-- > 0;) {
     if (r->alive.at[i] != row) continue;
@@ -60,9 +60,9 @@ int ttm_core_regions_tensor(ttm_core_regions *r, uint32_t row, bool came) {
   return TTM_OK;
 }
 
-/* Where the lowest tensor starts: its address, or as low as those without an address hang when nothing lies between them. */
+/* Where the lowest tensor starts: its address, or below those without an address, which are taken to adjoin the top. */
 static uint64_t lowest_tensor(const ttm_core_regions *r) {
-  uint64_t lowest = r->top > r->hanging ? r->top - r->hanging : 0;
+  uint64_t lowest = r->top > r->unplaced ? r->top - r->unplaced : 0;
   for (size_t i = 0; i < r->alive.n; i++) {
     uint64_t at = r->p->capture.buffers.at[r->alive.at[i]].address;
     if (at < lowest) lowest = at; /* TTM_UNKNOWN is the largest there is */
@@ -109,7 +109,7 @@ static int by_address(const void *a, const void *b) {
 /* Remembers the program and the tensors of its time. */
 static int keep(ttm_core_regions *r) {
   ttm_kept_program *k = &r->kept;
-  uint64_t hangs = r->top;
+  uint64_t next = r->top;
   k->buffers.n = k->tensors.n = 0;
   for (size_t i = 0; i < r->buffers.n; i++)
     if (!r->buffers.at[i].borrowed && ttm_vec_push(&k->buffers, r->buffers.at[i])) return TTM_ENOMEM;
@@ -117,8 +117,8 @@ static int keep(ttm_core_regions *r) {
     const ttm_buffer *b = &r->p->capture.buffers.at[r->alive.at[i]];
     ttm_l1_region region = {.at = b->address, .end = ttm_add_sat(b->address, b->bank_bytes)};
     if (b->address == TTM_UNKNOWN) {
-      region.end = hangs;
-      region.at = hangs = hangs > b->bank_bytes ? hangs - b->bank_bytes : 0;
+      region.end = next;
+      region.at = next = next > b->bank_bytes ? next - b->bank_bytes : 0;
     }
     if (b->op != TTM_NONE) region.name = ttm_profile_string(r->p, r->p->texts.at[r->p->ops.at[b->op].text].name);
     if (ttm_vec_push(&k->tensors, region)) return TTM_ENOMEM;

@@ -15,13 +15,13 @@ typedef struct ttm_kept_program {
 
 typedef struct ttm_core_regions {
   const ttm_profile *p;
-  uint64_t base, top, align; /* of L1; top is where tensors hang from */
+  uint64_t base, top, align; /* of L1; tensors are allocated top-down from top */
   ttm_map set_of_text;       /* string of core ranges -> sets */
   TTM_VEC(ttm_core_set) sets;
   TTM_VEC(ttm_l1_buffer) buffers; /* of the running program */
   TTM_VEC(uint32_t) events;       /* of each of them */
   TTM_VEC(uint32_t) alive;        /* L1 buffers */
-  uint64_t hanging;               /* bytes of those without an address */
+  uint64_t unplaced;              /* bytes of those without an address */
   ttm_kept_program kept;
 } ttm_core_regions;
 

@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 
-/* One 32 x 32 tile (tt-metal tt_backend_api_types.hpp); 0 for a name nobody knows. Any case; "tt::DataFormat::" and the like in front
+/* One 32 x 32 tile (tt-metal tt_backend_api_types.hpp); 0 for an unknown name. Any case; "tt::DataFormat::" and the like in front
  * is skipped. */
 uint64_t ttm_format_tile_bytes(ttm_str name);
 

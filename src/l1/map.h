@@ -22,7 +22,7 @@ typedef struct ttm_l1_map {
   uint64_t size; /* of the core's L1 */
   uint64_t base; /* buffers start here; below is reserved */
   ttm_basis base_basis;
-  uint64_t small;                 /* bytes of L1_SMALL at the top; 0 also when nothing tells */
+  uint64_t small;                 /* bytes of L1_SMALL at the top; 0 also when unknown */
   bool dataflow;                  /* the buffers are dataflow buffers */
   TTM_VEC(ttm_l1_region) buffers; /* ascending */
   TTM_VEC(ttm_l1_region) tensors; /* ascending */

@@ -67,8 +67,9 @@ void ttm_cb_failure_make(ttm_cb_failure *f, const ttm_device_incident *i, const 
   }
   if (i->what.kind == TTM_INCIDENT_OOM) f->verdict = ttm_verdict_of(&i->what, &f->shortfall);
   if (f->verdict != TTM_VERDICT_NONE) {
+    ttm_buf_printf(&f->detail, "Short by %s per bank; ", TTM_BYTES_TEXT(f->shortfall));
     ttm_words_verdict(&f->detail, f->verdict);
-    ttm_buf_printf(&f->detail, "; short by %s per bank. 'ttmem explain' lists the fixes", TTM_BYTES_TEXT(f->shortfall));
+    ttm_buf_puts(&f->detail, ". 'ttmem explain' lists the fixes");
   }
   if (i->mistake) {
     ttm_buf cure = {0};
