@@ -51,24 +51,4 @@ int ttm_log_take(ttm_log *log, const ttm_chunk *chunk, const ttm_scanned *scanne
 int ttm_log_end(ttm_log *log, ttm_error *err);
 void ttm_log_free(ttm_log *log);
 
-/* The rank of a tag. */
-int ttm_log_rank_of(ttm_log *log, uint16_t tag, ttm_log_rank **out);
-
-/* log_blocks.c: the lines of a block, or all of them at once. `line` is that of the header, or of the memory's. */
-int ttm_block_begin(ttm_log *log, ttm_log_rank *r, uint32_t op, uint32_t line);
-int ttm_block_add(ttm_log *log, ttm_log_rank *r, ttm_memory memory, const ttm_level *level, uint32_t line);
-/* L1, L1_SMALL and TRACE. */
-int ttm_block_add_rest(ttm_log *log, ttm_log_rank *r, const ttm_rest *rest, uint32_t line);
-/* The whole block of the pending operation. */
-int ttm_block_add_whole(ttm_log *log, ttm_log_rank *r, const ttm_block_event *block, const ttm_rest *rest,
-                        uint32_t line);
-/* Writes the open block into the profile, if there is one. */
-int ttm_block_commit(ttm_log *log, ttm_log_rank *r);
-
-/* log_dumps.c */
-int ttm_dump_begin(ttm_log *log, ttm_log_rank *r, ttm_str stage, uint32_t line);
-int ttm_dump_end(ttm_log *log, ttm_log_rank *r);
-/* Lines of the chunk between two events, while a dump is open: its body, and whatever other writers put between. */
-int ttm_dump_lines(ttm_log *log, const char *at, const char *end);
-
 #endif

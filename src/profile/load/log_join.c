@@ -21,7 +21,7 @@ static int new_rank(ttm_log *log, uint16_t tag, ttm_log_rank **out) {
 }
 
 /* In a tagged log a line without a tag (from the launcher, or torn) belongs to whoever wrote last. */
-int ttm_log_rank_of(ttm_log *log, uint16_t tag, ttm_log_rank **out) {
+static int rank_of(ttm_log *log, uint16_t tag, ttm_log_rank **out) {
   ttm_profile *p = log->builder->profile;
   ttm_log_rank *last = log->last_rank;
   if (last && (last->tag == tag || tag == TTM_NO_RANK)) return *out = last, TTM_OK;
@@ -43,6 +43,126 @@ int ttm_log_rank_of(ttm_log *log, uint16_t tag, ttm_log_rank **out) {
 static uint32_t line_of(const ttm_log *log, uint32_t line_in_chunk) {
   uint64_t line = log->base_line + line_in_chunk + 1;
   return line < TTM_NONE ? (uint32_t)line : TTM_NONE - 1;
+}
+
+/* ---- Blocks: five lines become one state ---------------------------------------------------------------------------- */
+
+/* Writes the open block into the profile, if there is one. */
+static int block_commit(ttm_log *log, ttm_log_rank *r) {
+  if (!r->block_open) return TTM_OK;
+  r->block_open = false;
+  if (r->block.present) return ttm_build_block(log->builder, r->stream, &r->block);
+  log->builder->profile->seen.bad_blocks++;
+  return TTM_OK;
+}
+
+static int block_begin(ttm_log *log, ttm_log_rank *r, uint32_t op, uint32_t line) {
+  int rc = block_commit(log, r);
+  r->block_open = true;
+  r->block = (ttm_block){.op = op, .line = line};
+  return rc;
+}
+
+static int block_add(ttm_log *log, ttm_log_rank *r, ttm_memory memory, const ttm_level *level, uint32_t line) {
+  if (!r->block_open || r->block.present >> memory & 1) {
+    /* No header: it was lost between an operation and its block, or the caller printed none. */
+    uint32_t op = r->stream->pending;
+    bool lost = op != TTM_NONE && log->builder->profile->ops.at[op].state == TTM_NONE && !r->block_open;
+    if (block_begin(log, r, lost ? op : TTM_STATE_BARE, line)) return TTM_ENOMEM;
+  }
+  r->block.present |= UINT32_C(1) << memory;
+  r->block.levels[memory] = *level;
+  return r->block.present == TTM_ALL_MEMORIES ? block_commit(log, r) : TTM_OK;
+}
+
+/* L1, L1_SMALL and TRACE; `line` is the first one's. */
+static int block_add_rest(ttm_log *log, ttm_log_rank *r, const ttm_rest *rest, uint32_t line) {
+  if (r->block_open && r->block.present == 1 << TTM_DRAM) {
+    memcpy(&r->block.levels[TTM_L1], &rest->levels[TTM_L1], sizeof rest->levels - sizeof rest->levels[0]);
+    r->block.present = TTM_ALL_MEMORIES;
+    return block_commit(log, r);
+  }
+  int rc = TTM_OK;
+  for (int m = TTM_L1; m < TTM_MEMORIES && !rc; m++)
+    rc = block_add(log, r, (ttm_memory)m, &rest->levels[m], line + (uint32_t)(m - TTM_L1));
+  return rc;
+}
+
+/* The whole block of the pending operation; `line` is its header's. */
+static int block_add_whole(ttm_log *log, ttm_log_rank *r, const ttm_block_event *block, const ttm_rest *rest,
+                           uint32_t line) {
+  ttm_stream *s = r->stream;
+  if (log->last_whole.rest != rest || log->last_whole.rank != r) {
+    log->last_whole.rest = NULL;
+    if (ttm_build_state_base(log->builder, s, TTM_ALL_MEMORIES, rest->levels, &log->last_whole.base)) return TTM_ENOMEM;
+    log->last_whole.rest = rest;
+    log->last_whole.rank = r;
+  }
+  s->state_base = log->last_whole.base;
+  ttm_state state = {.op = s->pending,
+                     .line = line,
+                     .base = s->state_base,
+                     .dram_allocated = block->allocated,
+                     .dram_free = block->free,
+                     .dram_largest = block->largest};
+  return ttm_build_state(log->builder, s, &state);
+}
+
+/* ---- Module dumps ---------------------------------------------------------------------------------------------------- */
+
+/* Their lines carry no prefix, so whatever stands between header and END line belongs to them, except lines that other threads' loggers
+ * put between. */
+
+/* A dump beyond this is not kept whole: nobody reads it, and it must not fill the host. */
+enum { LONGEST_DUMP = 256 * 1024 * 1024 };
+
+static int dump_end(ttm_log *log, ttm_log_rank *r) {
+  ttm_open_dump *dump = &r->dump;
+  if (!dump->open) return TTM_OK;
+  dump->open = false;
+  log->open_dumps--;
+  int rc = ttm_build_dump(log->builder, r->stream, dump->row, ttm_buf_str(&dump->text), !dump->overflow);
+  ttm_buf_free(&dump->text); /* may be large */
+  return rc;
+}
+
+static int dump_begin(ttm_log *log, ttm_log_rank *r, ttm_str stage, uint32_t line) {
+  ttm_builder *b = log->builder;
+  ttm_dump row = {.first_line = line};
+  if (dump_end(log, r) || ttm_build_graph(b, r->stream, stage) || ttm_build_string(b, stage, &row.stage))
+    return TTM_ENOMEM;
+  b->profile->seen.dumps++;
+  log->open_dumps++;
+  ttm_buf_clear(&r->dump.text);
+  r->dump = (ttm_open_dump){.open = true, .row = row, .text = r->dump.text};
+  return TTM_OK;
+}
+
+/* One line inside a dump. Module text never starts with a date or an escape; other loggers' lines do. */
+static int take_dump_line(ttm_log *log, ttm_str line) {
+  ttm_log_line read = ttm_log_line_read(line);
+  ttm_log_rank *r;
+  if (rank_of(log, read.rank, &r)) return TTM_ENOMEM;
+  ttm_open_dump *dump = &r->dump;
+  ttm_str text = read.message;
+  if (!dump->open || read.runtime || ttm_log_line_has_date(text) || ttm_escape_length(text)) return TTM_OK;
+  if (dump->text.n + text.n > LONGEST_DUMP) return dump->overflow = true, TTM_OK;
+  if (text.n && text.p[0] == '}') dump->closed = true;
+  ttm_buf_put(&dump->text, text);
+  ttm_buf_char(&dump->text, '\n');
+  dump->row.line_count++;
+  return dump->text.failed ? TTM_ENOMEM : TTM_OK;
+}
+
+/* Lines of the chunk between two events, while a dump is open: its body, and whatever other writers put between. */
+static int dump_lines(ttm_log *log, const char *at, const char *end) {
+  while (at < end && log->open_dumps) {
+    const char *line_end = memchr(at, '\n', (size_t)(end - at));
+    const char *stop = line_end ? line_end : end;
+    if (take_dump_line(log, (ttm_str){at, (size_t)(stop - at)})) return TTM_ENOMEM;
+    at = stop + 1;
+  }
+  return TTM_OK;
 }
 
 /* ---- Events ---------------------------------------------------------------------------------------------------------- */
@@ -88,7 +208,7 @@ static int find_block_op(ttm_log *log, ttm_log_rank *r, uint8_t op_kind, ttm_str
   ttm_profile *p = b->profile;
   ttm_stream *s = r->stream;
   bool fits = block_fits(p, r, op_kind);
-  if (ttm_block_commit(log, r)) return TTM_ENOMEM;
+  if (block_commit(log, r)) return TTM_ENOMEM;
   if (fits) {
     ttm_op_text *text = &p->texts.at[p->ops.at[s->pending].text];
     return text->op_type ? TTM_OK : ttm_build_string(b, op_type, &text->op_type);
@@ -100,7 +220,7 @@ static int find_block_op(ttm_log *log, ttm_log_rank *r, uint8_t op_kind, ttm_str
 
 static int on_block(ttm_log *log, ttm_log_rank *r, uint8_t op_kind, ttm_str op_type, uint32_t line) {
   int rc = find_block_op(log, r, op_kind, op_type, line);
-  return rc ? rc : ttm_block_begin(log, r, r->stream->pending, line);
+  return rc ? rc : block_begin(log, r, r->stream->pending, line);
 }
 
 /* An operation line, the header of its block, DRAM's line and the three others. */
@@ -110,18 +230,12 @@ static int on_whole_block(ttm_log *log, ttm_log_rank *r, const ttm_event *e, con
   ttm_str op_type = {chunk + block->type_at, block->type_n};
   int rc = on_operation(log, r, block->hash, (ttm_str){chunk + e->text_at, e->text_n}, line);
   if (!rc) rc = find_block_op(log, r, e->op_kind, op_type, line + 1);
-  return rc ? rc : ttm_block_add_whole(log, r, block, rest, line + 1);
+  return rc ? rc : block_add_whole(log, r, block, rest, line + 1);
 }
 
 static int on_submit(ttm_log *log, ttm_log_rank *r, bool before, uint32_t line) {
   int rc = before ? ttm_program_end_all(log->builder, r->stream) : ttm_program_submitted(log->builder, r->stream, line);
-  return rc ? rc : ttm_block_begin(log, r, before ? TTM_STATE_BEFORE_SUBMIT : TTM_STATE_AFTER_SUBMIT, line);
-}
-
-static int on_cache_key(ttm_builder *b, ttm_stream *s, ttm_str key) {
-  if (ttm_build_string(b, key, &s->cache_key)) return TTM_ENOMEM;
-  ttm_program_sign(b, s, s->cache_key);
-  return TTM_OK;
+  return rc ? rc : block_begin(log, r, before ? TTM_STATE_BEFORE_SUBMIT : TTM_STATE_AFTER_SUBMIT, line);
 }
 
 /* A line that says more of the pending operation, if that is of this kind. */
@@ -129,11 +243,6 @@ static bool flag_pending(ttm_profile *p, const ttm_stream *s, ttm_op_kind kind, 
   if (s->pending == TTM_NONE || ttm_op_text_of(p, s->pending)->kind != kind) return false;
   p->ops.at[s->pending].flags |= flag;
   return true;
-}
-
-/* Old logs have no END line: the first sign of running ends a dump whose module is closed. */
-static int end_closed_dump(ttm_log *log, ttm_log_rank *r) {
-  return r->dump.open && r->dump.closed ? ttm_dump_end(log, r) : TTM_OK;
 }
 
 /* A line of this kind cannot stand between those of a block. (The header of the next block sees to it itself.) */
@@ -149,9 +258,10 @@ static int take_event(ttm_log *log, const ttm_event *e, const char *chunk, const
   ttm_str text = {chunk + e->text_at, e->text_n};
   uint32_t line = line_of(log, e->line);
   ttm_log_rank *r = log->last_rank;
-  int rc = r && r->tag == e->rank ? TTM_OK : ttm_log_rank_of(log, e->rank, &r);
-  if (!rc && log->open_dumps && e->kind < TTM_EV_INCIDENT) rc = end_closed_dump(log, r);
-  if (!rc && r->block_open && ends_block(e->kind)) rc = ttm_block_commit(log, r);
+  int rc = r && r->tag == e->rank ? TTM_OK : rank_of(log, e->rank, &r);
+  /* Old logs have no END line: the first sign of running ends a dump whose module is closed. */
+  if (!rc && log->open_dumps && e->kind < TTM_EV_INCIDENT && r->dump.closed) rc = dump_end(log, r);
+  if (!rc && r->block_open && ends_block(e->kind)) rc = block_commit(log, r);
   if (rc) return rc;
   ttm_stream *s = r->stream;
   switch ((ttm_event_kind)e->kind) {
@@ -163,9 +273,9 @@ static int take_event(ttm_log *log, const ttm_event *e, const char *chunk, const
     case TTM_EV_AFTER_SUBMIT:
       return on_submit(log, r, e->kind == TTM_EV_BEFORE_SUBMIT, line);
     case TTM_EV_LEVEL:
-      return ttm_block_add(log, r, (ttm_memory)e->memory, &e->level, line);
+      return block_add(log, r, (ttm_memory)e->memory, &e->level, line);
     case TTM_EV_REST:
-      return ttm_block_add_rest(log, r, &rests[e->rest], line);
+      return block_add_rest(log, r, &rests[e->rest], line);
     case TTM_EV_BLOCK:
       return on_whole_block(log, r, e, chunk, &rests[e->block.rest], line);
     case TTM_EV_BAD_LEVEL:
@@ -176,7 +286,9 @@ static int take_event(ttm_log *log, const ttm_event *e, const char *chunk, const
     case TTM_EV_PROGRAM_FINISH:
       return ttm_program_finish(b, s, text, line);
     case TTM_EV_CACHE_KEY:
-      return on_cache_key(b, s, text);
+      if (ttm_build_string(b, text, &s->cache_key)) return TTM_ENOMEM;
+      ttm_program_sign(b, s, s->cache_key);
+      return TTM_OK;
     case TTM_EV_CACHE_MISS:
       return ttm_build_string(b, text, &s->missed);
     case TTM_EV_CACHE_HIT:
@@ -197,9 +309,9 @@ static int take_event(ttm_log *log, const ttm_event *e, const char *chunk, const
       log->info_tag = e->rank;
       return TTM_OK;
     case TTM_EV_DUMP_BEGIN:
-      return ttm_dump_begin(log, r, text, line);
+      return dump_begin(log, r, text, line);
     case TTM_EV_DUMP_END:
-      return ttm_dump_end(log, r);
+      return dump_end(log, r);
   }
   return TTM_OK;
 }
@@ -218,9 +330,9 @@ static int look_for_info(ttm_log *log, const char *at, const char *end, uint32_t
     if (log->info_next) {
       ttm_log_rank *r;
       log->info_wait = 0;
-      if (ttm_log_rank_of(log, log->info_tag, &r)) return TTM_ENOMEM;
+      if (rank_of(log, log->info_tag, &r)) return TTM_ENOMEM;
       if (!text.n) return TTM_OK;
-      if (ttm_block_commit(log, r)) return TTM_ENOMEM;
+      if (block_commit(log, r)) return TTM_ENOMEM;
       return ttm_build_incident_info(log->builder, r->stream, text, r->stream->pending, line_of(log, line));
     }
     log->info_next = ttm_str_ends(text, TTM_LIT("info:"));
@@ -270,12 +382,12 @@ int ttm_log_take(ttm_log *log, const ttm_chunk *chunk, const ttm_scanned *scanne
   int rc = log->info_wait ? look_for_info(log, taken, end, 0) : TTM_OK;
   for (size_t i = 0; i < scanned->events.n && !rc; i++) {
     const ttm_event *e = &scanned->events.at[i];
-    if (log->open_dumps && (rc = ttm_dump_lines(log, taken, chunk->data + e->line_at))) break;
+    if (log->open_dumps && (rc = dump_lines(log, taken, chunk->data + e->line_at))) break;
     rc = take_event(log, e, chunk->data, scanned->rests.at);
     taken = chunk->data + e->line_end + 1;
     if (!rc && e->kind == TTM_EV_INCIDENT_HEADER) rc = look_for_info(log, taken, end, e->line + 1);
   }
-  if (!rc && log->open_dumps && taken < end) rc = ttm_dump_lines(log, taken, end);
+  if (!rc && log->open_dumps && taken < end) rc = dump_lines(log, taken, end);
   log->base_line += scanned->counts.lines;
   if (chunk->last && chunk->cut_line) {
     seen->lines++; /* the last line counts although its end is missing */
@@ -289,7 +401,7 @@ static int finish(ttm_log *log) {
   for (size_t i = 0; i < log->ranks.n; i++) {
     ttm_log_rank *r = log->ranks.at[i];
     if (r->block_open && r->block.present != TTM_ALL_MEMORIES) p->seen.cut = true;
-    if (ttm_block_commit(log, r) || ttm_dump_end(log, r)) return TTM_ENOMEM;
+    if (block_commit(log, r) || dump_end(log, r)) return TTM_ENOMEM;
   }
   if (ttm_builder_end(log->builder)) return TTM_ENOMEM;
   if (p->kind != TTM_LOG_FULL) p->seen.unpaired = 0;
