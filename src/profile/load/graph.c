@@ -43,16 +43,12 @@ static int push_op(ttm_capture_loader *l, uint32_t text, uint32_t line, uint32_t
   return ttm_vec_push(&l->marks, (uint32_t)l->profile->capture.events.n);
 }
 
-static int begin_op(ttm_capture_loader *l, uint32_t line) {
-  l->profile->seen.op_lines++;
-  return push_op(l, 0, line, &l->op);
-}
-
 int ttm_capture_begin_op(ttm_capture_loader *l, uint32_t name, uint32_t location, uint32_t line) {
   l->op_name = name;
   l->op_location = location;
   l->factory = 0;
-  return begin_op(l, line);
+  l->profile->seen.op_lines++;
+  return push_op(l, 0, line, &l->op);
 }
 
 /* Everything the operation takes and makes is known: write its text. */
@@ -80,16 +76,15 @@ int ttm_capture_finish_op(ttm_capture_loader *l) {
 
 /* The operation that allocates now. After a free inside it, which is an operation of its own, the rest is a second part. */
 static int current_op(ttm_capture_loader *l, uint32_t line) {
-  ttm_profile *p = l->profile;
-  if (l->op != TTM_NONE && l->op + 1 == p->ops.n) return TTM_OK;
+  uint32_t name = l->op_name, location = l->op_location, factory = l->factory;
+  if (l->op != TTM_NONE && l->op + 1 == l->profile->ops.n) return TTM_OK;
   if (l->op == TTM_NONE) { /* outside every function, or inside a deallocate */
-    if (ttm_build_string(l->builder, TTM_LIT("allocation outside operations"), &l->op_name)) return TTM_ENOMEM;
-    l->factory = 0;
-    l->op_location = 0;
-  } else if (ttm_capture_finish_op(l)) {
-    return TTM_ENOMEM;
+    location = factory = 0;
+    if (ttm_build_string(l->builder, TTM_LIT("allocation outside operations"), &name)) return TTM_ENOMEM;
   }
-  return begin_op(l, line);
+  if (ttm_capture_finish_op(l) || ttm_capture_begin_op(l, name, location, line)) return TTM_ENOMEM;
+  l->factory = factory;
+  return TTM_OK;
 }
 
 bool ttm_capture_is_free(ttm_str name) {
@@ -131,10 +126,9 @@ static int on_function_start(ttm_capture_loader *l, const ttm_capture_node *node
     l->op = TTM_NONE;
     l->op_location = 0;
     if (l->recording && (ttm_recording_match(l, f.name, &line) || ttm_recording_call(l))) return TTM_ENOMEM;
-    l->op_name = f.name;
     l->factory = 0;
     l->inputs_open = true;
-    if (!ttm_capture_is_free(name) && begin_op(l, line)) return TTM_ENOMEM;
+    if (!ttm_capture_is_free(name) && ttm_capture_begin_op(l, f.name, l->op_location, line)) return TTM_ENOMEM;
     if (l->op != TTM_NONE && l->op_location) l->last_called = l->op;
   }
   if (node->text[TTM_PARAM_FACTORY].n && !l->factory &&
@@ -160,7 +154,8 @@ static void count_program(ttm_capture *c, const ttm_function *f, uint32_t op) {
   if (f->cached) c->empty_cached++;
 }
 
-static int on_function_end(ttm_capture_loader *l) {
+static int on_function_end(ttm_capture_loader *l, const ttm_capture_node *node) {
+  (void)node;
   if (l->depth == 0) return TTM_OK;
   if (innermost(l)) count_program(capture_of(l), innermost(l), l->op);
   if (--l->depth) return TTM_OK;
@@ -376,7 +371,6 @@ static int on_deallocate(ttm_capture_loader *l, const ttm_capture_node *node) {
 
 /* The type row of a tensor node; the same words give the same row without being read again. */
 static int type_of(ttm_capture_loader *l, const ttm_capture_node *node, const ttm_buffer *buffer, uint32_t *out) {
-  uint32_t key;
   uint64_t shards[3] = {buffer->cores, buffer->cores ? buffer->page : buffer->memory,
                         buffer->cores ? buffer->bytes : 0};
   ttm_buf_clear(&l->scratch);
@@ -384,7 +378,8 @@ static int type_of(ttm_capture_loader *l, const ttm_capture_node *node, const tt
   ttm_buf_put(&l->scratch, node->text[TTM_PARAM_DTYPE]);
   ttm_buf_put(&l->scratch, node->text[TTM_PARAM_LAYOUT]);
   ttm_buf_put(&l->scratch, (ttm_str){(const char *)shards, sizeof shards});
-  if (l->scratch.failed || ttm_intern_add(&l->type_keys, ttm_buf_str(&l->scratch), &key)) return TTM_ENOMEM;
+  if (l->scratch.failed) return TTM_ENOMEM;
+  uint64_t key = ttm_hash(l->scratch.at, l->scratch.n, ttm_hash_seed());
   *out = ttm_map_get(&l->type_of_key, key, TTM_NONE);
   if (*out != TTM_NONE) return TTM_OK;
   ttm_capture_type_text(&l->scratch, node, buffer);
@@ -441,45 +436,28 @@ static bool is_told(const ttm_capture_loader *l, ttm_node_type type) {
 }
 
 static int take(ttm_capture_loader *l, const ttm_capture_node *node) {
+  static int (*const handlers[TTM_NODE_PIECE])(ttm_capture_loader *, const ttm_capture_node *) = {
+      [TTM_NODE_FUNCTION_START] = on_function_start,
+      [TTM_NODE_FUNCTION_END] = on_function_end,
+      [TTM_NODE_TENSOR] = on_tensor,
+      [TTM_NODE_BUFFER] = on_buffer,
+      [TTM_NODE_BUFFER_ALLOCATE] = on_allocate,
+      [TTM_NODE_BUFFER_DEALLOCATE] = on_deallocate,
+      [TTM_NODE_CIRCULAR_BUFFER] = on_program_buffer,
+      [TTM_NODE_DATAFLOW_BUFFER] = on_program_buffer,
+      [TTM_NODE_SCRATCHPAD] = on_program_buffer,
+      [TTM_NODE_PROGRAM_FREE] = on_program_free,
+  };
   ttm_capture *c = capture_of(l);
   if (!l->recording && (!node->has_counter || node->counter != (int64_t)c->nodes)) c->ordered = false;
   c->nodes++;
+  c->normal |= node->type == TTM_NODE_PROGRAM_EXECUTION && !l->hypothetical;
   if (l->hypothetical && !is_told(l, node->type)) return TTM_OK;
   if (node->type != TTM_NODE_BUFFER_ALLOCATE && settle_fresh_node(l)) return TTM_ENOMEM;
   bool input = node->type == TTM_NODE_BUFFER && word_of(node->text[TTM_PARAM_TYPE]) == TTM_WORD_L1;
   if (!input && node->type != TTM_NODE_TENSOR) l->inputs_open = false;
-  switch (node->type) {
-    case TTM_NODE_FUNCTION_START:
-      return on_function_start(l, node);
-    case TTM_NODE_FUNCTION_END:
-      return on_function_end(l);
-    case TTM_NODE_TENSOR:
-      return on_tensor(l, node);
-    case TTM_NODE_BUFFER:
-      return on_buffer(l, node);
-    case TTM_NODE_BUFFER_ALLOCATE:
-      return on_allocate(l, node);
-    case TTM_NODE_BUFFER_DEALLOCATE:
-      return on_deallocate(l, node);
-    case TTM_NODE_CIRCULAR_BUFFER:
-    case TTM_NODE_DATAFLOW_BUFFER:
-    case TTM_NODE_SCRATCHPAD:
-      return on_program_buffer(l, node);
-    case TTM_NODE_PROGRAM_FREE:
-      return on_program_free(l, node);
-    case TTM_NODE_PROGRAM_EXECUTION:
-      c->normal = true;
-      return TTM_OK;
-    case TTM_NODE_PIECE:
-    case TTM_NODE_OPERATION:
-    case TTM_NODE_MEMORY_VIEW:
-    case TTM_NODE_FAILURE:
-    case TTM_NODE_DEVICE_CLOSE:
-    case TTM_NODE_RECORDING_END:
-      return l->recording ? ttm_recording_take(l, node) : TTM_OK;
-    default:
-      return TTM_OK;
-  }
+  if (node->type >= TTM_NODE_PIECE) return l->recording ? ttm_recording_take(l, node) : TTM_OK;
+  return handlers[node->type] ? handlers[node->type](l, node) : TTM_OK;
 }
 
 static int finish(ttm_capture_loader *l, const ttm_capture_facts *facts) {
@@ -509,7 +487,6 @@ static void free_loader(ttm_capture_loader *l) {
   ttm_map_free(&l->node_of_tensor);
   ttm_map_free(&l->row_of_tensor);
   ttm_vec_free(&l->tensor_types);
-  ttm_intern_free(&l->type_keys);
   ttm_map_free(&l->type_of_key);
   ttm_vec_free(&l->inputs);
   ttm_vec_free(&l->outputs);

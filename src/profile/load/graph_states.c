@@ -95,8 +95,6 @@ static size_t slot_of(sums *s, uint32_t device) {
   return i;
 }
 
-static uint64_t *sums_of(sums *s, uint32_t device) { return s->bytes[slot_of(s, device)]; }
-
 static void sums_free(sums *s) {
   for (size_t d = 0; d < s->devices; d++)
     for (int m = 0; m < TTM_MEMORIES; m++) ttm_holes_free(&s->holes[d][m]);
@@ -204,7 +202,7 @@ int ttm_capture_derive(ttm_capture_loader *l, const ttm_capture_facts *facts) {
     ttm_buffer *buffer = &c->buffers.at[i];
     cost_buffer(buffer, &c->board, align);
     if (buffer->op != TTM_NONE || buffer->memory >= TTM_MEMORIES) continue;
-    uint64_t *sum = &sums_of(&now, buffer->device)[buffer->memory]; /* there from the start */
+    uint64_t *sum = &now.bytes[slot_of(&now, buffer->device)][buffer->memory]; /* there from the start */
     *sum = ttm_add_sat(*sum, buffer->bank_bytes);
     note_peak(c, buffer->memory, *sum, TTM_NONE);
   }

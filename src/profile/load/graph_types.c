@@ -52,12 +52,8 @@ static uint64_t tile_rows_of(const ttm_dims *shape) {
   return rows;
 }
 
-static const char *memory_word(uint8_t memory) {
-  static const char *const words[TTM_MEMORIES] = {"dram", "l1", "l1_small", "trace"};
-  return words[memory];
-}
-
 void ttm_capture_type_text(ttm_buf *out, const ttm_capture_node *tensor, const ttm_buffer *buffer) {
+  static const char *const memories[TTM_MEMORIES] = {"dram", "l1", "l1_small", "trace"};
   ttm_dims shape;
   char dims[256];
   ttm_str element = element_of(tensor->text[TTM_PARAM_DTYPE]);
@@ -85,5 +81,5 @@ void ttm_capture_type_text(ttm_buf *out, const ttm_capture_node *tensor, const t
     ttm_buf_printf(out, "!ttcore.tile<32x32, %s>", element.p);
   else
     ttm_buf_put(out, element);
-  ttm_buf_printf(out, ", #ttnn.buffer_type<%s>>, <%s>>>", memory_word(buffer->memory), placement);
+  ttm_buf_printf(out, ", #ttnn.buffer_type<%s>>, <%s>>>", memories[buffer->memory], placement);
 }

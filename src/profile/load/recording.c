@@ -174,22 +174,10 @@ static int on_end(ttm_capture_loader *l, const ttm_capture_node *node) {
 /* ---- The whole ----------------------------------------------------------------------------------------------------- */
 
 int ttm_recording_take(ttm_capture_loader *l, const ttm_capture_node *node) {
-  switch (node->type) {
-    case TTM_NODE_PIECE:
-      return on_piece(l, node);
-    case TTM_NODE_OPERATION:
-      return on_operation(l, node);
-    case TTM_NODE_MEMORY_VIEW:
-      return on_view(l, node);
-    case TTM_NODE_FAILURE:
-      return on_failure(l, node);
-    case TTM_NODE_DEVICE_CLOSE:
-      return on_close(l, node);
-    case TTM_NODE_RECORDING_END:
-      return on_end(l, node);
-    default:
-      return TTM_OK;
-  }
+  static int (*const handlers[TTM_NODE_TYPES])(ttm_capture_loader *, const ttm_capture_node *) = {
+      [TTM_NODE_PIECE] = on_piece,     [TTM_NODE_OPERATION] = on_operation, [TTM_NODE_MEMORY_VIEW] = on_view,
+      [TTM_NODE_FAILURE] = on_failure, [TTM_NODE_DEVICE_CLOSE] = on_close,  [TTM_NODE_RECORDING_END] = on_end};
+  return handlers[node->type](l, node);
 }
 
 int ttm_recording_finish(ttm_capture_loader *l, const ttm_capture_facts *facts) {
