@@ -29,17 +29,17 @@ static void write_texts(const ttm_findings *f, ttm_str findings_json) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   ttm_str rest = {(const char *)data, size};
-  ttm_report_texts texts = {.memory = next_file(&rest),
-                            .operations = next_file(&rest),
-                            .findings = next_file(&rest),
-                            .ir = next_file(&rest),
-                            .registry = next_file(&rest)};
+  ttm_report_files files = {.memory.text = next_file(&rest)};
+  files.operations.text = next_file(&rest);
+  files.findings = next_file(&rest);
+  files.ir.text = next_file(&rest);
+  files.registry.text = next_file(&rest);
   ttm_profile *p = NULL;
   ttm_findings *f = NULL;
   ttm_error err;
-  if (ttm_profile_read_report(&p, &texts, "fuzz", &err)) return 0;
+  if (ttm_profile_read_report(&p, &files, "fuzz", &err)) return 0;
   if (ttm_findings_make(&f, p, 1, &err)) abort();
-  write_texts(f, texts.findings);
+  write_texts(f, files.findings);
   ttm_out page = ttm_out_memory();
   if (ttm_report_html(f, TTM_LIT("fuzz"), &page, &err)) abort();
   /* The page renews to itself. */

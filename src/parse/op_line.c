@@ -104,8 +104,7 @@ static int read_name(cursor *at, ttm_op_line *op) {
   return ttm_vec_push(&op->operands, symbol);
 }
 
-/* Values and symbols in order. Lists are flattened; what stands in {} or <> describes an operand and is none itself. */
-static int collect_operands(ttm_str list, ttm_op_line *op) {
+int ttm_op_line_operands(ttm_op_line *op, ttm_str list) {
   cursor at = list;
   while (at.n) {
     ttm_str token;
@@ -137,7 +136,7 @@ static int collect_operands(ttm_str list, ttm_op_line *op) {
 static int read_operands(cursor *at, ttm_op_line *op) {
   ttm_str list;
   if (!next_is(*at, '(') || !take_bracketed(at, &list)) return TTM_EFORMAT;
-  return collect_operands(list, op);
+  return ttm_op_line_operands(op, list);
 }
 
 /* Whatever stands between the operands and the colon: [successors], <{properties}>, ({regions}), {attributes}. */
@@ -190,6 +189,13 @@ static bool take_type(cursor *at, ttm_str *type) {
   return type->n && (bracketed || is_bare_type(*type));
 }
 
+int ttm_op_line_types(ttm_op_line *op) {
+  ttm_str outputs = op->output_type;
+  if (outputs.n > 1 && outputs.p[0] == '(') outputs = (ttm_str){outputs.p + 1, outputs.n - 2};
+  int rc = ttm_split_top_level(op->input_types, &op->inputs);
+  return rc ? rc : ttm_split_top_level(outputs, &op->outputs);
+}
+
 /* `(T, T) -> T`, `(T) -> (T, T)`, `() -> ()`, and `T -> T` of some custom forms */
 static int read_function_type(cursor *at, ttm_op_line *op) {
   skip_space(at);
@@ -198,11 +204,7 @@ static int read_function_type(cursor *at, ttm_op_line *op) {
   if (!ttm_str_take(at, TTM_LIT("->"))) return TTM_EFORMAT;
   skip_space(at);
   if (!take_type(at, &op->output_type)) return TTM_EFORMAT;
-  int rc = ttm_split_top_level(op->input_types, &op->inputs);
-  if (rc) return rc;
-  ttm_str outputs = op->output_type;
-  if (outputs.p[0] == '(') outputs = (ttm_str){outputs.p + 1, outputs.n - 2};
-  return ttm_split_top_level(outputs, &op->outputs);
+  return ttm_op_line_types(op);
 }
 
 static int read_location(cursor *at, ttm_op_line *op) {
@@ -220,11 +222,14 @@ ttm_op_kind ttm_op_kind_of(ttm_str name) {
   return TTM_OP_PLAIN;
 }
 
-int ttm_op_line_parse(ttm_str text, ttm_op_line *out) {
-  ttm_strs operands = out->operands, inputs = out->inputs, outputs = out->outputs;
+void ttm_op_line_clear(ttm_op_line *op) {
+  ttm_strs operands = op->operands, inputs = op->inputs, outputs = op->outputs;
   operands.n = inputs.n = outputs.n = 0;
-  *out = (ttm_op_line){.operands = operands, .inputs = inputs, .outputs = outputs};
+  *op = (ttm_op_line){.operands = operands, .inputs = inputs, .outputs = outputs};
+}
 
+int ttm_op_line_parse(ttm_str text, ttm_op_line *out) {
+  ttm_op_line_clear(out);
   cursor at = ttm_scan_trim(text);
   if (!at.n) return TTM_EFORMAT;
   int rc = read_results(&at, out);

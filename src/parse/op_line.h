@@ -41,7 +41,15 @@ typedef struct ttm_op_line {
  * be told from a whole type; every other cut can. Text behind the location (another writer's, on the same line) is
  * ignored. */
 int ttm_op_line_parse(ttm_str text, ttm_op_line *out);
+/* Empty again; the vectors keep their room. */
+void ttm_op_line_clear(ttm_op_line *op);
 void ttm_op_line_free(ttm_op_line *op);
+
+/* Two steps of it. Adds the values and symbols of `list` in order; inner lists are flattened, and what stands in {} or <> describes an
+ * operand and is none itself. A symbol that comes first is the callee. */
+int ttm_op_line_operands(ttm_op_line *op, ttm_str list);
+/* Adds the types that `input_types` and `output_type` name. */
+int ttm_op_line_types(ttm_op_line *op);
 
 /* Appends a location as people name it: loc("a"("b")) -> a; fused["a", "b"] -> fused[a, b]; callsite("a" at "b") -> a
  * at b; "x.mlir":9:14 -> x.mlir:9:14; unknown -> nothing. String escapes (\22, \5C, \n ...) are undone. Unknown parts

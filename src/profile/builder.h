@@ -134,7 +134,8 @@ int ttm_build_note(ttm_builder *b, uint32_t line, ttm_str text);
 
 /* The graph that a dump of this stage belongs to becomes the stream's: a stage not later than the last one begins a new graph. */
 int ttm_build_graph(ttm_builder *b, ttm_stream *s, ttm_str stage);
-int ttm_build_arg(ttm_builder *b, uint32_t graph, const ttm_module_arg *arg);
+/* Argument number `index`, a new one or more about it; `better`: what is said now counts more than what was. */
+int ttm_build_arg(ttm_builder *b, uint32_t graph, size_t index, const ttm_module_arg *arg, bool better);
 /* A dump of the stream's graph, and what its text says. `keep`: whether the text itself may be kept. */
 int ttm_build_dump(ttm_builder *b, ttm_stream *s, ttm_dump dump, ttm_str text, bool keep);
 /* Links the top-level runs to the graphs that were dumped (builder_links.c). */

@@ -36,7 +36,7 @@ int ttm_build_graph(ttm_builder *b, ttm_stream *s, ttm_str stage_name) {
   if (s->graph == TTM_NONE || (stage && stage->order <= s->graph_stage)) {
     if (ttm_vec_push(&p->graphs, (ttm_graph){.rank = s->rank})) return TTM_ENOMEM;
     s->graph = (uint32_t)(p->graphs.n - 1);
-    s->args_priority = -1;
+    s->graph_stage = s->args_priority = -1;
   }
   if (stage) s->graph_stage = stage->order;
   return TTM_OK;
@@ -51,11 +51,6 @@ static int to_graph_arg(ttm_builder *b, const ttm_module_arg *from, ttm_graph_ar
     return TTM_ENOMEM;
   out->local_type = out->type;
   return from->local_type.n ? ttm_build_type(b, from->local_type, &out->local_type) : TTM_OK;
-}
-
-int ttm_build_arg(ttm_builder *b, uint32_t graph, const ttm_module_arg *arg) {
-  ttm_graph_arg row;
-  return to_graph_arg(b, arg, &row) ? TTM_ENOMEM : ttm_vec_push(&b->profile->graphs.at[graph].args, row);
 }
 
 /* Fills what the stage before left open, or takes the arguments over from a better stage. */
@@ -85,20 +80,24 @@ static int read_device_types(ttm_builder *b, const ttm_graph *graph, const ttm_m
   return rc;
 }
 
+int ttm_build_arg(ttm_builder *b, uint32_t graph, size_t index, const ttm_module_arg *arg, bool better) {
+  ttm_graph *to = &b->profile->graphs.at[graph];
+  ttm_graph_arg row;
+  if (to_graph_arg(b, arg, &row)) return TTM_ENOMEM;
+  if (index >= to->args.n) return ttm_vec_push(&to->args, row);
+  merge_arg(&to->args.at[index], &row, better);
+  return TTM_OK;
+}
+
 static int read_args(ttm_builder *b, ttm_stream *s, ttm_str text, int priority, bool executed) {
   ttm_graph *graph = &b->profile->graphs.at[s->graph];
   ttm_arena arena = {0};
   ttm_module_args args = {0};
   int rc = ttm_module_args_parse(text, &arena, &args);
-  bool first = graph->args.n == 0;
-  for (size_t i = 0; i < args.n && !rc; i++) {
-    ttm_graph_arg arg;
-    if (first)
-      rc = ttm_build_arg(b, s->graph, &args.at[i]);
-    else if (i < graph->args.n && !(rc = to_graph_arg(b, &args.at[i], &arg)))
-      merge_arg(&graph->args.at[i], &arg, priority > s->args_priority);
-  }
-  if (args.n && priority > s->args_priority) s->args_priority = priority;
+  bool better = priority > s->args_priority;
+  size_t most = graph->args.n ? graph->args.n : args.n; /* the first stage says how many there are */
+  for (size_t i = 0; i < args.n && i < most && !rc; i++) rc = ttm_build_arg(b, s->graph, i, &args.at[i], better);
+  if (args.n && better) s->args_priority = priority;
   if (!rc && executed) rc = read_device_types(b, graph, &args, text);
   ttm_vec_free(&args);
   ttm_arena_free(&arena);

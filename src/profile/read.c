@@ -88,3 +88,8 @@ int ttm_profile_read_bytes(ttm_profile **out, const char *bytes, size_t n, const
   ttm_feed_free(feed);
   return rc;
 }
+
+int ttm_profile_read_report(ttm_profile **out, const ttm_report_files *files, const char *path, ttm_error *err) {
+  ttm_input in = {.report = files, .options = TTM_READ_OPTIONS_INIT};
+  return load(out, ttm_load_report, path, &in, err);
+}

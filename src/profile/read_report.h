@@ -5,18 +5,25 @@
 #ifndef TTM_PROFILE_READ_REPORT_H
 #define TTM_PROFILE_READ_REPORT_H
 
+#include "base/source.h"
 #include "profile/profile.h"
 
-/* The texts of the files; empty views for files that are missing. Borrowed for the call. */
-typedef struct ttm_report_texts {
-  ttm_str memory;     /* <name>_memory.json; needed */
-  ttm_str operations; /* <name>_operations.json */
-  ttm_str registry;   /* <name>_inputs_registry.json; only used when there is no module text */
-  ttm_str ir;         /* <name>_ir.json */
-  ttm_str findings;   /* <name>_findings.json: where the log was, and what went wrong */
-} ttm_report_texts;
+/* A file to be read from its source, or its text; neither when it is missing. Borrowed for the call. */
+typedef struct ttm_report_part {
+  ttm_source *source;
+  ttm_str text;
+} ttm_report_part;
 
-/* `path` is what the profile says it was read from. 0, TTM_ENODATA when the files hold no operation, TTM_ENOMEM. */
-int ttm_profile_read_report(ttm_profile **out, const ttm_report_texts *texts, const char *path, ttm_error *err);
+typedef struct ttm_report_files {
+  ttm_report_part memory;     /* <name>_memory.json; needed */
+  ttm_report_part operations; /* <name>_operations.json */
+  ttm_report_part registry;   /* <name>_inputs_registry.json; only used when there is no module text */
+  ttm_report_part ir;         /* <name>_ir.json */
+  ttm_str findings;           /* <name>_findings.json: where the log was, and what went wrong */
+} ttm_report_files;
+
+/* `path` is what the profile says it was read from. 0, TTM_ENODATA when the files hold no operation and no failure, TTM_EIO, TTM_ENOMEM.
+ * A file that breaks off gives what stands before; the profile says that it is cut. */
+int ttm_profile_read_report(ttm_profile **out, const ttm_report_files *files, const char *path, ttm_error *err);
 
 #endif

@@ -324,51 +324,52 @@ int ttm_report_other_origin(char **out, const char *folder, const char *log) {
 
 /* ---- Reading ------------------------------------------------------------------------------------------------------ */
 
-static int slurp(const char *path, ttm_buf *out, ttm_error *err) {
-  ttm_source *source;
+static int slurp(ttm_source *source, ttm_buf *out, ttm_error *err) {
   size_t got = 1;
-  int code = ttm_source_open(&source, path, err);
-  if (code) return code;
+  int code = TTM_OK;
   while (!code && got) {
     if (!ttm_buf_room(out, 1 << 20)) code = ttm_error_nomem(err);
     if (!code) code = ttm_source_read(source, out->at + out->n, 1 << 20, &got, err);
     if (!code) out->n += got;
   }
-  ttm_source_close(source);
   return code;
 }
 
-static int slurp_beside(const char *folder, const char *name, const char *suffix, ttm_buf *out, ttm_error *err) {
+/* `*out` stays NULL for a file of the report that is missing. */
+static int open_beside(ttm_source **out, const char *folder, const char *name, const char *suffix, ttm_error *err) {
   char *path = ttm_folder_join(folder, name, suffix);
   if (!path) return ttm_error_nomem(err);
-  int code = is_missing(path) ? TTM_OK : slurp(path, out, err);
+  int code = is_missing(path) ? TTM_OK : ttm_source_open(out, path, err);
   ttm_free(path);
   return code;
 }
 
 int ttm_report_read_json(ttm_profile **out, const ttm_report_found *found, const char *folder, ttm_buf *findings,
                          ttm_error *err) {
-  static const char *const suffixes[] = {"_operations.json", "_inputs_registry.json", "_ir.json"};
-  ttm_buf memory = {0}, others[3] = {{0}};
-  int code = slurp(found->memory, &memory, err);
-  for (int i = 0; i < 3 && !code; i++) code = slurp_beside(folder, found->name, suffixes[i], &others[i], err);
-  if (!code) code = slurp_beside(folder, found->name, "_findings.json", findings, err);
-  if (!code) {
-    ttm_report_texts texts = {.memory = ttm_buf_str(&memory),
-                              .operations = ttm_buf_str(&others[0]),
-                              .registry = ttm_buf_str(&others[1]),
-                              .ir = ttm_buf_str(&others[2]),
-                              .findings = ttm_buf_str(findings)};
-    code = ttm_profile_read_report(out, &texts, folder, err);
-  }
-  ttm_buf_free(&memory);
-  for (int i = 0; i < 3; i++) ttm_buf_free(&others[i]);
+  ttm_report_files files = {0};
+  ttm_source *head = NULL;
+  int code = ttm_source_open(&files.memory.source, found->memory, err);
+  if (!code) code = open_beside(&files.operations.source, folder, found->name, "_operations.json", err);
+  if (!code) code = open_beside(&files.registry.source, folder, found->name, "_inputs_registry.json", err);
+  if (!code) code = open_beside(&files.ir.source, folder, found->name, "_ir.json", err);
+  if (!code) code = open_beside(&head, folder, found->name, "_findings.json", err);
+  if (!code && head) code = slurp(head, findings, err);
+  files.findings = ttm_buf_str(findings);
+  if (!code) code = ttm_profile_read_report(out, &files, folder, err);
+  ttm_source_close(files.memory.source);
+  ttm_source_close(files.operations.source);
+  ttm_source_close(files.registry.source);
+  ttm_source_close(files.ir.source);
+  ttm_source_close(head);
   return code;
 }
 
 int ttm_report_renew_page(const ttm_report_found *found, ttm_out *out, ttm_error *err) {
   ttm_buf page = {0};
-  int code = slurp(found->page, &page, err);
+  ttm_source *source = NULL;
+  int code = ttm_source_open(&source, found->page, err);
+  if (!code) code = slurp(source, &page, err);
+  ttm_source_close(source);
   if (!code) code = ttm_html_renew(ttm_buf_str(&page), ttm_str_of(found->name), out, err);
   ttm_buf_free(&page);
   return code;

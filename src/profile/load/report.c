@@ -1,354 +1,430 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files are turned back into the log they came from, line by line, and that log is read like any other: one parser, one
- * builder, one truth. Afterwards the rows get the line numbers of the real log where the files tell them. */
-#include "profile/read_report.h"
-
+/* The JSON files of a report. Element n of memory.json and of operations.json is one operation; both are read side by side. */
 #include <math.h>
+#include <stddef.h>
 
 #include "base/error.h"
+#include "parse/json_fields.h"
 #include "parse/json_text.h"
-#include "profile/feed.h"
+#include "profile/load/load.h"
 
-enum { FEED_BYTES = 1 << 18 };
+/* What the two files say of one operation. Texts are those of report_loader.texts. */
+typedef struct element {
+  ttm_op_line text;
+  ttm_str op_type, location, program, const_eval;
+  uint32_t line, run, rank, results;
+  bool cache_miss;
+  ttm_block block;
+  double effect[TTM_MEMORIES]; /* MB; NAN when not told */
+} element;
 
-typedef struct retelling {
-  ttm_feed *feed;
-  ttm_buf out;                /* log text not fed yet */
-  ttm_buf scratch;            /* reused */
-  ttm_buf program;            /* const-eval program that runs, empty for none */
-  double run;                 /* top-level run that is open, -1 for none */
-  double after[TTM_MEMORIES]; /* allocated once the last operation was done; NAN when not told */
-  uint32_t after_line;
-  ttm_str last;            /* the last operation's states, to print those after it with */
-  TTM_VEC(uint32_t) lines; /* of the real log: one per operation and extra state, in order */
-  bool lines_known;
-} retelling;
+typedef struct report_rank {
+  ttm_stream *stream;
+  bool runs, ended;            /* a run is open; the findings say that it came to its end */
+  uint32_t run;                /* which one */
+  uint32_t const_eval;         /* string: program that runs inside it, 0 */
+  ttm_block last;              /* the last operation's state ... */
+  int64_t after[TTM_MEMORIES]; /* ... and what was allocated when it was done; -1 when not told */
+} report_rank;
 
-static bool is_null(ttm_str value) { return value.n == 0 || ttm_str_eq(value, TTM_LIT("null")); }
+typedef struct report_loader {
+  ttm_field_texts texts; /* first: readers of fields get this */
+  ttm_builder *builder;
+  ttm_profile *profile;
+  TTM_VEC(report_rank) ranks; /* by dense rank */
+  ttm_map rank_of_number;
+  TTM_VEC(uint32_t) ops;    /* by element */
+  uint32_t free_text;       /* of what stands for the frees that the files leave out */
+  uint32_t args_of, arg;    /* graph of the registry's last entry, and which argument follows */
+  ttm_json_pull operations; /* read beside memory.json */
+  ttm_buf scratch;
+} report_loader;
 
-/* Where a row stood in the real log; 0 when it does not say. */
-static uint32_t line_of(ttm_str row) {
-  uint64_t line = ttm_json_get_count(ttm_json_get_member(row, "line"), 0);
-  return line < UINT32_MAX ? (uint32_t)line : 0;
+/* ---- Elements ------------------------------------------------------------------------------------------------------ */
+
+/* What stands under a memory's name: its figures before the operation, or what the operation did. */
+static int read_memory(ttm_field_texts *texts, ttm_json_pull *j, void *into) {
+  static const ttm_field fields[] = {
+      {"numBanks", ttm_field_count, offsetof(ttm_level, banks)},
+      {"totalBytesPerBank_MB", ttm_field_milli, offsetof(ttm_level, total)},
+      {"totalBytesAllocatedPerBank_MB", ttm_field_milli, offsetof(ttm_level, allocated)},
+      {"totalBytesFreePerBank_MB", ttm_field_milli, offsetof(ttm_level, free)},
+      {"largestContiguousBytesFreePerBank_MB", ttm_field_milli, offsetof(ttm_level, largest)},
+      {0}};
+  element *e = into;
+  int m = 0;
+  while (m < TTM_MEMORIES && !ttm_str_eq(texts->key, ttm_str_of(ttm_memory_name((ttm_memory)m)))) m++;
+  if (m == TTM_MEMORIES) return ttm_json_skip(j), TTM_OK;
+  if (ttm_json_peek(j) != TTM_JSON_OBJECT) return ttm_field_number(texts, j, &e->effect[m]);
+  e->block.present |= UINT32_C(1) << m;
+  return ttm_fields_read(texts, j, fields, &e->block.levels[m]);
 }
 
-/* A string of the files on one line of the log: line ends inside become blanks. */
-static void put_line_text(retelling *r, ttm_str value) {
-  ttm_buf_clear(&r->scratch);
-  ttm_json_get_string(&r->scratch, value);
-  for (size_t i = 0; i < r->scratch.n; i++) {
-    char c = r->scratch.at[i];
-    ttm_buf_char(&r->out, c == '\n' || c == '\r' ? ' ' : c);
+static int read_memories(ttm_field_texts *texts, ttm_json_pull *j, void *into) {
+  static const ttm_field fields[] = {{"*", read_memory, 0}, {0}};
+  return ttm_fields_read(texts, j, fields, into);
+}
+
+static int read_operands(ttm_field_texts *texts, ttm_json_pull *j, void *into) {
+  if (!ttm_json_enter_if(j, '[')) return TTM_OK;
+  while (ttm_json_item(j)) {
+    ttm_str operand = {"", 0};
+    if (ttm_field_text(texts, j, &operand) || ttm_op_line_operands(into, operand) == TTM_ENOMEM) return TTM_ENOMEM;
   }
+  return TTM_OK;
 }
 
-/* The same inside an MLIR string. */
-static void put_quoted(retelling *r, ttm_str value) {
-  ttm_buf_clear(&r->scratch);
-  ttm_json_get_string(&r->scratch, value);
-  ttm_buf_char(&r->out, '"');
-  for (size_t i = 0; i < r->scratch.n; i++) {
-    unsigned char c = (unsigned char)r->scratch.at[i];
-    if (c < 0x20 || c == '"' || c == '\\')
-      ttm_buf_printf(&r->out, "\\%02X", c);
-    else
-      ttm_buf_char(&r->out, (char)c);
+static const ttm_field element_fields[] = {{"op_type", ttm_field_text, offsetof(element, op_type)},
+                                           {"mlir_op", ttm_field_text, offsetof(element, text.name)},
+                                           {"loc", ttm_field_text, offsetof(element, location)},
+                                           {"program", ttm_field_text, offsetof(element, program)},
+                                           {"const_eval_graph", ttm_field_text, offsetof(element, const_eval)},
+                                           {"const_eval_cache_miss", ttm_field_flag, offsetof(element, cache_miss)},
+                                           {"line", ttm_field_count, offsetof(element, line)},
+                                           {"run", ttm_field_count, offsetof(element, run)},
+                                           {"rank", ttm_field_count, offsetof(element, rank)},
+                                           {"memory", read_memories, 0},
+                                           {"effect_MB", read_memories, 0},
+                                           {"result", ttm_field_text, offsetof(element, text.result)},
+                                           {"results", ttm_field_count, offsetof(element, results)},
+                                           {"inputs", read_operands, offsetof(element, text)},
+                                           {"attributes", ttm_field_text, offsetof(element, text.attributes)},
+                                           {"input_types", ttm_field_text, offsetof(element, text.input_types)},
+                                           {"output_type", ttm_field_text, offsetof(element, text.output_type)},
+                                           {0}};
+
+/* ---- Operations ---------------------------------------------------------------------------------------------------- */
+
+static int rank_of(report_loader *l, uint32_t number, report_rank **out) {
+  if (number > UINT16_MAX) number = 0; /* no log has so many, and each costs memory */
+  uint32_t at = ttm_map_get(&l->rank_of_number, number, (uint32_t)l->ranks.n);
+  if (at == l->ranks.n) {
+    report_rank rank = {.after = {-1, -1, -1, -1}};
+    if (ttm_build_rank(l->builder, number, &rank.stream) || ttm_vec_push(&l->ranks, rank) ||
+        ttm_map_set(&l->rank_of_number, number, at))
+      return TTM_ENOMEM;
   }
-  ttm_buf_char(&r->out, '"');
+  *out = &l->ranks.at[at];
+  return TTM_OK;
 }
 
-static int feed(retelling *r, size_t from, ttm_error *err) {
-  if (r->out.failed || r->scratch.failed || r->program.failed) return ttm_error_nomem(err);
-  if (r->out.n < from) return TTM_OK;
-  int code = ttm_feed_put(r->feed, r->out.at, r->out.n, err);
-  ttm_buf_clear(&r->out);
-  return code;
-}
-
-#define RUNTIME "            RuntimeTTNN |    DEBUG | "
-#define ALWAYS "                 Always |     INFO | "
-
-/* ---- Module texts ------------------------------------------------------------------------------------------------- */
-
-static void put_dump(retelling *r, const char *stage, ttm_str text) {
-  if (text.n < 3) return; /* "" */
-  ttm_buf_printf(&r->out,
-                 "2026-01-01 00:00:00.000 (   0.000s) [        0]      module_builder.cc:1     1| MLIR Module %s:\n",
-                 stage);
-  ttm_json_get_string(&r->out, text);
-  ttm_buf_puts(&r->out, "\n------------------ END OF MLIR MODULE ------------------\n");
-}
-
-/* A module of nothing but its arguments, when the report kept those alone. */
-static void put_arguments(retelling *r, ttm_str registry) {
-  ttm_str entries = ttm_json_get_member(registry, "entries"), entry;
-  bool any = false;
-  while (ttm_json_get_element(&entries, &entry)) {
-    ttm_str shape = ttm_json_get_member(entry, "shape"), dtype = ttm_json_get_member(entry, "dtype");
-    if (is_null(dtype)) continue;
-    if (!any)
-      ttm_buf_puts(&r->out,
-                   "2026-01-01 00:00:00.000 (   0.000s) [        0]      module_builder.cc:1     1| MLIR Module "
-                   "ttnn:\nmodule {\n  func.func @main(");
-    if (any) ttm_buf_puts(&r->out, ", ");
-    any = true;
-    put_line_text(r, ttm_json_get_member(entry, "ssa"));
-    ttm_buf_puts(&r->out, ": tensor<");
-    if (!is_null(shape)) put_line_text(r, shape), ttm_buf_char(&r->out, 'x');
-    put_line_text(r, dtype);
-    ttm_buf_puts(&r->out, "> {ttcore.argument_type = #ttcore.argument_type<");
-    put_line_text(r, ttm_json_get_member(entry, "type"));
-    ttm_buf_puts(&r->out, ">, ttir.name = ");
-    put_quoted(r, ttm_json_get_member(entry, "name"));
-    ttm_buf_char(&r->out, '}');
-  }
-  if (any) ttm_buf_puts(&r->out, ") {\n    return\n  }\n}\n------------------ END OF MLIR MODULE ------------------\n");
-}
-
-static void put_modules(retelling *r, const ttm_report_texts *texts) {
-  ttm_str ttir = ttm_json_get_member(ttm_json_get_member(texts->ir, "ttir"), "text");
-  ttm_str ttnn = ttm_json_get_member(ttm_json_get_member(texts->ir, "ttnn"), "text");
-  put_dump(r, "ttir", ttir);
-  put_dump(r, "ttnn", ttnn);
-  if (ttir.n < 3 && ttnn.n < 3) put_arguments(r, texts->registry);
-}
-
-/* ---- States ------------------------------------------------------------------------------------------------------- */
-
-static void put_memory_line(retelling *r, int m, ttm_str level, double allocated) {
-  static const char *const keys[] = {"totalBytesPerBank_MB", "totalBytesFreePerBank_MB",
-                                     "largestContiguousBytesFreePerBank_MB"};
-  double total = ttm_json_get_number(ttm_json_get_member(level, keys[0]), 0);
-  double before = ttm_json_get_number(ttm_json_get_member(level, "totalBytesAllocatedPerBank_MB"), 0);
-  double free_now = ttm_json_get_number(ttm_json_get_member(level, keys[1]), 0);
-  double largest = ttm_json_get_number(ttm_json_get_member(level, keys[2]), 0);
-  if (!isnan(allocated)) { /* after the operation: the files do not say how the free blocks lie */
-    free_now = fmax(0, free_now + before - allocated);
-    largest = fmin(largest, free_now);
-    before = allocated;
-  }
-  ttm_buf_printf(&r->out,
-                 ALWAYS
-                 "Device %s memory state: MemoryView{numBanks: %.0f, totalBytesPerBank: %.3f MB, "
-                 "totalBytesAllocatedPerBank: %.3f MB, totalBytesFreePerBank: %.3f MB, "
-                 "largestContiguousBytesFreePerBank: %.3f MB}\n",
-                 ttm_memory_name((ttm_memory)m), fabs(ttm_json_get_number(ttm_json_get_member(level, "numBanks"), 0)),
-                 fabs(total), fabs(before), fabs(free_now), fabs(largest));
-}
-
-static void put_state(retelling *r, ttm_str op_type, ttm_str memory, const double *after) {
-  if (is_null(memory)) return;
-  ttm_buf_puts(&r->out, ALWAYS "Device memory state before operation ");
-  if (is_null(op_type))
-    ttm_buf_puts(&r->out, after ? "DeallocateOp" : "Op");
-  else
-    put_line_text(r, op_type);
-  ttm_buf_char(&r->out, '\n');
+/* The files leave frees out. Where the next operation's state is not what the last one left, some stood in between: one operation stands
+ * for them, and the state before it shows what the last one did. How the free blocks lay then is not told. */
+static int add_frees(report_loader *l, report_rank *r, const ttm_block *next) {
+  ttm_block block = r->last;
+  bool differs = !next->present;
+  for (int m = 0; m < TTM_MEMORIES; m++)
+    differs |= r->after[m] >= 0 && next->present >> m & 1 && next->levels[m].allocated != r->after[m];
+  if (!differs || r->after[TTM_DRAM] < 0) return TTM_OK;
   for (int m = 0; m < TTM_MEMORIES; m++) {
-    ttm_str level = ttm_json_get_member(memory, ttm_memory_name((ttm_memory)m));
-    if (level.n) put_memory_line(r, m, level, after ? after[m] : NAN);
+    ttm_level *level = &block.levels[m];
+    if (r->after[m] < 0) continue;
+    int64_t left = (int64_t)level->free + level->allocated - r->after[m];
+    level->free = left > 0 && left < TTM_NONE ? (uint32_t)left : 0;
+    level->allocated = (uint32_t)r->after[m];
+    if (level->largest > level->free) level->largest = level->free;
   }
+  r->after[TTM_DRAM] = -1;
+  if (ttm_op_begin(l->builder, r->stream, l->free_text, block.line)) return TTM_ENOMEM;
+  block.op = r->stream->pending;
+  return ttm_build_block(l->builder, r->stream, &block);
 }
 
-/* When frees lie between two operations, the state after the first one is not the state before the second: it is printed before
- * a free of something nobody knows, which is what stood there. */
-static void put_state_after(retelling *r, ttm_str next_memory) {
-  bool differs = is_null(next_memory) && r->last.n;
+static int add_state(report_loader *l, report_rank *r, const element *e) {
+  r->last = e->block;
+  r->last.op = r->stream->pending;
+  r->last.line = e->line;
   for (int m = 0; m < TTM_MEMORIES; m++) {
-    ttm_str level = ttm_json_get_member(next_memory, ttm_memory_name((ttm_memory)m));
-    double allocated = ttm_json_get_number(ttm_json_get_member(level, "totalBytesAllocatedPerBank_MB"), NAN);
-    if (!isnan(r->after[m]) && !isnan(allocated) && fabs(allocated - r->after[m]) > 0.0005) differs = true;
+    double after = r->last.levels[m].allocated + round(e->effect[m] * 1000);
+    r->after[m] = r->last.present >> m & 1 && after >= 0 && after < TTM_NONE ? (int64_t)after : -1;
   }
-  if (!differs || isnan(r->after[TTM_DRAM])) return;
-  ttm_buf_puts(
-      &r->out, RUNTIME
-      "Executing operation: \"ttnn.deallocate\"(%ttmem) <{force = false}> : (tensor<1xbf16>) -> () loc(unknown)\n");
-  put_state(r, TTM_LIT(""), r->last, r->after);
-  if (ttm_vec_push(&r->lines, r->after_line)) r->out.failed = true;
+  return r->last.present ? ttm_build_block(l->builder, r->stream, &r->last) : TTM_OK;
 }
 
-static void remember_state_after(retelling *r, ttm_str element, uint32_t line) {
-  ttm_str effect = ttm_json_get_member(element, "effect_MB");
-  r->last = ttm_json_get_member(element, "memory");
-  r->after_line = line;
-  for (int m = 0; m < TTM_MEMORIES; m++) {
-    ttm_str level = ttm_json_get_member(r->last, ttm_memory_name((ttm_memory)m));
-    r->after[m] = ttm_json_get_number(ttm_json_get_member(level, "totalBytesAllocatedPerBank_MB"), NAN) +
-                  ttm_json_get_number(ttm_json_get_member(effect, ttm_memory_name((ttm_memory)m)), NAN);
-  }
+/* Leaves the const-eval program, and, when `whole`, the run around it. */
+static int leave_program(report_loader *l, report_rank *r, bool whole, uint32_t line) {
+  ttm_str name = ttm_profile_string(l->profile, r->const_eval);
+  if (r->const_eval && ttm_program_finish(l->builder, r->stream, name, line)) return TTM_ENOMEM;
+  r->const_eval = 0;
+  if (!whole || !r->runs) return TTM_OK;
+  l->profile->calls.at[r->stream->last_top].finished = true;
+  return ttm_program_end_all(l->builder, r->stream);
 }
 
-/* ---- Programs ----------------------------------------------------------------------------------------------------- */
-
-static void put_program(retelling *r, const char *verb, ttm_str name) {
-  ttm_buf_printf(&r->out, RUNTIME "%s execution of program: ", verb);
-  ttm_buf_put(&r->out, name);
-  ttm_buf_char(&r->out, '\n');
+static int enter_program(report_loader *l, report_rank *r, const element *e) {
+  ttm_builder *b = l->builder;
+  ttm_stream *s = r->stream;
+  uint32_t const_eval;
+  bool fresh = !r->runs || e->run != r->run;
+  if (ttm_build_string(b, e->const_eval, &const_eval)) return TTM_ENOMEM;
+  if ((fresh || const_eval != r->const_eval) && leave_program(l, r, fresh, e->line)) return TTM_ENOMEM;
+  if (fresh) {
+    s->runs = r->run = e->run;
+    r->runs = true;
+    if (ttm_program_start(b, s, TTM_LIT(""), e->line)) return TTM_ENOMEM;
+  }
+  /* The const-eval programs of a run come first: its own name is told by what follows. */
+  uint32_t *name = &l->profile->calls.at[s->last_top].name;
+  if (!const_eval) return *name ? TTM_OK : ttm_build_string(b, e->program, name);
+  if (const_eval == r->const_eval) return TTM_OK;
+  r->const_eval = const_eval;
+  if (e->cache_miss) s->missed = const_eval;
+  return ttm_program_start(b, s, e->const_eval, e->line);
 }
 
-static void end_const_eval(retelling *r) {
-  if (r->program.n) put_program(r, "Finished", ttm_buf_str(&r->program));
-  ttm_buf_clear(&r->program);
+static int add_text(report_loader *l, element *e, uint32_t *out) {
+  ttm_op_line *text = &e->text;
+  ttm_op_text row;
+  bool told = text->name.n && text->input_types.p && text->output_type.p; /* else there was no operation line */
+  *(told ? &l->profile->seen.op_lines : &l->profile->seen.unpaired) += 1;
+  if (!text->name.n) text->name = e->op_type;
+  if (text->result.n) text->result_count = e->results > 1 ? e->results : 1;
+  if (ttm_op_line_types(text) == TTM_ENOMEM || ttm_fill_text(l->builder, text, e->location, &row) ||
+      ttm_build_string(l->builder, e->op_type, &row.op_type))
+    return TTM_ENOMEM;
+  row.synthetic = !told;
+  return ttm_build_text_once(l->builder, &row, out);
 }
 
-static void put_programs(retelling *r, ttm_str element) {
-  double run = ttm_json_get_number(ttm_json_get_member(element, "run"), 0);
-  ttm_str inner = ttm_json_get_member(element, "const_eval_graph");
-  ttm_buf_clear(&r->scratch);
-  if (!is_null(inner)) ttm_json_get_string(&r->scratch, inner);
-  bool same = run == r->run && ttm_str_eq(ttm_buf_str(&r->scratch), ttm_buf_str(&r->program));
-  if (same) return;
-  ttm_buf name = r->scratch; /* the calls below use scratch */
-  r->scratch = (ttm_buf){0};
-  end_const_eval(r);
-  if (run != r->run) {
-    if (r->run >= 0) put_program(r, "Finished", TTM_LIT("main"));
-    put_program(r, "Starting", TTM_LIT("main"));
-    r->run = run;
-  }
-  if (name.n) {
-    if (ttm_str_eq(ttm_json_get_member(element, "const_eval_cache_miss"), TTM_LIT("true"))) {
-      ttm_buf_puts(&r->out, RUNTIME "Cache miss or invalid cache for function: ");
-      ttm_buf_put(&r->out, ttm_buf_str(&name));
-      ttm_buf_char(&r->out, '\n');
-    }
-    put_program(r, "Starting", ttm_buf_str(&name));
-  }
-  ttm_buf_free(&r->program);
-  r->program = name;
+static int add_element(report_loader *l, element *e) {
+  report_rank *r;
+  uint32_t text;
+  if (rank_of(l, e->rank, &r) || add_frees(l, r, &e->block) || enter_program(l, r, e) || add_text(l, e, &text) ||
+      ttm_op_begin(l->builder, r->stream, text, e->line) || ttm_vec_push(&l->ops, r->stream->pending))
+    return TTM_ENOMEM;
+  return add_state(l, r, e);
 }
 
-/* ---- Operations --------------------------------------------------------------------------------------------------- */
-
-static void put_operation(retelling *r, ttm_str operation) {
-  ttm_str name = ttm_json_get_member(operation, "mlir_op"), result = ttm_json_get_member(operation, "result");
-  ttm_str inputs = ttm_json_get_member(operation, "inputs"), types = ttm_json_get_member(operation, "input_types"),
-          input;
-  ttm_str outputs = ttm_json_get_member(operation, "output_type"), location = ttm_json_get_member(operation, "loc");
-  ttm_str attributes = ttm_json_get_member(operation, "attributes");
-  bool cached = ttm_str_contains(name, TTM_LIT("load_cached")), later = false;
-  if (is_null(name) || is_null(types) || is_null(outputs)) return; /* a state without its operation line */
-  ttm_buf_puts(&r->out, RUNTIME "Executing operation: ");
-  if (!is_null(result)) {
-    double results = ttm_json_get_number(ttm_json_get_member(operation, "results"), 1);
-    put_line_text(r, result);
-    if (results > 1 && results < 65536) ttm_buf_printf(&r->out, ":%.0f", results);
-    ttm_buf_puts(&r->out, " = ");
+/* The elements of memory.json, each with its twin of operations.json. */
+static int read_elements(ttm_field_texts *texts, ttm_json_pull *j, void *into) {
+  report_loader *l = into;
+  element e = {.line = 0};
+  bool twins = ttm_json_enter_if(&l->operations, '[');
+  int rc = TTM_OK;
+  if (!ttm_json_enter_if(j, '[')) return TTM_OK;
+  while (!rc && ttm_json_item(j)) {
+    ttm_op_line_clear(&e.text);
+    e = (element){.text = e.text, .effect = {NAN, NAN, NAN, NAN}};
+    rc = ttm_fields_read(texts, j, element_fields, &e);
+    twins = twins && ttm_json_item(&l->operations);
+    if (!rc && twins) rc = ttm_fields_read(texts, &l->operations, element_fields, &e);
+    if (!rc && !j->error) rc = add_element(l, &e);
   }
-  if (cached)
-    put_line_text(r, name);
-  else
-    put_quoted(r, name);
-  ttm_buf_char(&r->out, '(');
-  while (ttm_json_get_element(&inputs, &input)) {
-    if (later) ttm_buf_puts(&r->out, ", ");
-    later = true;
-    put_line_text(r, input);
-  }
-  ttm_buf_char(&r->out, ')');
-  if (!is_null(attributes)) {
-    ttm_buf_puts(&r->out, " <{");
-    put_line_text(r, attributes);
-    ttm_buf_puts(&r->out, "}>");
-  }
-  ttm_buf_puts(&r->out, " : (");
-  put_line_text(r, types);
-  ttm_buf_puts(&r->out, ") -> ");
-  put_line_text(r, outputs);
-  ttm_buf_puts(&r->out, " loc(");
-  if (is_null(location) || ttm_str_starts(location, TTM_LIT("\"@")))
-    ttm_buf_puts(&r->out, "unknown");
-  else
-    put_quoted(r, location);
-  ttm_buf_puts(&r->out, ")\n");
+  ttm_op_line_free(&e.text);
+  return rc;
 }
 
-static int put_elements(retelling *r, const ttm_report_texts *texts, ttm_error *err) {
-  ttm_str elements = ttm_json_get_member(texts->memory, "operations"), operations = texts->operations, element,
-          operation;
-  int code = TTM_OK;
-  while (!code && ttm_json_get_element(&elements, &element)) {
-    ttm_str memory = ttm_json_get_member(element, "memory");
-    if (!ttm_json_get_element(&operations, &operation)) operation = element; /* its names at least */
-    r->lines_known |= ttm_json_get_member(element, "line").n > 0;
-    put_state_after(r, memory);
-    put_programs(r, element);
-    put_operation(r, operation);
-    put_state(r, ttm_json_get_member(element, "op_type"), memory, NULL);
-    uint32_t own = line_of(element);
-    if (ttm_vec_push(&r->lines, own)) return ttm_error_nomem(err);
-    remember_state_after(r, element, own);
-    code = feed(r, FEED_BYTES, err);
-  }
-  put_state_after(r, TTM_LIT(""));
-  end_const_eval(r);
-  return code;
+/* ---- Compiled graphs ----------------------------------------------------------------------------------------------- */
+
+static ttm_stream *first_stream(report_loader *l) { return l->ranks.at[0].stream; }
+
+/* Graph number `n`, made when it is the next one. */
+static int need_graph(report_loader *l, uint32_t n) {
+  ttm_stream *s = first_stream(l);
+  s->graph = n < l->profile->graphs.n ? n : TTM_NONE;
+  return s->graph == TTM_NONE ? ttm_build_graph(l->builder, s, TTM_LIT("")) : TTM_OK;
 }
 
-static void put_incidents(retelling *r, ttm_str findings) {
-  ttm_str incidents = ttm_json_get_member(findings, "incidents"), incident;
-  while (ttm_json_get_element(&incidents, &incident)) {
-    ttm_buf_puts(&r->out, "2026-01-01 00:00:00.000 | critical |          Always | TT_FATAL: ");
-    put_line_text(r, ttm_json_get_member(incident, "text"));
-    ttm_buf_puts(&r->out, " (assert.hpp:104)\n");
-  }
+/* The module text of the stage that the key names. */
+static int read_stage(ttm_field_texts *texts, ttm_json_pull *j, void *into) {
+  struct module {
+    ttm_str text;
+    ttm_dump row;
+  } m = {.row = {.line_count = 0}};
+  static const ttm_field fields[] = {{"text", ttm_field_text, offsetof(struct module, text)},
+                                     {"line", ttm_field_count, offsetof(struct module, row.first_line)},
+                                     {0}};
+  report_loader *l = into;
+  ttm_stream *s = first_stream(l);
+  if (ttm_build_string(l->builder, texts->key, &m.row.stage) || ttm_fields_read(texts, j, fields, &m))
+    return TTM_ENOMEM;
+  if (!m.text.n) return TTM_OK;
+  for (size_t i = 0; i < m.text.n; i++) m.row.line_count += m.text.p[i] == '\n';
+  l->profile->seen.dumps++;
+  if (ttm_build_graph(l->builder, s, ttm_profile_string(l->profile, m.row.stage))) return TTM_ENOMEM;
+  return ttm_build_dump(l->builder, s, m.row, m.text, true);
 }
 
-/* ---- Afterwards --------------------------------------------------------------------------------------------------- */
-
-/* The rows learn where they stood in the real log; 0 when the files do not say. */
-static void restore_lines(ttm_profile *p, const retelling *r, ttm_str findings) {
-  ttm_str incidents = ttm_json_get_member(findings, "incidents"), incident;
-  bool same = p->ops.n == r->lines.n;
-  for (size_t i = 0; i < p->ops.n; i++) {
-    uint32_t line = same && r->lines_known ? r->lines.at[i] : 0;
-    p->ops.at[i].line = line;
-    if (p->ops.at[i].state < p->states.n) p->states.at[p->ops.at[i].state].line = line;
-  }
-  for (size_t i = 0; i < p->incidents.n; i++) {
-    bool told = ttm_json_get_element(&incidents, &incident);
-    p->incidents.at[i].line = told ? line_of(incident) : 0;
-  }
+static int read_stages(ttm_field_texts *texts, ttm_json_pull *j, void *into) {
+  static const ttm_field fields[] = {{"*", read_stage, 0}, {0}};
+  (void)into;
+  return ttm_fields_read(texts, j, fields, texts);
 }
 
-static int restore_source(ttm_profile *p, retelling *r, ttm_str findings) {
-  ttm_str input = ttm_json_get_member(findings, "input"), path = ttm_json_get_member(input, "path");
+/* The rank and the module texts of each graph; those of the first stand at the top of the file. */
+static int read_graphs(ttm_field_texts *texts, ttm_json_pull *j, void *into) {
+  static const ttm_field fields[] = {{"rank", ttm_field_count, 0}, {"stages", read_stages, 0}, {0}};
+  report_loader *l = into;
+  if (!ttm_json_enter_if(j, '[')) return TTM_OK;
+  for (uint32_t n = 0; ttm_json_item(j); n++) {
+    uint32_t rank = 0;
+    if (need_graph(l, n) || ttm_fields_read(texts, j, fields, &rank)) return TTM_ENOMEM;
+    l->profile->graphs.at[n].rank = ttm_map_get(&l->rank_of_number, rank, 0);
+  }
+  return TTM_OK;
+}
+
+/* ---- Arguments ----------------------------------------------------------------------------------------------------- */
+
+typedef struct entry {
+  ttm_str ssa, name, type, shape, local_shape, dtype;
+  uint32_t graph;
+  bool kv_cache;
+} entry;
+
+static const ttm_field entry_fields[] = {{"ssa", ttm_field_text, offsetof(entry, ssa)},
+                                         {"name", ttm_field_text, offsetof(entry, name)},
+                                         {"type", ttm_field_text, offsetof(entry, type)},
+                                         {"shape", ttm_field_text, offsetof(entry, shape)},
+                                         {"local_shape", ttm_field_text, offsetof(entry, local_shape)},
+                                         {"dtype", ttm_field_text, offsetof(entry, dtype)},
+                                         {"graph", ttm_field_count, offsetof(entry, graph)},
+                                         {"kv_cache", ttm_field_flag, offsetof(entry, kv_cache)},
+                                         {0}};
+
+static void put_type(ttm_buf *out, ttm_str shape, ttm_str dtype) {
+  ttm_buf_printf(out, "tensor<%.*s%s%.*s>", (int)shape.n, shape.p, shape.n ? "x" : "", (int)dtype.n, dtype.p);
+}
+
+static ttm_arg_kind arg_kind_of(ttm_str word) {
+  static const char *const words[TTM_ARG_UNKNOWN] = {"input", "parameter", "constant", "default"};
+  int kind = 0;
+  while (kind < TTM_ARG_UNKNOWN && !ttm_str_eq(word, ttm_str_of(words[kind]))) kind++;
+  return (ttm_arg_kind)kind;
+}
+
+/* The registry says more of an argument than the module texts. */
+static int add_entry(report_loader *l, const entry *e) {
+  ttm_module_arg arg = {.ssa = e->ssa, .name = e->name, .kind = arg_kind_of(e->type), .kv_cache = e->kv_cache};
+  if (ttm_str_eq(e->name, e->ssa)) arg.name = (ttm_str){"", 0}; /* it has none */
+  if (e->graph != l->args_of) l->args_of = e->graph, l->arg = 0;
+  if (e->graph > l->profile->graphs.n) return TTM_OK;
+  ttm_buf_clear(&l->scratch);
+  put_type(&l->scratch, e->shape, e->dtype);
+  size_t n = l->scratch.n;
+  if (e->local_shape.n) put_type(&l->scratch, e->local_shape, e->dtype);
+  if (l->scratch.failed || need_graph(l, e->graph)) return TTM_ENOMEM;
+  if (e->dtype.n) arg.type = (ttm_str){l->scratch.at, n};
+  if (e->dtype.n) arg.local_type = (ttm_str){l->scratch.at + n, l->scratch.n - n};
+  return ttm_build_arg(l->builder, e->graph, l->arg++, &arg, true);
+}
+
+static int read_entries(ttm_field_texts *texts, ttm_json_pull *j, void *into) {
+  if (!ttm_json_enter_if(j, '[')) return TTM_OK;
+  while (ttm_json_item(j)) {
+    entry e = {.graph = 0};
+    if (ttm_fields_read(texts, j, entry_fields, &e) || add_entry(into, &e)) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+/* ---- Findings ------------------------------------------------------------------------------------------------------ */
+
+/* 0 for what is no count. */
+static uint32_t count_of(ttm_str object, const char *key) {
+  uint64_t number = ttm_json_get_count(ttm_json_get_member(object, key), 0);
+  return number < TTM_NONE ? (uint32_t)number : 0;
+}
+
+static int add_incident(report_loader *l, ttm_str row) {
+  ttm_profile *p = l->profile;
+  ttm_str operation = ttm_json_get_member(row, "operation");
+  uint64_t element = ttm_json_get_count(ttm_json_get_member(operation, "index"), UINT64_MAX);
+  uint32_t op = element < l->ops.n ? l->ops.at[element] : TTM_NONE, line = count_of(row, "line");
+  ttm_incident_text what;
+  report_rank *r;
+  size_t before = p->incidents.n;
+  ttm_buf_clear(&l->scratch);
+  ttm_json_get_string(&l->scratch, ttm_json_get_member(row, "text"));
+  if (l->scratch.failed || rank_of(l, count_of(row, "rank"), &r)) return TTM_ENOMEM;
+  if (!ttm_incident_parse_info(ttm_buf_str(&l->scratch), &what)) return TTM_OK;
+  if (ttm_build_incident(l->builder, r->stream, what, op, line, true)) return TTM_ENOMEM;
+  if (p->incidents.n == before) return TTM_OK;
+  if (count_of(row, "copies")) p->incidents.at[before].copies = count_of(row, "copies");
+  if (op == TTM_NONE) return TTM_OK;
+  if (p->ops.at[op].state != TTM_NONE) p->incidents.at[before].state = p->ops.at[op].state;
+  if (op != r->stream->pending) p->ops.at[op].flags &= ~(uint32_t)TTM_OP_FAILED; /* others followed: it got over it */
+  return TTM_OK;
+}
+
+/* Whether the last run of a rank was finished: of the others it is clear. */
+static void add_run(report_loader *l, ttm_str row) {
+  uint32_t at = ttm_map_get(&l->rank_of_number, count_of(row, "rank"), TTM_NONE);
+  if (at == TTM_NONE || count_of(row, "run") != l->ranks.at[at].run) return;
+  l->ranks.at[at].ended = ttm_str_eq(ttm_json_get_member(row, "finished"), TTM_LIT("true"));
+}
+
+/* What the log was. */
+static int add_input(report_loader *l, ttm_str input) {
+  ttm_seen *seen = &l->profile->seen;
+  seen->cut |= ttm_str_eq(ttm_json_get_member(input, "truncated"), TTM_LIT("true"));
+  seen->bytes = ttm_json_get_count(ttm_json_get_member(input, "bytes"), 0);
+  seen->lines = ttm_json_get_count(ttm_json_get_member(input, "lines"), 0);
+  seen->deallocations = count_of(input, "deallocations"); /* and not those that stand for them */
+  ttm_buf_clear(&l->scratch);
+  ttm_json_get_string(&l->scratch, ttm_json_get_member(input, "path"));
+  if (l->scratch.failed) return TTM_ENOMEM;
+  return l->scratch.n ? ttm_build_string(l->builder, ttm_buf_str(&l->scratch), &l->profile->path) : TTM_OK;
+}
+
+/* ---- The whole ----------------------------------------------------------------------------------------------------- */
+
+/* A file that breaks off is cut; one that could not be read is an error. */
+static int close_file(report_loader *l, ttm_json_pull *j, int rc, ttm_error *err) {
+  if (j->error && j->status == TTM_EFORMAT) l->profile->seen.cut = true;
+  if (!rc && j->error && j->status != TTM_EFORMAT) rc = j->status;
+  if (rc == TTM_EIO && err) *err = j->io;
+  ttm_json_free(j);
+  return rc == TTM_ENOMEM ? ttm_error_nomem(err) : rc;
+}
+
+static int read_file(report_loader *l, const ttm_report_part *file, const ttm_field *fields, ttm_error *err) {
+  ttm_json_pull j;
+  ttm_json_init(&j, file->source, file->text);
+  return close_file(l, &j, ttm_fields_read(&l->texts, &j, fields, l), err);
+}
+
+static int read_files(report_loader *l, const ttm_report_files *files, ttm_error *err) {
+  static const ttm_field memory[] = {{"operations", read_elements, 0}, {0}};
+  static const ttm_field ir[] = {{"graphs", read_graphs, 0}, {"*", read_stage, 0}, {0}};
+  static const ttm_field registry[] = {{"entries", read_entries, 0}, {0}};
+  report_rank *r;
+  ttm_json_init(&l->operations, files->operations.source, files->operations.text);
+  int rc = read_file(l, &files->memory, memory, err);
+  rc = close_file(l, &l->operations, rc, err);
+  if (!rc && !l->ranks.n && rank_of(l, 0, &r)) rc = ttm_error_nomem(err);
+  if (!rc) rc = read_file(l, &files->ir, ir, err);
+  return rc ? rc : read_file(l, &files->registry, registry, err);
+}
+
+static int finish(report_loader *l, ttm_str findings) {
+  ttm_profile *p = l->profile;
+  ttm_str incidents = ttm_json_get_member(findings, "incidents"), runs = ttm_json_get_member(findings, "runs"), row;
+  while (ttm_json_get_element(&runs, &row)) add_run(l, row);
+  while (ttm_json_get_element(&incidents, &row))
+    if (add_incident(l, row)) return TTM_ENOMEM;
+  for (size_t i = 0; i < l->ranks.n; i++) {
+    report_rank *r = &l->ranks.at[i];
+    if (add_frees(l, r, &(ttm_block){0}) || leave_program(l, r, r->ended, r->last.line)) return TTM_ENOMEM;
+  }
+  if (ttm_builder_end(l->builder)) return TTM_ENOMEM;
+  if (p->kind != TTM_LOG_FULL) p->seen.unpaired = 0;
   p->seen.from_report = true;
-  p->seen.cut = ttm_str_eq(ttm_json_get_member(input, "truncated"), TTM_LIT("true"));
-  p->seen.unfinished = 0; /* the retold log ends where the files end */
-  p->seen.bytes = ttm_json_get_count(ttm_json_get_member(input, "bytes"), 0);
-  p->seen.lines = ttm_json_get_count(ttm_json_get_member(input, "lines"), 0);
-  p->seen.deallocations = ttm_json_get_count(ttm_json_get_member(input, "deallocations"), 0);
-  if (is_null(path)) return TTM_OK;
-  ttm_buf_clear(&r->scratch);
-  ttm_json_get_string(&r->scratch, path);
-  return r->scratch.failed ? TTM_ENOMEM : ttm_intern_add(&p->strings, ttm_buf_str(&r->scratch), &p->path);
+  return add_input(l, ttm_json_get_member(findings, "input"));
 }
 
-int ttm_profile_read_report(ttm_profile **out, const ttm_report_texts *texts, const char *path, ttm_error *err) {
-  retelling r = {.run = -1, .after = {NAN, NAN, NAN, NAN}};
-  ttm_profile *p = NULL;
-  int code = ttm_feed_begin(&r.feed, path, NULL, err);
-  if (code) return code;
-  put_modules(&r, texts);
-  code = put_elements(&r, texts, err);
-  put_incidents(&r, texts->findings);
-  if (!code) code = feed(&r, 0, err);
-  if (code)
-    ttm_feed_free(r.feed);
-  else
-    code = ttm_feed_end(r.feed, &p, err);
-  if (!code) restore_lines(p, &r, texts->findings);
-  if (!code && restore_source(p, &r, texts->findings)) code = ttm_error_nomem(err);
-  if (code == TTM_ENODATA)
-    ttm_error_set(err, TTM_ENODATA, "'%s' holds no operations; analyse the log again: ttmem analyze LOG", path);
-  ttm_buf_free(&r.out);
-  ttm_buf_free(&r.scratch);
-  ttm_buf_free(&r.program);
-  ttm_vec_free(&r.lines);
-  if (code)
-    ttm_profile_free(p);
-  else
-    *out = p;
-  return code;
+int ttm_load_report(ttm_builder *b, ttm_input *in, ttm_error *err) {
+  report_loader l = {.builder = b, .profile = b->profile};
+  ttm_str path = ttm_profile_string(b->profile, b->profile->path);
+  int rc = ttm_build_type_text(b, TTM_LIT("ttnn.deallocate"), &l.free_text) ? ttm_error_nomem(err) : TTM_OK;
+  if (!rc) rc = read_files(&l, in->report, err);
+  if (!rc && finish(&l, in->report->findings)) rc = ttm_error_nomem(err);
+  ttm_vec_free(&l.ranks);
+  ttm_map_free(&l.rank_of_number);
+  ttm_vec_free(&l.ops);
+  ttm_intern_free(&l.texts.pool);
+  ttm_buf_free(&l.scratch);
+  if (rc || b->profile->kind != TTM_LOG_NONE) return rc;
+  return ttm_error_set(err, TTM_ENODATA, "'%.*s' holds no operations; analyse the log again: ttmem analyze LOG",
+                       (int)path.n, path.p);
 }
