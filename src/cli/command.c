@@ -45,8 +45,7 @@ static bool is_same_file(const char *log, const char *target) {
 
 int ttm_check_output(const char *input, const char *target, ttm_error *err) {
   if (!input || !ttm_terminal_is_file(target) || !is_same_file(input, target)) return TTM_OK;
-  return ttm_error_set(err, TTM_EUSAGE, "'%s' is the input itself; give -o another name so that it is not lost",
-                       target);
+  return ttm_error_set(err, TTM_EUSAGE, "'%s' is the input; choose another file for -o", target);
 }
 
 int ttm_cli_read(ttm_profile **out, const ttm_options *options, const char *log, bool keep_ir, ttm_error *err) {

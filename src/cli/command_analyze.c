@@ -18,7 +18,8 @@ int ttm_check_report_name(const char *name, ttm_error *err) {
   for (const char *c = name; *c; c++) fine &= (unsigned char)*c >= 0x20 && *c != 0x7F;
   if (fine) return TTM_OK;
   return ttm_error_set(err, TTM_EUSAGE,
-                       "'%s' cannot name a report: no '/', no control characters, no '.' first, 200 bytes", name);
+                       "'%s' cannot name a report: at most 200 bytes, no '/', no control characters, no leading '.'",
+                       name);
 }
 
 /* The report's name and folder, NUL-terminated. */
@@ -53,7 +54,7 @@ static char *find_replaced(const ttm_options *options, const char *log, const ch
 static void say_replaced(const ttm_options *options, const char *origin) {
   ttm_buf text = {0};
   if (!*origin) return;
-  ttm_buf_printf(&text, "%s: note: this report took the place of that of ", ttm_program_name(options->program));
+  ttm_buf_printf(&text, "%s: note: replaced the report of ", ttm_program_name(options->program));
   ttm_put_text(&text, ttm_str_of(origin), SIZE_MAX, TTM_FORM_UTF8);
   ttm_buf_puts(&text, options->program == TTM_PROGRAM_TTMEM ? "; --name keeps both\n"
                                                             : "; 'ttmem analyze LOG --name NAME' keeps both\n");
@@ -140,7 +141,8 @@ static int deliver(const ttm_options *options, const ttm_findings *f, const char
   if (broken.n) exit_status = say_judgement(ttm_buf_str(&broken));
   if (unshown) exit_status = ttm_cli_error(options, &err);
   if (lost) {
-    ttm_error_set(&err, lost, "%s; the report was not written: --output-dir DIR puts it elsewhere", unwritten.message);
+    ttm_error_set(&err, lost, "%s; the report was not written; --output-dir DIR writes it elsewhere",
+                  unwritten.message);
     exit_status = ttm_cli_error(options, &err);
   }
   if (unclear) exit_status = ttm_cli_error(options, &unjudged);
@@ -168,8 +170,8 @@ const ttm_command ttm_command_analyze = {
     .help = "summary on the terminal, JSON and HTML report",
     .more =
         "LOG may be compressed (.gz, .zst), or '-' for standard input. The files go to ~/.ttmem/reports/NAME/ "
-        "(TTMEM_HOME replaces ~/.ttmem). An earlier report of that name is replaced only when the new one is complete. "
-        "--json prints findings.json instead of the summary. --check fails on a failure or a leak.",
+        "(TTMEM_HOME replaces ~/.ttmem). An earlier report of that name is replaced only when the new one is "
+        "complete. --json prints findings.json instead of the summary. --check fails on a failure or a leak.",
     .examples =
         "ttmem analyze model_profile.log.zst\n"
         "python3 -u model.py 2>&1 | tee model.log | ttmem analyze - --name model\n"

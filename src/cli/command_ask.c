@@ -47,7 +47,7 @@ static int answer(const ttm_options *options, const ttm_findings *f, ttm_buf *ou
         err, TTM_EUSAGE,
         op ? "option '--op' takes an operation's index, not '%s'" : "option '--range' takes A-B, not '%s'",
         op ? op : range);
-  if (op && first == BEYOND) return ttm_error_set(err, TTM_EUSAGE, "there is no operation %s: no log has so many", op);
+  if (op && first == BEYOND) return ttm_error_set(err, TTM_EUSAGE, "there is no operation %s", op);
   if (op) return ttm_ask_op(f, first, out, err);
   if (*text++ != '-' || !read_number(&text, &last) || *text)
     return ttm_error_set(err, TTM_EUSAGE, "option '--range' takes two indices, A-B, not '%s'", range);

@@ -47,8 +47,8 @@ const ttm_command ttm_command_cb_log = {
     .synopsis = "cb log [FILE|-]",
     .help = "L1, kernels and clashes in a TT-Metal log",
     .more =
-        "FILE is a log of TT-Metal's own logger (any version, colored or not, compressed or not) or a CSV file of "
-        "ttnn.dump_device_memory_state. Without FILE a demonstration log is read.",
+        "FILE is a log of TT-Metal's own logger (any version, colored or not, compressed or not) or a CSV file "
+        "of ttnn.dump_device_memory_state. Without FILE a demonstration log is read.",
     .examples = "ttmem cb log metal.log\nttmem cb log l1_usage_summary.csv --json",
     .max_inputs = 1,
     .takes = TTM_TAKES(TTM_OPTION_DTYPE, TTM_CB_OPTIONS),

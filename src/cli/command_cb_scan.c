@@ -105,8 +105,9 @@ const ttm_command ttm_command_cb_scan = {
     .synopsis = "cb scan PATH...",
     .help = "circular buffers in TT-Metal C++ sources",
     .more =
-        "PATH is a C++ file or a folder. Finds every circular and dataflow buffer host code creates, works out sizes, "
-        "finds the kernels that push and pop them, and reports what cannot work. --check fails on an error.",
+        "PATH is a C++ file or a folder. Finds every circular and dataflow buffer host code creates, works out "
+        "sizes, finds the kernels that push and pop them, and reports what cannot work. --check fails on an "
+        "error.",
     .examples =
         "ttmem cb scan ttnn/cpp/ttnn/operations/matmul -D num_tiles=16\n"
         "ttmem cb scan --compare before.cpp after.cpp",

@@ -20,9 +20,8 @@ const ttm_command ttm_command_cb_simulate = {
     .synopsis = "cb simulate R_TILES TILES_PER_SHARD",
     .help = "circular buffers: fixed and adaptive sizes",
     .more =
-        "R_TILES tiles are reused, TILES_PER_SHARD tiles are streamed once. Shows sizes, miss rate, pressure and the "
-        "L1 "
-        "of one core with addresses, placed by tt-metal's rule.",
+        "R_TILES tiles are reused, TILES_PER_SHARD tiles are streamed once. Shows sizes, miss rate, pressure and "
+        "the L1 of one core with addresses, placed by tt-metal's rule.",
     .examples = "ttmem cb simulate 16 16\nttmem cb simulate 24 24 --tensor weights=400000 --svg -o l1.svg",
     .min_inputs = 2,
     .max_inputs = 2,

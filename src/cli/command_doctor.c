@@ -42,8 +42,8 @@ static void check_switch(ttm_doctor *d, const ttm_switch *s, bool has_log) {
   } else if (has_log) {
     ttm_doctor_note(d, "%s is not set here; 'ttmem run' sets it", s->name);
   } else {
-    snprintf(title, sizeof title, "%s is not set: it gives %s", s->name, s->gives);
-    ttm_doctor_finding(d, title, "'ttmem run' sets it by itself; otherwise:", fix);
+    snprintf(title, sizeof title, "%s is not set: the log will lack %s", s->name, s->gives);
+    ttm_doctor_finding(d, title, "'ttmem run' sets it. Otherwise:", fix);
   }
 }
 
@@ -56,7 +56,7 @@ static void check_environment(ttm_doctor *d, bool has_log) {
     char title[768], fix[256], room[SHOWN_ROOM];
     if (!ttm_hindrance_applies(h, value)) continue;
     snprintf(title, sizeof title, "%s=%s %s", h->name, shown(room, value),
-             h->harmful ? "takes lines away" : "is obsolete");
+             h->harmful ? "removes lines from the log" : "is obsolete");
     snprintf(fix, sizeof fix, "unset %s", h->name);
     ttm_doctor_finding(d, title, h->why, fix);
   }
@@ -92,8 +92,8 @@ static void judge_build(ttm_doctor *d, const char *path, int has_debug) {
   }
   snprintf(title, sizeof title, "%s: built without TT_RUNTIME_DEBUG=ON", shown(room, path));
   ttm_doctor_finding(d, title,
-                     "Memory states and operation lines are compiled out then, whatever the environment says. "
-                     "CMAKE_BUILD_TYPE=Debug alone does not turn it on.",
+                     "This build prints no memory states and no operation lines, whatever the environment sets. "
+                     "CMAKE_BUILD_TYPE=Debug alone does not enable it.",
                      REBUILD);
 }
 
@@ -131,9 +131,8 @@ static void check_build(ttm_doctor *d, bool proven) {
   }
   if (!seen)
     ttm_doctor_note(d,
-                    "no build to look at: "
-                    "neither build/CMakeCache.txt here nor pjrt_plugin_tt in an active virtual environment. "
-                    "It must be made with -DTT_RUNTIME_DEBUG=ON (tt-xla: cmake --preset debug)");
+                    "no build found: neither build/CMakeCache.txt nor pjrt_plugin_tt in an active virtual environment. "
+                    "A full log needs a build with -DTT_RUNTIME_DEBUG=ON (tt-xla: cmake --preset debug)");
 }
 
 /* ---- The whole ---------------------------------------------------------------------------------------------------- */
@@ -199,7 +198,7 @@ static int run(const ttm_options *options, ttm_error *err) {
     if (d.findings)
       ttm_buf_printf(&d.out, "\n%u finding%s\n", d.findings, d.findings == 1 ? "" : "s");
     else
-      ttm_buf_puts(&d.out, "\nall fine\n");
+      ttm_buf_puts(&d.out, "\nno findings\n");
     status = ttm_terminal_print(&d.out, err);
   }
   ttm_buf_free(&d.out);
@@ -211,8 +210,8 @@ const ttm_command ttm_command_doctor = {
     .synopsis = "doctor [LOG]",
     .help = "what is missing from a log, and how to get it",
     .more =
-        "Checks the log, the environment and the build, and prints the commands that fix each finding. For a graph "
-        "capture or a recording only the file is checked.",
+        "Checks the log, the environment and the build, and prints the commands that fix each finding. For a "
+        "graph capture or a recording only the file is checked.",
     .examples = "ttmem doctor\nttmem doctor model_profile.log",
     .exits = "0 no findings; 1 findings; 2 wrong usage, or an unreadable log",
     .max_inputs = 1,

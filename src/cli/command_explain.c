@@ -28,8 +28,8 @@ static int read_sentence(ttm_subject *subject, const char *text, ttm_error *err)
 
 static int nothing(const char *input, ttm_error *err) {
   return ttm_error_set(err, TTM_ENODATA,
-                       "%s holds no error message that ttmem knows: nothing to explain. "
-                       "It takes whole messages, from 'Out of Memory' or 'TT_FATAL' to the end of the line",
+                       "%s has no error message that ttmem knows. "
+                       "Give whole messages, from 'Out of Memory' or 'TT_FATAL' to the end of the line",
                        strcmp(input, "-") ? input : "standard input");
 }
 
@@ -79,10 +79,11 @@ const ttm_command ttm_command_explain = {
     .synopsis = "explain [TEXT|FILE|-]",
     .help = "what an error message means, what would have fit",
     .more =
-        "TEXT is a pasted out-of-memory or clash message, FILE a log with such messages. Without either, or with '-', "
-        "standard input is read.",
+        "TEXT is a pasted out-of-memory or clash message, FILE a log with such messages. Without either, or with "
+        "'-', standard input is read.",
     .examples =
-        "ttmem explain 'Out of Memory: Not enough space to allocate ...'\npython3 model.py 2>&1 | ttmem explain -",
+        "ttmem explain 'Out of Memory: Not enough space to allocate ...'\n"
+        "python3 model.py 2>&1 | ttmem explain -",
     .max_inputs = 1,
     .logs = 1,
     .takes = TTM_TAKES(TTM_OPTION_PER, TTM_OPTION_JSON, TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),

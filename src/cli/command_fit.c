@@ -32,7 +32,7 @@ static int fit_program(const ttm_options *options, ttm_error *err) {
   int status = TTM_OK, exit_status = TTM_EXIT_WRONG;
   for (size_t i = 0; i < sizeof of_logs / sizeof *of_logs && !status; i++) {
     if (options->given[of_logs[i]])
-      status = ttm_error_set(err, TTM_EUSAGE, "option '--%s' is for logs; a program decides that itself",
+      status = ttm_error_set(err, TTM_EUSAGE, "option '--%s' works with a log, not with a program",
                              ttm_option_table[of_logs[i]].name);
   }
   if (!status) status = ttm_fit_series_plan(&series, options->value[TTM_OPTION_BOARD], err);
@@ -136,21 +136,19 @@ const ttm_command ttm_command_fit = {
     .synopsis = "fit [--board B,...] [--json] -- COMMAND | LOG",
     .help = "which boards have enough memory",
     .more =
-        "With a COMMAND (python model.py ARGS) the program runs on a mock board of each kind in turn: ttnn's real "
-        "allocator, no hardware. With a LOG its allocations are replayed with the banks of every board, and the "
-        "largest "
-        "batch that fits is computed. --board limits this to one or several boards, separated by commas; with a "
-        "COMMAND "
-        "also paths of cluster descriptors.",
+        "With a COMMAND (python model.py ARGS) the program runs on a mock board of each kind in turn: ttnn's "
+        "real allocator, no hardware. With a LOG its allocations are replayed with the banks of every board, and "
+        "the largest batch that fits is computed. --board limits this to one or several boards, separated by "
+        "commas; with a COMMAND also paths of cluster descriptors.",
     .examples = "ttmem fit -- python3 model.py\nttmem fit model_profile.log --board n150,p150 --scale-batch 4",
     .exits =
-        "0 it fits, or without --board: there is an answer for every board; 1 with --board: it does not fit one of "
-        "them; 2 wrong usage, no answer, or the program failed for another reason; 130 stopped by Ctrl-C",
+        "0 it fits, or without --board: there is an answer for every board; 1 with --board: it does not fit one "
+        "of them; 2 wrong usage, no answer, or the program failed for another reason; 130 stopped by Ctrl-C",
     .min_inputs = 1,
     .max_inputs = 1,
     .needs =
-        "a program to run on mock boards: ttmem fit -- python3 model.py; or a log: ttmem fit LOG ('-' reads standard "
-        "input)",
+        "a program to run on mock boards: ttmem fit -- python3 model.py; or a log: ttmem fit LOG ('-' reads "
+        "standard input)",
     .logs = 1,
     .rest = TTM_REST_BEHIND_DASHES,
     .takes = TTM_TAKES(TTM_OPTION_BOARD, TTM_OPTION_SCALE_BATCH, TTM_OPTION_WEIGHTS_DTYPE, TTM_OPTION_PER,

@@ -21,7 +21,8 @@ static int read_capture(job *j, const ttm_options *options, const char *path, tt
   ttm_profile *p = NULL;
   int status = ttm_cli_read(&p, options, path, false, err);
   if (status == TTM_ENODATA && !ttm_name_other_command(path, err))
-    ttm_error_set(err, status, "'%s' is no graph capture: ttnn.graph.end_graph_capture_to_file(...) writes one", path);
+    ttm_error_set(err, status, "'%s' is not a graph capture; ttnn.graph.end_graph_capture_to_file(...) writes one",
+                  path);
   if (!status && p->kind != TTM_LOG_CAPTURE)
     status = ttm_error_set(err, TTM_EFORMAT, "'%s' is a log, not a graph capture; run 'ttmem analyze %s'", path, path);
   if (status) return ttm_profile_free(p), status;
@@ -70,9 +71,8 @@ const ttm_command ttm_command_graph = {
     .synopsis = "graph CAPTURE.json... [options]",
     .help = "ttnn graph captures, with corrected numbers",
     .more =
-        "CAPTURE.json is the output of ttnn.graph.end_graph_capture or end_graph_capture_to_file, of any version, "
-        "plain "
-        "or compressed. Several captures are several ranks. The other commands read captures too.",
+        "CAPTURE.json is the output of ttnn.graph.end_graph_capture or end_graph_capture_to_file, of any "
+        "version, plain or compressed. Several captures are several ranks. The other commands read captures too.",
     .examples = "ttmem graph capture.json\nttmem graph rank*.json --html -o captures.html",
     .min_inputs = 1,
     .max_inputs = TTM_MAX_INPUTS,

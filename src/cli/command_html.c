@@ -118,9 +118,9 @@ const ttm_command ttm_command_html = {
     .synopsis = "html INPUT [-o OUT]",
     .help = "self-contained HTML page of a log or report",
     .more =
-        "INPUT is a log (.gz and .zst too, '-' for standard input) or a report folder, also of the Python tool. The "
-        "page goes to OUT ('-' for standard output), else into the report folder, else to NAME_report.html here. It "
-        "needs no network and no other file.",
+        "INPUT is a log (.gz and .zst too, '-' for standard input) or a report folder, also of the Python tool. "
+        "The page goes to OUT ('-' for standard output), else into the report folder, else to NAME_report.html "
+        "here. It needs no network and no other file.",
     .examples = "ttmem html model_profile.log -o model.html\nttmem html ~/.ttmem/reports/model",
     .min_inputs = 1,
     .max_inputs = 1,

@@ -33,7 +33,7 @@ static int run_script(void *context, const char *script, ttm_buf *folder, ttm_bu
   const lent *l = context;
   char *words[] = {(char *)script, NULL};
   ttm_options options = {.program = l->options->program, .command = &ttm_command_run, .rest = words};
-  static const char wait[] = "\nPress Enter to look at the report. ";
+  static const char wait[] = "\nPress Enter to open the report. ";
   char c = 0;
   sigset_t mask;
   pthread_sigmask(SIG_SETMASK, NULL, &mask);
@@ -43,7 +43,7 @@ static int run_script(void *context, const char *script, ttm_buf *folder, ttm_bu
   }
   pthread_sigmask(SIG_SETMASK, &mask, NULL);
   if (folder->n) return TTM_OK;
-  return ttm_error_set(err, TTM_EIO, "It could not be started.");
+  return ttm_error_set(err, TTM_EIO, "The script could not be started.");
 }
 
 int ttm_interact(const ttm_options *options, ttm_error *err) {

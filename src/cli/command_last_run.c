@@ -51,7 +51,7 @@ static int spool(const char *log, char *path, size_t size, int *fd, ttm_error *e
 }
 
 static void say_what(const ttm_last_run *what, const ttm_profile *p) {
-  fprintf(stderr, "ttmem: %u of %u runs: log lines %u to %llu", what->runs, what->all_runs, what->first_line,
+  fprintf(stderr, "ttmem: kept %u of %u runs: log lines %u to %llu", what->runs, what->all_runs, what->first_line,
           (unsigned long long)p->seen.lines);
   if (what->dumps.n)
     fprintf(stderr, ", and %zu module dump%s before them", what->dumps.n, what->dumps.n == 1 ? "" : "s");
@@ -96,10 +96,9 @@ const ttm_command ttm_command_last_run = {
     .synopsis = "last-run LOG [-o OUT]",
     .help = "the log of the last run only, without warm-up",
     .more =
-        "Copies the last top-level run of a program to the end of the log, and the dumps of the modules it executes, "
-        "to "
-        "OUT or standard output. LOG itself is never changed; it may be compressed, or '-' for standard input. With "
-        "--marker a run is everything between two lines that contain TEXT.",
+        "Copies the last top-level run of a program to the end of the log, and the dumps of the modules it "
+        "executes, to OUT or standard output. LOG itself is never changed; it may be compressed, or '-' for "
+        "standard input. With --marker a run is everything between two lines that contain TEXT.",
     .examples = "ttmem last-run model_profile.log -o steady.log\nttmem last-run model_profile.log | ttmem analyze -",
     .min_inputs = 1,
     .max_inputs = 1,

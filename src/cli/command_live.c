@@ -77,9 +77,9 @@ static int read_options(live *l) {
     if (status) return status;
   }
   if (o->given[TTM_OPTION_EXEC] && !l->alarm.mark_count)
-    return ttm_error_set(&l->err, TTM_EUSAGE, "'--exec' needs to know when: --alarm 90%%");
+    return ttm_error_set(&l->err, TTM_EUSAGE, "'--exec' needs an alarm: --alarm 90%%");
   if (once && (interval || o->given[TTM_OPTION_RECORD]))
-    return ttm_error_set(&l->err, TTM_EUSAGE, "'--once' looks once: it goes with neither --interval nor --record");
+    return ttm_error_set(&l->err, TTM_EUSAGE, "'--once' does not go with --interval or --record");
   l->on_screen = !once && !o->given[TTM_OPTION_JSON] && isatty(STDIN_FILENO) && ttm_terminal_is_live(STDOUT_FILENO);
   bool fast = l->on_screen || o->given[TTM_OPTION_RECORD] || l->alarm.mark_count;
   l->interval_ms = fast ? FASTEST_MS : ON_A_PIPE_MS;
@@ -166,9 +166,9 @@ static void check_alarms(live *l) {
   if (ttm_alarm_check(&l->alarm, &l->watch, on_alarm, l, &unknown)) l->status = ttm_error_nomem(&l->err);
   if (unknown > l->unknown && !l->on_screen) {
     ttm_buf note = {0};
-    ttm_buf_puts(&note, "ttmem: note: --alarm cannot judge ");
+    ttm_buf_puts(&note, "ttmem: note: --alarm does not cover ");
     ttm_put_counted(&note, unknown, "device");
-    ttm_buf_puts(&note, ": the board is not known; --board B gives the capacity\n");
+    ttm_buf_puts(&note, ": the board is unknown; --board B sets the capacity\n");
     write_note(&note);
   }
   l->unknown = unknown;
@@ -181,7 +181,8 @@ static void look(live *l, uint64_t now_ms) {
   if (!l->status && l->recorder) l->status = ttm_recorder_take(l->recorder, &l->watch, now_ms - l->start_ms, &l->err);
   if (l->status) return;
   if (l->recorder && ttm_recorder_full(l->recorder) && !l->told_full) {
-    static const char words[] = "ttmem: note: the recording has its largest size, 64 MB; what comes is not in it\n";
+    static const char words[] =
+        "ttmem: note: the recording reached its limit of 64 MB; later readings are not recorded\n";
     ttm_buf note = {0};
     ttm_buf_puts(l->on_screen ? &l->message : &note, words);
     write_note(&note);
@@ -243,7 +244,7 @@ static int show_lines(live *l) {
     if (first && !l->watch.devices.n) {
       ttm_buf_puts(&note, "ttmem: note: ");
       ttm_watch_nothing(&note, &l->watch);
-      ttm_buf_puts(&note, "Waiting for one; Ctrl-C stops.\n");
+      ttm_buf_puts(&note, "Waiting for a device; Ctrl-C stops.\n");
       write_note(&note);
     }
     tell_changes(l, now);
@@ -314,14 +315,13 @@ const ttm_command ttm_command_live = {
     .synopsis = "live [options]",
     .help = "memory that running programs hold now",
     .more =
-        "Reads the counters that every ttnn process (0.70 and later) keeps in /dev/shm (TTMEM_SHM_DIR replaces it). "
-        "The "
-        "programs are not touched. On a terminal: a screen. On a pipe: a line for each change. --json prints the "
-        "devices as JSON. Numbers are bytes over all banks, of live processes.",
+        "Reads the counters that every ttnn process (0.70 and later) keeps in /dev/shm (TTMEM_SHM_DIR replaces "
+        "it). The programs are not touched. On a terminal: a screen. On a pipe: a line for each change. --json "
+        "prints the devices as JSON. Numbers are bytes over all banks, of live processes.",
     .examples = "ttmem live\nttmem live --once --json\nttmem live --alarm dram:90% --exec 'notify-send full'",
     .exits =
-        "0 stopped (q, Ctrl-C), or --once; 1 an --alarm went off (while it runs: without --exec); 2 wrong usage, or "
-        "--once found no device",
+        "0 stopped (q, Ctrl-C), or --once; 1 an --alarm went off (while it runs: without --exec); 2 wrong usage, "
+        "or --once found no device",
     .takes = TTM_TAKES(TTM_OPTION_ONCE, TTM_OPTION_INTERVAL, TTM_OPTION_RECORD, TTM_OPTION_ALARM, TTM_OPTION_EXEC,
                        TTM_OPTION_BOARD, TTM_OPTION_JSON, TTM_OPTION_COLOR),
     .run = run,

@@ -104,11 +104,12 @@ const ttm_command ttm_command_run = {
     .help = "run a program, keep its log, write the report",
     .more =
         "The program's output is shown as it comes (both streams, in order, on standard output) and written to "
-        "./logs/NAME_YYYYMMDD_HHMMSS/NAME_profile.log; the report is written beside it. A .py file is run by python3 "
-        "-u, of the active virtual environment if there is one. The logger variables of a full log are set where you "
-        "have not set them.\n"
-        "ttnn allocations of a Python program are recorded with their source lines. With --board B the program runs on "
-        "a mock board: ttnn's real allocator, no hardware. B is a name or the path of a cluster descriptor.",
+        "./logs/NAME_YYYYMMDD_HHMMSS/NAME_profile.log; the report is written beside it. A .py file is run by "
+        "python3 -u, of the active virtual environment if there is one. The logger variables of a full log are "
+        "set where you have not set them.\n"
+        "ttnn allocations of a Python program are recorded with their source lines. With --board B the program "
+        "runs on a mock board: ttnn's real allocator, no hardware. B is a name or the path of a cluster "
+        "descriptor.",
     .examples = "ttmem run -- python3 model.py --batch 4\nttmem run --board n150 model.py",
     .exits = EXITS_PROGRAM,
     .min_inputs = 1,
@@ -126,11 +127,12 @@ const ttm_command ttm_command_profile = {
     .synopsis = "[options] SCRIPT.py [ARGS]",
     .help = "run a script, keep its log, write the report",
     .more =
-        "With --analyze it reports on an existing log (ttmem analyze), with --visualize it writes the HTML page of a "
-        "report folder (ttmem html). A run is written to ./logs/SCRIPT_YYYYMMDD_HHMMSS/, never to an existing folder. "
-        "Options stand before the script.",
+        "With --analyze it reports on an existing log (ttmem analyze), with --visualize it writes the HTML page "
+        "of a report folder (ttmem html). A run is written to ./logs/SCRIPT_YYYYMMDD_HHMMSS/, never to an "
+        "existing folder. Options stand before the script.",
     .examples =
-        "tt-memory-profiler model.py --batch 4\ntt-memory-profiler --log model.py\n"
+        "tt-memory-profiler model.py --batch 4\n"
+        "tt-memory-profiler --log model.py\n"
         "tt-memory-profiler --analyze model_profile.log",
     .exits = EXITS_PROGRAM,
     .max_inputs = 1,

@@ -33,14 +33,14 @@ static int find_folder(ttm_buf *out, const char *given, bool metrics, ttm_error 
   if (is_folder(out->at)) return TTM_OK;
   if (!given && metrics) return ttm_folder_make(out->at, err); /* worth serving without a single report */
   if (!given) {
-    return ttm_error_set(err, TTM_ENODATA, "there is no report yet in '%s': ttmem analyze LOG makes one", out->at);
+    return ttm_error_set(err, TTM_ENODATA, "'%s' has no reports yet; 'ttmem analyze LOG' writes one", out->at);
   }
   struct stat st;
   if (!stat(given, &st)) {
-    return ttm_error_set(err, TTM_EUSAGE,
-                         "'%s' is no report folder; if it is a log: ttmem analyze %s, then ttmem serve", given, given);
+    return ttm_error_set(err, TTM_EUSAGE, "'%s' is not a report folder; for a log: ttmem analyze %s, then ttmem serve",
+                         given, given);
   }
-  return ttm_error_set(err, TTM_EUSAGE, "there is no folder and no report '%s'; ttmem serve alone shows all reports",
+  return ttm_error_set(err, TTM_EUSAGE, "there is no folder and no report '%s'; 'ttmem serve' alone shows all reports",
                        given);
 }
 
@@ -51,8 +51,9 @@ static int say_where(const ttm_server *server, const char *folder, ttm_error *er
   ttm_buf_printf(&out, "%s\n", ttm_server_url(server));
   if (ttm_server_remote_url(server)) ttm_buf_printf(&out, "%s\n", ttm_server_remote_url(server));
   int status = out.failed ? ttm_error_nomem(err) : ttm_terminal_write(ttm_buf_str(&out), &closed, err);
+  ttm_buf_puts(&note, "serving ");
   ttm_put_counted(&note, ttm_server_reports(server), "report");
-  ttm_buf_puts(&note, " of ");
+  ttm_buf_puts(&note, " from ");
   ttm_put_text(&note, ttm_str_of(folder), SIZE_MAX, TTM_FORM_UTF8);
   ttm_buf_puts(&note, "; Ctrl-C stops\n");
   if (!note.failed && write(STDERR_FILENO, note.at, note.n) < 0) { /* nobody there to read it */
@@ -97,8 +98,8 @@ const ttm_command ttm_command_serve = {
     .synopsis = "serve [REPORT|DIR]",
     .help = "reports in a browser, also over SSH",
     .more =
-        "REPORT is a report folder, or its name in ~/.ttmem/reports; DIR contains reports; without either, all of "
-        "~/.ttmem/reports is served. The address is printed; Ctrl-C stops.",
+        "REPORT is a report folder, or its name in ~/.ttmem/reports; DIR contains reports; without either, all "
+        "of ~/.ttmem/reports is served. The address is printed; Ctrl-C stops.",
     .examples = "ttmem serve\nttmem serve model --port 8080",
     .exits = "0 stopped (Ctrl-C); 2 wrong usage, or nothing to serve",
     .max_inputs = 1,

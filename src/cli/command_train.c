@@ -20,7 +20,7 @@ static int check_found(const ttm_train_log *log, const char *path, ttm_error *er
   }
   if (log->footprints.n) return TTM_OK;
   return ttm_error_set(err, TTM_ENODATA,
-                       "'%s' holds no memory summary (%llu lines read). "
+                       "'%s' has no memory summary (%llu lines read). "
                        "tt-train prints one between '=== Memory Usage Summary ===' and 'Overall DRAM Peak' when it "
                        "tracks memory: python train_nanogpt.py --track_memory, "
                        "or MemoryUsageTracker::print_memory_usage() in C++. A runtime log is for 'ttmem analyze'.",
@@ -40,7 +40,7 @@ static int check_picture_path(const char *log, const char *path, ttm_error *err)
   if (!path) return TTM_OK;
   ttm_str name = ttm_str_of(path);
   if (!ttm_str_ends(name, TTM_LIT(".svg")) && !ttm_str_ends(name, TTM_LIT(".png"))) {
-    return ttm_error_set(err, TTM_EUSAGE, "'%s' is no name for a picture: end it in .png or .svg", path);
+    return ttm_error_set(err, TTM_EUSAGE, "'%s' is not a picture: the name must end in .png or .svg", path);
   }
   return ttm_check_output(log, path, err);
 }
@@ -92,7 +92,7 @@ static int run(const ttm_options *options, ttm_error *err) {
   ttm_training training = {0};
   int status = TTM_OK;
   if (options->given[TTM_OPTION_JSON] && options->given[TTM_OPTION_MD])
-    status = ttm_error_set(err, TTM_EUSAGE, "'--json' and '--md' are two forms; give one of them");
+    status = ttm_error_set(err, TTM_EUSAGE, "give only one of --json and --md");
   if (!status) status = check_picture_path(path, picture, err);
   if (!status) status = ttm_train_log_read(&log, path, err);
   if (!status) status = check_found(&log, path, err);
@@ -110,8 +110,9 @@ const ttm_command ttm_command_train = {
     .synopsis = "train --logs FILE [options]",
     .help = "memory of a training run by phase, does it fit",
     .more =
-        "FILE has the summaries that tt-train prints, one or many, plain or compressed. B is in bytes; 12GB and 512MB "
-        "work too. OUT is the histogram and ends in .png or .svg. --check fails when the run does not fit the device.",
+        "FILE has the summaries that tt-train prints, one or many, plain or compressed. B is in bytes; 12GB and "
+        "512MB work too. OUT is the histogram and ends in .png or .svg. --check fails when the run does not fit "
+        "the device.",
     .examples = "ttmem train --logs nanogpt.log\nttmem train --logs nanogpt.log --device_memory 12GB -o peak.svg",
     .exits = TTM_EXITS_CHECK,
     .min_inputs = 1,

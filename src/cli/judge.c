@@ -54,9 +54,9 @@ static bool judge_peak(const budget *b, const ttm_findings *f, ttm_memory memory
   double mb = inside ? ttm_mib(peak->in_op_bytes) : ttm_mb(peak->level.allocated), of = bank_mb(peak, p);
   if ((!inside && !peak->known) || (b->percent && !(of > 0))) return false;
   if (b->percent ? mb * 100 <= b->limit * of : mb <= b->limit) return true;
-  ttm_buf_printf(out, "%s %.2f MB/bank, ", ttm_memory_name(memory), mb);
+  ttm_buf_printf(out, "%s %.2f MB per bank, ", ttm_memory_name(memory), mb);
   if (of > 0) ttm_buf_printf(out, "%.1f%% of %.2f, ", mb * 100 / of, of);
-  ttm_buf_printf(out, "is over the budget of %s", b->text);
+  ttm_buf_printf(out, "exceeds the budget of %s", b->text);
   if (inside) {
     ttm_buf_printf(out, "; inside the failing operation, log line %u", p->incidents.at[peak->in_op_incident].line);
   } else if (peak->cause != TTM_NONE) {
@@ -77,8 +77,8 @@ static int judge_budget(const budget *b, const ttm_findings *f, ttm_buf *out, tt
     if (meant && judge_peak(b, f, (ttm_memory)m, out)) told = true;
   }
   if (told) return TTM_OK;
-  return ttm_error_set(err, TTM_ENODATA,
-                       "the log has no memory state to hold to the budget of %s; 'ttmem doctor' says why", b->text);
+  return ttm_error_set(err, TTM_ENODATA, "the log has no memory state for the budget of %s; 'ttmem doctor' shows why",
+                       b->text);
 }
 
 static void judge_findings(const ttm_findings *f, ttm_buf *out) {
@@ -88,7 +88,7 @@ static void judge_findings(const ttm_findings *f, ttm_buf *out) {
     ttm_buf_printf(out, ", log line %u\n", p->incidents.at[i].line);
   }
   for (size_t i = 0; i < f->leaks.n; i++)
-    ttm_buf_printf(out, "%.3f MB/bank more after every run: a leak, %u runs seen\n", ttm_mb(f->leaks.at[i].per_run),
+    ttm_buf_printf(out, "leak: %.3f MB per bank more after every run, %u runs\n", ttm_mb(f->leaks.at[i].per_run),
                    f->leaks.at[i].runs_seen);
 }
 

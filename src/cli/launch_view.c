@@ -70,7 +70,7 @@ static void format_status(ttm_buf *out, const ttm_feed_figures *f, unsigned colu
     put_part(out, &part, separator, &width, color ? "\x1b[31m" : NULL);
   }
   if (f->incidents) {
-    ttm_put_counted(&part, f->incidents, "incident");
+    ttm_put_counted(&part, f->incidents, "failure");
     put_part(out, &part, separator, &width, color ? "\x1b[31m" : NULL);
   }
   ttm_buf_free(&part);
@@ -134,10 +134,9 @@ static void warn_of_tightness(ttm_launch_view *view, const ttm_feed_figures *fig
     const ttm_feed_memory *memory = &figures->memory[m];
     if (view->warned[m] || !memory->seen || !is_tight(memory->low_largest, memory->now.total)) continue;
     char message[200];
-    snprintf(
-        message, sizeof message,
-        "warning: the largest free block of %s is down to %.3f MB, less than 5 %% of a bank of %.3f MB, log line %u",
-        ttm_memory_name(m), ttm_mb(memory->low_largest), ttm_mb(memory->now.total), memory->low_line);
+    snprintf(message, sizeof message,
+             "warning: largest free block in %s: %.3f of %.3f MB per bank, below 5 %%, log line %u", ttm_memory_name(m),
+             ttm_mb(memory->low_largest), ttm_mb(memory->now.total), memory->low_line);
     view->warned[m] = true;
     say(view, ttm_str_of(message));
   }

@@ -163,8 +163,8 @@ static bool read_bytes(const char *text, uint64_t *out) {
 static int take(ttm_options *out, ttm_option option, const char *value, ttm_error *err) {
   const ttm_option_row *row = &ttm_option_table[option];
   if (!*value)
-    return ttm_error_set(err, TTM_EUSAGE, "option '--%s' needs a value, not an empty text: --%s %s", row->name,
-                         row->name, row->value);
+    return ttm_error_set(err, TTM_EUSAGE, "the value of option '--%s' is empty: --%s %s", row->name, row->name,
+                         row->value);
   if (row->kind == TTM_VALUE_CHOICE && !is_choice(row->value, value)) {
     return ttm_error_set(err, TTM_EUSAGE, "option '--%s' takes %s, not '%s'", row->name, row->value, value);
   }
@@ -189,7 +189,7 @@ static int take(ttm_options *out, ttm_option option, const char *value, ttm_erro
   }
   if (row->kind == TTM_VALUE_MANY) {
     if (out->many_count == TTM_MAX_MANY)
-      return ttm_error_set(err, TTM_EUSAGE, "option '--%s' is given too often", row->name);
+      return ttm_error_set(err, TTM_EUSAGE, "option '--%s' is given more than %d times", row->name, TTM_MAX_MANY);
     out->many[out->many_count++] = (ttm_option_value){(ttm_option)option, value};
   }
   if (option == TTM_OPTION_PER) out->per_chip = !strcmp(value, "chip");

@@ -41,8 +41,7 @@ bool ttm_name_other_command(const char *path, ttm_error *err) {
   ttm_put_shell_path(&word, path);
   ttm_buf_char(&word, '\0');
   bool named = !word.failed;
-  if (named)
-    ttm_error_set(err, TTM_ENODATA, "%s %s, which another command reads:\n  ttmem %s %s", path, what, command, word.at);
+  if (named) ttm_error_set(err, TTM_ENODATA, "%s %s. Read it with:\n  ttmem %s %s", path, what, command, word.at);
   ttm_buf_free(&word);
   return named;
 }

@@ -15,7 +15,7 @@ enum { PIPE_BYTES = 1024 * 1024 };
 
 static int cannot_start(const char *program, int why, ttm_error *err) {
   if (why == ENOEXEC)
-    return ttm_error_set(err, TTM_EUSAGE, "'%s' is no program: without a '#!' line give its interpreter, as in: sh %s",
+    return ttm_error_set(err, TTM_EUSAGE, "'%s' cannot be executed: it has no '#!' line; name its interpreter: sh %s",
                          program, program);
   return ttm_error_set(err, why == ENOENT || why == EACCES ? TTM_EUSAGE : TTM_EIO, "cannot start '%s': %s", program,
                        strerror(why));

@@ -113,7 +113,7 @@ static int leave_out(ttm_fit_series *series, ttm_error *err) {
   for (size_t i = run; i < series->boards.n; i++) {
     ttm_fit_case answer = {.exit_status = -1};
     ttm_buf_puts(&answer.board, series->boards.at[i]);
-    ttm_buf_printf(&answer.why, "not run: as on %s", series->boards.at[run ? run - 1 : 0]);
+    ttm_buf_printf(&answer.why, "not run: same result as on %s", series->boards.at[run ? run - 1 : 0]);
     if (answer.board.failed || answer.why.failed || ttm_vec_push(&series->cases, answer)) {
       ttm_fit_case_free(&answer);
       return ttm_error_nomem(err);

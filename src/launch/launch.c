@@ -145,7 +145,7 @@ int ttm_launch_profile(ttm_launch *r, ttm_profile **out, ttm_error *err) {
   if (board && !recorded)
     return ttm_error_set(err, TTM_ENODATA,
                          "the program opened no ttnn device, so nothing was recorded "
-                         "(Python's -E, -I and -S keep the recorder out). Its log: %s",
+                         "(Python's options -E, -I and -S disable the recorder). Log: %s",
                          r->log.at);
   int status = board ? TTM_ENODATA : take_log(r, out, err);
   if (status && status != TTM_ENODATA) return status;

@@ -58,7 +58,7 @@ static int check_program(const char *program, ttm_error *err) {
     if (stat(program, &st)) return ttm_error_set(err, TTM_EUSAGE, "there is no program '%s'", program);
     if (S_ISDIR(st.st_mode)) return ttm_error_set(err, TTM_EUSAGE, "'%s' is a folder, not a program", program);
     if (!access(program, X_OK)) return TTM_OK;
-    return ttm_error_set(err, TTM_EUSAGE, "'%s' may not be executed (chmod +x makes a script a program)", program);
+    return ttm_error_set(err, TTM_EUSAGE, "'%s' is not executable; 'chmod +x %s' makes it so", program, program);
   }
   const char *path = getenv("PATH");
   ttm_buf candidate = {0};

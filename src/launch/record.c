@@ -167,7 +167,7 @@ static int set_python_path(const ttm_record *r, ttm_error *err) {
 static int set_board(const ttm_record *r, const char *descriptor, ttm_error *err) {
   char self[PATH_MAX];
   ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-  if (n <= 0) return ttm_error_set(err, TTM_EIO, "cannot tell where this program is: %s", strerror(errno));
+  if (n <= 0) return ttm_error_set(err, TTM_EIO, "cannot find this program's file: %s", strerror(errno));
   self[n] = '\0';
   for (size_t i = FIRST_UNWANTED; i < VARIABLES; i++) unsetenv(variables[i]);
   int status = set_in_folder(r, "TTMEM_ROOT", "root", err);
@@ -188,7 +188,7 @@ static int place_recording(ttm_record *r, const char *path, ttm_error *err) {
     return TTM_OK;
   }
   if (!getcwd(here, sizeof here))
-    return ttm_error_set(err, TTM_EIO, "cannot tell the current folder: %s", strerror(errno));
+    return ttm_error_set(err, TTM_EIO, "cannot find the current folder: %s", strerror(errno));
   return join(r->recording, here, path, err);
 }
 

@@ -17,23 +17,18 @@ const ttm_switch ttm_switches[TTM_SWITCHES] = {
 
 const ttm_hindrance ttm_hindrances[] = {
     {"TTMLIR_RUNTIME_LOGGER_FILE",
-     "The runtime then writes its lines into that file and not to standard output: they are missing from a captured "
-     "log.",
-     NULL, 1},
+     "The runtime writes its lines to that file instead of standard output: the log lacks them.", NULL, 1},
     {"TTMLIR_RUNTIME_LOGGER_TYPES",
-     "Only the types named in it are printed; memory states are of type Always, operations of type RuntimeTTNN.",
+     "Only the types it names are printed. Memory states are of type Always, operations of type RuntimeTTNN.",
      "Always|RuntimeTTNN", 1},
     {"LOGGER_LEVEL",
-     "The old name of TTMLIR_RUNTIME_LOGGER_LEVEL: deprecated, and a runtime that still knows it prints nothing then.",
-     NULL, 1},
-    {"TT_LOGGER_FILE", "tt-metal then writes its lines, out-of-memory messages among them, into that file.", NULL, 1},
-    {"TT_METAL_LOGGER_FILE", "tt-metal then writes its lines, out-of-memory messages among them, into that file.", NULL,
-     1},
-    {"TT_METAL_MEMORY_REPORT", "tt-metal does not read it (any more): it changes nothing.", NULL, 0},
+     "The deprecated name of TTMLIR_RUNTIME_LOGGER_LEVEL. A runtime that still reads it prints nothing.", NULL, 1},
+    {"TT_LOGGER_FILE", "tt-metal writes its lines, including out-of-memory messages, to that file.", NULL, 1},
+    {"TT_METAL_LOGGER_FILE", "tt-metal writes its lines, including out-of-memory messages, to that file.", NULL, 1},
+    {"TT_METAL_MEMORY_REPORT", "tt-metal does not read it: it has no effect.", NULL, 0},
     {"TT_METAL_LOGGER_LEVEL",
-     "The old name of TT_LOGGER_LEVEL. A release build has no debug lines at any level, and no level of tt-metal's "
-     "logger prints "
-     "memory states: they come from TT_RUNTIME_MEMORY_LOG_LEVEL.",
+     "The old name of TT_LOGGER_LEVEL. A release build has no debug lines at any level. Memory states come from "
+     "TT_RUNTIME_MEMORY_LOG_LEVEL.",
      NULL, 0},
 };
 const size_t ttm_hindrance_count = sizeof ttm_hindrances / sizeof *ttm_hindrances;
@@ -53,7 +48,7 @@ const char *ttm_switch_judge(const ttm_switch *s, const char *value) {
   if (is_one_of(s->good, value)) return NULL;
   if (s == &ttm_switches[OPERATIONS]) return "operation lines are printed at DEBUG level only: the log will have none";
   if (s == &ttm_switches[DUMPS]) return "module dumps are printed at DEBUG level only: weights will have no names";
-  if (is_one_of("program", value)) return "states are then printed around programs only, not before each operation";
+  if (is_one_of("program", value)) return "states are printed around programs only, not before each operation";
   if (is_one_of("none", value)) return "no memory states are printed";
   return "tt-xla refuses to start with it (Invalid memory logging level)";
 }

@@ -22,8 +22,7 @@ static int parse_host(address *out, const char *host, ttm_error *err) {
   if (!host || !strcmp(host, "localhost")) host = "127.0.0.1";
   if (inet_pton(AF_INET, host, &out->v4.sin_addr) == 1) return out->any.sa_family = AF_INET, TTM_OK;
   if (inet_pton(AF_INET6, host, &out->v6.sin6_addr) == 1) return out->any.sa_family = AF_INET6, TTM_OK;
-  return ttm_error_set(err, TTM_EUSAGE,
-                       "'%s' is no address to listen on: give 127.0.0.1, 0.0.0.0 or another one of this machine", host);
+  return ttm_error_set(err, TTM_EUSAGE, "'%s' is not an address of this machine, such as 127.0.0.1 or 0.0.0.0", host);
 }
 
 static bool is_loopback(const address *a) {
@@ -67,7 +66,8 @@ static int first_free(const address *a, ttm_error *err) {
     int fd = try_port(*a, port);
     if (fd >= 0) return fd;
     if (errno == EADDRINUSE || errno == EACCES) continue;
-    ttm_error_set(err, TTM_EIO, "cannot listen on that address: %s; --host takes one of this machine", strerror(errno));
+    ttm_error_set(err, TTM_EIO, "cannot listen on that address: %s; --host takes an address of this machine",
+                  strerror(errno));
     return -1;
   }
   ttm_error_set(err, TTM_EIO, "no port from %d to %d is free: %s", TTM_FIRST_PORT, TTM_LAST_PORT, strerror(errno));
@@ -89,7 +89,7 @@ int ttm_listen_open(ttm_listen *out, const char *host, int port, ttm_error *err)
   if (fd < 0 && port >= 0) {
     bool taken = errno == EADDRINUSE;
     ttm_error_set(err, TTM_EIO, "cannot listen on port %d%s%s: %s%s", port, host ? " of " : "", host ? host : "",
-                  strerror(errno), taken ? "; without --port the first free one is taken" : "");
+                  strerror(errno), taken ? "; without --port the first free port is used" : "");
   }
   if (fd < 0) return TTM_EIO;
   *out = (ttm_listen){fd, port_of(fd), is_loopback(&a), is_any(&a)};

@@ -98,14 +98,14 @@ static void index_row(ttm_buf *out, const ttm_catalog_entry *entry) {
 void ttm_page_index(ttm_buf *out, const ttm_catalog *catalog) {
   head(out, "Memory reports");
   if (!catalog->entries.n) {
-    ttm_buf_puts(out, "<p>No report yet. <code>ttmem analyze LOG</code> makes one; then reload this page.</p>\n");
+    ttm_buf_puts(out, "<p>No report yet. <code>ttmem analyze LOG</code> writes one; then reload this page.</p>\n");
     return tail(out);
   }
   ttm_buf_puts(out, "<p class=\"dim\">");
   ttm_put_counted(out, catalog->entries.n, "report");
   ttm_buf_puts(out,
                ", newest first</p>\n<table><thead><tr><th>Report</th><th class=\"n\">Written</th>"
-               "<th class=\"n\">Operations</th><th class=\"n\">Peak DRAM</th><th>Incident</th></tr></thead><tbody>\n");
+               "<th class=\"n\">Operations</th><th class=\"n\">Peak DRAM</th><th>Failure</th></tr></thead><tbody>\n");
   for (size_t i = 0; i < catalog->entries.n; i++) index_row(out, &catalog->entries.at[i]);
   ttm_buf_puts(out, "</tbody></table>\n");
   tail(out);
@@ -134,12 +134,12 @@ void ttm_page_report(ttm_buf *out, const ttm_catalog_entry *entry) {
     peak(out, entry->peak_mb, entry->peak_pct);
     fact(out, "Peak L1");
     peak(out, entry->l1_peak_mb, entry->l1_peak_pct);
-    fact(out, "Incident");
+    fact(out, "Failure");
     incident(out, entry);
   }
   ttm_buf_puts(out, "</td></tr></tbody></table>\n<ul>\n");
-  if (entry->has_findings) file_link(out, entry->name, "_findings.json", "the conclusions");
-  file_link(out, entry->name, "_memory.json", "the memory before every operation, and what the operation did");
+  if (entry->has_findings) file_link(out, entry->name, "_findings.json", "the findings");
+  file_link(out, entry->name, "_memory.json", "the memory before every operation and its delta");
   file_link(out, entry->name, "_operations.json", "the text of every operation");
   file_link(out, entry->name, "_inputs_registry.json", "weights, constants and inputs");
   file_link(out, entry->name, "_ir.json", "the compiled modules");

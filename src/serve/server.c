@@ -358,7 +358,7 @@ int ttm_server_start(ttm_server **out, const ttm_server_options *options, ttm_er
   int status = open_root(server, options->path, err);
   if (!status) status = ttm_listen_open(&server->listen, options->host, options->port, err);
   if (!status && !server->listen.loopback && !ttm_guard_token_make(server->token)) {
-    status = ttm_error_set(err, TTM_EIO, "the system gives no random numbers for a token");
+    status = ttm_error_set(err, TTM_EIO, "cannot get random numbers for the token");
   }
   if (!status) status = make_urls(server, err);
   if (!status) status = start_daemon(server, err);

@@ -170,8 +170,8 @@ static int check_target(const char *target, const char *name, ttm_folder_ours *o
   contents found = S_ISDIR(st.st_mode) ? look_into(target, name, ours) : (contents){.others = 1};
   if (found.unknown) return cannot("read", target, errno, err);
   if (!found.others || found.ours) return TTM_OK;
-  return ttm_error_set(err, TTM_EUSAGE,
-                       "%s is there already and is no report; it was left alone. Choose another folder.", target);
+  return ttm_error_set(err, TTM_EUSAGE, "%s exists and is not a report; it was not changed. Choose another folder.",
+                       target);
 }
 
 /* Makes `.name.tmp-<pid>-<n>` in the target's folder. */

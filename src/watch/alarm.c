@@ -23,7 +23,7 @@ int ttm_alarm_add(ttm_alarm *alarm, const char *text, ttm_error *err) {
     return ttm_error_set(err, TTM_EUSAGE,
                          "option '--alarm' takes a mark such as 90%% or dram:90%% (dram, l1 or cb), not '%s'", text);
   if (alarm->mark_count == TTM_ALARM_MARKS)
-    return ttm_error_set(err, TTM_EUSAGE, "option '--alarm' is given too often: %d marks at most", TTM_ALARM_MARKS);
+    return ttm_error_set(err, TTM_EUSAGE, "option '--alarm' is given more than %d times", TTM_ALARM_MARKS);
   alarm->marks[alarm->mark_count++] = mark;
   return TTM_OK;
 }

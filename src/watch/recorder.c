@@ -48,12 +48,13 @@ static int check_file(ttm_recorder *r, ttm_error *err) {
   char first[sizeof FIRST_LINE] = "", last = '\n';
   struct stat st;
   if (fstat(r->fd, &st)) return ttm_error_set(err, TTM_EIO, "cannot read '%s': %s", r->path, strerror(errno));
-  if (!S_ISREG(st.st_mode)) return ttm_error_set(err, TTM_EUSAGE, "--record needs a file, and '%s' is none", r->path);
+  if (!S_ISREG(st.st_mode))
+    return ttm_error_set(err, TTM_EUSAGE, "--record needs a regular file, '%s' is none", r->path);
   r->size = (uint64_t)st.st_size;
   if (!r->size) return ttm_buf_puts(&r->line, FIRST_LINE), TTM_OK;
   ssize_t n = pread(r->fd, first, sizeof first - 1, 0);
   if (n != sizeof first - 1 || strcmp(first, FIRST_LINE) != 0)
-    return ttm_error_set(err, TTM_EUSAGE, "'%s' is there and is no recording of ttmem live; it is left as it is",
+    return ttm_error_set(err, TTM_EUSAGE, "'%s' exists and is not a recording of ttmem live; it was not changed",
                          r->path);
   if (pread(r->fd, &last, 1, st.st_size - 1) == 1 && last != '\n') ttm_buf_char(&r->line, '\n');
   return TTM_OK;

@@ -228,14 +228,14 @@ static int explain_fault(ttm_watch *watch, const char *file, reading how, ttm_sh
   if (how == READ_TORN) return complain(watch, file, "changed during every attempt to read it");
   switch (fault) {
     case TTM_SHM_UNSET:
-      return complain(watch, file, "is not set up yet by the program that made it");
+      return complain(watch, file, "is not initialized yet");
     case TTM_SHM_OTHER_VERSION:
       return complain(watch, file, "has layout version %u of tt-metal; this ttmem reads version %d", segment->version,
                       TTM_SHM_VERSION);
     case TTM_SHM_IMPOSSIBLE:
-      return complain(watch, file, "holds numbers that no chip can have: damaged, or not made by tt-metal");
+      return complain(watch, file, "has impossible numbers: damaged, or not written by tt-metal");
     case TTM_SHM_SHORT:
-      return complain(watch, file, "has %zu bytes of %d: cut, or just being made", n, TTM_SHM_BYTES);
+      return complain(watch, file, "has %zu of %d bytes: truncated, or just being created", n, TTM_SHM_BYTES);
     case TTM_SHM_FINE:
       break;
   }
@@ -277,7 +277,7 @@ static int look_at(ttm_watch *watch, int dir, const char *file, uint64_t asic_id
   if (fd < 0 && errno == EACCES) return complain_owner(watch, dir, file);
   if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
     if (fd >= 0) close(fd);
-    return complain(watch, file, "is no plain file: not made by tt-metal");
+    return complain(watch, file, "is not a regular file");
   }
   reading how = read_stable(fd, known, raw, &n);
   close(fd);

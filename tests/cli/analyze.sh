@@ -56,7 +56,7 @@ TTMEM_HOME=$PWD/not_a_folder "$TTMEM" analyze $log >.out 2>.err || got=$?
 [ $got = 2 ] || fail "exit $got without a place for the report"
 grep -q '^Peak ' .out || fail "no summary without a place for the report"
 ! grep -q '^Report ' .out || fail "the summary names a report that is not there"
-grep -q 'the report was not written: --output-dir DIR' .err || fail "$(cat .err)"
+grep -q 'the report was not written; --output-dir DIR' .err || fail "$(cat .err)"
 
 # Another log of the same name takes the report's place, and that is said; the same log again is not another one.
 mkdir elsewhere
@@ -65,6 +65,6 @@ cp $log elsewhere/
 "$TTMEM" analyze ./$log >/dev/null 2>.err
 [ ! -s .err ] || fail "the same log: $(cat .err)"
 "$TTMEM" analyze elsewhere/$log >/dev/null 2>.err
-grep -q "^ttmem: note: this report took the place of that of ./$log; --name keeps both" .err || fail "another log: $(cat .err)"
+grep -q "^ttmem: note: replaced the report of ./$log; --name keeps both" .err || fail "another log: $(cat .err)"
 "$TT_MEMORY_PROFILER" --analyze $log >/dev/null 2>.err
-grep -q "^tt-memory-profiler: note: .* that of elsewhere/$log; 'ttmem analyze LOG --name NAME' keeps both" .err || fail "$(cat .err)"
+grep -q "^tt-memory-profiler: note: replaced the report of elsewhere/$log; 'ttmem analyze LOG --name NAME' keeps both" .err || fail "$(cat .err)"

@@ -188,5 +188,5 @@ for command in "--llm --logfile $log -o $log" "html $log -o $log" "graph mine.js
   "$TTMEM" $command >.out 2>.err || got=$?
   # shellcheck disable=SC2086
   [ "$before" = "$(cksum $inputs)" ] || fail "what was read is lost: $command"
-  [ "$got" -eq 2 ] && grep -q 'is the input itself' .err || fail "exit $got: $command: $(cat .err)"
+  [ "$got" -eq 2 ] && grep -q 'is the input; choose' .err || fail "exit $got: $command: $(cat .err)"
 done

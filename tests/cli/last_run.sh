@@ -40,7 +40,7 @@ tail -n "$(wc -l <wanted.log)" got.log | cmp - wanted.log || fail "marker"
 # A generated log of many runs: what is left tells the same of its last run.
 "$GEN_LOG" --layers 2 --hidden 64 --vocab 100 --seq 32 --runs 4 --seed 5 --out gen.log
 "$TTMEM" last-run gen.log -o gen_last.log 2>said
-grep -q '^ttmem: 1 of 4 runs: log lines ' said || fail "$(cat said)"
+grep -q '^ttmem: kept 1 of 4 runs: log lines ' said || fail "$(cat said)"
 for name in gen gen_last; do "$TTMEM" analyze $name.log -q --no-html --output-dir . --name $name; done
 python3 - <<'P' || fail "the last run differs"
 import json

@@ -83,5 +83,5 @@ done
 status 2 "$TTMEM" --llm --logfile cut.log
 if [ "$(cat /proc/sys/net/ipv4/ip_nonlocal_bind 2>/dev/null)" = 0 ]; then
   timeout 60 "$TTMEM" serve --host 192.0.2.1 folder >.out 2>.err && fail "served on an address of another machine"
-  grep -q -- '--host takes one of this machine' .err || fail "an address of another machine: $(cat .err)"
+  grep -q -- '--host takes an address of this machine' .err || fail "an address of another machine: $(cat .err)"
 fi

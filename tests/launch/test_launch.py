@@ -409,7 +409,7 @@ sys.stdin.readline()
         line = "9 ops │ DRAM 1006.3 of 1021.2 MB, peak 1006.3 │ ".encode()
         seen = self.read_until(fd, line, b"")
         seen = self.read_until(fd, b"largest free ", seen)
-        self.assertIn(b"warning: the largest free block of DRAM is down to", seen)
+        self.assertIn(b"warning: largest free block in DRAM: ", seen)
         os.write(fd, b"go on\n")  # the program reads from the terminal
         seen = self.read_until(fd, None, seen)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)

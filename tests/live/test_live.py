@@ -99,7 +99,7 @@ class Live(Case):
         a.wait()
         self.assertEqual([p["alive"] for p in self.devices()[0]["processes"]], [False, True, False])
         text = self.run_live("--once", "--board", "n150").stdout
-        self.assertRegex(text, r"%d +python +DRAM 100 B  \(dead: not counted\)" % a.pid)
+        self.assertRegex(text, r"%d +python +DRAM 100 B  \(dead, not counted\)" % a.pid)
 
     def test_text(self):
         Segment(self.shm, 5, 1).hold(0, self.child().pid, b"\x1b[31mred", dram=N150_DRAM // 2, l1=1 << 20)
@@ -110,7 +110,7 @@ class Live(Case):
         self.assertIn("Device 2  asic 6  idle\n", text)
         self.assertNotIn("\x1b", text)
         self.assertNotIn("peak", text)
-        self.assertIn("capacity not known", self.run_live("--once").stdout)
+        self.assertIn("capacity unknown", self.run_live("--once").stdout)
         self.assertIn("\x1b[32m", self.run_live("--once", "--board", "n150", "--color", "always").stdout)
 
     def test_nothing_there(self):
@@ -135,8 +135,8 @@ class Live(Case):
         os.mkdir(os.path.join(self.shm, "tt_device_9_memory"))
         done = self.run_live("--once", "--json")
         self.assertEqual([(d["asic_id"], d["dram_B"]) for d in json.loads(done.stdout)["devices"]], [(1, 5)])
-        for number, why in ((2, "has 100 bytes of 8576"), (3, "layout version 9"), (4, "belongs to chip 1"), (5, "layout version|can have"),
-                            (6, "not set up yet"), (8, "no plain file"), (9, "no plain file")):
+        for number, why in ((2, "has 100 of 8576 bytes"), (3, "layout version 9"), (4, "belongs to chip 1"), (5, "layout version|impossible"),
+                            (6, "not initialized yet"), (8, "not a regular file"), (9, "not a regular file")):
             self.assertRegex(done.stderr, "tt_device_%d_memory .*(%s)" % (number, why))
         if os.geteuid() == 0:  # root reads everything: see it as somebody else
             os.chmod(self.work, 0o755)
@@ -163,7 +163,7 @@ class Live(Case):
         chip.hold(0, process.pid, dram=4096, cb=7)
         self.assertRegex(live.stdout.readline(), r"device=1 asic=9 dram=4096 l1=0 l1_small=0 trace=0 cb=7 processes=1 dead=0$")
         chip.write(chip.bytes()[:77])  # torn: the last reading stays, and it is said once
-        self.assertRegex(live.stderr.readline(), "tt_device_9_memory has 77 bytes")
+        self.assertRegex(live.stderr.readline(), "tt_device_9_memory has 77 of")
         chip.write()
         process.kill()
         self.assertRegex(live.stdout.readline(), r"dram=0 .* processes=0 dead=1$")
@@ -193,7 +193,7 @@ class Live(Case):
             said += live.stderr.readline()
         self.assertEqual(said.count("tt_device_5_memory"), 1, said)
         os.truncate(broken, 2)  # another problem is told again
-        self.assertIn("has 2 bytes", live.stderr.readline())
+        self.assertIn("has 2 of", live.stderr.readline())
 
     def test_recording(self):
         record = os.path.join(self.work, "run.live")
@@ -238,7 +238,7 @@ class Live(Case):
         notes = os.path.join(self.work, "notes.txt")
         with open(notes, "w") as file:
             file.write("precious\n")
-        self.assertIn("no recording", self.run_live("--record", notes, status=2).stderr)
+        self.assertIn("not a recording", self.run_live("--record", notes, status=2).stderr)
 
     def test_a_name_cannot_write_lines_of_its_own(self):
         record = os.path.join(self.work, "run.live")
@@ -270,14 +270,14 @@ class Live(Case):
         chip.hold(0, self.child().pid, dram=N150_DRAM // 2)
         self.run_live("--once", "--alarm", "dram:51%", "--board", "n150")
         done = self.run_live("--once", "--alarm", "50%", "--board", "n150", status=1)
-        self.assertRegex(done.stdout, r"alarm: device 4: DRAM is at 50\.0% \(6138\.00 MB of 11\.99 GB\), the mark is 50%; most of it is held by python\[\d+\]\n")
+        self.assertRegex(done.stdout, r"alarm: device 4: DRAM at 50\.0% \(6138\.00 MB of 11\.99 GB\), above 50%; largest process: python\[\d+\]\n")
         live = self.start_live("--alarm", "dram:60%", "--board", "n150")
         live.stdout.readline()
         chip.hold(0, self.child().pid, dram=N150_DRAM * 3 // 4)
         self.assertEqual(live.wait(WAIT), 1)
-        self.assertIn("alarm: device 4: DRAM is at 75.0%", live.stdout.read())
+        self.assertIn("alarm: device 4: DRAM at 75.0%", live.stdout.read())
         done = self.run_live("--once", "--alarm", "1%")
-        self.assertIn("cannot judge 1 device: the board is not known", done.stderr)
+        self.assertIn("does not cover 1 device: the board is unknown", done.stderr)
 
     def test_alarm_runs_a_command_at_each_crossing(self):
         out, pwned = os.path.join(self.work, "out"), os.path.join(self.work, "pwned")
@@ -391,7 +391,7 @@ class Screen(Case):
         Segment(self.shm, 11, 1)
         Segment(self.shm, 12, 2).write(b"short")
         screen = self.see(r"Device 0  asic 9  n150", r"DRAM +█+░+  75\.0%  9207\.00 MB of 11\.99 GB +peak 9207\.00 MB", r"%d +first +DRAM 6138\.00 MB \(67%%\)" % a.pid,
-                          r"%d +second +DRAM 3069\.00 MB \(33%%\)" % b.pid, r"last min .*█ +DRAM up to 9207\.00 MB", r"Device 1  asic 11  idle", r"tt_device_12_memory has 5 bytes",
+                          r"%d +second +DRAM 3069\.00 MB \(33%%\)" % b.pid, r"last min .*█ +DRAM up to 9207\.00 MB", r"Device 1  asic 11  idle", r"tt_device_12_memory has 5 of",
                           r"2 devices, 2 processes", r"s sort +/ filter")
         self.assertLess(screen.index("first"), screen.index("second"))
         chip.hold(1, b.pid, b"second", dram=N150_DRAM // 4, trace=1 << 20)
@@ -414,7 +414,7 @@ class Screen(Case):
         a.kill()
         a.wait()
         self.keys("q")
-        self.see(r"first +DRAM .*\(dead: not counted\)", r"25\.0%  3069\.00 MB", r"peak 9207\.00 MB", r"1 process, 1 dead slot")
+        self.see(r"first +DRAM .*\(dead, not counted\)", r"25\.0%  3069\.00 MB", r"peak 9207\.00 MB", r"1 process, 1 dead slot")
         self.pane.resize(60, 14)
         self.see("lines 1 to")
         self.keys("G")
@@ -449,7 +449,7 @@ class Screen(Case):
         self.show("--board", "n150", "--alarm", "90%", "--record", "'%s'" % os.path.join(self.work, "r.live"))
         self.see("recording")
         chip.hold(0, process.pid, dram=N150_DRAM)
-        self.see(r"alarm: device 0: DRAM is at 100\.0%", "ended with 1")
+        self.see(r"alarm: device 0: DRAM at 100\.0%", "ended with 1")
         with open(os.path.join(self.work, "r.live")) as file:
             self.assertRegex(file.read(), r"^ttmem-live 1\nstart \d+ 100\ndevice 0 0 9 n150\n(.*\n)*s \d+ 0 %d 0 0 0 0 0:.*\nend \d+\n$" % N150_DRAM)
 

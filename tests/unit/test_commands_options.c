@@ -93,7 +93,7 @@ static void mistakes_get_an_answer(void **state) {
   FAILS("option '--logfile' needs a value: --logfile LOG; if '-x.log' is it: --logfile=-x.log", "ttmem", "--llm",
         "--logfile", "-x.log");
   FAILS("option '--op' needs a value: --op N; if '-1' is it: --op=-1", "ttmem", "ask", "x", "--op", "-1");
-  FAILS("option '--logfile' needs a value, not an empty text: --logfile LOG", "ttmem", "--llm", "--logfile", "");
+  FAILS("the value of option '--logfile' is empty: --logfile LOG", "ttmem", "--llm", "--logfile", "");
   FAILS("unknown option '-x'; a file of that name is './-x.log'", "ttmem", "analyze", "-x.log");
   FAILS("an argument of 'analyze' is empty", "ttmem", "analyze", "");
   FAILS("unknown command 'ANALYZE'; did you mean 'analyze'?", "ttmem", "ANALYZE");

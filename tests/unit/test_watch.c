@@ -180,7 +180,7 @@ static void bad_files(void **state) {
     if (kind == 3) segment_total(&bad, TTM_USE_DRAM, UINT64_MAX);
     segment_write(&bad, p->dir, 7, kind ? TTM_SHM_BYTES : 100);
     look(p, 1);
-    static const char *const why[] = {"has 100 bytes", "layout version 4", "belongs to chip 8", "no chip can have"};
+    static const char *const why[] = {"has 100 of", "layout version 4", "belongs to chip 8", "has impossible numbers"};
     assert_problem(p, why[kind]);
     assert_true(p->watch.changes > changes); /* another reason is news, the same one is none */
     changes = p->watch.changes;
@@ -199,11 +199,11 @@ static void bad_files(void **state) {
   snprintf(link, sizeof link, "%s/tt_device_9_memory", p->dir);
   assert_int_equal(symlink("/etc/passwd", link), 0);
   look(p, 4);
-  assert_problem(p, "no plain file");
+  assert_problem(p, "not a regular file");
   unlink(link);
   assert_int_equal(mkfifo(link, 0600), 0);
   look(p, 5); /* does not wait for a writer */
-  assert_problem(p, "no plain file");
+  assert_problem(p, "not a regular file");
   unlink(link);
   if (geteuid()) { /* root may read everything */
     segment_write(&s, p->dir, 7, TTM_SHM_BYTES);

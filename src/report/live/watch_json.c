@@ -120,14 +120,14 @@ void ttm_watch_metrics(ttm_buf *out, const ttm_watch *watch) {
   static const char *const used = "ttmem_device_memory_bytes", *const capacity = "ttmem_device_memory_capacity_bytes",
                            *const held = "ttmem_process_memory_bytes", *const alive = "ttmem_process_alive",
                            *const files = "ttmem_unreadable_files";
-  put_metric(out, used, "Bytes of a chip's memory that living processes hold, over all banks.");
+  put_metric(out, used, "Bytes of a chip's memory that live processes hold, over all banks.");
   put_memories(out, used, watch, false);
   put_metric(out, capacity, "Bytes of a chip's memory, where the board is known.");
   put_memories(out, capacity, watch, true);
-  put_metric(out, held, "Bytes that one living process holds on a chip.");
+  put_metric(out, held, "Bytes that one live process holds on a chip.");
   put_processes(out, held, watch, true);
-  put_metric(out, alive, "1 for a process that lives, 0 for one that was killed and left its slot.");
+  put_metric(out, alive, "1 for a live process, 0 for a dead one whose slot remains.");
   put_processes(out, alive, watch, false);
-  put_metric(out, files, "Live files that could not be read or were not believed.");
+  put_metric(out, files, "Shared-memory files that are unreadable or invalid.");
   ttm_buf_printf(out, "%s %zu\n", files, watch->problems.n);
 }

@@ -32,7 +32,7 @@ void ttm_watch_board_words(ttm_buf *out, const ttm_watch_device *device) {
     case TTM_BOARD_DRIVER:
       return ttm_buf_printf(out, "%s (driver)", device->board->name);
     case TTM_BOARD_UNKNOWN:
-      return ttm_buf_puts(out, "board not known: --board B gives the capacity");
+      return ttm_buf_puts(out, "board unknown; --board B sets the capacity");
   }
 }
 
@@ -93,7 +93,7 @@ static void put_memory(const page *p, ttm_use use) {
     ttm_buf_free(&bar);
   } else {
     color(p, "90");
-    ttm_buf_printf(p->out, "%-*s", BAR_TEXT, device->board ? "(size set by the program)" : "(capacity not known)");
+    ttm_buf_printf(p->out, "%-*s", BAR_TEXT, device->board ? "(size set by the program)" : "(capacity unknown)");
     color(p, "0");
   }
   size_t start = p->out->n;
@@ -154,7 +154,7 @@ static void put_process(const page *p, const ttm_watch_process *process) {
   text(p, process->slot.name, NAME - 13);
   ttm_pad_to(p->out, start, NAME);
   put_uses(p, process->slot.bytes, process->alive && p->device->alive > 1);
-  if (!process->alive) ttm_buf_puts(p->out, "  (dead: not counted)");
+  if (!process->alive) ttm_buf_puts(p->out, "  (dead, not counted)");
   if (!process->alive) color(p, "0");
   ttm_buf_char(p->out, '\n');
 }
@@ -195,7 +195,7 @@ static int put_device(const page *p) {
   put_history(p);
   int status = put_processes(p, device_wanted(p->view, device));
   if (device->others[TTM_USE_DRAM] || device->others[TTM_USE_L1]) {
-    ttm_buf_printf(p->out, "  %-*s", NAME - 2, "          others, without a slot");
+    ttm_buf_printf(p->out, "  %-*s", NAME - 2, "          other processes (no slot)");
     put_uses(p, device->others, false);
     ttm_buf_char(p->out, '\n');
   }
@@ -260,24 +260,23 @@ void ttm_watch_nothing(ttm_buf *out, const ttm_watch *watch) {
     ttm_buf_puts(out, "no device can be read:\n");
     return ttm_watch_problems(out, watch, "  ", true);
   }
-  ttm_buf_puts(out, "no ttnn program has opened a device on this machine since it started: there is no\n");
+  ttm_buf_puts(out, "no ttnn program has opened a device since this machine started. There is no\n");
   ttm_put_text(out, ttm_str_of(watch->options.dir), SIZE_MAX, TTM_FORM_UTF8);
   ttm_buf_puts(out,
-               "/tt_device_*_memory. ttnn 0.70 and later makes it by itself (older versions cannot), unless\n"
-               "TT_METAL_SHM_TRACKING_DISABLED=1 is set: unset it. In a container, share the host's:\n"
+               "/tt_device_*_memory. ttnn 0.70 and later creates it unless\n"
+               "TT_METAL_SHM_TRACKING_DISABLED=1 is set. In a container, share the host's:\n"
                "docker run --ipc=host --pid=host.\n");
 }
 
 void ttm_alarm_words(ttm_buf *out, const ttm_alarm_event *event) {
   const ttm_watch_device *device = event->device;
-  ttm_buf_printf(out, "alarm: device %u: %s is at %.1f%% (", device->device_id, ttm_use_name(event->use),
-                 event->percent);
+  ttm_buf_printf(out, "alarm: device %u: %s at %.1f%% (", device->device_id, ttm_use_name(event->use), event->percent);
   ttm_put_bytes(out, device->used[event->use]);
   ttm_buf_puts(out, " of ");
   ttm_put_bytes(out, device->capacity[event->use]);
-  ttm_buf_printf(out, "), the mark is %g%%", event->mark);
+  ttm_buf_printf(out, "), above %g%%", event->mark);
   if (event->largest) {
-    ttm_buf_puts(out, "; most of it is held by ");
+    ttm_buf_puts(out, "; largest process: ");
     ttm_put_text(out, ttm_str_of(event->largest->slot.name), 40, TTM_FORM_UTF8);
     ttm_buf_printf(out, "[%d]", (int)event->largest->slot.pid);
   }

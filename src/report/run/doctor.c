@@ -126,19 +126,18 @@ static void check_dumps(ttm_doctor *d, const ttm_profile *p) {
   uint32_t first = first_dump(p), last_op = p->ops.n ? p->ops.at[p->ops.n - 1].line : TTM_NONE;
   if (!seen->dumps && !seen->loguru_lines)
     ttm_doctor_finding(
-        d, "no module dumps, and not a line of tt-xla",
-        "Weights have no names and there is no IR to show. Module dumps are printed on standard error: it was not "
-        "captured together with standard output, or the program does not use tt-xla.",
+        d, "no module dumps and no tt-xla lines",
+        "Weight names and IR are unknown. Module dumps go to standard error: it was not logged together with standard "
+        "output, or the program does not use tt-xla.",
         TTM_EXPORT_DUMPS "\n" TTM_RUN_AND_KEEP);
   else if (!seen->dumps)
-    ttm_doctor_finding(d, "no module dumps",
-                       "Weights have no names and there is no IR to show: TTXLA_LOGGER_LEVEL was not DEBUG.",
+    ttm_doctor_finding(d, "no module dumps", "Weight names and IR are unknown: TTXLA_LOGGER_LEVEL was not DEBUG.",
                        TTM_EXPORT_DUMPS);
   else if (first != TTM_NONE && last_op != TTM_NONE && first > last_op)
     ttm_doctor_finding(
-        d, "the two streams were captured one after the other",
-        "Every module dump stands behind the last operation: standard error was appended to standard output, so that "
-        "programs cannot be matched with their modules. pytest does this unless it is run with -s.",
+        d, "standard error was appended to standard output",
+        "Every module dump comes after the last operation, so programs cannot be matched with their modules. pytest "
+        "does this unless it runs with -s.",
         RUN_IT "\n" TTM_RUN_AND_KEEP "\npytest -s test_model.py 2>&1 | tee model_profile.log");
   else
     ttm_doctor_ok(d, "module dumps (%llu)", (unsigned long long)seen->dumps);
@@ -148,37 +147,38 @@ static void check_end(ttm_doctor *d, const ttm_profile *p) {
   const ttm_seen *seen = &p->seen;
   char title[LONGEST];
   if (seen->cut)
-    ttm_doctor_finding(d, "the log is cut: it ends inside a line or a block",
-                       "The program was killed, the disk was full, or it still runs. What is whole was used.", RUN_IT);
+    ttm_doctor_finding(d, "the log is truncated: it ends inside a line or a block",
+                       "The program was killed, the disk was full, or it still runs. The complete part was used.",
+                       RUN_IT);
   else if (seen->unfinished && !p->incidents.n) {
-    snprintf(title, sizeof title, "programs that started but did not finish (%llu), and no error message says why",
+    snprintf(title, sizeof title, "programs that did not finish, without an error message (%llu)",
              (unsigned long long)seen->unfinished);
-    ttm_doctor_finding(d, title, "The program was killed or hung, or the error went to a stream that was not captured.",
+    ttm_doctor_finding(d, title, "The program was killed or hung, or the error went to a stream that was not logged.",
                        RUN_IT);
   } else
-    ttm_doctor_ok(d, "complete to its end");
+    ttm_doctor_ok(d, "the log is complete");
 }
 
 static void check_lines(ttm_doctor *d, const ttm_profile *p) {
   uint64_t torn = ttm_words_not_understood(&p->seen);
   char title[LONGEST];
   if (torn) {
-    snprintf(title, sizeof title, "lines or states that could not be used (%llu)", (unsigned long long)torn);
-    ttm_doctor_finding(
-        d, title,
-        "Lines are torn when several processes write into one file by themselves, or when Python buffers its own "
-        "output; the LLM report lists them with their log lines. One pipe for all keeps lines whole.",
-        RUN_IT "\nmpirun --tag-output ... 2>&1 | tee model_profile.log");
+    snprintf(title, sizeof title, "unusable lines or states (%llu)", (unsigned long long)torn);
+    ttm_doctor_finding(d, title,
+                       "Lines are torn when several processes write to one file, or when Python buffers its own "
+                       "output. The LLM report "
+                       "lists them with their log lines. One pipe for all processes keeps lines whole.",
+                       RUN_IT "\nmpirun --tag-output ... 2>&1 | tee model_profile.log");
   }
   if (p->seen.trace_cache)
     ttm_doctor_finding(
         d, "a trace was captured or replayed: replayed operations print nothing",
-        "Their memory shows in the states around them, but not which operation took it. Turn the compile option "
-        "enable_trace off to see every operation in every run.",
+        "Their memory shows in the states around them; the operation that allocated it is unknown. Turn the compile "
+        "option enable_trace off to see every operation in every run.",
         "torch_xla.set_custom_compile_options({\"enable_trace\": \"false\"})");
 }
 
-#define NO_LOG ", not a runtime log: neither logger variables nor TT_RUNTIME_DEBUG concern it"
+#define NO_LOG ": logger variables and TT_RUNTIME_DEBUG do not apply"
 
 void ttm_doctor_log(ttm_doctor *d, const ttm_profile *p) {
   if (p->kind == TTM_LOG_CAPTURE) {

@@ -87,7 +87,7 @@ static int start_of_marked(const ttm_profile *p, const char *log, const char *ma
     search.last_event = p->states.at[p->states.n - 1].line;
   int status = visit_lines(log, look_for_marker, &search, err);
   if (status) return status;
-  if (!search.seen) return ttm_error_set(err, TTM_ENODATA, "no line of the log holds '%.200s'", marker);
+  if (!search.seen) return ttm_error_set(err, TTM_ENODATA, "no line of the log contains '%.200s'", marker);
   *start = (uint32_t)search.found + 1; /* all of it when the only mark ends the only run */
   return TTM_OK;
 }
@@ -124,8 +124,7 @@ static int choose_dumps(ttm_last_run *what, const ttm_profile *p) {
 int ttm_last_run_find(ttm_last_run *what, const ttm_profile *p, const char *log, uint32_t runs, const char *marker,
                       ttm_error *err) {
   *what = (ttm_last_run){.all_runs = (uint32_t)p->runs.n};
-  if (!p->runs.n)
-    return ttm_error_set(err, TTM_ENODATA, "the log holds no run of a program: nothing to keep the last one of");
+  if (!p->runs.n) return ttm_error_set(err, TTM_ENODATA, "the log has no run of a program");
   int status = TTM_OK;
   if (marker)
     status = start_of_marked(p, log, marker, &what->first_line, err);
