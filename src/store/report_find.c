@@ -335,32 +335,39 @@ static int slurp(ttm_source *source, ttm_buf *out, ttm_error *err) {
   return code;
 }
 
-/* `*out` stays NULL for a file of the report that is missing. */
-static int open_beside(ttm_source **out, const char *folder, const char *name, const char *suffix, ttm_error *err) {
-  char *path = ttm_folder_join(folder, name, suffix);
-  if (!path) return ttm_error_nomem(err);
-  int code = is_missing(path) ? TTM_OK : ttm_source_open(out, path, err);
-  ttm_free(path);
-  return code;
+/* A file of the report. The source stays NULL when it is missing; it names `path` in errors, so both go together. */
+typedef struct beside {
+  char *path;
+  ttm_source *source;
+} beside;
+
+static int open_beside(beside *out, const char *folder, const char *name, const char *suffix, ttm_error *err) {
+  out->path = ttm_folder_join(folder, name, suffix);
+  if (!out->path) return ttm_error_nomem(err);
+  return is_missing(out->path) ? TTM_OK : ttm_source_open(&out->source, out->path, err);
 }
 
 int ttm_report_read_json(ttm_profile **out, const ttm_report_found *found, const char *folder, ttm_buf *findings,
                          ttm_error *err) {
-  ttm_report_files files = {0};
-  ttm_source *head = NULL;
-  int code = ttm_source_open(&files.memory.source, found->memory, err);
-  if (!code) code = open_beside(&files.operations.source, folder, found->name, "_operations.json", err);
-  if (!code) code = open_beside(&files.registry.source, folder, found->name, "_inputs_registry.json", err);
-  if (!code) code = open_beside(&files.ir.source, folder, found->name, "_ir.json", err);
-  if (!code) code = open_beside(&head, folder, found->name, "_findings.json", err);
-  if (!code && head) code = slurp(head, findings, err);
-  files.findings = ttm_buf_str(findings);
-  if (!code) code = ttm_profile_read_report(out, &files, folder, err);
-  ttm_source_close(files.memory.source);
-  ttm_source_close(files.operations.source);
-  ttm_source_close(files.registry.source);
-  ttm_source_close(files.ir.source);
-  ttm_source_close(head);
+  enum { MEMORY, OPERATIONS, REGISTRY, IR, FINDINGS, FILES };
+  static const char *const suffixes[FILES] = {"_memory.json", "_operations.json", "_inputs_registry.json", "_ir.json",
+                                              "_findings.json"};
+  beside files[FILES] = {{NULL, NULL}};
+  int code = TTM_OK;
+  for (int i = 0; i < FILES && !code; i++) code = open_beside(&files[i], folder, found->name, suffixes[i], err);
+  if (!code && files[FINDINGS].source) code = slurp(files[FINDINGS].source, findings, err);
+  if (!code) {
+    ttm_report_files parts = {.memory.source = files[MEMORY].source,
+                              .operations.source = files[OPERATIONS].source,
+                              .registry.source = files[REGISTRY].source,
+                              .ir.source = files[IR].source,
+                              .findings = ttm_buf_str(findings)};
+    code = ttm_profile_read_report(out, &parts, folder, err);
+  }
+  for (int i = 0; i < FILES; i++) {
+    ttm_source_close(files[i].source);
+    ttm_free(files[i].path);
+  }
   return code;
 }
 
