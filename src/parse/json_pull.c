@@ -179,8 +179,7 @@ static size_t unescape_one(const char *p, size_t n, char *to, size_t *used) {
   return ttm_utf8_put(to, c >= 0xD800 && c < 0xE000 ? 0xFFFD : c);
 }
 
-/* In place: escapes only ever get shorter. */
-static size_t unescape(char *p, size_t n) {
+size_t ttm_json_unescape(char *p, size_t n) {
   size_t to = 0;
   for (size_t at = 0; at < n;) {
     if (p[at] != '\\') {
@@ -223,7 +222,7 @@ static bool read_string(ttm_json_pull *j, ttm_str *out) {
   if (out) {
     char *start = j->buf + j->at + 1;
     size_t n = i - j->at - 1;
-    *out = (ttm_str){start, escaped ? unescape(start, n) : n};
+    *out = (ttm_str){start, escaped ? ttm_json_unescape(start, n) : n};
   }
   j->at = i + 1;
   return true;

@@ -68,6 +68,9 @@ bool ttm_json_skip(ttm_json_pull *j);
 /* The integer a scalar is: a number without a fraction, or a string that is nothing but one ("24576", "-1"). */
 bool ttm_json_integer(const ttm_json_scalar *v, int64_t *out);
 
+/* Undoes the escapes of a string in place, which only makes it shorter; returns its length then. */
+size_t ttm_json_unescape(char *p, size_t n);
+
 /* Bytes read so far. */
 static inline uint64_t ttm_json_position(const ttm_json_pull *j) { return j->passed + j->at; }
 

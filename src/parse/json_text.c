@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "parse/json_pull.h"
+
 #include "base/utf8.h"
 
 static ttm_str skip_blanks(ttm_str v) {
@@ -76,51 +78,11 @@ bool ttm_json_get_element(ttm_str *rest, ttm_str *element) {
 
 /* ---- Values -------------------------------------------------------------------------------------------------------- */
 
-static bool take_hex4(ttm_str v, uint32_t *out) {
-  *out = 0;
-  if (v.n < 4) return false;
-  for (size_t i = 0; i < 4; i++) {
-    char c = v.p[i];
-    uint32_t digit = c >= '0' && c <= '9'   ? (uint32_t)(c - '0')
-                     : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a' + 10)
-                     : c >= 'A' && c <= 'F' ? (uint32_t)(c - 'A' + 10)
-                                            : 16;
-    if (digit > 15) return false;
-    *out = *out << 4 | digit;
-  }
-  return true;
-}
-
-/* The character of "uXXXX" or "uXXXX\uYYYY" at the start of `v`; returns the bytes it took. A lone half becomes U+FFFD. */
-static size_t put_unicode(ttm_buf *out, ttm_str v) {
-  uint32_t high, low;
-  if (!take_hex4(ttm_str_from(v, 1), &high)) return ttm_put_character(out, TTM_UTF8_BROKEN), 1;
-  if (high < 0xD800 || high > 0xDFFF) return ttm_put_character(out, high), 5;
-  ttm_str second = ttm_str_from(v, 5);
-  bool pair = high < 0xDC00 && ttm_str_take(&second, TTM_LIT("\\u")) && take_hex4(second, &low) && low >= 0xDC00 &&
-              low <= 0xDFFF;
-  if (!pair) return ttm_put_character(out, TTM_UTF8_BROKEN), 5;
-  ttm_put_character(out, 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00));
-  return 11;
-}
-
 void ttm_json_get_string(ttm_buf *out, ttm_str value) {
-  static const char letters[] = "bfnrt", meant[] = "\b\f\n\r\t";
-  if (value.n < 2 || value.p[0] != '"') return;
-  value = (ttm_str){value.p + 1, value.n - 2};
-  while (value.n) {
-    size_t plain = ttm_str_find_char(value, '\\');
-    ttm_buf_put(out, ttm_str_first(value, plain));
-    if (plain == TTM_NOT_FOUND || plain + 1 >= value.n) return;
-    value = ttm_str_from(value, plain + 1);
-    const char *letter = memchr(letters, value.p[0], sizeof letters - 1);
-    size_t used = 1;
-    if (value.p[0] == 'u')
-      used = put_unicode(out, value);
-    else
-      ttm_buf_char(out, letter ? meant[letter - letters] : value.p[0]);
-    value = ttm_str_from(value, used);
-  }
+  if (value.n < 3 || value.p[0] != '"') return; /* "" */
+  size_t start = out->n;
+  ttm_buf_put(out, (ttm_str){value.p + 1, value.n - 2});
+  if (!out->failed) out->n = start + ttm_json_unescape(out->at + start, value.n - 2);
 }
 
 double ttm_json_get_number(ttm_str value, double otherwise) {
