@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L
 #include "cli/cb_parts.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/format.h"
 #include "base/out_file.h"
@@ -12,50 +10,7 @@
 #include "l1/data_format.h"
 #include "report/write/l1_picture.h"
 
-/* ---- Output ----------------------------------------------------------------------------------------------------------- */
-
-/* Nothing that is read is written over. */
-static int check_inputs(const ttm_options *options, ttm_error *err) {
-  const char *target = options->value[TTM_OPTION_OUTPUT];
-  int status = ttm_check_output(options->value[TTM_OPTION_LOG_FILE], target, err);
-  if (!status) status = ttm_check_output(options->value[TTM_OPTION_SOURCE], target, err);
-  for (size_t i = 0; i < options->inputs && !status; i++) status = ttm_check_output(options->input[i], target, err);
-  for (size_t i = 0; i < options->many_count && !status; i++) {
-    if (options->many[i].option == TTM_OPTION_STRATEGY) status = ttm_check_output(options->many[i].value, target, err);
-  }
-  return status;
-}
-
-int ttm_cb_form_of(ttm_cb_form *out, const ttm_options *options, ttm_error *err) {
-  static const ttm_option asked[] = {TTM_OPTION_JSON, TTM_OPTION_MD, TTM_OPTION_HTML, TTM_OPTION_SVG};
-  static const ttm_cb_form forms[] = {TTM_CB_JSON, TTM_CB_MD, TTM_CB_HTML, TTM_CB_SVG};
-  size_t n = 0;
-  *out = TTM_CB_TERMINAL;
-  for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
-    if (options->given[asked[i]]) *out = forms[i], n++;
-  }
-  if (n <= 1) return check_inputs(options, err);
-  return ttm_error_set(err, TTM_EUSAGE, "give only one of --json, --md, --html and --svg");
-}
-
-ttm_doc ttm_cb_doc(ttm_cb_form form, const ttm_options *options, ttm_buf *out) {
-  bool file = ttm_terminal_is_file(options->value[TTM_OPTION_OUTPUT]);
-  return (ttm_doc){
-      .out = out,
-      .form = form == TTM_CB_HTML ? TTM_DOC_HTML
-              : form == TTM_CB_MD ? TTM_DOC_MARKDOWN
-                                  : TTM_DOC_TERMINAL,
-      .columns = file ? 80 : ttm_terminal_columns(STDOUT_FILENO),
-      .color = !file && ttm_terminal_color(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]),
-      .utf8 = ttm_terminal_utf8(),
-  };
-}
-
-int ttm_cb_deliver(const ttm_options *options, ttm_buf *text, int status, ttm_error *err) {
-  if (!status) status = ttm_terminal_deliver(text, options->value[TTM_OPTION_OUTPUT], err);
-  ttm_buf_free(text);
-  return status;
-}
+/* ---- Showing ---------------------------------------------------------------------------------------------------------- */
 
 static void write_json(ttm_buf *out, const ttm_cb_parts *p) {
   ttm_json j = {.out = out, .spaced = true};
@@ -69,8 +24,8 @@ static void write_json(ttm_buf *out, const ttm_cb_parts *p) {
   out->failed |= ttm_json_finish(&j) != TTM_OK;
 }
 
-static void write_document(const ttm_options *o, ttm_cb_form form, const ttm_cb_parts *p, ttm_buf *out) {
-  ttm_doc doc = ttm_cb_doc(form, o, out);
+static void write_document(const ttm_options *o, ttm_output_form form, const ttm_cb_parts *p, ttm_buf *out) {
+  ttm_doc doc = ttm_output_doc(form, o, out);
   ttm_doc_begin(&doc, p->title);
   if (p->simulation) ttm_cb_simulation_write(&doc, p->simulation);
   if (p->simulation && p->scan) ttm_doc_heading(&doc, "Source");
@@ -87,15 +42,15 @@ static void write_picture(ttm_buf *out, const ttm_cb_case *c) {
   out->failed |= ttm_l1_picture_svg(&c->results.at[ttm_cb_case_choice(c)].map, out) != TTM_OK;
 }
 
-int ttm_cb_show(const ttm_options *o, ttm_cb_form form, const ttm_cb_parts *parts, int status, ttm_error *err) {
+int ttm_cb_show(const ttm_options *o, ttm_output_form form, const ttm_cb_parts *parts, int status, ttm_error *err) {
   ttm_buf text = {0};
-  if (!status && form == TTM_CB_JSON)
+  if (!status && form == TTM_OUTPUT_JSON)
     write_json(&text, parts);
-  else if (!status && form == TTM_CB_SVG)
+  else if (!status && form == TTM_OUTPUT_SVG)
     write_picture(&text, &parts->simulation->cases.at[0]);
   else if (!status)
     write_document(o, form, parts, &text);
-  return ttm_cb_deliver(o, &text, text.failed ? ttm_error_nomem(err) : status, err);
+  return ttm_output_deliver(o, &text, text.failed ? ttm_error_nomem(err) : status, err);
 }
 
 /* ---- Machine ---------------------------------------------------------------------------------------------------------- */

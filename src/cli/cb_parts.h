@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the commands of `ttmem cb` share: the form of their output, and simulations made from options. */
+/* What the commands of `ttmem cb` share: the parts they show, and simulations made from options. */
 #ifndef TTM_CLI_CB_PARTS_H
 #define TTM_CLI_CB_PARTS_H
 
 #include "cbscan/report.h"
-#include "cbscan/scan.h"
 #include "cli/command.h"
 #include "report/cb/cb_log.h"
 #include "report/cb/cb_report.h"
-
-typedef enum ttm_cb_form { TTM_CB_TERMINAL, TTM_CB_JSON, TTM_CB_MD, TTM_CB_HTML, TTM_CB_SVG } ttm_cb_form;
-
-/* Which of --json, --md, --html, --svg was asked for. 0, or TTM_EUSAGE when more than one was, or -o names
- * what is read. */
-int ttm_cb_form_of(ttm_cb_form *out, const ttm_options *options, ttm_error *err);
-
-/* A document of that form (not JSON, not SVG) for standard output or the file of -o. */
-ttm_doc ttm_cb_doc(ttm_cb_form form, const ttm_options *options, ttm_buf *out);
-
-/* Prints, or writes the file of -o; after a failure (`status`) nothing. Frees the text. */
-int ttm_cb_deliver(const ttm_options *options, ttm_buf *text, int status, ttm_error *err);
 
 /* Options of all of them. */
 #define TTM_CB_OPTIONS                                                                                   \
@@ -37,7 +24,8 @@ typedef struct ttm_cb_parts {
 } ttm_cb_parts;
 
 /* Prints them in that form, or writes the file of -o. After a failure (`status`) nothing. */
-int ttm_cb_show(const ttm_options *options, ttm_cb_form form, const ttm_cb_parts *parts, int status, ttm_error *err);
+int ttm_cb_show(const ttm_options *options, ttm_output_form form, const ttm_cb_parts *parts, int status,
+                ttm_error *err);
 
 /* Machine, strategies and the given workloads, simulated. Freed with ttm_cb_job_free in any case. */
 typedef struct ttm_cb_job {

@@ -125,3 +125,48 @@ int ttm_cli_run(ttm_program program, int argc, char **argv) {
   if (!status) status = run(&options, &err);
   return status < 0 ? ttm_cli_error(&options, &err) : status;
 }
+
+/* ---- Output ----------------------------------------------------------------------------------------------------------- */
+
+/* Nothing that is read is written over. */
+static int check_inputs(const ttm_options *options, ttm_error *err) {
+  const char *target = options->value[TTM_OPTION_OUTPUT];
+  int status = ttm_check_output(options->value[TTM_OPTION_LOG_FILE], target, err);
+  if (!status) status = ttm_check_output(options->value[TTM_OPTION_SOURCE], target, err);
+  for (size_t i = 0; i < options->inputs && !status; i++) status = ttm_check_output(options->input[i], target, err);
+  for (size_t i = 0; i < options->many_count && !status; i++) {
+    if (options->many[i].option == TTM_OPTION_STRATEGY) status = ttm_check_output(options->many[i].value, target, err);
+  }
+  return status;
+}
+
+int ttm_output_form_of(ttm_output_form *out, const ttm_options *options, ttm_error *err) {
+  static const ttm_option asked[] = {TTM_OPTION_JSON, TTM_OPTION_MD, TTM_OPTION_HTML, TTM_OPTION_SVG};
+  static const ttm_output_form forms[] = {TTM_OUTPUT_JSON, TTM_OUTPUT_MD, TTM_OUTPUT_HTML, TTM_OUTPUT_SVG};
+  size_t n = 0;
+  *out = TTM_OUTPUT_TERMINAL;
+  for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+    if (options->given[asked[i]]) *out = forms[i], n++;
+  }
+  if (n <= 1) return check_inputs(options, err);
+  return ttm_error_set(err, TTM_EUSAGE, "give only one of --json, --md, --html and --svg");
+}
+
+ttm_doc ttm_output_doc(ttm_output_form form, const ttm_options *options, ttm_buf *out) {
+  bool file = ttm_terminal_is_file(options->value[TTM_OPTION_OUTPUT]);
+  return (ttm_doc){
+      .out = out,
+      .form = form == TTM_OUTPUT_HTML ? TTM_DOC_HTML
+              : form == TTM_OUTPUT_MD ? TTM_DOC_MARKDOWN
+                                      : TTM_DOC_TERMINAL,
+      .columns = file ? 80 : ttm_terminal_columns(STDOUT_FILENO),
+      .color = !file && ttm_terminal_color(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]),
+      .utf8 = ttm_terminal_utf8(),
+  };
+}
+
+int ttm_output_deliver(const ttm_options *options, ttm_buf *text, int status, ttm_error *err) {
+  if (!status) status = ttm_terminal_deliver(text, options->value[TTM_OPTION_OUTPUT], err);
+  ttm_buf_free(text);
+  return status;
+}

@@ -6,6 +6,7 @@
 #include "analyze/findings.h"
 #include "base/buf.h"
 #include "cli/options.h"
+#include "report/write/doc.h"
 
 enum {
   TTM_EXIT_OK = 0,    /* a report was made, also of a run that failed */
@@ -31,6 +32,21 @@ int ttm_check_output(const char *input, const char *target, ttm_error *err);
 
 /* TTM_EUSAGE when the text cannot be a report's folder and the start of its file names. */
 int ttm_check_report_name(const char *name, ttm_error *err);
+
+typedef enum ttm_output_form {
+  TTM_OUTPUT_TERMINAL,
+  TTM_OUTPUT_JSON,
+  TTM_OUTPUT_MD,
+  TTM_OUTPUT_HTML,
+  TTM_OUTPUT_SVG
+} ttm_output_form;
+
+/* Which of --json, --md, --html, --svg was given. 0, or TTM_EUSAGE when more than one was, or -o names an input. */
+int ttm_output_form_of(ttm_output_form *out, const ttm_options *options, ttm_error *err);
+/* A document of that form (not JSON, not SVG) for standard output or the file of -o. */
+ttm_doc ttm_output_doc(ttm_output_form form, const ttm_options *options, ttm_buf *out);
+/* Prints the text, or writes the file of -o, unless `status` is a failure; frees it. Returns the status. */
+int ttm_output_deliver(const ttm_options *options, ttm_buf *text, int status, ttm_error *err);
 
 /* What a command works on. */
 typedef struct ttm_subject {

@@ -32,8 +32,8 @@ static ttm_str name_of(const char *path) {
 static int run_log(const ttm_options *options, ttm_error *err) {
   const char *path = options->inputs ? options->input[0] : NULL;
   ttm_device_log log = {0};
-  ttm_cb_form form = TTM_CB_TERMINAL;
-  int status = ttm_cb_form_of(&form, options, err);
+  ttm_output_form form = TTM_OUTPUT_TERMINAL;
+  int status = ttm_output_form_of(&form, options, err);
   if (!status) status = read_log(&log, path, err);
   ttm_cb_parts parts = {.title = "L1 and circular buffers in a TT-Metal log", .log = &log};
   parts.log_name = name_of(path), parts.hints = hints_of(options);
@@ -87,9 +87,9 @@ static int run_all(const ttm_options *options, ttm_error *err) {
   ttm_device_log log = {0};
   cbs_scan *scan = NULL;
   ttm_cb_job job = {0};
-  ttm_cb_form form = TTM_CB_TERMINAL;
+  ttm_output_form form = TTM_OUTPUT_TERMINAL;
   size_t n = 0;
-  int status = ttm_cb_form_of(&form, options, err);
+  int status = ttm_output_form_of(&form, options, err);
   if (!status) status = choose_workloads(options, &one, &workloads, &n, err);
   if (!status) status = ttm_cb_job_run(&job, options, workloads, n, err);
   if (!status && options->given[TTM_OPTION_SOURCE]) status = scan_source(&scan, options, err);

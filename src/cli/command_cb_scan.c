@@ -82,10 +82,10 @@ static int check_read(const scan_job *job, bool check, ttm_error *err) {
 
 static int run(const ttm_options *options, ttm_error *err) {
   scan_job job = {0};
-  ttm_cb_form form = TTM_CB_TERMINAL;
+  ttm_output_form form = TTM_OUTPUT_TERMINAL;
   bool compare = options->given[TTM_OPTION_COMPARE], check = options->given[TTM_OPTION_CHECK];
   int status = prepare(&job, options, err);
-  if (!status) status = ttm_cb_form_of(&form, options, err);
+  if (!status) status = ttm_output_form_of(&form, options, err);
   for (int i = 0; !status && i < 1 + compare; i++) {
     status = cbs_scan_paths(&job.scans[i], options->input + i, compare ? 1 : options->inputs, &job.settings, err);
   }

@@ -4,10 +4,10 @@
 
 static int run(const ttm_options *options, ttm_error *err) {
   ttm_cb_workload workload;
-  ttm_cb_form form = TTM_CB_TERMINAL;
+  ttm_output_form form = TTM_OUTPUT_TERMINAL;
   ttm_cb_job job = {0};
   int status = ttm_cb_workload_parse(&workload, options->input[0], options->input[1], err);
-  if (!status) status = ttm_cb_form_of(&form, options, err);
+  if (!status) status = ttm_output_form_of(&form, options, err);
   if (!status) status = ttm_cb_job_run(&job, options, &workload, 1, err);
   ttm_cb_parts parts = {.title = "Circular buffers", .simulation = &job.simulation};
   status = ttm_cb_show(options, form, &parts, status, err);

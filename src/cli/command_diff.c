@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ttmem diff BEFORE AFTER: what changed between two logs. */
-#include "cli/cb_parts.h"
+#include "cli/command.h"
 #include "report/run/diff.h"
 
 static int read_both(ttm_subject subjects[2], const ttm_options *options, ttm_error *err) {
@@ -22,26 +22,26 @@ static int read_tolerance(const char *text, double *out, ttm_error *err) {
 static int run(const ttm_options *options, ttm_error *err) {
   ttm_subject subjects[2] = {{0}};
   ttm_diff diff = {0};
-  ttm_cb_form form;
+  ttm_output_form form;
   ttm_buf text = {0};
   double tolerance = TTM_DIFF_TOLERANCE;
-  int status = ttm_cb_form_of(&form, options, err);
+  int status = ttm_output_form_of(&form, options, err);
   if (!status) status = read_tolerance(options->value[TTM_OPTION_TOLERANCE], &tolerance, err);
   if (!status) status = read_both(subjects, options, err);
   if (!status && ttm_diff_make(&diff, subjects[0].findings, subjects[1].findings)) status = ttm_error_nomem(err);
   diff.tolerance = tolerance;
   bool worse = !status && ttm_diff_is_worse(&diff);
-  if (!status && form == TTM_CB_JSON) {
+  if (!status && form == TTM_OUTPUT_JSON) {
     if (ttm_diff_json(&text, &diff)) status = ttm_error_nomem(err);
   } else if (!status) {
-    ttm_doc doc = ttm_cb_doc(form, options, &text);
+    ttm_doc doc = ttm_output_doc(form, options, &text);
     ttm_doc_begin(&doc, "Memory before and after");
     ttm_diff_write(&doc, &diff);
     if (ttm_doc_end(&doc)) status = ttm_error_nomem(err);
   }
   ttm_diff_free(&diff);
   for (int i = 0; i < 2; i++) ttm_subject_free(&subjects[i]);
-  status = ttm_cb_deliver(options, &text, status, err);
+  status = ttm_output_deliver(options, &text, status, err);
   return !status && worse && options->given[TTM_OPTION_CHECK] ? TTM_EXIT_FOUND : status;
 }
 

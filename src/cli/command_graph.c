@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ttmem graph CAPTURE.json... [options] */
-#include "cli/cb_parts.h"
+#include "cli/command.h"
 #include "cli/other_input.h"
 #include "report/graph/capture_report.h"
 
@@ -30,10 +30,10 @@ static int read_capture(job *j, const ttm_options *options, const char *path, tt
   return ttm_capture_case_make(&j->cases[j->n++], p) ? ttm_error_nomem(err) : TTM_OK;
 }
 
-static int write_report(const ttm_options *options, const job *j, ttm_cb_form form, ttm_buf *out) {
+static int write_report(const ttm_options *options, const job *j, ttm_output_form form, ttm_buf *out) {
   const ttm_capture_case *cases[TTM_MAX_INPUTS];
   for (size_t i = 0; i < j->n; i++) cases[i] = &j->cases[i];
-  if (form == TTM_CB_JSON) {
+  if (form == TTM_OUTPUT_JSON) {
     ttm_json json = {.out = out, .spaced = true};
     ttm_json_put_sections(&json, NULL);
     ttm_json_put_u64(&json, "schema_version", 1);
@@ -43,7 +43,7 @@ static int write_report(const ttm_options *options, const job *j, ttm_cb_form fo
     ttm_json_end(&json);
     return ttm_json_finish(&json);
   }
-  ttm_doc doc = ttm_cb_doc(form, options, out);
+  ttm_doc doc = ttm_output_doc(form, options, out);
   ttm_doc_begin(&doc, j->n > 1 ? "Graph captures" : "Graph capture");
   if (j->n > 1) ttm_captures_write(&doc, cases, j->n);
   for (size_t i = 0; i < j->n; i++) {
@@ -54,16 +54,16 @@ static int write_report(const ttm_options *options, const job *j, ttm_cb_form fo
 }
 
 static int run(const ttm_options *options, ttm_error *err) {
-  ttm_cb_form form = TTM_CB_TERMINAL;
+  ttm_output_form form = TTM_OUTPUT_TERMINAL;
   ttm_buf text = {0};
   job *j = ttm_alloc(sizeof *j);
   if (!j) return ttm_error_nomem(err);
-  int status = ttm_cb_form_of(&form, options, err);
+  int status = ttm_output_form_of(&form, options, err);
   for (size_t i = 0; i < options->inputs && !status; i++) status = read_capture(j, options, options->input[i], err);
   if (!status && write_report(options, j, form, &text)) status = ttm_error_nomem(err);
   free_job(j);
   ttm_free(j);
-  return ttm_cb_deliver(options, &text, status, err);
+  return ttm_output_deliver(options, &text, status, err);
 }
 
 const ttm_command ttm_command_graph = {
