@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "base/format.h"
-#include "cli/help.h"
-#include "cli/other_input.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
+#include "l1/device_log.h"
 #include "launch/kernel_compiler.h"
+#include "parse/train_log.h"
 #include "store/report_find.h"
 #include "ttmem/version.h"
 
@@ -70,6 +70,46 @@ void ttm_subject_free(ttm_subject *subject) {
   *subject = (ttm_subject){0};
 }
 
+/* ---- Input of another command ------------------------------------------------------------------------------------ */
+
+enum { LARGEST = 256 << 20 }; /* what is worth reading once more for an error message */
+
+static bool is_training_log(const char *path) {
+  ttm_train_log log;
+  bool found = !ttm_train_log_read(&log, path, NULL) && log.footprints.n;
+  for (size_t i = 0; i < log.summaries.n; i++) found |= log.summaries.at[i].phases.n > 0;
+  ttm_train_log_free(&log);
+  return found;
+}
+
+/* What it holds in the words of an error, or NULL. Lines of TT-Metal's logger are no proof, every program prints some: those about L1
+ * are. */
+static const char *device_log(const char *path) {
+  ttm_device_log log;
+  bool read = !ttm_device_log_read(&log, path, NULL);
+  bool is_csv = read && log.csv != TTM_CSV_NONE, tells = read && (log.partitions.n || log.kernels.n);
+  ttm_device_log_free(&log);
+  return is_csv ? "is a memory report of TT-Metal" : tells ? "has debug lines of TT-Metal only" : NULL;
+}
+
+bool ttm_name_other_command(const char *path, ttm_error *err) {
+  struct stat st;
+  if (!strcmp(path, "-") || stat(path, &st) || !S_ISREG(st.st_mode) || st.st_size > LARGEST) return false;
+  const char *what = "has memory summaries of tt-train", *command = "train --logs";
+  if (!is_training_log(path)) {
+    what = device_log(path);
+    command = "cb log";
+  }
+  if (!what) return false;
+  ttm_buf word = {0};
+  ttm_put_shell_path(&word, path);
+  ttm_buf_char(&word, '\0');
+  bool named = !word.failed;
+  if (named) ttm_error_set(err, TTM_ENODATA, "%s %s. Read it with:\n  ttmem %s %s", path, what, command, word.at);
+  ttm_buf_free(&word);
+  return named;
+}
+
 /* ---- Start -------------------------------------------------------------------------------------------------------- */
 
 /* The interactive program needs a terminal at both ends. */
@@ -81,9 +121,7 @@ static bool can_interact(const ttm_options *options) {
 static int print_usage(const ttm_options *options) {
   ttm_buf text = {0};
   ttm_usage_write(&text, options->program);
-  if (write(STDERR_FILENO, text.at, text.n) < 0) { /* nobody left to tell */
-  }
-  ttm_buf_free(&text);
+  ttm_terminal_note(&text);
   return TTM_EXIT_WRONG;
 }
 

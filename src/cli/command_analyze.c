@@ -3,14 +3,123 @@
 #define _POSIX_C_SOURCE 200809L
 #include <unistd.h>
 
+#include "analyze/words.h"
 #include "base/format.h"
 #include "cli/command.h"
-#include "cli/judge.h"
 #include "cli/terminal.h"
 #include "report/files/report.h"
 #include "report/run/text.h"
 #include "store/report_dir.h"
 #include "store/report_find.h"
+
+/* ---- --check and --budget ------------------------------------------------------------------------------------------ */
+
+/* "dram:90%", "l1:1.2MB", "90%" (of DRAM and L1). */
+typedef struct budget {
+  const char *text;
+  ttm_memory memory; /* TTM_MEMORIES: DRAM and L1 */
+  double limit;
+  bool percent; /* of a bank, or MB of it */
+} budget;
+
+static ttm_memory memory_of(ttm_str name) {
+  int m = 0;
+  while (m < TTM_MEMORIES && !ttm_str_eq_nocase(name, ttm_str_of(ttm_memory_name((ttm_memory)m)))) m++;
+  return (ttm_memory)m;
+}
+
+static int read_budget(budget *out, const char *text, ttm_error *err) {
+  const char *colon = strchr(text, ':');
+  ttm_str unit = ttm_str_of(colon ? colon + 1 : text);
+  *out = (budget){.text = text, .memory = colon ? memory_of((ttm_str){text, (size_t)(colon - text)}) : TTM_MEMORIES};
+  bool fine = ttm_str_take_decimal(&unit, &out->limit) && out->limit > 0 && (!colon || out->memory != TTM_MEMORIES);
+  bool mb = ttm_str_eq_nocase(unit, TTM_LIT("MB"));
+  out->percent = ttm_str_eq(unit, TTM_LIT("%"));
+  if (fine && (out->percent || (colon && mb))) return TTM_OK;
+  return ttm_error_set(
+      err, TTM_EUSAGE,
+      "option '--budget' takes 90%%, dram:90%% or dram:900MB (of a bank; dram, l1, l1_small or trace), not '%s'", text);
+}
+
+/* TTM_EUSAGE when a budget cannot be read. */
+static int check_budgets(const ttm_options *options, ttm_error *err) {
+  int status = TTM_OK;
+  budget ignored;
+  for (size_t i = 0; i < options->many_count && !status; i++) {
+    if (options->many[i].option == TTM_OPTION_BUDGET) status = read_budget(&ignored, options->many[i].value, err);
+  }
+  return status;
+}
+
+/* What a bank holds, in MB; 0 when neither a state nor the message of the failing operation tells. */
+static double bank_mb(const ttm_peak *peak, const ttm_profile *p) {
+  if (peak->level.total) return ttm_mb(peak->level.total);
+  uint64_t told = peak->in_op_bytes ? p->incidents.at[peak->in_op_incident].what.bank_size : TTM_UNKNOWN;
+  return told == TTM_UNKNOWN ? 0 : ttm_mib(told);
+}
+
+/* False when the log does not tell. What a failing operation held counts too. */
+static bool judge_peak(const budget *b, const ttm_findings *f, ttm_memory memory, ttm_buf *out) {
+  const ttm_peak *peak = &f->peak[memory];
+  const ttm_profile *p = f->profile;
+  bool inside = peak->in_op_bytes > 0; /* known from the message alone: there may be no state at all */
+  double mb = inside ? ttm_mib(peak->in_op_bytes) : ttm_mb(peak->level.allocated), of = bank_mb(peak, p);
+  if ((!inside && !peak->known) || (b->percent && !(of > 0))) return false;
+  if (b->percent ? mb * 100 <= b->limit * of : mb <= b->limit) return true;
+  ttm_buf_printf(out, "%s %.2f MB per bank, ", ttm_memory_name(memory), mb);
+  if (of > 0) ttm_buf_printf(out, "%.1f%% of %.2f, ", mb * 100 / of, of);
+  ttm_buf_printf(out, "exceeds the budget of %s", b->text);
+  if (inside) {
+    ttm_buf_printf(out, "; inside the failing operation, log line %u", p->incidents.at[peak->in_op_incident].line);
+  } else if (peak->cause != TTM_NONE) {
+    ttm_buf_puts(out, "; raised by ");
+    ttm_words_index(out, f, peak->cause);
+    ttm_buf_char(out, ' ');
+    ttm_put_text(out, ttm_words_name(p, peak->cause), SIZE_MAX, TTM_FORM_UTF8);
+    ttm_buf_printf(out, ", log line %u", p->ops.at[peak->cause].line);
+  }
+  ttm_buf_char(out, '\n');
+  return true;
+}
+
+static int judge_budget(const budget *b, const ttm_findings *f, ttm_buf *out, ttm_error *err) {
+  bool told = false;
+  for (int m = 0; m < TTM_MEMORIES; m++) {
+    bool meant = b->memory == TTM_MEMORIES ? m == TTM_DRAM || m == TTM_L1 : (int)b->memory == m;
+    if (meant && judge_peak(b, f, (ttm_memory)m, out)) told = true;
+  }
+  if (told) return TTM_OK;
+  return ttm_error_set(err, TTM_ENODATA, "the log has no memory state for the budget of %s; 'ttmem doctor' shows why",
+                       b->text);
+}
+
+static void judge_findings(const ttm_findings *f, ttm_buf *out) {
+  const ttm_profile *p = f->profile;
+  for (size_t i = 0; i < f->incidents.n; i++) {
+    ttm_words_incident(out, &p->incidents.at[i]);
+    ttm_buf_printf(out, ", log line %u\n", p->incidents.at[i].line);
+  }
+  for (size_t i = 0; i < f->leaks.n; i++)
+    ttm_buf_printf(out, "leak: %.3f MB per bank more after every run, %u runs\n", ttm_mb(f->leaks.at[i].per_run),
+                   f->leaks.at[i].runs_seen);
+}
+
+/* Appends a line for each failure and leak (--check) and each peak above its budget. TTM_ENODATA when the log has nothing for a budget;
+ * the others are judged all the same. */
+static int judge(const ttm_options *options, const ttm_findings *f, ttm_buf *out, ttm_error *err) {
+  int status = TTM_OK;
+  if (options->given[TTM_OPTION_CHECK]) judge_findings(f, out);
+  for (size_t i = 0; i < options->many_count; i++) {
+    budget b;
+    if (options->many[i].option != TTM_OPTION_BUDGET) continue;
+    int wrong = read_budget(&b, options->many[i].value, err);
+    if (!wrong) wrong = judge_budget(&b, f, out, err);
+    if (wrong) status = wrong; /* the others are judged all the same */
+  }
+  return out->failed ? ttm_error_nomem(err) : status;
+}
+
+/* ---- The report ----------------------------------------------------------------------------------------------------- */
 
 /* A name becomes a folder and the start of file names: nothing that leads elsewhere or hides. */
 int ttm_check_report_name(const char *name, ttm_error *err) {
@@ -58,9 +167,7 @@ static void say_replaced(const ttm_options *options, const char *origin) {
   ttm_put_text(&text, ttm_str_of(origin), SIZE_MAX, TTM_FORM_UTF8);
   ttm_buf_puts(&text, options->program == TTM_PROGRAM_TTMEM ? "; --name keeps both\n"
                                                             : "; 'ttmem analyze LOG --name NAME' keeps both\n");
-  if (!text.failed && write(STDERR_FILENO, text.at, text.n) < 0) { /* nobody left to tell */
-  }
-  ttm_buf_free(&text);
+  ttm_terminal_note(&text);
 }
 
 /* A folder of our own is replaced as a whole; one the user names may hold other things. */
@@ -112,9 +219,7 @@ static int say_judgement(ttm_str lines) {
     ttm_buf_puts(&text, "ttmem: check: ");
     ttm_buf_put(&text, ttm_str_first(lines, end + 1));
   }
-  if (!text.failed && write(STDERR_FILENO, text.at, text.n) < 0) { /* nobody left to tell; the exit status does */
-  }
-  ttm_buf_free(&text);
+  ttm_terminal_note(&text);
   return TTM_EXIT_FOUND;
 }
 
@@ -137,7 +242,7 @@ static int deliver(const ttm_options *options, const ttm_findings *f, const char
   if (replaced && !lost) say_replaced(options, replaced);
   ttm_free(replaced);
   int unshown = show(options, f, log, lost || options->given[TTM_OPTION_NO_JSON] ? NULL : folder, &err);
-  int unclear = ttm_judge(options, f, &broken, &unjudged);
+  int unclear = judge(options, f, &broken, &unjudged);
   if (broken.n) exit_status = say_judgement(ttm_buf_str(&broken));
   if (unshown) exit_status = ttm_cli_error(options, &err);
   if (lost) {
@@ -154,7 +259,7 @@ static int run(const ttm_options *options, ttm_error *err) {
   const char *log = options->input[0];
   ttm_subject subject = {0};
   ttm_buf name = {0}, folder = {0};
-  int status = ttm_judge_options(options, err); /* these before the reading: a wrong name should not cost minutes */
+  int status = check_budgets(options, err); /* these before the reading: a wrong name should not cost minutes */
   if (!status) status = choose_place(options, log, &name, &folder, err);
   if (!status) status = ttm_subject_read(&subject, options, log, !options->given[TTM_OPTION_NO_JSON], err);
   if (!status) status = deliver(options, subject.findings, log, folder.at, name.at);

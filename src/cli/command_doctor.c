@@ -11,7 +11,6 @@
 
 #include "base/format.h"
 #include "cli/command.h"
-#include "cli/other_input.h"
 #include "cli/terminal.h"
 #include "launch/switches.h"
 #include "report/run/doctor.h"

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/other_input.h"
 #include "cli/terminal.h"
 #include "report/run/explain.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ttmem graph CAPTURE.json... [options] */
 #include "cli/command.h"
-#include "cli/other_input.h"
 #include "report/graph/capture_report.h"
 
 typedef struct job {

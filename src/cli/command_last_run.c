@@ -10,7 +10,6 @@
 
 #include "base/out_file.h"
 #include "cli/command.h"
-#include "cli/other_input.h"
 #include "cli/terminal.h"
 #include "report/run/last_run.h"
 

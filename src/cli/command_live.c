@@ -97,12 +97,6 @@ static void write_out(live *l, ttm_buf *text) {
   ttm_buf_free(text);
 }
 
-static void write_note(ttm_buf *text) {
-  if (!text->failed && text->n && write(STDERR_FILENO, text->at, text->n) < 0) { /* nobody there to read it */
-  }
-  ttm_buf_free(text);
-}
-
 /* Which files are not believed, each time that changes. */
 static void tell_problems(live *l) {
   if (l->watch.complaints == l->complained || l->on_screen) return;
@@ -110,7 +104,7 @@ static void tell_problems(live *l) {
   if (!l->watch.devices.n && l->watch.looks == 1) return; /* told with what there is none of */
   ttm_buf note = {0};
   ttm_watch_problems(&note, &l->watch, "ttmem: note: ", true);
-  write_note(&note);
+  ttm_terminal_note(&note);
 }
 
 static bool is_news(live *l, const ttm_watch_device *device) {
@@ -152,7 +146,7 @@ static void on_alarm(void *context, const ttm_alarm_event *event) {
     ttm_buf_put(&l->message, ttm_buf_str(&words));
     ttm_buf_free(&words);
   } else if (l->options->given[TTM_OPTION_JSON]) {
-    write_note(&words);
+    ttm_terminal_note(&words);
   } else {
     write_out(l, &words);
   }
@@ -169,7 +163,7 @@ static void check_alarms(live *l) {
     ttm_buf_puts(&note, "ttmem: note: --alarm does not cover ");
     ttm_put_counted(&note, unknown, "device");
     ttm_buf_puts(&note, ": the board is unknown; --board B sets the capacity\n");
-    write_note(&note);
+    ttm_terminal_note(&note);
   }
   l->unknown = unknown;
 }
@@ -185,7 +179,7 @@ static void look(live *l, uint64_t now_ms) {
         "ttmem: note: the recording reached its limit of 64 MB; later readings are not recorded\n";
     ttm_buf note = {0};
     ttm_buf_puts(l->on_screen ? &l->message : &note, words);
-    write_note(&note);
+    ttm_terminal_note(&note);
     l->told_full = true;
   }
   tell_problems(l);
@@ -225,7 +219,7 @@ static int show_once(live *l) {
   if (!l->watch.devices.n) {
     ttm_buf_puts(&note, "ttmem: error: ");
     ttm_watch_nothing(&note, &l->watch);
-    write_note(&note);
+    ttm_terminal_note(&note);
     return l->status ? end_of(l) : TTM_EXIT_WRONG;
   }
   tell_problems(l);
@@ -245,7 +239,7 @@ static int show_lines(live *l) {
       ttm_buf_puts(&note, "ttmem: note: ");
       ttm_watch_nothing(&note, &l->watch);
       ttm_buf_puts(&note, "Waiting for a device; Ctrl-C stops.\n");
-      write_note(&note);
+      ttm_terminal_note(&note);
     }
     tell_changes(l, now);
     check_alarms(l);

@@ -56,9 +56,7 @@ static int say_where(const ttm_server *server, const char *folder, ttm_error *er
   ttm_buf_puts(&note, " from ");
   ttm_put_text(&note, ttm_str_of(folder), SIZE_MAX, TTM_FORM_UTF8);
   ttm_buf_puts(&note, "; Ctrl-C stops\n");
-  if (!note.failed && write(STDERR_FILENO, note.at, note.n) < 0) { /* nobody there to read it */
-  }
-  ttm_buf_free(&note);
+  ttm_terminal_note(&note);
   ttm_buf_free(&out);
   return status;
 }

@@ -3,7 +3,6 @@
 #include "cli/launch_view.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/format.h"
@@ -11,12 +10,6 @@
 #include "cli/terminal.h"
 
 enum { REDRAW_MS = 100, SEPARATOR_COLUMNS = 3 };
-
-static int64_t now_ms(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 void ttm_launch_view_begin(ttm_launch_view *view, const ttm_options *options, bool quiet) {
   *view = (ttm_launch_view){.program = ttm_program_name(options->program)};
@@ -90,7 +83,7 @@ static bool in_foreground(void) {
 
 /* The lock is held. */
 static void draw(ttm_launch_view *view, const ttm_feed_figures *figures) {
-  int64_t now = now_ms();
+  int64_t now = ttm_now_ms();
   if (!view->live || (view->shares && view->mid_line) || !figures->lines) return;
   if (!in_foreground()) return;
   ttm_buf text = {0};
@@ -155,7 +148,7 @@ static bool show(void *context, ttm_str bytes, const ttm_feed_figures *figures) 
   pthread_mutex_lock(&view->lock);
   if (bytes.n) view->mid_line = bytes.p[bytes.n - 1] != '\n';
   warn_of_tightness(view, figures);
-  if (!bytes.n || (view->shares && !view->drawn) || now_ms() - view->drawn_at >= REDRAW_MS) draw(view, figures);
+  if (!bytes.n || (view->shares && !view->drawn) || ttm_now_ms() - view->drawn_at >= REDRAW_MS) draw(view, figures);
   pthread_mutex_unlock(&view->lock);
   return watched;
 }

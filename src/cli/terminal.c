@@ -83,3 +83,8 @@ int ttm_terminal_deliver(ttm_buf *text, const char *path, ttm_error *err) {
   ttm_buf_free(text);
   return status;
 }
+
+void ttm_terminal_note(ttm_buf *text) {
+  if (!text->failed && text->n) ttm_write_all(STDERR_FILENO, text->at, text->n);
+  ttm_buf_free(text);
+}

@@ -45,7 +45,7 @@ typedef struct pump {
   ttm_feed_figures figures;
 } pump;
 
-static int64_t now_ms(void) {
+int64_t ttm_now_ms(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
@@ -86,7 +86,7 @@ static void *parse_all(void *argument) {
     ttm_str bytes = ttm_ring_wait(&c->ring, PARSER, &ended);
     if (bytes.n && ttm_feed_put(c->options->feed, bytes.p, bytes.n, NULL)) break;
     ttm_ring_taken(&c->ring, PARSER, bytes.n);
-    int64_t now = now_ms();
+    int64_t now = ttm_now_ms();
     if (!ended && now - told_at < PARSE_PATIENCE_MS) continue;
     told_at = now;
     pthread_mutex_lock(&c->lock);
@@ -131,7 +131,7 @@ static void take_output(pump *c) {
   ttm_ring_push(&c->ring, (size_t)n);
   if (!c->child.gone) return;
   c->owed -= n;
-  if (c->owed <= 0) listen_until(c, now_ms());
+  if (c->owed <= 0) listen_until(c, ttm_now_ms());
 }
 
 /* ---- Signals ------------------------------------------------------------------------------------------------------ */
@@ -165,7 +165,7 @@ static void ask_to_end(pump *c, int number, bool sent_to_us) {
     return;
   }
   if (sent_to_us) pass_on(c, number);
-  c->remind_at = now_ms() + STILL_RUNS_MS;
+  c->remind_at = ttm_now_ms() + STILL_RUNS_MS;
 }
 
 /* Stops us as the signal would have, then goes on where it was. */
@@ -184,7 +184,7 @@ static void note_end(pump *c) {
   if (c->child.gone || !ttm_child_check(&c->child)) return;
   c->remind_at = 0;
   c->owed = !c->output_over && !ioctl(c->child.output, FIONREAD, &waiting) ? waiting : 0;
-  if (c->owed <= 0) listen_until(c, now_ms());
+  if (c->owed <= 0) listen_until(c, ttm_now_ms());
 }
 
 static void take_signals(pump *c) {
@@ -211,7 +211,7 @@ static int until(int64_t deadline, int64_t now) { return deadline <= now ? 0 : (
 
 /* How long nothing needs to be done; -1: for ever. */
 static int patience(const pump *c) {
-  int64_t now = now_ms();
+  int64_t now = ttm_now_ms();
   int best = -1;
   if (c->remind_at) best = until(c->remind_at, now);
   if (c->child.gone && c->leave_at) {
@@ -223,7 +223,7 @@ static int patience(const pump *c) {
 }
 
 static void look_at_clock(pump *c) {
-  int64_t now = now_ms();
+  int64_t now = ttm_now_ms();
   if (c->remind_at && now >= c->remind_at) {
     c->remind_at = 0;
     ttm_launch_say(&c->options->viewer,

@@ -44,4 +44,7 @@ int ttm_pump_run(ttm_pump_result *out, const ttm_pump_options *options, ttm_erro
 /* Formats a sentence and has it shown. */
 void ttm_launch_say(const ttm_launch_viewer *viewer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Milliseconds of a clock that only goes forward. */
+int64_t ttm_now_ms(void);
+
 #endif
