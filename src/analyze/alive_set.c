@@ -3,8 +3,10 @@
 
 #include <stdlib.h>
 
+#include "analyze/fold.h"
 #include "analyze/parts.h"
 #include "analyze/replay.h"
+#include "analyze/words.h"
 #include "base/checked.h"
 #include "base/map.h"
 
@@ -403,10 +405,71 @@ static int larger_row(const void *a, const void *b) {
   return x->name < y->name ? -1 : x->name > y->name;
 }
 
+static ttm_str row_name(const ttm_profile *p, const ttm_alive_row *row) {
+  if (row->name) return ttm_profile_string(p, row->name);
+  return row->op < p->ops.n ? ttm_words_location(p, row->op) : (ttm_str){"", 0};
+}
+
+static int larger_group(const void *a, const void *b) {
+  const ttm_alive_group *x = a, *y = b;
+  if (x->bank_bytes != y->bank_bytes) return x->bank_bytes > y->bank_bytes ? -1 : 1;
+  return x->row < y->row ? -1 : x->row > y->row;
+}
+
+static int add_to_group(gathering *g, ttm_fold *fold, uint32_t at) {
+  const ttm_alive_row *row = &g->rows.at[at];
+  uint32_t group, maker = row->op < g->p->ops.n && !row->name ? ttm_op_text_of(g->p, row->op)->name : 0;
+  uint64_t kind = (uint64_t)maker << 32 | (unsigned)row->class << 1 | row->guess;
+  if (row->arg != TTM_NONE && !row->name) kind |= (uint64_t)(row->arg + 1) << 8;
+  if (ttm_fold_add(fold, row_name(g->p, row), kind, &group)) return TTM_ENOMEM;
+  if (group == g->set->groups.n) {
+    ttm_alive_group first = {.class = row->class, .row = at, .op = row->op, .guess = row->guess};
+    if (ttm_vec_push(&g->set->groups, first)) return TTM_ENOMEM;
+  }
+  ttm_alive_group *to = &g->set->groups.at[group];
+  to->rows++;
+  to->tensors += row->tensors;
+  to->bank_bytes += row->bank_bytes;
+  g->rows.at[at].group = group;
+  return TTM_OK;
+}
+
+static int fold_rows(gathering *g) {
+  ttm_alive_set *set = g->set;
+  ttm_fold fold = {.whole = g->p->kind == TTM_LOG_CAPTURE};
+  uint32_t *place = NULL;
+  int status = TTM_OK;
+  for (uint32_t i = 0; i < g->rows.n && !status; i++) status = add_to_group(g, &fold, i);
+  size_t n = set->groups.n;
+  for (size_t i = 0; i < n && !status; i++) {
+    set->groups.at[i].name = ttm_fold_name_in(&fold, (uint32_t)i, &set->names);
+    if (!set->groups.at[i].name.p) status = TTM_ENOMEM;
+  }
+  if (!status && n) place = ttm_alloc_array(g->rows.n, sizeof *place);
+  if (!status && n && !place) status = TTM_ENOMEM;
+  if (place) {
+    qsort(set->groups.at, n, sizeof *set->groups.at, larger_group);
+    for (uint32_t i = 0; i < n; i++) place[g->rows.at[set->groups.at[i].row].group] = i;
+    for (size_t i = 0; i < g->rows.n; i++) {
+      uint32_t at = place[g->rows.at[i].group];
+      g->rows.at[i].group = at < TTM_ALIVE_ROWS ? at : TTM_NONE;
+    }
+    for (size_t i = TTM_ALIVE_ROWS; i < n; i++)
+      set->other_groups++, set->other_groups_bytes += set->groups.at[i].bank_bytes;
+    if (n > TTM_ALIVE_ROWS) set->groups.n = TTM_ALIVE_ROWS;
+    for (size_t i = 0; i < set->groups.n; i++)
+      if (set->groups.at[i].row >= TTM_ALIVE_ROWS) set->groups.at[i].row = TTM_NONE;
+  }
+  ttm_free(place);
+  ttm_fold_free(&fold);
+  return status;
+}
+
 static int keep_rows(gathering *g) {
   ttm_alive_set *set = g->set;
   if (!g->rows.n) return TTM_OK;
   qsort(g->rows.at, g->rows.n, sizeof *g->rows.at, larger_row);
+  if (fold_rows(g)) return TTM_ENOMEM;
   for (size_t i = 0; i < g->rows.n; i++) {
     const ttm_alive_row *row = &g->rows.at[i];
     if (i < TTM_ALIVE_ROWS) {
@@ -510,5 +573,7 @@ void ttm_alive_set_free(ttm_alive_set *set) {
   ttm_free(set->alive_bits);
   ttm_vec_free(&set->arguments);
   ttm_vec_free(&set->rows);
+  ttm_vec_free(&set->groups);
   ttm_vec_free(&set->modules);
+  ttm_arena_free(&set->names);
 }

@@ -4,6 +4,7 @@
 #ifndef TTM_ANALYZE_ALIVE_SET_H
 #define TTM_ANALYZE_ALIVE_SET_H
 
+#include "base/arena.h"
 #include "profile/profile.h"
 
 typedef enum ttm_alive_class {
@@ -34,10 +35,22 @@ typedef struct ttm_alive_row {
   uint32_t tensors;
   bool forms_differ;                    /* several types among them */
   bool guess;                           /* KV cache by its name alone: estimated */
+  uint32_t group;                       /* its own; TTM_NONE when that was not kept */
   uint64_t smallest_bytes;              /* per bank, of the smallest of them */
   uint64_t bank_bytes;                  /* per bank, all of them */
   uint64_t logical_bytes, stored_bytes; /* over all banks */
 } ttm_alive_row;
+
+/* The same tensor of every layer: rows of one class whose names fold. */
+typedef struct ttm_alive_group {
+  ttm_alive_class class;
+  ttm_str name; /* "layers.*.mlp.weight"; empty for memory that nothing in the log names */
+  uint32_t row; /* the largest of its rows, TTM_NONE when that was not kept */
+  uint32_t op;  /* that made the first of them, TTM_NONE */
+  uint32_t rows, tensors;
+  bool guess;
+  uint64_t bank_bytes;
+} ttm_alive_group;
 
 /* Activations by module: the location without its last part ("layers.0|MLP" of "layers.0|MLP|dot.1"). */
 typedef struct ttm_alive_module {
@@ -46,7 +59,7 @@ typedef struct ttm_alive_module {
   uint64_t bank_bytes;
 } ttm_alive_module;
 
-enum { TTM_ALIVE_ROWS = 256, TTM_ALIVE_MODULES = 32 };
+enum { TTM_ALIVE_ROWS = 512, TTM_ALIVE_MODULES = 32 };
 
 typedef struct ttm_alive_set {
   bool known;      /* false: no state, or nothing that tells the tensors' lives */
@@ -69,6 +82,9 @@ typedef struct ttm_alive_set {
   TTM_VEC(ttm_alive_row) arguments;  /* those of them that no operation made, each by itself */
   TTM_VEC(ttm_alive_row) rows;       /* largest first, at most TTM_ALIVE_ROWS */
   uint64_t other_rows, other_bytes;  /* rows beyond them */
+  TTM_VEC(ttm_alive_group) groups;  /* of all rows, kept or not; largest first, at most TTM_ALIVE_ROWS */
+  uint64_t other_groups, other_groups_bytes;
+  ttm_arena names;                   /* of the groups */
   TTM_VEC(ttm_alive_module) modules; /* largest first, at most TTM_ALIVE_MODULES */
 } ttm_alive_set;
 

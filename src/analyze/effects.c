@@ -93,13 +93,6 @@ bool ttm_rise_is_own(const ttm_profile *p, uint32_t before, uint32_t after, ttm_
   return ttm_level_bytes(to - from) <= ttm_add_sat(own, own / 50 + 2 * TTM_LEVEL_SLACK);
 }
 
-/* Keeps the list sorted; equal effects stay in log order. */
-static void insert(ttm_effect *top, ttm_effect row) {
-  size_t at = TTM_TOP - 1;
-  for (; at > 0 && (top[at - 1].op == TTM_NONE || top[at - 1].effect < row.effect); at--) top[at] = top[at - 1];
-  top[at] = row;
-}
-
 /* How much of a fall behind the last operation of a run is that operation's: what the tensor takes that it deallocates. Of an argument
  * nothing tells the size; up to the end of its own run the fall is then the deallocation's all the same. */
 static int64_t own_fall(const ttm_profile *p, uint32_t before, bool own_run, int64_t change) {
@@ -139,47 +132,49 @@ static void attribute(ttm_findings *f, uint32_t before, uint32_t after, int64_t 
   }
 }
 
-static void consider(ttm_findings *f, uint32_t before, uint32_t after, ttm_memory memory) {
+static int consider(ttm_findings *f, ttm_consumer_sums *sums, uint32_t before, uint32_t after, ttm_memory memory) {
   const ttm_profile *p = f->profile;
   uint32_t from, to, op = p->states.at[before].op;
-  if (!ttm_state_allocated(p, before, memory, &from) || !ttm_state_allocated(p, after, memory, &to)) return;
+  if (!ttm_state_allocated(p, before, memory, &from) || !ttm_state_allocated(p, after, memory, &to)) return TTM_OK;
   if (memory == TTM_DRAM && to != from) attribute(f, before, after, (int64_t)to - from);
-  if (op >= p->ops.n || p->ops.at[op].flags & TTM_OP_CONST_EVAL) return; /* its load_cached stands for it */
-  ttm_effect row = {op, (int64_t)to - from};
+  if (op >= p->ops.n || p->ops.at[op].flags & TTM_OP_CONST_EVAL) return TTM_OK; /* its load_cached stands for it */
   if (ttm_op_text_of(p, op)->kind == TTM_OP_LOAD_CACHED) {
-    uint32_t done = state_after(p, op);
-    if (done == TTM_NONE || !ttm_state_allocated(p, done, memory, &to)) return;
-    row.effect = (int64_t)to - from;
-    after = done;
+    after = state_after(p, op);
+    if (after == TTM_NONE || !ttm_state_allocated(p, after, memory, &to)) return TTM_OK;
   }
-  const ttm_effect *last = &f->top[memory][TTM_TOP - 1];
-  if (row.effect <= 0 || (last->op != TTM_NONE && last->effect >= row.effect)) return;
-  if (ttm_op_is_element(p, op) && ttm_rise_is_own(p, before, after, memory, from, to)) insert(f->top[memory], row);
+  if (to <= from || !ttm_op_is_element(p, op) || !ttm_rise_is_own(p, before, after, memory, from, to)) return TTM_OK;
+  return ttm_consumer_sums_add(sums, memory, op, (int64_t)to - from);
 }
 
 /* One pass over the states: ttm_state_next for each operation would look past the other ranks again and again. */
-int ttm_find_top(ttm_findings *f) {
+static int walk(ttm_findings *f, ttm_consumer_sums *sums, uint32_t *last) {
   const ttm_profile *p = f->profile;
-  for (size_t m = 0; m < TTM_MEMORIES; m++) {
-    for (size_t i = 0; i < TTM_TOP; i++) f->top[m][i] = (ttm_effect){TTM_NONE, 0};
-  }
-  uint32_t *last = ttm_alloc_array(ttm_rank_rows(p), sizeof *last);
-  if (!last) return TTM_ENOMEM;
+  int status = TTM_OK;
   for (uint32_t r = 0; r < ttm_rank_rows(p); r++) last[r] = TTM_NONE;
-  for (uint32_t s = 0; s < p->states.n; s++) {
+  for (uint32_t s = 0; s < p->states.n && !status; s++) {
     uint32_t *before = &last[ttm_rank_clip(p, p->state_bases.at[p->states.at[s].base].rank)];
     f->attribution.known |= p->states.at[s].op < p->ops.n;
     if (*before != TTM_NONE) {
-      consider(f, *before, s, TTM_DRAM);
-      /* The other memories stand in the shared call: the same call means no change. What changes inside a const-eval program is
+      status = consider(f, sums, *before, s, TTM_DRAM);
+      /* The other memories stand in the shared base: the same base means no change. What changes inside a const-eval program is
        * found at its load_cached, whose own states may be alike. */
       uint32_t op = p->states.at[*before].op;
       bool changed = p->states.at[*before].base != p->states.at[s].base ||
                      (op < p->ops.n && ttm_op_text_of(p, op)->kind == TTM_OP_LOAD_CACHED);
-      for (int m = TTM_L1; changed && m < TTM_MEMORIES; m++) consider(f, *before, s, (ttm_memory)m);
+      for (int m = TTM_L1; changed && m < TTM_MEMORIES && !status; m++)
+        status = consider(f, sums, *before, s, (ttm_memory)m);
     }
     *before = s;
   }
+  return status;
+}
+
+int ttm_find_consumers(ttm_findings *f) {
+  uint32_t *last = ttm_alloc_array(ttm_rank_rows(f->profile), sizeof *last);
+  ttm_consumer_sums *sums = ttm_consumer_sums_new(f->profile);
+  int status = last && sums ? walk(f, sums, last) : TTM_ENOMEM;
+  if (!status) status = ttm_consumer_sums_rank(sums, f->consumers);
+  ttm_consumer_sums_free(sums);
   ttm_free(last);
-  return TTM_OK;
+  return status;
 }

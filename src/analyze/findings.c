@@ -115,7 +115,7 @@ static int find_peak_and_alive(ttm_findings *f, const ttm_tally *tally) {
 }
 
 static int find_operations(ttm_findings *f, const ttm_tally *tally) {
-  int status = ttm_find_top(f);
+  int status = ttm_find_consumers(f);
   if (!status) status = ttm_find_padding(f, tally);
   if (!status) status = ttm_find_distribution(f, tally);
   return status;
@@ -170,8 +170,9 @@ static int make(ttm_findings *f, ttm_tally *tally, unsigned threads) {
   if (!status) status = ttm_find_elements(f, tally);
   if (!status) status = count_own(f);
   if (!status) status = run_chains(f, tally, threads);
-  if (!status) status = ttm_advices_make(&f->advices, f);
   if (!status) status = ttm_find_buffers(f);
+  if (!status) status = ttm_fixes_of_peak(&f->peak_fixes, f);
+  if (!status) status = ttm_statements_make(&f->statements, f);
   return status;
 }
 
@@ -207,7 +208,9 @@ void ttm_findings_free(ttm_findings *f) {
   ttm_free(f->own_before);
   ttm_free(f->tensor_buffers);
   for (int m = TTM_DRAM; m <= TTM_L1; m++) ttm_alive_set_free(&f->alive_set[m]);
+  for (int m = 0; m < TTM_MEMORIES; m++) ttm_consumers_free(&f->consumers[m]);
   ttm_vec_free(&f->padding);
+  ttm_arena_free(&f->padding_names);
   ttm_vec_free(&f->registry.entries);
   ttm_vec_free(&f->registry.first_of_graph);
   ttm_vec_free(&f->incidents);
@@ -215,5 +218,6 @@ void ttm_findings_free(ttm_findings *f) {
   ttm_vec_free(&f->programs);
   ttm_vec_free(&f->leaks);
   ttm_vec_free(&f->distribution);
+  ttm_statements_free(&f->statements);
   ttm_free(f);
 }

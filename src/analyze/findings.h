@@ -5,9 +5,10 @@
 #ifndef TTM_ANALYZE_FINDINGS_H
 #define TTM_ANALYZE_FINDINGS_H
 
-#include "analyze/advice.h"
 #include "analyze/alive_set.h"
+#include "analyze/consumers.h"
 #include "analyze/culprits.h"
+#include "analyze/fix.h"
 #include "analyze/fragmentation.h"
 #include "analyze/layers.h"
 #include "analyze/lifetimes.h"
@@ -41,11 +42,6 @@ typedef struct ttm_attribution {
   int64_t host;       /* between runs, or where no block tells which operation */
   int64_t total;      /* last states minus first states */
 } ttm_attribution;
-
-typedef struct ttm_effect {
-  uint32_t op;
-  int64_t effect;
-} ttm_effect;
 
 /* ---- Peaks ------------------------------------------------------------------------------------------------------- */
 
@@ -93,10 +89,13 @@ void ttm_alive_free(ttm_alive *live);
 /* ---- Padding ----------------------------------------------------------------------------------------------------- */
 
 typedef struct ttm_padding_row {
-  uint32_t op;     /* first operation with this text */
-  uint32_t result; /* which of its results */
-  uint64_t logical_bytes, stored_bytes;
-  uint32_t times; /* how often the same text ran */
+  uint32_t op;                          /* the first one */
+  uint32_t result;                      /* which of its results */
+  uint64_t logical_bytes, stored_bytes; /* of one of them */
+  uint32_t places;                      /* operations alike: the same one of every layer */
+  uint32_t times;                       /* how often they ran in all */
+  uint32_t group;                       /* while they are gathered */
+  ttm_str name;                         /* where they stand, folded */
 } ttm_padding_row;
 
 /* ---- Registry of arguments --------------------------------------------------------------------------------------- */
@@ -199,7 +198,7 @@ typedef struct ttm_count {
 /* Runs of one program that can prove a leak: one of warm-up, and three equal rises after it. */
 enum { TTM_LEAK_RUNS = 5 };
 _Static_assert(TTM_LEAK_RUNS == 5, "analyses_found.c and llm_analyses.c write \"five\"");
-enum { TTM_TOP = 10, TTM_INDEX_STEP = 1024 };
+enum { TTM_INDEX_STEP = 1024 };
 
 struct ttm_findings {
   atomic_int more_owners; /* besides the first; see ttm_findings_share */
@@ -210,8 +209,7 @@ struct ttm_findings {
   uint64_t *element_bits; /* bit per operation: it is an element */
   uint32_t *own_before;   /* elements of its own rank before each operation; NULL in a log of one rank */
   ttm_peak peak[TTM_MEMORIES];
-  /* Elements that added most, largest first; op TTM_NONE ends the list. A const-eval program counts for its load_cached. */
-  ttm_effect top[TTM_MEMORIES][TTM_TOP];
+  ttm_consumers consumers[TTM_MEMORIES]; /* a const-eval program counts for its load_cached */
   ttm_attribution attribution;
   ttm_alive_sum alive_at_peak; /* DRAM tensors alive at the DRAM peak's state; of alive_set where that is known */
   /* Highest 100*(stored-logical)/logical of the live DRAM sums after any element: the old tool's "Padding Overhead".
@@ -222,8 +220,10 @@ struct ttm_findings {
   ttm_wastes wastes;                /* bytes at the DRAM peak that hold nothing */
   ttm_fragmentation fragmentation;  /* of DRAM */
   ttm_layers layers;                /* the repeating block */
-  ttm_advices advices;              /* what to change first */
-  TTM_VEC(ttm_padding_row) padding; /* at most TTM_TOP, largest overhead first, same text once */
+  ttm_remedies peak_fixes;          /* what takes most off the DRAM peak */
+  ttm_statements statements;        /* all of it in words */
+  TTM_VEC(ttm_padding_row) padding; /* at most TTM_TOP, largest overhead first */
+  ttm_arena padding_names;
   ttm_registry registry;
   ttm_weight_demand weight_demand;
   TTM_VEC(ttm_incident_finding) incidents; /* in log order, one per profile incident */

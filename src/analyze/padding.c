@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "analyze/fold.h"
 #include "analyze/parts.h"
+#include "analyze/words.h"
+#include "base/checked.h"
 
 /* The operation before which the state was printed: its owner, or the first one further down the log. */
 static uint32_t op_after_state(const ttm_profile *p, uint32_t state) {
@@ -47,23 +52,17 @@ static bool on_device(const ttm_tensor_type *type) {
   return type && type->has_layout && type->buffer != TTM_BUFFER_NONE && type->buffer != TTM_BUFFER_SYSTEM;
 }
 
-static uint64_t overhead(const ttm_padding_row *row) { return row->stored_bytes - row->logical_bytes; }
-
-/* Largest overhead first, then first appearance. */
-static bool stands_before(const ttm_padding_row *a, const ttm_padding_row *b) {
-  if (overhead(a) != overhead(b)) return overhead(a) > overhead(b);
-  return a->op != b->op ? a->op < b->op : a->result < b->result;
+/* Of all layers. */
+static uint64_t overhead(const ttm_padding_row *row) {
+  return ttm_mul_sat(row->stored_bytes - row->logical_bytes, row->places);
 }
 
-/* `rows` has room for TTM_TOP. */
-static void insert(ttm_findings *f, ttm_padding_row row) {
-  ttm_padding_row *rows = f->padding.at;
-  size_t n = f->padding.n;
-  if (n == TTM_TOP && !stands_before(&row, &rows[n - 1])) return;
-  if (n < TTM_TOP) n = ++f->padding.n;
-  size_t at = n - 1;
-  for (; at > 0 && stands_before(&row, &rows[at - 1]); at--) rows[at] = rows[at - 1];
-  rows[at] = row;
+/* Largest overhead first, then first appearance. */
+static int by_overhead(const void *a, const void *b) {
+  const ttm_padding_row *x = a, *y = b;
+  if (overhead(x) != overhead(y)) return overhead(x) > overhead(y) ? -1 : 1;
+  if (x->op != y->op) return x->op < y->op ? -1 : 1;
+  return x->result < y->result ? -1 : x->result > y->result;
 }
 
 /* A load_cached whose program is in the log hands out what that made: it stands in the list by itself. */
@@ -73,21 +72,51 @@ static bool hands_out(const ttm_profile *p, uint32_t op) {
          p->tensors.at[tensor].self != tensor;
 }
 
+/* The same result of every layer is one row. */
+static int add_padded(ttm_findings *f, ttm_fold *fold, ttm_padding_row row, uint32_t type) {
+  const ttm_profile *p = f->profile;
+  uint32_t group, name = ttm_op_text_of(p, row.op)->name;
+  if (ttm_fold_add(fold, ttm_words_location(p, row.op), (uint64_t)name << 32 | type, &group)) return TTM_ENOMEM;
+  if (group == f->padding.n) return row.places = 1, row.group = group, ttm_vec_push(&f->padding, row);
+  ttm_padding_row *known = &f->padding.at[group];
+  known->places++;
+  known->times += row.times;
+  if (row.op < known->op) known->op = row.op, known->result = row.result;
+  return TTM_OK;
+}
+
+static int keep_largest(ttm_findings *f, const ttm_fold *fold) {
+  if (f->padding.n) qsort(f->padding.at, f->padding.n, sizeof *f->padding.at, by_overhead);
+  if (f->padding.n > TTM_TOP) f->padding.n = TTM_TOP;
+  for (size_t i = 0; i < f->padding.n; i++) {
+    f->padding.at[i].name = ttm_fold_name_in(fold, f->padding.at[i].group, &f->padding_names);
+    if (!f->padding.at[i].name.p) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
 int ttm_find_padding(ttm_findings *f, const ttm_tally *tally) {
   const ttm_profile *p = f->profile;
   ttm_alignment align = ttm_profile_alignment(p);
-  if (ttm_vec_reserve(&f->padding, TTM_TOP)) return TTM_ENOMEM;
-  for (uint32_t t = 0; t < p->texts.n; t++) {
+  ttm_fold fold = {.whole = p->kind == TTM_LOG_CAPTURE};
+  int status = TTM_OK;
+  for (uint32_t t = 0; t < p->texts.n && !status; t++) {
     const ttm_op_text *text = &p->texts.at[t];
     if (!tally[t].done || text->kind == TTM_OP_DEALLOCATE || text->kind == TTM_OP_GET_DEVICE) continue;
     if (hands_out(p, tally[t].first_done)) continue;
-    for (uint32_t k = 0; k < text->outputs.n; k++) {
+    for (uint32_t k = 0; k < text->outputs.n && !status; k++) {
       const ttm_tensor_type *type = ttm_op_text_output(p, text, k);
       if (!on_device(type)) continue;
-      ttm_padding_row row = {tally[t].first_done, k, ttm_tensor_logical_bytes(type),
-                             ttm_tensor_stored_bytes(type, align), tally[t].done};
-      if (row.stored_bytes > row.logical_bytes) insert(f, row);
+      ttm_padding_row row = {.op = tally[t].first_done,
+                             .result = k,
+                             .logical_bytes = ttm_tensor_logical_bytes(type),
+                             .stored_bytes = ttm_tensor_stored_bytes(type, align),
+                             .times = tally[t].done};
+      if (row.stored_bytes > row.logical_bytes)
+        status = add_padded(f, &fold, row, p->lists.at[text->outputs.first + k]);
     }
   }
-  return TTM_OK;
+  if (!status) status = keep_largest(f, &fold);
+  ttm_fold_free(&fold);
+  return status;
 }

@@ -16,7 +16,7 @@ typedef struct ttm_tally {
 /* Each returns 0 or TTM_ENOMEM and fills its own fields of the findings. */
 int ttm_find_registry(ttm_findings *f);
 int ttm_find_elements(ttm_findings *f, ttm_tally *tally); /* needs the registry; fills `tally` */
-int ttm_find_top(ttm_findings *f);
+int ttm_find_consumers(ttm_findings *f);
 void ttm_find_peaks(ttm_findings *f);
 int ttm_find_alive(ttm_findings *f); /* needs the peaks; fills nothing when the frees are not known */
 int ttm_find_padding(ttm_findings *f, const ttm_tally *tally);

@@ -19,16 +19,6 @@ ttm_str ttm_words_location(const ttm_profile *p, uint32_t op);
 /* The report index as text: "#74", or "deallocate" and the like for operations without one. */
 void ttm_words_index(ttm_buf *out, const ttm_findings *f, uint32_t op);
 
-/* Operations that added most to a memory, largest first; a const-eval program counts for its load_cached. The same operation of several runs is one row: its largest effect, and
- * in how many runs it added anything. *n rows are filled; 0 or TTM_ENOMEM. */
-typedef struct ttm_added {
-  uint32_t op;
-  uint32_t occurrence; /* which one of its run, when a run has several operations of the same text */
-  int64_t effect;      /* 0.001 MB per bank, above 0 */
-  uint32_t runs;
-} ttm_added;
-int ttm_words_added(const ttm_findings *f, ttm_memory memory, ttm_added rows[TTM_TOP], size_t *n);
-
 /* "out of memory in DRAM", "circular buffers clash with L1 buffers", ... */
 void ttm_words_incident(ttm_buf *out, const ttm_incident *incident);
 

@@ -27,15 +27,26 @@ void ttm_put_counted(ttm_buf *out, uint64_t n, const char *noun) {
   if (n != 1) ttm_buf_char(out, 's');
 }
 
+void ttm_put_mb(ttm_buf *out, double mb) {
+  double size = mb < 0 ? -mb : mb;
+  if (size < 999.95) return ttm_buf_printf(out, "%.*f", size >= 99.995 ? 1 : size >= 0.9995 ? 2 : 3, mb);
+  if (size >= 1e15) return ttm_buf_printf(out, "%.0f", mb); /* what no memory has */
+  uint64_t tenths = (uint64_t)(size * 10 + 0.5);
+  ttm_buf_puts(out, mb < 0 ? "-" : "");
+  ttm_put_count(out, tenths / 10);
+  ttm_buf_printf(out, ".%u", (unsigned)(tenths % 10));
+}
+
 void ttm_put_bytes(ttm_buf *out, uint64_t bytes) {
-  if (bytes >= 10ull << 30)
-    ttm_buf_printf(out, "%.2f GB", (double)bytes / TTM_MB / 1024.0);
-  else if (bytes >= 1u << 20)
-    ttm_buf_printf(out, "%.2f MB", (double)bytes / TTM_MB);
-  else if (bytes >= 1u << 10)
+  if (bytes >= 1u << 20) {
+    bool large = bytes >= 10ull << 30;
+    ttm_put_mb(out, ttm_mib(bytes) / (large ? 1024.0 : 1.0));
+    ttm_buf_puts(out, large ? " GB" : " MB");
+  } else if (bytes >= 1u << 10) {
     ttm_buf_printf(out, "%.1f KB", (double)bytes / 1024.0);
-  else
+  } else {
     ttm_buf_printf(out, "%u B", (unsigned)bytes);
+  }
 }
 
 const char *ttm_level_color(double percent) { return percent > 90 ? "31" : percent > 80 ? "33" : "32"; }

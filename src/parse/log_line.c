@@ -71,10 +71,10 @@ static ttm_str skip_rank_tag(ttm_str v, uint16_t *rank) {
   return ttm_str_from(at, close + 2);
 }
 
-static ttm_severity take_severity(ttm_str *v) {
+static ttm_log_severity take_severity(ttm_str *v) {
   static const struct {
     ttm_str word;
-    ttm_severity severity;
+    ttm_log_severity severity;
   } words[] = {
       {TTM_LIT("DEBUG"), TTM_SEV_DEBUG},     {TTM_LIT("INFO"), TTM_SEV_INFO},   {TTM_LIT("TRACE"), TTM_SEV_TRACE},
       {TTM_LIT("WARNING"), TTM_SEV_WARNING}, {TTM_LIT("ERROR"), TTM_SEV_ERROR}, {TTM_LIT("FATAL"), TTM_SEV_FATAL},
@@ -118,7 +118,7 @@ static bool find_runtime(ttm_str v, ttm_log_line *out) {
     size_t word = type_word(v, bar);
     if (word == TTM_NOT_FOUND) continue;
     ttm_str at = skip_space(ttm_str_from(v, bar + 3));
-    ttm_severity severity = take_severity(&at);
+    ttm_log_severity severity = take_severity(&at);
     if (severity == TTM_SEV_NONE) continue;
     at = skip_escapes(at);
     if (!ttm_str_take(&at, TTM_LIT(" | "))) continue;

@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 
-typedef enum ttm_severity {
+typedef enum ttm_log_severity {
   TTM_SEV_NONE,
   TTM_SEV_TRACE,
   TTM_SEV_DEBUG,
@@ -13,14 +13,14 @@ typedef enum ttm_severity {
   TTM_SEV_WARNING,
   TTM_SEV_ERROR,
   TTM_SEV_FATAL
-} ttm_severity;
+} ttm_log_severity;
 
 #define TTM_NO_RANK UINT16_MAX
 
 typedef struct ttm_log_line {
   bool runtime;     /* a line of the tt-mlir runtime logger: `Type | LEVEL | message` */
   bool stable;      /* the prefix holds nothing that changes from line to line: worth remembering */
-  uint8_t severity; /* ttm_severity, of runtime lines */
+  uint8_t severity; /* ttm_log_severity, of runtime lines */
   uint16_t rank;    /* from a tag like [1,3]<stdout>:, or TTM_NO_RANK */
   ttm_str message;  /* runtime lines: behind the second bar; others: behind rank tag and CI time stamp */
 } ttm_log_line;

@@ -30,14 +30,14 @@ static bool is_logger(ttm_str name) {
 
 static const struct {
   ttm_str old_word, new_word;
-  ttm_severity severity;
+  ttm_log_severity severity;
 } levels[] = {
     {TTM_LIT("TRACE"), TTM_LIT("trace"), TTM_SEV_TRACE}, {TTM_LIT("DEBUG"), TTM_LIT("debug"), TTM_SEV_DEBUG},
     {TTM_LIT("INFO"), TTM_LIT("info"), TTM_SEV_INFO},    {TTM_LIT("WARNING"), TTM_LIT("warning"), TTM_SEV_WARNING},
     {TTM_LIT("ERROR"), TTM_LIT("error"), TTM_SEV_ERROR}, {TTM_LIT("FATAL"), TTM_LIT("critical"), TTM_SEV_FATAL},
 };
 
-static ttm_severity severity_of(ttm_str word, bool old) {
+static ttm_log_severity severity_of(ttm_str word, bool old) {
   for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
     if (ttm_str_eq(word, old ? levels[i].old_word : levels[i].new_word)) return levels[i].severity;
   }

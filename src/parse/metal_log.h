@@ -15,7 +15,7 @@ typedef enum ttm_metal_era { TTM_METAL_NONE, TTM_METAL_A, TTM_METAL_B, TTM_METAL
 /* Views point into the line. */
 typedef struct ttm_metal_line {
   ttm_metal_era era;
-  ttm_severity severity;
+  ttm_log_severity severity;
   ttm_str logger;  /* "Metal" */
   ttm_str message; /* without the source place */
   ttm_str source;  /* "assert.hpp:104"; empty in era A */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyze/advice.h"
+#include "analyze/fix.h"
 
 #include "analyze/one_device.h"
 #include "analyze/parts.h"
@@ -7,31 +7,31 @@
 #include "base/map.h"
 
 enum {
-  LEAST_SHARE = 200, /* of the peak: less is no advice */
+  LEAST_SHARE = 100, /* of the peak: less is no advice */
   TIGHT_PCT = 80,    /* above it the weights' dtype is worth a word */
 };
-
-const char *ttm_advice_name(ttm_advice_kind kind) {
-  static const char *const names[] = {"free_earlier", "no_upcast",    "one_form",  "reshape", "wider_rows",
-                                      "weights_bfp8", "release_kept", "stop_leak", "move_pin"};
-  return names[kind];
-}
 
 typedef struct adviser {
   const ttm_findings *f;
   const ttm_profile *p;
   const ttm_alive_set *set;
   ttm_one_device device;
-  ttm_advices *out;
+  ttm_remedies *out;
 } adviser;
 
-static void add(adviser *a, ttm_advice advice) {
-  ttm_advices *out = a->out;
-  if (!advice.saves || advice.saves < a->set->measured_bytes / LEAST_SHARE) return;
-  if (out->n == TTM_ADVICES && advice.saves <= out->at[out->n - 1].saves) return;
-  size_t at = out->n < TTM_ADVICES ? out->n++ : out->n - 1;
-  for (; at && out->at[at - 1].saves < advice.saves; at--) out->at[at] = out->at[at - 1];
-  out->at[at] = advice;
+static void add(adviser *a, ttm_remedy remedy) {
+  ttm_remedies *out = a->out;
+  if (!remedy.bytes || remedy.bytes < a->set->measured_bytes / LEAST_SHARE) return;
+  if (out->n == TTM_REMEDIES && remedy.bytes <= out->at[out->n - 1].bytes) return;
+  size_t at = out->n < TTM_REMEDIES ? out->n++ : out->n - 1;
+  for (; at && out->at[at - 1].bytes < remedy.bytes; at--) out->at[at] = out->at[at - 1];
+  out->at[at] = remedy;
+}
+
+static void propose(adviser *a, ttm_remedy_kind kind, ttm_fix_check check, uint64_t bytes, uint64_t count, uint32_t op,
+                    uint32_t row) {
+  uint32_t name = row == TTM_NONE ? 0 : a->set->rows.at[row].name;
+  add(a, (ttm_remedy){kind, check, bytes, count, kind == TTM_FIX_WEIGHTS ? "bfp8" : NULL, NULL, name, op, row});
 }
 
 /* ---- What a change takes off the peak --------------------------------------------------------------------------------- */
@@ -147,8 +147,8 @@ static void advise_lifetimes(adviser *a) {
     if (l->late[i].peak_bytes < best->peak_bytes) best = &l->late[i];
     times += l->late[i].times;
   }
-  add(a, (ttm_advice){TTM_ADVICE_FREE_EARLIER, TTM_DERIVED, l->peak_bytes - peak, a->p->tensors.at[best->tensor].birth,
-                      TTM_NONE, times});
+  propose(a, TTM_FIX_FREE_EARLIER, l->replayed ? TTM_FIX_REPLAYED : TTM_FIX_DERIVED, l->peak_bytes - peak, times,
+          a->p->tensors.at[best->tensor].birth, TTM_NONE);
 }
 
 static const ttm_waste *first_waste(const adviser *a, ttm_waste_kind kind) {
@@ -159,7 +159,7 @@ static const ttm_waste *first_waste(const adviser *a, ttm_waste_kind kind) {
 }
 
 /* All rows of one kind of waste together. Two forms of a weight may only be there for a moment, while one is made of the other. */
-static int advise_weights(adviser *a, ttm_waste_kind kind, ttm_advice_kind advice) {
+static int advise_weights(adviser *a, ttm_waste_kind kind, ttm_remedy_kind kind_of_fix) {
   const ttm_waste *first = first_waste(a, kind);
   saving_list list = {0};
   uint64_t saves = 0, most = 0;
@@ -175,20 +175,20 @@ static int advise_weights(adviser *a, ttm_waste_kind kind, ttm_advice_kind advic
     status = add_saving(&list, a->p, row->tensor, bytes);
   }
   if (!status) status = off_peak(a, &list, most, &saves);
-  add(a, (ttm_advice){advice, TTM_DERIVED, saves, a->set->rows.at[first->row].op, first->row, count});
+  propose(a, kind_of_fix, TTM_FIX_DERIVED, saves, count, a->set->rows.at[first->row].op, first->row);
   free_savings(&list);
   return status;
 }
 
 /* The row that wastes most by its shape; the same operation may have made several of its tensors. */
-static int advise_shape(adviser *a, const ttm_waste *waste, ttm_advice_kind advice) {
+static int advise_shape(adviser *a, const ttm_waste *waste, ttm_remedy_kind kind_of_fix) {
   saving_list list = {0};
   uint64_t saves = 0;
   if (!waste) return TTM_OK;
   const ttm_alive_row *row = &a->set->rows.at[waste->row];
   int status = add_saving(&list, a->p, row->tensor, waste->bank_bytes / (row->tensors ? row->tensors : 1));
   if (!status) status = off_peak(a, &list, waste->bank_bytes, &saves);
-  add(a, (ttm_advice){advice, TTM_DERIVED, saves, row->op, waste->row, row->tensors});
+  propose(a, kind_of_fix, TTM_FIX_DERIVED, saves, row->tensors, row->op, waste->row);
   free_savings(&list);
   return status;
 }
@@ -222,7 +222,7 @@ static void advise_bfp8(adviser *a) {
     if (first == TTM_NONE) first = i;
     count += row->tensors;
   }
-  add(a, (ttm_advice){TTM_ADVICE_WEIGHTS_BFP8, TTM_ESTIMATED, saves, TTM_NONE, first, count});
+  propose(a, TTM_FIX_WEIGHTS, TTM_FIX_ESTIMATED, saves, count, TTM_NONE, first);
 }
 
 static void advise_runs(adviser *a) {
@@ -230,48 +230,29 @@ static void advise_runs(adviser *a) {
   if (a->f->leaks.n) {
     const ttm_leak *leak = &a->f->leaks.at[0];
     uint64_t left = ttm_level_bytes(leak->per_run * leak->runs_seen);
-    if (leak->op != TTM_NONE)
-      add(a, (ttm_advice){TTM_ADVICE_STOP_LEAK, TTM_DERIVED, left, leak->op, TTM_NONE, leak->runs_seen});
+    if (leak->op != TTM_NONE) propose(a, TTM_FIX_STOP_LEAK, TTM_FIX_DERIVED, left, leak->runs_seen, leak->op, TTM_NONE);
     return; /* what earlier runs left is the leak */
   }
   for (uint32_t i = 0; i < a->set->rows.n; i++) {
     const ttm_alive_row *row = &a->set->rows.at[i];
     if (row->class != TTM_ALIVE_KEPT) continue;
-    add(a, (ttm_advice){TTM_ADVICE_RELEASE_KEPT, TTM_DERIVED, kept, row->op, i, row->tensors});
+    propose(a, TTM_FIX_RELEASE_KEPT, TTM_FIX_DERIVED, kept, row->tensors, row->op, i);
     return; /* the largest stands for all */
   }
 }
 
-static void advise_pin(adviser *a) {
-  const ttm_fragmentation *x = &a->f->fragmentation;
-  if (!x->pin_count || x->pins[0].tensor == TTM_NONE) return;
-  for (size_t i = 0; i < a->f->incidents.n; i++) {
-    const ttm_incident_finding *finding = &a->f->incidents.at[i];
-    const ttm_incident *incident = &a->p->incidents.at[finding->incident];
-    if (finding->verdict != TTM_VERDICT_FRAGMENTED || incident->state != x->pins_state) continue;
-    for (size_t k = 0; k < x->pin_count; k++) { /* the one that would have made room */
-      const ttm_pin *pin = &x->pins[k];
-      if (pin->tensor == TTM_NONE || pin->merged < incident->what.needed_per_bank) continue;
-      add(a, (ttm_advice){TTM_ADVICE_MOVE_PIN, TTM_DERIVED, pin->merged, a->p->tensors.at[pin->tensor].birth, TTM_NONE,
-                          pin->tensors});
-      return;
-    }
-  }
-}
-
-int ttm_advices_make(ttm_advices *out, const ttm_findings *f) {
+int ttm_fixes_of_peak(ttm_remedies *out, const ttm_findings *f) {
   adviser a = {.f = f, .p = f->profile, .set = &f->alive_set[TTM_DRAM], .out = out};
-  *out = (ttm_advices){.known = a.set->known};
+  *out = (ttm_remedies){.known = a.set->known};
   if (!out->known) return TTM_OK;
   advise_lifetimes(&a);
   int status = ttm_one_device_make(&a.device, a.p, a.set->device);
-  if (!status) status = advise_weights(&a, TTM_WASTE_UPCAST, TTM_ADVICE_NO_UPCAST);
-  if (!status) status = advise_weights(&a, TTM_WASTE_TWICE, TTM_ADVICE_ONE_FORM);
-  if (!status) status = advise_shape(&a, first_reshape(&a), TTM_ADVICE_RESHAPE);
-  if (!status) status = advise_shape(&a, first_waste(&a, TTM_WASTE_NARROW), TTM_ADVICE_WIDER_ROWS);
+  if (!status) status = advise_weights(&a, TTM_WASTE_UPCAST, TTM_FIX_NO_UPCAST);
+  if (!status) status = advise_weights(&a, TTM_WASTE_TWICE, TTM_FIX_ONE_FORM);
+  if (!status) status = advise_shape(&a, first_reshape(&a), TTM_FIX_RESHAPE);
+  if (!status) status = advise_shape(&a, first_waste(&a, TTM_WASTE_NARROW), TTM_FIX_WIDER_ROWS);
   advise_bfp8(&a);
   advise_runs(&a);
-  advise_pin(&a);
   ttm_one_device_free(&a.device);
   return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyze/ways.h"
+#include "analyze/fix.h"
 
 #include "analyze/parts.h"
 #include "base/checked.h"
@@ -10,16 +10,8 @@ enum {
   SMALL_OVERLAP = 65536, /* l1_small_size is seldom larger */
 };
 
-const char *ttm_way_name(ttm_way_kind kind) {
-  static const char *const names[] = {"free",         "join",       "dtype",   "divide",       "dram",
-                                      "board",        "l1_small",   "trace",   "buffers",      "blocks",
-                                      "l1_tensors",   "less_small", "kernel",  "release_kept", "weights_dtype",
-                                      "free_earlier", "chips",      "move_pin"};
-  return names[kind];
-}
-
-static void add(ttm_ways *out, ttm_way way) {
-  if (out->n < TTM_WAYS) out->at[out->n++] = way;
+static void add(ttm_remedies *out, ttm_remedy remedy) {
+  if (out->n < TTM_REMEDIES) out->at[out->n++] = remedy;
 }
 
 /* ---- What the refused buffer is made of ------------------------------------------------------------------------------ */
@@ -29,7 +21,7 @@ typedef struct tile_dtype {
   uint32_t bytes; /* of a 32x32 tile */
 } tile_dtype;
 
-static const tile_dtype TILES[] = {{"f32", 4096}, {"bf16", 2048}, {"bfp_bf8", 1088}, {"bfp_bf4", 576}};
+static const tile_dtype TILES[] = {{"f32", 4096}, {"bf16", 2048}, {"bfp8", 1088}, {"bfp4", 576}};
 enum { TILE_KINDS = sizeof TILES / sizeof *TILES, TILE_NONE = -1 };
 
 /* What one bank gives up for so many pages. */
@@ -76,7 +68,7 @@ typedef struct oom {
   const ttm_incident *incident;
   const ttm_incident_text *what;
   uint64_t room; /* the largest piece that was to be had */
-  ttm_ways *out;
+  ttm_remedies *out;
 } oom;
 
 /* The next smaller dtype that would have fitted: bfp8 before bfp4, bf16 before bfp8. */
@@ -89,9 +81,10 @@ static void add_dtype(const oom *o) {
   for (int t = tile + 1; t < TILE_KINDS; t++) {
     uint64_t need = ttm_round_up(bank_need(pages, TILES[t].bytes, o->what->banks), 64);
     if (need > o->room) continue;
-    add(o->out,
-        (ttm_way){
-            .kind = TTM_WAY_DTYPE, .basis = sure ? TTM_DERIVED : TTM_ESTIMATED, .bytes = need, .dtype = TILES[t].name});
+    add(o->out, (ttm_remedy){.kind = TTM_FIX_DTYPE,
+                             .check = sure ? TTM_FIX_DERIVED : TTM_FIX_ESTIMATED,
+                             .bytes = need,
+                             .dtype = TILES[t].name});
     return;
   }
 }
@@ -107,41 +100,44 @@ static void add_divide(const oom *o) {
       need = bank_need(pages, TILES[tile].bytes, o->what->banks);
     }
     if (need > o->room) continue;
-    ttm_basis basis = tile == TILE_NONE ? TTM_ESTIMATED : TTM_DERIVED;
-    add(o->out, (ttm_way){.kind = TTM_WAY_DIVIDE, .basis = basis, .bytes = need, .count = n});
+    ttm_fix_check check = tile == TILE_NONE ? TTM_FIX_ESTIMATED : TTM_FIX_DERIVED;
+    add(o->out, (ttm_remedy){.kind = TTM_FIX_DIVIDE, .check = check, .bytes = need, .count = n});
     return;
   }
 }
 
 /* The first board with banks larger than these that has room for so many bytes in all, and 5 % more. */
-static void add_larger_board(ttm_ways *out, uint64_t bytes, uint64_t bank_size) {
+static void add_larger_board(ttm_remedies *out, uint64_t bytes, uint64_t bank_size) {
   for (size_t b = 0; b < TTM_BOARDS; b++) {
     uint64_t bank = ttm_board_dram_bank(&ttm_boards[b], 0, true), use = ttm_div_up(bytes, ttm_boards[b].dram_banks);
     if (bank <= bank_size || use > bank - bank / 20) continue;
-    add(out, (ttm_way){.kind = TTM_WAY_BOARD, .basis = TTM_ESTIMATED, .bytes = use, .board = ttm_boards[b].name});
+    add(out,
+        (ttm_remedy){.kind = TTM_FIX_BOARD, .check = TTM_FIX_ESTIMATED, .bytes = use, .board = ttm_boards[b].name});
     return;
   }
 }
 
 /* The weights are more than the device holds: what is freed, moved or divided on the way there does not help. */
-static void find_for_weights(ttm_ways *out, const ttm_findings *f) {
+static void find_for_weights(ttm_remedies *out, const ttm_findings *f) {
   const ttm_weight_demand *demand = &f->weight_demand;
   uint64_t room = demand->capacity - demand->capacity / 20;
   if (demand->as_bfp8 <= room) {
     ttm_level dram = {.banks = 1};
     ttm_profile_config(f->profile, TTM_DRAM, &dram);
-    add(out, (ttm_way){.kind = TTM_WAY_WEIGHTS,
-                       .basis = TTM_ESTIMATED,
-                       .dtype = "bfp_bf8",
-                       .bytes = (demand->bytes - demand->as_bfp8) / (dram.banks ? dram.banks : 1),
-                       .count = demand->matrices,
-                       .subject = ttm_profile_string(f->profile, demand->largest)});
+    add(out, (ttm_remedy){.kind = TTM_FIX_WEIGHTS,
+                          .check = TTM_FIX_ESTIMATED,
+                          .dtype = "bfp8",
+                          .bytes = (demand->bytes - demand->as_bfp8) / (dram.banks ? dram.banks : 1),
+                          .count = demand->matrices,
+                          .name = demand->largest,
+                          .op = TTM_NONE});
   }
   uint64_t chips = ttm_div_up(demand->bytes, room ? room : 1);
   if (chips <= MOST_PARTS)
-    add(out,
-        (ttm_way){
-            .kind = TTM_WAY_CHIPS, .basis = TTM_ESTIMATED, .bytes = ttm_div_up(demand->bytes, chips), .count = chips});
+    add(out, (ttm_remedy){.kind = TTM_FIX_CHIPS,
+                          .check = TTM_FIX_ESTIMATED,
+                          .bytes = ttm_div_up(demand->bytes, chips),
+                          .count = chips});
   add_larger_board(out, demand->bytes, 0);
 }
 
@@ -156,66 +152,61 @@ static void add_board(const oom *o) {
 
 /* ---- What the log knows beyond the message ------------------------------------------------------------------------------ */
 
-static void name_subject(ttm_way *way, const ttm_profile *p, uint32_t name, uint32_t op) {
-  way->subject = ttm_profile_string(p, name ? name : op != TTM_NONE ? ttm_op_text_of(p, op)->location : 0);
-  way->line = op != TTM_NONE ? p->ops.at[op].line : 0;
-}
-
 /* Results of earlier runs, when letting them go would have been enough. */
-static void add_kept(ttm_ways *out, const ttm_findings *f, uint64_t missing) {
+static void add_kept(ttm_remedies *out, const ttm_findings *f, uint64_t missing) {
   const ttm_alive_set *set = &f->alive_set[TTM_DRAM];
-  ttm_way way = {.kind = TTM_WAY_KEPT, .basis = TTM_DERIVED};
+  ttm_remedy remedy = {.kind = TTM_FIX_RELEASE_KEPT, .check = TTM_FIX_DERIVED};
   for (size_t i = 0; i < set->rows.n; i++) {
     const ttm_alive_row *row = &set->rows.at[i];
     if (row->class != TTM_ALIVE_KEPT) continue;
-    if (!way.count) name_subject(&way, f->profile, row->name, row->op);
-    way.count += row->tensors;
-    way.bytes += row->bank_bytes;
+    if (!remedy.count) remedy.name = row->name, remedy.op = row->op;
+    remedy.count += row->tensors;
+    remedy.bytes += row->bank_bytes;
   }
-  if (way.bytes >= missing) add(out, way);
+  if (remedy.bytes >= missing) add(out, remedy);
 }
 
 /* The fewest bf16 weights that would have made room as bfp8: rows come largest first. */
-static void add_weights(ttm_ways *out, const ttm_findings *f, uint64_t missing) {
+static void add_weights(ttm_remedies *out, const ttm_findings *f, uint64_t missing) {
   const ttm_profile *p = f->profile;
   const ttm_alive_set *set = &f->alive_set[TTM_DRAM];
-  ttm_way way = {.kind = TTM_WAY_WEIGHTS, .basis = TTM_ESTIMATED, .dtype = "bfp_bf8"};
-  for (size_t i = 0; i < set->rows.n && way.bytes < missing; i++) {
+  ttm_remedy remedy = {.kind = TTM_FIX_WEIGHTS, .check = TTM_FIX_ESTIMATED, .dtype = "bfp8"};
+  for (size_t i = 0; i < set->rows.n && remedy.bytes < missing; i++) {
     const ttm_alive_row *row = &set->rows.at[i];
     uint64_t saves = ttm_alive_row_bfp8_saves(p, row);
     if (!saves) continue;
-    if (!way.count) name_subject(&way, p, row->name, row->op);
-    way.count += row->tensors;
-    way.bytes += saves;
+    if (!remedy.count) remedy.name = row->name, remedy.op = row->op;
+    remedy.count += row->tensors;
+    remedy.bytes += saves;
   }
-  if (way.bytes >= missing && way.count) add(out, way);
+  if (remedy.bytes >= missing && remedy.count) add(out, remedy);
 }
 
 /* A tensor between two free blocks which together would have been enough. */
-static void add_pin(ttm_ways *out, const ttm_findings *f, uint64_t needed) {
+static void add_pin(ttm_remedies *out, const ttm_findings *f, uint64_t needed) {
   const ttm_fragmentation *x = &f->fragmentation;
   for (size_t i = 0; i < x->pin_count; i++) {
     const ttm_pin *pin = &x->pins[i];
     if (pin->tensor == TTM_NONE || pin->tensors != 1 || pin->merged < needed) continue;
-    ttm_way way = {.kind = TTM_WAY_PIN, .basis = TTM_DERIVED, .bytes = pin->merged, .count = 1};
-    name_subject(&way, f->profile, 0, f->profile->tensors.at[pin->tensor].birth);
-    add(out, way);
+    ttm_remedy remedy = {.kind = TTM_FIX_MOVE_PIN, .check = TTM_FIX_DERIVED, .bytes = pin->merged, .count = 1};
+    remedy.op = f->profile->tensors.at[pin->tensor].birth;
+    add(out, remedy);
     return;
   }
 }
 
-static void add_earlier(ttm_ways *out, const ttm_profile *p, const ttm_rescue *rescue) {
+static void add_earlier(ttm_remedies *out, const ttm_profile *p, const ttm_rescue *rescue) {
   if (!rescue->tensors) return;
-  ttm_way way = {.kind = TTM_WAY_EARLIER,
-                 .basis = rescue->replayed ? TTM_DERIVED : TTM_ESTIMATED,
-                 .bytes = rescue->bank_bytes,
-                 .count = rescue->tensors};
-  name_subject(&way, p, 0, p->tensors.at[rescue->tensor].birth);
-  add(out, way);
+  ttm_remedy remedy = {.kind = TTM_FIX_FREE_EARLIER,
+                       .check = rescue->replayed ? TTM_FIX_REPLAYED : TTM_FIX_ESTIMATED,
+                       .bytes = rescue->bank_bytes,
+                       .count = rescue->tensors,
+                       .op = p->tensors.at[rescue->tensor].birth};
+  add(out, remedy);
 }
 
 /* Only where the analyses looked at the very state before the message. */
-static void add_from_log(ttm_ways *out, const ttm_findings *f, const ttm_incident *incident,
+static void add_from_log(ttm_remedies *out, const ttm_findings *f, const ttm_incident *incident,
                          const ttm_incident_finding *finding) {
   const ttm_alive_set *set = &f->alive_set[TTM_DRAM];
   if (incident->state == TTM_NONE) return;
@@ -227,38 +218,36 @@ static void add_from_log(ttm_ways *out, const ttm_findings *f, const ttm_inciden
     add_pin(out, f, incident->what.needed_per_bank);
 }
 
-static void find_oom(ttm_ways *out, const ttm_findings *f, const ttm_incident *incident,
+static void find_oom(ttm_remedies *out, const ttm_findings *f, const ttm_incident *incident,
                      const ttm_incident_finding *finding) {
   const ttm_profile *p = f->profile;
   const ttm_incident_text *what = &incident->what;
   ttm_memory memory;
   if (what->needed_per_bank == TTM_UNKNOWN || finding->verdict == TTM_VERDICT_NONE) return;
   if (what->banks == 0 || what->banks == TTM_UNKNOWN || !ttm_memory_of(what->memory, &memory)) return;
-  ttm_basis basis = finding->derived ? TTM_ESTIMATED : TTM_DERIVED;
+  ttm_fix_check check = finding->derived ? TTM_FIX_ESTIMATED : TTM_FIX_DERIVED;
   uint64_t allocated = what->allocated_per_bank == TTM_UNKNOWN ? 0 : what->allocated_per_bank;
   if (memory == TTM_L1_SMALL || memory == TTM_TRACE) {
     uint64_t region = ttm_round_up(ttm_add_sat(allocated, what->needed_per_bank), 64);
-    ttm_way_kind kind = memory == TTM_TRACE ? TTM_WAY_TRACE : TTM_WAY_L1_SMALL;
+    ttm_remedy_kind kind = memory == TTM_TRACE ? TTM_FIX_TRACE : TTM_FIX_L1_SMALL;
     /* trace_region_size is the total over the banks. */
     if (memory == TTM_TRACE) region = ttm_mul_sat(region, what->banks);
-    add(out, (ttm_way){.kind = kind, .basis = basis, .bytes = region});
+    add(out, (ttm_remedy){.kind = kind, .check = check, .bytes = region});
     return;
   }
   if (memory == TTM_DRAM && f->weight_demand.bytes > f->weight_demand.capacity) return find_for_weights(out, f);
   oom o = {p, incident, what, 0, out};
   if (what->largest_free_block != TTM_UNKNOWN) o.room = what->largest_free_block;
-  if (finding->verdict == TTM_VERDICT_EXHAUSTED)
-    add(out, (ttm_way){.kind = TTM_WAY_FREE, .basis = basis, .bytes = finding->shortfall});
-  if (finding->verdict == TTM_VERDICT_FRAGMENTED)
-    add(out, (ttm_way){.kind = TTM_WAY_JOIN, .basis = basis, .bytes = finding->shortfall});
   add_earlier(out, p, &finding->rescue);
   if (memory == TTM_DRAM) add_from_log(out, f, incident, finding);
   if (what->size != TTM_UNKNOWN && o.room) {
     add_dtype(&o);
     add_divide(&o);
   }
-  if (memory == TTM_L1) add(out, (ttm_way){.kind = TTM_WAY_DRAM, .basis = TTM_ESTIMATED, .bytes = what->size});
+  if (memory == TTM_L1) add(out, (ttm_remedy){.kind = TTM_FIX_DRAM, .check = TTM_FIX_ESTIMATED, .bytes = what->size});
   if (memory == TTM_DRAM && finding->verdict != TTM_VERDICT_FRAGMENTED) add_board(&o);
+  if (finding->verdict == TTM_VERDICT_EXHAUSTED) /* the headline's own number, when nothing better is known */
+    add(out, (ttm_remedy){.kind = TTM_FIX_FREE, .check = check, .bytes = finding->shortfall});
 }
 
 /* ---- Static buffers --------------------------------------------------------------------------------------------------- */
@@ -298,7 +287,7 @@ static uint64_t unused_small(const ttm_profile *p, const ttm_incident *incident)
   return room > TTM_LEVEL_SLACK ? room - TTM_LEVEL_SLACK : 0;
 }
 
-void ttm_ways_find_buffers(ttm_ways *out, const ttm_incident_text *what, ttm_arch_id arch, uint64_t unused_small) {
+void ttm_fixes_of_buffers(ttm_remedies *out, const ttm_incident_text *what, ttm_arch_id arch, uint64_t unused_small) {
   bool clash = what->kind == TTM_INCIDENT_L1_CLASH;
   uint64_t limit = clash ? what->l1_buffer_at : what->l1_size, end = what->buffers_end;
   if (end == TTM_UNKNOWN || limit == TTM_UNKNOWN || end <= limit) return;
@@ -306,21 +295,23 @@ void ttm_ways_find_buffers(ttm_ways *out, const ttm_incident_text *what, ttm_arc
   /* Without a known chip Wormhole's base is as good as any: they differ by 6 KB. */
   uint64_t base = ttm_l1_base_newest(arch == TTM_ARCHES || arch == TTM_ARCH_GRAYSKULL ? TTM_ARCH_WORMHOLE : arch);
   if (end > base && cut <= end - base) {
-    add(out, (ttm_way){.kind = TTM_WAY_BUFFERS, .basis = TTM_DERIVED, .bytes = overlap, .count = cut / TILE_BF16});
+    add(out,
+        (ttm_remedy){.kind = TTM_FIX_BUFFERS, .check = TTM_FIX_DERIVED, .bytes = overlap, .count = cut / TILE_BF16});
   }
-  if (clash) add(out, (ttm_way){.kind = TTM_WAY_L1_TENSORS, .basis = TTM_DERIVED, .bytes = overlap});
+  if (clash) add(out, (ttm_remedy){.kind = TTM_FIX_L1_TENSORS, .check = TTM_FIX_DERIVED, .bytes = overlap});
   bool told = unused_small != TTM_UNKNOWN;
   if (clash && (told ? unused_small >= overlap : overlap <= SMALL_OVERLAP))
-    add(out, (ttm_way){.kind = TTM_WAY_LESS_SMALL, .basis = told ? TTM_DERIVED : TTM_ESTIMATED, .bytes = overlap});
+    add(out, (ttm_remedy){
+                 .kind = TTM_FIX_LESS_SMALL, .check = told ? TTM_FIX_DERIVED : TTM_FIX_ESTIMATED, .bytes = overlap});
   if (end > base && limit > base) {
     uint64_t parts = ttm_div_up(end - base, limit - base);
     if (parts >= 2 && parts <= MOST_PARTS)
-      add(out, (ttm_way){.kind = TTM_WAY_BLOCKS, .basis = TTM_ESTIMATED, .bytes = overlap, .count = parts});
+      add(out, (ttm_remedy){.kind = TTM_FIX_BLOCKS, .check = TTM_FIX_ESTIMATED, .bytes = overlap, .count = parts});
   }
 }
 
 /* "Program size (79760) too large for kernel config buffer (70656)", "Creating trace buffers of size 9B ..., but only 0B". */
-static void find_fatal(ttm_ways *out, const ttm_incident_text *what) {
+static void find_fatal(ttm_remedies *out, const ttm_incident_text *what) {
   static const ttm_str kernel = {"kernel config buffer (", 22};
   size_t at = ttm_str_find(what->text, kernel);
   uint64_t had;
@@ -328,24 +319,24 @@ static void find_fatal(ttm_ways *out, const ttm_incident_text *what) {
   if (at != TTM_NOT_FOUND) {
     ttm_str rest = ttm_str_from(what->text, at + kernel.n);
     if (ttm_str_take_u64(&rest, &had) && had < what->size)
-      add(out, (ttm_way){.kind = TTM_WAY_KERNEL, .basis = TTM_DERIVED, .bytes = what->size - had});
+      add(out, (ttm_remedy){.kind = TTM_FIX_KERNEL, .check = TTM_FIX_DERIVED, .bytes = what->size - had});
   } else if (ttm_str_eq(what->memory, TTM_LIT("TRACE"))) {
-    add(out, (ttm_way){.kind = TTM_WAY_TRACE, .basis = TTM_DERIVED, .bytes = what->size});
+    add(out, (ttm_remedy){.kind = TTM_FIX_TRACE, .check = TTM_FIX_DERIVED, .bytes = what->size});
   }
 }
 
-void ttm_ways_find(ttm_ways *out, const ttm_findings *f, size_t i) {
+void ttm_fixes_of_failure(ttm_remedies *out, const ttm_findings *f, size_t i) {
   const ttm_incident_finding *finding = &f->incidents.at[i];
   const ttm_incident *incident = &f->profile->incidents.at[finding->incident];
-  *out = (ttm_ways){.n = 0};
+  *out = (ttm_remedies){.n = 0};
   switch (incident->what.kind) {
     case TTM_INCIDENT_OOM:
       find_oom(out, f, incident, finding);
       break;
     case TTM_INCIDENT_L1_CLASH:
     case TTM_INCIDENT_L1_OVERFLOW:
-      ttm_ways_find_buffers(out, &incident->what, ttm_incident_arch(f->profile, incident),
-                            unused_small(f->profile, incident));
+      ttm_fixes_of_buffers(out, &incident->what, ttm_incident_arch(f->profile, incident),
+                           unused_small(f->profile, incident));
       break;
     case TTM_INCIDENT_FATAL:
       find_fatal(out, &incident->what);

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What to change, before it is put into words (ttm_fix of analyze/statement.h): ways out of a failure and savings at the peak alike. Only changes
+ * that would be enough, or that take at least 1 % off the peak; none rather than a doubtful one. */
+#ifndef TTM_ANALYZE_FIX_H
+#define TTM_ANALYZE_FIX_H
+
+#include "analyze/statement.h"
+#include "base/boards.h"
+#include "profile/profile.h"
+
+typedef enum ttm_remedy_kind {
+  TTM_FIX_DTYPE,        /* the refused tensor stored as `dtype`: needs `bytes` per bank then */
+  TTM_FIX_DIVIDE,       /* one `count`-th of it at a time, or on `count` chips: `bytes` per bank then */
+  TTM_FIX_DRAM,         /* the tensor in DRAM instead of L1 */
+  TTM_FIX_BOARD,        /* the board `board`: `bytes` per bank would be in use there */
+  TTM_FIX_L1_SMALL,     /* device opened with l1_small_size of at least `bytes` */
+  TTM_FIX_TRACE,        /* device opened with trace_region_size of at least `bytes` */
+  TTM_FIX_BUFFERS,      /* static buffers smaller by `bytes` on each core: `count` bf16 tiles */
+  TTM_FIX_BLOCKS,       /* work cut into blocks of one `count`-th: the static buffers then fit */
+  TTM_FIX_L1_TENSORS,   /* `bytes` of L1 tensors per core freed, or in DRAM instead */
+  TTM_FIX_LESS_SMALL,   /* l1_small_size smaller by `bytes`: every L1 tensor moves up by as much */
+  TTM_FIX_KERNEL,       /* kernels and their arguments smaller by `bytes` */
+  TTM_FIX_CHIPS,        /* the weights, which are more than DRAM holds, spread over `count` chips: `bytes` on each */
+  TTM_FIX_FREE,         /* `bytes` per bank less in use before it */
+  TTM_FIX_RELEASE_KEPT, /* from here on the subject is the largest of `count`: results of earlier runs released */
+  TTM_FIX_WEIGHTS,      /* weights stored as `dtype` */
+  TTM_FIX_FREE_EARLIER, /* tensors freed at their last use */
+  TTM_FIX_MOVE_PIN,     /* a tensor elsewhere: one free block of `bytes` per bank then */
+  TTM_FIX_NO_UPCAST,    /* bf16 weights that are kept as f32 */
+  TTM_FIX_ONE_FORM,     /* weights that are there in several forms */
+  TTM_FIX_RESHAPE,      /* a tensor whose tiles are mostly padding */
+  TTM_FIX_WIDER_ROWS,   /* narrow row-major rows */
+  TTM_FIX_STOP_LEAK,    /* what every run leaves behind; `count` runs seen */
+} ttm_remedy_kind;
+
+typedef struct ttm_remedy {
+  ttm_remedy_kind kind;
+  ttm_fix_check check;
+  uint64_t bytes, count;
+  const char *dtype, *board;
+  uint32_t name; /* string: the subject is a weight or input of this name; 0 */
+  uint32_t op;   /* the operation to look at, which made the subject; TTM_NONE */
+  uint32_t row;  /* the subject in the live set of DRAM, TTM_NONE */
+} ttm_remedy;
+
+enum { TTM_REMEDIES = 8 };
+
+typedef struct ttm_remedies {
+  bool known; /* of the peak: false when what is alive when is not known, so that nothing can be said */
+  ttm_remedy at[TTM_REMEDIES];
+  size_t n;
+} ttm_remedies;
+
+struct ttm_findings;
+
+/* The fixes of f->incidents.at[i], cheapest first. */
+void ttm_fixes_of_failure(ttm_remedies *out, const struct ttm_findings *f, size_t i);
+
+/* Adds those of a clash of static buffers with tensors, or with the end of L1, to *out. `unused_small` is what L1_SMALL could spare,
+ * TTM_UNKNOWN when nothing tells. */
+void ttm_fixes_of_buffers(ttm_remedies *out, const ttm_incident_text *what, ttm_arch_id arch, uint64_t unused_small);
+
+/* What takes most off the DRAM peak, largest first. 0 or TTM_ENOMEM. Needs everything but the statements. */
+int ttm_fixes_of_peak(ttm_remedies *out, const struct ttm_findings *f);
+
+/* "weights_dtype", ...: as in findings.json. */
+const char *ttm_remedy_name(ttm_remedy_kind kind);
+/* Appends the fix in words: "Store 139 weights as bfp8 (...): frees 570.6 MB per bank (estimated)". `what` is the failure's message, NULL for
+ * fixes of the peak; `f` is NULL for fixes of buffers, which name no operation. */
+void ttm_say_remedy(ttm_buf *out, const struct ttm_findings *f, const ttm_remedy *remedy,
+                    const ttm_incident_text *what);
+
+/* The chip an L1 message speaks of: by its L1 size, the board of the log, or the cores it names. TTM_ARCHES when nothing tells. */
+ttm_arch_id ttm_incident_arch(const ttm_profile *p, const ttm_incident *incident);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between the files that make statements. A statement is begun, told and ended; what fails for lack of memory shows at the end of all. Private to
+ * analyze. */
+#ifndef TTM_ANALYZE_TELL_H
+#define TTM_ANALYZE_TELL_H
+
+#include "analyze/say.h"
+#include "analyze/statement.h"
+#include "analyze/words.h"
+
+typedef struct ttm_teller {
+  const ttm_findings *f;
+  const ttm_profile *p;
+  ttm_statements *out;
+  ttm_buf text; /* of the sentence being put together */
+  bool failed;
+} ttm_teller;
+
+/* Begins a statement; the ones below belong to it until the next. */
+ttm_statement *ttm_tell(ttm_teller *t, const char *id, ttm_topic topic, ttm_severity severity, ttm_basis basis);
+/* Takes the sentence in t->text as the headline, the detail (further calls append), or a row of evidence, and empties it. */
+void ttm_tell_headline(ttm_teller *t);
+void ttm_tell_detail(ttm_teller *t);
+void ttm_tell_point(ttm_teller *t, double mb, uint32_t op);
+void ttm_tell_quantity(ttm_teller *t, const char *name, const char *unit, double value);
+void ttm_tell_fix(ttm_teller *t, const ttm_remedy *remedy, const ttm_incident_text *what);
+/* The operation it is about, and its log line. */
+void ttm_tell_op(ttm_teller *t, uint32_t op);
+
+#define ttm_headline(t, ...) (ttm_say(&(t)->text, (t)->f, __VA_ARGS__), ttm_tell_headline(t))
+#define ttm_detail(t, ...) (ttm_say(&(t)->text, (t)->f, __VA_ARGS__), ttm_tell_detail(t))
+#define ttm_point_at(t, mb, op, ...) (ttm_say(&(t)->text, (t)->f, __VA_ARGS__), ttm_tell_point(t, mb, op))
+
+enum { TTM_NO_FIGURE = -1 };
+
+/* Each tells one topic. What was looked for and not found is told too, and what this log cannot tell. */
+void ttm_tell_failures(ttm_teller *t);
+void ttm_tell_peaks(ttm_teller *t);
+void ttm_tell_alive(ttm_teller *t);
+void ttm_tell_growth(ttm_teller *t);
+void ttm_tell_freed_late(ttm_teller *t);
+void ttm_tell_fragmentation(ttm_teller *t);
+void ttm_tell_waste(ttm_teller *t);
+void ttm_tell_padding(ttm_teller *t);
+void ttm_tell_runs(ttm_teller *t);
+void ttm_tell_layers(ttm_teller *t);
+void ttm_tell_l1_core(ttm_teller *t);
+void ttm_tell_input(ttm_teller *t);
+
+/* "Unknown: ..." of a topic that takes the lives of tensors. True when it was told. */
+bool ttm_tell_lives_unknown(ttm_teller *t, const char *id, ttm_topic topic, const char *what);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What failed, by how much, and what to change: a statement for each error message of the runtime. */
+#include "analyze/tell.h"
+#include "base/checked.h"
+
+static bool known(uint64_t n) { return n != TTM_UNKNOWN; }
+
+static const char *buffers(const ttm_incident_text *what) {
+  return what->dataflow ? "dataflow buffers" : "circular buffers";
+}
+
+void ttm_say_failure(ttm_buf *out, const ttm_incident_text *what, ttm_verdict verdict, uint64_t shortfall) {
+  static const char *const words[] = {
+      [TTM_VERDICT_NONE] = "",
+      [TTM_VERDICT_EXHAUSTED] = ": insufficient memory, short by {} per bank",
+      [TTM_VERDICT_FRAGMENTED] = ": fragmented, short by {} per bank",
+      [TTM_VERDICT_IMPOSSIBLE] = ": the allocation exceeds bank capacity by {} per bank",
+  };
+  switch (what->kind) {
+    case TTM_INCIDENT_OOM:
+      ttm_buf_puts(out, "Out of memory");
+      if (what->memory.n) ttm_say(out, NULL, " in {}", TTM_TEXT(what->memory));
+      return ttm_say(out, NULL, words[verdict], TTM_MB_OF(shortfall));
+    case TTM_INCIDENT_L1_CLASH:
+      ttm_buf_puts(out, what->dataflow ? "Dataflow buffers and tensors overlap in L1" : "CB/tensor overlap in L1");
+      if (known(shortfall)) ttm_say(out, NULL, ": {} per core", TTM_BYTES(shortfall));
+      return;
+    case TTM_INCIDENT_L1_OVERFLOW:
+      ttm_buf_puts(out, what->dataflow ? "Dataflow buffers exceed L1" : "Circular buffers exceed L1");
+      if (known(shortfall)) ttm_say(out, NULL, " by {} per core", TTM_BYTES(shortfall));
+      return;
+    case TTM_INCIDENT_FATAL:
+      return ttm_buf_puts(out, "Fatal error");
+  }
+}
+
+/* "8.00 MB per bank needed (96.0 MB in 12 banks), 44.6 MB free, largest free block 7.49 MB." */
+static void tell_need(ttm_teller *t, const ttm_incident_text *what) {
+  if (!known(what->needed_per_bank)) return;
+  ttm_say(&t->text, t->f, "{} per bank needed", TTM_MB_OF(what->needed_per_bank));
+  if (known(what->size) && known(what->banks))
+    ttm_say(&t->text, t->f, " ({} in {})", TTM_BYTES(what->size), TTM_PLURAL(what->banks, "bank"));
+  if (known(what->free_per_bank)) ttm_say(&t->text, t->f, ", {} free", TTM_MB_OF(what->free_per_bank));
+  if (known(what->largest_free_block))
+    ttm_say(&t->text, t->f, ", largest free block {}", TTM_MB_OF(what->largest_free_block));
+  if (known(what->bank_size)) ttm_say(&t->text, t->f, ", bank capacity {}", TTM_MB_OF(what->bank_size));
+  ttm_detail(t, ".");
+}
+
+static void tell_buffers(ttm_teller *t, const ttm_incident_text *what) {
+  if (known(what->buffers_end)) {
+    ttm_say(&t->text, t->f, "The {} end at L1 address {}", TTM_WORDS(buffers(what)), TTM_COUNT(what->buffers_end));
+    if (known(what->l1_buffer_at))
+      ttm_say(&t->text, t->f, ", the lowest tensor starts at {}", TTM_COUNT(what->l1_buffer_at));
+    if (known(what->l1_size)) ttm_say(&t->text, t->f, ", L1 ends at {}", TTM_COUNT(what->l1_size));
+    ttm_detail(t, ".");
+  }
+  if (what->core_range.n) ttm_detail(t, "Cores {}.", TTM_TEXT(what->core_range));
+}
+
+/* Where it happened: the operation, and the line of the message where that is a line of a log. */
+static void tell_place(ttm_teller *t, const ttm_incident *incident) {
+  if (incident->op != TTM_NONE) ttm_detail(t, "In {}.", TTM_OP(incident->op));
+  if (t->p->kind == TTM_LOG_CAPTURE || t->p->seen.lines < 2) return;
+  ttm_say(&t->text, t->f, "Message in log line {}", TTM_COUNT(incident->line));
+  if (incident->copies > 1) ttm_say(&t->text, t->f, ", printed {} times", TTM_COUNT(incident->copies));
+  if (t->p->ranks.n > 1) ttm_say(&t->text, t->f, ", rank {}", TTM_COUNT(t->p->ranks.at[incident->rank]));
+  ttm_detail(t, ".");
+}
+
+/* What the message leaves open. */
+static void tell_doubt(ttm_teller *t, const ttm_incident_text *what, const ttm_incident_finding *finding) {
+  if (what->kind == TTM_INCIDENT_FATAL && !known(what->size)) ttm_detail(t, "It says nothing about memory.");
+  if (what->kind == TTM_INCIDENT_OOM && finding->verdict == TTM_VERDICT_NONE)
+    ttm_detail(t,
+               "The message does not say how much was free; a log with memory states tells insufficient from "
+               "fragmented memory.");
+  if (finding->derived) ttm_detail(t, "Judged by the last memory state before the message.");
+}
+
+static const char *id_of(const ttm_incident_text *what, ttm_verdict verdict) {
+  static const char *const ooms[] = {"oom.unknown", "oom.insufficient", "oom.fragmented", "oom.exceeds-bank"};
+  switch (what->kind) {
+    case TTM_INCIDENT_OOM:
+      return ooms[verdict];
+    case TTM_INCIDENT_L1_CLASH:
+      return "l1.overlap";
+    case TTM_INCIDENT_L1_OVERFLOW:
+      return "l1.overflow";
+    case TTM_INCIDENT_FATAL:
+      break;
+  }
+  return "fatal";
+}
+
+static void tell_quantities(ttm_teller *t, const ttm_incident_text *what, uint64_t shortfall) {
+  const struct {
+    const char *name;
+    uint64_t n;
+  } all[] = {{"needed_per_bank", what->needed_per_bank},
+             {"free_per_bank", what->free_per_bank},
+             {"largest_free_block", what->largest_free_block},
+             {"bank_size", what->bank_size},
+             {"short_by", shortfall},
+             {"buffers_end", what->buffers_end},
+             {"lowest_tensor", what->l1_buffer_at},
+             {"l1_size", what->l1_size}};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    if (known(all[i].n)) ttm_tell_quantity(t, all[i].name, "B", (double)all[i].n);
+  }
+}
+
+static void tell_failure(ttm_teller *t, uint32_t i) {
+  const ttm_incident_finding *finding = &t->f->incidents.at[i];
+  const ttm_incident *incident = &t->p->incidents.at[finding->incident];
+  const ttm_incident_text *what = &incident->what;
+  ttm_remedies fixes;
+  ttm_statement *s = ttm_tell(t, id_of(what, finding->verdict), TTM_TOPIC_FAILURE, TTM_SEVERITY_FAILURE,
+                              finding->derived ? TTM_DERIVED : TTM_MEASURED);
+  if (!s) return;
+  s->number = i;
+  s->line = incident->line;
+  ttm_say_failure(&t->text, what, finding->verdict, finding->shortfall);
+  ttm_tell_headline(t);
+  tell_need(t, what);
+  tell_buffers(t, what);
+  if (what->kind == TTM_INCIDENT_FATAL) ttm_detail(t, "{}", TTM_TEXT(what->text));
+  tell_place(t, incident);
+  tell_doubt(t, what, finding);
+  ttm_tell_op(t, incident->op);
+  tell_quantities(t, what, finding->shortfall);
+  ttm_fixes_of_failure(&fixes, t->f, i);
+  for (size_t k = 0; k < fixes.n; k++) ttm_tell_fix(t, &fixes.at[k], what);
+}
+
+/* More weights than memory: nothing that is freed on the way helps. */
+static void tell_weights(ttm_teller *t) {
+  const ttm_weight_demand *demand = &t->f->weight_demand;
+  if (!demand->bytes || demand->bytes <= demand->capacity) return;
+  ttm_tell(t, "weights.exceed-dram", TTM_TOPIC_FAILURE, TTM_SEVERITY_FAILURE, TTM_ESTIMATED);
+  ttm_headline(t, "The weights alone need about {} per chip, DRAM holds {}: freeing other tensors cannot help",
+               TTM_BYTES(demand->bytes), TTM_BYTES(demand->capacity));
+  ttm_detail(t, "Estimated by the weights already on the device.");
+  ttm_tell_quantity(t, "weights", "B", (double)demand->bytes);
+  ttm_tell_quantity(t, "capacity", "B", (double)demand->capacity);
+}
+
+void ttm_tell_failures(ttm_teller *t) {
+  for (uint32_t i = 0; i < t->f->incidents.n; i++) tell_failure(t, i);
+  tell_weights(t);
+  if (t->out->at.n) return;
+  ttm_tell(t, "failure.none", TTM_TOPIC_FAILURE, TTM_SEVERITY_OK, TTM_MEASURED);
+  ttm_headline(t, "No error message of the runtime");
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How full each memory got and what filled it: peaks, live tensors, fragmentation, waste, padding. */
+#include "analyze/parts.h"
+#include "analyze/tell.h"
+
+enum { SHOWN_ROWS = 20, SHOWN_WASTE = 10, FULL_PCT = 90 };
+
+/* ---- Peaks ---------------------------------------------------------------------------------------------------------- */
+
+static void say_peak(ttm_teller *t, ttm_memory memory, const ttm_peak *peak) {
+  const ttm_level *level = &peak->level;
+  uint64_t used = ttm_level_bytes(level->allocated), capacity = ttm_level_bytes(level->total);
+  const char *name = ttm_memory_name(memory);
+  if (!level->total) { /* samples of an unknown board: what all banks hold together */
+    ttm_say(&t->text, t->f, "{} peak {}; the capacity is unknown", TTM_WORDS(name), TTM_BYTES(used * level->banks));
+    return;
+  }
+  ttm_say(&t->text, t->f, "{} peak {} of {} per bank ({}), {} of {} per chip", TTM_WORDS(name), TTM_NUMBER(used),
+          TTM_MB_OF(capacity), TTM_SHARE(level->allocated, level->total), TTM_BYTES(used * level->banks),
+          TTM_BYTES(capacity * level->banks));
+  if (peak->cause != TTM_NONE)
+    ttm_say(&t->text, t->f, ", raised by {} ({})", TTM_OP(peak->cause), TTM_CHANGE(peak->effect));
+  else if (level->allocated)
+    ttm_buf_puts(&t->text, ", raised outside the operations of this log");
+}
+
+static void tell_peak(ttm_teller *t, ttm_memory memory) {
+  static const char *const ids[] = {"peak.dram", "peak.l1", "peak.l1-small", "peak.trace"};
+  const ttm_peak *peak = &t->f->peak[memory];
+  double pct = ttm_percent(peak->level.allocated, peak->level.total);
+  if (!peak->known || (!peak->level.allocated && memory != TTM_DRAM)) return;
+  ttm_tell(t, ids[memory], TTM_TOPIC_PEAK, pct >= FULL_PCT ? TTM_SEVERITY_WARNING : TTM_SEVERITY_NOTE,
+           ttm_words_state_basis(t->p));
+  say_peak(t, memory, peak);
+  ttm_tell_headline(t);
+  uint32_t call = peak->cause < t->p->ops.n ? t->p->ops.at[peak->cause].call : TTM_NONE;
+  if (peak->cause != TTM_NONE && t->p->ops.at[peak->cause].flags & TTM_OP_CONST_EVAL && call < t->p->calls.n &&
+      t->p->calls.at[call].caller != TTM_NONE)
+    ttm_detail(t, "It ran inside {}.", TTM_OP(t->p->calls.at[call].caller));
+  if (peak->level.total && ttm_blocks_known(t->p))
+    ttm_detail(t, "{} per bank free then, largest free block {}.", TTM_MB_OF(ttm_level_bytes(peak->level.free)),
+               TTM_MB_OF(ttm_level_bytes(peak->level.largest)));
+  ttm_tell_op(t, peak->cause);
+  if (peak->state < t->p->states.n) t->out->at.at[t->out->at.n - 1].line = t->p->states.at[peak->state].line;
+  ttm_tell_quantity(t, "allocated_per_bank", "MB", ttm_mb(peak->level.allocated));
+  ttm_tell_quantity(t, "capacity_per_bank", "MB", ttm_mb(peak->level.total));
+  ttm_tell_quantity(t, "banks", "", peak->level.banks);
+  ttm_tell_quantity(t, "utilization", "%", pct);
+}
+
+static void tell_peak_inside(ttm_teller *t, ttm_memory memory) {
+  const ttm_peak *peak = &t->f->peak[memory];
+  if (!peak->in_op_bytes || peak->in_op_incident >= t->p->incidents.n) return;
+  const ttm_incident *incident = &t->p->incidents.at[peak->in_op_incident];
+  ttm_tell(t, "peak.in-operation", TTM_TOPIC_PEAK, TTM_SEVERITY_NOTE, TTM_MEASURED);
+  ttm_headline(t, "{} held {} per bank inside the failing operation, more than any printed state",
+               TTM_WORDS(ttm_memory_name(memory)), TTM_MB_OF(peak->in_op_bytes));
+  t->out->at.at[t->out->at.n - 1].line = incident->line;
+  ttm_tell_op(t, incident->op);
+  ttm_tell_quantity(t, "allocated_per_bank", "B", (double)peak->in_op_bytes);
+}
+
+/* The operations that added most: "#12 ttnn.to_device layers.*.mlp.weight ×18". */
+static void tell_consumers(ttm_teller *t, ttm_memory memory) {
+  static const char *const ids[] = {"peak.consumers", "peak.consumers-l1", "peak.consumers-l1-small",
+                                    "peak.consumers-trace"};
+  const ttm_consumers *all = &t->f->consumers[memory];
+  if (!all->n) return;
+  ttm_tell(t, ids[memory], TTM_TOPIC_PEAK, TTM_SEVERITY_NOTE, TTM_DERIVED);
+  ttm_headline(t, "Operations that added most to {}, per bank", TTM_WORDS(ttm_memory_name(memory)));
+  for (size_t i = 0; i < all->n; i++) {
+    const ttm_consumer *row = &all->at[i];
+    ttm_say(&t->text, t->f, "{}", TTM_OP_AT(row->most.op, row->name));
+    if (row->places > 1) ttm_say(&t->text, t->f, " ×{}", TTM_COUNT(row->places));
+    if (row->runs > 1) ttm_say(&t->text, t->f, ", in {}", TTM_PLURAL(row->runs, "run"));
+    ttm_tell_point(t, ttm_mb(row->total), row->most.op);
+  }
+}
+
+/* Every change of DRAM, by who made it; the parts add up. */
+static void tell_changes(ttm_teller *t) {
+  const ttm_attribution *a = &t->f->attribution;
+  const struct {
+    const char *words;
+    int64_t change;
+  } parts[] = {{"operations", a->added},
+               {"const-eval programs", a->const_eval},
+               {"given back inside operations", a->given_back},
+               {"deallocations", a->freed},
+               {ttm_words_has_runs(t->p) ? "the host between runs" : "outside operations", a->host}};
+  bool any = false;
+  if (!a->known) return;
+  ttm_tell(t, "peak.changes", TTM_TOPIC_PEAK, TTM_SEVERITY_NOTE, TTM_DERIVED);
+  ttm_say(&t->text, t->f, "From the first state to the last DRAM changed by {} per bank", TTM_CHANGE(a->total));
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    if (!parts[i].change) continue;
+    ttm_say(&t->text, t->f, "{}{} {}", TTM_WORDS(any ? ", " : ": "), TTM_WORDS(parts[i].words),
+            TTM_CHANGE(parts[i].change));
+    any = true;
+  }
+  ttm_tell_headline(t);
+}
+
+void ttm_tell_peaks(ttm_teller *t) {
+  size_t before = t->out->at.n;
+  for (ttm_memory m = 0; m < TTM_MEMORIES; m++) {
+    tell_peak(t, m);
+    for (size_t i = 0; m == TTM_DRAM && t->f->peak[m].known && i < t->f->peak_fixes.n; i++)
+      ttm_tell_fix(t, &t->f->peak_fixes.at[i], NULL);
+    tell_peak_inside(t, m);
+  }
+  for (ttm_memory m = 0; m < TTM_MEMORIES; m++) tell_consumers(t, m);
+  tell_changes(t);
+  if (t->out->at.n > before) return;
+  ttm_tell(t, "peak.unknown", TTM_TOPIC_PEAK, TTM_SEVERITY_UNKNOWN, TTM_MEASURED);
+  ttm_headline(t, "Memory states are not in this log, so its peak is unknown");
+}
+
+/* ---- Live tensors ---------------------------------------------------------------------------------------------------- */
+
+bool ttm_tell_lives_unknown(ttm_teller *t, const char *id, ttm_topic topic, const char *what) {
+  const char *why = ttm_words_lives_unknown(t->f);
+  if (!why) return false;
+  ttm_tell(t, id, topic, TTM_SEVERITY_UNKNOWN, TTM_DERIVED);
+  ttm_headline(t, "{} unknown: {}", TTM_WORDS(what), TTM_WORDS(why));
+  return true;
+}
+
+/* "weights 978.4, activations 12.25"; classes below half a percent are left out. */
+static void say_classes(ttm_teller *t, const ttm_alive_set *set) {
+  bool any = false;
+  for (int c = 0; c < TTM_ALIVE_CLASSES; c++) {
+    if (set->by_class[c] < set->measured_bytes / 200 || !set->by_class[c]) continue;
+    ttm_say(&t->text, t->f, "{}{} {}{}", TTM_WORDS(any ? ", " : ""),
+            TTM_WORDS(ttm_words_class(t->p, (ttm_alive_class)c)), TTM_MB_OF(set->by_class[c]),
+            TTM_WORDS(c == TTM_ALIVE_KV_CACHE && set->guessed_bytes ? " (estimated by name)" : ""));
+    any = true;
+  }
+}
+
+static void tell_group(ttm_teller *t, const ttm_alive_group *group) {
+  ttm_say(&t->text, t->f, "{}: ", TTM_WORDS(ttm_words_class(t->p, group->class)));
+  if (group->name.n)
+    ttm_say(&t->text, t->f, "{}", TTM_TEXT(group->name));
+  else
+    ttm_buf_puts(&t->text, group->class == TTM_ALIVE_UNACCOUNTED ? "allocated by nothing in this log"
+                           : group->class == TTM_ALIVE_PROGRAM   ? "kernels, caches and trace slots"
+                                                                 : "without a name");
+  if (group->tensors > 1) ttm_say(&t->text, t->f, " ×{}", TTM_COUNT(group->tensors));
+  if (group->guess) ttm_buf_puts(&t->text, " (estimated)");
+  if (group->op < t->p->ops.n) ttm_say(&t->text, t->f, ", made by {}", TTM_OP_AT(group->op, ((ttm_str){"", 0})));
+  ttm_tell_point(t, ttm_mib(group->bank_bytes), group->op);
+}
+
+static void tell_set(ttm_teller *t, const ttm_alive_set *set) {
+  const char *memory = ttm_memory_name(set->memory);
+  if (!set->known || !set->measured_bytes) return;
+  ttm_tell(t, set->memory == TTM_L1 ? "alive.l1" : "alive.dram", TTM_TOPIC_ALIVE, TTM_SEVERITY_NOTE, TTM_DERIVED);
+  ttm_say(&t->text, t->f, "{} at the {} peak, {} attributed, per bank: ", TTM_PLURAL(set->tensors, "live tensor"),
+          TTM_WORDS(memory), TTM_PERCENT(ttm_alive_set_quality(set)));
+  say_classes(t, set);
+  ttm_tell_headline(t);
+  if (set->padding_bytes || set->rounding_bytes)
+    ttm_detail(t, "Of all banks, padding takes {} and the allocator's rounding {}.", TTM_BYTES(set->padding_bytes),
+               TTM_BYTES(set->rounding_bytes));
+  if (set->guessed_bytes)
+    ttm_detail(t, "{} per bank are KV cache by the name of the argument alone (estimated).",
+               TTM_MB_OF(set->guessed_bytes));
+  if (set->over_bytes)
+    ttm_detail(t, "{} per bank are counted twice: views of other tensors.", TTM_MB_OF(set->over_bytes));
+  t->out->at.at[t->out->at.n - 1].line = t->p->states.at[set->state].line;
+  ttm_tell_quantity(t, "attributed", "%", ttm_alive_set_quality(set));
+  for (size_t i = 0; i < set->groups.n && i < SHOWN_ROWS; i++) tell_group(t, &set->groups.at[i]);
+  uint64_t rest = set->other_groups_bytes, count = set->other_groups;
+  for (size_t i = SHOWN_ROWS; i < set->groups.n; i++) rest += set->groups.at[i].bank_bytes, count++;
+  if (count) ttm_point_at(t, ttm_mib(rest), TTM_NONE, "{} smaller", TTM_PLURAL(count, "row"));
+}
+
+void ttm_tell_alive(ttm_teller *t) {
+  const ttm_alive_set *dram = &t->f->alive_set[TTM_DRAM];
+  for (int m = TTM_DRAM; m <= TTM_L1; m++) tell_set(t, &t->f->alive_set[m]);
+  if (ttm_statements_first(t->out, TTM_TOPIC_ALIVE)) return;
+  if (!dram->known && ttm_tell_lives_unknown(t, "alive.unknown", TTM_TOPIC_ALIVE, "Live tensors at the peak are"))
+    return;
+  ttm_tell(t, "alive.none", TTM_TOPIC_ALIVE, dram->known ? TTM_SEVERITY_OK : TTM_SEVERITY_UNKNOWN, TTM_DERIVED);
+  ttm_headline(t, dram->known ? "DRAM is empty at its peak"
+                              : "Live tensors at the peak are unknown: no DRAM state is in this log");
+}
+
+/* ---- Fragmentation --------------------------------------------------------------------------------------------------- */
+
+static void tell_pin(ttm_teller *t, const ttm_pin *pin) {
+  ttm_buf_puts(&t->text, "pins free space: ");
+  if (pin->tensor == TTM_NONE)
+    ttm_buf_puts(&t->text, "memory allocated by nothing in this log");
+  else
+    ttm_say(&t->text, t->f, "the result of {}", TTM_OP(t->p->tensors.at[pin->tensor].birth));
+  if (pin->tensors > 1) ttm_say(&t->text, t->f, " and {} more", TTM_COUNT(pin->tensors - 1));
+  ttm_say(&t->text, t->f, ", {} at address {}; without it one free block of {} per bank", TTM_MB_OF(pin->size),
+          TTM_COUNT(pin->at), TTM_MB_OF(pin->merged));
+  ttm_tell_point(t, TTM_NO_FIGURE, pin->tensor == TTM_NONE ? TTM_NONE : t->p->tensors.at[pin->tensor].birth);
+}
+
+static void tell_refusals(ttm_teller *t, const ttm_fragmentation *x) {
+  for (size_t i = 0; i < x->refusing_states && i < TTM_REFUSALS; i++) {
+    const ttm_state *state = &t->p->states.at[x->refusing[i]];
+    ttm_point_at(t, TTM_NO_FIGURE, TTM_NONE,
+                 "would have failed at log line {}: {} per bank free, largest free block {}", TTM_COUNT(state->line),
+                 TTM_MB_OF(ttm_level_bytes(state->dram_free)), TTM_MB_OF(ttm_level_bytes(state->dram_largest)));
+  }
+  if (x->refusing_states > TTM_REFUSALS)
+    ttm_point_at(t, TTM_NO_FIGURE, TTM_NONE, "and at {} more points", TTM_COUNT(x->refusing_states - TTM_REFUSALS));
+}
+
+void ttm_tell_fragmentation(ttm_teller *t) {
+  const ttm_fragmentation *x = &t->f->fragmentation;
+  bool pieces = x->known && x->worst_free > x->worst_largest + 524; /* half of what the log rounds to */
+  if (!pieces) {
+    ttm_tell(t, x->known ? "fragmentation.none" : "fragmentation.unknown", TTM_TOPIC_FRAGMENTATION,
+             x->known ? TTM_SEVERITY_OK : TTM_SEVERITY_UNKNOWN, ttm_words_state_basis(t->p));
+    ttm_headline(t, !x->known           ? "Fragmentation is unknown: the largest free block is not in this log"
+                    : x->unknown_states ? "No fragmentation of DRAM wherever the largest free block is known"
+                                        : "No fragmentation of DRAM: free memory is one block at every state");
+    return;
+  }
+  ttm_tell(t, "fragmentation.dram", TTM_TOPIC_FRAGMENTATION,
+           x->refusing_states ? TTM_SEVERITY_WARNING : TTM_SEVERITY_NOTE, ttm_words_state_basis(t->p));
+  ttm_say(&t->text, t->f, "Fragmentation {}: the largest free block is {} of {} free per bank",
+          TTM_PERCENT(ttm_fragmentation_pct(x->worst_free, x->worst_largest)), TTM_NUMBER(x->worst_largest),
+          TTM_MB_OF(x->worst_free));
+  if (x->refusing_states)
+    ttm_say(&t->text, t->f, "; an allocation of {} per bank would have failed at {}", TTM_MB_OF(x->largest_request),
+            TTM_PLURAL(x->refusing_states, "point"));
+  ttm_tell_headline(t);
+  if (x->refusing_states)
+    ttm_detail(t, "So much needs the largest tensor of this log, made by {}.", TTM_OP(x->request_op));
+  t->out->at.at[t->out->at.n - 1].line = t->p->states.at[x->worst_state].line;
+  ttm_tell_quantity(t, "fragmentation", "%", ttm_fragmentation_pct(x->worst_free, x->worst_largest));
+  for (size_t i = 0; i < x->pin_count; i++) tell_pin(t, &x->pins[i]);
+  tell_refusals(t, x);
+}
+
+/* ---- Waste and padding ----------------------------------------------------------------------------------------------- */
+
+static void say_remedy_of(ttm_teller *t, const ttm_waste *waste, const ttm_alive_row *row) {
+  char shape[160] = "";
+  double share = 100.0 - ttm_percent((double)row->logical_bytes, (double)row->stored_bytes);
+  switch (waste->kind) {
+    case TTM_WASTE_UPCAST:
+      return ttm_buf_puts(&t->text, "; bf16 in the model, f32 on the device");
+    case TTM_WASTE_TWICE:
+      return ttm_say(&t->text, t->f, "; {} forms alive at once", TTM_COUNT(row->tensors));
+    case TTM_WASTE_PADDING:
+      ttm_say(&t->text, t->f, "; {} of it is padding to whole tiles", TTM_PERCENT(share));
+      ttm_dims_print(&waste->better, shape, sizeof shape);
+      if (waste->better.rank) return ttm_say(&t->text, t->f, "; as {} it needs fewer tiles", TTM_WORDS(shape));
+      if (waste->row_major)
+        ttm_say(&t->text, t->f, "; in row-major layout it needs {} per bank less", TTM_MB_OF(waste->row_major));
+      return;
+    case TTM_WASTE_NARROW:
+    case TTM_WASTE_KINDS:
+      return ttm_say(&t->text, t->f, "; {} of it is padding: its row-major rows are shorter than the alignment",
+                     TTM_PERCENT(share));
+  }
+}
+
+static void tell_waste_row(ttm_teller *t, const ttm_waste *waste) {
+  const ttm_alive_row *row = &t->f->alive_set[TTM_DRAM].rows.at[waste->row];
+  if (row->name)
+    ttm_say(&t->text, t->f, "{}", TTM_TEXT(ttm_profile_string(t->p, row->name)));
+  else if (row->op != TTM_NONE)
+    ttm_say(&t->text, t->f, "the result of {}", TTM_OP(row->op));
+  else
+    ttm_say(&t->text, t->f, "argument {}", TTM_COUNT(row->arg));
+  ttm_buf_puts(&t->text, ", ");
+  ttm_words_type(&t->text, t->p, row->type, TTM_FORM_UTF8);
+  say_remedy_of(t, waste, row);
+  ttm_tell_point(t, ttm_mib(waste->bank_bytes), row->op);
+}
+
+static void tell_waste_kind(ttm_teller *t, ttm_waste_kind kind) {
+  static const struct {
+    const char *id, *words;
+  } kinds[TTM_WASTE_KINDS] = {{"waste.f32-copy", "f32 copies of bf16 weights"},
+                              {"waste.weight-forms", "Weights alive in several forms"},
+                              {"waste.tile-padding", "Tiles that are mostly padding"},
+                              {"waste.narrow-rows", "Row-major rows shorter than the alignment"}};
+  const ttm_wastes *w = &t->f->wastes;
+  if (!w->bank_bytes[kind]) return;
+  ttm_tell(t, kinds[kind].id, TTM_TOPIC_WASTE, TTM_SEVERITY_WARNING, TTM_DERIVED);
+  ttm_headline(t, "{} take {} per bank at the DRAM peak ({})", TTM_WORDS(kinds[kind].words),
+               TTM_MB_OF(w->bank_bytes[kind]), TTM_PLURAL(w->count[kind], "tensor"));
+  ttm_tell_quantity(t, "per_bank", "B", (double)w->bank_bytes[kind]);
+  uint32_t shown = 0;
+  for (size_t i = 0; i < w->n && shown < SHOWN_WASTE; i++)
+    if (w->at[i].kind == kind) tell_waste_row(t, &w->at[i]), shown++;
+  if (w->count[kind] > shown)
+    ttm_point_at(t, TTM_NO_FIGURE, TTM_NONE, "and {} more", TTM_COUNT(w->count[kind] - shown));
+}
+
+void ttm_tell_waste(ttm_teller *t) {
+  if (ttm_tell_lives_unknown(t, "waste.unknown", TTM_TOPIC_WASTE, "Waste at the peak is")) return;
+  for (int k = 0; k < TTM_WASTE_KINDS; k++) tell_waste_kind(t, (ttm_waste_kind)k);
+  if (t->f->wastes.n) return;
+  ttm_tell(t, "waste.none", TTM_TOPIC_WASTE, TTM_SEVERITY_OK, TTM_DERIVED);
+  ttm_headline(t, "No f32 copies of bf16 weights, no weight in two forms, no padding or narrow rows that matter");
+}
+
+void ttm_tell_padding(ttm_teller *t) {
+  const ttm_alive_sum *alive = &t->f->alive_at_peak;
+  uint64_t extra = alive->stored_bytes > alive->logical_bytes ? alive->stored_bytes - alive->logical_bytes : 0;
+  if (!alive->tensors) return;
+  ttm_tell(t, "padding.dram", TTM_TOPIC_PADDING, extra ? TTM_SEVERITY_NOTE : TTM_SEVERITY_OK, TTM_DERIVED);
+  if (extra)
+    ttm_headline(t, "Padding takes {} of all banks at the DRAM peak, {} on top of {}", TTM_BYTES(extra),
+                 TTM_SHARE(extra, alive->logical_bytes), TTM_BYTES(alive->logical_bytes));
+  else
+    ttm_headline(t, "No padding at the DRAM peak");
+  ttm_tell_quantity(t, "padding", "B", (double)extra);
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How memory changes over the run: growth from run to run, tensors freed late, warm-up and steady state, layers. */
+#include "analyze/parts.h"
+#include "analyze/tell.h"
+
+enum { SHOWN_LEAKS = 10, SHOWN_LATE = 5 };
+
+static uint32_t most_runs(const ttm_findings *f) {
+  uint32_t most = 0;
+  for (size_t i = 0; i < f->programs.n; i++) most = f->programs.at[i].runs > most ? f->programs.at[i].runs : most;
+  return most;
+}
+
+/* ---- Growth ---------------------------------------------------------------------------------------------------------- */
+
+static void tell_culprits(ttm_teller *t, const ttm_culprits *culprits) {
+  for (uint32_t i = 0; i < culprits->n; i++) {
+    const ttm_culprit *culprit = &culprits->at[i];
+    ttm_say(&t->text, t->f, "the result of {}", TTM_OP(culprit->op));
+    if (culprit->tensors > 1)
+      ttm_say(&t->text, t->f, " and its like, {} tensors in each run", TTM_COUNT(culprit->tensors));
+    ttm_tell_point(t, ttm_mib(culprit->bank_bytes), culprit->op);
+  }
+}
+
+static void tell_leak(ttm_teller *t, uint32_t i) {
+  const ttm_leak *leak = &t->f->leaks.at[i];
+  const ttm_call *first = &t->p->calls.at[t->f->runs.at[leak->first_run].call];
+  ttm_statement *s = ttm_tell(t, "leak.run", TTM_TOPIC_GROWTH, TTM_SEVERITY_WARNING, TTM_DERIVED);
+  if (!s) return;
+  s->number = i;
+  s->line = first->first_line;
+  ttm_say(&t->text, t->f, "DRAM grows by {} per bank with every run of {}, seen {} times",
+          TTM_MB_OF(ttm_level_bytes(leak->per_run)), TTM_TEXT(ttm_profile_string(t->p, first->name)),
+          TTM_COUNT(leak->runs_seen));
+  if (leak->runs_left != TTM_UNKNOWN)
+    ttm_say(&t->text, t->f, "; full after about {}", TTM_PLURAL(leak->runs_left, "more run"));
+  ttm_tell_headline(t);
+  ttm_say(&t->text, t->f,
+          leak->op == TTM_NONE     ? "Never freed: unknown which tensors, no results add up to it."
+          : leak->culprits.several ? "Never freed, perhaps; other results would add up as well:"
+                                   : "Never freed:");
+  ttm_tell_detail(t);
+  ttm_detail(t, "Confidence {}.", TTM_WORDS(leak->confidence));
+  ttm_tell_op(t, leak->op);
+  ttm_tell_quantity(t, "per_run", "MB", ttm_mb((int64_t)leak->per_run));
+  ttm_tell_quantity(t, "runs_seen", "", leak->runs_seen);
+  tell_culprits(t, &leak->culprits);
+}
+
+void ttm_tell_growth(ttm_teller *t) {
+  uint32_t runs = most_runs(t->f);
+  bool told = ttm_words_has_runs(t->p) && runs >= TTM_LEAK_RUNS;
+  for (uint32_t i = 0; i < t->f->leaks.n && i < SHOWN_LEAKS; i++) tell_leak(t, i);
+  if (t->f->leaks.n) return;
+  ttm_tell(t, told ? "leak.none" : "leak.unknown", TTM_TOPIC_GROWTH, told ? TTM_SEVERITY_OK : TTM_SEVERITY_UNKNOWN,
+           TTM_DERIVED);
+  if (told)
+    ttm_headline(t, "No growth: over {} the level at the start of a run does not rise by the same amount each time",
+                 TTM_PLURAL(runs, "run"));
+  else if (ttm_words_has_runs(t->p))
+    ttm_headline(t, "Growth is unknown: it takes {} of one program, and this log has {}",
+                 TTM_PLURAL(TTM_LEAK_RUNS, "run"), TTM_COUNT(runs));
+  else
+    ttm_headline(t, "Growth is unknown: this input does not show where a run begins and ends");
+}
+
+/* ---- Freed late ------------------------------------------------------------------------------------------------------ */
+
+static void tell_late(ttm_teller *t, const ttm_late_free *late) {
+  const ttm_tensor *tensor = &t->p->tensors.at[late->tensor];
+  ttm_say(&t->text, t->f, "the result of {}", TTM_OP(tensor->birth));
+  if (late->times > 1) ttm_say(&t->text, t->f, " ×{}", TTM_COUNT(late->times));
+  ttm_say(&t->text, t->f, ": last used by {}, freed {} later; freed there, the peak is {} per bank",
+          TTM_OP(tensor->last_use), TTM_PLURAL(late->gap, "operation"), TTM_MB_OF(late->peak_bytes));
+  ttm_tell_point(t, ttm_mib(late->bank_bytes), tensor->birth);
+}
+
+void ttm_tell_freed_late(ttm_teller *t) {
+  const ttm_lifetimes *l = &t->f->lifetimes;
+  if (ttm_tell_lives_unknown(t, "late.unknown", TTM_TOPIC_FREED_LATE, "Late frees are")) return;
+  uint64_t lowest = l->replayed ? l->replayed_peak_bytes : l->peak_without_bytes;
+  bool helps = l->n && (!l->replayed || l->replay_agrees) && lowest + 2 * TTM_LEVEL_SLACK < l->peak_bytes;
+  ttm_tell(t, l->n ? "late.free" : "late.none", TTM_TOPIC_FREED_LATE,
+           helps  ? TTM_SEVERITY_WARNING
+           : l->n ? TTM_SEVERITY_NOTE
+                  : TTM_SEVERITY_OK,
+           TTM_DERIVED);
+  if (!l->n) {
+    ttm_headline(t, "No tensor of any size stays allocated long after its last use");
+    return;
+  }
+  uint64_t times = 0;
+  for (size_t i = 0; i < l->n; i++) times += l->late[i].times;
+  ttm_say(&t->text, t->f, "{} freed late", TTM_PLURAL(times, "tensor"));
+  if (helps)
+    ttm_say(&t->text, t->f, "; freed at the last use, the DRAM peak is {} instead of {} per bank{}", TTM_NUMBER(lowest),
+            TTM_MB_OF(l->peak_bytes), TTM_WORDS(l->replayed ? " (replayed)" : " (derived)"));
+  else
+    ttm_buf_puts(&t->text, "; the DRAM peak stays as it is without them");
+  ttm_tell_headline(t);
+  ttm_tell_op(t, t->p->tensors.at[l->late[0].tensor].birth);
+  for (size_t i = 0; i < l->n && i < SHOWN_LATE; i++) tell_late(t, &l->late[i]);
+  if (l->n > SHOWN_LATE) ttm_point_at(t, TTM_NO_FIGURE, TTM_NONE, "and {} more", TTM_COUNT(l->n - SHOWN_LATE));
+}
+
+/* ---- Runs ------------------------------------------------------------------------------------------------------------ */
+
+static void tell_program(ttm_teller *t, uint32_t i) {
+  const ttm_program_runs *program = &t->f->programs.at[i];
+  const ttm_call *call = &t->p->calls.at[program->call];
+  ttm_str name = ttm_profile_string(t->p, call->name);
+  uint32_t alike = program->runs - program->warm_up - program->odd;
+  const ttm_run *usual = &t->f->runs.at[program->usual_run];
+  ttm_statement *s = ttm_tell(t, "runs.program", TTM_TOPIC_RUNS, TTM_SEVERITY_NOTE, TTM_MEASURED);
+  if (!s) return;
+  s->number = i;
+  s->line = call->first_line;
+  ttm_say(&t->text, t->f, "{} of {}", TTM_PLURAL(program->runs, "run"),
+          TTM_TEXT(name.n ? name : TTM_LIT("operations outside programs")));
+  if (t->p->ranks.n > 1) ttm_say(&t->text, t->f, " on rank {}", TTM_COUNT(t->p->ranks.at[call->rank]));
+  if (program->runs > 1 && alike < 2)
+    ttm_buf_puts(&t->text, ", no steady state yet");
+  else if (program->runs > 1)
+    ttm_say(&t->text, t->f, ": {} warm-up, {} in steady state", TTM_COUNT(program->warm_up), TTM_COUNT(alike));
+  if (alike >= 2 && program->odd) ttm_say(&t->text, t->f, ", {} unlike them", TTM_COUNT(program->odd));
+  if (usual->start != TTM_NONE && usual->peak != TTM_NONE)
+    ttm_say(&t->text, t->f, "; DRAM from {} to {} per bank{}", TTM_NUMBER(ttm_level_bytes(usual->start)),
+            TTM_MB_OF(ttm_level_bytes(usual->peak)), TTM_WORDS(alike >= 2 ? " then" : ""));
+  if (program->peak != TTM_NONE && program->runs > 1)
+    ttm_say(&t->text, t->f, ", highest {} in run {}", TTM_MB_OF(ttm_level_bytes(program->peak)),
+            TTM_COUNT(t->p->calls.at[t->f->runs.at[program->peak_run].call].run));
+  ttm_tell_headline(t);
+  ttm_tell_quantity(t, "runs", "", program->runs);
+  ttm_tell_quantity(t, "warm_up", "", program->warm_up);
+}
+
+/* The program that ran most often first. */
+void ttm_tell_runs(ttm_teller *t) {
+  uint32_t first = 0;
+  if (!ttm_words_has_runs(t->p) || !t->f->programs.n) {
+    ttm_tell(t, "runs.unknown", TTM_TOPIC_RUNS, TTM_SEVERITY_UNKNOWN, TTM_MEASURED);
+    ttm_headline(t, ttm_words_has_runs(t->p)
+                        ? "No program run is in this log"
+                        : "Runs are unknown: this input does not show where a run begins and ends");
+    return;
+  }
+  for (uint32_t i = 1; i < t->f->programs.n; i++)
+    if (t->f->programs.at[i].runs > t->f->programs.at[first].runs) first = i;
+  tell_program(t, first);
+  for (uint32_t i = 0; i < t->f->programs.n; i++)
+    if (i != first) tell_program(t, i);
+}
+
+/* ---- Layers ---------------------------------------------------------------------------------------------------------- */
+
+void ttm_tell_layers(ttm_teller *t) {
+  const ttm_layers *l = &t->f->layers;
+  if (!l->period) {
+    ttm_tell(t, "layers.none", TTM_TOPIC_LAYERS, TTM_SEVERITY_OK, TTM_DERIVED);
+    ttm_headline(t, "No block of operations repeats in the longest run");
+    return;
+  }
+  ttm_tell(t, "layers.repeat", TTM_TOPIC_LAYERS, TTM_SEVERITY_NOTE, TTM_DERIVED);
+  ttm_say(&t->text, t->f, "{} of {}; each rises {} per bank above its start", TTM_PLURAL(l->count, "equal layer"),
+          TTM_PLURAL(l->period, "operation"), TTM_MB_OF(ttm_level_bytes(l->peak)));
+  if (l->growth) ttm_say(&t->text, t->f, " and leaves {}", TTM_CHANGE(l->growth));
+  if (l->odd_count) ttm_say(&t->text, t->f, "; {} unlike them", TTM_PLURAL(l->odd_count, "layer"));
+  ttm_tell_headline(t);
+  ttm_detail(t, "From {} to {}.", TTM_OP(l->first_op), TTM_OP(l->last_op));
+  ttm_tell_op(t, l->first_op);
+  for (uint32_t i = 0; i < l->odd_count && i < TTM_ODD_LAYERS; i++) {
+    const ttm_odd_layer *odd = &l->odd[i];
+    ttm_say(&t->text, t->f, "layer {}: {}, first differs at {}", TTM_COUNT(odd->layer),
+            TTM_PLURAL(odd->ops, "operation"), TTM_OP(odd->differs));
+    if (odd->peak) ttm_say(&t->text, t->f, "; rises {} per bank", TTM_MB_OF(ttm_level_bytes(odd->peak)));
+    ttm_tell_point(t, TTM_NO_FIGURE, odd->differs);
+  }
+}
