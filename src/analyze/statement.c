@@ -53,6 +53,11 @@ const ttm_statement *ttm_statements_find(const ttm_statements *all, const char *
   return NULL;
 }
 
+const ttm_statement *ttm_statements_of_incident(const ttm_statements *all, uint32_t incident) {
+  /* Failures stand first, in the order of the incidents. */
+  return incident < all->at.n && all->at.at[incident].topic == TTM_TOPIC_FAILURE ? &all->at.at[incident] : NULL;
+}
+
 /* ---- Telling ------------------------------------------------------------------------------------------------------ */
 
 static ttm_statement *now(ttm_teller *t) { return t->out->at.n ? &t->out->at.at[t->out->at.n - 1] : NULL; }

@@ -99,6 +99,9 @@ const ttm_statement *ttm_statements_first(const ttm_statements *all, ttm_topic t
 /* The number-th one with this id ("oom.*" matches every id that begins so); NULL. */
 const ttm_statement *ttm_statements_find(const ttm_statements *all, const char *id, uint32_t number);
 
+/* The statement of a failure: of f->incidents.at[incident]. */
+const ttm_statement *ttm_statements_of_incident(const ttm_statements *all, uint32_t incident);
+
 /* "failure", "warning", "note", "ok", "unknown". */
 const char *ttm_severity_name(ttm_severity severity);
 /* As in findings.json: "freed_late"; and as a heading: "Freed late". */
@@ -106,5 +109,8 @@ const char *ttm_topic_name(ttm_topic topic);
 const char *ttm_topic_title(ttm_topic topic);
 /* "replayed", "derived", "estimated". */
 const char *ttm_fix_check_name(ttm_fix_check check);
+static inline ttm_basis ttm_fix_basis(const ttm_fix *fix) {
+  return fix->check == TTM_FIX_ESTIMATED ? TTM_ESTIMATED : TTM_DERIVED;
+}
 
 #endif

@@ -5,9 +5,8 @@
 
 #include "cli/command.h"
 #include "cli/terminal.h"
-#include "report/files/report.h"
-#include "report/run/analyses.h"
 #include "report/run/ask.h"
+#include "report/run/statements.h"
 
 enum { BEYOND = INT32_MAX }; /* of any log: larger numbers are cut to it */
 
@@ -20,17 +19,11 @@ static bool read_number(const char **text, uint32_t *out) {
   return true;
 }
 
-/* Every analysis, as the findings file says it. */
 static int put_findings(const ttm_options *options, const ttm_findings *f, ttm_buf *out, ttm_error *err) {
-  ttm_analyses all = {0};
-  ttm_out json = ttm_out_memory();
   ttm_summary_style style = ttm_terminal_style(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]);
-  int status = ttm_report_findings_json(f, &json, err);
-  if (!status && ttm_analyses_write(&all, ttm_buf_str(&json.buf), &style, false)) status = ttm_error_nomem(err);
-  if (!status) ttm_buf_put(out, ttm_buf_str(&all.text));
-  ttm_analyses_free(&all);
-  ttm_out_abandon(&json);
-  return status ? status : out->failed ? ttm_error_nomem(err) : TTM_OK;
+  ttm_doc doc = {.out = out, .columns = style.columns, .color = style.color, .utf8 = style.utf8};
+  ttm_doc_statements(&doc, &f->statements);
+  return ttm_doc_end(&doc) ? ttm_error_nomem(err) : TTM_OK;
 }
 
 static int answer(const ttm_options *options, const ttm_findings *f, ttm_buf *out, ttm_error *err) {

@@ -15,7 +15,7 @@ static int make_report(const ttm_options *options, const char *log, uint64_t tok
   int status = ttm_subject_read(&subject, options, log, false, err);
   if (!status) {
     ttm_report_name(&name, log);
-    status = ttm_llm_write(subject.findings, ttm_buf_str(&name), text);
+    status = ttm_llm_write(subject.findings, ttm_buf_str(&name), options->per_chip, text);
     if (status)
       ttm_error_nomem(err);
     else if (tokens)

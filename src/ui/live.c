@@ -19,7 +19,7 @@ static void *make_live(const ttm_ui_subject *subject, const ttm_screen *screen) 
   (void)screen;
   if (!v) return NULL;
   v->subject = subject;
-  v->cursor.n = set_of(v)->rows.n;
+  v->cursor.n = set_of(v)->groups.n;
   return v;
 }
 
@@ -41,22 +41,23 @@ static int draw_classes(const live_view *v, ttm_screen *s, int row) {
 
 static void draw_row(const live_view *v, ttm_screen *s, int row, size_t i) {
   const ttm_profile *p = v->subject->profile;
-  const ttm_alive_row *r = &set_of(v)->rows.at[i];
+  const ttm_alive_group *g = &set_of(v)->groups.at[i];
+  const ttm_alive_row *r = g->row < set_of(v)->rows.n ? &set_of(v)->rows.at[g->row] : NULL;
   ttm_style style = i == v->cursor.at ? TTM_STYLE_SELECTED : TTM_STYLE_PLAIN;
   char shape[128] = "";
   if (style == TTM_STYLE_SELECTED) ttm_screen_fill(s, row, style);
-  ttm_screen_print(s, row, 1, style, "%9.3f  %-12s", ttm_mib(r->bank_bytes), ttm_words_class(p, r->class));
-  if (r->type != TTM_NONE && p->types.at[r->type].is_tensor)
+  ttm_screen_print(s, row, 1, style, "%9.3f  %-12s", ttm_mib(g->bank_bytes), ttm_words_class(p, g->class));
+  if (r && r->type != TTM_NONE && p->types.at[r->type].is_tensor)
     ttm_dims_print(&p->types.at[r->type].tensor.shape, shape, sizeof shape);
   int column = ttm_screen_text(s, row, 25, style, ttm_str_of(shape), 17);
-  if (r->tensors > 1)
-    column = ttm_screen_print(s, row, column, style, " %s%u", ttm_sign(s, "\xC3\x97", "x"), r->tensors);
+  if (g->tensors > 1)
+    column = ttm_screen_print(s, row, column, style, " %s%u", ttm_sign(s, "\xC3\x97", "x"), g->tensors);
   column = column < 46 ? 46 : column + 1;
-  if (r->name)
-    ttm_screen_text(s, row, column, style, ttm_profile_string(p, r->name), s->columns - column - 1);
-  else if (r->op != TTM_NONE)
-    ttm_draw_operation(s, row, column, style, v->subject->findings, r->op, s->columns - column - 1);
-  else if (r->arg != TTM_NONE)
+  if (r && !r->name && g->op != TTM_NONE)
+    ttm_draw_operation(s, row, column, style, v->subject->findings, g->op, g->name, s->columns - column - 1);
+  else if (g->name.n)
+    ttm_screen_text(s, row, column, style, g->name, s->columns - column - 1);
+  else if (r && r->arg != TTM_NONE)
     ttm_screen_print(s, row, column, style, "argument %u", r->arg);
 }
 
@@ -66,9 +67,9 @@ static void draw_live(void *view, ttm_screen *s) {
   const ttm_peak *peak = &v->subject->findings->peak[v->which ? TTM_L1 : TTM_DRAM];
   int row = TTM_VIEW_ROW;
   ttm_memory memory = v->which ? TTM_L1 : TTM_DRAM;
-  v->cursor.n = set->rows.n;
+  v->cursor.n = set->groups.n;
   if (!peak->known) {
-    ttm_screen_print(s, row, 1, TTM_STYLE_DIM, "The log shows no state of %s.", ttm_memory_name(memory));
+    ttm_screen_print(s, row, 1, TTM_STYLE_DIM, "No state of %s is in this log.", ttm_memory_name(memory));
     return;
   }
   double pct = ttm_percent(peak->level.allocated, peak->level.total);
@@ -81,9 +82,9 @@ static void draw_live(void *view, ttm_screen *s) {
   row++;
   if (peak->cause != TTM_NONE) {
     column = ttm_screen_print(s, row, 1, TTM_STYLE_DIM, "raised by %.3f: ", ttm_mb(peak->effect));
-    ttm_draw_operation(s, row, column, TTM_STYLE_PLAIN, v->subject->findings, peak->cause, s->columns - column - 1);
+    ttm_draw_operation(s, row, column, TTM_STYLE_PLAIN, v->subject->findings, peak->cause, (ttm_str){0}, s->columns - column - 1);
   } else if (peak->level.allocated) {
-    ttm_screen_words(s, row, 1, TTM_STYLE_DIM, "raised outside the operations seen");
+    ttm_screen_words(s, row, 1, TTM_STYLE_DIM, "raised outside the operations of this log");
   }
   row += 2;
   if (!set->known || !peak->level.allocated) {
@@ -107,12 +108,12 @@ static bool live_key(void *view, ttm_ui *ui, int key) {
   const ttm_alive_set *set = set_of(v);
   if (key == 'm') {
     v->which = !v->which;
-    v->cursor = (ttm_cursor){.n = set_of(v)->rows.n};
+    v->cursor = (ttm_cursor){.n = set_of(v)->groups.n};
     return true;
   }
-  if (key == TTM_KEY_ENTER && v->cursor.at < set->rows.n) {
-    if (set->rows.at[v->cursor.at].op != TTM_NONE)
-      ttm_ui_show_operation(ui, v->subject->findings, set->rows.at[v->cursor.at].op);
+  if (key == TTM_KEY_ENTER && v->cursor.at < set->groups.n) {
+    if (set->groups.at[v->cursor.at].op != TTM_NONE)
+      ttm_ui_show_operation(ui, v->subject->findings, set->groups.at[v->cursor.at].op);
     else
       ttm_ui_say(ui, "No operation made this one: the host put it there.");
     return true;

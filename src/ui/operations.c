@@ -58,7 +58,7 @@ static void draw_row(const operations *o, ttm_screen *s, int row, size_t i) {
   }
   int column =
       p->ops.at[op].flags & TTM_OP_CONST_EVAL ? 35 : 33; /* inside the load_cached above, which counts it too */
-  ttm_draw_operation(s, row, column, style, o->subject->findings, op, s->columns - column - 1);
+  ttm_draw_operation(s, row, column, style, o->subject->findings, op, (ttm_str){0}, s->columns - column - 1);
 }
 
 static void draw_operations(void *view, ttm_screen *s) {

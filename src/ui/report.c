@@ -121,6 +121,7 @@ static void write_view(text_view *v, const ttm_screen *screen) {
   ttm_summary_style style = {.columns = screen->columns > 74 ? (unsigned)screen->columns - 2 : 72,
                              .color = true,
                              .utf8 = screen->utf8,
+                             .rows = (unsigned)screen->rows,
                              .folder = v->subject->folder.n ? v->subject->folder.at : NULL};
   if (!v->incidents) {
     if (v->subject->changed) {
@@ -137,7 +138,7 @@ static void write_view(text_view *v, const ttm_screen *screen) {
   } else if (v->subject->findings->incidents.n) {
     ttm_explain_write(v->subject->findings, &style, &text);
   } else {
-    ttm_buf_puts(&text, "\x1b[32mNothing went wrong\x1b[0m: the log holds no error message of the runtime.\n");
+    ttm_buf_puts(&text, "No error message of the runtime.\n");
   }
   size_t top = v->lines.top;
   ttm_text_lines_free(&v->lines);
@@ -180,13 +181,13 @@ static void free_text_view(void *view) {
 static const ttm_key_help SCROLL[] = {{"j/k", "scroll"}, {NULL, NULL}};
 const ttm_view_class ttm_view_summary = {"Summary",      SCROLL,        make_summary,
                                          draw_text_view, text_view_key, free_text_view};
-const ttm_view_class ttm_view_incidents = {"Incidents",    SCROLL,        make_incidents,
+const ttm_view_class ttm_view_incidents = {"Failures",     SCROLL,        make_incidents,
                                            draw_text_view, text_view_key, free_text_view};
 
 /* ---- Shared -------------------------------------------------------------------------------------------------------- */
 
 int ttm_draw_operation(ttm_screen *screen, int row, int column, ttm_style style, const ttm_findings *f, uint32_t op,
-                       int width) {
+                       ttm_str place, int width) {
   ttm_buf index = {0};
   int end = column + width;
   if (ttm_op_is_element(f->profile, op)) { /* a deallocation is not counted */
@@ -196,8 +197,9 @@ int ttm_draw_operation(ttm_screen *screen, int row, int column, ttm_style style,
   column = ttm_screen_view(screen, row, column, style, ttm_buf_str(&index));
   ttm_buf_free(&index);
   column = ttm_screen_text(screen, row, column, style, ttm_words_name(f->profile, op), end - column);
-  if (!ttm_op_text_of(f->profile, op)->location || end - column < 6) return column;
+  if (!place.n) place = ttm_words_location(f->profile, op);
+  if (ttm_str_eq(place, TTM_LIT("N/A")) || end - column < 6) return column;
   ttm_style dim = style == TTM_STYLE_PLAIN ? TTM_STYLE_DIM : style;
   column = ttm_screen_words(screen, row, column, style, " ");
-  return ttm_screen_text(screen, row, column, dim, ttm_words_location(f->profile, op), end - column);
+  return ttm_screen_text(screen, row, column, dim, place, end - column);
 }

@@ -44,8 +44,8 @@ extern const ttm_view_class ttm_view_summary, ttm_view_timeline, ttm_view_top, t
 enum { TTM_VIEW_ROW = 3 };
 static inline int ttm_view_height(const ttm_screen *screen) { return screen->rows - TTM_VIEW_ROW - 1; }
 
-/* "#7 ttnn.matmul layers.0|MLP|dot.1" in `width` columns. */
+/* "#7 ttnn.matmul layers.0|MLP|dot.1" in `width` columns; `place` stands for its own place unless it is empty. */
 int ttm_draw_operation(ttm_screen *screen, int row, int column, ttm_style style, const ttm_findings *f, uint32_t op,
-                       int width);
+                       ttm_str place, int width);
 
 #endif

@@ -7,14 +7,12 @@
 typedef struct top_view {
   const ttm_ui_subject *subject;
   ttm_memory memory;
-  ttm_added rows[TTM_TOP];
   ttm_cursor cursor;
 } top_view;
 
-static void gather(top_view *v) {
-  v->cursor = (ttm_cursor){0};
-  if (ttm_words_added(v->subject->findings, v->memory, v->rows, &v->cursor.n)) v->cursor.n = 0;
-}
+static const ttm_consumers *rows_of(const top_view *v) { return &v->subject->findings->consumers[v->memory]; }
+
+static void gather(top_view *v) { v->cursor = (ttm_cursor){.n = rows_of(v)->n}; }
 
 static void *make_top(const ttm_ui_subject *subject, const ttm_screen *screen) {
   top_view *v = ttm_alloc(sizeof *v);
@@ -29,32 +27,34 @@ static void *make_top(const ttm_ui_subject *subject, const ttm_screen *screen) {
 static int bar_columns(const ttm_screen *s) { return s->columns >= 120 ? 20 : 8; }
 
 static void draw_row(top_view *v, ttm_screen *s, int row, size_t i) {
-  const ttm_added *added = &v->rows[i];
+  const ttm_consumer *added = &rows_of(v)->at[i];
   ttm_style style = i == v->cursor.at ? TTM_STYLE_SELECTED : TTM_STYLE_PLAIN;
   int bar = bar_columns(s), filled;
   int column = 1;
   if (style == TTM_STYLE_SELECTED) ttm_screen_fill(s, row, style);
-  column = ttm_screen_print(s, row, column, style, "%9.3f ", ttm_mb(added->effect));
-  filled = (int)((double)added->effect / (double)v->rows[0].effect * bar + 0.5);
+  column = ttm_screen_print(s, row, column, style, "%9.3f ", ttm_mb(added->total));
+  filled = (int)((double)added->total / (double)rows_of(v)->at[0].total * bar + 0.5);
   for (int b = 0; b < bar; b++) {
     column = ttm_screen_words(s, row, column, style == TTM_STYLE_PLAIN ? TTM_STYLE_ACCENT : style,
                               b < filled || !b ? ttm_sign(s, "\xE2\x96\x88", "#") : " ");
   }
-  if (added->runs > 1)
+  if (added->places > 1)
+    column = ttm_screen_print(s, row, column, style, " %s%-5u    ", ttm_sign(s, "\xC3\x97", "x"), added->places);
+  else if (added->runs > 1)
     column = ttm_screen_print(s, row, column, style, " %5u runs ", added->runs);
   else
     column = ttm_screen_words(s, row, column, style, "            ");
-  column = ttm_screen_print(s, row, column, style, "%8u  ", v->subject->profile->ops.at[added->op].line);
-  ttm_draw_operation(s, row, column, style, v->subject->findings, added->op, s->columns - column - 1);
+  column = ttm_screen_print(s, row, column, style, "%8u  ", v->subject->profile->ops.at[added->most.op].line);
+  ttm_draw_operation(s, row, column, style, v->subject->findings, added->most.op, added->name, s->columns - column - 1);
 }
 
 static void draw_top(void *view, ttm_screen *s) {
   top_view *v = view;
   int row = TTM_VIEW_ROW, height = ttm_view_height(s) - 2;
-  ttm_screen_print(s, row, 1, TTM_STYLE_BOLD, "Added most to %s, MB per bank, each operation once",
+  ttm_screen_print(s, row, 1, TTM_STYLE_BOLD, "Added most to %s, MB per bank; repeated layers are one row",
                    ttm_memory_name(v->memory));
   if (!v->cursor.n) {
-    ttm_screen_words(s, row + 2, 1, TTM_STYLE_DIM, "No operation added anything, as far as the log shows.");
+    ttm_screen_words(s, row + 2, 1, TTM_STYLE_DIM, "No operation of this log added anything.");
     return;
   }
   ttm_screen_print(s, row + 1, 1, TTM_STYLE_DIM, "%9s %-*s %10s %8s  operation", "added", bar_columns(s), "", "",
@@ -73,7 +73,7 @@ static bool top_key(void *view, ttm_ui *ui, int key) {
     return true;
   }
   if (key == TTM_KEY_ENTER && v->cursor.n) {
-    ttm_ui_show_operation(ui, v->subject->findings, v->rows[v->cursor.at].op);
+    ttm_ui_show_operation(ui, v->subject->findings, rows_of(v)->at[v->cursor.at].most.op);
     return true;
   }
   return ttm_cursor_key(&v->cursor, key, ttm_view_height(&ui->screen) - 2);

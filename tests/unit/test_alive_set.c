@@ -88,7 +88,7 @@ static void what_nobody_explains_is_said(void **state) {
   adds_up(f);
   assert_int_equal(f->alive_set[TTM_DRAM].by_class[TTM_ALIVE_UNACCOUNTED], 6 * MB);
   assert_true(ttm_alive_set_quality(&f->alive_set[TTM_DRAM]) < 26);
-  assert_int_equal(f->advices.n, 0);
+  assert_int_equal(f->peak_fixes.n, 0);
   ttm_findings_free(f);
   ttm_profile_free(p);
 }
@@ -130,7 +130,7 @@ static void weights_by_their_name(void **state) {
   assert_int_equal(row->class, TTM_ALIVE_WEIGHT);
   assert_int_equal(row->bank_bytes, 2 * MB);
   assert_int_equal(f->wastes.n, 0);
-  assert_int_equal(f->advices.n, 0);
+  assert_int_equal(f->peak_fixes.n, 0);
   assert_int_equal(f->weight_demand.matrices, 1);
   assert_int_equal(f->weight_demand.bytes, 24 * MB);
   assert_true(f->weight_demand.as_bfp8 < 13 * MB);
@@ -146,9 +146,9 @@ static void an_upcast_weight_is_waste(void **state) {
   assert_int_equal(f->wastes.n, 1);
   assert_int_equal(f->wastes.at[0].kind, TTM_WASTE_UPCAST);
   assert_int_equal(f->wastes.at[0].bank_bytes, 2 * MB);
-  assert_int_equal(f->advices.n, 1);
-  assert_int_equal(f->advices.at[0].kind, TTM_ADVICE_NO_UPCAST);
-  assert_int_equal(f->advices.at[0].saves, 2 * MB);
+  assert_int_equal(f->peak_fixes.n, 1);
+  assert_int_equal(f->peak_fixes.at[0].kind, TTM_FIX_NO_UPCAST);
+  assert_int_equal(f->peak_fixes.at[0].bytes, 2 * MB);
   assert_int_equal(f->weight_demand.bytes, 48 * MB);
   ttm_findings_free(f);
   ttm_profile_free(p);
@@ -186,7 +186,7 @@ static void padding_without_a_better_shape_is_no_advice(void **state) {
   assert_int_equal(waste->bank_bytes / 1000, (uint64_t)2731 * 2048 * 31 / 32 / 1000);
   assert_int_equal(waste->better.rank, 0); /* a column of a million rows has no better shape here */
   assert_int_equal(waste->row_major / 1000, (uint64_t)2731 * 2048 / 2 / 1000); /* but rows of 32 bytes */
-  assert_int_equal(f->advices.n, 0);
+  assert_int_equal(f->peak_fixes.n, 0);
   ttm_findings_free(f);
   ttm_profile_free(p);
 }
@@ -211,9 +211,9 @@ static void what_another_rank_holds_saves_nothing(void **state) {
   fx_step(p, half, a, 600);
   fx_state(p, 1, fx_free(p, drop, b, p->ops.at[other].tensor, 0), size, 0);
   ttm_findings *f = fx_findings(p);
-  assert_int_equal(f->advices.n, 1);
-  assert_int_equal(f->advices.at[0].kind, TTM_ADVICE_RESHAPE);
-  assert_true(f->advices.at[0].saves < 70 * MB / 1000 && f->advices.at[0].saves > 66 * MB / 1000);
+  assert_int_equal(f->peak_fixes.n, 1);
+  assert_int_equal(f->peak_fixes.at[0].kind, TTM_FIX_RESHAPE);
+  assert_true(f->peak_fixes.at[0].bytes < 70 * MB / 1000 && f->peak_fixes.at[0].bytes > 66 * MB / 1000);
   ttm_findings_free(f);
   ttm_profile_free(p);
 }
@@ -255,9 +255,9 @@ static void each_weight_saves_while_it_is_there(void **state) {
   assert_int_equal(row_of(f, "v")->tensors, 2);
   assert_int_equal(f->wastes.count[TTM_WASTE_TWICE], 2);
   assert_int_equal(f->wastes.bank_bytes[TTM_WASTE_TWICE], 4 * MB);
-  assert_int_equal(f->advices.n, 1);
-  assert_int_equal(f->advices.at[0].kind, TTM_ADVICE_ONE_FORM);
-  assert_true(f->advices.at[0].saves + 600 > 3 * MB && f->advices.at[0].saves < 3 * MB + 600);
+  assert_int_equal(f->peak_fixes.n, 1);
+  assert_int_equal(f->peak_fixes.at[0].kind, TTM_FIX_ONE_FORM);
+  assert_true(f->peak_fixes.at[0].bytes + 600 > 3 * MB && f->peak_fixes.at[0].bytes < 3 * MB + 600);
   ttm_findings_free(f);
   ttm_profile_free(p);
 }
@@ -289,10 +289,10 @@ static void weights_of_one_text(void **state) {
   fx_step(p, make, call, level + 2000);
   ttm_findings *f = fx_findings(p);
   assert_int_equal(f->wastes.count[TTM_WASTE_UPCAST], WEIGHTS - 1);
-  assert_int_equal(f->advices.n, 1);
-  assert_int_equal(f->advices.at[0].kind, TTM_ADVICE_NO_UPCAST);
-  assert_int_equal(f->advices.at[0].count, WEIGHTS);
-  assert_true(f->advices.at[0].saves + 600 > 6 * MB + 2048 && f->advices.at[0].saves < 6 * MB + 2048 + 600);
+  assert_int_equal(f->peak_fixes.n, 1);
+  assert_int_equal(f->peak_fixes.at[0].kind, TTM_FIX_NO_UPCAST);
+  assert_int_equal(f->peak_fixes.at[0].count, WEIGHTS);
+  assert_true(f->peak_fixes.at[0].bytes + 600 > 6 * MB + 2048 && f->peak_fixes.at[0].bytes < 6 * MB + 2048 + 600);
   ttm_findings_free(f);
   ttm_profile_free(p);
 }

@@ -159,9 +159,9 @@ static void late_frees_and_advice(void **state) {
     assert_int_equal(l->late[0].bank_bytes, 2 * MB);
     assert_true(l->peak_bytes / 1000 == (5 * MB + 256 * 1024) / 1000);
     assert_true(l->peak_bytes - l->late[0].peak_bytes > 2 * MB - 4000 && !l->replayed);
-    assert_true(f->advices.known);
-    assert_int_equal(f->advices.at[0].kind, TTM_ADVICE_FREE_EARLIER);
-    assert_int_equal(f->advices.at[0].saves, l->peak_bytes - l->peak_without_bytes);
+    assert_true(f->peak_fixes.known);
+    assert_int_equal(f->peak_fixes.at[0].kind, TTM_FIX_FREE_EARLIER);
+    assert_int_equal(f->peak_fixes.at[0].bytes, l->peak_bytes - l->peak_without_bytes);
     end(f, p);
   }
 }
@@ -191,8 +191,8 @@ static void late_frees_of_two_devices(void **state) {
   assert_true(l->peak_bytes / 1000 == (5 * MB + 256 * 1024) / 1000);
   assert_true(l->peak_bytes - l->late[0].peak_bytes > 2 * MB - 4000);
   assert_true(l->peak_bytes - l->late[0].peak_bytes < 2 * MB + 4000);
-  assert_int_equal(f->advices.at[0].kind, TTM_ADVICE_FREE_EARLIER);
-  assert_int_equal(f->advices.at[0].count, 1);
+  assert_int_equal(f->peak_fixes.at[0].kind, TTM_FIX_FREE_EARLIER);
+  assert_int_equal(f->peak_fixes.at[0].count, 1);
   end(f, p);
 }
 
@@ -230,9 +230,9 @@ static void what_went_unseen_saves_nothing(void **state) {
   ttm_profile *p;
   ttm_findings *f = finish(&w, &p);
   assert_int_equal(p->capture.recording.unseen_frees, 1);
-  assert_int_equal(f->advices.n, 1);
-  assert_int_equal(f->advices.at[0].kind, TTM_ADVICE_RESHAPE);
-  assert_true(f->advices.at[0].saves > MB / 4 - 2000 && f->advices.at[0].saves < MB / 4 + 2000);
+  assert_int_equal(f->peak_fixes.n, 1);
+  assert_int_equal(f->peak_fixes.at[0].kind, TTM_FIX_RESHAPE);
+  assert_true(f->peak_fixes.at[0].bytes > MB / 4 - 2000 && f->peak_fixes.at[0].bytes < MB / 4 + 2000);
   end(f, p);
 }
 
@@ -268,8 +268,8 @@ static void what_is_used_or_kept_is_not_late(void **state) {
     (void)kept;
     assert_true(f->lifetimes.known);
     assert_int_equal(f->lifetimes.n, 0);
-    assert_true(f->advices.known);
-    assert_int_equal(f->advices.n, 0);
+    assert_true(f->peak_fixes.known);
+    assert_int_equal(f->peak_fixes.n, 0);
     end(f, p);
   }
 }
@@ -290,7 +290,7 @@ static void waste_of_both_layouts(void **state) {
     assert_true(f->wastes.known);
     assert_int_equal(f->wastes.bank_bytes[TTM_WASTE_PADDING], MB / 32 * 31);
     assert_int_equal(f->wastes.bank_bytes[TTM_WASTE_NARROW], MB / 4 * 3);
-    assert_true(f->advices.n > 0);
+    assert_true(f->peak_fixes.n > 0);
     end(f, p);
   }
 }
@@ -312,8 +312,8 @@ static void the_fullest_device_is_explained(void **state) {
     assert_int_equal(set->by_class[TTM_ALIVE_ACTIVATION], even ? 2 * MB : 3 * MB);
     assert_int_equal(set->over_bytes, 0);
     assert_true(ttm_alive_set_quality(set) > 99.9);
-    assert_true(f->lifetimes.known && f->advices.known);
-    if (!even) assert_true(f->advices.at[0].saves > MB - 4000 && f->advices.at[0].saves < MB + 4000);
+    assert_true(f->lifetimes.known && f->peak_fixes.known);
+    if (!even) assert_true(f->peak_fixes.at[0].bytes > MB - 4000 && f->peak_fixes.at[0].bytes < MB + 4000);
     end(f, p);
   }
 }

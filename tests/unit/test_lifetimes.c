@@ -75,9 +75,9 @@ static void late_frees_are_found_and_replayed(void **state) {
   assert_true(l->late[0].peak_bytes + MB < l->peak_bytes);
   assert_true(l->replayed && l->replay_agrees);
   assert_true(l->late[0].replayed && l->late[0].replay_agrees);
-  assert_int_equal(f->advices.n, 1);
-  assert_int_equal(f->advices.at[0].kind, TTM_ADVICE_FREE_EARLIER);
-  assert_int_equal(f->advices.at[0].saves, l->peak_bytes - l->replayed_peak_bytes);
+  assert_int_equal(f->peak_fixes.n, 1);
+  assert_int_equal(f->peak_fixes.at[0].kind, TTM_FIX_FREE_EARLIER);
+  assert_int_equal(f->peak_fixes.at[0].bytes, l->peak_bytes - l->replayed_peak_bytes);
   ttm_findings_free(f);
   ttm_profile_free(w.p);
 }
@@ -120,7 +120,7 @@ static void frees_in_time_are_not(void **state) {
   step(&w, w.use, 0);
   ttm_findings *f = fx_findings(w.p);
   assert_int_equal(f->lifetimes.n, 0);
-  assert_int_equal(f->advices.n, 0);
+  assert_int_equal(f->peak_fixes.n, 0);
   ttm_findings_free(f);
   ttm_profile_free(w.p);
 }

@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
+#include "analyze/fix.h"
 #include "analyze/words.h"
 #include "base/checked.h"
 #include "base/format.h"
-#include "report/run/ways_words.h"
 
 enum { MOST_KERNELS = 12, MOST_INCIDENTS = 10, MOST_WARNINGS = 5, MOST_USAGE = 30 };
 
@@ -43,13 +43,11 @@ static void add_fix(ttm_cb_failure *f, ttm_buf words) {
 
 /* The three cheapest. */
 static void find_fixes(ttm_cb_failure *f, const ttm_incident_text *what) {
-  ttm_incident incident = {.what = *what};
-  ttm_ways ways = {.n = 0};
-  ttm_ways_find_buffers(&ways, what, f->clash.map.arch, f->clash.spare_small);
-  for (size_t i = 0; i < ways.n && f->fix_count < TTM_CB_FIXES; i++) {
+  ttm_remedies fixes = {.n = 0};
+  ttm_fixes_of_buffers(&fixes, what, f->clash.map.arch, f->clash.spare_small);
+  for (size_t i = 0; i < fixes.n && f->fix_count < TTM_CB_FIXES; i++) {
     ttm_buf words = {0};
-    ttm_words_way(&words, &ways.at[i], &incident);
-    if (ways.at[i].basis == TTM_ESTIMATED) ttm_buf_puts(&words, " (estimated)");
+    ttm_say_remedy(&words, NULL, &fixes.at[i], what);
     add_fix(f, words);
   }
 }

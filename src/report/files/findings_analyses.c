@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lifetimes, fragmentation, waste, layers and advice in findings.json. */
+/* Lifetimes, fragmentation, waste, layers and fixes of the peak in findings.json. */
 #include "analyze/words.h"
 #include "report/files/findings_parts.h"
-#include "report/run/advice_words.h"
 
 /* Members that need the frees are null when the log does not tell them. */
 static bool put_unknown(ttm_json *j, const char *key, const ttm_findings *f) {
@@ -151,20 +150,20 @@ void ttm_json_put_layers(ttm_json *j, const ttm_findings *f) {
   ttm_json_end(j);
 }
 
+/* The fixes of the DRAM peak under their old name, which goes with the next version. */
 void ttm_json_put_advice(ttm_json *j, const ttm_findings *f) {
+  const ttm_statement *peak = ttm_statements_find(&f->statements, "peak.dram", 0);
   if (put_unknown(j, "advice", f)) return;
   ttm_json_put_rows(j, "advice");
-  for (size_t i = 0; i < f->advices.n; i++) {
-    const ttm_advice *advice = &f->advices.at[i];
-    ttm_buf words = {0};
-    ttm_words_advice(&words, f, advice, TTM_FORM_UTF8);
+  for (uint32_t i = 0; peak && i < peak->fixes; i++) {
+    const ttm_fix *fix = &f->statements.fixes.at[peak->first_fix + i];
     ttm_json_put_object(j, NULL);
-    ttm_json_put_name(j, "kind", ttm_advice_name(advice->kind));
-    ttm_json_put_name(j, "basis", ttm_basis_name((ttm_basis)advice->basis));
-    ttm_json_put_mib(j, "saves_per_bank_MB", advice->saves);
-    ttm_json_put_u64(j, "tensors", advice->count);
-    ttm_json_put_op(j, "operation", f, advice->op);
-    ttm_json_put_words(j, "text", &words);
+    ttm_json_put_name(j, "kind", fix->kind);
+    ttm_json_put_name(j, "basis", ttm_basis_name(ttm_fix_basis(fix)));
+    ttm_json_put_mib(j, "saves_per_bank_MB", fix->bytes);
+    ttm_json_put_u64(j, "tensors", fix->count);
+    ttm_json_put_op(j, "operation", f, ttm_findings_op(f, fix->operation));
+    ttm_json_put_str(j, "text", fix->text);
     ttm_json_end(j);
   }
   ttm_json_end(j);

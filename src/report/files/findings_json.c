@@ -5,7 +5,7 @@
 #include "analyze/words.h"
 #include "report/files/findings_parts.h"
 #include "report/files/report.h"
-#include "report/run/ways_words.h"
+#include "report/files/statements_json.h"
 
 /* ---- Input and memories ------------------------------------------------------------------------------------------ */
 
@@ -148,16 +148,30 @@ static void put_attribution(ttm_json *j, const ttm_attribution *a) {
   ttm_json_end(j);
 }
 
-static void put_consumer(ttm_json *j, const ttm_findings *f, ttm_memory m, uint32_t op, int64_t effect) {
-  uint32_t state = f->profile->ops.at[op].state, inside, above = ttm_op_inside(f->profile, op, m, &inside);
+static void put_consumer(ttm_json *j, const ttm_findings *f, ttm_memory m, const ttm_consumer *row) {
+  uint32_t op = row->most.op, state = f->profile->ops.at[op].state, inside;
+  uint32_t above = ttm_op_inside(f->profile, op, m, &inside);
   ttm_level before;
   bool known = state != TTM_NONE && ttm_state_level(f->profile, state, m, &before);
   ttm_json_put_object(j, NULL);
   ttm_json_put_op_members(j, f, op);
-  ttm_json_put_milli(j, "effect_MB", effect);
+  ttm_json_put_milli(j, "effect_MB", row->most.effect);
   ttm_json_put_figure(j, "allocated_before_MB", known ? before.allocated : TTM_NONE);
   ttm_json_put_u64(j, "operations_inside", inside);
   ttm_json_put_milli(j, "highest_inside_MB", above); /* above allocated_before_MB */
+  ttm_json_put_str(j, "name", row->name);
+  ttm_json_put_milli(j, "total_MB", row->total); /* all places of one run */
+  ttm_json_put_u64(j, "places", row->places);
+  ttm_json_put_u64(j, "runs", row->runs);
+  ttm_json_put_array(j, "members");
+  for (uint32_t i = 0; i < row->members && row->places > 1; i++) {
+    const ttm_effect *member = &f->consumers[m].members.at[row->first_member + i];
+    ttm_json_put_object(j, NULL);
+    ttm_json_put_op_members(j, f, member->op);
+    ttm_json_put_milli(j, "effect_MB", member->effect);
+    ttm_json_end(j);
+  }
+  ttm_json_end(j);
   ttm_json_end(j);
 }
 
@@ -166,8 +180,7 @@ static void put_consumers(ttm_json *j, const ttm_findings *f) {
   ttm_json_put_sections(j, "top_consumers");
   for (ttm_memory m = 0; m < TTM_MEMORIES; m++) {
     ttm_json_put_rows(j, ttm_memory_name(m));
-    for (int i = 0; i < TTM_TOP && f->top[m][i].op != TTM_NONE; i++)
-      put_consumer(j, f, m, f->top[m][i].op, f->top[m][i].effect);
+    for (size_t i = 0; i < f->consumers[m].n; i++) put_consumer(j, f, m, &f->consumers[m].at[i]);
     ttm_json_end(j);
   }
   ttm_json_end(j);
@@ -191,21 +204,18 @@ static void put_incident_numbers(ttm_json *j, const ttm_incident_text *what) {
   ttm_json_put_known_str(j, "core_range", what->core_range);
 }
 
-/* The smallest changes that would have been enough, cheapest first. */
-static void put_ways(ttm_json *j, const ttm_findings *f, size_t i, const ttm_incident *incident) {
-  ttm_ways ways;
-  ttm_ways_find(&ways, f, i);
+/* The fixes of the failure's statement under their old name, which goes with the next version. */
+static void put_ways(ttm_json *j, const ttm_statements *all, size_t i) {
+  const ttm_statement *s = ttm_statements_of_incident(all, (uint32_t)i);
   ttm_json_put_array(j, "ways");
-  for (size_t w = 0; w < ways.n; w++) {
-    const ttm_way *way = &ways.at[w];
-    ttm_buf words = {0};
-    ttm_words_way(&words, way, incident);
+  for (uint32_t w = 0; s && w < s->fixes; w++) {
+    const ttm_fix *fix = &all->fixes.at[s->first_fix + w];
     ttm_json_put_object(j, NULL);
-    ttm_json_put_name(j, "kind", ttm_way_name(way->kind));
-    ttm_json_put_name(j, "basis", ttm_basis_name(way->basis));
-    ttm_json_put_u64(j, "bytes", way->bytes);
-    if (way->count) ttm_json_put_u64(j, "count", way->count);
-    ttm_json_put_words(j, "text", &words);
+    ttm_json_put_name(j, "kind", fix->kind);
+    ttm_json_put_name(j, "basis", ttm_basis_name(ttm_fix_basis(fix)));
+    ttm_json_put_u64(j, "bytes", fix->bytes);
+    if (fix->count) ttm_json_put_u64(j, "count", fix->count);
+    ttm_json_put_str(j, "text", fix->text);
     ttm_json_end(j);
   }
   ttm_json_end(j);
@@ -225,7 +235,7 @@ static void put_incident(ttm_json *j, const ttm_findings *f, size_t i) {
   ttm_json_put_name(j, "verdict", ttm_verdict_name(finding->verdict));
   ttm_json_put_known(j, "shortfall_per_bank_B", finding->shortfall);
   ttm_json_put_op(j, "operation", f, incident->op);
-  put_ways(j, f, i, incident);
+  put_ways(j, &f->statements, i);
   ttm_json_end(j);
 }
 
@@ -334,6 +344,8 @@ static void put_padding(ttm_json *j, const ttm_findings *f) {
     ttm_json_put_tensor_type(j, ttm_op_text_output(f->profile, ttm_op_text_of(f->profile, row->op), row->result));
     put_sizes(j, row->logical_bytes, row->stored_bytes);
     ttm_json_put_u64(j, "times", row->times);
+  ttm_json_put_u64(j, "places", row->places);
+  ttm_json_put_str(j, "name", row->name);
     ttm_json_end(j);
   }
   ttm_json_end(j);
@@ -383,6 +395,7 @@ int ttm_report_findings_json(const ttm_findings *f, ttm_out *out, ttm_error *err
   ttm_json_put_waste_at_peak(&j, f);
   ttm_json_put_layers(&j, f);
   ttm_json_put_advice(&j, f);
+  ttm_json_put_statements(&j, &f->statements);
   put_diagnostics(&j, f->profile);
   ttm_json_end(&j);
   return ttm_json_finish(&j) ? ttm_error_nomem(err) : TTM_OK;

@@ -20,6 +20,25 @@ static void put_row(ttm_json *j, const ttm_findings *f, const ttm_alive_row *row
     ttm_json_put_mib(j, "padded_MB", row->stored_bytes);
   }
   if (row->op != TTM_NONE) ttm_json_put_op_members(j, f, row->op);
+  if (row->group != TTM_NONE) ttm_json_put_u64(j, "group", row->group);
+  ttm_json_end(j);
+}
+
+/* The rows with repeated layers folded; a row names its group by its place here. */
+static void put_groups(ttm_json *j, const ttm_findings *f, const ttm_alive_set *set) {
+  ttm_json_put_rows(j, "groups");
+  for (size_t i = 0; i < set->groups.n; i++) {
+    const ttm_alive_group *group = &set->groups.at[i];
+    ttm_json_put_object(j, NULL);
+    ttm_json_put_name(j, "class", ttm_alive_class_name(group->class));
+    ttm_json_put_str(j, "name", group->name);
+    ttm_json_put_name(j, "basis", ttm_basis_name(group->guess ? TTM_ESTIMATED : TTM_DERIVED));
+    ttm_json_put_mib(j, "per_bank_MB", group->bank_bytes);
+    ttm_json_put_u64(j, "rows", group->rows);
+    ttm_json_put_u64(j, "tensors", group->tensors);
+    if (group->op != TTM_NONE) ttm_json_put_op_members(j, f, group->op);
+    ttm_json_end(j);
+  }
   ttm_json_end(j);
 }
 
@@ -63,6 +82,7 @@ static void put_set(ttm_json *j, const char *key, const ttm_findings *f, const t
   ttm_json_end(j);
   ttm_json_put_u64(j, "other_rows", set->other_rows);
   ttm_json_put_mib(j, "other_rows_per_bank_MB", set->other_bytes);
+  put_groups(j, f, set);
   put_modules(j, set);
   ttm_json_end(j);
 }

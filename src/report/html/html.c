@@ -3,7 +3,7 @@
  * rest behind it, so that a browser shows the chart while it still reads the file. */
 #include <stdio.h>
 
-#include "analyze/ways.h"
+#include "analyze/fix.h"
 #include "analyze/words.h"
 #include "l1/clash.h"
 #include "report/files/json_parts.h"

@@ -7,7 +7,6 @@
 #include "analyze/words.h"
 #include "base/format.h"
 #include "l1/clash.h"
-#include "report/run/ways_words.h"
 #include "report/write/l1_picture.h"
 
 enum { MARGIN = 2, LABEL = 10, BAR = 44, MOST = 20 };
@@ -99,7 +98,7 @@ static void draw_bank(page *s, const ttm_incident_text *what) {
   bar(s, "largest", bank, block, 1);
   ttm_buf_puts(s->out, "free block\n");
   bar(s, "needed", bank, need, 1);
-  ttm_buf_puts(s->out, "in one piece\n\n");
+  ttm_buf_puts(s->out, "as one block\n\n");
 }
 
 static void explain_oom(page *s, const ttm_incident_text *what, const ttm_incident_finding *finding) {
@@ -114,7 +113,7 @@ static void explain_oom(page *s, const ttm_incident_text *what, const ttm_incide
   number(s, "largest", what->largest_free_block, "free block");
   number(s, "allocated", what->allocated_per_bank, "per bank");
   number(s, "bank", what->bank_size, "for tensors");
-  number(s, "missing", finding->shortfall, finding->derived ? "per bank, by the last state of the log" : "per bank");
+  number(s, "short by", finding->shortfall, "per bank");
 }
 
 /* ---- Static buffers ----------------------------------------------------------------------------------------------------- */
@@ -145,75 +144,52 @@ static void explain_buffers(page *s, const ttm_incident *incident, uint64_t over
   char tiles[80];
   snprintf(tiles, sizeof tiles, "on each core: %llu bf16 tiles, %llu bfp8 tiles",
            (unsigned long long)((overlap + 2047) / 2048), (unsigned long long)((overlap + 1087) / 1088));
-  number(s, incident->what.kind == TTM_INCIDENT_L1_CLASH ? "overlap" : "too much", overlap, tiles);
+  number(s, incident->what.kind == TTM_INCIDENT_L1_CLASH ? "overlap" : "exceeds", overlap, tiles);
   if (!incident->what.core_range.n) return;
   ttm_buf_printf(s->out, "%*s%-*s", MARGIN, "", LABEL, "cores");
   ttm_put_text(s->out, incident->what.core_range, 60, s->form);
   ttm_buf_char(s->out, '\n');
 }
 
-/* ---- One incident ------------------------------------------------------------------------------------------------------ */
+/* ---- One failure -------------------------------------------------------------------------------------------------------- */
 
-static void put_title(page *s, const ttm_incident *incident, const ttm_incident_finding *finding) {
-  color(s, "1");
-  ttm_words_incident_title(s->out, incident);
-  color(s, "0");
-  if (finding->verdict != TTM_VERDICT_NONE) {
-    ttm_buf_puts(s->out, ", ");
-    color(s, "31");
-    ttm_words_verdict(s->out, finding->verdict);
-    color(s, "0");
-  }
-  ttm_buf_char(s->out, '\n');
-}
-
-static void put_ways(page *s, size_t i, const ttm_incident *incident) {
-  ttm_ways ways;
-  ttm_ways_find(&ways, s->f, i);
-  if (!ways.n) return;
-  ttm_buf_puts(s->out, "\n  What would have fitted\n");
-  for (size_t w = 0; w < ways.n; w++) {
+static void put_fixes(page *s, const ttm_statements *all, const ttm_statement *one) {
+  for (uint32_t i = 0; i < one->fixes; i++) {
     ttm_buf words = {0};
-    ttm_words_way(&words, &ways.at[w], incident);
-    if (ways.at[w].basis == TTM_ESTIMATED) ttm_buf_puts(&words, " (estimated)");
-    ttm_buf_printf(s->out, "  %zu. ", w + 1);
+    ttm_buf_put(&words, all->fixes.at[one->first_fix + i].text);
+    ttm_buf_printf(s->out, "%s  %u. ", i ? "" : "\n  Fixes\n", i + 1);
     paragraph(s, ttm_buf_str(&words), 5);
     s->out->failed |= words.failed;
     ttm_buf_free(&words);
   }
 }
 
-/* What the message leaves open. */
-static void put_doubt(page *s, const ttm_incident *incident, const ttm_incident_finding *finding) {
-  if (incident->what.kind == TTM_INCIDENT_FATAL && incident->what.size == TTM_UNKNOWN) {
-    ttm_buf_puts(s->out, "  It says nothing about memory.\n");
-  } else if (incident->what.kind == TTM_INCIDENT_OOM && finding->verdict == TTM_VERDICT_NONE) {
-    ttm_buf_puts(s->out,
-                 "\n  The message does not say how much was free, so exhausted or fragmented cannot be\n"
-                 "  told; a log with memory states can: ttmem explain LOG\n");
-  }
+static void put_title(page *s, const ttm_statement *one) {
+  color(s, "31");
+  ttm_put_paragraph(s->out, one->headline, 0, 0, s->columns, s->form);
+  color(s, "0");
+  ttm_buf_char(s->out, '\n');
 }
 
-static void put_incident(page *s, size_t i) {
+/* The message in full, unless the statement quotes it. */
+static void put_message(page *s, const ttm_incident *incident, const ttm_statement *one) {
+  if (incident->what.kind != TTM_INCIDENT_FATAL) {
+    ttm_buf_puts(s->out, "  ");
+    paragraph(s, incident->what.text, 2);
+  }
+  if (!one->detail.n) return;
+  ttm_buf_puts(s->out, "  ");
+  paragraph(s, one->detail, 2);
+}
+
+static void put_failure(page *s, uint32_t i) {
+  const ttm_statements *all = &s->f->statements;
+  const ttm_statement *one = ttm_statements_of_incident(all, i);
   const ttm_incident_finding *finding = &s->f->incidents.at[i];
   const ttm_incident *incident = &s->p->incidents.at[finding->incident];
-  put_title(s, incident, finding);
-  ttm_buf_puts(s->out, "  ");
-  paragraph(s, incident->what.text, 2);
-  if (s->p->seen.lines > 1) {
-    ttm_buf_printf(s->out, "  (line %u", incident->line);
-    if (incident->copies > 1) ttm_buf_printf(s->out, ", printed %u times", incident->copies);
-    ttm_buf_puts(s->out, ")\n");
-  }
-  if (incident->op != TTM_NONE) {
-    ttm_buf_puts(s->out, "  in ");
-    ttm_words_index(s->out, s->f, incident->op);
-    ttm_buf_char(s->out, ' ');
-    ttm_put_text(s->out, ttm_words_name(s->p, incident->op), 40, s->form);
-    ttm_buf_puts(s->out, " at ");
-    ttm_put_text(s->out, ttm_words_location(s->p, incident->op), 60, s->form);
-    ttm_buf_printf(s->out, ", line %u\n", s->p->ops.at[incident->op].line);
-  }
+  if (!one) return;
+  put_title(s, one);
+  put_message(s, incident, one);
   ttm_buf_char(s->out, '\n');
   switch (incident->what.kind) {
     case TTM_INCIDENT_OOM:
@@ -227,15 +203,14 @@ static void put_incident(page *s, size_t i) {
       if (incident->what.size != TTM_UNKNOWN) number(s, "size", incident->what.size, "asked for");
       break;
   }
-  ttm_buf weights = {0};
-  if (ttm_words_too_many_weights(&weights, s->f, incident)) {
-    ttm_buf_puts(s->out, "\n  ");
-    paragraph(s, ttm_buf_str(&weights), 2);
-  }
-  s->out->failed |= weights.failed;
-  ttm_buf_free(&weights);
-  put_ways(s, i, incident);
-  put_doubt(s, incident, finding);
+  put_fixes(s, all, one);
+}
+
+static void put_weights(page *s) {
+  const ttm_statement *weights = ttm_statements_find(&s->f->statements, "weights.exceed-dram", 0);
+  if (!weights) return;
+  ttm_buf_char(s->out, '\n');
+  put_title(s, weights);
 }
 
 int ttm_explain_write(const ttm_findings *f, const ttm_summary_style *style, ttm_buf *out) {
@@ -245,10 +220,11 @@ int ttm_explain_write(const ttm_findings *f, const ttm_summary_style *style, ttm
             out,
             style->columns < 72 ? 72 : style->columns,
             style->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII};
-  for (size_t i = 0; i < f->incidents.n && i < MOST; i++) {
+  for (uint32_t i = 0; i < f->incidents.n && i < MOST; i++) {
     if (i) ttm_buf_char(out, '\n');
-    put_incident(&s, i);
+    put_failure(&s, i);
   }
   if (f->incidents.n > MOST) ttm_buf_printf(out, "\n... and %zu more\n", f->incidents.n - MOST);
+  put_weights(&s);
   return out->failed ? TTM_ENOMEM : TTM_OK;
 }

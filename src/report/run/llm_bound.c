@@ -8,21 +8,21 @@ enum { BYTES_PER_TOKEN = 3 };
 /* In the order in which they go. Header, Configuration and What was not understood stay to the end. */
 static const char *const GOING[] = {
     "Operation Distribution",
-    "Nothing found, or not known",
+    "Nothing found, or unknown",
     "Layers",
     "Runs",
-    "Live Set at the Peak (L1)",
     "Model Weights",
     "Top 10 Padding Overhead",
-    "Fragmentation (DRAM)",
-    "Waste at the Peak (DRAM)",
-    "Late Frees",
-    "Live Set at the Peak (DRAM)",
+    "Fragmentation",
+    "Waste at the peak",
+    "Freed late",
+    "L1 of the fullest core",
+    "Live tensors at the peak",
     "Top 10 Memory Consumers (DRAM)",
-    "Leaks",
+    "Growth",
     "Peak Memory",
-    "Advice",
-    "Incidents",
+    "Fixes",
+    "Failures",
 };
 
 /* Where the section starts (at its "## "); TTM_NOT_FOUND when there is none. */

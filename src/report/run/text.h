@@ -7,8 +7,8 @@
 #include "analyze/findings.h"
 #include "base/buf.h"
 
-/* The LLM report. `name` is the report's name, without folder. */
-int ttm_llm_write(const ttm_findings *f, ttm_str name, ttm_buf *out);
+/* The LLM report. `name` is the report's name, without folder; `per_chip`: tables tell chips, not banks. */
+int ttm_llm_write(const ttm_findings *f, ttm_str name, bool per_chip, ttm_buf *out);
 
 /* Cuts an LLM report down to about `tokens`: sections go, the least important first, and say so. */
 void ttm_llm_bound(ttm_buf *text, uint64_t tokens);
@@ -16,6 +16,7 @@ void ttm_llm_bound(ttm_buf *text, uint64_t tokens);
 /* How a terminal wants it. */
 typedef struct ttm_summary_style {
   unsigned columns; /* width of the screen; less than 72 counts as 72 */
+  unsigned rows;    /* its height; less than 24 counts as 24 */
   bool color;
   bool utf8;
   const char *folder; /* where the report was written, NULL when it was not */

@@ -9,6 +9,7 @@
 #include "report/write/svg.h"
 
 enum { MOST_CELL = 200, LONGEST_CELL = 60, LEAST_TEXT = 14, LEAST_CELL = 6, GAP = 2, LEAST_COLUMNS = 72 };
+enum { TEXT_INDENT = 2, FIGURE = 9, LABEL = 10 };
 
 /* Light and dark, readable on paper, no script, nothing from elsewhere. */
 static const char style[] =
@@ -39,10 +40,18 @@ static ttm_buf formatted(const char *format, va_list args) {
   return text;
 }
 
-/* Words over as many lines as it takes; `indent` blanks before the later ones. */
+static void note_lines(ttm_doc *d, size_t n, bool text) {
+  for (size_t i = 0; d->lines && i < n; i++) {
+    ttm_doc_line_about line = {d->about ? d->about - 1 : UINT32_MAX, text, i > 0};
+    if (ttm_vec_push(d->lines, line)) d->out->failed = true;
+  }
+  if (text) d->about = 0;
+}
+
+/* Words over as many lines as it takes; the first goes on at column `indent`, the others start there. */
 static void put_wrapped(ttm_doc *d, ttm_str text, size_t indent) {
   size_t columns = d->columns < LEAST_COLUMNS ? LEAST_COLUMNS : d->columns;
-  ttm_put_paragraph(d->out, text, indent, indent, columns, d->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII);
+  note_lines(d, ttm_put_paragraph(d->out, text, indent, indent, columns, d->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII), true);
   ttm_buf_char(d->out, '\n');
 }
 
@@ -51,21 +60,45 @@ static void end_list(ttm_doc *d) {
   d->in_list = false;
 }
 
+static void put_sentence(ttm_doc *d, ttm_str text, size_t indent, ttm_doc_tone tone) {
+  static const char *const codes[] = {"", "31", "33", "2"};
+  if (d->in_list && d->form == TTM_DOC_MARKDOWN) ttm_buf_char(d->out, '\n');
+  end_list(d);
+  if (d->form == TTM_DOC_TERMINAL) {
+    ttm_buf_printf(d->out, "%*s", (int)indent, "");
+    if (tone) color(d, codes[tone]);
+    put_wrapped(d, text, indent);
+    if (tone && d->color && !d->out->failed) d->out->n--, color(d, "0"), ttm_buf_char(d->out, '\n');
+  } else {
+    ttm_buf_puts(d->out, d->form == TTM_DOC_HTML ? "<p>" : "");
+    put_foreign(d, text, SIZE_MAX);
+    ttm_buf_puts(d->out, d->form == TTM_DOC_HTML ? "</p>\n" : "\n\n");
+  }
+  d->started = true;
+}
+
+/* A point of a list, behind `mark` on a terminal and behind `before` elsewhere. */
+static void put_item(ttm_doc *d, const char *mark, const char *before, ttm_str text) {
+  if (!d->in_list && d->form == TTM_DOC_HTML) ttm_buf_puts(d->out, "<ul>\n");
+  d->in_list = true;
+  if (d->form == TTM_DOC_TERMINAL) {
+    ttm_buf_puts(d->out, mark);
+    put_wrapped(d, text, ttm_text_columns(ttm_str_of(mark)));
+  } else {
+    ttm_buf_puts(d->out, d->form == TTM_DOC_HTML ? "<li>" : "- ");
+    ttm_buf_puts(d->out, before);
+    put_foreign(d, text, SIZE_MAX);
+    ttm_buf_puts(d->out, d->form == TTM_DOC_HTML ? "</li>\n" : "\n");
+  }
+  d->started = true;
+}
+
 void ttm_doc_line(ttm_doc *d, const char *format, ...) {
   va_list args;
   va_start(args, format);
   ttm_buf text = formatted(format, args);
   va_end(args);
-  if (d->in_list && d->form == TTM_DOC_MARKDOWN) ttm_buf_char(d->out, '\n');
-  end_list(d);
-  if (d->form == TTM_DOC_TERMINAL) {
-    put_wrapped(d, ttm_buf_str(&text), 0);
-  } else {
-    ttm_buf_puts(d->out, d->form == TTM_DOC_HTML ? "<p>" : "");
-    put_foreign(d, ttm_buf_str(&text), SIZE_MAX);
-    ttm_buf_puts(d->out, d->form == TTM_DOC_HTML ? "</p>\n" : "\n\n");
-  }
-  d->started = true;
+  put_sentence(d, ttm_buf_str(&text), 0, TTM_DOC_PLAIN);
   ttm_buf_free(&text);
 }
 
@@ -74,18 +107,47 @@ void ttm_doc_point(ttm_doc *d, const char *format, ...) {
   va_start(args, format);
   ttm_buf text = formatted(format, args);
   va_end(args);
-  if (!d->in_list && d->form == TTM_DOC_HTML) ttm_buf_puts(d->out, "<ul>\n");
-  d->in_list = true;
-  if (d->form == TTM_DOC_TERMINAL) {
-    ttm_buf_puts(d->out, d->utf8 ? "• " : "* ");
-    put_wrapped(d, ttm_buf_str(&text), 2);
-  } else {
-    ttm_buf_puts(d->out, d->form == TTM_DOC_HTML ? "<li>" : "- ");
-    put_foreign(d, ttm_buf_str(&text), SIZE_MAX);
-    ttm_buf_puts(d->out, d->form == TTM_DOC_HTML ? "</li>\n" : "\n");
-  }
-  d->started = true;
+  put_item(d, d->utf8 ? "• " : "* ", "", ttm_buf_str(&text));
   ttm_buf_free(&text);
+}
+
+void ttm_doc_about(ttm_doc *d, uint32_t operation) { d->about = operation == UINT32_MAX ? 0 : operation + 1; }
+
+void ttm_doc_text(ttm_doc *d, ttm_doc_tone tone, ttm_str text) { put_sentence(d, text, TEXT_INDENT, tone); }
+
+void ttm_doc_figure(ttm_doc *d, double mb, ttm_str text) {
+  ttm_buf figure = {0}, mark = {0};
+  if (mb >= 0) ttm_put_mb(&figure, mb);
+  ttm_buf_printf(&mark, "%*s%*.*s  ", TEXT_INDENT, "", mb >= 0 ? FIGURE : 1, (int)figure.n,
+                 figure.n ? figure.at : "");
+  if (mb < 0) mark.n = 0, ttm_buf_printf(&mark, "%*s%s ", TEXT_INDENT, "", d->utf8 ? "•" : "*");
+  if (mb >= 0) ttm_buf_puts(&figure, " MB: ");
+  ttm_buf_char(&mark, '\0');
+  ttm_buf_char(&figure, '\0');
+  if (mark.failed || figure.failed)
+    d->out->failed = true;
+  else
+    put_item(d, mark.at, figure.at, text);
+  ttm_buf_free(&mark);
+  ttm_buf_free(&figure);
+}
+
+void ttm_doc_labelled(ttm_doc *d, const char *label, ttm_doc_tone tone, ttm_str text) {
+  if (d->form != TTM_DOC_TERMINAL) {
+    ttm_buf all = {0};
+    ttm_buf_printf(&all, d->form == TTM_DOC_HTML ? "<b>%s</b> " : "**%s** ", label);
+    ttm_buf_char(&all, '\0');
+    if (all.failed) d->out->failed = true;
+    if (!all.failed) put_item(d, "", *label ? all.at : "", text);
+    ttm_buf_free(&all);
+    return;
+  }
+  if (*label) color(d, "1");
+  ttm_buf_printf(d->out, "%-*s", LABEL, label);
+  if (*label) color(d, "0");
+  if (tone) color(d, tone == TTM_DOC_BAD ? "31" : tone == TTM_DOC_WARN ? "33" : "2");
+  put_wrapped(d, text, LABEL);
+  if (tone && d->color && !d->out->failed) d->out->n--, color(d, "0"), ttm_buf_char(d->out, '\n');
 }
 
 void ttm_doc_heading(ttm_doc *d, const char *text) {
@@ -96,7 +158,9 @@ void ttm_doc_heading(ttm_doc *d, const char *text) {
     put_foreign(d, ttm_str_of(text), SIZE_MAX);
     ttm_buf_puts(d->out, "</h2>\n");
   } else {
-    if (d->form == TTM_DOC_TERMINAL ? d->started : was_list) ttm_buf_char(d->out, '\n');
+    bool blank = d->form == TTM_DOC_TERMINAL ? d->started : was_list;
+    if (blank) ttm_buf_char(d->out, '\n');
+    if (d->form == TTM_DOC_TERMINAL) note_lines(d, blank ? 2 : 1, false);
     if (d->form == TTM_DOC_MARKDOWN) ttm_buf_puts(d->out, "## ");
     color(d, "1");
     put_foreign(d, ttm_str_of(text), SIZE_MAX);

@@ -11,12 +11,24 @@ typedef enum ttm_doc_form { TTM_DOC_TERMINAL, TTM_DOC_MARKDOWN, TTM_DOC_HTML } t
 
 enum { TTM_DOC_COLUMNS = 16 }; /* of a table, at most */
 
+/* How a text looks where there is colour. */
+typedef enum ttm_doc_tone { TTM_DOC_PLAIN, TTM_DOC_BAD, TTM_DOC_WARN, TTM_DOC_DIM } ttm_doc_tone;
+
+/* Of each line on a terminal: the operation it is about, and whether it only goes on with what the line above began. */
+typedef struct ttm_doc_line_about {
+  uint32_t operation; /* report index; UINT32_MAX */
+  bool text, goes_on; /* a heading and a blank line are no text */
+} ttm_doc_line_about;
+typedef TTM_VEC(ttm_doc_line_about) ttm_doc_lines;
+
 /* Begun with ttm_doc_begin, ended with ttm_doc_end. A failed allocation shows at the end. */
 typedef struct ttm_doc {
   ttm_buf *out;
   ttm_doc_form form;
   unsigned columns; /* of the terminal */
   bool color, utf8;
+  ttm_doc_lines *lines; /* terminal: filled line by line unless NULL */
+  uint32_t about;       /* operation + 1 that the next text is about; 0 */
   bool started; /* something was written: the next heading wants a blank line */
   bool in_list;
   /* the table being filled */
@@ -33,6 +45,13 @@ void ttm_doc_heading(ttm_doc *doc, const char *text);
 /* A sentence; a point of a list. The text may be foreign. Points that follow each other are one list. */
 void ttm_doc_line(ttm_doc *doc, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void ttm_doc_point(ttm_doc *doc, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* What the next text is about: the report index of an operation, or UINT32_MAX. */
+void ttm_doc_about(ttm_doc *doc, uint32_t operation);
+/* A text below a heading; a figure in MB per bank and what it is of; a row of a screen with a label in its margin ("": the label above holds). */
+void ttm_doc_text(ttm_doc *doc, ttm_doc_tone tone, ttm_str text);
+void ttm_doc_figure(ttm_doc *doc, double mb, ttm_str text);
+void ttm_doc_labelled(ttm_doc *doc, const char *label, ttm_doc_tone tone, ttm_str text);
 
 /* A table: the heads, "Buffer|>Bytes|>Miss" ('>' aligns to the right), then all cells row by row, then the end. */
 void ttm_doc_table(ttm_doc *doc, const char *const *heads, size_t n);
