@@ -7,7 +7,6 @@
 #include "analyze/pitfalls.h"
 #include "parse/capture.h"
 #include "report/files/findings_parts.h"
-#include "report/run/recording.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   ttm_str text = {(const char *)data, size};
@@ -32,7 +31,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!ttm_findings_make(&f, p, 1, NULL)) {
     ttm_buf words = {0};
     ttm_json j = {.out = &words};
-    ttm_words_recording(&words, f);
     ttm_json_put_object(&j, NULL);
     ttm_json_put_recording(&j, f);
     ttm_json_end(&j);

@@ -5,7 +5,9 @@
 #include "analyze/findings.h"
 #include "profile/read_report.h"
 #include "report/files/report.h"
-#include "report/run/analyses.h"
+#include "report/files/statements_json.h"
+#include "report/run/statements.h"
+#include "report/run/text.h"
 
 static ttm_str next_file(ttm_str *rest) {
   size_t end = ttm_str_find_char(*rest, '\0');
@@ -14,16 +16,17 @@ static ttm_str next_file(ttm_str *rest) {
   return file;
 }
 
-/* The terminal's analyses are written from the findings file itself; the other texts from what was read. */
+/* Statements are read from the findings file itself; the other texts are written from what was read. */
 static void write_texts(const ttm_findings *f, ttm_str findings_json) {
   ttm_summary_style style = {.columns = 80, .utf8 = true};
-  for (int rough = 0; rough < 2; rough++) {
-    ttm_analyses analyses = {0};
-    if (ttm_analyses_write(&analyses, findings_json, &style, rough)) abort();
-    ttm_analyses_free(&analyses);
-  }
+  ttm_statements statements;
   ttm_buf text = {0};
-  if (ttm_summary_write(f, &style, &text) || ttm_llm_write(f, TTM_LIT("fuzz"), &text)) abort();
+  ttm_doc doc = {.out = &text, .columns = 80, .utf8 = true};
+  if (ttm_statements_read(&statements, findings_json)) abort();
+  ttm_doc_statements(&doc, &statements);
+  if (ttm_doc_end(&doc)) abort();
+  ttm_statements_free(&statements);
+  if (ttm_summary_write(f, &style, &text) || ttm_llm_write(f, TTM_LIT("fuzz"), false, &text)) abort();
   ttm_buf_free(&text);
 }
 

@@ -77,11 +77,11 @@ typedef struct ttm_alive_set {
   uint64_t rounding_bytes; /* over all banks: banks that hold a page less than the fullest, block alignment */
   uint64_t logical_bytes, stored_bytes; /* of the tensors, over all banks: without padding, and with it */
   uint32_t tensors;
-  uint32_t typed;                    /* of them: with a known type; the four sums above are theirs */
-  uint64_t *alive_bits;              /* bit per tensor of the profile: it is among them */
-  TTM_VEC(ttm_alive_row) arguments;  /* those of them that no operation made, each by itself */
-  TTM_VEC(ttm_alive_row) rows;       /* largest first, at most TTM_ALIVE_ROWS */
-  uint64_t other_rows, other_bytes;  /* rows beyond them */
+  uint32_t typed;                   /* of them: with a known type; the four sums above are theirs */
+  uint64_t *alive_bits;             /* bit per tensor of the profile: it is among them */
+  TTM_VEC(ttm_alive_row) arguments; /* those of them that no operation made, each by itself */
+  TTM_VEC(ttm_alive_row) rows;      /* largest first, at most TTM_ALIVE_ROWS */
+  uint64_t other_rows, other_bytes; /* rows beyond them */
   TTM_VEC(ttm_alive_group) groups;  /* of all rows, kept or not; largest first, at most TTM_ALIVE_ROWS */
   uint64_t other_groups, other_groups_bytes;
   ttm_arena names;                   /* of the groups */

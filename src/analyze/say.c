@@ -39,6 +39,8 @@ static void put_word(ttm_buf *out, const ttm_findings *f, const ttm_word *word) 
       return ttm_put_bytes(out, word->n);
     case TTM_SAY_COUNT:
       return ttm_put_count(out, word->n);
+    case TTM_SAY_LINE:
+      return ttm_buf_u64(out, word->n);
     case TTM_SAY_PLURAL:
       ttm_put_count(out, word->n);
       ttm_buf_char(out, ' ');

@@ -16,6 +16,7 @@ typedef enum ttm_word_kind {
   TTM_SAY_CHANGE, /* thousandths of a MB: "+8.00 MB" */
   TTM_SAY_BYTES,  /* "11.5 GB", "45.3 KB" */
   TTM_SAY_COUNT,  /* "1,520" */
+  TTM_SAY_LINE,   /* of a log: "20939", as editors have it */
   TTM_SAY_PLURAL, /* "1 run", "1,520 operations" */
   TTM_SAY_SHARE,  /* "95.6 %" */
   TTM_SAY_OP,     /* "#12 ttnn.add layers.0|dot.3 (log line 90)" */
@@ -37,6 +38,7 @@ typedef struct ttm_word {
 #define TTM_CHANGE(milli) ((ttm_word){.kind = TTM_SAY_CHANGE, .change = (milli)})
 #define TTM_BYTES(bytes) ((ttm_word){.kind = TTM_SAY_BYTES, .n = (bytes)})
 #define TTM_COUNT(count) ((ttm_word){.kind = TTM_SAY_COUNT, .n = (count)})
+#define TTM_LINE(line) ((ttm_word){.kind = TTM_SAY_LINE, .n = (line)})
 #define TTM_PLURAL(count, noun) ((ttm_word){.kind = TTM_SAY_PLURAL, .n = (count), .text = ttm_str_of(noun)})
 #define TTM_SHARE(part, whole) \
   ((ttm_word){.kind = TTM_SAY_SHARE, .share = ttm_percent((double)(part), (double)(whole))})

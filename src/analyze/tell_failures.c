@@ -43,7 +43,8 @@ static void tell_need(ttm_teller *t, const ttm_incident_text *what) {
   if (known(what->free_per_bank)) ttm_say(&t->text, t->f, ", {} free", TTM_MB_OF(what->free_per_bank));
   if (known(what->largest_free_block))
     ttm_say(&t->text, t->f, ", largest free block {}", TTM_MB_OF(what->largest_free_block));
-  if (known(what->bank_size)) ttm_say(&t->text, t->f, ", bank capacity {}", TTM_MB_OF(what->bank_size));
+  if (known(what->bank_size) && what->needed_per_bank > what->bank_size)
+    ttm_say(&t->text, t->f, ", bank capacity {}", TTM_MB_OF(what->bank_size));
   ttm_detail(t, ".");
 }
 
@@ -62,8 +63,7 @@ static void tell_buffers(ttm_teller *t, const ttm_incident_text *what) {
 static void tell_place(ttm_teller *t, const ttm_incident *incident) {
   if (incident->op != TTM_NONE) ttm_detail(t, "In {}.", TTM_OP(incident->op));
   if (t->p->kind == TTM_LOG_CAPTURE || t->p->seen.lines < 2) return;
-  ttm_say(&t->text, t->f, "Message in log line {}", TTM_COUNT(incident->line));
-  if (incident->copies > 1) ttm_say(&t->text, t->f, ", printed {} times", TTM_COUNT(incident->copies));
+  ttm_say(&t->text, t->f, "Message in log line {}", TTM_LINE(incident->line));
   if (t->p->ranks.n > 1) ttm_say(&t->text, t->f, ", rank {}", TTM_COUNT(t->p->ranks.at[incident->rank]));
   ttm_detail(t, ".");
 }
@@ -140,7 +140,6 @@ static void tell_weights(ttm_teller *t) {
   ttm_tell(t, "weights.exceed-dram", TTM_TOPIC_FAILURE, TTM_SEVERITY_FAILURE, TTM_ESTIMATED);
   ttm_headline(t, "The weights alone need about {} per chip, DRAM holds {}: freeing other tensors cannot help",
                TTM_BYTES(demand->bytes), TTM_BYTES(demand->capacity));
-  ttm_detail(t, "Estimated by the weights already on the device.");
   ttm_tell_quantity(t, "weights", "B", (double)demand->bytes);
   ttm_tell_quantity(t, "capacity", "B", (double)demand->capacity);
 }

@@ -52,14 +52,14 @@ static void tell_gaps(ttm_teller *t) {
   note(t, seen->bad_op_lines, "operation line", "could not be read: cut or torn");
   note(t, seen->bad_blocks, "memory line", "could not be read");
   note(t, seen->unpaired, "memory state", "without its operation line");
-  note(t, seen->unfinished, "program run", "without an end");
+  if (!t->p->incidents.n) note(t, seen->unfinished, "program run", "without an end");
   if (seen->cut)
     ttm_point_at(t, TTM_NO_FIGURE, TTM_NONE, "the log is cut: it ends inside a line, a block or a packed stream");
   if (seen->trace_cache)
     ttm_point_at(t, TTM_NO_FIGURE, TTM_NONE,
                  "traces were captured or replayed: operations inside a replay are not in this log");
   for (uint32_t i = 0; i < seen->note_count && i < TTM_KEPT_NOTES; i++)
-    ttm_point_at(t, TTM_NO_FIGURE, TTM_NONE, "log line {}: {}", TTM_COUNT(seen->notes[i].line),
+    ttm_point_at(t, TTM_NO_FIGURE, TTM_NONE, "log line {}: {}", TTM_LINE(seen->notes[i].line),
                  TTM_TEXT(ttm_profile_string(t->p, seen->notes[i].text)));
 }
 

@@ -3,7 +3,7 @@
 #include "analyze/parts.h"
 #include "analyze/tell.h"
 
-enum { SHOWN_ROWS = 20, SHOWN_WASTE = 10, FULL_PCT = 90 };
+enum { SHOWN_ROWS = 20, SHOWN_MODULES = 8, SHOWN_WASTE = 10, FULL_PCT = 90 };
 
 /* ---- Peaks ---------------------------------------------------------------------------------------------------------- */
 
@@ -15,9 +15,8 @@ static void say_peak(ttm_teller *t, ttm_memory memory, const ttm_peak *peak) {
     ttm_say(&t->text, t->f, "{} peak {}; the capacity is unknown", TTM_WORDS(name), TTM_BYTES(used * level->banks));
     return;
   }
-  ttm_say(&t->text, t->f, "{} peak {} of {} per bank ({}), {} of {} per chip", TTM_WORDS(name), TTM_NUMBER(used),
-          TTM_MB_OF(capacity), TTM_SHARE(level->allocated, level->total), TTM_BYTES(used * level->banks),
-          TTM_BYTES(capacity * level->banks));
+  ttm_say(&t->text, t->f, "{} peak {} of {} per bank ({})", TTM_WORDS(name), TTM_NUMBER(used), TTM_MB_OF(capacity),
+          TTM_SHARE(level->allocated, level->total));
   if (peak->cause != TTM_NONE)
     ttm_say(&t->text, t->f, ", raised by {} ({})", TTM_OP(peak->cause), TTM_CHANGE(peak->effect));
   else if (level->allocated)
@@ -33,6 +32,9 @@ static void tell_peak(ttm_teller *t, ttm_memory memory) {
            ttm_words_state_basis(t->p));
   say_peak(t, memory, peak);
   ttm_tell_headline(t);
+  if (peak->level.total)
+    ttm_detail(t, "{} of {} per chip.", TTM_BYTES(ttm_level_bytes(peak->level.allocated) * peak->level.banks),
+               TTM_BYTES(ttm_level_bytes(peak->level.total) * peak->level.banks));
   uint32_t call = peak->cause < t->p->ops.n ? t->p->ops.at[peak->cause].call : TTM_NONE;
   if (peak->cause != TTM_NONE && t->p->ops.at[peak->cause].flags & TTM_OP_CONST_EVAL && call < t->p->calls.n &&
       t->p->calls.at[call].caller != TTM_NONE)
@@ -67,11 +69,13 @@ static void tell_consumers(ttm_teller *t, ttm_memory memory) {
   const ttm_consumers *all = &t->f->consumers[memory];
   if (!all->n) return;
   ttm_tell(t, ids[memory], TTM_TOPIC_PEAK, TTM_SEVERITY_NOTE, TTM_DERIVED);
-  ttm_headline(t, "Operations that added most to {}, per bank", TTM_WORDS(ttm_memory_name(memory)));
+  ttm_headline(t, "Operations that added most to {} in one run, per bank", TTM_WORDS(ttm_memory_name(memory)));
   for (size_t i = 0; i < all->n; i++) {
     const ttm_consumer *row = &all->at[i];
     ttm_say(&t->text, t->f, "{}", TTM_OP_AT(row->most.op, row->name));
-    if (row->places > 1) ttm_say(&t->text, t->f, " ×{}", TTM_COUNT(row->places));
+    if (row->places > 1)
+      ttm_say(&t->text, t->f, " ×{}, {} at most each", TTM_COUNT(row->places),
+              TTM_MB_OF(ttm_level_bytes((uint64_t)row->most.effect)));
     if (row->runs > 1) ttm_say(&t->text, t->f, ", in {}", TTM_PLURAL(row->runs, "run"));
     ttm_tell_point(t, ttm_mb(row->total), row->most.op);
   }
@@ -152,6 +156,16 @@ static void tell_group(ttm_teller *t, const ttm_alive_group *group) {
   ttm_tell_point(t, ttm_mib(group->bank_bytes), group->op);
 }
 
+static void tell_modules(ttm_teller *t, const ttm_alive_set *set) {
+  if (!set->modules.n || (set->modules.n == 1 && !set->modules.at[0].path.n)) return;
+  ttm_say(&t->text, t->f, "{} by module: ", TTM_WORDS(t->p->capture.recording.is ? "Tensors" : "Activations"));
+  for (size_t i = 0; i < set->modules.n && i < SHOWN_MODULES; i++)
+    ttm_say(&t->text, t->f, "{}{} {}", TTM_WORDS(i ? ", " : ""),
+            TTM_TEXT(set->modules.at[i].path.n ? set->modules.at[i].path : TTM_LIT("(no module)")),
+            TTM_MB_OF(set->modules.at[i].bank_bytes));
+  ttm_detail(t, ".");
+}
+
 static void tell_set(ttm_teller *t, const ttm_alive_set *set) {
   const char *memory = ttm_memory_name(set->memory);
   if (!set->known || !set->measured_bytes) return;
@@ -166,6 +180,7 @@ static void tell_set(ttm_teller *t, const ttm_alive_set *set) {
   if (set->guessed_bytes)
     ttm_detail(t, "{} per bank are KV cache by the name of the argument alone (estimated).",
                TTM_MB_OF(set->guessed_bytes));
+  tell_modules(t, set);
   if (set->over_bytes)
     ttm_detail(t, "{} per bank are counted twice: views of other tensors.", TTM_MB_OF(set->over_bytes));
   t->out->at.at[t->out->at.n - 1].line = t->p->states.at[set->state].line;
@@ -205,7 +220,7 @@ static void tell_refusals(ttm_teller *t, const ttm_fragmentation *x) {
   for (size_t i = 0; i < x->refusing_states && i < TTM_REFUSALS; i++) {
     const ttm_state *state = &t->p->states.at[x->refusing[i]];
     ttm_point_at(t, TTM_NO_FIGURE, TTM_NONE,
-                 "would have failed at log line {}: {} per bank free, largest free block {}", TTM_COUNT(state->line),
+                 "would have failed at log line {}: {} per bank free, largest free block {}", TTM_LINE(state->line),
                  TTM_MB_OF(ttm_level_bytes(state->dram_free)), TTM_MB_OF(ttm_level_bytes(state->dram_largest)));
   }
   if (x->refusing_states > TTM_REFUSALS)

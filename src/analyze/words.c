@@ -40,59 +40,16 @@ void ttm_words_index(ttm_buf *out, const ttm_findings *f, uint32_t op) {
 
 /* ---- Words -------------------------------------------------------------------------------------------------------- */
 
-void ttm_words_incident(ttm_buf *out, const ttm_incident *incident) {
-  const ttm_incident_text *what = &incident->what;
-  const char *buffers = what->dataflow ? "dataflow buffers" : "circular buffers";
-  switch (what->kind) {
-    case TTM_INCIDENT_OOM:
-      ttm_buf_puts(out, "out of memory");
-      if (what->memory.n) ttm_buf_puts(out, " in "), ttm_put_text(out, what->memory, 16, TTM_FORM_ASCII);
-      break;
-    case TTM_INCIDENT_L1_CLASH:
-      ttm_buf_printf(out, "%s clash with L1 buffers", buffers);
-      break;
-    case TTM_INCIDENT_L1_OVERFLOW:
-      ttm_buf_printf(out, "%s larger than L1", buffers);
-      break;
-    case TTM_INCIDENT_FATAL:
-      ttm_buf_puts(out, "fatal error");
-      break;
-  }
-}
-
-void ttm_words_incident_title(ttm_buf *out, const ttm_incident *incident) {
-  size_t start = out->n;
-  ttm_words_incident(out, incident);
-  if (!out->failed && out->n > start && out->at[start] >= 'a' && out->at[start] <= 'z')
-    out->at[start] = (char)(out->at[start] - 'a' + 'A');
-}
-
-void ttm_words_verdict(ttm_buf *out, ttm_verdict verdict) {
-  switch (verdict) {
-    case TTM_VERDICT_NONE:
-      break;
-    case TTM_VERDICT_EXHAUSTED:
-      ttm_buf_puts(out, "exhausted: less is free than was needed");
-      break;
-    case TTM_VERDICT_FRAGMENTED:
-      ttm_buf_puts(out, "fragmented: enough is free, but no single free block is large enough");
-      break;
-    case TTM_VERDICT_IMPOSSIBLE:
-      ttm_buf_puts(out, "impossible: more than a whole bank holds, even an empty one");
-      break;
-  }
-}
-
 const char *ttm_words_class(const ttm_profile *p, ttm_alive_class class) {
-  static const char *const words[TTM_ALIVE_CLASSES] = {"weights",     "const-eval",   "KV cache",    "inputs",
-                                                       "activations", "earlier runs", "left by ops", "unaccounted"};
+  static const char *const words[TTM_ALIVE_CLASSES] = {"weights",     "const-eval",   "KV cache",   "inputs",
+                                                       "activations", "earlier runs", "operations", "unattributed"};
   return class == TTM_ALIVE_ACTIVATION && p->capture.recording.is ? "tensors" : words[class];
 }
 
 void ttm_words_type(ttm_buf *out, const ttm_profile *p, uint32_t type, ttm_text_form form) {
   static const char *const buffers[] = {"", " in DRAM", " in L1", " in L1_SMALL", " in TRACE", " on the host"};
   bool told = type < p->types.n && !ttm_str_eq(ttm_profile_string(p, p->types.at[type].text), TTM_LIT("unknown"));
-  if (!told) return ttm_buf_puts(out, "of a type that is not told"); /* in captures: no tensor node named the buffer */
+  if (!told) return ttm_buf_puts(out, "of unknown type"); /* in captures: no tensor node named the buffer */
   if (!p->types.at[type].is_tensor) return ttm_buf_puts(out, "not a tensor");
   const ttm_tensor_type *t = &p->types.at[type].tensor;
   char shape[256];

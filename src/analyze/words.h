@@ -19,15 +19,6 @@ ttm_str ttm_words_location(const ttm_profile *p, uint32_t op);
 /* The report index as text: "#74", or "deallocate" and the like for operations without one. */
 void ttm_words_index(ttm_buf *out, const ttm_findings *f, uint32_t op);
 
-/* "out of memory in DRAM", "circular buffers clash with L1 buffers", ... */
-void ttm_words_incident(ttm_buf *out, const ttm_incident *incident);
-
-/* The same as a title: "Out of memory in DRAM". */
-void ttm_words_incident_title(ttm_buf *out, const ttm_incident *incident);
-
-/* The verdict and its reason: "fragmented: enough is free, but no single block is large enough". Nothing without a verdict. */
-void ttm_words_verdict(ttm_buf *out, ttm_verdict verdict);
-
 /* A class of the live set: "KV cache". Nothing in a recording tells weights and inputs from other tensors: all are "tensors" there. */
 const char *ttm_words_class(const ttm_profile *p, ttm_alive_class class);
 

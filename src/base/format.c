@@ -49,6 +49,15 @@ void ttm_put_bytes(ttm_buf *out, uint64_t bytes) {
   }
 }
 
+void ttm_put_pair(ttm_buf *out, uint64_t part, uint64_t whole) {
+  bool large = whole >= 10ull << 30;
+  if (whole < 1u << 20) return ttm_buf_printf(out, "%.1f of %.1f KB", (double)part / 1024.0, (double)whole / 1024.0);
+  ttm_put_mb(out, ttm_mib(part) / (large ? 1024.0 : 1.0));
+  ttm_buf_puts(out, " of ");
+  ttm_put_mb(out, ttm_mib(whole) / (large ? 1024.0 : 1.0));
+  ttm_buf_puts(out, large ? " GB" : " MB");
+}
+
 const char *ttm_level_color(double percent) { return percent > 90 ? "31" : percent > 80 ? "33" : "32"; }
 
 const char *ttm_bytes_text(char room[TTM_COUNT_ROOM], uint64_t bytes) {

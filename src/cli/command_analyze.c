@@ -93,22 +93,23 @@ static int judge_budget(const budget *b, const ttm_findings *f, ttm_buf *out, tt
                        b->text);
 }
 
-static void judge_findings(const ttm_findings *f, ttm_buf *out) {
-  const ttm_profile *p = f->profile;
-  for (size_t i = 0; i < f->incidents.n; i++) {
-    ttm_words_incident(out, &p->incidents.at[i]);
-    ttm_buf_printf(out, ", log line %u\n", p->incidents.at[i].line);
+/* What fails, or will. */
+static void judge_findings(const ttm_statements *all, ttm_buf *out) {
+  for (size_t i = 0; i < all->at.n; i++) {
+    const ttm_statement *s = &all->at.at[i];
+    if (s->severity != TTM_SEVERITY_FAILURE && !(s->topic == TTM_TOPIC_GROWTH && s->severity == TTM_SEVERITY_WARNING))
+      continue;
+    ttm_put_text(out, s->headline, SIZE_MAX, TTM_FORM_UTF8);
+    if (s->line) ttm_buf_printf(out, " (log line %u)", s->line);
+    ttm_buf_char(out, '\n');
   }
-  for (size_t i = 0; i < f->leaks.n; i++)
-    ttm_buf_printf(out, "leak: %.3f MB per bank more after every run, %u runs\n", ttm_mb(f->leaks.at[i].per_run),
-                   f->leaks.at[i].runs_seen);
 }
 
 /* Appends a line for each failure and leak (--check) and each peak above its budget. TTM_ENODATA when the log has nothing for a budget;
  * the others are judged all the same. */
 static int judge(const ttm_options *options, const ttm_findings *f, ttm_buf *out, ttm_error *err) {
   int status = TTM_OK;
-  if (options->given[TTM_OPTION_CHECK]) judge_findings(f, out);
+  if (options->given[TTM_OPTION_CHECK]) judge_findings(&f->statements, out);
   for (size_t i = 0; i < options->many_count; i++) {
     budget b;
     if (options->many[i].option != TTM_OPTION_BUDGET) continue;

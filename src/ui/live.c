@@ -82,7 +82,8 @@ static void draw_live(void *view, ttm_screen *s) {
   row++;
   if (peak->cause != TTM_NONE) {
     column = ttm_screen_print(s, row, 1, TTM_STYLE_DIM, "raised by %.3f: ", ttm_mb(peak->effect));
-    ttm_draw_operation(s, row, column, TTM_STYLE_PLAIN, v->subject->findings, peak->cause, (ttm_str){0}, s->columns - column - 1);
+    ttm_draw_operation(s, row, column, TTM_STYLE_PLAIN, v->subject->findings, peak->cause, (ttm_str){0},
+                       s->columns - column - 1);
   } else if (peak->level.allocated) {
     ttm_screen_words(s, row, 1, TTM_STYLE_DIM, "raised outside the operations of this log");
   }

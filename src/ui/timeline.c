@@ -171,7 +171,8 @@ static void draw_info(const timeline *t, ttm_screen *s, int row) {
     return;
   }
   column = ttm_screen_words(s, row + 1, 1, TTM_STYLE_DIM, "before ");
-  ttm_draw_operation(s, row + 1, column, TTM_STYLE_PLAIN, t->subject->findings, state->op, (ttm_str){0}, s->columns - column - 1);
+  ttm_draw_operation(s, row + 1, column, TTM_STYLE_PLAIN, t->subject->findings, state->op, (ttm_str){0},
+                     s->columns - column - 1);
   if (!ttm_op_effect_whole(p, state->op, t->memory, &effect)) {
     if (p->ops.at[state->op].flags & TTM_OP_FAILED) ttm_screen_words(s, row + 2, 1, TTM_STYLE_BAD, "which failed");
     return;

@@ -53,7 +53,7 @@ static void nothing_at_all(void **state) {
   assert_int_equal(f->elements, 0);
   assert_false(f->peak[TTM_DRAM].known);
   assert_int_equal(f->peak[TTM_DRAM].cause, TTM_NONE);
-  assert_int_equal(f->top[TTM_DRAM][0].op, TTM_NONE);
+  assert_int_equal(f->consumers[TTM_DRAM].n, 0);
   assert_int_equal(f->padding.n + f->runs.n + f->leaks.n + f->distribution.n + f->incidents.n, 0);
   assert_int_equal(ttm_findings_index(f, 0), TTM_NONE);
   ttm_findings_free(f);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Clashes explained from real messages: samples/metal and public issues. */
-#include "analyze/ways.h"
+#include "analyze/fix.h"
 #include "l1/clash.h"
 #include "l1/data_format.h"
 #include "unit.h"
 
 static const ttm_clash_hints nothing = {0};
 
-static ttm_ways ways; /* out of the clash explained last */
+static ttm_remedies fixes; /* of the clash explained last */
 
 static ttm_clash explain(const char *sentence, const ttm_clash_hints *hints) {
   ttm_incident_text incident;
@@ -15,8 +15,8 @@ static ttm_clash explain(const char *sentence, const ttm_clash_hints *hints) {
   assert_true(ttm_incident_parse(ttm_str_of(sentence), &incident));
   assert_true(ttm_clash_possible(&incident));
   assert_int_equal(ttm_clash_explain(&clash, &incident, hints), 0);
-  ways = (ttm_ways){.n = 0};
-  ttm_ways_find_buffers(&ways, &incident, clash.map.arch, clash.spare_small);
+  fixes = (ttm_remedies){.n = 0};
+  ttm_fixes_of_buffers(&fixes, &incident, clash.map.arch, clash.spare_small);
   return clash;
 }
 
@@ -37,10 +37,10 @@ static void dataflow_buffers_meet_tensors(void **state) {
   assert_int_equal(c.map.arch_basis, TTM_ESTIMATED);
   assert_int_equal(c.map.base_basis, TTM_ESTIMATED);
   assert_int_equal(ttm_l1_map_buffers_end(&c.map) - ttm_l1_map_lowest_tensor(&c.map), 929120);
-  assert_true(ways.n >= 2);
-  assert_int_equal(ways.at[0].kind, TTM_WAY_BUFFERS);
-  assert_int_equal(ways.at[0].count, 454);
-  assert_int_equal(ways.at[1].kind, TTM_WAY_L1_TENSORS);
+  assert_true(fixes.n >= 2);
+  assert_int_equal(fixes.at[0].kind, TTM_FIX_BUFFERS);
+  assert_int_equal(fixes.at[0].count, 454);
+  assert_int_equal(fixes.at[1].kind, TTM_FIX_L1_TENSORS);
   ttm_clash_free(&c);
 }
 
@@ -54,7 +54,7 @@ static void buffers_alone_are_too_large(void **state) {
   assert_int_equal(c.bytes, 12688736 - 1499136);
   assert_int_equal(c.map.arch_basis, TTM_MEASURED);
   assert_int_equal(c.map.tensors.n, 0);
-  for (size_t i = 0; i < ways.n; i++) assert_int_not_equal(ways.at[i].kind, TTM_WAY_L1_TENSORS);
+  for (size_t i = 0; i < fixes.n; i++) assert_int_not_equal(fixes.at[i].kind, TTM_FIX_L1_TENSORS);
   ttm_clash_free(&c);
 }
 
@@ -71,9 +71,9 @@ static void a_small_clash_is_a_matter_of_settings(void **state) {
   assert_int_equal(c.map.base, 103712);
   assert_int_equal(c.map.base_basis, TTM_DERIVED);
   assert_int_equal(c.program, 4);
-  assert_int_equal(ways.at[2].kind, TTM_WAY_LESS_SMALL);
-  assert_int_equal(ways.at[2].basis, TTM_ESTIMATED); /* nobody says how much of L1_SMALL is in use */
-  assert_int_equal(ways.at[2].bytes, 192);
+  assert_int_equal(fixes.at[2].kind, TTM_FIX_LESS_SMALL);
+  assert_int_equal(fixes.at[2].check, TTM_FIX_ESTIMATED); /* nobody says how much of L1_SMALL is in use */
+  assert_int_equal(fixes.at[2].bytes, 192);
   ttm_clash_free(&c);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyze/fix.h"
+#include "analyze/say.h"
 #include "analyze/words.h"
 #include "base/checked.h"
 #include "base/format.h"
@@ -64,11 +65,7 @@ void ttm_cb_failure_make(ttm_cb_failure *f, const ttm_device_incident *i, const 
     find_fixes(f, &i->what);
   }
   if (i->what.kind == TTM_INCIDENT_OOM) f->verdict = ttm_verdict_of(&i->what, &f->shortfall);
-  if (f->verdict != TTM_VERDICT_NONE) {
-    ttm_buf_printf(&f->detail, "Short by %s per bank; ", TTM_BYTES_TEXT(f->shortfall));
-    ttm_words_verdict(&f->detail, f->verdict);
-    ttm_buf_puts(&f->detail, ". 'ttmem explain' lists the fixes");
-  }
+  if (f->verdict != TTM_VERDICT_NONE) ttm_buf_puts(&f->detail, "'ttmem explain' lists the fixes");
   if (i->mistake) {
     ttm_buf cure = {0};
     ttm_buf_puts(&cure, i->mistake->cure);
@@ -128,17 +125,16 @@ static void put_partitions(ttm_doc *d, const ttm_device_log *log) {
 
 static void put_failure(ttm_doc *d, const ttm_device_log *log, const ttm_device_incident *i,
                         const ttm_clash_hints *hints) {
-  ttm_incident incident = {.what = i->what};
   ttm_buf title = {0};
   ttm_cb_failure f;
-  ttm_words_incident_title(&title, &incident);
+  ttm_cb_failure_make(&f, i, hints);
+  ttm_say_failure(&title, &i->what, f.verdict, f.clashes ? f.clash.bytes : f.shortfall);
   ttm_buf_printf(&title, ", log line %s", TTM_COUNT_TEXT(i->line));
   if (i->copies > 1) ttm_buf_printf(&title, ", printed %s times", TTM_COUNT_TEXT(i->copies));
   ttm_buf_char(&title, '\0');
   ttm_doc_heading(d, title.failed ? "" : title.at);
   ttm_doc_line(d, "%.*s", TTM_ARGS(ttm_str_first(i->what.text, 600)));
   if (i->op) ttm_doc_line(d, "In operation %.*s.", TTM_ARGS(string(log, i->op)));
-  ttm_cb_failure_make(&f, i, hints);
   if (f.detail.n) ttm_doc_line(d, "%.*s.", TTM_ARGS(ttm_buf_str(&f.detail)));
   if (f.clashes) ttm_doc_picture(d, &f.clash.map);
   for (size_t k = 0; k < f.fix_count; k++) ttm_doc_point(d, "Fix: %.*s.", TTM_ARGS(ttm_buf_str(&f.fixes[k])));

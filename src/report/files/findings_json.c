@@ -344,8 +344,8 @@ static void put_padding(ttm_json *j, const ttm_findings *f) {
     ttm_json_put_tensor_type(j, ttm_op_text_output(f->profile, ttm_op_text_of(f->profile, row->op), row->result));
     put_sizes(j, row->logical_bytes, row->stored_bytes);
     ttm_json_put_u64(j, "times", row->times);
-  ttm_json_put_u64(j, "places", row->places);
-  ttm_json_put_str(j, "name", row->name);
+    ttm_json_put_u64(j, "places", row->places);
+    ttm_json_put_str(j, "name", row->name);
     ttm_json_end(j);
   }
   ttm_json_end(j);

@@ -6,11 +6,11 @@
 #include "analyze/fix.h"
 #include "analyze/words.h"
 #include "l1/clash.h"
+#include "l1/core_use.h"
 #include "report/files/json_parts.h"
 #include "report/files/report.h"
 #include "report/html/html_page.h"
 #include "report/html/html_parts.h"
-#include "report/run/recording.h"
 #include "report/write/l1_parts.h"
 #include "report/write/svg.h"
 #include "ttmem/version.h"
@@ -136,13 +136,8 @@ static int put_clash(ttm_json *j, const ttm_profile *p, const ttm_incident *inci
 
 static void put_incident(ttm_json *j, const ttm_findings *f, size_t i, ttm_html_position at) {
   const ttm_incident *incident = &f->profile->incidents.at[i];
-  ttm_buf title = {0}, verdict = {0};
-  ttm_words_incident(&title, incident);
-  ttm_words_verdict(&verdict, f->incidents.at[i].verdict);
   ttm_json_put_object(j, NULL);
   put_position(j, at);
-  ttm_json_put_words(j, "title", &title);
-  ttm_json_put_words(j, "verdict", &verdict);
   ttm_json_put_i64(j, "state", incident->state < f->profile->states.n ? (int64_t)incident->state : -1);
   if (put_clash(j, f->profile, incident)) j->out->failed = true;
   ttm_json_end(j);
@@ -168,27 +163,20 @@ static int put_moments(ttm_json *j, const ttm_findings *f) {
   return TTM_OK;
 }
 
-/* L1 core by core, which only captures and recordings tell: the fullest core in a sentence, and the core on which a program's buffers came
- * nearest to a tensor, with the operation of that program. */
+/* L1 core by core, which only captures and recordings tell: the core on which a program's buffers came nearest to a tensor, with the
+ * operation of that program. The sentence is the statement "l1.core". */
 static int put_l1(ttm_json *j, const ttm_findings *f) {
   const ttm_profile *p = f->profile;
   ttm_core_use use;
-  ttm_buf words = {0};
   if (p->kind != TTM_LOG_CAPTURE || p->seen.from_report) return TTM_OK;
   int code = ttm_core_use_make(&use, p);
-  if (!code) ttm_words_core_use(&words, p, &use);
-  if (!code && words.n) {
-    uint32_t op = use.gap_event < p->capture.events.n ? p->capture.events.at[use.gap_event].op : TTM_NONE;
+  uint32_t op = !code && use.gap_event < p->capture.events.n ? p->capture.events.at[use.gap_event].op : TTM_NONE;
+  if (!code && use.map.size && op < p->ops.n) {
     ttm_json_put_object(j, "l1");
-    ttm_json_put_str(j, "words", ttm_buf_str(&words));
-    if (use.map.size && op < p->ops.n) {
-      ttm_json_put_op(j, "operation", f, op);
-      put_core(j, &use.map);
-    }
+    ttm_json_put_op(j, "operation", f, op);
+    put_core(j, &use.map);
     ttm_json_end(j);
   }
-  if (words.failed) code = TTM_ENOMEM;
-  ttm_buf_free(&words);
   ttm_core_use_free(&use);
   return code;
 }
@@ -196,18 +184,10 @@ static int put_l1(ttm_json *j, const ttm_findings *f) {
 /* What the page says of the input as a whole. */
 static void put_input(ttm_json *j, const ttm_html *h, ttm_str name, bool own_findings) {
   const ttm_profile *p = h->p;
-  ttm_buf lacks = {0};
-  const char *missing = ttm_words_missing(p);
-  if (missing)
-    ttm_buf_puts(&lacks, missing);
-  else
-    ttm_words_recording(&lacks, h->f);
   ttm_json_put_u64(j, "format", TTM_HTML_FORMAT);
   ttm_json_put_name(j, "version", TTM_VERSION);
   ttm_json_put_str(j, "name", name);
   ttm_json_put_str(j, "source", ttm_words_source(p));
-  ttm_json_put_name(j, "holds", ttm_words_kind(p));
-  lacks.n || lacks.failed ? ttm_json_put_words(j, "missing", &lacks) : ttm_json_put_null(j, "missing");
   ttm_json_put_u64(j, "elements", h->f->elements);
   ttm_json_put_u64(j, "states", p->states.n);
   ttm_json_put_u64(j, "calls", p->calls.n);

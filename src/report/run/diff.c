@@ -285,23 +285,16 @@ static void put_names(ttm_doc *doc, const ttm_diff *d) {
 
 static void put_incidents(ttm_doc *doc, const ttm_diff *d) {
   static const char *const sides[] = {"Before", "After"};
-  ttm_buf words = {0};
   if (!d->f[0]->incidents.n && !d->f[1]->incidents.n && !d->f[0]->leaks.n && !d->f[1]->leaks.n) return;
   ttm_doc_heading(doc, "What failed");
   for (int s = 0; s < 2; s++) {
-    const ttm_profile *p = d->f[s]->profile;
     if (!d->f[s]->incidents.n && !d->f[s]->leaks.n) ttm_doc_point(doc, "%s: nothing", sides[s]);
-    for (size_t i = 0; i < d->f[s]->incidents.n && i < TTM_DIFF_TOP; i++) {
-      ttm_buf_clear(&words);
-      ttm_words_incident(&words, &p->incidents.at[i]);
-      ttm_doc_point(doc, "%s: %.*s, log line %u", sides[s], (int)words.n, words.at ? words.at : "",
-                    p->incidents.at[i].line);
+    for (size_t i = 0; i < d->f[s]->statements.at.n; i++) {
+      const ttm_statement *one = &d->f[s]->statements.at.at[i];
+      if (one->severity == TTM_SEVERITY_FAILURE || !strcmp(one->id, "leak.run"))
+        ttm_doc_point(doc, "%s: %.*s (log line %u)", sides[s], (int)one->headline.n, one->headline.p, one->line);
     }
-    for (size_t i = 0; i < d->f[s]->leaks.n; i++)
-      ttm_doc_point(doc, "%s: a leak of %.3f MB per bank and run", sides[s], ttm_mb(d->f[s]->leaks.at[i].per_run));
   }
-  doc->out->failed |= words.failed;
-  ttm_buf_free(&words);
 }
 
 void ttm_diff_write(ttm_doc *doc, const ttm_diff *d) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Answers of `ttmem fit` side by side: a table for people, JSON for scripts. */
-#include "analyze/words.h"
+#include "analyze/say.h"
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/format.h"
@@ -50,34 +50,22 @@ static void put_figures(const page *p, const ttm_fit_case *c) {
   ttm_buf_printf(out, " %8.1f %7.1f %8llu\n", kib(c->l1_peak), kib(c->l1_core), (unsigned long long)c->clashes);
 }
 
-/* "out of memory in DRAM: ttnn.add at model.py:17" */
-static void put_stop_where(const page *p, const ttm_fit_case *c) {
+/* "Out of memory in DRAM: insufficient memory, short by 1.13 MB per bank, in ttnn.add at model.py:17". */
+static void put_stop(const page *p, const ttm_fit_case *c) {
   const ttm_fit_stop *stop = &c->stop;
-  ttm_incident like = {.what = {.kind = stop->kind, .memory = ttm_buf_str(&stop->memory), .dataflow = stop->dataflow}};
+  ttm_incident_text what = {.kind = stop->kind, .memory = ttm_buf_str(&stop->memory), .dataflow = stop->dataflow};
+  ttm_buf words = {0};
+  ttm_say_failure(&words, &what, stop->verdict, stop->shortfall);
+  if (stop->operation.n) ttm_say(&words, NULL, ", in {}", TTM_TEXT(ttm_buf_str(&stop->operation)));
+  if (stop->at.n) ttm_say(&words, NULL, " at {}", TTM_TEXT(ttm_buf_str(&stop->at)));
+  if (stop->kind == TTM_INCIDENT_OOM && stop->needed != TTM_UNKNOWN)
+    ttm_say(&words, NULL, "; {} per bank needed", TTM_MB_OF(stop->needed));
+  if (c->fits == TTM_FITS) ttm_buf_puts(&words, "; the program went on");
   begin_line(p);
-  ttm_words_incident(p->out, &like);
-  if (stop->operation.n) ttm_buf_puts(p->out, ": "), ttm_put_text(p->out, ttm_buf_str(&stop->operation), 40, p->form);
-  if (stop->at.n) ttm_buf_puts(p->out, " at "), ttm_put_text(p->out, ttm_buf_str(&stop->at), p->columns, p->form);
-  if (c->fits == TTM_FITS) ttm_buf_puts(p->out, "; the program went on");
+  ttm_put_paragraph(p->out, ttm_buf_str(&words), MARGIN, MARGIN, p->columns, p->form);
   ttm_buf_char(p->out, '\n');
-}
-
-static void put_stop_numbers(const page *p, const ttm_fit_stop *stop) {
-  ttm_buf *out = p->out;
-  if (stop->kind == TTM_INCIDENT_OOM && stop->needed != TTM_UNKNOWN) {
-    begin_line(p);
-    ttm_buf_puts(out, "needs "), ttm_put_bytes(out, stop->needed), ttm_buf_puts(out, " of a bank");
-    if (stop->largest != TTM_UNKNOWN) ttm_buf_puts(out, ", free in one piece "), ttm_put_bytes(out, stop->largest);
-    if (stop->free != TTM_UNKNOWN && stop->free != stop->largest)
-      ttm_buf_puts(out, ", in all "), ttm_put_bytes(out, stop->free);
-    if (stop->verdict) ttm_buf_printf(out, ": %s", ttm_verdict_name(stop->verdict));
-    ttm_buf_char(out, '\n');
-  } else if (stop->kind != TTM_INCIDENT_OOM && stop->shortfall != TTM_UNKNOWN) {
-    begin_line(p);
-    ttm_put_bytes(out, stop->shortfall);
-    ttm_buf_puts(out,
-                 stop->kind == TTM_INCIDENT_L1_CLASH ? " of a core are wanted by both\n" : " too much for a core\n");
-  }
+  p->out->failed |= words.failed;
+  ttm_buf_free(&words);
 }
 
 static void put_case(const page *p, const ttm_fit_case *c) {
@@ -89,8 +77,7 @@ static void put_case(const page *p, const ttm_fit_case *c) {
     ttm_put_paragraph(p->out, ttm_buf_str(&c->why), start, start, MARGIN + p->columns, p->form);
     ttm_buf_char(p->out, '\n');
   } else if (c->refused) {
-    put_stop_where(p, c);
-    put_stop_numbers(p, &c->stop);
+    put_stop(p, c);
   }
 }
 

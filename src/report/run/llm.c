@@ -99,8 +99,7 @@ static void put_memory_line(llm *r) {
   for (int m = 0; m < TTM_MEMORIES; m++) {
     if (!ttm_profile_config(r->p, (ttm_memory)m, &level)) continue;
     ttm_say(&line, r->f, "{}{} {}", TTM_WORDS(line.n ? ", " : "Capacity per chip: "),
-            TTM_WORDS(ttm_memory_name((ttm_memory)m)),
-            TTM_BYTES((uint64_t)level.total * 1048576 / 1000 * level.banks));
+            TTM_WORDS(ttm_memory_name((ttm_memory)m)), TTM_BYTES((uint64_t)level.total * 1048576 / 1000 * level.banks));
   }
   if (line.n) ttm_doc_figure(&r->doc, -1, ttm_buf_str(&line));
   r->doc.out->failed |= line.failed;
@@ -122,7 +121,10 @@ static void put_configuration(llm *r) {
           TTM_WORDS(ttm_words_kind(r->p)));
   if (r->p->ranks.n > 1) ttm_say(&line, r->f, ", {}", TTM_PLURAL(r->p->ranks.n, "rank"));
   ttm_doc_figure(&r->doc, -1, ttm_buf_str(&line));
-  ttm_doc_figure(&r->doc, -1, TTM_LIT("Units: MB = 1048576 bytes, per bank unless \"per chip\" is said; states are rounded to 0.001 MB per bank"));
+  ttm_doc_figure(
+      &r->doc, -1,
+      TTM_LIT(
+          "Units: MB = 1048576 bytes, per bank unless \"per chip\" is said; states are rounded to 0.001 MB per bank"));
   r->doc.out->failed |= line.failed;
   ttm_buf_free(&line);
 }
@@ -140,7 +142,8 @@ static void put_peak_row(llm *r, ttm_memory memory) {
   ttm_doc_cell(&r->doc, "%.2f MB", ttm_mb(peak->level.total) * banks);
   ttm_doc_cell(&r->doc, "%.1f%%", ttm_percent(peak->level.allocated, peak->level.total));
   if (caused)
-    ttm_doc_cell(&r->doc, "%u", r->p->ops.at[peak->cause].line), ttm_doc_cell(&r->doc, "%.3f MB", ttm_mb(peak->effect) * banks);
+    ttm_doc_cell(&r->doc, "%u", r->p->ops.at[peak->cause].line),
+        ttm_doc_cell(&r->doc, "%.3f MB", ttm_mb(peak->effect) * banks);
   else
     ttm_doc_cell(&r->doc, "-"), ttm_doc_cell(&r->doc, "-");
   ttm_doc_cell(&r->doc, "%.2f MB", ttm_mb((int64_t)peak->level.allocated * peak->level.banks));
@@ -207,8 +210,8 @@ static bool any_effect(const ttm_profile *p) {
 }
 
 static void put_consumers(llm *r) {
-  static const char *const heads[] = {"Rank",           "Op#",   "Operation", "Location", "DRAM added (MB)",
-                                      "DRAM after (MB)", "Input", "Output",    "Log line"};
+  static const char *const heads[] = {"Rank",  "Op#",    "Operation", "Location", "DRAM added (MB)", "DRAM after (MB)",
+                                      "Input", "Output", "Log line"};
   const ttm_consumers *all = &r->f->consumers[TTM_DRAM];
   ttm_doc_heading(&r->doc, "Top 10 Memory Consumers (DRAM)");
   if (!all->n) {
@@ -233,7 +236,8 @@ static void put_padding_row(llm *r, size_t rank, const ttm_padding_row *row) {
   ttm_doc_cell(&r->doc, "%zu", rank);
   ttm_doc_cell(&r->doc, "%u", ttm_findings_index(r->f, row->op));
   ttm_doc_cell_text(&r->doc, ttm_words_name(r->p, row->op));
-  ttm_doc_cell(&r->doc, "%s (%.*s)", *logical ? logical : "scalar", type ? (int)type->element.n : 1, type ? type->element.p : "?");
+  ttm_doc_cell(&r->doc, "%s (%.*s)", *logical ? logical : "scalar", type ? (int)type->element.n : 1,
+               type ? type->element.p : "?");
   ttm_doc_cell(&r->doc, "%s", stored);
   ttm_doc_cell(&r->doc, "%.2f MB (%.1f%%)", ttm_mib(overhead) * row->places,
                ttm_percent((double)overhead, (double)row->logical_bytes));
@@ -321,7 +325,8 @@ static void put_weight(llm *r, const ttm_fold *fold, uint32_t group, const weigh
 static const char *no_weights(const ttm_profile *p) {
   if (p->graphs.n) return "None: the compiled graphs take no weights.";
   if (p->kind == TTM_LOG_LIVE) return "Unknown: samples do not tell weights from other memory.";
-  if (p->kind != TTM_LOG_CAPTURE) return "Unknown: no module dump is in this log. TTXLA_LOGGER_LEVEL=DEBUG prints them.";
+  if (p->kind != TTM_LOG_CAPTURE)
+    return "Unknown: no module dump is in this log. TTXLA_LOGGER_LEVEL=DEBUG prints them.";
   return p->capture.recording.is ? "Unknown: a recording does not tell weights from other tensors."
                                  : "Unknown: a graph capture does not tell weights from other tensors.";
 }
@@ -349,7 +354,8 @@ static void put_weights(llm *r) {
   ttm_fold fold = {0};
   weight_groups groups = {0};
   char heading[64] = "Model Weights";
-  if (r->p->graphs.n) snprintf(heading, sizeof heading, "Model Weights (%.1f MB total)", ttm_mib(r->f->registry.weight_bytes));
+  if (r->p->graphs.n)
+    snprintf(heading, sizeof heading, "Model Weights (%.1f MB total)", ttm_mib(r->f->registry.weight_bytes));
   ttm_doc_heading(&r->doc, heading);
   if (gather_weights(r, &fold, &groups)) r->doc.out->failed = true;
   if (groups.n)
@@ -411,13 +417,15 @@ static void put_run(llm *r, const ttm_run *run) {
 }
 
 static void put_runs(llm *r) {
-  static const char *const heads[] = {"Run", "Program", "Ops", "DRAM start (MB)", "DRAM end (MB)", "DRAM peak (MB)", "Log lines"};
+  static const char *const heads[] = {"Run",           "Program",        "Ops",      "DRAM start (MB)",
+                                      "DRAM end (MB)", "DRAM peak (MB)", "Log lines"};
   size_t n = r->f->runs.n;
   if (n < 2 || !ttm_words_has_runs(r->p)) return;
   put_statements(r, TTM_TOPIC_RUNS, TTM_SEVERITY_NOTE, "Runs");
   ttm_doc_table(&r->doc, heads, 7);
   for (size_t i = 0; i < n; i++) {
-    if (n > SHOWN_RUNS && i == SHOWN_RUNS / 2) i = n - SHOWN_RUNS / 2; /* the first ones warm up, the last ones are steady */
+    if (n > SHOWN_RUNS && i == SHOWN_RUNS / 2)
+      i = n - SHOWN_RUNS / 2; /* the first ones warm up, the last ones are steady */
     put_run(r, &r->f->runs.at[i]);
   }
   ttm_doc_table_end(&r->doc);

@@ -12,8 +12,8 @@ enum {
   LEAST_ROWS = 24,
   TOP_FAILURES = 3,
   TOP_FIXES = 3,
-  TOP_ROWS = 3,     /* of evidence */
-  BAR_FRAME = 68,   /* columns of a bar's line without the bar */
+  TOP_ROWS = 3,   /* of evidence */
+  BAR_FRAME = 75, /* columns of a bar's line without the bar */
   MOST_BAR = 40,
   LABEL = 10,
 };
@@ -60,18 +60,21 @@ static void put_bar(screen *s, double pct, size_t columns) {
 static void put_memory(screen *s, ttm_memory memory) {
   const ttm_level *level = &s->f->peak[memory].level;
   double pct = ttm_percent(level->allocated, level->total);
-  size_t wide = s->doc.columns > BAR_FRAME + MOST_BAR ? MOST_BAR : s->doc.columns > BAR_FRAME ? s->doc.columns - BAR_FRAME : 8;
+  size_t wide = s->doc.columns > BAR_FRAME + MOST_BAR ? MOST_BAR
+                : s->doc.columns > BAR_FRAME          ? s->doc.columns - BAR_FRAME
+                                                      : 4;
   uint64_t used = (uint64_t)level->allocated * 1048576 / 1000, capacity = (uint64_t)level->total * 1048576 / 1000;
   ttm_buf *out = s->doc.out, bank = {0};
   if (!level->total) return; /* samples of an unknown board: the peak's sentence says so */
   ttm_buf_printf(out, "%-*s", LABEL, ttm_memory_name(memory));
   put_bar(s, pct, wide);
-  ttm_say(&bank, s->f, "{} of {} per bank", TTM_NUMBER(used), TTM_MB_OF(capacity));
+  ttm_say(&bank, s->f, "{} of {} per bank,", TTM_NUMBER(used), TTM_MB_OF(capacity));
   ttm_buf_printf(out, " %5.1f %%  ", pct);
   size_t start = out->n;
   ttm_buf_put(out, ttm_buf_str(&bank));
-  ttm_pad_to(out, start, 28);
-  ttm_say(out, s->f, "{} of {} per chip\n", TTM_BYTES(used * level->banks), TTM_BYTES(capacity * level->banks));
+  ttm_pad_to(out, start, 30);
+  ttm_put_pair(out, used * level->banks, capacity * level->banks);
+  ttm_buf_puts(out, " per chip\n");
   ttm_buf_free(&bank);
 }
 
@@ -93,7 +96,7 @@ static void put_bars(screen *s) {
 /* ---- Statements ------------------------------------------------------------------------------------------------------ */
 
 /* Labels of the margin, by topic. */
-static const char *const LABELS[TTM_TOPICS] = {"Failure", "Peak",  "Live",    "Growth", "Late",    "Fragments",
+static const char *const LABELS[TTM_TOPICS] = {"Failure", "Peak",    "Live", "Growth", "Late",    "Fragments",
                                                "Waste",   "Padding", "Runs", "Layers", "L1 core", "Input"};
 
 static void put_row(screen *s, const char *label, const ttm_statement *statement, bool detail) {
@@ -122,8 +125,11 @@ static void put_failures(screen *s) {
 
 static void put_fix(screen *s, size_t i) {
   if (i >= s->all->best.n) return;
-  ttm_doc_labelled(&s->doc, i ? "" : s->all->best.n > 1 ? "Fixes" : "Fix", TTM_DOC_PLAIN,
-                   s->all->fixes.at[s->all->best.at[i]].text);
+  ttm_doc_labelled(&s->doc,
+                   i                    ? ""
+                   : s->all->best.n > 1 ? "Fixes"
+                                        : "Fix",
+                   TTM_DOC_PLAIN, s->all->fixes.at[s->all->best.at[i]].text);
 }
 
 static void put_first_fix(screen *s) { put_fix(s, 0); }
@@ -136,16 +142,27 @@ static void put_topic(screen *s, ttm_topic topic, ttm_severity most) {
   bool first = true;
   for (size_t i = 0; i < s->all->at.n; i++) {
     const ttm_statement *one = &s->all->at.at[i];
-    if (one->topic != topic || one->severity > most || (topic == TTM_TOPIC_PEAK && strncmp(one->id, "peak.con", 8) == 0))
-      continue;
-    if (topic == TTM_TOPIC_PEAK && strcmp(one->id, "peak.changes") == 0) continue;
+    if (one->topic != topic || one->severity > most) continue;
     put_row(s, first ? LABELS[topic] : "", one, false);
     if (topic == TTM_TOPIC_RUNS || topic == TTM_TOPIC_GROWTH) return; /* the program that ran most, the first leak */
     first = false;
   }
 }
 
-static void put_peak(screen *s) { put_topic(s, TTM_TOPIC_PEAK, TTM_SEVERITY_UNKNOWN); }
+static void put_peak(screen *s) {
+  const ttm_statement *dram = ttm_statements_first(s->all, TTM_TOPIC_PEAK);
+  if (dram) put_row(s, LABELS[TTM_TOPIC_PEAK], dram, false);
+}
+/* Those of the other memories, and what was held inside a failing operation. */
+static void put_other_peaks(screen *s) {
+  bool first = true;
+  for (size_t i = 0; i < s->all->at.n; i++) {
+    const ttm_statement *one = &s->all->at.at[i];
+    if (one->topic != TTM_TOPIC_PEAK) continue;
+    if (!first && !one->points && strcmp(one->id, "peak.changes") != 0) put_row(s, "", one, false);
+    first = false;
+  }
+}
 static void put_live(screen *s) { put_topic(s, TTM_TOPIC_ALIVE, TTM_SEVERITY_NOTE); }
 static void put_growth(screen *s) { put_topic(s, TTM_TOPIC_GROWTH, TTM_SEVERITY_NOTE); }
 static void put_late(screen *s) { put_topic(s, TTM_TOPIC_FREED_LATE, TTM_SEVERITY_NOTE); }
@@ -211,10 +228,11 @@ static const struct {
   void (*put)(screen *s);
   int worth;
 } PARTS[] = {
-    {put_head, 0},      {put_bars, 0}, {put_failures, 0}, {put_first_fix, 0}, {put_other_fixes, 9}, {put_peak, 0},
-    {put_consumers, 6}, {put_live, 8}, {put_holders, 5}, {put_growth, 0},    {put_late, 7},        {put_fragmentation, 7},
-    {put_waste, 6},     {put_padding, 1}, {put_runs, 4}, {put_layers, 2},    {put_l1_core, 0},     {put_input, 0},
-    {put_unknown, 3},   {put_end, 0},
+    {put_head, 0},   {put_bars, 0},        {put_failures, 0},      {put_first_fix, 0}, {put_other_fixes, 9},
+    {put_peak, 0},   {put_other_peaks, 3}, {put_consumers, 6},     {put_live, 8},      {put_holders, 5},
+    {put_growth, 0}, {put_late, 7},        {put_fragmentation, 7}, {put_waste, 6},     {put_padding, 1},
+    {put_runs, 4},   {put_layers, 2},      {put_l1_core, 0},       {put_input, 0},     {put_unknown, 3},
+    {put_end, 0},
 };
 enum { PART_COUNT = sizeof PARTS / sizeof *PARTS, MOST_WORTH = 9 };
 
@@ -241,8 +259,12 @@ static void choose(const ttm_str *texts, bool *chosen, size_t rows) {
 
 int ttm_summary_write(const ttm_findings *f, const ttm_summary_style *style, ttm_buf *out) {
   ttm_buf all = {0};
-  screen s = {f, f->profile, &f->statements, style,
-              {.out = &all, .columns = style->columns < 72 ? 72 : style->columns, .color = style->color, .utf8 = style->utf8}};
+  screen s = {
+      f,
+      f->profile,
+      &f->statements,
+      style,
+      {.out = &all, .columns = style->columns < 72 ? 72 : style->columns, .color = style->color, .utf8 = style->utf8}};
   size_t ends[PART_COUNT];
   ttm_str texts[PART_COUNT];
   bool chosen[PART_COUNT] = {false};

@@ -51,7 +51,8 @@ static void note_lines(ttm_doc *d, size_t n, bool text) {
 /* Words over as many lines as it takes; the first goes on at column `indent`, the others start there. */
 static void put_wrapped(ttm_doc *d, ttm_str text, size_t indent) {
   size_t columns = d->columns < LEAST_COLUMNS ? LEAST_COLUMNS : d->columns;
-  note_lines(d, ttm_put_paragraph(d->out, text, indent, indent, columns, d->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII), true);
+  note_lines(d, ttm_put_paragraph(d->out, text, indent, indent, columns, d->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII),
+             true);
   ttm_buf_char(d->out, '\n');
 }
 
@@ -118,8 +119,7 @@ void ttm_doc_text(ttm_doc *d, ttm_doc_tone tone, ttm_str text) { put_sentence(d,
 void ttm_doc_figure(ttm_doc *d, double mb, ttm_str text) {
   ttm_buf figure = {0}, mark = {0};
   if (mb >= 0) ttm_put_mb(&figure, mb);
-  ttm_buf_printf(&mark, "%*s%*.*s  ", TEXT_INDENT, "", mb >= 0 ? FIGURE : 1, (int)figure.n,
-                 figure.n ? figure.at : "");
+  ttm_buf_printf(&mark, "%*s%*.*s  ", TEXT_INDENT, "", mb >= 0 ? FIGURE : 1, (int)figure.n, figure.n ? figure.at : "");
   if (mb < 0) mark.n = 0, ttm_buf_printf(&mark, "%*s%s ", TEXT_INDENT, "", d->utf8 ? "•" : "*");
   if (mb >= 0) ttm_buf_puts(&figure, " MB: ");
   ttm_buf_char(&mark, '\0');

@@ -29,7 +29,7 @@ typedef struct ttm_doc {
   bool color, utf8;
   ttm_doc_lines *lines; /* terminal: filled line by line unless NULL */
   uint32_t about;       /* operation + 1 that the next text is about; 0 */
-  bool started; /* something was written: the next heading wants a blank line */
+  bool started;         /* something was written: the next heading wants a blank line */
   bool in_list;
   /* the table being filled */
   const char *heads[TTM_DOC_COLUMNS];
