@@ -281,7 +281,7 @@ ttm_arch_id ttm_incident_arch(const ttm_profile *p, const ttm_incident *incident
 /* Unused bytes of L1_SMALL when the message came. */
 static uint64_t unused_small(const ttm_profile *p, const ttm_incident *incident) {
   ttm_level small;
-  if (incident->state == TTM_NONE) return TTM_UNKNOWN;
+  if (incident->state >= p->states.n) return TTM_UNKNOWN;
   if (!ttm_state_level(p, incident->state, TTM_L1_SMALL, &small)) return 0;
   uint64_t room = ttm_level_bytes(small.free);
   return room > TTM_LEVEL_SLACK ? room - TTM_LEVEL_SLACK : 0;

@@ -69,7 +69,7 @@ ttm_str ttm_fold_name_in(const ttm_fold *fold, uint32_t group, ttm_arena *arena)
   ttm_buf name = {0};
   ttm_fold_name(fold, group, &name);
   const char *kept = name.failed ? NULL : ttm_arena_copy(arena, ttm_buf_str(&name));
-  ttm_str out = kept ? (ttm_str){kept, name.n} : (ttm_str){"", 0};
+  ttm_str out = {kept, kept ? name.n : 0};
   ttm_buf_free(&name);
   return out;
 }

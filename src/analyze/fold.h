@@ -26,7 +26,7 @@ typedef struct ttm_fold {
 int ttm_fold_add(ttm_fold *fold, ttm_str name, uint64_t kind, uint32_t *group);
 /* Appends the name of a group. */
 void ttm_fold_name(const ttm_fold *fold, uint32_t group, ttm_buf *out);
-/* The same as a string of the arena; empty without memory. */
+/* The same as a string of the arena; its bytes are NULL without memory. */
 ttm_str ttm_fold_name_in(const ttm_fold *fold, uint32_t group, ttm_arena *arena);
 void ttm_fold_free(ttm_fold *fold);
 

@@ -37,6 +37,8 @@ static void put_word(ttm_buf *out, const ttm_findings *f, const ttm_word *word) 
       return ttm_buf_puts(out, " MB");
     case TTM_SAY_BYTES:
       return ttm_put_bytes(out, word->n);
+    case TTM_SAY_PAIR:
+      return ttm_put_pair(out, word->n, word->whole);
     case TTM_SAY_COUNT:
       return ttm_put_count(out, word->n);
     case TTM_SAY_LINE:

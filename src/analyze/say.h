@@ -15,6 +15,7 @@ typedef enum ttm_word_kind {
   TTM_SAY_NUMBER, /* bytes: "978.4" */
   TTM_SAY_CHANGE, /* thousandths of a MB: "+8.00 MB" */
   TTM_SAY_BYTES,  /* "11.5 GB", "45.3 KB" */
+  TTM_SAY_PAIR,   /* "11.5 of 12.0 GB" */
   TTM_SAY_COUNT,  /* "1,520" */
   TTM_SAY_LINE,   /* of a log: "20939", as editors have it */
   TTM_SAY_PLURAL, /* "1 run", "1,520 operations" */
@@ -25,7 +26,7 @@ typedef enum ttm_word_kind {
 
 typedef struct ttm_word {
   ttm_word_kind kind;
-  uint64_t n;
+  uint64_t n, whole;
   int64_t change;
   double share;
   ttm_str text;
@@ -37,6 +38,7 @@ typedef struct ttm_word {
 #define TTM_NUMBER(bytes) ((ttm_word){.kind = TTM_SAY_NUMBER, .n = (bytes)})
 #define TTM_CHANGE(milli) ((ttm_word){.kind = TTM_SAY_CHANGE, .change = (milli)})
 #define TTM_BYTES(bytes) ((ttm_word){.kind = TTM_SAY_BYTES, .n = (bytes)})
+#define TTM_PAIR(some, all) ((ttm_word){.kind = TTM_SAY_PAIR, .n = (some), .whole = (all)})
 #define TTM_COUNT(count) ((ttm_word){.kind = TTM_SAY_COUNT, .n = (count)})
 #define TTM_LINE(line) ((ttm_word){.kind = TTM_SAY_LINE, .n = (line)})
 #define TTM_PLURAL(count, noun) ((ttm_word){.kind = TTM_SAY_PLURAL, .n = (count), .text = ttm_str_of(noun)})

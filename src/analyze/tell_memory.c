@@ -33,8 +33,9 @@ static void tell_peak(ttm_teller *t, ttm_memory memory) {
   say_peak(t, memory, peak);
   ttm_tell_headline(t);
   if (peak->level.total)
-    ttm_detail(t, "{} of {} per chip.", TTM_BYTES(ttm_level_bytes(peak->level.allocated) * peak->level.banks),
-               TTM_BYTES(ttm_level_bytes(peak->level.total) * peak->level.banks));
+    ttm_detail(t, "{} per chip.",
+               TTM_PAIR(ttm_level_bytes(peak->level.allocated) * peak->level.banks,
+                        ttm_level_bytes(peak->level.total) * peak->level.banks));
   uint32_t call = peak->cause < t->p->ops.n ? t->p->ops.at[peak->cause].call : TTM_NONE;
   if (peak->cause != TTM_NONE && t->p->ops.at[peak->cause].flags & TTM_OP_CONST_EVAL && call < t->p->calls.n &&
       t->p->calls.at[call].caller != TTM_NONE)

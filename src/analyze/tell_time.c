@@ -94,8 +94,8 @@ void ttm_tell_freed_late(ttm_teller *t) {
   for (size_t i = 0; i < l->n; i++) times += l->late[i].times;
   ttm_say(&t->text, t->f, "{} freed late", TTM_PLURAL(times, "tensor"));
   if (helps)
-    ttm_say(&t->text, t->f, "; freed at the last use, the DRAM peak is {} instead of {} per bank{}", TTM_NUMBER(lowest),
-            TTM_MB_OF(l->peak_bytes), TTM_WORDS(l->replayed ? " (replayed)" : " (derived)"));
+    ttm_say(&t->text, t->f, "; {}freed at the last use, the DRAM peak is {} instead of {} per bank",
+            TTM_WORDS(l->replayed ? "replayed with each " : ""), TTM_NUMBER(lowest), TTM_MB_OF(l->peak_bytes));
   else
     ttm_buf_puts(&t->text, "; the DRAM peak stays as it is without them");
   ttm_tell_headline(t);

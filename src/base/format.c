@@ -29,6 +29,7 @@ void ttm_put_counted(ttm_buf *out, uint64_t n, const char *noun) {
 
 void ttm_put_mb(ttm_buf *out, double mb) {
   double size = mb < 0 ? -mb : mb;
+  if (mb == 0) return ttm_buf_char(out, '0');
   if (size < 999.95) return ttm_buf_printf(out, "%.*f", size >= 99.995 ? 1 : size >= 0.9995 ? 2 : 3, mb);
   if (size >= 1e15) return ttm_buf_printf(out, "%.0f", mb); /* what no memory has */
   uint64_t tenths = (uint64_t)(size * 10 + 0.5);
@@ -50,12 +51,11 @@ void ttm_put_bytes(ttm_buf *out, uint64_t bytes) {
 }
 
 void ttm_put_pair(ttm_buf *out, uint64_t part, uint64_t whole) {
-  bool large = whole >= 10ull << 30;
-  if (whole < 1u << 20) return ttm_buf_printf(out, "%.1f of %.1f KB", (double)part / 1024.0, (double)whole / 1024.0);
-  ttm_put_mb(out, ttm_mib(part) / (large ? 1024.0 : 1.0));
-  ttm_buf_puts(out, " of ");
-  ttm_put_mb(out, ttm_mib(whole) / (large ? 1024.0 : 1.0));
-  ttm_buf_puts(out, large ? " GB" : " MB");
+  double unit = whole >= 1ull << 30 ? TTM_MB * 1024.0 : whole >= 1u << 20 ? TTM_MB : 1024.0;
+  ttm_buf_printf(out, "%.1f of %.1f %s", (double)part / unit, (double)whole / unit,
+                 unit > TTM_MB    ? "GB"
+                 : unit == TTM_MB ? "MB"
+                                  : "KB");
 }
 
 const char *ttm_level_color(double percent) { return percent > 90 ? "31" : percent > 80 ? "33" : "32"; }
@@ -83,7 +83,8 @@ static uint32_t next_shown(ttm_str *text) {
 }
 
 static void put_safely(ttm_buf *out, uint32_t c, ttm_text_form form) {
-  if (c >= 0x80 && form == TTM_FORM_ASCII) c = '?';
+  if (c == 0x2265 && form == TTM_FORM_ASCII) return ttm_buf_puts(out, ">="); /* our own two signs */
+  if (c >= 0x80 && form == TTM_FORM_ASCII) c = c == 0xD7 ? 'x' : '?';
   if (form == TTM_FORM_MARKDOWN && (c == '|' || c == '`' || c == '<' || c == '\\')) ttm_buf_char(out, '\\');
   ttm_put_character(out, c);
 }

@@ -23,10 +23,10 @@ void ttm_put_counted(ttm_buf *out, uint64_t n, const char *noun);
 /* Bytes in the unit that suits them: "1.95 MB", "384.0 KB", "512 B", "11.99 GB". */
 void ttm_put_bytes(ttm_buf *out, uint64_t bytes);
 
-/* Two of them in one unit: "11.47 of 11.99 GB". */
+/* Two of them in one unit: "11.5 of 12.0 GB". */
 void ttm_put_pair(ttm_buf *out, uint64_t part, uint64_t whole);
 
-/* Megabytes as tables and sentences show them, without the unit: "1,023.0", "12.25", "0.512". Never finer than the log, 0.001 MB. */
+/* Megabytes as tables and sentences show them, without the unit: "1,023.0", "12.25", "0.512", "0". Never finer than the log, 0.001 MB. */
 void ttm_put_mb(ttm_buf *out, double mb);
 
 /* part / whole in percent; 0 when the whole is 0. */

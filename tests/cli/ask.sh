@@ -33,6 +33,6 @@ for tokens in 100 300 1000 3000; do
   [ "$(wc -c <.out)" -le $((tokens * 3)) ] || fail "--max-tokens $tokens: $(wc -c <.out) bytes"
   head -1 .out | grep -q '^# Memory Profile' || fail "--max-tokens $tokens: no title"
 done
-"$TTMEM" --llm --logfile two_runs_oom_profile.log --max-tokens 1000 | grep -q '^## Incidents' || fail "what matters most went first"
+"$TTMEM" --llm --logfile two_runs_oom_profile.log --max-tokens 1000 | grep -q '^## Failures' || fail "what matters most went first"
 "$TTMEM" --llm --logfile two_runs_oom_profile.log --max-tokens 100000 | diff - <("$TTMEM" --llm --logfile two_runs_oom_profile.log) || fail "cut without need"
 status 2 "$TTMEM" --llm --logfile two_runs_oom_profile.log --max-tokens 5

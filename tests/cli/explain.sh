@@ -13,19 +13,19 @@ note "the messages of public issues"
 while read -r issue verdict banks needed free largest bank; do
   note "$issue"
   "$TTMEM" explain "$(oom "$banks" "$needed" "$free" "$largest" "$bank")" >.out
-  grep -q "in DRAM, $verdict" .out || fail "$issue is not $verdict: $(cat .out)"
-  case $verdict in exhausted) had=$free ;; fragmented) had=$largest ;; impossible) had=$bank ;; esac
-  missing=$(sed -n 's/^  missing *\([0-9,]*\) B.*/\1/p' .out | tr -d ,)
-  [ "$missing" = $((needed - had)) ] || fail "$issue misses $((needed - had)) B per bank, not $missing"
-  sed -n '1p;/What would/,$p' .out >>"$transcript"
+  grep -q "in DRAM: .*$verdict" .out || fail "$issue is not $verdict: $(cat .out)"
+  case $verdict in insufficient) had=$free ;; fragmented) had=$largest ;; exceeds) had=$bank ;; esac
+  short=$(sed -n 's/^  short by *\([0-9,]*\) B.*/\1/p' .out | tr -d ,)
+  [ "$short" = $((needed - had)) ] || fail "$issue is short by $((needed - had)) B per bank, not $short"
+  sed -n '1p;/^  Fixes/,$p' .out >>"$transcript"
 done <<'END'
 tt-xla#4130 fragmented 12 4894720 183397344 3382944 1071821792
 tt-xla#4760 fragmented 12 13983744 55185344 8713184 1071821792
 tt-xla#4943 fragmented 12 18874368 25576320 17575008 1071821792
 tt-xla#5355 fragmented 12 11796480 12661504 6266880 1070773184
-tt-xla#5535 exhausted 12 89479168 67144640 67140352 1070773184
-tt-xla#5535 exhausted 12 103723008 15924544 15475264 1070773184
-tt-xla#4040 impossible 7 5561647104 2009461696 2002774720 4273390016
+tt-xla#5535 insufficient 12 89479168 67144640 67140352 1070773184
+tt-xla#5535 insufficient 12 103723008 15924544 15475264 1070773184
+tt-xla#4040 exceeds 7 5561647104 2009461696 2002774720 4273390016
 END
 
 note "pasted"
@@ -52,7 +52,7 @@ LC_ALL=C "$TTMEM" explain two_runs_oom_profile.log | LC_ALL=C grep -q '[^ -~]' &
 
 if [ -d "$TTMEM_SHARED/samples" ]; then
   "$TTMEM" explain "$TTMEM_SHARED/samples/metal/ttnn-0.81.1/failures_n150.log" >.all
-  grep -E '^(Out of memory in|Dataflow|Circular)|^  (missing|overlap|too much|tensors|[0-9]\.|   )' .all >.out # our words, not the sample's
+  grep -E '^(Out of memory in|Dataflow|Circular|CB)|^  (short by|overlap|exceeds|tensors|[0-9]\.|   )' .all >.out # our words, not the sample's
   same .out explain_failures.txt
 else
   echo "failures_n150.log left out: the real samples are not here"
@@ -69,5 +69,5 @@ status 2 "$TTMEM" explain "Not enough space for a joke"
 demo=$TTMEM_SOURCE/demo/llama_small.log.zst
 for words in "explain $demo" "ask $demo --findings" "--llm --logfile $demo -o -"; do
   # shellcheck disable=SC2086 # two or three words
-  "$TTMEM" $words | tr -s '\n ' ' ' | grep -qE 'The weights alone need about 14\.27 GB, DRAM holds 11\.99 GB: freeing more on the way does not help' || fail "$words"
+  "$TTMEM" $words | tr -s '\n ' ' ' | grep -qE 'The weights alone need about 14\.27 GB per chip, DRAM holds 11\.99 GB: freeing other tensors cannot help' || fail "$words"
 done

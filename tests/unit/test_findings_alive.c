@@ -240,7 +240,11 @@ static void padding_keeps_the_first_ten(void **state) {
   (void)state;
   ttm_profile *p = fx_new(1);
   uint32_t text[13];
-  for (uint32_t i = 0; i < 13; i++) text[i] = fx_text(p, "ttnn.add", TTM_OP_PLAIN, i == 11 ? FX_ROW : FX_HALF, NULL);
+  for (uint32_t i = 0; i < 13; i++) {
+    char name[] = "ttnn.a";
+    name[5] = (char)('a' + i);
+    text[i] = fx_text(p, name, TTM_OP_PLAIN, i == 11 ? FX_ROW : FX_HALF, NULL);
+  }
   uint32_t call = fx_call(p, "main", 0, TTM_NONE);
   for (uint32_t i = 13; i-- > 0;) fx_op(p, text[i], call); /* texts are not in the order of the operations */
   ttm_findings *f = fx_findings(p);
@@ -248,6 +252,25 @@ static void padding_keeps_the_first_ten(void **state) {
   assert_int_equal(f->padding.at[0].op, 1);
   assert_int_equal(f->padding.at[1].op, 0);
   for (uint32_t i = 2; i < TTM_TOP; i++) assert_int_equal(f->padding.at[i].op, i);
+  ttm_findings_free(f);
+  ttm_profile_free(p);
+}
+
+static void padding_of_all_layers_is_one_row(void **state) {
+  (void)state;
+  ttm_profile *p = fx_new(1);
+  uint32_t call = fx_call(p, "main", 0, TTM_NONE), text[3];
+  static const char *const places[] = {"layers.0|MLP|dot.1", "layers.1|MLP|dot.1", "head1|dot.1"};
+  for (uint32_t i = 0; i < 3; i++) {
+    text[i] = fx_text(p, "ttnn.add", TTM_OP_PLAIN, FX_HALF, NULL);
+    p->texts.at[text[i]].location = fx_str(p, places[i]);
+  }
+  for (uint32_t i = 0; i < 3; i++) fx_op(p, text[i], call);
+  ttm_findings *f = fx_findings(p);
+  assert_int_equal(f->padding.n, 2);
+  assert_int_equal(f->padding.at[0].places, 2);
+  assert_view(f->padding.at[0].name, "layers.*|MLP|dot.1");
+  assert_view(f->padding.at[1].name, "head1|dot.1");
   ttm_findings_free(f);
   ttm_profile_free(p);
 }
@@ -263,6 +286,7 @@ int main(void) {
       cmocka_unit_test(padding_of_the_live_set),
       cmocka_unit_test(padding_rows),
       cmocka_unit_test(padding_keeps_the_first_ten),
+      cmocka_unit_test(padding_of_all_layers_is_one_row),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

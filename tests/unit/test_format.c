@@ -45,8 +45,8 @@ static void bytes_pick_their_unit(void **state) {
                {393216, "384.0 KB"},
                {2048000, "1.95 MB"},
                {1048576, "1.00 MB"},
-               {10736344498176ull, "9999.00 GB"},
-               {1072693184, "1023.00 MB"}};
+               {10736344498176ull, "9,999.0 GB"},
+               {1072693184, "1,023.0 MB"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     ttm_buf out = {0};
     ttm_put_bytes(&out, cases[i].bytes);

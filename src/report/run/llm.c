@@ -86,24 +86,18 @@ static void put_header(llm *r) {
   ttm_buf_puts(out, "\n\n");
 }
 
+/* As the seed has it: the bars are ours, and need no escape. */
 static void put_memory_line(llm *r) {
-  ttm_buf line = {0};
+  ttm_buf *out = r->doc.out;
+  const char *between = "- Memory: ", *first = between;
   ttm_level level;
   for (int m = 0; m < TTM_MEMORIES; m++) {
     if (!ttm_profile_config(r->p, (ttm_memory)m, &level)) continue;
-    ttm_buf_printf(&line, "%s%s %u x %.2f MB/bank", line.n ? " | " : "Memory: ", ttm_memory_name((ttm_memory)m),
-                   level.banks, ttm_mb(level.total));
+    ttm_buf_printf(out, "%s%s %u x %.2f MB/bank", between, ttm_memory_name((ttm_memory)m), level.banks,
+                   ttm_mb(level.total));
+    between = " | ";
   }
-  if (line.n) ttm_doc_figure(&r->doc, -1, ttm_buf_str(&line));
-  ttm_buf_clear(&line);
-  for (int m = 0; m < TTM_MEMORIES; m++) {
-    if (!ttm_profile_config(r->p, (ttm_memory)m, &level)) continue;
-    ttm_say(&line, r->f, "{}{} {}", TTM_WORDS(line.n ? ", " : "Capacity per chip: "),
-            TTM_WORDS(ttm_memory_name((ttm_memory)m)), TTM_BYTES((uint64_t)level.total * 1048576 / 1000 * level.banks));
-  }
-  if (line.n) ttm_doc_figure(&r->doc, -1, ttm_buf_str(&line));
-  r->doc.out->failed |= line.failed;
-  ttm_buf_free(&line);
+  if (between != first) ttm_buf_char(out, '\n');
 }
 
 static void put_configuration(llm *r) {
@@ -180,7 +174,7 @@ static void cell_shapes(llm *r, ttm_list types) {
     if (shapes.n) ttm_buf_puts(&shapes, ", ");
     ttm_buf_puts(&shapes, ttm_dims_print(&type->tensor.shape, shape, sizeof shape) ? shape : "scalar");
   }
-  ttm_doc_cell_text(&r->doc, shapes.n ? ttm_buf_str(&shapes) : TTM_LIT("N/A"));
+  ttm_doc_cell_text(&r->doc, shapes.n || shapes.failed ? ttm_buf_str(&shapes) : TTM_LIT("N/A"));
   ttm_buf_free(&shapes);
 }
 
@@ -458,8 +452,8 @@ int ttm_llm_write(const ttm_findings *f, ttm_str name, bool per_chip, ttm_buf *o
   ttm_buf_puts(&title, "Memory Profile: ");
   ttm_buf_put(&title, name);
   ttm_buf_char(&title, '\0');
-  if (title.failed) return TTM_ENOMEM;
-  ttm_doc_begin(&r.doc, title.at);
+  ttm_doc_begin(&r.doc, title.failed ? "" : title.at);
+  out->failed |= title.failed;
   ttm_buf_free(&title);
   put_header(&r);
   put_configuration(&r);

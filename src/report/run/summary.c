@@ -69,10 +69,10 @@ static void put_memory(screen *s, ttm_memory memory) {
   ttm_buf_printf(out, "%-*s", LABEL, ttm_memory_name(memory));
   put_bar(s, pct, wide);
   ttm_say(&bank, s->f, "{} of {} per bank,", TTM_NUMBER(used), TTM_MB_OF(capacity));
-  ttm_buf_printf(out, " %5.1f %%  ", pct);
+  ttm_buf_printf(out, " %5.1f %% ", pct);
   size_t start = out->n;
   ttm_buf_put(out, ttm_buf_str(&bank));
-  ttm_pad_to(out, start, 30);
+  ttm_pad_to(out, start, 32);
   ttm_put_pair(out, used * level->banks, capacity * level->banks);
   ttm_buf_puts(out, " per chip\n");
   ttm_buf_free(&bank);
