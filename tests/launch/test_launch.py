@@ -130,7 +130,7 @@ print("end")
         wanted = ["findings.json", "inputs_registry.json", "ir.json", "memory.json", "operations.json", "profile.log", "report.html"]
         self.assertEqual(sorted(os.listdir(folder)), [f"my_model_{w}" for w in wanted])
         self.assertEqual(len(self.findings()["incidents"]), 1)
-        self.assertIn("Incident  out of memory in DRAM", err)
+        self.assertIn("Failure   Out of memory in DRAM", err)
 
     def test_log_only(self):
         self.script("m.py", "print('hi')")
@@ -310,7 +310,7 @@ while True: time.sleep(60)
         self.assertEqual(self.logged(), whole[:len(self.logged())])
         self.assertGreater(len(self.logged()), 0)
         self.assertIn("the log written so far is kept, the program continues", err)
-        self.assertIn("Incident  out of memory in DRAM", err)  # parsed to the end
+        self.assertIn("Failure   Out of memory in DRAM", err)  # parsed to the end
         self.assertEqual(status, 2)
 
     def test_no_place_for_the_log(self):
@@ -413,7 +413,7 @@ sys.stdin.readline()
         os.write(fd, b"go on\n")  # the program reads from the terminal
         seen = self.read_until(fd, None, seen)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
-        self.assertIn(b"Incident", seen.replace(b"\x1b[1m", b""))
+        self.assertIn(b"Failure", seen.replace(b"\x1b[1m", b""))
 
     def test_interrupt_key(self):
         self.script("m.py", f"""

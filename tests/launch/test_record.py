@@ -367,7 +367,7 @@ class Ends(Case):
                 self.assertEqual(found["recording"]["last_operation"]["loc"], "model.py:5")
                 self.assertGreater(found["recording"]["pieces"], 1)
                 self.assertLess(found["recording"]["lost_operations"], 10)
-                self.assertIn("The recording stops without an end", err)
+                self.assertIn("the recording has no end", err)
                 shutil.rmtree(self.dir + "/logs")
 
     def test_interrupted(self):
@@ -443,7 +443,7 @@ class Broken(Case):
         if operations is not None:
             self.assertEqual(code, 0, err)
             self.assertEqual(self.findings()["operations"]["total"], operations)
-            self.assertIn("The recording ends before the program does", " ".join(err.split()))
+            self.assertIn("the recording ends before the program", " ".join(err.split()))
             shutil.rmtree(self.dir + "/logs")
         return told[0]
 

@@ -301,9 +301,9 @@ def advice(folder):
              ("--fail fragmented", "move_pin", "pressure"), ("--leak --runs 8 --vocab 40 --hidden 64 --seq 32", "stop_leak", "kv_cache.append"))
     for options, kind, where in cases:
         found, _ = analyze(folder, f"{SMALL} {options}" if kind != "move_pin" else options)
-        texts = [row["text"] for row in found["advice"] if row["kind"] == kind]
-        check(len(texts) == 1 and where in texts[0], options, found["advice"])
-        check(len(found["advice"]) <= 7, options)
+        texts = [row["text"] for row in found["fixes"] if row["kind"] == kind]
+        check(len(texts) == 1 and where in texts[0], options, found["fixes"])
+        check(len(found["advice"]) <= 8, options)
         savings = [row["saves_per_bank_MB"] for row in found["advice"]]
         check(savings == sorted(savings, reverse=True), options, "not ranked")
     for options in ("--no-const-eval", "--no-const-eval --runs 5", "--no-const-eval --board p150 --zoo --seq 64",
