@@ -94,7 +94,7 @@ class Recorded(Case):
         self.assertEqual(peak["peak_per_bank_B"], 3 * 4096)
         self.assertEqual(peak["capacity_per_bank_B"], 1 << 20)
         self.assertEqual((peak["peak_operation"]["mlir_op"], peak["peak_operation"]["loc"]), ("ttnn.softmax", "model.py:5"))
-        self.assertIn("ttnn.softmax model.py:5", err)
+        self.assertIn("ttnn.softmax at model.py:5", err)
         self.assertEqual(found["recording"]["corrections"] + found["recording"]["hole_corrections"], 0)
         self.assertTrue(found["recording"]["ended"])
         with open(self.recording()) as f:
@@ -251,21 +251,21 @@ ttnn.close_device(other)
         code, _, err = self.run_it()
         self.assertEqual(code, 0, err)
         self.assertEqual(self.findings()["recording"]["operations_elsewhere"], 1)
-        self.assertIn("1 operation ran in threads that did not open the device", " ".join(err.split()))
+        self.assertIn("1 operation not recorded: run by threads that did not open the device", " ".join(err.split()))
 
     def test_a_recording_is_read_again(self):
         self.model()
         self.run_it()
         again = subprocess.run([TTMEM, "analyze", "--no-json", self.recording()], env=self.env, capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual(again.returncode, 0, again.stderr)
-        self.assertIn("ttnn.softmax model.py:5", again.stdout)
+        self.assertIn("ttnn.softmax at model.py:5", again.stdout)
 
     def test_a_recording_is_asked(self):
         """It knows no programs; this one knows no types either."""
         self.model()
         self.run_it()
         ask = lambda *question: subprocess.run([TTMEM, *question], env=self.env, capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
-        self.assertIn("\nRuns\n  Unknown: nothing tells where a run begins and ends.\n", ask("ask", self.recording(), "--findings"))
+        self.assertIn("\nRuns\n  Runs are unknown: this input does not show where a run begins and ends.\n", ask("ask", self.recording(), "--findings"))
         operation = ask("ask", self.recording(), "--op", "3")
         self.assertIn("makes     of a type that is not told;", operation)
         self.assertNotIn("program", operation)
@@ -341,7 +341,7 @@ class Ends(Case):
         self.assertEqual((incident["kind"], incident["memory"], incident["needed_per_bank_B"]), ("oom", "DRAM", 100000))
         self.assertEqual((incident["operation"]["mlir_op"], incident["operation"]["loc"]), ("ttnn.empty", "model.py:15"))
         self.assertTrue(found["recording"]["ended"])
-        self.assertIn("in #51 ttnn.empty model.py:15", err)
+        self.assertIn("In #51 ttnn.empty at model.py:15", err)
 
     def test_out_of_memory_that_is_caught(self):
         found, _ = self.check(0, "try:\n    ttnn.empty(1 << 21, device)\nexcept RuntimeError:\n    pass\nttnn.relu(x)")
