@@ -133,6 +133,10 @@ void ttm_tell_fix(ttm_teller *t, const ttm_remedy *r, const ttm_incident_text *w
     now(t)->fixes++;
 }
 
+void ttm_tell_line(ttm_teller *t, uint32_t line) {
+  if (now(t)) now(t)->line = line;
+}
+
 void ttm_tell_op(ttm_teller *t, uint32_t op) {
   if (!now(t) || op >= t->p->ops.n) return;
   now(t)->operation = index_of(t, op);

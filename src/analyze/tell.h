@@ -24,7 +24,8 @@ void ttm_tell_detail(ttm_teller *t);
 void ttm_tell_point(ttm_teller *t, double mb, uint32_t op);
 void ttm_tell_quantity(ttm_teller *t, const char *name, const char *unit, double value);
 void ttm_tell_fix(ttm_teller *t, const ttm_remedy *remedy, const ttm_incident_text *what);
-/* The operation it is about, and its log line. */
+/* The log line it is about; the operation, and its line where none was told. */
+void ttm_tell_line(ttm_teller *t, uint32_t line);
 void ttm_tell_op(ttm_teller *t, uint32_t op);
 
 #define ttm_headline(t, ...) (ttm_say(&(t)->text, (t)->f, __VA_ARGS__), ttm_tell_headline(t))

@@ -44,7 +44,7 @@ static void tell_peak(ttm_teller *t, ttm_memory memory) {
     ttm_detail(t, "{} per bank free then, largest free block {}.", TTM_MB_OF(ttm_level_bytes(peak->level.free)),
                TTM_MB_OF(ttm_level_bytes(peak->level.largest)));
   ttm_tell_op(t, peak->cause);
-  if (peak->state < t->p->states.n) t->out->at.at[t->out->at.n - 1].line = t->p->states.at[peak->state].line;
+  if (peak->state < t->p->states.n) ttm_tell_line(t, t->p->states.at[peak->state].line);
   ttm_tell_quantity(t, "allocated_per_bank", "MB", ttm_mb(peak->level.allocated));
   ttm_tell_quantity(t, "capacity_per_bank", "MB", ttm_mb(peak->level.total));
   ttm_tell_quantity(t, "banks", "", peak->level.banks);
@@ -58,7 +58,7 @@ static void tell_peak_inside(ttm_teller *t, ttm_memory memory) {
   ttm_tell(t, "peak.in-operation", TTM_TOPIC_PEAK, TTM_SEVERITY_NOTE, TTM_MEASURED);
   ttm_headline(t, "{} held {} per bank inside the failing operation, more than any printed state",
                TTM_WORDS(ttm_memory_name(memory)), TTM_MB_OF(peak->in_op_bytes));
-  t->out->at.at[t->out->at.n - 1].line = incident->line;
+  ttm_tell_line(t, incident->line);
   ttm_tell_op(t, incident->op);
   ttm_tell_quantity(t, "allocated_per_bank", "B", (double)peak->in_op_bytes);
 }
@@ -184,7 +184,7 @@ static void tell_set(ttm_teller *t, const ttm_alive_set *set) {
   tell_modules(t, set);
   if (set->over_bytes)
     ttm_detail(t, "{} per bank are counted twice: views of other tensors.", TTM_MB_OF(set->over_bytes));
-  t->out->at.at[t->out->at.n - 1].line = t->p->states.at[set->state].line;
+  ttm_tell_line(t, t->p->states.at[set->state].line);
   ttm_tell_quantity(t, "attributed", "%", ttm_alive_set_quality(set));
   for (size_t i = 0; i < set->groups.n && i < SHOWN_ROWS; i++) tell_group(t, &set->groups.at[i]);
   uint64_t rest = set->other_groups_bytes, count = set->other_groups;
@@ -250,7 +250,7 @@ void ttm_tell_fragmentation(ttm_teller *t) {
   ttm_tell_headline(t);
   if (x->refusing_states)
     ttm_detail(t, "So much needs the largest tensor of this log, made by {}.", TTM_OP(x->request_op));
-  t->out->at.at[t->out->at.n - 1].line = t->p->states.at[x->worst_state].line;
+  ttm_tell_line(t, t->p->states.at[x->worst_state].line);
   ttm_tell_quantity(t, "fragmentation", "%", ttm_fragmentation_pct(x->worst_free, x->worst_largest));
   for (size_t i = 0; i < x->pin_count; i++) tell_pin(t, &x->pins[i]);
   tell_refusals(t, x);
