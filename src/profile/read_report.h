@@ -17,7 +17,7 @@ typedef struct ttm_report_part {
 typedef struct ttm_report_files {
   ttm_report_part memory;     /* <name>_memory.json; needed */
   ttm_report_part operations; /* <name>_operations.json */
-  ttm_report_part registry;   /* <name>_inputs_registry.json; only used when there is no module text */
+  ttm_report_part registry;   /* <name>_inputs_registry.json: says more of arguments than module texts */
   ttm_report_part ir;         /* <name>_ir.json */
   ttm_str findings;           /* <name>_findings.json: where the log was, and what went wrong */
 } ttm_report_files;
