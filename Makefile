@@ -108,10 +108,10 @@ coverage: ## tests with gcov counters; fails below 85 % of the lines, 90 % in sr
 	cmake --build --preset coverage -j $(JOBS)
 	@scripts/coverage $(JOBS)
 
-golden-update: ## rewrites the expected outputs under tests/ from what the programs say now
+golden-update: ## rewrites the expected outputs under tests/ and in examples/ from what the programs say now
 	@scripts/setup test
 	@$(MAKE) --no-print-directory asan
-	TTMEM_UPDATE_GOLDEN=1 ctest --preset asan -j $(JOBS) -R '^(golden|cli)_'
+	TTMEM_UPDATE_GOLDEN=1 ctest --preset asan -j $(JOBS) -R '^(golden|cli)_|python_test_examples'
 
 install: all ## into PREFIX (/usr/local); DESTDIR is honoured
 	cmake --install build/release --prefix $(PREFIX)

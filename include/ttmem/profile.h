@@ -20,7 +20,7 @@ typedef struct ttm_profile ttm_profile;
 
 /* "No such row", wherever a row of another table is named. */
 #define TTM_NONE UINT32_MAX
-/* A number nobody tells. */
+/* A number that is not known. */
 #define TTM_UNKNOWN UINT64_MAX
 
 /* The four memories of a device, in the order the log prints them. */
@@ -54,7 +54,7 @@ typedef struct ttm_read_options {
 #define TTM_READ_OPTIONS_INIT \
   { sizeof(ttm_read_options), 0, true, NULL, NULL }
 
-/* Reads a runtime log: a path (plain, .gz or .zst, told by content), or "-" for standard input.
+/* Reads a runtime log, a ttnn graph capture or a recording, plain, .gz or .zst, each detected from content; "-" is standard input.
  * 0 and *out on success, also for logs that hold only error messages. TTM_ENODATA when the input holds nothing to report on:
  * err->message then says what is missing and how to get it. `err` may be NULL, here and everywhere. */
 TTM_API int ttm_profile_read(ttm_profile **out, const char *path, ttm_error *err);

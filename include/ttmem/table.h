@@ -56,6 +56,8 @@ typedef enum ttm_table {
   TTM_TABLE_STATES,
   TTM_TABLE_TENSORS,
   TTM_TABLE_INCIDENTS,
+  TTM_TABLE_STATEMENTS,
+  TTM_TABLE_FIXES,
   TTM_TABLES,
 } ttm_table;
 

@@ -17,7 +17,7 @@ typedef struct ttm_tensor_info {
   size_t size;           /* of this struct as the caller knows it */
   ttm_str name;          /* of the argument it is or comes from; else location or name of the operation that made it */
   ttm_str category;      /* "weights", "activations", ...: the classes of live_at_peak in findings.json */
-  ttm_str dtype;         /* as it is stored: "bf16", "bfp_bf8"; empty when unknown */
+  ttm_str dtype;         /* as it is stored: "bf16", "bfp8"; empty when unknown */
   ttm_str layout;        /* "tile", "row_major"; empty when unknown */
   ttm_str memory_layout; /* "interleaved", "height_sharded", ...; empty when unknown */
   ttm_memory memory;     /* TTM_MEMORIES: on the host, or unknown */

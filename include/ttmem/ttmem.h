@@ -9,6 +9,7 @@
 #include "ttmem/profile.h"
 #include "ttmem/report.h"
 #include "ttmem/state.h"
+#include "ttmem/statement.h"
 #include "ttmem/str.h"
 #include "ttmem/table.h"
 #include "ttmem/tensor.h"

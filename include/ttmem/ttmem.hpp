@@ -197,6 +197,14 @@ class Findings {
   Rows<ttm_incident_info, ttm_findings> incidents() const noexcept {
     return {raw_.get(), ttm_incident_count, ttm_incident_get};
   }
+  Rows<ttm_statement_info, ttm_findings> statements() const noexcept {
+    return {raw_.get(), ttm_statement_count, ttm_statement_get};
+  }
+  Rows<ttm_fix_info, ttm_findings> fixes() const noexcept { return {raw_.get(), ttm_fix_count, ttm_fix_get}; }
+  Rows<ttm_quantity_info, ttm_findings> quantities() const noexcept {
+    return {raw_.get(), ttm_quantity_count, ttm_quantity_get};
+  }
+  Rows<ttm_point_info, ttm_findings> points() const noexcept { return {raw_.get(), ttm_point_count, ttm_point_get}; }
   ttm_peak_info peak(ttm_memory memory) const {
     ttm_peak_info info = {};
     info.size = sizeof info;

@@ -7,6 +7,7 @@
 #include "profile/feed.h"
 #include "ttmem/operation.h"
 #include "ttmem/state.h"
+#include "ttmem/statement.h"
 #include "ttmem/tensor.h"
 
 static int no_row(const char *noun, uint32_t row, size_t count, ttm_error *err) {
@@ -150,6 +151,82 @@ int ttm_incident_get(const ttm_findings *f, uint32_t row, ttm_incident_info *out
   return ttm_sized_give(out, &info, sizeof info, err);
 }
 
+/* ---- Statements ---------------------------------------------------------------------------------------------------------- */
+
+uint32_t ttm_statement_count(const ttm_findings *f) { return (uint32_t)f->statements.at.n; }
+uint32_t ttm_fix_count(const ttm_findings *f) { return (uint32_t)f->statements.fixes.n; }
+uint32_t ttm_quantity_count(const ttm_findings *f) { return (uint32_t)f->statements.quantities.n; }
+uint32_t ttm_point_count(const ttm_findings *f) { return (uint32_t)f->statements.points.n; }
+
+int ttm_statement_get(const ttm_findings *f, uint32_t row, ttm_statement_info *out, ttm_error *err) {
+  const ttm_statements *all = &f->statements;
+  if (row >= all->at.n) return no_row("statement", row, all->at.n, err);
+  const ttm_statement *s = &all->at.at[row];
+  ttm_statement_info info = {
+      .id = ttm_str_of(s->id),
+      .topic = ttm_str_of(ttm_topic_name(s->topic)),
+      .severity = ttm_str_of(ttm_severity_name(s->severity)),
+      .basis = ttm_str_of(ttm_basis_name(s->basis)),
+      .headline = s->headline,
+      .detail = s->detail,
+      .operation = ttm_findings_op(f, s->operation),
+      .line = s->line,
+      .first_quantity = s->first_quantity,
+      .quantities = s->quantities,
+      .first_point = s->first_point,
+      .points = s->points,
+      .first_fix = s->first_fix,
+      .fixes = s->fixes,
+  };
+  return ttm_sized_give(out, &info, sizeof info, err);
+}
+
+static uint32_t statement_of_fix(const ttm_statements *all, uint32_t fix) {
+  for (uint32_t i = 0; i < all->at.n; i++)
+    if (fix - all->at.at[i].first_fix < all->at.at[i].fixes) return i;
+  return TTM_NONE;
+}
+
+static uint32_t rank_of_fix(const ttm_statements *all, uint32_t fix) {
+  for (uint32_t i = 0; i < all->best.n; i++)
+    if (all->best.at[i] == fix) return i;
+  return TTM_NONE;
+}
+
+int ttm_fix_get(const ttm_findings *f, uint32_t row, ttm_fix_info *out, ttm_error *err) {
+  const ttm_statements *all = &f->statements;
+  if (row >= all->fixes.n) return no_row("fix", row, all->fixes.n, err);
+  const ttm_fix *fix = &all->fixes.at[row];
+  ttm_fix_info info = {.kind = ttm_str_of(fix->kind),
+                       .text = fix->text,
+                       .verified = ttm_str_of(ttm_fix_check_name(fix->check)),
+                       .bytes = fix->bytes,
+                       .count = fix->count,
+                       .operation = ttm_findings_op(f, fix->operation),
+                       .statement = statement_of_fix(all, row),
+                       .rank = rank_of_fix(all, row)};
+  return ttm_sized_give(out, &info, sizeof info, err);
+}
+
+int ttm_quantity_get(const ttm_findings *f, uint32_t row, ttm_quantity_info *out, ttm_error *err) {
+  const ttm_statements *all = &f->statements;
+  if (row >= all->quantities.n) return no_row("quantity", row, all->quantities.n, err);
+  const ttm_quantity *q = &all->quantities.at[row];
+  ttm_quantity_info info = {.name = ttm_str_of(q->name), .unit = ttm_str_of(q->unit), .value = q->value};
+  return ttm_sized_give(out, &info, sizeof info, err);
+}
+
+int ttm_point_get(const ttm_findings *f, uint32_t row, ttm_point_info *out, ttm_error *err) {
+  const ttm_statements *all = &f->statements;
+  if (row >= all->points.n) return no_row("point", row, all->points.n, err);
+  const ttm_point *point = &all->points.at[row];
+  ttm_point_info info = {
+      .text = point->text,
+      .operation = ttm_findings_op(f, point->operation),
+      .bank_bytes = point->mb < 0 || point->mb > 1e9 ? TTM_UNKNOWN : (uint64_t)(point->mb * 1048576 + 0.5)};
+  return ttm_sized_give(out, &info, sizeof info, err);
+}
+
 /* ---- Tensors ------------------------------------------------------------------------------------------------------------- */
 
 uint32_t ttm_tensor_count(const ttm_findings *f) {
@@ -182,12 +259,21 @@ static ttm_str placement_name(ttm_placement placement) {
   return ttm_str_of(names[placement]);
 }
 
+/* As people write it: "bfp8" for "bfp_bf8". */
+static ttm_str dtype_of(const ttm_tensor_type *type) {
+  static const char *const names[][2] = {{"bfp_bf8", "bfp8"}, {"bfp_bf4", "bfp4"}, {"bfp_bf2", "bfp2"}};
+  ttm_str stored = type->has_layout && type->storage.n ? type->storage : type->element;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (ttm_str_eq(stored, ttm_str_of(names[i][0]))) return ttm_str_of(names[i][1]);
+  return stored;
+}
+
 static void put_type(ttm_tensor_info *info, const ttm_profile *p, uint32_t type_id) {
   if (type_id >= p->types.n || !p->types.at[type_id].is_tensor) return;
   const ttm_tensor_type *type = &p->types.at[type_id].tensor;
   ttm_alignment align = ttm_profile_alignment(p);
   ttm_level level;
-  info->dtype = type->has_layout && type->storage.n ? type->storage : type->element;
+  info->dtype = dtype_of(type);
   info->rank = type->shape.rank;
   _Static_assert(sizeof info->shape == sizeof type->shape.at, "as many dimensions as a type can have");
   memcpy(info->shape, type->shape.at, sizeof info->shape);

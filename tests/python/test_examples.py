@@ -30,16 +30,8 @@ def cached(name):
 
 
 def shown(path):
-    """(command, output) of the first comment."""
-    lines = path.read_text().splitlines()
-    at = next(i for i, line in enumerate(lines) if "$ " in line)
-    margin, command = lines[at].split("$ ")
-    output = []
-    for line in lines[at + 1 :]:
-        if not line.startswith(margin):
-            break
-        output.append(line[len(margin) :] + "\n")
-    return command, "".join(output)
+    """The first comment: (text up to the output, margin, command, output with its margin)."""
+    return re.match(r"(.*?\n([^\n]*)\$ ([^\n]*)\n)((?:\2[^\n]*\n)*)", path.read_text(), re.S).groups()
 
 
 @unittest.skipUnless(shutil.which("c++"), "no C++ compiler")
@@ -59,11 +51,16 @@ class Examples(unittest.TestCase):
         cls.folder.cleanup()
 
     def check(self, path, program, env=None):
-        command, output = shown(path)
+        before, margin, command, output = shown(path)
         words, _, standard_input = command.partition(" < ")
         self.assertEqual(words.split()[0], path.stem if path.suffix != ".py" else path.name)
         with open(SOURCE / (standard_input or "README.md")) as file:
-            self.assertEqual(run(*program, *words.split()[1:], cwd=SOURCE, env=env, stdin=file), output)
+            said = run(*program, *words.split()[1:], cwd=SOURCE, env=env, stdin=file)
+        said = "".join(margin + line for line in said.splitlines(keepends=True))
+        if os.environ.get("TTMEM_UPDATE_GOLDEN"):
+            path.write_text(before + said + path.read_text()[len(before + output) :])
+        else:
+            self.assertEqual(said, output)
 
     def test_with_the_cmake_package(self):
         for path in [*EXAMPLES.glob("*.c"), *EXAMPLES.glob("*.cpp")]:

@@ -64,6 +64,18 @@ class Judges(unittest.TestCase):
         self.assertEqual(raised.dram_delta, peak["caused_by"]["effect_MB"] * 2**20)
         self.assertTrue(all(o.index is None for o in operations if o.deallocate))
 
+    def test_findings_are_those_of_the_file(self):
+        findings, file = self.profile.findings, self.findings
+        self.assertEqual(findings.json, file)
+        told = [(s.id, s.severity, s.basis, s.headline, s.detail or "", s.line) for s in findings]
+        self.assertEqual(told, [(s["id"], s["severity"], s["basis"], s["headline"], s.get("detail", ""), s.get("line")) for s in file["statements"]])
+        index = {o.operation: o.index for o in self.profile.operations}
+        self.assertEqual([index.get(s.operation) for s in findings], [s.get("operation") for s in file["statements"]])
+        best = sorted((fix for fix in findings.fixes if fix.rank is not None), key=lambda fix: fix.rank)
+        self.assertEqual([(f.text, f.bytes, f.verified) for f in best], [(f["text"], f["bytes"], f["verified"]) for f in file["fixes"]])
+        for fix in findings.fixes:
+            self.assertIn(fix.text, [f["text"] for f in file["statements"][fix.statement]["fixes"]])
+
     def test_pyarrow(self):
         table = pyarrow.table(self.profile.tensors)
         table.validate(full=True)
@@ -96,7 +108,8 @@ class Judges(unittest.TestCase):
         del tensors, operations, states
 
     def test_every_table(self):
-        for table in (self.profile.operations, self.profile.states, self.profile.tensors, self.profile.incidents):
+        findings = self.profile.findings
+        for table in (self.profile.operations, self.profile.states, self.profile.tensors, self.profile.incidents, findings, findings.fixes):
             arrow = pyarrow.table(table)
             arrow.validate(full=True)
             self.assertEqual(len(table), arrow.num_rows)
@@ -161,7 +174,8 @@ class Documents(unittest.TestCase):
         for name in re.findall(r"^### (\w+)$", text, re.M):
             rows = text.split(f"### {name}\n")[1].split("\n#")[0]
             told = [column for row in re.findall(r"^\| (`.*?) \|", rows, re.M) for column in re.findall(r"`(\w+)`", row)]
-            self.assertEqual(sorted(told), sorted(getattr(profile, name).columns))
+            table = profile.findings.fixes if name == "fixes" else getattr(profile, name)
+            self.assertEqual(sorted(told), sorted(table.columns))
 
     def test_the_readmes_example(self):
         text = (SOURCE / "README.md").read_text()

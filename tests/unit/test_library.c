@@ -196,6 +196,41 @@ static void test_failures(void **state) {
   close_file(o);
 }
 
+static void test_statements_lead_to_their_fixes(void **state) {
+  (void)state;
+  opened o = open_file("demo/llama_small.log.zst");
+  ttm_statement_info s = TTM_STATEMENT_INFO_INIT;
+  ttm_fix_info fix = TTM_FIX_INFO_INIT;
+  ttm_quantity_info quantity = TTM_QUANTITY_INFO_INIT;
+  ttm_point_info point = TTM_POINT_INFO_INIT;
+  uint32_t fixes = 0, quantities = 0, points = 0;
+  for (uint32_t i = 0; i < ttm_statement_count(o.findings); i++) {
+    assert_int_equal(ttm_statement_get(o.findings, i, &s, NULL), TTM_OK);
+    assert_true(s.id.n && s.topic.n && s.severity.n && s.basis.n && s.headline.n);
+    for (uint32_t k = 0; k < s.fixes; k++, fixes++) {
+      assert_int_equal(ttm_fix_get(o.findings, s.first_fix + k, &fix, NULL), TTM_OK);
+      assert_int_equal(fix.statement, i);
+      assert_true(fix.text.n && fix.verified.n && fix.kind.n);
+    }
+    for (uint32_t k = 0; k < s.quantities; k++, quantities++) {
+      assert_int_equal(ttm_quantity_get(o.findings, s.first_quantity + k, &quantity, NULL), TTM_OK);
+      assert_true(quantity.name.n > 0);
+    }
+    for (uint32_t k = 0; k < s.points; k++, points++) {
+      assert_int_equal(ttm_point_get(o.findings, s.first_point + k, &point, NULL), TTM_OK);
+      assert_true(point.text.n > 0);
+    }
+  }
+  assert_int_equal(fixes, ttm_fix_count(o.findings));
+  assert_int_equal(quantities, ttm_quantity_count(o.findings));
+  assert_int_equal(points, ttm_point_count(o.findings));
+  assert_true(fixes && quantities && points);
+  assert_int_equal(ttm_statement_get(o.findings, 0, &s, NULL), TTM_OK);
+  assert_view(s.id, "oom.fragmented");
+  assert_int_equal(ttm_findings_index(o.findings, s.operation), 1519);
+  close_file(o);
+}
+
 static void test_rows_past_the_end(void **state) {
   (void)state;
   opened o = open_file("tests/data/small.log");
@@ -204,6 +239,10 @@ static void test_rows_past_the_end(void **state) {
   ttm_error err = {0};
   assert_int_equal(ttm_operation_get(o.profile, ttm_operation_count(o.profile), &op, &err), TTM_EUSAGE);
   assert_non_null(strstr(err.message, "There is no operation 18"));
+  assert_int_equal(ttm_fix_get(o.findings, 1000, &(ttm_fix_info)TTM_FIX_INFO_INIT, &err), TTM_EUSAGE);
+  assert_int_equal(ttm_quantity_get(o.findings, 1000, &(ttm_quantity_info)TTM_QUANTITY_INFO_INIT, &err), TTM_EUSAGE);
+  assert_int_equal(ttm_point_get(o.findings, 1000, &(ttm_point_info)TTM_POINT_INFO_INIT, &err), TTM_EUSAGE);
+  assert_int_equal(ttm_statement_get(o.findings, 1000, &(ttm_statement_info)TTM_STATEMENT_INFO_INIT, &err), TTM_EUSAGE);
   assert_int_equal(ttm_tensor_get(o.findings, 0, &t, &err), TTM_EUSAGE); /* no size */
   assert_non_null(strstr(err.message, "INIT"));
   t.size = offsetof(ttm_tensor_info, dtype); /* an earlier version: nothing behind it is touched */
@@ -260,6 +299,7 @@ int main(void) {
       cmocka_unit_test(test_tensors_are_the_peak),
       cmocka_unit_test(test_captures_know_addresses),
       cmocka_unit_test(test_failures),
+      cmocka_unit_test(test_statements_lead_to_their_fixes),
       cmocka_unit_test(test_rows_past_the_end),
       cmocka_unit_test(test_findings_as_json),
       cmocka_unit_test(test_a_log_that_is_still_written),

@@ -25,6 +25,8 @@ static void rows() {
   CHECK(held + 1000 > peak && peak + 1000 > held);
   CHECK(findings.index(findings.peak(TTM_DRAM).raised_by) == 1518);
   CHECK(ttmem::text(findings.incidents()[0].kind) == "oom");
+  CHECK(ttmem::text(findings.statements()[0].severity) == "failure");
+  CHECK(findings.fixes()[findings.statements()[0].first_fix].statement == 0);
   CHECK(findings.json().substr(0, 18) == "{\"schema_version\":");
 }
 

@@ -163,7 +163,8 @@ class AnalyzeTest(unittest.TestCase):
         alive = [t for t in profile.tensors if t.alive_at_peak]
         self.assertEqual([t.name for t in alive][0], "layer.0.weight")
         self.assertIn("arrow_array_stream", repr(profile.states.__arrow_c_stream__()))
-        self.assertEqual(profile.json, ttmem.analyze(self.log))
+        self.assertEqual(profile.findings.json, ttmem.analyze(self.log))
+        self.assertEqual([s.headline for s in profile.findings], [s["headline"] for s in profile.findings.json["statements"]])
         self.assertRegex(ttmem.__version__, r"^\d+\.\d+\.\d+$")
 
     def test_errors(self):

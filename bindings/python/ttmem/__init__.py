@@ -3,7 +3,7 @@
 
     import ttmem
 
-    profile = ttmem.read("model_profile.log")               # tables: .operations, .states, .tensors, ...
+    profile = ttmem.read("model_profile.log")               # tables: .operations, .states, .tensors, .findings
     polars.DataFrame(profile.tensors)                       # or pyarrow.table(...), duckdb.sql("..."), or a plain loop
 
     guard = ttmem.MemoryUsageTracker.begin_capture()        # tt-train's tracker: same words, same numbers, same text
@@ -15,13 +15,14 @@
 
 from ._native import TtmemError, lib
 from .analysis import analyze, program
-from .profile import Profile, Table, read
+from .profile import Findings, Profile, Table, read
 from .tracker import DRAMUsage, Guard, L1Usage, Memory, MemoryUsageTracker, Phase, RunMode, Tracker
 
 __version__ = lib.ttm_version().decode()
 
 __all__ = [
     "DRAMUsage",
+    "Findings",
     "Guard",
     "L1Usage",
     "Memory",

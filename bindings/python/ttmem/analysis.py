@@ -11,7 +11,7 @@ from .profile import read
 def analyze(path):
     """The findings of a runtime log (plain, .gz or .zst): peaks and who raised them, failures, runs, leaks, padding. The same
     dictionary that `ttmem analyze` writes as NAME_findings.json. Raises TtmemError when the log cannot be read or holds nothing."""
-    return read(path).json
+    return read(path).findings.json
 
 
 def program(name="ttmem"):

@@ -83,6 +83,28 @@ class Table:
         return f"<ttmem {self.name}: {len(self)} rows of {', '.join(self.columns)}>"
 
 
+class Findings(Table):
+    """The conclusions: a table with a row for each statement, what to change as a second one, and all of it as a dictionary."""
+
+    def __init__(self, findings):
+        super().__init__(findings, 4)
+
+    @property
+    def fixes(self):
+        """What to change; `rank` 0 is the best, `statement` the conclusion it belongs to."""
+        return Table(self._findings, 5)
+
+    @property
+    def json(self):
+        """The dictionary that `ttmem analyze` writes as NAME_findings.json (docs/outputs.md)."""
+        text, n = ctypes.c_void_p(), ctypes.c_size_t()
+        _native.call("ttm_findings_json", self._findings, ctypes.byref(text), ctypes.byref(n))
+        try:
+            return json.loads(ctypes.string_at(text, n.value))
+        finally:
+            _native.lib.ttm_text_free(text)
+
+
 class Profile:
     """What read() returns."""
 
@@ -110,11 +132,6 @@ class Profile:
         return Table(self._findings, 3)
 
     @property
-    def json(self):
-        """The dictionary that `ttmem analyze` writes as NAME_findings.json (docs/outputs.md)."""
-        text, n = ctypes.c_void_p(), ctypes.c_size_t()
-        _native.call("ttm_findings_json", self._findings, ctypes.byref(text), ctypes.byref(n))
-        try:
-            return json.loads(ctypes.string_at(text, n.value))
-        finally:
-            _native.lib.ttm_text_free(text)
+    def findings(self):
+        """The conclusions, in the sentences of the reports."""
+        return Findings(self._findings)

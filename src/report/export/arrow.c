@@ -128,6 +128,9 @@ static void put_cell(const stream *s, cells *c, const ttm_column *column, uint32
     case TTM_COLUMN_U32:
       u32 = *(const uint32_t *)member;
       return put_number(c, at, u32, u32 != TTM_NONE);
+    case TTM_COLUMN_LINE:
+      u32 = *(const uint32_t *)member;
+      return put_number(c, at, u32, u32 != 0);
     case TTM_COLUMN_U64:
       u64 = *(const uint64_t *)member;
       return put_number(c, at, (int64_t)u64, u64 <= INT64_MAX);

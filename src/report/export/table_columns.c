@@ -15,7 +15,7 @@ static const ttm_column operations[] = {
     {"program", TTM_COLUMN_TEXT, AT(operation, program)},
     {"run", TTM_COLUMN_U32, AT(operation, run)},
     {"rank", TTM_COLUMN_U32, AT(operation, rank)},
-    {"line", TTM_COLUMN_U32, AT(operation, line)},
+    {"line", TTM_COLUMN_LINE, AT(operation, line)},
     {"state", TTM_COLUMN_U32, AT(operation, state)},
     {"tensor", TTM_COLUMN_U32, AT(operation, tensor)},
     {"results", TTM_COLUMN_U32, AT(operation, results)},
@@ -49,7 +49,7 @@ static const ttm_column states[] = {
     {"moment", TTM_COLUMN_TEXT, AT(state, moment)},
     {"operation", TTM_COLUMN_U32, AT(state, operation)},
     {"rank", TTM_COLUMN_U32, AT(state, rank)},
-    {"line", TTM_COLUMN_U32, AT(state, line)},
+    {"line", TTM_COLUMN_LINE, AT(state, line)},
     MEMORY_COLUMNS("dram", TTM_DRAM),
     MEMORY_COLUMNS("l1", TTM_L1),
     MEMORY_COLUMNS("l1_small", TTM_L1_SMALL),
@@ -100,7 +100,7 @@ static const ttm_column incidents[] = {
     {"operation", TTM_COLUMN_U32, AT(incident, operation)},
     {"state", TTM_COLUMN_U32, AT(incident, state)},
     {"rank", TTM_COLUMN_U32, AT(incident, rank)},
-    {"line", TTM_COLUMN_U32, AT(incident, line)},
+    {"line", TTM_COLUMN_LINE, AT(incident, line)},
     {"shortfall", TTM_COLUMN_U64, AT(incident, shortfall)},
     {"buffer", TTM_COLUMN_U64, AT(incident, buffer)},
     {"banks", TTM_COLUMN_U64, AT(incident, banks)},
@@ -115,6 +115,39 @@ static void get_incident(const ttm_findings *f, uint32_t row, ttm_table_row *out
   ttm_incident_get(f, row, &out->incident, NULL);
 }
 
+/* ---- Statements and fixes ------------------------------------------------------------------------------------------------ */
+
+static const ttm_column statements[] = {
+    {"statement", TTM_COLUMN_ROW, 0},
+    {"id", TTM_COLUMN_TEXT, AT(statement, id)},
+    {"topic", TTM_COLUMN_TEXT, AT(statement, topic)},
+    {"severity", TTM_COLUMN_TEXT, AT(statement, severity)},
+    {"basis", TTM_COLUMN_TEXT, AT(statement, basis)},
+    {"headline", TTM_COLUMN_TEXT, AT(statement, headline)},
+    {"detail", TTM_COLUMN_TEXT, AT(statement, detail)},
+    {"operation", TTM_COLUMN_U32, AT(statement, operation)},
+    {"line", TTM_COLUMN_LINE, AT(statement, line)},
+    {"fixes", TTM_COLUMN_U32, AT(statement, fixes)},
+};
+
+static void get_statement(const ttm_findings *f, uint32_t row, ttm_table_row *out) {
+  ttm_statement_get(f, row, &out->statement, NULL);
+}
+
+static const ttm_column fixes[] = {
+    {"fix", TTM_COLUMN_ROW, 0},
+    {"statement", TTM_COLUMN_U32, AT(fix, statement)},
+    {"rank", TTM_COLUMN_U32, AT(fix, rank)},
+    {"kind", TTM_COLUMN_TEXT, AT(fix, kind)},
+    {"text", TTM_COLUMN_TEXT, AT(fix, text)},
+    {"verified", TTM_COLUMN_TEXT, AT(fix, verified)},
+    {"bytes", TTM_COLUMN_U64, AT(fix, bytes)},
+    {"count", TTM_COLUMN_U64, AT(fix, count)},
+    {"operation", TTM_COLUMN_U32, AT(fix, operation)},
+};
+
+static void get_fix(const ttm_findings *f, uint32_t row, ttm_table_row *out) { ttm_fix_get(f, row, &out->fix, NULL); }
+
 /* ---- All of them --------------------------------------------------------------------------------------------------------- */
 
 const ttm_table_form *ttm_table_form_of(ttm_table table) {
@@ -123,6 +156,8 @@ const ttm_table_form *ttm_table_form_of(ttm_table table) {
       [TTM_TABLE_STATES] = {"states", states, COUNT(states), state_rows, get_state},
       [TTM_TABLE_TENSORS] = {"tensors", tensors, COUNT(tensors), ttm_tensor_count, get_tensor},
       [TTM_TABLE_INCIDENTS] = {"incidents", incidents, COUNT(incidents), ttm_incident_count, get_incident},
+      [TTM_TABLE_STATEMENTS] = {"statements", statements, COUNT(statements), ttm_statement_count, get_statement},
+      [TTM_TABLE_FIXES] = {"fixes", fixes, COUNT(fixes), ttm_fix_count, get_fix},
   };
   return (unsigned)table < TTM_TABLES ? &forms[table] : NULL;
 }

@@ -6,6 +6,7 @@
 #include "analyze/findings.h"
 #include "ttmem/operation.h"
 #include "ttmem/state.h"
+#include "ttmem/statement.h"
 #include "ttmem/table.h"
 #include "ttmem/tensor.h"
 
@@ -13,6 +14,7 @@ typedef enum ttm_column_kind {
   TTM_COLUMN_ROW,    /* the row's own number */
   TTM_COLUMN_INDEX,  /* the number under which reports print this operation */
   TTM_COLUMN_U32,    /* null for TTM_NONE */
+  TTM_COLUMN_LINE,   /* likewise, null for 0 */
   TTM_COLUMN_U64,    /* null for TTM_UNKNOWN */
   TTM_COLUMN_I64,    /* null for TTM_NO_DELTA */
   TTM_COLUMN_FLAG,   /* bool */
@@ -34,6 +36,8 @@ typedef union ttm_table_row {
   ttm_state_info state;
   ttm_tensor_info tensor;
   ttm_incident_info incident;
+  ttm_statement_info statement;
+  ttm_fix_info fix;
 } ttm_table_row;
 
 typedef struct ttm_table_form {
