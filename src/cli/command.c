@@ -3,6 +3,7 @@
 #include "cli/command.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -57,8 +58,15 @@ int ttm_cli_read(ttm_profile **out, const ttm_options *options, const char *log,
   return status;
 }
 
+static bool is_folder(const char *path) {
+  struct stat st;
+  return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
 int ttm_subject_read(ttm_subject *out, const ttm_options *options, const char *log, bool keep_ir, ttm_error *err) {
   *out = (ttm_subject){0};
+  if (is_folder(log))
+    return ttm_report_read_json(&out->profile, &out->findings, log, options->threads, &out->kept, err);
   int status = ttm_cli_read(&out->profile, options, log, keep_ir, err);
   if (status == TTM_ENODATA) ttm_name_other_command(log, err);
   return status ? status : ttm_findings_make(&out->findings, out->profile, options->threads, err);
@@ -67,6 +75,7 @@ int ttm_subject_read(ttm_subject *out, const ttm_options *options, const char *l
 void ttm_subject_free(ttm_subject *subject) {
   ttm_findings_free(subject->findings);
   ttm_profile_free(subject->profile);
+  ttm_buf_free(&subject->kept);
   *subject = (ttm_subject){0};
 }
 
@@ -125,15 +134,26 @@ static int print_usage(const ttm_options *options) {
   return TTM_EXIT_WRONG;
 }
 
+/* Whether the command can do with the files of a report whose log is gone or has changed. */
+static bool can_do_without(const ttm_options *options, const char *folder) {
+  ttm_report_found found = {0};
+  bool can = options->command->reports && !ttm_report_find(&found, folder, NULL) && found.memory;
+  ttm_report_found_free(&found);
+  if (can && !options->given[TTM_OPTION_QUIET])
+    fprintf(stderr, "ttmem: the log of this report is gone or has changed; answered from the report's files\n");
+  return can;
+}
+
 /* Runs the command; who names the folder of a run or a report means the log behind it. */
 static int run_command(ttm_options *options, ttm_error *err) {
   char *logs[2] = {NULL, NULL};
-  struct stat st;
   int status = TTM_OK;
   for (size_t i = 0; i < options->command->logs && i < options->inputs && !status; i++) {
-    if (stat(options->input[i], &st) || !S_ISDIR(st.st_mode)) continue;
-    status = ttm_report_source(&logs[i], options->input[i], false, err);
+    const char *folder = options->input[i];
+    if (!is_folder(folder)) continue;
+    status = ttm_report_source(&logs[i], folder, false, err);
     if (!status) options->input[i] = logs[i];
+    if (status == TTM_ENODATA && can_do_without(options, folder)) status = TTM_OK;
   }
   if (!status) status = options->command->run(options, err);
   for (size_t i = 0; i < 2; i++) ttm_free(logs[i]);

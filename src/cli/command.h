@@ -62,12 +62,14 @@ int ttm_output_deliver(const ttm_options *options, ttm_buf *text, int status, tt
 typedef struct ttm_subject {
   ttm_profile *profile;
   ttm_findings *findings;
+  ttm_buf kept; /* of a report without its log: the text of its findings file; empty when it has none */
 } ttm_subject;
 
 /* Reads a log, with the progress line. */
 int ttm_cli_read(ttm_profile **out, const ttm_options *options, const char *log, bool keep_ir, ttm_error *err);
 
-/* The same, and draws the conclusions. For a file of another command the error names that one. Freed with ttm_subject_free in any case. */
+/* The same, and draws the conclusions. `log` may be the folder of a report: its JSON files are read then. For a file of another command the
+ * error names that one. Freed with ttm_subject_free in any case. */
 int ttm_subject_read(ttm_subject *out, const ttm_options *options, const char *log, bool keep_ir, ttm_error *err);
 void ttm_subject_free(ttm_subject *subject);
 

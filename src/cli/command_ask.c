@@ -71,6 +71,7 @@ const ttm_command ttm_command_ask = {
     .max_inputs = 1,
     .needs = "a log and one question: ttmem ask LOG --op N | --tensor NAME | --range A-B | --at-peak | --findings",
     .logs = 1,
+    .reports = true,
     .takes = TTM_TAKES(TTM_OPTION_OP, TTM_OPTION_TENSOR, TTM_OPTION_RANGE, TTM_OPTION_AT_PEAK, TTM_OPTION_FINDINGS,
                        TTM_OPTION_PER, TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
     .run = run,

@@ -66,9 +66,10 @@ static int run(const ttm_options *options, ttm_error *err) {
                          "explain needs an error message: ttmem explain 'Out of Memory: ...', or a log");
   int status = read_subject(&subject, options, input, err);
   if (!status && !subject.findings->incidents.n) status = nothing(input, err);
-  if (!status)
-    status = options->given[TTM_OPTION_JSON] ? ttm_print_findings(subject.findings, err)
-                                             : print(options, subject.findings, err);
+  if (!status && options->given[TTM_OPTION_JSON])
+    status = subject.kept.n ? ttm_terminal_print(&subject.kept, err) : ttm_print_findings(subject.findings, err);
+  else if (!status)
+    status = print(options, subject.findings, err);
   ttm_subject_free(&subject);
   return status;
 }
@@ -85,6 +86,7 @@ const ttm_command ttm_command_explain = {
         "python3 model.py 2>&1 | ttmem explain -",
     .max_inputs = 1,
     .logs = 1,
+    .reports = true,
     .takes = TTM_TAKES(TTM_OPTION_PER, TTM_OPTION_JSON, TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
     .run = run,
 };

@@ -72,7 +72,6 @@ static int plan(page_job *job, const ttm_options *options, ttm_error *err) {
 static int write_page(const page_job *job, const ttm_options *options, ttm_out *out, ttm_error *err) {
   const ttm_report_found *found = &job->found;
   ttm_subject subject = {0};
-  ttm_buf findings = {0}; /* of the folder */
   char *source = NULL;
   int status = job->is_folder ? ttm_report_kept_source(&source, found, job->input, err) : TTM_OK;
   if (status) return status;
@@ -80,15 +79,11 @@ static int write_page(const page_job *job, const ttm_options *options, ttm_out *
     status = ttm_report_renew_page(found, out, err);
     if (status != TTM_EFORMAT) return status;
   }
-  if (!job->is_folder || source) {
+  if (!job->is_folder || source ||
+      found->memory) /* else the page is all there is, and err says what is wrong with it */
     status = ttm_subject_read(&subject, options, source ? source : job->input, true, err);
-  } else if (found->memory) {
-    status = ttm_report_read_json(&subject.profile, found, job->input, &findings, err);
-    if (!status) status = ttm_findings_make(&subject.findings, subject.profile, options->threads, err);
-  } /* else the page is all there is, and err says what is wrong with it */
   ttm_str name = ttm_str_of(job->name.at);
-  if (!status) status = ttm_report_html_with(subject.findings, name, ttm_buf_str(&findings), out, err);
-  ttm_buf_free(&findings);
+  if (!status) status = ttm_report_html_with(subject.findings, name, ttm_buf_str(&subject.kept), out, err);
   ttm_subject_free(&subject);
   ttm_free(source);
   return status;

@@ -125,6 +125,7 @@ typedef struct ttm_command {
   size_t min_inputs, max_inputs; /* arguments that are no options */
   const char *needs;             /* what is missing when there are fewer: "a log: ttmem analyze LOG" */
   size_t logs;                   /* so many arguments name a log: a folder stands for the log in it */
+  bool reports;                  /* the folder of a report whose log is gone will do */
   ttm_rest rest;
   const ttm_option *takes; /* see TTM_TAKES; every command takes --help and --version */
   /* The exit status of the program; or a negative ttm_status and `err`, which is then printed, and TTM_EXIT_WRONG. */

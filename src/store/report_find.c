@@ -11,6 +11,7 @@
 #include "profile/feed.h"
 #include "profile/read_report.h"
 #include "report/files/report.h"
+#include "report/files/statements_json.h"
 #include "store/folder.h"
 
 /* ---- Finding ------------------------------------------------------------------------------------------------------ */
@@ -347,14 +348,13 @@ static int open_beside(beside *out, const char *folder, const char *name, const 
   return is_missing(out->path) ? TTM_OK : ttm_source_open(&out->source, out->path, err);
 }
 
-int ttm_report_read_json(ttm_profile **out, const ttm_report_found *found, const char *folder, ttm_buf *findings,
-                         ttm_error *err) {
+static int read_files(ttm_profile **out, const char *name, const char *folder, ttm_buf *findings, ttm_error *err) {
   enum { MEMORY, OPERATIONS, REGISTRY, IR, FINDINGS, FILES };
   static const char *const suffixes[FILES] = {"_memory.json", "_operations.json", "_inputs_registry.json", "_ir.json",
                                               "_findings.json"};
   beside files[FILES] = {{NULL, NULL}};
   int code = TTM_OK;
-  for (int i = 0; i < FILES && !code; i++) code = open_beside(&files[i], folder, found->name, suffixes[i], err);
+  for (int i = 0; i < FILES && !code; i++) code = open_beside(&files[i], folder, name, suffixes[i], err);
   if (!code && files[FINDINGS].source) code = slurp(files[FINDINGS].source, findings, err);
   if (!code) {
     ttm_report_files parts = {.memory.source = files[MEMORY].source,
@@ -368,6 +368,27 @@ int ttm_report_read_json(ttm_profile **out, const ttm_report_found *found, const
     ttm_source_close(files[i].source);
     ttm_free(files[i].path);
   }
+  return code;
+}
+
+static int restore_statements(ttm_findings *f, ttm_str findings_json, ttm_error *err) {
+  ttm_statements said, made = f->statements;
+  int code = ttm_statements_read(&said, findings_json);
+  bool restored = !code && said.at.n;
+  if (restored) f->statements = said;
+  ttm_statements_free(restored ? &made : &said);
+  return code ? ttm_error_nomem(err) : TTM_OK;
+}
+
+int ttm_report_read_json(ttm_profile **profile, ttm_findings **findings, const char *folder, unsigned threads,
+                         ttm_buf *text, ttm_error *err) {
+  ttm_report_found found = {0};
+  int code = ttm_report_find(&found, folder, err);
+  if (!code && !found.memory) code = ttm_error_set(err, TTM_ENODATA, "'%s' holds no memory states", folder);
+  if (!code) code = read_files(profile, found.name, folder, text, err);
+  if (!code) code = ttm_findings_make(findings, *profile, threads, err);
+  if (!code) code = restore_statements(*findings, ttm_buf_str(text), err);
+  ttm_report_found_free(&found);
   return code;
 }
 

@@ -3,8 +3,8 @@
 #ifndef TTM_STORE_REPORT_FIND_H
 #define TTM_STORE_REPORT_FIND_H
 
+#include "analyze/findings.h"
 #include "base/out_file.h"
-#include "profile/profile.h"
 
 /* Paths are NULL for files that are not there. Zero is empty; freed with ttm_report_found_free. */
 typedef struct ttm_report_found {
@@ -38,10 +38,11 @@ int ttm_report_source(char **out, const char *folder, bool changed_too, ttm_erro
  * TTM_ENOMEM. */
 int ttm_report_other_origin(char **out, const char *folder, const char *log);
 
-/* The profile out of the folder's JSON files, see profile/read_report.h. `findings` gets the text of the folder's findings
- * file, when it has one; the caller frees it in any case. */
-int ttm_report_read_json(ttm_profile **out, const ttm_report_found *found, const char *folder, ttm_buf *findings,
-                         ttm_error *err);
+/* A report without its log: the profile out of the folder's JSON files (profile/read_report.h) and its findings. The report goes on saying
+ * what it said: statements of its findings file stand for those that could be made without the frees. `text` gets that file, when there is
+ * one. The caller frees all three in any case. TTM_ENODATA when the folder holds no memory states. */
+int ttm_report_read_json(ttm_profile **profile, ttm_findings **findings, const char *folder, unsigned threads,
+                         ttm_buf *text, ttm_error *err);
 
 /* Writes the page anew with the data of an earlier page of ours. TTM_EFORMAT when that page is not of ours, or of another format of
  * the data: nothing was written then. */

@@ -85,26 +85,22 @@ static int choose_folder(job *j, ttm_error *err) {
   return ttm_error_set(err, TTM_EUSAGE, "There are too many reports of this name; delete some.");
 }
 
-/* Without the log: what the files of the report's folder tell. */
-static int read_folder(job *j, ttm_error *err) {
+static int read_log(job *j, ttm_error *err) {
   ttm_ui_subject *s = &j->subject;
-  ttm_report_found found = {0};
-  int status = ttm_report_find(&found, s->folder.at, err);
-  if (!status && !found.memory) status = ttm_error_set(err, TTM_ENODATA, "The report's folder holds no memory states.");
-  if (!status) status = ttm_report_read_json(&s->profile, &found, s->folder.at, &s->kept, err);
-  ttm_report_found_free(&found);
-  s->rebuilt = true;
-  return status;
+  ttm_read_options options = {.size = sizeof options, .keep_ir = j->write, .on_progress = note_progress, .context = j};
+  int status = ttm_profile_read_opts(&s->profile, j->log, &options, err);
+  if (status) return status;
+  enter_stage(j, JUDGING);
+  s->changed = j->expected_bytes && s->profile->seen.bytes != j->expected_bytes;
+  return ttm_findings_make(&s->findings, s->profile, 0, err);
 }
 
 static int do_work(job *j, ttm_error *err) {
   ttm_ui_subject *s = &j->subject;
-  ttm_read_options options = {.size = sizeof options, .keep_ir = j->write, .on_progress = note_progress, .context = j};
-  int status = *j->log ? ttm_profile_read_opts(&s->profile, j->log, &options, err) : read_folder(j, err);
+  s->rebuilt = !*j->log;
+  int status =
+      s->rebuilt ? ttm_report_read_json(&s->profile, &s->findings, s->folder.at, 0, &s->kept, err) : read_log(j, err);
   if (status) return status;
-  enter_stage(j, JUDGING);
-  s->changed = !s->rebuilt && j->expected_bytes && s->profile->seen.bytes != j->expected_bytes;
-  if ((status = ttm_findings_make(&s->findings, s->profile, 0, err))) return status;
   if (!j->write) return s->name.failed || s->folder.failed ? ttm_error_nomem(err) : TTM_OK;
   enter_stage(j, WRITING);
   if ((status = choose_folder(j, err))) return status;

@@ -44,7 +44,14 @@ alike beside beside/b_profile.log ask LOG --at-peak
 cp -r "$report" report
 mkdir here
 echo "Another log of that name" >here/$log
-(cd here && show ttmem ask ../report --findings)
+(cd here && show ttmem fit ../report)
+
+# What the report says stays said when its log has changed or is gone.
+questions=("ask LOG --findings" "explain LOG" "explain LOG --json")
+for i in 0 1 2; do "$TTMEM" ${questions[$i]//LOG/$report} >said.$i; done
+for i in 0 1 2; do (cd here && "$TTMEM" ${questions[$i]//LOG/../report} -q >../now); diff said.$i now || fail "changed: ${questions[$i]}"; done
 rm $log
-show ttmem ask "$report" --findings
+show ttmem fit "$report"
+for i in 0 1 2; do "$TTMEM" ${questions[$i]//LOG/$report} >now 2>note; diff said.$i now || fail "gone: ${questions[$i]}"; done
+grep -q "answered from the report's files" note || fail "no word about it"
 same_transcript

@@ -202,7 +202,10 @@ static void put_input(screen *s) {
 static void put_unknown(screen *s) {
   ttm_buf words = {0};
   const char *why = ttm_words_lives_unknown(s->f);
-  if (!why || s->p->kind == TTM_LOG_INCIDENTS || s->p->kind == TTM_LOG_NONE) return;
+  const ttm_statement *late = ttm_statements_first(s->all, TTM_TOPIC_FREED_LATE);
+  if (!why || (late && late->severity != TTM_SEVERITY_UNKNOWN) /* a report told it when its log was there */ ||
+      s->p->kind == TTM_LOG_INCIDENTS || s->p->kind == TTM_LOG_NONE)
+    return;
   ttm_say(&words, s->f, "{}late frees, waste and what would reduce the peak: {}",
           TTM_WORDS(s->f->alive_set[TTM_DRAM].known ? "" : "live tensors, "), TTM_WORDS(why));
   ttm_doc_labelled(&s->doc, "Unknown", TTM_DOC_DIM, ttm_buf_str(&words));
