@@ -14,21 +14,21 @@ ttm_str ttm_words_source(const ttm_profile *p) {
   return ttm_str_eq(path, TTM_LIT("-")) ? TTM_LIT("standard input") : path;
 }
 
-/* The weight that a load_cached without a location of its own brings: "@main_const_eval_7" tells nobody anything. */
-static ttm_str cached_weight(const ttm_profile *p, uint32_t op) {
+uint32_t ttm_words_weight(const ttm_profile *p, uint32_t op) {
   const ttm_op_text *text = ttm_op_text_of(p, op);
   ttm_str location = ttm_profile_string(p, text->location);
   ttm_list args = ttm_profile_weights(p, p->ops.at[op].weights);
   uint32_t graph = graph_of(p, op);
   if (text->kind != TTM_OP_LOAD_CACHED || (location.n && location.p[0] != '@') || !args.n || graph >= p->graphs.n)
-    return (ttm_str){NULL, 0};
+    return 0;
   uint32_t first = p->lists.at[args.first];
-  return ttm_profile_string(p, first < p->graphs.at[graph].args.n ? p->graphs.at[graph].args.at[first].name : 0);
+  return first < p->graphs.at[graph].args.n ? p->graphs.at[graph].args.at[first].name : 0;
 }
 
 ttm_str ttm_words_location(const ttm_profile *p, uint32_t op) {
-  ttm_str location = ttm_profile_string(p, ttm_op_text_of(p, op)->location), weight = cached_weight(p, op);
-  return weight.n ? weight : location.n ? location : TTM_LIT("N/A");
+  uint32_t weight = ttm_words_weight(p, op);
+  ttm_str location = ttm_profile_string(p, weight ? weight : ttm_op_text_of(p, op)->location);
+  return location.n ? location : TTM_LIT("N/A");
 }
 
 void ttm_words_index(ttm_buf *out, const ttm_findings *f, uint32_t op) {

@@ -13,6 +13,9 @@ ttm_str ttm_words_name(const ttm_profile *p, uint32_t op);
 /* Where the log came from: its path, or "standard input". */
 ttm_str ttm_words_source(const ttm_profile *p);
 
+/* The weight that a load_cached without a location of its own brings, as a string id; 0. "@main_const_eval_7" tells nobody anything. */
+uint32_t ttm_words_weight(const ttm_profile *p, uint32_t op);
+
 /* The operation's location, or the weight that a load_cached without one brings; "N/A" when the log does not tell. */
 ttm_str ttm_words_location(const ttm_profile *p, uint32_t op);
 

@@ -12,6 +12,7 @@ export interface View {
   rank: number; // dense index
   from: number | null; // zoom, in operation indices
   to: number | null;
+  per: "bank" | "chip"; // of the figures in tables
 }
 
 type Change = Partial<View>;
@@ -22,7 +23,7 @@ export class App {
   private readonly listeners: Listener[] = [];
   private writing = 0;
   readonly showIr: { open: (op: number) => Promise<void> } = { open: () => Promise.resolve() };
-  readonly filterTable: { byLocation: (location: string) => void } = { byLocation: () => undefined };
+  readonly filterTable: { by: (text: string) => void } = { by: () => undefined };
 
   constructor(readonly model: Model) {
     this.view = { ...this.defaults(), ...this.fromAddress() };
@@ -34,7 +35,7 @@ export class App {
     const { incidents, peak } = this.model.findings;
     let memory: Memory = incidents.find((i) => i.memory !== null)?.memory ?? "DRAM";
     if (!incidents.some((i) => i.memory !== null) && !peak.DRAM?.allocated_per_bank_MB && peak.L1?.allocated_per_bank_MB) memory = "L1";
-    return { op: null, memory, rank: this.model.facts.peaks[memory]?.rank ?? 0, from: null, to: null };
+    return { op: null, memory, rank: this.model.facts.peaks[memory]?.rank ?? 0, from: null, to: null, per: "bank" };
   }
 
   private fromAddress(): Change {
@@ -49,11 +50,12 @@ export class App {
     const from = Number(words.get("from") ?? NaN);
     const to = Number(words.get("to") ?? NaN);
     if (from < to) Object.assign(change, { from, to });
+    if (words.get("per") === "chip") change.per = "chip";
     return change;
   }
 
   private toAddress(): void {
-    const { op, memory, rank, from, to } = this.view;
+    const { op, memory, rank, from, to, per } = this.view;
     const words = new URLSearchParams();
     if (op !== null) words.set("op", String(op));
     words.set("mem", memory);
@@ -62,6 +64,7 @@ export class App {
       words.set("from", String(Math.round(from * 100) / 100));
       words.set("to", String(Math.round(to * 100) / 100));
     }
+    if (per === "chip") words.set("per", per);
     // Browsers limit how often the address may change.
     clearTimeout(this.writing);
     this.writing = window.setTimeout(() => history.replaceState(null, "", `#${words.toString()}`), 150);
@@ -129,6 +132,11 @@ export class App {
   }
 
   banks(memory: Memory): number {
-    return this.model.findings.memory[memory]?.banks ?? 0;
+    return this.model.findings.memory[memory]?.banks ?? 1;
+  }
+
+  // What one bank holds, in the unit of the tables.
+  scaled(perBank: number, memory: Memory): number {
+    return this.view.per === "chip" ? perBank * this.banks(memory) : perBank;
   }
 }

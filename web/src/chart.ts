@@ -2,6 +2,8 @@
 // What the charts of the page share: an uPlot whose x is the operation index, zoomed by dragging and the wheel, redrawn from a fresh
 // sample for each view.
 import uPlot from "uplot";
+import type { App } from "./app.js";
+import { h } from "./dom.js";
 import { count } from "./format.js";
 
 export interface Range {
@@ -30,11 +32,8 @@ interface ChartParts {
   top: () => number; // of the y axis
   draw?: (u: uPlot) => void; // over the lines
   under?: (u: uPlot) => void; // below the lines
-  hover: (u: uPlot, x: number | null) => void;
+  tip: (x: number) => { x: number; top: number; rows: Node[] } | null; // what stands at a place
   click: (x: number) => void;
-  zoom: (range: Range | null) => void;
-  all: () => Range;
-  view: () => Range;
 }
 
 export function clampRange(range: Range, all: Range): Range {
@@ -45,7 +44,24 @@ export function clampRange(range: Range, all: Range): Range {
 
 const STEPS = [...Array(12).keys()].flatMap((power) => [1, 2, 5].map((step) => step * 10 ** power)); // of an axis that counts
 
-export function makeChart(host: HTMLElement, parts: ChartParts): uPlot {
+// The place of a chart in the page.
+export function chartBox(label: string, attributes: Record<string, string | number> = { role: "img" }): { box: HTMLElement; host: HTMLElement } {
+  const host = h("div", { class: "chart", "aria-label": label, ...attributes });
+  return { box: h("div", { class: "chart-box" }, host), host };
+}
+
+export function makeChart(app: App, host: HTMLElement, parts: ChartParts): uPlot {
+  const tip = h("div", { class: "tip", hidden: true });
+  host.after(tip);
+  host.addEventListener("mouseleave", () => (tip.hidden = true));
+  const hover = (u: uPlot): void => {
+    const { left } = u.cursor;
+    const found = left === undefined || left === null || left < 0 ? null : parts.tip(u.posToVal(left, "x"));
+    tip.hidden = !found;
+    if (!found) return;
+    tip.replaceChildren(...found.rows);
+    placeTip(tip, u, found.x, found.top);
+  };
   const axis = { stroke: () => color("muted"), grid: { stroke: () => color("grid"), width: 1 }, ticks: { stroke: () => color("grid"), width: 1 }, font: "12px system-ui, sans-serif" };
   let downAt: { x: number; y: number } | null = null;
   const chart = new uPlot(
@@ -56,7 +72,7 @@ export function makeChart(host: HTMLElement, parts: ChartParts): uPlot {
       padding: [18, 12, 0, 0],
       cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false } },
       scales: {
-        x: { time: false, range: () => [parts.view().from, parts.view().to] },
+        x: { time: false, range: () => [app.range().from, app.range().to] },
         y: { range: () => [0, parts.top()] },
       },
       axes: [
@@ -68,13 +84,13 @@ export function makeChart(host: HTMLElement, parts: ChartParts): uPlot {
       hooks: {
         drawAxes: parts.under ? [parts.under] : [],
         draw: parts.draw ? [parts.draw] : [],
-        setCursor: [(u) => parts.hover(u, u.cursor.left !== undefined && u.cursor.left !== null && u.cursor.left >= 0 ? u.posToVal(u.cursor.left, "x") : null)],
+        setCursor: [hover],
         setSelect: [
           (u) => {
             if (u.select.width < 4) return;
             const range = { from: u.posToVal(u.select.left, "x"), to: u.posToVal(u.select.left + u.select.width, "x") };
             u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-            parts.zoom(clampRange(range, parts.all()));
+            app.zoom(clampRange(range, app.all()));
           },
         ],
       },
@@ -89,23 +105,23 @@ export function makeChart(host: HTMLElement, parts: ChartParts): uPlot {
     if (!downAt || Math.abs(event.clientX - downAt.x) > 3) return;
     parts.click(chart.posToVal(event.clientX - over.getBoundingClientRect().left, "x"));
   });
-  over.addEventListener("dblclick", () => parts.zoom(null));
+  over.addEventListener("dblclick", () => app.zoom(null));
   over.addEventListener(
     "wheel",
     (event) => {
-      const { from, to } = parts.view();
+      const { from, to } = app.range();
       const sideways = event.shiftKey ? event.deltaY : event.deltaX;
       if (Math.abs(sideways) > Math.abs(event.shiftKey ? 0 : event.deltaY)) {
         event.preventDefault();
         const step = ((to - from) * sideways) / 1200;
-        parts.zoom(clampRange({ from: from + step, to: to + step }, parts.all()));
+        app.zoom(clampRange({ from: from + step, to: to + step }, app.all()));
         return;
       }
       if (!event.ctrlKey && !event.metaKey && document.activeElement !== host && !host.contains(document.activeElement)) return; // the page scrolls
       event.preventDefault();
       const at = chart.posToVal(event.clientX - over.getBoundingClientRect().left, "x");
       const factor = Math.exp(event.deltaY / 400);
-      parts.zoom(clampRange({ from: at - (at - from) * factor, to: at + (to - at) * factor }, parts.all()));
+      app.zoom(clampRange({ from: at - (at - from) * factor, to: at + (to - at) * factor }, app.all()));
     },
     { passive: false },
   );
@@ -117,11 +133,22 @@ export function makeChart(host: HTMLElement, parts: ChartParts): uPlot {
 }
 
 // Beside a place on the x axis, on the side with more room.
-export function placeTip(tip: HTMLElement, u: uPlot, x: number, top: number): void {
-  tip.hidden = false;
+function placeTip(tip: HTMLElement, u: uPlot, x: number, top: number): void {
   const left = u.valToPos(x, "x") + u.over.offsetLeft;
   const flip = left > u.width / 2;
   tip.style.left = flip ? "" : `${left + 12}px`;
   tip.style.right = flip ? `${u.width - left + 12}px` : "";
   tip.style.top = `${top}px`;
+}
+
+// The highest of each step, so that no peak falls between two points: at most `most` places from `first` to `end`.
+export function highest(values: ArrayLike<number>, first: number, end: number, most: number): number[] {
+  const step = Math.max(1, Math.ceil((end - first) / most));
+  const out: number[] = [];
+  for (let i = first; i < end; i += step) {
+    let best = i;
+    for (let k = i; k < Math.min(i + step, end); k++) if (values[k] > values[best]) best = k;
+    out.push(best);
+  }
+  return out;
 }

@@ -2,11 +2,12 @@
 // The panel on one operation: what it took and made, what it did to each memory, and where it stands in log and IR.
 import type { App } from "./app.js";
 import { add, h, longText, replace, shorten } from "./dom.js";
-import { bytes, column, count, percent, shape, shapeText, signed } from "./format.js";
+import { figure, unit } from "./figures.js";
 import { MEMORIES } from "./findings.js";
+import { bytes, count, percent, shape, shapeText } from "./format.js";
 import { Flag, type Type } from "./model.js";
-import { graphOf, locationOf, nameOf, programOf, runOf, valueText, type Names } from "./names.js";
-import { table } from "./tables.js";
+import { graphOf, locationOf, nameOf, placeOf, programOf, runOf, valueText, type Names } from "./names.js";
+import { table, type Cell } from "./tables.js";
 
 export class Details {
   readonly element = h("aside", { class: "details", "aria-label": "Operation details", hidden: true, tabindex: -1 });
@@ -55,20 +56,21 @@ export class Details {
     if (flags & Flag.Failed) badge("failed", "badge-failed");
     const facts = h("dl", { class: "pairs" });
     const pair = (label: string, ...value: (Node | string | null)[]) => add(facts, h("dt", {}, label), h("dd", {}, ...value));
-    const location = locationOf(n, op);
-    if (location) pair("location", longText(location, 400));
+    const [place, location] = [placeOf(n, op), locationOf(n, op)];
+    if (place) pair(place === location ? "location" : "weight", longText(place, 400));
+    if (place !== location && location) pair("location", longText(location, 400));
     const run = runOf(n, op);
-    if (run >= 0 && model.ofCompiledProgram) pair("program", `${shorten(programOf(n, op), 120) || "outside every program"}, run ${count(run)}${model.facts.ranks.length > 1 ? `, rank ${count(model.facts.ranks[n.calls.rank[n.ops.call[op]]] ?? 0)}` : ""}`);
-    if (n.ops.line[op] > 0) pair("log line", count(n.ops.line[op]));
+    if (run >= 0 && model.facts.has_runs) pair("program", `${shorten(programOf(n, op), 120) || "outside every program"}, run ${count(run)}${model.facts.ranks.length > 1 ? `, rank ${count(model.facts.ranks[n.calls.rank[n.ops.call[op]]] ?? 0)}` : ""}`);
+    if (n.ops.line[op] > 0) pair("log line", String(n.ops.line[op]));
     const type = words.get(detail.opType);
     if (type) pair("runtime type", shorten(type, 120));
     const result = valueText(words, detail.result);
     const weights = weightLists.lists[weightLists.of[op]] ?? [];
     const ir = h("button", { type: "button", class: "small", "data-action": "ir", click: () => void this.app.showIr.open(op) }, "Jump to IR");
-    const same = h("button", { type: "button", class: "small", click: () => this.app.filterTable.byLocation(location) }, "Same location");
+    const same = h("button", { type: "button", class: "small", click: () => this.app.filterTable.by(place) }, "Same place");
     return [
-      h("div", { class: "details-head" }, h("div", {}, h("h2", { class: "mono break" }, `#${count(op)} ${shorten(nameOf(n, op), 200)}`), badges), close),
-      h("p", { class: "details-actions" }, step(-1, "Previous operation", "← Previous"), step(1, "Next operation", "Next →"), graphOf(n, op) >= 0 && location !== "" && model.facts.irs.length > 0 && ir, location !== "" && same),
+      h("div", { class: "details-head" }, h("div", {}, h("h2", { class: "mono break" }, `#${op} ${shorten(nameOf(n, op), 200)}`), badges), close),
+      h("p", { class: "details-actions" }, step(-1, "Previous operation", "← Previous"), step(1, "Next operation", "Next →"), graphOf(n, op) >= 0 && location !== "" && model.facts.irs.length > 0 && ir, place !== "" && same),
       facts,
       memory,
       h("h3", {}, "Inputs"),
@@ -85,20 +87,21 @@ export class Details {
   private async memory(op: number, n: Names): Promise<HTMLElement> {
     const { model } = this.app;
     const before = n.ops.state[op];
-    if (before < 0) return h("p", { class: "muted" }, "The log shows no memory state for this operation.");
+    if (before < 0) return h("p", { class: "muted" }, "no memory state");
     const [next, lines] = await Promise.all([model.nextStates(), model.stateLines()]);
-    const after = next[before];
-    const rows: (Node | string)[][] = [];
+    const after = next[n.ops.last[op]];
+    const rows: Cell[][] = [];
     for (const memory of MEMORIES) {
-      const level = await model.level(memory);
-      if (level.allocated[before] < 0) continue;
+      const { allocated, largest } = await model.level(memory);
       const { total, lost } = await model.free(memory);
-      const free = total[before] - level.allocated[before] - lost[before];
-      const effect = after < 0 || level.allocated[after] < 0 ? null : level.allocated[after] - level.allocated[before];
-      rows.push([memory, column(level.allocated[before] / 1000), after < 0 ? "–" : column(level.allocated[after] / 1000), h("span", { class: effect === null ? "" : effect > 0 ? "plus" : effect < 0 ? "minus" : "" }, effect === null ? "–" : signed(effect)), column(free / 1000), model.holesKnown ? column(level.largest[before] / 1000) : "–"]);
+      if (allocated[before] < 0) continue;
+      const mb = (thousandths: number, sign = false): HTMLElement => figure(this.app, thousandths / 1000, memory, sign);
+      const known = after >= 0 && allocated[after] >= 0;
+      const delta = known ? allocated[after] - allocated[before] : 0;
+      rows.push([memory, mb(allocated[before]), known ? mb(allocated[after]) : "–", known ? h("span", { class: delta > 0 ? "plus" : delta < 0 ? "minus" : "" }, mb(delta, true)) : "–", mb(total[before] - allocated[before] - lost[before]), model.facts.blocks_known ? mb(largest[before]) : "–"]);
     }
-    const box = h("div", { "data-key": "op-memory" }, h("h3", {}, "Memory, MB per bank"), table("Memory before and after", [["memory"], ["before", "num"], ["after", "num"], ["effect", "num"], ["free before", "num"], ["largest block", "num"]], rows));
-    if (lines[before] > 0) add(box, h("p", { class: "hint" }, after < 0 ? `State at log line ${count(lines[before])}; the log ends before the next one.` : `States at log lines ${count(lines[before])} and ${count(lines[after])}.`));
+    const box = h("div", { "data-key": "op-memory" }, h("h3", {}, "Memory, ", unit(this.app)), table("Memory before and after", [["memory"], ["before", "num"], ["after", "num"], ["delta", "num"], ["free before", "num"], ["largest free block", "num"]], rows));
+    if (lines[before] > 0) add(box, h("p", { class: "hint" }, after < 0 ? `state before it in log line ${lines[before]}, none after it` : `states in log lines ${lines[before]} and ${lines[after]}`));
     add(box, await this.padding(op, "DRAM"), await this.padding(op, "L1"));
     return box;
   }
@@ -106,7 +109,7 @@ export class Details {
   private async padding(op: number, memory: "DRAM" | "L1"): Promise<HTMLElement | null> {
     const { logical, stored } = await this.app.model.live(memory);
     if (!stored[op] || this.app.model.facts.rebuilt) return null;
-    return h("p", { class: "hint" }, `Live ${memory} tensors after it: ${bytes(logical[op])} logical, ${bytes(stored[op])} padded (+${percent(stored[op] - logical[op], logical[op])}).`);
+    return h("p", { class: "hint" }, `live ${memory} tensors after it: logical size ${bytes(logical[op])}, padded ${bytes(stored[op])} (+${percent(stored[op] - logical[op], logical[op])})`);
   }
 
   private tensors(list: [string, Type | undefined][]): HTMLElement {

@@ -1,44 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as people read them. MB is 1024 * 1024 bytes, as in the logs; memory figures are 0.001 MB per bank inside.
+// Numbers as every surface of ttmem has them (src/base/format.c). MB is 1024 * 1024 bytes, as in the logs.
 
-const three = new Intl.NumberFormat("en-US", { maximumFractionDigits: 3 });
-const fixed = new Intl.NumberFormat("en-US", { minimumFractionDigits: 3, maximumFractionDigits: 3 });
-const one = new Intl.NumberFormat("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
-const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+const MB = 1048576;
+// Halves go to the even digit, as printf has them; ES2023, older browsers round them up.
+const even = { roundingMode: "halfEven" } as Intl.NumberFormatOptions;
+const decimals = [0, 1, 2, 3].map((n) => new Intl.NumberFormat("en-US", { minimumFractionDigits: n, maximumFractionDigits: n, ...even }));
+const thousands = new Intl.NumberFormat("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const short = new Intl.NumberFormat("en-US", { maximumFractionDigits: 3 });
 
-export const count = (n: number): string => whole.format(n);
-export const number = (n: number): string => three.format(n);
+export const count = (n: number): string => decimals[0].format(n);
+// Of an axis: no more decimals than it needs.
+export const number = (n: number): string => short.format(n);
 
-// 969432 -> "969.432"
-export const milli = (thousandths: number): string => three.format(thousandths / 1000);
-export const mb = (megabytes: number): string => `${three.format(megabytes)} MB`;
-// In columns the decimals stand below each other.
-export const column = (megabytes: number): string => fixed.format(megabytes);
-// A figure of the log, which prints thousandths of a MB: smaller units would show digits that nobody measured.
-export const measured = (megabytes: number): string => (megabytes < 1 ? mb(megabytes) : bytes(megabytes * 1048576));
-
-export function signed(thousandths: number): string {
-  if (thousandths === 0) return "0";
-  return `${thousandths > 0 ? "+" : "−"}${column(Math.abs(thousandths) / 1000)}`;
+// "1,023.0", "12.25", "0.512": never finer than the log, 0.001 MB.
+export function mb(megabytes: number): string {
+  const size = Math.abs(megabytes);
+  if (size >= 999.95) return thousands.format(megabytes);
+  return decimals[size >= 99.995 ? 1 : size >= 0.9995 ? 2 : 3].format(megabytes);
 }
+
+export const signed = (megabytes: number): string => (megabytes === 0 ? "0" : `${megabytes > 0 ? "+" : "−"}${mb(Math.abs(megabytes))}`);
 
 export function bytes(n: number): string {
-  const units = ["B", "KB", "MB", "GB", "TB"];
-  let unit = 0;
-  let value = n;
-  while (value >= 1024 && unit < units.length - 1) {
-    value /= 1024;
-    unit++;
-  }
-  if (unit === 0) return `${whole.format(n)} B`;
-  return `${value >= 100 ? value.toFixed(1) : value.toFixed(2)} ${units[unit]}`;
+  if (n >= MB) return n >= 10 * 1024 * MB ? `${mb(n / MB / 1024)} GB` : `${mb(n / MB)} MB`;
+  return n >= 1024 ? `${decimals[1].format(n / 1024)} KB` : `${count(n)} B`;
 }
 
-export function percent(part: number, all: number): string {
-  if (all <= 0) return "0 %";
-  const value = (part / all) * 100;
-  return `${value >= 10 || value === 0 ? one.format(value) : value < 0.005 ? "< 0.01" : value.toFixed(2)} %`;
+// "11.47 of 11.99 GB"
+export function pair(part: number, whole: number): string {
+  const [unit, name] = whole >= 10 * 1024 * MB ? [1024 * MB, "GB"] : [MB, "MB"];
+  return `${mb(part / unit)} of ${mb(whole / unit)} ${name}`;
 }
+
+export const percent = (part: number, all: number): string => `${decimals[1].format(all > 0 ? (part / all) * 100 : 0)} %`;
 
 // "1 run", "2 runs"
 export const counted = (n: number, noun: string, several = `${noun}s`): string => `${count(n)} ${n === 1 ? noun : several}`;
@@ -49,6 +43,3 @@ export const shapeText = (text: string | null): string => (text ?? "scalar").rep
 
 // "/home/me/models/block.py:16" -> "block.py:16": where the room is short, its end tells most.
 export const shortPlace = (location: string): string => /^\/.*\/([^/]+)$/.exec(location)?.[1] ?? location;
-
-// A line of the log; reports of the Python tool do not tell.
-export const logLine = (line: number): string => (line > 0 ? `log line ${count(line)}` : "log line not known");

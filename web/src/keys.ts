@@ -13,8 +13,9 @@ const KEYS: [string, string][] = [
   ["Escape", "close the details, then leave the search"],
   ["1 2 3 4", "DRAM, L1, L1_SMALL, TRACE"],
   ["p", "go to the operation that raised the peak"],
-  ["i", "go to the incident's operation"],
+  ["i", "go to the operation that failed"],
   ["+ − 0", "zoom in, zoom out, show all"],
+  ["b", "tables per bank, per chip"],
   ["g", "jump to the selected operation in the IR"],
   ["t", "light or dark"],
   ["?", "this sheet"],
@@ -27,7 +28,7 @@ export function makeHelp(): HTMLDialogElement {
   return dialog;
 }
 
-export function listen(app: App, timeline: Timeline, table: OpTable, help: HTMLDialogElement, toggleTheme: () => void): void {
+export function listen(app: App, timeline: Timeline | null, table: OpTable, help: HTMLDialogElement, toggleTheme: () => void): void {
   const step = (by: number): void => {
     const { op } = app.view;
     const last = app.model.facts.elements - 1;
@@ -54,11 +55,12 @@ export function listen(app: App, timeline: Timeline, table: OpTable, help: HTMLD
     "?": () => help.showModal(),
     p: peak,
     i: () => goTo(app.model.findings.incidents.find((x) => x.operation?.index != null)?.operation?.index),
-    "+": () => timeline.zoomBy(0.5),
-    "=": () => timeline.zoomBy(0.5),
-    "-": () => timeline.zoomBy(2),
+    "+": () => timeline?.zoomBy(0.5),
+    "=": () => timeline?.zoomBy(0.5),
+    "-": () => timeline?.zoomBy(2),
     "0": () => app.zoom(null),
     g: () => app.view.op !== null && void app.showIr.open(app.view.op),
+    b: () => app.set({ per: app.view.per === "bank" ? "chip" : "bank" }),
     t: toggleTheme,
   };
   MEMORIES.forEach((memory, i) => (actions[String(i + 1)] = () => app.set({ memory })));

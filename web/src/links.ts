@@ -1,41 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a finding to its place: operations, log lines and stretches of the chart as buttons; and how sure a number is.
+// From a finding to its place: operations, log lines and stretches of the chart as links and buttons; and how sure a number is.
 import type { App } from "./app.js";
-import { add, h, shorten } from "./dom.js";
+import { add, h, shorten, visible } from "./dom.js";
 import type { Basis, OpRef } from "./findings.js";
-import { count, logLine } from "./format.js";
+import { count, shortPlace } from "./format.js";
 
 type Children = (Node | string | null | undefined | false)[];
 
-// A button that selects the operation everywhere on the page.
-export function opLink(app: App, op: OpRef, limit = 80): HTMLElement {
-  const name = shorten(op.mlir_op ?? "?", limit);
-  if (op.index === null) return h("span", { class: "mono" }, name, op.line !== null && " (", op.line !== null && lineLink(app, op.line), op.line !== null && ")");
-  const index = op.index;
-  return h("button", { type: "button", class: "link mono", "data-op": index, click: () => app.select(index) }, `#${count(index)} ${name}`);
+// Links, because only they wrap like the text around them; the address follows by itself.
+function link(href: string, attributes: Record<string, string | number>, text: string, go: () => void): HTMLElement {
+  const follow = (event: Event): void => {
+    event.preventDefault();
+    go();
+  };
+  return h("a", { href, ...attributes, click: follow }, text);
 }
 
-export function opWithPlace(app: App, op: OpRef): HTMLElement {
-  const box = h("span", {}, opLink(app, op));
-  if (op.loc) add(box, " at ", h("span", { class: "mono" }, shorten(op.loc, 120)));
-  if (op.index !== null && op.line !== null) add(box, h("span", { class: "muted" }, ` (${logLine(op.line)})`));
+const opAnchor = (app: App, index: number, text: string): HTMLElement => link(`#op=${index}`, { "data-op": index }, text, () => app.select(index));
+
+// A line of the log: the page has no log, so it shows the operation that had begun there.
+const lineAnchor = (app: App, line: number, text: string): HTMLElement => link("#", { "data-log-line": line, title: "Show this moment in the chart" }, text, () => void app.showLine(line));
+
+// A sentence whose operations and log lines are links; its text stays as it is.
+export function linked(app: App, text: string): HTMLElement {
+  const box = h("span", {});
+  let at = 0;
+  for (const match of text.matchAll(/#(\d+)( [\w.]+)?|log line (\d+)/g)) {
+    const [all, op, , line] = match;
+    if (op !== undefined && Number(op) >= app.model.facts.elements) continue;
+    add(box, visible(text.slice(at, match.index)), op !== undefined ? opAnchor(app, Number(op), all) : lineAnchor(app, Number(line), all));
+    at = match.index + all.length;
+  }
+  add(box, visible(text.slice(at)));
   return box;
 }
 
-// The operation over its location, as tables show it.
-export function opCell(app: App, op: OpRef): HTMLElement {
-  return h("span", { class: "op-cell" }, opLink(app, op, 60), op.loc && h("span", { class: "mono muted" }, shorten(op.loc, 90)));
+// What an operation is called: the weight it brings, or its location.
+export const placeOf = (op: Partial<OpRef>): string => op.weight ?? op.loc ?? "";
+
+export function opLink(app: App, op: Partial<OpRef>): HTMLElement {
+  const name = shorten(op.mlir_op ?? "?", 80);
+  return op.index == null ? h("span", { class: "mono" }, name) : h("span", { class: "mono" }, opAnchor(app, op.index, `#${op.index} ${name}`));
 }
 
-// A line of the log: the page has no log, so it shows the operation that had begun there.
-export function lineLink(app: App, line: number): HTMLElement {
-  if (line <= 0) return h("span", {}, logLine(line));
-  return h("button", { type: "button", class: "link", "data-log-line": line, title: "Show this moment in the chart", click: () => void app.showLine(line) }, logLine(line));
+// The operation over its place, as tables show it.
+export function opCell(app: App, op: OpRef): HTMLElement {
+  return h("span", { class: "op-cell" }, opLink(app, op), h("span", { class: "mono muted", title: shorten(placeOf(op), 300) }, shorten(shortPlace(placeOf(op)), 90)));
 }
+
+export const lineLink = (app: App, line: number): HTMLElement => (line > 0 ? lineAnchor(app, line, `log line ${line}`) : h("span", {}));
 
 // A stretch of operations in the chart.
 export function rangeButton(app: App, from: number, to: number, text: string): HTMLElement {
   return h("button", { type: "button", class: "small", "data-from": from, "data-to": to, click: () => app.showRange(from, to) }, text);
+}
+
+// "model.layers.*.mlp.up_proj.weight ×18"
+export function foldedName(name: string, places: number): HTMLElement {
+  return h("span", { class: "folded" }, h("span", { class: "mono", title: shorten(name, 300) }, shorten(shortPlace(name), 90)), places > 1 && h("b", { class: "times" }, ` ×${count(places)}`));
 }
 
 const MEANING: Record<Basis, string> = {
@@ -49,10 +71,6 @@ export function basisMark(basis: Basis): HTMLElement {
 }
 
 // A part of the page with its heading.
-export function section(id: string, title: string, basis: Basis | null, ...children: Children): HTMLElement {
-  return h("section", { id, class: "card", "aria-labelledby": `${id}-title` }, h("div", { class: "card-head" }, h("h2", { id: `${id}-title` }, title), basis && basisMark(basis)), ...children);
-}
-
-export function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+export function section(id: string, title: string, ...children: Children): HTMLElement {
+  return h("section", { id, class: "card", "aria-labelledby": `${id}-title` }, h("h2", { id: `${id}-title` }, title), ...children);
 }

@@ -1,56 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the page: first what the eye needs (incident, numbers, chart), then the rest while the browser still reads the file.
+// Builds the page: first what the eye needs (failure, numbers, chart), then the rest while the browser still reads the file.
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { App } from "./app.js";
-import { l1PerCore } from "./core.js";
+import { consumers, distribution, freedLate, waste, weights } from "./consumers.js";
+import { fullestCore } from "./core.js";
 import { Details } from "./details.js";
 import { add, h, replace } from "./dom.js";
-import { count } from "./format.js";
+import { failures } from "./failure.js";
+import { unitSwitch } from "./figures.js";
 import { Fragmentation } from "./fragmentation.js";
-import { glance } from "./glance.js";
-import { incidents } from "./incident.js";
 import { Ir } from "./ir.js";
 import { listen, makeHelp, tabKeys } from "./keys.js";
-import { lateFrees } from "./late.js";
-import { LayersPart } from "./layers.js";
+import { LayerBlocks } from "./layers.js";
+import { liveTensors } from "./live.js";
 import { Model } from "./model.js";
 import { loadNames } from "./names.js";
 import { OpTable } from "./optable.js";
-import { advice, facts, header, notes } from "./overview.js";
+import { facts, header, inputNotes } from "./overview.js";
 import { Padding } from "./padding.js";
-import { peaks } from "./peaks.js";
-import { runs } from "./runs.js";
-import { consumers, distribution, weights } from "./tables.js";
+import { programRuns, startLevels } from "./runs.js";
+import { fixes, mark, others, points, topic } from "./statements.js";
 import { toggleTheme, watchTheme } from "./theme.js";
 import { Timeline } from "./timeline.js";
-import { waste } from "./waste.js";
 
-const SECTIONS: [string, string][] = [
-  ["timeline", "Timeline"],
-  ["findings", "Findings"],
-  ["peaks", "Peaks"],
-  ["l1", "L1 core"],
-  ["consumers", "Consumers"],
-  ["late", "Late frees"],
-  ["runs", "Runs and leaks"],
-  ["layers", "Layers"],
-  ["fragmentation", "Fragmentation"],
-  ["waste", "Waste"],
-  ["padding", "Padding"],
-  ["weights", "Weights"],
-  ["distribution", "Distribution"],
-  ["operations", "Operations"],
-  ["ir", "IR"],
-];
-
-// A button for each part that this page has.
+// A button for each part of the page, with a mark where it warns.
 function navigation(main: HTMLElement): HTMLElement {
   const list = h("ul", {});
-  for (const [id, title] of SECTIONS) {
-    if (!main.querySelector(`#${id}`)) continue;
+  for (const part of main.querySelectorAll<HTMLElement>("section[aria-labelledby]")) {
     // No link: the address belongs to the selected operation.
-    add(list, h("li", {}, h("button", { type: "button", "data-section": id, click: () => document.getElementById(id)?.scrollIntoView({ block: "start" }) }, title)));
+    add(list, h("li", {}, h("button", { type: "button", "data-section": part.id, click: () => part.scrollIntoView({ block: "start" }) }, part.dataset.warning !== undefined && mark("warning"), part.querySelector("h2")!.textContent)));
   }
   return h("nav", { class: "nav", "aria-label": "Sections" }, list);
 }
@@ -59,8 +38,8 @@ async function start(): Promise<void> {
   const root = document.getElementById("app")!;
   const model = await Model.load();
   const app = new App(model);
-  const timeline = new Timeline(app);
-  const layers = new LayersPart(app);
+  const timeline = model.facts.states ? new Timeline(app) : null;
+  const layers = new LayerBlocks(app);
   const fragmentation = new Fragmentation(app);
   const padding = new Padding(app);
   const table = new OpTable(app);
@@ -69,35 +48,46 @@ async function start(): Promise<void> {
   const help = makeHelp();
 
   const redraw = (): void => {
-    timeline.redraw();
+    timeline?.redraw();
     fragmentation.redraw();
     padding.redraw();
   };
   const changeTheme = (): void => toggleTheme(redraw);
   watchTheme(redraw);
-  const buttons = h("div", { class: "top-buttons" }, h("button", { type: "button", id: "theme", "aria-label": "Light or dark", click: changeTheme }, "◐ Theme"), h("button", { type: "button", id: "help-button", "aria-label": "Keys", click: () => help.showModal() }, "? Keys"));
+  const buttons = h("div", { class: "top-buttons" }, unitSwitch(app), h("button", { type: "button", id: "theme", "aria-label": "Light or dark", click: changeTheme }, "◐ Theme"), h("button", { type: "button", id: "help-button", "aria-label": "Keys", click: () => help.showModal() }, "? Keys"));
 
   const main = h("main", {});
-  add(main, incidents(app), notes(app), facts(app), advice(app), timeline.element, glance(app), peaks(app), l1PerCore(app), consumers(app), lateFrees(app), runs(app), layers.element, fragmentation.element, waste(app), padding.element, h("div", { class: "two" }, weights(app), distribution(app)), table.element, ir.empty ? null : ir.element);
-  replace(root, header(app, buttons), navigation(main), main, details.element, help, h("footer", {}, `ttmem ${model.facts.version} · MB = 1024 × 1024 bytes · figures per bank unless said otherwise · states are printed before their operation; an effect is the next state minus this one`));
+  add(main, failures(app), fixes(app), inputNotes(app), facts(app), timeline?.element);
+  add(main, topic(app, "peak", (s) => consumers(app, s)));
+  add(main, topic(app, "alive", (s) => liveTensors(app, s)));
+  add(main, topic(app, "growth", (s) => h("div", {}, points(app, s), startLevels(app, s))));
+  add(main, topic(app, "freed_late", () => freedLate(app)));
+  add(main, topic(app, "fragmentation", (s) => h("div", {}, fragmentation.element, points(app, s))));
+  add(main, topic(app, "waste", (s) => waste(app, s)));
+  add(main, topic(app, "padding", undefined, padding.element));
+  add(main, topic(app, "runs", (s) => programRuns(app, s)));
+  add(main, topic(app, "layers", undefined, layers.element));
+  add(main, topic(app, "l1_core", undefined, fullestCore(app)));
+  add(main, others(app, main), h("div", { class: "two" }, weights(app), distribution(app)), table.element, ir.empty ? null : ir.element);
+  replace(root, header(app, buttons), navigation(main), main, details.element, help, h("footer", {}, `ttmem ${model.facts.version} · MB = 1024 × 1024 bytes · a state is printed before its operation; a delta is the next state minus this one`));
   for (const list of root.querySelectorAll("[role=tablist]")) tabKeys(list);
   listen(app, timeline, table, help, changeTheme);
   exposeForTests(timeline);
-  await timeline.start();
+  await timeline?.start();
 
   const names = await loadNames(model);
-  await Promise.all([timeline.enrich(names), table.start(names), details.start(names)]);
+  await Promise.all([timeline?.enrich(names), table.start(names), details.start(names)]);
   fragmentation.start();
   await Promise.all([layers.start(names), padding.start(names), ir.empty ? null : ir.start(names)]);
   app.onChange((_view, changed) => {
-    if (changed.op != null) timeline.announce(`Operation ${count(changed.op)} selected`);
+    if (changed.op != null) timeline?.announce(`Operation ${changed.op} selected`);
   });
   document.documentElement.dataset.ready = "true";
 }
 
 // bench/html_bench.mjs and tests/web read how long the redraws took.
-function exposeForTests(timeline: Timeline): void {
-  Object.assign(window, { ttmemRedraws: () => timeline.takeRedraws() });
+function exposeForTests(timeline: Timeline | null): void {
+  Object.assign(window, { ttmemRedraws: () => timeline?.takeRedraws() ?? [] });
 }
 
 start().catch((error: unknown) => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The profile as the page knows it. Small things (facts, findings) are there from the start; columns are decoded when first needed and
 // then kept. Memory figures are 0.001 MB per bank; -1 where the log did not show the memory.
-import type { Basis, Findings, InputKind, Memory, OpRef } from "./findings.js";
+import type { Basis, Findings, Memory, OpRef, Statement } from "./findings.js";
 import { bigDeltaColumn, bytesOf, deltaColumn, jsonOf, Reader, Strings, textOf, unsignedColumn } from "./data.js";
 
 interface Position {
@@ -36,9 +36,11 @@ interface Facts {
   version: string;
   name: string;
   source: string;
-  holds: string;
-  missing: string | null;
   rebuilt?: "rough" | "kept"; // out of the JSON files of a report, which know no frees; "kept": with the findings of the log itself
+  topics: Record<string, string>; // of statements: their headings, in the order they are told
+  classes: Record<string, string>; // of live tensors: their names
+  has_runs: boolean; // else nothing tells where a run of a program begins
+  blocks_known: boolean; // else states do not tell the largest free block
   elements: number;
   states: number;
   calls: number;
@@ -46,24 +48,18 @@ interface Facts {
   levels: number;
   ranks: number[];
   irs: IrFact[];
-  l1?: { words: string; operation?: OpRef; core?: CoreMap }; // of a capture or a recording
+  l1?: { operation: OpRef; core: CoreMap }; // of a capture or a recording: where a program's buffers come nearest to a tensor
   peaks: Partial<Record<Memory, Position & { state: number; rank: number }>>;
-  incidents: (Position & { title: string; verdict: string; state: number; core?: CoreMap })[];
+  incidents: (Position & { core?: CoreMap })[];
 }
 
 export interface RegistryEntry {
-  index: number;
-  ssa: string;
   name: string;
   type: string;
   shape: string | null;
   dtype: string | null;
   local_shape?: string | null;
   bytes: number;
-  bytes_MB: number;
-  graph: number;
-  kv_cache: boolean;
-  repeated: boolean;
 }
 
 interface Layout {
@@ -128,8 +124,10 @@ export interface Operations {
   n: number;
   text: Uint32Array;
   line: Int32Array;
-  state: Int32Array;
+  state: Int32Array; // before it
+  last: Int32Array; // before the last operation of the const-eval program inside it; else its own
   call: Int32Array;
+  weight: Uint32Array; // label, 0: its location is its name
   flags: Uint32Array;
 }
 
@@ -156,27 +154,6 @@ export interface Detail {
   inputs: number[];
 }
 
-// Inputs in which every operation and every free shows, or what stands for them.
-const WITH_FREES: readonly (InputKind | null)[] = ["full", "capture", "live"];
-// ... and those with a memory state for each operation.
-const WITH_STATES: readonly (InputKind | null)[] = ["full", "blocks", "capture", "live"];
-// ... and those that name the types of tensors.
-const WITH_TYPES: readonly (InputKind | null)[] = ["full", "ops", "capture"];
-
-// Without operations, states and frees these would be wrong; the JSON files of a report do not hold the frees.
-function forgetFrees(findings: Findings): void {
-  findings.live_at_peak = {};
-  findings.late_frees = null;
-  findings.waste_at_peak = null;
-  findings.advice = null;
-  for (const leak of findings.leaks) Object.assign(leak, { index: null, mlir_op: null, loc: null, line: null, culprits: [], confidence: "low" });
-}
-
-// Captures and samples know how much is allocated, not where: what they give as the largest free block is all that is free.
-function holesKnown({ input, recording }: Findings): boolean {
-  return input.kind === "capture" ? recording !== undefined : input.kind !== "live";
-}
-
 export class Model {
   private constructor(
     readonly facts: Facts,
@@ -185,40 +162,11 @@ export class Model {
 
   static async load(): Promise<Model> {
     const [facts, findings] = await Promise.all([jsonOf<Facts>("facts", true), jsonOf<Findings>("findings", true)]);
-    const { kind } = findings.input;
-    if (facts.rebuilt === "rough" || !WITH_FREES.includes(kind)) forgetFrees(findings);
-    findings.live_at_peak ??= {};
-    if (!holesKnown(findings)) findings.fragmentation = null;
-    // States around programs alone do not tell who changed them.
-    if (!WITH_STATES.includes(kind)) findings.attribution = null;
     return new Model(facts, findings);
   }
 
-  get holesKnown(): boolean {
-    return holesKnown(this.findings);
-  }
-
-  // Else ttnn was called from a program of its own: there is no const-eval, no module dump, and nothing tells weights from other tensors.
-  get ofCompiledProgram(): boolean {
-    return this.findings.input.kind !== "capture" && this.findings.input.kind !== "live";
-  }
-
-  // What samples show as operations is what processes did between two looks.
-  get layersKnown(): boolean {
-    return this.facts.elements > 0 && this.findings.input.kind !== "live";
-  }
-
-  get statesPerOperation(): boolean {
-    return WITH_STATES.includes(this.findings.input.kind);
-  }
-
-  get typesKnown(): boolean {
-    return WITH_TYPES.includes(this.findings.input.kind);
-  }
-
-  // Why something is missing: what the input is made of, not what the run did.
-  get unknown(): string {
-    return this.facts.rebuilt === "rough" ? "Unknown from this kind of input (the JSON files of a report, which hold no deallocations)." : `Unknown from this kind of input (${this.facts.holds}).`;
+  statements(topic: string): Statement[] {
+    return this.findings.statements.filter((s) => s.topic === topic);
   }
 
   readonly places = once(async () => {
@@ -302,13 +250,17 @@ export class Model {
 
   readonly operations = once(async (): Promise<Operations> => {
     const n = this.facts.elements;
-    const [text, line, state, call, flags] = await Promise.all(["op.text", "op.line", "op.state", "op.call", "op.flags"].map((id) => bytesOf(id)));
+    const [text, line, states, inside, call, weight, flags] = await Promise.all(["text", "line", "state", "inside", "call", "weight", "flags"].map((id) => bytesOf(`op.${id}`)));
+    const state = deltaColumn(states, n);
+    const within = unsignedColumn(inside, n);
     return {
       n,
       text: unsignedColumn(text, n),
       line: deltaColumn(line, n),
-      state: deltaColumn(state, n),
+      state,
+      last: state.map((s, i) => s + within[i]),
       call: deltaColumn(call, n),
+      weight: unsignedColumn(weight, n),
       flags: unsignedColumn(flags, n),
     };
   });
@@ -340,6 +292,12 @@ export class Model {
   readonly words = once(() => Strings.load("words"));
   readonly types = once(() => jsonOf<Type[]>("types"));
   readonly registry = once(async () => (await jsonOf<{ entries: RegistryEntry[] }>("registry")).entries);
+
+  // Weights with repeated layers folded: by entry of the registry 1 + its group, 0 for what is no weight; and the names of the groups.
+  readonly weightGroups = once(async () => {
+    const [entries, group, names] = await Promise.all([this.registry(), bytesOf("weights.group"), jsonOf<string[]>("weights.names")]);
+    return { group: unsignedColumn(group, entries.length), names };
+  });
 
   readonly texts = once(async (): Promise<Texts> => {
     const reader = new Reader(await bytesOf("texts"));
@@ -396,13 +354,13 @@ export class Model {
     return next;
   });
 
-  // What each operation did to a memory: the next state minus the one before it. NaN where the log cannot tell.
-  readonly effects = onceEach(async (memory: Memory): Promise<Float64Array> => {
+  // What each operation did to a memory, its const-eval program included: the state after it minus the one before. NaN where the log cannot tell.
+  readonly deltas = onceEach(async (memory: Memory): Promise<Float64Array> => {
     const [ops, level, next] = await Promise.all([this.operations(), this.level(memory), this.nextStates()]);
     const out = new Float64Array(ops.n);
     for (let i = 0; i < ops.n; i++) {
       const before = ops.state[i];
-      const after = before < 0 ? -1 : next[before];
+      const after = before < 0 ? -1 : next[ops.last[i]];
       out[i] = after < 0 || level.allocated[before] < 0 || level.allocated[after] < 0 ? NaN : level.allocated[after] - level.allocated[before];
     }
     return out;

@@ -20,7 +20,10 @@ export async function loadNames(model: Model): Promise<Names> {
 }
 
 export const nameOf = (n: Names, op: number): string => n.labels.get(n.texts.name[n.ops.text[op]]);
+// As the module text has it; what an operation is called is its place.
 export const locationOf = (n: Names, op: number): string => n.labels.get(n.texts.location[n.ops.text[op]]);
+
+export const placeOf = (n: Names, op: number): string => (n.ops.weight[op] ? n.labels.get(n.ops.weight[op]) : locationOf(n, op));
 
 // "32×4096 bf16", or the text of what is no tensor.
 function shapeOf(type: Type): string {
@@ -44,8 +47,8 @@ export function graphOf(n: Names, op: number): number {
   return n.calls.graph[call];
 }
 
-export function describe(n: Names, op: number): { name: string; location: string; inputs: string[]; outputs: string[] } {
-  return { name: nameOf(n, op), location: locationOf(n, op), inputs: n.details[n.ops.text[op]].inputs.map((t) => shapeOf(n.types[t])), outputs: outputsOf(n, op) };
+export function describe(n: Names, op: number): { name: string; place: string; inputs: string[]; outputs: string[] } {
+  return { name: nameOf(n, op), place: placeOf(n, op), inputs: n.details[n.ops.text[op]].inputs.map((t) => shapeOf(n.types[t])), outputs: outputsOf(n, op) };
 }
 
 // A value of an operation as printed: "%12", "%arg3", or a text.

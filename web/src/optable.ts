@@ -1,43 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operation in one table: search, filters, sorting. Texts are interned, so a search looks at each distinct text once.
+// Every operation in one table: search, filters, sorting. Texts are interned, so a search looks at each distinct one once.
 import type { App } from "./app.js";
+import type { Strings } from "./data.js";
 import { add, h, shorten } from "./dom.js";
-import { column, count, counted, shortPlace, signed } from "./format.js";
+import { unit } from "./figures.js";
 import { MEMORIES, type Memory } from "./findings.js";
+import { count, counted, mb, shortPlace, signed } from "./format.js";
 import { Flag } from "./model.js";
-import { locationOf, nameOf, outputsOf, programOf, runOf, valueText, type Names } from "./names.js";
+import { locationOf, nameOf, outputsOf, placeOf, programOf, runOf, valueText, type Names } from "./names.js";
 import { VirtualList } from "./virtual.js";
 
-type Column = "index" | "name" | "location" | "output" | "allocated" | "effect" | "run" | "line";
+type Column = "index" | "name" | "place" | "output" | "allocated" | "delta" | "run" | "line";
 const COLUMNS: [Column, string, string][] = [
   ["index", "#", "num"],
   ["name", "operation", ""],
-  ["location", "location", ""],
-  ["output", "result", ""],
-  ["allocated", "before, MB", "num"],
-  ["effect", "effect, MB", "num"],
+  ["place", "place", ""],
+  ["output", "output", ""],
+  ["allocated", "before", "num"],
+  ["delta", "delta", "num"],
   ["run", "run · program", ""],
   ["line", "log line", "num"],
 ];
 
 export class OpTable {
   readonly element: HTMLElement;
-  readonly search = h("input", { type: "search", placeholder: "Search name, location, attributes, type  ( / )", "aria-label": "Search operations", size: 34 });
+  readonly search = h("input", { type: "search", placeholder: "Search name, place, attributes, type  ( / )", "aria-label": "Search operations", size: 34 });
   private readonly program = h("select", { "aria-label": "Program" }, h("option", { value: "" }, "every program"));
   private readonly run = h("input", { type: "number", min: 0, placeholder: "run", "aria-label": "Run", class: "narrow" });
   private readonly kind = h("select", { "aria-label": "Kind of operation" }, ...[["", "every operation"], ["consteval", "const-eval only"], ["main", "without const-eval"], ["weight", "taking weights"], ["failed", "failed"]].map(([value, text]) => h("option", { value }, text)));
-  private readonly memory = h("select", { "aria-label": "Memory of the effect" }, ...MEMORIES.map((m) => h("option", { value: m }, m)));
-  private readonly least = h("input", { type: "number", min: 0, step: "any", placeholder: "effect ≥ MB", "aria-label": "Smallest effect in MB per bank, either way", class: "narrow wide" });
+  private readonly memory = h("select", { "aria-label": "Memory" }, ...MEMORIES.map((m) => h("option", { value: m }, m)));
+  private readonly least = h("input", { type: "number", min: 0, step: "any", placeholder: "|delta| ≥ MB", "aria-label": "Smallest delta in MB per bank, either way", class: "narrow wide" });
   private readonly found = h("span", { class: "muted", role: "status" });
   private readonly head = h("div", { class: "op-row op-head", role: "row" });
   private readonly list: VirtualList;
   private names: Names | null = null;
-  private effects: Float64Array | null = null;
+  private deltas: Float64Array | null = null;
   private allocated: Int32Array | null = null;
   private rows: Uint32Array = new Uint32Array();
   private sort: { column: Column; down: boolean } = { column: "index", down: false };
   private pending = 0;
-  private attributes: string[] | null = null; // by text, lower case
+  private readonly searched = new Map<number, string>(); // by text and the weight it brings, lower case
 
   constructor(private readonly app: App) {
     for (const [column, title, kind] of COLUMNS) {
@@ -61,8 +63,7 @@ export class OpTable {
     this.element = h(
       "section",
       { id: "operations", class: "card", "aria-labelledby": "operations-title" },
-      h("h2", { id: "operations-title" }, "All operations"),
-      h("p", { class: "hint" }, "MB per bank of the memory chosen here: allocated before the operation, and what it changed."),
+      h("div", { class: "card-head" }, h("h2", { id: "operations-title" }, "Operations"), h("p", { class: "hint" }, "allocated before, and delta, in ", unit(app), " of the memory chosen; a const-eval program counts for its load_cached")),
       h("div", { class: "filters", role: "search" }, this.search, this.program, this.run, this.kind, this.memory, this.least, clear, this.found),
       h("div", { class: "scroll-x" }, h("div", { class: "op-table" }, this.head, this.list.element)),
     );
@@ -72,8 +73,9 @@ export class OpTable {
         void this.loadMemory().then(() => this.apply());
       }
       if ("op" in changed) this.show(view.op);
+      if ("per" in changed) this.list.draw(true);
     });
-    app.filterTable.byLocation = (text) => {
+    app.filterTable.by = (text) => {
       this.clear(false);
       this.search.value = text;
       void this.apply();
@@ -93,9 +95,9 @@ export class OpTable {
 
   private async loadMemory(): Promise<void> {
     const { memory } = this.app.view;
-    const [effects, level] = await Promise.all([this.app.model.effects(memory), this.app.model.level(memory)]);
+    const [deltas, level] = await Promise.all([this.app.model.deltas(memory), this.app.model.level(memory)]);
     if (memory !== this.app.view.memory) return;
-    this.effects = effects;
+    this.deltas = deltas;
     this.allocated = level.allocated;
   }
 
@@ -110,26 +112,39 @@ export class OpTable {
   }
 
   private sortBy(column: Column): void {
-    const down = this.sort.column === column ? !this.sort.down : column === "effect" || column === "allocated";
+    const down = this.sort.column === column ? !this.sort.down : column === "delta" || column === "allocated";
     this.sort = { column, down };
     void this.apply();
   }
 
   // ---- Filter -----------------------------------------------------------------------------------------------------
 
-  // Which texts hold every word of the search; null for all.
-  private async matchingTexts(): Promise<Uint8Array | null> {
+  // Whether an operation holds every word of the search. Texts are few: each is looked at once, whatever the number of operations.
+  private async matcher(): Promise<((op: number) => boolean) | null> {
     const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const names = this.names!;
     if (!words.length) return null;
-    if (!this.attributes) {
-      const strings = await this.app.model.words();
-      this.attributes = names.details.map((d, t) => {
-        const types = [...d.inputs, ...names.texts.outputs[t]].map((id) => names.types[id].text).join(" ");
-        return `${names.labels.get(names.texts.name[t])} ${names.labels.get(names.texts.location[t])} ${valueText(strings, d.result)} ${d.attributes === null ? "" : strings.get(d.attributes)} ${types}`.toLowerCase();
-      });
+    const strings = await this.app.model.words();
+    const found = new Map<number, boolean>();
+    return (op) => {
+      const key = names.ops.text[op] * 0x1000000 + names.ops.weight[op];
+      let holds = found.get(key);
+      if (holds === undefined) found.set(key, (holds = words.every((word) => this.textOf(op, key, strings).includes(word))));
+      return holds;
+    };
+  }
+
+  private textOf(op: number, key: number, strings: Strings): string {
+    const names = this.names!;
+    let text = this.searched.get(key);
+    if (text === undefined) {
+      const t = names.ops.text[op];
+      const d = names.details[t];
+      const types = [...d.inputs, ...names.texts.outputs[t]].map((id) => names.types[id].text).join(" ");
+      text = `${nameOf(names, op)} ${locationOf(names, op)} ${placeOf(names, op)} ${valueText(strings, d.result)} ${d.attributes === null ? "" : strings.get(d.attributes)} ${types}`.toLowerCase();
+      this.searched.set(key, text);
     }
-    return Uint8Array.from(this.attributes, (text) => (words.every((word) => text.includes(word)) ? 1 : 0));
+    return text;
   }
 
   private kindMask(): { mask: number; want: number } {
@@ -148,9 +163,9 @@ export class OpTable {
   }
 
   async apply(): Promise<void> {
-    if (!this.names || !this.effects) return;
+    if (!this.names || !this.deltas) return;
     const { ops, calls, labels } = this.names;
-    const texts = await this.matchingTexts();
+    const holds = await this.matcher();
     const { mask, want } = this.kindMask();
     const program = this.program.selectedIndex > 0 ? this.program.value : null;
     const programs = program === null ? null : Uint8Array.from(calls.name, (id) => (labels.get(id) === program ? 1 : 0));
@@ -159,12 +174,12 @@ export class OpTable {
     const out = new Uint32Array(ops.n);
     let n = 0;
     for (let i = 0; i < ops.n; i++) {
-      if (texts && !texts[ops.text[i]]) continue;
       if ((ops.flags[i] & mask) !== want) continue;
       const call = ops.call[i];
       if (programs && (call < 0 || !programs[call])) continue;
       if (run >= 0 && (call < 0 || calls.run[call] !== run)) continue;
-      if (least > 0 && !(Math.abs(this.effects[i]) >= least)) continue;
+      if (least > 0 && !(Math.abs(this.deltas[i]) >= least)) continue;
+      if (holds && !holds(i)) continue;
       out[n++] = i;
     }
     this.rows = this.sorted(out.subarray(0, n));
@@ -199,23 +214,29 @@ export class OpTable {
   private ranks(column: Column): (op: number) => number {
     const names = this.names!;
     switch (column) {
-      case "effect":
-        return (op) => (Number.isNaN(this.effects![op]) ? (this.sort.down ? -0x7fffffff : 0x7fffffff) : this.effects![op]);
+      case "delta":
+        return (op) => (Number.isNaN(this.deltas![op]) ? (this.sort.down ? -0x7fffffff : 0x7fffffff) : this.deltas![op]);
       case "allocated":
         return (op) => this.before(op);
       case "run":
         return (op) => runOf(names, op);
-      default: {
-        // Distinct texts are few: rank them once, then compare numbers.
-        const key = (t: number): string => (column === "name" ? names.labels.get(names.texts.name[t]) : column === "location" ? names.labels.get(names.texts.location[t]) : names.texts.outputs[t].map((id) => names.types[id].layout?.padded_bytes ?? 0).reduce((a, b) => a + b, 0).toString().padStart(16, "0"));
-        const order = names.details.map((_, t) => t);
-        const keys = order.map(key);
-        order.sort((a, b) => (keys[a] < keys[b] ? -1 : keys[a] > keys[b] ? 1 : 0));
-        const rank = new Uint32Array(order.length);
-        order.forEach((t, at) => (rank[t] = at > 0 && keys[order[at - 1]] === keys[t] ? rank[order[at - 1]] : at));
-        return (op) => rank[names.ops.text[op]];
-      }
+      case "name":
+        return this.ranked((op) => names.texts.name[names.ops.text[op]], (label) => names.labels.get(label));
+      case "place":
+        return this.ranked((op) => names.ops.weight[op] || names.texts.location[names.ops.text[op]], (label) => names.labels.get(label));
+      default:
+        return this.ranked((op) => names.ops.text[op], (text) => names.texts.outputs[text].reduce((sum, id) => sum + (names.types[id].layout?.padded_bytes ?? 0), 0));
     }
+  }
+
+  // Distinct keys are few: rank them once, then compare numbers.
+  private ranked(idOf: (op: number) => number, keyOf: (id: number) => string | number): (op: number) => number {
+    const keys = new Map<number, string | number>();
+    for (const op of this.names!.ops.text.keys()) if (!keys.has(idOf(op))) keys.set(idOf(op), keyOf(idOf(op)));
+    const order = [...keys].sort(([, a], [, b]) => (a < b ? -1 : a > b ? 1 : 0));
+    const rank = new Map<number, number>();
+    order.forEach(([id, key], at) => rank.set(id, at > 0 && order[at - 1][1] === key ? rank.get(order[at - 1][0])! : at));
+    return (op) => rank.get(idOf(op))!;
   }
 
   private before(op: number): number {
@@ -230,9 +251,10 @@ export class OpTable {
     const op = this.rows[i];
     const flags = names.ops.flags[op];
     const before = this.before(op);
-    const effect = this.effects![op];
+    const delta = this.deltas![op];
     const run = runOf(names, op);
-    const texts = [count(op), nameOf(names, op), shortPlace(locationOf(names, op)), outputsOf(names, op).join(", "), before < 0 ? "–" : column(before / 1000), Number.isNaN(effect) ? "–" : signed(effect), run < 0 || !this.app.model.ofCompiledProgram ? "" : [count(run), programOf(names, op)].filter(Boolean).join(" · "), names.ops.line[op] > 0 ? count(names.ops.line[op]) : "–"];
+    const scaled = (thousandths: number): number => this.app.scaled(thousandths / 1000, this.app.view.memory);
+    const texts = [String(op), nameOf(names, op), shortPlace(placeOf(names, op)), outputsOf(names, op).join(", "), before < 0 ? "–" : mb(scaled(before)), Number.isNaN(delta) ? "–" : signed(scaled(delta)), run < 0 || !this.app.model.facts.has_runs ? "" : [count(run), programOf(names, op)].filter(Boolean).join(" · "), names.ops.line[op] > 0 ? String(names.ops.line[op]) : "–"];
     row.dataset.op = String(op);
     row.setAttribute("aria-rowindex", String(i + 1));
     row.classList.toggle("selected", op === this.app.view.op);
@@ -241,7 +263,7 @@ export class OpTable {
     if (op === this.app.view.op) row.setAttribute("aria-current", "true");
     else row.removeAttribute("aria-current");
     texts.forEach((text, k) => (row.children[k].textContent = shorten(text, 160)));
-    row.children[5].className = `num ${effect > 0 ? "plus" : effect < 0 ? "minus" : ""}`;
+    row.children[5].className = `num ${delta > 0 ? "plus" : delta < 0 ? "minus" : ""}`;
   }
 
   private show(op: number | null): void {

@@ -1,126 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tile padding: what the live DRAM tensors hold against what they take, over the run, and the results that waste most.
-import uPlot from "uplot";
+// Padding: logical against padded size of the live DRAM tensors over the run, and the results with most of it.
+import type uPlot from "uplot";
 import type { App } from "./app.js";
-import { color, makeChart, placeTip } from "./chart.js";
-import { add, h, replace, shorten } from "./dom.js";
-import { bytes, column, count, counted, number, percent, shape, shapeText } from "./format.js";
+import { chartBox, color, highest, makeChart } from "./chart.js";
+import { add, h, shorten } from "./dom.js";
+import type { PaddingRow } from "./findings.js";
+import { bytes, count, mb, number, percent, shape, shapeText } from "./format.js";
+import { foldedName, opLink, placeOf } from "./links.js";
 import { nameOf, type Names } from "./names.js";
-import { opLink } from "./links.js";
-import { table } from "./tables.js";
+import { table, type Cell } from "./tables.js";
 
 export class Padding {
-  readonly element: HTMLElement;
-  private readonly host = h("div", { class: "chart", role: "img", "aria-label": "Chart of live DRAM tensors, without and with padding" });
-  private readonly tip = h("div", { class: "tip", hidden: true });
-  private readonly rows = h("div", {});
+  readonly element: HTMLElement | null;
+  private readonly place = chartBox("Chart of live DRAM tensors, logical and padded size");
   private chart: uPlot | null = null;
   private live: { logical: Float64Array; stored: Float64Array } | null = null;
   private names: Names | null = null;
   private unit = 1; // bytes
 
   constructor(private readonly app: App) {
-    const { at_peak: at, highest_overhead_pct: highest } = app.model.findings.padding;
-    const told = app.model.typesKnown && app.model.findings.peak.DRAM !== null && app.model.facts.rebuilt !== "rough";
-    this.element = h(
-      "section",
-      { id: "padding", class: "card", "aria-labelledby": "padding-title" },
-      h("h2", { id: "padding-title" }, "Tile padding"),
-      told && at.tensors > 0 && h("p", { class: "hint", "data-key": "padding-sum" }, `At the DRAM peak ${counted(at.tensors, "live tensor")} hold${at.tensors === 1 ? "s" : ""} ${bytes(at.unpadded_MB * 1048576)} and take${at.tensors === 1 ? "s" : ""} ${bytes(at.padded_MB * 1048576)}: ${bytes(at.overhead_MB * 1048576)} is padding, ${percent(at.overhead_pct, 100)} on top; at any moment at most ${percent(highest, 100)}.`),
-      h("div", { class: "chart-box" }, this.host, this.tip),
-      h("ul", { class: "legend" }, h("li", {}, h("span", { class: "key key-logical", "aria-hidden": true }), "logical bytes"), h("li", {}, h("span", { class: "key key-padded", "aria-hidden": true }), "padded to tiles and pages")),
-      this.rows,
-    );
-    this.host.addEventListener("mouseleave", () => (this.tip.hidden = true));
-    this.showRows();
+    this.element = app.model.findings.padding.top.length ? h("div", {}) : null;
     app.onChange((_view, changed) => {
       if ("from" in changed || "to" in changed) this.redraw();
     });
   }
 
-  private showRows(): void {
-    const top = this.app.model.findings.padding.top;
-    if (!top.length) return replace(this.rows, h("p", { class: "muted" }, this.app.model.typesKnown ? "No result is padded." : this.app.model.unknown));
-    const padded = (index: number | null, result: number): string => {
-      const layout = index === null || !this.names ? null : this.names.types[this.names.texts.outputs[this.names.ops.text[index]][result]]?.layout;
-      return layout ? shape(layout.padded_shape) : "";
-    };
-    replace(
-      this.rows,
-      h("h3", {}, "Most padding"),
-      table(
-        "Results with most padding",
-        [["operation"], ["location"], ["logical"], ["padded"], ["logical MB", "num"], ["padded MB", "num"], ["overhead MB", "num"], ["overhead", "num"], ["times", "num"]],
-        top.map((row) => {
-          const share = h("span", { class: row.overhead_pct > 100 ? "grave" : row.overhead_pct > 50 ? "warn" : "" }, `${number(Math.round(row.overhead_pct * 10) / 10)} %`);
-          return [opLink(this.app, row), h("span", { class: "mono" }, shorten(row.loc ?? "", 60)), h("span", { class: "mono" }, `${shapeText(row.shape)} ${row.dtype ?? ""}`), h("span", { class: "mono" }, padded(row.index, row.result)), column(row.unpadded_MB), column(row.padded_MB), column(row.overhead_MB), share, count(row.times)];
-        }),
-      ),
-    );
+  async start(names: Names): Promise<void> {
+    if (!this.element) return;
+    this.names = names;
+    this.live = await this.app.model.live("DRAM");
+    // The JSON files of a report hold no frees: what is alive when is not in them.
+    if (this.app.model.facts.rebuilt === undefined && this.live.stored.some((v) => v > 0)) this.draw(this.live.stored);
+    add(this.element, this.rows(names));
   }
 
-  async start(names: Names): Promise<void> {
-    this.names = names;
-    this.showRows();
-    this.live = await this.app.model.live("DRAM");
-    const rebuilt = this.app.model.facts.rebuilt !== undefined;
-    if (rebuilt || !this.live.stored.some((v) => v > 0)) {
-      this.element.querySelector(".legend")?.remove();
-      const why = rebuilt ? "Padding over time cannot be told without the log." : "No live DRAM tensor is named.";
-      this.host.parentElement?.replaceWith(h("p", { class: "muted" }, this.app.model.typesKnown ? why : ""));
-      return;
-    }
+  private draw(stored: Float64Array): void {
+    const item = (kind: string, text: string) => h("li", {}, h("span", { class: `key key-${kind}`, "aria-hidden": true }), text);
+    add(this.element!, this.place.box, h("ul", { class: "legend" }, item("logical", "logical size of live DRAM tensors"), item("padded", "padded to tiles and pages")));
     let top = 0;
-    for (const value of this.live.stored) top = Math.max(top, value);
+    for (const value of stored) top = Math.max(top, value);
     // The axis counts in the unit of its highest value: round numbers of bytes are odd numbers of MB.
     const [unit, name] = top >= 2 ** 31 ? [2 ** 30, "GB"] : top >= 2 ** 21 ? [2 ** 20, "MB"] : [2 ** 10, "KB"];
     this.unit = unit;
-    this.chart = makeChart(this.host, {
-      label: "Tile padding",
-      height: 220,
+    this.chart = makeChart(this.app, this.place.host, {
+      label: "Padding",
+      height: 200,
       series: [
         { label: "padded", stroke: () => color("padded"), width: 1.5, fill: () => color("padded-soft"), points: { show: false } },
         { label: "logical", stroke: () => color("logical"), width: 1.5, fill: () => color("logical-soft"), points: { show: false } },
       ],
       value: (v) => `${number(v)} ${name}`,
       top: () => (top / unit) * 1.1,
-      hover: (u, x) => this.hover(u, x),
+      tip: (x) => this.tip(x),
       click: (x) => this.app.select(Math.round(x)),
-      zoom: (range) => this.app.zoom(range),
-      all: () => this.app.all(),
-      view: () => this.app.range(),
     });
     this.redraw();
   }
 
-  redraw(): void {
-    if (!this.chart || !this.live) return;
-    const { from, to } = this.app.range();
-    const first = Math.max(0, Math.floor(from));
-    const end = Math.min(this.live.stored.length, Math.ceil(to) + 1);
-    const step = Math.max(1, Math.floor((end - first) / 2000));
-    const x: number[] = [];
-    const padded: number[] = [];
-    const logical: number[] = [];
-    for (let i = first; i < end; i += step) {
-      let best = i; // the fullest of each step: peaks must not fall between two points
-      for (let k = i; k < Math.min(i + step, end); k++) if (this.live.stored[k] > this.live.stored[best]) best = k;
-      x.push(best);
-      padded.push(this.live.stored[best] / this.unit);
-      logical.push(this.live.logical[best] / this.unit);
-    }
-    this.chart.setData([x, padded, logical]);
+  private rows(names: Names): HTMLElement {
+    const padded = ({ index, result }: PaddingRow): string => {
+      const layout = index === null ? null : names.types[names.texts.outputs[names.ops.text[index]][result]]?.layout;
+      return layout ? ` → ${shape(layout.padded_shape)}` : "";
+    };
+    const cells = (row: PaddingRow, name: Node, n: number, op: Node, times: string): Cell[] => [name, h("span", { class: "mono" }, `${shapeText(row.shape)}${padded(row)} ${row.dtype ?? ""}`), mb(row.unpadded_MB * n), mb(row.padded_MB * n), mb(row.overhead_MB * n), percent(row.overhead_MB, row.padded_MB), times, op];
+    return table(
+      "Results with most padding",
+      [["tensor or place"], ["shape → padded"], ["logical, MB per chip", "num"], ["padded", "num"], ["padding", "num"], ["of padded", "num"], ["times", "num"], ["operation"]],
+      this.app.model.findings.padding.top.map((row) => ({
+        name: row.name,
+        places: row.places,
+        cells: cells(row, foldedName(row.name, row.places), row.places, opLink(this.app, row), count(row.times)),
+        members: () => (row.members ?? []).map((one) => cells(row, foldedName(placeOf(one), 1), 1, opLink(this.app, one), "")),
+      })),
+    );
   }
 
-  private hover(u: uPlot, x: number | null): void {
-    if (x === null || !this.live || !this.names) {
-      this.tip.hidden = true;
-      return;
-    }
-    const op = Math.max(0, Math.min(this.live.stored.length - 1, Math.round(x)));
+  redraw(): void {
+    if (!this.chart || !this.live) return;
     const { logical, stored } = this.live;
-    replace(this.tip, h("div", { class: "tip-op" }, `after #${count(op)} `, h("b", {}, shorten(nameOf(this.names, op), 60))));
-    add(this.tip, h("div", {}, `${bytes(logical[op])} logical, ${bytes(stored[op])} padded`), h("div", { class: "tip-muted" }, `padding ${bytes(stored[op] - logical[op])} (${percent(stored[op] - logical[op], logical[op])})`));
-    placeTip(this.tip, u, op, 8);
+    const { from, to } = this.app.range();
+    const at = highest(stored, Math.max(0, Math.floor(from)), Math.min(stored.length, Math.ceil(to) + 1), 2000);
+    this.chart.setData([at, at.map((i) => stored[i] / this.unit), at.map((i) => logical[i] / this.unit)]);
+  }
+
+  private tip(x: number): { x: number; top: number; rows: Node[] } | null {
+    if (!this.live || !this.names) return null;
+    const { logical, stored } = this.live;
+    const op = Math.max(0, Math.min(stored.length - 1, Math.round(x)));
+    return { x: op, top: 8, rows: [h("div", { class: "tip-op" }, `after #${op} `, h("b", {}, shorten(nameOf(this.names, op), 60))), h("div", {}, `logical size ${bytes(logical[op])}, padded ${bytes(stored[op])}`), h("div", { class: "muted" }, `padding ${bytes(stored[op] - logical[op])} (${percent(stored[op] - logical[op], logical[op])})`)] };
   }
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory over time: what is allocated, what is free but only in pieces, the capacity, program runs, const-eval programs, the peak and the
-// incident.
+// failure.
 import uPlot from "uplot";
 import type { App } from "./app.js";
-import { clampRange, color, font, makeChart, placeTip } from "./chart.js";
-import { add, h, replace, shorten } from "./dom.js";
-import { bytes, count, counted, milli, percent } from "./format.js";
+import { chartBox, clampRange, color, font, makeChart } from "./chart.js";
+import { add, h, shorten } from "./dom.js";
+import { bytes, mb, number, percent } from "./format.js";
 import { MEMORIES, type Memory } from "./findings.js";
-import { section } from "./links.js";
 import { Flag, Place, type Level, type PyramidLevel, type Series } from "./model.js";
 import { describe, type Names } from "./names.js";
 import { lowerBound, samplePyramid, sampleStates, type Sample } from "./sample.js";
@@ -17,8 +16,7 @@ const HEIGHT = 340;
 export class Timeline {
   readonly element: HTMLElement;
   private readonly tabs = new Map<Memory, HTMLButtonElement>();
-  private readonly host = h("div", { class: "chart", tabindex: 0, role: "group", "aria-label": "Chart of memory over operations. Left and right arrow keys step through the operations, plus and minus zoom, 0 shows all." });
-  private readonly tip = h("div", { class: "tip", hidden: true });
+  private readonly place = chartBox("Chart of memory over operations. Left and right arrow keys step through the operations, plus and minus zoom, 0 shows all.", { tabindex: 0, role: "group" });
   private readonly status = h("p", { class: "visually-hidden", "aria-live": "polite" });
   private readonly scaleButton = h("button", { type: "button", click: () => this.toggleScale() });
   private readonly resetButton = h("button", { type: "button", click: () => this.app.zoom(null) }, "Show all");
@@ -44,19 +42,14 @@ export class Timeline {
     const ranks = app.model.facts.ranks;
     const rank = h("select", { "aria-label": "Rank", change: (event: Event) => app.set({ rank: Number((event.target as HTMLSelectElement).value) }) });
     ranks.forEach((number, i) => add(rank, h("option", { value: i, ...(i === app.view.rank ? { selected: true } : {}) }, `rank ${number}`)));
-    if (!app.model.facts.states) {
-      this.element = section("timeline", "Memory over time", null, h("p", { class: "muted" }, app.model.unknown));
-      return;
-    }
     this.element = h(
       "section",
       { id: "timeline", class: "card", "aria-labelledby": "timeline-title" },
       h("div", { class: "card-head" }, h("h2", { id: "timeline-title" }, "Memory over time"), tabs, ranks.length > 1 && rank, h("span", { class: "grow" }), this.scaleButton, this.resetButton),
-      h("div", { class: "chart-box" }, this.host, this.tip),
+      this.place.box,
       this.legend(),
       this.status,
     );
-    this.host.addEventListener("mouseleave", () => (this.tip.hidden = true));
     app.onChange((_view, changed) => {
       if ("memory" in changed || "rank" in changed) void this.load();
       else if ("from" in changed || "to" in changed) this.redraw();
@@ -73,11 +66,11 @@ export class Timeline {
         "ul",
         { class: "legend" },
         item("allocated", "allocated"),
-        this.app.model.holesKnown && item("pieces", "free, but not in the largest block (fragmentation)"),
+        this.app.model.facts.blocks_known && item("pieces", "free outside the largest free block (fragmentation)"),
         item("capacity", "capacity"),
-        this.app.model.ofCompiledProgram && item("consteval", "const-eval (weight) operations"),
+        this.app.model.facts.has_runs && item("consteval", "const-eval operations"),
         item("peak", "peak"),
-        this.app.model.findings.incidents.length > 0 && item("incident", "incident"),
+        this.app.model.findings.incidents.length > 0 && item("failure", "failure"),
       ),
       h("p", { class: "hint" }, "Drag to zoom, Ctrl + wheel zooms at the pointer, Shift + wheel moves, double click shows all. Click selects the operation."),
     );
@@ -114,8 +107,7 @@ export class Timeline {
   // ---- Data -------------------------------------------------------------------------------------------------------
 
   async start(): Promise<void> {
-    if (!this.app.model.facts.states) return;
-    this.chart = makeChart(this.host, {
+    this.chart = makeChart(this.app, this.place.host, {
       label: "Memory over time",
       height: HEIGHT,
       series: [
@@ -124,16 +116,13 @@ export class Timeline {
         { label: "pieces", stroke: "transparent", width: 0, points: { show: false }, paths: (u, s, i0, i1) => this.path(u, s, i0, i1) },
       ],
       bands: [{ series: [3, 1], fill: () => color("pieces") }],
-      value: (v) => `${milli(v)} MB`,
+      value: (v) => `${number(v / 1000)} MB`,
       least: 1,
       top: () => this.top(),
       under: (u) => this.drawRuns(u),
       draw: (u) => this.drawMarks(u),
-      hover: (u, x) => this.hover(u, x),
+      tip: (x) => this.tip(x),
       click: (x) => this.click(x),
-      zoom: (range) => this.app.zoom(range),
-      all: () => this.app.all(),
-      view: () => this.app.range(),
     });
     await this.load();
   }
@@ -189,7 +178,7 @@ export class Timeline {
     const pixels = Math.max(200, Math.min(2000, this.chart.width - 80));
     this.sample = this.series && this.level ? sampleStates(this.series, this.level, this.pyramid, from, to, pixels) : samplePyramid(this.pyramid, from, to, pixels);
     const capacity = this.app.capacity(this.app.view.memory);
-    const known = this.app.model.holesKnown;
+    const known = this.app.model.facts.blocks_known;
     const pieces = this.sample.largest.map((largest, i) => (largest === null || !known ? null : Math.max(capacity - largest, this.sample.high[i] ?? 0)));
     this.chart.setData([this.sample.x, this.sample.high, this.sample.low, pieces]);
     this.scaleButton.textContent = this.whole() ? "Fit to data" : "Fit to capacity";
@@ -201,7 +190,7 @@ export class Timeline {
   // ---- Drawing ----------------------------------------------------------------------------------------------------
 
   private drawRuns(u: uPlot): void {
-    if (!this.app.model.ofCompiledProgram) return; // nothing tells where a run begins
+    if (!this.app.model.facts.has_runs) return; // nothing tells where a run begins
     const { ctx, bbox } = u;
     const { from, to } = this.app.range();
     const scale = bbox.width / (to - from);
@@ -253,9 +242,9 @@ export class Timeline {
       ctx.setLineDash([6 * px, 4 * px]);
       line(ctx, bbox.left, up(capacity), bbox.left + bbox.width, up(capacity));
       ctx.setLineDash([]);
-      this.label(ctx, `capacity ${milli(capacity)} MB per bank`, bbox.left + bbox.width - 4 * px, up(capacity) - 3 * px, "right", color("muted"));
+      this.label(ctx, `capacity ${mb(capacity / 1000)} MB per bank`, bbox.left + bbox.width - 4 * px, up(capacity) - 3 * px, "right", color("muted"));
     } else if (capacity > 0) {
-      this.label(ctx, `capacity ${milli(capacity)} MB${bbox.width > 400 * px ? " per bank, above the chart" : ""} ↑`, bbox.left + bbox.width - 4 * px, bbox.top + 13 * px, "right", color("muted"));
+      this.label(ctx, `capacity ${mb(capacity / 1000)} MB${bbox.width > 400 * px ? " per bank, above the chart" : ""} ↑`, bbox.left + bbox.width - 4 * px, bbox.top + 13 * px, "right", color("muted"));
     }
     if (op !== null) {
       ctx.strokeStyle = color("text");
@@ -265,7 +254,7 @@ export class Timeline {
       ctx.setLineDash([]);
     }
     this.drawPeak(u, at, up);
-    this.drawIncidents(u, at);
+    this.drawFailures(u, at);
     ctx.restore();
     if (this.began !== null) this.redraws.push(performance.now() - this.began); // uPlot draws a little later than asked
     this.began = null;
@@ -305,21 +294,21 @@ export class Timeline {
     ctx.closePath();
     ctx.fill();
     const right = x < bbox.left + bbox.width / 2;
-    this.label(ctx, `peak ${peak.allocated_per_bank_MB.toLocaleString("en-US")} MB`, x + (right ? 8 : -8) * px, y - 4 * px, right ? "left" : "right", color("peak"));
+    this.label(ctx, `peak ${mb(peak.allocated_per_bank_MB)} MB`, x + (right ? 8 : -8) * px, y - 4 * px, right ? "left" : "right", color("peak"));
   }
 
-  private drawIncidents(u: uPlot, at: (x: number) => number): void {
+  private drawFailures(u: uPlot, at: (x: number) => number): void {
     const { ctx, bbox } = u;
     const px = devicePixelRatio;
-    this.app.model.findings.incidents.slice(0, 20).forEach((incident, i) => {
-      const element = incident.operation?.index ?? this.app.model.facts.incidents[i]?.element ?? -1;
+    this.app.model.findings.incidents.slice(0, 20).forEach(({ operation }, i) => {
+      const element = operation?.index ?? this.app.model.facts.incidents[i]?.element ?? -1;
       if (element < 0) return;
       const x = at(element + 0.5);
-      ctx.strokeStyle = color("incident");
+      ctx.strokeStyle = color("failure");
       ctx.lineWidth = 2 * px;
       line(ctx, x, bbox.top, x, bbox.top + bbox.height);
       const left = x > bbox.left + bbox.width / 2;
-      if (i === 0) this.label(ctx, incident.kind === "oom" ? "✕ out of memory" : "✕ failed", x + (left ? -5 : 5) * px, bbox.top + bbox.height / 2, left ? "right" : "left", color("incident"));
+      if (i === 0) this.label(ctx, "✕ failure", x + (left ? -5 : 5) * px, bbox.top + bbox.height / 2, left ? "right" : "left", color("failure"));
     });
   }
 
@@ -358,33 +347,28 @@ export class Timeline {
     this.app.select(Math.max(0, Math.min(this.app.model.facts.elements - 1, Math.floor(this.series!.x[i]))));
   }
 
-  private hover(u: uPlot, x: number | null): void {
-    const i = x === null ? -1 : this.nearest(x);
-    if (i < 0 || !this.level || !this.series || !this.names) {
-      this.tip.hidden = true;
-      return;
-    }
+  private tip(at: number): { x: number; top: number; rows: Node[] } | null {
+    const i = this.nearest(at);
+    if (i < 0 || !this.level || !this.series || !this.names) return null;
     const state = this.series.states ? this.series.states[i] : i;
     const { memory } = this.app.view;
     const allocated = this.level.allocated[state];
-    const banks = this.app.banks(memory);
     const place = this.names.places.place[state];
     const element = this.names.places.element[state];
-    const rows: (HTMLElement | string)[] = [];
-    if (place === Place.Element || element >= 0) {
+    const rows: Node[] = [];
+    if (element >= 0) {
       const what = describe(this.names, element);
       const when = place === Place.Element ? "before" : place === Place.Between ? "after" : place === Place.BeforeSubmit ? "before submit, after" : "after submit, after";
-      rows.push(h("div", { class: "tip-op" }, `${when} #${count(element)} `, h("b", {}, shorten(what.name, 60))));
-      if (what.location) rows.push(h("div", { class: "tip-muted mono" }, shorten(what.location, 90)));
+      rows.push(h("div", { class: "tip-op" }, `${when} #${element} `, h("b", {}, shorten(what.name, 60))));
+      if (what.place) rows.push(h("div", { class: "muted mono" }, shorten(what.place, 90)));
       const shapes = [what.inputs.join(", "), what.outputs.join(", ")].filter(Boolean).join(" → ");
-      if (shapes) rows.push(h("div", { class: "tip-muted" }, shorten(shapes, 120)));
+      if (shapes) rows.push(h("div", { class: "muted" }, shorten(shapes, 120)));
     }
     if (allocated >= 0) {
-      rows.push(h("div", {}, h("b", {}, `${milli(allocated)} MB per bank`), ` · ${bytes((allocated / 1000) * 1048576 * banks)} over ${counted(banks, "bank")} · ${percent(allocated, this.app.capacity(memory))}`));
-      if (this.app.model.holesKnown) rows.push(h("div", { class: "tip-muted" }, `largest free block ${milli(this.level.largest[state])} MB`));
+      rows.push(h("div", {}, h("b", {}, `${mb(allocated / 1000)} MB per bank`), ` · ${bytes((allocated / 1000) * 1048576 * this.app.banks(memory))} per chip · ${percent(allocated, this.app.capacity(memory))}`));
+      if (this.app.model.facts.blocks_known) rows.push(h("div", { class: "muted" }, `largest free block ${mb(this.level.largest[state] / 1000)} MB`));
     }
-    replace(this.tip, ...rows);
-    placeTip(this.tip, u, this.series.x[i], 24);
+    return { x: this.series.x[i], top: 24, rows };
   }
 
   announce(text: string): void {

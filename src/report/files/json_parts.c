@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/files/json_parts.h"
 
+#include "analyze/words.h"
+
 uint32_t ttm_const_eval_name(const ttm_profile *p, uint32_t call) {
   while (call != TTM_NONE && !p->calls.at[call].const_eval) call = p->calls.at[call].parent;
   return call == TTM_NONE ? 0 : p->calls.at[call].name;
@@ -43,6 +45,8 @@ void ttm_json_put_op_members(ttm_json *j, const ttm_findings *f, uint32_t op) {
   any ? ttm_json_put_str(j, "mlir_op", ttm_profile_string(p, text->name)) : ttm_json_put_null(j, "mlir_op");
   ttm_json_put_id(j, "loc", p, text->location);
   ttm_json_put_index(j, "line", any ? p->ops.at[op].line : TTM_NONE);
+  uint32_t weight = any ? ttm_words_weight(p, op) : 0;
+  if (weight) ttm_json_put_id(j, "weight", p, weight);
 }
 
 void ttm_json_put_op(ttm_json *j, const char *key, const ttm_findings *f, uint32_t op) {

@@ -47,8 +47,8 @@ ttm_json_sizes ttm_json_sizes_of(const ttm_profile *p);
 /* The layout object of a type: shapes, tiles, buffer, bytes without and with padding, bytes per bank; null when it is no tensor. */
 void ttm_json_put_layout(ttm_json *j, const char *key, const ttm_type *type, const ttm_json_sizes *sizes);
 
-/* "index", "mlir_op", "loc" and "line" of an operation: the way every finding names one. Index is null for
- * operations that are no elements; all are for no operation. */
+/* "index", "mlir_op", "loc" and "line" of an operation: the way every finding names one, and "weight" where that is its name instead of "loc"
+ * (ttm_words_weight). Index is null for operations that are no elements; all are for no operation. */
 void ttm_json_put_op_members(ttm_json *j, const ttm_findings *f, uint32_t op);
 /* An object of them; null for no operation. */
 void ttm_json_put_op(ttm_json *j, const char *key, const ttm_findings *f, uint32_t op);

@@ -7,6 +7,7 @@
 #include "analyze/words.h"
 #include "l1/clash.h"
 #include "l1/core_use.h"
+#include "parse/json_text.h"
 #include "report/files/json_parts.h"
 #include "report/files/report.h"
 #include "report/html/html_page.h"
@@ -181,6 +182,20 @@ static int put_l1(ttm_json *j, const ttm_findings *f) {
   return code;
 }
 
+/* Headings and names that the page shares with every other surface, in their order. */
+static void put_words(ttm_json *j, const ttm_profile *p) {
+  ttm_json_put_object(j, "topics");
+  for (int t = 0; t < TTM_TOPICS; t++)
+    ttm_json_put_name(j, ttm_topic_name((ttm_topic)t), ttm_topic_title((ttm_topic)t));
+  ttm_json_end(j);
+  ttm_json_put_object(j, "classes");
+  for (int c = 0; c < TTM_ALIVE_CLASSES; c++)
+    ttm_json_put_name(j, ttm_alive_class_name((ttm_alive_class)c), ttm_words_class(p, (ttm_alive_class)c));
+  ttm_json_end(j);
+  ttm_json_put_bool(j, "has_runs", ttm_words_has_runs(p));
+  ttm_json_put_bool(j, "blocks_known", ttm_blocks_known(p));
+}
+
 /* What the page says of the input as a whole. */
 static void put_input(ttm_json *j, const ttm_html *h, ttm_str name, bool own_findings) {
   const ttm_profile *p = h->p;
@@ -205,6 +220,7 @@ static int put_facts(ttm_html *h, ttm_str name, bool own_findings) {
   ttm_json j = {.out = &text};
   ttm_json_put_object(&j, NULL);
   put_input(&j, h, name, own_findings);
+  put_words(&j, h->p);
   put_ir_facts(&j, h->p);
   int code = put_l1(&j, h->f);
   if (!code) code = put_moments(&j, h->f);
@@ -235,6 +251,8 @@ void ttm_html_put_head(ttm_buf *buf, ttm_str name) {
 
 static int put_page(ttm_html *h, ttm_str name, ttm_str findings_json, ttm_error *err) {
   const ttm_profile *p = h->p;
+  /* Findings of before there were statements say nothing that the page could show. */
+  if (!ttm_json_get_member(findings_json, "statements").n) findings_json = TTM_LIT("");
   ttm_buf *buf = &h->out->buf;
   if (ttm_html_ids_init(&h->labels, p->strings.strings.n) || ttm_html_ids_init(&h->words, p->strings.strings.n) ||
       ttm_html_ids_init(&h->texts, p->texts.n) || ttm_html_ids_init(&h->types, p->types.n))
@@ -251,6 +269,7 @@ static int put_page(ttm_html *h, ttm_str name, ttm_str findings_json, ttm_error 
   if (!code) code = ttm_html_texts(h);
   if (!code) code = ttm_html_strings(h);
   if (!code) code = put_file(h, ttm_report_registry_json, "registry", err);
+  if (!code) code = ttm_html_weights(h);
   if (!code) code = ttm_html_irs(h);
   ttm_buf_put(buf, ttm_html_page_end);
   return code;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operations, programs and their texts as columns. A text is written once however often it ran. */
+#include "analyze/fold.h"
+#include "analyze/words.h"
 #include "base/map.h"
 #include "report/files/json_parts.h"
 #include "report/html/html_parts.h"
@@ -54,7 +56,16 @@ static uint32_t flags_of(const ttm_html *h, uint32_t op) {
          (ttm_op_takes_weight(&h->f->registry, h->p, op) ? FLAG_WEIGHT : 0);
 }
 
-typedef enum op_column { OP_TEXT, OP_LINE, OP_STATE, OP_FRAME, OP_FLAGS, OP_COLUMNS } op_column;
+/* From the state before an operation to the one before the last operation of the const-eval program inside it: that program counts for its
+ * load_cached, as in ttm_op_effect_whole. */
+static uint32_t states_inside(const ttm_profile *p, uint32_t op) {
+  uint32_t program = ttm_op_program(p, op), state = p->ops.at[op].state, last = TTM_NONE;
+  if (program != TTM_NONE && p->calls.at[program].last_op < p->ops.n)
+    last = p->ops.at[p->calls.at[program].last_op].state;
+  return last == TTM_NONE || state == TTM_NONE || last < state ? 0 : last - state;
+}
+
+typedef enum op_column { OP_TEXT, OP_LINE, OP_STATE, OP_INSIDE, OP_CALL, OP_WEIGHT, OP_FLAGS, OP_COLUMNS } op_column;
 
 static void put_op(ttm_html *h, uint32_t op, op_column column) {
   const ttm_op *row = &h->p->ops.at[op];
@@ -68,8 +79,14 @@ static void put_op(ttm_html *h, uint32_t op, op_column column) {
     case OP_STATE:
       ttm_block_delta(&h->block, row->state == TTM_NONE ? -1 : (int64_t)row->state);
       break;
-    case OP_FRAME:
+    case OP_INSIDE:
+      ttm_block_number(&h->block, states_inside(h->p, op));
+      break;
+    case OP_CALL:
       ttm_block_delta(&h->block, row->call == TTM_NONE ? -1 : (int64_t)row->call);
+      break;
+    case OP_WEIGHT:
+      put_string_id(h, &h->labels, ttm_words_weight(h->p, op));
       break;
     default:
       ttm_block_number(&h->block, flags_of(h, op));
@@ -147,7 +164,8 @@ static int put_live_column(ttm_html *h, const char *id, bool l1, bool stored) {
 }
 
 int ttm_html_operations(ttm_html *h) {
-  static const char *const ids[OP_COLUMNS] = {"op.text", "op.line", "op.state", "op.call", "op.flags"};
+  static const char *const ids[OP_COLUMNS] = {"op.text", "op.line",   "op.state", "op.inside",
+                                              "op.call", "op.weight", "op.flags"};
   int code = TTM_OK;
   for (op_column column = 0; column < OP_COLUMNS && !code; column++) {
     for (uint32_t op = 0; op < h->p->ops.n; op++) {
@@ -160,6 +178,41 @@ int ttm_html_operations(ttm_html *h) {
   if (!code) code = put_live_column(h, "live.DRAM.stored", false, true);
   if (!code) code = put_live_column(h, "live.L1.logical", true, false);
   if (!code) code = put_live_column(h, "live.L1.stored", true, true);
+  return code;
+}
+
+static int put_group_names(ttm_html *h, const ttm_fold *fold) {
+  ttm_buf text = {0}, name = {0};
+  ttm_json j = {.out = &text};
+  ttm_json_put_array(&j, NULL);
+  for (uint32_t g = 0; g < fold->groups.n; g++) {
+    ttm_buf_clear(&name);
+    ttm_fold_name(fold, g, &name);
+    ttm_json_put_str(&j, NULL, ttm_buf_str(&name));
+  }
+  ttm_json_end(&j);
+  int code = name.failed ? TTM_ENOMEM : ttm_json_finish(&j);
+  if (!code) code = ttm_block_write_text(ttm_buf_str(&text), "weights.names", h->out);
+  ttm_buf_free(&name);
+  ttm_buf_free(&text);
+  return code;
+}
+
+/* The weights of the registry with repeated layers folded: 1 + the group of each entry, 0 for what is no weight of its own; and their names. */
+int ttm_html_weights(ttm_html *h) {
+  ttm_fold fold = {0};
+  int code = TTM_OK;
+  for (size_t i = 0; i < h->f->registry.entries.n && !code; i++) {
+    const ttm_registry_entry *entry = &h->f->registry.entries.at[i];
+    const ttm_graph_arg *arg = &h->p->graphs.at[entry->graph].args.at[entry->arg];
+    uint32_t group = TTM_NONE;
+    if (entry->weight && !entry->repeated)
+      code = ttm_fold_add(&fold, ttm_profile_string(h->p, arg->name ? arg->name : arg->ssa), 0, &group);
+    ttm_block_number(&h->block, group == TTM_NONE ? 0 : group + 1);
+  }
+  if (!code) code = ttm_block_write(&h->block, "weights.group", h->out);
+  if (!code) code = put_group_names(h, &fold);
+  ttm_fold_free(&fold);
   return code;
 }
 

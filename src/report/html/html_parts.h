@@ -64,6 +64,7 @@ void ttm_html_put_head(ttm_buf *buf, ttm_str name);
 int ttm_html_states(ttm_html *h);
 int ttm_html_pyramids(ttm_html *h);
 int ttm_html_operations(ttm_html *h);
+int ttm_html_weights(ttm_html *h);
 int ttm_html_calls(ttm_html *h);
 int ttm_html_texts(ttm_html *h);   /* after the operations: only their texts are written */
 int ttm_html_strings(ttm_html *h); /* last: only what the others used */
