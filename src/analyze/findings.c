@@ -210,6 +210,7 @@ void ttm_findings_free(ttm_findings *f) {
   for (int m = TTM_DRAM; m <= TTM_L1; m++) ttm_alive_set_free(&f->alive_set[m]);
   for (int m = 0; m < TTM_MEMORIES; m++) ttm_consumers_free(&f->consumers[m]);
   ttm_vec_free(&f->padding);
+  ttm_vec_free(&f->padding_places);
   ttm_arena_free(&f->padding_names);
   ttm_vec_free(&f->registry.entries);
   ttm_vec_free(&f->registry.first_of_graph);

@@ -94,9 +94,14 @@ typedef struct ttm_padding_row {
   uint64_t logical_bytes, stored_bytes; /* of one of them */
   uint32_t places;                      /* operations alike: the same one of every layer */
   uint32_t times;                       /* how often they ran in all */
-  uint32_t group;                       /* while they are gathered */
+  uint32_t group;                       /* of ttm_padding_place */
   ttm_str name;                         /* where they stand, folded */
 } ttm_padding_row;
+
+/* One of the operations behind a row. */
+typedef struct ttm_padding_place {
+  uint32_t group, op;
+} ttm_padding_place;
 
 /* ---- Registry of arguments --------------------------------------------------------------------------------------- */
 
@@ -215,14 +220,15 @@ struct ttm_findings {
   /* Highest 100*(stored-logical)/logical of the live DRAM sums after any element: the old tool's "Padding Overhead".
    * Not the overhead at the memory peak, which alive_at_peak gives. */
   double padding_peak_pct;
-  ttm_alive_set alive_set[2];       /* DRAM and L1 at their peaks */
-  ttm_lifetimes lifetimes;          /* tensors freed late */
-  ttm_wastes wastes;                /* bytes at the DRAM peak that hold nothing */
-  ttm_fragmentation fragmentation;  /* of DRAM */
-  ttm_layers layers;                /* the repeating block */
-  ttm_remedies peak_fixes;          /* what takes most off the DRAM peak */
-  ttm_statements statements;        /* all of it in words */
-  TTM_VEC(ttm_padding_row) padding; /* at most TTM_TOP, largest overhead first */
+  ttm_alive_set alive_set[2];                /* DRAM and L1 at their peaks */
+  ttm_lifetimes lifetimes;                   /* tensors freed late */
+  ttm_wastes wastes;                         /* bytes at the DRAM peak that hold nothing */
+  ttm_fragmentation fragmentation;           /* of DRAM */
+  ttm_layers layers;                         /* the repeating block */
+  ttm_remedies peak_fixes;                   /* what takes most off the DRAM peak */
+  ttm_statements statements;                 /* all of it in words */
+  TTM_VEC(ttm_padding_row) padding;          /* at most TTM_TOP, largest overhead first */
+  TTM_VEC(ttm_padding_place) padding_places; /* of these rows and of others */
   ttm_arena padding_names;
   ttm_registry registry;
   ttm_weight_demand weight_demand;

@@ -77,6 +77,7 @@ static int add_padded(ttm_findings *f, ttm_fold *fold, ttm_padding_row row, uint
   const ttm_profile *p = f->profile;
   uint32_t group, name = ttm_op_text_of(p, row.op)->name;
   if (ttm_fold_add(fold, ttm_words_location(p, row.op), (uint64_t)name << 32 | type, &group)) return TTM_ENOMEM;
+  if (ttm_vec_push(&f->padding_places, ((ttm_padding_place){group, row.op}))) return TTM_ENOMEM;
   if (group == f->padding.n) return row.places = 1, row.group = group, ttm_vec_push(&f->padding, row);
   ttm_padding_row *known = &f->padding.at[group];
   known->places++;

@@ -15,6 +15,7 @@ export const number = (n: number): string => short.format(n);
 // "1,023.0", "12.25", "0.512": never finer than the log, 0.001 MB.
 export function mb(megabytes: number): string {
   const size = Math.abs(megabytes);
+  if (size === 0) return "0";
   if (size >= 999.95) return thousands.format(megabytes);
   return decimals[size >= 99.995 ? 1 : size >= 0.9995 ? 2 : 3].format(megabytes);
 }

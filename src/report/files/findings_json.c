@@ -328,6 +328,18 @@ static void put_sizes(ttm_json *j, uint64_t logical, uint64_t stored) {
   ttm_json_put_percent(j, "overhead_pct", stored, logical, logical);
 }
 
+/* The operations behind a row that stands for several. */
+static void put_padding_members(ttm_json *j, const ttm_findings *f, const ttm_padding_row *row) {
+  uint32_t left = row->places > 1 ? TTM_CONSUMER_MEMBERS : 0;
+  ttm_json_put_array(j, "members");
+  for (size_t i = 0; i < f->padding_places.n && left; i++) {
+    if (f->padding_places.at[i].group != row->group) continue;
+    ttm_json_put_op(j, NULL, f, f->padding_places.at[i].op);
+    left--;
+  }
+  ttm_json_end(j);
+}
+
 static void put_padding(ttm_json *j, const ttm_findings *f) {
   ttm_json_put_object(j, "padding");
   ttm_json_put_object(j, "at_peak");
@@ -346,6 +358,7 @@ static void put_padding(ttm_json *j, const ttm_findings *f) {
     ttm_json_put_u64(j, "times", row->times);
     ttm_json_put_u64(j, "places", row->places);
     ttm_json_put_str(j, "name", row->name);
+    put_padding_members(j, f, row);
     ttm_json_end(j);
   }
   ttm_json_end(j);
