@@ -180,15 +180,24 @@ static int advise_weights(adviser *a, ttm_waste_kind kind, ttm_remedy_kind kind_
   return status;
 }
 
-/* The row that wastes most by its shape; the same operation may have made several of its tensors. */
+/* The tensor that wastes most by its shape, in every layer; the same operation may have made several of a row's tensors. */
 static int advise_shape(adviser *a, const ttm_waste *waste, ttm_remedy_kind kind_of_fix) {
   saving_list list = {0};
-  uint64_t saves = 0;
+  uint64_t saves = 0, most = 0;
+  uint32_t count = 0;
+  int status = TTM_OK;
   if (!waste) return TTM_OK;
-  const ttm_alive_row *row = &a->set->rows.at[waste->row];
-  int status = add_saving(&list, a->p, row->tensor, waste->bank_bytes / (row->tensors ? row->tensors : 1));
-  if (!status) status = off_peak(a, &list, waste->bank_bytes, &saves);
-  propose(a, kind_of_fix, TTM_FIX_DERIVED, saves, row->tensors, row->op, waste->row);
+  const ttm_alive_row *first = &a->set->rows.at[waste->row];
+  for (uint32_t i = 0; i < a->set->rows.n && !status; i++) {
+    const ttm_alive_row *row = &a->set->rows.at[i];
+    if (row->type != first->type || !ttm_waste_has(a->f, waste, i)) continue;
+    uint64_t bytes = ttm_waste_of(a->p, row, waste->kind);
+    most = ttm_add_sat(most, bytes);
+    count += row->tensors;
+    status = add_saving(&list, a->p, row->tensor, bytes / (row->tensors ? row->tensors : 1));
+  }
+  if (!status) status = off_peak(a, &list, most, &saves);
+  propose(a, kind_of_fix, TTM_FIX_DERIVED, saves, count, first->op, waste->row);
   free_savings(&list);
   return status;
 }

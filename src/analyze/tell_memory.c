@@ -281,8 +281,11 @@ static void say_remedy_of(ttm_teller *t, const ttm_waste *waste, const ttm_alive
 }
 
 static void tell_waste_row(ttm_teller *t, const ttm_waste *waste) {
-  const ttm_alive_row *row = &t->f->alive_set[TTM_DRAM].rows.at[waste->row];
-  if (row->name)
+  const ttm_alive_set *set = &t->f->alive_set[TTM_DRAM];
+  const ttm_alive_row *row = &set->rows.at[waste->row];
+  if (waste->rows > 1)
+    ttm_say(&t->text, t->f, "{} ×{}", TTM_TEXT(set->groups.at[row->group].name), TTM_COUNT(waste->rows));
+  else if (row->name)
     ttm_say(&t->text, t->f, "{}", TTM_TEXT(ttm_profile_string(t->p, row->name)));
   else if (row->op != TTM_NONE)
     ttm_say(&t->text, t->f, "the result of {}", TTM_OP(row->op));
@@ -307,11 +310,10 @@ static void tell_waste_kind(ttm_teller *t, ttm_waste_kind kind) {
   ttm_headline(t, "{} take {} per bank at the DRAM peak ({})", TTM_WORDS(kinds[kind].words),
                TTM_MB_OF(w->bank_bytes[kind]), TTM_PLURAL(w->count[kind], "tensor"));
   ttm_tell_quantity(t, "per_bank", "B", (double)w->bank_bytes[kind]);
-  uint32_t shown = 0;
+  uint32_t shown = 0, told = 0;
   for (size_t i = 0; i < w->n && shown < SHOWN_WASTE; i++)
-    if (w->at[i].kind == kind) tell_waste_row(t, &w->at[i]), shown++;
-  if (w->count[kind] > shown)
-    ttm_point_at(t, TTM_NO_FIGURE, TTM_NONE, "and {} more", TTM_COUNT(w->count[kind] - shown));
+    if (w->at[i].kind == kind) tell_waste_row(t, &w->at[i]), shown++, told += w->at[i].rows;
+  if (w->count[kind] > told) ttm_point_at(t, TTM_NO_FIGURE, TTM_NONE, "and {} more", TTM_COUNT(w->count[kind] - told));
 }
 
 void ttm_tell_waste(ttm_teller *t) {

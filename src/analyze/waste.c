@@ -94,27 +94,43 @@ static uint64_t row_major_of(const ttm_profile *p, const ttm_alive_row *row) {
 /* Largest first. */
 static void keep(ttm_wastes *out, ttm_waste waste) {
   out->bank_bytes[waste.kind] += waste.bank_bytes;
-  out->count[waste.kind]++;
+  out->count[waste.kind] += waste.rows;
   if (out->n == TTM_WASTES && waste.bank_bytes <= out->at[out->n - 1].bank_bytes) return;
   size_t at = out->n < TTM_WASTES ? out->n++ : out->n - 1;
   for (; at && out->at[at - 1].bank_bytes < waste.bank_bytes; at--) out->at[at] = out->at[at - 1];
   out->at[at] = waste;
 }
 
+bool ttm_waste_has(const ttm_findings *f, const ttm_waste *waste, uint32_t row) {
+  const ttm_alive_row *rows = f->alive_set[TTM_DRAM].rows.at;
+  if (row == waste->row) return true;
+  return rows[row].group != TTM_NONE && rows[row].group == rows[waste->row].group &&
+         ttm_waste_of(f->profile, &rows[row], waste->kind);
+}
+
+/* What the row wastes together with the rows like it; 0 when it is not the first of them. */
+static ttm_waste gather(const ttm_findings *f, uint32_t row, ttm_waste_kind kind) {
+  const ttm_alive_set *set = &f->alive_set[TTM_DRAM];
+  ttm_waste waste = {.kind = kind, .row = row};
+  if (!ttm_waste_of(f->profile, &set->rows.at[row], kind)) return waste;
+  for (uint32_t i = 0; i < set->rows.n; i++) {
+    if (!ttm_waste_has(f, &waste, i)) continue;
+    if (i < row) return (ttm_waste){.kind = kind};
+    waste.rows++;
+    waste.bank_bytes = ttm_add_sat(waste.bank_bytes, ttm_waste_of(f->profile, &set->rows.at[i], kind));
+    if (kind == TTM_WASTE_PADDING) waste.row_major += row_major_of(f->profile, &set->rows.at[i]);
+  }
+  if (kind == TTM_WASTE_PADDING) waste.better = better_shape(type_of(f->profile, set->rows.at[row].type));
+  return waste;
+}
+
 void ttm_wastes_make(ttm_wastes *out, const ttm_findings *f) {
   const ttm_alive_set *set = &f->alive_set[TTM_DRAM];
   *out = (ttm_wastes){.known = set->known};
   for (uint32_t i = 0; set->known && i < set->rows.n; i++) {
-    const ttm_alive_row *row = &set->rows.at[i];
     for (int kind = 0; kind < TTM_WASTE_KINDS; kind++) {
-      ttm_waste waste = {.kind = (ttm_waste_kind)kind, .row = i};
-      waste.bank_bytes = ttm_waste_of(f->profile, row, waste.kind);
-      if (!waste.bank_bytes || waste.bank_bytes < set->measured_bytes / LEAST_SHARE) continue;
-      if (kind == TTM_WASTE_PADDING) {
-        waste.better = better_shape(type_of(f->profile, row->type));
-        waste.row_major = row_major_of(f->profile, row);
-      }
-      keep(out, waste);
+      ttm_waste waste = gather(f, i, (ttm_waste_kind)kind);
+      if (waste.bank_bytes && waste.bank_bytes >= set->measured_bytes / LEAST_SHARE) keep(out, waste);
     }
   }
 }

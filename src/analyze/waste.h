@@ -18,10 +18,11 @@ const char *ttm_waste_name(ttm_waste_kind kind);
 
 typedef struct ttm_waste {
   ttm_waste_kind kind;
-  uint32_t row;        /* in the live set of DRAM */
-  uint64_t bank_bytes; /* per bank at the peak that would not be needed */
+  uint32_t row;        /* in the live set of DRAM: the largest of those that are alike */
+  uint32_t rows;       /* the same tensor of every layer: of its group */
+  uint64_t bank_bytes; /* per bank at the peak that they would not need */
   ttm_dims better;     /* TTM_WASTE_PADDING: rank 0 when no reshape helps */
-  uint64_t row_major;  /* TTM_WASTE_PADDING: per bank, what the ROW_MAJOR layout takes less; 0 when it takes no less */
+  uint64_t row_major; /* TTM_WASTE_PADDING: per bank, what they take less in ROW_MAJOR layout; 0 when that is no less */
 } ttm_waste;
 
 enum { TTM_WASTES = 16 };
@@ -40,6 +41,8 @@ struct ttm_alive_row;
 
 /* Bytes per bank of a row that a change of this kind would not need; 0 when it is not of the kind. */
 uint64_t ttm_waste_of(const ttm_profile *p, const struct ttm_alive_row *row, ttm_waste_kind kind);
+/* The row is one of those a waste stands for. */
+bool ttm_waste_has(const struct ttm_findings *f, const ttm_waste *waste, uint32_t row);
 
 /* Needs the live set. */
 void ttm_wastes_make(ttm_wastes *out, const struct ttm_findings *f);

@@ -262,7 +262,8 @@ static void each_weight_saves_while_it_is_there(void **state) {
   ttm_profile_free(p);
 }
 
-/* Operations of several const-eval programs have one text: each saves for its own weight, not for those of all the others. */
+/* Operations of several const-eval programs have one text: each saves for its own weight, not for those of all the others. The same weight of
+ * every layer is one row. */
 static void weights_of_one_text(void **state) {
   (void)state;
   enum { WEIGHTS = 4 };
@@ -274,7 +275,8 @@ static void weights_of_one_text(void **state) {
   uint32_t tile = fx_text(p, "ttnn.typecast", TTM_OP_PLAIN, FX_TILE_F32, NULL);
   uint32_t make = fx_text(p, "ttnn.make", TTM_OP_PLAIN, FX_BIG, NULL);
   for (uint32_t w = 0; w < WEIGHTS; w++) {
-    char name[] = {(char)('a' + w), '\0'};
+    char name[32] = "norm";
+    if (w < WEIGHTS - 1) snprintf(name, sizeof name, "layers.%u.w", w);
     add_arg(p, graph, name, TTM_ARG_PARAMETER, FX_HOST, false);
     fx_ok(ttm_vec_push(&p->lists, w));
     fx_ok(ttm_vec_push(&p->weight_lists, (ttm_list){(uint32_t)p->lists.n - 1, 1}));
@@ -289,6 +291,9 @@ static void weights_of_one_text(void **state) {
   fx_step(p, make, call, level + 2000);
   ttm_findings *f = fx_findings(p);
   assert_int_equal(f->wastes.count[TTM_WASTE_UPCAST], WEIGHTS - 1);
+  assert_int_equal(f->wastes.n, 1);
+  assert_int_equal(f->wastes.at[0].rows, WEIGHTS - 1);
+  assert_int_equal(f->wastes.at[0].bank_bytes, 6 * MB);
   assert_int_equal(f->peak_fixes.n, 1);
   assert_int_equal(f->peak_fixes.at[0].kind, TTM_FIX_NO_UPCAST);
   assert_int_equal(f->peak_fixes.at[0].count, WEIGHTS);

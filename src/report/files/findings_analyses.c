@@ -97,6 +97,22 @@ void ttm_json_put_fragmentation(ttm_json *j, const ttm_findings *f) {
   ttm_json_end(j);
 }
 
+/* The tensors of every layer behind a row. */
+static void put_waste_members(ttm_json *j, const ttm_findings *f, const ttm_waste *waste) {
+  const ttm_alive_set *set = &f->alive_set[TTM_DRAM];
+  ttm_json_put_array(j, "members");
+  for (uint32_t i = 0; waste->rows > 1 && i < set->rows.n; i++) {
+    const ttm_alive_row *row = &set->rows.at[i];
+    if (!ttm_waste_has(f, waste, i)) continue;
+    ttm_json_put_object(j, NULL);
+    ttm_json_put_id(j, "name", f->profile, row->name);
+    ttm_json_put_mib(j, "per_bank_MB", ttm_waste_of(f->profile, row, waste->kind));
+    ttm_json_put_op_members(j, f, row->op);
+    ttm_json_end(j);
+  }
+  ttm_json_end(j);
+}
+
 static void put_waste(ttm_json *j, const ttm_findings *f, const ttm_waste *waste) {
   const ttm_alive_row *row = &f->alive_set[TTM_DRAM].rows.at[waste->row];
   ttm_json_put_object(j, NULL);
@@ -107,6 +123,7 @@ static void put_waste(ttm_json *j, const ttm_findings *f, const ttm_waste *waste
   ttm_json_put_shape(j, "better_shape", &waste->better);
   if (waste->row_major) ttm_json_put_mib(j, "row_major_saves_per_bank_MB", waste->row_major);
   ttm_json_put_op(j, "made_by", f, row->op);
+  put_waste_members(j, f, waste);
   ttm_json_end(j);
 }
 
