@@ -6,21 +6,9 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { generate, report, sample, SOURCE, TTMEM, withPage, work } from "./lib.mjs";
+import { checkStatements, generate, report, said, sample, SOURCE, statementsOf, TTMEM, withPage, work } from "./lib.mjs";
 
-const state = (page, name) => page.locator(`#findings [data-finding="${name}"]`).getAttribute("data-state");
-const UNKNOWN = /unknown from this kind of input/i;
-
-// As another input of the same findings: the page is made again from the folder, whose findings it keeps.
-function changed(r, change) {
-  const path = join(r.folder, "r_findings.json");
-  const findings = JSON.parse(readFileSync(path, "utf8"));
-  change(findings);
-  writeFileSync(path, JSON.stringify(findings));
-  rmSync(r.page); // a page that is there would only be renewed
-  execFileSync(TTMEM, ["html", r.folder, "--quiet"]);
-  return { ...r, findings };
-}
+const severity = async (page, id) => (await statementsOf(page)).find((s) => s.id === id)?.severity ?? null;
 
 // Pixels of free memory that is not in the largest block.
 const inPieces = (page) =>
@@ -35,18 +23,16 @@ test("a capture: how free memory is cut up is unknown, L1 per core is told", asy
   const r = report(join(SOURCE, "tests", "data", "capture_small.json"));
   assert.equal(r.findings.input.kind, "capture");
   await withPage(r.page, {}, async (page) => {
-    for (const name of ["What went wrong", "Fragmentation", "Runs", "Leaks"]) assert.equal(await state(page, name), "untold", name);
-    assert.equal(await page.locator("#runs table").count(), 0);
-    assert.match(await page.locator("#fragmentation").innerText(), UNKNOWN);
-    for (const card of await page.locator(".peak").all()) assert.match(await card.innerText(), /largest free block\s+unknown from this kind of input/);
+    await checkStatements(page, r.findings);
+    for (const id of ["fragmentation.unknown", "runs.unknown", "leak.unknown"]) assert.equal(await severity(page, id), "unknown", id);
+    assert.equal(await page.locator("#runs, #fragmentation, #growth, #weights").count(), 0);
+    assert.ok(!(await page.locator("main").innerText()).includes("TTXLA"));
     assert.equal(await page.locator("#timeline .key-pieces").count(), 0);
     assert.equal(await inPieces(page), 0);
-    assert.match(await page.locator("#weights").innerText(), UNKNOWN);
-    assert.ok(!(await page.locator("#weights").innerText()).includes("TTXLA"));
     // 20,480 B of circular buffers and 6,144 B of tensors on the fullest core, as `ttmem graph` says.
-    assert.match(await page.locator('#l1 [data-key="l1"]').innerText(), /26,624 of 1,393,312 B/);
-    assert.equal(await page.locator('#l1 [data-key="core"]').count(), 1);
-    assert.match(await page.locator("#l1 figcaption").innerText(), /Wormhole core, 1,499,136 B/);
+    assert.match(await said(page, "l1.core"), /26\.0 KB.*tensors 6\.0 KB.*circular buffers 20\.0 KB/);
+    assert.equal(await page.locator('#l1_core [data-key="core"]').count(), 1);
+    assert.match(await page.locator("#l1_core figcaption").innerText(), /Wormhole core, 1,499,136 B/);
   });
 });
 
@@ -55,16 +41,20 @@ test("buffers that just touch a tensor leave 0 bytes between them", async () => 
   const capture = readFileSync(join(SOURCE, "tests", "data", "capture_small.json"), "utf8");
   writeFileSync(log, capture.replace('"size": 16384', `"size": ${1492992 - 109920}`)); // from its address to that of the lowest tensor
   await withPage(report(log).page, {}, async (page) => {
-    assert.match(await page.locator('#l1 [data-key="core"]').innerText(), /end at 1,492,992, the lowest tensor starts at 1,492,992: 0 B left between them/);
+    assert.match(await page.locator('[data-statement="l1.core"] .detail').innerText(), /^0 B between a program's buffers and the lowest tensor/);
+    assert.equal(await page.locator("#l1_core .core-overlap").count(), 0);
   });
 });
 
 test("samples of running programs: no operation, no message, no layer is concluded from them", async () => {
   const log = join(work, "live.txt");
   writeFileSync(log, "ttmem-live 1\nstart 1700000000000 100\ndevice 0 0 0 n150\nprocess 0 4242 python\ns 0 0 0 0 0 0 0\ns 100 0 104857600 0 0 0 0 0:104857600,0,0,0,0\ns 300 0 0 0 0 0 0 0:0,0,0,0,0\nend 400\n");
-  await withPage(report(log).page, {}, async (page) => {
-    for (const name of ["What went wrong", "What is live then", "Late frees", "Runs", "Leaks", "Layers", "Fragmentation", "Waste", "Advice"]) assert.equal(await state(page, name), "untold", name);
-    assert.ok(!(await page.locator("#consumers").innerText()).includes("between runs"));
+  const r = report(log);
+  await withPage(r.page, {}, async (page) => {
+    await checkStatements(page, r.findings);
+    for (const id of ["alive.unknown", "late.unknown", "runs.unknown", "leak.unknown", "fragmentation.unknown", "waste.unknown"]) assert.equal(await severity(page, id), "unknown", id);
+    assert.equal(await page.locator("#layers").count(), 0);
+    assert.ok(!(await page.locator("main").innerText()).includes("between runs"));
   });
 });
 
@@ -72,7 +62,7 @@ test("a recording: bars and picture of the fullest core, and its numbers are tho
   const program = join(work, "model.py");
   writeFileSync(program, "import ttnn\ndevice = ttnn.open_device(device_id=0)\nx = ttnn.empty(4096, device)\nfor i in range(3):\n    x = ttnn.softmax(ttnn.relu(x))\nttnn.close_device(device)\n");
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(TT_|TTNN_|PYTHON|VIRTUAL_ENV)/.test(name)));
-  const packages = join(SOURCE, "tests", "capture", "fake_ttnn", "site-packages");
+  const packages = join(SOURCE, "tests", "launch", "fake_ttnn", "site-packages");
   execFileSync(TTMEM, ["run", "--quiet", "--name", "r", "--output-dir", join(work, "run"), "--", "python3", program], { env: { ...env, PYTHONPATH: packages, PYTHONDONTWRITEBYTECODE: "1" }, stdio: "ignore" });
   const folder = join(work, "run", readdirSync(join(work, "run"))[0]);
   const { l1_per_core: use } = JSON.parse(readFileSync(join(folder, "r_findings.json"), "utf8")).recording;
@@ -80,18 +70,17 @@ test("a recording: bars and picture of the fullest core, and its numbers are tho
   assert.ok(use.fullest_B > 0);
   const check = async (page) => {
     for (const [label, value] of [["circular buffers", use.circular_buffers_B], ["dataflow buffers", use.dataflow_buffers_B], ["L1 tensors", use.tensors_B]]) {
-      const bar = page.locator(`#l1 [data-l1="${label}"]`);
+      const bar = page.locator(`#l1_core [data-l1="${label}"]`);
       assert.equal(await bar.count(), value > 0 ? 1 : 0, label);
       if (value > 0) assert.equal((await bar.innerText()).trim(), shown(value));
     }
-    assert.equal((await page.locator('#l1 [data-l1="a core has"]').innerText()).trim(), shown(use.limit_B));
-    assert.equal(await page.locator('#l1 [data-key="core"]').count(), 1);
+    assert.equal((await page.locator('#l1_core [data-l1="capacity"]').innerText()).trim(), shown(use.limit_B));
+    assert.equal(await page.locator('#l1_core [data-key="core"]').count(), 1);
   };
   await withPage(join(folder, "r_report.html"), {}, async (page) => {
     await check(page);
-    assert.match(await page.locator('.peak[data-memory="DRAM"]').innerText(), / over 1 bank ·/);
-    assert.match(await page.locator("#fragmentation").innerText(), /MB|in one piece/); // a recording knows addresses
-    assert.match(await page.locator(".live-list").first().innerText(), /tensors/); // nothing tells weights from activations
+    assert.equal(await said(page, "fragmentation.unknown"), null); // a recording knows addresses
+    assert.match(await page.locator("[data-live] .legend").first().innerText(), /tensors/); // nothing tells weights from activations
   });
 });
 
@@ -100,10 +89,11 @@ test("states around programs alone: nobody is said to have added nothing", async
   const r = report(log ?? generate("around.log", "--kind", "submit", "--runs", "3"));
   if (!log) t.diagnostic("../shared/samples is not here: a generated log instead");
   await withPage(r.page, {}, async (page) => {
-    assert.equal(await state(page, "What raised the peak"), "untold");
-    for (const id of ["#consumers", "#late", "#waste"]) assert.match(await page.locator(id).innerText(), UNKNOWN, id);
-    assert.equal(await page.locator('[data-key="attribution"]').count(), 0);
-    assert.match(await page.locator('.peak[data-memory="DRAM"]').innerText(), /raised by\s+unknown from this kind of input/);
+    await checkStatements(page, r.findings);
+    for (const id of ["late.unknown", "waste.unknown"]) assert.equal(await severity(page, id), "unknown", id);
+    assert.equal(await page.locator("[data-consumers], #freed_late, #waste").count(), 0);
+    assert.equal(await severity(page, "input"), "unknown");
+    assert.equal(await page.locator("#input").count(), 1);
   });
 });
 
@@ -114,7 +104,7 @@ test("a capture that never used DRAM: nothing of it is explained by no tensors",
   const r = report(log);
   assert.equal(r.findings.peak.DRAM.allocated_per_bank_MB, 0);
   await withPage(r.page, {}, async (page) => {
-    assert.match(await page.locator('#findings [data-finding="What is live then"]').innerText(), /DRAM is empty\./);
+    assert.equal(await page.locator('[data-live="DRAM"]').count(), 0);
     assert.equal(await inPieces(page), 0);
   });
 });
@@ -125,63 +115,21 @@ test("states without operation lines: no largest tensor is known, so none fits",
   assert.ok(r.findings.fragmentation.worst.pct >= 0.05);
   await withPage(r.page, {}, async (page) => {
     assert.ok((await inPieces(page)) > 0);
-    assert.ok(!/largest tensor/.test(await page.locator('[data-key="fragmentation"]').innerText()));
-    assert.match(await page.locator("#padding").innerText(), UNKNOWN);
-    assert.equal(await page.locator('[data-key="padding-sum"]').count(), 0);
+    assert.ok(!/largest tensor/.test(await page.locator("#fragmentation").innerText()));
+    assert.equal(await page.locator("#padding").count(), 0);
   });
 });
 
-test("free memory that is one piece only where that is known, and rows that need less than tiles", async () => {
-  const r = report(generate("pieces.log", "--runs", "2", "--waste"));
-  const shown = async (found) => {
-    let text = "";
-    await withPage(changed(r, (f) => Object.assign(f.fragmentation, found)).page, {}, async (page) => {
-      assert.equal(await page.locator("#fragmentation canvas").count(), 0);
-      text = `${await page.locator('#findings [data-finding="Fragmentation"]').innerText()} ${await page.locator("#fragmentation").innerText()}`;
-    });
-    return text;
-  };
-  const whole = { basis: "derived", line: 9, free_per_bank_MB: 5, largest_free_block_MB: 5, pct: 0 };
-  assert.match(await shown({ worst: whole }), /one piece at every state.*one piece at every state\./s);
-  assert.match(await shown({ worst: whole, unknown_states: 4 }), /wherever that is known.*wherever that is known.*At 4 states nothing tells/s);
-  // Megabytes are told however large the device.
-  const far = changed(r, (f) => {
-    f.fragmentation.worst = { basis: "derived", line: 9, free_per_bank_MB: 12000, largest_free_block_MB: 11997, pct: 0.025 };
-    f.waste_at_peak.top = [{ kind: "tile_padding", name: null, per_bank_MB: 3, shape: "1x7", dtype: "bf16", better_shape: null, row_major_saves_per_bank_MB: 2.5, made_by: null }];
-  });
-  await withPage(far.page, {}, async (page) => {
-    assert.match(await page.locator('[data-key="fragmentation"]').innerText(), /At most 3 MB per bank are out of reach/);
-    assert.match(await page.locator("#waste tbody").innerText(), /in ROW_MAJOR layout, where its operations take that, it needs 2\.5 MB per bank less/);
-  });
-});
-
-test("error messages alone: no empty chart, and the message of a plain error is open", async () => {
+test("error messages alone: no empty chart, and a plain error says its message", async () => {
   const log = join(work, "messages.log");
   writeFileSync(log, "TT_FATAL: /work/op.cpp:12: something else was wrong\n");
   await withPage(report(log).page, {}, async (page) => {
     assert.equal(await page.locator("#timeline canvas").count(), 0);
-    assert.match(await page.locator("#timeline").innerText(), UNKNOWN);
-    assert.ok(await page.locator(".incident-text").evaluate((e) => e.open));
-    assert.equal(await page.locator(".incident-story").count(), 0);
+    assert.equal(await page.locator("#timeline").count(), 0);
+    assert.equal(await said(page, "fatal"), "Fatal error");
+    assert.match(await page.locator('[data-statement="fatal"] .detail').innerText(), /something else was wrong/);
+    assert.equal(await severity(page, "peak.unknown"), "unknown");
   });
-});
-
-test("weights that do not fit: by what they take on the device, not by their own types", async () => {
-  const r = report(generate("oom.log", "--runs", "2", "--seed", "9", "--fail", "exhausted", "--fail-run", "1"));
-  const capacity = r.findings.memory.DRAM.capacity_total_MB;
-  const hint = async (weights) => {
-    const other = changed(r, (f) => Object.assign(f.weights, weights));
-    let text = "";
-    await withPage(other.page, {}, async (page) => {
-      if (await page.locator(".incident-hint").count()) text = await page.locator(".incident-hint").innerText();
-    });
-    return text;
-  };
-  // Larger than the device in bf16, but stored there as bfp8: they fit.
-  assert.equal(await hint({ MB: capacity * 1.5, bytes: capacity * 1.5 * 1048576, on_device_MB: capacity * 0.8, fit_in_DRAM: true }), "");
-  // Smaller in their own types than as they are stored.
-  assert.match(await hint({ MB: capacity * 0.7, bytes: capacity * 0.7 * 1048576, on_device_MB: capacity * 1.4, fit_in_DRAM: false }), /cannot all be on this device.*estimated/s);
-  assert.equal(await hint({ MB: capacity * 1.5, bytes: capacity * 1.5 * 1048576, on_device_MB: null, fit_in_DRAM: null }), "");
 });
 
 test("a clash names the buffers that clash", async () => {
@@ -190,38 +138,25 @@ test("a clash names the buffers that clash", async () => {
   const r = report(log);
   assert.equal(r.findings.incidents[0].kind, "l1_clash");
   await withPage(r.page, {}, async (page) => {
-    const text = await page.locator(".incident").innerText();
-    assert.match(text, /Dataflow buffers reach up to address 1,100,000/);
-    assert.ok(!/circular buffers/i.test(await page.locator(".incident-story").innerText()));
+    await checkStatements(page, r.findings);
+    assert.match(await page.locator(".failure .core").innerText(), /dataflow buffers/);
+    assert.equal(await page.locator(".failure .core-overlap").count(), 2);
+    assert.ok(!/circular buffers/i.test(await page.locator(".failure").innerText()));
   });
 });
 
-test("a KV cache that only its name tells is marked, and padding and rounding are totalled", async () => {
-  const log = sample("22_llama_small_two_runs_real_allocator.log") ?? generate("kv.log", "--runs", "2");
-  const r = changed(report(log), (f) => {
-    const { classes } = f.live_at_peak.DRAM;
-    classes.kv_cache_MB = classes.weights_MB / 2;
-    classes.weights_MB /= 2;
-    f.live_at_peak.DRAM.kv_cache_by_name_MB = classes.kv_cache_MB;
-    f.live_at_peak.DRAM.padding_total_MB = 3;
-    f.live_at_peak.DRAM.rounding_total_MB = 2;
-  });
+test("findings of before there were statements are made again", async () => {
+  const r = report(generate("old.log", "--runs", "2", "--seed", "5"));
+  const path = join(r.folder, "r_findings.json");
+  const { statements, ...old } = JSON.parse(readFileSync(path, "utf8"));
+  assert.ok(statements.length > 5);
+  writeFileSync(path, JSON.stringify(old));
+  rmSync(r.page); // a page that is there would only be renewed
+  execFileSync(TTMEM, ["html", r.folder, "--quiet"]);
   await withPage(r.page, {}, async (page) => {
-    const card = page.locator('.peak[data-memory="DRAM"]');
-    assert.equal(await card.locator('[data-kind="kv_cache"] [data-basis="estimated"]').count(), 1);
-    assert.equal(await card.locator('[data-kind="weights"] [data-basis]').count(), 0);
-    assert.match(await card.locator('[data-key="overhead"]').innerText(), /3\.00 MB padding, 2\.00 MB rounding/);
+    assert.equal(await said(page, "peak.dram"), statements.find((s) => s.id === "peak.dram").headline);
+    assert.equal(await severity(page, "late.unknown"), "unknown");
   });
-});
-
-test("two runs that differ prove no steady state, one run is the only one", async () => {
-  for (const [runs, wanted] of [["1", ["the only one"]], ["2", ["like no other yet", "like no other yet"]]]) {
-    const r = report(generate(`runs${runs}.log`, "--runs", runs, "--seed", "5"));
-    await withPage(r.page, {}, async (page) => {
-      const words = await page.locator("#runs tbody tr td:nth-child(2)").allTextContents();
-      assert.deepEqual(words.map((text) => text.split(",")[0]), wanted);
-    });
-  }
 });
 
 test("nothing is wider than a narrow screen", async () => {

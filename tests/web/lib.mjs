@@ -100,3 +100,27 @@ export async function serve(file, act) {
 export const numberIn = (text) => Number(/[−+-]?[\d,]*\.?\d+/.exec(text)[0].replace("−", "-").replace(/,/g, ""));
 
 export const texts = (locator) => locator.evaluateAll((all) => all.map((e) => e.innerText));
+
+// Megabytes as every surface shows them: "1,023.0", "12.25", "0.512", halves to the even digit.
+export function mb(n) {
+  const size = Math.abs(n);
+  if (size === 0) return "0";
+  const digits = size >= 99.995 ? 1 : size >= 0.9995 ? 2 : 3;
+  return n.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits, roundingMode: size >= 999.95 ? "halfExpand" : "halfEven" });
+}
+
+export const statementsOf = (page) =>
+  page.locator("[data-statement]").evaluateAll((all) =>
+    all.map((e) => ({ id: e.dataset.statement, number: Number(e.dataset.number), severity: e.dataset.severity, headline: e.querySelector(".headline").textContent, detail: e.querySelector(".detail")?.textContent ?? "" })));
+
+// The headline of a statement on the page; null when it is not there.
+export const said = async (page, id) => (await statementsOf(page)).find((s) => s.id === id)?.headline ?? null;
+
+// The page says every statement of findings.json, once and word for word, and lists its fixes in their order.
+export async function checkStatements(page, findings) {
+  const key = (s) => `${s.id} ${s.number} ${s.headline}`;
+  const order = (list) => list.map(({ id, number = 0, severity, headline, detail = "" }) => ({ id, number, severity, headline, detail })).sort((a, b) => (key(a) < key(b) ? -1 : 1));
+  assert.deepEqual(order(await statementsOf(page)), order(findings.statements));
+  const fixes = await page.locator("[data-fix]").evaluateAll((all) => all.map((e) => [e.dataset.fix, e.textContent]));
+  assert.deepEqual(fixes, findings.fixes.map((fix) => [fix.kind, fix.text]));
+}

@@ -1,78 +1,109 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every section's numbers against the JSON files of the same report.
+// Every sentence and every number of the page against the JSON files of the same report.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { inflateSync } from "node:zlib";
-import { generate, numberIn, openPage, report, sample, serve, SOURCE, texts, TTMEM, withPage, work } from "./lib.mjs";
+import { checkStatements, generate, mb, numberIn, openPage, report, sample, serve, SOURCE, texts, TTMEM, withPage, work } from "./lib.mjs";
 
 const MEMORIES = ["DRAM", "L1", "L1_SMALL", "TRACE"];
 const near = (a, b, slack, what) => assert.ok(Math.abs(a - b) <= slack, `${what}: ${a} on the page, ${b} in the JSON`);
 
-const unit = { B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4 };
-const bytesIn = (text) => numberIn(text) * unit[/\d ([KMGT]?B)/.exec(text)[1]];
+const unit = { B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 };
+const bytesIn = (text) => numberIn(text) * unit[/\d ([KMG]?B)/.exec(text)[1]];
+const rowsOf = (locator) => locator.evaluateAll((rows) => rows.map((row) => ({ op: row.querySelector("[data-op]")?.dataset.op, cells: [...row.cells].map((cell) => cell.innerText.replace(/^▸\s*/, "")) })));
+const short = (name) => (name === "N/A" ? "–" : name.length <= 90 ? name : `${name.slice(0, 44)}…${name.slice(-45)}`);
+const times = (n) => (n > 1 ? ` ×${n.toLocaleString("en-US")}` : "");
 
 async function checkHeader(page, r) {
   const config = await page.locator('[data-key="config"]').innerText();
   for (const memory of MEMORIES) {
     const own = r.memory.metadata.memory_config[memory];
-    if (own) assert.ok(config.includes(`${memory} ${own.num_banks} × ${own.total_bytes_per_bank_MB.toLocaleString("en-US", { maximumFractionDigits: 3 })} MB`), config);
+    if (own?.total_bytes_per_bank_MB) assert.ok(config.includes(`${memory} ${own.num_banks} × ${mb(own.total_bytes_per_bank_MB)} MB`), config);
   }
   assert.match(await page.locator("header").innerText(), new RegExp(`${r.findings.input.lines.toLocaleString("en-US")} lines`));
   assert.equal(numberIn(await page.locator('[data-key="operations"] .fact-value').innerText()), r.memory.metadata.total_operations);
   for (const memory of ["DRAM", "L1"]) {
     const peak = r.findings.peak[memory];
-    if (peak) assert.equal(numberIn(await page.locator(`[data-key="peak.${memory}"] .fact-value`).innerText()), peak.allocated_per_bank_MB);
+    if (!peak?.allocated_per_bank_MB) continue;
+    const text = await page.locator(`[data-key="peak.${memory}"]`).innerText();
+    assert.equal(numberIn(text.split("\n").find((line) => line.includes("%"))), Number(peak.utilization_pct.toFixed(1)));
+    assert.ok(text.includes(`${mb(peak.allocated_per_bank_MB)} of ${mb(r.findings.memory[memory].capacity_per_bank_MB)} MB per bank`) && text.includes(" per chip"), text);
   }
 }
 
-async function checkPeaks(page, r) {
+// The classes of the live tensors add up to what was allocated, and each group opens to its rows.
+async function checkLive(page, r) {
+  for (const [memory, live] of Object.entries(r.findings.live_at_peak)) {
+    const box = page.locator(`[data-live="${memory}"]`);
+    assert.equal(await box.count(), r.findings.peak[memory].allocated_per_bank_MB > 0 ? 1 : 0);
+    if (!(await box.count())) continue;
+    const parts = await box.locator("[data-class]").evaluateAll((all) => all.map((e) => Number(e.dataset.mb)));
+    near(parts.reduce((a, b) => a + b, 0), live.allocated_per_bank_MB + live.counted_twice_MB, 0.0011, `${memory} live set`);
+    const more = box.locator("button", { hasText: "Show all" });
+    if (await more.count()) await more.click();
+    const rows = await rowsOf(box.locator("tbody tr"));
+    assert.equal(rows.length, live.groups.length);
+    live.groups.forEach((group, i) => {
+      assert.equal(rows[i].cells[2], mb(group.per_bank_MB));
+      if (group.name) assert.equal(rows[i].cells[0].replace(" estimated", ""), `${short(group.name)}${times(group.tensors)}`);
+    });
+    const first = live.groups.findIndex((_, i) => live.rows.filter((row) => row.group === i).length > 1);
+    if (first < 0) continue;
+    await box.locator(".fold").first().click();
+    assert.equal(await box.locator("tr.member").count(), live.rows.filter((row) => row.group === first).length);
+  }
+}
+
+async function checkConsumers(page, r) {
   for (const memory of MEMORIES) {
-    const peak = r.findings.peak[memory];
-    const card = page.locator(`.peak[data-memory="${memory}"]`);
-    if (!peak || peak.allocated_per_bank_MB === 0) {
-      assert.equal(await card.count(), 0);
-      continue;
-    }
-    const text = await card.innerText();
-    assert.equal(numberIn(await card.locator(".pairs dd").first().innerText()), peak.allocated_per_bank_MB);
-    assert.ok(text.includes(`log line ${peak.line.toLocaleString("en-US")}`));
-    if (peak.caused_by?.index != null) assert.equal(await card.locator(".pairs [data-op]").first().getAttribute("data-op"), String(peak.caused_by.index));
-    // The bar adds up to what was allocated.
-    const live = r.findings.live_at_peak[memory];
-    if (!live) continue;
-    const parts = await card.locator(".live-list > li[data-mb]").evaluateAll((all) => all.map((e) => Number(e.dataset.mb)));
-    near(parts.reduce((a, b) => a + b, 0), peak.allocated_per_bank_MB + live.counted_twice_MB, 0.0011, `${memory} live set`);
+    const wanted = r.findings.top_consumers[memory];
+    const table = page.locator(`[data-consumers="${memory}"]`);
+    const rows = await rowsOf(table.locator("tbody tr"));
+    assert.equal(rows.length, wanted.length);
+    wanted.forEach((row, i) => {
+      assert.equal(rows[i].op, row.index === null ? undefined : String(row.index));
+      assert.equal(rows[i].cells[0], `${short(row.name)}${times(row.places)}`);
+      assert.equal(rows[i].cells[1], `+${mb(row.total_MB)}`);
+    });
+    const folded = wanted.find((row) => row.places > 1);
+    if (!folded) continue;
+    // A folded row opens to its members by the keyboard, and closes again.
+    await table.locator(".fold").first().focus();
+    await page.keyboard.press("Enter");
+    const members = await rowsOf(table.locator("tr.member"));
+    folded.members.forEach((member, i) => {
+      assert.equal(members[i].op, String(member.index));
+      assert.equal(members[i].cells[0], short(member.weight ?? member.loc ?? ""));
+      assert.equal(members[i].cells[1], `+${mb(member.effect_MB)}`);
+    });
+    await page.keyboard.press("Enter");
+    assert.equal(await table.locator("tr.member:visible").count(), 0);
   }
 }
 
 async function checkTables(page, r) {
-  await page.locator('#timeline [data-memory="DRAM"]').click();
-  const consumers = await page.locator("#consumers tbody tr").evaluateAll((rows) => rows.map((row) => [row.querySelector("[data-op]")?.dataset.op, row.cells[2].innerText, row.cells[4].innerText]));
-  const wanted = r.findings.top_consumers.DRAM;
-  assert.equal(consumers.length, wanted.length);
-  wanted.forEach((row, i) => {
-    assert.equal(consumers[i][0], row.index === null ? undefined : String(row.index));
-    assert.equal(numberIn(consumers[i][1]), row.effect_MB);
-    assert.equal(numberIn(consumers[i][2]), row.allocated_before_MB);
-  });
-
-  const padding = await page.locator("#padding tbody tr").evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.innerText)));
+  const padding = await rowsOf(page.locator("#padding tbody tr"));
   assert.equal(padding.length, r.findings.padding.top.length);
   r.findings.padding.top.forEach((row, i) => {
-    near(numberIn(padding[i][6]), row.overhead_MB, 0.0006, "padding");
+    assert.equal(padding[i].cells[0], `${short(row.name)}${times(row.places)}`);
+    assert.equal(padding[i].cells[4], mb(row.overhead_MB * row.places));
     const layouts = r.operations[row.index].output_layouts ?? [r.operations[row.index].output_layout_info];
-    assert.equal(padding[i][3], layouts[row.result].padded_shape.join("×"));
+    assert.ok(padding[i].cells[1].includes(` → ${layouts[row.result].padded_shape.join("×")}`), padding[i].cells[1]);
   });
-  near(bytesIn((await page.locator('[data-key="padding-sum"]').innerText()).split(/holds? /)[1]) / 1048576, r.findings.padding.at_peak.unpadded_MB, r.findings.padding.at_peak.unpadded_MB * 0.01 + 0.01, "padding at peak");
 
-  const weights = r.registry.entries.filter((e) => ["parameter", "constant"].includes(e.type) && !e.repeated).sort((a, b) => b.bytes - a.bytes);
+  const weights = r.registry.entries.filter((e) => ["parameter", "constant"].includes(e.type) && !e.repeated);
+  assert.equal(await page.locator("#weights").count(), weights.length ? 1 : 0);
   if (weights.length) {
-    const rows = await page.locator("#weights tbody tr").evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.innerText)));
-    assert.equal(rows.length, Math.min(20, weights.length));
-    rows.forEach((row, i) => near(bytesIn(row[3]), weights[i].bytes, weights[i].bytes * 0.006 + 1, "weight"));
+    const more = page.locator("#weights button", { hasText: "Show all" });
+    if (await more.count()) await more.click();
+    const rows = await rowsOf(page.locator("#weights tbody tr"));
+    const count = (name) => Number(/ ×([\d,]+)$/.exec(name)?.[1].replace(/,/g, "") ?? 1);
+    assert.equal(rows.reduce((n, row) => n + count(row.cells[0]), 0), r.registry.metadata.total_weights);
+    const bytes = r.registry.metadata.total_weight_bytes;
+    near(rows.reduce((sum, row) => sum + bytesIn(row.cells[2]), 0), bytes, bytes * 0.01 + rows.length * 60, "weights");
     assert.equal(numberIn(await page.locator('[data-key="weights-sum"]').innerText()), r.registry.metadata.total_weights);
   }
 
@@ -83,65 +114,68 @@ async function checkTables(page, r) {
   });
 }
 
+// One delta per operation: a const-eval program counts for its load_cached, in the list of consumers, the table and the panel alike.
+async function checkDelta(page, r) {
+  const cached = r.findings.top_consumers.DRAM.find((row) => row.weight && row.places === 1 && row.effect_MB > 0);
+  if (!cached) return;
+  await page.evaluate((op) => (location.hash = `op=${op}&mem=DRAM`), cached.index);
+  await page.waitForFunction((text) => document.querySelector(".details h2")?.textContent?.startsWith(text), `#${cached.index} `);
+  const panel = await rowsOf(page.locator('.details [data-key="op-memory"] tbody tr'));
+  const cells = await texts(page.locator(`#operations .op-row[data-op="${cached.index}"] [role=cell]`));
+  assert.equal(panel.find((row) => row.cells[0] === "DRAM").cells[3], `+${mb(cached.effect_MB)}`);
+  assert.equal(cells[5], `+${mb(cached.effect_MB)}`);
+  assert.equal(cells[2], cached.weight);
+}
+
 // Operations spread over the report: the table's row and the panel say what the JSON says.
 async function checkOperations(page, r) {
   const n = r.operations.length;
   const picks = [...new Set([0, 1, Math.floor(n / 3), Math.floor(n / 2), n - 2, n - 1])].filter((i) => i >= 0 && i < n);
   for (const i of picks) {
     await page.evaluate((op) => (location.hash = `op=${op}&mem=DRAM`), i);
-    await page.waitForFunction((text) => document.querySelector(".details h2")?.textContent?.startsWith(text), `#${i.toLocaleString("en-US")} `);
+    await page.waitForFunction((text) => document.querySelector(".details h2")?.textContent?.startsWith(text), `#${i} `);
     const [op, state] = [r.operations[i], r.memory.operations[i]];
-    assert.equal(await page.locator(".details h2").innerText(), `#${i.toLocaleString("en-US")} ${op.mlir_op}`);
+    assert.equal(await page.locator(".details h2").innerText(), `#${i} ${op.mlir_op}`);
     const panel = await page.locator(".details").innerText();
     if (op.loc) assert.ok(panel.includes(op.loc), `location of ${i}`);
-    assert.ok(panel.includes(op.line.toLocaleString("en-US")), `line of ${i}`);
+    assert.ok(panel.includes(String(op.line)), `line of ${i}`);
     for (const weight of op.weights) assert.ok(panel.includes(weight.name), `weight of ${i}`);
     if (op.attributes) assert.ok(panel.includes(op.attributes.slice(0, 60).trim()), `attributes of ${i}`);
     op.output_shapes.forEach((shape, k) => assert.ok(panel.includes(`${(shape ?? "scalar").replaceAll("x", "×")} ${op.output_dtypes[k]}`), `output of ${i}`));
     for (const memory of MEMORIES) {
       if (!state.memory?.[memory]) continue;
-      const row = await page.locator('.details [data-key="op-memory"] tbody tr', { has: page.locator(`td:text-is("${memory}")`) }).evaluate((tr) => [...tr.cells].map((cell) => cell.innerText));
+      const [{ cells }] = await rowsOf(page.locator('.details [data-key="op-memory"] tbody tr', { has: page.locator(`td:text-is("${memory}")`) }));
       const figures = state.memory[memory];
-      assert.equal(numberIn(row[1]), figures.totalBytesAllocatedPerBank_MB, `${memory} before ${i}`);
-      assert.equal(numberIn(row[4]), figures.totalBytesFreePerBank_MB, `${memory} free before ${i}`);
-      assert.equal(numberIn(row[5]), figures.largestContiguousBytesFreePerBank_MB, `${memory} largest block before ${i}`);
+      assert.equal(cells[1], mb(figures.totalBytesAllocatedPerBank_MB), `${memory} before ${i}`);
+      assert.equal(cells[4], mb(figures.totalBytesFreePerBank_MB), `${memory} free before ${i}`);
+      assert.equal(cells[5], mb(figures.largestContiguousBytesFreePerBank_MB), `${memory} largest free block before ${i}`);
       const effect = state.effect_MB?.[memory];
-      if (effect === undefined) assert.equal(row[3], "–");
-      else assert.equal(numberIn(row[3]), effect, `${memory} effect of ${i}`);
+      if (op.mlir_op.endsWith("load_cached")) continue; // with what its program did
+      assert.equal(cells[3], effect === undefined ? "–" : `${effect > 0 ? "+" : effect < 0 ? "−" : ""}${mb(Math.abs(effect))}`, `${memory} delta of ${i}`);
     }
     const row = page.locator(`#operations .op-row[data-op="${i}"]`);
     assert.equal(await row.getAttribute("aria-current"), "true");
     const cells = await texts(row.locator("[role=cell]"));
     assert.equal(cells[1], op.mlir_op);
-    if (state.memory?.DRAM) assert.equal(numberIn(cells[4]), state.memory.DRAM.totalBytesAllocatedPerBank_MB);
+    if (state.memory?.DRAM) assert.equal(cells[4], mb(state.memory.DRAM.totalBytesAllocatedPerBank_MB));
   }
 }
 
-async function checkAdvice(page, r) {
-  const shown = await texts(page.locator("#advice li"));
-  assert.equal(shown.length, (r.findings.advice ?? []).length);
-  (r.findings.advice ?? []).forEach((one, i) => assert.ok(shown[i].includes(one.text.slice(0, 60)), shown[i]));
-}
-
-async function checkIncident(page, r) {
-  const cards = page.locator(".incident");
-  if (!r.findings.incidents.length) {
-    assert.equal(await cards.count(), 0);
-    return;
-  }
-  const incident = r.findings.incidents.find((i) => i.kind !== "fatal") ?? r.findings.incidents[0];
-  const text = await cards.first().innerText();
-  if (incident.verdict) assert.equal(await cards.first().locator(".verdict").innerText(), incident.verdict);
-  if (incident.operation) assert.equal(await cards.first().locator(".incident-op [data-op]").getAttribute("data-op"), String(incident.operation.index));
-  if (incident.shortfall_per_bank_B !== null && incident.needed_per_bank_B !== null) {
-    near(bytesIn(/: ([\d.,]+ [KMG]?B) per bank short/.exec(text)[0]), incident.shortfall_per_bank_B, incident.shortfall_per_bank_B * 0.01, "shortfall");
-  }
-  const message = cards.first().locator(".incident-text");
-  if (!(await message.evaluate((e) => e.open))) await message.locator("summary").click(); // open where nothing else tells what happened
+// Failures with their messages, the one that tells most first.
+async function checkFailures(page, r) {
+  const cards = page.locator(".failure");
+  const { incidents } = r.findings;
+  const other = r.findings.statements.some((s) => s.id === "weights.exceed-dram");
+  assert.equal(await cards.count(), Math.max(incidents.length, Number(other)));
+  if (!incidents.length) return;
+  const incident = incidents.find((i) => i.kind !== "fatal") ?? incidents[0];
+  await cards.first().locator(".message summary").click();
   assert.ok((await cards.first().innerText()).includes(incident.text.slice(0, 80)));
+  if (incident.needed_per_bank_B !== null && incident.largest_free_block_B !== null) near(bytesIn(await cards.first().locator(".bars dd .num").first().innerText()), incident.needed_per_bank_B, incident.needed_per_bank_B * 0.01, "needed");
 }
 
 const logs = {
+  demo: () => join(SOURCE, "demo", "llama_small.log.zst"),
   small: () => join(SOURCE, "tests", "golden", "small.log"),
   "sample 21": () => sample("21_llama8b_oom_real_allocator.log"),
   "sample 22": () => sample("22_llama_small_two_runs_real_allocator.log"),
@@ -158,12 +192,14 @@ for (const [name, make] of Object.entries(logs)) {
     if (!log) return t.skip("../shared/samples is not here");
     const r = report(log);
     await withPage(r.page, {}, async (page) => {
+      await checkStatements(page, r.findings);
       await checkHeader(page, r);
-      await checkIncident(page, r);
-      await checkAdvice(page, r);
-      await checkPeaks(page, r);
+      await checkFailures(page, r);
+      await checkLive(page, r);
+      await checkConsumers(page, r);
       await checkTables(page, r);
       await checkOperations(page, r);
+      await checkDelta(page, r);
     });
   });
 }
@@ -173,7 +209,7 @@ test("logs without operations, without states, or with an error message alone ma
     const r = report(generate(`${kind}.log`, "--kind", kind, "--runs", "3", "--seed", "3"));
     await withPage(r.page, {}, async (page) => {
       await checkHeader(page, r);
-      await checkPeaks(page, r);
+      await checkStatements(page, r.findings);
     });
   }
 });
@@ -195,15 +231,15 @@ test("a report of the Python tool, which knows neither lines nor frees", async (
   const [memory, operations] = [json("memory"), json("operations")];
   await withPage(join(folder, "tiny_report.html"), { hash: "#op=73" }, async (page) => {
     assert.equal(numberIn(await page.locator('[data-key="operations"] .fact-value').innerText()), operations.length);
-    assert.match(await page.locator(".note-box").innerText(), /rebuilt from the JSON files/);
+    assert.match(await page.locator(".note-box").innerText(), /made from the JSON files of a report/);
     const highest = Math.max(...memory.operations.map((op) => op.memory.DRAM.totalBytesAllocatedPerBank_MB));
-    assert.equal(numberIn(await page.locator('[data-key="peak.DRAM"] .fact-value').innerText()), highest);
+    assert.ok((await page.locator('[data-key="peak.DRAM"]').innerText()).includes(`${mb(highest)} of `));
     assert.equal(await page.locator(".live-bar").count(), 0);
     const panel = await page.locator(".details").innerText();
     assert.ok(panel.includes(operations[73].loc));
     assert.ok(!panel.includes("log line"));
     const before = await page.locator('.details [data-key="op-memory"] tbody tr').first().evaluate((tr) => tr.cells[1].innerText);
-    assert.equal(numberIn(before), memory.operations[73].memory.DRAM.totalBytesAllocatedPerBank_MB);
+    assert.equal(before, mb(memory.operations[73].memory.DRAM.totalBytesAllocatedPerBank_MB));
   });
 });
 

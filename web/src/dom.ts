@@ -30,16 +30,17 @@ export function replace(parent: Element, ...children: Child[]): void {
 
 // A long text is shown in part, with a button for the rest: one attribute can be a megabyte.
 export function longText(text: string, limit = 2000): HTMLElement {
-  const box = h("span", { class: "mono break" }, shorten(text, limit));
+  const box = h("span", { class: "mono break" }, visible(text.slice(0, limit)));
   if (text.length <= limit) return box;
-  const button = h("button", { type: "button", class: "link", click: () => replace(box, visible(text)) }, `show all ${text.length.toLocaleString("en-US")} characters`);
+  const button = h("button", { type: "button", class: "link", click: () => replace(box, visible(text)) }, `… show all ${text.length.toLocaleString("en-US")} characters`);
   add(box, " ", button);
   return box;
 }
 
+// A text that is too long loses its middle: both ends tell most of a name.
 export function shorten(text: string, limit: number): string {
-  const shown = text.length > limit ? `${text.slice(0, limit - 1)}…` : text;
-  return visible(shown);
+  if (text.length <= limit) return visible(text);
+  return visible(`${text.slice(0, Math.ceil(limit / 2) - 1)}…${text.slice(-Math.floor(limit / 2))}`);
 }
 
 // Control characters, direction marks and marks without a width would hide or reorder what stands around them.

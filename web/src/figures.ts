@@ -18,7 +18,7 @@ export function figure(app: App, perBank: number, memory: Memory, withSign = fal
   return element;
 }
 
-export const unitOf = (app: App): string => `MB per ${app.view.per}`;
+const unitOf = (app: App): string => `MB per ${app.view.per}`;
 export const unit = (app: App): HTMLElement => h("span", { class: "unit" }, unitOf(app));
 
 export function unitSwitch(app: App): HTMLElement {

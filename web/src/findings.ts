@@ -13,7 +13,7 @@ export interface Point {
   text: string;
 }
 
-export interface Fix {
+interface Fix {
   kind: string;
   operation?: number;
   text: string;
@@ -39,7 +39,7 @@ export interface OpRef {
   weight?: string; // its name where `loc` tells nothing
 }
 
-export interface LiveGroup extends Partial<OpRef> {
+interface LiveGroup extends Partial<OpRef> {
   class: string;
   name: string; // "layers.*.mlp.weight"; empty for memory that nothing names
   basis: Basis;
@@ -74,14 +74,14 @@ export interface Incident {
   operation: OpRef | null;
 }
 
-export interface Peak {
+interface Peak {
   allocated_per_bank_MB: number;
   banks: number;
   utilization_pct: number;
   caused_by: OpRef | null;
 }
 
-export interface Consumer extends OpRef {
+interface Consumer extends OpRef {
   name: string;
   effect_MB: number; // of the one that added most
   total_MB: number;
@@ -120,7 +120,7 @@ export interface LateFree {
   freed_line: number;
 }
 
-export interface WasteRow {
+interface WasteRow {
   kind: string;
   members?: (OpRef & { name: string | null; per_bank_MB: number })[];
 }

@@ -27,10 +27,10 @@ export function bytes(n: number): string {
   return n >= 1024 ? `${decimals[1].format(n / 1024)} KB` : `${count(n)} B`;
 }
 
-// "11.47 of 11.99 GB"
+// "11.5 of 12.0 GB"
 export function pair(part: number, whole: number): string {
-  const [unit, name] = whole >= 10 * 1024 * MB ? [1024 * MB, "GB"] : [MB, "MB"];
-  return `${mb(part / unit)} of ${mb(whole / unit)} ${name}`;
+  const [unit, name] = whole >= 1024 * MB ? [1024 * MB, "GB"] : whole >= MB ? [MB, "MB"] : [1024, "KB"];
+  return `${decimals[1].format(part / unit)} of ${decimals[1].format(whole / unit)} ${name}`;
 }
 
 export const percent = (part: number, all: number): string => `${decimals[1].format(all > 0 ? (part / all) * 100 : 0)} %`;

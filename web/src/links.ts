@@ -55,8 +55,9 @@ export function rangeButton(app: App, from: number, to: number, text: string): H
   return h("button", { type: "button", class: "small", "data-from": from, "data-to": to, click: () => app.showRange(from, to) }, text);
 }
 
-// "model.layers.*.mlp.up_proj.weight ×18"
+// "model.layers.*.mlp.up_proj.weight ×18"; "N/A" is what has no place.
 export function foldedName(name: string, places: number): HTMLElement {
+  if (name === "N/A") name = "–";
   return h("span", { class: "folded" }, h("span", { class: "mono", title: shorten(name, 300) }, shorten(shortPlace(name), 90)), places > 1 && h("b", { class: "times" }, ` ×${count(places)}`));
 }
 

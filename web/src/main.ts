@@ -27,7 +27,7 @@ import { Timeline } from "./timeline.js";
 // A button for each part of the page, with a mark where it warns.
 function navigation(main: HTMLElement): HTMLElement {
   const list = h("ul", {});
-  for (const part of main.querySelectorAll<HTMLElement>("section[aria-labelledby]")) {
+  for (const part of main.querySelectorAll<HTMLElement>("section[aria-labelledby]:not(#distribution)")) {
     // No link: the address belongs to the selected operation.
     add(list, h("li", {}, h("button", { type: "button", "data-section": part.id, click: () => part.scrollIntoView({ block: "start" }) }, part.dataset.warning !== undefined && mark("warning"), part.querySelector("h2")!.textContent)));
   }

@@ -5,7 +5,7 @@ import { count } from "./format.js";
 
 export type Cell = Node | string | null | false;
 export type Column = [title: Node | string, kind?: string]; // "num": on the right
-export interface Folded {
+interface Folded {
   name: string;
   cells: Cell[];
   places: number;
