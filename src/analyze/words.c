@@ -16,11 +16,11 @@ ttm_str ttm_words_source(const ttm_profile *p) {
 
 uint32_t ttm_words_weight(const ttm_profile *p, uint32_t op) {
   const ttm_op_text *text = ttm_op_text_of(p, op);
+  if (text->kind != TTM_OP_LOAD_CACHED) return 0;
   ttm_str location = ttm_profile_string(p, text->location);
   ttm_list args = ttm_profile_weights(p, p->ops.at[op].weights);
   uint32_t graph = graph_of(p, op);
-  if (text->kind != TTM_OP_LOAD_CACHED || (location.n && location.p[0] != '@') || !args.n || graph >= p->graphs.n)
-    return 0;
+  if ((location.n && location.p[0] != '@') || !args.n || graph >= p->graphs.n) return 0;
   uint32_t first = p->lists.at[args.first];
   return first < p->graphs.at[graph].args.n ? p->graphs.at[graph].args.at[first].name : 0;
 }
