@@ -19,20 +19,14 @@ static bool read_number(const char **text, uint32_t *out) {
   return true;
 }
 
-static int put_findings(const ttm_options *options, const ttm_findings *f, ttm_buf *out, ttm_error *err) {
-  ttm_summary_style style = ttm_terminal_style(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]);
-  ttm_doc doc = {.out = out, .columns = style.columns, .color = style.color, .utf8 = style.utf8};
-  ttm_doc_statements(&doc, &f->statements);
-  return ttm_doc_end(&doc) ? ttm_error_nomem(err) : TTM_OK;
-}
-
-static int answer(const ttm_options *options, const ttm_findings *f, ttm_buf *out, ttm_error *err) {
+static int answer(const ttm_options *options, const ttm_findings *f, ttm_doc *doc, ttm_error *err) {
   const char *op = options->value[TTM_OPTION_OP], *range = options->value[TTM_OPTION_RANGE], *text;
   uint32_t first, last;
-  if (options->given[TTM_OPTION_AT_PEAK]) return ttm_ask_peak(f, out, err);
-  if (options->given[TTM_OPTION_FINDINGS]) return put_findings(options, f, out, err);
+  ttm_ask ask = {f, doc, options->per_chip};
+  if (options->given[TTM_OPTION_AT_PEAK]) return ttm_ask_peak(&ask, err);
+  if (options->given[TTM_OPTION_FINDINGS]) return ttm_doc_statements(doc, &f->statements), TTM_OK;
   if (options->given[TTM_OPTION_TENSOR])
-    return ttm_ask_tensor(f, ttm_str_of(options->value[TTM_OPTION_TENSOR]), out, err);
+    return ttm_ask_tensor(&ask, ttm_str_of(options->value[TTM_OPTION_TENSOR]), err);
   text = op ? op : range;
   if (*text == '#') text++;
   if (!read_number(&text, &first) || (op && *text))
@@ -41,10 +35,10 @@ static int answer(const ttm_options *options, const ttm_findings *f, ttm_buf *ou
         op ? "option '--op' takes an operation's index, not '%s'" : "option '--range' takes A-B, not '%s'",
         op ? op : range);
   if (op && first == BEYOND) return ttm_error_set(err, TTM_EUSAGE, "there is no operation %s", op);
-  if (op) return ttm_ask_op(f, first, out, err);
+  if (op) return ttm_ask_op(&ask, first, err);
   if (*text++ != '-' || !read_number(&text, &last) || *text)
     return ttm_error_set(err, TTM_EUSAGE, "option '--range' takes two indices, A-B, not '%s'", range);
-  return ttm_ask_range(f, first, last, out, err);
+  return ttm_ask_range(&ask, first, last, err);
 }
 
 static int run(const ttm_options *options, ttm_error *err) {
@@ -55,7 +49,10 @@ static int run(const ttm_options *options, ttm_error *err) {
                   options->given[TTM_OPTION_AT_PEAK] + options->given[TTM_OPTION_FINDINGS];
   if (questions != 1 || tensors > 1) return ttm_error_set(err, TTM_EUSAGE, "ask needs %s", ttm_command_ask.needs);
   int status = ttm_subject_read(&subject, options, options->input[0], false, err);
-  if (!status) status = answer(options, subject.findings, &text, err);
+  ttm_summary_style style = ttm_terminal_style(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]);
+  ttm_doc doc = {.out = &text, .columns = style.columns, .color = style.color, .utf8 = style.utf8};
+  if (!status) status = answer(options, subject.findings, &doc, err);
+  if (ttm_doc_end(&doc) && !status) status = ttm_error_nomem(err);
   if (!status) status = ttm_terminal_print(&text, err);
   ttm_buf_free(&text);
   ttm_subject_free(&subject);

@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `ttmem ask`: one detail in a few lines, for people and agents. All append to `out`; 0, TTM_ENODATA with a message when there is no such
- * thing, or TTM_ENOMEM. */
+/* `ttmem ask`: one detail in a few lines, for people and agents. 0, TTM_ENODATA with a message when there is no such thing, or TTM_ENOMEM. */
 #ifndef TTM_REPORT_ASK_H
 #define TTM_REPORT_ASK_H
 
 #include "analyze/findings.h"
+#include "report/write/doc.h"
+
+typedef struct ttm_ask {
+  const ttm_findings *f;
+  ttm_doc *doc;
+  bool per_chip; /* tables count a whole chip, not one of its banks */
+} ttm_ask;
 
 /* One operation by its index in the reports. */
-int ttm_ask_op(const ttm_findings *f, uint32_t index, ttm_buf *out, ttm_error *err);
+int ttm_ask_op(const ttm_ask *ask, uint32_t index, ttm_error *err);
 
 /* A weight by its name, or what operations at a location make: the whole name, else every one that contains it. */
-int ttm_ask_tensor(const ttm_findings *f, ttm_str name, ttm_buf *out, ttm_error *err);
+int ttm_ask_tensor(const ttm_ask *ask, ttm_str name, ttm_error *err);
 
-/* Operations first to last, one line each, and what they did together. */
-int ttm_ask_range(const ttm_findings *f, uint32_t first, uint32_t last, ttm_buf *out, ttm_error *err);
+/* Operations first to last, one row each, and what they did together. */
+int ttm_ask_range(const ttm_ask *ask, uint32_t first, uint32_t last, ttm_error *err);
 
-/* What is alive at the DRAM peak. */
-int ttm_ask_peak(const ttm_findings *f, ttm_buf *out, ttm_error *err);
+/* Live tensors at the DRAM peak. */
+int ttm_ask_peak(const ttm_ask *ask, ttm_error *err);
 
 #endif

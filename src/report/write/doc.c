@@ -2,6 +2,7 @@
 #include "report/write/doc.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 #include "base/format.h"
 #include "base/utf8.h"
@@ -143,7 +144,7 @@ void ttm_doc_labelled(ttm_doc *d, const char *label, ttm_doc_tone tone, ttm_str 
     return;
   }
   if (*label) color(d, "1");
-  ttm_buf_printf(d->out, "%-*s", LABEL, label);
+  ttm_buf_printf(d->out, strlen(label) < LABEL ? "%-*s" : "%-*s ", LABEL, label);
   if (*label) color(d, "0");
   if (tone) color(d, tone == TTM_DOC_BAD ? "31" : tone == TTM_DOC_WARN ? "33" : "2");
   put_wrapped(d, text, LABEL);
@@ -251,7 +252,7 @@ static ttm_str take_line(ttm_str *rest, size_t width) {
     size_t next = end + ttm_utf8_length(ttm_str_from(*rest, end));
     columns += ttm_text_columns((ttm_str){rest->p + end, next - end});
     if (columns > width && rest->p[end] != ' ') break;
-    if (strchr(" /(:", rest->p[end]) && next < rest->n && rest->p[next] != ':') part = next;
+    if (strchr(" /(:._|", rest->p[end]) && next < rest->n && rest->p[next] != ':') part = next;
     end = next;
   }
   if (end < rest->n && part) end = part;
