@@ -28,15 +28,15 @@ static int run(const ttm_options *options, ttm_error *err) {
   int status = ttm_output_form_of(&form, options, err);
   if (!status) status = read_tolerance(options->value[TTM_OPTION_TOLERANCE], &tolerance, err);
   if (!status) status = read_both(subjects, options, err);
-  if (!status && ttm_diff_make(&diff, subjects[0].findings, subjects[1].findings)) status = ttm_error_nomem(err);
-  diff.tolerance = tolerance;
+  if (!status && ttm_diff_make(&diff, subjects[0].findings, subjects[1].findings, tolerance))
+    status = ttm_error_nomem(err);
   bool worse = !status && ttm_diff_is_worse(&diff);
   if (!status && form == TTM_OUTPUT_JSON) {
     if (ttm_diff_json(&text, &diff)) status = ttm_error_nomem(err);
   } else if (!status) {
     ttm_doc doc = ttm_output_doc(form, options, &text);
     ttm_doc_begin(&doc, "Memory before and after");
-    ttm_diff_write(&doc, &diff);
+    ttm_diff_write(&doc, &diff, options->per_chip);
     if (ttm_doc_end(&doc)) status = ttm_error_nomem(err);
   }
   ttm_diff_free(&diff);

@@ -1,55 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two logs side by side: what the later build, model or setting costs, and which operations it is. Operations are matched by name and
- * location, not by their number, so that one more in the middle does not make the rest strangers. */
+/* Two logs side by side, as text and JSON. What the difference means is decided and worded in src/analyze/diff.c. */
 #ifndef TTM_REPORT_DIFF_H
 #define TTM_REPORT_DIFF_H
 
-#include "analyze/findings.h"
-#include "base/buf.h"
-#include "base/intern.h"
+#include "analyze/diff.h"
 #include "report/write/doc.h"
 
-#define TTM_DIFF_UNKNOWN INT64_MIN
-
-/* The same operation in both logs. Of several runs the largest effect counts. */
-typedef struct ttm_diff_row {
-  uint32_t op[2];    /* before, after; TTM_NONE where it is not */
-  int64_t effect[2]; /* on DRAM, 0.001 MB per bank; 0 where it is not, TTM_DIFF_UNKNOWN where the log does not tell */
-} ttm_diff_row;
-
-/* Operations of one name that only one of the logs has. */
-typedef struct ttm_diff_name {
-  uint32_t id; /* in `names` */
-  uint64_t only[2];
-} ttm_diff_name;
-
-enum { TTM_DIFF_TOP = 10 };
-enum { TTM_DIFF_TOLERANCE = 1 }; /* percent */
-
-typedef struct ttm_diff {
-  const ttm_findings *f[2];
-  TTM_VEC(ttm_diff_row) rows; /* every operation, in the order they were met */
-  uint64_t both, only[2];
-  uint32_t top[TTM_DIFF_TOP]; /* rows whose effect on DRAM changed most, largest first */
-  size_t tops;
-  TTM_VEC(ttm_diff_name) counts; /* by name */
-  ttm_intern names;
-  double tolerance; /* percent that a peak may grow by before it is worse */
-} ttm_diff;
-
-/* 0 or TTM_ENOMEM; freed with ttm_diff_free in any case. The findings must outlive it. The tolerance is TTM_DIFF_TOLERANCE; whoever
- * wants another one sets it. */
-int ttm_diff_make(ttm_diff *out, const ttm_findings *before, const ttm_findings *after);
-void ttm_diff_free(ttm_diff *diff);
-
-/* The peak in 0.001 MB per bank of the log before (0) or after (1), what a failing operation held included; below 0 when the log does
- * not tell. */
-int64_t ttm_diff_peak(const ttm_diff *diff, int side, ttm_memory memory);
-
-/* A peak grew by more than the tolerance, more failed in one of the ways it can than before, or more leaks. */
-bool ttm_diff_is_worse(const ttm_diff *diff);
-
-void ttm_diff_write(ttm_doc *doc, const ttm_diff *diff);
+void ttm_diff_write(ttm_doc *doc, const ttm_diff *diff, bool per_chip);
 /* 0 or TTM_ENOMEM. */
 int ttm_diff_json(ttm_buf *out, const ttm_diff *diff);
 

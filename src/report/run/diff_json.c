@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/words.h"
 #include "report/files/json_parts.h"
+#include "report/files/statements_json.h"
 #include "report/run/diff.h"
 
 static const char *const SIDES[] = {"before", "after"};
@@ -32,9 +33,13 @@ static void put_peaks(ttm_json *j, const ttm_diff *d) {
   ttm_json_end(j);
 }
 
-static void put_row(ttm_json *j, const ttm_diff *d, const ttm_diff_row *row) {
+static void put_group(ttm_json *j, const ttm_diff *d, const ttm_diff_group *group) {
+  const ttm_diff_row *row = &d->rows.at[group->row];
   ttm_json_put_object(j, NULL);
   ttm_json_put_milli(j, "change_MB", row->effect[1] - row->effect[0]);
+  ttm_json_put_str(j, "name", group->name);
+  ttm_json_put_u64(j, "places", group->rows);
+  ttm_json_put_milli(j, "total_change_MB", group->effect[1] - group->effect[0]);
   for (int s = 0; s < 2; s++) {
     if (row->op[s] == TTM_NONE) {
       ttm_json_put_null(j, SIDES[s]);
@@ -74,9 +79,10 @@ int ttm_diff_json(ttm_buf *out, const ttm_diff *d) {
   ttm_json_put_u64(j, "only_after", d->only[1]);
   ttm_json_end(j);
   ttm_json_put_rows(j, "changed");
-  for (size_t i = 0; i < d->tops; i++) put_row(j, d, &d->rows.at[d->top[i]]);
+  for (size_t i = 0; i < d->groups.n && i < TTM_DIFF_TOP; i++) put_group(j, d, &d->groups.at[i]);
   ttm_json_end(j);
   put_names(j, d);
+  ttm_json_put_statements(j, &d->statements);
   ttm_json_end(j);
   return ttm_json_finish(j);
 }

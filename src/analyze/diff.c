@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/diff.h"
+
+#include <stdlib.h>
+
+#include "analyze/fold.h"
+#include "analyze/parts.h"
+#include "analyze/tell.h"
+
+enum { NOISE = 2 }; /* a state is rounded to 0.001 MB, so a difference of two of them may be off by that much */
+
+/* ---- Matching ------------------------------------------------------------------------------------------------------- */
+
+/* What tells operations apart: name, location, and which one of these it is in its run. Ranks run side by side, so each counts for
+ * itself; the same operation of another rank is the same one. */
+typedef struct matcher {
+  ttm_diff *diff;
+  ttm_intern places, keys; /* "rank name location", and "name location number"; a key's id - 1 is its row */
+  struct {
+    uint32_t run, count;
+  } * seen; /* by place, of the log being read */
+  size_t room;
+  ttm_buf text;
+} matcher;
+
+static bool make_room(matcher *m, uint32_t place) {
+  if (place < m->room) return true;
+  size_t room = m->room ? m->room * 2 : 1024;
+  while (room <= place) room *= 2;
+  void *grown = ttm_realloc(m->seen, room * sizeof *m->seen);
+  if (!grown) return false;
+  m->seen = grown;
+  for (size_t i = m->room; i < room; i++) m->seen[i].run = TTM_NONE;
+  m->room = room;
+  return true;
+}
+
+static int find_row(matcher *m, const ttm_profile *p, uint32_t op, uint32_t *row) {
+  uint32_t place, key, call = p->ops.at[op].call;
+  uint32_t run = call < p->calls.n ? ttm_call_top(p, call) : 0;
+  ttm_buf_clear(&m->text);
+  ttm_buf_printf(&m->text, "%u ", call < p->calls.n ? p->calls.at[call].rank : 0);
+  size_t start = m->text.n;
+  ttm_buf_put(&m->text, ttm_words_name(p, op));
+  ttm_buf_char(&m->text, ' ');
+  ttm_buf_put(&m->text, ttm_words_location(p, op));
+  if (m->text.failed || ttm_intern_add(&m->places, ttm_buf_str(&m->text), &place) || !make_room(m, place))
+    return TTM_ENOMEM;
+  if (m->seen[place].run != run) m->seen[place].run = run, m->seen[place].count = 0;
+  ttm_buf_printf(&m->text, " %u", m->seen[place].count++);
+  if (m->text.failed || ttm_intern_add(&m->keys, ttm_str_from(ttm_buf_str(&m->text), start), &key)) return TTM_ENOMEM;
+  ttm_diff_row none = {{TTM_NONE, TTM_NONE}, {0, 0}};
+  if (key > m->diff->rows.n && ttm_vec_push(&m->diff->rows, none)) return TTM_ENOMEM;
+  *row = key - 1;
+  return TTM_OK;
+}
+
+static int read_side(matcher *m, int side) {
+  const ttm_profile *p = m->diff->f[side]->profile;
+  for (size_t i = 0; i < m->room; i++) m->seen[i].run = TTM_NONE;
+  for (uint32_t op = 0; op < p->ops.n; op++) {
+    uint32_t at;
+    int64_t effect;
+    if (!ttm_op_is_element(p, op) || p->ops.at[op].flags & TTM_OP_CONST_EVAL)
+      continue; /* its load_cached stands for it */
+    if (find_row(m, p, op, &at)) return TTM_ENOMEM;
+    if (!ttm_op_effect_whole(p, op, TTM_DRAM, &effect))
+      effect = TTM_DIFF_UNKNOWN; /* the last one of a log that was cut */
+    ttm_diff_row *row = &m->diff->rows.at[at];
+    if (row->op[side] != TTM_NONE && effect <= row->effect[side]) continue;
+    row->op[side] = op;
+    row->effect[side] = effect;
+  }
+  return TTM_OK;
+}
+
+/* ---- Counting and ranking --------------------------------------------------------------------------------------------- */
+
+/* 0 as well when the log does not tell: nobody is blamed or praised for that. */
+static int64_t change_of(const ttm_diff_row *row) {
+  if (row->effect[0] == TTM_DIFF_UNKNOWN || row->effect[1] == TTM_DIFF_UNKNOWN) return 0;
+  return row->effect[1] - row->effect[0];
+}
+
+static int64_t size_of(const ttm_diff_row *row) {
+  int64_t change = change_of(row);
+  return change < 0 ? -change : change;
+}
+
+/* Adds a changed row to its group. */
+static int fold_row(ttm_diff *d, ttm_fold *fold, uint32_t at) {
+  const ttm_diff_row *row = &d->rows.at[at];
+  int side = row->op[1] != TTM_NONE;
+  const ttm_profile *p = d->f[side]->profile;
+  uint32_t group, name;
+  if (size_of(row) <= NOISE) return TTM_OK;
+  if (ttm_intern_add(&d->names, ttm_words_name(p, row->op[side]), &name)) return TTM_ENOMEM;
+  if (ttm_fold_add(fold, ttm_words_location(p, row->op[side]), (uint64_t)name << 1 | (change_of(row) > 0), &group))
+    return TTM_ENOMEM;
+  if (group == d->groups.n && ttm_vec_push(&d->groups, (ttm_diff_group){.row = at})) return TTM_ENOMEM;
+  ttm_diff_group *to = &d->groups.at[group];
+  to->rows++;
+  for (int s = 0; s < 2; s++) to->effect[s] += row->effect[s];
+  if (size_of(row) > size_of(&d->rows.at[to->row])) to->row = at;
+  return TTM_OK;
+}
+
+static int by_change(const void *a, const void *b) {
+  const ttm_diff_group *x = a, *y = b;
+  int64_t p = llabs(x->effect[1] - x->effect[0]), q = llabs(y->effect[1] - y->effect[0]);
+  if (p != q) return p > q ? -1 : 1;
+  return x->row < y->row ? -1 : x->row > y->row;
+}
+
+static int count_name(ttm_diff *d, const ttm_diff_row *row, int side) {
+  uint32_t id;
+  size_t i = 0;
+  if (ttm_intern_add(&d->names, ttm_words_name(d->f[side]->profile, row->op[side]), &id)) return TTM_ENOMEM;
+  while (i < d->counts.n && d->counts.at[i].id != id) i++; /* some fifty kinds of operations */
+  if (i == d->counts.n && ttm_vec_push(&d->counts, (ttm_diff_name){.id = id})) return TTM_ENOMEM;
+  d->counts.at[i].only[side]++;
+  return TTM_OK;
+}
+
+static int count_rows(ttm_diff *d) {
+  for (uint32_t i = 0; i < d->rows.n; i++) {
+    const ttm_diff_row *row = &d->rows.at[i];
+    bool here = row->op[0] != TTM_NONE, there = row->op[1] != TTM_NONE;
+    if (here && there) {
+      d->both++;
+    } else {
+      d->only[there]++;
+      if (count_name(d, row, there)) return TTM_ENOMEM;
+    }
+  }
+  return TTM_OK;
+}
+
+static int fold_rows(ttm_diff *d) {
+  ttm_fold fold = {.whole = d->f[1]->profile->kind == TTM_LOG_CAPTURE};
+  int status = TTM_OK;
+  for (uint32_t i = 0; i < d->rows.n && !status; i++) status = fold_row(d, &fold, i);
+  for (uint32_t g = 0; g < d->groups.n && !status; g++) {
+    d->groups.at[g].name = ttm_fold_name_in(&fold, g, &d->arena);
+    if (!d->groups.at[g].name.p) status = TTM_ENOMEM;
+  }
+  if (!status && d->groups.n) qsort(d->groups.at, d->groups.n, sizeof *d->groups.at, by_change);
+  ttm_fold_free(&fold);
+  return status;
+}
+
+static int tell(ttm_diff *d);
+
+int ttm_diff_make(ttm_diff *out, const ttm_findings *before, const ttm_findings *after, double tolerance) {
+  *out = (ttm_diff){.f = {before, after}, .tolerance = tolerance};
+  matcher m = {.diff = out};
+  int status = read_side(&m, 0);
+  if (!status) status = read_side(&m, 1);
+  if (!status) status = count_rows(out);
+  if (!status) status = fold_rows(out);
+  if (!status) status = tell(out);
+  ttm_intern_free(&m.places);
+  ttm_intern_free(&m.keys);
+  ttm_free(m.seen);
+  ttm_buf_free(&m.text);
+  return status;
+}
+
+void ttm_diff_free(ttm_diff *d) {
+  ttm_vec_free(&d->rows);
+  ttm_vec_free(&d->counts);
+  ttm_vec_free(&d->groups);
+  ttm_intern_free(&d->names);
+  ttm_arena_free(&d->arena);
+  ttm_statements_free(&d->statements);
+  *d = (ttm_diff){0};
+}
+
+/* ---- What it means ---------------------------------------------------------------------------------------------------- */
+
+int64_t ttm_diff_peak(const ttm_diff *d, int side, ttm_memory memory) {
+  const ttm_peak *peak = &d->f[side]->peak[memory];
+  if (peak->in_op_bytes) return (int64_t)((double)peak->in_op_bytes * 1000 / TTM_MB + 0.5);
+  return peak->known ? (int64_t)peak->level.allocated : -1;
+}
+
+/* An error that became another one is a new one. */
+static bool fails_more(const ttm_diff *d) {
+  size_t counts[2][TTM_INCIDENT_FATAL + 1] = {0};
+  for (int s = 0; s < 2; s++)
+    for (size_t i = 0; i < d->f[s]->incidents.n; i++) counts[s][d->f[s]->profile->incidents.at[i].what.kind]++;
+  for (int k = 0; k <= TTM_INCIDENT_FATAL; k++)
+    if (counts[1][k] > counts[0][k]) return true;
+  return false;
+}
+
+/* What all leaks add with each run, 0.001 MB per bank. */
+static uint64_t leak_of(const ttm_findings *f) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < f->leaks.n; i++) sum += f->leaks.at[i].per_run;
+  return sum;
+}
+
+static bool peak_is_worse(const ttm_diff *d, ttm_memory m) {
+  int64_t was = ttm_diff_peak(d, 0, m), is = ttm_diff_peak(d, 1, m);
+  return was >= 0 && is > was + NOISE && (double)(is - was) * 100 > (double)was * d->tolerance;
+}
+
+bool ttm_diff_is_worse(const ttm_diff *d) {
+  for (ttm_memory m = 0; m < TTM_MEMORIES; m++)
+    if (peak_is_worse(d, m)) return true;
+  return fails_more(d) || leak_of(d->f[1]) > leak_of(d->f[0]) + NOISE;
+}
+
+/* ---- In words ---------------------------------------------------------------------------------------------------------- */
+
+static void tell_peak(ttm_teller *t, const ttm_diff *d, ttm_memory m) {
+  int64_t was = ttm_diff_peak(d, 0, m), is = ttm_diff_peak(d, 1, m), change = is - was;
+  const char *name = ttm_memory_name(m);
+  if (was <= 0 && is <= 0) return;
+  bool known = was >= 0 && is >= 0, same = known && llabs(change) <= NOISE;
+  ttm_statement *s = ttm_tell(t, known ? "diff.peak" : "diff.peak-unknown", TTM_TOPIC_PEAK,
+                              !known || same        ? TTM_SEVERITY_OK
+                              : peak_is_worse(d, m) ? TTM_SEVERITY_WARNING
+                                                    : TTM_SEVERITY_NOTE,
+                              TTM_MEASURED);
+  if (s) s->number = m;
+  if (!known) return ttm_headline(t, "{} peak is unknown {}", TTM_WORDS(name), TTM_WORDS(was < 0 ? "before" : "after"));
+  if (same)
+    return ttm_headline(t, "{} peak is the same, {} per bank", TTM_WORDS(name),
+                        TTM_MB_OF(ttm_level_bytes((uint64_t)is)));
+  ttm_say(&t->text, t->f, "{} peak {} by {} per bank", TTM_WORDS(name), TTM_WORDS(change > 0 ? "rose" : "fell"),
+          TTM_MB_OF(ttm_level_bytes((uint64_t)llabs(change))));
+  if (was) ttm_buf_printf(&t->text, " (%+.1f %%)", 100.0 * (double)change / (double)was);
+  ttm_say(&t->text, t->f, ", from {} to {}", TTM_NUMBER(ttm_level_bytes((uint64_t)was)),
+          TTM_MB_OF(ttm_level_bytes((uint64_t)is)));
+  ttm_tell_headline(t);
+  const ttm_peak *peak = &t->f->peak[m];
+  if (!peak->in_op_bytes && peak->cause != TTM_NONE) ttm_detail(t, "After, {} raised it.", TTM_OP(peak->cause));
+  ttm_tell_quantity(t, "change_per_bank", "MB", ttm_mb(change));
+}
+
+/* What failed or leaks on each side. */
+static void tell_failures(ttm_teller *t, const ttm_diff *d) {
+  for (int s = 0; s < 2; s++) {
+    const ttm_statements *all = &d->f[s]->statements;
+    for (size_t i = 0; i < all->at.n; i++) {
+      const ttm_statement *one = &all->at.at[i];
+      bool leak = !strcmp(one->id, "leak.run");
+      if (one->severity != TTM_SEVERITY_FAILURE && !leak) continue;
+      ttm_tell(t, s ? "diff.fails-after" : "diff.fails-before", leak ? TTM_TOPIC_GROWTH : TTM_TOPIC_FAILURE,
+               s ? one->severity : TTM_SEVERITY_NOTE, one->basis);
+      ttm_headline(t, "{}: {}", TTM_WORDS(s ? "After" : "Before"), TTM_TEXT(one->headline));
+      ttm_tell_line(t, one->line);
+    }
+  }
+}
+
+static void tell_worse(ttm_teller *t, const ttm_diff *d) {
+  bool worse = ttm_diff_is_worse(d);
+  const char *why = fails_more(d)                                 ? "more fails than before"
+                    : leak_of(d->f[1]) > leak_of(d->f[0]) + NOISE ? "more grows with every run than before"
+                                                                  : "a peak rose by more than";
+  ttm_tell(t, worse ? "diff.worse" : "diff.not-worse", TTM_TOPIC_FAILURE,
+           worse ? TTM_SEVERITY_WARNING : TTM_SEVERITY_OK, TTM_MEASURED);
+  ttm_say(&t->text, t->f, worse ? "Worse: {}" : "Not worse: no new failure, no new growth, no peak rose by more than",
+          TTM_WORDS(why));
+  if (!worse || why[0] == 'a') ttm_buf_printf(&t->text, " %g %%", d->tolerance);
+  ttm_tell_headline(t);
+}
+
+static void tell_operations(ttm_teller *t, const ttm_diff *d) {
+  ttm_tell(t, d->groups.n ? "diff.operations" : "diff.same-operations", TTM_TOPIC_ALIVE,
+           d->groups.n ? TTM_SEVERITY_NOTE : TTM_SEVERITY_OK, TTM_DERIVED);
+  ttm_headline(t, d->groups.n ? "Operations whose delta in DRAM changed" : "No operation's delta in DRAM changed");
+  ttm_detail(
+      t,
+      "{} in both logs, {} only before, {} only after, matched by name and location; those of several runs count once.",
+      TTM_PLURAL(d->both, "operation"), TTM_COUNT(d->only[0]), TTM_COUNT(d->only[1]));
+}
+
+static int tell(ttm_diff *d) {
+  ttm_teller t = {.f = d->f[1], .p = d->f[1]->profile, .out = &d->statements};
+  tell_worse(&t, d);
+  tell_failures(&t, d);
+  for (ttm_memory m = 0; m < TTM_MEMORIES; m++) tell_peak(&t, d, m);
+  tell_operations(&t, d);
+  ttm_buf_free(&t.text);
+  return t.failed ? TTM_ENOMEM : TTM_OK;
+}
