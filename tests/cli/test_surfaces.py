@@ -230,6 +230,18 @@ def check_log(name, log, work):
     return f
 
 
+def check_diff(work):
+    """Two logs side by side: text, markdown and JSON say the same."""
+    before, after = os.path.join(work, "clean.log"), os.path.join(work, "leak.log")
+    d = json.loads(run("diff", before, after, "--json"))
+    check("diff.worse" in ids(d) and "diff.fails-after" in ids(d), "diff", "not what was planted", json.dumps(d["statements"], indent=1))
+    for name, shown in (("diff", flat(run("diff", before, after))), ("diff --md", unescaped(run("diff", before, after, "--md")))):
+        for s in d["statements"]:
+            check(flat(s["headline"]) in shown, name, "lacks %r" % s["headline"], shown)
+        for row in d["changed"]:
+            check(mb(row["total_change_MB"]).lstrip("-") in shown, name, "lacks %s" % row, shown)
+
+
 def samples():
     out = sorted(glob.glob(os.path.join(SOURCE, "demo", "llama*")))
     for pattern in ("xla/*.log", "xla/*.txt", "metal/*.json", "metal/ttnn-0.81.1/*", "answers/*/*.log"):
@@ -245,6 +257,7 @@ def main():
             subprocess.run([GEN_LOG, *SMALL, *options, "--out", log], check=True)
             f = check_log(name, log, work)
             check(PLANTED[name](f), name, "not what was planted", json.dumps(f["statements"], indent=1))
+        check_diff(work)
         for n, log in enumerate(samples()):
             if subprocess.run([TTMEM, "analyze", log, "--no-json"], capture_output=True).returncode:
                 continue  # refused with a reason: other tests look at that
