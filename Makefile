@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export FUZZ_SECONDS
 
 .DEFAULT_GOAL := all
-.PHONY: all help demo test test-ttnn bench soak fuzz format check-format install clean golden-update asan clang
+.PHONY: all help demo test test-ttnn bench soak fuzz format check-format install clean release-check golden-update asan clang
 .PHONY: check-all tidy cppcheck analyzer tsan valgrind starve coverage
 .NOTPARALLEL: # ninja and ctest use the cores; two presets at once would only fight for them
 
@@ -112,6 +112,9 @@ golden-update: ## rewrites the expected outputs under tests/ and in examples/ fr
 	@scripts/setup test
 	@$(MAKE) --no-print-directory asan
 	TTMEM_UPDATE_GOLDEN=1 ctest --preset asan -j $(JOBS) -R '^(golden|cli)_|python_test_examples'
+
+release-check: ## names what is missing from a release: version, changelog section, tag, documents
+	@scripts/release-check
 
 install: all ## into PREFIX (/usr/local); DESTDIR is honoured
 	cmake --install build/release --prefix $(PREFIX)
