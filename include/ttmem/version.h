@@ -11,14 +11,14 @@ extern "C" {
 
 /* Of these headers. */
 #define TTM_VERSION_MAJOR 0
-#define TTM_VERSION_MINOR 1
+#define TTM_VERSION_MINOR 2
 #define TTM_VERSION_PATCH 0
 #define TTM_VERSION_TEXT_(major, minor, patch) #major "." #minor "." #patch
 #define TTM_VERSION_TEXT(major, minor, patch) TTM_VERSION_TEXT_(major, minor, patch)
-/* "0.1.0" */
+/* As text: "MAJOR.MINOR.PATCH". */
 #define TTM_VERSION TTM_VERSION_TEXT(TTM_VERSION_MAJOR, TTM_VERSION_MINOR, TTM_VERSION_PATCH)
 
-/* Of the library that runs, "0.1.0": it may be newer than the headers. */
+/* The same of the library that runs: it may be newer than the headers. */
 TTM_API const char *ttm_version(void);
 
 #ifdef __cplusplus
