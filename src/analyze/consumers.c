@@ -43,11 +43,12 @@ void ttm_consumers_free(ttm_consumers *consumers) {
   ttm_arena_free(&consumers->arena);
 }
 
-/* An operation text belongs to one rank: a rank prints its own lines. Where ranks share one, the first counts. */
+/* An operation text belongs to one rank: a rank prints its own lines. Where ranks share one, the first counts. A load_cached of the same text
+ * brings another weight in another graph. */
 static int find_group(ttm_consumer_sums *sums, uint32_t op, uint32_t rank, uint32_t *out) {
   const ttm_profile *p = sums->p;
   uint32_t *known = &sums->group_of_text[p->ops.at[op].text];
-  if (p->ranks.n < 2 && *known) return *out = *known - 1, TTM_OK;
+  if (p->ranks.n < 2 && *known && !ttm_words_weight(p, op)) return *out = *known - 1, TTM_OK;
   uint64_t kind = (uint64_t)ttm_op_text_of(p, op)->name << 32 | rank;
   if (ttm_fold_add(&sums->fold, ttm_words_location(p, op), kind, out)) return TTM_ENOMEM;
   *known = *out + 1;
@@ -112,15 +113,24 @@ static int insert(const ttm_consumer_sums *sums, ttm_consumers *out, ttm_consume
   return TTM_OK;
 }
 
+static bool is_member(ttm_consumer_sums *sums, uint32_t op, uint32_t group) {
+  const ttm_op *row = &sums->p->ops.at[op];
+  uint32_t known = sums->group_of_text[row->text],
+           rank = row->call < sums->p->calls.n ? sums->p->calls.at[row->call].rank : 0;
+  if (!known || row->flags & TTM_OP_CONST_EVAL) return false;
+  if (!ttm_words_weight(sums->p, op)) return known == group + 1;
+  return !find_group(sums, op, rank, &known) && known == group;
+}
+
 /* The operations behind a row, in its best run. */
-static int gather(const ttm_consumer_sums *sums, ttm_consumers *out, ttm_consumer *row, ttm_memory memory) {
+static int gather(ttm_consumer_sums *sums, ttm_consumers *out, ttm_consumer *row, ttm_memory memory) {
   const ttm_profile *p = sums->p;
   const ttm_call *run = row->run < p->calls.n ? &p->calls.at[row->run] : NULL;
   uint32_t group = row->first_member, op = run ? run->first_op : 0, end = run ? run->last_op + 1 : (uint32_t)p->ops.n;
   row->first_member = (uint32_t)out->members.n;
   for (; op < end && op < p->ops.n && row->members < TTM_CONSUMER_MEMBERS; op++) {
     int64_t effect;
-    if (sums->group_of_text[p->ops.at[op].text] != group + 1 || p->ops.at[op].flags & TTM_OP_CONST_EVAL) continue;
+    if (!is_member(sums, op, group)) continue;
     if (!ttm_op_effect_whole(p, op, memory, &effect) || effect <= 0) continue;
     if (ttm_vec_push(&out->members, (ttm_effect){op, effect})) return TTM_ENOMEM;
     row->members++;

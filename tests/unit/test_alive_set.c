@@ -302,6 +302,34 @@ static void weights_of_one_text(void **state) {
   ttm_profile_free(p);
 }
 
+/* Two graphs call their const-eval programs alike: what a load_cached brings is told by its graph. */
+static void consumers_of_one_text(void **state) {
+  (void)state;
+  ttm_profile *p = begin();
+  uint32_t load = fx_text(p, "ttcore.load_cached", TTM_OP_LOAD_CACHED, FX_BIG, NULL), level = 0;
+  fx_ok(ttm_vec_push(&p->weight_lists, (ttm_list){0, 0}));
+  fx_ok(ttm_vec_push(&p->lists, 0));
+  fx_ok(ttm_vec_push(&p->weight_lists, (ttm_list){(uint32_t)p->lists.n - 1, 1}));
+  for (uint32_t g = 0; g < 2; g++, level += 2000) {
+    uint32_t graph = add_graph(p), call = fx_call(p, "main", 0, TTM_NONE);
+    add_arg(p, graph, g ? "adapter.w" : "model.w", TTM_ARG_PARAMETER, FX_HOST, false);
+    p->calls.at[call].graph = graph;
+    uint32_t op = fx_step(p, load, call, level);
+    p->ops.at[op].weights = 1;
+  }
+  fx_step(p, load, fx_call(p, "end", 0, TTM_NONE), level);
+  ttm_findings *f = fx_findings(p);
+  assert_int_equal(f->consumers[TTM_DRAM].n, 2);
+  for (uint32_t i = 0; i < 2; i++) {
+    const ttm_consumer *row = &f->consumers[TTM_DRAM].at[i];
+    assert_true(ttm_str_eq(row->name, ttm_str_of(i ? "adapter.w" : "model.w")));
+    assert_int_equal(row->runs, 1);
+    assert_int_equal(row->members, 1);
+  }
+  ttm_findings_free(f);
+  ttm_profile_free(p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(arguments_that_were_never_used),
@@ -312,6 +340,7 @@ int main(void) {
       cmocka_unit_test(each_weight_saves_while_it_is_there),
       cmocka_unit_test(a_weight_there_twice_is_waste),
       cmocka_unit_test(weights_of_one_text),
+      cmocka_unit_test(consumers_of_one_text),
       cmocka_unit_test(padding_without_a_better_shape_is_no_advice),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
