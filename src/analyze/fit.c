@@ -164,6 +164,11 @@ static bool is_matrix(const ttm_tensor_type *type) {
           ttm_str_eq(type->storage, TTM_LIT("bfp_bf8")));
 }
 
+/* As MLIR types name it. */
+static ttm_str storage_of(const char *dtype) {
+  return !strcmp(dtype, "bfp8") ? TTM_LIT("bfp_bf8") : !strcmp(dtype, "bfp4") ? TTM_LIT("bfp_bf4") : ttm_str_of(dtype);
+}
+
 static void cost_types(stage *s, uint32_t batch) {
   const ttm_profile *p = s->r->p;
   for (size_t t = 0; t < p->types.n; t++) {
@@ -172,7 +177,7 @@ static void cost_types(stage *s, uint32_t batch) {
     if (!type->is_tensor || !type->tensor.has_layout) continue;
     uint32_t banks = s->bank_count[type->tensor.buffer == TTM_BUFFER_L1];
     ttm_tensor_type larger = grown(&type->tensor, batch), other = type->tensor;
-    if (s->options->weights_dtype && is_matrix(&other)) other.storage = ttm_str_of(s->options->weights_dtype);
+    if (s->options->weights_dtype && is_matrix(&other)) other.storage = storage_of(s->options->weights_dtype);
     s->costs[t].plain = ttm_tensor_bank_bytes(&type->tensor, banks, s->align);
     s->costs[t].grown = ttm_tensor_bank_bytes(&larger, banks, s->align);
     s->costs[t].weight = ttm_tensor_bank_bytes(&other, banks, s->align);
@@ -216,18 +221,17 @@ static bool play(stage *s, const move *m, uint64_t *needed, int *status) {
   return true;
 }
 
-static void refuse(ttm_fit_board *out, const stage *s, const move *m, uint64_t needed, int memory) {
+static void refuse(ttm_fit_board *out, const stage *s, uint32_t op, uint64_t needed, int memory) {
   const ttm_bank *bank = &s->banks[memory];
   out->fits = false;
-  out->memory = memory == TTM_REPLAY_L1 ? TTM_L1 : TTM_DRAM;
-  out->unexplained = m && m->type == TTM_NONE;
-  out->refused_op = m && !out->unexplained ? m->op : TTM_NONE;
-  out->needed = needed;
-  out->largest = ttm_bank_largest(bank);
-  out->room = ttm_bank_room(bank);
-  out->verdict = needed > bank->size            ? TTM_VERDICT_IMPOSSIBLE
-                 : needed > ttm_bank_room(bank) ? TTM_VERDICT_EXHAUSTED
-                                                : TTM_VERDICT_FRAGMENTED;
+  out->refused_op = op;
+  ttm_incident_clear(&out->refusal);
+  out->refusal.kind = TTM_INCIDENT_OOM;
+  out->refusal.memory = ttm_str_of(ttm_memory_name(memory == TTM_REPLAY_L1 ? TTM_L1 : TTM_DRAM));
+  out->refusal.needed_per_bank = needed;
+  out->refusal.bank_size = bank->size;
+  out->refusal.free_per_bank = ttm_bank_room(bank);
+  out->refusal.largest_free_block = ttm_bank_largest(bank);
 }
 
 static void note_levels(ttm_fit_board *out, const stage *s) {
@@ -250,7 +254,7 @@ static void try_last(ttm_fit_board *out, stage *s, uint32_t batch) {
     bool larger = batch > 1 && m == TTM_REPLAY_DRAM && op < p->ops.n && grows(ttm_alive_origin_of(p, op, 0).class);
     uint64_t pages = ttm_mul_sat(ttm_div_up(what->size, page), larger ? batch : 1);
     uint64_t needed = ttm_mul_sat(ttm_div_up(pages, s->bank_count[m]), page);
-    if (!ttm_bank_take(&s->banks[m], needed, m == TTM_REPLAY_L1, &at)) refuse(out, s, NULL, needed, m);
+    if (!ttm_bank_take(&s->banks[m], needed, m == TTM_REPLAY_L1, &at)) refuse(out, s, op, needed, m);
     note_levels(out, s);
   }
 }
@@ -269,7 +273,7 @@ static int play_all(ttm_fit_board *out, stage *s, uint32_t batch) {
     const move *m = &r->moves.at[i];
     uint64_t needed = 0;
     if (m->act == TTM_REPLAY_GIVE && !s->size[m->what]) continue;
-    if (!play(s, m, &needed, &status)) refuse(out, s, m, needed, m->memory);
+    if (!play(s, m, &needed, &status)) refuse(out, s, m->type == TTM_NONE ? TTM_NONE : m->op, needed, m->memory);
     note_levels(out, s);
   }
   if (!status) try_last(out, s, batch);

@@ -7,22 +7,19 @@
 
 typedef struct ttm_fit_options {
   uint32_t batch;            /* activations and inputs that many times as large; 0 and 1 are as recorded */
-  const char *weights_dtype; /* tile dtype to store matrix weights in ("bfp_bf8"), NULL as recorded */
+  const char *weights_dtype; /* to store matrix weights in: "bf16", "bfp8", "bfp4"; NULL as recorded */
 } ttm_fit_options;
 
 typedef struct ttm_fit_board {
   const ttm_board *board;
   bool fits;
-  ttm_memory memory;        /* that refused, else DRAM */
-  uint64_t bank_bytes;      /* DRAM for tensors, per bank */
-  uint64_t peak_bytes;      /* highest DRAM level reached, per bank; up to the refusal when there is one */
-  uint64_t l1_bytes;        /* L1 for tensors, per core */
-  uint64_t l1_peak;         /* highest level of L1 tensors, per core; buffers of kernels are not among them */
-  bool unexplained;         /* what was refused is memory that no tensor of the log explains */
-  uint32_t refused_op;      /* operation whose result found no place; TTM_NONE: none, or what died in the log */
-  uint64_t needed, largest; /* of that refusal, per bank */
-  uint64_t room;            /* free in all, per bank, at that refusal */
-  ttm_verdict verdict;
+  uint64_t bank_bytes;       /* DRAM for tensors, per bank */
+  uint64_t peak_bytes;       /* highest DRAM level reached, per bank; up to the refusal when there is one */
+  uint64_t l1_bytes;         /* L1 for tensors, per core */
+  uint64_t l1_peak;          /* highest level of L1 tensors, per core; buffers of kernels are not among them */
+  ttm_incident_text refusal; /* as ttnn would word it, without the sentence; unless it fits */
+  uint32_t
+      refused_op; /* operation whose result found no place; TTM_NONE also where no operation of the log explains the memory */
   uint32_t largest_batch; /* multiple of the recorded batch that still fits; 0 when not even the recorded one does */
 } ttm_fit_board;
 

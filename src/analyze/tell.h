@@ -48,6 +48,9 @@ void ttm_tell_layers(ttm_teller *t);
 void ttm_tell_l1_core(ttm_teller *t);
 void ttm_tell_input(ttm_teller *t);
 
+/* The sizes and addresses of a failure's message, as detail. */
+void ttm_tell_numbers(ttm_teller *t, const ttm_incident_text *what);
+
 /* "Unknown: ..." of a topic that takes the lives of tensors. True when it was told. */
 bool ttm_tell_lives_unknown(ttm_teller *t, const char *id, ttm_topic topic, const char *what);
 

@@ -59,6 +59,11 @@ static void tell_buffers(ttm_teller *t, const ttm_incident_text *what) {
   if (what->core_range.n) ttm_detail(t, "Cores {}.", TTM_TEXT(what->core_range));
 }
 
+void ttm_tell_numbers(ttm_teller *t, const ttm_incident_text *what) {
+  tell_need(t, what);
+  tell_buffers(t, what);
+}
+
 /* Where it happened: the operation, and the line of the message where that is a line of a log. */
 static void tell_place(ttm_teller *t, const ttm_incident *incident) {
   if (incident->op != TTM_NONE) ttm_detail(t, "In {}.", TTM_OP(incident->op));
@@ -122,8 +127,7 @@ static void tell_failure(ttm_teller *t, uint32_t i) {
   s->line = incident->line;
   ttm_say_failure(&t->text, what, finding->verdict, finding->shortfall);
   ttm_tell_headline(t);
-  tell_need(t, what);
-  tell_buffers(t, what);
+  ttm_tell_numbers(t, what);
   if (what->kind == TTM_INCIDENT_FATAL) ttm_detail(t, "{}", TTM_TEXT(what->text));
   tell_place(t, incident);
   tell_doubt(t, what, finding);

@@ -9,26 +9,37 @@
 #include "cli/launch_view.h"
 #include "cli/terminal.h"
 #include "launch/fit_series.h"
-#include "report/run/fit_text.h"
+#include "report/run/fit.h"
+
+/* Prints the answers. */
+static int put_cases(const ttm_options *options, const ttm_fit_cases *cases, ttm_error *err) {
+  ttm_summary_style style = ttm_terminal_style(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]);
+  ttm_buf text = {0};
+  ttm_doc doc = {.out = &text, .columns = style.columns, .color = style.color, .utf8 = style.utf8};
+  text.failed |= options->given[TTM_OPTION_JSON] ? ttm_fit_json(cases, &text) != TTM_OK
+                                                 : ttm_fit_write(&doc, cases, options->per_chip) != TTM_OK;
+  return ttm_terminal_print(&text, err);
+}
+
+/* True: --board asked for a verdict, and it is no. */
+static bool is_too_small(const ttm_options *options, const ttm_fit_cases *cases) {
+  bool no = false;
+  for (size_t i = 0; i < cases->at.n; i++) no |= cases->at.at[i].fits == TTM_FITS_NOT;
+  return no && options->given[TTM_OPTION_BOARD];
+}
 
 /* ---- A program ------------------------------------------------------------------------------------------------------ */
 
 /* Without --board nobody asked for a verdict, but an answer was expected for each. */
-static int series_exit(const ttm_options *options, const ttm_fit_series *series) {
-  bool no = false, unknown = false;
-  for (size_t i = 0; i < series->cases.n; i++) {
-    no |= series->cases.at[i].fits == TTM_FITS_NOT;
-    unknown |= series->cases.at[i].fits == TTM_FITS_UNKNOWN;
-  }
-  if (no && options->given[TTM_OPTION_BOARD]) return TTM_EXIT_FOUND;
-  return unknown ? TTM_EXIT_WRONG : TTM_EXIT_OK;
+static int series_exit(const ttm_options *options, const ttm_fit_cases *cases) {
+  bool unknown = false;
+  for (size_t i = 0; i < cases->at.n; i++) unknown |= cases->at.at[i].fits == TTM_FITS_UNKNOWN;
+  return is_too_small(options, cases) ? TTM_EXIT_FOUND : unknown ? TTM_EXIT_WRONG : TTM_EXIT_OK;
 }
 
 static int fit_program(const ttm_options *options, ttm_error *err) {
   static const ttm_option of_logs[] = {TTM_OPTION_SCALE_BATCH, TTM_OPTION_WEIGHTS_DTYPE, TTM_OPTION_THREADS};
   ttm_fit_series series = {0};
-  ttm_summary_style style = ttm_terminal_style(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]);
-  ttm_buf text = {0};
   int status = TTM_OK, exit_status = TTM_EXIT_WRONG;
   for (size_t i = 0; i < sizeof of_logs / sizeof *of_logs && !status; i++) {
     if (options->given[of_logs[i]])
@@ -44,14 +55,10 @@ static int fit_program(const ttm_options *options, ttm_error *err) {
     ttm_launch_view_end(&view);
   }
   if (!status && series.interrupted) {
-    status = ttm_error_set(err, TTM_EUSAGE, "stopped after %zu of %zu boards", series.cases.n, series.boards.n);
+    status = ttm_error_set(err, TTM_EUSAGE, "stopped after %zu of %zu boards", series.cases.at.n, series.boards.n);
   } else if (!status) {
-    if (options->given[TTM_OPTION_JSON])
-      ttm_fit_cases_json(series.cases.at, series.cases.n, &text);
-    else
-      ttm_fit_cases_write(series.cases.at, series.cases.n, &style, &text);
-    status = ttm_terminal_print(&text, err);
-    exit_status = series_exit(options, &series);
+    status = put_cases(options, &series.cases, err);
+    exit_status = series_exit(options, &series.cases);
   }
   if (status) exit_status = ttm_cli_error(options, err);
   if (series.interrupted) exit_status = series.interrupted;
@@ -76,8 +83,7 @@ static int read_boards(const char *names, unsigned *out, ttm_error *err) {
 }
 
 static int read_wishes(const ttm_options *options, ttm_fit_options *out, ttm_error *err) {
-  const char *dtype = options->value[TTM_OPTION_WEIGHTS_DTYPE];
-  *out = (ttm_fit_options){.batch = 1};
+  *out = (ttm_fit_options){.batch = 1, .weights_dtype = options->value[TTM_OPTION_WEIGHTS_DTYPE]};
   if (options->value[TTM_OPTION_SCALE_BATCH]) {
     char *end;
     unsigned long n = strtoul(options->value[TTM_OPTION_SCALE_BATCH], &end, 10);
@@ -86,45 +92,26 @@ static int read_wishes(const ttm_options *options, ttm_fit_options *out, ttm_err
                            TTM_FIT_MOST_BATCH, options->value[TTM_OPTION_SCALE_BATCH]);
     out->batch = (uint32_t)n;
   }
-  if (dtype) out->weights_dtype = !strcmp(dtype, "bfp8") ? "bfp_bf8" : !strcmp(dtype, "bfp4") ? "bfp_bf4" : "bf16";
   return TTM_OK;
-}
-
-static int put_json(const ttm_fit *fit, const ttm_findings *f, unsigned boards, ttm_buf *out) {
-  ttm_fit_case cases[TTM_BOARDS];
-  size_t n = 0;
-  int status = TTM_OK;
-  for (size_t b = 0; b < TTM_BOARDS && !status; b++)
-    if (boards >> b & 1) status = ttm_fit_case_of_replay(&cases[n++], &fit->boards[b], f);
-  if (!status) status = ttm_fit_cases_json(cases, n, out);
-  for (size_t i = 0; i < n; i++) ttm_fit_case_free(&cases[i]);
-  return status;
 }
 
 static int fit_log(const ttm_options *options, ttm_error *err) {
   ttm_subject subject = {0};
   ttm_fit_options wishes;
-  ttm_summary_style style = ttm_terminal_style(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]);
-  ttm_buf text = {0};
   ttm_fit fit = {0};
+  ttm_fit_cases cases = {0};
   unsigned boards;
-  bool fits = true;
   int status = read_boards(options->value[TTM_OPTION_BOARD], &boards, err);
   if (!status) status = read_wishes(options, &wishes, err);
   if (!status) status = ttm_subject_read(&subject, options, options->input[0], false, err);
   if (!status) status = ttm_fit_make(&fit, subject.findings, &wishes, err);
-  if (!status) {
-    if (options->given[TTM_OPTION_JSON])
-      text.failed |= put_json(&fit, subject.findings, boards, &text) != TTM_OK;
-    else
-      ttm_fit_write(&fit, subject.findings, &wishes, boards, &style, &text);
-    status = ttm_terminal_print(&text, err);
-  }
-  for (size_t b = 0; b < TTM_BOARDS && !status && options->given[TTM_OPTION_BOARD]; b++)
-    fits &= !(boards >> b & 1) || fit.boards[b].fits;
+  if (!status && ttm_fit_cases_of_replay(&cases, &fit, &wishes, subject.findings, boards))
+    status = ttm_error_nomem(err);
+  if (!status) status = put_cases(options, &cases, err);
+  int exit_status = status ? ttm_cli_error(options, err) : is_too_small(options, &cases) ? TTM_EXIT_FOUND : TTM_EXIT_OK;
+  ttm_fit_cases_free(&cases);
   ttm_subject_free(&subject);
-  if (status) return ttm_cli_error(options, err);
-  return fits ? TTM_EXIT_OK : TTM_EXIT_FOUND;
+  return exit_status;
 }
 
 static int run(const ttm_options *options, ttm_error *err) {

@@ -56,7 +56,7 @@ static void read_last_words(ttm_last_words *out, const char *log, char tail[TAIL
 }
 
 /* A recording that cannot be read says nothing about memory. */
-static int judge(ttm_launch *r, ttm_fit_case *out, const char *board, ttm_error *err) {
+static int judge(ttm_launch *r, ttm_fit_cases *out, const char *board, ttm_error *err) {
   ttm_profile *profile = NULL;
   ttm_findings *findings = NULL;
   ttm_last_words last;
@@ -66,7 +66,8 @@ static int judge(ttm_launch *r, ttm_fit_case *out, const char *board, ttm_error 
   int status = ttm_launch_profile(r, &profile, err);
   if (status == TTM_ENODATA || status == TTM_EFORMAT) status = TTM_OK;
   if (!status && profile) status = ttm_findings_make(&findings, profile, 0, err);
-  if (!status && ttm_fit_case_of_run(out, board, findings, r->result.exit_status, &last)) status = ttm_error_nomem(err);
+  if (!status && ttm_fit_cases_add_run(out, board, findings, r->result.exit_status, &last))
+    status = ttm_error_nomem(err);
   ttm_findings_free(findings);
   ttm_profile_free(profile);
   ttm_free(tail);
@@ -75,7 +76,6 @@ static int judge(ttm_launch *r, ttm_fit_case *out, const char *board, ttm_error 
 
 static int run_board(ttm_fit_series *series, const char *board, ttm_launch_options *options, bool *met_ttnn,
                      ttm_error *err) {
-  ttm_fit_case answer = {0};
   ttm_temp_dir dir;
   ttm_launch r = {.log_fd = -1};
   int status = ttm_temp_dir_make(&dir, "fit", err);
@@ -87,9 +87,7 @@ static int run_board(ttm_fit_series *series, const char *board, ttm_launch_optio
   if (!status && r.result.interrupted)
     series->interrupted = r.result.signal ? 128 + r.result.signal : 130;
   else if (!status)
-    status = judge(&r, &answer, board, err);
-  if (!status && !series->interrupted && ttm_vec_push(&series->cases, answer)) status = ttm_error_nomem(err);
-  if (status) ttm_fit_case_free(&answer);
+    status = judge(&r, &series->cases, board, err);
   ttm_launch_free(&r);
   ttm_temp_dir_remove(&dir);
   return status;
@@ -108,18 +106,13 @@ static int pending_end(void) {
 }
 
 /* Boards behind one on which the program ended before it came to ttnn: it would end there as well. */
-static int leave_out(ttm_fit_series *series, ttm_error *err) {
-  size_t run = series->cases.n; /* that one is the last of them */
+static int leave_out(ttm_fit_series *series) {
+  size_t run = series->cases.at.n; /* that one is the last of them */
   for (size_t i = run; i < series->boards.n; i++) {
-    ttm_fit_case answer = {.exit_status = -1};
-    ttm_buf_puts(&answer.board, series->boards.at[i]);
-    ttm_buf_printf(&answer.why, "not run: same result as on %s", series->boards.at[run ? run - 1 : 0]);
-    if (answer.board.failed || answer.why.failed || ttm_vec_push(&series->cases, answer)) {
-      ttm_fit_case_free(&answer);
-      return ttm_error_nomem(err);
-    }
+    if (ttm_fit_cases_add_left_out(&series->cases, series->boards.at[i], series->boards.at[run ? run - 1 : 0]))
+      return TTM_ENOMEM;
   }
-  return TTM_OK;
+  return ttm_fit_cases_end(&series->cases);
 }
 
 int ttm_fit_series_run(ttm_fit_series *series, char *const *words, const ttm_launch_viewer *viewer, bool quiet,
@@ -135,17 +128,17 @@ int ttm_fit_series_run(ttm_fit_series *series, char *const *words, const ttm_lau
     snprintf(headline, sizeof headline, "%s, %zu of %zu: running", series->boards.at[i], i + 1, series->boards.n);
     options.headline = headline;
     status = run_board(series, series->boards.at[i], &options, &go_on, err);
-    go_on |= !status && !series->interrupted && series->cases.at[i].exit_status == 0;
+    go_on |= !status && !series->interrupted && series->cases.at.at[i].exit_status == 0;
     if (!series->interrupted) series->interrupted = pending_end();
     /* The next program gets the signals we had; one that waits would end us here, folders and all. */
     if (!series->interrupted) pthread_sigmask(SIG_SETMASK, &mask, NULL);
   }
-  return status || series->interrupted ? status : leave_out(series, err);
+  if (status || series->interrupted) return status;
+  return leave_out(series) ? ttm_error_nomem(err) : TTM_OK;
 }
 
 void ttm_fit_series_free(ttm_fit_series *series) {
-  for (size_t i = 0; i < series->cases.n; i++) ttm_fit_case_free(&series->cases.at[i]);
-  ttm_vec_free(&series->cases);
+  ttm_fit_cases_free(&series->cases);
   ttm_vec_free(&series->boards);
   ttm_free(series->names);
 }

@@ -3,14 +3,14 @@
 #ifndef TTM_LAUNCH_FIT_SERIES_H
 #define TTM_LAUNCH_FIT_SERIES_H
 
+#include "analyze/fit_case.h"
 #include "base/vec.h"
 #include "launch/pump.h"
-#include "report/run/fit_case.h"
 
 typedef struct ttm_fit_series {
   TTM_VEC(const char *) boards; /* in the order of the runs; names, or paths of cluster descriptors */
   char *names;                  /* what --board said, cut up */
-  TTM_VEC(ttm_fit_case) cases;  /* one per board when all went through */
+  ttm_fit_cases cases;          /* one per board when all went through */
   int interrupted;              /* somebody asked to end: 128 + the signal */
 } ttm_fit_series;
 

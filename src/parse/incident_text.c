@@ -320,7 +320,7 @@ static bool looks_like_code(ttm_str prefix) {
   return false;
 }
 
-static void clear(ttm_incident_text *out) {
+void ttm_incident_clear(ttm_incident_text *out) {
   *out = (ttm_incident_text){
       .kind = TTM_INCIDENT_FATAL, .text = TTM_LIT(""), .memory = TTM_LIT(""), .core_range = TTM_LIT("")};
   out->size = out->banks = out->needed_per_bank = out->bank_size = TTM_UNKNOWN;
@@ -353,7 +353,7 @@ static bool find_sentence(ttm_str line, ttm_incident_text *out) {
       size_t start = from + found;
       from = start + anchor.n;
       ttm_str at = ttm_str_from(line, from);
-      clear(out);
+      ttm_incident_clear(out);
       if (!SENTENCES[s].read(&at, out)) continue;
       ttm_str prefix = ttm_str_first(line, start);
       if (looks_like_code(prefix)) return false;
@@ -371,7 +371,7 @@ static bool is_fatal(ttm_str line, size_t start, ttm_incident_text *out) {
   ttm_str prefix = ttm_str_first(line, start);
   ttm_str text = skip_front(without_source(cut_glue(prefix, ttm_str_from(line, start))));
   if (!text.n || looks_like_code(prefix)) return false;
-  clear(out);
+  ttm_incident_clear(out);
   out->text = text;
   return true;
 }

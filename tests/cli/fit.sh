@@ -7,6 +7,7 @@ show ttmem fit two_runs_oom_profile.log
 show ttmem fit two_runs_oom_profile.log --board p150
 show ttmem fit two_runs_oom_profile.log --board n150 --scale-batch 2 --weights-dtype bfp8
 show ttmem fit two_runs_oom_profile.log --board n150,p300
+show ttmem fit two_runs_oom_profile.log --board n150,p300 --per chip
 show ttmem fit two_runs_oom_profile.log --json --board n150,p150
 show ttmem fit two_runs_oom_profile.log --board n151
 show ttmem fit two_runs_oom_profile.log --scale-batch 0

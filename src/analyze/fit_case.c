@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/fit_case.h"
+
+#include <ctype.h>
+
+#include "analyze/tell.h"
+#include "base/checked.h"
+#include "l1/core_use.h"
+
+void ttm_fit_cases_free(ttm_fit_cases *all) {
+  ttm_vec_free(&all->at);
+  ttm_statements_free(&all->said);
+}
+
+/* ---- What an answer says -------------------------------------------------------------------------------------------- */
+
+/* "out of memory in DRAM: insufficient memory, short by 1.13 MB per bank, in ttnn.add at model.py:17" inside a sentence. */
+static void say_failure(ttm_teller *t, const ttm_fit_case *c, uint32_t op) {
+  size_t start = t->text.n;
+  ttm_say_failure(&t->text, &c->what, c->verdict, c->shortfall);
+  if (!t->text.failed && islower((unsigned char)t->text.at[start + 1]))
+    t->text.at[start] = (char)tolower((unsigned char)t->text.at[start]);
+  if (op != TTM_NONE) return ttm_say(&t->text, t->f, ", in {}", TTM_OP(op));
+  if (c->operation.n) ttm_say(&t->text, t->f, ", in {}", TTM_TEXT(c->operation));
+  if (c->at.n) ttm_say(&t->text, t->f, " at {}", TTM_TEXT(c->at));
+}
+
+/* `op`: of a log, that failed; TTM_NONE. */
+static void tell_answer(ttm_teller *t, const ttm_fit_case *c, uint32_t op, ttm_basis basis) {
+  uint64_t left = c->dram_bank > c->dram_peak ? c->dram_bank - c->dram_peak : 0;
+  if (c->fits == TTM_FITS_UNKNOWN) {
+    ttm_tell(t, "fit.unknown", TTM_TOPIC_FAILURE, TTM_SEVERITY_UNKNOWN, basis);
+    ttm_headline(t, "Unknown: {}", TTM_TEXT(c->why));
+  } else if (!c->refused) {
+    ttm_tell(t, "fit.fits", TTM_TOPIC_FAILURE, TTM_SEVERITY_OK, basis);
+    ttm_headline(t, "Fits, DRAM headroom {} per bank, {} per chip", TTM_MB_OF(left),
+                 TTM_BYTES(ttm_mul_sat(left, c->dram_banks)));
+  } else {
+    bool fits = c->fits == TTM_FITS;
+    ttm_tell(t, fits ? "fit.survived" : "fit.short", TTM_TOPIC_FAILURE,
+             fits ? TTM_SEVERITY_WARNING : TTM_SEVERITY_FAILURE, basis);
+    ttm_buf_puts(&t->text, fits ? "Fits, the program went on after " : "Does not fit, ");
+    say_failure(t, c, op);
+    ttm_tell_headline(t);
+    ttm_tell_numbers(t, &c->what);
+    if (basis != TTM_MEASURED && op == TTM_NONE) ttm_detail(t, "No operation of the log explains this memory.");
+  }
+}
+
+/* ---- Of a run ------------------------------------------------------------------------------------------------------- */
+
+static ttm_str keep(ttm_teller *t, ttm_str text) {
+  const char *kept = ttm_arena_copy(&t->out->arena, text);
+  t->failed |= !kept;
+  return kept ? (ttm_str){kept, text.n} : (ttm_str){"", 0};
+}
+
+static ttm_str keep_text(ttm_teller *t) {
+  ttm_str kept = keep(t, ttm_buf_str(&t->text));
+  t->failed |= t->text.failed;
+  ttm_buf_clear(&t->text);
+  return kept;
+}
+
+static void name_op(ttm_teller *t, ttm_fit_case *c, uint32_t op) {
+  if (op >= t->p->ops.n) return;
+  c->operation = keep(t, ttm_words_name(t->p, op));
+  if (ttm_op_text_of(t->p, op)->location) c->at = keep(t, ttm_words_location(t->p, op));
+}
+
+static void take_failure(ttm_teller *t, ttm_fit_case *c, const ttm_incident_text *what, ttm_verdict verdict,
+                         uint64_t shortfall) {
+  c->refused = true;
+  c->what = *what;
+  c->what.text = keep(t, what->text);
+  c->what.memory = keep(t, what->memory);
+  c->what.core_range = keep(t, what->core_range);
+  c->verdict = verdict;
+  c->shortfall = shortfall;
+  c->clashes += what->kind != TTM_INCIDENT_OOM;
+  /* What the failing operation itself had taken by then is in its message only. */
+  bool dram = ttm_str_eq(what->memory, TTM_LIT("DRAM"));
+  if (dram && what->allocated_per_bank != TTM_UNKNOWN && what->allocated_per_bank > c->dram_peak)
+    c->dram_peak = what->allocated_per_bank;
+}
+
+/* The last refusal is the one that a program can have died of. */
+static void read_incidents(ttm_teller *t, ttm_fit_case *c) {
+  for (size_t i = 0; i < t->f->incidents.n; i++) {
+    const ttm_incident_finding *finding = &t->f->incidents.at[i];
+    const ttm_incident *incident = &t->p->incidents.at[finding->incident];
+    if (incident->what.kind == TTM_INCIDENT_FATAL) continue;
+    take_failure(t, c, &incident->what, finding->verdict, finding->shortfall);
+    c->operation = c->at = (ttm_str){"", 0};
+    name_op(t, c, incident->op);
+  }
+}
+
+/* Refused where the recorder does not look: in a thread, while a trace is captured, in another process. */
+static void read_last_words(ttm_teller *t, ttm_fit_case *c, const ttm_last_words *last) {
+  uint64_t shortfall;
+  ttm_verdict verdict = ttm_verdict_of(&last->incident, &shortfall);
+  take_failure(t, c, &last->incident, verdict, shortfall);
+  if (!last->file.n) return;
+  ttm_say(&t->text, t->f, "{}:{}", TTM_TEXT(last->file), TTM_LINE(last->line));
+  c->at = keep_text(t);
+}
+
+static int measure(ttm_fit_case *out, const ttm_findings *f) {
+  const ttm_capture *c = &f->profile->capture;
+  ttm_core_use use;
+  int status = ttm_core_use_make(&use, f->profile);
+  if (!status) {
+    out->measured = true;
+    out->operations = f->profile->ops.n;
+    out->dram_banks = c->board.dram_banks;
+    out->dram_bank = c->board.dram_bank_bytes;
+    out->dram_peak = use.peak_dram;
+    out->l1_core = use.limit;
+    out->l1_peak = use.fullest.total;
+    out->l1_tensors = use.peak_l1;
+    out->l1_programs = use.peak_program_all;
+    out->silent = c->empty_programs;
+  }
+  ttm_core_use_free(&use);
+  return status;
+}
+
+static void say_why(ttm_teller *t, ttm_fit_case *c, ttm_str last) {
+  if (c->exit_status > 128)
+    ttm_buf_printf(&t->text, "the program was ended by signal %d", c->exit_status - 128);
+  else if (c->exit_status)
+    ttm_buf_printf(&t->text, "the program ended with exit status %d", c->exit_status);
+  else
+    ttm_buf_puts(&t->text, "the program succeeded");
+  ttm_buf_puts(&t->text, c->measured ? "; no device memory was refused" : " and opened no ttnn device");
+  if (last.n && c->exit_status) ttm_say(&t->text, t->f, ": {}", TTM_TEXT(last));
+  c->why = keep_text(t);
+}
+
+static const ttm_fit_case NOTHING = {
+    .exit_status = -1, .largest_batch = TTM_UNKNOWN, .why = TTM_LIT(""), .operation = TTM_LIT(""), .at = TTM_LIT("")};
+
+/* Adds the answer with its statement. */
+static int add(ttm_fit_cases *all, ttm_teller *t, const ttm_fit_case *c, uint32_t op, ttm_basis basis) {
+  tell_answer(t, c, op, basis);
+  t->failed |= ttm_vec_push(&all->at, *c) != TTM_OK;
+  ttm_buf_free(&t->text);
+  return t->failed ? TTM_ENOMEM : TTM_OK;
+}
+
+int ttm_fit_cases_add_run(ttm_fit_cases *all, const char *board, const ttm_findings *f, int exit_status,
+                          const ttm_last_words *last) {
+  ttm_teller t = {.f = f, .p = f ? f->profile : NULL, .out = &all->said};
+  ttm_fit_case c = NOTHING;
+  c.exit_status = exit_status;
+  c.board = keep(&t, ttm_str_of(board));
+  if (f) {
+    t.failed |= measure(&c, f) != TTM_OK;
+    read_incidents(&t, &c);
+    if (!c.refused && exit_status && last->memory) read_last_words(&t, &c, last);
+  }
+  c.fits = f && !exit_status ? TTM_FITS : f && c.refused ? TTM_FITS_NOT : TTM_FITS_UNKNOWN;
+  if (c.fits == TTM_FITS_UNKNOWN) say_why(&t, &c, last->sentence);
+  return add(all, &t, &c, TTM_NONE, TTM_MEASURED);
+}
+
+int ttm_fit_cases_add_left_out(ttm_fit_cases *all, const char *board, const char *like) {
+  ttm_teller t = {.out = &all->said};
+  ttm_fit_case c = NOTHING;
+  c.board = keep(&t, ttm_str_of(board));
+  ttm_say(&t.text, NULL, "not run, same result as on {}", TTM_WORDS(like));
+  c.why = keep_text(&t);
+  return add(all, &t, &c, TTM_NONE, TTM_MEASURED);
+}
+
+int ttm_fit_cases_end(ttm_fit_cases *all) {
+  ttm_teller t = {.out = &all->said};
+  uint64_t silent = 0;
+  bool any = false;
+  for (size_t i = 0; i < all->at.n; i++) {
+    silent = all->at.at[i].silent > silent ? all->at.at[i].silent : silent;
+    any |= all->at.at[i].measured;
+  }
+  if (!any) return TTM_OK;
+  ttm_tell(&t, "fit.confidence", TTM_TOPIC_INPUT, TTM_SEVERITY_NOTE, TTM_MEASURED);
+  ttm_headline(&t, "Measured on mock boards with ttnn's own allocator; no kernel ran");
+  ttm_detail(
+      &t,
+      "Figures are of one chip. DRAM counts tensors and kernels, L1 counts tensors, circular and dataflow buffers. "
+      "The peak of a program that does not fit is the one before its failure.");
+  if (silent)
+    ttm_detail(&t, "The buffers of {} were not recorded: the L1 peak may be higher.", TTM_PLURAL(silent, "program"));
+  ttm_buf_free(&t.text);
+  return t.failed ? TTM_ENOMEM : TTM_OK;
+}
+
+/* ---- Of a replay ---------------------------------------------------------------------------------------------------- */
+
+static int add_replay(ttm_fit_cases *all, const ttm_fit_board *row, const ttm_fit *fit, const ttm_findings *f) {
+  ttm_teller t = {.f = f, .p = f->profile, .out = &all->said};
+  uint64_t shortfall;
+  ttm_fit_case c = NOTHING;
+  c.board = ttm_str_of(row->board->name);
+  c.fits = row->fits ? TTM_FITS : TTM_FITS_NOT;
+  c.measured = true;
+  c.operations = f->profile->ops.n;
+  c.dram_banks = row->board->dram_banks;
+  c.dram_bank = row->bank_bytes;
+  c.dram_peak = row->peak_bytes;
+  c.l1_core = row->l1_bytes;
+  c.l1_peak = c.l1_tensors = row->l1_peak;
+  if (!fit->cut_short) c.largest_batch = row->largest_batch;
+  if (!row->fits) {
+    ttm_verdict verdict = ttm_verdict_of(&row->refusal, &shortfall);
+    take_failure(&t, &c, &row->refusal, verdict, shortfall);
+    name_op(&t, &c, row->refused_op);
+  }
+  return add(all, &t, &c, row->refused_op, fit->states ? TTM_DERIVED : TTM_ESTIMATED);
+}
+
+/* What the answers of a replay are worth. */
+static void tell_confidence(ttm_teller *t, const ttm_fit *fit, const ttm_fit_options *options) {
+  const ttm_alive_set *set = &t->f->alive_set[TTM_DRAM];
+  ttm_tell(t, "fit.confidence", TTM_TOPIC_INPUT, TTM_SEVERITY_NOTE, fit->states ? TTM_MEASURED : TTM_ESTIMATED);
+  if (fit->states)
+    ttm_headline(t, "The replay reproduced the largest free block of {} of {}", TTM_COUNT(fit->agree),
+                 TTM_PLURAL(fit->states, "memory state"));
+  else
+    ttm_headline(t, "The log has no memory states to check the replay against");
+  if (set->known && set->by_class[TTM_ALIVE_UNACCOUNTED])
+    ttm_detail(t, "{} per bank at the peak are unattributed, and spread evenly over the banks here.",
+               TTM_MB_OF(set->by_class[TTM_ALIVE_UNACCOUNTED]));
+  if (fit->cut_short) ttm_detail(t, "The log ends out of memory: later allocations and the largest batch are unknown.");
+  if (options->weights_dtype)
+    ttm_detail(t, "{} stored as {}.", TTM_PLURAL(fit->converted_weights, "weight"), TTM_WORDS(options->weights_dtype));
+  if (options->weights_dtype && fit->weights_from_host)
+    ttm_detail(t, "Weights that were on the device before the log began keep their dtype.");
+  ttm_detail(t, "A larger batch grows the first dimension of every activation, input and cache.");
+  ttm_detail(t, "Figures are of one chip, without trace region, profiler build and circular buffers.");
+}
+
+int ttm_fit_cases_of_replay(ttm_fit_cases *all, const ttm_fit *fit, const ttm_fit_options *options,
+                            const ttm_findings *f, unsigned boards) {
+  ttm_teller t = {.f = f, .p = f->profile, .out = &all->said};
+  int status = TTM_OK;
+  all->replayed = true;
+  for (size_t b = 0; b < TTM_BOARDS && !status; b++)
+    if (boards >> b & 1) status = add_replay(all, &fit->boards[b], fit, f);
+  if (!status) tell_confidence(&t, fit, options);
+  ttm_buf_free(&t.text);
+  return status || t.failed ? TTM_ENOMEM : TTM_OK;
+}

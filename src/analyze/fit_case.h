@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Does it fit a board? One answer, however it was found: the program ran there on a mock board, or what a log recorded was replayed with the
+ * board's banks. An answer is a statement (fit.fits, fit.survived, fit.short, fit.unknown) and the figures behind it. */
+#ifndef TTM_ANALYZE_FIT_CASE_H
+#define TTM_ANALYZE_FIT_CASE_H
+
+#include "analyze/fit.h"
+#include "analyze/statement.h"
+#include "parse/last_words.h"
+
+typedef enum ttm_fits {
+  TTM_FITS_UNKNOWN, /* the program failed for another reason than memory, or opened no device */
+  TTM_FITS_NOT,
+  TTM_FITS,
+} ttm_fits;
+
+/* Texts are of the arena of the statements. */
+typedef struct ttm_fit_case {
+  ttm_str board;
+  ttm_fits fits;
+  ttm_str why;     /* the answer is unknown: a part of a sentence */
+  int exit_status; /* of the program; -1: it did not run */
+  bool measured;   /* the figures below are there */
+  uint64_t operations;
+  uint64_t dram_banks;
+  uint64_t dram_bank, dram_peak; /* per bank: capacity for tensors, peak */
+  uint64_t l1_core, l1_peak;     /* per core, likewise: everything that counts */
+  uint64_t l1_tensors;           /* peak of tensors alone */
+  uint64_t l1_programs;          /* peak of circular and dataflow buffers alone */
+  uint64_t clashes;              /* buffers of a program that met an L1 tensor, or the end of L1 */
+  uint64_t silent;               /* programs whose buffers the recording does not show: the L1 peak may be higher */
+  uint64_t largest_batch;        /* of a replay, as ttm_fit_board has it; TTM_UNKNOWN */
+  bool refused;                  /* the members below are there; with TTM_FITS the program went on all the same */
+  ttm_incident_text what;        /* of a replay: without the message */
+  ttm_verdict verdict;
+  uint64_t shortfall;
+  ttm_str operation; /* "ttnn.add"; empty when unknown */
+  ttm_str at;        /* "model.py:17", or the log's own location; empty likewise */
+} ttm_fit_case;
+
+/* Zero is the empty list. `said` has a statement per case, then "fit.confidence". Freed with ttm_fit_cases_free. */
+typedef struct ttm_fit_cases {
+  TTM_VEC(ttm_fit_case) at;
+  ttm_statements said;
+  bool replayed; /* not run: L1 then is tensors only, without the buffers of kernels */
+} ttm_fit_cases;
+
+void ttm_fit_cases_free(ttm_fit_cases *all);
+
+/* Adds the answer of a run that ended with `exit_status`. `f` is of its recording; NULL when the program opened no device. What it said
+ * last tells why it ended, and of a refusal that the recording does not show. 0 or TTM_ENOMEM. */
+int ttm_fit_cases_add_run(ttm_fit_cases *all, const char *board, const ttm_findings *f, int exit_status,
+                          const ttm_last_words *last);
+/* Adds a board on which the program was not run, since it would end as on `like`. 0 or TTM_ENOMEM. */
+int ttm_fit_cases_add_left_out(ttm_fit_cases *all, const char *board, const char *like);
+/* Ends a list of runs: says what the answers are worth. 0 or TTM_ENOMEM. */
+int ttm_fit_cases_end(ttm_fit_cases *all);
+
+/* The answers of a replay, of the boards in `boards` (bit per ttm_boards), ended. 0 or TTM_ENOMEM. */
+int ttm_fit_cases_of_replay(ttm_fit_cases *all, const ttm_fit *fit, const ttm_fit_options *options,
+                            const ttm_findings *f, unsigned boards);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Answers of `ttmem fit` side by side: a table and what to know about it for people, JSON for scripts. */
+#include "report/run/fit.h"
+
+#include "base/checked.h"
+#include "base/format.h"
+#include "report/run/statements.h"
+#include "report/write/json.h"
+
+static uint64_t headroom(const ttm_fit_case *c) {
+  return c->dram_bank > c->dram_peak ? c->dram_bank - c->dram_peak : 0;
+}
+
+/* ---- The table ----------------------------------------------------------------------------------------------------- */
+
+static void put_size(ttm_doc *d, bool known, uint64_t bytes, double unit) {
+  ttm_buf cell = {0};
+  if (known)
+    ttm_put_mb(&cell, (double)bytes / unit);
+  else
+    ttm_buf_char(&cell, '-');
+  ttm_doc_cell_text(d, ttm_buf_str(&cell));
+  d->out->failed |= cell.failed;
+  ttm_buf_free(&cell);
+}
+
+static void put_batch(ttm_doc *d, uint64_t batch) {
+  if (batch == TTM_UNKNOWN)
+    ttm_doc_cell(d, "?");
+  else if (batch)
+    ttm_doc_cell(d, "%s%s%llu", batch >= TTM_FIT_MOST_BATCH ? "over " : "", d->utf8 ? "×" : "x",
+                 (unsigned long long)batch);
+  else
+    ttm_doc_cell(d, "-");
+}
+
+static void put_row(ttm_doc *d, const ttm_fit_case *c, bool replayed, bool per_chip) {
+  static const char *const answers[] = {[TTM_FITS_UNKNOWN] = "?", [TTM_FITS_NOT] = "no", [TTM_FITS] = "yes"};
+  uint64_t times = per_chip ? c->dram_banks : 1;
+  double unit = per_chip ? TTM_MB * 1024 : TTM_MB;
+  ttm_doc_cell_text(d, c->board);
+  ttm_doc_cell(d, "%s", answers[c->fits]);
+  put_size(d, c->measured, ttm_mul_sat(c->dram_peak, times), unit);
+  put_size(d, c->measured, ttm_mul_sat(c->dram_bank, times), unit);
+  put_size(d, c->measured && c->fits == TTM_FITS, ttm_mul_sat(headroom(c), times), unit);
+  put_size(d, c->measured, c->l1_peak, 1024);
+  put_size(d, c->measured, c->l1_core, 1024);
+  if (replayed) put_batch(d, c->largest_batch);
+}
+
+static bool same_answer(const ttm_statement *a, const ttm_statement *b) {
+  return ttm_str_eq(a->headline, b->headline) && ttm_str_eq(a->detail, b->detail);
+}
+
+/* What the table does not say of a board, once for all boards it holds for. */
+static void put_answer(ttm_doc *d, const ttm_fit_cases *all, size_t i) {
+  const ttm_statement *said = all->said.at.at, *s = &said[i];
+  ttm_buf boards = {0};
+  if (s->severity == TTM_SEVERITY_OK) return;
+  for (size_t k = 0; k < all->at.n; k++) {
+    if (!same_answer(&said[k], s)) continue;
+    if (k < i) return; /* told */
+    if (k > i) ttm_buf_puts(&boards, ", ");
+    ttm_buf_put(&boards, all->at.at[k].board);
+  }
+  ttm_buf_char(&boards, '\0');
+  if (!boards.failed) ttm_doc_heading(d, boards.at);
+  ttm_doc_statement(d, &all->said, s, 0);
+  d->out->failed |= boards.failed;
+  ttm_buf_free(&boards);
+}
+
+int ttm_fit_write(ttm_doc *d, const ttm_fit_cases *all, bool per_chip) {
+  static const char *const heads[] = {"Board",     "Fits",     ">DRAM peak", ">Capacity",
+                                      ">Headroom", ">L1 peak", ">Capacity",  ">Largest batch"};
+  ttm_doc_line(d, per_chip ? "DRAM in GB per chip, L1 in KB per core" : "DRAM in MB per bank, L1 in KB per core");
+  ttm_doc_table(d, heads, all->replayed ? 8 : 7);
+  for (size_t i = 0; i < all->at.n; i++) put_row(d, &all->at.at[i], all->replayed, per_chip);
+  ttm_doc_table_end(d);
+  for (size_t i = 0; i < all->at.n; i++) put_answer(d, all, i);
+  if (all->said.at.n > all->at.n) {
+    ttm_doc_heading(d, "Confidence");
+    ttm_doc_statement(d, &all->said, &all->said.at.at[all->at.n], 0);
+  }
+  return ttm_doc_end(d);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------------------------------- */
+
+static void json_failure(ttm_json *j, const ttm_fit_case *c) {
+  if (!c->refused) return ttm_json_put_null(j, "incident");
+  ttm_json_put_object(j, "incident");
+  ttm_json_put_name(j, "kind", ttm_incident_kind_name(c->what.kind));
+  ttm_json_put_known_str(j, "memory", c->what.memory);
+  ttm_json_put_known_str(j, "operation", c->operation);
+  ttm_json_put_known_str(j, "at", c->at);
+  ttm_json_put_known(j, "needed_per_bank_B", c->what.needed_per_bank);
+  ttm_json_put_known(j, "free_per_bank_B", c->what.free_per_bank);
+  ttm_json_put_known(j, "largest_free_block_B", c->what.largest_free_block);
+  ttm_json_put_known(j, "shortfall_B", c->shortfall);
+  ttm_json_put_name(j, "verdict", ttm_verdict_name(c->verdict));
+  ttm_json_put_bool(j, "survived", c->fits == TTM_FITS);
+  ttm_json_put_known_str(j, "message", c->what.text);
+  ttm_json_end(j);
+}
+
+static void json_statement(ttm_json *j, const ttm_statement *s) {
+  ttm_json_put_name(j, "statement", s->id);
+  ttm_json_put_name(j, "basis", ttm_basis_name(s->basis));
+  ttm_json_put_str(j, "headline", s->headline);
+  ttm_json_put_known_str(j, "detail", s->detail);
+}
+
+static void json_case(ttm_json *j, const ttm_fit_case *c, const ttm_statement *s, bool replayed) {
+  uint64_t unknown = c->measured ? 0 : TTM_UNKNOWN, unrecorded = replayed ? TTM_UNKNOWN : unknown;
+  ttm_json_put_object(j, NULL);
+  ttm_json_put_str(j, "board", c->board);
+  c->fits == TTM_FITS_UNKNOWN ? ttm_json_put_null(j, "fits") : ttm_json_put_bool(j, "fits", c->fits == TTM_FITS);
+  json_statement(j, s);
+  ttm_json_put_known(j, "peak_dram_per_bank_B", c->dram_peak | unknown);
+  ttm_json_put_known(j, "capacity_dram_per_bank_B", c->dram_bank | unknown);
+  ttm_json_put_known(j, "headroom_dram_per_bank_B", headroom(c) | unknown);
+  ttm_json_put_known(j, "dram_banks", c->dram_banks | unknown);
+  ttm_json_put_known(j, "peak_dram_B", ttm_mul_sat(c->dram_peak, c->dram_banks) | unknown);
+  ttm_json_put_known(j, "peak_l1_per_core_B", c->l1_peak | unknown);
+  ttm_json_put_known(j, "capacity_l1_per_core_B", c->l1_core | unknown);
+  ttm_json_put_known(j, "peak_l1_tensors_per_core_B", c->l1_tensors | unknown);
+  ttm_json_put_known(j, "peak_l1_programs_per_core_B", c->l1_programs | unrecorded);
+  ttm_json_put_known(j, "l1_clashes", c->clashes | unrecorded);
+  ttm_json_put_known(j, "programs_not_recorded", c->silent | unrecorded);
+  ttm_json_put_known(j, "operations", c->operations | unknown);
+  ttm_json_put_known(j, "largest_batch", c->largest_batch);
+  ttm_json_put_known(j, "exit_status", c->exit_status < 0 ? TTM_UNKNOWN : (uint64_t)c->exit_status);
+  ttm_json_put_known_str(j, "why_unknown", c->why);
+  json_failure(j, c);
+  ttm_json_end(j);
+}
+
+int ttm_fit_json(const ttm_fit_cases *all, ttm_buf *out) {
+  ttm_json j = {.out = out, .spaced = true};
+  ttm_json_put_object(&j, NULL);
+  ttm_json_put_u64(&j, "schema_version", 1);
+  ttm_json_put_name(&j, "how", all->replayed ? "replay" : "run");
+  ttm_json_put_rows(&j, "boards");
+  for (size_t i = 0; i < all->at.n; i++) json_case(&j, &all->at.at[i], &all->said.at.at[i], all->replayed);
+  ttm_json_end(&j);
+  if (all->said.at.n > all->at.n) {
+    ttm_json_put_object(&j, "confidence");
+    json_statement(&j, &all->said.at.at[all->at.n]);
+    ttm_json_end(&j);
+  }
+  ttm_json_end(&j);
+  return ttm_json_finish(&j);
+}
