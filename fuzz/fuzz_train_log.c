@@ -20,15 +20,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   ttm_train_log log;
   ttm_training training = {0};
   ttm_train_options options = {.use_actual_sizes = size % 2};
-  ttm_summary_style style = {.columns = 80, .color = size % 3 == 0, .utf8 = size % 5 != 0};
   ttm_buf out = {0};
+  ttm_doc screen = {.out = &out, .columns = size % 200, .color = size % 3 == 0, .utf8 = size % 5 != 0};
+  ttm_doc markdown = {.out = &out, .form = TTM_DOC_MARKDOWN};
   if (!ttm_train_log_read_bytes(&log, (ttm_str){(const char *)data, size}, NULL)) {
     check_log(&log);
     if (!ttm_training_make(&training, &log, &options, NULL)) {
       ttm_train_chart chart = {&training, size % 2 ? "t" : NULL};
       ttm_picture picture = ttm_train_picture(&chart);
-      ttm_train_text_write(&training, &style, &out);
-      ttm_train_md_write(&training, &out);
+      ttm_train_write(&training, &screen);
+      ttm_train_write(&training, &markdown);
       ttm_train_json_write(&training, &out);
       ttm_picture_svg(&picture, &out);
     }

@@ -61,21 +61,16 @@ static int write_picture(const ttm_options *options, const ttm_training *t, cons
 
 static int print_report(const ttm_options *options, const ttm_training *t, const char *picture, ttm_error *err) {
   ttm_buf text = {0};
-  int status;
+  bool json = options->given[TTM_OPTION_JSON], md = options->given[TTM_OPTION_MD];
   ttm_summary_style style = ttm_terminal_style(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]);
-  if (options->given[TTM_OPTION_JSON])
-    status = ttm_train_json_write(t, &text);
-  else if (options->given[TTM_OPTION_MD])
-    status = ttm_train_md_write(t, &text);
-  else {
-    status = ttm_train_text_write(t, &style, &text);
-    if (picture) {
-      ttm_buf_puts(&text, "Visualization saved to: ");
-      ttm_put_text(&text, ttm_str_of(picture), SIZE_MAX, TTM_FORM_UTF8);
-      ttm_buf_char(&text, '\n');
-    }
+  ttm_doc doc = {.out = &text, .columns = style.columns, .color = style.color, .utf8 = style.utf8 || md};
+  if (md) doc.form = TTM_DOC_MARKDOWN;
+  text.failed |= json ? ttm_train_json_write(t, &text) != TTM_OK : ttm_train_write(t, &doc) != TTM_OK;
+  if (picture && !json && !md) {
+    ttm_buf_puts(&text, "Visualization saved to: ");
+    ttm_put_text(&text, ttm_str_of(picture), SIZE_MAX, TTM_FORM_UTF8);
+    ttm_buf_char(&text, '\n');
   }
-  text.failed |= status != TTM_OK;
   return ttm_terminal_print(&text, err);
 }
 

@@ -4,6 +4,7 @@
 #ifndef TTM_TRAIN_TRAINING_H
 #define TTM_TRAIN_TRAINING_H
 
+#include "base/buf.h"
 #include "parse/train_log.h"
 
 /* Device memory when neither the caller nor the log tells: 12 GB. */
@@ -84,6 +85,17 @@ void ttm_training_free(ttm_training *training);
 
 /* Every summary with a peak fits. True when there is none. */
 bool ttm_training_fits(const ttm_training *training);
+
+/* actual against expected in percent; 0 when nothing is expected. */
+static inline double ttm_train_difference(const ttm_train_compare *c) {
+  return c->expected ? ((double)c->actual - (double)c->expected) / (double)c->expected * 100.0 : 0.0;
+}
+
+/* What every form of the report says. The summary's name, or "Summary N" for one without; whether it fits, a sentence without its full stop
+ * (has_peak); what a reader could misread, a line each. */
+void ttm_train_put_name(ttm_buf *out, const ttm_training *t, size_t result);
+void ttm_train_put_verdict(ttm_buf *out, const ttm_train_result *r);
+void ttm_train_put_notes(ttm_buf *out, const ttm_training *t, size_t result);
 
 /* Hundredths of a MB in bytes. */
 int64_t ttm_train_bytes(int64_t hundredths);

@@ -2,6 +2,8 @@
 /* Answers of `ttmem fit` side by side: a table and what to know about it for people, JSON for scripts. */
 #include "report/run/fit.h"
 
+#include <math.h>
+
 #include "base/checked.h"
 #include "base/format.h"
 #include "report/run/statements.h"
@@ -12,17 +14,6 @@ static uint64_t headroom(const ttm_fit_case *c) {
 }
 
 /* ---- The table ----------------------------------------------------------------------------------------------------- */
-
-static void put_size(ttm_doc *d, bool known, uint64_t bytes, double unit) {
-  ttm_buf cell = {0};
-  if (known)
-    ttm_put_mb(&cell, (double)bytes / unit);
-  else
-    ttm_buf_char(&cell, '-');
-  ttm_doc_cell_text(d, ttm_buf_str(&cell));
-  d->out->failed |= cell.failed;
-  ttm_buf_free(&cell);
-}
 
 static void put_batch(ttm_doc *d, uint64_t batch) {
   if (batch == TTM_UNKNOWN)
@@ -40,11 +31,11 @@ static void put_row(ttm_doc *d, const ttm_fit_case *c, bool replayed, bool per_c
   double unit = per_chip ? TTM_MB * 1024 : TTM_MB;
   ttm_doc_cell_text(d, c->board);
   ttm_doc_cell(d, "%s", answers[c->fits]);
-  put_size(d, c->measured, ttm_mul_sat(c->dram_peak, times), unit);
-  put_size(d, c->measured, ttm_mul_sat(c->dram_bank, times), unit);
-  put_size(d, c->measured && c->fits == TTM_FITS, ttm_mul_sat(headroom(c), times), unit);
-  put_size(d, c->measured, c->l1_peak, 1024);
-  put_size(d, c->measured, c->l1_core, 1024);
+  ttm_doc_cell_mb(d, c->measured ? (double)ttm_mul_sat(c->dram_peak, times) / unit : NAN);
+  ttm_doc_cell_mb(d, c->measured ? (double)ttm_mul_sat(c->dram_bank, times) / unit : NAN);
+  ttm_doc_cell_mb(d, c->measured && c->fits == TTM_FITS ? (double)ttm_mul_sat(headroom(c), times) / unit : NAN);
+  ttm_doc_cell_mb(d, c->measured ? (double)c->l1_peak / 1024 : NAN);
+  ttm_doc_cell_mb(d, c->measured ? (double)c->l1_core / 1024 : NAN);
   if (replayed) put_batch(d, c->largest_batch);
 }
 

@@ -24,13 +24,6 @@ typedef struct llm {
 
 /* ---- Pieces --------------------------------------------------------------------------------------------------------- */
 
-static void cell_mb(llm *r, double mb) {
-  ttm_buf cell = {0};
-  ttm_put_mb(&cell, mb);
-  ttm_doc_cell_text(&r->doc, ttm_buf_str(&cell));
-  ttm_buf_free(&cell);
-}
-
 /* Op#, operation and location of a row that stands for `places` operations in `runs` runs. */
 static void cells_op(llm *r, uint32_t op, ttm_str name, uint32_t places, uint32_t runs) {
   uint32_t index = ttm_findings_index(r->f, op);
@@ -185,9 +178,9 @@ static void put_consumer(llm *r, size_t rank, const ttm_consumer *row) {
   double banks = r->per_chip ? r->f->peak[TTM_DRAM].level.banks : 1;
   ttm_doc_cell(&r->doc, "%zu", rank);
   cells_op(r, row->most.op, row->name, row->places, row->runs);
-  cell_mb(r, ttm_mb(row->total) * banks);
+  ttm_doc_cell_mb(&r->doc, ttm_mb(row->total) * banks);
   if (ttm_state_level(r->p, op->state, TTM_DRAM, &before))
-    cell_mb(r, ttm_mb((int64_t)before.allocated + row->most.effect) * banks);
+    ttm_doc_cell_mb(&r->doc, ttm_mb((int64_t)before.allocated + row->most.effect) * banks);
   else
     ttm_doc_cell(&r->doc, "-");
   cell_shapes(r, text->inputs);
@@ -389,7 +382,7 @@ static void cell_level(llm *r, uint32_t thousandths) {
   if (thousandths == TTM_NONE)
     ttm_doc_cell(&r->doc, "-");
   else
-    cell_mb(r, ttm_mb(thousandths));
+    ttm_doc_cell_mb(&r->doc, ttm_mb(thousandths));
 }
 
 static void put_run(llm *r, const ttm_run *run) {

@@ -57,12 +57,17 @@ static void put_breakdown(ttm_json *j, const ttm_train_result *r) {
   ttm_json_put_i64(j, "surplus_bytes", r->surplus);
 }
 
-static void put_notes(ttm_json *j, const ttm_training *t, size_t i) {
-  ttm_buf note = {0};
+static void put_words(ttm_json *j, const ttm_training *t, size_t i) {
+  ttm_buf words = {0};
+  if (t->results.at[i].has_peak) ttm_train_put_verdict(&words, &t->results.at[i]);
+  ttm_json_put_known_str(j, "headline", ttm_buf_str(&words));
   ttm_json_put_array(j, "notes");
-  for (size_t n = 0; ttm_train_note(&note, t, i, n); n++) ttm_json_put_words(j, NULL, &note);
+  ttm_buf_clear(&words);
+  ttm_train_put_notes(&words, t, i);
+  for (ttm_str rest = ttm_buf_str(&words); rest.n;) ttm_json_put_str(j, NULL, ttm_str_take_to(&rest, '\n'));
   ttm_json_end(j);
-  ttm_buf_free(&note);
+  j->out->failed |= words.failed;
+  ttm_buf_free(&words);
 }
 
 static void put_result(ttm_json *j, const ttm_training *t, size_t i) {
@@ -86,7 +91,7 @@ static void put_result(ttm_json *j, const ttm_training *t, size_t i) {
   put_origin(j, "device_memory_from", r->device_memory_from);
   r->has_peak ? ttm_json_put_bool(j, "fits", r->fits) : ttm_json_put_null(j, "fits");
   put_breakdown(j, r);
-  put_notes(j, t, i);
+  put_words(j, t, i);
   ttm_json_put_rows(j, "phases");
   for (size_t p = 0; p < s->phases.n; p++) put_phase(j, t, &s->phases.at[p]);
   ttm_json_end(j);

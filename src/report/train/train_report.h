@@ -4,12 +4,12 @@
 #ifndef TTM_REPORT_TRAIN_REPORT_H
 #define TTM_REPORT_TRAIN_REPORT_H
 
-#include "report/run/text.h"
 #include "report/write/canvas.h"
+#include "report/write/doc.h"
 #include "train/training.h"
 
-int ttm_train_text_write(const ttm_training *t, const ttm_summary_style *style, ttm_buf *out);
-int ttm_train_md_write(const ttm_training *t, ttm_buf *out);
+/* On a terminal or as markdown. Ends the document. */
+int ttm_train_write(const ttm_training *t, ttm_doc *doc);
 int ttm_train_json_write(const ttm_training *t, ttm_buf *out);
 
 /* The histogram: one stacked bar per summary that has a peak, and the device's memory as a red dashed line. `title` may be
@@ -19,16 +19,5 @@ typedef struct ttm_train_chart {
   const char *title;
 } ttm_train_chart;
 ttm_picture ttm_train_picture(const ttm_train_chart *chart);
-
-/* The summary's name, or "Summary N" for one without. */
-void ttm_train_put_name(ttm_buf *out, const ttm_training *t, size_t result);
-
-/* actual against expected in percent; 0 when nothing is expected. */
-static inline double ttm_train_difference(const ttm_train_compare *c) {
-  return c->expected ? ((double)c->actual - (double)c->expected) / (double)c->expected * 100.0 : 0.0;
-}
-
-/* Sentences about what a reader could misread, one after the other: `n` counts up from 0 until false is returned. */
-bool ttm_train_note(ttm_buf *out, const ttm_training *t, size_t result, size_t n);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/write/doc.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -224,6 +225,15 @@ void ttm_doc_cell(ttm_doc *d, const char *format, ...) {
 void ttm_doc_cell_count(ttm_doc *d, uint64_t n) {
   ttm_buf cell = {0};
   ttm_put_count(&cell, n);
+  add_cell(d, cell);
+}
+
+void ttm_doc_cell_mb(ttm_doc *d, double mb) {
+  ttm_buf cell = {0};
+  if (isnan(mb))
+    ttm_buf_char(&cell, '-');
+  else
+    ttm_put_mb(&cell, mb);
   add_cell(d, cell);
 }
 

@@ -57,6 +57,7 @@ void ttm_doc_labelled(ttm_doc *doc, const char *label, ttm_doc_tone tone, ttm_st
 void ttm_doc_table(ttm_doc *doc, const char *const *heads, size_t n);
 void ttm_doc_cell(ttm_doc *doc, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void ttm_doc_cell_count(ttm_doc *doc, uint64_t n); /* "1,234" */
+void ttm_doc_cell_mb(ttm_doc *doc, double mb);     /* "1,234.5"; "-" for NAN */
 void ttm_doc_cell_text(ttm_doc *doc, ttm_str text);
 void ttm_doc_table_end(ttm_doc *doc);
 
