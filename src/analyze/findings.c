@@ -214,6 +214,8 @@ void ttm_findings_free(ttm_findings *f) {
   ttm_arena_free(&f->padding_names);
   ttm_vec_free(&f->registry.entries);
   ttm_vec_free(&f->registry.first_of_graph);
+  ttm_vec_free(&f->registry.groups);
+  ttm_arena_free(&f->registry.names);
   ttm_vec_free(&f->incidents);
   ttm_vec_free(&f->runs);
   ttm_vec_free(&f->programs);

@@ -110,12 +110,23 @@ typedef struct ttm_registry_entry {
   uint64_t bytes; /* per device, logical */
   bool weight;    /* parameter or constant */
   bool repeated;  /* same name, type and kind as an entry of an earlier graph: not counted again */
+  uint32_t group; /* of a weight that is counted; TTM_NONE */
 } ttm_registry_entry;
+
+/* The same weight of every layer. */
+typedef struct ttm_weight_group {
+  ttm_str name;   /* "model.layers.*.mlp.up_proj.weight" */
+  uint32_t entry; /* the first of them */
+  uint32_t count;
+  uint64_t bytes; /* of all of them */
+} ttm_weight_group;
 
 typedef struct ttm_registry {
   TTM_VEC(ttm_registry_entry) entries;
   TTM_VEC(uint32_t) first_of_graph;       /* entry index of each graph's argument 0 */
   uint64_t weights, inputs, weight_bytes; /* counted once over all graphs */
+  TTM_VEC(ttm_weight_group) groups;       /* of weights, in the order of their first entry */
+  ttm_arena names;                        /* of the groups */
 } ttm_registry;
 
 /* Registry entry of argument `arg` as an operation in `call` sees it, or TTM_NONE. */

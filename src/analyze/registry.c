@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/fold.h"
 #include "analyze/parts.h"
 #include "base/checked.h"
 
@@ -45,6 +46,28 @@ static int add_entry(ttm_registry *r, ttm_registry_entry entry) {
   return ttm_vec_push(&r->entries, entry);
 }
 
+static int fold_weights(const ttm_profile *p, ttm_registry *r) {
+  ttm_fold fold = {0};
+  int status = TTM_OK;
+  for (uint32_t e = 0; e < r->entries.n && !status; e++) {
+    ttm_registry_entry *entry = &r->entries.at[e];
+    const ttm_graph_arg *arg = &p->graphs.at[entry->graph].args.at[entry->arg];
+    if (!entry->weight || entry->repeated) continue;
+    status =
+        ttm_fold_add(&fold, ttm_profile_string(p, arg->name ? arg->name : arg->ssa), arg->local_type, &entry->group);
+    if (!status && entry->group == r->groups.n) status = ttm_vec_push(&r->groups, (ttm_weight_group){.entry = e});
+    if (status) break;
+    r->groups.at[entry->group].count++;
+    r->groups.at[entry->group].bytes += entry->bytes;
+  }
+  for (uint32_t g = 0; g < r->groups.n && !status; g++) {
+    r->groups.at[g].name = ttm_fold_name_in(&fold, g, &r->names);
+    if (!r->groups.at[g].name.p) status = TTM_ENOMEM;
+  }
+  ttm_fold_free(&fold);
+  return status;
+}
+
 int ttm_find_registry(ttm_findings *f) {
   const ttm_profile *p = f->profile;
   ttm_registry *r = &f->registry;
@@ -57,12 +80,13 @@ int ttm_find_registry(ttm_findings *f) {
     for (uint32_t a = 0; a < graph->args.n && !status; a++) {
       const ttm_graph_arg *arg = &graph->args.at[a];
       const ttm_type *type = local_type(p, arg);
-      ttm_registry_entry entry = {.graph = g, .arg = a, .weight = is_weight(arg)};
+      ttm_registry_entry entry = {.graph = g, .arg = a, .weight = is_weight(arg), .group = TTM_NONE};
       if (type && type->is_tensor) entry.bytes = ttm_tensor_logical_bytes(&type->tensor);
       status = find_repeated(p, g, arg, &keys, &first_graphs, &entry.repeated);
       if (!status) status = add_entry(r, entry);
     }
   }
+  if (!status) status = fold_weights(f->profile, r);
   ttm_intern_free(&keys);
   ttm_vec_free(&first_graphs);
   return status;

@@ -36,12 +36,11 @@ static void tell_leak(ttm_teller *t, uint32_t i) {
   if (leak->runs_left != TTM_UNKNOWN)
     ttm_say(&t->text, t->f, "; full after about {}", TTM_PLURAL(leak->runs_left, "more run"));
   ttm_tell_headline(t);
-  ttm_say(&t->text, t->f,
-          leak->op == TTM_NONE     ? "Never freed: unknown which tensors, no results add up to it."
-          : leak->culprits.several ? "Never freed, perhaps; other results would add up as well:"
-                                   : "Never freed:");
-  ttm_tell_detail(t);
-  ttm_detail(t, "Confidence {}.", TTM_WORDS(leak->confidence));
+  const char *what = leak->op == TTM_NONE ? "Which tensors are never freed is unknown: no results add up to it"
+                     : leak->culprits.several
+                         ? "The results below may be those never freed; others would add up as well"
+                         : "The results below are never freed";
+  ttm_detail(t, "{}. Confidence {}.", TTM_WORDS(what), TTM_WORDS(leak->confidence));
   ttm_tell_op(t, leak->op);
   ttm_tell_quantity(t, "per_run", "MB", ttm_mb((int64_t)leak->per_run));
   ttm_tell_quantity(t, "runs_seen", "", leak->runs_seen);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operations, programs and their texts as columns. A text is written once however often it ran. */
-#include "analyze/fold.h"
 #include "analyze/words.h"
 #include "base/map.h"
 #include "report/files/json_parts.h"
@@ -181,38 +180,20 @@ int ttm_html_operations(ttm_html *h) {
   return code;
 }
 
-static int put_group_names(ttm_html *h, const ttm_fold *fold) {
-  ttm_buf text = {0}, name = {0};
-  ttm_json j = {.out = &text};
-  ttm_json_put_array(&j, NULL);
-  for (uint32_t g = 0; g < fold->groups.n; g++) {
-    ttm_buf_clear(&name);
-    ttm_fold_name(fold, g, &name);
-    ttm_json_put_str(&j, NULL, ttm_buf_str(&name));
-  }
-  ttm_json_end(&j);
-  int code = name.failed ? TTM_ENOMEM : ttm_json_finish(&j);
-  if (!code) code = ttm_block_write_text(ttm_buf_str(&text), "weights.names", h->out);
-  ttm_buf_free(&name);
-  ttm_buf_free(&text);
-  return code;
-}
-
 /* The weights of the registry with repeated layers folded: 1 + the group of each entry, 0 for what is no weight of its own; and their names. */
 int ttm_html_weights(ttm_html *h) {
-  ttm_fold fold = {0};
-  int code = TTM_OK;
-  for (size_t i = 0; i < h->f->registry.entries.n && !code; i++) {
-    const ttm_registry_entry *entry = &h->f->registry.entries.at[i];
-    const ttm_graph_arg *arg = &h->p->graphs.at[entry->graph].args.at[entry->arg];
-    uint32_t group = TTM_NONE;
-    if (entry->weight && !entry->repeated)
-      code = ttm_fold_add(&fold, ttm_profile_string(h->p, arg->name ? arg->name : arg->ssa), 0, &group);
-    ttm_block_number(&h->block, group == TTM_NONE ? 0 : group + 1);
-  }
-  if (!code) code = ttm_block_write(&h->block, "weights.group", h->out);
-  if (!code) code = put_group_names(h, &fold);
-  ttm_fold_free(&fold);
+  const ttm_registry *registry = &h->f->registry;
+  ttm_buf text = {0};
+  ttm_json j = {.out = &text};
+  for (size_t i = 0; i < registry->entries.n; i++)
+    ttm_block_number(&h->block, registry->entries.at[i].group == TTM_NONE ? 0 : registry->entries.at[i].group + 1);
+  int code = ttm_block_write(&h->block, "weights.group", h->out);
+  ttm_json_put_array(&j, NULL);
+  for (size_t g = 0; g < registry->groups.n; g++) ttm_json_put_str(&j, NULL, registry->groups.at[g].name);
+  ttm_json_end(&j);
+  if (!code) code = ttm_json_finish(&j);
+  if (!code) code = ttm_block_write_text(ttm_buf_str(&text), "weights.names", h->out);
+  ttm_buf_free(&text);
   return code;
 }
 

@@ -3,7 +3,6 @@
  * statements, as every surface has them. */
 #include <stdio.h>
 
-#include "analyze/fold.h"
 #include "analyze/say.h"
 #include "analyze/words.h"
 #include "report/run/statements.h"
@@ -259,46 +258,15 @@ static void put_padding(llm *r) {
 
 /* ---- Weights and distribution --------------------------------------------------------------------------------------- */
 
-/* The same weight of every layer. */
-typedef struct weight_group {
-  uint32_t entry;
-  uint32_t count;
-  uint64_t bytes;
-} weight_group;
-typedef TTM_VEC(weight_group) weight_groups;
-
-static const ttm_graph_arg *arg_of(const llm *r, uint32_t entry) {
-  const ttm_registry_entry *e = &r->f->registry.entries.at[entry];
-  return &r->p->graphs.at[e->graph].args.at[e->arg];
-}
-
-static ttm_str name_of(const llm *r, const ttm_graph_arg *arg) {
-  ttm_str name = ttm_profile_string(r->p, arg->name);
-  return name.n ? name : ttm_profile_string(r->p, arg->ssa);
-}
-
-static int gather_weights(const llm *r, ttm_fold *fold, weight_groups *groups) {
-  const ttm_registry *registry = &r->f->registry;
-  for (uint32_t e = 0; e < registry->entries.n; e++) {
-    uint32_t group;
-    if (!registry->entries.at[e].weight || registry->entries.at[e].repeated) continue;
-    const ttm_graph_arg *arg = arg_of(r, e);
-    if (ttm_fold_add(fold, name_of(r, arg), arg->local_type, &group)) return TTM_ENOMEM;
-    if (group == groups->n && ttm_vec_push(groups, (weight_group){.entry = e})) return TTM_ENOMEM;
-    groups->at[group].count++;
-    groups->at[group].bytes += registry->entries.at[e].bytes;
-  }
-  return TTM_OK;
-}
-
-static void put_weight(llm *r, const ttm_fold *fold, uint32_t group, const weight_group *row) {
-  const ttm_graph_arg *arg = arg_of(r, row->entry);
+static void put_weight(llm *r, const ttm_weight_group *row) {
+  const ttm_registry_entry *entry = &r->f->registry.entries.at[row->entry];
+  const ttm_graph_arg *arg = &r->p->graphs.at[entry->graph].args.at[entry->arg];
   const ttm_type *type = arg->local_type < r->p->types.n ? &r->p->types.at[arg->local_type] : NULL;
   char shape[256] = "?";
   ttm_buf cell = {0};
   if (type && type->is_tensor && !ttm_dims_print(&type->tensor.shape, shape, sizeof shape))
     memcpy(shape, "scalar", sizeof "scalar");
-  ttm_fold_name(fold, group, &cell);
+  ttm_buf_put(&cell, row->name);
   if (row->count > 1) ttm_buf_printf(&cell, " ×%u", row->count);
   ttm_doc_cell_text(&r->doc, ttm_buf_str(&cell));
   ttm_doc_cell(&r->doc, "%s", shape);
@@ -319,38 +287,35 @@ static const char *no_weights(const ttm_profile *p) {
 }
 
 /* Largest first; ties keep their order in the log. */
-static void put_weight_rows(llm *r, const ttm_fold *fold, const weight_groups *groups) {
+static void put_weight_rows(llm *r) {
   static const char *const heads[] = {"Name", "Shape", "Type", "Size"};
-  uint32_t best[SHOWN_WEIGHTS];
+  const ttm_registry *registry = &r->f->registry;
+  const ttm_weight_group *best[SHOWN_WEIGHTS];
   size_t shown = 0;
-  for (uint32_t g = 0; g < groups->n; g++) {
+  for (uint32_t g = 0; g < registry->groups.n; g++) {
+    const ttm_weight_group *group = &registry->groups.at[g];
     size_t at = shown;
-    while (at && groups->at[best[at - 1]].bytes < groups->at[g].bytes) at--;
+    while (at && best[at - 1]->bytes < group->bytes) at--;
     if (at == SHOWN_WEIGHTS) continue;
     if (shown < SHOWN_WEIGHTS) shown++;
     for (size_t i = shown - 1; i > at; i--) best[i] = best[i - 1];
-    best[at] = g;
+    best[at] = group;
   }
   ttm_doc_table(&r->doc, heads, 4);
-  for (size_t i = 0; i < shown; i++) put_weight(r, fold, best[i], &groups->at[best[i]]);
+  for (size_t i = 0; i < shown; i++) put_weight(r, best[i]);
   ttm_doc_table_end(&r->doc);
-  if (groups->n > shown) ttm_doc_line(&r->doc, "And %zu more rows of weights.", groups->n - shown);
+  if (registry->groups.n > shown) ttm_doc_line(&r->doc, "And %zu more rows of weights.", registry->groups.n - shown);
 }
 
 static void put_weights(llm *r) {
-  ttm_fold fold = {0};
-  weight_groups groups = {0};
   char heading[64] = "Model Weights";
   if (r->p->graphs.n)
     snprintf(heading, sizeof heading, "Model Weights (%.1f MB total)", ttm_mib(r->f->registry.weight_bytes));
   ttm_doc_heading(&r->doc, heading);
-  if (gather_weights(r, &fold, &groups)) r->doc.out->failed = true;
-  if (groups.n)
-    put_weight_rows(r, &fold, &groups);
+  if (r->f->registry.groups.n)
+    put_weight_rows(r);
   else
     ttm_doc_line(&r->doc, "%s", no_weights(r->p));
-  ttm_fold_free(&fold);
-  ttm_vec_free(&groups);
 }
 
 static void put_distribution(llm *r) {
