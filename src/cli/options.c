@@ -265,7 +265,7 @@ static bool asks_for_llm(const words *w) {
 
 /* True when the words from here on are a program and its own arguments. */
 static bool starts_rest(const ttm_options *out, bool behind_dashes) {
-  ttm_rest rest = out->command ? out->command->rest : TTM_REST_NEVER;
+  ttm_rest_rule rest = out->command ? out->command->rest : TTM_REST_NEVER;
   return out->inputs == 1 && (rest == TTM_REST_FIRST || (rest == TTM_REST_BEHIND_DASHES && behind_dashes));
 }
 

@@ -105,11 +105,11 @@ typedef struct ttm_option_row {
 extern const ttm_option_row ttm_option_table[TTM_OPTIONS];
 
 /* Whether arguments may be a program and its own arguments: `rest`. */
-typedef enum ttm_rest {
+typedef enum ttm_rest_rule {
   TTM_REST_NEVER,
   TTM_REST_FIRST,         /* the first argument is the program; all words after it are its own */
   TTM_REST_BEHIND_DASHES, /* only behind "--" */
-} ttm_rest;
+} ttm_rest_rule;
 
 typedef struct ttm_options ttm_options;
 
@@ -126,7 +126,7 @@ typedef struct ttm_command {
   const char *needs;             /* what is missing when there are fewer: "a log: ttmem analyze LOG" */
   size_t logs;                   /* so many arguments name a log: a folder stands for the log in it */
   bool reports;                  /* the folder of a report whose log is gone will do */
-  ttm_rest rest;
+  ttm_rest_rule rest;
   const ttm_option *takes; /* see TTM_TAKES; every command takes --help and --version */
   /* The exit status of the program; or a negative ttm_status and `err`, which is then printed, and TTM_EXIT_WRONG. */
   int (*run)(const ttm_options *options, ttm_error *err);

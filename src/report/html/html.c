@@ -44,11 +44,11 @@ static int put_ir(ttm_html *h, const ttm_dump *dump, size_t g, size_t d) {
   ttm_json j = {.out = &index.buf};
   int code = ttm_profile_dump_text(dump, &text);
   snprintf(id, sizeof id, "ir.%zu.%zu", g, d);
-  if (!code) code = ttm_block_write_text(ttm_buf_str(&text), id, h->out);
+  if (!code) code = ttm_html_block_write_text(ttm_buf_str(&text), id, h->out);
   if (!code) code = ttm_json_put_locations(&j, NULL, &index, ttm_buf_str(&text));
   if (!code) code = ttm_json_finish(&j);
   snprintf(id, sizeof id, "ir.%zu.%zu.locations", g, d);
-  if (!code) code = ttm_block_write_text(ttm_buf_str(&index.buf), id, h->out);
+  if (!code) code = ttm_html_block_write_text(ttm_buf_str(&index.buf), id, h->out);
   ttm_out_abandon(&index);
   ttm_buf_free(&text);
   return code;
@@ -226,7 +226,7 @@ static int put_facts(ttm_html *h, ttm_str name, bool own_findings) {
   if (!code) code = put_moments(&j, h->f);
   ttm_json_end(&j);
   if (!code) code = ttm_json_finish(&j);
-  if (!code) code = ttm_block_write_text(ttm_buf_str(&text), "facts", h->out);
+  if (!code) code = ttm_html_block_write_text(ttm_buf_str(&text), "facts", h->out);
   ttm_buf_free(&text);
   return code;
 }
@@ -236,7 +236,7 @@ static int put_file(ttm_html *h, ttm_report_writer *write, const char *id, ttm_e
   ttm_out file = ttm_out_memory();
   int code = write(h->f, &file, err);
   if (!code && file.buf.failed) code = TTM_ENOMEM;
-  if (!code) code = ttm_block_write_text(ttm_buf_str(&file.buf), id, h->out);
+  if (!code) code = ttm_html_block_write_text(ttm_buf_str(&file.buf), id, h->out);
   ttm_out_abandon(&file);
   return code;
 }
@@ -259,7 +259,7 @@ static int put_page(ttm_html *h, ttm_str name, ttm_str findings_json, ttm_error 
     return TTM_ENOMEM;
   ttm_html_put_head(buf, name);
   int code = put_facts(h, name, !findings_json.n);
-  if (!code && findings_json.n) code = ttm_block_write_text(findings_json, "findings", h->out);
+  if (!code && findings_json.n) code = ttm_html_block_write_text(findings_json, "findings", h->out);
   if (!code && !findings_json.n) code = put_file(h, ttm_report_findings_json, "findings", err);
   if (!code) code = ttm_html_pyramids(h);
   ttm_buf_put(buf, ttm_html_page_program);
@@ -282,7 +282,7 @@ int ttm_report_html(const ttm_findings *f, ttm_str name, ttm_out *out, ttm_error
 int ttm_report_html_with(const ttm_findings *f, ttm_str name, ttm_str findings_json, ttm_out *out, ttm_error *err) {
   ttm_html h = {.f = f, .p = f->profile, .out = out};
   int code = put_page(&h, name, findings_json, err);
-  ttm_block_free(&h.block);
+  ttm_html_block_free(&h.block);
   ttm_html_ids_free(&h.labels);
   ttm_html_ids_free(&h.words);
   ttm_html_ids_free(&h.texts);

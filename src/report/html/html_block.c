@@ -5,7 +5,7 @@
 
 enum { PACKED_CHUNK = 3 * 16384, INPUT_CHUNK = 1 << 30, LEVEL = 6 };
 
-void ttm_block_number(ttm_block *block, uint64_t value) {
+void ttm_html_block_number(ttm_html_block *block, uint64_t value) {
   if (!ttm_buf_room(&block->raw, 10)) return;
   char *at = block->raw.at + block->raw.n;
   for (; value >= 0x80; value >>= 7) *at++ = (char)(value | 0x80);
@@ -13,11 +13,11 @@ void ttm_block_number(ttm_block *block, uint64_t value) {
   block->raw.n = (size_t)(at - block->raw.at);
 }
 
-void ttm_block_delta(ttm_block *block, int64_t value) {
+void ttm_html_block_delta(ttm_html_block *block, int64_t value) {
   uint64_t difference = (uint64_t)value - (uint64_t)block->last;
   block->last = value;
   /* Small negative numbers must be small too: 0, -1, 1, -2 become 0, 1, 2, 3. */
-  ttm_block_number(block, difference << 1 ^ (0 - (difference >> 63)));
+  ttm_html_block_number(block, difference << 1 ^ (0 - (difference >> 63)));
 }
 
 static void put_base64(ttm_buf *out, const unsigned char *p, size_t n) {
@@ -61,7 +61,7 @@ static int put_packed(z_stream *z, ttm_str text, unsigned char *packed, ttm_out 
   return TTM_OK;
 }
 
-int ttm_block_write_text(ttm_str text, const char *id, ttm_out *out) {
+int ttm_html_block_write_text(ttm_str text, const char *id, ttm_out *out) {
   z_stream z = {0};
   unsigned char *packed = ttm_realloc(NULL, PACKED_CHUNK);
   int code = packed && deflateInit(&z, LEVEL) == Z_OK ? TTM_OK : TTM_ENOMEM;
@@ -75,14 +75,14 @@ int ttm_block_write_text(ttm_str text, const char *id, ttm_out *out) {
   return code;
 }
 
-int ttm_block_write(ttm_block *block, const char *id, ttm_out *out) {
-  int code = block->raw.failed ? TTM_ENOMEM : ttm_block_write_text(ttm_buf_str(&block->raw), id, out);
+int ttm_html_block_write(ttm_html_block *block, const char *id, ttm_out *out) {
+  int code = block->raw.failed ? TTM_ENOMEM : ttm_html_block_write_text(ttm_buf_str(&block->raw), id, out);
   ttm_buf_clear(&block->raw);
   block->last = 0;
   return code;
 }
 
-void ttm_block_free(ttm_block *block) {
+void ttm_html_block_free(ttm_html_block *block) {
   ttm_buf_free(&block->raw);
-  *block = (ttm_block){0};
+  *block = (ttm_html_block){0};
 }

@@ -6,24 +6,24 @@
 
 #include "base/out_file.h"
 
-/* A column being gathered. Zero is empty; freed with ttm_block_free. */
-typedef struct ttm_block {
+/* A column being gathered. Zero is empty; freed with ttm_html_block_free. */
+typedef struct ttm_html_block {
   ttm_buf raw;
-  int64_t last; /* value that the next ttm_block_delta is compared with */
-} ttm_block;
+  int64_t last; /* value that the next ttm_html_block_delta is compared with */
+} ttm_html_block;
 
 /* An unsigned number in as few bytes as it needs (LEB128). */
-void ttm_block_number(ttm_block *block, uint64_t value);
+void ttm_html_block_number(ttm_html_block *block, uint64_t value);
 
 /* The difference to the value before, so that slow changes take one byte. */
-void ttm_block_delta(ttm_block *block, int64_t value);
+void ttm_html_block_delta(ttm_html_block *block, int64_t value);
 
 /* Writes the column into the page as element "data.<id>" (letters, digits, '.') and empties it. 0, TTM_ENOMEM. */
-int ttm_block_write(ttm_block *block, const char *id, ttm_out *out);
+int ttm_html_block_write(ttm_html_block *block, const char *id, ttm_out *out);
 
 /* The same for a text that stands elsewhere. */
-int ttm_block_write_text(ttm_str text, const char *id, ttm_out *out);
+int ttm_html_block_write_text(ttm_str text, const char *id, ttm_out *out);
 
-void ttm_block_free(ttm_block *block);
+void ttm_html_block_free(ttm_html_block *block);
 
 #endif

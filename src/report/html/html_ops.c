@@ -31,17 +31,17 @@ void ttm_html_ids_free(ttm_html_ids *ids) {
 
 /* Strings: page id 0 is "none", so a string the log does not give needs no other mark. */
 static void put_string_id(ttm_html *h, ttm_html_ids *ids, uint32_t string) {
-  ttm_block_number(&h->block, string ? ttm_html_ids_take(ids, string) + 1 : 0);
+  ttm_html_block_number(&h->block, string ? ttm_html_ids_take(ids, string) + 1 : 0);
 }
 
 /* "%12" and "%arg3" are numbers in disguise: the lowest two bits tell (0 string, 1 value, 2 argument). */
 static void put_value(ttm_html *h, ttm_value value) {
   if (ttm_value_is_argument(value))
-    ttm_block_number(&h->block, (uint64_t)ttm_value_argument(value) << 2 | 2);
+    ttm_html_block_number(&h->block, (uint64_t)ttm_value_argument(value) << 2 | 2);
   else if (value & TTM_VALUE_NUMBER)
-    ttm_block_number(&h->block, (uint64_t)(value & ~TTM_VALUE_NUMBER) << 2 | 1);
+    ttm_html_block_number(&h->block, (uint64_t)(value & ~TTM_VALUE_NUMBER) << 2 | 1);
   else
-    ttm_block_number(&h->block, value ? (uint64_t)(ttm_html_ids_take(&h->words, value) + 1) << 2 : 0);
+    ttm_html_block_number(&h->block, value ? (uint64_t)(ttm_html_ids_take(&h->words, value) + 1) << 2 : 0);
 }
 
 /* ---- Operations --------------------------------------------------------------------------------------------------- */
@@ -70,32 +70,32 @@ static void put_op(ttm_html *h, uint32_t op, op_column column) {
   const ttm_op *row = &h->p->ops.at[op];
   switch (column) {
     case OP_TEXT:
-      ttm_block_number(&h->block, ttm_html_ids_take(&h->texts, row->text));
+      ttm_html_block_number(&h->block, ttm_html_ids_take(&h->texts, row->text));
       break;
     case OP_LINE:
-      ttm_block_delta(&h->block, row->line);
+      ttm_html_block_delta(&h->block, row->line);
       break;
     case OP_STATE:
-      ttm_block_delta(&h->block, row->state == TTM_NONE ? -1 : (int64_t)row->state);
+      ttm_html_block_delta(&h->block, row->state == TTM_NONE ? -1 : (int64_t)row->state);
       break;
     case OP_INSIDE:
-      ttm_block_number(&h->block, states_inside(h->p, op));
+      ttm_html_block_number(&h->block, states_inside(h->p, op));
       break;
     case OP_CALL:
-      ttm_block_delta(&h->block, row->call == TTM_NONE ? -1 : (int64_t)row->call);
+      ttm_html_block_delta(&h->block, row->call == TTM_NONE ? -1 : (int64_t)row->call);
       break;
     case OP_WEIGHT:
       put_string_id(h, &h->labels, ttm_words_weight(h->p, op));
       break;
     default:
-      ttm_block_number(&h->block, flags_of(h, op));
+      ttm_html_block_number(&h->block, flags_of(h, op));
   }
 }
 
 /* Registry entries of the weights an operation takes. The same list serves every operation of a graph's program. */
 typedef struct weight_lists {
-  ttm_map id_of;   /* weights list and graph -> id */
-  ttm_block lists; /* count, then registry entries */
+  ttm_map id_of;        /* weights list and graph -> id */
+  ttm_html_block lists; /* count, then registry entries */
   uint32_t n;
 } weight_lists;
 
@@ -107,11 +107,11 @@ static void add_weight_list(ttm_html *h, weight_lists *w, const ttm_op *row) {
   ttm_list args = ttm_profile_weights(h->p, row->weights);
   uint32_t n = 0;
   for (int pass = 0; pass < 2; pass++) {
-    if (pass) ttm_block_number(&w->lists, n);
+    if (pass) ttm_html_block_number(&w->lists, n);
     for (uint32_t i = 0; i < args.n; i++) {
       uint32_t entry = ttm_registry_find(&h->f->registry, h->p, row->call, h->p->lists.at[args.first + i]);
       if (entry == TTM_NONE || !h->f->registry.entries.at[entry].weight) continue;
-      if (pass) ttm_block_number(&w->lists, entry);
+      if (pass) ttm_html_block_number(&w->lists, entry);
       n += !pass;
     }
   }
@@ -139,11 +139,11 @@ static int put_weights(ttm_html *h) {
     uint32_t id;
     if (!ttm_op_is_element(h->p, op)) continue;
     code = weight_list_of(h, &w, op, &id);
-    ttm_block_number(&h->block, id);
+    ttm_html_block_number(&h->block, id);
   }
-  if (!code) code = ttm_block_write(&h->block, "op.weights", h->out);
-  if (!code) code = ttm_block_write(&w.lists, "weights", h->out);
-  ttm_block_free(&w.lists);
+  if (!code) code = ttm_html_block_write(&h->block, "op.weights", h->out);
+  if (!code) code = ttm_html_block_write(&w.lists, "weights", h->out);
+  ttm_html_block_free(&w.lists);
   ttm_map_free(&w.id_of);
   return code;
 }
@@ -156,10 +156,10 @@ static int put_live_column(ttm_html *h, const char *id, bool l1, bool stored) {
     ttm_alive_step(&live);
     const ttm_alive_sum *sum = l1 ? &live.l1 : &live.dram;
     if (ttm_op_is_element(h->p, op))
-      ttm_block_delta(&h->block, (int64_t)(stored ? sum->stored_bytes : sum->logical_bytes));
+      ttm_html_block_delta(&h->block, (int64_t)(stored ? sum->stored_bytes : sum->logical_bytes));
   }
   ttm_alive_free(&live);
-  return ttm_block_write(&h->block, id, h->out);
+  return ttm_html_block_write(&h->block, id, h->out);
 }
 
 int ttm_html_operations(ttm_html *h) {
@@ -170,7 +170,7 @@ int ttm_html_operations(ttm_html *h) {
     for (uint32_t op = 0; op < h->p->ops.n; op++) {
       if (ttm_op_is_element(h->p, op)) put_op(h, op, column);
     }
-    code = ttm_block_write(&h->block, ids[column], h->out);
+    code = ttm_html_block_write(&h->block, ids[column], h->out);
   }
   if (!code) code = put_weights(h);
   if (!code) code = put_live_column(h, "live.DRAM.logical", false, false);
@@ -186,13 +186,13 @@ int ttm_html_weights(ttm_html *h) {
   ttm_buf text = {0};
   ttm_json j = {.out = &text};
   for (size_t i = 0; i < registry->entries.n; i++)
-    ttm_block_number(&h->block, registry->entries.at[i].group == TTM_NONE ? 0 : registry->entries.at[i].group + 1);
-  int code = ttm_block_write(&h->block, "weights.group", h->out);
+    ttm_html_block_number(&h->block, registry->entries.at[i].group == TTM_NONE ? 0 : registry->entries.at[i].group + 1);
+  int code = ttm_html_block_write(&h->block, "weights.group", h->out);
   ttm_json_put_array(&j, NULL);
   for (size_t g = 0; g < registry->groups.n; g++) ttm_json_put_str(&j, NULL, registry->groups.at[g].name);
   ttm_json_end(&j);
   if (!code) code = ttm_json_finish(&j);
-  if (!code) code = ttm_block_write_text(ttm_buf_str(&text), "weights.names", h->out);
+  if (!code) code = ttm_html_block_write_text(ttm_buf_str(&text), "weights.names", h->out);
   ttm_buf_free(&text);
   return code;
 }
@@ -204,22 +204,22 @@ int ttm_html_calls(ttm_html *h) {
   for (size_t i = 0; i < p->calls.n; i++) {
     const ttm_call *call = &p->calls.at[i];
     put_string_id(h, &h->labels, call->name);
-    ttm_block_number(&h->block, call->parent == TTM_NONE ? 0 : i - call->parent);
-    ttm_block_number(&h->block, call->run);
-    ttm_block_number(&h->block, call->rank);
-    ttm_block_number(&h->block,
-                     (unsigned)call->const_eval | (unsigned)call->cache_miss << 1 | (unsigned)call->finished << 2);
-    ttm_block_number(&h->block, call->graph == TTM_NONE ? 0 : call->graph + 1);
+    ttm_html_block_number(&h->block, call->parent == TTM_NONE ? 0 : i - call->parent);
+    ttm_html_block_number(&h->block, call->run);
+    ttm_html_block_number(&h->block, call->rank);
+    ttm_html_block_number(&h->block,
+                          (unsigned)call->const_eval | (unsigned)call->cache_miss << 1 | (unsigned)call->finished << 2);
+    ttm_html_block_number(&h->block, call->graph == TTM_NONE ? 0 : call->graph + 1);
   }
-  return ttm_block_write(&h->block, "calls", h->out);
+  return ttm_html_block_write(&h->block, "calls", h->out);
 }
 
 /* ---- Texts and types ---------------------------------------------------------------------------------------------- */
 
 static void put_types(ttm_html *h, ttm_list list) {
-  ttm_block_number(&h->block, list.n);
+  ttm_html_block_number(&h->block, list.n);
   for (uint32_t i = 0; i < list.n; i++)
-    ttm_block_number(&h->block, ttm_html_ids_take(&h->types, h->p->lists.at[list.first + i]));
+    ttm_html_block_number(&h->block, ttm_html_ids_take(&h->types, h->p->lists.at[list.first + i]));
 }
 
 static int put_type_table(ttm_html *h) {
@@ -236,7 +236,7 @@ static int put_type_table(ttm_html *h) {
   }
   ttm_json_end(&j);
   int code = ttm_json_finish(&j);
-  if (!code) code = ttm_block_write_text(ttm_buf_str(&text), "types", h->out);
+  if (!code) code = ttm_html_block_write_text(ttm_buf_str(&text), "types", h->out);
   ttm_buf_free(&text);
   return code;
 }
@@ -249,18 +249,18 @@ int ttm_html_texts(ttm_html *h) {
     put_string_id(h, &h->labels, text->location);
     put_types(h, text->outputs);
   }
-  int code = ttm_block_write(&h->block, "texts", h->out);
+  int code = ttm_html_block_write(&h->block, "texts", h->out);
   for (size_t i = 0; i < h->texts.used.n; i++) {
     const ttm_op_text *text = &p->texts.at[h->texts.used.at[i]];
     put_string_id(h, &h->words, text->op_type);
     put_value(h, text->result);
-    ttm_block_number(&h->block, text->has_attributes);
+    ttm_html_block_number(&h->block, text->has_attributes);
     put_string_id(h, &h->words, text->attributes);
-    ttm_block_number(&h->block, text->operands.n);
+    ttm_html_block_number(&h->block, text->operands.n);
     for (uint32_t k = 0; k < text->operands.n; k++) put_value(h, p->lists.at[text->operands.first + k]);
     put_types(h, text->inputs);
   }
-  if (!code) code = ttm_block_write(&h->block, "details", h->out);
+  if (!code) code = ttm_html_block_write(&h->block, "details", h->out);
   return code ? code : put_type_table(h);
 }
 
@@ -268,10 +268,11 @@ int ttm_html_texts(ttm_html *h) {
 
 static int put_strings(ttm_html *h, const ttm_html_ids *ids, const char *lengths, const char *bytes) {
   if (ids->failed) return TTM_ENOMEM;
-  for (size_t i = 0; i < ids->used.n; i++) ttm_block_number(&h->block, ttm_profile_string(h->p, ids->used.at[i]).n);
-  int code = ttm_block_write(&h->block, lengths, h->out);
+  for (size_t i = 0; i < ids->used.n; i++)
+    ttm_html_block_number(&h->block, ttm_profile_string(h->p, ids->used.at[i]).n);
+  int code = ttm_html_block_write(&h->block, lengths, h->out);
   for (size_t i = 0; i < ids->used.n; i++) ttm_buf_put(&h->block.raw, ttm_profile_string(h->p, ids->used.at[i]));
-  return code ? code : ttm_block_write(&h->block, bytes, h->out);
+  return code ? code : ttm_html_block_write(&h->block, bytes, h->out);
 }
 
 int ttm_html_strings(ttm_html *h) {

@@ -51,9 +51,9 @@ typedef struct ttm_html {
   const ttm_findings *f;
   const ttm_profile *p;
   ttm_out *out;
-  ttm_block block;     /* reused */
-  ttm_html_ids labels; /* strings every view needs: names, locations, programs */
-  ttm_html_ids words;  /* strings only the details need: attributes, values */
+  ttm_html_block block; /* reused */
+  ttm_html_ids labels;  /* strings every view needs: names, locations, programs */
+  ttm_html_ids words;   /* strings only the details need: attributes, values */
   ttm_html_ids texts, types;
 } ttm_html;
 

@@ -36,10 +36,10 @@ static int put_places(ttm_html *h) {
     ttm_html_position at = ttm_html_walk_to(&walk, s);
     /* Ranks are woven: a state may name an element a little before the last one. */
     uint64_t step = (uint64_t)(at.element - last) << 1 ^ (0 - ((uint64_t)(at.element - last) >> 63));
-    ttm_block_number(&h->block, step << 3 | at.place);
+    ttm_html_block_number(&h->block, step << 3 | at.place);
     last = at.element;
   }
-  return ttm_block_write(&h->block, "state.place", h->out);
+  return ttm_html_block_write(&h->block, "state.place", h->out);
 }
 
 typedef enum figure { ALLOCATED, LARGEST, LOST, TOTAL, FIGURES } figure;
@@ -65,25 +65,25 @@ static int put_memory(ttm_html *h, ttm_memory m) {
   int code = TTM_OK;
   for (figure which = 0; which < FIGURES && !code; which++) {
     char id[64];
-    for (uint32_t s = 0; s < h->p->states.n; s++) ttm_block_delta(&h->block, figure_of(h->p, s, m, which));
+    for (uint32_t s = 0; s < h->p->states.n; s++) ttm_html_block_delta(&h->block, figure_of(h->p, s, m, which));
     snprintf(id, sizeof id, "state.%s.%s", ttm_memory_name(m), names[which]);
-    code = ttm_block_write(&h->block, id, h->out);
+    code = ttm_html_block_write(&h->block, id, h->out);
   }
   return code;
 }
 
 static int put_ranks(ttm_html *h) {
   if (h->p->ranks.n < 2) return TTM_OK;
-  for (uint32_t s = 0; s < h->p->states.n; s++) ttm_block_number(&h->block, ttm_state_rank(h->p, s));
-  return ttm_block_write(&h->block, "state.rank", h->out);
+  for (uint32_t s = 0; s < h->p->states.n; s++) ttm_html_block_number(&h->block, ttm_state_rank(h->p, s));
+  return ttm_html_block_write(&h->block, "state.rank", h->out);
 }
 
 int ttm_html_states(ttm_html *h) {
   int code = put_places(h);
   if (!code) code = put_ranks(h);
   for (ttm_memory m = 0; m < TTM_MEMORIES && !code; m++) code = put_memory(h, m);
-  for (uint32_t s = 0; s < h->p->states.n && !code; s++) ttm_block_delta(&h->block, h->p->states.at[s].line);
-  return code ? code : ttm_block_write(&h->block, "state.line", h->out);
+  for (uint32_t s = 0; s < h->p->states.n && !code; s++) ttm_html_block_delta(&h->block, h->p->states.at[s].line);
+  return code ? code : ttm_html_block_write(&h->block, "state.line", h->out);
 }
 
 /* ---- Pyramid ------------------------------------------------------------------------------------------------------ */
@@ -134,21 +134,21 @@ static int gather(ttm_html *h, uint32_t rank, level levels[TTM_HTML_LEVELS]) {
 
 static int put_level(ttm_html *h, uint32_t rank, int k, const level *level) {
   char id[80];
-  for (size_t i = 0; i < level->entries.n; i++) ttm_block_delta(&h->block, level->entries.at[i].element);
+  for (size_t i = 0; i < level->entries.n; i++) ttm_html_block_delta(&h->block, level->entries.at[i].element);
   snprintf(id, sizeof id, "pyramid.%" PRIu32 ".%d.element", rank, k);
-  int code = ttm_block_write(&h->block, id, h->out);
+  int code = ttm_html_block_write(&h->block, id, h->out);
   for (ttm_memory m = 0; m < TTM_MEMORIES && !code; m++) {
     for (size_t i = 0; i < level->entries.n; i++) {
       const entry *one = &level->entries.at[i];
-      ttm_block_delta(&h->block, one->low[m]);
-      ttm_block_number(&h->block, (uint64_t)(one->high[m] - one->low[m]));
+      ttm_html_block_delta(&h->block, one->low[m]);
+      ttm_html_block_number(&h->block, (uint64_t)(one->high[m] - one->low[m]));
       h->block.last = one->high[m];
     }
     snprintf(id, sizeof id, "pyramid.%" PRIu32 ".%d.%s.allocated", rank, k, ttm_memory_name(m));
-    code = ttm_block_write(&h->block, id, h->out);
-    for (size_t i = 0; i < level->entries.n; i++) ttm_block_delta(&h->block, level->entries.at[i].largest[m]);
+    code = ttm_html_block_write(&h->block, id, h->out);
+    for (size_t i = 0; i < level->entries.n; i++) ttm_html_block_delta(&h->block, level->entries.at[i].largest[m]);
     snprintf(id, sizeof id, "pyramid.%" PRIu32 ".%d.%s.largest", rank, k, ttm_memory_name(m));
-    if (!code) code = ttm_block_write(&h->block, id, h->out);
+    if (!code) code = ttm_html_block_write(&h->block, id, h->out);
   }
   return code;
 }
