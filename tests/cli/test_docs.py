@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What the documents say is there: links and anchors lead somewhere, files and make targets that are named exist, every command and option
-shown is one the programs know, every variable of ours that is read from the environment is explained, and every key of the JSON files."""
+shown is one the programs know, every variable of ours that is read from the environment is explained, every key of the JSON files and every id of
+a statement, and architecture.md names the function in which each sentence of the demo's summary is written."""
 import json
 import os
 import pathlib
@@ -69,7 +70,7 @@ def check_link(path, number, target):
 def check_file(path, number, span):
     """`src/base/boards.c`, `parse/capture.c`, `bank.c`, `fuzz/fuzz_NAME.c` and `tests/data/placement_*.txt` name files of the project."""
     if re.fullmatch(r"[\w*-]+\.[ch]", span):
-        check(any(SOURCE.glob(f"src/*/{span}")) or any(SOURCE.glob(f"include/ttmem/{span}")) or (SOURCE / "tests/unit" / span).exists(), path, number, f"no file {span}")
+        check(any(SOURCE.glob(f"src/**/{span}")) or any(SOURCE.glob(f"include/ttmem/{span}")) or (SOURCE / "tests/unit" / span).exists(), path, number, f"no file {span}")
         return
     if span.split("/")[0] in {room.name for room in SOURCE.glob("src/*")} - ROOMS:
         span = "src/" + span
@@ -192,10 +193,12 @@ def check_keys():
                 with open(os.path.join(folder, f"r_{name}.json"), encoding="utf-8") as file:
                     keys = set(keys_of(json.load(file)))
                 seen |= keys
-                missing |= {f"{key} ({name}.json)" for key in keys - words}
+                missing |= {f"the key {key} ({name}.json)" for key in keys - words}
+    for path in SOURCE.glob("src/analyze/tell_*.c"):
+        missing |= {f"the statement {one}" for one in re.findall(r'"([a-z0-9]+\.[a-z0-9-]+)"', path.read_text(encoding="utf-8")) if one not in spans}
     check(PLANTED_KEYS <= seen, page, 1, f"no log of this test has {sorted(PLANTED_KEYS - seen)}")
     for key in sorted(missing):
-        check(False, page, 1, f"the key {key} is not explained")
+        check(False, page, 1, f"{key} is not explained")
 
 
 # ---- Folders ---------------------------------------------------------------------------------------------------------
@@ -209,6 +212,82 @@ def check_folders():
     for path in folders:
         name = f"{path.relative_to(SOURCE)}/"
         check(f"`{name}" in rows, page, 1, f"no row for {name}")
+
+
+# ---- Sentences -------------------------------------------------------------------------------------------------------
+
+
+NAMES = r"(?:(?!\. |; )(?:[^()]|\([^()]*\)))+?"  # names and numbers: no second sentence hides in them
+
+
+def table_rows(page, heading):
+    """(line number, cells) of the table rows below a heading, up to the next one; `head` and rule included."""
+    inside = False
+    for number, line in enumerate(page.read_text(encoding="utf-8").split("\n"), 1):
+        if line.startswith("#"):
+            inside = line.lstrip("# ") == heading
+        elif inside and line.startswith("|"):
+            yield number, [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def strings_of(source, name):
+    """The string literals of a C function; None when the file does not define it."""
+    found = re.search(rf"^(?:static )?\w[\w *]*\b{name}\([^;{{]*\{{(?:.*\}}$|(?:.|\n)*?^\}})", source, re.M)
+    return " ".join(re.findall(r'"((?:[^"\\]|\\.)*)"', found[0])) if found else None
+
+
+def check_place(page, number, words, file, functions):
+    """The fixed words of a sentence stand in the functions that are said to word it."""
+    path = SOURCE / file.strip("`")
+    check(path.is_file(), page, number, f"no file {file}")
+    source = path.read_text(encoding="utf-8") if path.is_file() else ""
+    text = ""
+    for name in re.findall(r"`(\w+)`", functions):
+        strings = strings_of(source, name)
+        check(strings is not None, page, number, f"{file} has no function {name}")
+        text += " " + (strings or "")
+    known = set(re.findall(r"[A-Za-z0-9_]+", text))
+    unsaid = [word for word in re.findall(r"[A-Za-z0-9_]+", words) if word not in known and word.rstrip("s") not in known]
+    check(not unsaid, page, number, f"{functions} in {file} does not say {unsaid}")
+
+
+def check_glossary():
+    """Types that architecture.md names exist, each under one name: no two headers define the same."""
+    page = SOURCE / "docs/architecture.md"
+    sources = "\n".join(path.read_text(encoding="utf-8") for path in [*SOURCE.glob("src/**/*.h"), *SOURCE.glob("include/ttmem/*.h")])
+    rows = list(table_rows(page, "Glossary"))
+    check(len(rows) > 20, page, 1, f"the glossary has {len(rows)} rows")
+    for number, cells in rows:
+        for name in re.findall(r"`(ttm_\w+)", cells[1]):
+            check(re.search(rf"\b{name}\b", sources), page, number, f"no type {name}")
+    defined = re.findall(r"^\} ((?:ttm|cbs)_\w+);$", sources, re.M)
+    for name in sorted({name for name in defined if defined.count(name) > 1}):
+        check(False, page, 1, f"two types are called {name}")
+
+
+def check_sentences():
+    """The table of architecture.md is the demo's summary: every word of it, in its order, and where each is written."""
+    page = SOURCE / "docs/architecture.md"
+    rows = [(number, cells) for number, cells in table_rows(page, "Where each sentence is written") if len(cells) == 4 and cells[2].startswith("`")]
+    sentences = [(number, *cells) for number, cells in rows if cells[1].startswith("`")]
+    for number, _, words, file, functions in sentences:
+        check_place(page, number, words.strip("`"), file, functions)
+    for number, cells in rows:
+        check_place(page, number, "", cells[2], cells[3])
+    with tempfile.TemporaryDirectory() as folder:
+        shown = subprocess.run([TTMEM, "analyze", "demo/llama_small.log.zst", "--output-dir", folder], cwd=SOURCE, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               text=True, timeout=PATIENCE, check=True).stdout.splitlines()
+    margin = [line[:10].strip() for line in shown if line[:10].strip()]
+    labels = [label for _, label, *_ in sentences if label]
+    check(margin == labels, page, rows[0][0], f"the summary has the labels {margin}, the table {labels}")
+    text = " ".join(" ".join(line[10:] for line in shown).split())
+    pattern = ""
+    for number, _, words, *_ in sentences:
+        pattern += re.escape(words.strip("`")).replace("…", NAMES) + r"(?: \((?:derived|estimated|replayed)\))? ?"
+        if not re.match(pattern, text):
+            check(False, page, number, f"the summary does not say {words} here")
+            return
+    check(re.fullmatch(pattern, text), page, rows[0][0], f"the summary says more than the table: {text}")
 
 
 # ---- Environment -----------------------------------------------------------------------------------------------------
@@ -255,6 +334,8 @@ def main():
     check(seen > 100, SOURCE / "docs/manual.md", 1, f"only {seen} commands found: the test does not see them")
     check("--analyze" in help_of("--help", program=PROFILER), SOURCE / "docs/manual.md", 1, "tt-memory-profiler has no --analyze")
     check_folders()
+    check_glossary()
+    check_sentences()
     check_environment()
     check_keys()
     for failure in failures:
