@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/format.h"
 
+#include <ctype.h>
+
 #include "base/utf8.h"
 
 const char *ttm_count_text(char room[TTM_COUNT_ROOM], uint64_t n) {
@@ -155,13 +157,27 @@ size_t ttm_put_bar(ttm_buf *out, double percent, size_t columns, bool utf8) {
   return rest;
 }
 
+/* The first word; a number keeps its unit: "33.3 %", "16 B". */
+static ttm_str first_word(ttm_str words) {
+  static const char *const units[] = {"%", "B", "KB", "MB", "GB"};
+  ttm_str word = ttm_str_first(words, ttm_str_find_char(words, ' '));
+  ttm_str next = ttm_str_from(words, word.n + 1);
+  if (!word.n || word.p[word.n - 1] < '0' || word.p[word.n - 1] > '9') return word;
+  for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+    ttm_str rest = next;
+    if (ttm_str_take(&rest, ttm_str_of(units[i])) && (!rest.n || !isalnum((unsigned char)*rest.p)))
+      return ttm_str_first(words, word.n + 1 + ttm_str_first(next, ttm_str_find_char(next, ' ')).n);
+  }
+  return word;
+}
+
 size_t ttm_put_paragraph(ttm_buf *out, ttm_str words, size_t column, size_t indent, size_t columns,
                          ttm_text_form form) {
   size_t lines = 1;
   bool fresh = true;
   ttm_buf_follow(out, words);
   while (words.n) {
-    ttm_str word = ttm_str_first(words, ttm_str_find_char(words, ' '));
+    ttm_str word = first_word(words);
     size_t width = ttm_text_columns(word);
     if (!fresh && column + 1 + width > columns) {
       ttm_buf_printf(out, "\n%*s", (int)indent, "");

@@ -115,6 +115,14 @@ static void shortened_text_is_never_wider(void **state) {
   }
 }
 
+static void numbers_keep_their_unit(void **state) {
+  (void)state;
+  ttm_buf out = {0};
+  assert_int_equal(ttm_put_paragraph(&out, TTM_LIT("it holds 16 B. Free: 33.3 %"), 0, 0, 11, TTM_FORM_UTF8), 3);
+  assert_view(ttm_buf_str(&out), "it holds\n16 B. Free:\n33.3 %");
+  ttm_buf_free(&out);
+}
+
 static void padding_counts_columns(void **state) {
   (void)state;
   ttm_buf out = {0};
@@ -134,7 +142,7 @@ int main(void) {
       cmocka_unit_test(percent_of_nothing_is_zero),   cmocka_unit_test(markdown_cells_stay_cells),
       cmocka_unit_test(terminals_are_not_driven),     cmocka_unit_test(broken_utf8_is_shown_as_broken),
       cmocka_unit_test(long_texts_lose_their_middle), cmocka_unit_test(shortened_text_is_never_wider),
-      cmocka_unit_test(padding_counts_columns),
+      cmocka_unit_test(numbers_keep_their_unit),      cmocka_unit_test(padding_counts_columns),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
