@@ -1,31 +1,69 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/pitfalls.h"
 
+#include "analyze/say.h"
 #include "base/checked.h"
 
-const char *ttm_pitfall_name(ttm_pitfall pitfall) {
-  static const char *const names[TTM_PITFALLS] = {"refused",
-                                                  "underflow",
-                                                  "window",
-                                                  "cached_programs",
-                                                  "dataflow_not_recorded",
-                                                  "cores_added",
-                                                  "mesh_repeated",
-                                                  "finished_programs",
-                                                  "aliased",
-                                                  "mixed_units",
-                                                  "block_rounding",
-                                                  "padding",
-                                                  "kernel_binaries",
-                                                  "small_regions",
-                                                  "device_names",
-                                                  "no_addresses",
-                                                  "board_assumed",
-                                                  "not_all_read"};
-  return pitfall < TTM_PITFALLS ? names[pitfall] : "?";
-}
+/* A hole {} takes the next word of words_of(). */
+static const struct {
+  const char *name, *sentence;
+} PITFALLS[TTM_PITFALLS] = {
+    [TTM_PITFALL_REFUSED] = {"refused", "extract_resource_usage_per_core throws: {}{}{}."},
+    [TTM_PITFALL_UNDERFLOW] = {"underflow",
+                               "A buffer from before the capture was freed inside it: tt-metal's unsigned sums wrapped "
+                               "below zero, and numbers near 2^32 or 2^64 are no memory."},
+    [TTM_PITFALL_WINDOW] = {"window",
+                            "Buffers allocated before the capture began: {}. tt-metal leaves out their {} B of L1 per "
+                            "core and {} B per DRAM bank; the corrected numbers count them from the start."},
+    [TTM_PITFALL_CACHED] = {"cached_programs",
+                            "{} of {} programs recorded no buffers, the first is {}: {} from the program cache. Cached "
+                            "programs record no circular buffers, so peaks are too low. Capture with "
+                            "device.disable_and_clear_program_cache()."},
+    [TTM_PITFALL_DATAFLOW] = {"dataflow_not_recorded",
+                              "{} of {} programs recorded no buffers, the first is {}: run mode NORMAL does not record "
+                              "dataflow buffers and scratchpads, so peaks are too low. Capture with "
+                              "RunMode.NO_DISPATCH."},
+    [TTM_PITFALL_CORES] =
+        {"cores_added",
+         "tt-metal adds the buffers of programs on different cores: {} B where the fullest core holds "
+         "{} B."},
+    [TTM_PITFALL_MESH] =
+        {"mesh_repeated",
+         "The buffers of each program are recorded once per device ({} devices), and tt-metal adds all "
+         "copies."},
+    [TTM_PITFALL_FINISHED] = {"finished_programs",
+                              "tt-metal counts the buffers of a program until the next one starts: tensors allocated "
+                              "after it are added to buffers that are gone."},
+    [TTM_PITFALL_ALIASED] =
+        {"aliased",
+         "extract_peak_L1_memory_usage counts globally allocated circular buffers in addition to the "
+         "tensor they share memory with."},
+    [TTM_PITFALL_MIXED_UNITS] =
+        {"mixed_units",
+         "extract_peak_L1_memory_usage adds whole tensors (all cores) to the program buffers of "
+         "one core: the sum has no meaning."},
+    [TTM_PITFALL_BLOCKS] = {"block_rounding",
+                            "The allocator rounds every buffer up to whole blocks: {} B per core, not {} B."},
+    [TTM_PITFALL_PADDING] =
+        {"padding",
+         "extract_dram_usage leaves out the padding of pages and banks: all banks together hold {} B, "
+         "it says {} B."},
+    [TTM_PITFALL_KERNELS] = {"kernel_binaries", "Kernel binaries are in the DRAM numbers: up to {} B per bank."},
+    [TTM_PITFALL_REGIONS] = {"small_regions",
+                             "tt-metal counts L1_SMALL as L1 and TRACE as DRAM; both are regions of their own."},
+    [TTM_PITFALL_DEVICE_NAMES] =
+        {"device_names",
+         "Tensors are named by mesh, buffers of programs by chip: device_id differs although the "
+         "device is the same."},
+    [TTM_PITFALL_ADDRESSES] = {"no_addresses",
+                               "Nothing was really allocated (NO_DISPATCH): ends and gaps follow from tt-metal's "
+                               "placement rule, and fragmentation is unknown."},
+    [TTM_PITFALL_BOARD] = {"board_assumed",
+                           "The board is not in this capture; {} with {} L1 banks and {} DRAM banks is assumed."},
+    [TTM_PITFALL_UNREAD] = {"not_all_read", ""},
+};
 
-typedef unsigned long long ull;
+const char *ttm_pitfall_name(ttm_pitfall pitfall) { return pitfall < TTM_PITFALLS ? PITFALLS[pitfall].name : "?"; }
 
 /* ---- Finding ------------------------------------------------------------------------------------------------------- */
 
@@ -121,123 +159,54 @@ bool ttm_pitfalls_incomplete(uint32_t found) {
 
 static void write_unread(ttm_buf *out, const ttm_profile *p) {
   const ttm_capture *c = &p->capture;
-  const char *space = "";
-  if (p->seen.cut) {
-    ttm_buf_printf(out, "The capture breaks off at line %llu; what came before was used.", (ull)p->seen.lines);
-    space = " ";
-  }
-  if (c->other_nodes) {
-    ttm_buf_printf(out, "%sNodes of types this version does not know: %llu.", space, (ull)c->other_nodes);
-    space = " ";
-  }
-  if (c->bad_nodes) ttm_buf_printf(out, "%sElements that are no nodes: %llu.", space, (ull)c->bad_nodes);
+  size_t start = out->n;
+  if (p->seen.cut)
+    ttm_say(out, NULL, "The capture breaks off at line {}; the part before it is used. ", TTM_LINE(p->seen.lines));
+  if (c->other_nodes) ttm_say(out, NULL, "Nodes of types this version does not know: {}. ", TTM_COUNT(c->other_nodes));
+  if (c->bad_nodes) ttm_say(out, NULL, "Elements that are no nodes: {}. ", TTM_COUNT(c->bad_nodes));
+  if (!out->failed && out->n > start) out->n--;
 }
 
-static void write_missing_buffers(ttm_buf *out, ttm_pitfall pitfall, const ttm_profile *p) {
+typedef struct words {
+  ttm_word at[4];
+} words;
+
+static words words_of(ttm_pitfall pitfall, const ttm_profile *p, const ttm_extracts *x, const ttm_core_use *use) {
   const ttm_capture *c = &p->capture;
-  ttm_str first = ttm_profile_string(p, c->first_empty);
-  ull n = pitfall == TTM_PITFALL_CACHED && c->empty_cached ? (ull)c->empty_cached : (ull)not_cached(c);
-  int known = has_dataflow_buffers(p);
-  ttm_buf_printf(out, "%llu of %llu programs recorded no buffers of their own, the first in %.*s: ", n,
-                 (ull)c->programs, (int)(first.n < 80 ? first.n : 80), first.p);
-  if (pitfall == TTM_PITFALL_CACHED)
-    ttm_buf_printf(out,
-                   "%s, and such programs record no circular buffers, so that peaks are too low. "
-                   "Capture with device.disable_and_clear_program_cache().",
-                   c->empty_cached ? "they came from the program cache" : "they may have come from the program cache");
-  else
-    ttm_buf_printf(out,
-                   "run mode NORMAL %s dataflow buffers and scratchpads, so that peaks are too low. "
-                   "Capture with RunMode.NO_DISPATCH.",
-                   known > 0 ? "never records" : "does not record");
+  uint64_t cached = c->empty_cached ? c->empty_cached : not_cached(c);
+  ttm_word first = TTM_TEXT(ttm_profile_string(p, c->first_empty));
+  switch (pitfall) {
+    case TTM_PITFALL_REFUSED:
+      if (x->per_core.refused_at == TTM_NONE) return (words){{TTM_WORDS(x->per_core.refused)}};
+      return (words){{TTM_WORDS(x->per_core.refused), TTM_WORDS(", node "), TTM_LINE(x->per_core.refused_at)}};
+    case TTM_PITFALL_WINDOW:
+      return (words){{TTM_COUNT(use->before_buffers), TTM_COUNT(use->before_l1), TTM_COUNT(use->before_dram)}};
+    case TTM_PITFALL_CACHED:
+      return (words){{TTM_COUNT(cached), TTM_COUNT(c->programs), first,
+                      TTM_WORDS(c->empty_cached ? "they came" : "they may have come")}};
+    case TTM_PITFALL_DATAFLOW:
+      return (words){{TTM_COUNT(not_cached(c)), TTM_COUNT(c->programs), first}};
+    case TTM_PITFALL_CORES:
+      return (words){{TTM_COUNT(summed_program(x)), TTM_COUNT(use->peak_program_all)}};
+    case TTM_PITFALL_MESH:
+      return (words){{TTM_COUNT(use->devices)}};
+    case TTM_PITFALL_BLOCKS:
+      return (words){{TTM_COUNT(use->peak_l1), TTM_COUNT(x->per_core.peak_l1)}};
+    case TTM_PITFALL_PADDING:
+      return (words){{TTM_COUNT(dram_all_banks(p, use)), TTM_COUNT((uint64_t)x->dram.peak)}};
+    case TTM_PITFALL_KERNELS:
+      return (words){{TTM_COUNT(use->peak_kernels)}};
+    case TTM_PITFALL_BOARD:
+      return (words){
+          {TTM_WORDS(ttm_arches[c->board.arch].name), TTM_COUNT(c->board.l1_banks), TTM_COUNT(c->board.dram_banks)}};
+    default:
+      return (words){{{.kind = TTM_SAY_NONE}}};
+  }
 }
 
 void ttm_pitfall_write(ttm_buf *out, ttm_pitfall pitfall, const ttm_profile *p, const ttm_extracts *x,
                        const ttm_core_use *use) {
-  const ttm_capture *c = &p->capture;
-  switch (pitfall) {
-    case TTM_PITFALL_REFUSED:
-      ttm_buf_printf(out, "extract_resource_usage_per_core throws here: %s", x->per_core.refused);
-      if (x->per_core.refused_at != TTM_NONE) ttm_buf_printf(out, " (node %u)", x->per_core.refused_at);
-      ttm_buf_puts(out, ".");
-      return;
-    case TTM_PITFALL_UNDERFLOW:
-      ttm_buf_puts(out,
-                   "A buffer from before the capture was freed inside it: tt-metal's unsigned sums wrapped below zero, "
-                   "and numbers near 2^32 or 2^64 are no memory.");
-      return;
-    case TTM_PITFALL_WINDOW:
-      ttm_buf_printf(
-          out,
-          "Not everything began inside the capture (buffers from before it: %llu). tt-metal leaves their %llu B of L1 "
-          "per core and %llu B per DRAM bank out; the true figures count them from the start.",
-          (ull)use->before_buffers, (ull)use->before_l1, (ull)use->before_dram);
-      return;
-    case TTM_PITFALL_CACHED:
-    case TTM_PITFALL_DATAFLOW:
-      write_missing_buffers(out, pitfall, p);
-      return;
-    case TTM_PITFALL_CORES:
-      ttm_buf_printf(out,
-                     "tt-metal adds buffers of programs without looking at their cores: "
-                     "%llu B where the fullest core holds %llu B.",
-                     (ull)summed_program(x), (ull)use->peak_program_all);
-      return;
-    case TTM_PITFALL_MESH:
-      ttm_buf_printf(out,
-                     "Each program's buffers stand here once per device (%u devices), and tt-metal adds all copies.",
-                     use->devices);
-      return;
-    case TTM_PITFALL_FINISHED:
-      ttm_buf_puts(out,
-                   "A program's buffers stay in tt-metal's sum until the next program starts: "
-                   "tensors allocated after it are added on top, although its buffers are gone by then.");
-      return;
-    case TTM_PITFALL_ALIASED:
-      ttm_buf_puts(
-          out,
-          "extract_peak_L1_memory_usage counts globally allocated circular buffers on top of the tensor they lie in.");
-      return;
-    case TTM_PITFALL_MIXED_UNITS:
-      ttm_buf_puts(
-          out,
-          "extract_peak_L1_memory_usage adds whole tensors (all cores together) to program buffers of one core: "
-          "its number is no size of anything.");
-      return;
-    case TTM_PITFALL_BLOCKS:
-      ttm_buf_printf(out, "The allocator rounds every buffer up to whole blocks: %llu B per core, not %llu B.",
-                     (ull)use->peak_l1, (ull)x->per_core.peak_l1);
-      return;
-    case TTM_PITFALL_PADDING:
-      ttm_buf_printf(out,
-                     "extract_dram_usage counts sizes without what pages and banks round up: "
-                     "the banks give up %llu B in all where it says %lld B.",
-                     (ull)dram_all_banks(p, use), (long long)x->dram.peak);
-      return;
-    case TTM_PITFALL_KERNELS:
-      ttm_buf_printf(out, "Kernel binaries are in the DRAM figures: up to %llu B per bank.", (ull)use->peak_kernels);
-      return;
-    case TTM_PITFALL_REGIONS:
-      ttm_buf_puts(out, "tt-metal counts L1_SMALL as L1 and TRACE as DRAM; both have regions of their own.");
-      return;
-    case TTM_PITFALL_DEVICE_NAMES:
-      ttm_buf_puts(
-          out,
-          "Tensors are named by mesh, buffers of programs by chip: device_id differs although the device is the same.");
-      return;
-    case TTM_PITFALL_ADDRESSES:
-      ttm_buf_puts(out,
-                   "Nothing was really allocated (NO_DISPATCH): ends and gaps follow from tt-metal's placement rule, "
-                   "and fragmentation is not seen.");
-      return;
-    case TTM_PITFALL_BOARD:
-      ttm_buf_printf(out, "The capture does not name its board; %s with %llu L1 banks and %llu DRAM banks is assumed.",
-                     ttm_arches[c->board.arch].name, (ull)c->board.l1_banks, (ull)c->board.dram_banks);
-      return;
-    case TTM_PITFALL_UNREAD:
-      write_unread(out, p);
-      return;
-    case TTM_PITFALLS:
-      return;
-  }
+  if (pitfall == TTM_PITFALL_UNREAD) return write_unread(out, p);
+  words w = words_of(pitfall, p, x, use);
+  ttm_say_words(out, NULL, PITFALLS[pitfall].sentence, w.at, 4);
 }

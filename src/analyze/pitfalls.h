@@ -35,7 +35,7 @@ const char *ttm_pitfall_name(ttm_pitfall pitfall);
 /* Bit per ttm_pitfall that applies. */
 uint32_t ttm_pitfalls_find(const ttm_profile *p, const ttm_extracts *x, const ttm_core_use *use);
 
-/* True when the true figures lack something the capture does not hold, so that they are a lower bound. */
+/* True when the corrected numbers lack something the capture does not hold, so that they are a lower bound. */
 bool ttm_pitfalls_incomplete(uint32_t found);
 
 /* Appends the sentence for a pitfall that applies. */

@@ -19,6 +19,13 @@ static void say_use(ttm_buf *out, const ttm_findings *f, const ttm_core_use *u) 
     if (m->program[k]) ttm_say(out, f, ", {} {}", TTM_WORDS(kinds[k]), TTM_BYTES(m->program[k]));
 }
 
+/* A capture without addresses goes on where a run would have failed. */
+static void tell_overlap(ttm_teller *t, uint32_t op, uint64_t bytes) {
+  const ttm_incident_text what = {.kind = TTM_INCIDENT_L1_CLASH};
+  ttm_say_failure(&t->text, &what, TTM_VERDICT_NONE, bytes);
+  ttm_detail(t, ", in {}: it cannot run.", TTM_OP(op));
+}
+
 void ttm_tell_l1_core(ttm_teller *t) {
   const ttm_capture *c = &t->p->capture;
   ttm_core_use use;
@@ -28,7 +35,9 @@ void ttm_tell_l1_core(ttm_teller *t) {
     ttm_tell(t, "l1.core", TTM_TOPIC_L1_CORE, TTM_SEVERITY_NOTE, TTM_DERIVED);
     say_use(&t->text, t->f, &use);
     ttm_tell_headline(t);
-    if (use.gap_event < c->events.n && use.gap >= 0)
+    if (use.gap_event < c->events.n && use.gap < 0)
+      tell_overlap(t, c->events.at[use.gap_event].op, (uint64_t)-use.gap);
+    else if (use.gap_event < c->events.n)
       ttm_detail(t, "{} between a program's buffers and the lowest tensor at the narrowest point.",
                  TTM_BYTES((uint64_t)use.gap));
     if (c->empty_programs)

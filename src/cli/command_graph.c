@@ -26,7 +26,7 @@ static int read_capture(job *j, const ttm_options *options, const char *path, tt
     status = ttm_error_set(err, TTM_EFORMAT, "'%s' is a log, not a graph capture; run 'ttmem analyze %s'", path, path);
   if (status) return ttm_profile_free(p), status;
   j->profiles[j->n] = p;
-  return ttm_capture_case_make(&j->cases[j->n++], p) ? ttm_error_nomem(err) : TTM_OK;
+  return ttm_capture_case_make(&j->cases[j->n++], p, err);
 }
 
 static int write_report(const ttm_options *options, const job *j, ttm_output_form form, ttm_buf *out) {

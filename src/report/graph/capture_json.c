@@ -37,7 +37,9 @@ static void put_extracts(ttm_json *j, const ttm_extracts *x) {
   ttm_json_end(j);
 }
 
-static void put_fullest(ttm_json *j, const ttm_profile *p, const ttm_core_moment *m) {
+static void put_fullest(ttm_json *j, const ttm_capture_case *c) {
+  const ttm_core_moment *m = &c->use.fullest;
+  const ttm_statement *s = ttm_statements_first(&c->findings->statements, TTM_TOPIC_L1_CORE);
   ttm_json_put_object(j, "fullest_core");
   ttm_json_put_known(j, "total", m->total);
   ttm_json_put_known(j, "circular_buffers", m->program[0]);
@@ -47,7 +49,9 @@ static void put_fullest(ttm_json *j, const ttm_profile *p, const ttm_core_moment
   ttm_json_put_known(j, "l1_small", m->small);
   ttm_json_put_u64(j, "x", m->x);
   ttm_json_put_u64(j, "y", m->y);
-  put_event(j, p, m->event);
+  put_event(j, c->profile, m->event);
+  ttm_json_put_known_str(j, "headline", s ? s->headline : (ttm_str){"", 0});
+  ttm_json_put_known_str(j, "detail", s ? s->detail : (ttm_str){"", 0});
   ttm_json_end(j);
 }
 
@@ -60,9 +64,11 @@ static void put_gap(ttm_json *j, const ttm_profile *p, const ttm_core_use *u) {
   ttm_json_end(j);
 }
 
-static void put_use(ttm_json *j, const ttm_profile *p, const ttm_core_use *u, bool incomplete) {
+static void put_use(ttm_json *j, const ttm_capture_case *c) {
+  const ttm_profile *p = c->profile;
+  const ttm_core_use *u = &c->use;
   ttm_json_put_sections(j, "true");
-  put_fullest(j, p, &u->fullest);
+  put_fullest(j, c);
   ttm_json_put_known(j, "peak_circular_buffers", u->peak_program[0]);
   ttm_json_put_known(j, "peak_dataflow_buffers", u->peak_program[1]);
   ttm_json_put_known(j, "peak_scratchpads", u->peak_program[2]);
@@ -80,7 +86,7 @@ static void put_use(ttm_json *j, const ttm_profile *p, const ttm_core_use *u, bo
   ttm_json_put_known(j, "dram_per_bank", u->before_dram);
   ttm_json_end(j);
   put_gap(j, p, u);
-  ttm_json_put_bool(j, "lower_bound", incomplete);
+  ttm_json_put_bool(j, "lower_bound", ttm_pitfalls_incomplete(c->pitfalls));
   ttm_json_end(j);
 }
 
@@ -135,7 +141,7 @@ void ttm_capture_json(ttm_json *j, const ttm_capture_case *c) {
   ttm_json_put_known(j, "program_cache_hits", cap->cache_hits);
   put_board(j, &cap->board);
   put_extracts(j, &c->extracts);
-  put_use(j, p, &c->use, ttm_pitfalls_incomplete(c->pitfalls));
+  put_use(j, c);
   put_pitfalls(j, c);
   put_steps(j, c);
   ttm_json_end(j);

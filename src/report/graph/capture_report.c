@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/graph/capture_report.h"
 
+#include "analyze/say.h"
 #include "analyze/words.h"
 #include "base/checked.h"
-#include "base/format.h"
+#include "report/run/statements.h"
 
-typedef unsigned long long ull;
-
-int ttm_capture_case_make(ttm_capture_case *out, const ttm_profile *profile) {
+int ttm_capture_case_make(ttm_capture_case *out, const ttm_profile *profile, ttm_error *err) {
   *out = (ttm_capture_case){.profile = profile};
   ttm_extract(profile, &out->extracts);
-  int rc = ttm_core_use_make(&out->use, profile);
-  if (!rc) out->pitfalls = ttm_pitfalls_find(profile, &out->extracts, &out->use);
-  return rc;
+  if (ttm_core_use_make(&out->use, profile)) return ttm_error_nomem(err);
+  out->pitfalls = ttm_pitfalls_find(profile, &out->extracts, &out->use);
+  return ttm_findings_make(&out->findings, profile, 0, err);
 }
 
-void ttm_capture_case_free(ttm_capture_case *c) { ttm_core_use_free(&c->use); }
+void ttm_capture_case_free(ttm_capture_case *c) {
+  ttm_core_use_free(&c->use);
+  ttm_findings_free(c->findings);
+}
 
 static bool has(const ttm_capture_case *c, ttm_pitfall pitfall) { return c->pitfalls >> pitfall & 1; }
 
@@ -24,60 +26,63 @@ static bool has(const ttm_capture_case *c, ttm_pitfall pitfall) { return c->pitf
 static void put_header(ttm_doc *doc, const ttm_capture_case *c) {
   const ttm_profile *p = c->profile;
   const ttm_capture *cap = &p->capture;
-  ttm_str source = ttm_words_source(p), version = ttm_profile_string(p, cap->version);
-  ttm_doc_line(doc, "%.*s", (int)source.n, source.p);
-  ttm_doc_line(doc, "Graph capture%s%.*s, run mode %s, %llu nodes, %llu operation%s, %llu program%s%s.",
-               version.n ? " of ttnn " : "", (int)version.n, version.p, cap->normal ? "NORMAL" : "NO_DISPATCH",
-               (ull)cap->nodes, (ull)p->seen.op_lines, p->seen.op_lines == 1 ? "" : "s", (ull)cap->programs,
-               cap->programs == 1 ? "" : "s", cap->world > 1 ? ", one rank of several" : "");
+  ttm_str version = ttm_profile_string(p, cap->version);
+  ttm_buf words = {0};
+  ttm_say(&words, NULL, "{}: graph capture{}{}, run mode {}, {}, {}, {}{}.", TTM_TEXT(ttm_words_source(p)),
+          TTM_WORDS(version.n ? " of ttnn " : ""), TTM_TEXT(version), TTM_WORDS(cap->normal ? "NORMAL" : "NO_DISPATCH"),
+          TTM_PLURAL(cap->nodes, "node"), TTM_PLURAL(p->seen.op_lines, "operation"),
+          TTM_PLURAL(cap->programs, "program"), TTM_WORDS(cap->world > 1 ? ", one rank of several" : ""));
   if (cap->board.arch < TTM_ARCHES)
-    ttm_doc_line(doc,
-                 "%s, %llu cores with L1 banks; a core has %llu B for programs and tensors (from %llu up to %llu)%s.",
-                 ttm_arches[cap->board.arch].name, (ull)cap->board.l1_banks, (ull)c->use.limit, (ull)cap->board.l1_base,
-                 (ull)cap->board.l1_bytes, cap->board.estimated ? ", assumed" : "");
+    ttm_say(&words, NULL, " {}, {}, {} of L1 per core for programs and tensors{}.",
+            TTM_WORDS(ttm_arches[cap->board.arch].name), TTM_PLURAL(cap->board.l1_banks, "core"),
+            TTM_BYTES(c->use.limit), TTM_WORDS(cap->board.estimated ? " (assumed)" : ""));
+  ttm_doc_line(doc, "%.*s", TTM_ARGS(ttm_buf_str(&words)));
+  doc->out->failed |= words.failed;
+  ttm_buf_free(&words);
 }
 
 /* ---- Side by side -------------------------------------------------------------------------------------------------- */
 
-static void put_pair(ttm_doc *doc, const char *name, uint64_t theirs, bool refused, uint64_t truth, const char *what) {
+static void put_pair(ttm_doc *doc, const char *name, uint64_t theirs, bool refused, uint64_t corrected,
+                     const char *what) {
   ttm_doc_cell(doc, "%s", name);
   if (refused)
     ttm_doc_cell(doc, "throws");
   else
     ttm_doc_cell_count(doc, theirs);
-  ttm_doc_cell_count(doc, truth);
+  ttm_doc_cell_count(doc, corrected);
   ttm_doc_cell(doc, "%s", what);
 }
 
 static void put_numbers(ttm_doc *doc, const ttm_capture_case *c) {
-  static const char *const heads[] = {"tt-metal's extractor", ">tt-metal", ">true", "true: bytes of"};
+  static const char *const heads[] = {"tt-metal's extractor", ">tt-metal", ">Corrected", "Bytes of"};
   const ttm_resource_usage *r = &c->extracts.per_core;
   const ttm_core_use *u = &c->use;
   bool no = r->refused != NULL;
   uint64_t banks = c->profile->capture.board.dram_banks;
-  ttm_doc_heading(doc, "The numbers");
+  ttm_doc_heading(doc, "Corrected numbers");
   ttm_doc_table(doc, heads, 4);
-  put_pair(doc, "circular_buffers_peak_size_per_core", r->peak_cb, no, u->peak_program[0], "the fullest core");
-  put_pair(doc, "  dataflow buffers", r->peak_dataflow_buffer, no, u->peak_program[1], "the fullest core");
-  put_pair(doc, "  scratchpads", r->peak_scratchpad, no, u->peak_program[2], "the fullest core");
-  put_pair(doc, "l1_buffer_allocation_peak_size_per_core", r->peak_l1, no, u->peak_l1, "every core, tensors");
-  put_pair(doc, "peak_memory_usage", r->peak_total, no, u->fullest.total, "the fullest core");
-  put_pair(doc, "peak_L1_memory_usage", c->extracts.peak_l1_memory_usage, false, u->fullest.total, "the fullest core");
+  put_pair(doc, "circular_buffers_peak_size_per_core", r->peak_cb, no, u->peak_program[0], "fullest core");
+  put_pair(doc, "  dataflow buffers", r->peak_dataflow_buffer, no, u->peak_program[1], "fullest core");
+  put_pair(doc, "  scratchpads", r->peak_scratchpad, no, u->peak_program[2], "fullest core");
+  put_pair(doc, "l1_buffer_allocation_peak_size_per_core", r->peak_l1, no, u->peak_l1, "every core");
+  put_pair(doc, "peak_memory_usage", r->peak_total, no, u->fullest.total, "fullest core");
+  put_pair(doc, "peak_L1_memory_usage", c->extracts.peak_l1_memory_usage, false, u->fullest.total, "fullest core");
   put_pair(doc, "dram_usage: peak", (uint64_t)c->extracts.dram.peak, false, ttm_mul_sat(u->peak_dram, banks),
-           "all banks, padded");
+           "all banks");
   put_pair(doc, "  total_allocations", c->extracts.dram.total_allocations, false, ttm_mul_sat(u->dram_allocated, banks),
            "all banks");
   put_pair(doc, "  total_deallocations", c->extracts.dram.total_deallocations, false, ttm_mul_sat(u->dram_freed, banks),
            "all banks");
   ttm_doc_table_end(doc);
   if (ttm_pitfalls_incomplete(c->pitfalls))
-    ttm_doc_line(doc, "The true figures are a lower bound: the capture does not hold everything (see below).");
+    ttm_doc_line(doc, "The corrected numbers are a lower bound: the capture does not hold everything (see below).");
 }
 
 static void put_pitfalls(ttm_doc *doc, const ttm_capture_case *c) {
   ttm_buf text = {0};
   if (!c->pitfalls) return;
-  ttm_doc_heading(doc, "Why they differ, and what this capture cannot tell");
+  ttm_doc_heading(doc, "Why they differ, and what is not in this capture");
   for (int i = 0; i < TTM_PITFALLS; i++) {
     if (!has(c, (ttm_pitfall)i)) continue;
     ttm_buf_clear(&text);
@@ -91,39 +96,11 @@ static void put_pitfalls(ttm_doc *doc, const ttm_capture_case *c) {
 /* ---- The fullest core ---------------------------------------------------------------------------------------------- */
 
 static void put_fullest(ttm_doc *doc, const ttm_capture_case *c) {
-  const ttm_core_moment *m = &c->use.fullest;
-  const ttm_profile *p = c->profile;
-  if (m->event == TTM_NONE) return;
-  const ttm_buffer_event *e = &p->capture.events.at[m->event];
-  ttm_str function = ttm_profile_string(p, e->function),
-          op = e->op < p->ops.n ? ttm_words_name(p, e->op) : (ttm_str){"", 0};
-  uint64_t program = ttm_add_sat(ttm_add_sat(m->program[0], m->program[1]), m->program[2]);
-  ttm_doc_heading(doc, "The fullest core");
-  if (program)
-    ttm_doc_line(doc, "Core %u-%u in %.*s of %.*s (node %u): %llu B, %.1f%% of what it has.", m->x, m->y,
-                 (int)function.n, function.p, (int)op.n, op.p, e->node, (ull)m->total,
-                 ttm_percent((double)m->total, (double)c->use.limit));
-  else
-    ttm_doc_line(doc, "Every core, in %.*s (node %u): %llu B of tensors, %.1f%% of what a core has.", (int)op.n, op.p,
-                 e->node, (ull)m->total, ttm_percent((double)m->total, (double)c->use.limit));
-  ttm_doc_point(doc, "circular buffers %llu B, dataflow buffers %llu B, scratchpads %llu B", (ull)m->program[0],
-                (ull)m->program[1], (ull)m->program[2]);
-  ttm_doc_point(doc, "L1 tensors %llu B, L1_SMALL %llu B", (ull)m->tensors, (ull)m->small);
-}
-
-static void put_gap(ttm_doc *doc, const ttm_capture_case *c) {
-  const ttm_core_use *u = &c->use;
-  const ttm_profile *p = c->profile;
-  if (u->gap_event == TTM_NONE) return;
-  const ttm_buffer_event *e = &p->capture.events.at[u->gap_event];
-  ttm_str function = ttm_profile_string(p, e->function);
-  if (u->gap < 0)
-    ttm_doc_line(doc, "Nearest to a clash: %.*s (node %u) overlaps the lowest tensor by %llu B: it cannot run.",
-                 (int)function.n, function.p, e->node, (ull)-u->gap);
-  else
-    ttm_doc_line(doc, "Nearest to a clash: %.*s (node %u), %llu B between its buffers and the lowest tensor:",
-                 (int)function.n, function.p, e->node, (ull)u->gap);
-  ttm_doc_picture(doc, &u->map);
+  const ttm_statement *s = ttm_statements_first(&c->findings->statements, TTM_TOPIC_L1_CORE);
+  if (!s) return;
+  ttm_doc_heading(doc, ttm_topic_title(s->topic));
+  ttm_doc_statement(doc, &c->findings->statements, s, 0);
+  if (c->use.gap_event != TTM_NONE) ttm_doc_picture(doc, &c->use.map);
 }
 
 static void put_time(ttm_doc *doc, const ttm_capture_case *c) {
@@ -138,11 +115,11 @@ static void put_time(ttm_doc *doc, const ttm_capture_case *c) {
 }
 
 static void put_tightest(ttm_doc *doc, const ttm_capture_case *c) {
-  static const char *const heads[] = {"Operation", "Function", ">Node", ">Program", ">Tensors", ">Together", ">of L1"};
+  static const char *const heads[] = {"Operation", "Function", ">Node", ">Program", ">Tensors", ">Total", ">Of L1"};
   const ttm_core_use *u = &c->use;
   const ttm_profile *p = c->profile;
   if (!u->tightest.n) return;
-  ttm_doc_heading(doc, "Operations that need most L1");
+  ttm_doc_heading(doc, "Operations by L1 per core");
   ttm_doc_table(doc, heads, 7);
   for (size_t i = 0; i < u->tightest.n; i++) {
     const ttm_core_step *s = &u->steps.at[u->tightest.at[i]];
@@ -151,10 +128,10 @@ static void put_tightest(ttm_doc *doc, const ttm_capture_case *c) {
     ttm_doc_cell_text(doc, ttm_words_name(p, s->op));
     ttm_doc_cell_text(doc, ttm_profile_string(p, e->function));
     ttm_doc_cell(doc, "%u", e->node);
-    ttm_doc_cell_count(doc, s->program);
-    ttm_doc_cell_count(doc, s->tensors);
-    ttm_doc_cell_count(doc, total);
-    ttm_doc_cell(doc, "%.1f%%", ttm_percent((double)total, (double)u->limit));
+    ttm_doc_cell(doc, "%s", TTM_BYTES_TEXT(s->program));
+    ttm_doc_cell(doc, "%s", TTM_BYTES_TEXT(s->tensors));
+    ttm_doc_cell(doc, "%s", TTM_BYTES_TEXT(total));
+    ttm_doc_cell(doc, "%.1f %%", ttm_percent((double)total, (double)u->limit));
   }
   ttm_doc_table_end(doc);
 }
@@ -164,13 +141,12 @@ void ttm_capture_write(ttm_doc *doc, const ttm_capture_case *c) {
   put_numbers(doc, c);
   put_pitfalls(doc, c);
   put_fullest(doc, c);
-  put_gap(doc, c);
   put_time(doc, c);
   put_tightest(doc, c);
 }
 
 void ttm_captures_write(ttm_doc *doc, const ttm_capture_case *const *cases, size_t n) {
-  static const char *const heads[] = {"Capture", ">Rank", ">L1 per core", ">of L1", ">DRAM per bank", ">Pitfalls"};
+  static const char *const heads[] = {"Capture", ">Rank", ">L1 per core", ">Of L1", ">DRAM per bank", ">Notes"};
   ttm_doc_heading(doc, "All captures");
   ttm_doc_table(doc, heads, 6);
   for (size_t i = 0; i < n; i++) {
@@ -180,9 +156,9 @@ void ttm_captures_write(ttm_doc *doc, const ttm_capture_case *const *cases, size
     while (slash && source.p[slash - 1] != '/') slash--;
     ttm_doc_cell_text(doc, ttm_str_from(source, slash));
     ttm_doc_cell(doc, "%u", c->profile->ranks.n ? c->profile->ranks.at[0] : 0);
-    ttm_doc_cell_count(doc, c->use.fullest.total);
-    ttm_doc_cell(doc, "%.1f%%", ttm_percent((double)c->use.fullest.total, (double)c->use.limit));
-    ttm_doc_cell_count(doc, c->use.peak_dram);
+    ttm_doc_cell(doc, "%s", TTM_BYTES_TEXT(c->use.fullest.total));
+    ttm_doc_cell(doc, "%.1f %%", ttm_percent((double)c->use.fullest.total, (double)c->use.limit));
+    ttm_doc_cell(doc, "%s", TTM_BYTES_TEXT(c->use.peak_dram));
     ttm_doc_cell(doc, "%d", __builtin_popcount(c->pitfalls));
   }
   ttm_doc_table_end(doc);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `ttmem graph` says of a capture: tt-metal's numbers beside the true ones, why they differ, the fullest core, L1 over time. As a
+/* What `ttmem graph` says of a capture: tt-metal's numbers beside the corrected ones, why they differ, the fullest core, L1 over time. As a
  * document (terminal, markdown, HTML) and as JSON. */
 #ifndef TTM_REPORT_CAPTURE_REPORT_H
 #define TTM_REPORT_CAPTURE_REPORT_H
 
+#include "analyze/findings.h"
 #include "analyze/pitfalls.h"
 #include "report/write/doc.h"
 #include "report/write/json.h"
@@ -11,13 +12,14 @@
 /* Everything that was worked out from one capture. */
 typedef struct ttm_capture_case {
   const ttm_profile *profile;
+  ttm_findings *findings;
   ttm_extracts extracts;
   ttm_core_use use;
   uint32_t pitfalls; /* bit per ttm_pitfall */
 } ttm_capture_case;
 
 /* 0 or TTM_ENOMEM; freed in any case with ttm_capture_case_free, which leaves the profile alone. */
-int ttm_capture_case_make(ttm_capture_case *out, const ttm_profile *profile);
+int ttm_capture_case_make(ttm_capture_case *out, const ttm_profile *profile, ttm_error *err);
 void ttm_capture_case_free(ttm_capture_case *c);
 
 void ttm_capture_write(ttm_doc *doc, const ttm_capture_case *c);
