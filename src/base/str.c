@@ -20,6 +20,17 @@ bool ttm_str_eq_nocase(ttm_str a, ttm_str b) {
   return i == a.n && i == b.n;
 }
 
+int ttm_hex_digit(char c) {
+  char low = lower(c);
+  return ttm_is_digit(c) ? c - '0' : low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
+}
+
+size_t ttm_str_index(ttm_str v, const char *const *names, size_t n) {
+  size_t i = 0;
+  while (i < n && !ttm_str_eq(v, ttm_str_of(names[i]))) i++;
+  return i;
+}
+
 size_t ttm_str_find(ttm_str v, ttm_str needle) {
   if (needle.n == 0) return 0;
   if (v.n < needle.n) return TTM_NOT_FOUND;
@@ -43,7 +54,7 @@ ttm_str ttm_str_trim(ttm_str v) {
 bool ttm_str_take_u64(ttm_str *v, uint64_t *out) {
   uint64_t value = 0;
   size_t i = 0;
-  for (; i < v->n && v->p[i] >= '0' && v->p[i] <= '9'; i++) {
+  for (; i < v->n && ttm_is_digit(v->p[i]); i++) {
     if (__builtin_mul_overflow(value, (uint64_t)10, &value)) return false;
     if (__builtin_add_overflow(value, (uint64_t)(v->p[i] - '0'), &value)) return false;
   }
@@ -55,7 +66,7 @@ bool ttm_str_take_u64(ttm_str *v, uint64_t *out) {
 
 static size_t digits_at(ttm_str v, size_t start) {
   size_t n = 0;
-  while (start + n < v.n && v.p[start + n] >= '0' && v.p[start + n] <= '9') n++;
+  while (start + n < v.n && ttm_is_digit(v.p[start + n])) n++;
   return n;
 }
 

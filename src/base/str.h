@@ -19,6 +19,11 @@ static inline ttm_str ttm_str_of(const char *cstr) { return (ttm_str){cstr, cstr
 
 static inline bool ttm_str_eq(ttm_str a, ttm_str b) { return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0); }
 
+static inline bool ttm_is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* What a hexadecimal digit stands for; -1 when it is none. */
+int ttm_hex_digit(char c);
+
 /* Below, equal to or above 0 as bytes compare; a shorter one comes before what it begins. */
 static inline int ttm_str_order(ttm_str a, ttm_str b) {
   size_t n = a.n < b.n ? a.n : b.n;
@@ -44,6 +49,9 @@ static inline ttm_str ttm_str_from(ttm_str v, size_t start) {
 
 /* The first `n` bytes, or all of them. */
 static inline ttm_str ttm_str_first(ttm_str v, size_t n) { return (ttm_str){v.p, n < v.n ? n : v.n}; }
+
+/* Which of the `n` names it is; `n` when it is none of them. */
+size_t ttm_str_index(ttm_str v, const char *const *names, size_t n);
 
 /* Offset of `needle`, or TTM_NOT_FOUND. */
 size_t ttm_str_find(ttm_str v, ttm_str needle);

@@ -3,9 +3,8 @@
 
 #include "parse/log_line.h"
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
-static bool is_word(char c) { return is_digit(c) || is_upper(c) || (c >= 'a' && c <= 'z') || c == '_'; }
+static bool is_word(char c) { return ttm_is_digit(c) || is_upper(c) || (c >= 'a' && c <= 'z') || c == '_'; }
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 /* ---- colour and blanks around a piece of text ---- */
@@ -26,7 +25,7 @@ static ttm_str skip_back(ttm_str v) {
     }
     if (!v.n || v.p[v.n - 1] != 'm') return v;
     size_t n = v.n - 1;
-    while (n && (is_digit(v.p[n - 1]) || v.p[n - 1] == ';')) n--;
+    while (n && (ttm_is_digit(v.p[n - 1]) || v.p[n - 1] == ';')) n--;
     if (n < 2 || v.p[n - 1] != '[' || v.p[n - 2] != '\033') return v;
     v.n = n - 2;
   }
@@ -38,7 +37,7 @@ static ttm_str without_source(ttm_str v) {
   size_t n = v.n;
   if (n < 6 || v.p[n - 1] != ')') return v;
   size_t digits = --n;
-  while (n && is_digit(v.p[n - 1])) n--;
+  while (n && ttm_is_digit(v.p[n - 1])) n--;
   if (n == digits || !n || v.p[n - 1] != ':') return v;
   size_t name_end = --n;
   bool dot = false;
@@ -156,7 +155,7 @@ static ttm_str take_word(ttm_str *v) {
  * trimmed. */
 static bool take_core_range(ttm_str *v, ttm_str *out) {
   size_t n = 0;
-  while (n < v->n && (is_digit(v->p[n]) || (v->p[n] && strchr("[](){}xy=,- ", v->p[n])))) n++;
+  while (n < v->n && (ttm_is_digit(v->p[n]) || (v->p[n] && strchr("[](){}xy=,- ", v->p[n])))) n++;
   while (n && v->p[n - 1] == ' ') n--;
   if (!n || (v->p[0] != '[' && v->p[0] != '{' && v->p[0] != '(')) return false;
   *out = ttm_str_first(*v, n);
@@ -443,12 +442,12 @@ static ttm_str without_wrapper(ttm_str v) {
   v = skip_front(v);
   ttm_str at = v;
   size_t stamp = ttm_str_find_char(ttm_str_first(v, 40), ' ');
-  if (stamp != TTM_NOT_FOUND && stamp > 19 && is_digit(v.p[0]) && v.p[10] == 'T' && v.p[stamp - 1] == 'Z') {
+  if (stamp != TTM_NOT_FOUND && stamp > 19 && ttm_is_digit(v.p[0]) && v.p[10] == 'T' && v.p[stamp - 1] == 'Z') {
     v = at = skip_front(ttm_str_from(v, stamp));
   }
   if (ttm_str_take(&at, TTM_LIT("E  "))) return skip_front(at);
   for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
-    if (!ttm_str_take(&at, levels[i]) || !at.n || !is_digit(at.p[0])) continue;
+    if (!ttm_str_take(&at, levels[i]) || !at.n || !ttm_is_digit(at.p[0])) continue;
     size_t site = ttm_str_find_char(ttm_str_first(at, 20), '['), end = ttm_str_find_char(ttm_str_first(at, 120), ']');
     if (site != TTM_NOT_FOUND && end != TTM_NOT_FOUND && site < end) return skip_front(ttm_str_from(at, end + 1));
   }
@@ -470,9 +469,9 @@ bool ttm_incident_is_header(ttm_str line) {
     ttm_str site = ttm_str_from(line, at + marks[i].n);
     if (ttm_str_contains(site, TTM_LIT("\\ninfo:"))) return false;
     for (size_t k = 1; k + 2 < site.n; k++) {
-      if (site.p[k] != ':' || !is_digit(site.p[k + 1])) continue;
+      if (site.p[k] != ':' || !ttm_is_digit(site.p[k + 1])) continue;
       size_t end = k + 1;
-      while (end < site.n && is_digit(site.p[end])) end++;
+      while (end < site.n && ttm_is_digit(site.p[end])) end++;
       if (end < site.n && site.p[end] == ':') return true;
       k = end - 1;
     }

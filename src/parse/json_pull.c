@@ -150,12 +150,9 @@ static inline char next_byte(ttm_json_pull *j) {
 static unsigned hex4(const char *p) {
   unsigned v = 0;
   for (int i = 0; i < 4; i++) {
-    char c = p[i], low = (char)(c | 0x20);
-    unsigned digit = c >= '0' && c <= '9'       ? (unsigned)(c - '0')
-                     : low >= 'a' && low <= 'f' ? (unsigned)(low - 'a' + 10)
-                                                : 16;
-    if (digit > 15) return UINT32_MAX;
-    v = v << 4 | digit;
+    int digit = ttm_hex_digit(p[i]);
+    if (digit < 0) return UINT32_MAX;
+    v = v << 4 | (unsigned)digit;
   }
   return v;
 }

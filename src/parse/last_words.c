@@ -31,10 +31,8 @@ void ttm_last_words_read(ttm_last_words *out, ttm_str text) {
   ttm_str exception = {0}, last = {0}, before = {0};
   *out = (ttm_last_words){.line = 0};
   while (text.n) {
-    size_t end = ttm_str_find_char(text, '\n');
-    ttm_str line = ttm_str_first(text, end), trimmed = ttm_str_trim(line);
+    ttm_str line = ttm_str_take_to(&text, '\n'), trimmed = ttm_str_trim(line);
     ttm_incident_text incident;
-    text = ttm_str_from(text, end == TTM_NOT_FOUND ? text.n : end + 1);
     if (ttm_str_starts(trimmed, TTM_LIT("Traceback (most recent call last)"))) out->file = (ttm_str){0};
     read_frame(out, line);
     if (is_exception(line)) exception = trimmed;

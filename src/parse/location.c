@@ -6,10 +6,6 @@
 
 enum { LOCATION_DEPTH = 64 };
 
-static void skip_space(ttm_str *at) {
-  while (at->n && ttm_scan_is_space(at->p[0])) *at = ttm_str_from(*at, 1);
-}
-
 /* Moves past a bracketed part nobody wants to read: a child location, metadata. */
 static bool skip_bracketed(ttm_str *at) {
   size_t close = ttm_scan_close(*at, 0);
@@ -46,16 +42,16 @@ static bool render_fused(ttm_str *at, ttm_buf *out, int depth) {
   size_t start = out->n;
   ttm_buf_puts(out, "fused[");
   size_t first = out->n;
-  skip_space(at);
+  ttm_scan_skip_space(at);
   while (!ttm_str_take(at, TTM_LIT("]"))) {
     size_t before = out->n;
     if (before > first) ttm_buf_puts(out, ", ");
     size_t behind_comma = out->n;
     if (!render(at, out, depth)) return false;
     if (out->n == behind_comma) out->n = before;
-    skip_space(at);
+    ttm_scan_skip_space(at);
     if (!ttm_str_take(at, TTM_LIT(",")) && !(at->n && at->p[0] == ']')) return false;
-    skip_space(at);
+    ttm_scan_skip_space(at);
   }
   if (out->n == first) {
     out->n = start;
@@ -70,13 +66,13 @@ static bool render_callsite(ttm_str *at, ttm_buf *out, int depth) {
   size_t start = out->n;
   if (!ttm_str_take(at, TTM_LIT("(")) || !render(at, out, depth)) return false;
   size_t before = out->n;
-  skip_space(at);
+  ttm_scan_skip_space(at);
   if (!ttm_str_take(at, TTM_LIT("at"))) return false;
   if (before > start) ttm_buf_puts(out, " at ");
   size_t behind_at = out->n;
   if (!render(at, out, depth)) return false;
   if (out->n == behind_at) out->n = before;
-  skip_space(at);
+  ttm_scan_skip_space(at);
   return ttm_str_take(at, TTM_LIT(")"));
 }
 
@@ -96,7 +92,7 @@ static bool render_other(ttm_str *at, ttm_buf *out) {
 /* Appends the location at *at and moves behind it; false when it is malformed or nested too deep. */
 static bool render(ttm_str *at, ttm_buf *out, int depth) {
   if (depth == LOCATION_DEPTH) return false;
-  skip_space(at);
+  ttm_scan_skip_space(at);
   if (ttm_str_take(at, TTM_LIT("loc("))) return render(at, out, depth + 1) && ttm_str_take(at, TTM_LIT(")"));
   if (at->n && at->p[0] == '"') return render_named(at, out);
   if (ttm_str_take(at, TTM_LIT("fused"))) return render_fused(at, out, depth + 1);
@@ -110,7 +106,7 @@ bool ttm_location_render(ttm_str raw, ttm_buf *out) {
   ttm_str at = raw;
   if (!raw.n) return false;
   bool whole = render(&at, out, 0);
-  skip_space(&at);
+  ttm_scan_skip_space(&at);
   if (!whole || at.n) { /* not a location as we know them: show what was there rather than half of it */
     if (!out->failed) out->n = start;
     ttm_buf_put(out, ttm_scan_trim(raw));

@@ -26,7 +26,6 @@ static ttm_str skip_space(ttm_str v) {
   }
 }
 
-static bool digit(char c) { return c >= '0' && c <= '9'; }
 static bool letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 /* True when v follows the pattern: 'd' a digit, anything else itself. */
@@ -34,7 +33,7 @@ static bool looks_like(ttm_str v, const char *pattern) {
   size_t n = strlen(pattern);
   if (v.n < n) return false;
   for (size_t i = 0; i < n; i++)
-    if (pattern[i] == 'd' ? !digit(v.p[i]) : v.p[i] != pattern[i]) return false;
+    if (pattern[i] == 'd' ? !ttm_is_digit(v.p[i]) : v.p[i] != pattern[i]) return false;
   return true;
 }
 
@@ -49,7 +48,7 @@ bool ttm_log_line_is_loguru(ttm_str message) {
 static ttm_str skip_ci_time(ttm_str v) {
   if (!looks_like(v, "dddd-dd-ddTdd:dd:dd")) return v;
   size_t i = 19;
-  while (i < v.n && (digit(v.p[i]) || v.p[i] == '.')) i++;
+  while (i < v.n && (ttm_is_digit(v.p[i]) || v.p[i] == '.')) i++;
   if (i >= v.n || v.p[i] != 'Z') return v;
   v = ttm_str_from(v, i + 1);
   return v.n && v.p[0] == ' ' ? ttm_str_from(v, 1) : v;

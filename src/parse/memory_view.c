@@ -2,39 +2,34 @@
 #include "parse/memory_view.h"
 
 ttm_memory ttm_memory_line(ttm_str message, ttm_str *rest) {
-  static const struct {
-    ttm_str start;
-    ttm_memory memory;
-  } starts[] = {
-      {TTM_LIT("Device DRAM memory state: "), TTM_DRAM},
-      {TTM_LIT("Device L1 memory state: "), TTM_L1},
-      {TTM_LIT("Device L1_SMALL memory state: "), TTM_L1_SMALL},
-      {TTM_LIT("Device TRACE memory state: "), TTM_TRACE},
+  static const ttm_str starts[TTM_MEMORIES] = {
+      [TTM_DRAM] = TTM_LIT("Device DRAM memory state: "),
+      [TTM_L1] = TTM_LIT("Device L1 memory state: "),
+      [TTM_L1_SMALL] = TTM_LIT("Device L1_SMALL memory state: "),
+      [TTM_TRACE] = TTM_LIT("Device TRACE memory state: "),
   };
-  for (size_t i = 0; i < TTM_MEMORIES; i++) {
-    if (!ttm_str_starts(message, starts[i].start)) continue;
-    *rest = ttm_str_from(message, starts[i].start.n);
-    return starts[i].memory;
-  }
+  *rest = message;
+  for (int m = 0; m < TTM_MEMORIES; m++)
+    if (ttm_str_take(rest, starts[m])) return (ttm_memory)m;
   return TTM_MEMORIES;
 }
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static uint64_t digit(char c) { return (uint64_t)(c - '0'); }
 
 /* A decimal number with any count of decimals, in thousandths; saturates. */
 static bool take_thousandths(ttm_str *v, uint32_t *out) {
   const char *p = v->p, *end = v->p + v->n, *start = p;
   uint64_t value = 0;
-  for (; p < end && is_digit(*p); p++) value = value > UINT32_MAX ? value : value * 10 + digit(*p);
+  for (; p < end && ttm_is_digit(*p); p++) value = value > UINT32_MAX ? value : value * 10 + digit(*p);
   if (p == start) return false;
-  if (end - p > 4 && p[0] == '.' && is_digit(p[1]) && is_digit(p[2]) && is_digit(p[3]) && !is_digit(p[4])) {
+  if (end - p > 4 && p[0] == '.' && ttm_is_digit(p[1]) && ttm_is_digit(p[2]) && ttm_is_digit(p[3]) &&
+      !ttm_is_digit(p[4])) {
     value = value * 1000 + digit(p[1]) * 100 + digit(p[2]) * 10 + digit(p[3]); /* as the runtime prints it */
     p += 4;
   } else {
     int decimals = 0;
     if (p < end && *p == '.') {
-      for (p++; p < end && is_digit(*p); p++)
+      for (p++; p < end && ttm_is_digit(*p); p++)
         if (decimals < 3) value = value * 10 + digit(*p), decimals++;
     }
     for (; decimals < 3; decimals++) value *= 10;

@@ -22,26 +22,15 @@ static bool is_logger(ttm_str name) {
                                       "LLRuntime", "Loader",        "Verif",           "BuildKernels", "Op",
                                       "Dispatch",  "Fabric",        "Metal",           "TTNN",         "MetalTrace",
                                       "Inspector", "SiliconDriver", "EmulationDriver", "UMD",          "EmuleDriver"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    if (ttm_str_eq(name, ttm_str_of(names[i]))) return true;
-  }
-  return false;
+  enum { NAMES = sizeof names / sizeof *names };
+  return ttm_str_index(name, names, NAMES) < NAMES;
 }
 
-static const struct {
-  ttm_str old_word, new_word;
-  ttm_log_severity severity;
-} levels[] = {
-    {TTM_LIT("TRACE"), TTM_LIT("trace"), TTM_SEV_TRACE}, {TTM_LIT("DEBUG"), TTM_LIT("debug"), TTM_SEV_DEBUG},
-    {TTM_LIT("INFO"), TTM_LIT("info"), TTM_SEV_INFO},    {TTM_LIT("WARNING"), TTM_LIT("warning"), TTM_SEV_WARNING},
-    {TTM_LIT("ERROR"), TTM_LIT("error"), TTM_SEV_ERROR}, {TTM_LIT("FATAL"), TTM_LIT("critical"), TTM_SEV_FATAL},
-};
-
 static ttm_log_severity severity_of(ttm_str word, bool old) {
-  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
-    if (ttm_str_eq(word, old ? levels[i].old_word : levels[i].new_word)) return levels[i].severity;
-  }
-  return TTM_SEV_NONE;
+  static const char *const words[2][TTM_SEV_FATAL] = {{"trace", "debug", "info", "warning", "error", "critical"},
+                                                      {"TRACE", "DEBUG", "INFO", "WARNING", "ERROR", "FATAL"}};
+  size_t i = ttm_str_index(word, words[old], TTM_SEV_FATAL);
+  return i < TTM_SEV_FATAL ? (ttm_log_severity)(TTM_SEV_TRACE + i) : TTM_SEV_NONE;
 }
 
 /* The column before the next bar, trimmed; moves *rest behind the bar. */
@@ -133,15 +122,8 @@ static bool take_hex(ttm_str *v, uint64_t *out) {
   uint64_t value = 0;
   size_t n = 0;
   if (!ttm_str_take(v, TTM_LIT("0x"))) return false;
-  for (; n < v->n && n < 16; n++) {
-    char c = v->p[n];
-    int digit = c >= '0' && c <= '9'   ? c - '0'
-                : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                       : -1;
-    if (digit < 0) break;
+  for (int digit; n < v->n && n < 16 && (digit = ttm_hex_digit(v->p[n])) >= 0; n++)
     value = value << 4 | (uint64_t)digit;
-  }
   *v = ttm_str_from(*v, n);
   *out = value;
   return n > 0;

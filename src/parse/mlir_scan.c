@@ -9,26 +9,27 @@ static const uint8_t KIND[256] = {
     ['}'] = CLOSE, ['<'] = ANGLE_OPEN, ['>'] = ANGLE_CLOSE, ['"'] = QUOTE,
 };
 
-static char closer_of(char open) {
-  switch (open) {
-    case '(':
-      return ')';
-    case '[':
-      return ']';
-    case '{':
-      return '}';
-    default:
-      return '>';
-  }
-}
+static char closer_of(char open) { return open == '(' ? ')' : (char)(open + 2); } /* as ASCII has them */
 
 bool ttm_scan_is_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
          c == '.' || c == '-';
 }
 
+ttm_str ttm_scan_take_name(ttm_str *text) {
+  size_t n = 0;
+  while (n < text->n && ttm_scan_is_name(text->p[n])) n++;
+  ttm_str name = ttm_str_first(*text, n);
+  *text = ttm_str_from(*text, n);
+  return name;
+}
+
+void ttm_scan_skip_space(ttm_str *text) {
+  while (text->n && ttm_scan_is_space(text->p[0])) *text = ttm_str_from(*text, 1);
+}
+
 ttm_str ttm_scan_trim(ttm_str text) {
-  while (text.n && ttm_scan_is_space(text.p[0])) text.p++, text.n--;
+  ttm_scan_skip_space(&text);
   while (text.n && ttm_scan_is_space(text.p[text.n - 1])) text.n--;
   return text;
 }
@@ -109,33 +110,13 @@ bool ttm_pieces_next(ttm_pieces *it, ttm_str *piece) {
   return false;
 }
 
-static int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return -1;
-}
-
 /* The byte an escape stands for and its length in the text; length 1 (the backslash itself) when it is none we know. */
 static size_t unescape_one(ttm_str at, char *byte) {
+  static const char from[] = "nt\"\\", into[] = "\n\t\"\\";
   *byte = '\\';
-  if (at.n < 2) return 1;
-  switch (at.p[1]) {
-    case 'n':
-      *byte = '\n';
-      return 2;
-    case 't':
-      *byte = '\t';
-      return 2;
-    case '"':
-    case '\\':
-      *byte = at.p[1];
-      return 2;
-    default:
-      break;
-  }
-  if (at.n < 3) return 1;
-  int high = hex_digit(at.p[1]), low = hex_digit(at.p[2]);
+  const char *plain = at.n < 2 ? NULL : memchr(from, at.p[1], sizeof from - 1);
+  if (plain) return *byte = into[plain - from], 2;
+  int high = at.n < 3 ? -1 : ttm_hex_digit(at.p[1]), low = at.n < 3 ? -1 : ttm_hex_digit(at.p[2]);
   if (high < 0 || low < 0) return 1;
   *byte = (char)(high * 16 + low);
   return 3;
@@ -144,7 +125,6 @@ static size_t unescape_one(ttm_str at, char *byte) {
 void ttm_scan_unescape(ttm_str inside, ttm_buf *out) {
   while (inside.n) {
     size_t plain = ttm_str_find_char(inside, '\\');
-    if (plain == TTM_NOT_FOUND) plain = inside.n;
     ttm_buf_put(out, ttm_str_first(inside, plain));
     inside = ttm_str_from(inside, plain);
     if (!inside.n) break;

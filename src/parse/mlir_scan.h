@@ -13,9 +13,12 @@ enum { TTM_SCAN_DEPTH = 256 };
 /* Blank as MLIR sees it: space, tab, CR, LF. */
 static inline bool ttm_scan_is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 ttm_str ttm_scan_trim(ttm_str text);
+void ttm_scan_skip_space(ttm_str *text);
 
 /* A byte of a name after its sigil: letters, digits, _ $ . - */
 bool ttm_scan_is_name(char c);
+/* Takes a run of them; may be empty. */
+ttm_str ttm_scan_take_name(ttm_str *text);
 
 /* Offset of the bracket that closes the one at `open`; TTM_NOT_FOUND when there is none or the brackets between are
  * broken. */

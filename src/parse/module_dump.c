@@ -7,21 +7,13 @@
 #include "parse/op_line.h"
 
 static ttm_str skip_spaces(ttm_str v) {
-  while (v.n && ttm_scan_is_space(v.p[0])) v = ttm_str_from(v, 1);
+  ttm_scan_skip_space(&v);
   return v;
-}
-
-static ttm_str take_name(ttm_str *v) {
-  size_t n = 0;
-  while (n < v->n && ttm_scan_is_name(v->p[n])) n++;
-  ttm_str name = ttm_str_first(*v, n);
-  *v = ttm_str_from(*v, n);
-  return name;
 }
 
 /* "name" or the inside of "\"odd name\"" behind an @; *v moves past it. */
 static ttm_str take_symbol(ttm_str *v) {
-  if (!v->n || v->p[0] != '"') return take_name(v);
+  if (!v->n || v->p[0] != '"') return ttm_scan_take_name(v);
   size_t end = ttm_scan_string_end(*v, 0);
   if (end == TTM_NOT_FOUND) return ttm_str_first(*v, 0);
   ttm_str inside = {v->p + 1, end - 2};
@@ -31,9 +23,7 @@ static ttm_str take_symbol(ttm_str *v) {
 
 static bool take_line(ttm_str *rest, ttm_str *line) {
   if (!rest->n) return false;
-  size_t end = ttm_str_find_char(*rest, '\n');
-  *line = ttm_str_first(*rest, end);
-  *rest = end == TTM_NOT_FOUND ? ttm_str_from(*rest, rest->n) : ttm_str_from(*rest, end + 1);
+  *line = ttm_str_take_to(rest, '\n');
   return true;
 }
 
@@ -46,7 +36,7 @@ static bool take_function_head(ttm_str *v, ttm_str *name, bool *hidden) {
   if (at.p == v->p) return false; /* 'func.func' in a sentence */
   *hidden = false;
   if (at.n && at.p[0] != '@') {
-    ttm_str visibility = take_name(&at);
+    ttm_str visibility = ttm_scan_take_name(&at);
     *hidden = !ttm_str_eq(visibility, TTM_LIT("public"));
     at = skip_spaces(at);
   }
@@ -85,7 +75,7 @@ static ttm_str find_entry(ttm_str text) {
 static ttm_str innermost_word(ttm_str value) {
   size_t open = ttm_str_find_char(value, '<');
   if (open != TTM_NOT_FOUND) value = ttm_scan_trim(ttm_str_from(value, open + 1));
-  return take_name(&value);
+  return ttm_scan_take_name(&value);
 }
 
 static ttm_arg_kind kind_of(ttm_str word) {
@@ -163,7 +153,7 @@ static ttm_str take_type(ttm_str *v) {
     at = ttm_str_from(at, end == TTM_NOT_FOUND ? ttm_str_find(at, TTM_LIT(" loc(")) : end);
   } else {
     ttm_str_take(&at, TTM_LIT("!"));
-    take_name(&at);
+    ttm_scan_take_name(&at);
     if (at.n && at.p[0] == '<') {
       size_t close = ttm_scan_close(at, 0);
       if (close == TTM_NOT_FOUND) return ttm_str_first(*v, 0);
@@ -248,7 +238,7 @@ static void locator_free(locator *l) {
 /* `#loc12 = loc(...)`; other alias lines (#dram, #system_desc) give false. */
 static bool read_definition(ttm_str line, ttm_str *alias, ttm_str *raw) {
   ttm_str at = ttm_str_from(line, 1);
-  ttm_str name = take_name(&at);
+  ttm_str name = ttm_scan_take_name(&at);
   *alias = (ttm_str){line.p, name.n + 1};
   at = skip_spaces(at);
   if (!name.n || !ttm_str_take(&at, TTM_LIT("="))) return false;
@@ -301,7 +291,7 @@ static void expand(locator *l, ttm_str raw, int depth, size_t *budget) {
     ttm_buf_put(&l->expanded, ttm_str_first(raw, n));
     raw = ttm_str_from(raw, n);
     if (!raw.n) break;
-    ttm_str rest = ttm_str_from(raw, 1), name = take_name(&rest), alias = {raw.p, name.n + 1};
+    ttm_str rest = ttm_str_from(raw, 1), name = ttm_scan_take_name(&rest), alias = {raw.p, name.n + 1};
     uint32_t id = ttm_intern_find(&l->aliases, alias);
     ttm_str meant = id ? without_child(l->definitions.at[id]) : (ttm_str){NULL, 0};
     if (!id && !ttm_str_starts(alias, TTM_LIT("#loc"))) {
@@ -369,7 +359,7 @@ static int note_locations(locator *l, ttm_str line, uint32_t number) {
     ttm_str raw = ttm_scan_trim((ttm_str){line.p + at + 4, close - at - 4});
     from = close + 1;
     ttm_str rest = ttm_str_from(raw, 1);
-    if (raw.n && raw.p[0] == '#' && take_name(&rest).n && !rest.n) {
+    if (raw.n && raw.p[0] == '#' && ttm_scan_take_name(&rest).n && !rest.n) {
       if (note_alias(l, raw, number)) return TTM_ENOMEM;
       continue;
     }
@@ -392,7 +382,7 @@ static int note_callee(locator *l, ttm_str line, uint32_t number) {
   }
   if (!ttm_str_starts(rest, TTM_LIT("@"))) return TTM_OK;
   ttm_str after = ttm_str_from(rest, 1);
-  ttm_str callee = {rest.p, take_name(&after).n + 1};
+  ttm_str callee = {rest.p, ttm_scan_take_name(&after).n + 1};
   uint32_t name;
   if (callee.n == 1) return TTM_OK;
   if (ttm_intern_add(&l->names, callee, &name)) return TTM_ENOMEM;

@@ -26,9 +26,7 @@ static bool read_alias(ttm_str line, ttm_str *name, ttm_str *meant) {
 
 int ttm_module_types_read(ttm_module_types *types, ttm_str text) {
   while (text.n) {
-    size_t end = ttm_str_find_char(text, '\n');
-    ttm_str line = ttm_str_trim(ttm_str_first(text, end)), name, meant;
-    text = end == TTM_NOT_FOUND ? ttm_str_from(text, text.n) : ttm_str_from(text, end + 1);
+    ttm_str line = ttm_str_trim(ttm_str_take_to(&text, '\n')), name, meant;
     if (ttm_str_starts(line, TTM_LIT("module"))) break; /* what stands behind it are locations */
     if (!line.n || line.p[0] != '#' || !read_alias(line, &name, &meant)) continue;
     uint32_t id;

@@ -6,10 +6,6 @@
 /* The text not yet read. Every reader below returns 0, TTM_EFORMAT or TTM_ENOMEM and moves the cursor only forward. */
 typedef ttm_str cursor;
 
-static void skip_space(cursor *at) {
-  while (at->n && ttm_scan_is_space(at->p[0])) *at = ttm_str_from(*at, 1);
-}
-
 static bool next_is(cursor at, char c) { return at.n && at.p[0] == c; }
 
 /* The text between the bracket at the cursor and its partner; the cursor moves behind it. */
@@ -21,20 +17,11 @@ static bool take_bracketed(cursor *at, ttm_str *inside) {
   return true;
 }
 
-/* A run of name bytes; may be empty. */
-static ttm_str take_name(cursor *at) {
-  size_t n = 0;
-  while (n < at->n && ttm_scan_is_name(at->p[n])) n++;
-  ttm_str name = ttm_str_first(*at, n);
-  *at = ttm_str_from(*at, n);
-  return name;
-}
-
 /* `%arg0`, `%3#1` */
 static bool take_value(cursor *at, ttm_str *value) {
   cursor start = *at;
-  if (!ttm_str_take(at, TTM_LIT("%")) || take_name(at).n == 0) return false;
-  if (ttm_str_take(at, TTM_LIT("#")) && take_name(at).n == 0) return false;
+  if (!ttm_str_take(at, TTM_LIT("%")) || ttm_scan_take_name(at).n == 0) return false;
+  if (ttm_str_take(at, TTM_LIT("#")) && ttm_scan_take_name(at).n == 0) return false;
   *value = ttm_str_first(start, (size_t)(at->p - start.p));
   return true;
 }
@@ -48,7 +35,7 @@ static bool take_symbol(cursor *at, ttm_str *symbol) {
       size_t end = ttm_scan_string_end(*at, 0);
       if (end == TTM_NOT_FOUND) return false;
       *at = ttm_str_from(*at, end);
-    } else if (take_name(at).n == 0) {
+    } else if (ttm_scan_take_name(at).n == 0) {
       return false;
     }
   } while (ttm_str_take(at, TTM_LIT("::")));
@@ -70,13 +57,13 @@ static int read_results(cursor *at, ttm_op_line *op) {
   do {
     ttm_str value;
     uint64_t count = 1;
-    skip_space(at);
+    ttm_scan_skip_space(at);
     if (!take_value(at, &value)) return TTM_EFORMAT;
     if (ttm_str_take(at, TTM_LIT(":")) && !ttm_str_take_u64(at, &count)) return TTM_EFORMAT;
     if (count > UINT32_MAX - total) return TTM_EFORMAT;
     total += count;
     if (!op->result.p) op->result = value;
-    skip_space(at);
+    ttm_scan_skip_space(at);
   } while (ttm_str_take(at, TTM_LIT(",")));
   if (!ttm_str_take(at, TTM_LIT("="))) return TTM_EFORMAT;
   op->result_count = (uint32_t)total;
@@ -85,22 +72,22 @@ static int read_results(cursor *at, ttm_op_line *op) {
 
 /* `"ttnn.add"` or `ttcore.load_cached`, and the symbol of `call @f` */
 static int read_name(cursor *at, ttm_op_line *op) {
-  skip_space(at);
+  ttm_scan_skip_space(at);
   if (next_is(*at, '"')) {
     size_t end = ttm_scan_string_end(*at, 0);
     if (end == TTM_NOT_FOUND) return TTM_EFORMAT;
     op->name = (ttm_str){at->p + 1, end - 2};
     *at = ttm_str_from(*at, end);
   } else {
-    op->name = take_name(at);
+    op->name = ttm_scan_take_name(at);
   }
   if (op->name.n == 0) return TTM_EFORMAT;
-  skip_space(at);
+  ttm_scan_skip_space(at);
   if (!next_is(*at, '@')) return TTM_OK;
   ttm_str symbol;
   if (!take_symbol(at, &symbol)) return TTM_EFORMAT;
   op->callee = symbol_name(symbol);
-  skip_space(at);
+  ttm_scan_skip_space(at);
   return ttm_vec_push(&op->operands, symbol);
 }
 
@@ -144,7 +131,7 @@ static int read_attributes(cursor *at, ttm_op_line *op) {
   bool properties = false;
   for (;;) {
     ttm_str inside;
-    skip_space(at);
+    ttm_scan_skip_space(at);
     if (ttm_str_take(at, TTM_LIT(":"))) return TTM_OK;
     if (!at->n || !memchr("<{([", at->p[0], 4)) return TTM_EFORMAT;
     char open = at->p[0];
@@ -198,17 +185,17 @@ int ttm_op_line_types(ttm_op_line *op) {
 
 /* `(T, T) -> T`, `(T) -> (T, T)`, `() -> ()`, and `T -> T` of some custom forms */
 static int read_function_type(cursor *at, ttm_op_line *op) {
-  skip_space(at);
+  ttm_scan_skip_space(at);
   if (next_is(*at, '(') ? !take_bracketed(at, &op->input_types) : !take_type(at, &op->input_types)) return TTM_EFORMAT;
-  skip_space(at);
+  ttm_scan_skip_space(at);
   if (!ttm_str_take(at, TTM_LIT("->"))) return TTM_EFORMAT;
-  skip_space(at);
+  ttm_scan_skip_space(at);
   if (!take_type(at, &op->output_type)) return TTM_EFORMAT;
   return ttm_op_line_types(op);
 }
 
 static int read_location(cursor *at, ttm_op_line *op) {
-  skip_space(at);
+  ttm_scan_skip_space(at);
   if (!at->n) return TTM_OK;
   if (!ttm_str_take(at, TTM_LIT("loc")) || !next_is(*at, '(')) return TTM_EFORMAT;
   return take_bracketed(at, &op->location) ? TTM_OK : TTM_EFORMAT;

@@ -28,8 +28,6 @@ typedef struct reader {
 
 /* ---- Numbers ------------------------------------------------------------------------------------------------------- */
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 static ttm_str skip_blanks(ttm_str v) {
   while (v.n && (v.p[0] == ' ' || v.p[0] == '\t')) v = ttm_str_from(v, 1);
   return v;
@@ -40,8 +38,8 @@ static bool take_count(ttm_str *v, uint64_t *out) {
   uint64_t n = 0;
   size_t i = 0;
   for (; i < v->n; i++) {
-    if (v->p[i] == ',' && i && i + 1 < v->n && is_digit(v->p[i + 1])) continue;
-    if (!is_digit(v->p[i])) break;
+    if (v->p[i] == ',' && i && i + 1 < v->n && ttm_is_digit(v->p[i + 1])) continue;
+    if (!ttm_is_digit(v->p[i])) break;
     if (n > MOST_HUNDREDTHS) return false;
     n = n * 10 + (uint64_t)(v->p[i] - '0');
   }
@@ -60,7 +58,7 @@ static bool take_hundredths(ttm_str *v, int64_t *out) {
   if (!take_count(&at, &whole) || whole > MOST_HUNDREDTHS / 100) return false;
   if (ttm_str_take(&at, TTM_LIT("."))) {
     int digits = 0;
-    for (; at.n && is_digit(at.p[0]); at = ttm_str_from(at, 1), digits++) {
+    for (; at.n && ttm_is_digit(at.p[0]); at = ttm_str_from(at, 1), digits++) {
       if (digits < 2) fraction = fraction * 10 + (uint64_t)(at.p[0] - '0');
     }
     if (digits == 1) fraction *= 10;
@@ -85,7 +83,7 @@ static bool take_mb(ttm_str *v, ttm_str label, int64_t *out) {
 
 static bool take_tail_number(ttm_str *v, ttm_str mark) {
   size_t end = v->n;
-  while (end && is_digit(v->p[end - 1])) end--;
+  while (end && ttm_is_digit(v->p[end - 1])) end--;
   if (end == v->n || !ttm_str_ends(ttm_str_first(*v, end), mark)) return false;
   v->n = end - mark.n;
   return true;
@@ -289,10 +287,8 @@ static int take_line(reader *r, ttm_str line) {
 
 static int take_text(reader *r, ttm_str text) {
   while (text.n) {
-    size_t end = ttm_str_find_char(text, '\n');
-    int status = take_line(r, ttm_str_first(text, end));
+    int status = take_line(r, ttm_str_take_to(&text, '\n'));
     if (status) return status;
-    text = end == TTM_NOT_FOUND ? (ttm_str){text.p, 0} : ttm_str_from(text, end + 1);
   }
   return TTM_OK;
 }

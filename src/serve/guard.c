@@ -85,9 +85,7 @@ ttm_route ttm_guard_route(const char *path) {
 /* Takes the next member of a comma-separated list, blanks trimmed; false at the end. */
 static bool next_member(ttm_str *list, ttm_str *member) {
   if (!list->n) return false;
-  size_t comma = ttm_str_find_char(*list, ',');
-  *member = ttm_str_trim(ttm_str_first(*list, comma));
-  *list = comma == TTM_NOT_FOUND ? (ttm_str){"", 0} : ttm_str_from(*list, comma + 1);
+  *member = ttm_str_trim(ttm_str_take_to(list, ','));
   return true;
 }
 

@@ -152,9 +152,7 @@ static int on_failure(ttm_capture_loader *l, const ttm_capture_node *node) {
   int rc = pass_begun(l, l->begun.n);
   uint32_t op = l->last_called;
   while (rest.n && !rc) {
-    size_t end = ttm_str_find_char(rest, '\n');
-    ttm_str line = ttm_str_trim(end == TTM_NOT_FOUND ? rest : ttm_str_first(rest, end));
-    rest = end == TTM_NOT_FOUND ? ttm_str_from(rest, rest.n) : ttm_str_from(rest, end + 1);
+    ttm_str line = ttm_str_trim(ttm_str_take_to(&rest, '\n'));
     rc = ttm_build_incident_line(l->builder, l->stream, line, op, node->line);
     if (!rc && info) rc = ttm_build_incident_info(l->builder, l->stream, line, op, node->line);
     info = ttm_str_eq(line, TTM_LIT("info:"));
