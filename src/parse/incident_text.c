@@ -480,15 +480,6 @@ bool ttm_incident_is_header(ttm_str line) {
 }
 
 const char *ttm_incident_kind_name(ttm_incident_kind kind) {
-  switch (kind) {
-    case TTM_INCIDENT_OOM:
-      return "oom";
-    case TTM_INCIDENT_L1_CLASH:
-      return "l1_clash";
-    case TTM_INCIDENT_L1_OVERFLOW:
-      return "l1_overflow";
-    case TTM_INCIDENT_FATAL:
-      break;
-  }
-  return "fatal";
+  static const char *const names[] = {"oom", "l1_clash", "l1_overflow", "fatal"};
+  return names[kind];
 }

@@ -228,24 +228,11 @@ static bool read_string(ttm_json_pull *j, ttm_str *out) {
 /* ---- Structure ----------------------------------------------------------------------------------------------------- */
 
 ttm_json_kind ttm_json_peek(ttm_json_pull *j) {
-  switch (next_byte(j)) {
-    case 0:
-      return TTM_JSON_NONE;
-    case '{':
-      return TTM_JSON_OBJECT;
-    case '[':
-      return TTM_JSON_ARRAY;
-    case '"':
-      return TTM_JSON_STRING;
-    case 't':
-      return TTM_JSON_TRUE;
-    case 'f':
-      return TTM_JSON_FALSE;
-    case 'n':
-      return TTM_JSON_NULL;
-    default:
-      return TTM_JSON_NUMBER;
-  }
+  static const uint8_t kinds[256] = {
+      ['\0'] = TTM_JSON_NONE, ['{'] = TTM_JSON_OBJECT, ['['] = TTM_JSON_ARRAY, ['"'] = TTM_JSON_STRING,
+      ['t'] = TTM_JSON_TRUE,  ['f'] = TTM_JSON_FALSE,  ['n'] = TTM_JSON_NULL, /* anything else begins a number */
+  };
+  return (ttm_json_kind)kinds[(unsigned char)next_byte(j)];
 }
 
 bool ttm_json_enter(ttm_json_pull *j, char bracket) {
@@ -354,37 +341,20 @@ static bool skip_container(ttm_json_pull *j) {
   }
 }
 
-bool ttm_json_skip(ttm_json_pull *j) {
+/* The value of this kind that comes next; *text is that of a scalar. With `text` NULL a string may be of any length. */
+static bool read_value(ttm_json_pull *j, ttm_json_kind kind, ttm_str *text) {
   ttm_str ignored;
   j->fresh = false;
-  switch (next_byte(j)) {
-    case 0:
-      return fail(j, TTM_EFORMAT, "the text ends too early");
-    case '{':
-    case '[':
-      return skip_container(j);
-    case '"':
-      return read_string(j, NULL);
-    default:
-      return read_word(j, &ignored);
-  }
+  if (kind == TTM_JSON_NONE) return fail(j, TTM_EFORMAT, "the text ends too early");
+  if (kind == TTM_JSON_OBJECT || kind == TTM_JSON_ARRAY) return skip_container(j);
+  return kind == TTM_JSON_STRING ? read_string(j, text) : read_word(j, text ? text : &ignored);
 }
 
+bool ttm_json_skip(ttm_json_pull *j) { return read_value(j, ttm_json_peek(j), NULL); }
+
 bool ttm_json_value(ttm_json_pull *j, ttm_json_scalar *out) {
-  out->kind = ttm_json_peek(j);
-  out->text = (ttm_str){"", 0};
-  j->fresh = false;
-  switch (out->kind) {
-    case TTM_JSON_NONE:
-      return fail(j, TTM_EFORMAT, "the text ends too early");
-    case TTM_JSON_OBJECT:
-    case TTM_JSON_ARRAY:
-      return skip_container(j);
-    case TTM_JSON_STRING:
-      return read_string(j, &out->text);
-    default:
-      return read_word(j, &out->text);
-  }
+  *out = (ttm_json_scalar){ttm_json_peek(j), {"", 0}};
+  return read_value(j, out->kind, &out->text);
 }
 
 bool ttm_json_integer(const ttm_json_scalar *v, int64_t *out) {

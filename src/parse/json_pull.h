@@ -32,11 +32,11 @@ typedef struct ttm_json_pull {
 } ttm_json_pull;
 
 typedef enum ttm_json_kind {
+  TTM_JSON_NUMBER,
   TTM_JSON_NONE, /* end of input, or an error */
   TTM_JSON_OBJECT,
   TTM_JSON_ARRAY,
   TTM_JSON_STRING,
-  TTM_JSON_NUMBER,
   TTM_JSON_TRUE,
   TTM_JSON_FALSE,
   TTM_JSON_NULL,

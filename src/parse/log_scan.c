@@ -236,6 +236,30 @@ static void scan_rest(scan *s, const char **at, const char *end) {
   pass_rest(s, at);
 }
 
+/* The messages that are few, by their first words. */
+static void scan_other(scan *s, ttm_str message) {
+  static const struct {
+    ttm_str start;
+    ttm_event_kind kind;
+  } others[] = {
+      {TTM_LIT("Device memory state before submit"), TTM_EV_BEFORE_SUBMIT},
+      {TTM_LIT("Device memory state after submit"), TTM_EV_AFTER_SUBMIT},
+      {TTM_LIT("Starting execution of program: "), TTM_EV_PROGRAM_START},
+      {TTM_LIT("Finished execution of program: "), TTM_EV_PROGRAM_FINISH},
+      {TTM_LIT("Cache miss or invalid cache for function: "), TTM_EV_CACHE_MISS},
+      {TTM_LIT("Cache hit for function: "), TTM_EV_CACHE_HIT},
+      {TTM_LIT("Running LoadCachedOp for function "), TTM_EV_CACHE_KEY},
+      {TTM_LIT("Tensor is retained thus not deallocating"), TTM_EV_RETAINED},
+      {TTM_LIT("Trace cache "), TTM_EV_TRACE},
+      {TTM_LIT("Trace is stale"), TTM_EV_TRACE},
+  };
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    if (!ttm_str_take(&message, others[i].start)) continue;
+    add_event(s, others[i].kind, ttm_str_trim(message));
+    return;
+  }
+}
+
 static void scan_device_line(scan *s, ttm_str message) {
   ttm_str rest;
   ttm_memory memory = ttm_memory_line(message, &rest);
@@ -245,10 +269,8 @@ static void scan_device_line(scan *s, ttm_str message) {
     message = ttm_str_trim(message);
     ttm_event *e = add_event(s, TTM_EV_BEFORE_OP, message);
     if (e) e->op_kind = (uint8_t)ttm_op_kind_of(message);
-  } else if (ttm_str_starts(message, TTM_LIT("Device memory state before submit"))) {
-    add_event(s, TTM_EV_BEFORE_SUBMIT, message);
-  } else if (ttm_str_starts(message, TTM_LIT("Device memory state after submit"))) {
-    add_event(s, TTM_EV_AFTER_SUBMIT, message);
+  } else {
+    scan_other(s, message);
   }
 }
 
@@ -261,47 +283,19 @@ static void scan_operation(scan *s, ttm_str text) {
   place_block(s, ttm_known_blocks_find(&s->scanner->known, e->hash, s->rank));
 }
 
-/* A message of the runtime logger: told apart by its first letter, then by its first words. */
+/* A message of the runtime logger; those of operations and their blocks come by far most often. */
 static void scan_runtime(scan *s, ttm_str m, uint8_t severity) {
   ttm_scan_counts *counts = &s->out->counts;
   counts->runtime_lines++;
   s->debug = severity == TTM_SEV_DEBUG || severity == TTM_SEV_TRACE;
   counts->debug_lines += s->debug;
   if (m.n && m.p[m.n - 1] == '\r') m.n--;
-  switch (m.n ? m.p[0] : 0) {
-    case 'D':
-      scan_device_line(s, m);
-      break;
-    case 'E':
-      if (ttm_str_take(&m, TTM_LIT("Executing operation: "))) scan_operation(s, m);
-      break;
-    case 'S':
-      if (ttm_str_take(&m, TTM_LIT("Starting execution of program: ")))
-        add_event(s, TTM_EV_PROGRAM_START, ttm_str_trim(m));
-      break;
-    case 'F':
-      if (ttm_str_take(&m, TTM_LIT("Finished execution of program: ")))
-        add_event(s, TTM_EV_PROGRAM_FINISH, ttm_str_trim(m));
-      break;
-    case 'C':
-      if (ttm_str_take(&m, TTM_LIT("Cache miss or invalid cache for function: ")))
-        add_event(s, TTM_EV_CACHE_MISS, ttm_str_trim(m));
-      else if (ttm_str_take(&m, TTM_LIT("Cache hit for function: ")))
-        add_event(s, TTM_EV_CACHE_HIT, ttm_str_trim(m));
-      break;
-    case 'R':
-      if (ttm_str_take(&m, TTM_LIT("Running LoadCachedOp for function ")))
-        add_event(s, TTM_EV_CACHE_KEY, ttm_str_trim(m));
-      break;
-    case 'T':
-      if (ttm_str_starts(m, TTM_LIT("Tensor is retained thus not deallocating")))
-        add_event(s, TTM_EV_RETAINED, m);
-      else if (ttm_str_starts(m, TTM_LIT("Trace cache ")) || ttm_str_starts(m, TTM_LIT("Trace is stale")))
-        add_event(s, TTM_EV_TRACE, m);
-      break;
-    default:
-      break;
-  }
+  if (m.n && m.p[0] == 'D')
+    scan_device_line(s, m);
+  else if (ttm_str_take(&m, TTM_LIT("Executing operation: ")))
+    scan_operation(s, m);
+  else
+    scan_other(s, m);
   if (severity == TTM_SEV_FATAL || severity == TTM_SEV_ERROR) {
     ttm_str line = {s->line_at, (size_t)(s->line_end - s->line_at)};
     ttm_incident_text incident;

@@ -192,22 +192,24 @@ static bool read_indices(ttm_str m, ttm_metal_event *e) {
 }
 
 bool ttm_metal_event_read(ttm_str m, ttm_metal_event *out) {
-  bool known = false;
+  static const struct {
+    ttm_str start;
+    bool (*read)(ttm_str, ttm_metal_event *);
+  } messages[] = {
+      {TTM_LIT("Configured partition params: "), read_partition},
+      {TTM_LIT("RISC="), read_kernel},
+      {TTM_LIT("ShmTrackingProcessor::track_allocate: "), read_allocation},
+      {TTM_LIT("Begin op: "), read_op},
+      {TTM_LIT("End op: "), read_op},
+      {TTM_LIT("compiled "), read_compiled},
+      {TTM_LIT("Circular buffer indices are not contiguous"), read_indices},
+  };
+  for (size_t i = 0; i < sizeof messages / sizeof *messages; i++) {
+    *out = (ttm_metal_event){0};
+    if (ttm_str_starts(m, messages[i].start) && messages[i].read(m, out)) return true;
+  }
   *out = (ttm_metal_event){0};
-  if (ttm_str_starts(m, TTM_LIT("Configured partition params: ")))
-    known = read_partition(m, out);
-  else if (ttm_str_starts(m, TTM_LIT("RISC=")))
-    known = read_kernel(m, out);
-  else if (ttm_str_starts(m, TTM_LIT("ShmTrackingProcessor::track_allocate: ")))
-    known = read_allocation(m, out);
-  else if (ttm_str_starts(m, TTM_LIT("Begin op: ")) || ttm_str_starts(m, TTM_LIT("End op: ")))
-    known = read_op(m, out);
-  else if (ttm_str_starts(m, TTM_LIT("compiled ")))
-    known = read_compiled(m, out);
-  else if (ttm_str_starts(m, TTM_LIT("Circular buffer indices are not contiguous")))
-    known = read_indices(m, out);
-  if (!known) *out = (ttm_metal_event){0};
-  return known;
+  return false;
 }
 
 /* circular_buffer_config.cpp and program.cpp. */

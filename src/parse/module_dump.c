@@ -78,12 +78,10 @@ static ttm_str innermost_word(ttm_str value) {
   return ttm_scan_take_name(&value);
 }
 
-static ttm_arg_kind kind_of(ttm_str word) {
-  if (ttm_str_eq(word, TTM_LIT("input"))) return TTM_ARG_INPUT;
-  if (ttm_str_eq(word, TTM_LIT("parameter"))) return TTM_ARG_PARAMETER;
-  if (ttm_str_eq(word, TTM_LIT("constant"))) return TTM_ARG_CONSTANT;
-  if (ttm_str_eq(word, TTM_LIT("default"))) return TTM_ARG_DEFAULT;
-  return TTM_ARG_UNKNOWN;
+const char *const ttm_arg_kind_names[] = {"input", "parameter", "constant", "default", "unknown"};
+
+ttm_arg_kind ttm_arg_kind_of(ttm_str word) {
+  return (ttm_arg_kind)ttm_str_index(word, ttm_arg_kind_names, TTM_ARG_UNKNOWN);
 }
 
 static ttm_str tensor_in(ttm_str value) {
@@ -120,7 +118,7 @@ static bool key_is(ttm_str key, ttm_str name) {
 
 static int read_attribute(ttm_str key, ttm_str value, ttm_arena *arena, ttm_module_arg *arg) {
   if (ttm_str_eq(key, TTM_LIT("ttir.name"))) return read_string(value, arena, &arg->name);
-  if (key_is(key, TTM_LIT("argument_type"))) arg->kind = kind_of(innermost_word(value));
+  if (key_is(key, TTM_LIT("argument_type"))) arg->kind = ttm_arg_kind_of(innermost_word(value));
   if (key_is(key, TTM_LIT("shard_status"))) arg->shard_status = innermost_word(value);
   if (key_is(key, TTM_LIT("local_shape"))) arg->local_type = tensor_in(value);
   if (key_is(key, TTM_LIT("kv_cache"))) arg->kv_cache = !ttm_str_eq(value, TTM_LIT("false"));

@@ -16,6 +16,11 @@ typedef enum ttm_arg_kind {
   TTM_ARG_UNKNOWN
 } ttm_arg_kind;
 
+/* "input", "parameter", "constant", "default", "unknown". */
+extern const char *const ttm_arg_kind_names[TTM_ARG_UNKNOWN + 1];
+/* TTM_ARG_UNKNOWN for any other word. */
+ttm_arg_kind ttm_arg_kind_of(ttm_str word);
+
 /* Views point into the dump text or into the arena given. */
 typedef struct ttm_module_arg {
   ttm_str ssa;          /* "%arg0" */

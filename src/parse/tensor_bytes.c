@@ -12,18 +12,15 @@ typedef struct dtype_size {
   uint8_t block_bits;
 } dtype_size;
 
-#define NAME(s) \
-  { s, sizeof(s) - 1 }
-
 static const dtype_size DTYPES[] = {
-    {NAME("bf16"), 2, 0},   {NAME("f32"), 4, 0},     {NAME("si32"), 4, 0},     {NAME("bfp_bf8"), 0, 8},
-    {NAME("u32"), 4, 0},    {NAME("ui32"), 4, 0},    {NAME("i32"), 4, 0},      {NAME("u16"), 2, 0},
-    {NAME("ui16"), 2, 0},   {NAME("u8"), 1, 0},      {NAME("ui8"), 1, 0},      {NAME("i1"), 1, 0},
-    {NAME("f16"), 2, 0},    {NAME("bfp_bf4"), 0, 4}, {NAME("bfp_bf2"), 0, 2},  {NAME("bfp_f8"), 0, 8},
-    {NAME("bfp_f4"), 0, 4}, {NAME("bfp_f2"), 0, 2},  {NAME("f64"), 8, 0},      {NAME("i64"), 8, 0},
-    {NAME("si64"), 8, 0},   {NAME("ui64"), 8, 0},    {NAME("i16"), 2, 0},      {NAME("si16"), 2, 0},
-    {NAME("i8"), 1, 0},     {NAME("si8"), 1, 0},     {NAME("f8E4M3FN"), 1, 0}, {NAME("f8E5M2"), 1, 0},
-    {NAME("index"), 8, 0},
+    {TTM_LIT("bf16"), 2, 0},   {TTM_LIT("f32"), 4, 0},     {TTM_LIT("si32"), 4, 0},     {TTM_LIT("bfp_bf8"), 0, 8},
+    {TTM_LIT("u32"), 4, 0},    {TTM_LIT("ui32"), 4, 0},    {TTM_LIT("i32"), 4, 0},      {TTM_LIT("u16"), 2, 0},
+    {TTM_LIT("ui16"), 2, 0},   {TTM_LIT("u8"), 1, 0},      {TTM_LIT("ui8"), 1, 0},      {TTM_LIT("i1"), 1, 0},
+    {TTM_LIT("f16"), 2, 0},    {TTM_LIT("bfp_bf4"), 0, 4}, {TTM_LIT("bfp_bf2"), 0, 2},  {TTM_LIT("bfp_f8"), 0, 8},
+    {TTM_LIT("bfp_f4"), 0, 4}, {TTM_LIT("bfp_f2"), 0, 2},  {TTM_LIT("f64"), 8, 0},      {TTM_LIT("i64"), 8, 0},
+    {TTM_LIT("si64"), 8, 0},   {TTM_LIT("ui64"), 8, 0},    {TTM_LIT("i16"), 2, 0},      {TTM_LIT("si16"), 2, 0},
+    {TTM_LIT("i8"), 1, 0},     {TTM_LIT("si8"), 1, 0},     {TTM_LIT("f8E4M3FN"), 1, 0}, {TTM_LIT("f8E5M2"), 1, 0},
+    {TTM_LIT("index"), 8, 0},
 };
 
 static const dtype_size *dtype_find(ttm_str name) {
@@ -81,16 +78,8 @@ static uint64_t shard_count(const ttm_tensor_type *type) {
 
 /* The alignment of one page in its memory; 0 (none) on the host and where the memory is unknown. */
 static uint64_t page_alignment(const ttm_tensor_type *type, ttm_alignment align) {
-  switch (type->buffer) {
-    case TTM_BUFFER_DRAM:
-    case TTM_BUFFER_TRACE:
-      return align.dram;
-    case TTM_BUFFER_L1:
-    case TTM_BUFFER_L1_SMALL:
-      return align.l1;
-    default:
-      return 0;
-  }
+  if (type->buffer == TTM_BUFFER_DRAM || type->buffer == TTM_BUFFER_TRACE) return align.dram;
+  return type->buffer == TTM_BUFFER_L1 || type->buffer == TTM_BUFFER_L1_SMALL ? align.l1 : 0;
 }
 
 /* A run of equal pages: the whole tensor, or one shard. */

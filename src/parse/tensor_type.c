@@ -86,32 +86,16 @@ static ttm_str enum_word(ttm_str text) {
 }
 
 static ttm_buffer_kind buffer_named(ttm_str word) {
-  static const struct {
-    ttm_str word;
-    ttm_buffer_kind kind;
-  } names[] = {
-      {{"dram", 4}, TTM_BUFFER_DRAM},         {{"system_memory", 13}, TTM_BUFFER_SYSTEM}, {{"l1", 2}, TTM_BUFFER_L1},
-      {{"l1_small", 8}, TTM_BUFFER_L1_SMALL}, {{"trace", 5}, TTM_BUFFER_TRACE},
-  };
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    if (ttm_str_eq(word, names[i].word)) return names[i].kind;
-  }
-  return TTM_BUFFER_NONE;
+  static const char *const names[] = {"", "dram", "l1", "l1_small", "trace", "system_memory"};
+  size_t kind = ttm_str_index(word, names, TTM_BUFFER_SYSTEM + 1);
+  return kind <= TTM_BUFFER_SYSTEM ? (ttm_buffer_kind)kind : TTM_BUFFER_NONE;
 }
 
 static ttm_placement placement_named(ttm_str word) {
-  static const struct {
-    ttm_str word;
-    ttm_placement placement;
-  } names[] = {
-      {{"interleaved", 11}, TTM_PLACE_INTERLEAVED},     {{"height_sharded", 14}, TTM_PLACE_HEIGHT_SHARDED},
-      {{"width_sharded", 13}, TTM_PLACE_WIDTH_SHARDED}, {{"block_sharded", 13}, TTM_PLACE_BLOCK_SHARDED},
-      {{"nd_sharded", 10}, TTM_PLACE_ND_SHARDED},
-  };
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    if (ttm_str_eq(word, names[i].word)) return names[i].placement;
-  }
-  return TTM_PLACE_NONE;
+  static const char *const names[] = {"",          "interleaved", "height_sharded", "width_sharded", "block_sharded",
+                                      "nd_sharded"};
+  size_t placement = ttm_str_index(word, names, TTM_PLACE_ND_SHARDED + 1);
+  return placement <= TTM_PLACE_ND_SHARDED ? (ttm_placement)placement : TTM_PLACE_NONE;
 }
 
 /* The inside of `memref<3x8x!ttcore.tile<32x32, bf16>, #ttnn.buffer_type<dram>>` */

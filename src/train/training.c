@@ -14,25 +14,9 @@ const ttm_train_part_look ttm_train_part_looks[TTM_PARTS] = {
 };
 
 const char *ttm_train_origin_name(ttm_train_origin origin) {
-  switch (origin) {
-    case TTM_FROM_OPTION:
-      return "option";
-    case TTM_FROM_LOG:
-      return "log";
-    case TTM_FROM_ARENA:
-      return "allocator arena";
-    case TTM_FROM_PARAMETERS:
-      return "parameters";
-    case TTM_FROM_MODEL:
-      return "model size";
-    case TTM_FROM_PHASE:
-      return "measured";
-    case TTM_FROM_DEFAULT:
-      return "default";
-    case TTM_FROM_NOWHERE:
-      break;
-  }
-  return "not known";
+  static const char *const names[] = {"not known",  "option",     "log",      "allocator arena",
+                                      "parameters", "model size", "measured", "default"};
+  return names[origin];
 }
 
 int64_t ttm_train_bytes(int64_t hundredths) { return llround((double)hundredths * (1048576.0 / 100.0)); }

@@ -3,17 +3,15 @@
 #include "base/checked.h"
 #include "profile/load/graph.h"
 
-#define NAME(s) \
-  { s, sizeof(s) - 1 }
-
 static ttm_str element_of(ttm_str dtype) {
   static const struct {
     ttm_str ttnn, mlir;
   } names[] = {
-      {NAME("BFLOAT16"), NAME("bf16")},     {NAME("FLOAT32"), NAME("f32")}, {NAME("BFLOAT8_B"), NAME("bfp_bf8")},
-      {NAME("BFLOAT4_B"), NAME("bfp_bf4")}, {NAME("UINT32"), NAME("ui32")}, {NAME("INT32"), NAME("si32")},
-      {NAME("UINT16"), NAME("ui16")},       {NAME("UINT8"), NAME("ui8")},   {NAME("INT8"), NAME("si8")},
-      {NAME("FP8_E4M3"), NAME("f8E4M3FN")},
+      {TTM_LIT("BFLOAT16"), TTM_LIT("bf16")},     {TTM_LIT("FLOAT32"), TTM_LIT("f32")},
+      {TTM_LIT("BFLOAT8_B"), TTM_LIT("bfp_bf8")}, {TTM_LIT("BFLOAT4_B"), TTM_LIT("bfp_bf4")},
+      {TTM_LIT("UINT32"), TTM_LIT("ui32")},       {TTM_LIT("INT32"), TTM_LIT("si32")},
+      {TTM_LIT("UINT16"), TTM_LIT("ui16")},       {TTM_LIT("UINT8"), TTM_LIT("ui8")},
+      {TTM_LIT("INT8"), TTM_LIT("si8")},          {TTM_LIT("FP8_E4M3"), TTM_LIT("f8E4M3FN")},
   };
   size_t colon = ttm_str_find(dtype, TTM_LIT("::"));
   if (colon != TTM_NOT_FOUND) dtype = ttm_str_from(dtype, colon + 2);

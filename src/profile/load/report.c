@@ -286,16 +286,9 @@ static void put_type(ttm_buf *out, ttm_str shape, ttm_str dtype) {
   ttm_buf_printf(out, "tensor<%.*s%s%.*s>", (int)shape.n, shape.p, shape.n ? "x" : "", (int)dtype.n, dtype.p);
 }
 
-static ttm_arg_kind arg_kind_of(ttm_str word) {
-  static const char *const words[TTM_ARG_UNKNOWN] = {"input", "parameter", "constant", "default"};
-  int kind = 0;
-  while (kind < TTM_ARG_UNKNOWN && !ttm_str_eq(word, ttm_str_of(words[kind]))) kind++;
-  return (ttm_arg_kind)kind;
-}
-
 /* The registry says more of an argument than the module texts. */
 static int add_entry(report_loader *l, const entry *e) {
-  ttm_module_arg arg = {.ssa = e->ssa, .name = e->name, .kind = arg_kind_of(e->type), .kv_cache = e->kv_cache};
+  ttm_module_arg arg = {.ssa = e->ssa, .name = e->name, .kind = ttm_arg_kind_of(e->type), .kv_cache = e->kv_cache};
   if (ttm_str_eq(e->name, e->ssa)) arg.name = (ttm_str){"", 0}; /* it has none */
   if (e->graph != l->args_of) l->args_of = e->graph, l->arg = 0;
   if (e->graph > l->profile->graphs.n) return TTM_OK;

@@ -4,21 +4,6 @@
 #include "report/files/json_parts.h"
 #include "report/files/report.h"
 
-static const char *kind_name(uint8_t kind) {
-  switch (kind) {
-    case TTM_ARG_INPUT:
-      return "input";
-    case TTM_ARG_PARAMETER:
-      return "parameter";
-    case TTM_ARG_CONSTANT:
-      return "constant";
-    case TTM_ARG_DEFAULT:
-      return "default";
-    default:
-      return "unknown";
-  }
-}
-
 static void put_entry(ttm_json *j, const ttm_findings *f, uint32_t index) {
   const ttm_profile *p = f->profile;
   const ttm_registry_entry *entry = &f->registry.entries.at[index];
@@ -27,7 +12,7 @@ static void put_entry(ttm_json *j, const ttm_findings *f, uint32_t index) {
   ttm_json_put_u64(j, "index", index);
   ttm_json_put_id(j, "ssa", p, arg->ssa);
   ttm_json_put_id(j, "name", p, arg->name ? arg->name : arg->ssa);
-  ttm_json_put_name(j, "type", kind_name(arg->kind));
+  ttm_json_put_name(j, "type", ttm_arg_kind_names[arg->kind]);
   ttm_json_put_type(j, p, arg->type);
   /* On a mesh the signature has the global shape; `bytes` counts what one device holds. */
   if (arg->local_type != arg->type && arg->local_type < p->types.n && p->types.at[arg->local_type].is_tensor)
