@@ -42,7 +42,7 @@ void ttm_put_mb(ttm_buf *out, double mb) {
 
 void ttm_put_bytes(ttm_buf *out, uint64_t bytes) {
   if (bytes >= 1u << 20) {
-    bool large = bytes >= 10ull << 30;
+    bool large = bytes >= 1ull << 30;
     ttm_put_mb(out, ttm_mib(bytes) / (large ? 1024.0 : 1.0));
     ttm_buf_puts(out, large ? " GB" : " MB");
   } else if (bytes >= 1u << 10) {

@@ -67,29 +67,11 @@ static uint64_t count_member(ttm_str object, const char *key) {
   return ttm_json_get_count(ttm_json_get_member(object, key), 0);
 }
 
-/* "out of memory in DRAM, fragmented" */
-static char *incident_words(ttm_str incident) {
-  static const struct {
-    const char *kind, *words;
-  } kinds[] = {{"oom", "out of memory"}, {"l1_clash", "L1 clash"}, {"l1_overflow", "L1 overflow"}, {"fatal", "fatal"}};
-  ttm_buf words = {0};
-  char *kind = text_member(incident, "kind"), *memory = text_member(incident, "memory");
-  char *verdict = text_member(incident, "verdict"), *copy = NULL;
-  if (kind && memory && verdict) {
-    const char *known = kind;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-      if (!strcmp(kind, kinds[i].kind)) known = kinds[i].words;
-    }
-    ttm_buf_puts(&words, known);
-    if (*memory && !strcmp(kind, "oom")) ttm_buf_puts(&words, " in "), ttm_buf_puts(&words, memory);
-    if (*verdict) ttm_buf_puts(&words, ", "), ttm_buf_puts(&words, verdict);
-    copy = words.failed ? NULL : ttm_str_copy(ttm_buf_str(&words));
-  }
-  ttm_buf_free(&words);
-  ttm_free(kind);
-  ttm_free(memory);
-  ttm_free(verdict);
-  return copy;
+/* What the first failure is called: by its statement, or by its message in a report that has no statements. */
+static char *failure_words(ttm_str findings, ttm_str incident) {
+  ttm_str statements = ttm_json_get_member(findings, "statements"), first;
+  if (ttm_json_get_element(&statements, &first)) return text_member(first, "headline");
+  return text_member(incident, "text");
 }
 
 /* 0 or TTM_ENOMEM. */
@@ -112,7 +94,7 @@ static int read_findings(ttm_catalog_entry *entry, ttm_str text) {
   entry->l1_peak_mb = ttm_json_get_number(ttm_json_get_member(l1, "allocated_per_bank_MB"), -1);
   entry->l1_peak_pct = ttm_json_get_number(ttm_json_get_member(l1, "utilization_pct"), -1);
   while (ttm_json_get_element(&incidents, &one)) {
-    if (!entry->incidents++) entry->incident = incident_words(one);
+    if (!entry->incidents++) entry->incident = failure_words(text, one);
   }
   return entry->log && (!entry->incidents || entry->incident) ? TTM_OK : TTM_ENOMEM;
 }

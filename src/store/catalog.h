@@ -9,10 +9,11 @@
 
 /* One report. Texts come from files that anybody may have written: escape them. */
 typedef struct ttm_catalog_entry {
-  char *folder;   /* the last part of its path */
-  char *name;     /* what its files start with: usually the same */
-  char *log;      /* path of the log as it was given, "" when unknown */
-  char *incident; /* "out of memory in DRAM, fragmented" of the first one; "" when there was none */
+  char *folder; /* the last part of its path */
+  char *name;   /* what its files start with: usually the same */
+  char *log;    /* path of the log as it was given, "" when unknown */
+  char *
+      incident; /* "Out of memory in DRAM: fragmented, short by 0.506 MB per bank", the first one; "" when there was none */
   uint64_t incidents;
   uint64_t operations;
   uint64_t log_bytes;       /* of the log's text when the report was made */

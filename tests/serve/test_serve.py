@@ -86,7 +86,7 @@ def test_pages(server):
     status, headers, body = get(server.port, "/")
     check(status == 200 and headers["Content-Type"] == "text/html; charset=utf-8", "index")
     check(b'href="two-runs-oom/"' in body and b'href="with%20page/"' in body, "index lists reports")
-    check(b"1006.34 MB/bank (98.5%)" in body and b"out of memory in DRAM, exhausted" in body, "index has the facts")
+    check(b"1006.34 MB/bank (98.5%)" in body and b"Out of memory in DRAM: insufficient memory, short by 8.50 MB per bank" in body, "index has the facts")
     check(b"linked" not in body and b"private" not in body, "index shows no links")
     status, headers, _ = get(server.port, "/two-runs-oom")
     check(status == 302 and headers["Location"] == "./two-runs-oom/", "slash added")

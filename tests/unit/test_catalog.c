@@ -42,7 +42,8 @@ static void written(const char *path, time_t when) {
 static const char FINDINGS[] =
     "{\"schema_version\":1,\n\"input\":{\"path\":\"logs/a.log\",\"bytes\":4},\n\"operations\":{\"total\":9},\n"
     "\"peak\":{\"DRAM\":{\"allocated_per_bank_MB\":10.5,\"utilization_pct\":50},\"L1\":null},\n"
-    "\"incidents\":[{\"kind\":\"oom\",\"memory\":\"DRAM\",\"verdict\":\"fragmented\"},{\"kind\":\"fatal\"}]}";
+    "\"incidents\":[{\"kind\":\"oom\",\"memory\":\"DRAM\",\"verdict\":\"fragmented\"},{\"kind\":\"fatal\"}],\n"
+    "\"statements\":[{\"id\":\"oom.fragmented\",\"headline\":\"Out of memory in DRAM: fragmented\"}]}";
 
 static int fill(void **state) {
   (void)state;
@@ -87,7 +88,7 @@ static void lists_newest_first(void **state) {
   assert_string_equal(run->name, "run");
   assert_true(run->has_page && !run->has_findings && run->written == 2001 && run->peak_mb < 0);
   assert_string_equal(a->log, "logs/a.log");
-  assert_string_equal(a->incident, "out of memory in DRAM, fragmented");
+  assert_string_equal(a->incident, "Out of memory in DRAM: fragmented");
   assert_true(a->incidents == 2 && a->operations == 9 && a->peak_mb == 10.5 && a->peak_pct == 50 && a->l1_peak_mb < 0);
   assert_string_equal(broken->folder, "broken");
   assert_string_equal(broken->log, "");
