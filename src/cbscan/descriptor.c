@@ -9,27 +9,21 @@
 static void fill_slot(cbs_unit *unit, cbs_slot *slot, cbs_node n, const cbs_eval_frame *frame) {
   const cbs_tree *tree = &unit->tree;
   n = cbs_resolve(unit, n, &frame);
-  const cbs_name *name = NULL;
-  if (n && cbs_tree_kind(tree, n) == CBS_N_IDENTIFIER) {
-    name = cbs_names_find(&unit->names, cbs_tree_text(tree, n), n);
-    if (!name || name->kind != CBS_NAME_VARIABLE) return;
-  }
-  cbs_node list = name ? 0 : cbs_list_of(tree, n);
-  cbs_struct d = {.list = list, .name = name};
+  const cbs_name *name = cbs_name_of(&unit->names, n);
+  if (name && name->kind != CBS_NAME_VARIABLE) return;
+  cbs_struct d = {.list = cbs_list_of(tree, n), .name = name};
   static const char *const members[] = {"buffer_index", "data_format", "page_size"};
   cbs_expression *to[] = {&slot->index, &slot->format, &slot->page};
-  cbs_node first = list ? cbs_tree_child(tree, list, 0) : 0;
+  cbs_node first = cbs_tree_child(tree, d.list, 0);
   bool positional = first && cbs_tree_kind(tree, first) != CBS_N_INIT_PAIR;
   for (size_t i = 0; i < 3; i++) {
-    cbs_node value = positional ? cbs_tree_child(tree, list, i) : cbs_struct_member(unit, &d, members[i]);
+    cbs_node value = positional ? cbs_tree_child(tree, d.list, i) : cbs_struct_member(unit, &d, members[i]);
     if (value) *to[i] = cbs_evaluate(unit, value, frame);
   }
 }
 
 static bool is_format_list(const cbs_tree *tree, cbs_node n) {
-  cbs_node list = cbs_list_of(tree, n), first = list ? cbs_tree_child(tree, list, 0) : 0;
-  if (!first) return false;
-  cbs_node_kind kind = cbs_tree_kind(tree, first);
+  cbs_node_kind kind = cbs_tree_kind(tree, cbs_tree_child(tree, cbs_list_of(tree, n), 0));
   /* {{...}}: the outer braces are the container's; one descriptor's own braces hold pairs or plain values. */
   return kind == CBS_N_INIT_LIST || kind == CBS_N_COMPOUND_LITERAL || kind == CBS_N_IDENTIFIER;
 }
@@ -39,12 +33,12 @@ static bool add_formats(cbs_unit *unit, cbs_buffer *cb, cbs_node value, const cb
   const cbs_tree *tree = &unit->tree;
   const cbs_name *name;
   cbs_node list = cbs_list_of(tree, cbs_resolve_value(unit, value, &frame, &name));
-  while (list && cbs_tree_children(tree, list) == 1 && is_format_list(tree, list)) {
+  while (cbs_tree_children(tree, list) == 1 && is_format_list(tree, list)) {
     cbs_node only = cbs_tree_child(tree, list, 0);
     if (cbs_tree_kind(tree, only) != CBS_N_INIT_LIST || !is_format_list(tree, only)) break;
     list = only;
   }
-  size_t n = list ? cbs_tree_children(tree, list) : 0;
+  size_t n = cbs_tree_children(tree, list);
   if (!n) return true;
   if (!cbs_buffer_slots(unit, cb, n)) return false;
   for (size_t i = 0; i < n; i++) fill_slot(unit, &cb->slots[i], cbs_tree_child(tree, list, i), frame);
@@ -53,26 +47,24 @@ static bool add_formats(cbs_unit *unit, cbs_buffer *cb, cbs_node value, const cb
 
 /* x.format_descriptors.push_back(...) and x.format_descriptors[0].page_size = ... */
 static bool add_format_statements(cbs_unit *unit, cbs_buffer *cb, const cbs_name *name, const cbs_eval_frame *frame) {
-  const cbs_names *names = &unit->names;
-  ttm_str text = name->text;
+  const cbs_tree *tree = &unit->tree;
   cbs_node pushed[16];
   size_t n = 0;
-  for (const cbs_change *change = cbs_change_first(names, text); change; change = cbs_change_next(names, change)) {
-    if (change->node < name->node || !cbs_tree_within(&unit->tree, change->node, name->scope)) continue;
+  for (const cbs_change *change = NULL; (change = cbs_next_change(&unit->names, name, change));) {
     if (change->kind != CBS_CHANGE_METHOD || !ttm_str_eq(change->path, TTM_LIT("format_descriptors"))) continue;
-    if (cbs_names_find(names, text, change->node) != name) continue;
+    if (cbs_names_find(&unit->names, name->text, change->node) != name) continue;
     bool adds = ttm_str_eq(change->word, TTM_LIT("push_back")) || ttm_str_eq(change->word, TTM_LIT("emplace_back"));
     if (adds && n < 16) pushed[n++] = change->node;
   }
   if (!n) return true;
   if (!cbs_buffer_slots(unit, cb, n)) return false;
   for (size_t i = 0; i < n; i++) {
-    if (cbs_call_arguments(&unit->tree, pushed[i]) == 1) {
-      fill_slot(unit, &cb->slots[i], cbs_call_argument(&unit->tree, pushed[i], 0), frame);
+    if (cbs_call_arguments(tree, pushed[i]) == 1) {
+      fill_slot(unit, &cb->slots[i], cbs_call_argument(tree, pushed[i], 0), frame);
     } else { /* emplace_back(index, format, page) */
-      cb->slots[i].index = cbs_evaluate(unit, cbs_call_argument(&unit->tree, pushed[i], 0), frame);
-      cb->slots[i].format = cbs_evaluate(unit, cbs_call_argument(&unit->tree, pushed[i], 1), frame);
-      cb->slots[i].page = cbs_evaluate(unit, cbs_call_argument(&unit->tree, pushed[i], 2), frame);
+      cb->slots[i].index = cbs_evaluate(unit, cbs_call_argument(tree, pushed[i], 0), frame);
+      cb->slots[i].format = cbs_evaluate(unit, cbs_call_argument(tree, pushed[i], 1), frame);
+      cb->slots[i].page = cbs_evaluate(unit, cbs_call_argument(tree, pushed[i], 2), frame);
     }
   }
   return true;
@@ -137,7 +129,7 @@ static int make_dataflow(cbs_unit *unit, cbs_node site, const cbs_eval_frame *fr
 
 /* 1 for a CBDescriptor, 2 for a dataflow buffer, 0 for neither. */
 static int type_of(const cbs_tree *tree, cbs_node type) {
-  ttm_str name = type ? cbs_name_last(tree, type) : (ttm_str){"", 0};
+  ttm_str name = cbs_name_last(tree, type);
   if (ttm_str_eq(name, TTM_LIT("CBDescriptor"))) return 1;
   return ttm_str_eq(name, TTM_LIT("DataflowBufferSpec")) || ttm_str_eq(name, TTM_LIT("DataflowBufferConfig")) ? 2 : 0;
 }
@@ -150,8 +142,8 @@ static int type_of_bare_list(const cbs_tree *tree, cbs_node n) {
     cbs_node declaration = cbs_tree_at(tree, parent)->parent;
     if (type_of(tree, cbs_tree_field(tree, declaration, CBS_F_TYPE))) return 0;
   }
-  if (cbs_member_of(tree, n, "total_size") && cbs_member_of(tree, n, "format_descriptors")) return 1;
-  return cbs_member_of(tree, n, "entry_size") && cbs_member_of(tree, n, "num_entries") ? 2 : 0;
+  if (cbs_member_of(tree, n, TTM_LIT("total_size")) && cbs_member_of(tree, n, TTM_LIT("format_descriptors"))) return 1;
+  return cbs_member_of(tree, n, TTM_LIT("entry_size")) && cbs_member_of(tree, n, TTM_LIT("num_entries")) ? 2 : 0;
 }
 
 int cbs_scan_descriptor(cbs_unit *unit, cbs_node n) {

@@ -120,17 +120,15 @@ static bool buffer_index(ttm_str name, int64_t *value) {
 
 static ttm_str qualifier_of(const cbs_tree *tree, cbs_node n) {
   cbs_node scope = 0;
-  while (cbs_tree_kind(tree, n) == CBS_N_QUALIFIED) {
-    cbs_node name = cbs_tree_field(tree, n, CBS_F_NAME), s = cbs_tree_field(tree, n, CBS_F_SCOPE);
-    if (s) scope = s;
-    if (!name) break;
-    n = name;
+  for (; cbs_tree_kind(tree, n) == CBS_N_QUALIFIED; n = cbs_tree_field(tree, n, CBS_F_NAME)) {
+    cbs_node own = cbs_tree_field(tree, n, CBS_F_SCOPE);
+    if (own) scope = own;
   }
-  return scope ? cbs_name_last(tree, scope) : (ttm_str){"", 0};
+  return cbs_name_last(tree, scope);
 }
 
 static cbs_value eval_macro(cbs_eval *eval, const cbs_name *name) {
-  ttm_str text = name->value ? ttm_str_trim(cbs_tree_text(eval->tree, name->value)) : (ttm_str){"", 0};
+  ttm_str text = ttm_str_trim(cbs_tree_text(eval->tree, name->value));
   while (text.n > 2 && text.p[0] == '(' && text.p[text.n - 1] == ')') text = (ttm_str){text.p + 1, text.n - 2};
   if (text.n && text.p[0] >= '0' && text.p[0] <= '9') {
     size_t digits = 0;
@@ -197,34 +195,22 @@ static cbs_value eval_field(cbs_eval *eval, cbs_node n, const cbs_eval_frame *fr
   cbs_value unknown = cbs_value_unknown(cbs_tree_text(tree, n));
   int64_t given;
   if (cbs_constants_find(eval->defines, cbs_tree_text(tree, n), &given)) return cbs_value_given(given);
-  if (!object || !field || cbs_tree_kind(tree, object) != CBS_N_IDENTIFIER) return unknown;
+  const cbs_name *name = cbs_name_of(eval->names, object);
+  if (!field || !name || name->kind != CBS_NAME_VARIABLE) return unknown;
   ttm_str word = cbs_tree_text(tree, field);
-  const cbs_name *name = cbs_names_find(eval->names, cbs_tree_text(tree, object), n);
-  if (!name || name->kind != CBS_NAME_VARIABLE) return unknown;
   const cbs_change *last = NULL;
-  cbs_names const *names = eval->names;
-  for (const cbs_change *change = cbs_change_first(names, cbs_tree_text(tree, object)); change;
-       change = cbs_change_next(names, change)) {
-    if (change->kind != CBS_CHANGE_FIELD || !ttm_str_eq(change->word, word) || change->path.n) continue;
-    if (change->node > name->node && change->node < n && cbs_tree_within(tree, change->node, name->scope))
-      last = change;
+  for (const cbs_change *change = NULL; (change = cbs_next_change(eval->names, name, change));) {
+    bool ours = change->kind == CBS_CHANGE_FIELD && ttm_str_eq(change->word, word) && !change->path.n;
+    if (ours && change->node < n) last = change;
   }
   if (last) {
     cbs_value value = cbs_eval_node(eval, last->value, frame);
-    bool sure = cbs_tree_kind(tree, cbs_tree_at(tree, cbs_tree_at(tree, last->node)->parent)->parent) == CBS_N_BLOCK &&
-                cbs_tree_within(tree, n, cbs_tree_at(tree, cbs_tree_at(tree, last->node)->parent)->parent);
+    cbs_node statement = cbs_tree_at(tree, last->node)->parent, block = cbs_tree_at(tree, statement)->parent;
+    bool sure = cbs_tree_kind(tree, block) == CBS_N_BLOCK && cbs_tree_within(tree, n, block);
     return sure ? value : cbs_value_union(&value, &unknown);
   }
-  cbs_node list = name->value;
-  if (list && cbs_tree_kind(tree, list) == CBS_N_COMPOUND_LITERAL) list = cbs_tree_field(tree, list, CBS_F_VALUE);
-  if (!list || cbs_tree_kind(tree, list) != CBS_N_INIT_LIST) return unknown;
-  for (cbs_node pair = cbs_tree_at(tree, list)->child; pair; pair = cbs_tree_at(tree, pair)->next) {
-    cbs_node designator = cbs_tree_field(tree, pair, CBS_F_DESIGNATOR), value = cbs_tree_field(tree, pair, CBS_F_VALUE);
-    if (!designator || !value) continue;
-    ttm_str label = ttm_str_from(cbs_tree_text(tree, designator), 1);
-    if (ttm_str_eq(label, word)) return cbs_eval_node(eval, value, frame);
-  }
-  return unknown;
+  cbs_node value = cbs_member_of(tree, cbs_list_of(tree, name->value), word);
+  return value ? cbs_eval_node(eval, value, frame) : unknown;
 }
 
 /* table[2] of a table that is written out. */
@@ -232,11 +218,9 @@ static cbs_value eval_subscript(cbs_eval *eval, cbs_node n, const cbs_eval_frame
   const cbs_tree *tree = eval->tree;
   cbs_node object = cbs_tree_field(tree, n, CBS_F_ARGUMENT), indices = cbs_tree_field(tree, n, CBS_F_INDICES);
   cbs_value unknown = cbs_value_unknown(cbs_tree_text(tree, n));
-  if (!object || !indices || cbs_tree_kind(tree, object) != CBS_N_IDENTIFIER) return unknown;
-  const cbs_name *name = cbs_names_find(eval->names, cbs_tree_text(tree, object), n);
-  cbs_node first = cbs_tree_child(tree, indices, 0);
-  cbs_value index = cbs_eval_node(eval, first, frame);
-  if (!name || !name->value || name->kind != CBS_NAME_VARIABLE || !cbs_value_is_one(&index)) return unknown;
+  const cbs_name *name = cbs_name_of(eval->names, object);
+  cbs_value index = cbs_eval_node(eval, cbs_tree_child(tree, indices, 0), frame);
+  if (!name || name->kind != CBS_NAME_VARIABLE || !cbs_value_is_one(&index)) return unknown;
   if (index.type != CBS_VALUE_INT || index.v[0].i < 0 || cbs_tree_kind(tree, name->value) != CBS_N_INIT_LIST)
     return unknown;
   cbs_node item = cbs_tree_child(tree, name->value, (size_t)index.v[0].i);
@@ -284,7 +268,6 @@ static cbs_value eval_ternary(cbs_eval *eval, cbs_node n, const cbs_eval_frame *
   const cbs_tree *tree = eval->tree;
   cbs_node condition = cbs_tree_field(tree, n, CBS_F_CONDITION);
   cbs_node yes = cbs_tree_field(tree, n, CBS_F_CONSEQUENCE), no = cbs_tree_field(tree, n, CBS_F_ALTERNATIVE);
-  if (!condition || !yes || !no) return cbs_value_unknown((ttm_str){0});
   cbs_value test = cbs_eval_node(eval, condition, frame);
   int truth = cbs_value_truth(&test);
   if (truth >= 0) {
@@ -301,8 +284,8 @@ static cbs_value eval_ternary(cbs_eval *eval, cbs_node n, const cbs_eval_frame *
 static cbs_value eval_cast(cbs_eval *eval, cbs_node n, const cbs_eval_frame *frame) {
   cbs_node value = cbs_tree_field(eval->tree, n, CBS_F_VALUE), type = cbs_tree_field(eval->tree, n, CBS_F_TYPE);
   cbs_value v = cbs_eval_node(eval, value, frame);
-  bool real = type && (cbs_text_has_word(cbs_tree_text(eval->tree, type), TTM_LIT("float")) ||
-                       cbs_text_has_word(cbs_tree_text(eval->tree, type), TTM_LIT("double")));
+  ttm_str to = cbs_tree_text(eval->tree, type);
+  bool real = cbs_text_has_word(to, TTM_LIT("float")) || cbs_text_has_word(to, TTM_LIT("double"));
   return cbs_value_convert(&v, real ? "real" : "trunc");
 }
 
@@ -315,8 +298,7 @@ static cbs_value eval_unary(cbs_eval *eval, cbs_node n, const cbs_eval_frame *fr
 static cbs_value eval_update(cbs_eval *eval, cbs_node n, const cbs_eval_frame *frame) {
   const cbs_tree *tree = eval->tree;
   cbs_node operand = cbs_tree_field(tree, n, CBS_F_ARGUMENT), op = cbs_tree_field(tree, n, CBS_F_OPERATOR);
-  if (!operand || !op || cbs_tree_kind(tree, operand) != CBS_N_IDENTIFIER) return cbs_value_unknown((ttm_str){0});
-  const cbs_name *name = cbs_names_find(eval->names, cbs_tree_text(tree, operand), n);
+  const cbs_name *name = cbs_name_of(eval->names, operand);
   if (!name) return cbs_value_unknown(cbs_tree_text(tree, operand));
   cbs_value v = eval_declared(eval, name, n, frame);
   if (op > operand) return v; /* x++ */

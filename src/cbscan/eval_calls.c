@@ -32,25 +32,18 @@ static cbs_value format_size(const cbs_value *format, bool tile) {
 cbs_node cbs_eval_callee(const cbs_eval *eval, cbs_node call) {
   const cbs_tree *tree = eval->tree;
   cbs_node function = cbs_tree_field(tree, call, CBS_F_FUNCTION);
-  if (!function || cbs_tree_kind(tree, function) == CBS_N_FIELD) return 0;
+  if (cbs_tree_kind(tree, function) == CBS_N_FIELD) return 0;
   ttm_str text = cbs_name_last(tree, function);
   const cbs_name *name = cbs_names_find(eval->names, text, call);
   if (!name) return 0;
-  if (name->kind == CBS_NAME_VARIABLE) {
-    return name->value && cbs_tree_kind(tree, name->value) == CBS_N_LAMBDA ? name->value : 0;
-  }
+  if (name->kind == CBS_NAME_VARIABLE) return cbs_tree_kind(tree, name->value) == CBS_N_LAMBDA ? name->value : 0;
   if (name->kind != CBS_NAME_FUNCTION) return 0;
   /* Overloads: the one with room for the arguments, if there is only one. */
   size_t arguments = cbs_call_arguments(tree, call);
   cbs_node found = 0;
-  for (const cbs_name *other = cbs_name_first(eval->names, text); other; other = cbs_name_next(eval->names, other)) {
+  for (const cbs_name *other = NULL; (other = cbs_next_name(eval->names, text, other));) {
     if (other->kind != CBS_NAME_FUNCTION || !other->value) continue;
-    cbs_node list = 0;
-    for (cbs_node d = cbs_tree_field(tree, other->node, CBS_F_DECLARATOR); d && !list;
-         d = cbs_tree_kind(tree, d) == CBS_N_REFERENCE_DECLARATOR ? cbs_tree_child(tree, d, 0)
-                                                                  : cbs_tree_field(tree, d, CBS_F_DECLARATOR)) {
-      list = cbs_tree_field(tree, d, CBS_F_PARAMETERS);
-    }
+    cbs_node list = cbs_parameters(tree, other->node);
     if (list && cbs_tree_children(tree, list) < arguments) continue;
     if (found) return 0;
     found = other->node;
@@ -198,7 +191,7 @@ static cbs_value eval_known(cbs_eval *eval, cbs_node call, const known_call *kno
 static cbs_value eval_method(cbs_eval *eval, cbs_node call, cbs_node function, const cbs_eval_frame *frame) {
   const cbs_tree *tree = eval->tree;
   cbs_node field = cbs_tree_field(tree, function, CBS_F_FIELD), object = cbs_tree_field(tree, function, CBS_F_ARGUMENT);
-  ttm_str name = field ? cbs_name_last(tree, field) : (ttm_str){"", 0};
+  ttm_str name = cbs_name_last(tree, field);
   if (ttm_str_eq(name, TTM_LIT("value_or"))) {
     cbs_value held = cbs_eval_node(eval, object, frame);
     cbs_value otherwise = argument(eval, call, 0, frame);

@@ -13,17 +13,12 @@ typedef struct walk {
 
 enum { MAX_DEPTH = 200 };
 
-static ttm_str name_text(const walk *w) { return w->name->text; }
-
 /* True when a change of the variable stands in `n`. */
 static bool changes_in(const walk *w, cbs_node n, bool *accumulates) {
-  const cbs_names *names = w->eval->names;
-  cbs_node after = cbs_tree_at(w->eval->tree, n)->after;
   bool found = false;
-  for (const cbs_change *change = cbs_change_first(names, name_text(w)); change;
-       change = cbs_change_next(names, change)) {
+  for (const cbs_change *change = NULL; (change = cbs_next_change(w->eval->names, w->name, change));) {
     if (change->kind != CBS_CHANGE_ASSIGN && change->kind != CBS_CHANGE_STEP) continue;
-    if (change->node <= w->name->node || change->node < n || change->node >= after) continue;
+    if (!cbs_tree_within(w->eval->tree, change->node, n)) continue;
     if (cbs_tree_within(w->eval->tree, change->node, w->name->node) && w->name->kind != CBS_NAME_PARAMETER) continue;
     found = true;
     if (accumulates && !ttm_str_eq(change->word, TTM_LIT("="))) *accumulates = true;
@@ -32,7 +27,7 @@ static bool changes_in(const walk *w, cbs_node n, bool *accumulates) {
 }
 
 static cbs_value open_value(const walk *w, cbs_value s) {
-  cbs_value unknown = cbs_value_unknown(name_text(w));
+  cbs_value unknown = cbs_value_unknown(w->name->text);
   return cbs_value_union(&s, &unknown);
 }
 
@@ -99,7 +94,7 @@ static cbs_value apply_assignment(walk *w, cbs_node n, cbs_value s) {
   cbs_node op_node = cbs_tree_field(tree, n, CBS_F_OPERATOR);
   ttm_str op = op_node ? cbs_tree_text(tree, op_node) : TTM_LIT("=");
   bool ours =
-      left && cbs_tree_kind(tree, left) == CBS_N_IDENTIFIER && ttm_str_eq(cbs_tree_text(tree, left), name_text(w));
+      left && cbs_tree_kind(tree, left) == CBS_N_IDENTIFIER && ttm_str_eq(cbs_tree_text(tree, left), w->name->text);
   if (cbs_tree_within(tree, w->at, n) || !ours || !right) return apply_children(w, n, s);
   cbs_value value = cbs_eval_node(w->eval, right, w->frame);
   if (ttm_str_eq(op, TTM_LIT("="))) return value;
@@ -109,7 +104,7 @@ static cbs_value apply_assignment(walk *w, cbs_node n, cbs_value s) {
 static cbs_value apply_step(walk *w, cbs_node n, cbs_value s) {
   const cbs_tree *tree = w->eval->tree;
   cbs_node operand = cbs_tree_field(tree, n, CBS_F_ARGUMENT), op = cbs_tree_field(tree, n, CBS_F_OPERATOR);
-  if (!operand || !op || !ttm_str_eq(cbs_tree_text(tree, operand), name_text(w))) return s;
+  if (!operand || !op || !ttm_str_eq(cbs_tree_text(tree, operand), w->name->text)) return s;
   cbs_value one = cbs_value_int(1);
   return cbs_value_binary(ttm_str_first(cbs_tree_text(tree, op), 1), &s, &one);
 }
@@ -158,7 +153,7 @@ static cbs_value parameter_of_any_call(cbs_eval *eval, const cbs_name *name) {
   ttm_str function = cbs_function_name(tree, name->scope);
   cbs_value all = {0};
   size_t calls = 0;
-  for (const cbs_call *c = cbs_call_first(eval->names, function); c; c = cbs_call_next(eval->names, c)) {
+  for (const cbs_change *c = NULL; (c = cbs_next_call(eval->names, function, c));) {
     cbs_node call = c->node;
     if (cbs_tree_within(tree, call, name->scope) || cbs_eval_callee(eval, call) != name->scope) continue;
     if (++calls > 6) break;

@@ -40,7 +40,7 @@ static void add_chain(config *c, const cbs_tree *tree, cbs_node call, const cbs_
 }
 
 static bool is_config_type(const cbs_tree *tree, cbs_node type) {
-  return type && ttm_str_eq(cbs_name_last(tree, type), TTM_LIT("CircularBufferConfig"));
+  return ttm_str_eq(cbs_name_last(tree, type), TTM_LIT("CircularBufferConfig"));
 }
 
 /* Arguments of a constructor in any of its spellings. */
@@ -50,10 +50,7 @@ static void take_constructor(config *c, const cbs_tree *tree, cbs_node site, cbs
   for (size_t i = 0; i < 3; i++) {
     argument[i] = cbs_tree_child(tree, list, i);
     /* `T x(a, b)` read as a function: the argument is the type of a parameter */
-    if (argument[i] && cbs_tree_kind(tree, argument[i]) == CBS_N_PARAMETER) {
-      cbs_node inner = cbs_tree_child(tree, argument[i], 0);
-      if (inner) argument[i] = inner;
-    }
+    if (cbs_tree_kind(tree, argument[i]) == CBS_N_PARAMETER) argument[i] = cbs_tree_child(tree, argument[i], 0);
   }
   c->site = site;
   c->total = argument[0];
@@ -82,20 +79,18 @@ static bool assigned_config(cbs_unit *unit, config *c, cbs_node value, const cbs
 static bool config_of_variable(cbs_unit *unit, config *c, const cbs_name *name, cbs_node use,
                                const cbs_eval_frame *frame, int depth) {
   const cbs_tree *tree = &unit->tree;
-  cbs_node_kind kind = name->value ? cbs_tree_kind(tree, name->value) : CBS_N_OTHER;
+  cbs_node_kind kind = cbs_tree_kind(tree, name->value);
   if (kind == CBS_N_INIT_LIST && !is_config_type(tree, name->type)) { /* auto cfg{CircularBufferConfig{...}} */
     if (!find_config(unit, c, cbs_tree_child(tree, name->value, 0), frame, depth + 1)) return false;
   } else if (is_config_type(tree, name->type) &&
              (kind == CBS_N_ARGUMENTS || kind == CBS_N_PARAMETERS || kind == CBS_N_INIT_LIST)) {
     take_constructor(c, tree, name->node, name->value, frame);
-  } else if (!name->value || !find_config(unit, c, name->value, frame, depth + 1)) {
+  } else if (!find_config(unit, c, name->value, frame, depth + 1)) {
     return false;
   }
-  const cbs_names *names = &unit->names;
-  for (const cbs_change *change = cbs_change_first(names, name->text); change;
-       change = cbs_change_next(names, change)) {
-    if (change->node < name->node || change->node > use || !cbs_tree_within(tree, change->node, name->scope)) continue;
-    if (cbs_tree_within(tree, use, change->node)) continue; /* cfg = cfg.set_...(): what it was before */
+  for (const cbs_change *change = NULL; (change = cbs_next_change(&unit->names, name, change));) {
+    if (change->node > use || cbs_tree_within(tree, use, change->node))
+      continue; /* cfg = cfg.set_...(): what it was before */
     if (change->kind == CBS_CHANGE_ASSIGN && !assigned_config(unit, c, change->value, frame, depth)) return false;
     if (change->kind != CBS_CHANGE_METHOD) continue;
     add_setter(c, change->node, frame); /* cfg.index(1).set_page_size(x): the whole chain */
@@ -107,15 +102,14 @@ static bool config_of_variable(cbs_unit *unit, config *c, const cbs_name *name, 
 /* The configuration a function of the file gives back. */
 static bool returned_config(cbs_unit *unit, config *c, cbs_node call, const cbs_eval_frame *caller, int depth) {
   const cbs_tree *tree = &unit->tree;
-  cbs_node function = cbs_eval_callee(&unit->eval, call),
-           body = function ? cbs_tree_field(tree, function, CBS_F_BODY) : 0;
+  cbs_node function = cbs_eval_callee(&unit->eval, call), body = cbs_tree_field(tree, function, CBS_F_BODY);
   cbs_eval_frame *frame = body ? ttm_arena_alloc(unit->arena, sizeof *frame) : NULL; /* `c` keeps it */
   if (!frame) return false;
   *frame = (cbs_eval_frame){function, call, caller};
   for (cbs_node n = body; n < cbs_tree_at(tree, body)->after; n++) {
     if (cbs_tree_kind(tree, n) != CBS_N_RETURN || cbs_function_around(tree, n) != function) continue;
     cbs_node value = cbs_tree_child(tree, n, 0);
-    return value && find_config(unit, c, value, frame, depth + 1);
+    return find_config(unit, c, value, frame, depth + 1);
   }
   return false;
 }
@@ -127,7 +121,7 @@ static bool find_config(cbs_unit *unit, config *c, cbs_node n, const cbs_eval_fr
   if (!n || depth > 12) return false;
   switch (cbs_tree_kind(tree, n)) {
     case CBS_N_IDENTIFIER: {
-      const cbs_name *name = cbs_names_find(&unit->names, cbs_tree_text(tree, n), n);
+      const cbs_name *name = cbs_name_of(&unit->names, n);
       cbs_node at = n;
       if (!name || name->kind != CBS_NAME_VARIABLE) return false;
       cbs_eval_leave(&unit->eval, name, &at, &frame);
@@ -141,9 +135,9 @@ static bool find_config(cbs_unit *unit, config *c, cbs_node n, const cbs_eval_fr
       return true;
     case CBS_N_CALL: {
       cbs_node function = cbs_tree_field(tree, n, CBS_F_FUNCTION);
-      if (function && cbs_tree_kind(tree, function) == CBS_N_FIELD) {
+      if (cbs_tree_kind(tree, function) == CBS_N_FIELD) {
         cbs_node object = cbs_tree_field(tree, function, CBS_F_ARGUMENT);
-        if (!object || !find_config(unit, c, object, frame, depth + 1)) return false;
+        if (!find_config(unit, c, object, frame, depth + 1)) return false;
         add_setter(c, n, frame);
         return true;
       }
@@ -164,21 +158,18 @@ static bool find_config(cbs_unit *unit, config *c, cbs_node n, const cbs_eval_fr
 static bool add_map(cbs_unit *unit, cbs_buffer *cb, cbs_node map, const cbs_eval_frame *frame) {
   const cbs_tree *tree = &unit->tree;
   const cbs_name *name;
-  cbs_node source = map, list = cbs_list_of(tree, cbs_resolve_value(unit, map, &frame, &name));
-  size_t room = (list ? cbs_tree_children(tree, list) : 0) + MAX_SLOTS;
+  cbs_node list = cbs_list_of(tree, cbs_resolve_value(unit, map, &frame, &name));
+  size_t room = cbs_tree_children(tree, list) + MAX_SLOTS;
   if (!cbs_buffer_slots(unit, cb, room)) return false;
   cb->slot_count = 0;
-  for (cbs_node pair = list ? cbs_tree_at(tree, list)->child : 0; pair; pair = cbs_tree_at(tree, pair)->next) {
+  for (cbs_node pair = cbs_tree_at(tree, list)->child; pair; pair = cbs_tree_at(tree, pair)->next) {
     cbs_node inner = cbs_list_of(tree, pair);
     if (!inner || cb->slot_count == room) continue;
     cb->slots[cb->slot_count].index = cbs_evaluate(unit, cbs_tree_child(tree, inner, 0), frame);
     cb->slots[cb->slot_count++].format = cbs_evaluate(unit, cbs_tree_child(tree, inner, 1), frame);
   }
-  if (!name) return true;
-  const cbs_names *names = &unit->names;
-  for (const cbs_change *change = cbs_change_first(names, name->text); change;
-       change = cbs_change_next(names, change)) {
-    if (change->kind != CBS_CHANGE_ITEM || change->node < name->node || change->node > source) continue;
+  for (const cbs_change *change = NULL; name && (change = cbs_next_change(&unit->names, name, change));) {
+    if (change->kind != CBS_CHANGE_ITEM || change->node > map) continue;
     cbs_node left = cbs_tree_field(tree, change->node, CBS_F_LEFT), indices = cbs_tree_field(tree, left, CBS_F_INDICES);
     if (!indices || cb->slot_count == room) continue;
     cb->slots[cb->slot_count].index = cbs_evaluate(unit, cbs_tree_child(tree, indices, 0), frame);
@@ -202,7 +193,7 @@ static cbs_slot *slot_of(cbs_buffer *cb, const cbs_expression *index) {
 static void apply_setter(cbs_unit *unit, cbs_buffer *cb, cbs_node call, const cbs_eval_frame *frame) {
   const cbs_tree *tree = &unit->tree;
   cbs_node function = cbs_tree_field(tree, call, CBS_F_FUNCTION), field = cbs_tree_field(tree, function, CBS_F_FIELD);
-  ttm_str word = field ? cbs_name_last(tree, field) : (ttm_str){"", 0};
+  ttm_str word = cbs_name_last(tree, field);
   cbs_node first = cbs_call_argument(tree, call, 0), second = cbs_call_argument(tree, call, 1);
   if (ttm_str_eq(word, TTM_LIT("set_page_size")) && first && second) {
     cbs_expression index = cbs_evaluate(unit, first, frame);
@@ -290,16 +281,14 @@ static int make_create_cb(cbs_unit *unit, cbs_node call, const cbs_eval_frame *f
   if (cbs_unit_product_text(unit, pages.text, page.text, &cb.total.text)) return TTM_ENOMEM;
   const cbs_eval_frame *list_frame = frame;
   cbs_node ids = cbs_resolve(unit, argument[0], &list_frame);
-  if (ids && cbs_tree_kind(tree, ids) == CBS_N_IDENTIFIER) { /* an array of indices? */
-    const cbs_name *name = cbs_names_find(&unit->names, cbs_tree_text(tree, ids), ids);
-    if (name && name->value && cbs_tree_kind(tree, name->value) == CBS_N_INIT_LIST) ids = name->value;
-  }
-  cbs_node list = ids && cbs_tree_kind(tree, ids) == CBS_N_INIT_LIST && cbs_tree_children(tree, ids) > 1 ? ids : 0;
+  const cbs_name *name = cbs_name_of(&unit->names, ids); /* an array of indices? */
+  if (name && cbs_tree_kind(tree, name->value) == CBS_N_INIT_LIST) ids = name->value;
+  cbs_node list = cbs_tree_kind(tree, ids) == CBS_N_INIT_LIST && cbs_tree_children(tree, ids) > 1 ? ids : 0;
   size_t n = list ? cbs_tree_children(tree, list) : 1;
   if (!cbs_buffer_slots(unit, &cb, n)) return TTM_ENOMEM;
   for (size_t i = 0; i < n; i++) {
     cb.slots[i].index =
-        cbs_evaluate(unit, list ? cbs_tree_child(tree, list, i) : argument[0], list ? list_frame : frame);
+        list ? cbs_evaluate(unit, cbs_tree_child(tree, list, i), list_frame) : cbs_evaluate(unit, argument[0], frame);
     cb.slots[i].format = cbs_evaluate(unit, argument[5], frame);
     cb.slots[i].page = page;
   }
@@ -312,7 +301,7 @@ static int make_create_cb(cbs_unit *unit, cbs_node call, const cbs_eval_frame *f
 static int at_call(cbs_unit *unit, cbs_node n) {
   const cbs_tree *tree = &unit->tree;
   cbs_node function = cbs_tree_field(tree, n, CBS_F_FUNCTION);
-  if (!function || cbs_tree_kind(tree, function) == CBS_N_FIELD) return TTM_OK;
+  if (cbs_tree_kind(tree, function) == CBS_N_FIELD) return TTM_OK;
   ttm_str name = cbs_name_last(tree, function);
   size_t arguments = cbs_call_arguments(tree, n);
   cbs_make make = NULL;

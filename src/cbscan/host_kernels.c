@@ -13,18 +13,15 @@ static int take_args(cbs_unit *unit, cbs_kernel_ref *ref, cbs_node n, const cbs_
   if (!n && !name) return TTM_OK;
   ref->args = ttm_arena_alloc(unit->arena, MAX_ARGS * sizeof *ref->args);
   if (!ref->args) return TTM_ENOMEM;
-  cbs_node list = n ? cbs_list_of(tree, n) : 0;
   /* std::vector<uint32_t> x = {...} may be written as x({...}) too */
-  if (n && !list && cbs_tree_kind(tree, n) == CBS_N_ARGUMENTS) list = cbs_list_of(tree, cbs_tree_child(tree, n, 0));
-  for (cbs_node c = list ? cbs_tree_at(tree, list)->child : 0; c && ref->arg_count < MAX_ARGS;
-       c = cbs_tree_at(tree, c)->next) {
+  bool wrapped = cbs_tree_kind(tree, n) == CBS_N_ARGUMENTS;
+  cbs_node list = cbs_list_of(tree, wrapped ? cbs_tree_child(tree, n, 0) : n);
+  for (cbs_node c = cbs_tree_at(tree, list)->child; c && ref->arg_count < MAX_ARGS; c = cbs_tree_at(tree, c)->next) {
     ref->args[ref->arg_count++] = cbs_evaluate(unit, c, frame);
   }
   if (!name || (n && !list)) return TTM_OK;
-  const cbs_names *names = &unit->names;
-  for (const cbs_change *change = cbs_change_first(names, name->text); change;
-       change = cbs_change_next(names, change)) {
-    if (change->node < name->node || change->node > use || !cbs_tree_within(tree, change->node, name->scope)) continue;
+  for (const cbs_change *change = NULL; (change = cbs_next_change(&unit->names, name, change));) {
+    if (change->node > use) continue;
     bool conditional = false, in_loop = false;
     cbs_conditions_above(tree, change->node, &conditional, &in_loop);
     bool adds = change->kind == CBS_CHANGE_METHOD &&
@@ -38,12 +35,14 @@ static int take_args(cbs_unit *unit, cbs_kernel_ref *ref, cbs_node n, const cbs_
   return TTM_OK;
 }
 
-static int add_named(cbs_unit *unit, cbs_kernel_ref *ref, ttm_str name, const cbs_value *value) {
+static int add_named(cbs_unit *unit, cbs_kernel_ref *ref, cbs_node name, cbs_node value, const cbs_eval_frame *frame) {
+  cbs_value key = cbs_eval_expression(&unit->eval, name, frame);
+  if (key.type != CBS_VALUE_STRING || !cbs_value_is_one(&key) || ref->named_count == MAX_ARGS) return TTM_OK;
   if (!ref->named) {
     ref->named = ttm_arena_alloc(unit->arena, MAX_ARGS * sizeof *ref->named);
     if (!ref->named) return TTM_ENOMEM;
   }
-  if (ref->named_count < MAX_ARGS) ref->named[ref->named_count++] = (cbs_kernel_named){name, *value};
+  ref->named[ref->named_count++] = (cbs_kernel_named){key.v[0].t, cbs_eval_expression(&unit->eval, value, frame)};
   return TTM_OK;
 }
 
@@ -52,13 +51,9 @@ static int take_named(cbs_unit *unit, cbs_kernel_ref *ref, cbs_node n, const cbs
   const cbs_tree *tree = &unit->tree;
   const cbs_name *name;
   cbs_node list = cbs_list_of(tree, cbs_resolve_value(unit, n, &frame, &name));
-  for (cbs_node c = list ? cbs_tree_at(tree, list)->child : 0; c; c = cbs_tree_at(tree, c)->next) {
-    cbs_node pair = cbs_list_of(tree, c), first = pair ? cbs_tree_child(tree, pair, 0) : 0;
-    cbs_node second = pair ? cbs_tree_child(tree, pair, 1) : 0;
-    cbs_value key = cbs_eval_expression(&unit->eval, first, frame);
-    if (!second || key.type != CBS_VALUE_STRING || !cbs_value_is_one(&key)) continue;
-    cbs_value value = cbs_eval_expression(&unit->eval, second, frame);
-    if (add_named(unit, ref, key.v[0].t, &value)) return TTM_ENOMEM;
+  for (cbs_node c = cbs_tree_at(tree, list)->child; c; c = cbs_tree_at(tree, c)->next) {
+    cbs_node pair = cbs_list_of(tree, c), first = cbs_tree_child(tree, pair, 0), second = cbs_tree_child(tree, pair, 1);
+    if (second && add_named(unit, ref, first, second, frame)) return TTM_ENOMEM;
   }
   return TTM_OK;
 }
@@ -69,39 +64,28 @@ static int take_bindings(cbs_unit *unit, cbs_kernel_ref *ref, cbs_node n, const 
   for (cbs_node at = n; n && at < cbs_tree_at(tree, n)->after; at++) {
     cbs_node spec = 0, accessor = 0;
     if (cbs_tree_kind(tree, at) == CBS_N_INIT_LIST) {
-      spec = cbs_member_of(tree, at, "dfb_spec_name");
-      accessor = cbs_member_of(tree, at, "accessor_name");
+      spec = cbs_member_of(tree, at, TTM_LIT("dfb_spec_name"));
+      accessor = cbs_member_of(tree, at, TTM_LIT("accessor_name"));
     } else if (cbs_tree_kind(tree, at) == CBS_N_CALL) {
-      cbs_node function = cbs_tree_field(tree, at, CBS_F_FUNCTION);
-      ttm_str name = function ? cbs_name_last(tree, function) : (ttm_str){"", 0};
+      ttm_str name = cbs_name_last(tree, cbs_tree_field(tree, at, CBS_F_FUNCTION));
       if (!ttm_str_eq(name, TTM_LIT("ProducerOf")) && !ttm_str_eq(name, TTM_LIT("ConsumerOf"))) continue;
       spec = cbs_call_argument(tree, at, 0);
       accessor = cbs_call_argument(tree, at, 1);
     }
-    if (!spec || !accessor) continue;
-    cbs_value key = cbs_eval_expression(&unit->eval, accessor, frame);
-    cbs_value value = cbs_eval_expression(&unit->eval, spec, frame);
-    if (key.type != CBS_VALUE_STRING || !cbs_value_is_one(&key)) continue;
-    if (add_named(unit, ref, key.v[0].t, &value)) return TTM_ENOMEM;
+    if (spec && accessor && add_named(unit, ref, accessor, spec, frame)) return TTM_ENOMEM;
   }
   return TTM_OK;
 }
 
 /* Bindings in a variable: its initialiser and every push_back. */
 static int take_bindings_of(cbs_unit *unit, cbs_kernel_ref *ref, cbs_node n, const cbs_eval_frame *frame) {
-  const cbs_tree *tree = &unit->tree;
   const cbs_eval_frame *at_frame = frame;
   cbs_node inner = cbs_resolve(unit, n, &at_frame);
-  if (!inner || cbs_tree_kind(tree, inner) != CBS_N_IDENTIFIER) return take_bindings(unit, ref, n, frame);
-  const cbs_name *name = cbs_names_find(&unit->names, cbs_tree_text(tree, inner), inner);
-  if (!name) return TTM_OK;
-  if (name->value && take_bindings(unit, ref, name->value, at_frame)) return TTM_ENOMEM;
-  const cbs_names *names = &unit->names;
-  for (const cbs_change *change = cbs_change_first(names, name->text); change;
-       change = cbs_change_next(names, change)) {
-    if (change->kind != CBS_CHANGE_METHOD || change->node < name->node) continue;
-    if (cbs_tree_within(tree, change->node, name->scope) && take_bindings(unit, ref, change->value, at_frame))
-      return TTM_ENOMEM;
+  const cbs_name *name = cbs_name_of(&unit->names, inner);
+  if (!name) return take_bindings(unit, ref, n, frame);
+  if (take_bindings(unit, ref, name->value, at_frame)) return TTM_ENOMEM;
+  for (const cbs_change *change = NULL; (change = cbs_next_change(&unit->names, name, change));) {
+    if (change->kind == CBS_CHANGE_METHOD && take_bindings(unit, ref, change->value, at_frame)) return TTM_ENOMEM;
   }
   return TTM_OK;
 }
@@ -120,18 +104,17 @@ static int take_config(cbs_unit *unit, cbs_kernel_ref *ref, cbs_node config, con
   const cbs_tree *tree = &unit->tree;
   config = cbs_resolve(unit, config, &frame);
   cbs_node args = 0, named = 0;
-  if (config && cbs_tree_kind(tree, config) == CBS_N_IDENTIFIER) {
-    const cbs_name *name = cbs_names_find(&unit->names, cbs_tree_text(tree, config), config);
-    if (name) args = cbs_member_of_variable(unit, name, "compile_args");
-    if (name) named = cbs_member_of_variable(unit, name, "named_compile_args");
-    if (!args && name) config = name->value;
+  const cbs_name *name = cbs_name_of(&unit->names, config);
+  if (name) {
+    args = cbs_member_of_variable(unit, name, "compile_args");
+    named = cbs_member_of_variable(unit, name, "named_compile_args");
+    if (!args) config = name->value;
   }
-  cbs_node list = cbs_list_of(tree, config);
-  if (!args && list) args = cbs_member_of(tree, list, "compile_args");
-  if (!named && list) named = cbs_member_of(tree, list, "named_compile_args");
-  cbs_node first = list ? cbs_tree_child(tree, list, 0) : 0;
-  if (!args && first && cbs_tree_kind(tree, first) != CBS_N_INIT_PAIR) args = first;
-  if (!args && config && cbs_tree_kind(tree, config) == CBS_N_CALL) args = cbs_call_argument(tree, config, 0);
+  cbs_node list = cbs_list_of(tree, config), first = cbs_tree_child(tree, list, 0);
+  if (!args) args = cbs_member_of(tree, list, TTM_LIT("compile_args"));
+  if (!named) named = cbs_member_of(tree, list, TTM_LIT("named_compile_args"));
+  if (!args && cbs_tree_kind(tree, first) != CBS_N_INIT_PAIR) args = first;
+  if (!args && cbs_tree_kind(tree, config) == CBS_N_CALL) args = cbs_call_argument(tree, config, 0);
   if (named && take_named(unit, ref, named, frame)) return TTM_ENOMEM;
   return args ? take_args(unit, ref, args, frame) : TTM_OK;
 }
@@ -164,7 +147,7 @@ static int make_described(cbs_unit *unit, cbs_node site, const cbs_eval_frame *f
 }
 
 static bool is_kernel_type(const cbs_tree *tree, cbs_node type) {
-  ttm_str name = type ? cbs_name_last(tree, type) : (ttm_str){"", 0};
+  ttm_str name = cbs_name_last(tree, type);
   return ttm_str_eq(name, TTM_LIT("KernelDescriptor")) || ttm_str_eq(name, TTM_LIT("KernelSpec"));
 }
 
@@ -176,7 +159,7 @@ int cbs_scan_host_kernels(cbs_unit *unit) {
     if (kind == CBS_N_CALL) {
       cbs_node function = cbs_tree_field(tree, n, CBS_F_FUNCTION);
       cbs_node path = cbs_call_argument(tree, n, 1);
-      if (function && path && ttm_str_starts(cbs_name_last(tree, function), TTM_LIT("CreateKernel"))) {
+      if (path && ttm_str_starts(cbs_name_last(tree, function), TTM_LIT("CreateKernel"))) {
         status = cbs_for_each_call(unit, n, make_created, NULL);
       }
     } else if (kind == CBS_N_COMPOUND_LITERAL && is_kernel_type(tree, cbs_tree_field(tree, n, CBS_F_TYPE))) {

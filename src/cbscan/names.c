@@ -2,30 +2,21 @@
 #include "cbscan/names.h"
 
 #define NONE UINT32_MAX
-enum { HEAD_NAME, HEAD_CHANGE, HEAD_CALL, HEADS };
 
 /* ---- Reading the tree --------------------------------------------------------------------------------------------- */
 
+static bool has_last_part(cbs_node_kind kind) {
+  return kind == CBS_N_QUALIFIED || kind == CBS_N_TEMPLATE_FUNCTION || kind == CBS_N_TEMPLATE_METHOD ||
+         kind == CBS_N_TEMPLATE_TYPE;
+}
+
 ttm_str cbs_name_last(const cbs_tree *tree, cbs_node n) {
-  for (;;) {
-    switch (cbs_tree_kind(tree, n)) {
-      case CBS_N_QUALIFIED:
-      case CBS_N_TEMPLATE_FUNCTION:
-      case CBS_N_TEMPLATE_METHOD:
-      case CBS_N_TEMPLATE_TYPE: {
-        cbs_node name = cbs_tree_field(tree, n, CBS_F_NAME);
-        if (!name) return (ttm_str){"", 0};
-        n = name;
-        break;
-      }
-      default:
-        return cbs_tree_text(tree, n);
-    }
-  }
+  while (has_last_part(cbs_tree_kind(tree, n))) n = cbs_tree_field(tree, n, CBS_F_NAME);
+  return cbs_tree_text(tree, n);
 }
 
 cbs_node cbs_declared_identifier(const cbs_tree *tree, cbs_node n) {
-  while (n) {
+  for (;;) {
     switch (cbs_tree_kind(tree, n)) {
       case CBS_N_IDENTIFIER:
       case CBS_N_FIELD_IDENTIFIER:
@@ -44,7 +35,6 @@ cbs_node cbs_declared_identifier(const cbs_tree *tree, cbs_node n) {
         return 0;
     }
   }
-  return 0;
 }
 
 cbs_node cbs_function_around(const cbs_tree *tree, cbs_node n) {
@@ -73,26 +63,39 @@ static cbs_node function_declarator(const cbs_tree *tree, cbs_node function) {
   return 0;
 }
 
+cbs_node cbs_parameters(const cbs_tree *tree, cbs_node function) {
+  return cbs_tree_field(tree, function_declarator(tree, function), CBS_F_PARAMETERS);
+}
+
 ttm_str cbs_function_name(const cbs_tree *tree, cbs_node function) {
-  if (!function) return (ttm_str){"", 0};
-  if (cbs_tree_kind(tree, function) == CBS_N_LAMBDA) {
-    cbs_node holder = cbs_tree_at(tree, function)->parent;
-    if (cbs_tree_kind(tree, holder) != CBS_N_INIT_DECLARATOR) return (ttm_str){"", 0};
-    cbs_node id = cbs_declared_identifier(tree, holder);
-    return id ? cbs_tree_text(tree, id) : (ttm_str){"", 0};
-  }
-  cbs_node id = cbs_declared_identifier(tree, function_declarator(tree, function));
-  return id ? cbs_name_last(tree, id) : (ttm_str){"", 0};
+  cbs_node declarator = function_declarator(tree, function), holder = cbs_tree_at(tree, function)->parent;
+  bool held = cbs_tree_kind(tree, function) == CBS_N_LAMBDA;
+  if (held) declarator = cbs_tree_kind(tree, holder) == CBS_N_INIT_DECLARATOR ? holder : 0;
+  return cbs_name_last(tree, cbs_declared_identifier(tree, declarator));
 }
 
 cbs_node cbs_call_argument(const cbs_tree *tree, cbs_node call, size_t i) {
-  cbs_node list = cbs_tree_field(tree, call, CBS_F_ARGUMENTS);
-  return list ? cbs_tree_child(tree, list, i) : 0;
+  return cbs_tree_child(tree, cbs_tree_field(tree, call, CBS_F_ARGUMENTS), i);
 }
 
 size_t cbs_call_arguments(const cbs_tree *tree, cbs_node call) {
-  cbs_node list = cbs_tree_field(tree, call, CBS_F_ARGUMENTS);
-  return list ? cbs_tree_children(tree, list) : 0;
+  return cbs_tree_children(tree, cbs_tree_field(tree, call, CBS_F_ARGUMENTS));
+}
+
+cbs_node cbs_list_of(const cbs_tree *tree, cbs_node n) {
+  if (cbs_tree_kind(tree, n) == CBS_N_COMPOUND_LITERAL) n = cbs_tree_field(tree, n, CBS_F_VALUE);
+  return cbs_tree_kind(tree, n) == CBS_N_INIT_LIST ? n : 0;
+}
+
+cbs_node cbs_member_of(const cbs_tree *tree, cbs_node list, ttm_str name) {
+  for (cbs_node pair = cbs_tree_at(tree, list)->child; pair; pair = cbs_tree_at(tree, pair)->next) {
+    cbs_node designator = cbs_tree_field(tree, pair, CBS_F_DESIGNATOR);
+    if (!designator || cbs_tree_kind(tree, pair) != CBS_N_INIT_PAIR) continue;
+    if (ttm_str_eq(ttm_str_from(cbs_tree_text(tree, designator), 1), name)) {
+      return cbs_tree_field(tree, pair, CBS_F_VALUE);
+    }
+  }
+  return 0;
 }
 
 static bool is_word(char c) {
@@ -114,39 +117,32 @@ bool cbs_text_has_word(ttm_str text, ttm_str word) {
 
 /* ---- Collecting --------------------------------------------------------------------------------------------------- */
 
-typedef struct collector {
-  cbs_names *out;
-  const cbs_tree *tree;
-} collector;
-
-static int intern(collector *c, ttm_str text, uint32_t *id) {
-  cbs_names *out = c->out;
-  if (ttm_intern_add(&out->texts, text, id)) return TTM_ENOMEM;
-  size_t need = ((size_t)*id + 1) * HEADS;
-  if (need > out->heads.n) {
-    if (ttm_vec_reserve(&out->heads, need - out->heads.n)) return TTM_ENOMEM;
-    while (out->heads.n < need) out->heads.at[out->heads.n++] = NONE;
+static int intern(cbs_names *c, ttm_str text, uint32_t *id) {
+  if (ttm_intern_add(&c->texts, text, id)) return TTM_ENOMEM;
+  while (c->known.n <= *id) {
+    if (ttm_vec_push(&c->known, (cbs_text){NONE, NONE, NONE})) return TTM_ENOMEM;
   }
   return TTM_OK;
 }
 
-static int add_name(collector *c, cbs_name name, cbs_node identifier) {
-  ttm_str text = cbs_name_last(c->tree, identifier);
-  if (!text.n) return TTM_OK;
-  if (intern(c, text, &name.id)) return TTM_ENOMEM;
-  name.text = text;
-  uint32_t *head = &c->out->heads.at[name.id * HEADS + HEAD_NAME];
-  name.next = *head;
-  *head = (uint32_t)c->out->names.n;
-  return ttm_vec_push(&c->out->names, name);
+static int add_name(cbs_names *c, cbs_name name, cbs_node identifier) {
+  name.text = cbs_name_last(c->tree, identifier);
+  if (!name.text.n) return TTM_OK;
+  if (intern(c, name.text, &name.id)) return TTM_ENOMEM;
+  name.next = c->known.at[name.id].name;
+  c->known.at[name.id].name = (uint32_t)c->names.n;
+  return ttm_vec_push(&c->names, name);
 }
 
-static int add_change(collector *c, cbs_change change, cbs_node identifier) {
-  if (intern(c, cbs_tree_text(c->tree, identifier), &change.id)) return TTM_ENOMEM;
-  uint32_t *head = &c->out->heads.at[change.id * HEADS + HEAD_CHANGE];
-  change.next = *head;
-  *head = (uint32_t)c->out->changes.n;
-  return ttm_vec_push(&c->out->changes, change);
+static int add_change(cbs_names *c, cbs_change change, ttm_str text) {
+  uint32_t id, index = (uint32_t)c->changes.n;
+  if (!text.n) return TTM_OK;
+  if (intern(c, text, &id)) return TTM_ENOMEM;
+  cbs_text *known = &c->known.at[id];
+  *(known->last_change == NONE ? &known->first_change : &c->changes.at[known->last_change].next) = index;
+  known->last_change = index;
+  change.next = NONE;
+  return ttm_vec_push(&c->changes, change);
 }
 
 /* The node below which a declaration at `n` is visible. */
@@ -173,7 +169,7 @@ static cbs_node scope_of(const cbs_tree *tree, cbs_node n) {
   return 1;
 }
 
-static int collect_declarator(collector *c, cbs_node declaration, cbs_node d, cbs_name name) {
+static int collect_declarator(cbs_names *c, cbs_node declaration, cbs_node d, cbs_name name) {
   const cbs_tree *tree = c->tree;
   cbs_node inner = d;
   if (cbs_tree_kind(tree, d) == CBS_N_INIT_DECLARATOR) {
@@ -182,7 +178,7 @@ static int collect_declarator(collector *c, cbs_node declaration, cbs_node d, cb
   }
   if (cbs_tree_kind(tree, inner) == CBS_N_REFERENCE_DECLARATOR) {
     cbs_node below = cbs_tree_child(tree, inner, 0);
-    if (below && cbs_tree_kind(tree, below) == CBS_N_STRUCTURED_BINDING) inner = below;
+    if (cbs_tree_kind(tree, below) == CBS_N_STRUCTURED_BINDING) inner = below;
   }
   if (cbs_tree_kind(tree, inner) == CBS_N_STRUCTURED_BINDING) {
     name.kind = CBS_NAME_BINDING;
@@ -193,17 +189,15 @@ static int collect_declarator(collector *c, cbs_node declaration, cbs_node d, cb
     }
     return TTM_OK;
   }
-  cbs_node id = cbs_declared_identifier(tree, inner);
-  if (!id) return TTM_OK;
   /* `T x(a, b);` reads like a function to a grammar; inside a body it is a variable with its arguments. */
   if (cbs_tree_kind(tree, inner) == CBS_N_FUNCTION_DECLARATOR) {
     if (!cbs_function_around(tree, declaration)) return TTM_OK;
     name.value = cbs_tree_field(tree, inner, CBS_F_PARAMETERS);
   }
-  return add_name(c, name, id);
+  return add_name(c, name, cbs_declared_identifier(tree, inner));
 }
 
-static int collect_declaration(collector *c, cbs_node n, cbs_name_kind kind) {
+static int collect_declaration(cbs_names *c, cbs_node n, cbs_name_kind kind) {
   const cbs_tree *tree = c->tree;
   cbs_name name = {.kind = kind,
                    .node = n,
@@ -220,15 +214,12 @@ static int collect_declaration(collector *c, cbs_node n, cbs_name_kind kind) {
   return TTM_OK;
 }
 
-static int collect_parameters(collector *c, cbs_node function) {
+static int collect_parameters(cbs_names *c, cbs_node function) {
   const cbs_tree *tree = c->tree;
-  cbs_node declarator = function_declarator(tree, function);
-  cbs_node list = declarator ? cbs_tree_field(tree, declarator, CBS_F_PARAMETERS) : 0;
+  cbs_node list = cbs_parameters(tree, function);
   uint32_t index = 0;
-  if (!list) return TTM_OK;
   for (cbs_node p = cbs_tree_at(tree, list)->child; p; p = cbs_tree_at(tree, p)->next, index++) {
     cbs_node id = cbs_declared_identifier(tree, cbs_tree_field(tree, p, CBS_F_DECLARATOR));
-    if (!id) continue;
     cbs_name name = {.kind = CBS_NAME_PARAMETER,
                      .node = p,
                      .scope = function,
@@ -240,11 +231,11 @@ static int collect_parameters(collector *c, cbs_node function) {
   return TTM_OK;
 }
 
-static int collect_function(collector *c, cbs_node n) {
+static int collect_function(cbs_names *c, cbs_node n) {
   const cbs_tree *tree = c->tree;
   cbs_node id = cbs_declared_identifier(tree, function_declarator(tree, n));
   cbs_name name = {.kind = CBS_NAME_FUNCTION, .node = n, .scope = 1, .value = cbs_tree_field(tree, n, CBS_F_BODY)};
-  if (id && add_name(c, name, id)) return TTM_ENOMEM;
+  if (add_name(c, name, id)) return TTM_ENOMEM;
   return collect_parameters(c, n);
 }
 
@@ -253,13 +244,12 @@ static cbs_node field_object(const cbs_tree *tree, cbs_node field, ttm_str *path
   cbs_node object = cbs_tree_field(tree, field, CBS_F_ARGUMENT);
   *path = (ttm_str){"", 0};
   for (;;) {
-    cbs_node_kind kind = object ? cbs_tree_kind(tree, object) : CBS_N_OTHER;
+    cbs_node_kind kind = cbs_tree_kind(tree, object);
     if (kind == CBS_N_IDENTIFIER) return object;
     if (kind == CBS_N_SUBSCRIPT || kind == CBS_N_PAREN || kind == CBS_N_POINTER) {
       object = cbs_tree_child(tree, object, 0);
     } else if (kind == CBS_N_FIELD) {
-      cbs_node name = cbs_tree_field(tree, object, CBS_F_FIELD);
-      if (name && !path->n) *path = cbs_tree_text(tree, name);
+      if (!path->n) *path = cbs_tree_text(tree, cbs_tree_field(tree, object, CBS_F_FIELD));
       object = cbs_tree_field(tree, object, CBS_F_ARGUMENT);
     } else {
       return 0;
@@ -267,50 +257,38 @@ static cbs_node field_object(const cbs_tree *tree, cbs_node field, ttm_str *path
   }
 }
 
-static int collect_assignment(collector *c, cbs_node n) {
+static int collect_assignment(cbs_names *c, cbs_node n) {
   const cbs_tree *tree = c->tree;
   cbs_node left = cbs_tree_field(tree, n, CBS_F_LEFT), op = cbs_tree_field(tree, n, CBS_F_OPERATOR);
   cbs_change change = {.kind = CBS_CHANGE_ASSIGN, .node = n, .value = cbs_tree_field(tree, n, CBS_F_RIGHT)};
   change.word = op ? cbs_tree_text(tree, op) : TTM_LIT("=");
-  if (!left) return TTM_OK;
   if (cbs_tree_kind(tree, left) == CBS_N_FIELD) {
-    cbs_node object = field_object(tree, left, &change.path), name = cbs_tree_field(tree, left, CBS_F_FIELD);
-    if (!object || !name) return TTM_OK;
     change.kind = CBS_CHANGE_FIELD;
-    change.word = cbs_tree_text(tree, name);
-    return add_change(c, change, object);
+    change.word = cbs_tree_text(tree, cbs_tree_field(tree, left, CBS_F_FIELD));
+    return add_change(c, change, cbs_tree_text(tree, field_object(tree, left, &change.path)));
   }
   if (cbs_tree_kind(tree, left) == CBS_N_SUBSCRIPT) {
     change.kind = CBS_CHANGE_ITEM;
     left = cbs_tree_field(tree, left, CBS_F_ARGUMENT);
   }
-  return left && cbs_tree_kind(tree, left) == CBS_N_IDENTIFIER ? add_change(c, change, left) : TTM_OK;
+  return cbs_tree_kind(tree, left) == CBS_N_IDENTIFIER ? add_change(c, change, cbs_tree_text(tree, left)) : TTM_OK;
 }
 
-static int collect_call(collector *c, cbs_node n) {
+static int collect_call(cbs_names *c, cbs_node n) {
   const cbs_tree *tree = c->tree;
   cbs_node function = cbs_tree_field(tree, n, CBS_F_FUNCTION);
-  if (!function) return TTM_OK;
-  if (cbs_tree_kind(tree, function) == CBS_N_FIELD) {
-    cbs_node name = cbs_tree_field(tree, function, CBS_F_FIELD);
-    cbs_change change = {.kind = CBS_CHANGE_METHOD, .node = n, .value = cbs_tree_field(tree, n, CBS_F_ARGUMENTS)};
-    cbs_node object = field_object(tree, function, &change.path);
-    if (!object || !name) return TTM_OK;
-    change.word = cbs_name_last(tree, name);
-    return add_change(c, change, object);
-  }
+  cbs_change change = {.kind = CBS_CHANGE_CALL, .node = n, .value = cbs_tree_field(tree, n, CBS_F_ARGUMENTS)};
   ttm_str text = cbs_name_last(tree, function);
-  cbs_call call = {.node = n};
-  if (!text.n || text.n > 200) return TTM_OK;
-  if (intern(c, text, &call.id)) return TTM_ENOMEM;
-  uint32_t *head = &c->out->heads.at[call.id * HEADS + HEAD_CALL];
-  call.next = *head;
-  *head = (uint32_t)c->out->calls.n;
-  return ttm_vec_push(&c->out->calls, call);
+  if (cbs_tree_kind(tree, function) == CBS_N_FIELD) {
+    change.kind = CBS_CHANGE_METHOD;
+    change.word = cbs_name_last(tree, cbs_tree_field(tree, function, CBS_F_FIELD));
+    text = cbs_tree_text(tree, field_object(tree, function, &change.path));
+  }
+  return text.n <= 200 ? add_change(c, change, text) : TTM_OK;
 }
 
 /* Without a value of its own an enumerator counts on from the last one that has one: `type` is that value, `index` the distance. */
-static int collect_enum(collector *c, cbs_node n) {
+static int collect_enum(cbs_names *c, cbs_node n) {
   const cbs_tree *tree = c->tree;
   cbs_node id = cbs_tree_field(tree, n, CBS_F_NAME);
   cbs_name name = {.kind = CBS_NAME_ENUMERATOR, .node = n, .scope = 1, .value = cbs_tree_field(tree, n, CBS_F_VALUE)};
@@ -320,10 +298,10 @@ static int collect_enum(collector *c, cbs_node n) {
     if (value) name.type = value, name.index = 0;
     name.index++;
   }
-  return id ? add_name(c, name, id) : TTM_OK;
+  return add_name(c, name, id);
 }
 
-static int collect_node(collector *c, cbs_node n) {
+static int collect_node(cbs_names *c, cbs_node n) {
   const cbs_tree *tree = c->tree;
   switch (cbs_tree_kind(tree, n)) {
     case CBS_N_DECLARATION:
@@ -333,7 +311,7 @@ static int collect_node(collector *c, cbs_node n) {
     case CBS_N_FOR_RANGE: {
       cbs_node id = cbs_declared_identifier(tree, cbs_tree_field(tree, n, CBS_F_DECLARATOR));
       cbs_name name = {.kind = CBS_NAME_VARIABLE, .node = n, .scope = n, .is_loop = true};
-      return id ? add_name(c, name, id) : TTM_OK;
+      return add_name(c, name, id);
     }
     case CBS_N_FUNCTION:
       return collect_function(c, n);
@@ -342,7 +320,7 @@ static int collect_node(collector *c, cbs_node n) {
     case CBS_N_PREPROC_DEF: {
       cbs_node id = cbs_tree_field(tree, n, CBS_F_NAME);
       cbs_name name = {.kind = CBS_NAME_MACRO, .node = n, .scope = 1, .value = cbs_tree_field(tree, n, CBS_F_VALUE)};
-      return id ? add_name(c, name, id) : TTM_OK;
+      return add_name(c, name, id);
     }
     case CBS_N_ENUMERATOR:
       return collect_enum(c, n);
@@ -350,9 +328,9 @@ static int collect_node(collector *c, cbs_node n) {
       return collect_assignment(c, n);
     case CBS_N_UPDATE: {
       cbs_node operand = cbs_tree_field(tree, n, CBS_F_ARGUMENT), op = cbs_tree_field(tree, n, CBS_F_OPERATOR);
-      if (!operand || !op || cbs_tree_kind(tree, operand) != CBS_N_IDENTIFIER) return TTM_OK;
       cbs_change step = {.kind = CBS_CHANGE_STEP, .node = n, .word = cbs_tree_text(tree, op)};
-      return add_change(c, step, operand);
+      return cbs_tree_kind(tree, operand) == CBS_N_IDENTIFIER ? add_change(c, step, cbs_tree_text(tree, operand))
+                                                              : TTM_OK;
     }
     case CBS_N_CALL:
       return collect_call(c, n);
@@ -361,36 +339,11 @@ static int collect_node(collector *c, cbs_node n) {
   }
 }
 
-/* Changes and calls were chained newest first; readers want the order of the text. */
-static void turn_chains(cbs_names *out) {
-  for (size_t id = 0; id < out->heads.n / HEADS; id++) {
-    uint32_t turned = NONE, at = out->heads.at[id * HEADS + HEAD_CHANGE];
-    while (at != NONE) {
-      uint32_t next = out->changes.at[at].next;
-      out->changes.at[at].next = turned;
-      turned = at;
-      at = next;
-    }
-    out->heads.at[id * HEADS + HEAD_CHANGE] = turned;
-    turned = NONE;
-    at = out->heads.at[id * HEADS + HEAD_CALL];
-    while (at != NONE) {
-      uint32_t next = out->calls.at[at].next;
-      out->calls.at[at].next = turned;
-      turned = at;
-      at = next;
-    }
-    out->heads.at[id * HEADS + HEAD_CALL] = turned;
-  }
-}
-
 int cbs_names_collect(cbs_names *out, const cbs_tree *tree) {
-  collector c = {out, tree};
   *out = (cbs_names){.tree = tree};
   for (cbs_node n = 1; n < tree->nodes.n; n++) {
-    if (collect_node(&c, n)) return TTM_ENOMEM;
+    if (collect_node(out, n)) return TTM_ENOMEM;
   }
-  turn_chains(out);
   return TTM_OK;
 }
 
@@ -398,35 +351,39 @@ void cbs_names_free(cbs_names *names) {
   ttm_intern_free(&names->texts);
   ttm_vec_free(&names->names);
   ttm_vec_free(&names->changes);
-  ttm_vec_free(&names->calls);
-  ttm_vec_free(&names->heads);
+  ttm_vec_free(&names->known);
 }
 
 /* ---- Looking up --------------------------------------------------------------------------------------------------- */
 
-static uint32_t first(const cbs_names *names, ttm_str text, int head) {
-  uint32_t id = ttm_intern_find(&names->texts, text);
-  size_t at = (size_t)id * HEADS + (size_t)head;
-  return id && at < names->heads.n ? names->heads.at[at] : NONE;
+const cbs_name *cbs_next_name(const cbs_names *names, ttm_str text, const cbs_name *at) {
+  uint32_t id = at ? 0 : ttm_intern_find(&names->texts, text);
+  uint32_t next = at ? at->next : id ? names->known.at[id].name : NONE;
+  return next == NONE ? NULL : &names->names.at[next];
 }
 
-const cbs_name *cbs_name_first(const cbs_names *names, ttm_str text) {
-  uint32_t i = first(names, text, HEAD_NAME);
-  return i == NONE ? NULL : &names->names.at[i];
+/* From change `next` on, the first that is a call, or the first that is none. */
+static const cbs_change *change_from(const cbs_names *names, uint32_t next, bool call) {
+  while (next != NONE && (names->changes.at[next].kind == CBS_CHANGE_CALL) != call) next = names->changes.at[next].next;
+  return next == NONE ? NULL : &names->changes.at[next];
 }
-const cbs_change *cbs_change_first(const cbs_names *names, ttm_str text) {
-  uint32_t i = first(names, text, HEAD_CHANGE);
-  return i == NONE ? NULL : &names->changes.at[i];
+
+const cbs_change *cbs_next_call(const cbs_names *names, ttm_str function, const cbs_change *at) {
+  uint32_t id = at ? 0 : ttm_intern_find(&names->texts, function);
+  return change_from(names, at ? at->next : id ? names->known.at[id].first_change : NONE, true);
 }
-const cbs_call *cbs_call_first(const cbs_names *names, ttm_str text) {
-  uint32_t i = first(names, text, HEAD_CALL);
-  return i == NONE ? NULL : &names->calls.at[i];
+
+const cbs_change *cbs_next_change(const cbs_names *names, const cbs_name *name, const cbs_change *at) {
+  do {
+    at = change_from(names, at ? at->next : names->known.at[name->id].first_change, false);
+  } while (at && (at->node < name->node || !cbs_tree_within(names->tree, at->node, name->scope)));
+  return at;
 }
 
 const cbs_name *cbs_names_find(const cbs_names *names, ttm_str text, cbs_node at) {
   const cbs_tree *tree = names->tree;
   const cbs_name *best = NULL, *any = NULL;
-  for (const cbs_name *name = cbs_name_first(names, text); name; name = cbs_name_next(names, name)) {
+  for (const cbs_name *name = NULL; (name = cbs_next_name(names, text, name));) {
     cbs_node_kind scope = cbs_tree_kind(tree, name->scope);
     bool member = scope == CBS_N_CLASS || scope == CBS_N_STRUCT;
     if (member || name->scope == 1) {
@@ -441,4 +398,9 @@ const cbs_name *cbs_names_find(const cbs_names *names, ttm_str text, cbs_node at
     if (!best || name->scope > best->scope || (name->scope == best->scope && name->node > best->node)) best = name;
   }
   return best ? best : any;
+}
+
+const cbs_name *cbs_name_of(const cbs_names *names, cbs_node n) {
+  bool identifier = cbs_tree_kind(names->tree, n) == CBS_N_IDENTIFIER;
+  return identifier ? cbs_names_find(names, cbs_tree_text(names->tree, n), n) : NULL;
 }

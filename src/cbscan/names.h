@@ -31,18 +31,18 @@ typedef struct cbs_name {
   bool is_loop;   /* the variable of a loop */
 } cbs_name;
 
-/* Something done to a name after its declaration. */
+/* Something done to a name, or with it. */
 typedef enum cbs_change_kind {
   CBS_CHANGE_ASSIGN, /* x = value, x *= value: node is the expression */
   CBS_CHANGE_STEP,   /* x++ */
   CBS_CHANGE_FIELD,  /* x.field = value, also x.a.b = value with field "b" */
   CBS_CHANGE_METHOD, /* x.method(...), also x.a.method(...) */
   CBS_CHANGE_ITEM,   /* x[i] = value */
+  CBS_CHANGE_CALL,   /* x(...), also of a qualified name that ends in x */
 } cbs_change_kind;
 
 typedef struct cbs_change {
   cbs_change_kind kind;
-  uint32_t id;
   cbs_node node;  /* assignment, update or call */
   cbs_node value; /* right side or argument list */
   ttm_str word;   /* operator, field or method */
@@ -50,42 +50,34 @@ typedef struct cbs_change {
   uint32_t next;  /* next of the same name, UINT32_MAX at the end; in the order of the text */
 } cbs_change;
 
-/* A call of a plain (or qualified) name. */
-typedef struct cbs_call {
-  uint32_t id; /* last part of the name */
-  cbs_node node;
-  uint32_t next; /* in the order of the text */
-} cbs_call;
+/* What is known of a text; UINT32_MAX for none. */
+typedef struct cbs_text {
+  uint32_t name, first_change, last_change;
+} cbs_text;
 
 typedef struct cbs_names {
   const cbs_tree *tree;
   ttm_intern texts;
   TTM_VEC(cbs_name) names;
   TTM_VEC(cbs_change) changes;
-  TTM_VEC(cbs_call) calls;
-  TTM_VEC(uint32_t) heads; /* three per text id: name, change, call; UINT32_MAX for none */
+  TTM_VEC(cbs_text) known; /* by id of the text */
 } cbs_names;
 
 /* 0 or TTM_ENOMEM; freed in any case with cbs_names_free. */
 int cbs_names_collect(cbs_names *out, const cbs_tree *tree);
 void cbs_names_free(cbs_names *names);
 
-/* What is known of a text, one after the other; NULL at the end. */
-const cbs_name *cbs_name_first(const cbs_names *names, ttm_str text);
-const cbs_change *cbs_change_first(const cbs_names *names, ttm_str text);
-const cbs_call *cbs_call_first(const cbs_names *names, ttm_str text);
-static inline const cbs_name *cbs_name_next(const cbs_names *names, const cbs_name *at) {
-  return at->next == UINT32_MAX ? NULL : &names->names.at[at->next];
-}
-static inline const cbs_change *cbs_change_next(const cbs_names *names, const cbs_change *at) {
-  return at->next == UINT32_MAX ? NULL : &names->changes.at[at->next];
-}
-static inline const cbs_call *cbs_call_next(const cbs_names *names, const cbs_call *at) {
-  return at->next == UINT32_MAX ? NULL : &names->calls.at[at->next];
-}
+/* Each gives what follows `at`, the first for NULL; NULL at the end. */
+const cbs_name *cbs_next_name(const cbs_names *names, ttm_str text, const cbs_name *at);
+/* The calls of functions of that name, in the order of the text. */
+const cbs_change *cbs_next_call(const cbs_names *names, ttm_str function, const cbs_change *at);
+/* What happens to a variable in its scope behind its declaration, in the order of the text. */
+const cbs_change *cbs_next_change(const cbs_names *names, const cbs_name *name, const cbs_change *at);
 
 /* The declaration a use at node `at` means, NULL when the file has none. */
 const cbs_name *cbs_names_find(const cbs_names *names, ttm_str text, cbs_node at);
+/* The declaration an identifier means; NULL also for any other node. */
+const cbs_name *cbs_name_of(const cbs_names *names, cbs_node identifier);
 
 /* Last part of a possibly qualified or templated name: tt::CBIndex::c_0 -> c_0, std::min<int> -> min. */
 ttm_str cbs_name_last(const cbs_tree *tree, cbs_node n);
@@ -97,9 +89,15 @@ cbs_node cbs_function_around(const cbs_tree *tree, cbs_node n);
 cbs_node cbs_function_outermost(const cbs_tree *tree, cbs_node n);
 /* Its name, "" for none; a lambda has that of its variable. */
 ttm_str cbs_function_name(const cbs_tree *tree, cbs_node function);
+/* The list of its parameters, 0 for none. */
+cbs_node cbs_parameters(const cbs_tree *tree, cbs_node function);
 /* Argument number i of a call, 0 when there are fewer. */
 cbs_node cbs_call_argument(const cbs_tree *tree, cbs_node call, size_t i);
 size_t cbs_call_arguments(const cbs_tree *tree, cbs_node call);
+/* The list of T{...} or {...}, 0 when the node is neither. */
+cbs_node cbs_list_of(const cbs_tree *tree, cbs_node n);
+/* The value of member `name` in {.name = value, ...}, 0 when it is not there. */
+cbs_node cbs_member_of(const cbs_tree *tree, cbs_node list, ttm_str name);
 /* True when the type's text names `word` as a whole word. */
 bool cbs_text_has_word(ttm_str text, ttm_str word);
 

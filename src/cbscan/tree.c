@@ -186,10 +186,3 @@ size_t cbs_tree_children(const cbs_tree *tree, cbs_node n) {
   }
   return count;
 }
-
-cbs_node cbs_tree_above(const cbs_tree *tree, cbs_node n, cbs_node_kind kind) {
-  for (n = tree->nodes.at[n].parent; n; n = tree->nodes.at[n].parent) {
-    if (tree->nodes.at[n].kind == kind) return n;
-  }
-  return 0;
-}

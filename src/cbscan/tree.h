@@ -9,82 +9,71 @@
 #include "base/vec.h"
 
 /* The node types the scan knows, by the grammar's names; every other type is CBS_N_OTHER. */
-#define CBS_NODE_KINDS(X)                                 \
-  X(IDENTIFIER, "identifier")                             \
-  X(FIELD_IDENTIFIER, "field_identifier")                 \
-  X(TYPE_IDENTIFIER, "type_identifier")                   \
-  X(QUALIFIED, "qualified_identifier")                    \
-  X(TEMPLATE_FUNCTION, "template_function")               \
-  X(TEMPLATE_METHOD, "template_method")                   \
-  X(TEMPLATE_TYPE, "template_type")                       \
-  X(TEMPLATE_ARGUMENTS, "template_argument_list")         \
-  X(PRIMITIVE_TYPE, "primitive_type")                     \
-  X(NUMBER, "number_literal")                             \
-  X(CHAR, "char_literal")                                 \
-  X(STRING, "string_literal")                             \
-  X(RAW_STRING, "raw_string_literal")                     \
-  X(CONCAT_STRING, "concatenated_string")                 \
-  X(TRUE, "true")                                         \
-  X(FALSE, "false")                                       \
-  X(NULLPTR, "null")                                      \
-  X(CALL, "call_expression")                              \
-  X(ARGUMENTS, "argument_list")                           \
-  X(FIELD, "field_expression")                            \
-  X(SUBSCRIPT, "subscript_expression")                    \
-  X(BINARY, "binary_expression")                          \
-  X(UNARY, "unary_expression")                            \
-  X(POINTER, "pointer_expression")                        \
-  X(UPDATE, "update_expression")                          \
-  X(ASSIGN, "assignment_expression")                      \
-  X(TERNARY, "conditional_expression")                    \
-  X(PAREN, "parenthesized_expression")                    \
-  X(CAST, "cast_expression")                              \
-  X(SIZEOF, "sizeof_expression")                          \
-  X(TYPE_DESCRIPTOR, "type_descriptor")                   \
-  X(COMPOUND_LITERAL, "compound_literal_expression")      \
-  X(INIT_LIST, "initializer_list")                        \
-  X(INIT_PAIR, "initializer_pair")                        \
-  X(FIELD_DESIGNATOR, "field_designator")                 \
-  X(LAMBDA, "lambda_expression")                          \
-  X(DECLARATION, "declaration")                           \
-  X(FIELD_DECLARATION, "field_declaration")               \
-  X(INIT_DECLARATOR, "init_declarator")                   \
-  X(ARRAY_DECLARATOR, "array_declarator")                 \
-  X(POINTER_DECLARATOR, "pointer_declarator")             \
-  X(REFERENCE_DECLARATOR, "reference_declarator")         \
-  X(FUNCTION_DECLARATOR, "function_declarator")           \
-  X(ABSTRACT_FUNCTION, "abstract_function_declarator")    \
-  X(STRUCTURED_BINDING, "structured_binding_declarator")  \
-  X(PARAMETERS, "parameter_list")                         \
-  X(PARAMETER, "parameter_declaration")                   \
-  X(OPTIONAL_PARAMETER, "optional_parameter_declaration") \
-  X(FUNCTION, "function_definition")                      \
-  X(BLOCK, "compound_statement")                          \
-  X(STATEMENT, "expression_statement")                    \
-  X(RETURN, "return_statement")                           \
-  X(IF, "if_statement")                                   \
-  X(ELSE, "else_clause")                                  \
-  X(CONDITION, "condition_clause")                        \
-  X(FOR, "for_statement")                                 \
-  X(FOR_RANGE, "for_range_loop")                          \
-  X(WHILE, "while_statement")                             \
-  X(DO, "do_statement")                                   \
-  X(SWITCH, "switch_statement")                           \
-  X(CASE, "case_statement")                               \
-  X(CATCH, "catch_clause")                                \
-  X(NAMESPACE, "namespace_definition")                    \
-  X(CLASS, "class_specifier")                             \
-  X(STRUCT, "struct_specifier")                           \
-  X(ENUM, "enum_specifier")                               \
-  X(ENUMERATOR, "enumerator")                             \
-  X(PREPROC_DEF, "preproc_def")                           \
-  X(PREPROC_ARG, "preproc_arg")                           \
-  X(PREPROC_IF, "preproc_if")                             \
-  X(PREPROC_IFDEF, "preproc_ifdef")                       \
-  X(PREPROC_ELSE, "preproc_else")                         \
-  X(PREPROC_ELIF, "preproc_elif")                         \
-  X(PREPROC_INCLUDE, "preproc_include")                   \
-  X(ROOT, "translation_unit")                             \
+#define CBS_NODE_KINDS(X)                                \
+  X(IDENTIFIER, "identifier")                            \
+  X(FIELD_IDENTIFIER, "field_identifier")                \
+  X(TYPE_IDENTIFIER, "type_identifier")                  \
+  X(QUALIFIED, "qualified_identifier")                   \
+  X(TEMPLATE_FUNCTION, "template_function")              \
+  X(TEMPLATE_METHOD, "template_method")                  \
+  X(TEMPLATE_TYPE, "template_type")                      \
+  X(NUMBER, "number_literal")                            \
+  X(STRING, "string_literal")                            \
+  X(RAW_STRING, "raw_string_literal")                    \
+  X(CONCAT_STRING, "concatenated_string")                \
+  X(TRUE, "true")                                        \
+  X(FALSE, "false")                                      \
+  X(NULLPTR, "null")                                     \
+  X(CALL, "call_expression")                             \
+  X(ARGUMENTS, "argument_list")                          \
+  X(FIELD, "field_expression")                           \
+  X(SUBSCRIPT, "subscript_expression")                   \
+  X(BINARY, "binary_expression")                         \
+  X(UNARY, "unary_expression")                           \
+  X(POINTER, "pointer_expression")                       \
+  X(UPDATE, "update_expression")                         \
+  X(ASSIGN, "assignment_expression")                     \
+  X(TERNARY, "conditional_expression")                   \
+  X(PAREN, "parenthesized_expression")                   \
+  X(CAST, "cast_expression")                             \
+  X(SIZEOF, "sizeof_expression")                         \
+  X(TYPE_DESCRIPTOR, "type_descriptor")                  \
+  X(COMPOUND_LITERAL, "compound_literal_expression")     \
+  X(INIT_LIST, "initializer_list")                       \
+  X(INIT_PAIR, "initializer_pair")                       \
+  X(LAMBDA, "lambda_expression")                         \
+  X(DECLARATION, "declaration")                          \
+  X(FIELD_DECLARATION, "field_declaration")              \
+  X(INIT_DECLARATOR, "init_declarator")                  \
+  X(ARRAY_DECLARATOR, "array_declarator")                \
+  X(POINTER_DECLARATOR, "pointer_declarator")            \
+  X(REFERENCE_DECLARATOR, "reference_declarator")        \
+  X(FUNCTION_DECLARATOR, "function_declarator")          \
+  X(ABSTRACT_FUNCTION, "abstract_function_declarator")   \
+  X(STRUCTURED_BINDING, "structured_binding_declarator") \
+  X(PARAMETERS, "parameter_list")                        \
+  X(PARAMETER, "parameter_declaration")                  \
+  X(FUNCTION, "function_definition")                     \
+  X(BLOCK, "compound_statement")                         \
+  X(STATEMENT, "expression_statement")                   \
+  X(RETURN, "return_statement")                          \
+  X(IF, "if_statement")                                  \
+  X(CONDITION, "condition_clause")                       \
+  X(FOR, "for_statement")                                \
+  X(FOR_RANGE, "for_range_loop")                         \
+  X(WHILE, "while_statement")                            \
+  X(DO, "do_statement")                                  \
+  X(SWITCH, "switch_statement")                          \
+  X(CASE, "case_statement")                              \
+  X(CATCH, "catch_clause")                               \
+  X(CLASS, "class_specifier")                            \
+  X(STRUCT, "struct_specifier")                          \
+  X(ENUMERATOR, "enumerator")                            \
+  X(PREPROC_DEF, "preproc_def")                          \
+  X(PREPROC_IF, "preproc_if")                            \
+  X(PREPROC_IFDEF, "preproc_ifdef")                      \
+  X(PREPROC_ELSE, "preproc_else")                        \
+  X(ROOT, "translation_unit")                            \
   X(ERROR, "ERROR")
 
 typedef enum cbs_node_kind {
@@ -121,10 +110,7 @@ static inline bool cbs_is_loop(cbs_node_kind kind) {
   X(CONSEQUENCE, "consequence")     \
   X(ALTERNATIVE, "alternative")     \
   X(DESIGNATOR, "designator")       \
-  X(INITIALIZER, "initializer")     \
-  X(UPDATE, "update")               \
-  X(INDICES, "indices")             \
-  X(PATH, "path")
+  X(INDICES, "indices")
 
 typedef enum cbs_node_field {
   CBS_F_NONE,
@@ -134,7 +120,7 @@ typedef enum cbs_node_field {
       CBS_NODE_FIELD_COUNT
 } cbs_node_field;
 
-/* Index of a node; 0 is no node, 1 the root. Children stand behind their parent, so a larger index starts later. */
+/* Index of a node; 0 is no node (of no kind, without text and children, so it can be asked too), 1 the root. Children stand behind their parent, so a larger index starts later. */
 typedef uint32_t cbs_node;
 
 typedef struct cbs_tree_node {
@@ -176,8 +162,6 @@ cbs_node cbs_tree_field(const cbs_tree *tree, cbs_node n, cbs_node_field field);
 /* Child number `i` (operators not counted), 0 when there are fewer. */
 cbs_node cbs_tree_child(const cbs_tree *tree, cbs_node n, size_t i);
 size_t cbs_tree_children(const cbs_tree *tree, cbs_node n);
-/* The nearest node above `n` of that kind, 0 when there is none. */
-cbs_node cbs_tree_above(const cbs_tree *tree, cbs_node n, cbs_node_kind kind);
 /* True when `n` is `top` or below it. */
 static inline bool cbs_tree_within(const cbs_tree *tree, cbs_node n, cbs_node top) {
   return n >= top && n < tree->nodes.at[top].after;

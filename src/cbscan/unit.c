@@ -5,50 +5,26 @@ enum { MAX_INSTANCES = 256, MAX_HELPERS = 4 };
 
 /* ---- Literals and variables ----------------------------------------------------------------------------------------- */
 
-cbs_node cbs_list_of(const cbs_tree *tree, cbs_node n) {
-  if (!n) return 0;
-  if (cbs_tree_kind(tree, n) == CBS_N_INIT_LIST) return n;
-  if (cbs_tree_kind(tree, n) != CBS_N_COMPOUND_LITERAL) return 0;
-  n = cbs_tree_field(tree, n, CBS_F_VALUE);
-  return n && cbs_tree_kind(tree, n) == CBS_N_INIT_LIST ? n : 0;
-}
-
-cbs_node cbs_member_of(const cbs_tree *tree, cbs_node list, const char *name) {
-  for (cbs_node pair = list ? cbs_tree_at(tree, list)->child : 0; pair; pair = cbs_tree_at(tree, pair)->next) {
-    cbs_node designator = cbs_tree_field(tree, pair, CBS_F_DESIGNATOR);
-    if (!designator || cbs_tree_kind(tree, pair) != CBS_N_INIT_PAIR) continue;
-    if (ttm_str_eq(ttm_str_from(cbs_tree_text(tree, designator), 1), ttm_str_of(name))) {
-      return cbs_tree_field(tree, pair, CBS_F_VALUE);
-    }
-  }
-  return 0;
-}
-
 cbs_node cbs_member_of_variable(const cbs_unit *unit, const cbs_name *name, const char *member) {
-  const cbs_names *names = &unit->names;
-  cbs_node found = name->value ? cbs_member_of(&unit->tree, cbs_list_of(&unit->tree, name->value), member) : 0;
-  ttm_str text = name->text;
-  for (const cbs_change *change = cbs_change_first(names, text); change; change = cbs_change_next(names, change)) {
-    if (change->kind != CBS_CHANGE_FIELD || change->node < name->node || !ttm_str_eq(change->word, ttm_str_of(member)))
-      continue;
-    if (!cbs_tree_within(&unit->tree, change->node, name->scope)) continue;
-    if (cbs_names_find(names, text, change->node) == name) found = change->value;
+  cbs_node found = cbs_member_of(&unit->tree, cbs_list_of(&unit->tree, name->value), ttm_str_of(member));
+  for (const cbs_change *change = NULL; (change = cbs_next_change(&unit->names, name, change));) {
+    if (change->kind != CBS_CHANGE_FIELD || !ttm_str_eq(change->word, ttm_str_of(member))) continue;
+    if (cbs_names_find(&unit->names, name->text, change->node) == name) found = change->value;
   }
   return found;
 }
 
 const cbs_name *cbs_name_declared(const cbs_unit *unit, cbs_node n) {
-  const cbs_names *names = &unit->names;
   const cbs_name *found = NULL;
   cbs_node id = cbs_declared_identifier(&unit->tree, cbs_tree_field(&unit->tree, n, CBS_F_DECLARATOR));
-  for (const cbs_name *at = cbs_name_first(names, cbs_tree_text(&unit->tree, id)); at; at = cbs_name_next(names, at)) {
+  for (const cbs_name *at = NULL; (at = cbs_next_name(&unit->names, cbs_tree_text(&unit->tree, id), at));) {
     if (at->node == n) found = at;
   }
   return found;
 }
 
 cbs_node cbs_struct_member(const cbs_unit *unit, const cbs_struct *s, const char *name) {
-  return s->name ? cbs_member_of_variable(unit, s->name, name) : cbs_member_of(&unit->tree, s->list, name);
+  return s->name ? cbs_member_of_variable(unit, s->name, name) : cbs_member_of(&unit->tree, s->list, ttm_str_of(name));
 }
 
 cbs_node cbs_resolve(const cbs_unit *unit, cbs_node n, const cbs_eval_frame **frame) {
@@ -59,10 +35,10 @@ cbs_node cbs_resolve(const cbs_unit *unit, cbs_node n, const cbs_eval_frame **fr
       n = cbs_tree_child(tree, n, 0);
     } else if (kind == CBS_N_CALL) {
       cbs_node function = cbs_tree_field(tree, n, CBS_F_FUNCTION);
-      if (!function || !ttm_str_eq(cbs_name_last(tree, function), TTM_LIT("move"))) return n;
+      if (!ttm_str_eq(cbs_name_last(tree, function), TTM_LIT("move"))) return n;
       n = cbs_call_argument(tree, n, 0);
     } else if (kind == CBS_N_IDENTIFIER) {
-      const cbs_name *name = cbs_names_find(&unit->names, cbs_tree_text(tree, n), n);
+      const cbs_name *name = cbs_name_of(&unit->names, n);
       if (!name || name->kind != CBS_NAME_PARAMETER) return n;
       const cbs_eval_frame *f = *frame;
       while (f && f->function != name->scope) f = f->caller;
@@ -78,25 +54,17 @@ cbs_node cbs_resolve(const cbs_unit *unit, cbs_node n, const cbs_eval_frame **fr
 }
 
 cbs_node cbs_resolve_value(const cbs_unit *unit, cbs_node n, const cbs_eval_frame **frame, const cbs_name **name) {
-  *name = NULL;
   n = cbs_resolve(unit, n, frame);
-  if (!n || cbs_tree_kind(&unit->tree, n) != CBS_N_IDENTIFIER) return n;
-  *name = cbs_names_find(&unit->names, cbs_tree_text(&unit->tree, n), n);
-  return *name ? (*name)->value : 0;
+  *name = cbs_name_of(&unit->names, n);
+  return *name ? (*name)->value : cbs_tree_kind(&unit->tree, n) == CBS_N_IDENTIFIER ? 0 : n;
 }
 
 /* Expressions are shown where they are given: a parameter of a helper is the argument of its call. */
 cbs_expression cbs_evaluate(cbs_unit *unit, cbs_node n, const cbs_eval_frame *frame) {
-  cbs_expression out = {.text = {"", 0}};
-  if (!n) {
-    out.value = cbs_value_unknown((ttm_str){0});
-    return out;
-  }
   const cbs_eval_frame *shown_frame = frame;
   cbs_node shown = cbs_resolve(unit, n, &shown_frame);
-  out.text = cbs_tree_text(&unit->tree, shown ? shown : n);
-  out.value = cbs_eval_expression(&unit->eval, n, frame);
-  return out;
+  return (cbs_expression){.text = cbs_tree_text(&unit->tree, shown ? shown : n),
+                          .value = cbs_eval_expression(&unit->eval, n, frame)};
 }
 
 void cbs_conditions_above(const cbs_tree *tree, cbs_node n, bool *conditional, bool *in_loop) {
@@ -126,7 +94,7 @@ static bool builds_program(cbs_unit *unit, cbs_node function) {
   static const char *const words[] = {"CreateKernel", "CreateProgram",     "KernelDescriptor",
                                       "KernelSpec",   "ProgramDescriptor", "ProgramSpec"};
   if (function && unit->last_asked.function == function) return unit->last_asked.builds;
-  cbs_node body = function ? cbs_tree_field(&unit->tree, function, CBS_F_BODY) : 0;
+  cbs_node body = cbs_tree_field(&unit->tree, function, CBS_F_BODY);
   bool builds = false;
   for (size_t i = 0; body && !builds && i < sizeof words / sizeof *words; i++)
     builds = cbs_text_has_word(cbs_tree_text(&unit->tree, body), ttm_str_of(words[i]));
@@ -148,7 +116,7 @@ static int follow_calls(instances *in, cbs_node function, cbs_eval_frame chain[M
   const cbs_tree *tree = &in->unit->tree;
   const cbs_names *names = &in->unit->names;
   ttm_str name = cbs_function_name(tree, function);
-  for (const cbs_call *c = cbs_call_first(names, name); c; c = cbs_call_next(names, c)) {
+  for (const cbs_change *c = NULL; (c = cbs_next_call(names, name, c));) {
     cbs_node call = c->node;
     if (cbs_tree_within(tree, call, function) || cbs_eval_callee(&in->unit->eval, call) != function) continue;
     if (in->made >= MAX_INSTANCES) return TTM_OK;
@@ -189,9 +157,8 @@ static ttm_str holder_name(const cbs_tree *tree, cbs_node n) {
   for (int up = 0; n && up < 3; up++, n = cbs_tree_at(tree, n)->parent) {
     cbs_node_kind kind = cbs_tree_kind(tree, n);
     if (kind == CBS_N_INIT_DECLARATOR || kind == CBS_N_DECLARATION) {
-      cbs_node id =
-          cbs_declared_identifier(tree, kind == CBS_N_DECLARATION ? cbs_tree_field(tree, n, CBS_F_DECLARATOR) : n);
-      return id ? cbs_tree_text(tree, id) : (ttm_str){"", 0};
+      cbs_node declarator = kind == CBS_N_DECLARATION ? cbs_tree_field(tree, n, CBS_F_DECLARATOR) : n;
+      return cbs_tree_text(tree, cbs_declared_identifier(tree, declarator));
     }
     if (kind == CBS_N_ASSIGN) return cbs_tree_text(tree, cbs_tree_field(tree, n, CBS_F_LEFT));
     if (kind == CBS_N_STATEMENT || kind == CBS_N_BLOCK) break;
@@ -208,7 +175,7 @@ cbs_buffer cbs_buffer_at(cbs_unit *unit, cbs_origin origin, cbs_node site, const
                    .name = holder_name(tree, site),
                    .cores = {"", 0},
                    .helper = {"", 0},
-                   .total = {.text = {"", 0}, .value = cbs_value_unknown((ttm_str){0})}};
+                   .total = cbs_evaluate(unit, 0, NULL)};
   cbs_node outermost = site;
   cbs_conditions_above(tree, site, &cb.conditional, &cb.in_loop);
   for (; frame; frame = frame->caller) {
@@ -226,7 +193,7 @@ bool cbs_buffer_slots(cbs_unit *unit, cbs_buffer *cb, size_t n) {
   cb->slots = ttm_arena_alloc(unit->arena, n * sizeof *cb->slots);
   if (!cb->slots) return false;
   for (size_t i = 0; i < n; i++) {
-    cbs_expression none = {.text = {"", 0}, .value = cbs_value_unknown((ttm_str){0})};
+    cbs_expression none = cbs_evaluate(unit, 0, NULL);
     cb->slots[i] = (cbs_slot){none, none, none};
   }
   cb->slot_count = n;

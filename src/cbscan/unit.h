@@ -31,10 +31,6 @@ int cbs_scan_kernel(cbs_unit *unit);
 
 /* ---- Host code: shared by host*.c -------------------------------------------------------------------------------- */
 
-/* The value of member `name` in {.name = value, ...}, 0 when it is not there. */
-cbs_node cbs_member_of(const cbs_tree *tree, cbs_node list, const char *name);
-/* The list of T{...} or {...}, 0 when the node is neither. */
-cbs_node cbs_list_of(const cbs_tree *tree, cbs_node n);
 /* The variable that declaration `n` declares, NULL for none. */
 const cbs_name *cbs_name_declared(const cbs_unit *unit, cbs_node n);
 /* The last value given to member `name` of a variable: in its initialiser or by a statement of its scope. */
