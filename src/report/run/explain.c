@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "analyze/say.h"
 #include "analyze/words.h"
 #include "base/format.h"
 #include "l1/clash.h"
@@ -68,9 +69,12 @@ static void number(page *s, const char *label, uint64_t bytes, const char *after
   ttm_buf_printf(s->out, "%*s%-*s", MARGIN, "", LABEL, label);
   char room[TTM_COUNT_ROOM];
   ttm_buf_printf(s->out, "%14s B", ttm_count_text(room, bytes));
-  if (bytes >= 1024) {
-    bool large = bytes >= 1u << 20;
-    ttm_buf_printf(s->out, " = %8.2f %s", (double)bytes / (large ? TTM_MB : 1024.0), large ? "MB" : "KB");
+  if (bytes >= 1024) { /* as the sentences have it */
+    ttm_buf words = {0};
+    ttm_say(&words, NULL, "{}", TTM_MB_OF(bytes));
+    ttm_buf_printf(s->out, " = %10.*s", (int)words.n, words.n ? words.at : "");
+    s->out->failed |= words.failed;
+    ttm_buf_free(&words);
   }
   ttm_buf_printf(s->out, " %s\n", after);
 }
@@ -165,10 +169,15 @@ static void put_fixes(page *s, const ttm_statements *all, const ttm_statement *o
 }
 
 static void put_title(page *s, const ttm_statement *one) {
+  ttm_buf words = {0};
+  ttm_buf_put(&words, one->headline);
+  if (one->basis == TTM_ESTIMATED) ttm_buf_puts(&words, " (estimated)");
   color(s, "31");
-  ttm_put_paragraph(s->out, one->headline, 0, 0, s->columns, s->form);
+  ttm_put_paragraph(s->out, ttm_buf_str(&words), 0, 0, s->columns, s->form);
   color(s, "0");
   ttm_buf_char(s->out, '\n');
+  s->out->failed |= words.failed;
+  ttm_buf_free(&words);
 }
 
 /* The message in full, unless the statement quotes it. */
