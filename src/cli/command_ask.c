@@ -22,7 +22,7 @@ static bool read_number(const char **text, uint32_t *out) {
 static int answer(const ttm_options *options, const ttm_findings *f, ttm_doc *doc, ttm_error *err) {
   const char *op = options->value[TTM_OPTION_OP], *range = options->value[TTM_OPTION_RANGE], *text;
   uint32_t first, last;
-  ttm_ask ask = {f, doc, options->per_chip};
+  ttm_ask ask = {.f = f, .doc = doc, .per_chip = options->per_chip};
   if (options->given[TTM_OPTION_AT_PEAK]) return ttm_ask_peak(&ask, err);
   if (options->given[TTM_OPTION_FINDINGS]) return ttm_doc_statements(doc, &f->statements), TTM_OK;
   if (options->given[TTM_OPTION_TENSOR])

@@ -14,9 +14,18 @@ static bool is_set(const char *name) {
   return value && *value;
 }
 
+static struct winsize size_of(int fd) {
+  struct winsize size = {0};
+  if (!isatty(fd) || ioctl(fd, TIOCGWINSZ, &size)) return (struct winsize){0};
+  return size;
+}
+
 ttm_summary_style ttm_terminal_style(int fd, const char *wish) {
-  return (ttm_summary_style){
-      .columns = ttm_terminal_columns(fd), .color = ttm_terminal_color(fd, wish), .utf8 = ttm_terminal_utf8()};
+  unsigned rows = size_of(fd).ws_row;
+  return (ttm_summary_style){.columns = ttm_terminal_columns(fd),
+                             .rows = rows > 24 ? rows : 0, /* a smaller one can scroll back */
+                             .color = ttm_terminal_color(fd, wish),
+                             .utf8 = ttm_terminal_utf8()};
 }
 
 bool ttm_terminal_is_live(int fd) {
@@ -41,9 +50,8 @@ bool ttm_terminal_utf8(void) {
 }
 
 unsigned ttm_terminal_columns(int fd) {
-  struct winsize size;
-  if (!isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) || !size.ws_col) return 80;
-  return size.ws_col;
+  unsigned columns = size_of(fd).ws_col;
+  return columns ? columns : 80;
 }
 
 bool ttm_terminal_is_file(const char *path) { return path && strcmp(path, "-") != 0; }

@@ -36,7 +36,7 @@ static void head(ttm_buf *out, const char *title) {
                ".n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\n"
                ".bar{height:4px;border-radius:2px;background:var(--line);margin-top:.3rem;min-width:6rem}\n"
                ".bar i{display:block;height:4px;border-radius:2px;background:var(--bar)}\n"
-               ".warn i{background:var(--warn)}.bad i{background:var(--bad)}.incident{color:var(--bad)}\n"
+               ".warn i{background:var(--warn)}.bad i{background:var(--bad)}.failure{color:var(--bad)}\n"
                "a{color:inherit;text-underline-offset:.2em}code{font-size:.92em}\n"
                "</style></head><body>\n<h1>");
   text(out, title);
@@ -65,13 +65,13 @@ static void peak(ttm_buf *out, double mb, double pct) {
                  width);
 }
 
-static void incident(ttm_buf *out, const ttm_catalog_entry *entry) {
-  if (!entry->incidents && !entry->later) return ttm_buf_puts(out, "<span class=\"dim\">none</span>");
-  ttm_buf_puts(out, "<span class=\"incident\">");
-  text(out, entry->incident);
-  if (entry->incidents > 1) {
+static void failure(ttm_buf *out, const ttm_catalog_entry *entry) {
+  if (!entry->failures && !entry->later) return ttm_buf_puts(out, "<span class=\"dim\">none</span>");
+  ttm_buf_puts(out, "<span class=\"failure\">");
+  text(out, entry->failure);
+  if (entry->failures > 1) {
     ttm_buf_puts(out, " and ");
-    ttm_put_count(out, entry->incidents - 1);
+    ttm_put_count(out, entry->failures - 1);
     ttm_buf_puts(out, " more");
   }
   ttm_buf_puts(out, "</span>");
@@ -91,7 +91,7 @@ static void index_row(ttm_buf *out, const ttm_catalog_entry *entry) {
   ttm_buf_puts(out, "</td><td class=\"n\">");
   peak(out, entry->peak_mb, entry->peak_pct);
   ttm_buf_puts(out, "</td><td>");
-  incident(out, entry);
+  failure(out, entry);
   ttm_buf_puts(out, "</td></tr>\n");
 }
 
@@ -135,7 +135,7 @@ void ttm_page_report(ttm_buf *out, const ttm_catalog_entry *entry) {
     fact(out, "Peak L1");
     peak(out, entry->l1_peak_mb, entry->l1_peak_pct);
     fact(out, "Failure");
-    incident(out, entry);
+    failure(out, entry);
   }
   ttm_buf_puts(out, "</td></tr></tbody></table>\n<ul>\n");
   if (entry->has_findings) file_link(out, entry->name, "_findings.json", "the findings");

@@ -23,7 +23,7 @@ void ttm_catalog_entry_free(ttm_catalog_entry *entry) {
   ttm_free(entry->folder);
   ttm_free(entry->name);
   ttm_free(entry->log);
-  ttm_free(entry->incident);
+  ttm_free(entry->failure);
   *entry = (ttm_catalog_entry){0};
 }
 
@@ -67,11 +67,10 @@ static uint64_t count_member(ttm_str object, const char *key) {
   return ttm_json_get_count(ttm_json_get_member(object, key), 0);
 }
 
-/* What the first failure is called: by its statement, or by its message in a report that has no statements. */
-static char *failure_words(ttm_str findings, ttm_str incident) {
-  ttm_str statements = ttm_json_get_member(findings, "statements"), first;
-  if (ttm_json_get_element(&statements, &first)) return text_member(first, "headline");
-  return text_member(incident, "text");
+/* What the report says first of its failures. One of an earlier ttmem has no statements: the message itself. */
+static char *failure_words(ttm_str text, ttm_str incident) {
+  ttm_str statements = ttm_json_get_member(text, "statements"), first;
+  return ttm_json_get_element(&statements, &first) ? text_member(first, "headline") : text_member(incident, "text");
 }
 
 /* 0 or TTM_ENOMEM. */
@@ -81,10 +80,10 @@ static int read_findings(ttm_catalog_entry *entry, ttm_str text) {
   ttm_str incidents = ttm_json_get_member(text, "incidents"), one;
   entry->has_findings = input.n > 0;
   if (ttm_json_get_number(ttm_json_get_member(text, "schema_version"), 0) > TTM_FINDINGS_SCHEMA) {
-    entry->incident = ttm_str_copy(TTM_LIT("written by a later ttmem: its numbers are not read"));
+    entry->failure = ttm_str_copy(TTM_LIT("written by a later ttmem: its numbers are not read"));
     entry->later = true;
     entry->has_findings = false;
-    return entry->incident ? TTM_OK : TTM_ENOMEM;
+    return entry->failure ? TTM_OK : TTM_ENOMEM;
   }
   entry->log = text_member(input, "path");
   entry->log_bytes = count_member(input, "bytes");
@@ -94,9 +93,9 @@ static int read_findings(ttm_catalog_entry *entry, ttm_str text) {
   entry->l1_peak_mb = ttm_json_get_number(ttm_json_get_member(l1, "allocated_per_bank_MB"), -1);
   entry->l1_peak_pct = ttm_json_get_number(ttm_json_get_member(l1, "utilization_pct"), -1);
   while (ttm_json_get_element(&incidents, &one)) {
-    if (!entry->incidents++) entry->incident = failure_words(text, one);
+    if (!entry->failures++) entry->failure = failure_words(text, one);
   }
-  return entry->log && (!entry->incidents || entry->incident) ? TTM_OK : TTM_ENOMEM;
+  return entry->log && (!entry->failures || entry->failure) ? TTM_OK : TTM_ENOMEM;
 }
 
 /* Where the stem ends in a file name of a report; 0 when it is none. */
@@ -167,8 +166,8 @@ int ttm_catalog_entry_read(ttm_catalog_entry *entry, int folder, const char *fol
   entry->has_page = file_is_there(folder, entry->name, "_report.html");
   entry->folder = ttm_str_copy(ttm_str_of(folder_name));
   if (!entry->log) entry->log = ttm_str_copy(TTM_LIT(""));
-  if (!entry->incident) entry->incident = ttm_str_copy(TTM_LIT(""));
-  if (entry->folder && entry->log && entry->incident) return TTM_OK;
+  if (!entry->failure) entry->failure = ttm_str_copy(TTM_LIT(""));
+  if (entry->folder && entry->log && entry->failure) return TTM_OK;
   return ttm_catalog_entry_free(entry), TTM_ENOMEM;
 }
 

@@ -9,19 +9,18 @@
 
 /* One report. Texts come from files that anybody may have written: escape them. */
 typedef struct ttm_catalog_entry {
-  char *folder; /* the last part of its path */
-  char *name;   /* what its files start with: usually the same */
-  char *log;    /* path of the log as it was given, "" when unknown */
-  char *
-      incident; /* "Out of memory in DRAM: fragmented, short by 0.506 MB per bank", the first one; "" when there was none */
-  uint64_t incidents;
+  char *folder;  /* the last part of its path */
+  char *name;    /* what its files start with: usually the same */
+  char *log;     /* path of the log as it was given, "" when unknown */
+  char *failure; /* "Out of memory in DRAM: fragmented, ...", the first one; "" when there was none */
+  uint64_t failures;
   uint64_t operations;
   uint64_t log_bytes;       /* of the log's text when the report was made */
   double peak_mb, peak_pct; /* DRAM per bank; below 0 when unknown */
   double l1_peak_mb, l1_peak_pct;
   int64_t written; /* seconds since 1970 of the newest file */
   bool has_findings, has_page;
-  bool later; /* written by a later ttmem: nothing but names is known, and `incident` says so */
+  bool later; /* written by a later ttmem: nothing but names is known, and `failure` says so */
 } ttm_catalog_entry;
 
 /* Newest first. Zero is empty; freed with ttm_catalog_free. */

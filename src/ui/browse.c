@@ -5,12 +5,13 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "report/files/statements_json.h"
+#include "report/run/statements.h"
 #include "store/catalog.h"
 #include "store/folder.h"
 #include "store/report_dir.h"
 #include "store/report_find.h"
-#include "ui/facts.h"
-#include "ui/panel.h"
+#include "ui/text_lines.h"
 #include "ui/typed_line.h"
 
 typedef struct browse {
@@ -31,7 +32,7 @@ static void gather(browse *b) {
   for (size_t i = 0; i < b->catalog.entries.n; i++) {
     const ttm_catalog_entry *e = &b->catalog.entries.at[i];
     const ttm_typed_line *wanted = &b->search;
-    bool fits = ttm_typed_is_in(wanted, ttm_str_of(e->folder)) || ttm_typed_is_in(wanted, ttm_str_of(e->incident)) ||
+    bool fits = ttm_typed_is_in(wanted, ttm_str_of(e->folder)) || ttm_typed_is_in(wanted, ttm_str_of(e->failure)) ||
                 ttm_typed_is_in(wanted, ttm_str_of(e->log));
     if (fits && b->rows.n < b->rows.cap) b->rows.at[b->rows.n++] = i; /* read_again made room for all */
   }
@@ -57,55 +58,44 @@ static const ttm_catalog_entry *chosen(const browse *b) {
 
 /* ---- Drawing ------------------------------------------------------------------------------------------------------- */
 
-/* Where the columns of the list begin; what is right of the figures is left to the name and the incident. */
-typedef struct columns {
-  int name, written, operations, peak, percent, incident; /* widths; `incident` may be 0 */
-} columns;
+enum { FIGURES = 50, WIDE = 120 };
 
-static columns measure(const browse *b, const ttm_screen *s) {
-  columns c = {.written = s->columns < 100 ? 11 : 16, .operations = 9, .peak = 9, .percent = 5};
-  int left = s->columns - 2 - c.written - c.operations - c.peak - c.percent - 4;
-  size_t longest = 10;
-  bool any = false; /* incidents */
+/* Columns that the names get; 0 where one is too long: each has a line to itself then. */
+static int name_columns(const browse *b, const ttm_screen *s) {
+  size_t longest = 8;
   for (size_t i = 0; i < b->rows.n; i++) {
-    const ttm_catalog_entry *e = &b->catalog.entries.at[b->rows.at[i]];
-    size_t width = ttm_text_columns(ttm_str_of(e->folder));
+    size_t width = ttm_text_columns(ttm_str_of(b->catalog.entries.at[b->rows.at[i]].folder));
     if (width > longest) longest = width;
-    any |= *e->incident != '\0';
   }
-  int most = any ? left / 2 : left; /* for names */
-  c.name = most < 10 ? 10 : longest < (size_t)most ? (int)longest : most;
-  c.incident = any && left > c.name ? left - c.name : 0;
-  return c;
+  return longest + FIGURES <= (size_t)s->columns ? (int)longest : 0;
 }
 
-/* "2026-11-15 15:36", without the year where there is little room. */
-static void date_words(char out[20], int64_t seconds, int width) {
-  time_t when = (time_t)seconds;
+static void put_figures(const ttm_catalog_entry *e, ttm_buf *out) {
+  char date[20] = "";
+  time_t when = (time_t)e->written;
   struct tm parts;
-  if (!localtime_r(&when, &parts) || !strftime(out, 20, width < 16 ? "%m-%d %H:%M" : "%Y-%m-%d %H:%M", &parts))
-    out[0] = '\0';
+  if (localtime_r(&when, &parts)) strftime(date, sizeof date, "%Y-%m-%d %H:%M", &parts);
+  ttm_buf_printf(out, "%-16s %10s", date, e->has_findings ? TTM_COUNT_TEXT(e->operations) : "");
+  if (e->peak_mb < 0) return;
+  ttm_buf_printf(out, " %8.1f MB", e->peak_mb);
+  if (e->peak_pct >= 0) ttm_buf_printf(out, " \x1b[%sm%3.0f %%\x1b[0m", ttm_level_color(e->peak_pct), e->peak_pct);
 }
 
-static void draw_row(ttm_screen *s, const ttm_catalog_entry *e, int row, const columns *c, bool is_chosen) {
-  ttm_style style = is_chosen ? TTM_STYLE_SELECTED : TTM_STYLE_PLAIN;
-  char date[20];
-  int column = 1 + c->name + 1;
-  if (is_chosen) ttm_screen_fill(s, row, style);
-  ttm_screen_text(s, row, 1, style, ttm_str_of(e->folder), c->name);
-  date_words(date, e->written, c->written);
-  ttm_screen_words(s, row, column, style, date);
-  column += c->written;
-  if (e->has_findings)
-    ttm_screen_print(s, row, column, style, "%*llu", c->operations, (unsigned long long)e->operations);
-  column += c->operations;
-  if (e->peak_mb >= 0) ttm_screen_print(s, row, column + 1, style, "%*.1f", c->peak, e->peak_mb);
-  column += 1 + c->peak;
-  if (e->peak_pct >= 0)
-    ttm_screen_print(s, row, column, is_chosen ? style : ttm_style_of(e->peak_pct), "%*.0f%%", c->percent - 1,
-                     e->peak_pct);
-  ttm_screen_text(s, row, column + c->percent + 1, is_chosen ? style : TTM_STYLE_BAD, ttm_str_of(e->incident),
-                  c->incident);
+/* The failure goes on in the line on a wide screen, else it has its own. */
+static void put_row(const void *view, const ttm_screen *s, size_t i, ttm_buf *out) {
+  const browse *b = view;
+  const ttm_catalog_entry *e = &b->catalog.entries.at[b->rows.at[i]];
+  int names = name_columns(b, s);
+  ttm_put_text(out, ttm_str_of(e->folder), SIZE_MAX, ttm_screen_form(s));
+  if (names)
+    ttm_pad_to(out, 0, (size_t)names + 2);
+  else
+    ttm_buf_puts(out, "\n  ");
+  put_figures(e, out);
+  if (!*e->failure) return;
+  ttm_buf_puts(out, names && s->columns >= WIDE ? "  \t\x1b[31m" : "\n  \x1b[31m");
+  ttm_put_text(out, ttm_str_of(e->failure), SIZE_MAX, ttm_screen_form(s));
+  ttm_buf_puts(out, "\x1b[0m");
 }
 
 static void draw_question(ttm_screen *s, const ttm_catalog_entry *e) {
@@ -117,15 +107,10 @@ static void draw_question(ttm_screen *s, const ttm_catalog_entry *e) {
 }
 
 static void draw_list(browse *b, ttm_screen *s) {
-  columns c = measure(b, s);
-  int height = s->rows - 6;
-  ttm_screen_print(s, 3, 1, TTM_STYLE_DIM, "%-*s %-*s%*s %*s%*s %s", c.name, "report", c.written, "written",
-                   c.operations, "oper.", c.peak, "DRAM MB/b", c.percent, "peak", c.incident ? "incident" : "");
-  ttm_cursor_see(&b->cursor, height);
-  for (int i = 0; i < height && b->cursor.top + (size_t)i < b->rows.n; i++) {
-    size_t at = b->cursor.top + (size_t)i;
-    draw_row(s, &b->catalog.entries.at[b->rows.at[at]], 4 + i, &c, at == b->cursor.at);
-  }
+  int names = name_columns(b, s);
+  ttm_screen_print(s, 3, 1, TTM_STYLE_DIM, "%-*s  %-16s %10s %17s", names, names ? "report" : "", "written",
+                   "operations", "DRAM per bank");
+  ttm_list_draw(&b->cursor, s, 4, s->rows - 6, put_row, b);
   if (b->asking && chosen(b)) draw_question(s, chosen(b));
 }
 
@@ -136,7 +121,7 @@ static void draw_browse(ttm_ui *ui, ttm_panel *panel) {
     draw_list(b, s);
   else
     ttm_screen_words(s, 3, 3, TTM_STYLE_PLAIN,
-                     b->runs ? "No captured run here. Go back and run a script."
+                     b->runs ? "No captured run in this folder. Go back and run a script."
                              : "No report yet. Go back and open a log; Tab shows captured runs.");
   int column = ttm_screen_print(s, 1, 1, TTM_STYLE_DIM, "%zu of %zu in ", b->rows.n, b->catalog.entries.n);
   column = ttm_screen_text(s, 1, column, TTM_STYLE_DIM, ttm_str_of(b->runs ? "./logs, captured runs" : b->root.at),
@@ -146,6 +131,22 @@ static void draw_browse(ttm_ui *ui, ttm_panel *panel) {
 
 /* ---- Keys ---------------------------------------------------------------------------------------------------------- */
 
+/* A report of which nothing but its findings is left. */
+static ttm_panel *findings_panel(const ttm_screen *s, const browse *b, const ttm_catalog_entry *e) {
+  ttm_buf out = {0}, findings = {0};
+  ttm_doc doc = {.out = &out, .columns = (unsigned)s->columns - 2, .color = true, .utf8 = s->utf8};
+  ttm_statements all = {0};
+  ttm_catalog_findings(&b->catalog, e, &findings);
+  out.failed |= ttm_statements_read(&all, ttm_buf_str(&findings)) != TTM_OK;
+  ttm_buf_puts(&out, "\x1b[33mThe log and the memory states of this report are gone");
+  ttm_buf_puts(&out, all.at.n ? ": these are its findings.\x1b[0m\n\n" : ", and it has no findings.\x1b[0m\n");
+  ttm_doc_statements(&doc, &all);
+  ttm_doc_end(&doc);
+  ttm_statements_free(&all);
+  ttm_buf_free(&findings);
+  return ttm_text_panel("Report", e->folder, &out);
+}
+
 static void open_entry(ttm_ui *ui, browse *b, const ttm_catalog_entry *e) {
   char *log = ttm_catalog_log(&b->catalog, e);
   char *folder = ttm_folder_join(b->catalog.root, e->folder, "");
@@ -154,7 +155,7 @@ static void open_entry(ttm_ui *ui, browse *b, const ttm_catalog_entry *e) {
   if (log || found.memory)
     ttm_ui_push(ui, ttm_stored_panel(log, folder, e->folder, e->log_bytes));
   else
-    ttm_ui_push(ui, ttm_facts_panel(&ui->screen, &b->catalog, e));
+    ttm_ui_push(ui, findings_panel(&ui->screen, b, e));
   ttm_report_found_free(&found);
   ttm_free(folder);
   ttm_free(log);
@@ -195,7 +196,7 @@ static unsigned browse_key(ttm_ui *ui, ttm_panel *panel, int key) {
   if (key == 'R') return read_again(ui, b), TTM_KEY_TAKEN;
   if (key == TTM_KEY_ESCAPE && b->search.n) return type_key(b, key), TTM_KEY_TAKEN;
   if (key == 'h' || key == TTM_KEY_LEFT) return TTM_KEY_CLOSE;
-  if (ttm_cursor_key(&b->cursor, key, ui->screen.rows - 6)) return TTM_KEY_TAKEN;
+  if (ttm_cursor_key(&b->cursor, key)) return TTM_KEY_TAKEN;
   const ttm_catalog_entry *e = chosen(b);
   if (!e) return TTM_KEY_IGNORED;
   if (key == TTM_KEY_ENTER || key == 'l' || key == TTM_KEY_RIGHT)
@@ -221,7 +222,7 @@ static void free_browse(ttm_panel *panel) {
 #define KEYS_TO(other)                                                                                  \
   {                                                                                                     \
     {"Enter", "open"}, {"s", "serve"}, {"d", "delete"}, {"/", "search"}, {"Tab", other}, {"q", "back"}, \
-        {"S", "serve all"}, {"R", "look again"}, {"?", "help"}, {NULL, NULL},                           \
+        {"S", "serve all"}, {"R", "refresh"}, {"?", "help"}, {NULL, NULL},                              \
   }
 static const ttm_key_help keys_of_reports[] = KEYS_TO("captured runs"), keys_of_runs[] = KEYS_TO("reports");
 static const ttm_panel_class reports_class = {

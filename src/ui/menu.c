@@ -19,7 +19,7 @@ static int accept_log(ttm_ui *ui, const char *path, ttm_error *err) {
   struct stat st;
   if (stat(path, &st)) return ttm_error_set(err, TTM_EIO, "Cannot open it: %s", strerror(errno));
   if (S_ISDIR(st.st_mode)) return ttm_error_set(err, TTM_EUSAGE, "This is a folder; Tab shows what is in it.");
-  if (!S_ISREG(st.st_mode)) return ttm_error_set(err, TTM_EUSAGE, "This is no file.");
+  if (!S_ISREG(st.st_mode)) return ttm_error_set(err, TTM_EUSAGE, "This is not a file.");
   if (!st.st_size) return ttm_error_set(err, TTM_EUSAGE, "This file is empty.");
   if (access(path, R_OK)) return ttm_error_set(err, TTM_EIO, "Cannot read it: %s", strerror(errno));
   ttm_ui_replace(ui, ttm_reading_panel(path));
@@ -30,7 +30,7 @@ static int accept_script(ttm_ui *ui, const char *path, ttm_error *err) {
   ttm_buf folder = {0}, source = {0};
   struct stat st;
   if (stat(path, &st)) return ttm_error_set(err, TTM_EIO, "Cannot open it: %s", strerror(errno));
-  if (!S_ISREG(st.st_mode)) return ttm_error_set(err, TTM_EUSAGE, "This is no script.");
+  if (!S_ISREG(st.st_mode)) return ttm_error_set(err, TTM_EUSAGE, "This is not a script.");
   ttm_screen_leave(&ui->screen);
   int status = ui->options->run(ui->options->context, path, &folder, &source, err);
   ttm_screen_return(&ui->screen);
@@ -47,8 +47,8 @@ static int accept_script(ttm_ui *ui, const char *path, ttm_error *err) {
 }
 
 static void open_log(ttm_ui *ui) {
-  ttm_ui_push(
-      ui, ttm_prompt_panel("Open a log", "Which log? (or graph capture, or recording; .gz and .zst too)", accept_log));
+  ttm_ui_push(ui,
+              ttm_prompt_panel("Open a log", "Which log, graph capture or recording? (.gz and .zst too)", accept_log));
 }
 
 static void open_script(ttm_ui *ui) {
@@ -62,15 +62,15 @@ static const struct entry {
   const char *name, *what[2];
   void (*open)(ttm_ui *ui);
 } ENTRIES[] = {
-    {"I have a log",
+    {"Open a log",
      {"Read a runtime log, a ttnn graph capture or a recording,",
-      "see where the memory went, serve the report to your browser."},
+      "show where the memory went, serve the report to a browser."},
      open_log},
-    {"Do it for me",
-     {"Run a Python script with the right switches set,", "then show its report (with arguments: ttmem run -- ...)."},
+    {"Run a script",
+     {"Run a Python script with the switches set, then show its report.", "A script with arguments: ttmem run -- ..."},
      open_script},
-    {"How do I get a log?", {"Step by step: the build, the switches,", "the command."}, open_guide},
-    {"Browse reports", {"Look into earlier reports, serve or delete them.", ""}, open_browse},
+    {"How to get a log", {"Step by step: the build, the switches, the command.", ""}, open_guide},
+    {"Browse reports", {"Open, serve or delete earlier reports.", ""}, open_browse},
 };
 enum { ENTRY_COUNT = sizeof ENTRIES / sizeof *ENTRIES };
 
@@ -105,7 +105,7 @@ static unsigned menu_key(ttm_ui *ui, ttm_panel *panel, int key) {
     return TTM_KEY_TAKEN;
   }
   if (key == TTM_KEY_ESCAPE) return TTM_KEY_TAKEN; /* the way out of the program is q */
-  return ttm_cursor_key(&m->cursor, key, 4) ? TTM_KEY_TAKEN : TTM_KEY_IGNORED;
+  return ttm_cursor_key(&m->cursor, key) ? TTM_KEY_TAKEN : TTM_KEY_IGNORED;
 }
 
 static void free_menu(ttm_panel *panel) { ttm_free(panel); }
@@ -141,7 +141,7 @@ ttm_panel *ttm_guide_panel(void) {
       "   python3 -u model.py 2>&1 | tee model_profile.log\n"
       "\n"
       "\x1b[1m4. Come back here\x1b[0m\n"
-      "   Choose \"I have a log\" and give model_profile.log.\n"
+      "   Choose \"Open a log\" and give model_profile.log.\n"
       "   Without this program: ttmem analyze model_profile.log\n"
       "\n"
       "\x1b[1mA program that calls ttnn itself\x1b[0m needs none of this:\n"

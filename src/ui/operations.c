@@ -3,6 +3,7 @@
 #include "analyze/words.h"
 #include "base/alloc.h"
 #include "ui/report.h"
+#include "ui/text_lines.h"
 #include "ui/typed_line.h"
 
 typedef struct operations {
@@ -27,9 +28,8 @@ static void free_operations(void *view) {
   ttm_free(view);
 }
 
-static void *make_operations(const ttm_ui_subject *subject, const ttm_screen *screen) {
+static void *make_operations(const ttm_ui_subject *subject) {
   operations *o = ttm_alloc(sizeof *o);
-  (void)screen;
   if (!o) return NULL;
   o->subject = subject;
   o->rows = ttm_alloc(((size_t)subject->findings->elements + 1) * sizeof *o->rows);
@@ -41,36 +41,40 @@ static void *make_operations(const ttm_ui_subject *subject, const ttm_screen *sc
   return o;
 }
 
-static void draw_row(const operations *o, ttm_screen *s, int row, size_t i) {
+static void put_figure(ttm_buf *out, bool known, double mb, const char *sign) {
+  ttm_buf figure = {0};
+  if (known) ttm_buf_puts(&figure, sign), ttm_put_mb(&figure, mb);
+  ttm_buf_printf(out, " %9.*s", (int)figure.n, figure.n ? figure.at : "");
+  ttm_buf_free(&figure);
+}
+
+static void put_row(const void *view, const ttm_screen *s, size_t i, ttm_buf *out) {
+  const operations *o = view;
   const ttm_profile *p = o->subject->profile;
-  uint32_t op = o->rows[i];
-  ttm_style style = i == o->cursor.at ? TTM_STYLE_SELECTED : TTM_STYLE_PLAIN;
-  ttm_level level;
-  int64_t effect;
-  if (style == TTM_STYLE_SELECTED) ttm_screen_fill(s, row, style);
-  ttm_screen_print(s, row, 1, style, "%8u", p->ops.at[op].line);
-  if (p->ops.at[op].state != TTM_NONE && ttm_state_level(p, p->ops.at[op].state, TTM_DRAM, &level)) {
-    ttm_screen_print(s, row, 10, style, "%10.3f", ttm_mb(level.allocated));
-  }
-  if (ttm_op_effect_whole(p, op, TTM_DRAM, &effect) && effect) {
-    ttm_style sign = style != TTM_STYLE_PLAIN ? style : effect > 0 ? TTM_STYLE_WARN : TTM_STYLE_GOOD;
-    ttm_screen_print(s, row, 21, sign, "%+10.3f", ttm_mb(effect));
-  }
-  int column =
-      p->ops.at[op].flags & TTM_OP_CONST_EVAL ? 35 : 33; /* inside the load_cached above, which counts it too */
-  ttm_draw_operation(s, row, column, style, o->subject->findings, op, (ttm_str){0}, s->columns - column - 1);
+  uint32_t op = o->rows[i], state = p->ops.at[op].state;
+  double banks = ttm_view_banks(o->subject, TTM_DRAM);
+  ttm_level level = {0};
+  int64_t effect = 0;
+  bool known = state != TTM_NONE && ttm_state_level(p, state, TTM_DRAM, &level);
+  bool changed = ttm_op_effect_whole(p, op, TTM_DRAM, &effect) && effect;
+  ttm_buf_printf(out, "%8u", p->ops.at[op].line);
+  put_figure(out, known, ttm_mb(level.allocated) * banks, "");
+  ttm_buf_puts(out, effect > 0 ? "\x1b[33m" : "\x1b[32m");
+  put_figure(out, changed, ttm_mb(effect < 0 ? -effect : effect) * banks, effect < 0 ? "-" : "+");
+  ttm_buf_puts(out, "\x1b[0m  \t");
+  /* What ran inside the load_cached above, which counts it too, stands further in. */
+  if (p->ops.at[op].flags & TTM_OP_CONST_EVAL) ttm_buf_puts(out, "  ");
+  ttm_put_operation(out, s, o->subject->findings, op, (ttm_str){0});
 }
 
 static void draw_operations(void *view, ttm_screen *s) {
   operations *o = view;
-  int row = TTM_VIEW_ROW, height = ttm_view_height(s) - 1;
-  ttm_screen_print(s, row - 1, 1, TTM_STYLE_DIM, "%zu of %u operations", o->cursor.n, o->subject->findings->elements);
-  ttm_screen_words(s, row, 1, TTM_STYLE_DIM, "log line DRAM MB/bank      added  operation");
-  ttm_cursor_see(&o->cursor, height);
-  for (int i = 0; i < height && o->cursor.top + (size_t)i < o->cursor.n; i++) {
-    draw_row(o, s, row + 1 + i, o->cursor.top + (size_t)i);
-  }
-  ttm_typed_draw(s, row - 1, 34, "search: ", &o->search);
+  int row = TTM_VIEW_ROW;
+  ttm_screen_print(s, row - 1, 1, TTM_STYLE_DIM, "%s of %s operations, DRAM in MB per %s", TTM_COUNT_TEXT(o->cursor.n),
+                   TTM_COUNT_TEXT(o->subject->findings->elements), o->subject->per_chip ? "chip" : "bank");
+  ttm_screen_words(s, row, 1, TTM_STYLE_DIM, "log line    before     delta  operation");
+  ttm_list_draw(&o->cursor, s, row + 1, ttm_view_height(s) - 1, put_row, o);
+  ttm_typed_draw(s, row - 1, 50, "search: ", &o->search);
 }
 
 static void type_key(operations *o, int key) {
@@ -90,7 +94,7 @@ static bool operations_key(void *view, ttm_ui *ui, int key) {
     ttm_ui_show_operation(ui, o->subject->findings, o->rows[o->cursor.at]);
     return true;
   }
-  return ttm_cursor_key(&o->cursor, key, ttm_view_height(&ui->screen) - 1);
+  return ttm_cursor_key(&o->cursor, key);
 }
 
 static const ttm_key_help KEYS[] = {{"Enter", "details"}, {"/", "search"}, {"j/k", "move"}, {NULL, NULL}};

@@ -92,7 +92,7 @@ static size_t find_matches(prompt *p) {
 static void complete(prompt *p) {
   size_t typed = find_matches(p), common;
   if (!p->matches.n) {
-    snprintf(p->error, sizeof p->error, "Nothing there starts like this.");
+    snprintf(p->error, sizeof p->error, "No file or folder starts like this.");
     return;
   }
   const char *first = p->matches.at[0];
@@ -190,7 +190,7 @@ static void free_prompt(ttm_panel *panel) {
 }
 
 ttm_panel *ttm_prompt_panel(const char *title, const char *question, ttm_prompt_accept *accept) {
-  static const ttm_key_help keys[] = {{"Tab", "complete"}, {"Enter", "go"}, {"^W", "part back"},
+  static const ttm_key_help keys[] = {{"Tab", "complete"}, {"Enter", "go"}, {"^W", "delete word"},
                                       {"^U", "clear"},     {"Esc", "back"}, {NULL, NULL}};
   prompt *p = ttm_alloc(sizeof *p);
   if (!p) return NULL;

@@ -139,7 +139,7 @@ static void draw_bar(ttm_screen *s, int row, double share) {
 }
 
 static void draw_reading(ttm_ui *ui, ttm_panel *panel) {
-  static const char *const words[] = {"Reading", "Drawing conclusions", "Writing the report", "Done"};
+  static const char *const words[] = {"Reading", "Analyzing", "Writing the report", "Done"};
   reading *r = (reading *)panel;
   ttm_screen *s = &ui->screen;
   pthread_mutex_lock(&r->job->lock);
@@ -219,7 +219,7 @@ static job *make_job(const char *log) {
 
 /* Takes the job over, NULL too. */
 static ttm_panel *start(job *j) {
-  static const ttm_key_help keys[] = {{"q", "stop waiting"}, {NULL, NULL}};
+  static const ttm_key_help keys[] = {{"q", "back"}, {NULL, NULL}};
   static const ttm_panel_class class = {.title = "Reading",
                                         .keys = keys,
                                         .draw = draw_reading,

@@ -3,11 +3,12 @@
 
 #include "analyze/words.h"
 #include "base/alloc.h"
+#include "report/run/ask.h"
 #include "report/run/explain.h"
 #include "ui/text_lines.h"
 
 static const ttm_view_class *const VIEWS[] = {&ttm_view_summary, &ttm_view_timeline,   &ttm_view_top,
-                                              &ttm_view_live,    &ttm_view_operations, &ttm_view_incidents,
+                                              &ttm_view_live,    &ttm_view_operations, &ttm_view_failures,
                                               &ttm_view_findings};
 enum { VIEW_COUNT = sizeof VIEWS / sizeof *VIEWS, MAX_KEYS = 16, OWN_KEYS = 4 };
 
@@ -33,8 +34,8 @@ void ttm_ui_subject_free(ttm_ui_subject *subject) {
 
 /* The line of keys has room for a few of the view's own, then those of every view; the help shows all. */
 static void choose_view(report *r, size_t at) {
-  static const ttm_key_help common[] = {{"Tab", "view"}, {"s", "serve"},           {"q", "back"},
-                                        {"?", "help"},   {"1-7", "choose a view"}, {NULL, NULL}};
+  static const ttm_key_help common[] = {{"Tab", "view"}, {"b", "bank/chip"},       {"q", "back"}, {"?", "help"},
+                                        {"s", "serve"},  {"1-7", "choose a view"}, {NULL, NULL}};
   const ttm_key_help *own = VIEWS[at]->keys;
   size_t n = 0;
   r->at = at;
@@ -55,7 +56,7 @@ static void draw_tabs(ttm_screen *s, const report *r) {
 static void draw_report(ttm_ui *ui, ttm_panel *panel) {
   report *r = (report *)panel;
   draw_tabs(&ui->screen, r);
-  if (!r->views[r->at]) r->views[r->at] = VIEWS[r->at]->make(&r->subject, &ui->screen);
+  if (!r->views[r->at]) r->views[r->at] = VIEWS[r->at]->make(&r->subject);
   if (r->views[r->at])
     VIEWS[r->at]->draw(r->views[r->at], &ui->screen);
   else
@@ -72,6 +73,8 @@ static unsigned report_key(ttm_ui *ui, ttm_panel *panel, int key) {
     choose_view(r, (r->at + VIEW_COUNT - 1) % VIEW_COUNT);
   else if (key >= '1' && key < '1' + VIEW_COUNT)
     choose_view(r, (size_t)(key - '1'));
+  else if (key == 'b')
+    r->subject.per_chip = !r->subject.per_chip;
   else if (key == 's' && r->subject.folder.n)
     ttm_ui_push(ui, ttm_serving_panel(ui, r->subject.folder.at, r->subject.name.at));
   else if (key == 's')
@@ -112,65 +115,53 @@ ttm_panel *ttm_report_panel(ttm_ui_subject *subject, const ttm_screen *screen) {
 typedef struct text_view {
   ttm_text_lines lines;
   const ttm_ui_subject *subject;
-  int columns; /* it was made for */
-  bool incidents;
+  int rows; /* of the screen it was made for */
+  bool failures;
 } text_view;
 
 static void write_view(text_view *v, const ttm_screen *screen) {
   ttm_buf text = {0};
-  ttm_summary_style style = {.columns = screen->columns > 74 ? (unsigned)screen->columns - 2 : 72,
+  ttm_summary_style style = {.columns = (unsigned)screen->columns - 2,
                              .color = true,
                              .utf8 = screen->utf8,
-                             .rows = (unsigned)screen->rows,
-                             .folder = v->subject->folder.n ? v->subject->folder.at : NULL};
-  if (!v->incidents) {
+                             .rows = (unsigned)ttm_view_height(screen) + 2};
+  if (v->failures && v->subject->findings->incidents.n) {
+    ttm_explain_write(v->subject->findings, &style, &text);
+  } else if (v->failures) {
+    ttm_buf_puts(&text, "No error message is in this log.\n");
+  } else {
     if (v->subject->changed) {
       ttm_buf_puts(&text,
                    "\x1b[33mThe log has changed since the report was made: this is the log of today.\x1b[0m\n\n");
     }
     if (v->subject->rebuilt) {
-      ttm_buf_puts(
-          &text, v->subject->kept.n
-                     ? "\x1b[33mIts log is gone: rebuilt from the report's files. 7 shows what it had found.\x1b[0m\n\n"
-                     : "\x1b[33mIts log is gone: rebuilt from the report's files, which hold no frees.\x1b[0m\n\n");
+      ttm_buf_puts(&text, "\x1b[33mThe log is gone: this is what the report's files hold.\x1b[0m\n\n");
     }
     ttm_summary_write(v->subject->findings, &style, &text);
-  } else if (v->subject->findings->incidents.n) {
-    ttm_explain_write(v->subject->findings, &style, &text);
-  } else {
-    ttm_buf_puts(&text, "No error message of the runtime.\n");
   }
-  size_t top = v->lines.top;
-  ttm_text_lines_free(&v->lines);
   ttm_text_lines_take(&v->lines, &text);
-  v->lines.top = top;
-  v->columns = screen->columns;
+  v->rows = screen->rows;
 }
 
-static void *make_text(const ttm_ui_subject *subject, const ttm_screen *screen, bool incidents) {
+static void *make_text(const ttm_ui_subject *subject, bool failures) {
   text_view *v = ttm_alloc(sizeof *v);
   if (!v) return NULL;
   v->subject = subject;
-  v->incidents = incidents;
-  write_view(v, screen);
+  v->failures = failures;
   return v;
 }
 
-static void *make_summary(const ttm_ui_subject *subject, const ttm_screen *screen) {
-  return make_text(subject, screen, false);
-}
-static void *make_incidents(const ttm_ui_subject *subject, const ttm_screen *screen) {
-  return make_text(subject, screen, true);
-}
+static void *make_summary(const ttm_ui_subject *subject) { return make_text(subject, false); }
+static void *make_failures(const ttm_ui_subject *subject) { return make_text(subject, true); }
 
 static void draw_text_view(void *view, ttm_screen *screen) {
   text_view *v = view;
-  if (v->columns != screen->columns) write_view(v, screen);
-  ttm_text_lines_draw(&v->lines, screen, TTM_VIEW_ROW, ttm_view_height(screen));
+  if (v->lines.columns != screen->columns || v->rows != screen->rows) write_view(v, screen);
+  ttm_text_lines_draw(&v->lines, screen, TTM_VIEW_ROW - 1, ttm_view_height(screen) + 1);
 }
 
 static bool text_view_key(void *view, ttm_ui *ui, int key) {
-  return ttm_text_lines_key(&((text_view *)view)->lines, key, ttm_view_height(&ui->screen));
+  return ttm_text_lines_key(&((text_view *)view)->lines, key, ttm_view_height(&ui->screen) + 1);
 }
 
 static void free_text_view(void *view) {
@@ -181,25 +172,35 @@ static void free_text_view(void *view) {
 static const ttm_key_help SCROLL[] = {{"j/k", "scroll"}, {NULL, NULL}};
 const ttm_view_class ttm_view_summary = {"Summary",      SCROLL,        make_summary,
                                          draw_text_view, text_view_key, free_text_view};
-const ttm_view_class ttm_view_incidents = {"Failures",     SCROLL,        make_incidents,
-                                           draw_text_view, text_view_key, free_text_view};
+const ttm_view_class ttm_view_failures = {"Failures",     SCROLL,        make_failures,
+                                          draw_text_view, text_view_key, free_text_view};
 
 /* ---- Shared -------------------------------------------------------------------------------------------------------- */
 
-int ttm_draw_operation(ttm_screen *screen, int row, int column, ttm_style style, const ttm_findings *f, uint32_t op,
-                       ttm_str place, int width) {
-  ttm_buf index = {0};
-  int end = column + width;
+void ttm_put_operation(ttm_buf *out, const ttm_screen *screen, const ttm_findings *f, uint32_t op, ttm_str place) {
+  ttm_text_form form = ttm_screen_form(screen);
   if (ttm_op_is_element(f->profile, op)) { /* a deallocation is not counted */
-    ttm_words_index(&index, f, op);
-    ttm_buf_char(&index, ' ');
+    ttm_words_index(out, f, op);
+    ttm_buf_char(out, ' ');
   }
-  column = ttm_screen_view(screen, row, column, style, ttm_buf_str(&index));
-  ttm_buf_free(&index);
-  column = ttm_screen_text(screen, row, column, style, ttm_words_name(f->profile, op), end - column);
+  ttm_put_text(out, ttm_words_name(f->profile, op), SIZE_MAX, form);
   if (!place.n) place = ttm_words_location(f->profile, op);
-  if (ttm_str_eq(place, TTM_LIT("N/A")) || end - column < 6) return column;
-  ttm_style dim = style == TTM_STYLE_PLAIN ? TTM_STYLE_DIM : style;
-  column = ttm_screen_words(screen, row, column, style, " ");
-  return ttm_screen_text(screen, row, column, dim, place, end - column);
+  if (ttm_str_eq(place, TTM_LIT("N/A"))) return;
+  ttm_buf_puts(out, " \x1b[2m");
+  ttm_put_text(out, place, SIZE_MAX, form);
+  ttm_buf_puts(out, "\x1b[0m");
+}
+
+void ttm_ui_show_operation(ttm_ui *ui, const ttm_findings *f, uint32_t op) {
+  ttm_buf text = {0};
+  ttm_doc doc = {.out = &text, .columns = (unsigned)ui->screen.columns - 2, .color = true, .utf8 = ui->screen.utf8};
+  if (op >= f->profile->ops.n) return ttm_ui_say(ui, "This state stands before no operation.");
+  ttm_ask_operation(&(ttm_ask){.f = f, .doc = &doc, .whole = true}, op);
+  ttm_doc_end(&doc);
+  ttm_ui_push(ui, ttm_text_panel("Operation", NULL, &text));
+}
+
+double ttm_view_banks(const ttm_ui_subject *subject, ttm_memory memory) {
+  const ttm_peak *peak = &subject->findings->peak[memory];
+  return subject->per_chip && peak->known && peak->level.banks ? peak->level.banks : 1;
 }

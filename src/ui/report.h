@@ -16,6 +16,7 @@ typedef struct ttm_ui_subject {
   bool changed;   /* the log is no longer the one the report was made of */
   bool rebuilt;   /* the log is gone: made of the report's JSON files, which know no frees */
   ttm_buf kept;   /* rebuilt: text of the report's findings file, made when the log was there; empty when it has none */
+  bool per_chip;  /* figures are those of a chip, not of one of its banks */
 } ttm_ui_subject;
 
 void ttm_ui_subject_free(ttm_ui_subject *subject);
@@ -31,7 +32,7 @@ void ttm_ui_show_operation(ttm_ui *ui, const ttm_findings *f, uint32_t op);
 typedef struct ttm_view_class {
   const char *name;
   const ttm_key_help *keys;
-  void *(*make)(const ttm_ui_subject *subject, const ttm_screen *screen); /* NULL without memory */
+  void *(*make)(const ttm_ui_subject *subject); /* NULL without memory */
   /* Rows 3 to screen rows - 2 are the view's. */
   void (*draw)(void *view, ttm_screen *screen);
   bool (*key)(void *view, ttm_ui *ui, int key); /* false: not for it */
@@ -39,13 +40,15 @@ typedef struct ttm_view_class {
 } ttm_view_class;
 
 extern const ttm_view_class ttm_view_summary, ttm_view_timeline, ttm_view_top, ttm_view_live, ttm_view_operations,
-    ttm_view_incidents, ttm_view_findings;
+    ttm_view_failures, ttm_view_findings;
 
 enum { TTM_VIEW_ROW = 3 };
 static inline int ttm_view_height(const ttm_screen *screen) { return screen->rows - TTM_VIEW_ROW - 1; }
 
-/* "#7 ttnn.matmul layers.0|MLP|dot.1" in `width` columns; `place` stands for its own place unless it is empty. */
-int ttm_draw_operation(ttm_screen *screen, int row, int column, ttm_style style, const ttm_findings *f, uint32_t op,
-                       ttm_str place, int width);
+/* "#7 ttnn.matmul layers.0|MLP|dot.1"; `place` stands for its own place unless it is empty. */
+void ttm_put_operation(ttm_buf *out, const ttm_screen *screen, const ttm_findings *f, uint32_t op, ttm_str place);
+
+/* What a figure per bank is to be multiplied with: 1, or the banks of a chip. */
+double ttm_view_banks(const ttm_ui_subject *subject, ttm_memory memory);
 
 #endif

@@ -191,8 +191,8 @@ void ttm_screen_cursor(ttm_screen *screen, int row, int column) {
 
 static size_t minus(size_t a, size_t b) { return a > b ? a - b : 0; }
 
-bool ttm_cursor_key(ttm_cursor *c, int key, int rows) {
-  size_t last = minus(c->n, 1), page = rows > 1 ? (size_t)rows - 1 : 1;
+bool ttm_cursor_key(ttm_cursor *c, int key) {
+  size_t last = minus(c->n, 1), page = c->page > 1 ? c->page - 1 : 1;
   switch (key) {
     case TTM_KEY_UP:
     case 'k':
@@ -224,12 +224,4 @@ bool ttm_cursor_key(ttm_cursor *c, int key, int rows) {
   }
   if (c->at > last) c->at = last;
   return true;
-}
-
-void ttm_cursor_see(ttm_cursor *c, int rows) {
-  size_t height = rows > 1 ? (size_t)rows : 1;
-  if (c->at >= c->n) c->at = minus(c->n, 1);
-  if (c->at < c->top) c->top = c->at;
-  if (c->at >= c->top + height) c->top = c->at - height + 1;
-  if (c->top > minus(c->n, height)) c->top = minus(c->n, height);
 }

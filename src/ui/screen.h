@@ -94,11 +94,10 @@ static inline ttm_style ttm_style_of(double percent) {
 
 typedef struct ttm_cursor {
   size_t n, at, top; /* rows, the chosen one, the first one on the screen */
+  size_t page;       /* rows on the screen */
 } ttm_cursor;
 
 /* Arrows, j k, g G, page keys. True when the key was one of them. */
-bool ttm_cursor_key(ttm_cursor *cursor, int key, int rows);
-/* Brings the chosen row onto a list of `rows` rows. */
-void ttm_cursor_see(ttm_cursor *cursor, int rows);
+bool ttm_cursor_key(ttm_cursor *cursor, int key);
 
 #endif

@@ -4,8 +4,9 @@
 #include "base/alloc.h"
 #include "base/format.h"
 #include "ui/report.h"
+#include "ui/text_lines.h"
 
-enum { AXIS = 11, INFO_ROWS = 3 };
+enum { AXIS = 11, INFO_ROWS = 4 };
 
 typedef struct timeline {
   const ttm_ui_subject *subject;
@@ -58,10 +59,9 @@ static void free_timeline(void *view) {
   ttm_free(t);
 }
 
-static void *make_timeline(const ttm_ui_subject *subject, const ttm_screen *screen) {
+static void *make_timeline(const ttm_ui_subject *subject) {
   timeline *t = ttm_alloc(sizeof *t);
   size_t n = subject->profile->states.n;
-  (void)screen;
   if (!t) return NULL;
   t->subject = subject;
   t->width = 1;
@@ -116,10 +116,12 @@ static void draw_column(const timeline *t, ttm_screen *s, int column, int row, i
   }
 }
 
+static double shown(const timeline *t, int64_t level) { return ttm_mb(level) * ttm_view_banks(t->subject, t->memory); }
+
 static void draw_axis(const timeline *t, ttm_screen *s, int row, int height, uint32_t top) {
   for (int r = 0; r < height; r++) {
     bool marked = r == 0 || (height >= 6 && r == height / 2);
-    if (marked) ttm_screen_print(s, row + r, 0, TTM_STYLE_DIM, "%9.2f", ttm_mb(top) * (height - r) / height);
+    if (marked) ttm_screen_print(s, row + r, 0, TTM_STYLE_DIM, "%9.2f", shown(t, top) * (height - r) / height);
     ttm_screen_words(s, row + r, AXIS - 1, TTM_STYLE_DIM,
                      marked ? ttm_sign(s, "\xE2\x94\xA4", "+") : ttm_sign(s, "\xE2\x94\x82", "|"));
   }
@@ -153,56 +155,62 @@ static void draw_marks(const timeline *t, ttm_screen *s, int above, int below) {
   if (at >= 0) ttm_screen_words(s, below, AXIS + at, TTM_STYLE_ACCENT, ttm_sign(s, "\xE2\x96\xB2", "^"));
 }
 
-static void draw_info(const timeline *t, ttm_screen *s, int row) {
+static void put_state(const timeline *t, const ttm_state *state, const ttm_level *level, ttm_buf *out) {
+  double pct = ttm_percent(level->allocated, level->total);
+  ttm_buf_puts(out, "\x1b[1m");
+  ttm_put_mb(out, shown(t, level->allocated));
+  ttm_buf_printf(out, " MB per %s\x1b[0m (\x1b[%sm%.1f %%\x1b[0m), headroom ", t->subject->per_chip ? "chip" : "bank",
+                 ttm_level_color(pct), pct);
+  ttm_put_mb(out, shown(t, level->free));
+  if (ttm_blocks_known(t->subject->profile) && !t->subject->per_chip)
+    ttm_buf_puts(out, ", largest free block "), ttm_put_mb(out, ttm_mb(level->largest));
+  ttm_buf_printf(out, "\nlog line %u, ", state->line);
+}
+
+static void put_next(const timeline *t, const ttm_screen *s, uint32_t op, ttm_buf *out) {
   const ttm_profile *p = t->subject->profile;
-  const ttm_state *state = &p->states.at[t->states[t->at]];
-  ttm_level level;
   int64_t effect;
-  ttm_state_level(p, t->states[t->at], t->memory, &level);
-  double pct = ttm_percent(level.allocated, level.total);
-  int column = ttm_screen_print(s, row, 1, TTM_STYLE_BOLD, "%.3f MB/bank ", ttm_mb(level.allocated));
-  column = ttm_screen_print(s, row, column, ttm_style_of(pct), "%.1f%%", pct);
-  column = ttm_screen_print(s, row, column, TTM_STYLE_DIM, "  free %.3f", ttm_mb(level.free));
-  if (ttm_blocks_known(p))
-    column = ttm_screen_print(s, row, column, TTM_STYLE_DIM, ", largest block %.3f", ttm_mb(level.largest));
-  ttm_screen_print(s, row, column, TTM_STYLE_DIM, "  log line %u", state->line);
-  if (state->op >= p->ops.n) {
-    ttm_screen_words(s, row + 1, 1, TTM_STYLE_DIM, "around a program, not before an operation");
-    return;
-  }
-  column = ttm_screen_words(s, row + 1, 1, TTM_STYLE_DIM, "before ");
-  ttm_draw_operation(s, row + 1, column, TTM_STYLE_PLAIN, t->subject->findings, state->op, (ttm_str){0},
-                     s->columns - column - 1);
-  if (!ttm_op_effect_whole(p, state->op, t->memory, &effect)) {
-    if (p->ops.at[state->op].flags & TTM_OP_FAILED) ttm_screen_words(s, row + 2, 1, TTM_STYLE_BAD, "which failed");
-    return;
-  }
-  if (!effect)
-    ttm_screen_words(s, row + 2, 1, TTM_STYLE_DIM, "which changed nothing here");
-  else
-    ttm_screen_print(s, row + 2, 1, TTM_STYLE_DIM, "which %s %.3f MB/bank", effect < 0 ? "freed" : "added",
-                     ttm_mb(effect < 0 ? -effect : effect));
+  if (op >= p->ops.n) return ttm_buf_puts(out, "around a program, not before an operation");
+  ttm_buf_puts(out, "before ");
+  ttm_put_operation(out, s, t->subject->findings, op, (ttm_str){0});
+  if (p->ops.at[op].flags & TTM_OP_FAILED) ttm_buf_puts(out, ", \x1b[31mwhich failed\x1b[0m");
+  if (!ttm_op_effect_whole(p, op, t->memory, &effect)) return;
+  ttm_buf_puts(out, effect < 0 ? ", delta -" : effect ? ", delta +" : ", delta ");
+  ttm_put_mb(out, shown(t, effect < 0 ? -effect : effect));
+}
+
+static void draw_info(const timeline *t, ttm_screen *s, int row) {
+  const ttm_state *state = &t->subject->profile->states.at[t->states[t->at]];
+  ttm_level level;
+  ttm_buf text = {0};
+  ttm_state_level(t->subject->profile, t->states[t->at], t->memory, &level);
+  put_state(t, state, &level, &text);
+  put_next(t, s, state->op, &text);
+  ttm_draw_text(s, row, &text);
+}
+
+static void put_head(const timeline *t, ttm_buf *out) {
+  const ttm_profile *p = t->subject->profile;
+  ttm_buf_printf(out, "\x1b[1m%s\x1b[0m", ttm_memory_name(t->memory));
+  if (p->ranks.n > 1) ttm_buf_printf(out, " rank %u", p->ranks.at[t->rank]);
+  if (!t->n) return ttm_buf_puts(out, ": no state of it is in this log.");
+  if (!t->levels[highest(t, 0, t->n)]) return ttm_buf_puts(out, ": nothing was ever allocated in it.");
+  ttm_buf_printf(out, "\x1b[2m, MB per %s, capacity ", t->subject->per_chip ? "chip" : "bank");
+  ttm_put_mb(out, shown(t, t->capacity));
+  ttm_buf_printf(out, "; states %s to ", TTM_COUNT_TEXT(t->from + 1));
+  ttm_buf_printf(out, "%s of ", TTM_COUNT_TEXT(t->from + t->count));
+  ttm_buf_puts(out, TTM_COUNT_TEXT(t->n));
 }
 
 static void draw_timeline(void *view, ttm_screen *s) {
   timeline *t = view;
   int row = TTM_VIEW_ROW, height = ttm_view_height(s) - INFO_ROWS - 4;
-  int column = ttm_screen_print(s, 2, 1, TTM_STYLE_BOLD, "%s", ttm_memory_name(t->memory));
-  if (t->subject->profile->ranks.n > 1) {
-    column = ttm_screen_print(s, 2, column, TTM_STYLE_PLAIN, " rank %u", t->subject->profile->ranks.at[t->rank]);
-  }
-  if (!t->n) {
-    ttm_screen_words(s, row + 1, 1, TTM_STYLE_DIM, "The log shows no state of this memory.");
-    return;
-  }
+  ttm_buf head = {0};
+  put_head(t, &head);
+  ttm_draw_text(s, row - 1, &head);
+  if (!t->n || !t->levels[highest(t, 0, t->n)]) return;
   t->width = s->columns - AXIS - 1;
   uint32_t top = t->whole_scale ? t->capacity : t->levels[highest(t, t->from, t->from + t->count)];
-  ttm_screen_print(s, 2, column, TTM_STYLE_DIM, "  MB/bank of %.2f   states %zu to %zu of %zu", ttm_mb(t->capacity),
-                   t->from + 1, t->from + t->count, t->n);
-  if (!t->levels[highest(t, 0, t->n)]) {
-    ttm_screen_words(s, row + 1, 1, TTM_STYLE_DIM, "Nothing was ever allocated in it.");
-    return;
-  }
   draw_axis(t, s, row + 1, height, top);
   for (int c = 0; c < t->width; c++) draw_column(t, s, c, row + 1, height, top);
   draw_marks(t, s, row, row + height + 2);

@@ -2,7 +2,7 @@
 #include "ui/ui.h"
 
 #include "base/alloc.h"
-#include "ui/panel.h"
+#include "ui/text_lines.h"
 
 /* ---- The stack ----------------------------------------------------------------------------------------------------- */
 
@@ -47,10 +47,7 @@ static void draw_title(ttm_ui *ui, const ttm_panel *panel) {
 static void draw_keys(ttm_ui *ui, const ttm_panel *panel) {
   ttm_screen *s = &ui->screen;
   int row = s->rows - 1, column = 1;
-  if (ui->message.n) {
-    ttm_screen_view(s, row, 1, ui->message_is_bad ? TTM_STYLE_BAD : TTM_STYLE_ACCENT, ttm_buf_str(&ui->message));
-    return;
-  }
+  if (ui->message.n) return;
   for (const ttm_key_help *k = panel->class->keys; k && k->keys; k++) {
     int width = (int)(strlen(k->keys) + strlen(k->what)) + 3;
     if (column + width >= s->columns) break;
@@ -58,6 +55,15 @@ static void draw_keys(ttm_ui *ui, const ttm_panel *panel) {
     ttm_screen_words(s, row, column + (int)strlen(k->keys) + 1, TTM_STYLE_DIM, k->what);
     column += width;
   }
+}
+
+/* In place of the keys, and over what stands above them where it is long. */
+static void draw_message(ttm_ui *ui) {
+  ttm_buf text = {0};
+  if (!ui->message.n) return;
+  ttm_buf_printf(&text, "\x1b[%sm", ui->message_is_bad ? "31" : "36");
+  ttm_buf_put(&text, ttm_buf_str(&ui->message));
+  ttm_draw_text(&ui->screen, -1, &text);
 }
 
 static void draw(ttm_ui *ui) {
@@ -69,6 +75,7 @@ static void draw(ttm_ui *ui) {
     draw_title(ui, ui->top);
     draw_keys(ui, ui->top);
     ui->top->class->draw(ui, ui->top);
+    draw_message(ui);
   }
   ttm_screen_show(s);
 }

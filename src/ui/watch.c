@@ -59,7 +59,7 @@ static void put_page(const watching *w, const ttm_screen *s, ttm_buf *out) {
     return ttm_watch_nothing(out, watch);
   }
   if (ttm_watch_text(out, watch, &view)) out->failed = true;
-  if (!out->n) ttm_buf_puts(out, w->filter.n ? "Nothing passes the filter; Esc takes it away.\n" : "All are idle.\n");
+  if (!out->n) ttm_buf_puts(out, w->filter.n ? "Nothing matches the filter; Esc clears it.\n" : "All are idle.\n");
   if (!watch->problems.n) return;
   ttm_buf_puts(out, "\n\x1b[33mNot read\x1b[0m\n");
   ttm_watch_problems(out, watch, "  ", s->utf8);
@@ -78,7 +78,6 @@ static void draw_watch(ttm_ui *ui, ttm_panel *panel) {
   if (is_old(w, s)) {
     ttm_buf text = {0};
     put_page(w, s, &text);
-    ttm_text_lines_free(&w->lines);
     w->dirty = ttm_text_lines_take(&w->lines, &text) != TTM_OK;
     w->drawn_changes = w->source->watch->changes;
     w->drawn_looks = w->source->watch->looks;
@@ -132,9 +131,9 @@ static void free_watch(ttm_panel *panel) {
 }
 
 ttm_panel *ttm_watch_panel(const ttm_ui_watch *source) {
-  static const ttm_key_help keys[] = {{"s", "sort"},      {"/", "filter"},      {"m", "memory of the history"},
-                                      {"i", "hide idle"}, {"j/k", "scroll"},    {"?", "help"},
-                                      {"q", "quit"},      {"Esc", "no filter"}, {NULL, NULL}};
+  static const ttm_key_help keys[] = {{"s", "sort"},      {"/", "filter"},         {"m", "memory in the history"},
+                                      {"i", "hide idle"}, {"j/k", "scroll"},       {"?", "help"},
+                                      {"q", "quit"},      {"Esc", "clear filter"}, {NULL, NULL}};
   static const ttm_panel_class class = {.title = "Live",
                                         .keys = keys,
                                         .draw = draw_watch,

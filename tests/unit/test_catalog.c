@@ -88,8 +88,8 @@ static void lists_newest_first(void **state) {
   assert_string_equal(run->name, "run");
   assert_true(run->has_page && !run->has_findings && run->written == 2001 && run->peak_mb < 0);
   assert_string_equal(a->log, "logs/a.log");
-  assert_string_equal(a->incident, "Out of memory in DRAM: fragmented");
-  assert_true(a->incidents == 2 && a->operations == 9 && a->peak_mb == 10.5 && a->peak_pct == 50 && a->l1_peak_mb < 0);
+  assert_string_equal(a->failure, "Out of memory in DRAM: fragmented");
+  assert_true(a->failures == 2 && a->operations == 9 && a->peak_mb == 10.5 && a->peak_pct == 50 && a->l1_peak_mb < 0);
   assert_string_equal(broken->folder, "broken");
   assert_string_equal(broken->log, "");
   ttm_catalog_free(&all);
@@ -157,7 +157,7 @@ static void later_reports_are_listed(void **state) {
   assert_int_equal(ttm_catalog_read(&one, path, NULL), 0);
   assert_int_equal(one.entries.n, 1);
   assert_true(one.entries.at[0].later && !one.entries.at[0].has_findings && one.entries.at[0].peak_mb < 0);
-  assert_non_null(strstr(one.entries.at[0].incident, "later ttmem"));
+  assert_non_null(strstr(one.entries.at[0].failure, "later ttmem"));
   ttm_catalog_free(&one);
 }
 

@@ -114,7 +114,7 @@ static void looking_around(void **state) {
   (void)state;
   type_session("?", "leave the program");
   type_session("3jjq", "Build the runtime");
-  type_session("2nothing.py\n\x15\t\x17zzz\t", "Nothing there");
+  type_session("2nothing.py\n\x15\t\x17zzz\t", "No file or folder");
 }
 
 static void reading_a_log(void **state) {

@@ -126,8 +126,8 @@ static void pages_escape(void **state) {
   ttm_catalog_entry entry = {.folder = "<script>x</script>",
                              .name = "a\"b",
                              .log = "<img src=x>",
-                             .incident = "\"><b>",
-                             .incidents = 2,
+                             .failure = "\"><b>",
+                             .failures = 2,
                              .peak_mb = 1,
                              .peak_pct = 200,
                              .has_findings = true};

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "report/run/statements.h"
 
-enum { SHOWN_ROWS = 40, SHOWN_TENSORS = 12 };
+enum { SHOWN_ROWS = 40, SHOWN_TENSORS = 12, SHOWN_NAME = 60, SHOWN_TEXT = 400 };
 
 /* Ends a row of the answer: what `words` holds, behind its label. */
 static void put(const ttm_ask *a, const char *label, ttm_buf *words) {
@@ -29,15 +29,19 @@ static uint64_t bank_bytes(const ttm_profile *p, uint32_t type) {
   return ttm_tensor_bank_bytes(t, level.banks, ttm_profile_alignment(p));
 }
 
-/* "1x96x256 bf16, tiles in DRAM, 0.021 MB per bank (derived); last used by #14 ..., freed in log line 90". */
+/* "1x96x256 bf16, tiles in DRAM, 0.021 MB per bank (derived)". */
+static void say_type(const ttm_ask *a, uint32_t type, ttm_buf *out) {
+  uint64_t bytes = bank_bytes(a->f->profile, type);
+  ttm_words_type(out, a->f->profile, type, TTM_FORM_UTF8);
+  if (bytes) ttm_say(out, a->f, ", {} per bank (derived)", TTM_MB_OF(bytes));
+}
+
+/* The same; "last used by #14 ..., freed in log line 90". */
 static void say_tensor(const ttm_ask *a, uint32_t tensor, ttm_buf *out) {
   const ttm_profile *p = a->f->profile;
   uint32_t self = p->tensors.at[tensor].self; /* what a load_cached hands out lived before it */
   const ttm_tensor *row = &p->tensors.at[self < p->tensors.n ? self : tensor];
-  uint32_t type = ttm_tensor_type_id(p, tensor);
-  uint64_t bytes = bank_bytes(p, type);
-  ttm_words_type(out, p, type, TTM_FORM_UTF8);
-  if (bytes) ttm_say(out, a->f, ", {} per bank (derived)", TTM_MB_OF(bytes));
+  say_type(a, ttm_tensor_type_id(p, tensor), out);
   if (row->last_use != row->birth && row->last_use < p->ops.n)
     ttm_say(out, a->f, "; last used by {}", TTM_OP(row->last_use));
   else
@@ -69,20 +73,24 @@ static void put_memory(const ttm_ask *a, uint32_t op, ttm_memory m) {
   put(a, ttm_memory_name(m), &words);
 }
 
+/* For the next one of several words. */
+static ttm_buf *further(ttm_buf *words) {
+  if (words->n) ttm_buf_puts(words, ", ");
+  return words;
+}
+
+/* Captures, recordings and parts of a log have no programs. */
 static void put_program(const ttm_ask *a, const ttm_op *row) {
   const ttm_profile *p = a->f->profile;
   ttm_buf words = {0};
   if (row->call >= p->calls.n) return;
-  bool failed = row->flags & TTM_OP_FAILED;
   const ttm_call *call = &p->calls.at[row->call];
-  if (!call->name) { /* captures and recordings have no programs */
-    ttm_buf_puts(&words, "here");
-    failed ? put(a, "failed", &words) : ttm_buf_free(&words);
-    return;
-  }
-  ttm_say(&words, a->f, "{}, run {}{}", TTM_TEXT(ttm_profile_string(p, call->name)), TTM_LINE(call->run),
-          TTM_WORDS(failed ? ", failed here" : ""));
-  put(a, "program", &words);
+  if (call->name) ttm_say(&words, a->f, "{}", TTM_TEXT(ttm_profile_string(p, call->name)));
+  if (ttm_words_has_runs(p)) ttm_say(further(&words), a->f, "run {}", TTM_LINE(call->run));
+  if (p->ranks.n > 1) ttm_say(further(&words), a->f, "rank {}", TTM_LINE(p->ranks.at[call->rank]));
+  if (row->flags & TTM_OP_CACHE_HIT) ttm_buf_puts(further(&words), "answered from the cache");
+  if (row->flags & TTM_OP_FAILED) ttm_buf_puts(further(&words), "failed here");
+  if (words.n) put(a, call->name ? "program" : "where", &words);
 }
 
 static void put_inputs(const ttm_ask *a, const ttm_op_text *t) {
@@ -100,28 +108,61 @@ static void put_inputs(const ttm_ask *a, const ttm_op_text *t) {
   }
 }
 
-int ttm_ask_op(const ttm_ask *a, uint32_t index, ttm_error *err) {
-  const ttm_profile *p = a->f->profile;
-  uint32_t op = ttm_findings_op(a->f, index);
+static void put_argument(const ttm_ask *a, const ttm_registry_entry *entry) {
+  const ttm_graph_arg *arg = &a->f->profile->graphs.at[entry->graph].args.at[entry->arg];
   ttm_buf words = {0};
-  if (op == TTM_NONE)
-    return ttm_error_set(err, TTM_ENODATA, "there is no operation %u: the log has %u, counted from 0", index,
-                         a->f->elements);
+  ttm_say(&words, a->f, "{}: ", TTM_TEXT(ttm_profile_string(a->f->profile, arg->name)));
+  ttm_words_type(&words, a->f->profile, arg->local_type, TTM_FORM_UTF8);
+  ttm_say(&words, a->f, ", logical size {} per device", TTM_BYTES(entry->bytes));
+  put(a, entry->weight ? "weight" : "input", &words);
+}
+
+/* The weights and inputs of the model behind the operation's inputs. */
+static void put_arguments(const ttm_ask *a, const ttm_op *row) {
+  const ttm_profile *p = a->f->profile;
+  ttm_list args = ttm_profile_weights(p, row->weights);
+  for (uint32_t i = 0; i < args.n; i++) {
+    uint32_t entry = ttm_registry_find(&a->f->registry, p, row->call, p->lists.at[args.first + i]);
+    if (entry != TTM_NONE) put_argument(a, &a->f->registry.entries.at[entry]);
+  }
+}
+
+/* What a row of the answer may be too short for; `most` columns otherwise. */
+static void put_text(const ttm_ask *a, const char *label, ttm_str text, size_t most) {
+  ttm_buf words = {0};
+  ttm_put_text(&words, text, a->whole ? SIZE_MAX : most, TTM_FORM_UTF8);
+  put(a, label, &words);
+}
+
+void ttm_ask_operation(const ttm_ask *a, uint32_t op) {
+  const ttm_profile *p = a->f->profile;
   const ttm_op *row = &p->ops.at[op];
   const ttm_op_text *t = ttm_op_text_of(p, op);
+  ttm_buf words = {0};
   ttm_say(&words, a->f, "{}", TTM_OP(op));
   put(a, "operation", &words);
+  if (a->whole && ttm_text_columns(ttm_words_location(p, op)) > SHOWN_NAME) /* as far as the row above goes */
+    put_text(a, "location", ttm_words_location(p, op), SHOWN_TEXT);
   put_program(a, row);
   for (ttm_memory m = 0; m < TTM_MEMORIES; m++) put_memory(a, op, m);
   put_inputs(a, t);
-  for (uint32_t k = 0; k < t->outputs.n && row->tensor != TTM_NONE && row->tensor + k < p->tensors.n; k++) {
-    say_tensor(a, row->tensor + k, &words);
+  put_arguments(a, row);
+  for (uint32_t k = 0; k < t->outputs.n; k++) { /* one that failed has made none */
+    if (row->tensor != TTM_NONE && row->tensor + k < p->tensors.n)
+      say_tensor(a, row->tensor + k, &words);
+    else
+      say_type(a, p->lists.at[t->outputs.first + k], &words);
     put(a, k ? "" : "outputs", &words);
   }
-  if (t->has_attributes) {
-    ttm_say(&words, a->f, "{}", TTM_TEXT(ttm_profile_string(p, t->attributes)));
-    put(a, "attributes", &words);
-  }
+  if (t->has_attributes) put_text(a, "attributes", ttm_profile_string(p, t->attributes), SHOWN_TEXT);
+}
+
+int ttm_ask_op(const ttm_ask *a, uint32_t index, ttm_error *err) {
+  uint32_t op = ttm_findings_op(a->f, index);
+  if (op == TTM_NONE)
+    return ttm_error_set(err, TTM_ENODATA, "there is no operation %u: the log has %u, counted from 0", index,
+                         a->f->elements);
+  ttm_ask_operation(a, op);
   return finish(a, err);
 }
 
@@ -137,12 +178,8 @@ static uint32_t put_weights(const ttm_ask *a, ttm_str name, bool whole) {
   for (size_t i = 0; i < a->f->registry.entries.n; i++) {
     const ttm_registry_entry *entry = &a->f->registry.entries.at[i];
     const ttm_graph_arg *arg = &p->graphs.at[entry->graph].args.at[entry->arg];
-    ttm_buf words = {0};
     if (entry->repeated || !matches(ttm_profile_string(p, arg->name), name, whole) || n++ >= SHOWN_TENSORS) continue;
-    ttm_say(&words, a->f, "{}: ", TTM_TEXT(ttm_profile_string(p, arg->name)));
-    ttm_words_type(&words, p, arg->local_type, TTM_FORM_UTF8);
-    ttm_say(&words, a->f, ", logical size {} per device", TTM_BYTES(entry->bytes));
-    put(a, entry->weight ? "weight" : "input", &words);
+    put_argument(a, entry);
   }
   return n;
 }

@@ -10,10 +10,13 @@ typedef struct ttm_ask {
   const ttm_findings *f;
   ttm_doc *doc;
   bool per_chip; /* tables count a whole chip, not one of its banks */
+  bool whole;    /* long texts are not shortened */
 } ttm_ask;
 
 /* One operation by its index in the reports. */
 int ttm_ask_op(const ttm_ask *ask, uint32_t index, ttm_error *err);
+/* The same of any operation of the profile, deallocations too. */
+void ttm_ask_operation(const ttm_ask *ask, uint32_t op);
 
 /* A weight by its name, or what operations at a location make: the whole name, else every one that contains it. */
 int ttm_ask_tensor(const ttm_ask *ask, ttm_str name, ttm_error *err);

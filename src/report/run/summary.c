@@ -9,7 +9,7 @@
 #include "report/run/text.h"
 
 enum {
-  LEAST_ROWS = 24,
+  USUAL_ROWS = 24,
   TOP_FAILURES = 3,
   TOP_FIXES = 3,
   TOP_ROWS = 3,   /* of evidence */
@@ -276,7 +276,7 @@ int ttm_summary_write(const ttm_findings *f, const ttm_summary_style *style, ttm
     size_t start = i ? ends[i - 1] : 0;
     texts[i] = ttm_str_first(ttm_str_from(ttm_buf_str(&all), start), ends[i] - start);
   }
-  choose(texts, chosen, (style->rows > LEAST_ROWS ? style->rows : LEAST_ROWS) - 1);
+  choose(texts, chosen, (style->rows ? style->rows : USUAL_ROWS) - 1);
   for (size_t i = 0; i < PART_COUNT; i++) {
     if (chosen[i]) ttm_buf_put(out, texts[i]);
   }

@@ -16,7 +16,7 @@ void ttm_llm_bound(ttm_buf *text, uint64_t tokens);
 /* How a terminal wants it. */
 typedef struct ttm_summary_style {
   unsigned columns; /* width of the screen; less than 72 counts as 72 */
-  unsigned rows;    /* its height; less than 24 counts as 24 */
+  unsigned rows;    /* its height; 0 counts as 24 */
   bool color;
   bool utf8;
   const char *folder; /* where the report was written, NULL when it was not */
