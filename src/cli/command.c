@@ -30,7 +30,7 @@ int ttm_cli_error(const ttm_options *options, const ttm_error *err) {
   }
   ttm_str no_memory = TTM_LIT("ttmem: error: Out of memory on this host.\n"); /* not even for the message */
   ttm_str shown = text.failed ? no_memory : ttm_buf_str(&text);
-  if (write(STDERR_FILENO, shown.p, shown.n) < 0) { /* nobody left to tell */
+  if (write(STDERR_FILENO, shown.p, shown.n) < 0) { /* standard error is closed */
   }
   ttm_buf_free(&text);
   return TTM_EXIT_WRONG;
@@ -144,7 +144,7 @@ static bool can_do_without(const ttm_options *options, const char *folder) {
   return can;
 }
 
-/* Runs the command; who names the folder of a run or a report means the log behind it. */
+/* Runs the command. The folder of a run or a report stands for its log. */
 static int run_command(ttm_options *options, ttm_error *err) {
   char *logs[2] = {NULL, NULL};
   int status = TTM_OK;

@@ -51,7 +51,7 @@ static int check_budgets(const ttm_options *options, ttm_error *err) {
   return status;
 }
 
-/* What a bank holds, in MB; 0 when neither a state nor the message of the failing operation tells. */
+/* What a bank holds, in MB; 0 when neither a state nor the message of the failing operation has it. */
 static double bank_mb(const ttm_peak *peak, const ttm_profile *p) {
   if (peak->level.total) return ttm_mb(peak->level.total);
   uint64_t told = peak->in_op_bytes ? p->incidents.at[peak->in_op_incident].what.bank_size : TTM_UNKNOWN;
@@ -212,7 +212,7 @@ int ttm_print_findings(const ttm_findings *f, ttm_error *err) {
   return ttm_terminal_end(&out, status, &closed, err);
 }
 
-/* What does not hold goes to standard error: it is no part of the report. */
+/* Failed checks go to standard error: they are not part of the report. */
 static int say_judgement(ttm_str lines) {
   ttm_buf text = {0};
   for (size_t end; lines.n; lines = ttm_str_from(lines, end + 1)) {
@@ -231,8 +231,8 @@ static int show(const ttm_options *options, const ttm_findings *f, const char *l
   return options->given[TTM_OPTION_QUIET] ? TTM_OK : print_summary(options, f, log, folder, err);
 }
 
-/* The report, the summary, and the judgement where one was asked for; returns the exit status. What was found in minutes of reading is
- * told whatever becomes of the rest: a report without a place, an output nobody takes, a budget the log has nothing for. */
+/* Writes the report, prints the summary and what --check and --budget found; returns the exit status. A failure of one does not stop the
+ * others: the log may have taken minutes to read. */
 static int deliver(const ttm_options *options, const ttm_findings *f, const char *log, const char *folder,
                    const char *name) {
   ttm_buf broken = {0};

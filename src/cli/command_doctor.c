@@ -28,7 +28,7 @@ static const char *shown(char room[SHOWN_ROOM], const char *value) {
   return room;
 }
 
-/* With a log in hand, a variable that is not set here is no fault: the log itself tells what it was made with. */
+/* With a log, a variable that is not set here is no finding: the log itself shows what it was made with. */
 static void check_switch(ttm_doctor *d, const ttm_switch *s, bool has_log) {
   const char *value = getenv(s->name);
   char title[768], fix[256], room[SHOWN_ROOM];
@@ -150,7 +150,7 @@ static void tell_diagnosis(ttm_doctor *d, char *message, const char *help) {
   ttm_doctor_finding(d, message, NULL, fix);
 }
 
-/* What the log tells of how it was made. */
+/* How the log was made. */
 typedef struct log_facts {
   bool is_log;    /* of a runtime: no capture, no recording, nothing for another command */
   bool has_debug; /* its build prints DEBUG lines */

@@ -30,7 +30,7 @@ static bool is_too_small(const ttm_options *options, const ttm_fit_cases *cases)
 
 /* ---- A program ------------------------------------------------------------------------------------------------------ */
 
-/* Without --board nobody asked for a verdict, but an answer was expected for each. */
+/* Without --board "does not fit" is no failure; an unknown answer is. */
 static int series_exit(const ttm_options *options, const ttm_fit_cases *cases) {
   bool unknown = false;
   for (size_t i = 0; i < cases->at.n; i++) unknown |= cases->at.at[i].fits == TTM_FITS_UNKNOWN;

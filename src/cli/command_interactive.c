@@ -28,7 +28,7 @@ static void unserve(void *context) {
   l->server = NULL;
 }
 
-/* The capture leaves signals blocked, so that an impatient Ctrl-C costs no report: here somebody lives on. */
+/* A launch leaves signals blocked, so that a second Ctrl-C does not lose the report. The interactive program restores them. */
 static int run_script(void *context, const char *script, ttm_buf *folder, ttm_buf *source, ttm_error *err) {
   const lent *l = context;
   char *words[] = {(char *)script, NULL};

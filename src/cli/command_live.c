@@ -32,7 +32,7 @@ typedef struct live {
   sigset_t stop, usual; /* what ends the watching; the mask a command gets */
   bool on_screen;
   bool alarmed;        /* a mark was passed */
-  bool closed;         /* nobody reads our output any more */
+  bool closed;         /* the reader of our output closed it */
   pid_t command;       /* the last one started */
   uint64_t complained; /* which of the watch's complaints were told last */
   size_t unknown;      /* devices that no mark can judge, told already */
@@ -101,7 +101,7 @@ static void write_out(live *l, ttm_buf *text) {
 static void tell_problems(live *l) {
   if (l->watch.complaints == l->complained || l->on_screen) return;
   l->complained = l->watch.complaints;
-  if (!l->watch.devices.n && l->watch.looks == 1) return; /* told with what there is none of */
+  if (!l->watch.devices.n && l->watch.looks == 1) return; /* ttm_watch_nothing lists them */
   ttm_buf note = {0};
   ttm_watch_problems(&note, &l->watch, "ttmem: note: ", true);
   ttm_terminal_note(&note);
@@ -142,7 +142,7 @@ static void on_alarm(void *context, const ttm_alarm_event *event) {
   ttm_buf words = {0};
   l->alarmed = true;
   ttm_alarm_words(&words, event);
-  if (l->on_screen) { /* told there, or, when it is the end, after it */
+  if (l->on_screen) { /* shown there; after its end when the alarm ends it */
     ttm_buf_put(&l->message, ttm_buf_str(&words));
     ttm_buf_free(&words);
   } else if (l->options->given[TTM_OPTION_JSON]) {

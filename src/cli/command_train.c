@@ -35,7 +35,7 @@ static const char *picture_path(const ttm_options *options) {
   return options->given[TTM_OPTION_VISUALIZE_PEAK] ? "memory_peak_visualization.png" : NULL;
 }
 
-/* The form is told by the name, before anything is read. */
+/* The name decides the form. Checked before anything is read. */
 static int check_picture_path(const char *log, const char *path, ttm_error *err) {
   if (!path) return TTM_OK;
   ttm_str name = ttm_str_of(path);

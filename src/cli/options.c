@@ -352,7 +352,7 @@ int ttm_options_parse(ttm_options *out, ttm_program program, int argc, char *con
     else
       status = parse_short(out, &w, err);
     if (status && !out->given[TTM_OPTION_HELP]) return status;
-    if (status) break; /* who asks for help gets it */
+    if (status) break; /* help wins over later errors */
     if (starts_rest(out, options_over && strcmp(word, "--") != 0)) {
       out->rest = argv + w.at;
       break;

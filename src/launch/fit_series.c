@@ -95,7 +95,7 @@ static int run_board(ttm_fit_series *series, const char *board, ttm_launch_optio
 
 /* ---- All of them --------------------------------------------------------------------------------------------------- */
 
-/* Somebody asked to end between two programs. */
+/* 128 + a signal that asks to end and arrived between two programs; 0. */
 static int pending_end(void) {
   static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
   sigset_t waiting;

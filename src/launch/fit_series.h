@@ -11,7 +11,7 @@ typedef struct ttm_fit_series {
   TTM_VEC(const char *) boards; /* in the order of the runs; names, or paths of cluster descriptors */
   char *names;                  /* what --board said, cut up */
   ttm_fit_cases cases;          /* one per board when all went through */
-  int interrupted;              /* somebody asked to end: 128 + the signal */
+  int interrupted;              /* 128 + the signal that asked to end, or 0 */
 } ttm_fit_series;
 
 /* The boards of `names`, separated by commas; NULL: all that are known. 0, TTM_EUSAGE or TTM_ENOMEM. */

@@ -59,7 +59,7 @@ static void set_default(const char *name, const char *value, ttm_buf *set) {
   ttm_buf_printf(set, "%s%s=%s", set->n ? " " : "", name, value);
 }
 
-/* The switches of a full log. What the user has set stays; what that costs is said. */
+/* Sets the variables of a full log. Values of the user stay; a warning says what the log then lacks. */
 static void prepare_environment(const ttm_launch *r, const ttm_launch_options *o) {
   ttm_buf set = {0};
   for (size_t i = 0; i < TTM_SWITCHES; i++) {
@@ -79,7 +79,7 @@ static void prepare_environment(const ttm_launch *r, const ttm_launch_options *o
   ttm_buf_free(&set);
 }
 
-/* Without a mock board a recording is an extra: not having it is no reason not to run. */
+/* Without a mock board the recording is optional: the program runs without it too. */
 static int prepare_record(ttm_launch *r, const ttm_launch_options *o, ttm_error *err) {
   ttm_record_options options = {.board = o->board, .recording = r->recording.at, .argv = r->plan.argv};
   int status = o->record ? ttm_record_begin(&r->record, &options, err) : TTM_OK;
@@ -139,7 +139,7 @@ static int take_log(ttm_launch *r, ttm_profile **out, ttm_error *err) {
   return ttm_profile_read(out, r->log.at, err);
 }
 
-/* What was recorded tells more than what ttnn prints; a log with operations of its own (tt-xla, tt-forge) tells more still. */
+/* A log with operations (tt-xla, tt-forge) has most, then the recording, then what ttnn itself prints. */
 int ttm_launch_profile(ttm_launch *r, ttm_profile **out, ttm_error *err) {
   bool recorded = ttm_launch_is_recorded(r), board = r->record && ttm_record_board(r->record);
   if (board && !recorded)

@@ -36,7 +36,7 @@ typedef struct pump {
   ttm_child child;
   ttm_ring ring;
   int signals;       /* signalfd */
-  int asked;         /* times somebody wanted the program to end */
+  int asked;         /* requests to end the program */
   int64_t remind_at; /* when to say that it still runs; 0: never */
   bool output_over;
   int64_t owed;               /* bytes that were in the pipe when the program ended */
@@ -151,7 +151,7 @@ static void pass_on(pump *c, int number) {
   if (!c->child.gone) kill(c->child.pid, number);
 }
 
-/* Somebody wants the program to end. Twice that is its own business; the third time it is ours. */
+/* A request to end the program. The first two are passed on, the third kills it. */
 static void ask_to_end(pump *c, int number, bool sent_to_us) {
   c->result->interrupted = true;
   if (c->child.gone) { /* only what it left behind is still waited for */
@@ -175,7 +175,7 @@ static void stop_ourselves(pump *c) {
   sigemptyset(&stop);
   sigaddset(&stop, SIGTSTP);
   raise(SIGTSTP);
-  pthread_sigmask(SIG_UNBLOCK, &stop, NULL); /* here */
+  pthread_sigmask(SIG_UNBLOCK, &stop, NULL); /* stops here */
   pthread_sigmask(SIG_BLOCK, &stop, NULL);
 }
 
@@ -250,7 +250,7 @@ static void run_loop(pump *c) {
     if (poll(on, sizeof on / sizeof *on, room ? patience(c) : -1) < 0) continue; /* interrupted: once more */
     if (on[0].revents) take_signals(c);
     if (on[1].revents) take_output(c);
-    if (room) look_at_clock(c); /* a terminal that does not take more is no silence */
+    if (room) look_at_clock(c); /* a full ring is not silence of the program */
   }
 }
 

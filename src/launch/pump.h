@@ -13,7 +13,7 @@
 /* Who watches a launch. */
 typedef struct ttm_launch_viewer {
   void *context; /* for the functions */
-  /* Shows bytes; or, without bytes, that the figures have changed. Called by one thread. False: nobody looks any more. NULL: nobody does. */
+  /* Shows bytes; or, without bytes, that the figures have changed. Called by one thread. False ends the showing. NULL: nothing is shown. */
   bool (*show)(void *context, ttm_str bytes, const ttm_feed_figures *figures);
   /* Shows a sentence of ours. NULL instead of one: we are about to be stopped (Ctrl-Z), the screen should be left in order. */
   void (*say)(void *context, const char *sentence);
@@ -33,7 +33,7 @@ typedef struct ttm_pump_result {
   uint64_t bytes;   /* seen in all */
   int log_errno;    /* why the log is not complete; 0: it is */
   bool fed;         /* all of it went into the feed */
-  bool interrupted; /* somebody asked it to end */
+  bool interrupted; /* it was asked to end */
 } ttm_pump_result;
 
 /* Runs to the end of the program. 0, also for one that failed; TTM_EUSAGE or TTM_EIO when it could not be started.

@@ -50,7 +50,7 @@ char *ttm_ring_room(ttm_ring *ring, size_t *n) {
   size_t at = (size_t)(ring->written % TTM_RING_BYTES);
   size_t room = TTM_RING_BYTES - (size_t)held(ring), to_end = TTM_RING_BYTES - at;
   *n = room < to_end ? room : to_end;
-  if (!*n) { /* from now on a reader that moves tells */
+  if (!*n) { /* from now on a reader that moves signals room_fd */
     uint64_t old;
     if (read(ring->room_fd, &old, sizeof old) < 0) { /* was not set */
     }

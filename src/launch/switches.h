@@ -24,7 +24,7 @@ typedef struct ttm_hindrance {
   const char *why; /* one or more sentences, lines separated by \n */
   const char
       *unless; /* words that must all be in the value for it to be harmless, separated by |; NULL: never harmless */
-  unsigned char harmful; /* it takes lines away from the log; else it is only useless */
+  unsigned char harmful; /* it removes lines from the log; else it only has no effect */
 } ttm_hindrance;
 
 extern const ttm_hindrance ttm_hindrances[];
