@@ -82,3 +82,16 @@ bool ttm_str_take_decimal(ttm_str *v, double *out) {
   *v = ttm_str_from(*v, length);
   return true;
 }
+
+bool ttm_str_like(ttm_str v, ttm_str pattern) {
+  size_t star = ttm_str_find_char(pattern, '*');
+  if (star == TTM_NOT_FOUND) return ttm_str_eq(v, pattern);
+  if (!ttm_str_take(&v, ttm_str_first(pattern, star))) return false;
+  for (pattern = ttm_str_from(pattern, star + 1); (star = ttm_str_find_char(pattern, '*')) != TTM_NOT_FOUND;) {
+    size_t at = ttm_str_find(v, ttm_str_first(pattern, star));
+    if (at == TTM_NOT_FOUND) return false;
+    v = ttm_str_from(v, at + star);
+    pattern = ttm_str_from(pattern, star + 1);
+  }
+  return ttm_str_ends(v, pattern);
+}

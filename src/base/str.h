@@ -67,6 +67,9 @@ static inline ttm_str ttm_str_take_to(ttm_str *v, char end) {
   return taken;
 }
 
+/* Whether the string is what the pattern says, in which '*' stands for any characters. */
+bool ttm_str_like(ttm_str v, ttm_str pattern);
+
 /* Without leading and trailing blanks, tabs and carriage returns. */
 ttm_str ttm_str_trim(ttm_str v);
 

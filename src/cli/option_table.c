@@ -52,7 +52,7 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_CB] = {"cb", 0, TTM_VALUE_MANY, "NAME=TILES",
                        "your own buffer: NAME=TILES[/NEEDED][:DTYPE][@CORES]; repeatable"},
     [TTM_OPTION_TENSOR] = {"tensor", 0, TTM_VALUE_MANY, "NAME[=BYTES]",
-                           "cb: an L1 tensor and its bytes per core; ask: a weight or location"},
+                           "cb: an L1 tensor and its bytes per core; ask: a weight or location, * for anything"},
     [TTM_OPTION_STRATEGY] = {"strategy", 0, TTM_VALUE_MANY, "FILE",
                              "also simulate your own strategy (docs/l1.md); repeatable"},
     [TTM_OPTION_KERNEL_BYTES] = {"kernel-bytes", 0, TTM_VALUE_BYTES, "BYTES",

@@ -149,8 +149,30 @@ static void taking_decimals(void **state) {
   assert_false(takes_decimal("1000000000000000000000000000000000000000000000000000000000000000", 0, "")); /* 64 */
 }
 
+static void stars_stand_for_anything(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *pattern;
+    bool like;
+  } cases[] = {{"layers.12.mlp.weight", "layers.*.mlp.weight", true},
+               {"layers.12.mlp.bias", "layers.*.mlp.weight", false},
+               {"abc", "abc", true},
+               {"abc", "ab", false},
+               {"abc", "*", true},
+               {"", "*", true},
+               {"abcbc", "a*bc", true},
+               {"abcb", "a*bc", false},
+               {"a.1.b.2", "a.*.b.*", true},
+               {"xa", "a*", false},
+               {"ab", "a*b*c", false},
+               {"", "", true}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    assert_int_equal(ttm_str_like(ttm_str_of(cases[i].text), ttm_str_of(cases[i].pattern)), cases[i].like);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(stars_stand_for_anything),
       cmocka_unit_test(equality),
       cmocka_unit_test(starts_and_ends),
       cmocka_unit_test(parts),

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "report/run/statements.h"
 
-enum { SHOWN_ROWS = 40, SHOWN_TENSORS = 12, SHOWN_NAME = 60, SHOWN_TEXT = 400 };
+enum { SHOWN_ROWS = 40, SHOWN_TENSORS = 40, SHOWN_NAME = 60, SHOWN_TEXT = 400 };
 
 /* Ends a row of the answer: what `words` holds, behind its label. */
 static void put(const ttm_ask *a, const char *label, ttm_buf *words) {
@@ -169,7 +169,7 @@ int ttm_ask_op(const ttm_ask *a, uint32_t index, ttm_error *err) {
 /* ---- Tensors ------------------------------------------------------------------------------------------------------------ */
 
 static bool matches(ttm_str have, ttm_str name, bool whole) {
-  return whole ? ttm_str_eq(have, name) : ttm_str_contains(have, name);
+  return whole ? ttm_str_like(have, name) : ttm_str_contains(have, name);
 }
 
 static uint32_t put_weights(const ttm_ask *a, ttm_str name, bool whole) {

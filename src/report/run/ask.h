@@ -18,7 +18,8 @@ int ttm_ask_op(const ttm_ask *ask, uint32_t index, ttm_error *err);
 /* The same of any operation of the profile, deallocations too. */
 void ttm_ask_operation(const ttm_ask *ask, uint32_t op);
 
-/* A weight by its name, or what operations at a location make: the whole name, else every one that contains it. */
+/* A weight by its name, or what operations at a location make: the whole name, in which '*' stands for anything, as in folded rows; else every
+ * one that contains it. */
 int ttm_ask_tensor(const ttm_ask *ask, ttm_str name, ttm_error *err);
 
 /* Operations first to last, one row each, and what they did together. */
