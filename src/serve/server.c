@@ -4,16 +4,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <microhttpd.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "base/hash.h"
 #include "report/live/watch_report.h"
 #include "serve/address.h"
 #include "serve/guard.h"
-#include "serve/gzip.h"
 #include "serve/pages.h"
 
 enum {
@@ -21,6 +22,8 @@ enum {
   CONNECTIONS = 400, /* two descriptors each stay below the usual limit of 1024; further clients wait in the queue */
   IDLE_SECONDS = 60,
   WORTH_PACKING = 1024,
+  GZIP_LEVEL = 3,        /* reports shrink to a tenth; more effort would only keep the reader waiting */
+  GZIP_WINDOW = 15 + 16, /* zlib's way of asking for a gzip header */
 };
 
 struct ttm_server {
@@ -104,21 +107,80 @@ static enum MHD_Result not_found(const asked *a) {
 
 /* ---- Files --------------------------------------------------------------------------------------------------------- */
 
-static ssize_t read_packed(void *gzip, uint64_t position, char *out, size_t room) {
-  (void)position;
-  ssize_t n = ttm_gzip_read(gzip, out, room);
-  return n > 0 ? n : n == 0 ? MHD_CONTENT_READER_END_OF_STREAM : MHD_CONTENT_READER_END_WITH_ERROR;
+/* A file compressed while it is sent: bounded memory whatever its size. */
+typedef struct gzip {
+  int fd;
+  bool read_all, ended;
+  z_stream z;
+  unsigned char input[32 * 1024];
+} gzip;
+
+static void *take(void *opaque, unsigned n, unsigned size) {
+  (void)opaque;
+  return ttm_alloc((size_t)n * size);
 }
 
-static void close_packed(void *gzip) { ttm_gzip_close(gzip); }
+static void give_back(void *opaque, void *p) {
+  (void)opaque;
+  ttm_free(p);
+}
+
+/* Takes over `fd`, also when it fails: NULL without memory. */
+static gzip *open_gzip(int fd) {
+  gzip *g = ttm_alloc(sizeof *g);
+  if (g) {
+    g->fd = fd;
+    g->z.zalloc = take;
+    g->z.zfree = give_back;
+    if (deflateInit2(&g->z, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) == Z_OK) return g;
+  }
+  ttm_free(g);
+  close(fd);
+  return NULL;
+}
+
+static bool refill(gzip *g) {
+  ssize_t got;
+  do got = read(g->fd, g->input, sizeof g->input);
+  while (got < 0 && errno == EINTR);
+  if (got < 0) return false;
+  g->z.next_in = g->input;
+  g->z.avail_in = (unsigned)got;
+  g->read_all = got == 0;
+  return true;
+}
+
+/* The next bytes of the compressed stream. */
+static ssize_t read_gzip(void *context, uint64_t position, char *out, size_t room) {
+  gzip *g = context;
+  (void)position;
+  if (room > INT_MAX) room = INT_MAX;
+  g->z.next_out = (unsigned char *)out;
+  g->z.avail_out = (unsigned)room;
+  while (!g->ended && g->z.avail_out == room) { /* until there is something to send */
+    if (!g->z.avail_in && !g->read_all && !refill(g)) return MHD_CONTENT_READER_END_WITH_ERROR;
+    int state = deflate(&g->z, g->read_all ? Z_FINISH : Z_NO_FLUSH);
+    if (state == Z_STREAM_ERROR) return MHD_CONTENT_READER_END_WITH_ERROR;
+    g->ended = state == Z_STREAM_END;
+  }
+  size_t n = room - g->z.avail_out;
+  return n ? (ssize_t)n : MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+static void close_gzip(void *context) {
+  gzip *g = context;
+  deflateEnd(&g->z);
+  close(g->fd);
+  ttm_free(g);
+}
 
 static struct MHD_Response *packed_response(int fd) {
-  ttm_gzip *gzip = ttm_gzip_open(fd);
-  if (!gzip) return NULL;
+  gzip *g = open_gzip(fd);
+  if (!g) return NULL;
   struct MHD_Response *response =
-      MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 64 * 1024, read_packed, gzip, close_packed);
+      MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 64 * 1024, read_gzip, g, close_gzip);
   if (!response)
-    ttm_gzip_close(gzip);
+    close_gzip(g);
   else
     MHD_add_response_header(response, "Content-Encoding", "gzip");
   return response;
@@ -288,13 +350,6 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
 
 /* ---- Start and stop ------------------------------------------------------------------------------------------------ */
 
-static char *own_text(ttm_buf *text) {
-  ttm_buf_char(text, '\0');
-  if (!text->failed) return text->at;
-  ttm_buf_free(text);
-  return NULL;
-}
-
 static char *make_url(const ttm_server *server, ttm_str host) {
   ttm_buf url = {0};
   ttm_buf_puts(&url, "http://");
@@ -302,7 +357,10 @@ static char *make_url(const ttm_server *server, ttm_str host) {
   ttm_buf_char(&url, '/');
   if (*server->token) ttm_buf_puts(&url, server->token), ttm_buf_char(&url, '/');
   if (server->only) ttm_put_url(&url, server->only), ttm_buf_char(&url, '/');
-  return own_text(&url);
+  ttm_buf_char(&url, '\0');
+  if (!url.failed) return url.at;
+  ttm_buf_free(&url);
+  return NULL;
 }
 
 static int make_urls(ttm_server *server, ttm_error *err) {
@@ -322,16 +380,11 @@ static int make_urls(ttm_server *server, ttm_error *err) {
 /* Which folder, and whether it is one report or many. */
 static int open_root(ttm_server *server, const char *path, ttm_error *err) {
   ttm_catalog catalog;
-  ttm_buf copy = {0}, only = {0};
   int status = ttm_catalog_read(&catalog, path, err);
   if (status) return status;
   server->reports = catalog.entries.n;
-  ttm_buf_puts(&copy, path);
-  server->path = own_text(&copy);
-  if (catalog.only_entry) {
-    ttm_buf_puts(&only, catalog.entries.at[0].folder);
-    server->only = own_text(&only);
-  }
+  server->path = ttm_str_copy(ttm_str_of(path));
+  if (catalog.only_entry) server->only = ttm_str_copy(ttm_str_of(catalog.entries.at[0].folder));
   server->root = open(catalog.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (server->root < 0) status = ttm_error_set(err, TTM_EIO, "cannot open '%s': %s", catalog.root, strerror(errno));
   if (!server->path || (catalog.only_entry && !server->only)) status = ttm_error_nomem(err);
