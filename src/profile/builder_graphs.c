@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Module dumps: what they say of the graph that was compiled. */
-#include "base/pack.h"
 #include "parse/module_types.h"
 #include "profile/builder.h"
 
-#include <stdlib.h>
+#include <zstd.h>
 
 /* What a stage is good for. Stages come in this order for each compiled graph; arguments are best read where they carry
  * their attributes and plain tensor types. */
@@ -121,12 +120,24 @@ static int read_locations(ttm_profile *p, ttm_graph *graph, ttm_str text) {
   return rc;
 }
 
+/* Kept compressed until a report asks for it (ttm_profile_dump_text). */
+static int pack(ttm_dump *dump, ttm_str text) {
+  size_t bound = ZSTD_compressBound(text.n);
+  void *packed = ttm_realloc(NULL, bound);
+  if (!packed) return TTM_ENOMEM;
+  size_t n = ZSTD_compress(packed, bound, text.p, text.n, 1);
+  void *shrunk = ZSTD_isError(n) ? NULL : ttm_realloc(packed, n);
+  dump->packed = shrunk ? shrunk : packed; /* who asked for it frees it */
+  dump->packed_bytes = n;
+  return ZSTD_isError(n) ? TTM_ENOMEM : TTM_OK;
+}
+
 int ttm_build_dump(ttm_builder *b, ttm_stream *s, ttm_dump dump, ttm_str text, bool keep) {
   ttm_graph *graph = &b->profile->graphs.at[s->graph];
   const struct stage *stage = find_stage(ttm_profile_string(b->profile, dump.stage));
   dump.bytes = text.n;
   int rc = TTM_OK;
-  if (keep && b->keep_ir && stage && stage->keep && text.n) rc = ttm_pack(text, &dump.packed, &dump.packed_bytes);
+  if (keep && b->keep_ir && stage && stage->keep && text.n) rc = pack(&dump, text);
   if (!rc) rc = ttm_vec_push(&graph->dumps, dump);
   if (rc) {
     ttm_free(dump.packed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/profile.h"
 
-#include "base/pack.h"
+#include <zstd.h>
 
 const char *ttm_memory_name(ttm_memory memory) {
   static const char *const names[] = {"DRAM", "L1", "L1_SMALL", "TRACE"};
@@ -125,5 +125,9 @@ bool ttm_profile_config(const ttm_profile *p, ttm_memory memory, ttm_level *out)
 
 int ttm_profile_dump_text(const ttm_dump *dump, ttm_buf *out) {
   if (!dump->packed) return TTM_ENODATA;
-  return ttm_unpack(dump->packed, dump->packed_bytes, dump->bytes, out);
+  if (!ttm_buf_room(out, dump->bytes)) return TTM_ENOMEM;
+  size_t n = ZSTD_decompress(out->at + out->n, dump->bytes, dump->packed, dump->packed_bytes);
+  if (ZSTD_isError(n) || n != dump->bytes) return TTM_EFORMAT;
+  out->n += n;
+  return TTM_OK;
 }
