@@ -82,6 +82,38 @@ static void pass_rest(scan *s, const char **at) {
 
 /* ---- Known blocks -------------------------------------------------------------------------------------------------- */
 
+/* Room for some four thousand operations: more than most programs have, and little beside the profile itself. */
+enum { MOST_BYTES = 4 * 1024 * 1024 };
+
+static uint64_t key_of(uint64_t hash, uint16_t rank) { return hash ^ rank * UINT64_C(0x9e3779b97f4a7c15); }
+
+/* The block of an operation text, or TTM_NO_BLOCK. */
+static uint32_t find_block(const ttm_known_blocks *known, uint64_t hash, uint16_t rank) {
+  uint32_t i = ttm_map_get(&known->of_hash, key_of(hash, rank), TTM_NO_BLOCK);
+  if (i == TTM_NO_BLOCK) return i;
+  const ttm_known_block *block = &known->blocks.at[i];
+  return block->hash == hash && block->rank == rank ? i : TTM_NO_BLOCK;
+}
+
+static void forget_blocks(ttm_known_blocks *known) {
+  known->blocks.n = 0;
+  ttm_buf_clear(&known->bytes);
+  ttm_map_clear(&known->of_hash);
+}
+
+/* Forgets all others when there is no room left. TTM_NO_BLOCK without memory: that only costs speed. */
+static uint32_t add_block(ttm_known_blocks *known, const ttm_known_block *block, const char *bytes) {
+  if (known->bytes.failed || block->n > MOST_BYTES) return TTM_NO_BLOCK;
+  if (known->bytes.n + block->n > MOST_BYTES) forget_blocks(known);
+  ttm_known_block added = *block;
+  added.at = (uint32_t)known->bytes.n;
+  added.next = TTM_NO_BLOCK;
+  ttm_buf_put(&known->bytes, (ttm_str){bytes, block->n});
+  uint32_t i = (uint32_t)known->blocks.n;
+  if (known->bytes.failed || ttm_vec_push(&known->blocks, added)) return TTM_NO_BLOCK;
+  return ttm_map_set(&known->of_hash, key_of(block->hash, block->rank), i) ? TTM_NO_BLOCK : i;
+}
+
 /* The last operation's block is this one: it followed the previous one, and the next will be what followed it last time. */
 static void place_block(scan *s, uint32_t block) {
   ttm_known_blocks *known = &s->scanner->known;
@@ -130,7 +162,7 @@ static void learn_block(scan *s, ttm_str view) {
                            .debug_lines = (uint8_t)(s->out->counts.debug_lines - s->debug_before_block),
                            .op_kind = e[1].op_kind,
                            .hash = e[0].hash};
-  place_block(s, ttm_known_blocks_add(&s->scanner->known, &block, s->chunk->data + start));
+  place_block(s, add_block(&s->scanner->known, &block, s->chunk->data + start));
 }
 
 /* The last line of this memory, as an event and for comparing. */
@@ -280,7 +312,7 @@ static void scan_operation(scan *s, ttm_str text) {
   e->hash = ttm_hash(text.p, text.n, s->seed);
   s->debug_before_block = s->out->counts.debug_lines - s->debug;
   s->previous = s->block;
-  place_block(s, ttm_known_blocks_find(&s->scanner->known, e->hash, s->rank));
+  place_block(s, find_block(&s->scanner->known, e->hash, s->rank));
 }
 
 /* A message of the runtime logger; those of operations and their blocks come by far most often. */
@@ -318,14 +350,10 @@ static bool names_module(ttm_str m) {
   return false;
 }
 
-/* "MLIR Module ttnn:" today; "TTNN Module:" before October 2025. Gives the stage in lower case spelling of today. */
+/* "MLIR Module ttnn:" today; "TTNN Module:" before October 2025. Gives the stage as it is spelled there. */
 static bool dump_header(ttm_str m, ttm_str *stage) {
-  static const struct {
-    ttm_str old, stage;
-  } eras[] = {{TTM_LIT("VHLO Module:"), TTM_LIT("vhlo")},
-              {TTM_LIT("SHLO Module:"), TTM_LIT("shlo")},
-              {TTM_LIT("TTIR Module:"), TTM_LIT("ttir")},
-              {TTM_LIT("TTNN Module:"), TTM_LIT("ttnn")}};
+  static const ttm_str eras[] = {TTM_LIT("VHLO Module:"), TTM_LIT("SHLO Module:"), TTM_LIT("TTIR Module:"),
+                                 TTM_LIT("TTNN Module:")};
   size_t at = ttm_str_find(m, TTM_LIT("MLIR Module "));
   if (at != TTM_NOT_FOUND) {
     ttm_str rest = ttm_str_from(m, at + 12);
@@ -336,8 +364,8 @@ static bool dump_header(ttm_str m, ttm_str *stage) {
     return true;
   }
   for (size_t i = 0; i < sizeof eras / sizeof *eras; i++) {
-    if (!ttm_str_ends(ttm_str_trim(m), eras[i].old)) continue;
-    *stage = ttm_str_first(ttm_str_from(m, ttm_str_find(m, eras[i].old)), 4);
+    if (!ttm_str_ends(ttm_str_trim(m), eras[i])) continue;
+    *stage = ttm_str_first(ttm_str_from(m, ttm_str_find(m, eras[i])), 4);
     return true;
   }
   return false;
@@ -438,7 +466,11 @@ int ttm_scanner_scan(ttm_scanner *scanner, const ttm_chunk *chunk, ttm_scanned *
   return s.failed ? TTM_ENOMEM : TTM_OK;
 }
 
-void ttm_scanner_free(ttm_scanner *scanner) { ttm_known_blocks_free(&scanner->known); }
+void ttm_scanner_free(ttm_scanner *scanner) {
+  ttm_vec_free(&scanner->known.blocks);
+  ttm_buf_free(&scanner->known.bytes);
+  ttm_map_free(&scanner->known.of_hash);
+}
 
 void ttm_scanned_free(ttm_scanned *scanned) {
   ttm_vec_free(&scanned->events);
