@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "parse/capture.h"
 
+#include <stddef.h>
 #include <stdio.h>
+
+#include "parse/mlir_scan.h"
 
 /* ---- Words --------------------------------------------------------------------------------------------------------- */
 
@@ -126,15 +129,9 @@ static const word top_keys[] = {
 
 /* ---- Telling a capture from a log ---------------------------------------------------------------------------------- */
 
-static ttm_str past_blanks(ttm_str v) {
-  size_t i = 0;
-  while (i < v.n && (v.p[i] == ' ' || v.p[i] == '\n' || v.p[i] == '\r' || v.p[i] == '\t')) i++;
-  return ttm_str_from(v, i);
-}
-
 /* The key at the start of an object's inside. */
 static ttm_str first_key(ttm_str v) {
-  v = past_blanks(v);
+  ttm_scan_skip_space(&v);
   if (!v.n || v.p[0] != '"') return (ttm_str){"", 0};
   v = ttm_str_from(v, 1);
   size_t end = ttm_str_find_char(v, '"');
@@ -143,12 +140,12 @@ static ttm_str first_key(ttm_str v) {
 
 bool ttm_capture_detect(ttm_str v) {
   ttm_str_take(&v, TTM_LIT("\xEF\xBB\xBF"));
-  v = past_blanks(v);
+  ttm_scan_skip_space(&v);
   if (v.n && (v.p[0] == '{' || v.p[0] == '[') && ttm_str_contains(ttm_str_first(v, 4096), TTM_LIT("\"node_type\"")))
     return true;
   if (ttm_str_take(&v, TTM_LIT("{"))) return FIND(top_keys, first_key(v), TOP_OTHER) != TOP_OTHER;
   if (!ttm_str_take(&v, TTM_LIT("["))) return false;
-  v = past_blanks(v);
+  ttm_scan_skip_space(&v);
   return ttm_str_take(&v, TTM_LIT("{")) && FIND(node_keys, first_key(v), KEY_OTHER) != KEY_OTHER;
 }
 
@@ -176,8 +173,7 @@ static bool read_params(ttm_capture_reader *r) {
   ttm_json_pull *j = &r->json;
   ttm_str key;
   ttm_json_scalar v;
-  if (ttm_json_peek(j) != TTM_JSON_OBJECT) return ttm_json_skip(j); /* null: capture_start and capture_end have none */
-  if (!ttm_json_enter(j, '{')) return false;
+  if (!ttm_json_enter_if(j, '{')) return !j->error; /* null: capture_start and capture_end have none */
   while (ttm_json_key(j, &key)) {
     int param = FIND(param_keys, key, PARAM_OTHER);
     if (param == PARAM_OTHER) {
@@ -193,17 +189,13 @@ static bool read_params(ttm_capture_reader *r) {
 }
 
 /* A list of node numbers; what is no integer is left out. */
-#define READ_NUMBERS(j, list)                                                             \
-  do {                                                                                    \
-    ttm_json_scalar v_;                                                                   \
-    int64_t n_;                                                                           \
-    if (ttm_json_peek(j) != TTM_JSON_ARRAY) {                                             \
-      ttm_json_skip(j);                                                                   \
-    } else if (ttm_json_enter(j, '[')) {                                                  \
-      while (ttm_json_item(j) && ttm_json_value(j, &v_))                                  \
-        if (ttm_json_integer(&v_, &n_) && ttm_vec_push(list, n_)) r->texts.failed = true; \
-    }                                                                                     \
-  } while (0)
+static void read_numbers(ttm_capture_reader *r, ttm_node_list *list) {
+  ttm_json_scalar v;
+  int64_t n;
+  if (!ttm_json_enter_if(&r->json, '[')) return;
+  while (ttm_json_item(&r->json) && ttm_json_value(&r->json, &v))
+    if (ttm_json_integer(&v, &n) && ttm_vec_push(list, n)) r->texts.failed = true;
+}
 
 static void read_member(ttm_capture_reader *r, int key, bool *typed) {
   ttm_json_pull *j = &r->json;
@@ -225,10 +217,10 @@ static void read_member(ttm_capture_reader *r, int key, bool *typed) {
       read_params(r);
       return;
     case KEY_CONNECTIONS:
-      READ_NUMBERS(j, &node->connections);
+      read_numbers(r, &node->connections);
       return;
     case KEY_INPUTS:
-      READ_NUMBERS(j, &node->inputs);
+      read_numbers(r, &node->inputs);
       return;
     default:
       ttm_json_skip(j);
@@ -279,40 +271,35 @@ static void copy_text(char *to, size_t cap, ttm_str text) {
   snprintf(to, cap, "%.*s", (int)(text.n < cap ? text.n : cap), text.p);
 }
 
-/* False, with the value left behind, when the next one is no object. */
-static bool enter_object(ttm_json_pull *j) {
-  if (ttm_json_peek(j) == TTM_JSON_OBJECT) return ttm_json_enter(j, '{');
-  ttm_json_skip(j);
-  return false;
-}
-
 static void read_device(ttm_capture_reader *r) {
-  static const word keys[] = {WORD("device_id", 0),
-                              WORD("worker_l1_size", 1),
-                              WORD("l1_num_banks", 2),
-                              WORD("l1_bank_size", 3),
-                              WORD("address_at_first_l1_cb_buffer", 4),
-                              WORD("cb_limit", 5),
-                              WORD("num_dram_channels", 6),
-                              WORD("dram_size_per_channel", 7),
-                              WORD("num_x_compute_cores", 8),
-                              WORD("num_y_compute_cores", 9),
-                              WORD("arch", 10)};
+#define FIELD(key, field) WORD(key, offsetof(ttm_capture_device, field))
+  enum { NONE = -1, ARCH = offsetof(ttm_capture_device, arch) };
+  static const word keys[] = {
+      FIELD("device_id", id),
+      FIELD("worker_l1_size", l1_bytes),
+      FIELD("l1_num_banks", l1_banks),
+      FIELD("l1_bank_size", l1_bank_bytes),
+      FIELD("address_at_first_l1_cb_buffer", l1_base),
+      FIELD("cb_limit", cb_limit),
+      FIELD("num_dram_channels", dram_banks),
+      FIELD("dram_size_per_channel", dram_bank_bytes),
+      FIELD("num_x_compute_cores", grid_x),
+      FIELD("num_y_compute_cores", grid_y),
+      FIELD("arch", arch),
+  };
   ttm_json_pull *j = &r->json;
   ttm_capture_device d = {0};
-  uint64_t *const fields[] = {&d.id,       &d.l1_bytes,   &d.l1_banks,        &d.l1_bank_bytes, &d.l1_base,
-                              &d.cb_limit, &d.dram_banks, &d.dram_bank_bytes, &d.grid_x,        &d.grid_y};
   ttm_str key;
   ttm_json_scalar v;
   int64_t n;
-  if (!enter_object(j)) return;
+  if (!ttm_json_enter_if(j, '{')) return;
   while (ttm_json_key(j, &key)) {
-    int field = FIND(keys, key, 11);
+    int field = FIND(keys, key, NONE);
     if (!ttm_json_value(j, &v)) return;
-    if (field == 10)
+    if (field == ARCH)
       copy_text(d.arch, sizeof d.arch, v.text);
-    else if (field < 10 && ttm_json_integer(&v, &n) && n >= 0)
-      *fields[field] = (uint64_t)n;
+    else if (field != NONE && ttm_json_integer(&v, &n) && n >= 0)
+      *(uint64_t *)(void *)((char *)&d + field) = (uint64_t)n;
   }
   enum { MOST_DEVICES = 4096 };
   if (!j->error && r->facts.devices.n < MOST_DEVICES && ttm_vec_push(&r->facts.devices, d)) r->texts.failed = true;
@@ -324,7 +311,7 @@ static void read_metadata(ttm_capture_reader *r) {
   ttm_str key;
   ttm_json_scalar v;
   int64_t n;
-  if (!enter_object(j)) return;
+  if (!ttm_json_enter_if(j, '{')) return;
   while (ttm_json_key(j, &key)) {
     int field = FIND(keys, key, 3);
     if (!ttm_json_value(j, &v)) return;
@@ -340,7 +327,7 @@ static void read_metadata(ttm_capture_reader *r) {
 static uint64_t count_members(ttm_json_pull *j) {
   uint64_t n = 0;
   ttm_str key;
-  if (!enter_object(j)) return 0;
+  if (!ttm_json_enter_if(j, '{')) return 0;
   while (ttm_json_key(j, &key) && ttm_json_skip(j)) n++;
   return n;
 }
@@ -350,11 +337,9 @@ static bool read_top(ttm_capture_reader *r, int key) {
   ttm_json_pull *j = &r->json;
   switch (key) {
     case TOP_GRAPH:
-      if (ttm_json_peek(j) == TTM_JSON_ARRAY) return ttm_json_enter(j, '[');
-      break;
+      return ttm_json_enter_if(j, '[');
     case TOP_DEVICES:
-      if (ttm_json_peek(j) != TTM_JSON_ARRAY) break;
-      if (ttm_json_enter(j, '[')) {
+      if (ttm_json_enter_if(j, '[')) {
         while (ttm_json_item(j)) read_device(r);
       }
       return false;

@@ -78,6 +78,8 @@ typedef enum ttm_node_text {
   TTM_PARAM_TEXTS
 } ttm_node_text;
 
+typedef TTM_VEC(int64_t) ttm_node_list; /* counters of nodes */
+
 typedef struct ttm_capture_node {
   ttm_node_type type;
   uint32_t line;    /* 1-based, of its opening brace */
@@ -87,9 +89,8 @@ typedef struct ttm_capture_node {
   uint32_t numbers;    /* bit per ttm_node_number that is given and an integer (true and false count as 1 and 0) */
   uint32_t words; /* bit per ttm_node_number that was written as true or false: tt-metal's own extractors stumble */
   int64_t number[TTM_PARAM_NUMBERS];
-  ttm_str text[TTM_PARAM_TEXTS]; /* empty when not given */
-  TTM_VEC(int64_t) connections;
-  TTM_VEC(int64_t) inputs; /* input_tensors */
+  ttm_str text[TTM_PARAM_TEXTS];     /* empty when not given */
+  ttm_node_list connections, inputs; /* inputs: "input_tensors" */
 } ttm_capture_node;
 
 static inline bool ttm_node_has(const ttm_capture_node *node, ttm_node_number which) {

@@ -48,11 +48,6 @@ int ttm_field_flag(ttm_field_texts *texts, ttm_json_pull *json, void *into) {
   return TTM_OK;
 }
 
-bool ttm_json_enter_if(ttm_json_pull *json, char bracket) {
-  ttm_json_kind kind = bracket == '{' ? TTM_JSON_OBJECT : TTM_JSON_ARRAY;
-  return ttm_json_peek(json) == kind ? ttm_json_enter(json, bracket) : (ttm_json_skip(json), false);
-}
-
 static const ttm_field *find(const ttm_field *fields, ttm_str key) {
   while (fields->key && *fields->key != '*' && !ttm_str_eq(key, ttm_str_of(fields->key))) fields++;
   return fields;

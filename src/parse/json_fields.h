@@ -33,8 +33,6 @@ ttm_field_read ttm_field_count;  /* its magnitude, rounded, into a uint32_t; 0 w
 ttm_field_read ttm_field_milli;  /* the same for thousandths */
 ttm_field_read ttm_field_flag;   /* whether it is `true` into a bool */
 
-/* Into the '{' or '[' that comes next; anything else is passed over. */
-bool ttm_json_enter_if(ttm_json_pull *json, char bracket);
 int ttm_fields_read(ttm_field_texts *texts, ttm_json_pull *json, const ttm_field *fields, void *object);
 
 #endif

@@ -357,6 +357,11 @@ bool ttm_json_value(ttm_json_pull *j, ttm_json_scalar *out) {
   return read_value(j, out->kind, &out->text);
 }
 
+bool ttm_json_enter_if(ttm_json_pull *j, char bracket) {
+  ttm_json_kind kind = bracket == '{' ? TTM_JSON_OBJECT : TTM_JSON_ARRAY;
+  return ttm_json_peek(j) == kind ? ttm_json_enter(j, bracket) : (ttm_json_skip(j), false);
+}
+
 bool ttm_json_integer(const ttm_json_scalar *v, int64_t *out) {
   if (v->kind != TTM_JSON_NUMBER && v->kind != TTM_JSON_STRING) return false;
   ttm_str text = v->text;

@@ -56,6 +56,8 @@ void ttm_json_free(ttm_json_pull *j);
 ttm_json_kind ttm_json_peek(ttm_json_pull *j);
 /* Takes the '{' or '[' that comes next; false (an error) when something else does. */
 bool ttm_json_enter(ttm_json_pull *j, char bracket);
+/* The same; anything else is passed over. */
+bool ttm_json_enter_if(ttm_json_pull *j, char bracket);
 /* The next key of the object; false behind its last, the object is then left. The value must be read or skipped. */
 bool ttm_json_key(ttm_json_pull *j, ttm_str *key);
 /* True when the array has another element; false behind its last, the array is then left. */

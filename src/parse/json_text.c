@@ -5,22 +5,7 @@
 #include <stdlib.h>
 
 #include "parse/json_pull.h"
-
-#include "base/utf8.h"
-
-static ttm_str skip_blanks(ttm_str v) {
-  while (v.n && (*v.p == ' ' || *v.p == '\t' || *v.p == '\n' || *v.p == '\r')) v.p++, v.n--;
-  return v;
-}
-
-/* Bytes of the string at the start of `v`, quotes included; 0 when it does not end. */
-static size_t string_bytes(ttm_str v) {
-  for (size_t i = 1; i < v.n; i++) {
-    if (v.p[i] == '"') return i + 1;
-    if (v.p[i] == '\\') i++;
-  }
-  return 0;
-}
+#include "parse/mlir_scan.h"
 
 /* Bytes of the value at the start of `v`; 0 when there is none. Brackets are counted, not matched: what lies between them is
  * looked at only when somebody asks for it. */
@@ -29,16 +14,15 @@ static size_t value_bytes(ttm_str v) {
   for (size_t i = 0; i < v.n; i++) {
     char c = v.p[i];
     if (c == '"') {
-      size_t n = string_bytes(ttm_str_from(v, i));
-      if (!n) return 0;
-      i += n - 1;
-      if (!depth) return i + 1;
+      size_t end = ttm_scan_string_end(v, i);
+      if (end == TTM_NOT_FOUND || !depth) return end == TTM_NOT_FOUND ? 0 : end;
+      i = end - 1;
     } else if (c == '{' || c == '[') {
       depth++;
     } else if (c == '}' || c == ']') {
       if (!depth) return i;
       if (!--depth) return i + 1;
-    } else if (!depth && (c == ',' || c == ':' || c == ' ' || c == '\n' || c == '\r' || c == '\t')) {
+    } else if (!depth && (c == ',' || c == ':' || ttm_scan_is_space(c))) {
       return i;
     }
   }
@@ -46,14 +30,14 @@ static size_t value_bytes(ttm_str v) {
 }
 
 static bool take_char(ttm_str *v, char c) {
-  *v = skip_blanks(*v);
+  ttm_scan_skip_space(v);
   if (!v->n || *v->p != c) return false;
   *v = ttm_str_from(*v, 1);
   return true;
 }
 
 static bool take_value(ttm_str *v, ttm_str *value) {
-  *v = skip_blanks(*v);
+  ttm_scan_skip_space(v);
   *value = ttm_str_first(*v, value_bytes(*v));
   *v = ttm_str_from(*v, value->n);
   return value->n > 0;
