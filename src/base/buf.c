@@ -49,6 +49,14 @@ void ttm_buf_printf(ttm_buf *buf, const char *format, ...) {
   va_end(args);
 }
 
+char *ttm_buf_take(ttm_buf *buf) {
+  ttm_buf_char(buf, '\0');
+  char *text = buf->at;
+  if (buf->failed) text = NULL, ttm_free(buf->at);
+  *buf = (ttm_buf){0};
+  return text;
+}
+
 void ttm_buf_free(ttm_buf *buf) {
   ttm_free(buf->at);
   *buf = (ttm_buf){0};

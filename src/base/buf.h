@@ -23,6 +23,8 @@ void ttm_buf_u64(ttm_buf *buf, uint64_t value);
 void ttm_buf_printf(ttm_buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void ttm_buf_vprintf(ttm_buf *buf, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 void ttm_buf_free(ttm_buf *buf);
+/* The text with a NUL behind it, freed with ttm_free; NULL without memory. The buffer is empty then. */
+char *ttm_buf_take(ttm_buf *buf);
 
 /* A string literal or C string. */
 #define ttm_buf_puts(buf, s) ttm_buf_put((buf), ttm_str_of(s))

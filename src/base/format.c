@@ -127,31 +127,16 @@ void ttm_pad_to(ttm_buf *out, size_t start, size_t columns) {
   for (; have < columns; have++) ttm_buf_char(out, ' ');
 }
 
-const char *const ttm_column_eighths[9] = {" ",
-                                           "\xE2\x96\x81",
-                                           "\xE2\x96\x82",
-                                           "\xE2\x96\x83",
-                                           "\xE2\x96\x84",
-                                           "\xE2\x96\x85",
-                                           "\xE2\x96\x86",
-                                           "\xE2\x96\x87",
-                                           "\xE2\x96\x88"};
+const char *const ttm_column_eighths[9] = {" ",      "\u2581", "\u2582", "\u2583", "\u2584",
+                                           "\u2585", "\u2586", "\u2587", "\u2588"};
 
 size_t ttm_put_bar(ttm_buf *out, double percent, size_t columns, bool utf8) {
-  static const char *const eighths[] = {"",
-                                        "\xE2\x96\x8F",
-                                        "\xE2\x96\x8E",
-                                        "\xE2\x96\x8D",
-                                        "\xE2\x96\x8C",
-                                        "\xE2\x96\x8B",
-                                        "\xE2\x96\x8A",
-                                        "\xE2\x96\x89"};
   size_t steps = utf8 ? 8 : 1;
   double exact = percent / 100.0 * (double)(columns * steps);
   size_t filled = exact >= (double)(columns * steps) ? columns * steps : exact > 0 ? (size_t)exact : 0;
   if (!filled && percent > 0) filled = 1;
   for (size_t i = 0; i < filled / steps; i++) ttm_buf_puts(out, utf8 ? "\xE2\x96\x88" : "#");
-  if (utf8) ttm_buf_puts(out, eighths[filled % steps]);
+  if (filled % steps) ttm_put_character(out, 0x2590 - (uint32_t)(filled % steps)); /* U+258F: an eighth, to seven */
   size_t rest = out->n;
   for (size_t i = (filled + steps - 1) / steps; i < columns; i++) ttm_buf_puts(out, utf8 ? "\xE2\x96\x91" : ".");
   return rest;

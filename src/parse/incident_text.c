@@ -52,27 +52,20 @@ static ttm_str without_source(ttm_str v) {
 /* Every wording holds one of these, and ordinary text hardly ever the two or three bytes the wide scan looks for in
  * each. */
 static bool anchor_at(const char *p, size_t n) {
-  ttm_str v = {p, n};
-  switch (n ? p[0] : 0) {
-    case 'F':
-      return ttm_str_starts(v, TTM_LIT("FAT")); /* FATAL; FATL of tt-xla's loguru */
-    case 'H':
-      return ttm_str_starts(v, TTM_LIT("HROW")); /* TT_THROW */
-    case '_':
-      return ttm_str_starts(v, TTM_LIT("_ASSERT")); /* LOG_ASSERT, TT_ASSERT */
-    case 'y':
-      return ttm_str_starts(v, TTM_LIT("y: ")); /* Out of Memory */
-    case 'S':
-      return ttm_str_starts(v, TTM_LIT("Statically "));
-    case 'C':
-      return ttm_str_starts(v, TTM_LIT("Circular buffers on ")) || ttm_str_starts(v, TTM_LIT("Creating trace "));
-    case 'i':
-      return ttm_str_starts(v, TTM_LIT("itical")); /* critical */
-    case 't':
-      return ttm_str_starts(v, TTM_LIT("too large for kernel"));
-    default:
-      return false;
-  }
+  static const ttm_str anchors[] = {
+      TTM_LIT("FAT"),     /* FATAL; FATL of tt-xla's loguru */
+      TTM_LIT("HROW"),    /* TT_THROW */
+      TTM_LIT("_ASSERT"), /* LOG_ASSERT, TT_ASSERT */
+      TTM_LIT("y: "),     /* Out of Memory */
+      TTM_LIT("Statically "),
+      TTM_LIT("Circular buffers on "),
+      TTM_LIT("Creating trace "),
+      TTM_LIT("itical"), /* critical */
+      TTM_LIT("too large for kernel"),
+  };
+  for (size_t i = 0; i < sizeof anchors / sizeof *anchors; i++)
+    if (p[0] == anchors[i].p[0] && ttm_str_starts((ttm_str){p, n}, anchors[i])) return true;
+  return false;
 }
 
 typedef unsigned char lanes __attribute__((vector_size(16)));
@@ -138,11 +131,6 @@ static bool take_number(ttm_str *v, ttm_str before, ttm_str after, uint64_t *out
   return true;
 }
 
-/* A number that ends its sentence: what follows may be anything but another digit (overflow leaves digits behind). */
-static bool take_last_number(ttm_str *v, ttm_str before, uint64_t *out) {
-  return take_number(v, before, TTM_LIT(""), out);
-}
-
 static ttm_str take_word(ttm_str *v) {
   size_t n = 0;
   while (n < v->n && is_word(v->p[n])) n++;
@@ -175,41 +163,35 @@ static void take_tail(ttm_str *v, ttm_incident_text *out) {
   *v = at;
 }
 
-/* The three readers below start behind their anchor and leave *v where the sentence's numbers end. */
+/* The readers below start behind their anchor and leave *v where the sentence's numbers end. A sentence may stop early: what stands
+ * there counts. */
+static bool read_no_space(ttm_str *v, bool dependencies, ttm_incident_text *out) {
+  ttm_str at = *v, needs = TTM_LIT(", where each bank needs to store "), bank_size = TTM_LIT(", but bank size is ");
+  if (dependencies) needs = TTM_LIT(" ("), bank_size = TTM_LIT(", bank size is ");
+  if (!take_number(&at, TTM_LIT(""), TTM_LIT(" B "), &out->size)) return false;
+  out->memory = take_word(&at);
+  if (!out->memory.n || !(ttm_str_take(&at, TTM_LIT(" buffer")) || dependencies)) return false;
+  if (!take_number(&at, TTM_LIT(" across "), TTM_LIT(" banks"), &out->banks)) return false;
+  *v = at;
+  if (!take_number(&at, needs, dependencies ? TTM_LIT(" B per bank)") : TTM_LIT(" B"), &out->needed_per_bank))
+    return true;
+  *v = at;
+  if (!ttm_str_take(&at, bank_size)) return true;
+  ttm_str_take(&at, TTM_LIT("only "));
+  if (!take_number(&at, TTM_LIT(""), TTM_LIT(" B"), &out->bank_size)) return true;
+  take_tail(&at, out);
+  *v = at;
+  return true;
+}
+
 static bool read_oom(ttm_str *v, ttm_incident_text *out) {
-  ttm_str at = *v;
   uint64_t ignored;
   out->kind = TTM_INCIDENT_OOM;
-  if (take_number(&at, TTM_LIT("Not enough space to allocate "), TTM_LIT(" B "), &out->size)) {
-    out->memory = take_word(&at);
-    if (!out->memory.n || !take_number(&at, TTM_LIT(" buffer across "), TTM_LIT(" banks"), &out->banks)) return false;
-    *v = at;
-    if (!take_number(&at, TTM_LIT(", where each bank needs to store "), TTM_LIT(" B"), &out->needed_per_bank))
-      return true;
-    *v = at;
-    if (!ttm_str_take(&at, TTM_LIT(", but bank size is "))) return true;
-    ttm_str_take(&at, TTM_LIT("only "));
-    if (!take_number(&at, TTM_LIT(""), TTM_LIT(" B"), &out->bank_size)) return true;
-    take_tail(&at, out);
-    *v = at;
-    return true;
-  }
-  if (take_number(&at, TTM_LIT("Not enough space after considering dependencies to allocate "), TTM_LIT(" B "),
-                  &out->size)) {
-    out->memory = take_word(&at);
-    ttm_str_take(&at, TTM_LIT(" buffer"));
-    if (!out->memory.n || !take_number(&at, TTM_LIT(" across "), TTM_LIT(" banks"), &out->banks)) return false;
-    *v = at;
-    if (!take_number(&at, TTM_LIT(" ("), TTM_LIT(" B per bank)"), &out->needed_per_bank)) return true;
-    *v = at;
-    if (!take_number(&at, TTM_LIT(", bank size is "), TTM_LIT(" B"), &out->bank_size)) return true;
-    take_tail(&at, out);
-    *v = at;
-    return true;
-  }
-  if (!take_number(&at, TTM_LIT("Cannot allocate at an address below "), TTM_LIT(""), &ignored)) return false;
-  take_last_number(&at, TTM_LIT(". Allocation at "), &ignored);
-  *v = at;
+  if (ttm_str_take(v, TTM_LIT("Not enough space to allocate "))) return read_no_space(v, false, out);
+  if (ttm_str_take(v, TTM_LIT("Not enough space after considering dependencies to allocate ")))
+    return read_no_space(v, true, out);
+  if (!take_number(v, TTM_LIT("Cannot allocate at an address below "), TTM_LIT(""), &ignored)) return false;
+  take_number(v, TTM_LIT(". Allocation at "), TTM_LIT(""), &ignored);
   return true;
 }
 
@@ -228,7 +210,7 @@ static bool read_static_buffers(ttm_str *v, ttm_incident_text *out) {
     if (!take_number(&at, TTM_LIT(". L1 buffer allocated at "), TTM_LIT(" and static "), &out->l1_buffer_at))
       return false;
     take_word(&at);
-    if (!take_last_number(&at, TTM_LIT(" buffer region ends at "), &out->buffers_end)) return false;
+    if (!take_number(&at, TTM_LIT(" buffer region ends at "), TTM_LIT(""), &out->buffers_end)) return false;
   } else {
     out->kind = TTM_INCIDENT_L1_OVERFLOW;
     if (!ttm_str_take(&at, TTM_LIT(" buffers on core range ")) || !take_core_range(&at, &out->core_range)) return false;

@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/utf8.h"
 #include "parse/log_line.h"
+#include "parse/mlir_scan.h"
 
 enum { LONGEST_NAME = 160, LONGEST_FACT_LINE = 1024 };
 #define MOST_HUNDREDTHS ((uint64_t)1 << 53)
@@ -27,11 +28,6 @@ typedef struct reader {
 } reader;
 
 /* ---- Numbers ------------------------------------------------------------------------------------------------------- */
-
-static ttm_str skip_blanks(ttm_str v) {
-  while (v.n && (v.p[0] == ' ' || v.p[0] == '\t')) v = ttm_str_from(v, 1);
-  return v;
-}
 
 /* An unsigned count, commas between digits allowed. */
 static bool take_count(ttm_str *v, uint64_t *out) {
@@ -73,7 +69,7 @@ static bool take_hundredths(ttm_str *v, int64_t *out) {
 static bool take_mb(ttm_str *v, ttm_str label, int64_t *out) {
   ttm_str at = *v;
   if (!ttm_str_take(&at, label) || !take_hundredths(&at, out)) return false;
-  at = skip_blanks(at);
+  ttm_scan_skip_space(&at);
   if (!ttm_str_take(&at, TTM_LIT("MB"))) return false;
   *v = at;
   return true;
@@ -232,14 +228,14 @@ static bool footprint_line(reader *r, writer *w, ttm_str v) {
 static bool fact_after(ttm_str v, ttm_str label, ttm_str *rest) {
   size_t at = ttm_str_find(v, label);
   if (at == TTM_NOT_FOUND) return false;
-  *rest = skip_blanks(ttm_str_from(v, at + label.n));
+  *rest = ttm_scan_trim(ttm_str_from(v, at + label.n));
   return true;
 }
 
 /* `params  124,439,808` and `memory  12288.00 MB`: a word at the start of the line and its value in a column. */
 static bool column_fact(ttm_str v, ttm_str word, ttm_str *rest) {
   if (!ttm_str_take(&v, word) || !ttm_str_starts(v, TTM_LIT(" "))) return false;
-  *rest = skip_blanks(v);
+  *rest = ttm_scan_trim(v);
   return true;
 }
 

@@ -357,10 +357,7 @@ static char *make_url(const ttm_server *server, ttm_str host) {
   ttm_buf_char(&url, '/');
   if (*server->token) ttm_buf_puts(&url, server->token), ttm_buf_char(&url, '/');
   if (server->only) ttm_put_url(&url, server->only), ttm_buf_char(&url, '/');
-  ttm_buf_char(&url, '\0');
-  if (!url.failed) return url.at;
-  ttm_buf_free(&url);
-  return NULL;
+  return ttm_buf_take(&url);
 }
 
 static int make_urls(ttm_server *server, ttm_error *err) {

@@ -58,9 +58,7 @@ static bool read_file(int folder, const char *file, ttm_buf *out) {
 static char *text_member(ttm_str object, const char *key) {
   ttm_buf text = {0};
   ttm_json_get_string(&text, ttm_json_get_member(object, key));
-  char *copy = text.failed ? NULL : ttm_str_copy(ttm_buf_str(&text));
-  ttm_buf_free(&text);
-  return copy;
+  return ttm_buf_take(&text);
 }
 
 static uint64_t count_member(ttm_str object, const char *key) {
@@ -104,29 +102,31 @@ static size_t stem_of(const char *file) {
   return suffix.n && file[0] != '.' ? strlen(file) - suffix.n : 0;
 }
 
-static bool comes_before(ttm_str a, ttm_str b) {
-  int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
-  return order ? order < 0 : a.n < b.n;
+/* The files of a folder that stays open; NULL with errno. */
+static DIR *list_files(int folder) {
+  int copy = dup(folder);
+  DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+  if (dir)
+    rewinddir(dir);
+  else if (copy >= 0)
+    close(copy);
+  return dir;
 }
 
 /* Looks through the files. The first name in the alphabet wins should a folder hold several reports. */
 static int look_into(ttm_catalog_entry *entry, int folder) {
-  int copy = dup(folder);
-  DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+  DIR *dir = list_files(folder);
   struct dirent *file;
-  if (!dir) {
-    if (copy >= 0) close(copy);
-    return TTM_EIO;
-  }
-  rewinddir(dir);
+  if (!dir) return TTM_EIO;
   while ((file = readdir(dir))) {
     struct stat st;
     size_t stem = stem_of(file->d_name);
     if (!stem || fstatat(folder, file->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode)) continue;
     ttm_str name = {file->d_name, stem};
-    if (entry->name && strlen(entry->name) == stem && !memcmp(entry->name, name.p, stem)) {
+    int order = entry->name ? ttm_str_order(name, ttm_str_of(entry->name)) : -1;
+    if (order == 0) {
       if (st.st_mtime > entry->written) entry->written = st.st_mtime;
-    } else if (!entry->name || comes_before(name, ttm_str_of(entry->name))) {
+    } else if (order < 0) {
       ttm_free(entry->name);
       entry->name = ttm_str_copy(name);
       entry->written = st.st_mtime;
@@ -224,14 +224,10 @@ static int read_single(ttm_catalog *out, int folder, const char *path, ttm_error
 }
 
 static int read_many(ttm_catalog *out, int root, const char *path, ttm_error *err) {
-  int copy = dup(root), status = TTM_OK;
-  DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+  int status = TTM_OK;
+  DIR *dir = list_files(root);
   struct dirent *file;
-  if (!dir) {
-    if (copy >= 0) close(copy);
-    return ttm_error_set(err, TTM_EIO, "cannot read '%s': %s", path, strerror(errno));
-  }
-  rewinddir(dir);
+  if (!dir) return ttm_error_set(err, TTM_EIO, "cannot read '%s': %s", path, strerror(errno));
   while (!status && (file = readdir(dir))) {
     if (file->d_name[0] != '.') status = add_folder(out, root, file->d_name, err);
   }

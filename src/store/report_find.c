@@ -88,9 +88,8 @@ static int read_origin(ttm_report_found *out, ttm_str findings, ttm_error *err) 
   ttm_str input = ttm_json_get_member(findings, "input");
   ttm_buf path = {0};
   ttm_json_get_string(&path, ttm_json_get_member(input, "path"));
-  if (!path.failed) out->origin = ttm_str_copy(ttm_buf_str(&path));
+  out->origin = ttm_buf_take(&path);
   out->origin_bytes = ttm_json_get_count(ttm_json_get_member(input, "bytes"), 0);
-  ttm_buf_free(&path);
   return out->origin ? TTM_OK : ttm_error_nomem(err);
 }
 

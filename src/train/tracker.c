@@ -336,8 +336,5 @@ char *ttm_tracker_text(ttm_tracker *t) {
                    mb(last->cumulative_current));
   }
   unlock(t, TTM_OK);
-  ttm_buf_char(&out, '\0');
-  if (!out.failed) return out.at;
-  ttm_buf_free(&out);
-  return NULL;
+  return ttm_buf_take(&out);
 }

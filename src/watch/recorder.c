@@ -83,12 +83,8 @@ int ttm_recorder_open(ttm_recorder **out, const char *path, uint64_t unix_ms, ui
   int status = TTM_OK;
   r->interval = interval_ms;
   r->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  size_t path_size = strlen(path) + 1;
-  r->path = ttm_alloc(path_size);
-  if (!r->path)
-    status = ttm_error_nomem(err);
-  else
-    memcpy(r->path, path, path_size);
+  r->path = ttm_str_copy(ttm_str_of(path));
+  if (!r->path) status = ttm_error_nomem(err);
   if (!status && r->fd < 0) status = ttm_error_set(err, TTM_EIO, "cannot open '%s': %s", path, strerror(errno));
   if (!status) status = check_file(r, err);
   if (!status) {

@@ -168,16 +168,14 @@ static int on_function_end(ttm_capture_loader *l, const ttm_capture_node *node) 
 
 static void fill_event(ttm_capture_loader *l, const ttm_capture_node *node, ttm_buffer_event *out) {
   ttm_function *f = innermost(l);
-  ttm_buffer_event event = *out;
-  event.bytes = ttm_node_get(node, TTM_PARAM_SIZE, TTM_UNKNOWN);
-  event.per_bank = ttm_node_get(node, TTM_PARAM_PER_BANK, TTM_UNKNOWN);
-  event.address = ttm_node_get(node, TTM_PARAM_ADDRESS, TTM_UNKNOWN);
-  event.node = counter_of(l, node);
-  event.op = l->op;
-  event.function = f ? f->name : 0;
-  event.device = ttm_capture_device_of(node);
-  event.word = (uint8_t)word_of(node->text[TTM_PARAM_TYPE]);
-  *out = event;
+  out->bytes = ttm_node_get(node, TTM_PARAM_SIZE, TTM_UNKNOWN);
+  out->per_bank = ttm_node_get(node, TTM_PARAM_PER_BANK, TTM_UNKNOWN);
+  out->address = ttm_node_get(node, TTM_PARAM_ADDRESS, TTM_UNKNOWN);
+  out->node = counter_of(l, node);
+  out->op = l->op;
+  out->function = f ? f->name : 0;
+  out->device = ttm_capture_device_of(node);
+  out->word = (uint8_t)word_of(node->text[TTM_PARAM_TYPE]);
 }
 
 static int push_event(ttm_capture_loader *l, const ttm_capture_node *node, ttm_buffer_event event) {

@@ -75,6 +75,14 @@ static int read_next(reader *r, slot *s, ttm_error *error) {
   return rc;
 }
 
+/* The first failure ends the reading. Called with the lock held. */
+static void stop(reader *r, int rc, const ttm_error *error) {
+  if (r->rc) return;
+  r->rc = rc;
+  r->error = *error;
+  r->ended = true;
+}
+
 /* Reads and scans the next chunk if one can be had now. Called and returns with the lock held; false when there was nothing to
  * do. */
 static bool scan_next(hand *h) {
@@ -92,11 +100,7 @@ static bool scan_next(hand *h) {
   }
   pthread_mutex_lock(&r->lock);
   s->scanned = true;
-  if (rc && !r->rc) {
-    r->rc = rc;
-    r->error = error;
-    r->ended = true;
-  }
+  if (rc) stop(r, rc, &error);
   pthread_cond_broadcast(&r->changed);
   return true;
 }
@@ -121,11 +125,7 @@ static void join_next(reader *r) {
   int rc = over ? TTM_OK : ttm_log_take(&r->log, &s->chunk, &s->held);
   rc = rc ? ttm_error_nomem(&error) : ttm_input_progress(r->input, position, r->log.builder->profile->ops.n, &error);
   pthread_mutex_lock(&r->lock);
-  if (rc && !r->rc) {
-    r->rc = rc;
-    r->error = error;
-    r->ended = true;
-  }
+  if (rc) stop(r, rc, &error);
   r->over = r->over || s->chunk.last;
   s->scanned = s->taken = false;
   r->joined++;

@@ -2,6 +2,7 @@
 /* Events of the scanner become operations, states, programs, dumps and incidents of their rank. */
 #include "base/error.h"
 #include "parse/log_line.h"
+#include "parse/mlir_scan.h"
 #include "profile/diagnose.h"
 #include "profile/load/log.h"
 
@@ -348,8 +349,7 @@ static void look_at_start(ttm_seen *seen, const ttm_chunk *chunk) {
   size_t zeros = 0;
   for (size_t i = 0; i < start.n; i++) zeros += start.p[i] == 0;
   seen->looks_like_binary = zeros * 8 > start.n;
-  while (start.n && (start.p[0] == ' ' || start.p[0] == '\n' || start.p[0] == '\r' || start.p[0] == '\t'))
-    start = ttm_str_from(start, 1);
+  ttm_scan_skip_space(&start);
   seen->looks_like_mlir = ttm_str_starts(start, TTM_LIT("// RUN:")) || ttm_str_starts(start, TTM_LIT("module ")) ||
                           ttm_str_starts(start, TTM_LIT("#loc")) || ttm_str_starts(start, TTM_LIT("func.func")) ||
                           (ttm_str_starts(start, TTM_LIT("//")) && ttm_str_contains(start, TTM_LIT("func.func")));
