@@ -207,6 +207,7 @@ static int show_once(live *l) {
   ttm_buf text = {0}, note = {0};
   ttm_watch_view view = {.utf8 = ttm_terminal_utf8(),
                          .color = ttm_terminal_color(STDOUT_FILENO, l->options->value[TTM_OPTION_COLOR]),
+                         .columns = ttm_terminal_columns(STDOUT_FILENO),
                          .sort = TTM_USES,
                          .history = TTM_USES,
                          .once = true};

@@ -164,7 +164,7 @@ class LiveOnTtnn(unittest.TestCase):
         self.assertEqual((self.of(device, two)["dram_B"], self.of(device, two)["l1_B"]), (EVEN // 2 * TILE, 64 * 110 * TILE))
         self.assertEqual({p["alive"] for p in device["processes"]}, {True})
         text = subprocess.run([ttmem.program(), "live", "--once"], capture_output=True, text=True, timeout=WAIT, check=True).stdout
-        self.assertRegex(text, r"Device 0  asic %d  %s \(mock board\)\n  DRAM .*%% " % (self.asic, BOARD))
+        self.assertRegex(text, r"Device 0, asic %d, %s \(mock board\)\nDRAM .*%% " % (self.asic, BOARD))
         one.process.send_signal(signal.SIGKILL)
         device = self.wait_for(lambda d: d["dram_B"] == EVEN // 2 * TILE)
         self.assertEqual((self.of(device, one)["alive"], self.of(device, one)["dram_B"]), (False, EVEN * TILE))

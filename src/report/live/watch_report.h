@@ -40,7 +40,7 @@ void ttm_watch_board_words(ttm_buf *out, const ttm_watch_device *device);
 /* One line for each file that is not believed, each with `margin` before it. */
 void ttm_watch_problems(ttm_buf *out, const ttm_watch *watch, const char *margin, bool utf8);
 
-/* "alarm: device 0: DRAM at 91.3% (11.2 GB of 12.0 GB), above 90%; largest process: python[123]" with a line end. */
+/* "alarm: device 0: DRAM at 91.3 % (11.2 GB of 12.0 GB), above 90 %; largest process: python[123]" with a line end. */
 void ttm_alarm_words(ttm_buf *out, const ttm_alarm_event *event);
 
 #endif

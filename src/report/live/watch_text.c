@@ -6,22 +6,15 @@
 
 #include "base/format.h"
 #include "report/live/watch_report.h"
+#include "report/write/doc.h"
 
-enum { LABEL = 12, BAR = 20, BAR_TEXT = 29, AMOUNT = 24, NAME = 34 }; /* columns */
+enum { BAR = 20, SHARE = 6 }; /* columns */
 
 typedef struct page {
-  ttm_buf *out;
+  ttm_doc doc;
   const ttm_watch_view *view;
   const ttm_watch_device *device; /* being shown */
 } page;
-
-static void color(const page *p, const char *code) {
-  if (p->view->color) ttm_buf_printf(p->out, "\x1b[%sm", code);
-}
-
-static void text(const page *p, const char *words, size_t columns) {
-  ttm_put_text(p->out, ttm_str_of(words), columns, p->view->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII);
-}
 
 void ttm_watch_board_words(ttm_buf *out, const ttm_watch_device *device) {
   switch (device->board_from) {
@@ -75,131 +68,109 @@ static int by_amount(const void *left, const void *right) {
 
 /* ---- One device ------------------------------------------------------------------------------------------------------ */
 
-static void put_memory(const page *p, ttm_use use) {
+static ttm_doc_tone tone_of(double percent) {
+  return percent > 90 ? TTM_DOC_BAD : percent > 80 ? TTM_DOC_WARN : TTM_DOC_GOOD;
+}
+
+/* "████░░░░  75.0 %  9,207.0 MB of 11.99 GB, peak 9,207.0 MB" */
+static void put_memory(page *p, ttm_use use) {
   const ttm_watch_device *device = p->device;
   double percent = ttm_watch_percent(device, use);
-  ttm_buf_printf(p->out, "  %-*s", LABEL - 2, ttm_use_name(use));
-  if (percent >= 0) {
-    ttm_buf bar = {0};
-    size_t rest = ttm_put_bar(&bar, percent, BAR, p->view->utf8);
-    color(p, ttm_level_color(percent));
-    ttm_buf_put(p->out, ttm_str_first(ttm_buf_str(&bar), rest));
-    color(p, "90");
-    ttm_buf_put(p->out, ttm_str_from(ttm_buf_str(&bar), rest));
-    color(p, ttm_level_color(percent));
-    ttm_buf_printf(p->out, " %5.1f%%  ", percent);
-    color(p, "0");
-    p->out->failed |= bar.failed;
-    ttm_buf_free(&bar);
-  } else {
-    color(p, "90");
-    ttm_buf_printf(p->out, "%-*s", BAR_TEXT, device->board ? "(size set by the program)" : "(capacity unknown)");
-    color(p, "0");
-  }
-  size_t start = p->out->n;
-  ttm_put_bytes(p->out, device->used[use]);
-  if (percent >= 0) ttm_buf_puts(p->out, " of "), ttm_put_bytes(p->out, device->capacity[use]);
-  if (!p->view->once) {
-    ttm_pad_to(p->out, start, AMOUNT);
-    ttm_buf_puts(p->out, "peak ");
-    ttm_put_bytes(p->out, device->peak[use]);
-  }
-  ttm_buf_char(p->out, '\n');
+  ttm_buf words = {0};
+  if (percent >= 0)
+    ttm_put_bar(&words, percent, BAR, p->view->utf8), ttm_buf_printf(&words, "%*.1f %%  ", SHARE, percent);
+  ttm_put_bytes(&words, device->used[use]);
+  if (percent >= 0) ttm_buf_puts(&words, " of "), ttm_put_bytes(&words, device->capacity[use]);
+  if (!p->view->once) ttm_buf_puts(&words, ", peak "), ttm_put_bytes(&words, device->peak[use]);
+  if (percent < 0) ttm_buf_puts(&words, device->board ? ", capacity set by the program" : ", capacity unknown");
+  ttm_doc_labelled(&p->doc, ttm_use_name(use), percent < 0 ? TTM_DOC_DIM : tone_of(percent), ttm_buf_str(&words));
+  p->doc.out->failed |= words.failed;
+  ttm_buf_free(&words);
 }
 
 /* The last minute, one column a second, against its own height. */
-static void put_history(const page *p) {
+static void put_history(page *p) {
   static const char ascii[] = " .:-=+*%#";
   const ttm_watch_device *device = p->device;
   ttm_use use = p->view->history;
   size_t room = p->view->columns > 60 ? p->view->columns - 44 : 16, n = device->history_count;
   uint64_t top = 0;
+  ttm_buf words = {0};
   if (use >= TTM_USES) return;
   if (n > room) n = room;
   const uint64_t(*from)[TTM_USES] = device->history + (device->history_count - n);
   for (size_t i = 0; i < n; i++) top = from[i][use] > top ? from[i][use] : top;
-  ttm_buf_printf(p->out, "  %-*s", LABEL - 2, "last min");
-  color(p, "36");
   for (size_t i = 0; i < n; i++) {
     int height = top ? (int)((double)from[i][use] / (double)top * 8) : 0;
     if (from[i][use] && !height) height = 1;
     if (p->view->utf8)
-      ttm_buf_puts(p->out, ttm_column_eighths[height]);
+      ttm_buf_puts(&words, ttm_column_eighths[height]);
     else
-      ttm_buf_char(p->out, ascii[height]);
+      ttm_buf_char(&words, ascii[height]);
   }
-  color(p, "0");
-  ttm_buf_printf(p->out, "  %s up to ", ttm_use_name(use));
-  ttm_put_bytes(p->out, top);
-  ttm_buf_char(p->out, '\n');
+  ttm_buf_printf(&words, "  %s up to %s", ttm_use_name(use), TTM_BYTES_TEXT(top));
+  ttm_doc_labelled(&p->doc, "Last min", TTM_DOC_PLAIN, ttm_buf_str(&words));
+  p->doc.out->failed |= words.failed;
+  ttm_buf_free(&words);
 }
 
-static void put_uses(const page *p, const uint64_t uses[TTM_USES], bool shares) {
-  bool any = false;
-  for (int u = 0; u < TTM_USES; u++) {
-    if (!uses[u]) continue;
-    ttm_buf_printf(p->out, "%s%s ", any ? ", " : "", ttm_use_name((ttm_use)u));
-    ttm_put_bytes(p->out, uses[u]);
-    if (shares) ttm_buf_printf(p->out, " (%.0f%%)", ttm_percent((double)uses[u], (double)p->device->used[u]));
-    any = true;
-  }
-  if (!any) ttm_buf_puts(p->out, "nothing");
+static void put_row(page *p, const char *pid, const char *name, const uint64_t bytes[TTM_USES]) {
+  ttm_doc_cell(&p->doc, "%s", pid);
+  ttm_doc_cell(&p->doc, "%s", name);
+  for (int u = 0; u < TTM_USES; u++) ttm_doc_cell(&p->doc, "%s", bytes[u] ? TTM_BYTES_TEXT(bytes[u]) : "-");
 }
 
-/* Its share of what is in use, when there is more than one. */
-static void put_process(const page *p, const ttm_watch_process *process) {
-  if (!process->alive) color(p, "90");
-  size_t start = p->out->n;
-  ttm_buf_printf(p->out, "  %8d  ", (int)process->slot.pid);
-  text(p, process->slot.name, NAME - 13);
-  ttm_pad_to(p->out, start, NAME);
-  put_uses(p, process->slot.bytes, process->alive && p->device->alive > 1);
-  if (!process->alive) ttm_buf_puts(p->out, "  (dead, not counted)");
-  if (!process->alive) color(p, "0");
-  ttm_buf_char(p->out, '\n');
+static void put_process(page *p, const ttm_watch_process *process) {
+  char pid[16], name[TTM_SHM_NAME + 32];
+  snprintf(pid, sizeof pid, "%d", (int)process->slot.pid);
+  snprintf(name, sizeof name, "%s%s", process->slot.name, process->alive ? "" : " (dead, not counted)");
+  put_row(p, pid, name, process->slot.bytes);
 }
 
-static int put_processes(const page *p, bool all) {
+static void put_processes(page *p, bool all) {
+  const char *heads[2 + TTM_USES] = {">Pid", "Process"};
+  char names[TTM_USES][16];
   const ttm_watch_device *device = p->device;
-  ranked *order = device->processes.n ? ttm_alloc(device->processes.n * sizeof *order) : NULL;
-  if (device->processes.n && !order) return TTM_ENOMEM;
+  ranked order[TTM_SHM_SLOTS];
   size_t n = 0;
-  for (size_t i = 0; i < device->processes.n; i++) {
+  for (size_t i = 0; i < device->processes.n && i < TTM_SHM_SLOTS; i++) {
     const ttm_watch_process *process = &device->processes.at[i];
     if (!all && !process_wanted(p->view, process)) continue;
     uint64_t amount = p->view->sort < TTM_USES ? process->slot.bytes[p->view->sort] : 0;
     order[n++] = (ranked){process->alive ? amount + 1 : 0, i}; /* the dead last */
   }
-  if (n) qsort(order, n, sizeof *order, by_amount);
+  bool others = device->others[TTM_USE_DRAM] || device->others[TTM_USE_L1];
+  if (!n && !others) return;
+  for (int u = 0; u < TTM_USES; u++) {
+    snprintf(names[u], sizeof names[u], ">%s", ttm_use_name((ttm_use)u));
+    heads[2 + u] = names[u];
+  }
+  qsort(order, n, sizeof *order, by_amount);
+  ttm_doc_table(&p->doc, heads, 2 + TTM_USES);
   for (size_t i = 0; i < n; i++) put_process(p, &device->processes.at[order[i].row]);
-  ttm_free(order);
-  return TTM_OK;
+  if (others) put_row(p, "", "other processes (no slot)", device->others);
+  ttm_doc_table_end(&p->doc);
 }
 
-static int put_device(const page *p) {
+static void put_device(page *p) {
   const ttm_watch_device *device = p->device;
-  bool brief = is_idle(device);
-  color(p, brief ? "90" : "1");
-  ttm_buf_printf(p->out, "Device %u", device->device_id);
-  color(p, "0");
-  ttm_buf_printf(p->out, "  asic %llu  ", (unsigned long long)device->asic_id);
-  if (brief) {
-    ttm_buf_puts(p->out, "idle");
-    if (device->processes.n) ttm_buf_puts(p->out, ", "), ttm_put_counted(p->out, device->processes.n, "dead slot");
-    ttm_buf_char(p->out, '\n');
-    return p->view->once ? put_processes(p, device_wanted(p->view, device)) : TTM_OK;
-  }
-  ttm_watch_board_words(p->out, device);
-  ttm_buf_puts(p->out, device->stale ? "  (last good reading)\n" : "\n");
-  for (int u = 0; u < TTM_USES; u++) put_memory(p, (ttm_use)u);
-  put_history(p);
-  int status = put_processes(p, device_wanted(p->view, device));
-  if (device->others[TTM_USE_DRAM] || device->others[TTM_USE_L1]) {
-    ttm_buf_printf(p->out, "  %-*s", NAME - 2, "          other processes (no slot)");
-    put_uses(p, device->others, false);
-    ttm_buf_char(p->out, '\n');
-  }
-  return status;
+  bool idle = is_idle(device), all = device_wanted(p->view, device);
+  ttm_buf words = {0};
+  ttm_buf_printf(&words, "Device %u, asic %llu, ", device->device_id, (unsigned long long)device->asic_id);
+  if (idle)
+    ttm_buf_puts(&words, "idle");
+  else
+    ttm_watch_board_words(&words, device);
+  if (idle && device->processes.n)
+    ttm_buf_puts(&words, ", "), ttm_put_counted(&words, device->processes.n, "dead slot");
+  if (!idle && device->stale) ttm_buf_puts(&words, " (last good reading)");
+  ttm_buf_char(&words, '\0');
+  p->doc.out->failed |= words.failed;
+  if (!words.failed) ttm_doc_heading(&p->doc, words.at);
+  ttm_buf_free(&words);
+  for (int u = 0; u < TTM_USES && !idle; u++) put_memory(p, (ttm_use)u);
+  if (!idle) put_history(p);
+  if (!idle || p->view->once) put_processes(p, all);
 }
 
 /* ---- All ------------------------------------------------------------------------------------------------------------- */
@@ -214,6 +185,7 @@ static bool is_shown(const ttm_watch_view *view, const ttm_watch_device *device)
 }
 
 int ttm_watch_text(ttm_buf *out, const ttm_watch *watch, const ttm_watch_view *view) {
+  page p = {{.out = out, .columns = (unsigned)view->columns, .color = view->color, .utf8 = view->utf8}, view, NULL};
   size_t count = watch->devices.n, n = 0;
   ranked *order = count ? ttm_alloc(count * sizeof *order) : NULL;
   if (count && !order) return TTM_ENOMEM;
@@ -224,25 +196,22 @@ int ttm_watch_text(ttm_buf *out, const ttm_watch *watch, const ttm_watch_view *v
     if (is_shown(view, device)) order[n++] = (ranked){amount, i};
   }
   if (n) qsort(order, n, sizeof *order, by_amount);
-  bool brief = false;
   for (size_t i = 0; i < n; i++) {
-    page p = {out, view, watch->devices.at[order[i].row]};
-    bool was_brief = brief;
-    brief = is_idle(p.device);
-    if (i && !(brief && was_brief)) ttm_buf_char(out, '\n');
-    if (put_device(&p)) out->failed = true;
+    p.device = watch->devices.at[order[i].row];
+    if (i && is_idle(p.device) && is_idle(watch->devices.at[order[i - 1].row])) p.doc.started = false; /* one list */
+    put_device(&p);
   }
   ttm_free(order);
-  return out->failed ? TTM_ENOMEM : TTM_OK;
+  return ttm_doc_end(&p.doc);
 }
 
 void ttm_watch_problems(ttm_buf *out, const ttm_watch *watch, const char *margin, bool utf8) {
-  page p = {out, &(ttm_watch_view){.utf8 = utf8}, NULL};
+  ttm_text_form form = utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII;
   for (size_t i = 0; i < watch->problems.n; i++) {
     ttm_buf_puts(out, margin);
-    text(&p, watch->problems.at[i].file, SIZE_MAX);
+    ttm_put_text(out, ttm_str_of(watch->problems.at[i].file), SIZE_MAX, form);
     ttm_buf_char(out, ' ');
-    text(&p, watch->problems.at[i].why, SIZE_MAX);
+    ttm_put_text(out, ttm_str_of(watch->problems.at[i].why), SIZE_MAX, form);
     ttm_buf_char(out, '\n');
   }
 }
@@ -270,14 +239,12 @@ void ttm_watch_nothing(ttm_buf *out, const ttm_watch *watch) {
 
 void ttm_alarm_words(ttm_buf *out, const ttm_alarm_event *event) {
   const ttm_watch_device *device = event->device;
-  ttm_buf_printf(out, "alarm: device %u: %s at %.1f%% (", device->device_id, ttm_use_name(event->use), event->percent);
-  ttm_put_bytes(out, device->used[event->use]);
-  ttm_buf_puts(out, " of ");
-  ttm_put_bytes(out, device->capacity[event->use]);
-  ttm_buf_printf(out, "), above %g%%", event->mark);
+  ttm_buf_printf(out, "alarm: device %u: %s at %.1f %% (%s of %s), above %g %%", device->device_id,
+                 ttm_use_name(event->use), event->percent, TTM_BYTES_TEXT(device->used[event->use]),
+                 TTM_BYTES_TEXT(device->capacity[event->use]), event->mark);
   if (event->largest) {
     ttm_buf_puts(out, "; largest process: ");
-    ttm_put_text(out, ttm_str_of(event->largest->slot.name), 40, TTM_FORM_UTF8);
+    ttm_put_text(out, ttm_str_of(event->largest->slot.name), SIZE_MAX, TTM_FORM_UTF8);
     ttm_buf_printf(out, "[%d]", (int)event->largest->slot.pid);
   }
   ttm_buf_char(out, '\n');

@@ -63,15 +63,20 @@ static void end_list(ttm_doc *d) {
   d->in_list = false;
 }
 
+/* At column `indent`, where the line already is. */
+static void put_toned(ttm_doc *d, ttm_str text, size_t indent, ttm_doc_tone tone) {
+  static const char *const codes[] = {"", "31", "33", "2", "32"};
+  if (tone) color(d, codes[tone]);
+  put_wrapped(d, text, indent);
+  if (tone && d->color && !d->out->failed) d->out->n--, color(d, "0"), ttm_buf_char(d->out, '\n');
+}
+
 static void put_sentence(ttm_doc *d, ttm_str text, size_t indent, ttm_doc_tone tone) {
-  static const char *const codes[] = {"", "31", "33", "2"};
   if (d->in_list && d->form == TTM_DOC_MARKDOWN) ttm_buf_char(d->out, '\n');
   end_list(d);
   if (d->form == TTM_DOC_TERMINAL) {
     ttm_buf_printf(d->out, "%*s", (int)indent, "");
-    if (tone) color(d, codes[tone]);
-    put_wrapped(d, text, indent);
-    if (tone && d->color && !d->out->failed) d->out->n--, color(d, "0"), ttm_buf_char(d->out, '\n');
+    put_toned(d, text, indent, tone);
   } else {
     ttm_buf_puts(d->out, d->form == TTM_DOC_HTML ? "<p>" : "");
     put_foreign(d, text, SIZE_MAX);
@@ -147,9 +152,8 @@ void ttm_doc_labelled(ttm_doc *d, const char *label, ttm_doc_tone tone, ttm_str 
   if (*label) color(d, "1");
   ttm_buf_printf(d->out, strlen(label) < LABEL ? "%-*s" : "%-*s ", LABEL, label);
   if (*label) color(d, "0");
-  if (tone) color(d, tone == TTM_DOC_BAD ? "31" : tone == TTM_DOC_WARN ? "33" : "2");
-  put_wrapped(d, text, LABEL);
-  if (tone && d->color && !d->out->failed) d->out->n--, color(d, "0"), ttm_buf_char(d->out, '\n');
+  put_toned(d, text, LABEL, tone);
+  d->started = true;
 }
 
 void ttm_doc_heading(ttm_doc *d, const char *text) {

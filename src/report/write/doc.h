@@ -12,7 +12,7 @@ typedef enum ttm_doc_form { TTM_DOC_TERMINAL, TTM_DOC_MARKDOWN, TTM_DOC_HTML } t
 enum { TTM_DOC_COLUMNS = 16 }; /* of a table, at most */
 
 /* How a text looks where there is colour. */
-typedef enum ttm_doc_tone { TTM_DOC_PLAIN, TTM_DOC_BAD, TTM_DOC_WARN, TTM_DOC_DIM } ttm_doc_tone;
+typedef enum ttm_doc_tone { TTM_DOC_PLAIN, TTM_DOC_BAD, TTM_DOC_WARN, TTM_DOC_DIM, TTM_DOC_GOOD } ttm_doc_tone;
 
 /* Of each line on a terminal: the operation it is about, and whether it only goes on with what the line above began. */
 typedef struct ttm_doc_line_about {
