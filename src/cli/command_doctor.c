@@ -47,7 +47,7 @@ static void check_switch(ttm_doctor *d, const ttm_switch *s, bool has_log) {
 }
 
 static void check_environment(ttm_doctor *d, bool has_log) {
-  ttm_doctor_section(d, "Environment");
+  ttm_doc_heading(&d->doc, "Environment");
   for (size_t i = 0; i < TTM_SWITCHES; i++) check_switch(d, &ttm_switches[i], has_log);
   for (size_t i = 0; i < ttm_hindrance_count; i++) {
     const ttm_hindrance *h = &ttm_hindrances[i];
@@ -117,7 +117,7 @@ static void check_build(ttm_doctor *d, bool proven) {
   const char *environment = getenv("VIRTUAL_ENV");
   char pattern[4096];
   unsigned seen;
-  ttm_doctor_section(d, "Build");
+  ttm_doc_heading(&d->doc, "Build");
   if (proven) {
     ttm_doctor_ok(d, "the log has DEBUG lines of the runtime: it was built with TT_RUNTIME_DEBUG=ON");
     return;
@@ -162,12 +162,10 @@ static int check_log(ttm_doctor *d, const ttm_options *options, const char *log,
   int status = ttm_cli_read(&p, options, log, false, err);
   if (status && status != TTM_ENODATA) return status;
   ttm_buf title = {0};
-  ttm_buf_puts(&title, "Log ");
-  ttm_put_text(&title, ttm_str_of(strcmp(log, "-") ? log : "standard input"), SIZE_MAX,
-               d->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII);
+  ttm_buf_printf(&title, "Log %s", strcmp(log, "-") ? log : "standard input");
   ttm_buf_char(&title, '\0');
-  ttm_doctor_section(d, title.failed ? "" : title.at);
-  d->out.failed |= title.failed;
+  ttm_doc_heading(&d->doc, title.failed ? "" : title.at);
+  d->doc.out->failed |= title.failed;
   ttm_buf_free(&title);
   if (status && ttm_name_other_command(log, err)) {
     tell_diagnosis(d, err->message, "\n  ttmem ");
@@ -184,9 +182,8 @@ static int check_log(ttm_doctor *d, const ttm_options *options, const char *log,
 }
 
 static int run(const ttm_options *options, ttm_error *err) {
-  ttm_doctor d = {.columns = ttm_terminal_columns(STDOUT_FILENO),
-                  .color = ttm_terminal_color(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]),
-                  .utf8 = ttm_terminal_utf8()};
+  ttm_buf text = {0};
+  ttm_doctor d = {.doc = ttm_output_doc(TTM_OUTPUT_TERMINAL, options, &text)};
   log_facts facts = {.is_log = true};
   int status = options->inputs ? check_log(&d, options, options->input[0], &facts, err) : TTM_OK;
   if (!status) {
@@ -194,13 +191,13 @@ static int run(const ttm_options *options, ttm_error *err) {
       check_environment(&d, options->inputs > 0);
       check_build(&d, facts.has_debug);
     }
-    if (d.findings)
-      ttm_buf_printf(&d.out, "\n%u finding%s\n", d.findings, d.findings == 1 ? "" : "s");
-    else
-      ttm_buf_puts(&d.out, "\nno findings\n");
-    status = ttm_terminal_print(&d.out, err);
+    char count[TTM_COUNT_ROOM + 16];
+    snprintf(count, sizeof count, "%u finding%s", d.findings, d.findings == 1 ? "" : "s");
+    ttm_doc_heading(&d.doc, d.findings ? count : "No findings");
+    text.failed |= ttm_doc_end(&d.doc) != TTM_OK;
+    status = ttm_terminal_print(&text, err);
   }
-  ttm_buf_free(&d.out);
+  ttm_buf_free(&text);
   return !status && d.findings ? TTM_EXIT_FOUND : status;
 }
 

@@ -13,9 +13,8 @@
 
 /* Prints the answers. */
 static int put_cases(const ttm_options *options, const ttm_fit_cases *cases, ttm_error *err) {
-  ttm_summary_style style = ttm_terminal_style(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]);
   ttm_buf text = {0};
-  ttm_doc doc = {.out = &text, .columns = style.columns, .color = style.color, .utf8 = style.utf8};
+  ttm_doc doc = ttm_output_doc(TTM_OUTPUT_TERMINAL, options, &text);
   text.failed |= options->given[TTM_OPTION_JSON] ? ttm_fit_json(cases, &text) != TTM_OK
                                                  : ttm_fit_write(&doc, cases, options->per_chip) != TTM_OK;
   return ttm_terminal_print(&text, err);

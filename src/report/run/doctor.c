@@ -7,75 +7,47 @@
 #include "analyze/words.h"
 #include "profile/diagnose.h"
 
-enum { MARK_COLUMNS = 11, LONGEST = 1024 };
+enum { COMMAND_COLUMN = 12, LONGEST = 1024 };
 
 #define RUN_IT "ttmem run -- python3 model.py"
 
 /* ---- The list ----------------------------------------------------------------------------------------------------- */
 
-void ttm_doctor_section(ttm_doctor *d, const char *title) {
-  if (d->out.n) ttm_buf_char(&d->out, '\n');
-  ttm_buf_printf(&d->out, d->color ? "\x1b[1m%s\x1b[0m\n" : "%s\n", title);
-}
-
-static void put_harmless(ttm_doctor *d, ttm_str text) {
-  ttm_put_text(&d->out, text, SIZE_MAX, d->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII);
-}
-
-static void put_mark(ttm_doctor *d, const char *mark, const char *paint) {
-  if (d->color && paint)
-    ttm_buf_printf(&d->out, "  %s%-7s\x1b[0m  ", paint, mark);
-  else
-    ttm_buf_printf(&d->out, "  %-7s  ", mark);
-}
-
-/* Below the marks; the first line is begun already. */
-static void put_wrapped(ttm_doctor *d, ttm_str text) {
-  ttm_put_paragraph(&d->out, text, MARK_COLUMNS, MARK_COLUMNS, d->columns > 60 ? d->columns : 60,
-                    d->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII);
-  ttm_buf_char(&d->out, '\n');
-}
-
-static void put_formatted(ttm_doctor *d, const char *mark, const char *paint, const char *format, va_list args) {
+static void put_formatted(ttm_doctor *d, const char *mark, const char *format, va_list args) {
   ttm_buf text = {0};
   ttm_buf_vprintf(&text, format, args);
-  put_mark(d, mark, paint);
-  put_wrapped(d, ttm_buf_str(&text));
-  d->out.failed |= text.failed;
+  ttm_doc_labelled(&d->doc, mark, TTM_DOC_PLAIN, ttm_buf_str(&text));
+  d->doc.out->failed |= text.failed;
   ttm_buf_free(&text);
 }
 
 void ttm_doctor_ok(ttm_doctor *d, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  put_formatted(d, "ok", "\x1b[32m", format, args);
+  put_formatted(d, "ok", format, args);
   va_end(args);
 }
 
 void ttm_doctor_note(ttm_doctor *d, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  put_formatted(d, "note", NULL, format, args);
+  put_formatted(d, "note", format, args);
   va_end(args);
 }
 
 void ttm_doctor_finding(ttm_doctor *d, const char *title, const char *why, const char *fix) {
+  ttm_buf commands = {0};
   d->findings++;
-  put_mark(d, "finding", "\x1b[31m");
-  put_wrapped(d, ttm_str_of(title));
-  if (why) {
-    ttm_buf_printf(&d->out, "%*s", MARK_COLUMNS, "");
-    put_wrapped(d, ttm_str_of(why));
+  ttm_doc_labelled(&d->doc, "finding", TTM_DOC_BAD, ttm_str_of(title));
+  if (why) ttm_doc_labelled(&d->doc, "", TTM_DOC_PLAIN, ttm_str_of(why));
+  for (ttm_str rest = ttm_str_of(fix ? fix : ""); rest.n;) {
+    ttm_buf_printf(&commands, "%*s", COMMAND_COLUMN, "");
+    ttm_put_text(&commands, ttm_str_take_to(&rest, '\n'), SIZE_MAX, d->doc.utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII);
+    ttm_buf_char(&commands, '\n');
   }
-  while (fix && *fix) {
-    ttm_str line = ttm_str_of(fix);
-    size_t n = ttm_str_find_char(line, '\n');
-    line = ttm_str_first(line, n);
-    ttm_buf_printf(&d->out, "%*s  ", MARK_COLUMNS, "");
-    put_harmless(d, line);
-    ttm_buf_char(&d->out, '\n');
-    fix += line.n + (fix[line.n] == '\n');
-  }
+  ttm_doc_block(&d->doc, ttm_buf_str(&commands)); /* to be copied: never broken */
+  d->doc.out->failed |= commands.failed;
+  ttm_buf_free(&commands);
 }
 
 /* ---- The log ------------------------------------------------------------------------------------------------------ */
@@ -103,8 +75,8 @@ static const char *fix_of_kind(ttm_log_kind kind) {
 static void check_kind(ttm_doctor *d, const ttm_profile *p) {
   const ttm_seen *seen = &p->seen;
   if (p->kind == TTM_LOG_FULL)
-    ttm_doctor_ok(d, "operation lines (%llu) and memory states (%llu)", (unsigned long long)seen->op_lines,
-                  (unsigned long long)seen->blocks);
+    ttm_doctor_ok(d, "operation lines (%s) and memory states (%s)", TTM_COUNT_TEXT(seen->op_lines),
+                  TTM_COUNT_TEXT(seen->blocks));
   else
     ttm_doctor_finding(d, ttm_words_kind(p), ttm_words_missing(p), fix_of_kind(p->kind));
 }
@@ -140,7 +112,7 @@ static void check_dumps(ttm_doctor *d, const ttm_profile *p) {
         "does this unless it runs with -s.",
         RUN_IT "\n" TTM_RUN_AND_KEEP "\npytest -s test_model.py 2>&1 | tee model_profile.log");
   else
-    ttm_doctor_ok(d, "module dumps (%llu)", (unsigned long long)seen->dumps);
+    ttm_doctor_ok(d, "module dumps (%s)", TTM_COUNT_TEXT(seen->dumps));
 }
 
 static void check_end(ttm_doctor *d, const ttm_profile *p) {
@@ -151,8 +123,8 @@ static void check_end(ttm_doctor *d, const ttm_profile *p) {
                        "The program was killed, the disk was full, or it still runs. The complete part was used.",
                        RUN_IT);
   else if (seen->unfinished && !p->incidents.n) {
-    snprintf(title, sizeof title, "programs that did not finish, without an error message (%llu)",
-             (unsigned long long)seen->unfinished);
+    snprintf(title, sizeof title, "programs that did not finish, without an error message (%s)",
+             TTM_COUNT_TEXT(seen->unfinished));
     ttm_doctor_finding(d, title, "The program was killed or hung, or the error went to a stream that was not logged.",
                        RUN_IT);
   } else
@@ -163,12 +135,12 @@ static void check_lines(ttm_doctor *d, const ttm_profile *p) {
   uint64_t torn = ttm_words_not_understood(&p->seen);
   char title[LONGEST];
   if (torn) {
-    snprintf(title, sizeof title, "unusable lines or states (%llu)", (unsigned long long)torn);
-    ttm_doctor_finding(d, title,
-                       "Lines are torn when several processes write to one file, or when Python buffers its own "
-                       "output. The LLM report "
-                       "lists them with their log lines. One pipe for all processes keeps lines whole.",
-                       RUN_IT "\nmpirun --tag-output ... 2>&1 | tee model_profile.log");
+    snprintf(title, sizeof title, "unusable lines or states (%s)", TTM_COUNT_TEXT(torn));
+    ttm_doctor_finding(
+        d, title,
+        "Lines are torn when several processes write to one file, or when Python buffers its own "
+        "output. The LLM report lists them with their log lines. One pipe for all processes keeps lines whole.",
+        RUN_IT "\nmpirun --tag-output ... 2>&1 | tee model_profile.log");
   }
   if (p->seen.trace_cache)
     ttm_doctor_finding(

@@ -4,17 +4,14 @@
 #ifndef TTM_REPORT_DOCTOR_H
 #define TTM_REPORT_DOCTOR_H
 
-#include "base/buf.h"
 #include "profile/profile.h"
+#include "report/write/doc.h"
 
 typedef struct ttm_doctor {
-  ttm_buf out;
+  ttm_doc doc;
   unsigned findings;
-  unsigned columns;
-  bool color, utf8;
 } ttm_doctor;
 
-void ttm_doctor_section(ttm_doctor *d, const char *title);
 /* All is well; something to know; something is wrong. Texts may come from a log or the environment: they are made harmless. */
 void ttm_doctor_ok(ttm_doctor *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void ttm_doctor_note(ttm_doctor *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
