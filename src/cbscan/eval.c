@@ -14,12 +14,12 @@ int cbs_eval_begin(cbs_eval *eval, const cbs_tree *tree, const cbs_names *names,
   return TTM_OK;
 }
 
-bool cbs_constants_find(cbs_constants constants, ttm_str name, int64_t *value) {
-  size_t low = 0, high = constants.n;
+bool cbs_constants_find(const cbs_defines *constants, ttm_str name, int64_t *value) {
+  size_t low = 0, high = constants->n;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
-    int order = ttm_str_order(constants.at[middle].name, name);
-    if (!order) return *value = constants.at[middle].value, true;
+    int order = ttm_str_order(constants->at[middle].name, name);
+    if (!order) return *value = constants->at[middle].value, true;
     if (order < 0)
       low = middle + 1;
     else
@@ -166,7 +166,7 @@ static cbs_value eval_declared(cbs_eval *eval, const cbs_name *name, cbs_node at
 static cbs_value eval_name(cbs_eval *eval, cbs_node n, const cbs_eval_frame *frame) {
   ttm_str text = cbs_name_last(eval->tree, n);
   int64_t value;
-  if (cbs_constants_find(eval->defines, text, &value)) return cbs_value_given(value);
+  if (cbs_constants_find(&eval->defines, text, &value)) return cbs_value_given(value);
   if (cbs_tree_kind(eval->tree, n) == CBS_N_QUALIFIED) {
     ttm_str qualifier = qualifier_of(eval->tree, n), whole = cbs_tree_text(eval->tree, n);
     int format = cbs_format_find(text);
@@ -182,7 +182,7 @@ static cbs_value eval_name(cbs_eval *eval, cbs_node n, const cbs_eval_frame *fra
   const cbs_name *name = cbs_names_find(eval->names, text, n);
   if (name && name->kind != CBS_NAME_FUNCTION) return eval_declared(eval, name, n, frame);
   if (builtin_constant(text, &value)) return cbs_value_int(value);
-  if (cbs_constants_find(eval->elsewhere, text, &value)) return cbs_value_int(value);
+  if (cbs_constants_find(&eval->elsewhere, text, &value)) return cbs_value_int(value);
   return cbs_value_unknown(text);
 }
 
@@ -194,7 +194,7 @@ static cbs_value eval_field(cbs_eval *eval, cbs_node n, const cbs_eval_frame *fr
   cbs_node object = cbs_tree_field(tree, n, CBS_F_ARGUMENT), field = cbs_tree_field(tree, n, CBS_F_FIELD);
   cbs_value unknown = cbs_value_unknown(cbs_tree_text(tree, n));
   int64_t given;
-  if (cbs_constants_find(eval->defines, cbs_tree_text(tree, n), &given)) return cbs_value_given(given);
+  if (cbs_constants_find(&eval->defines, cbs_tree_text(tree, n), &given)) return cbs_value_given(given);
   const cbs_name *name = cbs_name_of(eval->names, object);
   if (!field || !name || name->kind != CBS_NAME_VARIABLE) return unknown;
   ttm_str word = cbs_tree_text(tree, field);

@@ -13,11 +13,8 @@ typedef struct cbs_define {
   int64_t value;
 } cbs_define;
 
-/* Values of names that the file itself does not declare. */
-typedef struct cbs_constants {
-  const cbs_define *at; /* sorted by name */
-  size_t n;
-} cbs_constants;
+/* Sorted by name once they are settled. */
+typedef TTM_VEC(cbs_define) cbs_defines;
 
 /* A call that is being followed: parameters of `function` are the arguments of `call`. */
 typedef struct cbs_eval_frame {
@@ -28,10 +25,10 @@ typedef struct cbs_eval_frame {
 typedef struct cbs_eval {
   const cbs_tree *tree;
   const cbs_names *names;
-  ttm_arena *arena;        /* for what is remembered */
-  cbs_constants defines;   /* -D: win over everything */
-  cbs_constants elsewhere; /* from headers: for names not declared here */
-  cbs_value **known;       /* by declaration; NULL where not worked out yet */
+  ttm_arena *arena;      /* for what is remembered */
+  cbs_defines defines;   /* -D: win over everything; borrowed */
+  cbs_defines elsewhere; /* from headers: for names not declared here; borrowed */
+  cbs_value **known;     /* by declaration; NULL where not worked out yet */
   uint32_t depth, steps;
 } cbs_eval;
 
@@ -55,6 +52,6 @@ cbs_value cbs_eval_initialiser(cbs_eval *eval, cbs_node value, const cbs_eval_fr
 void cbs_eval_leave(const cbs_eval *eval, const cbs_name *name, cbs_node *at, const cbs_eval_frame **frame);
 /* The function or lambda of a name that is called, 0 when the file has none or several. */
 cbs_node cbs_eval_callee(const cbs_eval *eval, cbs_node call);
-bool cbs_constants_find(cbs_constants constants, ttm_str name, int64_t *value);
+bool cbs_constants_find(const cbs_defines *constants, ttm_str name, int64_t *value);
 
 #endif

@@ -105,23 +105,22 @@ static cbs_value follow(cbs_eval *eval, cbs_node call, cbs_node function, const 
 
 /* ---- Known functions ---------------------------------------------------------------------------------------------- */
 
-typedef enum { NOT_KNOWN, TILE, DATUM, SAME, INT_CAST, REAL_CAST, CEIL, FLOOR, PAIR, ARG, NAMED } call_kind;
+typedef enum { NOT_KNOWN, TILE, DATUM, SAME, CAST, CONVERT, PAIR, ARG, NAMED } call_kind;
 
 typedef struct known_call {
   call_kind kind;
   const char *names; /* of all functions of the kind */
-  const char *op;    /* for PAIR */
+  const char *op;    /* of cbs_value_binary or cbs_value_convert */
 } known_call;
 
 static const known_call known_calls[] = {
     {TILE, "tile_size get_tile_size TileSize single_tile_size", NULL},
     {DATUM, "datum_size", NULL},
-    {INT_CAST, "static_cast uint32_t int32_t uint8_t uint16_t uint64_t size_t int unsigned CBIndex to_underlying",
-     NULL},
-    {REAL_CAST, "float double", NULL},
+    {CAST, "static_cast uint32_t int32_t uint8_t uint16_t uint64_t size_t int unsigned CBIndex to_underlying", NULL},
+    {CONVERT, "float double", "real"},
     {SAME, "datatype_to_dataformat_converter move forward as_const DFBSpecName string path", NULL},
-    {CEIL, "ceil", NULL},
-    {FLOOR, "floor", NULL},
+    {CONVERT, "ceil", "ceil"},
+    {CONVERT, "floor", "floor"},
     {PAIR, "min", "min"},
     {PAIR, "max", "max"},
     {PAIR, "div_up ceil_div div_ceil", "div_up"},
@@ -151,7 +150,7 @@ static cbs_value minimum_of_list(cbs_eval *eval, cbs_node list, ttm_str op, cons
 static cbs_value eval_known(cbs_eval *eval, cbs_node call, const known_call *known, const cbs_eval_frame *frame) {
   cbs_node first = cbs_call_argument(eval->tree, call, 0);
   ttm_str op = ttm_str_of(known->op);
-  if (known->kind == PAIR && first && cbs_tree_kind(eval->tree, first) == CBS_N_INIT_LIST) { /* std::min({a, b, c}) */
+  if (known->kind == PAIR && cbs_tree_kind(eval->tree, first) == CBS_N_INIT_LIST) { /* std::min({a, b, c}) */
     return minimum_of_list(eval, first, op, frame);
   }
   cbs_value a = argument(eval, call, 0, frame);
@@ -160,20 +159,16 @@ static cbs_value eval_known(cbs_eval *eval, cbs_node call, const known_call *kno
       return format_size(&a, true);
     case DATUM:
       return format_size(&a, false);
-    case INT_CAST: {
+    case CAST: {
       ttm_str text = cbs_tree_text(eval->tree, cbs_tree_field(eval->tree, call, CBS_F_FUNCTION));
       bool real = cbs_text_has_word(text, TTM_LIT("float")) || cbs_text_has_word(text, TTM_LIT("double"));
       return cbs_value_convert(&a, real ? "real" : "trunc");
     }
-    case REAL_CAST:
-      return cbs_value_convert(&a, "real");
-    case CEIL:
-      return cbs_value_convert(&a, "ceil");
-    case FLOOR:
-      return cbs_value_convert(&a, "floor");
+    case CONVERT:
+      return cbs_value_convert(&a, known->op);
     case PAIR: {
       cbs_value b = argument(eval, call, 1, frame), r = cbs_value_binary(op, &a, &b);
-      if (a.varies || b.varies) r.varies = true;
+      r.varies |= a.varies || b.varies;
       return r;
     }
     case ARG:
@@ -185,6 +180,13 @@ static cbs_value eval_known(cbs_eval *eval, cbs_node call, const known_call *kno
     default:
       return a;
   }
+}
+
+/* What the user gave for the text of a call, else unknown. */
+static cbs_value given_value(const cbs_eval *eval, cbs_node call) {
+  ttm_str text = cbs_tree_text(eval->tree, call);
+  int64_t given;
+  return cbs_constants_find(&eval->defines, text, &given) ? cbs_value_given(given) : cbs_value_unknown(text);
 }
 
 /* object.method(...) */
@@ -210,21 +212,16 @@ static cbs_value eval_method(cbs_eval *eval, cbs_node call, cbs_node function, c
     size.at_most = cbs_value_is_known(&format) && size.n ? cbs_value_max(&size) : 4096;
     return size;
   }
-  int64_t given;
-  if (cbs_constants_find(eval->defines, cbs_tree_text(tree, call), &given)) return cbs_value_given(given);
-  return cbs_value_unknown(cbs_tree_text(tree, call));
+  return given_value(eval, call);
 }
 
 cbs_value cbs_eval_call(cbs_eval *eval, cbs_node call, const cbs_eval_frame *frame) {
   const cbs_tree *tree = eval->tree;
   cbs_node function = cbs_tree_field(tree, call, CBS_F_FUNCTION);
-  if (!function) return cbs_value_unknown((ttm_str){0});
   if (cbs_tree_kind(tree, function) == CBS_N_FIELD) return eval_method(eval, call, function, frame);
   cbs_node callee = cbs_eval_callee(eval, call);
   if (callee) return follow(eval, call, callee, frame);
   const known_call *known = find_known(cbs_name_last(tree, function));
   if (known) return eval_known(eval, call, known, frame);
-  int64_t given;
-  if (cbs_constants_find(eval->defines, cbs_tree_text(tree, call), &given)) return cbs_value_given(given);
-  return cbs_value_unknown(cbs_tree_text(tree, call));
+  return given_value(eval, call);
 }

@@ -241,17 +241,17 @@ static bool whole_number(ttm_str text, int64_t *value) {
   return true;
 }
 
-static int add_constant(cbs_define_list *out, ttm_str left, ttm_str right) {
+static int add_constant(cbs_defines *out, ttm_str left, ttm_str right) {
   int64_t value;
   left = ttm_str_trim(left);
   size_t start = left.n;
   while (start && is_word(left.p[start - 1])) start--;
   ttm_str name = ttm_str_from(left, start);
   if (!name.n || !whole_number(right, &value)) return TTM_OK;
-  return ttm_vec_push(&out->list, (cbs_define){name, value});
+  return ttm_vec_push(out, (cbs_define){name, value});
 }
 
-int cbs_constants_read(cbs_define_list *out, ttm_str text) {
+int cbs_constants_read(cbs_defines *out, ttm_str text) {
   while (text.n) {
     ttm_str line = ttm_str_trim(ttm_str_take_to(&text, '\n'));
     size_t comment = ttm_str_find(line, TTM_LIT("//"));
@@ -279,9 +279,9 @@ static int by_name(const void *a, const void *b) {
   return order ? order : x->value < y->value ? -1 : x->value > y->value;
 }
 
-void cbs_constants_settle(cbs_define_list *constants) {
-  size_t kept = 0, n = constants->list.n;
-  cbs_define *at = constants->list.at;
+void cbs_constants_settle(cbs_defines *constants) {
+  size_t kept = 0, n = constants->n;
+  cbs_define *at = constants->at;
   if (n) qsort(at, n, sizeof *at, by_name);
   for (size_t i = 0; i < n;) {
     size_t end = i + 1;
@@ -289,5 +289,5 @@ void cbs_constants_settle(cbs_define_list *constants) {
     if (at[i].value == at[end - 1].value) at[kept++] = at[i];
     i = end;
   }
-  constants->list.n = kept;
+  constants->n = kept;
 }

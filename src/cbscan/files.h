@@ -22,11 +22,8 @@ bool cbs_is_header(ttm_str path);
 char *cbs_simplify(ttm_str text, bool choose, ttm_arena *arena);
 
 /* Whole numbers a header gives a name at file scope (constexpr, #define), found without parsing. */
-typedef struct cbs_define_list {
-  TTM_VEC(cbs_define) list;
-} cbs_define_list;
-int cbs_constants_read(cbs_define_list *out, ttm_str text);
+int cbs_constants_read(cbs_defines *out, ttm_str text);
 /* Sorts by name; names given several different values are dropped. */
-void cbs_constants_settle(cbs_define_list *constants);
+void cbs_constants_settle(cbs_defines *constants);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cbscan/findings.h"
+/* What is wrong, or worth knowing, between the buffers of a program and its kernels. */
+#include "cbscan/unit.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -10,6 +11,58 @@
 #include "base/checked.h"
 #include "base/format.h"
 #include "base/intern.h"
+
+/* ---- Buffers -------------------------------------------------------------------------------------------------------- */
+
+static const char *const origin_names[CBS_ORIGINS] = {"CircularBufferConfig", "create_cb", "CBDescriptor",
+                                                      "DataflowBuffer"};
+const char *cbs_origin_name(cbs_origin origin) { return origin_names[origin]; }
+
+static bool sizes_known(const cbs_value *v) {
+  return v->type == CBS_VALUE_INT && cbs_value_is_known(v) && cbs_value_min(v) >= 0;
+}
+
+bool cbs_buffer_pages(const cbs_buffer *cb, uint64_t *least, uint64_t *most) {
+  *least = UINT64_MAX;
+  *most = 0;
+  if (!cb->slot_count || !sizes_known(&cb->total.value)) return false;
+  const cbs_value *page = &cb->slots[0].page.value;
+  for (size_t s = 0; s < cb->slot_count; s++) {
+    const cbs_value *other = &cb->slots[s].page.value;
+    if (!sizes_known(other) || cbs_value_min(other) <= 0) return false;
+    /* Aliases may look at the same memory in pages of another size. */
+    if (cbs_value_min(other) != cbs_value_min(page) || cbs_value_max(other) != cbs_value_max(page)) return false;
+  }
+  /* Both usually follow one choice (of a format, say): pair by pair when they have as many alternatives. */
+  const cbs_value *total = &cb->total.value;
+  for (int i = 0; i < total->n; i++) {
+    for (int j = 0; j < page->n; j++) {
+      if (total->n == page->n && i != j) continue;
+      uint64_t pages = (uint64_t)total->v[i].i / (uint64_t)page->v[j].i;
+      if (pages < *least) *least = pages;
+      if (pages > *most) *most = pages;
+    }
+  }
+  return true;
+}
+
+bool cbs_buffer_bytes(const cbs_buffer *cb, uint64_t *least, uint64_t *most) {
+  const cbs_value *total = &cb->total.value;
+  *least = *most = 0;
+  if (cb->owner == CBS_GLOBAL || cb->address_only) return true;
+  if (total->type != CBS_VALUE_INT) return false;
+  if (sizes_known(total) && cb->owner == CBS_OWN) *least = (uint64_t)cbs_value_min(total);
+  int64_t bound = cbs_value_bound(total);
+  if (bound == INT64_MAX || bound < 0) return false;
+  *most = (uint64_t)bound;
+  return true;
+}
+
+bool cbs_buffer_is_adaptive(const cbs_buffer *cb) {
+  return cb->total.value.varies || !cbs_value_is_one(&cb->total.value);
+}
+
+/* ---- Findings ---------------------------------------------------------------------------------------------------------- */
 
 /* Adds a finding; one kernel serves many programs, so the same is said once. */
 static int report(cbs_scan *scan, ttm_cb_level level, const char *rule, uint32_t file, uint32_t line,
@@ -163,6 +216,94 @@ static bool has_index(const cbs_scan *scan, const cbs_function *function, int64_
   return false;
 }
 
+/* ---- Host against kernel -------------------------------------------------------------------------------------------------------- */
+
+/* Takes the last part off a path; false when there is none. "." and ".." are no parts. */
+static bool take_last_part(ttm_str *path, ttm_str *part) {
+  while (path->n) {
+    size_t start = path->n;
+    while (start && path->p[start - 1] != '/') start--;
+    *part = ttm_str_from(*path, start);
+    path->n = start ? start - 1 : 0;
+    if (part->n && !ttm_str_eq(*part, TTM_LIT(".")) && !ttm_str_eq(*part, TTM_LIT(".."))) return true;
+  }
+  return false;
+}
+
+/* Parts two paths share at their ends; 0 when that is too little to call them the same file: a reference is a path from the root of
+ * some checkout and the scan may have begun deeper, so either all of one of them, or three parts. */
+static size_t shared_parts(ttm_str a, ttm_str b) {
+  size_t shared = 0;
+  for (;;) {
+    ttm_str x, y;
+    bool more_a = take_last_part(&a, &x), more_b = take_last_part(&b, &y);
+    if (!more_a || !more_b) return shared;
+    if (!ttm_str_eq(x, y)) return shared >= 3 ? shared : 0;
+    shared++;
+  }
+}
+
+/* The file of the kernel a reference names: one scanned file whose path ends with it; UINT32_MAX when none or several do. */
+static uint32_t kernel_file(const cbs_scan *scan, const cbs_kernel_ref *ref) {
+  uint32_t found = UINT32_MAX;
+  size_t best = 0;
+  if (ref->path.type != CBS_VALUE_STRING || !cbs_value_is_one(&ref->path)) return UINT32_MAX;
+  for (size_t f = 0; f < scan->files.n; f++) {
+    if (scan->files.at[f].role != CBS_FILE_KERNEL) continue;
+    size_t shared = shared_parts(ttm_str_of(scan->files.at[f].path), ref->path.v[0].t);
+    if (shared > best)
+      best = shared, found = (uint32_t)f;
+    else if (shared && shared == best)
+      found = UINT32_MAX; /* two are as good */
+  }
+  return found;
+}
+
+static cbs_value named_meaning(const cbs_kernel_ref *ref, ttm_str name) {
+  for (size_t i = 0; i < ref->named_count; i++) {
+    if (ttm_str_eq(ref->named[i].name, name)) return ref->named[i].value;
+  }
+  return cbs_value_unknown(name);
+}
+
+/* What an id in a kernel means in a program that gives these arguments: a buffer index, or a dataflow buffer by name. */
+static cbs_value meaning_of(const cbs_kernel_ref *ref, const cbs_value *id) {
+  if (!cbs_value_is_one(id)) return *id;
+  switch (id->type) {
+    case CBS_VALUE_ARG:
+      if (id->v[0].i < 0 || (uint64_t)id->v[0].i >= ref->arg_count) return cbs_value_unknown((ttm_str){0});
+      return ref->args[id->v[0].i].value;
+    case CBS_VALUE_NAMED_ARG:
+    case CBS_VALUE_ACCESSOR:
+      return named_meaning(ref, id->v[0].t);
+    default:
+      return *id;
+  }
+}
+
+/* The only buffer of a function with that index or name; NULL when there is none, several, or it may be one of the unresolved. */
+static const cbs_buffer *find_buffer(const cbs_scan *scan, const cbs_function *function, const cbs_value *meaning) {
+  const cbs_buffer *found = NULL;
+  if (!cbs_value_is_one(meaning)) return NULL;
+  for (uint32_t i = 0; i < function->buffer_count; i++) {
+    const cbs_buffer *cb = &scan->buffers.at[function->first_buffer + i];
+    if (!cb->created || cb->address_only) continue;
+    for (size_t s = 0; s < cb->slot_count; s++) {
+      const cbs_value *index = &cb->slots[s].index.value;
+      if (!cbs_value_is_known(index)) return NULL; /* it might be this one */
+      if (index->type != meaning->type) continue;
+      for (int v = 0; v < index->n; v++) {
+        bool same = index->type == CBS_VALUE_STRING ? ttm_str_eq(index->v[v].t, meaning->v[0].t)
+                                                    : index->v[v].i == meaning->v[0].i;
+        if (!same || found == cb) continue;
+        if (found || index->n > 1) return NULL;
+        found = cb;
+      }
+    }
+  }
+  return found;
+}
+
 /* ---- Kernels against buffers ---------------------------------------------------------------------------------------- */
 
 static int check_count(cbs_scan *scan, const cbs_buffer *cb, const cbs_use *use, const cbs_value *meaning,
@@ -214,7 +355,7 @@ static cbs_link *link_of(program *p, const cbs_value *meaning) {
 
 static int check_use(program *p, const cbs_kernel_ref *ref, const cbs_use *use) {
   cbs_scan *scan = p->scan;
-  cbs_value meaning = cbs_meaning(ref, &use->id.value), count = cbs_meaning(ref, &use->count.value);
+  cbs_value meaning = meaning_of(ref, &use->id.value), count = meaning_of(ref, &use->count.value);
   bool known = cbs_value_is_one(&meaning) && (meaning.type == CBS_VALUE_INT || meaning.type == CBS_VALUE_STRING);
   if (!known) {
     p->complete = false;
@@ -228,7 +369,7 @@ static int check_use(program *p, const cbs_kernel_ref *ref, const cbs_use *use) 
     t->pushed_in_loop |= use->in_loop && !use->conditional;
   }
   if (use->act == CBS_POP || use->act == CBS_WAIT) t->popped_file = use->file, t->popped_line = use->line;
-  const cbs_buffer *cb = cbs_find_buffer(scan, p->function, &meaning);
+  const cbs_buffer *cb = find_buffer(scan, p->function, &meaning);
   if (cb) return check_count(scan, cb, use, &meaning, count);
   /* An index no core has marks a buffer that this program goes without. */
   bool possible =
@@ -242,7 +383,7 @@ static int check_use(program *p, const cbs_kernel_ref *ref, const cbs_use *use) 
 }
 
 static int check_kernel(program *p, const cbs_kernel_ref *ref) {
-  uint32_t file = cbs_kernel_file(p->scan, ref);
+  uint32_t file = kernel_file(p->scan, ref);
   if (file == UINT32_MAX) {
     p->complete = false;
     return TTM_OK;
@@ -253,7 +394,7 @@ static int check_kernel(program *p, const cbs_kernel_ref *ref) {
     if (check_use(p, ref, &p->scan->uses.at[kernel->first_use + u])) return TTM_ENOMEM;
   }
   for (uint32_t h = 0; h < kernel->handed_count; h++) {
-    cbs_value meaning = cbs_meaning(ref, &p->scan->handed.at[kernel->first_handed + h].id);
+    cbs_value meaning = meaning_of(ref, &p->scan->handed.at[kernel->first_handed + h].id);
     if (!cbs_value_is_one(&meaning) || (meaning.type != CBS_VALUE_INT && meaning.type != CBS_VALUE_STRING)) continue;
     cbs_link *t = link_of(p, &meaning);
     if (!t) return TTM_ENOMEM;
@@ -265,7 +406,7 @@ static int check_kernel(program *p, const cbs_kernel_ref *ref) {
 static int check_link(program *p, const cbs_link *t) {
   char name[80];
   bool pushed = t->pushed_file != UINT32_MAX, popped = t->popped_file != UINT32_MAX;
-  const cbs_buffer *cb = cbs_find_buffer(p->scan, p->function, &t->buffer);
+  const cbs_buffer *cb = find_buffer(p->scan, p->function, &t->buffer);
   if (!cb || cb->owner != CBS_OWN) return TTM_OK; /* what lives in a tensor is filled or read outside */
   buffer_name(name, &t->buffer);
   if (pushed && !popped && !t->handed && p->complete) {

@@ -47,26 +47,23 @@ static bool id_of_object(cbs_unit *unit, cbs_node object, cbs_expression *id) {
   const cbs_tree *tree = &unit->tree;
   if (cbs_tree_kind(tree, object) == CBS_N_CALL) { /* CircularBuffer(id).wait_front(1) */
     cbs_node function = cbs_tree_field(tree, object, CBS_F_FUNCTION), first = cbs_call_argument(tree, object, 0);
-    if (!function || !first || !is_buffer_type(cbs_name_last(tree, function))) return false;
+    if (!first || !is_buffer_type(cbs_name_last(tree, function))) return false;
     *id = cbs_evaluate(unit, first, NULL);
     return true;
   }
-  if (cbs_tree_kind(tree, object) != CBS_N_IDENTIFIER) return false;
-  const cbs_name *name = cbs_names_find(&unit->names, cbs_tree_text(tree, object), object);
+  const cbs_name *name = cbs_name_of(&unit->names, object);
   if (!name || !name->type) return false;
-  ttm_str type = cbs_name_last(tree, name->type);
   *id = (cbs_expression){.text = cbs_tree_text(tree, object), .value = cbs_value_unknown(cbs_tree_text(tree, object))};
-  bool known = is_buffer_type(type);
-  if (!known) { /* auto cb = CircularBuffer(id), or a template parameter */
-    ttm_str value = name->value ? cbs_tree_text(tree, name->value) : (ttm_str){"", 0};
+  if (!is_buffer_type(cbs_name_last(tree, name->type))) { /* auto cb = CircularBuffer(id), or a template parameter */
+    ttm_str value = cbs_tree_text(tree, name->value);
     if (!ttm_str_contains(value, TTM_LIT("CircularBuffer")) && !ttm_str_contains(value, TTM_LIT("DataflowBuffer")))
       return false;
   }
   cbs_node value = name->kind == CBS_NAME_PARAMETER ? 0 : name->value;
-  if (value && cbs_tree_kind(tree, value) == CBS_N_CALL) value = cbs_tree_field(tree, value, CBS_F_ARGUMENTS);
-  if (value && cbs_tree_kind(tree, value) == CBS_N_COMPOUND_LITERAL) value = cbs_tree_field(tree, value, CBS_F_VALUE);
-  cbs_node first = value ? cbs_tree_child(tree, value, 0) : 0;
-  if (first && cbs_tree_kind(tree, first) == CBS_N_PARAMETER) first = cbs_tree_child(tree, first, 0);
+  if (cbs_tree_kind(tree, value) == CBS_N_CALL) value = cbs_tree_field(tree, value, CBS_F_ARGUMENTS);
+  if (cbs_tree_kind(tree, value) == CBS_N_COMPOUND_LITERAL) value = cbs_tree_field(tree, value, CBS_F_VALUE);
+  cbs_node first = cbs_tree_child(tree, value, 0);
+  if (cbs_tree_kind(tree, first) == CBS_N_PARAMETER) first = cbs_tree_child(tree, first, 0);
   if (first) *id = cbs_evaluate(unit, first, NULL);
   return true;
 }
@@ -90,11 +87,9 @@ static bool only_looks(ttm_str name) {
 /* Remembers buffers handed to functions out of sight: they may well be consumed there. */
 static int note_handed(cbs_unit *unit, cbs_node call, cbs_node list) {
   const cbs_tree *tree = &unit->tree;
-  for (cbs_node c = list ? cbs_tree_at(tree, list)->child : 0; c; c = cbs_tree_at(tree, c)->next) {
-    cbs_node_kind kind = cbs_tree_kind(tree, c);
-    cbs_node value = c;
-    if (kind == CBS_N_TYPE_DESCRIPTOR)
-      value = cbs_tree_child(tree, c, 0), kind = value ? cbs_tree_kind(tree, value) : 0;
+  for (cbs_node c = cbs_tree_at(tree, list)->child; c; c = cbs_tree_at(tree, c)->next) {
+    cbs_node value = cbs_tree_kind(tree, c) == CBS_N_TYPE_DESCRIPTOR ? cbs_tree_child(tree, c, 0) : c;
+    cbs_node_kind kind = cbs_tree_kind(tree, value);
     if (kind != CBS_N_IDENTIFIER && kind != CBS_N_QUALIFIED && kind != CBS_N_TYPE_IDENTIFIER) continue;
     cbs_expression id;
     if (!id_of_object(unit, value, &id)) id = cbs_evaluate(unit, value, NULL);
@@ -112,7 +107,7 @@ static int at_call(cbs_unit *unit, cbs_node n) {
   if (cbs_tree_kind(tree, function) == CBS_N_FIELD) {
     cbs_node field = cbs_tree_field(tree, function, CBS_F_FIELD),
              object = cbs_tree_field(tree, function, CBS_F_ARGUMENT);
-    cbs_act act = field ? act_of(cbs_name_last(tree, field)) : CBS_ACTS;
+    cbs_act act = act_of(cbs_name_last(tree, field));
     cbs_expression id;
     if (act == CBS_ACTS) return note_handed(unit, n, list);
     if (!object) return TTM_OK;
@@ -130,11 +125,10 @@ static int at_call(cbs_unit *unit, cbs_node n) {
   }
   if (only_looks(name)) return TTM_OK;
   cbs_node templated = function;
-  while (templated && cbs_tree_kind(tree, templated) == CBS_N_QUALIFIED)
-    templated = cbs_tree_field(tree, templated, CBS_F_NAME);
-  if (templated && cbs_tree_kind(tree, templated) == CBS_N_TEMPLATE_FUNCTION) {
-    if (note_handed(unit, n, cbs_tree_field(tree, templated, CBS_F_ARGUMENTS))) return TTM_ENOMEM;
-  }
+  while (cbs_tree_kind(tree, templated) == CBS_N_QUALIFIED) templated = cbs_tree_field(tree, templated, CBS_F_NAME);
+  if (cbs_tree_kind(tree, templated) == CBS_N_TEMPLATE_FUNCTION &&
+      note_handed(unit, n, cbs_tree_field(tree, templated, CBS_F_ARGUMENTS)))
+    return TTM_ENOMEM;
   return note_handed(unit, n, list);
 }
 

@@ -15,16 +15,6 @@ void cbs_compare_write(ttm_doc *doc, const cbs_scan *const scans[2], const char 
 /* The scan as a JSON object. */
 void cbs_json(ttm_json *j, const char *key, const cbs_scan *scan);
 
-/* ---- Parts ------------------------------------------------------------------------------------------------------------ */
-
-/* A value in words: "4,096", "2,048 or 4,096", "at most 8,192", "?". */
-void cbs_put_value(ttm_buf *out, const cbs_value *value);
-/* The indices of a buffer: "c_0", "c_16 c_24", or a name. */
-void cbs_put_indices(ttm_buf *out, const cbs_buffer *cb);
-/* The buffers of a program, one row each; the kernels of a scan; what is wrong. */
-void cbs_put_kernels(ttm_doc *doc, const cbs_scan *scan);
-void cbs_put_findings(ttm_doc *doc, const cbs_scan *scan);
-
 /* Sums over buffers: own memory at least and at most, and how many could not be bounded. */
 typedef struct cbs_sum {
   uint64_t buffers, fixed, adaptive, global, least, most, unknown;

@@ -8,23 +8,23 @@
 #include "base/checked.h"
 #include "base/threads.h"
 #include "cbscan/files.h"
-#include "cbscan/findings.h"
 #include "cbscan/unit.h"
 
 /* What one file gave, until all are joined. */
 typedef struct file_result {
   ttm_str text;
   cbs_unit unit; /* tree and names are gone by then */
-  cbs_define_list constants;
+  cbs_defines constants;
 } file_result;
 
 typedef struct job {
   cbs_scan *scan;
   file_result *results;
-  cbs_constants defines, elsewhere;
+  cbs_defines defines, elsewhere;
   atomic_size_t next;
   atomic_int status;
-  bool given; /* texts are there already */
+  bool given;  /* texts are there already */
+  bool parses; /* second round */
 } job;
 
 /* ---- One file ------------------------------------------------------------------------------------------------------- */
@@ -58,7 +58,7 @@ static int read_one(job *j, size_t i) {
   file->role = cbs_role_of(ttm_str_of(file->path), result->text);
   bool header = cbs_is_header(ttm_str_of(file->path));
   if (header && cbs_constants_read(&result->constants, result->text)) return TTM_ENOMEM;
-  if (file->role == CBS_FILE_OTHER && !result->constants.list.n && !j->given) ttm_arena_free(arena);
+  if (file->role == CBS_FILE_OTHER && !result->constants.n && !j->given) ttm_arena_free(arena);
   return TTM_OK;
 }
 
@@ -73,17 +73,34 @@ static int scan_parsed(cbs_unit *unit, const job *j) {
   return status ? status : cbs_scan_host_kernels(unit);
 }
 
-/* Names of the functions that buffers and refs speak of, while the tree is there. */
-static int name_functions(cbs_unit *unit) {
-  size_t total = unit->buffers.n + unit->refs.n;
-  for (size_t i = 0; i < total; i++) {
-    cbs_node node = i < unit->buffers.n ? unit->buffers.at[i].function : unit->refs.at[i - unit->buffers.n].function;
-    size_t f = 0;
-    while (f < unit->functions.n && unit->functions.at[f].first_buffer != node) f++;
-    if (f < unit->functions.n) continue;
-    cbs_function function = {.file = unit->file_index, .first_buffer = node};
-    function.name = node ? cbs_function_name(&unit->tree, node) : (ttm_str){"", 0};
+static int order(uint32_t a, uint32_t b) { return (a > b) - (a < b); }
+
+static int by_place(const void *a, const void *b) {
+  const cbs_buffer *x = a, *y = b;
+  int by_function = order(x->function, y->function), by_node = order(x->node, y->node);
+  return by_function ? by_function : by_node ? by_node : order(x->call_line, y->call_line);
+}
+
+static int ref_by_place(const void *a, const void *b) {
+  const cbs_kernel_ref *x = a, *y = b;
+  return x->function != y->function ? order(x->function, y->function) : order(x->node, y->node);
+}
+
+/* Sorts what was found and finds the functions it belongs to, while the tree is there. */
+static int find_functions(cbs_unit *unit) {
+  uint32_t cb = 0, ref = 0;
+  if (unit->buffers.n) qsort(unit->buffers.at, unit->buffers.n, sizeof *unit->buffers.at, by_place);
+  if (unit->refs.n) qsort(unit->refs.at, unit->refs.n, sizeof *unit->refs.at, ref_by_place);
+  while (cb < unit->buffers.n || ref < unit->refs.n) {
+    cbs_node node = cb < unit->buffers.n ? unit->buffers.at[cb].function : UINT32_MAX;
+    if (ref < unit->refs.n && unit->refs.at[ref].function < node) node = unit->refs.at[ref].function;
+    cbs_function function = {.file = unit->file_index, .first_buffer = cb, .first_ref = ref};
+    function.name = cbs_function_name(&unit->tree, node);
     function.line = node ? cbs_tree_at(&unit->tree, node)->line : 1;
+    while (cb < unit->buffers.n && unit->buffers.at[cb].function == node) cb++;
+    while (ref < unit->refs.n && unit->refs.at[ref].function == node) ref++;
+    function.buffer_count = cb - function.first_buffer;
+    function.ref_count = ref - function.first_ref;
     if (ttm_vec_push(&unit->functions, function)) return TTM_ENOMEM;
   }
   return TTM_OK;
@@ -121,7 +138,7 @@ static int parse_one(job *j, size_t i, cbs_tree_parser *parser, cbs_tree *tree) 
   file->broken_line = tree->broken_line;
   unit->tree = *tree;
   status = scan_parsed(unit, j);
-  if (!status) status = name_functions(unit);
+  if (!status) status = find_functions(unit);
   cbs_names_free(&unit->names);
   unit->tree = (cbs_tree){0};
   return status;
@@ -129,104 +146,53 @@ static int parse_one(job *j, size_t i, cbs_tree_parser *parser, cbs_tree *tree) 
 
 /* ---- Threads -------------------------------------------------------------------------------------------------------- */
 
-static void fail(job *j, int status) {
-  int none = TTM_OK;
-  atomic_compare_exchange_strong(&j->status, &none, status);
-}
-
-static void *read_files(void *context) {
+static void *work(void *context) {
   job *j = context;
-  for (size_t i; !j->status && (i = atomic_fetch_add(&j->next, 1)) < j->scan->files.n;) {
-    int status = read_one(j, i);
-    if (status) fail(j, status);
-  }
-  return NULL;
-}
-
-static void *parse_files(void *context) {
-  job *j = context;
-  cbs_tree_parser *parser;
+  cbs_tree_parser *parser = NULL;
   cbs_tree tree = {0};
   ttm_error err;
-  int status = cbs_tree_parser_new(&parser, &err);
-  if (status) {
-    fail(j, status);
-    return NULL;
+  int none = TTM_OK, status = j->parses ? cbs_tree_parser_new(&parser, &err) : TTM_OK;
+  for (size_t i; !status && !j->status && (i = atomic_fetch_add(&j->next, 1)) < j->scan->files.n;) {
+    status = j->parses ? parse_one(j, i, parser, &tree) : read_one(j, i);
   }
-  for (size_t i; !j->status && (i = atomic_fetch_add(&j->next, 1)) < j->scan->files.n;) {
-    status = parse_one(j, i, parser, &tree);
-    if (status) fail(j, status);
-  }
+  if (status) atomic_compare_exchange_strong(&j->status, &none, status);
   cbs_tree_free(&tree);
   cbs_tree_parser_free(parser);
   return NULL;
 }
 
-static void run_threads(job *j, unsigned threads, void *(*work)(void *)) {
+/* One round over all files. */
+static int run_threads(job *j, unsigned threads, bool parses) {
   j->next = 0;
+  j->parses = parses;
   ttm_threads_run(threads < j->scan->files.n ? threads : (unsigned)j->scan->files.n, work, j);
+  return j->status;
 }
 
 /* ---- Joining -------------------------------------------------------------------------------------------------------- */
 
-static int by_place(const void *a, const void *b) {
-  const cbs_buffer *x = a, *y = b;
-  if (x->function != y->function) return x->function < y->function ? -1 : 1;
-  if (x->node != y->node) return x->node < y->node ? -1 : 1;
-  return x->call_line < y->call_line ? -1 : x->call_line > y->call_line;
-}
-
-static int ref_by_place(const void *a, const void *b) {
-  const cbs_kernel_ref *x = a, *y = b;
-  if (x->function != y->function) return x->function < y->function ? -1 : 1;
-  return x->node < y->node ? -1 : x->node > y->node;
-}
-
-static int function_by_node(const void *a, const void *b) {
-  const cbs_function *x = a, *y = b;
-  return x->first_buffer < y->first_buffer ? -1 : x->first_buffer > y->first_buffer;
-}
-
-/* Functions carried their node in first_buffer so far. */
-static int join_functions(cbs_scan *scan, cbs_unit *unit) {
-  if (unit->buffers.n) qsort(unit->buffers.at, unit->buffers.n, sizeof *unit->buffers.at, by_place);
-  if (unit->refs.n) qsort(unit->refs.at, unit->refs.n, sizeof *unit->refs.at, ref_by_place);
-  if (unit->functions.n) qsort(unit->functions.at, unit->functions.n, sizeof *unit->functions.at, function_by_node);
-  size_t cb = 0, ref = 0;
-  for (size_t f = 0; f < unit->functions.n; f++) {
-    cbs_function function = unit->functions.at[f];
-    cbs_node node = function.first_buffer;
-    uint32_t index = (uint32_t)scan->functions.n;
-    function.first_buffer = (uint32_t)scan->buffers.n;
-    function.first_ref = (uint32_t)scan->refs.n;
-    for (; cb < unit->buffers.n && unit->buffers.at[cb].function == node; cb++, function.buffer_count++) {
-      unit->buffers.at[cb].function = index;
-      if (ttm_vec_push(&scan->buffers, unit->buffers.at[cb])) return TTM_ENOMEM;
-    }
-    for (; ref < unit->refs.n && unit->refs.at[ref].function == node; ref++, function.ref_count++) {
-      unit->refs.at[ref].function = index;
-      if (ttm_vec_push(&scan->refs, unit->refs.at[ref])) return TTM_ENOMEM;
-    }
-    if (ttm_vec_push(&scan->functions, function)) return TTM_ENOMEM;
-  }
-  return TTM_OK;
-}
-
-static int join(cbs_scan *scan, file_result *results) {
+static int join(cbs_scan *scan, const file_result *results) {
   for (size_t i = 0; i < scan->files.n; i++) {
-    cbs_unit *unit = &results[i].unit;
+    const cbs_unit *unit = &results[i].unit;
     cbs_file *file = &scan->files.at[i];
     file->first_use = (uint32_t)scan->uses.n;
     file->first_handed = (uint32_t)scan->handed.n;
     file->use_count = (uint32_t)unit->uses.n;
     file->handed_count = (uint32_t)unit->handed.n;
-    for (size_t u = 0; u < unit->uses.n; u++) {
-      if (ttm_vec_push(&scan->uses, unit->uses.at[u])) return TTM_ENOMEM;
+    for (size_t k = 0; k < unit->functions.n; k++) {
+      cbs_function function = unit->functions.at[k];
+      function.first_buffer += (uint32_t)scan->buffers.n;
+      function.first_ref += (uint32_t)scan->refs.n;
+      if (ttm_vec_push(&scan->functions, function)) return TTM_ENOMEM;
     }
-    for (size_t h = 0; h < unit->handed.n; h++) {
-      if (ttm_vec_push(&scan->handed, unit->handed.at[h])) return TTM_ENOMEM;
-    }
-    if (join_functions(scan, unit)) return TTM_ENOMEM;
+    for (size_t k = 0; k < unit->buffers.n; k++)
+      if (ttm_vec_push(&scan->buffers, unit->buffers.at[k])) return TTM_ENOMEM;
+    for (size_t k = 0; k < unit->refs.n; k++)
+      if (ttm_vec_push(&scan->refs, unit->refs.at[k])) return TTM_ENOMEM;
+    for (size_t k = 0; k < unit->uses.n; k++)
+      if (ttm_vec_push(&scan->uses, unit->uses.at[k])) return TTM_ENOMEM;
+    for (size_t k = 0; k < unit->handed.n; k++)
+      if (ttm_vec_push(&scan->handed, unit->handed.at[k])) return TTM_ENOMEM;
   }
   return TTM_OK;
 }
@@ -240,7 +206,7 @@ static void free_results(file_result *results, size_t n) {
     ttm_vec_free(&unit->handed);
     ttm_vec_free(&unit->functions);
     ttm_vec_free(&unit->used_configs);
-    ttm_vec_free(&results[i].constants.list);
+    ttm_vec_free(&results[i].constants);
   }
   ttm_free(results);
 }
@@ -249,37 +215,31 @@ static void free_results(file_result *results, size_t n) {
 
 static int run(cbs_scan *scan, const cbs_options *options, ttm_str given, ttm_error *err) {
   size_t n = scan->files.n;
-  cbs_define_list defines = {0}, elsewhere = {0};
   job j = {.scan = scan, .given = given.p != NULL};
   unsigned threads = ttm_thread_count(options->threads);
   j.results = ttm_alloc_array(n, sizeof *j.results);
   scan->arenas = ttm_alloc_array(n, sizeof *scan->arenas);
   int status = j.results && scan->arenas ? TTM_OK : TTM_ENOMEM;
-  for (size_t i = 0; !status && i < options->define_count; i++)
-    status = ttm_vec_push(&defines.list, options->defines[i]);
+  for (size_t i = 0; !status && i < options->define_count; i++) status = ttm_vec_push(&j.defines, options->defines[i]);
   if (!status) {
     if (given.p) j.results[0].text = given;
-    run_threads(&j, threads, read_files);
-    status = j.status;
+    status = run_threads(&j, threads, false);
   }
   for (size_t i = 0; !status && i < n; i++) {
-    for (size_t c = 0; !status && c < j.results[i].constants.list.n; c++) {
-      status = ttm_vec_push(&elsewhere.list, j.results[i].constants.list.at[c]);
+    for (size_t c = 0; !status && c < j.results[i].constants.n; c++) {
+      status = ttm_vec_push(&j.elsewhere, j.results[i].constants.at[c]);
     }
   }
   if (!status) {
-    cbs_constants_settle(&defines);
-    cbs_constants_settle(&elsewhere);
-    j.defines = (cbs_constants){defines.list.at, defines.list.n};
-    j.elsewhere = (cbs_constants){elsewhere.list.at, elsewhere.list.n};
-    run_threads(&j, threads, parse_files);
-    status = j.status;
+    cbs_constants_settle(&j.defines);
+    cbs_constants_settle(&j.elsewhere);
+    status = run_threads(&j, threads, true);
   }
   if (!status) status = join(scan, j.results);
   if (!status) status = cbs_judge(scan);
   free_results(j.results, n);
-  ttm_vec_free(&defines.list);
-  ttm_vec_free(&elsewhere.list);
+  ttm_vec_free(&j.defines);
+  ttm_vec_free(&j.elsewhere);
   if (status == TTM_EFORMAT) {
     return ttm_error_set(err, TTM_EFORMAT,
                          "the tree-sitter library of this machine cannot read the C++ grammar of this build");

@@ -46,7 +46,7 @@ typedef struct cbs_buffer {
   uint32_t call_line; /* where the helper around it is called, 0 when there is none */
   ttm_str helper;     /* name of that helper */
   ttm_str name;       /* of the variable or of the dataflow buffer, may be empty */
-  uint32_t function;  /* the outermost function it belongs to: index into functions */
+  uint32_t function;  /* node of the outermost function it belongs to */
   cbs_expression total;
   cbs_slot *slots;
   size_t slot_count;

@@ -2,13 +2,15 @@
 #include "cbscan/report.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "base/checked.h"
 #include "base/format.h"
 
 /* ---- Words ---------------------------------------------------------------------------------------------------------- */
 
-void cbs_put_value(ttm_buf *out, const cbs_value *value) {
+/* A value in words: "4,096", "2,048 or 4,096", "at most 8,192", "?". */
+static void put_value(ttm_buf *out, const cbs_value *value) {
   bool bounded = value->type == CBS_VALUE_INT && value->at_most != INT64_MAX && !cbs_value_is_known(value);
   if (bounded && value->at_most >= 0) {
     ttm_buf_puts(out, "at most ");
@@ -41,7 +43,8 @@ void cbs_put_value(ttm_buf *out, const cbs_value *value) {
   if (value->open) ttm_buf_puts(out, " or ?");
 }
 
-void cbs_put_indices(ttm_buf *out, const cbs_buffer *cb) {
+/* The indices of a buffer: "c_0", "c_16 c_24", or a name. */
+static void put_indices(ttm_buf *out, const cbs_buffer *cb) {
   if (!cb->slot_count) ttm_buf_char(out, '?');
   for (size_t s = 0; s < cb->slot_count; s++) {
     const cbs_expression *index = &cb->slots[s].index;
@@ -77,21 +80,28 @@ const char *cbs_strategy(const cbs_sum *sum) {
   return sum->fixed && sum->adaptive ? "mixed" : sum->adaptive ? "adaptive" : sum->fixed ? "fixed" : "none";
 }
 
-static void cell_value(ttm_doc *d, const cbs_expression *e) {
+static void cell_value(ttm_doc *d, const cbs_value *value) {
   ttm_buf text = {0};
-  cbs_put_value(&text, &e->value);
+  put_value(&text, value);
   ttm_doc_cell_text(d, ttm_buf_str(&text));
   ttm_buf_free(&text);
 }
 
-/* ---- Programs ------------------------------------------------------------------------------------------------------- */
-
-static void cell_lines(ttm_doc *d, const cbs_buffer *cb) {
-  if (cb->call_line)
-    ttm_doc_cell(d, "%u<%u", cb->call_line, cb->line);
-  else
-    ttm_doc_cell(d, "%u", cb->line);
+static void cell_indices(ttm_doc *d, const cbs_buffer *cb) {
+  ttm_buf text = {0};
+  put_indices(&text, cb);
+  ttm_doc_cell_text(d, ttm_buf_str(&text));
+  ttm_buf_free(&text);
 }
+
+/* A text that was put together, as a sentence. */
+static void put_sentence(ttm_doc *d, ttm_buf *text) {
+  ttm_doc_line(d, "%.*s.", TTM_ARGS(ttm_buf_str(text)));
+  d->out->failed |= text->failed;
+  ttm_buf_free(text);
+}
+
+/* ---- Programs ------------------------------------------------------------------------------------------------------- */
 
 static const char *size_word(const cbs_buffer *cb) {
   if (cb->address_only) return "address";
@@ -102,29 +112,18 @@ static const char *size_word(const cbs_buffer *cb) {
 }
 
 static void put_buffer(ttm_doc *d, const cbs_buffer *cb, bool cores) {
-  ttm_buf text = {0};
   uint64_t least, most;
-  cell_lines(d, cb);
-  cbs_put_indices(&text, cb);
-  ttm_doc_cell_text(d, ttm_buf_str(&text));
-  ttm_buf_clear(&text);
-  if (cb->slot_count && cb->slots[0].format.value.n)
-    cbs_put_value(&text, &cb->slots[0].format.value);
-  else
-    ttm_buf_puts(&text, "?");
-  ttm_doc_cell_text(d, ttm_buf_str(&text));
-  ttm_buf_free(&text);
-  if (cb->slot_count)
-    cell_value(d, &cb->slots[0].page);
-  else
-    ttm_doc_cell(d, "?");
+  cb->call_line ? ttm_doc_cell(d, "%u<%u", cb->call_line, cb->line) : ttm_doc_cell(d, "%u", cb->line);
+  cell_indices(d, cb);
+  cb->slot_count ? cell_value(d, &cb->slots[0].format.value) : ttm_doc_cell(d, "?");
+  cb->slot_count ? cell_value(d, &cb->slots[0].page.value) : ttm_doc_cell(d, "?");
   if (!cbs_buffer_pages(cb, &least, &most))
     ttm_doc_cell(d, "?");
   else if (least == most)
     ttm_doc_cell_count(d, least);
   else
     ttm_doc_cell(d, "%s to %s", TTM_COUNT_TEXT(least), TTM_COUNT_TEXT(most));
-  cell_value(d, &cb->total);
+  cell_value(d, &cb->total.value);
   ttm_doc_cell(d, "%s%s%s", size_word(cb), cb->conditional ? ", if" : "", cb->in_loop ? ", loop" : "");
   ttm_doc_cell_text(d, ttm_str_first(cb->total.text, 80));
   if (cores) ttm_doc_cell_text(d, ttm_str_first(cb->cores, 40));
@@ -153,9 +152,7 @@ static void put_sum(ttm_doc *d, const cbs_scan *scan, const cbs_function *f) {
     ttm_buf_printf(&text, "%s B", least);
   ttm_buf_printf(&text, ", capacity %s B per core", capacity);
   if (sum.unknown) ttm_buf_printf(&text, "; %" PRIu64 " of unknown size", sum.unknown);
-  ttm_doc_line(d, "%.*s.", TTM_ARGS(ttm_buf_str(&text)));
-  d->out->failed |= text.failed;
-  ttm_buf_free(&text);
+  put_sentence(d, &text);
 }
 
 /* The names whose values would settle sizes: what to give with -D. */
@@ -169,14 +166,12 @@ static void put_needs(ttm_doc *d, const cbs_scan *scan, const cbs_function *f) {
       size_t at = 0;
       while (at < n && !ttm_str_eq(seen[at], v->needs[k])) at++;
       if (at < n || n == 12 || v->needs[k].n > 60) continue;
-      seen[n++] = v->needs[k];
-      if (text.n) ttm_buf_puts(&text, ", ");
+      ttm_buf_puts(&text, n ? ", " : "Unknown here; give them with -D NAME=VALUE: ");
       ttm_buf_put(&text, v->needs[k]);
+      seen[n++] = v->needs[k];
     }
   }
-  if (n) ttm_doc_line(d, "Unknown here; give them with -D NAME=VALUE: %.*s.", TTM_ARGS(ttm_buf_str(&text)));
-  d->out->failed |= text.failed;
-  ttm_buf_free(&text);
+  if (n) put_sentence(d, &text);
 }
 
 /* The file's name alone: its folder stands in the heading or in the JSON. */
@@ -240,7 +235,7 @@ static void put_program(ttm_doc *d, const cbs_scan *scan, uint32_t function) {
 
 /* ---- The rest ------------------------------------------------------------------------------------------------------- */
 
-void cbs_put_kernels(ttm_doc *d, const cbs_scan *scan) {
+static void put_kernels(ttm_doc *d, const cbs_scan *scan) {
   static const char *const heads[] = {"Kernel",      ">Bytes",   ">Code", ">Loops", ">Depth",
                                       ">Complexity", ">Reserve", ">Push", ">Wait",  ">Pop"};
   bool begun = false;
@@ -268,7 +263,7 @@ void cbs_put_kernels(ttm_doc *d, const cbs_scan *scan) {
   }
 }
 
-void cbs_put_findings(ttm_doc *d, const cbs_scan *scan) {
+static void put_findings(ttm_doc *d, const cbs_scan *scan) {
   ttm_doc_heading(d, "Findings");
   if (!scan->findings.n) ttm_doc_line(d, "None.");
   for (size_t i = 0; i < scan->findings.n; i++) {
@@ -310,15 +305,150 @@ static void put_counts(ttm_doc *d, const cbs_scan *scan) {
   ttm_put_counted(&text, sized, "buffer");
   ttm_buf_puts(&text, " in ");
   ttm_put_counted(&text, programs, "program");
-  ttm_doc_line(d, "%.*s; %zu of known size.", TTM_ARGS(ttm_buf_str(&text)), known);
-  d->out->failed |= text.failed;
-  ttm_buf_free(&text);
+  ttm_buf_printf(&text, "; %zu of known size", known);
+  put_sentence(d, &text);
 }
 
 void cbs_write(ttm_doc *d, const cbs_scan *scan) {
   put_counts(d, scan);
-  cbs_put_findings(d, scan);
+  put_findings(d, scan);
   for (uint32_t f = 0; f < scan->functions.n; f++) put_program(d, scan, f);
-  cbs_put_kernels(d, scan);
+  put_kernels(d, scan);
   put_trouble(d, scan);
+}
+
+/* ---- Two versions side by side ---------------------------------------------------------------------------------------- */
+
+typedef struct totals {
+  cbs_sum sum;
+  uint64_t kernels, bytes, code, complexity, depth;
+  uint64_t levels[TTM_CB_LEVELS];
+} totals;
+
+static totals totals_of(const cbs_scan *scan) {
+  totals t = {.sum = cbs_sum_of(scan->buffers.at, scan->buffers.n)};
+  for (size_t i = 0; i < scan->files.n; i++) {
+    const cbs_file *file = &scan->files.at[i];
+    if (file->role != CBS_FILE_KERNEL || !file->parsed) continue;
+    t.kernels++;
+    t.bytes += file->bytes;
+    t.code += file->size.code_lines;
+    t.complexity += file->size.complexity;
+    if (file->size.depth > t.depth) t.depth = file->size.depth;
+  }
+  for (size_t i = 0; i < scan->findings.n; i++) t.levels[scan->findings.at[i].level]++;
+  return t;
+}
+
+static void put_row(ttm_doc *d, const char *what, uint64_t a, uint64_t b) {
+  ttm_doc_cell(d, "%s", what);
+  ttm_doc_cell_count(d, a);
+  ttm_doc_cell_count(d, b);
+}
+
+static void put_most(ttm_doc *d, const cbs_sum *sum) {
+  sum->unknown ? ttm_doc_cell(d, "unknown") : ttm_doc_cell_count(d, sum->most);
+}
+
+static void put_summary(ttm_doc *d, const cbs_scan *const scans[2], const char *const heads[2]) {
+  totals a = totals_of(scans[0]), b = totals_of(scans[1]);
+  ttm_doc_table(d, (const char *const[3]){"", heads[0], heads[1]}, 3);
+  ttm_doc_cell(d, "Strategy");
+  ttm_doc_cell(d, "%s", cbs_strategy(&a.sum));
+  ttm_doc_cell(d, "%s", cbs_strategy(&b.sum));
+  put_row(d, "Buffers", a.sum.buffers, b.sum.buffers);
+  put_row(d, "  fixed size", a.sum.fixed, b.sum.fixed);
+  put_row(d, "  adaptive size", a.sum.adaptive, b.sum.adaptive);
+  put_row(d, "  in tensor memory", a.sum.global, b.sum.global);
+  put_row(d, "  of unknown size", a.sum.unknown, b.sum.unknown);
+  put_row(d, "Bytes per core at least", a.sum.least, b.sum.least);
+  ttm_doc_cell(d, "Bytes per core at most");
+  put_most(d, &a.sum);
+  put_most(d, &b.sum);
+  put_row(d, "Kernels", a.kernels, b.kernels);
+  put_row(d, "  source bytes", a.bytes, b.bytes);
+  put_row(d, "  code lines", a.code, b.code);
+  put_row(d, "  complexity", a.complexity, b.complexity);
+  put_row(d, "  loop depth", a.depth, b.depth);
+  for (int l = 0; l < TTM_CB_LEVELS; l++) {
+    ttm_doc_cell(d, "Findings: %s", ttm_cb_level_name((ttm_cb_level)l));
+    ttm_doc_cell_count(d, a.levels[l]);
+    ttm_doc_cell_count(d, b.levels[l]);
+  }
+  ttm_doc_table_end(d);
+}
+
+static bool same_buffer(ttm_doc *d, const cbs_buffer *a, const cbs_buffer *b) {
+  ttm_buf x = {0}, y = {0};
+  put_indices(&x, a);
+  put_indices(&y, b);
+  d->out->failed |= x.failed | y.failed;
+  bool same = ttm_str_eq(ttm_buf_str(&x), ttm_buf_str(&y));
+  ttm_buf_free(&x);
+  ttm_buf_free(&y);
+  return same;
+}
+
+/* The k-th buffer of `scan` that has the same indices; NULL when there is none. */
+static const cbs_buffer *find_twin(ttm_doc *d, const cbs_scan *scan, const cbs_buffer *like, size_t k) {
+  for (size_t i = 0; i < scan->buffers.n; i++) {
+    if (scan->buffers.at[i].created && same_buffer(d, &scan->buffers.at[i], like) && !k--) return &scan->buffers.at[i];
+  }
+  return NULL;
+}
+
+static void put_side(ttm_doc *d, const cbs_buffer *cb) {
+  cb ? cell_value(d, &cb->total.value) : ttm_doc_cell(d, "-");
+  if (!cb) return ttm_doc_cell(d, "-");
+  ttm_doc_cell(d, "%s: %.*s", cbs_buffer_is_adaptive(cb) ? "adaptive" : "fixed",
+               TTM_ARGS(ttm_str_first(cb->total.text, 60)));
+}
+
+static size_t occurrence(ttm_doc *d, const cbs_scan *scan, size_t at) {
+  size_t k = 0;
+  for (size_t i = 0; i < at; i++)
+    k += scan->buffers.at[i].created && same_buffer(d, &scan->buffers.at[i], &scan->buffers.at[at]);
+  return k;
+}
+
+static void put_buffers(ttm_doc *d, const cbs_scan *const scans[2], const char *const names[2]) {
+  const char *heads[] = {"Buffer", names[0], "Expression", names[1], "Expression"};
+  ttm_doc_heading(d, "Buffers, bytes");
+  ttm_doc_table(d, heads, 5);
+  for (int side = 0; side < 2; side++) {
+    const cbs_scan *scan = scans[side], *other = scans[!side];
+    for (size_t i = 0; i < scan->buffers.n; i++) {
+      const cbs_buffer *cb = &scan->buffers.at[i], *twin;
+      if (!cb->created) continue;
+      twin = find_twin(d, other, cb, occurrence(d, scan, i));
+      if (side && twin) continue; /* told from the other side */
+      cell_indices(d, cb);
+      put_side(d, side ? twin : cb);
+      put_side(d, side ? cb : twin);
+    }
+  }
+  ttm_doc_table_end(d);
+}
+
+/* A path without its folder, as a head that aligns to the right. */
+static void make_head(char head[64], const char *name) {
+  size_t n = strlen(name);
+  while (n && name[n - 1] == '/') n--;
+  size_t start = n;
+  while (start && name[start - 1] != '/') start--;
+  snprintf(head, 64, ">%.*s", TTM_ARGS(ttm_str_first((ttm_str){name + start, n - start}, 60)));
+}
+
+void cbs_compare_write(ttm_doc *d, const cbs_scan *const scans[2], const char *const names[2]) {
+  char heads[2][64];
+  make_head(heads[0], names[0]);
+  make_head(heads[1], names[1]);
+  if (!strcmp(heads[0], heads[1])) strcpy(heads[0], ">before"), strcpy(heads[1], ">after");
+  put_summary(d, scans, (const char *const[2]){heads[0], heads[1]});
+  put_buffers(d, scans, (const char *const[2]){heads[0], heads[1]});
+  for (int i = 0; i < 2; i++) {
+    ttm_doc_heading(d, names[i]);
+    put_findings(d, scans[i]);
+    put_kernels(d, scans[i]);
+  }
 }

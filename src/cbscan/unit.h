@@ -12,11 +12,11 @@ typedef struct cbs_unit {
   cbs_names names;
   cbs_eval eval;
   ttm_arena *arena;
-  TTM_VEC(cbs_buffer) buffers;  /* function holds the node until the files are joined */
-  TTM_VEC(cbs_kernel_ref) refs; /* likewise */
+  TTM_VEC(cbs_buffer) buffers;
+  TTM_VEC(cbs_kernel_ref) refs;
   TTM_VEC(cbs_use) uses;
   TTM_VEC(cbs_handed) handed;
-  TTM_VEC(cbs_function) functions; /* of buffers and refs, in order; `line` and `name` only */
+  TTM_VEC(cbs_function) functions; /* of buffers and refs, in order */
   TTM_VEC(cbs_node) used_configs;  /* configurations a buffer was created from */
   struct {
     cbs_node function;
@@ -28,6 +28,9 @@ typedef struct cbs_unit {
 int cbs_scan_host(cbs_unit *unit);
 int cbs_scan_host_kernels(cbs_unit *unit);
 int cbs_scan_kernel(cbs_unit *unit);
+
+/* Fills scan->findings once the files are joined. 0 or TTM_ENOMEM. */
+int cbs_judge(cbs_scan *scan);
 
 /* ---- Host code: shared by host*.c -------------------------------------------------------------------------------- */
 

@@ -247,20 +247,19 @@ static void simplified(void **state) {
 
 static void header_constants(void **state) {
   (void)state;
-  cbs_define_list list = {0};
+  cbs_defines list = {0};
   assert_int_equal(
       cbs_constants_read(
           &list, TTM_LIT("#define B 3 // three\n#define F(x) 4\nstatic constexpr uint32_t A = 0x20u;\n"
                          "constexpr int C = A + 1;\nconstexpr int D = 1;\n constexpr int D = 2;\nint E = 5;\n")),
       TTM_OK);
   cbs_constants_settle(&list);
-  assert_int_equal(list.list.n, 2); /* D has two values */
+  assert_int_equal(list.n, 2); /* D has two values */
   int64_t value;
-  cbs_constants constants = {list.list.at, list.list.n};
-  assert_true(cbs_constants_find(constants, TTM_LIT("A"), &value) && value == 32);
-  assert_true(cbs_constants_find(constants, TTM_LIT("B"), &value) && value == 3);
-  assert_false(cbs_constants_find(constants, TTM_LIT("E"), &value));
-  ttm_vec_free(&list.list);
+  assert_true(cbs_constants_find(&list, TTM_LIT("A"), &value) && value == 32);
+  assert_true(cbs_constants_find(&list, TTM_LIT("B"), &value) && value == 3);
+  assert_false(cbs_constants_find(&list, TTM_LIT("E"), &value));
+  ttm_vec_free(&list);
 }
 
 /* Every prefix of a real source is a source too. */
