@@ -70,9 +70,9 @@ int64_t cbs_value_bound(const cbs_value *v) {
 
 static int compare(cbs_value_type type, const cbs_alternative *a, const cbs_alternative *b) {
   if (type == CBS_VALUE_REAL) return a->r < b->r ? -1 : a->r > b->r;
-  if (type == CBS_VALUE_STRING || type == CBS_VALUE_NAMED_ARG || type == CBS_VALUE_ACCESSOR)
-    return ttm_str_order(a->t, b->t);
-  return a->i < b->i ? -1 : a->i > b->i;
+  bool text = type == CBS_VALUE_STRING || type == CBS_VALUE_NAMED_ARG || type == CBS_VALUE_ACCESSOR;
+  int order = text ? ttm_str_order(a->t, b->t) : 0;
+  return text ? (order > 0) - (order < 0) : (a->i > b->i) - (a->i < b->i);
 }
 
 static void add(cbs_value *set, cbs_alternative one) {
@@ -81,11 +81,8 @@ static void add(cbs_value *set, cbs_alternative one) {
   if (at < set->n && !compare(set->type, &set->v[at], &one)) return;
   if (set->n == CBS_ALTERNATIVES) { /* smallest and largest stay; one in the middle goes */
     set->many = true;
-    if (at == 0) {
-      set->v[0] = one;
-    } else if (at == set->n) {
-      set->v[set->n - 1] = one;
-    }
+    if (at == 0) set->v[0] = one;
+    if (at == set->n) set->v[set->n - 1] = one;
     return;
   }
   memmove(&set->v[at + 1], &set->v[at], (set->n - at) * sizeof set->v[0]);
@@ -167,10 +164,12 @@ static op_code op_of(ttm_str op) {
   return ttm_str_eq(op, TTM_LIT("or")) ? ANY : NONE;
 }
 
-/* True when a comparison holds for two sides in that order (-1, 0, 1). */
-static bool holds(op_code op, int order) {
+static bool gives_truth(op_code op) { return op >= LT && op <= ANY; }
+
+/* Of such an operation, from the order of both sides (-1, 0, 1) and whether each is true. */
+static bool truth_of(op_code op, int order, bool a, bool b) {
   static const uint8_t allowed[] = {1, 4, 3, 6, 2, 5}; /* bits: less, equal, greater */
-  return allowed[op - LT] >> (order + 1) & 1;
+  return op == ALL ? a && b : op == ANY ? a || b : allowed[op - LT] >> (order + 1) & 1;
 }
 
 /* False when the result does not exist: overflow, division by zero, a shift out of range. */
@@ -198,17 +197,6 @@ static bool int_op(op_code op, int64_t a, int64_t b, int64_t *r) {
       return *r = a | b, true;
     case XOR:
       return *r = a ^ b, true;
-    case LT:
-    case GT:
-    case LE:
-    case GE:
-    case EQ:
-    case NE:
-      return *r = holds(op, (a > b) - (a < b)), true;
-    case ALL:
-      return *r = a && b, true;
-    case ANY:
-      return *r = a || b, true;
     case MIN:
       return *r = a < b ? a : b, true;
     case MAX:
@@ -219,15 +207,13 @@ static bool int_op(op_code op, int64_t a, int64_t b, int64_t *r) {
       if (a < 0 || b <= 0) return false;
       *r = a / b + (op != DOWN && a % b != 0);
       return op == DIV_UP || !__builtin_mul_overflow(*r, b, r);
-    case NONE:
-      break;
+    default:
+      return false;
   }
-  return false;
 }
 
-/* The same for real numbers; a comparison gives 0 or 1 and says so. */
-static bool real_op(op_code op, double a, double b, double *r, bool *is_truth) {
-  *is_truth = op >= LT && op <= ANY;
+/* The same for real numbers. */
+static bool real_op(op_code op, double a, double b, double *r) {
   switch (op) {
     case ADD:
       return *r = a + b, true;
@@ -237,17 +223,6 @@ static bool real_op(op_code op, double a, double b, double *r, bool *is_truth) {
       return *r = a * b, true;
     case DIV:
       return *r = a / b, b != 0;
-    case LT:
-    case GT:
-    case LE:
-    case GE:
-    case EQ:
-    case NE:
-      return *r = holds(op, (a > b) - (a < b)), true;
-    case ALL:
-      return *r = a != 0 && b != 0, true;
-    case ANY:
-      return *r = a != 0 || b != 0, true;
     case MIN:
       return *r = a < b ? a : b, true;
     case MAX:
@@ -274,24 +249,21 @@ static int64_t bound_of(op_code op, const cbs_value *a, const cbs_value *b) {
   return INT64_MAX;
 }
 
+static double real_of(cbs_value_type type, const cbs_alternative *v) {
+  return type == CBS_VALUE_REAL ? v->r : (double)v->i;
+}
+
 static bool pair(op_code op, const cbs_value *a, int i, const cbs_value *b, int j, cbs_value *out) {
+  const cbs_alternative *left = &a->v[i], *right = &b->v[j];
+  bool real = a->type == CBS_VALUE_REAL || b->type == CBS_VALUE_REAL;
+  bool alike = a->type == b->type && (a->type == CBS_VALUE_INT || op == EQ || op == NE);
   cbs_alternative r = {0};
-  if (out->type == CBS_VALUE_INT && a->type != CBS_VALUE_REAL && b->type != CBS_VALUE_REAL) {
-    bool alike = a->type == b->type && (a->type == CBS_VALUE_INT || op == EQ || op == NE);
-    if (a->type == CBS_VALUE_STRING && alike) {
-      bool same = ttm_str_eq(a->v[i].t, b->v[j].t);
-      r.i = op == EQ ? same : !same;
-    } else if (!alike || !int_op(op, a->v[i].i, b->v[j].i, &r.i)) {
-      return false;
-    }
-    add(out, r);
-    return true;
-  }
-  double x = a->type == CBS_VALUE_REAL ? a->v[i].r : (double)a->v[i].i;
-  double y = b->type == CBS_VALUE_REAL ? b->v[j].r : (double)b->v[j].i;
-  bool is_truth;
-  if (!real_op(op, x, y, &r.r, &is_truth)) return false;
-  if (is_truth) r.i = r.r != 0;
+  double x = real_of(a->type, left), y = real_of(b->type, right);
+  if (!real && !alike) return false;
+  if (gives_truth(op))
+    r.i = truth_of(op, real ? (x > y) - (x < y) : compare(a->type, left, right), x != 0, y != 0);
+  else if (real ? !real_op(op, x, y, &r.r) : !int_op(op, left->i, right->i, &r.i))
+    return false;
   add(out, r);
   return true;
 }
@@ -301,7 +273,7 @@ cbs_value cbs_value_binary(ttm_str text, const cbs_value *a, const cbs_value *b)
   cbs_value out = {
       .open = a->open || b->open, .many = a->many || b->many, .varies = a->varies || b->varies, .at_most = INT64_MAX};
   bool real = a->type == CBS_VALUE_REAL || b->type == CBS_VALUE_REAL;
-  out.type = real && !(op >= LT && op <= ANY) ? CBS_VALUE_REAL : CBS_VALUE_INT;
+  out.type = real && !gives_truth(op) ? CBS_VALUE_REAL : CBS_VALUE_INT;
   cbs_value_add_needs(&out, a);
   cbs_value_add_needs(&out, b);
   /* One side decides alone. */
