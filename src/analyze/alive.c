@@ -25,12 +25,10 @@ static void add(ttm_alive_sum *sum, const struct ttm_alive_cost *cost) {
   sum->tensors++;
 }
 
-static uint64_t minus(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
-
 static void subtract(ttm_alive_sum *sum, const struct ttm_alive_cost *cost) {
-  sum->logical_bytes = minus(sum->logical_bytes, cost->logical);
-  sum->stored_bytes = minus(sum->stored_bytes, cost->stored);
-  sum->tensors = minus(sum->tensors, 1);
+  sum->logical_bytes = ttm_sub_sat(sum->logical_bytes, cost->logical);
+  sum->stored_bytes = ttm_sub_sat(sum->stored_bytes, cost->stored);
+  sum->tensors = ttm_sub_sat(sum->tensors, 1);
 }
 
 static ttm_alive_sum both(ttm_alive_sum a, ttm_alive_sum b) {

@@ -1,8 +1,213 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "l1/core_use.h"
 
+#include <stdlib.h>
+
 #include "base/checked.h"
-#include "l1/core_use_parts.h"
+#include "base/map.h"
+#include "l1/placement.h"
+
+/* ---- Addresses: where a program's buffers end, where the lowest tensor starts --------------------------------------------- */
+
+/* The tightest program so far, kept to be drawn. */
+typedef struct kept_program {
+  TTM_VEC(ttm_l1_buffer) buffers; /* cores borrowed from `sets`, names from the profile */
+  TTM_VEC(ttm_l1_region) tensors;
+} kept_program;
+
+typedef struct regions {
+  const ttm_profile *p;
+  uint64_t base, top, align; /* of L1; tensors are allocated top-down from top */
+  ttm_map set_of_text;       /* string of core ranges -> sets */
+  TTM_VEC(ttm_core_set) sets;
+  TTM_VEC(ttm_l1_buffer) buffers; /* of the running program */
+  TTM_VEC(uint32_t) events;       /* of each of them */
+  TTM_VEC(uint32_t) alive;        /* L1 buffers */
+  uint64_t unplaced;              /* bytes of those without an address */
+  kept_program kept;
+} regions;
+
+static regions regions_of(const ttm_profile *p) {
+  const ttm_capture_board *board = &p->capture.board;
+  ttm_arch_id arch = board->arch < TTM_ARCHES ? (ttm_arch_id)board->arch : TTM_ARCH_WORMHOLE;
+  uint64_t top = board->l1_bank_bytes ? board->l1_base + board->l1_bank_bytes : board->l1_bytes;
+  return (regions){.p = p, .base = board->l1_base, .top = top, .align = ttm_arches[arch].dram_align};
+}
+
+static int set_of(regions *r, uint32_t text, uint32_t *out) {
+  *out = ttm_map_get(&r->set_of_text, text, TTM_NONE);
+  if (*out != TTM_NONE) return TTM_OK;
+  ttm_core_set set = {0};
+  /* One that cannot be read stays empty. */
+  if (ttm_core_set_parse(ttm_profile_string(r->p, text), &set) == TTM_ENOMEM || ttm_vec_push(&r->sets, set)) {
+    ttm_vec_free(&set);
+    return TTM_ENOMEM;
+  }
+  *out = (uint32_t)(r->sets.n - 1);
+  return ttm_map_set(&r->set_of_text, text, *out);
+}
+
+/* A buffer of the running program; *cores are its own, empty when they cannot be read. */
+static int add_to_program(regions *r, uint32_t event, const ttm_core_set **cores) {
+  const ttm_buffer_event *e = &r->p->capture.events.at[event];
+  uint32_t set;
+  if (set_of(r, e->row, &set)) return TTM_ENOMEM;
+  *cores = &r->sets.at[set];
+  ttm_l1_buffer b = {.name = ttm_profile_string(r->p, e->function),
+                     .bytes = e->bytes == TTM_UNKNOWN ? 0 : e->bytes,
+                     .borrowed = (e->alias & TTM_ALIAS) != 0,
+                     .address = e->address};
+  b.cores = r->sets.at[set];
+  return ttm_vec_push(&r->buffers, b) || ttm_vec_push(&r->events, event) ? TTM_ENOMEM : TTM_OK;
+}
+
+/* An L1 buffer (others are ignored) came or went. */
+static int note_tensor(regions *r, uint32_t row, bool came) {
+  const ttm_buffer *b = &r->p->capture.buffers.at[row];
+  if (b->memory != TTM_L1) return TTM_OK;
+  if (b->address == TTM_UNKNOWN)
+    r->unplaced = came ? ttm_add_sat(r->unplaced, b->bank_bytes) : ttm_sub_sat(r->unplaced, b->bank_bytes);
+  if (came) return ttm_vec_push(&r->alive, row);
+  for (size_t i = r->alive.n; i-- > 0;) {
+    if (r->alive.at[i] != row) continue;
+    r->alive.at[i] = r->alive.at[--r->alive.n];
+    break;
+  }
+  return TTM_OK;
+}
+
+/* Where the lowest tensor starts: its address, or below those without an address, which are taken to adjoin the top. */
+static uint64_t lowest_tensor(const regions *r) {
+  uint64_t lowest = ttm_sub_sat(r->top, r->unplaced);
+  for (size_t i = 0; i < r->alive.n; i++) {
+    uint64_t at = r->p->capture.buffers.at[r->alive.at[i]].address;
+    if (at < lowest) lowest = at; /* TTM_UNKNOWN is the largest there is */
+  }
+  return lowest;
+}
+
+/* The device's own addresses where the capture has them, else tt-metal's rule. */
+static int place(regions *r, uint64_t *end) {
+  bool placed = true;
+  *end = r->base;
+  for (size_t i = 0; i < r->buffers.n; i++)
+    placed &= r->buffers.at[i].borrowed || (r->buffers.at[i].address && r->buffers.at[i].address != TTM_UNKNOWN);
+  if (!placed) {
+    /* On a mesh every device has the same buffers: one of them is enough. */
+    uint32_t device = r->p->capture.events.at[r->events.at[0]].device;
+    size_t n = 0;
+    for (size_t i = 0; i < r->buffers.n; i++) {
+      if (r->p->capture.events.at[r->events.at[i]].device != device) continue;
+      r->events.at[n] = r->events.at[i];
+      r->buffers.at[n++] = r->buffers.at[i];
+    }
+    r->buffers.n = r->events.n = n;
+    ttm_l1_placement placement;
+    int rc = ttm_l1_place(r->buffers.at, r->buffers.n, r->base, r->align, &placement);
+    *end = ttm_l1_placement_end(&placement, r->base);
+    ttm_l1_placement_free(&placement);
+    return rc;
+  }
+  for (size_t i = 0; i < r->buffers.n; i++) {
+    uint64_t behind = ttm_add_sat(r->buffers.at[i].address, r->buffers.at[i].bytes);
+    if (!r->buffers.at[i].borrowed && behind > *end) *end = behind;
+  }
+  return TTM_OK;
+}
+
+static int by_address(const void *a, const void *b) {
+  const ttm_l1_region *x = a, *y = b;
+  return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Remembers the program and the tensors of its time. */
+static int keep(regions *r) {
+  kept_program *k = &r->kept;
+  uint64_t next = r->top;
+  k->buffers.n = k->tensors.n = 0;
+  for (size_t i = 0; i < r->buffers.n; i++)
+    if (!r->buffers.at[i].borrowed && ttm_vec_push(&k->buffers, r->buffers.at[i])) return TTM_ENOMEM;
+  for (size_t i = 0; i < r->alive.n; i++) {
+    const ttm_buffer *b = &r->p->capture.buffers.at[r->alive.at[i]];
+    ttm_l1_region region = {.at = b->address, .end = ttm_add_sat(b->address, b->bank_bytes)};
+    if (b->address == TTM_UNKNOWN) {
+      region.end = next;
+      region.at = next = next > b->bank_bytes ? next - b->bank_bytes : 0;
+    }
+    if (b->op != TTM_NONE) region.name = ttm_profile_string(r->p, r->p->texts.at[r->p->ops.at[b->op].text].name);
+    if (ttm_vec_push(&k->tensors, region)) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+/* The running program has all its buffers: notes end and gap in *out. */
+static int close_program(regions *r, ttm_core_use *out) {
+  uint64_t end, lowest = lowest_tensor(r);
+  uint32_t last = r->events.at[r->events.n - 1];
+  if (place(r, &end)) return TTM_ENOMEM;
+  if (end > out->region_end) out->region_end = end;
+  uint64_t ends = end > r->base ? end : r->base;
+  int64_t gap = lowest >= ends ? (int64_t)(lowest - ends < INT64_MAX ? lowest - ends : INT64_MAX)
+                               : -(int64_t)(ends - lowest < INT64_MAX ? ends - lowest : INT64_MAX);
+  if (gap >= out->gap && out->gap_event != TTM_NONE) return TTM_OK;
+  out->gap = gap;
+  out->gap_event = last;
+  return keep(r);
+}
+
+static const ttm_l1_buffer *highest_buffer(const kept_program *k) {
+  const ttm_l1_buffer *highest = NULL;
+  for (size_t i = 0; i < k->buffers.n; i++) {
+    const ttm_l1_buffer *b = &k->buffers.at[i];
+    if (!highest || ttm_add_sat(b->address, b->bytes) > ttm_add_sat(highest->address, highest->bytes)) highest = b;
+  }
+  return highest;
+}
+
+/* True when the buffer is on the first core of the other one, the core that is drawn. */
+static bool shares_core(const ttm_l1_buffer *b, const ttm_l1_buffer *drawn) {
+  if (!b->cores.n || !drawn->cores.n) return true;
+  ttm_core_range core = drawn->cores.at[0];
+  core.x1 = core.x0;
+  core.y1 = core.y0;
+  for (size_t i = 0; i < b->cores.n; i++)
+    if (ttm_core_range_intersects(b->cores.at[i], core)) return true;
+  return false;
+}
+
+/* Fills out->map with the tightest program. */
+static int draw_tightest(regions *r, ttm_core_use *out) {
+  const ttm_capture_board *board = &r->p->capture.board;
+  ttm_l1_map *map = &out->map;
+  *map = (ttm_l1_map){.arch = (ttm_arch_id)board->arch, .size = board->l1_bytes, .base = board->l1_base};
+  map->arch_basis = map->base_basis = board->estimated ? TTM_ESTIMATED : TTM_MEASURED;
+  map->small = ttm_sub_sat(board->l1_bytes, r->top);
+  map->dataflow = r->p->capture.events.at[out->gap_event].kind != TTM_EVENT_CIRCULAR;
+  const ttm_l1_buffer *highest = highest_buffer(&r->kept);
+  for (size_t i = 0; highest && i < r->kept.buffers.n; i++) {
+    const ttm_l1_buffer *b = &r->kept.buffers.at[i];
+    if (!shares_core(b, highest) || (map->buffers.n && b->address < map->buffers.at[map->buffers.n - 1].end)) continue;
+    if (ttm_vec_push(&map->buffers, (ttm_l1_region){b->address, ttm_add_sat(b->address, b->bytes), b->name}))
+      return TTM_ENOMEM;
+  }
+  for (size_t i = 0; i < r->kept.tensors.n; i++)
+    if (ttm_vec_push(&map->tensors, r->kept.tensors.at[i])) return TTM_ENOMEM;
+  if (map->tensors.n) qsort(map->tensors.at, map->tensors.n, sizeof *map->tensors.at, by_address);
+  return TTM_OK;
+}
+
+static void free_regions(regions *r) {
+  for (size_t i = 0; i < r->sets.n; i++) ttm_vec_free(&r->sets.at[i]);
+  ttm_vec_free(&r->sets);
+  ttm_map_free(&r->set_of_text);
+  ttm_vec_free(&r->buffers);
+  ttm_vec_free(&r->events);
+  ttm_vec_free(&r->alive);
+  ttm_vec_free(&r->kept.buffers);
+  ttm_vec_free(&r->kept.tensors);
+}
+
+/* ---- Bytes ----------------------------------------------------------------------------------------------------------- */
 
 /* Far more devices than a machine has; what a hostile capture names beyond them counts on the first. */
 enum { CORES = TTM_CORE_LIMIT * TTM_CORE_LIMIT, ALL = TTM_PROGRAM_KINDS, MOST_DEVICES = 1024 };
@@ -34,7 +239,7 @@ typedef struct walk {
   uint64_t program_sum;    /* of the running program, over all cores and devices */
   uint32_t function, op;   /* it runs in; TTM_NONE when none runs */
   bool has_buffers;
-  ttm_core_regions regions; /* addresses */
+  regions regions; /* addresses */
 } walk;
 
 static void raise_to(uint64_t *peak, uint64_t value) {
@@ -79,13 +284,11 @@ static void add_buffer(walk *w, const ttm_buffer *b) {
   take_peaks(w, b);
 }
 
-static uint64_t minus(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
-
 static void remove_buffer(walk *w, const ttm_buffer *b) {
   if (b->memory >= TTM_MEMORIES) return;
   banks *bank = banks_of(w, b->device);
-  bank->bytes[b->memory] = minus(bank->bytes[b->memory], b->bank_bytes);
-  if (b->kernels) bank->kernels = minus(bank->kernels, b->bank_bytes);
+  bank->bytes[b->memory] = ttm_sub_sat(bank->bytes[b->memory], b->bank_bytes);
+  if (b->kernels) bank->kernels = ttm_sub_sat(bank->kernels, b->bank_bytes);
   if (b->memory == TTM_DRAM) w->out->dram_freed = ttm_add_sat(w->out->dram_freed, b->bank_bytes);
   w->tensors = most_of(w, TTM_L1);
   w->small = most_of(w, TTM_L1_SMALL);
@@ -164,9 +367,9 @@ static void put_on(grid *g, int kind, ttm_core_range r, uint64_t bytes) {
 
 /* The program that ran is over: its buffers are gone, whatever the capture says later. */
 static int end_program(walk *w) {
-  int rc = w->has_buffers ? ttm_core_regions_close(&w->regions, w->out) : TTM_OK;
+  int rc = w->has_buffers ? close_program(&w->regions, w->out) : TTM_OK;
   for (size_t i = 0; i < w->grid_count; i++) clear_grid(w->grids[i]);
-  ttm_core_regions_clear(&w->regions);
+  w->regions.buffers.n = w->regions.events.n = 0;
   w->program_sum = 0;
   w->has_buffers = false;
   w->function = w->op = TTM_NONE;
@@ -187,7 +390,7 @@ static int add_program_buffer(walk *w, uint32_t event) {
   w->has_buffers = true;
   w->function = e->function;
   w->op = e->op;
-  if ((rc = ttm_core_regions_add(&w->regions, event, &cores))) return rc;
+  if ((rc = add_to_program(&w->regions, event, &cores))) return rc;
   if (e->alias & TTM_ALIAS) return TTM_OK;
   grid *g = grid_of(w, e->device);
   if (!g) return TTM_ENOMEM;
@@ -214,14 +417,14 @@ static int take_event(walk *w, uint32_t event) {
       if (!b) return TTM_OK;
       if ((rc = leave_program(w, e))) return rc;
       add_buffer(w, b);
-      if ((rc = ttm_core_regions_tensor(&w->regions, e->row, true))) return rc;
+      if ((rc = note_tensor(&w->regions, e->row, true))) return rc;
       raise_to(&w->out->summed, ttm_add_sat(w->program_sum, ttm_add_sat(w->tensors, w->small)));
       return b->memory == TTM_L1 || b->memory == TTM_L1_SMALL ? note_moment(w, fullest_grid(w), event) : TTM_OK;
     case TTM_EVENT_FREE:
       if (!b) return TTM_OK;
       if ((rc = leave_program(w, e))) return rc; /* while it ran the tensor was there */
       remove_buffer(w, b);
-      return ttm_core_regions_tensor(&w->regions, e->row, false);
+      return note_tensor(&w->regions, e->row, false);
     case TTM_EVENT_CIRCULAR:
     case TTM_EVENT_DATAFLOW:
     case TTM_EVENT_SCRATCHPAD:
@@ -244,7 +447,7 @@ static int add_early(walk *w) {
     *sum = ttm_add_sat(*sum, b->bank_bytes);
     w->out->before_buffers++;
     add_buffer(w, b);
-    if (ttm_core_regions_tensor(&w->regions, i, true)) return TTM_ENOMEM;
+    if (note_tensor(&w->regions, i, true)) return TTM_ENOMEM;
   }
   return TTM_OK;
 }
@@ -280,18 +483,17 @@ static int find_tightest(ttm_core_use *u, const ttm_profile *p) {
 }
 
 int ttm_core_use_make(ttm_core_use *out, const ttm_profile *p) {
-  walk w = {.p = p, .out = out, .function = TTM_NONE, .op = TTM_NONE};
+  walk w = {.p = p, .out = out, .function = TTM_NONE, .op = TTM_NONE, .regions = regions_of(p)};
   const ttm_capture_board *board = &p->capture.board;
   *out = (ttm_core_use){.fullest = {.event = TTM_NONE}, .gap_event = TTM_NONE, .gap = INT64_MAX};
-  out->limit = board->l1_bytes > board->l1_base ? board->l1_bytes - board->l1_base : 0;
-  int rc = ttm_core_regions_init(&w.regions, p);
-  if (!rc) rc = add_early(&w);
+  out->limit = ttm_sub_sat(board->l1_bytes, board->l1_base);
+  int rc = add_early(&w);
   for (uint32_t e = 0; e < p->capture.events.n && !rc; e++) rc = take_event(&w, e);
   if (!rc) rc = end_program(&w);
   if (!rc) rc = find_tightest(out, p);
-  if (!rc && out->gap_event != TTM_NONE) rc = ttm_core_regions_map(&w.regions, out);
+  if (!rc && out->gap_event != TTM_NONE) rc = draw_tightest(&w.regions, out);
   for (size_t i = 0; i < w.grid_count; i++) ttm_free(w.grids[i]);
-  ttm_core_regions_free(&w.regions);
+  free_regions(&w.regions);
   return rc;
 }
 

@@ -61,8 +61,6 @@ int ttm_cb_machine_set(ttm_cb_machine *m, ttm_arch_id arch, ttm_str version, ttm
 
 /* ---- Rows ------------------------------------------------------------------------------------------------------------- */
 
-static uint64_t saturating_sub(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
-
 static int make_rows(ttm_cb_result *r, const ttm_cb_machine *m) {
   for (size_t i = 0; i < r->plans.all.n; i++) {
     const ttm_cb_plan *p = &r->plans.all.at[i];
@@ -89,8 +87,8 @@ static void find_metrics(ttm_cb_result *r) {
     held_needed += (double)less * (double)row->tile_bytes;
     needed += (double)row->needed * (double)row->tile_bytes;
     larger += (double)more * (double)row->tile_bytes;
-    r->more_bytes = ttm_add_sat(r->more_bytes, ttm_mul_sat(saturating_sub(row->needed, row->tiles), row->tile_bytes));
-    r->spare_bytes = ttm_add_sat(r->spare_bytes, ttm_mul_sat(saturating_sub(row->tiles, row->needed), row->tile_bytes));
+    r->more_bytes = ttm_add_sat(r->more_bytes, ttm_mul_sat(ttm_sub_sat(row->needed, row->tiles), row->tile_bytes));
+    r->spare_bytes = ttm_add_sat(r->spare_bytes, ttm_mul_sat(ttm_sub_sat(row->tiles, row->needed), row->tile_bytes));
     if (row->miss_pct > r->miss_pct) r->miss_pct = row->miss_pct, r->worst = i;
   }
   r->utilization_pct = needed > 0 ? held_needed / needed * 100 : 100;
@@ -147,7 +145,7 @@ static void find_fit(ttm_cb_result *r, const ttm_l1_placement *placed, const ttm
   r->fit = ttm_l1_check(placed, lowest, m->l1_bytes, &which);
   if (r->fit != TTM_L1_FITS && placed->ranges.at)
     r->fit_range = placed->ranges.at[which].range, r->fit_end = placed->ranges.at[which].end;
-  r->free_bytes = saturating_sub(lowest, r->buffers_end);
+  r->free_bytes = ttm_sub_sat(lowest, r->buffers_end);
   r->used = ttm_add_sat(r->buffers_end, ttm_add_sat(r->tensor_bytes, m->small));
   r->used_pct = (double)r->used / (double)m->l1_bytes * 100;
   uint64_t usable = m->l1_bytes - m->base - m->small;
