@@ -129,46 +129,31 @@ static uint64_t sum(reader *r, bool live) {
 }
 
 static uint64_t comparison(reader *r, bool live) {
+  static const char *const signs[] = {"<=", ">=", "==", "!=", "<", ">"}; /* the longer ones first */
   uint64_t left = sum(r, live);
   while (!r->failed) {
-    if (take(r, "<="))
-      left = left <= sum(r, live);
-    else if (take(r, ">="))
-      left = left >= sum(r, live);
-    else if (take(r, "=="))
-      left = left == sum(r, live);
-    else if (take(r, "!="))
-      left = left != sum(r, live);
-    else if (take(r, "<"))
-      left = left < sum(r, live);
-    else if (take(r, ">"))
-      left = left > sum(r, live);
-    else
-      break;
+    size_t s = 0;
+    while (s < 6 && !take(r, signs[s])) s++;
+    if (s == 6) break;
+    uint64_t right = sum(r, live);
+    left = (const bool[]){left <= right, left >= right, left == right, left != right, left<right, left> right}[s];
   }
   return left;
 }
 
-static uint64_t conjunction(reader *r, bool live) {
-  uint64_t left = comparison(r, live);
-  while (!r->failed && take(r, "&&")) {
-    uint64_t right = comparison(r, live && left);
-    left = left && right;
-  }
-  return left;
-}
-
-static uint64_t alternative(reader *r, bool live) {
-  uint64_t left = conjunction(r, live);
-  while (!r->failed && take(r, "||")) {
-    uint64_t right = conjunction(r, live && !left);
-    left = left || right;
+/* a && b && ..., or a || b || ... of such. */
+static uint64_t logic(reader *r, bool live, bool either) {
+  uint64_t left = either ? logic(r, live, false) : comparison(r, live);
+  while (!r->failed && take(r, either ? "||" : "&&")) {
+    bool counts = live && (either ? !left : left);
+    uint64_t right = either ? logic(r, counts, false) : comparison(r, counts);
+    left = either ? left || right : left && right;
   }
   return left;
 }
 
 static uint64_t choice(reader *r, bool live) {
-  uint64_t value = alternative(r, live);
+  uint64_t value = logic(r, live, true);
   if (r->failed || !take(r, "?")) return value;
   if (r->depth >= MOST_DEPTH) return fail(r, "nested too deep");
   r->depth++;
