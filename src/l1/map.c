@@ -6,14 +6,6 @@ void ttm_l1_map_free(ttm_l1_map *map) {
   ttm_vec_free(&map->tensors);
 }
 
-uint64_t ttm_l1_map_buffers_end(const ttm_l1_map *map) {
-  uint64_t end = map->base;
-  for (size_t i = 0; i < map->buffers.n; i++) {
-    if (map->buffers.at[i].end > end) end = map->buffers.at[i].end;
-  }
-  return end;
-}
-
 uint64_t ttm_l1_map_lowest_tensor(const ttm_l1_map *map) {
   uint64_t lowest = map->size > map->small ? map->size - map->small : 0;
   for (size_t i = 0; i < map->tensors.n; i++) {

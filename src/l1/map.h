@@ -30,8 +30,7 @@ typedef struct ttm_l1_map {
 
 void ttm_l1_map_free(ttm_l1_map *map);
 
-/* Where the buffers end (base when there are none) and the lowest tensor starts (size - small when there are none). */
-uint64_t ttm_l1_map_buffers_end(const ttm_l1_map *map);
+/* Where the lowest tensor starts; size - small when there are none. */
 uint64_t ttm_l1_map_lowest_tensor(const ttm_l1_map *map);
 
 /* "circular buffers" or "dataflow buffers". */
