@@ -12,7 +12,7 @@
 #include "report/files/report.h"
 #include "report/html/html_page.h"
 #include "report/html/html_parts.h"
-#include "report/write/l1_parts.h"
+#include "report/write/l1_picture.h"
 #include "report/write/svg.h"
 #include "ttmem/version.h"
 

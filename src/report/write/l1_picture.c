@@ -2,7 +2,6 @@
 #include "report/write/l1_picture.h"
 
 #include "base/format.h"
-#include "report/write/l1_parts.h"
 
 enum { ADDRESS = 12, LANE = 13, LEAST_COLUMNS = 72 };
 
@@ -108,8 +107,8 @@ int ttm_l1_picture_text(const ttm_l1_map *map, const ttm_picture_style *style, t
   int status = ttm_slices_make(map, &slices);
   repeat(&p, " ", " ", ADDRESS + 1);
   ttm_buf_printf(out, "%s\n", lane_heads(&p));
-  for (size_t i = 0; !status && i < slices.all.n; i++) {
-    const ttm_slice *s = &slices.all.at[i];
+  for (size_t i = 0; !status && i < slices.n; i++) {
+    const ttm_slice *s = &slices.at[i];
     if (!i) put_rule(&p, s->end, (const char **)top, s->end == map->size ? "end of L1" : "end of the buffers");
     if (i && s->end == map->size) put_rule(&p, s->end, (const char **)middle, "end of L1");
     if (i && s->end == map->base && map->base != map->size)
@@ -117,6 +116,6 @@ int ttm_l1_picture_text(const ttm_l1_map *map, const ttm_picture_style *style, t
     put_slice(&p, s);
   }
   if (!status) put_rule(&p, 0, (const char **)bottom, "");
-  ttm_vec_free(&slices.all);
+  ttm_vec_free(&slices);
   return status || out->failed ? TTM_ENOMEM : TTM_OK;
 }

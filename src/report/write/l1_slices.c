@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/format.h"
-#include "report/write/l1_parts.h"
+#include "report/write/l1_picture.h"
 
 enum {
   LINES = 12,         /* of a picture, when nothing is too small */
@@ -104,37 +104,35 @@ static void join_next(ttm_slice *upper, const ttm_slice *lower) {
 /* Far more slices than a picture could tell apart: all neighbours of one kind are one. */
 static void join_kinds(ttm_slices *out) {
   size_t n = 0;
-  for (size_t i = 1; i < out->all.n; i++) {
-    if (may_join(&out->all.at[n], &out->all.at[i]))
-      join_next(&out->all.at[n], &out->all.at[i]);
+  for (size_t i = 1; i < out->n; i++) {
+    if (may_join(&out->at[n], &out->at[i]))
+      join_next(&out->at[n], &out->at[i]);
     else
-      out->all.at[++n] = out->all.at[i];
+      out->at[++n] = out->at[i];
   }
-  out->more |= n + 1 < out->all.n;
-  out->all.n = n + 1;
+  out->n = n + 1;
 }
 
 /* Too many slices for a screen: the smallest that has a neighbour of its kind joins it, until it fits. */
 static void join_small(ttm_slices *out) {
-  while (out->all.n > MOST_SLICES) {
+  while (out->n > MOST_SLICES) {
     size_t best = SIZE_MAX;
-    for (size_t i = 0; i + 1 < out->all.n; i++) {
-      ttm_slice *a = &out->all.at[i];
+    for (size_t i = 0; i + 1 < out->n; i++) {
+      ttm_slice *a = &out->at[i];
       if (!may_join(a, a + 1)) continue;
-      if (best == SIZE_MAX || a[1].end - a[1].at + (a->end - a->at) < out->all.at[best].end - out->all.at[best + 1].at)
+      if (best == SIZE_MAX || a[1].end - a[1].at + (a->end - a->at) < out->at[best].end - out->at[best + 1].at)
         best = i;
     }
     if (best == SIZE_MAX) return;
-    join_next(&out->all.at[best], &out->all.at[best + 1]);
-    memmove(&out->all.at[best + 1], &out->all.at[best + 2], (out->all.n - best - 2) * sizeof *out->all.at);
-    out->all.n--;
-    out->more = true;
+    join_next(&out->at[best], &out->at[best + 1]);
+    memmove(&out->at[best + 1], &out->at[best + 2], (out->n - best - 2) * sizeof *out->at);
+    out->n--;
   }
 }
 
 static void give_lines(ttm_slices *out, uint64_t span) {
-  for (size_t i = 0; i < out->all.n; i++) {
-    ttm_slice *s = &out->all.at[i];
+  for (size_t i = 0; i < out->n; i++) {
+    ttm_slice *s = &out->at[i];
     double share = span ? (double)(s->end - s->at) / (double)span * LINES : 0;
     s->lines = share < 1.5 ? 1 : share > MOST_LINES ? MOST_LINES : (unsigned)(share + 0.5);
     if (s->kind == TTM_SLICE_RESERVED) s->lines = 1;
@@ -150,10 +148,10 @@ int ttm_slices_make(const ttm_l1_map *map, ttm_slices *out) {
   if (!buffers || !tensors) status = TTM_ENOMEM;
   for (size_t i = e.n; !status && i-- > 1;) {
     ttm_slice slice = slice_of(map, e.at[i - 1], e.at[i], buffers[i - 1], tensors[i - 1]);
-    if (ttm_vec_push(&out->all, slice)) status = TTM_ENOMEM;
+    if (ttm_vec_push(out, slice)) status = TTM_ENOMEM;
   }
   if (!status) {
-    if (out->all.n > FAR_TOO_MANY) join_kinds(out);
+    if (out->n > FAR_TOO_MANY) join_kinds(out);
     join_small(out);
     give_lines(out, e.at[e.n - 1]);
   }

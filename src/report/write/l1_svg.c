@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/format.h"
-#include "report/write/l1_parts.h"
 #include "report/write/l1_picture.h"
 #include "report/write/svg.h"
 
@@ -75,16 +74,16 @@ int ttm_l1_picture_svg(const ttm_l1_map *map, ttm_buf *out) {
   unsigned lines = 0;
   double y = TOP, base_y = TOP;
   int status = ttm_slices_make(map, &slices);
-  for (size_t i = 0; i < slices.all.n; i++) lines += slices.all.at[i].lines;
+  for (size_t i = 0; i < slices.n; i++) lines += slices.at[i].lines;
   ttm_buf_printf(&title, "L1 of one core, %s", ttm_l1_chip(map));
   ttm_svg_begin(out, WIDTH, TOP + lines * LINE + 16, ttm_buf_str(&title));
   put_heads(out, map, ttm_buf_str(&title));
-  if (slices.all.n) put_address(out, y, slices.all.at[0].end);
-  for (size_t i = 0; i < slices.all.n; i++) {
-    put_slice(out, map, &slices.all.at[i], y);
-    put_marks(out, map, &slices.all.at[i], y);
-    y += (double)slices.all.at[i].lines * LINE;
-    if (slices.all.at[i].kind != TTM_SLICE_RESERVED) base_y = y;
+  if (slices.n) put_address(out, y, slices.at[0].end);
+  for (size_t i = 0; i < slices.n; i++) {
+    put_slice(out, map, &slices.at[i], y);
+    put_marks(out, map, &slices.at[i], y);
+    y += (double)slices.at[i].lines * LINE;
+    if (slices.at[i].kind != TTM_SLICE_RESERVED) base_y = y;
   }
   for (int x = 0; x < 3; x += 2) ttm_svg_line(out, LEFT + x * LANE, TOP, LEFT + x * LANE, y, INK);
   ttm_svg_line(out, LEFT + LANE, TOP, LEFT + LANE, base_y, INK);
@@ -93,6 +92,6 @@ int ttm_l1_picture_svg(const ttm_l1_map *map, ttm_buf *out) {
   ttm_svg_end(out);
   if (title.failed) out->failed = true;
   ttm_buf_free(&title);
-  ttm_vec_free(&slices.all);
+  ttm_vec_free(&slices);
   return status || out->failed ? TTM_ENOMEM : TTM_OK;
 }
