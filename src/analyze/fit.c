@@ -350,12 +350,13 @@ int ttm_fit_make(ttm_fit *out, const ttm_findings *f, const ttm_fit_options *opt
   recording r = {.p = f->profile, .f = f};
   *out = (ttm_fit){.states = 0};
   if (f->profile->kind == TTM_LOG_CAPTURE)
-    return ttm_error_set(err, TTM_ENODATA,
-                         "a capture tells one board only; to ask for others, run the program on them: ttmem fit -- "
-                         "python3 model.py");
+    return ttm_error_set(
+        err, TTM_ENODATA,
+        "a graph capture or recording is of one board; to try others, run the program on them: ttmem fit "
+        "-- python3 model.py");
   if (f->profile->kind != TTM_LOG_FULL && f->profile->kind != TTM_LOG_OPS) {
     return ttm_error_set(err, TTM_ENODATA,
-                         "this log has no operation lines, so the tensors are not known; run with "
+                         "the log has no operation lines, so its tensors are unknown; run with "
                          "TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG to get them");
   }
   int status = record(&r);

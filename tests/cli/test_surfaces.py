@@ -216,6 +216,29 @@ def check_judgement(name, log, f):
             check(flat(s["headline"]) in flat(said), name, "--check lacks %r" % s["headline"], said)
 
 
+def check_fit(name, log, f):
+    """Other boards: the table and its sentences are those of --json; what does not fit where it failed is named as the failure is."""
+    fit = json.loads(run("fit", log, "--json"))
+    text = run("fit", log)
+    shown = flat(text)
+    for board in fit["boards"]:
+        row = re.search(r"^%s +(yes|no) +([\d,.]+) +([\d,.]+) " % board["board"], text, re.M)
+        check(row and (row.group(1) == "yes") == board["fits"] and row.group(2) == mb(board["peak_dram_per_bank_B"] / 2**20), name, "row of %s" % board["board"], text)
+        check((board["statement"] == "fit.fits") == board["fits"], name, "statement of %s" % board["board"], json.dumps(board))
+        if not board["fits"]:
+            check(flat(board["headline"]) in shown and flat(board["detail"]) in shown, name, "fit lacks %r" % board["headline"], text)
+    for key in ("headline", "detail"):
+        check(flat(fit["confidence"][key]) in shown, name, "fit lacks %r" % fit["confidence"][key], text)
+    check(not [line for line in text.splitlines() if len(line) > 80], name, "too wide", text)
+
+
+def check_graph(name, log, f):
+    capture = json.loads(run("graph", log, "--json"))["captures"][0]
+    for form, shown in (("graph", flat(run("graph", log))), ("graph --md", unescaped(run("graph", log, "--md")))):
+        for sentence in [p["text"] for p in capture["pitfalls"]] + [s["headline"] for s in f["statements"] if s["topic"] == "l1_core"]:
+            check(flat(sentence) in shown, name, "%s lacks %r" % (form, sentence), shown)
+
+
 def check_log(name, log, work):
     folder = os.path.join(work, name)
     screen = run("analyze", log, "--name", "r", "--output-dir", folder)
@@ -227,6 +250,10 @@ def check_log(name, log, work):
     check_llm(name, run("--llm", "--logfile", log), f)
     check_explain(name, log, f)
     check_judgement(name, log, f)
+    if f["input"]["kind"] in ("full", "ops"):
+        check_fit(name, log, f)
+    if f["input"]["kind"] == "capture":
+        check_graph(name, log, f)
     return f
 
 

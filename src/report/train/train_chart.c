@@ -139,8 +139,12 @@ static void draw_total(plot *p, const ttm_train_result *r, double middle) {
   format_mb(size, sizeof size, positive(r->peak));
   snprintf(label, sizeof label, "Total: %s", size);
   put(p, middle, y - 22, (ttm_text_look){13, true, TTM_ANCHOR_MIDDLE, INK}, label);
-  double pct = ttm_percent(positive(r->peak), positive(r->device_memory));
-  snprintf(label, sizeof label, "%.1f%%, %s", pct, r->fits ? "fits" : "does not fit");
+  if (r->fits) {
+    snprintf(label, sizeof label, "fits, %.1f %%", ttm_percent(positive(r->peak), positive(r->device_memory)));
+  } else {
+    format_mb(size, sizeof size, positive(r->peak) - positive(r->device_memory));
+    snprintf(label, sizeof label, "short by %s", size);
+  }
   put(p, middle, y - 7, (ttm_text_look){11, !r->fits, TTM_ANCHOR_MIDDLE, r->fits ? GREY : 0xc00000u}, label);
 }
 
