@@ -11,23 +11,20 @@
 
 #include "base/buf.h"
 
-enum { MAX_FILE = 64 << 20, MAX_DEPTH = 64 };
+enum { MAX_FILE = 64 << 20, MAX_DEPTH = 64, HEADERS = 5, SOURCES = 9 };
 
 /* ---- Folders -------------------------------------------------------------------------------------------------------- */
 
-static bool is_source(ttm_str path) {
-  static const char *const ends[] = {".cpp", ".hpp", ".cc", ".h", ".cxx", ".hxx", ".c", ".hh", ".inl"};
-  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-    if (ttm_str_ends(path, ttm_str_of(ends[i]))) return true;
+/* One of the first `n` endings: headers come first. */
+static bool has_ending(ttm_str path, size_t n) {
+  static const char *const endings[SOURCES] = {".hpp", ".hh", ".hxx", ".h", ".inl", ".cpp", ".cc", ".cxx", ".c"};
+  for (size_t i = 0; i < n; i++) {
+    if (ttm_str_ends(path, ttm_str_of(endings[i]))) return true;
   }
   return false;
 }
 
-bool cbs_is_header(ttm_str path) {
-  return ttm_str_ends(path, TTM_LIT(".hpp")) || ttm_str_ends(path, TTM_LIT(".h")) ||
-         ttm_str_ends(path, TTM_LIT(".hh")) || ttm_str_ends(path, TTM_LIT(".hxx")) ||
-         ttm_str_ends(path, TTM_LIT(".inl"));
-}
+bool cbs_is_header(ttm_str path) { return has_ending(path, HEADERS); }
 
 static int add_file(cbs_scan *scan, const char *path) {
   size_t n = strlen(path) + 1;
@@ -45,7 +42,7 @@ static int add_entry(cbs_scan *scan, const char *path, int depth, ttm_error *err
   if (lstat(path, &st)) return TTM_OK; /* gone meanwhile */
   if (S_ISLNK(st.st_mode) && (stat(path, &st) || S_ISDIR(st.st_mode))) return TTM_OK;
   if (S_ISDIR(st.st_mode)) return depth < MAX_DEPTH ? add_folder(scan, path, depth + 1, err) : TTM_OK;
-  return S_ISREG(st.st_mode) && is_source(ttm_str_of(path)) ? add_file(scan, path) : TTM_OK;
+  return S_ISREG(st.st_mode) && has_ending(ttm_str_of(path), SOURCES) ? add_file(scan, path) : TTM_OK;
 }
 
 static int add_folder(cbs_scan *scan, const char *path, int depth, ttm_error *err) {
@@ -140,10 +137,6 @@ cbs_role cbs_role_of(ttm_str path, ttm_str text) {
   return has_any(text, host, 6) ? CBS_FILE_HOST : CBS_FILE_OTHER;
 }
 
-static bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 /* ---- Preprocessor --------------------------------------------------------------------------------------------------- */
 
 enum { MAX_NESTING = 64 };
@@ -195,16 +188,11 @@ static void choose_branches(char *copy, size_t n) {
 
 /* Blanks a word wherever it stands alone; true when it did. */
 static bool blank_word(char *copy, size_t n, ttm_str word) {
-  bool found = false;
-  for (size_t at = 0; at < n;) {
-    size_t hit = ttm_str_find((ttm_str){copy + at, n - at}, word);
-    if (hit == TTM_NOT_FOUND) break;
-    at += hit;
-    bool alone = (at == 0 || !is_word(copy[at - 1])) && (at + word.n >= n || !is_word(copy[at + word.n]));
-    if (alone) memset(copy + at, ' ', word.n), found = true;
-    at += word.n;
+  size_t first = cbs_find_word((ttm_str){copy, n}, word, 0);
+  for (size_t at = first; at != TTM_NOT_FOUND; at = cbs_find_word((ttm_str){copy, n}, word, at)) {
+    memset(copy + at, ' ', word.n);
   }
-  return found;
+  return first != TTM_NOT_FOUND;
 }
 
 char *cbs_simplify(ttm_str text, bool choose, ttm_arena *arena) {
@@ -245,7 +233,7 @@ static int add_constant(cbs_defines *out, ttm_str left, ttm_str right) {
   int64_t value;
   left = ttm_str_trim(left);
   size_t start = left.n;
-  while (start && is_word(left.p[start - 1])) start--;
+  while (start && cbs_is_word(left.p[start - 1])) start--;
   ttm_str name = ttm_str_from(left, start);
   if (!name.n || !whole_number(right, &value)) return TTM_OK;
   return ttm_vec_push(out, (cbs_define){name, value});

@@ -98,21 +98,15 @@ cbs_node cbs_member_of(const cbs_tree *tree, cbs_node list, ttm_str name) {
   return 0;
 }
 
-static bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-bool cbs_text_has_word(ttm_str text, ttm_str word) {
-  for (size_t from = 0; from < text.n;) {
-    size_t at = ttm_str_find(ttm_str_from(text, from), word);
-    if (at == TTM_NOT_FOUND) return false;
+size_t cbs_find_word(ttm_str text, ttm_str word, size_t from) {
+  for (size_t at; from < text.n && (at = ttm_str_find(ttm_str_from(text, from), word)) != TTM_NOT_FOUND;
+       from = at + 1) {
     at += from;
-    bool starts = at == 0 || !is_word(text.p[at - 1]);
-    bool ends = at + word.n >= text.n || !is_word(text.p[at + word.n]);
-    if (starts && ends) return true;
-    from = at + 1;
+    bool starts = at == 0 || !cbs_is_word(text.p[at - 1]);
+    bool ends = at + word.n >= text.n || !cbs_is_word(text.p[at + word.n]);
+    if (starts && ends) return at;
   }
-  return false;
+  return TTM_NOT_FOUND;
 }
 
 /* ---- Collecting --------------------------------------------------------------------------------------------------- */

@@ -98,7 +98,14 @@ size_t cbs_call_arguments(const cbs_tree *tree, cbs_node call);
 cbs_node cbs_list_of(const cbs_tree *tree, cbs_node n);
 /* The value of member `name` in {.name = value, ...}, 0 when it is not there. */
 cbs_node cbs_member_of(const cbs_tree *tree, cbs_node list, ttm_str name);
-/* True when the type's text names `word` as a whole word. */
-bool cbs_text_has_word(ttm_str text, ttm_str word);
+
+static inline bool cbs_is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || ttm_is_digit(c) || c == '_';
+}
+/* Where `word` stands as a whole word, from byte `from` on; TTM_NOT_FOUND. */
+size_t cbs_find_word(ttm_str text, ttm_str word, size_t from);
+static inline bool cbs_text_has_word(ttm_str text, ttm_str word) {
+  return cbs_find_word(text, word, 0) != TTM_NOT_FOUND;
+}
 
 #endif

@@ -164,20 +164,19 @@ static int read_log_line(reader *r, ttm_str raw) {
 
 /* ---- CSV reports ------------------------------------------------------------------------------------------------------ */
 
-static int add_usage(reader *r, const ttm_csv_row *row) {
-  static const char *const memories[] = {"DRAM", "L1", "L1_SMALL"};
-  ttm_device_usage u = {.line = r->log->lines, .allocatable = TTM_UNKNOWN, .allocated = TTM_UNKNOWN};
-  if (row->program.n) r->turn = 0; /* written before the DRAM row only */
+/* Of the program and memory that are being read: values in the order of the summary. */
+static int add_usage(reader *r, const ttm_csv_row *row, ttm_str memory, const uint64_t values[4]) {
   if (row->program.n && keep(r, row->program, &r->program)) return TTM_ENOMEM;
-  u.program = r->program;
-  if (r->log->csv == TTM_CSV_L1) {
-    u.largest = row->value[0], u.free = row->value[1];
-    if (keep(r, TTM_LIT("L1"), &u.memory)) return TTM_ENOMEM;
-  } else {
-    u.allocatable = row->value[0], u.allocated = row->value[1], u.free = row->value[2], u.largest = row->value[3];
-    if (keep(r, ttm_str_of(memories[r->turn++ % 3]), &u.memory)) return TTM_ENOMEM;
-  }
-  return ttm_vec_push(&r->log->usage, u);
+  if (keep(r, memory, &r->memory)) return TTM_ENOMEM;
+  return ttm_vec_push(&r->log->usage, (ttm_device_usage){r->program, r->memory, values[0], values[1], values[2],
+                                                         values[3], r->log->lines});
+}
+
+static int add_summary(reader *r, const ttm_csv_row *row) {
+  static const char *const memories[] = {"DRAM", "L1", "L1_SMALL"};
+  if (row->program.n) r->turn = 0; /* written before the DRAM row only */
+  if (r->log->csv != TTM_CSV_L1) return add_usage(r, row, ttm_str_of(memories[r->turn++ % 3]), row->value);
+  return add_usage(r, row, TTM_LIT("L1"), (const uint64_t[]){TTM_UNKNOWN, TTM_UNKNOWN, row->value[1], row->value[0]});
 }
 
 static int read_csv_line(reader *r, ttm_str line) {
@@ -185,15 +184,9 @@ static int read_csv_line(reader *r, ttm_str line) {
   if (!ttm_csv_row_read(r->log->csv, line, &row) || r->log->usage.n + r->log->blocks.n > MOST_ROWS) return TTM_OK;
   switch (row.kind) {
     case TTM_CSV_VALUES:
-      return add_usage(r, &row);
-    case TTM_CSV_MEMORY: {
-      ttm_device_usage u = {.line = r->log->lines, .allocatable = TTM_UNKNOWN, .allocated = TTM_UNKNOWN};
-      u.free = u.largest = TTM_UNKNOWN;
-      if (row.program.n && keep(r, row.program, &r->program)) return TTM_ENOMEM;
-      if (keep(r, row.memory, &r->memory)) return TTM_ENOMEM;
-      u.program = r->program, u.memory = r->memory;
-      return ttm_vec_push(&r->log->usage, u);
-    }
+      return add_summary(r, &row);
+    case TTM_CSV_MEMORY:
+      return add_usage(r, &row, row.memory, (const uint64_t[]){TTM_UNKNOWN, TTM_UNKNOWN, TTM_UNKNOWN, TTM_UNKNOWN});
     case TTM_CSV_TOTAL: {
       if (!r->log->usage.n) return TTM_OK;
       ttm_device_usage *u = &r->log->usage.at[r->log->usage.n - 1];
