@@ -3,7 +3,6 @@
 #include "fuzz.h"
 
 #include "parse/module_dump.h"
-#include "parse/module_types.h"
 
 /* However the aliases name each other, a type stays of a size. */
 static void check_types(ttm_str text, const ttm_module_args *args) {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One MLIR module as dumped into a log ("MLIR Module ttnn:" ... "END OF MLIR MODULE"): its entry function's arguments
- * and where its locations stand. The text is the cleaned dump body, lines joined by \n. */
+/* One MLIR module as dumped into a log ("MLIR Module ttnn:" ... "END OF MLIR MODULE"): its entry function's arguments,
+ * where its locations stand, and the types it shortens. The text is the cleaned dump body, lines joined by \n. */
 #ifndef TTM_PARSE_MODULE_DUMP_H
 #define TTM_PARSE_MODULE_DUMP_H
 
 #include "base/arena.h"
+#include "base/buf.h"
+#include "base/intern.h"
 #include "base/str.h"
 #include "base/vec.h"
 
@@ -61,5 +63,20 @@ typedef struct ttm_module_facts {
   uint32_t devices; /* product of the first mesh shape found */
 } ttm_module_facts;
 ttm_module_facts ttm_module_facts_read(ttm_str text);
+
+/* Types in a module dump are shortened: `tensor<4x32xbf16, #ttnn_layout3>` with `#ttnn_layout3 = #ttnn.ttnn_layout<... #dram ...>` above the
+ * module. Operation lines spell them out; written out here, both are the same text. Views
+ * point into the dump text. Zero-initialise; freed with ttm_module_types_free. */
+typedef struct ttm_module_types {
+  ttm_intern names;       /* "#ttnn_layout3" */
+  TTM_VEC(ttm_str) meant; /* by name: what it stands for */
+} ttm_module_types;
+
+/* Reads the aliases above the module. 0 or TTM_ENOMEM. */
+int ttm_module_types_read(ttm_module_types *types, ttm_str text);
+void ttm_module_types_free(ttm_module_types *types);
+
+/* Appends the type with its aliases written out; unknown ones, and those nested too deep, stay as they are. */
+void ttm_module_types_expand(const ttm_module_types *types, ttm_str type, ttm_buf *out);
 
 #endif

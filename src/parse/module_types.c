@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "parse/module_types.h"
+#include "parse/module_dump.h"
 
 #include "base/error.h"
 #include "parse/mlir_scan.h"

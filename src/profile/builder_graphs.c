@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Module dumps: what they say of the graph that was compiled. */
-#include "parse/module_types.h"
 #include "profile/builder.h"
 
 #include <zstd.h>
