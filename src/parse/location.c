@@ -6,12 +6,10 @@
 
 enum { LOCATION_DEPTH = 64 };
 
-/* Moves past a bracketed part nobody wants to read: a child location, metadata. */
+/* A bracketed part nobody wants to read: a child location, metadata. */
 static bool skip_bracketed(ttm_str *at) {
-  size_t close = ttm_scan_close(*at, 0);
-  if (close == TTM_NOT_FOUND) return false;
-  *at = ttm_str_from(*at, close + 1);
-  return true;
+  ttm_str unread;
+  return ttm_scan_take_bracketed(at, &unread);
 }
 
 static bool render(ttm_str *at, ttm_buf *out, int depth);

@@ -94,6 +94,14 @@ static size_t walk(ttm_str text, size_t at, char stop, bool to_close) {
 
 size_t ttm_scan_close(ttm_str text, size_t open) { return walk(text, open, 0, true); }
 
+bool ttm_scan_take_bracketed(ttm_str *text, ttm_str *inside) {
+  size_t close = ttm_scan_close(*text, 0);
+  if (close == TTM_NOT_FOUND) return false;
+  *inside = (ttm_str){text->p + 1, close - 1};
+  *text = ttm_str_from(*text, close + 1);
+  return true;
+}
+
 size_t ttm_scan_find(ttm_str text, size_t from, char stop) { return walk(text, from, stop, false); }
 
 bool ttm_pieces_next(ttm_pieces *it, ttm_str *piece) {

@@ -24,6 +24,9 @@ ttm_str ttm_scan_take_name(ttm_str *text);
  * broken. */
 size_t ttm_scan_close(ttm_str text, size_t open);
 
+/* Takes the bracket at the start of the text with its partner; *inside is what stands between. */
+bool ttm_scan_take_bracketed(ttm_str *text, ttm_str *inside);
+
 /* Offset of the first `stop` outside every bracket and string at or after `from`; text.n when there is none;
  * TTM_NOT_FOUND when brackets or strings are broken on the way. */
 size_t ttm_scan_find(ttm_str text, size_t from, char stop);

@@ -8,15 +8,6 @@ typedef ttm_str cursor;
 
 static bool next_is(cursor at, char c) { return at.n && at.p[0] == c; }
 
-/* The text between the bracket at the cursor and its partner; the cursor moves behind it. */
-static bool take_bracketed(cursor *at, ttm_str *inside) {
-  size_t close = ttm_scan_close(*at, 0);
-  if (close == TTM_NOT_FOUND) return false;
-  *inside = (ttm_str){at->p + 1, close - 1};
-  *at = ttm_str_from(*at, close + 1);
-  return true;
-}
-
 /* `%arg0`, `%3#1` */
 static bool take_value(cursor *at, ttm_str *value) {
   cursor start = *at;
@@ -122,7 +113,7 @@ int ttm_op_line_operands(ttm_op_line *op, ttm_str list) {
 
 static int read_operands(cursor *at, ttm_op_line *op) {
   ttm_str list;
-  if (!next_is(*at, '(') || !take_bracketed(at, &list)) return TTM_EFORMAT;
+  if (!next_is(*at, '(') || !ttm_scan_take_bracketed(at, &list)) return TTM_EFORMAT;
   return ttm_op_line_operands(op, list);
 }
 
@@ -135,7 +126,7 @@ static int read_attributes(cursor *at, ttm_op_line *op) {
     if (ttm_str_take(at, TTM_LIT(":"))) return TTM_OK;
     if (!at->n || !memchr("<{([", at->p[0], 4)) return TTM_EFORMAT;
     char open = at->p[0];
-    if (!take_bracketed(at, &inside)) return TTM_EFORMAT;
+    if (!ttm_scan_take_bracketed(at, &inside)) return TTM_EFORMAT;
     inside = ttm_scan_trim(inside);
     if (open == '<') {
       if (inside.n < 2 || inside.p[0] != '{' || inside.p[inside.n - 1] != '}') return TTM_EFORMAT;
@@ -164,7 +155,7 @@ static bool take_type(cursor *at, ttm_str *type) {
   while (at->n && !ttm_scan_is_space(at->p[0]) && at->p[0] != ',' && at->p[0] != '-') {
     if (memchr("<([{", at->p[0], 4)) {
       ttm_str inside;
-      if (!take_bracketed(at, &inside)) return false;
+      if (!ttm_scan_take_bracketed(at, &inside)) return false;
       bracketed = true;
     } else if (memchr(">)]}\"", at->p[0], 5)) {
       return false;
@@ -186,7 +177,8 @@ int ttm_op_line_types(ttm_op_line *op) {
 /* `(T, T) -> T`, `(T) -> (T, T)`, `() -> ()`, and `T -> T` of some custom forms */
 static int read_function_type(cursor *at, ttm_op_line *op) {
   ttm_scan_skip_space(at);
-  if (next_is(*at, '(') ? !take_bracketed(at, &op->input_types) : !take_type(at, &op->input_types)) return TTM_EFORMAT;
+  if (next_is(*at, '(') ? !ttm_scan_take_bracketed(at, &op->input_types) : !take_type(at, &op->input_types))
+    return TTM_EFORMAT;
   ttm_scan_skip_space(at);
   if (!ttm_str_take(at, TTM_LIT("->"))) return TTM_EFORMAT;
   ttm_scan_skip_space(at);
@@ -198,7 +190,7 @@ static int read_location(cursor *at, ttm_op_line *op) {
   ttm_scan_skip_space(at);
   if (!at->n) return TTM_OK;
   if (!ttm_str_take(at, TTM_LIT("loc")) || !next_is(*at, '(')) return TTM_EFORMAT;
-  return take_bracketed(at, &op->location) ? TTM_OK : TTM_EFORMAT;
+  return ttm_scan_take_bracketed(at, &op->location) ? TTM_OK : TTM_EFORMAT;
 }
 
 ttm_op_kind ttm_op_kind_of(ttm_str name) {
