@@ -23,21 +23,12 @@ static int find_word(const word *words, size_t n, ttm_str name, int otherwise) {
 }
 #define FIND(words, name, otherwise) find_word(words, sizeof(words) / sizeof *(words), name, otherwise)
 
-enum {
-  KEY_ARGUMENTS,
-  KEY_CONNECTIONS,
-  KEY_COUNTER,
-  KEY_DURATION,
-  KEY_INPUTS,
-  KEY_TYPE,
-  KEY_PARAMS,
-  KEY_LEVEL,
-  KEY_OTHER
-};
+/* KNOWN: it tells a capture from a log, and is passed over. */
+enum { KEY_CONNECTIONS, KEY_COUNTER, KEY_INPUTS, KEY_TYPE, KEY_PARAMS, KEY_KNOWN, KEY_OTHER };
 static const word node_keys[] = {
-    WORD("arguments", KEY_ARGUMENTS),  WORD("connections", KEY_CONNECTIONS), WORD("counter", KEY_COUNTER),
-    WORD("duration_ns", KEY_DURATION), WORD("input_tensors", KEY_INPUTS),    WORD("node_type", KEY_TYPE),
-    WORD("params", KEY_PARAMS),        WORD("stacking_level", KEY_LEVEL),
+    WORD("arguments", KEY_KNOWN),   WORD("connections", KEY_CONNECTIONS), WORD("counter", KEY_COUNTER),
+    WORD("duration_ns", KEY_KNOWN), WORD("input_tensors", KEY_INPUTS),    WORD("node_type", KEY_TYPE),
+    WORD("params", KEY_PARAMS),     WORD("stacking_level", KEY_KNOWN),
 };
 
 static const word node_types[] = {
@@ -52,9 +43,9 @@ static const word node_types[] = {
     WORD("circular_buffer_deallocate_all", TTM_NODE_PROGRAM_FREE),
     WORD("program_execution", TTM_NODE_PROGRAM_EXECUTION),
     WORD("scratchpad_allocate", TTM_NODE_SCRATCHPAD),
-    WORD("sub_device_manager", TTM_NODE_SUB_DEVICE_MANAGER),
-    WORD("capture_start", TTM_NODE_CAPTURE_START),
-    WORD("capture_end", TTM_NODE_CAPTURE_END),
+    WORD("sub_device_manager", TTM_NODE_SILENT),
+    WORD("capture_start", TTM_NODE_SILENT),
+    WORD("capture_end", TTM_NODE_SILENT),
     WORD("operation", TTM_NODE_OPERATION),
     WORD("piece", TTM_NODE_PIECE),
     WORD("memory_view", TTM_NODE_MEMORY_VIEW),
@@ -72,11 +63,9 @@ static const word param_keys[] = {
     WORD("max_size_per_bank", TTM_PARAM_PER_BANK),
     WORD("device_id", TTM_PARAM_DEVICE),
     WORD("buffer_type", TTM_PARAM_BUFFER_TYPE),
-    WORD("tensor_id", TTM_PARAM_TENSOR_ID),
     WORD("globally_allocated", TTM_PARAM_GLOBAL),
     WORD("borrows_memory", TTM_PARAM_BORROWS),
     WORD("program_cache_hit", TTM_PARAM_CACHE_HIT),
-    WORD("physical_device_id", TTM_PARAM_PHYSICAL_DEVICE),
     WORD("num_banks", TTM_PARAM_BANKS),
     WORD("total_bytes_per_bank", TTM_PARAM_TOTAL),
     WORD("allocated_per_bank", TTM_PARAM_ALLOCATED),
@@ -91,8 +80,6 @@ static const word param_keys[] = {
     WORD("core_range_set", FIRST_TEXT + TTM_PARAM_CORES),
     WORD("shape", FIRST_TEXT + TTM_PARAM_SHAPE),
     WORD("dtype", FIRST_TEXT + TTM_PARAM_DTYPE),
-    WORD("memory_config", FIRST_TEXT + TTM_PARAM_MEMORY_CONFIG),
-    WORD("device_tensors", FIRST_TEXT + TTM_PARAM_DEVICE_TENSORS),
     WORD("program_factory_type", FIRST_TEXT + TTM_PARAM_FACTORY),
     WORD("at", FIRST_TEXT + TTM_PARAM_AT),
     WORD("mode", FIRST_TEXT + TTM_PARAM_MODE),
@@ -100,26 +87,15 @@ static const word param_keys[] = {
     WORD("reason", FIRST_TEXT + TTM_PARAM_REASON),
 };
 
-enum {
-  TOP_GRAPH,
-  TOP_DEVICES,
-  TOP_METADATA,
-  TOP_BUFFERS,
-  TOP_PAGES,
-  TOP_PYTHON,
-  TOP_RECORDING,
-  TOP_BOARD,
-  TOP_KNOWN,
-  TOP_OTHER
-};
+enum { TOP_GRAPH, TOP_DEVICES, TOP_METADATA, TOP_RECORDING, TOP_BOARD, TOP_KNOWN, TOP_OTHER };
 static const word top_keys[] = {
     WORD("graph", TOP_GRAPH),
     WORD("devices", TOP_DEVICES),
     WORD("metadata", TOP_METADATA),
-    WORD("per_operation_buffers", TOP_BUFFERS),
-    WORD("buffer_pages", TOP_PAGES),
-    WORD("buffer_pages_by_address", TOP_PAGES),
-    WORD("python_io", TOP_PYTHON),
+    WORD("per_operation_buffers", TOP_KNOWN),
+    WORD("buffer_pages", TOP_KNOWN),
+    WORD("buffer_pages_by_address", TOP_KNOWN),
+    WORD("python_io", TOP_KNOWN),
     WORD("ttmem_recording", TOP_RECORDING),
     WORD("board", TOP_BOARD),
     WORD("cluster_descriptor", TOP_KNOWN),
@@ -210,9 +186,6 @@ static void read_member(ttm_capture_reader *r, int key, bool *typed) {
     case KEY_COUNTER:
       node->has_counter = ttm_json_value(j, &v) && ttm_json_integer(&v, &node->counter);
       return;
-    case KEY_DURATION:
-      if (ttm_json_value(j, &v) && !ttm_json_integer(&v, &node->duration_ns)) node->duration_ns = 0;
-      return;
     case KEY_PARAMS:
       read_params(r);
       return;
@@ -232,7 +205,7 @@ static void clear_node(ttm_capture_reader *r) {
   node->type = TTM_NODE_OTHER;
   node->line = r->json.line < UINT32_MAX ? (uint32_t)r->json.line : UINT32_MAX - 1;
   node->has_counter = false;
-  node->counter = node->duration_ns = 0;
+  node->counter = 0;
   node->numbers = node->words = 0;
   memset(node->text, 0, sizeof node->text);
   node->connections.n = node->inputs.n = 0;
@@ -257,7 +230,7 @@ static bool read_node(ttm_capture_reader *r) {
     r->facts.bad_nodes++;
     return false;
   }
-  if (r->node.type == TTM_NODE_OTHER && !r->facts.other_nodes++) r->facts.first_other_line = r->node.line;
+  r->facts.other_nodes += r->node.type == TTM_NODE_OTHER;
   for (int t = 0; t < TTM_PARAM_TEXTS; t++) {
     ttm_str *text = &r->node.text[t];
     *text = text->n ? (ttm_str){r->texts.at + (uintptr_t)text->p, text->n} : (ttm_str){"", 0};
@@ -275,12 +248,10 @@ static void read_device(ttm_capture_reader *r) {
 #define FIELD(key, field) WORD(key, offsetof(ttm_capture_device, field))
   enum { NONE = -1, ARCH = offsetof(ttm_capture_device, arch) };
   static const word keys[] = {
-      FIELD("device_id", id),
       FIELD("worker_l1_size", l1_bytes),
       FIELD("l1_num_banks", l1_banks),
       FIELD("l1_bank_size", l1_bank_bytes),
       FIELD("address_at_first_l1_cb_buffer", l1_base),
-      FIELD("cb_limit", cb_limit),
       FIELD("num_dram_channels", dram_banks),
       FIELD("dram_size_per_channel", dram_bank_bytes),
       FIELD("num_x_compute_cores", grid_x),
@@ -324,14 +295,6 @@ static void read_metadata(ttm_capture_reader *r) {
   }
 }
 
-static uint64_t count_members(ttm_json_pull *j) {
-  uint64_t n = 0;
-  ttm_str key;
-  if (!ttm_json_enter_if(j, '{')) return 0;
-  while (ttm_json_key(j, &key) && ttm_json_skip(j)) n++;
-  return n;
-}
-
 /* One member of the report object; true when the nodes come now. */
 static bool read_top(ttm_capture_reader *r, int key) {
   ttm_json_pull *j = &r->json;
@@ -346,15 +309,6 @@ static bool read_top(ttm_capture_reader *r, int key) {
     case TOP_METADATA:
       read_metadata(r);
       return false;
-    case TOP_BUFFERS:
-      r->facts.operation_buffers += count_members(j);
-      return false;
-    case TOP_PYTHON:
-      r->facts.python_io = true;
-      break;
-    case TOP_PAGES:
-      r->facts.buffer_pages = true;
-      break;
     case TOP_RECORDING:
       r->facts.recording = true;
       break;

@@ -11,9 +11,8 @@
 #include "parse/json_pull.h"
 
 typedef enum ttm_node_type {
-  TTM_NODE_OTHER, /* one we do not know */
-  TTM_NODE_CAPTURE_START,
-  TTM_NODE_CAPTURE_END,
+  TTM_NODE_OTHER,  /* one we do not know */
+  TTM_NODE_SILENT, /* one that says nothing of memory */
   TTM_NODE_FUNCTION_START,
   TTM_NODE_FUNCTION_END,
   TTM_NODE_TENSOR,
@@ -24,7 +23,6 @@ typedef enum ttm_node_type {
   TTM_NODE_DATAFLOW_BUFFER,
   TTM_NODE_SCRATCHPAD,
   TTM_NODE_PROGRAM_FREE, /* circular_buffer_deallocate_all */
-  TTM_NODE_SUB_DEVICE_MANAGER,
   TTM_NODE_PROGRAM_EXECUTION,
   /* These stand in recordings only: bindings/python/ttmem/recorder.py writes them. */
   TTM_NODE_PIECE,       /* counters begin anew */
@@ -45,11 +43,9 @@ typedef enum ttm_node_number {
   TTM_PARAM_PER_BANK, /* max_size_per_bank */
   TTM_PARAM_DEVICE,
   TTM_PARAM_BUFFER_TYPE,
-  TTM_PARAM_TENSOR_ID,
   TTM_PARAM_GLOBAL,    /* globally_allocated */
   TTM_PARAM_BORROWS,   /* borrows_memory */
   TTM_PARAM_CACHE_HIT, /* program_cache_hit */
-  TTM_PARAM_PHYSICAL_DEVICE,
   TTM_PARAM_BANKS,     /* num_banks */
   TTM_PARAM_TOTAL,     /* total_bytes_per_bank */
   TTM_PARAM_ALLOCATED, /* allocated_per_bank */
@@ -68,8 +64,6 @@ typedef enum ttm_node_text {
   TTM_PARAM_CORES, /* core_range_set */
   TTM_PARAM_SHAPE,
   TTM_PARAM_DTYPE,
-  TTM_PARAM_MEMORY_CONFIG,
-  TTM_PARAM_DEVICE_TENSORS,
   TTM_PARAM_FACTORY, /* program_factory_type */
   TTM_PARAM_AT,      /* file:line of the program */
   TTM_PARAM_MODE,    /* run mode of a capture that the program made itself */
@@ -85,9 +79,8 @@ typedef struct ttm_capture_node {
   uint32_t line;    /* 1-based, of its opening brace */
   bool has_counter; /* false in broken captures only */
   int64_t counter;
-  int64_t duration_ns; /* 0 when not given */
-  uint32_t numbers;    /* bit per ttm_node_number that is given and an integer (true and false count as 1 and 0) */
-  uint32_t words; /* bit per ttm_node_number that was written as true or false: tt-metal's own extractors stumble */
+  uint32_t numbers; /* bit per ttm_node_number that is given and an integer (true and false count as 1 and 0) */
+  uint32_t words;   /* bit per ttm_node_number that was written as true or false: tt-metal's own extractors stumble */
   int64_t number[TTM_PARAM_NUMBERS];
   ttm_str text[TTM_PARAM_TEXTS];     /* empty when not given */
   ttm_node_list connections, inputs; /* inputs: "input_tensors" */
@@ -103,7 +96,7 @@ static inline uint64_t ttm_node_get(const ttm_capture_node *node, ttm_node_numbe
 
 /* devices[] of a report object; 0 where nothing is said. */
 typedef struct ttm_capture_device {
-  uint64_t id, l1_bytes, l1_banks, l1_bank_bytes, l1_base, cb_limit, dram_banks, dram_bank_bytes, grid_x, grid_y;
+  uint64_t l1_bytes, l1_banks, l1_bank_bytes, l1_base, dram_banks, dram_bank_bytes, grid_x, grid_y;
   char arch[24]; /* "WORMHOLE_B0" */
 } ttm_capture_device;
 
@@ -115,12 +108,9 @@ typedef struct ttm_capture_facts {
   TTM_VEC(ttm_capture_device) devices;
   bool has_rank;
   uint64_t rank, world;
-  char version[32];           /* of ttnn: "0.81.1" */
-  uint64_t operation_buffers; /* operations that per_operation_buffers has a list for */
-  bool python_io, buffer_pages;
+  char version[32];     /* of ttnn: "0.81.1" */
   uint64_t bad_nodes;   /* elements of the array that are no nodes */
   uint64_t other_nodes; /* of unknown type */
-  uint64_t first_other_line;
 } ttm_capture_facts;
 
 typedef struct ttm_capture_reader {

@@ -278,8 +278,6 @@ typedef struct ttm_capture {
   uint64_t empty_programs;      /* programs that recorded no buffer, cached or not ... */
   uint64_t empty_cached;        /* ... of those the cached */
   uint32_t first_empty;         /* string: function of the first of them */
-  uint32_t first_empty_op;      /* and its operation, TTM_NONE */
-  uint64_t unknown_frees;       /* of buffers the capture never saw before */
   uint64_t world;               /* ranks in all, 0 when not told */
   ttm_recording recording;
   uint64_t peak_bytes[TTM_MEMORIES]; /* most that was allocated per bank, to the byte ... */

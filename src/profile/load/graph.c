@@ -142,22 +142,19 @@ static int on_function_start(ttm_capture_loader *l, const ttm_capture_node *node
   return TTM_OK;
 }
 
-static void count_program(ttm_capture *c, const ttm_function *f, uint32_t op) {
+static void count_program(ttm_capture *c, const ttm_function *f) {
   if (!f->program) return;
   c->programs++;
   c->cache_hits += f->cached;
   if (f->recorded) return;
-  if (!c->empty_programs++) {
-    c->first_empty = f->name;
-    c->first_empty_op = op;
-  }
+  if (!c->empty_programs++) c->first_empty = f->name;
   if (f->cached) c->empty_cached++;
 }
 
 static int on_function_end(ttm_capture_loader *l, const ttm_capture_node *node) {
   (void)node;
   if (l->depth == 0) return TTM_OK;
-  if (innermost(l)) count_program(capture_of(l), innermost(l), l->op);
+  if (innermost(l)) count_program(capture_of(l), innermost(l));
   if (--l->depth) return TTM_OK;
   int rc = ttm_capture_finish_op(l);
   l->op = TTM_NONE;
@@ -322,10 +319,7 @@ static int push_free(ttm_capture_loader *l, const ttm_capture_node *node, ttm_bu
   uint32_t op;
   if (push_op(l, l->free_text, node->line, &op)) return TTM_ENOMEM;
   p->seen.deallocations++;
-  if (event.row == TTM_NONE) {
-    p->capture.unknown_frees++;
-    return push_event(l, node, event);
-  }
+  if (event.row == TTM_NONE) return push_event(l, node, event);
   ttm_buffer *buffer = &p->capture.buffers.at[event.row];
   buffer->freed_by = op;
   if (buffer->tensor != TTM_NONE) {
@@ -337,7 +331,6 @@ static int push_free(ttm_capture_loader *l, const ttm_capture_node *node, ttm_bu
     buffer->bank_bytes = ttm_node_get(node, TTM_PARAM_PER_BANK, TTM_UNKNOWN);
     if (ttm_node_get(node, TTM_PARAM_ADDRESS, 0)) buffer->address = ttm_node_get(node, TTM_PARAM_ADDRESS, 0);
   }
-  p->capture.unknown_frees += buffer->op == TTM_NONE;
   return push_event(l, node, event);
 }
 
@@ -415,7 +408,7 @@ static int on_tensor(ttm_capture_loader *l, const ttm_capture_node *node) {
 static int begin(ttm_capture_loader *l) {
   ttm_capture *c = capture_of(l);
   c->ordered = true;
-  c->first_empty_op = c->recording.last = TTM_NONE;
+  c->recording.last = TTM_NONE;
   ttm_op_text placeholder, deallocate;
   memset(&placeholder, 0, sizeof placeholder); /* their bytes are hashed */
   memset(&deallocate, 0, sizeof deallocate);
@@ -465,7 +458,7 @@ static int finish(ttm_capture_loader *l, const ttm_capture_facts *facts) {
   if ((!p->seen.cut && settle_fresh_node(l)) || ttm_capture_finish_op(l)) return TTM_ENOMEM;
   if (l->recording && ttm_recording_finish(l, facts)) return TTM_ENOMEM;
   for (; l->depth; l->depth--)
-    if (innermost(l)) count_program(c, innermost(l), l->op);
+    if (innermost(l)) count_program(c, innermost(l));
   c->report = facts->report;
   c->bad_nodes = facts->bad_nodes;
   c->other_nodes = facts->other_nodes;
