@@ -28,7 +28,7 @@ static void add_program_buffer(per_core *s, const ttm_buffer_event *e, uint64_t 
            e->kind == TTM_EVENT_CIRCULAR ? "a circular buffer has no \"globally_allocated\""
                                          : "a dataflow buffer has no \"borrows_memory\"",
            e->node);
-  if (e->alias & TTM_ALIAS_WORD) refuse(s->out, "\"globally_allocated\" is a word where a number is wanted", e->node);
+  if (e->alias & TTM_ALIAS_WORD) refuse(s->out, "\"globally_allocated\" is text where a number is needed", e->node);
   if (e->bytes == TTM_UNKNOWN) refuse(s->out, "a buffer of a program has no \"size\"", e->node);
   if (e->alias & TTM_ALIAS) return;
   *sum += cut(e->bytes);

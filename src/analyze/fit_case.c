@@ -43,7 +43,7 @@ static void tell_answer(ttm_teller *t, const ttm_fit_case *c, uint32_t op, ttm_b
     say_failure(t, c, op);
     ttm_tell_headline(t);
     ttm_tell_numbers(t, &c->what);
-    if (basis != TTM_MEASURED && op == TTM_NONE) ttm_detail(t, "No operation of the log explains this memory.");
+    if (basis != TTM_MEASURED && op == TTM_NONE) ttm_detail(t, "No operation of the log allocated this memory.");
   }
 }
 

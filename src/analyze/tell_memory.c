@@ -248,8 +248,7 @@ void ttm_tell_fragmentation(ttm_teller *t) {
     ttm_say(&t->text, t->f, "; an allocation of {} per bank would have failed at {}", TTM_MB_OF(x->largest_request),
             TTM_PLURAL(x->refusing_states, "point"));
   ttm_tell_headline(t);
-  if (x->refusing_states)
-    ttm_detail(t, "So much needs the largest tensor of this log, made by {}.", TTM_OP(x->request_op));
+  if (x->refusing_states) ttm_detail(t, "That is the largest tensor of this log, made by {}.", TTM_OP(x->request_op));
   ttm_tell_line(t, t->p->states.at[x->worst_state].line);
   ttm_tell_quantity(t, "fragmentation", "%", ttm_fragmentation_pct(x->worst_free, x->worst_largest));
   for (size_t i = 0; i < x->pin_count; i++) tell_pin(t, &x->pins[i]);

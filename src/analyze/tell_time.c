@@ -17,8 +17,7 @@ static void tell_culprits(ttm_teller *t, const ttm_culprits *culprits) {
   for (uint32_t i = 0; i < culprits->n; i++) {
     const ttm_culprit *culprit = &culprits->at[i];
     ttm_say(&t->text, t->f, "the result of {}", TTM_OP(culprit->op));
-    if (culprit->tensors > 1)
-      ttm_say(&t->text, t->f, " and its like, {} tensors in each run", TTM_COUNT(culprit->tensors));
+    if (culprit->tensors > 1) ttm_say(&t->text, t->f, " ×{} in each run", TTM_COUNT(culprit->tensors));
     ttm_tell_point(t, ttm_mib(culprit->bank_bytes), culprit->op);
   }
 }
@@ -77,7 +76,7 @@ static void tell_late(ttm_teller *t, const ttm_late_free *late) {
 
 void ttm_tell_freed_late(ttm_teller *t) {
   const ttm_lifetimes *l = &t->f->lifetimes;
-  if (ttm_tell_lives_unknown(t, "late.unknown", TTM_TOPIC_FREED_LATE, "Late frees are")) return;
+  if (ttm_tell_lives_unknown(t, "late.unknown", TTM_TOPIC_FREED_LATE, "Tensors freed late are")) return;
   uint64_t lowest = l->replayed ? l->replayed_peak_bytes : l->peak_without_bytes;
   bool helps = l->n && (!l->replayed || l->replay_agrees) && lowest + 2 * TTM_LEVEL_SLACK < l->peak_bytes;
   ttm_tell(t, l->n ? "late.free" : "late.none", TTM_TOPIC_FREED_LATE,

@@ -67,8 +67,8 @@ const char *ttm_words_lives_unknown(const ttm_findings *f) {
 
 const char *ttm_words_lives_need(bool rough, bool capture, bool live) {
   if (rough) return "the files of this report do not hold the frees; analyse the log itself";
-  if (live) return "samples tell sums, not single tensors";
-  return capture ? "it shows no DRAM state" : "it takes operation lines, memory states and deallocations";
+  if (live) return "samples hold sums, not single tensors";
+  return capture ? "no DRAM state is in it" : "operation lines, memory states and deallocations are needed";
 }
 
 ttm_basis ttm_words_state_basis(const ttm_profile *p) {
@@ -107,15 +107,15 @@ const char *ttm_words_kind(const ttm_profile *p) {
 
 const char *ttm_words_missing(const ttm_profile *p) {
   static const char around_only[] =
-      "Memory states stand only before and after whole programs, so the operation that raised the memory cannot be "
-      "told. Run with TT_RUNTIME_MEMORY_LOG_LEVEL=operation to get one per operation.";
+      "Memory states stand only before and after whole programs, so the operation that raised the memory is "
+      "unknown. Run with TT_RUNTIME_MEMORY_LOG_LEVEL=operation to get one per operation.";
   switch (p->kind) {
     case TTM_LOG_BLOCKS:
       return "The log has no operation lines, so operations are named by their type; locations, shapes and padding are "
              "unknown. Run with TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG to get them.";
     case TTM_LOG_OPS:
       if (p->states.n) return around_only;
-      return "The log has no memory states, so no peak or effect is known. Run a build with TT_RUNTIME_DEBUG=ON and "
+      return "The log has no memory states, so peaks and deltas are unknown. Run a build with TT_RUNTIME_DEBUG=ON and "
              "TT_RUNTIME_MEMORY_LOG_LEVEL=operation to get them.";
     case TTM_LOG_SUBMIT:
       return around_only;
@@ -125,13 +125,14 @@ const char *ttm_words_missing(const ttm_profile *p) {
              "them.";
     case TTM_LOG_CAPTURE:
       if (p->capture.recording.is) return NULL;
-      return "A capture is a window on the device: buffers from before it are only known where it uses or frees them, "
-             "and nothing tells how the free memory is cut up. 'ttmem graph' shows the buffers of programs as well.";
+      return "Buffers from before the capture are only known where it uses or frees them, and the largest free block "
+             "is "
+             "unknown. 'ttmem graph' shows the buffers of programs as well.";
     case TTM_LOG_LIVE:
-      return "A recording is samples: what came and went between two of them is not in it, nor which tensor it was, "
-             "nor "
-             "how the free memory is cut up. Sizes are logical, without the padding of pages to banks. Circular "
-             "buffers are in the attributes of each operation.";
+      return "Samples hold sums: single tensors, the largest free block and what happened between two samples are "
+             "unknown. "
+             "Sizes are logical, without the padding of pages to banks. Circular buffers are in the attributes of each "
+             "operation.";
     case TTM_LOG_FULL:
     case TTM_LOG_NONE:
       break;

@@ -68,7 +68,7 @@ static int run(const ttm_options *options, ttm_error *err) {
 const ttm_command ttm_command_graph = {
     .name = "graph",
     .synopsis = "graph CAPTURE.json... [options]",
-    .help = "ttnn graph captures, with corrected numbers",
+    .help = "graph captures of ttnn, with corrected numbers",
     .more =
         "CAPTURE.json is the output of ttnn.graph.end_graph_capture or end_graph_capture_to_file, of any "
         "version, plain or compressed. Several captures are several ranks. The other commands read captures too.",

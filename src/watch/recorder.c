@@ -54,7 +54,7 @@ static int check_file(ttm_recorder *r, ttm_error *err) {
   if (!r->size) return ttm_buf_puts(&r->line, FIRST_LINE), TTM_OK;
   ssize_t n = pread(r->fd, first, sizeof first - 1, 0);
   if (n != sizeof first - 1 || strcmp(first, FIRST_LINE) != 0)
-    return ttm_error_set(err, TTM_EUSAGE, "'%s' exists and is not a recording of ttmem live; it was not changed",
+    return ttm_error_set(err, TTM_EUSAGE, "'%s' exists and was not written by ttmem live --record; it was not changed",
                          r->path);
   if (pread(r->fd, &last, 1, st.st_size - 1) == 1 && last != '\n') ttm_buf_char(&r->line, '\n');
   return TTM_OK;

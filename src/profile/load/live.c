@@ -234,10 +234,9 @@ static int finish(live_loader *l, ttm_error *err) {
   if (ttm_builder_end(l->builder)) return ttm_error_nomem(err);
   for (size_t c = 0; c < p->calls.n; c++) p->calls.at[c].finished = true;
   if (p->states.n) return TTM_OK;
-  return ttm_error_set(
-      err, TTM_ENODATA,
-      "this recording of ttmem live holds no sample: no ttnn program used a device while it was made.\n"
-      "Start 'ttmem live --record FILE' first, then the program, and stop it with Ctrl-C.");
+  return ttm_error_set(err, TTM_ENODATA,
+                       "this file of ttmem live --record holds no sample: no ttnn program used a device meanwhile.\n"
+                       "Start 'ttmem live --record FILE' first, then the program, and stop it with Ctrl-C.");
 }
 
 int ttm_load_live(ttm_builder *b, ttm_input *in, ttm_error *err) {

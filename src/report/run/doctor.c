@@ -158,7 +158,7 @@ void ttm_doctor_log(ttm_doctor *d, const ttm_profile *p) {
     return;
   }
   if (p->kind == TTM_LOG_LIVE) {
-    ttm_doctor_ok(d, "a recording of ttmem live" NO_LOG);
+    ttm_doctor_ok(d, "samples of ttmem live" NO_LOG);
     return;
   }
   check_kind(d, p);

@@ -206,7 +206,7 @@ static void put_unknown(screen *s) {
   if (!why || (late && late->severity != TTM_SEVERITY_UNKNOWN) /* a report told it when its log was there */ ||
       s->p->kind == TTM_LOG_INCIDENTS || s->p->kind == TTM_LOG_NONE)
     return;
-  ttm_say(&words, s->f, "{}late frees, waste and what would reduce the peak: {}",
+  ttm_say(&words, s->f, "{}tensors freed late, waste and fixes of the peak: {}",
           TTM_WORDS(s->f->alive_set[TTM_DRAM].known ? "" : "live tensors, "), TTM_WORDS(why));
   ttm_doc_labelled(&s->doc, "Unknown", TTM_DOC_DIM, ttm_buf_str(&words));
   s->doc.out->failed |= words.failed;
