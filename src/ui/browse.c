@@ -99,11 +99,11 @@ static void put_row(const void *view, const ttm_screen *s, size_t i, ttm_buf *ou
 }
 
 static void draw_question(ttm_screen *s, const ttm_catalog_entry *e) {
-  static const char answers[] = "? y deletes it, any other key does not.";
-  int row = s->rows - 2, column = ttm_screen_words(s, row, 1, TTM_STYLE_BAD, "Delete the report ");
-  column =
-      ttm_screen_text(s, row, column, TTM_STYLE_BOLD, ttm_str_of(e->folder), s->columns - column - (int)sizeof answers);
-  ttm_screen_words(s, row, column, TTM_STYLE_BAD, answers);
+  ttm_buf text = {0};
+  ttm_buf_puts(&text, "\x1b[31mDelete the report ");
+  ttm_put_text(&text, ttm_str_of(e->folder), SIZE_MAX, ttm_screen_form(s));
+  ttm_buf_puts(&text, "? y deletes it, any other key does not.");
+  ttm_draw_text(s, -1, &text);
 }
 
 static void draw_list(browse *b, ttm_screen *s) {
@@ -124,8 +124,9 @@ static void draw_browse(ttm_ui *ui, ttm_panel *panel) {
                      b->runs ? "No captured run in this folder. Go back and run a script."
                              : "No report yet. Go back and open a log; Tab shows captured runs.");
   int column = ttm_screen_print(s, 1, 1, TTM_STYLE_DIM, "%zu of %zu in ", b->rows.n, b->catalog.entries.n);
-  column = ttm_screen_text(s, 1, column, TTM_STYLE_DIM, ttm_str_of(b->runs ? "./logs, captured runs" : b->root.at),
-                           s->columns - 50);
+  int room = s->columns - column - (b->search.n || b->search.typing ? 30 : 1);
+  column =
+      ttm_screen_text(s, 1, column, TTM_STYLE_DIM, ttm_str_of(b->runs ? "./logs, captured runs" : b->root.at), room);
   ttm_typed_draw(s, 1, column + 2, "search: ", &b->search);
 }
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "ui/panel.h"
+#include "ui/text_lines.h"
 
 typedef struct menu {
   ttm_panel panel;
@@ -59,18 +59,18 @@ static void open_guide(ttm_ui *ui) { ttm_ui_push(ui, ttm_guide_panel()); }
 static void open_browse(ttm_ui *ui) { ttm_ui_push(ui, ttm_browse_panel(ui)); }
 
 static const struct entry {
-  const char *name, *what[2];
+  const char *name, *what;
   void (*open)(ttm_ui *ui);
 } ENTRIES[] = {
     {"Open a log",
-     {"Read a runtime log, a ttnn graph capture or a recording,",
-      "show where the memory went, serve the report to a browser."},
+     "Read a runtime log, a ttnn graph capture or a recording, show where the memory went, serve the report to a "
+     "browser.",
      open_log},
     {"Run a script",
-     {"Run a Python script with the switches set, then show its report.", "A script with arguments: ttmem run -- ..."},
+     "Run a Python script with the switches set, then show its report. A script with arguments: ttmem run -- ...",
      open_script},
-    {"How to get a log", {"Step by step: the build, the switches, the command.", ""}, open_guide},
-    {"Browse reports", {"Open, serve or delete earlier reports.", ""}, open_browse},
+    {"How to get a log", "Step by step: the build, the switches, the command.", open_guide},
+    {"Browse reports", "Open, serve or delete earlier reports.", open_browse},
 };
 enum { ENTRY_COUNT = sizeof ENTRIES / sizeof *ENTRIES };
 
@@ -79,21 +79,17 @@ enum { ENTRY_COUNT = sizeof ENTRIES / sizeof *ENTRIES };
 static void draw_menu(ttm_ui *ui, ttm_panel *panel) {
   menu *m = (menu *)panel;
   ttm_screen *s = &ui->screen;
-  ttm_screen_words(s, 2, 3, TTM_STYLE_BOLD, "Where did the memory go?");
   bool roomy = s->rows >= 20;
-  int row = roomy ? 4 : 3;
+  ttm_buf text = {0};
+  ttm_buf_printf(&text, "  \x1b[1mWhere did the memory go?\x1b[0m\n\n");
   for (size_t i = 0; i < ENTRY_COUNT; i++) {
     bool chosen = i == m->cursor.at;
-    ttm_screen_words(s, row, 3, TTM_STYLE_ACCENT, chosen ? ttm_sign(s, "\xE2\x96\xB8", ">") : " ");
-    ttm_screen_print(s, row, 5, chosen ? TTM_STYLE_SELECTED : TTM_STYLE_BOLD, " %zu  %s ", i + 1, ENTRIES[i].name);
-    if (roomy) {
-      ttm_screen_words(s, row + 1, 9, TTM_STYLE_DIM, ENTRIES[i].what[0]);
-      ttm_screen_words(s, row + 2, 9, TTM_STYLE_DIM, ENTRIES[i].what[1]);
-    }
-    row += roomy ? 4 : 1;
+    ttm_buf_printf(&text, "  \x1b[36m%s \x1b[%sm %zu  %s \x1b[0m\n", chosen ? ttm_sign(s, "\xE2\x96\xB8", ">") : " ",
+                   chosen ? "7" : "1", i + 1, ENTRIES[i].name);
+    if (roomy) ttm_buf_printf(&text, "        \x1b[2m%s\x1b[0m\n\n", ENTRIES[i].what);
   }
-  const char *const *what = ENTRIES[m->cursor.at].what;
-  if (!roomy) ttm_screen_print(s, row + 1, 5, TTM_STYLE_DIM, "%s %s", what[0], what[1]);
+  if (!roomy) ttm_buf_printf(&text, "\n  \x1b[2m%s", ENTRIES[m->cursor.at].what);
+  ttm_draw_text(s, 2, &text);
 }
 
 static unsigned menu_key(ttm_ui *ui, ttm_panel *panel, int key) {

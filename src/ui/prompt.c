@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/utf8.h"
-#include "ui/panel.h"
+#include "ui/text_lines.h"
 #include "ui/typed_line.h"
 
 enum { SHOWN_MATCHES = 200 };
@@ -140,8 +140,11 @@ static void draw_prompt(ttm_ui *ui, ttm_panel *panel) {
   while (ttm_text_columns(shown) > (size_t)(s->columns - 8)) shown = ttm_str_from(shown, ttm_utf8_length(shown));
   int column = ttm_screen_view(s, 4, 5, TTM_STYLE_PLAIN, shown);
   ttm_buf_free(&safe);
-  if (*p->error) ttm_screen_text(s, 6, 3, TTM_STYLE_BAD, ttm_str_of(p->error), s->columns - 4);
-  draw_matches(s, p, *p->error ? 8 : 6);
+  ttm_buf error = {0};
+  if (*p->error)
+    ttm_buf_puts(&error, "  \x1b[31m"), ttm_put_text(&error, ttm_str_of(p->error), SIZE_MAX, ttm_screen_form(s));
+  int row = ttm_draw_text(s, 6, &error);
+  draw_matches(s, p, row + (row > 6));
   ttm_screen_cursor(s, 4, column);
 }
 

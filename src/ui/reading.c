@@ -9,6 +9,7 @@
 #include "store/report_dir.h"
 #include "store/report_find.h"
 #include "ui/report.h"
+#include "ui/text_lines.h"
 
 typedef enum stage { READING, JUDGING, WRITING, DONE } stage;
 
@@ -128,14 +129,14 @@ static double seconds_since(const struct timespec *start) {
   return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
 }
 
-static void draw_bar(ttm_screen *s, int row, double share) {
-  int width = s->columns - 14 > 60 ? 60 : s->columns - 14;
-  int column = 3, filled = (int)(share * width);
-  for (int i = 0; i < width; i++) {
-    column = ttm_screen_words(s, row, column, i < filled ? TTM_STYLE_ACCENT : TTM_STYLE_DIM,
-                              i < filled ? ttm_sign(s, "\xE2\x96\x88", "#") : ttm_sign(s, "\xE2\x96\x91", "."));
-  }
-  ttm_screen_print(s, row, column + 1, TTM_STYLE_BOLD, "%3.0f%%", share * 100);
+static void put_figures(const ttm_progress *progress, double seconds, bool reading_it, ttm_buf *out) {
+  ttm_put_bytes(out, progress->read_bytes);
+  ttm_buf_puts(out, ", ");
+  ttm_put_counted(out, progress->operations, "operation line");
+  if (seconds < 0.2 || !reading_it) return;
+  ttm_buf_puts(out, ", ");
+  ttm_put_bytes(out, (uint64_t)((double)progress->read_bytes / seconds));
+  ttm_buf_puts(out, "/s");
 }
 
 static void draw_reading(ttm_ui *ui, ttm_panel *panel) {
@@ -146,25 +147,17 @@ static void draw_reading(ttm_ui *ui, ttm_panel *panel) {
   ttm_progress progress = r->job->progress;
   stage at = r->job->stage;
   pthread_mutex_unlock(&r->job->lock);
-  double seconds = seconds_since(&r->start);
-  double share = at != READING          ? 1
+  double share = at != READING || progress.read_bytes > progress.total_bytes ? 1
                  : progress.total_bytes ? (double)progress.read_bytes / (double)progress.total_bytes
                                         : 0;
-  ttm_buf figures = {0};
-  ttm_screen_words(s, 2, 3, TTM_STYLE_BOLD, words[at]);
-  ttm_screen_text(s, 3, 3, TTM_STYLE_DIM, ttm_str_of(*r->job->log ? r->job->log : r->job->subject.folder.at),
-                  s->columns - 4);
-  draw_bar(s, 5, share > 1 ? 1 : share);
-  ttm_put_bytes(&figures, progress.read_bytes);
-  ttm_buf_puts(&figures, ", ");
-  ttm_put_counted(&figures, progress.operations, "operation line");
-  if (seconds > 0.2 && at == READING) {
-    ttm_buf_puts(&figures, ", ");
-    ttm_put_bytes(&figures, (uint64_t)((double)progress.read_bytes / seconds));
-    ttm_buf_puts(&figures, "/s");
-  }
-  ttm_screen_view(s, 7, 3, TTM_STYLE_DIM, ttm_buf_str(&figures));
-  ttm_buf_free(&figures);
+  ttm_buf text = {0};
+  ttm_buf_printf(&text, "  \x1b[1m%s\x1b[0m\n  \x1b[2m", words[at]);
+  ttm_put_text(&text, ttm_str_of(*r->job->log ? r->job->log : r->job->subject.folder.at), SIZE_MAX, ttm_screen_form(s));
+  ttm_buf_puts(&text, "\x1b[0m\n\n  \x1b[36m");
+  ttm_put_bar(&text, share * 100, s->columns > 74 ? 60 : (size_t)s->columns - 14, s->utf8);
+  ttm_buf_printf(&text, "\x1b[1m %3.0f %%\x1b[0m\n\n  \x1b[2m", share * 100);
+  put_figures(&progress, seconds_since(&r->start), at == READING, &text);
+  ttm_draw_text(s, 2, &text);
 }
 
 static void show_failure(ttm_ui *ui, job *j) {
@@ -172,11 +165,8 @@ static void show_failure(ttm_ui *ui, job *j) {
   ttm_str rest = ttm_str_of(j->err.message);
   ttm_buf_puts(&text, "\x1b[31mThis log cannot be used.\x1b[0m\n\n");
   while (rest.n) { /* the message may have several lines, and names of files in them */
-    size_t end = ttm_str_find_char(rest, '\n');
-    ttm_put_paragraph(&text, ttm_str_first(rest, end), 0, 0, (size_t)ui->screen.columns - 2,
-                      ttm_screen_form(&ui->screen));
+    ttm_put_text(&text, ttm_str_take_to(&rest, '\n'), SIZE_MAX, ttm_screen_form(&ui->screen));
     ttm_buf_char(&text, '\n');
-    rest = end == TTM_NOT_FOUND ? (ttm_str){"", 0} : ttm_str_from(rest, end + 1);
   }
   ttm_ui_replace(ui, ttm_text_panel("Not a log", j->log, &text));
 }

@@ -10,7 +10,7 @@
 static const ttm_view_class *const VIEWS[] = {&ttm_view_summary, &ttm_view_timeline,   &ttm_view_top,
                                               &ttm_view_live,    &ttm_view_operations, &ttm_view_failures,
                                               &ttm_view_findings};
-enum { VIEW_COUNT = sizeof VIEWS / sizeof *VIEWS, MAX_KEYS = 16, OWN_KEYS = 4 };
+enum { VIEW_COUNT = sizeof VIEWS / sizeof *VIEWS, MAX_KEYS = 16, OWN_KEYS = 4, TABS = 80 };
 
 typedef struct report {
   ttm_panel panel;
@@ -45,11 +45,13 @@ static void choose_view(report *r, size_t at) {
   r->keys[n] = (ttm_key_help){NULL, NULL};
 }
 
+/* On a narrow screen only the chosen one has a name. */
 static void draw_tabs(ttm_screen *s, const report *r) {
   int column = 1;
   for (size_t i = 0; i < VIEW_COUNT; i++) {
-    column = ttm_screen_print(s, 1, column, i == r->at ? TTM_STYLE_SELECTED : TTM_STYLE_DIM, " %zu %s ", i + 1,
-                              VIEWS[i]->name);
+    bool named = i == r->at || s->columns >= TABS;
+    column = ttm_screen_print(s, 1, column, i == r->at ? TTM_STYLE_SELECTED : TTM_STYLE_DIM, " %zu%s%s ", i + 1,
+                              named ? " " : "", named ? VIEWS[i]->name : "");
   }
 }
 
@@ -120,24 +122,23 @@ typedef struct text_view {
 } text_view;
 
 static void write_view(text_view *v, const ttm_screen *screen) {
+  const ttm_findings *f = v->subject->findings;
   ttm_buf text = {0};
   ttm_summary_style style = {.columns = (unsigned)screen->columns - 2,
                              .color = true,
                              .utf8 = screen->utf8,
                              .rows = (unsigned)ttm_view_height(screen) + 2};
-  if (v->failures && v->subject->findings->incidents.n) {
-    ttm_explain_write(v->subject->findings, &style, &text);
+  if (v->failures && f->incidents.n) {
+    ttm_explain_write(f, &style, &text);
   } else if (v->failures) {
-    ttm_buf_puts(&text, "No error message is in this log.\n");
+    const ttm_statement *none = ttm_statements_first(&f->statements, TTM_TOPIC_FAILURE);
+    if (none) ttm_put_text(&text, none->headline, SIZE_MAX, ttm_screen_form(screen)), ttm_buf_char(&text, '.');
   } else {
-    if (v->subject->changed) {
-      ttm_buf_puts(&text,
-                   "\x1b[33mThe log has changed since the report was made: this is the log of today.\x1b[0m\n\n");
-    }
-    if (v->subject->rebuilt) {
-      ttm_buf_puts(&text, "\x1b[33mThe log is gone: this is what the report's files hold.\x1b[0m\n\n");
-    }
-    ttm_summary_write(v->subject->findings, &style, &text);
+    const char *note = v->subject->changed ? "The log has changed since the report was made: this is the log of today."
+                       : v->subject->rebuilt ? "The log is gone: this is what the report's files hold."
+                                             : NULL;
+    if (note) ttm_buf_printf(&text, "\x1b[33m%s\x1b[0m\n\n", note);
+    ttm_summary_write(f, &style, &text);
   }
   ttm_text_lines_take(&v->lines, &text);
   v->rows = screen->rows;

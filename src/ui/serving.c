@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "ui/panel.h"
+#include "ui/text_lines.h"
 
 typedef struct serving {
   ttm_panel panel;
@@ -14,20 +14,21 @@ typedef struct serving {
 
 static void draw_serving(ttm_ui *ui, ttm_panel *panel) {
   serving *v = (serving *)panel;
-  ttm_screen *s = &ui->screen;
   const char *ssh = getenv("SSH_CONNECTION");
-  ttm_screen_words(s, 2, 3, TTM_STYLE_BOLD, "Open in your browser");
-  ttm_screen_words(s, 4, 5, TTM_STYLE_ACCENT, v->url);
+  ttm_buf text = {0};
+  ttm_buf_printf(&text, "  \x1b[1mOpen in your browser\x1b[0m\n\n    \x1b[36m%s\x1b[2m\n\n", v->url);
   if (ssh && *ssh) {
     const char *port = strrchr(v->url, ':') ? strrchr(v->url, ':') + 1 : "8000/";
     int digits = (int)strcspn(port, "/");
-    ttm_screen_words(s, 6, 3, TTM_STYLE_DIM,
-                     "VS Code forwards the port by itself. From a plain SSH session, on your machine:");
-    ttm_screen_print(s, 7, 5, TTM_STYLE_DIM, "ssh -L %.*s:localhost:%.*s HOST", digits, port, digits, port);
+    ttm_buf_printf(&text,
+                   "  VS Code forwards the port by itself. From a plain SSH session, on your machine:\n"
+                   "    ssh -L %.*s:localhost:%.*s HOST\n\n",
+                   digits, port, digits, port);
   } else {
-    ttm_screen_words(s, 6, 3, TTM_STYLE_DIM, "Only this machine can reach it.");
+    ttm_buf_puts(&text, "  Only this machine can reach it.\n\n");
   }
-  ttm_screen_words(s, 9, 3, TTM_STYLE_DIM, "It is served until you leave this page with q.");
+  ttm_buf_puts(&text, "  It is served until you leave this page with q.");
+  ttm_draw_text(&ui->screen, 2, &text);
 }
 
 static unsigned serving_key(ttm_ui *ui, ttm_panel *panel, int key) {

@@ -7,6 +7,7 @@
 
 static ttm_style style_of(ttm_str code) {
   if (ttm_str_eq(code, TTM_LIT("1"))) return TTM_STYLE_BOLD;
+  if (ttm_str_eq(code, TTM_LIT("7"))) return TTM_STYLE_SELECTED;
   if (ttm_str_eq(code, TTM_LIT("31"))) return TTM_STYLE_BAD;
   if (ttm_str_eq(code, TTM_LIT("32"))) return TTM_STYLE_GOOD;
   if (ttm_str_eq(code, TTM_LIT("33"))) return TTM_STYLE_WARN;
