@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Asks for a file: typing, Tab completes, the file is looked at before it is accepted. */
-#define _GNU_SOURCE
-#include <dirent.h>
+#define _POSIX_C_SOURCE 200809L
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/utf8.h"
 #include "ui/text_lines.h"
 #include "ui/typed_line.h"
 
-enum { SHOWN_MATCHES = 200 };
-
 typedef struct prompt {
   ttm_panel panel;
   ttm_panel_class class; /* its own, for the title */
   const char *question;
   ttm_prompt_accept *accept;
-  ttm_buf text;            /* what was typed so far */
-  char error[1024];        /* what is wrong with it; "" when nothing is known to be */
-  TTM_VEC(char *) matches; /* names in the folder that go on as typed; folders end with "/" */
+  ttm_buf text;     /* what was typed so far */
+  char error[1024]; /* what is wrong with it; "" when nothing is known to be */
+  glob_t matches;   /* paths that go on as typed; folders end with "/" */
+  size_t folder;    /* bytes of each that name its folder */
 } prompt;
 
 /* ---- Completion ---------------------------------------------------------------------------------------------------- */
 
 static void forget_matches(prompt *p) {
-  for (size_t i = 0; i < p->matches.n; i++) ttm_free(p->matches.at[i]);
-  p->matches.n = 0;
+  globfree(&p->matches);
+  p->matches = (glob_t){0};
 }
+
+static const char *match_at(const prompt *p, size_t i) { return p->matches.gl_pathv[i] + p->folder; }
 
 /* The typed path with "~/" resolved, NUL-terminated. */
 static void put_path(const prompt *p, ttm_buf *out) {
@@ -42,88 +42,62 @@ static void put_path(const prompt *p, ttm_buf *out) {
   ttm_buf_char(out, '\0');
 }
 
-static bool is_folder(const char *folder, const char *name) {
-  ttm_buf path = {0};
-  struct stat st;
-  ttm_buf_printf(&path, "%s/%s", folder, name);
-  ttm_buf_char(&path, '\0');
-  bool yes = !path.failed && !stat(path.at, &st) && S_ISDIR(st.st_mode);
-  ttm_buf_free(&path);
-  return yes;
-}
-
-static void add_match(prompt *p, const char *folder, const char *name) {
-  ttm_buf match = {0};
-  ttm_buf_puts(&match, name);
-  if (is_folder(folder, name)) ttm_buf_char(&match, '/');
-  ttm_buf_char(&match, '\0');
-  if (match.failed || ttm_vec_push(&p->matches, match.at)) ttm_buf_free(&match);
-}
-
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
-
-/* Collects the names that start with the last part of the path; returns the length of that part. */
+/* Collects what starts with the typed path; returns the length of its last part. */
 static size_t find_matches(prompt *p) {
-  ttm_buf path = {0};
+  ttm_buf path = {0}, pattern = {0};
   put_path(p, &path);
   forget_matches(p);
-  if (path.failed) return ttm_buf_free(&path), 0;
-  char *slash = strrchr(path.at, '/');
-  const char *part = slash ? slash + 1 : path.at;
-  size_t length = strlen(part);
-  ttm_buf folder = {0};
-  ttm_buf_put(&folder, slash ? (ttm_str){path.at, (size_t)(slash - path.at) + 1} : TTM_LIT("./"));
-  ttm_buf_char(&folder, '\0');
-  DIR *dir = folder.failed ? NULL : opendir(folder.at);
-  struct dirent *entry;
-  while (dir && (entry = readdir(dir)) && p->matches.n < SHOWN_MATCHES) {
-    bool hidden =
-        entry->d_name[0] == '.' && (part[0] != '.' || !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."));
-    if (!hidden && !strncmp(entry->d_name, part, length)) add_match(p, folder.at, entry->d_name);
+  for (size_t i = 0; i + 1 < path.n; i++) {
+    if (strchr("*?[\\", path.at[i])) ttm_buf_char(&pattern, '\\');
+    ttm_buf_char(&pattern, path.at[i]);
   }
-  if (dir) closedir(dir);
-  if (p->matches.n) qsort(p->matches.at, p->matches.n, sizeof *p->matches.at, by_name);
-  ttm_buf_free(&folder);
+  ttm_buf_char(&pattern, '*');
+  ttm_buf_char(&pattern, '\0');
+  bool fine = !path.failed && !pattern.failed && !glob(pattern.at, GLOB_MARK, NULL, &p->matches);
+  const char *slash = fine ? strrchr(path.at, '/') : NULL;
+  p->folder = slash ? (size_t)(slash - path.at) + 1 : 0;
+  size_t typed = fine ? path.n - 1 - p->folder : 0;
+  ttm_buf_free(&pattern);
   ttm_buf_free(&path);
-  return length;
+  return typed;
 }
 
 /* Adds what all matches have in common; a single one is then whole and no longer worth a list. */
 static void complete(prompt *p) {
-  size_t typed = find_matches(p), common;
-  if (!p->matches.n) {
+  size_t typed = find_matches(p), common, n = p->matches.gl_pathc;
+  if (!n) {
     snprintf(p->error, sizeof p->error, "No file or folder starts like this.");
     return;
   }
-  const char *first = p->matches.at[0];
+  const char *first = match_at(p, 0);
   for (common = strlen(first); common > typed; common--) {
     size_t i = 1;
-    while (i < p->matches.n && !strncmp(first, p->matches.at[i], common)) i++;
-    if (i == p->matches.n) break;
+    while (i < n && !strncmp(first, match_at(p, i), common)) i++;
+    if (i == n) break;
   }
   if (common > typed) ttm_buf_put(&p->text, (ttm_str){first + typed, common - typed});
-  if (p->matches.n == 1) forget_matches(p);
+  if (n == 1) forget_matches(p);
 }
 
 /* ---- The panel ----------------------------------------------------------------------------------------------------- */
 
 static void draw_matches(ttm_screen *s, const prompt *p, int row) {
   size_t widest = 1;
-  for (size_t i = 0; i < p->matches.n; i++) {
-    size_t width = ttm_text_columns(ttm_str_of(p->matches.at[i]));
+  for (size_t i = 0; i < p->matches.gl_pathc; i++) {
+    size_t width = ttm_text_columns(ttm_str_of(match_at(p, i)));
     if (width > widest) widest = width;
   }
   if (widest > (size_t)s->columns - 8) widest = (size_t)s->columns - 8;
   int per_row = (s->columns - 4) / (int)(widest + 2), rows = s->rows - 2 - row;
   if (per_row < 1) per_row = 1;
-  for (size_t i = 0; i < p->matches.n; i++) {
+  for (size_t i = 0; i < p->matches.gl_pathc; i++) {
     int line = (int)i / per_row, column = 3 + (int)i % per_row * (int)(widest + 2);
     if (line >= rows) {
-      ttm_screen_print(s, row + rows, 3, TTM_STYLE_DIM, "... and %zu more", p->matches.n - i);
+      ttm_screen_print(s, row + rows, 3, TTM_STYLE_DIM, "... and %zu more", p->matches.gl_pathc - i);
       return;
     }
-    bool folder = ttm_str_ends(ttm_str_of(p->matches.at[i]), TTM_LIT("/"));
-    ttm_screen_text(s, row + line, column, folder ? TTM_STYLE_ACCENT : TTM_STYLE_PLAIN, ttm_str_of(p->matches.at[i]),
+    bool folder = ttm_str_ends(ttm_str_of(match_at(p, i)), TTM_LIT("/"));
+    ttm_screen_text(s, row + line, column, folder ? TTM_STYLE_ACCENT : TTM_STYLE_PLAIN, ttm_str_of(match_at(p, i)),
                     (int)widest);
   }
 }
@@ -187,7 +161,6 @@ static unsigned prompt_key(ttm_ui *ui, ttm_panel *panel, int key) {
 static void free_prompt(ttm_panel *panel) {
   prompt *p = (prompt *)panel;
   forget_matches(p);
-  ttm_vec_free(&p->matches);
   ttm_buf_free(&p->text);
   ttm_free(p);
 }

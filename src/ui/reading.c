@@ -98,9 +98,11 @@ static int read_log(job *j, ttm_error *err) {
 
 static int do_work(job *j, ttm_error *err) {
   ttm_ui_subject *s = &j->subject;
+  ttm_buf said = {0};
   s->rebuilt = !*j->log;
   int status =
-      s->rebuilt ? ttm_report_read_json(&s->profile, &s->findings, s->folder.at, 0, &s->kept, err) : read_log(j, err);
+      s->rebuilt ? ttm_report_read_json(&s->profile, &s->findings, s->folder.at, 0, &said, err) : read_log(j, err);
+  ttm_buf_free(&said);
   if (status) return status;
   if (!j->write) return s->name.failed || s->folder.failed ? ttm_error_nomem(err) : TTM_OK;
   enter_stage(j, WRITING);
@@ -180,7 +182,7 @@ static bool tick_reading(ttm_ui *ui, ttm_panel *panel) {
   if (!done) return true;
   bool wrote = r->job->write;
   if (status) return show_failure(ui, r->job), false;
-  ttm_panel *report = ttm_report_panel(&r->job->subject, &ui->screen);
+  ttm_panel *report = ttm_report_panel(&r->job->subject);
   ttm_ui_replace(ui, report);
   if (report && wrote) ttm_ui_say(ui, "The report is written. s serves it to your browser, Tab shows the other views.");
   return false;

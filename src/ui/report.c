@@ -26,7 +26,6 @@ void ttm_ui_subject_free(ttm_ui_subject *subject) {
   ttm_profile_free(subject->profile);
   ttm_buf_free(&subject->folder);
   ttm_buf_free(&subject->name);
-  ttm_buf_free(&subject->kept);
   *subject = (ttm_ui_subject){0};
 }
 
@@ -95,9 +94,8 @@ static void free_report(ttm_panel *panel) {
   ttm_free(r);
 }
 
-ttm_panel *ttm_report_panel(ttm_ui_subject *subject, const ttm_screen *screen) {
+ttm_panel *ttm_report_panel(ttm_ui_subject *subject) {
   report *r = ttm_alloc(sizeof *r);
-  (void)screen;
   if (!r) {
     ttm_ui_subject_free(subject);
     return NULL;

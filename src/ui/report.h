@@ -15,14 +15,13 @@ typedef struct ttm_ui_subject {
   ttm_buf name;   /* NUL-terminated */
   bool changed;   /* the log is no longer the one the report was made of */
   bool rebuilt;   /* the log is gone: made of the report's JSON files, which know no frees */
-  ttm_buf kept;   /* rebuilt: text of the report's findings file, made when the log was there; empty when it has none */
   bool per_chip;  /* figures are those of a chip, not of one of its banks */
 } ttm_ui_subject;
 
 void ttm_ui_subject_free(ttm_ui_subject *subject);
 
 /* Takes the subject over, in any case. */
-ttm_panel *ttm_report_panel(ttm_ui_subject *subject, const ttm_screen *screen);
+ttm_panel *ttm_report_panel(ttm_ui_subject *subject);
 
 /* All about one operation, on top of the report. */
 void ttm_ui_show_operation(ttm_ui *ui, const ttm_findings *f, uint32_t op);

@@ -49,7 +49,7 @@ static void put_page(const watching *w, const ttm_screen *s, ttm_buf *out) {
   const ttm_watch *watch = w->source->watch;
   ttm_watch_view view = {.utf8 = s->utf8,
                          .color = true, /* taken apart below, not sent */
-                         .columns = (size_t)s->columns - 1,
+                         .columns = (size_t)s->columns - 2,
                          .sort = w->sort,
                          .history = w->history,
                          .filter = w->filter.text,
