@@ -105,7 +105,7 @@ class Live(Case):
         Segment(self.shm, 5, 1).hold(0, self.child().pid, b"\x1b[31mred", dram=N150_DRAM // 2, l1=1 << 20)
         Segment(self.shm, 6, 2)
         text = self.run_live("--once", "--board", "n150").stdout
-        self.assertRegex(text, r"Device 1, asic 5, n150\nDRAM +█{10}░{10}  50\.0 %  6,138\.0 MB of 11\.99 GB\n")
+        self.assertRegex(text, r"Device 1, asic 5, n150\nDRAM +█{10}░{10}  50\.0 %  5\.99 GB of 11\.99 GB\n")
         self.assertIn("capacity set by the program", text)
         self.assertIn("Device 2, asic 6, idle\n", text)
         self.assertNotIn("\x1b", text)
@@ -270,7 +270,7 @@ class Live(Case):
         chip.hold(0, self.child().pid, dram=N150_DRAM // 2)
         self.run_live("--once", "--alarm", "dram:51%", "--board", "n150")
         done = self.run_live("--once", "--alarm", "50%", "--board", "n150", status=1)
-        self.assertRegex(done.stdout, r"alarm: device 4: DRAM at 50\.0 % \(6,138\.0 MB of 11\.99 GB\), above 50 %; largest process: python\[\d+\]\n")
+        self.assertRegex(done.stdout, r"alarm: device 4: DRAM at 50\.0 % \(5\.99 GB of 11\.99 GB\), above 50 %; largest process: python\[\d+\]\n")
         live = self.start_live("--alarm", "dram:60%", "--board", "n150")
         live.stdout.readline()
         chip.hold(0, self.child().pid, dram=N150_DRAM * 3 // 4)
@@ -390,8 +390,8 @@ class Screen(Case):
         chip.hold(1, b.pid, b"second", dram=N150_DRAM // 4)
         Segment(self.shm, 11, 1)
         Segment(self.shm, 12, 2).write(b"short")
-        screen = self.see(r"Device 0, asic 9, n150", r"DRAM +█+░+  75\.0 %  9,207\.0 MB of 11\.99 GB, peak 9,207\.0 MB", r"%d +first +6,138\.0 MB +1\.00 MB +- +- +4\.0 KB" % a.pid,
-                          r"%d +second +3,069\.0 MB" % b.pid, r"Last min .*█ +DRAM up to 9,207\.0 MB", r"Device 1, asic 11, idle", r"tt_device_12_memory has 5 of",
+        screen = self.see(r"Device 0, asic 9, n150", r"DRAM +█+░+  75\.0 %  8\.99 GB of 11\.99 GB, peak 8\.99 GB", r"%d +first +5\.99 GB +1\.00 MB +- +- +4\.0 KB" % a.pid,
+                          r"%d +second +3\.00 GB" % b.pid, r"Last min .*█ +DRAM up to 8\.99 GB", r"Device 1, asic 11, idle", r"tt_device_12_memory has 5 of",
                           r"2 devices, 2 processes", r"s sort +/ filter")
         self.assertLess(screen.index("first"), screen.index("second"))
         chip.hold(1, b.pid, b"second", dram=N150_DRAM // 4, trace=1 << 20)
@@ -404,7 +404,7 @@ class Screen(Case):
         self.keys("/", "seco")
         self.see("filter: seco", "second", without=("first",))
         self.keys("q")  # a letter, while typing
-        self.see("filter: secoq", "Nothing passes the filter")
+        self.see("filter: secoq", "Nothing matches the filter")
         self.keys("BSpace", "Enter", "i")
         self.see("second", "idle hidden", without=("asic 11",))
         self.keys("Escape")
@@ -414,7 +414,7 @@ class Screen(Case):
         a.kill()
         a.wait()
         self.keys("q")
-        self.see(r"first \(dead, not counted\) +6,138\.0 MB", r"25\.0 %  3,069\.0 MB", r"peak 9,207\.0 MB", r"1 process, 1 dead slot")
+        self.see(r"first \(dead, not counted\) +5\.99 GB", r"25\.0 %  3\.00 GB", r"peak 8\.99 GB", r"1 process, 1 dead slot")
         self.pane.resize(60, 14)
         self.see("lines 1 to")
         self.keys("G")
