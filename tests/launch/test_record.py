@@ -267,11 +267,11 @@ ttnn.close_device(other)
         ask = lambda *question: subprocess.run([TTMEM, *question], env=self.env, capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
         self.assertIn("\nRuns\n  Runs are unknown: this input does not show where a run begins and ends.\n", ask("ask", self.recording(), "--findings"))
         operation = ask("ask", self.recording(), "--op", "3")
-        self.assertIn("makes     of a type that is not told;", operation)
+        self.assertIn("outputs   of unknown type;", operation)
         self.assertNotIn("program", operation)
-        self.assertIn("together: +0.008 MB/bank, deallocations between them included", ask("ask", self.recording(), "--range", "1-2"))
+        self.assertIn("together +0.008 MB per bank, deallocations between them included", ask("ask", self.recording(), "--range", "1-2"))
         report = ask("--llm", "--logfile", self.recording())
-        self.assertIn("## Top 10 Padding Overhead\nUnknown: the log does not show the types", report)
+        self.assertIn("## Top 10 Padding Overhead\n\nUnknown: the types of the operations' results are not in this log.", report)
         self.assertEqual(subprocess.run([TTMEM, "doctor", self.recording()], env=self.env, capture_output=True, timeout=PATIENCE).returncode, 0)
 
     def page_again(self):
