@@ -250,7 +250,7 @@ struct ttm_findings {
   uint32_t *tensor_buffers;        /* captures: the first buffer of each tensor, TTM_NONE; NULL for a log */
 };
 
-/* Whether late frees, waste and advice were looked for at all: nothing known is another thing than nothing found. */
+/* Whether late frees, waste and fixes of the peak were looked for at all: nothing known is another thing than nothing found. */
 static inline bool ttm_findings_lives_known(const ttm_findings *f) { return f->lifetimes.known; }
 
 /* Another owner: the findings stay until each has called ttm_findings_free. */

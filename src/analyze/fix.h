@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What to change, before it is put into words (ttm_fix of analyze/statement.h): ways out of a failure and savings at the peak alike. Only changes
+/* What to change, before it is put into words (ttm_fix of analyze/statement.h): what ends a failure and what lowers the peak alike. Only changes
  * that would be enough, or that take at least 1 % off the peak; none rather than a doubtful one. */
 #ifndef TTM_ANALYZE_FIX_H
 #define TTM_ANALYZE_FIX_H

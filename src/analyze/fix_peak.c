@@ -7,7 +7,7 @@
 #include "base/map.h"
 
 enum {
-  LEAST_SHARE = 100, /* of the peak: less is no advice */
+  LEAST_SHARE = 100, /* of the peak: less is no fix */
   TIGHT_PCT = 80,    /* above it the weights' dtype is worth a word */
 };
 
@@ -133,7 +133,7 @@ static int off_peak(const adviser *a, const saving_list *list, uint64_t most, ui
   return TTM_OK;
 }
 
-/* ---- The advice ----------------------------------------------------------------------------------------------------- */
+/* ---- All of them ----------------------------------------------------------------------------------------------------- */
 
 static void advise_lifetimes(adviser *a) {
   const ttm_lifetimes *l = &a->f->lifetimes;

@@ -28,7 +28,7 @@ const char *ttm_words_class(const ttm_profile *p, ttm_alive_class class);
 /* A type: "1x96x256 bf16, tiles in DRAM"; "of a type that is not told" where nothing tells. */
 void ttm_words_type(ttm_buf *out, const ttm_profile *p, uint32_t type, ttm_text_form form);
 
-/* Why late frees, waste and advice were not looked for; NULL when they were. A part of a sentence. */
+/* Why late frees, waste and fixes of the peak were not looked for; NULL when they were. A part of a sentence. */
 const char *ttm_words_lives_unknown(const ttm_findings *f);
 /* The same of an input of that kind, for who has only its findings.json; `rough`: made of a report's files. */
 const char *ttm_words_lives_need(bool rough, bool capture, bool live);

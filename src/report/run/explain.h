@@ -4,7 +4,7 @@
 
 #include "report/run/text.h"
 
-/* Every incident of the findings for a terminal: verdict, picture, numbers, ways out. 0 or TTM_ENOMEM. */
+/* Every incident of the findings for a terminal: verdict, picture, numbers, fixes. 0 or TTM_ENOMEM. */
 int ttm_explain_write(const ttm_findings *f, const ttm_summary_style *style, ttm_buf *out);
 
 #endif
