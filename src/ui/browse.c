@@ -76,8 +76,8 @@ static void put_figures(const ttm_catalog_entry *e, ttm_buf *out) {
   struct tm parts;
   if (localtime_r(&when, &parts)) strftime(date, sizeof date, "%Y-%m-%d %H:%M", &parts);
   ttm_buf_printf(out, "%-16s %10s", date, e->has_findings ? TTM_COUNT_TEXT(e->operations) : "");
-  if (e->peak_mb < 0) return;
-  ttm_buf_printf(out, " %8.1f MB", e->peak_mb);
+  ttm_put_figure(out, "", e->peak_mb);
+  if (e->peak_mb >= 0) ttm_buf_puts(out, " MB");
   if (e->peak_pct >= 0) ttm_buf_printf(out, " \x1b[%sm%3.0f %%\x1b[0m", ttm_level_color(e->peak_pct), e->peak_pct);
 }
 

@@ -6,7 +6,7 @@
 #include "ui/report.h"
 #include "ui/text_lines.h"
 
-enum { MOST_ROWS = 2 * TTM_ALIVE_ROWS, FIGURE = 9, WIDE = 100 };
+enum { MOST_ROWS = 2 * TTM_ALIVE_ROWS, WIDE = 100 };
 _Static_assert(TTM_TOP *(TTM_CONSUMER_MEMBERS + 1) <= MOST_ROWS, "every member has a row");
 
 typedef struct row {
@@ -132,21 +132,18 @@ static void put_row(const void *view, const ttm_screen *s, size_t i, ttm_buf *ou
   const char *sign = !r->opens           ? " "
                      : v->open[r->group] ? ttm_sign(s, "\xE2\x96\xBE", "v")
                                          : ttm_sign(s, "\xE2\x96\xB8", ">");
-  ttm_buf figure = {0};
-  ttm_put_mb(&figure, r->mb * ttm_view_banks(v->subject, v->memory));
-  ttm_buf_printf(out, "%s %*.*s ", sign, FIGURE, (int)figure.n, figure.n ? figure.at : "");
+  ttm_buf_printf(out, "%s ", sign);
+  ttm_put_figure(out, "", r->mb * ttm_view_banks(v->subject, v->memory));
   if (r->count > 1)
-    ttm_buf_printf(out, "%s%-4u \t", ttm_sign(s, "\xC3\x97", "x"), r->count);
+    ttm_buf_printf(out, " %s%-4u \t", ttm_sign(s, "\xC3\x97", "x"), r->count);
   else
-    ttm_buf_puts(out, "      \t");
+    ttm_buf_puts(out, "       \t");
   if (r->named)
     ttm_put_text(out, r->name, SIZE_MAX, ttm_screen_form(s));
   else
     ttm_put_operation(out, s, v->subject->findings, r->op, r->name);
   if (r->runs > 1) ttm_buf_printf(out, ", in %u runs", r->runs);
   if (r->class) put_tensor(v, s, r, out);
-  out->failed |= figure.failed;
-  ttm_buf_free(&figure);
 }
 
 static void put_headline(ttm_buf *out, const ttm_statement *s, const ttm_screen *screen) {

@@ -41,13 +41,6 @@ static void *make_operations(const ttm_ui_subject *subject) {
   return o;
 }
 
-static void put_figure(ttm_buf *out, bool known, double mb, const char *sign) {
-  ttm_buf figure = {0};
-  if (known) ttm_buf_puts(&figure, sign), ttm_put_mb(&figure, mb);
-  ttm_buf_printf(out, " %9.*s", (int)figure.n, figure.n ? figure.at : "");
-  ttm_buf_free(&figure);
-}
-
 static void put_row(const void *view, const ttm_screen *s, size_t i, ttm_buf *out) {
   const operations *o = view;
   const ttm_profile *p = o->subject->profile;
@@ -57,10 +50,10 @@ static void put_row(const void *view, const ttm_screen *s, size_t i, ttm_buf *ou
   int64_t effect = 0;
   bool known = state != TTM_NONE && ttm_state_level(p, state, TTM_DRAM, &level);
   bool changed = ttm_op_effect_whole(p, op, TTM_DRAM, &effect) && effect;
-  ttm_buf_printf(out, "%8u", p->ops.at[op].line);
-  put_figure(out, known, ttm_mb(level.allocated) * banks, "");
-  ttm_buf_puts(out, effect > 0 ? "\x1b[33m" : "\x1b[32m");
-  put_figure(out, changed, ttm_mb(effect < 0 ? -effect : effect) * banks, effect < 0 ? "-" : "+");
+  ttm_buf_printf(out, "%8u ", p->ops.at[op].line);
+  ttm_put_figure(out, "", known ? ttm_mb(level.allocated) * banks : -1);
+  ttm_buf_puts(out, effect > 0 ? " \x1b[33m" : " \x1b[32m");
+  ttm_put_figure(out, effect < 0 ? "-" : "+", changed ? ttm_mb(effect < 0 ? -effect : effect) * banks : -1);
   ttm_buf_puts(out, "\x1b[0m  \t");
   /* What ran inside the load_cached above, which counts it too, stands further in. */
   if (p->ops.at[op].flags & TTM_OP_CONST_EVAL) ttm_buf_puts(out, "  ");

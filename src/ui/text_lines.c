@@ -162,6 +162,14 @@ int ttm_draw_text(ttm_screen *screen, int row, ttm_buf *text) {
 
 /* ---- Lists --------------------------------------------------------------------------------------------------------- */
 
+void ttm_put_figure(ttm_buf *out, const char *sign, double mb) {
+  ttm_buf figure = {0};
+  if (mb >= 0) ttm_buf_puts(&figure, sign), ttm_put_mb(&figure, mb);
+  ttm_buf_printf(out, "%*.*s", TTM_FIGURE, (int)figure.n, figure.n ? figure.at : "");
+  out->failed |= figure.failed;
+  ttm_buf_free(&figure);
+}
+
 typedef struct list {
   ttm_screen *screen;
   ttm_put_row *put;

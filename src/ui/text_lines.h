@@ -41,6 +41,10 @@ int ttm_draw_text(ttm_screen *screen, int row, ttm_buf *text);
 
 /* ---- Rows that are written when they are seen ---------------------------------------------------------------------- */
 
+/* Megabytes in TTM_FIGURE columns, to the right; below 0: blanks. */
+enum { TTM_FIGURE = 9 };
+void ttm_put_figure(ttm_buf *out, const char *sign, double mb);
+
 /* Writes row `i` of a list. */
 typedef void ttm_put_row(const void *view, const ttm_screen *screen, size_t i, ttm_buf *out);
 

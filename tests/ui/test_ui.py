@@ -279,7 +279,7 @@ def test_browse():
         to.write(f.read().replace("gone.log", "lost.log"))
     s = Session()
     s.keys("4")
-    s.see("6 of 6 in", "alpha", "beta", "gone", "two-runs-oom", "1006.3 MB", "99 %", FAILURE, re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d"))
+    s.see("6 of 6 in", "alpha", "beta", "gone", "two-runs-oom", "1,006.3 MB", "99 %", FAILURE, re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d"))
     s.keys("/").type("ALP").keys("Enter")  # letter case does not matter, as among the operations
     s.see("1 of 6 in", "alpha", without=["beta"])
     s.keys("d")
