@@ -34,12 +34,12 @@ static void check_switch(ttm_doctor *d, const ttm_switch *s, bool has_log) {
   char title[768], fix[256], room[SHOWN_ROOM];
   snprintf(fix, sizeof fix, "export %s=%s", s->name, s->value);
   if (value && !ttm_switch_judge(s, value)) {
-    ttm_doctor_ok(d, "%s=%s", s->name, shown(room, value));
+    ttm_doctor_say(d, "ok", "%s=%s", s->name, shown(room, value));
   } else if (value) {
     snprintf(title, sizeof title, "%s=%s: %s", s->name, shown(room, value), ttm_switch_judge(s, value));
     ttm_doctor_finding(d, title, NULL, fix);
   } else if (has_log) {
-    ttm_doctor_note(d, "%s is not set here; 'ttmem run' sets it", s->name);
+    ttm_doctor_say(d, "note", "%s is not set here; 'ttmem run' sets it", s->name);
   } else {
     snprintf(title, sizeof title, "%s is not set: the log will lack %s", s->name, s->gives);
     ttm_doctor_finding(d, title, "'ttmem run' sets it. Otherwise:", fix);
@@ -86,7 +86,7 @@ static int file_contains(const char *path, const char *text) {
 static void judge_build(ttm_doctor *d, const char *path, int has_debug) {
   char title[768], room[SHOWN_ROOM];
   if (has_debug) {
-    ttm_doctor_ok(d, "%s: built with TT_RUNTIME_DEBUG=ON", shown(room, path));
+    ttm_doctor_say(d, "ok", "%s: built with TT_RUNTIME_DEBUG=ON", shown(room, path));
     return;
   }
   snprintf(title, sizeof title, "%s: built without TT_RUNTIME_DEBUG=ON", shown(room, path));
@@ -119,7 +119,7 @@ static void check_build(ttm_doctor *d, bool proven) {
   unsigned seen;
   ttm_doc_heading(&d->doc, "Build");
   if (proven) {
-    ttm_doctor_ok(d, "the log has DEBUG lines of the runtime: it was built with TT_RUNTIME_DEBUG=ON");
+    ttm_doctor_say(d, "ok", "the log has DEBUG lines of the runtime: it was built with TT_RUNTIME_DEBUG=ON");
     return;
   }
   seen = look_at(d, "build/CMakeCache.txt", "TT_RUNTIME_DEBUG:BOOL=ON");
@@ -129,9 +129,9 @@ static void check_build(ttm_doctor *d, bool proven) {
     seen += look_at(d, pattern, "Executing operation: ");
   }
   if (!seen)
-    ttm_doctor_note(d,
-                    "no build found: neither build/CMakeCache.txt nor pjrt_plugin_tt in an active virtual environment. "
-                    "A full log needs a build with -DTT_RUNTIME_DEBUG=ON (tt-xla: cmake --preset debug)");
+    ttm_doctor_say(d, "note",
+                   "no build found: neither build/CMakeCache.txt nor pjrt_plugin_tt in an active virtual environment. "
+                   "A full log needs a build with -DTT_RUNTIME_DEBUG=ON (tt-xla: cmake --preset debug)");
 }
 
 /* ---- The whole ---------------------------------------------------------------------------------------------------- */

@@ -13,26 +13,15 @@ enum { COMMAND_COLUMN = 12, LONGEST = 1024 };
 
 /* ---- The list ----------------------------------------------------------------------------------------------------- */
 
-static void put_formatted(ttm_doctor *d, const char *mark, const char *format, va_list args) {
+void ttm_doctor_say(ttm_doctor *d, const char *mark, const char *format, ...) {
   ttm_buf text = {0};
+  va_list args;
+  va_start(args, format);
   ttm_buf_vprintf(&text, format, args);
+  va_end(args);
   ttm_doc_labelled(&d->doc, mark, TTM_DOC_PLAIN, ttm_buf_str(&text));
   d->doc.out->failed |= text.failed;
   ttm_buf_free(&text);
-}
-
-void ttm_doctor_ok(ttm_doctor *d, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  put_formatted(d, "ok", format, args);
-  va_end(args);
-}
-
-void ttm_doctor_note(ttm_doctor *d, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  put_formatted(d, "note", format, args);
-  va_end(args);
 }
 
 void ttm_doctor_finding(ttm_doctor *d, const char *title, const char *why, const char *fix) {
@@ -75,8 +64,8 @@ static const char *fix_of_kind(ttm_log_kind kind) {
 static void check_kind(ttm_doctor *d, const ttm_profile *p) {
   const ttm_seen *seen = &p->seen;
   if (p->kind == TTM_LOG_FULL)
-    ttm_doctor_ok(d, "operation lines (%s) and memory states (%s)", TTM_COUNT_TEXT(seen->op_lines),
-                  TTM_COUNT_TEXT(seen->blocks));
+    ttm_doctor_say(d, "ok", "operation lines (%s) and memory states (%s)", TTM_COUNT_TEXT(seen->op_lines),
+                   TTM_COUNT_TEXT(seen->blocks));
   else
     ttm_doctor_finding(d, ttm_words_kind(p), ttm_words_missing(p), fix_of_kind(p->kind));
 }
@@ -112,7 +101,7 @@ static void check_dumps(ttm_doctor *d, const ttm_profile *p) {
         "does this unless it runs with -s.",
         RUN_IT "\n" TTM_RUN_AND_KEEP "\npytest -s test_model.py 2>&1 | tee model_profile.log");
   else
-    ttm_doctor_ok(d, "module dumps (%s)", TTM_COUNT_TEXT(seen->dumps));
+    ttm_doctor_say(d, "ok", "module dumps (%s)", TTM_COUNT_TEXT(seen->dumps));
 }
 
 static void check_end(ttm_doctor *d, const ttm_profile *p) {
@@ -128,7 +117,7 @@ static void check_end(ttm_doctor *d, const ttm_profile *p) {
     ttm_doctor_finding(d, title, "The program was killed or hung, or the error went to a stream that was not logged.",
                        RUN_IT);
   } else
-    ttm_doctor_ok(d, "the log is complete");
+    ttm_doctor_say(d, "ok", "the log is complete");
 }
 
 static void check_lines(ttm_doctor *d, const ttm_profile *p) {
@@ -154,11 +143,12 @@ static void check_lines(ttm_doctor *d, const ttm_profile *p) {
 
 void ttm_doctor_log(ttm_doctor *d, const ttm_profile *p) {
   if (p->kind == TTM_LOG_CAPTURE) {
-    ttm_doctor_ok(d, p->capture.recording.is ? "a recording of ttmem run" NO_LOG : "a graph capture of ttnn" NO_LOG);
+    ttm_doctor_say(d, "ok",
+                   p->capture.recording.is ? "a recording of ttmem run" NO_LOG : "a graph capture of ttnn" NO_LOG);
     return;
   }
   if (p->kind == TTM_LOG_LIVE) {
-    ttm_doctor_ok(d, "samples of ttmem live" NO_LOG);
+    ttm_doctor_say(d, "ok", "samples of ttmem live" NO_LOG);
     return;
   }
   check_kind(d, p);

@@ -12,9 +12,9 @@ typedef struct ttm_doctor {
   unsigned findings;
 } ttm_doctor;
 
-/* All is well; something to know; something is wrong. Texts may come from a log or the environment: they are made harmless. */
-void ttm_doctor_ok(ttm_doctor *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void ttm_doctor_note(ttm_doctor *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* All is well ("ok"), or something to know ("note"); something is wrong. Texts may come from a log or the environment: they are made
+ * harmless. */
+void ttm_doctor_say(ttm_doctor *d, const char *mark, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* `why` and `fix` (commands, one per line) may be NULL. */
 void ttm_doctor_finding(ttm_doctor *d, const char *title, const char *why, const char *fix);
 
