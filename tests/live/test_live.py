@@ -238,7 +238,7 @@ class Live(Case):
         notes = os.path.join(self.work, "notes.txt")
         with open(notes, "w") as file:
             file.write("precious\n")
-        self.assertIn("not a recording", self.run_live("--record", notes, status=2).stderr)
+        self.assertIn("not written by ttmem live", self.run_live("--record", notes, status=2).stderr)
 
     def test_a_name_cannot_write_lines_of_its_own(self):
         record = os.path.join(self.work, "run.live")
