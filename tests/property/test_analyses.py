@@ -170,9 +170,15 @@ def layers(folder):
         check(found["layers"] is None, options, "is no repetition", found["layers"])
 
 
+def wasted(found, kind):
+    """The names of the wasteful tensors of a kind: layers are folded, each row has its members."""
+    rows = [row for row in found["waste_at_peak"]["top"] if row["kind"] == kind]
+    return {one["name"] for row in rows for one in row.get("members") or [row]}
+
+
 def waste(folder):
     found, _ = analyze(folder, f"{SMALL} --layers 3 --vocab 40 --upcast")
-    names = {row["name"] for row in found["waste_at_peak"]["top"] if row["kind"] == "f32_copy"}
+    names = wasted(found, "f32_copy")
     wanted = {f"model.layers.{layer}.mlp.{part}_proj.weight" for layer in range(3) for part in ("gate", "up", "down")}
     check(names <= wanted and len(names) >= 6, "upcast weights", names)
     for options in ("", "--weights f32", "--weights bfp8"):
@@ -180,7 +186,7 @@ def waste(folder):
         check(not found["waste_at_peak"]["per_bank_MB"]["f32_copy"], options, "an upcast that is none")
     # Weights as the host gave them beside what const-eval made of them: every one is there twice.
     found, truth = analyze(folder, "--hidden 256 --vocab 400 --seq 64 --layers 2 --originals --runs 3")
-    twice = {row["name"] for row in found["waste_at_peak"]["top"] if row["kind"] == "weight_twice"}
+    twice = wasted(found, "weight_twice")
     matrices = {entry["name"] for entry in truth["registry"] if entry["name"].endswith("_proj.weight")}
     check(matrices <= twice, "weights there twice", matrices - twice)
     check([row["kind"] for row in found["advice"]] == ["one_form"], "advice on weights there twice", found["advice"])
