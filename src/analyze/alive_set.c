@@ -436,7 +436,7 @@ static int add_to_group(gathering *g, ttm_fold *fold, uint32_t at) {
 
 static int fold_rows(gathering *g) {
   ttm_alive_set *set = g->set;
-  ttm_fold fold = {.whole = g->p->kind == TTM_LOG_CAPTURE};
+  ttm_fold fold = {.whole = !ttm_words_has_runs(g->p)};
   uint32_t *place = NULL;
   int status = TTM_OK;
   for (uint32_t i = 0; i < g->rows.n && !status; i++) status = add_to_group(g, &fold, i);

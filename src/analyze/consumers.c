@@ -23,7 +23,7 @@ ttm_consumer_sums *ttm_consumer_sums_new(const ttm_profile *p) {
   ttm_consumer_sums *sums = ttm_alloc(sizeof *sums);
   if (!sums) return NULL;
   sums->p = p;
-  sums->fold.whole = p->kind == TTM_LOG_CAPTURE;
+  sums->fold.whole = !ttm_words_has_runs(p);
   sums->group_of_text = ttm_alloc_array(p->texts.n, sizeof *sums->group_of_text);
   if (sums->group_of_text) return sums;
   ttm_free(sums);

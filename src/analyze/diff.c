@@ -137,7 +137,7 @@ static int count_rows(ttm_diff *d) {
 }
 
 static int fold_rows(ttm_diff *d) {
-  ttm_fold fold = {.whole = d->f[1]->profile->kind == TTM_LOG_CAPTURE};
+  ttm_fold fold = {.whole = !ttm_words_has_runs(d->f[1]->profile)};
   int status = TTM_OK;
   for (uint32_t i = 0; i < d->rows.n && !status; i++) status = fold_row(d, &fold, i);
   for (uint32_t g = 0; g < d->groups.n && !status; g++) {

@@ -14,7 +14,7 @@ typedef struct ttm_fold_group {
   uint64_t differ;  /* bit per number of the name: not all members have it the same */
 } ttm_fold_group;
 
-/* Zero is empty. `whole`: names fold only when they are equal; for places of a program ("model.py:12"), where another number is another place. */
+/* Zero is empty. `whole`: names fold only when they are equal; for places of a program ("model.py:12") and times, where another number is another place. */
 typedef struct ttm_fold {
   bool whole;
   ttm_intern keys;

@@ -99,7 +99,7 @@ static int keep_largest(ttm_findings *f, const ttm_fold *fold) {
 int ttm_find_padding(ttm_findings *f, const ttm_tally *tally) {
   const ttm_profile *p = f->profile;
   ttm_alignment align = ttm_profile_alignment(p);
-  ttm_fold fold = {.whole = p->kind == TTM_LOG_CAPTURE};
+  ttm_fold fold = {.whole = !ttm_words_has_runs(p)};
   int status = TTM_OK;
   for (uint32_t t = 0; t < p->texts.n && !status; t++) {
     const ttm_op_text *text = &p->texts.at[t];
