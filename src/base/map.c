@@ -1,40 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/map.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
 #include "ttmem/error.h"
 
 enum { FIRST_SLOTS = 32 };
 
-typedef struct ttm_map_slot {
-  uint64_t key;
-  uint32_t value, generation;
-} slot;
-
-static size_t home(const ttm_map *map, uint64_t key) {
-  return (size_t)ttm_hash_mix(key ^ map->seed, UINT64_C(0x9e3779b97f4a7c15));
-}
+typedef ttm_map_slot slot;
 
 static slot *slot_at(const ttm_map *map, size_t i) { return &map->slots[i & (map->slot_count - 1)]; }
-
-static bool is_free(const ttm_map *map, const slot *s) { return s->generation != map->generation; }
-
-/* The slot that holds the key, or the free one where it belongs. */
-static slot *find(const ttm_map *map, uint64_t key) {
-  for (size_t i = home(map, key);; i++) {
-    slot *s = slot_at(map, i);
-    if (is_free(map, s) || s->key == key) return s;
-  }
-}
 
 /* Places an entry of the old generation anew, then the one that stood there, and so on. */
 static void move(ttm_map *map, slot entry, uint32_t old) {
   while (entry.generation == old) {
-    slot *to = find(map, entry.key), displaced = *to;
+    slot *to = ttm_map_find(map, entry.key), displaced = *to;
     *to = (slot){entry.key, entry.value, map->generation};
     entry = displaced;
   }
@@ -60,28 +41,22 @@ static int grow(ttm_map *map) {
 }
 
 int ttm_map_set(ttm_map *map, uint64_t key, uint32_t value) {
-  slot *s = map->slot_count ? find(map, key) : NULL;
-  if (s && !is_free(map, s)) return s->value = value, TTM_OK;
+  slot *s = map->slot_count ? ttm_map_find(map, key) : NULL;
+  if (s && !ttm_map_is_free(map, s)) return s->value = value, TTM_OK;
   if (map->n * 3 >= map->slot_count * 2) { /* a third of the slots stays free */
     if (grow(map)) return TTM_ENOMEM;
-    s = find(map, key);
+    s = ttm_map_find(map, key);
   }
   *s = (slot){key, value, map->generation};
   map->n++;
   return TTM_OK;
 }
 
-uint32_t ttm_map_get(const ttm_map *map, uint64_t key, uint32_t otherwise) {
-  if (!map->n) return otherwise;
-  const slot *s = find(map, key);
-  return is_free(map, s) ? otherwise : s->value;
-}
-
 /* Moves later members of the row into the hole, so that no marks of removed keys are left to fill the map. */
 static void close_hole(ttm_map *map, size_t hole) {
   size_t mask = map->slot_count - 1;
-  for (size_t i = hole + 1; !is_free(map, slot_at(map, i)); i++) {
-    size_t from_home = (i - home(map, slot_at(map, i)->key)) & mask;
+  for (size_t i = hole + 1; !ttm_map_is_free(map, slot_at(map, i)); i++) {
+    size_t from_home = (i - ttm_map_home(map, slot_at(map, i)->key)) & mask;
     if (from_home < i - hole) continue; /* it would come to stand before its home */
     *slot_at(map, hole) = *slot_at(map, i);
     hole = i;
@@ -91,8 +66,8 @@ static void close_hole(ttm_map *map, size_t hole) {
 
 uint32_t ttm_map_remove(ttm_map *map, uint64_t key, uint32_t otherwise) {
   if (!map->n) return otherwise;
-  const slot *s = find(map, key);
-  if (is_free(map, s)) return otherwise;
+  const slot *s = ttm_map_find(map, key);
+  if (ttm_map_is_free(map, s)) return otherwise;
   uint32_t value = s->value;
   map->n--;
   close_hole(map, (size_t)(s - map->slots));
