@@ -285,8 +285,8 @@ static void scan_other(scan *s, ttm_str message) {
       {TTM_LIT("Trace cache "), TTM_EV_TRACE},
       {TTM_LIT("Trace is stale"), TTM_EV_TRACE},
   };
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-    if (!ttm_str_take(&message, others[i].start)) continue;
+  for (size_t i = 0; i < sizeof others / sizeof *others && message.n; i++) {
+    if (message.p[0] != others[i].start.p[0] || !ttm_str_take(&message, others[i].start)) continue;
     add_event(s, others[i].kind, ttm_str_trim(message));
     return;
   }
