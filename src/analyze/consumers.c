@@ -16,6 +16,7 @@ struct ttm_consumer_sums {
   const ttm_profile *p;
   ttm_fold fold;
   uint32_t *group_of_text; /* + 1; 0: not asked for yet */
+  ttm_map group_of_weight; /* the same by name, for what brings a weight */
   TTM_VEC(group_sum) groups[TTM_MEMORIES];
 };
 
@@ -33,6 +34,7 @@ ttm_consumer_sums *ttm_consumer_sums_new(const ttm_profile *p) {
 void ttm_consumer_sums_free(ttm_consumer_sums *sums) {
   if (!sums) return;
   ttm_fold_free(&sums->fold);
+  ttm_map_free(&sums->group_of_weight);
   for (int m = 0; m < TTM_MEMORIES; m++) ttm_vec_free(&sums->groups[m]);
   ttm_free(sums->group_of_text);
   ttm_free(sums);
@@ -47,12 +49,13 @@ void ttm_consumers_free(ttm_consumers *consumers) {
  * brings another weight in another graph. */
 static int find_group(ttm_consumer_sums *sums, uint32_t op, uint32_t rank, uint32_t *out) {
   const ttm_profile *p = sums->p;
-  uint32_t *known = &sums->group_of_text[p->ops.at[op].text];
-  if (p->ranks.n < 2 && *known && !ttm_words_weight(p, op)) return *out = *known - 1, TTM_OK;
+  uint32_t *of_text = &sums->group_of_text[p->ops.at[op].text], weight = ttm_words_weight(p, op);
+  uint32_t known = weight ? ttm_map_get(&sums->group_of_weight, weight, 0) : *of_text;
+  if (p->ranks.n < 2 && known) return *out = known - 1, TTM_OK;
   uint64_t kind = (uint64_t)ttm_op_text_of(p, op)->name << 32 | rank;
   if (ttm_fold_add(&sums->fold, ttm_words_location(p, op), kind, out)) return TTM_ENOMEM;
-  *known = *out + 1;
-  return TTM_OK;
+  *of_text = *out + 1;
+  return weight ? ttm_map_set(&sums->group_of_weight, weight, *out + 1) : TTM_OK;
 }
 
 /* The run being added up is over. */
@@ -118,6 +121,7 @@ static bool is_member(ttm_consumer_sums *sums, uint32_t op, uint32_t group) {
   uint32_t known = sums->group_of_text[row->text],
            rank = row->call < sums->p->calls.n ? sums->p->calls.at[row->call].rank : 0;
   if (!known || row->flags & TTM_OP_CONST_EVAL) return false;
+  if (known != group + 1 && ttm_op_text_of(sums->p, op)->kind != TTM_OP_LOAD_CACHED) return false;
   if (!ttm_words_weight(sums->p, op)) return known == group + 1;
   return !find_group(sums, op, rank, &known) && known == group;
 }

@@ -132,18 +132,27 @@ static void attribute(ttm_findings *f, uint32_t before, uint32_t after, int64_t 
   }
 }
 
+/* What the operation between two states of a rank added to a memory. */
 static int consider(ttm_findings *f, ttm_consumer_sums *sums, uint32_t before, uint32_t after, ttm_memory memory) {
   const ttm_profile *p = f->profile;
   uint32_t from, to, op = p->states.at[before].op;
   if (!ttm_state_allocated(p, before, memory, &from) || !ttm_state_allocated(p, after, memory, &to)) return TTM_OK;
-  if (memory == TTM_DRAM && to != from) attribute(f, before, after, (int64_t)to - from);
-  if (op >= p->ops.n || p->ops.at[op].flags & TTM_OP_CONST_EVAL) return TTM_OK; /* its load_cached stands for it */
-  if (ttm_op_text_of(p, op)->kind == TTM_OP_LOAD_CACHED) {
-    after = state_after(p, op);
-    if (after == TTM_NONE || !ttm_state_allocated(p, after, memory, &to)) return TTM_OK;
-  }
   if (to <= from || !ttm_op_is_element(p, op) || !ttm_rise_is_own(p, before, after, memory, from, to)) return TTM_OK;
   return ttm_consumer_sums_add(sums, memory, op, (int64_t)to - from);
+}
+
+/* The other memories stand in the shared base: the same base means no change. */
+static int consider_all(ttm_findings *f, ttm_consumer_sums *sums, uint32_t before, uint32_t after) {
+  const ttm_profile *p = f->profile;
+  uint32_t op = p->states.at[before].op;
+  if (op >= p->ops.n || p->ops.at[op].flags & TTM_OP_CONST_EVAL) return TTM_OK; /* its load_cached stands for it */
+  if (ttm_op_text_of(p, op)->kind == TTM_OP_LOAD_CACHED) after = state_after(p, op);
+  if (after == TTM_NONE) return TTM_OK;
+  int status = consider(f, sums, before, after, TTM_DRAM);
+  bool changed = p->states.at[before].base != p->states.at[after].base;
+  for (int m = TTM_L1; changed && m < TTM_MEMORIES && !status; m++)
+    status = consider(f, sums, before, after, (ttm_memory)m);
+  return status;
 }
 
 /* One pass over the states: ttm_state_next for each operation would look past the other ranks again and again. */
@@ -152,17 +161,12 @@ static int walk(ttm_findings *f, ttm_consumer_sums *sums, uint32_t *last) {
   int status = TTM_OK;
   for (uint32_t r = 0; r < ttm_rank_rows(p); r++) last[r] = TTM_NONE;
   for (uint32_t s = 0; s < p->states.n && !status; s++) {
-    uint32_t *before = &last[ttm_rank_clip(p, p->state_bases.at[p->states.at[s].base].rank)];
+    uint32_t *before = &last[ttm_rank_clip(p, p->state_bases.at[p->states.at[s].base].rank)], from, to;
     f->attribution.known |= p->states.at[s].op < p->ops.n;
     if (*before != TTM_NONE) {
-      status = consider(f, sums, *before, s, TTM_DRAM);
-      /* The other memories stand in the shared base: the same base means no change. What changes inside a const-eval program is
-       * found at its load_cached, whose own states may be alike. */
-      uint32_t op = p->states.at[*before].op;
-      bool changed = p->states.at[*before].base != p->states.at[s].base ||
-                     (op < p->ops.n && ttm_op_text_of(p, op)->kind == TTM_OP_LOAD_CACHED);
-      for (int m = TTM_L1; changed && m < TTM_MEMORIES && !status; m++)
-        status = consider(f, sums, *before, s, (ttm_memory)m);
+      if (ttm_state_allocated(p, *before, TTM_DRAM, &from) && ttm_state_allocated(p, s, TTM_DRAM, &to) && to != from)
+        attribute(f, *before, s, (int64_t)to - from);
+      status = consider_all(f, sums, *before, s);
     }
     *before = s;
   }
