@@ -199,18 +199,15 @@ static void put_input(screen *s) {
     ttm_doc_labelled(&s->doc, "", TTM_DOC_PLAIN, s->all->points.at[input->first_point + i].text);
 }
 
+/* The first analysis that had too little to go by; the others lack the same. */
 static void put_unknown(screen *s) {
-  ttm_buf words = {0};
-  const char *why = ttm_words_lives_unknown(s->f);
-  const ttm_statement *late = ttm_statements_first(s->all, TTM_TOPIC_FREED_LATE);
-  if (!why || (late && late->severity != TTM_SEVERITY_UNKNOWN) /* a report told it when its log was there */ ||
-      s->p->kind == TTM_LOG_INCIDENTS || s->p->kind == TTM_LOG_NONE)
-    return;
-  ttm_say(&words, s->f, "{}tensors freed late, waste and fixes of the peak: {}",
-          TTM_WORDS(s->f->alive_set[TTM_DRAM].known ? "" : "live tensors, "), TTM_WORDS(why));
-  ttm_doc_labelled(&s->doc, "Unknown", TTM_DOC_DIM, ttm_buf_str(&words));
-  s->doc.out->failed |= words.failed;
-  ttm_buf_free(&words);
+  static const ttm_topic topics[] = {TTM_TOPIC_ALIVE, TTM_TOPIC_FREED_LATE, TTM_TOPIC_WASTE};
+  if (s->p->kind == TTM_LOG_INCIDENTS || s->p->kind == TTM_LOG_NONE) return;
+  for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
+    const ttm_statement *first = ttm_statements_first(s->all, topics[i]);
+    if (first && first->severity == TTM_SEVERITY_UNKNOWN)
+      return ttm_doc_labelled(&s->doc, "Unknown", TTM_DOC_DIM, first->headline);
+  }
 }
 
 static void put_end(screen *s) {
