@@ -29,9 +29,7 @@ static bool take_line(ttm_str *rest, ttm_str *line) {
 
 /* ---- the entry function ---- */
 
-/* Reads a function's head at *v (behind "func.func"); true when it has a name and an argument list, *v then stands at
- * its "(". */
-static bool take_function_head(ttm_str *v, ttm_str *name, bool *hidden) {
+bool ttm_module_function_head(ttm_str *v, ttm_str *name, bool *hidden) {
   ttm_str at = skip_spaces(*v);
   if (at.p == v->p) return false; /* 'func.func' in a sentence */
   *hidden = false;
@@ -63,7 +61,7 @@ static ttm_str find_entry(ttm_str text) {
     text = ttm_str_from(text, at + keyword.n);
     ttm_str head = text, name;
     bool hidden;
-    if (!take_function_head(&head, &name, &hidden) || !lists_values(head)) continue;
+    if (!ttm_module_function_head(&head, &name, &hidden) || !lists_values(head)) continue;
     if (ttm_str_eq(name, TTM_LIT("main"))) return head;
     if (!hidden && !first_public.n) first_public = head;
   }
@@ -180,12 +178,10 @@ static int read_argument(ttm_str piece, ttm_arena *arena, ttm_module_arg *arg) {
   return read_attributes((ttm_str){rest.p + 1, close - 1}, arena, arg);
 }
 
-int ttm_module_args_parse(ttm_str text, ttm_arena *arena, ttm_module_args *out) {
-  ttm_str entry = text.n ? find_entry(text) : text;
-  if (!entry.n) return TTM_OK;
+int ttm_module_function_args(ttm_str at, ttm_arena *arena, ttm_module_args *out) {
   /* Without the closing parenthesis the dump was cut: the arguments that are whole still count. */
-  size_t close = ttm_scan_close(entry, 0);
-  ttm_pieces it = {ttm_str_from(ttm_str_first(entry, close), 1), false};
+  size_t close = ttm_scan_close(at, 0);
+  ttm_pieces it = {ttm_str_from(ttm_str_first(at, close), 1), false};
   ttm_str piece;
   while (ttm_pieces_next(&it, &piece)) {
     ttm_module_arg arg;
@@ -194,6 +190,11 @@ int ttm_module_args_parse(ttm_str text, ttm_arena *arena, ttm_module_args *out) 
     if (arg.ssa.n && arg.type.n && ttm_vec_push(out, arg)) return TTM_ENOMEM;
   }
   return TTM_OK;
+}
+
+int ttm_module_args_parse(ttm_str text, ttm_arena *arena, ttm_module_args *out) {
+  ttm_str entry = text.n ? find_entry(text) : text;
+  return entry.n ? ttm_module_function_args(entry, arena, out) : TTM_OK;
 }
 
 /* ---- locations ---- */
@@ -211,7 +212,7 @@ typedef struct found {
   uint32_t line;
 } found;
 
-typedef struct locator {
+struct ttm_module_locations {
   ttm_intern aliases;            /* "#loc12" */
   TTM_VEC(ttm_str) definitions;  /* by alias id: what stands between loc( and ); p is NULL when not seen */
   TTM_VEC(uint32_t) alias_names; /* by alias id: name id + 1; 0 before the first use */
@@ -220,7 +221,8 @@ typedef struct locator {
   TTM_VEC(found) found[SOURCE_COUNT];
   ttm_buf expanded, rendered;
   size_t budget; /* bytes aliases may still add over the whole text */
-} locator;
+};
+typedef struct ttm_module_locations locator;
 
 static void locator_free(locator *l) {
   ttm_intern_free(&l->aliases);
@@ -412,13 +414,41 @@ static int give(locator *l, ttm_arena *arena, ttm_loc_lines *out) {
   return TTM_OK;
 }
 
+static locator locator_of(ttm_str text) {
+  return (locator){.budget = text.n > SIZE_MAX / 16 ? text.n : text.n * 8 + ALIAS_BYTES};
+}
+
 int ttm_module_loc_lines(ttm_str text, ttm_arena *arena, ttm_loc_lines *out) {
-  locator l = {.budget = text.n > SIZE_MAX / 16 ? text.n : text.n * 8 + ALIAS_BYTES};
+  locator l = locator_of(text);
   int rc = collect_definitions(&l, text);
   if (!rc) rc = collect_uses(&l, text);
   if (!rc) rc = give(&l, arena, out);
   locator_free(&l);
   return rc;
+}
+
+int ttm_module_locations_read(ttm_str text, ttm_module_locations **out) {
+  *out = ttm_alloc(sizeof **out);
+  if (!*out) return TTM_ENOMEM;
+  **out = locator_of(text);
+  return collect_definitions(*out, text);
+}
+
+void ttm_module_locations_free(ttm_module_locations *l) {
+  if (l) locator_free(l);
+  ttm_free(l);
+}
+
+int ttm_module_location(ttm_module_locations *l, ttm_str raw, ttm_str *name) {
+  uint32_t alias = ttm_intern_find(&l->aliases, raw), id = 0;
+  if (alias && l->alias_names.at[alias]) {
+    id = l->alias_names.at[alias] - 1;
+  } else {
+    if (name_location(l, raw, &id)) return TTM_ENOMEM;
+    if (alias) l->alias_names.at[alias] = id + 1;
+  }
+  *name = ttm_intern_get(&l->names, id);
+  return TTM_OK;
 }
 
 /* ---- facts ---- */

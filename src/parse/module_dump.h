@@ -55,6 +55,19 @@ int ttm_module_args_parse(ttm_str text, ttm_arena *arena, ttm_module_args *out);
  * ttm_location_render gives them; for a name("child") location the first name counts (as in operation lines). */
 int ttm_module_loc_lines(ttm_str text, ttm_arena *arena, ttm_loc_lines *out);
 
+/* Two steps of it. Reads a function's head at *at (behind "func.func"); true when it has a name and an argument list, *at then stands at its
+ * "(". `hidden`: private. */
+bool ttm_module_function_head(ttm_str *at, ttm_str *name, bool *hidden);
+/* Adds the arguments of the list that starts at `at`. 0 or TTM_ENOMEM. */
+int ttm_module_function_args(ttm_str at, ttm_arena *arena, ttm_module_args *out);
+
+/* The names of a module's locations. 0 or TTM_ENOMEM; freed in any case. */
+typedef struct ttm_module_locations ttm_module_locations;
+int ttm_module_locations_read(ttm_str text, ttm_module_locations **out);
+void ttm_module_locations_free(ttm_module_locations *locations);
+/* The name of what stands between loc( and ), as operation lines have it; empty without one. Valid as long as the locations. 0 or TTM_ENOMEM. */
+int ttm_module_location(ttm_module_locations *locations, ttm_str raw, ttm_str *name);
+
 /* Facts some dumps carry; 0 where absent: noc_dram_address_align_bytes from #system_desc, number of devices from the
  * mesh shape. */
 typedef struct ttm_module_facts {

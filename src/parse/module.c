@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "parse/module.h"
+
+#include "base/hash.h"
+#include "base/map.h"
+#include "parse/mlir_scan.h"
+
+enum { LONGEST_OP = 1 << 16 }; /* that goes over several lines */
+
+typedef struct reader {
+  ttm_module *m;
+  ttm_str rest; /* not yet read */
+  uint32_t line;
+  ttm_module_types aliases;
+  ttm_map values;           /* of the function being read: hash of "%4" -> first of its values */
+  ttm_map functions;        /* hash of a name -> function */
+  TTM_VEC(ttm_str) callees; /* by operation: the name of the function it calls */
+  ttm_op_line op;
+  ttm_buf text;
+  size_t budget;  /* bytes that may still be looked at twice, for operations over several lines */
+  uint32_t depth; /* of regions inside the function */
+  bool inside, on_host;
+} reader;
+
+static uint64_t key_of(ttm_str name) { return ttm_hash(name.p, name.n, ttm_hash_seed()); }
+
+/* ---- Types and values ---- */
+
+static int add_type(reader *r, ttm_str raw, uint32_t *out) {
+  ttm_module *m = r->m;
+  uint32_t id;
+  if (ttm_intern_add(&m->type_ids, raw, &id)) return TTM_ENOMEM;
+  *out = id;
+  if (id < m->types.n) return TTM_OK;
+  ttm_buf_clear(&r->text);
+  ttm_module_types_expand(&r->aliases, raw, &r->text);
+  ttm_module_type type = {.text = {ttm_arena_copy(&m->arena, ttm_buf_str(&r->text)), r->text.n}};
+  if (r->text.failed || !type.text.p) return TTM_ENOMEM;
+  type.is_tensor = ttm_tensor_type_parse(type.text, &type.tensor);
+  return ttm_vec_push(&m->types, type);
+}
+
+static int add_value(reader *r, ttm_str type) {
+  uint32_t id;
+  return add_type(r, type, &id) || ttm_vec_push(&r->m->value_types, id) ? TTM_ENOMEM : TTM_OK;
+}
+
+/* Gives `%4:2` or `%values, %indices` of `%values, %indices = ...` to the values from `first` on. */
+static int name_results(reader *r, ttm_str text, uint32_t first) {
+  while (ttm_str_starts(text, TTM_LIT("%"))) {
+    ttm_str rest = ttm_str_from(text, 1), name = {text.p, ttm_scan_take_name(&rest).n + 1};
+    uint64_t count = 1;
+    if (ttm_map_set(&r->values, key_of(name), first)) return TTM_ENOMEM;
+    if (ttm_str_take(&rest, TTM_LIT(":")) && !ttm_str_take_u64(&rest, &count)) break;
+    first += (uint32_t)count;
+    ttm_scan_skip_space(&rest);
+    if (!ttm_str_take(&rest, TTM_LIT(","))) break;
+    ttm_scan_skip_space(&rest);
+    text = rest;
+  }
+  return TTM_OK;
+}
+
+/* "%4" or "%4#1" */
+static uint32_t value_of(const reader *r, ttm_str name) {
+  ttm_str rest = name, base = ttm_str_take_to(&rest, '#');
+  uint32_t first = ttm_map_get(&r->values, key_of(base), TTM_NO_ROW);
+  uint64_t k = 0;
+  if (rest.n && !ttm_str_take_u64(&rest, &k)) return TTM_NO_ROW;
+  return first < r->m->value_types.n && k < r->m->value_types.n - first ? first + (uint32_t)k : TTM_NO_ROW;
+}
+
+/* ---- Operations ---- */
+
+static int add_op(reader *r, const ttm_module_op *op, ttm_str callee) {
+  ttm_module_function *f = &r->m->functions.at[r->m->functions.n - 1];
+  f->op_count++;
+  if (op->unread && !r->on_host && !r->m->unread++) r->m->first_bad = op->line;
+  return ttm_vec_push(&r->m->ops, *op) || ttm_vec_push(&r->callees, callee) ? TTM_ENOMEM : TTM_OK;
+}
+
+static int add_operands(reader *r, const ttm_strs *names, ttm_module_op *op) {
+  op->operands = (uint32_t)r->m->operands.n;
+  for (size_t i = 0; i < names->n; i++) {
+    if (names->at[i].p[0] != '%') continue;
+    if (ttm_vec_push(&r->m->operands, value_of(r, names->at[i]))) return TTM_ENOMEM;
+    op->operand_count++;
+  }
+  return TTM_OK;
+}
+
+static int add_read_op(reader *r, ttm_module_op op) {
+  const ttm_op_line *line = &r->op;
+  ttm_str callee = line->callee;
+  op.name = line->name;
+  op.attributes = line->attributes;
+  op.location = line->location;
+  if (!callee.n) { /* generic form, and traces */
+    callee = ttm_module_attribute(&op, TTM_LIT("capture_callee"));
+    if (!callee.n) callee = ttm_module_attribute(&op, TTM_LIT("callee"));
+    ttm_str_take(&callee, TTM_LIT("@"));
+  }
+  int status = add_operands(r, &line->operands, &op);
+  op.result_count = line->result.n ? (uint32_t)line->outputs.n : 0;
+  for (uint32_t k = 0; k < op.result_count && !status; k++) status = add_value(r, line->outputs.at[k]);
+  if (!status) status = name_results(r, op.text, op.results);
+  return status ? status : add_op(r, &op, callee);
+}
+
+/* `return %4, %arg0 : T, T loc(...)` */
+static int add_return(reader *r, ttm_module_op op) {
+  op.name = TTM_LIT("return");
+  ttm_op_line_clear(&r->op);
+  int status = ttm_op_line_operands(&r->op, ttm_str_first(op.text, ttm_str_find_char(op.text, ':')));
+  if (status == TTM_EFORMAT) op.unread = true;
+  if (status != TTM_ENOMEM) status = add_operands(r, &r->op.operands, &op);
+  return status ? status : add_op(r, &op, TTM_LIT(""));
+}
+
+/* An operation may go over several lines: up to the first end of a line outside every bracket. */
+static int parse_op(reader *r, ttm_str start, ttm_str *text) {
+  int status = ttm_op_line_parse(*text, &r->op);
+  ttm_str window = ttm_str_first(start, r->budget < LONGEST_OP ? r->budget : LONGEST_OP);
+  if (status != TTM_EFORMAT || text->n >= window.n) return status;
+  size_t end = ttm_scan_find(window, 0, '\n');
+  r->budget -= end == TTM_NOT_FOUND ? window.n : end;
+  if (end == TTM_NOT_FOUND || end <= text->n) return TTM_EFORMAT;
+  *text = ttm_str_first(window, end);
+  return ttm_op_line_parse(*text, &r->op);
+}
+
+/* Moves behind what was read of the rest. */
+static void advance(reader *r, ttm_str text) {
+  ttm_str after = ttm_str_from(r->rest, (size_t)(text.p + text.n - r->rest.p));
+  for (size_t i = 0; i < text.n; i++) r->line += text.p[i] == '\n';
+  ttm_str_take_to(&after, '\n');
+  r->rest = after;
+  r->line++;
+}
+
+static bool is_return(ttm_str text) {
+  ttm_str_take(&text, TTM_LIT("func."));
+  return ttm_str_take(&text, TTM_LIT("return")) && (!text.n || !ttm_scan_is_name(text.p[0]));
+}
+
+static int read_op(reader *r, ttm_str text) {
+  ttm_module_op op = {.text = text, .line = r->line, .callee = TTM_NO_ROW, .results = (uint32_t)r->m->value_types.n};
+  ttm_str start = {text.p, (size_t)(r->rest.p + r->rest.n - text.p)};
+  if (is_return(text)) {
+    advance(r, text);
+    return add_return(r, op);
+  }
+  int status = parse_op(r, start, &op.text);
+  advance(r, op.text);
+  if (status == TTM_ENOMEM) return status;
+  if (!status) return add_read_op(r, op);
+  op.unread = true;
+  op.name = ttm_str_first(text, ttm_str_find_char(text, ' '));
+  r->depth += text.p[text.n - 1] == '{';
+  return add_op(r, &op, TTM_LIT(""));
+}
+
+/* ---- Functions ---- */
+
+static int add_function(reader *r, ttm_str head) {
+  ttm_module *m = r->m;
+  ttm_module_function f = {.line = r->line,
+                           .args = (uint32_t)m->args.n,
+                           .ops = (uint32_t)m->ops.n,
+                           .values = (uint32_t)m->value_types.n,
+                           .on_host = r->on_host};
+  if (!ttm_module_function_head(&head, &f.name, &f.hidden)) return TTM_OK;
+  if (ttm_module_function_args(head, &m->arena, &m->args)) return TTM_ENOMEM;
+  f.arg_count = (uint32_t)m->args.n - f.args;
+  ttm_map_clear(&r->values);
+  for (uint32_t k = 0; k < f.arg_count; k++) {
+    const ttm_module_arg *arg = &m->args.at[f.args + k];
+    if (ttm_map_set(&r->values, key_of(arg->ssa), f.values + k) || add_value(r, arg->type)) return TTM_ENOMEM;
+  }
+  r->inside = true;
+  r->depth = 0;
+  if (ttm_map_get(&r->functions, key_of(f.name), TTM_NO_ROW) == TTM_NO_ROW &&
+      ttm_map_set(&r->functions, key_of(f.name), (uint32_t)m->functions.n))
+    return TTM_ENOMEM;
+  return ttm_vec_push(&m->functions, f);
+}
+
+/* A signature may go over several lines; a declaration has no body. */
+static int read_function(reader *r, ttm_str text, ttm_str keyword) {
+  ttm_str start = {text.p, (size_t)(r->rest.p + r->rest.n - text.p)};
+  size_t open = ttm_str_find_char(start, '('), close = TTM_NOT_FOUND;
+  if (open != TTM_NOT_FOUND && r->budget) close = ttm_scan_close(ttm_str_first(start, open + r->budget), open);
+  if (close == TTM_NOT_FOUND) {
+    r->budget = r->budget > text.n ? r->budget - text.n : 0;
+    return advance(r, text), TTM_OK;
+  }
+  ttm_str behind = ttm_str_from(start, close);
+  size_t line_end = ttm_str_find_char(behind, '\n');
+  ttm_str whole = ttm_str_first(start, line_end == TTM_NOT_FOUND ? start.n : close + line_end);
+  bool has_body = ttm_str_find_char(ttm_str_from(whole, close), '{') != TTM_NOT_FOUND;
+  int status = has_body ? add_function(r, ttm_str_from(start, keyword.n)) : TTM_OK;
+  advance(r, whole);
+  return status;
+}
+
+static int read_line(reader *r) {
+  static const ttm_str function = TTM_LIT("func.func");
+  ttm_str line = r->rest, text;
+  line = ttm_str_take_to(&line, '\n');
+  text = ttm_scan_trim(line);
+  if (ttm_str_starts(text, function)) return read_function(r, text, function);
+  bool blank = !text.n || text.p[0] == '#' || ttm_str_starts(text, TTM_LIT("//")) || text.p[0] == '^';
+  if (!blank && r->inside && text.p[0] != '}') return read_op(r, text);
+  if (!blank && r->inside && !r->depth--) r->inside = false, r->depth = 0;
+  if (ttm_str_starts(text, TTM_LIT("ttcore.cpu_module"))) r->on_host = true;
+  if (ttm_str_starts(text, TTM_LIT("ttcore.device_module"))) r->on_host = false;
+  advance(r, line);
+  return TTM_OK;
+}
+
+static void find_entry(ttm_module *m) {
+  m->entry = TTM_NO_ROW;
+  for (uint32_t i = 0; i < m->functions.n; i++) {
+    const ttm_module_function *f = &m->functions.at[i];
+    if (f->on_host) continue;
+    if (ttm_str_eq(f->name, TTM_LIT("main"))) return (void)(m->entry = i);
+    if (!f->hidden && m->entry == TTM_NO_ROW) m->entry = i;
+  }
+}
+
+static void end_functions(reader *r) {
+  ttm_module *m = r->m;
+  for (size_t i = 0; i < m->functions.n; i++) {
+    size_t next = i + 1 < m->functions.n ? m->functions.at[i + 1].values : m->value_types.n;
+    m->functions.at[i].value_count = (uint32_t)next - m->functions.at[i].values;
+  }
+  for (size_t i = 0; i < m->ops.n; i++) {
+    if (r->callees.at[i].n) m->ops.at[i].callee = ttm_map_get(&r->functions, key_of(r->callees.at[i]), TTM_NO_ROW);
+  }
+  find_entry(m);
+}
+
+int ttm_module_parse(ttm_module *out, ttm_str text) {
+  reader r = {.m = out, .rest = text, .line = 1, .budget = text.n > SIZE_MAX / 8 ? text.n : text.n * 4};
+  *out = (ttm_module){.entry = TTM_NO_ROW, .facts = ttm_module_facts_read(text)};
+  uint32_t none; /* row 0: no type */
+  int status = ttm_module_types_read(&r.aliases, text);
+  if (!status) status = add_type(&r, TTM_LIT(""), &none);
+  if (!status) status = ttm_module_locations_read(text, &out->locations);
+  while (!status && r.rest.n) status = read_line(&r);
+  if (!status) end_functions(&r);
+  ttm_module_types_free(&r.aliases);
+  ttm_map_free(&r.values);
+  ttm_map_free(&r.functions);
+  ttm_vec_free(&r.callees);
+  ttm_op_line_free(&r.op);
+  ttm_buf_free(&r.text);
+  return status;
+}
+
+void ttm_module_free(ttm_module *m) {
+  ttm_vec_free(&m->functions);
+  ttm_vec_free(&m->ops);
+  ttm_vec_free(&m->operands);
+  ttm_vec_free(&m->value_types);
+  ttm_vec_free(&m->types);
+  ttm_vec_free(&m->args);
+  ttm_module_locations_free(m->locations);
+  ttm_intern_free(&m->type_ids);
+  ttm_arena_free(&m->arena);
+  *m = (ttm_module){.entry = TTM_NO_ROW};
+}
+
+ttm_str ttm_module_attribute(const ttm_module_op *op, ttm_str key) {
+  ttm_pieces it = {op->attributes, false};
+  ttm_str piece;
+  while (ttm_pieces_next(&it, &piece)) {
+    ttm_str name = ttm_scan_take_name(&piece);
+    ttm_scan_skip_space(&piece);
+    if (ttm_str_eq(name, key) && ttm_str_take(&piece, TTM_LIT("="))) return ttm_scan_trim(piece);
+  }
+  return (ttm_str){"", 0};
+}
