@@ -44,7 +44,7 @@ TTM_API int ttm_peak_get(const ttm_findings *findings, ttm_memory memory, ttm_pe
  * TTM_INCIDENT_INFO_INIT. */
 typedef struct ttm_incident_info {
   size_t size;                            /* of this struct as the caller knows it */
-  ttm_str kind;                           /* "oom", "l1_clash", "l1_overflow", "fatal" */
+  ttm_str kind;                           /* "oom", "l1_clash", "l1_overflow", "l1_buffers", "fatal" */
   ttm_str text;                           /* the sentence of the log */
   ttm_str memory;                         /* "DRAM", "L1", ...; empty when unknown */
   ttm_str verdict;                        /* why there was no room, as in findings.json; empty without one */

@@ -3,6 +3,7 @@
 
 #include "analyze/parts.h"
 #include "base/checked.h"
+#include "parse/metal_log.h"
 
 enum {
   TILE_BF16 = 2048,
@@ -337,6 +338,15 @@ void ttm_fixes_of_failure(ttm_remedies *out, const ttm_findings *f, size_t i) {
     case TTM_INCIDENT_L1_OVERFLOW:
       ttm_fixes_of_buffers(out, &incident->what, ttm_incident_arch(f->profile, incident),
                            unused_small(f->profile, incident));
+      break;
+    case TTM_INCIDENT_L1_BUFFERS:
+      if (ttm_metal_mistake_find(incident->what.text))
+        add(out, (ttm_remedy){.kind = TTM_FIX_CONFIG, .check = TTM_FIX_DERIVED});
+      else if (finding->shortfall != TTM_UNKNOWN)
+        add(out, (ttm_remedy){.kind = TTM_FIX_BUFFERS,
+                              .check = TTM_FIX_DERIVED,
+                              .bytes = finding->shortfall,
+                              .count = ttm_div_up(finding->shortfall, TILE_BF16)});
       break;
     case TTM_INCIDENT_FATAL:
       find_fatal(out, &incident->what);

@@ -3,12 +3,13 @@
 #include "analyze/fix.h"
 #include "analyze/say.h"
 #include "analyze/words.h"
+#include "parse/metal_log.h"
 
 const char *ttm_remedy_name(ttm_remedy_kind kind) {
   static const char *const names[] = {
-      "dtype",      "divide",     "dram",     "board",   "l1_small",   "trace",        "buffers",       "blocks",
-      "l1_tensors", "less_small", "kernel",   "chips",   "free",       "release_kept", "weights_dtype", "free_earlier",
-      "move_pin",   "no_upcast",  "one_form", "reshape", "wider_rows", "stop_leak"};
+      "dtype",        "divide",     "dram",      "board",    "l1_small", "trace",      "buffers",      "blocks",
+      "l1_tensors",   "less_small", "kernel",    "config",   "chips",    "free",       "release_kept", "weights_dtype",
+      "free_earlier", "move_pin",   "no_upcast", "one_form", "reshape",  "wider_rows", "stop_leak"};
   return names[kind];
 }
 
@@ -88,6 +89,8 @@ static void put_setting(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r
     case TTM_FIX_KERNEL:
       return ttm_say(out, f, "Make the program {} smaller: fewer kernels, smaller kernels, fewer arguments",
                      TTM_BYTES(r->bytes));
+    case TTM_FIX_CONFIG:
+      return ttm_buf_puts(out, ttm_metal_mistake_find(what->text)->cure);
     case TTM_FIX_CHIPS:
       return ttm_say(out, f, "Spread the weights over {} chips: {} on each", TTM_COUNT(r->count), TTM_BYTES(r->bytes));
     default:

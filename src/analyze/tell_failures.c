@@ -29,6 +29,12 @@ void ttm_say_failure(ttm_buf *out, const ttm_incident_text *what, ttm_verdict ve
       ttm_buf_puts(out, what->dataflow ? "Dataflow buffers exceed L1" : "Circular buffers exceed L1");
       if (known(shortfall)) ttm_say(out, NULL, " by {} per core", TTM_BYTES(shortfall));
       return;
+    case TTM_INCIDENT_L1_BUFFERS:
+      ttm_buf_puts(out, what->dataflow                                            ? "Dataflow buffer error"
+                        : ttm_str_contains(what->text, TTM_LIT("ircular buffer")) ? "Circular buffer error"
+                                                                                  : "L1 error");
+      if (known(shortfall)) ttm_say(out, NULL, ": {} too large", TTM_BYTES(shortfall));
+      return;
     case TTM_INCIDENT_FATAL:
       return ttm_buf_puts(out, "Fatal error");
   }
@@ -92,6 +98,8 @@ static const char *id_of(const ttm_incident_text *what, ttm_verdict verdict) {
       return "l1.overlap";
     case TTM_INCIDENT_L1_OVERFLOW:
       return "l1.overflow";
+    case TTM_INCIDENT_L1_BUFFERS:
+      return "l1.buffers";
     case TTM_INCIDENT_FATAL:
       break;
   }
@@ -109,10 +117,17 @@ static void tell_quantities(ttm_teller *t, const ttm_incident_text *what, uint64
              {"short_by", shortfall},
              {"buffers_end", what->buffers_end},
              {"lowest_tensor", what->l1_buffer_at},
-             {"l1_size", what->l1_size}};
+             {"l1_size", what->l1_size},
+             {"limit", what->limit}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     if (known(all[i].n)) ttm_tell_quantity(t, all[i].name, "B", (double)all[i].n);
   }
+}
+
+/* The message as a sentence. */
+static void tell_message(ttm_teller *t, const ttm_incident_text *what) {
+  char last = what->text.n ? what->text.p[what->text.n - 1] : '.';
+  ttm_detail(t, "{}{}", TTM_TEXT(what->text), TTM_WORDS(strchr(".!?:;", last) ? "" : "."));
 }
 
 static void tell_failure(ttm_teller *t, uint32_t i) {
@@ -128,7 +143,7 @@ static void tell_failure(ttm_teller *t, uint32_t i) {
   ttm_say_failure(&t->text, what, finding->verdict, finding->shortfall);
   ttm_tell_headline(t);
   ttm_tell_numbers(t, what);
-  if (what->kind == TTM_INCIDENT_FATAL) ttm_detail(t, "{}", TTM_TEXT(what->text));
+  if (what->kind >= TTM_INCIDENT_L1_BUFFERS) tell_message(t, what);
   tell_place(t, incident);
   tell_doubt(t, what, finding);
   ttm_tell_op(t, incident->op);

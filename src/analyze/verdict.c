@@ -82,6 +82,9 @@ int ttm_find_verdicts(ttm_findings *f) {
       case TTM_INCIDENT_L1_OVERFLOW:
         finding.shortfall = overlap(incident->what.buffers_end, incident->what.l1_size);
         break;
+      case TTM_INCIDENT_L1_BUFFERS:
+        finding.shortfall = overlap(incident->what.size, incident->what.limit);
+        break;
       case TTM_INCIDENT_FATAL:
         break;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ttmem explain [TEXT|FILE|-]: an error message, pasted, in a file, or anywhere in a log. */
 #define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,21 +9,70 @@
 #include "cli/terminal.h"
 #include "report/run/explain.h"
 
-static int read_text(ttm_subject *subject, const char *text, ttm_error *err) {
+enum { LONGEST = 65536 }; /* of a message in a file of its own */
+
+static int read_text(ttm_subject *subject, ttm_str text, ttm_error *err) {
   ttm_read_options read = {.size = sizeof read, .threads = 1};
-  int status = ttm_profile_read_bytes(&subject->profile, text, strlen(text), &read, err);
+  int status = ttm_profile_read_bytes(&subject->profile, text.p, text.n, &read, err);
   return status ? status : ttm_findings_make(&subject->findings, subject->profile, 1, err);
 }
 
-/* The message is often copied from where its sentence begins, without the words by which a log is searched for it. */
-static int read_sentence(ttm_subject *subject, const char *text, ttm_error *err) {
+static bool has_below(const ttm_subject *subject, int kind) {
+  for (size_t i = 0; subject->profile && i < subject->profile->incidents.n; i++)
+    if ((int)subject->profile->incidents.at[i].what.kind < kind) return true;
+  return false;
+}
+
+/* A message is often copied from where its sentence begins, without the words by which a log is searched for it, or with the line breaks of a
+ * terminal. */
+static int read_as(ttm_subject *subject, ttm_str text, const char *before, const char *between, ttm_error *err) {
   ttm_buf whole = {0};
-  ttm_buf_puts(&whole, "Out of Memory: ");
-  ttm_buf_puts(&whole, text);
-  ttm_buf_char(&whole, '\0');
-  int status = whole.failed ? ttm_error_nomem(err) : read_text(subject, whole.at, err);
+  ttm_buf_puts(&whole, before);
+  while (text.n) {
+    ttm_buf_put(&whole, ttm_str_take_to(&text, '\n'));
+    if (text.n) ttm_buf_puts(&whole, between);
+  }
+  int status = whole.failed ? ttm_error_nomem(err) : read_text(subject, ttm_buf_str(&whole), err);
   ttm_buf_free(&whole);
   return status;
+}
+
+/* Takes the other one instead when its failures are better known. */
+static bool improve(ttm_subject *subject, ttm_subject *other, int kind) {
+  bool better = other->findings && has_below(other, kind);
+  ttm_subject_free(better ? subject : other);
+  if (better) *subject = *other;
+  return better;
+}
+
+/* As it is; else in the first form in which its numbers can be read, or at least its subject. */
+static int read_message(ttm_subject *subject, ttm_str text, ttm_error *err) {
+  static const struct {
+    const char *before, *between;
+  } forms[] = {{"", " "}, {"", ""}, {"Out of Memory: ", " "}, {"TT_THROW: ", " "}};
+  static const int kinds[] = {TTM_INCIDENT_L1_BUFFERS, TTM_INCIDENT_FATAL};
+  int status = read_text(subject, text, err);
+  for (size_t k = 0; k < 2; k++) {
+    if ((status && status != TTM_ENODATA) || has_below(subject, kinds[k])) return status;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+      ttm_subject other = {0};
+      read_as(&other, text, forms[i].before, forms[i].between, NULL);
+      if (improve(subject, &other, kinds[k])) return TTM_OK;
+    }
+  }
+  return status;
+}
+
+/* A message alone in a file may be broken into lines too. */
+static bool read_small(ttm_subject *subject, const char *path) {
+  ttm_subject other = {0};
+  char *text = ttm_alloc(LONGEST);
+  FILE *file = text ? fopen(path, "rb") : NULL;
+  size_t n = file ? fread(text, 1, LONGEST, file) : 0;
+  if (file) fclose(file);
+  if (n && n < LONGEST) read_message(&other, (ttm_str){text, n}, NULL);
+  ttm_free(text);
+  return improve(subject, &other, TTM_INCIDENT_FATAL);
 }
 
 static int nothing(const char *input, ttm_error *err) {
@@ -37,11 +87,12 @@ static int read_subject(ttm_subject *subject, const ttm_options *options, const 
   struct stat st;
   if (!strcmp(input, "-") || !stat(input, &st)) {
     int status = ttm_subject_read(subject, options, input, false, err);
+    if ((!status || status == TTM_ENODATA) && !has_below(subject, TTM_INCIDENT_L1_BUFFERS) && strcmp(input, "-") &&
+        S_ISREG(st.st_mode) && read_small(subject, input))
+      return TTM_OK;
     return status == TTM_ENODATA && !ttm_name_other_command(input, err) ? nothing(input, err) : status;
   }
-  int status = read_text(subject, input, err);
-  if (status == TTM_ENODATA && ttm_str_starts(ttm_str_of(input), TTM_LIT("Not enough space")))
-    status = read_sentence(subject, input, err);
+  int status = read_message(subject, ttm_str_of(input), err);
   if (status == TTM_ENODATA) {
     ttm_error_set(err, TTM_EUSAGE,
                   "'%.60s' is neither a file nor an error message that ttmem knows; quote the whole line, "

@@ -53,7 +53,7 @@ static int add_incident(reader *r, const ttm_incident_text *what, bool logged) {
 static int read_incident(reader *r, ttm_str line, bool logged) {
   ttm_incident_text what;
   bool after_info = r->after_info, possible = ttm_incident_is_possible(line);
-  r->after_info = r->after_header && ttm_str_eq(ttm_str_trim(line), TTM_LIT("info:"));
+  r->after_info = r->after_header && ttm_str_ends(ttm_str_trim(line), TTM_LIT("info:"));
   if (r->after_info) return TTM_OK;
   if (possible && ttm_incident_is_header(line)) return r->after_header = true, TTM_OK;
   if (after_info) {

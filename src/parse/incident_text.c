@@ -313,7 +313,7 @@ void ttm_incident_clear(ttm_incident_text *out) {
       .kind = TTM_INCIDENT_FATAL, .text = TTM_LIT(""), .memory = TTM_LIT(""), .core_range = TTM_LIT("")};
   out->size = out->banks = out->needed_per_bank = out->bank_size = TTM_UNKNOWN;
   out->allocated_per_bank = out->free_per_bank = out->largest_free_block = TTM_UNKNOWN;
-  out->program = out->l1_buffer_at = out->buffers_end = out->l1_size = TTM_UNKNOWN;
+  out->program = out->l1_buffer_at = out->buffers_end = out->l1_size = out->limit = TTM_UNKNOWN;
 }
 
 /* ---- the sentences that carry numbers ---- */
@@ -355,12 +355,81 @@ static bool find_sentence(ttm_str line, ttm_incident_text *out) {
 
 /* ---- every other fatal line ---- */
 
+static bool has_word(ttm_str text, ttm_str word) {
+  for (size_t from = 0, at; (at = ttm_str_find(ttm_str_from(text, from), word)) != TTM_NOT_FOUND;) {
+    size_t start = from + at;
+    from = start + word.n;
+    if ((!start || !is_word(text.p[start - 1])) && (from >= text.n || !is_word(text.p[from]))) return true;
+  }
+  return false;
+}
+
+static bool has_any(ttm_str text, const ttm_str *words, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (ttm_str_contains(text, words[i])) return true;
+  return false;
+}
+#define HAS_ANY(text, ...) \
+  has_any(text, (const ttm_str[]){__VA_ARGS__}, sizeof((const ttm_str[]){__VA_ARGS__}) / sizeof(ttm_str))
+
+/* "of 65536 B", "(65536 bytes)": the first number of bytes. */
+static uint64_t first_bytes(ttm_str v) {
+  uint64_t n;
+  while (v.n) {
+    if (!ttm_str_take_u64(&v, &n))
+      v = ttm_str_from(v, 1);
+    else if (ttm_str_starts(v, TTM_LIT(" B")) || ttm_str_starts(v, TTM_LIT(" bytes")))
+      return n;
+  }
+  return TTM_UNKNOWN;
+}
+
+static uint64_t last_number(ttm_str v) {
+  uint64_t n, last = TTM_UNKNOWN;
+  while (v.n) {
+    if (ttm_str_take_u64(&v, &n))
+      last = n;
+    else
+      v = ttm_str_from(v, 1);
+  }
+  return last;
+}
+
+/* "size to 131072. This is larger than the ... size of 65536 B", "CB size 99 B exceeds the budget of 98 B". */
+static void read_excess(ttm_incident_text *out) {
+  static const ttm_str verbs[] = {TTM_LIT("larger than"), TTM_LIT("exceed"), TTM_LIT("fit in")};
+  for (size_t i = 0; i < sizeof verbs / sizeof *verbs && out->limit == TTM_UNKNOWN; i++) {
+    size_t at = ttm_str_find(out->text, verbs[i]);
+    if (at == TTM_NOT_FOUND) continue;
+    uint64_t size = last_number(ttm_str_first(out->text, at)), limit = first_bytes(ttm_str_from(out->text, at));
+    if (size != TTM_UNKNOWN && limit != TTM_UNKNOWN && size > limit) out->size = size, out->limit = limit;
+  }
+}
+
+/* What a program's buffers or L1 have no room for is an error about memory, however it is worded. */
+static void find_subject(ttm_incident_text *out) {
+  ttm_str t = out->text;
+  bool dataflow = HAS_ANY(t, TTM_LIT("ataflow buffer"), TTM_LIT("DFB"));
+  bool circular = ttm_str_contains(t, TTM_LIT("ircular buffer")) || has_word(t, TTM_LIT("CB")) ||
+                  has_word(t, TTM_LIT("CBs")) || has_word(t, TTM_LIT("cb"));
+  bool room = has_word(t, TTM_LIT("L1")) &&
+              HAS_ANY(t, TTM_LIT("space"), TTM_LIT("capacity"), TTM_LIT("budget"), TTM_LIT("fit"), TTM_LIT("exceed"),
+                      TTM_LIT("nough"), TTM_LIT("larger than"), TTM_LIT("room"), TTM_LIT("too small"),
+                      TTM_LIT("too large"), TTM_LIT("L1 bank"), TTM_LIT("L1 small region"));
+  if (!dataflow && !circular && !room) return;
+  out->kind = TTM_INCIDENT_L1_BUFFERS;
+  out->memory = TTM_LIT("L1");
+  out->dataflow = dataflow;
+  read_excess(out);
+}
+
 static bool is_fatal(ttm_str line, size_t start, ttm_incident_text *out) {
   ttm_str prefix = ttm_str_first(line, start);
   ttm_str text = skip_front(without_source(cut_glue(prefix, ttm_str_from(line, start))));
   if (!text.n || looks_like_code(prefix)) return false;
   ttm_incident_clear(out);
   out->text = text;
+  find_subject(out);
   return true;
 }
 
@@ -469,6 +538,6 @@ bool ttm_incident_is_header(ttm_str line) {
 }
 
 const char *ttm_incident_kind_name(ttm_incident_kind kind) {
-  static const char *const names[] = {"oom", "l1_clash", "l1_overflow", "fatal"};
+  static const char *const names[] = {"oom", "l1_clash", "l1_overflow", "l1_buffers", "fatal"};
   return names[kind];
 }

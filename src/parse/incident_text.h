@@ -10,17 +10,18 @@ typedef enum ttm_incident_kind {
   TTM_INCIDENT_OOM,         /* Out of Memory: Not enough space ... */
   TTM_INCIDENT_L1_CLASH,    /* Statically allocated circular|dataflow buffers ... clash with L1 buffers */
   TTM_INCIDENT_L1_OVERFLOW, /* ... grow to N B which is beyond max L1 size */
+  TTM_INCIDENT_L1_BUFFERS,  /* any other fatal error about circular buffers, dataflow buffers or the room in L1 */
   TTM_INCIDENT_FATAL,       /* any other TT_FATAL, TT_THROW, LOG_ASSERT, LOG_FATAL, critical line */
 } ttm_incident_kind;
 
-/* "oom", "l1_clash", "l1_overflow", "fatal": as in every JSON output. */
+/* "oom", "l1_clash", "l1_overflow", "l1_buffers", "fatal": as in every JSON output. */
 const char *ttm_incident_kind_name(ttm_incident_kind kind);
 
 /* Numbers are bytes (or absolute L1 addresses); TTM_UNKNOWN where the wording has none. Views point into the text. */
 typedef struct ttm_incident_text {
   ttm_incident_kind kind;
   ttm_str text;   /* the sentence itself: no prefix, no "TT_FATAL: ", no trailing " (assert.hpp:104)" */
-  ttm_str memory; /* "DRAM", "L1", "L1_SMALL", "TRACE"; empty when unknown; clashes and overflows say "L1" */
+  ttm_str memory; /* "DRAM", "L1", "L1_SMALL", "TRACE"; empty when unknown; errors about L1 say "L1" */
   uint64_t size;  /* whole buffer */
   uint64_t banks;
   uint64_t needed_per_bank;
@@ -32,6 +33,7 @@ typedef struct ttm_incident_text {
   uint64_t l1_buffer_at; /* clash: lowest L1 buffer address */
   uint64_t buffers_end;  /* clash and overflow: where the static buffers end */
   uint64_t l1_size;      /* overflow: max L1 size */
+  uint64_t limit;        /* other errors about L1: the bytes that `size` exceeds */
   ttm_str core_range;    /* as printed */
   bool dataflow;         /* dataflow buffers instead of circular buffers */
 } ttm_incident_text;
@@ -48,7 +50,8 @@ bool ttm_incident_is_possible(ttm_str line);
  * considering dependencies" form, "Cannot allocate at an address below", hints after the closing parenthesis), and as
  * TTM_INCIDENT_FATAL "Program size (N) too large for kernel config buffer" and "Creating trace buffers of size NB"
  * (size is set for both, memory is "TRACE" for the latter), "TT_FATAL: ...", "TT_THROW: ...", "LOG_ASSERT @ ...",
- * "LOG_FATAL @ ...", and lines of level FATAL or critical. The text is the same bytes whichever copy of a message it
+ * "LOG_FATAL @ ...", and lines of level FATAL or critical; of those, sentences about circular buffers, dataflow buffers or
+ * room in L1 are TTM_INCIDENT_L1_BUFFERS. The text is the same bytes whichever copy of a message it
  * was read from: log line, exception, pytest's "E   " or a repr with written-out line breaks. Code that only quotes
  * such a message is no incident. A bare "TT_FATAL @ file:462: cond" line (its sentence follows after "info:") is not
  * an incident by itself: see ttm_incident_is_header. False when the line holds none; *out is then unspecified. */

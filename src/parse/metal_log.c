@@ -212,22 +212,31 @@ bool ttm_metal_event_read(ttm_str m, ttm_metal_event *out) {
   return false;
 }
 
-/* circular_buffer_config.cpp and program.cpp. */
+/* circular_buffer_config.cpp, program.cpp, dataflow_buffer.cpp and program_run_args.cpp. */
 static const ttm_metal_mistake mistakes[] = {
     {"exceeds max number of circular buffers per core",
-     "Wormhole has indices 0 to 31, Blackhole 0 to 63: use a smaller index"},
-    {"must be divisible by page size", "make the total size a whole number of pages"},
+     "Use a smaller index: Wormhole has indices 0 to 31, Blackhole 0 to 63"},
+    {"must be divisible by page size", "Make the total size a whole number of pages"},
     {"Illegal circular buffer index",
-     "name the index when the config is made (its map, or .index()), before its page size is set"},
-    {"is greater than 65535", "a buffer has at most 65,535 pages: use larger pages or a smaller buffer"},
+     "Name the index when the config is made (its map, or .index()), before its page size is set"},
+    {"is greater than 65535", "Use larger pages or a smaller buffer: it has at most 65,535 pages"},
     {"This is larger than the associated dynamically allocated L1 buffer bank size",
-     "a buffer on a tensor cannot be larger than the tensor's part on a core: make it smaller, or the shard larger"},
+     "Make the buffer smaller, or the tensor's shard larger: a buffer in a tensor cannot exceed the tensor's part on a "
+     "core"},
+    {"which exceeds the borrowed",
+     "Make the buffer smaller, or the tensor's shard larger: a buffer in a tensor cannot exceed the tensor's part on a "
+     "core"},
     {"Only L1 buffers can have an associated circular buffer",
-     "put the tensor in L1 before a circular buffer is laid on it"},
+     "Put the tensor in L1 before a circular buffer is laid on it"},
+    {"requires an L1-resident backing memory", "Put the tensor in L1 before a dataflow buffer is laid on it"},
     {"another circular buffer already exists",
-     "each index may be created once per core: use another index, or one config with both"},
+     "Use another index, or one config with both: each index may be created once per core"},
+    {"slots this arch supports per core is already taken", "Use fewer dataflow buffers on that core"},
     {"has to append to last L1 region",
-     "buffers on overlapping core ranges were created out of order: create the widest range first"},
+     "Create the widest core range first: buffers on overlapping core ranges were created out of order"},
+    {"exceeds Tensix unreserved L1 size", "Use fewer or smaller entries: the whole buffer must fit beside the others"},
+    {"is larger than max size", "Open the device with a smaller worker_l1_size"},
+    {"total number of L1 banks", "Use at most as many shards as the board has worker cores"},
 };
 
 const ttm_metal_mistake *ttm_metal_mistake_find(ttm_str sentence) {

@@ -38,6 +38,30 @@ show ttmem explain 'TT_FATAL: Creating trace buffers of size 9000000B on MeshDev
 show ttmem explain 'TT_FATAL: Tensor is not allocated on the device'
 show ttmem explain two_runs_oom_profile.log
 
+note "buffers that cannot be, as bare sentences, behind loggers and broken into lines"
+throw() { # prefix, message
+  printf "$1%s\n" "RuntimeError: TT_THROW @ /project/tt_metal/impl/buffers/circular_buffer.cpp:120: tt::exception" info: "$2" backtrace: " --- x.so(+0x1)"
+}
+divisible='Total circular buffer size 5000 B must be divisible by page size 2048 B'
+shard='Cannot set circular buffer size to 131072. This is larger than the associated dynamically allocated L1 buffer bank size of 65536 B'
+show ttmem explain "$divisible"
+show ttmem explain "$shard"
+"$TTMEM" explain "$shard" >.whole
+for prefix in '' 'E       ' '2025-02-13T16:40:22.1234567Z ' '(EngineCore_0 pid=12) ERROR 10-23 04:15:50 [core.py:708] ' 'worker-1  | ' \
+  '2026-01-01 00:00:00,123 - app - ERROR - ' 'Nov 16 02:00:00 host prog[12]: ' '[1,0]<stderr>:'; do
+  throw "$prefix" "$shard" >thrown.txt
+  "$TTMEM" explain thrown.txt | sed 's/ Message in log line 3\.//' | tr -s ' \n' ' ' | cmp - <(tr -s ' \n' ' ' <.whole) || fail "behind '$prefix'"
+  "$TTMEM" cb log thrown.txt | grep -q '^Circular buffer error: 64.0 KB too large' || fail "cb log behind '$prefix'"
+done
+echo "$divisible" >bare.txt
+"$TTMEM" explain bare.txt | grep -q '^Circular buffer error' || fail "a bare sentence in a file"
+clash='Statically allocated circular buffers in program 8 clash with L1 buffers on core range [0-0 - 7-7]. L1 buffer allocated at 1000448 and static circular buffer region ends at 1003936'
+for how in 'fold -w 60' 'fold -s -w 60'; do
+  throw '' "$(echo "$clash" | $how)" >broken.txt
+  "$TTMEM" explain broken.txt | grep -q '^CB/tensor overlap in L1: 3.4 KB per core' || fail "broken by $how"
+  "$TTMEM" explain "$(cat broken.txt)" | grep -q '^CB/tensor overlap in L1: 3.4 KB per core' || fail "pasted, broken by $how"
+done
+
 note "not a message"
 show ttmem explain 'something went wrong'
 show ttmem explain

@@ -374,10 +374,50 @@ static void lines_after_info(void **state) {
   assert_false(ttm_incident_parse_info(TTM_LIT("  \r"), &got));
 }
 
+/* tt-metal and ttnn word what does not fit in L1 in many ways. */
+static void other_buffer_errors(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    ttm_incident_kind kind;
+    uint64_t size, limit;
+    bool dataflow;
+  } all[] = {
+      {"Total circular buffer size 5000 B must be divisible by page size 2048 B", TTM_INCIDENT_L1_BUFFERS, TTM_UNKNOWN,
+       TTM_UNKNOWN, false},
+      {"Cannot set circular buffer size to 131072. This is larger than the associated dynamically allocated L1 buffer "
+       "bank size of 65536 B",
+       TTM_INCIDENT_L1_BUFFERS, 131072, 65536, false},
+      {"Buffer index (32) exceeds max number of circular buffers per core (32)", TTM_INCIDENT_L1_BUFFERS, TTM_UNKNOWN,
+       TTM_UNKNOWN, false},
+      {"DFB 3: ring size (2000000 bytes) exceeds Tensix unreserved L1 size (1393312 bytes); reduce capacity",
+       TTM_INCIDENT_L1_BUFFERS, 2000000, 1393312, true},
+      {"ttnn::slice: required CB size 2000000 B exceeds per-core L1 budget 1393312 B (rows 4)", TTM_INCIDENT_L1_BUFFERS,
+       2000000, 1393312, false},
+      {"not enough circular buffer memory for softmax", TTM_INCIDENT_L1_BUFFERS, TTM_UNKNOWN, TTM_UNKNOWN, false},
+      {"Not enough L1 space for mux core memory requirements", TTM_INCIDENT_L1_BUFFERS, TTM_UNKNOWN, TTM_UNKNOWN,
+       false},
+      {"Input tensor must be in L1", TTM_INCIDENT_FATAL, TTM_UNKNOWN, TTM_UNKNOWN, false},
+      {"Shape 3x4 exceeds 2x4", TTM_INCIDENT_FATAL, TTM_UNKNOWN, TTM_UNKNOWN, false},
+      {"CBR and L12 fit nothing", TTM_INCIDENT_FATAL, TTM_UNKNOWN, TTM_UNKNOWN, false},
+  };
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    ttm_incident_text got;
+    assert_true(ttm_incident_parse_info(ttm_str_of(all[i].text), &got));
+    if (got.kind != all[i].kind) fail_msg("%s: kind %d", all[i].text, got.kind);
+    assert_true(got.size == all[i].size && got.limit == all[i].limit && got.dataflow == all[i].dataflow);
+    assert_int_equal(got.memory.n, all[i].kind == TTM_INCIDENT_FATAL ? 0 : 2);
+    char line[512];
+    snprintf(line, sizeof line, "2026-11-15 07:05:51.098 | critical |          Always | TT_THROW: %s (assert.hpp:104)",
+             all[i].text);
+    must_parse(line, all[i].kind, all[i].text);
+  }
+}
+
 /* ---- real logs, when the folder is there ---- */
 
 typedef struct tally {
-  int lines, headers, kinds[4], pairs; /* pairs: an incident whose text was seen before */
+  int lines, headers, kinds[TTM_INCIDENT_FATAL + 1], pairs; /* pairs: an incident whose text was seen before */
 } tally;
 
 static tally read_log(const char *path) {
@@ -427,7 +467,8 @@ static void real_old_ci_log(void **state) {
   assert_int_equal(t.kinds[TTM_INCIDENT_OOM], 1);
   assert_int_equal(t.kinds[TTM_INCIDENT_L1_CLASH], 1);
   assert_int_equal(t.kinds[TTM_INCIDENT_L1_OVERFLOW], 0);
-  assert_int_equal(t.kinds[TTM_INCIDENT_FATAL], 18);
+  assert_int_equal(t.kinds[TTM_INCIDENT_L1_BUFFERS], 4);
+  assert_int_equal(t.kinds[TTM_INCIDENT_FATAL], 14);
 }
 
 static void real_xla_logs(void **state) {
@@ -458,6 +499,7 @@ int main(void) {
       cmocka_unit_test(any_column),
       cmocka_unit_test(headers),
       cmocka_unit_test(lines_after_info),
+      cmocka_unit_test(other_buffer_errors),
       cmocka_unit_test(real_failures),
       cmocka_unit_test(real_old_ci_log),
       cmocka_unit_test(real_xla_logs),

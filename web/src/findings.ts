@@ -67,7 +67,7 @@ export interface Incident {
   copies: number;
   text: string;
   memory: Memory | null;
-  kind: "oom" | "l1_clash" | "l1_overflow" | "fatal";
+  kind: "oom" | "l1_clash" | "l1_overflow" | "l1_buffers" | "fatal";
   needed_per_bank_B: number | null;
   free_per_bank_B: number | null;
   largest_free_block_B: number | null;

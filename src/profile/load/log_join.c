@@ -317,6 +317,26 @@ static int take_event(ttm_log *log, const ttm_event *e, const char *chunk, const
   return TTM_OK;
 }
 
+/* Notes what a logger put before "info:". */
+static bool is_info(ttm_log *log, ttm_str text) {
+  if (!ttm_str_ends(text, TTM_LIT("info:")) || text.n - 5 > sizeof log->info_prefix) return false;
+  log->info_before = (uint8_t)(text.n - 5);
+  memcpy(log->info_prefix, text.p, log->info_before);
+  return true;
+}
+
+/* The line without what stood before "info:", but for the time; false for a line of another writer. */
+static bool take_info_prefix(const ttm_log *log, ttm_str *text) {
+  if (!log->info_before) return !ttm_log_line_has_date(*text);
+  if (text->n < log->info_before) return false;
+  for (size_t i = 0; i < log->info_before; i++) {
+    char a = text->p[i], b = log->info_prefix[i];
+    if (a != b && !(ttm_is_digit(a) && ttm_is_digit(b))) return false;
+  }
+  *text = ttm_str_trim(ttm_str_from(*text, log->info_before));
+  return true;
+}
+
 /* Behind `TT_FATAL @ file:line: condition` stand "info:" and, on the next line, the sentence. They carry no mark of their own,
  * so the lines after the header are looked at one by one; other threads and ranks may write between. */
 static int look_for_info(ttm_log *log, const char *at, const char *end, uint32_t line) {
@@ -326,8 +346,9 @@ static int look_for_info(ttm_log *log, const char *at, const char *end, uint32_t
     ttm_log_line read = ttm_log_line_read((ttm_str){at, (size_t)(stop - at)});
     ttm_str text = ttm_str_trim(read.message);
     at = stop + 1;
-    if (read.runtime || read.rank != log->info_tag || ttm_log_line_has_date(text)) continue; /* another writer's */
-    if (ttm_str_take(&text, TTM_LIT("E   "))) text = ttm_str_trim(text);                     /* pytest */
+    if (read.runtime || read.rank != log->info_tag) continue;            /* another writer's */
+    if (ttm_str_take(&text, TTM_LIT("E   "))) text = ttm_str_trim(text); /* pytest */
+    if (log->info_next && !take_info_prefix(log, &text)) continue;
     if (log->info_next) {
       ttm_log_rank *r;
       log->info_wait = 0;
@@ -336,7 +357,7 @@ static int look_for_info(ttm_log *log, const char *at, const char *end, uint32_t
       if (block_commit(log, r)) return TTM_ENOMEM;
       return ttm_build_incident_info(log->builder, r->stream, text, r->stream->pending, line_of(log, line));
     }
-    log->info_next = ttm_str_ends(text, TTM_LIT("info:"));
+    log->info_next = is_info(log, text);
   }
   return TTM_OK;
 }

@@ -65,6 +65,7 @@ void ttm_cb_failure_make(ttm_cb_failure *f, const ttm_device_incident *i, const 
     find_fixes(f, &i->what);
   }
   if (i->what.kind == TTM_INCIDENT_OOM) f->verdict = ttm_verdict_of(&i->what, &f->shortfall);
+  if (i->what.limit != TTM_UNKNOWN) f->shortfall = i->what.size - i->what.limit;
   if (f->verdict != TTM_VERDICT_NONE) ttm_buf_puts(&f->detail, "'ttmem explain' lists the fixes");
   if (i->mistake) {
     ttm_buf cure = {0};
@@ -145,8 +146,7 @@ static void put_failure(ttm_doc *d, const ttm_device_log *log, const ttm_device_
 
 /* Something this report can say more about than its words. */
 static bool is_about_memory(const ttm_device_incident *i) {
-  return i->what.kind != TTM_INCIDENT_FATAL || i->mistake || i->what.size != TTM_UNKNOWN ||
-         ttm_str_contains(i->what.text, TTM_LIT("ircular buffer"));
+  return i->what.kind != TTM_INCIDENT_FATAL || i->mistake || i->what.size != TTM_UNKNOWN;
 }
 
 static void put_failures(ttm_doc *d, const ttm_device_log *log, const ttm_clash_hints *hints) {

@@ -196,6 +196,7 @@ static void put_incident_numbers(ttm_json *j, const ttm_incident_text *what) {
   ttm_json_put_known(j, "allocated_per_bank_B", what->allocated_per_bank);
   ttm_json_put_known(j, "buffer_B", what->size);
   ttm_json_put_known(j, "banks", what->banks);
+  if (what->kind == TTM_INCIDENT_L1_BUFFERS) ttm_json_put_known(j, "limit_B", what->limit);
   if (what->kind != TTM_INCIDENT_L1_CLASH && what->kind != TTM_INCIDENT_L1_OVERFLOW) return;
   ttm_json_put_known(j, "program", what->program);
   ttm_json_put_known(j, "l1_buffer_at", what->l1_buffer_at);

@@ -182,7 +182,7 @@ static void put_title(page *s, const ttm_statement *one) {
 
 /* The message in full, unless the statement quotes it. */
 static void put_message(page *s, const ttm_incident *incident, const ttm_statement *one) {
-  if (incident->what.kind != TTM_INCIDENT_FATAL) {
+  if (incident->what.kind < TTM_INCIDENT_L1_BUFFERS) {
     ttm_buf_puts(s->out, "  ");
     paragraph(s, incident->what.text, 2);
   }
@@ -208,8 +208,10 @@ static void put_failure(page *s, uint32_t i) {
     case TTM_INCIDENT_L1_OVERFLOW:
       explain_buffers(s, incident, finding->shortfall);
       break;
+    case TTM_INCIDENT_L1_BUFFERS:
     case TTM_INCIDENT_FATAL:
-      if (incident->what.size != TTM_UNKNOWN) number(s, "size", incident->what.size, "asked for");
+      number(s, "size", incident->what.size, "asked for");
+      number(s, "limit", incident->what.limit, "available");
       break;
   }
   put_fixes(s, all, one);
