@@ -28,10 +28,10 @@ static bool is_bf16_matrix(const ttm_tensor_type *type) {
 void ttm_find_demand(ttm_findings *f) {
   const ttm_profile *p = f->profile;
   ttm_weight_demand *out = &f->weight_demand;
-  ttm_level dram;
+  ttm_level dram = f->peak[TTM_DRAM].level;
   double ratio;
   uint64_t largest = 0, matrices = 0;
-  if (!f->registry.weight_bytes || !ttm_profile_config(p, TTM_DRAM, &dram) || !find_ratio(f, &ratio)) return;
+  if (!f->registry.weight_bytes || !f->peak[TTM_DRAM].known || !find_ratio(f, &ratio)) return;
   for (size_t e = 0; e < f->registry.entries.n; e++) {
     const ttm_registry_entry *entry = &f->registry.entries.at[e];
     const ttm_graph_arg *arg = &p->graphs.at[entry->graph].args.at[entry->arg];

@@ -2,14 +2,92 @@
 #include "analyze/parts.h"
 #include "base/checked.h"
 
+/* The state's operation runs in the same top-level program run as `call`, or the state is one of that run's own. */
+static bool in_same_run(const ttm_profile *p, uint32_t state, uint32_t call) {
+  uint32_t op = p->states.at[state].op;
+  if (op >= p->ops.n) return op != TTM_STATE_BEFORE_SUBMIT;
+  uint32_t other = p->ops.at[op].call;
+  if (other == call) return true;
+  return other < p->calls.n && call < p->calls.n && ttm_call_top(p, other) == ttm_call_top(p, call);
+}
+
+/* A process that was cut off, or a program that died, tells nothing by what comes next: another process, or the cleaning up. A device that
+ * is opened anew is empty. */
+static bool is_cut_between(const ttm_profile *p, uint32_t op, uint32_t before, uint32_t after, ttm_memory memory) {
+  uint32_t call = p->ops.at[op].call;
+  if (p->ops.at[op].flags & TTM_OP_FAILED || !ttm_state_same_device(p, before, after, memory)) return true;
+  return call < p->calls.n && !in_same_run(p, after, call) && !p->calls.at[ttm_call_top(p, call)].finished;
+}
+
+/* Bytes per bank that the results of an operation take in one memory. */
+static uint64_t result_bank_bytes(const ttm_profile *p, uint32_t op, ttm_memory memory, uint32_t banks) {
+  static const ttm_buffer_kind kinds[TTM_MEMORIES] = {TTM_BUFFER_DRAM, TTM_BUFFER_L1, TTM_BUFFER_L1_SMALL,
+                                                      TTM_BUFFER_TRACE};
+  const ttm_op_text *text = ttm_op_text_of(p, op);
+  ttm_alignment align = ttm_op_alignment(p, op);
+  uint64_t sum = 0;
+  for (uint32_t k = 0; k < text->outputs.n; k++) {
+    const ttm_tensor_type *type = ttm_op_text_output(p, text, k);
+    if (type && type->has_layout && type->buffer == kinds[memory])
+      sum = ttm_add_sat(sum, ttm_tensor_bank_bytes(type, banks, align));
+  }
+  return sum;
+}
+
+bool ttm_rise_is_own(const ttm_profile *p, uint32_t before, uint32_t after, ttm_memory memory, uint32_t from,
+                     uint32_t to) {
+  uint32_t op = p->states.at[before].op;
+  if (op >= p->ops.n || is_cut_between(p, op, before, after, memory)) return false;
+  if (to <= from || in_same_run(p, after, p->ops.at[op].call)) return true;
+  ttm_level level;
+  ttm_state_level(p, before, memory, &level);
+  uint64_t own = result_bank_bytes(p, op, memory, level.banks);
+  return ttm_level_bytes(to - from) <= ttm_add_sat(own, own / 50 + 2 * TTM_LEVEL_SLACK);
+}
+
+/* How much of a fall behind the last operation of a run is that operation's: what the tensor takes that it deallocates. Of an argument
+ * nothing tells the size; up to the end of its own run the fall is then the deallocation's all the same. */
+static int64_t own_fall(const ttm_profile *p, uint32_t before, bool own_run, int64_t change) {
+  uint32_t op = p->states.at[before].op, tensor = p->ops.at[op].tensor;
+  ttm_level level;
+  if (ttm_op_text_of(p, op)->kind != TTM_OP_DEALLOCATE || change >= 0) return 0;
+  const ttm_tensor_type *type = tensor < p->tensors.n ? ttm_tensor_type_of(p, p->tensors.at[tensor].self) : NULL;
+  if (!type) return own_run ? change : 0;
+  if (!type->has_layout || type->buffer != TTM_BUFFER_DRAM || !ttm_state_level(p, before, TTM_DRAM, &level)) return 0;
+  uint64_t size = ttm_tensor_bank_bytes(type, level.banks, ttm_profile_alignment_of(p, level.banks));
+  if (ttm_level_bytes((uint64_t)-change) <= ttm_add_sat(size, 2 * TTM_LEVEL_SLACK)) return change;
+  return -(int64_t)((ttm_mul_sat(size, 1000) + 524288) / 1048576);
+}
+
+/* Whether the change up to `after`, the state behind the operation of `before`, is that operation's. Between two runs, and once a program is over,
+ * the host is at work: there it must be what the operation itself makes or frees. */
+static bool is_own_change(const ttm_profile *p, uint32_t op, uint32_t before, uint32_t after, ttm_memory memory,
+                          uint32_t from, uint32_t to) {
+  if (is_cut_between(p, op, before, after, memory)) return false;
+  bool own_run = in_same_run(p, after, p->ops.at[op].call);
+  if (to > from) return ttm_rise_is_own(p, before, after, memory, from, to);
+  if (own_run && (to == from || p->states.at[after].op < p->ops.n || p->kind >= TTM_LOG_CAPTURE)) return true;
+  ttm_level level;
+  ttm_state_level(p, before, memory, &level);
+  if (to == from) return result_bank_bytes(p, op, memory, level.banks) <= TTM_LEVEL_SLACK;
+  bool frees = ttm_op_text_of(p, op)->kind == TTM_OP_DEALLOCATE;
+  return memory == TTM_DRAM ? own_fall(p, before, own_run, (int64_t)to - from) == (int64_t)to - from : frees;
+}
+
+bool ttm_effect_between(const ttm_profile *p, uint32_t before, uint32_t after, ttm_memory memory, int64_t *out) {
+  uint32_t from, to, op = p->states.at[before].op;
+  *out = 0;
+  if (op >= p->ops.n || after == TTM_NONE) return false;
+  if (!ttm_state_allocated(p, before, memory, &from) || !ttm_state_allocated(p, after, memory, &to)) return false;
+  if (!is_own_change(p, op, before, after, memory, from, to)) return false;
+  *out = (int64_t)to - from;
+  return true;
+}
+
 bool ttm_op_effect(const ttm_profile *p, uint32_t op, ttm_memory memory, int64_t *out) {
   *out = 0;
   if (op >= p->ops.n || p->ops.at[op].state >= p->states.n) return false;
-  uint32_t before = p->ops.at[op].state, after = ttm_state_next(p, before), from, to;
-  if (after == TTM_NONE) return false;
-  if (!ttm_state_allocated(p, before, memory, &from) || !ttm_state_allocated(p, after, memory, &to)) return false;
-  *out = (int64_t)to - from;
-  return true;
+  return ttm_effect_between(p, p->ops.at[op].state, ttm_state_next(p, p->ops.at[op].state), memory, out);
 }
 
 uint32_t ttm_op_program(const ttm_profile *p, uint32_t op) {
@@ -33,13 +111,17 @@ static uint32_t state_after(const ttm_profile *p, uint32_t op) {
 }
 
 bool ttm_op_effect_whole(const ttm_profile *p, uint32_t op, ttm_memory memory, int64_t *out) {
-  uint32_t from, to, after;
   *out = 0;
-  if (op >= p->ops.n || p->ops.at[op].state >= p->states.n || (after = state_after(p, op)) == TTM_NONE) return false;
-  if (!ttm_state_allocated(p, p->ops.at[op].state, memory, &from) || !ttm_state_allocated(p, after, memory, &to))
-    return false;
-  *out = (int64_t)to - from;
-  return true;
+  if (op >= p->ops.n || p->ops.at[op].state >= p->states.n) return false;
+  return ttm_effect_between(p, p->ops.at[op].state, state_after(p, op), memory, out);
+}
+
+const char *ttm_op_effect_unknown(const ttm_profile *p, uint32_t op, ttm_memory memory) {
+  uint32_t before = p->ops.at[op].state, after = before < p->states.n ? state_after(p, op) : TTM_NONE;
+  if (p->ops.at[op].flags & TTM_OP_FAILED) return "the operation failed";
+  if (after == TTM_NONE) return "no state stands after it";
+  if (!ttm_state_same_device(p, before, after, memory)) return "the device was opened anew after it";
+  return is_cut_between(p, op, before, after, memory) ? "its program was cut off" : "the host changed memory after it";
 }
 
 uint32_t ttm_op_inside(const ttm_profile *p, uint32_t op, ttm_memory memory, uint32_t *ops) {
@@ -59,54 +141,6 @@ uint32_t ttm_op_inside(const ttm_profile *p, uint32_t op, ttm_memory memory, uin
   return highest;
 }
 
-/* The state's operation runs in the same top-level program run as `call`, or the state is one of that run's own. */
-static bool in_same_run(const ttm_profile *p, uint32_t state, uint32_t call) {
-  uint32_t op = p->states.at[state].op;
-  if (op >= p->ops.n) return op != TTM_STATE_BEFORE_SUBMIT;
-  uint32_t other = p->ops.at[op].call;
-  return other == call || ttm_call_top(p, other) == ttm_call_top(p, call);
-}
-
-/* Bytes per bank that the results of an operation take in one memory. */
-static uint64_t result_bank_bytes(const ttm_profile *p, uint32_t op, ttm_memory memory, uint32_t banks) {
-  static const ttm_buffer_kind kinds[TTM_MEMORIES] = {TTM_BUFFER_DRAM, TTM_BUFFER_L1, TTM_BUFFER_L1_SMALL,
-                                                      TTM_BUFFER_TRACE};
-  const ttm_op_text *text = ttm_op_text_of(p, op);
-  ttm_alignment align = ttm_profile_alignment(p);
-  uint64_t sum = 0;
-  for (uint32_t k = 0; k < text->outputs.n; k++) {
-    const ttm_tensor_type *type = ttm_op_text_output(p, text, k);
-    if (type && type->has_layout && type->buffer == kinds[memory])
-      sum = ttm_add_sat(sum, ttm_tensor_bank_bytes(type, banks, align));
-  }
-  return sum;
-}
-
-bool ttm_rise_is_own(const ttm_profile *p, uint32_t before, uint32_t after, ttm_memory memory, uint32_t from,
-                     uint32_t to) {
-  uint32_t op = p->states.at[before].op;
-  if (op >= p->ops.n) return false;
-  if (to <= from || in_same_run(p, after, p->ops.at[op].call)) return true;
-  ttm_level level;
-  ttm_state_level(p, before, memory, &level);
-  uint64_t own = result_bank_bytes(p, op, memory, level.banks);
-  return ttm_level_bytes(to - from) <= ttm_add_sat(own, own / 50 + 2 * TTM_LEVEL_SLACK);
-}
-
-/* How much of a fall behind the last operation of a run is that operation's: what the tensor takes that it deallocates. Of an argument
- * nothing tells the size; up to the end of its own run the fall is then the deallocation's all the same. */
-static int64_t own_fall(const ttm_profile *p, uint32_t before, bool own_run, int64_t change) {
-  uint32_t op = p->states.at[before].op, tensor = p->ops.at[op].tensor;
-  ttm_level level;
-  if (ttm_op_text_of(p, op)->kind != TTM_OP_DEALLOCATE || change >= 0) return 0;
-  const ttm_tensor_type *type = tensor < p->tensors.n ? ttm_tensor_type_of(p, p->tensors.at[tensor].self) : NULL;
-  if (!type) return own_run ? change : 0;
-  if (!type->has_layout || type->buffer != TTM_BUFFER_DRAM || !ttm_state_level(p, before, TTM_DRAM, &level)) return 0;
-  uint64_t size = ttm_tensor_bank_bytes(type, level.banks, ttm_profile_alignment(p));
-  if (ttm_level_bytes((uint64_t)-change) <= ttm_add_sat(size, 2 * TTM_LEVEL_SLACK)) return change;
-  return -(int64_t)((ttm_mul_sat(size, 1000) + 524288) / 1048576);
-}
-
 /* Who made the change between two states of a rank. */
 static void attribute(ttm_findings *f, uint32_t before, uint32_t after, int64_t change) {
   const ttm_profile *p = f->profile;
@@ -119,7 +153,9 @@ static void attribute(ttm_findings *f, uint32_t before, uint32_t after, int64_t 
   }
   /* When the program is over, what it still held goes: nobody in particular frees it. */
   bool own_run = in_same_run(p, after, p->ops.at[op].call), over = p->states.at[after].op >= p->ops.n && change < 0;
-  if (over || !own_run) {
+  if (is_cut_between(p, op, before, after, TTM_DRAM)) {
+    to->host += change;
+  } else if (over || !own_run) {
     int64_t fall = p->ops.at[op].flags & TTM_OP_CONST_EVAL ? 0 : own_fall(p, before, own_run, change);
     to->freed += fall;
     to->host += change - fall;

@@ -21,9 +21,14 @@
 
 /* ---- Effects ----------------------------------------------------------------------------------------------------- */
 
-/* What an operation did to a memory: the next state of its rank minus the state before it. False when either is
- * missing. */
+/* What an operation did to a memory: the next state of its rank minus the state before it. False when either is missing, when the operation
+ * failed or its process was cut off, when the device was opened anew in between, or when the host did it. */
 bool ttm_op_effect(const ttm_profile *p, uint32_t op, ttm_memory memory, int64_t *out);
+
+/* Why that is false, as the end of a sentence. */
+const char *ttm_op_effect_unknown(const ttm_profile *p, uint32_t op, ttm_memory memory);
+/* The same for the operation of state `before`; `after` is the state behind it, or TTM_NONE. For walks that know it. */
+bool ttm_effect_between(const ttm_profile *p, uint32_t before, uint32_t after, ttm_memory memory, int64_t *out);
 
 /* The const-eval program that ran inside a load_cached; TTM_NONE when none did. */
 uint32_t ttm_op_program(const ttm_profile *p, uint32_t op);

@@ -18,9 +18,10 @@ static void find_buffer(ttm_fragmentation *out, const ttm_profile *p) {
   }
 }
 
-/* The largest DRAM tensor that an operation really made; by type, since many share one. */
+/* The largest DRAM tensor that an operation really made on a device of so many banks; by type, since many share one. */
 static int find_request(ttm_fragmentation *out, const ttm_profile *p, uint32_t banks) {
-  ttm_alignment align = ttm_profile_alignment(p);
+  bool vary = ttm_profile_banks_vary(p, TTM_DRAM);
+  ttm_alignment align = ttm_profile_alignment_of(p, banks);
   uint64_t *bytes = ttm_alloc_array(p->types.n, sizeof *bytes);
   if (!bytes) return TTM_ENOMEM;
   for (size_t t = 0; t < p->types.n; t++) {
@@ -32,7 +33,9 @@ static int find_request(ttm_fragmentation *out, const ttm_profile *p, uint32_t b
     ttm_list outputs = ttm_op_text_of(p, op)->outputs;
     for (uint32_t k = 0; k < outputs.n; k++) {
       uint32_t type = p->lists.at[outputs.first + k];
+      ttm_level level;
       if (type >= p->types.n || bytes[type] <= out->largest_request) continue;
+      if (vary && ttm_op_config(p, op, TTM_DRAM, &level) && level.banks != banks) continue;
       out->largest_request = bytes[type];
       out->request_op = op;
     }
@@ -41,18 +44,31 @@ static int find_request(ttm_fragmentation *out, const ttm_profile *p, uint32_t b
   return TTM_OK;
 }
 
-static void measure(ttm_fragmentation *out, const ttm_profile *p) {
+/* What is free in DRAM, and the largest block of it; false when the state does not tell. */
+static bool room_of(const ttm_profile *p, uint32_t s, uint64_t *room, uint64_t *largest) {
+  const ttm_state *state = &p->states.at[s];
+  *room = ttm_level_bytes(state->dram_free), *largest = ttm_level_bytes(state->dram_largest);
+  if (*room < *largest) *largest = *room;
+  return p->state_bases.at[state->base].present >> TTM_DRAM & 1;
+}
+
+static void find_worst(ttm_fragmentation *out, const ttm_profile *p) {
   for (uint32_t s = 0; s < p->states.n; s++) {
-    const ttm_state *state = &p->states.at[s];
-    if (!(p->state_bases.at[state->base].present >> TTM_DRAM & 1)) continue;
-    uint64_t room = ttm_level_bytes(state->dram_free), largest = ttm_level_bytes(state->dram_largest);
-    if (room < largest) largest = room;
-    if (!out->known || room - largest > out->worst_free - out->worst_largest) {
-      out->known = true;
-      out->worst_state = s;
-      out->worst_free = room;
-      out->worst_largest = largest;
-    }
+    uint64_t room, largest;
+    if (!room_of(p, s, &room, &largest)) continue;
+    if (out->known && room - largest <= out->worst_free - out->worst_largest) continue;
+    out->known = true;
+    out->worst_state = s;
+    out->worst_free = room;
+    out->worst_largest = largest;
+  }
+}
+
+/* Where the largest request would have failed, on the device that is fragmented most. */
+static void count_refusals(ttm_fragmentation *out, const ttm_profile *p) {
+  for (uint32_t s = 0; s < p->states.n; s++) {
+    uint64_t room, largest;
+    if (!room_of(p, s, &room, &largest) || !ttm_state_same_device(p, s, out->worst_state, TTM_DRAM)) continue;
     if (!out->largest_request || largest + TTM_LEVEL_SLACK >= out->largest_request) continue;
     if (room < out->largest_request + TTM_LEVEL_SLACK) continue;
     if (out->refusing_states < TTM_REFUSALS) out->refusing[out->refusing_states] = s;
@@ -155,11 +171,13 @@ int ttm_fragmentation_make(ttm_fragmentation *out, const ttm_findings *f) {
   bool captured = p->kind == TTM_LOG_CAPTURE;
   if (!ttm_blocks_known(p)) return TTM_OK;
   if (captured) out->unknown_states = p->states.n - p->capture.recording.hole_states;
+  find_worst(out, p);
+  if (out->known) ttm_state_level(p, out->worst_state, TTM_DRAM, &level);
   if (captured)
     find_buffer(out, p);
   else if (find_request(out, p, level.banks))
     return TTM_ENOMEM;
-  measure(out, p);
+  if (out->known) count_refusals(out, p);
   if (!out->known || p->kind != TTM_LOG_FULL || !ttm_profile_frees_known(p)) return TTM_OK;
   uint32_t state = TTM_NONE;
   for (size_t i = 0; i < f->incidents.n && state == TTM_NONE; i++) {

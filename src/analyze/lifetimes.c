@@ -24,8 +24,6 @@ typedef struct search {
   const ttm_profile *p;
   ttm_lifetimes *out;
   uint32_t rank;
-  uint32_t banks;
-  ttm_alignment align;
   uint64_t least_bytes; /* at least 1: what lies elsewhere takes 0 */
   ttm_one_device device;
   ttm_op_groups ops;         /* asked only for operations with a late result */
@@ -33,6 +31,13 @@ typedef struct search {
   TTM_VEC(uint32_t) rows;    /* by group: row in `out`, TTM_NONE */
   TTM_VEC(uint32_t) tensors; /* late ones of the rows in `out`, by last use */
 } search;
+
+/* What a result of an operation takes per bank on the device it ran on. */
+static uint64_t on_device(const ttm_profile *p, uint32_t op, const ttm_tensor_type *type) {
+  ttm_level level;
+  bool known = ttm_op_config(p, op, TTM_DRAM, &level);
+  return known ? ttm_tensor_bank_bytes(type, level.banks, ttm_op_alignment(p, op)) : 0;
+}
 
 /* A result that took no memory is a view of what was given: that lives on, though its own name is not used again. */
 static bool may_be_viewed(const search *s, uint32_t op) {
@@ -44,7 +49,7 @@ static bool may_be_viewed(const search *s, uint32_t op) {
   uint64_t expected = 0;
   for (uint32_t k = 0; k < text->outputs.n; k++) {
     const ttm_tensor_type *type = ttm_op_text_output(s->p, text, k);
-    if (type && type->buffer == TTM_BUFFER_DRAM) expected += ttm_tensor_bank_bytes(type, s->banks, s->align);
+    if (type && type->buffer == TTM_BUFFER_DRAM) expected += on_device(s->p, op, type);
   }
   return expected > 4 * TTM_LEVEL_SLACK && effect >= 0 && ttm_level_bytes((uint64_t)effect) < expected / 2;
 }
@@ -56,7 +61,7 @@ static uint64_t bank_bytes(const search *s, uint32_t tensor) {
   }
   const ttm_tensor_type *type = ttm_tensor_type_of(s->p, tensor);
   if (!type || !type->has_layout || type->buffer != TTM_BUFFER_DRAM) return 0;
-  return ttm_tensor_bank_bytes(type, s->banks, s->align);
+  return on_device(s->p, s->p->tensors.at[tensor].birth, type);
 }
 
 /* How late a tensor is freed; 0 when it is not, or too small, or may have a view. */
@@ -250,13 +255,11 @@ static int replay_all(search *s, const edge_list *edges) {
 
 int ttm_lifetimes_make(ttm_lifetimes *out, const ttm_findings *f) {
   const ttm_profile *p = f->profile;
-  search s = {.f = f, .p = p, .out = out, .align = ttm_profile_alignment(p)};
+  search s = {.f = f, .p = p, .out = out};
   edge_list edges = {0};
-  ttm_level level;
   *out = (ttm_lifetimes){.n = 0};
-  out->known = f->peak[TTM_DRAM].known && ttm_profile_lives_known(p) && ttm_profile_config(p, TTM_DRAM, &level);
+  out->known = f->peak[TTM_DRAM].known && ttm_profile_lives_known(p);
   if (!out->known) return TTM_OK;
-  s.banks = level.banks;
   s.rank = ttm_state_rank(p, f->peak[TTM_DRAM].state);
   out->peak_bytes = ttm_level_bytes(f->peak[TTM_DRAM].level.allocated);
   s.least_bytes = out->peak_bytes < LEAST_SHARE ? 1 : out->peak_bytes / LEAST_SHARE;

@@ -13,39 +13,51 @@ enum {
 
 struct ttm_replay_cost {
   uint64_t bytes;
-  int8_t memory; /* -1: none that is replayed */
+  uint32_t device; /* for which it was computed */
+  int8_t memory;   /* -1: none that is replayed */
 };
 
 static const ttm_memory MEMORY[TTM_REPLAY_MEMORIES] = {TTM_DRAM, TTM_L1};
 
 /* ---- Setting up ---------------------------------------------------------------------------------------------------------- */
 
-static struct ttm_replay_cost cost_of_type(const ttm_replay *r, const ttm_type *type) {
-  struct ttm_replay_cost cost = {0, -1};
+/* What a type takes on the device that is open. */
+static const struct ttm_replay_cost *cost_of_type(const ttm_replay *r, uint32_t id) {
+  struct ttm_replay_cost *cost = &r->costs[id];
+  const ttm_type *type = &r->profile->types.at[id];
+  if (cost->device == r->device) return cost;
+  *cost = (struct ttm_replay_cost){.device = r->device, .memory = -1};
   if (!type->is_tensor || !type->tensor.has_layout) return cost;
-  if (type->tensor.buffer == TTM_BUFFER_DRAM) cost.memory = TTM_REPLAY_DRAM;
-  if (type->tensor.buffer == TTM_BUFFER_L1) cost.memory = TTM_REPLAY_L1;
-  if (cost.memory < 0 || !r->memories[cost.memory].banks) return (struct ttm_replay_cost){0, -1};
-  cost.bytes = ttm_tensor_bank_bytes(&type->tensor, r->memories[cost.memory].banks, r->align);
+  int memory = type->tensor.buffer == TTM_BUFFER_DRAM ? TTM_REPLAY_DRAM
+               : type->tensor.buffer == TTM_BUFFER_L1 ? TTM_REPLAY_L1
+                                                      : -1;
+  if (memory < 0 || !r->memories[memory].banks) return cost;
+  cost->memory = (int8_t)memory;
+  cost->bytes = ttm_tensor_bank_bytes(&type->tensor, r->memories[memory].banks, r->align);
   return cost;
 }
 
+/* Without a single state the sizes are those of a Wormhole chip, and nothing is ever refused. */
+static int open_bank(ttm_replay *r, int memory, bool known, const ttm_level *level) {
+  ttm_replay_memory *m = &r->memories[memory];
+  m->banks = known ? level->banks : memory == TTM_REPLAY_L1 ? 64 : 12;
+  m->total = known ? level->total : 0;
+  if (memory == TTM_REPLAY_DRAM) r->align = ttm_profile_alignment_of(r->profile, m->banks);
+  uint64_t size = known ? ttm_level_bytes(level->total) : UINT64_C(1) << 35;
+  ttm_bank_free(&m->bank);
+  return ttm_bank_init(&m->bank, size - size % r->align.dram);
+}
+
 int ttm_replay_init(ttm_replay *r, const ttm_profile *p, uint32_t rank) {
-  *r = (ttm_replay){
-      .profile = p, .rank = rank, .align = ttm_profile_alignment(p), .last_op = TTM_NONE, .blamed = TTM_NONE};
+  *r = (ttm_replay){.profile = p, .rank = rank, .device = 1, .last_op = TTM_NONE, .blamed = TTM_NONE};
   for (int m = 0; m < TTM_REPLAY_MEMORIES; m++) {
     ttm_level level = {0};
     bool known = ttm_profile_config(p, MEMORY[m], &level);
-    /* Without a single state the sizes are those of a Wormhole chip, and nothing is ever refused. */
-    r->memories[m].banks = known ? level.banks : m == TTM_REPLAY_L1 ? 64 : 12;
-    uint64_t size = known ? ttm_level_bytes(level.total) : UINT64_C(1) << 35;
-    if (ttm_bank_init(&r->memories[m].bank, size - size % r->align.dram)) return TTM_ENOMEM;
+    if (open_bank(r, m, known, &level)) return TTM_ENOMEM;
   }
   r->blocks = ttm_alloc_array(p->tensors.n, sizeof *r->blocks);
   r->costs = ttm_alloc_array(p->types.n, sizeof *r->costs);
-  if (!r->blocks || !r->costs) return TTM_ENOMEM;
-  for (size_t t = 0; t < p->types.n; t++) r->costs[t] = cost_of_type(r, &p->types.at[t]);
-  return TTM_OK;
+  return r->blocks && r->costs ? TTM_OK : TTM_ENOMEM;
 }
 
 void ttm_replay_free(ttm_replay *r) {
@@ -62,7 +74,7 @@ void ttm_replay_free(ttm_replay *r) {
 }
 
 uint64_t ttm_replay_cost_of(const ttm_replay *r, uint32_t type, int memory) {
-  return type < r->profile->types.n && r->costs[type].memory == memory ? r->costs[type].bytes : 0;
+  return type < r->profile->types.n && cost_of_type(r, type)->memory == memory ? cost_of_type(r, type)->bytes : 0;
 }
 
 uint32_t ttm_tensor_type_id(const ttm_profile *p, uint32_t tensor) {
@@ -82,7 +94,8 @@ bool ttm_replay_block(const ttm_replay *r, uint32_t tensor, uint64_t *at) {
 
 static const struct ttm_replay_cost *cost_of(const ttm_replay *r, uint32_t tensor, uint32_t *type) {
   *type = ttm_tensor_type_id(r->profile, tensor);
-  return *type < r->profile->types.n && r->costs[*type].memory >= 0 ? &r->costs[*type] : NULL;
+  const struct ttm_replay_cost *cost = *type < r->profile->types.n ? cost_of_type(r, *type) : NULL;
+  return cost && cost->memory >= 0 ? cost : NULL;
 }
 
 static int tell(const ttm_replay *r, ttm_replay_event event) { return r->watch ? r->watch(r->context, &event) : 0; }
@@ -93,6 +106,7 @@ static int hold(ttm_replay *r, uint32_t tensor, uint32_t op) {
   const struct ttm_replay_cost *cost = cost_of(r, tensor, &type);
   if (!cost || !cost->bytes || r->blocks[tensor]) return TTM_OK;
   ttm_replay_memory *m = &r->memories[cost->memory];
+  if (tensor >= r->end_tensor) r->end_tensor = tensor + 1;
   if (ttm_bank_take(&m->bank, cost->bytes, cost->memory == TTM_REPLAY_L1, &at)) {
     r->blocks[tensor] = (uint32_t)(at / UNIT) + 1;
   } else {
@@ -182,6 +196,52 @@ static int add_extra(ttm_replay *r, int memory, uint64_t bytes, bool from_start)
   return tell(r, (ttm_replay_event){TTM_REPLAY_EXTRA, memory, TTM_NONE, TTM_NONE, r->blamed, extra.at, extra.size});
 }
 
+/* ---- Devices that are opened anew --------------------------------------------------------------------------------------------- */
+
+static int drop_extras(ttm_replay *r, int memory) {
+  ttm_replay_memory *m = &r->memories[memory];
+  int status = TTM_OK;
+  for (; m->extras.n && !status; m->extras.n--) {
+    const ttm_extra *extra = &m->extras.at[m->extras.n - 1];
+    status = tell(
+        r, (ttm_replay_event){TTM_REPLAY_EXTRA_GONE, memory, TTM_NONE, TTM_NONE, r->last_op, extra->at, extra->size});
+    if (!status) status = ttm_bank_give(&m->bank, extra->at, extra->size);
+  }
+  return status;
+}
+
+/* Nothing is left of what was there. */
+static int drop_all(ttm_replay *r) {
+  int status = TTM_OK;
+  for (; r->first_tensor < r->end_tensor && !status; r->first_tensor++)
+    if (r->blocks[r->first_tensor]) status = let_go(r, r->first_tensor, r->last_op);
+  for (int m = 0; m < TTM_REPLAY_MEMORIES && !status; m++) {
+    ttm_replay_memory *memory = &r->memories[m];
+    while (memory->leftovers.n && !status) status = let_go(r, memory->leftovers.at[--memory->leftovers.n], r->last_op);
+    if (!status) status = drop_extras(r, m);
+  }
+  r->passing.n = 0;
+  return status;
+}
+
+/* The device behind a state: another one than before begins empty, and so does one that holds nothing when a run begins. */
+static int follow_device(ttm_replay *r, uint32_t state) {
+  ttm_level levels[TTM_REPLAY_MEMORIES];
+  bool other = false, known[TTM_REPLAY_MEMORIES];
+  for (int m = 0; m < TTM_REPLAY_MEMORIES; m++) {
+    known[m] = ttm_state_level(r->profile, state, MEMORY[m], &levels[m]);
+    other |= known[m] && (levels[m].banks != r->memories[m].banks || levels[m].total != r->memories[m].total);
+  }
+  bool empty = known[TTM_REPLAY_DRAM] && !levels[TTM_REPLAY_DRAM].allocated && r->blamed == TTM_NONE;
+  int status = other || empty ? drop_all(r) : TTM_OK;
+  if (!other || status) return status;
+  r->device++;
+  for (int m = 0; m < TTM_REPLAY_MEMORIES && !status; m++)
+    if (known[m]) status = open_bank(r, m, true, &levels[m]);
+  r->seen_state = false;
+  return status;
+}
+
 static int compare(ttm_replay *r, uint32_t state) {
   const ttm_profile *p = r->profile;
   for (int m = 0; m < TTM_REPLAY_MEMORIES; m++) {
@@ -214,10 +274,24 @@ static bool effect_of(const ttm_replay *r, uint32_t op, int memory, int64_t *byt
   return true;
 }
 
+/* A process that was cut off took all it had with it: what of the level is still there belongs to the next one. */
+static int leave_process(ttm_replay *r) {
+  int status = TTM_OK;
+  for (; r->first_tensor < r->end_tensor && !status; r->first_tensor++) {
+    uint32_t type;
+    const struct ttm_replay_cost *cost = r->blocks[r->first_tensor] ? cost_of(r, r->first_tensor, &type) : NULL;
+    if (cost) status = ttm_vec_push(&r->memories[cost->memory].leftovers, r->first_tensor);
+  }
+  r->passing.n = 0;
+  return status;
+}
+
 /* The program is over. What it returned goes when the level falls; a program that died took all with it. */
 static int leave_run(ttm_replay *r) {
   const ttm_profile *p = r->profile;
-  bool died = r->last_op < p->ops.n && p->ops.at[r->last_op].flags & TTM_OP_FAILED;
+  bool begun = r->last_op < p->ops.n, died = begun && p->ops.at[r->last_op].flags & TTM_OP_FAILED;
+  uint32_t call = begun ? p->ops.at[r->last_op].call : TTM_NONE;
+  if (!died && call < p->calls.n && !p->calls.at[ttm_call_top(p, call)].finished) return leave_process(r);
   for (size_t i = 0; i < r->passing.n; i++) {
     uint32_t tensor = r->passing.at[i], type;
     const struct ttm_replay_cost *cost = r->blocks[tensor] ? cost_of(r, tensor, &type) : NULL;
@@ -252,7 +326,8 @@ static int bear(ttm_replay *r, uint32_t op) {
   for (uint32_t k = 0; k < outputs.n && row->tensor + k < p->tensors.n; k++) {
     uint32_t type = p->lists.at[outputs.first + k];
     if (p->tensors.at[row->tensor + k].self != row->tensor + k || type >= p->types.n) continue;
-    if (r->costs[type].memory >= 0) expected[r->costs[type].memory] += r->costs[type].bytes;
+    const struct ttm_replay_cost *cost = cost_of_type(r, type);
+    if (cost->memory >= 0) expected[cost->memory] += cost->bytes;
   }
   for (uint32_t k = 0; k < outputs.n && row->tensor + k < p->tensors.n; k++) {
     uint32_t tensor = row->tensor + k, type;
@@ -321,6 +396,7 @@ static int take_state(ttm_replay *r, uint32_t state) {
   if (op < p->ops.n && p->ops.at[op].call < p->calls.n) status = enter_run(r, p->calls.at[p->ops.at[op].call].run);
   if (op == TTM_STATE_BEFORE_SUBMIT || op == TTM_STATE_AFTER_SUBMIT) status = leave_run(r);
   if (op == TTM_STATE_BEFORE_SUBMIT) r->blamed = TTM_NONE;
+  if (!status) status = follow_device(r, state);
   return status ? status : compare(r, state);
 }
 

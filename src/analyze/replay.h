@@ -2,7 +2,7 @@
 /* The recorded operations played through the bank allocator again, operation by operation, on one rank: which tensor holds which block when.
  * The log prints no addresses and no frees by the host, so the replay keeps to what is measured: at every state its sum is brought to the
  * state's. What the operations did not say goes into anonymous blocks ("extras"), a result that added nothing is a view, and what a run
- * leaves behind goes when the level falls. Everything here is therefore derived; `agree` tells how often the replay's largest free block
+ * leaves behind goes when the level falls. A device that is opened anew, with other banks or without anything in them, begins empty. Everything here is therefore derived; `agree` tells how often the replay's largest free block
  * was the measured one, which it only is when the placement is right too. */
 #ifndef TTM_ANALYZE_REPLAY_H
 #define TTM_ANALYZE_REPLAY_H
@@ -22,6 +22,7 @@ typedef struct ttm_extra {
 typedef struct ttm_replay_memory {
   ttm_bank bank;
   uint32_t banks;
+  uint32_t total;    /* of a bank as the log prints it; 0 before the first state */
   uint64_t unplaced; /* held by tensors for which the replay found no block */
   TTM_VEC(ttm_extra) extras;
   TTM_VEC(uint32_t) leftovers; /* tensors of ended runs, or deallocated without effect: they go when the level falls */
@@ -54,9 +55,11 @@ typedef struct ttm_replay {
   uint32_t next_state; /* state to compare next */
   ttm_alignment align;
   ttm_replay_memory memories[TTM_REPLAY_MEMORIES];
-  uint32_t *blocks;              /* per tensor: its address / 32 + 1; 0 when it holds none */
-  struct ttm_replay_cost *costs; /* per type */
-  TTM_VEC(uint32_t) passing;     /* tensors born in the current run */
+  uint32_t *blocks;                  /* per tensor: its address / 32 + 1; 0 when it holds none */
+  struct ttm_replay_cost *costs;     /* per type, of the device that is open */
+  uint32_t device;                   /* devices opened so far */
+  uint32_t first_tensor, end_tensor; /* those born since the device was empty, or since a process was cut off */
+  TTM_VEC(uint32_t) passing;         /* tensors born in the current run */
   uint32_t run;
   bool started, seen_state;
   uint32_t last_op; /* operation after which the next state stands */

@@ -268,10 +268,10 @@ static ttm_str dtype_of(const ttm_tensor_type *type) {
   return stored;
 }
 
-static void put_type(ttm_tensor_info *info, const ttm_profile *p, uint32_t type_id) {
+static void put_type(ttm_tensor_info *info, const ttm_profile *p, uint32_t type_id, uint32_t op) {
   if (type_id >= p->types.n || !p->types.at[type_id].is_tensor) return;
   const ttm_tensor_type *type = &p->types.at[type_id].tensor;
-  ttm_alignment align = ttm_profile_alignment(p);
+  ttm_alignment align = ttm_op_alignment(p, op);
   ttm_level level;
   info->dtype = dtype_of(type);
   info->rank = type->shape.rank;
@@ -283,7 +283,7 @@ static void put_type(ttm_tensor_info *info, const ttm_profile *p, uint32_t type_
   info->layout = type->tiled ? TTM_LIT("tile") : TTM_LIT("row_major");
   info->memory_layout = placement_name(type->placement);
   info->memory = memory_of(type->buffer);
-  if (info->memory < TTM_MEMORIES && ttm_profile_config(p, info->memory, &level))
+  if (info->memory < TTM_MEMORIES && ttm_op_config(p, op, info->memory, &level))
     info->bank_bytes = ttm_tensor_bank_bytes(type, level.banks, align);
 }
 
@@ -311,7 +311,7 @@ static void put_origin(ttm_tensor_info *info, const ttm_findings *f, const ttm_t
 static void put_result(ttm_tensor_info *info, const ttm_findings *f, uint32_t row) {
   const ttm_profile *p = f->profile;
   const ttm_tensor *tensor = &p->tensors.at[row];
-  put_type(info, p, ttm_tensor_type_id(p, row));
+  put_type(info, p, ttm_tensor_type_id(p, row), p->tensors.at[row].birth);
   if (f->tensor_buffers) put_buffer(info, p, f->tensor_buffers[row]);
   const uint64_t *alive = info->memory <= TTM_L1 ? f->alive_set[info->memory].alive_bits : NULL;
   info->alive_at_peak = alive && alive[row / 64] >> row % 64 & 1;
@@ -328,7 +328,7 @@ static void put_argument(ttm_tensor_info *info, const ttm_findings *f, size_t i)
   const ttm_alive_set *set = &f->alive_set[i < f->alive_set[TTM_DRAM].arguments.n ? TTM_DRAM : TTM_L1];
   if (set->memory == TTM_L1) i -= f->alive_set[TTM_DRAM].arguments.n;
   const ttm_alive_row *row = &set->arguments.at[i];
-  put_type(info, f->profile, row->type);
+  put_type(info, f->profile, row->type, TTM_NONE);
   if (f->tensor_buffers) put_buffer(info, f->profile, row->buffer);
   info->name = ttm_profile_string(f->profile, row->name);
   info->category = ttm_str_of(ttm_alive_class_name(row->class));

@@ -71,6 +71,12 @@ uint32_t ttm_state_rank(const ttm_profile *p, uint32_t state) {
   return p->state_bases.at[p->states.at[state].base].rank;
 }
 
+bool ttm_state_same_device(const ttm_profile *p, uint32_t a, uint32_t b, ttm_memory memory) {
+  const ttm_level *x = &p->state_bases.at[p->states.at[a].base].levels[memory],
+                  *y = &p->state_bases.at[p->states.at[b].base].levels[memory];
+  return x->banks == y->banks && x->total == y->total;
+}
+
 uint32_t ttm_state_next(const ttm_profile *p, uint32_t state) {
   uint32_t rank = ttm_state_rank(p, state);
   for (uint32_t next = state + 1; next < p->states.n; next++)
@@ -105,12 +111,17 @@ uint32_t ttm_call_top(const ttm_profile *p, uint32_t call) {
   return call;
 }
 
-ttm_alignment ttm_profile_alignment(const ttm_profile *p) {
+ttm_alignment ttm_profile_alignment_of(const ttm_profile *p, uint32_t dram_banks) {
   for (size_t g = 0; g < p->graphs.n; g++)
     if (p->graphs.at[g].dram_alignment) return (ttm_alignment){.dram = p->graphs.at[g].dram_alignment, .l1 = 16};
-  ttm_level dram;
-  bool blackhole = ttm_profile_config(p, TTM_DRAM, &dram) && (dram.banks == 7 || dram.banks == 8);
+  bool blackhole = dram_banks == 7 || dram_banks == 8;
   return (ttm_alignment){.dram = blackhole ? 64 : 32, .l1 = 16};
+}
+
+ttm_alignment ttm_profile_alignment(const ttm_profile *p) {
+  ttm_level dram;
+  ttm_profile_config(p, TTM_DRAM, &dram);
+  return ttm_profile_alignment_of(p, dram.banks);
 }
 
 bool ttm_profile_config(const ttm_profile *p, ttm_memory memory, ttm_level *out) {
@@ -121,6 +132,43 @@ bool ttm_profile_config(const ttm_profile *p, ttm_memory memory, ttm_level *out)
   }
   *out = (ttm_level){0};
   return false;
+}
+
+/* The last state in front of a log line, of a rank; TTM_NONE. */
+static uint32_t state_before_line(const ttm_profile *p, uint32_t line, uint32_t rank) {
+  size_t low = 0, high = p->states.n;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    *(p->states.at[middle].line < line ? &low : &high) = p->states.at[middle].line < line ? middle + 1 : middle;
+  }
+  while (low-- > 0)
+    if (ttm_state_rank(p, (uint32_t)low) == rank) return (uint32_t)low;
+  return TTM_NONE;
+}
+
+bool ttm_op_config(const ttm_profile *p, uint32_t op, ttm_memory memory, ttm_level *out) {
+  if (op < p->ops.n && p->states.n) {
+    uint32_t call = p->ops.at[op].call, state = p->ops.at[op].state;
+    if (state == TTM_NONE)
+      state = state_before_line(p, p->ops.at[op].line, call < p->calls.n ? p->calls.at[call].rank : 0);
+    if (state < p->states.n && ttm_state_level(p, state, memory, out)) return true;
+  }
+  return ttm_profile_config(p, memory, out);
+}
+
+ttm_alignment ttm_op_alignment(const ttm_profile *p, uint32_t op) {
+  ttm_level dram;
+  ttm_op_config(p, op, TTM_DRAM, &dram);
+  return ttm_profile_alignment_of(p, dram.banks);
+}
+
+bool ttm_profile_banks_vary(const ttm_profile *p, ttm_memory memory) {
+  ttm_level first;
+  bool vary = false;
+  ttm_profile_config(p, memory, &first);
+  for (size_t i = 0; i < p->state_bases.n && !vary; i++)
+    vary = p->state_bases.at[i].present >> memory & 1 && p->state_bases.at[i].levels[memory].banks != first.banks;
+  return vary;
 }
 
 int ttm_profile_dump_text(const ttm_dump *dump, ttm_buf *out) {

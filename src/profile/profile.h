@@ -380,6 +380,9 @@ static inline bool ttm_op_is_element(const ttm_profile *p, uint32_t op) {
 bool ttm_state_level(const ttm_profile *p, uint32_t state, ttm_memory memory, ttm_level *out);
 uint32_t ttm_state_rank(const ttm_profile *p, uint32_t state);
 
+/* False when a memory has other banks in the two states: the device was opened anew in between, and began empty. */
+bool ttm_state_same_device(const ttm_profile *p, uint32_t a, uint32_t b, ttm_memory memory);
+
 /* The next state of the same rank, or TTM_NONE. */
 uint32_t ttm_state_next(const ttm_profile *p, uint32_t state);
 /* The previous state of the same rank, or TTM_NONE. */
@@ -398,9 +401,18 @@ uint32_t ttm_call_top(const ttm_profile *p, uint32_t call);
 
 /* Page and block alignment of the board: from a dump, else by the DRAM bank count (12 Wormhole, 7 and 8 Blackhole). */
 ttm_alignment ttm_profile_alignment(const ttm_profile *p);
+/* The same for a device of so many DRAM banks; 0 when that is unknown. */
+ttm_alignment ttm_profile_alignment_of(const ttm_profile *p, uint32_t dram_banks);
 
 /* First level seen of each memory: banks and capacity. False when the log never shows it. */
 bool ttm_profile_config(const ttm_profile *p, ttm_memory memory, ttm_level *out);
+
+/* The device an operation ran on: banks and capacity as the states around it say. False when the log never shows the memory. */
+bool ttm_op_config(const ttm_profile *p, uint32_t op, ttm_memory memory, ttm_level *out);
+/* The DRAM alignment there. */
+ttm_alignment ttm_op_alignment(const ttm_profile *p, uint32_t op);
+/* True when the log shows devices of other bank counts: what a type takes per bank then depends on the operation. */
+bool ttm_profile_banks_vary(const ttm_profile *p, ttm_memory memory);
 
 /* Unpacks a kept dump into `out` (appended). 0, TTM_ENOMEM, or TTM_ENODATA when the text was not kept. */
 int ttm_profile_dump_text(const ttm_dump *dump, ttm_buf *out);

@@ -89,7 +89,7 @@ export class Details {
     const before = n.ops.state[op];
     if (before < 0) return h("p", { class: "muted" }, "no memory state");
     const [next, lines] = await Promise.all([model.nextStates(), model.stateLines()]);
-    const after = next[n.ops.last[op]];
+    const after = n.ops.flags[op] & Flag.NoDelta ? -1 : next[n.ops.last[op]];
     const rows: Cell[][] = [];
     for (const memory of MEMORIES) {
       const { allocated, largest } = await model.level(memory);

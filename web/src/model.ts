@@ -85,7 +85,7 @@ export interface Type {
 export const Place = { Element: 0, Between: 1, BeforeSubmit: 2, AfterSubmit: 3, Bare: 4 } as const;
 
 // Of an operation; the values of html_ops.c.
-export const Flag = { ConstEval: 1, CacheMiss: 2, CacheHit: 4, Failed: 8, Weight: 16 } as const;
+export const Flag = { ConstEval: 1, CacheMiss: 2, CacheHit: 4, Failed: 8, Weight: 16, NoDelta: 32 } as const;
 
 // Remembers what was asked for before, ...
 function once<T>(make: () => Promise<T>): () => Promise<T> {
@@ -360,7 +360,7 @@ export class Model {
     const out = new Float64Array(ops.n);
     for (let i = 0; i < ops.n; i++) {
       const before = ops.state[i];
-      const after = before < 0 ? -1 : next[ops.last[i]];
+      const after = before < 0 || ops.flags[i] & Flag.NoDelta ? -1 : next[ops.last[i]];
       out[i] = after < 0 || level.allocated[before] < 0 || level.allocated[after] < 0 ? NaN : level.allocated[after] - level.allocated[before];
     }
     return out;

@@ -56,11 +56,12 @@ void ttm_json_put_op(ttm_json *j, const char *key, const ttm_findings *f, uint32
   ttm_json_end(j);
 }
 
-ttm_json_sizes ttm_json_sizes_of(const ttm_profile *p) {
-  ttm_json_sizes sizes = {.align = ttm_profile_alignment(p)};
+ttm_json_sizes ttm_json_sizes_of(const ttm_profile *p, uint32_t op) {
+  ttm_json_sizes sizes = {.align = ttm_op_alignment(p, op)};
   for (ttm_memory m = 0; m < TTM_MEMORIES; m++) {
     ttm_level level;
-    if (ttm_profile_config(p, m, &level)) sizes.banks[m] = level.banks;
+    if (op == TTM_NONE && ttm_profile_banks_vary(p, m)) continue;
+    if (ttm_op_config(p, op, m, &level)) sizes.banks[m] = level.banks;
   }
   return sizes;
 }

@@ -42,7 +42,8 @@ typedef struct ttm_json_sizes {
   ttm_alignment align;
   uint32_t banks[TTM_MEMORIES]; /* 0 when the log never says */
 } ttm_json_sizes;
-ttm_json_sizes ttm_json_sizes_of(const ttm_profile *p);
+/* On the device that the operation ran on; TTM_NONE: on every device of the log, 0 banks where they differ. */
+ttm_json_sizes ttm_json_sizes_of(const ttm_profile *p, uint32_t op);
 
 /* The layout object of a type: shapes, tiles, buffer, bytes without and with padding, bytes per bank; null when it is no tensor. */
 void ttm_json_put_layout(ttm_json *j, const char *key, const ttm_type *type, const ttm_json_sizes *sizes);

@@ -122,17 +122,17 @@ static int find_next_states(memory_writer *w) {
   return enough ? TTM_OK : TTM_ENOMEM;
 }
 
-/* The same rule as ttm_op_effect; put_state left the levels of `state`. */
+/* As ttm_op_effect has it. */
 static void put_effects(memory_writer *w, uint32_t state) {
   ttm_json *j = &w->json;
   uint32_t next = TTM_NONE;
   if (state < w->p->states.n) next = w->next ? w->next[state] : ttm_state_next(w->p, state);
   bool any = false;
   for (ttm_memory m = 0; m < TTM_MEMORIES && next != TTM_NONE; m++) {
-    ttm_level after;
-    if (!w->last[m].present || !ttm_state_level(w->p, next, m, &after)) continue;
+    int64_t effect;
+    if (!ttm_effect_between(w->p, state, next, m, &effect)) continue;
     if (!any) ttm_json_put_object(j, "effect_MB");
-    ttm_json_put_milli(j, ttm_memory_name(m), (int64_t)after.allocated - w->last[m].level.allocated);
+    ttm_json_put_milli(j, ttm_memory_name(m), effect);
     any = true;
   }
   any ? ttm_json_end(j) : ttm_json_put_null(j, "effect_MB");

@@ -14,9 +14,10 @@ typedef struct ops_writer {
   const ttm_findings *f;
   const ttm_profile *p;
   ttm_json json;
-  ttm_json_sizes sizes;
-  uint8_t *uses; /* by text: 0, 1, 2 = more than once. Texts used once are not worth keeping */
-  slice *slices; /* by text */
+  bool devices;         /* of other bank counts: what a text says of banks then depends on the operation */
+  ttm_json_sizes sizes; /* of the last operation's device */
+  uint8_t *uses;        /* by text: 0, 1, 2 = more than once. Texts used once are not worth keeping */
+  slice *slices;        /* by text */
   ttm_buf cache;
   uint32_t call, const_eval; /* the last operation's program, and the name that goes with it */
 } ops_writer;
@@ -116,7 +117,7 @@ static void put_cached_text(ops_writer *w, uint32_t id) {
   put_text(w, &w->p->texts.at[id]);
   if (out->failed) return;
   size_t n = out->n - start;
-  if (w->uses[id] < 2 || n > CACHE_BYTES - w->cache.n) return;
+  if (w->uses[id] < 2 || w->devices || n > CACHE_BYTES - w->cache.n) return;
   size_t at = w->cache.n;
   ttm_buf_put(&w->cache, (ttm_str){out->at + start, n});
   if (!w->cache.failed) *kept = (slice){(uint32_t)at, (uint32_t)n};
@@ -157,6 +158,7 @@ static void put_element(ops_writer *w, uint32_t op, uint32_t index) {
   ttm_json_put_object(j, NULL);
   ttm_json_put_u64(j, "index", index);
   ttm_json_put_u64(j, "line", row->line);
+  if (w->devices) w->sizes = ttm_json_sizes_of(w->p, op);
   put_cached_text(w, row->text);
   if (row->call != w->call) {
     w->call = row->call;
@@ -183,8 +185,9 @@ static int prepare(ops_writer *w) {
 }
 
 int ttm_report_operations_json(const ttm_findings *f, ttm_out *out, ttm_error *err) {
-  ops_writer w = {
-      .f = f, .p = f->profile, .json = {.out = &out->buf}, .sizes = ttm_json_sizes_of(f->profile), .call = TTM_NONE};
+  ops_writer w = {.f = f, .p = f->profile, .json = {.out = &out->buf}, .call = TTM_NONE};
+  w.devices = ttm_profile_banks_vary(w.p, TTM_DRAM) || ttm_profile_banks_vary(w.p, TTM_L1);
+  w.sizes = ttm_json_sizes_of(w.p, TTM_NONE);
   bool failed = prepare(&w);
   ttm_json_put_rows(&w.json, NULL);
   uint32_t index = 0;

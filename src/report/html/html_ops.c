@@ -46,13 +46,22 @@ static void put_value(ttm_html *h, ttm_value value) {
 
 /* ---- Operations --------------------------------------------------------------------------------------------------- */
 
-enum { FLAG_CONST_EVAL = 1, FLAG_CACHE_MISS = 2, FLAG_CACHE_HIT = 4, FLAG_FAILED = 8, FLAG_WEIGHT = 16 };
+enum {
+  FLAG_CONST_EVAL = 1,
+  FLAG_CACHE_MISS = 2,
+  FLAG_CACHE_HIT = 4,
+  FLAG_FAILED = 8,
+  FLAG_WEIGHT = 16,
+  FLAG_NO_DELTA = 32
+};
 
 static uint32_t flags_of(const ttm_html *h, uint32_t op) {
   uint32_t have = h->p->ops.at[op].flags;
+  int64_t delta;
   return (have & TTM_OP_CONST_EVAL ? FLAG_CONST_EVAL : 0) | (have & TTM_OP_CACHE_MISS ? FLAG_CACHE_MISS : 0) |
          (have & TTM_OP_CACHE_HIT ? FLAG_CACHE_HIT : 0) | (have & TTM_OP_FAILED ? FLAG_FAILED : 0) |
-         (ttm_op_takes_weight(&h->f->registry, h->p, op) ? FLAG_WEIGHT : 0);
+         (ttm_op_takes_weight(&h->f->registry, h->p, op) ? FLAG_WEIGHT : 0) |
+         (ttm_op_effect_whole(h->p, op, TTM_DRAM, &delta) ? 0 : FLAG_NO_DELTA);
 }
 
 /* From the state before an operation to the one before the last operation of the const-eval program inside it: that program counts for its
@@ -223,7 +232,7 @@ static void put_types(ttm_html *h, ttm_list list) {
 }
 
 static int put_type_table(ttm_html *h) {
-  ttm_json_sizes sizes = ttm_json_sizes_of(h->p);
+  ttm_json_sizes sizes = ttm_json_sizes_of(h->p, TTM_NONE);
   ttm_buf text = {0};
   ttm_json j = {.out = &text};
   ttm_json_put_rows(&j, NULL);

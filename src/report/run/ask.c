@@ -20,18 +20,18 @@ static int finish(const ttm_ask *a, ttm_error *err) { return a->doc->out->failed
 
 /* ---- One operation ---------------------------------------------------------------------------------------------------- */
 
-static uint64_t bank_bytes(const ttm_profile *p, uint32_t type) {
+static uint64_t bank_bytes(const ttm_profile *p, uint32_t type, uint32_t op) {
   if (type >= p->types.n || !p->types.at[type].is_tensor || !p->types.at[type].tensor.has_layout) return 0;
   const ttm_tensor_type *t = &p->types.at[type].tensor;
   ttm_level level;
   ttm_memory memory = t->buffer == TTM_BUFFER_L1 ? TTM_L1 : TTM_DRAM;
-  if (!ttm_profile_config(p, memory, &level)) return 0;
-  return ttm_tensor_bank_bytes(t, level.banks, ttm_profile_alignment(p));
+  if (!ttm_op_config(p, op, memory, &level)) return 0;
+  return ttm_tensor_bank_bytes(t, level.banks, ttm_op_alignment(p, op));
 }
 
-/* "1x96x256 bf16, tiles in DRAM, 0.021 MB per bank (derived)". */
-static void say_type(const ttm_ask *a, uint32_t type, ttm_buf *out) {
-  uint64_t bytes = bank_bytes(a->f->profile, type);
+/* "1x96x256 bf16, tiles in DRAM, 0.021 MB per bank (derived)", on the device that the operation ran on. */
+static void say_type(const ttm_ask *a, uint32_t type, uint32_t op, ttm_buf *out) {
+  uint64_t bytes = bank_bytes(a->f->profile, type, op);
   ttm_words_type(out, a->f->profile, type, TTM_FORM_UTF8);
   if (bytes) ttm_say(out, a->f, ", {} per bank (derived)", TTM_MB_OF(bytes));
 }
@@ -41,7 +41,7 @@ static void say_tensor(const ttm_ask *a, uint32_t tensor, ttm_buf *out) {
   const ttm_profile *p = a->f->profile;
   uint32_t self = p->tensors.at[tensor].self; /* what a load_cached hands out lived before it */
   const ttm_tensor *row = &p->tensors.at[self < p->tensors.n ? self : tensor];
-  say_type(a, ttm_tensor_type_id(p, tensor), out);
+  say_type(a, ttm_tensor_type_id(p, tensor), p->tensors.at[tensor].birth, out);
   if (row->last_use != row->birth && row->last_use < p->ops.n)
     ttm_say(out, a->f, "; last used by {}", TTM_OP(row->last_use));
   else
@@ -63,7 +63,10 @@ static void put_memory(const ttm_ask *a, uint32_t op, ttm_memory m) {
   uint32_t above = ttm_op_inside(p, op, m, &inside);
   bool known = ttm_op_effect_whole(p, op, m, &effect);
   if (m > TTM_DRAM && !level.allocated && !effect) return;
-  if (known) ttm_say(&words, a->f, "delta {} (derived), ", TTM_CHANGE(effect));
+  if (known)
+    ttm_say(&words, a->f, "delta {} (derived), ", TTM_CHANGE(effect));
+  else
+    ttm_say(&words, a->f, "delta unknown: {}; ", TTM_WORDS(ttm_op_effect_unknown(p, op, m)));
   ttm_say(&words, a->f, "{} per bank before ({}, log line {})", TTM_MB_OF((uint64_t)level.allocated * 1048576 / 1000),
           TTM_WORDS(ttm_basis_name(ttm_words_state_basis(p))), TTM_LINE(p->states.at[state].line));
   if (ttm_blocks_known(p))
@@ -151,7 +154,7 @@ void ttm_ask_operation(const ttm_ask *a, uint32_t op) {
     if (row->tensor != TTM_NONE && row->tensor + k < p->tensors.n)
       say_tensor(a, row->tensor + k, &words);
     else
-      say_type(a, p->lists.at[t->outputs.first + k], &words);
+      say_type(a, p->lists.at[t->outputs.first + k], op, &words);
     put(a, k ? "" : "outputs", &words);
   }
   if (t->has_attributes) put_text(a, "attributes", ttm_profile_string(p, t->attributes), SHOWN_TEXT);

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Logs that are not of one piece: devices opened anew with other banks, processes cut off and others behind them, log levels that change, lines
+that are lost. Every figure is of its own device and its own moment, and what the log cannot tell is unknown."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from small_logs import Device, Log, join  # noqa: E402
+
+TTMEM = os.environ["TTMEM"]
+SAMPLES = pathlib.Path(os.environ.get("TTMEM_SHARED", "../shared")) / "samples" / "answers"
+WORMHOLE, BLACKHOLE = Device(), Device(banks=8, total=4075.422, l1_total=1.331)
+os.environ.setdefault("TTMEM_HOME", tempfile.mkdtemp())
+
+
+def run(*args, status=0):
+    done = subprocess.run([TTMEM, *args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if status is not None and done.returncode != status:
+        raise AssertionError("ttmem %s: exit %d\n%s" % (" ".join(args), done.returncode, done.stdout))
+    return " ".join(done.stdout.split())
+
+
+def findings(log):
+    done = subprocess.run([TTMEM, "analyze", log, "--no-html", "--no-json", "--json"], stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)
+
+
+def sample(*parts):
+    path = SAMPLES.joinpath(*parts)
+    if not path.exists():
+        raise unittest.SkipTest("%s is absent" % path)
+    return str(path)
+
+
+def program(log, *sizes, free=True):
+    """A chain of results, each made of the one before it, which is freed then."""
+    log.start()
+    last = log.make(sizes[0], loc="a")
+    for i, mb in enumerate(sizes[1:]):
+        value = log.make(mb, loc="bcdefgh"[i], of=(last,))
+        log.free(last)
+        last = value
+    if free:
+        log.free(last)
+    log.finish()
+
+
+class Mixed(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name) / "x_profile.log"
+
+    def alive(self, log):
+        return [row["per_bank_MB"] for row in findings(log)["live_at_peak"]["DRAM"]["rows"]]
+
+    # ---- Devices that are opened anew -------------------------------------------------------------------------------------
+
+    def reopened(self, *devices):
+        """Each device runs 40, then 25 of it; the largest peak is the last one's."""
+        log = Log(devices[0])
+        for i, device in enumerate(devices):
+            log.open(device)
+            program(log, 40.0 + i, 25.0)
+        return log.write(self.path)
+
+    def test_the_live_set_uses_the_banks_of_its_moment(self):
+        for devices in ((WORMHOLE, BLACKHOLE), (BLACKHOLE, WORMHOLE), (WORMHOLE, BLACKHOLE, Device(banks=7, total=4075.0))):
+            log = self.reopened(*devices)
+            rows = findings(log)["live_at_peak"]["DRAM"]
+            self.assertEqual(rows["explained_pct"], 100)
+            self.assertEqual(sorted(round(r["per_bank_MB"], 1) for r in rows["rows"]), [25.0, 39.0 + len(devices)])
+            self.assertIn("100.0 % attributed", run("ask", log, "--at-peak"))
+
+    def test_operations_are_sized_for_their_own_device(self):
+        log = self.reopened(WORMHOLE, BLACKHOLE)
+        self.assertIn("40.00 MB per bank (derived)", run("ask", log, "--op", "0"))
+        self.assertIn("41.00 MB per bank (derived)", run("ask", log, "--op", "2"))
+
+    def test_the_sample_with_banks_that_change(self):
+        said = run("ask", sample("B1", "b1.log"), "--at-peak")
+        self.assertIn("112.5 activations a3", said)
+        self.assertNotIn("operations 41.67", said)
+
+    # ---- Processes that are cut off ---------------------------------------------------------------------------------------
+
+    def cut(self, second, keep=None):
+        """A process that dies in its third operation, and `second` behind it in the same file."""
+        log = Log()
+        log.start()
+        first = log.make(50.0, loc="in")
+        other = log.make(100.0, "ttnn.matmul", "mm", (first, first))
+        log.make(50.0, loc="relu", of=(other,))
+        if keep is not None:
+            log.lines = log.lines[:keep]
+        return join(self.path, log, second)
+
+    def test_effects_across_a_cut_are_unknown(self):
+        second = Log()
+        program(second, 150.0, 300.0)
+        for keep in (None, -1, -3, -5):  # also inside the block of the last operation, and without it
+            log = self.cut(second, keep)
+            self.assertIn("delta unknown: its program was cut off" if keep != -5 else "delta", run("ask", log, "--op", "2" if keep != -5 else "0"))
+            self.assertNotIn("-150", run("ask", log, "--range", "0-4"))
+
+    def test_what_a_cut_process_held_is_gone(self):
+        second = Log()
+        program(second, 250.0, 300.0)
+        self.assertEqual(sorted(self.alive(self.cut(second))), [250.0, 300.0])
+
+    def test_the_sample_with_appended_processes(self):
+        for name in ("b4.log", "b5.log"):
+            self.assertIn("delta unknown", run("ask", sample("B3", name), "--op", "2"))
+
+    def test_the_host_is_not_taken_for_the_last_operation(self):
+        log = Log()
+        log.start()
+        log.make(50.0)
+        log.debug("Finished execution of program: main")
+        log.open(WORMHOLE)  # the host let all go
+        program(log, 20.0)
+        self.assertIn("delta unknown: the host changed memory after it", run("ask", log.write(self.path), "--op", "0"))
+
+
+if __name__ == "__main__":
+    unittest.main()
