@@ -22,6 +22,13 @@ def dram(rows):
             "#ttnn.buffer_type<dram>>, <interleaved>>>" % (rows, rows, rows // 32))
 
 
+def l1(rows, shard=None):
+    """In L1: interleaved, or a block of tiles on each of 8x8 cores."""
+    place = "<1x1>, memref<%dx32x" % (rows // 32) if not shard else "<8x8>, memref<%dx%dx" % shard
+    return ("tensor<1x%dx1024xbf16, #ttnn.ttnn_layout<(d0, d1, d2) -> (d0 * %d + d1, d2), %s!ttcore.tile<32x32, bf16>, "
+            "#ttnn.buffer_type<l1>>, <%s>>>" % (rows, rows, place, "block_sharded" if shard else "interleaved"))
+
+
 class Log:
     def __init__(self, device=None, prefix=""):
         self.lines, self.prefix = [], prefix
@@ -76,6 +83,13 @@ class Log:
         self.values[value] = rows
         self.held += self.device.mb(rows)
         return value
+
+    def make_typed(self, kind, name="ttnn.to_memory_config", loc="l1"):
+        """An operation with one result of a type, which takes nothing of DRAM; it is freed at once."""
+        value = "%%%d" % self.next
+        self.next += 1
+        self.operation('%s = "%s"() : () -> %s loc("%s")' % (value, name, kind, loc), "ToMemoryConfigOp")
+        self.operation('"ttnn.deallocate"(%s) <{force = false}> : (%s) -> () loc(unknown)' % (value, kind), "DeallocateOp")
 
     def free(self, value):
         rows = self.values.pop(value)

@@ -60,10 +60,17 @@ static bool grows(ttm_alive_class class) {
   return class == TTM_ALIVE_ACTIVATION || class == TTM_ALIVE_INPUT || class == TTM_ALIVE_KV_CACHE;
 }
 
+/* What a run leaves behind is there for the next ones, though the run itself did the same as one before. */
+static bool outlives_run(const ttm_profile *p, uint32_t tensor) {
+  uint32_t freed = p->tensors.at[tensor].freed_by, birth = p->ops.at[p->tensors.at[tensor].birth].call;
+  return freed >= p->ops.n || birth >= p->calls.n || p->ops.at[freed].call >= p->calls.n ||
+         ttm_call_top(p, p->ops.at[freed].call) != ttm_call_top(p, birth);
+}
+
 static int record_tensor(recording *r, const ttm_replay_event *event) {
   uint64_t *bits = &r->recorded[event->tensor / 64], bit = UINT64_C(1) << (event->tensor % 64);
   bool take = event->act == TTM_REPLAY_TAKE;
-  if (take ? r->skip : !(*bits & bit)) return TTM_OK;
+  if (take ? r->skip && !outlives_run(r->p, event->tensor) : !(*bits & bit)) return TTM_OK;
   if (take)
     *bits |= bit;
   else
@@ -76,8 +83,7 @@ static int record_tensor(recording *r, const ttm_replay_event *event) {
             .act = (uint8_t)event->act,
             .memory = (uint8_t)event->memory};
   m.weight = class == TTM_ALIVE_WEIGHT;
-  /* What lies in L1 is placed there by size: a larger batch would go to DRAM. */
-  m.grows = event->memory == TTM_REPLAY_DRAM && grows(class);
+  m.grows = grows(class);
   return ttm_vec_push(&r->moves, m) ? TTM_ENOMEM : TTM_OK;
 }
 
@@ -251,7 +257,7 @@ static void try_last(ttm_fit_board *out, stage *s, uint32_t batch) {
     int m = memory == TTM_L1 ? TTM_REPLAY_L1 : TTM_REPLAY_DRAM;
     uint64_t page = what->size % 2048 == 0 ? 2048 : s->align.dram, at;
     uint32_t op = p->incidents.at[i].op;
-    bool larger = batch > 1 && m == TTM_REPLAY_DRAM && op < p->ops.n && grows(ttm_alive_origin_of(p, op, 0).class);
+    bool larger = batch > 1 && op < p->ops.n && grows(ttm_alive_origin_of(p, op, 0).class);
     uint64_t pages = ttm_mul_sat(ttm_div_up(what->size, page), larger ? batch : 1);
     uint64_t needed = ttm_mul_sat(ttm_div_up(pages, s->bank_count[m]), page);
     if (!ttm_bank_take(&s->banks[m], needed, m == TTM_REPLAY_L1, &at)) refuse(out, s, op, needed, m);

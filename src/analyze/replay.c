@@ -414,18 +414,24 @@ static int take_states(ttm_replay *r, uint32_t end) {
   return status;
 }
 
+/* The states that stand before an operation takes effect: up to its own, or to those of the lines above it. */
+static int take_states_before(ttm_replay *r, uint32_t op) {
+  const ttm_profile *p = r->profile;
+  uint32_t end = own_state(r, op) + 1;
+  if (!end) /* TTM_NONE */
+    for (end = r->next_state; end < p->states.n && p->states.at[end].line < p->ops.at[op].line;) end++;
+  return take_states(r, end);
+}
+
 int ttm_replay_to_op(ttm_replay *r, uint32_t op) {
   const ttm_profile *p = r->profile;
   int status = TTM_OK;
   for (; r->next < op && r->next < p->ops.n && !status; r->next++) {
-    uint32_t state = own_state(r, r->next);
-    if (state != TTM_NONE) status = take_states(r, state + 1);
+    status = take_states_before(r, r->next);
     if (!status) status = take_op(r, r->next);
   }
-  uint32_t last = op < p->ops.n ? own_state(r, op) : TTM_NONE;
-  if (!status && last != TTM_NONE) status = take_states(r, last + 1);
-  if (!status && op >= p->ops.n) status = take_states(r, (uint32_t)p->states.n);
-  return status;
+  if (status) return status;
+  return op < p->ops.n ? take_states_before(r, op) : take_states(r, (uint32_t)p->states.n);
 }
 
 int ttm_replay_to_state(ttm_replay *r, uint32_t state) {
@@ -439,8 +445,8 @@ int ttm_replay_to_state(ttm_replay *r, uint32_t state) {
   int status = TTM_OK;
   for (; r->next < end && !status; r->next++) {
     uint32_t own = own_state(r, r->next);
-    if (own != TTM_NONE && own > state) break;
-    if (own != TTM_NONE) status = take_states(r, own + 1);
+    if (own == TTM_NONE ? p->ops.at[r->next].line > p->states.at[state].line : own > state) break;
+    status = take_states_before(r, r->next);
     if (!status) status = take_op(r, r->next);
   }
   return status ? status : take_states(r, state + 1);

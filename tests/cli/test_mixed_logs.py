@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
-from small_logs import Device, Log, join  # noqa: E402
+from small_logs import Device, Log, join, l1  # noqa: E402
 
 TTMEM = os.environ["TTMEM"]
 SAMPLES = pathlib.Path(os.environ.get("TTMEM_SHARED", "../shared")) / "samples" / "answers"
@@ -126,6 +126,33 @@ class Mixed(unittest.TestCase):
         log.open(WORMHOLE)  # the host let all go
         program(log, 20.0)
         self.assertIn("delta unknown: the host changed memory after it", run("ask", log.write(self.path), "--op", "0"))
+
+
+    # ---- Batches ------------------------------------------------------------------------------------------------------------
+
+    def fit(self, log, *options, status=None):
+        done = subprocess.run([TTMEM, "fit", log, "--board", "n150", "--json", *options], stdout=subprocess.PIPE, text=True)
+        if status is not None:
+            self.assertEqual(done.returncode, status, done.stdout)
+        return json.loads(done.stdout)["boards"][0]
+
+    def test_l1_grows_with_the_batch(self):
+        # 512x1024 bf16: 2x4 tiles on each of 64 cores, or 512 tiles over 64 banks; ttnn has 1,393,312 bytes of L1 for tensors on n150.
+        for kind, per_core in ((l1(512, (2, 4)), 16384), (l1(512), 16384), (l1(32), 2048)):
+            log = Log()
+            log.states = False
+            log.start()
+            log.make_typed(kind)
+            log.finish()
+            path = log.write(self.path)
+            self.assertEqual(self.fit(path, "--scale-batch", "10")["peak_l1_per_core_B"], 5 * 2048 if per_core == 2048 else 10 * per_core)
+            self.assertEqual(self.fit(path)["largest_batch"], min(1024, 1393312 // per_core if per_core > 2048 else 1024))
+
+    def test_the_sample_with_tensors_in_l1(self):
+        log = sample("B6", "rb1.log")
+        self.assertEqual(self.fit(log)["largest_batch"], 85)
+        self.assertIs(self.fit(log, "--scale-batch", "100", status=1)["fits"], False)
+        self.assertEqual(self.fit(log, "--scale-batch", "85", status=0)["peak_l1_per_core_B"], 85 * 16384)
 
 
 if __name__ == "__main__":
