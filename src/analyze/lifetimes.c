@@ -39,17 +39,17 @@ static uint64_t on_device(const ttm_profile *p, uint32_t op, const ttm_tensor_ty
   return known ? ttm_tensor_bank_bytes(type, level.banks, ttm_op_alignment(p, op)) : 0;
 }
 
-/* A result that took no memory is a view of what was given: that lives on, though its own name is not used again. */
-static bool may_be_viewed(const search *s, uint32_t op) {
-  const ttm_op_text *text = ttm_op_text_of(s->p, op);
-  ttm_str name = ttm_profile_string(s->p, text->name);
+/* A result that took no memory is a view. */
+bool ttm_op_may_view(const ttm_profile *p, uint32_t op) {
+  const ttm_op_text *text = ttm_op_text_of(p, op);
+  ttm_str name = ttm_profile_string(p, text->name);
   int64_t effect;
   if (ttm_str_contains(name, TTM_LIT("reshape")) || ttm_str_contains(name, TTM_LIT("view"))) return true;
-  if (text->kind == TTM_OP_LOAD_CACHED || !ttm_op_effect(s->p, op, TTM_DRAM, &effect)) return true;
+  if (text->kind == TTM_OP_LOAD_CACHED || !ttm_op_effect(p, op, TTM_DRAM, &effect)) return true;
   uint64_t expected = 0;
   for (uint32_t k = 0; k < text->outputs.n; k++) {
-    const ttm_tensor_type *type = ttm_op_text_output(s->p, text, k);
-    if (type && type->buffer == TTM_BUFFER_DRAM) expected += on_device(s->p, op, type);
+    const ttm_tensor_type *type = ttm_op_text_output(p, text, k);
+    if (type && type->buffer == TTM_BUFFER_DRAM) expected += on_device(p, op, type);
   }
   return expected > 4 * TTM_LEVEL_SLACK && effect >= 0 && ttm_level_bytes((uint64_t)effect) < expected / 2;
 }
@@ -76,7 +76,7 @@ static uint32_t gap_of(const search *s, uint32_t tensor) {
   uint32_t gap = ttm_elements_between(s->f, row->last_use, row->freed_by);
   if (gap < LEAST_GAP || bank_bytes(s, tensor) < s->least_bytes) return 0;
   /* A capture knows a view by the buffer it lies in: its uses are the buffer's. */
-  return !s->device.buffers && may_be_viewed(s, row->last_use) ? 0 : gap;
+  return !s->device.buffers && ttm_op_may_view(p, row->last_use) ? 0 : gap;
 }
 
 static int note(search *s, uint32_t tensor, uint32_t gap) {

@@ -36,6 +36,10 @@ typedef struct ttm_lifetimes {
 
 struct ttm_findings;
 
+/* Whether the result of an operation may be a view of what it takes, which lives on then, though its own name is not used again. Of logs: a
+ * capture knows views by their buffers. */
+bool ttm_op_may_view(const ttm_profile *p, uint32_t op);
+
 /* 0 or TTM_ENOMEM. Needs the elements, peaks and live set of the findings. */
 int ttm_lifetimes_make(ttm_lifetimes *out, const struct ttm_findings *f);
 

@@ -69,6 +69,7 @@ enum {
   TTM_OP_CACHE_HIT = 4,  /* a load_cached answered from the cache */
   TTM_OP_RETAINED = 8,   /* a deallocate that freed nothing: "Tensor is retained" */
   TTM_OP_FAILED = 16,    /* an incident stopped it: its results never came to be */
+  TTM_OP_PART = 32,      /* captures: the rest of the operation before it, behind a free inside it */
 };
 
 /* One executed operation, deallocations and get_device included, in log order. */

@@ -77,6 +77,7 @@ int ttm_capture_finish_op(ttm_capture_loader *l) {
 /* The operation that allocates now. After a free inside it, which is an operation of its own, the rest is a second part. */
 static int current_op(ttm_capture_loader *l, uint32_t line) {
   uint32_t name = l->op_name, location = l->op_location, factory = l->factory;
+  bool part = l->op != TTM_NONE;
   if (l->op != TTM_NONE && l->op + 1 == l->profile->ops.n) return TTM_OK;
   if (l->op == TTM_NONE) { /* outside every function, or inside a deallocate */
     location = factory = 0;
@@ -84,6 +85,7 @@ static int current_op(ttm_capture_loader *l, uint32_t line) {
   }
   if (ttm_capture_finish_op(l) || ttm_capture_begin_op(l, name, location, line)) return TTM_ENOMEM;
   l->factory = factory;
+  if (part) l->profile->ops.at[l->op].flags |= TTM_OP_PART;
   return TTM_OK;
 }
 

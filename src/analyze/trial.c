@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/trial.h"
+
+#include <stdlib.h>
+
+#include "analyze/parts.h"
+#include "base/checked.h"
+#include "base/hash.h"
+
+/* What a type takes when the changes of a mask are made to it. */
+typedef struct cost_row {
+  uint64_t before, after; /* bytes per bank: here as recorded, there as changed */
+  int memory;             /* TTM_REPLAY_*; -1: not on the device */
+  uint32_t refused;       /* changes of the mask that this type cannot take */
+} cost_row;
+
+/* Something that happens to a holding before the first entry behind an operation. */
+typedef struct moment {
+  uint32_t op, holding;
+} moment;
+
+typedef struct stage {
+  const ttm_ledger *l;
+  const ttm_profile *p;
+  const ttm_ledger_device *recorded_on;
+  const ttm_change *changes;
+  size_t change_count;
+  ttm_trial *out;
+  uint32_t *marks;    /* by holding: changes that mean it */
+  uint32_t *by_class; /* by holding: of them, those that name its class only */
+  ttm_extent *held;   /* by holding; size 0: not held */
+  uint64_t *recorded; /* by holding: bytes per bank that the input still holds of it, of extras */
+  uint8_t *memory;    /* by holding: where it is held */
+  ttm_bank banks[TTM_REPLAY_MEMORIES];
+  uint32_t bank_count[TTM_REPLAY_MEMORIES];
+  ttm_alignment align;
+  const ttm_board *board; /* another one; NULL */
+  TTM_VEC(cost_row) costs;
+  ttm_map cost_of; /* hash of type and marks -> costs */
+  TTM_VEC(moment) frees, firsts;
+  size_t next_free, next_first;
+  int status;
+} stage;
+
+static void estimate(stage *s, const char *why) {
+  if (!s->out->estimate) s->out->estimate = why;
+}
+
+/* ---- Who is meant ------------------------------------------------------------------------------------------------------- */
+
+static uint32_t marks_of(const stage *s, const ttm_label *label, uint32_t op, uint32_t *by_class) {
+  uint32_t marks = 0, index = UINT32_MAX;
+  bool class;
+  *by_class = 0;
+  if (op < s->p->ops.n) index = ttm_findings_index(s->l->findings, op);
+  for (size_t c = 0; c < s->change_count; c++) {
+    if (!ttm_change_means(&s->changes[c], label, index, &class)) continue;
+    marks |= UINT32_C(1) << c;
+    if (class) *by_class |= UINT32_C(1) << c;
+  }
+  return marks;
+}
+
+/* Many holdings share a label; only patterns like "#12" tell them apart. */
+static int mark_holdings(stage *s) {
+  const ttm_ledger *l = s->l;
+  struct {
+    uint32_t marks, by_class;
+  } *known = ttm_alloc_array(l->labels.n, sizeof *known);
+  bool numbers = false;
+  if (!known) return TTM_ENOMEM;
+  for (size_t c = 0; c < s->change_count; c++)
+    numbers |= ttm_str_find_char(s->changes[c].pattern, '#') != TTM_NOT_FOUND;
+  for (size_t i = 0; i < l->labels.n && !numbers; i++)
+    known[i].marks = marks_of(s, &l->labels.at[i], TTM_NONE, &known[i].by_class);
+  for (size_t i = 0; i < l->holdings.n; i++) {
+    const ttm_holding *h = &l->holdings.at[i];
+    s->marks[i] = known[h->label].marks;
+    s->by_class[i] = known[h->label].by_class;
+    if (numbers) s->marks[i] = marks_of(s, &l->labels.at[h->label], h->op, &s->by_class[i]);
+  }
+  ttm_free(known);
+  return TTM_OK;
+}
+
+/* ---- What it takes -------------------------------------------------------------------------------------------------------- */
+
+static int memory_of(ttm_buffer_kind buffer) {
+  return buffer == TTM_BUFFER_DRAM ? TTM_REPLAY_DRAM : buffer == TTM_BUFFER_L1 ? TTM_REPLAY_L1 : -1;
+}
+
+static cost_row cost_type(const stage *s, const ttm_tensor_type *type, uint32_t marks, uint32_t by_class) {
+  cost_row row = {.memory = memory_of(type->buffer)};
+  ttm_tensor_type now = *type;
+  const char *why;
+  if (row.memory >= 0)
+    row.before = ttm_tensor_bank_bytes(type, s->recorded_on->banks[row.memory], s->recorded_on->align);
+  for (size_t c = 0; c < s->change_count; c++) {
+    ttm_tensor_type next = now;
+    if (!(marks >> c & 1)) continue;
+    if (ttm_change_type(&s->changes[c], &next, by_class >> c & 1, &why))
+      now = next;
+    else
+      row.refused |= UINT32_C(1) << c;
+  }
+  row.memory = memory_of(now.buffer);
+  if (row.memory >= 0) row.after = ttm_tensor_bank_bytes(&now, s->bank_count[row.memory], s->align);
+  return row;
+}
+
+static const cost_row *cost_of(stage *s, const ttm_tensor_type *type, uint32_t marks, uint32_t by_class) {
+  struct {
+    const ttm_tensor_type *type;
+    uint32_t marks, by_class;
+  } words = {type, marks, by_class};
+  uint64_t key = ttm_hash(&words, sizeof words, ttm_hash_seed());
+  uint32_t at = ttm_map_get(&s->cost_of, key, TTM_NONE);
+  if (at != TTM_NONE) return &s->costs.at[at];
+  if (ttm_vec_push(&s->costs, cost_type(s, type, marks, by_class)) ||
+      ttm_map_set(&s->cost_of, key, (uint32_t)(s->costs.n - 1)))
+    return s->status = TTM_ENOMEM, NULL;
+  return &s->costs.at[s->costs.n - 1];
+}
+
+/* What nobody knows the type of goes page by page over the banks. */
+static uint64_t spread(const stage *s, const ttm_holding *h, uint32_t marks) {
+  uint64_t total = h->total;
+  uint32_t banks = s->bank_count[h->memory];
+  for (size_t c = 0; c < s->change_count; c++) {
+    const ttm_change *change = &s->changes[c];
+    if (!(marks >> c & 1)) continue;
+    if (change->kind == TTM_CHANGE_BATCH) total = ttm_div_up(ttm_mul_sat(total, change->down), change->across);
+    if (change->kind == TTM_CHANGE_DIVIDE) total = ttm_div_up(total, change->across);
+  }
+  if (!s->board && total == h->total) return h->bytes;
+  if (!h->page) return ttm_round_up(ttm_div_up(total, banks), s->align.dram);
+  uint64_t page = ttm_round_up(h->page, h->memory == TTM_REPLAY_L1 ? s->align.l1 : s->align.dram);
+  return ttm_round_up(ttm_mul_sat(ttm_div_up(ttm_div_up(total, h->page), banks), page), s->align.dram);
+}
+
+/* Changes that make a tensor of another size or elsewhere. */
+static uint32_t resizing(const stage *s, uint32_t marks) {
+  for (size_t c = 0; c < s->change_count; c++)
+    if (s->changes[c].kind == TTM_CHANGE_FREE || s->changes[c].kind == TTM_CHANGE_ORDER) marks &= ~(UINT32_C(1) << c);
+  return marks;
+}
+
+/* Bytes per bank that the arguments in a holding take less. */
+static uint64_t arguments_save(stage *s, const ttm_holding *h) {
+  uint64_t less = 0;
+  for (uint32_t i = 0; i < h->arguments; i++) {
+    const ttm_held_argument *argument = &s->l->arguments.at[h->first_argument + i];
+    uint32_t by_class, all = marks_of(s, &s->l->labels.at[argument->label], TTM_NONE, &by_class),
+                       marks = resizing(s, all);
+    const cost_row *row = marks && argument->type ? cost_of(s, argument->type, marks, by_class) : NULL;
+    uint32_t changed = row ? marks & ~row->refused : 0;
+    for (size_t c = 0; c < s->change_count; c++) {
+      s->out->match[c].matched += all >> c & 1;
+      s->out->match[c].changed += changed >> c & 1;
+      if ((all & ~changed) >> c & 1) s->out->match[c].why = "was on the device before the log began";
+    }
+    if (!changed) continue;
+    estimate(s,
+             "weights or inputs that were on the device before the log began have no place of their own in the replay");
+    uint64_t after = row->memory == h->memory ? row->after : 0;
+    less = ttm_add_sat(less, ttm_sub_sat(argument->bytes, after));
+  }
+  return less;
+}
+
+/* Bytes per bank and memory of a holding, as changed. */
+static uint64_t size_of(stage *s, uint32_t holding, int *memory) {
+  const ttm_holding *h = &s->l->holdings.at[holding];
+  uint32_t marks = resizing(s, s->marks[holding]);
+  *memory = h->memory;
+  if (!marks && !s->board && !h->arguments) return h->bytes;
+  if (!h->type) return ttm_sub_sat(spread(s, h, marks), arguments_save(s, h));
+  const cost_row *row = cost_of(s, h->type, marks, s->by_class[holding]);
+  if (!row) return 0;
+  if (row->refused == marks && !s->board) return h->bytes;
+  *memory = row->memory;
+  if (row->before == h->bytes || !row->before) return row->after;
+  estimate(s, "the input and the tensor's type disagree about its size");
+  return ttm_round_up((uint64_t)((double)h->bytes * ((double)row->after / (double)row->before)), s->align.dram);
+}
+
+/* ---- When it comes and goes ------------------------------------------------------------------------------------------------ */
+
+/* The last part of an operation: what frees inside one divides it. */
+static uint32_t end_of_op(const ttm_profile *p, uint32_t op) {
+  uint32_t end = op;
+  for (uint32_t next = op + 1; next < p->ops.n; next++) {
+    if (p->ops.at[next].flags & TTM_OP_PART)
+      end = next;
+    else if (ttm_op_text_of(p, next)->kind != TTM_OP_DEALLOCATE)
+      break;
+  }
+  return end;
+}
+
+static uint32_t top_of(const ttm_profile *p, uint32_t op) {
+  return op < p->ops.n && p->ops.at[op].call < p->calls.n ? ttm_call_top(p, p->ops.at[op].call) : TTM_NONE;
+}
+
+/* The operation after which it is to be freed; TTM_NONE when that cannot be said. */
+static uint32_t free_after(const stage *s, const ttm_holding *h, ttm_free_when when, uint32_t now, const char **why) {
+  const ttm_profile *p = s->p;
+  *why = "is no tensor of an operation";
+  if (h->tensor == TTM_NONE) return TTM_NONE;
+  uint32_t last = p->tensors.at[h->tensor].last_use;
+  *why = "is still used";
+  if (when == TTM_FREE_NOW) return last > now && last != h->op ? TTM_NONE : now;
+  *why = "is kept for later runs";
+  if (p->ops.at[h->op].flags & TTM_OP_CONST_EVAL) return TTM_NONE;
+  if (when == TTM_FREE_RUN_END) {
+    uint32_t top = top_of(p, h->op);
+    return top == TTM_NONE ? TTM_NONE : p->calls.at[top].last_op;
+  }
+  *why = "may be the memory of a view that is used later";
+  if (p->kind != TTM_LOG_CAPTURE && ttm_op_may_view(p, last)) return TTM_NONE;
+  return end_of_op(p, last);
+}
+
+static int by_op(const void *a, const void *b) {
+  const moment *x = a, *y = b;
+  if (x->op != y->op) return x->op < y->op ? -1 : 1;
+  return x->holding < y->holding ? -1 : x->holding > y->holding;
+}
+
+/* Counts what a change means, and keeps when the holding goes or comes. */
+static int plan_one(stage *s, uint32_t holding, size_t c, uint32_t now) {
+  const ttm_holding *h = &s->l->holdings.at[holding];
+  const ttm_change *change = &s->changes[c];
+  ttm_trial_match *match = &s->out->match[c];
+  const char *why = NULL;
+  if (h->tensor == TTM_NONE && !h->type && change->kind != TTM_CHANGE_BATCH && change->kind != TTM_CHANGE_DIVIDE)
+    return TTM_OK;
+  match->matched++;
+  if (change->kind == TTM_CHANGE_FREE) {
+    uint32_t op = free_after(s, h, change->when, now, &why);
+    match->changed += op != TTM_NONE;
+    if (op == TTM_NONE) match->why = why;
+    return op == TTM_NONE ? TTM_OK : ttm_vec_push(&s->frees, ((moment){op, holding}));
+  }
+  if (change->kind == TTM_CHANGE_ORDER) {
+    uint32_t top = top_of(s->p, h->op);
+    match->changed++;
+    return ttm_vec_push(&s->firsts, ((moment){top == TTM_NONE ? 0 : s->p->calls.at[top].first_op, holding}));
+  }
+  ttm_tensor_type type = h->type ? *h->type : (ttm_tensor_type){.has_layout = true};
+  bool can = h->type ? ttm_change_type(change, &type, s->by_class[holding] >> c & 1, &why) : true;
+  match->changed += can;
+  if (!can) match->why = why;
+  return TTM_OK;
+}
+
+/* Where "now" is: right before the first failure, else before the operation that raises the DRAM peak. */
+static uint32_t now_of(const stage *s) {
+  const ttm_peak *peak = &s->l->findings->peak[TTM_DRAM];
+  uint32_t op = peak->known && peak->cause < s->p->ops.n ? peak->cause : (uint32_t)s->p->ops.n;
+  for (size_t i = s->l->entries.n; i-- > 0;)
+    if (s->l->entries.at[i].act == TTM_ENTRY_REFUSED) op = s->l->entries.at[i].op;
+  return op ? op - 1 : 0;
+}
+
+static int plan(stage *s) {
+  uint32_t now = now_of(s);
+  int status = TTM_OK;
+  for (uint32_t h = 0; h < s->l->holdings.n && !status; h++)
+    for (size_t c = 0; s->marks[h] >> c && c < s->change_count && !status; c++)
+      if (s->marks[h] >> c & 1) status = plan_one(s, h, c, now);
+  if (s->frees.n) qsort(s->frees.at, s->frees.n, sizeof *s->frees.at, by_op);
+  if (s->firsts.n) qsort(s->firsts.at, s->firsts.n, sizeof *s->firsts.at, by_op);
+  return status;
+}
+
+/* ---- Playing --------------------------------------------------------------------------------------------------------------- */
+
+static void note_peak(stage *s, int memory, uint32_t op) {
+  ttm_trial_memory *m = &s->out->memories[memory];
+  if (s->banks[memory].allocated <= m->peak) return;
+  m->peak = s->banks[memory].allocated;
+  m->size = s->banks[memory].size;
+  m->peak_op = op;
+}
+
+static void refuse(stage *s, uint32_t op, uint64_t needed, int memory) {
+  const ttm_bank *bank = &s->banks[memory];
+  if (!s->out->fits) return;
+  s->out->fits = false;
+  s->out->refused_op = op;
+  ttm_incident_clear(&s->out->refusal);
+  s->out->refusal.kind = TTM_INCIDENT_OOM;
+  s->out->refusal.memory = ttm_str_of(ttm_memory_name(memory == TTM_REPLAY_L1 ? TTM_L1 : TTM_DRAM));
+  s->out->refusal.needed_per_bank = needed;
+  s->out->refusal.banks = s->bank_count[memory];
+  s->out->refusal.bank_size = bank->size;
+  s->out->refusal.allocated_per_bank = bank->allocated;
+  s->out->refusal.free_per_bank = ttm_bank_room(bank);
+  s->out->refusal.largest_free_block = ttm_bank_largest(bank);
+}
+
+/* False when there is no room. */
+static bool take(stage *s, uint32_t holding, uint32_t op) {
+  const ttm_holding *h = &s->l->holdings.at[holding];
+  int memory;
+  uint64_t size = size_of(s, holding, &memory), at;
+  if (memory < 0 || !size) return true;
+  bool from_top = memory == h->memory ? h->from_top : memory == TTM_REPLAY_L1;
+  if (!ttm_bank_take(&s->banks[memory], size, from_top, &at))
+    return refuse(s, h->tensor == TTM_NONE && !h->type ? TTM_NONE : op, size, memory), false;
+  s->held[holding] = (ttm_extent){at, size};
+  s->recorded[holding] = h->bytes;
+  s->memory[holding] = (uint8_t)memory;
+  s->out->misplaced += h->address != TTM_UNKNOWN && h->address != at;
+  note_peak(s, memory, op);
+  return true;
+}
+
+static void give(stage *s, uint32_t holding) {
+  ttm_extent *block = &s->held[holding];
+  if (block->size && ttm_bank_give(&s->banks[s->memory[holding]], block->at, block->size)) s->status = TTM_ENOMEM;
+  block->size = 0;
+}
+
+/* The upper part goes; the last of it takes with it what rounding left. */
+static void shrink(stage *s, uint32_t holding, uint64_t recorded) {
+  ttm_extent *block = &s->held[holding];
+  const ttm_holding *h = &s->l->holdings.at[holding];
+  uint64_t *left = &s->recorded[holding];
+  *left = ttm_sub_sat(*left, recorded);
+  if (*left < s->align.dram) return give(s, holding);
+  uint64_t gone = recorded;
+  if (s->board) gone = ttm_div_up(ttm_mul_sat(recorded, s->recorded_on->banks[h->memory]), s->bank_count[h->memory]);
+  gone = gone / s->align.dram * s->align.dram;
+  if (gone > block->size) gone = block->size;
+  if (gone && ttm_bank_give(&s->banks[s->memory[holding]], block->at + block->size - gone, gone))
+    s->status = TTM_ENOMEM;
+  block->size -= gone;
+}
+
+static uint64_t apart(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
+
+/* An allocation that the input says was refused. Whether it had room or not, it goes again: nobody knows for how long it would have stayed. */
+static void try_refused(stage *s, const ttm_entry *entry) {
+  const ttm_holding *h = &s->l->holdings.at[entry->holding];
+  const ttm_incident_text *what = &s->p->incidents.at[entry->incident].what;
+  const ttm_bank *bank = &s->banks[h->memory];
+  uint64_t largest = what->largest_free_block;
+  s->out->failures++;
+  s->out->entries_after = 0;
+  s->out->misplaced +=
+      what->free_per_bank != TTM_UNKNOWN && apart(what->free_per_bank, ttm_bank_room(bank)) > s->l->slack;
+  s->out->misplaced += largest != TTM_UNKNOWN && apart(largest, ttm_bank_largest(bank)) > s->l->slack;
+  s->out->failures_left += !take(s, entry->holding, entry->op);
+  give(s, entry->holding);
+}
+
+/* What is to be freed or allocated before an entry of `op`. False when there is no room. */
+static bool pass(stage *s, uint32_t op) {
+  for (; s->next_free < s->frees.n && s->frees.at[s->next_free].op < op; s->next_free++)
+    give(s, s->frees.at[s->next_free].holding);
+  for (; s->next_first < s->firsts.n && s->firsts.at[s->next_first].op <= op; s->next_first++)
+    if (!take(s, s->firsts.at[s->next_first].holding, op)) return false;
+  return true;
+}
+
+/* The device as it was opened; on another board each is that board. All is empty. */
+static void use_device(stage *s, const ttm_ledger_device *device) {
+  s->recorded_on = device;
+  s->costs.n = 0;
+  ttm_map_clear(&s->cost_of);
+  if (!s->board) s->align = device->align;
+  for (int m = 0; m < TTM_REPLAY_MEMORIES; m++) {
+    uint64_t size = device->size[m];
+    if (!s->board) s->bank_count[m] = device->banks[m];
+    if (s->board)
+      size = m == TTM_REPLAY_L1 ? ttm_board_l1_bank(s->board, ttm_l1_base_newest(s->board->arch), 0)
+                                : ttm_board_dram_bank(s->board, 0, false);
+    ttm_bank_free(&s->banks[m]);
+    if (ttm_bank_init(&s->banks[m], size)) s->status = TTM_ENOMEM;
+    if (!s->out->memories[m].peak) s->out->memories[m].size = size;
+  }
+}
+
+/* False: an allocation that the input had room for has none; nobody knows what would follow. */
+static bool play(stage *s, const ttm_entry *entry) {
+  if (!pass(s, entry->op)) return false;
+  switch ((ttm_entry_act)entry->act) {
+    case TTM_ENTRY_TAKE:
+      s->out->entries_after++;
+      return s->held[entry->holding].size || take(s, entry->holding, entry->op);
+    case TTM_ENTRY_GIVE:
+      give(s, entry->holding);
+      break;
+    case TTM_ENTRY_SHRINK:
+      shrink(s, entry->holding, entry->bytes);
+      break;
+    case TTM_ENTRY_REFUSED:
+      try_refused(s, entry);
+      break;
+    case TTM_ENTRY_DEVICE:
+      use_device(s, &s->l->devices.at[entry->holding]);
+      break;
+  }
+  return true;
+}
+
+/* ---- All of it --------------------------------------------------------------------------------------------------------------- */
+
+static void use_board(stage *s, const ttm_board *board) {
+  const ttm_arch *arch = &ttm_arches[board->arch];
+  s->board = board;
+  s->align = (ttm_alignment){arch->dram_align, arch->l1_align};
+  s->bank_count[TTM_REPLAY_DRAM] = board->dram_banks;
+  s->bank_count[TTM_REPLAY_L1] = board->l1_banks;
+}
+
+static const char *why_estimated(const ttm_change *change) {
+  if (change->kind == TTM_CHANGE_BATCH) return "the first dimension is taken for the batch";
+  if (change->kind == TTM_CHANGE_BOARD) return "the program may use other layouts on another board";
+  bool into_l1 =
+      change->kind == TTM_CHANGE_SHARD || (change->kind == TTM_CHANGE_MOVE && change->buffer == TTM_BUFFER_L1);
+  if (into_l1) return "the circular buffers of the operations are not part of the replay";
+  if (change->kind == TTM_CHANGE_DIVIDE) return "what is done with the parts is not known";
+  return NULL;
+}
+
+static int set_up(stage *s) {
+  size_t n = s->l->holdings.n;
+  for (int m = 0; m < TTM_REPLAY_MEMORIES; m++) s->out->memories[m].peak_op = TTM_NONE;
+  for (size_t c = 0; c < s->change_count; c++) {
+    if (s->changes[c].board) use_board(s, s->changes[c].board);
+    if (why_estimated(&s->changes[c])) estimate(s, why_estimated(&s->changes[c]));
+  }
+  use_device(s, &s->l->devices.at[0]);
+  s->marks = ttm_alloc_array(n, sizeof *s->marks);
+  s->by_class = ttm_alloc_array(n, sizeof *s->by_class);
+  s->held = ttm_alloc_array(n, sizeof *s->held);
+  s->recorded = ttm_alloc_array(n, sizeof *s->recorded);
+  s->memory = ttm_alloc_array(n, sizeof *s->memory);
+  return s->status || !s->marks || !s->by_class || !s->held || !s->recorded || !s->memory ? TTM_ENOMEM : TTM_OK;
+}
+
+int ttm_trial_run(ttm_trial *out, const ttm_ledger *ledger, const ttm_change *changes, size_t n) {
+  stage s = {.l = ledger, .p = ledger->findings->profile, .changes = changes, .change_count = n, .out = out};
+  *out = (ttm_trial){.fits = true, .refused_op = TTM_NONE};
+  s.status = set_up(&s);
+  if (!s.status && n) s.status = mark_holdings(&s);
+  if (!s.status && n) s.status = plan(&s);
+  for (size_t i = 0; i < ledger->entries.n && !s.status; i++)
+    if (!play(&s, &ledger->entries.at[i])) break;
+  for (int m = 0; m < TTM_REPLAY_MEMORIES; m++) ttm_bank_free(&s.banks[m]);
+  ttm_free(s.marks);
+  ttm_free(s.by_class);
+  ttm_free(s.held);
+  ttm_free(s.recorded);
+  ttm_free(s.memory);
+  ttm_vec_free(&s.costs);
+  ttm_map_free(&s.cost_of);
+  ttm_vec_free(&s.frees);
+  ttm_vec_free(&s.firsts);
+  return s.status;
+}
+
+void ttm_trial_judge(ttm_trial *after, const ttm_trial *before, const ttm_ledger *l) {
+  const ttm_seen *seen = &l->findings->profile->seen;
+  if (before->misplaced && !after->estimate) after->estimate = "the replay without the change does not lie as recorded";
+  for (int m = 0; m < TTM_REPLAY_MEMORIES; m++) {
+    if (l->measured[m] && apart(before->memories[m].peak, l->measured[m]) > l->slack && !after->estimate)
+      after->estimate = "the replay without the change does not come to the recorded peak";
+  }
+  if (before->failures_left != before->failures && !after->estimate)
+    after->estimate = "the replay without the change has room for what failed";
+  if (seen->trace_cache && !after->estimate) after->estimate = "operations of traces are not in the log";
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A trial: the allocations of a ledger played through the bank allocator again, with changes. What it comes to is exact ("replayed") as far as the
+ * input is told exactly and the change says what every tensor then takes; else it is estimated, and says why. */
+#ifndef TTM_ANALYZE_TRIAL_H
+#define TTM_ANALYZE_TRIAL_H
+
+#include "analyze/change.h"
+
+typedef struct ttm_trial_memory {
+  uint64_t peak;    /* per bank */
+  uint64_t size;    /* of a bank, then */
+  uint32_t peak_op; /* during which it is reached; TTM_NONE */
+} ttm_trial_memory;
+
+/* What became of one change. */
+typedef struct ttm_trial_match {
+  uint64_t matched, changed; /* tensors that the pattern means, and those that could be changed so */
+  const char *why;           /* of the others, or NULL: "is row-major ..." */
+} ttm_trial_match;
+
+typedef struct ttm_trial {
+  ttm_trial_memory memories[TTM_REPLAY_MEMORIES];
+  ttm_trial_match match[TTM_CHANGES];
+  uint32_t failures;         /* allocations that the input says were refused ... */
+  uint32_t failures_left;    /* ... and those that still are */
+  bool fits;                 /* everything found room */
+  ttm_incident_text refusal; /* unless it fits: the first, as ttnn would word it, without the sentence */
+  uint32_t refused_op;       /* whose; TTM_NONE also where no operation explains the memory */
+  uint64_t
+      entries_after;    /* allocations after the last failure that found room: the rest, as far as the input tells it */
+  uint64_t misplaced;   /* blocks that lie elsewhere than the input says, and failures that look otherwise */
+  const char *estimate; /* why it is no more than an estimate; NULL: exact */
+} ttm_trial;
+
+/* 0 or TTM_ENOMEM. At most TTM_CHANGES of them. Linear in the entries of the ledger. */
+int ttm_trial_run(ttm_trial *out, const ttm_ledger *ledger, const ttm_change *changes, size_t n);
+
+/* Compares what the changes came to with `before`, the trial without any: whether the replay is faithful enough to be believed. */
+void ttm_trial_judge(ttm_trial *after, const ttm_trial *before, const ttm_ledger *ledger);
+
+#endif
