@@ -28,13 +28,6 @@ double ttm_alive_set_quality(const ttm_alive_set *set) {
   return 100.0 - 100.0 * (double)unknown / (double)set->measured_bytes;
 }
 
-uint64_t ttm_alive_row_bfp8_saves(const ttm_profile *p, const ttm_alive_row *row) {
-  if (row->class != TTM_ALIVE_WEIGHT || row->type == TTM_NONE || row->forms_differ) return 0;
-  const ttm_tensor_type *type = &p->types.at[row->type].tensor;
-  bool matrix = type->tiled && type->shape.rank >= 2 && type->shape.at[type->shape.rank - 2] >= 32;
-  return matrix && ttm_str_eq(type->storage, TTM_LIT("bf16")) ? row->bank_bytes - ttm_bfp8_bytes(row->bank_bytes) : 0;
-}
-
 /* ---- Who made it, and of what ------------------------------------------------------------------------------------------- */
 
 typedef struct gathering {
@@ -81,17 +74,6 @@ static uint32_t entry_op(const ttm_profile *p, uint32_t op) {
   return op;
 }
 
-/* Operations that only move or convert what they take: their result is still that argument. */
-static bool is_conversion(const ttm_profile *p, uint32_t op) {
-  static const char *const names[] = {"ttnn.to_device",        "ttnn.to_layout", "ttnn.typecast",
-                                      "ttnn.to_memory_config", "ttnn.to_dtype",  "ttnn.from_device"};
-  ttm_str name = ttm_profile_string(p, ttm_op_text_of(p, op)->name);
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    if (ttm_str_eq(name, ttm_str_of(names[i]))) return true;
-  }
-  return false;
-}
-
 /* Slots of a captured trace stay for its replays: nobody is meant to free them. */
 static bool is_trace_slot(const ttm_profile *p, const ttm_call *call) {
   return call->parent != TTM_NONE &&
@@ -105,7 +87,8 @@ ttm_alive_origin ttm_alive_origin_of(const ttm_profile *p, uint32_t op, uint32_t
   ttm_alive_origin out = {const_eval ? TTM_ALIVE_CONST_EVAL : TTM_ALIVE_ACTIVATION, 0, TTM_NONE, false};
   if (inside && is_trace_slot(p, &p->calls.at[call])) return out.class = TTM_ALIVE_PROGRAM, out;
   if (!const_eval && inside && p->calls.at[call].run < run) return out.class = TTM_ALIVE_KEPT, out;
-  if (!const_eval && !is_conversion(p, op)) return out;
+  if (!const_eval && !ttm_op_is_conversion(ttm_profile_string(p, ttm_op_text_of(p, op)->name)))
+    return out; /* a conversion's result is still that argument */
   uint32_t entry = entry_op(p, op);
   ttm_list args = ttm_profile_weights(p, p->ops.at[entry].weights);
   if (!args.n) return out;
@@ -156,6 +139,7 @@ static int add_row(gathering *g, const ttm_alive_row *row, uint32_t text) {
   ttm_alive_row *same = &g->rows.at[at - 1];
   same->tensors += row->tensors;
   same->forms_differ |= same->type != row->type;
+  same->uses |= row->uses;
   if (row->smallest_bytes < same->smallest_bytes) same->smallest_bytes = row->smallest_bytes;
   same->bank_bytes += row->bank_bytes;
   same->logical_bytes = ttm_add_sat(same->logical_bytes, row->logical_bytes);
@@ -177,7 +161,7 @@ static int gather_tensors(gathering *g) {
     uint64_t at;
     if (!ttm_replay_block(&g->replay, t, &at)) continue;
     uint32_t type = ttm_tensor_type_id(p, t), op = p->tensors.at[t].birth;
-    ttm_alive_row row = {.arg = TTM_NONE, .op = op, .tensor = t, .tensors = 1};
+    ttm_alive_row row = {.arg = TTM_NONE, .op = op, .tensor = t, .tensors = 1, .uses = p->tensors.at[t].uses};
     measure_type(g, type, &row);
     if (!row.bank_bytes) continue; /* in the other memory */
     ttm_alive_origin origin = ttm_alive_origin_of(p, op, g->run);
@@ -373,6 +357,7 @@ static int add_buffer(gathering *g, const ttm_buffer *buffer) {
                        .bank_bytes = buffer->bank_bytes};
   if (type != TTM_NONE && p->types.at[type].is_tensor) {
     row.type = type;
+    row.uses = p->tensors.at[buffer->tensor].uses;
     row.logical_bytes = ttm_tensor_logical_bytes(&p->types.at[type].tensor);
     row.stored_bytes = ttm_buffer_stored(p, buffer);
   }

@@ -34,6 +34,7 @@ typedef struct ttm_alive_row {
   uint32_t source; /* type of the argument that a weight or input comes from; TTM_NONE when unknown */
   uint32_t tensors;
   bool forms_differ;                    /* several types among them */
+  uint8_t uses;                         /* what operations did with them: TTM_USE_* */
   bool guess;                           /* KV cache by its name alone: estimated */
   uint32_t group;                       /* its own; TTM_NONE when that was not kept */
   uint64_t smallest_bytes;              /* per bank, of the smallest of them */
@@ -106,8 +107,10 @@ uint64_t ttm_buffer_stored(const ttm_profile *p, const ttm_buffer *buffer);
 
 /* What bf16 tiles take as bfp8: 1088 bytes instead of 2048. */
 static inline uint64_t ttm_bfp8_bytes(uint64_t bf16_bytes) { return bf16_bytes / 2048 * 1088; }
-/* Bytes per bank that a row of weights would take less as bfp8. Matrices in bf16 only, else 0: norms and biases are small and sensitive. */
-uint64_t ttm_alive_row_bfp8_saves(const ttm_profile *p, const ttm_alive_row *row);
+
+struct ttm_findings;
+/* Bytes per bank that a row of weights would take less as bfp8: bf16 matrices that only matrix products use, else 0. */
+uint64_t ttm_alive_row_bfp8_saves(const struct ttm_findings *f, const ttm_alive_row *row);
 
 /* Bytes per bank that tensors, arguments and operations explain, and their share of what was measured in percent. */
 uint64_t ttm_alive_set_explained(const ttm_alive_set *set);

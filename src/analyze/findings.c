@@ -108,6 +108,7 @@ static int find_peak_and_alive(ttm_findings *f, const ttm_tally *tally) {
   const ttm_alive_set *dram = &f->alive_set[TTM_DRAM];
   if (!status && dram->known && dram->stored_bytes)
     f->alive_at_peak = (ttm_alive_sum){dram->logical_bytes, dram->stored_bytes, dram->typed};
+  if (!status) status = ttm_find_weight_uses(f);
   if (!status) ttm_find_demand(f);
   if (!status) status = ttm_lifetimes_make(&f->lifetimes, f);
   if (!status) ttm_wastes_make(&f->wastes, f);
@@ -216,6 +217,7 @@ void ttm_findings_free(ttm_findings *f) {
   ttm_vec_free(&f->registry.first_of_graph);
   ttm_vec_free(&f->registry.groups);
   ttm_arena_free(&f->registry.names);
+  ttm_map_free(&f->weight_uses);
   ttm_vec_free(&f->incidents);
   ttm_vec_free(&f->runs);
   ttm_vec_free(&f->programs);

@@ -167,7 +167,7 @@ typedef struct ttm_incident_finding {
 typedef struct ttm_weight_demand {
   uint64_t bytes;    /* of all of them on one device, estimated by those seen there; 0 when nothing tells */
   uint64_t capacity; /* of its DRAM */
-  uint64_t as_bfp8;  /* the same with every bf16 matrix as bfp8 */
+  uint64_t as_bfp8;  /* the same with the bf16 matrices of products as bfp8 */
   uint32_t matrices; /* so many of them */
   uint32_t largest;  /* string: name of the largest */
 } ttm_weight_demand;
@@ -246,6 +246,7 @@ struct ttm_findings {
   TTM_VEC(ttm_padding_place) padding_places; /* of these rows and of others */
   ttm_arena padding_names;
   ttm_registry registry;
+  ttm_map weight_uses; /* string: name of a weight -> TTM_USE_* of all programs */
   ttm_weight_demand weight_demand;
   TTM_VEC(ttm_incident_finding) incidents; /* in log order, one per profile incident */
   TTM_VEC(ttm_run) runs;

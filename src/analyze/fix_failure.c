@@ -169,12 +169,11 @@ static void add_kept(ttm_remedies *out, const ttm_findings *f, uint64_t missing)
 
 /* The fewest bf16 weights that would have made room as bfp8: rows come largest first. */
 static void add_weights(ttm_remedies *out, const ttm_findings *f, uint64_t missing) {
-  const ttm_profile *p = f->profile;
   const ttm_alive_set *set = &f->alive_set[TTM_DRAM];
   ttm_remedy remedy = {.kind = TTM_FIX_WEIGHTS, .check = TTM_FIX_ESTIMATED, .dtype = "bfp8"};
   for (size_t i = 0; i < set->rows.n && remedy.bytes < missing; i++) {
     const ttm_alive_row *row = &set->rows.at[i];
-    uint64_t saves = ttm_alive_row_bfp8_saves(p, row);
+    uint64_t saves = ttm_alive_row_bfp8_saves(f, row);
     if (!saves) continue;
     if (!remedy.count) remedy.name = row->name, remedy.op = row->op;
     remedy.count += row->tensors;
@@ -184,11 +183,12 @@ static void add_weights(ttm_remedies *out, const ttm_findings *f, uint64_t missi
 }
 
 /* A tensor between two free blocks which together would have been enough. */
-static void add_pin(ttm_remedies *out, const ttm_findings *f, uint64_t needed) {
+static void add_pin(ttm_remedies *out, const ttm_findings *f, uint64_t needed, uint32_t op) {
   const ttm_fragmentation *x = &f->fragmentation;
   for (size_t i = 0; i < x->pin_count; i++) {
     const ttm_pin *pin = &x->pins[i];
     if (pin->tensor == TTM_NONE || pin->tensors != 1 || pin->merged < needed) continue;
+    if (f->profile->tensors.at[pin->tensor].last_use >= op) continue; /* the failing operation takes it */
     ttm_remedy remedy = {.kind = TTM_FIX_MOVE_PIN, .check = TTM_FIX_DERIVED, .bytes = pin->merged, .count = 1};
     remedy.op = f->profile->tensors.at[pin->tensor].birth;
     add(out, remedy);
@@ -216,7 +216,7 @@ static void add_from_log(ttm_remedies *out, const ttm_findings *f, const ttm_inc
     add_weights(out, f, finding->shortfall);
   }
   if (finding->verdict == TTM_VERDICT_FRAGMENTED && f->fragmentation.pins_state == incident->state)
-    add_pin(out, f, incident->what.needed_per_bank);
+    add_pin(out, f, incident->what.needed_per_bank, incident->op);
 }
 
 static void find_oom(ttm_remedies *out, const ttm_findings *f, const ttm_incident *incident,
@@ -247,8 +247,11 @@ static void find_oom(ttm_remedies *out, const ttm_findings *f, const ttm_inciden
   }
   if (memory == TTM_L1) add(out, (ttm_remedy){.kind = TTM_FIX_DRAM, .check = TTM_FIX_ESTIMATED, .bytes = what->size});
   if (memory == TTM_DRAM && finding->verdict != TTM_VERDICT_FRAGMENTED) add_board(&o);
-  if (finding->verdict == TTM_VERDICT_EXHAUSTED) /* the headline's own number, when nothing better is known */
-    add(out, (ttm_remedy){.kind = TTM_FIX_FREE, .check = check, .bytes = finding->shortfall});
+  if (finding->verdict ==
+      TTM_VERDICT_EXHAUSTED) /* what lacks beside the largest free block, when nothing better is known */
+    add(out, (ttm_remedy){.kind = TTM_FIX_FREE,
+                          .check = check,
+                          .bytes = o.room ? what->needed_per_bank - o.room : finding->shortfall});
 }
 
 /* ---- Static buffers --------------------------------------------------------------------------------------------------- */

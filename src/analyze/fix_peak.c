@@ -168,7 +168,7 @@ static int advise_weights(adviser *a, ttm_waste_kind kind, ttm_remedy_kind kind_
   if (!first) return TTM_OK;
   for (size_t i = 0; i < a->set->rows.n && !status; i++) {
     const ttm_alive_row *row = &a->set->rows.at[i];
-    uint64_t bytes = ttm_waste_of(a->p, row, kind);
+    uint64_t bytes = ttm_waste_of(a->f, row, kind);
     if (!bytes) continue;
     most = ttm_add_sat(most, bytes);
     count++;
@@ -191,7 +191,7 @@ static int advise_shape(adviser *a, const ttm_waste *waste, ttm_remedy_kind kind
   for (uint32_t i = 0; i < a->set->rows.n && !status; i++) {
     const ttm_alive_row *row = &a->set->rows.at[i];
     if (row->type != first->type || !ttm_waste_has(a->f, waste, i)) continue;
-    uint64_t bytes = ttm_waste_of(a->p, row, waste->kind);
+    uint64_t bytes = ttm_waste_of(a->f, row, waste->kind);
     most = ttm_add_sat(most, bytes);
     count += row->tensors;
     status = add_saving(&list, a->p, row->tensor, bytes / (row->tensors ? row->tensors : 1));
@@ -202,9 +202,9 @@ static int advise_shape(adviser *a, const ttm_waste *waste, ttm_remedy_kind kind
   return status;
 }
 
-static const ttm_waste *first_reshape(const adviser *a) {
+static const ttm_waste *first_reshape(const adviser *a, ttm_waste_kind kind) {
   for (size_t i = 0; i < a->f->wastes.n; i++) {
-    if (a->f->wastes.at[i].kind == TTM_WASTE_PADDING && a->f->wastes.at[i].better.rank) return &a->f->wastes.at[i];
+    if (a->f->wastes.at[i].kind == kind && a->f->wastes.at[i].better.rank) return &a->f->wastes.at[i];
   }
   return NULL;
 }
@@ -225,13 +225,14 @@ static void advise_bfp8(adviser *a) {
   if (!is_tight(a)) return;
   for (uint32_t i = 0; i < a->set->rows.n; i++) {
     const ttm_alive_row *row = &a->set->rows.at[i];
-    uint64_t bytes = ttm_alive_row_bfp8_saves(a->p, row);
+    uint64_t bytes = ttm_alive_row_bfp8_saves(a->f, row);
     if (!bytes) continue;
     saves += bytes;
     if (first == TTM_NONE) first = i;
     count += row->tensors;
   }
-  propose(a, TTM_FIX_WEIGHTS, TTM_FIX_ESTIMATED, saves, count, TTM_NONE, first);
+  uint32_t op = first == TTM_NONE || a->set->rows.at[first].name ? TTM_NONE : a->set->rows.at[first].op;
+  propose(a, TTM_FIX_WEIGHTS, TTM_FIX_ESTIMATED, saves, count, op, first);
 }
 
 static void advise_runs(adviser *a) {
@@ -258,8 +259,8 @@ int ttm_fixes_of_peak(ttm_remedies *out, const ttm_findings *f) {
   int status = ttm_one_device_make(&a.device, a.p, a.set->device);
   if (!status) status = advise_weights(&a, TTM_WASTE_UPCAST, TTM_FIX_NO_UPCAST);
   if (!status) status = advise_weights(&a, TTM_WASTE_TWICE, TTM_FIX_ONE_FORM);
-  if (!status) status = advise_shape(&a, first_reshape(&a), TTM_FIX_RESHAPE);
-  if (!status) status = advise_shape(&a, first_waste(&a, TTM_WASTE_NARROW), TTM_FIX_WIDER_ROWS);
+  if (!status) status = advise_shape(&a, first_reshape(&a, TTM_WASTE_PADDING), TTM_FIX_RESHAPE);
+  if (!status) status = advise_shape(&a, first_reshape(&a, TTM_WASTE_NARROW), TTM_FIX_WIDER_ROWS);
   advise_bfp8(&a);
   advise_runs(&a);
   ttm_one_device_free(&a.device);

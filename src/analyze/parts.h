@@ -22,7 +22,8 @@ int ttm_find_alive(ttm_findings *f); /* needs the peaks; fills nothing when the 
 int ttm_find_padding(ttm_findings *f, const ttm_tally *tally);
 int ttm_find_distribution(ttm_findings *f, const ttm_tally *tally);
 int ttm_find_verdicts(ttm_findings *f);
-void ttm_find_demand(ttm_findings *f); /* needs the registry and the live set */
+int ttm_find_weight_uses(ttm_findings *f);
+void ttm_find_demand(ttm_findings *f); /* needs the registry, the live set and the uses */
 int ttm_find_runs(ttm_findings *f);
 int ttm_find_programs(ttm_findings *f); /* needs the runs */
 int ttm_find_leaks(ttm_findings *f);    /* likewise */

@@ -201,6 +201,34 @@ ttm_op_kind ttm_op_kind_of(ttm_str name) {
   return TTM_OP_PLAIN;
 }
 
+static bool is_one_of(ttm_str name, const char *const *names, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    if (ttm_str_eq(name, ttm_str_of(names[i]))) return true;
+  }
+  return false;
+}
+#define IS_ONE_OF(name, names) is_one_of(name, names, sizeof(names) / sizeof *(names))
+
+bool ttm_op_is_conversion(ttm_str name) {
+  static const char *const names[] = {"ttnn.to_device",        "ttnn.to_layout", "ttnn.typecast",
+                                      "ttnn.to_memory_config", "ttnn.to_dtype",  "ttnn.from_device"};
+  return IS_ONE_OF(name, names);
+}
+
+uint8_t ttm_operand_use(ttm_str operation, size_t operand) {
+  static const char *const products[] = {"matmul", "linear", "sparse_matmul", "MatmulDeviceOperation",
+                                         "SparseMatmulDeviceOperation"};
+  static const char *const look_ups[] = {"embedding", "EmbeddingsDeviceOperation"};
+  ttm_str name = operation;
+  if (ttm_op_kind_of(name) != TTM_OP_PLAIN || ttm_op_is_conversion(name) || ttm_str_starts(name, TTM_LIT("Tensor::")))
+    return 0;
+  for (size_t i = 0; i < operation.n; i++) {
+    if (operation.p[i] == '.' || operation.p[i] == ':') name = ttm_str_from(operation, i + 1);
+  }
+  if (operand == 1 && IS_ONE_OF(name, products)) return TTM_USE_MULTIPLY;
+  return operand == 1 && IS_ONE_OF(name, look_ups) ? TTM_USE_TABLE : TTM_USE_OTHER;
+}
+
 void ttm_op_line_clear(ttm_op_line *op) {
   ttm_strs operands = op->operands, inputs = op->inputs, outputs = op->outputs;
   operands.n = inputs.n = outputs.n = 0;

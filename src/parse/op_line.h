@@ -20,6 +20,19 @@ typedef enum ttm_op_kind {
 /* By the name in an operation line (ttnn.deallocate) or in the header of a block (DeallocateOp). */
 ttm_op_kind ttm_op_kind_of(ttm_str name);
 
+/* What an operation does with an operand. */
+enum {
+  TTM_USE_MULTIPLY =
+      1, /* the second factor of a matrix product: any dtype will do, and the result keeps the first one's */
+  TTM_USE_TABLE = 2, /* rows are looked up in it: bf16 rows, so that another form is converted inside */
+  TTM_USE_OTHER = 4,
+};
+/* TTM_USE_*, by the name of an operation or of a function of a capture ("ttnn.linear", "MatmulDeviceOperation"); 0 when it only hands the
+ * operand on, moves or converts it. */
+uint8_t ttm_operand_use(ttm_str operation, size_t operand);
+/* Its result is its operand, moved or converted: "ttnn.to_layout". */
+bool ttm_op_is_conversion(ttm_str name);
+
 /* Zero is the empty one. Views point into the parsed text. The vectors are reused from call to call and freed by
  * ttm_op_line_free. */
 typedef struct ttm_op_line {

@@ -104,6 +104,7 @@ int ttm_fill_text(ttm_builder *b, const ttm_op_line *line, ttm_str location, ttm
   enum { MOST_RESULTS = 4096 }; /* beyond any real operation: a hostile count must not cost memory */
   memset(row, 0, sizeof *row);  /* its bytes may be hashed */
   row->kind = (uint8_t)ttm_op_kind_of(line->name);
+  row->use = ttm_operand_use(line->name, 1) & 7;
   row->has_attributes = line->attributes.p != NULL;
   row->result_count = (uint16_t)(line->result_count < MOST_RESULTS ? line->result_count : MOST_RESULTS);
   if (ttm_build_string(b, line->name, &row->name) || ttm_build_string(b, line->attributes, &row->attributes) ||

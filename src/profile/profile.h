@@ -59,6 +59,7 @@ typedef struct ttm_op_text {
   uint8_t kind; /* ttm_op_kind */
   bool has_attributes : 1;
   bool synthetic : 1; /* made from a block without an operation line */
+  uint8_t use : 3;    /* ttm_operand_use of the second operand */
 } ttm_op_text;
 
 /* ---- Operations --------------------------------------------------------------------------------------------------- */
@@ -113,6 +114,7 @@ typedef struct ttm_tensor {
   uint32_t last_use; /* operation that last took it as an operand; birth when none did */
   /* Deallocate operation, or TTM_NONE: returned, retained, still alive, or nobody saw when it went. */
   uint32_t freed_by;
+  uint8_t uses; /* what operations did with it: TTM_USE_* */
 } ttm_tensor;
 
 /* ---- Programs ----------------------------------------------------------------------------------------------------- */
@@ -361,6 +363,11 @@ ttm_str ttm_value_print(const ttm_profile *p, ttm_value value, char scratch[TTM_
 
 static inline const ttm_op_text *ttm_op_text_of(const ttm_profile *p, uint32_t op) {
   return &p->texts.at[p->ops.at[op].text];
+}
+
+/* What an operation of a log does with an operand: TTM_USE_*, 0. */
+static inline uint8_t ttm_op_text_use(const ttm_op_text *text, uint32_t operand) {
+  return text->use && operand != 1 ? TTM_USE_OTHER : text->use;
 }
 
 /* True when the input tells what is freed when: the JSON files of a report do not. Without it nobody knows what is alive. */

@@ -110,7 +110,9 @@ static void free_tensor(ttm_profile *p, const ttm_scope *scope, uint32_t op, con
 static void use_operands(ttm_profile *p, const ttm_scope *scope, uint32_t op, const ttm_op_text *text) {
   for (uint32_t i = 0; i < text->operands.n; i++) {
     uint32_t tensor = ttm_map_get(&scope->values, p->lists.at[text->operands.first + i], TTM_NONE);
-    if (tensor != TTM_NONE) p->tensors.at[tensor].last_use = op;
+    if (tensor == TTM_NONE) continue;
+    p->tensors.at[tensor].last_use = op;
+    p->tensors.at[tensor].uses |= ttm_op_text_use(text, i);
   }
 }
 

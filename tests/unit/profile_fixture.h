@@ -97,7 +97,7 @@ static inline uint32_t fx_results(ttm_profile *p, uint32_t op, uint32_t self) {
   if (n) p->ops.at[op].tensor = first;
   for (uint32_t k = 0; k < n; k++) {
     uint32_t own = k == 0 && self != TTM_NONE ? self : first + k;
-    fx_ok(ttm_vec_push(&p->tensors, (ttm_tensor){own, op, op, TTM_NONE}));
+    fx_ok(ttm_vec_push(&p->tensors, (ttm_tensor){.self = own, .birth = op, .last_use = op, .freed_by = TTM_NONE}));
   }
   return op;
 }

@@ -429,6 +429,32 @@ static void modules_of_the_samples(void **state) {
   print_message("%zu operations in modules read\n", total);
 }
 
+static void what_operations_do_with_operands(void **state) {
+  (void)state;
+  const struct {
+    const char *name;
+    size_t operand;
+    uint8_t use;
+  } rows[] = {
+      {"ttnn.matmul", 1, TTM_USE_MULTIPLY},
+      {"ttnn.matmul", 0, TTM_USE_OTHER},
+      {"ttnn.linear", 1, TTM_USE_MULTIPLY},
+      {"ttnn.linear", 2, TTM_USE_OTHER},
+      {"ttnn::linear", 1, TTM_USE_MULTIPLY},
+      {"MatmulDeviceOperation", 1, TTM_USE_MULTIPLY},
+      {"ttnn.embedding", 1, TTM_USE_TABLE},
+      {"ttnn.embedding", 0, TTM_USE_OTHER},
+      {"ttnn.rotary_embedding", 1, TTM_USE_OTHER},
+      {"ttnn.reshape", 1, TTM_USE_OTHER},
+      {"ttnn.to_layout", 0, 0},
+      {"ttcore.load_cached", 1, 0},
+      {"Tensor::reshape", 0, 0},
+      {"", 1, TTM_USE_OTHER},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    assert_int_equal(ttm_operand_use(ttm_str_of(rows[i].name), rows[i].operand), rows[i].use);
+}
+
 static int free_op(void **state) {
   (void)state;
   ttm_op_line_free(&op);
@@ -451,6 +477,7 @@ int main(void) {
       cmocka_unit_test(every_cut),
       cmocka_unit_test(hostile_lengths),
       cmocka_unit_test(split),
+      cmocka_unit_test(what_operations_do_with_operands),
       cmocka_unit_test(allocations_fail),
       cmocka_unit_test(logs_of_the_samples),
       cmocka_unit_test(modules_of_the_samples),

@@ -99,6 +99,14 @@ static ttm_function *innermost(ttm_capture_loader *l) {
   return l->depth && l->depth <= TTM_FUNCTION_DEPTH ? &l->functions[l->depth - 1] : NULL;
 }
 
+/* What a function of the running operation does with a tensor it is given. A table is converted by a function of its own first. */
+static void note_use(ttm_capture_loader *l, uint32_t tensor, uint32_t function, size_t operand) {
+  if (tensor == TTM_NONE || l->op == TTM_NONE) return;
+  uint8_t use = ttm_operand_use(ttm_profile_string(l->profile, l->op_name), 1);
+  if (use != TTM_USE_TABLE) use = ttm_operand_use(ttm_profile_string(l->profile, function), operand);
+  l->profile->tensors.at[tensor].uses |= use;
+}
+
 /* The running operation takes what lies in the buffer. */
 static int use_row(ttm_capture_loader *l, uint32_t row, uint32_t type) {
   ttm_buffer *buffer = &capture_of(l)->buffers.at[row];
@@ -108,10 +116,11 @@ static int use_row(ttm_capture_loader *l, uint32_t row, uint32_t type) {
 }
 
 /* A tensor has one node, at its first mention; functions that take it later only name that node. */
-static int use_known(ttm_capture_loader *l, int64_t counter) {
+static int use_known(ttm_capture_loader *l, int64_t counter, uint32_t function, size_t operand) {
   uint32_t row = ttm_map_get(&l->row_of_tensor, key_of(counter), TTM_NONE);
   if (row == TTM_NONE) return TTM_OK;
   const ttm_buffer *buffer = &capture_of(l)->buffers.at[row];
+  note_use(l, buffer->tensor, function, operand);
   /* Functions inside others name it again. */
   if (buffer->tensor == TTM_NONE || l->profile->tensors.at[buffer->tensor].last_use == l->op) return TTM_OK;
   return buffer->freed_by == TTM_NONE ? use_row(l, row, l->tensor_types.at[buffer->tensor]) : TTM_OK;
@@ -138,7 +147,7 @@ static int on_function_start(ttm_capture_loader *l, const ttm_capture_node *node
     return TTM_ENOMEM;
   l->wanted.n = 0;
   for (size_t i = 0; i < node->inputs.n; i++)
-    if (ttm_vec_push(&l->wanted, node->inputs.at[i]) || use_known(l, node->inputs.at[i])) return TTM_ENOMEM;
+    if (ttm_vec_push(&l->wanted, node->inputs.at[i]) || use_known(l, node->inputs.at[i], f.name, i)) return TTM_ENOMEM;
   if (l->depth < TTM_FUNCTION_DEPTH) l->functions[l->depth] = f;
   l->depth++;
   return TTM_OK;
@@ -381,11 +390,12 @@ static int type_of(ttm_capture_loader *l, const ttm_capture_node *node, const tt
   return ttm_map_set(&l->type_of_key, key, *out);
 }
 
-static bool is_wanted(const ttm_capture_loader *l, const ttm_capture_node *node) {
-  for (size_t i = 0; i < l->wanted.n; i++)
-    if (l->wanted.at[i] == node->counter) return true;
+/* As which operand the function started last takes the tensor; TTM_NONE when it does not. */
+static uint32_t wanted_as(const ttm_capture_loader *l, const ttm_capture_node *node) {
+  for (uint32_t i = 0; i < l->wanted.n; i++)
+    if (l->wanted.at[i] == node->counter) return i;
   /* Before input_tensors existed (2025-11) an input's node named the function it goes to. */
-  return !l->wanted.n && node->connections.n && node->connections.at[0] < node->counter;
+  return !l->wanted.n && node->connections.n && node->connections.at[0] < node->counter ? 0 : TTM_NONE;
 }
 
 static int on_tensor(ttm_capture_loader *l, const ttm_capture_node *node) {
@@ -402,7 +412,10 @@ static int on_tensor(ttm_capture_loader *l, const ttm_capture_node *node) {
     buffer->page = ttm_tile_bytes(p->types.at[type].tensor.storage, 32, 32);
   if (buffer->tensor != TTM_NONE && !p->types.at[l->tensor_types.at[buffer->tensor]].is_tensor)
     l->tensor_types.at[buffer->tensor] = type;
-  return is_wanted(l, node) ? use_row(l, row, type) : TTM_OK;
+  uint32_t operand = wanted_as(l, node);
+  if (operand == TTM_NONE) return TTM_OK;
+  if (innermost(l)) note_use(l, buffer->tensor, innermost(l)->name, operand);
+  return use_row(l, row, type);
 }
 
 /* ---- The whole ----------------------------------------------------------------------------------------------------- */
