@@ -267,16 +267,16 @@ static void say_remedy_of(ttm_teller *t, const ttm_waste *waste, const ttm_alive
       return ttm_say(&t->text, t->f, "; {} forms alive at once", TTM_COUNT(row->tensors));
     case TTM_WASTE_PADDING:
       ttm_say(&t->text, t->f, "; {} of it is padding to whole tiles", TTM_PERCENT(share));
-      ttm_dims_print(&waste->better, shape, sizeof shape);
-      if (waste->better.rank) return ttm_say(&t->text, t->f, "; as {} it needs fewer tiles", TTM_WORDS(shape));
-      if (waste->row_major)
+      if (!waste->better.rank && waste->row_major)
         ttm_say(&t->text, t->f, "; in row-major layout it needs {} per bank less", TTM_MB_OF(waste->row_major));
-      return;
+      break;
     case TTM_WASTE_NARROW:
     case TTM_WASTE_KINDS:
-      return ttm_say(&t->text, t->f, "; {} of it is padding: its row-major rows are shorter than the alignment",
-                     TTM_PERCENT(share));
+      ttm_say(&t->text, t->f, "; {} of it is padding: its row-major rows are shorter than the alignment",
+              TTM_PERCENT(share));
   }
+  ttm_dims_print(&waste->better, shape, sizeof shape);
+  if (waste->better.rank) ttm_say(&t->text, t->f, "; as {} it takes that much less", TTM_WORDS(shape));
 }
 
 static void tell_waste_row(ttm_teller *t, const ttm_waste *waste) {

@@ -8,7 +8,7 @@
 typedef enum ttm_waste_kind {
   TTM_WASTE_UPCAST,  /* a bf16 weight stored as f32 */
   TTM_WASTE_TWICE,   /* several forms of one weight alive together */
-  TTM_WASTE_PADDING, /* tiles that are mostly padding; `better` is a shape with less of it */
+  TTM_WASTE_PADDING, /* tiles that are mostly padding */
   TTM_WASTE_NARROW,  /* row-major rows far shorter than the alignment */
   TTM_WASTE_KINDS
 } ttm_waste_kind;
@@ -21,7 +21,8 @@ typedef struct ttm_waste {
   uint32_t row;        /* in the live set of DRAM: the largest of those that are alike */
   uint32_t rows;       /* the same tensor of every layer: of its group */
   uint64_t bank_bytes; /* per bank at the peak that they would not need */
-  ttm_dims better;     /* TTM_WASTE_PADDING: rank 0 when no reshape helps */
+  ttm_dims
+      better; /* TTM_WASTE_PADDING, TTM_WASTE_NARROW: in which they take that much less; rank 0 when no reshape helps */
   uint64_t row_major; /* TTM_WASTE_PADDING: per bank, what they take less in ROW_MAJOR layout; 0 when that is no less */
 } ttm_waste;
 
@@ -40,7 +41,7 @@ struct ttm_findings;
 struct ttm_alive_row;
 
 /* Bytes per bank of a row that a change of this kind would not need; 0 when it is not of the kind. */
-uint64_t ttm_waste_of(const ttm_profile *p, const struct ttm_alive_row *row, ttm_waste_kind kind);
+uint64_t ttm_waste_of(const struct ttm_findings *f, const struct ttm_alive_row *row, ttm_waste_kind kind);
 /* The row is one of those a waste stands for. */
 bool ttm_waste_has(const struct ttm_findings *f, const ttm_waste *waste, uint32_t row);
 

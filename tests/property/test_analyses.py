@@ -192,14 +192,14 @@ def waste(folder):
     check([row["kind"] for row in found["advice"]] == ["one_form"], "advice on weights there twice", found["advice"])
     found, _ = analyze(folder, "--hidden 256 --vocab 400 --seq 64 --layers 2 --originals --runs 3 --no-dumps")
     check(found["live_at_peak"]["DRAM"]["explained_pct"] > 99, "originals without a dump", found["live_at_peak"]["DRAM"]["classes"])
-    # 300x32x1 in tiles: 300 tiles of 2048 B for 10 that are needed. 20000 rows of 4 B, each 32 B long.
+    # 300x32x1 in tiles: 300 tiles of 2048 B for 10 that are needed. 20000 rows of 4 B, each 32 B long, for 2500 that are full.
     for runs in (1, 3):
         found, _ = analyze(folder, f"--hidden 256 --vocab 400 --seq 64 --layers 2 --waste --no-const-eval --runs {runs}")
         top = {(row["kind"], row["made_by"]["loc"]): row for row in found["waste_at_peak"]["top"] if row["made_by"]}
         column, rows = top.get(("tile_padding", "waste|column")), top.get(("narrow_rows", "waste|rows"))
         check(column and column["better_shape"] == "300x32", top)
-        check(abs(column["per_bank_MB"] - 25 * 2048 * 31 / 32 / 2**20) < 0.0001, column)
-        check(rows and abs(rows["per_bank_MB"] - 1667 * 32 * 7 / 8 / 2**20) < 0.0001, rows)
+        check(abs(column["per_bank_MB"] - (25 - 1) * 2048 / 2**20) < 0.0001, column)
+        check(rows and rows["better_shape"] == "2500x16" and abs(rows["per_bank_MB"] - (1667 - 209) * 32 / 2**20) < 0.0001, rows)
         told = {row["kind"]: row["text"] for row in found["advice"]}
         check("waste|column" in told.get("reshape", "") and "waste|rows" in told.get("wider_rows", ""), runs, found["advice"])
     found, _ = analyze(folder, "--hidden 256 --vocab 400 --seq 64 --layers 2 --no-const-eval")

@@ -106,7 +106,7 @@ static void put_waste_members(ttm_json *j, const ttm_findings *f, const ttm_wast
     if (!ttm_waste_has(f, waste, i)) continue;
     ttm_json_put_object(j, NULL);
     ttm_json_put_id(j, "name", f->profile, row->name);
-    ttm_json_put_mib(j, "per_bank_MB", ttm_waste_of(f->profile, row, waste->kind));
+    ttm_json_put_mib(j, "per_bank_MB", ttm_waste_of(f, row, waste->kind));
     ttm_json_put_op_members(j, f, row->op);
     ttm_json_end(j);
   }
