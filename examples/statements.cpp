@@ -3,7 +3,7 @@
 //
 //   $ statements demo/llama_small.log.zst
 //   Out of memory in DRAM: fragmented, short by 0.506 MB per bank
-//     Store weights as bfp8, if accuracy allows: model.embed_tokens.weight and 138 more; frees 570.6 MB per bank (estimated)
+//     Store weights as bfp8, if accuracy allows: model.lm_head.weight and 136 more; frees 492.3 MB per bank (estimated)
 //     Spread the weights over 2 chips: 7.13 GB on each (estimated)
 //     Use a p100: about 2,086.8 of 4,079.0 MB per bank would be in use there (estimated)
 //   The weights alone need about 14.27 GB per chip, DRAM holds 11.99 GB: freeing other tensors cannot help

@@ -71,6 +71,9 @@ const char *ttm_remedy_name(ttm_remedy_kind kind);
 void ttm_say_remedy(ttm_buf *out, const struct ttm_findings *f, const ttm_remedy *remedy,
                     const ttm_incident_text *what);
 
+/* Appends the lines of Python that make the change, for TT-XLA (weights of a log) or ttnn (tensors of a capture); nothing when the fix has none. */
+void ttm_say_paste(ttm_buf *out, const struct ttm_findings *f, const ttm_remedy *remedy);
+
 /* The chip an L1 message speaks of: by its L1 size, the board of the log, or the cores it names. TTM_ARCHES when nothing tells. */
 ttm_arch_id ttm_incident_arch(const ttm_profile *p, const ttm_incident *incident);
 

@@ -27,7 +27,7 @@ static void put_subject(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r
 
 static const ttm_waste *padding_of(const ttm_findings *f, uint32_t row) {
   for (size_t i = 0; i < f->wastes.n; i++) {
-    if (f->wastes.at[i].row == row && f->wastes.at[i].kind == TTM_WASTE_PADDING) return &f->wastes.at[i];
+    if (f->wastes.at[i].row == row && f->wastes.at[i].kind >= TTM_WASTE_PADDING) return &f->wastes.at[i];
   }
   return NULL;
 }
@@ -39,7 +39,8 @@ static void put_reshape(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r
   if (waste) ttm_dims_print(&waste->better, to, sizeof to);
   ttm_buf_puts(out, "Reshape ");
   put_subject(out, f, r);
-  ttm_say(out, f, " from {} to {}, which needs fewer tiles: frees {} per bank", TTM_WORDS(from), TTM_WORDS(to),
+  ttm_say(out, f, " from {} to {}, {}: frees {} per bank", TTM_WORDS(from), TTM_WORDS(to),
+          TTM_WORDS(r->kind == TTM_FIX_RESHAPE ? "which needs fewer tiles" : "whose rows fill the alignment"),
           TTM_MB_OF(r->bytes));
 }
 
@@ -93,8 +94,11 @@ static void put_setting(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r
       return ttm_buf_puts(out, ttm_metal_mistake_find(what->text)->cure);
     case TTM_FIX_CHIPS:
       return ttm_say(out, f, "Spread the weights over {} chips: {} on each", TTM_COUNT(r->count), TTM_BYTES(r->bytes));
-    default:
-      return ttm_say(out, f, "Free {} per bank of other tensors first", TTM_MB_OF(r->bytes));
+    default: /* one block is needed: what lies elsewhere adds nothing to the largest one */
+      return ttm_say(out, f,
+                     "Free {} per bank beside the largest free block, or other tensors that lie side by side and make "
+                     "one block of {}: freeing as much elsewhere does not help",
+                     TTM_MB_OF(r->bytes), TTM_MB_OF(what ? what->needed_per_bank : r->bytes));
   }
 }
 
@@ -107,7 +111,6 @@ static void put_tensors(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r
       [TTM_FIX_MOVE_PIN] = "Free first, or allocate elsewhere, what pins free space: ",
       [TTM_FIX_NO_UPCAST] = "Keep in bf16 what the model gives as bf16 and the device holds as f32: ",
       [TTM_FIX_ONE_FORM] = "Keep one form of a weight (convert on the host, or free the original first): ",
-      [TTM_FIX_WIDER_ROWS] = "Use longer rows or tile layout where row-major rows are shorter than the alignment: ",
       [TTM_FIX_STOP_LEAK] = "Free what every run leaves behind: the result of ",
   };
   ttm_buf_puts(out, words[r->kind]);
@@ -118,8 +121,81 @@ static void put_tensors(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r
   if (r->kind == TTM_FIX_STOP_LEAK) ttm_say(out, f, " after {}", TTM_PLURAL(r->count, "run"));
 }
 
+/* ---- Lines to paste ----------------------------------------------------------------------------------------------------- */
+
+enum { MOST_LINES = 24 }; /* a model has fewer groups of weights */
+
+/* A name of the log as a pattern of fnmatch over the parameters' names. torch.export writes "l__self___model_fc_weight": what was a dot and
+ * what was an underscore is not known then. */
+static void put_override(ttm_buf *out, ttm_str name) {
+  static const ttm_str exported = {"l__self___", 10};
+  bool is_exported = ttm_str_starts(name, exported);
+  if (is_exported) name = ttm_str_from(name, exported.n);
+  ttm_buf_puts(out, "    \"");
+  for (size_t i = 0; i < name.n; i++) {
+    char c = name.p[i];
+    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '*';
+    ttm_buf_char(out, plain || (c == '_' && !is_exported) ? c : '?');
+  }
+  ttm_buf_puts(out, "\": \"bfp_bf8\",\n");
+}
+
+/* The groups of the rows that the fix is about, which are the largest ones. */
+static size_t put_overrides(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r) {
+  const ttm_alive_set *set = &f->alive_set[TTM_DRAM];
+  bool said[TTM_ALIVE_ROWS] = {false};
+  size_t lines = 0;
+  uint64_t count = 0;
+  for (size_t i = 0; i < set->rows.n && count < r->count; i++) {
+    const ttm_alive_row *row = &set->rows.at[i];
+    if (!row->name || !ttm_alive_row_bfp8_saves(f, row)) continue;
+    count += row->tensors;
+    if (row->group == TTM_NONE || said[row->group]) continue;
+    said[row->group] = true;
+    if (++lines <= MOST_LINES) put_override(out, set->groups.at[row->group].name);
+  }
+  return lines;
+}
+
+/* The call of the capture that made a tensor, with another keyword: "ttnn.empty(..., dtype=ttnn.bfloat8_b)  # model.py:7". */
+static void put_call(ttm_buf *out, const ttm_findings *f, uint32_t op, const char *keyword) {
+  ttm_str name = ttm_profile_string(f->profile, ttm_op_text_of(f->profile, op)->name);
+  ttm_say(out, f, "{}(..., {})  # {}\n", TTM_TEXT(name), TTM_WORDS(keyword),
+          TTM_TEXT(ttm_words_location(f->profile, op)));
+}
+
+static void paste_weights(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r) {
+  const ttm_alive_set *set = &f->alive_set[TTM_DRAM];
+  uint64_t count = 0;
+  if (f->profile->kind == TTM_LOG_CAPTURE) {
+    for (size_t i = 0, lines = 0; i < set->rows.n && lines < MOST_LINES && count < r->count; i++) {
+      if (!ttm_alive_row_bfp8_saves(f, &set->rows.at[i])) continue;
+      count += set->rows.at[i].tensors;
+      put_call(out, f, set->rows.at[i].op, "layout=ttnn.TILE_LAYOUT, dtype=ttnn.bfloat8_b");
+      lines++;
+    }
+    return;
+  }
+  ttm_buf overrides = {0};
+  size_t lines = put_overrides(&overrides, f, r);
+  /* Of every weight the compiler converts those of matrix products only. */
+  if (!lines || lines > MOST_LINES)
+    ttm_buf_clear(&overrides), ttm_buf_puts(&overrides, "    \"default\": \"bfp_bf8\",\n");
+  ttm_buf_puts(out,
+               "from tt_torch import apply_weight_dtype_overrides\n"
+               "apply_weight_dtype_overrides(model, {  # before torch.compile\n");
+  ttm_buf_put(out, ttm_buf_str(&overrides));
+  ttm_buf_puts(out, "})\n");
+  out->failed |= overrides.failed;
+  ttm_buf_free(&overrides);
+}
+
+void ttm_say_paste(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r) {
+  if (f && r->kind == TTM_FIX_WEIGHTS) paste_weights(out, f, r);
+}
+
 void ttm_say_remedy(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r, const ttm_incident_text *what) {
-  if (r->kind == TTM_FIX_RESHAPE)
+  if (r->kind == TTM_FIX_RESHAPE || r->kind == TTM_FIX_WIDER_ROWS)
     put_reshape(out, f, r);
   else if (r->kind >= TTM_FIX_RELEASE_KEPT)
     put_tensors(out, f, r);

@@ -126,7 +126,10 @@ void ttm_tell_fix(ttm_teller *t, const ttm_remedy *r, const ttm_incident_text *w
                  r->bytes,
                  r->count,
                  r->check,
-                 r->kind >= TTM_FIX_RELEASE_KEPT ? index_of(t, r->op) : UINT32_MAX};
+                 r->kind >= TTM_FIX_RELEASE_KEPT ? index_of(t, r->op) : UINT32_MAX,
+                 {"", 0}};
+  ttm_say_paste(&t->text, t->f, r);
+  fix.paste = keep(t);
   if (ttm_vec_push(&t->out->fixes, fix))
     t->failed = true;
   else if (now(t))

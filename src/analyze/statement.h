@@ -62,6 +62,7 @@ typedef struct ttm_fix {
   uint64_t count;   /* tensors, parts or chips; 0 */
   ttm_fix_check check;
   uint32_t operation; /* report index; UINT32_MAX */
+  ttm_str paste;      /* lines of Python that make the change, with line ends; empty: the text has to do */
 } ttm_fix;
 
 typedef struct ttm_statement {

@@ -90,7 +90,7 @@ def texts_of(f):
     out = []
     for s in f["statements"]:
         out += [s["headline"], s.get("detail", "")] + [p["text"] for p in s.get("points", [])]
-    out += [fix["text"] for fix in f["fixes"]]
+    out += [fix[key] for fix in f["fixes"] for key in ("text", "paste") if key in fix]
     return sorted({flat(t) for t in out if t}, key=len, reverse=True)
 
 
@@ -174,7 +174,7 @@ def check_full(name, text, f):
         for sentence in [s["headline"], s.get("detail", "")] + [p["text"] for p in s.get("points", [])]:
             check(flat(sentence) in shown, name, "missing %r" % sentence, text)
     for fix in f["fixes"]:
-        check(flat(fix["text"]) in shown, name, "missing %r" % fix["text"], text)
+        check(flat(fix["text"]) in shown and flat(fix.get("paste", "")) in shown, name, "missing %r" % fix, text)
     left = re.sub(r"\((derived|estimated)\)|[\d,.]+ \0|•|\0|[.:]|And \d+ more", " ", rest_of(text, f))
     for title in sorted(TITLES, key=len, reverse=True):
         left = left.replace(title, " ")
@@ -191,6 +191,7 @@ def check_llm(name, text, f):
         check(flat(s["headline"]) in shown, name, "--llm lacks %r" % s["headline"], text)
     for fix in f["fixes"]:
         check(flat(fix["text"]) in shown, name, "--llm lacks %r" % fix["text"], text)
+        check(fix.get("paste", "") in text.replace("\n  ", "\n"), name, "--llm lacks %r" % fix.get("paste"), text)
     for row in f["top_consumers"]["DRAM"]:
         check("| %s |" % mb(row["total_MB"]) in text, name, "--llm: consumer of %s MB" % mb(row["total_MB"]), text)
 
@@ -203,7 +204,7 @@ def check_explain(name, log, f):
     for s in failed[:20]:
         check(flat(s["headline"]) in shown, name, "explain lacks %r" % s["headline"], shown)
         for fix in s.get("fixes", []):
-            check(flat(fix["text"]) in shown, name, "explain lacks %r" % fix["text"], shown)
+            check(flat(fix["text"]) in shown and flat(fix.get("paste", "")) in shown, name, "explain lacks %r" % fix, shown)
 
 
 def check_judgement(name, log, f):

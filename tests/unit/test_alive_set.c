@@ -113,7 +113,8 @@ static ttm_findings *weights(ttm_profile **out, const char *form, bool original)
   p->calls.at[inside].caller = loading;
   uint32_t made = fx_step(p, convert, inside, base);
   p->ops.at[loading].tensor = (uint32_t)p->tensors.n;
-  fx_ok(ttm_vec_push(&p->tensors, (ttm_tensor){p->ops.at[made].tensor, loading, loading, TTM_NONE}));
+  ttm_tensor cached = {.self = p->ops.at[made].tensor, .birth = loading, .last_use = loading, .freed_by = TTM_NONE};
+  fx_ok(ttm_vec_push(&p->tensors, cached));
   uint32_t size = strstr(form, "f32") ? 4000 : 2000;
   fx_step(p, add, call, base + size);
   fx_step(p, add, call, base + size + 2000);
@@ -330,6 +331,53 @@ static void consumers_of_one_text(void **state) {
   ttm_profile_free(p);
 }
 
+/* A weight that `use` is made of, called so, at a failure. NULL when nothing is said about bfp8, else the lines to paste. */
+static const char *paste_for(const char *name, uint8_t use, char *out, size_t cap) {
+  ttm_profile *p = begin();
+  uint32_t graph = add_graph(p), first = (uint32_t)p->lists.n, call = fx_call(p, "main", 0, TTM_NONE);
+  add_arg(p, graph, name, TTM_ARG_PARAMETER, FX_HOST, false);
+  p->calls.at[call].graph = graph;
+  fx_ok(ttm_vec_push(&p->lists, 0));
+  fx_ok(ttm_vec_push(&p->weight_lists, (ttm_list){0, 0}));
+  fx_ok(ttm_vec_push(&p->weight_lists, (ttm_list){first, 1}));
+  uint32_t op = fx_step(p, fx_text(p, "ttnn.to_device", TTM_OP_PLAIN, FX_BIG, NULL), call, 0);
+  p->ops.at[op].weights = 1;
+  p->tensors.at[p->ops.at[op].tensor].uses = use;
+  uint32_t make = fx_text(p, "ttnn.make", TTM_OP_PLAIN, FX_BIG, NULL);
+  fx_step(p, make, call, 2000);
+  uint32_t last = fx_step(p, make, call, 4000);
+  ttm_incident oom = {.what = {.kind = TTM_INCIDENT_OOM, .memory = TTM_LIT("DRAM")}, .op = last, .state = TTM_NONE};
+  fx_ok(ttm_vec_push(&p->incidents, oom));
+  ttm_findings *f = fx_findings(p);
+  const ttm_fix *found = NULL;
+  for (size_t i = 0; i < f->statements.fixes.n; i++)
+    if (!strcmp(f->statements.fixes.at[i].kind, "weights_dtype")) found = &f->statements.fixes.at[i];
+  if (found) snprintf(out, cap, "%.*s", TTM_ARGS(found->paste));
+  ttm_findings_free(f);
+  ttm_profile_free(p);
+  return found ? out : NULL;
+}
+
+static void bfp8_for_factors_of_products_only(void **state) {
+  (void)state;
+  char lines[512];
+  const char *paste = paste_for("model.layers.0.mlp.up_proj.weight", TTM_USE_MULTIPLY, lines, sizeof lines);
+  assert_non_null(paste);
+  assert_string_equal(paste,
+                      "from tt_torch import apply_weight_dtype_overrides\n"
+                      "apply_weight_dtype_overrides(model, {  # before torch.compile\n"
+                      "    \"model.layers.0.mlp.up_proj.weight\": \"bfp_bf8\",\n})\n");
+  /* What torch.export made of "fc.weight"; quotes of a name end no string. */
+  assert_non_null(strstr(paste_for("l__self___fc_weight", TTM_USE_MULTIPLY, lines, sizeof lines), " \"fc?weight\":"));
+  assert_non_null(strstr(paste_for("L['self'].w\"", TTM_USE_MULTIPLY, lines, sizeof lines), " \"L??self??.w?\":"));
+  assert_null(paste_for("w", TTM_USE_TABLE, lines, sizeof lines));
+  assert_null(paste_for("w", TTM_USE_MULTIPLY | TTM_USE_TABLE, lines, sizeof lines)); /* tied to the output layer */
+  assert_null(paste_for("w", TTM_USE_OTHER, lines, sizeof lines));
+  /* Not used so far: the name tells. */
+  assert_non_null(paste_for("w", 0, lines, sizeof lines));
+  assert_null(paste_for("model.embed_tokens.weight", 0, lines, sizeof lines));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(arguments_that_were_never_used),
@@ -341,6 +389,7 @@ int main(void) {
       cmocka_unit_test(a_weight_there_twice_is_waste),
       cmocka_unit_test(weights_of_one_text),
       cmocka_unit_test(consumers_of_one_text),
+      cmocka_unit_test(bfp8_for_factors_of_products_only),
       cmocka_unit_test(padding_without_a_better_shape_is_no_advice),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,6 +17,7 @@ interface Fix {
   kind: string;
   operation?: number;
   text: string;
+  paste?: string;
 }
 
 // A conclusion in words (src/analyze/statement.h). The page says nothing about the log but these.

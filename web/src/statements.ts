@@ -56,5 +56,5 @@ export function others(app: App, main: HTMLElement): HTMLElement | null {
 export function fixes(app: App): HTMLElement | null {
   const all = app.model.findings.fixes;
   if (!all.length) return null;
-  return section("fixes", "Fixes", h("ol", { class: "fixes" }, ...all.map((fix) => h("li", { "data-fix": fix.kind }, linked(app, fix.text)))));
+  return section("fixes", "Fixes", h("ol", { class: "fixes" }, ...all.map((fix) => h("li", { "data-fix": fix.kind }, linked(app, fix.text), fix.paste ? h("pre", {}, fix.paste) : null))));
 }

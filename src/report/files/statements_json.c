@@ -18,6 +18,7 @@ static void put_fix(ttm_json *j, const ttm_fix *fix) {
   if (fix->count) ttm_json_put_u64(j, "count", fix->count);
   put_operation(j, fix->operation);
   ttm_json_put_str(j, "text", fix->text);
+  if (fix->paste.n) ttm_json_put_str(j, "paste", fix->paste);
   ttm_json_end(j);
 }
 
@@ -114,7 +115,8 @@ static ttm_fix read_fix(reader *r, ttm_str fix) {
                    ttm_json_get_count(ttm_json_get_member(fix, "bytes"), 0),
                    ttm_json_get_count(ttm_json_get_member(fix, "count"), 0),
                    (ttm_fix_check)find_name(text_of(r, fix, "verified"), check_of, 3, TTM_FIX_ESTIMATED),
-                   number_of(fix, "operation", UINT32_MAX)};
+                   number_of(fix, "operation", UINT32_MAX),
+                   text_of(r, fix, "paste")};
 }
 
 static void read_parts(reader *r, ttm_str object, ttm_statement *s) {

@@ -93,7 +93,7 @@ static void put_program(const ttm_ask *a, const ttm_op *row) {
   if (p->ranks.n > 1) ttm_say(further(&words), a->f, "rank {}", TTM_LINE(p->ranks.at[call->rank]));
   if (row->flags & TTM_OP_CACHE_HIT) ttm_buf_puts(further(&words), "answered from the cache");
   if (row->flags & TTM_OP_FAILED) ttm_buf_puts(further(&words), "failed here");
-  if (words.n) put(a, call->name ? "program" : "where", &words);
+  if (words.n || words.failed) put(a, call->name ? "program" : "where", &words);
 }
 
 static void put_inputs(const ttm_ask *a, const ttm_op_text *t) {

@@ -157,14 +157,20 @@ static void explain_buffers(page *s, const ttm_incident *incident, uint64_t over
 
 /* ---- One failure -------------------------------------------------------------------------------------------------------- */
 
+static void put_paste(page *s, ttm_str lines) {
+  while (lines.n) {
+    ttm_buf_printf(s->out, "%*s", 5, "");
+    ttm_put_text(s->out, ttm_str_take_to(&lines, '\n'), SIZE_MAX, s->form);
+    ttm_buf_char(s->out, '\n');
+  }
+}
+
 static void put_fixes(page *s, const ttm_statements *all, const ttm_statement *one) {
   for (uint32_t i = 0; i < one->fixes; i++) {
-    ttm_buf words = {0};
-    ttm_buf_put(&words, all->fixes.at[one->first_fix + i].text);
+    const ttm_fix *fix = &all->fixes.at[one->first_fix + i];
     ttm_buf_printf(s->out, "%s  %u. ", i ? "" : "\n  Fixes\n", i + 1);
-    paragraph(s, ttm_buf_str(&words), 5);
-    s->out->failed |= words.failed;
-    ttm_buf_free(&words);
+    paragraph(s, fix->text, 5);
+    put_paste(s, fix->paste);
   }
 }
 

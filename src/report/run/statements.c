@@ -50,6 +50,7 @@ void ttm_doc_fixes(ttm_doc *d, const ttm_statements *all) {
     const ttm_fix *fix = &all->fixes.at[all->best.at[i]];
     ttm_doc_about(d, fix->operation);
     ttm_doc_figure(d, -1, fix->text);
+    if (fix->paste.n) ttm_doc_code(d, fix->paste);
   }
 }
 

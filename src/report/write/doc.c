@@ -139,6 +139,26 @@ void ttm_doc_figure(ttm_doc *d, double mb, ttm_str text) {
   ttm_buf_free(&figure);
 }
 
+void ttm_doc_code(ttm_doc *d, ttm_str lines) {
+  static const char *const opens[] = {"", "\n  ```python\n", "<pre>"}, *const ends[] = {"", "  ```\n\n", "</pre>\n"};
+  ttm_buf_puts(d->out, opens[d->form]);
+  while (lines.n) {
+    ttm_str line = ttm_str_take_to(&lines, '\n');
+    ttm_buf_printf(d->out, "%*s",
+                   d->form == TTM_DOC_TERMINAL   ? TEXT_INDENT + 2
+                   : d->form == TTM_DOC_MARKDOWN ? 2
+                                                 : 0,
+                   "");
+    if (d->form == TTM_DOC_HTML)
+      ttm_xml_text(d->out, line, SIZE_MAX);
+    else
+      ttm_put_text(d->out, line, SIZE_MAX, d->utf8 || d->form == TTM_DOC_MARKDOWN ? TTM_FORM_UTF8 : TTM_FORM_ASCII);
+    ttm_buf_char(d->out, '\n');
+    note_lines(d, 1, true);
+  }
+  ttm_buf_puts(d->out, ends[d->form]);
+}
+
 void ttm_doc_labelled(ttm_doc *d, const char *label, ttm_doc_tone tone, ttm_str text) {
   if (d->form != TTM_DOC_TERMINAL) {
     ttm_buf all = {0};

@@ -52,6 +52,8 @@ void ttm_doc_about(ttm_doc *doc, uint32_t operation);
 void ttm_doc_text(ttm_doc *doc, ttm_doc_tone tone, ttm_str text);
 void ttm_doc_figure(ttm_doc *doc, double mb, ttm_str text);
 void ttm_doc_labelled(ttm_doc *doc, const char *label, ttm_doc_tone tone, ttm_str text);
+/* Lines of code below a point, which keep their shape. */
+void ttm_doc_code(ttm_doc *doc, ttm_str lines);
 
 /* A table: the heads, "Buffer|>Bytes|>Miss" ('>' aligns to the right), then all cells row by row, then the end. */
 void ttm_doc_table(ttm_doc *doc, const char *const *heads, size_t n);
