@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { checkStatements, generate, mb, numberIn, report, said, sample, SOURCE, TTMEM, withPage, work } from "./lib.mjs";
 
-const cells = (locator) => locator.evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.innerText)));
+const cells = (locator) => locator.evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
 const ops = (locator) => locator.evaluateAll((rows) => rows.map((row) => [...row.querySelectorAll("[data-op]")].map((e) => Number(e.dataset.op))));
 const point = (s) => s.points.map((one) => one.text);
 

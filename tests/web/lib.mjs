@@ -101,12 +101,19 @@ export const numberIn = (text) => Number(/[−+-]?[\d,]*\.?\d+/.exec(text)[0].re
 
 export const texts = (locator) => locator.evaluateAll((all) => all.map((e) => e.innerText));
 
+// Decimal digits as they are printed, a half to the even one: node 18 has no roundingMode.
+function evenly(n, digits) {
+  const [whole, part = ""] = String(Math.abs(n)).split(".");
+  const kept = Number(whole + part.slice(0, digits).padEnd(digits, "0")), rest = Number(`0.${part.slice(digits) || 0}`);
+  return Math.sign(n) * (kept + (rest > 0.5 || (rest === 0.5 && kept % 2) ? 1 : 0)) / 10 ** digits;
+}
+
 // Megabytes as every surface shows them: "1,023.0", "12.25", "0.512", halves to the even digit.
 export function mb(n) {
   const size = Math.abs(n);
   if (size === 0) return "0";
   const digits = size >= 99.995 ? 1 : size >= 0.9995 ? 2 : 3;
-  return n.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits, roundingMode: size >= 999.95 ? "halfExpand" : "halfEven" });
+  return (size >= 999.95 ? n : evenly(n, digits)).toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
 export const statementsOf = (page) =>
