@@ -312,7 +312,7 @@ typedef struct device_sum {
   uint64_t bytes;
 } device_sum;
 
-/* Of several devices that are no mesh a state tells the fullest. */
+/* The device of a recording's state is its rank. Of several devices in a capture that are no mesh a state tells the fullest. */
 static int choose_device(gathering *g, uint64_t *held) {
   const ttm_capture *c = &g->p->capture;
   TTM_VEC(device_sum) sums = {0};
@@ -321,6 +321,7 @@ static int choose_device(gathering *g, uint64_t *held) {
   for (size_t i = 0; i < c->buffers.n && !status; i++) {
     size_t d = 0;
     if (!is_alive(g, &c->buffers.at[i])) continue;
+    if (c->recording.is && c->buffers.at[i].device != ttm_state_rank(g->p, g->set->state)) continue;
     while (d < sums.n && sums.at[d].device != c->buffers.at[i].device) d++;
     if (d == TTM_CAPTURE_DEVICES) continue;
     if (d == sums.n) status = ttm_vec_push(&sums, (device_sum){c->buffers.at[i].device, 0});

@@ -95,7 +95,8 @@ static void tell_recording(ttm_teller *t) {
   note(t, r->traces, "trace",
        "not captured, because ttnn cannot capture one on a mock board: its operations ran, replays did nothing, TRACE "
        "memory is not counted");
-  note(t, r->elsewhere, "operation", "not recorded: run by threads that did not open the device");
+  note(t, r->elsewhere, "operation", "not recorded");
+  note(t, r->late, "operation", "recorded behind later ones of another thread");
 }
 
 void ttm_tell_input(ttm_teller *t) {

@@ -296,9 +296,18 @@ static void remove_buffer(walk *w, const ttm_buffer *b) {
 
 /* ---- Moments ------------------------------------------------------------------------------------------------------- */
 
+/* A recording tells the rank of every program: only the tensors of its own device are beside it. */
+static void choose_tensors(walk *w, const grid *g) {
+  if (!g || !w->p->capture.recording.is) return;
+  const banks *bank = banks_of(w, g->device >> 16);
+  w->tensors = bank->bytes[TTM_L1];
+  w->small = bank->bytes[TTM_L1_SMALL];
+}
+
 /* Notes what the fullest core holds for the operation, and whether no moment was fuller. */
 static int note_moment(walk *w, const grid *g, uint32_t event) {
   ttm_core_use *out = w->out;
+  choose_tensors(w, g);
   uint64_t tensors = ttm_add_sat(w->tensors, w->small), program = g ? g->most[ALL] : 0,
            total = ttm_add_sat(tensors, program);
   uint32_t op = w->p->capture.events.at[event].op;

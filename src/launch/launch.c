@@ -114,7 +114,9 @@ static int start(ttm_launch *r, const ttm_launch_options *o, ttm_error *err) {
   if (!status && o->follow) status = ttm_feed_begin(&r->feed, r->log.at, NULL, err);
   ttm_pump_options pump = {
       .argv = r->plan.argv, .log = r->log_fd, .path = r->log.at, .feed = r->feed, .viewer = o->viewer};
-  return status ? status : ttm_pump_run(&r->result, &pump, err);
+  if (!status) status = ttm_pump_run(&r->result, &pump, err);
+  if (r->record) ttm_record_close(r->record);
+  return status;
 }
 
 int ttm_launch_run(ttm_launch *r, const ttm_launch_options *o, ttm_error *err) {

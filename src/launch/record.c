@@ -3,6 +3,7 @@
 #include "launch/record.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -221,6 +222,13 @@ int ttm_record_begin(ttm_record **out, const ttm_record_options *options, ttm_er
 bool ttm_record_is_there(const ttm_record *r) {
   struct stat st;
   return !stat(r->recording, &st) && st.st_size > 0;
+}
+
+void ttm_record_close(const ttm_record *r) {
+  int fd = open(r->recording, O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (fd < 0) return; /* the program opened no device */
+  ttm_write_all(fd, "\n]}\n", 4);
+  close(fd);
 }
 
 int ttm_record_check(const ttm_record *r, ttm_error *err) {

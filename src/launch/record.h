@@ -29,6 +29,9 @@ int ttm_record_begin(ttm_record **out, const ttm_record_options *options, ttm_er
 /* After the program: 0, or TTM_EUSAGE when it asked for ttnn and could not have it, with the reason and the command that helps. */
 int ttm_record_check(const ttm_record *record, ttm_error *err);
 
+/* After the program: closes the brackets of the recording, which all its processes wrote to. */
+void ttm_record_close(const ttm_record *record);
+
 /* True when the program opened a device: there is a recording. */
 bool ttm_record_is_there(const ttm_record *record);
 

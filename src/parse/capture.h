@@ -24,13 +24,15 @@ typedef enum ttm_node_type {
   TTM_NODE_SCRATCHPAD,
   TTM_NODE_PROGRAM_FREE, /* circular_buffer_deallocate_all */
   TTM_NODE_PROGRAM_EXECUTION,
-  /* These stand in recordings only: bindings/python/ttmem/recorder.py writes them. */
+  /* These stand in recordings only: bindings/python/ttmem/hook/ttmem_recorder.py writes them. */
   TTM_NODE_PIECE,       /* counters begin anew */
   TTM_NODE_OPERATION,   /* the program called it; what it did stands in the next piece */
   TTM_NODE_MEMORY_VIEW, /* what the allocator says */
   TTM_NODE_FAILURE,     /* the last operation raised an exception */
+  TTM_NODE_DEVICE_OPEN,
   TTM_NODE_DEVICE_CLOSE,
-  TTM_NODE_RECORDING_END, /* missing when the program was killed or crashed */
+  TTM_NODE_UNCAUGHT,      /* an exception that ended the program or a thread */
+  TTM_NODE_RECORDING_END, /* of a process; missing when the program was killed or crashed */
   TTM_NODE_TYPES
 } ttm_node_type;
 
@@ -51,7 +53,14 @@ typedef enum ttm_node_number {
   TTM_PARAM_ALLOCATED, /* allocated_per_bank */
   TTM_PARAM_LARGEST,   /* largest_free_per_bank */
   TTM_PARAM_BASE,      /* base_address */
-  TTM_PARAM_ELSEWHERE, /* operations of other threads */
+  TTM_PARAM_ELSEWHERE, /* operations that were not recorded */
+  TTM_PARAM_LATE,      /* operations written behind later ones of another thread */
+  TTM_PARAM_LANE,      /* process and thread; 0: the first of each */
+  TTM_PARAM_ID,        /* of an operation, in its process */
+  TTM_PARAM_CHIPS,     /* of a device: a bit each */
+  TTM_PARAM_ASKED,     /* the program asked how many chips there are */
+  TTM_PARAM_CAUSE,     /* process << 32 | id: failed operation that an exception comes from; 0: none */
+  TTM_PARAM_IN_THREAD, /* it ended a thread, not the program */
   TTM_PARAM_TRACES,    /* that were only pretended */
   TTM_PARAM_KEY,       /* the same for operations with the same kinds of arguments */
   TTM_PARAM_NUMBERS

@@ -101,6 +101,8 @@ int ttm_build_result(ttm_builder *b, const ttm_op_text *text, uint32_t k, ttm_va
 int ttm_build_rank(ttm_builder *b, uint32_t number, ttm_stream **out);
 /* An operation of the running program, or of a nameless one. Its tensors are the caller's business. */
 int ttm_build_op(ttm_builder *b, ttm_stream *s, uint32_t text, uint32_t line, uint32_t *out);
+/* Gives an operation to the running program of another rank: for loaders that learn late whose it is, from the first operation on. */
+int ttm_build_op_of(ttm_builder *b, ttm_stream *s, uint32_t op);
 /* A result of an operation. `self` is another tensor when this is one that already lived, else TTM_NONE. */
 int ttm_build_tensor(ttm_builder *b, uint32_t op, uint32_t self, uint32_t *out);
 

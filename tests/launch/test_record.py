@@ -125,7 +125,7 @@ class Recorded(Case):
         self.assertEqual(code, 0, err)
         found = self.findings()["recording"]
         use = found["l1_per_core"]
-        self.assertEqual((use["programs"], use["programs_completed"], use["programs_without_buffers"]), (40, 39, 0))
+        self.assertEqual((use["programs"], use["programs_completed"], use["programs_without_buffers"]), (40, 40, 0))
         self.assertEqual(found["board"], "n150")
         self.assertEqual(found["memories"]["DRAM"]["peak_per_bank_B"], 3 * 4096)
 
@@ -240,6 +240,7 @@ for i in range(50):
         self.assertEqual((found["corrections"], found["hole_corrections"], found["unseen_frees"]), (0, 0, 0))
 
     def test_two_devices_and_threads(self):
+        """Each device has its own states, whoever works on it."""
         self.model("""
 import threading
 other = ttnn.open_device(device_id=1)
@@ -250,8 +251,48 @@ ttnn.close_device(other)
 """)
         code, _, err = self.run_it()
         self.assertEqual(code, 0, err)
-        self.assertEqual(self.findings()["recording"]["operations_elsewhere"], 1)
-        self.assertIn("1 operation not recorded: run by threads that did not open the device", " ".join(err.split()))
+        found = self.findings()
+        self.assertEqual((found["operations"]["total"], found["recording"]["corrections"], found["recording"]["operations_elsewhere"]), (43, 0, 0))
+        self.assertEqual(found["recording"]["memories"]["DRAM"]["peak_per_bank_B"], 2 * 8192)
+        ask = subprocess.run([TTMEM, "ask", self.recording(), "--op", "42"], env=self.env, capture_output=True, text=True, timeout=PATIENCE)
+        self.assertIn("ttnn.relu at model.py:17\nwhere     device 1\nDRAM      delta +0.008 MB", ask.stdout)
+
+    def test_threads_keep_their_order(self):
+        """Three threads allocate and free side by side; what the last holds is freed when its function ends."""
+        self.env["TTMEM_VIEWS"] = "all"
+        self.model("""
+import threading
+def work(rounds, turn, after):
+    for i in range(rounds):
+        turn.acquire()
+        kept = [ttnn.empty(10240, device)]
+        kept.append(ttnn.relu(kept[0]))
+        after.release()
+turns = [threading.Semaphore(i == 0) for i in range(3)]
+threads = [threading.Thread(target=work, args=(5, turns[i], turns[(i + 1) % 3])) for i in range(3)]
+for t in threads: t.start()
+for t in threads: t.join()
+""")
+        code, _, err = self.run_it()
+        self.assertEqual(code, 0, err)
+        recording = self.findings()["recording"]
+        self.assertEqual((self.findings()["operations"]["total"], recording["late_operations"]), (41 + 30, 0))
+        self.assertEqual((recording["corrections"], recording["unseen_frees"]), (0, 0))
+        self.assertEqual(recording["memories"]["DRAM"]["peak_per_bank_B"], 4096 + (3 * 2 + 1) * 10240)
+
+    def test_a_free_in_another_thread_is_seen(self):
+        self.model("""
+import threading
+kept = [ttnn.empty(10240, device)]
+t = threading.Thread(target=kept.clear)
+t.start(), t.join()
+more = ttnn.empty(20480, device)
+""")
+        code, _, err = self.run_it()
+        self.assertEqual(code, 0, err)
+        recording = self.findings()["recording"]
+        self.assertEqual((recording["corrections"], recording["unseen_frees"]), (0, 0))
+        self.assertEqual(recording["memories"]["DRAM"]["peak_per_bank_B"], 4096 + 20480)
 
     def test_a_recording_is_read_again(self):
         self.model()
@@ -381,7 +422,8 @@ class Ends(Case):
         self.assertTrue(found["recording"]["ended"])
         self.assertEqual(found["operations"]["total"], 41)
 
-    def test_forks_and_children_do_not_spoil_it(self):
+    def test_forks_and_children_are_recorded(self):
+        """A fork that works with what it inherited, and a program of its own: every process has its own devices."""
         found, _ = self.check(0, """
 import os, subprocess, sys
 pid = os.fork()
@@ -392,13 +434,13 @@ os.waitpid(pid, 0)
 subprocess.run([sys.executable, "-c", "import ttnn; d = ttnn.open_device(); ttnn.empty(64, d)"], check=True)
 ttnn.relu(x)
 """)
-        self.assertEqual(found["operations"]["total"], 42)
-        self.assertEqual(found["recording"]["corrections"], 0)
-        self.assertEqual(len(glob.glob(self.dir + "/logs/*/model_recording.json.*")), 1)  # the child that opened a device of its own
-
+        self.assertEqual(found["operations"]["total"], 44)
+        self.assertEqual((found["recording"]["processes"], found["recording"]["ended"]), (3, True))
+        self.assertEqual(found["recording"]["corrections"], 1)  # what the fork inherited was not seen to be allocated
+        self.assertEqual(glob.glob(self.dir + "/logs/*/model_recording.json.*"), [])
 
     def test_a_forked_worker_that_opens_the_device(self):
-        """The first process that opens one is reported, also when it is not the one that imported ttnn; others have files of their own."""
+        """Also when it is not the one that imported ttnn."""
         worker = "import os, ttnn\nif os.fork():\n    _, status = os.wait()\n    os._exit(os.waitstatus_to_exitcode(status))\n"
         for end in ("", "import os; os._exit(0)"):
             with self.subTest(end=end):
@@ -409,24 +451,23 @@ ttnn.relu(x)
                 self.assertEqual((found["operations"]["total"], found["recording"]["ended"]), (41, True))
                 shutil.rmtree(self.dir + "/logs")
 
-    def test_a_worker_forked_while_recording_has_a_recording_of_its_own(self):
+    def test_a_worker_forked_while_recording(self):
+        """It has a device of its own, with the same number."""
         found, _ = self.check(0, """
 import os
 if os.fork() == 0:
     device = ttnn.open_device(device_id=0)
-    ttnn.relu(ttnn.empty(64, device))
+    ttnn.relu(ttnn.empty(65536, device))
     ttnn.close_device(device)
     os._exit(0)
 assert os.wait()[1] == 0
 """)
-        self.assertEqual((found["operations"]["total"], found["recording"]["corrections"]), (41, 0))
-        other, = glob.glob(self.dir + "/logs/*/model_recording.json.*")
-        with open(other) as f:
+        self.assertEqual((found["operations"]["total"], found["recording"]["corrections"]), (43, 0))
+        self.assertEqual(found["recording"]["memories"]["DRAM"]["peak_per_bank_B"], 2 * 65536)
+        with open(self.recording()) as f:
             nodes = json.load(f)["graph"]
-        self.assertEqual([(n["params"]["id"], n["params"]["name"]) for n in nodes if n["node_type"] == "operation"],
+        self.assertEqual([(n["params"]["id"], n["params"]["name"]) for n in nodes if n["node_type"] == "operation" and "lane" in n["params"]],
                          [(1, "ttnn.empty"), (2, "ttnn.relu")])
-        self.assertEqual(nodes[-1]["params"]["operations"], 2)
-        self.assertEqual([n["node_type"] for n in nodes].count("buffer_allocate"), 2)
 
 
 class Broken(Case):

@@ -30,6 +30,12 @@ uint32_t ttm_capture_device_of(const ttm_capture_node *node) {
   return device < TTM_NONE ? (uint32_t)device : TTM_NONE;
 }
 
+/* Of a buffer: as the capture names it, or its rank in a recording. */
+static int device_of(ttm_capture_loader *l, const ttm_capture_node *node, uint32_t *out) {
+  *out = ttm_capture_device_of(node);
+  return l->recording ? ttm_recording_rank(l, *out, out) : TTM_OK;
+}
+
 static uint32_t key_of(int64_t counter) { return counter >= 0 && counter < TTM_NONE ? (uint32_t)counter : TTM_NONE; }
 
 static uint32_t counter_of(ttm_capture_loader *l, const ttm_capture_node *node) {
@@ -40,6 +46,7 @@ static uint32_t counter_of(ttm_capture_loader *l, const ttm_capture_node *node) 
 
 static int push_op(ttm_capture_loader *l, uint32_t text, uint32_t line, uint32_t *out) {
   if (ttm_build_op(l->builder, l->stream, text, line, out)) return TTM_ENOMEM;
+  if (l->recording && ttm_vec_push(&l->ranks, ttm_recording_lane(l)->device)) return TTM_ENOMEM;
   return ttm_vec_push(&l->marks, (uint32_t)l->profile->capture.events.n);
 }
 
@@ -47,6 +54,7 @@ int ttm_capture_begin_op(ttm_capture_loader *l, uint32_t name, uint32_t location
   l->op_name = name;
   l->op_location = location;
   l->factory = 0;
+  l->settled = false;
   l->profile->seen.op_lines++;
   return push_op(l, 0, line, &l->op);
 }
@@ -74,11 +82,13 @@ int ttm_capture_finish_op(ttm_capture_loader *l) {
   return ttm_build_text_once(l->builder, &text, &p->ops.at[l->op].text);
 }
 
-/* The operation that allocates now. After a free inside it, which is an operation of its own, the rest is a second part. */
-static int current_op(ttm_capture_loader *l, uint32_t line) {
+/* The operation that allocates now. After a free inside it, which is an operation of its own, the rest is a second part; so is what it
+ * does on another device. */
+static int current_op(ttm_capture_loader *l, uint32_t line, uint32_t device) {
   uint32_t name = l->op_name, location = l->op_location, factory = l->factory;
   bool part = l->op != TTM_NONE;
-  if (l->op != TTM_NONE && l->op + 1 == l->profile->ops.n) return TTM_OK;
+  bool elsewhere = l->recording && l->settled && device != ttm_recording_lane(l)->device;
+  if (l->op != TTM_NONE && l->op + 1 == l->profile->ops.n && !elsewhere) return TTM_OK;
   if (l->op == TTM_NONE) { /* outside every function, or inside a deallocate */
     location = factory = 0;
     if (ttm_build_string(l->builder, TTM_LIT("allocation outside operations"), &name)) return TTM_ENOMEM;
@@ -140,7 +150,7 @@ static int on_function_start(ttm_capture_loader *l, const ttm_capture_node *node
     l->factory = 0;
     l->inputs_open = true;
     if (!ttm_capture_is_free(name) && ttm_capture_begin_op(l, f.name, l->op_location, line)) return TTM_ENOMEM;
-    if (l->op != TTM_NONE && l->op_location) l->last_called = l->op;
+    if (l->recording && l->op != TTM_NONE && l->op_location) ttm_recording_lane(l)->last_called = l->op;
   }
   if (node->text[TTM_PARAM_FACTORY].n && !l->factory &&
       ttm_build_string(l->builder, node->text[TTM_PARAM_FACTORY], &l->factory))
@@ -182,7 +192,7 @@ static void fill_event(ttm_capture_loader *l, const ttm_capture_node *node, ttm_
   out->node = counter_of(l, node);
   out->op = l->op;
   out->function = f ? f->name : 0;
-  out->device = ttm_capture_device_of(node);
+  if (!l->recording) out->device = ttm_capture_device_of(node);
   out->word = (uint8_t)word_of(node->text[TTM_PARAM_TYPE]);
 }
 
@@ -221,6 +231,7 @@ static int on_program_buffer(ttm_capture_loader *l, const ttm_capture_node *node
   ttm_str cores = node->text[TTM_PARAM_CORES];
   note_widest(l, cores);
   if (ttm_build_string(l->builder, cores, &event.row)) return TTM_ENOMEM;
+  event.device = l->program_rank << 16 | (ttm_capture_device_of(node) & UINT16_MAX);
   if (!l->repeating) return push_event(l, node, event);
   fill_event(l, node, &event);
   return ttm_recording_repeat(l, &event);
@@ -229,7 +240,9 @@ static int on_program_buffer(ttm_capture_loader *l, const ttm_capture_node *node
 static int on_program_free(ttm_capture_loader *l, const ttm_capture_node *node) {
   if (l->repeating) return ttm_recording_repeat(l, NULL);
   if (innermost(l)) innermost(l)->program = true;
-  return push_event(l, node, (ttm_buffer_event){.kind = TTM_EVENT_PROGRAM_FREE, .row = TTM_NONE});
+  if (device_of(l, node, &l->program_rank)) return TTM_ENOMEM;
+  return push_event(
+      l, node, (ttm_buffer_event){.kind = TTM_EVENT_PROGRAM_FREE, .row = TTM_NONE, .device = l->program_rank});
 }
 
 /* ---- Buffers ------------------------------------------------------------------------------------------------------- */
@@ -262,11 +275,10 @@ static int settle_fresh_node(ttm_capture_loader *l) {
 static int on_buffer(ttm_capture_loader *l, const ttm_capture_node *node) {
   ttm_buffer_node n = {.bytes = ttm_node_get(node, TTM_PARAM_SIZE, 0),
                        .row = TTM_NONE,
-                       .device = ttm_capture_device_of(node),
                        .word = (uint8_t)word_of(node->text[TTM_PARAM_TYPE]),
                        .memory = ttm_capture_memory_of(node)};
   uint32_t counter = counter_of(l, node);
-  if (l->nodes.n >= TTM_NONE - 1 || ttm_vec_push(&l->nodes, n)) return TTM_ENOMEM;
+  if (device_of(l, node, &n.device) || l->nodes.n >= TTM_NONE - 1 || ttm_vec_push(&l->nodes, n)) return TTM_ENOMEM;
   l->fresh_node = (uint32_t)(l->nodes.n - 1);
   if (counter != TTM_NONE && ttm_map_set(&l->node_of_counter, counter, l->fresh_node)) return TTM_ENOMEM;
   for (size_t i = 0; i < node->connections.n; i++) {
@@ -274,7 +286,7 @@ static int on_buffer(ttm_capture_loader *l, const ttm_capture_node *node) {
     if (tensor != TTM_NONE && ttm_map_set(&l->node_of_tensor, tensor, l->fresh_node)) return TTM_ENOMEM;
   }
   if (!l->inputs_open) return TTM_OK;
-  return push_event(l, node, (ttm_buffer_event){.kind = TTM_EVENT_INPUT, .row = TTM_NONE});
+  return push_event(l, node, (ttm_buffer_event){.kind = TTM_EVENT_INPUT, .row = TTM_NONE, .device = n.device});
 }
 
 /* The buffer node an allocation or free names, or NULL. */
@@ -302,10 +314,12 @@ static int on_allocate(ttm_capture_loader *l, const ttm_capture_node *node) {
   ttm_buffer_node *named = named_node(l, node);
   ttm_buffer_event event = {.kind = TTM_EVENT_ALLOCATE, .row = TTM_NONE};
   l->fresh_node = TTM_NONE;
-  if (current_op(l, node->line)) return TTM_ENOMEM;
+  if (device_of(l, node, &event.device) || current_op(l, node->line, event.device)) return TTM_ENOMEM;
+  if (l->recording) l->ranks.at[l->op] = ttm_recording_lane(l)->device = event.device;
+  l->settled = true;
   ttm_buffer buffer = {.op = l->op,
                        .tensor = TTM_NONE,
-                       .device = ttm_capture_device_of(node),
+                       .device = event.device,
                        .memory = ttm_capture_memory_of(node),
                        .cores = (uint32_t)ttm_node_get(node, TTM_PARAM_NUM_CORES, 0),
                        .bytes = ttm_node_get(node, TTM_PARAM_SIZE, named ? named->bytes : 0),
@@ -333,6 +347,8 @@ static int push_free(ttm_capture_loader *l, const ttm_capture_node *node, ttm_bu
   if (event.row == TTM_NONE) return push_event(l, node, event);
   ttm_buffer *buffer = &p->capture.buffers.at[event.row];
   buffer->freed_by = op;
+  event.device = buffer->device;
+  if (l->recording) l->ranks.at[op] = buffer->device;
   if (buffer->tensor != TTM_NONE) {
     p->tensors.at[buffer->tensor].freed_by = op;
     p->ops.at[op].tensor = buffer->tensor;
@@ -423,7 +439,7 @@ static int on_tensor(ttm_capture_loader *l, const ttm_capture_node *node) {
 static int begin(ttm_capture_loader *l) {
   ttm_capture *c = capture_of(l);
   c->ordered = true;
-  c->recording.last = TTM_NONE;
+  c->recording.last = c->recording.fatal = TTM_NONE;
   ttm_op_text placeholder, deallocate;
   memset(&placeholder, 0, sizeof placeholder); /* their bytes are hashed */
   memset(&deallocate, 0, sizeof deallocate);
@@ -455,6 +471,7 @@ static int take(ttm_capture_loader *l, const ttm_capture_node *node) {
       [TTM_NODE_PROGRAM_FREE] = on_program_free,
   };
   ttm_capture *c = capture_of(l);
+  if (l->recording && (node->type >= TTM_NODE_PIECE || !l->lanes.n) && ttm_recording_enter(l, node)) return TTM_ENOMEM;
   if (!l->recording && (!node->has_counter || node->counter != (int64_t)c->nodes)) c->ordered = false;
   c->nodes++;
   c->normal |= node->type == TTM_NODE_PROGRAM_EXECUTION && !l->hypothetical;
@@ -472,6 +489,7 @@ static int finish(ttm_capture_loader *l, const ttm_capture_facts *facts) {
   /* Of a buffer node right before a cut nobody can tell whether its allocation was to follow. */
   if ((!p->seen.cut && settle_fresh_node(l)) || ttm_capture_finish_op(l)) return TTM_ENOMEM;
   if (l->recording && ttm_recording_finish(l, facts)) return TTM_ENOMEM;
+  p->seen.cut &= !c->recording.ended; /* the brackets are closed by who started the program */
   for (; l->depth; l->depth--)
     if (innermost(l)) count_program(c, innermost(l));
   c->report = facts->report;
@@ -499,6 +517,11 @@ static void free_loader(ttm_capture_loader *l) {
   ttm_vec_free(&l->wanted);
   ttm_buf_free(&l->scratch);
   ttm_vec_free(&l->begun);
+  ttm_vec_free(&l->lanes);
+  ttm_vec_free(&l->processes);
+  ttm_vec_free(&l->opened);
+  ttm_vec_free(&l->ranks);
+  ttm_map_free(&l->incident_of_failure);
   ttm_vec_free(&l->calls);
   ttm_vec_free(&l->repeats.events);
   ttm_vec_free(&l->repeats.programs);
@@ -512,7 +535,7 @@ static int read_nodes(ttm_capture_loader *l, ttm_capture_reader *nodes, ttm_inpu
   const ttm_capture_node *node;
   ttm_profile *p = l->profile;
   for (uint32_t i = 1; (node = ttm_capture_next(nodes)); i++) {
-    l->recording = nodes->facts.recording;
+    if (i == 1) l->recording = nodes->facts.recording;
     if (take(l, node)) return ttm_error_nomem(err);
     if (i % 4096 || !in->chunker.source) continue;
     int rc = ttm_input_progress(in, ttm_source_position(in->chunker.source), p->ops.n, err);
@@ -532,7 +555,7 @@ static int read_nodes(ttm_capture_loader *l, ttm_capture_reader *nodes, ttm_inpu
 int ttm_load_graph(ttm_builder *b, ttm_input *in, ttm_error *err) {
   ttm_capture_reader nodes;
   ttm_capture_loader l = {
-      .builder = b, .profile = b->profile, .op = TTM_NONE, .fresh_node = TTM_NONE, .last_called = TTM_NONE};
+      .builder = b, .profile = b->profile, .op = TTM_NONE, .fresh_node = TTM_NONE, .failed_process = TTM_NONE};
   ttm_capture_init(&nodes, in->chunker.source, in->first);
   int rc = begin(&l) ? ttm_error_nomem(err) : read_nodes(&l, &nodes, in, err);
   if (rc && rc != TTM_ENOMEM && err && err->message[0] && !err->line) err->line = nodes.json.line;

@@ -32,12 +32,34 @@ typedef struct ttm_function {
 typedef struct ttm_begun_op {
   uint32_t name, location; /* strings */
   uint32_t line;
-  uint32_t key; /* 0: none */
+  uint32_t lane;
+  uint64_t id, key; /* with the process above; key 0: none */
+  bool seen;        /* in a piece, or passed over */
 } ttm_begun_op;
+
+/* A thread of a process. */
+typedef struct ttm_lane {
+  uint64_t number; /* as the recording has it */
+  uint32_t process;
+  uint32_t last_called; /* element, TTM_NONE */
+  uint32_t device;      /* rank of the last buffer */
+} ttm_lane;
+
+typedef struct ttm_process {
+  uint64_t number;
+  bool ended;
+} ttm_process;
+
+/* A device of a process. Closed devices, and those of processes that ended, leave their rank to the next. */
+typedef struct ttm_opened {
+  uint32_t process, id, rank;
+  bool open;
+} ttm_opened;
 
 /* A call from the event with number `first` on; whose programs a repeat with the same key tells. */
 typedef struct ttm_keyed_call {
-  uint32_t first, key;
+  uint32_t first;
+  uint64_t key;
 } ttm_keyed_call;
 
 /* Programs of an operation, from its repetition in run mode NO_DISPATCH. */
@@ -74,6 +96,7 @@ typedef struct ttm_capture_loader {
   uint32_t factory;                           /* string: first program factory of the running element */
   uint32_t free_text;                         /* text of deallocate operations */
   uint32_t fresh_node;                        /* buffer node just read, whose allocation may follow; TTM_NONE */
+  bool settled;                               /* recordings: its device is known */
   bool inputs_open;                           /* only tensors and L1 buffers came since a top-level function began */
   uint64_t highest_dram;                      /* end of the highest DRAM buffer */
   uint64_t lowest_cb;                         /* lowest address of a buffer of a program, 0 when none has one */
@@ -84,11 +107,18 @@ typedef struct ttm_capture_loader {
   bool repeating;    /* ... it repeats an operation */
   TTM_VEC(ttm_keyed_call) calls;
   ttm_repeats repeats;
-  uint32_t call_key;           /* of the call that begins */
+  uint64_t call_key;           /* of the call that begins */
   uint32_t op_location;        /* string: where the program called the running element; 0 */
-  TTM_VEC(ttm_begun_op) begun; /* from `next_begun` on: not seen in a piece yet */
+  TTM_VEC(ttm_begun_op) begun; /* from `next_begun` on: not all seen in a piece yet */
   size_t next_begun;
-  uint32_t last_called;     /* element that the program called last, TTM_NONE */
+  TTM_VEC(ttm_lane) lanes;
+  TTM_VEC(ttm_process) processes;
+  uint32_t lane; /* whose nodes these are */
+  TTM_VEC(ttm_opened) opened;
+  TTM_VEC(uint32_t) ranks;     /* per operation: device; one without a buffer has the last one's of its lane */
+  ttm_map incident_of_failure; /* process and id of a failed operation -> incident */
+  uint32_t failed_process;     /* of the last failure, TTM_NONE */
+  uint32_t program_rank;       /* of the program that runs */
   ttm_intern places;        /* device, memory and address -> ... */
   TTM_VEC(uint32_t) living; /* ... the buffer there, TTM_NONE */
 } ttm_capture_loader;
@@ -102,6 +132,19 @@ int ttm_capture_free_row(ttm_capture_loader *l, const ttm_capture_node *node, ui
 bool ttm_capture_is_free(ttm_str function);
 uint8_t ttm_capture_memory_of(const ttm_capture_node *node);
 uint32_t ttm_capture_device_of(const ttm_capture_node *node);
+
+/* recording_lanes.c: who did it and where. */
+int ttm_recording_enter(ttm_capture_loader *l, const ttm_capture_node *node);
+int ttm_recording_rank(ttm_capture_loader *l, uint32_t id, uint32_t *out);
+int ttm_recording_opened(ttm_capture_loader *l, const ttm_capture_node *node);
+int ttm_recording_closed(ttm_capture_loader *l, const ttm_capture_node *node);
+/* The running process ends. */
+void ttm_recording_process_ends(ttm_capture_loader *l);
+/* With several devices each is a rank: its operations and failures are given to it. */
+int ttm_recording_divide(ttm_capture_loader *l);
+static inline ttm_lane *ttm_recording_lane(ttm_capture_loader *l) { return &l->lanes.at[l->lane]; }
+/* A number of the running process, below 2^32, as one of the whole recording. */
+uint64_t ttm_recording_own(const ttm_capture_loader *l, uint64_t number);
 
 /* recording.c: nodes that only recordings have. */
 int ttm_recording_take(ttm_capture_loader *l, const ttm_capture_node *node);

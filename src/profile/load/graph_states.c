@@ -79,16 +79,30 @@ static void cost_buffer(ttm_buffer *buffer, const ttm_capture_board *board, ttm_
 
 /* ---- States -------------------------------------------------------------------------------------------------------- */
 
-/* Bytes per bank, by device: a capture of several devices that are no mesh has each in its own right. */
+/* Of a device, since it was opened. */
+typedef struct memory_sum {
+  uint64_t bytes, peak; /* per bank */
+  ttm_holes holes;      /* recordings, which see a bank from when it is empty */
+  bool measured;        /* a view told ... */
+  uint64_t total;       /* ... the bytes of a bank ... */
+  uint32_t banks;
+} memory_sum;
+
+/* By device: a capture of several devices that are no mesh has each in its own right. */
 typedef struct sums {
+  bool ranks; /* recordings: devices are their own place */
   uint32_t device[TTM_CAPTURE_DEVICES];
-  uint64_t bytes[TTM_CAPTURE_DEVICES][TTM_MEMORIES];
-  ttm_holes holes[TTM_CAPTURE_DEVICES][TTM_MEMORIES]; /* recordings, which see a bank from when it is empty */
+  memory_sum at[TTM_CAPTURE_DEVICES][TTM_MEMORIES];
   size_t devices;
 } sums;
 
 static size_t slot_of(sums *s, uint32_t device) {
   size_t i = 0;
+  if (s->ranks) {
+    if (device < TTM_CAPTURE_DEVICES) i = device;
+    if (i >= s->devices) s->devices = i + 1;
+    return i;
+  }
   while (i < s->devices && s->device[i] != device) i++;
   if (i == TTM_CAPTURE_DEVICES) i = 0; /* better one sum too high than none */
   if (i == s->devices) s->device[s->devices++] = device;
@@ -97,78 +111,96 @@ static size_t slot_of(sums *s, uint32_t device) {
 
 static void sums_free(sums *s) {
   for (size_t d = 0; d < s->devices; d++)
-    for (int m = 0; m < TTM_MEMORIES; m++) ttm_holes_free(&s->holes[d][m]);
+    for (int m = 0; m < TTM_MEMORIES; m++) ttm_holes_free(&s->at[d][m].holes);
 }
 
-static void note_peak(ttm_capture *c, uint8_t memory, uint64_t bytes, uint32_t op) {
-  if (bytes <= c->peak_bytes[memory]) return;
-  c->peak_bytes[memory] = bytes;
+static void note_peak(ttm_capture *c, memory_sum *sum, uint8_t memory, uint32_t op) {
+  if (sum->bytes > sum->peak) sum->peak = sum->bytes;
+  if (sum->bytes <= c->peak_bytes[memory]) return;
+  c->peak_bytes[memory] = sum->bytes;
   c->peak_op[memory] = op;
+}
+
+/* The device was closed, or the recording ends: had any less headroom? */
+static void note_tightest(sums *s, ttm_capture *c, size_t slot) {
+  for (int m = 0; m < TTM_MEMORIES; m++) {
+    memory_sum *sum = &s->at[slot][m];
+    uint64_t left = ttm_sub_sat(sum->total, sum->peak), least = ttm_sub_sat(c->tight_total[m], c->tight_peak[m]);
+    if (sum->measured && (!c->tight_total[m] || left < least)) {
+      c->tight_total[m] = sum->total;
+      c->tight_peak[m] = sum->peak;
+    }
+    sum->bytes = sum->peak = 0;
+    sum->measured = sum->holes.known = false;
+  }
 }
 
 /* The allocator's own word is final. */
 static int measure(sums *s, ttm_capture *c, const ttm_buffer_event *e) {
-  size_t slot = slot_of(s, e->device);
-  uint64_t *sum = &s->bytes[slot][e->row];
-  ttm_holes *holes = &s->holes[slot][e->row];
-  bool same = *sum == e->bytes, same_hole = !holes->known || ttm_holes_largest(holes) == e->per_bank;
+  memory_sum *sum = &s->at[slot_of(s, e->device)][e->row];
+  ttm_holes *holes = &sum->holes;
+  bool same = sum->bytes == e->bytes, same_hole = !holes->known || ttm_holes_largest(holes) == e->per_bank;
   c->recording.corrections += !same;
   c->recording.hole_corrections += same && !same_hole;
-  *sum = e->bytes;
-  note_peak(c, (uint8_t)e->row, *sum, e->op);
+  sum->bytes = e->bytes;
+  sum->measured = true;
+  sum->total = e->named_bytes;
+  sum->banks = e->node;
+  note_peak(c, sum, (uint8_t)e->row, e->op);
   if (!same || !same_hole) holes->known = false;
   if (e->bytes || e->address == TTM_UNKNOWN || holes->known) return TTM_OK;
-  return ttm_holes_begin(holes, e->address, c->recording.total[e->row]);
+  return ttm_holes_begin(holes, e->address, e->named_bytes);
 }
 
 static int apply(sums *s, ttm_capture *c, const ttm_buffer_event *e) {
   if (e->kind == TTM_EVENT_MEASURED) return measure(s, c, e);
+  if (e->kind == TTM_EVENT_OPENED) return note_tightest(s, c, slot_of(s, e->device)), TTM_OK;
   if (e->row == TTM_NONE || (e->kind != TTM_EVENT_ALLOCATE && e->kind != TTM_EVENT_FREE)) return TTM_OK;
   const ttm_buffer *buffer = &c->buffers.at[e->row];
   if (buffer->memory >= TTM_MEMORIES) return TTM_OK;
-  size_t slot = slot_of(s, buffer->device);
-  uint64_t *sum = &s->bytes[slot][buffer->memory];
-  ttm_holes *holes = &s->holes[slot][buffer->memory];
-  if (e->kind == TTM_EVENT_ALLOCATE)
-    *sum = ttm_add_sat(*sum, buffer->bank_bytes);
-  else
-    *sum = *sum > buffer->bank_bytes ? *sum - buffer->bank_bytes : 0;
-  note_peak(c, buffer->memory, *sum, buffer->op);
-  if (buffer->address == TTM_UNKNOWN) return holes->known = false, TTM_OK;
-  return e->kind == TTM_EVENT_ALLOCATE ? ttm_holes_take(holes, buffer->address, buffer->bank_bytes)
-                                       : ttm_holes_give(holes, buffer->address, buffer->bank_bytes);
+  memory_sum *sum = &s->at[slot_of(s, buffer->device)][buffer->memory];
+  sum->bytes = e->kind == TTM_EVENT_ALLOCATE ? ttm_add_sat(sum->bytes, buffer->bank_bytes)
+                                             : ttm_sub_sat(sum->bytes, buffer->bank_bytes);
+  note_peak(c, sum, buffer->memory, buffer->op);
+  if (buffer->address == TTM_UNKNOWN) return sum->holes.known = false, TTM_OK;
+  return e->kind == TTM_EVENT_ALLOCATE ? ttm_holes_take(&sum->holes, buffer->address, buffer->bank_bytes)
+                                       : ttm_holes_give(&sum->holes, buffer->address, buffer->bank_bytes);
 }
 
-static ttm_level level_of(const ttm_capture *c, ttm_memory memory, uint64_t bytes, ttm_holes *holes) {
+static ttm_level level_of(const ttm_capture *c, ttm_memory memory, memory_sum *sum) {
   const ttm_capture_board *board = &c->board;
   uint64_t small = board->l1_bytes > board->l1_base + board->l1_bank_bytes && board->l1_bank_bytes
                        ? board->l1_bytes - board->l1_base - board->l1_bank_bytes
                        : 0;
   const uint64_t totals[TTM_MEMORIES] = {board->dram_bank_bytes, board->l1_bank_bytes, small, 0};
-  bool told = c->recording.measured[memory];
-  uint64_t total = told ? c->recording.total[memory] : totals[memory], left = total > bytes ? total - bytes : 0;
-  uint64_t banks = told ? c->recording.banks[memory] : in_l1((uint8_t)memory) ? board->l1_banks : board->dram_banks;
+  uint64_t total = sum->measured ? sum->total : totals[memory], left = ttm_sub_sat(total, sum->bytes);
+  uint64_t banks = sum->measured ? sum->banks : in_l1((uint8_t)memory) ? board->l1_banks : board->dram_banks;
   /* Where the holes are not known, all that is free is the most the largest can be. */
-  uint64_t largest = holes && holes->known ? ttm_holes_largest(holes) : left;
+  uint64_t largest = sum->holes.known ? ttm_holes_largest(&sum->holes) : left;
   return (ttm_level){.banks = (uint32_t)(banks < UINT32_MAX ? banks : 0),
                      .total = ttm_milli_of_bytes(total),
-                     .allocated = ttm_milli_of_bytes(bytes),
+                     .allocated = ttm_milli_of_bytes(sum->bytes),
                      .free = ttm_milli_of_bytes(left),
                      .largest = ttm_milli_of_bytes(largest < left ? largest : left)};
 }
 
-/* The highest device's sums as the state before `op`. */
-static int push_state(ttm_capture_loader *l, sums *s, uint32_t op, uint32_t line) {
+static size_t fullest_of(const sums *s, int memory) {
+  size_t fullest = 0;
+  for (size_t d = 1; d < s->devices; d++)
+    if (s->at[d][memory].bytes > s->at[fullest][memory].bytes) fullest = d;
+  return fullest;
+}
+
+/* The state before `op`: of its rank, or where devices are no ranks of the fullest. */
+static int push_state(ttm_capture_loader *l, sums *s, uint32_t rank, uint32_t op, uint32_t line) {
   ttm_capture *c = &l->profile->capture;
   ttm_block block = {.op = op, .line = line, .present = TTM_ALL_MEMORIES};
   for (int m = 0; m < TTM_MEMORIES; m++) {
-    size_t fullest = 0;
-    for (size_t d = 1; d < s->devices; d++)
-      if (s->bytes[d][m] > s->bytes[fullest][m]) fullest = d;
-    c->recording.hole_states += m == TTM_DRAM && s->holes[fullest][m].known;
-    block.levels[m] = level_of(c, (ttm_memory)m, s->bytes[fullest][m], &s->holes[fullest][m]);
+    memory_sum *sum = &s->at[s->ranks ? rank : fullest_of(s, m)][m];
+    c->recording.hole_states += m == TTM_DRAM && sum->holes.known;
+    block.levels[m] = level_of(c, (ttm_memory)m, sum);
   }
-  return ttm_build_block(l->builder, l->stream, &block);
+  return ttm_build_block(l->builder, l->builder->streams.at[rank], &block);
 }
 
 /* A state before every operation and one behind the last. */
@@ -179,12 +211,14 @@ static int push_states(ttm_capture_loader *l, sums *now) {
   for (uint32_t op = 0; op < p->ops.n; op++) {
     for (; event < l->marks.at[op]; event++)
       if (apply(now, c, &c->events.at[event])) return TTM_ENOMEM;
-    if (push_state(l, now, op, p->ops.at[op].line)) return TTM_ENOMEM;
+    if (push_state(l, now, now->ranks ? l->ranks.at[op] : 0, op, p->ops.at[op].line)) return TTM_ENOMEM;
   }
-  if (!p->ops.n) return TTM_OK;
   for (; event < c->events.n; event++)
     if (apply(now, c, &c->events.at[event])) return TTM_ENOMEM;
-  return push_state(l, now, TTM_STATE_AFTER_SUBMIT, p->ops.at[p->ops.n - 1].line);
+  for (uint32_t rank = 0; p->ops.n && rank < p->ranks.n; rank++)
+    if (push_state(l, now, rank, TTM_STATE_AFTER_SUBMIT, p->ops.at[p->ops.n - 1].line)) return TTM_ENOMEM;
+  for (size_t slot = 0; slot < now->devices; slot++) note_tightest(now, c, slot);
+  return TTM_OK;
 }
 
 int ttm_capture_derive(ttm_capture_loader *l, const ttm_capture_facts *facts) {
@@ -197,14 +231,14 @@ int ttm_capture_derive(ttm_capture_loader *l, const ttm_capture_facts *facts) {
   take_measured(&c->board, &c->recording);
   for (size_t m = 0; m < TTM_MEMORIES; m++) c->peak_op[m] = TTM_NONE;
   ttm_alignment align = alignment_of(&c->board);
-  sums now = {.devices = 0};
+  sums now = {.ranks = l->recording};
   for (size_t i = 0; i < c->buffers.n; i++) {
     ttm_buffer *buffer = &c->buffers.at[i];
     cost_buffer(buffer, &c->board, align);
     if (buffer->op != TTM_NONE || buffer->memory >= TTM_MEMORIES) continue;
-    uint64_t *sum = &now.bytes[slot_of(&now, buffer->device)][buffer->memory]; /* there from the start */
-    *sum = ttm_add_sat(*sum, buffer->bank_bytes);
-    note_peak(c, buffer->memory, *sum, TTM_NONE);
+    memory_sum *sum = &now.at[slot_of(&now, buffer->device)][buffer->memory]; /* there from the start */
+    sum->bytes = ttm_add_sat(sum->bytes, buffer->bank_bytes);
+    note_peak(c, sum, buffer->memory, TTM_NONE);
   }
   int rc = push_states(l, &now);
   sums_free(&now);

@@ -8,8 +8,8 @@ static ttm_recording *recording_of(ttm_capture_loader *l) { return &l->profile->
 /* ---- Who lives where ----------------------------------------------------------------------------------------------- */
 
 /* The place as bytes, for interning; false when the node does not name one. */
-static bool place_of(const ttm_capture_node *node, uint64_t place[3]) {
-  place[0] = ttm_capture_device_of(node);
+static bool place_of(ttm_capture_loader *l, const ttm_capture_node *node, uint64_t place[3]) {
+  place[0] = (uint64_t)ttm_recording_lane(l)->process << 32 | ttm_capture_device_of(node);
   place[1] = ttm_capture_memory_of(node);
   place[2] = ttm_node_get(node, TTM_PARAM_ADDRESS, 0);
   return place[2] && place[1] < TTM_MEMORIES;
@@ -17,7 +17,7 @@ static bool place_of(const ttm_capture_node *node, uint64_t place[3]) {
 
 uint32_t ttm_recording_find(ttm_capture_loader *l, const ttm_capture_node *node) {
   uint64_t place[3];
-  if (!place_of(node, place)) return TTM_NONE;
+  if (!place_of(l, node, place)) return TTM_NONE;
   uint32_t id = ttm_intern_find(&l->places, (ttm_str){(const char *)place, sizeof place});
   return id < l->living.n ? l->living.at[id] : TTM_NONE;
 }
@@ -25,7 +25,7 @@ uint32_t ttm_recording_find(ttm_capture_loader *l, const ttm_capture_node *node)
 int ttm_recording_born(ttm_capture_loader *l, const ttm_capture_node *node, uint32_t row) {
   uint64_t place[3];
   uint32_t id;
-  if (!place_of(node, place)) return TTM_OK;
+  if (!place_of(l, node, place)) return TTM_OK;
   if (ttm_intern_add(&l->places, (ttm_str){(const char *)place, sizeof place}, &id)) return TTM_ENOMEM;
   while (l->living.n <= id)
     if (ttm_vec_push(&l->living, TTM_NONE)) return TTM_ENOMEM;
@@ -44,15 +44,18 @@ void ttm_recording_gone(ttm_capture_loader *l, uint32_t row) {
 
 /* ---- Operations ---------------------------------------------------------------------------------------------------- */
 
-/* Calls up to `end` that no piece has: they are operations all the same. */
+/* Calls of the lane up to `end` that no piece has: they are operations all the same. */
 static int pass_begun(ttm_capture_loader *l, size_t end) {
-  for (; l->next_begun < end; l->next_begun++) {
-    ttm_begun_op begun = l->begun.at[l->next_begun];
+  for (size_t i = l->next_begun; i < end; i++) {
+    ttm_begun_op begun = l->begun.at[i];
+    if (begun.seen || begun.lane != l->lane) continue;
+    l->begun.at[i].seen = true;
     if (ttm_capture_is_free(ttm_profile_string(l->profile, begun.name))) continue;
     if (ttm_capture_begin_op(l, begun.name, begun.location, begun.line) || ttm_capture_finish_op(l)) return TTM_ENOMEM;
-    l->last_called = l->op;
+    ttm_recording_lane(l)->last_called = l->op;
     l->op = TTM_NONE;
   }
+  while (l->next_begun < l->begun.n && l->begun.at[l->next_begun].seen) l->next_begun++;
   if (l->next_begun == l->begun.n) l->next_begun = l->begun.n = 0;
   return TTM_OK;
 }
@@ -60,13 +63,15 @@ static int pass_begun(ttm_capture_loader *l, size_t end) {
 int ttm_recording_match(ttm_capture_loader *l, uint32_t name, uint32_t *line) {
   size_t at = l->next_begun;
   l->call_key = 0;
-  while (at < l->begun.n && l->begun.at[at].name != name) at++;
+  while (at < l->begun.n && (l->begun.at[at].seen || l->begun.at[at].lane != l->lane || l->begun.at[at].name != name))
+    at++;
   if (at == l->begun.n) return TTM_OK; /* the runtime's own, or a free */
+  ttm_begun_op begun = l->begun.at[at];
+  l->begun.at[at].seen = true;
   if (pass_begun(l, at)) return TTM_ENOMEM;
-  l->op_location = l->begun.at[l->next_begun].location;
-  *line = l->begun.at[l->next_begun].line;
-  l->call_key = l->begun.at[l->next_begun].key;
-  if (++l->next_begun == l->begun.n) l->next_begun = l->begun.n = 0;
+  l->op_location = begun.location;
+  *line = begun.line;
+  l->call_key = begun.key;
   return TTM_OK;
 }
 
@@ -82,7 +87,9 @@ int ttm_recording_repeat(ttm_capture_loader *l, const ttm_buffer_event *event) {
 }
 
 static int on_operation(ttm_capture_loader *l, const ttm_capture_node *node) {
-  ttm_begun_op begun = {.line = node->line, .key = (uint32_t)ttm_node_get(node, TTM_PARAM_KEY, 0)};
+  uint64_t key = ttm_node_get(node, TTM_PARAM_KEY, 0);
+  ttm_begun_op begun = {.line = node->line, .lane = l->lane, .key = key ? ttm_recording_own(l, key) : 0};
+  recording_of(l)->after_failure += ttm_recording_lane(l)->process == l->failed_process;
   if (ttm_build_string(l->builder, node->text[TTM_PARAM_NAME], &begun.name) ||
       ttm_build_string(l->builder, node->text[TTM_PARAM_AT], &begun.location) || ttm_vec_push(&l->begun, begun))
     return TTM_ENOMEM;
@@ -100,7 +107,7 @@ static int on_piece(ttm_capture_loader *l, const ttm_capture_node *node) {
   l->hypothetical = l->repeating || ttm_str_eq(node->text[TTM_PARAM_MODE], TTM_LIT("NO_DISPATCH"));
   if (l->repeating) {
     ttm_repeats *repeats = &l->repeats;
-    uint32_t key = (uint32_t)ttm_node_get(node, TTM_PARAM_KEY, 0);
+    uint64_t key = ttm_recording_own(l, ttm_node_get(node, TTM_PARAM_KEY, 0));
     ttm_repeat repeat = {.first = (uint32_t)repeats->programs.n};
     if (ttm_vec_push(&repeats->at, repeat) || ttm_map_set(&repeats->of_key, key, (uint32_t)(repeats->at.n - 1)))
       return TTM_ENOMEM;
@@ -122,25 +129,14 @@ static int on_view(ttm_capture_loader *l, const ttm_capture_node *node) {
   r->total[memory] = ttm_node_get(node, TTM_PARAM_TOTAL, 0);
   ttm_buffer_event event = {.kind = TTM_EVENT_MEASURED,
                             .row = memory,
-                            .op = l->last_called,
-                            .device = ttm_capture_device_of(node),
+                            .op = ttm_recording_lane(l)->last_called,
                             .bytes = ttm_node_get(node, TTM_PARAM_ALLOCATED, 0),
                             .per_bank = ttm_node_get(node, TTM_PARAM_LARGEST, TTM_UNKNOWN),
                             .address = ttm_node_get(node, TTM_PARAM_BASE, TTM_UNKNOWN),
-                            .named_bytes = TTM_UNKNOWN,
-                            .node = TTM_NONE};
+                            .named_bytes = r->total[memory],
+                            .node = (uint32_t)r->banks[memory]};
+  if (ttm_recording_rank(l, ttm_capture_device_of(node), &event.device)) return TTM_ENOMEM;
   return ttm_vec_push(&l->profile->capture.events, event);
-}
-
-/* Whatever was on the device is gone with it. */
-static int on_close(ttm_capture_loader *l, const ttm_capture_node *node) {
-  uint32_t device = ttm_capture_device_of(node);
-  for (size_t i = 0; i < l->living.n; i++) {
-    uint32_t row = l->living.at[i];
-    if (row == TTM_NONE || l->profile->capture.buffers.at[row].device != device) continue;
-    if (ttm_capture_free_row(l, node, row)) return TTM_ENOMEM;
-  }
-  return TTM_OK;
 }
 
 /* ---- Failures ------------------------------------------------------------------------------------------------------ */
@@ -148,9 +144,10 @@ static int on_close(ttm_capture_loader *l, const ttm_capture_node *node) {
 /* An exception's text, line by line as it would stand in a log. */
 static int on_failure(ttm_capture_loader *l, const ttm_capture_node *node) {
   ttm_str rest = node->text[TTM_PARAM_MESSAGE];
-  bool info = false;
+  bool info = false, wrapped = ttm_node_get(node, TTM_PARAM_ID, 1) != 0;
   int rc = pass_begun(l, l->begun.n);
-  uint32_t op = l->last_called;
+  uint32_t op = wrapped ? ttm_recording_lane(l)->last_called : TTM_NONE;
+  size_t known = l->profile->incidents.n;
   while (rest.n && !rc) {
     ttm_str line = ttm_str_trim(ttm_str_take_to(&rest, '\n'));
     rc = ttm_build_incident_line(l->builder, l->stream, line, op, node->line);
@@ -158,33 +155,76 @@ static int on_failure(ttm_capture_loader *l, const ttm_capture_node *node) {
     info = ttm_str_eq(line, TTM_LIT("info:"));
   }
   if (op != TTM_NONE) l->profile->ops.at[op].flags |= TTM_OP_FAILED;
-  return rc;
+  if (rc || l->profile->incidents.n == known) return rc;
+  l->failed_process = ttm_recording_lane(l)->process;
+  recording_of(l)->after_failure = 0;
+  return ttm_map_set(&l->incident_of_failure, ttm_recording_own(l, ttm_node_get(node, TTM_PARAM_ID, 0)),
+                     (uint32_t)(l->profile->incidents.n - 1));
 }
 
+/* The last of them counts; of the first process, whose end is the program's, if there are several. */
+static int on_uncaught(ttm_capture_loader *l, const ttm_capture_node *node) {
+  ttm_recording *r = recording_of(l);
+  bool in_thread = ttm_node_get(node, TTM_PARAM_IN_THREAD, 0) != 0;
+  uint64_t cause = ttm_node_get(node, TTM_PARAM_CAUSE, 0);
+  uint32_t incident = ttm_map_get(&l->incident_of_failure, cause ? cause : ttm_recording_own(l, 0), TTM_NONE);
+  if (incident != TTM_NONE) {
+    r->fatal = incident;
+    r->in_thread = in_thread;
+  }
+  if (!in_thread) r->own_error = incident == TTM_NONE;
+  return TTM_OK;
+}
+
+/* Of a process. Of several reasons the one that tells most: why a recording was given up. */
 static int on_end(ttm_capture_loader *l, const ttm_capture_node *node) {
   ttm_recording *r = recording_of(l);
-  r->ended = true;
-  r->elsewhere = ttm_node_get(node, TTM_PARAM_ELSEWHERE, 0);
-  r->traces = ttm_node_get(node, TTM_PARAM_TRACES, 0);
-  return ttm_build_string(l->builder, node->text[TTM_PARAM_REASON], &r->reason);
+  ttm_str reason = node->text[TTM_PARAM_REASON];
+  bool expected = ttm_str_eq(reason, TTM_LIT("exit")) || ttm_str_eq(reason, TTM_LIT("os._exit"));
+  r->elsewhere += ttm_node_get(node, TTM_PARAM_ELSEWHERE, 0);
+  r->late += ttm_node_get(node, TTM_PARAM_LATE, 0);
+  r->traces += ttm_node_get(node, TTM_PARAM_TRACES, 0);
+  r->asked_chips |= ttm_node_get(node, TTM_PARAM_ASKED, 0) != 0;
+  r->given_up |= !expected;
+  ttm_recording_process_ends(l);
+  return expected && r->reason ? TTM_OK : ttm_build_string(l->builder, reason, &r->reason);
 }
 
 /* ---- The whole ----------------------------------------------------------------------------------------------------- */
 
 int ttm_recording_take(ttm_capture_loader *l, const ttm_capture_node *node) {
   static int (*const handlers[TTM_NODE_TYPES])(ttm_capture_loader *, const ttm_capture_node *) = {
-      [TTM_NODE_PIECE] = on_piece,     [TTM_NODE_OPERATION] = on_operation, [TTM_NODE_MEMORY_VIEW] = on_view,
-      [TTM_NODE_FAILURE] = on_failure, [TTM_NODE_DEVICE_CLOSE] = on_close,  [TTM_NODE_RECORDING_END] = on_end};
+      [TTM_NODE_PIECE] = on_piece,
+      [TTM_NODE_OPERATION] = on_operation,
+      [TTM_NODE_MEMORY_VIEW] = on_view,
+      [TTM_NODE_FAILURE] = on_failure,
+      [TTM_NODE_DEVICE_OPEN] = ttm_recording_opened,
+      [TTM_NODE_DEVICE_CLOSE] = ttm_recording_closed,
+      [TTM_NODE_UNCAUGHT] = on_uncaught,
+      [TTM_NODE_RECORDING_END] = on_end};
   return handlers[node->type](l, node);
+}
+
+/* What lanes began and no piece shows; it is lost where the process has no end. */
+static int pass_rest(ttm_capture_loader *l) {
+  ttm_recording *r = recording_of(l);
+  for (size_t i = l->next_begun; i < l->begun.n; i++)
+    r->lost += !l->begun.at[i].seen && !l->processes.at[l->lanes.at[l->begun.at[i].lane].process].ended;
+  for (l->lane = 0; l->lane < l->lanes.n; l->lane++) {
+    if (pass_begun(l, l->begun.n)) return TTM_ENOMEM;
+    const ttm_lane *lane = &l->lanes.at[l->lane];
+    if (!l->processes.at[lane->process].ended && lane->last_called != TTM_NONE) r->last = lane->last_called;
+  }
+  l->lane = 0;
+  return TTM_OK;
 }
 
 int ttm_recording_finish(ttm_capture_loader *l, const ttm_capture_facts *facts) {
   ttm_recording *r = recording_of(l);
-  r->is = true;
+  r->is = r->ended = true;
   l->op = TTM_NONE;
-  if (!r->ended) r->lost = l->begun.n - l->next_begun;
-  if (pass_begun(l, l->begun.n)) return TTM_ENOMEM;
-  if (!r->ended) r->last = l->last_called;
-  if (ttm_recording_complete(l)) return TTM_ENOMEM;
+  r->processes = (uint32_t)l->processes.n;
+  for (size_t i = 0; i < l->processes.n; i++) r->ended &= l->processes.at[i].ended;
+  if (pass_rest(l) || ttm_recording_complete(l) || ttm_recording_divide(l)) return TTM_ENOMEM;
   return ttm_build_string(l->builder, ttm_str_of(facts->board), &r->board);
 }

@@ -24,7 +24,7 @@ static uint32_t count_programs(const ttm_capture *c, uint32_t first, uint32_t en
 }
 
 /* The repetition of the call whose events are [first, end); NULL when there is none, or it went another way. */
-static const ttm_repeat *repeat_of(const ttm_capture_loader *l, uint32_t key, uint32_t first, uint32_t end) {
+static const ttm_repeat *repeat_of(const ttm_capture_loader *l, uint64_t key, uint32_t first, uint32_t end) {
   uint32_t at = key ? ttm_map_get(&l->repeats.of_key, key, TTM_NONE) : TTM_NONE;
   if (at == TTM_NONE) return NULL;
   const ttm_repeat *repeat = &l->repeats.at.at[at];
@@ -39,13 +39,14 @@ static int insert(event_list *out, const ttm_repeats *r, uint32_t n, const ttm_b
     event.op = start->op;
     event.function = start->function;
     event.node = start->node;
+    event.device = start->device << 16 | (event.device & UINT16_MAX);
     if (ttm_vec_push(out, event)) return TTM_ENOMEM;
   }
   return TTM_OK;
 }
 
 /* Copies the events of one call, completed. */
-static int copy_call(ttm_capture_loader *l, event_list *out, uint32_t first, uint32_t end, uint32_t key,
+static int copy_call(ttm_capture_loader *l, event_list *out, uint32_t first, uint32_t end, uint64_t key,
                      uint32_t *moved) {
   ttm_capture *c = &l->profile->capture;
   const ttm_repeat *repeat = repeat_of(l, key, first, end);
@@ -64,7 +65,7 @@ static int copy_call(ttm_capture_loader *l, event_list *out, uint32_t first, uin
 }
 
 /* A call that recorded the buffers of all its programs tells them for later ones, which find the programs in the cache. */
-static int learn(ttm_capture_loader *l, uint32_t key, uint32_t first, uint32_t end) {
+static int learn(ttm_capture_loader *l, uint64_t key, uint32_t first, uint32_t end) {
   const ttm_capture *c = &l->profile->capture;
   ttm_repeats *r = &l->repeats;
   ttm_repeat repeat = {.first = (uint32_t)r->programs.n, .n = count_programs(c, first, end)};
@@ -103,7 +104,8 @@ static void name_chip(ttm_capture_loader *l) {
 }
 
 static int copy_all(ttm_capture_loader *l, event_list *out, uint32_t *moved) {
-  uint32_t all = (uint32_t)l->profile->capture.events.n, at = 0, key = 0;
+  uint32_t all = (uint32_t)l->profile->capture.events.n, at = 0;
+  uint64_t key = 0;
   for (size_t i = 0; i <= l->calls.n; i++) {
     uint32_t end = i < l->calls.n ? l->calls.at[i].first : all;
     if (copy_call(l, out, at, end, key, moved)) return TTM_ENOMEM;

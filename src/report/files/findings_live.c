@@ -153,6 +153,8 @@ int ttm_json_put_recording(ttm_json *j, const ttm_findings *f) {
     ttm_json_put_u64(j, "unseen_frees", r->unseen_frees);
     ttm_json_put_u64(j, "lost_operations", r->lost);
     ttm_json_put_u64(j, "operations_elsewhere", r->elsewhere);
+    ttm_json_put_u64(j, "late_operations", r->late);
+    ttm_json_put_u64(j, "processes", r->processes);
     ttm_json_put_u64(j, "traces_pretended", r->traces);
     put_memories(j, f);
     put_use(j, f, &use);

@@ -5,22 +5,27 @@
 the standard library of Python 3.8 or newer. Operations are wrapped (ttmem_wrap.py): each writes a line with its name and the user's file and
 line before it begins, and ttnn's own graph capture (run mode NORMAL) tells what it allocates. The capture is ended and begun anew
 every few operations, so that neither it nor what a crash can cost grows: the recording is one graph report, written piece by piece,
-with nodes of our own between ttnn's. docs/captures.md describes them.
+with nodes of our own between ttnn's (ttmem_nodes.py).
+
+A capture belongs to the thread that began it, so each thread has its own (Lane). Processes of the program append to the same file.
 
 The program is more important than its recording: whatever goes wrong here ends the recording, is told once, and the program goes on
 (Recorder.guarded).
 
 Environment: TTMEM_RECORDING, the file to write; TTMEM_PIECE, operations per piece; TTMEM_VIEWS=all, a memory view after every
-operation; TTMEM_BOARD, the mock board; TTMEM_REPEATS=0, no second calls there.
+operation; TTMEM_BOARD, the mock board; TTMEM_REPEATS=0, no questions in run mode NO_DISPATCH there.
 """
 
 import atexit
-import gc
+import dis
+import itertools
 import json
 import os
 import sys
 import threading
 import time
+
+from _ttmem_nodes import PROGRAM_BUFFERS, File, NothingCollected, encode, frees_inputs, kind_of, lean, node, tell
 
 PIECE = 64  # operations
 PIECE_SECONDS = 0.1
@@ -28,131 +33,46 @@ VIEW_SHARE = 50  # a memory view is taken when the last one's cost, times this, 
 MEMORIES = ("DRAM", "L1", "L1_SMALL", "TRACE")
 LONGEST_MESSAGE = 4000
 MOST_KEYS = 100000  # some arguments look different at each call, and memory has to stay bounded
+MOST_LANES = 1024  # of a process
+NEW_THREAD_SECONDS = 1.0  # in which it is likely to call its first operation
+MARK = "_ttmem_failure"  # on exceptions: the operation that raised it
 HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
-
-# What the reader needs of each node; the rest (arguments, memory configurations) would be most of the file.
-ALLOCATION = ("size", "address", "type", "buffer_type", "page_size", "num_cores", "device_id", "max_size_per_bank")
-KEPT = {
-    "function_start": ("name", "program_cache_hit", "program_factory_type"),
-    "function_end": (),
-    "tensor": ("shape", "dtype", "layout", "address", "buffer_type", "device_id"),
-    "buffer": ("size", "type", "buffer_type", "device_id"),
-    "buffer_allocate": ALLOCATION,
-    "buffer_deallocate": ALLOCATION,
-    "circular_buffer_allocate": ("size", "address", "core_range_set", "globally_allocated", "device_id"),
-    "dataflow_buffer_allocate": ("size", "address", "core_range_set", "borrows_memory", "device_id"),
-    "scratchpad_allocate": ("size", "address", "core_range_set", "device_id"),
-    "circular_buffer_deallocate_all": ("device_id",),
-}
-PROGRAM_BUFFERS = ("circular_buffer_deallocate_all", "circular_buffer_allocate", "dataflow_buffer_allocate", "scratchpad_allocate")
-DROPPED = ("capture_start", "capture_end", "sub_device_manager", "program_execution")
 DEVICE_FACTS = (
     "worker_l1_size", "l1_num_banks", "l1_bank_size", "address_at_first_l1_cb_buffer", "cb_limit", "num_x_compute_cores", "num_y_compute_cores",
 )
-
-encode = json.JSONEncoder(separators=(",", ":"), default=str).encode
-
-
-def node(node_type, **params):
-    return {"node_type": node_type, "params": params}
-
-
-def tell(sentence):
-    """To the user, if standard error still stands."""
-    try:
-        sys.stderr.write("ttmem: %s\n" % sentence)
-    except Exception:
-        pass
+# They run no program, or free what they are given, which cannot be done twice.
+NEVER_ASKED = {
+    "ttnn." + name
+    for name in "deallocate move reallocate empty empty_like to_device from_device to_dtype copy_host_to_device_tensor "
+    "copy_device_to_host_tensor allocate_tensor_on_device synchronize_device".split()
+}
 
 
-class File:
-    """The recording. Every line is written at once: what was written is there whatever happens to the process."""
-
-    def __init__(self, path):
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
-        try:
-            self.fd = os.open(path, flags, 0o666)
-        except FileExistsError:  # another process of the program has a device too
-            self.fd = os.open("%s.%d" % (path, os.getpid()), flags, 0o666)
-        self.any = False
-
-    def write(self, text):
-        data = text.encode("utf-8", "replace")
-        while data and self.fd is not None:
-            try:
-                data = data[os.write(self.fd, data) :]
-            except OSError:  # the disk is full
-                self.fd = None
-                raise
-
-    def put(self, nodes):
-        if nodes:
-            self.write((",\n" if self.any else "\n") + ",\n".join(map(encode, nodes)))
-            self.any = True
+def message_of(error):
+    return str(error).partition("backtrace:")[0][:LONGEST_MESSAGE]
 
 
-def lean(nodes):
-    """The nodes of a capture with what the reader needs."""
-    kept = []
-    for n in nodes:
-        kind = n["node_type"]
-        if kind in DROPPED:
-            continue
-        params = n.get("params") or {}
-        entry = {"counter": n["counter"], "node_type": kind, "params": {name: params[name] for name in KEPT.get(kind, ()) if name in params}}
-        if kind in ("buffer", "buffer_allocate", "buffer_deallocate"):
-            entry["connections"] = n["connections"]
-        elif kind == "function_start" and n.get("input_tensors"):
-            entry["input_tensors"] = n["input_tensors"]
-        kept.append(entry)
-    return kept
+def is_raised(error):
+    """True when a raise or assert of Python is where it began, and not a call into C++."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is None or dis.opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]] in ("RAISE_VARARGS", "RERAISE")
 
 
-class NothingCollected:
-    """Between two captures nothing is seen, so nothing may be freed: the collector of cycles has to wait."""
+class Lane:
+    """A thread: captures belong to the one that began them."""
 
-    def __enter__(self):
-        self.collecting = gc.isenabled()
-        gc.disable()
-
-    def __exit__(self, *_):
-        if self.collecting:
-            gc.enable()
-
-
-def hides_buffers(nodes):
-    """True when a program in these nodes does not tell its buffers, and calling it again is safe: nothing older was freed."""
-    born, empty, program = set(), 0, False
-    for n in nodes:
-        kind = n["node_type"]
-        if kind == "buffer_allocate":
-            born.update(n["connections"][:1])
-        elif kind == "buffer_deallocate" and not born.issuperset(n["connections"][:1]):
-            return False
-        elif kind == "circular_buffer_deallocate_all":
-            empty += program
-            program = True
-        elif kind in PROGRAM_BUFFERS:
-            program = False
-    return empty + program > 0
-
-
-def kind_of(value):
-    """What decides how an operation works on an argument, as something that can be looked up."""
-    if isinstance(value, (list, tuple)):
-        return tuple(map(kind_of, value))
-    if isinstance(value, dict):
-        return tuple((name, kind_of(v)) for name, v in value.items())
-    if hasattr(value, "shape") and hasattr(value, "dtype"):
-        config = getattr(value, "memory_config", None)
-        return (str(value.shape), str(value.dtype), str(getattr(value, "layout", "")), str(config()) if callable(config) else "")
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return (type(value).__name__, value)  # True == 1 == 1.0, but not to an operation
-    text = repr(value)
-    if " object at 0x" in text and type(value).__module__.startswith("ttnn") and not hasattr(value, "arch"):  # a configuration, no device
-        members = ((name, getattr(value, name)) for name in dir(value) if name[0] != "_")
-        return (type(value).__name__, *((name, kind_of(member)) for name, member in members if not callable(member)))
-    return text
+    def __init__(self, number):
+        self.number = number
+        self.active = False  # our capture runs
+        self.depth = 0  # of wrapped operations
+        self.scoped = False  # the running one stands in the capture by its Python name
+        self.in_piece = 0  # operations
+        self.piece_began = 0.0
+        self.user_captures = 0  # begun by the program itself
+        self.user_mode = "NORMAL"  # of the outermost of them
+        self.tracing = False  # a trace is being captured: nothing may run twice
 
 
 class Recorder:
@@ -162,46 +82,64 @@ class Recorder:
         self.path = os.environ["TTMEM_RECORDING"]
         self.piece = max(1, int(os.environ.get("TTMEM_PIECE") or PIECE))
         self.always = os.environ.get("TTMEM_VIEWS") == "all"  # for tests: the allocator is asked after every operation
-        # NORMAL captures leave out dataflow buffers, and the circular buffers of cached programs. On a mock board an operation that has
-        # such programs is called once more, in run mode NO_DISPATCH, which allocates and runs nothing and tells them.
-        self.repeats = bool(os.environ.get("TTMEM_BOARD")) and os.environ.get("TTMEM_REPEATS") != "0"
+        # NORMAL captures leave out dataflow buffers, and the circular buffers of cached programs. On a mock board an operation is called
+        # before in run mode NO_DISPATCH, which allocates and runs nothing and tells them.
+        self.asks = bool(os.environ.get("TTMEM_BOARD")) and os.environ.get("TTMEM_REPEATS") != "0"
         self.home = os.path.dirname(os.path.abspath(ttnn.__file__)) + os.sep
         self.libraries = tuple({os.path.dirname(os.__file__) + os.sep, self.home, os.path.dirname(self.home[:-1]) + os.sep})
         self.folder = os.getcwd() + os.sep
         self.places = {}
-        self.user_captures = 0  # begun by the program itself
-        self.user_mode = "NORMAL"  # of the outermost of them
         self.devices = []  # open
         # Closed ones, and those of the process that forked this one: ttnn crashes when a device is destroyed while a capture runs that
         # has not seen it.
         self.kept = []
         self.not_ours = []
-        self.start_over()
+        self.inherited = []  # open in the process that forked this one
+        self.stale = False  # its capture still runs in this thread
+        self.asked_chips = 0  # the program wanted to know how many there are
         graph = ttnn.graph
         self.begin = getattr(graph, "_cpp_begin_graph_capture", graph.begin_graph_capture)
         self.end = getattr(graph, "_cpp_end_graph_capture", graph.end_graph_capture)
         self.enter = getattr(graph, "_cpp_track_function_start", None) or getattr(graph, "track_function_start", None)
         self.leave = getattr(graph, "_cpp_track_function_end", None) or getattr(graph, "track_function_end", None)
         self.unwind = getattr(graph, "_cpp_unwind_open_functions", None)
+        self.start_over()
+        os.register_at_fork(after_in_child=self.forked)
 
     def start_over(self):
         """Nothing is recorded yet in this process."""
-        self.pid = os.getpid()
         self.file = None
-        self.thread = None  # the one that opened the device: captures belong to a thread
-        self.active = False  # our capture runs
-        self.depth = 0  # of wrapped operations
-        self.scoped = False  # the running one stands in the capture by its Python name
+        self.base = 0  # of its lanes' numbers: 0 in the process that made the file
+        self.local = threading.local()
+        self.numbers = itertools.count()  # of lanes
+        self.ids = itertools.count(1)  # of operations
         self.operations = 0  # started
-        self.elsewhere = 0  # operations of other threads
-        self.in_piece = 0
-        self.piece_began = 0.0
+        self.late = 0  # operations of one thread that were written behind later ones of another
+        self.users = set()  # lanes that called an operation
+        self.watchful = 0.0  # until then a new thread may be about to
         self.next_view = 0.0
         self.closing = False
-        self.tracing = False  # a trace is being captured: nothing may run twice
         self.traces = 0  # pretended
-        self.keys = {}  # operation with kinds of arguments -> number
-        self.looked_at = set()  # numbers
+        self.keys = {}  # operation with kinds of arguments and fullness of L1 -> number
+        self.key_numbers = itertools.count(1)
+        self.asked = set()  # numbers
+
+    def forked(self):
+        """In a child. What it inherits is recorded as soon as it calls an operation; a device of its own makes the rest not its business."""
+        lane = getattr(self.local, "lane", None)
+        self.stale = bool(lane and lane.active)
+        self.inherited, self.devices = self.devices, []
+        self.start_over()
+
+    def lane(self):
+        """This thread's."""
+        lane = getattr(self.local, "lane", None)
+        if lane is None:
+            if self.stale:  # of the parent, and in this process nobody's
+                self.stale = False
+                self.end()
+            lane = self.local.lane = Lane(next(self.numbers) % MOST_LANES)
+        return lane
 
     def guarded(self, function, *args):
         """Everything that we do beside the program goes through here."""
@@ -228,8 +166,9 @@ class Recorder:
 
     def drop_capture(self):
         """Ours, without a look at it."""
-        if self.active and self.thread == threading.get_ident():
-            self.active = False
+        lane = self.lane()
+        if lane.active:
+            lane.active = False
             self.end()
 
     # ---- The file ------------------------------------------------------------------------------------------------------
@@ -239,12 +178,20 @@ class Recorder:
         head["program"] = sys.argv[:1]
         if os.environ.get("TTMEM_BOARD"):
             head["board"] = os.environ["TTMEM_BOARD"]
-        self.file = File(self.path)
-        self.file.write(encode(head)[:-1] + ',\n"graph":[')
+        self.file = File(self.path, encode(head)[:-1] + ',\n"graph":[\n' + encode(node("recording_begin")))
+        self.base = 0 if self.file.first else os.getpid() * MOST_LANES
+        atexit.register(self.finish, "exit")
+
+    def put(self, lane, nodes):
+        """The first says whose they are: `lane` is left out for the first thread of the first process."""
+        if nodes and self.base + lane.number:
+            for n in nodes if nodes[0]["node_type"] != "piece" else nodes[:1]:
+                n["params"]["lane"] = self.base + lane.number
+        self.file.put(nodes)
 
     def file_ends(self, reason):
-        self.file.put([node("recording_end", reason=reason, operations=self.operations, elsewhere=self.elsewhere, traces=self.traces)])
-        self.file.write("\n]}\n")
+        end = node("recording_end", reason=reason, operations=self.operations, late=self.late, traces=self.traces, asked_chips=self.asked_chips)
+        self.put(self.lane(), [end])
 
     def facts_of(self, device):
         facts = {"device_id": device.id(), "arch": str(device.arch()).split(".")[-1], "chips": len(device.get_device_ids())}
@@ -257,37 +204,33 @@ class Recorder:
 
     # ---- Captures ------------------------------------------------------------------------------------------------------
 
-    def mine(self):
-        return self.file is not None and not self.closing and self.pid == os.getpid() and self.thread == threading.get_ident()
+    def recording(self):
+        return self.file is not None and not self.closing
 
-    def start_capture(self):
+    def start_capture(self, lane):
         self.begin(self.ttnn.graph.RunMode.NORMAL)
-        self.active = True
-        self.in_piece = 0
-        self.piece_began = time.monotonic()
+        lane.active = True
+        lane.in_piece = 0
+        lane.piece_began = time.monotonic()
 
-    def roll(self, again=True):
-        """Ends the piece and begins the next. Returns its nodes."""
-        if not self.active:
-            return []
-        with NothingCollected():
-            self.active = False
-            nodes = self.end()
-            if again:
-                self.start_capture()
-            nodes = lean(nodes)
-            if nodes:
-                self.file.put([node("piece")] + nodes)
-            return nodes
-
-    def repeat(self, key, function, args, kwargs):
-        """The call that was just made, once more without anything happening: for the buffers of its programs."""
-        self.leave_scope()
-        if not hides_buffers(self.roll()):
+    def roll(self, lane, again=True):
+        """Ends the piece and begins the next."""
+        if not lane.active:
             return
         with NothingCollected():
-            self.active = False
-            self.end()
+            lane.active = False
+            nodes = self.end()
+            if again:
+                self.start_capture(lane)
+            nodes = lean(nodes)
+            if nodes:
+                self.put(lane, [node("piece")] + nodes)
+
+    def ask(self, lane, key, function, args, kwargs):
+        """The call that is about to be made, without anything happening: for the buffers of its programs. Before its result is there, since
+        programs depend on what L1 has room for."""
+        self.roll(lane, again=False)
+        with NothingCollected():
             self.begin(self.ttnn.graph.RunMode.NO_DISPATCH)
             try:
                 function(*args, **kwargs)
@@ -295,18 +238,18 @@ class Recorder:
                 pass  # then they are not known
             finally:
                 nodes = self.end()
-                self.start_capture()
+                self.start_capture(lane)
         nodes = [n for n in lean(nodes) if n["node_type"] in PROGRAM_BUFFERS]
-        self.file.put([node("piece", mode="REPEAT", key=key)] + nodes)
+        self.put(lane, [node("piece", mode="REPEAT", key=key)] + nodes)
 
-    def view(self, wanted=False):
+    def view(self, lane, wanted=False):
         """What the allocator itself says, where a piece ends: the reader checks its sums against it."""
         now = time.monotonic()
         if not wanted and now < self.next_view:
             return
         with NothingCollected():  # else what is freed meanwhile would stand behind the view
-            self.roll()
-            self.file.put([n for device in self.devices for n in self.views_of(device)])
+            self.roll(lane)
+            self.put(lane, [n for device in self.devices for n in self.views_of(device)])
         after = time.monotonic()
         self.next_view = after + (after - now) * VIEW_SHARE
 
@@ -334,27 +277,26 @@ class Recorder:
     # ---- Devices -------------------------------------------------------------------------------------------------------
 
     def opened(self, device):
-        if self.pid != os.getpid():  # a forked worker
-            self.drop_capture()  # of the parent, and in this process nobody's
-            self.not_ours += self.devices + self.kept
-            self.devices, self.kept = [], []
-            self.start_over()
+        if self.inherited:
+            self.not_ours += self.inherited + self.kept
+            self.inherited, self.kept = [], []
         if self.closing or any(device is known for known in self.devices):
             return
+        lane = self.lane()
         if self.file is None:
-            self.thread = threading.get_ident()
             self.open_file(device)
-            atexit.register(self.finish, "exit")
         self.devices.append(device)
-        if self.mine() and not self.active and not self.user_captures:
+        self.put(lane, [node("device_open", device_id=device.id(), chips=sum(1 << chip for chip in set(device.get_device_ids()) if chip < 63))])
+        if not lane.active and not lane.user_captures:
             self.let_go()
-            self.start_capture()
-        if self.mine() and self.active:
-            self.view(wanted=True)
+            self.start_capture(lane)
+        if lane.active:
+            self.view(lane, wanted=True)
 
     def before_close(self, device):
-        if self.mine() and self.active and any(device is known for known in self.devices):
-            self.view(wanted=True)
+        lane = self.lane()
+        if self.recording() and lane.active and any(device is known for known in self.devices):
+            self.view(lane, wanted=True)
 
     def closed(self, device):
         if not any(device is known for known in self.devices):
@@ -362,14 +304,45 @@ class Recorder:
         self.devices = [known for known in self.devices if known is not device]
         if not self.closing:
             self.kept.append(device)
-        if self.mine():
-            self.roll(again=bool(self.devices))
-            self.file.put([node("device_close", device_id=device.id())])
+        if self.recording():
+            lane = self.lane()
+            self.roll(lane, again=bool(self.devices))
+            self.put(lane, [node("device_close", device_id=device.id())])
 
     def let_go(self):
         """Where no capture runs: of the closed devices those that nobody else holds."""
         ours = 3  # references: the list, the name below, the argument
         self.kept = [device for device in self.kept if sys.getrefcount(device) > ours]
+
+    # ---- Threads -------------------------------------------------------------------------------------------------------
+
+    def before_thread(self):
+        """Another thread is about to start. What this one did before comes before."""
+        self.watchful = time.monotonic() + NEW_THREAD_SECONDS
+        if self.recording():
+            self.roll(self.lane())
+
+    def thread_begins(self):
+        """From its start on, for it may be the one that frees a tensor."""
+        if self.recording() and self.devices and not self.lane().active:
+            self.start_capture(self.lane())
+
+    def thread_ends(self):
+        lane = getattr(self.local, "lane", None)
+        if lane is None:
+            return
+        self.users.discard(lane)
+        if self.recording():
+            self.roll(lane, again=False)
+        elif lane.active:
+            self.drop_capture()
+
+    def is_crowded(self, lane):
+        """True when several threads call operations: then each operation is a piece, which keeps them in order."""
+        if lane not in self.users:
+            self.late += sum(other.in_piece for other in self.users)
+            self.users.add(lane)
+        return len(self.users) > 1 or time.monotonic() < self.watchful
 
     # ---- Operations ----------------------------------------------------------------------------------------------------
 
@@ -394,151 +367,189 @@ class Recorder:
             self.places[name] = path
         return "%s:%d" % (path, frame.f_lineno), frame.f_code.co_name
 
+    def fullness(self):
+        """Of L1: what is allocated, and where the lowest block is, down to which circular buffers have room."""
+        levels = []
+        for device in self.devices:
+            v = self.ttnn.get_memory_view(device, self.ttnn.BufferType.L1)
+            used, largest = v.total_bytes_allocated_per_bank, v.largest_contiguous_bytes_free_per_bank
+            if used + largest < v.total_bytes_per_bank:  # there are holes
+                largest = min(int(block["address"]) for block in v.block_table if block["allocated"] == "yes")
+            levels.append((used, largest))
+        return tuple(levels)
+
     def key_of(self, name, args, kwargs):
-        """The number of this operation with arguments of these kinds; None when they cannot be told, or are other ones all the time."""
+        """The number of this operation with arguments of these kinds and L1 as full as now; None when it cannot be told, and for calls that
+        cannot be made twice."""
         try:
-            key = (name, kind_of(args), kind_of(kwargs))
+            kinds = (kind_of(args), kind_of(kwargs))
+            if frees_inputs(kinds):
+                return None
+            key = (name, kinds, self.fullness())
+            number = self.keys.get(key)
         except Exception:  # an argument of the program's own making
             return None
-        if key in self.keys or len(self.keys) < MOST_KEYS:
-            return self.keys.setdefault(key, len(self.keys) + 1)
-        return None
+        if number is None and len(self.keys) < MOST_KEYS:
+            number = self.keys[key] = next(self.key_numbers)
+        return number
 
     def call(self, name, function, args, kwargs, frame, repeatable=False):
-        if self.depth or not self.devices or not self.mine():
-            if self.devices and self.pid == os.getpid() and self.thread != threading.get_ident():
-                self.elsewhere += 1
+        if self.closing or not (self.devices or self.inherited):
             return function(*args, **kwargs)
-        key = self.guarded(self.begins, name, args, kwargs, frame, repeatable)
-        self.depth = 1
+        lane = self.lane()
+        if lane.depth:
+            return function(*args, **kwargs)
+        lane.depth, number = 1, 0
         try:
-            result = function(*args, **kwargs)
-            if key and self.mine():
-                self.guarded(self.repeat, key, function, args, kwargs)
+            number = self.guarded(self.begins, lane, name, function, args, kwargs, frame, repeatable) or 0
+            return function(*args, **kwargs)
         except BaseException as error:
-            self.guarded(self.failed, name, error)
+            self.guarded(self.failed, lane, number, name, error)
             raise
         finally:
-            self.depth = 0
-            self.guarded(self.ends, name)
-        return result
+            lane.depth = 0
+            self.guarded(self.ends, lane, name)
 
-    def begins(self, name, args, kwargs, frame, repeatable):
-        """Writes the operation down. Returns its key when it is to be called again for the buffers of its programs."""
-        if not self.active and not self.user_captures:
-            self.start_capture()  # an interrupt came between two pieces, and the program goes on
-        if self.active and (self.in_piece >= self.piece or time.monotonic() - self.piece_began > PIECE_SECONDS):
-            self.roll()
+    def begins(self, lane, name, function, args, kwargs, frame, repeatable):
+        """Writes the operation down, and asks for the buffers of its programs. Returns its number."""
+        if self.file is None:  # a child that works with what it inherited
+            self.devices, self.inherited = self.inherited, []
+            self.open_file(self.devices[0])
+            self.start_capture(lane)
+            self.view(lane, wanted=True)
+        if not lane.active and not lane.user_captures:
+            self.start_capture(lane)  # the thread's first, or an interrupt came between two pieces, and the program goes on
+        if lane.active and (self.is_crowded(lane) or lane.in_piece >= self.piece or time.monotonic() - lane.piece_began > PIECE_SECONDS):
+            self.roll(lane)
         at, inside = self.place(frame)
-        self.operations += 1
-        called = node("operation", id=self.operations, name=name, at=at, function=inside)
-        again = None
-        if repeatable and self.repeats and not self.tracing:
+        number = self.operations = next(self.ids)
+        called = node("operation", id=number, name=name, at=at, function=inside)
+        key = None
+        if repeatable and self.asks and lane.active and not lane.tracing and name not in NEVER_ASKED:
             key = self.key_of(name, args[1:], kwargs)
             if key:
                 called["params"]["key"] = key
-            if key and self.active and self.enter and key not in self.looked_at:
-                again = key
-                self.looked_at.add(key)
-                self.roll()  # a piece of its own
-        self.file.put([called])
-        self.in_piece += 1
-        self.scoped = bool(self.active and self.enter)
-        if self.scoped:
+        self.put(lane, [called])
+        if key and key not in self.asked:
+            self.asked.add(key)
+            self.ask(lane, key, function, args, kwargs)
+        lane.in_piece += 1
+        lane.scoped = bool(lane.active and self.enter)
+        if lane.scoped:
             if self.unwind:
                 self.unwind("ttmem: left open")
             self.enter(name)
-        return again
+        return number
 
-    def leave_scope(self):
-        if self.scoped and self.active:
+    def leave_scope(self, lane):
+        if lane.scoped and lane.active:
             self.leave()
-        self.scoped = False
+        lane.scoped = False
 
-    def ends(self, name):
-        if not self.mine():
+    def ends(self, lane, name):
+        if not self.recording():
             return
-        self.leave_scope()
+        self.leave_scope(lane)
         if name.endswith("_trace_capture"):
-            self.tracing = name.endswith("begin_trace_capture") and not self.traces
-        if self.active and (self.always or time.monotonic() - self.piece_began > PIECE_SECONDS):
-            self.view(self.always)
-            self.roll()
+            lane.tracing = name.endswith("begin_trace_capture") and not self.traces
+        if lane.active and (self.always or time.monotonic() - lane.piece_began > PIECE_SECONDS):
+            self.view(lane, self.always)
+            self.roll(lane)
+        elif lane.active and self.is_crowded(lane):
+            self.roll(lane)
 
-    def failed(self, name, error):
-        if not self.mine():
+    def failed(self, lane, number, name, error):
+        if not self.recording():
             return
-        text = str(error)
-        cut = text.find("backtrace:")
-        text = text[: cut if cut >= 0 else len(text)][:LONGEST_MESSAGE]
-        if self.active and self.unwind:
+        try:
+            setattr(error, MARK, self.base // MOST_LANES << 32 | number)
+        except Exception:
+            pass
+        if lane.active and self.unwind:
             self.unwind("failed")
-            self.scoped = False
-        self.leave_scope()
-        self.roll()
-        self.file.put([node("failure", id=self.operations, name=name, type=type(error).__name__, message=text)])
-        if self.active:
-            self.view(wanted=True)
+            lane.scoped = False
+        self.leave_scope(lane)
+        self.roll(lane)
+        self.put(lane, [node("failure", id=number, name=name, type=type(error).__name__, message=message_of(error))])
+        if lane.active:
+            self.view(lane, wanted=True)
 
     # ---- Captures of the program's own -----------------------------------------------------------------------------------
 
     def user_begins(self, *args, **kwargs):
         """The program's own capture takes the place of ours, else its run mode would not count."""
+        lane = self.lane()
         with NothingCollected():
-            if self.mine() and not self.user_captures:
-                self.guarded(self.roll, False)
+            if self.recording() and not lane.user_captures:
+                self.guarded(self.roll, lane, False)
             try:
                 result = self.begin(*args, **kwargs)
             except BaseException:
-                self.guarded(self.take_over)
+                self.guarded(self.take_over, lane)
                 raise
-            if not self.user_captures:
+            if not lane.user_captures:
                 mode = args[0] if args else kwargs.get("run_mode")
-                self.user_mode = "NO_DISPATCH" if str(mode).endswith("NO_DISPATCH") else "NORMAL"
-            self.user_captures += 1
+                lane.user_mode = "NO_DISPATCH" if str(mode).endswith("NO_DISPATCH") else "NORMAL"
+            lane.user_captures += 1
             return result
 
     def user_ends(self, real, args, kwargs):
+        lane = self.lane()
         with NothingCollected():
-            if self.mine() and not self.user_captures:  # there is none but ours, and the program has to be told so
-                self.guarded(self.roll, False)
+            if self.recording() and not lane.user_captures:  # there is none but ours, and the program has to be told so
+                self.guarded(self.roll, lane, False)
             try:
                 result = real(*args, **kwargs)
             except BaseException:
-                self.guarded(self.take_over)
+                self.guarded(self.take_over, lane)
                 raise
-            self.user_captures = max(0, self.user_captures - 1)
-            self.guarded(self.take_over, result)
+            lane.user_captures = max(0, lane.user_captures - 1)
+            self.guarded(self.take_over, lane, result)
         return result
 
-    def take_over(self, result=None):
+    def take_over(self, lane, result=None):
         """Where no capture of the program's runs any more, ours does; with what the program's told, if it told it here."""
-        if self.user_captures or not self.mine():
+        if lane.user_captures or not self.recording():
             return
         if self.devices:
-            self.start_capture()
+            self.start_capture(lane)
         nodes = json.loads(result) if isinstance(result, str) else result
         if isinstance(nodes, dict):
             nodes = nodes.get("graph")
         if isinstance(nodes, list):
-            self.file.put([node("piece", mode=self.user_mode)] + lean(nodes))
-        if self.active:
-            self.view(wanted=True)
+            self.put(lane, [node("piece", mode=lane.user_mode)] + lean(nodes))
+        if lane.active:
+            self.view(lane, wanted=True)
 
     # ---- The end ---------------------------------------------------------------------------------------------------------
+
+    def uncaught(self, error, in_thread):
+        """An exception that nobody caught: which failed operation it comes from, itself or by what led to it."""
+        if not self.recording() or error is None:
+            return
+        failure, origin, steps = 0, error, 0
+        while origin is not None and steps < 100 and not failure:
+            failure, steps = getattr(origin, MARK, 0), steps + 1
+            origin = origin.__cause__ or origin.__context__
+        lane = self.lane()
+        self.roll(lane)
+        if not failure and isinstance(error, Exception) and not is_raised(error):  # by ttnn, where nothing is wrapped
+            self.put(lane, [node("failure", id=0, type=type(error).__name__, message=message_of(error))])
+        self.put(lane, [node("uncaught", type=type(error).__name__, failure=failure, in_thread=int(in_thread))])
 
     def finish(self, reason):
         self.guarded(self.finish_file, reason)
 
     def finish_file(self, reason):
-        if self.file is None or self.closing or self.pid != os.getpid():
+        if not self.recording():
             return
-        if self.thread == threading.get_ident():
-            try:
-                if self.active and self.devices:
-                    self.view(wanted=True)
-                self.roll(again=False)
-            except Exception as error:  # ttnn may be gone already
-                tell("the last piece of the recording is missing: %s: %s" % (type(error).__name__, error))
+        lane = self.lane()
+        try:
+            self.uncaught(getattr(sys, "last_exc", None) or getattr(sys, "last_value", None), False)
+            if lane.active and self.devices:
+                self.view(lane, wanted=True)
+            self.roll(lane, again=False)
+        except Exception as error:  # ttnn may be gone already
+            tell("the last piece of the recording is missing: %s: %s" % (type(error).__name__, error))
         self.closing = True
         self.file_ends(reason)

@@ -182,6 +182,7 @@ class Finder:
                 return
             self.installed = True
             try:
+                load("ttmem_nodes")
                 recorder = load("ttmem_recorder").Recorder(module, version_of_ttnn())
                 load("ttmem_wrap").install(recorder, module)
             except Exception as error:  # the program is more important than its recording

@@ -5,9 +5,14 @@ decided here; what the calls mean stands in ttmem_recorder.py.
 Environment: TTMEM_BOARD, the mock board: traces are pretended there.
 """
 
+import _thread
 import os
 import sys
+import threading
 
+COUNTS_OF_CHIPS = (
+    "GetNumAvailableDevices", "GetNumPCIeDevices", "get_device_ids", "get_num_devices", "get_num_pcie_devices", "get_pcie_device_ids",
+)
 TRACE_FUNCTIONS = ("begin_trace_capture", "end_trace_capture", "execute_trace", "release_trace")
 
 
@@ -105,7 +110,52 @@ def wrap_captures(recorder, graph):
         if real is not None:
             setattr(graph, name, ending(real))
     if hasattr(graph, "is_graph_capture_active"):
-        graph.is_graph_capture_active = lambda: recorder.user_captures > 0
+        graph.is_graph_capture_active = lambda: recorder.lane().user_captures > 0
+
+
+def follow_threads(recorder):
+    """Every thread records itself, from its start to behind its last free."""
+
+    def starting(real):
+        def start(function, args, *more):
+            def run(*args, **kwargs):
+                recorder.guarded(recorder.thread_begins)
+                try:
+                    function(*args, **kwargs)
+                finally:
+                    recorder.guarded(recorder.thread_ends)
+
+            recorder.guarded(recorder.before_thread)
+            return real(run, args, *more)
+
+        return start
+
+    for module, name in ((threading, "_start_new_thread"), (_thread, "start_new_thread"), (_thread, "start_new")):
+        if hasattr(module, name):
+            setattr(module, name, starting(getattr(module, name)))
+    tell = threading.excepthook
+
+    def excepthook(args):
+        recorder.guarded(recorder.uncaught, args.exc_value, True)
+        tell(args)
+
+    threading.excepthook = excepthook
+
+
+def note_counts(recorder, owner, names):
+    """A program that asks how many chips there are may do something else on another board with the same chips."""
+
+    def asking(real):
+        def ask(*args, **kwargs):
+            if not sys._getframe(1).f_code.co_filename.startswith(recorder.home):
+                recorder.asked_chips = 1
+            return real(*args, **kwargs)
+
+        return ask
+
+    for name in names:
+        if callable(getattr(owner, name, None)):
+            setattr(owner, name, asking(getattr(owner, name)))
 
 
 def install(recorder, ttnn):
@@ -124,6 +174,9 @@ def install(recorder, ttnn):
     modules += [getattr(native, "device", None), getattr(native, "multi_device", None)]
     wrap_devices(recorder, [module for module in modules if module is not None])
     wrap_captures(recorder, ttnn.graph)
+    note_counts(recorder, ttnn, COUNTS_OF_CHIPS)
+    note_counts(recorder, getattr(ttnn, "cluster", None), ("get_cluster_type", "number_of_devices", "get_mesh_shape"))
+    follow_threads(recorder)
     exit_at_once = os._exit
 
     def recorded_exit(status):

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The recording as a file, the nodes in it, and what the arguments of an operation look like. docs/captures.md describes the nodes."""
+
+import gc
+import json
+import os
+import sys
+import threading
+
+# What the reader needs of each node; the rest (arguments, memory configurations) would be most of the file.
+ALLOCATION = ("size", "address", "type", "buffer_type", "page_size", "num_cores", "device_id", "max_size_per_bank")
+KEPT = {
+    "function_start": ("name", "program_cache_hit", "program_factory_type"),
+    "function_end": (),
+    "tensor": ("shape", "dtype", "layout", "address", "buffer_type", "device_id"),
+    "buffer": ("size", "type", "buffer_type", "device_id"),
+    "buffer_allocate": ALLOCATION,
+    "buffer_deallocate": ALLOCATION,
+    "circular_buffer_allocate": ("size", "address", "core_range_set", "globally_allocated", "device_id"),
+    "dataflow_buffer_allocate": ("size", "address", "core_range_set", "borrows_memory", "device_id"),
+    "scratchpad_allocate": ("size", "address", "core_range_set", "device_id"),
+    "circular_buffer_deallocate_all": ("device_id",),
+}
+PROGRAM_BUFFERS = ("circular_buffer_deallocate_all", "circular_buffer_allocate", "dataflow_buffer_allocate", "scratchpad_allocate")
+DROPPED = ("capture_start", "capture_end", "sub_device_manager", "program_execution")
+
+encode = json.JSONEncoder(separators=(",", ":"), default=str).encode
+
+
+def node(node_type, **params):
+    return {"node_type": node_type, "params": params}
+
+
+def tell(sentence):
+    """To the user, if standard error still stands."""
+    try:
+        sys.stderr.write("ttmem: %s\n" % sentence)
+    except Exception:
+        pass
+
+
+class File:
+    """The recording. Every line is written at once: what was written is there whatever happens to the process. All processes of the
+    program append to one file; the first makes it with its head, and `ttmem run` closes the brackets."""
+
+    def __init__(self, path, head):
+        new = "%s.%d" % (path, os.getpid())
+        self.lock = threading.Lock()
+        self.fd = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | getattr(os, "O_CLOEXEC", 0), 0o666)
+        try:
+            self.write(head)
+            os.link(new, path)  # fails when it is there
+            self.first = True
+        except FileExistsError:
+            os.close(self.fd)
+            self.fd = os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_CLOEXEC", 0))
+            self.first = False
+        finally:
+            os.unlink(new)
+
+    def write(self, text):
+        data = text.encode("utf-8", "replace")
+        while data and self.fd is not None:
+            try:
+                data = data[os.write(self.fd, data) :]
+            except OSError:  # the disk is full
+                self.fd = None
+                raise
+
+    def put(self, nodes):
+        if nodes:
+            text = ",\n" + ",\n".join(map(encode, nodes))
+            with self.lock:
+                self.write(text)
+
+
+def lean(nodes):
+    """The nodes of a capture with what the reader needs."""
+    kept = []
+    for n in nodes:
+        kind = n["node_type"]
+        if kind in DROPPED:
+            continue
+        params = n.get("params") or {}
+        entry = {"counter": n["counter"], "node_type": kind, "params": {name: params[name] for name in KEPT.get(kind, ()) if name in params}}
+        if kind in ("buffer", "buffer_allocate", "buffer_deallocate"):
+            entry["connections"] = n["connections"]
+        elif kind == "function_start" and n.get("input_tensors"):
+            entry["input_tensors"] = n["input_tensors"]
+        kept.append(entry)
+    return kept
+
+
+class NothingCollected:
+    """Between two captures nothing is seen, so nothing may be freed: the collector of cycles has to wait."""
+
+    def __enter__(self):
+        self.collecting = gc.isenabled()
+        gc.disable()
+
+    def __exit__(self, *_):
+        if self.collecting:
+            gc.enable()
+
+
+def members_of(value):
+    """(name, value) of a configuration of ttnn, which says in its repr only where it lies."""
+    members = ((name, getattr(value, name)) for name in dir(value) if name[0] != "_")
+    return [(name, member) for name, member in members if not callable(member)]
+
+
+def is_configuration(value, text):
+    return " object at 0x" in text and type(value).__module__.startswith("ttnn") and not hasattr(value, "arch")  # that is a device
+
+
+def kind_of(value):
+    """What decides how an operation works on an argument, as something that can be looked up."""
+    if isinstance(value, (list, tuple)):
+        return tuple(map(kind_of, value))
+    if isinstance(value, dict):
+        return tuple((name, kind_of(v)) for name, v in value.items())
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        config = getattr(value, "memory_config", None)
+        return (str(value.shape), str(value.dtype), str(getattr(value, "layout", "")), str(config()) if callable(config) else "")
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return (type(value).__name__, value)  # True == 1 == 1.0, but not to an operation
+    text = repr(value)
+    if is_configuration(value, text):
+        return (type(value).__name__, *((name, kind_of(member)) for name, member in members_of(value)))
+    return text
+
+
+def frees_inputs(kind):
+    """True when an argument of this kind asks the operation to free a tensor: deallocate_activation=True."""
+    if not isinstance(kind, tuple):
+        return False
+    if len(kind) == 2 and isinstance(kind[0], str) and "dealloc" in kind[0]:
+        return kind[1] != ("bool", False)
+    return any(map(frees_inputs, kind))
