@@ -75,7 +75,8 @@ static void tell_place(ttm_teller *t, const ttm_incident *incident) {
   if (incident->op != TTM_NONE) ttm_detail(t, "In {}.", TTM_OP(incident->op));
   if (t->p->kind == TTM_LOG_CAPTURE || t->p->seen.lines < 2) return;
   ttm_say(&t->text, t->f, "Message in log line {}", TTM_LINE(incident->line));
-  if (t->p->ranks.n > 1) ttm_say(&t->text, t->f, ", rank {}", TTM_COUNT(t->p->ranks.at[incident->rank]));
+  if (t->p->ranks.n > 1)
+    ttm_say(&t->text, t->f, ", {} {}", TTM_WORDS(ttm_words_rank(t->p)), TTM_COUNT(t->p->ranks.at[incident->rank]));
   ttm_detail(t, ".");
 }
 

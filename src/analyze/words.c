@@ -75,6 +75,8 @@ ttm_basis ttm_words_state_basis(const ttm_profile *p) {
   return p->kind == TTM_LOG_CAPTURE ? TTM_DERIVED : TTM_MEASURED;
 }
 
+const char *ttm_words_rank(const ttm_profile *p) { return ttm_words_has_runs(p) ? "rank" : "device"; }
+
 bool ttm_words_has_runs(const ttm_profile *p) { return p->kind != TTM_LOG_CAPTURE && p->kind != TTM_LOG_LIVE; }
 
 const char *ttm_words_kind(const ttm_profile *p) {

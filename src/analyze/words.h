@@ -34,6 +34,8 @@ const char *ttm_words_lives_unknown(const ttm_findings *f);
 const char *ttm_words_lives_need(bool rough, bool capture, bool live);
 /* A log prints its states; those of a capture are worked out from its nodes. */
 ttm_basis ttm_words_state_basis(const ttm_profile *p);
+/* What a rank is called: a process of a distributed run, or a device. */
+const char *ttm_words_rank(const ttm_profile *p);
 /* False for captures, recordings and samples: nothing tells where a run of the program begins. */
 bool ttm_words_has_runs(const ttm_profile *p);
 

@@ -207,7 +207,7 @@ typedef enum ttm_buffer_event_kind {
   TTM_EVENT_SCRATCHPAD,
   TTM_EVENT_PROGRAM_FREE, /* ... go with it */
   TTM_EVENT_MEASURED, /* what the allocator said: `bytes` allocated and `per_bank` largest free block per bank, `row` ttm_memory, `named_bytes` of a bank, `node` banks, `address` where a bank begins */
-  TTM_EVENT_OPENED, /* recordings: a device was opened, empty */
+  TTM_EVENT_OPENED,   /* recordings: a device was opened, empty */
 } ttm_buffer_event_kind;
 
 /* The word a node has under "type": tt-metal's extractors go by it. */
@@ -246,31 +246,31 @@ typedef struct ttm_capture_board {
 
 /* What `ttmem run` recorded: everything from the opening of the device on, in pieces. */
 typedef struct ttm_recording {
-  bool is;                      /* the capture is such a recording */
-  bool ended;                   /* its last nodes are there: no process was killed or crashed */
-  uint32_t reason;              /* string: how it ended, "exit" */
-  uint32_t board;               /* string: mock board; empty on a real one */
-  uint64_t pieces, views;       /* captures put together; memory views taken between them */
-  uint64_t corrections;         /* views that differed from our sums ... */
-  uint64_t hole_corrections;    /* ... or only in the largest free block */
-  uint64_t unseen_frees;        /* buffers whose place was given to another without a free in between */
-  uint64_t hole_states;         /* states whose largest free DRAM block is known; of the others it is at most that */
-  uint64_t completed;           /* programs whose buffers a repetition in run mode NO_DISPATCH told */
-  uint64_t lost;                /* operations that began, but whose piece was never written ... */
-  uint32_t last;                /* ... the last of them, TTM_NONE */
-  uint64_t elsewhere;           /* operations that were not recorded */
-  uint64_t late;                /* operations that stand behind later ones of another thread */
-  uint32_t processes;           /* that used a device */
-  uint64_t chips;               /* a bit for each that was opened */
-  bool asked_chips;             /* the program asked how many there are */
+  bool is;                   /* the capture is such a recording */
+  bool ended;                /* its last nodes are there: no process was killed or crashed */
+  uint32_t reason;           /* string: how it ended, "exit" */
+  uint32_t board;            /* string: mock board; empty on a real one */
+  uint64_t pieces, views;    /* captures put together; memory views taken between them */
+  uint64_t corrections;      /* views that differed from our sums ... */
+  uint64_t hole_corrections; /* ... or only in the largest free block */
+  uint64_t unseen_frees;     /* buffers whose place was given to another without a free in between */
+  uint64_t hole_states;      /* states whose largest free DRAM block is known; of the others it is at most that */
+  uint64_t completed;        /* programs whose buffers a repetition in run mode NO_DISPATCH told */
+  uint64_t lost;             /* operations that began, but whose piece was never written ... */
+  uint32_t last;             /* ... the last of them, TTM_NONE */
+  uint64_t elsewhere;        /* operations that were not recorded */
+  uint64_t late;             /* operations that stand behind later ones of another thread */
+  uint32_t processes;        /* that used a device */
+  uint64_t chips;            /* a bit for each that was opened */
+  bool asked_chips;          /* the program asked how many there are */
   /* How the failures of operations ended. */
-  bool given_up;            /* the recorder stopped before the program */
-  uint32_t fatal;           /* incident that ended the program or a thread as an exception nobody caught; TTM_NONE */
-  bool own_error;           /* another exception, the program's own, ended it */
-  bool in_thread;           /* `fatal` ended a thread, and the program went on */
-  uint64_t after_failure;   /* operations that the process called after its last failure */
-  uint64_t traces;              /* captured by the program, and only pretended on a mock board */
-  bool measured[TTM_MEMORIES];  /* a view told ... */
+  bool given_up;               /* the recorder stopped before the program */
+  uint32_t fatal;              /* incident that ended the program or a thread as an exception nobody caught; TTM_NONE */
+  bool own_error;              /* another exception, the program's own, ended it */
+  bool in_thread;              /* `fatal` ended a thread, and the program went on */
+  uint64_t after_failure;      /* operations that the process called after its last failure */
+  uint64_t traces;             /* captured by the program, and only pretended on a mock board */
+  bool measured[TTM_MEMORIES]; /* a view told ... */
   uint64_t banks[TTM_MEMORIES]; /* ... banks and ... */
   uint64_t total[TTM_MEMORIES]; /* ... bytes of each */
 } ttm_recording;

@@ -241,8 +241,8 @@ static int on_program_free(ttm_capture_loader *l, const ttm_capture_node *node) 
   if (l->repeating) return ttm_recording_repeat(l, NULL);
   if (innermost(l)) innermost(l)->program = true;
   if (device_of(l, node, &l->program_rank)) return TTM_ENOMEM;
-  return push_event(
-      l, node, (ttm_buffer_event){.kind = TTM_EVENT_PROGRAM_FREE, .row = TTM_NONE, .device = l->program_rank});
+  return push_event(l, node,
+                    (ttm_buffer_event){.kind = TTM_EVENT_PROGRAM_FREE, .row = TTM_NONE, .device = l->program_rank});
 }
 
 /* ---- Buffers ------------------------------------------------------------------------------------------------------- */

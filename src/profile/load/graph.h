@@ -45,16 +45,16 @@ typedef struct ttm_lane {
   uint32_t device;      /* rank of the last buffer */
 } ttm_lane;
 
-typedef struct ttm_process {
+typedef struct ttm_recorded_process {
   uint64_t number;
   bool ended;
-} ttm_process;
+} ttm_recorded_process;
 
 /* A device of a process. Closed devices, and those of processes that ended, leave their rank to the next. */
-typedef struct ttm_opened {
+typedef struct ttm_opened_device {
   uint32_t process, id, rank;
   bool open;
-} ttm_opened;
+} ttm_opened_device;
 
 /* A call from the event with number `first` on; whose programs a repeat with the same key tells. */
 typedef struct ttm_keyed_call {
@@ -112,15 +112,15 @@ typedef struct ttm_capture_loader {
   TTM_VEC(ttm_begun_op) begun; /* from `next_begun` on: not all seen in a piece yet */
   size_t next_begun;
   TTM_VEC(ttm_lane) lanes;
-  TTM_VEC(ttm_process) processes;
+  TTM_VEC(ttm_recorded_process) processes;
   uint32_t lane; /* whose nodes these are */
-  TTM_VEC(ttm_opened) opened;
+  TTM_VEC(ttm_opened_device) opened;
   TTM_VEC(uint32_t) ranks;     /* per operation: device; one without a buffer has the last one's of its lane */
   ttm_map incident_of_failure; /* process and id of a failed operation -> incident */
   uint32_t failed_process;     /* of the last failure, TTM_NONE */
   uint32_t program_rank;       /* of the program that runs */
-  ttm_intern places;        /* device, memory and address -> ... */
-  TTM_VEC(uint32_t) living; /* ... the buffer there, TTM_NONE */
+  ttm_intern places;           /* device, memory and address -> ... */
+  TTM_VEC(uint32_t) living;    /* ... the buffer there, TTM_NONE */
 } ttm_capture_loader;
 
 /* Steps that recordings share with captures. */

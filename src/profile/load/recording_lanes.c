@@ -10,7 +10,7 @@ enum { LANES_OF_A_PROCESS = 1024 }; /* as the recorder numbers them */
 static int process_of(ttm_capture_loader *l, uint64_t number, uint32_t *out) {
   *out = 0;
   while (*out < l->processes.n && l->processes.at[*out].number != number) ++*out;
-  return *out < l->processes.n ? TTM_OK : ttm_vec_push(&l->processes, (ttm_process){.number = number});
+  return *out < l->processes.n ? TTM_OK : ttm_vec_push(&l->processes, (ttm_recorded_process){.number = number});
 }
 
 int ttm_recording_enter(ttm_capture_loader *l, const ttm_capture_node *node) {
@@ -43,7 +43,7 @@ static bool is_taken(const ttm_capture_loader *l, uint32_t rank) {
 }
 
 int ttm_recording_rank(ttm_capture_loader *l, uint32_t id, uint32_t *out) {
-  ttm_opened device = {.process = ttm_recording_lane(l)->process, .id = id, .open = true};
+  ttm_opened_device device = {.process = ttm_recording_lane(l)->process, .id = id, .open = true};
   *out = ttm_recording_lane(l)->device;
   if (id == TTM_NONE) return TTM_OK;
   for (size_t i = l->opened.n; i-- > 0;)
@@ -55,7 +55,8 @@ int ttm_recording_rank(ttm_capture_loader *l, uint32_t id, uint32_t *out) {
 }
 
 static int push_opened(ttm_capture_loader *l, uint32_t rank) {
-  ttm_buffer_event event = {.kind = TTM_EVENT_OPENED, .row = TTM_NONE, .op = TTM_NONE, .device = rank, .node = TTM_NONE};
+  ttm_buffer_event event = {
+      .kind = TTM_EVENT_OPENED, .row = TTM_NONE, .op = TTM_NONE, .device = rank, .node = TTM_NONE};
   return ttm_vec_push(&l->profile->capture.events, event);
 }
 

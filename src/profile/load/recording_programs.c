@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Run mode NORMAL leaves out dataflow buffers, and the circular buffers of programs from the cache. The recorder repeats an operation with
- * such programs once in run mode NO_DISPATCH; here every call of that operation gets the buffers of the repetition. */
+/* Run mode NORMAL leaves out dataflow buffers, and the circular buffers of programs from the cache. The recorder asks for
+ * them in run mode NO_DISPATCH before the call; here every call with the same key gets the buffers of that answer. */
 #include "profile/load/graph.h"
 
 typedef TTM_VEC(ttm_buffer_event) event_list;

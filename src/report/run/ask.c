@@ -90,7 +90,8 @@ static void put_program(const ttm_ask *a, const ttm_op *row) {
   const ttm_call *call = &p->calls.at[row->call];
   if (call->name) ttm_say(&words, a->f, "{}", TTM_TEXT(ttm_profile_string(p, call->name)));
   if (ttm_words_has_runs(p)) ttm_say(further(&words), a->f, "run {}", TTM_LINE(call->run));
-  if (p->ranks.n > 1) ttm_say(further(&words), a->f, "rank {}", TTM_LINE(p->ranks.at[call->rank]));
+  if (p->ranks.n > 1)
+    ttm_say(further(&words), a->f, "{} {}", TTM_WORDS(ttm_words_rank(p)), TTM_LINE(p->ranks.at[call->rank]));
   if (row->flags & TTM_OP_CACHE_HIT) ttm_buf_puts(further(&words), "answered from the cache");
   if (row->flags & TTM_OP_FAILED) ttm_buf_puts(further(&words), "failed here");
   if (words.n || words.failed) put(a, call->name ? "program" : "where", &words);

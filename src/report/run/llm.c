@@ -105,7 +105,7 @@ static void put_configuration(llm *r) {
   ttm_buf_clear(&line);
   ttm_say(&line, r->f, "Log: {}, {}, {}", TTM_TEXT(ttm_words_source(r->p)), TTM_PLURAL(r->p->seen.lines, "line"),
           TTM_WORDS(ttm_words_kind(r->p)));
-  if (r->p->ranks.n > 1) ttm_say(&line, r->f, ", {}", TTM_PLURAL(r->p->ranks.n, "rank"));
+  if (r->p->ranks.n > 1) ttm_say(&line, r->f, ", {}", TTM_PLURAL(r->p->ranks.n, ttm_words_rank(r->p)));
   ttm_doc_figure(&r->doc, -1, ttm_buf_str(&line));
   ttm_doc_figure(
       &r->doc, -1,

@@ -30,15 +30,14 @@ typedef struct screen {
 
 static void put_head(screen *s) {
   const ttm_seen *seen = &s->p->seen;
-  bool live = s->p->kind == TTM_LOG_LIVE;
   ttm_buf words = {0};
   ttm_say(&words, s->f, "{}", TTM_TEXT(ttm_words_source(s->p)));
   ttm_doc_labelled(&s->doc, "Log", TTM_DOC_PLAIN, ttm_buf_str(&words));
   ttm_buf_clear(&words);
   if (seen->lines) ttm_say(&words, s->f, "{}, {}, ", TTM_BYTES(seen->bytes), TTM_PLURAL(seen->lines, "line"));
   ttm_say(&words, s->f, "{}", TTM_PLURAL(s->f->elements, "operation"));
-  if (s->f->runs.n > 1 && !live) ttm_say(&words, s->f, " in {}", TTM_PLURAL(s->f->runs.n, "run"));
-  if (s->p->ranks.n > 1) ttm_say(&words, s->f, " on {}", TTM_PLURAL(s->p->ranks.n, live ? "device" : "rank"));
+  if (s->f->runs.n > 1 && ttm_words_has_runs(s->p)) ttm_say(&words, s->f, " in {}", TTM_PLURAL(s->f->runs.n, "run"));
+  if (s->p->ranks.n > 1) ttm_say(&words, s->f, " on {}", TTM_PLURAL(s->p->ranks.n, ttm_words_rank(s->p)));
   ttm_doc_labelled(&s->doc, "", TTM_DOC_PLAIN, ttm_buf_str(&words));
   s->doc.out->failed |= words.failed;
   ttm_buf_free(&words);
