@@ -133,7 +133,8 @@ static int find_repetitions(ttm_findings *f, const ttm_tally *tally) {
 
 static int find_failures(ttm_findings *f, const ttm_tally *tally) {
   (void)tally;
-  int status = ttm_find_verdicts(f);
+  int status = f->profile->kind == TTM_LOG_CAPTURE ? ttm_core_use_make(&f->core_use, f->profile) : TTM_OK;
+  if (!status) status = ttm_find_verdicts(f);
   if (!status) status = find_rescues(f);
   if (!status) status = ttm_fragmentation_make(&f->fragmentation, f);
   return status;
@@ -208,6 +209,7 @@ void ttm_findings_free(ttm_findings *f) {
   ttm_free(f->element_bits);
   ttm_free(f->own_before);
   ttm_free(f->tensor_buffers);
+  ttm_core_use_free(&f->core_use);
   for (int m = TTM_DRAM; m <= TTM_L1; m++) ttm_alive_set_free(&f->alive_set[m]);
   for (int m = 0; m < TTM_MEMORIES; m++) ttm_consumers_free(&f->consumers[m]);
   ttm_vec_free(&f->padding);

@@ -16,6 +16,7 @@
 #include "analyze/waste.h"
 #include "base/basis.h"
 #include "base/boards.h"
+#include "l1/core_use.h"
 #include "profile/profile.h"
 #include "ttmem/findings.h"
 
@@ -253,6 +254,7 @@ struct ttm_findings {
   TTM_VEC(ttm_program_runs) programs; /* by first run, at most 64 */
   TTM_VEC(ttm_leak) leaks;
   TTM_VEC(ttm_count) distribution; /* by count, then first appearance */
+  ttm_core_use core_use;           /* captures: L1 core by core */
   uint32_t *tensor_buffers;        /* captures: the first buffer of each tensor, TTM_NONE; NULL for a log */
 };
 

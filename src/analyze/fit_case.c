@@ -5,7 +5,6 @@
 
 #include "analyze/tell.h"
 #include "base/checked.h"
-#include "l1/core_use.h"
 
 void ttm_fit_cases_free(ttm_fit_cases *all) {
   ttm_vec_free(&all->at);
@@ -106,24 +105,19 @@ static void read_last_words(ttm_teller *t, ttm_fit_case *c, const ttm_last_words
   c->at = keep_text(t);
 }
 
-static int measure(ttm_fit_case *out, const ttm_findings *f) {
+static void measure(ttm_fit_case *out, const ttm_findings *f) {
   const ttm_capture *c = &f->profile->capture;
-  ttm_core_use use;
-  int status = ttm_core_use_make(&use, f->profile);
-  if (!status) {
-    out->measured = true;
-    out->operations = f->profile->ops.n;
-    out->dram_banks = c->board.dram_banks;
-    out->dram_bank = c->board.dram_bank_bytes;
-    out->dram_peak = use.peak_dram;
-    out->l1_core = use.limit;
-    out->l1_peak = use.fullest.total;
-    out->l1_tensors = use.peak_l1;
-    out->l1_programs = use.peak_program_all;
-    out->silent = c->empty_programs;
-  }
-  ttm_core_use_free(&use);
-  return status;
+  const ttm_core_use *use = &f->core_use;
+  out->measured = true;
+  out->operations = f->profile->ops.n;
+  out->dram_banks = c->board.dram_banks;
+  out->dram_bank = c->board.dram_bank_bytes;
+  out->dram_peak = use->peak_dram;
+  out->l1_core = use->limit;
+  out->l1_peak = use->fullest.total;
+  out->l1_tensors = use->peak_l1;
+  out->l1_programs = use->peak_program_all;
+  out->silent = c->empty_programs;
 }
 
 static void say_why(ttm_teller *t, ttm_fit_case *c, ttm_str last) {
@@ -156,7 +150,7 @@ int ttm_fit_cases_add_run(ttm_fit_cases *all, const char *board, const ttm_findi
   c.exit_status = exit_status;
   c.board = keep(&t, ttm_str_of(board));
   if (f) {
-    t.failed |= measure(&c, f) != TTM_OK;
+    measure(&c, f);
     read_incidents(&t, &c);
     if (!c.refused && exit_status && last->memory) read_last_words(&t, &c, last);
   }

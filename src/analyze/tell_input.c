@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* L1 of the fullest core, and what the input holds and lacks: nothing said about a thing does not mean that there is nothing. */
 #include "analyze/tell.h"
-#include "l1/core_use.h"
 
 /* ---- L1 of a core ------------------------------------------------------------------------------------------------------ */
 
-static void say_use(ttm_buf *out, const ttm_findings *f, const ttm_core_use *u) {
+static void say_use(ttm_buf *out, const ttm_findings *f) {
   static const char *const kinds[TTM_PROGRAM_KINDS] = {"circular buffers", "dataflow buffers", "scratchpads"};
+  const ttm_core_use *u = &f->core_use;
   const ttm_core_moment *m = &u->fullest;
   const ttm_capture *c = &f->profile->capture;
   ttm_say(out, f, "{}{}", TTM_WORDS(c->empty_programs ? "≥ " : ""), TTM_BYTES(m->total));
@@ -28,26 +28,22 @@ static void tell_overlap(ttm_teller *t, uint32_t op, uint64_t bytes) {
 
 void ttm_tell_l1_core(ttm_teller *t) {
   const ttm_capture *c = &t->p->capture;
-  ttm_core_use use;
-  if (t->p->kind != TTM_LOG_CAPTURE) return;
-  if (ttm_core_use_make(&use, t->p)) t->failed = true;
-  if (!t->failed && use.fullest.total) {
-    ttm_tell(t, "l1.core", TTM_TOPIC_L1_CORE, TTM_SEVERITY_NOTE, TTM_DERIVED);
-    say_use(&t->text, t->f, &use);
-    ttm_tell_headline(t);
-    if (use.gap_event < c->events.n && use.gap < 0)
-      tell_overlap(t, c->events.at[use.gap_event].op, (uint64_t)-use.gap);
-    else if (use.gap_event < c->events.n)
-      ttm_detail(t, "{} between a program's buffers and the lowest tensor at the narrowest point.",
-                 TTM_BYTES((uint64_t)use.gap));
-    if (c->empty_programs)
-      ttm_detail(t, "A lower bound: {} of {} programs reported no circular buffers.", TTM_COUNT(c->empty_programs),
-                 TTM_COUNT(c->programs));
-    if (use.fullest.event < c->events.n) ttm_tell_op(t, c->events.at[use.fullest.event].op);
-    ttm_tell_quantity(t, "fullest", "B", (double)use.fullest.total);
-    ttm_tell_quantity(t, "limit", "B", (double)use.limit);
-  }
-  ttm_core_use_free(&use);
+  const ttm_core_use *use = &t->f->core_use;
+  if (!use->fullest.total) return;
+  ttm_tell(t, "l1.core", TTM_TOPIC_L1_CORE, TTM_SEVERITY_NOTE, TTM_DERIVED);
+  say_use(&t->text, t->f);
+  ttm_tell_headline(t);
+  if (use->gap_event < c->events.n && use->gap < 0)
+    tell_overlap(t, c->events.at[use->gap_event].op, (uint64_t)-use->gap);
+  else if (use->gap_event < c->events.n)
+    ttm_detail(t, "{} between a program's buffers and the lowest tensor at the narrowest point.",
+               TTM_BYTES((uint64_t)use->gap));
+  if (c->empty_programs)
+    ttm_detail(t, "A lower bound: {} of {} programs reported no circular buffers.", TTM_COUNT(c->empty_programs),
+               TTM_COUNT(c->programs));
+  if (use->fullest.event < c->events.n) ttm_tell_op(t, c->events.at[use->fullest.event].op);
+  ttm_tell_quantity(t, "fullest", "B", (double)use->fullest.total);
+  ttm_tell_quantity(t, "limit", "B", (double)use->limit);
 }
 
 /* ---- The input ---------------------------------------------------------------------------------------------------------- */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
-#include "l1/core_use.h"
 #include "report/files/findings_parts.h"
 
 /* ---- What is alive at the peaks ---------------------------------------------------------------------------------- */
@@ -111,7 +110,8 @@ static void put_memories(ttm_json *j, const ttm_findings *f) {
   ttm_json_end(j);
 }
 
-static void put_use(ttm_json *j, const ttm_findings *f, const ttm_core_use *u) {
+static void put_use(ttm_json *j, const ttm_findings *f) {
+  const ttm_core_use *u = &f->core_use;
   const ttm_core_moment *m = &u->fullest;
   const ttm_capture *c = &f->profile->capture;
   ttm_json_put_object(j, "l1_per_core");
@@ -134,32 +134,26 @@ static void put_use(ttm_json *j, const ttm_findings *f, const ttm_core_use *u) {
   ttm_json_end(j);
 }
 
-int ttm_json_put_recording(ttm_json *j, const ttm_findings *f) {
+void ttm_json_put_recording(ttm_json *j, const ttm_findings *f) {
   const ttm_profile *p = f->profile;
   const ttm_recording *r = &p->capture.recording;
-  ttm_core_use use;
-  if (!r->is) return TTM_OK;
-  int rc = ttm_core_use_make(&use, p);
-  if (!rc) {
-    ttm_json_put_object(j, "recording");
-    ttm_json_put_id(j, "board", p, r->board);
-    ttm_json_put_bool(j, "ended", r->ended);
-    ttm_json_put_id(j, "reason", p, r->reason);
-    ttm_json_put_op(j, "last_operation", f, r->last);
-    ttm_json_put_u64(j, "pieces", r->pieces);
-    ttm_json_put_u64(j, "memory_views", r->views);
-    ttm_json_put_u64(j, "corrections", r->corrections);
-    ttm_json_put_u64(j, "hole_corrections", r->hole_corrections);
-    ttm_json_put_u64(j, "unseen_frees", r->unseen_frees);
-    ttm_json_put_u64(j, "lost_operations", r->lost);
-    ttm_json_put_u64(j, "operations_elsewhere", r->elsewhere);
-    ttm_json_put_u64(j, "late_operations", r->late);
-    ttm_json_put_u64(j, "processes", r->processes);
-    ttm_json_put_u64(j, "traces_pretended", r->traces);
-    put_memories(j, f);
-    put_use(j, f, &use);
-    ttm_json_end(j);
-  }
-  ttm_core_use_free(&use);
-  return rc;
+  if (!r->is) return;
+  ttm_json_put_object(j, "recording");
+  ttm_json_put_id(j, "board", p, r->board);
+  ttm_json_put_bool(j, "ended", r->ended);
+  ttm_json_put_id(j, "reason", p, r->reason);
+  ttm_json_put_op(j, "last_operation", f, r->last);
+  ttm_json_put_u64(j, "pieces", r->pieces);
+  ttm_json_put_u64(j, "memory_views", r->views);
+  ttm_json_put_u64(j, "corrections", r->corrections);
+  ttm_json_put_u64(j, "hole_corrections", r->hole_corrections);
+  ttm_json_put_u64(j, "unseen_frees", r->unseen_frees);
+  ttm_json_put_u64(j, "lost_operations", r->lost);
+  ttm_json_put_u64(j, "operations_elsewhere", r->elsewhere);
+  ttm_json_put_u64(j, "late_operations", r->late);
+  ttm_json_put_u64(j, "processes", r->processes);
+  ttm_json_put_u64(j, "traces_pretended", r->traces);
+  put_memories(j, f);
+  put_use(j, f);
+  ttm_json_end(j);
 }

@@ -18,8 +18,8 @@ void ttm_json_put_waste_at_peak(ttm_json *j, const ttm_findings *f);
 void ttm_json_put_advice(ttm_json *j, const ttm_findings *f);
 /* The runs of each program, folded. */
 void ttm_json_put_programs(ttm_json *j, const ttm_findings *f);
-/* Only when the input is a recording. 0 or TTM_ENOMEM. */
-int ttm_json_put_recording(ttm_json *j, const ttm_findings *f);
+/* Only when the input is a recording. */
+void ttm_json_put_recording(ttm_json *j, const ttm_findings *f);
 void ttm_json_put_layers(ttm_json *j, const ttm_findings *f);
 
 #endif

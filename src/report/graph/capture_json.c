@@ -38,7 +38,7 @@ static void put_extracts(ttm_json *j, const ttm_extracts *x) {
 }
 
 static void put_fullest(ttm_json *j, const ttm_capture_case *c) {
-  const ttm_core_moment *m = &c->use.fullest;
+  const ttm_core_moment *m = &c->findings->core_use.fullest;
   const ttm_statement *s = ttm_statements_first(&c->findings->statements, TTM_TOPIC_L1_CORE);
   ttm_json_put_object(j, "fullest_core");
   ttm_json_put_known(j, "total", m->total);
@@ -66,7 +66,7 @@ static void put_gap(ttm_json *j, const ttm_profile *p, const ttm_core_use *u) {
 
 static void put_use(ttm_json *j, const ttm_capture_case *c) {
   const ttm_profile *p = c->profile;
-  const ttm_core_use *u = &c->use;
+  const ttm_core_use *u = &c->findings->core_use;
   ttm_json_put_sections(j, "true");
   put_fullest(j, c);
   ttm_json_put_known(j, "peak_circular_buffers", u->peak_program[0]);
@@ -95,7 +95,7 @@ static void put_pitfalls(ttm_json *j, const ttm_capture_case *c) {
   for (int i = 0; i < TTM_PITFALLS; i++) {
     ttm_buf text = {0};
     if (!(c->pitfalls >> i & 1)) continue;
-    ttm_pitfall_write(&text, (ttm_pitfall)i, c->profile, &c->extracts, &c->use);
+    ttm_pitfall_write(&text, (ttm_pitfall)i, c->profile, &c->extracts, &c->findings->core_use);
     ttm_json_put_object(j, NULL);
     ttm_json_put_name(j, "name", ttm_pitfall_name((ttm_pitfall)i));
     ttm_json_put_words(j, "text", &text);
@@ -106,11 +106,11 @@ static void put_pitfalls(ttm_json *j, const ttm_capture_case *c) {
 
 static void put_steps(ttm_json *j, const ttm_capture_case *c) {
   ttm_json_put_rows(j, "l1_over_time");
-  for (size_t i = 0; i < c->use.steps.n; i++) {
+  for (size_t i = 0; i < c->findings->core_use.steps.n; i++) {
     ttm_json_put_object(j, NULL);
-    put_event(j, c->profile, c->use.steps.at[i].event);
-    ttm_json_put_known(j, "program", c->use.steps.at[i].program);
-    ttm_json_put_known(j, "tensors", c->use.steps.at[i].tensors);
+    put_event(j, c->profile, c->findings->core_use.steps.at[i].event);
+    ttm_json_put_known(j, "program", c->findings->core_use.steps.at[i].program);
+    ttm_json_put_known(j, "tensors", c->findings->core_use.steps.at[i].tensors);
     ttm_json_end(j);
   }
   ttm_json_end(j);

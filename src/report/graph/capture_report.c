@@ -9,15 +9,12 @@
 int ttm_capture_case_make(ttm_capture_case *out, const ttm_profile *profile, ttm_error *err) {
   *out = (ttm_capture_case){.profile = profile};
   ttm_extract(profile, &out->extracts);
-  if (ttm_core_use_make(&out->use, profile)) return ttm_error_nomem(err);
-  out->pitfalls = ttm_pitfalls_find(profile, &out->extracts, &out->use);
-  return ttm_findings_make(&out->findings, profile, 0, err);
+  int status = ttm_findings_make(&out->findings, profile, 0, err);
+  if (!status) out->pitfalls = ttm_pitfalls_find(profile, &out->extracts, &out->findings->core_use);
+  return status;
 }
 
-void ttm_capture_case_free(ttm_capture_case *c) {
-  ttm_core_use_free(&c->use);
-  ttm_findings_free(c->findings);
-}
+void ttm_capture_case_free(ttm_capture_case *c) { ttm_findings_free(c->findings); }
 
 static bool has(const ttm_capture_case *c, ttm_pitfall pitfall) { return c->pitfalls >> pitfall & 1; }
 
@@ -35,7 +32,7 @@ static void put_header(ttm_doc *doc, const ttm_capture_case *c) {
   if (cap->board.arch < TTM_ARCHES)
     ttm_say(&words, NULL, " {}, {}, {} of L1 per core for programs and tensors{}.",
             TTM_WORDS(ttm_arches[cap->board.arch].name), TTM_PLURAL(cap->board.l1_banks, "core"),
-            TTM_BYTES(c->use.limit), TTM_WORDS(cap->board.estimated ? " (assumed)" : ""));
+            TTM_BYTES(c->findings->core_use.limit), TTM_WORDS(cap->board.estimated ? " (assumed)" : ""));
   ttm_doc_line(doc, "%.*s", TTM_ARGS(ttm_buf_str(&words)));
   doc->out->failed |= words.failed;
   ttm_buf_free(&words);
@@ -57,7 +54,7 @@ static void put_pair(ttm_doc *doc, const char *name, uint64_t theirs, bool refus
 static void put_numbers(ttm_doc *doc, const ttm_capture_case *c) {
   static const char *const heads[] = {"tt-metal's extractor", ">tt-metal", ">Corrected", "Bytes of"};
   const ttm_resource_usage *r = &c->extracts.per_core;
-  const ttm_core_use *u = &c->use;
+  const ttm_core_use *u = &c->findings->core_use;
   bool no = r->refused != NULL;
   uint64_t banks = c->profile->capture.board.dram_banks;
   ttm_doc_heading(doc, "Corrected numbers");
@@ -86,7 +83,7 @@ static void put_pitfalls(ttm_doc *doc, const ttm_capture_case *c) {
   for (int i = 0; i < TTM_PITFALLS; i++) {
     if (!has(c, (ttm_pitfall)i)) continue;
     ttm_buf_clear(&text);
-    ttm_pitfall_write(&text, (ttm_pitfall)i, c->profile, &c->extracts, &c->use);
+    ttm_pitfall_write(&text, (ttm_pitfall)i, c->profile, &c->extracts, &c->findings->core_use);
     ttm_doc_point(doc, "%s: %.*s", ttm_pitfall_name((ttm_pitfall)i), (int)text.n, text.at ? text.at : "");
   }
   doc->out->failed |= text.failed;
@@ -100,15 +97,15 @@ static void put_fullest(ttm_doc *doc, const ttm_capture_case *c) {
   if (!s) return;
   ttm_doc_heading(doc, ttm_topic_title(s->topic));
   ttm_doc_statement(doc, &c->findings->statements, s, 0);
-  if (c->use.gap_event != TTM_NONE) ttm_doc_picture(doc, &c->use.map);
+  if (c->findings->core_use.gap_event != TTM_NONE) ttm_doc_picture(doc, &c->findings->core_use.map);
 }
 
 static void put_time(ttm_doc *doc, const ttm_capture_case *c) {
   ttm_buf chart = {0};
   bool terminal = doc->form == TTM_DOC_TERMINAL;
-  if (!c->use.steps.n) return;
+  if (!c->findings->core_use.steps.n) return;
   ttm_doc_heading(doc, "L1 of the fullest core over time");
-  ttm_capture_chart(&chart, &c->use, terminal ? doc->columns : 100, !terminal || doc->utf8);
+  ttm_capture_chart(&chart, &c->findings->core_use, terminal ? doc->columns : 100, !terminal || doc->utf8);
   ttm_doc_block(doc, ttm_buf_str(&chart));
   doc->out->failed |= chart.failed;
   ttm_buf_free(&chart);
@@ -116,7 +113,7 @@ static void put_time(ttm_doc *doc, const ttm_capture_case *c) {
 
 static void put_tightest(ttm_doc *doc, const ttm_capture_case *c) {
   static const char *const heads[] = {"Operation", "Function", ">Node", ">Program", ">Tensors", ">Total", ">Of L1"};
-  const ttm_core_use *u = &c->use;
+  const ttm_core_use *u = &c->findings->core_use;
   const ttm_profile *p = c->profile;
   if (!u->tightest.n) return;
   ttm_doc_heading(doc, "Operations by L1 per core");
@@ -156,9 +153,10 @@ void ttm_captures_write(ttm_doc *doc, const ttm_capture_case *const *cases, size
     while (slash && source.p[slash - 1] != '/') slash--;
     ttm_doc_cell_text(doc, ttm_str_from(source, slash));
     ttm_doc_cell(doc, "%u", c->profile->ranks.n ? c->profile->ranks.at[0] : 0);
-    ttm_doc_cell(doc, "%s", TTM_BYTES_TEXT(c->use.fullest.total));
-    ttm_doc_cell(doc, "%.1f %%", ttm_percent((double)c->use.fullest.total, (double)c->use.limit));
-    ttm_doc_cell(doc, "%s", TTM_BYTES_TEXT(c->use.peak_dram));
+    ttm_doc_cell(doc, "%s", TTM_BYTES_TEXT(c->findings->core_use.fullest.total));
+    ttm_doc_cell(doc, "%.1f %%",
+                 ttm_percent((double)c->findings->core_use.fullest.total, (double)c->findings->core_use.limit));
+    ttm_doc_cell(doc, "%s", TTM_BYTES_TEXT(c->findings->core_use.peak_dram));
     ttm_doc_cell(doc, "%d", __builtin_popcount(c->pitfalls));
   }
   ttm_doc_table_end(doc);

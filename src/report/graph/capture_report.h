@@ -14,7 +14,6 @@ typedef struct ttm_capture_case {
   const ttm_profile *profile;
   ttm_findings *findings;
   ttm_extracts extracts;
-  ttm_core_use use;
   uint32_t pitfalls; /* bit per ttm_pitfall */
 } ttm_capture_case;
 

@@ -6,7 +6,6 @@
 #include "analyze/fix.h"
 #include "analyze/words.h"
 #include "l1/clash.h"
-#include "l1/core_use.h"
 #include "parse/json_text.h"
 #include "report/files/json_parts.h"
 #include "report/files/report.h"
@@ -166,20 +165,15 @@ static int put_moments(ttm_json *j, const ttm_findings *f) {
 
 /* L1 core by core, which only captures and recordings tell: the core on which a program's buffers came nearest to a tensor, with the
  * operation of that program. The sentence is the statement "l1.core". */
-static int put_l1(ttm_json *j, const ttm_findings *f) {
+static void put_l1(ttm_json *j, const ttm_findings *f) {
   const ttm_profile *p = f->profile;
-  ttm_core_use use;
-  if (p->kind != TTM_LOG_CAPTURE || p->seen.from_report) return TTM_OK;
-  int code = ttm_core_use_make(&use, p);
-  uint32_t op = !code && use.gap_event < p->capture.events.n ? p->capture.events.at[use.gap_event].op : TTM_NONE;
-  if (!code && use.map.size && op < p->ops.n) {
-    ttm_json_put_object(j, "l1");
-    ttm_json_put_op(j, "operation", f, op);
-    put_core(j, &use.map);
-    ttm_json_end(j);
-  }
-  ttm_core_use_free(&use);
-  return code;
+  const ttm_core_use *use = &f->core_use;
+  uint32_t op = use->map.size ? p->capture.events.at[use->gap_event].op : TTM_NONE;
+  if (op >= p->ops.n) return;
+  ttm_json_put_object(j, "l1");
+  ttm_json_put_op(j, "operation", f, op);
+  put_core(j, &use->map);
+  ttm_json_end(j);
 }
 
 /* Headings and names that the page shares with every other surface, in their order. */
@@ -222,8 +216,8 @@ static int put_facts(ttm_html *h, ttm_str name, bool own_findings) {
   put_input(&j, h, name, own_findings);
   put_words(&j, h->p);
   put_ir_facts(&j, h->p);
-  int code = put_l1(&j, h->f);
-  if (!code) code = put_moments(&j, h->f);
+  put_l1(&j, h->f);
+  int code = put_moments(&j, h->f);
   ttm_json_end(&j);
   if (!code) code = ttm_json_finish(&j);
   if (!code) code = ttm_html_block_write_text(ttm_buf_str(&text), "facts", h->out);
