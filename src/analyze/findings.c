@@ -91,6 +91,17 @@ static int find_rescues(ttm_findings *f) {
   return status;
 }
 
+static int find_obstacles(ttm_findings *f) {
+  int status = TTM_OK;
+  uint32_t looked = 0;
+  for (size_t i = 0; i < f->incidents.n && looked < MOST_RESCUES && !status; i++) {
+    const ttm_incident *incident = &f->profile->incidents.at[f->incidents.at[i].incident];
+    looked += incident->what.kind == TTM_INCIDENT_L1_CLASH;
+    status = ttm_obstacles_find(&f->incidents.at[i].obstacles, f->profile, incident);
+  }
+  return status;
+}
+
 /* ---- Chains ------------------------------------------------------------------------------------------------------- */
 
 /* What needs nothing of each other is found by several threads at once. A chain reads the profile, the registry, the elements and
@@ -135,6 +146,8 @@ static int find_failures(ttm_findings *f, const ttm_tally *tally) {
   (void)tally;
   int status = f->profile->kind == TTM_LOG_CAPTURE ? ttm_core_use_make(&f->core_use, f->profile) : TTM_OK;
   if (!status) status = ttm_find_verdicts(f);
+  if (!status) status = find_obstacles(f);
+  if (!status) ttm_shown_clash_find(&f->shown_clash, f);
   if (!status) status = find_rescues(f);
   if (!status) status = ttm_fragmentation_make(&f->fragmentation, f);
   return status;

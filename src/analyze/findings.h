@@ -12,6 +12,7 @@
 #include "analyze/fragmentation.h"
 #include "analyze/layers.h"
 #include "analyze/lifetimes.h"
+#include "analyze/obstacles.h"
 #include "analyze/rescue.h"
 #include "analyze/waste.h"
 #include "base/basis.h"
@@ -162,6 +163,7 @@ typedef struct ttm_incident_finding {
   bool derived;       /* too few numbers in the message: judged by the last state before it, which is rounded and misses
                        * what the operation itself had allocated by then */
   ttm_rescue rescue;  /* out of memory: tensors that could have been freed before */
+  ttm_obstacles obstacles; /* clash: tensors in the way */
 } ttm_incident_finding;
 
 /* Whether the weights of the log's graphs fit into DRAM at all, in the form the device keeps them in. */
@@ -254,6 +256,7 @@ struct ttm_findings {
   TTM_VEC(ttm_program_runs) programs; /* by first run, at most 64 */
   TTM_VEC(ttm_leak) leaks;
   TTM_VEC(ttm_count) distribution; /* by count, then first appearance */
+  ttm_shown_clash shown_clash;     /* captures: the clash they show without a message */
   ttm_core_use core_use;           /* captures: L1 core by core */
   uint32_t *tensor_buffers;        /* captures: the first buffer of each tensor, TTM_NONE; NULL for a log */
 };

@@ -42,6 +42,7 @@ static void tell_answer(ttm_teller *t, const ttm_fit_case *c, uint32_t op, ttm_b
     say_failure(t, c, op);
     ttm_tell_headline(t);
     ttm_tell_numbers(t, &c->what);
+    if (c->way.n) ttm_detail(t, "{}", TTM_TEXT(c->way));
     if (basis != TTM_MEASURED && op == TTM_NONE) ttm_detail(t, "No operation of the log allocated this memory.");
   }
 }
@@ -90,8 +91,11 @@ static void read_incidents(ttm_teller *t, ttm_fit_case *c) {
     const ttm_incident *incident = &t->p->incidents.at[finding->incident];
     if (incident->what.kind == TTM_INCIDENT_FATAL) continue;
     take_failure(t, c, &incident->what, finding->verdict, finding->shortfall);
-    c->operation = c->at = (ttm_str){"", 0};
+    c->operation = c->at = c->way = (ttm_str){"", 0};
     name_op(t, c, incident->op);
+    if (!finding->obstacles.n) continue;
+    ttm_say_obstacles(&t->text, t->f, &finding->obstacles);
+    c->way = keep_text(t);
   }
 }
 
@@ -132,8 +136,12 @@ static void say_why(ttm_teller *t, ttm_fit_case *c, ttm_str last) {
   c->why = keep_text(t);
 }
 
-static const ttm_fit_case NOTHING = {
-    .exit_status = -1, .largest_batch = TTM_UNKNOWN, .why = TTM_LIT(""), .operation = TTM_LIT(""), .at = TTM_LIT("")};
+static const ttm_fit_case NOTHING = {.exit_status = -1,
+                                     .largest_batch = TTM_UNKNOWN,
+                                     .why = TTM_LIT(""),
+                                     .operation = TTM_LIT(""),
+                                     .at = TTM_LIT(""),
+                                     .way = TTM_LIT("")};
 
 /* Adds the answer with its statement. */
 static int add(ttm_fit_cases *all, ttm_teller *t, const ttm_fit_case *c, uint32_t op, ttm_basis basis) {

@@ -4,20 +4,21 @@
 #ifndef TTM_ANALYZE_FIX_H
 #define TTM_ANALYZE_FIX_H
 
+#include "analyze/obstacles.h"
 #include "analyze/statement.h"
 #include "base/boards.h"
 #include "profile/profile.h"
 
 typedef enum ttm_remedy_kind {
-  TTM_FIX_DTYPE,        /* the refused tensor stored as `dtype`: needs `bytes` per bank then */
-  TTM_FIX_DIVIDE,       /* one `count`-th of it at a time, or on `count` chips: `bytes` per bank then */
-  TTM_FIX_DRAM,         /* the tensor in DRAM instead of L1 */
-  TTM_FIX_BOARD,        /* the board `board`: `bytes` per bank would be in use there */
-  TTM_FIX_L1_SMALL,     /* device opened with l1_small_size of at least `bytes` */
-  TTM_FIX_TRACE,        /* device opened with trace_region_size of at least `bytes` */
-  TTM_FIX_BUFFERS,      /* static buffers smaller by `bytes` on each core: `count` bf16 tiles */
-  TTM_FIX_BLOCKS,       /* work cut into blocks of one `count`-th: the static buffers then fit */
-  TTM_FIX_L1_TENSORS,   /* `bytes` of L1 tensors per core freed, or in DRAM instead */
+  TTM_FIX_DTYPE,      /* the refused tensor stored as `dtype`: needs `bytes` per bank then */
+  TTM_FIX_DIVIDE,     /* one `count`-th of it at a time, or on `count` chips: `bytes` per bank then */
+  TTM_FIX_DRAM,       /* the tensor in DRAM instead of L1 */
+  TTM_FIX_BOARD,      /* the board `board`: `bytes` per bank would be in use there */
+  TTM_FIX_L1_SMALL,   /* device opened with l1_small_size of at least `bytes` */
+  TTM_FIX_TRACE,      /* device opened with trace_region_size of at least `bytes` */
+  TTM_FIX_BUFFERS,    /* static buffers smaller by `bytes` on each core: `count` bf16 tiles */
+  TTM_FIX_BLOCKS,     /* work cut into blocks of one `count`-th: the static buffers then fit */
+  TTM_FIX_L1_TENSORS, /* `bytes` of L1 tensors per core freed, or in DRAM instead: `count` of them, the lowest by `op` */
   TTM_FIX_LESS_SMALL,   /* l1_small_size smaller by `bytes`: every L1 tensor moves up by as much */
   TTM_FIX_KERNEL,       /* kernels and their arguments smaller by `bytes` */
   TTM_FIX_CONFIG,       /* what the message's own mistake is cured by: ttm_metal_mistake_find */
@@ -60,6 +61,10 @@ void ttm_fixes_of_failure(ttm_remedies *out, const struct ttm_findings *f, size_
 /* Adds those of a clash of static buffers with tensors, or with the end of L1, to *out. `unused_small` is what L1_SMALL could spare,
  * TTM_UNKNOWN when nothing tells. */
 void ttm_fixes_of_buffers(ttm_remedies *out, const ttm_incident_text *what, ttm_arch_id arch, uint64_t unused_small);
+
+/* The same of an operation of the profile: the tensors in the way, which are known when `obstacles` has any, come first. */
+void ttm_fixes_of_clash(ttm_remedies *out, const ttm_profile *p, const ttm_incident *incident,
+                        const ttm_obstacles *obstacles);
 
 /* What takes most off the DRAM peak, largest first. 0 or TTM_ENOMEM. Needs everything but the statements. */
 int ttm_fixes_of_peak(ttm_remedies *out, const struct ttm_findings *f);

@@ -302,9 +302,10 @@ void ttm_fixes_of_buffers(ttm_remedies *out, const ttm_incident_text *what, ttm_
     add(out,
         (ttm_remedy){.kind = TTM_FIX_BUFFERS, .check = TTM_FIX_DERIVED, .bytes = overlap, .count = cut / TILE_BF16});
   }
-  if (clash) add(out, (ttm_remedy){.kind = TTM_FIX_L1_TENSORS, .check = TTM_FIX_DERIVED, .bytes = overlap});
+  if (clash && !what->service && (!out->n || out->at[0].kind != TTM_FIX_L1_TENSORS))
+    add(out, (ttm_remedy){.kind = TTM_FIX_L1_TENSORS, .check = TTM_FIX_DERIVED, .bytes = overlap, .op = TTM_NONE});
   bool told = unused_small != TTM_UNKNOWN;
-  if (clash && (told ? unused_small >= overlap : overlap <= SMALL_OVERLAP))
+  if (clash && !what->service && (told ? unused_small >= overlap : overlap <= SMALL_OVERLAP))
     add(out, (ttm_remedy){
                  .kind = TTM_FIX_LESS_SMALL, .check = told ? TTM_FIX_DERIVED : TTM_FIX_ESTIMATED, .bytes = overlap});
   if (end > base && limit > base) {
@@ -312,6 +313,18 @@ void ttm_fixes_of_buffers(ttm_remedies *out, const ttm_incident_text *what, ttm_
     if (parts >= 2 && parts <= MOST_PARTS)
       add(out, (ttm_remedy){.kind = TTM_FIX_BLOCKS, .check = TTM_FIX_ESTIMATED, .bytes = overlap, .count = parts});
   }
+}
+
+/* Without them the lowest tensor lies behind the buffers. In DRAM an operand makes another program of the operation. */
+void ttm_fixes_of_clash(ttm_remedies *out, const ttm_profile *p, const ttm_incident *incident,
+                        const ttm_obstacles *way) {
+  if (way->n)
+    add(out, (ttm_remedy){.kind = TTM_FIX_L1_TENSORS,
+                          .check = way->needed ? TTM_FIX_ESTIMATED : TTM_FIX_DERIVED,
+                          .bytes = way->bytes,
+                          .count = way->n,
+                          .op = way->at[0].op});
+  ttm_fixes_of_buffers(out, &incident->what, ttm_incident_arch(p, incident), unused_small(p, incident));
 }
 
 /* "Program size (79760) too large for kernel config buffer (70656)", "Creating trace buffers of size 9B ..., but only 0B". */
@@ -339,8 +352,7 @@ void ttm_fixes_of_failure(ttm_remedies *out, const ttm_findings *f, size_t i) {
       break;
     case TTM_INCIDENT_L1_CLASH:
     case TTM_INCIDENT_L1_OVERFLOW:
-      ttm_fixes_of_buffers(out, &incident->what, ttm_incident_arch(f->profile, incident),
-                           unused_small(f->profile, incident));
+      ttm_fixes_of_clash(out, f->profile, incident, &finding->obstacles);
       break;
     case TTM_INCIDENT_L1_BUFFERS:
       if (ttm_metal_mistake_find(incident->what.text))

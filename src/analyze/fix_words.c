@@ -51,6 +51,18 @@ static void put_board(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r) 
           TTM_MB_OF(bank));
 }
 
+/* The tensors in the way of a program's buffers; what a message does not name can only be counted. */
+static void put_l1_tensors(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r, const ttm_incident_text *what) {
+  if (!r->count)
+    return ttm_say(out, f, "Free the L1 tensors below address {} first, or put them in DRAM",
+                   TTM_COUNT(what ? what->buffers_end : 0));
+  ttm_buf_puts(out, r->op == TTM_NONE ? "Put the tensor in the way" : "Put the result of ");
+  put_subject(out, f, r);
+  ttm_say(out, f, " ({} per core) in DRAM", TTM_BYTES(r->bytes));
+  if (r->check != TTM_FIX_ESTIMATED)
+    ttm_say(out, f, ", or free {} before: the buffers then fit", TTM_WORDS(r->count > 1 ? "them" : "it"));
+}
+
 /* Fixes that are about the refused allocation or the device's settings. */
 static void put_setting(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r, const ttm_incident_text *what) {
   const char *buffers = what && what->dataflow ? "dataflow buffers" : "circular buffers";
@@ -80,9 +92,7 @@ static void put_setting(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r
       return ttm_say(out, f, "Divide each core's work into {} blocks: the {} then fit", TTM_COUNT(r->count),
                      TTM_WORDS(buffers));
     case TTM_FIX_L1_TENSORS:
-      return ttm_say(out, f,
-                     "Free {} of L1 tensors per core first, or put them in DRAM; the tensor at address {} goes first",
-                     TTM_BYTES(r->bytes), TTM_COUNT(what ? what->l1_buffer_at : 0));
+      return put_l1_tensors(out, f, r, what);
     case TTM_FIX_LESS_SMALL:
       return ttm_say(out, f, "{} an l1_small_size that is {} smaller: L1 tensors then start as much higher",
                      TTM_WORDS(sure ? "Open the device with" : "If the device was opened with an l1_small_size, use"),

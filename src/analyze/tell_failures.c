@@ -22,7 +22,9 @@ void ttm_say_failure(ttm_buf *out, const ttm_incident_text *what, ttm_verdict ve
       if (what->memory.n) ttm_say(out, NULL, " in {}", TTM_TEXT(what->memory));
       return ttm_say(out, NULL, words[verdict], TTM_MB_OF(shortfall));
     case TTM_INCIDENT_L1_CLASH:
-      ttm_buf_puts(out, what->dataflow ? "Dataflow buffers and tensors overlap in L1" : "CB/tensor overlap in L1");
+      ttm_buf_puts(out, what->service    ? "Circular buffers overlap the service core's own L1"
+                        : what->dataflow ? "Dataflow buffers and tensors overlap in L1"
+                                         : "CB/tensor overlap in L1");
       if (known(shortfall)) ttm_say(out, NULL, ": {} per core", TTM_BYTES(shortfall));
       return;
     case TTM_INCIDENT_L1_OVERFLOW:
@@ -56,9 +58,12 @@ static void tell_need(ttm_teller *t, const ttm_incident_text *what) {
 
 static void tell_buffers(ttm_teller *t, const ttm_incident_text *what) {
   if (known(what->buffers_end)) {
-    ttm_say(&t->text, t->f, "The {} end at L1 address {}", TTM_WORDS(buffers(what)), TTM_COUNT(what->buffers_end));
+    ttm_say(&t->text, t->f, "The {}", TTM_WORDS(buffers(what)));
+    if (known(what->program)) ttm_say(&t->text, t->f, " of program {}", TTM_LINE(what->program));
+    ttm_say(&t->text, t->f, " end at L1 address {}", TTM_COUNT(what->buffers_end));
     if (known(what->l1_buffer_at))
-      ttm_say(&t->text, t->f, ", the lowest tensor starts at {}", TTM_COUNT(what->l1_buffer_at));
+      ttm_say(&t->text, t->f, ", the lowest {} starts at {}", TTM_WORDS(what->service ? "allocation there" : "tensor"),
+              TTM_COUNT(what->l1_buffer_at));
     if (known(what->l1_size)) ttm_say(&t->text, t->f, ", L1 ends at {}", TTM_COUNT(what->l1_size));
     ttm_detail(t, ".");
   }
@@ -70,9 +75,60 @@ void ttm_tell_numbers(ttm_teller *t, const ttm_incident_text *what) {
   tell_buffers(t, what);
 }
 
+/* ---- What is in the way ------------------------------------------------------------------------------------------- */
+
+/* "the result of #1 ttnn.empty at model.py:5 (1x1x19200x2048 bf16, tiles in L1), 1.17 MB per core at address 270,336" */
+static void say_obstacle(ttm_buf *out, const ttm_findings *f, const ttm_obstacle *o) {
+  if (o->op < f->profile->ops.n)
+    ttm_say(out, f, "{} of {}", TTM_WORDS(o->type == TTM_NONE ? "a buffer" : "the result"), TTM_OP(o->op));
+  else
+    ttm_buf_puts(out, "a tensor from before this input begins");
+  if (o->type != TTM_NONE) {
+    ttm_buf_puts(out, " (");
+    ttm_words_type(out, f->profile, o->type, TTM_FORM_UTF8);
+    ttm_buf_char(out, ')');
+  }
+  ttm_say(out, f, ", {} per core at address {}", TTM_BYTES(o->bytes), TTM_COUNT(o->at));
+}
+
+void ttm_say_obstacles(ttm_buf *out, const ttm_findings *f, const ttm_obstacles *all) {
+  ttm_buf_puts(out, "In the way: ");
+  say_obstacle(out, f, &all->at[0]);
+  if (all->n > 1)
+    ttm_say(out, f, ", and {} more below that end, {} per core together", TTM_COUNT(all->n - 1), TTM_BYTES(all->bytes));
+  if (all->basis != TTM_MEASURED) ttm_buf_printf(out, " (%s)", ttm_basis_name(all->basis));
+  ttm_buf_char(out, '.');
+}
+
+/* The tensors in the way; what would name them, where this input cannot. */
+static void tell_obstacles(ttm_teller *t, const ttm_incident_text *what, const ttm_obstacles *all) {
+  if (what->kind != TTM_INCIDENT_L1_CLASH || what->service || !known(what->l1_buffer_at)) return;
+  if (!all->n)
+    return ttm_detail(t,
+                      "Which tensor starts there is not in this {}: 'ttmem run' records every tensor of a ttnn program "
+                      "with its address and "
+                      "source line.",
+                      TTM_WORDS(t->p->kind == TTM_LOG_CAPTURE ? "recording"
+                                : t->p->seen.lines < 2        ? "message"
+                                                              : "log"));
+  ttm_say_obstacles(&t->text, t->f, all);
+  ttm_tell_detail(t);
+  for (size_t i = 0; all->n > 1 && i < all->n && i < TTM_OBSTACLES; i++) {
+    say_obstacle(&t->text, t->f, &all->at[i]);
+    ttm_tell_point(t, TTM_NO_FIGURE, all->at[i].op);
+  }
+}
+
+/* ---- One failure ---------------------------------------------------------------------------------------------------- */
+
+/* Its headline names the operation: of L1 that is what a reader asks first. */
+static bool is_about_l1(const ttm_incident_text *what) {
+  return what->kind > TTM_INCIDENT_OOM && what->kind < TTM_INCIDENT_FATAL;
+}
+
 /* Where it happened: the operation, and the line of the message where that is a line of a log. */
 static void tell_place(ttm_teller *t, const ttm_incident *incident) {
-  if (incident->op != TTM_NONE) ttm_detail(t, "In {}.", TTM_OP(incident->op));
+  if (incident->op != TTM_NONE && !is_about_l1(&incident->what)) ttm_detail(t, "In {}.", TTM_OP(incident->op));
   if (t->p->kind == TTM_LOG_CAPTURE || t->p->seen.lines < 2) return;
   ttm_say(&t->text, t->f, "Message in log line {}", TTM_LINE(incident->line));
   if (t->p->ranks.n > 1)
@@ -142,14 +198,34 @@ static void tell_failure(ttm_teller *t, uint32_t i) {
   s->number = i;
   s->line = incident->line;
   ttm_say_failure(&t->text, what, finding->verdict, finding->shortfall);
+  if (is_about_l1(what) && incident->op != TTM_NONE) ttm_say(&t->text, t->f, ", in {}", TTM_OP(incident->op));
   ttm_tell_headline(t);
   ttm_tell_numbers(t, what);
+  tell_obstacles(t, what, &finding->obstacles);
   if (what->kind >= TTM_INCIDENT_L1_BUFFERS) tell_message(t, what);
   tell_place(t, incident);
   tell_doubt(t, what, finding);
   ttm_tell_op(t, incident->op);
   tell_quantities(t, what, finding->shortfall);
   ttm_fixes_of_failure(&fixes, t->f, i);
+  for (size_t k = 0; k < fixes.n; k++) ttm_tell_fix(t, &fixes.at[k], what);
+}
+
+/* A clash that no message told: what was captured goes on where a run fails. */
+static void tell_shown_clash(ttm_teller *t) {
+  const ttm_shown_clash *clash = &t->f->shown_clash;
+  const ttm_incident_text *what = &clash->incident.what;
+  ttm_remedies fixes = {.n = 0};
+  if (!clash->is) return;
+  uint64_t overlap = (uint64_t)-t->f->core_use.gap;
+  ttm_tell(t, id_of(what, TTM_VERDICT_NONE), TTM_TOPIC_FAILURE, TTM_SEVERITY_FAILURE, TTM_DERIVED);
+  ttm_say_failure(&t->text, what, TTM_VERDICT_NONE, overlap);
+  ttm_headline(t, ", in {}: it cannot run", TTM_OP(clash->incident.op));
+  ttm_tell_numbers(t, what);
+  tell_obstacles(t, what, &clash->obstacles);
+  ttm_tell_op(t, clash->incident.op);
+  tell_quantities(t, what, overlap);
+  ttm_fixes_of_clash(&fixes, t->p, &clash->incident, &clash->obstacles);
   for (size_t k = 0; k < fixes.n; k++) ttm_tell_fix(t, &fixes.at[k], what);
 }
 
@@ -166,6 +242,7 @@ static void tell_weights(ttm_teller *t) {
 
 void ttm_tell_failures(ttm_teller *t) {
   for (uint32_t i = 0; i < t->f->incidents.n; i++) tell_failure(t, i);
+  tell_shown_clash(t);
   tell_weights(t);
   if (t->out->at.n) return;
   ttm_tell(t, "failure.none", TTM_TOPIC_FAILURE, TTM_SEVERITY_OK, TTM_MEASURED);

@@ -10,20 +10,14 @@ static void say_use(ttm_buf *out, const ttm_findings *f) {
   const ttm_core_moment *m = &u->fullest;
   const ttm_capture *c = &f->profile->capture;
   ttm_say(out, f, "{}{}", TTM_WORDS(c->empty_programs ? "≥ " : ""), TTM_BYTES(m->total));
-  if (u->limit) ttm_say(out, f, " of {}", TTM_BYTES(u->limit));
+  if (u->limit && m->total <= u->limit) ttm_say(out, f, " of {}", TTM_BYTES(u->limit));
   if (m->event < c->events.n)
     ttm_say(out, f, " on core {}-{} in {}", TTM_COUNT(m->x), TTM_COUNT(m->y), TTM_OP(c->events.at[m->event].op));
   ttm_say(out, f, ": tensors {}", TTM_BYTES(m->tensors));
   if (m->small) ttm_say(out, f, ", L1_SMALL {}", TTM_BYTES(m->small));
   for (int k = 0; k < TTM_PROGRAM_KINDS; k++)
     if (m->program[k]) ttm_say(out, f, ", {} {}", TTM_WORDS(kinds[k]), TTM_BYTES(m->program[k]));
-}
-
-/* A capture without addresses goes on where a run would have failed. */
-static void tell_overlap(ttm_teller *t, uint32_t op, uint64_t bytes) {
-  const ttm_incident_text what = {.kind = TTM_INCIDENT_L1_CLASH};
-  ttm_say_failure(&t->text, &what, TTM_VERDICT_NONE, bytes);
-  ttm_detail(t, ", in {}: it cannot run.", TTM_OP(op));
+  if (u->limit && m->total > u->limit) ttm_say(out, f, "; a core has {}", TTM_BYTES(u->limit));
 }
 
 void ttm_tell_l1_core(ttm_teller *t) {
@@ -33,9 +27,7 @@ void ttm_tell_l1_core(ttm_teller *t) {
   ttm_tell(t, "l1.core", TTM_TOPIC_L1_CORE, TTM_SEVERITY_NOTE, TTM_DERIVED);
   say_use(&t->text, t->f);
   ttm_tell_headline(t);
-  if (use->gap_event < c->events.n && use->gap < 0)
-    tell_overlap(t, c->events.at[use->gap_event].op, (uint64_t)-use->gap);
-  else if (use->gap_event < c->events.n)
+  if (use->gap_event < c->events.n && !ttm_findings_has_clashed(t->f))
     ttm_detail(t, "{} between a program's buffers and the lowest tensor at the narrowest point.",
                TTM_BYTES((uint64_t)use->gap));
   if (c->empty_programs)

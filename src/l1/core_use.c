@@ -121,10 +121,10 @@ static int by_address(const void *a, const void *b) {
 }
 
 /* Remembers the program and the tensors of its time. */
-static int keep(regions *r) {
+static int keep(regions *r, ttm_core_use *out) {
   kept_program *k = &r->kept;
   uint64_t next = r->top;
-  k->buffers.n = k->tensors.n = 0;
+  k->buffers.n = k->tensors.n = out->gap_tensors.n = 0;
   for (size_t i = 0; i < r->buffers.n; i++)
     if (!r->buffers.at[i].borrowed && ttm_vec_push(&k->buffers, r->buffers.at[i])) return TTM_ENOMEM;
   for (size_t i = 0; i < r->alive.n; i++) {
@@ -135,7 +135,8 @@ static int keep(regions *r) {
       region.at = next = next > b->bank_bytes ? next - b->bank_bytes : 0;
     }
     if (b->op != TTM_NONE) region.name = ttm_profile_string(r->p, r->p->texts.at[r->p->ops.at[b->op].text].name);
-    if (ttm_vec_push(&k->tensors, region)) return TTM_ENOMEM;
+    ttm_core_tensor tensor = {r->alive.at[i], region.at};
+    if (ttm_vec_push(&k->tensors, region) || ttm_vec_push(&out->gap_tensors, tensor)) return TTM_ENOMEM;
   }
   return TTM_OK;
 }
@@ -151,8 +152,9 @@ static int close_program(regions *r, ttm_core_use *out) {
                                : -(int64_t)(ends - lowest < INT64_MAX ? ends - lowest : INT64_MAX);
   if (gap >= out->gap && out->gap_event != TTM_NONE) return TTM_OK;
   out->gap = gap;
+  out->gap_end = ends;
   out->gap_event = last;
-  return keep(r);
+  return keep(r, out);
 }
 
 static const ttm_l1_buffer *highest_buffer(const kept_program *k) {
@@ -509,5 +511,6 @@ int ttm_core_use_make(ttm_core_use *out, const ttm_profile *p) {
 void ttm_core_use_free(ttm_core_use *u) {
   ttm_vec_free(&u->steps);
   ttm_vec_free(&u->tightest);
+  ttm_vec_free(&u->gap_tensors);
   ttm_l1_map_free(&u->map);
 }

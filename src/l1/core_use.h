@@ -29,6 +29,12 @@ typedef struct ttm_core_step {
   uint64_t program, tensors; /* of the fullest core; tensors with L1_SMALL */
 } ttm_core_step;
 
+/* An L1 tensor's buffer, and where it lies or would lie. */
+typedef struct ttm_core_tensor {
+  uint32_t buffer;
+  uint64_t at;
+} ttm_core_tensor;
+
 typedef struct ttm_core_use {
   ttm_core_moment fullest;                  /* the fullest core of all moments */
   uint64_t peak_program[TTM_PROGRAM_KINDS]; /* most of each kind on one core */
@@ -49,10 +55,12 @@ typedef struct ttm_core_use {
   /* Where the buffers of a program end at most, and how near they come to a tensor at least. */
   uint64_t region_end; /* 0 when no program has buffers */
   int64_t gap;         /* bytes between; below 0: the program could not run */
+  uint64_t gap_end;    /* where the buffers of that program end */
   uint32_t gap_event;
-  TTM_VEC(ttm_core_step) steps; /* per operation that touched L1 */
-  TTM_VEC(uint32_t) tightest;   /* steps, fullest first, ten at most, each function and size once */
-  ttm_l1_map map;               /* of the program with the smallest gap; `size` 0 when there is none */
+  TTM_VEC(ttm_core_tensor) gap_tensors; /* alive then */
+  TTM_VEC(ttm_core_step) steps;         /* per operation that touched L1 */
+  TTM_VEC(uint32_t) tightest;           /* steps, fullest first, ten at most, each function and size once */
+  ttm_l1_map map;                       /* of the program with the smallest gap; `size` 0 when there is none */
 } ttm_core_use;
 
 /* 0 or TTM_ENOMEM; freed in any case with ttm_core_use_free. */

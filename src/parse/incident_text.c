@@ -233,6 +233,7 @@ static bool read_service_core(ttm_str *v, ttm_incident_text *out) {
   ttm_str at = *v;
   out->kind = TTM_INCIDENT_L1_CLASH;
   out->memory = TTM_LIT("L1");
+  out->service = true;
   if (!take_core_range(&at, &out->core_range)) return false;
   if (!take_number(&at, TTM_LIT(" in program "), TTM_LIT(" clash with ServiceCoreManager-allocated L1 "),
                    &out->program))

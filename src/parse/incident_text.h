@@ -36,6 +36,7 @@ typedef struct ttm_incident_text {
   uint64_t limit;        /* other errors about L1: the bytes that `size` exceeds */
   ttm_str core_range;    /* as printed */
   bool dataflow;         /* dataflow buffers instead of circular buffers */
+  bool service;          /* clash: with what the runtime itself keeps on a service core, not with tensors */
 } ttm_incident_text;
 
 /* A fatal error of which nothing is known. */

@@ -222,6 +222,25 @@ static void put_ways(ttm_json *j, const ttm_statements *all, size_t i) {
   ttm_json_end(j);
 }
 
+/* The tensors that a program's buffers clashed with, lowest first; empty when the input does not tell. */
+static void put_obstacles(ttm_json *j, const ttm_findings *f, const ttm_obstacles *all) {
+  ttm_json_put_array(j, "in_the_way");
+  for (size_t i = 0; i < all->n && i < TTM_OBSTACLES; i++) {
+    const ttm_obstacle *o = &all->at[i];
+    ttm_buf type = {0};
+    if (o->type != TTM_NONE) ttm_words_type(&type, f->profile, o->type, TTM_FORM_UTF8);
+    ttm_json_put_object(j, NULL);
+    ttm_json_put_op(j, "operation", f, o->op);
+    ttm_json_put_words(j, "type", &type);
+    ttm_json_put_u64(j, "address", o->at);
+    ttm_json_put_u64(j, "per_core_B", o->bytes);
+    ttm_json_put_bool(j, "needed", o->needed);
+    ttm_json_put_name(j, "basis", ttm_basis_name(all->basis));
+    ttm_json_end(j);
+  }
+  ttm_json_end(j);
+}
+
 static void put_incident(ttm_json *j, const ttm_findings *f, size_t i) {
   const ttm_incident_finding *finding = &f->incidents.at[i];
   const ttm_incident *incident = &f->profile->incidents.at[finding->incident];
@@ -236,6 +255,7 @@ static void put_incident(ttm_json *j, const ttm_findings *f, size_t i) {
   ttm_json_put_name(j, "verdict", ttm_verdict_name(finding->verdict));
   ttm_json_put_known(j, "shortfall_per_bank_B", finding->shortfall);
   ttm_json_put_op(j, "operation", f, incident->op);
+  if (incident->what.kind == TTM_INCIDENT_L1_CLASH) put_obstacles(j, f, &finding->obstacles);
   put_ways(j, &f->statements, i);
   ttm_json_end(j);
 }

@@ -124,7 +124,7 @@ static void put_use(ttm_json *j, const ttm_findings *f) {
   ttm_json_put_u64(j, "scratchpads_B", m->program[2]);
   ttm_buf_printf(ttm_json_at(j, "core"), "\"%u-%u\"", m->x, m->y);
   ttm_json_put_op(j, "operation", f, m->event < c->events.n ? c->events.at[m->event].op : TTM_NONE);
-  if (u->gap_event < c->events.n)
+  if (u->gap_event < c->events.n && !ttm_findings_has_clashed(f))
     ttm_json_put_i64(j, "nearest_clash_B", u->gap);
   else
     ttm_json_put_null(j, "nearest_clash_B");

@@ -55,12 +55,13 @@ static void put_fullest(ttm_json *j, const ttm_capture_case *c) {
   ttm_json_end(j);
 }
 
-static void put_gap(ttm_json *j, const ttm_profile *p, const ttm_core_use *u) {
-  if (u->gap_event == TTM_NONE) return ttm_json_put_null(j, "nearest_to_clash");
+static void put_gap(ttm_json *j, const ttm_findings *f) {
+  const ttm_core_use *u = &f->core_use;
+  if (u->gap_event == TTM_NONE || ttm_findings_has_clashed(f)) return ttm_json_put_null(j, "nearest_to_clash");
   ttm_json_put_object(j, "nearest_to_clash");
   ttm_json_put_i64(j, "gap", u->gap);
   ttm_json_put_known(j, "highest_region_end", u->region_end);
-  put_event(j, p, u->gap_event);
+  put_event(j, f->profile, u->gap_event);
   ttm_json_end(j);
 }
 
@@ -85,7 +86,7 @@ static void put_use(ttm_json *j, const ttm_capture_case *c) {
   ttm_json_put_known(j, "l1_per_core", u->before_l1);
   ttm_json_put_known(j, "dram_per_bank", u->before_dram);
   ttm_json_end(j);
-  put_gap(j, p, u);
+  put_gap(j, c->findings);
   ttm_json_put_bool(j, "lower_bound", ttm_pitfalls_incomplete(c->pitfalls));
   ttm_json_end(j);
 }

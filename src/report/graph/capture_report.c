@@ -128,13 +128,26 @@ static void put_tightest(ttm_doc *doc, const ttm_capture_case *c) {
     ttm_doc_cell(doc, "%s", TTM_BYTES_TEXT(s->program));
     ttm_doc_cell(doc, "%s", TTM_BYTES_TEXT(s->tensors));
     ttm_doc_cell(doc, "%s", TTM_BYTES_TEXT(total));
-    ttm_doc_cell(doc, "%.1f %%", ttm_percent((double)total, (double)u->limit));
+    if (total > u->limit)
+      ttm_doc_cell(doc, "does not fit");
+    else
+      ttm_doc_cell(doc, "%.1f %%", ttm_percent((double)total, (double)u->limit));
   }
   ttm_doc_table_end(doc);
 }
 
+/* A clash that the capture shows. */
+static void put_failure(ttm_doc *doc, const ttm_capture_case *c) {
+  const ttm_statement *s = ttm_statements_find(&c->findings->statements, "l1.over*", 0);
+  if (!s) return;
+  ttm_doc_heading(doc, ttm_topic_title(s->topic));
+  ttm_doc_statement(doc, &c->findings->statements, s, 0);
+  ttm_doc_fixes(doc, &c->findings->statements);
+}
+
 void ttm_capture_write(ttm_doc *doc, const ttm_capture_case *c) {
   put_header(doc, c);
+  put_failure(doc, c);
   put_numbers(doc, c);
   put_pitfalls(doc, c);
   put_fullest(doc, c);

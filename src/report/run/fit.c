@@ -85,6 +85,7 @@ static void json_failure(ttm_json *j, const ttm_fit_case *c) {
   ttm_json_put_known_str(j, "memory", c->what.memory);
   ttm_json_put_known_str(j, "operation", c->operation);
   ttm_json_put_known_str(j, "at", c->at);
+  ttm_json_put_known_str(j, "in_the_way", c->way);
   ttm_json_put_known(j, "needed_per_bank_B", c->what.needed_per_bank);
   ttm_json_put_known(j, "free_per_bank_B", c->what.free_per_bank);
   ttm_json_put_known(j, "largest_free_block_B", c->what.largest_free_block);
