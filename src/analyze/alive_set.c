@@ -511,9 +511,9 @@ static int keep_modules(gathering *g) {
 
 /* ---- All of it ---------------------------------------------------------------------------------------------------------------- */
 
-static void find_run(gathering *g, uint32_t state) {
+static void find_run(gathering *g, uint32_t state, uint32_t op) {
   const ttm_profile *p = g->p;
-  uint32_t op = p->states.at[state].op;
+  if (op == TTM_NONE) op = p->states.at[state].op;
   g->call = g->run = TTM_NONE;
   g->end_op = op < p->ops.n ? op : (uint32_t)p->ops.n;
   if (op >= p->ops.n) { /* after submit: the run that just ended */
@@ -528,24 +528,30 @@ static void find_run(gathering *g, uint32_t state) {
   g->run = p->calls.at[g->call].run;
 }
 
-int ttm_alive_set_make(ttm_alive_set *out, const ttm_profile *p, ttm_memory memory, uint32_t state) {
+/* Replays the log up to the state, or up to the operation. */
+static int gather_replayed(gathering *g, uint32_t state, uint32_t op) {
+  int status = ttm_replay_init(&g->replay, g->p, ttm_state_rank(g->p, state));
+  if (!status) status = op == TTM_NONE ? ttm_replay_to_state(&g->replay, state) : ttm_replay_to_op(&g->replay, op);
+  if (op != TTM_NONE) g->set->measured_bytes = ttm_replay_held(&g->replay.memories[g->memory]);
+  if (!status) status = gather_tensors(g);
+  return status ? status : gather_extras(g);
+}
+
+int ttm_alive_set_make(ttm_alive_set *out, const ttm_profile *p, ttm_memory memory, uint32_t state, uint32_t op) {
   gathering g = {.set = out, .p = p, .memory = memory == TTM_L1 ? TTM_REPLAY_L1 : TTM_REPLAY_DRAM};
   ttm_level level;
   *out = (ttm_alive_set){.memory = memory, .state = state, .device = TTM_NONE};
   bool captured = p->kind == TTM_LOG_CAPTURE;
-  if (memory > TTM_L1 || state >= p->states.n || !ttm_profile_lives_known(p)) return TTM_OK;
+  if (memory > TTM_L1 || state >= p->states.n || !(op < p->ops.n || ttm_profile_lives_known(p))) return TTM_OK;
   if (!ttm_state_level(p, state, memory, &level)) return TTM_OK;
   out->known = true;
   out->banks = level.banks;
   out->measured_bytes = ttm_level_bytes(level.allocated);
   out->alive_bits = ttm_alloc_array(p->tensors.n / 64 + 1, sizeof *out->alive_bits);
   if (!out->alive_bits) return TTM_ENOMEM;
-  find_run(&g, state);
+  find_run(&g, state, op);
   out->run = g.run;
-  int status = captured ? gather_buffers(&g) : ttm_replay_init(&g.replay, p, ttm_state_rank(p, state));
-  if (!status && !captured) status = ttm_replay_to_state(&g.replay, state);
-  if (!status && !captured) status = gather_tensors(&g);
-  if (!status && !captured) status = gather_extras(&g);
+  int status = captured ? gather_buffers(&g) : gather_replayed(&g, state, op);
   if (!status) status = keep_rows(&g);
   if (!status) status = keep_modules(&g);
   ttm_replay_free(&g.replay);

@@ -69,7 +69,8 @@ typedef struct ttm_alive_set {
   uint32_t state;
   uint32_t run; /* of the state's rank, as in ttm_alive_origin_of */
   uint32_t banks;
-  uint64_t measured_bytes; /* per bank, as the state says (rounded to 0.001 MB) */
+  uint64_t
+      measured_bytes; /* per bank, as the state says (rounded to 0.001 MB); without a state as the replay holds it */
   /* Bytes per bank; adds up to measured_bytes plus `over_bytes`, within the rounding of the log. */
   uint64_t by_class[TTM_ALIVE_CLASSES];
   uint64_t guessed_bytes;  /* of them: KV cache by its name alone */
@@ -89,8 +90,9 @@ typedef struct ttm_alive_set {
   TTM_VEC(ttm_alive_module) modules; /* largest first, at most TTM_ALIVE_MODULES */
 } ttm_alive_set;
 
-/* The live set of DRAM or L1 at a state. 0 or TTM_ENOMEM; freed with ttm_alive_set_free in any case. */
-int ttm_alive_set_make(ttm_alive_set *out, const ttm_profile *p, ttm_memory memory, uint32_t state);
+/* The live set of DRAM or L1 at a state; or right before operation `op`, which has no state of its own (TTM_NONE), `state` being the last one before
+ * it. 0 or TTM_ENOMEM; freed with ttm_alive_set_free in any case. */
+int ttm_alive_set_make(ttm_alive_set *out, const ttm_profile *p, ttm_memory memory, uint32_t state, uint32_t op);
 void ttm_alive_set_free(ttm_alive_set *set);
 
 /* What an operation makes, as a state in run `run` of its rank sees it, and the argument it comes from. */

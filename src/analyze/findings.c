@@ -110,10 +110,12 @@ typedef int chain(ttm_findings *f, const ttm_tally *tally);
 
 static int find_peak_and_alive(ttm_findings *f, const ttm_tally *tally) {
   (void)tally;
-  ttm_find_peaks(f);
-  int status = ttm_find_alive(f);
+  int status = ttm_find_peaks(f);
+  if (!status) status = ttm_find_alive(f);
   for (int m = TTM_DRAM; m <= TTM_L1 && !status; m++) {
-    if (f->peak[m].known) status = ttm_alive_set_make(&f->alive_set[m], f->profile, (ttm_memory)m, f->peak[m].state);
+    const ttm_peak *peak = &f->peak[m];
+    if (peak->known)
+      status = ttm_alive_set_make(&f->alive_set[m], f->profile, (ttm_memory)m, peak->state, peak->before);
   }
   /* The live set knows more than the walk over the operations: arguments, and what earlier runs left. */
   const ttm_alive_set *dram = &f->alive_set[TTM_DRAM];

@@ -54,17 +54,29 @@ typedef struct ttm_attribution {
 /* ---- Peaks ------------------------------------------------------------------------------------------------------- */
 
 /* The highest state of ANY block (submit blocks and those before deallocations included), the first one of that
- * height. */
+ * height. Operations that were printed without states may come higher: then what their results take counts. */
 typedef struct ttm_peak {
   bool known;
+  bool derived;      /* `level` is of operations without states, and `measured` a lower bound */
+  uint32_t measured; /* allocated in the highest printed state */
   ttm_level level;
-  uint32_t state;
-  uint32_t cause; /* operation that raised it; TTM_NONE: empty, there from the start, or no block tells who */
-  int64_t effect; /* what that operation added */
+  uint32_t state;  /* derived: the last one before */
+  uint32_t before; /* derived: the operation that ran next; else TTM_NONE */
+  uint32_t opened; /* the first state of such a device */
+  uint32_t cause;  /* operation that raised it; TTM_NONE: empty, there from the start, or no block tells who */
+  int64_t effect;  /* what that operation added */
   /* Allocated per bank inside a failing operation, as its message says, when that is above the level; else 0. */
   uint64_t in_op_bytes;
   uint32_t in_op_incident; /* that message, or TTM_NONE */
 } ttm_peak;
+
+/* The peak on each kind of device that the log shows, by banks and capacity, in the order of the log: more than one when a device was opened anew.
+ * Nobody opens more kinds than are told apart; a hostile log may. */
+enum { TTM_DEVICE_KINDS = 16 };
+typedef struct ttm_device_peaks {
+  ttm_peak at[TTM_DEVICE_KINDS];
+  uint32_t n;
+} ttm_device_peaks;
 
 /* ---- Live tensors ------------------------------------------------------------------------------------------------ */
 
@@ -233,6 +245,7 @@ struct ttm_findings {
   uint64_t *element_bits; /* bit per operation: it is an element */
   uint32_t *own_before;   /* elements of its own rank before each operation; NULL in a log of one rank */
   ttm_peak peak[TTM_MEMORIES];
+  ttm_device_peaks devices[TTM_MEMORIES];
   ttm_consumers consumers[TTM_MEMORIES]; /* a const-eval program counts for its load_cached */
   ttm_attribution attribution;
   ttm_alive_sum alive_at_peak; /* DRAM tensors alive at the DRAM peak's state; of alive_set where that is known */

@@ -261,7 +261,7 @@ int ttm_lifetimes_make(ttm_lifetimes *out, const ttm_findings *f) {
   out->known = f->peak[TTM_DRAM].known && ttm_profile_lives_known(p);
   if (!out->known) return TTM_OK;
   s.rank = ttm_state_rank(p, f->peak[TTM_DRAM].state);
-  out->peak_bytes = ttm_level_bytes(f->peak[TTM_DRAM].level.allocated);
+  out->peak_bytes = ttm_level_bytes(f->peak[TTM_DRAM].measured);
   s.least_bytes = out->peak_bytes < LEAST_SHARE ? 1 : out->peak_bytes / LEAST_SHARE;
   int status = ttm_op_groups_init(&s.ops, p);
   if (!status) status = ttm_one_device_make(&s.device, p, f->alive_set[TTM_DRAM].device);

@@ -17,7 +17,7 @@ typedef struct ttm_tally {
 int ttm_find_registry(ttm_findings *f);
 int ttm_find_elements(ttm_findings *f, ttm_tally *tally); /* needs the registry; fills `tally` */
 int ttm_find_consumers(ttm_findings *f);
-void ttm_find_peaks(ttm_findings *f);
+int ttm_find_peaks(ttm_findings *f);
 int ttm_find_alive(ttm_findings *f); /* needs the peaks; fills nothing when the frees are not known */
 int ttm_find_padding(ttm_findings *f, const ttm_tally *tally);
 int ttm_find_distribution(ttm_findings *f, const ttm_tally *tally);
@@ -38,6 +38,14 @@ bool ttm_memory_of(ttm_str name, ttm_memory *out);
 /* A printed figure (0.001 MB) in bytes; the true value lies within TTM_LEVEL_SLACK of it. */
 enum { TTM_LEVEL_SLACK = 525 };
 static inline uint64_t ttm_level_bytes(uint64_t thousandths) { return (thousandths * 1048576 + 500) / 1000; }
+
+static inline uint32_t ttm_level_of_bytes(uint64_t bytes) { return (uint32_t)((bytes * 1000 + 524288) / 1048576); }
+
+/* The dense rank of an operation. */
+static inline uint32_t ttm_op_rank(const ttm_profile *p, uint32_t op) {
+  uint32_t call = p->ops.at[op].call;
+  return call < p->calls.n ? p->calls.at[call].rank : 0;
+}
 
 /* ttm_state_level for the one figure that the walks over all states need. */
 static inline bool ttm_state_allocated(const ttm_profile *p, uint32_t state, ttm_memory memory, uint32_t *out) {

@@ -49,7 +49,8 @@ static int open_bank(ttm_replay *r, int memory, bool known, const ttm_level *lev
 }
 
 int ttm_replay_init(ttm_replay *r, const ttm_profile *p, uint32_t rank) {
-  *r = (ttm_replay){.profile = p, .rank = rank, .device = 1, .last_op = TTM_NONE, .blamed = TTM_NONE};
+  *r = (ttm_replay){
+      .profile = p, .rank = rank, .device = 1, .last_op = TTM_NONE, .blamed = TTM_NONE, .last_state = TTM_NONE};
   for (int m = 0; m < TTM_REPLAY_MEMORIES; m++) {
     ttm_level level = {0};
     bool known = ttm_profile_config(p, MEMORY[m], &level);
@@ -393,6 +394,7 @@ static int take_state(ttm_replay *r, uint32_t state) {
   uint32_t op = p->states.at[state].op;
   if (ttm_state_rank(p, state) != r->rank) return TTM_OK;
   int status = TTM_OK;
+  r->last_state = state;
   if (op < p->ops.n && p->ops.at[op].call < p->calls.n) status = enter_run(r, p->calls.at[p->ops.at[op].call].run);
   if (op == TTM_STATE_BEFORE_SUBMIT || op == TTM_STATE_AFTER_SUBMIT) status = leave_run(r);
   if (op == TTM_STATE_BEFORE_SUBMIT) r->blamed = TTM_NONE;

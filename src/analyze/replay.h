@@ -62,8 +62,9 @@ typedef struct ttm_replay {
   TTM_VEC(uint32_t) passing;         /* tensors born in the current run */
   uint32_t run;
   bool started, seen_state;
-  uint32_t last_op; /* operation after which the next state stands */
-  uint32_t blamed;  /* the same; TTM_NONE between runs, when the host may have been at work */
+  uint32_t last_state; /* of its rank, compared last; TTM_NONE */
+  uint32_t last_op;    /* operation after which the next state stands */
+  uint32_t blamed;     /* the same; TTM_NONE between runs, when the host may have been at work */
   /* To be set after ttm_replay_init: */
   const uint32_t *early; /* tensors to free right after their last use rather than when the log does, by last use */
   size_t early_count;

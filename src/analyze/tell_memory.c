@@ -17,19 +17,21 @@ static void say_peak(ttm_teller *t, ttm_memory memory, const ttm_peak *peak) {
   }
   ttm_say(&t->text, t->f, "{} peak {} of {} per bank ({})", TTM_WORDS(name), TTM_NUMBER(used), TTM_MB_OF(capacity),
           TTM_SHARE(level->allocated, level->total));
+  if (peak->derived)
+    ttm_say(&t->text, t->f, " by operations without memory states, ≥ {} by the states that were printed",
+            TTM_MB_OF(ttm_level_bytes(peak->measured)));
+  if (t->f->devices[memory].n > 1)
+    ttm_say(&t->text, t->f, " on the device opened in log line {}", TTM_LINE(t->p->states.at[peak->opened].line));
   if (peak->cause != TTM_NONE)
     ttm_say(&t->text, t->f, ", raised by {} ({})", TTM_OP(peak->cause), TTM_CHANGE(peak->effect));
   else if (level->allocated)
     ttm_buf_puts(&t->text, ", raised outside the operations of this log");
 }
 
-static void tell_peak(ttm_teller *t, ttm_memory memory) {
-  static const char *const ids[] = {"peak.dram", "peak.l1", "peak.l1-small", "peak.trace"};
-  const ttm_peak *peak = &t->f->peak[memory];
+static void tell_peak(ttm_teller *t, const char *id, ttm_memory memory, const ttm_peak *peak) {
   double pct = ttm_percent(peak->level.allocated, peak->level.total);
-  if (!peak->known || (!peak->level.allocated && memory != TTM_DRAM)) return;
-  ttm_tell(t, ids[memory], TTM_TOPIC_PEAK, pct >= FULL_PCT ? TTM_SEVERITY_WARNING : TTM_SEVERITY_NOTE,
-           ttm_words_state_basis(t->p));
+  ttm_tell(t, id, TTM_TOPIC_PEAK, pct >= FULL_PCT ? TTM_SEVERITY_WARNING : TTM_SEVERITY_NOTE,
+           peak->derived ? TTM_DERIVED : ttm_words_state_basis(t->p));
   say_peak(t, memory, peak);
   ttm_tell_headline(t);
   if (peak->level.total)
@@ -46,9 +48,18 @@ static void tell_peak(ttm_teller *t, ttm_memory memory) {
   ttm_tell_op(t, peak->cause);
   if (peak->state < t->p->states.n) ttm_tell_line(t, t->p->states.at[peak->state].line);
   ttm_tell_quantity(t, "allocated_per_bank", "MB", ttm_mb(peak->level.allocated));
+  if (peak->derived) ttm_tell_quantity(t, "measured_per_bank", "MB", ttm_mb(peak->measured));
   ttm_tell_quantity(t, "capacity_per_bank", "MB", ttm_mb(peak->level.total));
   ttm_tell_quantity(t, "banks", "", peak->level.banks);
   ttm_tell_quantity(t, "utilization", "%", pct);
+}
+
+/* A device that was opened anew with other banks is judged by its own. */
+static void tell_devices(ttm_teller *t, ttm_memory memory) {
+  const ttm_device_peaks *all = &t->f->devices[memory];
+  for (uint32_t i = 0; i < all->n; i++)
+    if (all->at[i].opened != t->f->peak[memory].opened && all->at[i].level.allocated)
+      tell_peak(t, "peak.device", memory, &all->at[i]);
 }
 
 static void tell_peak_inside(ttm_teller *t, ttm_memory memory) {
@@ -108,11 +119,14 @@ static void tell_changes(ttm_teller *t) {
 
 void ttm_tell_peaks(ttm_teller *t) {
   size_t before = t->out->at.n;
+  static const char *const ids[] = {"peak.dram", "peak.l1", "peak.l1-small", "peak.trace"};
   for (ttm_memory m = 0; m < TTM_MEMORIES; m++) {
-    tell_peak(t, m);
+    const ttm_peak *peak = &t->f->peak[m];
+    if (peak->known && (peak->level.allocated || m == TTM_DRAM)) tell_peak(t, ids[m], m, peak);
     for (size_t i = 0; m == TTM_DRAM && t->f->peak[m].known && i < t->f->peak_fixes.n; i++)
       ttm_tell_fix(t, &t->f->peak_fixes.at[i], NULL);
     tell_peak_inside(t, m);
+    tell_devices(t, m);
   }
   for (ttm_memory m = 0; m < TTM_MEMORIES; m++) tell_consumers(t, m);
   tell_changes(t);

@@ -59,16 +59,18 @@ static double bank_mb(const ttm_peak *peak, const ttm_profile *p) {
 }
 
 /* False when the log does not tell. What a failing operation held counts too. */
-static bool judge_peak(const budget *b, const ttm_findings *f, ttm_memory memory, ttm_buf *out) {
-  const ttm_peak *peak = &f->peak[memory];
+static bool judge_peak(const budget *b, const ttm_findings *f, ttm_memory memory, const ttm_peak *peak, ttm_buf *out) {
   const ttm_profile *p = f->profile;
   bool inside = peak->in_op_bytes > 0; /* known from the message alone: there may be no state at all */
   double mb = inside ? ttm_mib(peak->in_op_bytes) : ttm_mb(peak->level.allocated), of = bank_mb(peak, p);
   if ((!inside && !peak->known) || (b->percent && !(of > 0))) return false;
   if (b->percent ? mb * 100 <= b->limit * of : mb <= b->limit) return true;
-  ttm_buf_printf(out, "%s %.2f MB per bank, ", ttm_memory_name(memory), mb);
+  ttm_buf_printf(out, "%s %.2f MB per bank%s, ", ttm_memory_name(memory), mb,
+                 peak->derived && !inside ? " (derived)" : "");
   if (of > 0) ttm_buf_printf(out, "%.1f%% of %.2f, ", mb * 100 / of, of);
   ttm_buf_printf(out, "exceeds the budget of %s", b->text);
+  if (f->devices[memory].n > 1)
+    ttm_buf_printf(out, " on the device opened in log line %u", p->states.at[peak->opened].line);
   if (inside) {
     ttm_buf_printf(out, "; inside the failing operation, log line %u", p->incidents.at[peak->in_op_incident].line);
   } else if (peak->cause != TTM_NONE) {
@@ -86,7 +88,9 @@ static int judge_budget(const budget *b, const ttm_findings *f, ttm_buf *out, tt
   bool told = false;
   for (int m = 0; m < TTM_MEMORIES; m++) {
     bool meant = b->memory == TTM_MEMORIES ? m == TTM_DRAM || m == TTM_L1 : (int)b->memory == m;
-    if (meant && judge_peak(b, f, (ttm_memory)m, out)) told = true;
+    const ttm_device_peaks *devices = &f->devices[m];
+    if (meant && !devices->n) told |= judge_peak(b, f, (ttm_memory)m, &f->peak[m], out);
+    for (uint32_t i = 0; meant && i < devices->n; i++) told |= judge_peak(b, f, (ttm_memory)m, &devices->at[i], out);
   }
   if (told) return TTM_OK;
   return ttm_error_set(err, TTM_ENODATA, "the log has no memory state for the budget of %s; 'ttmem doctor' shows why",

@@ -13,7 +13,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from small_logs import Device, Log, join, l1  # noqa: E402
 
-TTMEM = os.environ["TTMEM"]
+TTMEM, GEN_LOG = os.environ["TTMEM"], os.environ["GEN_LOG"]
 SAMPLES = pathlib.Path(os.environ.get("TTMEM_SHARED", "../shared")) / "samples" / "answers"
 WORMHOLE, BLACKHOLE = Device(), Device(banks=8, total=4075.422, l1_total=1.331)
 os.environ.setdefault("TTMEM_HOME", tempfile.mkdtemp())
@@ -87,6 +87,89 @@ class Mixed(unittest.TestCase):
         said = run("ask", sample("B1", "b1.log"), "--at-peak")
         self.assertIn("112.5 activations a3", said)
         self.assertNotIn("operations 41.67", said)
+
+    def test_each_device_is_judged_by_its_own_banks(self):
+        log = Log(Device(total=1000.0))
+        program(log, 600.0)
+        log.open(Device(total=700.0))
+        program(log, 500.0, 90.0)
+        log.open(Device(total=2000.0))
+        program(log, 550.0)
+        path = log.write(self.path)
+        peak = findings(path)["peak"]["DRAM"]
+        self.assertEqual([round(d["utilization_pct"], 1) for d in peak["devices"]], [60.0, 84.3, 27.5])
+        self.assertEqual(peak["allocated_per_bank_MB"], 600.0)
+        self.assertIn("DRAM peak 590.0 of 700.0 MB per bank (84.3 %) on the device opened in log line", run("analyze", path, "--no-json"))
+        self.assertIn("DRAM 590.00 MB per bank, 84.3% of 700.00", run("analyze", path, "--no-json", "--quiet", "--budget", "dram:80%", status=1))
+        run("analyze", path, "--no-json", "--quiet", "--budget", "dram:85%")
+        self.assertIn("590.00", run("analyze", path, "--no-json", "--quiet", "--budget", "dram:580MB", status=1))
+
+    def test_a_log_of_one_device_lists_none(self):
+        log = Log()
+        program(log, 10.0)
+        program(log, 20.0)
+        self.assertEqual(findings(log.write(self.path))["peak"]["DRAM"]["devices"], [])
+
+    def test_the_sample_with_a_smaller_device(self):
+        self.assertIn("98.1% of 700.00", run("analyze", sample("B2", "b2.log"), "--no-json", "--budget", "dram:90%", status=1))
+
+    # ---- Log levels that change -------------------------------------------------------------------------------------------
+
+    def submitted(self, log, mb):
+        log.start()
+        first = log.make(mb, loc="in")
+        other = log.make(2 * mb, "ttnn.matmul", "mm", (first, first))
+        log.free(first)
+        last = log.make(mb, loc="out", of=(other,))
+        log.free(other)
+        log.finish()
+        return last
+
+    def test_operations_without_states_raise_the_peak(self):
+        for first in (True, False):  # a run with states before the others, or none at all
+            log = Log()
+            log.submits, log.states = True, first
+            for mb in (10.0, 10.0, 40.0, 5.0):
+                self.submitted(log, mb)
+                log.states = False
+            path = log.write(self.path)
+            peak = findings(path)["peak"]["DRAM"]
+            self.assertEqual((peak["allocated_per_bank_MB"], peak["measured_per_bank_MB"]), (140.0, 65.0))  # 20 were left by the runs before
+            self.assertTrue(peak["measured_is_lower_bound"])
+            self.assertEqual((peak["basis"], peak["caused_by"]["loc"]), ("derived", "mm"))
+            said = run("analyze", path, "--no-json")
+            self.assertIn("DRAM peak 140.0 of", said)
+            self.assertIn("≥ 65.00 MB", said)
+            self.assertIn("100.0 % attributed", run("ask", path, "--at-peak"))
+            self.assertEqual(self.fit(path)["peak_dram_per_bank_B"], 140 * 2**20)
+            self.assertIn("140.00 MB per bank (derived)", run("analyze", path, "--no-json", "--quiet", "--budget", "dram:10%", status=1))
+
+    def test_states_that_show_the_peak_are_not_doubted(self):
+        log = Log()
+        log.submits = True
+        for mb in (40.0, 10.0, 10.0):
+            self.submitted(log, mb)
+            log.states = False
+        peak = findings(log.write(self.path))["peak"]["DRAM"]
+        self.assertEqual((peak["allocated_per_bank_MB"], peak["measured_is_lower_bound"]), (120.0, False))
+
+    def test_derived_peaks_are_those_of_the_same_log_with_states(self):
+        for options in ([], ["--no-const-eval"], ["--leak", "--runs", "6"], ["--binaries"], ["--originals"], ["--ranks", "2"], ["--board", "p150"]):
+            truths = []
+            for level in ([], ["--kind", "ops", "--program-level"]):
+                log, truth = self.path.with_name("g.log"), self.path.with_name("g.json")
+                subprocess.run([GEN_LOG, "--hidden", "256", "--seq", "512", "--layers", "4", "--runs", "3", "--seed", "3", *options, *level,
+                                "--out", log, "--truth", truth], check=True)
+                truths.append(json.loads(truth.read_text())["peak"]["DRAM"]["allocated"] / 1000)
+            peak = findings(str(log))["peak"]["DRAM"]
+            self.assertEqual(peak["measured_per_bank_MB"], truths[1])
+            self.assertTrue(truths[0] * 0.99 <= peak["allocated_per_bank_MB"] <= truths[0] + 0.002, (options, peak, truths))
+
+    def test_the_sample_of_mixed_levels(self):
+        for name in ("b7.log", "b7p.log"):
+            log = sample("B4", name)
+            self.assertIn("DRAM peak 130.0 of", run("analyze", log, "--no-json"))
+            self.assertEqual(self.fit(log)["peak_dram_per_bank_B"], 130 * 2**20)
 
     # ---- Processes that are cut off ---------------------------------------------------------------------------------------
 

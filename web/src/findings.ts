@@ -78,6 +78,7 @@ export interface Incident {
 interface Peak {
   allocated_per_bank_MB: number;
   banks: number;
+  capacity_per_bank_MB: number | null;
   utilization_pct: number;
   caused_by: OpRef | null;
 }

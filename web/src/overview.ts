@@ -21,8 +21,8 @@ export function facts(app: App): HTMLElement {
   const box = h("dl", { class: "facts" });
   for (const memory of MEMORIES) {
     const peak = findings.peak[memory];
-    const capacity = findings.memory[memory]?.capacity_per_bank_MB ?? 0;
     if (!peak || (memory !== "DRAM" && !peak.allocated_per_bank_MB)) continue;
+    const capacity = peak.capacity_per_bank_MB ?? 0;
     const used = peak.allocated_per_bank_MB;
     const chip = used * peak.banks * 1048576;
     if (!capacity) add(box, card(`peak.${memory}`, `${memory} peak`, bytes(chip)));

@@ -111,26 +111,35 @@ static void put_cause(ttm_json *j, const ttm_findings *f, const ttm_peak *peak) 
   ttm_json_end(j);
 }
 
-static void put_peak(ttm_json *j, const char *key, const ttm_findings *f, const ttm_peak *peak) {
+/* `devices`: NULL for a peak that is one of them. */
+static void put_peak(ttm_json *j, const char *key, const ttm_findings *f, const ttm_peak *peak,
+                     const ttm_device_peaks *devices) {
   const ttm_level *level = &peak->level;
   if (!peak->known) return ttm_json_put_null(j, key);
   ttm_json_put_object(j, key);
   ttm_json_put_figure(j, "allocated_per_bank_MB", level->allocated);
   ttm_json_put_u64(j, "banks", level->banks);
   ttm_json_put_milli(j, "allocated_total_MB", (int64_t)level->allocated * level->banks);
+  ttm_json_put_figure(j, "capacity_per_bank_MB", level->total);
   ttm_json_put_percent(j, "utilization_pct", level->allocated, 0, level->total);
   ttm_json_put_figure(j, "free_per_bank_MB", level->free);
   ttm_json_put_figure(j, "largest_free_per_bank_MB", level->largest);
   ttm_json_put_line(j, "line", f->profile, peak->state);
-  ttm_json_put_name(j, "basis", ttm_basis_name(ttm_words_state_basis(f->profile)));
+  ttm_json_put_name(j, "basis", ttm_basis_name(peak->derived ? TTM_DERIVED : ttm_words_state_basis(f->profile)));
+  ttm_json_put_figure(j, "measured_per_bank_MB", peak->measured);
+  ttm_json_put_bool(j, "measured_is_lower_bound", peak->derived);
   put_cause(j, f, peak);
   put_in_operation_peak(j, f, peak);
+  if (!devices) return ttm_json_end(j);
+  ttm_json_put_rows(j, "devices");
+  for (uint32_t i = 0; i < devices->n && devices->n > 1; i++) put_peak(j, NULL, f, &devices->at[i], NULL);
+  ttm_json_end(j);
   ttm_json_end(j);
 }
 
 static void put_peaks(ttm_json *j, const ttm_findings *f) {
   ttm_json_put_sections(j, "peak");
-  for (ttm_memory m = 0; m < TTM_MEMORIES; m++) put_peak(j, ttm_memory_name(m), f, &f->peak[m]);
+  for (ttm_memory m = 0; m < TTM_MEMORIES; m++) put_peak(j, ttm_memory_name(m), f, &f->peak[m], &f->devices[m]);
   ttm_json_end(j);
 }
 

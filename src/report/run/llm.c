@@ -117,8 +117,7 @@ static void put_configuration(llm *r) {
 
 /* ---- Peaks ------------------------------------------------------------------------------------------------------------ */
 
-static void put_peak_row(llm *r, ttm_memory memory) {
-  const ttm_peak *peak = &r->f->peak[memory];
+static void put_peak_row(llm *r, ttm_memory memory, const ttm_peak *peak) {
   bool caused = peak->cause != TTM_NONE;
   double banks = r->per_chip ? peak->level.banks : 1;
   ttm_doc_cell(&r->doc, "%s", ttm_memory_name(memory));
@@ -144,7 +143,7 @@ static void put_peaks(llm *r) {
   if (any) {
     ttm_doc_table(&r->doc, heads, 10);
     for (int m = 0; m < TTM_MEMORIES; m++)
-      if (r->f->peak[m].known) put_peak_row(r, (ttm_memory)m);
+      for (uint32_t i = 0; i < r->f->devices[m].n; i++) put_peak_row(r, (ttm_memory)m, &r->f->devices[m].at[i]);
     ttm_doc_table_end(&r->doc);
   }
   const ttm_statements *all = &r->f->statements;

@@ -56,8 +56,7 @@ static void put_bar(screen *s, double pct, size_t columns) {
   ttm_buf_free(&cells);
 }
 
-static void put_memory(screen *s, ttm_memory memory) {
-  const ttm_level *level = &s->f->peak[memory].level;
+static void put_memory(screen *s, ttm_memory memory, const ttm_level *level) {
   double pct = ttm_percent(level->allocated, level->total);
   size_t wide = s->doc.columns > BAR_FRAME + MOST_BAR ? MOST_BAR
                 : s->doc.columns > BAR_FRAME          ? s->doc.columns - BAR_FRAME
@@ -84,7 +83,8 @@ static void put_bars(screen *s) {
   size_t empty = s->doc.out->n;
   for (int m = 0; m < TTM_MEMORIES; m++) {
     const ttm_peak *peak = &s->f->peak[m];
-    if (peak->known && (m == TTM_DRAM || peak->level.allocated || peak->in_op_bytes)) put_memory(s, (ttm_memory)m);
+    if (!peak->known || (m != TTM_DRAM && !peak->level.allocated && !peak->in_op_bytes)) continue;
+    for (uint32_t i = 0; i < s->f->devices[m].n; i++) put_memory(s, (ttm_memory)m, &s->f->devices[m].at[i].level);
   }
   if (s->doc.out->n == empty)
     s->doc.out->n = before;
