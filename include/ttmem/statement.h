@@ -15,7 +15,7 @@ typedef struct ttm_statement_info {
   ttm_str id;                          /* stable: "oom.fragmented" */
   ttm_str topic;                       /* "failure", "peak", "freed_late", ...: as in findings.json */
   ttm_str severity;                    /* "failure", "warning", "note", "ok", "unknown" */
-  ttm_str basis;                       /* "measured", "derived", "estimated" */
+  ttm_str basis;                       /* "measured", "derived", "estimated", "predicted" */
   ttm_str headline;                    /* one sentence without its full stop: what, and by how much */
   ttm_str detail;                      /* further sentences; may be empty */
   uint32_t operation;                  /* what it is about, a row of ttm_operation_get; TTM_NONE */

@@ -182,14 +182,19 @@ static int run_chains(ttm_findings *f, const ttm_tally *tally, unsigned threads)
   return status;
 }
 
+/* The log does not show all of what its programs do. */
+static bool is_unfinished(const ttm_profile *p) {
+  return p->predicted || p->incidents.n || p->seen.cut || p->seen.unfinished;
+}
+
 static int make(ttm_findings *f, ttm_tally *tally, unsigned threads) {
   int status = ttm_find_registry(f);
   if (!status) status = ttm_find_elements(f, tally);
   if (!status) status = count_own(f);
   if (!status) status = run_chains(f, tally, threads);
   if (!status) status = ttm_find_buffers(f);
-  if (!status) status = ttm_growth_find(&f->growths, f);
   if (!status) status = ttm_fixes_of_peak(&f->peak_fixes, f);
+  if (!status && is_unfinished(f->profile)) status = ttm_predict(&f->prediction, f->profile, ttm_runner_of(f->profile));
   if (!status) status = ttm_statements_make(&f->statements, f);
   return status;
 }
@@ -240,8 +245,8 @@ void ttm_findings_free(ttm_findings *f) {
   ttm_vec_free(&f->runs);
   ttm_vec_free(&f->programs);
   ttm_vec_free(&f->leaks);
-  ttm_vec_free(&f->growths);
   ttm_vec_free(&f->distribution);
   ttm_statements_free(&f->statements);
+  ttm_prediction_free(&f->prediction);
   ttm_free(f);
 }

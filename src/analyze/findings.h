@@ -10,10 +10,10 @@
 #include "analyze/culprits.h"
 #include "analyze/fix.h"
 #include "analyze/fragmentation.h"
-#include "analyze/growth.h"
 #include "analyze/layers.h"
 #include "analyze/lifetimes.h"
 #include "analyze/obstacles.h"
+#include "analyze/predict.h"
 #include "analyze/rescue.h"
 #include "analyze/waste.h"
 #include "base/basis.h"
@@ -257,6 +257,7 @@ struct ttm_findings {
   ttm_wastes wastes;                         /* bytes at the DRAM peak that hold nothing */
   ttm_fragmentation fragmentation;           /* of DRAM */
   ttm_layers layers;                         /* the repeating block */
+  ttm_prediction prediction;                 /* of programs that did not finish, or never ran */
   ttm_remedies peak_fixes;                   /* what takes most off the DRAM peak */
   ttm_statements statements;                 /* all of it in words */
   TTM_VEC(ttm_padding_row) padding;          /* at most TTM_TOP, largest overhead first */
@@ -269,7 +270,6 @@ struct ttm_findings {
   TTM_VEC(ttm_run) runs;
   TTM_VEC(ttm_program_runs) programs; /* by first run, at most 64 */
   TTM_VEC(ttm_leak) leaks;
-  ttm_growths growths;             /* of captures, largest first */
   TTM_VEC(ttm_count) distribution; /* by count, then first appearance */
   ttm_shown_clash shown_clash;     /* captures: the clash they show without a message */
   ttm_core_use core_use;           /* captures: L1 core by core */

@@ -43,7 +43,8 @@ static void tell_answer(ttm_teller *t, const ttm_fit_case *c, uint32_t op, ttm_b
     ttm_tell_headline(t);
     ttm_tell_numbers(t, &c->what);
     if (c->way.n) ttm_detail(t, "{}", TTM_TEXT(c->way));
-    if (basis != TTM_MEASURED && op == TTM_NONE) ttm_detail(t, "No operation of the log allocated this memory.");
+    if (basis != TTM_MEASURED && op == TTM_NONE && !c->operation.n)
+      ttm_detail(t, "No operation of the log allocated this memory.");
   }
 }
 
@@ -250,6 +251,58 @@ int ttm_fit_cases_of_replay(ttm_fit_cases *all, const ttm_fit *fit, const ttm_fi
   for (size_t b = 0; b < TTM_BOARDS && !status; b++)
     if (boards >> b & 1) status = add_replay(all, &fit->boards[b], fit, f);
   if (!status) tell_confidence(&t, fit, options);
+  ttm_buf_free(&t.text);
+  return status || t.failed ? TTM_ENOMEM : TTM_OK;
+}
+
+/* ---- Of a prediction ------------------------------------------------------------------------------------------------ */
+
+/* A program for a mesh runs on no smaller one; what was not understood may not fit. */
+static void doubt(ttm_teller *t, ttm_fit_case *c, const ttm_program_need *program, const ttm_board *board) {
+  uint32_t devices = program->module.facts.devices;
+  if (devices > board->chips)
+    ttm_say(&t->text, NULL, "the program is for a mesh of {}", TTM_PLURAL(devices, "chip"));
+  else if (!c->refused && ttm_need_is_lower_bound(program))
+    ttm_say(&t->text, NULL, "{} of the module not understood, the figures are the least it needs",
+            TTM_PLURAL(program->run.unknown, "operation"));
+  else
+    return;
+  c->fits = TTM_FITS_UNKNOWN;
+  c->why = keep_text(t);
+}
+
+static int add_prediction(ttm_fit_cases *all, const ttm_program_need *program, const ttm_board_need *row) {
+  ttm_teller t = {.out = &all->said};
+  ttm_fit_case c = NOTHING;
+  uint32_t line;
+  uint64_t shortfall;
+  c.board = ttm_str_of(row->board->name);
+  c.measured = true;
+  c.operations = program->module.ops.n;
+  c.dram_banks = row->board->dram_banks;
+  c.dram_bank = row->capacity[TTM_NEED_DRAM];
+  c.l1_core = row->capacity[TTM_NEED_L1];
+  if (row->refused) {
+    ttm_verdict verdict = ttm_verdict_of(&row->refusal, &shortfall);
+    take_failure(&t, &c, &row->refusal, verdict, shortfall);
+    t.failed |= ttm_need_place(program, row->refused_op, &c.operation, &c.at, &line) != TTM_OK;
+  }
+  c.dram_peak = row->need[TTM_NEED_DRAM].bytes;
+  c.l1_peak = c.l1_tensors = row->need[TTM_NEED_L1].bytes;
+  c.fits = row->refused ? TTM_FITS_NOT : TTM_FITS;
+  doubt(&t, &c, program, row->board);
+  return add(all, &t, &c, TTM_NONE, TTM_PREDICTED);
+}
+
+int ttm_fit_cases_of_prediction(ttm_fit_cases *all, const ttm_program_need *program, unsigned boards) {
+  ttm_teller t = {.out = &all->said};
+  int status = TTM_OK;
+  all->replayed = true;
+  for (size_t b = 0; b < TTM_BOARDS && !status; b++)
+    if (boards >> b & 1) status = add_prediction(all, program, &program->boards[b]);
+  ttm_tell(&t, "fit.confidence", TTM_TOPIC_INPUT, TTM_SEVERITY_NOTE, TTM_MEASURED);
+  ttm_headline(&t, "Predicted from the module: nothing of it was measured");
+  ttm_detail(&t, "Figures are of one chip, without kernels, trace region, profiler build and circular buffers.");
   ttm_buf_free(&t.text);
   return status || t.failed ? TTM_ENOMEM : TTM_OK;
 }

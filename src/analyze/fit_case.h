@@ -61,4 +61,7 @@ int ttm_fit_cases_end(ttm_fit_cases *all);
 int ttm_fit_cases_of_replay(ttm_fit_cases *all, const ttm_fit *fit, const ttm_fit_options *options,
                             const ttm_findings *f, unsigned boards);
 
+/* The answers of a prediction, likewise. */
+int ttm_fit_cases_of_prediction(ttm_fit_cases *all, const ttm_program_need *program, unsigned boards);
+
 #endif

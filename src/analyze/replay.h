@@ -7,8 +7,8 @@
 #ifndef TTM_ANALYZE_REPLAY_H
 #define TTM_ANALYZE_REPLAY_H
 
-#include "analyze/bank.h"
 #include "analyze/findings.h"
+#include "base/bank.h"
 
 enum { TTM_REPLAY_DRAM, TTM_REPLAY_L1, TTM_REPLAY_MEMORIES };
 

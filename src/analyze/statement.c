@@ -14,6 +14,7 @@ static const struct {
   const char *name, *title;
 } TOPICS[TTM_TOPICS] = {
     {"failure", "Failure"},
+    {"need", "Whole program"},
     {"peak", "Peak"},
     {"alive", "Live tensors at the peak"},
     {"growth", "Growth"},
@@ -64,6 +65,7 @@ static ttm_statement *now(ttm_teller *t) { return t->out->at.n ? &t->out->at.at[
 
 ttm_statement *ttm_tell(ttm_teller *t, const char *id, ttm_topic topic, ttm_severity severity, ttm_basis basis) {
   ttm_statements *all = t->out;
+  if (t->p && t->p->predicted) basis = TTM_PREDICTED; /* nothing was measured */
   ttm_statement s = {.id = id, .topic = topic, .severity = severity, .basis = basis, .operation = UINT32_MAX};
   s.headline = s.detail = (ttm_str){"", 0};
   s.first_point = (uint32_t)all->points.n;
@@ -162,8 +164,9 @@ static int rank_fixes(ttm_statements *all) {
 
 /* In the order of the topics. */
 static void (*const TELL[])(ttm_teller *t) = {
-    ttm_tell_failures, ttm_tell_peaks,   ttm_tell_alive, ttm_tell_growth, ttm_tell_freed_late, ttm_tell_fragmentation,
-    ttm_tell_waste,    ttm_tell_padding, ttm_tell_runs,  ttm_tell_layers, ttm_tell_l1_core,    ttm_tell_input,
+    ttm_tell_failures,   ttm_tell_need,          ttm_tell_peaks, ttm_tell_alive,   ttm_tell_growth,
+    ttm_tell_freed_late, ttm_tell_fragmentation, ttm_tell_waste, ttm_tell_padding, ttm_tell_runs,
+    ttm_tell_layers,     ttm_tell_l1_core,       ttm_tell_input,
 };
 
 int ttm_statements_make(ttm_statements *out, const ttm_findings *f) {

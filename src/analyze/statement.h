@@ -21,6 +21,7 @@ typedef enum ttm_severity {
 /* What a statement is about, in the order they are told. */
 typedef enum ttm_topic {
   TTM_TOPIC_FAILURE,
+  TTM_TOPIC_NEED,
   TTM_TOPIC_PEAK,
   TTM_TOPIC_ALIVE,
   TTM_TOPIC_GROWTH,

@@ -36,6 +36,7 @@ enum { TTM_NO_FIGURE = -1 };
 
 /* Each tells one topic. What was looked for and not found is told too, and what this log cannot tell. */
 void ttm_tell_failures(ttm_teller *t);
+void ttm_tell_need(ttm_teller *t); /* of the whole program, where a module tells */
 void ttm_tell_peaks(ttm_teller *t);
 void ttm_tell_alive(ttm_teller *t);
 void ttm_tell_growth(ttm_teller *t);
@@ -47,6 +48,11 @@ void ttm_tell_runs(ttm_teller *t);
 void ttm_tell_layers(ttm_teller *t);
 void ttm_tell_l1_core(ttm_teller *t);
 void ttm_tell_input(ttm_teller *t);
+
+struct ttm_program_need;
+struct ttm_board_need;
+/* The same of a program and a board. */
+void ttm_tell_needs(ttm_teller *t, const struct ttm_program_need *program, const struct ttm_board_need *row);
 
 /* The sizes and addresses of a failure's message, as detail. */
 void ttm_tell_numbers(ttm_teller *t, const ttm_incident_text *what);

@@ -80,6 +80,7 @@ const char *ttm_words_rank(const ttm_profile *p) { return ttm_words_has_runs(p) 
 bool ttm_words_has_runs(const ttm_profile *p) { return p->kind != TTM_LOG_CAPTURE && p->kind != TTM_LOG_LIVE; }
 
 const char *ttm_words_kind(const ttm_profile *p) {
+  if (p->predicted) return "predicted from the TTNN module: nothing of it was measured";
   switch (p->kind) {
     case TTM_LOG_FULL:
       return "operation lines and memory states";
@@ -111,6 +112,10 @@ const char *ttm_words_missing(const ttm_profile *p) {
   static const char around_only[] =
       "Memory states stand only before and after whole programs, so the operation that raised the memory is "
       "unknown. Run with TT_RUNTIME_MEMORY_LOG_LEVEL=operation to get one per operation.";
+  if (p->predicted)
+    return "Operations, types and frees are the module's, memory states follow from the rules of ttnn's allocator. "
+           "Kernels and "
+           "circular buffers are not in them.";
   switch (p->kind) {
     case TTM_LOG_BLOCKS:
       return "The log has no operation lines, so operations are named by their type; locations, shapes and padding are "

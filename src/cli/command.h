@@ -4,6 +4,7 @@
 #define TTM_CLI_COMMAND_H
 
 #include "analyze/findings.h"
+#include "analyze/fit_case.h"
 #include "base/buf.h"
 #include "cli/options.h"
 #include "report/write/doc.h"
@@ -57,6 +58,11 @@ int ttm_output_form_of(ttm_output_form *out, const ttm_options *options, ttm_err
 ttm_doc ttm_output_doc(ttm_output_form form, const ttm_options *options, ttm_buf *out);
 /* Prints the text, or writes the file of -o, unless `status` is a failure; frees it. Returns the status. */
 int ttm_output_deliver(const ttm_options *options, ttm_buf *text, int status, ttm_error *err);
+
+/* The boards of --board, separated by commas: a bit per board; all of them for NULL. */
+int ttm_boards_named(const char *names, unsigned *out, ttm_error *err);
+/* TTM_EXIT_FOUND when --board asked for a verdict and it is no. */
+int ttm_fit_exit(const ttm_options *options, const ttm_fit_cases *cases);
 
 /* What a command works on. */
 typedef struct ttm_subject {

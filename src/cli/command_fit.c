@@ -20,11 +20,23 @@ static int put_cases(const ttm_options *options, const ttm_fit_cases *cases, ttm
   return ttm_terminal_print(&text, err);
 }
 
-/* True: --board asked for a verdict, and it is no. */
-static bool is_too_small(const ttm_options *options, const ttm_fit_cases *cases) {
+int ttm_fit_exit(const ttm_options *options, const ttm_fit_cases *cases) {
   bool no = false;
   for (size_t i = 0; i < cases->at.n; i++) no |= cases->at.at[i].fits == TTM_FITS_NOT;
-  return no && options->given[TTM_OPTION_BOARD];
+  return no && options->given[TTM_OPTION_BOARD] ? TTM_EXIT_FOUND : TTM_EXIT_OK;
+}
+
+int ttm_boards_named(const char *names, unsigned *out, ttm_error *err) {
+  *out = names ? 0 : (1u << TTM_BOARDS) - 1;
+  while (names) {
+    const char *comma = strchr(names, ',');
+    ttm_str name = {names, comma ? (size_t)(comma - names) : strlen(names)};
+    const ttm_board *board = ttm_board_find(name);
+    if (!board) return ttm_board_unknown(name, "", err);
+    *out |= 1u << (board - ttm_boards);
+    names = comma ? comma + 1 : NULL;
+  }
+  return TTM_OK;
 }
 
 /* ---- A program ------------------------------------------------------------------------------------------------------ */
@@ -33,7 +45,8 @@ static bool is_too_small(const ttm_options *options, const ttm_fit_cases *cases)
 static int series_exit(const ttm_options *options, const ttm_fit_cases *cases) {
   bool unknown = false;
   for (size_t i = 0; i < cases->at.n; i++) unknown |= cases->at.at[i].fits == TTM_FITS_UNKNOWN;
-  return is_too_small(options, cases) ? TTM_EXIT_FOUND : unknown ? TTM_EXIT_WRONG : TTM_EXIT_OK;
+  int exit_status = ttm_fit_exit(options, cases);
+  return exit_status || !unknown ? exit_status : TTM_EXIT_WRONG;
 }
 
 static int fit_program(const ttm_options *options, ttm_error *err) {
@@ -67,20 +80,6 @@ static int fit_program(const ttm_options *options, ttm_error *err) {
 
 /* ---- A log ---------------------------------------------------------------------------------------------------------- */
 
-/* Bit per board. */
-static int read_boards(const char *names, unsigned *out, ttm_error *err) {
-  *out = names ? 0 : (1u << TTM_BOARDS) - 1;
-  while (names) {
-    const char *comma = strchr(names, ',');
-    ttm_str name = {names, comma ? (size_t)(comma - names) : strlen(names)};
-    const ttm_board *board = ttm_board_find(name);
-    if (!board) return ttm_board_unknown(name, "", err);
-    *out |= 1u << (board - ttm_boards);
-    names = comma ? comma + 1 : NULL;
-  }
-  return TTM_OK;
-}
-
 static int read_wishes(const ttm_options *options, ttm_fit_options *out, ttm_error *err) {
   *out = (ttm_fit_options){.batch = 1, .weights_dtype = options->value[TTM_OPTION_WEIGHTS_DTYPE]};
   if (options->value[TTM_OPTION_SCALE_BATCH]) {
@@ -100,14 +99,14 @@ static int fit_log(const ttm_options *options, ttm_error *err) {
   ttm_fit fit = {0};
   ttm_fit_cases cases = {0};
   unsigned boards;
-  int status = read_boards(options->value[TTM_OPTION_BOARD], &boards, err);
+  int status = ttm_boards_named(options->value[TTM_OPTION_BOARD], &boards, err);
   if (!status) status = read_wishes(options, &wishes, err);
   if (!status) status = ttm_subject_read(&subject, options, options->input[0], false, err);
   if (!status) status = ttm_fit_make(&fit, subject.findings, &wishes, err);
   if (!status && ttm_fit_cases_of_replay(&cases, &fit, &wishes, subject.findings, boards))
     status = ttm_error_nomem(err);
   if (!status) status = put_cases(options, &cases, err);
-  int exit_status = status ? ttm_cli_error(options, err) : is_too_small(options, &cases) ? TTM_EXIT_FOUND : TTM_EXIT_OK;
+  int exit_status = status ? ttm_cli_error(options, err) : ttm_fit_exit(options, &cases);
   ttm_fit_cases_free(&cases);
   ttm_subject_free(&subject);
   return exit_status;

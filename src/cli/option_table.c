@@ -71,6 +71,8 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_WEIGHTS_DTYPE] = {"weights-dtype", 0, TTM_VALUE_CHOICE, "bf16|bfp8|bfp4",
                                   "replay with the matrix weights in this dtype"},
     [TTM_OPTION_CHANGE] = {"change", 0, TTM_VALUE_MANY, "CHANGE", "what to try, e.g. dtype=bfp8:weights; repeatable"},
+    [TTM_OPTION_RUNNER] = {"runner", 0, TTM_VALUE_CHOICE, "compiled|python",
+                           "run the module as the compiled program, or as emitted Python"},
     [TTM_OPTION_OP] = {"op", 0, TTM_VALUE_TEXT, "N", "operation N of the reports"},
     [TTM_OPTION_RANGE] = {"range", 0, TTM_VALUE_TEXT, "A-B", "operations A to B"},
     [TTM_OPTION_AT_PEAK] = {"at-peak", 0, TTM_VALUE_NONE, NULL, "live tensors at the DRAM peak"},

@@ -67,6 +67,7 @@ typedef enum ttm_option {
   TTM_OPTION_SCALE_BATCH,
   TTM_OPTION_WEIGHTS_DTYPE,
   TTM_OPTION_CHANGE,
+  TTM_OPTION_RUNNER,
   TTM_OPTION_OP,
   TTM_OPTION_RANGE,
   TTM_OPTION_AT_PEAK,
@@ -136,10 +137,10 @@ typedef struct ttm_command {
 #define TTM_TAKES(...) ((const ttm_option[]){__VA_ARGS__, TTM_OPTIONS})
 
 /* Every command in the order of --help. A new one is a word here and a file command_*.c with its row. */
-#define TTM_COMMANDS(each)                                                                                            \
-  each(llm) each(analyze) each(explain) each(fit) each(verify) each(ask) each(diff) each(html) each(cb_simulate)      \
-      each(cb_scan) each(cb_log) each(cb_all) each(graph) each(train) each(serve) each(run) each(live) each(last_run) \
-          each(doctor) each(help) each(profile)
+#define TTM_COMMANDS(each)                                                                                    \
+  each(llm) each(analyze) each(explain) each(fit) each(verify) each(predict) each(ask) each(diff) each(html)  \
+      each(cb_simulate) each(cb_scan) each(cb_log) each(cb_all) each(graph) each(train) each(serve) each(run) \
+          each(live) each(last_run) each(doctor) each(help) each(profile)
 #define TTM_DECLARE_COMMAND(name) extern const ttm_command ttm_command_##name;
 TTM_COMMANDS(TTM_DECLARE_COMMAND)
 

@@ -281,3 +281,12 @@ ttm_str ttm_module_attribute(const ttm_module_op *op, ttm_str key) {
   }
   return (ttm_str){"", 0};
 }
+
+bool ttm_module_detect(ttm_str first) {
+  ttm_scan_skip_space(&first);
+  if (ttm_str_starts(first, TTM_LIT("#")))
+    return ttm_str_starts(first, TTM_LIT("#loc")) || ttm_str_contains(first, TTM_LIT(" = #tt"));
+  if (ttm_str_starts(first, TTM_LIT("//")))
+    return ttm_str_starts(first, TTM_LIT("// RUN:")) || ttm_str_contains(first, TTM_LIT("func.func"));
+  return ttm_str_starts(first, TTM_LIT("module ")) || ttm_str_starts(first, TTM_LIT("func.func"));
+}

@@ -60,6 +60,9 @@ typedef struct ttm_module {
 int ttm_module_parse(ttm_module *out, ttm_str text);
 void ttm_module_free(ttm_module *module);
 
+/* Whether a file that begins so is an MLIR module. */
+bool ttm_module_detect(ttm_str first);
+
 /* What an attribute of an operation says: "tile" of `layout = #ttnn.layout<tile>` as it stands; empty when it is not there. */
 ttm_str ttm_module_attribute(const ttm_module_op *op, ttm_str key);
 

@@ -509,15 +509,19 @@ static ttm_str module_name(ttm_str text) {
   }
 }
 
+/* The number behind `key`; 0 when it is not there. */
+static uint32_t fact(ttm_str text, ttm_str key) {
+  size_t at = ttm_str_find(text, key);
+  uint64_t n;
+  if (at == TTM_NOT_FOUND) return 0;
+  ttm_str rest = ttm_str_from(text, at + key.n);
+  return ttm_str_take_u64(&rest, &n) && n <= UINT32_MAX ? (uint32_t)n : 0;
+}
+
 ttm_module_facts ttm_module_facts_read(ttm_str text) {
-  static const ttm_str alignment = TTM_LIT("noc_dram_address_align_bytes = ");
   if (!text.n) return (ttm_module_facts){.name = TTM_LIT("")};
-  ttm_module_facts facts = {.name = module_name(text), .devices = first_mesh(text)};
-  size_t at = ttm_str_find(text, alignment);
-  uint64_t bytes;
-  if (at != TTM_NOT_FOUND) {
-    ttm_str rest = ttm_str_from(text, at + alignment.n);
-    if (ttm_str_take_u64(&rest, &bytes) && bytes <= UINT32_MAX) facts.dram_alignment = (uint32_t)bytes;
-  }
-  return facts;
+  return (ttm_module_facts){.name = module_name(text),
+                            .dram_alignment = fact(text, TTM_LIT("noc_dram_address_align_bytes = ")),
+                            .devices = first_mesh(text),
+                            .dram_channels = fact(text, TTM_LIT("num_dram_channels = "))};
 }

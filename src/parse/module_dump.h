@@ -68,12 +68,13 @@ void ttm_module_locations_free(ttm_module_locations *locations);
 /* The name of what stands between loc( and ), as operation lines have it; empty without one. Valid as long as the locations. 0 or TTM_ENOMEM. */
 int ttm_module_location(ttm_module_locations *locations, ttm_str raw, ttm_str *name);
 
-/* Facts some dumps carry; 0 where absent: noc_dram_address_align_bytes from #system_desc, number of devices from the
- * mesh shape. */
+/* Facts some dumps carry; 0 where absent: noc_dram_address_align_bytes and num_dram_channels from #system_desc, number of
+ * devices from the mesh shape. */
 typedef struct ttm_module_facts {
   ttm_str name; /* "SyncTensorsGraph.11" of `module @SyncTensorsGraph.11`; empty when unnamed */
   uint32_t dram_alignment;
-  uint32_t devices; /* product of the first mesh shape found */
+  uint32_t devices;       /* product of the first mesh shape found */
+  uint32_t dram_channels; /* banks of a chip */
 } ttm_module_facts;
 ttm_module_facts ttm_module_facts_read(ttm_str text);
 

@@ -136,7 +136,9 @@ int ttm_build_dump(ttm_builder *b, ttm_stream *s, ttm_dump dump, ttm_str text, b
   const struct stage *stage = find_stage(ttm_profile_string(b->profile, dump.stage));
   dump.bytes = text.n;
   int rc = TTM_OK;
-  if (keep && b->keep_ir && stage && stage->keep && text.n) rc = pack(&dump, text);
+  /* What was executed tells what the rest of a run needs, too. */
+  bool wanted = stage && (stage->executed || (b->keep_ir && stage->keep));
+  if (keep && wanted && text.n) rc = pack(&dump, text);
   if (!rc) rc = ttm_vec_push(&graph->dumps, dump);
   if (rc) {
     ttm_free(dump.packed);
@@ -148,4 +150,12 @@ int ttm_build_dump(ttm_builder *b, ttm_stream *s, ttm_dump dump, ttm_str text, b
   if (facts.devices) graph->devices = facts.devices;
   if (!rc && stage && stage->args_priority > 0) rc = read_args(b, s, text, stage->args_priority, stage->executed);
   return rc || !stage || !stage->executed ? rc : read_locations(b->profile, graph, text);
+}
+
+const ttm_dump *ttm_graph_program(const ttm_profile *p, const ttm_graph *graph) {
+  for (size_t i = graph->dumps.n; i-- > 0;) {
+    const struct stage *stage = find_stage(ttm_profile_string(p, graph->dumps.at[i].stage));
+    if (stage && stage->executed && graph->dumps.at[i].packed) return &graph->dumps.at[i];
+  }
+  return NULL;
 }

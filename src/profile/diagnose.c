@@ -39,10 +39,6 @@ int ttm_profile_diagnose(const ttm_profile *p, ttm_error *err) {
   char path[512]; /* a longer one would leave no room for the message */
   snprintf(path, sizeof path, "%.*s", (int)(name.n < sizeof path ? name.n : sizeof path - 1), name.p);
   if (seen->bytes == 0) return ttm_error_set(err, TTM_ENODATA, "%s is empty." CAPTURE, path);
-  if (seen->looks_like_mlir)
-    return ttm_error_set(
-        err, TTM_ENODATA,
-        "%s is an MLIR module, not a runtime log: it says what was compiled, not what memory it took." CAPTURE, path);
   if (seen->looks_like_binary)
     return ttm_error_set(err, TTM_ENODATA, "%s is a binary file, not a text log." CAPTURE, path);
   if (seen->runtime_lines) return diagnose_runtime(seen, path, err);

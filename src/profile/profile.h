@@ -210,11 +210,6 @@ typedef enum ttm_buffer_event_kind {
   TTM_EVENT_OPENED,   /* recordings: a device was opened, empty */
 } ttm_buffer_event_kind;
 
-/* An operation takes a tensor that it did not make. */
-typedef struct ttm_tensor_use {
-  uint32_t op, tensor;
-} ttm_tensor_use;
-
 /* The word a node has under "type": tt-metal's extractors go by it. */
 typedef enum ttm_type_word { TTM_WORD_NONE, TTM_WORD_DRAM, TTM_WORD_L1, TTM_WORD_OTHER } ttm_type_word;
 
@@ -286,7 +281,6 @@ enum { TTM_CAPTURE_DEVICES = 64 };
 typedef struct ttm_capture {
   TTM_VEC(ttm_buffer) buffers;
   TTM_VEC(ttm_buffer_event) events;
-  TTM_VEC(ttm_tensor_use) uses; /* by operation */
   ttm_capture_board board;
   bool report;      /* the report object, not the bare array */
   bool normal;      /* made in run mode NORMAL: something has an address or was executed */
@@ -323,7 +317,7 @@ typedef struct ttm_seen {
   uint64_t unpaired;      /* blocks whose operation line is missing although the log has operation lines */
   uint64_t unfinished;    /* programs without their Finished line */
   bool cut;               /* the input ends inside a line or a block */
-  bool looks_like_mlir, looks_like_binary;
+  bool looks_like_binary;
   bool from_report; /* rebuilt from the JSON files of a report: frees and the states before them are not in them */
   bool trace_cache; /* trace capture or replay lines seen: replayed operations print nothing */
   struct {
@@ -364,6 +358,7 @@ struct ttm_profile {
   ttm_capture capture; /* empty unless kind is TTM_LOG_CAPTURE */
   ttm_seen seen;
   ttm_log_kind kind;
+  bool predicted; /* nobody ran it: operations and states are those that a module says a run would have */
 };
 
 /* Another owner: the profile stays until each has called ttm_profile_free. */
@@ -440,6 +435,9 @@ bool ttm_op_config(const ttm_profile *p, uint32_t op, ttm_memory memory, ttm_lev
 ttm_alignment ttm_op_alignment(const ttm_profile *p, uint32_t op);
 /* True when the log shows devices of other bank counts: what a type takes per bank then depends on the operation. */
 bool ttm_profile_banks_vary(const ttm_profile *p, ttm_memory memory);
+
+/* The dump of the stage that is executed, the later one of two; NULL when it was not kept. */
+const ttm_dump *ttm_graph_program(const ttm_profile *p, const ttm_graph *graph);
 
 /* Unpacks a kept dump into `out` (appended). 0, TTM_ENOMEM, or TTM_ENODATA when the text was not kept. */
 int ttm_profile_dump_text(const ttm_dump *dump, ttm_buf *out);

@@ -7,6 +7,7 @@
 #include "base/sized.h"
 #include "parse/capture.h"
 #include "parse/live_record.h"
+#include "parse/module.h"
 #include "profile/feed.h"
 #include "profile/load/load.h"
 
@@ -31,6 +32,7 @@ int ttm_input_progress(ttm_input *in, uint64_t position, uint64_t operations, tt
 /* The loader of an input that begins so; a log is what nothing else is. */
 static ttm_loader *loader_of(ttm_str first) {
   if (first.n && ttm_live_record_detect(first)) return ttm_load_live;
+  if (first.n && ttm_module_detect(first)) return ttm_load_module;
   return first.n && ttm_capture_detect(first) ? ttm_load_graph : ttm_load_log;
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Every real sample gives the right counts or the right diagnosis. The numbers were counted by hand:
-#   op_lines       grep -c 'Executing operation: '
+#   op_lines       grep -c 'Executing operation: '; of a module: operations of its two predicted runs
 #   blocks         grep -c 'memory state before operation' plus submit blocks
 #   deallocations  grep -c 'Executing operation: "ttnn.deallocate"', or 'before operation DeallocateOp' without operation lines
 #   operations     op_lines (or blocks) less deallocations and get_device

@@ -41,9 +41,9 @@ PLANTED = {
     "blocks": lambda f: f["input"]["kind"] == "blocks" and "late.unknown" in ids(f) and f["fragmentation"],
     "ops": lambda f: f["input"]["kind"] == "ops" and "late.unknown" in ids(f) and f["layers"]["count"] == 4,
 }
-TITLES = ["Failure", "Fixes", "Peak", "Live tensors at the peak", "Growth", "Freed late", "Fragmentation", "Waste at the peak", "Padding", "Runs",
+TITLES = ["Failure", "Fixes", "Whole program", "Peak", "Live tensors at the peak", "Growth", "Freed late", "Fragmentation", "Waste at the peak", "Padding", "Runs",
           "Layers", "L1 of the fullest core", "Log"]
-LABELS = ["Failure", "Fixes", "Fix", "Peak", "Added by", "Live", "Held by", "Growth", "Late", "Fragments", "Waste", "Padding", "Runs", "Layers", "Unknown",
+LABELS = ["Failure", "Need", "Fixes", "Fix", "Peak", "Added by", "Live", "Held by", "Growth", "Late", "Fragments", "Waste", "Padding", "Runs", "Layers", "Unknown",
           "L1 core", "Input"]
 failures = []
 
@@ -150,7 +150,7 @@ def check_screen(name, text, f):
     body = re.sub(r"^(Log|Report|Next) .*(\n {10}(/|--findings).*)*", "", text, flags=re.M)
     body = re.sub(r"^(DRAM|L1|L1_SMALL|TRACE) +[^ A-Za-z]+ .*", "", body, flags=re.M)
     left = rest_of(body, f)
-    left = re.sub(r"[\d,.]+ MB \0|\(estimated\)|and \d+ more|\0", " ", left)
+    left = re.sub(r"[\d,.]+ MB \0|\((estimated|predicted)\)|, predicted|and \d+ more|\0", " ", left)
     for label in LABELS:
         left = re.sub(r"(^|\s)%s(?=\s|$)" % label, " ", left)
     left = re.sub(r"[\d.,]+ (B|KB|MB|GB), [\d,]+ lines?,|[\d,]+ operations?|(in|on) [\d,]+ (runs?|ranks?|devices?)", " ", left)
@@ -176,7 +176,7 @@ def check_full(name, text, f):
             check(flat(sentence) in shown, name, "missing %r" % sentence, text)
     for fix in f["fixes"]:
         check(flat(fix["text"]) in shown and flat(fix.get("paste", "")) in shown, name, "missing %r" % fix, text)
-    left = re.sub(r"\((derived|estimated)\)|[\d,.]+ \0|•|\0|[.:]|And \d+ more", " ", rest_of(text, f))
+    left = re.sub(r"\((derived|estimated|predicted)\)|[\d,.]+ \0|•|\0|[.:]|And \d+ more", " ", rest_of(text, f))
     for title in sorted(TITLES, key=len, reverse=True):
         left = left.replace(title, " ")
     check(not left.strip(), name, "said by nobody else: %r" % left.strip(), text)

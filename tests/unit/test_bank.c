@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The allocator against a plain model: a byte per unit, searched from one end. */
-#include "analyze/bank.h"
+#include "base/bank.h"
 #include "unit.h"
 
 enum { UNITS = 700, STEPS = 20000 };

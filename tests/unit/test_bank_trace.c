@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "analyze/bank.h"
+#include "base/bank.h"
 #include "parse/tensor_type.h"
 #include "unit.h"
 

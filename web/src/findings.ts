@@ -4,7 +4,7 @@
 export const MEMORIES = ["DRAM", "L1", "L1_SMALL", "TRACE"] as const;
 export type Memory = (typeof MEMORIES)[number];
 
-export type Basis = "measured" | "derived" | "estimated";
+export type Basis = "measured" | "derived" | "estimated" | "predicted";
 export type Severity = "failure" | "warning" | "note" | "ok" | "unknown";
 
 export interface Point {

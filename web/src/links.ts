@@ -65,6 +65,7 @@ const MEANING: Record<Basis, string> = {
   measured: "printed in the log",
   derived: "follows from numbers printed in the log",
   estimated: "rests on an assumption that the log does not prove",
+  predicted: "what a module says would happen; nobody ran it",
 };
 
 export function basisMark(basis: Basis): HTMLElement {

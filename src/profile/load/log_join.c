@@ -370,12 +370,6 @@ static void look_at_start(ttm_seen *seen, const ttm_chunk *chunk) {
   size_t zeros = 0;
   for (size_t i = 0; i < start.n; i++) zeros += start.p[i] == 0;
   seen->looks_like_binary = zeros * 8 > start.n;
-  ttm_scan_skip_space(&start);
-  seen->looks_like_mlir = ttm_str_starts(start, TTM_LIT("// RUN:")) || ttm_str_starts(start, TTM_LIT("module ")) ||
-                          ttm_str_starts(start, TTM_LIT("#loc")) || ttm_str_starts(start, TTM_LIT("func.func")) ||
-                          (ttm_str_starts(start, TTM_LIT("//")) && ttm_str_contains(start, TTM_LIT("func.func")));
-  seen->looks_like_mlir =
-      seen->looks_like_mlir || (ttm_str_starts(start, TTM_LIT("#")) && ttm_str_contains(start, TTM_LIT(" = #ttnn.")));
 }
 
 /* The input's last line has no line end. Is it torn, or whole all the same? A runtime line that gave no event, or one that did
@@ -417,6 +411,23 @@ int ttm_log_take(ttm_log *log, const ttm_chunk *chunk, const ttm_scanned *scanne
   return rc;
 }
 
+/* Nothing of the runtime is in the log: the modules say what would run. */
+static int predict(ttm_builder *b) {
+  ttm_profile *p = b->profile;
+  ttm_buf text = {0};
+  int rc = TTM_OK;
+  for (size_t g = 0; g < p->graphs.n && !rc; g++) {
+    const ttm_dump *dump = ttm_graph_program(p, &p->graphs.at[g]);
+    if (!dump) continue;
+    ttm_buf_clear(&text);
+    rc = ttm_profile_dump_text(dump, &text);
+    if (!rc)
+      rc = ttm_build_predicted(b, b->streams.at[p->graphs.at[g].rank], ttm_buf_str(&text), dump->first_line, false);
+  }
+  ttm_buf_free(&text);
+  return rc;
+}
+
 static int finish(ttm_log *log) {
   ttm_profile *p = log->builder->profile;
   for (size_t i = 0; i < log->ranks.n; i++) {
@@ -424,6 +435,7 @@ static int finish(ttm_log *log) {
     if (r->block_open && r->block.present != TTM_ALL_MEMORIES) p->seen.cut = true;
     if (block_commit(log, r) || dump_end(log, r)) return TTM_ENOMEM;
   }
+  if (!p->seen.op_lines && !p->seen.blocks && predict(log->builder)) return TTM_ENOMEM;
   if (ttm_builder_end(log->builder)) return TTM_ENOMEM;
   if (p->kind != TTM_LOG_FULL) p->seen.unpaired = 0;
   for (size_t c = 0; c < p->calls.n; c++) p->seen.unfinished += !p->calls.at[c].finished && p->calls.at[c].name;

@@ -6,6 +6,7 @@
 #include "report/files/findings_parts.h"
 #include "report/files/report.h"
 #include "report/files/statements_json.h"
+#include "report/run/predict.h"
 
 /* ---- Input and memories ------------------------------------------------------------------------------------------ */
 
@@ -18,7 +19,7 @@ static void put_input(ttm_json *j, const ttm_profile *p) {
   const ttm_seen *seen = &p->seen;
   ttm_json_put_object(j, "input");
   ttm_json_put_str(j, "path", ttm_profile_string(p, p->path));
-  ttm_json_put_name(j, "kind", kinds[p->kind]);
+  ttm_json_put_name(j, "kind", p->predicted ? "predicted" : kinds[p->kind]);
   ttm_json_put_u64(j, "bytes", seen->bytes);
   ttm_json_put_u64(j, "lines", seen->lines);
   ttm_json_put_u64(j, "op_lines", seen->op_lines);
@@ -415,6 +416,14 @@ static void put_diagnostics(ttm_json *j, const ttm_profile *p) {
   ttm_json_end(j);
 }
 
+/* What a program needs that did not finish, or never ran. */
+static int put_whole_need(ttm_json *j, const ttm_findings *f) {
+  const ttm_prediction *all = &f->prediction;
+  if (!all->programs.n) return TTM_OK;
+  const ttm_program_need *whole = all->programs.at[all->whole];
+  return ttm_json_put_need(j, whole, &whole->boards[whole->home - ttm_boards]);
+}
+
 int ttm_report_findings_json(const ttm_findings *f, ttm_out *out, ttm_error *err) {
   ttm_json j = {.out = &out->buf};
   ttm_json_put_sections(&j, NULL);
@@ -427,6 +436,7 @@ int ttm_report_findings_json(const ttm_findings *f, ttm_out *out, ttm_error *err
   put_attribution(&j, &f->attribution);
   put_consumers(&j, f);
   put_incidents(&j, out, f);
+  if (put_whole_need(&j, f)) return ttm_error_nomem(err);
   ttm_json_put_recording(&j, f);
   put_runs(&j, out, f);
   ttm_json_put_programs(&j, f);

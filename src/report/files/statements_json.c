@@ -144,7 +144,7 @@ static void read_statement(reader *r, ttm_str object) {
                      .topic = (ttm_topic)find_name(text_of(r, object, "topic"), topic_of, TTM_TOPICS, TTM_TOPIC_INPUT),
                      .severity = (ttm_severity)find_name(text_of(r, object, "severity"), severity_of,
                                                          TTM_SEVERITY_UNKNOWN + 1, TTM_SEVERITY_NOTE),
-                     .basis = (ttm_basis)find_name(text_of(r, object, "basis"), basis_of, 3, TTM_ESTIMATED),
+                     .basis = (ttm_basis)find_name(text_of(r, object, "basis"), basis_of, TTM_BASES, TTM_ESTIMATED),
                      .headline = text_of(r, object, "headline"),
                      .detail = text_of(r, object, "detail"),
                      .line = number_of(object, "line", 0),

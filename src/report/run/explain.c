@@ -177,7 +177,7 @@ static void put_fixes(page *s, const ttm_statements *all, const ttm_statement *o
 static void put_title(page *s, const ttm_statement *one) {
   ttm_buf words = {0};
   ttm_buf_put(&words, one->headline);
-  if (one->basis == TTM_ESTIMATED) ttm_buf_puts(&words, " (estimated)");
+  if (one->basis >= TTM_ESTIMATED) ttm_buf_printf(&words, " (%s)", ttm_basis_name(one->basis));
   color(s, "31");
   ttm_put_paragraph(s->out, ttm_buf_str(&words), 0, 0, s->columns, s->form);
   color(s, "0");

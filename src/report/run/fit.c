@@ -128,19 +128,23 @@ static void json_case(ttm_json *j, const ttm_fit_case *c, const ttm_statement *s
   ttm_json_end(j);
 }
 
+void ttm_fit_json_boards(ttm_json *j, const ttm_fit_cases *all) {
+  ttm_json_put_rows(j, "boards");
+  for (size_t i = 0; i < all->at.n; i++) json_case(j, &all->at.at[i], &all->said.at.at[i], all->replayed);
+  ttm_json_end(j);
+  if (all->said.at.n > all->at.n) {
+    ttm_json_put_object(j, "confidence");
+    json_statement(j, &all->said.at.at[all->at.n]);
+    ttm_json_end(j);
+  }
+}
+
 int ttm_fit_json(const ttm_fit_cases *all, ttm_buf *out) {
   ttm_json j = {.out = out, .spaced = true};
   ttm_json_put_object(&j, NULL);
   ttm_json_put_u64(&j, "schema_version", 1);
   ttm_json_put_name(&j, "how", all->replayed ? "replay" : "run");
-  ttm_json_put_rows(&j, "boards");
-  for (size_t i = 0; i < all->at.n; i++) json_case(&j, &all->at.at[i], &all->said.at.at[i], all->replayed);
-  ttm_json_end(&j);
-  if (all->said.at.n > all->at.n) {
-    ttm_json_put_object(&j, "confidence");
-    json_statement(&j, &all->said.at.at[all->at.n]);
-    ttm_json_end(&j);
-  }
+  ttm_fit_json_boards(&j, all);
   ttm_json_end(&j);
   return ttm_json_finish(&j);
 }

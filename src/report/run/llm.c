@@ -416,6 +416,7 @@ int ttm_llm_write(const ttm_findings *f, ttm_str name, bool per_chip, ttm_buf *o
   put_configuration(&r);
   put_peaks(&r);
   put_statements(&r, TTM_TOPIC_FAILURE, TTM_SEVERITY_NOTE, "Failures");
+  put_statements(&r, TTM_TOPIC_NEED, TTM_SEVERITY_NOTE, ttm_topic_title(TTM_TOPIC_NEED));
   ttm_doc_fixes(&r.doc, &f->statements);
   put_consumers(&r);
   put_padding(&r);

@@ -37,6 +37,7 @@ static void put_head(screen *s) {
   if (seen->lines) ttm_say(&words, s->f, "{}, {}, ", TTM_BYTES(seen->bytes), TTM_PLURAL(seen->lines, "line"));
   ttm_say(&words, s->f, "{}", TTM_PLURAL(s->f->elements, "operation"));
   if (s->f->runs.n > 1 && ttm_words_has_runs(s->p)) ttm_say(&words, s->f, " in {}", TTM_PLURAL(s->f->runs.n, "run"));
+  if (s->p->predicted) ttm_say(&words, s->f, ", predicted");
   if (s->p->ranks.n > 1) ttm_say(&words, s->f, " on {}", TTM_PLURAL(s->p->ranks.n, ttm_words_rank(s->p)));
   ttm_doc_labelled(&s->doc, "", TTM_DOC_PLAIN, ttm_buf_str(&words));
   s->doc.out->failed |= words.failed;
@@ -95,13 +96,13 @@ static void put_bars(screen *s) {
 /* ---- Statements ------------------------------------------------------------------------------------------------------ */
 
 /* Labels of the margin, by topic. */
-static const char *const LABELS[TTM_TOPICS] = {"Failure", "Peak",    "Live", "Growth", "Late",    "Fragments",
+static const char *const LABELS[TTM_TOPICS] = {"Failure", "Need",    "Peak", "Live",   "Growth",  "Late", "Fragments",
                                                "Waste",   "Padding", "Runs", "Layers", "L1 core", "Input"};
 
 static void put_row(screen *s, const char *label, const ttm_statement *statement, bool detail) {
   ttm_buf words = {0};
   ttm_buf_put(&words, statement->headline);
-  if (statement->basis == TTM_ESTIMATED) ttm_buf_puts(&words, " (estimated)");
+  if (statement->basis >= TTM_ESTIMATED) ttm_buf_printf(&words, " (%s)", ttm_basis_name(statement->basis));
   ttm_doc_labelled(&s->doc, label, ttm_statement_tone(statement), ttm_buf_str(&words));
   if (detail && statement->detail.n) ttm_doc_labelled(&s->doc, "", TTM_DOC_PLAIN, statement->detail);
   s->doc.out->failed |= words.failed;
@@ -162,6 +163,7 @@ static void put_other_peaks(screen *s) {
     first = false;
   }
 }
+static void put_need(screen *s) { put_topic(s, TTM_TOPIC_NEED, TTM_SEVERITY_NOTE); }
 static void put_live(screen *s) { put_topic(s, TTM_TOPIC_ALIVE, TTM_SEVERITY_NOTE); }
 static void put_growth(screen *s) { put_topic(s, TTM_TOPIC_GROWTH, TTM_SEVERITY_NOTE); }
 static void put_late(screen *s) { put_topic(s, TTM_TOPIC_FREED_LATE, TTM_SEVERITY_NOTE); }
@@ -227,11 +229,11 @@ static const struct {
   void (*put)(screen *s);
   int worth;
 } PARTS[] = {
-    {put_head, 0},   {put_bars, 0},        {put_failures, 0},      {put_first_fix, 0}, {put_other_fixes, 9},
-    {put_peak, 0},   {put_other_peaks, 3}, {put_consumers, 6},     {put_live, 8},      {put_holders, 5},
-    {put_growth, 0}, {put_late, 7},        {put_fragmentation, 7}, {put_waste, 6},     {put_padding, 1},
-    {put_runs, 4},   {put_layers, 2},      {put_l1_core, 0},       {put_input, 0},     {put_unknown, 3},
-    {put_end, 0},
+    {put_head, 0},        {put_bars, 0},   {put_failures, 0},    {put_need, 0},          {put_first_fix, 0},
+    {put_other_fixes, 9}, {put_peak, 0},   {put_other_peaks, 3}, {put_consumers, 6},     {put_live, 8},
+    {put_holders, 5},     {put_growth, 0}, {put_late, 7},        {put_fragmentation, 7}, {put_waste, 6},
+    {put_padding, 1},     {put_runs, 4},   {put_layers, 2},      {put_l1_core, 0},       {put_input, 0},
+    {put_unknown, 3},     {put_end, 0},
 };
 enum { PART_COUNT = sizeof PARTS / sizeof *PARTS, MOST_WORTH = 9 };
 

@@ -2,8 +2,8 @@
 /* tt-metal's bank allocator as far as addresses show: first fit by address, merged on free. Allocation is in lock step, so one bank
  * stands for all of them. Its placement is exact: tests replay traces of the real allocator and compare every free block.
  * Zero-initialise by ttm_bank_init, free with ttm_bank_free. Every call costs the logarithm of the number of free blocks. */
-#ifndef TTM_ANALYZE_BANK_H
-#define TTM_ANALYZE_BANK_H
+#ifndef TTM_BASE_BANK_H
+#define TTM_BASE_BANK_H
 
 #include <stdbool.h>
 #include <stddef.h>

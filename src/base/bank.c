@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A treap: ordered by address, balanced by a hash of the node's number, each node knowing the largest block of its subtree, so that the
  * first block that fits is found without looking at the others. Node 0 is nobody. */
-#include "analyze/bank.h"
+#include "base/bank.h"
 
 #include "base/hash.h"
 #include "ttmem/error.h"

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/predict.h"
+
+#include "analyze/parts.h"
+#include "base/bank.h"
+#include "base/checked.h"
+
+/* ---- One program on one board ---- */
+
+typedef struct stage {
+  const ttm_program_need *program;
+  ttm_board_need *out;
+  uint32_t banks[TTM_NEEDS];
+  ttm_alignment align;
+  ttm_bank bank[TTM_NEEDS]; /* until one refuses */
+  uint64_t held[TTM_NEEDS];
+  uint64_t *cost; /* by type */
+  uint64_t *at;   /* by buffer */
+} stage;
+
+static int memory_of(const ttm_tensor_type *type) {
+  return type->buffer == TTM_BUFFER_L1 ? TTM_NEED_L1 : TTM_NEED_DRAM;
+}
+
+static void refuse(stage *s, int memory, uint64_t needed, uint32_t op) {
+  const ttm_bank *bank = &s->bank[memory];
+  ttm_board_need *out = s->out;
+  out->refused = true;
+  out->refused_op = op;
+  ttm_incident_clear(&out->refusal);
+  out->refusal.kind = TTM_INCIDENT_OOM;
+  out->refusal.memory = ttm_str_of(ttm_memory_name(memory == TTM_NEED_L1 ? TTM_L1 : TTM_DRAM));
+  out->refusal.needed_per_bank = needed;
+  out->refusal.bank_size = bank->size;
+  out->refusal.free_per_bank = ttm_bank_room(bank);
+  out->refusal.largest_free_block = ttm_bank_largest(bank);
+}
+
+static void take(stage *s, int memory, uint64_t cost, uint32_t op, size_t run, uint64_t *at) {
+  ttm_need *need = &s->out->need[memory];
+  uint64_t held = s->held[memory] = ttm_add_sat(s->held[memory], cost), *of_run = run ? &need->steady : &need->warm_up;
+  if (held > *of_run) *of_run = held;
+  if (held > need->bytes) need->bytes = held, need->op = op;
+  if (!s->out->refused && !ttm_bank_take(&s->bank[memory], cost, memory == TTM_NEED_L1, at))
+    refuse(s, memory, cost, op);
+}
+
+/* What was there before: other programs' tensors and this one's arguments. */
+static void take_before(stage *s) {
+  uint64_t at;
+  for (int m = 0; m < TTM_NEEDS; m++) {
+    uint64_t before = s->program->before[m];
+    if (before == TTM_UNKNOWN) continue;
+    uint32_t home = m == TTM_NEED_L1 ? s->program->home->l1_banks : s->program->home->dram_banks;
+    before = ttm_round_up(ttm_div_up(ttm_mul_sat(before, home), s->banks[m]), s->align.dram);
+    take(s, m, before, TTM_NO_ROW, 0, &at);
+  }
+}
+
+static int play(stage *s) {
+  const ttm_module_run *r = &s->program->run;
+  size_t run = 0;
+  int status = TTM_OK;
+  for (size_t i = 0; i < r->events.n && !status; i++) {
+    const ttm_run_event *e = &r->events.at[i];
+    while (run + 1 < r->runs.n && i >= r->runs.at[run + 1]) run++;
+    if (e->act != TTM_RUN_TAKE && e->act != TTM_RUN_GIVE) continue;
+    uint32_t type = r->buffers.at[e->what].type;
+    int memory = memory_of(&r->types.at[type]);
+    bool there = r->buffers.at[e->what].op == TTM_NO_ROW && s->program->before[memory] != TTM_UNKNOWN && !run;
+    if (there && e->act == TTM_RUN_TAKE) continue; /* an argument, part of what was there before */
+    if (there) s->at[e->what] = TTM_UNKNOWN;
+    if (e->act == TTM_RUN_TAKE) {
+      take(s, memory, s->cost[type], e->op, run, &s->at[e->what]);
+    } else {
+      s->held[memory] -= s->held[memory] < s->cost[type] ? s->held[memory] : s->cost[type];
+      if (!s->out->refused && s->at[e->what] != TTM_UNKNOWN)
+        status = ttm_bank_give(&s->bank[memory], s->at[e->what], s->cost[type]);
+    }
+  }
+  return status;
+}
+
+static int play_on(ttm_board_need *out, const ttm_program_need *program, const ttm_board *board) {
+  const ttm_arch *arch = &ttm_arches[board->arch];
+  const ttm_module_run *r = &program->run;
+  stage s = {.program = program,
+             .out = out,
+             .banks = {board->dram_banks, board->l1_banks},
+             .align = {arch->dram_align, arch->l1_align}};
+  *out = (ttm_board_need){
+      .board = board,
+      .capacity = {ttm_board_dram_bank(board, 0, false), ttm_board_l1_bank(board, ttm_l1_base_newest(board->arch), 0)},
+      .need = {{.op = TTM_NO_ROW}, {.op = TTM_NO_ROW}},
+      .refused_op = TTM_NO_ROW};
+  s.cost = ttm_alloc_array(r->types.n, sizeof *s.cost);
+  s.at = ttm_alloc_array(r->buffers.n, sizeof *s.at);
+  int status = s.cost && s.at ? TTM_OK : TTM_ENOMEM;
+  for (int m = 0; m < TTM_NEEDS && !status; m++) status = ttm_bank_init(&s.bank[m], out->capacity[m]);
+  for (size_t t = 0; t < r->types.n && !status; t++)
+    s.cost[t] = ttm_tensor_bank_bytes(&r->types.at[t], s.banks[memory_of(&r->types.at[t])], s.align);
+  if (!status) take_before(&s);
+  if (!status) status = play(&s);
+  for (int m = 0; m < TTM_NEEDS; m++) ttm_bank_free(&s.bank[m]);
+  ttm_free(s.cost);
+  ttm_free(s.at);
+  return status;
+}
+
+static bool same_chip(const ttm_board *a, const ttm_board *b) {
+  return a->arch == b->arch && a->dram_banks == b->dram_banks && a->l1_banks == b->l1_banks;
+}
+
+static int play_boards(ttm_program_need *program) {
+  for (size_t b = 0; b < TTM_BOARDS; b++) {
+    size_t like = 0;
+    while (like < b && !same_chip(&ttm_boards[like], &ttm_boards[b])) like++;
+    program->boards[b] = program->boards[like];
+    program->boards[b].board = &ttm_boards[b];
+    if (like == b && play_on(&program->boards[b], program, &ttm_boards[b])) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+/* ---- Programs ---- */
+
+/* The first run of a graph in the log; TTM_NONE. */
+static uint32_t first_run(const ttm_profile *p, uint32_t graph) {
+  for (size_t i = 0; i < p->runs.n; i++)
+    if (p->calls.at[p->runs.at[i]].graph == graph) return p->runs.at[i];
+  return TTM_NONE;
+}
+
+/* What the log's states say of the moment before the program's first run. */
+static void look_before(ttm_program_need *out, const ttm_profile *p, uint32_t call) {
+  static const ttm_memory memories[TTM_NEEDS] = {TTM_DRAM, TTM_L1};
+  for (int m = 0; m < TTM_NEEDS; m++) {
+    ttm_level level;
+    out->before[m] = TTM_UNKNOWN;
+    if (call == TTM_NONE) continue;
+    uint32_t op = p->calls.at[call].first_op, state = p->calls.at[call].before;
+    if (state == TTM_NONE && op < p->ops.n) state = p->ops.at[op].state;
+    if (state == TTM_NONE || !ttm_state_level(p, state, memories[m], &level)) continue;
+    out->before[m] = ttm_level_bytes(level.allocated);
+    if (m == TTM_NEED_DRAM)
+      for (size_t b = TTM_BOARDS; b-- > 0;)
+        if (ttm_boards[b].dram_banks == level.banks) out->home = &ttm_boards[b];
+  }
+}
+
+static int other_runner(ttm_program_need *out, const ttm_run_lessons *lessons) {
+  ttm_program_need other = *out;
+  other.runner = out->runner == TTM_RUNNER_PYTHON ? TTM_RUNNER_COMPILED : TTM_RUNNER_PYTHON;
+  int status = ttm_module_run_make(&other.run, &out->module, other.runner, 1, lessons);
+  if (!status) status = play_boards(&other);
+  for (size_t b = 0; b < TTM_BOARDS; b++) out->other_runner[b] = other.boards[b].need[TTM_NEED_DRAM].bytes;
+  ttm_module_run_free(&other.run);
+  return status;
+}
+
+static int run_module(ttm_program_need *out, const ttm_run_lessons *lessons) {
+  enum { RUNS = 2 };
+  ttm_module_run_free(&out->run);
+  return ttm_module_run_make(&out->run, &out->module, out->runner, RUNS, lessons);
+}
+
+static int play_program(ttm_program_need *out, const ttm_profile *p) {
+  ttm_run_lessons lessons = {0};
+  uint32_t call = p->predicted ? TTM_NONE : first_run(p, out->graph);
+  int status = run_module(out, NULL);
+  look_before(out, p, call);
+  if (!status && call != TTM_NONE) status = ttm_match_run(out, p, call, &lessons);
+  if (!status && out->matched && call != TTM_NONE) status = run_module(out, &lessons);
+  if (!status && out->matched) status = play_boards(out);
+  if (!status && out->matched) status = other_runner(out, &lessons);
+  ttm_map_free(&lessons.ops);
+  return status;
+}
+
+static int make_program(ttm_program_need *out, const ttm_profile *p, const ttm_dump *dump) {
+  int status = ttm_profile_dump_text(dump, &out->text);
+  if (!status) status = ttm_module_parse(&out->module, ttm_buf_str(&out->text));
+  out->home = ttm_module_board(&out->module);
+  return status ? status : play_program(out, p);
+}
+
+static void free_program(ttm_program_need *program) {
+  ttm_module_run_free(&program->run);
+  ttm_module_free(&program->module);
+  ttm_buf_free(&program->text);
+  ttm_free(program);
+}
+
+static uint64_t dram_of(const ttm_program_need *program) {
+  return program->boards[program->home - ttm_boards].need[TTM_NEED_DRAM].bytes;
+}
+
+static int add_program(ttm_prediction *out, const ttm_profile *p, uint32_t graph, const ttm_dump *dump,
+                       ttm_runner runner) {
+  ttm_program_need *program = ttm_alloc(sizeof *program);
+  if (!program) return TTM_ENOMEM;
+  *program = (ttm_program_need){.graph = graph, .runner = runner, .matched = true};
+  int status = make_program(program, p, dump);
+  if (status || !program->run.buffers.n || !program->matched) return free_program(program), status;
+  if (ttm_vec_push(&out->programs, program)) return free_program(program), TTM_ENOMEM;
+  if (dram_of(program) > dram_of(out->programs.at[out->whole])) out->whole = (uint32_t)out->programs.n - 1;
+  return TTM_OK;
+}
+
+int ttm_predict(ttm_prediction *out, const ttm_profile *p, ttm_runner runner) {
+  int status = TTM_OK;
+  *out = (ttm_prediction){.whole = 0};
+  for (uint32_t g = 0; g < p->graphs.n && !status; g++) {
+    const ttm_dump *dump = ttm_graph_program(p, &p->graphs.at[g]);
+    if (dump) status = add_program(out, p, g, dump, runner);
+  }
+  return status;
+}
+
+void ttm_prediction_free(ttm_prediction *prediction) {
+  for (size_t i = 0; i < prediction->programs.n; i++) free_program(prediction->programs.at[i]);
+  ttm_vec_free(&prediction->programs);
+  *prediction = (ttm_prediction){.whole = 0};
+}
+
+/* ---- Names ---- */
+
+ttm_runner ttm_runner_of(const ttm_profile *p) {
+  bool file =
+      p->predicted && p->graphs.n == 1 && p->graphs.at[0].dumps.n == 1 && !p->graphs.at[0].dumps.at[0].first_line;
+  return file ? TTM_RUNNER_PYTHON : TTM_RUNNER_COMPILED;
+}
+
+const char *ttm_runner_name(ttm_runner runner) { return runner == TTM_RUNNER_PYTHON ? "python" : "compiled"; }
+
+int ttm_need_place(const ttm_program_need *program, uint32_t op, ttm_str *name, ttm_str *location, uint32_t *line) {
+  *name = *location = TTM_LIT("");
+  *line = 0;
+  if (op == TTM_NO_ROW) return TTM_OK;
+  const ttm_module_op *row = &program->module.ops.at[op];
+  *name = row->name;
+  *line = row->line;
+  return ttm_module_location(program->module.locations, row->location, location);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the whole program needs, in words. */
+#include "analyze/predict.h"
+#include "analyze/tell.h"
+#include "base/checked.h"
+
+static const char *const NAMES[TTM_NEEDS] = {"DRAM", "L1"};
+
+static void tell_place(ttm_teller *t, const ttm_program_need *program, const ttm_need *need) {
+  ttm_str name, location;
+  uint32_t line;
+  t->failed |= ttm_need_place(program, need->op, &name, &location, &line) != TTM_OK;
+  if (!name.n) return ttm_detail(t, "What was there before it begins is the most.");
+  ttm_say(&t->text, t->f, "The peak is at {}", TTM_TEXT(name));
+  if (location.n) ttm_say(&t->text, t->f, " {}", TTM_TEXT(location));
+  ttm_detail(t, " (line {} of the module).", TTM_LINE(line));
+}
+
+static void tell_runs(ttm_teller *t, const ttm_need *need) {
+  if (need->steady && need->steady != need->warm_up)
+    ttm_detail(t, "Warm-up {} per bank, steady state {}.", TTM_MB_OF(need->warm_up), TTM_MB_OF(need->steady));
+}
+
+static void tell_runner(ttm_teller *t, const ttm_program_need *program, uint64_t bytes, uint64_t other) {
+  bool python = program->runner == TTM_RUNNER_PYTHON;
+  if (python ? other >= bytes : other <= bytes) return;
+  if (python)
+    ttm_detail(
+        t, "That is as emitted Python, whose variables keep a buffer with a view on it; compiled it needs {} per bank.",
+        TTM_MB_OF(other));
+  else
+    ttm_detail(t, "Emitted as Python it needs {} per bank: its variables keep a buffer with a view on it.",
+               TTM_MB_OF(other));
+}
+
+static void tell_bound(ttm_teller *t, const ttm_program_need *program) {
+  if (!ttm_need_is_lower_bound(program)) return;
+  ttm_detail(t, "At least: {} not understood, the first in line {} of the module.",
+             TTM_PLURAL(program->run.unknown, "operation"), TTM_LINE(program->module.first_bad));
+}
+
+static void tell_headline(ttm_teller *t, const ttm_program_need *program, const ttm_board_need *row, int memory) {
+  uint64_t bytes = row->need[memory].bytes, capacity = row->capacity[memory];
+  bool finish = !t->p->predicted;
+  const char *least = ttm_need_is_lower_bound(program) ? "at least " : "";
+  ttm_say(&t->text, t->f, finish ? "To finish, the program needs {}" : "The program needs {}", TTM_WORDS(least));
+  if (bytes > capacity)
+    ttm_headline(t, "{} of {} per bank, {} more than a {} has", TTM_MB_OF(bytes), TTM_WORDS(NAMES[memory]),
+                 TTM_MB_OF(bytes - capacity), TTM_WORDS(row->board->name));
+  else if (row->refused && ttm_str_eq(row->refusal.memory, ttm_str_of(NAMES[memory])))
+    ttm_headline(t, "{} of {} per bank, which a {} has, but not in one piece", TTM_MB_OF(bytes),
+                 TTM_WORDS(NAMES[memory]), TTM_WORDS(row->board->name));
+  else
+    ttm_headline(t, "{} of {} {} per bank", TTM_NUMBER(bytes), TTM_MB_OF(capacity), TTM_WORDS(NAMES[memory]));
+}
+
+static void tell_memory(ttm_teller *t, const ttm_program_need *program, const ttm_board_need *row, int memory) {
+  const ttm_need *need = &row->need[memory];
+  bool short_of_it = row->refused && ttm_str_eq(row->refusal.memory, ttm_str_of(NAMES[memory]));
+  ttm_tell(t, memory == TTM_NEED_L1 ? "need.l1" : "need.dram", TTM_TOPIC_NEED,
+           short_of_it ? TTM_SEVERITY_FAILURE : TTM_SEVERITY_NOTE, TTM_PREDICTED);
+  tell_headline(t, program, row, memory);
+  ttm_tell_quantity(t, "needed_per_bank", "B", (double)need->bytes);
+  ttm_tell_quantity(t, "capacity_per_bank", "B", (double)row->capacity[memory]);
+  tell_place(t, program, need);
+  tell_runs(t, need);
+  if (memory == TTM_NEED_DRAM) {
+    tell_runner(t, program, need->bytes, program->other_runner[row->board - ttm_boards]);
+    if (short_of_it)
+      ttm_detail(
+          t, "Spread evenly it would take {}.",
+          TTM_PLURAL(ttm_div_up(need->bytes, row->capacity[memory]) + (need->bytes <= row->capacity[memory]), "chip"));
+  }
+  tell_bound(t, program);
+}
+
+void ttm_tell_needs(ttm_teller *t, const ttm_program_need *program, const ttm_board_need *row) {
+  tell_memory(t, program, row, TTM_NEED_DRAM);
+  if (row->need[TTM_NEED_L1].bytes) tell_memory(t, program, row, TTM_NEED_L1);
+}
+
+void ttm_tell_need(ttm_teller *t) {
+  const ttm_prediction *all = &t->f->prediction;
+  if (!all->programs.n) return;
+  const ttm_program_need *whole = all->programs.at[all->whole];
+  ttm_tell_needs(t, whole, &whole->boards[whole->home - ttm_boards]);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ttmem predict: what a compiled program needs, before it runs and after it died. */
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "report/run/predict.h"
+
+static ttm_runner runner_of(const ttm_options *options, const ttm_profile *p) {
+  const char *given = options->value[TTM_OPTION_RUNNER];
+  if (!given) return ttm_runner_of(p);
+  return strcmp(given, ttm_runner_name(TTM_RUNNER_PYTHON)) ? TTM_RUNNER_COMPILED : TTM_RUNNER_PYTHON;
+}
+
+static int print(const ttm_options *options, const ttm_predict_view *view, ttm_error *err) {
+  ttm_buf text = {0};
+  ttm_doc doc = ttm_output_doc(TTM_OUTPUT_TERMINAL, options, &text);
+  text.failed |= options->given[TTM_OPTION_JSON] ? ttm_predict_json(view, &text) != TTM_OK
+                                                 : ttm_predict_write(&doc, view, options->per_chip) != TTM_OK;
+  return ttm_terminal_print(&text, err);
+}
+
+static int predict(ttm_prediction *out, const ttm_options *options, const ttm_subject *subject, ttm_error *err) {
+  if (ttm_predict(out, subject->profile, runner_of(options, subject->profile))) return ttm_error_nomem(err);
+  if (out->programs.n) return TTM_OK;
+  return ttm_error_set(err, TTM_ENODATA,
+                       "%s holds no TTNN module of what it ran, so what its programs need is unknown. Run with "
+                       "TTXLA_LOGGER_LEVEL=DEBUG to get it",
+                       options->input[0]);
+}
+
+static int run(const ttm_options *options, ttm_error *err) {
+  ttm_subject subject = {0};
+  ttm_prediction prediction = {0};
+  ttm_fit_cases cases = {0};
+  unsigned boards, first = 0;
+  int status = ttm_boards_named(options->value[TTM_OPTION_BOARD], &boards, err);
+  if (!status) status = ttm_subject_read(&subject, options, options->input[0], false, err);
+  if (!status) status = predict(&prediction, options, &subject, err);
+  if (!status && ttm_fit_cases_of_prediction(&cases, prediction.programs.at[prediction.whole], boards))
+    status = ttm_error_nomem(err);
+  while (!(boards >> first & 1) && first + 1 < TTM_BOARDS) first++;
+  ttm_predict_view view = {.f = subject.findings,
+                           .prediction = &prediction,
+                           .board = options->given[TTM_OPTION_BOARD] ? &ttm_boards[first] : NULL,
+                           .cases = &cases};
+  if (!status) status = print(options, &view, err);
+  int exit_status = status ? ttm_cli_error(options, err) : ttm_fit_exit(options, &cases);
+  ttm_fit_cases_free(&cases);
+  ttm_prediction_free(&prediction);
+  ttm_subject_free(&subject);
+  return exit_status;
+}
+
+const ttm_command ttm_command_predict = {
+    .name = "predict",
+    .synopsis = "predict [--board B,...] [--json] MODULE.mlir | LOG",
+    .help = "what a compiled program needs, before it runs or after it died",
+    .more =
+        "MODULE.mlir is a TTNN module, from any stage directory of tt-xla or beside the Python that tt-mlir emitted; a "
+        "LOG "
+        "holds its modules when it was made with TTXLA_LOGGER_LEVEL=DEBUG. Every operation is run through ttnn's "
+        "allocation "
+        "rules: peak, the operation that raises it, warm-up and steady state, and whether it fits each board. A file "
+        "is taken as emitted "
+        "Python, a log as compiled; --runner says otherwise.",
+    .examples = "ttmem predict ttnn.mlir --board n150,p150\nttmem predict model_profile.log --json",
+    .exits =
+        "0 it fits, or without --board: there is an answer; 1 with --board: it does not fit one of them; 2 wrong usage "
+        "or "
+        "no module",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .needs = "a TTNN module or a log that holds one: ttmem predict ttnn.mlir ('-' reads standard input)",
+    .logs = 1,
+    .takes = TTM_TAKES(TTM_OPTION_BOARD, TTM_OPTION_RUNNER, TTM_OPTION_PER, TTM_OPTION_JSON, TTM_OPTION_THREADS,
+                       TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+    .run = run,
+};

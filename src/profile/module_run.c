@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "profile/module_run.h"
+
+#include "base/hash.h"
+
+enum { DEEPEST_CALL = 32 };
+
+/* ---- Buffers ---- */
+
+static int tell(ttm_module_run *r, ttm_run_act act, uint32_t op, uint32_t what) {
+  return ttm_vec_push(&r->events, (ttm_run_event){op, what, (uint8_t)act}) ? TTM_ENOMEM : TTM_OK;
+}
+
+static bool on_device(const ttm_tensor_type *type) {
+  return type->has_layout && (type->buffer == TTM_BUFFER_DRAM || type->buffer == TTM_BUFFER_L1);
+}
+
+/* *out is TTM_NO_ROW for what needs no device memory. */
+static int take(ttm_module_run *r, uint32_t type, uint32_t op, uint32_t value, uint32_t *out) {
+  *out = TTM_NO_ROW;
+  if (!on_device(&r->types.at[type])) return TTM_OK;
+  *out = (uint32_t)r->buffers.n;
+  if (ttm_vec_push(&r->buffers, (ttm_run_buffer){.type = type, .op = op, .value = value})) return TTM_ENOMEM;
+  return tell(r, TTM_RUN_TAKE, op, *out);
+}
+
+static int give(ttm_module_run *r, uint32_t buffer, uint32_t op) {
+  if (buffer == TTM_NO_ROW || r->buffers.at[buffer].gone) return TTM_OK;
+  r->buffers.at[buffer].gone = true;
+  return tell(r, TTM_RUN_GIVE, op, buffer);
+}
+
+static void hold(ttm_module_run *r, uint32_t buffer) {
+  if (buffer != TTM_NO_ROW) r->buffers.at[buffer].refs++;
+}
+
+static int let_go(ttm_module_run *r, uint32_t buffer, uint32_t op) {
+  if (buffer == TTM_NO_ROW) return TTM_OK;
+  ttm_run_buffer *b = &r->buffers.at[buffer];
+  return --b->refs || b->kept ? TTM_OK : give(r, buffer, op);
+}
+
+static void bind(ttm_module_run *r, uint32_t value, uint32_t buffer) {
+  r->buffer_of[value] = buffer;
+  hold(r, buffer);
+}
+
+static uint32_t operand_buffer(const ttm_module_run *r, const ttm_module_op *op, uint32_t k) {
+  uint32_t value = k < op->operand_count ? r->module->operands.at[op->operands + k] : TTM_NO_ROW;
+  return value == TTM_NO_ROW ? TTM_NO_ROW : r->buffer_of[value];
+}
+
+/* ---- Operations ---- */
+
+static int deallocate(ttm_module_run *r, const ttm_module_op *op, uint32_t row) {
+  uint32_t buffer = operand_buffer(r, op, 0);
+  if (buffer == TTM_NO_ROW) return TTM_OK;
+  ttm_run_buffer *b = &r->buffers.at[buffer];
+  bool force = ttm_str_eq(ttm_module_attribute(op, TTM_LIT("force")), TTM_LIT("true"));
+  bool frees = !b->retained && (force || b->refs == 1);
+  if (b->retained) r->events.at[r->events.n - 1].what = TTM_OP_RETAINED;
+  if (r->runner == TTM_RUNNER_COMPILED) {
+    r->buffer_of[r->module->operands.at[op->operands]] = TTM_NO_ROW;
+    b->refs--;
+  }
+  return frees ? give(r, buffer, row) : TTM_OK;
+}
+
+static int take_inner(ttm_module_run *r, const ttm_tensor_type *type, uint32_t row, uint32_t *out) {
+  *out = TTM_NO_ROW;
+  if (!on_device(type)) return TTM_OK;
+  if (ttm_vec_push(&r->types, *type)) return TTM_ENOMEM;
+  return take(r, (uint32_t)r->types.n - 1, row, TTM_NO_ROW, out);
+}
+
+static int add_results(ttm_module_run *r, const ttm_module_op *op, uint32_t row, uint32_t view) {
+  for (uint32_t k = 0; k < op->result_count; k++) {
+    uint32_t value = op->results + k, buffer = TTM_NO_ROW;
+    if (k == 0 && view != TTM_NO_ROW)
+      buffer = operand_buffer(r, op, view);
+    else if (take(r, r->module->value_types.at[value], row, value, &buffer))
+      return TTM_ENOMEM;
+    bind(r, value, buffer);
+  }
+  return TTM_OK;
+}
+
+uint64_t ttm_op_signature(const ttm_module *m, const ttm_module_op *op) {
+  uint64_t hash = ttm_hash(op->name.p, op->name.n, ttm_hash_seed());
+  for (uint32_t k = 0; k < op->operand_count; k++) {
+    uint32_t value = m->operands.at[op->operands + k];
+    hash = ttm_hash_mix(hash ^ (value == TTM_NO_ROW ? value : m->value_types.at[value]), UINT64_C(0x9e3779b97f4a7c15));
+  }
+  for (uint32_t k = 0; k < op->result_count; k++)
+    hash = ttm_hash_mix(hash ^ m->value_types.at[op->results + k], UINT64_C(0xbf58476d1ce4e5b9));
+  return hash;
+}
+
+/* What was seen counts more than any rule. */
+static void apply_lesson(const ttm_module_run *r, const ttm_module_op *op, ttm_op_rule *rule) {
+  if (!r->lessons) return;
+  uint32_t seen = ttm_map_get(&r->lessons->ops, ttm_op_signature(r->module, op), 0);
+  if (seen == TTM_SEEN_TAKING) rule->view = TTM_NO_ROW;
+  if (seen == TTM_SEEN_VIEW && rule->view == TTM_NO_ROW) rule->view = 0;
+}
+
+static int run_plain(ttm_module_run *r, const ttm_module_op *op, uint32_t row) {
+  ttm_op_rule rule;
+  uint32_t last = TTM_NO_ROW, inner;
+  ttm_op_rule_find(r->module, op, &rule);
+  apply_lesson(r, op, &rule);
+  for (uint32_t i = 0; i < rule.inner_count; i++) {
+    if (take_inner(r, &rule.inner[i], row, &inner) || give(r, last, row)) return TTM_ENOMEM;
+    last = inner;
+  }
+  return add_results(r, op, row, rule.view) ? TTM_ENOMEM : give(r, last, row);
+}
+
+static int run_function(ttm_module_run *r, uint32_t function, const ttm_module_op *caller, uint32_t row, int depth);
+
+/* Hands the last results of a call over: a trace returns its id and slots before them. */
+static int take_returned(ttm_module_run *r, const ttm_module_op *op, size_t from, uint32_t row) {
+  size_t n = r->returned.n - from, skip = n > op->result_count ? n - op->result_count : 0;
+  for (size_t i = 0; i < n; i++) {
+    uint32_t buffer = r->returned.at[from + i];
+    if (i >= skip) bind(r, op->results + (uint32_t)(i - skip), buffer);
+  }
+  for (size_t i = 0; i < n; i++)
+    if (let_go(r, r->returned.at[from + i], row)) return TTM_ENOMEM;
+  r->returned.n = from;
+  return TTM_OK;
+}
+
+static void keep_returned(ttm_module_run *r, size_t from) {
+  for (size_t i = from; i < r->returned.n; i++) {
+    uint32_t buffer = r->returned.at[i];
+    if (buffer != TTM_NO_ROW) r->buffers.at[buffer].kept = r->buffers.at[buffer].retained = true;
+  }
+}
+
+static bool can_call(const ttm_module_run *r, uint32_t function, int depth) {
+  return function != TTM_NO_ROW && !r->module->functions.at[function].on_host && !r->running[function] &&
+         depth < DEEPEST_CALL;
+}
+
+static int run_call(ttm_module_run *r, const ttm_module_op *op, uint32_t row, int depth) {
+  size_t from = r->returned.n;
+  /* A callee on the host gives what its types say. */
+  if (!can_call(r, op->callee, depth)) return add_results(r, op, row, TTM_NO_ROW);
+  int status = run_function(r, op->callee, op, row, depth + 1);
+  /* The slots of a trace stay for the next time. */
+  if (!status && ttm_str_ends(op->name, TTM_LIT("execute_trace"))) keep_returned(r, from);
+  return status ? status : take_returned(r, op, from, row);
+}
+
+static int run_cached(ttm_module_run *r, const ttm_module_op *op, uint32_t row, int depth) {
+  size_t from = r->returned.n;
+  if (!can_call(r, op->callee, depth)) return add_results(r, op, row, TTM_NO_ROW);
+  uint32_t *cached = &r->cached[op->callee];
+  if (*cached != TTM_NO_ROW) {
+    r->events.at[r->events.n - 1].what = TTM_OP_CACHE_HIT;
+    for (uint32_t k = 0; k < op->result_count && *cached + k < r->cached_buffers.n; k++)
+      bind(r, op->results + k, r->cached_buffers.at[*cached + k]);
+    return TTM_OK;
+  }
+  int status = run_function(r, op->callee, op, row, depth + 1);
+  *cached = (uint32_t)r->cached_buffers.n;
+  keep_returned(r, from);
+  for (size_t i = from; i < r->returned.n && !status; i++) status = ttm_vec_push(&r->cached_buffers, r->returned.at[i]);
+  return status ? status : take_returned(r, op, from, row);
+}
+
+static int run_op(ttm_module_run *r, uint32_t row, int depth) {
+  const ttm_module_op *op = &r->module->ops.at[row];
+  if (tell(r, TTM_RUN_OP, row, 0)) return TTM_ENOMEM;
+  r->unknown += op->unread && r->runs.n == 1;
+  switch (ttm_op_kind_of(op->name)) {
+    case TTM_OP_DEALLOCATE:
+      return deallocate(r, op, row);
+    case TTM_OP_GET_DEVICE:
+      return TTM_OK;
+    case TTM_OP_LOAD_CACHED:
+      return run_cached(r, op, row, depth);
+    case TTM_OP_PLAIN:
+      break;
+  }
+  return op->callee != TTM_NO_ROW ? run_call(r, op, row, depth) : run_plain(r, op, row);
+}
+
+/* ---- Functions ---- */
+
+static bool is_return(const ttm_module_op *op) { return ttm_str_eq(op->name, TTM_LIT("return")); }
+
+static int leave(ttm_module_run *r, const ttm_module_function *f, uint32_t row) {
+  for (uint32_t v = f->values; v < f->values + f->value_count; v++) {
+    if (let_go(r, r->buffer_of[v], row)) return TTM_ENOMEM;
+    r->buffer_of[v] = TTM_NO_ROW;
+  }
+  return TTM_OK;
+}
+
+/* The caller's operands are the arguments; the buffers returned are held once more, at the end of `returned`. */
+static int run_function(ttm_module_run *r, uint32_t function, const ttm_module_op *caller, uint32_t row, int depth) {
+  const ttm_module *m = r->module;
+  const ttm_module_function *f = &m->functions.at[function];
+  int status = tell(r, TTM_RUN_ENTER, row, function);
+  /* A trace takes the device first. */
+  uint32_t skip = caller && caller->operand_count > f->arg_count ? caller->operand_count - f->arg_count : 0;
+  for (uint32_t k = 0; k < f->arg_count && caller; k++) bind(r, f->values + k, operand_buffer(r, caller, k + skip));
+  r->running[function] = 1;
+  for (uint32_t i = 0; i < f->op_count && !status; i++) {
+    const ttm_module_op *op = &m->ops.at[f->ops + i];
+    if (!is_return(op)) {
+      status = run_op(r, f->ops + i, depth);
+      continue;
+    }
+    for (uint32_t k = 0; k < op->operand_count && !status; k++) {
+      hold(r, operand_buffer(r, op, k));
+      status = ttm_vec_push(&r->returned, operand_buffer(r, op, k));
+    }
+  }
+  r->running[function] = 0;
+  if (!status) status = leave(r, f, row);
+  return status ? status : tell(r, TTM_RUN_LEAVE, row, function);
+}
+
+/* ---- The whole ---- */
+
+/* Arguments that are not there: all of them the first time, later what a program freed. */
+static int take_arguments(ttm_module_run *r, const ttm_module_function *f, uint32_t *held) {
+  for (uint32_t k = 0; k < f->arg_count; k++) {
+    uint32_t value = f->values + k;
+    if (held[k] == TTM_NO_ROW || r->buffers.at[held[k]].gone) {
+      if (take(r, r->module->value_types.at[value], TTM_NO_ROW, value, &held[k])) return TTM_ENOMEM;
+      if (held[k] == TTM_NO_ROW) continue;
+      ttm_run_buffer *b = &r->buffers.at[held[k]];
+      b->kept = true;
+      /* Emitted Python frees no weights. */
+      b->retained = r->runner == TTM_RUNNER_COMPILED ? !(r->lessons && r->lessons->arguments_freed)
+                                                     : r->module->args.at[f->args + k].kind != TTM_ARG_INPUT;
+    }
+    bind(r, value, held[k]);
+  }
+  return TTM_OK;
+}
+
+/* The host has read the results. */
+static int drop_returned(ttm_module_run *r) {
+  for (size_t i = 0; i < r->returned.n; i++)
+    if (let_go(r, r->returned.at[i], TTM_NO_ROW)) return TTM_ENOMEM;
+  r->returned.n = 0;
+  return TTM_OK;
+}
+
+static int run_times(ttm_module_run *r, uint32_t times) {
+  const ttm_module_function *f = &r->module->functions.at[r->module->entry];
+  uint32_t *held = ttm_alloc_array(f->arg_count, sizeof *held);
+  int status = held ? TTM_OK : TTM_ENOMEM;
+  for (uint32_t k = 0; held && k < f->arg_count; k++) held[k] = TTM_NO_ROW;
+  for (uint32_t n = 0; n < times && !status; n++) {
+    status = ttm_vec_push(&r->runs, r->events.n);
+    if (!status) status = drop_returned(r);
+    if (!status) status = take_arguments(r, f, held);
+    if (!status) status = run_function(r, r->module->entry, NULL, TTM_NO_ROW, 0);
+  }
+  ttm_free(held);
+  return status;
+}
+
+static int start(ttm_module_run *r) {
+  const ttm_module *m = r->module;
+  r->buffer_of = ttm_alloc_array(m->value_types.n, sizeof *r->buffer_of);
+  r->cached = ttm_alloc_array(m->functions.n, sizeof *r->cached);
+  r->running = ttm_alloc_array(m->functions.n, sizeof *r->running);
+  if (!r->buffer_of || !r->cached || !r->running) return TTM_ENOMEM;
+  for (size_t v = 0; v < m->value_types.n; v++) r->buffer_of[v] = TTM_NO_ROW;
+  for (size_t f = 0; f < m->functions.n; f++) r->cached[f] = TTM_NO_ROW;
+  memset(r->running, 0, m->functions.n);
+  for (size_t t = 0; t < m->types.n; t++) {
+    ttm_tensor_type none = {.has_layout = false};
+    if (ttm_vec_push(&r->types, m->types.at[t].is_tensor ? m->types.at[t].tensor : none)) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+int ttm_module_run_make(ttm_module_run *run, const ttm_module *module, ttm_runner runner, uint32_t times,
+                        const ttm_run_lessons *lessons) {
+  *run = (ttm_module_run){.module = module, .runner = runner, .lessons = lessons};
+  int status = start(run);
+  if (!status && module->entry != TTM_NO_ROW) status = run_times(run, times);
+  run->lessons = NULL;
+  return status;
+}
+
+void ttm_module_run_free(ttm_module_run *r) {
+  ttm_vec_free(&r->events);
+  ttm_vec_free(&r->buffers);
+  ttm_vec_free(&r->types);
+  ttm_vec_free(&r->runs);
+  ttm_vec_free(&r->cached_buffers);
+  ttm_vec_free(&r->returned);
+  ttm_free(r->buffer_of);
+  ttm_free(r->cached);
+  ttm_free(r->running);
+  *r = (ttm_module_run){0};
+}

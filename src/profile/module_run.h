@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A module as it would run: every operation in order, and which buffer is taken and given back when. What an operation does beyond its
+ * printed types (views, buffers inside it) is in module_rules.c. */
+#ifndef TTM_PROFILE_MODULE_RUN_H
+#define TTM_PROFILE_MODULE_RUN_H
+
+#include "base/map.h"
+#include "parse/module.h"
+#include "profile/profile.h"
+
+typedef enum ttm_run_act {
+  TTM_RUN_ENTER, /* a function begins: `op` calls it */
+  TTM_RUN_LEAVE,
+  TTM_RUN_OP,   /* an operation begins: what follows happens in it */
+  TTM_RUN_TAKE, /* a buffer */
+  TTM_RUN_GIVE,
+} ttm_run_act;
+
+typedef struct ttm_run_event {
+  uint32_t op; /* of the module; TTM_NO_ROW before the first */
+  uint32_t
+      what; /* TAKE, GIVE: buffer; ENTER, LEAVE: function; OP: TTM_OP_CACHE_HIT and TTM_OP_RETAINED of profile.h, or 0 */
+  uint8_t act; /* ttm_run_act */
+} ttm_run_event;
+
+typedef struct ttm_run_buffer {
+  uint32_t type;  /* row of `types` */
+  uint32_t op;    /* that took it; TTM_NO_ROW for arguments */
+  uint32_t value; /* it was taken for; TTM_NO_ROW inside an operation */
+  uint32_t refs;  /* values that share it */
+  bool kept;      /* outlives the program: an argument, a cached result */
+  bool retained;  /* a deallocate does not free it */
+  bool gone;
+} ttm_run_buffer;
+
+/* Who runs the module: the values of emitted Python hold their buffers until the function returns, so a buffer with a view on it stays
+ * until then; the runtime lets a value go with its deallocate. */
+typedef enum ttm_runner { TTM_RUNNER_COMPILED, TTM_RUNNER_PYTHON } ttm_runner;
+
+/* What was seen of operations that ran: by ttm_op_signature, TTM_SEEN_*. */
+enum { TTM_SEEN_VIEW = 1, TTM_SEEN_TAKING = 2 };
+typedef struct ttm_run_lessons {
+  ttm_map ops;
+  bool arguments_freed; /* a deallocate of an argument freed it */
+} ttm_run_lessons;
+
+typedef struct ttm_module_run {
+  const ttm_module *module;
+  ttm_runner runner;
+  const ttm_run_lessons *lessons; /* NULL */
+  TTM_VEC(ttm_run_event) events;
+  TTM_VEC(ttm_run_buffer) buffers;
+  TTM_VEC(ttm_tensor_type) types; /* the module's, row by row, then those of buffers inside operations */
+  TTM_VEC(size_t) runs;           /* where each run of the entry function begins in `events` */
+  uint64_t unknown;    /* operations whose effect is not known: what is held is at least what the events say */
+  uint32_t *buffer_of; /* by value, while it runs */
+  uint32_t *cached;    /* by function: first of its results in `cached_buffers`, TTM_NO_ROW */
+  TTM_VEC(uint32_t) cached_buffers;
+  TTM_VEC(uint32_t) returned; /* scratch: results on their way to the caller */
+  uint8_t *running;           /* by function */
+} ttm_module_run;
+
+/* Runs the entry function `times` times, the first time with an empty cache. 0 or TTM_ENOMEM; freed with ttm_module_run_free in any case. The
+ * module must outlive it, the lessons (NULL: none) only the call. */
+int ttm_module_run_make(ttm_module_run *run, const ttm_module *module, ttm_runner runner, uint32_t times,
+                        const ttm_run_lessons *lessons);
+void ttm_module_run_free(ttm_module_run *run);
+
+/* The same for operations that do the same: by name and types. */
+uint64_t ttm_op_signature(const ttm_module *module, const ttm_module_op *op);
+
+/* A board of the kind that the module was compiled for. */
+const ttm_board *ttm_module_board(const ttm_module *module);
+
+/* What an operation does that its types do not say. */
+typedef struct ttm_op_rule {
+  uint32_t view;            /* operand whose buffer the result shares; TTM_NO_ROW */
+  uint32_t inner_count;     /* buffers inside the operation, taken one after another before the result ... */
+  ttm_tensor_type inner[3]; /* ... each given back when the next one is there, all when the result is */
+} ttm_op_rule;
+void ttm_op_rule_find(const ttm_module *module, const ttm_module_op *op, ttm_op_rule *out);
+
+#endif

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# ttmem predict: a module, a log that holds nothing else, boards, both ways to run it, what cannot be asked.
+. "$(dirname "$0")/lib.bash"
+
+cp "$TTMEM_SOURCE/tests/data/program.mlir" .
+show ttmem predict program.mlir
+show ttmem predict program.mlir --runner compiled --board n150
+show ttmem predict program.mlir --json --board p150
+{ echo "2026-01-12 10:24:06.290 (   1.854s) [        4A7FC640]      module_builder.cc:1279     1| MLIR Module ttnn:"
+  cat program.mlir
+  echo "------------------ END OF MLIR MODULE ------------------"; } >modules_only.log
+show ttmem predict modules_only.log --board n150
+show ttmem analyze modules_only.log
+show ttmem fit program.mlir --board n150
+sed 's/"ttnn.gelu"(%2) :/%2 is odd/' program.mlir >odd.mlir
+show ttmem predict odd.mlir --board n150
+# The second lowering keeps the product until the end.
+grep -v 'deallocate"(%2)' program.mlir >later.mlir
+show ttmem diff program.mlir later.mlir
+show ttmem predict two_runs_oom_profile.log
+show ttmem predict program.mlir --board n151
+show ttmem predict
+same_transcript
+
+# A module compiled by TT-XLA, and what its emitted Python took on real ttnn.
+needs_shared
+clip=$TTMEM_SHARED/samples/compiled/clip_resampler/ttnn.mlir
+for board in "n150 149642649" "p150 223891947"; do
+  set -- $board
+  "$TTMEM" predict "$clip" --board "$1" --json | python3 -c '
+import json, sys
+dram = json.load(sys.stdin)["whole_need"]["DRAM"]
+want = int(sys.argv[1])
+assert abs(dram["per_bank_B"] - want) < want / 100, (dram, want)
+assert dram["operation"] == "ttnn.where" and not dram["lower_bound"], dram' "$2" || fail "$1"
+done
