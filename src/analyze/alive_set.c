@@ -341,6 +341,14 @@ uint64_t ttm_buffer_stored(const ttm_profile *p, const ttm_buffer *buffer) {
   return ttm_mul_sat(ttm_div_up(buffer->bytes, buffer->page), page);
 }
 
+/* The type that a cast was given. */
+static uint32_t source_of(const ttm_profile *p, uint32_t op) {
+  if (op >= p->ops.n) return TTM_NONE;
+  const ttm_op_text *text = ttm_op_text_of(p, op);
+  bool cast = ttm_str_eq(ttm_profile_string(p, text->name), TTM_LIT("ttnn.typecast"));
+  return cast && text->inputs.n ? p->lists.at[text->inputs.first] : TTM_NONE;
+}
+
 static int add_buffer(gathering *g, const ttm_buffer *buffer) {
   const ttm_profile *p = g->p;
   uint32_t type = buffer->tensor == TTM_NONE ? TTM_NONE : ttm_tensor_type_id(p, buffer->tensor);
@@ -359,6 +367,7 @@ static int add_buffer(gathering *g, const ttm_buffer *buffer) {
   if (type != TTM_NONE && p->types.at[type].is_tensor) {
     row.type = type;
     row.uses = p->tensors.at[buffer->tensor].uses;
+    row.source = source_of(p, buffer->op);
     row.logical_bytes = ttm_tensor_logical_bytes(&p->types.at[type].tensor);
     row.stored_bytes = ttm_buffer_stored(p, buffer);
   }

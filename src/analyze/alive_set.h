@@ -31,7 +31,8 @@ typedef struct ttm_alive_row {
   uint32_t tensor; /* the first of them; TTM_NONE likewise */
   uint32_t type;   /* of the first of them; TTM_NONE when unknown */
   uint32_t buffer; /* captures: the first of them; unset elsewhere */
-  uint32_t source; /* type of the argument that a weight or input comes from; TTM_NONE when unknown */
+  uint32_t
+      source; /* type of the argument that a weight or input comes from, of captures what was cast; TTM_NONE when unknown */
   uint32_t tensors;
   bool forms_differ;                    /* several types among them */
   uint8_t uses;                         /* what operations did with them: TTM_USE_* */

@@ -32,6 +32,7 @@ typedef enum ttm_remedy_kind {
   TTM_FIX_ONE_FORM,     /* weights that are there in several forms */
   TTM_FIX_RESHAPE,      /* a tensor whose tiles are mostly padding */
   TTM_FIX_WIDER_ROWS,   /* narrow row-major rows */
+  TTM_FIX_ROW_MAJOR,    /* an embedding table in tiles */
   TTM_FIX_STOP_LEAK,    /* what every run leaves behind; `count` runs seen */
 } ttm_remedy_kind;
 

@@ -72,14 +72,28 @@ typedef struct oom {
   ttm_remedies *out;
 } oom;
 
-/* The next smaller dtype that would have fitted: bfp8 before bfp4, bf16 before bfp8. */
+/* Operations whose result has the dtype that they are told. Of others it follows their operands, and const-eval converts what it has made. */
+static bool takes_dtype(const oom *o) {
+  static const char *const names[] = {"ttnn.matmul",   "ttnn.linear",   "ttnn.add",       "ttnn.subtract",
+                                      "ttnn.multiply", "ttnn.typecast", "ttnn.to_layout", "ttnn.embedding"};
+  if (o->incident->op == TTM_NONE) return true; /* the message alone */
+  ttm_str name = ttm_profile_string(o->p, ttm_op_text_of(o->p, o->incident->op)->name);
+  if (o->p->ops.at[o->incident->op].flags & TTM_OP_CONST_EVAL) return false;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (ttm_str_eq(name, ttm_str_of(names[i]))) return true;
+  }
+  return ttm_op_brings(name);
+}
+
+/* The next smaller dtype that would have fitted: bf16 before bfp8; bfp4 only of bfp8. */
 static void add_dtype(const oom *o) {
   bool sure = true;
+  if (!takes_dtype(o)) return;
   int tile = tile_by_operation(o->p, o->incident);
   if (tile == TILE_NONE) tile = tile_by_numbers(o->what, &sure);
   if (tile == TILE_NONE) return;
   uint64_t pages = o->what->size / TILES[tile].bytes;
-  for (int t = tile + 1; t < TILE_KINDS; t++) {
+  for (int t = tile + 1; t < (tile < 2 ? TILE_KINDS - 1 : TILE_KINDS); t++) {
     uint64_t need = ttm_round_up(bank_need(pages, TILES[t].bytes, o->what->banks), 64);
     if (need > o->room) continue;
     add(o->out, (ttm_remedy){.kind = TTM_FIX_DTYPE,
@@ -149,6 +163,24 @@ static void add_board(const oom *o) {
   if (what->allocated_per_bank == TTM_UNKNOWN || what->bank_size == TTM_UNKNOWN) return;
   uint64_t total = ttm_mul_sat(ttm_add_sat(what->allocated_per_bank, what->needed_per_bank), what->banks);
   add_larger_board(o->out, total, what->bank_size + what->bank_size / 8);
+}
+
+/* What an embedding was refused is as large as the rows of its table, which is in tiles: it makes them inside. */
+static bool add_table(const oom *o) {
+  const ttm_op_text *text = o->incident->op == TTM_NONE ? NULL : ttm_op_text_of(o->p, o->incident->op);
+  if (!text || ttm_operand_use(ttm_profile_string(o->p, text->name), 1) != TTM_USE_TABLE) return false;
+  for (uint32_t i = 0; i < text->inputs.n; i++) {
+    const ttm_type *type = &o->p->types.at[o->p->lists.at[text->inputs.first + i]];
+    if (!type->is_tensor || !type->tensor.tiled || ttm_tensor_logical_bytes(&type->tensor) != o->what->size) continue;
+    add(o->out, (ttm_remedy){.kind = TTM_FIX_ROW_MAJOR,
+                             .check = TTM_FIX_DERIVED,
+                             .bytes = o->what->needed_per_bank,
+                             .count = 1,
+                             .op = o->incident->op,
+                             .row = TTM_NONE});
+    return true;
+  }
+  return false;
 }
 
 /* ---- What the log knows beyond the message ------------------------------------------------------------------------------ */
@@ -239,9 +271,10 @@ static void find_oom(ttm_remedies *out, const ttm_findings *f, const ttm_inciden
   if (memory == TTM_DRAM && f->weight_demand.bytes > f->weight_demand.capacity) return find_for_weights(out, f);
   oom o = {p, incident, what, 0, out};
   if (what->largest_free_block != TTM_UNKNOWN) o.room = what->largest_free_block;
+  bool own = what->size != TTM_UNKNOWN && o.room && !(memory == TTM_DRAM && add_table(&o));
   add_earlier(out, p, &finding->rescue);
   if (memory == TTM_DRAM) add_from_log(out, f, incident, finding);
-  if (what->size != TTM_UNKNOWN && o.room) {
+  if (own) {
     add_dtype(&o);
     add_divide(&o);
   }

@@ -209,6 +209,46 @@ static const ttm_waste *first_reshape(const adviser *a, ttm_waste_kind kind) {
   return NULL;
 }
 
+/* Rows that a look-up makes of a table in tiles: as many values as that has, but no tiles. */
+static bool is_made_of_table(const adviser *a, uint32_t tensor, uint32_t table) {
+  const ttm_op_text *text = ttm_op_text_of(a->p, a->p->tensors.at[tensor].birth);
+  const ttm_tensor_type *type = ttm_tensor_type_of(a->p, tensor);
+  if (!type || type->tiled || ttm_operand_use(ttm_profile_string(a->p, text->name), 1) != TTM_USE_TABLE) return false;
+  if (ttm_tensor_logical_bytes(type) != ttm_tensor_logical_bytes(&a->p->types.at[table].tensor)) return false;
+  for (uint32_t i = 0; i < text->inputs.n; i++)
+    if (a->p->lists.at[text->inputs.first + i] == table) return true;
+  return false;
+}
+
+/* An embedding table in tiles, of a capture: a log does not tell what an operation allocates inside. */
+static int advise_table(adviser *a, uint32_t at) {
+  const ttm_alive_row *row = &a->set->rows.at[at];
+  uint64_t most = 0, saves = 0, as_rows = ttm_row_major_bytes(a->f, row);
+  saving_list list = {0};
+  int status = TTM_OK;
+  for (uint32_t t = 0; t < a->p->tensors.n && !status; t++) {
+    const ttm_buffer *buffer = ttm_one_device_buffer(&a->device, t);
+    if (!buffer || !is_made_of_table(a, t, row->type)) continue;
+    status = add_saving(&list, a->p, t, buffer->bank_bytes);
+    if (buffer->bank_bytes > most) most = buffer->bank_bytes;
+  }
+  if (!status) status = off_peak(a, &list, most, &saves);
+  saves = ttm_sub_sat(ttm_add_sat(saves, row->bank_bytes), as_rows);
+  if (list.at.n) propose(a, TTM_FIX_ROW_MAJOR, TTM_FIX_DERIVED, saves, row->tensors, row->op, at);
+  free_savings(&list);
+  return status;
+}
+
+static int advise_tables(adviser *a) {
+  int status = TTM_OK;
+  for (uint32_t i = 0; i < a->set->rows.n && a->device.buffers && !status; i++) {
+    const ttm_alive_row *row = &a->set->rows.at[i];
+    bool tiled = row->type != TTM_NONE && a->p->types.at[row->type].is_tensor && a->p->types.at[row->type].tensor.tiled;
+    if (tiled && row->uses == TTM_USE_TABLE) status = advise_table(a, i);
+  }
+  return status;
+}
+
 static bool is_tight(const adviser *a) {
   const ttm_level *level = &a->f->peak[TTM_DRAM].level;
   if ((uint64_t)level->allocated * 100 >= (uint64_t)level->total * TIGHT_PCT) return true;
@@ -261,6 +301,7 @@ int ttm_fixes_of_peak(ttm_remedies *out, const ttm_findings *f) {
   if (!status) status = advise_weights(&a, TTM_WASTE_TWICE, TTM_FIX_ONE_FORM);
   if (!status) status = advise_shape(&a, first_reshape(&a, TTM_WASTE_PADDING), TTM_FIX_RESHAPE);
   if (!status) status = advise_shape(&a, first_reshape(&a, TTM_WASTE_NARROW), TTM_FIX_WIDER_ROWS);
+  if (!status) status = advise_tables(&a);
   advise_bfp8(&a);
   advise_runs(&a);
   ttm_one_device_free(&a.device);

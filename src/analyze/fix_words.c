@@ -9,7 +9,7 @@ const char *ttm_remedy_name(ttm_remedy_kind kind) {
   static const char *const names[] = {
       "dtype",        "divide",     "dram",      "board",    "l1_small", "trace",      "buffers",      "blocks",
       "l1_tensors",   "less_small", "kernel",    "config",   "chips",    "free",       "release_kept", "weights_dtype",
-      "free_earlier", "move_pin",   "no_upcast", "one_form", "reshape",  "wider_rows", "stop_leak"};
+      "free_earlier", "move_pin",   "no_upcast", "one_form", "reshape",  "wider_rows", "row_major",    "stop_leak"};
   return names[kind];
 }
 
@@ -106,8 +106,8 @@ static void put_setting(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r
       return ttm_say(out, f, "Spread the weights over {} chips: {} on each", TTM_COUNT(r->count), TTM_BYTES(r->bytes));
     default: /* one block is needed: what lies elsewhere adds nothing to the largest one */
       return ttm_say(out, f,
-                     "Free {} per bank beside the largest free block, or other tensors that lie side by side and make "
-                     "one block of {}: freeing as much elsewhere does not help",
+                     "Free {} per bank beside the largest free block, or one block of {}: as much in pieces elsewhere "
+                     "does not help",
                      TTM_MB_OF(r->bytes), TTM_MB_OF(what ? what->needed_per_bank : r->bytes));
   }
 }
@@ -121,6 +121,8 @@ static void put_tensors(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r
       [TTM_FIX_MOVE_PIN] = "Free first, or allocate elsewhere, what pins free space: ",
       [TTM_FIX_NO_UPCAST] = "Keep in bf16 what the model gives as bf16 and the device holds as f32: ",
       [TTM_FIX_ONE_FORM] = "Keep one form of a weight (convert on the host, or free the original first): ",
+      [TTM_FIX_ROW_MAJOR] =
+          "Keep the embedding table in row-major layout, for of one in tiles each look-up makes all rows: ",
       [TTM_FIX_STOP_LEAK] = "Free what every run leaves behind: the result of ",
   };
   ttm_buf_puts(out, words[r->kind]);
@@ -201,7 +203,10 @@ static void paste_weights(ttm_buf *out, const ttm_findings *f, const ttm_remedy 
 }
 
 void ttm_say_paste(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r) {
+  bool captured = f && f->profile->kind == TTM_LOG_CAPTURE;
   if (f && r->kind == TTM_FIX_WEIGHTS) paste_weights(out, f, r);
+  if (captured && r->kind == TTM_FIX_ROW_MAJOR && r->row != TTM_NONE)
+    put_call(out, f, r->op, "layout=ttnn.ROW_MAJOR_LAYOUT");
 }
 
 void ttm_say_remedy(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r, const ttm_incident_text *what) {

@@ -64,16 +64,27 @@ static uint64_t bank_bytes(const search *s, uint32_t tensor) {
   return on_device(s->p, s->p->tensors.at[tensor].birth, type);
 }
 
+/* A recording shows its program from the opening of the device to its end: what it computes, or converts to another form, and does not use
+ * again could be freed, though it is not. What it brings is there for the next step, and what nothing uses is its result. */
+static bool could_be_freed(const ttm_profile *p, const ttm_tensor *row) {
+  ttm_str last = ttm_profile_string(p, ttm_op_text_of(p, row->last_use)->name);
+  if (!p->capture.recording.ended || p->incidents.n || row->last_use == row->birth) return false;
+  return !ttm_op_brings(ttm_profile_string(p, ttm_op_text_of(p, row->birth)->name)) || ttm_op_is_conversion(last);
+}
+
 /* How late a tensor is freed; 0 when it is not, or too small, or may have a view. */
 static uint32_t gap_of(const search *s, uint32_t tensor) {
   const ttm_profile *p = s->p;
   const ttm_tensor *row = &p->tensors.at[tensor];
-  if (row->self != tensor || row->freed_by >= p->ops.n || row->birth >= p->ops.n) return 0;
-  if (row->freed_by <= row->last_use + LEAST_GAP || p->ops.at[row->birth].flags & TTM_OP_CONST_EVAL) return 0;
-  if (p->ops.at[row->freed_by].flags & TTM_OP_RETAINED) return 0;
+  if (row->self != tensor || row->birth >= p->ops.n) return 0;
+  bool freed = row->freed_by < p->ops.n;
+  if (!freed && !could_be_freed(p, row)) return 0;
+  uint32_t end = freed ? row->freed_by : (uint32_t)p->ops.n - 1;
+  if (end <= row->last_use + LEAST_GAP || p->ops.at[row->birth].flags & TTM_OP_CONST_EVAL) return 0;
+  if (freed && p->ops.at[end].flags & TTM_OP_RETAINED) return 0;
   uint32_t call = p->ops.at[row->birth].call;
   if (call < p->calls.n && p->calls.at[call].rank != s->rank) return 0;
-  uint32_t gap = ttm_elements_between(s->f, row->last_use, row->freed_by);
+  uint32_t gap = ttm_elements_between(s->f, row->last_use, end);
   if (gap < LEAST_GAP || bank_bytes(s, tensor) < s->least_bytes) return 0;
   /* A capture knows a view by the buffer it lies in: its uses are the buffer's. */
   return !s->device.buffers && ttm_op_may_view(p, row->last_use) ? 0 : gap;

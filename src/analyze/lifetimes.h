@@ -10,9 +10,10 @@ enum { TTM_LATE_FREES = 10 };
 /* Results of one operation that are freed late: the same one of every run and of every layer (same name and type, locations that differ in
  * their numbers only) together. */
 typedef struct ttm_late_free {
-  uint32_t tensor;     /* the first one */
-  uint32_t times;      /* how many of them */
-  uint32_t gap;        /* most operations (deallocations not counted) between a last use and its free */
+  uint32_t tensor; /* the first one */
+  uint32_t times;  /* how many of them */
+  uint32_t
+      gap; /* most operations (deallocations not counted) between a last use and its free, or the end of the program */
   uint64_t bank_bytes; /* of one of them */
   uint64_t cost;       /* bytes per bank x operations, summed over all of them */
   /* Highest state, per bank, if all of them were freed at their last use: from the measured levels. */

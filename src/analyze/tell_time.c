@@ -69,8 +69,10 @@ static void tell_late(ttm_teller *t, const ttm_late_free *late) {
   const ttm_tensor *tensor = &t->p->tensors.at[late->tensor];
   ttm_say(&t->text, t->f, "the result of {}", TTM_OP(tensor->birth));
   if (late->times > 1) ttm_say(&t->text, t->f, " ×{}", TTM_COUNT(late->times));
-  ttm_say(&t->text, t->f, ": last used by {}, freed {} later; freed there, the peak is {} per bank",
-          TTM_OP(tensor->last_use), TTM_PLURAL(late->gap, "operation"), TTM_MB_OF(late->peak_bytes));
+  bool freed = tensor->freed_by < t->p->ops.n;
+  ttm_say(&t->text, t->f, ": last used by {}, {} {}{}; freed there, the peak is {} per bank", TTM_OP(tensor->last_use),
+          TTM_WORDS(freed ? "freed" : "not freed in the"), TTM_PLURAL(late->gap, "operation"),
+          TTM_WORDS(freed ? " later" : " after it"), TTM_MB_OF(late->peak_bytes));
   ttm_tell_point(t, ttm_mib(late->bank_bytes), tensor->birth);
 }
 

@@ -26,10 +26,11 @@ static uint64_t more_than(const ttm_findings *f, const ttm_alive_row *row, const
   return bytes && !row->forms_differ && bytes < row->bank_bytes ? row->bank_bytes - bytes : 0;
 }
 
-/* An f32 weight whose argument is bf16. */
+/* An f32 weight whose argument is bf16; in a capture a cast from bf16. */
 static uint64_t upcast_of(const ttm_findings *f, const ttm_alive_row *row) {
   const ttm_tensor_type *type = type_of(f->profile, row->type), *source = type_of(f->profile, row->source);
-  if (row->class != TTM_ALIVE_WEIGHT || row->tensors != 1 || !type || !source) return 0;
+  bool captured = f->profile->kind == TTM_LOG_CAPTURE;
+  if (!type || !source || (!captured && (row->class != TTM_ALIVE_WEIGHT || row->tensors != 1))) return 0;
   if (!ttm_str_eq(type->storage, TTM_LIT("f32")) || !ttm_str_eq(source->element, TTM_LIT("bf16"))) return 0;
   ttm_tensor_type kept = *type;
   kept.storage = TTM_LIT("bf16");
@@ -93,13 +94,13 @@ static ttm_dims better_shape(const ttm_findings *f, const ttm_tensor_type *type)
   return best;
 }
 
-/* Less per bank with the rows as they are, each padded to the alignment only. Block formats need tiles. */
-static uint64_t row_major_of(const ttm_findings *f, const ttm_alive_row *row) {
+uint64_t ttm_row_major_bytes(const ttm_findings *f, const ttm_alive_row *row) {
   const ttm_tensor_type *type = type_of(f->profile, row->type);
-  if (!type || !type->shape.rank || !ttm_scalar_bytes(type->storage) || type->placement != TTM_PLACE_INTERLEAVED)
-    return 0;
+  if (!type || !type->shape.rank || row->forms_differ || type->placement != TTM_PLACE_INTERLEAVED)
+    return row->bank_bytes;
+  if (!ttm_scalar_bytes(type->storage)) return row->bank_bytes;
   ttm_tensor_type as = type_as(type, &type->shape, false);
-  return more_than(f, row, &as);
+  return ttm_mul_sat(bank_bytes_as(f, &as), row->tensors);
 }
 
 /* Tile padding, or with `tiled` false that of row-major rows: what a better shape saves, else what is padding. */
@@ -158,7 +159,8 @@ static ttm_waste gather(const ttm_findings *f, uint32_t row, ttm_waste_kind kind
     if (i < row) return (ttm_waste){.kind = kind};
     waste.rows++;
     waste.bank_bytes = ttm_add_sat(waste.bank_bytes, ttm_waste_of(f, &set->rows.at[i], kind));
-    if (kind == TTM_WASTE_PADDING) waste.row_major += row_major_of(f, &set->rows.at[i]);
+    if (kind == TTM_WASTE_PADDING)
+      waste.row_major += ttm_sub_sat(set->rows.at[i].bank_bytes, ttm_row_major_bytes(f, &set->rows.at[i]));
   }
   const ttm_tensor_type *type = type_of(f->profile, set->rows.at[row].type);
   if (type && kind >= TTM_WASTE_PADDING) waste.better = better_shape(f, type);

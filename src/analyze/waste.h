@@ -42,6 +42,8 @@ struct ttm_alive_row;
 
 /* Bytes per bank of a row that a change of this kind would not need; 0 when it is not of the kind. */
 uint64_t ttm_waste_of(const struct ttm_findings *f, const struct ttm_alive_row *row, ttm_waste_kind kind);
+/* Bytes per bank of the row in ROW_MAJOR layout: its rows as they are, each padded to the alignment. What it takes now where it cannot be. */
+uint64_t ttm_row_major_bytes(const struct ttm_findings *f, const struct ttm_alive_row *row);
 /* The row is one of those a waste stands for. */
 bool ttm_waste_has(const struct ttm_findings *f, const ttm_waste *waste, uint32_t row);
 

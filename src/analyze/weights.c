@@ -85,22 +85,12 @@ static bool is_matrix(const ttm_tensor_type *type) {
   return type->shape.rank >= 2 && type->shape.at[type->shape.rank - 2] >= 32;
 }
 
-/* A tensor of a capture that the program brought, rather than computed. */
-static bool is_brought(const ttm_profile *p, uint32_t op) {
-  static const char *const makers[] = {"ttnn.from_torch", "ttnn.as_tensor", "ttnn.load_tensor", "ttnn.to_device",
-                                       "ttnn.empty",      "ttnn.zeros",     "ttnn.ones",        "ttnn.full",
-                                       "ttnn.rand",       "ttnn.randn"};
-  ttm_str name = op < p->ops.n ? ttm_profile_string(p, ttm_op_text_of(p, op)->name) : (ttm_str){"", 0};
-  for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
-    if (ttm_str_eq(name, ttm_str_of(makers[i]))) return true;
-  }
-  return false;
-}
-
 uint64_t ttm_alive_row_bfp8_saves(const ttm_findings *f, const ttm_alive_row *row) {
   const ttm_profile *p = f->profile;
   const ttm_tensor_type *type = type_of(p, row->type);
-  bool weight = p->kind == TTM_LOG_CAPTURE ? is_brought(p, row->op) : row->class == TTM_ALIVE_WEIGHT;
+  bool weight = row->class == TTM_ALIVE_WEIGHT;
+  if (p->kind == TTM_LOG_CAPTURE && row->op < p->ops.n) /* what the program brings, rather than computes */
+    weight = ttm_op_brings(ttm_profile_string(p, ttm_op_text_of(p, row->op)->name));
   if (!weight || !type || row->forms_differ || !type->tiled || !is_matrix(type)) return 0;
   if (!ttm_str_eq(type->storage, TTM_LIT("bf16")) || !takes_bfp8(f, row->name, row->uses)) return 0;
   return row->bank_bytes - ttm_bfp8_bytes(row->bank_bytes);

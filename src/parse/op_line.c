@@ -215,6 +215,13 @@ bool ttm_op_is_conversion(ttm_str name) {
   return IS_ONE_OF(name, names);
 }
 
+bool ttm_op_brings(ttm_str name) {
+  static const char *const names[] = {"ttnn.from_torch", "ttnn.as_tensor", "ttnn.load_tensor", "ttnn.to_device",
+                                      "ttnn.empty",      "ttnn.zeros",     "ttnn.ones",        "ttnn.full",
+                                      "ttnn.rand",       "ttnn.randn"};
+  return IS_ONE_OF(name, names);
+}
+
 uint8_t ttm_operand_use(ttm_str operation, size_t operand) {
   static const char *const products[] = {"matmul", "linear", "sparse_matmul", "MatmulDeviceOperation",
                                          "SparseMatmulDeviceOperation"};

@@ -32,6 +32,8 @@ enum {
 uint8_t ttm_operand_use(ttm_str operation, size_t operand);
 /* Its result is its operand, moved or converted: "ttnn.to_layout". */
 bool ttm_op_is_conversion(ttm_str name);
+/* Its result comes from the program rather than from other tensors of the device: "ttnn.from_torch". */
+bool ttm_op_brings(ttm_str name);
 
 /* Zero is the empty one. Views point into the parsed text. The vectors are reused from call to call and freed by
  * ttm_op_line_free. */

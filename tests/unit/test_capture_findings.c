@@ -137,7 +137,8 @@ static void end(ttm_findings *f, ttm_profile *p) {
   ttm_profile_free(p);
 }
 
-/* 2 MB, used by the next operation, freed five operations later, when 2 MB more are there. */
+/* 2 MB, used by the next operation, freed five operations later, when 2 MB more are there. Of a recording, which shows the program's end, also
+ * what was not freed by then, though nothing used it any more. */
 static void late_frees_and_advice(void **state) {
   (void)state;
   for (int kind = 0; kind < 3; kind++) {
@@ -152,7 +153,7 @@ static void late_frees_and_advice(void **state) {
     ttm_findings *f = finish(&w, &p);
     const ttm_lifetimes *l = &f->lifetimes;
     assert_true(l->known);
-    assert_int_equal(l->n, 1);
+    assert_int_equal(l->n, kind ? 3 : 1);
     assert_view(ttm_profile_string(p, ttm_op_text_of(p, p->tensors.at[l->late[0].tensor].birth)->name), "ttnn.matmul");
     assert_view(ttm_profile_string(p, ttm_op_text_of(p, p->tensors.at[l->late[0].tensor].last_use)->name), "ttnn.relu");
     assert_int_equal(l->late[0].gap, 5);

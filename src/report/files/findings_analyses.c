@@ -21,7 +21,8 @@ static void put_late_free(ttm_json *j, const ttm_findings *f, const ttm_late_fre
   if (late->replayed) ttm_json_put_bool(j, "replay_agrees", late->replay_agrees);
   ttm_json_put_op(j, "made_by", f, tensor->birth);
   ttm_json_put_op(j, "last_use", f, tensor->last_use);
-  ttm_json_put_u64(j, "freed_line", f->profile->ops.at[tensor->freed_by].line);
+  if (tensor->freed_by < f->profile->ops.n)
+    ttm_json_put_u64(j, "freed_line", f->profile->ops.at[tensor->freed_by].line);
   ttm_json_end(j);
 }
 
