@@ -117,7 +117,7 @@ static int begin_op(player *y, const ttm_run_event *e, uint32_t line) {
 
 static int play(player *y, const ttm_run_event *e) {
   uint32_t line = y->first_line + (e->op < y->m->ops.n ? y->m->ops.at[e->op].line : 1);
-  int memory;
+  int memory = -1;
   uint64_t cost = e->act >= TTM_RUN_TAKE ? cost_of(y, e->what, &memory) : 0;
   switch ((ttm_run_act)e->act) {
     case TTM_RUN_ENTER:
