@@ -199,6 +199,7 @@ static cbs_value eval_field(cbs_eval *eval, cbs_node n, const cbs_eval_frame *fr
   if (!field || !name || name->kind != CBS_NAME_VARIABLE) return unknown;
   ttm_str word = cbs_tree_text(tree, field);
   const cbs_change *last = NULL;
+  if (cbs_eval_may_have_written(eval, name, n)) return unknown;
   for (const cbs_change *change = NULL; (change = cbs_next_change(eval->names, name, change));) {
     bool ours = change->kind == CBS_CHANGE_FIELD && ttm_str_eq(change->word, word) && !change->path.n;
     if (ours && change->node < n) last = change;
@@ -213,6 +214,15 @@ static cbs_value eval_field(cbs_eval *eval, cbs_node n, const cbs_eval_frame *fr
   return value ? cbs_eval_node(eval, value, frame) : unknown;
 }
 
+/* Before node `at` an item of the table is set, or the table is changed as a whole. */
+static bool item_changes(const cbs_eval *eval, const cbs_name *name, cbs_node at) {
+  for (const cbs_change *c = NULL; (c = cbs_next_change(eval->names, name, c));) {
+    bool reads = c->kind == CBS_CHANGE_METHOD && ttm_str_eq(c->word, TTM_LIT("size"));
+    if (!reads && c->node < at) return true;
+  }
+  return false;
+}
+
 /* table[2] of a table that is written out. */
 static cbs_value eval_subscript(cbs_eval *eval, cbs_node n, const cbs_eval_frame *frame) {
   const cbs_tree *tree = eval->tree;
@@ -221,6 +231,7 @@ static cbs_value eval_subscript(cbs_eval *eval, cbs_node n, const cbs_eval_frame
   const cbs_name *name = cbs_name_of(eval->names, object);
   cbs_value index = cbs_eval_node(eval, cbs_tree_child(tree, indices, 0), frame);
   if (!name || name->kind != CBS_NAME_VARIABLE || !cbs_value_is_one(&index)) return unknown;
+  if (cbs_eval_may_have_written(eval, name, n) || item_changes(eval, name, n)) return unknown;
   if (index.type != CBS_VALUE_INT || index.v[0].i < 0 || cbs_tree_kind(tree, name->value) != CBS_N_INIT_LIST)
     return unknown;
   cbs_node item = cbs_tree_child(tree, name->value, (size_t)index.v[0].i);
@@ -291,6 +302,7 @@ static cbs_value eval_cast(cbs_eval *eval, cbs_node n, const cbs_eval_frame *fra
 
 static cbs_value eval_unary(cbs_eval *eval, cbs_node n, const cbs_eval_frame *frame) {
   cbs_node operand = cbs_tree_field(eval->tree, n, CBS_F_ARGUMENT), op = cbs_tree_field(eval->tree, n, CBS_F_OPERATOR);
+  if (cbs_tree_kind(eval->tree, n) == CBS_N_POINTER) return cbs_value_unknown(cbs_tree_text(eval->tree, n));
   cbs_value v = cbs_eval_node(eval, operand, frame);
   return cbs_value_unary(cbs_tree_text(eval->tree, op), &v);
 }

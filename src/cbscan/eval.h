@@ -50,6 +50,10 @@ cbs_value cbs_eval_call(cbs_eval *eval, cbs_node call, const cbs_eval_frame *fra
 cbs_value cbs_eval_initialiser(cbs_eval *eval, cbs_node value, const cbs_eval_frame *frame);
 /* Moves a use out of the lambda or function being followed, to the place of its call. */
 void cbs_eval_leave(const cbs_eval *eval, const cbs_name *name, cbs_node *at, const cbs_eval_frame **frame);
+/* Whether a variable may have another value behind the escape. */
+bool cbs_eval_may_write(const cbs_eval *eval, const cbs_name *name, const cbs_change *escape);
+/* Whether one of its members or items may, between its declaration and node `at`. */
+bool cbs_eval_may_have_written(const cbs_eval *eval, const cbs_name *name, cbs_node at);
 /* The function or lambda of a name that is called, 0 when the file has none or several. */
 cbs_node cbs_eval_callee(const cbs_eval *eval, cbs_node call);
 bool cbs_constants_find(const cbs_defines *constants, ttm_str name, int64_t *value);

@@ -51,6 +51,68 @@ cbs_node cbs_eval_callee(const cbs_eval *eval, cbs_node call) {
   return found;
 }
 
+/* ---- Writing under another name -------------------------------------------------------------------------------------- */
+
+static bool starts_with_one_of(ttm_str name, const char *const *starts, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (ttm_str_starts(name, ttm_str_of(starts[i]))) return true;
+  return false;
+}
+
+/* A call of a function that the file does not hold, as a statement: it is called for what it does, perhaps to its arguments. What TT-Metal and the
+ * containers only read is known. */
+static bool writes_unseen(const cbs_tree *tree, cbs_node call) {
+  static const char *const reads[] = {"TT_",       "log_",    "Create", "Set",     "Enqueue", "Update",
+                                      "Configure", "Launch",  "push",   "emplace", "insert",  "assign",
+                                      "resize",    "reserve", "print",  "fmt"};
+  static const char *const writes[] = {"tie", "ref", "swap", "exchange"};
+  cbs_node function = cbs_tree_field(tree, call, CBS_F_FUNCTION);
+  if (cbs_tree_kind(tree, function) == CBS_N_FIELD) function = cbs_tree_field(tree, function, CBS_F_FIELD);
+  ttm_str name = cbs_name_last(tree, function);
+  if (starts_with_one_of(name, writes, sizeof writes / sizeof *writes)) return true;
+  bool statement = cbs_tree_kind(tree, cbs_tree_at(tree, call)->parent) == CBS_N_STATEMENT;
+  return statement && !starts_with_one_of(name, reads, sizeof reads / sizeof *reads);
+}
+
+/* Whether a function does anything to a parameter but read it. */
+static bool is_changed(const cbs_eval *eval, cbs_node parameter) {
+  cbs_node id = cbs_declared_identifier(eval->tree, cbs_tree_field(eval->tree, parameter, CBS_F_DECLARATOR));
+  for (const cbs_name *name = NULL; (name = cbs_next_name(eval->names, cbs_tree_text(eval->tree, id), name));)
+    if (name->node == parameter)
+      return cbs_next_change(eval->names, name, NULL) || cbs_next_escape(eval->names, name, NULL);
+  return true;
+}
+
+static bool writes_parameter(const cbs_eval *eval, cbs_node callee, size_t index, bool address) {
+  const cbs_tree *tree = eval->tree;
+  cbs_node parameter = cbs_tree_child(tree, cbs_parameters(tree, callee), index);
+  cbs_node_kind kind = cbs_tree_kind(tree, cbs_tree_field(tree, parameter, CBS_F_DECLARATOR));
+  if (!parameter) return address;
+  if (cbs_is_const(tree, parameter)) return false;
+  if (kind == CBS_N_REFERENCE_DECLARATOR) return is_changed(eval, parameter);
+  return address || kind == CBS_N_POINTER_DECLARATOR || kind == CBS_N_ARRAY_DECLARATOR;
+}
+
+bool cbs_eval_may_write(const cbs_eval *eval, const cbs_name *name, const cbs_change *escape) {
+  const cbs_tree *tree = eval->tree;
+  bool address = escape->kind == CBS_CHANGE_ALIAS;
+  cbs_node argument = address ? escape->node : escape->value, list = cbs_tree_at(tree, argument)->parent;
+  cbs_node call = cbs_tree_at(tree, list)->parent;
+  if (cbs_is_const(tree, name->node) || cbs_names_find(eval->names, name->text, escape->node) != name) return false;
+  if (cbs_tree_kind(tree, list) != CBS_N_ARGUMENTS || cbs_tree_kind(tree, call) != CBS_N_CALL) return address;
+  cbs_node callee = cbs_eval_callee(eval, call);
+  if (!callee) return address || writes_unseen(tree, call);
+  size_t index = 0;
+  while (cbs_tree_child(tree, list, index) != argument) index++;
+  return writes_parameter(eval, callee, index, address);
+}
+
+bool cbs_eval_may_have_written(const cbs_eval *eval, const cbs_name *name, cbs_node at) {
+  for (const cbs_change *e = NULL; (e = cbs_next_escape(eval->names, name, e));)
+    if (e->node < at && !cbs_tree_within(eval->tree, at, e->node) && cbs_eval_may_write(eval, name, e)) return true;
+  return false;
+}
+
 /* 1: certainly reached, 0: never, -1: perhaps. */
 static int reach_of(cbs_eval *eval, cbs_node n, cbs_node body, const cbs_eval_frame *frame) {
   const cbs_tree *tree = eval->tree;

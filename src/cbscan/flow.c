@@ -9,9 +9,10 @@ typedef struct walk {
   cbs_node at;
   const cbs_eval_frame *frame;
   uint32_t depth;
+  bool escapes; /* somewhere: most variables never do */
 } walk;
 
-enum { MAX_DEPTH = 200 };
+enum { MAX_DEPTH = 200, MAX_REFERENCES = 50 };
 
 /* True when a change of the variable stands in `n`. */
 static bool changes_in(const walk *w, cbs_node n, bool *accumulates) {
@@ -23,7 +24,17 @@ static bool changes_in(const walk *w, cbs_node n, bool *accumulates) {
     found = true;
     if (accumulates && !ttm_str_eq(change->word, TTM_LIT("="))) *accumulates = true;
   }
+  for (const cbs_change *e = NULL; w->escapes && !found && (e = cbs_next_escape(w->eval->names, w->name, e));)
+    found = cbs_tree_within(w->eval->tree, e->node, n) && cbs_eval_may_write(w->eval, w->name, e);
   return found;
+}
+
+/* From this node on the variable may be written to where nobody looks. */
+static bool escapes_at(const walk *w, cbs_node n) {
+  if (!w->escapes || cbs_tree_within(w->eval->tree, w->at, n)) return false;
+  for (const cbs_change *e = NULL; (e = cbs_next_escape(w->eval->names, w->name, e));)
+    if (e->node == n && cbs_eval_may_write(w->eval, w->name, e)) return true;
+  return false;
 }
 
 static cbs_value open_value(const walk *w, cbs_value s) {
@@ -140,6 +151,7 @@ static cbs_value apply(walk *w, cbs_node n, cbs_value s) {
     default:
       s = cbs_is_loop(kind) ? apply_loop(w, n, s) : apply_children(w, n, s);
   }
+  if (escapes_at(w, n)) s = cbs_value_unknown(w->name->text);
   w->depth--;
   return s;
 }
@@ -167,8 +179,20 @@ static cbs_value parameter_of_any_call(cbs_eval *eval, const cbs_name *name) {
   return all;
 }
 
-static cbs_value first_value(cbs_eval *eval, const cbs_name *name, const cbs_eval_frame *frame) {
+/* The variable that a reference stands for; NULL when it is none, or one for something else. */
+static const cbs_name *target_of(const cbs_eval *eval, const cbs_name *name) {
+  const cbs_tree *tree = eval->tree;
+  cbs_node d = cbs_tree_field(tree, name->node, CBS_F_DECLARATOR);
+  if (name->kind != CBS_NAME_VARIABLE) return NULL;
+  if (cbs_tree_kind(tree, d) == CBS_N_INIT_DECLARATOR) d = cbs_tree_field(tree, d, CBS_F_DECLARATOR);
+  bool refers = cbs_tree_kind(tree, d) == CBS_N_REFERENCE_DECLARATOR;
+  return refers ? cbs_name_of(eval->names, name->value) : NULL;
+}
+
+static cbs_value first_value(cbs_eval *eval, const cbs_name *name, cbs_node at, const cbs_eval_frame *frame) {
   ttm_str text = name->text;
+  const cbs_name *target = target_of(eval, name);
+  if (target && target != name && eval->depth < MAX_REFERENCES) return cbs_flow_value(eval, target, at, frame);
   if (name->kind == CBS_NAME_PARAMETER) {
     for (; frame; frame = frame->caller) {
       if (frame->function != name->scope) continue;
@@ -180,23 +204,42 @@ static cbs_value first_value(cbs_eval *eval, const cbs_name *name, const cbs_eva
   }
   if (name->is_loop || name->kind == CBS_NAME_BINDING || !name->value) return cbs_value_unknown(text);
   cbs_value value = cbs_eval_initialiser(eval, name->value, frame);
+  if (name->kind == CBS_NAME_MEMBER &&
+      !cbs_is_const(eval->tree, name->node)) { /* whoever makes the object may set it */
+    cbs_value other = cbs_value_unknown(text);
+    value = cbs_value_union(&value, &other);
+  }
   /* Under #if there is another build without it, or with another one. */
   cbs_node_kind above = cbs_tree_kind(eval->tree, cbs_tree_at(eval->tree, name->node)->parent);
   if (above == CBS_N_PREPROC_IF || above == CBS_N_PREPROC_IFDEF || above == CBS_N_PREPROC_ELSE) value.varies = true;
   return value;
 }
 
+/* Functions run in an order that the text does not tell: what another one than that of the use changes is not known. */
+static bool changes_elsewhere(const walk *w) {
+  const cbs_tree *tree = w->eval->tree;
+  cbs_node here = cbs_function_outermost(tree, w->at);
+  if (w->name->scope != 1 || w->name->kind != CBS_NAME_VARIABLE || cbs_is_const(tree, w->name->node)) return false;
+  for (const cbs_change *c = NULL; (c = cbs_next_change(w->eval->names, w->name, c));)
+    if ((c->kind == CBS_CHANGE_ASSIGN || c->kind == CBS_CHANGE_STEP) && cbs_function_outermost(tree, c->node) != here &&
+        cbs_names_find(w->eval->names, w->name->text, c->node) == w->name)
+      return true;
+  return false;
+}
+
 cbs_value cbs_flow_value(cbs_eval *eval, const cbs_name *name, cbs_node at, const cbs_eval_frame *frame) {
   walk w = {.eval = eval, .name = name, .at = at};
   cbs_eval_leave(eval, name, &w.at, &frame);
   w.frame = frame;
+  w.escapes = cbs_eval_may_have_written(eval, name, (cbs_node)eval->tree->nodes.n);
   size_t index = (size_t)(name - eval->names->names.at);
   bool changed = changes_in(&w, name->scope, NULL);
   if (!changed && !frame && eval->known[index]) return *eval->known[index];
-  cbs_value value = first_value(eval, name, frame);
+  if (changed && changes_elsewhere(&w)) return cbs_value_unknown(name->text);
+  cbs_value value = first_value(eval, name, w.at, frame);
   if (name->is_loop) return value;
   if (changed) return apply(&w, name->scope, value);
-  if (!frame) {
+  if (!frame && !target_of(eval, name)) {
     cbs_value *kept = ttm_arena_alloc(eval->arena, sizeof *kept);
     if (kept) *kept = value;
     eval->known[index] = kept;

@@ -37,6 +37,41 @@ cbs_node cbs_declared_identifier(const cbs_tree *tree, cbs_node n) {
   }
 }
 
+cbs_node cbs_base_identifier(const cbs_tree *tree, cbs_node n) {
+  for (;;) {
+    switch (cbs_tree_kind(tree, n)) {
+      case CBS_N_IDENTIFIER:
+        return n;
+      case CBS_N_FIELD:
+      case CBS_N_SUBSCRIPT:
+      case CBS_N_POINTER:
+        n = cbs_tree_field(tree, n, CBS_F_ARGUMENT);
+        break;
+      case CBS_N_PAREN:
+        n = cbs_tree_child(tree, n, 0);
+        break;
+      case CBS_N_ARGUMENTS:
+      case CBS_N_INIT_LIST:
+        n = cbs_tree_children(tree, n) == 1 ? cbs_tree_child(tree, n, 0) : 0;
+        break;
+      case CBS_N_CALL: /* x.at(i), x.begin() */
+        n = cbs_tree_field(tree, n, CBS_F_FUNCTION);
+        if (cbs_tree_kind(tree, n) != CBS_N_FIELD) return 0;
+        break;
+      default:
+        return 0;
+    }
+  }
+}
+
+bool cbs_is_const(const cbs_tree *tree, cbs_node declaration) {
+  cbs_node declarator = cbs_tree_field(tree, declaration, CBS_F_DECLARATOR);
+  ttm_str text = cbs_tree_text(tree, declaration);
+  size_t before = declarator ? cbs_tree_at(tree, declarator)->start - cbs_tree_at(tree, declaration)->start : text.n;
+  text = ttm_str_first(text, before);
+  return cbs_text_has_word(text, TTM_LIT("const")) || cbs_text_has_word(text, TTM_LIT("constexpr"));
+}
+
 cbs_node cbs_function_around(const cbs_tree *tree, cbs_node n) {
   for (n = cbs_tree_at(tree, n)->parent; n; n = cbs_tree_at(tree, n)->parent) {
     cbs_node_kind kind = cbs_tree_kind(tree, n);
@@ -163,6 +198,15 @@ static cbs_node scope_of(const cbs_tree *tree, cbs_node n) {
   return 1;
 }
 
+static int add_alias(cbs_names *c, cbs_node n, cbs_node of) {
+  cbs_change alias = {.kind = CBS_CHANGE_ALIAS, .node = n, .value = of};
+  return add_change(c, alias, cbs_tree_text(c->tree, cbs_base_identifier(c->tree, of)));
+}
+
+static bool refers(cbs_node_kind kind) {
+  return kind == CBS_N_REFERENCE_DECLARATOR || kind == CBS_N_POINTER_DECLARATOR;
+}
+
 static int collect_declarator(cbs_names *c, cbs_node declaration, cbs_node d, cbs_name name) {
   const cbs_tree *tree = c->tree;
   cbs_node inner = d;
@@ -170,6 +214,8 @@ static int collect_declarator(cbs_names *c, cbs_node declaration, cbs_node d, cb
     name.value = cbs_tree_field(tree, d, CBS_F_VALUE);
     inner = cbs_tree_field(tree, d, CBS_F_DECLARATOR);
   }
+  if (refers(cbs_tree_kind(tree, inner)) && !cbs_is_const(tree, declaration) && add_alias(c, declaration, name.value))
+    return TTM_ENOMEM;
   if (cbs_tree_kind(tree, inner) == CBS_N_REFERENCE_DECLARATOR) {
     cbs_node below = cbs_tree_child(tree, inner, 0);
     if (cbs_tree_kind(tree, below) == CBS_N_STRUCTURED_BINDING) inner = below;
@@ -256,7 +302,10 @@ static int collect_assignment(cbs_names *c, cbs_node n) {
   cbs_node left = cbs_tree_field(tree, n, CBS_F_LEFT), op = cbs_tree_field(tree, n, CBS_F_OPERATOR);
   cbs_change change = {.kind = CBS_CHANGE_ASSIGN, .node = n, .value = cbs_tree_field(tree, n, CBS_F_RIGHT)};
   change.word = op ? cbs_tree_text(tree, op) : TTM_LIT("=");
+  if (cbs_tree_kind(tree, left) == CBS_N_PAREN || cbs_tree_kind(tree, left) == CBS_N_CALL)
+    return add_alias(c, n, left); /* (x) = 1, x.at(0) = 1 */
   if (cbs_tree_kind(tree, left) == CBS_N_FIELD) {
+    if (!ttm_str_eq(change.word, TTM_LIT("="))) change.value = 0; /* += and its like: not known */
     change.kind = CBS_CHANGE_FIELD;
     change.word = cbs_tree_text(tree, cbs_tree_field(tree, left, CBS_F_FIELD));
     return add_change(c, change, cbs_tree_text(tree, field_object(tree, left, &change.path)));
@@ -268,11 +317,54 @@ static int collect_assignment(cbs_names *c, cbs_node n) {
   return cbs_tree_kind(tree, left) == CBS_N_IDENTIFIER ? add_change(c, change, cbs_tree_text(tree, left)) : TTM_OK;
 }
 
+static int collect_passed(cbs_names *c, cbs_node call) {
+  const cbs_tree *tree = c->tree;
+  cbs_node list = cbs_tree_field(tree, call, CBS_F_ARGUMENTS);
+  for (cbs_node a = cbs_tree_at(tree, list)->child; a; a = cbs_tree_at(tree, a)->next) {
+    cbs_change passed = {.kind = CBS_CHANGE_PASSED, .node = call, .value = a};
+    bool names = cbs_tree_kind(tree, a) == CBS_N_IDENTIFIER || cbs_tree_kind(tree, a) == CBS_N_CALL;
+    if (names && add_change(c, passed, cbs_tree_text(tree, cbs_base_identifier(tree, a)))) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+/* x++, x.a++, x[i]++. */
+static int collect_update(cbs_names *c, cbs_node n) {
+  const cbs_tree *tree = c->tree;
+  cbs_node operand = cbs_tree_field(tree, n, CBS_F_ARGUMENT), op = cbs_tree_field(tree, n, CBS_F_OPERATOR);
+  cbs_change step = {.kind = CBS_CHANGE_STEP, .node = n, .word = cbs_tree_text(tree, op)};
+  if (cbs_tree_kind(tree, operand) != CBS_N_IDENTIFIER) return add_alias(c, n, operand);
+  return add_change(c, step, cbs_tree_text(tree, operand));
+}
+
+/* A macro of the file that stands as a statement may write to whatever its text names. */
+static int collect_macro(cbs_names *c, cbs_node statement, ttm_str macro) {
+  for (const cbs_name *name = NULL; (name = cbs_next_name(c, macro, name));) {
+    ttm_str text = name->kind == CBS_NAME_MACRO ? cbs_tree_text(c->tree, name->value) : (ttm_str){0};
+    while (text.n) {
+      size_t n = 0;
+      while (n < text.n && cbs_is_word(text.p[n])) n++;
+      cbs_change alias = {.kind = CBS_CHANGE_ALIAS, .node = statement};
+      if (n && !ttm_is_digit(text.p[0]) && add_change(c, alias, ttm_str_first(text, n))) return TTM_ENOMEM;
+      text = ttm_str_from(text, n ? n : 1);
+    }
+  }
+  return TTM_OK;
+}
+
+static int collect_statement(cbs_names *c, cbs_node n) {
+  cbs_node inner = cbs_tree_child(c->tree, n, 0);
+  if (cbs_tree_kind(c->tree, inner) == CBS_N_CALL) inner = cbs_tree_field(c->tree, inner, CBS_F_FUNCTION);
+  return cbs_tree_kind(c->tree, inner) == CBS_N_IDENTIFIER ? collect_macro(c, n, cbs_tree_text(c->tree, inner))
+                                                           : TTM_OK;
+}
+
 static int collect_call(cbs_names *c, cbs_node n) {
   const cbs_tree *tree = c->tree;
   cbs_node function = cbs_tree_field(tree, n, CBS_F_FUNCTION);
   cbs_change change = {.kind = CBS_CHANGE_CALL, .node = n, .value = cbs_tree_field(tree, n, CBS_F_ARGUMENTS)};
   ttm_str text = cbs_name_last(tree, function);
+  if (collect_passed(c, n)) return TTM_ENOMEM;
   if (cbs_tree_kind(tree, function) == CBS_N_FIELD) {
     change.kind = CBS_CHANGE_METHOD;
     change.word = cbs_name_last(tree, cbs_tree_field(tree, function, CBS_F_FIELD));
@@ -305,12 +397,16 @@ static int collect_node(cbs_names *c, cbs_node n) {
     case CBS_N_FOR_RANGE: {
       cbs_node id = cbs_declared_identifier(tree, cbs_tree_field(tree, n, CBS_F_DECLARATOR));
       cbs_name name = {.kind = CBS_NAME_VARIABLE, .node = n, .scope = n, .is_loop = true};
+      if (refers(cbs_tree_kind(tree, cbs_tree_field(tree, n, CBS_F_DECLARATOR))) && !cbs_is_const(tree, n) &&
+          add_alias(c, n, cbs_tree_field(tree, n, CBS_F_RIGHT)))
+        return TTM_ENOMEM;
       return add_name(c, name, id);
     }
     case CBS_N_FUNCTION:
       return collect_function(c, n);
     case CBS_N_LAMBDA:
       return collect_parameters(c, n);
+    case CBS_N_PREPROC_FUNCTION:
     case CBS_N_PREPROC_DEF: {
       cbs_node id = cbs_tree_field(tree, n, CBS_F_NAME);
       cbs_name name = {.kind = CBS_NAME_MACRO, .node = n, .scope = 1, .value = cbs_tree_field(tree, n, CBS_F_VALUE)};
@@ -320,12 +416,13 @@ static int collect_node(cbs_names *c, cbs_node n) {
       return collect_enum(c, n);
     case CBS_N_ASSIGN:
       return collect_assignment(c, n);
-    case CBS_N_UPDATE: {
-      cbs_node operand = cbs_tree_field(tree, n, CBS_F_ARGUMENT), op = cbs_tree_field(tree, n, CBS_F_OPERATOR);
-      cbs_change step = {.kind = CBS_CHANGE_STEP, .node = n, .word = cbs_tree_text(tree, op)};
-      return cbs_tree_kind(tree, operand) == CBS_N_IDENTIFIER ? add_change(c, step, cbs_tree_text(tree, operand))
-                                                              : TTM_OK;
-    }
+    case CBS_N_UPDATE:
+      return collect_update(c, n);
+    case CBS_N_POINTER:
+      return ttm_str_eq(cbs_tree_text(tree, cbs_tree_field(tree, n, CBS_F_OPERATOR)), TTM_LIT("&")) ? add_alias(c, n, n)
+                                                                                                    : TTM_OK;
+    case CBS_N_STATEMENT:
+      return collect_statement(c, n);
     case CBS_N_CALL:
       return collect_call(c, n);
     default:
@@ -356,22 +453,38 @@ const cbs_name *cbs_next_name(const cbs_names *names, ttm_str text, const cbs_na
   return next == NONE ? NULL : &names->names.at[next];
 }
 
-/* From change `next` on, the first that is a call, or the first that is none. */
-static const cbs_change *change_from(const cbs_names *names, uint32_t next, bool call) {
-  while (next != NONE && (names->changes.at[next].kind == CBS_CHANGE_CALL) != call) next = names->changes.at[next].next;
+/* What a change is to those who look for it. */
+typedef enum { CHANGES, CALLS, ESCAPES } change_class;
+
+static change_class class_of(const cbs_change *change) {
+  return change->kind == CBS_CHANGE_CALL ? CALLS : change->kind > CBS_CHANGE_CALL ? ESCAPES : CHANGES;
+}
+
+/* From change `next` on, the first of its class. */
+static const cbs_change *change_from(const cbs_names *names, uint32_t next, change_class class) {
+  while (next != NONE && class_of(&names->changes.at[next]) != class) next = names->changes.at[next].next;
   return next == NONE ? NULL : &names->changes.at[next];
 }
 
 const cbs_change *cbs_next_call(const cbs_names *names, ttm_str function, const cbs_change *at) {
   uint32_t id = at ? 0 : ttm_intern_find(&names->texts, function);
-  return change_from(names, at ? at->next : id ? names->known.at[id].first_change : NONE, true);
+  return change_from(names, at ? at->next : id ? names->known.at[id].first_change : NONE, CALLS);
+}
+
+static const cbs_change *next_in_scope(const cbs_names *names, const cbs_name *name, const cbs_change *at,
+                                       change_class class) {
+  do {
+    at = change_from(names, at ? at->next : names->known.at[name->id].first_change, class);
+  } while (at && (at->node < name->node || !cbs_tree_within(names->tree, at->node, name->scope)));
+  return at;
 }
 
 const cbs_change *cbs_next_change(const cbs_names *names, const cbs_name *name, const cbs_change *at) {
-  do {
-    at = change_from(names, at ? at->next : names->known.at[name->id].first_change, false);
-  } while (at && (at->node < name->node || !cbs_tree_within(names->tree, at->node, name->scope)));
-  return at;
+  return next_in_scope(names, name, at, CHANGES);
+}
+
+const cbs_change *cbs_next_escape(const cbs_names *names, const cbs_name *name, const cbs_change *at) {
+  return next_in_scope(names, name, at, ESCAPES);
 }
 
 const cbs_name *cbs_names_find(const cbs_names *names, ttm_str text, cbs_node at) {

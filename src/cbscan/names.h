@@ -39,6 +39,8 @@ typedef enum cbs_change_kind {
   CBS_CHANGE_METHOD, /* x.method(...), also x.a.method(...) */
   CBS_CHANGE_ITEM,   /* x[i] = value */
   CBS_CHANGE_CALL,   /* x(...), also of a qualified name that ends in x */
+  CBS_CHANGE_ALIAS, /* &x, T& r = x: from here on it may change under another name; node is the expression or declaration */
+  CBS_CHANGE_PASSED, /* f(x): node is the call, value the argument */
 } cbs_change_kind;
 
 typedef struct cbs_change {
@@ -74,6 +76,12 @@ const cbs_change *cbs_next_call(const cbs_names *names, ttm_str function, const 
 /* What happens to a variable in its scope behind its declaration, in the order of the text. */
 const cbs_change *cbs_next_change(const cbs_names *names, const cbs_name *name, const cbs_change *at);
 
+/* Where it may be written to under another name, likewise. */
+const cbs_change *cbs_next_escape(const cbs_names *names, const cbs_name *name, const cbs_change *at);
+
+/* True for `const` and `constexpr` declarations and parameters. */
+bool cbs_is_const(const cbs_tree *tree, cbs_node declaration);
+
 /* The declaration a use at node `at` means, NULL when the file has none. */
 const cbs_name *cbs_names_find(const cbs_names *names, ttm_str text, cbs_node at);
 /* The declaration an identifier means; NULL also for any other node. */
@@ -83,6 +91,8 @@ const cbs_name *cbs_name_of(const cbs_names *names, cbs_node identifier);
 ttm_str cbs_name_last(const cbs_tree *tree, cbs_node n);
 /* The identifier a declarator declares (through pointers, references, arrays), 0 when there is none. */
 cbs_node cbs_declared_identifier(const cbs_tree *tree, cbs_node declarator);
+/* The variable that x, (x), x.a.b, x[i] and *x are about; 0. */
+cbs_node cbs_base_identifier(const cbs_tree *tree, cbs_node n);
 /* The function or lambda around a node, 0 at file scope. */
 cbs_node cbs_function_around(const cbs_tree *tree, cbs_node n);
 /* The outermost function around a node: lambdas belong to the function that holds them. */

@@ -70,6 +70,7 @@
   X(STRUCT, "struct_specifier")                          \
   X(ENUMERATOR, "enumerator")                            \
   X(PREPROC_DEF, "preproc_def")                          \
+  X(PREPROC_FUNCTION, "preproc_function_def")            \
   X(PREPROC_IF, "preproc_if")                            \
   X(PREPROC_IFDEF, "preproc_ifdef")                      \
   X(PREPROC_ELSE, "preproc_else")                        \

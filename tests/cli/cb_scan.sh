@@ -18,6 +18,28 @@ show ttmem cb scan fixed --check --md
 "$TTMEM" cb scan customer --check >/dev/null && fail "a deadlock, and exit 0"
 [ $? -le 1 ] || fail "a finding must exit 1"
 
+note a size that is written through a pointer
+mkdir -p written/kernels
+cat >written/host.cpp <<'END'
+void pick_depth(uint32_t* pages, uint32_t* tiles) { *pages = 8; *tiles = 4; }
+void build(Program& program, CoreCoord core) {
+    uint32_t pages = 1, tiles = 0;
+    pick_depth(&pages, &tiles);
+    CreateCircularBuffer(program, core, CircularBufferConfig(pages * 2048, {{tt::CBIndex::c_0, tt::DataFormat::Float16_b}}).set_page_size(tt::CBIndex::c_0, 2048));
+    CreateKernel(program, "kernels/reader.cpp", core, DataMovementConfig{});
+}
+END
+echo 'void kernel_main() { cb_reserve_back(tt::CBIndex::c_0, 4); cb_push_back(tt::CBIndex::c_0, 4); }' >written/kernels/reader.cpp
+"$TTMEM" cb scan written --check >.out || fail "a finding about a size that is not known"
+grep -q 'deadlock' .out && fail "a deadlock on a size that is not known"
+grep -q 'give them with -D NAME=VALUE: pages' .out || fail "the unknown name is not told"
+"$TTMEM" cb scan written --check -D pages=1 >/dev/null && fail "no deadlock with the size that was given"
+if [ -d "$TTMEM_SHARED/samples/answers/D1" ]; then
+  "$TTMEM" cb scan "$TTMEM_SHARED/samples/answers/D1" --check >/dev/null || fail "D1: certain of what is written through a pointer"
+else
+  echo "D1 left out: the samples are not here"
+fi
+
 note what is refused
 mkdir empty
 show ttmem cb scan
