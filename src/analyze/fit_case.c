@@ -24,21 +24,47 @@ static void say_failure(ttm_teller *t, const ttm_fit_case *c, uint32_t op) {
   if (c->at.n) ttm_say(&t->text, t->f, " at {}", TTM_TEXT(c->at));
 }
 
+/* "Fits on 8 chips, " of a program for a mesh. */
+static void say_verdict(ttm_teller *t, const ttm_fit_case *c, const char *verdict) {
+  ttm_buf_puts(&t->text, verdict);
+  if (c->chips > 1) ttm_say(&t->text, t->f, " on {}", TTM_PLURAL(c->chips, "chip"));
+  ttm_buf_puts(&t->text, ", ");
+}
+
+/* What the figures leave out. */
+static void tell_limits(ttm_teller *t, const ttm_fit_case *c) {
+  if (c->traces)
+    ttm_detail(
+        t,
+        "{} not captured, because ttnn cannot capture one on a mock board: whether TRACE memory suffices is unknown.",
+        TTM_PLURAL(c->traces, "trace"));
+  if (c->dram_least) ttm_detail(t, "Not all operations were recorded: the peaks are lower bounds.");
+}
+
+static void tell_fits(ttm_teller *t, const ttm_fit_case *c, ttm_basis basis) {
+  uint64_t left = ttm_sub_sat(c->dram_bank, c->dram_peak);
+  bool whole = !c->traces && !c->dram_least;
+  ttm_tell(t, "fit.fits", TTM_TOPIC_FAILURE, whole ? TTM_SEVERITY_OK : TTM_SEVERITY_WARNING, basis);
+  say_verdict(t, c, "Fits");
+  if (c->traces) ttm_say(&t->text, t->f, "apart from {}, ", TTM_PLURAL(c->traces, "trace"));
+  ttm_say(&t->text, t->f, "DRAM headroom {}{} per bank, {} per chip", TTM_WORDS(c->dram_least ? "≤ " : ""),
+          TTM_MB_OF(left), TTM_BYTES(ttm_mul_sat(left, c->dram_banks)));
+  ttm_tell_headline(t);
+}
+
 /* `op`: of a log, that failed; TTM_NONE. */
 static void tell_answer(ttm_teller *t, const ttm_fit_case *c, uint32_t op, ttm_basis basis) {
-  uint64_t left = c->dram_bank > c->dram_peak ? c->dram_bank - c->dram_peak : 0;
   if (c->fits == TTM_FITS_UNKNOWN) {
     ttm_tell(t, "fit.unknown", TTM_TOPIC_FAILURE, TTM_SEVERITY_UNKNOWN, basis);
     ttm_headline(t, "Unknown: {}", TTM_TEXT(c->why));
   } else if (!c->refused) {
-    ttm_tell(t, "fit.fits", TTM_TOPIC_FAILURE, TTM_SEVERITY_OK, basis);
-    ttm_headline(t, "Fits, DRAM headroom {} per bank, {} per chip", TTM_MB_OF(left),
-                 TTM_BYTES(ttm_mul_sat(left, c->dram_banks)));
+    tell_fits(t, c, basis);
   } else {
     bool fits = c->fits == TTM_FITS;
     ttm_tell(t, fits ? "fit.survived" : "fit.short", TTM_TOPIC_FAILURE,
              fits ? TTM_SEVERITY_WARNING : TTM_SEVERITY_FAILURE, basis);
-    ttm_buf_puts(&t->text, fits ? "Fits, the program went on after " : "Does not fit, ");
+    say_verdict(t, c, fits ? "Fits" : "Does not fit");
+    if (fits) ttm_buf_puts(&t->text, "the program went on after ");
     say_failure(t, c, op);
     ttm_tell_headline(t);
     ttm_tell_numbers(t, &c->what);
@@ -46,6 +72,7 @@ static void tell_answer(ttm_teller *t, const ttm_fit_case *c, uint32_t op, ttm_b
     if (basis != TTM_MEASURED && op == TTM_NONE && !c->operation.n)
       ttm_detail(t, "No operation of the log allocated this memory.");
   }
+  tell_limits(t, c);
 }
 
 /* ---- Of a run ------------------------------------------------------------------------------------------------------- */
@@ -85,8 +112,9 @@ static void take_failure(ttm_teller *t, ttm_fit_case *c, const ttm_incident_text
     c->dram_peak = what->allocated_per_bank;
 }
 
-/* The last refusal is the one that a program can have died of. */
+/* The refusal that ended the program, else the last one. */
 static void read_incidents(ttm_teller *t, ttm_fit_case *c) {
+  uint32_t fatal = t->p->capture.recording.fatal;
   for (size_t i = 0; i < t->f->incidents.n; i++) {
     const ttm_incident_finding *finding = &t->f->incidents.at[i];
     const ttm_incident *incident = &t->p->incidents.at[finding->incident];
@@ -94,52 +122,87 @@ static void read_incidents(ttm_teller *t, ttm_fit_case *c) {
     take_failure(t, c, &incident->what, finding->verdict, finding->shortfall);
     c->operation = c->at = c->way = (ttm_str){"", 0};
     name_op(t, c, incident->op);
-    if (!finding->obstacles.n) continue;
-    ttm_say_obstacles(&t->text, t->f, &finding->obstacles);
+    if (finding->obstacles.n) ttm_say_obstacles(&t->text, t->f, &finding->obstacles);
     c->way = keep_text(t);
+    if (finding->incident == fatal) break;
   }
 }
 
-/* Refused where the recorder does not look: in a thread, while a trace is captured, in another process. */
-static void read_last_words(ttm_teller *t, ttm_fit_case *c, const ttm_last_words *last) {
-  uint64_t shortfall;
-  ttm_verdict verdict = ttm_verdict_of(&last->incident, &shortfall);
-  take_failure(t, c, &last->incident, verdict, shortfall);
+static void read_place(ttm_teller *t, ttm_fit_case *c, const ttm_last_words *last) {
   if (!last->file.n) return;
   ttm_say(&t->text, t->f, "{}:{}", TTM_TEXT(last->file), TTM_LINE(last->line));
   c->at = keep_text(t);
 }
 
+/* Refused where nothing is recorded any more: the recorder gave up, or the process crashed. */
+static void read_last_words(ttm_teller *t, ttm_fit_case *c, const ttm_last_words *last) {
+  uint64_t shortfall;
+  ttm_verdict verdict = ttm_verdict_of(&last->incident, &shortfall);
+  take_failure(t, c, &last->incident, verdict, shortfall);
+  read_place(t, c, last);
+}
+
+/* Did the program die of what it was refused? Only the exception that ended it tells, or that nothing came after. */
+static ttm_fits judge(const ttm_fit_case *c, const ttm_recording *r) {
+  bool fatal = c->refused && r->fatal != TTM_NONE;
+  if (!c->exit_status) return fatal && r->in_thread ? TTM_FITS_NOT : TTM_FITS;
+  if (fatal && !r->in_thread) return TTM_FITS_NOT;
+  return c->refused && !r->own_error && !r->after_failure ? TTM_FITS_NOT : TTM_FITS_UNKNOWN;
+}
+
 static void measure(ttm_fit_case *out, const ttm_findings *f) {
   const ttm_capture *c = &f->profile->capture;
+  const ttm_recording *r = &c->recording;
   const ttm_core_use *use = &f->core_use;
+  bool told = c->tight_total[TTM_DRAM] != 0;
   out->measured = true;
-  out->operations = f->profile->ops.n;
+  out->operations = f->elements;
   out->dram_banks = c->board.dram_banks;
-  out->dram_bank = c->board.dram_bank_bytes;
-  out->dram_peak = use->peak_dram;
+  out->dram_bank = told ? c->tight_total[TTM_DRAM] : c->board.dram_bank_bytes;
+  out->dram_peak = told ? c->tight_peak[TTM_DRAM] : use->peak_dram;
   out->l1_core = use->limit;
   out->l1_peak = use->fullest.total;
   out->l1_tensors = use->peak_l1;
   out->l1_programs = use->peak_program_all;
   out->silent = c->empty_programs;
+  out->dram_least = ttm_recording_is_partial(r);
+  out->l1_least = out->dram_least || out->silent;
+  out->traces = r->traces;
+  out->processes = r->processes;
+  out->one_chip = r->chips == 1 && r->ended && !r->given_up && !r->asked_chips;
+  for (uint64_t chips = r->chips; chips; chips &= chips - 1) out->chips++;
 }
 
-static void say_why(ttm_teller *t, ttm_fit_case *c, ttm_str last) {
+static void say_end(ttm_teller *t, const ttm_fit_case *c) {
   if (c->exit_status > 128)
-    ttm_buf_printf(&t->text, "the program was ended by signal %d", c->exit_status - 128);
+    ttm_buf_printf(&t->text, "was ended by signal %d", c->exit_status - 128);
   else if (c->exit_status)
-    ttm_buf_printf(&t->text, "the program ended with exit status %d", c->exit_status);
+    ttm_buf_printf(&t->text, "ended with exit status %d", c->exit_status);
   else
-    ttm_buf_puts(&t->text, "the program succeeded");
-  ttm_buf_puts(&t->text, c->measured ? "; no device memory was refused" : " and opened no ttnn device");
-  if (last.n && c->exit_status) ttm_say(&t->text, t->f, ": {}", TTM_TEXT(last));
+    ttm_buf_puts(&t->text, "succeeded");
+}
+
+static void say_why(ttm_teller *t, ttm_fit_case *c, const ttm_last_words *last) {
+  uint64_t after = t->p ? t->p->capture.recording.after_failure : 0;
+  ttm_buf_puts(&t->text, "the program ");
+  if (c->refused) {
+    ttm_buf_puts(&t->text, "caught ");
+    say_failure(t, c, TTM_NONE);
+    ttm_say(&t->text, t->f, ", went on for {} and then ", TTM_PLURAL(after, "operation"));
+  }
+  say_end(t, c);
+  if (!c->refused)
+    ttm_buf_puts(&t->text, c->measured ? "; no device memory was refused" : " and opened no ttnn device");
+  if (!c->refused && c->measured && last->memory)
+    ttm_buf_puts(&t->text, ", the memory error that it printed is of no recorded operation");
+  if (last->sentence.n && c->exit_status) ttm_say(&t->text, t->f, ": {}", TTM_TEXT(last->sentence));
   c->why = keep_text(t);
 }
 
 static const ttm_fit_case NOTHING = {.exit_status = -1,
                                      .largest_batch = TTM_UNKNOWN,
                                      .why = TTM_LIT(""),
+                                     .run_on = TTM_LIT(""),
                                      .operation = TTM_LIT(""),
                                      .at = TTM_LIT(""),
                                      .way = TTM_LIT("")};
@@ -159,12 +222,23 @@ int ttm_fit_cases_add_run(ttm_fit_cases *all, const char *board, const ttm_findi
   c.exit_status = exit_status;
   c.board = keep(&t, ttm_str_of(board));
   if (f) {
+    const ttm_recording *r = &f->profile->capture.recording;
     measure(&c, f);
     read_incidents(&t, &c);
-    if (!c.refused && exit_status && last->memory) read_last_words(&t, &c, last);
+    if (c.refused && !c.operation.n) read_place(&t, &c, last);
+    if (!c.refused && exit_status && last->memory && (r->given_up || !r->ended)) read_last_words(&t, &c, last);
+    c.fits = judge(&c, r);
+    c.survived = c.refused && c.fits != TTM_FITS_NOT;
   }
-  c.fits = f && !exit_status ? TTM_FITS : f && c.refused ? TTM_FITS_NOT : TTM_FITS_UNKNOWN;
-  if (c.fits == TTM_FITS_UNKNOWN) say_why(&t, &c, last->sentence);
+  if (c.fits == TTM_FITS_UNKNOWN) say_why(&t, &c, last);
+  return add(all, &t, &c, TTM_NONE, TTM_MEASURED);
+}
+
+int ttm_fit_cases_add_same(ttm_fit_cases *all, const char *board, size_t like) {
+  ttm_teller t = {.out = &all->said};
+  ttm_fit_case c = all->at.at[like];
+  c.run_on = c.board;
+  c.board = keep(&t, ttm_str_of(board));
   return add(all, &t, &c, TTM_NONE, TTM_MEASURED);
 }
 
@@ -180,10 +254,11 @@ int ttm_fit_cases_add_left_out(ttm_fit_cases *all, const char *board, const char
 int ttm_fit_cases_end(ttm_fit_cases *all) {
   ttm_teller t = {.out = &all->said};
   uint64_t silent = 0;
-  bool any = false;
+  bool any = false, same = false;
   for (size_t i = 0; i < all->at.n; i++) {
     silent = all->at.at[i].silent > silent ? all->at.at[i].silent : silent;
     any |= all->at.at[i].measured;
+    same |= all->at.at[i].run_on.n != 0;
   }
   if (!any) return TTM_OK;
   ttm_tell(&t, "fit.confidence", TTM_TOPIC_INPUT, TTM_SEVERITY_NOTE, TTM_MEASURED);
@@ -192,8 +267,9 @@ int ttm_fit_cases_end(ttm_fit_cases *all) {
       &t,
       "Figures are of one chip. DRAM counts tensors and kernels, L1 counts tensors, circular and dataflow buffers. "
       "The peak of a program that does not fit is the one before its failure.");
+  if (same) ttm_detail(&t, "The program uses one chip: boards with the same chip were run once.");
   if (silent)
-    ttm_detail(&t, "The buffers of {} were not recorded: the L1 peak may be higher.", TTM_PLURAL(silent, "program"));
+    ttm_detail(&t, "The buffers of {} were not recorded: the L1 peak is a lower bound.", TTM_PLURAL(silent, "program"));
   ttm_buf_free(&t.text);
   return t.failed ? TTM_ENOMEM : TTM_OK;
 }

@@ -9,7 +9,7 @@
 #include "parse/last_words.h"
 
 typedef enum ttm_fits {
-  TTM_FITS_UNKNOWN, /* the program failed for another reason than memory, or opened no device */
+  TTM_FITS_UNKNOWN, /* the program failed for another reason than memory, went on after a failure and ended badly, or opened no device */
   TTM_FITS_NOT,
   TTM_FITS,
 } ttm_fits;
@@ -28,10 +28,17 @@ typedef struct ttm_fit_case {
   uint64_t l1_tensors;           /* peak of tensors alone */
   uint64_t l1_programs;          /* peak of circular and dataflow buffers alone */
   uint64_t clashes;              /* buffers of a program that met an L1 tensor, or the end of L1 */
-  uint64_t silent;               /* programs whose buffers the recording does not show: the L1 peak may be higher */
-  uint64_t largest_batch;        /* of a replay, as ttm_fit_board has it; TTM_UNKNOWN */
-  bool refused;                  /* the members below are there; with TTM_FITS the program went on all the same */
-  ttm_incident_text what;        /* of a replay: without the message */
+  uint64_t silent;               /* programs whose buffers the recording does not show */
+  bool dram_least, l1_least;     /* the peak is a lower bound: not everything was recorded */
+  uint64_t traces;               /* that a mock board could not capture: TRACE is not counted */
+  uint64_t chips;                /* that the program opened; 0 when not known */
+  uint64_t processes;            /* that used a device; 0 when not known */
+  bool one_chip;  /* the program used the first chip and did not ask for others: the same on every board with it */
+  ttm_str run_on; /* board on which it ran, another one with the same chip; empty: this one */
+  uint64_t largest_batch; /* of a replay, as ttm_fit_board has it; TTM_UNKNOWN */
+  bool refused;           /* the members below are there ... */
+  bool survived;          /* ... and the program went on all the same */
+  ttm_incident_text what; /* of a replay: without the message */
   ttm_verdict verdict;
   uint64_t shortfall;
   ttm_str operation; /* "ttnn.add"; empty when unknown */
@@ -52,6 +59,8 @@ void ttm_fit_cases_free(ttm_fit_cases *all);
  * last tells why it ended, and of a refusal that the recording does not show. 0 or TTM_ENOMEM. */
 int ttm_fit_cases_add_run(ttm_fit_cases *all, const char *board, const ttm_findings *f, int exit_status,
                           const ttm_last_words *last);
+/* Adds a board with the chip of another one, on which a program of one chip ran: case number `like`. 0 or TTM_ENOMEM. */
+int ttm_fit_cases_add_same(ttm_fit_cases *all, const char *board, size_t like);
 /* Adds a board on which the program was not run, since it would end as on `like`. 0 or TTM_ENOMEM. */
 int ttm_fit_cases_add_left_out(ttm_fit_cases *all, const char *board, const char *like);
 /* Ends a list of runs: says what the answers are worth. 0 or TTM_ENOMEM. */

@@ -93,6 +93,20 @@ static int run_board(ttm_fit_series *series, const char *board, ttm_launch_optio
   return status;
 }
 
+/* An earlier board with the same chip on which the program used one chip and got an answer; the number of cases: none. */
+static size_t find_same(const ttm_fit_series *series, const char *name) {
+  const ttm_board *board = ttm_board_find(ttm_str_of(name));
+  size_t i = 0;
+  for (; i < series->cases.at.n; i++) {
+    const ttm_fit_case *c = &series->cases.at.at[i];
+    const ttm_board *other = ttm_board_find(c->board);
+    if (board && other && c->one_chip && c->fits != TTM_FITS_UNKNOWN && !c->run_on.n && board->arch == other->arch &&
+        board->dram_banks == other->dram_banks && board->grid_x == other->grid_x && board->grid_y == other->grid_y)
+      break;
+  }
+  return i;
+}
+
 /* ---- All of them --------------------------------------------------------------------------------------------------- */
 
 /* 128 + a signal that asks to end and arrived between two programs; 0. */
@@ -125,6 +139,11 @@ int ttm_fit_series_run(ttm_fit_series *series, char *const *words, const ttm_lau
   pthread_sigmask(SIG_SETMASK, NULL, &mask);
   for (size_t i = 0; i < series->boards.n && !status && go_on && !series->interrupted; i++) {
     char headline[PATH_MAX + 64];
+    size_t same = find_same(series, series->boards.at[i]);
+    if (same < series->cases.at.n) {
+      if (ttm_fit_cases_add_same(&series->cases, series->boards.at[i], same)) return ttm_error_nomem(err);
+      continue;
+    }
     snprintf(headline, sizeof headline, "%s, %zu of %zu: running", series->boards.at[i], i + 1, series->boards.n);
     options.headline = headline;
     status = run_board(series, series->boards.at[i], &options, &go_on, err);

@@ -12,6 +12,11 @@ static bool is_exception(ttm_str line) {
   return false;
 }
 
+/* "2026-11-16 02:43:41.150 | info     |   UMD | ...": the runtime's own, not the program's. */
+static bool is_logged(ttm_str line) {
+  return line.n && line.p[0] >= '0' && line.p[0] <= '9' && ttm_str_contains(ttm_str_first(line, 40), TTM_LIT(" | "));
+}
+
 /* `  File "model.py", line 17, in forward`: one of the user's own. */
 static void read_frame(ttm_last_words *out, ttm_str line) {
   line = ttm_str_trim(line);
@@ -20,7 +25,8 @@ static void read_frame(ttm_last_words *out, ttm_str line) {
   if (end == TTM_NOT_FOUND) return;
   ttm_str file = ttm_str_first(line, end);
   line = ttm_str_from(line, end + 8);
-  bool library = ttm_str_contains(file, TTM_LIT("-packages/")) || ttm_str_starts(file, TTM_LIT("<"));
+  bool library = ttm_str_contains(file, TTM_LIT("-packages/")) || ttm_str_starts(file, TTM_LIT("<")) ||
+                 ttm_str_contains(file, TTM_LIT("/hook/ttmem_")); /* of `ttmem run` */
   uint64_t number;
   if (library || !ttm_str_take_u64(&line, &number)) return;
   out->file = file;
@@ -42,7 +48,7 @@ void ttm_last_words_read(ttm_last_words *out, ttm_str text) {
       out->memory = true;
       out->incident = incident;
     }
-    if (trimmed.n) last = trimmed;
+    if (trimmed.n && !is_logged(trimmed)) last = trimmed;
     before = trimmed;
   }
   out->sentence = exception.n ? exception : last;

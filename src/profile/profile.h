@@ -275,6 +275,9 @@ typedef struct ttm_recording {
   uint64_t total[TTM_MEMORIES]; /* ... bytes of each */
 } ttm_recording;
 
+/* True when operations are missing in it: peaks are lower bounds. */
+static inline bool ttm_recording_is_partial(const ttm_recording *r) { return r->given_up || r->lost || r->elsewhere; }
+
 /* Devices that are told apart. Nobody has that many which are no mesh; what a broken capture names beyond them counts as the first. */
 enum { TTM_CAPTURE_DEVICES = 64 };
 

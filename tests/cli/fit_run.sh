@@ -24,7 +24,8 @@ echo "loading on $TTMEM_BOARD"
   l1_bank=$((l1 - base))
   printf '{"ttmem_recording":1,"metadata":{"version":"0.81.1"},"devices":[{"device_id":0,"arch":"%s","chips":1,"worker_l1_size":%d,"l1_num_banks":64,' $arch $l1
   printf '"l1_bank_size":%d,"address_at_first_l1_cb_buffer":%d,"cb_limit":%d,"num_x_compute_cores":%d,"num_y_compute_cores":8}],' $l1_bank $base $l1_bank $cores
-  printf '"program":["model.py"],"board":"%s",\n"graph":[\n{"node_type":"piece","params":{}}' $TTMEM_BOARD
+  printf '"program":["model.py"],"board":"%s",\n"graph":[\n{"node_type":"recording_begin","params":{}}' $TTMEM_BOARD
+  printf ',\n{"node_type":"device_open","params":{"device_id":0,"chips":%d}}' $([ "$end" = mesh ] && echo 3 || echo 1)
   printf ',\n{"node_type":"memory_view","params":{"device_id":0,"buffer_type":0,"num_banks":%d,"total_bytes_per_bank":%d,"allocated_per_bank":0,"largest_free_per_bank":%d}}' $banks $bank $bank
   i=0 used=0 failed=
   while [ $i -lt $wanted ]; do
@@ -43,11 +44,23 @@ echo "loading on $TTMEM_BOARD"
   done
   [ "$end" != clash ] || failed="Statically allocated circular buffers in program 3 clash with L1 buffers on core range [0-0 - 7-7]. L1 buffer allocated at 300032 and static circular buffer region ends at 310272"
   [ -z "$failed" ] || printf ',\n{"node_type":"failure","params":{"id":%d,"name":"ttnn.empty","type":"RuntimeError","message":"%s"}}' $i "$failed"
-  printf ',\n{"node_type":"recording_end","params":{"reason":"exit","operations":%d,"elsewhere":0}}\n]}\n' $i
+  asked=0 traces=0 reason=exit
+  case $end in
+    two|later) asked=1 ;;
+    trace) traces=1 ;;
+    thread|gave_up) reason="ValueError: the recorder failed" ;;
+    assert)
+      for i in 90 91 92; do printf ',\n{"node_type":"operation","params":{"id":%d,"name":"ttnn.relu","at":"model.py:%d","function":"load"}}' $i $i; done
+      printf ',\n{"node_type":"uncaught","params":{"type":"AssertionError","failure":0,"in_thread":0}}' ;;
+    died) printf ',\n{"node_type":"uncaught","params":{"type":"RuntimeError","failure":%d,"in_thread":1}}' $i ;;
+  esac
+  printf ',\n{"node_type":"recording_end","params":{"reason":"%s","operations":%d,"traces":%d,"asked_chips":%d}}' "$reason" $i $traces $asked
 } >"$TTMEM_RECORDING"
-[ -z "$failed" ] || [ "$end" = caught ] || { printf 'RuntimeError: TT_FATAL @ bank_manager.cpp:514: false\ninfo:\n%s\n' "$failed"; exit 1; }
+[ -z "$failed" ] || [ "$end" = caught ] || [ "$end" = assert ] || [ "$end" = died ] || { printf 'RuntimeError: TT_FATAL @ bank_manager.cpp:514: false\ninfo:\n%s\n' "$failed"; exit 1; }
 case $end in
   three) echo "ValueError: no such layer"; exit 3 ;;
+  assert) echo "AssertionError: PCC too low"; exit 1 ;;
+  printed) echo "yesterday: $(sed -n 's/.*(\(Out of Memory: .*\))/\1/p' yesterday)"; echo "AssertionError: PCC too low"; exit 1 ;;
   killed) kill -9 $$ ;;
   thread) # memory ended where the recorder does not look
     printf 'Traceback (most recent call last):\n  File "model.py", line 77, in <module>\n  File "/lib/python3/site-packages/ttnn/x.py", line 3, in y\n'
@@ -57,6 +70,7 @@ esac
 exit 0
 MODEL
 
+echo "(Out of Memory: Not enough space to allocate 1024 B L1 buffer across 64 banks, where each bank needs to store 32 B, but bank size is 16 B)" >yesterday
 show ttmem fit -- sh model.sh 60
 show ttmem fit --json --board n150,p150 -- sh model.sh 60
 note "one board's verdict is the exit status; any case, said once"
@@ -67,8 +81,17 @@ note "memory of a core"
 show ttmem fit -q --board n150 -- sh model.sh 1 clash
 note "refused, and the program went on"
 show ttmem fit -q --board n150 -- sh model.sh 60 caught
-note "refused where the recorder does not look"
+show ttmem fit -q --board n150 -- sh model.sh 60 assert
+note "refused in a thread, which died of it"
+show ttmem fit -q --board n150 -- sh model.sh 60 died
+note "an old message that is only printed"
+show ttmem fit -q --board n150 -- sh model.sh 1 printed
+note "the recorder gave up"
+show ttmem fit -q --board n150 -- sh model.sh 1 gave_up
 show ttmem fit -q --board n150 -- sh model.sh 1 thread
+note "a trace; two chips of a mesh, which every board has to run"
+show ttmem fit -q --board n150 -- sh model.sh 1 trace
+show ttmem fit -q --board n300,t3k -- sh model.sh 1 mesh
 note "not for lack of memory"
 show ttmem fit -q -- sh model.sh 1 early
 show ttmem fit --board n150,n300,t3k -- sh model.sh 3 later

@@ -43,6 +43,11 @@ static void the_user_s_frame(void **state) {
   ttm_last_words words = read_text(TRACE "RuntimeError: x\n");
   assert_true(ttm_str_eq(words.file, TTM_LIT("/home/me/layers.py")));
   assert_int_equal(words.line, 17);
+  words = read_text(TRACE "  File \"/tmp/ttmem-run-1-x/hook/ttmem_recorder.py\", line 343, in call\n");
+  assert_int_equal(words.line, 17); /* what `ttmem run` puts around the program is not the program */
+  words =
+      read_text("stopped\n2026-11-16 02:43:41.150 | info     |             UMD | Closing devices (cluster.cpp:1213)\n");
+  assert_true(ttm_str_eq(words.sentence, TTM_LIT("stopped")));
   words = read_text(TRACE "Traceback (most recent call last):\n  File \"<string>\", line 1, in f\n");
   assert_int_equal(words.file.n, 0); /* of another traceback */
   assert_int_equal(read_text("  File \"x.py\", line y\n  File \"z.py\n").file.n, 0);

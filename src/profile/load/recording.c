@@ -162,7 +162,7 @@ static int on_failure(ttm_capture_loader *l, const ttm_capture_node *node) {
                      (uint32_t)(l->profile->incidents.n - 1));
 }
 
-/* The last of them counts; of the first process, whose end is the program's, if there are several. */
+/* The last of them counts. An error of the program's own says nothing of a failure in another process. */
 static int on_uncaught(ttm_capture_loader *l, const ttm_capture_node *node) {
   ttm_recording *r = recording_of(l);
   bool in_thread = ttm_node_get(node, TTM_PARAM_IN_THREAD, 0) != 0;
@@ -172,7 +172,7 @@ static int on_uncaught(ttm_capture_loader *l, const ttm_capture_node *node) {
     r->fatal = incident;
     r->in_thread = in_thread;
   }
-  if (!in_thread) r->own_error = incident == TTM_NONE;
+  if (!in_thread) r->own_error = incident == TTM_NONE && l->failed_process == ttm_recording_lane(l)->process;
   return TTM_OK;
 }
 

@@ -25,18 +25,57 @@ static void put_batch(ttm_doc *d, uint64_t batch) {
     ttm_doc_cell(d, "-");
 }
 
-static void put_row(ttm_doc *d, const ttm_fit_case *c, bool replayed, bool per_chip) {
+/* `bound`: "≥ " or "≤ " when not everything was recorded; NULL: the figure is exact. */
+static void put_figure(ttm_doc *d, const char *bound, double value) {
+  ttm_buf cell = {0};
+  if (!bound || isnan(value)) return ttm_doc_cell_mb(d, value);
+  ttm_buf_puts(&cell, bound);
+  ttm_put_mb(&cell, value);
+  ttm_doc_cell_text(d, ttm_buf_str(&cell));
+  d->out->failed |= cell.failed;
+  ttm_buf_free(&cell);
+}
+
+/* Columns that only some lists have. */
+typedef struct columns {
+  bool batch, chips, run_on, per_chip;
+} columns;
+
+static columns columns_of(const ttm_fit_cases *all, bool per_chip) {
+  columns out = {.batch = all->replayed, .per_chip = per_chip};
+  for (size_t i = 0; i < all->at.n; i++) {
+    out.chips |= all->at.at[i].chips > 1;
+    out.run_on |= all->at.at[i].run_on.n != 0;
+  }
+  return out;
+}
+
+static void begin_table(ttm_doc *d, columns has) {
+  const char *heads[10] = {"Board", "Fits", ">DRAM peak", ">Capacity", ">Headroom", ">L1 peak", ">Capacity"};
+  size_t n = 7;
+  if (has.batch) heads[n++] = ">Largest batch";
+  if (has.chips) heads[n++] = ">Chips";
+  if (has.run_on) heads[n++] = "Run on";
+  ttm_doc_table(d, heads, n);
+}
+
+static void put_row(ttm_doc *d, const ttm_fit_case *c, columns has) {
   static const char *const answers[] = {[TTM_FITS_UNKNOWN] = "?", [TTM_FITS_NOT] = "no", [TTM_FITS] = "yes"};
-  uint64_t times = per_chip ? c->dram_banks : 1;
-  double unit = per_chip ? TTM_MB * 1024 : TTM_MB;
+  const char *least = d->utf8 ? "≥ " : ">= ", *most = d->utf8 ? "≤ " : "<= ";
+  uint64_t times = has.per_chip ? c->dram_banks : 1;
+  double unit = has.per_chip ? TTM_MB * 1024 : TTM_MB;
   ttm_doc_cell_text(d, c->board);
   ttm_doc_cell(d, "%s", answers[c->fits]);
-  ttm_doc_cell_mb(d, c->measured ? (double)ttm_mul_sat(c->dram_peak, times) / unit : NAN);
+  put_figure(d, c->dram_least ? least : NULL, c->measured ? (double)ttm_mul_sat(c->dram_peak, times) / unit : NAN);
   ttm_doc_cell_mb(d, c->measured ? (double)ttm_mul_sat(c->dram_bank, times) / unit : NAN);
-  ttm_doc_cell_mb(d, c->measured && c->fits == TTM_FITS ? (double)ttm_mul_sat(headroom(c), times) / unit : NAN);
-  ttm_doc_cell_mb(d, c->measured ? (double)c->l1_peak / 1024 : NAN);
+  put_figure(d, c->dram_least ? most : NULL,
+             c->measured && c->fits == TTM_FITS ? (double)ttm_mul_sat(headroom(c), times) / unit : NAN);
+  put_figure(d, c->l1_least ? least : NULL, c->measured ? (double)c->l1_peak / 1024 : NAN);
   ttm_doc_cell_mb(d, c->measured ? (double)c->l1_core / 1024 : NAN);
-  if (replayed) put_batch(d, c->largest_batch);
+  if (has.batch) put_batch(d, c->largest_batch);
+  if (has.chips && c->chips) ttm_doc_cell(d, "%llu", (unsigned long long)c->chips);
+  if (has.chips && !c->chips) ttm_doc_cell(d, "-");
+  if (has.run_on) ttm_doc_cell_text(d, c->run_on.n ? c->run_on : c->measured ? c->board : TTM_LIT("-"));
 }
 
 static bool same_answer(const ttm_statement *a, const ttm_statement *b) {
@@ -62,11 +101,10 @@ static void put_answer(ttm_doc *d, const ttm_fit_cases *all, size_t i) {
 }
 
 int ttm_fit_write(ttm_doc *d, const ttm_fit_cases *all, bool per_chip) {
-  static const char *const heads[] = {"Board",     "Fits",     ">DRAM peak", ">Capacity",
-                                      ">Headroom", ">L1 peak", ">Capacity",  ">Largest batch"};
+  columns has = columns_of(all, per_chip);
   ttm_doc_line(d, per_chip ? "DRAM in GB per chip, L1 in KB per core" : "DRAM in MB per bank, L1 in KB per core");
-  ttm_doc_table(d, heads, all->replayed ? 8 : 7);
-  for (size_t i = 0; i < all->at.n; i++) put_row(d, &all->at.at[i], all->replayed, per_chip);
+  begin_table(d, has);
+  for (size_t i = 0; i < all->at.n; i++) put_row(d, &all->at.at[i], has);
   ttm_doc_table_end(d);
   for (size_t i = 0; i < all->at.n; i++) put_answer(d, all, i);
   if (all->said.at.n > all->at.n) {
@@ -91,7 +129,7 @@ static void json_failure(ttm_json *j, const ttm_fit_case *c) {
   ttm_json_put_known(j, "largest_free_block_B", c->what.largest_free_block);
   ttm_json_put_known(j, "shortfall_B", c->shortfall);
   ttm_json_put_name(j, "verdict", ttm_verdict_name(c->verdict));
-  ttm_json_put_bool(j, "survived", c->fits == TTM_FITS);
+  ttm_json_put_bool(j, "survived", c->survived);
   ttm_json_put_known_str(j, "message", c->what.text);
   ttm_json_end(j);
 }
@@ -114,12 +152,18 @@ static void json_case(ttm_json *j, const ttm_fit_case *c, const ttm_statement *s
   ttm_json_put_known(j, "headroom_dram_per_bank_B", headroom(c) | unknown);
   ttm_json_put_known(j, "dram_banks", c->dram_banks | unknown);
   ttm_json_put_known(j, "peak_dram_B", ttm_mul_sat(c->dram_peak, c->dram_banks) | unknown);
+  ttm_json_put_bool(j, "peak_dram_is_lower_bound", c->dram_least);
   ttm_json_put_known(j, "peak_l1_per_core_B", c->l1_peak | unknown);
+  ttm_json_put_bool(j, "peak_l1_is_lower_bound", c->l1_least);
   ttm_json_put_known(j, "capacity_l1_per_core_B", c->l1_core | unknown);
   ttm_json_put_known(j, "peak_l1_tensors_per_core_B", c->l1_tensors | unknown);
   ttm_json_put_known(j, "peak_l1_programs_per_core_B", c->l1_programs | unrecorded);
   ttm_json_put_known(j, "l1_clashes", c->clashes | unrecorded);
   ttm_json_put_known(j, "programs_not_recorded", c->silent | unrecorded);
+  ttm_json_put_known(j, "traces_not_captured", c->traces | unrecorded);
+  ttm_json_put_known(j, "chips", c->chips ? c->chips : TTM_UNKNOWN);
+  ttm_json_put_known(j, "processes", c->processes ? c->processes : TTM_UNKNOWN);
+  ttm_json_put_known_str(j, "run_on", c->run_on);
   ttm_json_put_known(j, "operations", c->operations | unknown);
   ttm_json_put_known(j, "largest_batch", c->largest_batch);
   ttm_json_put_known(j, "exit_status", c->exit_status < 0 ? TTM_UNKNOWN : (uint64_t)c->exit_status);

@@ -21,6 +21,7 @@ import dis
 import itertools
 import json
 import os
+import signal
 import sys
 import threading
 import time
@@ -181,6 +182,10 @@ class Recorder:
         self.file = File(self.path, encode(head)[:-1] + ',\n"graph":[\n' + encode(node("recording_begin")))
         self.base = 0 if self.file.first else os.getpid() * MOST_LANES
         atexit.register(self.finish, "exit")
+        workers = sys.modules.get("multiprocessing.process")
+        if workers and workers.parent_process() and threading.current_thread() is threading.main_thread():
+            if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:  # how a pool ends its workers
+                signal.signal(signal.SIGTERM, self.terminated)
 
     def put(self, lane, nodes):
         """The first says whose they are: `lane` is left out for the first thread of the first process."""
@@ -536,6 +541,11 @@ class Recorder:
         if not failure and isinstance(error, Exception) and not is_raised(error):  # by ttnn, where nothing is wrapped
             self.put(lane, [node("failure", id=0, type=type(error).__name__, message=message_of(error))])
         self.put(lane, [node("uncaught", type=type(error).__name__, failure=failure, in_thread=int(in_thread))])
+
+    def terminated(self, number, _):
+        self.finish("exit")
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
 
     def finish(self, reason):
         self.guarded(self.finish_file, reason)
