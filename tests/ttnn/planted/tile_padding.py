@@ -10,7 +10,8 @@ TOKENS = 98304
 SHAPE = [TOKENS, 1] if FIXED else [TOKENS, 1, 1, 1]
 device = ttnn.open_device(device_id=0)
 scale = ttnn.empty(SHAPE, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
-x = ttnn.empty([1, 1, 8192, 4096], dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
-y = ttnn.relu(x)
 root = ttnn.sqrt(scale)
+ttnn.deallocate(root)
+x = ttnn.empty([1, 8, 8192, 4096], dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+y = ttnn.relu(x)
 ttnn.close_device(device)
