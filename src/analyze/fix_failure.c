@@ -99,7 +99,8 @@ static void add_dtype(const oom *o) {
     add(o->out, (ttm_remedy){.kind = TTM_FIX_DTYPE,
                              .check = sure ? TTM_FIX_DERIVED : TTM_FIX_ESTIMATED,
                              .bytes = need,
-                             .dtype = TILES[t].name});
+                             .dtype = TILES[t].name,
+                             .op = o->incident->op});
     return;
   }
 }

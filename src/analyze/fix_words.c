@@ -205,6 +205,11 @@ static void paste_weights(ttm_buf *out, const ttm_findings *f, const ttm_remedy 
 void ttm_say_paste(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r) {
   bool captured = f && f->profile->kind == TTM_LOG_CAPTURE;
   if (f && r->kind == TTM_FIX_WEIGHTS) paste_weights(out, f, r);
+  if (captured && r->kind == TTM_FIX_DTYPE && r->op < f->profile->ops.n)
+    put_call(out, f, r->op,
+             !strcmp(r->dtype, "bf16")   ? "dtype=ttnn.bfloat16"
+             : !strcmp(r->dtype, "bfp8") ? "dtype=ttnn.bfloat8_b"
+                                         : "dtype=ttnn.bfloat4_b");
   if (captured && r->kind == TTM_FIX_ROW_MAJOR && r->row != TTM_NONE)
     put_call(out, f, r->op, "layout=ttnn.ROW_MAJOR_LAYOUT");
 }

@@ -72,20 +72,20 @@ static bool could_be_freed(const ttm_profile *p, const ttm_tensor *row) {
   return !ttm_op_brings(ttm_profile_string(p, ttm_op_text_of(p, row->birth)->name)) || ttm_op_is_conversion(last);
 }
 
-/* How late a tensor is freed; 0 when it is not, or too small, or may have a view. */
-static uint32_t gap_of(const search *s, uint32_t tensor) {
+/* How many operations late a tensor is freed, `least` or more; 0 when it is not, or too small, or may have a view. */
+static uint32_t gap_of(const search *s, uint32_t tensor, uint32_t least) {
   const ttm_profile *p = s->p;
   const ttm_tensor *row = &p->tensors.at[tensor];
   if (row->self != tensor || row->birth >= p->ops.n) return 0;
   bool freed = row->freed_by < p->ops.n;
   if (!freed && !could_be_freed(p, row)) return 0;
   uint32_t end = freed ? row->freed_by : (uint32_t)p->ops.n - 1;
-  if (end <= row->last_use + LEAST_GAP || p->ops.at[row->birth].flags & TTM_OP_CONST_EVAL) return 0;
+  if (end <= row->last_use + least || p->ops.at[row->birth].flags & TTM_OP_CONST_EVAL) return 0;
   if (freed && p->ops.at[end].flags & TTM_OP_RETAINED) return 0;
   uint32_t call = p->ops.at[row->birth].call;
   if (call < p->calls.n && p->calls.at[call].rank != s->rank) return 0;
   uint32_t gap = ttm_elements_between(s->f, row->last_use, end);
-  if (gap < LEAST_GAP || bank_bytes(s, tensor) < s->least_bytes) return 0;
+  if (gap < least || bank_bytes(s, tensor) < s->least_bytes) return 0;
   /* A capture knows a view by the buffer it lies in: its uses are the buffer's. */
   return !s->device.buffers && ttm_op_may_view(p, row->last_use) ? 0 : gap;
 }
@@ -141,13 +141,16 @@ static int by_op(const void *a, const void *b) {
   return x->tensor < y->tensor ? -1 : x->tensor > y->tensor;
 }
 
+/* Who frees a result there frees it every time, also where it is hardly late: at the end of a loop. */
 static int collect(search *s, edge_list *edges) {
   const ttm_profile *p = s->p;
+  for (size_t i = 0; i < s->out->n; i++) s->out->late[i].times = 0;
   for (uint32_t t = 0; t < p->tensors.n; t++) {
     uint32_t birth = p->tensors.at[t].birth;
     uint32_t group = birth < p->ops.n ? s->ops.of_text[p->ops.at[birth].text] : 0;
     uint32_t row = group ? s->rows.at[group] : TTM_NONE;
-    if (row == TTM_NONE || !gap_of(s, t)) continue;
+    if (row == TTM_NONE || !gap_of(s, t, 1)) continue;
+    s->out->late[row].times++;
     edge first = {p->tensors.at[t].last_use, row, t, bank_bytes(s, t), false}, last = first;
     last.op = p->tensors.at[t].freed_by;
     last.ends = true;
@@ -277,7 +280,7 @@ int ttm_lifetimes_make(ttm_lifetimes *out, const ttm_findings *f) {
   int status = ttm_op_groups_init(&s.ops, p);
   if (!status) status = ttm_one_device_make(&s.device, p, f->alive_set[TTM_DRAM].device);
   for (uint32_t t = 0; t < p->tensors.n && !status; t++) {
-    uint32_t gap = gap_of(&s, t);
+    uint32_t gap = gap_of(&s, t, LEAST_GAP);
     if (gap) status = note(&s, t, gap);
   }
   if (!status) status = rank_groups(&s);
