@@ -32,6 +32,7 @@ void ttm_profile_free(ttm_profile *p) {
   ttm_vec_free(&p->incidents);
   ttm_vec_free(&p->capture.buffers);
   ttm_vec_free(&p->capture.events);
+  ttm_vec_free(&p->capture.uses);
   ttm_intern_free(&p->strings);
   ttm_free(p);
 }

@@ -210,6 +210,11 @@ typedef enum ttm_buffer_event_kind {
   TTM_EVENT_OPENED,   /* recordings: a device was opened, empty */
 } ttm_buffer_event_kind;
 
+/* An operation takes a tensor that it did not make. */
+typedef struct ttm_tensor_use {
+  uint32_t op, tensor;
+} ttm_tensor_use;
+
 /* The word a node has under "type": tt-metal's extractors go by it. */
 typedef enum ttm_type_word { TTM_WORD_NONE, TTM_WORD_DRAM, TTM_WORD_L1, TTM_WORD_OTHER } ttm_type_word;
 
@@ -284,6 +289,7 @@ enum { TTM_CAPTURE_DEVICES = 64 };
 typedef struct ttm_capture {
   TTM_VEC(ttm_buffer) buffers;
   TTM_VEC(ttm_buffer_event) events;
+  TTM_VEC(ttm_tensor_use) uses; /* by operation */
   ttm_capture_board board;
   bool report;      /* the report object, not the bare array */
   bool normal;      /* made in run mode NORMAL: something has an address or was executed */

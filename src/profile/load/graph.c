@@ -121,7 +121,10 @@ static void note_use(ttm_capture_loader *l, uint32_t tensor, uint32_t function, 
 static int use_row(ttm_capture_loader *l, uint32_t row, uint32_t type) {
   ttm_buffer *buffer = &capture_of(l)->buffers.at[row];
   if (l->op == TTM_NONE || buffer->op == l->op) return TTM_OK;
-  if (buffer->tensor != TTM_NONE) l->profile->tensors.at[buffer->tensor].last_use = l->op;
+  if (buffer->tensor != TTM_NONE) {
+    l->profile->tensors.at[buffer->tensor].last_use = l->op;
+    if (ttm_vec_push(&capture_of(l)->uses, (ttm_tensor_use){l->op, buffer->tensor})) return TTM_ENOMEM;
+  }
   return ttm_vec_push(&l->inputs, type);
 }
 
