@@ -193,6 +193,7 @@ static int make(ttm_findings *f, ttm_tally *tally, unsigned threads) {
   if (!status) status = count_own(f);
   if (!status) status = run_chains(f, tally, threads);
   if (!status) status = ttm_find_buffers(f);
+  if (!status) status = ttm_growth_find(&f->growths, f);
   if (!status) status = ttm_fixes_of_peak(&f->peak_fixes, f);
   if (!status && is_unfinished(f->profile)) status = ttm_predict(&f->prediction, f->profile, ttm_runner_of(f->profile));
   if (!status) status = ttm_statements_make(&f->statements, f);
@@ -245,6 +246,7 @@ void ttm_findings_free(ttm_findings *f) {
   ttm_vec_free(&f->runs);
   ttm_vec_free(&f->programs);
   ttm_vec_free(&f->leaks);
+  ttm_vec_free(&f->growths);
   ttm_vec_free(&f->distribution);
   ttm_statements_free(&f->statements);
   ttm_prediction_free(&f->prediction);

@@ -10,6 +10,7 @@
 #include "analyze/culprits.h"
 #include "analyze/fix.h"
 #include "analyze/fragmentation.h"
+#include "analyze/growth.h"
 #include "analyze/layers.h"
 #include "analyze/lifetimes.h"
 #include "analyze/obstacles.h"
@@ -270,6 +271,7 @@ struct ttm_findings {
   TTM_VEC(ttm_run) runs;
   TTM_VEC(ttm_program_runs) programs; /* by first run, at most 64 */
   TTM_VEC(ttm_leak) leaks;
+  ttm_growths growths;             /* of captures, largest first */
   TTM_VEC(ttm_count) distribution; /* by count, then first appearance */
   ttm_shown_clash shown_clash;     /* captures: the clash they show without a message */
   ttm_core_use core_use;           /* captures: L1 core by core */

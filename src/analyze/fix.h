@@ -33,7 +33,8 @@ typedef enum ttm_remedy_kind {
   TTM_FIX_RESHAPE,      /* a tensor whose tiles are mostly padding */
   TTM_FIX_WIDER_ROWS,   /* narrow row-major rows */
   TTM_FIX_ROW_MAJOR,    /* an embedding table in tiles */
-  TTM_FIX_STOP_LEAK,    /* what every run leaves behind; `count` runs seen */
+  TTM_FIX_STOP_LEAK,    /* what every run or iteration leaves behind; `count` of them seen */
+  TTM_FIX_PREALLOCATE,  /* a cache that is made anew with each iteration; `count` of them seen */
 } ttm_remedy_kind;
 
 typedef struct ttm_remedy {

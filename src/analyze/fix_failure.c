@@ -239,6 +239,17 @@ static void add_earlier(ttm_remedies *out, const ttm_profile *p, const ttm_rescu
   add(out, remedy);
 }
 
+/* The loop that ran out of this memory, when what it kept is more than was missing. */
+static void add_loop(ttm_remedies *out, const ttm_findings *f, ttm_memory memory, uint64_t missing) {
+  for (size_t i = 0; i < f->growths.n; i++) {
+    const ttm_growth *g = &f->growths.at[i];
+    ttm_remedy remedy = {
+        .kind = TTM_FIX_STOP_LEAK, .check = TTM_FIX_DERIVED, .bytes = g->saves, .count = g->iterations};
+    remedy.op = g->rows[0].op;
+    if (g->sure && g->ended && g->memory == memory && g->saves >= missing) return add(out, remedy);
+  }
+}
+
 /* Only where the analyses looked at the very state before the message. */
 static void add_from_log(ttm_remedies *out, const ttm_findings *f, const ttm_incident *incident,
                          const ttm_incident_finding *finding) {
@@ -273,6 +284,7 @@ static void find_oom(ttm_remedies *out, const ttm_findings *f, const ttm_inciden
   oom o = {p, incident, what, 0, out};
   if (what->largest_free_block != TTM_UNKNOWN) o.room = what->largest_free_block;
   bool own = what->size != TTM_UNKNOWN && o.room && !(memory == TTM_DRAM && add_table(&o));
+  add_loop(out, f, memory, finding->shortfall);
   add_earlier(out, p, &finding->rescue);
   if (memory == TTM_DRAM) add_from_log(out, f, incident, finding);
   if (own) {

@@ -291,6 +291,17 @@ static void advise_runs(adviser *a) {
   }
 }
 
+static void advise_loops(adviser *a) {
+  for (size_t i = 0; i < a->f->growths.n; i++) {
+    const ttm_growth *g = &a->f->growths.at[i];
+    if (!g->sure || g->memory != TTM_DRAM) continue;
+    if (g->kind == TTM_GROWTH_KEPT)
+      propose(a, TTM_FIX_STOP_LEAK, TTM_FIX_DERIVED, g->saves, g->iterations, g->rows[0].op, TTM_NONE);
+    else /* the old one lives until the new one is made of it */
+      propose(a, TTM_FIX_PREALLOCATE, TTM_FIX_ESTIMATED, g->rows[0].bank_bytes, g->iterations, g->rows[0].op, TTM_NONE);
+  }
+}
+
 int ttm_fixes_of_peak(ttm_remedies *out, const ttm_findings *f) {
   adviser a = {.f = f, .p = f->profile, .set = &f->alive_set[TTM_DRAM], .out = out};
   *out = (ttm_remedies){.known = a.set->known};
@@ -304,6 +315,7 @@ int ttm_fixes_of_peak(ttm_remedies *out, const ttm_findings *f) {
   if (!status) status = advise_tables(&a);
   advise_bfp8(&a);
   advise_runs(&a);
+  advise_loops(&a);
   ttm_one_device_free(&a.device);
   return status;
 }

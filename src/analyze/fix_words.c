@@ -6,10 +6,11 @@
 #include "parse/metal_log.h"
 
 const char *ttm_remedy_name(ttm_remedy_kind kind) {
-  static const char *const names[] = {
-      "dtype",        "divide",     "dram",      "board",    "l1_small", "trace",      "buffers",      "blocks",
-      "l1_tensors",   "less_small", "kernel",    "config",   "chips",    "free",       "release_kept", "weights_dtype",
-      "free_earlier", "move_pin",   "no_upcast", "one_form", "reshape",  "wider_rows", "row_major",    "stop_leak"};
+  static const char *const names[] = {"dtype",         "divide",       "dram",      "board",      "l1_small",
+                                      "trace",         "buffers",      "blocks",    "l1_tensors", "less_small",
+                                      "kernel",        "config",       "chips",     "free",       "release_kept",
+                                      "weights_dtype", "free_earlier", "move_pin",  "no_upcast",  "one_form",
+                                      "reshape",       "wider_rows",   "row_major", "stop_leak",  "preallocate"};
   return names[kind];
 }
 
@@ -22,7 +23,7 @@ static void put_subject(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r
     ttm_say(out, f, "{}", TTM_OP(r->op));
   else if (row)
     ttm_say(out, f, "argument {}", TTM_COUNT(row->arg));
-  if (r->count > 1 && r->kind != TTM_FIX_STOP_LEAK) ttm_say(out, f, " and {} more", TTM_COUNT(r->count - 1));
+  if (r->count > 1 && r->kind < TTM_FIX_STOP_LEAK) ttm_say(out, f, " and {} more", TTM_COUNT(r->count - 1));
 }
 
 static const ttm_waste *padding_of(const ttm_findings *f, uint32_t row) {
@@ -124,13 +125,16 @@ static void put_tensors(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r
       [TTM_FIX_ROW_MAJOR] =
           "Keep the embedding table in row-major layout, for of one in tiles each look-up makes all rows: ",
       [TTM_FIX_STOP_LEAK] = "Free what every run leaves behind: the result of ",
+      [TTM_FIX_PREALLOCATE] = "Allocate the cache once at its full length and write into it: the result of ",
   };
-  ttm_buf_puts(out, words[r->kind]);
+  bool loop = f->profile->kind == TTM_LOG_CAPTURE;
+  bool leak = r->kind == TTM_FIX_STOP_LEAK;
+  ttm_buf_puts(out, leak && loop ? "Free what every iteration leaves behind: the result of " : words[r->kind]);
   put_subject(out, f, r);
   if (r->kind == TTM_FIX_MOVE_PIN)
     return ttm_say(out, f, "; joins free blocks to one of {} per bank", TTM_MB_OF(r->bytes));
   ttm_say(out, f, "; frees {} per bank", TTM_MB_OF(r->bytes));
-  if (r->kind == TTM_FIX_STOP_LEAK) ttm_say(out, f, " after {}", TTM_PLURAL(r->count, "run"));
+  if (leak) ttm_say(out, f, " after {}", TTM_PLURAL(r->count, loop ? "iteration" : "run"));
 }
 
 /* ---- Lines to paste ----------------------------------------------------------------------------------------------------- */

@@ -46,14 +46,86 @@ static void tell_leak(ttm_teller *t, uint32_t i) {
   tell_culprits(t, &leak->culprits);
 }
 
-void ttm_tell_growth(ttm_teller *t) {
+/* "history_loop.py:15 and 2 more lines"; the operation, where the input does not know lines. */
+static void say_lines(ttm_teller *t, const ttm_growth *g) {
+  ttm_str place = ttm_profile_string(t->p, ttm_op_text_of(t->p, g->rows[0].op)->location);
+  ttm_say(&t->text, t->f, "{}", place.n ? TTM_TEXT(place) : TTM_OP(g->rows[0].op));
+  if (g->row_count > 1) ttm_say(&t->text, t->f, " and {}", TTM_PLURAL(g->row_count - 1, "more line"));
+}
+
+static void say_kept(ttm_teller *t, const ttm_growth *g) {
+  uint32_t tensors = 0;
+  for (uint32_t r = 0; r < g->row_count; r++) tensors += g->rows[r].tensors;
+  uint32_t each = tensors / g->iterations;
+  ttm_say(&t->text, t->f, "{} from ", TTM_PLURAL(tensors, "live tensor"));
+  say_lines(t, g);
+  if (g->spacing > 1)
+    ttm_say(&t->text, t->f, ", one more every {}", TTM_PLURAL(g->spacing, "iteration"));
+  else if (each > 1)
+    ttm_say(&t->text, t->f, ", {} more each iteration", TTM_COUNT(each));
+  else
+    ttm_buf_puts(&t->text, ", one more each iteration");
+  ttm_buf_puts(&t->text, g->kind == TTM_GROWTH_UNUSED ? ", not used and not freed"
+                         : g->at_end                  ? ", freed only after the last operation"
+                                                      : ", never freed");
+}
+
+static void say_cache(ttm_teller *t, const ttm_growth *g) {
+  uint64_t now = 0;
+  for (uint32_t r = 0; r < g->row_count; r++) now += g->rows[r].bank_bytes;
+  ttm_buf_puts(&t->text, g->rows[0].tensors > 1 || g->row_count > 1 ? "Tensors from " : "The tensor from ");
+  say_lines(t, g);
+  ttm_say(&t->text, t->f, " {} with each iteration, from {} to {} per bank in {}",
+          TTM_WORDS(g->rows[0].tensors > 1 || g->row_count > 1 ? "grow" : "grows"), TTM_NUMBER(g->first_bytes),
+          TTM_MB_OF(now), TTM_PLURAL(g->iterations, "iteration"));
+}
+
+static void say_end(ttm_teller *t, const ttm_growth *g) {
+  if (g->left == TTM_UNKNOWN) return;
+  ttm_say(&t->text, t->f, "; {} {} after {}{}", TTM_WORDS(g->memory == TTM_L1 ? "L1" : "memory"),
+          TTM_WORDS(g->ended ? "ended" : "ends"), TTM_WORDS(g->exact && g->spacing == 1 ? "" : "about "),
+          TTM_PLURAL((g->iterations + g->left) * g->spacing, "iteration"));
+}
+
+static void tell_growth(ttm_teller *t, const ttm_growth *g) {
+  enum { FAR = 100000 }; /* iterations: nobody waits for these */
+  bool far = g->left != TTM_UNKNOWN && g->left > FAR, cache = g->kind == TTM_GROWTH_CACHE;
+  bool urgent = g->sure && !far && (!cache || g->ended || g->left < g->iterations);
+  ttm_tell(t,
+           !g->sure ? "growth.suspected"
+           : cache  ? "growth.cache"
+                    : "growth.loop",
+           TTM_TOPIC_GROWTH, urgent ? TTM_SEVERITY_WARNING : TTM_SEVERITY_NOTE, g->sure ? TTM_DERIVED : TTM_ESTIMATED);
+  if (!g->sure) ttm_buf_puts(&t->text, "Growth is suspected: ");
+  cache ? say_cache(t, g) : say_kept(t, g);
+  say_end(t, g);
+  ttm_tell_headline(t);
+  if (g->per_iteration)
+    ttm_detail(t, "{} of {} per bank each time.", TTM_MB_OF(g->per_iteration), TTM_WORDS(ttm_memory_name(g->memory)));
+  if (g->kind == TTM_GROWTH_UNUSED)
+    ttm_detail(t, "Weights that are still to be used look the same: a recording that goes on to use them tells.");
+  else if (!g->sure)
+    ttm_detail(t, "{} prove it: record {} more.", TTM_PLURAL(TTM_GROWTH_SURE, "iteration"),
+               TTM_COUNT(TTM_GROWTH_SURE - g->iterations));
+  ttm_tell_op(t, g->rows[0].op);
+  ttm_tell_quantity(t, "iterations", "", (double)g->iterations * g->spacing);
+  ttm_tell_quantity(t, "per_iteration", "MB", ttm_mib(g->per_iteration) / g->spacing);
+  if (g->left != TTM_UNKNOWN)
+    ttm_tell_quantity(t, "iterations_until_full", "", (double)(g->iterations + g->left) * g->spacing);
+  for (uint32_t r = 0; r < g->row_count; r++)
+    ttm_point_at(t, ttm_mib(g->rows[r].bank_bytes), g->rows[r].op, "{} ×{}", TTM_OP(g->rows[r].op),
+                 TTM_COUNT(g->rows[r].tensors));
+}
+
+/* What was looked for and not found, or what the input cannot tell. */
+static void tell_no_growth(ttm_teller *t) {
   uint32_t runs = most_runs(t->f);
-  bool told = ttm_words_has_runs(t->p) && runs >= TTM_LEAK_RUNS;
-  for (uint32_t i = 0; i < t->f->leaks.n && i < SHOWN_LEAKS; i++) tell_leak(t, i);
-  if (t->f->leaks.n) return;
+  bool loops = t->p->kind == TTM_LOG_CAPTURE, told = loops || (ttm_words_has_runs(t->p) && runs >= TTM_LEAK_RUNS);
   ttm_tell(t, told ? "leak.none" : "leak.unknown", TTM_TOPIC_GROWTH, told ? TTM_SEVERITY_OK : TTM_SEVERITY_UNKNOWN,
            TTM_DERIVED);
-  if (told)
+  if (loops)
+    ttm_headline(t, "No growth: no line of the program keeps one more tensor with each iteration");
+  else if (told)
     ttm_headline(t, "No growth: over {} the level at the start of a run does not rise by the same amount each time",
                  TTM_PLURAL(runs, "run"));
   else if (ttm_words_has_runs(t->p))
@@ -61,6 +133,12 @@ void ttm_tell_growth(ttm_teller *t) {
                  TTM_PLURAL(TTM_LEAK_RUNS, "run"), TTM_COUNT(runs));
   else
     ttm_headline(t, "Growth is unknown: this input does not show where a run begins and ends");
+}
+
+void ttm_tell_growth(ttm_teller *t) {
+  for (uint32_t i = 0; i < t->f->leaks.n && i < SHOWN_LEAKS; i++) tell_leak(t, i);
+  for (uint32_t i = 0; i < t->f->growths.n; i++) tell_growth(t, &t->f->growths.at[i]);
+  if (!t->f->leaks.n && !t->f->growths.n) tell_no_growth(t);
 }
 
 /* ---- Freed late ------------------------------------------------------------------------------------------------------ */
