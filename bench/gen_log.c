@@ -86,11 +86,23 @@ static bool enough(const job *j, uint64_t runs) {
          (o->bytes && gen_written(&j->writer) >= o->bytes);
 }
 
+/* The graph of the next run, after `left` more of the current one. */
+static uint32_t next_graph(const gen_options *o, gen_random *random, uint32_t now, uint32_t *left) {
+  if (*left) return --*left, now;
+  now = (now + 1) % o->graphs;
+  *left = !o->requests ? o->repeat - 1 : now ? (uint32_t)gen_below(random, o->requests) : 0;
+  return now;
+}
+
 static void play(job *j) {
   const gen_options *o = j->o;
+  gen_random random = {o->seed * 40503 + 7};
+  uint32_t now = o->graphs - 1, left = 0, seen = 0;
   for (uint64_t run = 0; run == 0 || !enough(j, run); run++) {
-    gen_graph *g = &j->graphs[run / o->repeat % o->graphs];
-    bool first = run / o->repeat < o->graphs && run % o->repeat == 0;
+    now = next_graph(o, &random, now, &left);
+    gen_graph *g = &j->graphs[now];
+    bool first = now == seen;
+    seen += first;
     bool last = o->runs && run + 1 == o->runs;
     for (uint32_t r = 0; r < o->ranks; r++) {
       gen_rank *x = &j->ranks[r];

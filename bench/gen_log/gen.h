@@ -66,8 +66,11 @@ typedef struct gen_options {
   bool originals; /* weights are on the device before const-eval converts them, and stay */
   bool waste;     /* a column of tiles and narrow rows stand there through every run */
   bool leak, late, upcast, no_free, one_run, const_eval, zoo, trace, binaries;
-  uint32_t leak_more; /* of every layer, besides */
-  uint32_t odd_layer; /* 1-based; 0 for none */
+  uint32_t leak_more;  /* of every layer, besides */
+  uint32_t leak_graph; /* the only one that leaks, from 1; 0: all */
+  bool leak_uneven;    /* by another size each time */
+  uint32_t requests;   /* graph 0 begins a request, the others follow up to so many times each; 0: graphs take turns */
+  uint32_t odd_layer;  /* 1-based; 0 for none */
   gen_odd odd_at;
   gen_kv kv_cache;
   gen_cut cut;
@@ -328,7 +331,8 @@ typedef struct gen_value {
   uint32_t number;
   int16_t part; /* of a multi-result operation, else -1 */
   bool is_arg, held, retained, counted, leaked;
-  bool derived; /* made from weights inside a const-eval program */
+  uint32_t of_graph; /* whose program gave it to the host */
+  bool derived;      /* made from weights inside a const-eval program */
   uint64_t at;
   uint32_t weights[GEN_MAX_WEIGHTS], n_weights; /* arguments of main that this is */
 } gen_value;

@@ -379,11 +379,13 @@ static gen_value *embed(const gen_graph *g, gen_rank *x, gen_value **ready, gen_
 /* A tensor that the caller keeps from every run: grows by its size each time. */
 static void leak(const gen_graph *g, gen_rank *x) {
   if (!x->o->leak || x->dead || x->stopped) return;
+  if (x->o->leak_graph && x->o->leak_graph != g->index + 1) return;
+  uint64_t rows = 96 * (1 + (x->o->leak_uneven ? x->run * 5 % 7 : 0));
   gen_loc loc;
   gen_loc_make(x, &loc, "layers.0|kv_cache.append");
   gen_value *v = gen_apply(x, "ttnn.zeros", "NamedFullOp",
                            "dtype = #ttcore.supportedDataTypes<bf16>, shape = #ttnn.shape<1x7x96x160>",
-                           dram(g, 4, (uint64_t[]){1, 7, 96, 160}, GEN_BF16), NULL, 0, &loc);
+                           dram(g, 4, (uint64_t[]){1, 7, rows, 160}, GEN_BF16), NULL, 0, &loc);
   v->leaked = true;
   snprintf(x->t->leak_op, sizeof x->t->leak_op, "ttnn.zeros");
   snprintf(x->t->leak_loc, sizeof x->t->leak_loc, "%s", loc.name);

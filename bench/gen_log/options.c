@@ -54,6 +54,10 @@ static const option OPTIONS[] = {
     {"--block-debug", FLAG, AT(block_debug), NULL, "blocks at DEBUG level as in 2025-11"},
     {"--leak", FLAG, AT(leak), NULL, "one tensor per run is never freed"},
     {"--leak-more", NUMBER, AT(leak_more), NULL, "with --leak: so many tensors of every layer as well, of other sizes"},
+    {"--leak-graph", NUMBER, AT(leak_graph), NULL, "with --leak: only this graph leaks, from 1"},
+    {"--leak-uneven", FLAG, AT(leak_uneven), NULL, "with --leak: by another size in every run"},
+    {"--requests", NUMBER, AT(requests), NULL,
+     "a server: a run of the first graph, whose results stay for the request, then up to so many of each other one"},
     {"--late", FLAG, AT(late), NULL, "attention scores are freed four operations after their last use"},
     {"--upcast", FLAG, AT(upcast), NULL, "the feed-forward weights are bf16 and kept as f32"},
     {"--originals", FLAG, AT(originals), NULL,
@@ -184,6 +188,8 @@ static void mix(gen_options *o) {
   if (gen_chance(&r, 30)) o->fail_era = (gen_era)gen_below(&r, 4);
   o->go_on = gen_chance(&r, 50);
   if (!o->fail && gen_chance(&r, 20)) o->cut = 1 + (gen_cut)gen_below(&r, 4);
+  if (o->graphs > 1 && gen_chance(&r, 50)) o->requests = 1 + (uint32_t)gen_below(&r, 3), o->runs = 12;
+  o->leak_uneven = gen_chance(&r, 30);
 }
 
 static void settle(gen_options *o) {

@@ -411,7 +411,7 @@ void gen_program_finish(gen_rank *x, gen_values *survivors) {
       count(x, v, false);
       gen_give(x, v);
     } else if (survivors) {
-      keep(survivors, v);
+      keep(survivors, v)->of_graph = x->graph;
     }
   }
   x->frame = frame->outer;
@@ -421,12 +421,18 @@ void gen_program_finish(gen_rank *x, gen_values *survivors) {
 }
 
 void gen_run_begin(gen_rank *x, const char *program) {
+  size_t kept = 0;
   for (size_t i = 0; i < x->outputs.n; i++) {
-    count(x, x->outputs.at[i], false);
-    if (!x->outputs.at[i]->leaked) gen_give(x, x->outputs.at[i]);
-    free(x->outputs.at[i]);
+    gen_value *v = x->outputs.at[i];
+    count(x, v, false);
+    if (x->o->requests && x->graph && !v->of_graph && !v->leaked) {
+      x->outputs.at[kept++] = v; /* until the request is over */
+      continue;
+    }
+    if (!v->leaked) gen_give(x, v);
+    free(v);
   }
-  x->outputs.n = 0;
+  x->outputs.n = kept;
   x->dead = false;
   x->ops_in_run = 0;
   x->run_record = x->t->runs.n;

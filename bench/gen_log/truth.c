@@ -379,8 +379,9 @@ void gen_truth_write(gen_truth *t, const gen_options *o, const gen_board *board,
     ttm_buf_puts(&b, "\"leak\": {\"mlir_op\": ");
     gen_json_string(&b, t->leak_op);
     key(&b, "loc", t->leak_loc);
-    ttm_buf_printf(&b, ", \"per_run\": %u, \"per_run_B\": %llu, \"runs\": %u}\n}\n", gen_milli(t->leak_block),
-                   (unsigned long long)t->leak_block, t->leak_runs);
+    ttm_buf_printf(&b, ", \"per_run\": %u, \"per_run_B\": %llu, \"runs\": %u, \"uneven\": %s}\n}\n",
+                   gen_milli(t->leak_block), (unsigned long long)t->leak_block, t->leak_runs,
+                   o->leak_uneven ? "true" : "false");
   } else {
     ttm_buf_puts(&b, "\"leak\": null\n}\n");
   }

@@ -42,6 +42,14 @@ CASES = [
     f"{SMALL} --ranks 3 --zoo --noise 100",
     f"{SMALL} --ranks 2 --fail exhausted --fail-run 1 --runs 3 --continue --ci-time",
     f"{SMALL} --leak --runs 7",
+    f"{SMALL} --leak --runs 3",
+    f"{SMALL} --leak --runs 4",
+    f"{SMALL} --leak --leak-uneven --runs 30",
+    f"{SMALL} --leak --graphs 3 --requests 4 --runs 30",
+    f"{SMALL} --leak --leak-graph 1 --graphs 3 --requests 4 --runs 30",
+    f"{SMALL} --leak --leak-graph 2 --leak-uneven --graphs 2 --requests 3 --runs 30 --program-level",
+    f"{SMALL} --leak --leak-graph 3 --graphs 3 --requests 2 --runs 40 --ranks 2",
+    f"{SMALL} --graphs 3 --requests 4 --runs 30 --program-level",
     f"{SMALL} --fail fragmented --fail-copies 3 --noise 300 --bad-bytes",
     f"{SMALL} --fail impossible --fail-memory l1 --fail-era dependent",
     f"{SMALL} --fail exhausted --fail-era 2025 --fail-copies 3",
@@ -215,14 +223,26 @@ def check_runs(case, f):
 
 def check_leaks(case, f):
     t = case.truth
-    if t["has"]["submit"] and not t["has"]["ops"]:
-        return
+    suspects = [s for s in f["statements"] if s["id"] == "leak.suspected"]
     if t["leak"] is None:
         case.same("leaks", f["leaks"], [])
+        case.same("leaks that are suspected", suspects, [])
+        return
+    if t["has"]["submit"] and not t["has"]["ops"]:
         return
     runs = [r for r in t["runs"] if r["rank"] == 0]
     whole = not t["incidents"] and not t["truncated"] and t["has"]["ops"] and t["has"]["blocks"]
-    if len(runs) < 5 or t["graphs"] > 1 or not whole:
+    if not whole:
+        return
+    if t["graphs"] > 1 or t["leak"]["uneven"]:
+        for leak in f["leaks"]:
+            case.same("leak: operation", (leak["mlir_op"], leak["loc"]), (t["leak"]["mlir_op"], t["leak"]["loc"] or None))
+        if len(runs) >= 30 and not f["leaks"] and not suspects:
+            case.say("leaks", [], t["leak"])
+        return
+    if len(runs) < 5:
+        if len(runs) > 2 and t["leak"]["per_run"] * 900 > max(r["start"]["DRAM"] for r in runs):
+            case.same("leaks that are suspected", len(suspects), 1)
         return
     if len(f["leaks"]) != 1:
         case.say("leaks", f["leaks"], t["leak"])
