@@ -77,13 +77,18 @@ static int note_results(search *s, uint32_t op) {
   return TTM_OK;
 }
 
-static int read_run(search *s, uint32_t run, uint32_t before) {
+static int note_run(search *s, uint32_t run) {
   const ttm_run *row = &s->f->runs.at[run];
   for (uint32_t op = row->first_op; op != TTM_NONE && op <= row->last_op; op++) {
     uint32_t call = s->p->ops.at[op].call;
     if (call >= s->p->calls.n || (call != row->call && ttm_call_top(s->p, call) != row->call)) continue;
     if (note_results(s, op)) return TTM_ENOMEM;
   }
+  return TTM_OK;
+}
+
+static int read_run(search *s, uint32_t run, uint32_t before) {
+  if (note_run(s, run)) return TTM_ENOMEM;
   for (size_t i = 0; i < s->touched.n; i++) {
     remains *left = &s->left.at[s->touched.at[i]];
     if (!before) left->bytes = left->bytes_now, left->tensors = left->now;
@@ -175,20 +180,68 @@ static void explain(const search *s, ttm_culprits *out) {
   if (!out->n && s->n <= TTM_CULPRITS && apart(all, s->rise) <= s->slack) give(s, out, NULL, s->n, false);
 }
 
+static int begin(search *s, const ttm_findings *f) {
+  *s = (search){.f = f, .p = f->profile};
+  int status = ttm_op_groups_init(&s->groups, s->p);
+  return status ? status : measure_types(s);
+}
+
+static void end(search *s) {
+  ttm_op_groups_free(&s->groups);
+  ttm_free(s->bank_bytes);
+  ttm_vec_free(&s->left);
+  ttm_vec_free(&s->touched);
+}
+
 int ttm_culprits_find(ttm_culprits *out, const ttm_findings *f, const uint32_t *runs, size_t count, uint64_t rise,
                       uint64_t slack) {
-  search s = {.f = f, .p = f->profile, .rise = rise, .slack = slack};
+  search s;
   *out = (ttm_culprits){.n = 0};
-  int status = ttm_op_groups_init(&s.groups, s.p);
-  if (!status) status = measure_types(&s);
+  int status = begin(&s, f);
+  s.rise = rise;
+  s.slack = slack;
   for (size_t i = 0; i < count && !status; i++) status = read_run(&s, runs[i], (uint32_t)i);
   if (!status && count) {
     choose_candidates(&s, count);
     explain(&s, out);
   }
-  ttm_op_groups_free(&s.groups);
-  ttm_free(s.bank_bytes);
-  ttm_vec_free(&s.left);
-  ttm_vec_free(&s.touched);
+  end(&s);
+  return status;
+}
+
+/* A round is over: whose results are what it left? */
+static void end_round(search *s, uint64_t rise, uint64_t slack) {
+  for (size_t i = 0; i < s->touched.n; i++) {
+    remains *left = &s->left.at[s->touched.at[i]];
+    left->runs += apart(left->bytes_now, rise) <= slack;
+    left->bytes += left->bytes_now;
+    left->tensors += left->now;
+    left->now = 0;
+    left->bytes_now = 0;
+  }
+  s->touched.n = 0;
+}
+
+int ttm_culprits_follow(ttm_culprits *out, const ttm_findings *f, const uint32_t *runs, const uint32_t *round_of,
+                        size_t count, const uint64_t *rises, uint64_t slack) {
+  search s;
+  uint32_t rounds = 0;
+  *out = (ttm_culprits){.n = 0};
+  int status = begin(&s, f);
+  s.groups.untyped = true;
+  for (size_t i = 0; i < count && !status; i++) {
+    status = note_run(&s, runs[i]);
+    if (i + 1 < count && round_of[i + 1] == round_of[i]) continue;
+    end_round(&s, rises[round_of[i]], slack);
+    rounds++;
+  }
+  for (size_t g = 0; g < s.left.n && !status; g++) {
+    const remains *left = &s.left.at[g];
+    if (left->op == TTM_NONE || left->runs != rounds) continue;
+    out->several = out->n > 0;
+    if (out->n < TTM_CULPRITS)
+      out->at[out->n++] = (ttm_culprit){left->op, left->tensors / rounds, left->bytes / rounds};
+  }
+  end(&s);
   return status;
 }

@@ -27,4 +27,9 @@ struct ttm_findings;
 int ttm_culprits_find(ttm_culprits *out, const struct ttm_findings *f, const uint32_t *runs, size_t count,
                       uint64_t rise, uint64_t slack);
 
+/* The same where each of `count` rounds left something else behind: run `i` belongs to round `round_of[i]`, which counts up, and left
+ * rises[round]. The one operation whose results were as large in every round. */
+int ttm_culprits_follow(ttm_culprits *out, const struct ttm_findings *f, const uint32_t *runs, const uint32_t *round_of,
+                        size_t count, const uint64_t *rises, uint64_t slack);
+
 #endif

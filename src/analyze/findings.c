@@ -246,6 +246,7 @@ void ttm_findings_free(ttm_findings *f) {
   ttm_vec_free(&f->runs);
   ttm_vec_free(&f->programs);
   ttm_vec_free(&f->leaks);
+  ttm_vec_free(&f->suspects);
   ttm_vec_free(&f->growths);
   ttm_vec_free(&f->distribution);
   ttm_statements_free(&f->statements);

@@ -212,8 +212,8 @@ typedef struct ttm_program_runs {
   uint32_t peak, peak_run; /* highest DRAM of them all; TTM_NONE when no state tells */
 } ttm_program_runs;
 
-/* DRAM that every run of one program leaves behind. Only reported when the level at its start (and end) rose by the
- * same amount each of at least three times after the first run; irregular growth is no leak here. */
+/* DRAM that every run of one program leaves behind, or every round of runs. Only reported when the level at its start (and end) rose by the
+ * same amount each of at least three times after the first run, or by what the results of one operation take. */
 typedef struct ttm_leak {
   uint64_t per_run;      /* 0.001 MB per bank and run */
   uint32_t runs_seen;    /* runs that prove it: rises of the start level */
@@ -222,8 +222,11 @@ typedef struct ttm_leak {
   ttm_culprits culprits; /* whose results stay; none when nothing adds up */
   uint32_t op;           /* the largest of them, TTM_NONE */
   const char
-      *confidence;    /* "high": operations found, 5 rises or more; "medium": found, or others would fit too; "low" */
-  uint64_t runs_left; /* more runs like the last until its DRAM peak no longer fits (derived); TTM_UNKNOWN */
+      *confidence;      /* "high": operations found, 5 rises or more; "medium": found, or others would fit too; "low" */
+  uint64_t runs_left;   /* more runs like the last until its DRAM peak no longer fits (derived); TTM_UNKNOWN */
+  bool round;           /* not of one program: what all runs leave from one of the program's to the next */
+  bool uneven;          /* it varied: per_run is the average of ... */
+  uint64_t least, most; /* ... these */
 } ttm_leak;
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
@@ -234,7 +237,7 @@ typedef struct ttm_count {
 } ttm_count;
 
 /* Runs of one program that can prove a leak: one of warm-up, and three equal rises after it. */
-enum { TTM_LEAK_RUNS = 5 };
+enum { TTM_LEAK_RISES = 3, TTM_LEAK_RUNS = TTM_LEAK_RISES + 2 };
 enum { TTM_INDEX_STEP = 1024 };
 
 struct ttm_findings {
@@ -271,6 +274,7 @@ struct ttm_findings {
   TTM_VEC(ttm_run) runs;
   TTM_VEC(ttm_program_runs) programs; /* by first run, at most 64 */
   TTM_VEC(ttm_leak) leaks;
+  TTM_VEC(ttm_leak) suspects;      /* too few rises, or uneven ones */
   ttm_growths growths;             /* of captures, largest first */
   TTM_VEC(ttm_count) distribution; /* by count, then first appearance */
   ttm_shown_clash shown_clash;     /* captures: the clash they show without a message */

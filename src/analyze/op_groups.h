@@ -8,6 +8,7 @@
 
 typedef struct ttm_op_groups {
   const ttm_profile *profile;
+  bool untyped;      /* set after init: result types may differ */
   uint32_t *of_text; /* group of each operation text; 0: not asked for yet */
   ttm_intern keys;
 } ttm_op_groups;

@@ -22,6 +22,15 @@ static void tell_culprits(ttm_teller *t, const ttm_culprits *culprits) {
   }
 }
 
+static void say_rise(ttm_teller *t, const char *words, const ttm_leak *leak) {
+  ttm_buf_puts(&t->text, words);
+  if (leak->uneven)
+    ttm_say(&t->text, t->f, "{} to {}", TTM_NUMBER(ttm_level_bytes(leak->least)),
+            TTM_MB_OF(ttm_level_bytes(leak->most)));
+  else
+    ttm_say(&t->text, t->f, "{}", TTM_MB_OF(ttm_level_bytes(leak->per_run)));
+}
+
 static void tell_leak(ttm_teller *t, uint32_t i) {
   const ttm_leak *leak = &t->f->leaks.at[i];
   const ttm_call *first = &t->p->calls.at[t->f->runs.at[leak->first_run].call];
@@ -29,17 +38,52 @@ static void tell_leak(ttm_teller *t, uint32_t i) {
   if (!s) return;
   s->number = i;
   s->line = first->first_line;
-  ttm_say(&t->text, t->f, "DRAM grows by {} per bank with every run of {}, seen {} times",
-          TTM_MB_OF(ttm_level_bytes(leak->per_run)), TTM_TEXT(ttm_profile_string(t->p, first->name)),
-          TTM_COUNT(leak->runs_seen));
+  say_rise(t, "DRAM grows by ", leak);
+  ttm_say(&t->text, t->f, " per bank with every {} {}, seen {} times",
+          TTM_WORDS(leak->round ? "round of runs that begins with" : "run of"),
+          TTM_TEXT(ttm_profile_string(t->p, first->name)), TTM_COUNT(leak->runs_seen));
   if (leak->runs_left != TTM_UNKNOWN)
-    ttm_say(&t->text, t->f, "; full after about {}", TTM_PLURAL(leak->runs_left, "more run"));
+    ttm_say(&t->text, t->f, "; full after about {}",
+            TTM_PLURAL(leak->runs_left, leak->round ? "more round" : "more run"));
   ttm_tell_headline(t);
   const char *what = leak->op == TTM_NONE ? "Which tensors are never freed is unknown: no results add up to it"
                      : leak->culprits.several
                          ? "The results below may be those never freed; others would add up as well"
                          : "The results below are never freed";
   ttm_detail(t, "{}. Confidence {}.", TTM_WORDS(what), TTM_WORDS(leak->confidence));
+  ttm_tell_op(t, leak->op);
+  ttm_tell_quantity(t, "per_run", "MB", ttm_mb((int64_t)leak->per_run));
+  ttm_tell_quantity(t, "runs_seen", "", leak->runs_seen);
+  tell_culprits(t, &leak->culprits);
+}
+
+/* What would prove a suspicion. */
+static void tell_proof(ttm_teller *t, const ttm_leak *leak, ttm_str program) {
+  const char *unit = leak->round ? "more round" : "more run";
+  if (leak->op != TTM_NONE)
+    ttm_detail(t, "The results below are never freed, and as large. {} would prove it.",
+               TTM_PLURAL(TTM_LEAK_RISES - leak->runs_seen, unit));
+  else if (!program.n)
+    ttm_detail(t,
+               "Which programs ran is not in this log: TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG prints them, and would "
+               "prove it.");
+  else
+    ttm_detail(t, "The same request again and again would prove it: a leak then grows by the same each time.");
+}
+
+static void tell_suspect(ttm_teller *t, const ttm_leak *leak) {
+  const ttm_call *first = &t->p->calls.at[t->f->runs.at[leak->first_run].call];
+  ttm_str program = ttm_profile_string(t->p, first->name);
+  ttm_tell(t, "leak.suspected", TTM_TOPIC_GROWTH, TTM_SEVERITY_NOTE, TTM_ESTIMATED);
+  ttm_say(&t->text, t->f, "Growth is suspected: DRAM rose in {}",
+          TTM_PLURAL(leak->runs_seen, leak->round ? "round" : "run"));
+  if (program.n)
+    ttm_say(&t->text, t->f, " {} {}", TTM_WORDS(leak->round ? "that begin with" : "of"), TTM_TEXT(program));
+  say_rise(t, ", by ", leak);
+  ttm_buf_puts(&t->text, " per bank, and never fell back");
+  ttm_tell_headline(t);
+  tell_proof(t, leak, program);
+  ttm_tell_line(t, first->first_line);
   ttm_tell_op(t, leak->op);
   ttm_tell_quantity(t, "per_run", "MB", ttm_mb((int64_t)leak->per_run));
   ttm_tell_quantity(t, "runs_seen", "", leak->runs_seen);
@@ -138,7 +182,8 @@ static void tell_no_growth(ttm_teller *t) {
 void ttm_tell_growth(ttm_teller *t) {
   for (uint32_t i = 0; i < t->f->leaks.n && i < SHOWN_LEAKS; i++) tell_leak(t, i);
   for (uint32_t i = 0; i < t->f->growths.n; i++) tell_growth(t, &t->f->growths.at[i]);
-  if (!t->f->leaks.n && !t->f->growths.n) tell_no_growth(t);
+  for (uint32_t i = 0; i < t->f->suspects.n; i++) tell_suspect(t, &t->f->suspects.at[i]);
+  if (!t->f->leaks.n && !t->f->growths.n && !t->f->suspects.n) tell_no_growth(t);
 }
 
 /* ---- Freed late ------------------------------------------------------------------------------------------------------ */

@@ -337,6 +337,7 @@ static void put_leaks(ttm_json *j, const ttm_findings *f) {
     ttm_json_put_known(j, "runs_until_full", leak->runs_left);
     ttm_json_put_name(j, "basis", "derived");
     ttm_json_put_id(j, "program", f->profile, first->name);
+    if (leak->round) ttm_json_put_bool(j, "round", true);
     ttm_json_put_u64(j, "rank", ttm_rank_number(f->profile, first->rank));
     ttm_json_put_u64(j, "first_run", first->run);
     ttm_json_put_u64(j, "last_run", last->run);
