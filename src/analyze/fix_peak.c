@@ -306,6 +306,7 @@ int ttm_fixes_of_peak(ttm_remedies *out, const ttm_findings *f) {
   adviser a = {.f = f, .p = f->profile, .set = &f->alive_set[TTM_DRAM], .out = out};
   *out = (ttm_remedies){.known = a.set->known};
   if (!out->known) return TTM_OK;
+  advise_loops(&a); /* before the late frees that say the same of single tensors */
   advise_lifetimes(&a);
   int status = ttm_one_device_make(&a.device, a.p, a.set->device);
   if (!status) status = advise_weights(&a, TTM_WASTE_UPCAST, TTM_FIX_NO_UPCAST);
@@ -315,7 +316,6 @@ int ttm_fixes_of_peak(ttm_remedies *out, const ttm_findings *f) {
   if (!status) status = advise_tables(&a);
   advise_bfp8(&a);
   advise_runs(&a);
-  advise_loops(&a);
   ttm_one_device_free(&a.device);
   return status;
 }
