@@ -80,7 +80,8 @@ static bool config_of_variable(cbs_unit *unit, config *c, const cbs_name *name, 
                                const cbs_eval_frame *frame, int depth) {
   const cbs_tree *tree = &unit->tree;
   cbs_node_kind kind = cbs_tree_kind(tree, name->value);
-  if (kind == CBS_N_INIT_LIST && !is_config_type(tree, name->type)) { /* auto cfg{CircularBufferConfig{...}} */
+  if (cbs_eval_may_have_written(&unit->eval, name, use)) return false; /* set under another name */
+  if (kind == CBS_N_INIT_LIST && !is_config_type(tree, name->type)) {  /* auto cfg{CircularBufferConfig{...}} */
     if (!find_config(unit, c, cbs_tree_child(tree, name->value, 0), frame, depth + 1)) return false;
   } else if (is_config_type(tree, name->type) &&
              (kind == CBS_N_ARGUMENTS || kind == CBS_N_PARAMETERS || kind == CBS_N_INIT_LIST)) {

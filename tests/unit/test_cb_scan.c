@@ -103,6 +103,12 @@ static void written_under_another_name(void **state) {
                            "CreateCircularBuffer(program, core, CircularBufferConfig(n, {{0, x}}));\nset(n);\n}\n}\n");
   assert_false(cbs_value_is_known(&scan->buffers.at[0].total.value)); /* written to by the turn before */
   cbs_scan_free(scan);
+  scan = scan_of(
+      "host.cpp",
+      "void f(Program& program) {\nCircularBufferConfig c(2048, {{0, x}});\nauto& r = c;\nr.set_total_size(8192);\n"
+      "CreateCircularBuffer(program, core, c);\n}\n");
+  for (size_t i = 0; i < scan->buffers.n; i++) assert_false(cbs_value_is_known(&scan->buffers.at[i].total.value));
+  cbs_scan_free(scan);
   expect_one("", one, "n", 1);
   expect_one("void look(const uint32_t& r) { use(r); }\n", "uint32_t n = 1; look(n);", "n", 1);
   expect_one("void look(uint32_t& r) { int a = r; }\n", "uint32_t n = 1; look(n);", "n", 1);
