@@ -237,6 +237,8 @@ static void tell_peak(ttm_teller *t, const ttm_diff *d, ttm_memory m) {
   ttm_tell_headline(t);
   const ttm_peak *peak = &t->f->peak[m];
   if (!peak->in_op_bytes && peak->cause != TTM_NONE) ttm_detail(t, "After, {} raised it.", TTM_OP(peak->cause));
+  if (peak->at_least || d->f[0]->peak[m].at_least)
+    ttm_detail(t, "Both are lower bounds where the input is a graph capture: tensors from before it may be missing.");
   ttm_tell_quantity(t, "change_per_bank", "MB", ttm_mb(change));
 }
 

@@ -58,6 +58,7 @@ typedef struct ttm_attribution {
  * height. Operations that were printed without states may come higher: then what their results take counts. */
 typedef struct ttm_peak {
   bool known;
+  bool at_least;     /* a lower bound: the input is a window */
   bool derived;      /* `level` is of operations without states, and `measured` a lower bound */
   uint32_t measured; /* allocated in the highest printed state */
   ttm_level level;

@@ -138,6 +138,7 @@ static void settle(ttm_findings *f, ttm_memory m) {
   for (uint32_t i = 0; i < f->devices[m].n; i++) {
     ttm_peak *peak = &f->devices[m].at[i];
     peak->in_op_incident = TTM_NONE;
+    peak->at_least = ttm_profile_is_window(f->profile);
     if (!peak->derived) {
       peak->before = peak->cause = TTM_NONE;
       ttm_state_level(f->profile, peak->state, m, &peak->level);

@@ -13,8 +13,9 @@ static const struct {
                                "A buffer from before the capture was freed inside it: tt-metal's unsigned sums wrapped "
                                "below zero, and numbers near 2^32 or 2^64 are no memory."},
     [TTM_PITFALL_WINDOW] = {"window",
-                            "Buffers allocated before the capture began: {}. tt-metal leaves out their {} B of L1 per "
-                            "core and {} B per DRAM bank; the corrected numbers count them from the start."},
+                            "The capture began after the device was opened: what was allocated before is only in it "
+                            "where it uses or frees that. It shows {} with {} B of L1 per core and {} B per "
+                            "DRAM bank, which tt-metal leaves out and the corrected numbers count from the start."},
     [TTM_PITFALL_CACHED] = {"cached_programs",
                             "{} of {} programs recorded no buffers, the first is {}: {} from the program cache. Cached "
                             "programs record no circular buffers, so peaks are too low. Capture with "
@@ -129,7 +130,7 @@ uint32_t ttm_pitfalls_find(const ttm_profile *p, const ttm_extracts *x, const tt
 #define FOUND(pitfall, condition) found |= (condition) ? UINT32_C(1) << (pitfall) : 0
   FOUND(TTM_PITFALL_REFUSED, x->per_core.refused != NULL);
   FOUND(TTM_PITFALL_UNDERFLOW, x->wrapped);
-  FOUND(TTM_PITFALL_WINDOW, use->before_buffers);
+  FOUND(TTM_PITFALL_WINDOW, ttm_profile_is_window(p) || use->before_buffers);
   FOUND(TTM_PITFALL_CACHED, c->empty_cached || (c->normal && not_cached(c) && has_dataflow_buffers(p) <= 0));
   FOUND(TTM_PITFALL_DATAFLOW, c->normal && not_cached(c) && has_dataflow_buffers(p) != 0);
   FOUND(TTM_PITFALL_MESH, s.mesh);
@@ -151,8 +152,8 @@ uint32_t ttm_pitfalls_find(const ttm_profile *p, const ttm_extracts *x, const tt
 }
 
 bool ttm_pitfalls_incomplete(uint32_t found) {
-  return found &
-         (UINT32_C(1) << TTM_PITFALL_CACHED | UINT32_C(1) << TTM_PITFALL_DATAFLOW | UINT32_C(1) << TTM_PITFALL_UNREAD);
+  return found & (UINT32_C(1) << TTM_PITFALL_WINDOW | UINT32_C(1) << TTM_PITFALL_CACHED |
+                  UINT32_C(1) << TTM_PITFALL_DATAFLOW | UINT32_C(1) << TTM_PITFALL_UNREAD);
 }
 
 /* ---- Saying -------------------------------------------------------------------------------------------------------- */
@@ -180,7 +181,8 @@ static words words_of(ttm_pitfall pitfall, const ttm_profile *p, const ttm_extra
       if (x->per_core.refused_at == TTM_NONE) return (words){{TTM_WORDS(x->per_core.refused)}};
       return (words){{TTM_WORDS(x->per_core.refused), TTM_WORDS(", node "), TTM_LINE(x->per_core.refused_at)}};
     case TTM_PITFALL_WINDOW:
-      return (words){{TTM_COUNT(use->before_buffers), TTM_COUNT(use->before_l1), TTM_COUNT(use->before_dram)}};
+      return (words){
+          {TTM_PLURAL(use->before_buffers, "such buffer"), TTM_COUNT(use->before_l1), TTM_COUNT(use->before_dram)}};
     case TTM_PITFALL_CACHED:
       return (words){{TTM_COUNT(cached), TTM_COUNT(c->programs), first,
                       TTM_WORDS(c->empty_cached ? "they came" : "they may have come")}};

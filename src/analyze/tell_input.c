@@ -9,7 +9,8 @@ static void say_use(ttm_buf *out, const ttm_findings *f) {
   const ttm_core_use *u = &f->core_use;
   const ttm_core_moment *m = &u->fullest;
   const ttm_capture *c = &f->profile->capture;
-  ttm_say(out, f, "{}{}", TTM_WORDS(c->empty_programs ? "≥ " : ""), TTM_BYTES(m->total));
+  ttm_say(out, f, "{}{}", TTM_WORDS(c->empty_programs || ttm_profile_is_window(f->profile) ? "≥ " : ""),
+          TTM_BYTES(m->total));
   if (u->limit && m->total <= u->limit) ttm_say(out, f, " of {}", TTM_BYTES(u->limit));
   if (m->event < c->events.n)
     ttm_say(out, f, " on core {}-{} in {}", TTM_COUNT(m->x), TTM_COUNT(m->y), TTM_OP(c->events.at[m->event].op));
@@ -28,8 +29,9 @@ void ttm_tell_l1_core(ttm_teller *t) {
   say_use(&t->text, t->f);
   ttm_tell_headline(t);
   if (use->gap_event < c->events.n && !ttm_findings_has_clashed(t->f))
-    ttm_detail(t, "{} between a program's buffers and the lowest tensor at the narrowest point.",
-               TTM_BYTES((uint64_t)use->gap));
+    ttm_detail(t, "{}{} between a program's buffers and the lowest tensor at the narrowest point.",
+               TTM_WORDS(ttm_profile_is_window(t->p) ? "At most " : ""), TTM_BYTES((uint64_t)use->gap));
+  if (ttm_profile_is_window(t->p)) ttm_detail(t, "{}", TTM_WORDS(ttm_words_window(t->p)));
   if (c->empty_programs)
     ttm_detail(t, "A lower bound: {} of {} programs reported no circular buffers.", TTM_COUNT(c->empty_programs),
                TTM_COUNT(c->programs));

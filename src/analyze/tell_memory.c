@@ -15,8 +15,8 @@ static void say_peak(ttm_teller *t, ttm_memory memory, const ttm_peak *peak) {
     ttm_say(&t->text, t->f, "{} peak {}; the capacity is unknown", TTM_WORDS(name), TTM_BYTES(used * level->banks));
     return;
   }
-  ttm_say(&t->text, t->f, "{} peak {} of {} per bank ({})", TTM_WORDS(name), TTM_NUMBER(used), TTM_MB_OF(capacity),
-          TTM_SHARE(level->allocated, level->total));
+  ttm_say(&t->text, t->f, "{} peak {}{} of {} per bank ({})", TTM_WORDS(name), TTM_WORDS(peak->at_least ? "≥ " : ""),
+          TTM_NUMBER(used), TTM_MB_OF(capacity), TTM_SHARE(level->allocated, level->total));
   if (peak->derived)
     ttm_say(&t->text, t->f, " by operations without memory states, ≥ {} by the states that were printed",
             TTM_MB_OF(ttm_level_bytes(peak->measured)));
@@ -38,6 +38,7 @@ static void tell_peak(ttm_teller *t, const char *id, ttm_memory memory, const tt
     ttm_detail(t, "{} per chip.",
                TTM_PAIR(ttm_level_bytes(peak->level.allocated) * peak->level.banks,
                         ttm_level_bytes(peak->level.total) * peak->level.banks));
+  if (peak->at_least) ttm_detail(t, "{}", TTM_WORDS(ttm_words_window(t->p)));
   uint32_t call = peak->cause < t->p->ops.n ? t->p->ops.at[peak->cause].call : TTM_NONE;
   if (peak->cause != TTM_NONE && t->p->ops.at[peak->cause].flags & TTM_OP_CONST_EVAL && call < t->p->calls.n &&
       t->p->calls.at[call].caller != TTM_NONE)

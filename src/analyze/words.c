@@ -79,6 +79,13 @@ const char *ttm_words_rank(const ttm_profile *p) { return ttm_words_has_runs(p) 
 
 bool ttm_words_has_runs(const ttm_profile *p) { return p->kind != TTM_LOG_CAPTURE && p->kind != TTM_LOG_LIVE; }
 
+const char *ttm_words_window(const ttm_profile *p) {
+  return p->capture.recording.is
+             ? "A lower bound: operations went unrecorded."
+             : "A lower bound: a graph capture is a window, and tensors from before it are only in it "
+               "where it uses or frees them.";
+}
+
 const char *ttm_words_kind(const ttm_profile *p) {
   if (p->predicted) return "predicted from the TTNN module: nothing of it was measured";
   switch (p->kind) {

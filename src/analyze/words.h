@@ -43,6 +43,9 @@ bool ttm_words_has_runs(const ttm_profile *p);
 const char *ttm_words_kind(const ttm_profile *p);
 const char *ttm_words_missing(const ttm_profile *p);
 
+/* Why the sums of a window are a lower bound; a sentence. */
+const char *ttm_words_window(const ttm_profile *p);
+
 /* Lines and states the reader could not use: torn lines, states without their operation. */
 uint64_t ttm_words_not_understood(const ttm_seen *seen);
 

@@ -401,6 +401,12 @@ static inline bool ttm_profile_lives_known(const ttm_profile *p) {
   return (p->kind == TTM_LOG_FULL || p->kind == TTM_LOG_CAPTURE) && ttm_profile_frees_known(p);
 }
 
+/* True for a graph capture: it begins after the device was opened, and what was allocated before is only in it where it uses or frees that. A
+ * recording begins with the device, unless operations went unrecorded. Sums are a lower bound then. */
+static inline bool ttm_profile_is_window(const ttm_profile *p) {
+  return p->kind == TTM_LOG_CAPTURE && (!p->capture.recording.is || p->capture.recording.elsewhere);
+}
+
 /* True for the operations that are elements of the reports: all but deallocate and get_device. */
 static inline bool ttm_op_is_element(const ttm_profile *p, uint32_t op) {
   uint8_t kind = ttm_op_text_of(p, op)->kind;

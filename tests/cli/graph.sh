@@ -44,3 +44,30 @@ echo '{"version": 1, "graph": [' >begun.json
 show ttmem graph begun.json
 show ttmem graph capture_small.json --json --md
 same_transcript
+
+# A capture is a window: without a buffer from before it, and in both modes, its peaks are a lower bound.
+python3 - <<'P'
+import json
+nodes = [{"counter": 0, "node_type": "capture_start", "params": {}, "connections": [1]},
+         {"counter": 1, "node_type": "function_start", "params": {"name": "ttnn.empty"}, "connections": [2]},
+         {"counter": 2, "node_type": "buffer", "params": {"size": "65536", "type": "L1", "device_id": "0"}, "connections": [3]},
+         {"counter": 3, "node_type": "buffer_allocate", "params": {"size": "65536", "address": "0", "type": "L1", "page_size": "2048",
+          "num_cores": "0", "device_id": "0", "max_size_per_bank": "2048"}, "connections": [2]},
+         {"counter": 4, "node_type": "function_end", "params": {"name": "ttnn.empty"}, "connections": []},
+         {"counter": 5, "node_type": "capture_end", "params": {}, "connections": []}]
+json.dump(nodes, open("no_dispatch.json", "w"))
+nodes[3]["params"]["address"] = "1497088"
+json.dump(nodes, open("normal.json", "w"))
+P
+for capture in no_dispatch.json normal.json; do
+  "$TTMEM" graph "$capture" --json | grep -q '"lower_bound": true' || fail "$capture: no lower bound"
+  "$TTMEM" graph "$capture" | grep -q '^peak_memory_usage *2,048 *≥ 2,048 ' || fail "$capture: the table"
+  "$TTMEM" analyze "$capture" --no-json | grep -q '^L1 .* ≥ ' || fail "$capture: the summary"
+  "$TTMEM" --llm "$capture" | grep -q 'Peak L1: ≥ 0.00 MB' || fail "$capture: the LLM report"
+  "$TTMEM" ask "$capture" --findings | grep -q 'L1 peak ≥ ' || fail "$capture: ask"
+done
+if [ -d "$TTMEM_SHARED/samples/answers/E1" ]; then
+  "$TTMEM" graph "$TTMEM_SHARED/samples/answers/E1/p_mm_NO_DISPATCH_0.json" --json | grep -q '"lower_bound": true' || fail "E1: no lower bound"
+else
+  echo "E1 left out: the samples are not here"
+fi

@@ -111,7 +111,8 @@ def check_numbers(name, f):
     peak = f["peak"]["DRAM"]
     if peak and "peak.dram" in by_id and f["memory"]["DRAM"]["capacity_per_bank_MB"]:
         has = by_id["peak.dram"][0]["headline"]
-        said = re.match(r"DRAM peak ([\d,.]+) of ", has)
+        said = re.match(r"DRAM peak (?:≥ )?([\d,.]+) of ", has)
+        check(has.startswith("DRAM peak ≥") == peak["lower_bound"] == (f["input"]["kind"] == "capture" and "recording" not in f), name, "lower bound", has)
         check(said and abs(float(said.group(1).replace(",", "")) - peak["allocated_per_bank_MB"]) < 0.051, name, "peak", has)
     for memory, sid in (("DRAM", "peak.consumers"), ("L1", "peak.consumers-l1")):
         rows = f["top_consumers"][memory]

@@ -5,6 +5,7 @@ on a mock board. Environment: TTMEM, the program (default: that of the installed
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -93,6 +94,45 @@ class GraphOnTtnn(unittest.TestCase):
         self.check(nodes, ours)
         self.assertEqual(ours["tt_metal"]["resource_usage_per_core"]["peak_cb"], 0)
         self.assertTrue(any("cache" in pitfall["name"] for pitfall in ours["pitfalls"]), ours["pitfalls"])
+
+
+    def test_a_capture_is_a_window(self):
+        """What was there before and is not used counts nowhere: the figure is a lower bound, and the allocator's own is not below it."""
+        for mode in (ttnn.graph.RunMode.NORMAL, ttnn.graph.RunMode.NO_DISPATCH):
+            with self.subTest(mode=mode.name):
+                before = Nets(self.device).new(1, 1, 1024, 1024, memory=L1)
+                nodes, ours = self.capture("elementwise_in_l1", mode)
+                held = ttnn.get_memory_view(self.device, ttnn.BufferType.L1).total_bytes_allocated_per_bank
+                ttnn.deallocate(before)
+                self.check(nodes, ours)
+                self.assertGreater(held, 0)
+                self.assertEqual(ours["true"]["before_capture"]["buffers"], 0)
+                self.assertTrue(ours["true"]["lower_bound"])
+                self.assertIn("window", [pitfall["name"] for pitfall in ours["pitfalls"]])
+
+    def test_a_clash_that_no_message_tells(self):
+        """NO_DISPATCH goes on where a run fails: the capture names the operation and the tensors, and the run fails where it says."""
+        view = ttnn.get_memory_view(self.device, ttnn.BufferType.L1)
+        path = pathlib.Path(self.folder.name) / "clash.json"
+
+        def net():
+            low = ttnn.empty([1, 1, (view.total_bytes_per_bank - 60000) // 2048 * 32, 32 * view.num_banks], dtype=ttnn.bfloat16,
+                             layout=ttnn.TILE_LAYOUT, device=self.device, memory_config=L1)
+            return low, ttnn.softmax(Nets(self.device).new(1, 1, 1024, 8192), dim=-1)
+
+        ttnn.graph.begin_graph_capture(ttnn.graph.RunMode.NO_DISPATCH)
+        net()
+        ttnn.graph.end_graph_capture_to_file(str(path))
+        with self.assertRaises(RuntimeError) as failed:
+            net()
+        at, end = (int(n) for n in re.search(r"allocated at (\d+) and static \w+ buffer region ends at (\d+)", str(failed.exception)).groups())
+        subprocess.run([PROGRAM, "analyze", str(path), "-d", self.folder.name + "/report", "--no-html", "-q"], check=True)
+        (findings,) = pathlib.Path(self.folder.name, "report").glob("**/*findings.json")
+        first = json.loads(findings.read_text())["statements"][0]
+        numbers = {q["name"]: q["value"] for q in first["quantities"]}
+        self.assertEqual((first["id"], first["severity"], numbers["lowest_tensor"], numbers["buffers_end"]), ("l1.overlap", "failure", at, end))
+        self.assertIn("In the way: the result of #0 ttnn.empty", first["detail"])
+        self.assertIsNone(json.loads(subprocess.run([PROGRAM, "graph", "--json", str(path)], capture_output=True, text=True).stdout)["captures"][0]["true"]["nearest_to_clash"])
 
 
 if __name__ == "__main__":

@@ -80,6 +80,7 @@ interface Peak {
   banks: number;
   capacity_per_bank_MB: number | null;
   utilization_pct: number;
+  lower_bound?: boolean; // a graph capture is a window
   caused_by: OpRef | null;
 }
 

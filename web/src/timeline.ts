@@ -294,7 +294,7 @@ export class Timeline {
     ctx.closePath();
     ctx.fill();
     const right = x < bbox.left + bbox.width / 2;
-    this.label(ctx, `peak ${mb(peak.allocated_per_bank_MB)} MB`, x + (right ? 8 : -8) * px, y - 4 * px, right ? "left" : "right", color("peak"));
+    this.label(ctx, `peak ${peak.lower_bound ? "≥ " : ""}${mb(peak.allocated_per_bank_MB)} MB`, x + (right ? 8 : -8) * px, y - 4 * px, right ? "left" : "right", color("peak"));
   }
 
   private drawFailures(u: uPlot, at: (x: number) => number): void {

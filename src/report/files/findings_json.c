@@ -129,6 +129,7 @@ static void put_peak(ttm_json *j, const char *key, const ttm_findings *f, const 
   ttm_json_put_name(j, "basis", ttm_basis_name(peak->derived ? TTM_DERIVED : ttm_words_state_basis(f->profile)));
   ttm_json_put_figure(j, "measured_per_bank_MB", peak->measured);
   ttm_json_put_bool(j, "measured_is_lower_bound", peak->derived);
+  ttm_json_put_bool(j, "lower_bound", peak->at_least);
   put_cause(j, f, peak);
   put_in_operation_peak(j, f, peak);
   if (!devices) return ttm_json_end(j);

@@ -40,14 +40,18 @@ static void put_header(ttm_doc *doc, const ttm_capture_case *c) {
 
 /* ---- Side by side -------------------------------------------------------------------------------------------------- */
 
-static void put_pair(ttm_doc *doc, const char *name, uint64_t theirs, bool refused, uint64_t corrected,
+/* `least`: the corrected number is a lower bound. */
+static void put_pair(ttm_doc *doc, const char *name, uint64_t theirs, bool refused, bool least, uint64_t corrected,
                      const char *what) {
   ttm_doc_cell(doc, "%s", name);
   if (refused)
     ttm_doc_cell(doc, "throws");
   else
     ttm_doc_cell_count(doc, theirs);
-  ttm_doc_cell_count(doc, corrected);
+  if (least)
+    ttm_doc_cell(doc, "≥ %s", TTM_COUNT_TEXT(corrected));
+  else
+    ttm_doc_cell_count(doc, corrected);
   ttm_doc_cell(doc, "%s", what);
 }
 
@@ -55,25 +59,28 @@ static void put_numbers(ttm_doc *doc, const ttm_capture_case *c) {
   static const char *const heads[] = {"tt-metal's extractor", ">tt-metal", ">Corrected", "Bytes of"};
   const ttm_resource_usage *r = &c->extracts.per_core;
   const ttm_core_use *u = &c->findings->core_use;
-  bool no = r->refused != NULL;
+  bool no = r->refused != NULL, least = ttm_pitfalls_incomplete(c->pitfalls);
+  bool silent =
+      ttm_pitfalls_incomplete(c->pitfalls & ~(UINT32_C(1) << TTM_PITFALL_WINDOW)); /* a program is inside it */
   uint64_t banks = c->profile->capture.board.dram_banks;
   ttm_doc_heading(doc, "Corrected numbers");
   ttm_doc_table(doc, heads, 4);
-  put_pair(doc, "circular_buffers_peak_size_per_core", r->peak_cb, no, u->peak_program[0], "fullest core");
-  put_pair(doc, "  dataflow buffers", r->peak_dataflow_buffer, no, u->peak_program[1], "fullest core");
-  put_pair(doc, "  scratchpads", r->peak_scratchpad, no, u->peak_program[2], "fullest core");
-  put_pair(doc, "l1_buffer_allocation_peak_size_per_core", r->peak_l1, no, u->peak_l1, "every core");
-  put_pair(doc, "peak_memory_usage", r->peak_total, no, u->fullest.total, "fullest core");
-  put_pair(doc, "peak_L1_memory_usage", c->extracts.peak_l1_memory_usage, false, u->fullest.total, "fullest core");
-  put_pair(doc, "dram_usage: peak", (uint64_t)c->extracts.dram.peak, false, ttm_mul_sat(u->peak_dram, banks),
+  put_pair(doc, "circular_buffers_peak_size_per_core", r->peak_cb, no, silent, u->peak_program[0], "fullest core");
+  put_pair(doc, "  dataflow buffers", r->peak_dataflow_buffer, no, silent, u->peak_program[1], "fullest core");
+  put_pair(doc, "  scratchpads", r->peak_scratchpad, no, silent, u->peak_program[2], "fullest core");
+  put_pair(doc, "l1_buffer_allocation_peak_size_per_core", r->peak_l1, no, least, u->peak_l1, "every core");
+  put_pair(doc, "peak_memory_usage", r->peak_total, no, least, u->fullest.total, "fullest core");
+  put_pair(doc, "peak_L1_memory_usage", c->extracts.peak_l1_memory_usage, false, least, u->fullest.total,
+           "fullest core");
+  put_pair(doc, "dram_usage: peak", (uint64_t)c->extracts.dram.peak, false, least, ttm_mul_sat(u->peak_dram, banks),
            "all banks");
-  put_pair(doc, "  total_allocations", c->extracts.dram.total_allocations, false, ttm_mul_sat(u->dram_allocated, banks),
-           "all banks");
-  put_pair(doc, "  total_deallocations", c->extracts.dram.total_deallocations, false, ttm_mul_sat(u->dram_freed, banks),
-           "all banks");
+  put_pair(doc, "  total_allocations", c->extracts.dram.total_allocations, false, false,
+           ttm_mul_sat(u->dram_allocated, banks), "all banks");
+  put_pair(doc, "  total_deallocations", c->extracts.dram.total_deallocations, false, false,
+           ttm_mul_sat(u->dram_freed, banks), "all banks");
   ttm_doc_table_end(doc);
-  if (ttm_pitfalls_incomplete(c->pitfalls))
-    ttm_doc_line(doc, "The corrected numbers are a lower bound: the capture does not hold everything (see below).");
+  if (least)
+    ttm_doc_line(doc, "The corrected peaks are a lower bound: the capture does not hold everything (see below).");
 }
 
 static void put_pitfalls(ttm_doc *doc, const ttm_capture_case *c) {
@@ -111,6 +118,13 @@ static void put_time(ttm_doc *doc, const ttm_capture_case *c) {
   ttm_buf_free(&chart);
 }
 
+static void cell_share(ttm_doc *doc, uint64_t bytes, uint64_t limit) {
+  if (bytes > limit)
+    ttm_doc_cell(doc, "does not fit");
+  else
+    ttm_doc_cell(doc, "%.1f %%", ttm_percent((double)bytes, (double)limit));
+}
+
 static void put_tightest(ttm_doc *doc, const ttm_capture_case *c) {
   static const char *const heads[] = {"Operation", "Function", ">Node", ">Program", ">Tensors", ">Total", ">Of L1"};
   const ttm_core_use *u = &c->findings->core_use;
@@ -128,10 +142,7 @@ static void put_tightest(ttm_doc *doc, const ttm_capture_case *c) {
     ttm_doc_cell(doc, "%s", TTM_BYTES_TEXT(s->program));
     ttm_doc_cell(doc, "%s", TTM_BYTES_TEXT(s->tensors));
     ttm_doc_cell(doc, "%s", TTM_BYTES_TEXT(total));
-    if (total > u->limit)
-      ttm_doc_cell(doc, "does not fit");
-    else
-      ttm_doc_cell(doc, "%.1f %%", ttm_percent((double)total, (double)u->limit));
+    cell_share(doc, total, u->limit);
   }
   ttm_doc_table_end(doc);
 }
@@ -166,10 +177,11 @@ void ttm_captures_write(ttm_doc *doc, const ttm_capture_case *const *cases, size
     while (slash && source.p[slash - 1] != '/') slash--;
     ttm_doc_cell_text(doc, ttm_str_from(source, slash));
     ttm_doc_cell(doc, "%u", c->profile->ranks.n ? c->profile->ranks.at[0] : 0);
-    ttm_doc_cell(doc, "%s", TTM_BYTES_TEXT(c->findings->core_use.fullest.total));
-    ttm_doc_cell(doc, "%.1f %%",
-                 ttm_percent((double)c->findings->core_use.fullest.total, (double)c->findings->core_use.limit));
-    ttm_doc_cell(doc, "%s", TTM_BYTES_TEXT(c->findings->core_use.peak_dram));
+    const ttm_core_use *use = &c->findings->core_use;
+    const char *least = ttm_pitfalls_incomplete(c->pitfalls) ? "≥ " : "";
+    ttm_doc_cell(doc, "%s%s", least, TTM_BYTES_TEXT(use->fullest.total));
+    cell_share(doc, use->fullest.total, use->limit);
+    ttm_doc_cell(doc, "%s%s", least, TTM_BYTES_TEXT(use->peak_dram));
     ttm_doc_cell(doc, "%d", __builtin_popcount(c->pitfalls));
   }
   ttm_doc_table_end(doc);

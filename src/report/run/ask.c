@@ -67,8 +67,9 @@ static void put_memory(const ttm_ask *a, uint32_t op, ttm_memory m) {
     ttm_say(&words, a->f, "delta {} (derived), ", TTM_CHANGE(effect));
   else
     ttm_say(&words, a->f, "delta unknown: {}; ", TTM_WORDS(ttm_op_effect_unknown(p, op, m)));
-  ttm_say(&words, a->f, "{} per bank before ({}, log line {})", TTM_MB_OF((uint64_t)level.allocated * 1048576 / 1000),
-          TTM_WORDS(ttm_basis_name(ttm_words_state_basis(p))), TTM_LINE(p->states.at[state].line));
+  ttm_say(&words, a->f, "{}{} per bank before ({}, log line {})", TTM_WORDS(ttm_profile_is_window(p) ? "≥ " : ""),
+          TTM_MB_OF((uint64_t)level.allocated * 1048576 / 1000), TTM_WORDS(ttm_basis_name(ttm_words_state_basis(p))),
+          TTM_LINE(p->states.at[state].line));
   if (ttm_blocks_known(p))
     ttm_say(&words, a->f, ", largest free block {}", TTM_MB_OF((uint64_t)level.largest * 1048576 / 1000));
   if (inside)

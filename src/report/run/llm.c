@@ -68,9 +68,10 @@ static void put_header(llm *r) {
   double padding = padding_percent(r->f);
   ttm_buf_puts(out, "> ");
   if (dram->known)
-    ttm_buf_printf(out, "Peak DRAM: %.1f MB/bank (%.1f%%) | ", ttm_mb(dram->level.allocated),
-                   ttm_percent(dram->level.allocated, dram->level.total));
-  if (l1->known) ttm_buf_printf(out, "Peak L1: %.2f MB/bank | ", ttm_mb(l1->level.allocated));
+    ttm_buf_printf(out, "Peak DRAM: %s%.1f MB/bank (%.1f%%) | ", dram->at_least ? "≥ " : "",
+                   ttm_mb(dram->level.allocated), ttm_percent(dram->level.allocated, dram->level.total));
+  if (l1->known)
+    ttm_buf_printf(out, "Peak L1: %s%.2f MB/bank | ", l1->at_least ? "≥ " : "", ttm_mb(l1->level.allocated));
   ttm_say(out, r->f, "Ops: {}", TTM_COUNT(r->f->elements));
   if (r->f->registry.weight_bytes) ttm_buf_printf(out, " | Weights: %.1f MB", ttm_mib(r->f->registry.weight_bytes));
   if (padding > 0) ttm_buf_printf(out, " | Padding Overhead: %.1f%%", padding);
@@ -123,7 +124,7 @@ static void put_peak_row(llm *r, ttm_memory memory, const ttm_peak *peak) {
   ttm_doc_cell(&r->doc, "%s", ttm_memory_name(memory));
   if (caused) cells_op(r, peak->cause, ttm_words_location(r->p, peak->cause), 1, 1);
   for (int i = 0; i < 3 && !caused; i++) ttm_doc_cell(&r->doc, "-");
-  ttm_doc_cell(&r->doc, "%.2f MB", ttm_mb(peak->level.allocated) * banks);
+  ttm_doc_cell(&r->doc, "%s%.2f MB", peak->at_least ? "≥ " : "", ttm_mb(peak->level.allocated) * banks);
   ttm_doc_cell(&r->doc, "%.2f MB", ttm_mb(peak->level.total) * banks);
   ttm_doc_cell(&r->doc, "%.1f%%", ttm_percent(peak->level.allocated, peak->level.total));
   if (caused)

@@ -57,7 +57,8 @@ static void put_bar(screen *s, double pct, size_t columns) {
   ttm_buf_free(&cells);
 }
 
-static void put_memory(screen *s, ttm_memory memory, const ttm_level *level) {
+static void put_memory(screen *s, ttm_memory memory, const ttm_peak *peak) {
+  const ttm_level *level = &peak->level;
   double pct = ttm_percent(level->allocated, level->total);
   size_t wide = s->doc.columns > BAR_FRAME + MOST_BAR ? MOST_BAR
                 : s->doc.columns > BAR_FRAME          ? s->doc.columns - BAR_FRAME
@@ -67,7 +68,8 @@ static void put_memory(screen *s, ttm_memory memory, const ttm_level *level) {
   if (!level->total) return; /* samples of an unknown board: the peak's sentence says so */
   ttm_buf_printf(out, "%-*s", LABEL, ttm_memory_name(memory));
   put_bar(s, pct, wide);
-  ttm_say(&bank, s->f, "{} of {} per bank,", TTM_NUMBER(used), TTM_MB_OF(capacity));
+  ttm_say(&bank, s->f, "{}{} of {} per bank,", TTM_WORDS(peak->at_least ? s->style->utf8 ? "≥ " : ">= " : ""),
+          TTM_NUMBER(used), TTM_MB_OF(capacity));
   ttm_buf_printf(out, " %5.1f %% ", pct);
   size_t start = out->n;
   ttm_buf_put(out, ttm_buf_str(&bank));
@@ -85,7 +87,7 @@ static void put_bars(screen *s) {
   for (int m = 0; m < TTM_MEMORIES; m++) {
     const ttm_peak *peak = &s->f->peak[m];
     if (!peak->known || (m != TTM_DRAM && !peak->level.allocated && !peak->in_op_bytes)) continue;
-    for (uint32_t i = 0; i < s->f->devices[m].n; i++) put_memory(s, (ttm_memory)m, &s->f->devices[m].at[i].level);
+    for (uint32_t i = 0; i < s->f->devices[m].n; i++) put_memory(s, (ttm_memory)m, &s->f->devices[m].at[i]);
   }
   if (s->doc.out->n == empty)
     s->doc.out->n = before;
