@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "analyze/trial.h"
+#include "analyze/words.h"
 #include "base/error.h"
 
 /* One way to play the log: a board, a batch, weights in another dtype. */
@@ -70,13 +71,69 @@ static int play_boards(ttm_fit *out, const ttm_ledger *ledger, const ttm_fit_opt
   return status;
 }
 
+/* ---- What the log does not show ------------------------------------------------------------------------------------ */
+
+/* The next operation of a run from `op` on; TTM_NONE. */
+static uint32_t next_of_run(const ttm_profile *p, uint32_t call, uint32_t op) {
+  for (; op < p->ops.n && op <= p->calls.at[call].last_op; op++)
+    if (p->ops.at[op].call < p->calls.n && ttm_call_top(p, p->ops.at[op].call) == call) return op;
+  return TTM_NONE;
+}
+
+/* Whether a run that ended early did what a whole one began with: then nothing of its program is missing. */
+static bool is_beginning_of(const ttm_profile *p, uint32_t cut, uint32_t whole) {
+  uint32_t a = next_of_run(p, cut, p->calls.at[cut].first_op), b = next_of_run(p, whole, p->calls.at[whole].first_op);
+  while (a != TTM_NONE && b != TTM_NONE && p->ops.at[a].text == p->ops.at[b].text)
+    a = next_of_run(p, cut, a + 1), b = next_of_run(p, whole, b + 1);
+  return a == TTM_NONE;
+}
+
+static bool is_told_elsewhere(const ttm_profile *p, uint32_t cut) {
+  enum { TRIED = 8 };
+  uint32_t tried = 0;
+  for (size_t i = 0; i < p->runs.n && tried < TRIED; i++) {
+    const ttm_call *other = &p->calls.at[p->runs.at[i]];
+    if (!other->finished || other->name != p->calls.at[cut].name || other->rank != p->calls.at[cut].rank) continue;
+    tried++;
+    if (is_beginning_of(p, cut, p->runs.at[i])) return true;
+  }
+  return false;
+}
+
+/* The first run that has no end and that no other one stands for. */
+static ttm_gap find_cut_run(const ttm_profile *p) {
+  for (size_t i = 0; i < p->runs.n; i++) {
+    const ttm_call *run = &p->calls.at[p->runs.at[i]];
+    if (run->finished || !run->name || is_told_elsewhere(p, p->runs.at[i])) continue;
+    for (size_t k = 0; k < p->incidents.n; k++) {
+      uint32_t op = p->incidents.at[k].op;
+      bool own = op < p->ops.n && p->ops.at[op].call < p->calls.n && p->ops.at[op].flags & TTM_OP_FAILED;
+      if (own && ttm_call_top(p, p->ops.at[op].call) == p->runs.at[i])
+        return (ttm_gap){TTM_GAP_FAILURE, p->incidents.at[k].line};
+    }
+    return (ttm_gap){TTM_GAP_RUN, run->first_line};
+  }
+  return (ttm_gap){TTM_GAP_NONE, 0};
+}
+
+static ttm_gap find_gap(const ttm_profile *p) {
+  ttm_gap gap = find_cut_run(p);
+  uint64_t lost = ttm_words_not_understood(&p->seen), bare = 0;
+  if (gap.kind) return gap;
+  for (size_t i = 0; i < p->incidents.n && !p->runs.n; i++) return (ttm_gap){TTM_GAP_FAILURE, p->incidents.at[i].line};
+  /* Inside a run that another one stands for nothing is lost by the cut. */
+  if (p->seen.cut && (!p->runs.n || p->calls.at[p->runs.at[p->runs.n - 1]].finished)) return (ttm_gap){TTM_GAP_CUT, 0};
+  if (lost) return (ttm_gap){TTM_GAP_LINES, lost};
+  for (uint32_t op = 0; op < p->ops.n; op++) bare += p->ops.at[op].state == TTM_NONE && ttm_op_is_element(p, op);
+  return (ttm_gap){bare ? TTM_GAP_STATES : TTM_GAP_NONE, bare};
+}
+
 static void describe(ttm_fit *out, const ttm_ledger *ledger) {
   const ttm_findings *f = ledger->findings;
   out->states = ledger->states;
   out->agree = ledger->agree;
   out->unaccounted = ledger->unaccounted;
-  for (size_t i = 0; i < f->profile->incidents.n; i++)
-    out->cut_short |= f->profile->incidents.at[i].what.kind == TTM_INCIDENT_OOM;
+  out->gap = find_gap(f->profile);
   const ttm_alive_set *set = &f->alive_set[TTM_DRAM];
   for (size_t i = 0; i < set->rows.n; i++)
     out->weights_from_host |= set->rows.at[i].class == TTM_ALIVE_WEIGHT && set->rows.at[i].arg != TTM_NONE;
@@ -98,6 +155,7 @@ int ttm_fit_make(ttm_fit *out, const ttm_findings *f, const ttm_fit_options *opt
   int status = ttm_ledger_make(&ledger, f);
   if (!status) describe(out, &ledger);
   if (!status) status = play_boards(out, &ledger, options);
+  /* A prediction of the rest goes here: it raises the peaks of out->boards and ends out->gap. */
   ttm_ledger_free(&ledger);
   return status ? ttm_error_nomem(err) : TTM_OK;
 }

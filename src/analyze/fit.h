@@ -25,11 +25,26 @@ typedef struct ttm_fit_board {
 
 enum { TTM_FIT_MOST_BATCH = 1024 };
 
+/* Why a log does not show all that its programs take: what fits of it is no more than a beginning. */
+typedef enum ttm_gap_kind {
+  TTM_GAP_NONE,
+  TTM_GAP_FAILURE, /* a run ended in a failure, log line `number` */
+  TTM_GAP_RUN,     /* a run has no end; it began in log line `number` */
+  TTM_GAP_CUT,     /* the log ends inside a line or a block */
+  TTM_GAP_LINES,   /* `number` lines could not be read */
+  TTM_GAP_STATES,  /* `number` operations have no memory state: what they hold beyond their results is unknown */
+} ttm_gap_kind;
+
+typedef struct ttm_gap {
+  ttm_gap_kind kind;
+  uint64_t number;
+} ttm_gap;
+
 typedef struct ttm_fit {
   ttm_fit_board boards[TTM_BOARDS];
-  uint64_t states, agree;     /* states of the log, and those whose largest free block the replay reproduced */
-  uint64_t unaccounted;       /* bytes per bank as recorded that no tensor explains: spread over the new banks */
-  bool cut_short;             /* the log ends in out-of-memory: what would have come after it is not known */
+  uint64_t states, agree; /* states of the log, and those whose largest free block the replay reproduced */
+  uint64_t unaccounted;   /* bytes per bank as recorded that no tensor explains: spread over the new banks */
+  ttm_gap gap;
   bool weights_from_host;     /* weights were there before the log: --weights-dtype does not reach them */
   uint64_t converted_weights; /* tensors that --weights-dtype changed */
 } ttm_fit;

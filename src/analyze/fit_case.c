@@ -54,7 +54,11 @@ static void tell_fits(ttm_teller *t, const ttm_fit_case *c, ttm_basis basis) {
 
 /* `op`: of a log, that failed; TTM_NONE. */
 static void tell_answer(ttm_teller *t, const ttm_fit_case *c, uint32_t op, ttm_basis basis) {
-  if (c->fits == TTM_FITS_UNKNOWN) {
+  if (c->fits == TTM_FITS_UNKNOWN && c->exit_status < 0 && c->dram_least) {
+    ttm_tell(t, "fit.lower-bound", TTM_TOPIC_FAILURE, TTM_SEVERITY_UNKNOWN, basis);
+    ttm_headline(t, "Unknown, DRAM needs ≥ {} of {} per bank: {}", TTM_NUMBER(c->dram_peak), TTM_MB_OF(c->dram_bank),
+                 TTM_TEXT(c->why));
+  } else if (c->fits == TTM_FITS_UNKNOWN) {
     ttm_tell(t, "fit.unknown", TTM_TOPIC_FAILURE, TTM_SEVERITY_UNKNOWN, basis);
     ttm_headline(t, "Unknown: {}", TTM_TEXT(c->why));
   } else if (!c->refused) {
@@ -276,6 +280,27 @@ int ttm_fit_cases_end(ttm_fit_cases *all) {
 
 /* ---- Of a replay ---------------------------------------------------------------------------------------------------- */
 
+/* What the log lacks, as the end of a sentence. */
+static void say_gap(ttm_teller *t, const ttm_gap *gap) {
+  switch (gap->kind) {
+    case TTM_GAP_FAILURE:
+      return ttm_say(&t->text, t->f, "the program failed in log line {}, what comes after that is not in the log",
+                     TTM_LINE(gap->number));
+    case TTM_GAP_RUN:
+      return ttm_say(&t->text, t->f, "the program that began in log line {} has no end in the log",
+                     TTM_LINE(gap->number));
+    case TTM_GAP_CUT:
+      return ttm_buf_puts(&t->text, "the log is cut");
+    case TTM_GAP_LINES:
+      return ttm_say(&t->text, t->f, "{} of the log could not be read", TTM_PLURAL(gap->number, "line"));
+    case TTM_GAP_STATES:
+      return ttm_say(&t->text, t->f, "{} without a memory state, what they hold beyond their results is not in the log",
+                     TTM_PLURAL(gap->number, "operation"));
+    case TTM_GAP_NONE:
+      break;
+  }
+}
+
 static int add_replay(ttm_fit_cases *all, const ttm_fit_board *row, const ttm_fit *fit, const ttm_findings *f) {
   ttm_teller t = {.f = f, .p = f->profile, .out = &all->said};
   uint64_t shortfall;
@@ -289,7 +314,14 @@ static int add_replay(ttm_fit_cases *all, const ttm_fit_board *row, const ttm_fi
   c.dram_peak = row->peak_bytes;
   c.l1_core = row->l1_bytes;
   c.l1_peak = c.l1_tensors = row->l1_peak;
-  if (!fit->cut_short) c.largest_batch = row->largest_batch;
+  c.dram_least = c.l1_least = row->fits && fit->gap.kind;
+  /* Without states every result is still known, and so is what a larger batch adds to it. */
+  if (!fit->gap.kind || fit->gap.kind == TTM_GAP_STATES) c.largest_batch = row->largest_batch;
+  if (c.dram_least) {
+    c.fits = TTM_FITS_UNKNOWN;
+    say_gap(&t, &fit->gap);
+    c.why = keep_text(&t);
+  }
   if (!row->fits) {
     ttm_verdict verdict = ttm_verdict_of(&row->refusal, &shortfall);
     take_failure(&t, &c, &row->refusal, verdict, shortfall);
@@ -310,7 +342,14 @@ static void tell_confidence(ttm_teller *t, const ttm_fit *fit, const ttm_fit_opt
   if (set->known && set->by_class[TTM_ALIVE_UNACCOUNTED])
     ttm_detail(t, "{} per bank at the peak are unattributed, and spread evenly over the banks here.",
                TTM_MB_OF(set->by_class[TTM_ALIVE_UNACCOUNTED]));
-  if (fit->cut_short) ttm_detail(t, "The log ends out of memory: later allocations and the largest batch are unknown.");
+  if (fit->gap.kind) {
+    ttm_buf_puts(&t->text, "The log is not whole: ");
+    say_gap(t, &fit->gap);
+    ttm_buf_puts(&t->text, ". Peaks are lower bounds, ");
+    ttm_buf_puts(&t->text, fit->gap.kind == TTM_GAP_STATES ? "the largest batch is an upper bound."
+                                                           : "the largest batch is unknown.");
+    ttm_tell_detail(t);
+  }
   if (options->weights_dtype)
     ttm_detail(t, "{} stored as {}.", TTM_PLURAL(fit->converted_weights, "weight"), TTM_WORDS(options->weights_dtype));
   if (options->weights_dtype && fit->weights_from_host)

@@ -374,6 +374,14 @@ static int free_early(ttm_replay *r, uint32_t op) {
   return TTM_OK;
 }
 
+/* The last operation of a program that was cut off: nothing tells whether its results came to be. */
+static bool is_cut_off(const ttm_profile *p, uint32_t op) {
+  uint32_t call = p->ops.at[op].call;
+  if (call >= p->calls.n) return false;
+  const ttm_call *top = &p->calls.at[ttm_call_top(p, call)];
+  return top->name && !top->finished && top->last_op == op;
+}
+
 static int take_op(ttm_replay *r, uint32_t op) {
   const ttm_profile *p = r->profile;
   const ttm_op *row = &p->ops.at[op];
@@ -382,7 +390,7 @@ static int take_op(ttm_replay *r, uint32_t op) {
   int status = enter_run(r, call ? call->run : 0);
   if (status) return status;
   r->last_op = r->blamed = op;
-  if (!(row->flags & TTM_OP_FAILED) && row->tensor != TTM_NONE)
+  if (!(row->flags & TTM_OP_FAILED) && row->tensor != TTM_NONE && !is_cut_off(p, op))
     status = ttm_op_text_of(p, op)->kind == TTM_OP_DEALLOCATE ? release(r, op) : bear(r, op);
   if (!status && r->early_count) status = free_early(r, op);
   return status;

@@ -93,6 +93,11 @@ static int read_wishes(const ttm_options *options, ttm_fit_options *out, ttm_err
   return TTM_OK;
 }
 
+/* A table of all boards is an answer; --board asks for a yes. */
+static int log_exit(const ttm_options *options, const ttm_fit_cases *cases) {
+  return options->given[TTM_OPTION_BOARD] ? series_exit(options, cases) : TTM_EXIT_OK;
+}
+
 static int fit_log(const ttm_options *options, ttm_error *err) {
   ttm_subject subject = {0};
   ttm_fit_options wishes;
@@ -106,7 +111,7 @@ static int fit_log(const ttm_options *options, ttm_error *err) {
   if (!status && ttm_fit_cases_of_replay(&cases, &fit, &wishes, subject.findings, boards))
     status = ttm_error_nomem(err);
   if (!status) status = put_cases(options, &cases, err);
-  int exit_status = status ? ttm_cli_error(options, err) : ttm_fit_exit(options, &cases);
+  int exit_status = status ? ttm_cli_error(options, err) : log_exit(options, &cases);
   ttm_fit_cases_free(&cases);
   ttm_subject_free(&subject);
   return exit_status;
@@ -127,8 +132,9 @@ const ttm_command ttm_command_fit = {
         "commas; with a COMMAND also paths of cluster descriptors.",
     .examples = "ttmem fit -- python3 model.py\nttmem fit model_profile.log --board n150,p150 --scale-batch 4",
     .exits =
-        "0 it fits, or without --board: there is an answer for every board; 1 with --board: it does not fit one "
-        "of them; 2 wrong usage, no answer, or the program failed for another reason; 130 stopped by Ctrl-C",
+        "0 it fits, or without --board: there is an answer for every board, or a LOG was read; 1 with --board: it does "
+        "not fit one of them; 2 wrong usage, no answer (a LOG that is not whole has none), or the program failed for "
+        "another reason; 130 stopped by Ctrl-C",
     .min_inputs = 1,
     .max_inputs = 1,
     .needs =

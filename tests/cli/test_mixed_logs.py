@@ -211,10 +211,58 @@ class Mixed(unittest.TestCase):
         self.assertIn("delta unknown: the host changed memory after it", run("ask", log.write(self.path), "--op", "0"))
 
 
+    # ---- Does it fit? -------------------------------------------------------------------------------------------------------
+
+    def lines(self):
+        log = Log()
+        program(log, 50.0, 100.0, 30.0)
+        program(log, 50.0, 100.0, 30.0)
+        return log.lines
+
+    def judge(self, lines, status, board="n150"):
+        self.path.write_text("\n".join(lines) + "\n")
+        return self.fit(str(self.path), board=board, status=status)
+
+    def test_a_log_that_is_not_whole_has_no_yes(self):
+        lines = self.lines()
+        middle = len(lines) // 4
+        error = ("%23s | %8s | Out of Memory: Not enough space to allocate 3221225472 B DRAM buffer across 12 banks, where each bank needs to store 268435456 B, "
+                 "but bank size is 1070773248 B (allocated: 900000000 B, free: 170773248 B, largest free block: 170773248 B)" % ("Always", "ERROR"))
+        for what, broken in (
+            ("has no end", lines[:middle]),
+            ("has no end", lines[:-3]),  # the Finished line
+            ("failed in log line", lines[:middle] + [error]),
+            ("could not be read", lines[:6] + [lines[6][:90]] + lines[7:]),
+            ("could not be read", [line for line in lines if "ttnn.relu" not in line or "loc(\"b\")" not in line]),
+            ("without a memory state", [line for line in lines if "Always" not in line]),
+        ):
+            if broken == lines[:-3]:
+                broken = [line for line in lines if "Finished" not in line][: len(lines) // 2]
+            board = self.judge(broken, 2, "p150")
+            self.assertIsNone(board["fits"], what)
+            self.assertIs(board["peak_dram_is_lower_bound"], True)
+            self.assertIsNone(board["headroom_dram_per_bank_B"])
+            self.assertEqual(board["statement"], "fit.lower-bound")
+            self.assertIn(what, board["why_unknown"])
+            self.assertIn("≥", board["headline"])
+            self.assertRegex(run("fit", str(self.path)), r"p150 \? (≥|>=) ")  # without --board a table is an answer
+
+    def test_a_cut_run_that_another_one_stands_for_is_no_gap(self):
+        lines = self.lines()
+        self.assertIs(self.judge(lines, 0)["fits"], True)
+        self.assertIs(self.judge(lines[: len(lines) * 3 // 4], 0)["fits"], True)
+
+    def test_what_does_not_fit_so_far_does_not_fit(self):
+        log = Log(BLACKHOLE)
+        log.start()
+        log.make(1700.0)
+        log.make(1.0)
+        self.assertIs(self.judge(log.lines, 1)["fits"], False)
+
     # ---- Batches ------------------------------------------------------------------------------------------------------------
 
-    def fit(self, log, *options, status=None):
-        done = subprocess.run([TTMEM, "fit", log, "--board", "n150", "--json", *options], stdout=subprocess.PIPE, text=True)
+    def fit(self, log, *options, board="n150", status=None):
+        done = subprocess.run([TTMEM, "fit", log, "--board", board, "--json", *options], stdout=subprocess.PIPE, text=True)
         if status is not None:
             self.assertEqual(done.returncode, status, done.stdout)
         return json.loads(done.stdout)["boards"][0]

@@ -222,11 +222,17 @@ def check_fit(name, log, f):
     text = run("fit", log)
     shown = flat(text)
     for board in fit["boards"]:
-        row = re.search(r"^%s +(yes|no) +([\d,.]+) +([\d,.]+) " % board["board"], text, re.M)
-        check(row and (row.group(1) == "yes") == board["fits"] and row.group(2) == mb(board["peak_dram_per_bank_B"] / 2**20), name, "row of %s" % board["board"], text)
-        check((board["statement"] == "fit.fits") == board["fits"], name, "statement of %s" % board["board"], json.dumps(board))
+        row = re.search(r"^%s +(yes|no|\?) +(>= |≥ |)([\d,.]+) +([\d,.]+) " % board["board"], text, re.M)
+        check(row and row.group(1) == {True: "yes", False: "no", None: "?"}[board["fits"]] and bool(row.group(2)) == board["peak_dram_is_lower_bound"]
+              and row.group(3) == mb(board["peak_dram_per_bank_B"] / 2**20), name, "row of %s" % board["board"], text)
+        check((board["statement"] == "fit.fits") == bool(board["fits"]), name, "statement of %s" % board["board"], json.dumps(board))
+        check(board["fits"] is not None or board["why_unknown"], name, "why unknown on %s" % board["board"], json.dumps(board))
         if not board["fits"]:
-            check(flat(board["headline"]) in shown and flat(board["detail"]) in shown, name, "fit lacks %r" % board["headline"], text)
+            check(flat(board["headline"]) in shown and flat(board["detail"] or "") in shown, name, "fit lacks %r" % board["headline"], text)
+        peak = f["peak"]["DRAM"]
+        if peak and peak["banks"] == board["dram_banks"] and not f["incidents"] and not peak["devices"] and board["fits"] is not False:  # one number for one question
+            apart = abs(board["peak_dram_per_bank_B"] / 2**20 - peak["allocated_per_bank_MB"])
+            check(apart <= 0.002 + peak["allocated_per_bank_MB"] / 100, name, "fit and analyze have other peaks", json.dumps([board, peak]))
     for key in ("headline", "detail"):
         check(flat(fit["confidence"][key]) in shown, name, "fit lacks %r" % fit["confidence"][key], text)
     check(not [line for line in text.splitlines() if len(line) > 80], name, "too wide", text)

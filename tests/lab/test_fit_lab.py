@@ -99,6 +99,7 @@ def write_log(path, events, states):
             else:
                 text, kind = f'"ttnn.deallocate"(%{numbers[name]}) <{{force = false}}> : ({types[name]}) -> () loc("{name}")', "DeallocateOp"
             log.write(f"            RuntimeTTNN |    DEBUG | Executing operation: {text}\n" + block(state, kind))
+        log.write("            RuntimeTTNN |    DEBUG | Finished execution of program: main\n")
 
 
 def verdicts(log):

@@ -15,12 +15,16 @@ static uint64_t headroom(const ttm_fit_case *c) {
 
 /* ---- The table ----------------------------------------------------------------------------------------------------- */
 
-static void put_batch(ttm_doc *d, uint64_t batch) {
+static void put_batch(ttm_doc *d, uint64_t batch, bool at_most) {
   if (batch == TTM_UNKNOWN)
     ttm_doc_cell(d, "?");
   else if (batch)
-    ttm_doc_cell(d, "%s%s%llu", batch >= TTM_FIT_MOST_BATCH ? "over " : "", d->utf8 ? "×" : "x",
-                 (unsigned long long)batch);
+    ttm_doc_cell(d, "%s%s%llu",
+                 batch >= TTM_FIT_MOST_BATCH ? "over "
+                 : !at_most                  ? ""
+                 : d->utf8                   ? "≤ "
+                                             : "<= ",
+                 d->utf8 ? "×" : "x", (unsigned long long)batch);
   else
     ttm_doc_cell(d, "-");
 }
@@ -72,7 +76,7 @@ static void put_row(ttm_doc *d, const ttm_fit_case *c, columns has) {
              c->measured && c->fits == TTM_FITS ? (double)ttm_mul_sat(headroom(c), times) / unit : NAN);
   put_figure(d, c->l1_least ? least : NULL, c->measured ? (double)c->l1_peak / 1024 : NAN);
   ttm_doc_cell_mb(d, c->measured ? (double)c->l1_core / 1024 : NAN);
-  if (has.batch) put_batch(d, c->largest_batch);
+  if (has.batch) put_batch(d, c->largest_batch, c->dram_least);
   if (has.chips && c->chips) ttm_doc_cell(d, "%llu", (unsigned long long)c->chips);
   if (has.chips && !c->chips) ttm_doc_cell(d, "-");
   if (has.run_on) ttm_doc_cell_text(d, c->run_on.n ? c->run_on : c->measured ? c->board : TTM_LIT("-"));
@@ -149,7 +153,7 @@ static void json_case(ttm_json *j, const ttm_fit_case *c, const ttm_statement *s
   json_statement(j, s);
   ttm_json_put_known(j, "peak_dram_per_bank_B", c->dram_peak | unknown);
   ttm_json_put_known(j, "capacity_dram_per_bank_B", c->dram_bank | unknown);
-  ttm_json_put_known(j, "headroom_dram_per_bank_B", headroom(c) | unknown);
+  ttm_json_put_known(j, "headroom_dram_per_bank_B", headroom(c) | (c->fits == TTM_FITS_UNKNOWN && c->dram_least ? TTM_UNKNOWN : unknown));
   ttm_json_put_known(j, "dram_banks", c->dram_banks | unknown);
   ttm_json_put_known(j, "peak_dram_B", ttm_mul_sat(c->dram_peak, c->dram_banks) | unknown);
   ttm_json_put_bool(j, "peak_dram_is_lower_bound", c->dram_least);
