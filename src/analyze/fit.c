@@ -66,6 +66,7 @@ static int play_boards(ttm_fit *out, const ttm_ledger *ledger, const ttm_fit_opt
     row->l1_peak = trial.memories[TTM_REPLAY_L1].peak;
     row->refusal = trial.refusal;
     row->refused_op = trial.refused_op;
+    row->missing_op = TTM_NONE;
     out->converted_weights = w.converted;
   }
   return status;
@@ -109,23 +110,44 @@ static ttm_gap find_cut_run(const ttm_profile *p) {
       uint32_t op = p->incidents.at[k].op;
       bool own = op < p->ops.n && p->ops.at[op].call < p->calls.n && p->ops.at[op].flags & TTM_OP_FAILED;
       if (own && ttm_call_top(p, p->ops.at[op].call) == p->runs.at[i])
-        return (ttm_gap){TTM_GAP_FAILURE, p->incidents.at[k].line};
+        return (ttm_gap){TTM_GAP_FAILURE, p->incidents.at[k].line, p->runs.at[i]};
     }
-    return (ttm_gap){TTM_GAP_RUN, run->first_line};
+    return (ttm_gap){TTM_GAP_RUN, run->first_line, p->runs.at[i]};
   }
-  return (ttm_gap){TTM_GAP_NONE, 0};
+  return (ttm_gap){.call = TTM_NONE};
 }
 
 static ttm_gap find_gap(const ttm_profile *p) {
   ttm_gap gap = find_cut_run(p);
   uint64_t lost = ttm_words_not_understood(&p->seen), bare = 0;
   if (gap.kind) return gap;
-  for (size_t i = 0; i < p->incidents.n && !p->runs.n; i++) return (ttm_gap){TTM_GAP_FAILURE, p->incidents.at[i].line};
+  for (size_t i = 0; i < p->incidents.n && !p->runs.n; i++)
+    return (ttm_gap){TTM_GAP_FAILURE, p->incidents.at[i].line, TTM_NONE};
   /* Inside a run that another one stands for nothing is lost by the cut. */
-  if (p->seen.cut && (!p->runs.n || p->calls.at[p->runs.at[p->runs.n - 1]].finished)) return (ttm_gap){TTM_GAP_CUT, 0};
-  if (lost) return (ttm_gap){TTM_GAP_LINES, lost};
+  if (p->seen.cut && (!p->runs.n || p->calls.at[p->runs.at[p->runs.n - 1]].finished))
+    return (ttm_gap){TTM_GAP_CUT, 0, TTM_NONE};
+  if (lost) return (ttm_gap){TTM_GAP_LINES, lost, TTM_NONE};
   for (uint32_t op = 0; op < p->ops.n; op++) bare += p->ops.at[op].state == TTM_NONE && ttm_op_is_element(p, op);
-  return (ttm_gap){bare ? TTM_GAP_STATES : TTM_GAP_NONE, bare};
+  return (ttm_gap){bare ? TTM_GAP_STATES : TTM_GAP_NONE, bare, TTM_NONE};
+}
+
+/* The module of the run that has no end, when what the log shows of it is what the module says. */
+static const ttm_program_need *find_rest(const ttm_findings *f, const ttm_gap *gap) {
+  for (size_t i = 0; gap->call < f->profile->calls.n && i < f->prediction.programs.n; i++) {
+    const ttm_program_need *program = f->prediction.programs.at[i];
+    if (program->matched && program->graph == f->profile->calls.at[gap->call].graph) return program;
+  }
+  return NULL;
+}
+
+static void add_rest(ttm_fit_board *row, const ttm_board_need *need) {
+  uint64_t dram = need->need[TTM_NEED_DRAM].bytes, l1 = need->need[TTM_NEED_L1].bytes;
+  if (dram > row->peak_bytes) row->peak_bytes = dram;
+  if (l1 > row->l1_peak) row->l1_peak = l1;
+  if (!need->refused || !row->fits) return;
+  row->fits = false;
+  row->refusal = need->refusal;
+  row->missing_op = need->refused_op;
 }
 
 static void describe(ttm_fit *out, const ttm_ledger *ledger) {
@@ -155,7 +177,8 @@ int ttm_fit_make(ttm_fit *out, const ttm_findings *f, const ttm_fit_options *opt
   int status = ttm_ledger_make(&ledger, f);
   if (!status) describe(out, &ledger);
   if (!status) status = play_boards(out, &ledger, options);
-  /* A prediction of the rest goes here: it raises the peaks of out->boards and ends out->gap. */
+  if (!status && options->batch <= 1 && !options->weights_dtype) out->rest = find_rest(f, &out->gap);
+  for (size_t b = 0; out->rest && b < TTM_BOARDS; b++) add_rest(&out->boards[b], &out->rest->boards[b]);
   ttm_ledger_free(&ledger);
   return status ? ttm_error_nomem(err) : TTM_OK;
 }

@@ -20,6 +20,7 @@ typedef struct ttm_fit_board {
   ttm_incident_text refusal; /* as ttnn would word it, without the sentence; unless it fits */
   uint32_t
       refused_op; /* operation whose result found no place; TTM_NONE also where no operation of the log explains the memory */
+  uint32_t missing_op;    /* operation of `rest` whose result found no place; TTM_NONE */
   uint32_t largest_batch; /* multiple of the recorded batch that still fits; 0 when not even the recorded one does */
 } ttm_fit_board;
 
@@ -38,6 +39,7 @@ typedef enum ttm_gap_kind {
 typedef struct ttm_gap {
   ttm_gap_kind kind;
   uint64_t number;
+  uint32_t call; /* FAILURE, RUN: the run */
 } ttm_gap;
 
 typedef struct ttm_fit {
@@ -45,8 +47,9 @@ typedef struct ttm_fit {
   uint64_t states, agree; /* states of the log, and those whose largest free block the replay reproduced */
   uint64_t unaccounted;   /* bytes per bank as recorded that no tensor explains: spread over the new banks */
   ttm_gap gap;
-  bool weights_from_host;     /* weights were there before the log: --weights-dtype does not reach them */
-  uint64_t converted_weights; /* tensors that --weights-dtype changed */
+  const ttm_program_need *rest; /* the program whose module tells what the log does not: the peaks are then predicted */
+  bool weights_from_host;       /* weights were there before the log: --weights-dtype does not reach them */
+  uint64_t converted_weights;   /* tensors that --weights-dtype changed */
 } ttm_fit;
 
 /* 0, TTM_ENODATA when the log has no operation lines, or TTM_ENOMEM. */

@@ -304,6 +304,7 @@ static void say_gap(ttm_teller *t, const ttm_gap *gap) {
 static int add_replay(ttm_fit_cases *all, const ttm_fit_board *row, const ttm_fit *fit, const ttm_findings *f) {
   ttm_teller t = {.f = f, .p = f->profile, .out = &all->said};
   uint64_t shortfall;
+  uint32_t line;
   ttm_fit_case c = NOTHING;
   c.board = ttm_str_of(row->board->name);
   c.fits = row->fits ? TTM_FITS : TTM_FITS_NOT;
@@ -314,7 +315,7 @@ static int add_replay(ttm_fit_cases *all, const ttm_fit_board *row, const ttm_fi
   c.dram_peak = row->peak_bytes;
   c.l1_core = row->l1_bytes;
   c.l1_peak = c.l1_tensors = row->l1_peak;
-  c.dram_least = c.l1_least = row->fits && fit->gap.kind;
+  c.dram_least = c.l1_least = row->fits && fit->gap.kind && (!fit->rest || ttm_need_is_lower_bound(fit->rest));
   /* Without states every result is still known, and so is what a larger batch adds to it. */
   if (!fit->gap.kind || fit->gap.kind == TTM_GAP_STATES) c.largest_batch = row->largest_batch;
   if (c.dram_least) {
@@ -326,8 +327,10 @@ static int add_replay(ttm_fit_cases *all, const ttm_fit_board *row, const ttm_fi
     ttm_verdict verdict = ttm_verdict_of(&row->refusal, &shortfall);
     take_failure(&t, &c, &row->refusal, verdict, shortfall);
     name_op(&t, &c, row->refused_op);
+    if (fit->rest && row->missing_op != TTM_NONE)
+      t.failed |= ttm_need_place(fit->rest, row->missing_op, &c.operation, &c.at, &line) != TTM_OK;
   }
-  return add(all, &t, &c, row->refused_op, fit->states ? TTM_DERIVED : TTM_ESTIMATED);
+  return add(all, &t, &c, row->refused_op, fit->rest ? TTM_PREDICTED : fit->states ? TTM_DERIVED : TTM_ESTIMATED);
 }
 
 /* What the answers of a replay are worth. */
@@ -345,7 +348,7 @@ static void tell_confidence(ttm_teller *t, const ttm_fit *fit, const ttm_fit_opt
   if (fit->gap.kind) {
     ttm_buf_puts(&t->text, "The log is not whole: ");
     say_gap(t, &fit->gap);
-    ttm_buf_puts(&t->text, ". Peaks are lower bounds, ");
+    ttm_buf_puts(&t->text, fit->rest ? ". The rest is predicted from its module, " : ". Peaks are lower bounds, ");
     ttm_buf_puts(&t->text, fit->gap.kind == TTM_GAP_STATES ? "the largest batch is an upper bound."
                                                            : "the largest batch is unknown.");
     ttm_tell_detail(t);

@@ -63,7 +63,7 @@ static void questions(void **state) {
   STARVE("diff", log, CLI_DATA "hostile.log", "-j", "1");
   STARVE("fit", log, "-j", "1");
   STARVE("fit", log, "--json", "-j", "1");
-  STARVE("fit", log, "--board", "p150", "--scale-batch", "2", "-j", "1");
+  STARVE("fit", log, "--scale-batch", "2", "-j", "1");
   STARVE("ask", log, "--op", "3", "-j", "1");
   STARVE("diff", log, log, "-j", "1");
   STARVE("diff", log, log, "--json", "-j", "1");
