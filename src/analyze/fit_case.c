@@ -38,7 +38,8 @@ static void tell_limits(ttm_teller *t, const ttm_fit_case *c) {
         t,
         "{} not captured, because ttnn cannot capture one on a mock board: whether TRACE memory suffices is unknown.",
         TTM_PLURAL(c->traces, "trace"));
-  if (c->dram_least) ttm_detail(t, "Not all operations were recorded: the peaks are lower bounds.");
+  if (c->dram_least && c->exit_status >= 0)
+    ttm_detail(t, "Not all operations were recorded: the peaks are lower bounds.");
 }
 
 static void tell_fits(ttm_teller *t, const ttm_fit_case *c, ttm_basis basis) {

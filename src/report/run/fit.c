@@ -153,7 +153,8 @@ static void json_case(ttm_json *j, const ttm_fit_case *c, const ttm_statement *s
   json_statement(j, s);
   ttm_json_put_known(j, "peak_dram_per_bank_B", c->dram_peak | unknown);
   ttm_json_put_known(j, "capacity_dram_per_bank_B", c->dram_bank | unknown);
-  ttm_json_put_known(j, "headroom_dram_per_bank_B", headroom(c) | (c->fits == TTM_FITS_UNKNOWN && c->dram_least ? TTM_UNKNOWN : unknown));
+  ttm_json_put_known(j, "headroom_dram_per_bank_B",
+                     headroom(c) | (c->fits == TTM_FITS_UNKNOWN && c->dram_least ? TTM_UNKNOWN : unknown));
   ttm_json_put_known(j, "dram_banks", c->dram_banks | unknown);
   ttm_json_put_known(j, "peak_dram_B", ttm_mul_sat(c->dram_peak, c->dram_banks) | unknown);
   ttm_json_put_bool(j, "peak_dram_is_lower_bound", c->dram_least);
