@@ -316,7 +316,8 @@ static int add_replay(ttm_fit_cases *all, const ttm_fit_board *row, const ttm_fi
   c.dram_peak = row->peak_bytes;
   c.l1_core = row->l1_bytes;
   c.l1_peak = c.l1_tensors = row->l1_peak;
-  c.dram_least = c.l1_least = row->fits && fit->gap.kind && (!fit->rest || ttm_need_is_lower_bound(fit->rest));
+  c.dram_least = c.l1_least =
+      row->fits && fit->gap.kind && (!fit->rest || ttm_need_is_lower_bound(fit->rest, TTM_NEED_DRAM));
   /* Without states every result is still known, and so is what a larger batch adds to it. */
   if (!fit->gap.kind || fit->gap.kind == TTM_GAP_STATES) c.largest_batch = row->largest_batch;
   if (c.dram_least) {
@@ -381,7 +382,7 @@ static void doubt(ttm_teller *t, ttm_fit_case *c, const ttm_program_need *progra
   uint32_t devices = program->module.facts.devices;
   if (devices > board->chips)
     ttm_say(&t->text, NULL, "the program is for a mesh of {}", TTM_PLURAL(devices, "chip"));
-  else if (!c->refused && ttm_need_is_lower_bound(program))
+  else if (!c->refused && program->run.unknown)
     ttm_say(&t->text, NULL, "{} of the module not understood, the figures are the least it needs",
             TTM_PLURAL(program->run.unknown, "operation"));
   else

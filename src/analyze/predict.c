@@ -12,10 +12,10 @@ typedef struct stage {
   ttm_board_need *out;
   uint32_t banks[TTM_NEEDS];
   ttm_alignment align;
-  ttm_bank bank[TTM_NEEDS]; /* until one refuses */
-  uint64_t held[TTM_NEEDS];
-  uint64_t *cost; /* by type */
-  uint64_t *at;   /* by buffer */
+  ttm_bank bank[TTM_NEEDS];                   /* until one refuses */
+  uint64_t held[TTM_NEEDS], inner[TTM_NEEDS]; /* inner: inside the running operation only */
+  uint64_t *cost;                             /* by type */
+  uint64_t *at;                               /* by buffer */
 } stage;
 
 static int memory_of(const ttm_tensor_type *type) {
@@ -36,11 +36,19 @@ static void refuse(stage *s, int memory, uint64_t needed, uint32_t op) {
   out->refusal.largest_free_block = ttm_bank_largest(bank);
 }
 
-static void take(stage *s, int memory, uint64_t cost, uint32_t op, size_t run, uint64_t *at) {
+/* The most that is held: states of a log show it between operations, the allocator knows it inside them, too. */
+static void note_level(stage *s, int memory, uint32_t op, size_t run) {
   ttm_need *need = &s->out->need[memory];
-  uint64_t held = s->held[memory] = ttm_add_sat(s->held[memory], cost), *of_run = run ? &need->steady : &need->warm_up;
+  uint64_t held = s->held[memory], inside = ttm_add_sat(held, s->inner[memory]);
+  if (s->program->runner == TTM_RUNNER_PYTHON) held = inside;
+  uint64_t *of_run = run ? &need->steady : &need->warm_up;
   if (held > *of_run) *of_run = held;
   if (held > need->bytes) need->bytes = held, need->op = op;
+  if (inside > need->inside) need->inside = inside;
+}
+
+static void take(stage *s, int memory, uint64_t cost, uint32_t op, size_t run, uint64_t *at) {
+  note_level(s, memory, op, run);
   if (!s->out->refused && !ttm_bank_take(&s->bank[memory], cost, memory == TTM_NEED_L1, at))
     refuse(s, memory, cost, op);
 }
@@ -53,6 +61,7 @@ static void take_before(stage *s) {
     if (before == TTM_UNKNOWN) continue;
     uint32_t home = m == TTM_NEED_L1 ? s->program->home->l1_banks : s->program->home->dram_banks;
     before = ttm_round_up(ttm_div_up(ttm_mul_sat(before, home), s->banks[m]), s->align.dram);
+    s->held[m] = before;
     take(s, m, before, TTM_NO_ROW, 0, &at);
   }
 }
@@ -70,10 +79,12 @@ static int play(stage *s) {
     bool there = r->buffers.at[e->what].op == TTM_NO_ROW && s->program->before[memory] != TTM_UNKNOWN && !run;
     if (there && e->act == TTM_RUN_TAKE) continue; /* an argument, part of what was there before */
     if (there) s->at[e->what] = TTM_UNKNOWN;
+    uint64_t *level = r->buffers.at[e->what].inner ? &s->inner[memory] : &s->held[memory];
     if (e->act == TTM_RUN_TAKE) {
+      *level = ttm_add_sat(*level, s->cost[type]);
       take(s, memory, s->cost[type], e->op, run, &s->at[e->what]);
     } else {
-      s->held[memory] -= s->held[memory] < s->cost[type] ? s->held[memory] : s->cost[type];
+      *level -= *level < s->cost[type] ? *level : s->cost[type];
       if (!s->out->refused && s->at[e->what] != TTM_UNKNOWN)
         status = ttm_bank_give(&s->bank[memory], s->at[e->what], s->cost[type]);
     }
@@ -174,6 +185,7 @@ static int play_program(ttm_program_need *out, const ttm_profile *p) {
   if (!status && out->matched) status = play_boards(out);
   if (!status && out->matched) status = other_runner(out, &lessons);
   ttm_map_free(&lessons.ops);
+  ttm_map_free(&lessons.left);
   return status;
 }
 

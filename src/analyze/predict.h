@@ -10,7 +10,8 @@ enum { TTM_NEED_DRAM, TTM_NEED_L1, TTM_NEEDS };
 
 /* Of one memory, per bank. */
 typedef struct ttm_need {
-  uint64_t bytes;           /* the most that is held at once */
+  uint64_t bytes;  /* the most that is held at once: as states show it, of emitted Python inside operations too */
+  uint64_t inside; /* the most inside an operation, its own buffers included */
   uint64_t warm_up, steady; /* the same in the first run, and in later ones, which find const-eval results cached */
   uint32_t op;              /* operation of the module that raises it; TTM_NO_ROW: the arguments */
 } ttm_need;
@@ -49,7 +50,9 @@ int ttm_predict(ttm_prediction *out, const ttm_profile *p, ttm_runner runner);
 void ttm_prediction_free(ttm_prediction *prediction);
 
 /* True when something of the program was not understood: it needs at least what is said. */
-static inline bool ttm_need_is_lower_bound(const ttm_program_need *program) { return program->run.unknown > 0; }
+static inline bool ttm_need_is_lower_bound(const ttm_program_need *program, int memory) {
+  return program->run.unknown || (memory == TTM_NEED_L1 && program->run.l1_unknown);
+}
 
 /* Whether the operations of a call are those of the program, as far as they go (`matched`), and what they teach. 0 or TTM_ENOMEM. */
 int ttm_match_run(ttm_program_need *program, const ttm_profile *p, uint32_t call, ttm_run_lessons *lessons);

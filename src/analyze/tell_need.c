@@ -17,8 +17,13 @@ static void tell_place(ttm_teller *t, const ttm_program_need *program, const ttm
 }
 
 static void tell_runs(ttm_teller *t, const ttm_need *need) {
-  if (need->steady && need->steady != need->warm_up)
+  if (need->steady && need->warm_up - need->steady > need->warm_up / 100)
     ttm_detail(t, "Warm-up {} per bank, steady state {}.", TTM_MB_OF(need->warm_up), TTM_MB_OF(need->steady));
+}
+
+static void tell_inside(ttm_teller *t, const ttm_need *need) {
+  if (need->inside > need->bytes + need->bytes / 100)
+    ttm_detail(t, "Inside operations it is {} per bank.", TTM_MB_OF(need->inside));
 }
 
 static void tell_runner(ttm_teller *t, const ttm_program_need *program, uint64_t bytes, uint64_t other) {
@@ -33,8 +38,11 @@ static void tell_runner(ttm_teller *t, const ttm_program_need *program, uint64_t
                TTM_MB_OF(other));
 }
 
-static void tell_bound(ttm_teller *t, const ttm_program_need *program) {
-  if (!ttm_need_is_lower_bound(program)) return;
+static void tell_bound(ttm_teller *t, const ttm_program_need *program, int memory) {
+  if (memory == TTM_NEED_L1 && program->run.l1_unknown)
+    ttm_detail(t, "At least: {} (convolution, pooling) take more of it inside.",
+               TTM_PLURAL(program->run.l1_unknown, "operation"));
+  if (!program->run.unknown) return;
   ttm_detail(t, "At least: {} not understood, the first in line {} of the module.",
              TTM_PLURAL(program->run.unknown, "operation"), TTM_LINE(program->module.first_bad));
 }
@@ -42,7 +50,7 @@ static void tell_bound(ttm_teller *t, const ttm_program_need *program) {
 static void tell_headline(ttm_teller *t, const ttm_program_need *program, const ttm_board_need *row, int memory) {
   uint64_t bytes = row->need[memory].bytes, capacity = row->capacity[memory];
   bool finish = !t->p->predicted;
-  const char *least = ttm_need_is_lower_bound(program) ? "at least " : "";
+  const char *least = ttm_need_is_lower_bound(program, memory) ? "at least " : "";
   ttm_say(&t->text, t->f, finish ? "To finish, the program needs {}" : "The program needs {}", TTM_WORDS(least));
   if (bytes > capacity)
     ttm_headline(t, "{} of {} per bank, {} more than a {} has", TTM_MB_OF(bytes), TTM_WORDS(NAMES[memory]),
@@ -62,8 +70,9 @@ static void tell_memory(ttm_teller *t, const ttm_program_need *program, const tt
   tell_headline(t, program, row, memory);
   ttm_tell_quantity(t, "needed_per_bank", "B", (double)need->bytes);
   ttm_tell_quantity(t, "capacity_per_bank", "B", (double)row->capacity[memory]);
-  tell_place(t, program, need);
+  if (need->bytes) tell_place(t, program, need);
   tell_runs(t, need);
+  tell_inside(t, need);
   if (memory == TTM_NEED_DRAM) {
     tell_runner(t, program, need->bytes, program->other_runner[row->board - ttm_boards]);
     if (short_of_it)
@@ -71,12 +80,12 @@ static void tell_memory(ttm_teller *t, const ttm_program_need *program, const tt
           t, "Spread evenly it would take {}.",
           TTM_PLURAL(ttm_div_up(need->bytes, row->capacity[memory]) + (need->bytes <= row->capacity[memory]), "chip"));
   }
-  tell_bound(t, program);
+  tell_bound(t, program, memory);
 }
 
 void ttm_tell_needs(ttm_teller *t, const ttm_program_need *program, const ttm_board_need *row) {
   tell_memory(t, program, row, TTM_NEED_DRAM);
-  if (row->need[TTM_NEED_L1].bytes) tell_memory(t, program, row, TTM_NEED_L1);
+  if (row->need[TTM_NEED_L1].bytes || program->run.l1_unknown) tell_memory(t, program, row, TTM_NEED_L1);
 }
 
 void ttm_tell_need(ttm_teller *t) {

@@ -3,7 +3,7 @@
 
 #include "base/hash.h"
 
-enum { DEEPEST_CALL = 32 };
+enum { DEEPEST_CALL = 32, DEEPEST_LAYER = 5 };
 
 /* ---- Buffers ---- */
 
@@ -50,11 +50,24 @@ static uint32_t operand_buffer(const ttm_module_run *r, const ttm_module_op *op,
   return value == TTM_NO_ROW ? TTM_NO_ROW : r->buffer_of[value];
 }
 
+uint64_t ttm_op_name_key(const ttm_module_op *op) { return ttm_hash(op->name.p, op->name.n, ttm_hash_seed()); }
+
+uint64_t ttm_op_signature(const ttm_module *m, const ttm_module_op *op) {
+  uint64_t hash = ttm_op_name_key(op);
+  for (uint32_t k = 0; k < op->operand_count; k++) {
+    uint32_t value = m->operands.at[op->operands + k];
+    hash = ttm_hash_mix(hash ^ (value == TTM_NO_ROW ? value : m->value_types.at[value]), UINT64_C(0x9e3779b97f4a7c15));
+  }
+  for (uint32_t k = 0; k < op->result_count; k++)
+    hash = ttm_hash_mix(hash ^ m->value_types.at[op->results + k], UINT64_C(0xbf58476d1ce4e5b9));
+  return hash;
+}
+
 /* ---- Operations ---- */
 
 static int deallocate(ttm_module_run *r, const ttm_module_op *op, uint32_t row) {
   uint32_t buffer = operand_buffer(r, op, 0);
-  if (buffer == TTM_NO_ROW) return TTM_OK;
+  if (buffer == TTM_NO_ROW || r->layered) return TTM_OK;
   ttm_run_buffer *b = &r->buffers.at[buffer];
   bool force = ttm_str_eq(ttm_module_attribute(op, TTM_LIT("force")), TTM_LIT("true"));
   bool frees = !b->retained && (force || b->refs == 1);
@@ -66,34 +79,55 @@ static int deallocate(ttm_module_run *r, const ttm_module_op *op, uint32_t row) 
   return frees ? give(r, buffer, row) : TTM_OK;
 }
 
+static int add_type(ttm_module_run *r, const ttm_tensor_type *type, uint32_t *out) {
+  *out = (uint32_t)r->types.n;
+  return ttm_vec_push(&r->types, *type) ? TTM_ENOMEM : TTM_OK;
+}
+
 static int take_inner(ttm_module_run *r, const ttm_tensor_type *type, uint32_t row, uint32_t *out) {
   *out = TTM_NO_ROW;
   if (!on_device(type)) return TTM_OK;
-  if (ttm_vec_push(&r->types, *type)) return TTM_ENOMEM;
-  return take(r, (uint32_t)r->types.n - 1, row, TTM_NO_ROW, out);
+  uint32_t id;
+  return add_type(r, type, &id) ? TTM_ENOMEM : take(r, id, row, TTM_NO_ROW, out);
 }
 
-static int add_results(ttm_module_run *r, const ttm_module_op *op, uint32_t row, uint32_t view) {
+static int add_results(ttm_module_run *r, const ttm_module_op *op, uint32_t row, const ttm_op_rule *rule) {
   for (uint32_t k = 0; k < op->result_count; k++) {
-    uint32_t value = op->results + k, buffer = TTM_NO_ROW;
-    if (k == 0 && view != TTM_NO_ROW)
-      buffer = operand_buffer(r, op, view);
-    else if (take(r, r->module->value_types.at[value], row, value, &buffer))
+    uint32_t value = op->results + k, type = r->module->value_types.at[value], buffer = TTM_NO_ROW;
+    if (k == 0 && rule && rule->result.has_layout && add_type(r, &rule->result, &type)) return TTM_ENOMEM;
+    if (k == 0 && rule && rule->view != TTM_NO_ROW)
+      buffer = operand_buffer(r, op, rule->view);
+    else if (take(r, type, row, value, &buffer))
       return TTM_ENOMEM;
     bind(r, value, buffer);
   }
   return TTM_OK;
 }
 
-uint64_t ttm_op_signature(const ttm_module *m, const ttm_module_op *op) {
-  uint64_t hash = ttm_hash(op->name.p, op->name.n, ttm_hash_seed());
-  for (uint32_t k = 0; k < op->operand_count; k++) {
-    uint32_t value = m->operands.at[op->operands + k];
-    hash = ttm_hash_mix(hash ^ (value == TTM_NO_ROW ? value : m->value_types.at[value]), UINT64_C(0x9e3779b97f4a7c15));
+/* What the log shows, or lets expect, a program to leave when it runs first. */
+static uint64_t left_by(const ttm_module_run *r, const ttm_module_op *op, uint64_t signature, bool new_name) {
+  uint32_t seen = ttm_map_get(&r->lessons->left, signature, 0),
+           named = ttm_map_get(&r->lessons->left, ttm_op_name_key(op), 0);
+  if (seen) return seen - 1;
+  return named ? r->lessons->new_program : new_name ? r->lessons->new_name : r->lessons->new_program;
+}
+
+/* What the first program of a kind leaves for the next ones. */
+static int keep(ttm_module_run *r, const ttm_module_op *op, uint32_t row, const ttm_op_rule *rule) {
+  uint64_t signature = ttm_op_signature(r->module, op);
+  ttm_tensor_type type = rule->kept;
+  uint32_t buffer;
+  if (rule->view != TTM_NO_ROW || ttm_map_get(&r->kept, signature, 0)) return TTM_OK;
+  if (r->lessons && r->lessons->banks) {
+    bool new_name = !ttm_map_get(&r->kept, ttm_op_name_key(op), 0);
+    uint64_t bytes = left_by(r, op, signature, new_name);
+    type = (ttm_tensor_type){.has_layout = bytes > 0, .buffer = TTM_BUFFER_DRAM, .placement = TTM_PLACE_INTERLEAVED};
+    type.storage = TTM_LIT("ui32");
+    type.grid = (ttm_dims){2, {1, 1}};
+    type.shard = (ttm_dims){2, {r->lessons->banks, bytes / sizeof(uint32_t)}};
+    if (ttm_map_set(&r->kept, ttm_op_name_key(op), 1)) return TTM_ENOMEM;
   }
-  for (uint32_t k = 0; k < op->result_count; k++)
-    hash = ttm_hash_mix(hash ^ m->value_types.at[op->results + k], UINT64_C(0xbf58476d1ce4e5b9));
-  return hash;
+  return ttm_map_set(&r->kept, signature, 1) || take_inner(r, &type, row, &buffer) ? TTM_ENOMEM : TTM_OK;
 }
 
 /* What was seen counts more than any rule. */
@@ -106,14 +140,19 @@ static void apply_lesson(const ttm_module_run *r, const ttm_module_op *op, ttm_o
 
 static int run_plain(ttm_module_run *r, const ttm_module_op *op, uint32_t row) {
   ttm_op_rule rule;
-  uint32_t last = TTM_NO_ROW, inner;
+  uint32_t inner[TTM_MOST_INNER];
   ttm_op_rule_find(r->module, op, &rule);
   apply_lesson(r, op, &rule);
+  r->l1_unknown += rule.l1_unknown && r->runs.n == 1;
   for (uint32_t i = 0; i < rule.inner_count; i++) {
-    if (take_inner(r, &rule.inner[i], row, &inner) || give(r, last, row)) return TTM_ENOMEM;
-    last = inner;
+    if (take_inner(r, &rule.inner[i], row, &inner[i])) return TTM_ENOMEM;
+    if (inner[i] != TTM_NO_ROW) r->buffers.at[inner[i]].inner = true;
+    if (i && !rule.hold && give(r, inner[i - 1], row)) return TTM_ENOMEM;
   }
-  return add_results(r, op, row, rule.view) ? TTM_ENOMEM : give(r, last, row);
+  if (add_results(r, op, row, &rule) || keep(r, op, row, &rule)) return TTM_ENOMEM;
+  for (uint32_t i = 0; i < rule.inner_count; i++)
+    if (give(r, inner[i], row)) return TTM_ENOMEM;
+  return TTM_OK;
 }
 
 static int run_function(ttm_module_run *r, uint32_t function, const ttm_module_op *caller, uint32_t row, int depth);
@@ -146,7 +185,7 @@ static bool can_call(const ttm_module_run *r, uint32_t function, int depth) {
 static int run_call(ttm_module_run *r, const ttm_module_op *op, uint32_t row, int depth) {
   size_t from = r->returned.n;
   /* A callee on the host gives what its types say. */
-  if (!can_call(r, op->callee, depth)) return add_results(r, op, row, TTM_NO_ROW);
+  if (!can_call(r, op->callee, depth)) return add_results(r, op, row, NULL);
   int status = run_function(r, op->callee, op, row, depth + 1);
   /* The slots of a trace stay for the next time. */
   if (!status && ttm_str_ends(op->name, TTM_LIT("execute_trace"))) keep_returned(r, from);
@@ -155,7 +194,7 @@ static int run_call(ttm_module_run *r, const ttm_module_op *op, uint32_t row, in
 
 static int run_cached(ttm_module_run *r, const ttm_module_op *op, uint32_t row, int depth) {
   size_t from = r->returned.n;
-  if (!can_call(r, op->callee, depth)) return add_results(r, op, row, TTM_NO_ROW);
+  if (!can_call(r, op->callee, depth)) return add_results(r, op, row, NULL);
   uint32_t *cached = &r->cached[op->callee];
   if (*cached != TTM_NO_ROW) {
     r->events.at[r->events.n - 1].what = TTM_OP_CACHE_HIT;
@@ -187,6 +226,68 @@ static int run_op(ttm_module_run *r, uint32_t row, int depth) {
   return op->callee != TTM_NO_ROW ? run_call(r, op, row, depth) : run_plain(r, op, row);
 }
 
+/* ---- Layers ---- */
+
+/* The classes in `12|Model[model]|Linear[model.fc]|/path/x.py:9|forward|13|add`: up to the last "]|". */
+static int layer_of(const ttm_module_run *r, const ttm_module_op *op, uint64_t *out) {
+  ttm_str name, rest;
+  *out = 0;
+  if (ttm_module_location(r->module->locations, op->location, &name)) return TTM_ENOMEM;
+  ttm_str_take_to(&name, '|');
+  size_t end = 0, depth = 0;
+  for (rest = name; rest.n && depth < DEEPEST_LAYER;) {
+    ttm_str part = ttm_str_take_to(&rest, '|');
+    if (part.n && part.p[part.n - 1] == ']') end = (size_t)(part.p + part.n - name.p), depth++;
+  }
+  if (end) *out = ttm_hash(name.p, end, ttm_hash_seed()) | 1;
+  return TTM_OK;
+}
+
+static void find_last_uses(ttm_module_run *r) {
+  const ttm_module *m = r->module;
+  for (uint32_t i = 0; i < m->ops.n; i++) {
+    if (ttm_op_kind_of(m->ops.at[i].name) == TTM_OP_DEALLOCATE) continue;
+    for (uint32_t k = 0; k < m->ops.at[i].operand_count; k++) {
+      uint32_t value = m->operands.at[m->ops.at[i].operands + k];
+      if (value != TTM_NO_ROW) r->last_use[value] = i;
+    }
+  }
+}
+
+/* The layer returns: what nothing uses later goes. */
+static int end_layer(ttm_module_run *r, uint32_t next_value, uint32_t row) {
+  for (uint32_t v = r->layer_value; r->layer && v < next_value; v++) {
+    if (r->last_use[v] >= row) continue;
+    uint32_t buffer = r->buffer_of[v];
+    r->buffer_of[v] = TTM_NO_ROW;
+    if (let_go(r, buffer, row)) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+static int enter_layer(ttm_module_run *r, uint32_t row) {
+  const ttm_module_op *op = &r->module->ops.at[row];
+  uint64_t layer;
+  if (ttm_op_kind_of(op->name) != TTM_OP_PLAIN) return TTM_OK;
+  if (layer_of(r, op, &layer)) return TTM_ENOMEM;
+  if (!layer || layer == r->layer) return TTM_OK;
+  if (end_layer(r, op->results, row)) return TTM_ENOMEM;
+  r->layer = layer;
+  r->layer_value = op->results;
+  return TTM_OK;
+}
+
+static int find_layers(ttm_module_run *r) {
+  const ttm_module_function *f = &r->module->functions.at[r->module->entry];
+  for (uint32_t i = 0; i < f->op_count && !r->layered; i++) {
+    uint64_t layer;
+    if (layer_of(r, &r->module->ops.at[f->ops + i], &layer)) return TTM_ENOMEM;
+    r->layered = layer != 0;
+  }
+  if (r->layered) find_last_uses(r);
+  return TTM_OK;
+}
+
 /* ---- Functions ---- */
 
 static bool is_return(const ttm_module_op *op) { return ttm_str_eq(op->name, TTM_LIT("return")); }
@@ -211,7 +312,8 @@ static int run_function(ttm_module_run *r, uint32_t function, const ttm_module_o
   for (uint32_t i = 0; i < f->op_count && !status; i++) {
     const ttm_module_op *op = &m->ops.at[f->ops + i];
     if (!is_return(op)) {
-      status = run_op(r, f->ops + i, depth);
+      if (r->layered && depth == 0) status = enter_layer(r, f->ops + i);
+      if (!status) status = run_op(r, f->ops + i, depth);
       continue;
     }
     for (uint32_t k = 0; k < op->operand_count && !status; k++) {
@@ -272,8 +374,9 @@ static int start(ttm_module_run *r) {
   r->buffer_of = ttm_alloc_array(m->value_types.n, sizeof *r->buffer_of);
   r->cached = ttm_alloc_array(m->functions.n, sizeof *r->cached);
   r->running = ttm_alloc_array(m->functions.n, sizeof *r->running);
-  if (!r->buffer_of || !r->cached || !r->running) return TTM_ENOMEM;
-  for (size_t v = 0; v < m->value_types.n; v++) r->buffer_of[v] = TTM_NO_ROW;
+  r->last_use = ttm_alloc_array(m->value_types.n, sizeof *r->last_use);
+  if (!r->last_use || !r->buffer_of || !r->cached || !r->running) return TTM_ENOMEM;
+  for (size_t v = 0; v < m->value_types.n; v++) r->buffer_of[v] = TTM_NO_ROW, r->last_use[v] = 0;
   for (size_t f = 0; f < m->functions.n; f++) r->cached[f] = TTM_NO_ROW;
   memset(r->running, 0, m->functions.n);
   for (size_t t = 0; t < m->types.n; t++) {
@@ -287,6 +390,7 @@ int ttm_module_run_make(ttm_module_run *run, const ttm_module *module, ttm_runne
                         const ttm_run_lessons *lessons) {
   *run = (ttm_module_run){.module = module, .runner = runner, .lessons = lessons};
   int status = start(run);
+  if (!status && module->entry != TTM_NO_ROW && runner == TTM_RUNNER_PYTHON) status = find_layers(run);
   if (!status && module->entry != TTM_NO_ROW) status = run_times(run, times);
   run->lessons = NULL;
   return status;
@@ -297,8 +401,10 @@ void ttm_module_run_free(ttm_module_run *r) {
   ttm_vec_free(&r->buffers);
   ttm_vec_free(&r->types);
   ttm_vec_free(&r->runs);
+  ttm_map_free(&r->kept);
   ttm_vec_free(&r->cached_buffers);
   ttm_vec_free(&r->returned);
+  ttm_free(r->last_use);
   ttm_free(r->buffer_of);
   ttm_free(r->cached);
   ttm_free(r->running);

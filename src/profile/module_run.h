@@ -28,19 +28,26 @@ typedef struct ttm_run_buffer {
   uint32_t op;    /* that took it; TTM_NO_ROW for arguments */
   uint32_t value; /* it was taken for; TTM_NO_ROW inside an operation */
   uint32_t refs;  /* values that share it */
+  bool inner;     /* only inside its operation: no memory state ever shows it */
   bool kept;      /* outlives the program: an argument, a cached result */
   bool retained;  /* a deallocate does not free it */
   bool gone;
 } ttm_run_buffer;
 
-/* Who runs the module: the values of emitted Python hold their buffers until the function returns, so a buffer with a view on it stays
- * until then; the runtime lets a value go with its deallocate. */
+/* Who runs the module. The runtime lets a value go with its deallocate. The values of emitted Python hold their buffers until the function
+ * returns, so a buffer with a view on it stays until then. Where the locations name the layers of a PyTorch model, tt-mlir emits a function per
+ * layer and no deallocate: what a layer does not hand on goes when it returns, the rest at the end. */
 typedef enum ttm_runner { TTM_RUNNER_COMPILED, TTM_RUNNER_PYTHON } ttm_runner;
 
 /* What was seen of operations that ran: by ttm_op_signature, TTM_SEEN_*. */
 enum { TTM_SEEN_VIEW = 1, TTM_SEEN_TAKING = 2 };
 typedef struct ttm_run_lessons {
   ttm_map ops;
+  /* Kernels and what else programs leave in DRAM: bytes per bank + 1 by signature and by name, each where it ran first; and what a program
+   * of a name, or of a kind, leaves that was never seen. */
+  ttm_map left;
+  uint64_t new_name, new_program;
+  uint32_t banks;       /* of DRAM where that was seen */
   bool arguments_freed; /* a deallocate of an argument freed it */
 } ttm_run_lessons;
 
@@ -52,9 +59,15 @@ typedef struct ttm_module_run {
   TTM_VEC(ttm_run_buffer) buffers;
   TTM_VEC(ttm_tensor_type) types; /* the module's, row by row, then those of buffers inside operations */
   TTM_VEC(size_t) runs;           /* where each run of the entry function begins in `events` */
-  uint64_t unknown;    /* operations whose effect is not known: what is held is at least what the events say */
-  uint32_t *buffer_of; /* by value, while it runs */
-  uint32_t *cached;    /* by function: first of its results in `cached_buffers`, TTM_NO_ROW */
+  uint64_t l1_unknown;            /* operations that take L1 which nothing tells of */
+  ttm_map kept;                   /* signatures of operations whose programs keep something */
+  uint64_t unknown;     /* operations whose effect is not known: what is held is at least what the events say */
+  bool layered;         /* Python in functions of layers */
+  uint64_t layer;       /* the one that runs */
+  uint32_t layer_value; /* its first value */
+  uint32_t *last_use;   /* by value: operation of its function, deallocations left out */
+  uint32_t *buffer_of;  /* by value, while it runs */
+  uint32_t *cached;     /* by function: first of its results in `cached_buffers`, TTM_NO_ROW */
   TTM_VEC(uint32_t) cached_buffers;
   TTM_VEC(uint32_t) returned; /* scratch: results on their way to the caller */
   uint8_t *running;           /* by function */
@@ -68,15 +81,23 @@ void ttm_module_run_free(ttm_module_run *run);
 
 /* The same for operations that do the same: by name and types. */
 uint64_t ttm_op_signature(const ttm_module *module, const ttm_module_op *op);
+/* By name alone. */
+uint64_t ttm_op_name_key(const ttm_module_op *op);
 
 /* A board of the kind that the module was compiled for. */
 const ttm_board *ttm_module_board(const ttm_module *module);
 
 /* What an operation does that its types do not say. */
+enum { TTM_MOST_INNER = 3 };
 typedef struct ttm_op_rule {
-  uint32_t view;            /* operand whose buffer the result shares; TTM_NO_ROW */
-  uint32_t inner_count;     /* buffers inside the operation, taken one after another before the result ... */
-  ttm_tensor_type inner[3]; /* ... each given back when the next one is there, all when the result is */
+  uint32_t view;        /* operand whose buffer the result shares; TTM_NO_ROW */
+  uint32_t inner_count; /* buffers inside the operation, taken one after another before the result ... */
+  ttm_tensor_type
+      inner[TTM_MOST_INNER]; /* ... each given back when the next one is there, the last when the result is */
+  bool hold;                 /* all of them are there until then */
+  ttm_tensor_type kept;      /* what its program keeps for the next time; without a layout: nothing */
+  ttm_tensor_type result;    /* what the result is in truth; without a layout: what is printed */
+  bool l1_unknown;           /* it takes L1 that nothing tells of */
 } ttm_op_rule;
 void ttm_op_rule_find(const ttm_module *module, const ttm_module_op *op, ttm_op_rule *out);
 

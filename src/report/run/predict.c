@@ -69,11 +69,12 @@ static int put_memory(ttm_json *j, const char *key, const ttm_program_need *prog
   if (ttm_need_place(program, need->op, &name, &location, &line)) return TTM_ENOMEM;
   ttm_json_put_object(j, key);
   ttm_json_put_u64(j, "per_bank_B", need->bytes);
+  ttm_json_put_u64(j, "inside_operations_per_bank_B", need->inside);
   ttm_json_put_u64(j, "capacity_per_bank_B", row->capacity[memory]);
   ttm_json_put_known_str(j, "operation", name);
   ttm_json_put_known_str(j, "at", location);
   ttm_json_put_known(j, "module_line", line ? line : UINT64_MAX);
-  ttm_json_put_bool(j, "lower_bound", ttm_need_is_lower_bound(program));
+  ttm_json_put_bool(j, "lower_bound", ttm_need_is_lower_bound(program, memory));
   ttm_json_put_u64(j, "warm_up_per_bank_B", need->warm_up);
   ttm_json_put_u64(j, "steady_per_bank_B", need->steady);
   ttm_json_end(j);
