@@ -50,6 +50,9 @@ static void tell_fits(ttm_teller *t, const ttm_fit_case *c, ttm_basis basis) {
   if (c->traces) ttm_say(&t->text, t->f, "apart from {}, ", TTM_PLURAL(c->traces, "trace"));
   ttm_say(&t->text, t->f, "DRAM headroom {}{} per bank, {} per chip", TTM_WORDS(c->dram_least ? "≤ " : ""),
           TTM_MB_OF(left), TTM_BYTES(ttm_mul_sat(left, c->dram_banks)));
+  if (c->l1_core) /* of a log: without the buffers of programs */
+    ttm_say(&t->text, t->f, ", L1 headroom {}{} per core", TTM_WORDS(c->dram_least || c->silent ? "≤ " : ""),
+            TTM_BYTES(ttm_sub_sat(c->l1_core, c->l1_peak)));
   ttm_tell_headline(t);
 }
 

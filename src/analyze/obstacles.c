@@ -190,3 +190,10 @@ bool ttm_findings_has_clashed(const ttm_findings *f) {
   }
   return f->shown_clash.is;
 }
+
+ttm_memory ttm_findings_memory(const ttm_findings *f, int i) {
+  bool l1 = f->shown_clash.is;
+  for (size_t k = 0; k < f->incidents.n; k++)
+    l1 |= ttm_str_starts(f->profile->incidents.at[f->incidents.at[k].incident].what.memory, TTM_LIT("L1"));
+  return l1 && i <= TTM_L1 ? (ttm_memory)(TTM_L1 - i) : (ttm_memory)i;
+}

@@ -42,4 +42,7 @@ void ttm_shown_clash_find(ttm_shown_clash *out, const struct ttm_findings *f);
 /* A program's buffers met a tensor or the end of L1, by a message or in what a capture shows: nothing "came near" then. */
 bool ttm_findings_has_clashed(const struct ttm_findings *f);
 
+/* The i-th memory to speak of: DRAM comes first, unless it is L1 that failed. */
+ttm_memory ttm_findings_memory(const struct ttm_findings *f, int i);
+
 #endif

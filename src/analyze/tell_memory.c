@@ -121,15 +121,16 @@ static void tell_changes(ttm_teller *t) {
 void ttm_tell_peaks(ttm_teller *t) {
   size_t before = t->out->at.n;
   static const char *const ids[] = {"peak.dram", "peak.l1", "peak.l1-small", "peak.trace"};
-  for (ttm_memory m = 0; m < TTM_MEMORIES; m++) {
+  for (int i = 0; i < TTM_MEMORIES; i++) {
+    ttm_memory m = ttm_findings_memory(t->f, i);
     const ttm_peak *peak = &t->f->peak[m];
     if (peak->known && (peak->level.allocated || m == TTM_DRAM)) tell_peak(t, ids[m], m, peak);
-    for (size_t i = 0; m == TTM_DRAM && t->f->peak[m].known && i < t->f->peak_fixes.n; i++)
-      ttm_tell_fix(t, &t->f->peak_fixes.at[i], NULL);
+    for (size_t k = 0; m == TTM_DRAM && t->f->peak[m].known && k < t->f->peak_fixes.n; k++)
+      ttm_tell_fix(t, &t->f->peak_fixes.at[k], NULL);
     tell_peak_inside(t, m);
     tell_devices(t, m);
   }
-  for (ttm_memory m = 0; m < TTM_MEMORIES; m++) tell_consumers(t, m);
+  for (int i = 0; i < TTM_MEMORIES; i++) tell_consumers(t, ttm_findings_memory(t->f, i));
   tell_changes(t);
   if (t->out->at.n > before) return;
   ttm_tell(t, "peak.unknown", TTM_TOPIC_PEAK, TTM_SEVERITY_UNKNOWN, TTM_MEASURED);
@@ -209,7 +210,7 @@ static void tell_set(ttm_teller *t, const ttm_alive_set *set) {
 
 void ttm_tell_alive(ttm_teller *t) {
   const ttm_alive_set *dram = &t->f->alive_set[TTM_DRAM];
-  for (int m = TTM_DRAM; m <= TTM_L1; m++) tell_set(t, &t->f->alive_set[m]);
+  for (int i = 0; i <= TTM_L1; i++) tell_set(t, &t->f->alive_set[ttm_findings_memory(t->f, i)]);
   if (ttm_statements_first(t->out, TTM_TOPIC_ALIVE)) return;
   if (!dram->known && ttm_tell_lives_unknown(t, "alive.unknown", TTM_TOPIC_ALIVE, "Live tensors at the peak are"))
     return;

@@ -75,7 +75,7 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
                            "run the module as the compiled program, or as emitted Python"},
     [TTM_OPTION_OP] = {"op", 0, TTM_VALUE_TEXT, "N", "operation N of the reports"},
     [TTM_OPTION_RANGE] = {"range", 0, TTM_VALUE_TEXT, "A-B", "operations A to B"},
-    [TTM_OPTION_AT_PEAK] = {"at-peak", 0, TTM_VALUE_NONE, NULL, "live tensors at the DRAM peak"},
+    [TTM_OPTION_AT_PEAK] = {"at-peak", 0, TTM_VALUE_NONE, NULL, "live tensors at the DRAM and L1 peaks"},
     [TTM_OPTION_FINDINGS] = {"findings", 0, TTM_VALUE_NONE, NULL, "all findings with their evidence"},
     [TTM_OPTION_MAX_TOKENS] = {"max-tokens", 0, TTM_VALUE_TEXT, "N",
                                "keep the report below N tokens; the least important sections are dropped first"},

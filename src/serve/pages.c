@@ -90,6 +90,8 @@ static void index_row(ttm_buf *out, const ttm_catalog_entry *entry) {
   if (entry->has_findings) ttm_put_count(out, entry->operations);
   ttm_buf_puts(out, "</td><td class=\"n\">");
   peak(out, entry->peak_mb, entry->peak_pct);
+  ttm_buf_puts(out, "</td><td class=\"n\">");
+  peak(out, entry->l1_peak_mb, entry->l1_peak_pct);
   ttm_buf_puts(out, "</td><td>");
   failure(out, entry);
   ttm_buf_puts(out, "</td></tr>\n");
@@ -105,7 +107,8 @@ void ttm_page_index(ttm_buf *out, const ttm_catalog *catalog) {
   ttm_put_counted(out, catalog->entries.n, "report");
   ttm_buf_puts(out,
                ", newest first</p>\n<table><thead><tr><th>Report</th><th class=\"n\">Written</th>"
-               "<th class=\"n\">Operations</th><th class=\"n\">Peak DRAM</th><th>Failure</th></tr></thead><tbody>\n");
+               "<th class=\"n\">Operations</th><th class=\"n\">Peak DRAM</th><th class=\"n\">Peak "
+               "L1</th><th>Failure</th></tr></thead><tbody>\n");
   for (size_t i = 0; i < catalog->entries.n; i++) index_row(out, &catalog->entries.at[i]);
   ttm_buf_puts(out, "</tbody></table>\n");
   tail(out);

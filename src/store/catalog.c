@@ -71,6 +71,12 @@ static char *failure_words(ttm_str text, ttm_str incident) {
   return ttm_json_get_element(&statements, &first) ? text_member(first, "headline") : text_member(incident, "text");
 }
 
+static bool fails_first(ttm_str text) {
+  ttm_str statements = ttm_json_get_member(text, "statements"), first;
+  return ttm_json_get_element(&statements, &first) &&
+         ttm_str_eq(ttm_json_get_member(first, "severity"), TTM_LIT("\"failure\""));
+}
+
 /* 0 or TTM_ENOMEM. */
 static int read_findings(ttm_catalog_entry *entry, ttm_str text) {
   ttm_str input = ttm_json_get_member(text, "input"), peaks = ttm_json_get_member(text, "peak");
@@ -92,6 +98,10 @@ static int read_findings(ttm_catalog_entry *entry, ttm_str text) {
   entry->l1_peak_pct = ttm_json_get_number(ttm_json_get_member(l1, "utilization_pct"), -1);
   while (ttm_json_get_element(&incidents, &one)) {
     if (!entry->failures++) entry->failure = failure_words(text, one);
+  }
+  if (!entry->failures && fails_first(text)) { /* a clash that a capture shows without a message */
+    entry->failures = 1;
+    entry->failure = failure_words(text, one);
   }
   return entry->log && (!entry->failures || entry->failure) ? TTM_OK : TTM_ENOMEM;
 }

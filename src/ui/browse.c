@@ -58,7 +58,7 @@ static const ttm_catalog_entry *chosen(const browse *b) {
 
 /* ---- Drawing ------------------------------------------------------------------------------------------------------- */
 
-enum { FIGURES = 50, WIDE = 120 };
+enum { FIGURES = 70, WIDE = 120 };
 
 /* Columns that the names get; 0 where one is too long: each has a line to itself then. */
 static int name_columns(const browse *b, const ttm_screen *s) {
@@ -70,15 +70,23 @@ static int name_columns(const browse *b, const ttm_screen *s) {
   return longest + FIGURES <= (size_t)s->columns ? (int)longest : 0;
 }
 
+static void put_peak(ttm_buf *out, double mb, double pct) {
+  ttm_put_figure(out, "", mb);
+  ttm_buf_puts(out, mb >= 0 ? " MB" : "   ");
+  if (pct >= 0)
+    ttm_buf_printf(out, " \x1b[%sm%3.0f %%\x1b[0m", ttm_level_color(pct), pct);
+  else
+    ttm_buf_puts(out, "      ");
+}
+
 static void put_figures(const ttm_catalog_entry *e, ttm_buf *out) {
   char date[20] = "";
   time_t when = (time_t)e->written;
   struct tm parts;
   if (localtime_r(&when, &parts)) strftime(date, sizeof date, "%Y-%m-%d %H:%M", &parts);
   ttm_buf_printf(out, "%-16s %10s", date, e->has_findings ? TTM_COUNT_TEXT(e->operations) : "");
-  ttm_put_figure(out, "", e->peak_mb);
-  if (e->peak_mb >= 0) ttm_buf_puts(out, " MB");
-  if (e->peak_pct >= 0) ttm_buf_printf(out, " \x1b[%sm%3.0f %%\x1b[0m", ttm_level_color(e->peak_pct), e->peak_pct);
+  put_peak(out, e->peak_mb, e->peak_pct);
+  put_peak(out, e->l1_peak_mb, e->l1_peak_pct);
 }
 
 /* The failure goes on in the line on a wide screen, else it has its own. */
@@ -108,8 +116,8 @@ static void draw_question(ttm_screen *s, const ttm_catalog_entry *e) {
 
 static void draw_list(browse *b, ttm_screen *s) {
   int names = name_columns(b, s);
-  ttm_screen_print(s, 3, 1, TTM_STYLE_DIM, "%-*s  %-16s %10s %17s", names, names ? "report" : "", "written",
-                   "operations", "DRAM per bank");
+  ttm_screen_print(s, 3, 1, TTM_STYLE_DIM, "%-*s  %-16s %10s %17s %17s", names, names ? "report" : "", "written",
+                   "operations", "DRAM per bank", "L1 per bank");
   ttm_list_draw(&b->cursor, s, 4, s->rows - 6, put_row, b);
   if (b->asking && chosen(b)) draw_question(s, chosen(b));
 }

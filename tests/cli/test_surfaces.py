@@ -35,7 +35,7 @@ PLANTED = {
     and f["fragmentation"]["largest_request"]["states_that_would_refuse_it"],
     "exhausted": lambda f: "oom.insufficient" in ids(f) and f["fixes"] and "peak.in-operation" in ids(f),
     "clash": lambda f: f["statements"][0]["id"] == "l1.overlap" and "ttnn.zeros pressure|zeros.0" in f["statements"][0]["detail"]
-    and "ttnn.zeros pressure|zeros.0" in f["fixes"][0]["text"] and [w["operation"]["loc"] for w in f["incidents"][0]["in_the_way"]] == ["pressure|zeros.0"],
+    and [s["id"] for s in f["statements"] if s["topic"] == "peak"][:2] == ["peak.l1", "peak.dram"] and "ttnn.zeros pressure|zeros.0" in f["fixes"][0]["text"] and [w["operation"]["loc"] for w in f["incidents"][0]["in_the_way"]] == ["pressure|zeros.0"],
     "clean": lambda f: "leak.none" in ids(f) and "failure.none" in ids(f) and "late.none" in ids(f) and f["layers"]["count"] == 4,
     "zoo": lambda f: not f["leaks"] and "failure.none" in ids(f) and "alive.dram" in ids(f),
     "blocks": lambda f: f["input"]["kind"] == "blocks" and "late.unknown" in ids(f) and f["fragmentation"],

@@ -356,23 +356,30 @@ static void put_group(const ttm_ask *a, const ttm_alive_set *set, const ttm_aliv
   ttm_buf_free(&maker);
 }
 
-int ttm_ask_peak(const ttm_ask *a, ttm_error *err) {
+/* What was alive when a memory was fullest. */
+static void put_peak(const ttm_ask *a, ttm_memory memory) {
+  static const char *const ids[][2] = {{"peak.dram", "alive.dram"}, {"peak.l1", "alive.l1"}};
   const char *const heads[] = {a->per_chip ? ">MB per chip" : ">MB per bank", "Class", "Name", "Tensor", ">Made by"};
-  const ttm_alive_set *set = &a->f->alive_set[TTM_DRAM];
-  const ttm_statement *peak = ttm_statements_find(&a->f->statements, "peak.dram", 0);
-  const ttm_statement *alive = ttm_statements_find(&a->f->statements, "alive.dram", 0);
-  if (!set->known) {
-    alive = ttm_statements_first(&a->f->statements, TTM_TOPIC_ALIVE);
-    return ttm_error_set(err, TTM_ENODATA, "%.*s", alive ? (int)alive->headline.n : 0, alive ? alive->headline.p : "");
+  const ttm_alive_set *set = &a->f->alive_set[memory];
+  for (int k = 0; k < 2; k++) {
+    const ttm_statement *s = ttm_statements_find(&a->f->statements, ids[memory][k], 0);
+    if (s)
+      ttm_doc_line(a->doc, "%.*s.%s%.*s", TTM_ARGS(s->headline), k ? " " : "",
+                   TTM_ARGS(k ? s->detail : ttm_str_first(s->detail, 0)));
   }
-  if (peak) ttm_doc_line(a->doc, "%.*s.", (int)peak->headline.n, peak->headline.p);
-  if (alive)
-    ttm_doc_line(a->doc, "%.*s. %.*s", (int)alive->headline.n, alive->headline.p, (int)alive->detail.n,
-                 alive->detail.p);
+  if (!set->groups.n) return;
   ttm_doc_table(a->doc, heads, sizeof heads / sizeof *heads);
   for (size_t i = 0; i < set->groups.n && i < SHOWN_ROWS; i++) put_group(a, set, &set->groups.at[i]);
   ttm_doc_table_end(a->doc);
   uint64_t more = set->other_groups + (set->groups.n > SHOWN_ROWS ? set->groups.n - SHOWN_ROWS : 0);
   if (more) ttm_doc_line(a->doc, "and %llu smaller rows", (unsigned long long)more);
+}
+
+int ttm_ask_peak(const ttm_ask *a, ttm_error *err) {
+  if (!a->f->alive_set[TTM_DRAM].known) {
+    const ttm_statement *alive = ttm_statements_first(&a->f->statements, TTM_TOPIC_ALIVE);
+    return ttm_error_set(err, TTM_ENODATA, "%.*s", alive ? (int)alive->headline.n : 0, alive ? alive->headline.p : "");
+  }
+  for (int i = 0; i <= TTM_L1; i++) put_peak(a, ttm_findings_memory(a->f, i));
   return finish(a, err);
 }

@@ -210,6 +210,13 @@ static void put_consumers(llm *r) {
   ttm_doc_table_end(&r->doc);
 }
 
+static void put_l1_consumers(llm *r) {
+  const ttm_statement *s = ttm_statements_find(&r->f->statements, "peak.consumers-l1", 0);
+  if (!s) return;
+  ttm_doc_heading(&r->doc, "Top 10 Memory Consumers (L1)");
+  ttm_doc_statement(&r->doc, &r->f->statements, s, 0);
+}
+
 static void put_padding_row(llm *r, size_t rank, const ttm_padding_row *row) {
   const ttm_tensor_type *type = ttm_op_text_output(r->p, ttm_op_text_of(r->p, row->op), row->result);
   char logical[256] = "?", stored[256] = "?";
@@ -414,12 +421,13 @@ int ttm_llm_write(const ttm_findings *f, ttm_str name, bool per_chip, ttm_buf *o
   out->failed |= title.failed;
   ttm_buf_free(&title);
   put_header(&r);
+  put_statements(&r, TTM_TOPIC_FAILURE, TTM_SEVERITY_NOTE, "Failures");
   put_configuration(&r);
   put_peaks(&r);
-  put_statements(&r, TTM_TOPIC_FAILURE, TTM_SEVERITY_NOTE, "Failures");
   put_statements(&r, TTM_TOPIC_NEED, TTM_SEVERITY_NOTE, ttm_topic_title(TTM_TOPIC_NEED));
   ttm_doc_fixes(&r.doc, &f->statements);
   put_consumers(&r);
+  put_l1_consumers(&r);
   put_padding(&r);
   put_weights(&r);
   put_distribution(&r);

@@ -18,6 +18,7 @@ static const char *const GOING[] = {
     "Freed late",
     "L1 of the fullest core",
     "Live tensors at the peak",
+    "Top 10 Memory Consumers (L1)",
     "Top 10 Memory Consumers (DRAM)",
     "Growth",
     "Peak Memory",

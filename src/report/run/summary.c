@@ -84,10 +84,11 @@ static void put_bars(screen *s) {
   size_t before = s->doc.out->n;
   ttm_buf_char(s->doc.out, '\n');
   size_t empty = s->doc.out->n;
-  for (int m = 0; m < TTM_MEMORIES; m++) {
+  for (int k = 0; k < TTM_MEMORIES; k++) {
+    ttm_memory m = ttm_findings_memory(s->f, k);
     const ttm_peak *peak = &s->f->peak[m];
     if (!peak->known || (m != TTM_DRAM && !peak->level.allocated && !peak->in_op_bytes)) continue;
-    for (uint32_t i = 0; i < s->f->devices[m].n; i++) put_memory(s, (ttm_memory)m, &s->f->devices[m].at[i]);
+    for (uint32_t i = 0; i < s->f->devices[m].n; i++) put_memory(s, m, &s->f->devices[m].at[i]);
   }
   if (s->doc.out->n == empty)
     s->doc.out->n = before;
@@ -151,20 +152,20 @@ static void put_topic(screen *s, ttm_topic topic, ttm_severity most) {
   }
 }
 
-static void put_peak(screen *s) {
-  const ttm_statement *dram = ttm_statements_first(s->all, TTM_TOPIC_PEAK);
-  if (dram) put_row(s, LABELS[TTM_TOPIC_PEAK], dram, false);
-}
-/* Those of the other memories, and what was held inside a failing operation. */
-static void put_other_peaks(screen *s) {
-  bool first = true;
+static bool l1_first(const screen *s) { return ttm_findings_memory(s->f, 0) == TTM_L1; }
+
+/* The first peak, or with `others` those behind it: of the other memories, and what was held inside a failing operation. When L1 failed, DRAM's
+ * goes with it. */
+static void put_peaks(screen *s, bool others) {
+  uint32_t n = 0, first = l1_first(s) ? 2 : 1;
   for (size_t i = 0; i < s->all->at.n; i++) {
     const ttm_statement *one = &s->all->at.at[i];
-    if (one->topic != TTM_TOPIC_PEAK) continue;
-    if (!first && !one->points && strcmp(one->id, "peak.changes") != 0) put_row(s, "", one, false);
-    first = false;
+    if (one->topic != TTM_TOPIC_PEAK || one->points || !strcmp(one->id, "peak.changes")) continue;
+    if ((n++ >= first) == others) put_row(s, n > 1 ? "" : LABELS[TTM_TOPIC_PEAK], one, false);
   }
 }
+static void put_peak(screen *s) { put_peaks(s, false); }
+static void put_other_peaks(screen *s) { put_peaks(s, true); }
 static void put_need(screen *s) { put_topic(s, TTM_TOPIC_NEED, TTM_SEVERITY_NOTE); }
 static void put_live(screen *s) { put_topic(s, TTM_TOPIC_ALIVE, TTM_SEVERITY_NOTE); }
 static void put_growth(screen *s) { put_topic(s, TTM_TOPIC_GROWTH, TTM_SEVERITY_NOTE); }
@@ -190,8 +191,10 @@ static void put_evidence(screen *s, const char *label, const char *id) {
     ttm_buf_free(&words);
   }
 }
-static void put_consumers(screen *s) { put_evidence(s, "Added by", "peak.consumers"); }
-static void put_holders(screen *s) { put_evidence(s, "Held by", "alive.dram"); }
+static void put_consumers(screen *s) {
+  put_evidence(s, "Added by", l1_first(s) ? "peak.consumers-l1" : "peak.consumers");
+}
+static void put_holders(screen *s) { put_evidence(s, "Held by", l1_first(s) ? "alive.l1" : "alive.dram"); }
 
 /* What the input lacks, and what is unknown because of it. */
 static void put_input(screen *s) {
