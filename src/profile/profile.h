@@ -200,13 +200,13 @@ typedef struct ttm_buffer {
 
 typedef enum ttm_buffer_event_kind {
   TTM_EVENT_ALLOCATE,
-  TTM_EVENT_FREE,
+  TTM_EVENT_FREE, /* recordings: `alias` 1: a view may have shown it before */
   TTM_EVENT_INPUT, /* a buffer node right behind the start of a top-level function: one of tt-metal's extractors counts it */
   TTM_EVENT_CIRCULAR, /* these three belong to a program, and ... */
   TTM_EVENT_DATAFLOW,
   TTM_EVENT_SCRATCHPAD,
   TTM_EVENT_PROGRAM_FREE, /* ... go with it */
-  TTM_EVENT_MEASURED, /* what the allocator said: `bytes` allocated and `per_bank` largest free block per bank, `row` ttm_memory, `named_bytes` of a bank, `node` banks, `address` where a bank begins */
+  TTM_EVENT_MEASURED, /* what the allocator said: `bytes` allocated and `per_bank` largest free block per bank, `row` ttm_memory, `named_bytes` of a bank, `node` banks, `address` where a bank begins, `alias` 1: frees of another thread may not be told yet */
   TTM_EVENT_OPENED,   /* recordings: a device was opened, empty */
 } ttm_buffer_event_kind;
 

@@ -175,6 +175,69 @@ with open("truth.json", "w") as f:
         self.assertGreater(truth["dataflow"], truth["circular"])  # so that the fullest core is one with dataflow buffers
         self.assertEqual((use["dataflow_buffers_B"], use["circular_buffers_B"]), (truth["dataflow"], 0))
 
+    def test_buffers_of_programs_are_those_of_the_real_call(self):
+        """Not of a second one, for which the first one's result takes room in L1, nor of one with L1 less full. ttnn asked first is the judge."""
+        program = HEAD.split("x, w =")[0] + """
+a, b, fill = new(1, 1, 2048, 1024), new(1, 1, 1024, 2048), []
+room = ttnn.get_memory_view(device, ttnn.BufferType.L1).total_bytes_per_bank
+def step():
+    TRUTH(lambda: ttnn.matmul(a, b, memory_config=L1))
+    return ttnn.matmul(a, b, memory_config=L1)
+for share in (0, 2, 3):
+    while ttnn.get_memory_view(device, ttnn.BufferType.L1).total_bytes_allocated_per_bank < room * share // 5:
+        fill.append(new(1, 1, 2048, 256, memory=L1))
+    out = step()
+    del out
+"""
+        truth = """
+most = 0
+def TRUTH(call):
+    global most
+    device.disable_and_clear_program_cache()
+    ttnn.graph.begin_graph_capture(ttnn.graph.RunMode.NO_DISPATCH)
+    call()
+    nodes = ttnn.graph.end_graph_capture()
+    asked = sum(int(n["params"]["size"]) for n in nodes if n["node_type"] in ("dataflow_buffer_allocate", "circular_buffer_allocate"))
+    before = ttnn.get_memory_view(device, ttnn.BufferType.L1).total_bytes_allocated_per_bank
+    out = call()
+    most = max(most, asked + ttnn.get_memory_view(device, ttnn.BufferType.L1).total_bytes_allocated_per_bank)
+    with open("truth.json", "w") as f:
+        json.dump(most, f)
+"""
+        with open(self.dir + "/truth.py", "w") as f:
+            f.write(program.replace("def step", truth + "def step"))
+        env = {**self.env, **{name: os.environ[name] for name in MOCK}}
+        subprocess.run([sys.executable, "truth.py"], cwd=self.dir, env=env, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=PATIENCE)
+        with open(self.dir + "/truth.json") as f:
+            truth = json.load(f)
+        found, _ = self.run_it("", head=program.replace("    TRUTH(lambda: ttnn.matmul(a, b, memory_config=L1))\n", ""))
+        use = found["recording"]["l1_per_core"]
+        self.assertEqual((use["fullest_B"], use["programs_without_buffers"]), (truth, 0))
+
+    def test_threads(self):
+        """Three side by side, and a model that runs in a worker of a pool."""
+        found, _ = self.run_it("""
+import threading
+from concurrent.futures import ThreadPoolExecutor
+kept = []
+def work():
+    for i in range(8):
+        kept.append(new(1, 1, 1024, 1024))
+        ttnn.relu(kept[-1])
+threads = [threading.Thread(target=work) for i in range(3)]
+for t in threads: t.start()
+for t in threads: t.join()
+look()
+kept.clear()
+with ThreadPoolExecutor(1) as pool:
+    for i in range(3): pool.submit(lambda: [block(x, w) for i in range(3)]).result()
+large = new(1, 1, 16384, 1024)
+kept.append(ttnn.relu(large))
+look()
+""")
+        self.check_peaks(found)
+        self.assertEqual(found["recording"]["operations_elsewhere"], 0)
+
     def test_without_a_board_option(self):
         """As on a real board: here ttnn is told of the mock one by hand."""
         for name in MOCK:
@@ -213,6 +276,19 @@ def work(size):
     def test_of_a_function(self):
         found = self.check("for size in (256, 512, 1024):\n    work(size)\nprint('went on')\n")
         self.assertEqual(found["operations"]["distribution"], {"empty": 3, "add": 3})
+
+    def test_of_spawned_workers(self):
+        """The second one holds more."""
+        tail = "if __name__ == '__main__':\n    for size in (256, 1024):\n" \
+               "        p = multiprocessing.get_context('spawn').Process(target=work, args=(size,))\n        p.start()\n        p.join()\n        assert p.exitcode == 0\n"
+        found = self.check(tail)
+        self.assertEqual((found["operations"]["distribution"], found["recording"]["processes"]), ({"empty": 2, "add": 2}, 2))
+
+    def test_of_two_sizes(self):
+        """Each opening is judged by its own capacity."""
+        found = self.check("work(1024)\nttnn.open_device, real = lambda **k: real(trace_region_size=100_000_000, **k), ttnn.open_device\nwork(512)\n"
+                           "with open('peaks.json', 'w') as f:\n    json.dump({}, f)\n")
+        self.assertEqual(len(found["peak"]["DRAM"]["devices"]), 2)
 
     def test_of_a_forked_worker(self):
         tail = "p = multiprocessing.get_context('fork').Process(target=work, args=(512,))\np.start()\np.join()\nsys.exit(p.exitcode)\n"

@@ -67,7 +67,8 @@ class Fit(unittest.TestCase):
                 if not ended_well:
                     frames = re.findall(r'File "([^"]*%s)", line (\d+)' % re.escape(program), printed)
                     self.assertEqual(answer["incident"]["at"], "%s:%s" % frames[-1])
-                    self.assertIn(answer["incident"]["message"], printed)
+                    same = lambda text: re.sub(r"program \d+", "program", text)  # questions before the call are programs too
+                    self.assertIn(same(answer["incident"]["message"]), same(printed))
         return answers
 
     def test_dram(self):
@@ -100,6 +101,39 @@ class Fit(unittest.TestCase):
         one, two = json.loads(run.stdout)["boards"]
         self.assertEqual((run.returncode, one["fits"], two["fits"]), (2, None, True), run.stdout)
         self.assertIn("requires 2 devices", one["why_unknown"])
+
+    def test_boards_with_the_same_chip_are_run_once(self):
+        answers = self.fit(("n150", "n300", "galaxy", "p150", "p300"), "history_loop.py", "3")
+        self.assertEqual([a["run_on"] for a in answers.values()], [None, "n150", None, None, "p150"])
+
+    def test_what_ended_the_program(self):
+        """A failed allocation that was caught, raised again elsewhere, or only remembered."""
+        head = "import sys, threading, ttnn\nd = ttnn.open_device(device_id=0)\n" \
+               "def big(n=14000):\n    return ttnn.empty([1, 1, 512 * n, 1024], dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=d)\n"
+        old = "Out of Memory: Not enough space to allocate 1024 B L1 buffer across 64 banks, where each bank needs to store 32 B, but bank size is 16 B"
+        caught = "try:\n    big()\nexcept RuntimeError as e:\n    %s\n"
+        for name, text, fits, why in (
+            ("retried", caught % "x = big(1)", True, None),
+            ("retried, then an assertion", caught % "pass" + "for i in range(5): x = ttnn.relu(big(1))\nassert False, 'PCC'\n", None, "went on for 10 operations"),
+            ("gave up", caught % "sys.exit(1)", False, None),
+            ("another exception of it", caught % "raise ValueError('too large') from e", False, None),
+            ("a thread died of it", "t = threading.Thread(target=big)\nt.start()\nt.join()\n", False, None),
+            ("raised again by the main thread", "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(1) as pool: pool.submit(big).result()\n", False, None),
+            ("an old message", "big(1)\nprint(%r)\nassert False\n" % old, None, "of no recorded operation"),
+            ("an old exception", "big(1)\nraise RuntimeError(%r)\n" % old, None, "of no recorded operation"),
+        ):
+            with self.subTest(name):
+                path = os.path.join(self.here, "ended.py")
+                with open(path, "w") as f:
+                    f.write(head + text)
+                run = self.call([PROGRAM, "fit", "-q", "--json", "--board", "n150", "--", sys.executable, path])
+                answer, = json.loads(run.stdout)["boards"]
+                self.assertIs(answer["fits"], fits, answer)
+                self.assertEqual(run.returncode, {True: 0, False: 1, None: 2}[fits])
+                if why:
+                    self.assertIn(why, answer["why_unknown"])
+                if fits is False:
+                    self.assertEqual((answer["incident"]["operation"], os.path.basename(answer["incident"]["at"])), ("ttnn.empty", "ended.py:4"))
 
     def test_another_reason_than_memory(self):
         broken = os.path.join(self.here, "broken.py")

@@ -367,13 +367,14 @@ static int push_free(ttm_capture_loader *l, const ttm_capture_node *node, ttm_bu
 int ttm_capture_free_row(ttm_capture_loader *l, const ttm_capture_node *node, uint32_t row) {
   uint32_t tensor = capture_of(l)->buffers.at[row].tensor;
   ttm_recording_gone(l, row);
-  if (push_free(l, node, (ttm_buffer_event){.kind = TTM_EVENT_FREE, .row = row, .named_bytes = TTM_UNKNOWN}))
-    return TTM_ENOMEM;
+  ttm_buffer_event event = {.kind = TTM_EVENT_FREE, .row = row, .named_bytes = TTM_UNKNOWN, .alias = 1};
+  if (push_free(l, node, event)) return TTM_ENOMEM;
   if (tensor != TTM_NONE) l->profile->tensors.at[tensor].freed_by = TTM_NONE;
   return TTM_OK;
 }
 
 static int on_deallocate(ttm_capture_loader *l, const ttm_capture_node *node) {
+  if (l->recording && ttm_recording_is_noticed(l, node)) return TTM_OK;
   ttm_buffer_node *named = named_node(l, node);
   ttm_buffer_event event = {.kind = TTM_EVENT_FREE, .row = named ? named->row : TTM_NONE, .named_bytes = TTM_UNKNOWN};
   if (named) {
@@ -382,6 +383,7 @@ static int on_deallocate(ttm_capture_loader *l, const ttm_capture_node *node) {
     named->row = TTM_NONE;
   }
   if (l->recording) {
+    event.alias = l->lane != l->viewer;
     event.row = ttm_recording_find(l, node);
     if (event.row != TTM_NONE) ttm_recording_gone(l, event.row);
   }
@@ -532,6 +534,8 @@ static void free_loader(ttm_capture_loader *l) {
   ttm_map_free(&l->repeats.of_key);
   ttm_intern_free(&l->places);
   ttm_vec_free(&l->living);
+  ttm_vec_free(&l->owed);
+  ttm_vec_free(&l->births);
 }
 
 static int read_nodes(ttm_capture_loader *l, ttm_capture_reader *nodes, ttm_input *in, ttm_error *err) {

@@ -43,7 +43,15 @@ typedef struct ttm_lane {
   uint32_t process;
   uint32_t last_called; /* element, TTM_NONE */
   uint32_t device;      /* rank of the last buffer */
+  uint64_t piece;       /* number of its last piece ... */
+  uint64_t began;       /* ... and of the one before, which ended when that one began */
 } ttm_lane;
+
+/* Where a buffer of a recording comes from. */
+typedef struct ttm_birth {
+  uint32_t lane;
+  uint64_t piece;
+} ttm_birth;
 
 typedef struct ttm_recorded_process {
   uint64_t number;
@@ -113,7 +121,8 @@ typedef struct ttm_capture_loader {
   size_t next_begun;
   TTM_VEC(ttm_lane) lanes;
   TTM_VEC(ttm_recorded_process) processes;
-  uint32_t lane; /* whose nodes these are */
+  uint32_t lane;   /* whose nodes these are */
+  uint32_t viewer; /* lane of the last memory view that may show what others did not tell yet */
   TTM_VEC(ttm_opened_device) opened;
   TTM_VEC(uint32_t) ranks;     /* per operation: device; one without a buffer has the last one's of its lane */
   ttm_map incident_of_failure; /* process and id of a failed operation -> incident */
@@ -121,6 +130,8 @@ typedef struct ttm_capture_loader {
   uint32_t program_rank;       /* of the program that runs */
   ttm_intern places;           /* device, memory and address -> ... */
   TTM_VEC(uint32_t) living;    /* ... the buffer there, TTM_NONE */
+  TTM_VEC(uint32_t) owed;      /* by place too: frees that were noticed before they were told */
+  TTM_VEC(ttm_birth) births;   /* by buffer */
 } ttm_capture_loader;
 
 /* Steps that recordings share with captures. */
@@ -152,6 +163,8 @@ int ttm_recording_take(ttm_capture_loader *l, const ttm_capture_node *node);
 int ttm_recording_match(ttm_capture_loader *l, uint32_t name, uint32_t *line);
 /* The buffer that lives where a node says, TTM_NONE. */
 uint32_t ttm_recording_find(ttm_capture_loader *l, const ttm_capture_node *node);
+/* True for a free that was noticed already, when another thread's buffer took the place. Threads tell their frees late. */
+bool ttm_recording_is_noticed(ttm_capture_loader *l, const ttm_capture_node *node);
 /* A buffer came to live there; one that still seems to is gone. */
 int ttm_recording_born(ttm_capture_loader *l, const ttm_capture_node *node, uint32_t row);
 void ttm_recording_gone(ttm_capture_loader *l, uint32_t row);

@@ -82,6 +82,7 @@ static void cost_buffer(ttm_buffer *buffer, const ttm_capture_board *board, ttm_
 /* Of a device, since it was opened. */
 typedef struct memory_sum {
   uint64_t bytes, peak; /* per bank */
+  uint64_t untold;      /* freed by another thread: a view showed it, the free itself is still to come */
   ttm_holes holes;      /* recordings, which see a bank from when it is empty */
   bool measured;        /* a view told ... */
   uint64_t total;       /* ... the bytes of a bank ... */
@@ -130,7 +131,7 @@ static void note_tightest(sums *s, ttm_capture *c, size_t slot) {
       c->tight_total[m] = sum->total;
       c->tight_peak[m] = sum->peak;
     }
-    sum->bytes = sum->peak = 0;
+    sum->bytes = sum->peak = sum->untold = 0;
     sum->measured = sum->holes.known = false;
   }
 }
@@ -140,8 +141,9 @@ static int measure(sums *s, ttm_capture *c, const ttm_buffer_event *e) {
   memory_sum *sum = &s->at[slot_of(s, e->device)][e->row];
   ttm_holes *holes = &sum->holes;
   bool same = sum->bytes == e->bytes, same_hole = !holes->known || ttm_holes_largest(holes) == e->per_bank;
-  c->recording.corrections += !same;
-  c->recording.hole_corrections += same && !same_hole;
+  c->recording.corrections += !same && !e->alias;
+  c->recording.hole_corrections += same && !same_hole && !e->alias;
+  sum->untold = e->alias ? ttm_add_sat(sum->untold, ttm_sub_sat(sum->bytes, e->bytes)) : 0;
   sum->bytes = e->bytes;
   sum->measured = true;
   sum->total = e->named_bytes;
@@ -159,8 +161,12 @@ static int apply(sums *s, ttm_capture *c, const ttm_buffer_event *e) {
   const ttm_buffer *buffer = &c->buffers.at[e->row];
   if (buffer->memory >= TTM_MEMORIES) return TTM_OK;
   memory_sum *sum = &s->at[slot_of(s, buffer->device)][buffer->memory];
-  sum->bytes = e->kind == TTM_EVENT_ALLOCATE ? ttm_add_sat(sum->bytes, buffer->bank_bytes)
-                                             : ttm_sub_sat(sum->bytes, buffer->bank_bytes);
+  if (e->kind == TTM_EVENT_ALLOCATE)
+    sum->bytes = ttm_add_sat(sum->bytes, buffer->bank_bytes);
+  else if (e->alias && sum->untold >= buffer->bank_bytes)
+    sum->untold -= buffer->bank_bytes;
+  else
+    sum->bytes = ttm_sub_sat(sum->bytes, buffer->bank_bytes);
   note_peak(c, sum, buffer->memory, buffer->op);
   if (buffer->address == TTM_UNKNOWN) return sum->holes.known = false, TTM_OK;
   return e->kind == TTM_EVENT_ALLOCATE ? ttm_holes_take(&sum->holes, buffer->address, buffer->bank_bytes)

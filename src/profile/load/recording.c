@@ -22,18 +22,33 @@ uint32_t ttm_recording_find(ttm_capture_loader *l, const ttm_capture_node *node)
   return id < l->living.n ? l->living.at[id] : TTM_NONE;
 }
 
+bool ttm_recording_is_noticed(ttm_capture_loader *l, const ttm_capture_node *node) {
+  uint64_t place[3];
+  if (!place_of(l, node, place)) return false;
+  uint32_t id = ttm_intern_find(&l->places, (ttm_str){(const char *)place, sizeof place});
+  if (id >= l->owed.n || !l->owed.at[id] || l->living.at[id] >= l->births.n) return false;
+  const ttm_birth *birth = &l->births.at[l->living.at[id]];
+  if (birth->lane == l->lane || birth->piece <= ttm_recording_lane(l)->began) return false;
+  l->owed.at[id]--;
+  recording_of(l)->unseen_frees--;
+  return true;
+}
+
 int ttm_recording_born(ttm_capture_loader *l, const ttm_capture_node *node, uint32_t row) {
   uint64_t place[3];
   uint32_t id;
+  while (l->births.n <= row)
+    if (ttm_vec_push(&l->births, ((ttm_birth){l->lane, recording_of(l)->pieces}))) return TTM_ENOMEM;
   if (!place_of(l, node, place)) return TTM_OK;
   if (ttm_intern_add(&l->places, (ttm_str){(const char *)place, sizeof place}, &id)) return TTM_ENOMEM;
   while (l->living.n <= id)
-    if (ttm_vec_push(&l->living, TTM_NONE)) return TTM_ENOMEM;
+    if (ttm_vec_push(&l->living, TTM_NONE) || ttm_vec_push(&l->owed, 0)) return TTM_ENOMEM;
   l->profile->capture.buffers.at[row].place = id;
   uint32_t old = l->living.at[id];
   l->living.at[id] = row;
   if (old == TTM_NONE) return TTM_OK;
-  recording_of(l)->unseen_frees++; /* another thread let it go */
+  recording_of(l)->unseen_frees++; /* another thread let it go, and may tell later */
+  l->owed.at[id]++;
   return ttm_capture_free_row(l, node, old);
 }
 
@@ -99,7 +114,8 @@ static int on_operation(ttm_capture_loader *l, const ttm_capture_node *node) {
 /* ---- Pieces -------------------------------------------------------------------------------------------------------- */
 
 static int on_piece(ttm_capture_loader *l, const ttm_capture_node *node) {
-  recording_of(l)->pieces++;
+  ttm_recording_lane(l)->began = ttm_recording_lane(l)->piece;
+  ttm_recording_lane(l)->piece = ++recording_of(l)->pieces;
   if (ttm_capture_finish_op(l)) return TTM_ENOMEM;
   l->op = TTM_NONE;
   l->depth = 0;
@@ -123,6 +139,7 @@ static int on_view(ttm_capture_loader *l, const ttm_capture_node *node) {
   ttm_recording *r = recording_of(l);
   uint8_t memory = ttm_capture_memory_of(node);
   if (memory >= TTM_MEMORIES) return TTM_OK;
+  l->viewer = l->lane;
   r->views += memory == TTM_DRAM;
   r->measured[memory] = true;
   r->banks[memory] = ttm_node_get(node, TTM_PARAM_BANKS, 0);
@@ -134,7 +151,8 @@ static int on_view(ttm_capture_loader *l, const ttm_capture_node *node) {
                             .per_bank = ttm_node_get(node, TTM_PARAM_LARGEST, TTM_UNKNOWN),
                             .address = ttm_node_get(node, TTM_PARAM_BASE, TTM_UNKNOWN),
                             .named_bytes = r->total[memory],
-                            .node = (uint32_t)r->banks[memory]};
+                            .node = (uint32_t)r->banks[memory],
+                            .alias = ttm_node_get(node, TTM_PARAM_LATE, 0) != 0};
   if (ttm_recording_rank(l, ttm_capture_device_of(node), &event.device)) return TTM_ENOMEM;
   return ttm_vec_push(&l->profile->capture.events, event);
 }

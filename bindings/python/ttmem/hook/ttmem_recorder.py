@@ -117,6 +117,7 @@ class Recorder:
         self.operations = 0  # started
         self.late = 0  # operations of one thread that were written behind later ones of another
         self.users = set()  # lanes that called an operation
+        self.last_user = None
         self.watchful = 0.0  # until then a new thread may be about to
         self.next_view = 0.0
         self.closing = False
@@ -254,7 +255,10 @@ class Recorder:
             return
         with NothingCollected():  # else what is freed meanwhile would stand behind the view
             self.roll(lane)
-            self.put(lane, [n for device in self.devices for n in self.views_of(device)])
+            before = self.operations
+            views = [n for device in self.devices for n in self.views_of(device)]
+            if self.operations == before and not any(other.depth for other in self.users if other is not lane):
+                self.put(lane, views)  # else they may hold what a running operation of another thread has not written yet
         after = time.monotonic()
         self.next_view = after + (after - now) * VIEW_SHARE
 
@@ -264,7 +268,7 @@ class Recorder:
                 v = self.ttnn.get_memory_view(device, getattr(self.ttnn.BufferType, name))
             except Exception:
                 continue
-            params = {}
+            params = {"late": 1} if len(self.users) > 1 else {}  # then frees of another thread may not be written yet
             try:
                 params["base_address"] = self.ttnn.get_allocator_base_address(device, getattr(self.ttnn.BufferType, name))
                 if name == "L1":
@@ -336,16 +340,19 @@ class Recorder:
         lane = getattr(self.local, "lane", None)
         if lane is None:
             return
-        self.users.discard(lane)
         if self.recording():
+            if lane in self.users and lane.active and self.devices:
+                self.view(lane, wanted=True)
             self.roll(lane, again=False)
         elif lane.active:
             self.drop_capture()
+        self.users.discard(lane)
 
     def is_crowded(self, lane):
         """True when several threads call operations: then each operation is a piece, which keeps them in order."""
         if lane not in self.users:
-            self.late += sum(other.in_piece for other in self.users)
+            if time.monotonic() > self.watchful:
+                self.late += sum(other.in_piece for other in self.users)
             self.users.add(lane)
         return len(self.users) > 1 or time.monotonic() < self.watchful
 
@@ -412,8 +419,10 @@ class Recorder:
             self.guarded(self.failed, lane, number, name, error)
             raise
         finally:
-            lane.depth = 0
-            self.guarded(self.ends, lane, name)
+            try:
+                self.guarded(self.ends, lane, name)
+            finally:
+                lane.depth = 0
 
     def begins(self, lane, name, function, args, kwargs, frame, repeatable):
         """Writes the operation down, and asks for the buffers of its programs. Returns its number."""
@@ -424,8 +433,12 @@ class Recorder:
             self.view(lane, wanted=True)
         if not lane.active and not lane.user_captures:
             self.start_capture(lane)  # the thread's first, or an interrupt came between two pieces, and the program goes on
-        if lane.active and (self.is_crowded(lane) or lane.in_piece >= self.piece or time.monotonic() - lane.piece_began > PIECE_SECONDS):
+        crowded = self.is_crowded(lane)
+        if lane.active and (crowded or lane.in_piece >= self.piece or time.monotonic() - lane.piece_began > PIECE_SECONDS):
             self.roll(lane)
+        if crowded and self.last_user is not lane:
+            self.last_user = lane
+            self.view(lane, wanted=True)  # what another thread freed since its last operation is not written yet
         at, inside = self.place(frame)
         number = self.operations = next(self.ids)
         called = node("operation", id=number, name=name, at=at, function=inside)
