@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a whole module: never a crash, and every row points to rows and text that are there. */
+/* Any bytes as a whole module: never a crash, every row points to rows and text that are there, and whatever it says can be run: what is given
+ * back was taken. */
 #include "fuzz.h"
 
 #include "parse/module.h"
+#include "profile/module_run.h"
 
 static void check_op(const ttm_module *m, ttm_str text, const ttm_module_op *op) {
   check_inside(text, op->text);
@@ -16,6 +18,20 @@ static void check_op(const ttm_module *m, ttm_str text, const ttm_module_op *op)
     check(value == TTM_NO_ROW || value < m->value_types.n);
   }
   ttm_module_attribute(op, TTM_LIT("shape"));
+}
+
+static void check_run(const ttm_module *m, ttm_runner runner) {
+  ttm_module_run run;
+  check(ttm_module_run_make(&run, m, runner, 2, NULL) == TTM_OK);
+  int64_t taken = 0;
+  for (size_t i = 0; i < run.events.n; i++) {
+    const ttm_run_event *e = &run.events.at[i];
+    taken += (e->act == TTM_RUN_TAKE) - (e->act == TTM_RUN_GIVE);
+    check(taken >= 0 && (e->op == TTM_NO_ROW || e->op < m->ops.n));
+    check(e->act < TTM_RUN_TAKE || e->what < run.buffers.n);
+  }
+  for (size_t i = 0; i < run.buffers.n; i++) check(run.buffers.at[i].type < run.types.n);
+  ttm_module_run_free(&run);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -33,6 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   }
   for (size_t i = 0; i < m.value_types.n; i++) check(m.value_types.at[i] < m.types.n);
   check(m.entry == TTM_NO_ROW || m.entry < m.functions.n);
+  check_run(&m, TTM_RUNNER_COMPILED);
+  check_run(&m, TTM_RUNNER_PYTHON);
   ttm_module_free(&m);
   return 0;
 }

@@ -424,7 +424,9 @@ int ttm_fit_cases_of_prediction(ttm_fit_cases *all, const ttm_program_need *prog
   for (size_t b = 0; b < TTM_BOARDS && !status; b++)
     if (boards >> b & 1) status = add_prediction(all, program, &program->boards[b]);
   ttm_tell(&t, "fit.confidence", TTM_TOPIC_INPUT, TTM_SEVERITY_NOTE, TTM_MEASURED);
-  ttm_headline(&t, "Predicted from the module: nothing of it was measured");
+  ttm_headline(&t, program->before[TTM_NEED_DRAM] == TTM_UNKNOWN
+                       ? "Predicted from the module: nothing of it was measured"
+                       : "Predicted from the module and from what the log shows of its first operations");
   ttm_detail(&t, "Figures are of one chip, without kernels, trace region, profiler build and circular buffers.");
   ttm_buf_free(&t.text);
   return status || t.failed ? TTM_ENOMEM : TTM_OK;

@@ -219,6 +219,16 @@ static int add_program(ttm_prediction *out, const ttm_profile *p, uint32_t graph
   return TTM_OK;
 }
 
+/* The graph of the run in which memory ended; TTM_NONE. */
+static uint32_t failed_graph(const ttm_profile *p) {
+  for (size_t i = p->incidents.n; i-- > 0;) {
+    uint32_t op = p->incidents.at[i].op;
+    if (p->incidents.at[i].what.kind == TTM_INCIDENT_OOM && op < p->ops.n && p->ops.at[op].call < p->calls.n)
+      return p->calls.at[ttm_call_top(p, p->ops.at[op].call)].graph;
+  }
+  return TTM_NONE;
+}
+
 int ttm_predict(ttm_prediction *out, const ttm_profile *p, ttm_runner runner) {
   int status = TTM_OK;
   *out = (ttm_prediction){.whole = 0};
@@ -226,6 +236,9 @@ int ttm_predict(ttm_prediction *out, const ttm_profile *p, ttm_runner runner) {
     const ttm_dump *dump = ttm_graph_program(p, &p->graphs.at[g]);
     if (dump) status = add_program(out, p, g, dump, runner);
   }
+  uint32_t failed = failed_graph(p);
+  for (uint32_t i = 0; i < out->programs.n; i++)
+    if (out->programs.at[i]->graph == failed) out->whole = i;
   return status;
 }
 

@@ -42,7 +42,7 @@ typedef struct ttm_program_need {
 /* Zero is the empty one; freed with ttm_prediction_free. */
 typedef struct ttm_prediction {
   TTM_VEC(ttm_program_need *) programs; /* in the order of their graphs */
-  uint32_t whole;                       /* the one that needs most DRAM */
+  uint32_t whole;                       /* the one that ran out of memory, or that needs most DRAM */
 } ttm_prediction;
 
 /* 0 or TTM_ENOMEM; no programs when the input holds no TTNN module. */

@@ -177,9 +177,11 @@ static void keep_returned(ttm_module_run *r, size_t from) {
   }
 }
 
+/* Calls of calls could go on for ever: no program runs its operations so often. */
 static bool can_call(const ttm_module_run *r, uint32_t function, int depth) {
-  return function != TTM_NO_ROW && !r->module->functions.at[function].on_host && !r->running[function] &&
-         depth < DEEPEST_CALL;
+  enum { MOST_RUNS = 64 };
+  return r->events.n / MOST_RUNS <= r->module->ops.n + r->module->functions.n && function != TTM_NO_ROW &&
+         !r->module->functions.at[function].on_host && !r->running[function] && depth < DEEPEST_CALL;
 }
 
 static int run_call(ttm_module_run *r, const ttm_module_op *op, uint32_t row, int depth) {

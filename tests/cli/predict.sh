@@ -18,6 +18,21 @@ show ttmem predict odd.mlir --board n150
 # The second lowering keeps the product until the end.
 grep -v 'deallocate"(%2)' program.mlir >later.mlir
 show ttmem diff program.mlir later.mlir
+# A run of it that dies in the matmul: its first state says what was there before.
+state() {
+  echo "                 Always |     INFO | Device memory state before operation $1"
+  echo "                 Always |     INFO | Device DRAM memory state: MemoryView{numBanks: 12, totalBytesPerBank: 1023.000 MB, totalBytesAllocatedPerBank: $2 MB, totalBytesFreePerBank: $3 MB, largestContiguousBytesFreePerBank: $3 MB}"
+}
+operation() { echo "            RuntimeTTNN |    DEBUG | Executing operation: $(sed -n "s/^ *\($1\)/\1/p" program.mlir | head -1)"; }
+{ cat modules_only.log
+  echo "            RuntimeTTNN |    DEBUG | Starting execution of program: main"
+  operation '%0 = ttcore.load_cached'; state LoadCachedOp 1018.000 5.000
+  operation '"ttnn.deallocate"(%arg1)'; state DeallocateOp 1020.668 2.332
+  operation '%1 = "ttnn.matmul"'; state MatmulOp 1020.668 2.332
+  echo "2026-06-19 09:32:58.266 | critical |          Always | TT_FATAL: Out of Memory: Not enough space to allocate 33554432 B DRAM buffer across 12 banks, where each bank needs to store 2797568 B, but bank size is 1072693184 B (allocated: 1070247936 B, free: 2445248 B, largest free block: 2445248 B) (assert.hpp:104)"
+} >died.log
+show ttmem predict died.log --board n150
+show ttmem explain died.log
 show ttmem predict two_runs_oom_profile.log
 show ttmem predict program.mlir --board n151
 show ttmem predict

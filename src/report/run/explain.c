@@ -223,11 +223,15 @@ static void put_failure(page *s, uint32_t i) {
   put_fixes(s, all, one);
 }
 
-static void put_weights(page *s) {
-  const ttm_statement *weights = ttm_statements_find(&s->f->statements, "weights.exceed-dram", 0);
-  if (!weights) return;
+/* What holds for all failures of the log. */
+static void put_other(page *s, const char *id) {
+  const ttm_statement *one = ttm_statements_find(&s->f->statements, id, 0);
+  if (!one) return;
   ttm_buf_char(s->out, '\n');
-  put_title(s, weights);
+  put_title(s, one);
+  if (!one->detail.n) return;
+  ttm_buf_puts(s->out, "  ");
+  paragraph(s, one->detail, 2);
 }
 
 int ttm_explain_write(const ttm_findings *f, const ttm_summary_style *style, ttm_buf *out) {
@@ -242,6 +246,7 @@ int ttm_explain_write(const ttm_findings *f, const ttm_summary_style *style, ttm
     put_failure(&s, i);
   }
   if (f->incidents.n > MOST) ttm_buf_printf(out, "\n... and %zu more\n", f->incidents.n - MOST);
-  put_weights(&s);
+  put_other(&s, "weights.exceed-dram");
+  put_other(&s, "need.dram");
   return out->failed ? TTM_ENOMEM : TTM_OK;
 }
