@@ -195,9 +195,12 @@ static int judge_births(search *s, uint32_t *per) {
 
 /* ---- Whether it goes on ------------------------------------------------------------------------------------------------- */
 
-/* The program does much else behind the last birth: the loop is over, and came to an end. */
+/* The program does much else behind the last birth: the loop is over, and came to an end. The last one may be one that passes. */
 static bool is_over(const search *s) {
-  uint32_t first = birth_op(s, 0), last = birth_op(s, s->births.n - 1);
+  size_t n = s->births.n;
+  uint32_t first = birth_op(s, 0), last = birth_op(s, n - 1), before = birth_op(s, n - 2);
+  uint32_t behind = before < s->end ? ttm_elements_between(s->f, before, s->end) : 0;
+  if (behind > 2 * ttm_elements_between(s->f, first, before) + 1) return true;
   return last < s->end && ttm_elements_between(s->f, last, s->end) > ttm_elements_between(s->f, first, last) / 2;
 }
 

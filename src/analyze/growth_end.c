@@ -36,15 +36,15 @@ typedef struct game {
   const ttm_profile *p;
   const ttm_capture *c;
   const ttm_growth *growth;
-  place *places;            /* by buffer */
-  uint32_t windows;         /* at most WINDOWS */
-  step_list steps[WINDOWS]; /* of each */
-  uint32_t slots;           /* allocations of the last one */
-  bool strange;             /* something older than the windows is freed in them */
-  uint64_t level, first;    /* bytes per bank now, and at the first birth */
-  uint64_t start, peak;     /* of the last iteration */
-  uint64_t buffers_end;     /* L1: the highest address that programs of these iterations take */
-  uint64_t base, total;     /* of a bank; TTM_UNKNOWN */
+  place *places;                                  /* by buffer */
+  uint32_t windows;                               /* at most WINDOWS */
+  step_list steps[WINDOWS];                       /* of each */
+  uint32_t slots;                                 /* allocations of the last one */
+  bool strange;                                   /* something older than the windows is freed in them */
+  uint64_t level, first;                          /* bytes per bank now, and at the first birth */
+  uint64_t start[WINDOWS + 1], peak[WINDOWS + 1]; /* of each window; before them */
+  uint64_t buffers_end;                           /* L1: the highest address that programs of these iterations take */
+  uint64_t base, total;                           /* of a bank; TTM_UNKNOWN */
   ttm_bank bank;
   TTM_VEC(ttm_extent) blocks; /* alive at the last birth, by address */
   ttm_extent *rows;           /* [iteration % WINDOWS][slot] */
@@ -59,9 +59,9 @@ static void note_program(game *g, const ttm_buffer_event *e) {
 }
 
 static void note_bank(game *g, const ttm_buffer_event *e) {
-  if (e->kind == TTM_EVENT_MEASURED && e->row == g->growth->memory && e->device == g->growth->device &&
-      e->address != TTM_UNKNOWN)
-    g->base = e->address;
+  if (e->kind != TTM_EVENT_MEASURED || e->row != g->growth->memory || e->device != g->growth->device) return;
+  g->base = e->address;
+  g->total = e->named_bytes;
 }
 
 /* Takes a change of memory; `window` + 1, 0 before the windows. */
@@ -70,7 +70,7 @@ static int take(game *g, const ttm_buffer_event *e, const ttm_buffer *b, uint32_
   step one = {e->kind == TTM_EVENT_FREE, e->row, 0, 0, b->bank_bytes, b->bytes};
   at->alive = !one.free;
   g->level += one.free ? -b->bank_bytes : b->bank_bytes;
-  if (g->level > g->peak) g->peak = g->level;
+  if (g->level > g->peak[window]) g->peak[window] = g->level;
   if (!window) return TTM_OK;
   step_list *steps = &g->steps[window - 1];
   if (!one.free) {
@@ -99,7 +99,7 @@ static int read_events(game *g, const uint32_t *births, uint32_t n, uint32_t per
     if (k <= first || (k - 1 - first) % per || k == n) continue;
     window++;
     g->slots = 0;
-    g->start = g->peak = g->level;
+    g->start[window] = g->peak[window] = g->level;
   }
   return TTM_OK;
 }
@@ -220,14 +220,17 @@ static int play_all(game *g, ttm_growth *out) {
   return status;
 }
 
-/* Each iteration starts higher by the same and reaches as far above its start as the last one did; a cache that is made anew reaches further
- * each time. */
+/* How far an iteration rises above its start. */
+static uint64_t reach_of(const game *g, uint32_t window) { return g->peak[window] - g->start[window]; }
+
+/* Each iteration starts higher by the same and rises as far as any; a cache that is made anew, and what is made of it, take more each time. */
 static void by_levels(const game *g, ttm_growth *out, uint32_t n, uint32_t per) {
   uint64_t rise = g->level > g->first ? (g->level - g->first) / (n - 1) * per : 0;
-  uint64_t reach = g->peak - g->start, used = g->level + reach;
-  uint64_t higher = rise + (out->kind == TTM_GROWTH_CACHE ? out->per_iteration : 0);
+  uint64_t reach = 0, further = 0, last = reach_of(g, g->windows), first = reach_of(g, 1);
+  for (uint32_t w = 1; w <= g->windows; w++) reach = reach_of(g, w) > reach ? reach_of(g, w) : reach;
+  if (out->kind == TTM_GROWTH_CACHE && g->windows > 1 && last > first) further = (last - first) / (g->windows - 1);
   if (!g->total || !rise) return;
-  out->left = used <= g->total ? (g->total - used) / higher + 1 : 0;
+  out->left = g->level + reach <= g->total ? (g->total - g->level - reach) / (rise + further) + 1 : 0;
 }
 
 static int find_end(game *g, ttm_growth *out, const uint32_t *births, uint32_t n, uint32_t per) {

@@ -19,6 +19,18 @@ PATIENCE = 900  # only bounds a hang
 STEPS = 24
 CLEAN = ("rebind", "window", "hidden", "lazy", "lazy_hidden", "training", "shared", "first_step", "heads", "prefix", "fixed_cache", "pyramid", "uploads")
 
+CAPTURED = """import ttnn
+device = ttnn.open_device(device_id=0)
+x, kept = ttnn.zeros((1, 1, 2048, 2048), dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device), []
+ttnn.graph.begin_graph_capture(ttnn.graph.RunMode.NORMAL)
+for _ in range(12):
+    y = ttnn.relu(x)
+    kept.append(ttnn.add(y, x))
+    ttnn.deallocate(y)
+ttnn.graph.end_graph_capture_to_file("captured.json")
+ttnn.close_device(device)
+"""
+
 
 class Growth(unittest.TestCase):
     def setUp(self):
@@ -60,6 +72,21 @@ class Growth(unittest.TestCase):
         self.assertTrue(told["headline"].startswith("%d live tensors from " % STEPS), told)
         self.assertIn("one more each iteration", told["headline"])
         self.assertIn("stop_leak", self.fixes)
+
+    def test_a_loop_in_a_thread(self):
+        told = self.statements("growing_loops.py", "thread", str(STEPS))
+        self.assertTrue(told[0]["headline"].startswith("%d live tensors from " % STEPS), told)
+
+    def test_a_capture_around_the_loop(self):
+        """Without lines of the program, and without the allocator's word."""
+        program = os.path.join(self.here, "captured.py")
+        with open(program, "w") as f:
+            f.write(CAPTURED)
+        subprocess.run([sys.executable, program], cwd=self.here, check=True, capture_output=True, timeout=PATIENCE)
+        run = subprocess.run([PROGRAM, "analyze", "captured.json", "--json"], cwd=self.here, check=True, capture_output=True, text=True)
+        told = [s for s in json.loads(run.stdout)["statements"] if s["topic"] == "growth"]
+        self.assertEqual([s["id"] for s in told], ["growth.loop"], told)
+        self.assertIn("12 live tensors from #", told[0]["headline"])
 
     def test_layers_inside_a_loop(self):
         told = self.check_end("hidden", "growth.loop")

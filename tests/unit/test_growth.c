@@ -5,6 +5,7 @@
 #include "analyze/findings.h"
 #include "base/bank.h"
 #include "base/buf.h"
+#include "starving.h"
 #include "unit.h"
 
 enum { MB = 1 << 20, BASE = 1 << 20, BANKS = 12, MOST = 4096 };
@@ -96,8 +97,7 @@ static void discard(program *w) {
   ttm_bank_free(&w->bank);
 }
 
-static ttm_findings *finish(program *w) {
-  ttm_findings *f = NULL;
+static ttm_profile *read(program *w) {
   ttm_profile *p;
   ttm_buf_puts(&w->text,
                ",\n{\"node_type\":\"device_close\",\"params\":{\"device_id\":0}}"
@@ -105,9 +105,15 @@ static ttm_findings *finish(program *w) {
   assert_false(w->text.failed);
   assert_int_equal(ttm_profile_read_bytes(&p, w->text.at, w->text.n, NULL, NULL), TTM_OK);
   assert_int_equal(p->capture.recording.corrections + p->capture.recording.unseen_frees, 0);
+  discard(w);
+  return p;
+}
+
+static ttm_findings *finish(program *w) {
+  ttm_profile *p = read(w);
+  ttm_findings *f = NULL;
   assert_int_equal(ttm_findings_make(&f, p, 1, NULL), TTM_OK);
   ttm_profile_free(p);
-  discard(w);
   return f;
 }
 
@@ -307,6 +313,14 @@ static void a_loop_that_is_over(void **state) {
     if (i) drop(&w, old);
   }
   nothing_grows(&w);
+  w = begin(true); /* the second phase is the same, but lets its results go: the last one is still there */
+  weight = make(&w, 9, NONE, NONE, 7 * MB);
+  for (int i = 0; i < 6; i++) step(&w, weight, weight);
+  for (int i = 0; i < 30; i++) {
+    x = step(&w, weight, weight);
+    if (i < 29) drop(&w, x);
+  }
+  nothing_grows(&w);
 }
 
 static void weights_and_stages(void **state) {
@@ -327,6 +341,32 @@ static void weights_and_stages(void **state) {
   nothing_grows(&w);
 }
 
+/* ---- Without memory ---------------------------------------------------------------------------------------------------- */
+
+static bool find_growth(void *context, bool plenty) {
+  ttm_findings *f = NULL;
+  ttm_error err = {0};
+  int status = ttm_findings_make(&f, context, 1, &err);
+  if (status) return !plenty && status == TTM_ENOMEM && err.code == TTM_ENOMEM && !f;
+  bool fine = f->growths.n == 2;
+  ttm_findings_free(f);
+  return fine;
+}
+
+/* A loop that keeps a result and grows a cache. */
+static void fails_cleanly(void **state) {
+  (void)state;
+  program w = begin(true);
+  uint32_t weight = make(&w, 9, NONE, NONE, 7 * MB), cache = make(&w, 8, NONE, NONE, MB), x = weight;
+  for (int i = 0; i < 10; i++) {
+    x = step(&w, weight, x);
+    cache = append(&w, weight, cache, w.size[cache] + MB / 2);
+  }
+  ttm_profile *p = read(&w);
+  starve_walk(find_growth, p);
+  ttm_profile_free(p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_loop_that_keeps_its_results),
@@ -339,6 +379,7 @@ int main(void) {
       cmocka_unit_test(a_window_that_moves),
       cmocka_unit_test(a_loop_that_is_over),
       cmocka_unit_test(weights_and_stages),
+      cmocka_unit_test(fails_cleanly),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
