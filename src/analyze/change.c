@@ -156,11 +156,21 @@ static bool is_like(ttm_str text, ttm_str pattern) {
   return p == pattern.n;
 }
 
+/* Where "ttnn.add@model.py:17" has its '@'; its length when it has none. */
+static size_t place_sign(ttm_str pattern) {
+  size_t at = 0;
+  while (at < pattern.n && (pattern.p[at] != '@' || !at)) at += pattern.p[at] == '\\' ? 2 : 1;
+  return at < pattern.n ? at : pattern.n;
+}
+
 static bool means(ttm_str pattern, const ttm_label *label, uint32_t index, bool *by_class) {
   uint64_t number;
   ttm_str digits = ttm_str_from(pattern, 1);
   *by_class = false;
   if (ttm_str_starts(pattern, TTM_LIT("#")) && ttm_str_take_u64(&digits, &number) && !digits.n) return number == index;
+  size_t at = place_sign(pattern);
+  if (at < pattern.n)
+    return is_like(label->op, ttm_str_first(pattern, at)) && is_like(label->at, ttm_str_from(pattern, at + 1));
   if ((label->name.n && is_like(label->name, pattern)) || (label->op.n && is_like(label->op, pattern)) ||
       (label->at.n && is_like(label->at, pattern)))
     return true;
@@ -185,7 +195,7 @@ bool ttm_change_means(const ttm_change *change, const ttm_label *label, uint32_t
 void ttm_change_quote(ttm_buf *out, ttm_str name) {
   for (size_t i = 0; i < name.n; i++) {
     char c = name.p[i];
-    if (c == ',' || c == '*' || c == '\\' || (i == 0 && (c == '!' || c == '#'))) ttm_buf_char(out, '\\');
+    if (c == ',' || c == '*' || c == '\\' || c == '@' || (i == 0 && (c == '!' || c == '#'))) ttm_buf_char(out, '\\');
     ttm_buf_char(out, c);
   }
 }

@@ -13,7 +13,7 @@
  *   batch=4|1/2                activations, inputs and caches that many times as large
  *   board=p150
  * A pattern is a name with '*' for any characters: of the weight or input the tensor comes from, of the operation that made it ("ttnn.matmul"), of
- * that operation's location ("layers.0|dot.3", "model.py:17") or its number ("#12"), or of a class ("weights", "activations"). A pattern behind '!'
+ * that operation's location ("layers.0|dot.3", "model.py:17") or its number ("#12"), of both ("ttnn.add@model.py:17"), or of a class ("weights", "activations"). A pattern behind '!'
  * takes tensors out again; a comma inside a name is written "\,". */
 #ifndef TTM_ANALYZE_CHANGE_H
 #define TTM_ANALYZE_CHANGE_H

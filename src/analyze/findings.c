@@ -197,6 +197,7 @@ static int make(ttm_findings *f, ttm_tally *tally, unsigned threads) {
   if (!status) status = ttm_growth_find(&f->growths, f);
   if (!status) status = ttm_fixes_of_peak(&f->peak_fixes, f);
   if (!status && is_unfinished(f->profile)) status = ttm_predict(&f->prediction, f->profile, ttm_runner_of(f->profile));
+  if (!status) status = ttm_fixes_try(f);
   if (!status) status = ttm_statements_make(&f->statements, f);
   return status;
 }
@@ -244,6 +245,8 @@ void ttm_findings_free(ttm_findings *f) {
   ttm_arena_free(&f->registry.names);
   ttm_map_free(&f->weight_uses);
   ttm_vec_free(&f->incidents);
+  ttm_vec_free(&f->failure_fixes);
+  ttm_arena_free(&f->changes);
   ttm_vec_free(&f->runs);
   ttm_vec_free(&f->programs);
   ttm_vec_free(&f->leaks);

@@ -264,6 +264,8 @@ struct ttm_findings {
   ttm_layers layers;                         /* the repeating block */
   ttm_prediction prediction;                 /* of programs that did not finish, or never ran */
   ttm_remedies peak_fixes;                   /* what takes most off the DRAM peak */
+  TTM_VEC(ttm_remedies) failure_fixes;       /* of the first incidents; of others ttm_fixes_of_failure, untried */
+  ttm_arena changes;                         /* texts of the fixes that were tried */
   ttm_statements statements;                 /* all of it in words */
   TTM_VEC(ttm_padding_row) padding;          /* at most TTM_TOP, largest overhead first */
   TTM_VEC(ttm_padding_place) padding_places; /* of these rows and of others */

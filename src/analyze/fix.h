@@ -37,14 +37,28 @@ typedef enum ttm_remedy_kind {
   TTM_FIX_PREALLOCATE,  /* a cache that is made anew with each iteration; `count` of them seen */
 } ttm_remedy_kind;
 
+/* What became of a fix that was tried (analyze/trial.h). */
+typedef struct ttm_tried {
+  ttm_str change; /* as `ttmem verify --change` takes it; empty: not tried */
+  uint64_t peak;  /* per bank, of DRAM; of L1 for what failed there */
+  int fits;       /* all that failed has room then: 1, 0, -1 the replay does not have it */
+  int rest_fits;  /* and so has what is recorded after it: 1, 0, -1 nothing is */
+} ttm_tried;
+
+enum { TTM_FIX_BLOCKS_MOST = 8 };
+
 typedef struct ttm_remedy {
   ttm_remedy_kind kind;
   ttm_fix_check check;
   uint64_t bytes, count;
   const char *dtype, *board;
-  uint32_t name; /* string: the subject is a weight or input of this name; 0 */
-  uint32_t op;   /* the operation to look at, which made the subject; TTM_NONE */
-  uint32_t row;  /* the subject in the live set of DRAM, TTM_NONE */
+  bool guess;                           /* DTYPE: that the tensor holds bf16 values */
+  uint32_t name;                        /* string: the subject is a weight or input of this name; 0 */
+  uint32_t op;                          /* the operation to look at, which made the subject; TTM_NONE */
+  uint32_t row;                         /* the subject in the live set of DRAM, TTM_NONE */
+  uint32_t blocks[TTM_FIX_BLOCKS_MOST]; /* FREE, FREE_EARLIER: tensors that must go ... */
+  uint32_t block_count;                 /* ... 0: others, or unknown */
+  ttm_tried tried;
 } ttm_remedy;
 
 enum { TTM_REMEDIES = 8 };
@@ -70,6 +84,10 @@ void ttm_fixes_of_clash(ttm_remedies *out, const ttm_profile *p, const ttm_incid
 
 /* What takes most off the DRAM peak, largest first. 0 or TTM_ENOMEM. Needs everything but the statements. */
 int ttm_fixes_of_peak(ttm_remedies *out, const struct ttm_findings *f);
+
+/* Tries the fixes of the first failures and of the peak: f->failure_fixes and f->peak_fixes. Those that do not help go; those that could not be
+ * replayed are estimates, and come last. 0 or TTM_ENOMEM. Needs everything but the statements; makes nothing when there are no fixes. */
+int ttm_fixes_try(struct ttm_findings *f);
 
 /* "weights_dtype", ...: as in findings.json. */
 const char *ttm_remedy_name(ttm_remedy_kind kind);

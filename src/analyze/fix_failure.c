@@ -100,6 +100,7 @@ static void add_dtype(const oom *o) {
                              .check = sure ? TTM_FIX_DERIVED : TTM_FIX_ESTIMATED,
                              .bytes = need,
                              .dtype = TILES[t].name,
+                             .guess = !sure,
                              .op = o->incident->op});
     return;
   }
@@ -229,14 +230,17 @@ static void add_pin(ttm_remedies *out, const ttm_findings *f, uint64_t needed, u
   }
 }
 
-static void add_earlier(ttm_remedies *out, const ttm_profile *p, const ttm_rescue *rescue) {
-  if (!rescue->tensors) return;
-  ttm_remedy remedy = {.kind = TTM_FIX_FREE_EARLIER,
-                       .check = rescue->replayed ? TTM_FIX_REPLAYED : TTM_FIX_ESTIMATED,
-                       .bytes = rescue->bank_bytes,
-                       .count = rescue->tensors,
-                       .op = p->tensors.at[rescue->tensor].birth};
-  add(out, remedy);
+/* As many of them, largest first, as are enough in sum. */
+static void add_earlier(ttm_remedies *out, const ttm_profile *p, const ttm_rescue *rescue, uint64_t missing) {
+  ttm_remedy remedy = {.kind = TTM_FIX_FREE_EARLIER, .check = TTM_FIX_ESTIMATED};
+  if (!rescue->n) return;
+  remedy.op = p->tensors.at[rescue->at[0].tensor].birth;
+  for (uint32_t i = 0; i < rescue->n && remedy.bytes < missing; i++) {
+    remedy.bytes += rescue->at[i].bank_bytes;
+    remedy.blocks[remedy.block_count++] = rescue->at[i].tensor;
+  }
+  remedy.count = remedy.block_count;
+  if (remedy.bytes >= missing) add(out, remedy);
 }
 
 /* The loop that ran out of this memory, when what it kept is more than was missing. */
@@ -285,7 +289,7 @@ static void find_oom(ttm_remedies *out, const ttm_findings *f, const ttm_inciden
   if (what->largest_free_block != TTM_UNKNOWN) o.room = what->largest_free_block;
   bool own = what->size != TTM_UNKNOWN && o.room && !(memory == TTM_DRAM && add_table(&o));
   add_loop(out, f, memory, finding->shortfall);
-  add_earlier(out, p, &finding->rescue);
+  add_earlier(out, p, &finding->rescue, finding->shortfall);
   if (memory == TTM_DRAM) add_from_log(out, f, incident, finding);
   if (own) {
     add_dtype(&o);

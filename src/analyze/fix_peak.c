@@ -31,7 +31,14 @@ static void add(adviser *a, ttm_remedy remedy) {
 static void propose(adviser *a, ttm_remedy_kind kind, ttm_fix_check check, uint64_t bytes, uint64_t count, uint32_t op,
                     uint32_t row) {
   uint32_t name = row == TTM_NONE ? 0 : a->set->rows.at[row].name;
-  add(a, (ttm_remedy){kind, check, bytes, count, kind == TTM_FIX_WEIGHTS ? "bfp8" : NULL, NULL, name, op, row});
+  add(a, (ttm_remedy){.kind = kind,
+                      .check = check,
+                      .bytes = bytes,
+                      .count = count,
+                      .dtype = kind == TTM_FIX_WEIGHTS ? "bfp8" : NULL,
+                      .name = name,
+                      .op = op,
+                      .row = row});
 }
 
 /* ---- What a change takes off the peak --------------------------------------------------------------------------------- */

@@ -64,6 +64,29 @@ static void put_l1_tensors(ttm_buf *out, const ttm_findings *f, const ttm_remedy
     ttm_say(out, f, ", or free {} before: the buffers then fit", TTM_WORDS(r->count > 1 ? "them" : "it"));
 }
 
+/* Every block that must go, by the operation that made it. */
+static void put_blocks(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r) {
+  ttm_buf_puts(out, "Free before it, if no longer needed: ");
+  for (uint32_t i = 0; i < r->block_count; i++) {
+    if (i) ttm_buf_puts(out, i + 1 < r->block_count ? ", " : " and ");
+    ttm_say(out, f, "the result of {}", TTM_OP(f->profile->tensors.at[r->blocks[i]].birth));
+  }
+  ttm_say(out, f, "; {} per bank, beside free blocks", TTM_MB_OF(r->bytes));
+}
+
+/* What the trial of the fix came to. */
+static void put_tried(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r) {
+  if (!r->tried.change.n) return;
+  if (r->kind != TTM_FIX_BOARD)
+    ttm_say(out, f, "; peak then {}{} per bank", TTM_WORDS(r->tried.rest_fits < 0 ? "at least " : ""),
+            TTM_MB_OF(r->tried.peak));
+  if (!f->failure_fixes.n || r->tried.fits < 0) return;
+  ttm_buf_puts(out, !r->tried.fits           ? ", what failed still does not fit"
+                    : r->tried.rest_fits < 0 ? ", what failed then fits"
+                    : r->tried.rest_fits     ? ", what failed and all recorded after it then fit"
+                                             : ", what failed then fits, what follows does not");
+}
+
 /* Fixes that are about the refused allocation or the device's settings. */
 static void put_setting(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r, const ttm_incident_text *what) {
   const char *buffers = what && what->dataflow ? "dataflow buffers" : "circular buffers";
@@ -71,7 +94,8 @@ static void put_setting(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r
   switch (r->kind) {
     case TTM_FIX_DTYPE:
       return ttm_say(out, f, "{}tore the tensor as {}: it then needs {} per bank",
-                     TTM_WORDS(sure ? "S" : "If it holds bf16 values, s"), TTM_WORDS(r->dtype), TTM_MB_OF(r->bytes));
+                     TTM_WORDS(r->guess ? "If it holds bf16 values, s" : "S"), TTM_WORDS(r->dtype),
+                     TTM_MB_OF(r->bytes));
     case TTM_FIX_DIVIDE:
       return ttm_say(
           out, f, "Divide the tensor by {} (batch, sequence or rows in {} steps, or over {} chips): {} per bank each",
@@ -221,9 +245,12 @@ void ttm_say_paste(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r) {
 void ttm_say_remedy(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r, const ttm_incident_text *what) {
   if (r->kind == TTM_FIX_RESHAPE || r->kind == TTM_FIX_WIDER_ROWS)
     put_reshape(out, f, r);
+  else if (r->kind == TTM_FIX_FREE && r->block_count)
+    put_blocks(out, f, r);
   else if (r->kind >= TTM_FIX_RELEASE_KEPT)
     put_tensors(out, f, r);
   else
     put_setting(out, f, r, what);
+  put_tried(out, f, r);
   ttm_buf_printf(out, " (%s)", ttm_fix_check_name(r->check));
 }

@@ -59,7 +59,7 @@ static const ttm_tensor_type *type_of(const ttm_profile *p, uint32_t type) {
 static int refused_memory(const ttm_incident_text *what) {
   ttm_memory memory;
   if (what->kind != TTM_INCIDENT_OOM || !ttm_memory_of(what->memory, &memory)) return -1;
-  if (what->needed_per_bank == TTM_UNKNOWN || what->size == TTM_UNKNOWN) return -1;
+  if (what->needed_per_bank == TTM_UNKNOWN) return -1;
   return memory == TTM_DRAM ? TTM_REPLAY_DRAM : memory == TTM_L1 ? TTM_REPLAY_L1 : -1;
 }
 
@@ -76,6 +76,16 @@ static const ttm_tensor_type *refused_type(const ttm_ledger *l, uint32_t op, con
   return NULL;
 }
 
+/* A capture does not tell what a refused tensor was to be; the last one of the same place and size does. */
+static const ttm_tensor_type *type_alike(const ttm_ledger *l, const ttm_holding *holding) {
+  for (size_t i = l->holdings.n; i-- > 0;) {
+    const ttm_holding *h = &l->holdings.at[i];
+    if (h->label == holding->label && h->bytes == holding->bytes && h->memory == holding->memory && h->type)
+      return h->type;
+  }
+  return NULL;
+}
+
 /* The refusal, and around it what the operation itself had allocated by then, which only the message tells. `held` is the level. */
 static int add_refusal(ttm_ledger *l, uint32_t incident, const uint64_t *held) {
   const ttm_profile *p = l->findings->profile;
@@ -83,9 +93,11 @@ static int add_refusal(ttm_ledger *l, uint32_t incident, const uint64_t *held) {
   const ttm_incident_text *what = &row->what;
   int memory = refused_memory(what), status = TTM_OK;
   if (memory < 0) return TTM_OK;
+  uint64_t size =
+      what->size != TTM_UNKNOWN ? what->size : ttm_mul_sat(what->needed_per_bank, device_of(l)->banks[memory]);
   ttm_holding holding = {.bytes = ttm_round_up(what->needed_per_bank, device_of(l)->align.dram),
-                         .total = what->size,
-                         .page = what->size % 2048 == 0 ? 2048 : 0,
+                         .total = size,
+                         .page = size % 2048 == 0 ? 2048 : 0,
                          .address = TTM_UNKNOWN,
                          .tensor = TTM_NONE,
                          .op = row->op,
@@ -96,7 +108,7 @@ static int add_refusal(ttm_ledger *l, uint32_t incident, const uint64_t *held) {
   uint32_t op = row->op < p->ops.n ? row->op : (uint32_t)p->ops.n, inside = TTM_NONE;
   uint64_t before = what->allocated_per_bank;
   if (before != TTM_UNKNOWN && before > held[memory] + l->slack) {
-    ttm_holding own = {.bytes = before - held[memory], .address = TTM_UNKNOWN, .tensor = TTM_NONE, .op = row->op};
+    ttm_holding own = {.bytes = before - held[memory], .address = TTM_UNKNOWN, .tensor = TTM_NONE, .op = TTM_NONE};
     own.memory = (uint8_t)memory, own.from_top = holding.from_top;
     own.total = ttm_mul_sat(own.bytes, device_of(l)->banks[memory]);
     status = ttm_ledger_label(l, (ttm_label){.class = TTM_ALIVE_PROGRAM}, &own.label);
@@ -104,6 +116,7 @@ static int add_refusal(ttm_ledger *l, uint32_t incident, const uint64_t *held) {
   }
   uint32_t number;
   if (!status) status = ttm_ledger_label(l, label, &holding.label);
+  if (!status && !holding.type) holding.type = type_alike(l, &holding);
   if (!status) status = ttm_ledger_take(l, &holding, op, &number);
   if (status) return status;
   ttm_entry *entry = &l->entries.at[l->entries.n - 1];
@@ -123,32 +136,65 @@ typedef struct log_book {
   uint32_t *of_tensor;             /* holding + 1 */
   ttm_map of_extra;                /* address and memory -> holding + 1 */
   TTM_VEC(ttm_alive_row) unplaced; /* arguments that no extra was large enough for yet */
+  bool *repeats;                   /* by call */
   bool skip;                       /* the run is one that was seen before */
-  uint32_t seen_call;
-  ttm_intern runs; /* signature, start and peak of the runs seen */
-  uint32_t *run_of_call;
   size_t next_incident;
 } log_book;
 
-/* A run with the same operations from the same level to the same peak does the same to memory: once is enough. */
-static int enter_call(log_book *b, uint32_t op) {
+/* What a run does to memory. */
+typedef struct run_key {
+  uint64_t signature;
+  uint32_t start, peak, end, name;
+} run_key;
+
+/* A run with the same operations from the same level to the same peak does the same to memory: once is enough. Where the last one leads to
+ * does not matter. */
+static int find_repeats(log_book *b) {
   const ttm_profile *p = b->p;
-  uint32_t top = op < p->ops.n && p->ops.at[op].call < p->calls.n ? ttm_call_top(p, p->ops.at[op].call) : TTM_NONE;
-  if (top == TTM_NONE || top == b->seen_call) return TTM_OK;
-  b->seen_call = top;
-  uint32_t run = b->run_of_call[top], before = (uint32_t)b->runs.strings.n, id;
-  struct {
-    uint64_t signature;
-    uint32_t start, peak, end, name;
-  } key = {p->calls.at[top].signature, 0, 0, 0, p->calls.at[top].name};
-  if (run < b->f->runs.n) {
-    key.start = b->f->runs.at[run].start;
-    key.peak = b->f->runs.at[run].peak;
-    key.end = b->f->runs.at[run].end;
+  ttm_intern seen = {0};
+  run_key before = {.start = TTM_NONE};
+  uint32_t last = TTM_NONE, id;
+  int status = TTM_OK;
+  bool like_the_last = false;
+  for (uint32_t i = 0; i < b->f->runs.n && !status; i++) {
+    const ttm_run *run = &b->f->runs.at[i];
+    const ttm_call *call = &p->calls.at[run->call];
+    run_key key = {call->signature, run->start, run->peak, run->end, call->name};
+    size_t known = seen.strings.n;
+    if (call->rank != b->replay.rank) continue;
+    status = ttm_intern_add(&seen, (ttm_str){(const char *)&key, sizeof key}, &id);
+    b->repeats[run->call] = known && seen.strings.n == known && run->start != TTM_NONE;
+    like_the_last = key.start != TTM_NONE && key.signature == before.signature && key.start == before.start &&
+                    key.peak == before.peak && key.name == before.name;
+    before = key;
+    last = run->call;
   }
-  if (ttm_intern_add(&b->runs, (ttm_str){(const char *)&key, sizeof key}, &id)) return TTM_ENOMEM;
-  b->skip = b->runs.strings.n == before && before != 0 && key.start != TTM_NONE;
-  return TTM_OK;
+  if (like_the_last) b->repeats[last] = true;
+  ttm_intern_free(&seen);
+  return status;
+}
+
+/* The replay may end behind the last run that differs, with the next one's first operation: its state shows what the host did in between. */
+static uint32_t end_of_replay(const log_book *b) {
+  const ttm_profile *p = b->p;
+  uint32_t end = 0;
+  for (uint32_t i = 0; i < b->f->runs.n; i++) {
+    uint32_t call = b->f->runs.at[i].call;
+    if (p->calls.at[call].rank == b->replay.rank && !b->repeats[call] && p->calls.at[call].last_op < p->ops.n)
+      end = p->calls.at[call].last_op + 1;
+  }
+  for (size_t i = 0; i < p->incidents.n; i++)
+    if (p->incidents.at[i].op < p->ops.n && p->incidents.at[i].op >= end) end = p->incidents.at[i].op + 1;
+  for (uint32_t i = 0; i < b->f->runs.n && end; i++) {
+    const ttm_call *call = &p->calls.at[b->f->runs.at[i].call];
+    if (call->rank == b->replay.rank && call->first_op < p->ops.n && call->first_op >= end) return call->first_op + 1;
+  }
+  return (uint32_t)p->ops.n;
+}
+
+static void enter_call(log_book *b, uint32_t op) {
+  const ttm_profile *p = b->p;
+  if (op < p->ops.n && p->ops.at[op].call < p->calls.n) b->skip = b->repeats[ttm_call_top(p, p->ops.at[op].call)];
 }
 
 /* Refusals up to the operation that is taken now; during `op` what failed in it is over. */
@@ -252,7 +298,8 @@ static int on_event(void *context, const ttm_replay_event *event) {
   log_book *b = context;
   uint32_t op = event->op != TTM_NONE ? event->op : b->replay.next;
   if (follow_device(b, op)) return TTM_ENOMEM;
-  if (pass_incidents(b, event->op) || enter_call(b, event->op)) return TTM_ENOMEM;
+  if (pass_incidents(b, event->op)) return TTM_ENOMEM;
+  enter_call(b, event->op);
   return event->tensor != TTM_NONE ? note_tensor(b, event, op) : note_extra(b, event, op);
 }
 
@@ -266,15 +313,13 @@ static uint32_t rank_of(const ttm_findings *f) {
 static int begin_log(log_book *b) {
   const ttm_profile *p = b->p;
   b->of_tensor = ttm_alloc_array(p->tensors.n, sizeof *b->of_tensor);
-  b->run_of_call = ttm_alloc_array(p->calls.n, sizeof *b->run_of_call);
-  if (!b->of_tensor || !b->run_of_call) return TTM_ENOMEM;
-  for (size_t i = 0; i < p->calls.n; i++) b->run_of_call[i] = TTM_NONE;
-  for (uint32_t i = 0; i < b->f->runs.n; i++) b->run_of_call[b->f->runs.at[i].call] = i;
+  b->repeats = ttm_alloc_array(p->calls.n, sizeof *b->repeats);
+  if (!b->of_tensor || !b->repeats) return TTM_ENOMEM;
   const ttm_alive_set *set = &b->f->alive_set[TTM_DRAM];
   for (size_t i = 0; i < set->arguments.n; i++)
     if (ttm_vec_push(&b->unplaced, set->arguments.at[i])) return TTM_ENOMEM;
-  b->seen_call = TTM_NONE;
-  return ttm_replay_init(&b->replay, p, rank_of(b->f));
+  int status = ttm_replay_init(&b->replay, p, rank_of(b->f));
+  return status ? status : find_repeats(b);
 }
 
 static int read_log(ttm_ledger *l) {
@@ -285,7 +330,7 @@ static int read_log(ttm_ledger *l) {
   b.replay.context = &b;
   l->slack = 4 * TTM_LEVEL_SLACK;
   if (!status) status = follow_device(&b, 0);
-  if (!status) status = ttm_replay_to_op(&b.replay, (uint32_t)b.p->ops.n);
+  if (!status) status = ttm_replay_to_op(&b.replay, end_of_replay(&b));
   if (!status) status = pass_incidents(&b, TTM_NONE);
   const ttm_replay_memory *dram = &b.replay.memories[TTM_REPLAY_DRAM];
   l->states = dram->states;
@@ -293,10 +338,9 @@ static int read_log(ttm_ledger *l) {
   for (size_t i = 0; i < dram->extras.n; i++) l->unaccounted += dram->extras.at[i].size;
   ttm_replay_free(&b.replay);
   ttm_map_free(&b.of_extra);
-  ttm_intern_free(&b.runs);
   ttm_vec_free(&b.unplaced);
   ttm_free(b.of_tensor);
-  ttm_free(b.run_of_call);
+  ttm_free(b.repeats);
   return status;
 }
 

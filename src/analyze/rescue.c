@@ -1,24 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/rescue.h"
 
-#include <stdlib.h>
-
 #include "analyze/op_groups.h"
 #include "analyze/parts.h"
 #include "analyze/replay.h"
 
-enum {
-  MOST_TENSORS = 8,
-};
-
 /* Spans count from one. */
 #define NOT_SEEN 0
 #define VARIES UINT32_MAX
-
-typedef struct candidate {
-  uint32_t tensor;
-  uint64_t bytes;
-} candidate;
 
 typedef struct search {
   const ttm_findings *f;
@@ -29,8 +18,7 @@ typedef struct search {
   ttm_op_groups groups;
   uint32_t *text_spans;          /* by text: operations from birth to last use of its freed results, plus one */
   TTM_VEC(uint32_t) group_spans; /* by group likewise */
-  candidate found[MOST_TENSORS]; /* largest first */
-  uint32_t n;
+  ttm_rescue *out;
 } search;
 
 static uint32_t span_of(const search *s, const ttm_tensor *tensor) {
@@ -79,18 +67,18 @@ static int is_past_use(search *s, uint32_t t, bool *past) {
   return TTM_OK;
 }
 
-static void keep(search *s, candidate one) {
-  if (s->n == MOST_TENSORS && one.bytes <= s->found[s->n - 1].bytes) return;
-  uint32_t at = s->n < MOST_TENSORS ? s->n++ : s->n - 1;
-  for (; at && s->found[at - 1].bytes < one.bytes; at--) s->found[at] = s->found[at - 1];
-  s->found[at] = one;
+static void keep(ttm_rescue *out, uint32_t tensor, uint64_t bytes) {
+  if (out->n == TTM_RESCUERS && bytes <= out->at[out->n - 1].bank_bytes) return;
+  uint32_t at = out->n < TTM_RESCUERS ? out->n++ : out->n - 1;
+  for (; at && out->at[at - 1].bank_bytes < bytes; at--) out->at[at] = out->at[at - 1];
+  out->at[at].tensor = tensor;
+  out->at[at].bank_bytes = bytes;
 }
 
 /* Tensors that hold memory at the failure and are past their last use. */
-static int gather(search *s, bool *agrees) {
+static int gather(search *s) {
   const ttm_profile *p = s->p;
   ttm_replay replay;
-  ttm_level level;
   int status = ttm_replay_init(&replay, p, s->rank);
   if (!status) status = ttm_replay_to_state(&replay, s->incident->state);
   for (uint32_t t = 0; t < p->tensors.n && !status; t++) {
@@ -98,59 +86,10 @@ static int gather(search *s, bool *agrees) {
     bool past;
     if (!ttm_replay_block(&replay, t, &at) || at == TTM_UNKNOWN) continue;
     bytes = ttm_replay_cost_of(&replay, ttm_tensor_type_id(p, t), s->memory);
-    if (bytes && !(status = is_past_use(s, t, &past)) && past) keep(s, (candidate){t, bytes});
-  }
-  *agrees = false;
-  if (!status && ttm_state_level(p, s->incident->state, s->memory == TTM_REPLAY_L1 ? TTM_L1 : TTM_DRAM, &level)) {
-    uint64_t got = ttm_bank_largest(&replay.memories[s->memory].bank), want = ttm_level_bytes(level.largest);
-    *agrees = (got > want ? got - want : want - got) <= 2 * TTM_LEVEL_SLACK;
+    if (bytes && !(status = is_past_use(s, t, &past)) && past) keep(s->out, t, bytes);
   }
   ttm_replay_free(&replay);
   return status;
-}
-
-static int by_last_use(const void *a, const void *b) {
-  const ttm_tensor *x = *(const ttm_tensor *const *)a, *y = *(const ttm_tensor *const *)b;
-  if (x->last_use != y->last_use) return x->last_use < y->last_use ? -1 : 1;
-  return x < y ? -1 : x > y;
-}
-
-/* Whether the refused buffer has room when the first `n` of them are freed at their last use. */
-static int play_again(const search *s, uint32_t n, uint64_t needed, bool *fits) {
-  const ttm_tensor *rows[MOST_TENSORS];
-  uint32_t early[MOST_TENSORS];
-  ttm_replay replay;
-  uint64_t at;
-  for (uint32_t i = 0; i < n; i++) rows[i] = &s->p->tensors.at[s->found[i].tensor];
-  qsort(rows, n, sizeof *rows, by_last_use);
-  for (uint32_t i = 0; i < n; i++) early[i] = (uint32_t)(rows[i] - s->p->tensors.at);
-  int status = ttm_replay_init(&replay, s->p, s->rank);
-  replay.early = early;
-  replay.early_count = n;
-  if (!status) status = ttm_replay_to_state(&replay, s->incident->state);
-  *fits = !status && ttm_bank_take(&replay.memories[s->memory].bank, needed, s->memory == TTM_REPLAY_L1, &at);
-  ttm_replay_free(&replay);
-  return status;
-}
-
-static int decide(search *s, ttm_rescue *out, bool agrees, const ttm_incident_finding *finding) {
-  uint64_t needed = s->incident->what.needed_per_bank, sum = 0;
-  bool fits = false;
-  for (uint32_t n = 1; n <= s->n; n++) {
-    sum += s->found[n - 1].bytes;
-    if (sum < finding->shortfall) continue;
-    if (agrees) {
-      if (play_again(s, n, needed, &fits)) return TTM_ENOMEM;
-      if (!fits && n < s->n) { /* one more chance: all of them */
-        for (; n < s->n; n++) sum += s->found[n].bytes;
-        if (play_again(s, n, needed, &fits)) return TTM_ENOMEM;
-      }
-    }
-    if (fits || (!agrees && finding->verdict == TTM_VERDICT_EXHAUSTED))
-      *out = (ttm_rescue){n, s->found[0].tensor, sum, fits};
-    return TTM_OK;
-  }
-  return TTM_OK;
 }
 
 int ttm_rescue_find(ttm_rescue *out, const ttm_findings *f, size_t i) {
@@ -158,8 +97,8 @@ int ttm_rescue_find(ttm_rescue *out, const ttm_findings *f, size_t i) {
   search s = {.f = f, .p = f->profile, .incident = &f->profile->incidents.at[finding->incident]};
   const ttm_incident_text *what = &s.incident->what;
   ttm_memory memory;
-  bool agrees;
-  *out = (ttm_rescue){.tensor = TTM_NONE};
+  *out = (ttm_rescue){.n = 0};
+  s.out = out;
   if (what->kind != TTM_INCIDENT_OOM || !ttm_memory_of(what->memory, &memory) || memory > TTM_L1) return TTM_OK;
   if (finding->verdict != TTM_VERDICT_EXHAUSTED && finding->verdict != TTM_VERDICT_FRAGMENTED) return TTM_OK;
   if (s.p->kind != TTM_LOG_FULL || !ttm_profile_frees_known(s.p) || s.incident->op >= s.p->ops.n ||
@@ -169,8 +108,7 @@ int ttm_rescue_find(ttm_rescue *out, const ttm_findings *f, size_t i) {
   s.rank = ttm_state_rank(s.p, s.incident->state);
   int status = ttm_op_groups_init(&s.groups, s.p);
   if (!status) status = learn_spans(&s);
-  if (!status) status = gather(&s, &agrees);
-  if (!status) status = decide(&s, out, agrees, finding);
+  if (!status) status = gather(&s);
   ttm_op_groups_free(&s.groups);
   ttm_vec_free(&s.group_spans);
   ttm_free(s.text_spans);

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Out of memory while tensors stood there that nobody was going to use again: what freeing them at their last use would have brought. */
+/* Out of memory while tensors stood there that nobody was going to use again. */
 #ifndef TTM_ANALYZE_RESCUE_H
 #define TTM_ANALYZE_RESCUE_H
 
 #include "profile/profile.h"
 
+enum { TTM_RESCUERS = 8 };
+
 typedef struct ttm_rescue {
-  uint32_t tensors;    /* so many of them, largest first, would have been enough; 0: none would */
-  uint32_t tensor;     /* the largest */
-  uint64_t bank_bytes; /* all of them, per bank */
-  bool replayed; /* the allocator played again with them freed has the room in one piece; else only the sum is enough */
+  uint32_t n;
+  struct {
+    uint32_t tensor;
+    uint64_t bank_bytes;
+  } at[TTM_RESCUERS]; /* largest first */
 } ttm_rescue;
 
 struct ttm_findings;

@@ -129,9 +129,15 @@ void ttm_tell_fix(ttm_teller *t, const ttm_remedy *r, const ttm_incident_text *w
                  r->count,
                  r->check,
                  r->kind >= TTM_FIX_RELEASE_KEPT ? index_of(t, r->op) : UINT32_MAX,
+                 {"", 0},
+                 r->tried.peak,
+                 r->tried.fits,
+                 r->tried.rest_fits,
                  {"", 0}};
   ttm_say_paste(&t->text, t->f, r);
   fix.paste = keep(t);
+  ttm_buf_put(&t->text, r->tried.change);
+  fix.change = keep(t);
   if (ttm_vec_push(&t->out->fixes, fix))
     t->failed = true;
   else if (now(t))
@@ -150,6 +156,12 @@ void ttm_tell_op(ttm_teller *t, uint32_t op) {
 
 /* ---- All of it ---------------------------------------------------------------------------------------------------- */
 
+/* What was replayed and ends all failures, what may, what was replayed and does not, the rest. */
+static unsigned rank_of(const ttm_fix *fix) {
+  bool ends = fix->change.n ? fix->fits > 0 && fix->rest_fits : true;
+  return (ends ? 0 : 2) + (fix->check != TTM_FIX_REPLAYED);
+}
+
 /* Statements are in the order of their topics, so that fixes of failures come first. One of a kind is enough: a failure's own says more than
  * the peak's. */
 static int rank_fixes(ttm_statements *all) {
@@ -157,7 +169,14 @@ static int rank_fixes(ttm_statements *all) {
     bool known = false;
     for (size_t k = 0; k < all->best.n; k++)
       known |= !strcmp(all->fixes.at[all->best.at[k]].kind, all->fixes.at[i].kind);
-    if (!known && ttm_vec_push(&all->best, i)) return TTM_ENOMEM;
+    if (known) continue;
+    if (ttm_vec_push(&all->best, i)) return TTM_ENOMEM;
+    for (size_t at = all->best.n - 1; at; at--) {
+      uint32_t *pair = &all->best.at[at - 1];
+      if (rank_of(&all->fixes.at[pair[0]]) <= rank_of(&all->fixes.at[pair[1]])) break;
+      uint32_t later = pair[0];
+      pair[0] = pair[1], pair[1] = later;
+    }
   }
   return TTM_OK;
 }

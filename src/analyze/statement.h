@@ -63,7 +63,12 @@ typedef struct ttm_fix {
   uint64_t count;   /* tensors, parts or chips; 0 */
   ttm_fix_check check;
   uint32_t operation; /* report index; UINT32_MAX */
-  ttm_str paste;      /* lines of Python that make the change, with line ends; empty: the text has to do */
+  ttm_str
+      change; /* with which `ttmem verify --change` tries it again; empty: it was not tried, and the next three say nothing */
+  uint64_t peak_after; /* per bank */
+  int fits;            /* what failed has room then: 1, 0, -1 unknown ... */
+  int rest_fits;       /* ... and so has what is recorded after it: 1, 0, -1 nothing is */
+  ttm_str paste;       /* lines of Python that make the change, with line ends; empty: the text has to do */
 } ttm_fix;
 
 typedef struct ttm_statement {

@@ -207,7 +207,10 @@ static void tell_failure(ttm_teller *t, uint32_t i) {
   tell_doubt(t, what, finding);
   ttm_tell_op(t, incident->op);
   tell_quantities(t, what, finding->shortfall);
-  ttm_fixes_of_failure(&fixes, t->f, i);
+  if (i < t->f->failure_fixes.n)
+    fixes = t->f->failure_fixes.at[i];
+  else
+    ttm_fixes_of_failure(&fixes, t->f, i);
   for (size_t k = 0; k < fixes.n; k++) ttm_tell_fix(t, &fixes.at[k], what);
 }
 

@@ -7,6 +7,8 @@
 #include "base/checked.h"
 #include "base/hash.h"
 
+enum { TILE_BF16 = 2048 };
+
 /* What a type takes when the changes of a mask are made to it. */
 typedef struct cost_row {
   uint64_t before, after; /* bytes per bank: here as recorded, there as changed */
@@ -123,18 +125,21 @@ static const cost_row *cost_of(stage *s, const ttm_tensor_type *type, uint32_t m
 }
 
 /* What nobody knows the type of goes page by page over the banks. */
-static uint64_t spread(const stage *s, const ttm_holding *h, uint32_t marks) {
-  uint64_t total = h->total;
-  uint32_t banks = s->bank_count[h->memory];
+static uint64_t spread(const stage *s, const ttm_holding *h, uint32_t marks, int *memory) {
+  uint64_t total = h->total, page = h->page;
   for (size_t c = 0; c < s->change_count; c++) {
     const ttm_change *change = &s->changes[c];
     if (!(marks >> c & 1)) continue;
     if (change->kind == TTM_CHANGE_BATCH) total = ttm_div_up(ttm_mul_sat(total, change->down), change->across);
     if (change->kind == TTM_CHANGE_DIVIDE) total = ttm_div_up(total, change->across);
+    if (change->kind == TTM_CHANGE_MOVE) *memory = memory_of(change->buffer);
+    if (change->kind == TTM_CHANGE_DTYPE) page = ttm_tile_bytes(change->storage, 32, 32);
   }
-  if (!s->board && total == h->total) return h->bytes;
+  if (*memory < 0) return 0;
+  uint32_t banks = s->bank_count[*memory];
+  if (!s->board && total == h->total && page == h->page && *memory == h->memory) return h->bytes;
   if (!h->page) return ttm_round_up(ttm_div_up(total, banks), s->align.dram);
-  uint64_t page = ttm_round_up(h->page, h->memory == TTM_REPLAY_L1 ? s->align.l1 : s->align.dram);
+  page = ttm_round_up(page, *memory == TTM_REPLAY_L1 ? s->align.l1 : s->align.dram);
   return ttm_round_up(ttm_mul_sat(ttm_div_up(ttm_div_up(total, h->page), banks), page), s->align.dram);
 }
 
@@ -174,7 +179,7 @@ static uint64_t size_of(stage *s, uint32_t holding, int *memory) {
   uint32_t marks = resizing(s, s->marks[holding]);
   *memory = h->memory;
   if (!marks && !s->board && !h->arguments) return h->bytes;
-  if (!h->type) return ttm_sub_sat(spread(s, h, marks), arguments_save(s, h));
+  if (!h->type) return ttm_sub_sat(spread(s, h, marks, memory), arguments_save(s, h));
   const cost_row *row = cost_of(s, h->type, marks, s->by_class[holding]);
   if (!row) return 0;
   if (row->refused == marks && !s->board) return h->bytes;
@@ -233,8 +238,10 @@ static int plan_one(stage *s, uint32_t holding, size_t c, uint32_t now) {
   const ttm_change *change = &s->changes[c];
   ttm_trial_match *match = &s->out->match[c];
   const char *why = NULL;
-  if (h->tensor == TTM_NONE && !h->type && change->kind != TTM_CHANGE_BATCH && change->kind != TTM_CHANGE_DIVIDE)
-    return TTM_OK;
+  bool parts = change->kind == TTM_CHANGE_BATCH || change->kind == TTM_CHANGE_DIVIDE;
+  bool tiles = h->page == TILE_BF16 && (change->kind == TTM_CHANGE_DTYPE || change->kind == TTM_CHANGE_MOVE);
+  if (h->tensor == TTM_NONE && !h->type && !parts && !tiles) return TTM_OK;
+  if (!h->type && tiles && change->kind == TTM_CHANGE_DTYPE) estimate(s, "the tensor is taken for tiles of bf16");
   match->matched++;
   if (change->kind == TTM_CHANGE_FREE) {
     uint32_t op = free_after(s, h, change->when, now, &why);
@@ -352,7 +359,10 @@ static void try_refused(stage *s, const ttm_entry *entry) {
   s->out->misplaced +=
       what->free_per_bank != TTM_UNKNOWN && apart(what->free_per_bank, ttm_bank_room(bank)) > s->l->slack;
   s->out->misplaced += largest != TTM_UNKNOWN && apart(largest, ttm_bank_largest(bank)) > s->l->slack;
-  s->out->failures_left += !take(s, entry->holding, entry->op);
+  if (!take(s, entry->holding, entry->op)) {
+    s->out->failures_left++;
+    if (entry->incident < 64) s->out->left |= UINT64_C(1) << entry->incident;
+  }
   give(s, entry->holding);
 }
 
@@ -442,25 +452,71 @@ static int set_up(stage *s) {
   return s->status || !s->marks || !s->by_class || !s->held || !s->recorded || !s->memory ? TTM_ENOMEM : TTM_OK;
 }
 
-int ttm_trial_run(ttm_trial *out, const ttm_ledger *ledger, const ttm_change *changes, size_t n) {
-  stage s = {.l = ledger, .p = ledger->findings->profile, .changes = changes, .change_count = n, .out = out};
+static void tear_down(stage *s) {
+  for (int m = 0; m < TTM_REPLAY_MEMORIES; m++) ttm_bank_free(&s->banks[m]);
+  ttm_free(s->marks);
+  ttm_free(s->by_class);
+  ttm_free(s->held);
+  ttm_free(s->recorded);
+  ttm_free(s->memory);
+  ttm_vec_free(&s->costs);
+  ttm_map_free(&s->cost_of);
+  ttm_vec_free(&s->frees);
+  ttm_vec_free(&s->firsts);
+}
+
+static stage begin(ttm_trial *out, const ttm_ledger *l, const ttm_change *changes, size_t n) {
+  stage s = {.l = l, .p = l->findings->profile, .changes = changes, .change_count = n, .out = out};
   *out = (ttm_trial){.fits = true, .refused_op = TTM_NONE};
+  return s;
+}
+
+int ttm_trial_run(ttm_trial *out, const ttm_ledger *ledger, const ttm_change *changes, size_t n) {
+  stage s = begin(out, ledger, changes, n);
   s.status = set_up(&s);
   if (!s.status && n) s.status = mark_holdings(&s);
   if (!s.status && n) s.status = plan(&s);
   for (size_t i = 0; i < ledger->entries.n && !s.status; i++)
     if (!play(&s, &ledger->entries.at[i])) break;
-  for (int m = 0; m < TTM_REPLAY_MEMORIES; m++) ttm_bank_free(&s.banks[m]);
-  ttm_free(s.marks);
-  ttm_free(s.by_class);
-  ttm_free(s.held);
-  ttm_free(s.recorded);
-  ttm_free(s.memory);
-  ttm_vec_free(&s.costs);
-  ttm_map_free(&s.cost_of);
-  ttm_vec_free(&s.frees);
-  ttm_vec_free(&s.firsts);
+  tear_down(&s);
   return s.status;
+}
+
+static int by_address(const void *a, const void *b) {
+  const ttm_trial_block *x = a, *y = b;
+  return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static int list_blocks(const stage *s, uint8_t memory, ttm_trial_blocks *out) {
+  for (uint32_t h = 0; h < s->l->holdings.n; h++) {
+    ttm_trial_block block = {s->held[h].at, s->held[h].size, h};
+    if (block.size && s->memory[h] == memory && ttm_vec_push(out, block)) return TTM_ENOMEM;
+  }
+  if (out->n) qsort(out->at, out->n, sizeof *out->at, by_address);
+  return TTM_OK;
+}
+
+int ttm_trial_at_failure(ttm_trial_blocks *out, const ttm_ledger *ledger, uint32_t incident, uint64_t *bank_size) {
+  ttm_trial trial;
+  stage s = begin(&trial, ledger, NULL, 0);
+  s.status = set_up(&s);
+  for (size_t i = 0; i < ledger->entries.n && !s.status; i++) {
+    const ttm_entry *entry = &ledger->entries.at[i];
+    if (entry->act == TTM_ENTRY_REFUSED && entry->incident == incident) {
+      uint8_t memory = ledger->holdings.at[entry->holding].memory;
+      *bank_size = s.banks[memory].size;
+      s.status = list_blocks(&s, memory, out);
+      break;
+    }
+    if (!play(&s, entry)) break;
+  }
+  tear_down(&s);
+  return s.status;
+}
+
+int ttm_trial_rest_fits(const ttm_trial *after) {
+  if (!after->fits) return 0;
+  return after->failures && !after->entries_after ? -1 : 1;
 }
 
 void ttm_trial_judge(ttm_trial *after, const ttm_trial *before, const ttm_ledger *l) {

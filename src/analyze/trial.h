@@ -23,6 +23,7 @@ typedef struct ttm_trial {
   ttm_trial_match match[TTM_CHANGES];
   uint32_t failures;         /* allocations that the input says were refused ... */
   uint32_t failures_left;    /* ... and those that still are */
+  uint64_t left;             /* bit per incident, of the first 64: among the latter */
   bool fits;                 /* everything found room */
   ttm_incident_text refusal; /* unless it fits: the first, as ttnn would word it, without the sentence */
   uint32_t refused_op;       /* whose; TTM_NONE also where no operation explains the memory */
@@ -31,6 +32,20 @@ typedef struct ttm_trial {
   uint64_t misplaced;   /* blocks that lie elsewhere than the input says, and failures that look otherwise */
   const char *estimate; /* why it is no more than an estimate; NULL: exact */
 } ttm_trial;
+
+/* A block that is held. */
+typedef struct ttm_trial_block {
+  uint64_t at, size;
+  uint32_t holding;
+} ttm_trial_block;
+typedef TTM_VEC(ttm_trial_block) ttm_trial_blocks;
+
+/* Whether what the input tells after its last failure fits as well: 1 yes, 0 no, -1 it tells nothing. */
+int ttm_trial_rest_fits(const ttm_trial *after);
+
+/* What is held, without any change, where the input says that `incident` was refused: in that memory, by address. Empty when the ledger does not
+ * have it. *bank_size is that of a bank. 0 or TTM_ENOMEM; freed by the caller. */
+int ttm_trial_at_failure(ttm_trial_blocks *out, const ttm_ledger *ledger, uint32_t incident, uint64_t *bank_size);
 
 /* 0 or TTM_ENOMEM. At most TTM_CHANGES of them. Linear in the entries of the ledger. */
 int ttm_trial_run(ttm_trial *out, const ttm_ledger *ledger, const ttm_change *changes, size_t n);

@@ -4,11 +4,6 @@
 #include "analyze/tell.h"
 #include "base/error.h"
 
-int ttm_trial_rest_fits(const ttm_trial *after) {
-  if (!after->fits) return 0;
-  return after->failures && !after->entries_after ? -1 : 1;
-}
-
 static ttm_basis basis_of(const ttm_verified *v) { return v->after.estimate ? TTM_ESTIMATED : TTM_DERIVED; }
 
 /* ---- In words ------------------------------------------------------------------------------------------------------------ */

@@ -21,7 +21,4 @@ typedef struct ttm_verified {
 int ttm_verify(ttm_verified *out, const ttm_findings *f, const char *const *changes, size_t n, ttm_error *err);
 void ttm_verified_free(ttm_verified *verified);
 
-/* Whether what the input tells after its last failure fits as well: 1 yes, 0 no, -1 it tells nothing. */
-int ttm_trial_rest_fits(const ttm_trial *after);
-
 #endif

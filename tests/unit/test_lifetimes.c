@@ -159,12 +159,18 @@ static void a_tensor_past_its_use_is_a_way_out(void **state) {
     ttm_findings *f;
     out_of_memory(&w, which == 2 ? 5 * MB / 2 : 2 * MB, &f); /* 2.5 MB: together enough, but not in one piece */
     const ttm_rescue *rescue = &f->incidents.at[0].rescue;
+    const ttm_remedy *fix = &f->failure_fixes.at[0].at[0];
     assert_int_equal(f->incidents.at[0].verdict, TTM_VERDICT_EXHAUSTED);
-    assert_int_equal(rescue->tensors, fits); /* without a like nobody knows that it is past its use */
+    assert_int_equal(rescue->n, known); /* without a like nobody knows that it is past its use */
+    bool tried = f->failure_fixes.at[0].n && fix->kind == TTM_FIX_FREE_EARLIER;
+    assert_int_equal(tried, fits);
     if (fits) {
-      assert_int_equal(rescue->tensor, tensor);
-      assert_int_equal(rescue->bank_bytes, 2 * MB);
-      assert_true(rescue->replayed);
+      assert_int_equal(rescue->at[0].tensor, tensor);
+      assert_int_equal(fix->bytes, 2 * MB);
+      assert_int_equal(fix->check, TTM_FIX_REPLAYED);
+      assert_true(fix->tried.fits);
+      assert_int_equal(fix->tried.rest_fits, -1); /* nothing is recorded after it */
+      assert_memory_equal(fix->tried.change.p, "free=last-use:#", 15);
     }
     ttm_findings_free(f);
     ttm_profile_free(w.p);

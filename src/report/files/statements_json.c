@@ -10,6 +10,11 @@ static void put_operation(ttm_json *j, uint32_t operation) {
   if (operation != UINT32_MAX) ttm_json_put_u64(j, "operation", operation);
 }
 
+/* Below 0: unknown. */
+static void put_known_bool(ttm_json *j, const char *key, int value) {
+  value < 0 ? ttm_json_put_null(j, key) : ttm_json_put_bool(j, key, value);
+}
+
 static void put_fix(ttm_json *j, const ttm_fix *fix) {
   ttm_json_put_object(j, NULL);
   ttm_json_put_name(j, "kind", fix->kind);
@@ -18,6 +23,13 @@ static void put_fix(ttm_json *j, const ttm_fix *fix) {
   if (fix->count) ttm_json_put_u64(j, "count", fix->count);
   put_operation(j, fix->operation);
   ttm_json_put_str(j, "text", fix->text);
+  if (fix->change.n) {
+    ttm_json_put_str(j, "change", fix->change);
+    ttm_json_put_u64(j, "peak_after_per_bank_B", fix->peak_after);
+    ttm_json_put_bool(j, "peak_after_lower_bound", fix->rest_fits < 0); /* nobody knows what would have followed */
+    put_known_bool(j, "fits", fix->fits);
+    put_known_bool(j, "rest_fits", fix->rest_fits);
+  }
   if (fix->paste.n) ttm_json_put_str(j, "paste", fix->paste);
   ttm_json_end(j);
 }
@@ -109,6 +121,11 @@ static const char *severity_of(unsigned i) { return ttm_severity_name((ttm_sever
 static const char *basis_of(unsigned i) { return ttm_basis_name((ttm_basis)i); }
 static const char *check_of(unsigned i) { return ttm_fix_check_name((ttm_fix_check)i); }
 
+static int known_bool(ttm_str object, const char *key) {
+  ttm_str value = ttm_json_get_member(object, key);
+  return ttm_str_eq(value, TTM_LIT("true")) ? 1 : ttm_str_eq(value, TTM_LIT("false")) ? 0 : -1;
+}
+
 static ttm_fix read_fix(reader *r, ttm_str fix) {
   return (ttm_fix){text_of(r, fix, "kind").p,
                    text_of(r, fix, "text"),
@@ -116,6 +133,10 @@ static ttm_fix read_fix(reader *r, ttm_str fix) {
                    ttm_json_get_count(ttm_json_get_member(fix, "count"), 0),
                    (ttm_fix_check)find_name(text_of(r, fix, "verified"), check_of, 3, TTM_FIX_ESTIMATED),
                    number_of(fix, "operation", UINT32_MAX),
+                   text_of(r, fix, "change"),
+                   ttm_json_get_count(ttm_json_get_member(fix, "peak_after_per_bank_B"), 0),
+                   known_bool(fix, "fits"),
+                   known_bool(fix, "rest_fits"),
                    text_of(r, fix, "paste")};
 }
 
