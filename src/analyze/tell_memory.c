@@ -20,7 +20,7 @@ static void say_peak(ttm_teller *t, ttm_memory memory, const ttm_peak *peak) {
   if (peak->derived)
     ttm_say(&t->text, t->f, " by operations without memory states, ≥ {} by the states that were printed",
             TTM_MB_OF(ttm_level_bytes(peak->measured)));
-  if (t->f->devices[memory].n > 1)
+  if (t->f->devices[memory].n > 1 && t->p->kind != TTM_LOG_CAPTURE) /* whose own lines mean nothing to anybody */
     ttm_say(&t->text, t->f, " on the device opened in log line {}", TTM_LINE(t->p->states.at[peak->opened].line));
   if (peak->cause != TTM_NONE)
     ttm_say(&t->text, t->f, ", raised by {} ({})", TTM_OP(peak->cause), TTM_CHANGE(peak->effect));

@@ -69,7 +69,7 @@ static bool judge_peak(const budget *b, const ttm_findings *f, ttm_memory memory
                  peak->derived && !inside ? " (derived)" : "");
   if (of > 0) ttm_buf_printf(out, "%.1f%% of %.2f, ", mb * 100 / of, of);
   ttm_buf_printf(out, "exceeds the budget of %s", b->text);
-  if (f->devices[memory].n > 1)
+  if (f->devices[memory].n > 1 && p->kind != TTM_LOG_CAPTURE)
     ttm_buf_printf(out, " on the device opened in log line %u", p->states.at[peak->opened].line);
   if (inside) {
     ttm_buf_printf(out, "; inside the failing operation, log line %u", p->incidents.at[peak->in_op_incident].line);

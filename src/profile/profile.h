@@ -404,7 +404,7 @@ static inline bool ttm_profile_lives_known(const ttm_profile *p) {
 /* True for a graph capture: it begins after the device was opened, and what was allocated before is only in it where it uses or frees that. A
  * recording begins with the device, unless operations went unrecorded. Sums are a lower bound then. */
 static inline bool ttm_profile_is_window(const ttm_profile *p) {
-  return p->kind == TTM_LOG_CAPTURE && (!p->capture.recording.is || p->capture.recording.elsewhere);
+  return p->kind == TTM_LOG_CAPTURE && (!p->capture.recording.is || ttm_recording_is_partial(&p->capture.recording));
 }
 
 /* True for the operations that are elements of the reports: all but deallocate and get_device. */

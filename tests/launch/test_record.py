@@ -470,6 +470,28 @@ assert os.wait()[1] == 0
                          [(1, "ttnn.empty"), (2, "ttnn.relu")])
 
 
+    def test_what_ended_it(self):
+        """The same message twice: caught, and the one the program died of. Only `ttmem fit` has to choose."""
+        found, err = self.check(1, "try:\n    ttnn.empty(1 << 21, device)\nexcept RuntimeError:\n    pass\nttnn.empty(1 << 21, device)")
+        self.assertEqual([i["operation"]["loc"] for i in found["incidents"]], ["model.py:14", "model.py:17"])
+
+    def test_a_recorder_that_gave_up_leaves_a_lower_bound(self):
+        found, err = self.check(0, "ttnn.broken.add('enter')\nforward(x)")
+        self.assertTrue(found["peak"]["DRAM"]["lower_bound"])
+        self.assertIn("DRAM peak ≥ 0.01", err)
+
+    def test_a_recording_of_threads_and_processes(self):
+        """tests/data/recording_lanes.json: two devices, a thread, a fork with a device of its own, a device opened anew."""
+        run = subprocess.run([TTMEM, "analyze", str(TESTS / "data/recording_lanes.json"), "--json", "--no-json"], cwd=self.dir, env=self.env, capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        found = json.loads(run.stdout)
+        recording = found["recording"]
+        self.assertEqual((found["input"]["ranks"], recording["processes"], recording["ended"], recording["corrections"]), (3, 2, True, 0))
+        self.assertEqual(found["operations"]["distribution"], {"empty": 7, "relu": 4, "softmax": 1})
+        self.assertEqual([i["operation"]["loc"] for i in found["incidents"]], ["model.py:16", "model.py:25"])
+        self.assertEqual(recording["memories"]["DRAM"]["peak_per_bank_B"], 2 * 8192)
+
+
 class Broken(Case):
     """What goes wrong in the recorder is told once, and is not the program's business."""
 

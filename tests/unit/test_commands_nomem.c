@@ -101,6 +101,7 @@ static void captures(void **state) {
   STARVE("graph", DATA "capture_small.json", "--json");
   STARVE("graph", DATA "capture_small.json", "--html");
   STARVE("--llm", "--logfile", DATA "capture_small.json");
+  STARVE("ask", DATA "recording_lanes.json", "--findings");
 }
 
 static void training(void **state) {

@@ -159,25 +159,43 @@ static int on_view(ttm_capture_loader *l, const ttm_capture_node *node) {
 
 /* ---- Failures ------------------------------------------------------------------------------------------------------ */
 
+/* The same message at the same place of the program is one failure, told again. */
+static int add_failure(ttm_capture_loader *l, ttm_incident_text what, uint32_t op, uint32_t line, uint32_t *out) {
+  enum { LOOKED_AT = 64 };
+  ttm_profile *p = l->profile;
+  *out = (uint32_t)(p->incidents.n > LOOKED_AT ? p->incidents.n - LOOKED_AT : 0);
+  for (; *out < p->incidents.n; ++*out) {
+    ttm_incident *known = &p->incidents.at[*out];
+    bool here = op == TTM_NONE ? known->op == TTM_NONE
+                               : known->op != TTM_NONE && p->ops.at[known->op].text == p->ops.at[op].text;
+    if (here && ttm_str_eq(known->what.text, what.text)) return known->copies++, TTM_OK;
+  }
+  if (ttm_build_incident(l->builder, l->stream, what, op, line, true)) return TTM_ENOMEM;
+  *out = p->incidents.n ? (uint32_t)(p->incidents.n - 1) : TTM_NONE;
+  return TTM_OK;
+}
+
 /* An exception's text, line by line as it would stand in a log. */
 static int on_failure(ttm_capture_loader *l, const ttm_capture_node *node) {
   ttm_str rest = node->text[TTM_PARAM_MESSAGE];
   bool info = false, wrapped = ttm_node_get(node, TTM_PARAM_ID, 1) != 0;
-  int rc = pass_begun(l, l->begun.n);
+  uint32_t incident = TTM_NONE;
+  if (ttm_capture_finish_op(l) || pass_begun(l, l->begun.n)) return TTM_ENOMEM;
+  l->op = TTM_NONE;
   uint32_t op = wrapped ? ttm_recording_lane(l)->last_called : TTM_NONE;
-  size_t known = l->profile->incidents.n;
-  while (rest.n && !rc) {
+  while (rest.n) {
     ttm_str line = ttm_str_trim(ttm_str_take_to(&rest, '\n'));
-    rc = ttm_build_incident_line(l->builder, l->stream, line, op, node->line);
-    if (!rc && info) rc = ttm_build_incident_info(l->builder, l->stream, line, op, node->line);
+    ttm_incident_text what;
+    if ((ttm_incident_parse(line, &what) || (info && ttm_incident_parse_info(line, &what))) &&
+        add_failure(l, what, op, node->line, &incident))
+      return TTM_ENOMEM;
     info = ttm_str_eq(line, TTM_LIT("info:"));
   }
   if (op != TTM_NONE) l->profile->ops.at[op].flags |= TTM_OP_FAILED;
-  if (rc || l->profile->incidents.n == known) return rc;
+  if (incident == TTM_NONE) return TTM_OK;
   l->failed_process = ttm_recording_lane(l)->process;
   recording_of(l)->after_failure = 0;
-  return ttm_map_set(&l->incident_of_failure, ttm_recording_own(l, ttm_node_get(node, TTM_PARAM_ID, 0)),
-                     (uint32_t)(l->profile->incidents.n - 1));
+  return ttm_map_set(&l->incident_of_failure, ttm_recording_own(l, ttm_node_get(node, TTM_PARAM_ID, 0)), incident);
 }
 
 /* The last of them counts. An error of the program's own says nothing of a failure in another process. */

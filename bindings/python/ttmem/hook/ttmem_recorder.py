@@ -160,18 +160,16 @@ class Recorder:
         except Exception:
             why = type(error).__name__
         tell("the recording ends here, the program goes on: " + why)
-        for last in (self.drop_capture, lambda: self.file and self.file_ends(why[:LONGEST_MESSAGE])):
+        for last in (self.last_piece, lambda: self.file and self.file_ends(why[:LONGEST_MESSAGE])):
             try:
                 last()
             except Exception:
                 pass  # told already
 
-    def drop_capture(self):
-        """Ours, without a look at it."""
-        lane = self.lane()
-        if lane.active:
-            lane.active = False
-            self.end()
+    def last_piece(self):
+        """Ends our capture, with what it can still tell."""
+        if self.lane().active:
+            self.roll(self.lane(), again=False)
 
     # ---- The file ------------------------------------------------------------------------------------------------------
 
@@ -340,12 +338,9 @@ class Recorder:
         lane = getattr(self.local, "lane", None)
         if lane is None:
             return
-        if self.recording():
-            if lane in self.users and lane.active and self.devices:
-                self.view(lane, wanted=True)
-            self.roll(lane, again=False)
-        elif lane.active:
-            self.drop_capture()
+        if self.recording() and lane in self.users and lane.active and self.devices:
+            self.view(lane, wanted=True)
+        self.last_piece()
         self.users.discard(lane)
 
     def is_crowded(self, lane):
