@@ -9,71 +9,6 @@
 
 enum { NOISE = 2 }; /* a state is rounded to 0.001 MB, so a difference of two of them may be off by that much */
 
-/* ---- Matching ------------------------------------------------------------------------------------------------------- */
-
-/* What tells operations apart: name, location, and which one of these it is in its run. Ranks run side by side, so each counts for
- * itself; the same operation of another rank is the same one. */
-typedef struct matcher {
-  ttm_diff *diff;
-  ttm_intern places, keys; /* "rank name location", and "name location number"; a key's id - 1 is its row */
-  struct {
-    uint32_t run, count;
-  } * seen; /* by place, of the log being read */
-  size_t room;
-  ttm_buf text;
-} matcher;
-
-static bool make_room(matcher *m, uint32_t place) {
-  if (place < m->room) return true;
-  size_t room = m->room ? m->room * 2 : 1024;
-  while (room <= place) room *= 2;
-  void *grown = ttm_realloc(m->seen, room * sizeof *m->seen);
-  if (!grown) return false;
-  m->seen = grown;
-  for (size_t i = m->room; i < room; i++) m->seen[i].run = TTM_NONE;
-  m->room = room;
-  return true;
-}
-
-static int find_row(matcher *m, const ttm_profile *p, uint32_t op, uint32_t *row) {
-  uint32_t place, key, call = p->ops.at[op].call;
-  uint32_t run = call < p->calls.n ? ttm_call_top(p, call) : 0;
-  ttm_buf_clear(&m->text);
-  ttm_buf_printf(&m->text, "%u ", call < p->calls.n ? p->calls.at[call].rank : 0);
-  size_t start = m->text.n;
-  ttm_buf_put(&m->text, ttm_words_name(p, op));
-  ttm_buf_char(&m->text, ' ');
-  ttm_buf_put(&m->text, ttm_words_location(p, op));
-  if (m->text.failed || ttm_intern_add(&m->places, ttm_buf_str(&m->text), &place) || !make_room(m, place))
-    return TTM_ENOMEM;
-  if (m->seen[place].run != run) m->seen[place].run = run, m->seen[place].count = 0;
-  ttm_buf_printf(&m->text, " %u", m->seen[place].count++);
-  if (m->text.failed || ttm_intern_add(&m->keys, ttm_str_from(ttm_buf_str(&m->text), start), &key)) return TTM_ENOMEM;
-  ttm_diff_row none = {{TTM_NONE, TTM_NONE}, {0, 0}};
-  if (key > m->diff->rows.n && ttm_vec_push(&m->diff->rows, none)) return TTM_ENOMEM;
-  *row = key - 1;
-  return TTM_OK;
-}
-
-static int read_side(matcher *m, int side) {
-  const ttm_profile *p = m->diff->f[side]->profile;
-  for (size_t i = 0; i < m->room; i++) m->seen[i].run = TTM_NONE;
-  for (uint32_t op = 0; op < p->ops.n; op++) {
-    uint32_t at;
-    int64_t effect;
-    if (!ttm_op_is_element(p, op) || p->ops.at[op].flags & TTM_OP_CONST_EVAL)
-      continue; /* its load_cached stands for it */
-    if (find_row(m, p, op, &at)) return TTM_ENOMEM;
-    if (!ttm_op_effect_whole(p, op, TTM_DRAM, &effect))
-      effect = TTM_DIFF_UNKNOWN; /* the last one of a log that was cut */
-    ttm_diff_row *row = &m->diff->rows.at[at];
-    if (row->op[side] != TTM_NONE && effect <= row->effect[side]) continue;
-    row->op[side] = op;
-    row->effect[side] = effect;
-  }
-  return TTM_OK;
-}
-
 /* ---- Counting and ranking --------------------------------------------------------------------------------------------- */
 
 /* 0 as well when the log does not tell: nobody is blamed or praised for that. */
@@ -149,25 +84,25 @@ static int fold_rows(ttm_diff *d) {
   return status;
 }
 
+const char *ttm_diff_kind_name(ttm_diff_kind kind) {
+  static const char *const names[] = {"same", "changed", "moved", "removed", "inserted"};
+  return names[kind];
+}
+
 static int tell(ttm_diff *d);
 
 int ttm_diff_make(ttm_diff *out, const ttm_findings *before, const ttm_findings *after, double tolerance) {
   *out = (ttm_diff){.f = {before, after}, .tolerance = tolerance};
-  matcher m = {.diff = out};
-  int status = read_side(&m, 0);
-  if (!status) status = read_side(&m, 1);
+  int status = ttm_diff_match(out);
   if (!status) status = count_rows(out);
   if (!status) status = fold_rows(out);
   if (!status) status = tell(out);
-  ttm_intern_free(&m.places);
-  ttm_intern_free(&m.keys);
-  ttm_free(m.seen);
-  ttm_buf_free(&m.text);
   return status;
 }
 
 void ttm_diff_free(ttm_diff *d) {
   ttm_vec_free(&d->rows);
+  ttm_vec_free(&d->frees);
   ttm_vec_free(&d->counts);
   ttm_vec_free(&d->groups);
   ttm_intern_free(&d->names);
@@ -275,10 +210,51 @@ static void tell_operations(ttm_teller *t, const ttm_diff *d) {
   ttm_tell(t, d->groups.n ? "diff.operations" : "diff.same-operations", TTM_TOPIC_ALIVE,
            d->groups.n ? TTM_SEVERITY_NOTE : TTM_SEVERITY_OK, TTM_DERIVED);
   ttm_headline(t, d->groups.n ? "Operations whose delta in DRAM changed" : "No operation's delta in DRAM changed");
-  ttm_detail(
-      t,
-      "{} in both logs, {} only before, {} only after, matched by name and location; those of several runs count once.",
-      TTM_PLURAL(d->both, "operation"), TTM_COUNT(d->only[0]), TTM_COUNT(d->only[1]));
+  ttm_detail(t, "{} in both logs, of them {} with other results and {} moved; {} removed, {} inserted.",
+             TTM_PLURAL(d->both, "operation"), TTM_COUNT(d->kinds[TTM_DIFF_CHANGED]),
+             TTM_COUNT(d->kinds[TTM_DIFF_MOVED]), TTM_COUNT(d->only[0]), TTM_COUNT(d->only[1]));
+  ttm_detail(t, "They are aligned by name, location and results; runs that are alike count once.");
+}
+
+/* "18 layers more, 30 instead of 12". */
+static void tell_count(ttm_teller *t, const char *id, const char *noun, uint64_t was, uint64_t is) {
+  if (was == is || !was || !is) return;
+  ttm_tell(t, id, TTM_TOPIC_ALIVE, TTM_SEVERITY_NOTE, TTM_DERIVED);
+  ttm_headline(t, "{} {}, {} instead of {}", TTM_PLURAL(is > was ? is - was : was - is, noun),
+               TTM_WORDS(is > was ? "more" : "less"), TTM_COUNT(is), TTM_COUNT(was));
+}
+
+static void tell_free(ttm_teller *t, const ttm_diff *d, const ttm_diff_freed *moved) {
+  uint32_t op = d->rows.at[moved->row].op[1];
+  ttm_say(&t->text, t->f, "result of {}, ", TTM_OP(op));
+  if (moved->later == INT64_MAX)
+    ttm_buf_puts(&t->text, "no longer freed in its run");
+  else
+    ttm_say(&t->text, t->f, "freed {} later", TTM_PLURAL((uint64_t)moved->later, "operation"));
+  if (moved->at_peak) ttm_buf_puts(&t->text, ", alive at the peak");
+  ttm_tell_point(t, (double)moved->bank_bytes / TTM_MB, op);
+}
+
+static void tell_frees(ttm_teller *t, const ttm_diff *d) {
+  uint64_t later = 0, earlier = 0, bytes = 0, shown = 0;
+  for (size_t i = 0; i < d->frees.n; i++) {
+    const ttm_diff_freed *moved = &d->frees.at[i];
+    *(moved->later > 0 ? &later : &earlier) += 1;
+    if (moved->later > 0 && moved->at_peak) bytes += moved->bank_bytes;
+  }
+  if (!later && !earlier) return;
+  ttm_tell(t, later ? "diff.freed-later" : "diff.freed-earlier", TTM_TOPIC_FREED_LATE,
+           bytes ? TTM_SEVERITY_WARNING : TTM_SEVERITY_NOTE, TTM_DERIVED);
+  if (later && bytes)
+    ttm_headline(t, "{} freed later than before, which holds {} more per bank at the DRAM peak",
+                 TTM_PLURAL(later, "tensor"), TTM_MB_OF(bytes));
+  else
+    ttm_headline(t, "{} freed {} than before", TTM_PLURAL(later ? later : earlier, "tensor"),
+                 TTM_WORDS(later ? "later" : "earlier"));
+  if (later && earlier) ttm_detail(t, "{} freed earlier.", TTM_PLURAL(earlier, "tensor"));
+  ttm_tell_quantity(t, "at_peak_per_bank", "MB", (double)bytes / TTM_MB);
+  for (size_t i = 0; i < d->frees.n && shown < TTM_DIFF_TOP; i++)
+    if (d->frees.at[i].later > 0) shown++, tell_free(t, d, &d->frees.at[i]);
 }
 
 static int tell(ttm_diff *d) {
@@ -286,6 +262,9 @@ static int tell(ttm_diff *d) {
   tell_worse(&t, d);
   tell_failures(&t, d);
   for (ttm_memory m = 0; m < TTM_MEMORIES; m++) tell_peak(&t, d, m);
+  tell_frees(&t, d);
+  tell_count(&t, "diff.layers", "layer", d->f[0]->layers.count, d->f[1]->layers.count);
+  tell_count(&t, "diff.runs", "run", d->f[0]->runs.n, d->f[1]->runs.n);
   tell_operations(&t, d);
   ttm_buf_free(&t.text);
   return t.failed ? TTM_ENOMEM : TTM_OK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two logs side by side: what the later build, model or setting costs, and which operations it is. Operations are matched by name and
- * location, not by their number, so that one more in the middle does not make the rest strangers. */
+/* Two logs side by side: what the later build, model or setting costs, and which operations it is. The operations of both are aligned as
+ * sequences, by name, location and types of their results, so that one more in the middle does not make the rest strangers, whatever they
+ * are called. */
 #ifndef TTM_ANALYZE_DIFF_H
 #define TTM_ANALYZE_DIFF_H
 
@@ -10,11 +11,31 @@
 
 #define TTM_DIFF_UNKNOWN INT64_MIN
 
-/* The same operation in both logs. Of several runs the largest effect counts. */
+typedef enum ttm_diff_kind {
+  TTM_DIFF_SAME,
+  TTM_DIFF_CHANGED,  /* other shape, dtype, layout or memory of its results */
+  TTM_DIFF_MOVED,    /* the same one elsewhere in the order */
+  TTM_DIFF_REMOVED,  /* only before */
+  TTM_DIFF_INSERTED, /* only after */
+  TTM_DIFF_KINDS
+} ttm_diff_kind;
+/* "same", "changed", "moved", "removed", "inserted". */
+const char *ttm_diff_kind_name(ttm_diff_kind kind);
+
+/* The same operation in both logs. Of several runs that are alike the largest effect counts. */
 typedef struct ttm_diff_row {
   uint32_t op[2];    /* before, after; TTM_NONE where it is not */
   int64_t effect[2]; /* on DRAM, 0.001 MB per bank; 0 where it is not, TTM_DIFF_UNKNOWN where the log does not tell */
+  ttm_diff_kind kind;
 } ttm_diff_row;
+
+/* A DRAM tensor that is freed at another place than before. */
+typedef struct ttm_diff_freed {
+  uint32_t row;        /* of the operation that makes it */
+  uint64_t bank_bytes; /* after */
+  int64_t later;       /* operations; below 0: earlier; INT64_MAX: not in its run any more, INT64_MIN: now in its run */
+  bool at_peak;        /* after, results of this operation are alive at the DRAM peak */
+} ttm_diff_freed;
 
 /* The same operation of every layer: rows that changed and whose places fold. */
 typedef struct ttm_diff_group {
@@ -37,6 +58,8 @@ typedef struct ttm_diff {
   const ttm_findings *f[2];
   TTM_VEC(ttm_diff_row) rows; /* every operation, in the order they were met */
   uint64_t both, only[2];
+  uint64_t kinds[TTM_DIFF_KINDS];
+  TTM_VEC(ttm_diff_freed) frees;  /* largest first */
   TTM_VEC(ttm_diff_group) groups; /* whose effect on DRAM changed, most first */
   TTM_VEC(ttm_diff_name) counts;  /* by name */
   ttm_intern names;
@@ -48,6 +71,8 @@ typedef struct ttm_diff {
 /* 0 or TTM_ENOMEM; freed with ttm_diff_free in any case. The findings must outlive it. */
 int ttm_diff_make(ttm_diff *out, const ttm_findings *before, const ttm_findings *after, double tolerance);
 void ttm_diff_free(ttm_diff *diff);
+/* A part of it: fills `rows`, `kinds` and `frees`. 0 or TTM_ENOMEM. */
+int ttm_diff_match(ttm_diff *diff);
 
 /* The peak in 0.001 MB per bank of the log before (0) or after (1), what a failing operation held included; below 0 when the log does
  * not tell. */

@@ -50,7 +50,8 @@ const ttm_command ttm_command_diff = {
     .synopsis = "diff BEFORE AFTER [options]",
     .help = "what changed between two logs",
     .more =
-        "Operations are matched by name and location, so that an inserted operation does not shift the others. "
+        "Operations are aligned in their order by name, location and results, so that an inserted operation does not "
+        "shift the others; a tensor that is freed later is told. "
         "--check fails when a peak grew by more than 1 % (--tolerance), or when a failure or a leak is new.",
     .examples = "ttmem diff monday.log tuesday.log\nttmem diff before.log after.log --check --tolerance 5%",
     .exits = "0 done; 1 --check failed: AFTER is worse; 2 wrong usage or unreadable input",

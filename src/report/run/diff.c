@@ -90,6 +90,7 @@ void ttm_diff_write(ttm_doc *doc, const ttm_diff *d, bool per_chip) {
   put_topic(doc, d, TTM_TOPIC_FAILURE, "Result");
   put_topic(doc, d, TTM_TOPIC_GROWTH, ttm_topic_title(TTM_TOPIC_GROWTH));
   put_topic(doc, d, TTM_TOPIC_PEAK, ttm_topic_title(TTM_TOPIC_PEAK));
+  put_topic(doc, d, TTM_TOPIC_FREED_LATE, ttm_topic_title(TTM_TOPIC_FREED_LATE));
   put_topic(doc, d, TTM_TOPIC_ALIVE, "Operations");
   put_operations(doc, d, per_chip);
   put_names(doc, d);

@@ -37,6 +37,7 @@ static void put_group(ttm_json *j, const ttm_diff *d, const ttm_diff_group *grou
   const ttm_diff_row *row = &d->rows.at[group->row];
   ttm_json_put_object(j, NULL);
   ttm_json_put_milli(j, "change_MB", row->effect[1] - row->effect[0]);
+  ttm_json_put_name(j, "kind", ttm_diff_kind_name(row->kind));
   ttm_json_put_str(j, "name", group->name);
   ttm_json_put_u64(j, "places", group->rows);
   ttm_json_put_milli(j, "total_change_MB", group->effect[1] - group->effect[0]);
@@ -65,6 +66,22 @@ static void put_names(ttm_json *j, const ttm_diff *d) {
   ttm_json_end(j);
 }
 
+static void put_frees(ttm_json *j, const ttm_diff *d) {
+  ttm_json_put_rows(j, "freed_elsewhere");
+  for (size_t i = 0; i < d->frees.n && i < TTM_DIFF_TOP; i++) {
+    const ttm_diff_freed *moved = &d->frees.at[i];
+    bool counted = moved->later != INT64_MAX && moved->later != INT64_MIN;
+    ttm_json_put_object(j, NULL);
+    ttm_json_put_op_members(j, d->f[1], d->rows.at[moved->row].op[1]);
+    ttm_json_put_mib(j, "per_bank_MB", moved->bank_bytes);
+    ttm_json_put_bool(j, "later", moved->later > 0);
+    counted ? ttm_json_put_i64(j, "operations_later", moved->later) : ttm_json_put_null(j, "operations_later");
+    ttm_json_put_bool(j, "alive_at_peak", moved->at_peak);
+    ttm_json_end(j);
+  }
+  ttm_json_end(j);
+}
+
 int ttm_diff_json(ttm_buf *out, const ttm_diff *d) {
   ttm_json json = {.out = out}, *j = &json;
   ttm_json_put_sections(j, NULL);
@@ -77,11 +94,14 @@ int ttm_diff_json(ttm_buf *out, const ttm_diff *d) {
   ttm_json_put_u64(j, "in_both", d->both);
   ttm_json_put_u64(j, "only_before", d->only[0]);
   ttm_json_put_u64(j, "only_after", d->only[1]);
+  ttm_json_put_u64(j, "changed", d->kinds[TTM_DIFF_CHANGED]);
+  ttm_json_put_u64(j, "moved", d->kinds[TTM_DIFF_MOVED]);
   ttm_json_end(j);
   ttm_json_put_rows(j, "changed");
   for (size_t i = 0; i < d->groups.n && i < TTM_DIFF_TOP; i++) put_group(j, d, &d->groups.at[i]);
   ttm_json_end(j);
   put_names(j, d);
+  put_frees(j, d);
   ttm_json_put_statements(j, &d->statements);
   ttm_json_end(j);
   return ttm_json_finish(j);
