@@ -246,14 +246,9 @@ static bool change_layout(const ttm_change *change, ttm_tensor_type *type, const
   return true;
 }
 
-static uint64_t values_of(const ttm_dims *shape) {
-  uint64_t n = 1;
-  for (uint32_t i = 0; i < shape->rank; i++) n = ttm_mul_sat(n, shape->at[i]);
-  return n;
-}
-
 static bool change_shape(const ttm_change *change, ttm_tensor_type *type, const char **why) {
-  if (values_of(&change->shape) != values_of(&type->shape)) return *why = "has another number of values", false;
+  if (ttm_dims_values(&change->shape) != ttm_dims_values(&type->shape))
+    return *why = "has another number of values", false;
   if (type->placement != TTM_PLACE_INTERLEAVED) return *why = "is sharded", false;
   type->shape = change->shape;
   interleave(type);

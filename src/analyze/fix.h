@@ -99,6 +99,9 @@ void ttm_say_remedy(ttm_buf *out, const struct ttm_findings *f, const ttm_remedy
 /* Appends the lines of Python that make the change, for TT-XLA (weights of a log) or ttnn (tensors of a capture); nothing when the fix has none. */
 void ttm_say_paste(ttm_buf *out, const struct ttm_findings *f, const ttm_remedy *remedy);
 
+/* What a capture's refused allocation was for, by what the same line of the program got before in that size; NULL. */
+const ttm_tensor_type *ttm_refused_type(const ttm_profile *p, const ttm_incident *incident);
+
 /* The chip an L1 message speaks of: by its L1 size, the board of the log, or the cores it names. TTM_ARCHES when nothing tells. */
 ttm_arch_id ttm_incident_arch(const ttm_profile *p, const ttm_incident *incident);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/fix.h"
 
+#include "analyze/ledger.h"
 #include "analyze/parts.h"
 #include "base/checked.h"
 #include "parse/metal_log.h"
@@ -34,20 +35,36 @@ static bool is_made_of(const ttm_incident_text *what, uint64_t page) {
   return what->size % page == 0 && bank_need(what->size / page, page, what->banks) == what->needed_per_bank;
 }
 
+const ttm_tensor_type *ttm_refused_type(const ttm_profile *p, const ttm_incident *incident) {
+  if (p->kind != TTM_LOG_CAPTURE || incident->op >= p->ops.n) return NULL;
+  const ttm_op_text *text = ttm_op_text_of(p, incident->op);
+  for (size_t i = p->capture.buffers.n; i-- > 0;) {
+    const ttm_buffer *buffer = &p->capture.buffers.at[i];
+    if (buffer->op >= p->ops.n || buffer->tensor == TTM_NONE || buffer->bytes != incident->what.size) continue;
+    const ttm_op_text *other = ttm_op_text_of(p, buffer->op);
+    if (other->name == text->name && text->location && other->location == text->location)
+      return ttm_tensor_type_of(p, buffer->tensor);
+  }
+  return NULL;
+}
+
+static int tile_of(const ttm_tensor_type *type, const ttm_incident_text *what) {
+  if (!type || !type->has_layout || !type->tiled) return TILE_NONE;
+  for (int t = 0; t < TILE_KINDS; t++) {
+    if (ttm_tile_bytes(type->storage, type->tile_h, type->tile_w) == TILES[t].bytes && is_made_of(what, TILES[t].bytes))
+      return t;
+  }
+  return TILE_NONE;
+}
+
 /* The dtype the operation in flight gives its result, when that result is what was refused. */
 static int tile_by_operation(const ttm_profile *p, const ttm_incident *incident) {
   if (incident->op == TTM_NONE) return TILE_NONE;
   const ttm_op_text *text = ttm_op_text_of(p, incident->op);
-  for (uint32_t k = 0; k < text->outputs.n; k++) {
-    const ttm_tensor_type *type = ttm_op_text_output(p, text, k);
-    if (!type || !type->has_layout || !type->tiled) continue;
-    for (int t = 0; t < TILE_KINDS; t++) {
-      if (ttm_tile_bytes(type->storage, type->tile_h, type->tile_w) == TILES[t].bytes &&
-          is_made_of(&incident->what, TILES[t].bytes))
-        return t;
-    }
-  }
-  return TILE_NONE;
+  int tile = tile_of(ttm_refused_type(p, incident), &incident->what);
+  for (uint32_t k = 0; k < text->outputs.n && tile == TILE_NONE; k++)
+    tile = tile_of(ttm_op_text_output(p, text, k), &incident->what);
+  return tile;
 }
 
 /* The only tile size with which the message's own numbers agree. *sure is false when bf16 is one of several. */
@@ -167,18 +184,29 @@ static void add_board(const oom *o) {
   add_larger_board(o->out, total, what->bank_size + what->bank_size / 8);
 }
 
+/* A tensor of this type in which rows are looked up; TTM_NONE. */
+static uint32_t table_of(const ttm_profile *p, uint32_t type) {
+  for (uint32_t t = 0; t < p->tensors.n; t++) {
+    const ttm_tensor *row = &p->tensors.at[t];
+    if (row->self == t && row->uses & TTM_USE_TABLE && row->birth < p->ops.n && ttm_tensor_type_id(p, t) == type)
+      return t;
+  }
+  return TTM_NONE;
+}
+
 /* What an embedding was refused is as large as the rows of its table, which is in tiles: it makes them inside. */
 static bool add_table(const oom *o) {
   const ttm_op_text *text = o->incident->op == TTM_NONE ? NULL : ttm_op_text_of(o->p, o->incident->op);
   if (!text || ttm_operand_use(ttm_profile_string(o->p, text->name), 1) != TTM_USE_TABLE) return false;
   for (uint32_t i = 0; i < text->inputs.n; i++) {
-    const ttm_type *type = &o->p->types.at[o->p->lists.at[text->inputs.first + i]];
-    if (!type->is_tensor || !type->tensor.tiled || ttm_tensor_logical_bytes(&type->tensor) != o->what->size) continue;
+    uint32_t id = o->p->lists.at[text->inputs.first + i], table = table_of(o->p, id);
+    const ttm_type *type = &o->p->types.at[id];
+    if (!type->is_tensor || !type->tensor.tiled || ttm_dims_values(&type->tensor.shape) * 2 != o->what->size) continue;
     add(o->out, (ttm_remedy){.kind = TTM_FIX_ROW_MAJOR,
                              .check = TTM_FIX_DERIVED,
                              .bytes = o->what->needed_per_bank,
                              .count = 1,
-                             .op = o->incident->op,
+                             .op = table == TTM_NONE ? o->incident->op : o->p->tensors.at[table].birth,
                              .row = TTM_NONE});
     return true;
   }
@@ -254,15 +282,16 @@ static void add_loop(ttm_remedies *out, const ttm_findings *f, ttm_memory memory
   }
 }
 
-/* Only where the analyses looked at the very state before the message. */
+/* Mostly where the analyses looked at the very state before the message. */
 static void add_from_log(ttm_remedies *out, const ttm_findings *f, const ttm_incident *incident,
                          const ttm_incident_finding *finding) {
   const ttm_alive_set *set = &f->alive_set[TTM_DRAM];
   if (incident->state == TTM_NONE) return;
-  if (finding->verdict == TTM_VERDICT_EXHAUSTED && set->known && set->state == incident->state) {
-    add_kept(out, f, finding->shortfall);
+  bool exhausted = finding->verdict == TTM_VERDICT_EXHAUSTED && set->known;
+  if (exhausted && set->state == incident->state) add_kept(out, f, finding->shortfall);
+  /* Weights stay: those of the peak will do, where the fix is tried. */
+  if (exhausted && (set->state == incident->state || ttm_ledger_possible(f->profile)))
     add_weights(out, f, finding->shortfall);
-  }
   if (finding->verdict == TTM_VERDICT_FRAGMENTED && f->fragmentation.pins_state == incident->state)
     add_pin(out, f, incident->what.needed_per_bank, incident->op);
 }
@@ -291,14 +320,14 @@ static void find_oom(ttm_remedies *out, const ttm_findings *f, const ttm_inciden
   add_loop(out, f, memory, finding->shortfall);
   add_earlier(out, p, &finding->rescue, finding->shortfall);
   if (memory == TTM_DRAM) add_from_log(out, f, incident, finding);
+  if (memory == TTM_L1) add(out, (ttm_remedy){.kind = TTM_FIX_DRAM, .check = TTM_FIX_ESTIMATED, .bytes = what->size});
   if (own) {
     add_dtype(&o);
     add_divide(&o);
   }
-  if (memory == TTM_L1) add(out, (ttm_remedy){.kind = TTM_FIX_DRAM, .check = TTM_FIX_ESTIMATED, .bytes = what->size});
   if (memory == TTM_DRAM && finding->verdict != TTM_VERDICT_FRAGMENTED) add_board(&o);
-  if (finding->verdict ==
-      TTM_VERDICT_EXHAUSTED) /* what lacks beside the largest free block, when nothing better is known */
+  bool pinned = out->n && out->at[0].kind == TTM_FIX_MOVE_PIN; /* which says the same */
+  if (finding->verdict != TTM_VERDICT_IMPOSSIBLE && !pinned)   /* what lacks beside the largest free block */
     add(out, (ttm_remedy){.kind = TTM_FIX_FREE,
                           .check = check,
                           .bytes = o.room ? what->needed_per_bank - o.room : finding->shortfall});

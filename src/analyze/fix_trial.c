@@ -210,6 +210,9 @@ static bool put_change(trier *t, const ttm_remedy *r, bool second) {
     case TTM_FIX_WIDER_ROWS:
       put_shape(t, r);
       break;
+    case TTM_FIX_ROW_MAJOR:
+      ttm_buf_puts(&t->text, "layout=row_major:"), put_place(t, r->op, false);
+      break;
     default:
       return false;
   }
@@ -273,10 +276,11 @@ static int keep_result(trier *t, ttm_remedy *r, const ttm_trial *after, bool in_
 
 /* ---- Fixes of a failure -------------------------------------------------------------------------------------------------------- */
 
+/* What a ttnn program brought is there for its next step. */
 static bool is_free_to_go(const trier *t, const ttm_holding *h, uint32_t op) {
-  ttm_alive_class class = t->ledger.labels.at[h->label].class;
-  return h->tensor != TTM_NONE && t->p->tensors.at[h->tensor].last_use < op &&
-         (class == TTM_ALIVE_ACTIVATION || class == TTM_ALIVE_KEPT);
+  const ttm_label *label = &t->ledger.labels.at[h->label];
+  return h->tensor != TTM_NONE && t->p->tensors.at[h->tensor].last_use < op && !ttm_op_brings(label->op) &&
+         (label->class == TTM_ALIVE_ACTIVATION || label->class == TTM_ALIVE_KEPT);
 }
 
 /* Blocks from `first` on that make one block of `needed` together with the room around them, if all may go; its bytes, 0 otherwise. */
@@ -339,9 +343,9 @@ static int try_for_failure(trier *t, ttm_remedy *r, bool *helps) {
   return *helps ? keep_result(t, r, &after, in_l1(t)) : TTM_OK;
 }
 
-/* Those that were replayed first; those that all the rest fits with before others. */
+/* Those that were replayed first; those that all the rest fits with before others; guesses last. */
 static unsigned order_of(const ttm_remedy *r) {
-  return (r->check != TTM_FIX_REPLAYED) * 2u + (r->tried.change.n && !r->tried.rest_fits);
+  return r->guess * 4u + (r->check != TTM_FIX_REPLAYED) * 2u + (r->tried.change.n && !r->tried.rest_fits);
 }
 
 static void sort(ttm_remedies *list) {

@@ -38,7 +38,8 @@ typedef struct stage {
   ttm_alignment align;
   const ttm_board *board; /* another one; NULL */
   TTM_VEC(cost_row) costs;
-  ttm_map cost_of; /* hash of type and marks -> costs */
+  ttm_map cost_of;        /* hash of type and marks -> costs */
+  TTM_VEC(uint64_t) rows; /* bytes over all banks of tables that are to be row-major */
   TTM_VEC(moment) frees, firsts;
   size_t next_free, next_first;
   int status;
@@ -173,11 +174,22 @@ static uint64_t arguments_save(stage *s, const ttm_holding *h) {
   return less;
 }
 
+/* The rows that a look-up makes of a table in tiles, each time: not of one that is in rows itself. */
+static bool is_spared(const stage *s, const ttm_holding *h) {
+  if (!s->rows.n || h->op >= s->p->ops.n || (h->type && h->type->tiled)) return false;
+  ttm_str name = ttm_profile_string(s->p, ttm_op_text_of(s->p, h->op)->name);
+  if (ttm_operand_use(name, 1) != TTM_USE_TABLE) return false;
+  for (size_t i = 0; i < s->rows.n; i++)
+    if (s->rows.at[i] == h->total) return true;
+  return false;
+}
+
 /* Bytes per bank and memory of a holding, as changed. */
 static uint64_t size_of(stage *s, uint32_t holding, int *memory) {
   const ttm_holding *h = &s->l->holdings.at[holding];
   uint32_t marks = resizing(s, s->marks[holding]);
   *memory = h->memory;
+  if (is_spared(s, h)) return 0;
   if (!marks && !s->board && !h->arguments) return h->bytes;
   if (!h->type) return ttm_sub_sat(spread(s, h, marks, memory), arguments_save(s, h));
   const cost_row *row = cost_of(s, h->type, marks, s->by_class[holding]);
@@ -258,7 +270,10 @@ static int plan_one(stage *s, uint32_t holding, size_t c, uint32_t now) {
   bool can = h->type ? ttm_change_type(change, &type, s->by_class[holding] >> c & 1, &why) : true;
   match->changed += can;
   if (!can) match->why = why;
-  return TTM_OK;
+  bool table = can && h->tensor < s->p->tensors.n && s->p->tensors.at[h->tensor].uses & TTM_USE_TABLE;
+  return table && change->kind == TTM_CHANGE_LAYOUT && !change->tiled
+             ? ttm_vec_push(&s->rows, ttm_mul_sat(ttm_dims_values(&type.shape), 2))
+             : TTM_OK;
 }
 
 /* Where "now" is: right before the first failure, else before the operation that raises the DRAM peak. */
@@ -461,6 +476,7 @@ static void tear_down(stage *s) {
   ttm_free(s->memory);
   ttm_vec_free(&s->costs);
   ttm_map_free(&s->cost_of);
+  ttm_vec_free(&s->rows);
   ttm_vec_free(&s->frees);
   ttm_vec_free(&s->firsts);
 }

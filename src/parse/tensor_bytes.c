@@ -44,7 +44,7 @@ uint64_t ttm_tile_bytes(ttm_str dtype, uint32_t tile_h, uint32_t tile_w) {
   return ttm_add_sat(ttm_div_up(ttm_mul_sat(values, size->block_bits), 8), ttm_round_up(ttm_div_up(values, 16), 16));
 }
 
-static uint64_t product(const ttm_dims *dims) {
+uint64_t ttm_dims_values(const ttm_dims *dims) {
   uint64_t n = 1;
   for (uint32_t i = 0; i < dims->rank; i++) n = ttm_mul_sat(n, dims->at[i]);
   return n;
@@ -70,7 +70,7 @@ static ttm_dims shape_in_units(const ttm_tensor_type *type) {
 static uint64_t shard_count(const ttm_tensor_type *type) {
   ttm_dims units = shape_in_units(type);
   if (!(type->nd || type->placement == TTM_PLACE_ND_SHARDED) || units.rank != type->shard.rank)
-    return product(&type->grid);
+    return ttm_dims_values(&type->grid);
   uint64_t n = 1;
   for (uint32_t i = 0; i < units.rank; i++) n = ttm_mul_sat(n, ttm_div_up(units.at[i], type->shard.at[i]));
   return n;
@@ -91,12 +91,12 @@ typedef struct pages {
 static pages pages_of(const ttm_tensor_type *type, const ttm_dims *units, ttm_alignment align) {
   pages out;
   if (type->tiled) {
-    out.count = product(units);
+    out.count = ttm_dims_values(units);
     out.bytes = ttm_tile_bytes(type->storage, type->tile_h, type->tile_w);
   } else {
     ttm_dims rows = *units;
     uint64_t row = rows.rank ? rows.at[--rows.rank] : 1;
-    out.count = row ? product(&rows) : 0;
+    out.count = row ? ttm_dims_values(&rows) : 0;
     out.bytes = ttm_mul_sat(row, ttm_scalar_bytes(type->storage));
   }
   out.bytes = ttm_round_up(out.bytes, page_alignment(type, align));
@@ -106,7 +106,7 @@ static pages pages_of(const ttm_tensor_type *type, const ttm_dims *units, ttm_al
 /* Interleaved over one big "core" the memref is the whole tensor. Interleaved L1 has the worker grid and a memref of
  * ceil(tiles / cores): grid times memref would count up to cores - 1 tiles too many, so the logical shape decides. */
 static pages whole_pages(const ttm_tensor_type *type, ttm_alignment align) {
-  if (product(&type->grid) == 1) return pages_of(type, &type->shard, align);
+  if (ttm_dims_values(&type->grid) == 1) return pages_of(type, &type->shard, align);
   ttm_dims units = shape_in_units(type);
   return pages_of(type, &units, align);
 }
@@ -114,7 +114,7 @@ static pages whole_pages(const ttm_tensor_type *type, ttm_alignment align) {
 uint64_t ttm_tensor_logical_bytes(const ttm_tensor_type *type) {
   /* The stored dtype tells what a value needs: block formats have no scalar type and print as bf16 or as a tile. */
   ttm_str dtype = type->has_layout && type->storage.n ? type->storage : type->element;
-  uint64_t elements = product(&type->shape), scalar = ttm_scalar_bytes(dtype);
+  uint64_t elements = ttm_dims_values(&type->shape), scalar = ttm_scalar_bytes(dtype);
   if (scalar) return ttm_mul_sat(elements, scalar);
   uint64_t tile = ttm_tile_bytes(dtype, 32, 32); /* 1088 bytes per 1024 values: exact, rounded up once */
   return ttm_add_sat(ttm_mul_sat(elements / 1024, tile), ttm_div_up(elements % 1024 * tile, 1024));
@@ -138,7 +138,7 @@ static uint64_t fullest_bank(const ttm_tensor_type *type, uint32_t banks, ttm_al
   }
   pages shard = pages_of(type, &type->shard, align);
   uint64_t shards_per_core =
-      ttm_div_up(shard_count(type), product(&type->grid)); /* more than one only with nd layouts */
+      ttm_div_up(shard_count(type), ttm_dims_values(&type->grid)); /* more than one only with nd layouts */
   return ttm_mul_sat(ttm_mul_sat(shard.count, shard.bytes), shards_per_core);
 }
 
@@ -153,20 +153,20 @@ uint64_t ttm_tensor_bank_bytes(const ttm_tensor_type *type, uint32_t banks, ttm_
 static ttm_dims collapsed(const ttm_dims *dims) {
   ttm_dims rows = *dims;
   uint64_t last = rows.rank ? rows.at[--rows.rank] : 1;
-  return (ttm_dims){2, {product(&rows), last}};
+  return (ttm_dims){2, {ttm_dims_values(&rows), last}};
 }
 
 ttm_dims ttm_tensor_stored_shape(const ttm_tensor_type *type) {
   if (!type->has_layout || !type->tiled) return type->shape;
   ttm_dims out = type->shard, units = shape_in_units(type);
   if (!is_sharded(type)) {
-    if (product(&type->grid) != 1) out = collapsed(&units);
+    if (ttm_dims_values(&type->grid) != 1) out = collapsed(&units);
   } else if ((type->nd || type->placement == TTM_PLACE_ND_SHARDED) && units.rank == out.rank) {
     for (uint32_t i = 0; i < out.rank; i++) out.at[i] = ttm_round_up(units.at[i], out.at[i]);
   } else if (type->grid.rank == out.rank) {
     for (uint32_t i = 0; i < out.rank; i++) out.at[i] = ttm_mul_sat(out.at[i], type->grid.at[i]);
   } else if (out.rank) {
-    out.at[0] = ttm_mul_sat(out.at[0], product(&type->grid));
+    out.at[0] = ttm_mul_sat(out.at[0], ttm_dims_values(&type->grid));
   }
   if (out.rank >= 2) out.at[out.rank - 2] = ttm_mul_sat(out.at[out.rank - 2], type->tile_h);
   if (out.rank >= 1) out.at[out.rank - 1] = ttm_mul_sat(out.at[out.rank - 1], type->tile_w);

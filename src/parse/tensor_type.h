@@ -54,6 +54,9 @@ bool ttm_tensor_type_parse(ttm_str text, ttm_tensor_type *out);
 /* Text form of a dims: "4000x256"; writes at most cap-1 bytes and a NUL, returns the length. Rank 0 gives "". */
 size_t ttm_dims_print(const ttm_dims *dims, char *out, size_t cap);
 
+/* How many values a shape has. */
+uint64_t ttm_dims_values(const ttm_dims *dims);
+
 /* Bytes of one 32x32-style tile of the named dtype (bfp_bf8 1088 ...), 0 when unknown. */
 uint64_t ttm_tile_bytes(ttm_str dtype, uint32_t tile_h, uint32_t tile_w);
 

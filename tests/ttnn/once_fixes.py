@@ -22,7 +22,7 @@ PATIENCE = 900  # only bounds a hang
 FIRST = {
     "late_free": ("free_earlier", None),
     "two_forms": ("free_earlier", None),
-    "kept_results": ("free_earlier", None),
+    "kept_results": ("stop_leak", None),
     "bf16_weights": ("weights_dtype", None),
     "upcast_weight": ("no_upcast", None),
     "embedding_table": ("row_major", None),
@@ -91,17 +91,17 @@ class Fixes(unittest.TestCase):
         self.assertEqual((status, after[2]), (int(name in FAIL), 0), told)
         if name in FAIL:
             self.assertFalse(after[0]["incidents"])
-        promised = fix.get("peak_after_per_bank_B", peaks[memory] - fix["bytes"] if name not in FAIL else None)
-        if promised is None:
-            return
-        if fix.get("peak_after_lower_bound"):  # the recording ends with the failure
-            self.assertGreaterEqual(after[1][memory], promised if fix["verified"] != "estimated" else 0.95 * promised, told[0])
-            return
-        if fix["verified"] == "estimated":
-            self.assertLess(abs(after[1][memory] - promised), 0.05 * promised, told[0])
+            self.assertTrue(fix.get("fits", True), told[0])
+        peak, promised = after[1][memory], fix.get("peak_after_per_bank_B")
+        if promised is None:  # L1, which the replay does not move around: that it runs is what was promised
+            self.assertTrue(name.startswith("l1"), told)
+        elif fix.get("peak_after_lower_bound"):  # the recording ends with the failure, the program goes on
+            self.assertLessEqual(promised if fix["verified"] != "estimated" else 0.95 * promised, peak, told[0])
+            self.assertLess(peak, 1.05 * promised, told[0])
+        elif fix["verified"] == "estimated":
+            self.assertLess(abs(peak - promised), 0.05 * promised, told[0])
         else:
-            exact = "peak_after_per_bank_B" in fix  # else the report has its numbers in thousandths of a MB
-            self.assertLessEqual(abs(after[1][memory] - promised), 0 if exact else 2048, told[0])
+            self.assertEqual(peak, promised, told[0])
 
 
 for _name in FIRST:

@@ -297,6 +297,26 @@ static void waste_of_both_layouts(void **state) {
   }
 }
 
+/* A look-up makes rows of a table in tiles; of one in rows it would not. */
+static void rows_of_a_table(void **state) {
+  (void)state;
+  writer w = begin(false);
+  made table = {.at = BASE, .bank_bytes = 342 * 2048, .size = 8 * MB, .page = 2048}, rows = table;
+  rows.at = w.end = BASE + table.bank_bytes;
+  table = operation(&w, "ttnn.empty", NULL, table, "4096, 1024", "TILE");
+  rows = operation(&w, "ttnn.embedding", &table, rows, "4096, 1024", "ROW_MAJOR");
+  drop(&w, &rows);
+  plain(&w, "ttnn.relu", NULL, 64 * 1024);
+  ttm_profile *p;
+  ttm_findings *f = finish(&w, &p);
+  assert_int_equal(f->peak_fixes.n, 1);
+  const ttm_remedy *fix = &f->peak_fixes.at[0];
+  assert_int_equal(fix->kind, TTM_FIX_ROW_MAJOR);
+  assert_int_equal(fix->check, TTM_FIX_REPLAYED);
+  assert_int_equal(fix->tried.peak, 342 * 2048 + 64 * 1024);
+  end(f, p);
+}
+
 /* Two devices that are no mesh: the level is the fullest one's, and so is what explains it. What the other one holds, no advice takes away. */
 static void the_fullest_device_is_explained(void **state) {
   (void)state;
@@ -361,11 +381,12 @@ static void fragmentation_takes_addresses(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(late_frees_and_advice),          cmocka_unit_test(what_is_used_or_kept_is_not_late),
-      cmocka_unit_test(late_frees_of_two_devices),      cmocka_unit_test(sizes_beyond_measure),
-      cmocka_unit_test(what_went_unseen_saves_nothing), cmocka_unit_test(tensors_are_those_with_bytes),
-      cmocka_unit_test(waste_of_both_layouts),          cmocka_unit_test(the_fullest_device_is_explained),
-      cmocka_unit_test(more_buffers_than_memory),       cmocka_unit_test(fragmentation_takes_addresses),
+      cmocka_unit_test(late_frees_and_advice),           cmocka_unit_test(what_is_used_or_kept_is_not_late),
+      cmocka_unit_test(late_frees_of_two_devices),       cmocka_unit_test(sizes_beyond_measure),
+      cmocka_unit_test(what_went_unseen_saves_nothing),  cmocka_unit_test(tensors_are_those_with_bytes),
+      cmocka_unit_test(waste_of_both_layouts),           cmocka_unit_test(rows_of_a_table),
+      cmocka_unit_test(the_fullest_device_is_explained), cmocka_unit_test(more_buffers_than_memory),
+      cmocka_unit_test(fragmentation_takes_addresses),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
