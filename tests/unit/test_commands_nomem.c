@@ -64,6 +64,9 @@ static void questions(void **state) {
   STARVE("fit", log, "-j", "1");
   STARVE("fit", log, "--json", "-j", "1");
   STARVE("fit", log, "--scale-batch", "2", "-j", "1");
+  STARVE("predict", TTMEM_SOURCE "/tests/data/program.mlir", "-j", "1");
+  STARVE("predict", TTMEM_SOURCE "/tests/data/program.mlir", "--json", "-j", "1");
+  STARVE("ask", TTMEM_SOURCE "/tests/data/program.mlir", "--findings", "-j", "1");
   STARVE("ask", log, "--op", "3", "-j", "1");
   STARVE("diff", log, log, "-j", "1");
   STARVE("diff", log, log, "--json", "-j", "1");
