@@ -126,9 +126,18 @@ static bool is_about_l1(const ttm_incident_text *what) {
   return what->kind > TTM_INCIDENT_OOM && what->kind < TTM_INCIDENT_FATAL;
 }
 
+/* The operation; of a log without operations what the traceback names. */
+static bool say_where(ttm_teller *t, const char *before, const ttm_incident *incident) {
+  if (incident->op != TTM_NONE)
+    ttm_say(&t->text, t->f, "{}{}", TTM_WORDS(before), TTM_OP(incident->op));
+  else if (incident->place)
+    ttm_say(&t->text, t->f, "{}{}", TTM_WORDS(before), TTM_TEXT(ttm_profile_string(t->p, incident->place)));
+  return incident->op != TTM_NONE || incident->place;
+}
+
 /* Where it happened: the operation, and the line of the message where that is a line of a log. */
 static void tell_place(ttm_teller *t, const ttm_incident *incident) {
-  if (incident->op != TTM_NONE && !is_about_l1(&incident->what)) ttm_detail(t, "In {}.", TTM_OP(incident->op));
+  if (!is_about_l1(&incident->what) && say_where(t, "In ", incident)) ttm_detail(t, ".");
   if (t->p->kind == TTM_LOG_CAPTURE || t->p->seen.lines < 2) return;
   ttm_say(&t->text, t->f, "Message in log line {}", TTM_LINE(incident->line));
   if (t->p->ranks.n > 1)
@@ -198,7 +207,7 @@ static void tell_failure(ttm_teller *t, uint32_t i) {
   s->number = i;
   s->line = incident->line;
   ttm_say_failure(&t->text, what, finding->verdict, finding->shortfall);
-  if (is_about_l1(what) && incident->op != TTM_NONE) ttm_say(&t->text, t->f, ", in {}", TTM_OP(incident->op));
+  if (is_about_l1(what)) say_where(t, ", in ", incident);
   ttm_tell_headline(t);
   ttm_tell_numbers(t, what);
   tell_obstacles(t, what, &finding->obstacles);

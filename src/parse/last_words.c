@@ -17,20 +17,16 @@ static bool is_logged(ttm_str line) {
   return line.n && line.p[0] >= '0' && line.p[0] <= '9' && ttm_str_contains(ttm_str_first(line, 40), TTM_LIT(" | "));
 }
 
-/* `  File "model.py", line 17, in forward`: one of the user's own. */
-static void read_frame(ttm_last_words *out, ttm_str line) {
-  line = ttm_str_trim(line);
-  if (!ttm_str_take(&line, TTM_LIT("File \""))) return;
-  size_t end = ttm_str_find(line, TTM_LIT("\", line "));
-  if (end == TTM_NOT_FOUND) return;
-  ttm_str file = ttm_str_first(line, end);
+bool ttm_frame_read(ttm_str line, ttm_str *file, uint64_t *number) {
+  size_t start = ttm_str_find(line, TTM_LIT("File \"")), end;
+  if (start == TTM_NOT_FOUND) return false;
+  line = ttm_str_from(line, start + 6);
+  if ((end = ttm_str_find(line, TTM_LIT("\", line "))) == TTM_NOT_FOUND) return false;
+  *file = ttm_str_first(line, end);
   line = ttm_str_from(line, end + 8);
-  bool library = ttm_str_contains(file, TTM_LIT("-packages/")) || ttm_str_starts(file, TTM_LIT("<")) ||
-                 ttm_str_contains(file, TTM_LIT("/hook/ttmem_")); /* of `ttmem run` */
-  uint64_t number;
-  if (library || !ttm_str_take_u64(&line, &number)) return;
-  out->file = file;
-  out->line = number;
+  bool library = ttm_str_contains(*file, TTM_LIT("-packages/")) || ttm_str_starts(*file, TTM_LIT("<")) ||
+                 ttm_str_contains(*file, TTM_LIT("/hook/ttmem_")); /* of `ttmem run` */
+  return !library && ttm_str_take_u64(&line, number);
 }
 
 void ttm_last_words_read(ttm_last_words *out, ttm_str text) {
@@ -40,7 +36,10 @@ void ttm_last_words_read(ttm_last_words *out, ttm_str text) {
     ttm_str line = ttm_str_take_to(&text, '\n'), trimmed = ttm_str_trim(line);
     ttm_incident_text incident;
     if (ttm_str_starts(trimmed, TTM_LIT("Traceback (most recent call last)"))) out->file = (ttm_str){0};
-    read_frame(out, line);
+    ttm_str file;
+    uint64_t number;
+    if (ttm_str_starts(trimmed, TTM_LIT("File \"")) && ttm_frame_read(line, &file, &number))
+      out->file = file, out->line = number;
     if (is_exception(line)) exception = trimmed;
     /* tt-metal's exceptions say where on their first line, and what on the one behind "info:". */
     if (exception.n && trimmed.n && ttm_str_eq(before, TTM_LIT("info:"))) exception = trimmed;

@@ -16,6 +16,9 @@ typedef struct ttm_last_words {
   ttm_incident_text incident;
 } ttm_last_words;
 
+/* `  File "model.py", line 17, in forward` of a Python traceback: false for any other line and for frames of installed packages. */
+bool ttm_frame_read(ttm_str line, ttm_str *file, uint64_t *number);
+
 /* `text` is the end of what a program printed; any bytes. */
 void ttm_last_words_read(ttm_last_words *out, ttm_str text);
 

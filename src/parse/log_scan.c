@@ -28,6 +28,7 @@ typedef struct scan {
   uint16_t rest_rank;
   bool rest_debug;             /* printed at DEBUG level, as in 2025 */
   bool debug;                  /* the line at hand is */
+  bool after_frame;            /* the line before was a frame of a traceback */
   bool after_dram;             /* the line at hand was a DRAM line */
   uint32_t block;              /* of the last operation, or TTM_NO_BLOCK when it is not known ... */
   uint32_t previous;           /* ... and of the one before it */
@@ -371,9 +372,18 @@ static bool dump_header(ttm_str m, ttm_str *stage) {
   return false;
 }
 
+/* Frames begin with blanks, or with what a logger puts before every line. */
+static void scan_frame(scan *s, ttm_str m) {
+  size_t call = s->after_frame ? ttm_str_find(m, TTM_LIT("ttnn.")) : TTM_NOT_FOUND;
+  if (call != TTM_NOT_FOUND) add_event(s, TTM_EV_FRAME_CALL, ttm_str_from(m, call));
+  s->after_frame = m.n > 8 && strchr(" (E[", m.p[0]) && m.p[0] && ttm_str_contains(m, TTM_LIT("  File \""));
+  if (s->after_frame) add_event(s, TTM_EV_FRAME, m);
+}
+
 static void scan_foreign(scan *s, ttm_str m) {
   ttm_incident_text incident;
   ttm_str stage;
+  scan_frame(s, m);
   if (ttm_incident_is_possible(m)) {
     if (ttm_incident_parse(m, &incident))
       add_event(s, TTM_EV_INCIDENT, m);

@@ -31,6 +31,8 @@ typedef enum ttm_event_kind {
   TTM_EV_INCIDENT_HEADER, /* `TT_FATAL @ ...`: the sentence follows behind "info:" */
   TTM_EV_DUMP_BEGIN,      /* text: stage */
   TTM_EV_DUMP_END,
+  TTM_EV_FRAME,      /* `  File "model.py", line 17, in forward` of a Python traceback */
+  TTM_EV_FRAME_CALL, /* the line behind it; text: from "ttnn." on */
 } ttm_event_kind;
 
 /* What a known block adds to its operation line. The banks and sizes are those of `rest`, DRAM's too. */

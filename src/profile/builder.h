@@ -42,6 +42,7 @@ typedef struct ttm_stream {
   TTM_VEC(uint32_t) cached_tensors; /* runs of: count, tensor ... */
   TTM_VEC(uint32_t) survivors;      /* of the const-eval program that finished last */
   uint32_t survivors_of;            /* its caller */
+  uint32_t place; /* string: where in the user's program the next failure comes from, by the traceback before it; 0 */
 } ttm_stream;
 
 typedef struct ttm_builder {

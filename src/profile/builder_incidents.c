@@ -36,13 +36,20 @@ int ttm_build_incident(ttm_builder *b, ttm_stream *s, ttm_incident_text what, ui
   if (known != TTM_NONE && !(logged && p->incidents.at[known].logged)) {
     p->incidents.at[known].copies++;
     p->incidents.at[known].logged |= logged;
+    if (!p->incidents.at[known].place) p->incidents.at[known].place = s->place;
     return TTM_OK;
   }
   if (p->incidents.n >= MOST_INCIDENTS) return TTM_OK;
   what.text = ttm_profile_string(p, text);
   if (keep(p, &what.memory) || keep(p, &what.core_range)) return TTM_ENOMEM;
-  ttm_incident incident = {
-      .what = what, .line = line, .copies = 1, .op = op, .state = s->last_state, .rank = s->rank, .logged = logged};
+  ttm_incident incident = {.what = what,
+                           .line = line,
+                           .copies = 1,
+                           .op = op,
+                           .state = s->last_state,
+                           .rank = s->rank,
+                           .logged = logged,
+                           .place = s->place};
   if (op != TTM_NONE) p->ops.at[op].flags |= TTM_OP_FAILED;
   if (ttm_vec_push(&p->incidents, incident)) return TTM_ENOMEM;
   return ttm_map_set(&b->incident_ids, text, (uint32_t)(p->incidents.n - 1));

@@ -176,7 +176,8 @@ typedef struct ttm_incident {
   uint32_t op;     /* operation in flight, or TTM_NONE */
   uint32_t state;  /* last state before it on that rank, or TTM_NONE */
   uint32_t rank;
-  bool logged; /* seen as a log line, not only inside an exception */
+  uint32_t place; /* string: "ttnn.softmax at model.py:17", by the traceback of the program; 0 */
+  bool logged;    /* seen as a log line, not only inside an exception */
 } ttm_incident;
 
 /* ---- Graph captures ------------------------------------------------------------------------------------------------ */

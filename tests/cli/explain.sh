@@ -62,6 +62,27 @@ for how in 'fold -w 60' 'fold -s -w 60'; do
   "$TTMEM" explain "$(cat broken.txt)" | grep -q '^CB/tensor overlap in L1: 3.4 KB per core' || fail "pasted, broken by $how"
 done
 
+note "where in the program, by the traceback"
+cat >traced.txt <<'END'
+2026-11-15 07:05:51.098 | critical |          Always | TT_THROW: Statically allocated circular buffers in program 8 clash with L1 buffers on core range [0-0 - 7-7]. L1 buffer allocated at 1000448 and static circular buffer region ends at 1003936 (assert.hpp:104)
+Traceback (most recent call last):
+  File "/home/me/model.py", line 77, in <module>
+    main()
+  File "/home/me/model.py", line 50, in main
+    y = ttnn.softmax(x, dim=-1)
+        ^^^^^^^^^^^^^^^^^^^^^^^
+  File "/opt/venv/lib/python3.12/site-packages/ttnn/decorators.py", line 1245, in __call__
+    result = self.function(*function_args, **function_kwargs)
+RuntimeError: TT_THROW @ /project/tt_metal/impl/program/program.cpp:2624: tt::exception
+info:
+Statically allocated circular buffers in program 8 clash with L1 buffers on core range [0-0 - 7-7]. L1 buffer allocated at 1000448 and static circular buffer region ends at 1003936
+backtrace:
+2026-11-15 07:05:52.098 | critical |          Always | TT_FATAL: Out of Memory: Not enough space to allocate 9 B DRAM buffer across 12 banks (assert.hpp:104)
+END
+"$TTMEM" explain traced.txt | tr -s ' \n' ' ' >.out
+grep -q 'CB/tensor overlap in L1: 3.4 KB per core, in ttnn.softmax at model.py:50 ' .out || fail "the place of the failure: $(cat .out)"
+[ "$(grep -o 'model.py' .out | wc -l)" = 1 ] || fail "a place that belongs to another failure: $(cat .out)"
+
 note "not a message"
 show ttmem explain 'something went wrong'
 show ttmem explain

@@ -33,9 +33,10 @@ typedef struct ttm_log {
   uint64_t base_line; /* lines before the current chunk */
   bool last_line_bad; /* the last operation line did not parse */
   uint32_t open_dumps;
-  uint32_t info_wait;  /* lines to look at for "info:" and its sentence; 0 = none awaited */
-  bool info_next;      /* "info:" was seen ... */
-  uint8_t info_before; /* ... behind so many bytes, which a logger puts before every line: */
+  uint32_t place, place_line; /* string: where the last traceback was in the user's program; of its line */
+  uint32_t info_wait;         /* lines to look at for "info:" and its sentence; 0 = none awaited */
+  bool info_next;             /* "info:" was seen ... */
+  uint8_t info_before;        /* ... behind so many bytes, which a logger puts before every line: */
   char info_prefix[128];
   uint16_t info_tag;
   struct {

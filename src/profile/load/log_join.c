@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events of the scanner become operations, states, programs, dumps and incidents of their rank. */
 #include "base/error.h"
+#include "parse/last_words.h"
 #include "parse/log_line.h"
 #include "parse/mlir_scan.h"
 #include "profile/diagnose.h"
@@ -253,11 +254,39 @@ static bool ends_block(uint8_t kind) {
          kind == TTM_EV_INCIDENT;
 }
 
+/* A frame of the user's own program, with the call that stands in the line behind it. */
+static int on_frame(ttm_log *log, const ttm_event *e, ttm_str text, uint32_t line) {
+  ttm_str file;
+  uint64_t number;
+  log->location.n = 0;
+  if (e->kind == TTM_EV_FRAME) {
+    if (!ttm_frame_read(text, &file, &number)) return TTM_OK;
+    while (ttm_str_contains(file, TTM_LIT("/"))) ttm_str_take_to(&file, '/');
+    ttm_buf_printf(&log->location, "%.*s:%llu", TTM_ARGS(ttm_str_first(file, 200)), (unsigned long long)number);
+  } else {
+    size_t n = 0;
+    if (log->place_line + 1 != line) return TTM_OK; /* behind a frame of a library */
+    while (n < text.n && n < 100 && (ttm_is_digit(text.p[n]) || strchr("._", text.p[n]) || (text.p[n] | 32) >= 'a'))
+      n++;
+    ttm_buf_printf(&log->location, "%.*s at ", (int)n, text.p);
+    ttm_buf_put(&log->location, ttm_profile_string(log->builder->profile, log->place));
+  }
+  log->place_line = line;
+  return log->location.failed ? TTM_ENOMEM : ttm_build_string(log->builder, ttm_buf_str(&log->location), &log->place);
+}
+
+/* The place that a failure in this line comes from: the exception stands right behind its traceback, a logger's line before it. */
+static uint32_t place_of(const ttm_log *log, uint32_t line) {
+  enum { FRAMES = 64 }; /* lines of libraries between */
+  return line - log->place_line <= FRAMES ? log->place : 0;
+}
+
 static int take_event(ttm_log *log, const ttm_event *e, const char *chunk, const ttm_rest *rests) {
   ttm_builder *b = log->builder;
   ttm_profile *p = b->profile;
   ttm_str text = {chunk + e->text_at, e->text_n};
   uint32_t line = line_of(log, e->line);
+  if (e->kind >= TTM_EV_FRAME) return on_frame(log, e, text, line);
   ttm_log_rank *r = log->last_rank;
   int rc = r && r->tag == e->rank ? TTM_OK : rank_of(log, e->rank, &r);
   /* Old logs have no END line: the first sign of running ends a dump whose module is closed. */
@@ -303,6 +332,8 @@ static int take_event(ttm_log *log, const ttm_event *e, const char *chunk, const
       return TTM_OK;
     case TTM_EV_INCIDENT:
       log->info_wait = 0;
+      s->place = place_of(log, line);
+      log->place = 0;
       return ttm_build_incident_line(b, s, text, s->pending, line);
     case TTM_EV_INCIDENT_HEADER:
       log->info_wait = 16;
@@ -313,6 +344,9 @@ static int take_event(ttm_log *log, const ttm_event *e, const char *chunk, const
       return dump_begin(log, r, text, line);
     case TTM_EV_DUMP_END:
       return dump_end(log, r);
+    case TTM_EV_FRAME:
+    case TTM_EV_FRAME_CALL:
+      break;
   }
   return TTM_OK;
 }
@@ -355,6 +389,7 @@ static int look_for_info(ttm_log *log, const char *at, const char *end, uint32_t
       if (rank_of(log, log->info_tag, &r)) return TTM_ENOMEM;
       if (!text.n) return TTM_OK;
       if (block_commit(log, r)) return TTM_ENOMEM;
+      r->stream->place = place_of(log, line_of(log, line));
       return ttm_build_incident_info(log->builder, r->stream, text, r->stream->pending, line_of(log, line));
     }
     log->info_next = is_info(log, text);

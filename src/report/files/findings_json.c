@@ -266,6 +266,7 @@ static void put_incident(ttm_json *j, const ttm_findings *f, size_t i) {
   ttm_json_put_name(j, "verdict", ttm_verdict_name(finding->verdict));
   ttm_json_put_known(j, "shortfall_per_bank_B", finding->shortfall);
   ttm_json_put_op(j, "operation", f, incident->op);
+  ttm_json_put_id(j, "place", f->profile, incident->place);
   if (incident->what.kind == TTM_INCIDENT_L1_CLASH) put_obstacles(j, f, &finding->obstacles);
   put_ways(j, &f->statements, i);
   ttm_json_end(j);
