@@ -40,11 +40,12 @@ static void tell_limits(ttm_teller *t, const ttm_fit_case *c) {
         TTM_PLURAL(c->traces, "trace"));
   if (c->dram_least && c->exit_status >= 0)
     ttm_detail(t, "Not all operations were recorded: the peaks are lower bounds.");
+  if (c->growth.n) ttm_detail(t, "Growth: {}.", TTM_TEXT(c->growth));
 }
 
 static void tell_fits(ttm_teller *t, const ttm_fit_case *c, ttm_basis basis) {
   uint64_t left = ttm_sub_sat(c->dram_bank, c->dram_peak);
-  bool whole = !c->traces && !c->dram_least;
+  bool whole = !c->traces && !c->dram_least && !c->growth.n;
   ttm_tell(t, "fit.fits", TTM_TOPIC_FAILURE, whole ? TTM_SEVERITY_OK : TTM_SEVERITY_WARNING, basis);
   say_verdict(t, c, "Fits");
   if (c->traces) ttm_say(&t->text, t->f, "apart from {}, ", TTM_PLURAL(c->traces, "trace"));
@@ -237,6 +238,8 @@ int ttm_fit_cases_add_run(ttm_fit_cases *all, const char *board, const ttm_findi
     if (!c.refused && exit_status && last->memory && (r->given_up || !r->ended)) read_last_words(&t, &c, last);
     c.fits = judge(&c, r);
     c.survived = c.refused && c.fits != TTM_FITS_NOT;
+    const ttm_statement *growth = ttm_statements_first(&f->statements, TTM_TOPIC_GROWTH);
+    if (growth && growth->severity == TTM_SEVERITY_WARNING) c.growth = keep(&t, growth->headline);
   }
   if (c.fits == TTM_FITS_UNKNOWN) say_why(&t, &c, last);
   return add(all, &t, &c, TTM_NONE, TTM_MEASURED);

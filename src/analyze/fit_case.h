@@ -44,6 +44,7 @@ typedef struct ttm_fit_case {
   ttm_str operation; /* "ttnn.add"; empty when unknown */
   ttm_str at;        /* "model.py:17", or the log's own location; empty likewise */
   ttm_str way;       /* of a clash: the tensors in the way, a sentence; empty likewise */
+  ttm_str growth;    /* of a run: what its loop keeps, a part of a sentence; empty when it does not grow */
 } ttm_fit_case;
 
 /* Zero is the empty list. `said` has a statement per case, then "fit.confidence". Freed with ttm_fit_cases_free. */

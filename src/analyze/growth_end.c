@@ -230,7 +230,7 @@ static void by_levels(const game *g, ttm_growth *out, uint32_t n, uint32_t per) 
   for (uint32_t w = 1; w <= g->windows; w++) reach = reach_of(g, w) > reach ? reach_of(g, w) : reach;
   if (out->kind == TTM_GROWTH_CACHE && g->windows > 1 && last > first) further = (last - first) / (g->windows - 1);
   if (!g->total || !rise) return;
-  out->left = g->level + reach <= g->total ? (g->total - g->level - reach) / (rise + further) + 1 : 0;
+  out->left = g->level + reach <= g->total ? (g->total - g->level - reach) / ttm_add_sat(rise, further) + 1 : 0;
 }
 
 static int find_end(game *g, ttm_growth *out, const uint32_t *births, uint32_t n, uint32_t per) {

@@ -121,6 +121,13 @@ class Growth(unittest.TestCase):
         self.assertEqual([s["id"] for s in told], ["growth.suspected"], told)
         self.assertIn("record 3 more", told[0]["detail"])
 
+    def test_fit_says_that_it_fits_for_so_long(self):
+        run = subprocess.run([PROGRAM, "fit", "-q", "--json", "--board", BOARD, "--", sys.executable, os.path.join(PROGRAMS, "history_loop.py"), "20"],
+                             cwd=self.here, env={**os.environ, "TTMEM_STAND_IN": "1"}, capture_output=True, text=True, timeout=PATIENCE)
+        board = json.loads(run.stdout)["boards"][0]
+        self.assertTrue(board["fits"], board)
+        self.assertIn("Growth: 20 live tensors from ", board["detail"])
+
     def test_until_the_end(self):
         told = self.statements("history_loop.py", status=1)
         self.assertEqual(told[0]["id"], "growth.loop")
