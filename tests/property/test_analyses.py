@@ -146,10 +146,26 @@ def late_frees(folder):
     check(abs(late["late_frees"]["peak_if_freed_per_bank_MB"] - peak) < ROUNDING, "replayed peak", late["late_frees"])
     check(abs(rows[0]["peak_if_freed_per_bank_MB"] - peak) < ROUNDING, "derived peak", rows)
     check(late["late_frees"]["replay_agrees"] and rows[0]["replay_agrees"], "replay", late["late_frees"])
+    fix = next((fix for fix in late["fixes"] if fix["kind"] == "free_earlier"), None)
+    check(fix and fix["verified"] == "replayed" and abs(fix["peak_after_per_bank_B"] / 2**20 - peak) < ROUNDING, "the fix as it was tried", fix)
     check(not clean["late_frees"]["tensors"], "a late free that is none", clean["late_frees"])
     for seed in (1, 2, 3):  # the operations of other ranks between are nobody's delay
         woven, _ = analyze(folder, f"--runs 3 --ranks 4 --seed {seed}")
         check(not woven["late_frees"]["tensors"], "other ranks taken for lateness", seed, woven["late_frees"])
+
+
+def trials(folder):
+    """A trial that changes nothing comes to the peak of the log, whatever the log holds; each fix comes to its own peak again."""
+    for seed in range(1, 13):
+        found, _ = analyze(folder, f"--mix --seed {seed} --runs 4 --kind full")
+        for change in ["batch=1", *(fix["change"] for fix in found["fixes"] if "change" in fix)]:
+            done = subprocess.run([TTMEM, "verify", os.path.join(folder, "log"), "--change", change, "--json", "-q"], capture_output=True, text=True, check=False)
+            check(done.returncode < 2, seed, change, done.stderr)
+            dram = json.loads(done.stdout)["memories"]["DRAM"]
+            wanted = [fix["peak_after_per_bank_B"] for fix in found["fixes"] if fix.get("change") == change]
+            check(not wanted or dram["peak_after_per_bank_B"] in wanted or "L1" in str(found["incidents"]), seed, change, dram, wanted)
+            highest = max(found["peak"]["DRAM"]["allocated_per_bank_MB"], *[(i["allocated_per_bank_B"] or 0) / 2**20 for i in found["incidents"]], 0)
+            check(abs(dram["peak_before_per_bank_B"] / 2**20 - highest) < 4 * ROUNDING, seed, change, dram, highest)
 
 
 def layers(folder):
@@ -338,6 +354,7 @@ def main():
         attribution(folder)
         kv_cache(folder)
         late_frees(folder)
+        trials(folder)
         layers(folder)
         waste(folder)
         fragmentation(folder)
