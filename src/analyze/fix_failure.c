@@ -351,7 +351,9 @@ static uint64_t largest_x(ttm_str cores) {
 ttm_arch_id ttm_incident_arch(const ttm_profile *p, const ttm_incident *incident) {
   ttm_level dram;
   ttm_arch_id arch = ttm_arch_by_l1_bytes(incident->what.l1_size);
-  if (arch == TTM_ARCHES && ttm_profile_config(p, TTM_DRAM, &dram)) arch = ttm_arch_by_dram_banks(dram.banks);
+  bool told = incident->state < p->states.n ? ttm_state_level(p, incident->state, TTM_DRAM, &dram)
+                                            : ttm_profile_config(p, TTM_DRAM, &dram);
+  if (arch == TTM_ARCHES && told) arch = ttm_arch_by_dram_banks(dram.banks);
   if (arch != TTM_ARCHES) return arch;
   /* Wormhole has eight columns of cores, and an address beyond its L1 cannot be one of its own. */
   uint64_t x = largest_x(incident->what.core_range), end = incident->what.buffers_end;

@@ -204,7 +204,7 @@ static uint64_t runs_left(const leak_search *s, const run_group *group, uint64_t
       reach = row->peak - row->start;
   }
   const ttm_run *last = &s->f->runs.at[group->last];
-  if (!ttm_profile_config(p, TTM_DRAM, &level) || last->start == TTM_NONE || !rise) return TTM_UNKNOWN;
+  if (!ttm_op_config(p, last->first_op, TTM_DRAM, &level) || last->start == TTM_NONE || !rise) return TTM_UNKNOWN;
   uint64_t used = last->start + reach;
   return used < level.total ? (level.total - used) / rise : 0;
 }

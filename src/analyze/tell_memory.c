@@ -57,10 +57,11 @@ static void tell_peak(ttm_teller *t, const char *id, ttm_memory memory, const tt
 
 /* A device that was opened anew with other banks is judged by its own. */
 static void tell_devices(ttm_teller *t, ttm_memory memory) {
+  enum { MOST_TOLD = 4 };
   const ttm_device_peaks *all = &t->f->devices[memory];
-  for (uint32_t i = 0; i < all->n; i++)
+  for (uint32_t i = 0, told = 0; i < all->n && told < MOST_TOLD; i++)
     if (all->at[i].opened != t->f->peak[memory].opened && all->at[i].level.allocated)
-      tell_peak(t, "peak.device", memory, &all->at[i]);
+      tell_peak(t, "peak.device", memory, &all->at[i]), told++;
 }
 
 static void tell_peak_inside(ttm_teller *t, ttm_memory memory) {

@@ -82,6 +82,7 @@ interface Peak {
   utilization_pct: number;
   lower_bound?: boolean; // a graph capture is a window
   caused_by: OpRef | null;
+  devices?: Peak[]; // of each kind of device, when one was opened anew with other banks
 }
 
 interface Consumer extends OpRef {

@@ -20,14 +20,16 @@ export function facts(app: App): HTMLElement {
   const { findings, facts: f } = app.model;
   const box = h("dl", { class: "facts" });
   for (const memory of MEMORIES) {
-    const peak = findings.peak[memory];
-    if (!peak || (memory !== "DRAM" && !peak.allocated_per_bank_MB)) continue;
-    const capacity = peak.capacity_per_bank_MB ?? 0;
-    const used = peak.allocated_per_bank_MB;
-    const chip = used * peak.banks * 1048576;
-    const least = peak.lower_bound ? "≥ " : "";
-    if (!capacity) add(box, card(`peak.${memory}`, `${memory} peak`, least + bytes(chip)));
-    else add(box, card(`peak.${memory}`, `${memory} peak`, least + percent(peak.utilization_pct, 100), meter(peak.utilization_pct), `${least}${mb(used)} of ${mb(capacity)} MB per bank`, `${pair(chip, capacity * peak.banks * 1048576)} per chip`));
+    const highest = findings.peak[memory];
+    if (!highest || (memory !== "DRAM" && !highest.allocated_per_bank_MB)) continue;
+    for (const peak of highest.devices?.length ? highest.devices.slice(0, 4) : [highest]) {
+      const capacity = peak.capacity_per_bank_MB ?? 0;
+      const used = peak.allocated_per_bank_MB;
+      const chip = used * peak.banks * 1048576;
+      const least = peak.lower_bound ? "≥ " : "";
+      if (!capacity) add(box, card(`peak.${memory}`, `${memory} peak`, least + bytes(chip)));
+      else add(box, card(`peak.${memory}`, `${memory} peak`, least + percent(peak.utilization_pct, 100), meter(peak.utilization_pct), `${least}${mb(used)} of ${mb(capacity)} MB per bank`, `${pair(chip, capacity * peak.banks * 1048576)} per chip`));
+    }
   }
   add(box, card("operations", "Operations", count(findings.operations.total), f.has_runs ? `in ${counted(findings.runs.length, "run")}` : "", findings.input.deallocations > 0 ? `${counted(findings.input.deallocations, "deallocation")} hidden` : ""));
   if (findings.weights.count) add(box, card("weights", "Weights", bytes(findings.weights.bytes), counted(findings.weights.count, "tensor"), "logical size"));

@@ -12,8 +12,9 @@ enum {
   USUAL_ROWS = 24,
   TOP_FAILURES = 3,
   TOP_FIXES = 3,
-  TOP_ROWS = 3,   /* of evidence */
-  BAR_FRAME = 75, /* columns of a bar's line without the bar */
+  MOST_DEVICES = 4, /* that were opened anew */
+  TOP_ROWS = 3,     /* of evidence */
+  BAR_FRAME = 75,   /* columns of a bar's line without the bar */
   MOST_BAR = 40,
   LABEL = 10,
 };
@@ -88,7 +89,7 @@ static void put_bars(screen *s) {
     ttm_memory m = ttm_findings_memory(s->f, k);
     const ttm_peak *peak = &s->f->peak[m];
     if (!peak->known || (m != TTM_DRAM && !peak->level.allocated && !peak->in_op_bytes)) continue;
-    for (uint32_t i = 0; i < s->f->devices[m].n; i++) put_memory(s, m, &s->f->devices[m].at[i]);
+    for (uint32_t i = 0; i < s->f->devices[m].n && i < MOST_DEVICES; i++) put_memory(s, m, &s->f->devices[m].at[i]);
   }
   if (s->doc.out->n == empty)
     s->doc.out->n = before;
