@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/ledger.h"
 
-#include "analyze/fix.h"
 #include "analyze/parts.h"
 #include "analyze/words.h"
 #include "base/checked.h"
@@ -106,7 +105,6 @@ static int add_refusal(ttm_ledger *l, uint32_t incident, const uint64_t *held) {
                          .from_top = memory == TTM_REPLAY_L1};
   ttm_label label = {.class = TTM_ALIVE_PROGRAM};
   if (row->op < p->ops.n) holding.type = refused_type(l, row->op, &holding), label = label_of_op(p, row->op);
-  if (!holding.type) holding.type = ttm_refused_type(p, row);
   uint32_t op = row->op < p->ops.n ? row->op : (uint32_t)p->ops.n, inside = TTM_NONE;
   uint64_t before = what->allocated_per_bank;
   if (before != TTM_UNKNOWN && before > held[memory] + l->slack) {

@@ -23,6 +23,8 @@ int ttm_find_padding(ttm_findings *f, const ttm_tally *tally);
 int ttm_find_distribution(ttm_findings *f, const ttm_tally *tally);
 int ttm_find_verdicts(ttm_findings *f);
 int ttm_find_weight_uses(ttm_findings *f);
+/* Whether all that use a weight of this name take it as bfp8 without converting it; `uses`: more that is known of it. Needs the uses. */
+bool ttm_weight_takes_bfp8(const ttm_findings *f, uint32_t name, uint8_t uses);
 void ttm_find_demand(ttm_findings *f); /* needs the registry, the live set and the uses */
 int ttm_find_runs(ttm_findings *f);
 int ttm_find_programs(ttm_findings *f); /* needs the runs */

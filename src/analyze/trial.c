@@ -51,6 +51,13 @@ static void estimate(stage *s, const char *why) {
 
 /* ---- Who is meant ------------------------------------------------------------------------------------------------------- */
 
+/* Who says "weights" means those that would stay in a block format where they are used. */
+static bool is_left_out(const stage *s, const ttm_change *change, const ttm_label *label) {
+  if (change->kind != TTM_CHANGE_DTYPE || !ttm_str_starts(change->storage, TTM_LIT("bfp"))) return false;
+  if (label->class != TTM_ALIVE_WEIGHT || !label->name.n) return false;
+  return !ttm_weight_takes_bfp8(s->l->findings, ttm_intern_find(&s->p->strings, label->name), 0);
+}
+
 static uint32_t marks_of(const stage *s, const ttm_label *label, uint32_t op, uint32_t *by_class) {
   uint32_t marks = 0, index = UINT32_MAX;
   bool class;
@@ -58,6 +65,7 @@ static uint32_t marks_of(const stage *s, const ttm_label *label, uint32_t op, ui
   if (op < s->p->ops.n) index = ttm_findings_index(s->l->findings, op);
   for (size_t c = 0; c < s->change_count; c++) {
     if (!ttm_change_means(&s->changes[c], label, index, &class)) continue;
+    if (class && is_left_out(s, &s->changes[c], label)) continue;
     marks |= UINT32_C(1) << c;
     if (class) *by_class |= UINT32_C(1) << c;
   }

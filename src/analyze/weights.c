@@ -75,7 +75,7 @@ static bool is_table_name(ttm_str name) {
 
 /* Only the second factor of a product is taken as bfp8 as it is: embedding, reshape and others convert it back inside, and where it is an
  * operand among equals the result changes its dtype too. What was not used so far is judged by its name. */
-static bool takes_bfp8(const ttm_findings *f, uint32_t name, uint8_t uses) {
+bool ttm_weight_takes_bfp8(const ttm_findings *f, uint32_t name, uint8_t uses) {
   if (name) uses |= (uint8_t)ttm_map_get(&f->weight_uses, name, 0);
   return uses ? uses == TTM_USE_MULTIPLY : name && !is_table_name(ttm_profile_string(f->profile, name));
 }
@@ -92,7 +92,7 @@ uint64_t ttm_alive_row_bfp8_saves(const ttm_findings *f, const ttm_alive_row *ro
   if (p->kind == TTM_LOG_CAPTURE && row->op < p->ops.n) /* what the program brings, rather than computes */
     weight = ttm_op_brings(ttm_profile_string(p, ttm_op_text_of(p, row->op)->name));
   if (!weight || !type || row->forms_differ || !type->tiled || !is_matrix(type)) return 0;
-  if (!ttm_str_eq(type->storage, TTM_LIT("bf16")) || !takes_bfp8(f, row->name, row->uses)) return 0;
+  if (!ttm_str_eq(type->storage, TTM_LIT("bf16")) || !ttm_weight_takes_bfp8(f, row->name, row->uses)) return 0;
   return row->bank_bytes - ttm_bfp8_bytes(row->bank_bytes);
 }
 
@@ -124,7 +124,8 @@ void ttm_find_demand(ttm_findings *f) {
     const ttm_registry_entry *entry = &f->registry.entries.at[e];
     const ttm_graph_arg *arg = &p->graphs.at[entry->graph].args.at[entry->arg];
     const ttm_tensor_type *type = type_of(p, arg->local_type);
-    if (!entry->weight || entry->repeated || !type || !is_matrix(type) || !takes_bfp8(f, arg->name, 0)) continue;
+    if (!entry->weight || entry->repeated || !type || !is_matrix(type) || !ttm_weight_takes_bfp8(f, arg->name, 0))
+      continue;
     if (!ttm_str_eq(type->element, TTM_LIT("bf16"))) continue;
     matrices += entry->bytes;
     out->matrices++;

@@ -49,6 +49,8 @@ def tables_stay_bf16():
     fix = next(f for f in found["fixes"] if f["kind"] == "weights_dtype")
     check('"model.lm_head.weight": "bfp_bf8"' in fix["paste"] and "embed" not in fix["paste"] + fix["text"], fix)
     check("norm" not in fix["paste"], fix)
+    whole, but = (run("verify", SOURCE / "demo/llama_small.log.zst", "--change", "dtype=bfp8:weights" + more) for more in ("", ",!*embed*"))
+    check(whole and whole == but.replace(",!*embed*", ""), whole, but)
 
 
 def samples():
