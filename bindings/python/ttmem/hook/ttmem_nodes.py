@@ -4,6 +4,7 @@
 import gc
 import json
 import os
+import re
 import sys
 import threading
 
@@ -130,8 +131,13 @@ def kind_of(value):
     return text
 
 
+ASKS_TO_FREE = re.compile(r"dealloc\w*\W{1,3}(1|true)", re.IGNORECASE)
+
+
 def frees_inputs(kind):
-    """True when an argument of this kind asks the operation to free a tensor: deallocate_activation=True."""
+    """True when an argument of this kind asks the operation to free a tensor: deallocate_activation=True, also in the text of a configuration."""
+    if isinstance(kind, str):
+        return ASKS_TO_FREE.search(kind) is not None
     if not isinstance(kind, tuple):
         return False
     if len(kind) == 2 and isinstance(kind[0], str) and "dealloc" in kind[0]:

@@ -243,6 +243,9 @@ class Recorder:
             finally:
                 nodes = self.end()
                 self.start_capture(lane)
+        freed = [t for t in (*args, *kwargs.values()) if hasattr(t, "is_allocated") and hasattr(t, "dtype") and not t.is_allocated()]
+        if freed:
+            tell("asking for the buffers of an operation freed its input; TTMEM_REPEATS=0 runs the program without such questions")
         nodes = [n for n in lean(nodes) if n["node_type"] in PROGRAM_BUFFERS]
         self.put(lane, [node("piece", mode="REPEAT", key=key)] + nodes)
 
