@@ -68,12 +68,16 @@ static void take_before(stage *s) {
 
 static int play(stage *s) {
   const ttm_module_run *r = &s->program->run;
-  size_t run = 0;
+  size_t run = 0, start = s->program->later && r->runs.n > 1 ? r->runs.at[1] : 0;
   int status = TTM_OK;
   for (size_t i = 0; i < r->events.n && !status; i++) {
     const ttm_run_event *e = &r->events.at[i];
     while (run + 1 < r->runs.n && i >= r->runs.at[run + 1]) run++;
     if (e->act != TTM_RUN_TAKE && e->act != TTM_RUN_GIVE) continue;
+    if (i < start) { /* part of what was there before */
+      s->at[e->what] = TTM_UNKNOWN;
+      continue;
+    }
     uint32_t type = r->buffers.at[e->what].type;
     int memory = memory_of(&r->types.at[type]);
     bool there = r->buffers.at[e->what].op == TTM_NO_ROW && s->program->before[memory] != TTM_UNKNOWN && !run;
@@ -135,6 +139,16 @@ static int play_boards(ttm_program_need *program) {
 
 /* ---- Programs ---- */
 
+/* The run in which memory ended; TTM_NONE. */
+static uint32_t failed_run(const ttm_profile *p) {
+  for (size_t i = p->incidents.n; i-- > 0;) {
+    uint32_t op = p->incidents.at[i].op;
+    if (p->incidents.at[i].what.kind == TTM_INCIDENT_OOM && op < p->ops.n && p->ops.at[op].call < p->calls.n)
+      return ttm_call_top(p, p->ops.at[op].call);
+  }
+  return TTM_NONE;
+}
+
 /* The first run of a graph in the log; TTM_NONE. */
 static uint32_t first_run(const ttm_profile *p, uint32_t graph) {
   for (size_t i = 0; i < p->runs.n; i++)
@@ -162,7 +176,7 @@ static void look_before(ttm_program_need *out, const ttm_profile *p, uint32_t ca
 static int other_runner(ttm_program_need *out, const ttm_run_lessons *lessons) {
   ttm_program_need other = *out;
   other.runner = out->runner == TTM_RUNNER_PYTHON ? TTM_RUNNER_COMPILED : TTM_RUNNER_PYTHON;
-  int status = ttm_module_run_make(&other.run, &out->module, other.runner, 1, lessons);
+  int status = ttm_module_run_make(&other.run, &out->module, other.runner, out->later ? 2 : 1, lessons);
   if (!status) status = play_boards(&other);
   for (size_t b = 0; b < TTM_BOARDS; b++) out->other_runner[b] = other.boards[b].need[TTM_NEED_DRAM].bytes;
   ttm_module_run_free(&other.run);
@@ -178,8 +192,10 @@ static int run_module(ttm_program_need *out, const ttm_run_lessons *lessons) {
 static int play_program(ttm_program_need *out, const ttm_profile *p) {
   ttm_run_lessons lessons = {0};
   uint32_t call = p->predicted ? TTM_NONE : first_run(p, out->graph);
+  uint32_t failed = p->predicted ? TTM_NONE : failed_run(p);
+  out->later = failed != TTM_NONE && failed != call && p->calls.at[failed].graph == out->graph;
   int status = run_module(out, NULL);
-  look_before(out, p, call);
+  look_before(out, p, out->later ? failed : call);
   if (!status && call != TTM_NONE) status = ttm_match_run(out, p, call, &lessons);
   if (!status && out->matched && call != TTM_NONE) status = run_module(out, &lessons);
   if (!status && out->matched) status = play_boards(out);
@@ -219,16 +235,6 @@ static int add_program(ttm_prediction *out, const ttm_profile *p, uint32_t graph
   return TTM_OK;
 }
 
-/* The graph of the run in which memory ended; TTM_NONE. */
-static uint32_t failed_graph(const ttm_profile *p) {
-  for (size_t i = p->incidents.n; i-- > 0;) {
-    uint32_t op = p->incidents.at[i].op;
-    if (p->incidents.at[i].what.kind == TTM_INCIDENT_OOM && op < p->ops.n && p->ops.at[op].call < p->calls.n)
-      return p->calls.at[ttm_call_top(p, p->ops.at[op].call)].graph;
-  }
-  return TTM_NONE;
-}
-
 int ttm_predict(ttm_prediction *out, const ttm_profile *p, ttm_runner runner) {
   int status = TTM_OK;
   *out = (ttm_prediction){.whole = 0};
@@ -236,7 +242,7 @@ int ttm_predict(ttm_prediction *out, const ttm_profile *p, ttm_runner runner) {
     const ttm_dump *dump = ttm_graph_program(p, &p->graphs.at[g]);
     if (dump) status = add_program(out, p, g, dump, runner);
   }
-  uint32_t failed = failed_graph(p);
+  uint32_t run = failed_run(p), failed = run == TTM_NONE ? TTM_NONE : p->calls.at[run].graph;
   for (uint32_t i = 0; i < out->programs.n; i++)
     if (out->programs.at[i]->graph == failed) out->whole = i;
   return status;
