@@ -42,7 +42,8 @@ typedef struct search {
   uint32_t *line_of; /* by buffer, TTM_NONE */
   uint32_t *next;    /* by buffer: of the same line */
   uint32_t *before;  /* by buffer: the smaller one of its line that it was made of, TTM_NONE */
-  uint32_t *length;  /* by buffer: of the chain that ends with it, 0 inside a chain */
+  uint32_t *length;  /* by buffer: of the chain that ends with it */
+  bool *inside;      /* by buffer: a chain goes on with another one */
   ttm_map places;    /* in the program, of the operations of the loop at hand */
   mark *marks;       /* by tensor */
   uint64_t *less
@@ -432,6 +433,13 @@ static int judge_kept(search *s, const line *l) {
 
 /* ---- Caches --------------------------------------------------------------------------------------------------------------- */
 
+/* The first part of the operation that made a buffer. */
+static uint32_t begin_of(const search *s, uint32_t i) {
+  uint32_t op = buffer_at(s, i)->op;
+  while (op && (s->p->ops.at[op].flags & TTM_OP_PART || !ttm_op_is_element(s->p, op))) op--;
+  return op;
+}
+
 /* What a buffer is mainly made of: the largest tensor that its operation takes. */
 static uint32_t made_of(const search *s, uint32_t i, size_t use) {
   uint32_t best = TTM_NONE;
@@ -449,24 +457,43 @@ static void link_caches(search *s) {
   for (uint32_t i = 0; i < s->c->buffers.n; i++) {
     s->length[i] = 1;
     if (s->line_of[i] == TTM_NONE) continue;
-    while (use < s->c->uses.n && s->c->uses.at[use].op < buffer_at(s, i)->op) use++;
+    while (use < s->c->uses.n && s->c->uses.at[use].op < begin_of(s, i)) use++;
     uint32_t from = made_of(s, i, use);
     s->marks[buffer_at(s, i)->tensor].window = from;
     for (uint32_t hop = 0; from != TTM_NONE && hop < MOST_HOPS; hop++) {
-      if (s->line_of[from] == s->line_of[i]) break;
+      if (s->line_of[from] == s->line_of[i] && begin_of(s, from) != begin_of(s, i)) break;
       from = s->line_of[from] == TTM_NONE ? TTM_NONE : s->marks[buffer_at(s, from)->tensor].window;
     }
-    if (from == TTM_NONE || s->line_of[from] != s->line_of[i]) continue;
+    if (from == TTM_NONE || s->line_of[from] != s->line_of[i] || begin_of(s, from) == begin_of(s, i)) continue;
     if (buffer_at(s, from)->bank_bytes > buffer_at(s, i)->bank_bytes) continue;
     s->before[i] = from;
     s->length[i] = s->length[from] + 1;
-    s->length[from] = 0;
+    s->inside[from] = true;
   }
+}
+
+static double size_of(const search *s, size_t k) { return (double)buffer_at(s, s->births.at[k])->bank_bytes; }
+
+/* Along a line, or a stair: what is less than a tile does not show. Something that doubles with each stage takes half of its growth at once. */
+static bool grows_evenly(const search *s) {
+  size_t n = s->births.n, steps = 0;
+  double first = size_of(s, 0), growth = size_of(s, n - 1) - first, leap = growth / OFF_LINE;
+  for (size_t k = 1; k < n; k++) {
+    double step = size_of(s, k) - size_of(s, k - 1);
+    steps += step > 0;
+    if (step > leap) leap = step;
+  }
+  if (growth <= 0 || steps < TTM_GROWTH_FEW || leap * TTM_GROWTH_FEW > growth) return false;
+  for (size_t k = 1; k < n; k++) {
+    double off = size_of(s, k) - first - growth * (double)k / (double)(n - 1);
+    if (off > leap || off < -leap) return false;
+  }
+  return true;
 }
 
 /* The chain that ends with `i` becomes the births. False when its members stay, or do not grow evenly. */
 static int chain_of(search *s, uint32_t i, bool *good) {
-  uint32_t kept = 0, steps = 0;
+  uint32_t kept = 0;
   *good = false;
   s->births.n = 0;
   for (uint32_t at = i; at != TTM_NONE; at = s->before[at]) {
@@ -479,15 +506,7 @@ static int chain_of(search *s, uint32_t i, bool *good) {
     s->births.at[k] = s->births.at[n - 1 - k];
     s->births.at[n - 1 - k] = swap;
   }
-  double first = (double)buffer_at(s, s->births.at[0])->bank_bytes,
-         growth = (double)buffer_at(s, i)->bank_bytes - first;
-  for (size_t k = 1; k < n; k++) {
-    double size = (double)buffer_at(s, s->births.at[k])->bank_bytes,
-           off = size - first - growth * (double)k / (double)(n - 1);
-    if (off * OFF_LINE > growth || off * OFF_LINE < -growth) return TTM_OK;
-    steps += size > (double)buffer_at(s, s->births.at[k - 1])->bank_bytes;
-  }
-  *good = growth > 0 && kept <= LAG && steps >= TTM_GROWTH_FEW;
+  *good = kept <= LAG && grows_evenly(s);
   return TTM_OK;
 }
 
@@ -496,7 +515,7 @@ static int judge_cache(search *s, const line *l) {
   uint64_t bytes = 0, first = 0;
   bool good;
   for (uint32_t i = l->first; i != TTM_NONE; i = s->next[i]) {
-    if (!is_kept(s, i) || s->length[i] < 2 * TTM_GROWTH_FEW) continue;
+    if (s->inside[i] || !is_kept(s, i) || s->length[i] < 2 * TTM_GROWTH_FEW) continue;
     if (chain_of(s, i, &good)) return TTM_ENOMEM;
     if (!good) continue;
     tensors++;
@@ -554,8 +573,9 @@ int ttm_growth_find(ttm_growths *out, const ttm_findings *f) {
   s.next = ttm_alloc_array(n, sizeof *s.next);
   s.before = ttm_alloc_array(n, sizeof *s.before);
   s.length = ttm_alloc_array(n, sizeof *s.length);
+  s.inside = ttm_alloc_array(n, sizeof *s.inside);
   s.marks = ttm_alloc_array(p->tensors.n, sizeof *s.marks);
-  int status = s.line_of && s.next && s.before && s.length && s.marks ? find(&s) : TTM_ENOMEM;
+  int status = s.line_of && s.next && s.before && s.length && s.inside && s.marks ? find(&s) : TTM_ENOMEM;
   for (size_t g = 0; g < out->n && !status; g++)
     if (out->at[g].kind == TTM_GROWTH_KEPT) out->at[g].saves = saved_by(&s, &out->at[g], s.less[g]);
   for (size_t g = 0; g < MOST_GROWTHS; g++) ttm_free(s.less[g]);
@@ -563,6 +583,7 @@ int ttm_growth_find(ttm_growths *out, const ttm_findings *f) {
   ttm_free(s.next);
   ttm_free(s.before);
   ttm_free(s.length);
+  ttm_free(s.inside);
   ttm_free(s.marks);
   ttm_vec_free(&s.lines);
   ttm_vec_free(&s.births);

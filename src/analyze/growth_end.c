@@ -117,17 +117,14 @@ static bool is_alike(const game *g, const step *a, const step *b, const step *c)
   return c->bytes == b->bytes || size_with(g, c, c->bytes) == c->size;
 }
 
-/* The last iterations do the same; sizes may grow, by the same each time. A cache that does not grow in them grows by leaps. */
+/* The last iterations do the same; sizes may grow, by the same each time. A cache, the last of an iteration, that does not grow then grows by leaps. */
 static bool are_alike(const game *g) {
-  bool grows = g->growth->kind != TTM_GROWTH_CACHE;
   if (g->windows < ALIKE || g->strange) return false;
   const step_list *x = &g->steps[g->windows - 3], *y = &g->steps[g->windows - 2], *z = &g->steps[g->windows - 1];
-  if (x->n != z->n || y->n != z->n) return false;
-  for (size_t i = 0; i < z->n; i++) {
+  if (!z->n || x->n != z->n || y->n != z->n) return false;
+  for (size_t i = 0; i < z->n; i++)
     if (!is_alike(g, &x->at[i], &y->at[i], &z->at[i])) return false;
-    grows |= z->at[i].bytes > y->at[i].bytes;
-  }
-  return grows;
+  return g->growth->kind != TTM_GROWTH_CACHE || z->at[z->n - 1].bytes > y->at[y->n - 1].bytes;
 }
 
 /* ---- The bank ---------------------------------------------------------------------------------------------------------------- */
