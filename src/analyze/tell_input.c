@@ -33,8 +33,8 @@ void ttm_tell_l1_core(ttm_teller *t) {
                TTM_WORDS(ttm_profile_is_window(t->p) ? "At most " : ""), TTM_BYTES((uint64_t)use->gap));
   if (ttm_profile_is_window(t->p)) ttm_detail(t, "{}", TTM_WORDS(ttm_words_window(t->p)));
   if (c->empty_programs)
-    ttm_detail(t, "A lower bound: {} of {} programs reported no circular buffers.", TTM_COUNT(c->empty_programs),
-               TTM_COUNT(c->programs));
+    ttm_detail(t, "{} of {} programs reported no circular buffers: this is a lower bound.",
+               TTM_COUNT(c->empty_programs), TTM_COUNT(c->programs));
   if (use->fullest.event < c->events.n) ttm_tell_op(t, c->events.at[use->fullest.event].op);
   ttm_tell_quantity(t, "fullest", "B", (double)use->fullest.total);
   ttm_tell_quantity(t, "limit", "B", (double)use->limit);

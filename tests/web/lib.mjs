@@ -128,6 +128,9 @@ export async function checkStatements(page, findings) {
   const key = (s) => `${s.id} ${s.number} ${s.headline}`;
   const order = (list) => list.map(({ id, number = 0, severity, headline, detail = "" }) => ({ id, number, severity, headline, detail })).sort((a, b) => (key(a) < key(b) ? -1 : 1));
   assert.deepEqual(order(await statementsOf(page)), order(findings.statements));
-  const fixes = await page.locator("[data-fix]").evaluateAll((all) => all.map((e) => [e.dataset.fix, e.textContent]));
-  assert.deepEqual(fixes, findings.fixes.map((fix) => [fix.kind, fix.text]));
+  const fixes = await page.locator("[data-fix]").evaluateAll((all) => all.map((e) => {
+    const paste = e.querySelector("pre")?.textContent ?? "";
+    return [e.dataset.fix, e.textContent.slice(0, e.textContent.length - paste.length), paste];
+  }));
+  assert.deepEqual(fixes, findings.fixes.map((fix) => [fix.kind, fix.text, fix.paste ?? ""]));
 }
