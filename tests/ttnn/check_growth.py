@@ -99,6 +99,12 @@ class Growth(unittest.TestCase):
         self.check_end("cache", "growth.cache")
         self.assertIn("preallocate", self.fixes)
 
+    def test_a_token_at_a_time(self):
+        """Tiles hide most steps: the end is about right only."""
+        told = self.statements("growing_loops.py", "tokens", "160")
+        self.assertEqual([s["id"] for s in told], ["growth.cache"], told)
+        self.assertIn("memory ends after about ", told[0]["headline"])
+
     def test_requests_of_different_length(self):
         self.check_end("requests", "growth.loop", off=3)
 
