@@ -12,11 +12,13 @@ static bool in_same_run(const ttm_profile *p, uint32_t state, uint32_t call) {
 }
 
 /* A process that was cut off, or a program that died, tells nothing by what comes next: another process, or the cleaning up. A device that
- * is opened anew is empty. */
-static bool is_cut_between(const ttm_profile *p, uint32_t op, uint32_t before, uint32_t after, ttm_memory memory) {
+ * is opened anew is empty. *own_run: the state after still belongs to the operation's run. */
+static bool is_cut_between(const ttm_profile *p, uint32_t op, uint32_t before, uint32_t after, ttm_memory memory,
+                           bool *own_run) {
   uint32_t call = p->ops.at[op].call;
+  *own_run = in_same_run(p, after, call);
   if (p->ops.at[op].flags & TTM_OP_FAILED || !ttm_state_same_device(p, before, after, memory)) return true;
-  return call < p->calls.n && !in_same_run(p, after, call) && !p->calls.at[ttm_call_top(p, call)].finished;
+  return !*own_run && call < p->calls.n && !p->calls.at[ttm_call_top(p, call)].finished;
 }
 
 /* Bytes per bank that the results of an operation take in one memory. */
@@ -37,8 +39,9 @@ static uint64_t result_bank_bytes(const ttm_profile *p, uint32_t op, ttm_memory 
 bool ttm_rise_is_own(const ttm_profile *p, uint32_t before, uint32_t after, ttm_memory memory, uint32_t from,
                      uint32_t to) {
   uint32_t op = p->states.at[before].op;
-  if (op >= p->ops.n || is_cut_between(p, op, before, after, memory)) return false;
-  if (to <= from || in_same_run(p, after, p->ops.at[op].call)) return true;
+  bool own_run;
+  if (op >= p->ops.n || is_cut_between(p, op, before, after, memory, &own_run)) return false;
+  if (to <= from || own_run) return true;
   ttm_level level;
   ttm_state_level(p, before, memory, &level);
   uint64_t own = result_bank_bytes(p, op, memory, level.banks);
@@ -63,8 +66,8 @@ static int64_t own_fall(const ttm_profile *p, uint32_t before, bool own_run, int
  * the host is at work: there it must be what the operation itself makes or frees. */
 static bool is_own_change(const ttm_profile *p, uint32_t op, uint32_t before, uint32_t after, ttm_memory memory,
                           uint32_t from, uint32_t to) {
-  if (is_cut_between(p, op, before, after, memory)) return false;
-  bool own_run = in_same_run(p, after, p->ops.at[op].call);
+  bool own_run;
+  if (is_cut_between(p, op, before, after, memory, &own_run)) return false;
   if (to > from) return ttm_rise_is_own(p, before, after, memory, from, to);
   if (own_run && (to == from || p->states.at[after].op < p->ops.n || p->kind >= TTM_LOG_CAPTURE)) return true;
   ttm_level level;
@@ -121,7 +124,9 @@ const char *ttm_op_effect_unknown(const ttm_profile *p, uint32_t op, ttm_memory 
   if (p->ops.at[op].flags & TTM_OP_FAILED) return "the operation failed";
   if (after == TTM_NONE) return "no state stands after it";
   if (!ttm_state_same_device(p, before, after, memory)) return "the device was opened anew after it";
-  return is_cut_between(p, op, before, after, memory) ? "its program was cut off" : "the host changed memory after it";
+  bool own_run;
+  return is_cut_between(p, op, before, after, memory, &own_run) ? "its program was cut off"
+                                                                : "the host changed memory after it";
 }
 
 uint32_t ttm_op_inside(const ttm_profile *p, uint32_t op, ttm_memory memory, uint32_t *ops) {
@@ -152,8 +157,8 @@ static void attribute(ttm_findings *f, uint32_t before, uint32_t after, int64_t 
     return;
   }
   /* When the program is over, what it still held goes: nobody in particular frees it. */
-  bool own_run = in_same_run(p, after, p->ops.at[op].call), over = p->states.at[after].op >= p->ops.n && change < 0;
-  if (is_cut_between(p, op, before, after, TTM_DRAM)) {
+  bool own_run, over = p->states.at[after].op >= p->ops.n && change < 0;
+  if (is_cut_between(p, op, before, after, TTM_DRAM, &own_run)) {
     to->host += change;
   } else if (over || !own_run) {
     int64_t fall = p->ops.at[op].flags & TTM_OP_CONST_EVAL ? 0 : own_fall(p, before, own_run, change);

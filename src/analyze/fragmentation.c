@@ -66,11 +66,15 @@ static void find_worst(ttm_fragmentation *out, const ttm_profile *p) {
 
 /* Where the largest request would have failed, on the device that is fragmented most. */
 static void count_refusals(ttm_fragmentation *out, const ttm_profile *p) {
+  uint32_t enough = ttm_level_of_bytes(out->largest_request);
   for (uint32_t s = 0; s < p->states.n; s++) {
     uint64_t room, largest;
-    if (!room_of(p, s, &room, &largest) || !ttm_state_same_device(p, s, out->worst_state, TTM_DRAM)) continue;
-    if (!out->largest_request || largest + TTM_LEVEL_SLACK >= out->largest_request) continue;
+    const ttm_state *state = &p->states.at[s];
+    uint32_t one_block = state->dram_free < state->dram_largest ? state->dram_free : state->dram_largest;
+    if (one_block > enough) continue; /* nearly all */
+    if (!room_of(p, s, &room, &largest) || largest + TTM_LEVEL_SLACK >= out->largest_request) continue;
     if (room < out->largest_request + TTM_LEVEL_SLACK) continue;
+    if (!ttm_state_same_device(p, s, out->worst_state, TTM_DRAM)) continue;
     if (out->refusing_states < TTM_REFUSALS) out->refusing[out->refusing_states] = s;
     out->refusing_states++;
   }
@@ -177,7 +181,7 @@ int ttm_fragmentation_make(ttm_fragmentation *out, const ttm_findings *f) {
     find_buffer(out, p);
   else if (find_request(out, p, level.banks))
     return TTM_ENOMEM;
-  if (out->known) count_refusals(out, p);
+  if (out->known && out->largest_request) count_refusals(out, p);
   if (!out->known || p->kind != TTM_LOG_FULL || !ttm_profile_frees_known(p)) return TTM_OK;
   uint32_t state = TTM_NONE;
   for (size_t i = 0; i < f->incidents.n && state == TTM_NONE; i++) {

@@ -99,8 +99,9 @@ static int find_unseen(ttm_findings *f) {
   int status = TTM_OK;
   if ((p->kind != TTM_LOG_FULL && p->kind != TTM_LOG_OPS) || !p->states.n || !ttm_profile_frees_known(p)) return status;
   for (uint32_t op = 0; op < p->ops.n; op++) {
+    if (p->ops.at[op].state != TTM_NONE) continue;
     uint32_t rank = ttm_op_rank(p, op);
-    if (p->ops.at[op].state == TTM_NONE && rank < MOST_RANKS) unseen[rank] = true;
+    if (rank < MOST_RANKS) unseen[rank] = true;
   }
   for (uint32_t rank = 0; rank < MOST_RANKS && !status; rank++)
     if (unseen[rank]) status = watch_rank(f, rank);

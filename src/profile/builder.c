@@ -124,28 +124,35 @@ int ttm_fill_text(ttm_builder *b, const ttm_op_line *line, ttm_str location, ttm
 
 /* ---- Operations and tensors ---------------------------------------------------------------------------------------- */
 
-int ttm_build_op_of(ttm_builder *b, ttm_stream *s, uint32_t op) {
-  ttm_profile *p = b->profile;
-  ttm_scope *scope;
-  if (ttm_program_current(b, s, p->ops.at[op].line, &scope)) return TTM_ENOMEM;
-  p->ops.at[op].call = scope->call;
+/* The programs around an operation end with it, as far as is known. */
+static void extend_calls(ttm_profile *p, const ttm_stream *s, uint32_t op, uint32_t line) {
   for (uint32_t d = 0; d < s->depth; d++) {
     ttm_call *around = &p->calls.at[s->scopes[d].call];
     if (around->first_op == TTM_NONE) around->first_op = op;
     around->last_op = op;
-    around->last_line = p->ops.at[op].line;
+    around->last_line = line;
   }
+}
+
+int ttm_build_op_of(ttm_builder *b, ttm_stream *s, uint32_t op) {
+  ttm_op *row = &b->profile->ops.at[op];
+  ttm_scope *scope;
+  if (ttm_program_current(b, s, row->line, &scope)) return TTM_ENOMEM;
+  row->call = scope->call;
+  extend_calls(b->profile, s, op, row->line);
   return TTM_OK;
 }
 
 int ttm_build_op(ttm_builder *b, ttm_stream *s, uint32_t text, uint32_t line, uint32_t *out) {
   ttm_profile *p = b->profile;
-  ttm_op op = {.text = text, .line = line, .state = TTM_NONE, .tensor = TTM_NONE};
+  ttm_scope *scope;
+  if (ttm_program_current(b, s, line, &scope)) return TTM_ENOMEM;
+  const ttm_call *call = &p->calls.at[scope->call];
+  ttm_op op = {.text = text, .line = line, .state = TTM_NONE, .call = scope->call, .tensor = TTM_NONE};
+  op.flags = (call->const_eval ? TTM_OP_CONST_EVAL : 0u) | (call->cache_miss ? TTM_OP_CACHE_MISS : 0u);
   if (p->ops.n >= TTM_STATE_BARE || ttm_vec_push(&p->ops, op)) return TTM_ENOMEM;
   *out = (uint32_t)(p->ops.n - 1);
-  if (ttm_build_op_of(b, s, *out)) return TTM_ENOMEM;
-  const ttm_call *call = &p->calls.at[p->ops.at[*out].call];
-  p->ops.at[*out].flags = (call->const_eval ? TTM_OP_CONST_EVAL : 0u) | (call->cache_miss ? TTM_OP_CACHE_MISS : 0u);
+  extend_calls(p, s, *out, line);
   return TTM_OK;
 }
 

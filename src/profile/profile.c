@@ -72,12 +72,6 @@ uint32_t ttm_state_rank(const ttm_profile *p, uint32_t state) {
   return p->state_bases.at[p->states.at[state].base].rank;
 }
 
-bool ttm_state_same_device(const ttm_profile *p, uint32_t a, uint32_t b, ttm_memory memory) {
-  const ttm_level *x = &p->state_bases.at[p->states.at[a].base].levels[memory],
-                  *y = &p->state_bases.at[p->states.at[b].base].levels[memory];
-  return x->banks == y->banks && x->total == y->total;
-}
-
 uint32_t ttm_state_next(const ttm_profile *p, uint32_t state) {
   uint32_t rank = ttm_state_rank(p, state);
   for (uint32_t next = state + 1; next < p->states.n; next++)

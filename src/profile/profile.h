@@ -419,7 +419,12 @@ bool ttm_state_level(const ttm_profile *p, uint32_t state, ttm_memory memory, tt
 uint32_t ttm_state_rank(const ttm_profile *p, uint32_t state);
 
 /* False when a memory has other banks in the two states: the device was opened anew in between, and began empty. */
-bool ttm_state_same_device(const ttm_profile *p, uint32_t a, uint32_t b, ttm_memory memory);
+static inline bool ttm_state_same_device(const ttm_profile *p, uint32_t a, uint32_t b, ttm_memory memory) {
+  uint32_t first = p->states.at[a].base, second = p->states.at[b].base;
+  if (first == second) return true;
+  const ttm_level *x = &p->state_bases.at[first].levels[memory], *y = &p->state_bases.at[second].levels[memory];
+  return x->banks == y->banks && x->total == y->total;
+}
 
 /* The next state of the same rank, or TTM_NONE. */
 uint32_t ttm_state_next(const ttm_profile *p, uint32_t state);
