@@ -93,9 +93,21 @@ static void put_safely(ttm_buf *out, uint32_t c, ttm_text_form form) {
 
 /* ---- Texts -------------------------------------------------------------------------------------------------------- */
 
+/* How many bytes at the start are printable ASCII, a column each: nearly all that is ever shown. */
+static size_t plain_length(ttm_str text) {
+  size_t n = 0;
+  while (n < text.n && text.p[n] >= 0x20 && text.p[n] < 0x7F) n++;
+  return n;
+}
+
 size_t ttm_text_columns(ttm_str text) {
   size_t columns = 0;
-  while (text.n) columns += ttm_utf8_columns(next_shown(&text));
+  while (text.n) {
+    size_t plain = plain_length(text);
+    columns += plain;
+    text = ttm_str_from(text, plain);
+    if (text.n) columns += ttm_utf8_columns(next_shown(&text));
+  }
   return columns;
 }
 
@@ -111,6 +123,13 @@ void ttm_put_text(ttm_buf *out, ttm_str text, size_t columns, ttm_text_form form
   bool gap_put = false;
   size_t column = 0;
   while (text.n) {
+    size_t plain = cut || form == TTM_FORM_MARKDOWN ? 0 : plain_length(text);
+    if (plain) {
+      ttm_buf_put(out, ttm_str_first(text, plain));
+      text = ttm_str_from(text, plain);
+      column += plain;
+      continue;
+    }
     uint32_t c = next_shown(&text);
     unsigned wide = ttm_utf8_columns(c);
     if (column + wide <= head || column >= tail_from)
