@@ -308,6 +308,13 @@ static void say_gap(ttm_teller *t, const ttm_gap *gap) {
   }
 }
 
+/* Weights that are more than the device holds, which the log died of: what they all need per bank of another board; 0 otherwise. */
+static uint64_t weights_need(const ttm_findings *f, const ttm_fit *fit, const ttm_board *board) {
+  const ttm_weight_demand *demand = &f->weight_demand;
+  if (demand->bytes <= demand->capacity || fit->converted_weights) return 0;
+  return ttm_div_up(demand->bytes, board->dram_banks);
+}
+
 static int add_replay(ttm_fit_cases *all, const ttm_fit_board *row, const ttm_fit *fit, const ttm_findings *f) {
   ttm_teller t = {.f = f, .p = f->profile, .out = &all->said};
   uint64_t shortfall;
@@ -326,8 +333,12 @@ static int add_replay(ttm_fit_cases *all, const ttm_fit_board *row, const ttm_fi
       row->fits && fit->gap.kind && (!fit->rest || ttm_need_is_lower_bound(fit->rest, TTM_NEED_DRAM));
   /* Without states every result is still known, and so is what a larger batch adds to it. */
   if (!fit->gap.kind || fit->gap.kind == TTM_GAP_STATES) c.largest_batch = row->largest_batch;
+  uint64_t weights = c.dram_least ? weights_need(f, fit, row->board) : 0;
+  bool more = weights > c.dram_peak;
+  if (more) c.dram_peak = weights;
   if (c.dram_least) {
     c.fits = TTM_FITS_UNKNOWN;
+    if (more) ttm_say(&t.text, f, "the weights alone need about {} per chip, ", TTM_BYTES(f->weight_demand.bytes));
     say_gap(&t, &fit->gap);
     c.why = keep_text(&t);
   }
@@ -338,7 +349,8 @@ static int add_replay(ttm_fit_cases *all, const ttm_fit_board *row, const ttm_fi
     if (fit->rest && row->missing_op != TTM_NONE)
       t.failed |= ttm_need_place(fit->rest, row->missing_op, &c.operation, &c.at, &line) != TTM_OK;
   }
-  return add(all, &t, &c, row->refused_op, fit->rest ? TTM_PREDICTED : fit->states ? TTM_DERIVED : TTM_ESTIMATED);
+  ttm_basis basis = fit->rest ? TTM_PREDICTED : fit->states ? TTM_DERIVED : TTM_ESTIMATED;
+  return add(all, &t, &c, row->refused_op, more ? TTM_ESTIMATED : basis);
 }
 
 /* What the answers of a replay are worth. */

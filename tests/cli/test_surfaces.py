@@ -233,6 +233,10 @@ def check_fit(name, log, f):
         if peak and peak["banks"] == board["dram_banks"] and not f["incidents"] and not peak["devices"] and board["fits"] is not False:  # one number for one question
             apart = abs(board["peak_dram_per_bank_B"] / 2**20 - peak["allocated_per_bank_MB"])
             check(apart <= 0.002 + peak["allocated_per_bank_MB"] / 100, name, "fit and analyze have other peaks", json.dumps([board, peak]))
+        advised = re.search(r"Use a %s: about ([\d,.]+) of " % board["board"], " ".join(fix["text"] for fix in f["fixes"]))
+        if advised:  # the same question, asked of the report
+            apart = abs(board["peak_dram_per_bank_B"] / 2**20 / float(advised.group(1).replace(",", "")) - 1)
+            check(apart <= 0.02, name, "fit and the fix have other peaks on %s" % board["board"], json.dumps([board, advised.group(0)]))
     for key in ("headline", "detail"):
         check(flat(fit["confidence"][key]) in shown, name, "fit lacks %r" % fit["confidence"][key], text)
     check(not [line for line in text.splitlines() if len(line) > 80], name, "too wide", text)
