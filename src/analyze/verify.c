@@ -2,6 +2,7 @@
 #include "analyze/verify.h"
 
 #include "analyze/tell.h"
+#include "analyze/words.h"
 #include "base/error.h"
 
 static ttm_basis basis_of(const ttm_verified *v) { return v->after.estimate ? TTM_ESTIMATED : TTM_DERIVED; }
@@ -42,8 +43,9 @@ static void tell_answer(ttm_teller *t, const ttm_verified *v) {
 static void tell_memory(ttm_teller *t, const ttm_verified *v, int m, const char *id, const char *name) {
   const ttm_trial_memory *before = &v->before.memories[m], *after = &v->after.memories[m];
   ttm_tell(t, id, TTM_TOPIC_PEAK, TTM_SEVERITY_NOTE, basis_of(v));
-  ttm_headline(t, "{} peak {} of {} per bank, {} without the change", TTM_WORDS(name), TTM_NUMBER(after->peak),
-               TTM_MB_OF(after->size), TTM_MB_OF(before->peak));
+  ttm_headline(t, "{} peak {}{} of {} per bank, {}{} without the change", TTM_WORDS(name),
+               TTM_WORDS(v->window || v->rest_lacks ? "≥ " : ""), TTM_NUMBER(after->peak), TTM_MB_OF(after->size),
+               TTM_WORDS(v->window ? "≥ " : ""), TTM_MB_OF(before->peak));
   if (after->peak_op < t->p->ops.n && after->peak) ttm_detail(t, "Reached in {}.", TTM_OP(after->peak_op));
   ttm_tell_op(t, after->peak_op);
 }
@@ -71,6 +73,7 @@ static void tell_confidence(ttm_teller *t, const ttm_verified *v) {
     ttm_detail(t, "Without the change the replay reproduces the largest free block of {} of {}.", TTM_COUNT(l->agree),
                TTM_PLURAL(l->states, "memory state"));
   ttm_detail(t, "L1 counts tensors, not circular buffers.");
+  if (v->window) ttm_detail(t, "{}", TTM_WORDS(ttm_words_window(t->p)));
 }
 
 static int tell(ttm_verified *v, const ttm_findings *f) {
@@ -118,6 +121,8 @@ int ttm_verify(ttm_verified *out, const ttm_findings *f, const char *const *chan
   if (!status) {
     ttm_trial_judge(&out->after, &out->before, &out->ledger);
     out->gained = has_gained(out);
+    out->window = ttm_profile_is_window(f->profile);
+    out->rest_lacks = out->after.failures > out->after.failures_left && !out->after.entries_after;
     status = tell(out, f);
   }
   return status ? ttm_error_nomem(err) : TTM_OK;

@@ -30,6 +30,8 @@ static void json_memory(ttm_json *j, const char *key, const ttm_verified *v, int
   ttm_json_put_object(j, key);
   ttm_json_put_u64(j, "peak_before_per_bank_B", before->peak);
   ttm_json_put_u64(j, "peak_after_per_bank_B", after->peak);
+  ttm_json_put_bool(j, "peak_before_is_lower_bound", v->window);
+  ttm_json_put_bool(j, "peak_after_is_lower_bound", v->window || v->rest_lacks);
   ttm_json_put_u64(j, "capacity_per_bank_B", after->size);
   json_op(j, "operation_before", v, before->peak_op);
   json_op(j, "operation_after", v, after->peak_op);
