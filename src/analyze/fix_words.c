@@ -131,7 +131,7 @@ static void put_setting(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r
       return ttm_say(out, f, "Spread the weights over {} chips: {} on each", TTM_COUNT(r->count), TTM_BYTES(r->bytes));
     default: /* one block is needed: what lies elsewhere adds nothing to the largest one */
       return ttm_say(out, f,
-                     "Free {} per bank beside the largest free block, or one block of {}: as much in pieces elsewhere "
+                     "Free {} per bank beside the largest free block, or one block of {}: as much in other places "
                      "does not help",
                      TTM_MB_OF(r->bytes), TTM_MB_OF(what ? what->needed_per_bank : r->bytes));
   }

@@ -56,7 +56,7 @@ static void tell_headline(ttm_teller *t, const ttm_program_need *program, const 
     ttm_headline(t, "{} of {} per bank, {} more than the {} has", TTM_MB_OF(bytes), TTM_WORDS(NAMES[memory]),
                  TTM_MB_OF(bytes - capacity), TTM_WORDS(row->board->name));
   else if (row->refused && ttm_str_eq(row->refusal.memory, ttm_str_of(NAMES[memory])))
-    ttm_headline(t, "{} of {} per bank, which the {} has, but not in one piece", TTM_MB_OF(bytes),
+    ttm_headline(t, "{} of {} per bank, which the {} has, but no free block is large enough", TTM_MB_OF(bytes),
                  TTM_WORDS(NAMES[memory]), TTM_WORDS(row->board->name));
   else
     ttm_headline(t, "{} of {} {} per bank", TTM_NUMBER(bytes), TTM_MB_OF(capacity), TTM_WORDS(NAMES[memory]));
