@@ -170,6 +170,10 @@ typedef enum ttm_verdict {
 const char *ttm_verdict_name(ttm_verdict verdict);
 /* What an out-of-memory message says by itself, and the bytes per bank that were missing (TTM_UNKNOWN without a verdict). */
 ttm_verdict ttm_verdict_of(const ttm_incident_text *what, uint64_t *shortfall);
+/* The message ttnn would print if a bank refused `needed` bytes, without the sentence. */
+struct ttm_bank;
+void ttm_refusal_make(ttm_incident_text *out, const struct ttm_bank *bank, uint32_t banks, ttm_memory memory,
+                      uint64_t needed);
 
 typedef struct ttm_incident_finding {
   uint32_t incident;

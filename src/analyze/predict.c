@@ -23,17 +23,10 @@ static int memory_of(const ttm_tensor_type *type) {
 }
 
 static void refuse(stage *s, int memory, uint64_t needed, uint32_t op) {
-  const ttm_bank *bank = &s->bank[memory];
-  ttm_board_need *out = s->out;
-  out->refused = true;
-  out->refused_op = op;
-  ttm_incident_clear(&out->refusal);
-  out->refusal.kind = TTM_INCIDENT_OOM;
-  out->refusal.memory = ttm_str_of(ttm_memory_name(memory == TTM_NEED_L1 ? TTM_L1 : TTM_DRAM));
-  out->refusal.needed_per_bank = needed;
-  out->refusal.bank_size = bank->size;
-  out->refusal.free_per_bank = ttm_bank_room(bank);
-  out->refusal.largest_free_block = ttm_bank_largest(bank);
+  s->out->refused = true;
+  s->out->refused_op = op;
+  ttm_refusal_make(&s->out->refusal, &s->bank[memory], s->banks[memory], memory == TTM_NEED_L1 ? TTM_L1 : TTM_DRAM,
+                   needed);
 }
 
 /* The most that is held: states of a log show it between operations, the allocator knows it inside them, too. */

@@ -315,19 +315,11 @@ static void note_peak(stage *s, int memory, uint32_t op) {
 }
 
 static void refuse(stage *s, uint32_t op, uint64_t needed, int memory) {
-  const ttm_bank *bank = &s->banks[memory];
   if (!s->out->fits) return;
   s->out->fits = false;
   s->out->refused_op = op;
-  ttm_incident_clear(&s->out->refusal);
-  s->out->refusal.kind = TTM_INCIDENT_OOM;
-  s->out->refusal.memory = ttm_str_of(ttm_memory_name(memory == TTM_REPLAY_L1 ? TTM_L1 : TTM_DRAM));
-  s->out->refusal.needed_per_bank = needed;
-  s->out->refusal.banks = s->bank_count[memory];
-  s->out->refusal.bank_size = bank->size;
-  s->out->refusal.allocated_per_bank = bank->allocated;
-  s->out->refusal.free_per_bank = ttm_bank_room(bank);
-  s->out->refusal.largest_free_block = ttm_bank_largest(bank);
+  ttm_refusal_make(&s->out->refusal, &s->banks[memory], s->bank_count[memory],
+                   memory == TTM_REPLAY_L1 ? TTM_L1 : TTM_DRAM, needed);
 }
 
 /* False when there is no room. */

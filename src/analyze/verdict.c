@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/parts.h"
+#include "base/bank.h"
 
 const char *ttm_verdict_name(ttm_verdict verdict) {
   switch (verdict) {
@@ -13,6 +14,19 @@ const char *ttm_verdict_name(ttm_verdict verdict) {
       break;
   }
   return NULL;
+}
+
+void ttm_refusal_make(ttm_incident_text *out, const ttm_bank *bank, uint32_t banks, ttm_memory memory,
+                      uint64_t needed) {
+  ttm_incident_clear(out);
+  out->kind = TTM_INCIDENT_OOM;
+  out->memory = ttm_str_of(ttm_memory_name(memory));
+  out->needed_per_bank = needed;
+  out->banks = banks;
+  out->bank_size = bank->size;
+  out->allocated_per_bank = bank->allocated;
+  out->free_per_bank = ttm_bank_room(bank);
+  out->largest_free_block = ttm_bank_largest(bank);
 }
 
 static void decide(ttm_incident_finding *out, ttm_verdict verdict, uint64_t needed, uint64_t had) {
