@@ -143,4 +143,29 @@ static inline ttm_findings *fx_findings(const ttm_profile *p) {
   return f;
 }
 
+/* A log of one program whose operations each make a tensor of FX_BIG, or free one. */
+typedef struct fx_world {
+  ttm_profile *p;
+  uint32_t make, drop, call;
+} fx_world;
+
+static inline fx_world fx_begin(uint32_t ranks) {
+  fx_world w = {.p = fx_new(ranks)};
+  w.p->kind = TTM_LOG_FULL;
+  w.make = fx_text(w.p, "ttnn.add", TTM_OP_PLAIN, FX_BIG, NULL);
+  w.drop = fx_text(w.p, "ttnn.deallocate", TTM_OP_DEALLOCATE, NULL, NULL);
+  w.call = fx_call(w.p, "main", 0, TTM_NONE);
+  return w;
+}
+
+/* The tensor an operation at `dram` makes. */
+static inline uint32_t fx_make(fx_world *w, uint32_t dram) {
+  uint32_t op = fx_step(w->p, w->make, w->call, dram);
+  return w->p->ops.at[op].tensor;
+}
+
+static inline void fx_drop(fx_world *w, uint32_t tensor, uint32_t dram) {
+  fx_state(w->p, 0, fx_free(w->p, w->drop, w->call, tensor, 0), dram, 0);
+}
+
 #endif

@@ -5,30 +5,6 @@
 
 enum { MB = 1 << 20 };
 
-typedef struct world {
-  ttm_profile *p;
-  uint32_t make, drop, call;
-} world;
-
-static world begin(uint32_t ranks) {
-  world w = {.p = fx_new(ranks)};
-  w.p->kind = TTM_LOG_FULL;
-  w.make = fx_text(w.p, "ttnn.add", TTM_OP_PLAIN, FX_BIG, NULL);
-  w.drop = fx_text(w.p, "ttnn.deallocate", TTM_OP_DEALLOCATE, NULL, NULL);
-  w.call = fx_call(w.p, "main", 0, TTM_NONE);
-  return w;
-}
-
-/* The tensor an operation at `dram` makes. */
-static uint32_t make(world *w, uint32_t dram) {
-  uint32_t op = fx_step(w->p, w->make, w->call, dram);
-  return w->p->ops.at[op].tensor;
-}
-
-static void drop(world *w, uint32_t tensor, uint32_t dram) {
-  fx_state(w->p, 0, fx_free(w->p, w->drop, w->call, tensor, 0), dram, 0);
-}
-
 static ttm_replay play(const ttm_profile *p, uint32_t rank) {
   ttm_replay r;
   fx_ok(ttm_replay_init(&r, p, rank));
@@ -47,18 +23,18 @@ static void is_gone(const ttm_replay *r, uint32_t tensor) {
   assert_false(ttm_replay_block(r, tensor, &at));
 }
 
-static void end(world *w, ttm_replay *r) {
+static void end(fx_world *w, ttm_replay *r) {
   ttm_replay_free(r);
   ttm_profile_free(w->p);
 }
 
 static void first_fit_by_address(void **state) {
   (void)state;
-  world w = begin(1);
-  uint32_t a = make(&w, 0), b = make(&w, 2000);
-  drop(&w, a, 4000);
-  uint32_t c = make(&w, 2000), d = make(&w, 4000); /* c takes the hole */
-  make(&w, 6000);
+  fx_world w = fx_begin(1);
+  uint32_t a = fx_make(&w, 0), b = fx_make(&w, 2000);
+  fx_drop(&w, a, 4000);
+  uint32_t c = fx_make(&w, 2000), d = fx_make(&w, 4000); /* c takes the hole */
+  fx_make(&w, 6000);
   ttm_replay r = play(w.p, 0);
   is_gone(&r, a);
   lies_at(&r, b, 2 * MB);
@@ -71,9 +47,9 @@ static void first_fit_by_address(void **state) {
 
 static void what_was_there_before_lies_at_the_bottom(void **state) {
   (void)state;
-  world w = begin(1);
-  uint32_t a = make(&w, 5000); /* 5 MB that no operation explains */
-  make(&w, 7000);
+  fx_world w = fx_begin(1);
+  uint32_t a = fx_make(&w, 5000); /* 5 MB that no operation explains */
+  fx_make(&w, 7000);
   ttm_replay r = play(w.p, 0);
   lies_at(&r, a, 5 * MB);
   assert_int_equal(r.memories[TTM_REPLAY_DRAM].extras.n, 1);
@@ -83,10 +59,10 @@ static void what_was_there_before_lies_at_the_bottom(void **state) {
 
 static void a_result_that_takes_nothing_is_a_view(void **state) {
   (void)state;
-  world w = begin(1);
-  uint32_t a = make(&w, 0), view = make(&w, 2000);
-  drop(&w, a, 2000); /* frees nothing: the view lives on */
-  make(&w, 2000);
+  fx_world w = fx_begin(1);
+  uint32_t a = fx_make(&w, 0), view = fx_make(&w, 2000);
+  fx_drop(&w, a, 2000); /* frees nothing: the view lives on */
+  fx_make(&w, 2000);
   fx_state(w.p, 0, fx_op(w.p, w.make, w.call), 4000, 0);
   ttm_replay r = play(w.p, 0);
   is_gone(&r, view);
@@ -96,12 +72,12 @@ static void a_result_that_takes_nothing_is_a_view(void **state) {
 
 static void leftovers_go_when_the_level_falls(void **state) {
   (void)state;
-  world w = begin(1);
-  uint32_t kept = make(&w, 0), result = make(&w, 2000);
-  make(&w, 4000);
+  fx_world w = fx_begin(1);
+  uint32_t kept = fx_make(&w, 0), result = fx_make(&w, 2000);
+  fx_make(&w, 4000);
   w.call = fx_call(w.p, "main", 0, TTM_NONE);
-  uint32_t next = make(&w, 2000); /* two of the three went between the runs */
-  make(&w, 4000);
+  uint32_t next = fx_make(&w, 2000); /* two of the three went between the runs */
+  fx_make(&w, 4000);
   ttm_replay r = play(w.p, 0);
   uint64_t at;
   int there = ttm_replay_block(&r, kept, &at) + ttm_replay_block(&r, result, &at) + ttm_replay_block(&r, 2, &at);
@@ -114,12 +90,12 @@ static void leftovers_go_when_the_level_falls(void **state) {
 /* The host brings 3 MB while 2 MB of the dead program go: only their difference is printed. */
 static void a_program_that_died_takes_all_with_it(void **state) {
   (void)state;
-  world w = begin(1);
-  uint32_t lost = make(&w, 0);
+  fx_world w = fx_begin(1);
+  uint32_t lost = fx_make(&w, 0);
   uint32_t failing = fx_step(w.p, w.make, w.call, 2000);
   w.p->ops.at[failing].flags |= TTM_OP_FAILED;
   w.call = fx_call(w.p, "main", 0, TTM_NONE);
-  make(&w, 3000);
+  fx_make(&w, 3000);
   ttm_replay r = play(w.p, 0);
   is_gone(&r, lost);
   assert_int_equal(r.memories[TTM_REPLAY_DRAM].extras.n, 1);
@@ -130,12 +106,12 @@ static void a_program_that_died_takes_all_with_it(void **state) {
 /* The other rank's operation line comes first, its block last: the states between belong to what ran before them. */
 static void ranks_woven_together_are_played_apart(void **state) {
   (void)state;
-  world w = begin(2);
+  fx_world w = fx_begin(2);
   uint32_t other = fx_call(w.p, "main", 1, TTM_NONE);
   uint32_t late = fx_op(w.p, w.make, other);
-  uint32_t a = make(&w, 0), b = make(&w, 2000);
+  uint32_t a = fx_make(&w, 0), b = fx_make(&w, 2000);
   fx_state(w.p, 1, late, 0, 0);
-  make(&w, 4000);
+  fx_make(&w, 4000);
   ttm_replay r = play(w.p, 0);
   lies_at(&r, a, 0);
   lies_at(&r, b, 2 * MB);
@@ -147,11 +123,11 @@ static void ranks_woven_together_are_played_apart(void **state) {
 
 static void freed_early_the_hole_is_used(void **state) {
   (void)state;
-  world w = begin(1);
-  uint32_t a = make(&w, 0), b = make(&w, 2000), c = make(&w, 4000);
+  fx_world w = fx_begin(1);
+  uint32_t a = fx_make(&w, 0), b = fx_make(&w, 2000), c = fx_make(&w, 4000);
   w.p->tensors.at[a].last_use = w.p->tensors.at[b].birth;
-  drop(&w, a, 6000);
-  make(&w, 4000);
+  fx_drop(&w, a, 6000);
+  fx_make(&w, 4000);
   ttm_replay r;
   fx_ok(ttm_replay_init(&r, w.p, 0));
   r.early = &a;

@@ -7,36 +7,21 @@
 enum { MB = 1 << 20 };
 
 typedef struct world {
-  ttm_profile *p;
-  uint32_t make, drop, call;
+  fx_world log;
   ttm_findings *f;
   ttm_ledger ledger;
 } world;
 
 static world begin(void) {
-  world w = {.p = fx_new(1)};
-  w.p->kind = TTM_LOG_FULL;
-  w.make = fx_text(w.p, "ttnn.add", TTM_OP_PLAIN, FX_BIG, NULL);
-  w.p->texts.at[w.make].location = fx_str(w.p, "layers.0|add.1");
-  w.drop = fx_text(w.p, "ttnn.deallocate", TTM_OP_DEALLOCATE, NULL, NULL);
-  w.call = fx_call(w.p, "main", 0, TTM_NONE);
+  world w = {.log = fx_begin(1)};
+  w.log.p->texts.at[w.log.make].location = fx_str(w.log.p, "layers.0|add.1");
   return w;
-}
-
-/* The tensor an operation at `dram` makes. */
-static uint32_t make(world *w, uint32_t dram) {
-  uint32_t op = fx_step(w->p, w->make, w->call, dram);
-  return w->p->ops.at[op].tensor;
-}
-
-static void drop(world *w, uint32_t tensor, uint32_t dram) {
-  fx_state(w->p, 0, fx_free(w->p, w->drop, w->call, tensor, 0), dram, 0);
 }
 
 /* The failure of an operation at `dram`: `needed` MB in each bank, of which `largest` are free in one block. */
 static void refused(world *w, uint32_t dram, uint64_t needed, uint64_t free, uint64_t largest) {
-  uint32_t op = fx_step(w->p, w->make, w->call, dram);
-  ttm_incident incident = {.op = op, .state = w->p->ops.at[op].state, .line = fx_line(w->p)};
+  uint32_t op = fx_step(w->log.p, w->log.make, w->log.call, dram);
+  ttm_incident incident = {.op = op, .state = w->log.p->ops.at[op].state, .line = fx_line(w->log.p)};
   ttm_incident_clear(&incident.what);
   incident.what.kind = TTM_INCIDENT_OOM;
   incident.what.memory = TTM_LIT("DRAM");
@@ -46,19 +31,19 @@ static void refused(world *w, uint32_t dram, uint64_t needed, uint64_t free, uin
   incident.what.bank_size = 1000 * UINT64_C(1048576);
   incident.what.free_per_bank = free;
   incident.what.largest_free_block = largest;
-  fx_ok(ttm_vec_push(&w->p->incidents, incident));
-  w->p->ops.at[op].flags |= TTM_OP_FAILED;
+  fx_ok(ttm_vec_push(&w->log.p->incidents, incident));
+  w->log.p->ops.at[op].flags |= TTM_OP_FAILED;
 }
 
 static void settle(world *w) {
-  w->f = fx_findings(w->p);
+  w->f = fx_findings(w->log.p);
   fx_ok(ttm_ledger_make(&w->ledger, w->f));
 }
 
 static void end(world *w) {
   ttm_ledger_free(&w->ledger);
   ttm_findings_free(w->f);
-  ttm_profile_free(w->p);
+  ttm_profile_free(w->log.p);
 }
 
 static ttm_trial try(const world *w, const char *text) {
@@ -76,10 +61,10 @@ static ttm_trial try(const world *w, const char *text) {
 static void nothing_changed_is_as_recorded(void **state) {
   (void)state;
   world w = begin();
-  uint32_t a = make(&w, 5000);
-  make(&w, 7000);
-  drop(&w, a, 9000);
-  make(&w, 7000);
+  uint32_t a = fx_make(&w.log, 5000);
+  fx_make(&w.log, 7000);
+  fx_drop(&w.log, a, 9000);
+  fx_make(&w.log, 7000);
   settle(&w);
   ttm_trial t;
   fx_ok(ttm_trial_run(&t, &w.ledger, NULL, 0));
@@ -93,9 +78,9 @@ static void nothing_changed_is_as_recorded(void **state) {
 static void a_smaller_dtype_takes_less(void **state) {
   (void)state;
   world w = begin();
-  make(&w, 0);
-  make(&w, 2000);
-  fx_state(w.p, 0, TTM_STATE_AFTER_SUBMIT, 4000, 0);
+  fx_make(&w.log, 0);
+  fx_make(&w.log, 2000);
+  fx_state(w.log.p, 0, TTM_STATE_AFTER_SUBMIT, 4000, 0);
   settle(&w);
   ttm_trial t = try(&w, "dtype=bfp8:layers.*");
   assert_int_equal(t.match[0].matched, 2);
@@ -113,13 +98,13 @@ static void a_smaller_dtype_takes_less(void **state) {
 static void freed_at_the_last_use(void **state) {
   (void)state;
   world w = begin();
-  uint32_t a = make(&w, 0);
-  make(&w, 2000);
-  w.p->tensors.at[a].last_use = 1; /* it still stands beside the result of its last use */
-  make(&w, 4000);
-  make(&w, 6000);
-  drop(&w, a, 8000);
-  fx_state(w.p, 0, TTM_STATE_AFTER_SUBMIT, 6000, 0);
+  uint32_t a = fx_make(&w.log, 0);
+  fx_make(&w.log, 2000);
+  w.log.p->tensors.at[a].last_use = 1; /* it still stands beside the result of its last use */
+  fx_make(&w.log, 4000);
+  fx_make(&w.log, 6000);
+  fx_drop(&w.log, a, 8000);
+  fx_state(w.log.p, 0, TTM_STATE_AFTER_SUBMIT, 6000, 0);
   settle(&w);
   ttm_trial t = try(&w, "free=last-use:#0");
   assert_int_equal(t.match[0].changed, 1);
@@ -130,10 +115,10 @@ static void freed_at_the_last_use(void **state) {
 static void freed_when_the_run_ends(void **state) {
   (void)state;
   world w = begin();
-  make(&w, 0);
-  w.call = fx_call(w.p, "main", 0, TTM_NONE);
-  make(&w, 2000); /* the first run's result is still there */
-  fx_state(w.p, 0, TTM_STATE_AFTER_SUBMIT, 4000, 0);
+  fx_make(&w.log, 0);
+  w.log.call = fx_call(w.log.p, "main", 0, TTM_NONE);
+  fx_make(&w.log, 2000); /* the first run's result is still there */
+  fx_state(w.log.p, 0, TTM_STATE_AFTER_SUBMIT, 4000, 0);
   settle(&w);
   ttm_trial t = try(&w, "free=run-end:#0");
   assert_int_equal(t.memories[TTM_REPLAY_DRAM].peak, 2 * MB);
@@ -143,12 +128,12 @@ static void freed_when_the_run_ends(void **state) {
 static void another_memory_layout_and_shape(void **state) {
   (void)state;
   world w = begin();
-  uint32_t narrow = fx_text(w.p, "ttnn.concat", TTM_OP_PLAIN,
+  uint32_t narrow = fx_text(w.log.p, "ttnn.concat", TTM_OP_PLAIN,
                             "tensor<98304x1xbf16, #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, "
                             "memref<3072x1x!ttcore.tile<32x32, bf16>, #ttnn.buffer_type<dram>>, <interleaved>>>",
                             NULL);
-  fx_step(w.p, narrow, w.call, 0);
-  fx_state(w.p, 0, TTM_STATE_AFTER_SUBMIT, 500, 0);
+  fx_step(w.log.p, narrow, w.log.call, 0);
+  fx_state(w.log.p, 0, TTM_STATE_AFTER_SUBMIT, 500, 0);
   settle(&w);
   ttm_trial t = try(&w, "move=l1:ttnn.concat");
   assert_int_equal(t.memories[TTM_REPLAY_DRAM].peak, 0);
@@ -173,8 +158,8 @@ static void another_memory_layout_and_shape(void **state) {
 static void batch_and_board(void **state) {
   (void)state;
   world w = begin();
-  make(&w, 0);
-  fx_state(w.p, 0, TTM_STATE_AFTER_SUBMIT, 2000, 0);
+  fx_make(&w.log, 0);
+  fx_state(w.log.p, 0, TTM_STATE_AFTER_SUBMIT, 2000, 0);
   settle(&w);
   assert_int_equal(try(&w, "batch=3").memories[TTM_REPLAY_DRAM].peak, 6 * MB);
   assert_int_equal(try(&w, "batch=1/2").memories[TTM_REPLAY_DRAM].peak, MB);
@@ -190,7 +175,7 @@ static void batch_and_board(void **state) {
 /* 494 MB from before, then four tensors of 2 MB in a row; 498 are free behind them. */
 static world with_failure(uint64_t needed) {
   world w = begin();
-  for (uint32_t i = 0; i < 4; i++) make(&w, 494000 + 2000 * i);
+  for (uint32_t i = 0; i < 4; i++) fx_make(&w.log, 494000 + 2000 * i);
   refused(&w, 502000, needed, 498 * UINT64_C(1048576), 498 * UINT64_C(1048576));
   settle(&w);
   return w;
@@ -225,7 +210,7 @@ static void the_failing_tensor_itself_can_be_changed(void **state) {
 static void a_replay_that_contradicts_the_message_is_an_estimate(void **state) {
   (void)state;
   world w = begin();
-  make(&w, 494000);
+  fx_make(&w.log, 494000);
   refused(&w, 496000, 500, 504 * UINT64_C(1048576), 400 * UINT64_C(1048576));
   settle(&w);
   assert_non_null(try(&w, "dtype=bfp8:#0").estimate);
@@ -235,9 +220,9 @@ static void a_replay_that_contradicts_the_message_is_an_estimate(void **state) {
 static void what_had_room_may_have_none_then(void **state) {
   (void)state;
   world w = begin();
-  make(&w, 0);
-  make(&w, 998000 - 2);
-  fx_state(w.p, 0, TTM_STATE_AFTER_SUBMIT, 1000000 - 2, 0);
+  fx_make(&w.log, 0);
+  fx_make(&w.log, 998000 - 2);
+  fx_state(w.log.p, 0, TTM_STATE_AFTER_SUBMIT, 1000000 - 2, 0);
   settle(&w);
   ttm_trial t = try(&w, "dtype=f32:#1");
   assert_false(t.fits);
