@@ -89,6 +89,9 @@ int ttm_fixes_of_peak(ttm_remedies *out, const struct ttm_findings *f);
  * replayed are estimates, and come last. 0 or TTM_ENOMEM. Needs everything but the statements; makes nothing when there are no fixes. */
 int ttm_fixes_try(struct ttm_findings *f);
 
+/* Failures that are about memory; other errors a fix cannot end. */
+uint32_t ttm_memory_failures(const ttm_profile *p);
+
 /* "weights_dtype", ...: as in findings.json. */
 const char *ttm_remedy_name(ttm_remedy_kind kind);
 /* Appends the fix in words: "Store 139 weights as bfp8 (...): frees 570.6 MB per bank (estimated)". `what` is the failure's message, NULL for

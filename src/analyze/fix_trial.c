@@ -253,7 +253,7 @@ static int try_change(trier *t, ttm_trial *after, bool *meant) {
   return TTM_OK;
 }
 
-static uint32_t memory_failures(const ttm_profile *p) {
+uint32_t ttm_memory_failures(const ttm_profile *p) {
   uint32_t n = 0;
   for (size_t i = 0; i < p->incidents.n; i++) n += p->incidents.at[i].what.kind != TTM_INCIDENT_FATAL;
   return n;
@@ -269,7 +269,7 @@ static int keep_result(trier *t, ttm_remedy *r, const ttm_trial *after, bool in_
   r->check = doubtful ? TTM_FIX_ESTIMATED : TTM_FIX_REPLAYED;
   r->tried = (ttm_tried){{kept, text.n},
                          after->memories[in_l1 ? TTM_REPLAY_L1 : TTM_REPLAY_DRAM].peak,
-                         after->failures < memory_failures(t->p) ? -1 : !after->failures_left,
+                         after->failures < ttm_memory_failures(t->p) ? -1 : !after->failures_left,
                          ttm_trial_rest_fits(after)};
   return TTM_OK;
 }

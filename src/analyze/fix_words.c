@@ -80,7 +80,7 @@ static void put_tried(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r) 
   if (r->kind != TTM_FIX_BOARD)
     ttm_say(out, f, "; peak then {}{} per bank", TTM_WORDS(r->tried.rest_fits < 0 ? "at least " : ""),
             TTM_MB_OF(r->tried.peak));
-  if (!f->failure_fixes.n || r->tried.fits < 0) return;
+  if (!ttm_memory_failures(f->profile) || r->tried.fits < 0) return; /* other errors are not about room */
   ttm_buf_puts(out, !r->tried.fits           ? ", what failed still does not fit"
                     : r->tried.rest_fits < 0 ? ", what failed then fits"
                     : r->tried.rest_fits     ? ", what failed and all recorded after it then fit"

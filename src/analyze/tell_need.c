@@ -40,7 +40,7 @@ static void tell_runner(ttm_teller *t, const ttm_program_need *program, uint64_t
 
 static void tell_bound(ttm_teller *t, const ttm_program_need *program, int memory) {
   if (memory == TTM_NEED_L1 && program->run.l1_unknown)
-    ttm_detail(t, "At least: {} (convolution, pooling) take more of it inside.",
+    ttm_detail(t, "At least: more is taken inside {} (convolution, pooling).",
                TTM_PLURAL(program->run.l1_unknown, "operation"));
   if (!program->run.unknown) return;
   ttm_detail(t, "At least: {} not understood, the first in line {} of the module.",
