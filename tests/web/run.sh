@@ -16,6 +16,6 @@ case ${1:-page} in
   page)
     command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
       skip "no chromium on this machine: the HTML report was NOT tested in a browser (on Debian: scripts/setup test)"
-    exec node --test "$here/numbers.test.mjs" "$here/use.test.mjs" "$here/analyses.test.mjs" "$here/inputs.test.mjs" "$here/hostile.test.mjs" ;;
+    exec node --test "$here"/*.test.mjs ;;
   *) echo "usage: run.sh types|lint|page" >&2; exit 2 ;;
 esac

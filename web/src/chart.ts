@@ -5,6 +5,8 @@ import uPlot from "uplot";
 import type { App } from "./app.js";
 import { h } from "./dom.js";
 import { count } from "./format.js";
+import { drawnBy } from "./save.js";
+import type { Surface } from "./surface.js";
 
 export interface Range {
   from: number;
@@ -22,6 +24,9 @@ export function color(name: string): string {
 
 export const font = (size: number): string => `${size * devicePixelRatio}px system-ui, sans-serif`;
 
+// What marks on a chart are drawn with: on the screen, or into a file.
+export type Plot = Pick<uPlot, "bbox" | "valToPos"> & { ctx: Surface };
+
 interface ChartParts {
   label: string;
   height: number;
@@ -30,8 +35,9 @@ interface ChartParts {
   value: (value: number) => string;
   least?: number; // no finer steps of the y axis than what the values are told to
   top: () => number; // of the y axis
-  draw?: (u: uPlot) => void; // over the lines
-  under?: (u: uPlot) => void; // below the lines
+  stepped?: () => boolean; // else from point to point
+  draw?: (plot: Plot) => void; // over the lines
+  under?: (plot: Plot) => void; // below the lines
   tip: (x: number) => { x: number; top: number; rows: Node[] } | null; // what stands at a place
   click: (x: number) => void;
 }
@@ -63,6 +69,7 @@ export function makeChart(app: App, host: HTMLElement, parts: ChartParts): uPlot
     placeTip(tip, u, found.x, found.top);
   };
   const axis = { stroke: () => color("muted"), grid: { stroke: () => color("grid"), width: 1 }, ticks: { stroke: () => color("grid"), width: 1 }, font: "12px system-ui, sans-serif" };
+  const paths: uPlot.Series.PathBuilder = (u, s, i0, i1) => (parts.stepped?.() ? uPlot.paths.stepped!({ align: 1 }) : uPlot.paths.linear!())(u, s, i0, i1);
   let downAt: { x: number; y: number } | null = null;
   const chart = new uPlot(
     {
@@ -79,7 +86,7 @@ export function makeChart(app: App, host: HTMLElement, parts: ChartParts): uPlot
         { ...axis, size: 34, values: (_u, ticks) => ticks.map((t) => (Number.isInteger(t) ? count(t) : "")) },
         { ...axis, size: 82, values: (_u, ticks) => ticks.map(parts.value), ...(parts.least ? { incrs: STEPS.map((step) => step * parts.least!) } : {}) },
       ],
-      series: [{}, ...parts.series],
+      series: [{}, ...parts.series.map((series) => ({ points: { show: false }, paths, ...series }))],
       ...(parts.bands ? { bands: parts.bands } : {}),
       hooks: {
         drawAxes: parts.under ? [parts.under] : [],
@@ -99,6 +106,7 @@ export function makeChart(app: App, host: HTMLElement, parts: ChartParts): uPlot
     host,
   );
 
+  drawnBy(chart.ctx.canvas, (surface) => drawAgain(chart, parts, surface));
   const over = chart.over;
   over.addEventListener("mousedown", (event) => (downAt = { x: event.clientX, y: event.clientY }));
   over.addEventListener("click", (event) => {
@@ -151,4 +159,87 @@ export function highest(values: ArrayLike<number>, first: number, end: number, m
     out.push(best);
   }
   return out;
+}
+
+// ---- Into a file --------------------------------------------------------------------------------------------------------
+
+type Stretch = [number, number][];
+
+// The line of a series in pixels, cut where values are missing.
+function stretches(u: uPlot, values: ArrayLike<number | null | undefined>, stepped: boolean): Stretch[] {
+  const out: Stretch[] = [];
+  let own: Stretch | null = null;
+  for (let i = 0; i < u.data[0].length; i++) {
+    const value = values[i];
+    if (value === null || value === undefined) {
+      own = null;
+      continue;
+    }
+    const at: [number, number] = [u.valToPos(u.data[0][i], "x", true), u.valToPos(value, "y", true)];
+    if (!own) out.push((own = []));
+    else if (stepped) own.push([at[0], own[own.length - 1][1]]);
+    own.push(at);
+  }
+  return out;
+}
+
+function trace(surface: Surface, points: Stretch): void {
+  surface.beginPath();
+  points.forEach(([x, y]) => surface.lineTo(x, y));
+}
+
+const inkOf = (style: unknown): string => (typeof style === "function" ? (style as () => string)() : typeof style === "string" ? style : "transparent");
+
+function drawSeries(u: uPlot, parts: ChartParts, surface: Surface): void {
+  const stepped = parts.stepped?.() ?? false;
+  const lines = parts.series.map((_series, i) => stretches(u, u.data[i + 1], stepped));
+  const area = (top: Stretch, bottom: Stretch, fill: string): void => {
+    surface.fillStyle = fill;
+    trace(surface, [...top, ...[...bottom].reverse()]);
+    surface.closePath();
+    surface.fill();
+  };
+  const floor = u.bbox.top + u.bbox.height;
+  for (const { series: [upper, lower], fill } of parts.bands ?? []) lines[upper - 1].forEach((top) => lines[lower - 1].forEach((bottom) => area(top, bottom, inkOf(fill))));
+  parts.series.forEach((series, i) => {
+    for (const points of lines[i]) {
+      if (series.fill) area(points, [[points[0][0], floor], [points[points.length - 1][0], floor]], inkOf(series.fill));
+      if (!series.width) continue;
+      Object.assign(surface, { strokeStyle: inkOf(series.stroke), lineWidth: series.width * devicePixelRatio });
+      trace(surface, points);
+      surface.stroke();
+    }
+  });
+}
+
+// The ticks where uPlot has put them.
+function drawAxes(u: uPlot, surface: Surface): void {
+  const { left, top, width, height } = u.bbox;
+  const px = devicePixelRatio;
+  surface.font = font(12);
+  (u.axes as (uPlot.Axis & { _splits: number[]; _values: string[] })[]).forEach(({ _splits: splits, _values: values }, i) => {
+    splits.forEach((split, k) => {
+      const at = Math.round(u.valToPos(split, i ? "y" : "x", true));
+      surface.fillStyle = color("grid");
+      if (i) surface.fillRect(left - 10 * px, at, width + 10 * px, px);
+      else surface.fillRect(at, top, px, height + 10 * px);
+      Object.assign(surface, { fillStyle: color("muted"), textAlign: i ? "right" : "center", textBaseline: i ? "middle" : "top" });
+      surface.fillText(values[k] ?? "", i ? left - 15 * px : at, i ? at : top + height + 15 * px);
+    });
+  });
+}
+
+// What uPlot drew, once more: it cannot draw but on its own canvas.
+function drawAgain(u: uPlot, parts: ChartParts, surface: Surface): void {
+  const { left, top, width, height } = u.bbox;
+  const plot: Plot = { ctx: surface, bbox: u.bbox, valToPos: (value, scale, pixels) => u.valToPos(value, scale, pixels) };
+  drawAxes(u, surface);
+  parts.under?.(plot);
+  surface.save();
+  surface.beginPath();
+  surface.rect(left, top, width, height);
+  surface.clip();
+  drawSeries(u, parts, surface);
+  surface.restore();
+  parts.draw?.(plot);
 }

@@ -7,6 +7,7 @@ import type { L1Use } from "./findings.js";
 import { bytes, count } from "./format.js";
 import { opCell } from "./links.js";
 import type { CoreMap } from "./model.js";
+import { saved } from "./save.js";
 
 type Part = [from: number, to: number, kind: string];
 
@@ -54,5 +55,5 @@ export function fullestCore(app: App): HTMLElement | null {
   const { l1 } = app.model.facts;
   const use = app.model.findings.recording?.l1_per_core;
   if (!l1 && !use?.fullest_B) return null;
-  return h("div", {}, use?.fullest_B ? useBars(use) : null, l1 && h("h3", {}, "Narrowest point between buffers and tensors"), l1 && opCell(app, l1.operation), l1 && corePicture(l1.core));
+  return h("div", {}, use?.fullest_B ? saved(app, useBars(use), "L1 of the fullest core") : null, l1 && h("h3", {}, "Narrowest point between buffers and tensors"), l1 && opCell(app, l1.operation), l1 && saved(app, corePicture(l1.core), "Narrowest point between buffers and tensors"));
 }

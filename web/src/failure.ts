@@ -7,6 +7,7 @@ import { add, h, longText } from "./dom.js";
 import type { Incident, Statement } from "./findings.js";
 import { bytes, count, counted } from "./format.js";
 import { lineLink } from "./links.js";
+import { saved } from "./save.js";
 import { statement } from "./statements.js";
 
 const MOST = 50;
@@ -27,7 +28,8 @@ function card(app: App, s: Statement, i: number, ...more: HTMLElement[]): HTMLEl
   const core = app.model.facts.incidents[i]?.core;
   const box = h("article", { class: "failure", "aria-label": "Failure" }, statement(app, s), ...more);
   if (!incident) return box;
-  add(box, needBars(incident), core && corePicture(core));
+  const bars = needBars(incident);
+  add(box, bars && saved(app, bars, "Failed allocation"), core && saved(app, corePicture(core), "L1 of one core at the failure"));
   add(box, h("details", { class: "message" }, h("summary", {}, `Message${incident.copies > 1 ? `, printed ${count(incident.copies)} times` : ""}`), longText(incident.text), " ", lineLink(app, incident.line)));
   return box;
 }

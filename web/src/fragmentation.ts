@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fragmentation of DRAM over time, and the points at which the largest allocation of the log would have failed though enough was free.
-import uPlot from "uplot";
+import type uPlot from "uplot";
 import type { App } from "./app.js";
-import { chartBox, color, highest, makeChart } from "./chart.js";
+import { chartBox, color, highest, makeChart, type Plot } from "./chart.js";
 import { add, h } from "./dom.js";
 import { mb, number, percent } from "./format.js";
+import { saved } from "./save.js";
 import { lowerBound } from "./sample.js";
 
 // Per state of one rank in order: where it stands, its fragmentation (-1: not shown), and whether it would fail.
@@ -31,7 +32,8 @@ export class Fragmentation {
     this.request = request?.states_that_would_refuse_it ? request.per_bank_MB * 1000 : 0;
     if (!app.model.statements("fragmentation").some((s) => s.id === "fragmentation.dram") || !app.model.facts.states) return;
     const item = (kind: string, text: string) => h("li", {}, h("span", { class: `key key-${kind}`, "aria-hidden": true }), text);
-    this.element = h("div", {}, this.place.box, h("ul", { class: "legend" }, item("share", "fragmentation: 1 − largest free block / free"), this.request > 0 && item("fails", `an allocation of ${mb(this.request / 1000)} MB per bank would fail`)));
+    const figure = h("div", {}, this.place.box, h("ul", { class: "legend" }, item("share", "fragmentation: 1 − largest free block / free"), this.request > 0 && item("fails", `an allocation of ${mb(this.request / 1000)} MB per bank would fail`)));
+    this.element = saved(app, figure, "Fragmentation of DRAM");
     app.onChange((_view, changed) => {
       if ("rank" in changed && this.chart) void this.load();
       else if ("from" in changed || "to" in changed) this.redraw();
@@ -78,7 +80,8 @@ export class Fragmentation {
     return makeChart(this.app, this.place.host, {
       label: "Fragmentation",
       height: 180,
-      series: [{ label: "share", stroke: () => color("share"), width: 1.5, fill: () => color("pieces"), points: { show: false }, paths: uPlot.paths.stepped!({ align: 1 }) }],
+      series: [{ label: "share", stroke: () => color("share"), width: 1.5, fill: () => color("pieces") }],
+      stepped: () => true,
       value: (v) => `${number(v)} %`,
       top: () => this.top,
       under: (u) => this.drawFailing(u),
@@ -100,7 +103,7 @@ export class Fragmentation {
     this.chart.setData([at.map((i) => x[i]), at.map((i) => (share[i] < 0 ? null : share[i]))]);
   }
 
-  private drawFailing(u: uPlot): void {
+  private drawFailing(u: Plot): void {
     if (!this.course || !this.request) return;
     const { ctx, bbox } = u;
     const { from, to } = this.app.range();

@@ -7,6 +7,7 @@ import type { Layers } from "./findings.js";
 import { count, counted } from "./format.js";
 import { opLink, rangeButton } from "./links.js";
 import { nameOf, outputsOf, placeOf, type Names } from "./names.js";
+import { saved } from "./save.js";
 import { table, type Cell } from "./tables.js";
 
 const MOST_BLOCKS = 200;
@@ -39,7 +40,7 @@ export class LayerBlocks {
     const { layers } = app.model.findings;
     if (!layers) return;
     this.spans = layerSpans(layers);
-    if (this.spans.length) this.element = h("div", {}, this.spans.length <= MOST_BLOCKS && strip(app, this.spans));
+    if (this.spans.length) this.element = h("div", {}, this.spans.length <= MOST_BLOCKS && saved(app, strip(app, this.spans), "Layers in the order of execution"));
   }
 
   // One layer, operation by operation: the first that is like the others.

@@ -7,6 +7,7 @@ import { figure, unit } from "./figures.js";
 import type { LiveRow, LiveSet, Memory, Statement } from "./findings.js";
 import { mb, percent, shapeText } from "./format.js";
 import { basisMark, foldedName, linked, opLink, placeOf } from "./links.js";
+import { saved } from "./save.js";
 import { longTable, type Cell } from "./tables.js";
 
 const SHOWN = 12;
@@ -47,5 +48,5 @@ export function liveTensors(app: App, s: Statement): HTMLElement | null {
       members: () => members.map((row) => cells(foldedName(row.name ?? placeOf(row), row.tensors), row.shape === null ? "" : `${shapeText(row.shape)} ${row.dtype ?? ""}`, row.per_bank_MB, madeBy(app, row))),
     };
   });
-  return h("div", { "data-live": memory }, classBar(app, live), longTable(`Live tensors at the ${memory} peak`, [["tensor"], ["class"], [unit(app), "num"], ["", "bar"], ["share", "num"], ["made by"]], rows, SHOWN));
+  return h("div", { "data-live": memory }, saved(app, classBar(app, live), `Live tensors at the ${memory} peak`), longTable(`Live tensors at the ${memory} peak`, [["tensor"], ["class"], [unit(app), "num"], ["", "bar"], ["share", "num"], ["made by"]], rows, SHOWN));
 }

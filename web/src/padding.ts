@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Padding: logical against padded size of the live DRAM tensors over the run, and the results with most of it.
+// Padding of the live DRAM tensors over the run, and the results with most of it.
 import type uPlot from "uplot";
 import type { App } from "./app.js";
 import { chartBox, color, highest, makeChart } from "./chart.js";
@@ -8,13 +8,15 @@ import type { PaddingRow } from "./findings.js";
 import { bytes, count, mb, number, percent, shape, shapeText } from "./format.js";
 import { foldedName, opLink, placeOf } from "./links.js";
 import { nameOf, type Names } from "./names.js";
+import { saved } from "./save.js";
 import { table, type Cell } from "./tables.js";
 
 export class Padding {
   readonly element: HTMLElement | null;
-  private readonly place = chartBox("Chart of live DRAM tensors, logical and padded size");
+  private readonly place = chartBox("Chart of the padding of live DRAM tensors");
   private chart: uPlot | null = null;
   private live: { logical: Float64Array; stored: Float64Array } | null = null;
+  private padding = new Float64Array();
   private names: Names | null = null;
   private unit = 1; // bytes
 
@@ -30,25 +32,26 @@ export class Padding {
     this.names = names;
     this.live = await this.app.model.live("DRAM");
     // The JSON files of a report hold no frees: what is alive when is not in them.
-    if (this.app.model.facts.rebuilt === undefined && this.live.stored.some((v) => v > 0)) this.draw(this.live.stored);
+    const { logical, stored } = this.live;
+    this.padding = stored.map((size, op) => size - logical[op]);
+    if (this.app.model.facts.rebuilt === undefined && this.padding.some((v) => v > 0)) this.draw(this.padding);
     add(this.element, this.rows(names));
   }
 
-  private draw(stored: Float64Array): void {
+  // The padding alone: it is often too little beside what it is added to.
+  private draw(padding: Float64Array): void {
     const item = (kind: string, text: string) => h("li", {}, h("span", { class: `key key-${kind}`, "aria-hidden": true }), text);
-    add(this.element!, this.place.box, h("ul", { class: "legend" }, item("logical", "logical size of live DRAM tensors"), item("padded", "padded to tiles and pages")));
+    const figure = h("div", {}, this.place.box, h("ul", { class: "legend" }, item("padded", "padding of live DRAM tensors to tiles and pages")));
+    add(this.element!, saved(this.app, figure, "Padding of live DRAM tensors"));
     let top = 0;
-    for (const value of stored) top = Math.max(top, value);
+    for (const value of padding) top = Math.max(top, value);
     // The axis counts in the unit of its highest value: round numbers of bytes are odd numbers of MB.
     const [unit, name] = top >= 2 ** 31 ? [2 ** 30, "GB"] : top >= 2 ** 21 ? [2 ** 20, "MB"] : [2 ** 10, "KB"];
     this.unit = unit;
     this.chart = makeChart(this.app, this.place.host, {
       label: "Padding",
       height: 200,
-      series: [
-        { label: "padded", stroke: () => color("padded"), width: 1.5, fill: () => color("padded-soft"), points: { show: false } },
-        { label: "logical", stroke: () => color("logical"), width: 1.5, fill: () => color("logical-soft"), points: { show: false } },
-      ],
+      series: [{ label: "padding", stroke: () => color("padded"), width: 1.5, fill: () => color("padded-soft") }],
       value: (v) => `${number(v)} ${name}`,
       top: () => (top / unit) * 1.1,
       tip: (x) => this.tip(x),
@@ -76,11 +79,11 @@ export class Padding {
   }
 
   redraw(): void {
-    if (!this.chart || !this.live) return;
-    const { logical, stored } = this.live;
+    if (!this.chart) return;
+    const { padding } = this;
     const { from, to } = this.app.range();
-    const at = highest(stored, Math.max(0, Math.floor(from)), Math.min(stored.length, Math.ceil(to) + 1), 2000);
-    this.chart.setData([at, at.map((i) => stored[i] / this.unit), at.map((i) => logical[i] / this.unit)]);
+    const at = highest(padding, Math.max(0, Math.floor(from)), Math.min(padding.length, Math.ceil(to) + 1), 2000);
+    this.chart.setData([at, at.map((i) => padding[i] / this.unit)]);
   }
 
   private tip(x: number): { x: number; top: number; rows: Node[] } | null {

@@ -6,6 +6,7 @@ import { figure, unit } from "./figures.js";
 import type { Program, Run, Statement } from "./findings.js";
 import { count, mb } from "./format.js";
 import { rangeButton } from "./links.js";
+import { saved } from "./save.js";
 import { longTable } from "./tables.js";
 
 const SHOWN = 8;
@@ -45,5 +46,5 @@ export function startLevels(app: App, s: Statement): HTMLElement | null {
     bar.style.height = `${8 + ((level - low) / range) * 92}%`;
     add(box, bar);
   }
-  return h("figure", { class: "spark-box" }, box, h("figcaption", { class: "muted" }, words));
+  return saved(app, h("figure", { class: "spark-box" }, box, h("figcaption", { class: "muted" }, words)), "DRAM at the start of each run");
 }

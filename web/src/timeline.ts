@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory over time: what is allocated, what is free but only in pieces, the capacity, program runs, const-eval programs, the peak and the
 // failure.
-import uPlot from "uplot";
+import type uPlot from "uplot";
 import type { App } from "./app.js";
-import { chartBox, clampRange, color, font, makeChart } from "./chart.js";
+import { chartBox, clampRange, color, font, makeChart, type Plot } from "./chart.js";
 import { add, h, shorten } from "./dom.js";
 import { bytes, mb, number, percent } from "./format.js";
 import { MEMORIES, type Memory } from "./findings.js";
 import { Flag, Place, type Level, type PyramidLevel, type Series } from "./model.js";
 import { describe, type Names } from "./names.js";
+import { saveButtons } from "./save.js";
 import { lowerBound, samplePyramid, sampleStates, type Sample } from "./sample.js";
+import type { Surface } from "./surface.js";
 
 const HEIGHT = 340;
 
@@ -42,12 +44,12 @@ export class Timeline {
     const ranks = app.model.facts.ranks;
     const rank = h("select", { "aria-label": "Rank", change: (event: Event) => app.set({ rank: Number((event.target as HTMLSelectElement).value) }) });
     ranks.forEach((number, i) => add(rank, h("option", { value: i, ...(i === app.view.rank ? { selected: true } : {}) }, `rank ${number}`)));
+    const figure = h("div", {}, this.place.box, this.legend());
     this.element = h(
       "section",
       { id: "timeline", class: "card", "aria-labelledby": "timeline-title" },
-      h("div", { class: "card-head" }, h("h2", { id: "timeline-title" }, "Memory over time"), tabs, ranks.length > 1 && rank, h("span", { class: "grow" }), this.scaleButton, this.resetButton),
-      this.place.box,
-      this.legend(),
+      h("div", { class: "card-head" }, h("h2", { id: "timeline-title" }, "Memory over time"), tabs, ranks.length > 1 && rank, h("span", { class: "grow" }), this.scaleButton, this.resetButton, saveButtons(app, figure, () => `Memory over time · ${app.view.memory}${ranks.length > 1 ? ` · rank ${ranks[app.view.rank]}` : ""}`)),
+      figure,
       this.status,
     );
     app.onChange((_view, changed) => {
@@ -58,7 +60,7 @@ export class Timeline {
   }
 
   private legend(): HTMLElement {
-    const item = (kind: string, text: string) => h("li", {}, h("span", { class: `key key-${kind}`, "aria-hidden": true }), text);
+    const item = (kind: string, text: string, sign = "") => h("li", {}, h("span", { class: `key key-${kind}`, "aria-hidden": true }, sign), text);
     return h(
       "div",
       { class: "legend-row" },
@@ -69,7 +71,7 @@ export class Timeline {
         this.app.model.facts.blocks_known && item("pieces", "free outside the largest free block (fragmentation)"),
         item("capacity", "capacity"),
         this.app.model.facts.has_runs && item("consteval", "const-eval operations"),
-        item("peak", "peak"),
+        item("peak", "peak", "▼"),
         this.app.model.findings.incidents.length > 0 && item("failure", "failure"),
       ),
       h("p", { class: "hint" }, "Drag to zoom, Ctrl + wheel zooms at the pointer, Shift + wheel moves, double click shows all. Click selects the operation."),
@@ -111,13 +113,14 @@ export class Timeline {
       label: "Memory over time",
       height: HEIGHT,
       series: [
-        { label: "highest", stroke: () => color("allocated"), width: 1.5, fill: () => color("allocated-soft"), points: { show: false }, paths: (u, s, i0, i1) => this.path(u, s, i0, i1) },
-        { label: "lowest", stroke: () => color("allocated-low"), width: 0.5, fill: () => color("allocated-soft"), points: { show: false }, paths: (u, s, i0, i1) => this.path(u, s, i0, i1) },
-        { label: "pieces", stroke: "transparent", width: 0, points: { show: false }, paths: (u, s, i0, i1) => this.path(u, s, i0, i1) },
+        { label: "highest", stroke: () => color("allocated"), width: 1.5, fill: () => color("allocated-soft") },
+        { label: "lowest", stroke: () => color("allocated-low"), width: 0.5, fill: () => color("allocated-soft") },
+        { label: "pieces", stroke: "transparent", width: 0 },
       ],
       bands: [{ series: [3, 1], fill: () => color("pieces") }],
       value: (v) => `${number(v / 1000)} MB`,
       least: 1,
+      stepped: () => this.sample.plain,
       top: () => this.top(),
       under: (u) => this.drawRuns(u),
       draw: (u) => this.drawMarks(u),
@@ -125,11 +128,6 @@ export class Timeline {
       click: (x) => this.click(x),
     });
     await this.load();
-  }
-
-  private path(u: uPlot, s: number, i0: number, i1: number): uPlot.Series.Paths | null {
-    const draw = this.sample.plain ? uPlot.paths.stepped!({ align: 1 }) : uPlot.paths.linear!();
-    return draw(u, s, i0, i1);
   }
 
   // First what the pyramid shows, then the states themselves.
@@ -189,7 +187,7 @@ export class Timeline {
 
   // ---- Drawing ----------------------------------------------------------------------------------------------------
 
-  private drawRuns(u: uPlot): void {
+  private drawRuns(u: Plot): void {
     if (!this.app.model.facts.has_runs) return; // nothing tells where a run begins
     const { ctx, bbox } = u;
     const { from, to } = this.app.range();
@@ -223,7 +221,7 @@ export class Timeline {
     ctx.restore();
   }
 
-  private drawMarks(u: uPlot): void {
+  private drawMarks(u: Plot): void {
     const { ctx, bbox } = u;
     const px = devicePixelRatio;
     const at = (x: number): number => u.valToPos(x, "x", true);
@@ -260,7 +258,7 @@ export class Timeline {
     this.began = null;
   }
 
-  private drawConstEval(u: uPlot): void {
+  private drawConstEval(u: Plot): void {
     if (!this.constEval) return;
     const { ctx, bbox } = u;
     const { from, to } = this.app.range();
@@ -277,7 +275,7 @@ export class Timeline {
     }
   }
 
-  private drawPeak(u: uPlot, at: (x: number) => number, up: (y: number) => number): void {
+  private drawPeak(u: Plot, at: (x: number) => number, up: (y: number) => number): void {
     const { memory, rank } = this.app.view;
     const where = this.app.model.facts.peaks[memory];
     const peak = this.app.model.findings.peak[memory];
@@ -297,7 +295,7 @@ export class Timeline {
     this.label(ctx, `peak ${peak.lower_bound ? "≥ " : ""}${mb(peak.allocated_per_bank_MB)} MB`, x + (right ? 8 : -8) * px, y - 4 * px, right ? "left" : "right", color("peak"));
   }
 
-  private drawFailures(u: uPlot, at: (x: number) => number): void {
+  private drawFailures(u: Plot, at: (x: number) => number): void {
     const { ctx, bbox } = u;
     const px = devicePixelRatio;
     this.app.model.findings.incidents.slice(0, 20).forEach(({ operation }, i) => {
@@ -313,7 +311,7 @@ export class Timeline {
   }
 
   // A text on a small plate, readable over any line.
-  private label(ctx: CanvasRenderingContext2D, text: string, x: number, y: number, align: "left" | "right", ink: string): void {
+  private label(ctx: Surface, text: string, x: number, y: number, align: "left" | "right", ink: string): void {
     const px = devicePixelRatio;
     const width = ctx.measureText(text).width;
     ctx.textAlign = align;
@@ -381,7 +379,7 @@ export class Timeline {
   }
 }
 
-function line(ctx: CanvasRenderingContext2D, x0: number, y0: number, x1: number, y1: number): void {
+function line(ctx: Surface, x0: number, y0: number, x1: number, y1: number): void {
   ctx.beginPath();
   ctx.moveTo(x0, y0);
   ctx.lineTo(x1, y1);
