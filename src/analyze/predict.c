@@ -46,15 +46,19 @@ static void take(stage *s, int memory, uint64_t cost, uint32_t op, size_t run, u
     refuse(s, memory, cost, op);
 }
 
-/* What was there before: other programs' tensors and this one's arguments. */
+/* What was there before: other programs' tensors and, where states tell, this one's arguments. */
+static uint64_t held_before(const stage *s, int m) {
+  const ttm_program_need *program = s->program;
+  if (program->before[m] == TTM_UNKNOWN)
+    return program->after ? program->after->boards[s->out->board - ttm_boards].left[m] : 0;
+  uint32_t home = m == TTM_NEED_L1 ? program->home->l1_banks : program->home->dram_banks;
+  return ttm_round_up(ttm_div_up(ttm_mul_sat(program->before[m], home), s->banks[m]), s->align.dram);
+}
+
 static void take_before(stage *s) {
   uint64_t at;
   for (int m = 0; m < TTM_NEEDS; m++) {
-    uint64_t before = s->program->before[m];
-    if (before == TTM_UNKNOWN) continue;
-    uint32_t home = m == TTM_NEED_L1 ? s->program->home->l1_banks : s->program->home->dram_banks;
-    before = ttm_round_up(ttm_div_up(ttm_mul_sat(before, home), s->banks[m]), s->align.dram);
-    s->held[m] = before;
+    uint64_t before = s->held[m] = held_before(s, m);
     take(s, m, before, TTM_NO_ROW, 0, &at);
   }
 }
@@ -109,6 +113,7 @@ static int play_on(ttm_board_need *out, const ttm_program_need *program, const t
     s.cost[t] = ttm_tensor_bank_bytes(&r->types.at[t], s.banks[memory_of(&r->types.at[t])], s.align);
   if (!status) take_before(&s);
   if (!status) status = play(&s);
+  for (int m = 0; m < TTM_NEEDS; m++) out->left[m] = s.held[m];
   for (int m = 0; m < TTM_NEEDS; m++) ttm_bank_free(&s.bank[m]);
   ttm_free(s.cost);
   ttm_free(s.at);
@@ -182,27 +187,26 @@ static int run_module(ttm_program_need *out, const ttm_run_lessons *lessons) {
   return ttm_module_run_make(&out->run, &out->module, out->runner, RUNS, lessons);
 }
 
-static int play_program(ttm_program_need *out, const ttm_profile *p) {
-  ttm_run_lessons lessons = {0};
+static int play_program(ttm_program_need *out, const ttm_profile *p, ttm_run_lessons *lessons) {
   uint32_t call = p->predicted ? TTM_NONE : first_run(p, out->graph);
   uint32_t failed = p->predicted ? TTM_NONE : failed_run(p);
   out->later = failed != TTM_NONE && failed != call && p->calls.at[failed].graph == out->graph;
   int status = run_module(out, NULL);
   look_before(out, p, out->later ? failed : call);
-  if (!status && call != TTM_NONE) status = ttm_match_run(out, p, call, &lessons);
-  if (!status && out->matched && call != TTM_NONE) status = run_module(out, &lessons);
+  if (!status && call != TTM_NONE) status = ttm_match_run(out, p, call, lessons);
+  if (!status && out->matched && (call != TTM_NONE || out->after)) status = run_module(out, lessons);
   if (!status && out->matched) status = play_boards(out);
-  if (!status && out->matched) status = other_runner(out, &lessons);
-  ttm_map_free(&lessons.ops);
-  ttm_map_free(&lessons.left);
+  if (!status && out->matched) status = other_runner(out, lessons);
+  for (size_t i = 0; i < out->run.brought.n && out->matched && !status; i++)
+    status = ttm_map_set(&lessons->there, out->run.brought.at[i], 1);
   return status;
 }
 
-static int make_program(ttm_program_need *out, const ttm_profile *p, const ttm_dump *dump) {
+static int make_program(ttm_program_need *out, const ttm_profile *p, const ttm_dump *dump, ttm_run_lessons *lessons) {
   int status = ttm_profile_dump_text(dump, &out->text);
   if (!status) status = ttm_module_parse(&out->module, ttm_buf_str(&out->text));
   out->home = ttm_module_board(&out->module);
-  return status ? status : play_program(out, p);
+  return status ? status : play_program(out, p, lessons);
 }
 
 static void free_program(ttm_program_need *program) {
@@ -216,12 +220,34 @@ static uint64_t dram_of(const ttm_program_need *program) {
   return program->boards[program->home - ttm_boards].need[TTM_NEED_DRAM].bytes;
 }
 
-static int add_program(ttm_prediction *out, const ttm_profile *p, uint32_t graph, const ttm_dump *dump,
+static void free_lessons(ttm_run_lessons *lessons) {
+  ttm_map_free(&lessons->ops);
+  ttm_map_free(&lessons->left);
+  ttm_map_free(&lessons->there);
+}
+
+/* What operations taught is of one module; what is there stays. */
+static void next_lessons(ttm_run_lessons *lessons) {
+  ttm_map there = lessons->there;
+  lessons->there = (ttm_map){0};
+  free_lessons(lessons);
+  *lessons = (ttm_run_lessons){.there = there};
+}
+
+static int add_program(ttm_prediction *out, const ttm_profile *p, uint32_t graph, ttm_run_lessons *lessons,
                        ttm_runner runner) {
+  const ttm_dump *dump = ttm_graph_program(p, &p->graphs.at[graph]);
+  if (!dump) return TTM_OK;
   ttm_program_need *program = ttm_alloc(sizeof *program);
   if (!program) return TTM_ENOMEM;
   *program = (ttm_program_need){.graph = graph, .runner = runner, .matched = true};
-  int status = make_program(program, p, dump);
+  const ttm_program_need *last = out->programs.n ? out->programs.at[out->programs.n - 1] : NULL;
+  if (last && p->graphs.at[last->graph].rank == p->graphs.at[graph].rank)
+    program->after = last;
+  else
+    ttm_map_clear(&lessons->there); /* another device */
+  int status = make_program(program, p, dump, lessons);
+  next_lessons(lessons);
   if (status || !program->run.buffers.n || !program->matched) return free_program(program), status;
   if (ttm_vec_push(&out->programs, program)) return free_program(program), TTM_ENOMEM;
   if (dram_of(program) > dram_of(out->programs.at[out->whole])) out->whole = (uint32_t)out->programs.n - 1;
@@ -230,11 +256,10 @@ static int add_program(ttm_prediction *out, const ttm_profile *p, uint32_t graph
 
 int ttm_predict(ttm_prediction *out, const ttm_profile *p, ttm_runner runner) {
   int status = TTM_OK;
+  ttm_run_lessons lessons = {0};
   *out = (ttm_prediction){.whole = 0};
-  for (uint32_t g = 0; g < p->graphs.n && !status; g++) {
-    const ttm_dump *dump = ttm_graph_program(p, &p->graphs.at[g]);
-    if (dump) status = add_program(out, p, g, dump, runner);
-  }
+  for (uint32_t g = 0; g < p->graphs.n && !status; g++) status = add_program(out, p, g, &lessons, runner);
+  free_lessons(&lessons);
   uint32_t run = failed_run(p), failed = run == TTM_NONE ? TTM_NONE : p->calls.at[run].graph;
   for (uint32_t i = 0; i < out->programs.n; i++)
     if (out->programs.at[i]->graph == failed) out->whole = i;

@@ -21,6 +21,7 @@ typedef struct ttm_board_need {
   const ttm_board *board;
   uint64_t capacity[TTM_NEEDS]; /* per bank */
   ttm_need need[TTM_NEEDS];
+  uint64_t left[TTM_NEEDS];  /* what it leaves there when it is over: arguments and cached results */
   bool refused;              /* the board has no room for all of it; then: */
   ttm_incident_text refusal; /* as ttnn would word it, without the sentence */
   uint32_t refused_op;       /* operation of the module; TTM_NO_ROW: its arguments */
@@ -37,7 +38,8 @@ typedef struct ttm_program_need {
   ttm_board_need boards[TTM_BOARDS];
   bool later;                 /* it is about a later run, which finds const-eval results cached */
   uint64_t before[TTM_NEEDS]; /* held before it begins, per bank of `home`; TTM_UNKNOWN: what the arguments take */
-  uint64_t other_runner[TTM_BOARDS]; /* DRAM per bank when the other runner runs it */
+  const struct ttm_program_need *after; /* ... and what this program has left; NULL */
+  uint64_t other_runner[TTM_BOARDS];    /* DRAM per bank when the other runner runs it */
 } ttm_program_need;
 
 /* Zero is the empty one; freed with ttm_prediction_free. */

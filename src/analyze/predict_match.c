@@ -7,32 +7,9 @@ typedef struct matcher {
   const ttm_program_need *program;
   const ttm_profile *p;
   ttm_run_lessons *lessons;
-  uint32_t top; /* call */
-  size_t event; /* next of the run */
-  uint32_t depth;
   uint64_t names, name_bytes, programs,
       program_bytes; /* first of their name, of their kind: how many, and what they left */
 } matcher;
-
-/* The next operation of the module that lies `depth` functions deep; TTM_NO_ROW when the functions around it end first. */
-static uint32_t next_of_module(matcher *m, uint32_t depth) {
-  const ttm_module_run *r = &m->program->run;
-  size_t end = r->runs.n > 1 ? r->runs.at[1] : r->events.n;
-  for (; m->event < end; m->event++) {
-    const ttm_run_event *e = &r->events.at[m->event];
-    if (e->act == TTM_RUN_OP && m->depth == depth) return m->event++, e->op;
-    if (e->act == TTM_RUN_OP && m->depth < depth) return TTM_NO_ROW;
-    m->depth += (e->act == TTM_RUN_ENTER) - (e->act == TTM_RUN_LEAVE);
-  }
-  return TTM_NO_ROW;
-}
-
-/* How deep an operation lies below the call; 0 when it is of another. */
-static uint32_t depth_of(const matcher *m, uint32_t op) {
-  uint32_t depth = 1, call = m->p->ops.at[op].call;
-  for (; call < m->p->calls.n && call != m->top; depth++) call = m->p->calls.at[call].parent;
-  return call == m->top ? depth : 0;
-}
 
 /* Bytes of DRAM per bank that the printed result types take. */
 static uint64_t results_of(const matcher *m, const ttm_module_op *op) {
@@ -69,10 +46,18 @@ static int learn_left(matcher *m, const ttm_module_op *row, uint64_t left) {
   return ttm_map_set(&l->left, kind, (uint32_t)left + 1) || ttm_map_set(&l->left, name, 1) ? TTM_ENOMEM : TTM_OK;
 }
 
+/* The log says whether the results were there. */
+static int learn_cached(matcher *m, uint32_t op, const ttm_module_op *row) {
+  uint64_t key = ttm_cached_key(&m->program->module, row);
+  if (!key || ttm_op_text_of(m->p, op)->synthetic) return TTM_OK;
+  return ttm_map_set(&m->lessons->there, key, (m->p->ops.at[op].flags & TTM_OP_CACHE_HIT) != 0);
+}
+
 static int learn(matcher *m, uint32_t op, const ttm_module_op *row) {
   int64_t effect;
   uint64_t expected = results_of(m, row);
   ttm_op_kind kind = ttm_op_kind_of(row->name);
+  if (kind == TTM_OP_LOAD_CACHED) return learn_cached(m, op, row);
   if (!ttm_op_effect(m->p, op, TTM_DRAM, &effect)) return TTM_OK;
   if (kind == TTM_OP_DEALLOCATE && is_argument(&m->program->module, row) && effect < 0)
     m->lessons->arguments_freed = true;
@@ -85,12 +70,6 @@ static int learn(matcher *m, uint32_t op, const ttm_module_op *row) {
                      took ? TTM_SEEN_TAKING : TTM_SEEN_VIEW);
 }
 
-/* Operations without a line are named by their type, which says too little to compare. */
-static bool same_op(const ttm_profile *p, uint32_t op, const ttm_module_op *row) {
-  const ttm_op_text *text = ttm_op_text_of(p, op);
-  return text->synthetic || ttm_str_eq(ttm_profile_string(p, text->name), row->name);
-}
-
 static void end_lessons(const matcher *m) {
   ttm_run_lessons *l = m->lessons;
   if (m->names) l->banks = m->program->home->dram_banks;
@@ -99,20 +78,21 @@ static void end_lessons(const matcher *m) {
 }
 
 int ttm_match_run(ttm_program_need *program, const ttm_profile *p, uint32_t call, ttm_run_lessons *lessons) {
-  matcher m = {.program = program, .p = p, .lessons = lessons, .top = call};
+  matcher m = {.program = program, .p = p, .lessons = lessons};
   const ttm_call *c = &p->calls.at[call];
+  ttm_run_walk walk = ttm_run_walk_start(&program->run, 0, p, call);
   int status = TTM_OK;
   bool any = false;
   for (uint32_t op = c->first_op; op <= c->last_op && op < p->ops.n && program->matched && !status; op++) {
-    uint32_t depth = depth_of(&m, op), row = depth ? next_of_module(&m, depth) : TTM_NO_ROW;
-    if (row == TTM_NO_ROW && depth != 1) continue; /* another rank, or a function that the module lacks */
-    bool same = row != TTM_NO_ROW && same_op(p, op, &program->module.ops.at[row]);
-    any |= depth == 1;
-    program->matched = same || depth > 1;
-    if (same && !(p->ops.at[op].flags & TTM_OP_FAILED)) status = learn(&m, op, &program->module.ops.at[row]);
+    uint32_t row;
+    ttm_walk_step step = ttm_run_walk_op(&walk, op, &row);
+    program->matched = step != TTM_WALK_OTHER;
+    if (step != TTM_WALK_SAME) continue;
+    any = true;
+    if (!(p->ops.at[op].flags & TTM_OP_FAILED)) status = learn(&m, op, &program->module.ops.at[row]);
   }
   /* A program that finished has no more operations. */
-  if (!status && program->matched && any && c->finished) program->matched = next_of_module(&m, 1) == TTM_NO_ROW;
+  if (!status && program->matched && any && c->finished) program->matched = ttm_run_walk_next(&walk, 1) == TTM_NO_ROW;
   end_lessons(&m);
   return status;
 }

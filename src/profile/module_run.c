@@ -63,6 +63,51 @@ uint64_t ttm_op_signature(const ttm_module *m, const ttm_module_op *op) {
   return hash;
 }
 
+/* ---- What programs share ---- */
+
+static uint64_t hash_on(uint64_t hash, ttm_str text) { return ttm_hash(text.p, text.n, hash); }
+
+uint64_t ttm_argument_key(const ttm_module *m, uint32_t argument) {
+  const ttm_module_function *f = &m->functions.at[m->entry];
+  const ttm_module_arg *arg = &m->args.at[f->args + argument];
+  if (!arg->name.n || (arg->kind != TTM_ARG_PARAMETER && arg->kind != TTM_ARG_CONSTANT)) return 0;
+  return hash_on(hash_on(ttm_hash_seed(), arg->name), m->types.at[m->value_types.at[f->values + argument]].text) | 1;
+}
+
+static uint64_t function_key(const ttm_module *m, const ttm_module_function *f) {
+  uint64_t hash = ttm_hash_seed();
+  for (uint32_t i = f->ops; i < f->ops + f->op_count; i++) {
+    const ttm_module_op *op = &m->ops.at[i];
+    hash = hash_on(hash_on(hash, op->name), op->attributes);
+    for (uint32_t k = 0; k < op->operand_count; k++) {
+      uint32_t value = m->operands.at[op->operands + k];
+      hash = ttm_hash_mix(hash ^ (value - f->values), UINT64_C(0x9e3779b97f4a7c15));
+    }
+    for (uint32_t k = 0; k < op->result_count; k++)
+      hash = hash_on(hash, m->types.at[m->value_types.at[op->results + k]].text);
+  }
+  return hash;
+}
+
+uint64_t ttm_cached_key(const ttm_module *m, const ttm_module_op *op) {
+  if (op->callee == TTM_NO_ROW) return 0;
+  const ttm_module_function *entry = &m->functions.at[m->entry];
+  uint64_t hash = function_key(m, &m->functions.at[op->callee]);
+  for (uint32_t k = 0; k < op->operand_count; k++) {
+    uint32_t argument = m->operands.at[op->operands + k] - entry->values;
+    uint64_t key = argument < entry->arg_count ? ttm_argument_key(m, argument) : 0;
+    if (!key) return 0;
+    hash = ttm_hash_mix(hash ^ key, UINT64_C(0xbf58476d1ce4e5b9));
+  }
+  return hash | 1;
+}
+
+/* Whether another program has brought it; if not, this one does. */
+static int bring(ttm_module_run *r, uint64_t key, bool *there) {
+  *there = key && r->lessons && ttm_map_get(&r->lessons->there, key, 0);
+  return key && !*there && ttm_vec_push(&r->brought, key) ? TTM_ENOMEM : TTM_OK;
+}
+
 /* ---- Operations ---- */
 
 static int deallocate(ttm_module_run *r, const ttm_module_op *op, uint32_t row) {
@@ -180,7 +225,8 @@ static void keep_returned(ttm_module_run *r, size_t from) {
 /* Calls of calls could go on for ever: no program runs its operations so often. */
 static bool can_call(const ttm_module_run *r, uint32_t function, int depth) {
   enum { MOST_RUNS = 64 };
-  return r->events.n / MOST_RUNS <= r->module->ops.n + r->module->functions.n && function != TTM_NO_ROW &&
+  size_t events = r->events.n - r->runs.at[r->runs.n - 1];
+  return events / MOST_RUNS <= r->module->ops.n + r->module->functions.n && function != TTM_NO_ROW &&
          !r->module->functions.at[function].on_host && !r->running[function] && depth < DEEPEST_CALL;
 }
 
@@ -194,10 +240,22 @@ static int run_call(ttm_module_run *r, const ttm_module_op *op, uint32_t row, in
   return status ? status : take_returned(r, op, from, row);
 }
 
+/* The results of another program's const-eval: they cost this one nothing. */
+static int find_cached(ttm_module_run *r, const ttm_module_op *op) {
+  bool there;
+  if (bring(r, ttm_cached_key(r->module, op), &there)) return TTM_ENOMEM;
+  if (!there) return TTM_OK;
+  r->cached[op->callee] = (uint32_t)r->cached_buffers.n;
+  for (uint32_t k = 0; k < op->result_count; k++)
+    if (ttm_vec_push(&r->cached_buffers, TTM_NO_ROW)) return TTM_ENOMEM;
+  return TTM_OK;
+}
+
 static int run_cached(ttm_module_run *r, const ttm_module_op *op, uint32_t row, int depth) {
   size_t from = r->returned.n;
   if (!can_call(r, op->callee, depth)) return add_results(r, op, row, NULL);
   uint32_t *cached = &r->cached[op->callee];
+  if (*cached == TTM_NO_ROW && find_cached(r, op)) return TTM_ENOMEM;
   if (*cached != TTM_NO_ROW) {
     r->events.at[r->events.n - 1].what = TTM_OP_CACHE_HIT;
     for (uint32_t k = 0; k < op->result_count && *cached + k < r->cached_buffers.n; k++)
@@ -330,10 +388,17 @@ static int run_function(ttm_module_run *r, uint32_t function, const ttm_module_o
 
 /* ---- The whole ---- */
 
+/* An argument that another program holds. */
+#define THERE (TTM_NO_ROW - 1)
+
 /* Arguments that are not there: all of them the first time, later what a program freed. */
 static int take_arguments(ttm_module_run *r, const ttm_module_function *f, uint32_t *held) {
   for (uint32_t k = 0; k < f->arg_count; k++) {
     uint32_t value = f->values + k;
+    bool there = false;
+    if (r->runs.n == 1 && bring(r, ttm_argument_key(r->module, k), &there)) return TTM_ENOMEM;
+    if (there) held[k] = THERE;
+    if (held[k] == THERE) continue;
     if (held[k] == TTM_NO_ROW || r->buffers.at[held[k]].gone) {
       if (take(r, r->module->value_types.at[value], TTM_NO_ROW, value, &held[k])) return TTM_ENOMEM;
       if (held[k] == TTM_NO_ROW) continue;
@@ -367,6 +432,7 @@ static int run_times(ttm_module_run *r, uint32_t times) {
     if (!status) status = take_arguments(r, f, held);
     if (!status) status = run_function(r, r->module->entry, NULL, TTM_NO_ROW, 0);
   }
+  if (!status) status = drop_returned(r);
   ttm_free(held);
   return status;
 }
@@ -406,6 +472,7 @@ void ttm_module_run_free(ttm_module_run *r) {
   ttm_map_free(&r->kept);
   ttm_vec_free(&r->cached_buffers);
   ttm_vec_free(&r->returned);
+  ttm_vec_free(&r->brought);
   ttm_free(r->last_use);
   ttm_free(r->buffer_of);
   ttm_free(r->cached);

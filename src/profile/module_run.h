@@ -49,6 +49,7 @@ typedef struct ttm_run_lessons {
   uint64_t new_name, new_program;
   uint32_t banks;       /* of DRAM where that was seen */
   bool arguments_freed; /* a deallocate of an argument freed it */
+  ttm_map there; /* by ttm_cached_key and ttm_argument_key: 1 for what other programs have brought to the device */
 } ttm_run_lessons;
 
 typedef struct ttm_module_run {
@@ -71,6 +72,7 @@ typedef struct ttm_module_run {
   TTM_VEC(uint32_t) cached_buffers;
   TTM_VEC(uint32_t) returned; /* scratch: results on their way to the caller */
   uint8_t *running;           /* by function */
+  TTM_VEC(uint64_t) brought;  /* keys of what later programs find there */
 } ttm_module_run;
 
 /* Runs the entry function `times` times, the first time with an empty cache. 0 or TTM_ENOMEM; freed with ttm_module_run_free in any case. The
@@ -83,6 +85,33 @@ void ttm_module_run_free(ttm_module_run *run);
 uint64_t ttm_op_signature(const ttm_module *module, const ttm_module_op *op);
 /* By name alone. */
 uint64_t ttm_op_name_key(const ttm_module_op *op);
+
+/* The same in every module of a log for a load_cached of the same function with the same weights: the runtime's cache goes by the text of the
+ * function and the tensors it takes. 0 when it takes something without a name. */
+uint64_t ttm_cached_key(const ttm_module *module, const ttm_module_op *op);
+/* The same for an argument of the entry function; 0 for inputs, which are new in every run, and without a name. */
+uint64_t ttm_argument_key(const ttm_module *module, uint32_t argument);
+
+/* A run of the log beside run `k` of its module. */
+typedef struct ttm_run_walk {
+  const ttm_module_run *run;
+  const ttm_profile *p;
+  uint32_t top; /* call */
+  size_t event, end;
+  uint32_t depth;
+} ttm_run_walk;
+ttm_run_walk ttm_run_walk_start(const ttm_module_run *run, size_t k, const ttm_profile *p, uint32_t call);
+/* The next operation of the module that lies `depth` functions deep; TTM_NO_ROW when the functions around it end first. `event` stands behind
+ * it. */
+uint32_t ttm_run_walk_next(ttm_run_walk *walk, uint32_t depth);
+
+/* The next operation of the log, in order, and the module's beside it. */
+typedef enum ttm_walk_step {
+  TTM_WALK_SAME,  /* it is *row */
+  TTM_WALK_ASIDE, /* of another rank, or of a function that the module lacks */
+  TTM_WALK_OTHER, /* the run is of another module */
+} ttm_walk_step;
+ttm_walk_step ttm_run_walk_op(ttm_run_walk *walk, uint32_t op, uint32_t *row);
 
 /* A board of the kind that the module was compiled for. */
 const ttm_board *ttm_module_board(const ttm_module *module);
