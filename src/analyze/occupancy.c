@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/occupancy.h"
 
+#include "analyze/ledger.h"
 #include "analyze/parts.h"
 #include "base/checked.h"
 
-bool ttm_occupancy_possible(const ttm_profile *p) { return p->states.n && ttm_profile_lives_known(p); }
+bool ttm_occupancy_possible(const ttm_profile *p) { return p->states.n && ttm_ledger_possible(p); }
 
 /* ---- Logs ---------------------------------------------------------------------------------------------------------------- */
 
@@ -132,33 +133,50 @@ static int find_kept(ttm_occupancy *o) {
 
 /* ---- Arguments ---------------------------------------------------------------------------------------------------------------- */
 
-/* Memory that was there before is told apart by the arguments that lie in it at the peak: which of them lies where is not known, so they are laid
- * side by side, and the last one of a block may go on in the next. */
-static int place_arguments(ttm_occupancy *o, const ttm_alive_set *set, int memory) {
-  size_t rows = o->rows.n, next = 0;
-  uint64_t left = set->arguments.n ? set->arguments.at[0].bank_bytes : 0;
-  for (size_t i = 0; i < rows && next < set->arguments.n; i++) {
-    ttm_occupant *row = &o->rows.at[i];
-    if (row->class != TTM_ALIVE_UNACCOUNTED || row->memory != memory) continue;
-    if (row->state_from > set->state || row->state_to <= set->state) continue;
-    while (next < set->arguments.n && row->bytes) {
-      const ttm_alive_row *argument = &set->arguments.at[next];
-      ttm_occupant part = o->rows.at[i];
-      part.bytes = left < part.bytes ? left : part.bytes;
-      part.part = left < argument->bank_bytes;
-      part.type = argument->type;
-      part.name = argument->name;
-      part.class = (uint8_t)argument->class;
-      part.guess = argument->guess;
-      if (part.bytes && ttm_vec_push(&o->rows, part)) return TTM_ENOMEM;
-      row = &o->rows.at[i];
-      row->at += part.bytes;
-      row->bytes -= part.bytes;
-      left -= part.bytes;
-      if (!left && ++next < set->arguments.n) left = set->arguments.at[next].bank_bytes;
-    }
+typedef struct placing {
+  ttm_occupancy *o;
+  const ttm_alive_set *set;
+  size_t next;   /* argument */
+  uint64_t left; /* of it */
+} placing;
+
+/* Cuts a row up into the arguments that lie in it. */
+static int cut_row(placing *p, size_t i) {
+  ttm_occupancy *o = p->o;
+  while (p->next < p->set->arguments.n && o->rows.at[i].bytes) {
+    const ttm_alive_row *argument = &p->set->arguments.at[p->next];
+    ttm_occupant part = o->rows.at[i];
+    part.bytes = p->left < part.bytes ? p->left : part.bytes;
+    part.part = p->left < argument->bank_bytes;
+    part.op = TTM_NONE;
+    part.type = argument->type;
+    part.name = argument->name;
+    part.class = (uint8_t)argument->class;
+    part.guess = argument->guess;
+    if (part.bytes && ttm_vec_push(&o->rows, part)) return TTM_ENOMEM;
+    o->rows.at[i].at += part.bytes;
+    o->rows.at[i].bytes -= part.bytes;
+    p->left -= part.bytes;
+    if (!p->left && ++p->next < p->set->arguments.n) p->left = p->set->arguments.at[p->next].bank_bytes;
   }
   return TTM_OK;
+}
+
+/* Memory that was there before is told apart by the arguments that lie in it at the peak: which of them lies where is not known, so they are laid
+ * side by side, and the last one of a block may go on in the next. What rounding took from them was put down to operations. */
+static int place_arguments(ttm_occupancy *o, const ttm_alive_set *set, int memory) {
+  static const ttm_alive_class classes[] = {TTM_ALIVE_UNACCOUNTED, TTM_ALIVE_PROGRAM};
+  placing p = {.o = o, .set = set, .left = set->arguments.n ? set->arguments.at[0].bank_bytes : 0};
+  size_t rows = o->rows.n;
+  int status = TTM_OK;
+  for (size_t c = 0; c < sizeof classes / sizeof *classes; c++) {
+    for (size_t i = 0; i < rows && p.next < set->arguments.n && !status; i++) {
+      const ttm_occupant *row = &o->rows.at[i];
+      if (row->class != classes[c] || row->memory != memory || row->tensor != TTM_NONE) continue;
+      if (row->state_from <= set->state && set->state < row->state_to) status = cut_row(&p, i);
+    }
+  }
+  return status;
 }
 
 /* The rank's highest state; of the peak's own rank that is the peak. */
@@ -229,7 +247,10 @@ static int note_buffer(ttm_occupancy *o, const ttm_buffer *buffer, const uint32_
 static int read_capture(ttm_occupancy *o) {
   const ttm_profile *p = o->findings->profile;
   const ttm_capture *c = &p->capture;
-  uint32_t device = c->recording.is ? o->rank : o->findings->alive_set[TTM_DRAM].device;
+  const ttm_alive_set *sets = o->findings->alive_set;
+  uint32_t device = c->recording.is                     ? o->rank
+                    : sets[TTM_DRAM].device != TTM_NONE ? sets[TTM_DRAM].device
+                                                        : sets[TTM_L1].device;
   uint32_t *states = find_states(p);
   int status = states ? TTM_OK : TTM_ENOMEM;
   o->placed = true;

@@ -54,6 +54,9 @@ struct ttm_board_need;
 /* The same of a program and a board. */
 void ttm_tell_needs(ttm_teller *t, const struct ttm_program_need *program, const struct ttm_board_need *row);
 
+/* What is alive in a memory `when`: "at the DRAM peak". */
+void ttm_tell_alive_set(ttm_teller *t, const ttm_alive_set *set, ttm_str when);
+
 /* The sizes and addresses of a failure's message, as detail. */
 void ttm_tell_numbers(ttm_teller *t, const ttm_incident_text *what);
 

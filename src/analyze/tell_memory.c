@@ -184,12 +184,12 @@ static void tell_modules(ttm_teller *t, const ttm_alive_set *set) {
   ttm_detail(t, ".");
 }
 
-static void tell_set(ttm_teller *t, const ttm_alive_set *set) {
-  const char *memory = ttm_memory_name(set->memory);
+void ttm_tell_alive_set(ttm_teller *t, const ttm_alive_set *set, ttm_str when) {
   if (!set->known || !set->measured_bytes) return;
   ttm_tell(t, set->memory == TTM_L1 ? "alive.l1" : "alive.dram", TTM_TOPIC_ALIVE, TTM_SEVERITY_NOTE, TTM_DERIVED);
-  ttm_say(&t->text, t->f, "{} at the {} peak, {} attributed, per bank: ", TTM_PLURAL(set->tensors, "live tensor"),
-          TTM_WORDS(memory), TTM_PERCENT(ttm_alive_set_quality(set)));
+  ttm_say(&t->text, t->f, "{} ", TTM_PLURAL(set->tensors, "live tensor"));
+  ttm_buf_put(&t->text, when);
+  ttm_say(&t->text, t->f, ", {} attributed, per bank: ", TTM_PERCENT(ttm_alive_set_quality(set)));
   say_classes(t, set);
   ttm_tell_headline(t);
   if (set->padding_bytes || set->rounding_bytes)
@@ -201,7 +201,7 @@ static void tell_set(ttm_teller *t, const ttm_alive_set *set) {
   tell_modules(t, set);
   if (set->over_bytes)
     ttm_detail(t, "{} per bank are counted twice: views of other tensors.", TTM_MB_OF(set->over_bytes));
-  ttm_tell_line(t, t->p->states.at[set->state].line);
+  if (set->state < t->p->states.n) ttm_tell_line(t, t->p->states.at[set->state].line);
   ttm_tell_quantity(t, "attributed", "%", ttm_alive_set_quality(set));
   for (size_t i = 0; i < set->groups.n && i < SHOWN_ROWS; i++) tell_group(t, &set->groups.at[i]);
   uint64_t rest = set->other_groups_bytes, count = set->other_groups;
@@ -211,7 +211,11 @@ static void tell_set(ttm_teller *t, const ttm_alive_set *set) {
 
 void ttm_tell_alive(ttm_teller *t) {
   const ttm_alive_set *dram = &t->f->alive_set[TTM_DRAM];
-  for (int i = 0; i <= TTM_L1; i++) tell_set(t, &t->f->alive_set[ttm_findings_memory(t->f, i)]);
+  for (int i = 0; i <= TTM_L1; i++) {
+    ttm_memory memory = ttm_findings_memory(t->f, i);
+    ttm_tell_alive_set(t, &t->f->alive_set[memory],
+                       memory == TTM_L1 ? TTM_LIT("at the L1 peak") : TTM_LIT("at the DRAM peak"));
+  }
   if (ttm_statements_first(t->out, TTM_TOPIC_ALIVE)) return;
   if (!dram->known && ttm_tell_lives_unknown(t, "alive.unknown", TTM_TOPIC_ALIVE, "Live tensors at the peak are"))
     return;

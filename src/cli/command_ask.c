@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ttmem ask LOG --op N | --tensor NAME | --range A-B | --at-peak | --findings */
+/* ttmem ask LOG --op N | --tensor NAME | --range A-B | --at N | --at-peak | --findings */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -19,11 +20,40 @@ static bool read_number(const char **text, uint32_t *out) {
   return true;
 }
 
+static int memory_of(const char *name) {
+  if (!name) return TTM_ASK_BOTH;
+  return strcmp(name, "l1") ? TTM_DRAM : TTM_L1;
+}
+
+/* The memory whose peak is meant: the one to speak of first, unless nothing is ever in it. */
+static ttm_memory fullest(const ttm_findings *f) {
+  ttm_memory first = ttm_findings_memory(f, 0);
+  return f->peak[first].level.allocated ? first : ttm_findings_memory(f, 1);
+}
+
+/* "12", "#12", "line:4711", "peak". */
+static int answer_at(const char *text, const ttm_ask *ask, ttm_error *err) {
+  const ttm_findings *f = ask->f;
+  uint32_t n;
+  if (!strcmp(text, "peak")) return ttm_ask_at(ask, ttm_instant_of_peak(f, fullest(f)), err);
+  bool line = !strncmp(text, "line:", 5);
+  const char *digits = line ? text + 5 : *text == '#' ? text + 1 : text;
+  if (!read_number(&digits, &n) || *digits)
+    return ttm_error_set(err, TTM_EUSAGE, "option '--at' takes an operation's index, line:N or peak, not '%s'", text);
+  if (line) return ttm_ask_at(ask, ttm_instant_of_line(f->profile, n), err);
+  uint32_t op = n < f->elements ? ttm_findings_op(f, n) : TTM_NONE;
+  if (op == TTM_NONE)
+    return ttm_error_set(err, TTM_ENODATA, "there is no operation %s: the log has %u, counted from 0", text,
+                         f->elements);
+  return ttm_ask_at(ask, ttm_instant_of_op(f->profile, op), err);
+}
+
 static int answer(const ttm_options *options, const ttm_findings *f, ttm_doc *doc, ttm_error *err) {
   const char *op = options->value[TTM_OPTION_OP], *range = options->value[TTM_OPTION_RANGE], *text;
   uint32_t first, last;
   ttm_ask ask = {.f = f, .doc = doc, .per_chip = options->per_chip};
-  if (options->given[TTM_OPTION_AT_PEAK]) return ttm_ask_peak(&ask, err);
+  if (options->given[TTM_OPTION_AT_PEAK]) return ttm_ask_peak(&ask, memory_of(options->value[TTM_OPTION_AT_PEAK]), err);
+  if (options->given[TTM_OPTION_AT]) return answer_at(options->value[TTM_OPTION_AT], &ask, err);
   if (options->given[TTM_OPTION_FINDINGS]) return ttm_doc_statements(doc, &f->statements), TTM_OK;
   if (options->given[TTM_OPTION_TENSOR])
     return ttm_ask_tensor(&ask, ttm_str_of(options->value[TTM_OPTION_TENSOR]), err);
@@ -46,7 +76,8 @@ static int run(const ttm_options *options, ttm_error *err) {
   ttm_buf text = {0};
   size_t tensors = options->many_count; /* --tensor is the one option of ask that may be repeated, elsewhere */
   int questions = options->given[TTM_OPTION_OP] + options->given[TTM_OPTION_TENSOR] + options->given[TTM_OPTION_RANGE] +
-                  options->given[TTM_OPTION_AT_PEAK] + options->given[TTM_OPTION_FINDINGS];
+                  options->given[TTM_OPTION_AT] + options->given[TTM_OPTION_AT_PEAK] +
+                  options->given[TTM_OPTION_FINDINGS];
   if (questions != 1 || tensors > 1) return ttm_error_set(err, TTM_EUSAGE, "ask needs %s", ttm_command_ask.needs);
   int status = ttm_subject_read(&subject, options, options->input[0], false, err);
   ttm_summary_style style = ttm_terminal_style(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]);
@@ -61,15 +92,17 @@ static int run(const ttm_options *options, ttm_error *err) {
 
 const ttm_command ttm_command_ask = {
     .name = "ask",
-    .synopsis = "ask LOG --op N|--tensor NAME|--range A-B|--at-peak|--findings",
+    .synopsis = "ask LOG --op N|--tensor T|--range A-B|--at N|--at-peak|--findings",
     .help = "one detail in a few lines, for people and agents",
-    .examples = "ttmem ask model_profile.log --at-peak\nttmem ask model_profile.log --op 7",
+    .examples =
+        "ttmem ask model_profile.log --at-peak\nttmem ask model_profile.log --op 7\nttmem ask model_profile.log --at 7",
     .min_inputs = 1,
     .max_inputs = 1,
-    .needs = "a log and one question: ttmem ask LOG --op N | --tensor NAME | --range A-B | --at-peak | --findings",
+    .needs =
+        "a log and one question: ttmem ask LOG --op N | --tensor NAME | --range A-B | --at N | --at-peak | --findings",
     .logs = 1,
     .reports = true,
-    .takes = TTM_TAKES(TTM_OPTION_OP, TTM_OPTION_TENSOR, TTM_OPTION_RANGE, TTM_OPTION_AT_PEAK, TTM_OPTION_FINDINGS,
-                       TTM_OPTION_PER, TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+    .takes = TTM_TAKES(TTM_OPTION_OP, TTM_OPTION_TENSOR, TTM_OPTION_RANGE, TTM_OPTION_AT, TTM_OPTION_AT_PEAK,
+                       TTM_OPTION_FINDINGS, TTM_OPTION_PER, TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
     .run = run,
 };

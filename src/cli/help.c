@@ -23,7 +23,12 @@ static void put_option(ttm_buf *out, ttm_option option) {
     ttm_buf_printf(out, "  -%c, --%s", row->letter, row->name);
   else
     ttm_buf_printf(out, "      --%s", row->name);
-  if (row->value) ttm_buf_printf(out, row->kind == TTM_VALUE_CHOICE ? "=%s" : " %s", row->value);
+  if (row->value)
+    ttm_buf_printf(out,
+                   row->kind == TTM_VALUE_CHOICE  ? "=%s"
+                   : row->kind == TTM_VALUE_MAYBE ? "[=%s]"
+                                                  : " %s",
+                   row->value);
   put_right(out, start, OPTION_COLUMN, row->help);
 }
 

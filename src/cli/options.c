@@ -165,7 +165,7 @@ static int take(ttm_options *out, ttm_option option, const char *value, ttm_erro
   if (!*value)
     return ttm_error_set(err, TTM_EUSAGE, "the value of option '--%s' is empty: --%s %s", row->name, row->name,
                          row->value);
-  if (row->kind == TTM_VALUE_CHOICE && !is_choice(row->value, value)) {
+  if ((row->kind == TTM_VALUE_CHOICE || row->kind == TTM_VALUE_MAYBE) && !is_choice(row->value, value)) {
     return ttm_error_set(err, TTM_EUSAGE, "option '--%s' takes %s, not '%s'", row->name, row->value, value);
   }
   if (row->kind == TTM_VALUE_PORT) {
@@ -218,8 +218,9 @@ static int take_value(ttm_options *out, words *w, ttm_option option, const char 
     if (!attached) return TTM_OK;
     return ttm_error_set(err, TTM_EUSAGE, "option '--%s' takes no value", row->name);
   }
+  const char *next = !attached && w->at + 1 < w->argc ? w->argv[w->at + 1] : NULL;
+  if (row->kind == TTM_VALUE_MAYBE && !attached && !(next && is_choice(row->value, next))) return TTM_OK;
   if (!attached) {
-    const char *next = w->at + 1 < w->argc ? w->argv[w->at + 1] : NULL;
     if (next && next[0] == '-' && next[1] && !is_option(out, next))
       return ttm_error_set(err, TTM_EUSAGE, "option '--%s' needs a value: --%s %s; if '%s' is it: --%s=%s", row->name,
                            row->name, row->value, next, row->name, next);

@@ -70,6 +70,7 @@ typedef enum ttm_option {
   TTM_OPTION_RUNNER,
   TTM_OPTION_OP,
   TTM_OPTION_RANGE,
+  TTM_OPTION_AT,
   TTM_OPTION_AT_PEAK,
   TTM_OPTION_FINDINGS,
   TTM_OPTION_MAX_TOKENS,
@@ -92,6 +93,7 @@ typedef enum ttm_value_kind {
   TTM_VALUE_COUNT,  /* 1 to 256 */
   TTM_VALUE_PORT,   /* 0 to 65535 */
   TTM_VALUE_CHOICE, /* one of `value`, separated by | */
+  TTM_VALUE_MAYBE,  /* the same, or nothing */
   TTM_VALUE_BYTES,  /* bytes, "1.2e10" or with a unit of 1024s: "12GB", "512KiB" */
   TTM_VALUE_MANY,   /* text; may be given again and again, all of them count */
 } ttm_value_kind;

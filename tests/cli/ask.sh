@@ -12,6 +12,12 @@ show ttmem ask two_runs_oom_profile.log --range 0-2
 show ttmem ask two_runs_oom_profile.log --range 2-4
 show ttmem ask two_runs_oom_profile.log --range 7-99
 show ttmem ask two_runs_oom_profile.log --at-peak
+show ttmem ask two_runs_oom_profile.log --at-peak l1
+show ttmem ask two_runs_oom_profile.log --at 0
+show ttmem ask two_runs_oom_profile.log --at '#4'
+show ttmem ask two_runs_oom_profile.log --at 4 --per chip
+show ttmem ask two_runs_oom_profile.log --at line:61
+show ttmem ask two_runs_oom_profile.log --at peak
 show ttmem ask two_runs_oom_profile.log --findings
 note "what cannot be asked"
 show ttmem ask two_runs_oom_profile.log
@@ -21,8 +27,13 @@ show ttmem ask two_runs_oom_profile.log --range 4-2
 show ttmem ask two_runs_oom_profile.log --range 4
 show ttmem ask two_runs_oom_profile.log --tensor no.such.thing
 show ttmem ask two_runs_oom_profile.log --op 1 --at-peak
+show ttmem ask two_runs_oom_profile.log --at-peak=trace
+show ttmem ask two_runs_oom_profile.log --at 9
+show ttmem ask two_runs_oom_profile.log --at line:
+show ttmem ask two_runs_oom_profile.log --at somewhere
 grep -v 'Executing operation' two_runs_oom_profile.log >blocks.log
 show ttmem ask blocks.log --at-peak
+show ttmem ask blocks.log --at 1
 show ttmem ask hostile.log --at-peak
 show ttmem ask hostile.log --findings
 show ttmem ask blocks.log --findings

@@ -73,6 +73,8 @@ static void questions(void **state) {
   STARVE_TO(TTM_EXIT_FOUND, "analyze", log, "--no-json", "--json", "--check", "--budget", "90%", "-j", "1");
   STARVE("ask", log, "--range", "1-5", "-j", "1");
   STARVE("ask", log, "--findings", "-j", "1");
+  STARVE("ask", log, "--at", "peak", "-j", "1");
+  STARVE("ask", DATA "capture_small.json", "--at", "1");
   STARVE("ask", log, "--tensor", "model.proj.weight", "-j", "1");
   STARVE("last-run", log);
   STARVE("doctor", log);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/run/ask.h"
 
-#include "analyze/replay.h"
+#include <stdlib.h>
+
 #include "analyze/say.h"
 #include "analyze/words.h"
 #include "base/error.h"
 #include "report/run/statements.h"
 
-enum { SHOWN_ROWS = 40, SHOWN_TENSORS = 40, SHOWN_NAME = 60, SHOWN_TEXT = 400 };
+enum { SHOWN_ROWS = 40, SHOWN_BLOCKS = 10, SHOWN_TENSORS = 40, SHOWN_NAME = 60, SHOWN_TEXT = 400 };
 
 /* Ends a row of the answer: what `words` holds, behind its label. */
 static void put(const ttm_ask *a, const char *label, ttm_buf *words) {
@@ -356,16 +357,16 @@ static void put_group(const ttm_ask *a, const ttm_alive_set *set, const ttm_aliv
   ttm_buf_free(&maker);
 }
 
-/* What was alive when a memory was fullest. */
-static void put_peak(const ttm_ask *a, ttm_memory memory) {
-  static const char *const ids[][2] = {{"peak.dram", "alive.dram"}, {"peak.l1", "alive.l1"}};
+/* What was alive in a memory: the statements that say how much, then the tensors. */
+static void put_set(const ttm_ask *a, const ttm_statements *statements, const char *level, const ttm_alive_set *set) {
   const char *const heads[] = {a->per_chip ? ">MB per chip" : ">MB per bank", "Class", "Name", "Tensor", ">Made by"};
-  const ttm_alive_set *set = &a->f->alive_set[memory];
+  const char *const ids[] = {level, set->memory == TTM_L1 ? "alive.l1" : "alive.dram"};
   for (int k = 0; k < 2; k++) {
-    const ttm_statement *s = ttm_statements_find(&a->f->statements, ids[memory][k], 0);
+    const ttm_statement *s = ttm_statements_find(statements, ids[k], 0);
+    bool whole = k || statements != &a->f->statements; /* --findings has the peak's own details */
     if (s)
-      ttm_doc_line(a->doc, "%.*s.%s%.*s", TTM_ARGS(s->headline), k ? " " : "",
-                   TTM_ARGS(k ? s->detail : ttm_str_first(s->detail, 0)));
+      ttm_doc_line(a->doc, "%.*s.%s%.*s", TTM_ARGS(s->headline), whole && s->detail.n ? " " : "",
+                   TTM_ARGS(whole ? s->detail : ttm_str_first(s->detail, 0)));
   }
   if (!set->groups.n) return;
   ttm_doc_table(a->doc, heads, sizeof heads / sizeof *heads);
@@ -375,11 +376,64 @@ static void put_peak(const ttm_ask *a, ttm_memory memory) {
   if (more) ttm_doc_line(a->doc, "and %llu smaller rows", (unsigned long long)more);
 }
 
-int ttm_ask_peak(const ttm_ask *a, ttm_error *err) {
-  if (!a->f->alive_set[TTM_DRAM].known) {
-    const ttm_statement *alive = ttm_statements_first(&a->f->statements, TTM_TOPIC_ALIVE);
-    return ttm_error_set(err, TTM_ENODATA, "%.*s", alive ? (int)alive->headline.n : 0, alive ? alive->headline.p : "");
+static int lives_unknown(const ttm_ask *a, ttm_error *err) {
+  const ttm_statement *alive = ttm_statements_first(&a->f->statements, TTM_TOPIC_ALIVE);
+  return ttm_error_set(err, TTM_ENODATA, "%.*s", alive ? (int)alive->headline.n : 0, alive ? alive->headline.p : "");
+}
+
+int ttm_ask_peak(const ttm_ask *a, int memory, ttm_error *err) {
+  if (!a->f->alive_set[TTM_DRAM].known) return lives_unknown(a, err);
+  for (int i = 0; i <= TTM_L1; i++) {
+    ttm_memory m = ttm_findings_memory(a->f, i);
+    if (memory == TTM_ASK_BOTH || memory == (int)m)
+      put_set(a, &a->f->statements, m == TTM_L1 ? "peak.l1" : "peak.dram", &a->f->alive_set[m]);
+    if (memory == (int)m && !a->f->alive_set[m].measured_bytes)
+      ttm_doc_line(a->doc, "%s is empty at its peak.", ttm_memory_name(m));
   }
-  for (int i = 0; i <= TTM_L1; i++) put_peak(a, ttm_findings_memory(a->f, i));
   return finish(a, err);
+}
+
+/* ---- Any moment ----------------------------------------------------------------------------------------------------------- */
+
+static int larger_block(const void *a, const void *b) {
+  const ttm_extent *x = a, *y = b;
+  if (x->size != y->size) return x->size > y->size ? -1 : 1;
+  return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static void put_blocks(const ttm_ask *a, ttm_moment *m) {
+  const char *const heads[] = {a->per_chip ? ">Free, MB per chip" : ">Free, MB per bank", ">Address in its bank"};
+  if (!m->blocks_known || !m->agrees || m->blocks.n < 2) return;
+  qsort(m->blocks.at, m->blocks.n, sizeof *m->blocks.at, larger_block);
+  ttm_doc_table(a->doc, heads, sizeof heads / sizeof *heads);
+  for (size_t i = 0; i < m->blocks.n && i < SHOWN_BLOCKS; i++) {
+    cell_mb(a, true, ttm_mib(m->blocks.at[i].size), false);
+    ttm_doc_cell(a->doc, "%llu", (unsigned long long)m->blocks.at[i].at);
+  }
+  ttm_doc_table_end(a->doc);
+  if (m->blocks.n > SHOWN_BLOCKS) ttm_doc_line(a->doc, "and %zu smaller free blocks", m->blocks.n - SHOWN_BLOCKS);
+}
+
+static int put_moment(const ttm_ask *a, const ttm_occupancy *o, ttm_memory memory, ttm_instant at) {
+  ttm_statements statements = {0};
+  ttm_moment moment;
+  int status = ttm_moment_make(&moment, o, memory, at);
+  bool empty = memory != TTM_DRAM && !moment.set.measured_bytes;
+  if (!status && !empty) status = ttm_moment_tell(&statements, &moment);
+  if (!status && !empty) {
+    put_set(a, &statements, memory == TTM_L1 ? "moment.l1" : "moment.dram", &moment.set);
+    put_blocks(a, &moment);
+  }
+  ttm_statements_free(&statements);
+  ttm_moment_free(&moment);
+  return status;
+}
+
+int ttm_ask_at(const ttm_ask *a, ttm_instant at, ttm_error *err) {
+  ttm_occupancy occupancy = {0};
+  if (!ttm_occupancy_possible(a->f->profile)) return lives_unknown(a, err);
+  int status = ttm_occupancy_make(&occupancy, a->f, ttm_instant_rank(a->f->profile, at));
+  for (int i = 0; i <= TTM_L1 && !status; i++) status = put_moment(a, &occupancy, ttm_findings_memory(a->f, i), at);
+  ttm_occupancy_free(&occupancy);
+  return status ? ttm_error_nomem(err) : finish(a, err);
 }

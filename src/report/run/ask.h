@@ -3,7 +3,7 @@
 #ifndef TTM_REPORT_ASK_H
 #define TTM_REPORT_ASK_H
 
-#include "analyze/findings.h"
+#include "analyze/moment.h"
 #include "report/write/doc.h"
 
 typedef struct ttm_ask {
@@ -25,7 +25,11 @@ int ttm_ask_tensor(const ttm_ask *ask, ttm_str name, ttm_error *err);
 /* Operations first to last, one row each, and what they did together. */
 int ttm_ask_range(const ttm_ask *ask, uint32_t first, uint32_t last, ttm_error *err);
 
-/* Live tensors at the DRAM peak. */
-int ttm_ask_peak(const ttm_ask *ask, ttm_error *err);
+/* Live tensors at the peak of a memory (ttm_memory), or of DRAM and L1 each. */
+enum { TTM_ASK_BOTH = -1 };
+int ttm_ask_peak(const ttm_ask *ask, int memory, ttm_error *err);
+
+/* Live tensors and free blocks of DRAM and L1 at any moment. */
+int ttm_ask_at(const ttm_ask *ask, ttm_instant at, ttm_error *err);
 
 #endif
