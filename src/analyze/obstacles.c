@@ -3,6 +3,7 @@
 
 #include "analyze/parts.h"
 #include "analyze/replay.h"
+#include "l1/core_views.h"
 
 /* A log prints L1 and L1_SMALL rounded to 0.001 MB each: a replayed address may be off by both. */
 enum { ADDRESS_SLACK = 4 * TTM_LEVEL_SLACK };
@@ -30,26 +31,13 @@ static void add_buffer(ttm_obstacles *out, const ttm_profile *p, uint32_t row, u
   add(out, (ttm_obstacle){b->op, ttm_tensor_type_id(p, b->tensor), at, b->bank_bytes, is_needed(p, b->tensor, op)});
 }
 
-/* The events up to the moment of the failure. What the operation had allocated by then it frees on its way out. */
-static size_t events_before(const ttm_capture *c, uint32_t op) {
-  size_t begin = TTM_NOT_FOUND, end = TTM_NOT_FOUND, i = 0;
-  for (; i < c->events.n; i++) {
-    const ttm_buffer_event *e = &c->events.at[i];
-    if (e->kind == TTM_EVENT_MEASURED || e->op == TTM_NONE || e->op < op) continue;
-    if (e->op > op) break;
-    if (begin == TTM_NOT_FOUND) begin = i;
-    if (e->kind != TTM_EVENT_FREE) end = i + 1;
-  }
-  return end != TTM_NOT_FOUND ? end : begin != TTM_NOT_FOUND ? begin : i;
-}
-
 static bool is_in_way(const ttm_buffer *b, const ttm_incident_text *what) {
   return b->memory == TTM_L1 && b->address >= what->l1_buffer_at && b->address < what->buffers_end;
 }
 
 static int find_recorded(ttm_obstacles *out, const ttm_profile *p, const ttm_incident *incident) {
   const ttm_capture *c = &p->capture;
-  size_t end = events_before(c, incident->op);
+  size_t end = ttm_core_events_before(c, incident->op);
   uint32_t device = TTM_NONE;
   bool *alive = ttm_alloc_array(c->buffers.n, sizeof *alive);
   if (!alive) return TTM_ENOMEM;

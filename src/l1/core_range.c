@@ -45,6 +45,25 @@ int ttm_core_set_parse(ttm_str text, ttm_core_set *out) {
   return text.n ? (out->n = before, TTM_EFORMAT) : TTM_OK;
 }
 
+int ttm_core_sets_find(ttm_core_sets *sets, uint64_t id, ttm_str text, uint32_t *out) {
+  enum { NONE = UINT32_MAX };
+  *out = ttm_map_get(&sets->set_of_text, id, NONE);
+  if (*out != NONE) return TTM_OK;
+  ttm_core_set set = {0};
+  if (ttm_core_set_parse(text, &set) == TTM_ENOMEM || ttm_vec_push(&sets->sets, set)) {
+    ttm_vec_free(&set);
+    return TTM_ENOMEM;
+  }
+  *out = (uint32_t)(sets->sets.n - 1);
+  return ttm_map_set(&sets->set_of_text, id, *out);
+}
+
+void ttm_core_sets_free(ttm_core_sets *sets) {
+  for (size_t i = 0; i < sets->sets.n; i++) ttm_vec_free(&sets->sets.at[i]);
+  ttm_vec_free(&sets->sets);
+  ttm_map_free(&sets->set_of_text);
+}
+
 /* ---- Merging ---------------------------------------------------------------------------------------------------------- */
 
 /* tt-metal keeps them in a std::set, which puts the row before the column. */

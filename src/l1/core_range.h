@@ -3,6 +3,7 @@
 #ifndef TTM_L1_CORE_RANGE_H
 #define TTM_L1_CORE_RANGE_H
 
+#include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"
 
@@ -27,8 +28,25 @@ int ttm_core_set_merge(ttm_core_set *set);
 /* Cores in the set, each counted once. */
 uint64_t ttm_core_set_count(const ttm_core_set *set);
 
+/* Sets as texts name them: each text is read once. Zero is empty. */
+typedef struct ttm_core_sets {
+  ttm_map set_of_text;
+  TTM_VEC(ttm_core_set) sets;
+} ttm_core_sets;
+
+/* The set of a text (`id` names it); an empty one when it cannot be read. 0 or TTM_ENOMEM. */
+int ttm_core_sets_find(ttm_core_sets *sets, uint64_t id, ttm_str text, uint32_t *out);
+void ttm_core_sets_free(ttm_core_sets *sets);
+
 static inline bool ttm_core_range_eq(ttm_core_range a, ttm_core_range b) {
   return a.x0 == b.x0 && a.y0 == b.y0 && a.x1 == b.x1 && a.y1 == b.y1;
+}
+static inline bool ttm_core_set_has(const ttm_core_set *set, unsigned x, unsigned y) {
+  for (size_t i = 0; i < set->n; i++) {
+    ttm_core_range r = set->at[i];
+    if (x >= r.x0 && x <= r.x1 && y >= r.y0 && y <= r.y1) return true;
+  }
+  return false;
 }
 static inline bool ttm_core_range_intersects(ttm_core_range a, ttm_core_range b) {
   return a.x0 <= b.x1 && b.x0 <= a.x1 && a.y0 <= b.y1 && b.y0 <= a.y1;

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "l1/core_use.h"
 
-#include <stdlib.h>
-
 #include "base/checked.h"
-#include "base/map.h"
-#include "l1/placement.h"
+#include "l1/core_views.h"
 
 /* ---- Addresses: where a program's buffers end, where the lowest tensor starts --------------------------------------------- */
 
@@ -18,13 +15,14 @@ typedef struct kept_program {
 typedef struct regions {
   const ttm_profile *p;
   uint64_t base, top, align; /* of L1; tensors are allocated top-down from top */
-  ttm_map set_of_text;       /* string of core ranges -> sets */
-  TTM_VEC(ttm_core_set) sets;
+  ttm_core_sets sets;
   TTM_VEC(ttm_l1_buffer) buffers; /* of the running program */
   TTM_VEC(uint32_t) events;       /* of each of them */
   TTM_VEC(uint32_t) alive;        /* L1 buffers */
   uint64_t unplaced;              /* bytes of those without an address */
   kept_program kept;
+  uint32_t now;          /* event that is taken */
+  ttm_core_views *views; /* to be filled; NULL */
 } regions;
 
 static regions regions_of(const ttm_profile *p) {
@@ -34,36 +32,24 @@ static regions regions_of(const ttm_profile *p) {
   return (regions){.p = p, .base = board->l1_base, .top = top, .align = ttm_arches[arch].dram_align};
 }
 
-static int set_of(regions *r, uint32_t text, uint32_t *out) {
-  *out = ttm_map_get(&r->set_of_text, text, TTM_NONE);
-  if (*out != TTM_NONE) return TTM_OK;
-  ttm_core_set set = {0};
-  /* One that cannot be read stays empty. */
-  if (ttm_core_set_parse(ttm_profile_string(r->p, text), &set) == TTM_ENOMEM || ttm_vec_push(&r->sets, set)) {
-    ttm_vec_free(&set);
-    return TTM_ENOMEM;
-  }
-  *out = (uint32_t)(r->sets.n - 1);
-  return ttm_map_set(&r->set_of_text, text, *out);
-}
-
 /* A buffer of the running program; *cores are its own, empty when they cannot be read. */
 static int add_to_program(regions *r, uint32_t event, const ttm_core_set **cores) {
   const ttm_buffer_event *e = &r->p->capture.events.at[event];
   uint32_t set;
-  if (set_of(r, e->row, &set)) return TTM_ENOMEM;
-  *cores = &r->sets.at[set];
+  if (ttm_core_sets_find(&r->sets, e->row, ttm_profile_string(r->p, e->row), &set)) return TTM_ENOMEM;
+  *cores = &r->sets.sets.at[set];
   ttm_l1_buffer b = {.name = ttm_profile_string(r->p, e->function),
                      .bytes = e->bytes == TTM_UNKNOWN ? 0 : e->bytes,
                      .borrowed = (e->alias & TTM_ALIAS) != 0,
                      .address = e->address};
-  b.cores = r->sets.at[set];
+  b.cores = **cores;
   return ttm_vec_push(&r->buffers, b) || ttm_vec_push(&r->events, event) ? TTM_ENOMEM : TTM_OK;
 }
 
 /* An L1 buffer (others are ignored) came or went. */
 static int note_tensor(regions *r, uint32_t row, bool came) {
   const ttm_buffer *b = &r->p->capture.buffers.at[row];
+  if (r->views && ttm_core_views_tensor(r->views, row, r->now, came)) return TTM_ENOMEM;
   if (b->memory != TTM_L1) return TTM_OK;
   if (b->address == TTM_UNKNOWN)
     r->unplaced = came ? ttm_add_sat(r->unplaced, b->bank_bytes) : ttm_sub_sat(r->unplaced, b->bank_bytes);
@@ -87,11 +73,12 @@ static uint64_t lowest_tensor(const regions *r) {
 }
 
 /* The device's own addresses where the capture has them, else tt-metal's rule. */
-static int place(regions *r, uint64_t *end) {
+static int place(regions *r, uint64_t *end, bool *derived) {
   bool placed = true;
   *end = r->base;
   for (size_t i = 0; i < r->buffers.n; i++)
     placed &= r->buffers.at[i].borrowed || (r->buffers.at[i].address && r->buffers.at[i].address != TTM_UNKNOWN);
+  *derived = !placed;
   if (!placed) {
     /* On a mesh every device has the same buffers: one of them is enough. */
     uint32_t device = r->p->capture.events.at[r->events.at[0]].device;
@@ -113,11 +100,6 @@ static int place(regions *r, uint64_t *end) {
     if (!r->buffers.at[i].borrowed && behind > *end) *end = behind;
   }
   return TTM_OK;
-}
-
-static int by_address(const void *a, const void *b) {
-  const ttm_l1_region *x = a, *y = b;
-  return x->at < y->at ? -1 : x->at > y->at;
 }
 
 /* Remembers the program and the tensors of its time. */
@@ -145,7 +127,10 @@ static int keep(regions *r, ttm_core_use *out) {
 static int close_program(regions *r, ttm_core_use *out) {
   uint64_t end, lowest = lowest_tensor(r);
   uint32_t last = r->events.at[r->events.n - 1];
-  if (place(r, &end)) return TTM_ENOMEM;
+  bool derived;
+  if (place(r, &end, &derived)) return TTM_ENOMEM;
+  if (r->views && ttm_core_views_program(r->views, r->buffers.at, r->events.at, r->buffers.n, derived, r->now))
+    return TTM_ENOMEM;
   if (end > out->region_end) out->region_end = end;
   uint64_t ends = end > r->base ? end : r->base;
   int64_t gap = lowest >= ends ? (int64_t)(lowest - ends < INT64_MAX ? lowest - ends : INT64_MAX)
@@ -194,14 +179,12 @@ static int draw_tightest(regions *r, ttm_core_use *out) {
   }
   for (size_t i = 0; i < r->kept.tensors.n; i++)
     if (ttm_vec_push(&map->tensors, r->kept.tensors.at[i])) return TTM_ENOMEM;
-  if (map->tensors.n) qsort(map->tensors.at, map->tensors.n, sizeof *map->tensors.at, by_address);
+  ttm_l1_regions_sort(map->tensors.at, map->tensors.n);
   return TTM_OK;
 }
 
 static void free_regions(regions *r) {
-  for (size_t i = 0; i < r->sets.n; i++) ttm_vec_free(&r->sets.at[i]);
-  ttm_vec_free(&r->sets);
-  ttm_map_free(&r->set_of_text);
+  ttm_core_sets_free(&r->sets);
   ttm_vec_free(&r->buffers);
   ttm_vec_free(&r->events);
   ttm_vec_free(&r->alive);
@@ -423,6 +406,7 @@ static int take_event(walk *w, uint32_t event) {
   const ttm_buffer_event *e = &w->p->capture.events.at[event];
   const ttm_buffer *b = e->row < w->p->capture.buffers.n ? &w->p->capture.buffers.at[e->row] : NULL;
   int rc;
+  w->regions.now = event;
   switch (e->kind) {
     case TTM_EVENT_ALLOCATE:
       if (!b) return TTM_OK;
@@ -430,7 +414,9 @@ static int take_event(walk *w, uint32_t event) {
       add_buffer(w, b);
       if ((rc = note_tensor(&w->regions, e->row, true))) return rc;
       raise_to(&w->out->summed, ttm_add_sat(w->program_sum, ttm_add_sat(w->tensors, w->small)));
-      return b->memory == TTM_L1 || b->memory == TTM_L1_SMALL ? note_moment(w, fullest_grid(w), event) : TTM_OK;
+      if (b->memory != TTM_L1 && b->memory != TTM_L1_SMALL) return TTM_OK;
+      if (w->regions.views && !w->has_buffers && ttm_core_views_allocation(w->regions.views, event)) return TTM_ENOMEM;
+      return note_moment(w, fullest_grid(w), event);
     case TTM_EVENT_FREE:
       if (!b) return TTM_OK;
       if ((rc = leave_program(w, e))) return rc; /* while it ran the tensor was there */
@@ -493,18 +479,32 @@ static int find_tightest(ttm_core_use *u, const ttm_profile *p) {
   return TTM_OK;
 }
 
-int ttm_core_use_make(ttm_core_use *out, const ttm_profile *p) {
+static int walk_events(ttm_core_use *out, ttm_core_views *views, const ttm_profile *p) {
   walk w = {.p = p, .out = out, .function = TTM_NONE, .op = TTM_NONE, .regions = regions_of(p)};
   const ttm_capture_board *board = &p->capture.board;
   *out = (ttm_core_use){.fullest = {.event = TTM_NONE}, .gap_event = TTM_NONE, .gap = INT64_MAX};
   out->limit = ttm_sub_sat(board->l1_bytes, board->l1_base);
+  w.regions.views = views;
   int rc = add_early(&w);
   for (uint32_t e = 0; e < p->capture.events.n && !rc; e++) rc = take_event(&w, e);
+  w.regions.now = (uint32_t)p->capture.events.n;
   if (!rc) rc = end_program(&w);
   if (!rc) rc = find_tightest(out, p);
   if (!rc && out->gap_event != TTM_NONE) rc = draw_tightest(&w.regions, out);
   for (size_t i = 0; i < w.grid_count; i++) ttm_free(w.grids[i]);
   free_regions(&w.regions);
+  return rc;
+}
+
+int ttm_core_use_make(ttm_core_use *out, const ttm_profile *p) { return walk_events(out, NULL, p); }
+
+int ttm_core_views_make(ttm_core_views *out, const ttm_profile *p) {
+  regions r = regions_of(p);
+  ttm_core_use use = {0};
+  *out = (ttm_core_views){.p = p, .size = p->capture.board.l1_bytes, .base = r.base, .top = r.top};
+  int rc = p->kind == TTM_LOG_CAPTURE ? walk_events(&use, out, p) : TTM_OK;
+  if (!rc) rc = ttm_core_views_end(out);
+  ttm_core_use_free(&use);
   return rc;
 }
 

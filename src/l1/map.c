@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "l1/map.h"
 
+#include <stdlib.h>
+
 void ttm_l1_map_free(ttm_l1_map *map) {
   ttm_vec_free(&map->buffers);
   ttm_vec_free(&map->tensors);
@@ -16,4 +18,13 @@ uint64_t ttm_l1_map_lowest_tensor(const ttm_l1_map *map) {
 
 const char *ttm_l1_map_buffer_word(const ttm_l1_map *map) {
   return map->dataflow ? "dataflow buffers" : "circular buffers";
+}
+
+static int by_address(const void *a, const void *b) {
+  const ttm_l1_region *x = a, *y = b;
+  return x->at < y->at ? -1 : x->at > y->at;
+}
+
+void ttm_l1_regions_sort(ttm_l1_region *regions, size_t n) {
+  if (n) qsort(regions, n, sizeof *regions, by_address);
 }

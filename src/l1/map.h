@@ -30,6 +30,9 @@ typedef struct ttm_l1_map {
 
 void ttm_l1_map_free(ttm_l1_map *map);
 
+/* By address. */
+void ttm_l1_regions_sort(ttm_l1_region *regions, size_t n);
+
 /* Where the lowest tensor starts; size - small when there are none. */
 uint64_t ttm_l1_map_lowest_tensor(const ttm_l1_map *map);
 

@@ -88,6 +88,7 @@ static const word param_keys[] = {
     WORD("type", FIRST_TEXT + TTM_PARAM_TYPE),
     WORD("layout", FIRST_TEXT + TTM_PARAM_LAYOUT),
     WORD("core_range_set", FIRST_TEXT + TTM_PARAM_CORES),
+    WORD("memory_config", FIRST_TEXT + TTM_PARAM_MEMORY_CONFIG),
     WORD("shape", FIRST_TEXT + TTM_PARAM_SHAPE),
     WORD("dtype", FIRST_TEXT + TTM_PARAM_DTYPE),
     WORD("program_factory_type", FIRST_TEXT + TTM_PARAM_FACTORY),

@@ -70,7 +70,8 @@ typedef enum ttm_node_text {
   TTM_PARAM_NAME,
   TTM_PARAM_TYPE, /* "DRAM", "L1" */
   TTM_PARAM_LAYOUT,
-  TTM_PARAM_CORES, /* core_range_set */
+  TTM_PARAM_CORES, /* core_range_set; of a tensor in a recording: of its shards */
+  TTM_PARAM_MEMORY_CONFIG,
   TTM_PARAM_SHAPE,
   TTM_PARAM_DTYPE,
   TTM_PARAM_FACTORY, /* program_factory_type */

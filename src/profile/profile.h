@@ -184,19 +184,20 @@ typedef struct ttm_incident {
 
 /* A buffer a capture knows of: a tensor's memory, or a program's kernels. */
 typedef struct ttm_buffer {
-  uint32_t op;         /* operation that allocated it; TTM_NONE: it was there before the capture began */
-  uint32_t tensor;     /* TTM_NONE when it is no tensor */
-  uint32_t device;     /* as the capture names it, recordings: its rank; TTM_NONE when it does not */
-  uint8_t memory;      /* ttm_memory */
-  bool kernels;        /* holds a program's kernels: no tensor behind it */
-  bool estimated;      /* bank_bytes rests on an assumed number of banks or page size */
-  uint32_t cores;      /* shards; 0: interleaved over all banks */
-  uint64_t bytes;      /* of all banks, as the capture says */
-  uint64_t page;       /* 0 when not told */
-  uint64_t bank_bytes; /* what every bank gives up for it: pages and blocks aligned */
-  uint64_t address;    /* TTM_UNKNOWN when nothing was really allocated */
-  uint32_t place;      /* recordings: which of the places it has */
-  uint32_t freed_by;   /* deallocate operation, TTM_NONE */
+  uint32_t op;          /* operation that allocated it; TTM_NONE: it was there before the capture began */
+  uint32_t tensor;      /* TTM_NONE when it is no tensor */
+  uint32_t device;      /* as the capture names it, recordings: its rank; TTM_NONE when it does not */
+  uint8_t memory;       /* ttm_memory */
+  bool kernels;         /* holds a program's kernels: no tensor behind it */
+  bool estimated;       /* bank_bytes rests on an assumed number of banks or page size */
+  uint32_t cores;       /* shards; 0: interleaved over all banks */
+  uint32_t shard_cores; /* string: the core ranges that hold the shards; 0 when not told */
+  uint64_t bytes;       /* of all banks, as the capture says */
+  uint64_t page;        /* 0 when not told */
+  uint64_t bank_bytes;  /* what every bank gives up for it: pages and blocks aligned */
+  uint64_t address;     /* TTM_UNKNOWN when nothing was really allocated */
+  uint32_t place;       /* recordings: which of the places it has */
+  uint32_t freed_by;    /* deallocate operation, TTM_NONE */
 } ttm_buffer;
 
 typedef enum ttm_buffer_event_kind {

@@ -2,6 +2,8 @@
 /* Graph captures: functions, programs, buffers and tensors. */
 #include "profile/load/graph.h"
 
+#include <inttypes.h>
+
 #include "base/error.h"
 #include "profile/diagnose.h"
 #include "profile/load/load.h"
@@ -411,6 +413,40 @@ static int type_of(ttm_capture_loader *l, const ttm_capture_node *node, const tt
   return ttm_map_set(&l->type_of_key, key, *out);
 }
 
+/* "grid=[{"start":{"x":0,"y":0},"end":{"x":7,"y":3}}]" of a memory configuration as the core ranges that programs' buffers have:
+ * "{[0-0 - 7-3]}". Nothing when there is no grid. */
+static void put_shard_cores(ttm_buf *out, ttm_str config) {
+  static const char *const before[] = {"[", "-", " - ", "-"};
+  size_t at = ttm_str_find(config, TTM_LIT("grid")), end;
+  uint64_t number;
+  unsigned n = 0;
+  ttm_buf_clear(out);
+  if (at == TTM_NOT_FOUND) return;
+  config = ttm_str_from(config, at);
+  if ((end = ttm_str_find_char(config, ']')) != TTM_NOT_FOUND) config = ttm_str_first(config, end);
+  while (config.n) {
+    if (!ttm_str_take_u64(&config, &number)) {
+      config = ttm_str_from(config, 1);
+      continue;
+    }
+    ttm_buf_printf(out, "%s%s%" PRIu64 "%s", n ? (n % 4 ? "" : ", ") : "{", before[n % 4], number,
+                   n % 4 == 3 ? "]" : "");
+    n++;
+  }
+  n &&n % 4 == 0 ? ttm_buf_char(out, '}') : ttm_buf_clear(out);
+}
+
+static int note_shard_cores(ttm_capture_loader *l, const ttm_capture_node *node, ttm_buffer *buffer) {
+  ttm_str cores = node->text[TTM_PARAM_CORES];
+  if (!buffer->cores || buffer->shard_cores) return TTM_OK;
+  if (!cores.n) {
+    put_shard_cores(&l->scratch, node->text[TTM_PARAM_MEMORY_CONFIG]);
+    if (l->scratch.failed) return TTM_ENOMEM;
+    cores = ttm_buf_str(&l->scratch);
+  }
+  return cores.n ? ttm_build_string(l->builder, cores, &buffer->shard_cores) : TTM_OK;
+}
+
 /* As which operand the function started last takes the tensor; TTM_NONE when it does not. */
 static uint32_t wanted_as(const ttm_capture_loader *l, const ttm_capture_node *node) {
   for (uint32_t i = 0; i < l->wanted.n; i++)
@@ -428,7 +464,7 @@ static int on_tensor(ttm_capture_loader *l, const ttm_capture_node *node) {
   ttm_buffer *buffer = &p->capture.buffers.at[row];
   if (buffer->memory >= TTM_MEMORIES) return TTM_OK;
   if (ttm_map_set(&l->row_of_tensor, counter_of(l, node), row)) return TTM_ENOMEM;
-  if (type_of(l, node, buffer, &type)) return TTM_ENOMEM;
+  if (type_of(l, node, buffer, &type) || note_shard_cores(l, node, buffer)) return TTM_ENOMEM;
   if (!buffer->page && p->types.at[type].is_tensor && p->types.at[type].tensor.tiled)
     buffer->page = ttm_tile_bytes(p->types.at[type].tensor.storage, 32, 32);
   if (buffer->tensor != TTM_NONE && !p->types.at[l->tensor_types.at[buffer->tensor]].is_tensor)

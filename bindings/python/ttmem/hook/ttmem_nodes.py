@@ -75,6 +75,17 @@ class File:
                 self.write(text)
 
 
+SHARD_GRID = re.compile(r"grid\W*=?\W*\[([^\]]*)")
+
+
+def shard_cores(config):
+    """The cores that hold the shards of a tensor, by its memory configuration, written as programs' buffers have them: "{[0-0 - 7-3]}"; "": none."""
+    grid = SHARD_GRID.search(config) if isinstance(config, str) else None
+    numbers = re.findall(r"\d+", grid.group(1)) if grid else []
+    ranges = ["[%s-%s - %s-%s]" % tuple(numbers[i : i + 4]) for i in range(0, len(numbers) // 4 * 4, 4)]
+    return "{%s}" % ", ".join(ranges) if ranges else ""
+
+
 def lean(nodes):
     """The nodes of a capture with what the reader needs."""
     kept = []
@@ -86,6 +97,10 @@ def lean(nodes):
         entry = {"counter": n["counter"], "node_type": kind, "params": {name: params[name] for name in KEPT.get(kind, ()) if name in params}}
         if kind in ("buffer", "buffer_allocate", "buffer_deallocate"):
             entry["connections"] = n["connections"]
+        elif kind == "tensor":
+            cores = shard_cores(params.get("memory_config", ""))
+            if cores:
+                entry["params"]["core_range_set"] = cores
         elif kind == "function_start" and n.get("input_tensors"):
             entry["input_tensors"] = n["input_tensors"]
         kept.append(entry)
