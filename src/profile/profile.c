@@ -8,6 +8,17 @@ const char *ttm_memory_name(ttm_memory memory) {
   return memory < TTM_MEMORIES ? names[memory] : "?";
 }
 
+const char *ttm_log_kind_name(ttm_log_kind kind) {
+  static const char *const names[] = {NULL, "full", "blocks", "ops", "submit", "incidents", "capture", "live"};
+  return names[kind];
+}
+
+ttm_log_kind ttm_log_kind_named(ttm_str name) {
+  int kind = TTM_LOG_LIVE;
+  while (kind > TTM_LOG_NONE && !ttm_str_eq(name, ttm_str_of(ttm_log_kind_name((ttm_log_kind)kind)))) kind--;
+  return (ttm_log_kind)kind;
+}
+
 void ttm_profile_free(ttm_profile *p) {
   if (!p || atomic_fetch_sub(&p->more_owners, 1) > 0) return;
   for (size_t g = 0; g < p->graphs.n; g++) {

@@ -349,6 +349,10 @@ typedef enum ttm_log_kind {
   TTM_LOG_LIVE, /* a recording of `ttmem live`: states are samples, operations what processes did between two of them */
 } ttm_log_kind;
 
+/* As in findings.json: "full"; NULL for TTM_LOG_NONE. And back: TTM_LOG_NONE for any other text. */
+const char *ttm_log_kind_name(ttm_log_kind kind);
+ttm_log_kind ttm_log_kind_named(ttm_str name);
+
 struct ttm_profile {
   atomic_int more_owners; /* besides the first; see ttm_profile_share */
   uint32_t path;          /* string: as given */

@@ -15,14 +15,14 @@ typedef struct ttm_report_part {
 } ttm_report_part;
 
 typedef struct ttm_report_files {
-  ttm_report_part memory;     /* <name>_memory.json; needed */
+  ttm_report_part memory;     /* <name>_memory.json; without it there are no operations */
   ttm_report_part operations; /* <name>_operations.json */
   ttm_report_part registry;   /* <name>_inputs_registry.json: says more of arguments than module texts */
   ttm_report_part ir;         /* <name>_ir.json */
   ttm_str findings;           /* <name>_findings.json: where the log was, and what went wrong */
 } ttm_report_files;
 
-/* `path` is what the profile says it was read from. 0, TTM_ENODATA when the files hold no operation and no failure, TTM_EIO, TTM_ENOMEM.
+/* `path` is what the profile says it was read from. 0, TTM_ENODATA when the files hold no operation and no failure, and the findings do not tell what was read, TTM_EIO, TTM_ENOMEM.
  * A file that breaks off gives what stands before; the profile says that it is cut. */
 int ttm_profile_read_report(ttm_profile **out, const ttm_report_files *files, const char *path, ttm_error *err);
 

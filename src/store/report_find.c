@@ -391,6 +391,66 @@ int ttm_report_read_json(ttm_profile **profile, ttm_findings **findings, const c
   return code;
 }
 
+/* ---- Conclusions alone -------------------------------------------------------------------------------------------- */
+
+/* A figure in 0.001 MB. */
+static uint32_t milli_of(ttm_str object, const char *key) {
+  double mb = ttm_json_get_number(ttm_json_get_member(object, key), 0);
+  return mb > 0 && mb < 4e6 ? (uint32_t)(mb * 1000 + 0.5) : 0;
+}
+
+static bool is_true(ttm_str object, const char *key) {
+  return ttm_str_eq(ttm_json_get_member(object, key), TTM_LIT("true"));
+}
+
+static ttm_peak peak_of(ttm_str row) {
+  ttm_str inside = ttm_json_get_member(row, "in_operation_peak");
+  uint64_t banks = ttm_json_get_count(ttm_json_get_member(row, "banks"), 0);
+  return (ttm_peak){.known = row.n && row.p[0] == '{',
+                    .at_least = is_true(row, "lower_bound"),
+                    .derived = is_true(row, "measured_is_lower_bound"),
+                    .measured = milli_of(row, "measured_per_bank_MB"),
+                    .level = {.banks = banks < TTM_NONE ? (uint32_t)banks : 0,
+                              .total = milli_of(row, "capacity_per_bank_MB"),
+                              .allocated = milli_of(row, "allocated_per_bank_MB"),
+                              .free = milli_of(row, "free_per_bank_MB"),
+                              .largest = milli_of(row, "largest_free_per_bank_MB")},
+                    .state = TTM_NONE,
+                    .before = TTM_NONE,
+                    .opened = TTM_NONE,
+                    .cause = TTM_NONE,
+                    .in_op_bytes = ttm_json_get_count(ttm_json_get_member(inside, "allocated_per_bank_B"), 0),
+                    .in_op_incident = TTM_NONE};
+}
+
+/* The figures of the summary, which are made of operations otherwise. */
+static int restore_figures(ttm_findings *f, ttm_str findings_json) {
+  ttm_str total = ttm_json_get_member(ttm_json_get_member(findings_json, "operations"), "total"), row;
+  ttm_str peaks = ttm_json_get_member(findings_json, "peak"), runs = ttm_json_get_member(findings_json, "runs");
+  uint64_t elements = ttm_json_get_count(total, 0);
+  f->elements = elements < TTM_NONE ? (uint32_t)elements : 0;
+  for (int m = 0; m < TTM_MEMORIES; m++) {
+    ttm_str peak = ttm_json_get_member(peaks, ttm_memory_name((ttm_memory)m));
+    ttm_str devices = ttm_json_get_member(peak, "devices");
+    ttm_device_peaks *all = &f->devices[m];
+    *all = (ttm_device_peaks){.at[0] = f->peak[m] = peak_of(peak), .n = 0};
+    while (all->n < TTM_DEVICE_KINDS && ttm_json_get_element(&devices, &row)) all->at[all->n++] = peak_of(row);
+    if (!all->n) all->n = all->at[0].known;
+  }
+  while (ttm_json_get_element(&runs, &row))
+    if (ttm_vec_push(&f->runs, (ttm_run){0})) return TTM_ENOMEM;
+  return TTM_OK;
+}
+
+int ttm_report_read_findings(ttm_profile **profile, ttm_findings **findings, ttm_str text, const char *folder,
+                             ttm_error *err) {
+  ttm_report_files parts = {.findings = text};
+  int code = ttm_profile_read_report(profile, &parts, folder, err);
+  if (!code) code = ttm_findings_make(findings, *profile, 1, err);
+  if (!code) code = restore_statements(*findings, text, err);
+  return !code && restore_figures(*findings, text) ? ttm_error_nomem(err) : code;
+}
+
 int ttm_report_renew_page(const ttm_report_found *found, ttm_out *out, ttm_error *err) {
   ttm_buf page = {0};
   ttm_source *source = NULL;

@@ -44,6 +44,11 @@ int ttm_report_other_origin(char **out, const char *folder, const char *log);
 int ttm_report_read_json(ttm_profile **profile, ttm_findings **findings, const char *folder, unsigned threads,
                          ttm_buf *text, ttm_error *err);
 
+/* What the text of a findings file alone tells, without reading operations: statements, failures, peaks and counts. The profile has no
+ * operations. The caller frees both in any case. TTM_ENODATA when the text tells nothing. */
+int ttm_report_read_findings(ttm_profile **profile, ttm_findings **findings, ttm_str text, const char *folder,
+                             ttm_error *err);
+
 /* Writes the page anew with the data of an earlier page of ours. TTM_EFORMAT when that page is not of ours, or of another format of
  * the data: nothing was written then. */
 int ttm_report_renew_page(const ttm_report_found *found, ttm_out *out, ttm_error *err);

@@ -5,12 +5,9 @@
 #include <time.h>
 
 #include "base/alloc.h"
-#include "report/files/statements_json.h"
-#include "report/run/statements.h"
 #include "store/catalog.h"
 #include "store/folder.h"
 #include "store/report_dir.h"
-#include "store/report_find.h"
 #include "ui/text_lines.h"
 #include "ui/typed_line.h"
 
@@ -140,32 +137,10 @@ static void draw_browse(ttm_ui *ui, ttm_panel *panel) {
 
 /* ---- Keys ---------------------------------------------------------------------------------------------------------- */
 
-/* A report of which nothing but its findings is left. */
-static ttm_panel *findings_panel(const ttm_screen *s, const browse *b, const ttm_catalog_entry *e) {
-  ttm_buf out = {0}, findings = {0};
-  ttm_doc doc = {.out = &out, .columns = (unsigned)s->columns - 2, .color = true, .utf8 = s->utf8};
-  ttm_statements all = {0};
-  ttm_catalog_findings(&b->catalog, e, &findings);
-  out.failed |= ttm_statements_read(&all, ttm_buf_str(&findings)) != TTM_OK;
-  ttm_buf_puts(&out, "\x1b[33mThe log and the memory states of this report are gone");
-  ttm_buf_puts(&out, all.at.n ? ": these are its findings.\x1b[0m\n\n" : ", and it has no findings.\x1b[0m\n");
-  ttm_doc_statements(&doc, &all);
-  ttm_doc_end(&doc);
-  ttm_statements_free(&all);
-  ttm_buf_free(&findings);
-  return ttm_text_panel("Report", e->folder, &out);
-}
-
 static void open_entry(ttm_ui *ui, browse *b, const ttm_catalog_entry *e) {
   char *log = ttm_catalog_log(&b->catalog, e);
   char *folder = ttm_folder_join(b->catalog.root, e->folder, "");
-  ttm_report_found found = {0};
-  if (!log && folder) ttm_report_find(&found, folder, NULL);
-  if (log || found.memory)
-    ttm_ui_push(ui, ttm_stored_panel(log, folder, e->folder, e->log_bytes));
-  else
-    ttm_ui_push(ui, findings_panel(&ui->screen, b, e));
-  ttm_report_found_free(&found);
+  ttm_ui_push(ui, ttm_stored_panel(log, folder, e->folder, e->log_bytes));
   ttm_free(folder);
   ttm_free(log);
 }

@@ -18,7 +18,7 @@ static void write_view(findings_view *v, const ttm_screen *screen) {
   ttm_doc doc = {
       .out = &text, .columns = (unsigned)screen->columns - 2, .color = true, .utf8 = screen->utf8, .lines = &v->about};
   v->about.n = v->rows.n = 0;
-  ttm_doc_statements(&doc, &v->subject->findings->statements);
+  ttm_doc_statements(&doc, &ttm_ui_told(v->subject)->statements);
   text.failed |= ttm_doc_end(&doc) != TTM_OK;
   for (size_t i = 0; i < v->about.n; i++) {
     if (v->about.at[i].text && !v->about.at[i].goes_on && ttm_vec_push(&v->rows, i)) break;
@@ -50,6 +50,7 @@ static bool findings_key(void *view, ttm_ui *ui, int key) {
   findings_view *v = view;
   if (key != TTM_KEY_ENTER) return ttm_cursor_key(&v->cursor, key);
   uint32_t index = v->cursor.at < v->rows.n ? v->about.at[v->rows.at[v->cursor.at]].operation : TTM_NONE;
+  if (!v->subject->findings) return ttm_ui_say(ui, "The operations of this report are gone."), true;
   uint32_t op = index == TTM_NONE ? TTM_NONE : ttm_findings_op(v->subject->findings, index);
   if (op == TTM_NONE)
     ttm_ui_say(ui, "This row names no operation.");
@@ -67,4 +68,10 @@ static void free_findings(void *view) {
 }
 
 static const ttm_key_help KEYS[] = {{"Enter", "operation"}, {"j/k", "move"}, {NULL, NULL}};
-const ttm_view_class ttm_view_findings = {"Findings", KEYS, make_findings, draw_findings, findings_key, free_findings};
+const ttm_view_class ttm_view_findings = {.name = "Findings",
+                                          .keys = KEYS,
+                                          .make = make_findings,
+                                          .draw = draw_findings,
+                                          .key = findings_key,
+                                          .free = free_findings,
+                                          .tells = true};

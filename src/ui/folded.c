@@ -217,5 +217,7 @@ static void *make_peak(const ttm_ui_subject *subject) { return make(subject, tru
 static void free_folded(void *view) { ttm_free(view); }
 
 static const ttm_key_help KEYS[] = {{"Enter", "open"}, {"m", "memory"}, {"j/k", "move"}, {NULL, NULL}};
-const ttm_view_class ttm_view_top = {"Top", KEYS, make_top, draw_folded, folded_key, free_folded};
-const ttm_view_class ttm_view_live = {"Peak", KEYS, make_peak, draw_folded, folded_key, free_folded};
+const ttm_view_class ttm_view_top = {
+    .name = "Top", .keys = KEYS, .make = make_top, .draw = draw_folded, .key = folded_key, .free = free_folded};
+const ttm_view_class ttm_view_live = {
+    .name = "Peak", .keys = KEYS, .make = make_peak, .draw = draw_folded, .key = folded_key, .free = free_folded};

@@ -91,5 +91,9 @@ static bool operations_key(void *view, ttm_ui *ui, int key) {
 }
 
 static const ttm_key_help KEYS[] = {{"Enter", "details"}, {"/", "search"}, {"j/k", "move"}, {NULL, NULL}};
-const ttm_view_class ttm_view_operations = {"Operations",    KEYS,           make_operations,
-                                            draw_operations, operations_key, free_operations};
+const ttm_view_class ttm_view_operations = {.name = "Operations",
+                                            .keys = KEYS,
+                                            .make = make_operations,
+                                            .draw = draw_operations,
+                                            .key = operations_key,
+                                            .free = free_operations};

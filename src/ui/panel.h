@@ -4,6 +4,7 @@
 #ifndef TTM_UI_PANEL_H
 #define TTM_UI_PANEL_H
 
+#include "base/vec.h"
 #include "ui/screen.h"
 #include "ui/ui.h"
 
@@ -13,6 +14,7 @@ enum {
   TTM_KEY_TAKEN = 1,
   TTM_KEY_CLOSE = 2, /* close the panel */
   TTM_KEY_QUIT = 4,  /* leave the program */
+  TTM_KEY_LATER = 8, /* not yet: it comes again, and what is typed meanwhile waits behind it */
 };
 
 typedef struct ttm_panel ttm_panel;
@@ -47,7 +49,8 @@ struct ttm_ui {
   const ttm_ui_options *options;
   ttm_screen screen;
   ttm_panel *top;
-  ttm_buf message; /* shown in place of the keys until the next key; empty: none */
+  TTM_VEC(int) later; /* keys that wait */
+  ttm_buf message;    /* shown in place of the keys until the next key; empty: none */
   bool message_is_bad;
   bool over; /* set by a panel: the program is to end */
 };
@@ -78,8 +81,8 @@ ttm_panel *ttm_prompt_panel(const char *title, const char *question, ttm_prompt_
 /* Reads a log, makes a report folder of it, then shows the report in place of itself. */
 ttm_panel *ttm_reading_panel(const char *log);
 
-/* Reads the log of a report that is there, and shows that; with a log of NULL, what the folder's JSON files tell. `log_bytes`: of its text
- * when the report was made; 0 when unknown. */
+/* Opens a report that is there: what its findings file tells at once, the operations as soon as they are read, from its log or, with a log of
+ * NULL, from the folder's JSON files. `log_bytes`: of its text when the report was made; 0 when unknown. */
 ttm_panel *ttm_stored_panel(const char *log, const char *folder, const char *name, uint64_t log_bytes);
 
 /* Serves a folder while it is open. `shown` is what it is called. */

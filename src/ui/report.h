@@ -9,19 +9,28 @@
 
 /* What is looked at. Owned by the report's panel; details on top of it borrow it. */
 typedef struct ttm_ui_subject {
-  ttm_profile *profile;
+  ttm_profile *profile; /* this and the findings: NULL as long as they are being read, and when that failed */
   ttm_findings *findings;
+  ttm_profile *told_profile; /* what the report's findings file tells; NULL when it has none */
+  ttm_findings *told;
   ttm_buf folder; /* of the report, NUL-terminated; empty when it has none yet */
   ttm_buf name;   /* NUL-terminated */
   bool changed;   /* the log is no longer the one the report was made of */
-  bool rebuilt;   /* the log is gone: made of the report's JSON files, which know no frees */
+  bool rebuilt;   /* made of the report's JSON files, which know no frees */
+  bool gone;      /* neither the log nor the files tell the operations */
   bool per_chip;  /* figures are those of a chip, not of one of its banks */
 } ttm_ui_subject;
 
 void ttm_ui_subject_free(ttm_ui_subject *subject);
 
-/* Takes the subject over, in any case. */
-ttm_panel *ttm_report_panel(ttm_ui_subject *subject);
+/* The conclusions: those of the report itself when it is a stored one. */
+static inline const ttm_findings *ttm_ui_told(const ttm_ui_subject *subject) {
+  return subject->told ? subject->told : subject->findings;
+}
+
+/* Takes the subject over, in any case, and the job that reads its operations, NULL when they are read. */
+struct ttm_job;
+ttm_panel *ttm_report_panel(ttm_ui_subject *subject, struct ttm_job *job);
 
 /* All about one operation, on top of the report. */
 void ttm_ui_show_operation(ttm_ui *ui, const ttm_findings *f, uint32_t op);
@@ -36,6 +45,7 @@ typedef struct ttm_view_class {
   void (*draw)(void *view, ttm_screen *screen);
   bool (*key)(void *view, ttm_ui *ui, int key); /* false: not for it */
   void (*free)(void *view);
+  bool tells; /* conclusions are enough for it */
 } ttm_view_class;
 
 extern const ttm_view_class ttm_view_summary, ttm_view_timeline, ttm_view_top, ttm_view_live, ttm_view_operations,

@@ -324,4 +324,9 @@ static const ttm_key_help KEYS[] = {{"h/l", "move"},
                                     {"y", "scale to the capacity and back"},
                                     {"r", "next rank"},
                                     {NULL, NULL}};
-const ttm_view_class ttm_view_timeline = {"Timeline", KEYS, make_timeline, draw_timeline, timeline_key, free_timeline};
+const ttm_view_class ttm_view_timeline = {.name = "Timeline",
+                                          .keys = KEYS,
+                                          .make = make_timeline,
+                                          .draw = draw_timeline,
+                                          .key = timeline_key,
+                                          .free = free_timeline};

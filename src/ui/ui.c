@@ -97,21 +97,47 @@ static void show_help(ttm_ui *ui) {
   ttm_ui_push(ui, ttm_text_panel("Keys", ui->top->class->title, &text));
 }
 
-/* False when the program is to end. */
-static bool handle(ttm_ui *ui, int key) {
+/* Back, out, and what the keys mean: these never wait. */
+static bool is_leaving(const ttm_panel *panel, int key) {
+  return key == TTM_KEY_ESCAPE || (!panel->class->typing && (key == 'q' || key == 'Q' || key == '?'));
+}
+
+static unsigned give(ttm_ui *ui, int key) {
   ttm_panel *panel = ui->top;
+  unsigned what = panel->class->key(ui, panel, key);
+  if (!is_leaving(panel, key)) return what;
+  if (what != TTM_KEY_IGNORED && what != TTM_KEY_LATER) return what;
+  if (key == '?') return show_help(ui), TTM_KEY_TAKEN;
+  return key == 'Q' ? TTM_KEY_QUIT : TTM_KEY_CLOSE;
+}
+
+/* False when the program is to end. */
+static bool is_going(ttm_ui *ui, unsigned what) {
+  if (what & TTM_KEY_CLOSE) pop(ui);
+  return !(what & TTM_KEY_QUIT) && ui->top;
+}
+
+static bool handle(ttm_ui *ui, int key) {
   if (key == TTM_KEY_RESIZED) return true;
   ttm_buf_clear(&ui->message);
-  unsigned what = panel->class->key(ui, panel, key);
-  if (what == TTM_KEY_IGNORED) {
-    bool letters = !panel->class->typing;
-    if (key == TTM_KEY_ESCAPE || (letters && key == 'q')) what = TTM_KEY_CLOSE;
-    if (letters && key == 'Q') what = TTM_KEY_QUIT;
-    if (letters && key == '?') show_help(ui);
+  bool waits = ui->later.n && !is_leaving(ui->top, key);
+  unsigned what = waits ? TTM_KEY_LATER : give(ui, key);
+  if (what == TTM_KEY_LATER && ttm_vec_push(&ui->later, key)) ttm_ui_complain(ui, "Out of memory on this host.");
+  if (what != TTM_KEY_LATER) ui->later.n = 0; /* whoever leaves did not wait for it */
+  return is_going(ui, what);
+}
+
+/* Keys that waited, as far as they are wanted now. Each goes to what the one before it brought onto the screen. */
+static bool catch_up(ttm_ui *ui) {
+  while (ui->later.n) {
+    draw(ui);
+    ttm_buf_clear(&ui->message);
+    unsigned what = give(ui, ui->later.at[0]);
+    if (what == TTM_KEY_LATER) return true;
+    memmove(ui->later.at, ui->later.at + 1, --ui->later.n * sizeof *ui->later.at);
+    if (!is_going(ui, what)) return false;
   }
-  if (what & TTM_KEY_QUIT) return false;
-  if (what & TTM_KEY_CLOSE) pop(ui);
-  return ui->top != NULL;
+  return true;
 }
 
 /* True when something moves by itself. */
@@ -131,7 +157,9 @@ int ttm_ui_run(const ttm_ui_options *options, ttm_error *err) {
   for (bool changed = true; going;) {
     bool moving = tick_all(&ui);
     if (ui.over) break;
-    if (changed) draw(&ui);
+    bool waiting = ui.later.n > 0;
+    if (!(going = catch_up(&ui))) break;
+    if (changed || waiting) draw(&ui);
     /* A resize that comes just before the wait for a key is seen by the next wait only: none lasts for long. */
     int key = ttm_screen_key(&ui.screen, moving ? 100 : 500);
     changed = moving || key != TTM_KEY_NONE; /* the last tick of what moved changed something too */
@@ -139,6 +167,7 @@ int ttm_ui_run(const ttm_ui_options *options, ttm_error *err) {
   }
   while (ui.top) pop(&ui);
   ttm_buf_free(&ui.message);
+  ttm_vec_free(&ui.later);
   ttm_screen_close(&ui.screen);
   return status;
 }

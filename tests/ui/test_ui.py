@@ -324,9 +324,34 @@ def test_browse():
         f.write("one more line\n")
     s = Session()
     s.keys("4", "/").type("beta").keys("Enter", "Enter")
-    s.see("The log has changed since the report was made")
+    s.see("The log has changed since the report was made: this is what the report's", PEAK)
+    s.keys("5")
+    s.see("9 of 9 operations")
     s.end()
     shutil.copy(DATA + "/two_runs_oom_profile.log", work + "/data/")
+
+
+def test_typing_ahead():
+    """Keys that are typed while a log is read are not lost: they go to the views they were meant for, in their order."""
+    subprocess.run([os.environ["GEN_LOG"], "--runs", "20", "--layers", "20", "--out", work + "/long.log"], check=True)
+    s = Session()
+    s.keys("1").type("long.log").burst("Enter", "2", "Home", "Enter")
+    s.see("Operation", "#0 ttcore.load_cached")
+    s.keys("q")
+    s.see("Report › long", "states 1 to", "log line")
+    s.keys("q", "4")
+    s.see("Reports")
+    s.keys("/").type("long").burst("Enter", "Enter")
+    s.see("Report › long", "operations in 20 runs")  # what the report says does not wait for the log
+    s.keys("q").burst("Enter", "5", "/", "a", "r", "g", "m", "a", "x", "Enter", "Enter")
+    s.see("Operation", "ttnn.argmax")
+    s.keys("q")
+    s.see("20 of 9,248 operations", "search: argmax")
+    s.keys("q").burst("Enter", "2", "l", "q", "d")  # who goes back does not wait
+    s.see("Delete the report long?")
+    s.keys("n", "q", "q")
+    s.see("ended with 0")
+    s.end()
 
 
 def test_another_log_of_that_name():
@@ -440,7 +465,7 @@ try:
     with open(work + "/data/no_log.txt", "w") as f:
         f.write("nothing of the runtime in here\n")
     tmux = terminal.Tmux(work)
-    for test in (test_no_terminal, test_log_to_server, test_views, test_script, test_script_that_is_recorded, test_guide, test_browse, test_folded_layers, test_another_log_of_that_name, test_sizes,
+    for test in (test_no_terminal, test_log_to_server, test_views, test_script, test_script_that_is_recorded, test_guide, test_browse, test_folded_layers, test_typing_ahead, test_another_log_of_that_name, test_sizes,
                  test_ascii, test_hostile_log, test_capture, test_ranks_without_programs):
         try:
             test()

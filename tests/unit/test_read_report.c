@@ -140,6 +140,23 @@ static void failures_and_the_log(void **state) {
   ttm_profile_free(p);
 }
 
+/* The findings file tells what was read, and what went wrong, without the operations. */
+static void findings_alone(void **state) {
+  (void)state;
+  ttm_error err;
+  ttm_profile *p = NULL;
+  ttm_report_files files = {
+      .findings = TTM_LIT("{\"input\":{\"path\":\"a.log\",\"kind\":\"blocks\",\"ranks\":2,\"lines\":7}}")};
+  assert_int_equal(ttm_profile_read_report(&p, &files, "folder", &err), TTM_OK);
+  assert_int_equal(p->kind, TTM_LOG_BLOCKS);
+  assert_int_equal(p->ranks.n, 2);
+  assert_int_equal(p->seen.lines, 7);
+  assert_int_equal(p->ops.n, 0);
+  ttm_profile_free(p);
+  files.findings = TTM_LIT("{\"input\":{\"kind\":\"other\",\"ranks\":4000000000}}");
+  assert_int_equal(ttm_profile_read_report(&p, &files, "folder", &err), TTM_ENODATA);
+}
+
 /* What stands before the break counts. */
 static void files_that_break_off(void **state) {
   (void)state;
@@ -158,9 +175,13 @@ static void files_that_break_off(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(operations_and_their_texts), cmocka_unit_test(frees_that_the_files_leave_out),
-      cmocka_unit_test(ranks_runs_and_programs),    cmocka_unit_test(graphs_and_their_arguments),
-      cmocka_unit_test(failures_and_the_log),       cmocka_unit_test(files_that_break_off),
+      cmocka_unit_test(operations_and_their_texts),
+      cmocka_unit_test(frees_that_the_files_leave_out),
+      cmocka_unit_test(ranks_runs_and_programs),
+      cmocka_unit_test(graphs_and_their_arguments),
+      cmocka_unit_test(failures_and_the_log),
+      cmocka_unit_test(files_that_break_off),
+      cmocka_unit_test(findings_alone),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

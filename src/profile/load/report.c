@@ -360,6 +360,20 @@ static int add_input(report_loader *l, ttm_str input) {
   return l->scratch.n ? ttm_build_string(l->builder, ttm_buf_str(&l->scratch), &l->profile->path) : TTM_OK;
 }
 
+/* A findings file without the others names the kind of what was read, and how many ranks it had. */
+static int add_kind(report_loader *l, ttm_str input) {
+  enum { MOST_RANKS = 1024 };
+  report_rank *r;
+  uint32_t ranks = count_of(input, "ranks");
+  ttm_buf_clear(&l->scratch);
+  ttm_json_get_string(&l->scratch, ttm_json_get_member(input, "kind"));
+  l->profile->predicted = ttm_str_eq(ttm_buf_str(&l->scratch), TTM_LIT("predicted"));
+  l->profile->kind = l->profile->predicted ? TTM_LOG_FULL : ttm_log_kind_named(ttm_buf_str(&l->scratch));
+  for (uint32_t i = 0; i < ranks && i < MOST_RANKS; i++)
+    if (rank_of(l, i, &r)) return TTM_ENOMEM;
+  return l->scratch.failed ? TTM_ENOMEM : TTM_OK;
+}
+
 /* ---- The whole ----------------------------------------------------------------------------------------------------- */
 
 /* A file that breaks off is cut; one that could not be read is an error. */
@@ -390,8 +404,9 @@ static int read_files(report_loader *l, const ttm_report_files *files, ttm_error
   return rc ? rc : read_file(l, &files->registry, registry, err);
 }
 
-static int finish(report_loader *l, ttm_str findings) {
+static int finish(report_loader *l, const ttm_report_files *files) {
   ttm_profile *p = l->profile;
+  ttm_str findings = files->findings, input = ttm_json_get_member(findings, "input");
   ttm_str incidents = ttm_json_get_member(findings, "incidents"), runs = ttm_json_get_member(findings, "runs"), row;
   while (ttm_json_get_element(&runs, &row)) add_run(l, row);
   while (ttm_json_get_element(&incidents, &row))
@@ -400,10 +415,11 @@ static int finish(report_loader *l, ttm_str findings) {
     report_rank *r = &l->ranks.at[i];
     if (add_frees(l, r, &(ttm_block){0}) || leave_program(l, r, r->ended, r->last.line)) return TTM_ENOMEM;
   }
+  if (!files->memory.source && !files->memory.text.p && add_kind(l, input)) return TTM_ENOMEM;
   if (ttm_builder_end(l->builder)) return TTM_ENOMEM;
   if (p->kind != TTM_LOG_FULL) p->seen.unpaired = 0;
   p->seen.from_report = true;
-  return add_input(l, ttm_json_get_member(findings, "input"));
+  return add_input(l, input);
 }
 
 int ttm_load_report(ttm_builder *b, ttm_input *in, ttm_error *err) {
@@ -411,7 +427,7 @@ int ttm_load_report(ttm_builder *b, ttm_input *in, ttm_error *err) {
   ttm_str path = ttm_profile_string(b->profile, b->profile->path);
   int rc = ttm_build_type_text(b, TTM_LIT("ttnn.deallocate"), &l.free_text) ? ttm_error_nomem(err) : TTM_OK;
   if (!rc) rc = read_files(&l, in->report, err);
-  if (!rc && finish(&l, in->report->findings)) rc = ttm_error_nomem(err);
+  if (!rc && finish(&l, in->report)) rc = ttm_error_nomem(err);
   ttm_vec_free(&l.ranks);
   ttm_map_free(&l.rank_of_number);
   ttm_vec_free(&l.ops);

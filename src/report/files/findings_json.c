@@ -11,15 +11,10 @@
 /* ---- Input and memories ------------------------------------------------------------------------------------------ */
 
 static void put_input(ttm_json *j, const ttm_profile *p) {
-  static const char *const kinds[] = {
-      [TTM_LOG_FULL] = "full",           [TTM_LOG_BLOCKS] = "blocks",   [TTM_LOG_OPS] = "ops",
-      [TTM_LOG_SUBMIT] = "submit",       [TTM_LOG_CAPTURE] = "capture", [TTM_LOG_LIVE] = "live",
-      [TTM_LOG_INCIDENTS] = "incidents", [TTM_LOG_NONE] = NULL,
-  };
   const ttm_seen *seen = &p->seen;
   ttm_json_put_object(j, "input");
   ttm_json_put_str(j, "path", ttm_profile_string(p, p->path));
-  ttm_json_put_name(j, "kind", p->predicted ? "predicted" : kinds[p->kind]);
+  ttm_json_put_name(j, "kind", p->predicted ? "predicted" : ttm_log_kind_name(p->kind));
   ttm_json_put_u64(j, "bytes", seen->bytes);
   ttm_json_put_u64(j, "lines", seen->lines);
   ttm_json_put_u64(j, "op_lines", seen->op_lines);
