@@ -26,19 +26,23 @@ static void head(ttm_buf *out, const char *title) {
                "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
                "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>");
   text(out, title);
-  ttm_buf_puts(out,
-               "</title><style>\n"
-               ":root{color-scheme:light dark;--line:#8884;--dim:#767676;--bar:#3b82c4;--warn:#c98a00;--bad:#d03a3a}\n"
-               "body{font:15px/1.5 system-ui,sans-serif;max-width:64rem;margin:2.5rem auto;padding:0 1.2rem}\n"
-               "h1{font-size:1.4rem;margin:0 0 .2rem}p{margin:.3rem 0}.dim{color:var(--dim)}\n"
-               "table{border-collapse:collapse;width:100%;margin-top:1.2rem}th{text-align:left;font-weight:600}\n"
-               "th,td{padding:.45rem .7rem;border-bottom:1px solid var(--line);vertical-align:top}\n"
-               ".n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\n"
-               ".bar{height:4px;border-radius:2px;background:var(--line);margin-top:.3rem;min-width:6rem}\n"
-               ".bar i{display:block;height:4px;border-radius:2px;background:var(--bar)}\n"
-               ".warn i{background:var(--warn)}.bad i{background:var(--bad)}.failure{color:var(--bad)}\n"
-               "a{color:inherit;text-underline-offset:.2em}code{font-size:.92em}\n"
-               "</style></head><body>\n<h1>");
+  ttm_buf_puts(
+      out,
+      "</title><style>\n"
+      ":root{color-scheme:light dark;--line:#8884;--dim:#767676;--bar:#3b82c4;--warn:#c98a00;--bad:#d03a3a}\n"
+      "body{font:15px/1.5 system-ui,sans-serif;max-width:64rem;margin:2.5rem auto;padding:0 1.2rem}\n"
+      "h1{font-size:1.4rem;margin:0 0 .2rem}p{margin:.3rem 0}.dim{color:var(--dim)}\n"
+      "table{border-collapse:collapse;width:100%;margin-top:1.2rem}th{text-align:left;font-weight:600}\n"
+      "th,td{padding:.45rem .7rem;border-bottom:1px solid var(--line);vertical-align:top}\n"
+      ".n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\n"
+      ".bar{height:4px;border-radius:2px;background:var(--line);margin-top:.3rem;min-width:6rem}\n"
+      ".bar i{display:block;height:4px;border-radius:2px;background:var(--bar)}\n"
+      ".warn i{background:var(--warn)}.bad i{background:var(--bad)}.failure{color:var(--bad)}\n"
+      "a{color:inherit;text-underline-offset:.2em}code{font-size:.92em}a,td{overflow-wrap:anywhere}\n"
+      "@media(max-width:48rem){body{margin:1.2rem auto}thead{display:none}table,tbody,tr,td,th{display:block}\n"
+      "tr{padding:.5rem 0;border-bottom:1px solid var(--line)}td,th{border:0;padding:.1rem 0}\n"
+      "td.n{text-align:left;white-space:normal}[data-of]::before{content:attr(data-of) \": \";color:var(--dim)}}\n"
+      "</style></head><body>\n<h1>");
   text(out, title);
   ttm_buf_puts(out, "</h1>\n");
 }
@@ -79,20 +83,26 @@ static void failure(ttm_buf *out, const ttm_catalog_entry *entry) {
 
 /* ---- Pages --------------------------------------------------------------------------------------------------------- */
 
+/* A phone shows a row as lines, each with the name of its column. */
+static void cell(ttm_buf *out, const char *column) {
+  ttm_buf_printf(out, "</td><td class=\"n\" data-of=\"%s\">", column);
+}
+
 static void index_row(ttm_buf *out, const ttm_catalog_entry *entry) {
   ttm_buf_puts(out, "<tr><td><a href=\"");
   ttm_put_url(out, entry->folder);
   ttm_buf_puts(out, "/\">");
   text(out, entry->folder);
-  ttm_buf_puts(out, "</a></td><td class=\"n\">");
+  ttm_buf_puts(out, "</a>");
+  cell(out, "Written");
   date(out, entry->written);
-  ttm_buf_puts(out, "</td><td class=\"n\">");
+  cell(out, "Operations");
   if (entry->has_findings) ttm_put_count(out, entry->operations);
-  ttm_buf_puts(out, "</td><td class=\"n\">");
+  cell(out, "Peak DRAM");
   peak(out, entry->peak_mb, entry->peak_pct);
-  ttm_buf_puts(out, "</td><td class=\"n\">");
+  cell(out, "Peak L1");
   peak(out, entry->l1_peak_mb, entry->l1_peak_pct);
-  ttm_buf_puts(out, "</td><td>");
+  ttm_buf_puts(out, "</td><td data-of=\"Failure\">");
   failure(out, entry);
   ttm_buf_puts(out, "</td></tr>\n");
 }

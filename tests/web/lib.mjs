@@ -82,6 +82,15 @@ export async function withPage(file, options, act) {
   }
 }
 
+// A page of the web server, which draws nothing.
+export async function plainPage(url, width, act) {
+  const context = await browser.newContext({ viewport: { width, height: 900 } });
+  const page = await context.newPage();
+  await page.goto(url);
+  await act(page);
+  await context.close();
+}
+
 // Serves one file on the loopback and calls `act` with its address.
 export async function serve(file, act) {
   const server = http.createServer((_request, response) => {

@@ -83,7 +83,7 @@ export function makeChart(app: App, host: HTMLElement, parts: ChartParts): uPlot
         y: { range: () => [0, parts.top()] },
       },
       axes: [
-        { ...axis, size: 34, values: (_u, ticks) => ticks.map((t) => (Number.isInteger(t) ? count(t) : "")) },
+        { ...axis, size: 34, space: 72, values: (_u, ticks) => ticks.map((t) => (Number.isInteger(t) ? count(t) : "")) },
         { ...axis, size: 82, values: (_u, ticks) => ticks.map(parts.value), ...(parts.least ? { incrs: STEPS.map((step) => step * parts.least!) } : {}) },
       ],
       series: [{}, ...parts.series.map((series) => ({ points: { show: false }, paths, ...series }))],
@@ -159,6 +159,53 @@ export function highest(values: ArrayLike<number>, first: number, end: number, m
     out.push(best);
   }
   return out;
+}
+
+// ---- Labels -------------------------------------------------------------------------------------------------------------
+
+export type Spot = [x: number, bottom: number, align: "left" | "right"];
+
+// Texts over a chart, each on a small plate that makes it readable over any line. None lies on another: each stands at the first of its
+// spots that is free, in its longest form that fits there; without one it is left out.
+export class Labels {
+  private readonly taken: { left: number; right: number; top: number; bottom: number }[] = [];
+
+  constructor(private readonly plot: Plot) {}
+
+  put(forms: string[], ink: string, spots: Spot[]): void {
+    for (const text of forms) for (const spot of spots) if (this.fits(text, spot)) return this.draw(text, ink, spot);
+  }
+
+  // Where no label may stand.
+  keep(left: number, top: number, right: number, bottom: number): void {
+    this.taken.push({ left, right, top, bottom });
+  }
+
+  private box(text: string, [x, bottom, align]: Spot): { left: number; right: number; top: number; bottom: number } {
+    const px = devicePixelRatio;
+    this.plot.ctx.font = font(11);
+    const width = this.plot.ctx.measureText(text).width;
+    const left = align === "left" ? x : x - width;
+    return { left: left - 3 * px, right: left + width + 3 * px, top: bottom - 13 * px, bottom: bottom + 2 * px };
+  }
+
+  private fits(text: string, spot: Spot): boolean {
+    const { left, right, top, bottom } = this.box(text, spot);
+    const { bbox } = this.plot;
+    const inside = left >= bbox.left && right <= bbox.left + bbox.width && top >= bbox.top && bottom <= bbox.top + bbox.height;
+    return inside && !this.taken.some((other) => left < other.right && right > other.left && top < other.bottom && bottom > other.top);
+  }
+
+  private draw(text: string, ink: string, spot: Spot): void {
+    const { ctx } = this.plot;
+    const box = this.box(text, spot);
+    this.taken.push(box);
+    ctx.fillStyle = color("plate");
+    ctx.fillRect(box.left, box.top, box.right - box.left, box.bottom - box.top);
+    Object.assign(ctx, { fillStyle: ink, textAlign: spot[2], textBaseline: "bottom" });
+    ctx.fillText(text, spot[0], spot[1]);
+    ctx.textAlign = "left";
+  }
 }
 
 // ---- Into a file --------------------------------------------------------------------------------------------------------

@@ -109,7 +109,7 @@ export class Details {
   private async padding(op: number, memory: "DRAM" | "L1"): Promise<HTMLElement | null> {
     const { logical, stored } = await this.app.model.live(memory);
     if (!stored[op] || this.app.model.facts.rebuilt) return null;
-    return h("p", { class: "hint" }, `live ${memory} tensors after it: logical size ${bytes(logical[op])}, padded ${bytes(stored[op])} (+${percent(stored[op] - logical[op], logical[op])})`);
+    return h("p", { class: "hint" }, `live ${memory} tensors after it: logical size ${bytes(logical[op])}, padded ${bytes(stored[op])} (${percent(stored[op] - logical[op], stored[op])} of it padding)`);
   }
 
   private tensors(list: [string, Type | undefined][]): HTMLElement {
@@ -121,7 +121,7 @@ export class Details {
       const item = h("li", {}, value && h("span", { class: "mono muted" }, `${value} `), h("span", { class: "mono" }, layout ? `${shape(layout.logical_shape)} ${layout.dtype}` : shorten(type.text, 200)));
       if (layout) {
         const where = [layout.buffer_type ?? "no layout", layout.is_tiled && layout.tile_size ? `tiles ${layout.tile_size.join("×")}` : "row major", `padded ${shape(layout.padded_shape)}`].join(", ");
-        add(item, h("div", { class: "muted" }, `${where} · ${bytes(layout.unpadded_bytes)}${layout.padded_bytes !== layout.unpadded_bytes ? ` → ${bytes(layout.padded_bytes)} (+${percent(layout.padded_bytes - layout.unpadded_bytes, layout.unpadded_bytes)})` : ""}${layout.bytes_per_bank !== null ? ` · ${bytes(layout.bytes_per_bank)} per bank` : ""}`));
+        add(item, h("div", { class: "muted" }, `${where} · ${bytes(layout.unpadded_bytes)}${layout.padded_bytes !== layout.unpadded_bytes ? ` → ${bytes(layout.padded_bytes)} (${percent(layout.padded_bytes - layout.unpadded_bytes, layout.padded_bytes)} of it padding)` : ""}${layout.bytes_per_bank !== null ? ` · ${bytes(layout.bytes_per_bank)} per bank` : ""}`));
       }
       add(item, h("details", {}, h("summary", {}, "type"), longText(type.text)));
       add(box, item);

@@ -40,21 +40,9 @@ export class Fragmentation {
     });
   }
 
-  // The columns are only unpacked once the chart comes near the screen: most readers never look.
-  start(): void {
+  // Not only once it comes near the screen: it may be printed before.
+  async load(): Promise<void> {
     if (!this.element) return;
-    const watch = new IntersectionObserver(
-      (entries) => {
-        if (!entries.some((entry) => entry.isIntersecting)) return;
-        watch.disconnect();
-        void this.load();
-      },
-      { rootMargin: "400px" },
-    );
-    watch.observe(this.element);
-  }
-
-  private async load(): Promise<void> {
     const { model, view } = this.app;
     const [series, level, { total, lost }] = await Promise.all([model.series(view.rank), model.level("DRAM"), model.free("DRAM")]);
     const n = series.x.length;
@@ -71,7 +59,7 @@ export class Fragmentation {
     }
     this.course = course;
     this.top = most > 50 ? 100 : Math.max(1, most * 1.2);
-    this.element!.dataset.failing = String(course.fails.reduce((sum, one) => sum + one, 0));
+    this.element.dataset.failing = String(course.fails.reduce((sum, one) => sum + one, 0));
     this.chart ??= this.makeChart();
     this.redraw();
   }

@@ -78,8 +78,7 @@ async function start(): Promise<void> {
 
   const names = await loadNames(model);
   await Promise.all([timeline?.enrich(names), table.start(names), details.start(names)]);
-  fragmentation.start();
-  await Promise.all([layers.start(names), padding.start(names), ir.empty ? null : ir.start(names)]);
+  await Promise.all([fragmentation.load(), layers.start(names), padding.start(names), ir.empty ? null : ir.start(names)]);
   app.onChange((_view, changed) => {
     if (changed.op != null) timeline?.announce(`Operation ${changed.op} selected`);
   });

@@ -90,6 +90,6 @@ export class Padding {
     if (!this.live || !this.names) return null;
     const { logical, stored } = this.live;
     const op = Math.max(0, Math.min(stored.length - 1, Math.round(x)));
-    return { x: op, top: 8, rows: [h("div", { class: "tip-op" }, `after #${op} `, h("b", {}, shorten(nameOf(this.names, op), 60))), h("div", {}, `logical size ${bytes(logical[op])}, padded ${bytes(stored[op])}`), h("div", { class: "muted" }, `padding ${bytes(stored[op] - logical[op])} (${percent(stored[op] - logical[op], logical[op])})`)] };
+    return { x: op, top: 8, rows: [h("div", { class: "tip-op" }, `after #${op} `, h("b", {}, shorten(nameOf(this.names, op), 60))), h("div", {}, `logical size ${bytes(logical[op])}, padded ${bytes(stored[op])}`), h("div", { class: "muted" }, `padding ${bytes(stored[op] - logical[op])} (${percent(stored[op] - logical[op], stored[op])} of padded)`)] };
   }
 }

@@ -3,7 +3,7 @@
 // failure.
 import type uPlot from "uplot";
 import type { App } from "./app.js";
-import { chartBox, clampRange, color, font, makeChart, type Plot } from "./chart.js";
+import { chartBox, clampRange, color, font, Labels, makeChart, type Plot, type Spot } from "./chart.js";
 import { add, h, shorten } from "./dom.js";
 import { bytes, mb, number, percent } from "./format.js";
 import { MEMORIES, type Memory } from "./findings.js";
@@ -233,16 +233,13 @@ export class Timeline {
     ctx.rect(bbox.left, bbox.top - 2 * px, bbox.width, bbox.height + 4 * px);
     ctx.clip();
     this.drawConstEval(u);
-    ctx.font = font(11);
-    if (capacity > 0 && capacity <= this.top()) {
+    const within = capacity > 0 && capacity <= this.top();
+    if (within) {
       ctx.strokeStyle = color("capacity");
       ctx.lineWidth = 1.5 * px;
       ctx.setLineDash([6 * px, 4 * px]);
       line(ctx, bbox.left, up(capacity), bbox.left + bbox.width, up(capacity));
       ctx.setLineDash([]);
-      this.label(ctx, `capacity ${mb(capacity / 1000)} MB per bank`, bbox.left + bbox.width - 4 * px, up(capacity) - 3 * px, "right", color("muted"));
-    } else if (capacity > 0) {
-      this.label(ctx, `capacity ${mb(capacity / 1000)} MB${bbox.width > 400 * px ? " per bank, above the chart" : ""} ↑`, bbox.left + bbox.width - 4 * px, bbox.top + 13 * px, "right", color("muted"));
     }
     if (op !== null) {
       ctx.strokeStyle = color("text");
@@ -251,8 +248,12 @@ export class Timeline {
       line(ctx, at(op), bbox.top, at(op), bbox.top + bbox.height);
       ctx.setLineDash([]);
     }
-    this.drawPeak(u, at, up);
-    this.drawFailures(u, at);
+    const labels = new Labels(u);
+    this.drawPeak(u, at, up, labels);
+    this.drawFailures(u, at, labels);
+    const [left, right, y] = [bbox.left + 4 * px, bbox.left + bbox.width - 4 * px, within ? up(capacity) - 3 * px : bbox.top + 14 * px];
+    const text = `capacity ${mb(capacity / 1000)} MB`;
+    if (capacity > 0) labels.put(within ? [`${text} per bank`, text] : [`${text} per bank, above the chart ↑`, `${text} ↑`], color("muted"), [[right, y, "right"], [left, y, "left"], [right, y + 17 * px, "right"], [left, y + 17 * px, "left"]]);
     ctx.restore();
     if (this.began !== null) this.redraws.push(performance.now() - this.began); // uPlot draws a little later than asked
     this.began = null;
@@ -275,12 +276,12 @@ export class Timeline {
     }
   }
 
-  private drawPeak(u: Plot, at: (x: number) => number, up: (y: number) => number): void {
+  private drawPeak(u: Plot, at: (x: number) => number, up: (y: number) => number, labels: Labels): void {
     const { memory, rank } = this.app.view;
     const where = this.app.model.facts.peaks[memory];
     const peak = this.app.model.findings.peak[memory];
     if (!where || !peak || where.rank !== rank || !peak.allocated_per_bank_MB) return;
-    const { ctx, bbox } = u;
+    const { ctx } = u;
     const px = devicePixelRatio;
     const x = at(this.stateX(where.state) ?? where.element + (where.place === Place.Element ? 0 : 0.5));
     const y = up(Math.round(peak.allocated_per_bank_MB * 1000));
@@ -291,11 +292,12 @@ export class Timeline {
     ctx.lineTo(x + 5 * px, y - 9 * px);
     ctx.closePath();
     ctx.fill();
-    const right = x < bbox.left + bbox.width / 2;
-    this.label(ctx, `peak ${peak.lower_bound ? "≥ " : ""}${mb(peak.allocated_per_bank_MB)} MB`, x + (right ? 8 : -8) * px, y - 4 * px, right ? "left" : "right", color("peak"));
+    labels.keep(x - 5 * px, y - 9 * px, x + 5 * px, y);
+    const beside = (bottom: number): Spot[] => [[x - 8 * px, bottom, "right"], [x + 8 * px, bottom, "left"]];
+    labels.put([`peak ${peak.lower_bound ? "≥ " : ""}${mb(peak.allocated_per_bank_MB)} MB`], color("peak"), [...beside(y - 4 * px), ...beside(y + 14 * px)]);
   }
 
-  private drawFailures(u: Plot, at: (x: number) => number): void {
+  private drawFailures(u: Plot, at: (x: number) => number, labels: Labels): void {
     const { ctx, bbox } = u;
     const px = devicePixelRatio;
     this.app.model.findings.incidents.slice(0, 20).forEach(({ operation }, i) => {
@@ -305,22 +307,10 @@ export class Timeline {
       ctx.strokeStyle = color("failure");
       ctx.lineWidth = 2 * px;
       line(ctx, x, bbox.top, x, bbox.top + bbox.height);
-      const left = x > bbox.left + bbox.width / 2;
-      if (i === 0) this.label(ctx, "✕ failure", x + (left ? -5 : 5) * px, bbox.top + bbox.height / 2, left ? "right" : "left", color("failure"));
+      const middle = bbox.top + bbox.height / 2;
+      const beside = (bottom: number): Spot[] => [[x - 5 * px, bottom, "right"], [x + 5 * px, bottom, "left"]];
+      if (i === 0) labels.put(["✕ failure"], color("failure"), [...beside(middle), ...beside(middle + 20 * px)]);
     });
-  }
-
-  // A text on a small plate, readable over any line.
-  private label(ctx: Surface, text: string, x: number, y: number, align: "left" | "right", ink: string): void {
-    const px = devicePixelRatio;
-    const width = ctx.measureText(text).width;
-    ctx.textAlign = align;
-    ctx.textBaseline = "bottom";
-    ctx.fillStyle = color("plate");
-    ctx.fillRect((align === "left" ? x : x - width) - 3 * px, y - 13 * px, width + 6 * px, 15 * px);
-    ctx.fillStyle = ink;
-    ctx.fillText(text, x, y);
-    ctx.textAlign = "left";
   }
 
   // ---- Pointer ----------------------------------------------------------------------------------------------------
