@@ -42,6 +42,7 @@ static int let_go(ttm_module_run *r, uint32_t buffer, uint32_t op) {
 
 static void bind(ttm_module_run *r, uint32_t value, uint32_t buffer) {
   r->buffer_of[value] = buffer;
+  r->bound[(r->runs.n - 1) * r->module->value_types.n + value] = buffer;
   hold(r, buffer);
 }
 
@@ -437,13 +438,16 @@ static int run_times(ttm_module_run *r, uint32_t times) {
   return status;
 }
 
-static int start(ttm_module_run *r) {
+static int start(ttm_module_run *r, uint32_t times) {
   const ttm_module *m = r->module;
+  size_t bound = m->value_types.n * times;
   r->buffer_of = ttm_alloc_array(m->value_types.n, sizeof *r->buffer_of);
   r->cached = ttm_alloc_array(m->functions.n, sizeof *r->cached);
   r->running = ttm_alloc_array(m->functions.n, sizeof *r->running);
   r->last_use = ttm_alloc_array(m->value_types.n, sizeof *r->last_use);
-  if (!r->last_use || !r->buffer_of || !r->cached || !r->running) return TTM_ENOMEM;
+  r->bound = ttm_alloc_array(bound, sizeof *r->bound);
+  if (!r->last_use || !r->buffer_of || !r->bound || !r->cached || !r->running) return TTM_ENOMEM;
+  for (size_t i = 0; i < bound; i++) r->bound[i] = TTM_NO_ROW;
   for (size_t v = 0; v < m->value_types.n; v++) r->buffer_of[v] = TTM_NO_ROW, r->last_use[v] = 0;
   for (size_t f = 0; f < m->functions.n; f++) r->cached[f] = TTM_NO_ROW;
   memset(r->running, 0, m->functions.n);
@@ -457,7 +461,7 @@ static int start(ttm_module_run *r) {
 int ttm_module_run_make(ttm_module_run *run, const ttm_module *module, ttm_runner runner, uint32_t times,
                         const ttm_run_lessons *lessons) {
   *run = (ttm_module_run){.module = module, .runner = runner, .lessons = lessons};
-  int status = start(run);
+  int status = start(run, times);
   if (!status && module->entry != TTM_NO_ROW && runner == TTM_RUNNER_PYTHON) status = find_layers(run);
   if (!status && module->entry != TTM_NO_ROW) status = run_times(run, times);
   run->lessons = NULL;
@@ -475,6 +479,7 @@ void ttm_module_run_free(ttm_module_run *r) {
   ttm_vec_free(&r->brought);
   ttm_free(r->last_use);
   ttm_free(r->buffer_of);
+  ttm_free(r->bound);
   ttm_free(r->cached);
   ttm_free(r->running);
   *r = (ttm_module_run){0};

@@ -68,6 +68,7 @@ typedef struct ttm_module_run {
   uint32_t layer_value; /* its first value */
   uint32_t *last_use;   /* by value: operation of its function, deallocations left out */
   uint32_t *buffer_of;  /* by value, while it runs */
+  uint32_t *bound;      /* by run and value: the buffer it had, TTM_NO_ROW; see ttm_module_run_buffer */
   uint32_t *cached;     /* by function: first of its results in `cached_buffers`, TTM_NO_ROW */
   TTM_VEC(uint32_t) cached_buffers;
   TTM_VEC(uint32_t) returned; /* scratch: results on their way to the caller */
@@ -80,6 +81,11 @@ typedef struct ttm_module_run {
 int ttm_module_run_make(ttm_module_run *run, const ttm_module *module, ttm_runner runner, uint32_t times,
                         const ttm_run_lessons *lessons);
 void ttm_module_run_free(ttm_module_run *run);
+
+/* The buffer behind a value in a run; TTM_NO_ROW. */
+static inline uint32_t ttm_module_run_buffer(const ttm_module_run *run, size_t number, uint32_t value) {
+  return run->bound[number * run->module->value_types.n + value];
+}
 
 /* The same for operations that do the same: by name and types. */
 uint64_t ttm_op_signature(const ttm_module *module, const ttm_module_op *op);
