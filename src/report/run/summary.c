@@ -11,7 +11,6 @@
 enum {
   USUAL_ROWS = 24,
   TOP_FAILURES = 3,
-  TOP_FIXES = 3,
   MOST_DEVICES = 4, /* that were opened anew */
   TOP_ROWS = 3,     /* of evidence */
   BAR_FRAME = 75,   /* columns of a bar's line without the bar */
@@ -137,9 +136,8 @@ static void put_fix(screen *s, size_t i) {
 }
 
 static void put_first_fix(screen *s) { put_fix(s, 0); }
-static void put_other_fixes(screen *s) {
-  for (size_t i = 1; i < TOP_FIXES; i++) put_fix(s, i);
-}
+static void put_second_fix(screen *s) { put_fix(s, 1); }
+static void put_third_fix(screen *s) { put_fix(s, 2); }
 
 /* A row of a topic: its statements, without those that only say that there is nothing. */
 static void put_topic(screen *s, ttm_topic topic, ttm_severity most) {
@@ -235,11 +233,11 @@ static const struct {
   void (*put)(screen *s);
   int worth;
 } PARTS[] = {
-    {put_head, 0},        {put_bars, 0},   {put_failures, 0},    {put_need, 0},          {put_first_fix, 0},
-    {put_other_fixes, 9}, {put_peak, 0},   {put_other_peaks, 3}, {put_consumers, 6},     {put_live, 8},
-    {put_holders, 5},     {put_growth, 0}, {put_late, 7},        {put_fragmentation, 7}, {put_waste, 6},
-    {put_padding, 1},     {put_runs, 4},   {put_layers, 2},      {put_l1_core, 0},       {put_input, 0},
-    {put_unknown, 3},     {put_end, 0},
+    {put_head, 0},       {put_bars, 0},      {put_failures, 0}, {put_need, 0},        {put_first_fix, 0},
+    {put_second_fix, 9}, {put_third_fix, 9}, {put_peak, 0},     {put_other_peaks, 3}, {put_consumers, 6},
+    {put_live, 8},       {put_holders, 5},   {put_growth, 0},   {put_late, 7},        {put_fragmentation, 7},
+    {put_waste, 6},      {put_padding, 1},   {put_runs, 4},     {put_layers, 2},      {put_l1_core, 0},
+    {put_input, 0},      {put_unknown, 3},   {put_end, 0},
 };
 enum { PART_COUNT = sizeof PARTS / sizeof *PARTS, MOST_WORTH = 9 };
 
