@@ -54,8 +54,7 @@ static bool is_kv_name(ttm_str name) {
   return false;
 }
 
-/* *guess: only its name says so. */
-static ttm_alive_class class_of_arg(const ttm_profile *p, const ttm_graph_arg *arg, bool *guess) {
+ttm_alive_class ttm_alive_class_of(const ttm_profile *p, const ttm_graph_arg *arg, bool *guess) {
   *guess = !arg->kv_cache && is_kv_name(ttm_profile_string(p, arg->name));
   if (arg->kv_cache || *guess) return TTM_ALIVE_KV_CACHE;
   return arg->kind == TTM_ARG_PARAMETER || arg->kind == TTM_ARG_CONSTANT ? TTM_ALIVE_WEIGHT : TTM_ALIVE_INPUT;
@@ -97,7 +96,7 @@ ttm_alive_origin ttm_alive_origin_of(const ttm_profile *p, uint32_t op, uint32_t
   }
   out.name = graph->args.at[first].name;
   if (args.n == 1) out.source = graph->args.at[first].local_type;
-  out.class = class_of_arg(p, &graph->args.at[first], &out.guess);
+  out.class = ttm_alive_class_of(p, &graph->args.at[first], &out.guess);
   return out;
 }
 
@@ -145,7 +144,7 @@ static int add_argument(gathering *g, const ttm_graph *graph, uint32_t number, u
   ttm_alive_row row = {.class = TTM_ALIVE_INPUT, .arg = number, .op = TTM_NONE, .tensor = TTM_NONE, .tensors = 1};
   measure_type(g, type, &row);
   if (graph && number < graph->args.n) {
-    row.class = class_of_arg(g->p, &graph->args.at[number], &row.guess);
+    row.class = ttm_alive_class_of(g->p, &graph->args.at[number], &row.guess);
     row.name = graph->args.at[number].name;
     row.source = graph->args.at[number].local_type;
   }

@@ -104,6 +104,8 @@ typedef struct ttm_alive_origin {
   bool guess;      /* the class rests on the argument's name alone */
 } ttm_alive_origin;
 ttm_alive_origin ttm_alive_origin_of(const ttm_profile *p, uint32_t op, uint32_t run);
+/* The class of an argument. *guess: only its name says so. */
+ttm_alive_class ttm_alive_class_of(const ttm_profile *p, const ttm_graph_arg *arg, bool *guess);
 
 /* What a buffer of a capture takes over all banks: its rows are padded too. */
 uint64_t ttm_buffer_stored(const ttm_profile *p, const ttm_buffer *buffer);

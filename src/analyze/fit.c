@@ -66,7 +66,7 @@ static int play_boards(ttm_fit *out, const ttm_ledger *ledger, const ttm_fit_opt
     row->l1_peak = trial.memories[TTM_REPLAY_L1].peak;
     row->refusal = trial.refusal;
     row->refused_op = trial.refused_op;
-    row->missing_op = TTM_NONE;
+    row->missing_op = ttm_ledger_rest_row(ledger, trial.refused_op);
     out->converted_weights = w.converted;
   }
   return status;
@@ -131,23 +131,11 @@ static ttm_gap find_gap(const ttm_profile *p) {
   return (ttm_gap){bare ? TTM_GAP_STATES : TTM_GAP_NONE, bare, TTM_NONE};
 }
 
-/* The module of the run that has no end, when what the log shows of it is what the module says. */
-static const ttm_program_need *find_rest(const ttm_findings *f, const ttm_gap *gap) {
-  for (size_t i = 0; gap->call < f->profile->calls.n && i < f->prediction.programs.n; i++) {
-    const ttm_program_need *program = f->prediction.programs.at[i];
-    if (program->matched && program->graph == f->profile->calls.at[gap->call].graph) return program;
-  }
-  return NULL;
-}
-
-static void add_rest(ttm_fit_board *row, const ttm_board_need *need) {
+/* Where it does not fit, the peak is what it needs, as far as the module tells that. */
+static void add_need(ttm_fit_board *row, const ttm_board_need *need) {
   uint64_t dram = need->need[TTM_NEED_DRAM].bytes, l1 = need->need[TTM_NEED_L1].bytes;
-  if (dram > row->peak_bytes) row->peak_bytes = dram;
-  if (l1 > row->l1_peak) row->l1_peak = l1;
-  if (!need->refused || !row->fits) return;
-  row->fits = false;
-  row->refusal = need->refusal;
-  row->missing_op = need->refused_op;
+  if (!row->fits && dram > row->peak_bytes) row->peak_bytes = dram;
+  if (!row->fits && l1 > row->l1_peak) row->l1_peak = l1;
 }
 
 static void describe(ttm_fit *out, const ttm_ledger *ledger) {
@@ -156,6 +144,7 @@ static void describe(ttm_fit *out, const ttm_ledger *ledger) {
   out->agree = ledger->agree;
   out->unaccounted = ledger->unaccounted;
   out->gap = find_gap(f->profile);
+  if (out->gap.call != TTM_NONE && out->gap.call == ledger->rest_run) out->rest = ledger->rest;
   const ttm_alive_set *set = &f->alive_set[TTM_DRAM];
   for (size_t i = 0; i < set->rows.n; i++)
     out->weights_from_host |= set->rows.at[i].class == TTM_ALIVE_WEIGHT && set->rows.at[i].arg != TTM_NONE;
@@ -177,8 +166,8 @@ int ttm_fit_make(ttm_fit *out, const ttm_findings *f, const ttm_fit_options *opt
   int status = ttm_ledger_make(&ledger, f);
   if (!status) describe(out, &ledger);
   if (!status) status = play_boards(out, &ledger, options);
-  if (!status && options->batch <= 1 && !options->weights_dtype) out->rest = find_rest(f, &out->gap);
-  for (size_t b = 0; out->rest && b < TTM_BOARDS; b++) add_rest(&out->boards[b], &out->rest->boards[b]);
+  bool as_is = options->batch <= 1 && !options->weights_dtype;
+  for (size_t b = 0; out->rest && as_is && b < TTM_BOARDS; b++) add_need(&out->boards[b], &out->rest->boards[b]);
   ttm_ledger_free(&ledger);
   return status ? ttm_error_nomem(err) : TTM_OK;
 }

@@ -20,7 +20,7 @@ typedef struct ttm_fit_board {
   ttm_incident_text refusal; /* as ttnn would word it, without the sentence; unless it fits */
   uint32_t
       refused_op; /* operation whose result found no place; TTM_NONE also where no operation of the log explains the memory */
-  uint32_t missing_op;    /* operation of `rest` whose result found no place; TTM_NONE */
+  uint32_t missing_op;    /* operation of the module of `rest` that found no place; TTM_NO_ROW */
   uint32_t largest_batch; /* multiple of the recorded batch that still fits; 0 when not even the recorded one does */
 } ttm_fit_board;
 

@@ -332,7 +332,7 @@ static int add_replay(ttm_fit_cases *all, const ttm_fit_board *row, const ttm_fi
   c.dram_least = c.l1_least =
       row->fits && fit->gap.kind && (!fit->rest || ttm_need_is_lower_bound(fit->rest, TTM_NEED_DRAM));
   /* Without states every result is still known, and so is what a larger batch adds to it. */
-  if (!fit->gap.kind || fit->gap.kind == TTM_GAP_STATES) c.largest_batch = row->largest_batch;
+  if (!fit->gap.kind || fit->gap.kind == TTM_GAP_STATES || fit->rest) c.largest_batch = row->largest_batch;
   uint64_t weights = c.dram_least ? weights_need(f, fit, row->board) : 0;
   bool more = weights > c.dram_peak;
   if (more) c.dram_peak = weights;
@@ -346,7 +346,7 @@ static int add_replay(ttm_fit_cases *all, const ttm_fit_board *row, const ttm_fi
     ttm_verdict verdict = ttm_verdict_of(&row->refusal, &shortfall);
     take_failure(&t, &c, &row->refusal, verdict, shortfall);
     name_op(&t, &c, row->refused_op);
-    if (fit->rest && row->missing_op != TTM_NONE)
+    if (fit->rest && row->missing_op != TTM_NO_ROW)
       t.failed |= ttm_need_place(fit->rest, row->missing_op, &c.operation, &c.at, &line) != TTM_OK;
   }
   ttm_basis basis = fit->rest ? TTM_PREDICTED : fit->states ? TTM_DERIVED : TTM_ESTIMATED;
@@ -368,9 +368,10 @@ static void tell_confidence(ttm_teller *t, const ttm_fit *fit, const ttm_fit_opt
   if (fit->gap.kind) {
     ttm_buf_puts(&t->text, "The log is not whole: ");
     say_gap(t, &fit->gap);
-    ttm_buf_puts(&t->text, fit->rest ? ". The rest is predicted from its module, " : ". Peaks are lower bounds, ");
-    ttm_buf_puts(&t->text, fit->gap.kind == TTM_GAP_STATES ? "the largest batch is an upper bound."
-                                                           : "the largest batch is unknown.");
+    ttm_buf_puts(&t->text, fit->rest ? ". The rest is predicted from its module."
+                           : fit->gap.kind == TTM_GAP_STATES
+                               ? ". Peaks are lower bounds, the largest batch is an upper bound."
+                               : ". Peaks are lower bounds, the largest batch is unknown.");
     ttm_tell_detail(t);
   }
   if (options->weights_dtype)

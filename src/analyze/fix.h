@@ -5,6 +5,7 @@
 #define TTM_ANALYZE_FIX_H
 
 #include "analyze/obstacles.h"
+#include "analyze/predict.h"
 #include "analyze/statement.h"
 #include "base/boards.h"
 #include "profile/profile.h"
@@ -42,7 +43,11 @@ typedef struct ttm_tried {
   ttm_str change; /* as `ttmem verify --change` takes it; empty: not tried */
   uint64_t peak;  /* per bank, of DRAM; of L1 for what failed there */
   int fits;       /* all that failed has room then: 1, 0, -1 the replay does not have it */
-  int rest_fits;  /* and so has what is recorded after it: 1, 0, -1 nothing is */
+  int rest_fits;  /* and so has what follows: 1, 0, -1 unknown */
+  const ttm_program_need
+      *rest;            /* whose module tells what follows, to its end; NULL: the input does, as far as it goes */
+  uint32_t refused_row; /* unless all of that fits: operation of the module; TTM_NO_ROW: of the log */
+  uint64_t shortfall;   /* then: bytes per bank */
 } ttm_tried;
 
 enum { TTM_FIX_BLOCKS_MOST = 8 };
@@ -52,10 +57,11 @@ typedef struct ttm_remedy {
   ttm_fix_check check;
   uint64_t bytes, count;
   const char *dtype, *board;
-  bool guess;                           /* DTYPE: that the tensor holds bf16 values */
-  uint32_t name;                        /* string: the subject is a weight or input of this name; 0 */
-  uint32_t op;                          /* the operation to look at, which made the subject; TTM_NONE */
-  uint32_t row;                         /* the subject in the live set of DRAM, TTM_NONE */
+  bool guess;    /* DTYPE: that the tensor holds bf16 values */
+  bool every;    /* DTYPE, DIVIDE, DRAM, FREE_EARLIER: the same tensor of every layer; WEIGHTS: all of the program */
+  uint32_t name; /* string: the subject is a weight or input of this name; 0 */
+  uint32_t op;   /* the operation to look at, which made the subject; TTM_NONE */
+  uint32_t row;  /* the subject in the live set of DRAM, TTM_NONE */
   uint32_t blocks[TTM_FIX_BLOCKS_MOST]; /* FREE, FREE_EARLIER: tensors that must go ... */
   uint32_t block_count;                 /* ... 0: others, or unknown */
   ttm_tried tried;
@@ -73,6 +79,9 @@ struct ttm_findings;
 
 /* The fixes of f->incidents.at[i], cheapest first. */
 void ttm_fixes_of_failure(ttm_remedies *out, const struct ttm_findings *f, size_t i);
+
+/* Makes a fix that stores weights in a smaller dtype one of twice as many bytes. False when the log holds no more of them. */
+bool ttm_fix_more_weights(ttm_remedy *remedy, const struct ttm_findings *f);
 
 /* Adds those of a clash of static buffers with tensors, or with the end of L1, to *out. `unused_small` is what L1_SMALL could spare,
  * TTM_UNKNOWN when nothing tells. */

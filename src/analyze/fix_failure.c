@@ -140,8 +140,26 @@ static void add_divide(const oom *o) {
   }
 }
 
-/* The first board with banks larger than these that has room for so many bytes in all, and 5 % more. */
-static void add_larger_board(ttm_remedies *out, uint64_t bytes, uint64_t bank_size) {
+/* What the whole program needs on its board, as far as a module tells it; NULL. */
+static const ttm_board_need *whole_need(const ttm_findings *f) {
+  const ttm_prediction *all = &f->prediction;
+  if (!all->programs.n) return NULL;
+  const ttm_program_need *program = all->programs.at[all->whole];
+  return &program->boards[program->home - ttm_boards];
+}
+
+/* Whether there is less DRAM than needed, here or later: not only no free block that is large enough. */
+static bool lacks_dram(const ttm_findings *f, const ttm_incident_finding *finding) {
+  const ttm_board_need *whole = whole_need(f);
+  if (whole && whole->need[TTM_NEED_DRAM].bytes > whole->capacity[TTM_NEED_DRAM]) return true;
+  return finding->verdict != TTM_VERDICT_FRAGMENTED;
+}
+
+/* The first board with banks larger than these that has room for so many bytes in all, or for the whole program, and 5 % more. */
+static void add_larger_board(ttm_remedies *out, const ttm_findings *f, uint64_t bytes, uint64_t bank_size) {
+  const ttm_board_need *whole = whole_need(f);
+  uint64_t all = whole ? ttm_mul_sat(whole->need[TTM_NEED_DRAM].bytes, whole->board->dram_banks) : 0;
+  if (bytes < all) bytes = all;
   for (size_t b = 0; b < TTM_BOARDS; b++) {
     uint64_t bank = ttm_board_dram_bank(&ttm_boards[b], 0, true), use = ttm_div_up(bytes, ttm_boards[b].dram_banks);
     if (bank <= bank_size || use > bank - bank / 20) continue;
@@ -172,16 +190,16 @@ static void find_for_weights(ttm_remedies *out, const ttm_findings *f) {
                           .check = TTM_FIX_ESTIMATED,
                           .bytes = ttm_div_up(demand->bytes, chips),
                           .count = chips});
-  add_larger_board(out, demand->bytes, 0);
+  add_larger_board(out, f, demand->bytes, 0);
 }
 
 /* The smallest board whose banks would have held what was allocated and the refused buffer. Rounding of the single buffers is not known
  * here, so a board that would be nearly full is not named. */
-static void add_board(const oom *o) {
+static void add_board(const oom *o, const ttm_findings *f) {
   const ttm_incident_text *what = o->what;
   if (what->allocated_per_bank == TTM_UNKNOWN || what->bank_size == TTM_UNKNOWN) return;
   uint64_t total = ttm_mul_sat(ttm_add_sat(what->allocated_per_bank, what->needed_per_bank), what->banks);
-  add_larger_board(o->out, total, what->bank_size + what->bank_size / 8);
+  add_larger_board(o->out, f, total, what->bank_size + what->bank_size / 8);
 }
 
 /* A tensor of this type in which rows are looked up; TTM_NONE. */
@@ -229,8 +247,8 @@ static void add_kept(ttm_remedies *out, const ttm_findings *f, uint64_t missing)
   if (remedy.bytes >= missing) add(out, remedy);
 }
 
-/* The fewest bf16 weights that would have made room as bfp8: rows come largest first. */
-static void add_weights(ttm_remedies *out, const ttm_findings *f, uint64_t missing) {
+/* The fewest bf16 weights that make so much room as bfp8, or all of them: rows come largest first. */
+static ttm_remedy weights_for(const ttm_findings *f, uint64_t missing) {
   const ttm_alive_set *set = &f->alive_set[TTM_DRAM];
   ttm_remedy remedy = {.kind = TTM_FIX_WEIGHTS, .check = TTM_FIX_ESTIMATED, .dtype = "bfp8"};
   for (size_t i = 0; i < set->rows.n && remedy.bytes < missing; i++) {
@@ -241,7 +259,18 @@ static void add_weights(ttm_remedies *out, const ttm_findings *f, uint64_t missi
     remedy.count += row->tensors;
     remedy.bytes += saves;
   }
+  return remedy;
+}
+
+static void add_weights(ttm_remedies *out, const ttm_findings *f, uint64_t missing) {
+  ttm_remedy remedy = weights_for(f, missing);
   if (remedy.bytes >= missing && remedy.count) add(out, remedy);
+}
+
+bool ttm_fix_more_weights(ttm_remedy *r, const ttm_findings *f) {
+  uint64_t count = r->count;
+  *r = weights_for(f, ttm_mul_sat(r->bytes, 2));
+  return r->count > count;
 }
 
 /* A tensor between two free blocks which together would have been enough. */
@@ -287,7 +316,7 @@ static void add_from_log(ttm_remedies *out, const ttm_findings *f, const ttm_inc
                          const ttm_incident_finding *finding) {
   const ttm_alive_set *set = &f->alive_set[TTM_DRAM];
   if (incident->state == TTM_NONE) return;
-  bool exhausted = finding->verdict == TTM_VERDICT_EXHAUSTED && set->known;
+  bool exhausted = finding->verdict != TTM_VERDICT_IMPOSSIBLE && lacks_dram(f, finding) && set->known;
   if (exhausted && set->state == incident->state) add_kept(out, f, finding->shortfall);
   /* Weights stay: those of the peak will do, where the fix is tried. */
   if (exhausted && (set->state == incident->state || ttm_ledger_possible(f->profile)))
@@ -325,7 +354,7 @@ static void find_oom(ttm_remedies *out, const ttm_findings *f, const ttm_inciden
     add_dtype(&o);
     add_divide(&o);
   }
-  if (memory == TTM_DRAM && finding->verdict != TTM_VERDICT_FRAGMENTED) add_board(&o);
+  if (memory == TTM_DRAM && lacks_dram(f, finding)) add_board(&o, f);
   bool pinned = out->n && out->at[0].kind == TTM_FIX_MOVE_PIN; /* which says the same */
   if (finding->verdict != TTM_VERDICT_IMPOSSIBLE && !pinned)   /* what lacks beside the largest free block */
     add(out, (ttm_remedy){.kind = TTM_FIX_FREE,

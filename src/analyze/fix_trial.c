@@ -138,7 +138,10 @@ static void put_late(trier *t) {
 }
 
 static void put_blocks(trier *t, const ttm_remedy *r) {
-  for (uint32_t i = 0; i < r->block_count; i++) put_number(t, t->p->tensors.at[r->blocks[i]].birth);
+  for (uint32_t i = 0; i < r->block_count; i++) {
+    uint32_t birth = t->p->tensors.at[r->blocks[i]].birth;
+    r->every ? put_place(t, birth, true) : put_number(t, birth);
+  }
 }
 
 static void put_shape(trier *t, const ttm_remedy *r) {
@@ -157,7 +160,7 @@ static void put_refused(trier *t, const ttm_remedy *r, uint32_t op) {
   if (r->kind == TTM_FIX_DTYPE) ttm_buf_printf(&t->text, "dtype=%s:", r->dtype);
   if (r->kind == TTM_FIX_DIVIDE) ttm_buf_printf(&t->text, "divide=%llu:", (unsigned long long)r->count);
   if (r->kind == TTM_FIX_DRAM) ttm_buf_puts(&t->text, "move=dram:");
-  put_number(t, op);
+  r->every ? put_place(t, op, true) : put_number(t, op);
 }
 
 static void put_part(trier *t, const char *change, void (*put)(trier *)) {
@@ -195,7 +198,7 @@ static bool put_change(trier *t, const ttm_remedy *r, bool second) {
       break;
     case TTM_FIX_WEIGHTS:
       ttm_buf_printf(&t->text, "dtype=%s:", r->dtype);
-      put_rows(t, r, is_for_bfp8);
+      r->every ? ttm_buf_puts(next_pattern(t), "weights") : put_rows(t, r, is_for_bfp8);
       break;
     case TTM_FIX_MOVE_PIN:
       ttm_buf_puts(&t->text, second ? "free=now:" : "order=first:"), put_number(t, r->op);
@@ -264,13 +267,17 @@ static int keep_result(trier *t, ttm_remedy *r, const ttm_trial *after, bool in_
   const char *kept = ttm_arena_copy(&t->f->changes, text);
   if (!kept) return TTM_ENOMEM;
   if (r->kind == TTM_FIX_BOARD) r->bytes = after->memories[TTM_REPLAY_DRAM].peak;
-  /* Nothing tells whether what is freed is needed later, or what a tensor of unknown type holds. */
-  bool doubtful = after->estimate || r->kind == TTM_FIX_FREE || r->guess;
+  /* Only a module tells whether what is freed is needed later, and nothing what a tensor of unknown type holds. */
+  bool doubtful = after->estimate || (r->kind == TTM_FIX_FREE && !t->ledger.rest) || r->guess;
   r->check = doubtful ? TTM_FIX_ESTIMATED : TTM_FIX_REPLAYED;
   r->tried = (ttm_tried){{kept, text.n},
                          after->memories[in_l1 ? TTM_REPLAY_L1 : TTM_REPLAY_DRAM].peak,
                          after->failures < ttm_memory_failures(t->p) ? -1 : !after->failures_left,
-                         ttm_trial_rest_fits(after)};
+                         ttm_trial_rest_fits(after),
+                         after->predicted ? t->ledger.rest : NULL,
+                         ttm_ledger_rest_row(&t->ledger, after->refused_op),
+                         0};
+  if (!after->fits) ttm_verdict_of(&after->refusal, &r->tried.shortfall);
   return TTM_OK;
 }
 
@@ -279,8 +286,8 @@ static int keep_result(trier *t, ttm_remedy *r, const ttm_trial *after, bool in_
 /* What a ttnn program brought is there for its next step. */
 static bool is_free_to_go(const trier *t, const ttm_holding *h, uint32_t op) {
   const ttm_label *label = &t->ledger.labels.at[h->label];
-  return h->tensor != TTM_NONE && t->p->tensors.at[h->tensor].last_use < op && !ttm_op_brings(label->op) &&
-         (label->class == TTM_ALIVE_ACTIVATION || label->class == TTM_ALIVE_KEPT);
+  return h->tensor != TTM_NONE && t->p->tensors.at[h->tensor].last_use < op && !h->rest_use &&
+         !ttm_op_brings(label->op) && (label->class == TTM_ALIVE_ACTIVATION || label->class == TTM_ALIVE_KEPT);
 }
 
 /* Blocks from `first` on that make one block of `needed` together with the room around them, if all may go; its bytes, 0 otherwise. */
@@ -321,6 +328,31 @@ static int find_blocks(trier *t, ttm_remedy *r, uint64_t *made) {
 
 static bool in_l1(const trier *t) { return ttm_str_eq(t->p->incidents.at[t->incident].what.memory, TTM_LIT("L1")); }
 
+/* The same done to more tensors; false when there are no more. */
+static bool widen(const trier *t, ttm_remedy *r) {
+  bool weights = r->kind == TTM_FIX_WEIGHTS;
+  if (r->every) return false;
+  if (weights && ttm_fix_more_weights(r, t->f)) return true;
+  return r->every = weights || r->kind == TTM_FIX_DTYPE || r->kind == TTM_FIX_DIVIDE || r->kind == TTM_FIX_DRAM ||
+                    (r->kind == TTM_FIX_FREE_EARLIER && r->block_count);
+}
+
+/* A fix that only passes the failure: the same done to more tensors may be one for the whole program. */
+static int try_wider(trier *t, ttm_remedy *r) {
+  ttm_remedy wide = *r;
+  ttm_trial after;
+  bool meant = false;
+  int status = TTM_OK;
+  while (!status && widen(t, &wide)) {
+    if (put_change(t, &wide, false)) status = try_change(t, &after, &meant);
+    if (status || !meant || ttm_trial_rest_fits(&after) <= 0) continue;
+    if (wide.every && wide.kind == TTM_FIX_WEIGHTS) wide.count = after.match[0].changed;
+    *r = wide;
+    return keep_result(t, r, &after, in_l1(t));
+  }
+  return status;
+}
+
 /* *helps: it ends the failure, or nothing tells. */
 static int try_for_failure(trier *t, ttm_remedy *r, bool *helps) {
   ttm_trial after;
@@ -340,15 +372,20 @@ static int try_for_failure(trier *t, ttm_remedy *r, bool *helps) {
   }
   *helps = t->incident >= 64 || !(after.left >> t->incident & 1);
   if (!*helps && r->kind == TTM_FIX_STOP_LEAK) return *helps = true, TTM_OK; /* derived from what every round keeps */
-  return *helps ? keep_result(t, r, &after, in_l1(t)) : TTM_OK;
+  if (*helps) status = keep_result(t, r, &after, in_l1(t));
+  return *helps && !status && r->tried.rest && !r->tried.rest_fits ? try_wider(t, r) : status;
 }
 
-/* Those that were replayed first; those that all the rest fits with before others; guesses last. */
+/* What all the rest fits with, what it may fit with, what it does not; of each those that were replayed first, guesses last. */
 static unsigned order_of(const ttm_remedy *r) {
-  return r->guess * 4u + (r->check != TTM_FIX_REPLAYED) * 2u + (r->tried.change.n && !r->tried.rest_fits);
+  int rest = r->tried.change.n ? r->tried.rest_fits : -1;
+  unsigned whole = rest > 0 ? 0 : rest < 0 ? 1 : 2;
+  return whole * 4 + r->guess * 2u + (r->check != TTM_FIX_REPLAYED && r->check != TTM_FIX_PREDICTED);
 }
 
-static void sort(ttm_remedies *list) {
+static void sort(const trier *t, ttm_remedies *list) {
+  for (size_t i = 0; i < list->n && t->p->predicted; i++)
+    if (list->at[i].check != TTM_FIX_ESTIMATED) list->at[i].check = TTM_FIX_PREDICTED;
   for (size_t i = 1; i < list->n; i++) {
     ttm_remedy one = list->at[i];
     size_t at = i;
@@ -380,14 +417,15 @@ static int try_failure(trier *t, uint32_t i) {
   t->incident = t->f->incidents.at[i].incident;
   /* More weights than memory: what is recorded up to the failure tells little of what the rest needs. */
   bool exceed = t->f->weight_demand.bytes > t->f->weight_demand.capacity;
-  bool oom = t->p->incidents.at[t->incident].what.kind == TTM_INCIDENT_OOM && !exceed;
+  bool oom = t->p->incidents.at[t->incident].what.kind == TTM_INCIDENT_OOM;
+  if (oom && exceed) status = get_ready(t), oom = t->ledger.rest != NULL;
   if (oom) status = add_pin(t, &fixes, t->f->incidents.at[i].verdict);
   for (size_t k = 0; k < fixes.n && oom && !status; k++) {
     status = try_for_failure(t, &fixes.at[k], &helps);
     if (helps) fixes.at[n++] = fixes.at[k];
   }
   if (oom) fixes.n = n;
-  sort(&fixes);
+  sort(t, &fixes);
   return status ? status : ttm_vec_push(&t->f->failure_fixes, fixes);
 }
 
@@ -420,7 +458,7 @@ static int try_peak(trier *t) {
     if (helps) fixes->at[n++] = fixes->at[k];
   }
   fixes->n = n;
-  sort(fixes);
+  sort(t, fixes);
   return status;
 }
 

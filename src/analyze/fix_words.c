@@ -66,7 +66,8 @@ static void put_l1_tensors(ttm_buf *out, const ttm_findings *f, const ttm_remedy
 
 /* Every block that must go, by the operation that made it. */
 static void put_blocks(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r) {
-  ttm_buf_puts(out, "Free before it, if no longer needed: ");
+  ttm_buf_puts(
+      out, r->tried.rest ? "Free before it, for nothing uses it any more: " : "Free before it, if no longer needed: ");
   for (uint32_t i = 0; i < r->block_count; i++) {
     if (i) ttm_buf_puts(out, i + 1 < r->block_count ? ", " : " and ");
     ttm_say(out, f, "the result of {}", TTM_OP(f->profile->tensors.at[r->blocks[i]].birth));
@@ -74,13 +75,28 @@ static void put_blocks(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r)
   ttm_say(out, f, "; {} per bank, beside free blocks", TTM_MB_OF(r->bytes));
 }
 
+/* The same for the whole program, the rest of which its module tells. */
+static void put_whole(ttm_buf *out, const ttm_findings *f, const ttm_tried *tried) {
+  if (tried->rest_fits > 0) return ttm_buf_puts(out, ", the whole program then fits");
+  if (tried->rest_fits < 0)
+    return ttm_buf_puts(out, ", what failed then fits, and so does the rest as far as its module is understood");
+  ttm_buf_puts(out, ", what failed then fits, but ");
+  if (tried->refused_row != TTM_NO_ROW)
+    ttm_say_module_op(out, tried->rest, tried->refused_row);
+  else
+    ttm_buf_puts(out, "what follows");
+  ttm_say(out, f, " is short by {} per bank", TTM_MB_OF(tried->shortfall));
+}
+
 /* What the trial of the fix came to. */
 static void put_tried(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r) {
   if (!r->tried.change.n) return;
-  if (r->kind != TTM_FIX_BOARD)
-    ttm_say(out, f, "; peak then {}{} per bank", TTM_WORDS(r->tried.rest_fits < 0 ? "at least " : ""),
+  bool dies = r->tried.fits > 0 && r->tried.rest && !r->tried.rest_fits; /* the peak before that is of no use */
+  if (r->kind != TTM_FIX_BOARD && !dies)
+    ttm_say(out, f, "; peak then {}{} per bank", TTM_WORDS(r->tried.rest_fits != 1 ? "at least " : ""),
             TTM_MB_OF(r->tried.peak));
   if (!ttm_memory_failures(f->profile) || r->tried.fits < 0) return; /* other errors are not about room */
+  if (r->tried.fits && r->tried.rest) return put_whole(out, f, &r->tried);
   ttm_buf_puts(out, !r->tried.fits           ? ", what failed still does not fit"
                     : r->tried.rest_fits < 0 ? ", what failed then fits"
                     : r->tried.rest_fits     ? ", what failed and all recorded after it then fit"
@@ -90,18 +106,19 @@ static void put_tried(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r) 
 /* Fixes that are about the refused allocation or the device's settings. */
 static void put_setting(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r, const ttm_incident_text *what) {
   const char *buffers = what && what->dataflow ? "dataflow buffers" : "circular buffers";
+  const char *every = r->every ? " of every layer" : "";
   bool sure = r->check != TTM_FIX_ESTIMATED;
   switch (r->kind) {
     case TTM_FIX_DTYPE:
-      return ttm_say(out, f, "{}tore the tensor as {}: it then needs {} per bank",
-                     TTM_WORDS(r->guess ? "If it holds bf16 values, s" : "S"), TTM_WORDS(r->dtype),
+      return ttm_say(out, f, "{}tore the tensor{} as {}: it then needs {} per bank",
+                     TTM_WORDS(r->guess ? "If it holds bf16 values, s" : "S"), TTM_WORDS(every), TTM_WORDS(r->dtype),
                      TTM_MB_OF(r->bytes));
     case TTM_FIX_DIVIDE:
       return ttm_say(
-          out, f, "Divide the tensor by {} (batch, sequence or rows in {} steps, or over {} chips): {} per bank each",
-          TTM_COUNT(r->count), TTM_COUNT(r->count), TTM_COUNT(r->count), TTM_MB_OF(r->bytes));
+          out, f, "Divide the tensor{} by {} (batch, sequence or rows in {} steps, or over {} chips): {} per bank each",
+          TTM_WORDS(every), TTM_COUNT(r->count), TTM_COUNT(r->count), TTM_COUNT(r->count), TTM_MB_OF(r->bytes));
     case TTM_FIX_DRAM:
-      return ttm_buf_puts(out, "Put the tensor in DRAM instead of L1");
+      return ttm_say(out, f, "Put the tensor{} in DRAM instead of L1", TTM_WORDS(every));
     case TTM_FIX_BOARD:
       return put_board(out, f, r);
     case TTM_FIX_L1_SMALL:
@@ -155,6 +172,7 @@ static void put_tensors(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r
   bool leak = r->kind == TTM_FIX_STOP_LEAK;
   ttm_buf_puts(out, leak && loop ? "Free what every iteration leaves behind: the result of " : words[r->kind]);
   put_subject(out, f, r);
+  if (r->every && r->kind == TTM_FIX_FREE_EARLIER) ttm_buf_puts(out, ", in every layer");
   if (r->kind == TTM_FIX_MOVE_PIN)
     return ttm_say(out, f, "; joins free blocks to one of {} per bank", TTM_MB_OF(r->bytes));
   ttm_say(out, f, "; frees {} per bank", TTM_MB_OF(r->bytes));
@@ -219,7 +237,7 @@ static void paste_weights(ttm_buf *out, const ttm_findings *f, const ttm_remedy 
   ttm_buf overrides = {0};
   size_t lines = put_overrides(&overrides, f, r);
   /* Of every weight the compiler converts those of matrix products only. */
-  if (!lines || lines > MOST_LINES)
+  if (!lines || lines > MOST_LINES || r->every)
     ttm_buf_clear(&overrides), ttm_buf_puts(&overrides, "    \"default\": \"bfp_bf8\",\n");
   ttm_buf_puts(out,
                "from tt_torch import apply_weight_dtype_overrides\n"
@@ -252,5 +270,5 @@ void ttm_say_remedy(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r, co
   else
     put_setting(out, f, r, what);
   put_tried(out, f, r);
-  ttm_buf_printf(out, " (%s)", ttm_fix_check_name(r->check));
+  ttm_buf_printf(out, r->tried.rest ? " (%s, the rest predicted)" : " (%s)", ttm_fix_check_name(r->check));
 }

@@ -332,6 +332,7 @@ static int read_log(ttm_ledger *l) {
   if (!status) status = follow_device(&b, 0);
   if (!status) status = ttm_replay_to_op(&b.replay, end_of_replay(&b));
   if (!status) status = pass_incidents(&b, TTM_NONE);
+  if (!status) status = ttm_ledger_add_rest(l, b.of_tensor, b.replay.rank);
   const ttm_replay_memory *dram = &b.replay.memories[TTM_REPLAY_DRAM];
   l->states = dram->states;
   l->agree = dram->agree;
@@ -496,5 +497,6 @@ void ttm_ledger_free(ttm_ledger *l) {
   ttm_vec_free(&l->arguments);
   ttm_vec_free(&l->labels);
   ttm_vec_free(&l->devices);
+  ttm_vec_free(&l->rest_ops);
   ttm_map_free(&l->label_ids);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an input allocated and freed in DRAM and L1, in order: of a log by its replay (analyze/replay.h), of a capture or recording by its buffers.
+ * Behind a log whose last program did not finish stands the rest of it, as its module tells it.
  * What is held from an allocation to its free is a holding; each allocation, free and refusal is an entry. A run that did the same to memory as
  * an earlier one is left out. analyze/trial.h plays a ledger again with changes. */
 #ifndef TTM_ANALYZE_LEDGER_H
@@ -25,6 +26,7 @@ typedef struct ttm_holding {
   uint32_t label;
   uint32_t tensor;                    /* TTM_NONE */
   uint32_t op;                        /* that made it; TTM_NONE */
+  uint32_t rest_use;                  /* operation of the rest that takes it last; 0: none does */
   uint32_t first_argument, arguments; /* there before the log: arguments of programs that lie in it */
   uint8_t memory;                     /* TTM_REPLAY_* */
   bool from_top;
@@ -48,7 +50,7 @@ typedef enum ttm_entry_act {
 typedef struct ttm_entry {
   uint64_t bytes;
   uint32_t holding;
-  uint32_t op;       /* during which it happens; between two runs the next one */
+  uint32_t op;       /* during which it happens; between two runs the next one. Of the rest: see `rest_ops` */
   uint32_t incident; /* REFUSED */
   uint8_t act;
 } ttm_entry;
@@ -67,7 +69,12 @@ typedef struct ttm_ledger {
   TTM_VEC(ttm_held_argument) arguments;
   TTM_VEC(ttm_label) labels;
   ttm_map label_ids;
-  TTM_VEC(ttm_ledger_device) devices;     /* the first is there from the start */
+  TTM_VEC(ttm_ledger_device) devices; /* the first is there from the start */
+  const ttm_program_need *rest;       /* the program whose module tells the rest; NULL */
+  uint32_t rest_run;                  /* call */
+  size_t first_of_rest;               /* entry ... */
+  size_t first_held;                  /* ... and holding */
+  TTM_VEC(uint32_t) rest_ops; /* of its module, as they would run: the first is operation profile->ops.n of entries */
   uint64_t measured[TTM_REPLAY_MEMORIES]; /* highest level per bank, as the input says; 0 when it does not */
   uint64_t slack;                         /* bytes by which levels may be off: a log prints them rounded */
   uint64_t states, agree; /* logs: states, and those whose largest free DRAM block the replay reproduced */
@@ -85,6 +92,10 @@ bool ttm_ledger_possible(const ttm_profile *p);
 /* Appends an allocation or a refusal with its holding, or the free of a holding. 0 or TTM_ENOMEM. */
 int ttm_ledger_take(ttm_ledger *ledger, const ttm_holding *holding, uint32_t op, uint32_t *out);
 int ttm_ledger_give(ttm_ledger *ledger, uint32_t holding, uint32_t op);
+/* Appends the rest of the last program of a rank, if it has one. `of_tensor`: holding + 1. 0 or TTM_ENOMEM. */
+int ttm_ledger_add_rest(ttm_ledger *ledger, const uint32_t *of_tensor, uint32_t rank);
+/* The row of the rest's module that is operation `op` of entries; TTM_NO_ROW: none of the rest. */
+uint32_t ttm_ledger_rest_row(const ttm_ledger *ledger, uint32_t op);
 /* The label with these words, new or not. 0 or TTM_ENOMEM. */
 int ttm_ledger_label(ttm_ledger *ledger, ttm_label label, uint32_t *out);
 

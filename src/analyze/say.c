@@ -19,6 +19,16 @@ static void put_op(ttm_buf *out, const ttm_findings *f, uint32_t op, ttm_str pla
   if (p->ops.at[op].line && !program) ttm_buf_printf(out, " (log line %u)", p->ops.at[op].line);
 }
 
+void ttm_say_module_op(ttm_buf *out, const ttm_program_need *program, uint32_t op) {
+  ttm_str name, location;
+  uint32_t line;
+  if (ttm_need_place(program, op, &name, &location, &line)) out->failed = true;
+  ttm_put_text(out, name, NAME_COLUMNS, TTM_FORM_UTF8);
+  if (location.n) ttm_buf_char(out, ' ');
+  ttm_put_text(out, location, NAME_COLUMNS, TTM_FORM_UTF8);
+  ttm_buf_printf(out, " (line %u of the module)", line);
+}
+
 static void put_word(ttm_buf *out, const ttm_findings *f, const ttm_word *word) {
   switch (word->kind) {
     case TTM_SAY_NONE:

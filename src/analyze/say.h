@@ -53,6 +53,9 @@ void ttm_say_words(ttm_buf *out, const ttm_findings *f, const char *sentence, co
   ttm_say_words(out, f, sentence, (const ttm_word[]){{.kind = TTM_SAY_NONE}, __VA_ARGS__} + 1, \
                 sizeof((const ttm_word[]){{.kind = TTM_SAY_NONE}, __VA_ARGS__}) / sizeof(ttm_word) - 1)
 
+/* "ttnn.gelu layers.6|gelu (line 70 of the module)", of a program's module. */
+void ttm_say_module_op(ttm_buf *out, const ttm_program_need *program, uint32_t op);
+
 /* "Out of memory in DRAM: fragmented, short by 0.513 MB per bank": what a failure is called everywhere. */
 void ttm_say_failure(ttm_buf *out, const ttm_incident_text *what, ttm_verdict verdict, uint64_t shortfall);
 

@@ -31,7 +31,7 @@ const char *ttm_topic_name(ttm_topic topic) { return TOPICS[topic].name; }
 const char *ttm_topic_title(ttm_topic topic) { return TOPICS[topic].title; }
 
 const char *ttm_fix_check_name(ttm_fix_check check) {
-  static const char *const names[] = {"replayed", "derived", "estimated"};
+  static const char *const names[] = {"replayed", "derived", "estimated", "predicted"};
   return names[check];
 }
 
@@ -133,6 +133,7 @@ void ttm_tell_fix(ttm_teller *t, const ttm_remedy *r, const ttm_incident_text *w
                  r->tried.peak,
                  r->tried.fits,
                  r->tried.rest_fits,
+                 r->tried.rest != NULL,
                  {"", 0}};
   ttm_say_paste(&t->text, t->f, r);
   fix.paste = keep(t);
@@ -156,10 +157,11 @@ void ttm_tell_op(ttm_teller *t, uint32_t op) {
 
 /* ---- All of it ---------------------------------------------------------------------------------------------------- */
 
-/* What was replayed and ends all failures, what may, what was replayed and does not, the rest. */
+/* What ends all failures, what may, what does not; of each kind first what was replayed. */
 static unsigned rank_of(const ttm_fix *fix) {
-  bool ends = fix->change.n ? fix->fits > 0 && fix->rest_fits : true;
-  return (ends ? 0 : 2) + (fix->check != TTM_FIX_REPLAYED);
+  bool tried = fix->change.n > 0, fails = tried && (fix->fits <= 0 || !fix->rest_fits);
+  unsigned whole = fails ? 2 : !tried || fix->rest_fits < 0;
+  return whole * 2 + (fix->check == TTM_FIX_ESTIMATED || fix->check == TTM_FIX_DERIVED);
 }
 
 /* Statements are in the order of their topics, so that fixes of failures come first. One of a kind is enough: a failure's own says more than

@@ -41,6 +41,7 @@ typedef enum ttm_fix_check {
   TTM_FIX_REPLAYED, /* on the recorded allocations, through the allocator's rules */
   TTM_FIX_DERIVED,  /* follows from measured numbers */
   TTM_FIX_ESTIMATED,
+  TTM_FIX_PREDICTED, /* replayed or derived on a run that nobody made: a module's */
 } ttm_fix_check;
 
 /* A row of evidence. */
@@ -67,7 +68,8 @@ typedef struct ttm_fix {
       change; /* with which `ttmem verify --change` tries it again; empty: it was not tried, and the next three say nothing */
   uint64_t peak_after; /* per bank */
   int fits;            /* what failed has room then: 1, 0, -1 unknown ... */
-  int rest_fits;       /* ... and so has what is recorded after it: 1, 0, -1 nothing is */
+  int rest_fits;       /* ... and so has what follows: 1, 0, -1 unknown */
+  bool rest_predicted; /* what follows is what the module tells, to the end of the program; else what is recorded */
   ttm_str paste;       /* lines of Python that make the change, with line ends; empty: the text has to do */
 } ttm_fix;
 
@@ -114,10 +116,12 @@ const char *ttm_severity_name(ttm_severity severity);
 /* As in findings.json: "freed_late"; and as a heading: "Freed late". */
 const char *ttm_topic_name(ttm_topic topic);
 const char *ttm_topic_title(ttm_topic topic);
-/* "replayed", "derived", "estimated". */
+/* "replayed", "derived", "estimated", "predicted". */
 const char *ttm_fix_check_name(ttm_fix_check check);
 static inline ttm_basis ttm_fix_basis(const ttm_fix *fix) {
-  return fix->check == TTM_FIX_ESTIMATED ? TTM_ESTIMATED : TTM_DERIVED;
+  return fix->check == TTM_FIX_ESTIMATED   ? TTM_ESTIMATED
+         : fix->check == TTM_FIX_PREDICTED ? TTM_PREDICTED
+                                           : TTM_DERIVED;
 }
 
 #endif

@@ -6,14 +6,10 @@
 
 static const char *const NAMES[TTM_NEEDS] = {"DRAM", "L1"};
 
-static void tell_place(ttm_teller *t, const ttm_program_need *program, const ttm_need *need) {
-  ttm_str name, location;
-  uint32_t line;
-  t->failed |= ttm_need_place(program, need->op, &name, &location, &line) != TTM_OK;
-  if (!name.n) return ttm_detail(t, "What was there before it begins is the most.");
-  ttm_say(&t->text, t->f, "The peak is at {}", TTM_TEXT(name));
-  if (location.n) ttm_say(&t->text, t->f, " {}", TTM_TEXT(location));
-  ttm_detail(t, " (line {} of the module).", TTM_LINE(line));
+static void say_place(ttm_teller *t, const ttm_program_need *program, const ttm_need *need, const char *before) {
+  if (need->op == TTM_NO_ROW) return;
+  ttm_buf_puts(&t->text, before);
+  ttm_say_module_op(&t->text, program, need->op);
 }
 
 static void tell_runs(ttm_teller *t, const ttm_need *need) {
@@ -47,19 +43,22 @@ static void tell_bound(ttm_teller *t, const ttm_program_need *program, int memor
              TTM_PLURAL(program->run.unknown, "operation"), TTM_LINE(program->module.first_bad));
 }
 
-static void tell_headline(ttm_teller *t, const ttm_program_need *program, const ttm_board_need *row, int memory) {
+static void tell_headline(ttm_teller *t, const ttm_program_need *program, const ttm_board_need *row, int memory,
+                          bool short_of_it) {
   uint64_t bytes = row->need[memory].bytes, capacity = row->capacity[memory];
   bool finish = !t->p->predicted;
   const char *least = ttm_need_is_lower_bound(program, memory) ? "at least " : "";
   ttm_say(&t->text, t->f, finish ? "To finish, the program needs {}" : "The program needs {}", TTM_WORDS(least));
   if (bytes > capacity)
-    ttm_headline(t, "{} of {} per bank, {} more than the {} has", TTM_MB_OF(bytes), TTM_WORDS(NAMES[memory]),
-                 TTM_MB_OF(bytes - capacity), TTM_WORDS(row->board->name));
-  else if (row->refused && ttm_str_eq(row->refusal.memory, ttm_str_of(NAMES[memory])))
-    ttm_headline(t, "{} of {} per bank, which the {} has, but no free block is large enough", TTM_MB_OF(bytes),
-                 TTM_WORDS(NAMES[memory]), TTM_WORDS(row->board->name));
+    ttm_say(&t->text, t->f, "{} of {} per bank, {} more than the {} has", TTM_MB_OF(bytes), TTM_WORDS(NAMES[memory]),
+            TTM_MB_OF(bytes - capacity), TTM_WORDS(row->board->name));
+  else if (short_of_it)
+    ttm_say(&t->text, t->f, "{} of {} per bank, which the {} has, but no free block is large enough", TTM_MB_OF(bytes),
+            TTM_WORDS(NAMES[memory]), TTM_WORDS(row->board->name));
   else
-    ttm_headline(t, "{} of {} {} per bank", TTM_NUMBER(bytes), TTM_MB_OF(capacity), TTM_WORDS(NAMES[memory]));
+    ttm_say(&t->text, t->f, "{} of {} {} per bank", TTM_NUMBER(bytes), TTM_MB_OF(capacity), TTM_WORDS(NAMES[memory]));
+  if (short_of_it) say_place(t, program, &row->need[memory], "; the peak would be at ");
+  ttm_tell_headline(t);
 }
 
 static void tell_memory(ttm_teller *t, const ttm_program_need *program, const ttm_board_need *row, int memory) {
@@ -67,10 +66,13 @@ static void tell_memory(ttm_teller *t, const ttm_program_need *program, const tt
   bool short_of_it = row->refused && ttm_str_eq(row->refusal.memory, ttm_str_of(NAMES[memory]));
   ttm_tell(t, memory == TTM_NEED_L1 ? "need.l1" : "need.dram", TTM_TOPIC_NEED,
            short_of_it ? TTM_SEVERITY_FAILURE : TTM_SEVERITY_NOTE, TTM_PREDICTED);
-  tell_headline(t, program, row, memory);
+  tell_headline(t, program, row, memory, short_of_it);
   ttm_tell_quantity(t, "needed_per_bank", "B", (double)need->bytes);
   ttm_tell_quantity(t, "capacity_per_bank", "B", (double)row->capacity[memory]);
-  if (need->bytes) tell_place(t, program, need);
+  if (need->bytes && need->op == TTM_NO_ROW)
+    ttm_detail(t, "What was there before it begins is the most.");
+  else if (need->bytes && !short_of_it)
+    say_place(t, program, need, "The peak is at "), ttm_detail(t, ".");
   tell_runs(t, need);
   tell_inside(t, need);
   if (memory == TTM_NEED_DRAM) {

@@ -42,6 +42,7 @@ typedef struct stage {
   TTM_VEC(uint64_t) rows; /* bytes over all banks of tables that are to be row-major */
   TTM_VEC(moment) frees, firsts;
   size_t next_free, next_first;
+  bool in_rest;
   int status;
 } stage;
 
@@ -184,8 +185,11 @@ static uint64_t arguments_save(stage *s, const ttm_holding *h) {
 
 /* The rows that a look-up makes of a table in tiles, each time: not of one that is in rows itself. */
 static bool is_spared(const stage *s, const ttm_holding *h) {
-  if (!s->rows.n || h->op >= s->p->ops.n || (h->type && h->type->tiled)) return false;
-  ttm_str name = ttm_profile_string(s->p, ttm_op_text_of(s->p, h->op)->name);
+  if (!s->rows.n || h->op == TTM_NONE || (h->type && h->type->tiled)) return false;
+  uint32_t row = ttm_ledger_rest_row(s->l, h->op);
+  ttm_str name = row != TTM_NO_ROW     ? s->l->rest->module.ops.at[row].name
+                 : h->op < s->p->ops.n ? ttm_profile_string(s->p, ttm_op_text_of(s->p, h->op)->name)
+                                       : TTM_LIT("");
   if (ttm_operand_use(name, 1) != TTM_USE_TABLE) return false;
   for (size_t i = 0; i < s->rows.n; i++)
     if (s->rows.at[i] == h->total) return true;
@@ -231,18 +235,18 @@ static uint32_t top_of(const ttm_profile *p, uint32_t op) {
 static uint32_t free_after(const stage *s, const ttm_holding *h, ttm_free_when when, uint32_t now, const char **why) {
   const ttm_profile *p = s->p;
   *why = "is no tensor of an operation";
-  if (h->tensor == TTM_NONE) return TTM_NONE;
-  uint32_t last = p->tensors.at[h->tensor].last_use;
+  if (h->tensor == TTM_NONE && !h->rest_use) return TTM_NONE;
+  uint32_t last = h->rest_use ? h->rest_use : p->tensors.at[h->tensor].last_use;
   *why = "is still used";
   if (when == TTM_FREE_NOW) return last > now && last != h->op ? TTM_NONE : now;
   *why = "is kept for later runs";
-  if (p->ops.at[h->op].flags & TTM_OP_CONST_EVAL) return TTM_NONE;
+  if (h->op < p->ops.n && p->ops.at[h->op].flags & TTM_OP_CONST_EVAL) return TTM_NONE;
   if (when == TTM_FREE_RUN_END) {
     uint32_t top = top_of(p, h->op);
     return top == TTM_NONE ? TTM_NONE : p->calls.at[top].last_op;
   }
   *why = "may be the memory of a view that is used later";
-  if (p->kind != TTM_LOG_CAPTURE && ttm_op_may_view(p, last)) return TTM_NONE;
+  if (p->kind != TTM_LOG_CAPTURE && last < p->ops.n && ttm_op_may_view(p, last)) return TTM_NONE;
   return end_of_op(p, last);
 }
 
@@ -261,6 +265,7 @@ static int plan_one(stage *s, uint32_t holding, size_t c, uint32_t now) {
   bool parts = change->kind == TTM_CHANGE_BATCH || change->kind == TTM_CHANGE_DIVIDE;
   bool tiles = h->page == TILE_BF16 && (change->kind == TTM_CHANGE_DTYPE || change->kind == TTM_CHANGE_MOVE);
   if (h->tensor == TTM_NONE && !h->type && !parts && !tiles) return TTM_OK;
+  if (s->l->rest && holding >= s->l->first_held && h->op < s->p->ops.n) return TTM_OK; /* what failed, once more */
   if (!h->type && tiles && change->kind == TTM_CHANGE_DTYPE) estimate(s, "the tensor is taken for tiles of bf16");
   match->matched++;
   if (change->kind == TTM_CHANGE_FREE) {
@@ -270,7 +275,7 @@ static int plan_one(stage *s, uint32_t holding, size_t c, uint32_t now) {
     return op == TTM_NONE ? TTM_OK : ttm_vec_push(&s->frees, ((moment){op, holding}));
   }
   if (change->kind == TTM_CHANGE_ORDER) {
-    uint32_t top = top_of(s->p, h->op);
+    uint32_t top = s->l->rest && holding >= s->l->first_held ? s->l->rest_run : top_of(s->p, h->op);
     match->changed++;
     return ttm_vec_push(&s->firsts, ((moment){top == TTM_NONE ? 0 : s->p->calls.at[top].first_op, holding}));
   }
@@ -308,8 +313,10 @@ static int plan(stage *s) {
 
 static void note_peak(stage *s, int memory, uint32_t op) {
   ttm_trial_memory *m = &s->out->memories[memory];
-  if (s->banks[memory].allocated <= m->peak) return;
-  m->peak = s->banks[memory].allocated;
+  uint64_t level = s->banks[memory].allocated;
+  if (!s->in_rest && level > m->recorded) m->recorded = level;
+  if (level <= m->peak) return;
+  m->peak = level;
   m->size = s->banks[memory].size;
   m->peak_op = op;
 }
@@ -414,6 +421,7 @@ static bool play(stage *s, const ttm_entry *entry) {
   switch ((ttm_entry_act)entry->act) {
     case TTM_ENTRY_TAKE:
       s->out->entries_after++;
+      s->out->predicted |= s->in_rest;
       return s->held[entry->holding].size || take(s, entry->holding, entry->op);
     case TTM_ENTRY_GIVE:
       give(s, entry->holding);
@@ -492,8 +500,12 @@ int ttm_trial_run(ttm_trial *out, const ttm_ledger *ledger, const ttm_change *ch
   s.status = set_up(&s);
   if (!s.status && n) s.status = mark_holdings(&s);
   if (!s.status && n) s.status = plan(&s);
-  for (size_t i = 0; i < ledger->entries.n && !s.status; i++)
+  for (size_t i = 0; i < ledger->entries.n && !s.status; i++) {
+    s.in_rest = ledger->rest && i >= ledger->first_of_rest;
+    if (s.in_rest && !out->fits) break; /* the program does not get that far */
     if (!play(&s, &ledger->entries.at[i])) break;
+  }
+  out->least = out->predicted && ledger->rest->run.unknown;
   tear_down(&s);
   return s.status;
 }
@@ -532,14 +544,14 @@ int ttm_trial_at_failure(ttm_trial_blocks *out, const ttm_ledger *ledger, uint32
 
 int ttm_trial_rest_fits(const ttm_trial *after) {
   if (!after->fits) return 0;
-  return after->failures && !after->entries_after ? -1 : 1;
+  return (after->failures && !after->entries_after) || after->least ? -1 : 1;
 }
 
 void ttm_trial_judge(ttm_trial *after, const ttm_trial *before, const ttm_ledger *l) {
   const ttm_seen *seen = &l->findings->profile->seen;
   if (before->misplaced && !after->estimate) after->estimate = "the replay without the change does not lie as recorded";
   for (int m = 0; m < TTM_REPLAY_MEMORIES; m++) {
-    if (l->measured[m] && apart(before->memories[m].peak, l->measured[m]) > l->slack && !after->estimate)
+    if (l->measured[m] && apart(before->memories[m].recorded, l->measured[m]) > l->slack && !after->estimate)
       after->estimate = "the replay without the change does not come to the recorded peak";
   }
   if (before->failures_left != before->failures && !after->estimate)

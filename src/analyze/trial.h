@@ -7,9 +7,10 @@
 #include "analyze/change.h"
 
 typedef struct ttm_trial_memory {
-  uint64_t peak;    /* per bank */
-  uint64_t size;    /* of a bank, then */
-  uint32_t peak_op; /* during which it is reached; TTM_NONE */
+  uint64_t peak;     /* per bank */
+  uint64_t size;     /* of a bank, then */
+  uint32_t peak_op;  /* during which it is reached, as entries have it; TTM_NONE */
+  uint64_t recorded; /* the peak without the rest that a module tells */
 } ttm_trial_memory;
 
 /* What became of one change. */
@@ -26,9 +27,11 @@ typedef struct ttm_trial {
   uint64_t left;             /* bit per incident, of the first 64: among the latter */
   bool fits;                 /* everything found room */
   ttm_incident_text refusal; /* unless it fits: the first, as ttnn would word it, without the sentence */
-  uint32_t refused_op;       /* whose; TTM_NONE also where no operation explains the memory */
+  uint32_t refused_op;       /* whose, as entries have it; TTM_NONE also where no operation explains the memory */
   uint64_t
       entries_after;    /* allocations after the last failure that found room: the rest, as far as the input tells it */
+  bool predicted;       /* they reach into the rest that a module tells ... */
+  bool least;           /* ... not all of which was understood */
   uint64_t misplaced;   /* blocks that lie elsewhere than the input says, and failures that look otherwise */
   const char *estimate; /* why it is no more than an estimate; NULL: exact */
 } ttm_trial;

@@ -5,9 +5,20 @@
 #include "analyze/words.h"
 #include "base/error.h"
 
-static ttm_basis basis_of(const ttm_verified *v) { return v->after.estimate ? TTM_ESTIMATED : TTM_DERIVED; }
+static ttm_basis basis_of(const ttm_verified *v) {
+  return v->after.predicted ? TTM_PREDICTED : v->after.estimate ? TTM_ESTIMATED : TTM_DERIVED;
+}
 
 /* ---- In words ------------------------------------------------------------------------------------------------------------ */
+
+/* An operation of the input, or of the rest that a module tells; false when it is neither. */
+static bool say_op(ttm_teller *t, const ttm_verified *v, const char *before, uint32_t op) {
+  uint32_t row = ttm_ledger_rest_row(&v->ledger, op);
+  if (op >= t->p->ops.n && row == TTM_NO_ROW) return false;
+  ttm_buf_puts(&t->text, before);
+  row == TTM_NO_ROW ? ttm_say(&t->text, t->f, "{}", TTM_OP(op)) : ttm_say_module_op(&t->text, v->ledger.rest, row);
+  return true;
+}
 
 static void tell_refusal(ttm_teller *t, const ttm_verified *v) {
   uint64_t shortfall;
@@ -15,8 +26,10 @@ static void tell_refusal(ttm_teller *t, const ttm_verified *v) {
   ttm_tell(t, "verify.answer", TTM_TOPIC_FAILURE, TTM_SEVERITY_FAILURE, basis_of(v));
   ttm_buf_puts(&t->text, "Does not fit: ");
   ttm_say_failure(&t->text, &v->after.refusal, verdict, shortfall);
-  if (v->after.refused_op < t->p->ops.n) ttm_say(&t->text, t->f, ", in {}", TTM_OP(v->after.refused_op));
+  say_op(t, v, ", in ", v->after.refused_op);
   ttm_tell_headline(t);
+  if (v->after.predicted && v->after.failures > v->after.failures_left)
+    ttm_detail(t, "What failed has room, what follows it has not.");
   ttm_tell_numbers(t, &v->after.refusal);
   ttm_tell_op(t, v->after.refused_op);
 }
@@ -34,7 +47,10 @@ static void tell_answer(ttm_teller *t, const ttm_verified *v) {
   else
     ttm_headline(t, "Fits");
   if (!after->failures) return;
-  if (after->entries_after)
+  if (after->predicted)
+    ttm_detail(t, after->least ? "So has the rest of the program, as far as its module is understood."
+                               : "So has the rest of the program, which its module tells.");
+  else if (after->entries_after)
     ttm_detail(t, "So have the {} recorded after it.", TTM_PLURAL(after->entries_after, "allocation"));
   else
     ttm_detail(t, "Nothing is recorded after it: whether the rest fits is unknown.");
@@ -46,7 +62,7 @@ static void tell_memory(ttm_teller *t, const ttm_verified *v, int m, const char 
   ttm_headline(t, "{} peak {}{} of {} per bank, {}{} without the change", TTM_WORDS(name),
                TTM_WORDS(v->window || v->rest_lacks ? "≥ " : ""), TTM_NUMBER(after->peak), TTM_MB_OF(after->size),
                TTM_WORDS(v->window ? "≥ " : ""), TTM_MB_OF(before->peak));
-  if (after->peak_op < t->p->ops.n && after->peak) ttm_detail(t, "Reached in {}.", TTM_OP(after->peak_op));
+  if (after->peak && say_op(t, v, "Reached in ", after->peak_op)) ttm_detail(t, ".");
   ttm_tell_op(t, after->peak_op);
 }
 
@@ -68,7 +84,9 @@ static void tell_confidence(ttm_teller *t, const ttm_verified *v) {
   if (v->after.estimate)
     ttm_headline(t, "Estimated: {}", TTM_WORDS(v->after.estimate));
   else
-    ttm_headline(t, "Replayed on the recorded allocations, through the allocator's rules");
+    ttm_headline(t, "Replayed on the {} allocations, through the allocator's rules",
+                 TTM_WORDS(t->p->predicted ? "predicted" : "recorded"));
+  if (v->after.predicted) ttm_detail(t, "What follows them is predicted from the module.");
   if (l->states)
     ttm_detail(t, "Without the change the replay reproduces the largest free block of {} of {}.", TTM_COUNT(l->agree),
                TTM_PLURAL(l->states, "memory state"));
@@ -122,7 +140,7 @@ int ttm_verify(ttm_verified *out, const ttm_findings *f, const char *const *chan
     ttm_trial_judge(&out->after, &out->before, &out->ledger);
     out->gained = has_gained(out);
     out->window = ttm_profile_is_window(f->profile);
-    out->rest_lacks = out->after.failures > out->after.failures_left && !out->after.entries_after;
+    out->rest_lacks = out->after.failures > out->after.failures_left && ttm_trial_rest_fits(&out->after) != 1;
     status = tell(out, f);
   }
   return status ? ttm_error_nomem(err) : TTM_OK;

@@ -15,7 +15,7 @@ typedef struct ttm_verified {
   bool
       gained; /* everything fits, and something is better for it: a failure less, a lower peak, another board or batch that fits */
   bool window;     /* of a graph capture: what was there before it is missing, both peaks are lower bounds */
-  bool rest_lacks; /* what failed now fits, and nothing is recorded after it: the peak after is a lower bound */
+  bool rest_lacks; /* what failed now fits, and what follows is unknown or does not: the peak after is a lower bound */
   ttm_statements said;
 } ttm_verified;
 

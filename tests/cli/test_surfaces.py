@@ -133,7 +133,8 @@ def check_numbers(name, f):
     for leak, s in zip(f["leaks"], by_id.get("leak.run", [])):
         check(re.search(r"by [\d.,]+ K?B|by %s" % re.escape(mb(leak["per_run_MB"])), s["headline"]) and "seen %d times" % leak["runs_seen"] in s["headline"], name, "leak", s["headline"])
     for fix in f["fixes"]:
-        check(fix["text"].endswith("(%s)" % fix["verified"]), name, "how far a fix was tried", fix["text"])
+        rest = ", the rest predicted" * (fix.get("rest") == "predicted")
+        check(fix["text"].endswith("(%s%s)" % (fix["verified"], rest)), name, "how far a fix was tried", fix["text"])
     for s in f["statements"]:
         for word in re.findall(r"(\d[\d,.]*) %", s["headline"]):
             check(float(word.replace(",", "")) <= 100 or "on top of" in s["headline"], name, "a percentage above 100", s["headline"])

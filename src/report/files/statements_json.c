@@ -26,9 +26,11 @@ static void put_fix(ttm_json *j, const ttm_fix *fix) {
   if (fix->change.n) {
     ttm_json_put_str(j, "change", fix->change);
     ttm_json_put_u64(j, "peak_after_per_bank_B", fix->peak_after);
-    ttm_json_put_bool(j, "peak_after_lower_bound", fix->rest_fits < 0); /* nobody knows what would have followed */
+    ttm_json_put_bool(j, "peak_after_lower_bound", fix->rest_fits != 1); /* it ends before the program does */
     put_known_bool(j, "fits", fix->fits);
     put_known_bool(j, "rest_fits", fix->rest_fits);
+    bool recorded = fix->fits > 0 && fix->rest_fits >= 0;
+    ttm_json_put_known_str(j, "rest", ttm_str_of(fix->rest_predicted ? "predicted" : recorded ? "recorded" : NULL));
   }
   if (fix->paste.n) ttm_json_put_str(j, "paste", fix->paste);
   ttm_json_end(j);
@@ -131,12 +133,13 @@ static ttm_fix read_fix(reader *r, ttm_str fix) {
                    text_of(r, fix, "text"),
                    ttm_json_get_count(ttm_json_get_member(fix, "bytes"), 0),
                    ttm_json_get_count(ttm_json_get_member(fix, "count"), 0),
-                   (ttm_fix_check)find_name(text_of(r, fix, "verified"), check_of, 3, TTM_FIX_ESTIMATED),
+                   (ttm_fix_check)find_name(text_of(r, fix, "verified"), check_of, 4, TTM_FIX_ESTIMATED),
                    number_of(fix, "operation", UINT32_MAX),
                    text_of(r, fix, "change"),
                    ttm_json_get_count(ttm_json_get_member(fix, "peak_after_per_bank_B"), 0),
                    known_bool(fix, "fits"),
                    known_bool(fix, "rest_fits"),
+                   ttm_str_eq(text_of(r, fix, "rest"), TTM_LIT("predicted")),
                    text_of(r, fix, "paste")};
 }
 

@@ -66,6 +66,10 @@ int ttm_verify_json(const ttm_verified *v, ttm_buf *out) {
   ttm_json_put_u64(&j, "schema_version", 1);
   ttm_json_put_bool(&j, "fits", v->after.fits);
   rest < 0 ? ttm_json_put_null(&j, "rest_fits") : ttm_json_put_bool(&j, "rest_fits", rest);
+  ttm_json_put_known_str(&j, "rest",
+                         ttm_str_of(v->after.predicted       ? "predicted"
+                                    : v->after.entries_after ? "recorded"
+                                                             : NULL));
   ttm_json_put_bool(&j, "gained", v->gained);
   ttm_json_put_name(&j, "check", ttm_fix_check_name(v->after.estimate ? TTM_FIX_ESTIMATED : TTM_FIX_REPLAYED));
   ttm_json_put_known_str(&j, "why_estimated", ttm_str_of(v->after.estimate));
