@@ -17,9 +17,13 @@ static int read_text(ttm_subject *subject, ttm_str text, ttm_error *err) {
   return status ? status : ttm_findings_make(&subject->findings, subject->profile, 1, err);
 }
 
+/* A message of out of memory without its numbers was cut at a line break. */
 static bool has_below(const ttm_subject *subject, int kind) {
-  for (size_t i = 0; subject->profile && i < subject->profile->incidents.n; i++)
-    if ((int)subject->profile->incidents.at[i].what.kind < kind) return true;
+  for (size_t i = 0; subject->profile && i < subject->profile->incidents.n; i++) {
+    const ttm_incident_text *what = &subject->profile->incidents.at[i].what;
+    bool cut = what->kind == TTM_INCIDENT_OOM && what->needed_per_bank == TTM_UNKNOWN && kind < TTM_INCIDENT_FATAL;
+    if ((int)what->kind < kind && !cut) return true;
+  }
   return false;
 }
 
@@ -102,6 +106,11 @@ static int read_subject(ttm_subject *subject, const ttm_options *options, const 
   return status;
 }
 
+int ttm_explain_read(ttm_subject *out, const ttm_options *options, const char *input, ttm_error *err) {
+  int status = read_subject(out, options, input, err);
+  return !status && !out->findings->incidents.n ? nothing(input, err) : status;
+}
+
 static int print(const ttm_options *options, const ttm_findings *f, ttm_error *err) {
   ttm_buf text = {0};
   ttm_summary_style style = ttm_terminal_style(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]);
@@ -115,8 +124,7 @@ static int run(const ttm_options *options, ttm_error *err) {
   if (!options->inputs && isatty(STDIN_FILENO))
     return ttm_error_set(err, TTM_EUSAGE,
                          "explain needs an error message: ttmem explain 'Out of Memory: ...', or a log");
-  int status = read_subject(&subject, options, input, err);
-  if (!status && !subject.findings->incidents.n) status = nothing(input, err);
+  int status = ttm_explain_read(&subject, options, input, err);
   if (!status && options->given[TTM_OPTION_JSON])
     status = subject.kept.n ? ttm_terminal_print(&subject.kept, err) : ttm_print_findings(subject.findings, err);
   else if (!status)

@@ -98,22 +98,26 @@ static int log_exit(const ttm_options *options, const ttm_fit_cases *cases) {
   return options->given[TTM_OPTION_BOARD] ? series_exit(options, cases) : TTM_EXIT_OK;
 }
 
-static int fit_log(const ttm_options *options, ttm_error *err) {
+int ttm_fit_log(ttm_fit_cases *out, const ttm_options *options, ttm_error *err) {
   ttm_subject subject = {0};
   ttm_fit_options wishes;
   ttm_fit fit = {0};
-  ttm_fit_cases cases = {0};
   unsigned boards;
   int status = ttm_boards_named(options->value[TTM_OPTION_BOARD], &boards, err);
   if (!status) status = read_wishes(options, &wishes, err);
   if (!status) status = ttm_subject_read(&subject, options, options->input[0], false, err);
   if (!status) status = ttm_fit_make(&fit, subject.findings, &wishes, err);
-  if (!status && ttm_fit_cases_of_replay(&cases, &fit, &wishes, subject.findings, boards))
-    status = ttm_error_nomem(err);
+  if (!status && ttm_fit_cases_of_replay(out, &fit, &wishes, subject.findings, boards)) status = ttm_error_nomem(err);
+  ttm_subject_free(&subject);
+  return status;
+}
+
+static int fit_log(const ttm_options *options, ttm_error *err) {
+  ttm_fit_cases cases = {0};
+  int status = ttm_fit_log(&cases, options, err);
   if (!status) status = put_cases(options, &cases, err);
   int exit_status = status ? ttm_cli_error(options, err) : log_exit(options, &cases);
   ttm_fit_cases_free(&cases);
-  ttm_subject_free(&subject);
   return exit_status;
 }
 

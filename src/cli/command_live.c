@@ -38,6 +38,7 @@ typedef struct live {
   size_t unknown;      /* devices that no mark can judge, told already */
   bool told_full;
   TTM_VEC(told) told;
+  ttm_ui_watch shown;
   ttm_buf message; /* for the screen */
   int status;      /* why the watching ended, with `err` */
   ttm_error err;
@@ -269,39 +270,63 @@ static bool screen_tick(void *context, const char **message) {
 }
 
 static int show_screen(live *l) {
-  ttm_ui_watch shown = {
-      .watch = &l->watch, .recording = l->options->value[TTM_OPTION_RECORD], .context = l, .tick = screen_tick};
   ttm_ui_options ui = {.utf8 = ttm_terminal_utf8(),
                        .color = ttm_terminal_color(STDOUT_FILENO, l->options->value[TTM_OPTION_COLOR]),
-                       .watch = &shown};
+                       .watch = &l->shown};
   int status = ttm_ui_run(&ui, &l->err);
   if (!l->status) l->status = status;
   if (!l->status && is_over(l)) write_out(l, &l->message);
   return end_of(l);
 }
 
+/* ---- Begin and end --------------------------------------------------------------------------------------------------- */
+
+static int begin(live *l, const ttm_options *options) {
+  *l = (live){.options = options};
+  l->shown = (ttm_ui_watch){
+      .watch = &l->watch, .recording = options->value[TTM_OPTION_RECORD], .context = l, .tick = screen_tick};
+  sigemptyset(&l->stop);
+  sigaddset(&l->stop, SIGINT);
+  sigaddset(&l->stop, SIGTERM);
+  sigaddset(&l->stop, SIGHUP);
+  pthread_sigmask(SIG_SETMASK, NULL, &l->usual);
+  l->start_ms = clock_ms(CLOCK_MONOTONIC);
+  return l->status = read_options(l);
+}
+
+static void end(live *l) {
+  ttm_recorder_close(l->recorder, clock_ms(CLOCK_MONOTONIC) - l->start_ms);
+  ttm_watch_free(&l->watch);
+  ttm_alarm_free(&l->alarm);
+  ttm_vec_free(&l->told);
+  ttm_buf_free(&l->message);
+}
+
+static void end_inside(void *context) {
+  end(context);
+  ttm_free(context);
+}
+
+int ttm_live_begin(const ttm_ui_watch **out, const ttm_options *options, ttm_error *err) {
+  live *l = ttm_alloc(sizeof *l);
+  if (!l) return ttm_error_nomem(err);
+  int status = begin(l, options);
+  l->shown.end = end_inside;
+  *out = &l->shown;
+  if (status) *err = l->err, end_inside(l);
+  return status;
+}
+
 static int run(const ttm_options *options, ttm_error *err) {
-  live l = {.options = options};
-  l.status = read_options(&l);
-  if (l.status) return ttm_alarm_free(&l.alarm), *err = l.err, l.status;
-  sigemptyset(&l.stop);
-  sigaddset(&l.stop, SIGINT);
-  sigaddset(&l.stop, SIGTERM);
-  sigaddset(&l.stop, SIGHUP);
-  pthread_sigmask(SIG_SETMASK, NULL, &l.usual);
-  l.start_ms = clock_ms(CLOCK_MONOTONIC);
-  if (options->given[TTM_OPTION_RECORD])
+  live l;
+  bool once = options->given[TTM_OPTION_ONCE];
+  if (!begin(&l, options) && options->given[TTM_OPTION_RECORD])
     l.status = ttm_recorder_open(&l.recorder, options->value[TTM_OPTION_RECORD], clock_ms(CLOCK_REALTIME),
                                  l.interval_ms, &l.err);
-  bool once = options->given[TTM_OPTION_ONCE];
   if (!once) pthread_sigmask(SIG_BLOCK, &l.stop, NULL); /* asked for between looks: a recording gets its end */
   int exit_status = l.status ? l.status : once ? show_once(&l) : l.on_screen ? show_screen(&l) : show_lines(&l);
   if (l.status) *err = l.err;
-  ttm_recorder_close(l.recorder, clock_ms(CLOCK_MONOTONIC) - l.start_ms);
-  ttm_watch_free(&l.watch);
-  ttm_alarm_free(&l.alarm);
-  ttm_vec_free(&l.told);
-  ttm_buf_free(&l.message);
+  end(&l);
   return exit_status;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reports there are: search, open, serve, delete. */
+/* The reports there are: search, open, serve, delete; or one or two to be chosen for another command. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <time.h>
@@ -20,6 +20,8 @@ typedef struct browse {
   ttm_cursor cursor;
   ttm_typed_line search;
   bool asking; /* whether to delete */
+  ttm_browse_purpose purpose;
+  char *first; /* folder of the report that the next one is compared with; NULL */
 } browse;
 
 /* ---- The list ------------------------------------------------------------------------------------------------------ */
@@ -145,6 +147,21 @@ static void open_entry(ttm_ui *ui, browse *b, const ttm_catalog_entry *e) {
   ttm_free(log);
 }
 
+static void show(browse *b, bool runs);
+
+/* One report is chosen to see what fits it, two to compare them. */
+static void choose_entry(ttm_ui *ui, browse *b, const ttm_catalog_entry *e) {
+  char *folder = ttm_folder_join(b->catalog.root, e->folder, ""), *first = b->first;
+  bool fit = b->purpose == TTM_BROWSE_FIT, whole = fit || first;
+  if (folder && whole)
+    ttm_ui_push(ui, ttm_answer_panel(ui, fit ? TTM_UI_FIT : TTM_UI_DIFF, fit ? folder : first, fit ? "" : folder));
+  if (!folder) ttm_ui_push(ui, NULL); /* says that there is no memory */
+  ttm_free(first);
+  b->first = whole ? NULL : folder;
+  if (whole) ttm_free(folder);
+  show(b, b->runs);
+}
+
 static void serve_entry(ttm_ui *ui, browse *b, const ttm_catalog_entry *e, bool all) {
   char *folder = all ? NULL : ttm_folder_join(b->catalog.root, e->folder, "");
   if (all)
@@ -165,8 +182,6 @@ static void type_key(browse *b, int key) {
   if (ttm_typed_key(&b->search, key)) gather(b);
 }
 
-static void show(browse *b, bool runs);
-
 static unsigned browse_key(ttm_ui *ui, ttm_panel *panel, int key) {
   browse *b = (browse *)panel;
   if (b->search.typing) return type_key(b, key), TTM_KEY_TAKEN;
@@ -183,8 +198,13 @@ static unsigned browse_key(ttm_ui *ui, ttm_panel *panel, int key) {
   if (ttm_cursor_key(&b->cursor, key)) return TTM_KEY_TAKEN;
   const ttm_catalog_entry *e = chosen(b);
   if (!e) return TTM_KEY_IGNORED;
-  if (key == TTM_KEY_ENTER || key == 'l' || key == TTM_KEY_RIGHT)
+  bool enters = key == TTM_KEY_ENTER || key == 'l' || key == TTM_KEY_RIGHT;
+  if (enters && b->purpose != TTM_BROWSE_OPEN)
+    choose_entry(ui, b, e);
+  else if (enters)
     open_entry(ui, b, e);
+  else if (b->purpose != TTM_BROWSE_OPEN)
+    return TTM_KEY_IGNORED;
   else if (key == 's' || key == 'S')
     serve_entry(ui, b, e, key == 'S');
   else if (key == 'd' || key == TTM_KEY_DELETE)
@@ -199,6 +219,7 @@ static void free_browse(ttm_panel *panel) {
   ttm_catalog_free(&b->catalog);
   ttm_vec_free(&b->rows);
   ttm_buf_free(&b->root);
+  ttm_free(b->first);
   ttm_free(b);
 }
 
@@ -213,16 +234,29 @@ static const ttm_panel_class reports_class = {
     .title = "Reports", .keys = keys_of_reports, .draw = draw_browse, .key = browse_key, .free = free_browse};
 static const ttm_panel_class runs_class = {
     .title = "Runs", .keys = keys_of_runs, .draw = draw_browse, .key = browse_key, .free = free_browse};
+static const ttm_key_help keys_of_choice[] = {{"Enter", "choose"}, {"/", "search"}, {"Tab", "reports or captured runs"},
+                                              {"q", "back"},       {"?", "help"},   {NULL, NULL}};
+static const ttm_panel_class choice_classes[] = {
+    [TTM_BROWSE_FIT] = {"Fit: which report?", keys_of_choice, draw_browse, browse_key, .free = free_browse},
+    [TTM_BROWSE_DIFF] = {"Compare: which report before?", keys_of_choice, draw_browse, browse_key,
+                         .free = free_browse}};
+static const ttm_panel_class after_class = {"Compare: which report after?", keys_of_choice, draw_browse, browse_key,
+                                            .free = free_browse};
 
 static void show(browse *b, bool runs) {
   b->runs = runs;
-  b->panel.class = runs ? &runs_class : &reports_class;
+  b->panel.subject = b->first ? strrchr(b->first, '/') + 1 : NULL;
+  b->panel.class = b->first                        ? &after_class
+                   : b->purpose != TTM_BROWSE_OPEN ? &choice_classes[b->purpose]
+                   : runs                          ? &runs_class
+                                                   : &reports_class;
 }
 
-ttm_panel *ttm_browse_panel(ttm_ui *ui) {
+ttm_panel *ttm_browse_panel(ttm_ui *ui, ttm_browse_purpose purpose) {
   ttm_error err;
   browse *b = ttm_alloc(sizeof *b);
   if (!b) return NULL;
+  b->purpose = purpose;
   show(b, false);
   int status = ttm_report_root(&b->root, &err);
   ttm_buf_char(&b->root, '\0');

@@ -21,11 +21,14 @@ struct ttm_job {
   ttm_error err;
   unsigned holders;
   struct timespec start; /* this and what follows never change, but for the subject */
-  char *log;             /* "" when only the report's folder is there */
-  char *folder;          /* "" when it is to be made */
+  char *log;             /* "" when only the report's folder is there; the first input of a question */
+  char *folder;          /* "" when it is to be made; the second input */
   bool write;
   uint64_t expected_bytes;
-  ttm_ui_subject subject; /* the thread's until it is DONE, the panel's afterwards */
+  const ttm_ui_options *options; /* of a question; NULL */
+  ttm_ui_question question;
+  ttm_ui_subject subject; /* this and the text are the thread's until it is DONE, the panel's afterwards */
+  ttm_buf text;
 };
 
 void ttm_job_free(ttm_job *j) {
@@ -35,6 +38,7 @@ void ttm_job_free(ttm_job *j) {
   pthread_mutex_unlock(&j->lock);
   if (!last) return;
   ttm_ui_subject_free(&j->subject);
+  ttm_buf_free(&j->text);
   pthread_mutex_destroy(&j->lock);
   ttm_free(j->log);
   ttm_free(j->folder);
@@ -116,6 +120,7 @@ static int read_files(ttm_job *j, ttm_error *err) {
 
 static int do_work(ttm_job *j, ttm_error *err) {
   ttm_ui_subject *s = &j->subject;
+  if (j->options) return j->options->answer(j->options->context, &j->question, &j->text, err);
   int status = *j->log ? read_log(j, err) : TTM_OK;
   if (!status && (!*j->log || s->changed)) status = read_files(j, err);
   if (status || !j->write) return status;
@@ -149,6 +154,7 @@ bool ttm_job_done(ttm_job *j, int *status, ttm_error *err) {
 }
 
 ttm_ui_subject *ttm_job_subject(ttm_job *j) { return &j->subject; }
+ttm_buf *ttm_job_text(ttm_job *j) { return &j->text; }
 
 static double seconds_since(const struct timespec *start) {
   struct timespec now;
@@ -179,7 +185,7 @@ void ttm_job_draw(ttm_job *j, ttm_screen *s, int row) {
   ttm_buf_printf(&text, "  \x1b[1m%s\x1b[0m\n  \x1b[2m", words[at]);
   ttm_put_text(&text, ttm_str_of(*j->log ? j->log : j->folder), SIZE_MAX, ttm_screen_form(s));
   ttm_buf_puts(&text, "\x1b[0m\n");
-  if (*j->log) {
+  if (*j->log && !j->options) { /* the others do not tell how far they are */
     ttm_buf_puts(&text, "\n  \x1b[36m");
     ttm_put_bar(&text, share * 100, s->columns > 74 ? 60 : (size_t)s->columns - 14, s->utf8);
     ttm_buf_printf(&text, "\x1b[1m %3.0f %%\x1b[0m\n\n  \x1b[2m", share * 100);
@@ -230,5 +236,15 @@ ttm_job *ttm_job_report(const char *log, const char *folder, uint64_t log_bytes)
   ttm_job *j = make_job(log, folder);
   if (!j) return NULL;
   j->expected_bytes = log_bytes;
+  return start(j);
+}
+
+ttm_job *ttm_job_answer(const ttm_ui_options *options, const ttm_ui_question *question) {
+  ttm_job *j = make_job(question->inputs[0], question->inputs[1]);
+  if (!j) return NULL;
+  j->options = options;
+  j->question = *question;
+  j->question.inputs[0] = j->log;
+  j->question.inputs[1] = j->folder;
   return start(j);
 }

@@ -13,6 +13,10 @@ ttm_job *ttm_job_log(const char *log);
 /* Reads the operations of a report: its log, else (`log` is NULL, or has other bytes than `log_bytes`) the JSON files of the folder. */
 ttm_job *ttm_job_report(const char *log, const char *folder, uint64_t log_bytes);
 
+/* Has another command answer; the inputs are copied. The text is there once it is done. */
+ttm_job *ttm_job_answer(const ttm_ui_options *options, const ttm_ui_question *question);
+ttm_buf *ttm_job_text(ttm_job *job);
+
 /* True when it is done; *status and `err` tell how it went. */
 bool ttm_job_done(ttm_job *job, int *status, ttm_error *err);
 /* What was read, once it is done; the caller may move it out. */

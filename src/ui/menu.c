@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/boards.h"
 #include "ui/text_lines.h"
 
 typedef struct menu {
@@ -14,8 +15,9 @@ typedef struct menu {
 
 /* ---- What the entries do ------------------------------------------------------------------------------------------- */
 
-static int accept_log(ttm_ui *ui, const char *path, ttm_error *err) {
+static int accept_log(ttm_ui *ui, const char *path, size_t choice, ttm_error *err) {
   struct stat st;
+  (void)choice;
   if (stat(path, &st)) return ttm_error_set(err, TTM_EIO, "Cannot open it: %s", strerror(errno));
   if (S_ISDIR(st.st_mode)) return ttm_error_set(err, TTM_EUSAGE, "This is a folder; Tab shows what is in it.");
   if (!S_ISREG(st.st_mode)) return ttm_error_set(err, TTM_EUSAGE, "This is not a file.");
@@ -25,13 +27,41 @@ static int accept_log(ttm_ui *ui, const char *path, ttm_error *err) {
   return TTM_OK;
 }
 
-static int accept_script(ttm_ui *ui, const char *path, ttm_error *err) {
-  ttm_buf folder = {0}, source = {0};
+/* In place, as a shell splits it: quotes and backslashes keep blanks. `words` has room for `most` and a NULL. */
+static void split(char *text, char **words, size_t most) {
+  size_t n = 0;
+  for (char *to = text; n < most; n++) {
+    char quote = 0;
+    while (*text == ' ') text++;
+    if (!*text) break;
+    words[n] = to;
+    for (; *text && (quote || *text != ' '); text++) {
+      bool opens = !quote && (*text == '"' || *text == '\'');
+      if (opens || (quote && *text == quote)) {
+        quote = opens ? *text : 0;
+        continue;
+      }
+      if (*text == '\\' && quote != '\'' && text[1]) text++;
+      *to++ = *text;
+    }
+    if (*text) text++;
+    *to++ = '\0';
+  }
+  words[n] = NULL;
+}
+
+/* A script is a file; a command may also be one of the PATH. */
+static int check_script(const char *first, ttm_error *err) {
   struct stat st;
-  if (stat(path, &st)) return ttm_error_set(err, TTM_EIO, "Cannot open it: %s", strerror(errno));
-  if (!S_ISREG(st.st_mode)) return ttm_error_set(err, TTM_EUSAGE, "This is not a script.");
+  bool on_path = !strchr(first, '/') && !ttm_str_ends(ttm_str_of(first), TTM_LIT(".py"));
+  if (stat(first, &st)) return on_path ? TTM_OK : ttm_error_set(err, TTM_EIO, "Cannot open it: %s", strerror(errno));
+  return S_ISREG(st.st_mode) ? TTM_OK : ttm_error_set(err, TTM_EUSAGE, "This is not a script.");
+}
+
+static int run_words(ttm_ui *ui, char **words, const char *board, ttm_error *err) {
+  ttm_buf folder = {0}, source = {0};
   ttm_screen_leave(&ui->screen);
-  int status = ui->options->run(ui->options->context, path, &folder, &source, err);
+  int status = ui->options->run(ui->options->context, words, board, &folder, &source, err);
   ttm_screen_return(&ui->screen);
   ttm_buf_char(&folder, '\0');
   ttm_buf_char(&source, '\0');
@@ -45,31 +75,76 @@ static int accept_script(ttm_ui *ui, const char *path, ttm_error *err) {
   return status;
 }
 
+static int accept_script(ttm_ui *ui, const char *text, size_t choice, ttm_error *err) {
+  enum { MOST_WORDS = 100 };
+  char *words[MOST_WORDS + 1], *copy = ttm_str_copy(ttm_str_of(text));
+  if (!copy) return ttm_error_nomem(err);
+  split(copy, words, MOST_WORDS);
+  int status = words[0] ? check_script(words[0], err) : ttm_error_set(err, TTM_EUSAGE, "This is not a script.");
+  if (!status) status = run_words(ui, words, choice ? ttm_boards[choice - 1].name : NULL, err);
+  ttm_free(copy);
+  return status;
+}
+
+static int accept_message(ttm_ui *ui, const char *text, size_t choice, ttm_error *err) {
+  (void)choice, (void)err;
+  ttm_ui_replace(ui, ttm_answer_panel(ui, TTM_UI_EXPLAIN, text, ""));
+  return TTM_OK;
+}
+
 static void open_log(ttm_ui *ui) {
-  ttm_ui_push(ui,
-              ttm_prompt_panel("Open a log", "Which log, graph capture or recording? (.gz and .zst too)", accept_log));
+  static const ttm_prompt prompt = {.title = "Open a log",
+                                    .question = "Which log, graph capture or recording? (.gz and .zst too)",
+                                    .accept = accept_log};
+  ttm_ui_push(ui, ttm_prompt_panel(&prompt));
 }
 
 static void open_script(ttm_ui *ui) {
-  ttm_ui_push(ui, ttm_prompt_panel("Run a script", "Which script? (.py)", accept_script));
+  static const char *choices[TTM_BOARDS + 2] = {"the devices of this machine"};
+  static const ttm_prompt prompt = {.title = "Run a script",
+                                    .question = "Which script or command, with its arguments?",
+                                    .accept = accept_script,
+                                    .words = true,
+                                    .label = "On",
+                                    .choices = choices};
+  for (size_t i = 0; i < TTM_BOARDS; i++) choices[i + 1] = ttm_boards[i].name;
+  ttm_ui_push(ui, ttm_prompt_panel(&prompt));
+}
+
+static void open_explain(ttm_ui *ui) {
+  static const ttm_prompt prompt = {.title = "Explain a message",
+                                    .question = "Which message? Paste it, or name a log that holds it.",
+                                    .accept = accept_message,
+                                    .pasted = true};
+  ttm_ui_push(ui, ttm_prompt_panel(&prompt));
 }
 
 static void open_guide(ttm_ui *ui) { ttm_ui_push(ui, ttm_guide_panel()); }
-static void open_browse(ttm_ui *ui) { ttm_ui_push(ui, ttm_browse_panel(ui)); }
+static void open_browse(ttm_ui *ui) { ttm_ui_push(ui, ttm_browse_panel(ui, TTM_BROWSE_OPEN)); }
+static void open_fit(ttm_ui *ui) { ttm_ui_push(ui, ttm_browse_panel(ui, TTM_BROWSE_FIT)); }
+static void open_diff(ttm_ui *ui) { ttm_ui_push(ui, ttm_browse_panel(ui, TTM_BROWSE_DIFF)); }
+
+static void open_live(ttm_ui *ui) {
+  const ttm_ui_watch *watch;
+  ttm_error err;
+  if (ui->options->live(ui->options->context, &watch, &err)) return ttm_ui_complain(ui, err.message);
+  ttm_panel *panel = ttm_watch_panel(watch);
+  if (!panel) watch->end(watch->context);
+  ttm_ui_push(ui, panel);
+}
 
 static const struct entry {
   const char *name, *what;
   void (*open)(ttm_ui *ui);
 } ENTRIES[] = {
-    {"Open a log",
-     "Read a runtime log, a ttnn graph capture or a recording, show where the memory went, serve the report to a "
-     "browser.",
-     open_log},
-    {"Run a script",
-     "Run a Python script with the switches set, then show its report. A script with arguments: ttmem run -- ...",
-     open_script},
+    {"Open a log", "Read a runtime log, a graph capture or a recording; write its report.", open_log},
+    {"Run a script", "With its arguments, here or on a mock board; show its report.", open_script},
     {"How to get a log", "Step by step: the build, the switches, the command.", open_guide},
     {"Browse reports", "Open, serve or delete earlier reports.", open_browse},
+    {"Explain a message", "What an out-of-memory or clash message means, what would have fit.", open_explain},
+    {"Fit", "Which boards have enough memory for what a report recorded.", open_fit},
+    {"Compare two reports", "What changed between two runs.", open_diff},
+    {"Live", "The memory that running programs hold now.", open_live},
 };
 enum { ENTRY_COUNT = sizeof ENTRIES / sizeof *ENTRIES };
 
@@ -78,14 +153,14 @@ enum { ENTRY_COUNT = sizeof ENTRIES / sizeof *ENTRIES };
 static void draw_menu(ttm_ui *ui, ttm_panel *panel) {
   menu *m = (menu *)panel;
   ttm_screen *s = &ui->screen;
-  bool roomy = s->rows >= 20;
+  bool roomy = s->rows >= 22 && s->columns >= 80;
   ttm_buf text = {0};
   ttm_buf_printf(&text, "  \x1b[1mWhere did the memory go?\x1b[0m\n\n");
   for (size_t i = 0; i < ENTRY_COUNT; i++) {
     bool chosen = i == m->cursor.at;
     ttm_buf_printf(&text, "  \x1b[36m%s \x1b[%sm %zu  %s \x1b[0m\n", chosen ? ttm_sign(s, "\xE2\x96\xB8", ">") : " ",
                    chosen ? "7" : "1", i + 1, ENTRIES[i].name);
-    if (roomy) ttm_buf_printf(&text, "        \x1b[2m%s\x1b[0m\n\n", ENTRIES[i].what);
+    if (roomy) ttm_buf_printf(&text, "        \x1b[2m%s\x1b[0m\n", ENTRIES[i].what);
   }
   if (!roomy) ttm_buf_printf(&text, "\n  \x1b[2m%s", ENTRIES[m->cursor.at].what);
   ttm_draw_text(s, 2, &text);
@@ -106,7 +181,7 @@ static unsigned menu_key(ttm_ui *ui, ttm_panel *panel, int key) {
 static void free_menu(ttm_panel *panel) { ttm_free(panel); }
 
 ttm_panel *ttm_menu_panel(void) {
-  static const ttm_key_help keys[] = {{"Enter", "choose"}, {"j/k", "move"}, {"1-4", "choose at once"},
+  static const ttm_key_help keys[] = {{"Enter", "choose"}, {"j/k", "move"}, {"1-8", "choose at once"},
                                       {"?", "help"},       {"q", "quit"},   {NULL, NULL}};
   static const ttm_panel_class class = {
       .title = "Tenstorrent memory profiler", .keys = keys, .draw = draw_menu, .key = menu_key, .free = free_menu};

@@ -66,20 +66,33 @@ void ttm_ui_complain(ttm_ui *ui, const char *words);
 /* ---- The panels ---------------------------------------------------------------------------------------------------- */
 
 ttm_panel *ttm_menu_panel(void);
-ttm_panel *ttm_browse_panel(ttm_ui *ui);
+/* The reports: to be opened, to see which boards fit one, to compare two. */
+typedef enum ttm_browse_purpose { TTM_BROWSE_OPEN, TTM_BROWSE_FIT, TTM_BROWSE_DIFF } ttm_browse_purpose;
+ttm_panel *ttm_browse_panel(ttm_ui *ui, ttm_browse_purpose purpose);
 ttm_panel *ttm_guide_panel(void);
 ttm_panel *ttm_watch_panel(const ttm_ui_watch *source);
 
 /* A text that can be scrolled; takes the buffer over. Colour as in ttm_summary_style is understood. `subject` is copied. */
 ttm_panel *ttm_text_panel(const char *title, const char *subject, ttm_buf *text);
 
-/* Asks for a file. `accept` gets what was typed and either puts the next panel in place of this one (0) or says what is
- * wrong with it. */
-typedef int ttm_prompt_accept(ttm_ui *ui, const char *path, ttm_error *err);
-ttm_panel *ttm_prompt_panel(const char *title, const char *question, ttm_prompt_accept *accept);
+/* Asks for a text. `accept` gets what was typed and which choice stands, and either puts the next panel in place of this one (0) or says what is wrong
+ * with it. */
+typedef int ttm_prompt_accept(ttm_ui *ui, const char *text, size_t choice, ttm_error *err);
+typedef struct ttm_prompt {
+  const char *title, *question;
+  ttm_prompt_accept *accept;
+  bool words;                 /* a command: Tab completes its last word */
+  bool pasted;                /* a message: it may have several lines when they come at once */
+  const char *label;          /* of the choices */
+  const char *const *choices; /* NULL ends them; NULL: there are none */
+} ttm_prompt;
+ttm_panel *ttm_prompt_panel(const ttm_prompt *prompt);
 
 /* Reads a log, makes a report folder of it, then shows the report in place of itself. */
 ttm_panel *ttm_reading_panel(const char *log);
+
+/* The document of another command, when it is made. `second` is "" for none. */
+ttm_panel *ttm_answer_panel(const ttm_ui *ui, ttm_ui_command command, const char *first, const char *second);
 
 /* Opens a report that is there: what its findings file tells at once, the operations as soon as they are read, from its log or, with a log of
  * NULL, from the folder's JSON files. `log_bytes`: of its text when the report was made; 0 when unknown. */

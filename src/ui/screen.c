@@ -89,6 +89,14 @@ int ttm_screen_key(ttm_screen *screen, int milliseconds) {
   return key;
 }
 
+bool ttm_screen_has_key(ttm_screen *screen) {
+  (void)screen;
+  timeout(20);
+  int key = getch();
+  if (key != ERR) ungetch(key);
+  return key != ERR;
+}
+
 /* ---- Output -------------------------------------------------------------------------------------------------------- */
 
 static attr_t attributes(const ttm_screen *screen, ttm_style style) {

@@ -61,6 +61,9 @@ void ttm_screen_return(ttm_screen *screen);
 /* The next key; TTM_KEY_NONE after `milliseconds` without one. */
 int ttm_screen_key(ttm_screen *screen, int milliseconds);
 
+/* True when the next key follows at once: it was pasted, not typed. */
+bool ttm_screen_has_key(ttm_screen *screen);
+
 void ttm_screen_clear(ttm_screen *screen);
 void ttm_screen_show(ttm_screen *screen);
 

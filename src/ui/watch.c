@@ -126,6 +126,7 @@ static bool watch_tick(ttm_ui *ui, ttm_panel *panel) {
 
 static void free_watch(ttm_panel *panel) {
   watching *w = (watching *)panel;
+  if (w->source->end) w->source->end(w->source->context);
   ttm_text_lines_free(&w->lines);
   ttm_free(w);
 }

@@ -138,7 +138,14 @@ def test_views():
     s.keys("Enter", "G", "Enter")
     s.see("#8 ttnn.softmax", "(log line 108)")
     s.keys("q", "Escape")
-    s.see("9 of 9 operations")
+    s.see("9 of 9 operations", "o sort")
+    for order, first, second in (("delta", "#3 ttnn.matmul", "#4 ttnn.softmax"), ("level", "#8 ttnn.softmax", "#6 ttcore.load_cached"), ("name", "#0 ttcore.load_cached", "#6 ttcore.load_cached")):
+        s.keys("o")
+        s.see("9 of 9 operations, by " + order, re.compile(r"operation\n[^\n]*%s[^\n]*\n[^\n]*%s" % (first, second)))
+    s.keys("Enter")
+    s.see("Operation", "#0 ttcore.load_cached")
+    s.keys("q", "m")
+    s.see("by name, L1 in MB")
     s.keys("6")
     s.see(FAILURE, "needed        22,370,304 B")
     s.keys("G")
@@ -206,6 +213,58 @@ def test_script():
     s.keys("q", "2").type("nothing.py").keys("Enter")
     s.see("Cannot open it")
     s.keys("Escape", "q")
+    s.see("ended with 0")
+    s.end()
+
+
+def test_script_with_arguments():
+    """A command with its arguments, quoted as in a shell, on a board that is chosen."""
+    with open(work + "/args.py", "w") as f:
+        f.write("import ttnn, sys\nprint('arguments', sys.argv[1:])\ndevice = ttnn.open_device(device_id=0)\nx = ttnn.empty(4096, device)\n"
+                "ttnn.close_device(device)\n")
+    s = Session(env="PYTHONDONTWRITEBYTECODE=1 PYTHONPATH='%s/tests/launch/fake_ttnn/site-packages'" % SOURCE)
+    s.keys("2").type("arg").keys("Tab").type(" --name 'a b' c\\ d")
+    s.see("› args.py --name 'a b' c\\ d", "On ◂ the devices of this machine ▸")
+    s.keys("Down", "Up", "Up")
+    s.see("On ◂ p300 ▸")
+    s.keys("Down", "Down")
+    s.see("On ◂ n150 ▸")
+    s.keys("Enter")
+    s.see("arguments ['--name', 'a b', 'c d']", "n150", "Press Enter to")
+    s.keys("Enter")
+    s.see(re.compile(r"Report › args_\d{8}_\d{6}"))
+    s.end()
+
+
+def test_other_commands():
+    """Explain, fit and diff show what the commands print; live shows its screen."""
+    for name, log in (("before", "two_runs_oom_profile.log"), ("after", "two_runs_oom_profile.log")):
+        shutil.copy(work + "/data/" + log, "%s/%s.log" % (work, name))
+        subprocess.run([TTMEM, "analyze", name + ".log", "-q", "--no-html"], check=True, cwd=work)
+    s = Session()
+    s.keys("5")
+    s.see("Explain a message", "Paste it")
+    # A message that a terminal broke into lines is one message; what follows the last line's end is no key.
+    tmux.run("set-buffer", "Out of Memory: Not enough space to allocate 268435456 B DRAM buffer across 12 banks, where\neach bank needs to store 22370304 B, "
+             "but bank size is 1070773184 B (allocated: 1055223808 B,\nfree: 15549376 B, largest free block: 13448256 B)\n")
+    tmux.run("paste-buffer", "-t", s.name)
+    s.see("ttmem › Explain", "needed        22,370,304 B", "short by")
+    s.keys("q", "5").type("no message").keys("Enter")
+    s.see("ttmem › Explain", "is neither a file nor an error message")
+    s.keys("q", "6")
+    s.see("Fit: which report?")
+    s.keys("/").type("before").keys("Enter", "Enter")
+    s.see("ttmem › Fit", "Board   Fits", "n150    no", "Does not fit, out of memory in DRAM")
+    s.keys("q", "q", "7")
+    s.see("Compare: which report before?")
+    s.keys("/").type("before").keys("Enter", "Enter")
+    s.see("Compare: which report after? › before")
+    s.keys("Escape")
+    s.keys("/").type("after").keys("Enter", "Enter")
+    s.see("ttmem › Compare", "Before: before.log", "After:  after.log", "Peak")
+    s.keys("q", "q", "8")
+    s.see("ttmem › Live", "filter")
+    s.keys("q", "q")
     s.see("ended with 0")
     s.end()
 
@@ -465,7 +524,7 @@ try:
     with open(work + "/data/no_log.txt", "w") as f:
         f.write("nothing of the runtime in here\n")
     tmux = terminal.Tmux(work)
-    for test in (test_no_terminal, test_log_to_server, test_views, test_script, test_script_that_is_recorded, test_guide, test_browse, test_folded_layers, test_typing_ahead, test_another_log_of_that_name, test_sizes,
+    for test in (test_no_terminal, test_log_to_server, test_views, test_script, test_script_with_arguments, test_script_that_is_recorded, test_guide, test_browse, test_other_commands, test_folded_layers, test_typing_ahead, test_another_log_of_that_name, test_sizes,
                  test_ascii, test_hostile_log, test_capture, test_ranks_without_programs):
         try:
             test()

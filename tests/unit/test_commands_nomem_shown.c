@@ -36,7 +36,8 @@ static struct {
   const char *next; /* key */
   size_t after;     /* keys since the script ended */
   long waited;
-  bool seen; /* `want` was on the screen */
+  bool entered; /* the last key was Enter: nobody types on at once */
+  bool seen;    /* `want` was on the screen */
   const char *want;
 } typist;
 
@@ -51,12 +52,14 @@ static bool is_on_screen(const char *words) {
 /* In place of that of ncurses. A log that is being read is waited for; the end of every script is a way out of every panel. */
 int wgetch(WINDOW *window) {
   (void)window;
-  if (is_on_screen("ttmem > Reading")) {
+  if (is_on_screen(" Reading") || is_on_screen(" Analyzing")) {
     assert_true(typist.waited++ < 100000);
     usleep(200);
     return ERR;
   }
   if (is_on_screen(typist.want)) typist.seen = true;
+  if (typist.entered) return typist.entered = false, ERR;
+  typist.entered = *typist.next == '\n';
   if (*typist.next) return (unsigned char)*typist.next++;
   assert_true(typist.after < 100);
   return typist.after++ % 2 ? 'Q' : 27;
@@ -70,11 +73,17 @@ static int serve_nothing(void *context, const char *folder, const char **url, tt
 
 static void unserve_nothing(void *context) { (void)context; }
 
-static int run_nothing(void *context, const char *script, ttm_buf *folder, ttm_buf *log, ttm_error *err) {
-  (void)context, (void)script;
+static int run_nothing(void *context, char **words, const char *board, ttm_buf *folder, ttm_buf *log, ttm_error *err) {
+  (void)context, (void)words, (void)board;
   ttm_buf_puts(folder, report_folder());
   ttm_buf_puts(log, CLI_DATA "two_runs_oom_profile.log");
   return folder->failed || log->failed ? ttm_error_nomem(err) : TTM_OK;
+}
+
+static int answer_nothing(void *context, const ttm_ui_question *question, ttm_buf *out, ttm_error *err) {
+  (void)context;
+  ttm_buf_printf(out, "Asked %d about %s%s", (int)question->command, question->inputs[0], question->inputs[1]);
+  return out->failed ? ttm_error_nomem(err) : TTM_OK;
 }
 
 typedef struct session {
@@ -85,7 +94,11 @@ typedef struct session {
 static bool work_session(void *context, bool plenty) {
   const session *s = context;
   ttm_error err = {0};
-  ttm_ui_options options = {.watch = s->watch, .serve = serve_nothing, .unserve = unserve_nothing, .run = run_nothing};
+  ttm_ui_options options = {.watch = s->watch,
+                            .serve = serve_nothing,
+                            .unserve = unserve_nothing,
+                            .run = run_nothing,
+                            .answer = answer_nothing};
   long before = starve_alive;
   memset(&typist, 0, sizeof typist);
   typist.next = s->keys;
@@ -121,7 +134,7 @@ static void reading_a_log(void **state) {
   (void)state;
   setenv("HOME", CLI_DATA, 1);
   type_session("1~/two_runs_oom_\t\n2hl+-mp\nq", "before #8 ttnn.softmax");
-  type_session("1~/two_runs_oom_\t\n\tj\nq4m5/SOFT\n\nq67", "2 of 9 operations");
+  type_session("1~/two_runs_oom_\t\n\tj\nq4m5ooo/SOFT\n\nq67", "2 of 9 operations, by name");
   type_session("1~/hostile.log\n", "Report");
   type_session("1~/../../data/cb/forms.cpp\n", "Not a log");
 }
@@ -132,6 +145,9 @@ static void browsing(void **state) {
   setenv("TTMEM_HOME", root, 1);
   type_session("4/r\n\n4q", "raised by");
   type_session("4sqS", "http://localhost:1/");
+  type_session("5why\n", "Asked 0 about why");
+  type_session("6\n", "Asked 1 about");
+  type_session("7\n\n", "Asked 2 about");
   setenv("TTMEM_HOME", in_root("home"), 1);
 }
 
