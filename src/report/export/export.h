@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What ttmem writes for other programs. Every writer streams: the output flows while it is made. */
+#ifndef TTM_REPORT_EXPORT_EXPORT_H
+#define TTM_REPORT_EXPORT_EXPORT_H
+
+#include "base/out_file.h"
+#include "ttmem/table.h"
+
+/* Each writes one table; 0 or TTM_ENOMEM. Errors of the output show when it is closed. */
+int ttm_export_csv(const ttm_findings *f, ttm_table table, ttm_out *out, ttm_error *err);
+int ttm_export_json(const ttm_findings *f, ttm_table table, ttm_out *out, ttm_error *err);
+int ttm_export_arrow(const ttm_findings *f, ttm_table table, ttm_out *out, ttm_error *err);
+int ttm_export_parquet(const ttm_findings *f, ttm_table table, ttm_out *out, ttm_error *err);
+
+/* Operations, memories, tensors and failures over time; what is alive, as stacks. */
+int ttm_export_perfetto(const ttm_findings *f, ttm_out *out, ttm_error *err);
+int ttm_export_chrome(const ttm_findings *f, ttm_out *out, ttm_error *err);
+int ttm_export_pprof(const ttm_findings *f, ttm_out *out, ttm_error *err);
+
+#endif
