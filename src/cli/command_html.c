@@ -4,24 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/format.h"
 #include "base/out_file.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
 #include "report/files/report.h"
 #include "store/report_dir.h"
 #include "store/report_find.h"
-
-/* "page: out/llama_report.html (212.3 KB)" */
-static int say_where(const char *target, uint64_t bytes, ttm_error *err) {
-  ttm_buf text = {0};
-  ttm_buf_puts(&text, "page: ");
-  ttm_put_text(&text, ttm_str_of(target), SIZE_MAX, TTM_FORM_UTF8);
-  ttm_buf_puts(&text, " (");
-  ttm_put_bytes(&text, bytes);
-  ttm_buf_puts(&text, ")\n");
-  return ttm_terminal_print(&text, err);
-}
 
 /* What to make the page of, and where it goes. */
 typedef struct page_job {
@@ -100,7 +88,7 @@ static int run(const ttm_options *options, ttm_error *err) {
     uint64_t bytes = out.written;
     status = ttm_terminal_end(&out, status, &closed, err);
     bool tell = !options->given[TTM_OPTION_QUIET] && ttm_terminal_is_file(job.target.at);
-    if (!status && tell) status = say_where(job.target.at, bytes, err);
+    if (!status && tell) status = ttm_terminal_wrote("page", job.target.at, bytes, err);
   }
   ttm_report_found_free(&job.found);
   ttm_buf_free(&job.target);

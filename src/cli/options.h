@@ -63,6 +63,13 @@ typedef enum ttm_option {
   TTM_OPTION_MD,
   TTM_OPTION_HTML,
   TTM_OPTION_SVG,
+  TTM_OPTION_CSV,
+  TTM_OPTION_ARROW,
+  TTM_OPTION_PARQUET,
+  TTM_OPTION_PERFETTO,
+  TTM_OPTION_CHROME,
+  TTM_OPTION_PPROF,
+  TTM_OPTION_TABLE,
   TTM_OPTION_BOARD,
   TTM_OPTION_SCALE_BATCH,
   TTM_OPTION_WEIGHTS_DTYPE,
@@ -139,10 +146,10 @@ typedef struct ttm_command {
 #define TTM_TAKES(...) ((const ttm_option[]){__VA_ARGS__, TTM_OPTIONS})
 
 /* Every command in the order of --help. A new one is a word here and a file command_*.c with its row. */
-#define TTM_COMMANDS(each)                                                                                    \
-  each(llm) each(analyze) each(explain) each(fit) each(verify) each(predict) each(ask) each(diff) each(html)  \
-      each(cb_simulate) each(cb_scan) each(cb_log) each(cb_all) each(graph) each(train) each(serve) each(run) \
-          each(live) each(last_run) each(doctor) each(help) each(profile)
+#define TTM_COMMANDS(each)                                                                                       \
+  each(llm) each(analyze) each(explain) each(fit) each(verify) each(predict) each(ask) each(diff) each(html)     \
+      each(export) each(cb_simulate) each(cb_scan) each(cb_log) each(cb_all) each(graph) each(train) each(serve) \
+          each(run) each(live) each(last_run) each(doctor) each(help) each(profile)
 #define TTM_DECLARE_COMMAND(name) extern const ttm_command ttm_command_##name;
 TTM_COMMANDS(TTM_DECLARE_COMMAND)
 

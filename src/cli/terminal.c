@@ -9,6 +9,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/format.h"
+
 static bool is_set(const char *name) {
   const char *value = getenv(name);
   return value && *value;
@@ -90,6 +92,16 @@ int ttm_terminal_deliver(ttm_buf *text, const char *path, ttm_error *err) {
   }
   ttm_buf_free(text);
   return status;
+}
+
+int ttm_terminal_wrote(const char *what, const char *path, uint64_t bytes, ttm_error *err) {
+  ttm_buf text = {0};
+  ttm_buf_printf(&text, "%s: ", what);
+  ttm_put_text(&text, ttm_str_of(path), SIZE_MAX, TTM_FORM_UTF8);
+  ttm_buf_puts(&text, " (");
+  ttm_put_bytes(&text, bytes);
+  ttm_buf_puts(&text, ")\n");
+  return ttm_terminal_print(&text, err);
 }
 
 void ttm_terminal_note(ttm_buf *text) {

@@ -39,6 +39,9 @@ int ttm_terminal_deliver(ttm_buf *text, const char *path, ttm_error *err);
 int ttm_terminal_open(ttm_out *out, const char *path, ttm_error *err);
 int ttm_terminal_end(ttm_out *out, int status, bool *closed, ttm_error *err);
 
+/* "page: out/llama_report.html (212.3 KB)" */
+int ttm_terminal_wrote(const char *what, const char *path, uint64_t bytes, ttm_error *err);
+
 /* Writes a text to standard error and frees it. One that nobody reads, or that memory is missing for, is no error. */
 void ttm_terminal_note(ttm_buf *text);
 

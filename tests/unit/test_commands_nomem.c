@@ -74,6 +74,13 @@ static void questions(void **state) {
   STARVE("ask", log, "--range", "1-5", "-j", "1");
   STARVE("ask", log, "--findings", "-j", "1");
   STARVE("ask", log, "--at", "peak", "-j", "1");
+  STARVE("export", "--perfetto", log, "-o", "-", "-j", "1");
+  STARVE("export", "--chrome", log, "-o", "-", "-j", "1");
+  STARVE("export", "--pprof", log, "-o", "-", "-j", "1");
+  STARVE("export", "--parquet", log, "--table", "tensors", "-j", "1");
+  STARVE("export", "--arrow", log, "--table", "states", "-j", "1");
+  STARVE("export", "--csv", log, "--table", "operations", "-j", "1");
+  STARVE("export", "--json", log, "--table", "statements", "-j", "1");
   STARVE("ask", DATA "capture_small.json", "--at", "1");
   STARVE("ask", log, "--tensor", "model.proj.weight", "-j", "1");
   STARVE("last-run", log);
