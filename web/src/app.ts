@@ -1,31 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of the page share: the selected operation, the memory looked at, the zoom. The address keeps them, so that a link
-// leads to the same view.
+// What the parts of the report's page share: the selected operation, the memory looked at, the zoom.
 import { clampRange, type Range } from "./chart.js";
 import { MEMORIES, type Memory } from "./findings.js";
 import type { Model } from "./model.js";
 import { lowerBound } from "./sample.js";
+import { Viewed, zoomOf, zoomWords, type BaseView } from "./view.js";
 
-export interface View {
+export interface View extends BaseView {
   op: number | null;
-  memory: Memory;
-  rank: number; // dense index
-  from: number | null; // zoom, in operation indices
-  to: number | null;
-  per: "bank" | "chip"; // of the figures in tables
 }
 
 type Change = Partial<View>;
-type Listener = (view: View, changed: Change) => void;
 
-export class App {
+export class App extends Viewed<View> {
   view: View;
-  private readonly listeners: Listener[] = [];
-  private writing = 0;
   readonly showIr: { open: (op: number) => Promise<void> } = { open: () => Promise.resolve() };
   readonly filterTable: { by: (text: string) => void } = { by: () => undefined };
 
   constructor(readonly model: Model) {
+    super();
     this.view = { ...this.defaults(), ...this.fromAddress() };
     window.addEventListener("hashchange", () => this.set({ ...this.defaults(), ...this.fromAddress() }, false));
   }
@@ -40,44 +33,23 @@ export class App {
 
   private fromAddress(): Change {
     const words = new URLSearchParams(location.hash.slice(1));
-    const change: Change = {};
+    const change: Change = zoomOf(words);
     const op = words.has("op") ? Number(words.get("op")) : NaN;
     if (Number.isInteger(op) && op >= 0 && op < this.model.facts.elements) change.op = op;
     const memory = MEMORIES.find((m) => m === words.get("mem"));
     if (memory) change.memory = memory;
     const rank = this.model.facts.ranks.indexOf(Number(words.get("rank") ?? NaN));
     if (rank >= 0) change.rank = rank;
-    const from = Number(words.get("from") ?? NaN);
-    const to = Number(words.get("to") ?? NaN);
-    if (from < to) Object.assign(change, { from, to });
-    if (words.get("per") === "chip") change.per = "chip";
     return change;
   }
 
-  private toAddress(): void {
-    const { op, memory, rank, from, to, per } = this.view;
+  protected words(): URLSearchParams {
+    const { op, memory, rank } = this.view;
     const words = new URLSearchParams();
     if (op !== null) words.set("op", String(op));
     words.set("mem", memory);
     if (this.model.facts.ranks.length > 1) words.set("rank", String(this.model.facts.ranks[rank]));
-    if (from !== null && to !== null) {
-      words.set("from", String(Math.round(from * 100) / 100));
-      words.set("to", String(Math.round(to * 100) / 100));
-    }
-    if (per === "chip") words.set("per", per);
-    // Browsers limit how often the address may change.
-    clearTimeout(this.writing);
-    this.writing = window.setTimeout(() => history.replaceState(null, "", `#${words.toString()}`), 150);
-  }
-
-  onChange(listener: Listener): void {
-    this.listeners.push(listener);
-  }
-
-  set(change: Change, write = true): void {
-    this.view = { ...this.view, ...change };
-    if (write) this.toAddress();
-    for (const listener of this.listeners) listener(this.view, change);
+    return zoomWords(this.view, words);
   }
 
   select(op: number | null): void {
@@ -85,25 +57,8 @@ export class App {
     this.set({ op });
   }
 
-  // All operations, and those the charts show, as places on their x axis.
   all(): Range {
     return { from: -0.5, to: Math.max(1, this.model.facts.elements) };
-  }
-
-  range(): Range {
-    const { from, to } = this.view;
-    return from !== null && to !== null ? clampRange({ from, to }, this.all()) : this.all();
-  }
-
-  zoom(range: Range | null): void {
-    this.set(range ? { from: range.from, to: range.to } : { from: null, to: null });
-  }
-
-  // Moves the charts so that the operation is in them.
-  reveal(op: number): void {
-    const { from, to } = this.range();
-    if (op >= from && op <= to) return;
-    this.zoom(clampRange({ from: op - (to - from) / 2, to: op + (to - from) / 2 }, this.all()));
   }
 
   // Selects an operation and brings it into the chart.
@@ -135,7 +90,6 @@ export class App {
     return this.model.findings.memory[memory]?.banks ?? 1;
   }
 
-  // What one bank holds, in the unit of the tables.
   scaled(perBank: number, memory: Memory): number {
     return this.view.per === "chip" ? perBank * this.banks(memory) : perBank;
   }

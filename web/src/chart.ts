@@ -2,7 +2,6 @@
 // What the charts of the page share: an uPlot whose x is the operation index, zoomed by dragging and the wheel, redrawn from a fresh
 // sample for each view.
 import uPlot from "uplot";
-import type { App } from "./app.js";
 import { h } from "./dom.js";
 import { count } from "./format.js";
 import { drawnBy } from "./save.js";
@@ -35,6 +34,7 @@ interface ChartParts {
   value: (value: number) => string;
   least?: number; // no finer steps of the y axis than what the values are told to
   top: () => number; // of the y axis
+  bottom?: () => number; // 0 when not given
   stepped?: () => boolean; // else from point to point
   draw?: (plot: Plot) => void; // over the lines
   under?: (plot: Plot) => void; // below the lines
@@ -56,7 +56,14 @@ export function chartBox(label: string, attributes: Record<string, string | numb
   return { box: h("div", { class: "chart-box" }, host), host };
 }
 
-export function makeChart(app: App, host: HTMLElement, parts: ChartParts): uPlot {
+// What a chart zooms.
+export interface Zoomed {
+  all(): Range;
+  range(): Range;
+  zoom(range: Range | null): void;
+}
+
+export function makeChart(app: Zoomed, host: HTMLElement, parts: ChartParts): uPlot {
   const tip = h("div", { class: "tip", hidden: true });
   host.after(tip);
   host.addEventListener("mouseleave", () => (tip.hidden = true));
@@ -80,7 +87,7 @@ export function makeChart(app: App, host: HTMLElement, parts: ChartParts): uPlot
       cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false } },
       scales: {
         x: { time: false, range: () => [app.range().from, app.range().to] },
-        y: { range: () => [0, parts.top()] },
+        y: { range: () => [parts.bottom?.() ?? 0, parts.top()] },
       },
       axes: [
         { ...axis, size: 34, space: 72, values: (_u, ticks) => ticks.map((t) => (Number.isInteger(t) ? count(t) : "")) },
@@ -147,6 +154,13 @@ function placeTip(tip: HTMLElement, u: uPlot, x: number, top: number): void {
   tip.style.left = flip ? "" : `${left + 12}px`;
   tip.style.right = flip ? `${u.width - left + 12}px` : "";
   tip.style.top = `${top}px`;
+}
+
+export function line(ctx: Surface, x0: number, y0: number, x1: number, y1: number): void {
+  ctx.beginPath();
+  ctx.moveTo(x0, y0);
+  ctx.lineTo(x1, y1);
+  ctx.stroke();
 }
 
 // The highest of each step, so that no peak falls between two points: at most `most` places from `first` to `end`.
@@ -246,15 +260,17 @@ function drawSeries(u: uPlot, parts: ChartParts, surface: Surface): void {
     surface.closePath();
     surface.fill();
   };
-  const floor = u.bbox.top + u.bbox.height;
+  const floor = u.valToPos(Math.max(0, u.scales.y.min ?? 0), "y", true);
   for (const { series: [upper, lower], fill } of parts.bands ?? []) lines[upper - 1].forEach((top) => lines[lower - 1].forEach((bottom) => area(top, bottom, inkOf(fill))));
   parts.series.forEach((series, i) => {
     for (const points of lines[i]) {
       if (series.fill) area(points, [[points[0][0], floor], [points[points.length - 1][0], floor]], inkOf(series.fill));
       if (!series.width) continue;
       Object.assign(surface, { strokeStyle: inkOf(series.stroke), lineWidth: series.width * devicePixelRatio });
+      surface.setLineDash((series.dash ?? []).map((length) => length * devicePixelRatio));
       trace(surface, points);
       surface.stroke();
+      surface.setLineDash([]);
     }
   });
 }

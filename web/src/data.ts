@@ -60,9 +60,13 @@ export class Reader {
     return value;
   }
 
-  delta(): number {
+  signed(): number {
     const folded = this.number();
-    this.last += folded % 2 === 0 ? folded / 2 : -(folded + 1) / 2;
+    return folded % 2 === 0 ? folded / 2 : -(folded + 1) / 2;
+  }
+
+  delta(): number {
+    this.last += this.signed();
     return this.last;
   }
 

@@ -48,3 +48,12 @@ const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u20
 export function visible(text: string): string {
   return text.replace(hidden, "�");
 }
+
+// Starts a page; when that fails, says so where it would have been, and how to have the same as text.
+export function run(start: () => Promise<void>, command: string): void {
+  start().catch((error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error);
+    replace(document.getElementById("app")!, h("div", { class: "broken", role: "alert" }, h("h1", {}, "This report cannot be shown"), h("p", {}, why), h("p", {}, `The page needs a browser of 2023 or newer. The same report as text: ${command}`)));
+    throw error;
+  });
+}

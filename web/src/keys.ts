@@ -21,10 +21,10 @@ const KEYS: [string, string][] = [
   ["?", "this sheet"],
 ];
 
-export function makeHelp(): HTMLDialogElement {
+export function makeHelp(keys = KEYS, link = "#op=1234&mem=DRAM"): HTMLDialogElement {
   const list = h("dl", { class: "keys" });
-  for (const [key, what] of KEYS) list.append(h("dt", {}, h("kbd", {}, key)), h("dd", {}, what));
-  const dialog = h("dialog", { id: "help", "aria-labelledby": "help-title" }, h("h2", { id: "help-title" }, "Keys"), list, h("p", { class: "hint" }, "A link to what you see is in the address bar: #op=1234&mem=DRAM."), h("form", { method: "dialog" }, h("button", {}, "Close")));
+  for (const [key, what] of keys) list.append(h("dt", {}, h("kbd", {}, key)), h("dd", {}, what));
+  const dialog = h("dialog", { id: "help", "aria-labelledby": "help-title" }, h("h2", { id: "help-title" }, "Keys"), list, h("p", { class: "hint" }, `A link to what you see is in the address bar: ${link}.`), h("form", { method: "dialog" }, h("button", {}, "Close")));
   return dialog;
 }
 
@@ -64,23 +64,24 @@ export function listen(app: App, timeline: Timeline | null, table: OpTable, help
     t: toggleTheme,
   };
   MEMORIES.forEach((memory, i) => (actions[String(i + 1)] = () => app.set({ memory })));
+  const inTable = (event: KeyboardEvent): (() => void) | undefined => ((event.key === "ArrowUp" || event.key === "ArrowDown") && table.hasFocus ? () => table.step(event.key === "ArrowUp" ? -1 : 1) : undefined);
+  listenFor(actions, help, () => app.select(null), inTable);
+}
+
+// Calls the action of a key, unless something is being typed. `escape` closes what is open; `special` has actions that depend on the focus.
+export function listenFor(actions: Record<string, () => void>, help: HTMLDialogElement, escape: () => void, special: (event: KeyboardEvent) => (() => void) | undefined = () => undefined): void {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
     const target = event.target as HTMLElement;
     const typing = target.matches("input, select, textarea");
     if (event.key === "Escape") {
       if (typing) target.blur();
-      else app.select(null);
+      else escape();
       return;
     }
     if (typing) return;
-    if ((event.key === "ArrowUp" || event.key === "ArrowDown") && table.hasFocus) {
-      event.preventDefault();
-      table.step(event.key === "ArrowUp" ? -1 : 1);
-      return;
-    }
     if (target.getAttribute("role") === "tab" && event.key.startsWith("Arrow")) return;
-    const action = actions[event.key];
+    const action = special(event) ?? actions[event.key];
     if (!action) return;
     event.preventDefault();
     action();

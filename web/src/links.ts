@@ -5,6 +5,13 @@ import { add, h, shorten, visible } from "./dom.js";
 import type { Basis, OpRef } from "./findings.js";
 import { count, shortPlace } from "./format.js";
 
+// What a link in a sentence leads to.
+export interface Linked {
+  readonly model: { readonly facts: { readonly elements: number } };
+  select(op: number): void;
+  showLine(line: number): Promise<void>;
+}
+
 type Children = (Node | string | null | undefined | false)[];
 
 // Links, because only they wrap like the text around them; the address follows by itself.
@@ -16,13 +23,13 @@ function link(href: string, attributes: Record<string, string | number>, text: s
   return h("a", { href, ...attributes, click: follow }, text);
 }
 
-const opAnchor = (app: App, index: number, text: string): HTMLElement => link(`#op=${index}`, { "data-op": index }, text, () => app.select(index));
+const opAnchor = (app: Linked, index: number, text: string): HTMLElement => link(`#op=${index}`, { "data-op": index }, text, () => app.select(index));
 
 // A line of the log: the page has no log, so it shows the operation that had begun there.
-const lineAnchor = (app: App, line: number, text: string): HTMLElement => link("#", { "data-log-line": line, title: "Show this moment in the chart" }, text, () => void app.showLine(line));
+const lineAnchor = (app: Linked, line: number, text: string): HTMLElement => link("#", { "data-log-line": line, title: "Show this moment in the chart" }, text, () => void app.showLine(line));
 
 // A sentence whose operations and log lines are links; its text stays as it is.
-export function linked(app: App, text: string): HTMLElement {
+export function linked(app: Linked, text: string): HTMLElement {
   const box = h("span", {});
   let at = 0;
   for (const match of text.matchAll(/#(\d+)( [\w.]+)?|log line (\d+)/g)) {
@@ -38,17 +45,17 @@ export function linked(app: App, text: string): HTMLElement {
 // What an operation is called: the weight it brings, or its location.
 export const placeOf = (op: Partial<OpRef>): string => op.weight ?? op.loc ?? "";
 
-export function opLink(app: App, op: Partial<OpRef>): HTMLElement {
+export function opLink(app: Linked, op: Partial<OpRef>): HTMLElement {
   const name = shorten(op.mlir_op ?? "?", 80);
   return op.index == null ? h("span", { class: "mono" }, name) : h("span", { class: "mono" }, opAnchor(app, op.index, `#${op.index} ${name}`));
 }
 
 // The operation over its place, as tables show it.
-export function opCell(app: App, op: OpRef): HTMLElement {
+export function opCell(app: Linked, op: OpRef): HTMLElement {
   return h("span", { class: "op-cell" }, opLink(app, op), h("span", { class: "mono muted", title: shorten(placeOf(op), 300) }, shorten(shortPlace(placeOf(op)), 90)));
 }
 
-export const lineLink = (app: App, line: number): HTMLElement => (line > 0 ? lineAnchor(app, line, `log line ${line}`) : h("span", {}));
+export const lineLink = (app: Linked, line: number): HTMLElement => (line > 0 ? lineAnchor(app, line, `log line ${line}`) : h("span", {}));
 
 // A stretch of operations in the chart.
 export function rangeButton(app: App, from: number, to: number, text: string): HTMLElement {

@@ -6,7 +6,7 @@ import { App } from "./app.js";
 import { consumers, distribution, freedLate, waste, weights } from "./consumers.js";
 import { fullestCore } from "./core.js";
 import { Details } from "./details.js";
-import { add, h, replace } from "./dom.js";
+import { add, h, replace, run } from "./dom.js";
 import { failures } from "./failure.js";
 import { unitSwitch } from "./figures.js";
 import { Fragmentation } from "./fragmentation.js";
@@ -90,8 +90,4 @@ function exposeForTests(timeline: Timeline | null): void {
   Object.assign(window, { ttmemRedraws: () => timeline?.takeRedraws() ?? [] });
 }
 
-start().catch((error: unknown) => {
-  const root = document.getElementById("app")!;
-  replace(root, h("div", { class: "broken", role: "alert" }, h("h1", {}, "This report cannot be shown"), h("p", {}, error instanceof Error ? error.message : String(error)), h("p", {}, "The page needs a browser of 2023 or newer. The same report as text: ttmem --llm --logfile LOG")));
-  throw error;
-});
+run(start, "ttmem --llm --logfile LOG");

@@ -88,7 +88,7 @@ export const Place = { Element: 0, Between: 1, BeforeSubmit: 2, AfterSubmit: 3, 
 export const Flag = { ConstEval: 1, CacheMiss: 2, CacheHit: 4, Failed: 8, Weight: 16, NoDelta: 32 } as const;
 
 // Remembers what was asked for before, ...
-function once<T>(make: () => Promise<T>): () => Promise<T> {
+export function once<T>(make: () => Promise<T>): () => Promise<T> {
   let kept: Promise<T> | undefined;
   return () => (kept ??= make());
 }

@@ -7,9 +7,13 @@
 //
 // The picture is what `figure` shows under its title: boxes, borders, stripes and texts of elements, inline SVG, and each canvas drawn
 // again, so that it is sharp at any size (one without `drawnBy` becomes an image). Elements of class "unsaved" are left out.
-import type { App } from "./app.js";
 import { h } from "./dom.js";
 import { SvgSurface, svgElement, type Surface } from "./surface.js";
+
+// What the picture is of.
+export interface Named {
+  readonly model: { readonly facts: { readonly name: string } };
+}
 
 const MARGIN = 16;
 const HEAD = 46; // title, and the report below it
@@ -116,7 +120,7 @@ function drawElement(surface: SvgSurface, element: Element, offset: DOMPoint): v
 
 // ---- From a picture to a file -----------------------------------------------------------------------------------------
 
-function picture(app: App, figure: Element, title: string): { svg: string; width: number; height: number } {
+function picture(app: Named, figure: Element, title: string): { svg: string; width: number; height: number } {
   const box = figure.getBoundingClientRect();
   const [width, height] = [Math.ceil(box.width) + 2 * MARGIN, Math.ceil(box.height) + 2 * MARGIN + HEAD];
   const surface = new SvgSurface(width, height);
@@ -142,7 +146,7 @@ export function download(file: string, content: Blob): void {
 }
 
 // "report_Memory-over-time.svg"
-export const fileName = (app: App, title: string, kind: string): string => `${[app.model.facts.name, title].map((part) => part.replace(/[^\p{L}\p{N}.]+/gu, "-").replace(/^[-.]+|-$/g, "")).join("_").slice(0, 120)}.${kind}`;
+export const fileName = (app: Named, title: string, kind: string): string => `${[app.model.facts.name, title].map((part) => part.replace(/[^\p{L}\p{N}.]+/gu, "-").replace(/^[-.]+|-$/g, "")).join("_").slice(0, 120)}.${kind}`;
 
 // Twice the size of the screen's pixels: sharp in a slide.
 async function raster(svg: string, width: number, height: number): Promise<Blob> {
@@ -154,14 +158,14 @@ async function raster(svg: string, width: number, height: number): Promise<Blob>
   return new Promise((done, fail) => canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("this picture is too large"))), "image/png"));
 }
 
-async function saveChart(app: App, figure: Element, title: string, kind: "svg" | "png"): Promise<void> {
+async function saveChart(app: Named, figure: Element, title: string, kind: "svg" | "png"): Promise<void> {
   const { svg, width, height } = picture(app, figure, title);
   download(fileName(app, title, kind), kind === "svg" ? new Blob([svg], { type: "image/svg+xml" }) : await raster(svg, width, height));
 }
 
-export function saveButtons(app: App, figure: Element, title: () => string): HTMLElement {
+export function saveButtons(app: Named, figure: Element, title: () => string): HTMLElement {
   const button = (kind: "svg" | "png"): HTMLElement => h("button", { type: "button", class: "small", "data-save": kind, "aria-label": `Save ${title()} as ${kind.toUpperCase()}`, click: () => void saveChart(app, figure, title(), kind) }, kind.toUpperCase());
   return h("span", { class: "save unsaved" }, button("svg"), button("png"));
 }
 
-export const saved = (app: App, figure: HTMLElement, title: string): HTMLElement => h("div", { class: "saved" }, figure, saveButtons(app, figure, () => title));
+export const saved = (app: Named, figure: HTMLElement, title: string): HTMLElement => h("div", { class: "saved" }, figure, saveButtons(app, figure, () => title));

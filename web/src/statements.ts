@@ -3,15 +3,18 @@
 import type { App } from "./app.js";
 import { add, h } from "./dom.js";
 import type { Point, Severity, Statement } from "./findings.js";
-import { figure, unit } from "./figures.js";
-import { basisMark, linked, section } from "./links.js";
+import { figure, unit, type Counting } from "./figures.js";
+import { basisMark, linked, section, type Linked } from "./links.js";
 
 const MARK: Record<Severity, string> = { failure: "✕", warning: "▲", note: "•", ok: "✓", unknown: "?" };
 
 export const mark = (severity: Severity): HTMLElement => h("span", { class: `mark mark-${severity}`, role: "img", "aria-label": severity }, MARK[severity] ?? "•");
 
+// What statements refer to and how they count.
+export type Speaker = Linked & Counting;
+
 // Evidence, row by row, each with what it stands for: figures are of DRAM.
-export function points(app: App, s: Statement, more: (i: number) => HTMLElement | null = () => null): HTMLElement | null {
+export function points(app: Speaker, s: Statement, more: (i: number) => HTMLElement | null = () => null): HTMLElement | null {
   if (!s.points?.length) return null;
   const row = (point: Point, i: number): HTMLElement => h("li", {}, point.per_bank_MB === undefined ? h("span", { "aria-hidden": true }, "–") : figure(app, point.per_bank_MB, "DRAM"), h("div", {}, linked(app, point.text), more(i)));
   const figures = s.points.some((point) => point.per_bank_MB !== undefined);
@@ -19,7 +22,7 @@ export function points(app: App, s: Statement, more: (i: number) => HTMLElement 
 }
 
 // Headline, detail and evidence; `exhibit` stands for the evidence where it shows the same: null for no evidence at all.
-export function statement(app: App, s: Statement, exhibit: HTMLElement | null = points(app, s)): HTMLElement {
+export function statement(app: Speaker, s: Statement, exhibit: HTMLElement | null = points(app, s)): HTMLElement {
   const basis = s.basis !== "measured" && s.severity !== "ok" && s.severity !== "unknown";
   return h(
     "div",

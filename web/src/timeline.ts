@@ -3,7 +3,7 @@
 // failure.
 import type uPlot from "uplot";
 import type { App } from "./app.js";
-import { chartBox, clampRange, color, font, Labels, makeChart, type Plot, type Spot } from "./chart.js";
+import { chartBox, color, font, Labels, line, makeChart, type Plot, type Spot } from "./chart.js";
 import { add, h, shorten } from "./dom.js";
 import { bytes, mb, number, percent } from "./format.js";
 import { MEMORIES, type Memory } from "./findings.js";
@@ -11,7 +11,6 @@ import { Flag, Place, type Level, type PyramidLevel, type Series } from "./model
 import { describe, type Names } from "./names.js";
 import { saveButtons } from "./save.js";
 import { lowerBound, samplePyramid, sampleStates, type Sample } from "./sample.js";
-import type { Surface } from "./surface.js";
 
 const HEIGHT = 340;
 
@@ -80,12 +79,8 @@ export class Timeline {
 
   // ---- View -------------------------------------------------------------------------------------------------------
 
-  // Zooms about the selected operation, else about the middle.
   zoomBy(factor: number): void {
-    const { from, to } = this.app.range();
-    const op = this.app.view.op;
-    const at = op !== null && op >= from && op <= to ? op : (from + to) / 2;
-    this.app.zoom(clampRange({ from: at - (at - from) * factor, to: at + (to - at) * factor }, this.app.all()));
+    this.app.zoomAbout(this.app.view.op, factor);
   }
 
   private top(): number {
@@ -367,11 +362,4 @@ export class Timeline {
   takeRedraws(): number[] {
     return this.redraws.splice(0);
   }
-}
-
-function line(ctx: Surface, x0: number, y0: number, x1: number, y1: number): void {
-  ctx.beginPath();
-  ctx.moveTo(x0, y0);
-  ctx.lineTo(x1, y1);
-  ctx.stroke();
 }
