@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bundles the page and turns it into C. Runs on any node since 12 and starts esbuild's own executable, which needs no node at all:
+// Bundles the pages and turns them into C. Runs on any node since 12 and starts esbuild's own executable, which needs no node at all:
 // Ubuntu 22.04 has only node 12.
 // usage: node web/build.mjs OUT.c
 import { spawnSync } from "child_process";
@@ -17,16 +17,16 @@ function fail(why) {
   process.exit(1);
 }
 
-function bundle() {
+function bundle(entry) {
   if (!existsSync(esbuild)) fail("web/node_modules is not complete; run: scripts/setup build");
   const folder = mkdtempSync(join(tmpdir(), "ttmem-web-"));
   const done = spawnSync(
     esbuild,
-    [join(here, "src", "main.ts"), "--bundle", "--minify", "--format=iife", "--target=es2020", "--charset=utf8",
+    [join(here, "src", entry), "--bundle", "--minify", "--format=iife", "--target=es2020", "--charset=utf8",
       "--legal-comments=none", "--log-level=warning", `--outfile=${join(folder, "page.js")}`],
     { stdio: ["ignore", "inherit", "inherit"] },
   );
-  if (done.status !== 0) fail("esbuild could not bundle web/src/main.ts");
+  if (done.status !== 0) fail(`esbuild could not bundle web/src/${entry}`);
   const parts = ["page.js", "page.css"].map((name) => {
     const text = readFileSync(join(folder, name), "utf8").trim();
     unlinkSync(join(folder, name));
@@ -49,21 +49,31 @@ function array(name, text) {
   const lines = [];
   for (let i = 0; i < bytes.length; i += 40) lines.push(bytes.slice(i, i + 40).join(","));
   return `static const unsigned char ${name}[] = {\n${lines.join(",\n")}};\n` +
-    `const ttm_str ttm_html_page_${name} = {(const char *)${name}, sizeof ${name}};\n`;
+    `const ttm_str ttm_html_${name} = {(const char *)${name}, sizeof ${name}};\n`;
+}
+
+// A page: its name in C, where its program begins, what it is called behind its title, and the command that says the same as text.
+const PAGES = [
+  ["page", "main.ts", "memory report", "ttmem --llm --logfile LOG"],
+  ["diff", "diff.ts", "memory compared", "ttmem diff BEFORE AFTER"],
+];
+
+function page([name, entry, subject, instead]) {
+  const [code, style] = bundle(entry);
+  // "</script" inside a string of the program would end the element.
+  const script = (notice() + code).replace(/<\/(script)/gi, "<\\/$1").replace(/<!--/g, "<\\!--");
+  const html = readFileSync(join(here, "page.html"), "utf8")
+    .replace(/<!-- SPDX.*?-->\n/, "")
+    .replace("{{policy}}", () => `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; img-src data:; base-uri 'none'; form-action 'none'`)
+    .replace("{{subject}}", subject)
+    .replace("{{instead}}", instead)
+    .replace("{{style}}", () => style);
+  const parts = html.split(/\{\{(?:title|data|program)\}\}/);
+  if (parts.length !== 4) fail("web/page.html must hold {{title}}, {{data}} and {{program}} once each, in this order");
+  const [start, body, between, end] = parts;
+  return array(`${name}_start`, start) + array(`${name}_body`, body) + array(`${name}_program`, `${between}<script>${script}</script>\n`) + array(`${name}_end`, end);
 }
 
 const [out] = process.argv.slice(2);
 if (!out) fail("usage: node web/build.mjs OUT.c");
-const [code, css] = bundle();
-// "</script" inside a string of the program would end the element.
-const script = (notice() + code).replace(/<\/(script)/gi, "<\\/$1").replace(/<!--/g, "<\\!--");
-const style = css;
-const html = readFileSync(join(here, "page.html"), "utf8")
-  .replace(/<!-- SPDX.*?-->\n/, "")
-  .replace("{{policy}}", () => `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; img-src data:; base-uri 'none'; form-action 'none'`)
-  .replace("{{style}}", () => style);
-const parts = html.split(/\{\{(?:title|data|program)\}\}/);
-if (parts.length !== 4) fail("web/page.html must hold {{title}}, {{data}} and {{program}} once each, in this order");
-const [start, body, between, end] = parts;
-writeFileSync(out, "/* SPDX-License-Identifier: Apache-2.0 */\n/* Made by web/build.mjs; not to be edited. */\n#include \"report/html/html_page.h\"\n\n" +
-  array("start", start) + array("body", body) + array("program", `${between}<script>${script}</script>\n`) + array("end", end));
+writeFileSync(out, `/* SPDX-License-Identifier: Apache-2.0 */\n/* Made by web/build.mjs; not to be edited. */\n#include "report/html/html_page.h"\n\n${PAGES.map(page).join("")}`);

@@ -7,8 +7,6 @@
 #include "analyze/parts.h"
 #include "analyze/tell.h"
 
-enum { NOISE = 2 }; /* a state is rounded to 0.001 MB, so a difference of two of them may be off by that much */
-
 /* ---- Counting and ranking --------------------------------------------------------------------------------------------- */
 
 /* 0 as well when the log does not tell: nobody is blamed or praised for that. */
@@ -24,16 +22,17 @@ static int64_t size_of(const ttm_diff_row *row) {
 
 /* Adds a changed row to its group. */
 static int fold_row(ttm_diff *d, ttm_fold *fold, uint32_t at) {
-  const ttm_diff_row *row = &d->rows.at[at];
+  ttm_diff_row *row = &d->rows.at[at];
   int side = row->op[1] != TTM_NONE;
   const ttm_profile *p = d->f[side]->profile;
   uint32_t group, name;
-  if (size_of(row) <= NOISE) return TTM_OK;
+  if (size_of(row) <= TTM_DIFF_NOISE) return TTM_OK;
   if (ttm_intern_add(&d->names, ttm_words_name(p, row->op[side]), &name)) return TTM_ENOMEM;
   if (ttm_fold_add(fold, ttm_words_location(p, row->op[side]), (uint64_t)name << 1 | (change_of(row) > 0), &group))
     return TTM_ENOMEM;
   if (group == d->groups.n && ttm_vec_push(&d->groups, (ttm_diff_group){.row = at})) return TTM_ENOMEM;
   ttm_diff_group *to = &d->groups.at[group];
+  row->group = group;
   to->rows++;
   for (int s = 0; s < 2; s++) to->effect[s] += row->effect[s];
   if (size_of(row) > size_of(&d->rows.at[to->row])) to->row = at;
@@ -71,6 +70,18 @@ static int count_rows(ttm_diff *d) {
   return TTM_OK;
 }
 
+/* Largest change first; the rows follow their groups. */
+static int rank_groups(ttm_diff *d) {
+  uint32_t *place = ttm_alloc_array(d->groups.n, sizeof *place);
+  if (!place) return TTM_ENOMEM;
+  if (d->groups.n) qsort(d->groups.at, d->groups.n, sizeof *d->groups.at, by_change);
+  for (uint32_t g = 0; g < d->groups.n; g++) place[d->rows.at[d->groups.at[g].row].group] = g;
+  for (size_t i = 0; i < d->rows.n; i++)
+    if (d->rows.at[i].group != TTM_NONE) d->rows.at[i].group = place[d->rows.at[i].group];
+  ttm_free(place);
+  return TTM_OK;
+}
+
 static int fold_rows(ttm_diff *d) {
   ttm_fold fold = {.whole = !ttm_words_has_runs(d->f[1]->profile)};
   int status = TTM_OK;
@@ -79,9 +90,8 @@ static int fold_rows(ttm_diff *d) {
     d->groups.at[g].name = ttm_fold_name_in(&fold, g, &d->arena);
     if (!d->groups.at[g].name.p) status = TTM_ENOMEM;
   }
-  if (!status && d->groups.n) qsort(d->groups.at, d->groups.n, sizeof *d->groups.at, by_change);
   ttm_fold_free(&fold);
-  return status;
+  return status ? status : rank_groups(d);
 }
 
 const char *ttm_diff_kind_name(ttm_diff_kind kind) {
@@ -96,14 +106,17 @@ int ttm_diff_make(ttm_diff *out, const ttm_findings *before, const ttm_findings 
   int status = ttm_diff_match(out);
   if (!status) status = count_rows(out);
   if (!status) status = fold_rows(out);
+  if (!status) status = ttm_diff_alive_sets(out);
   if (!status) status = tell(out);
   return status;
 }
 
 void ttm_diff_free(ttm_diff *d) {
   ttm_vec_free(&d->rows);
+  for (int s = 0; s < 2; s++) ttm_free(d->row_of[s]);
   ttm_vec_free(&d->frees);
   ttm_vec_free(&d->counts);
+  for (int m = 0; m < 2; m++) ttm_vec_free(&d->alive[m]);
   ttm_vec_free(&d->groups);
   ttm_intern_free(&d->names);
   ttm_arena_free(&d->arena);
@@ -138,13 +151,13 @@ static uint64_t leak_of(const ttm_findings *f) {
 
 static bool peak_is_worse(const ttm_diff *d, ttm_memory m) {
   int64_t was = ttm_diff_peak(d, 0, m), is = ttm_diff_peak(d, 1, m);
-  return was >= 0 && is > was + NOISE && (double)(is - was) * 100 > (double)was * d->tolerance;
+  return was >= 0 && is > was + TTM_DIFF_NOISE && (double)(is - was) * 100 > (double)was * d->tolerance;
 }
 
 bool ttm_diff_is_worse(const ttm_diff *d) {
   for (ttm_memory m = 0; m < TTM_MEMORIES; m++)
     if (peak_is_worse(d, m)) return true;
-  return fails_more(d) || leak_of(d->f[1]) > leak_of(d->f[0]) + NOISE;
+  return fails_more(d) || leak_of(d->f[1]) > leak_of(d->f[0]) + TTM_DIFF_NOISE;
 }
 
 /* ---- In words ---------------------------------------------------------------------------------------------------------- */
@@ -153,7 +166,7 @@ static void tell_peak(ttm_teller *t, const ttm_diff *d, ttm_memory m) {
   int64_t was = ttm_diff_peak(d, 0, m), is = ttm_diff_peak(d, 1, m), change = is - was;
   const char *name = ttm_memory_name(m);
   if (was <= 0 && is <= 0) return;
-  bool known = was >= 0 && is >= 0, same = known && llabs(change) <= NOISE;
+  bool known = was >= 0 && is >= 0, same = known && llabs(change) <= TTM_DIFF_NOISE;
   ttm_statement *s = ttm_tell(t, known ? "diff.peak" : "diff.peak-unknown", TTM_TOPIC_PEAK,
                               !known || same        ? TTM_SEVERITY_OK
                               : peak_is_worse(d, m) ? TTM_SEVERITY_WARNING
@@ -195,9 +208,9 @@ static void tell_failures(ttm_teller *t, const ttm_diff *d) {
 
 static void tell_worse(ttm_teller *t, const ttm_diff *d) {
   bool worse = ttm_diff_is_worse(d);
-  const char *why = fails_more(d)                                 ? "more fails than before"
-                    : leak_of(d->f[1]) > leak_of(d->f[0]) + NOISE ? "more grows with every run than before"
-                                                                  : "a peak rose by more than";
+  const char *why = fails_more(d)                                          ? "more fails than before"
+                    : leak_of(d->f[1]) > leak_of(d->f[0]) + TTM_DIFF_NOISE ? "more grows with every run than before"
+                                                                           : "a peak rose by more than";
   ttm_tell(t, worse ? "diff.worse" : "diff.not-worse", TTM_TOPIC_FAILURE,
            worse ? TTM_SEVERITY_WARNING : TTM_SEVERITY_OK, TTM_MEASURED);
   ttm_say(&t->text, t->f, worse ? "Worse: {}" : "Not worse: no new failure, no new growth, no peak rose by more than",
@@ -214,6 +227,26 @@ static void tell_operations(ttm_teller *t, const ttm_diff *d) {
              TTM_PLURAL(d->both, "operation"), TTM_COUNT(d->kinds[TTM_DIFF_CHANGED]),
              TTM_COUNT(d->kinds[TTM_DIFF_MOVED]), TTM_COUNT(d->only[0]), TTM_COUNT(d->only[1]));
   ttm_detail(t, "They are aligned by name, location and results; runs that are alike count once.");
+}
+
+/* "Live at the DRAM peak: weights 8.00 MB per bank more, activations 1.20 MB less". */
+static void tell_alive(ttm_teller *t, const ttm_diff *d, ttm_memory m) {
+  const ttm_alive_set *before = &d->f[0]->alive_set[m], *after = &d->f[1]->alive_set[m];
+  bool any = false;
+  if (!d->alive[m].n) return;
+  ttm_say(&t->text, t->f, "Live at the {} peak: ", TTM_WORDS(ttm_memory_name(m)));
+  for (int c = 0; c < TTM_ALIVE_CLASSES; c++) {
+    int64_t change = (int64_t)(after->by_class[c] - before->by_class[c]);
+    if (llabs(change) <= TTM_DIFF_NOISE_BYTES) continue;
+    ttm_say(&t->text, t->f, any ? ", {} {} {}" : "{} {} per bank {}",
+            TTM_WORDS(ttm_words_class(t->p, (ttm_alive_class)c)), TTM_MB_OF((uint64_t)llabs(change)),
+            TTM_WORDS(change > 0 ? "more" : "less"));
+    any = true;
+  }
+  if (!any) ttm_buf_puts(&t->text, "as much of each class, in other tensors");
+  ttm_statement *s = ttm_tell(t, "diff.alive", TTM_TOPIC_ALIVE, TTM_SEVERITY_NOTE, TTM_DERIVED);
+  if (s) s->number = m;
+  ttm_tell_headline(t);
 }
 
 /* "18 layers more, 30 instead of 12". */
@@ -265,6 +298,7 @@ static int tell(ttm_diff *d) {
   tell_frees(&t, d);
   tell_count(&t, "diff.layers", "layer", d->f[0]->layers.count, d->f[1]->layers.count);
   tell_count(&t, "diff.runs", "run", d->f[0]->runs.n, d->f[1]->runs.n);
+  for (ttm_memory m = TTM_DRAM; m <= TTM_L1; m++) tell_alive(&t, d, m);
   tell_operations(&t, d);
   ttm_buf_free(&t.text);
   return t.failed ? TTM_ENOMEM : TTM_OK;

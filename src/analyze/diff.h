@@ -27,6 +27,7 @@ typedef struct ttm_diff_row {
   uint32_t op[2];    /* before, after; TTM_NONE where it is not */
   int64_t effect[2]; /* on DRAM, 0.001 MB per bank; 0 where it is not, TTM_DIFF_UNKNOWN where the log does not tell */
   ttm_diff_kind kind;
+  uint32_t group; /* in `groups`, TTM_NONE */
 } ttm_diff_row;
 
 /* A DRAM tensor that is freed at another place than before. */
@@ -45,6 +46,15 @@ typedef struct ttm_diff_group {
   int64_t effect[2]; /* of all of them, before and after */
 } ttm_diff_group;
 
+/* Live tensors at a peak, of one class and folded name, that take other bytes than before. */
+typedef struct ttm_diff_alive {
+  ttm_alive_class class;
+  ttm_str name;   /* empty for memory that nothing in the log names */
+  uint32_t op[2]; /* that made the first of them, TTM_NONE */
+  uint32_t tensors[2];
+  uint64_t bytes[2]; /* per bank */
+} ttm_diff_alive;
+
 /* Operations of one name that only one of the logs has. */
 typedef struct ttm_diff_name {
   uint32_t id; /* in `names` */
@@ -52,16 +62,21 @@ typedef struct ttm_diff_name {
 } ttm_diff_name;
 
 enum { TTM_DIFF_TOP = 10 };
+/* A state is rounded to 0.001 MB, so a difference of two of them may be off by that much. */
+enum { TTM_DIFF_NOISE = 2, TTM_DIFF_NOISE_BYTES = 2 * 1049 };
 enum { TTM_DIFF_TOLERANCE = 1 }; /* percent */
 
 typedef struct ttm_diff {
   const ttm_findings *f[2];
   TTM_VEC(ttm_diff_row) rows; /* every operation, in the order they were met */
+  uint32_t *row_of
+      [2]; /* by operation of the profile, each execution: its row; TTM_NONE for those of const-eval programs and frees */
   uint64_t both, only[2];
   uint64_t kinds[TTM_DIFF_KINDS];
-  TTM_VEC(ttm_diff_freed) frees;  /* largest first */
-  TTM_VEC(ttm_diff_group) groups; /* whose effect on DRAM changed, most first */
-  TTM_VEC(ttm_diff_name) counts;  /* by name */
+  TTM_VEC(ttm_diff_freed) frees;    /* largest first */
+  TTM_VEC(ttm_diff_group) groups;   /* whose effect on DRAM changed, most first */
+  TTM_VEC(ttm_diff_name) counts;    /* by name */
+  TTM_VEC(ttm_diff_alive) alive[2]; /* at the peaks of DRAM and L1, most first; empty where one log does not tell */
   ttm_intern names;
   double tolerance; /* percent that a peak may grow by before it is worse */
   ttm_arena arena;  /* of the groups' names */
@@ -73,6 +88,8 @@ int ttm_diff_make(ttm_diff *out, const ttm_findings *before, const ttm_findings 
 void ttm_diff_free(ttm_diff *diff);
 /* A part of it: fills `rows`, `kinds` and `frees`. 0 or TTM_ENOMEM. */
 int ttm_diff_match(ttm_diff *diff);
+/* Another: fills `alive`. */
+int ttm_diff_alive_sets(ttm_diff *diff);
 
 /* The peak in 0.001 MB per bank of the log before (0) or after (1), what a failing operation held included; below 0 when the log does
  * not tell. */

@@ -33,6 +33,7 @@ typedef struct side {
   TTM_VEC(uint32_t) kind_of; /* by signature */
   TTM_VEC(uint32_t) run;     /* operations of the run being read */
   uint32_t *row;             /* by item */
+  uint32_t *item_of;         /* by operation, TTM_NONE; becomes the diff's row_of */
 } side;
 
 typedef struct matcher {
@@ -115,8 +116,10 @@ static int take_run(matcher *m, side *s, uint32_t call) {
   uint32_t kind;
   if (list_run(s, call) || find_kind(s, call, &kind)) return TTM_ENOMEM;
   uint32_t first = s->kinds.at[kind].first;
-  for (uint32_t i = 0; i < s->run.n; i++)
+  for (uint32_t i = 0; i < s->run.n; i++) {
     if (take_item(m, s, s->run.at[i], first + i)) return TTM_ENOMEM;
+    s->item_of[s->run.at[i]] = first + i;
+  }
   if (first + s->run.n > s->kinds.at[kind].end) s->kinds.at[kind].end = (uint32_t)(first + s->run.n);
   return TTM_OK;
 }
@@ -125,6 +128,9 @@ static int read_side(matcher *m, int which) {
   side *s = &m->sides[which];
   int status = TTM_OK;
   s->p = m->diff->f[which]->profile;
+  s->item_of = m->diff->row_of[which] = ttm_alloc_array(s->p->ops.n, sizeof *s->item_of);
+  if (!s->item_of) return TTM_ENOMEM;
+  for (size_t i = 0; i < s->p->ops.n; i++) s->item_of[i] = TTM_NONE;
   if (!s->p->runs.n && s->p->ops.n) status = take_run(m, s, TTM_NONE);
   for (size_t i = 0; i < s->p->runs.n && !status; i++) status = take_run(m, s, s->p->runs.at[i]);
   for (size_t k = 0; k < s->kinds.n; k++)
@@ -136,7 +142,7 @@ static int read_side(matcher *m, int which) {
 /* ---- Matching ------------------------------------------------------------------------------------------------------- */
 
 static int add_row(matcher *m, uint32_t before, uint32_t after, ttm_diff_kind kind) {
-  ttm_diff_row row = {.op = {TTM_NONE, TTM_NONE}, .kind = kind};
+  ttm_diff_row row = {.op = {TTM_NONE, TTM_NONE}, .kind = kind, .group = TTM_NONE};
   const uint32_t at[2] = {before, after};
   for (int s = 0; s < 2; s++) {
     if (at[s] == TTM_NONE) continue;
@@ -203,6 +209,11 @@ static int add_rows(matcher *m, bool *taken, const uint32_t *moved) {
   }
   for (uint32_t j = 0; j < after->items.n && !status; j++)
     if (!taken[j]) status = add_row(m, TTM_NONE, j, TTM_DIFF_INSERTED);
+  for (int s = 0; s < 2 && !status; s++)
+    for (size_t i = 0; i < m->sides[s].p->ops.n; i++) {
+      uint32_t *of = &m->sides[s].item_of[i];
+      if (*of != TTM_NONE) *of = m->sides[s].row[*of];
+    }
   return status;
 }
 

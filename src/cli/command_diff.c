@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ttmem diff BEFORE AFTER: what changed between two logs. */
+#include "analyze/words.h"
 #include "cli/command.h"
+#include "cli/terminal.h"
 #include "report/run/diff.h"
 
 static int read_both(ttm_subject subjects[2], const ttm_options *options, ttm_error *err) {
@@ -19,6 +21,29 @@ static int read_tolerance(const char *text, double *out, ttm_error *err) {
   return ttm_error_set(err, TTM_EUSAGE, "option '--tolerance' takes a percentage from 0 to 1000, not '%s'", text);
 }
 
+/* What a log is called on the page: its file, or all of its path when both have the same. */
+static void name_logs(const ttm_diff *diff, ttm_str names[2]) {
+  ttm_str whole[2];
+  for (int s = 0; s < 2; s++) {
+    whole[s] = names[s] = ttm_words_source(diff->f[s]->profile);
+    size_t at;
+    while ((at = ttm_str_find_char(names[s], '/')) != TTM_NOT_FOUND) names[s] = ttm_str_from(names[s], at + 1);
+  }
+  if (ttm_str_eq(names[0], names[1])) memcpy(names, whole, sizeof whole);
+}
+
+static int write_page(const ttm_options *options, const ttm_diff *diff, ttm_error *err) {
+  ttm_out out;
+  ttm_str names[2];
+  bool closed;
+  name_logs(diff, names);
+  int status = ttm_terminal_open(&out, options->value[TTM_OPTION_OUTPUT], err);
+  if (status) return status;
+  status = ttm_diff_html(diff, names, options->per_chip, &out, err);
+  ttm_out_flush(&out);
+  return ttm_terminal_end(&out, status, &closed, err);
+}
+
 static int run(const ttm_options *options, ttm_error *err) {
   ttm_subject subjects[2] = {{0}};
   ttm_diff diff = {0};
@@ -32,7 +57,9 @@ static int run(const ttm_options *options, ttm_error *err) {
     status = ttm_error_nomem(err);
   bool worse = !status && ttm_diff_is_worse(&diff);
   if (!status && form == TTM_OUTPUT_JSON) {
-    if (ttm_diff_json(&text, &diff)) status = ttm_error_nomem(err);
+    if (ttm_diff_json(&text, &diff, TTM_DIFF_TOP)) status = ttm_error_nomem(err);
+  } else if (!status && form == TTM_OUTPUT_HTML) {
+    status = write_page(options, &diff, err);
   } else if (!status) {
     ttm_doc doc = ttm_output_doc(form, options, &text);
     ttm_doc_begin(&doc, "Memory before and after");
@@ -41,7 +68,7 @@ static int run(const ttm_options *options, ttm_error *err) {
   }
   ttm_diff_free(&diff);
   for (int i = 0; i < 2; i++) ttm_subject_free(&subjects[i]);
-  status = ttm_output_deliver(options, &text, status, err);
+  if (form != TTM_OUTPUT_HTML) status = ttm_output_deliver(options, &text, status, err);
   return !status && worse && options->given[TTM_OPTION_CHECK] ? TTM_EXIT_FOUND : status;
 }
 
@@ -52,8 +79,11 @@ const ttm_command ttm_command_diff = {
     .more =
         "Operations are aligned in their order by name, location and results, so that an inserted operation does not "
         "shift the others; a tensor that is freed later is told. "
+        "--html writes a page that draws both runs over each other. "
         "--check fails when a peak grew by more than 1 % (--tolerance), or when a failure or a leak is new.",
-    .examples = "ttmem diff monday.log tuesday.log\nttmem diff before.log after.log --check --tolerance 5%",
+    .examples =
+        "ttmem diff monday.log tuesday.log\nttmem diff before.log after.log --check --tolerance 5%\n"
+        "ttmem diff before.log after.log --html -o diff.html",
     .exits = "0 done; 1 --check failed: AFTER is worse; 2 wrong usage or unreadable input",
     .min_inputs = 2,
     .max_inputs = 2,

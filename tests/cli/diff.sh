@@ -36,6 +36,9 @@ of odd.log plain.log 'd["operations"]["only_before"] == 1 and d["operations"]["o
 of plain.log more_runs.log 'not d["worse"] and not d["changed"] and d["operations"]["only_after"] == 0'
 of plain.log f32.log 'd["worse"] and d["peak"]["DRAM"]["change_MB"] > 0 and all(r["change_MB"] > 0 for r in d["changed"])'
 of f32.log plain.log 'not d["worse"] and d["peak"]["DRAM"]["change_MB"] < 0 and all(r["change_MB"] < 0 for r in d["changed"])'
+of plain.log f32.log 'd["live_at_peak"]["DRAM"] and all(r["class"] == "weights" and abs(r["after"]["per_bank_MB"] - 2 * r["before"]["per_bank_MB"]) < 0.01 for r in d["live_at_peak"]["DRAM"])'
+of plain.log f32.log 'any(s["id"] == "diff.alive" and "weights" in s["headline"] and "more" in s["headline"] for s in d["statements"])'
+of plain.log plain.log 'not d["live_at_peak"]["DRAM"] and not any(s["id"] == "diff.alive" for s in d["statements"])'
 of plain.log f32.log 'all(abs(r["after"]["effect_MB"] - 2 * r["before"]["effect_MB"]) < 0.01 for r in d["changed"])'
 # Ranks woven line by line, and locations that tell nothing: the third add of one rank is the third add of the other.
 gen --runs 2 --no-dumps | sed 's/loc("[^"]*"/loc("x"/g' >one.log
@@ -74,4 +77,4 @@ mkdir run
 cp plain.log run/x_profile.log
 of run odd.log 'd["before"]["path"] == "run/x_profile.log"'
 "$TTMEM" diff - odd.log --json <plain.log | python3 -c 'import json, sys; assert json.load(sys.stdin)["before"]["path"] == "standard input"' || fail "standard input"
-"$TTMEM" diff plain.log odd.log --html -o page.html && grep -q '<table' page.html || fail "page"
+"$TTMEM" diff plain.log odd.log --html -o page.html && grep -q 'id="data.diff"' page.html || fail "page"

@@ -70,6 +70,7 @@ static void questions(void **state) {
   STARVE("ask", log, "--op", "3", "-j", "1");
   STARVE("diff", log, log, "-j", "1");
   STARVE("diff", log, log, "--json", "-j", "1");
+  STARVE("diff", log, CLI_DATA "hostile.log", "--html", "-j", "1");
   STARVE_TO(TTM_EXIT_FOUND, "analyze", log, "--no-json", "--json", "--check", "--budget", "90%", "-j", "1");
   STARVE("ask", log, "--range", "1-5", "-j", "1");
   STARVE("ask", log, "--findings", "-j", "1");

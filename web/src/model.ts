@@ -94,7 +94,7 @@ export function once<T>(make: () => Promise<T>): () => Promise<T> {
 }
 
 // ... of each memory or rank.
-function onceEach<K, T>(make: (key: K) => Promise<T>): (key: K) => Promise<T> {
+export function onceEach<K, T>(make: (key: K) => Promise<T>): (key: K) => Promise<T> {
   const kept = new Map<K, () => Promise<T>>();
   return (key) => {
     if (!kept.has(key)) kept.set(key, once(() => make(key)));

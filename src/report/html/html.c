@@ -176,8 +176,7 @@ static void put_l1(ttm_json *j, const ttm_findings *f) {
   ttm_json_end(j);
 }
 
-/* Headings and names that the page shares with every other surface, in their order. */
-static void put_words(ttm_json *j, const ttm_profile *p) {
+void ttm_html_put_words(ttm_json *j, const ttm_profile *p) {
   ttm_json_put_object(j, "topics");
   for (int t = 0; t < TTM_TOPICS; t++)
     ttm_json_put_name(j, ttm_topic_name((ttm_topic)t), ttm_topic_title((ttm_topic)t));
@@ -186,8 +185,6 @@ static void put_words(ttm_json *j, const ttm_profile *p) {
   for (int c = 0; c < TTM_ALIVE_CLASSES; c++)
     ttm_json_put_name(j, ttm_alive_class_name((ttm_alive_class)c), ttm_words_class(p, (ttm_alive_class)c));
   ttm_json_end(j);
-  ttm_json_put_bool(j, "has_runs", ttm_words_has_runs(p));
-  ttm_json_put_bool(j, "blocks_known", ttm_blocks_known(p));
 }
 
 /* What the page says of the input as a whole. */
@@ -214,7 +211,9 @@ static int put_facts(ttm_html *h, ttm_str name, bool own_findings) {
   ttm_json j = {.out = &text};
   ttm_json_put_object(&j, NULL);
   put_input(&j, h, name, own_findings);
-  put_words(&j, h->p);
+  ttm_html_put_words(&j, h->p);
+  ttm_json_put_bool(&j, "has_runs", ttm_words_has_runs(h->p));
+  ttm_json_put_bool(&j, "blocks_known", ttm_blocks_known(h->p));
   put_ir_facts(&j, h->p);
   put_l1(&j, h->f);
   int code = put_moments(&j, h->f);

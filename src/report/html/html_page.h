@@ -7,5 +7,7 @@
 
 /* Up to the title's text; from there to the first data; the program; the end. */
 extern const ttm_str ttm_html_page_start, ttm_html_page_body, ttm_html_page_program, ttm_html_page_end;
+/* The same of the page that compares two runs. */
+extern const ttm_str ttm_html_diff_start, ttm_html_diff_body, ttm_html_diff_program, ttm_html_diff_end;
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "analyze/findings.h"
 #include "report/html/html_block.h"
+#include "report/write/json.h"
 
 enum {
   TTM_HTML_FORMAT = 2,
@@ -56,6 +57,9 @@ typedef struct ttm_html {
   ttm_html_ids words;   /* strings only the details need: attributes, values */
   ttm_html_ids texts, types;
 } ttm_html;
+
+/* The members "topics" and "classes": headings and names that pages share with every other surface, in their order. */
+void ttm_html_put_words(ttm_json *j, const ttm_profile *p);
 
 /* The page up to the first data element. */
 void ttm_html_put_head(ttm_buf *buf, ttm_str name);

@@ -6,10 +6,10 @@
 #include "report/files/statements_json.h"
 #include "report/run/statements.h"
 
-static void cell_mb(ttm_doc *doc, int64_t milli, double banks, bool sign) {
+static void cell_mb(ttm_doc *doc, double mb, bool sign) {
   ttm_buf cell = {0};
-  if (sign && milli > 0) ttm_buf_char(&cell, '+');
-  ttm_put_mb(&cell, ttm_mb(milli) * banks);
+  if (sign && mb > 0) ttm_buf_char(&cell, '+');
+  ttm_put_mb(&cell, mb);
   ttm_doc_cell_text(doc, ttm_buf_str(&cell));
   ttm_buf_free(&cell);
 }
@@ -34,12 +34,12 @@ static void put_group(ttm_doc *doc, const ttm_diff *d, const ttm_diff_group *gro
   const ttm_profile *p = d->f[side]->profile;
   ttm_level level;
   double banks = per_chip && ttm_profile_config(p, TTM_DRAM, &level) ? level.banks : 1;
-  cell_mb(doc, group->effect[1] - group->effect[0], banks, true);
+  cell_mb(doc, ttm_mb(group->effect[1] - group->effect[0]) * banks, true);
   for (int s = 0; s < 2; s++) {
     if (row->op[s] == TTM_NONE)
       ttm_doc_cell(doc, "-");
     else
-      cell_mb(doc, group->effect[s], banks, true);
+      cell_mb(doc, ttm_mb(group->effect[s]) * banks, true);
   }
   ttm_doc_cell_text(doc, ttm_words_name(p, row->op[side]));
   if (group->rows > 1)
@@ -57,6 +57,31 @@ static void put_operations(ttm_doc *doc, const ttm_diff *d, bool per_chip) {
   for (size_t i = 0; i < d->groups.n && i < TTM_DIFF_TOP; i++) put_group(doc, d, &d->groups.at[i], per_chip);
   ttm_doc_table_end(doc);
   if (d->groups.n > TTM_DIFF_TOP) ttm_doc_line(doc, "And %zu more rows.", d->groups.n - TTM_DIFF_TOP);
+}
+
+/* MB per bank of bytes, per chip with the banks of the log after. */
+static void put_alive_row(ttm_doc *doc, const ttm_diff *d, const ttm_diff_alive *row, double banks) {
+  double mb[2] = {(double)row->bytes[0] / TTM_MB * banks, (double)row->bytes[1] / TTM_MB * banks};
+  cell_mb(doc, mb[1] - mb[0], true);
+  for (int s = 0; s < 2; s++) row->bytes[s] ? cell_mb(doc, mb[s], false) : ttm_doc_cell(doc, "-");
+  ttm_doc_cell_text(doc, ttm_str_of(ttm_words_class(d->f[1]->profile, row->class)));
+  uint32_t most = row->tensors[0] > row->tensors[1] ? row->tensors[0] : row->tensors[1];
+  if (most > 1)
+    ttm_doc_cell(doc, "%.*s ×%u", (int)row->name.n, row->name.p, most);
+  else
+    ttm_doc_cell_text(doc, row->name);
+}
+
+static void put_alive(ttm_doc *doc, const ttm_diff *d, ttm_memory m, bool per_chip) {
+  static const char *const heads[] = {">Change", ">Before", ">After", "Class", "Tensors"};
+  ttm_level level;
+  double banks = per_chip && ttm_profile_config(d->f[1]->profile, m, &level) ? level.banks : 1;
+  if (!d->alive[m].n) return;
+  ttm_doc_line(doc, "Live at the %s peak, MB per %s:", ttm_memory_name(m), per_chip ? "chip" : "bank");
+  ttm_doc_table(doc, heads, 5);
+  for (size_t i = 0; i < d->alive[m].n && i < TTM_DIFF_TOP; i++) put_alive_row(doc, d, &d->alive[m].at[i], banks);
+  ttm_doc_table_end(doc);
+  if (d->alive[m].n > TTM_DIFF_TOP) ttm_doc_line(doc, "And %zu more rows.", d->alive[m].n - TTM_DIFF_TOP);
 }
 
 static void put_names(ttm_doc *doc, const ttm_diff *d) {
@@ -93,5 +118,6 @@ void ttm_diff_write(ttm_doc *doc, const ttm_diff *d, bool per_chip) {
   put_topic(doc, d, TTM_TOPIC_FREED_LATE, ttm_topic_title(TTM_TOPIC_FREED_LATE));
   put_topic(doc, d, TTM_TOPIC_ALIVE, "Operations");
   put_operations(doc, d, per_chip);
+  for (ttm_memory m = TTM_DRAM; m <= TTM_L1; m++) put_alive(doc, d, m, per_chip);
   put_names(doc, d);
 }

@@ -66,9 +66,34 @@ static void put_names(ttm_json *j, const ttm_diff *d) {
   ttm_json_end(j);
 }
 
-static void put_frees(ttm_json *j, const ttm_diff *d) {
+static void put_alive_row(ttm_json *j, const ttm_diff *d, const ttm_diff_alive *row) {
+  ttm_json_put_object(j, NULL);
+  ttm_json_put_name(j, "class", ttm_alive_class_name(row->class));
+  row->name.n ? ttm_json_put_str(j, "name", row->name) : ttm_json_put_null(j, "name");
+  ttm_json_put_mib_diff(j, "change_MB", row->bytes[1], row->bytes[0]);
+  for (int s = 0; s < 2; s++) {
+    ttm_json_put_object(j, SIDES[s]);
+    ttm_json_put_mib(j, "per_bank_MB", row->bytes[s]);
+    ttm_json_put_u64(j, "tensors", row->tensors[s]);
+    ttm_json_put_op(j, "made_by", d->f[s], row->op[s]);
+    ttm_json_end(j);
+  }
+  ttm_json_end(j);
+}
+
+static void put_alive(ttm_json *j, const ttm_diff *d, size_t most) {
+  ttm_json_put_sections(j, "live_at_peak");
+  for (ttm_memory m = TTM_DRAM; m <= TTM_L1; m++) {
+    ttm_json_put_rows(j, ttm_memory_name(m));
+    for (size_t i = 0; i < d->alive[m].n && i < most; i++) put_alive_row(j, d, &d->alive[m].at[i]);
+    ttm_json_end(j);
+  }
+  ttm_json_end(j);
+}
+
+static void put_frees(ttm_json *j, const ttm_diff *d, size_t most) {
   ttm_json_put_rows(j, "freed_elsewhere");
-  for (size_t i = 0; i < d->frees.n && i < TTM_DIFF_TOP; i++) {
+  for (size_t i = 0; i < d->frees.n && i < most; i++) {
     const ttm_diff_freed *moved = &d->frees.at[i];
     bool counted = moved->later != INT64_MAX && moved->later != INT64_MIN;
     ttm_json_put_object(j, NULL);
@@ -82,7 +107,7 @@ static void put_frees(ttm_json *j, const ttm_diff *d) {
   ttm_json_end(j);
 }
 
-int ttm_diff_json(ttm_buf *out, const ttm_diff *d) {
+int ttm_diff_json(ttm_buf *out, const ttm_diff *d, size_t most) {
   ttm_json json = {.out = out}, *j = &json;
   ttm_json_put_sections(j, NULL);
   ttm_json_put_u64(j, "schema_version", 1);
@@ -98,10 +123,11 @@ int ttm_diff_json(ttm_buf *out, const ttm_diff *d) {
   ttm_json_put_u64(j, "moved", d->kinds[TTM_DIFF_MOVED]);
   ttm_json_end(j);
   ttm_json_put_rows(j, "changed");
-  for (size_t i = 0; i < d->groups.n && i < TTM_DIFF_TOP; i++) put_group(j, d, &d->groups.at[i]);
+  for (size_t i = 0; i < d->groups.n && i < most; i++) put_group(j, d, &d->groups.at[i]);
   ttm_json_end(j);
   put_names(j, d);
-  put_frees(j, d);
+  put_frees(j, d, most);
+  put_alive(j, d, most);
   ttm_json_put_statements(j, &d->statements);
   ttm_json_end(j);
   return ttm_json_finish(j);
