@@ -3,7 +3,7 @@
 
 #include "base/hash.h"
 
-enum { DEEPEST_CALL = 32, DEEPEST_LAYER = 5 };
+enum { DEEPEST_CALL = 32 };
 
 /* ---- Buffers ---- */
 
@@ -289,18 +289,18 @@ static int run_op(ttm_module_run *r, uint32_t row, int depth) {
 
 /* ---- Layers ---- */
 
-/* The classes in `12|Model[model]|Linear[model.fc]|/path/x.py:9|forward|13|add`: up to the last "]|". */
+/* tt-mlir makes a Python function of what one source function did: `/path/x.py:9` of `12|Model[model]|/path/x.py:9|forward|13|add`. */
 static int layer_of(const ttm_module_run *r, const ttm_module_op *op, uint64_t *out) {
-  ttm_str name, rest;
+  enum { AFTER = 3 };
+  ttm_str name, parts[AFTER + 1] = {0};
+  size_t n = 0;
+  uint64_t line;
   *out = 0;
   if (ttm_module_location(r->module->locations, op->location, &name)) return TTM_ENOMEM;
-  ttm_str_take_to(&name, '|');
-  size_t end = 0, depth = 0;
-  for (rest = name; rest.n && depth < DEEPEST_LAYER;) {
-    ttm_str part = ttm_str_take_to(&rest, '|');
-    if (part.n && part.p[part.n - 1] == ']') end = (size_t)(part.p + part.n - name.p), depth++;
-  }
-  if (end) *out = ttm_hash(name.p, end, ttm_hash_seed()) | 1;
+  for (; name.n; n++) parts[n % (AFTER + 1)] = ttm_str_take_to(&name, '|');
+  if (n <= AFTER || !ttm_str_take_u64(&parts[(n - 2) % (AFTER + 1)], &line)) return TTM_OK;
+  ttm_str path = parts[n % (AFTER + 1)];
+  *out = ttm_hash(path.p, path.n, ttm_hash_seed()) | 1;
   return TTM_OK;
 }
 
