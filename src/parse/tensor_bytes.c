@@ -156,6 +156,12 @@ static ttm_dims collapsed(const ttm_dims *dims) {
   return (ttm_dims){2, {ttm_dims_values(&rows), last}};
 }
 
+void ttm_tensor_type_complete(ttm_tensor_type *type) {
+  if (!type->tiled || type->placement != TTM_PLACE_INTERLEAVED || ttm_dims_values(&type->grid) != 1) return;
+  ttm_dims units = shape_in_units(type);
+  if (ttm_dims_values(&units) > ttm_dims_values(&type->shard)) type->shard = collapsed(&units);
+}
+
 ttm_dims ttm_tensor_stored_shape(const ttm_tensor_type *type) {
   if (!type->has_layout || !type->tiled) return type->shape;
   ttm_dims out = type->shard, units = shape_in_units(type);

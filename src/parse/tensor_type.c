@@ -168,6 +168,7 @@ bool ttm_tensor_type_parse(ttm_str text, ttm_tensor_type *out) {
   if (!ttm_pieces_next(&it, &piece) || !read_shaped(piece, &out->shape, &element)) return false;
   out->element = element.dtype;
   if (ttm_pieces_next(&it, &piece) && !read_encoding(piece, out)) return false;
+  ttm_tensor_type_complete(out);
   return !it.broken && it.rest.n == 0;
 }
 

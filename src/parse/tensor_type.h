@@ -51,6 +51,10 @@ typedef struct ttm_tensor_type {
  * text. */
 bool ttm_tensor_type_parse(ttm_str text, ttm_tensor_type *out);
 
+/* An interleaved tensor is all in one memref. Where the compiler left the shard of the layout before in it, the logical shape is larger, and
+ * decides. Done for every type that is parsed. */
+void ttm_tensor_type_complete(ttm_tensor_type *type);
+
 /* Text form of a dims: "4000x256"; writes at most cap-1 bytes and a NUL, returns the length. Rank 0 gives "". */
 size_t ttm_dims_print(const ttm_dims *dims, char *out, size_t cap);
 
