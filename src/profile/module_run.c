@@ -158,22 +158,35 @@ static uint64_t left_by(const ttm_module_run *r, const ttm_module_op *op, uint64
   return named ? r->lessons->new_program : new_name ? r->lessons->new_name : r->lessons->new_program;
 }
 
-/* What the first program of a kind leaves for the next ones. */
-static int keep(ttm_module_run *r, const ttm_module_op *op, uint32_t row, const ttm_op_rule *rule) {
-  uint64_t signature = ttm_op_signature(r->module, op);
-  ttm_tensor_type type = rule->kept;
+static int keep_map(ttm_module_run *r, const ttm_reshape_map *map, uint32_t row) {
+  uint64_t key = ttm_reshape_map_key(map);
   uint32_t buffer;
-  if (rule->view != TTM_NO_ROW || ttm_map_get(&r->kept, signature, 0)) return TTM_OK;
-  if (r->lessons && r->lessons->banks) {
-    bool new_name = !ttm_map_get(&r->kept, ttm_op_name_key(op), 0);
-    uint64_t bytes = left_by(r, op, signature, new_name);
-    type = (ttm_tensor_type){.has_layout = bytes > 0, .buffer = TTM_BUFFER_DRAM, .placement = TTM_PLACE_INTERLEAVED};
-    type.storage = TTM_LIT("ui32");
-    type.grid = (ttm_dims){2, {1, 1}};
-    type.shard = (ttm_dims){2, {r->lessons->banks, bytes / sizeof(uint32_t)}};
-    if (ttm_map_set(&r->kept, ttm_op_name_key(op), 1)) return TTM_ENOMEM;
-  }
-  return ttm_map_set(&r->kept, signature, 1) || take_inner(r, &type, row, &buffer) ? TTM_ENOMEM : TTM_OK;
+  if (ttm_map_get(&r->kept, key, 0)) return TTM_OK;
+  ttm_tensor_type type = ttm_reshape_map_type(map);
+  return ttm_map_set(&r->kept, key, 1) || take_inner(r, &type, row, &buffer) ? TTM_ENOMEM : TTM_OK;
+}
+
+/* What the first program of a kind was seen to leave for the next ones. */
+static int keep_seen(ttm_module_run *r, const ttm_module_op *op, uint32_t row) {
+  uint64_t signature = ttm_op_signature(r->module, op);
+  uint32_t buffer;
+  if (ttm_map_get(&r->kept, signature, 0)) return TTM_OK;
+  bool new_name = !ttm_map_get(&r->kept, ttm_op_name_key(op), 0);
+  uint64_t bytes = left_by(r, op, signature, new_name);
+  ttm_tensor_type type = {.has_layout = bytes > 0, .buffer = TTM_BUFFER_DRAM, .placement = TTM_PLACE_INTERLEAVED};
+  type.storage = TTM_LIT("ui32");
+  type.grid = (ttm_dims){2, {1, 1}};
+  type.shape = type.shard = (ttm_dims){2, {r->lessons->banks, bytes / sizeof(uint32_t)}};
+  if (ttm_map_set(&r->kept, ttm_op_name_key(op), 1) || ttm_map_set(&r->kept, signature, 1)) return TTM_ENOMEM;
+  return take_inner(r, &type, row, &buffer);
+}
+
+static int keep(ttm_module_run *r, const ttm_module_op *op, uint32_t row, const ttm_op_rule *rule) {
+  int status = TTM_OK;
+  if (rule->view != TTM_NO_ROW) return TTM_OK;
+  if (r->lessons && r->lessons->banks) return keep_seen(r, op, row);
+  for (uint32_t i = 0; i < rule->map_count && !status; i++) status = keep_map(r, &rule->maps[i], row);
+  return status;
 }
 
 /* What was seen counts more than any rule. */
@@ -290,13 +303,14 @@ static int run_op(ttm_module_run *r, uint32_t row, int depth) {
 /* ---- Layers ---- */
 
 /* tt-mlir makes a Python function of what one source function did: `/path/x.py:9` of `12|Model[model]|/path/x.py:9|forward|13|add`. */
-static int layer_of(const ttm_module_run *r, const ttm_module_op *op, uint64_t *out) {
+static int layer_of(ttm_module_run *r, const ttm_module_op *op, uint64_t *out) {
   enum { AFTER = 3 };
   ttm_str name, parts[AFTER + 1] = {0};
   size_t n = 0;
   uint64_t line;
   *out = 0;
   if (ttm_module_location(r->module->locations, op->location, &name)) return TTM_ENOMEM;
+  r->numbered |= name.n && name.p[0] >= '0' && name.p[0] <= '9';
   for (; name.n; n++) parts[n % (AFTER + 1)] = ttm_str_take_to(&name, '|');
   if (n <= AFTER || !ttm_str_take_u64(&parts[(n - 2) % (AFTER + 1)], &line)) return TTM_OK;
   ttm_str path = parts[n % (AFTER + 1)];
@@ -315,15 +329,22 @@ static void find_last_uses(ttm_module_run *r) {
   }
 }
 
-/* The layer returns: what nothing uses later goes. */
+static int drop(ttm_module_run *r, uint32_t value, uint32_t row) {
+  if (value == TTM_NO_ROW || r->last_use[value] >= row) return TTM_OK;
+  uint32_t buffer = r->buffer_of[value];
+  r->buffer_of[value] = TTM_NO_ROW;
+  return let_go(r, buffer, row);
+}
+
+/* The layer returns: what it made and nothing uses later goes; where operations had no numbers yet, so does all that it used last. */
 static int end_layer(ttm_module_run *r, uint32_t next_value, uint32_t row) {
-  for (uint32_t v = r->layer_value; r->layer && v < next_value; v++) {
-    if (r->last_use[v] >= row) continue;
-    uint32_t buffer = r->buffer_of[v];
-    r->buffer_of[v] = TTM_NO_ROW;
-    if (let_go(r, buffer, row)) return TTM_ENOMEM;
-  }
-  return TTM_OK;
+  const ttm_module *m = r->module;
+  int status = TTM_OK;
+  for (uint32_t v = r->layer_value; r->layer && v < next_value && !status; v++) status = drop(r, v, row);
+  for (uint32_t i = r->layer_row; r->layer && !r->numbered && i < row; i++)
+    for (uint32_t k = 0; k < m->ops.at[i].operand_count && !status; k++)
+      status = drop(r, m->operands.at[m->ops.at[i].operands + k], row);
+  return status;
 }
 
 static int enter_layer(ttm_module_run *r, uint32_t row) {
@@ -335,6 +356,7 @@ static int enter_layer(ttm_module_run *r, uint32_t row) {
   if (end_layer(r, op->results, row)) return TTM_ENOMEM;
   r->layer = layer;
   r->layer_value = op->results;
+  r->layer_row = row;
   return TTM_OK;
 }
 

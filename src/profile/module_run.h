@@ -35,8 +35,8 @@ typedef struct ttm_run_buffer {
 } ttm_run_buffer;
 
 /* Who runs the module. The runtime lets a value go with its deallocate. The values of emitted Python hold their buffers until the function
- * returns, so a buffer with a view on it stays until then. Where the locations name the layers of a PyTorch model, tt-mlir emits a function per
- * layer and no deallocate: what a layer does not hand on goes when it returns, the rest at the end. */
+ * returns, so a buffer with a view on it stays until then. Where the locations name the functions of a PyTorch model (layers), tt-mlir emits a
+ * function for each and no deallocate: what a layer does not hand on goes when it returns, the rest at the end. */
 typedef enum ttm_runner { TTM_RUNNER_COMPILED, TTM_RUNNER_PYTHON } ttm_runner;
 
 /* What was seen of operations that ran: by ttm_op_signature, TTM_SEEN_*. */
@@ -66,6 +66,8 @@ typedef struct ttm_module_run {
   bool layered;         /* Python in functions of layers */
   uint64_t layer;       /* the one that runs */
   uint32_t layer_value; /* its first value */
+  uint32_t layer_row;   /* its first operation */
+  bool numbered;        /* locations begin with the number of the operation */
   uint32_t *last_use;   /* by value: operation of its function, deallocations left out */
   uint32_t *buffer_of;  /* by value, while it runs */
   uint32_t *bound;      /* by run and value: the buffer it had, TTM_NO_ROW; see ttm_module_run_buffer */
@@ -122,17 +124,29 @@ ttm_walk_step ttm_run_walk_op(ttm_run_walk *walk, uint32_t op, uint32_t *row);
 /* A board of the kind that the module was compiled for. */
 const ttm_board *ttm_module_board(const ttm_module *module);
 
+/* A copy between two shapes in tiles. */
+typedef struct ttm_reshape_map {
+  ttm_str storage;
+  ttm_dims from, to;
+} ttm_reshape_map;
+
+/* What the program of such a copy keeps in DRAM: where each piece comes from. */
+ttm_tensor_type ttm_reshape_map_type(const ttm_reshape_map *map);
+/* The same for copies that one program does. */
+uint64_t ttm_reshape_map_key(const ttm_reshape_map *map);
+
 /* What an operation does that its types do not say. */
-enum { TTM_MOST_INNER = 3 };
+enum { TTM_MOST_INNER = 8, TTM_MOST_MAPS = 2 };
 typedef struct ttm_op_rule {
   uint32_t view;        /* operand whose buffer the result shares; TTM_NO_ROW */
   uint32_t inner_count; /* buffers inside the operation, taken one after another before the result ... */
   ttm_tensor_type
-      inner[TTM_MOST_INNER]; /* ... each given back when the next one is there, the last when the result is */
-  bool hold;                 /* all of them are there until then */
-  ttm_tensor_type kept;      /* what its program keeps for the next time; without a layout: nothing */
-  ttm_tensor_type result;    /* what the result is in truth; without a layout: what is printed */
-  bool l1_unknown;           /* it takes L1 that nothing tells of */
+      inner[TTM_MOST_INNER];           /* ... each given back when the next one is there, the last when the result is */
+  bool hold;                           /* all of them are there until then */
+  ttm_reshape_map maps[TTM_MOST_MAPS]; /* copies inside it whose programs keep their maps */
+  uint32_t map_count;
+  ttm_tensor_type result; /* what the result is in truth; without a layout: what is printed */
+  bool l1_unknown;        /* it takes L1 that nothing tells of */
 } ttm_op_rule;
 void ttm_op_rule_find(const ttm_module *module, const ttm_module_op *op, ttm_op_rule *out);
 

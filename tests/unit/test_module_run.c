@@ -119,6 +119,155 @@ static void a_weight_that_is_there_costs_nothing(void **state) {
   free((char *)text.p);
 }
 
+/* ---- One operation after another ---- */
+
+#define TILES(shape, dtype)                                                                                          \
+  "tensor<" shape "x" dtype ", #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<1x1x!ttcore.tile<32x32, " dtype \
+  ">, #ttnn.buffer_type<dram>>, <interleaved>>>"
+#define ROWS(shape, dims, dtype)                                                                      \
+  "tensor<" shape "x" dtype ", #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<" dims "x" dtype \
+  ", #ttnn.buffer_type<dram>>, <interleaved>>>"
+
+/* What main takes beyond its arguments: at most, and in the end. `lines` stand in its body, where `type` is that of the argument. */
+typedef struct taken {
+  uint64_t peak, after;
+} taken;
+
+static taken take_in(const char *type, const char *lines, ttm_runner runner) {
+  char text[8192];
+  snprintf(text, sizeof text, "module {\n  func.func @main(%%arg0: %s) {\n%s    return\n  }\n}\n", type, lines);
+  ttm_module m;
+  ttm_module_run r;
+  assert_int_equal(ttm_module_parse(&m, (ttm_str){text, strlen(text)}), TTM_OK);
+  assert_int_equal(m.unread, 0);
+  assert_int_equal(ttm_module_run_make(&r, &m, runner, 1, NULL), TTM_OK);
+  level l[2];
+  play(&r, 0, l);
+  uint64_t given = ttm_tensor_bank_bytes(&r.types.at[r.buffers.at[0].type], BANKS, (ttm_alignment){32, 16});
+  ttm_module_run_free(&r);
+  ttm_module_free(&m);
+  return (taken){l[0].peak - given, l[0].held - given};
+}
+
+static void takes(const char *type, const char *op, uint64_t peak, uint64_t after) {
+  taken t = take_in(type, op, TTM_RUNNER_COMPILED);
+  assert_int_equal(t.peak, peak);
+  assert_int_equal(t.after, after);
+}
+
+/* Bytes of `pages` of `size` over the banks. */
+#define BANK(pages, size) ((uint64_t)(((pages) + BANKS - 1) / BANKS) * (size))
+
+/* The compiler leaves the shard of the layout before in the memref of an interleaved tensor: its shape counts. */
+static void an_interleaved_tensor_is_as_large_as_its_shape(void **state) {
+  (void)state;
+  takes(TILES("2x50x768", "bf16"),
+        "    %0 = \"ttnn.relu\"(%arg0) : (" TILES("2x50x768", "bf16") ") -> " TILES("2x50x768", "bf16") "\n",
+        BANK(2 * 2 * 24, 2048), 0);
+}
+
+/* ttnn 0.81.1 made these: 48 and 1024/16 = 64 pieces for a tile. */
+static void a_reshape_keeps_its_map(void **state) {
+  (void)state;
+  takes(TILES("1x257x1280", "bf16"),
+        "    %0 = \"ttnn.reshape\"(%arg0) : (" TILES("1x257x1280", "bf16") ") -> " TILES("1x257x20x64", "bf16") "\n",
+        BANK(257 * 2, 2048) + BANK(257 * 2, 48 * 16), BANK(257 * 2, 48 * 16));
+  takes(TILES("2x50x1", "bf16"),
+        "    %0 = \"ttnn.reshape\"(%arg0) : (" TILES("2x50x1", "bf16") ") -> " TILES("2x50", "bf16") "\n",
+        BANK(2, 2048) + BANK(2, 1024), BANK(2, 1024));
+}
+
+static void rows_are_joined_as_rows(void **state) {
+  (void)state;
+  takes(TILES("257x1280", "bf16"),
+        "    %0 = \"ttnn.concat\"(%arg0, %arg0) <{dim = 0 : si32}> : (" TILES("257x1280", "bf16") ", " TILES(
+            "257x1280", "bf16") ") -> " TILES("514x1280", "bf16") "\n",
+        2 * BANK(257, 2560) + BANK(514, 2560) + BANK(17 * 40, 2048), 0);
+  takes(TILES("1280x257", "bf16"),
+        "    %0 = \"ttnn.concat\"(%arg0, %arg0) <{dim = 1 : si32}> : (" TILES("1280x257", "bf16") ", " TILES(
+            "1280x257", "bf16") ") -> " TILES("1280x514", "bf16") "\n",
+        BANK(40 * 17, 2048), 0);
+}
+
+static void an_activation_is_an_operation_of_its_own(void **state) {
+  (void)state;
+  takes(TILES("64x64", "bf16"),
+        "    %0 = \"ttnn.matmul\"(%arg0, %arg0) <{activation = \"gelu\"}> : (" TILES("64x64", "bf16") ", " TILES(
+            "64x64", "bf16") ") -> " TILES("64x64", "bf16") "\n",
+        2 * BANK(4, 2048), 0);
+  takes(TILES("64x64", "bf16"),
+        "    %0 = \"ttnn.matmul\"(%arg0, %arg0) : (" TILES("64x64", "bf16") ", " TILES("64x64", "bf16") ") -> " TILES(
+            "64x64", "bf16") "\n",
+        BANK(4, 2048), 0);
+}
+
+/* Two dims: a sum in f32, a mean as it is. A dim before the rows: a mean brings it to the rows. */
+static void dims_are_reduced_one_by_one(void **state) {
+  (void)state;
+  takes(TILES("2x8x50x768", "bf16"),
+        "    %0 = \"ttnn.sum\"(%arg0) <{dim_arg = [2 : i32, 3 : i32], keep_dim = true}> : (" TILES(
+            "2x8x50x768", "bf16") ") -> " TILES("2x8x1x1", "bf16") "\n",
+        BANK(32, 4096) + BANK(16, 2048), 0);
+  takes(TILES("2x8x50x768", "bf16"),
+        "    %0 = \"ttnn.mean\"(%arg0) <{dim_arg = [2 : i32, 3 : i32], keep_dim = true}> : (" TILES(
+            "2x8x50x768", "bf16") ") -> " TILES("2x8x1x1", "bf16") "\n",
+        BANK(32, 2048) + BANK(16, 2048), 0);
+  takes(TILES("2x8x50x768", "bf16"),
+        "    %0 = \"ttnn.max\"(%arg0) <{dim_arg = [1 : i32], keep_dim = true}> : (" TILES(
+            "2x8x50x768", "bf16") ") -> " TILES("2x1x50x768", "bf16") "\n",
+        2 * BANK(2 * 50 * 24, 2048), 0);
+}
+
+static void block_formats_move_as_bf16(void **state) {
+  (void)state;
+  takes(TILES("2x8x64x128", "bfp_bf8"),
+        "    %0 = \"ttnn.permute\"(%arg0) <{permutation = array<i64: 0, 2, 1, 3>}> : (" TILES(
+            "2x8x64x128", "bfp_bf8") ") -> " TILES("2x64x8x128", "bfp_bf8") "\n",
+        BANK(2 * 8 * 2 * 4, 2048) + BANK(2 * 64 * 4, 2048) + BANK(2 * 64 * 4, 1088), 0);
+  takes(TILES("2x8x64x128", "bfp_bf8"),
+        "    %0 = \"ttnn.permute\"(%arg0) <{permutation = array<i64: 0, 1, 3, 2>}> : (" TILES(
+            "2x8x64x128", "bfp_bf8") ") -> " TILES("2x8x128x64", "bfp_bf8") "\n",
+        BANK(2 * 8 * 2 * 4, 1088), 0);
+}
+
+static void an_embedding_in_part_of_a_tile_is_rows_first(void **state) {
+  (void)state;
+  takes(ROWS("1x257", "1x257", "ui32"),
+        "    %0 = \"ttnn.embedding\"(%arg0, %arg0) : (" ROWS("1x257", "1x257", "ui32") ", " ROWS(
+            "1000x1280", "1000x1280", "bf16") ") -> " TILES("1x257x1280", "bf16") "\n",
+        BANK(257, 2560) + BANK(9 * 40, 2048), 0);
+}
+
+/* 320 x 180 is cut from images of 320 x 192. */
+static void slices_are_cut_from_whole_images(void **state) {
+  (void)state;
+  taken t = take_in(
+      TILES("1x1x57600x512", "bf16"),
+      "    %0 = \"ttnn.conv2d\"(%arg0, %arg0) <{batch_size = 1 : i32, conv2d_slice_config = "
+      "#ttnn.conv2d_slice_config<dram_width, 0>, dilation = array<i32: 1, 1>, groups = 1 : i32, in_channels = 512 : "
+      "i32, input_height = 320 : i32, input_width = 180 : i32, kernel_size = array<i32: 3, 3>, out_channels = 512 : "
+      "i32, padding = array<i32: 1, 1, 1, 1>, stride = array<i32: 1, 1>}> : (" TILES(
+          "1x1x57600x512", "bf16") ", " TILES("1x1x4608x512", "bf16") ") -> " TILES("1x1x57600x512", "bf16") "\n",
+      TTM_RUNNER_COMPILED);
+  assert_true(t.peak >= 2 * UINT64_C(5242880) + 4915200 + 4587520);
+  assert_int_equal(t.after, 4587520 + BANK(28800, 128 * 16)); /* the maps there and back */
+}
+
+/* What a layer made and nobody uses goes with it; where operations have numbers, what it handed on stays to the end. */
+static void layers_free_when_they_return(void **state) {
+  (void)state;
+#define T TILES("32x384", "bf16")
+#define RELU(to, from, loc) "    " to " = \"ttnn.relu\"(" from ") : (" T ") -> " T " loc(\"" loc "\")\n"
+#define LAYERS(a, b, c, d)                                  \
+  RELU("%0", "%arg0", a "M[m]|/x.py:1|forward|2|relu")      \
+  RELU("%1", "%0", b "M[m]|/x.py:1|forward|3|relu")         \
+  RELU("%2", "%1", c "M[m]|A[m.a]|/x.py:9|forward|10|relu") \
+  RELU("%3", "%2", d "M[m]|/x.py:20|forward|21|relu")
+  /* after two layers: their two results; with the argument's function's own two at the peak */
+  assert_int_equal(take_in(T, LAYERS("1|", "2|", "3|", "4|"), TTM_RUNNER_PYTHON).peak, 3 * 2048);
+  assert_int_equal(take_in(T, LAYERS("", "", "", ""), TTM_RUNNER_PYTHON).peak, 2 * 2048);
+}
+
 static bool run_starved(void *context, bool plenty) {
   ttm_str *text = context;
   ttm_module m;
@@ -143,6 +292,15 @@ int main(void) {
       cmocka_unit_test(emitted_python_keeps_it_to_the_end),
       cmocka_unit_test(a_lesson_is_applied),
       cmocka_unit_test(a_weight_that_is_there_costs_nothing),
+      cmocka_unit_test(an_interleaved_tensor_is_as_large_as_its_shape),
+      cmocka_unit_test(a_reshape_keeps_its_map),
+      cmocka_unit_test(rows_are_joined_as_rows),
+      cmocka_unit_test(an_activation_is_an_operation_of_its_own),
+      cmocka_unit_test(dims_are_reduced_one_by_one),
+      cmocka_unit_test(block_formats_move_as_bf16),
+      cmocka_unit_test(an_embedding_in_part_of_a_tile_is_rows_first),
+      cmocka_unit_test(slices_are_cut_from_whole_images),
+      cmocka_unit_test(layers_free_when_they_return),
       cmocka_unit_test(every_allocation_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
