@@ -8,6 +8,8 @@ import { Viewed, zoomOf, zoomWords, type BaseView } from "./view.js";
 
 export interface View extends BaseView {
   op: number | null;
+  step: number | null; // view of the cores
+  core: string | null; // "3-4"
 }
 
 type Change = Partial<View>;
@@ -15,6 +17,7 @@ type Change = Partial<View>;
 export class App extends Viewed<View> {
   view: View;
   readonly showIr: { open: (op: number) => Promise<void> } = { open: () => Promise.resolve() };
+  readonly showCores: { of: (op: number) => void } = { of: () => undefined };
   readonly filterTable: { by: (text: string) => void } = { by: () => undefined };
 
   constructor(readonly model: Model) {
@@ -28,7 +31,7 @@ export class App extends Viewed<View> {
     const { incidents, peak } = this.model.findings;
     let memory: Memory = incidents.find((i) => i.memory !== null)?.memory ?? "DRAM";
     if (!incidents.some((i) => i.memory !== null) && !peak.DRAM?.allocated_per_bank_MB && peak.L1?.allocated_per_bank_MB) memory = "L1";
-    return { op: null, memory, rank: this.model.facts.peaks[memory]?.rank ?? 0, from: null, to: null, per: "bank" };
+    return { op: null, memory, rank: this.model.facts.peaks[memory]?.rank ?? 0, from: null, to: null, per: "bank", step: null, core: null };
   }
 
   private fromAddress(): Change {
@@ -40,15 +43,20 @@ export class App extends Viewed<View> {
     if (memory) change.memory = memory;
     const rank = this.model.facts.ranks.indexOf(Number(words.get("rank") ?? NaN));
     if (rank >= 0) change.rank = rank;
+    const step = Number(words.get("step") ?? NaN);
+    if (Number.isInteger(step) && step >= 0) change.step = step;
+    if (change.step !== undefined && words.has("core")) change.core = words.get("core");
     return change;
   }
 
   protected words(): URLSearchParams {
-    const { op, memory, rank } = this.view;
+    const { op, memory, rank, step, core } = this.view;
     const words = new URLSearchParams();
     if (op !== null) words.set("op", String(op));
     words.set("mem", memory);
     if (this.model.facts.ranks.length > 1) words.set("rank", String(this.model.facts.ranks[rank]));
+    if (step !== null) words.set("step", String(step));
+    if (step !== null && core !== null) words.set("core", core);
     return zoomWords(this.view, words);
   }
 

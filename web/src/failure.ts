@@ -23,13 +23,18 @@ function needBars(incident: Incident): HTMLElement | null {
   return bars.length < 2 ? null : barList(bars);
 }
 
+function coresButton(app: App, { operation }: Incident): HTMLElement | null {
+  const op = operation?.index;
+  return op == null || !app.model.facts.cores ? null : h("button", { type: "button", class: "small", click: () => app.showCores.of(op) }, "Show it core by core");
+}
+
 function card(app: App, s: Statement, i: number, ...more: HTMLElement[]): HTMLElement {
   const incident = app.model.findings.incidents[i];
   const core = app.model.facts.incidents[i]?.core;
   const box = h("article", { class: "failure", "aria-label": "Failure" }, statement(app, s), ...more);
   if (!incident) return box;
   const bars = needBars(incident);
-  add(box, bars && saved(app, bars, "Failed allocation"), core && saved(app, corePicture(core), "L1 of one core at the failure"));
+  add(box, bars && saved(app, bars, "Failed allocation"), core && saved(app, corePicture(core), "L1 of one core at the failure"), core && coresButton(app, incident));
   add(box, h("details", { class: "message" }, h("summary", {}, `Message${incident.copies > 1 ? `, printed ${count(incident.copies)} times` : ""}`), longText(incident.text), " ", lineLink(app, incident.line)));
   return box;
 }

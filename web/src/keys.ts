@@ -17,6 +17,8 @@ const KEYS: [string, string][] = [
   ["+ − 0", "zoom in, zoom out, show all"],
   ["b", "tables per bank, per chip"],
   ["g", "jump to the selected operation in the IR"],
+  ["c", "the cores at the selected operation"],
+  ["PgUp PgDn", "previous, next program, in the grid of the cores"],
   ["t", "light or dark"],
   ["?", "this sheet"],
 ];
@@ -60,6 +62,7 @@ export function listen(app: App, timeline: Timeline | null, table: OpTable, help
     "-": () => timeline?.zoomBy(2),
     "0": () => app.zoom(null),
     g: () => app.view.op !== null && void app.showIr.open(app.view.op),
+    c: () => app.view.op !== null && app.showCores.of(app.view.op),
     b: () => app.set({ per: app.view.per === "bank" ? "chip" : "bank" }),
     t: toggleTheme,
   };

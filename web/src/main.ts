@@ -5,6 +5,7 @@ import "./style.css";
 import { App } from "./app.js";
 import { consumers, distribution, freedLate, waste, weights } from "./consumers.js";
 import { fullestCore } from "./core.js";
+import { CoreGrid } from "./core_grid.js";
 import { Details } from "./details.js";
 import { add, h, replace, run } from "./dom.js";
 import { failures } from "./failure.js";
@@ -42,6 +43,7 @@ async function start(): Promise<void> {
   const layers = new LayerBlocks(app);
   const fragmentation = new Fragmentation(app);
   const padding = new Padding(app);
+  const cores = new CoreGrid(app);
   const table = new OpTable(app);
   const details = new Details(app);
   const ir = new Ir(app);
@@ -51,6 +53,7 @@ async function start(): Promise<void> {
     timeline?.redraw();
     fragmentation.redraw();
     padding.redraw();
+    cores.redraw();
   };
   const changeTheme = (): void => toggleTheme(redraw);
   watchTheme(redraw);
@@ -68,7 +71,7 @@ async function start(): Promise<void> {
   add(main, topic(app, "padding", undefined, padding.element));
   add(main, topic(app, "runs", (s) => programRuns(app, s)));
   add(main, topic(app, "layers", undefined, layers.element));
-  add(main, topic(app, "l1_core", undefined, fullestCore(app)));
+  add(main, topic(app, "l1_core", undefined, fullestCore(app)), cores.element);
   add(main, others(app, main), h("div", { class: "two" }, weights(app), distribution(app)), table.element, ir.empty ? null : ir.element);
   replace(root, header(app, buttons), navigation(main), main, details.element, help, h("footer", {}, `ttmem ${model.facts.version} · MB = 1024 × 1024 bytes · a state is printed before its operation; a delta is the next state minus this one`));
   for (const list of root.querySelectorAll("[role=tablist]")) tabKeys(list);
@@ -78,7 +81,7 @@ async function start(): Promise<void> {
 
   const names = await loadNames(model);
   await Promise.all([timeline?.enrich(names), table.start(names), details.start(names)]);
-  await Promise.all([fragmentation.load(), layers.start(names), padding.start(names), ir.empty ? null : ir.start(names)]);
+  await Promise.all([fragmentation.load(), layers.start(names), padding.start(names), cores.start(names), ir.empty ? null : ir.start(names)]);
   app.onChange((_view, changed) => {
     if (changed.op != null) timeline?.announce(`Operation ${changed.op} selected`);
   });

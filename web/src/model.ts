@@ -31,7 +31,7 @@ export interface CoreMap {
   tensors: [number, number][];
 }
 
-interface Facts {
+export interface Facts {
   format: number;
   version: string;
   name: string;
@@ -49,6 +49,8 @@ interface Facts {
   ranks: number[];
   irs: IrFact[];
   l1?: { operation: OpRef; core: CoreMap }; // of a capture or a recording: where a program's buffers come nearest to a tensor
+  // L1 core by core: the grid, and how many views of it there are; core_views.ts reads them.
+  cores?: { chip: string; chip_basis: Basis; columns: number; rows: number; size: number; base: number; top: number; views: number; fullest: number; clash?: number; most_used: number; most_buffers: number; most_tensors: number };
   peaks: Partial<Record<Memory, Position & { state: number; rank: number }>>;
   incidents: (Position & { core?: CoreMap })[];
 }

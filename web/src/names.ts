@@ -26,7 +26,7 @@ export const locationOf = (n: Names, op: number): string => n.labels.get(n.texts
 export const placeOf = (n: Names, op: number): string => (n.ops.weight[op] ? n.labels.get(n.ops.weight[op]) : locationOf(n, op));
 
 // "32×4096 bf16", or the text of what is no tensor.
-function shapeOf(type: Type): string {
+export function shapeOf(type: Type): string {
   return type.layout ? `${shape(type.layout.logical_shape)} ${type.layout.dtype}` : type.text;
 }
 

@@ -216,6 +216,7 @@ static int put_facts(ttm_html *h, ttm_str name, bool own_findings) {
   ttm_json_put_bool(&j, "blocks_known", ttm_blocks_known(h->p));
   put_ir_facts(&j, h->p);
   put_l1(&j, h->f);
+  ttm_html_put_cores(&j, h);
   int code = put_moments(&j, h->f);
   ttm_json_end(&j);
   if (!code) code = ttm_json_finish(&j);
@@ -250,6 +251,7 @@ static int put_page(ttm_html *h, ttm_str name, ttm_str findings_json, ttm_error 
   if (ttm_html_ids_init(&h->labels, p->strings.strings.n) || ttm_html_ids_init(&h->words, p->strings.strings.n) ||
       ttm_html_ids_init(&h->texts, p->texts.n) || ttm_html_ids_init(&h->types, p->types.n))
     return TTM_ENOMEM;
+  if (ttm_core_views_make(&h->cores, p)) return TTM_ENOMEM;
   ttm_html_put_head(buf, name);
   int code = put_facts(h, name, !findings_json.n);
   if (!code && findings_json.n) code = ttm_html_block_write_text(findings_json, "findings", h->out);
@@ -259,6 +261,7 @@ static int put_page(ttm_html *h, ttm_str name, ttm_str findings_json, ttm_error 
   if (!code) code = ttm_html_states(h);
   if (!code) code = ttm_html_operations(h);
   if (!code) code = ttm_html_calls(h);
+  if (!code) code = ttm_html_cores(h);
   if (!code) code = ttm_html_texts(h);
   if (!code) code = ttm_html_strings(h);
   if (!code) code = put_file(h, ttm_report_registry_json, "registry", err);
@@ -280,6 +283,7 @@ int ttm_report_html_with(const ttm_findings *f, ttm_str name, ttm_str findings_j
   ttm_html_ids_free(&h.words);
   ttm_html_ids_free(&h.texts);
   ttm_html_ids_free(&h.types);
+  ttm_core_views_free(&h.cores);
   if (code == TTM_ENOMEM || out->buf.failed) return ttm_error_nomem(err);
   return code ? ttm_error_set(err, code, "a module text kept from the log cannot be unpacked") : TTM_OK;
 }

@@ -5,6 +5,7 @@
 #define TTM_REPORT_HTML_PARTS_H
 
 #include "analyze/findings.h"
+#include "l1/core_views.h"
 #include "report/html/html_block.h"
 #include "report/write/json.h"
 
@@ -56,6 +57,7 @@ typedef struct ttm_html {
   ttm_html_ids labels;  /* strings every view needs: names, locations, programs */
   ttm_html_ids words;   /* strings only the details need: attributes, values */
   ttm_html_ids texts, types;
+  ttm_core_views cores;
 } ttm_html;
 
 /* The members "topics" and "classes": headings and names that pages share with every other surface, in their order. */
@@ -70,8 +72,12 @@ int ttm_html_pyramids(ttm_html *h);
 int ttm_html_operations(ttm_html *h);
 int ttm_html_weights(ttm_html *h);
 int ttm_html_calls(ttm_html *h);
-int ttm_html_texts(ttm_html *h);   /* after the operations: only their texts are written */
+int ttm_html_cores(ttm_html *h);
+int ttm_html_texts(ttm_html *h);   /* after the operations and cores: only their texts and types are written */
 int ttm_html_strings(ttm_html *h); /* last: only what the others used */
 int ttm_html_irs(ttm_html *h);
+
+/* "cores" of the facts: the grid and how many views of it there are. Nothing when there are none. */
+void ttm_html_put_cores(ttm_json *j, const ttm_html *h);
 
 #endif
