@@ -113,6 +113,7 @@ void gen_board_of(const gen_options *o, gen_board *b) {
   b->banks[GEN_DRAM] = b->banks[GEN_TRACE] = dram_banks;
   b->banks[GEN_L1] = b->banks[GEN_L1_SMALL] = b->grid_rows * b->grid_cols;
   b->bank_size[GEN_DRAM] = (o->p150 ? 4277141376u : 1072693184u) - o->trace_region;
+  if (o->dram_bank) b->bank_size[GEN_DRAM] = o->dram_bank;
   b->bank_size[GEN_TRACE] = o->trace_region;
   b->bank_size[GEN_L1_SMALL] = L1_SMALL;
   b->bank_size[GEN_L1] = b->l1_size - b->l1_base - L1_SMALL;

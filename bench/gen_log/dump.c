@@ -3,6 +3,7 @@
 #include "gen_log/gen.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static const char *const STAGES[] = {
     "vhlo", "shlo", "shlo_frontend", "shlo_compiler", "shlo_set_mesh_attr", "shlo_compiler_cleaned",
@@ -47,6 +48,69 @@ static void body_line(gen_rank *x, ttm_buf *b) {
   ttm_buf_clear(b);
 }
 
+/* ---- whole modules ---- */
+
+/* The program is played once, without a log, where everything fits. */
+void gen_module_write(const gen_graph *g, const gen_board *board, gen_functions *out) {
+  gen_options o = *g->o;
+  gen_truth truth;
+  gen_rank x;
+  gen_graph quiet = *g;
+  gen_values *cached = gen_alloc((g->args.n + 1) * sizeof *cached);
+  o.ops = o.blocks = o.submit = false;
+  o.fail = GEN_FAIL_NONE;
+  o.cut = GEN_CUT_NONE;
+  quiet.o = &o;
+  gen_truth_init(&truth, 1);
+  gen_rank_init(&x, &o, board, NULL, &truth, g->types, 0);
+  for (int m = 0; m < GEN_MEMORIES; m++) gen_bank_free(&x.banks[m]), gen_bank_init(&x.banks[m], UINT64_C(1) << 50);
+  x.functions = out;
+  gen_graph_run(&quiet, &x, cached);
+  for (size_t a = 0; a <= g->args.n; a++) {
+    for (size_t i = 0; i < cached[a].n; i++) free(cached[a].at[i]);
+    ttm_vec_free(&cached[a]);
+  }
+  free(cached);
+  gen_rank_free(&x);
+  gen_truth_free(&truth);
+}
+
+void gen_module_free(gen_functions *functions) {
+  for (size_t i = 0; i < functions->n; i++) {
+    gen_function *f = &functions->at[i];
+    ttm_buf_free(&f->args), ttm_buf_free(&f->body), ttm_buf_free(&f->results), ttm_buf_free(&f->types);
+  }
+  ttm_vec_free(functions);
+}
+
+static void put_body(gen_rank *x, ttm_buf *b, const gen_function *f) {
+  for (ttm_str rest = ttm_buf_str(&f->body); rest.n;) {
+    ttm_buf_put(b, ttm_str_take_to(&rest, '\n'));
+    body_line(x, b);
+  }
+  ttm_buf_puts(b, "    return");
+  if (f->results.n) ttm_buf_char(b, ' '), ttm_buf_put(b, ttm_buf_str(&f->results));
+  if (f->results.n) ttm_buf_puts(b, " : "), ttm_buf_put(b, ttm_buf_str(&f->types));
+  ttm_buf_puts(b, " loc(#loc)");
+  body_line(x, b);
+  ttm_buf_puts(b, "  }");
+  body_line(x, b);
+}
+
+static void put_types(gen_rank *x, ttm_buf *b, const gen_function *f) {
+  ttm_buf_puts(b, ") -> (");
+  ttm_buf_put(b, ttm_buf_str(&f->types));
+  ttm_buf_puts(b, ") {");
+  body_line(x, b);
+}
+
+static void put_function(gen_rank *x, ttm_buf *b, const gen_function *f) {
+  ttm_buf_printf(b, "  func.func private @%s(", f->name);
+  ttm_buf_put(b, ttm_buf_str(&f->args));
+  put_types(x, b, f);
+  put_body(x, b, f);
+}
+
 static void put_operations(const gen_graph *g, gen_rank *x, ttm_buf *b, int stage) {
   for (uint32_t l = 0; l < g->layers && l < 8; l++) {
     const gen_shape *s = &g->args.at[0].type->shape;
@@ -59,7 +123,8 @@ static void put_operations(const gen_graph *g, gen_rank *x, ttm_buf *b, int stag
   }
 }
 
-static void dump_stage(const gen_graph *g, gen_rank *x, int stage) {
+static void dump_stage(const gen_graph *g, gen_rank *x, int stage, const gen_functions *functions) {
+  const gen_function *entry = stage >= TTNN && functions->n ? &functions->at[functions->n - 1] : NULL;
   ttm_buf b = {0};
   gen_loguru_prefix(x->w, "module_builder.cc", 1279, "1", &b);
   ttm_buf_printf(&b, "MLIR Module %s:", STAGES[stage]);
@@ -89,18 +154,24 @@ static void dump_stage(const gen_graph *g, gen_rank *x, int stage) {
     ttm_buf_printf(&b, "  ttcore.meshes = #ttcore.meshes<[<\"mesh\" = 1x%u>]>", g->o->devices);
     body_line(x, &b);
   }
+  for (size_t i = 0; entry && i + 1 < functions->n; i++) put_function(x, &b, &functions->at[i]);
   ttm_buf_puts(&b, "  func.func @main(");
   for (uint32_t i = 0; i < g->args.n; i++) {
     if (i) ttm_buf_puts(&b, ", ");
     put_arg(&b, g, i, stage);
   }
-  ttm_buf_printf(&b, ") -> (tensor<1x%uxsi32> {jax.result_info = \"result\"}) {", g->seq);
-  body_line(x, &b);
-  put_operations(g, x, &b, stage);
-  ttm_buf_puts(&b, "    return %0 : tensor<1xbf16> loc(#loc)");
-  body_line(x, &b);
-  ttm_buf_puts(&b, "  }");
-  body_line(x, &b);
+  if (entry) {
+    put_types(x, &b, entry);
+    put_body(x, &b, entry);
+  } else {
+    ttm_buf_printf(&b, ") -> (tensor<1x%uxsi32> {jax.result_info = \"result\"}) {", g->seq);
+    body_line(x, &b);
+    put_operations(g, x, &b, stage);
+    ttm_buf_puts(&b, "    return %0 : tensor<1xbf16> loc(#loc)");
+    body_line(x, &b);
+    ttm_buf_puts(&b, "  }");
+    body_line(x, &b);
+  }
   ttm_buf_puts(&b, "} loc(#loc)");
   body_line(x, &b);
   for (uint32_t l = 0; l < g->layers && l < 8; l++) {
@@ -113,7 +184,10 @@ static void dump_stage(const gen_graph *g, gen_rank *x, int stage) {
 }
 
 void gen_graph_dump(const gen_graph *g, gen_rank *x) {
-  for (int stage = 0; stage < (int)(sizeof STAGES / sizeof *STAGES); stage++) dump_stage(g, x, stage);
+  gen_functions functions = {0};
+  if (g->o->modules) gen_module_write(g, x->board, &functions);
+  for (int stage = 0; stage < (int)(sizeof STAGES / sizeof *STAGES); stage++) dump_stage(g, x, stage, &functions);
+  gen_module_free(&functions);
 }
 
 /* Names as people wrote them: the module has quotes as \22. */

@@ -60,7 +60,8 @@ typedef struct gen_options {
   uint64_t trace_region; /* bytes per bank */
   uint32_t layers, hidden, seq, vocab, graphs, repeat, ranks, devices;
   uint32_t weight_dtype;
-  bool dumps, full_dumps;
+  uint64_t dram_bank; /* bytes of a DRAM bank; 0: the board's */
+  bool dumps, full_dumps, modules;
   bool ansi, ci_time, glue, crlf, tqdm, bad_bytes, old_tile, block_debug;
   uint32_t noise; /* foreign lines per 1000 lines */
   bool originals; /* weights are on the device before const-eval converts them, and stay */
@@ -339,6 +340,14 @@ typedef struct gen_value {
 
 typedef TTM_VEC(gen_value *) gen_values;
 
+/* A function of a module, as a run wrote it. */
+typedef struct gen_function {
+  char name[80];
+  ttm_buf args, body, results, types; /* results and their types: what the program leaves behind */
+} gen_function;
+
+typedef TTM_VEC(gen_function) gen_functions; /* callees first */
+
 /* One program in execution. */
 typedef struct gen_frame {
   struct gen_frame *outer;
@@ -348,6 +357,7 @@ typedef struct gen_frame {
   uint32_t next_number;
   ttm_arena arena;
   gen_values held;
+  gen_function function; /* only where the rank writes a module */
 } gen_frame;
 
 /* A location: as printed between loc( and ), and as people read it (empty for unknown). */
@@ -396,6 +406,7 @@ struct gen_rank {
   ttm_buf text, line;
   bool trace_captured[8];
   gen_values slots;
+  gen_functions *functions; /* the rank writes these instead of a log; NULL */
 };
 
 void gen_rank_init(gen_rank *x, const gen_options *o, const gen_board *board, gen_writer *w, gen_truth *t,
@@ -467,7 +478,10 @@ void gen_graph_free(gen_graph *g);
 
 /* One run on one rank. `cached` holds one list of results per argument, and one for the program without any. */
 void gen_graph_run(const gen_graph *g, gen_rank *x, gen_values *cached);
-void gen_graph_dump(const gen_graph *g, gen_rank *x);  /* the nine module stages */
+void gen_graph_dump(const gen_graph *g, gen_rank *x); /* the nine module stages */
+/* The functions of the graph's program, from a run on a board without limits. */
+void gen_module_write(const gen_graph *g, const gen_board *board, gen_functions *out);
+void gen_module_free(gen_functions *functions);
 void gen_graph_tell(const gen_graph *g, gen_truth *t); /* arguments into the truth */
 
 /* ---- small words for building operations ---- */

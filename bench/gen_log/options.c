@@ -42,6 +42,8 @@ static const option OPTIONS[] = {
     {"--board", CHOICE, AT(p150), "n150|p150", "geometry and alignment"},
     {"--trace-region", SIZE, AT(trace_region), NULL, "bytes per bank"},
     {"--weights", CHOICE, AT(weight_dtype), "bf16|f32|bfp8|bfp4", "dtype of the parameters on the device"},
+    {"--dram-bank", SIZE, AT(dram_bank), NULL, "bytes of a DRAM bank, fewer than the board has"},
+    {"--modules", FLAG, AT(modules), NULL, "the dumped ttnn modules hold the whole program, all but what --fail adds"},
     {"--no-dumps", UNFLAG, AT(dumps), NULL, "no module dumps"},
     {"--ansi", CHOICE, AT(ansi), "never|always", "colour escapes"},
     {"--ci-time", FLAG, AT(ci_time), NULL, "ISO time stamps before every line"},
@@ -199,6 +201,7 @@ static void settle(gen_options *o) {
   if (o->hidden % 32) gen_die("--hidden is a multiple of 32");
   if (o->cut == GEN_CUT_OPERATION && !o->ops) o->cut = GEN_CUT_NONE;
   if (o->cut > GEN_CUT_OPERATION && !o->blocks) o->cut = GEN_CUT_NONE;
+  o->dumps |= o->modules;
   if (o->trace && !o->trace_region) o->trace_region = 90112;
 }
 

@@ -218,6 +218,12 @@ static gen_value *new_value(gen_frame *frame, const gen_type *type, uint32_t num
 gen_value *gen_argument(gen_rank *x, uint32_t number, const gen_type *type, bool weight) {
   gen_value *v = new_value(x->frame, type, number, -1);
   v->is_arg = true;
+  if (x->functions) {
+    ttm_buf *args = &x->frame->function.args;
+    ttm_buf_puts(args, args->n ? ", " : "");
+    put_value(args, v);
+    ttm_buf_printf(args, ": %.*s", (int)type->text.n, type->text.p);
+  }
   if (weight) v->weights[v->n_weights++] = number;
   return v;
 }
@@ -228,6 +234,14 @@ bool gen_op_begin(gen_rank *x, gen_op *op) {
   x->ops_in_run++;
   op->record = SIZE_MAX;
   op->number = x->frame->next_number;
+  if (x->functions) {
+    ttm_buf *body = &x->frame->function.body;
+    x->t->op_lines++;
+    ttm_buf_puts(body, "    ");
+    put_operation(body, op);
+    ttm_buf_char(body, '\n');
+    return true;
+  }
   if (x->o->ops) {
     ttm_buf_clear(&x->text);
     put_prefix(x, &x->text, "RuntimeTTNN", "DEBUG");
@@ -394,6 +408,13 @@ void gen_program_start(gen_rank *x, const char *name, bool const_eval) {
   gen_message(x, "RuntimeTTNN", "DEBUG", "Starting execution of program: %s", name);
 }
 
+static void put_result(gen_function *f, const gen_value *v) {
+  ttm_buf_puts(&f->results, f->results.n ? ", " : "");
+  put_value(&f->results, v);
+  ttm_buf_puts(&f->types, f->types.n ? ", " : "");
+  ttm_buf_put(&f->types, v->type->text);
+}
+
 static gen_value *keep(gen_values *list, const gen_value *v) {
   gen_value *copy = gen_alloc(sizeof *copy);
   *copy = *v;
@@ -413,6 +434,11 @@ void gen_program_finish(gen_rank *x, gen_values *survivors) {
     } else if (survivors) {
       keep(survivors, v)->of_graph = x->graph;
     }
+    if (x->functions && survivors) put_result(&frame->function, v);
+  }
+  if (x->functions) {
+    memcpy(frame->function.name, frame->name_text, sizeof frame->function.name);
+    if (ttm_vec_push(x->functions, frame->function)) gen_die("out of memory");
   }
   x->frame = frame->outer;
   ttm_arena_free(&frame->arena);
