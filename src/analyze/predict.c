@@ -67,19 +67,19 @@ static int play(stage *s) {
   const ttm_module_run *r = &s->program->run;
   size_t run = 0, start = s->program->later && r->runs.n > 1 ? r->runs.at[1] : 0;
   int status = TTM_OK;
+  bool begun = false;
   for (size_t i = 0; i < r->events.n && !status; i++) {
     const ttm_run_event *e = &r->events.at[i];
     while (run + 1 < r->runs.n && i >= r->runs.at[run + 1]) run++;
+    begun |= e->act == TTM_RUN_ENTER && i >= start;
     if (e->act != TTM_RUN_TAKE && e->act != TTM_RUN_GIVE) continue;
-    if (i < start) { /* part of what was there before */
+    uint32_t type = r->buffers.at[e->what].type;
+    int memory = memory_of(&r->types.at[type]);
+    /* The state before has seen it: arguments, and results that the host let go. */
+    if (i < start || (!begun && s->program->before[memory] != TTM_UNKNOWN)) {
       s->at[e->what] = TTM_UNKNOWN;
       continue;
     }
-    uint32_t type = r->buffers.at[e->what].type;
-    int memory = memory_of(&r->types.at[type]);
-    bool there = r->buffers.at[e->what].op == TTM_NO_ROW && s->program->before[memory] != TTM_UNKNOWN && !run;
-    if (there && e->act == TTM_RUN_TAKE) continue; /* an argument, part of what was there before */
-    if (there) s->at[e->what] = TTM_UNKNOWN;
     uint64_t *level = r->buffers.at[e->what].inner ? &s->inner[memory] : &s->held[memory];
     if (e->act == TTM_RUN_TAKE) {
       *level = ttm_add_sat(*level, s->cost[type]);
@@ -100,11 +100,14 @@ static int play_on(ttm_board_need *out, const ttm_program_need *program, const t
              .out = out,
              .banks = {board->dram_banks, board->l1_banks},
              .align = {arch->dram_align, arch->l1_align}};
+  bool home = board == program->home;
   *out = (ttm_board_need){
       .board = board,
       .capacity = {ttm_board_dram_bank(board, 0, false), ttm_board_l1_bank(board, ttm_l1_base_newest(board->arch), 0)},
       .need = {{.op = TTM_NO_ROW}, {.op = TTM_NO_ROW}},
       .refused_op = TTM_NO_ROW};
+  for (int m = 0; m < TTM_NEEDS && home; m++)
+    if (program->capacity[m] != TTM_UNKNOWN) out->capacity[m] = program->capacity[m];
   s.cost = ttm_alloc_array(r->types.n, sizeof *s.cost);
   s.at = ttm_alloc_array(r->buffers.n, sizeof *s.at);
   int status = s.cost && s.at ? TTM_OK : TTM_ENOMEM;
@@ -126,8 +129,8 @@ static bool same_chip(const ttm_board *a, const ttm_board *b) {
 
 static int play_boards(ttm_program_need *program) {
   for (size_t b = 0; b < TTM_BOARDS; b++) {
-    size_t like = 0;
-    while (like < b && !same_chip(&ttm_boards[like], &ttm_boards[b])) like++;
+    size_t like = 0, home = (size_t)(program->home - ttm_boards);
+    while (like < b && (like == home || b == home || !same_chip(&ttm_boards[like], &ttm_boards[b]))) like++;
     program->boards[b] = program->boards[like];
     program->boards[b].board = &ttm_boards[b];
     if (like == b && play_on(&program->boards[b], program, &ttm_boards[b])) return TTM_ENOMEM;
@@ -154,17 +157,25 @@ static uint32_t first_run(const ttm_profile *p, uint32_t graph) {
   return TTM_NONE;
 }
 
+/* Whether a run of the graph before `call` came to its end, so that const-eval results are cached. */
+static bool finished_before(const ttm_profile *p, uint32_t graph, uint32_t call) {
+  for (size_t i = 0; i < p->runs.n && p->runs.at[i] != call; i++)
+    if (p->calls.at[p->runs.at[i]].graph == graph && p->calls.at[p->runs.at[i]].finished) return true;
+  return false;
+}
+
 /* What the log's states say of the moment before the program's first run. */
 static void look_before(ttm_program_need *out, const ttm_profile *p, uint32_t call) {
   static const ttm_memory memories[TTM_NEEDS] = {TTM_DRAM, TTM_L1};
   for (int m = 0; m < TTM_NEEDS; m++) {
     ttm_level level;
-    out->before[m] = TTM_UNKNOWN;
+    out->before[m] = out->capacity[m] = TTM_UNKNOWN;
     if (call == TTM_NONE) continue;
     uint32_t op = p->calls.at[call].first_op, state = p->calls.at[call].before;
     if (state == TTM_NONE && op < p->ops.n) state = p->ops.at[op].state;
     if (state == TTM_NONE || !ttm_state_level(p, state, memories[m], &level)) continue;
     out->before[m] = ttm_level_bytes(level.allocated);
+    out->capacity[m] = ttm_level_bytes(level.total);
     if (m == TTM_NEED_DRAM)
       for (size_t b = TTM_BOARDS; b-- > 0;)
         if (ttm_boards[b].dram_banks == level.banks) out->home = &ttm_boards[b];
@@ -190,7 +201,7 @@ static int run_module(ttm_program_need *out, const ttm_run_lessons *lessons) {
 static int play_program(ttm_program_need *out, const ttm_profile *p, ttm_run_lessons *lessons) {
   uint32_t call = p->predicted ? TTM_NONE : first_run(p, out->graph);
   uint32_t failed = p->predicted ? TTM_NONE : failed_run(p);
-  out->later = failed != TTM_NONE && failed != call && p->calls.at[failed].graph == out->graph;
+  out->later = failed != TTM_NONE && p->calls.at[failed].graph == out->graph && finished_before(p, out->graph, failed);
   int status = run_module(out, NULL);
   look_before(out, p, out->later ? failed : call);
   if (!status && call != TTM_NONE) status = ttm_match_run(out, p, call, lessons);

@@ -36,8 +36,9 @@ typedef struct ttm_program_need {
   bool matched;          /* what the log shows of it is what its module says */
   const ttm_board *home; /* the board it was compiled for, or the log's */
   ttm_board_need boards[TTM_BOARDS];
-  bool later;                 /* it is about a later run, which finds const-eval results cached */
-  uint64_t before[TTM_NEEDS]; /* held before it begins, per bank of `home`; TTM_UNKNOWN: what the arguments take */
+  bool later;                   /* it is about a later run, which finds const-eval results cached */
+  uint64_t capacity[TTM_NEEDS]; /* per bank of `home` by the log's states; TTM_UNKNOWN: as the board has it */
+  uint64_t before[TTM_NEEDS];   /* held before it begins, per bank of `home`; TTM_UNKNOWN: what the arguments take */
   const struct ttm_program_need *after; /* ... and what this program has left; NULL */
   uint64_t other_runner[TTM_BOARDS];    /* DRAM per bank when the other runner runs it */
 } ttm_program_need;
