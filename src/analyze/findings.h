@@ -60,7 +60,8 @@ typedef struct ttm_peak {
   bool known;
   bool at_least;     /* a lower bound: the input is a window */
   bool derived;      /* `level` is of operations without states, and `measured` a lower bound */
-  uint32_t measured; /* allocated in the highest printed state */
+  uint32_t measured; /* allocated in the highest state ... */
+  uint32_t printed;  /* ... and in the highest that the log has, where others are predicted */
   ttm_level level;
   uint32_t state;  /* derived: the last one before */
   uint32_t before; /* derived: the operation that ran next; else TTM_NONE */

@@ -180,7 +180,7 @@ static void tell_level(ttm_teller *t, const ttm_moment *m) {
   bool measured = m->state != TTM_NONE, blocks = m->blocks_known && m->total;
   const char *least = ttm_profile_is_window(t->p) ? "≥ " : "";
   ttm_tell(t, m->set.memory == TTM_L1 ? "moment.l1" : "moment.dram", TTM_TOPIC_ALIVE, TTM_SEVERITY_NOTE,
-           measured ? ttm_words_state_basis(t->p) : TTM_DERIVED);
+           measured ? ttm_words_state_basis(t->p, m->state) : TTM_DERIVED);
   ttm_say(&t->text, t->f, "{} {}{} of {} per bank ({}) ", TTM_WORDS(ttm_memory_name(m->set.memory)), TTM_WORDS(least),
           TTM_NUMBER(m->set.measured_bytes), TTM_MB_OF(m->total), TTM_SHARE(m->set.measured_bytes, m->total));
   if (m->op < t->p->ops.n)

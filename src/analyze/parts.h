@@ -37,10 +37,6 @@ uint32_t ttm_elements_between(const ttm_findings *f, uint32_t from, uint32_t to)
 /* The memory an incident names; false when it names none of the four. */
 bool ttm_memory_of(ttm_str name, ttm_memory *out);
 
-/* A printed figure (0.001 MB) in bytes; the true value lies within TTM_LEVEL_SLACK of it. */
-enum { TTM_LEVEL_SLACK = 525 };
-static inline uint64_t ttm_level_bytes(uint64_t thousandths) { return (thousandths * 1048576 + 500) / 1000; }
-
 static inline uint32_t ttm_level_of_bytes(uint64_t bytes) { return (uint32_t)((bytes * 1000 + 524288) / 1048576); }
 
 /* The dense rank of an operation. */

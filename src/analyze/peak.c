@@ -36,6 +36,7 @@ static void find_highest(ttm_findings *f) {
       if (!same) device[m] = device_of(f, s, (ttm_memory)m);
       if (!device[m] || !ttm_state_allocated(p, s, (ttm_memory)m, &allocated)) continue;
       if (allocated > device[m]->measured) device[m]->state = s, device[m]->measured = allocated;
+      if (p->filled && allocated > device[m]->printed && !ttm_state_is_predicted(p, s)) device[m]->printed = allocated;
     }
   }
 }

@@ -58,7 +58,7 @@ static int learn(matcher *m, uint32_t op, const ttm_module_op *row) {
   uint64_t expected = results_of(m, row);
   ttm_op_kind kind = ttm_op_kind_of(row->name);
   if (kind == TTM_OP_LOAD_CACHED) return learn_cached(m, op, row);
-  if (!ttm_op_effect(m->p, op, TTM_DRAM, &effect)) return TTM_OK;
+  if (m->p->filled || !ttm_op_effect(m->p, op, TTM_DRAM, &effect)) return TTM_OK;
   if (kind == TTM_OP_DEALLOCATE && is_argument(&m->program->module, row) && effect < 0)
     m->lessons->arguments_freed = true;
   if (kind != TTM_OP_PLAIN || row->callee != TTM_NO_ROW) return TTM_OK;

@@ -66,6 +66,7 @@ static ttm_statement *now(ttm_teller *t) { return t->out->at.n ? &t->out->at.at[
 ttm_statement *ttm_tell(ttm_teller *t, const char *id, ttm_topic topic, ttm_severity severity, ttm_basis basis) {
   ttm_statements *all = t->out;
   if (t->p && t->p->predicted) basis = TTM_PREDICTED; /* nothing was measured */
+  if (t->p && t->p->filled && basis == TTM_DERIVED && topic != TTM_TOPIC_FAILURE) basis = TTM_PREDICTED;
   ttm_statement s = {.id = id, .topic = topic, .severity = severity, .basis = basis, .operation = UINT32_MAX};
   s.headline = s.detail = (ttm_str){"", 0};
   s.first_point = (uint32_t)all->points.n;

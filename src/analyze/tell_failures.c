@@ -137,7 +137,8 @@ static bool say_where(ttm_teller *t, const char *before, const ttm_incident *inc
 
 /* Where it happened: the operation, and the line of the message where that is a line of a log. */
 static void tell_place(ttm_teller *t, const ttm_incident *incident) {
-  if (!is_about_l1(&incident->what) && say_where(t, "In ", incident)) ttm_detail(t, ".");
+  if (!is_about_l1(&incident->what) && say_where(t, "In ", incident))
+    ttm_detail(t, t->p->filled && !t->p->seen.op_lines ? " (predicted)." : ".");
   if (t->p->kind == TTM_LOG_CAPTURE || t->p->seen.lines < 2) return;
   ttm_say(&t->text, t->f, "Message in log line {}", TTM_LINE(incident->line));
   if (t->p->ranks.n > 1)

@@ -20,6 +20,8 @@ static void say_peak(ttm_teller *t, ttm_memory memory, const ttm_peak *peak) {
   if (peak->derived)
     ttm_say(&t->text, t->f, " by operations without memory states, ≥ {} by the states that were printed",
             TTM_MB_OF(ttm_level_bytes(peak->measured)));
+  if (t->p->filled && peak->printed && peak->printed < level->allocated)
+    ttm_say(&t->text, t->f, ", ≥ {} by the states that were printed", TTM_MB_OF(ttm_level_bytes(peak->printed)));
   if (t->f->devices[memory].n > 1 && t->p->kind != TTM_LOG_CAPTURE) /* whose own lines mean nothing to anybody */
     ttm_say(&t->text, t->f, " on the device opened in log line {}", TTM_LINE(t->p->states.at[peak->opened].line));
   if (peak->cause != TTM_NONE)
@@ -31,7 +33,7 @@ static void say_peak(ttm_teller *t, ttm_memory memory, const ttm_peak *peak) {
 static void tell_peak(ttm_teller *t, const char *id, ttm_memory memory, const ttm_peak *peak) {
   double pct = ttm_percent(peak->level.allocated, peak->level.total);
   ttm_tell(t, id, TTM_TOPIC_PEAK, pct >= FULL_PCT ? TTM_SEVERITY_WARNING : TTM_SEVERITY_NOTE,
-           peak->derived ? TTM_DERIVED : ttm_words_state_basis(t->p));
+           peak->derived ? TTM_DERIVED : ttm_words_state_basis(t->p, peak->state));
   say_peak(t, memory, peak);
   ttm_tell_headline(t);
   if (peak->level.total)
@@ -254,14 +256,14 @@ void ttm_tell_fragmentation(ttm_teller *t) {
   bool pieces = x->known && x->worst_free > x->worst_largest + 524; /* half of what the log rounds to */
   if (!pieces) {
     ttm_tell(t, x->known ? "fragmentation.none" : "fragmentation.unknown", TTM_TOPIC_FRAGMENTATION,
-             x->known ? TTM_SEVERITY_OK : TTM_SEVERITY_UNKNOWN, ttm_words_state_basis(t->p));
+             x->known ? TTM_SEVERITY_OK : TTM_SEVERITY_UNKNOWN, ttm_words_state_basis(t->p, TTM_NONE));
     ttm_headline(t, !x->known           ? "Fragmentation is unknown: the largest free block is not in this log"
                     : x->unknown_states ? "No fragmentation of DRAM wherever the largest free block is known"
                                         : "No fragmentation of DRAM: free memory is one block at every state");
     return;
   }
   ttm_tell(t, "fragmentation.dram", TTM_TOPIC_FRAGMENTATION,
-           x->refusing_states ? TTM_SEVERITY_WARNING : TTM_SEVERITY_NOTE, ttm_words_state_basis(t->p));
+           x->refusing_states ? TTM_SEVERITY_WARNING : TTM_SEVERITY_NOTE, ttm_words_state_basis(t->p, TTM_NONE));
   ttm_say(&t->text, t->f, "Fragmentation {}: the largest free block is {} of {} free per bank",
           TTM_PERCENT(ttm_fragmentation_pct(x->worst_free, x->worst_largest)), TTM_NUMBER(x->worst_largest),
           TTM_MB_OF(x->worst_free));

@@ -235,7 +235,8 @@ static void tell_program(ttm_teller *t, uint32_t i) {
   ttm_str name = ttm_profile_string(t->p, call->name);
   uint32_t alike = program->runs - program->warm_up - program->odd;
   const ttm_run *usual = &t->f->runs.at[program->usual_run];
-  ttm_statement *s = ttm_tell(t, "runs.program", TTM_TOPIC_RUNS, TTM_SEVERITY_NOTE, TTM_MEASURED);
+  ttm_statement *s =
+      ttm_tell(t, "runs.program", TTM_TOPIC_RUNS, TTM_SEVERITY_NOTE, ttm_words_state_basis(t->p, TTM_NONE));
   if (!s) return;
   s->number = i;
   s->line = call->first_line;

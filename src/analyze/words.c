@@ -71,7 +71,8 @@ const char *ttm_words_lives_need(bool rough, bool capture, bool live) {
   return capture ? "no DRAM state is in it" : "operation lines, memory states and deallocations are needed";
 }
 
-ttm_basis ttm_words_state_basis(const ttm_profile *p) {
+ttm_basis ttm_words_state_basis(const ttm_profile *p, uint32_t state) {
+  if (ttm_state_is_predicted(p, state)) return TTM_PREDICTED;
   return p->kind == TTM_LOG_CAPTURE ? TTM_DERIVED : TTM_MEASURED;
 }
 
@@ -88,6 +89,11 @@ const char *ttm_words_window(const ttm_profile *p) {
 
 const char *ttm_words_kind(const ttm_profile *p) {
   if (p->predicted) return "predicted from the TTNN module: nothing of it was measured";
+  if (p->filled && !p->seen.op_lines)
+    return "memory states around programs; operations, and the states between, predicted from the TTNN module";
+  if (p->filled && p->seen.blocks)
+    return "operation lines, memory states around programs; the states between predicted from the TTNN module";
+  if (p->filled) return "operation lines; memory states predicted from the TTNN module";
   switch (p->kind) {
     case TTM_LOG_FULL:
       return "operation lines and memory states";
@@ -123,6 +129,10 @@ const char *ttm_words_missing(const ttm_profile *p) {
     return "Operations, types and frees are the module's, memory states follow from the rules of ttnn's allocator. "
            "Kernels and "
            "circular buffers are not in them.";
+  if (p->filled)
+    return "What the log has of operations and memory states is measured. The memory before each operation is "
+           "predicted: what the rules of ttnn's allocator give for the module, corrected by the states of the log. Run "
+           "with TT_RUNTIME_MEMORY_LOG_LEVEL=operation and TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG to measure it.";
   switch (p->kind) {
     case TTM_LOG_BLOCKS:
       return "The log has no operation lines, so operations are named by their type; locations, shapes and padding are "

@@ -33,7 +33,7 @@ const char *ttm_words_lives_unknown(const ttm_findings *f);
 /* The same of an input of that kind, for who has only its findings.json; `rough`: made of a report's files. */
 const char *ttm_words_lives_need(bool rough, bool capture, bool live);
 /* A log prints its states; those of a capture are worked out from its nodes. */
-ttm_basis ttm_words_state_basis(const ttm_profile *p);
+ttm_basis ttm_words_state_basis(const ttm_profile *p, uint32_t state);
 /* What a rank is called: a process of a distributed run, or a device. */
 const char *ttm_words_rank(const ttm_profile *p);
 /* False for captures, recordings and samples: nothing tells where a run of the program begins. */

@@ -12,6 +12,10 @@ typedef struct ttm_level {
   uint32_t total, allocated, free, largest;
 } ttm_level;
 
+/* A printed figure (0.001 MB) in bytes; the true value lies within TTM_LEVEL_SLACK of it. */
+enum { TTM_LEVEL_SLACK = 525 };
+static inline uint64_t ttm_level_bytes(uint64_t thousandths) { return (thousandths * 1048576 + 500) / 1000; }
+
 /* The memory named in a message that starts with "Device ", or TTM_MEMORIES when it is no memory line. *rest is what follows
  * "memory state: ". */
 ttm_memory ttm_memory_line(ttm_str message, ttm_str *rest);

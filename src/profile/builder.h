@@ -141,9 +141,6 @@ int ttm_build_graph(ttm_builder *b, ttm_stream *s, ttm_str stage);
 int ttm_build_arg(ttm_builder *b, uint32_t graph, size_t index, const ttm_module_arg *arg, bool better);
 /* A dump of the stream's graph, and what its text says. `keep`: whether the text itself may be kept. */
 int ttm_build_dump(ttm_builder *b, ttm_stream *s, ttm_dump dump, ttm_str text, bool keep);
-/* Adds the runs that the TTNN module in `text` would be (load/module.c); none when it has no program. `first_line`: log line before it;
- * `python`: as emitted Python, not as the compiled program. */
-int ttm_build_predicted(ttm_builder *b, ttm_stream *s, ttm_str text, uint32_t first_line, bool python);
 /* Links the top-level runs to the graphs that were dumped (builder_links.c). */
 int ttm_builder_link_graphs(ttm_builder *b);
 

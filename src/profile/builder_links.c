@@ -110,7 +110,7 @@ static int link_rank(ttm_profile *p, uint32_t rank, links *l) {
     uint32_t run = p->runs.at[r];
     ttm_call *call = &p->calls.at[run];
     /* The same signature as an earlier run means the same graph, and the same texts, which are remembered already. */
-    uint32_t alike = ttm_map_get(&l->by_signature, call->signature, TTM_NONE);
+    uint32_t alike = call->first_op == TTM_NONE ? TTM_NONE : ttm_map_get(&l->by_signature, call->signature, TTM_NONE);
     if (alike != TTM_NONE) {
       call->graph = p->calls.at[alike].graph;
       continue;

@@ -374,7 +374,15 @@ struct ttm_profile {
   ttm_seen seen;
   ttm_log_kind kind;
   bool predicted; /* nobody ran it: operations and states are those that a module says a run would have */
+  bool
+      filled; /* the log has states around programs at most: those of operations are what the modules say, corrected by them. Without
+                     operation lines (seen.op_lines) the operations are the modules', too */
 };
+
+/* True for a state that a module says, not the log; of TTM_NONE: whether there are such. */
+static inline bool ttm_state_is_predicted(const ttm_profile *p, uint32_t state) {
+  return p->predicted || (p->filled && (state >= p->states.n || p->states.at[state].op < p->ops.n));
+}
 
 /* Another owner: the profile stays until each has called ttm_profile_free. */
 static inline ttm_profile *ttm_profile_share(const ttm_profile *p) {

@@ -120,9 +120,10 @@ static void draw_operations(void *view, ttm_screen *s) {
   static const char *const orders[ORDERS] = {"", ", by delta", ", by level", ", by name"};
   operations *o = view;
   int row = TTM_VIEW_ROW;
-  int column = ttm_screen_print(s, row - 1, 1, TTM_STYLE_DIM, "%s of %s operations%s, %s in MB per %s",
+  int column = ttm_screen_print(s, row - 1, 1, TTM_STYLE_DIM, "%s of %s operations%s, %s in MB per %s%s",
                                 TTM_COUNT_TEXT(o->cursor.n), TTM_COUNT_TEXT(o->subject->findings->elements),
-                                orders[o->order], ttm_memory_name(o->memory), o->subject->per_chip ? "chip" : "bank");
+                                orders[o->order], ttm_memory_name(o->memory), o->subject->per_chip ? "chip" : "bank",
+                                ttm_state_is_predicted(o->subject->profile, TTM_NONE) ? ", predicted" : "");
   draw_heads(o, s, row);
   ttm_list_draw(&o->cursor, s, row + 1, ttm_view_height(s) - 1, put_row, o);
   ttm_typed_draw(s, row - 1, column + 2, "search: ", &o->search);

@@ -171,7 +171,7 @@ static void put_next(const timeline *t, const ttm_screen *s, uint32_t op, ttm_bu
   const ttm_profile *p = t->subject->profile;
   int64_t effect;
   if (op >= p->ops.n) return ttm_buf_puts(out, "around a program, not before an operation");
-  ttm_buf_puts(out, "before ");
+  ttm_buf_puts(out, ttm_state_is_predicted(p, p->ops.at[op].state) ? "predicted before " : "before ");
   ttm_put_operation(out, s, t->subject->findings, op, (ttm_str){0});
   if (p->ops.at[op].flags & TTM_OP_FAILED) ttm_buf_puts(out, ", \x1b[31mwhich failed\x1b[0m");
   if (!ttm_op_effect_whole(p, op, t->memory, &effect)) return;

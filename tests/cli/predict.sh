@@ -33,6 +33,15 @@ operation() { echo "            RuntimeTTNN |    DEBUG | Executing operation: $(
 } >died.log
 show ttmem predict died.log --board n150
 show ttmem explain died.log
+# The same without states of operations: filled in, from the states around programs where there are some.
+cp "$TTMEM_SOURCE"/tests/data/{ops,submit}.log .
+show ttmem analyze ops.log
+show ttmem analyze submit.log
+show ttmem ask submit.log --op 6
+show ttmem doctor ops.log
+# A second program of the same weights finds them cached, beside what the first one left.
+{ cat modules_only.log; sed 's/@Program/@Decode/' modules_only.log; } >two_modules.log
+show ttmem predict two_modules.log --board n150
 show ttmem predict two_runs_oom_profile.log
 show ttmem predict program.mlir --board n151
 show ttmem predict

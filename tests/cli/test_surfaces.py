@@ -152,7 +152,7 @@ def check_screen(name, text, f):
     body = re.sub(r"^(Log|Report|Next) .*(\n {10}(/|--findings).*)*", "", text, flags=re.M)
     body = re.sub(r"^(DRAM|L1|L1_SMALL|TRACE) +[^ A-Za-z]+ .*", "", body, flags=re.M)
     left = rest_of(body, f)
-    left = re.sub(r"[\d,.]+ MB \0|\((estimated|predicted)\)|, predicted|and \d+ more|\0", " ", left)
+    left = re.sub(r"[\d,.]+ MB \0|\((estimated|predicted)\)|, (?:memory )?predicted|and \d+ more|\0", " ", left)
     for label in LABELS:
         left = re.sub(r"(^|\s)%s(?=\s|$)" % label, " ", left)
     left = re.sub(r"[\d.,]+ (B|KB|MB|GB), [\d,]+ lines?,|[\d,]+ operations?|(in|on) [\d,]+ (runs?|ranks?|devices?)", " ", left)

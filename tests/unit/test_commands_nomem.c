@@ -67,6 +67,8 @@ static void questions(void **state) {
   STARVE("predict", TTMEM_SOURCE "/tests/data/program.mlir", "-j", "1");
   STARVE("predict", TTMEM_SOURCE "/tests/data/program.mlir", "--json", "-j", "1");
   STARVE("ask", TTMEM_SOURCE "/tests/data/program.mlir", "--findings", "-j", "1");
+  STARVE("ask", TTMEM_SOURCE "/tests/data/ops.log", "--op", "3", "-j", "1");
+  STARVE("ask", TTMEM_SOURCE "/tests/data/submit.log", "--op", "3", "-j", "1");
   STARVE("ask", log, "--op", "3", "-j", "1");
   STARVE("diff", log, log, "-j", "1");
   STARVE("diff", log, log, "--json", "-j", "1");

@@ -5,6 +5,7 @@ import { add, h, longText, replace, shorten } from "./dom.js";
 import { figure, unit } from "./figures.js";
 import { MEMORIES } from "./findings.js";
 import { bytes, count, percent, shape, shapeText } from "./format.js";
+import { basisMark } from "./links.js";
 import { Flag, type Type } from "./model.js";
 import { graphOf, locationOf, nameOf, placeOf, programOf, runOf, valueText, type Names } from "./names.js";
 import { table, type Cell } from "./tables.js";
@@ -101,7 +102,8 @@ export class Details {
       rows.push([memory, mb(allocated[before]), known ? mb(allocated[after]) : "–", known ? h("span", { class: delta > 0 ? "plus" : delta < 0 ? "minus" : "" }, mb(delta, true)) : "–", mb(total[before] - allocated[before] - lost[before]), model.facts.blocks_known ? mb(largest[before]) : "–"]);
     }
     const box = h("div", { "data-key": "op-memory" }, h("h3", {}, "Memory, ", unit(this.app)), table("Memory before and after", [["memory"], ["before", "num"], ["after", "num"], ["delta", "num"], ["free before", "num"], ["largest free block", "num"]], rows));
-    if (lines[before] > 0) add(box, h("p", { class: "hint" }, after < 0 ? `state before it in log line ${lines[before]}, none after it` : `states in log lines ${lines[before]} and ${lines[after]}`));
+    if (model.findings.input.predicted_states) add(box, h("p", { class: "hint" }, "from the module: ", basisMark("predicted")));
+    else if (lines[before] > 0) add(box, h("p", { class: "hint" }, after < 0 ? `state before it in log line ${lines[before]}, none after it` : `states in log lines ${lines[before]} and ${lines[after]}`));
     add(box, await this.padding(op, "DRAM"), await this.padding(op, "L1"));
     return box;
   }

@@ -166,7 +166,7 @@ export interface L1Use {
 export interface Findings {
   statements: Statement[];
   fixes: Fix[];
-  input: { bytes: number; lines: number; deallocations: number };
+  input: { bytes: number; lines: number; deallocations: number; predicted_states?: boolean };
   operations: { total: number; distribution: Record<string, number> };
   weights: { count: number; bytes: number };
   memory: Record<Memory, { banks: number; capacity_per_bank_MB: number } | null>;

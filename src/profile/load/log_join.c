@@ -6,6 +6,7 @@
 #include "parse/mlir_scan.h"
 #include "profile/diagnose.h"
 #include "profile/load/log.h"
+#include "profile/load/module.h"
 
 /* ---- Ranks ----------------------------------------------------------------------------------------------------------- */
 
@@ -446,23 +447,6 @@ int ttm_log_take(ttm_log *log, const ttm_chunk *chunk, const ttm_scanned *scanne
   return rc;
 }
 
-/* Nothing of the runtime is in the log: the modules say what would run. */
-static int predict(ttm_builder *b) {
-  ttm_profile *p = b->profile;
-  ttm_buf text = {0};
-  int rc = TTM_OK;
-  for (size_t g = 0; g < p->graphs.n && !rc; g++) {
-    const ttm_dump *dump = ttm_graph_program(p, &p->graphs.at[g]);
-    if (!dump) continue;
-    ttm_buf_clear(&text);
-    rc = ttm_profile_dump_text(dump, &text);
-    if (!rc)
-      rc = ttm_build_predicted(b, b->streams.at[p->graphs.at[g].rank], ttm_buf_str(&text), dump->first_line, false);
-  }
-  ttm_buf_free(&text);
-  return rc;
-}
-
 static int finish(ttm_log *log) {
   ttm_profile *p = log->builder->profile;
   for (size_t i = 0; i < log->ranks.n; i++) {
@@ -470,8 +454,8 @@ static int finish(ttm_log *log) {
     if (r->block_open && r->block.present != TTM_ALL_MEMORIES) p->seen.cut = true;
     if (block_commit(log, r) || dump_end(log, r)) return TTM_ENOMEM;
   }
-  if (!p->seen.op_lines && !p->seen.blocks && predict(log->builder)) return TTM_ENOMEM;
-  if (ttm_builder_end(log->builder)) return TTM_ENOMEM;
+  if (!p->seen.op_lines && !p->seen.blocks && ttm_build_predicted(log->builder)) return TTM_ENOMEM;
+  if (ttm_builder_end(log->builder) || ttm_build_filled(log->builder)) return TTM_ENOMEM;
   if (p->kind != TTM_LOG_FULL) p->seen.unpaired = 0;
   for (size_t c = 0; c < p->calls.n; c++) p->seen.unfinished += !p->calls.at[c].finished && p->calls.at[c].name;
   return TTM_OK;

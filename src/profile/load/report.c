@@ -351,6 +351,7 @@ static void add_run(report_loader *l, ttm_str row) {
 static int add_input(report_loader *l, ttm_str input) {
   ttm_seen *seen = &l->profile->seen;
   seen->cut |= ttm_str_eq(ttm_json_get_member(input, "truncated"), TTM_LIT("true"));
+  l->profile->filled = ttm_str_eq(ttm_json_get_member(input, "predicted_states"), TTM_LIT("true"));
   seen->bytes = ttm_json_get_count(ttm_json_get_member(input, "bytes"), 0);
   seen->lines = ttm_json_get_count(ttm_json_get_member(input, "lines"), 0);
   seen->deallocations = count_of(input, "deallocations"); /* and not those that stand for them */

@@ -79,7 +79,7 @@ void ttm_json_put_fragmentation(ttm_json *j, const ttm_findings *f) {
   if (!x->known) return ttm_json_put_null(j, "fragmentation");
   ttm_json_put_object(j, "fragmentation");
   ttm_json_put_object(j, "worst");
-  ttm_json_put_name(j, "basis", ttm_basis_name(ttm_words_state_basis(f->profile)));
+  ttm_json_put_name(j, "basis", ttm_basis_name(ttm_words_state_basis(f->profile, TTM_NONE)));
   ttm_json_put_line(j, "line", f->profile, x->worst_state);
   ttm_json_put_mib(j, "free_per_bank_MB", x->worst_free);
   ttm_json_put_mib(j, "largest_free_block_MB", x->worst_largest);

@@ -14,11 +14,13 @@ static void put_input(ttm_json *j, const ttm_profile *p) {
   const ttm_seen *seen = &p->seen;
   ttm_json_put_object(j, "input");
   ttm_json_put_str(j, "path", ttm_profile_string(p, p->path));
-  ttm_json_put_name(j, "kind", p->predicted ? "predicted" : ttm_log_kind_name(p->kind));
+  ttm_log_kind kind = !p->filled ? p->kind : seen->op_lines ? TTM_LOG_OPS : TTM_LOG_SUBMIT;
+  ttm_json_put_name(j, "kind", p->predicted ? "predicted" : ttm_log_kind_name(kind));
+  if (p->predicted || p->filled) ttm_json_put_bool(j, "predicted_states", true);
   ttm_json_put_u64(j, "bytes", seen->bytes);
   ttm_json_put_u64(j, "lines", seen->lines);
   ttm_json_put_u64(j, "op_lines", seen->op_lines);
-  ttm_json_put_u64(j, "blocks", p->states.n);
+  ttm_json_put_u64(j, "blocks", p->filled ? seen->blocks : p->states.n);
   ttm_json_put_u64(j, "submit_blocks", seen->submit_blocks);
   ttm_json_put_u64(j, "deallocations", seen->deallocations);
   ttm_json_put_u64(j, "ranks", p->ranks.n);
@@ -112,6 +114,7 @@ static void put_peak(ttm_json *j, const char *key, const ttm_findings *f, const 
                      const ttm_device_peaks *devices) {
   const ttm_level *level = &peak->level;
   if (!peak->known) return ttm_json_put_null(j, key);
+  ttm_basis basis = peak->derived ? TTM_DERIVED : ttm_words_state_basis(f->profile, peak->state);
   ttm_json_put_object(j, key);
   ttm_json_put_figure(j, "allocated_per_bank_MB", level->allocated);
   ttm_json_put_u64(j, "banks", level->banks);
@@ -121,9 +124,12 @@ static void put_peak(ttm_json *j, const char *key, const ttm_findings *f, const 
   ttm_json_put_figure(j, "free_per_bank_MB", level->free);
   ttm_json_put_figure(j, "largest_free_per_bank_MB", level->largest);
   ttm_json_put_line(j, "line", f->profile, peak->state);
-  ttm_json_put_name(j, "basis", ttm_basis_name(peak->derived ? TTM_DERIVED : ttm_words_state_basis(f->profile)));
-  ttm_json_put_figure(j, "measured_per_bank_MB", peak->measured);
-  ttm_json_put_bool(j, "measured_is_lower_bound", peak->derived);
+  ttm_json_put_name(j, "basis", ttm_basis_name(basis));
+  if (basis == TTM_PREDICTED && !peak->printed)
+    ttm_json_put_null(j, "measured_per_bank_MB");
+  else
+    ttm_json_put_figure(j, "measured_per_bank_MB", basis == TTM_PREDICTED ? peak->printed : peak->measured);
+  ttm_json_put_bool(j, "measured_is_lower_bound", basis == TTM_DERIVED || basis == TTM_PREDICTED);
   ttm_json_put_bool(j, "lower_bound", peak->at_least);
   put_cause(j, f, peak);
   put_in_operation_peak(j, f, peak);

@@ -34,6 +34,7 @@ static void put_head(memory_writer *w) {
   }
   ttm_json_end(j);
   ttm_json_put_u64(j, "total_operations", w->f->elements);
+  if (ttm_state_is_predicted(w->p, TTM_NONE)) ttm_json_put_bool(j, "predicted_states", true);
   ttm_json_end(j);
 }
 
@@ -152,6 +153,8 @@ static void put_element(memory_writer *w, uint32_t op, uint32_t index, const ttm
   ttm_json_put_bool(j, "const_eval_cache_miss", row->flags & TTM_OP_CACHE_MISS);
   ttm_json_put_bool(j, "is_weight_op", row->flags & TTM_OP_CONST_EVAL);
   put_state(w, row->state);
+  if (row->state != TTM_NONE && ttm_state_is_predicted(w->p, row->state))
+    ttm_json_put_name(j, "memory_basis", ttm_basis_name(TTM_PREDICTED));
   put_effects(w, row->state);
   ttm_json_put_object(j, "unpadded_memory");
   put_live(j, "DRAM", &live->dram);

@@ -65,12 +65,13 @@ static void put_memory(const ttm_ask *a, uint32_t op, ttm_memory m) {
   bool known = ttm_op_effect_whole(p, op, m, &effect);
   if (m > TTM_DRAM && !level.allocated && !effect) return;
   if (known)
-    ttm_say(&words, a->f, "delta {} (derived), ", TTM_CHANGE(effect));
+    ttm_say(&words, a->f, "delta {} ({}), ", TTM_CHANGE(effect),
+            TTM_WORDS(ttm_state_is_predicted(p, state) ? "predicted" : "derived"));
   else
     ttm_say(&words, a->f, "delta unknown: {}; ", TTM_WORDS(ttm_op_effect_unknown(p, op, m)));
   ttm_say(&words, a->f, "{}{} per bank before ({}, log line {})", TTM_WORDS(ttm_profile_is_window(p) ? "≥ " : ""),
-          TTM_MB_OF((uint64_t)level.allocated * 1048576 / 1000), TTM_WORDS(ttm_basis_name(ttm_words_state_basis(p))),
-          TTM_LINE(p->states.at[state].line));
+          TTM_MB_OF((uint64_t)level.allocated * 1048576 / 1000),
+          TTM_WORDS(ttm_basis_name(ttm_words_state_basis(p, state))), TTM_LINE(p->states.at[state].line));
   if (ttm_blocks_known(p))
     ttm_say(&words, a->f, ", largest free block {}", TTM_MB_OF((uint64_t)level.largest * 1048576 / 1000));
   if (inside)
@@ -303,14 +304,14 @@ static void put_range_row(const ttm_ask *a, uint32_t op) {
 static void put_sum(const ttm_ask *a, const range_sum *sum) {
   ttm_buf words = {0};
   if (!sum->several) {
-    ttm_say(&words, a->f, "together {} per bank, deallocations between them included (derived)",
-            TTM_CHANGE(sum->effect));
+    ttm_say(&words, a->f, "together {} per bank, deallocations between them included ({})", TTM_CHANGE(sum->effect),
+            TTM_WORDS(ttm_state_is_predicted(a->f->profile, TTM_NONE) ? "predicted" : "derived"));
     if (sum->unknown) ttm_say(&words, a->f, "; unknown of {}", TTM_PLURAL(sum->unknown, "operation"));
     put(a, "delta", &words);
   }
   if (!sum->line) return;
   ttm_say(&words, a->f, "{} per bank before log line {} ({})", TTM_MB_OF((uint64_t)sum->highest * 1048576 / 1000),
-          TTM_LINE(sum->line), TTM_WORDS(ttm_basis_name(ttm_words_state_basis(a->f->profile))));
+          TTM_LINE(sum->line), TTM_WORDS(ttm_basis_name(ttm_words_state_basis(a->f->profile, TTM_NONE))));
   put(a, "highest", &words);
 }
 

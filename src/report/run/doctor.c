@@ -63,11 +63,11 @@ static const char *fix_of_kind(ttm_log_kind kind) {
 
 static void check_kind(ttm_doctor *d, const ttm_profile *p) {
   const ttm_seen *seen = &p->seen;
-  if (p->kind == TTM_LOG_FULL)
+  if (p->kind == TTM_LOG_FULL && !p->filled)
     ttm_doctor_say(d, "ok", "operation lines (%s) and memory states (%s)", TTM_COUNT_TEXT(seen->op_lines),
                    TTM_COUNT_TEXT(seen->blocks));
   else
-    ttm_doctor_finding(d, ttm_words_kind(p), ttm_words_missing(p), fix_of_kind(p->kind));
+    ttm_doctor_finding(d, ttm_words_kind(p), ttm_words_missing(p), fix_of_kind(p->filled ? TTM_LOG_SUBMIT : p->kind));
 }
 
 /* The first line of the dumps, or TTM_NONE. */

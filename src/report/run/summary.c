@@ -38,6 +38,7 @@ static void put_head(screen *s) {
   ttm_say(&words, s->f, "{}", TTM_PLURAL(s->f->elements, "operation"));
   if (s->f->runs.n > 1 && ttm_words_has_runs(s->p)) ttm_say(&words, s->f, " in {}", TTM_PLURAL(s->f->runs.n, "run"));
   if (s->p->predicted) ttm_say(&words, s->f, ", predicted");
+  if (s->p->filled) ttm_say(&words, s->f, s->p->seen.op_lines ? ", memory predicted" : ", predicted");
   if (s->p->ranks.n > 1) ttm_say(&words, s->f, " on {}", TTM_PLURAL(s->p->ranks.n, ttm_words_rank(s->p)));
   ttm_doc_labelled(&s->doc, "", TTM_DOC_PLAIN, ttm_buf_str(&words));
   s->doc.out->failed |= words.failed;
