@@ -118,11 +118,20 @@ static int read_files(ttm_job *j, ttm_error *err) {
   return status;
 }
 
+/* The timeline stands on the rank of the peak. */
+static int occupy(ttm_ui_subject *s) {
+  const ttm_peak *peak = &s->findings->peak[TTM_DRAM];
+  if (!ttm_occupancy_possible(s->profile)) return TTM_OK;
+  bool told = peak->known && peak->state < s->profile->states.n;
+  return ttm_occupancy_make(&s->occupancy, s->findings, told ? ttm_state_rank(s->profile, peak->state) : 0);
+}
+
 static int do_work(ttm_job *j, ttm_error *err) {
   ttm_ui_subject *s = &j->subject;
   if (j->options) return j->options->answer(j->options->context, &j->question, &j->text, err);
   int status = *j->log ? read_log(j, err) : TTM_OK;
   if (!status && (!*j->log || s->changed)) status = read_files(j, err);
+  if (!status && occupy(s)) status = ttm_error_nomem(err);
   if (status || !j->write) return status;
   enter_stage(j, WRITING);
   if ((status = choose_folder(j, err))) return status;

@@ -10,9 +10,9 @@
 #include "ui/job.h"
 #include "ui/text_lines.h"
 
-static const ttm_view_class *const VIEWS[] = {&ttm_view_summary, &ttm_view_timeline,   &ttm_view_top,
-                                              &ttm_view_live,    &ttm_view_operations, &ttm_view_failures,
-                                              &ttm_view_findings};
+static const ttm_view_class *const VIEWS[] = {&ttm_view_summary,  &ttm_view_timeline,   &ttm_view_top,
+                                              &ttm_view_live,     &ttm_view_operations, &ttm_view_failures,
+                                              &ttm_view_findings, &ttm_view_cores};
 enum { VIEW_COUNT = sizeof VIEWS / sizeof *VIEWS, MAX_KEYS = 16, OWN_KEYS = 4, TABS = 80 };
 
 typedef struct report {
@@ -27,6 +27,7 @@ typedef struct report {
 } report;
 
 void ttm_ui_subject_free(ttm_ui_subject *subject) {
+  ttm_occupancy_free(&subject->occupancy);
   ttm_findings_free(subject->findings);
   ttm_profile_free(subject->profile);
   ttm_findings_free(subject->told);
@@ -41,7 +42,7 @@ void ttm_ui_subject_free(ttm_ui_subject *subject) {
 /* The line of keys has room for a few of the view's own, then those of every view; the help shows all. */
 static void choose_view(report *r, size_t at) {
   static const ttm_key_help common[] = {{"Tab", "view"}, {"b", "bank/chip"},       {"q", "back"}, {"?", "help"},
-                                        {"s", "serve"},  {"1-7", "choose a view"}, {NULL, NULL}};
+                                        {"s", "serve"},  {"1-8", "choose a view"}, {NULL, NULL}};
   const ttm_key_help *own = VIEWS[at]->keys;
   size_t n = 0;
   r->at = at;
@@ -56,8 +57,8 @@ static void draw_tabs(ttm_screen *s, const report *r) {
   int column = 1;
   for (size_t i = 0; i < VIEW_COUNT; i++) {
     bool named = i == r->at || s->columns >= TABS;
-    column = ttm_screen_print(s, 1, column, i == r->at ? TTM_STYLE_SELECTED : TTM_STYLE_DIM, " %zu%s%s ", i + 1,
-                              named ? " " : "", named ? VIEWS[i]->name : "");
+    column = 1 + ttm_screen_print(s, 1, column, i == r->at ? TTM_STYLE_SELECTED : TTM_STYLE_DIM, "%zu%s%s", i + 1,
+                                  named ? " " : "", named ? VIEWS[i]->name : "");
   }
 }
 
@@ -119,9 +120,9 @@ static bool tick_report(ttm_ui *ui, ttm_panel *panel) {
   ttm_ui_subject *read = ttm_job_subject(r->job), *s = &r->subject;
   s->gone = status != TTM_OK;
   if (!status) {
-    s->profile = read->profile, s->findings = read->findings;
+    s->profile = read->profile, s->findings = read->findings, s->occupancy = read->occupancy;
     s->changed = read->changed, s->rebuilt = read->rebuilt;
-    read->profile = NULL, read->findings = NULL;
+    read->profile = NULL, read->findings = NULL, read->occupancy = (ttm_occupancy){0};
   }
   ttm_job_free(r->job);
   r->job = NULL;

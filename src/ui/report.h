@@ -3,7 +3,7 @@
 #ifndef TTM_UI_REPORT_H
 #define TTM_UI_REPORT_H
 
-#include "analyze/findings.h"
+#include "analyze/occupancy.h"
 #include "base/format.h"
 #include "ui/panel.h"
 
@@ -11,6 +11,7 @@
 typedef struct ttm_ui_subject {
   ttm_profile *profile; /* this and the findings: NULL as long as they are being read, and when that failed */
   ttm_findings *findings;
+  ttm_occupancy occupancy;   /* of the rank of the DRAM peak; no rows when the input does not tell */
   ttm_profile *told_profile; /* what the report's findings file tells; NULL when it has none */
   ttm_findings *told;
   ttm_buf folder; /* of the report, NUL-terminated; empty when it has none yet */
@@ -49,13 +50,24 @@ typedef struct ttm_view_class {
 } ttm_view_class;
 
 extern const ttm_view_class ttm_view_summary, ttm_view_timeline, ttm_view_top, ttm_view_live, ttm_view_operations,
-    ttm_view_failures, ttm_view_findings;
+    ttm_view_failures, ttm_view_findings, ttm_view_cores;
 
 enum { TTM_VIEW_ROW = 3 };
 static inline int ttm_view_height(const ttm_screen *screen) { return screen->rows - TTM_VIEW_ROW - 1; }
 
 /* "#7 ttnn.matmul layers.0|MLP|dot.1"; `place` stands for its own place unless it is empty. */
 void ttm_put_operation(ttm_buf *out, const ttm_screen *screen, const ttm_findings *f, uint32_t op, ttm_str place);
+
+/* ---- Memory by class ----------------------------------------------------------------------------------------------- */
+
+/* The letter of a class, the same in every picture: that of its name. */
+char ttm_class_letter(const ttm_profile *p, ttm_alive_class class);
+/* "w weights 97.66  a activations 8.00", those that hold something, in MB times `times`. */
+void ttm_put_classes(ttm_buf *out, const ttm_profile *p, const uint64_t by_class[TTM_ALIVE_CLASSES], double times);
+
+/* A bank at one moment, by address: blocks, free gaps, what was refused, and what there is to say. */
+struct ttm_moment;
+void ttm_draw_blocks(ttm_screen *screen, int row, int height, const struct ttm_moment *moment);
 
 /* What a figure per bank is to be multiplied with: 1, or the banks of a chip. */
 double ttm_view_banks(const ttm_ui_subject *subject, ttm_memory memory);

@@ -21,6 +21,15 @@ static void make_colors(ttm_screen *screen) {
   init_pair(TTM_STYLE_WARN, COLOR_YELLOW, -1);
   init_pair(TTM_STYLE_BAD, COLOR_RED, -1);
   init_pair(TTM_STYLE_ACCENT, COLOR_CYAN, -1);
+  static const short papers[TTM_CLASS_STYLES] = {COLOR_BLUE,   COLOR_CYAN, COLOR_MAGENTA, COLOR_GREEN,
+                                                 COLOR_YELLOW, COLOR_RED,  COLOR_WHITE,   COLOR_BLACK};
+  static const short inks[TTM_CLASS_STYLES] = {COLOR_WHITE, COLOR_BLACK, COLOR_WHITE, COLOR_BLACK,
+                                               COLOR_BLACK, COLOR_WHITE, COLOR_BLACK, COLOR_WHITE};
+  for (int i = 0; i < TTM_CLASS_STYLES; i++) {
+    bool none = papers[i] == COLOR_BLACK; /* letters alone */
+    init_pair((short)(TTM_STYLE_CLASS + i), none ? -1 : inks[i], none ? -1 : papers[i]);
+    init_pair((short)(TTM_STYLE_EDGE + i), none ? -1 : papers[i], -1);
+  }
 }
 
 static void measure(ttm_screen *screen) { getmaxyx(stdscr, screen->rows, screen->columns); }
@@ -115,7 +124,7 @@ static attr_t attributes(const ttm_screen *screen, ttm_style style) {
     case TTM_STYLE_BAD:
       return screen->color ? COLOR_PAIR(style) : A_BOLD;
     default:
-      return A_NORMAL;
+      return style >= TTM_STYLE_CLASS && screen->color ? COLOR_PAIR(style) : A_NORMAL;
   }
 }
 

@@ -8,6 +8,8 @@
 #include "base/error.h"
 #include "base/format.h"
 
+enum { TTM_CLASS_STYLES = 8 };
+
 typedef enum ttm_style {
   TTM_STYLE_PLAIN,
   TTM_STYLE_BOLD,
@@ -18,7 +20,9 @@ typedef enum ttm_style {
   TTM_STYLE_ACCENT,
   TTM_STYLE_BAR,      /* title line and line of keys */
   TTM_STYLE_SELECTED, /* the row the cursor is on */
-  TTM_STYLES
+  TTM_STYLE_CLASS,    /* cells of memory by their class: this and the next, one for each ... */
+  TTM_STYLE_EDGE = TTM_STYLE_CLASS + TTM_CLASS_STYLES, /* ... and their edges */
+  TTM_STYLES = TTM_STYLE_EDGE + TTM_CLASS_STYLES
 } ttm_style;
 
 typedef struct ttm_screen {

@@ -6,6 +6,7 @@
 /* ---- Lines become rows --------------------------------------------------------------------------------------------- */
 
 static ttm_style style_of(ttm_str code) {
+  if (code.n == 3 && ttm_str_starts(code, TTM_LIT("10"))) return (ttm_style)(TTM_STYLE_CLASS + (code.p[2] - '0') % 8);
   if (ttm_str_eq(code, TTM_LIT("1"))) return TTM_STYLE_BOLD;
   if (ttm_str_eq(code, TTM_LIT("7"))) return TTM_STYLE_SELECTED;
   if (ttm_str_eq(code, TTM_LIT("31"))) return TTM_STYLE_BAD;
@@ -145,6 +146,14 @@ bool ttm_text_lines_key(ttm_text_lines *l, int key, int height) {
   if (!ttm_cursor_key(&place, key)) return false;
   l->top = place.at;
   return true;
+}
+
+int ttm_text_rows(const ttm_screen *screen, const ttm_buf *text) {
+  ttm_text_lines lines = {.text = *text}; /* borrowed */
+  break_lines(&lines, screen);
+  int n = (int)lines.rows.n;
+  ttm_vec_free(&lines.rows);
+  return n;
 }
 
 int ttm_draw_text(ttm_screen *screen, int row, ttm_buf *text) {

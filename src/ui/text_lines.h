@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text on a part of the screen. It is ours or went through ttm_put_text; colours in it (as the summary writes them) are shown. Nothing is cut:
+/* Text on a part of the screen. It is ours or went through ttm_put_text; colours in it (as the summary writes them; 100 to 107 stand
+ * for the classes of memory) are shown. Nothing is cut:
  * a line that is too long goes on in the next row, below its first word or, where the line has one, its tab. */
 #ifndef TTM_UI_TEXT_LINES_H
 #define TTM_UI_TEXT_LINES_H
@@ -35,6 +36,9 @@ void ttm_text_lines_see(ttm_text_lines *lines, const ttm_screen *screen, int hei
 
 /* Scrolls. True when the key was for it. */
 bool ttm_text_lines_key(ttm_text_lines *lines, int key, int height);
+
+/* How many rows it takes. */
+int ttm_text_rows(const ttm_screen *screen, const ttm_buf *text);
 
 /* Draws a text from that row on, below 0 on the last rows of the screen, and frees it. Gives the row below it. */
 int ttm_draw_text(ttm_screen *screen, int row, ttm_buf *text);

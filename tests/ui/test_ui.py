@@ -41,7 +41,7 @@ def Session(columns=80, rows=24, locale="C.UTF-8", env=""):
 PEAK = "1,006.3 of 1,021.2 MB per bank"
 FAILURE = "Out of memory in DRAM: insufficient memory, short by 8.50 MB per"
 VIEWS = ("9 operations in 2 runs", "states 1 to 15 of 15", "Operations that added most to DRAM", "4 live tensors at the DRAM peak", "9 of 9 operations",
-         "Message in log line 114.", "-- lines 1 to 19 of")
+         "Message in log line 114.", "-- lines 1 to 19 of", "only recordings and graph captures tell L1 core by core")
 
 
 def check(ok, what):
@@ -165,6 +165,87 @@ def test_views():
     s.end()
 
 
+def test_pictures():
+    """What is held over time, by class; the bank at a state, by address; what is alive in it; the cores."""
+    shutil.copy(SOURCE + "/demo/llama_small.log.zst", work + "/pictures.log.zst")
+    s = Session()
+    s.keys("1").type("data/two_runs_oom_profile.log").keys("Enter")
+    s.see("Report › two-runs-oom")
+    s.keys("2")
+    # The level is 1,006.3 MB in 15 states; each takes 4 or 5 columns, and the last but one is looked at.
+    s.see(re.compile(r"0\.00 └─+"), re.compile(r"│ {14}▁{18}[▂▄]{18}u+a+\n +0\.00"), "w weights 2.67  i inputs 21.33  a activations 21.33  e earlier runs 0.336",
+          "unattributed 960.7", "v blocks/tensors")
+    s.keys("v")
+    s.see(re.compile(r" 0\.00 │EWwwa{16}·{8}Ii{15}Uu+\n"), "Where it lies is unknown: the replay", "refused            " + "▓" * 40 + " 21.33 MB",
+          "largest free block " + "░" * 17 + " 9.00 MB")
+    s.keys("h", "h", "h")
+    s.see("before #6 ttcore.load_cached", without=["refused", "#8 ttnn.softmax"])
+    s.keys("v")
+    s.see("live tensors then", "MB per bank  Class", "before #6 ttcore.load_cached")
+    s.keys("b")
+    s.see("MB per chip  Class")
+    s.keys("l", "l", "l")
+    s.see("before #8 ttnn.softmax", "Class")
+    s.keys("q", "1").type("pictures.log.zst").keys("Enter")
+    s.see("Report › pictures")
+    s.keys("2", "v")
+    found = ask_at(work + "/pictures.log.zst", 1519)
+    screen = s.see("by the replay, whose largest is the measured one", "· free 44.60  ░ largest 7.49")
+    # The largest free block is where `ask` says that it is.
+    rows = [line for line in screen.split("\n") if re.match(r" +[\d.]+ │", line)]
+    cells, per_cell = "".join(row[11:].ljust(68) for row in rows), 1023.0 / (len(rows) * 68)
+    first, n = cells.index("░"), cells.count("░")
+    check(abs(first * per_cell - found[0][1] / 2**20) <= 2 * per_cell and abs(n * per_cell - found[0][0]) <= 2 * per_cell, "the largest free block: %r, cell %d, %d cells" % (found[0], first, n))
+    check("░" * n in cells, "it is one block")
+    colored = tmux.run("capture-pane", "-e", "-p", "-t", s.name).stdout
+    check("\x1b[44m" in colored, "weights are blue")
+    s.resize(132, 50)
+    s.see(re.compile(r"[▁-█]w+\n"), "▲", re.compile(r" 0\.00 │W"), "refused")  # the timeline above it
+    s.resize(40, 12)
+    s.see("ttmem › Report")
+    s.resize(80, 24)
+    s.see("refused")
+    s.keys("v", "j", "j", "j")
+    s.see("live tensors then", re.compile(r"-- lines 4 to \d+ of"))
+    s.end()
+    s = Session(env="NO_COLOR=1")
+    s.keep_bytes(work + "/plain")
+    s.keys("1").type("data/two_runs_oom_profile.log").keys("Enter")
+    s.see("Report › two-runs-oom")
+    s.keys("2", "v")
+    s.see(re.compile(r" 0\.00 │EWwwa"))
+    s.keys("Q")
+    s.see("ended with 0")
+    with open(work + "/plain", "rb") as f:
+        check(not re.search(rb"\x1b\[[0-9;]*[34][0-7]m", f.read()), "NO_COLOR: no colours")
+    s.end()
+
+
+def ask_at(log, operation):
+    """The free blocks then, as `ttmem ask` tells them: MB and address, the largest first."""
+    text = subprocess.run([TTMEM, "ask", log, "--at", str(operation)], check=True, capture_output=True, text=True).stdout
+    return [(float(mb), int(at)) for mb, at in re.findall(r"^\s*([\d.]+)\s+(\d{4,})$", text.split("Address in its bank")[1], re.M)]
+
+
+def test_cores():
+    """The grid of cores of a graph capture, step by step."""
+    shutil.copy(SOURCE + "/tests/data/capture_small.json", work)
+    s = Session(80, 40)
+    s.keys("1").type("capture_small.json").keys("Enter")
+    s.see("Report › capture-small")
+    s.keys("8")
+    s.see("step 1 of 2  ttnn.add", "[░░]", "CBs ↑", "Core 4-4: 26.0 KB")
+    s.keys("Right", "Down")
+    s.see("Core 5-5:")
+    s.keys("l")
+    s.see("step 2 of 2")
+    s.keys("c")
+    s.see("No program's buffers overlap a tensor.")
+    s.keys("h", "Enter")
+    s.see("ttmem › Operation", "ttnn.add")
+    s.end()
+
+
 def test_folded_layers():
     """Repeated layers are one row, which opens to its members; nothing is cut on a small screen."""
     shutil.copy(SOURCE + "/demo/llama_small.log.zst", work)
@@ -185,7 +266,7 @@ def test_folded_layers():
         s.keys("Right")
         s.see("▾     144.0 ×18")
         s.keys("Left")
-    for view in "1234567":
+    for view in "12345678":
         s.keys(view)
         s.keys("G")
         check("…" not in s.see("Report › llama-small"), "view %s cuts nothing" % view)
@@ -431,7 +512,7 @@ def test_sizes():
     s.see("capacity 1,021.2", "before #8 ttnn.softmax")
     for columns, rows in ((80, 24), (60, 15), (200, 60), (40, 12), (80, 24)):
         s.resize(columns, rows)
-        for view in "1234567":
+        for view in "12345678":
             s.keys(view)
         s.keys("2")
         screen = s.see("1,006.3 MB per bank", "ttmem › Report", without=["larger"])
@@ -448,7 +529,7 @@ def test_ascii():
     s.keys("1").type("data/two_runs_oom_profile.log").keys("Enter")
     s.see("ttmem > Report > two-runs-oom")
     s.keys("2")
-    s.see("@", "P!", "^")
+    s.see("uuuu", "P!", "^")
     for view, text in enumerate(VIEWS, 1):
         s.keys(str(view))
         check(s.see(text).isascii(), "view %d in ASCII" % view)
@@ -524,7 +605,7 @@ try:
     with open(work + "/data/no_log.txt", "w") as f:
         f.write("nothing of the runtime in here\n")
     tmux = terminal.Tmux(work)
-    for test in (test_no_terminal, test_log_to_server, test_views, test_script, test_script_with_arguments, test_script_that_is_recorded, test_guide, test_browse, test_other_commands, test_folded_layers, test_typing_ahead, test_another_log_of_that_name, test_sizes,
+    for test in (test_no_terminal, test_log_to_server, test_views, test_script, test_script_with_arguments, test_script_that_is_recorded, test_guide, test_browse, test_other_commands, test_pictures, test_cores, test_folded_layers, test_typing_ahead, test_another_log_of_that_name, test_sizes,
                  test_ascii, test_hostile_log, test_capture, test_ranks_without_programs):
         try:
             test()

@@ -86,6 +86,11 @@ static int answer_nothing(void *context, const ttm_ui_question *question, ttm_bu
   return out->failed ? ttm_error_nomem(err) : TTM_OK;
 }
 
+static int watch_nothing(void *context, const ttm_ui_watch **out, ttm_error *err) {
+  (void)context, (void)out;
+  return ttm_error_set(err, TTM_EIO, "nothing runs");
+}
+
 typedef struct session {
   const char *keys, *want; /* what is typed; what is seen on the way with plenty of memory */
   const ttm_ui_watch *watch;
@@ -98,7 +103,8 @@ static bool work_session(void *context, bool plenty) {
                             .serve = serve_nothing,
                             .unserve = unserve_nothing,
                             .run = run_nothing,
-                            .answer = answer_nothing};
+                            .answer = answer_nothing,
+                            .live = watch_nothing};
   long before = starve_alive;
   memset(&typist, 0, sizeof typist);
   typist.next = s->keys;
@@ -135,6 +141,8 @@ static void reading_a_log(void **state) {
   setenv("HOME", CLI_DATA, 1);
   type_session("1~/two_runs_oom_\t\n2hl+-mp\nq", "before #8 ttnn.softmax");
   type_session("1~/two_runs_oom_\t\n\tj\nq4m5ooo/SOFT\n\nq67", "2 of 9 operations, by name");
+  type_session("1~/two_runs_oom_\t\n2vvm8", "Where it lies is unknown");
+  type_session("1~/../../data/capture_small.json\n8lc", "Core 4-4");
   type_session("1~/hostile.log\n", "Report");
   type_session("1~/../../data/cb/forms.cpp\n", "Not a log");
 }

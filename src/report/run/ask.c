@@ -415,17 +415,22 @@ static void put_blocks(const ttm_ask *a, ttm_moment *m) {
   if (m->blocks.n > SHOWN_BLOCKS) ttm_doc_line(a->doc, "and %zu smaller free blocks", m->blocks.n - SHOWN_BLOCKS);
 }
 
-static int put_moment(const ttm_ask *a, const ttm_occupancy *o, ttm_memory memory, ttm_instant at) {
+int ttm_ask_moment(const ttm_ask *a, ttm_moment *moment) {
   ttm_statements statements = {0};
+  int status = ttm_moment_tell(&statements, moment);
+  if (!status) {
+    put_set(a, &statements, moment->set.memory == TTM_L1 ? "moment.l1" : "moment.dram", &moment->set);
+    put_blocks(a, moment);
+  }
+  ttm_statements_free(&statements);
+  return status;
+}
+
+static int put_moment(const ttm_ask *a, const ttm_occupancy *o, ttm_memory memory, ttm_instant at) {
   ttm_moment moment;
   int status = ttm_moment_make(&moment, o, memory, at);
   bool empty = memory != TTM_DRAM && !moment.set.measured_bytes;
-  if (!status && !empty) status = ttm_moment_tell(&statements, &moment);
-  if (!status && !empty) {
-    put_set(a, &statements, memory == TTM_L1 ? "moment.l1" : "moment.dram", &moment.set);
-    put_blocks(a, &moment);
-  }
-  ttm_statements_free(&statements);
+  if (!status && !empty) status = ttm_ask_moment(a, &moment);
   ttm_moment_free(&moment);
   return status;
 }

@@ -31,5 +31,7 @@ int ttm_ask_peak(const ttm_ask *ask, int memory, ttm_error *err);
 
 /* Live tensors and free blocks of DRAM and L1 at any moment. */
 int ttm_ask_at(const ttm_ask *ask, ttm_instant at, ttm_error *err);
+/* The same of one memory, for who has it at hand: sorts its free blocks by size. Does not end the document. 0 or TTM_ENOMEM. */
+int ttm_ask_moment(const ttm_ask *ask, ttm_moment *moment);
 
 #endif
