@@ -97,7 +97,7 @@ const ttm_command ttm_command_serve = {
     .help = "reports in a browser, also over SSH",
     .more =
         "REPORT is a report folder, or its name in ~/.ttmem/reports; DIR contains reports; without either, all "
-        "of ~/.ttmem/reports is served. The address is printed; Ctrl-C stops.",
+        "of ~/.ttmem/reports is served. Any two reports can be compared. The address is printed; Ctrl-C stops.",
     .examples = "ttmem serve\nttmem serve model --port 8080",
     .exits = "0 stopped (Ctrl-C); 2 wrong usage, or nothing to serve",
     .max_inputs = 1,

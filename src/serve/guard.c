@@ -63,12 +63,18 @@ static bool take_name(char out[256], ttm_str name) {
   return true;
 }
 
+bool ttm_guard_name(const char *name) {
+  char copy[256];
+  return name && take_name(copy, ttm_str_of(name));
+}
+
 ttm_route ttm_guard_route(const char *path) {
   static const ttm_route none = {.kind = TTM_ROUTE_NONE};
   ttm_route route = {.kind = TTM_ROUTE_INDEX};
   ttm_str rest = ttm_str_of(path);
   if (!ttm_str_take(&rest, TTM_LIT("/"))) return none;
   if (!rest.n) return route;
+  if (ttm_str_eq(rest, TTM_LIT("compare"))) return (ttm_route){.kind = TTM_ROUTE_COMPARE};
   size_t slash = ttm_str_find_char(rest, '/');
   if (!take_name(route.folder, ttm_str_first(rest, slash))) return none;
   route.kind = TTM_ROUTE_BARE;

@@ -26,11 +26,12 @@ const char *ttm_guard_token_take(const char *path, const char *token);
 /* ---- What is asked for --------------------------------------------------------------------------------------------- */
 
 typedef enum ttm_route_kind {
-  TTM_ROUTE_NONE,   /* nothing we would ever serve */
-  TTM_ROUTE_INDEX,  /* "/" */
-  TTM_ROUTE_BARE,   /* "/folder": wants a slash */
-  TTM_ROUTE_REPORT, /* "/folder/" */
-  TTM_ROUTE_FILE,   /* "/folder/file" with the name of a report file */
+  TTM_ROUTE_NONE,    /* nothing we would ever serve */
+  TTM_ROUTE_INDEX,   /* "/" */
+  TTM_ROUTE_COMPARE, /* "/compare" */
+  TTM_ROUTE_BARE,    /* "/folder": wants a slash */
+  TTM_ROUTE_REPORT,  /* "/folder/" */
+  TTM_ROUTE_FILE,    /* "/folder/file" with the name of a report file */
 } ttm_route_kind;
 
 typedef struct ttm_route {
@@ -40,6 +41,9 @@ typedef struct ttm_route {
 
 /* Judges a path whose escapes were resolved. Only names of report files get through. */
 ttm_route ttm_guard_route(const char *path);
+
+/* True when a parameter of a request can be the name of a report's folder: one name, not hidden. NULL is false. */
+bool ttm_guard_name(const char *name);
 
 /* ---- Headers ------------------------------------------------------------------------------------------------------- */
 

@@ -38,6 +38,8 @@ static void head(ttm_buf *out, const char *title) {
       ".bar{height:4px;border-radius:2px;background:var(--line);margin-top:.3rem;min-width:6rem}\n"
       ".bar i{display:block;height:4px;border-radius:2px;background:var(--bar)}\n"
       ".warn i{background:var(--warn)}.bad i{background:var(--bad)}.failure{color:var(--bad)}\n"
+      "form{margin-top:1.2rem;display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}\n"
+      "select,button{font:inherit;max-width:100%;padding:.2rem .5rem}label{max-width:100%}\n"
       "a{color:inherit;text-underline-offset:.2em}code{font-size:.92em}a,td{overflow-wrap:anywhere}\n"
       "@media(max-width:48rem){body{margin:1.2rem auto}thead{display:none}table,tbody,tr,td,th{display:block}\n"
       "tr{padding:.5rem 0;border-bottom:1px solid var(--line)}td,th{border:0;padding:.1rem 0}\n"
@@ -107,6 +109,27 @@ static void index_row(ttm_buf *out, const ttm_catalog_entry *entry) {
   ttm_buf_puts(out, "</td></tr>\n");
 }
 
+static void choice(ttm_buf *out, const ttm_catalog *catalog, const char *label, const char *name, size_t chosen) {
+  ttm_buf_printf(out, "<label>%s <select name=\"%s\">", label, name);
+  for (size_t i = 0; i < catalog->entries.n; i++) {
+    ttm_buf_puts(out, i == chosen ? "<option selected value=\"" : "<option value=\"");
+    ttm_xml_text(out, ttm_str_of(catalog->entries.at[i].folder), SIZE_MAX);
+    ttm_buf_puts(out, "\">");
+    text(out, catalog->entries.at[i].folder);
+    ttm_buf_puts(out, "</option>");
+  }
+  ttm_buf_puts(out, "</select></label>\n");
+}
+
+/* Two reports to compare: at first the newest with the one before it. */
+static void compare_form(ttm_buf *out, const ttm_catalog *catalog) {
+  if (catalog->entries.n < 2) return;
+  ttm_buf_puts(out, "<form action=\"compare\">\n");
+  choice(out, catalog, "Compare", "a", 1);
+  choice(out, catalog, "with", "b", 0);
+  ttm_buf_puts(out, "<button>Compare</button></form>\n");
+}
+
 void ttm_page_index(ttm_buf *out, const ttm_catalog *catalog) {
   head(out, "Memory reports");
   if (!catalog->entries.n) {
@@ -121,6 +144,7 @@ void ttm_page_index(ttm_buf *out, const ttm_catalog *catalog) {
                "L1</th><th>Failure</th></tr></thead><tbody>\n");
   for (size_t i = 0; i < catalog->entries.n; i++) index_row(out, &catalog->entries.at[i]);
   ttm_buf_puts(out, "</tbody></table>\n");
+  compare_form(out, catalog);
   tail(out);
 }
 

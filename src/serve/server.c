@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "report/live/watch_report.h"
 #include "serve/address.h"
+#include "serve/compare.h"
 #include "serve/guard.h"
 #include "serve/pages.h"
 
@@ -36,12 +37,13 @@ struct ttm_server {
   size_t reports;
   bool metrics;
   const char *shm;
+  ttm_comparer comparer;
   struct MHD_Daemon *daemon;
 };
 
 /* One request. */
 typedef struct asked {
-  const ttm_server *server;
+  ttm_server *server;
   struct MHD_Connection *connection;
   bool gzip;
 } asked;
@@ -53,11 +55,11 @@ static const char *header_of(const asked *a, const char *name) {
 /* ---- Responses ----------------------------------------------------------------------------------------------------- */
 
 /* A report's page brings its own script and style inline and loads nothing; the pages made here have no script at all. */
-#define CSP_COMMON "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-#define CSP_PLAIN "default-src 'none'; style-src 'unsafe-inline'; " CSP_COMMON
+#define CSP_COMMON "base-uri 'none'; frame-ancestors 'none'; form-action "
+#define CSP_PLAIN "default-src 'none'; style-src 'unsafe-inline'; " CSP_COMMON "'self'"
 #define CSP_REPORT                                                                                   \
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; " \
-  "font-src data:; " CSP_COMMON
+  "font-src data:; " CSP_COMMON "'none'"
 
 static enum MHD_Result finish(const asked *a, unsigned status, struct MHD_Response *response, const char *type,
                               const char *tag) {
@@ -300,9 +302,36 @@ static enum MHD_Result send_report(const asked *a, const char *folder) {
   return send_page(a, MHD_HTTP_OK, &text);
 }
 
+/* The key of what was compared as a tag. */
+static enum MHD_Result send_comparison(const asked *a) {
+  ttm_server *server = a->server;
+  ttm_compared compared = {.root = server->path, .root_fd = server->root, .follow = server->listen.loopback};
+  ttm_error err;
+  struct stat st;
+  char tag[32];
+  uint64_t key;
+  int fd;
+  for (int i = 0; i < 2; i++) {
+    compared.names[i] = MHD_lookup_connection_value(a->connection, MHD_GET_ARGUMENT_KIND, i ? "b" : "a");
+    if (server->only || !ttm_guard_name(compared.names[i])) return not_found(a);
+  }
+  int status = ttm_compare(&server->comparer, &compared, &fd, &key, &err);
+  if (status == TTM_ENOMEM) return MHD_NO;
+  if (status == TTM_ENODATA) return not_found(a);
+  if (status) return refuse(a, MHD_HTTP_SERVICE_UNAVAILABLE, "Not compared", err.message);
+  snprintf(tag, sizeof tag, "\"f%016llx%s\"", (unsigned long long)key, a->gzip ? "-gz" : "");
+  if (fstat(fd, &st) || ttm_guard_knows_tag(header_of(a, "If-None-Match"), tag)) {
+    close(fd);
+    return not_modified(a, tag);
+  }
+  struct MHD_Response *response = a->gzip ? packed_response(fd) : plain_response(fd, (uint64_t)st.st_size);
+  return finish(a, MHD_HTTP_OK, response, "text/html; charset=utf-8", tag);
+}
+
 static enum MHD_Result send_route(const asked *a, const ttm_route *route) {
   const char *only = a->server->only;
   if (route->kind == TTM_ROUTE_INDEX) return send_index(a);
+  if (route->kind == TTM_ROUTE_COMPARE) return send_comparison(a);
   if (route->kind == TTM_ROUTE_NONE || (only && strcmp(only, route->folder) != 0)) return not_found(a);
   if (route->kind == TTM_ROUTE_BARE) return redirect_to_folder(a, route->folder);
   if (route->kind == TTM_ROUTE_REPORT) return send_report(a, route->folder);
@@ -319,7 +348,7 @@ static size_t unescape(void *context, struct MHD_Connection *connection, char *t
 /* The order matters: who asks, how, with which secret, and only then for what. */
 static enum MHD_Result answer(void *context, struct MHD_Connection *connection, const char *path, const char *method,
                               const char *version, const char *upload, size_t *upload_bytes, void **state) {
-  const ttm_server *server = context;
+  ttm_server *server = context;
   asked a = {.server = server, .connection = connection};
   (void)version, (void)upload;
   if (!*state) { /* the first of two calls: the headers; a body, if any, is thrown away */
@@ -403,6 +432,7 @@ int ttm_server_start(ttm_server **out, const ttm_server_options *options, ttm_er
   ttm_server *server = ttm_alloc(sizeof *server);
   if (!server) return ttm_error_nomem(err);
   server->root = server->listen.fd = -1;
+  ttm_comparer_init(&server->comparer);
   server->metrics = options->metrics;
   server->shm = options->shm;
   int status = open_root(server, options->path, err);
@@ -423,11 +453,13 @@ size_t ttm_server_reports(const ttm_server *server) { return server->reports; }
 
 void ttm_server_stop(ttm_server *server) {
   if (!server) return;
+  atomic_store(&server->comparer.stopped, true);
   if (server->daemon)
     MHD_stop_daemon(server->daemon); /* closes the socket too */
   else if (server->listen.fd >= 0)
     close(server->listen.fd);
   if (server->root >= 0) close(server->root);
+  ttm_comparer_free(&server->comparer);
   ttm_free(server->path);
   ttm_free(server->only);
   ttm_free(server->url);

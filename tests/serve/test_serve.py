@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The server as clients and attackers see it: routes, headers, links, tokens, many clients at once, a clean end."""
+import base64
 import gzip
 import http.client
+import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -11,10 +14,12 @@ import subprocess
 import sys
 import tempfile
 import threading
+import zlib
 
 TTMEM = os.environ["TTMEM"]
 LOG = os.path.join(os.environ["TTMEM_SOURCE"], "tests/cli/data/two_runs_oom_profile.log")
 work = tempfile.mkdtemp()
+FEWER = os.path.join(work, "fewer_profile.log")
 os.environ["TTMEM_HOME"] = os.path.join(work, "home")
 reports = os.path.join(work, "home", "reports")
 failures = []
@@ -67,6 +72,10 @@ def raw(port, text, timeout=60):
 def prepare():
     for name in ("two-runs-oom", "with page"):
         subprocess.run([TTMEM, "analyze", LOG, "-q", "--no-html", "--name", name], check=True)
+    with open(LOG) as log, open(FEWER, "w") as fewer:
+        fewer.writelines(log.readlines()[:113])
+    subprocess.run([TTMEM, "analyze", FEWER, "-q", "--no-html", "--name", "cmp <a>"], check=True)
+    subprocess.run([TTMEM, "analyze", LOG, "-q", "--no-html", "--name", "cmp-b"], check=True)
     with open(os.path.join(reports, "with page", "with page_report.html"), "w") as page:
         page.write("<!doctype html><title>own page</title>" + "x" * 4000)
     secret = os.path.join(work, "secret_memory.json")
@@ -121,6 +130,68 @@ def test_headers(server):
     check(get(server.port, "/", headers={"If-None-Match": headers["ETag"]})[0] == 304, "304 of the index")
     os.utime(os.path.join(reports, "two-runs-oom", "two-runs-oom_memory.json"), (1, 1))
     check(get(server.port, path, headers={"If-None-Match": plain_tag})[0] == 200, "a new file has a new tag")
+
+
+def data_of(page, name):
+    """A data element of a page."""
+    return zlib.decompress(base64.b64decode(re.search(b'id="data.%s">([^<]*)<' % name, page).group(1)))
+
+
+def test_compare(server):
+    status, _, body = get(server.port, "/")
+    check(b'<form action="compare">' in body and b'<option value="cmp &lt;a&gt;">cmp &lt;a&gt;</option>' in body, "index offers to compare")
+    check("form-action 'self'" in get(server.port, "/")[1]["Content-Security-Policy"], "the form may be sent here")
+    path = "/compare?a=cmp+%3Ca%3E&b=cmp-b"
+    status, headers, page = get(server.port, path)
+    check(status == 200 and headers["Content-Type"] == "text/html; charset=utf-8", "comparison gives %d" % status)
+    check("script-src 'unsafe-inline'" in headers["Content-Security-Policy"] and "form-action 'none'" in headers["Content-Security-Policy"], "its policy")
+    check(page.startswith(b"<!doctype html>") and b"<title>cmp &lt;a&gt; \xe2\x86\x92 cmp-b" in page and page.rstrip().endswith(b"</html>"), "a whole page")
+    wanted = json.loads(subprocess.run([TTMEM, "diff", FEWER, LOG, "--json", "-q"], check=True, capture_output=True).stdout)
+    found = json.loads(data_of(page, b"diff"))
+    check(found["statements"] == wanted["statements"] and found["peak"] == wanted["peak"], "it says what diff says")
+    check(get(server.port, path, headers={"If-None-Match": headers["ETag"]})[0] == 304, "304 of a comparison")
+    status, packed, body = get(server.port, path, headers={"Accept-Encoding": "gzip"})
+    check(packed["Content-Encoding"] == "gzip" and gzip.decompress(body) == page, "the kept page, packed")
+    status, _, other = get(server.port, "/compare?a=cmp-b&b=cmp+%3Ca%3E")
+    check(status == 200 and json.loads(data_of(other, b"diff"))["statements"] != wanted["statements"], "the other way round")
+    # Without its log a report is compared by its JSON files, and a changed log makes another page.
+    os.rename(FEWER, FEWER + ".away")
+    status, headers2, rebuilt = get(server.port, path)
+    check(status == 200 and headers2["ETag"] != headers["ETag"], "made of the JSON files")
+    check(json.loads(data_of(rebuilt, b"diff"))["before"]["operations"] == wanted["before"]["operations"], "with the same operations")
+    os.rename(FEWER + ".away", FEWER)
+    for query in ("", "?a=cmp-b", "?b=cmp-b", "?a=cmp-b&b=nowhere", "?a=..&b=cmp-b", "?a=%2e%2e%2freports&b=cmp-b", "?a=linked&b=cmp-b", "?a=.&b=.",
+                  "?a=cmp-b%00&b=cmp-b", "?a=" + "x" * 300 + "&b=cmp-b", "?a=/etc&b=cmp-b"):
+        status, _, body = get(server.port, "/compare" + query)
+        check(status == 404 and b"secret" not in body, "/compare%s gives %d" % (query[:60], status))
+    status, _, body = get(server.port, "/compare?a=two-runs-oom&b=cmp-b")
+    check(status == 503 and b"links or pipes" in body and b"secret" not in body, "a report with links gives %d" % status)
+    check(get(server.port, path, headers={"Host": "evil.com"})[0] == 403, "only for localhost")
+
+
+def test_compare_at_once(server):
+    """Many ask for different pages at once: each gets its whole page or is told to wait."""
+    wrong, done = [], []
+
+    def client(number):
+        path = "/compare?a=cmp-b&b=cmp+%3Ca%3E" if number % 2 else "/compare?b=cmp-b&a=cmp+%3Ca%3E"
+        for _ in range(400):
+            status, _, body = get(server.port, path)
+            if status == 503 and b"Reload this page" in body:
+                threading.Event().wait(0.05)
+                continue
+            title = b"<title>cmp-b" if number % 2 else b"<title>cmp &lt;a&gt;"
+            if status != 200 or title not in body or not body.rstrip().endswith(b"</html>"):
+                wrong.append((number, status))
+            done.append(number)
+            return
+
+    threads = [threading.Thread(target=client, args=(i,)) for i in range(12)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    check(not wrong and len(done) == 12, "12 comparisons at once: %s, %d done" % (wrong[:2], len(done)))
 
 
 def test_attacks(server):
@@ -217,6 +288,7 @@ def test_single_report():
         status, headers, _ = get(server.port, "/")
         check(status == 302 and headers["Location"] == "./two-runs-oom/", "index of a single report")
         check(get(server.port, "/with%20page/")[0] == 404, "its neighbours are not served")
+        check(get(server.port, "/compare?a=two-runs-oom&b=cmp-b")[0] == 404, "nor compared")
         server.stop()
 
 
@@ -227,10 +299,12 @@ def test_token():
     check(get(server.port, server.path)[0] == 200, "with the token")
     check(get(server.port, server.path, headers={"Host": "some.machine:8000"})[0] == 200, "any name with the token")
     check(get(server.port, server.path + "two-runs-oom/two-runs-oom_memory.json")[0] == 200, "a file with the token")
+    status, _, page = get(server.port, server.path + "compare?a=cmp+%3Ca%3E&b=cmp-b")
+    check(status == 200 and json.loads(data_of(page, b"diff"))["freed_elsewhere"] == [], "compared by what the folders hold")
     status, headers, _ = get(server.port, "/" + token)
     check(status == 302 and headers["Location"] == "./%s/" % token, "slash after the token")
     for path in ("/", "/two-runs-oom/", "/two-runs-oom/two-runs-oom_memory.json", "/" + "0" * 32 + "/", "/" + token[:-1] + "/",
-                 "/" + token.upper() + "x/", "/?token=" + token):
+                 "/" + token.upper() + "x/", "/?token=" + token, "/compare?a=cmp-b&b=cmp-b"):
         status, _, body = get(server.port, path)
         check(status == 403 and b"two-runs-oom" not in body and token.encode() not in body, "%s without the token" % path)
     other = server.process.stdout.readline()
@@ -243,6 +317,8 @@ def main():
     server = Server()
     test_pages(server)
     test_headers(server)
+    test_compare(server)
+    test_compare_at_once(server)
     test_attacks(server)
     test_many_clients(server)
     test_idle(server)

@@ -219,6 +219,7 @@ static bool work_server(void *context, bool plenty) {
                                          "/r/r_memory.json HTTP/1.1",
                                          "/metrics HTTP/1.1",
                                          "/none HTTP/1.1",
+                                         "/compare?a=r&b=r HTTP/1.1",
                                          "/r/r_report.html HTTP/1.1\r\nAccept-Encoding: gzip"};
   served *s = context;
   ttm_server *server = NULL;

@@ -66,6 +66,17 @@ static void routes_served(void **state) {
   assert_string_equal(file.file, "llama_memory.json");
   assert_int_equal(ttm_guard_route("/llama/x_report.html").kind, TTM_ROUTE_FILE);
   assert_int_equal(ttm_guard_route("/llama/x_findings.json").kind, TTM_ROUTE_FILE);
+  assert_int_equal(ttm_guard_route("/compare").kind, TTM_ROUTE_COMPARE);
+  assert_int_equal(ttm_guard_route("/compare/").kind, TTM_ROUTE_REPORT); /* a report may be called so */
+  assert_int_equal(ttm_guard_route("/compare/x").kind, TTM_ROUTE_NONE);
+}
+
+static void names(void **state) {
+  static const char *const bad[] = {"", ".", "..", ".hidden", "a/b", "../a", "a\\b", "a\nb"};
+  (void)state;
+  assert_true(ttm_guard_name("llama tiny") && ttm_guard_name("a..b") && !ttm_guard_name(NULL));
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    if (ttm_guard_name(bad[i])) fail_msg("'%s' got through", bad[i]);
 }
 
 static void routes_refused(void **state) {
@@ -151,8 +162,9 @@ static void pages_escape(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(hosts),          cmocka_unit_test(tokens),  cmocka_unit_test(routes_served),
-      cmocka_unit_test(routes_refused), cmocka_unit_test(headers), cmocka_unit_test(pages_escape),
+      cmocka_unit_test(hosts),          cmocka_unit_test(tokens), cmocka_unit_test(routes_served),
+      cmocka_unit_test(routes_refused), cmocka_unit_test(names),  cmocka_unit_test(headers),
+      cmocka_unit_test(pages_escape),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

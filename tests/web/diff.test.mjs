@@ -2,12 +2,13 @@
 // The page of `ttmem diff --html`: both runs as drawn against logs whose levels are known, every sentence and row against `diff --json`, and what a
 // reader does with it.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, test } from "node:test";
 import { inflateSync } from "node:zlib";
-import { generate, mb, numberIn, report, SOURCE, statementsOf, texts, TTMEM, withPage, work } from "./lib.mjs";
+import { generate, mb, numberIn, openServed, report, SOURCE, statementsOf, texts, TTMEM, withPage, work } from "./lib.mjs";
 
 // ---- Logs whose levels are known: [name, location, MB per bank before it, rows of its result] ----------------------------
 
@@ -315,4 +316,28 @@ test("narrow screens, dark, and paper", async () => {
     assert.ok(await pinned(page).locator("table").isVisible());
     assert.ok((await page.pdf()).length > 10000);
   });
+});
+
+test("serve compares the reports that are chosen", async () => {
+  const home = join(work, "home");
+  const env = { ...process.env, TTMEM_HOME: home };
+  for (const name of ["a", "b"]) execFileSync(TTMEM, ["analyze", join(work, `${name}.log`), "-q", "--no-html", "--name", `run ${name}`], { env });
+  const server = spawn(TTMEM, ["serve", "--port", "0"], { env, stdio: ["ignore", "pipe", "ignore"] });
+  try {
+    const [line] = await once(server.stdout, "data");
+    const url = String(line).trim();
+    const index = await openServed(url, { width: 390, height: 844 });
+    assert.ok((await index.page.evaluate(() => document.documentElement.scrollWidth)) <= 390);
+    await index.page.locator("select[name=a]").selectOption("run a");
+    await index.page.locator("select[name=b]").selectOption("run b");
+    await Promise.all([index.page.waitForURL(/compare\?a=run\+a&b=run\+b/), index.page.locator("form button").click()]);
+    await index.page.waitForFunction(() => document.documentElement.dataset.ready === "true");
+    assert.equal(await index.page.locator("h1").innerText(), "run a → run b");
+    await go(index.page, 3);
+    await checkPinned(index.page, 3);
+    assert.deepEqual(index.problems, []);
+    await index.context.close();
+  } finally {
+    server.kill();
+  }
 });

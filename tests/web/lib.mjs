@@ -48,6 +48,18 @@ export function report(log) {
   return { folder, page: join(folder, "r_report.html"), memory: json("memory"), operations: json("operations"), registry: json("inputs_registry"), ir: json("ir"), findings: json("findings") };
 }
 
+// A page of a server, which may lead to others of it and to nothing else.
+export async function openServed(url, { width = 1280, height = 900 } = {}) {
+  const context = await browser.newContext({ viewport: { width, height } });
+  const page = await context.newPage();
+  const problems = [];
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && problems.push(`console: ${message.text()}`));
+  page.on("pageerror", (error) => problems.push(`page error: ${error.message}`));
+  page.on("request", (request) => !request.url().startsWith(url) && !request.url().startsWith("data:") && problems.push(`request: ${request.url()}`));
+  await page.goto(url);
+  return { context, page, problems };
+}
+
 export async function openPage(file, { hash = "", width = 1280, height = 900, colorScheme = "light", url = null } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme, offline: url === null });
   const page = await context.newPage();
