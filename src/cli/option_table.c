@@ -97,6 +97,8 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
                           "exit with 1 when a memory exceeds N% (MEM: dram, l1, cb; default: any); repeatable"},
     [TTM_OPTION_EXEC] = {"exec", 0, TTM_VALUE_TEXT, "CMD", "run CMD at an alarm instead of exiting"},
     [TTM_OPTION_METRICS] = {"metrics", 0, TTM_VALUE_NONE, NULL, "also serve /metrics for Prometheus"},
+    [TTM_OPTION_ROOT] = {"root", 0, TTM_VALUE_MANY, "DIR", "read inputs below DIR only; repeatable"},
+    [TTM_OPTION_ALLOW_RUN] = {"allow-run", 0, TTM_VALUE_NONE, NULL, "let agents run programs on mock boards"},
     [TTM_OPTION_HELP] = {"help", 'h', TTM_VALUE_NONE, NULL, "show this help"},
     [TTM_OPTION_VERSION] = {"version", 'V', TTM_VALUE_NONE, NULL, "show the version"},
 };

@@ -87,6 +87,8 @@ typedef enum ttm_option {
   TTM_OPTION_ALARM,
   TTM_OPTION_EXEC,
   TTM_OPTION_METRICS,
+  TTM_OPTION_ROOT,
+  TTM_OPTION_ALLOW_RUN,
   TTM_OPTION_HELP,
   TTM_OPTION_VERSION,
   TTM_OPTIONS
@@ -149,7 +151,7 @@ typedef struct ttm_command {
 #define TTM_COMMANDS(each)                                                                                       \
   each(llm) each(analyze) each(explain) each(fit) each(verify) each(predict) each(ask) each(diff) each(html)     \
       each(export) each(cb_simulate) each(cb_scan) each(cb_log) each(cb_all) each(graph) each(train) each(serve) \
-          each(run) each(live) each(last_run) each(doctor) each(help) each(profile)
+          each(mcp) each(run) each(live) each(last_run) each(doctor) each(help) each(profile)
 #define TTM_DECLARE_COMMAND(name) extern const ttm_command ttm_command_##name;
 TTM_COMMANDS(TTM_DECLARE_COMMAND)
 
