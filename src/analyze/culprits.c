@@ -5,6 +5,7 @@
 
 #include "analyze/op_groups.h"
 #include "analyze/parts.h"
+#include "base/checked.h"
 
 enum {
   MOST_CANDIDATES = 48, /* of different sizes; beyond them the small ones are left out */
@@ -128,11 +129,9 @@ typedef struct sum {
   uint64_t off;   /* of the best */
 } sum;
 
-static uint64_t apart(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
-
 static void add_up(const search *s, sum *x, uint32_t depth, uint32_t from, uint64_t bytes) {
   if (depth == x->want) {
-    uint64_t off = apart(bytes, s->rise);
+    uint64_t off = ttm_apart(bytes, s->rise);
     if (off > s->slack) return;
     if (!x->found++ || off < x->off) {
       x->off = off;
@@ -161,7 +160,7 @@ static void give(const search *s, ttm_culprits *out, const uint32_t *which, uint
 /* Every single one that would explain the rise by itself: only one of them does. */
 static void give_alternatives(const search *s, ttm_culprits *out) {
   for (uint32_t i = 0; i < s->n && out->n < TTM_CULPRITS; i++) {
-    if (apart(s->candidates[i].bytes, s->rise) <= s->slack) give(s, out, &i, 1, true);
+    if (ttm_apart(s->candidates[i].bytes, s->rise) <= s->slack) give(s, out, &i, 1, true);
   }
 }
 
@@ -177,7 +176,7 @@ static void explain(const search *s, ttm_culprits *out) {
     else if (x.found)
       give(s, out, x.best, want, x.found > 1);
   }
-  if (!out->n && s->n <= TTM_CULPRITS && apart(all, s->rise) <= s->slack) give(s, out, NULL, s->n, false);
+  if (!out->n && s->n <= TTM_CULPRITS && ttm_apart(all, s->rise) <= s->slack) give(s, out, NULL, s->n, false);
 }
 
 static int begin(search *s, const ttm_findings *f) {
@@ -213,7 +212,7 @@ int ttm_culprits_find(ttm_culprits *out, const ttm_findings *f, const uint32_t *
 static void end_round(search *s, uint64_t rise, uint64_t slack) {
   for (size_t i = 0; i < s->touched.n; i++) {
     remains *left = &s->left.at[s->touched.at[i]];
-    left->runs += apart(left->bytes_now, rise) <= slack;
+    left->runs += ttm_apart(left->bytes_now, rise) <= slack;
     left->bytes += left->bytes_now;
     left->tensors += left->now;
     left->now = 0;

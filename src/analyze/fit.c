@@ -66,7 +66,8 @@ static int play_boards(ttm_fit *out, const ttm_ledger *ledger, const ttm_fit_opt
     row->l1_peak = trial.memories[TTM_REPLAY_L1].peak;
     row->refusal = trial.refusal;
     row->refused_op = trial.refused_op;
-    row->missing_op = ttm_ledger_rest_row(ledger, trial.refused_op);
+    const ttm_rest_op *missing = ttm_ledger_rest_op(ledger, trial.refused_op);
+    row->missing_op = missing ? missing->row : TTM_NO_ROW;
     out->converted_weights = w.converted;
   }
   return status;
@@ -144,7 +145,8 @@ static void describe(ttm_fit *out, const ttm_ledger *ledger) {
   out->agree = ledger->agree;
   out->unaccounted = ledger->unaccounted;
   out->gap = find_gap(f->profile);
-  if (out->gap.call != TTM_NONE && out->gap.call == ledger->rest_run) out->rest = ledger->rest;
+  for (size_t k = 0; k < ledger->rest_count; k++)
+    if (out->gap.call == ledger->rests[k].run) out->rest = ledger->rests[k].program;
   const ttm_alive_set *set = &f->alive_set[TTM_DRAM];
   for (size_t i = 0; i < set->rows.n; i++)
     out->weights_from_host |= set->rows.at[i].class == TTM_ALIVE_WEIGHT && set->rows.at[i].arg != TTM_NONE;

@@ -140,24 +140,25 @@ static void add_divide(const oom *o) {
   }
 }
 
-/* What the whole program needs on its board, as far as a module tells it; NULL. */
-static const ttm_board_need *whole_need(const ttm_findings *f) {
-  const ttm_prediction *all = &f->prediction;
-  if (!all->programs.n) return NULL;
-  const ttm_program_need *program = all->programs.at[all->whole];
-  return &program->boards[program->home - ttm_boards];
+/* What the whole program that failed needs on its board, as far as its module tells it; NULL. */
+static const ttm_board_need *whole_need(const ttm_findings *f, const ttm_incident_finding *finding) {
+  uint32_t run = ttm_incident_run(f->profile, finding->incident);
+  for (size_t i = 0; run != TTM_NONE && i < f->prediction.programs.n; i++) {
+    const ttm_program_need *program = f->prediction.programs.at[i];
+    if (program->graph == f->profile->calls.at[run].graph) return &program->boards[program->home - ttm_boards];
+  }
+  return NULL;
 }
 
 /* Whether there is less DRAM than needed, here or later: not only no free block that is large enough. */
 static bool lacks_dram(const ttm_findings *f, const ttm_incident_finding *finding) {
-  const ttm_board_need *whole = whole_need(f);
+  const ttm_board_need *whole = whole_need(f, finding);
   if (whole && whole->need[TTM_NEED_DRAM].bytes > whole->capacity[TTM_NEED_DRAM]) return true;
   return finding->verdict != TTM_VERDICT_FRAGMENTED;
 }
 
 /* The first board with banks larger than these that has room for so many bytes in all, or for the whole program, and 5 % more. */
-static void add_larger_board(ttm_remedies *out, const ttm_findings *f, uint64_t bytes, uint64_t bank_size) {
-  const ttm_board_need *whole = whole_need(f);
+static void add_larger_board(ttm_remedies *out, const ttm_board_need *whole, uint64_t bytes, uint64_t bank_size) {
   uint64_t all = whole ? ttm_mul_sat(whole->need[TTM_NEED_DRAM].bytes, whole->board->dram_banks) : 0;
   if (bytes < all) bytes = all;
   for (size_t b = 0; b < TTM_BOARDS; b++) {
@@ -170,7 +171,7 @@ static void add_larger_board(ttm_remedies *out, const ttm_findings *f, uint64_t 
 }
 
 /* The weights are more than the device holds: what is freed, moved or divided on the way there does not help. */
-static void find_for_weights(ttm_remedies *out, const ttm_findings *f) {
+static void find_for_weights(ttm_remedies *out, const ttm_findings *f, const ttm_incident_finding *finding) {
   const ttm_weight_demand *demand = &f->weight_demand;
   uint64_t room = demand->capacity - demand->capacity / 20;
   if (demand->as_bfp8 <= room) {
@@ -190,16 +191,16 @@ static void find_for_weights(ttm_remedies *out, const ttm_findings *f) {
                           .check = TTM_FIX_ESTIMATED,
                           .bytes = ttm_div_up(demand->bytes, chips),
                           .count = chips});
-  add_larger_board(out, f, demand->bytes, 0);
+  add_larger_board(out, whole_need(f, finding), demand->bytes, 0);
 }
 
 /* The smallest board whose banks would have held what was allocated and the refused buffer. Rounding of the single buffers is not known
  * here, so a board that would be nearly full is not named. */
-static void add_board(const oom *o, const ttm_findings *f) {
+static void add_board(const oom *o, const ttm_board_need *whole) {
   const ttm_incident_text *what = o->what;
   if (what->allocated_per_bank == TTM_UNKNOWN || what->bank_size == TTM_UNKNOWN) return;
   uint64_t total = ttm_mul_sat(ttm_add_sat(what->allocated_per_bank, what->needed_per_bank), what->banks);
-  add_larger_board(o->out, f, total, what->bank_size + what->bank_size / 8);
+  add_larger_board(o->out, whole, total, what->bank_size + what->bank_size / 8);
 }
 
 /* A tensor of this type in which rows are looked up; TTM_NONE. */
@@ -342,7 +343,8 @@ static void find_oom(ttm_remedies *out, const ttm_findings *f, const ttm_inciden
     add(out, (ttm_remedy){.kind = kind, .check = check, .bytes = region});
     return;
   }
-  if (memory == TTM_DRAM && f->weight_demand.bytes > f->weight_demand.capacity) return find_for_weights(out, f);
+  if (memory == TTM_DRAM && f->weight_demand.bytes > f->weight_demand.capacity)
+    return find_for_weights(out, f, finding);
   oom o = {p, incident, what, 0, out};
   if (what->largest_free_block != TTM_UNKNOWN) o.room = what->largest_free_block;
   bool own = what->size != TTM_UNKNOWN && o.room && !(memory == TTM_DRAM && add_table(&o));
@@ -354,7 +356,7 @@ static void find_oom(ttm_remedies *out, const ttm_findings *f, const ttm_inciden
     add_dtype(&o);
     add_divide(&o);
   }
-  if (memory == TTM_DRAM && lacks_dram(f, finding)) add_board(&o, f);
+  if (memory == TTM_DRAM && lacks_dram(f, finding)) add_board(&o, whole_need(f, finding));
   bool pinned = out->n && out->at[0].kind == TTM_FIX_MOVE_PIN; /* which says the same */
   if (finding->verdict != TTM_VERDICT_IMPOSSIBLE && !pinned)   /* what lacks beside the largest free block */
     add(out, (ttm_remedy){.kind = TTM_FIX_FREE,

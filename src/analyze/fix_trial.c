@@ -262,22 +262,38 @@ uint32_t ttm_memory_failures(const ttm_profile *p) {
   return n;
 }
 
+/* The rest that a fix is judged by: of the failure it is to end; else the first that does not fit, or the last. TTM_RESTS: none is reached. */
+static size_t rest_of(const trier *t, const ttm_trial *after) {
+  size_t found = TTM_RESTS;
+  for (size_t k = 0; k < t->ledger.rest_count; k++) {
+    bool own = t->incident == TTM_NONE || k == ttm_ledger_rest_of(&t->ledger, t->incident);
+    if (own && after->rests[k].reached && (found == TTM_RESTS || after->rests[found].fits)) found = k;
+  }
+  return found;
+}
+
 static int keep_result(trier *t, ttm_remedy *r, const ttm_trial *after, bool in_l1) {
+  size_t number = rest_of(t, after);
+  const ttm_trial_rest *rest = number < TTM_RESTS ? &after->rests[number] : NULL;
   ttm_str text = ttm_buf_str(&t->text);
   const char *kept = ttm_arena_copy(&t->f->changes, text);
   if (!kept) return TTM_ENOMEM;
   if (r->kind == TTM_FIX_BOARD) r->bytes = after->memories[TTM_REPLAY_DRAM].peak;
   /* Only a module tells whether what is freed is needed later, and nothing what a tensor of unknown type holds. */
-  bool doubtful = after->estimate || (r->kind == TTM_FIX_FREE && !t->ledger.rest) || r->guess;
+  bool doubtful = after->estimate || (r->kind == TTM_FIX_FREE && !rest) || r->guess;
   r->check = doubtful ? TTM_FIX_ESTIMATED : TTM_FIX_REPLAYED;
   r->tried = (ttm_tried){{kept, text.n},
                          after->memories[in_l1 ? TTM_REPLAY_L1 : TTM_REPLAY_DRAM].peak,
                          after->failures < ttm_memory_failures(t->p) ? -1 : !after->failures_left,
                          ttm_trial_rest_fits(after),
-                         after->predicted ? t->ledger.rest : NULL,
-                         ttm_ledger_rest_row(&t->ledger, after->refused_op),
+                         rest ? t->ledger.rests[number].program : NULL,
+                         TTM_NO_ROW,
                          0};
-  if (!after->fits) ttm_verdict_of(&after->refusal, &r->tried.shortfall);
+  if (!rest) return TTM_OK;
+  const ttm_rest_op *refused = ttm_ledger_rest_op(&t->ledger, rest->refused_op);
+  r->tried.rest_fits = !rest->fits ? 0 : r->tried.rest->run.unknown ? -1 : 1;
+  if (!rest->fits && refused) r->tried.refused_row = refused->row;
+  r->tried.shortfall = rest->shortfall;
   return TTM_OK;
 }
 
@@ -345,7 +361,8 @@ static int try_wider(trier *t, ttm_remedy *r) {
   int status = TTM_OK;
   while (!status && widen(t, &wide)) {
     if (put_change(t, &wide, false)) status = try_change(t, &after, &meant);
-    if (status || !meant || ttm_trial_rest_fits(&after) <= 0) continue;
+    size_t rest = status || !meant ? TTM_RESTS : rest_of(t, &after);
+    if (rest == TTM_RESTS || !after.rests[rest].fits) continue;
     if (wide.every && wide.kind == TTM_FIX_WEIGHTS) wide.count = after.match[0].changed;
     *r = wide;
     return keep_result(t, r, &after, in_l1(t));
@@ -418,7 +435,7 @@ static int try_failure(trier *t, uint32_t i) {
   /* More weights than memory: what is recorded up to the failure tells little of what the rest needs. */
   bool exceed = t->f->weight_demand.bytes > t->f->weight_demand.capacity;
   bool oom = t->p->incidents.at[t->incident].what.kind == TTM_INCIDENT_OOM;
-  if (oom && exceed) status = get_ready(t), oom = t->ledger.rest != NULL;
+  if (oom && exceed) status = get_ready(t), oom = ttm_ledger_rest_of(&t->ledger, t->incident) < TTM_RESTS;
   if (oom) status = add_pin(t, &fixes, t->f->incidents.at[i].verdict);
   for (size_t k = 0; k < fixes.n && oom && !status; k++) {
     status = try_for_failure(t, &fixes.at[k], &helps);

@@ -88,19 +88,22 @@ static void put_whole(ttm_buf *out, const ttm_findings *f, const ttm_tried *trie
   ttm_say(out, f, " is short by {} per bank", TTM_MB_OF(tried->shortfall));
 }
 
-/* What the trial of the fix came to. */
-static void put_tried(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r) {
-  if (!r->tried.change.n) return;
-  bool dies = r->tried.fits > 0 && r->tried.rest && !r->tried.rest_fits; /* the peak before that is of no use */
+/* What the trial of the fix came to; `own`: the fix is of a failure, which it ends. */
+static void put_tried(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r, bool own) {
+  const ttm_tried *tried = &r->tried;
+  if (!tried->change.n) return;
+  bool dies = tried->rest && !tried->rest_fits; /* the peak before that is of no use */
   if (r->kind != TTM_FIX_BOARD && !dies)
-    ttm_say(out, f, "; peak then {}{} per bank", TTM_WORDS(r->tried.rest_fits != 1 ? "at least " : ""),
-            TTM_MB_OF(r->tried.peak));
-  if (!ttm_memory_failures(f->profile) || r->tried.fits < 0) return; /* other errors are not about room */
-  if (r->tried.fits && r->tried.rest) return put_whole(out, f, &r->tried);
-  ttm_buf_puts(out, !r->tried.fits           ? ", what failed still does not fit"
-                    : r->tried.rest_fits < 0 ? ", what failed then fits"
-                    : r->tried.rest_fits     ? ", what failed and all recorded after it then fit"
-                                             : ", what failed then fits, what follows does not");
+    ttm_say(out, f, "; peak then {}{} per bank", TTM_WORDS(tried->rest_fits != 1 ? "at least " : ""),
+            TTM_MB_OF(tried->peak));
+  if (!ttm_memory_failures(f->profile)) return; /* other errors are not about room */
+  if (tried->rest && (own || tried->fits > 0)) return put_whole(out, f, tried);
+  if (tried->fits < 0) return;
+  ttm_buf_puts(out, !tried->fits
+                        ? own ? ", what failed then fits, other failures stay" : ", what failed still does not fit"
+                    : tried->rest_fits < 0 ? ", what failed then fits"
+                    : tried->rest_fits     ? ", what failed and all recorded after it then fit"
+                                           : ", what failed then fits, what follows does not");
 }
 
 /* Fixes that are about the refused allocation or the device's settings. */
@@ -269,6 +272,6 @@ void ttm_say_remedy(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r, co
     put_tensors(out, f, r);
   else
     put_setting(out, f, r, what);
-  put_tried(out, f, r);
+  put_tried(out, f, r, what != NULL);
   ttm_buf_printf(out, r->tried.rest ? " (%s, the rest predicted)" : " (%s)", ttm_fix_check_name(r->check));
 }

@@ -197,8 +197,23 @@ static void enter_call(log_book *b, uint32_t op) {
   if (op < p->ops.n && p->ops.at[op].call < p->calls.n) b->skip = b->repeats[ttm_call_top(p, p->ops.at[op].call)];
 }
 
+/* What would have followed the last incident of a run. */
+static int add_rest(log_book *b) {
+  uint32_t run = ttm_incident_run(b->p, b->next_incident);
+  if (run == TTM_NONE || run == ttm_incident_run(b->p, b->next_incident + 1)) return TTM_OK;
+  return ttm_ledger_add_rest(b->out, b->of_tensor, run, (uint32_t)b->next_incident);
+}
+
+/* The level before an event that the replay has just made; NULL: none. */
+static uint64_t held_before(const log_book *b, int memory, const ttm_replay_event *event) {
+  uint64_t held = ttm_replay_held(&b->replay.memories[memory]);
+  if (!event || event->memory != memory) return held;
+  bool more = event->act == TTM_REPLAY_TAKE || event->act == TTM_REPLAY_EXTRA;
+  return more ? ttm_sub_sat(held, event->bytes) : ttm_add_sat(held, event->bytes);
+}
+
 /* Refusals up to the operation that is taken now; during `op` what failed in it is over. */
-static int pass_incidents(log_book *b, uint32_t op) {
+static int pass_incidents(log_book *b, uint32_t op, const ttm_replay_event *event) {
   const ttm_profile *p = b->p;
   for (; b->next_incident < p->incidents.n; b->next_incident++) {
     const ttm_incident *row = &p->incidents.at[b->next_incident];
@@ -207,9 +222,9 @@ static int pass_incidents(log_book *b, uint32_t op) {
                                             : true;
     if (!over) return TTM_OK;
     uint64_t held[TTM_REPLAY_MEMORIES];
-    for (int m = 0; m < TTM_REPLAY_MEMORIES; m++) held[m] = ttm_replay_held(&b->replay.memories[m]);
-    if (row->rank == b->replay.rank && !b->skip && add_refusal(b->out, (uint32_t)b->next_incident, held))
-      return TTM_ENOMEM;
+    for (int m = 0; m < TTM_REPLAY_MEMORIES; m++) held[m] = held_before(b, m, event);
+    if (row->rank != b->replay.rank || b->skip) continue;
+    if (add_refusal(b->out, (uint32_t)b->next_incident, held) || add_rest(b)) return TTM_ENOMEM;
   }
   return TTM_OK;
 }
@@ -298,7 +313,7 @@ static int on_event(void *context, const ttm_replay_event *event) {
   log_book *b = context;
   uint32_t op = event->op != TTM_NONE ? event->op : b->replay.next;
   if (follow_device(b, op)) return TTM_ENOMEM;
-  if (pass_incidents(b, event->op)) return TTM_ENOMEM;
+  if (pass_incidents(b, event->op, event)) return TTM_ENOMEM;
   enter_call(b, event->op);
   return event->tensor != TTM_NONE ? note_tensor(b, event, op) : note_extra(b, event, op);
 }
@@ -331,8 +346,8 @@ static int read_log(ttm_ledger *l) {
   l->slack = 4 * TTM_LEVEL_SLACK;
   if (!status) status = follow_device(&b, 0);
   if (!status) status = ttm_replay_to_op(&b.replay, end_of_replay(&b));
-  if (!status) status = pass_incidents(&b, TTM_NONE);
-  if (!status) status = ttm_ledger_add_rest(l, b.of_tensor, b.replay.rank);
+  if (!status) status = pass_incidents(&b, TTM_NONE, NULL);
+  if (!status) status = ttm_ledger_end_rest(l, b.of_tensor, b.replay.rank);
   const ttm_replay_memory *dram = &b.replay.memories[TTM_REPLAY_DRAM];
   l->states = dram->states;
   l->agree = dram->agree;

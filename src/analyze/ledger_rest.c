@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rest of a program that did not finish, behind what was recorded of it: its module goes on from the operation at which the log ends. */
+/* The rest of a program that did not finish, behind what was recorded of it: its module goes on from the operation at which the log leaves it. */
 #include "analyze/ledger.h"
 #include "analyze/parts.h"
 
@@ -103,6 +103,7 @@ static int take(rest_book *b, const ttm_run_event *e) {
                          .op = b->op,
                          .rest_use = buffer->kept || buffer->value == TTM_NO_ROW ? 0 : b->op,
                          .memory = (uint8_t)memory,
+                         .rest = (uint8_t)(b->l->rest_count + 1),
                          .from_top = memory == TTM_REPLAY_L1};
   if (label_of(b, module_op(b, e->op), buffer, &holding.label) ||
       ttm_ledger_take(b->l, &holding, b->op, &b->of_buffer[e->what]))
@@ -150,7 +151,7 @@ static int begin_op(rest_book *b, size_t event) {
   b->op = (uint32_t)(b->p->ops.n + b->l->rest_ops.n);
   if (event == b->event) /* the operation that failed is tried again */
     b->op = b->last;
-  else if (ttm_vec_push(&b->l->rest_ops, row))
+  else if (ttm_vec_push(&b->l->rest_ops, ((ttm_rest_op){b->program, row})))
     return TTM_ENOMEM;
   use_operands(b, module_op(b, row));
   return TTM_OK;
@@ -184,54 +185,64 @@ static int go_on(rest_book *b) {
 
 /* ---- Which one ------------------------------------------------------------------------------------------------------------- */
 
-static bool has_failed(const ttm_profile *p, uint32_t run) {
-  for (size_t i = 0; i < p->incidents.n; i++) {
-    uint32_t op = p->incidents.at[i].op;
-    if (op < p->ops.n && p->ops.at[op].call < p->calls.n && ttm_call_top(p, p->ops.at[op].call) == run) return true;
-  }
-  return false;
-}
-
-/* The last run of the rank, when it has no end and nothing in the log stands for that; TTM_NONE. *again: its graph has run before. */
-static uint32_t find_run(const ttm_profile *p, uint32_t rank, bool *again) {
-  uint32_t last = TTM_NONE;
-  for (size_t i = p->runs.n; i-- > 0;) {
-    const ttm_call *call = &p->calls.at[p->runs.at[i]];
-    if (call->rank != rank) continue;
-    if (last == TTM_NONE) last = p->runs.at[i];
-    *again |= call->finished && call->graph == p->calls.at[last].graph;
-  }
-  if (last == TTM_NONE || p->calls.at[last].finished) return TTM_NONE;
-  return *again && !has_failed(p, last) ? TTM_NONE : last;
-}
-
 static const ttm_program_need *find_program(const ttm_prediction *all, uint32_t graph) {
   for (size_t i = 0; i < all->programs.n; i++)
     if (all->programs.at[i]->graph == graph) return all->programs.at[i];
   return NULL;
 }
 
-int ttm_ledger_add_rest(ttm_ledger *l, const uint32_t *of_tensor, uint32_t rank) {
+/* Whether a run of the same graph and rank has finished before. */
+static bool has_run(const ttm_profile *p, uint32_t run) {
+  const ttm_call *call = &p->calls.at[run];
+  for (size_t i = 0; i < p->runs.n && p->runs.at[i] < run; i++) {
+    const ttm_call *other = &p->calls.at[p->runs.at[i]];
+    if (other->finished && other->graph == call->graph && other->rank == call->rank) return true;
+  }
+  return false;
+}
+
+int ttm_ledger_add_rest(ttm_ledger *l, const uint32_t *of_tensor, uint32_t run, uint32_t incident) {
   const ttm_findings *f = l->findings;
-  bool again = false;
-  uint32_t run = f->prediction.programs.n ? find_run(f->profile, rank, &again) : TTM_NONE;
-  rest_book b = {.l = l, .p = f->profile, .of_tensor = of_tensor, .run = again, .last = TTM_NONE};
-  if (run != TTM_NONE) b.program = find_program(&f->prediction, f->profile->calls.at[run].graph);
+  rest_book b = {.l = l, .p = f->profile, .of_tensor = of_tensor, .last = TTM_NONE};
+  if (l->rest_count == TTM_RESTS || f->profile->calls.at[run].finished) return TTM_OK;
+  b.program = find_program(&f->prediction, f->profile->calls.at[run].graph);
+  b.run = has_run(f->profile, run);
   if (!b.program || b.run >= b.program->run.runs.n) return TTM_OK;
   b.of_buffer = ttm_alloc_array(b.program->run.buffers.n, sizeof *b.of_buffer);
   int status = b.of_buffer ? TTM_OK : TTM_ENOMEM;
   if (!status && follow(&b, run)) {
-    l->rest = b.program;
-    l->rest_run = run;
-    l->first_of_rest = l->entries.n;
-    l->first_held = l->holdings.n;
+    size_t first = l->entries.n;
     status = go_on(&b);
+    if (l->entries.n > first)
+      l->rests[l->rest_count++] = (ttm_program_rest){b.program, run, incident, b.last, first, l->entries.n};
   }
   ttm_free(b.of_buffer);
   return status;
 }
 
-uint32_t ttm_ledger_rest_row(const ttm_ledger *l, uint32_t op) {
+int ttm_ledger_end_rest(ttm_ledger *l, const uint32_t *of_tensor, uint32_t rank) {
+  const ttm_profile *p = l->findings->profile;
+  size_t i = p->runs.n;
+  while (i && p->calls.at[p->runs.at[i - 1]].rank != rank) i--;
+  if (!i || has_run(p, p->runs.at[i - 1])) return TTM_OK;
+  for (size_t k = 0; k < l->rest_count; k++)
+    if (l->rests[k].run == p->runs.at[i - 1]) return TTM_OK;
+  return ttm_ledger_add_rest(l, of_tensor, p->runs.at[i - 1], TTM_NONE);
+}
+
+const ttm_rest_op *ttm_ledger_rest_op(const ttm_ledger *l, uint32_t op) {
   size_t first = l->findings->profile->ops.n;
-  return op >= first && op - first < l->rest_ops.n ? l->rest_ops.at[op - first] : TTM_NO_ROW;
+  return op >= first && op - first < l->rest_ops.n ? &l->rest_ops.at[op - first] : NULL;
+}
+
+uint32_t ttm_incident_run(const ttm_profile *p, size_t incident) {
+  uint32_t op = incident < p->incidents.n ? p->incidents.at[incident].op : TTM_NONE;
+  return op < p->ops.n && p->ops.at[op].call < p->calls.n ? ttm_call_top(p, p->ops.at[op].call) : TTM_NONE;
+}
+
+size_t ttm_ledger_rest_of(const ttm_ledger *l, uint32_t incident) {
+  uint32_t run = ttm_incident_run(l->findings->profile, incident);
+  for (size_t k = 0; k < l->rest_count; k++)
+    if (l->rests[k].run == run) return k;
+  return TTM_RESTS;
 }

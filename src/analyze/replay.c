@@ -2,6 +2,7 @@
 #include "analyze/replay.h"
 
 #include "analyze/parts.h"
+#include "base/checked.h"
 
 enum {
   UNIT = 32, /* every block starts on a multiple of it */
@@ -133,8 +134,6 @@ static int let_go(ttm_replay *r, uint32_t tensor, uint32_t op) {
 
 /* ---- Keeping to what is measured --------------------------------------------------------------------------------------------- */
 
-static uint64_t apart(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
-
 static uint64_t size_of(const ttm_replay *r, uint32_t tensor) {
   uint32_t type;
   bool here = r->blocks[tensor] && r->blocks[tensor] != GONE_EARLY;
@@ -163,7 +162,7 @@ static int shed(ttm_replay *r, int memory, uint64_t bytes, uint32_t op) {
         continue;
       }
       if (size > bytes + SLACK) continue;
-      if (best == SIZE_MAX || apart(size, bytes) < apart(best_size, bytes)) best = i, best_size = size;
+      if (best == SIZE_MAX || ttm_apart(size, bytes) < ttm_apart(best_size, bytes)) best = i, best_size = size;
     }
     if (best == SIZE_MAX || best >= m->leftovers.n) break;
     int status = drop_leftover(r, m, best, op);
@@ -255,7 +254,7 @@ static int compare(ttm_replay *r, uint32_t state) {
     if (held > measured + SLACK) status = shed(r, m, held - measured, r->last_op);
     if (status) return status;
     memory->states++;
-    memory->agree += apart(ttm_bank_largest(&memory->bank), ttm_level_bytes(level.largest)) <= 2 * SLACK;
+    memory->agree += ttm_apart(ttm_bank_largest(&memory->bank), ttm_level_bytes(level.largest)) <= 2 * SLACK;
   }
   r->seen_state = true;
   return TTM_OK;

@@ -160,7 +160,8 @@ void ttm_tell_op(ttm_teller *t, uint32_t op) {
 
 /* What ends all failures, what may, what does not; of each kind first what was replayed. */
 static unsigned rank_of(const ttm_fix *fix) {
-  bool tried = fix->change.n > 0, fails = tried && (fix->fits <= 0 || !fix->rest_fits);
+  bool tried = fix->change.n > 0, ends = fix->rest_predicted || fix->fits > 0,
+       fails = tried && !(ends && fix->rest_fits);
   unsigned whole = fails ? 2 : !tried || fix->rest_fits < 0;
   return whole * 2 + (fix->check == TTM_FIX_ESTIMATED || fix->check == TTM_FIX_DERIVED);
 }

@@ -21,6 +21,13 @@ typedef struct moment {
   uint32_t op, holding;
 } moment;
 
+/* Where a holding lies. */
+typedef struct slot {
+  ttm_extent block;  /* size 0: it is not held */
+  uint64_t recorded; /* of extras: bytes per bank that the input still holds of it */
+  uint8_t memory;
+} slot;
+
 typedef struct stage {
   const ttm_ledger *l;
   const ttm_profile *p;
@@ -30,9 +37,7 @@ typedef struct stage {
   ttm_trial *out;
   uint32_t *marks;    /* by holding: changes that mean it */
   uint32_t *by_class; /* by holding: of them, those that name its class only */
-  ttm_extent *held;   /* by holding; size 0: not held */
-  uint64_t *recorded; /* by holding: bytes per bank that the input still holds of it, of extras */
-  uint8_t *memory;    /* by holding: where it is held */
+  slot *slots;        /* by holding */
   ttm_bank banks[TTM_REPLAY_MEMORIES];
   uint32_t bank_count[TTM_REPLAY_MEMORIES];
   ttm_alignment align;
@@ -42,7 +47,7 @@ typedef struct stage {
   TTM_VEC(uint64_t) rows; /* bytes over all banks of tables that are to be row-major */
   TTM_VEC(moment) frees, firsts;
   size_t next_free, next_first;
-  bool in_rest;
+  const ttm_program_rest *rest; /* that is played; NULL */
   int status;
 } stage;
 
@@ -186,10 +191,10 @@ static uint64_t arguments_save(stage *s, const ttm_holding *h) {
 /* The rows that a look-up makes of a table in tiles, each time: not of one that is in rows itself. */
 static bool is_spared(const stage *s, const ttm_holding *h) {
   if (!s->rows.n || h->op == TTM_NONE || (h->type && h->type->tiled)) return false;
-  uint32_t row = ttm_ledger_rest_row(s->l, h->op);
-  ttm_str name = row != TTM_NO_ROW     ? s->l->rest->module.ops.at[row].name
-                 : h->op < s->p->ops.n ? ttm_profile_string(s->p, ttm_op_text_of(s->p, h->op)->name)
-                                       : TTM_LIT("");
+  const ttm_rest_op *rest = ttm_ledger_rest_op(s->l, h->op);
+  if (!rest && h->op >= s->p->ops.n) return false;
+  ttm_str name =
+      rest ? rest->program->module.ops.at[rest->row].name : ttm_profile_string(s->p, ttm_op_text_of(s->p, h->op)->name);
   if (ttm_operand_use(name, 1) != TTM_USE_TABLE) return false;
   for (size_t i = 0; i < s->rows.n; i++)
     if (s->rows.at[i] == h->total) return true;
@@ -265,7 +270,7 @@ static int plan_one(stage *s, uint32_t holding, size_t c, uint32_t now) {
   bool parts = change->kind == TTM_CHANGE_BATCH || change->kind == TTM_CHANGE_DIVIDE;
   bool tiles = h->page == TILE_BF16 && (change->kind == TTM_CHANGE_DTYPE || change->kind == TTM_CHANGE_MOVE);
   if (h->tensor == TTM_NONE && !h->type && !parts && !tiles) return TTM_OK;
-  if (s->l->rest && holding >= s->l->first_held && h->op < s->p->ops.n) return TTM_OK; /* what failed, once more */
+  if (h->rest && h->op < s->p->ops.n) return TTM_OK; /* what failed, once more */
   if (!h->type && tiles && change->kind == TTM_CHANGE_DTYPE) estimate(s, "the tensor is taken for tiles of bf16");
   match->matched++;
   if (change->kind == TTM_CHANGE_FREE) {
@@ -275,7 +280,7 @@ static int plan_one(stage *s, uint32_t holding, size_t c, uint32_t now) {
     return op == TTM_NONE ? TTM_OK : ttm_vec_push(&s->frees, ((moment){op, holding}));
   }
   if (change->kind == TTM_CHANGE_ORDER) {
-    uint32_t top = s->l->rest && holding >= s->l->first_held ? s->l->rest_run : top_of(s->p, h->op);
+    uint32_t top = h->rest ? s->l->rests[h->rest - 1].run : top_of(s->p, h->op);
     match->changed++;
     return ttm_vec_push(&s->firsts, ((moment){top == TTM_NONE ? 0 : s->p->calls.at[top].first_op, holding}));
   }
@@ -314,7 +319,7 @@ static int plan(stage *s) {
 static void note_peak(stage *s, int memory, uint32_t op) {
   ttm_trial_memory *m = &s->out->memories[memory];
   uint64_t level = s->banks[memory].allocated;
-  if (!s->in_rest && level > m->recorded) m->recorded = level;
+  if (!s->rest && level > m->recorded) m->recorded = level;
   if (level <= m->peak) return;
   m->peak = level;
   m->size = s->banks[memory].size;
@@ -338,37 +343,33 @@ static bool take(stage *s, uint32_t holding, uint32_t op) {
   bool from_top = memory == h->memory ? h->from_top : memory == TTM_REPLAY_L1;
   if (!ttm_bank_take(&s->banks[memory], size, from_top, &at))
     return refuse(s, h->tensor == TTM_NONE && !h->type ? TTM_NONE : op, size, memory), false;
-  s->held[holding] = (ttm_extent){at, size};
-  s->recorded[holding] = h->bytes;
-  s->memory[holding] = (uint8_t)memory;
+  s->slots[holding] = (slot){{at, size}, h->bytes, (uint8_t)memory};
   s->out->misplaced += h->address != TTM_UNKNOWN && h->address != at;
   note_peak(s, memory, op);
   return true;
 }
 
 static void give(stage *s, uint32_t holding) {
-  ttm_extent *block = &s->held[holding];
-  if (block->size && ttm_bank_give(&s->banks[s->memory[holding]], block->at, block->size)) s->status = TTM_ENOMEM;
+  ttm_extent *block = &s->slots[holding].block;
+  if (block->size && ttm_bank_give(&s->banks[s->slots[holding].memory], block->at, block->size)) s->status = TTM_ENOMEM;
   block->size = 0;
 }
 
 /* The upper part goes; the last of it takes with it what rounding left. */
 static void shrink(stage *s, uint32_t holding, uint64_t recorded) {
-  ttm_extent *block = &s->held[holding];
+  ttm_extent *block = &s->slots[holding].block;
   const ttm_holding *h = &s->l->holdings.at[holding];
-  uint64_t *left = &s->recorded[holding];
+  uint64_t *left = &s->slots[holding].recorded;
   *left = ttm_sub_sat(*left, recorded);
   if (*left < s->align.dram) return give(s, holding);
   uint64_t gone = recorded;
   if (s->board) gone = ttm_div_up(ttm_mul_sat(recorded, s->recorded_on->banks[h->memory]), s->bank_count[h->memory]);
   gone = gone / s->align.dram * s->align.dram;
   if (gone > block->size) gone = block->size;
-  if (gone && ttm_bank_give(&s->banks[s->memory[holding]], block->at + block->size - gone, gone))
+  if (gone && ttm_bank_give(&s->banks[s->slots[holding].memory], block->at + block->size - gone, gone))
     s->status = TTM_ENOMEM;
   block->size -= gone;
 }
-
-static uint64_t apart(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 
 /* An allocation that the input says was refused. Whether it had room or not, it goes again: nobody knows for how long it would have stayed. */
 static void try_refused(stage *s, const ttm_entry *entry) {
@@ -379,8 +380,8 @@ static void try_refused(stage *s, const ttm_entry *entry) {
   s->out->failures++;
   s->out->entries_after = 0;
   s->out->misplaced +=
-      what->free_per_bank != TTM_UNKNOWN && apart(what->free_per_bank, ttm_bank_room(bank)) > s->l->slack;
-  s->out->misplaced += largest != TTM_UNKNOWN && apart(largest, ttm_bank_largest(bank)) > s->l->slack;
+      what->free_per_bank != TTM_UNKNOWN && ttm_apart(what->free_per_bank, ttm_bank_room(bank)) > s->l->slack;
+  s->out->misplaced += largest != TTM_UNKNOWN && ttm_apart(largest, ttm_bank_largest(bank)) > s->l->slack;
   if (!take(s, entry->holding, entry->op)) {
     s->out->failures_left++;
     if (entry->incident < 64) s->out->left |= UINT64_C(1) << entry->incident;
@@ -388,12 +389,16 @@ static void try_refused(stage *s, const ttm_entry *entry) {
   give(s, entry->holding);
 }
 
+/* In a rest: what was recorded after the failure does not happen. */
+static bool is_elsewhere(const stage *s, uint32_t op) { return s->rest && op > s->rest->last && op < s->p->ops.n; }
+
 /* What is to be freed or allocated before an entry of `op`. False when there is no room. */
 static bool pass(stage *s, uint32_t op) {
   for (; s->next_free < s->frees.n && s->frees.at[s->next_free].op < op; s->next_free++)
-    give(s, s->frees.at[s->next_free].holding);
+    if (!is_elsewhere(s, s->frees.at[s->next_free].op)) give(s, s->frees.at[s->next_free].holding);
   for (; s->next_first < s->firsts.n && s->firsts.at[s->next_first].op <= op; s->next_first++)
-    if (!take(s, s->firsts.at[s->next_first].holding, op)) return false;
+    if (!is_elsewhere(s, s->firsts.at[s->next_first].op) && !take(s, s->firsts.at[s->next_first].holding, op))
+      return false;
   return true;
 }
 
@@ -421,8 +426,7 @@ static bool play(stage *s, const ttm_entry *entry) {
   switch ((ttm_entry_act)entry->act) {
     case TTM_ENTRY_TAKE:
       s->out->entries_after++;
-      s->out->predicted |= s->in_rest;
-      return s->held[entry->holding].size || take(s, entry->holding, entry->op);
+      return s->slots[entry->holding].block.size || take(s, entry->holding, entry->op);
     case TTM_ENTRY_GIVE:
       give(s, entry->holding);
       break;
@@ -469,19 +473,15 @@ static int set_up(stage *s) {
   use_device(s, &s->l->devices.at[0]);
   s->marks = ttm_alloc_array(n, sizeof *s->marks);
   s->by_class = ttm_alloc_array(n, sizeof *s->by_class);
-  s->held = ttm_alloc_array(n, sizeof *s->held);
-  s->recorded = ttm_alloc_array(n, sizeof *s->recorded);
-  s->memory = ttm_alloc_array(n, sizeof *s->memory);
-  return s->status || !s->marks || !s->by_class || !s->held || !s->recorded || !s->memory ? TTM_ENOMEM : TTM_OK;
+  s->slots = ttm_alloc_array(n, sizeof *s->slots);
+  return s->status || !s->marks || !s->by_class || !s->slots ? TTM_ENOMEM : TTM_OK;
 }
 
 static void tear_down(stage *s) {
   for (int m = 0; m < TTM_REPLAY_MEMORIES; m++) ttm_bank_free(&s->banks[m]);
   ttm_free(s->marks);
   ttm_free(s->by_class);
-  ttm_free(s->held);
-  ttm_free(s->recorded);
-  ttm_free(s->memory);
+  ttm_free(s->slots);
   ttm_vec_free(&s->costs);
   ttm_map_free(&s->cost_of);
   ttm_vec_free(&s->rows);
@@ -495,17 +495,76 @@ static stage begin(ttm_trial *out, const ttm_ledger *l, const ttm_change *change
   return s;
 }
 
+/* What is held, to come back to. */
+typedef struct snapshot {
+  ttm_bank banks[TTM_REPLAY_MEMORIES];
+  slot *slots;
+  size_t next_free, next_first;
+} snapshot;
+
+static int keep_state(const stage *s, snapshot *out) {
+  size_t n = s->l->holdings.n;
+  *out = (snapshot){.next_free = s->next_free, .next_first = s->next_first};
+  out->slots = ttm_alloc_array(n, sizeof *out->slots);
+  int status = out->slots ? TTM_OK : TTM_ENOMEM;
+  if (!status && n) memcpy(out->slots, s->slots, n * sizeof *s->slots);
+  for (int m = 0; m < TTM_REPLAY_MEMORIES && !status; m++) status = ttm_bank_copy(&out->banks[m], &s->banks[m]);
+  return status;
+}
+
+/* Exchanges it with what is held now. */
+static void swap_state(stage *s, snapshot *kept) {
+  snapshot now = {.slots = s->slots};
+  memcpy(now.banks, s->banks, sizeof now.banks);
+  memcpy(s->banks, kept->banks, sizeof s->banks);
+  s->slots = kept->slots;
+  s->next_free = kept->next_free, s->next_first = kept->next_first;
+  *kept = now;
+}
+
+static void drop_state(snapshot *kept) {
+  for (int m = 0; m < TTM_REPLAY_MEMORIES; m++) ttm_bank_free(&kept->banks[m]);
+  ttm_free(kept->slots);
+}
+
+/* The program goes on, if what ended it has room. Behind the rest all is as it was recorded. */
+static int play_rest(stage *s, size_t number) {
+  const ttm_program_rest *rest = &s->l->rests[number];
+  ttm_trial_rest *result = &s->out->rests[number];
+  ttm_trial before = *s->out;
+  snapshot kept;
+  bool refused = rest->incident < 64 ? before.left >> rest->incident & 1 : !before.fits;
+  if (refused) return TTM_OK;
+  int status = keep_state(s, &kept);
+  s->rest = rest;
+  s->out->fits = true;
+  for (size_t i = rest->first; i < rest->end && !status && !s->status; i++)
+    if (!play(s, &s->l->entries.at[i])) break;
+  s->rest = NULL;
+  *result = (ttm_trial_rest){.reached = true, .fits = s->out->fits, .refused_op = s->out->refused_op};
+  if (!result->fits) ttm_verdict_of(&s->out->refusal, &result->shortfall);
+  s->out->predicted = true;
+  s->out->least |= rest->program->run.unknown > 0;
+  if (!before.fits) s->out->fits = false, s->out->refusal = before.refusal, s->out->refused_op = before.refused_op;
+  if (!status) swap_state(s, &kept);
+  drop_state(&kept);
+  return status;
+}
+
 int ttm_trial_run(ttm_trial *out, const ttm_ledger *ledger, const ttm_change *changes, size_t n) {
   stage s = begin(out, ledger, changes, n);
+  size_t rest = 0;
   s.status = set_up(&s);
   if (!s.status && n) s.status = mark_holdings(&s);
   if (!s.status && n) s.status = plan(&s);
   for (size_t i = 0; i < ledger->entries.n && !s.status; i++) {
-    s.in_rest = ledger->rest && i >= ledger->first_of_rest;
-    if (s.in_rest && !out->fits) break; /* the program does not get that far */
-    if (!play(&s, &ledger->entries.at[i])) break;
+    if (rest < ledger->rest_count && i == ledger->rests[rest].first) {
+      s.status = play_rest(&s, rest);
+      i = ledger->rests[rest++].end - 1;
+    } else if (!play(&s, &ledger->entries.at[i])) {
+      break;
+    }
   }
-  out->least = out->predicted && ledger->rest->run.unknown;
   tear_down(&s);
   return s.status;
 }
@@ -517,8 +576,8 @@ static int by_address(const void *a, const void *b) {
 
 static int list_blocks(const stage *s, uint8_t memory, ttm_trial_blocks *out) {
   for (uint32_t h = 0; h < s->l->holdings.n; h++) {
-    ttm_trial_block block = {s->held[h].at, s->held[h].size, h};
-    if (block.size && s->memory[h] == memory && ttm_vec_push(out, block)) return TTM_ENOMEM;
+    ttm_trial_block block = {s->slots[h].block.at, s->slots[h].block.size, h};
+    if (block.size && s->slots[h].memory == memory && ttm_vec_push(out, block)) return TTM_ENOMEM;
   }
   if (out->n) qsort(out->at, out->n, sizeof *out->at, by_address);
   return TTM_OK;
@@ -536,25 +595,10 @@ int ttm_trial_at_failure(ttm_trial_blocks *out, const ttm_ledger *ledger, uint32
       s.status = list_blocks(&s, memory, out);
       break;
     }
-    if (!play(&s, entry)) break;
+    for (size_t k = 0; k < ledger->rest_count; k++) /* without a change no rest is reached */
+      if (i == ledger->rests[k].first) i = ledger->rests[k].end - 1, entry = NULL;
+    if (entry && !play(&s, entry)) break;
   }
   tear_down(&s);
   return s.status;
-}
-
-int ttm_trial_rest_fits(const ttm_trial *after) {
-  if (!after->fits) return 0;
-  return (after->failures && !after->entries_after) || after->least ? -1 : 1;
-}
-
-void ttm_trial_judge(ttm_trial *after, const ttm_trial *before, const ttm_ledger *l) {
-  const ttm_seen *seen = &l->findings->profile->seen;
-  if (before->misplaced && !after->estimate) after->estimate = "the replay without the change does not lie as recorded";
-  for (int m = 0; m < TTM_REPLAY_MEMORIES; m++) {
-    if (l->measured[m] && apart(before->memories[m].recorded, l->measured[m]) > l->slack && !after->estimate)
-      after->estimate = "the replay without the change does not come to the recorded peak";
-  }
-  if (before->failures_left != before->failures && !after->estimate)
-    after->estimate = "the replay without the change has room for what failed";
-  if (seen->trace_cache && !after->estimate) after->estimate = "operations of traces are not in the log";
 }

@@ -19,6 +19,14 @@ typedef struct ttm_trial_match {
   const char *why;           /* of the others, or NULL: "is row-major ..." */
 } ttm_trial_match;
 
+/* What became of the rest of a run that did not finish. */
+typedef struct ttm_trial_rest {
+  bool reached;        /* what failed has room; then: */
+  bool fits;           /* all of it does */
+  uint32_t refused_op; /* otherwise: as entries have it */
+  uint64_t shortfall;  /* bytes per bank */
+} ttm_trial_rest;
+
 typedef struct ttm_trial {
   ttm_trial_memory memories[TTM_REPLAY_MEMORIES];
   ttm_trial_match match[TTM_CHANGES];
@@ -29,11 +37,12 @@ typedef struct ttm_trial {
   ttm_incident_text refusal; /* unless it fits: the first, as ttnn would word it, without the sentence */
   uint32_t refused_op;       /* whose, as entries have it; TTM_NONE also where no operation explains the memory */
   uint64_t
-      entries_after;    /* allocations after the last failure that found room: the rest, as far as the input tells it */
-  bool predicted;       /* they reach into the rest that a module tells ... */
-  bool least;           /* ... not all of which was understood */
-  uint64_t misplaced;   /* blocks that lie elsewhere than the input says, and failures that look otherwise */
-  const char *estimate; /* why it is no more than an estimate; NULL: exact */
+      entries_after; /* allocations after the last failure that found room: the rest, as far as the input tells it */
+  ttm_trial_rest rests[TTM_RESTS]; /* of the ledger */
+  bool predicted;                  /* one of them was reached ... */
+  bool least;                      /* ... that was not all understood */
+  uint64_t misplaced;              /* blocks that lie elsewhere than the input says, and failures that look otherwise */
+  const char *estimate;            /* why it is no more than an estimate; NULL: exact */
 } ttm_trial;
 
 /* A block that is held. */

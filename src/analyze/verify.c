@@ -13,10 +13,10 @@ static ttm_basis basis_of(const ttm_verified *v) {
 
 /* An operation of the input, or of the rest that a module tells; false when it is neither. */
 static bool say_op(ttm_teller *t, const ttm_verified *v, const char *before, uint32_t op) {
-  uint32_t row = ttm_ledger_rest_row(&v->ledger, op);
-  if (op >= t->p->ops.n && row == TTM_NO_ROW) return false;
+  const ttm_rest_op *rest = ttm_ledger_rest_op(&v->ledger, op);
+  if (op >= t->p->ops.n && !rest) return false;
   ttm_buf_puts(&t->text, before);
-  row == TTM_NO_ROW ? ttm_say(&t->text, t->f, "{}", TTM_OP(op)) : ttm_say_module_op(&t->text, v->ledger.rest, row);
+  rest ? ttm_say_module_op(&t->text, rest->program, rest->row) : ttm_say(&t->text, t->f, "{}", TTM_OP(op));
   return true;
 }
 

@@ -124,6 +124,13 @@ void ttm_bank_free(ttm_bank *bank) {
   *bank = (ttm_bank){0};
 }
 
+int ttm_bank_copy(ttm_bank *out, const ttm_bank *bank) {
+  *out = (ttm_bank){.size = bank->size, .allocated = bank->allocated, .root = bank->root, .spare = bank->spare};
+  for (size_t i = 0; i < bank->nodes.n; i++)
+    if (ttm_vec_push(&out->nodes, bank->nodes.at[i])) return TTM_ENOMEM;
+  return TTM_OK;
+}
+
 uint64_t ttm_bank_largest(const ttm_bank *bank) { return NODE(bank, bank->root)->largest; }
 
 /* Shrinks the first block that fits; *empty says that nothing of it is left. */

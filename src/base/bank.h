@@ -24,6 +24,8 @@ typedef struct ttm_bank {
 /* 0 or TTM_ENOMEM; all of it free. */
 int ttm_bank_init(ttm_bank *bank, uint64_t size);
 void ttm_bank_free(ttm_bank *bank);
+/* Another one in the same state. 0 or TTM_ENOMEM; freed with ttm_bank_free in any case. */
+int ttm_bank_copy(ttm_bank *out, const ttm_bank *bank);
 
 /* Takes `size` bytes: of the lowest free block that is large enough, from its start; with `from_top` of the highest one, from its end. False
  * when there is none. Size 0 takes nothing and always succeeds. Sizes are whole blocks: rounded by the caller (ttm_tensor_bank_bytes). */

@@ -13,6 +13,8 @@ static inline uint64_t ttm_add_sat(uint64_t a, uint64_t b) {
 /* 0 instead of a number below it. */
 static inline uint64_t ttm_sub_sat(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
 
+static inline uint64_t ttm_apart(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
+
 static inline uint64_t ttm_mul_sat(uint64_t a, uint64_t b) {
   uint64_t r;
   return __builtin_mul_overflow(a, b, &r) ? UINT64_MAX : r;

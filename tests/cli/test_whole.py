@@ -36,8 +36,8 @@ def check(ok, *what):
 class Bank:
     """First fit from the bottom, as ttnn allocates DRAM."""
 
-    def __init__(self, size):
-        self.size, self.blocks = size, {}
+    def __init__(self, size, blocks=()):
+        self.size, self.blocks = size, dict(blocks)
 
     def holes(self):
         at = 0
@@ -62,6 +62,7 @@ class Model:
 
     def __init__(self, inputs, steps):
         self.device, self.inputs, self.steps = Device(total=1023.0), inputs, steps
+        self.there = {}  # blocks of other programs
         self.rows = {s[1]: self.device.rows(s[-1]) for s in steps if s[0] != "free"}
         self.rows.update((value, self.device.rows(mb)) for value, mb in inputs.items())
 
@@ -75,7 +76,7 @@ class Model:
 
     def play(self, shrink=None, gone=None):
         """The step that finds no room, None when all do; values of `gone` are freed after that step. With what was there then."""
-        bank, at, gone = Bank(1023 * MB), {}, gone or {}
+        bank, at, gone = Bank(1023 * MB, self.there), {}, gone or {}
         for value in self.inputs:
             at[value] = bank.take(self.bytes(value, shrink))
         for i, step in enumerate(self.steps):
@@ -127,7 +128,7 @@ class Model:
 
     def die(self, path):
         """Writes the log up to the refusal: the step that failed, the values by report index, what was missing."""
-        failed, bank, at = self.play()[0], Bank(1023 * MB), {}
+        failed, bank, at = self.play()[0], Bank(1023 * MB, self.there), {}
         log, index = Log(self.device), []
         log.lines = [DUMP] + self.module().splitlines() + [DUMP_END]
 
@@ -161,6 +162,7 @@ class Model:
         held, largest = bank.held(), max(room for _, room in bank.holes())
         log.lines.append(FATAL % (self.rows[value] * 2048, self.device.banks, self.bytes(value), bank.size, held, bank.size - held, largest))
         log.write(path)
+        self.cached = {at[w[1]]: self.bytes(w[1]) for w in self.weights() if w[1] in at}
         return failed, index, self.bytes(value) - largest
 
 
@@ -293,6 +295,28 @@ def module_only(module):
     check(status == 0 and "So has the rest of the program" in text, text)
 
 
+def one_after_the_other():
+    """A process goes on after a failure, as pytest does, with another program that fails too: each fix is about its own program."""
+    first, second = layers(7, 52, 143.75, lambda i: "layers.%d.weight" % i), layers(9, 44, 100, lambda i: "blocks.%d.weight" % i)
+    with tempfile.TemporaryDirectory(prefix="ttmem-whole-") as folder:
+        parts = [os.path.join(folder, name) for name in ("first.log", "second.log")]
+        first.die(parts[0])
+        second.there = first.cached  # weights stay
+        second.die(parts[1])
+        both = os.path.join(folder, "both.log")
+        with open(both, "w") as out:
+            for part in parts:
+                out.write(pathlib.Path(part).read_text())
+        found = findings(both)
+    told = [s for s in found["statements"] if s["topic"] == "failure" and s["severity"] == "failure"]
+    check(len(told) == 2, "failures", told)
+    for statement in told:
+        got = {f["kind"]: f.get("rest_fits") for f in statement["fixes"] if f.get("rest") == "predicted"}
+        check(got.get("board") is True and got.get("weights_dtype") is True and got.get("free_earlier") is False, statement["headline"], statement["fixes"])
+        check_order(statement["fixes"], statement["headline"])
+        check("still does not fit" not in json.dumps(statement), statement["fixes"])
+
+
 def long_name():
     """A long location is shortened, as everywhere."""
     place = "/usr/local/lib/python3/site-packages/transformers/models/llama/modeling_llama.py:1234|forward|dot"
@@ -307,6 +331,7 @@ def long_name():
 
 if __name__ == "__main__":
     half_a_megabyte()
+    one_after_the_other()
     long_name()
     many()
     for line in failures:

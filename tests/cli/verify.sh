@@ -15,4 +15,8 @@ show ttmem verify two_runs_oom_profile.log
 show ttmem verify
 grep -v 'Executing operation' two_runs_oom_profile.log >blocks.log
 show ttmem verify blocks.log --change batch=2
+# A module that nobody ran, and that does not fit: the answer is about the whole program.
+cp "$TTMEM_SOURCE/tests/data/too_large.mlir" .
+show ttmem verify too_large.mlir --change dtype=bfp8:weights
+show ttmem verify too_large.mlir --change free=now:ttnn.relu
 same_transcript

@@ -99,8 +99,13 @@ static void many_holes(void **state) {
   for (uint64_t i = 0; i < 2 * HOLES; i += 2) assert_int_equal(ttm_bank_give(&bank, 2 * i, 2), TTM_OK);
   assert_true(ttm_bank_blocks(&bank, NULL, 0) == HOLES);
   for (int i = 0; i < HOLES; i++) assert_false(ttm_bank_take(&bank, 3, i & 1, &at));
+  ttm_bank copy;
+  assert_int_equal(ttm_bank_copy(&copy, &bank), TTM_OK);
   assert_true(ttm_bank_take(&bank, 2, true, &at) && at == 4 * HOLES - 4);
+  assert_true(ttm_bank_take(&bank, 2, true, &at) && at == 4 * HOLES - 8);
   ttm_bank_free(&bank);
+  assert_true(ttm_bank_take(&copy, 2, true, &at) && at == 4 * HOLES - 4); /* as before */
+  ttm_bank_free(&copy);
 }
 
 int main(void) {

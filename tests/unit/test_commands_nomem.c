@@ -65,6 +65,7 @@ static void questions(void **state) {
   STARVE("fit", log, "--json", "-j", "1");
   STARVE("fit", log, "--scale-batch", "2", "-j", "1");
   STARVE("predict", TTMEM_SOURCE "/tests/data/program.mlir", "-j", "1");
+  STARVE("verify", TTMEM_SOURCE "/tests/data/too_large.mlir", "--change", "dtype=bfp8:weights", "-j", "1");
   STARVE("predict", TTMEM_SOURCE "/tests/data/program.mlir", "--json", "-j", "1");
   STARVE("ask", TTMEM_SOURCE "/tests/data/program.mlir", "--findings", "-j", "1");
   STARVE("ask", TTMEM_SOURCE "/tests/data/ops.log", "--op", "3", "-j", "1");
