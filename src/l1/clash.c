@@ -2,7 +2,6 @@
 #include "l1/clash.h"
 
 #include "base/checked.h"
-#include "l1/core_range.h"
 
 enum { BFLOAT16_TILE = 2048 };
 
@@ -82,3 +81,32 @@ int ttm_clash_explain(ttm_clash *out, const ttm_incident_text *incident, const t
 }
 
 void ttm_clash_free(ttm_clash *clash) { ttm_l1_map_free(&clash->map); }
+
+/* ---- On its cores ------------------------------------------------------------------------------------------------------ */
+
+static void find_size(ttm_core_grid *grid, ttm_arch_id arch, const ttm_core_set *cores) {
+  for (size_t i = TTM_BOARDS; i-- > 0;) {
+    if (ttm_boards[i].arch != arch) continue;
+    grid->columns = ttm_boards[i].grid_x;
+    grid->rows = ttm_boards[i].grid_y;
+  }
+  ttm_core_set_widen(cores, &grid->columns, &grid->rows);
+}
+
+int ttm_clash_grid(ttm_core_grid *out, const ttm_clash *clash, bool *known) {
+  ttm_core_set cores = {0};
+  const ttm_l1_map *map = &clash->map;
+  uint64_t tensors = ttm_sub_sat(ttm_sub_sat(map->size, map->small), ttm_l1_map_lowest_tensor(map));
+  *out = (ttm_core_grid){.limit = ttm_sub_sat(map->size, map->base), .any_clash = true};
+  int status = ttm_core_set_parse(clash->overlap.cores, &cores) == TTM_ENOMEM ? TTM_ENOMEM : TTM_OK;
+  *known = cores.n > 0;
+  find_size(out, map->arch, &cores);
+  for (unsigned y = 0; y < out->rows; y++) {
+    for (unsigned x = 0; x < out->columns; x++) {
+      out->clashes[y][x] = ttm_core_set_has(&cores, x, y);
+      out->used[y][x] = out->clashes[y][x] ? ttm_add_sat(clash->buffer_bytes, tensors) : TTM_UNKNOWN;
+    }
+  }
+  ttm_vec_free(&cores);
+  return status;
+}

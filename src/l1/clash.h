@@ -4,6 +4,7 @@
 #ifndef TTM_L1_CLASH_H
 #define TTM_L1_CLASH_H
 
+#include "l1/core_range.h"
 #include "l1/map.h"
 #include "l1/words.h"
 #include "parse/incident_text.h"
@@ -35,5 +36,8 @@ bool ttm_clash_possible(const ttm_incident_text *incident);
 /* Freed with ttm_clash_free. 0, TTM_EUSAGE (not such an incident, or an unknown architecture) or TTM_ENOMEM. */
 int ttm_clash_explain(ttm_clash *out, const ttm_incident_text *incident, const ttm_clash_hints *hints);
 void ttm_clash_free(ttm_clash *clash);
+
+/* The cores of the message on the grid of the chip; what others hold is unknown. False when the message names no cores. 0 or TTM_ENOMEM. */
+int ttm_clash_grid(ttm_core_grid *out, const ttm_clash *clash, bool *known);
 
 #endif

@@ -115,3 +115,24 @@ uint64_t ttm_core_set_count(const ttm_core_set *set) {
   }
   return n;
 }
+
+void ttm_core_set_widen(const ttm_core_set *set, unsigned *columns, unsigned *rows) {
+  for (size_t i = 0; i < set->n; i++) {
+    if (set->at[i].x1 >= *columns) *columns = set->at[i].x1 + 1u;
+    if (set->at[i].y1 >= *rows) *rows = set->at[i].y1 + 1u;
+  }
+}
+
+/* ---- Grids ------------------------------------------------------------------------------------------------------------- */
+
+void ttm_core_grid_fullest(const ttm_core_grid *grid, unsigned *out_x, unsigned *out_y) {
+  *out_x = *out_y = 0;
+  for (unsigned y = 0; y < grid->rows; y++) {
+    for (unsigned x = 0; x < grid->columns; x++) {
+      bool more = grid->used[y][x] > grid->used[*out_y][*out_x],
+           better = grid->clashes[y][x] && !grid->clashes[*out_y][*out_x];
+      if (grid->used[y][x] == TTM_UNKNOWN) continue;
+      if (better || (more && grid->clashes[y][x] == grid->clashes[*out_y][*out_x])) *out_x = x, *out_y = y;
+    }
+  }
+}

@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "ttmem/profile.h"
 
 enum { TTM_CORE_LIMIT = 64 }; /* coordinates stay below it; the largest grid known is 17 x 12 */
 
@@ -28,6 +29,9 @@ int ttm_core_set_merge(ttm_core_set *set);
 /* Cores in the set, each counted once. */
 uint64_t ttm_core_set_count(const ttm_core_set *set);
 
+/* Raises columns and rows until the set is inside. */
+void ttm_core_set_widen(const ttm_core_set *set, unsigned *columns, unsigned *rows);
+
 /* Sets as texts name them: each text is read once. Zero is empty. */
 typedef struct ttm_core_sets {
   ttm_map set_of_text;
@@ -37,6 +41,18 @@ typedef struct ttm_core_sets {
 /* The set of a text (`id` names it); an empty one when it cannot be read. 0 or TTM_ENOMEM. */
 int ttm_core_sets_find(ttm_core_sets *sets, uint64_t id, ttm_str text, uint32_t *out);
 void ttm_core_sets_free(ttm_core_sets *sets);
+
+/* Every core with what it holds, to be drawn. */
+typedef struct ttm_core_grid {
+  unsigned columns, rows;
+  uint64_t limit;                                /* what a core has for buffers and tensors; 0 when not known */
+  uint64_t used[TTM_CORE_LIMIT][TTM_CORE_LIMIT]; /* by row and column; TTM_UNKNOWN: not told */
+  bool clashes[TTM_CORE_LIMIT][TTM_CORE_LIMIT];  /* its buffers reach into a tensor or beyond L1 */
+  bool any_clash;
+} ttm_core_grid;
+
+/* The fullest core of the grid, the first of several; one that clashes before any that does not. */
+void ttm_core_grid_fullest(const ttm_core_grid *grid, unsigned *x, unsigned *y);
 
 static inline bool ttm_core_range_eq(ttm_core_range a, ttm_core_range b) {
   return a.x0 == b.x0 && a.y0 == b.y0 && a.x1 == b.x1 && a.y1 == b.y1;

@@ -173,18 +173,11 @@ static uint32_t view_behind(const ttm_core_views *v, uint32_t event) {
   return (uint32_t)low;
 }
 
-static void widen(ttm_core_views *v, const ttm_core_set *set) {
-  for (size_t i = 0; i < set->n; i++) {
-    if (set->at[i].x1 >= v->columns) v->columns = set->at[i].x1 + 1u;
-    if (set->at[i].y1 >= v->rows) v->rows = set->at[i].y1 + 1u;
-  }
-}
-
 int ttm_core_views_end(ttm_core_views *v) {
   if (add_failures(v)) return TTM_ENOMEM;
   v->columns = v->p->capture.board.grid_x;
   v->rows = v->p->capture.board.grid_y;
-  for (size_t i = 0; i < v->sets.sets.n; i++) widen(v, &v->sets.sets.at[i]);
+  for (size_t i = 0; i < v->sets.sets.n; i++) ttm_core_set_widen(&v->sets.sets.at[i], &v->columns, &v->rows);
   for (size_t i = 0; i < v->lives.n; i++) {
     v->lives.at[i].from = view_behind(v, v->lives.at[i].from);
     v->lives.at[i].to = view_behind(v, v->lives.at[i].to);
@@ -209,6 +202,11 @@ uint32_t ttm_core_views_find(const ttm_core_views *v, uint32_t op) {
   for (uint32_t i = 0; i < v->views.n; i++)
     if (v->views.at[i].op >= op) return i;
   return (uint32_t)v->views.n - 1;
+}
+
+uint32_t ttm_core_views_behind(const ttm_core_views *v, uint32_t event) {
+  uint32_t view = view_behind(v, event);
+  return view < v->views.n ? view : (uint32_t)v->views.n - 1; /* TTM_NONE is -1 */
 }
 
 static bool is_alive(const ttm_core_views *v, const ttm_core_life *life, uint32_t view) {
@@ -300,17 +298,5 @@ void ttm_core_view_grid(const ttm_core_views *v, uint32_t view, ttm_core_grid *o
     if (b->borrowed) continue;
     for (size_t k = 0; k < set->n; k++) put_buffer(out, b, set->at[k], lowest);
     if (!set->n) put_buffer(out, b, (ttm_core_range){0, 0, TTM_CORE_LIMIT - 1, TTM_CORE_LIMIT - 1}, lowest);
-  }
-}
-
-void ttm_core_grid_fullest(const ttm_core_grid *grid, unsigned *out_x, unsigned *out_y) {
-  *out_x = *out_y = 0;
-  for (unsigned y = 0; y < grid->rows; y++) {
-    for (unsigned x = 0; x < grid->columns; x++) {
-      bool more = grid->used[y][x] > grid->used[*out_y][*out_x],
-           better = grid->clashes[y][x] && !grid->clashes[*out_y][*out_x];
-      if (grid->used[y][x] == TTM_UNKNOWN) continue;
-      if (better || (more && grid->clashes[y][x] == grid->clashes[*out_y][*out_x])) *out_x = x, *out_y = y;
-    }
   }
 }

@@ -61,22 +61,14 @@ void ttm_core_views_free(ttm_core_views *views);
 /* The first view of an operation, or of the next that has one; the last view when none has. TTM_NONE without views. */
 uint32_t ttm_core_views_find(const ttm_core_views *views, uint32_t op);
 
-/* What every core of a view holds. */
-typedef struct ttm_core_grid {
-  unsigned columns, rows;
-  uint64_t limit;                                /* what a core has for buffers and tensors; 0 when not known */
-  uint64_t used[TTM_CORE_LIMIT][TTM_CORE_LIMIT]; /* by row and column; TTM_UNKNOWN: not told */
-  bool clashes[TTM_CORE_LIMIT][TTM_CORE_LIMIT];  /* its buffers reach into a tensor or beyond L1 */
-  bool any_clash;
-} ttm_core_grid;
+/* The first view that has seen an event; the last when none has. TTM_NONE without views. */
+uint32_t ttm_core_views_behind(const ttm_core_views *views, uint32_t event);
 
+/* What every core of a view holds. */
 void ttm_core_view_grid(const ttm_core_views *views, uint32_t view, ttm_core_grid *out);
 
 /* One core of a view, to be drawn; freed with ttm_l1_map_free in any case. 0 or TTM_ENOMEM. */
 int ttm_core_view_map(const ttm_core_views *views, uint32_t view, unsigned x, unsigned y, ttm_l1_map *out);
-
-/* The fullest core of a view, the first of several; one that clashes before any that does not. */
-void ttm_core_grid_fullest(const ttm_core_grid *grid, unsigned *x, unsigned *y);
 
 /* ---- For the walk of core_use.c ---------------------------------------------------------------------------------------- */
 

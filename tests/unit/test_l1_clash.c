@@ -112,6 +112,31 @@ static void absurd_numbers(void **state) {
   }
 }
 
+/* The message tells of its own cores; what the others hold is unknown. */
+static void drawn_on_its_cores(void **state) {
+  (void)state;
+  ttm_core_grid grid;
+  bool known;
+  ttm_clash c = explain(
+      "Statically allocated circular buffers in program 8 clash with L1 buffers on core range [0-0 - 5-3]. L1 buffer "
+      "allocated at 1000448 and static circular buffer region ends at 1003936",
+      &nothing);
+  assert_int_equal(ttm_clash_grid(&grid, &c, &known), TTM_OK);
+  assert_true(known);
+  assert_int_equal(grid.columns * 100 + grid.rows, 808);
+  assert_true(grid.clashes[3][5] && !grid.clashes[4][5] && !grid.clashes[3][6]);
+  assert_int_equal(grid.used[3][5], 1003936 - 105824 + 1499136 - 1000448);
+  assert_true(grid.used[4][5] == TTM_UNKNOWN);
+  ttm_clash_free(&c);
+  c = explain(
+      "Statically allocated circular buffers in program 8 clash with L1 buffers on core range [0-0 - 12-9]. L1 buffer "
+      "allocated at 1000448 and static circular buffer region ends at 1003936",
+      &nothing);
+  assert_int_equal(ttm_clash_grid(&grid, &c, &known), TTM_OK);
+  assert_int_equal(grid.columns * 100 + grid.rows, 1310);
+  ttm_clash_free(&c);
+}
+
 static void tile_bytes_by_any_name(void **state) {
   (void)state;
   assert_int_equal(ttm_format_tile_bytes(TTM_LIT("bfloat16")), 2048);
@@ -130,6 +155,7 @@ int main(void) {
       cmocka_unit_test(a_small_clash_is_a_matter_of_settings),
       cmocka_unit_test(the_chip_shows_in_the_coordinates),
       cmocka_unit_test(absurd_numbers),
+      cmocka_unit_test(drawn_on_its_cores),
       cmocka_unit_test(tile_bytes_by_any_name),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -124,6 +124,15 @@ static void put_partitions(ttm_doc *d, const ttm_device_log *log) {
   ttm_doc_table_end(d);
 }
 
+/* One core, and the cores of the message among the others. */
+static void put_clash(ttm_doc *d, const ttm_clash *clash) {
+  ttm_core_grid grid;
+  bool known;
+  ttm_doc_picture(d, &clash->map);
+  d->out->failed |= ttm_clash_grid(&grid, clash, &known) != TTM_OK;
+  if (known) ttm_doc_cores(d, &grid);
+}
+
 static void put_failure(ttm_doc *d, const ttm_device_log *log, const ttm_device_incident *i,
                         const ttm_clash_hints *hints) {
   ttm_buf title = {0};
@@ -137,7 +146,7 @@ static void put_failure(ttm_doc *d, const ttm_device_log *log, const ttm_device_
   ttm_doc_line(d, "%.*s", TTM_ARGS(ttm_str_first(i->what.text, 600)));
   if (i->op) ttm_doc_line(d, "In operation %.*s.", TTM_ARGS(string(log, i->op)));
   if (f.detail.n) ttm_doc_line(d, "%.*s.", TTM_ARGS(ttm_buf_str(&f.detail)));
-  if (f.clashes) ttm_doc_picture(d, &f.clash.map);
+  if (f.clashes) put_clash(d, &f.clash);
   for (size_t k = 0; k < f.fix_count; k++) ttm_doc_point(d, "Fix: %.*s.", TTM_ARGS(ttm_buf_str(&f.fixes[k])));
   d->out->failed |= title.failed | f.failed;
   ttm_cb_failure_free(&f);

@@ -4,6 +4,7 @@
 #include "analyze/say.h"
 #include "analyze/words.h"
 #include "base/checked.h"
+#include "l1/core_views.h"
 #include "report/run/statements.h"
 
 int ttm_capture_case_make(ttm_capture_case *out, const ttm_profile *profile, ttm_error *err) {
@@ -99,12 +100,26 @@ static void put_pitfalls(ttm_doc *doc, const ttm_capture_case *c) {
 
 /* ---- The fullest core ---------------------------------------------------------------------------------------------- */
 
+/* The program whose buffers come nearest to a tensor: one core, then all of them. */
+static void put_narrowest(ttm_doc *doc, const ttm_capture_case *c) {
+  const ttm_core_use *use = &c->findings->core_use;
+  ttm_core_views views;
+  ttm_core_grid grid;
+  ttm_doc_picture(doc, &use->map);
+  doc->out->failed |= ttm_core_views_make(&views, c->profile) != TTM_OK;
+  if (!doc->out->failed) {
+    ttm_core_view_grid(&views, ttm_core_views_behind(&views, use->gap_event), &grid);
+    ttm_doc_cores(doc, &grid);
+  }
+  ttm_core_views_free(&views);
+}
+
 static void put_fullest(ttm_doc *doc, const ttm_capture_case *c) {
   const ttm_statement *s = ttm_statements_first(&c->findings->statements, TTM_TOPIC_L1_CORE);
   if (!s) return;
   ttm_doc_heading(doc, ttm_topic_title(s->topic));
   ttm_doc_statement(doc, &c->findings->statements, s, 0);
-  if (c->findings->core_use.gap_event != TTM_NONE) ttm_doc_picture(doc, &c->findings->core_use.map);
+  if (c->findings->core_use.gap_event != TTM_NONE) put_narrowest(doc, c);
 }
 
 static void put_time(ttm_doc *doc, const ttm_capture_case *c) {

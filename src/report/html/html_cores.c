@@ -7,19 +7,13 @@
 
 /* ---- Facts ------------------------------------------------------------------------------------------------------------- */
 
-static uint32_t view_behind(const ttm_core_views *v, uint32_t event) {
-  uint32_t view = 0;
-  while (event != TTM_NONE && view + 1 < v->views.n && v->views.at[view].before <= event) view++;
-  return view;
-}
-
 /* The last program that was refused, else the one of the smallest gap when that is an overlap. */
 static uint32_t find_clash(const ttm_core_use *use, const ttm_core_views *v) {
   for (size_t i = v->views.n; i-- > 0;) {
     uint32_t program = v->views.at[i].program;
     if (program != TTM_NONE && v->buffers.at[v->programs.at[program].first].refused) return (uint32_t)i;
   }
-  return use->gap < 0 && use->gap_event != TTM_NONE ? view_behind(v, use->gap_event) : TTM_NONE;
+  return use->gap < 0 && use->gap_event != TTM_NONE ? ttm_core_views_behind(v, use->gap_event) : TTM_NONE;
 }
 
 static bool has_views(const ttm_html *h) { return h->cores.views.n && h->cores.columns && h->cores.rows; }
@@ -40,7 +34,7 @@ void ttm_html_put_cores(ttm_json *j, const ttm_html *h) {
   ttm_json_put_u64(j, "base", v->base);
   ttm_json_put_u64(j, "top", v->top);
   ttm_json_put_u64(j, "views", v->views.n);
-  ttm_json_put_u64(j, "fullest", view_behind(v, use->fullest.event));
+  ttm_json_put_u64(j, "fullest", ttm_core_views_behind(v, use->fullest.event));
   if (clash != TTM_NONE) ttm_json_put_u64(j, "clash", clash);
   ttm_json_put_u64(j, "most_used", use->fullest.total);
   ttm_json_put_u64(j, "most_buffers", use->peak_program_all);

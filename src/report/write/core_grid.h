@@ -11,6 +11,9 @@
 void ttm_core_grid_text(const ttm_core_grid *grid, unsigned x, unsigned y, const ttm_picture_style *style,
                         ttm_buf *out);
 
+/* False when all cores have the same shade. */
+bool ttm_core_grid_varies(const ttm_core_grid *grid);
+
 /* Appends what a terminal shows of a view: the operation, the grid and the column of the core (x, y). 0 or TTM_ENOMEM. */
 int ttm_core_view_text(const ttm_core_views *views, uint32_t view, unsigned x, unsigned y,
                        const ttm_picture_style *style, ttm_buf *out);

@@ -7,7 +7,7 @@
 
 #include "base/format.h"
 #include "base/utf8.h"
-#include "report/write/l1_picture.h"
+#include "report/write/core_grid.h"
 #include "report/write/svg.h"
 
 enum { MOST_CELL = 200, LONGEST_CELL = 60, LEAST_TEXT = 14, LEAST_CELL = 6, GAP = 2, LEAST_COLUMNS = 72 };
@@ -418,15 +418,35 @@ void ttm_doc_block(ttm_doc *d, ttm_str lines) {
   if (d->form == TTM_DOC_MARKDOWN) ttm_buf_puts(d->out, "```\n\n");
 }
 
+static ttm_picture_style begin_picture(ttm_doc *d) {
+  if (d->form == TTM_DOC_TERMINAL) return (ttm_picture_style){d->columns, d->color, d->utf8};
+  ttm_buf_puts(d->out, "```\n");
+  return (ttm_picture_style){.columns = 80, .utf8 = true};
+}
+
+static void end_picture(ttm_doc *d) {
+  if (d->form == TTM_DOC_MARKDOWN) ttm_buf_puts(d->out, "```\n\n");
+}
+
 void ttm_doc_picture(ttm_doc *d, const ttm_l1_map *map) {
-  ttm_picture_style terminal = {.columns = d->columns, .color = d->color, .utf8 = d->utf8};
-  ttm_picture_style fenced = {.columns = 80, .utf8 = true};
   end_list(d);
   if (d->form == TTM_DOC_HTML) {
     d->out->failed |= ttm_l1_picture_svg(map, d->out) != TTM_OK;
     return;
   }
-  if (d->form == TTM_DOC_MARKDOWN) ttm_buf_puts(d->out, "```\n");
-  d->out->failed |= ttm_l1_picture_text(map, d->form == TTM_DOC_MARKDOWN ? &fenced : &terminal, d->out) != TTM_OK;
-  if (d->form == TTM_DOC_MARKDOWN) ttm_buf_puts(d->out, "```\n\n");
+  ttm_picture_style style = begin_picture(d);
+  d->out->failed |= ttm_l1_picture_text(map, &style, d->out) != TTM_OK;
+  end_picture(d);
+}
+
+void ttm_doc_cores(ttm_doc *d, const ttm_core_grid *grid) {
+  end_list(d);
+  if (d->form == TTM_DOC_HTML) {
+    d->out->failed |= ttm_core_grid_svg(grid, d->out) != TTM_OK;
+    return;
+  }
+  if (!ttm_core_grid_varies(grid)) return;
+  ttm_picture_style style = begin_picture(d);
+  ttm_core_grid_text(grid, TTM_CORE_LIMIT, TTM_CORE_LIMIT, &style, d->out);
+  end_picture(d);
 }

@@ -5,6 +5,7 @@
 #define TTM_REPORT_DOC_H
 
 #include "base/buf.h"
+#include "l1/core_range.h"
 #include "l1/map.h"
 
 typedef enum ttm_doc_form { TTM_DOC_TERMINAL, TTM_DOC_MARKDOWN, TTM_DOC_HTML } ttm_doc_form;
@@ -68,5 +69,7 @@ void ttm_doc_block(ttm_doc *doc, ttm_str lines);
 
 /* One core's L1. */
 void ttm_doc_picture(ttm_doc *doc, const ttm_l1_map *map);
+/* Every core; in characters only when they do not all look the same. */
+void ttm_doc_cores(ttm_doc *doc, const ttm_core_grid *grid);
 
 #endif

@@ -52,10 +52,7 @@ static void put_slice(ttm_buf *out, const ttm_l1_map *map, const ttm_slice *s, d
 }
 
 static void put_heads(ttm_buf *out, const ttm_l1_map *map, ttm_str title) {
-  ttm_buf_puts(out,
-               "<defs><pattern id=\"both\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\" "
-               "patternTransform=\"rotate(45)\"><rect width=\"8\" height=\"8\" fill=\"#ffd9c2\"/><rect width=\"4\" "
-               "height=\"8\" fill=\"#d55e00\"/></pattern></defs>\n");
+  ttm_svg_hatch(out, "both");
   ttm_svg_rect(out, 0, 0, WIDTH, 4096, "#ffffff");
   ttm_svg_text(out, LEFT, 20, TTM_SVG_START, INK, true, title);
   ttm_svg_text(out, LEFT + LANE / 2.0, TOP - 10, TTM_SVG_MIDDLE, INK, false,

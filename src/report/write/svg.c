@@ -50,6 +50,14 @@ void ttm_svg_text(ttm_buf *out, double x, double y, ttm_svg_anchor anchor, const
   ttm_buf_puts(out, "</text>\n");
 }
 
+void ttm_svg_hatch(ttm_buf *out, const char *id) {
+  ttm_buf_printf(out,
+                 "<defs><pattern id=\"%s\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\" "
+                 "patternTransform=\"rotate(45)\"><rect width=\"8\" height=\"8\" fill=\"#ffd9c2\"/><rect width=\"4\" "
+                 "height=\"8\" fill=\"#d55e00\"/></pattern></defs>\n",
+                 id);
+}
+
 /* ---- As a canvas ------------------------------------------------------------------------------------------------------- */
 
 typedef struct svg {

@@ -16,6 +16,9 @@ void ttm_svg_end(ttm_buf *out);
 void ttm_svg_rect(ttm_buf *out, double x, double y, double w, double h, const char *paint);
 void ttm_svg_line(ttm_buf *out, double x1, double y1, double x2, double y2, const char *paint);
 
+/* The paint "url(#id)" of what is claimed twice. */
+void ttm_svg_hatch(ttm_buf *out, const char *id);
+
 typedef enum ttm_svg_anchor { TTM_SVG_START, TTM_SVG_MIDDLE, TTM_SVG_END } ttm_svg_anchor;
 void ttm_svg_text(ttm_buf *out, double x, double y, ttm_svg_anchor anchor, const char *paint, bool bold, ttm_str text);
 
