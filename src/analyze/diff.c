@@ -179,7 +179,7 @@ static void tell_peak(ttm_teller *t, const ttm_diff *d, ttm_memory m) {
                         TTM_MB_OF(ttm_level_bytes((uint64_t)is)));
   ttm_say(&t->text, t->f, "{} peak {} by {} per bank", TTM_WORDS(name), TTM_WORDS(change > 0 ? "rose" : "fell"),
           TTM_MB_OF(ttm_level_bytes((uint64_t)llabs(change))));
-  if (was) ttm_buf_printf(&t->text, " (%+.1f %%)", 100.0 * (double)change / (double)was);
+  if (change <= was) ttm_buf_printf(&t->text, " (%+.1f %%)", 100.0 * (double)change / (double)was);
   ttm_say(&t->text, t->f, ", from {} to {}", TTM_NUMBER(ttm_level_bytes((uint64_t)was)),
           TTM_MB_OF(ttm_level_bytes((uint64_t)is)));
   ttm_tell_headline(t);

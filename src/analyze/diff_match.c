@@ -20,7 +20,8 @@ typedef struct item {
 /* Runs with the same operations; one that died has the first of them. Its items stand together. */
 typedef struct run_kind {
   uint32_t first, end;
-  uint32_t name; /* string */
+  uint32_t name;         /* string */
+  uint32_t base, shared; /* a run that went astray and died: its first operations are those of this kind; TTM_NONE */
 } run_kind;
 
 typedef struct side {
@@ -87,14 +88,32 @@ static int list_run(side *s, uint32_t call) {
   return TTM_OK;
 }
 
+static uint32_t item_at(const side *s, const run_kind *kind, uint32_t i) {
+  return i < kind->shared ? s->kinds.at[kind->base].first + i : kind->first + i - kind->shared;
+}
+
+/* How many operations of the run are the first ones of the kind. */
+static uint32_t shared_with(const side *s, const run_kind *kind) {
+  uint32_t length = kind->shared + kind->end - kind->first, i = 0;
+  while (i < s->run.n && i < length &&
+         s->p->ops.at[s->run.at[i]].text == s->p->ops.at[s->items.at[item_at(s, kind, i)].op].text)
+    i++;
+  return i;
+}
+
 /* Whether the run did what runs of a kind begin with, or goes on where the last kind ends: one of them died, or was cut off. */
 static bool is_of_kind(const side *s, const run_kind *kind, uint32_t name) {
-  const ttm_profile *p = s->p;
-  uint32_t length = kind->end - kind->first;
+  uint32_t length = kind->shared + kind->end - kind->first;
   if (kind->name != name || (s->run.n > length && kind->end != s->items.n)) return false;
-  for (uint32_t i = 0; i < s->run.n && i < length; i++)
-    if (p->ops.at[s->run.at[i]].text != p->ops.at[s->items.at[kind->first + i].op].text) return false;
-  return true;
+  return shared_with(s, kind) == (s->run.n < length ? s->run.n : length);
+}
+
+/* A run that died after something that no other did is still one of them up to there. */
+static void find_base(const side *s, const ttm_call *run, size_t tried, run_kind *out) {
+  for (size_t i = s->kinds.n; run && !run->finished && i-- > 0 && s->kinds.n - i <= tried;) {
+    uint32_t shared = s->kinds.at[i].shared || s->kinds.at[i].name != out->name ? 0 : shared_with(s, &s->kinds.at[i]);
+    if (shared > out->shared && 2 * (size_t)shared >= s->run.n) out->base = (uint32_t)i, out->shared = shared;
+  }
 }
 
 static int find_kind(side *s, uint32_t call, uint32_t *out) {
@@ -108,19 +127,22 @@ static int find_kind(side *s, uint32_t call, uint32_t *out) {
   for (size_t i = s->kinds.n; i-- > 0 && s->kinds.n - i <= TRIED;)
     if (is_of_kind(s, &s->kinds.at[i], run ? run->name : 0)) *out = (uint32_t)i;
   if (ttm_vec_push(&s->kind_of, *out)) return TTM_ENOMEM;
-  run_kind new = {(uint32_t)s->items.n, (uint32_t)s->items.n, run ? run->name : 0};
-  return *out < s->kinds.n ? TTM_OK : ttm_vec_push(&s->kinds, new);
+  if (*out < s->kinds.n) return TTM_OK;
+  run_kind new = {(uint32_t)s->items.n, (uint32_t)s->items.n, run ? run->name : 0, TTM_NONE, 0};
+  find_base(s, run, TRIED, &new);
+  return ttm_vec_push(&s->kinds, new);
 }
 
 static int take_run(matcher *m, side *s, uint32_t call) {
   uint32_t kind;
   if (list_run(s, call) || find_kind(s, call, &kind)) return TTM_ENOMEM;
-  uint32_t first = s->kinds.at[kind].first;
+  run_kind *own = &s->kinds.at[kind];
   for (uint32_t i = 0; i < s->run.n; i++) {
-    if (take_item(m, s, s->run.at[i], first + i)) return TTM_ENOMEM;
-    s->item_of[s->run.at[i]] = first + i;
+    uint32_t item = item_at(s, own, i);
+    if (take_item(m, s, s->run.at[i], item)) return TTM_ENOMEM;
+    s->item_of[s->run.at[i]] = item;
+    if (i >= own->shared && item >= own->end) own->end = item + 1;
   }
-  if (first + s->run.n > s->kinds.at[kind].end) s->kinds.at[kind].end = (uint32_t)(first + s->run.n);
   return TTM_OK;
 }
 

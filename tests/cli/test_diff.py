@@ -55,6 +55,20 @@ class Diff(unittest.TestCase):
             write(path, steps, n).write(path)
         return compare(*paths), shown(*paths)
 
+    def test_a_run_that_went_astray_and_died_is_the_same_up_to_there(self):
+        good = [(float(mb), "op.%d" % mb) for mb in range(1, 9)]
+        log = write(None, good, 2)
+        log.start("main")
+        for mb, loc in good[:6]:
+            log.make(mb, "ttnn.relu", loc)
+        log.make(40.0, "ttnn.zeros", "astray")
+        paths = [self.folder / "before.log", self.folder / "after.log"]
+        write(None, good, 3).write(paths[0])
+        log.write(paths[1])
+        d = compare(*paths)
+        self.assertEqual((d["operations"]["in_both"], d["operations"]["only_before"], d["operations"]["only_after"]), (8, 0, 1))
+        self.assertEqual([row["mlir_op"] for row in d["only_in_one"]], ["ttnn.zeros"])
+
     def same_names(self, sizes):
         return [(float(mb), "a") for mb in sizes]
 
