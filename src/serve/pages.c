@@ -125,8 +125,8 @@ static void choice(ttm_buf *out, const ttm_catalog *catalog, const char *label, 
 static void compare_form(ttm_buf *out, const ttm_catalog *catalog) {
   if (catalog->entries.n < 2) return;
   ttm_buf_puts(out, "<form action=\"compare\">\n");
-  choice(out, catalog, "Compare", "a", 1);
-  choice(out, catalog, "with", "b", 0);
+  choice(out, catalog, "Before", "a", 1);
+  choice(out, catalog, "After", "b", 0);
   ttm_buf_puts(out, "<button>Compare</button></form>\n");
 }
 

@@ -30,6 +30,7 @@ interface Columns {
   what: (id: number) => What;
   kinds: Uint8Array;
   edges: Int32Array; // where the kind changes, the end included
+  changes: Int32Array; // of those and of the first place: where something differs
 }
 
 export class DiffChart {
@@ -144,17 +145,17 @@ export class DiffChart {
       kinds[i] = b < 0 ? Kind.OnlyBefore : a < 0 ? Kind.OnlyAfter : ops[0].what[a] === ops[1].what[b] ? Kind.Same : Kind.Changed;
       if (i && kinds[i] !== kinds[i - 1]) edges.push(i);
     }
-    return { places, ops, what, kinds, edges: Int32Array.from([...edges, places.n]) };
+    const changes = Int32Array.from([0, ...edges].filter((place) => place < places.n && kinds[place] !== Kind.Same));
+    return { places, ops, what, kinds, edges: Int32Array.from([...edges, places.n]), changes };
   }
 
   // The next place, or the one before, where something differs that did not at the place before it.
   stepToChange(by: 1 | -1): void {
     if (!this.columns) return;
-    const { kinds, edges } = this.columns;
-    const from = this.app.view.place ?? (by > 0 ? -1 : kinds.length);
-    const starts = [0, ...edges].filter((place) => place < kinds.length && kinds[place] !== Kind.Same);
-    const at = lowerBound(starts, by > 0 ? from + 1 : from);
-    const next = starts[by > 0 ? at : at - 1];
+    const { changes, places } = this.columns;
+    const from = this.app.view.place ?? (by > 0 ? -1 : places.n);
+    const at = lowerBound(changes, by > 0 ? from + 1 : from);
+    const next = changes[by > 0 ? at : at - 1] as number | undefined;
     if (next !== undefined) this.app.select(next);
   }
 
