@@ -356,6 +356,31 @@ static void rule_attention(const op_types *t, ttm_op_rule *rule) {
   if (mask) add_inner(rule, *mask);
 }
 
+/* ---- Between chips ---- */
+
+static ttm_tensor_type times(const ttm_tensor_type *type, uint64_t n) {
+  ttm_tensor_type one = type->tiled ? as_tiles(type, &type->shape, type->storage) : as_rows(type);
+  return interleaved(&one, ttm_mul_sat(n, one.shard.at[0]), one.shard.at[1]);
+}
+
+/* Parts that do not fill their tiles come one by one, and are joined as rows. */
+static void rule_all_gather(const op_types *t, ttm_op_rule *rule) {
+  numbers dim = numbers_of(t->op, TTM_LIT("all_gather_dim"));
+  int64_t rank = t->out->shape.rank, axis = dim.n && dim.at[0] < 0 ? dim.at[0] + rank : dim.n ? dim.at[0] : 0;
+  uint64_t part = axis < (int64_t)t->in->shape.rank ? t->in->shape.at[axis] : 0;
+  if (!t->in->tiled || axis + 2 < rank || !part || part % TILE == 0) return;
+  add_inner(rule, times(t->in, t->out->shape.at[axis] / part));
+  add_inner(rule, as_rows(t->out));
+  add_inner(rule, as_rows(t->out));
+  rule->hold = true;
+}
+
+/* Sums on their way stand in DRAM, from both sides of a line; in a ring they stay in L1, of which nothing tells. */
+static void rule_reduce_scatter(const op_types *t, ttm_op_rule *rule) {
+  rule->l1_unknown = ttm_str_contains(ttm_module_attribute(t->op, TTM_LIT("topology")), TTM_LIT("ring"));
+  if (!rule->l1_unknown) add_inner(rule, times(t->in, 2));
+}
+
 /* ---- Convolutions ---- */
 
 typedef struct conv {
@@ -466,6 +491,9 @@ static const struct {
     {"min", rule_reduce},
     {"linear", rule_linear},
     {"matmul", rule_linear},
+    {"all_gather", rule_all_gather},
+    {"reduce_scatter", rule_reduce_scatter},
+    {"all_reduce", rule_reduce_scatter},
     {"scaled_dot_product_attention", rule_attention},
     {"prepare_conv2d_weights", rule_conv_weights},
     {"prepare_conv2d_bias", rule_conv_bias},

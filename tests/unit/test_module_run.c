@@ -253,6 +253,22 @@ static void slices_are_cut_from_whole_images(void **state) {
   assert_int_equal(t.after, 4587520 + BANK(28800, 128 * 16)); /* the maps there and back */
 }
 
+static void chips_hand_on_their_parts(void **state) {
+  (void)state;
+  takes(TILES("64x1024", "bf16"),
+        "    %0 = \"ttnn.reduce_scatter\"(%arg0) <{scatter_dim = 1 : si32, topology = #ttcore.topology<linear>}> : "
+        "(" TILES("64x1024", "bf16") ") -> " TILES("64x128", "bf16") "\n",
+        BANK(2 * 64, 2048) + BANK(8, 2048), 0);
+  takes(TILES("64x1024", "bf16"),
+        "    %0 = \"ttnn.all_gather\"(%arg0) <{all_gather_dim = 1 : si32}> : (" TILES("64x1024", "bf16") ") -> " TILES(
+            "64x8192", "bf16") "\n",
+        BANK(512, 2048), 0);
+  takes(TILES("50x1024", "bf16"),
+        "    %0 = \"ttnn.all_gather\"(%arg0) <{all_gather_dim = 0 : si32}> : (" TILES("50x1024", "bf16") ") -> " TILES(
+            "400x1024", "bf16") "\n",
+        BANK(8 * 64, 2048) + 2 * BANK(400, 2048) + BANK(13 * 32, 2048), 0);
+}
+
 /* What a layer made and nobody uses goes with it; where operations have numbers, what it handed on stays to the end. */
 static void layers_free_when_they_return(void **state) {
   (void)state;
@@ -300,6 +316,7 @@ int main(void) {
       cmocka_unit_test(block_formats_move_as_bf16),
       cmocka_unit_test(an_embedding_in_part_of_a_tile_is_rows_first),
       cmocka_unit_test(slices_are_cut_from_whole_images),
+      cmocka_unit_test(chips_hand_on_their_parts),
       cmocka_unit_test(layers_free_when_they_return),
       cmocka_unit_test(every_allocation_may_fail),
   };
