@@ -53,9 +53,14 @@ typedef struct ttm_prediction {
 int ttm_predict(ttm_prediction *out, const ttm_profile *p, ttm_runner runner);
 void ttm_prediction_free(ttm_prediction *prediction);
 
+/* Operations that take more inside than anything tells. */
+static inline uint64_t ttm_need_inside(const ttm_program_need *program, int memory) {
+  return memory == TTM_NEED_L1 ? program->run.l1_unknown : program->run.dram_unknown;
+}
+
 /* True when something of the program was not understood: it needs at least what is said. */
 static inline bool ttm_need_is_lower_bound(const ttm_program_need *program, int memory) {
-  return program->run.unknown || (memory == TTM_NEED_L1 && program->run.l1_unknown);
+  return program->run.unknown || ttm_need_inside(program, memory);
 }
 
 /* Whether the operations of a call are those of the program, as far as they go (`matched`), and what they teach. 0 or TTM_ENOMEM. */

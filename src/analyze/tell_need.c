@@ -35,9 +35,9 @@ static void tell_runner(ttm_teller *t, const ttm_program_need *program, uint64_t
 }
 
 static void tell_bound(ttm_teller *t, const ttm_program_need *program, int memory) {
-  if (memory == TTM_NEED_L1 && program->run.l1_unknown)
-    ttm_detail(t, "At least: more is taken inside {} (convolution, pooling).",
-               TTM_PLURAL(program->run.l1_unknown, "operation"));
+  uint64_t inside = ttm_need_inside(program, memory);
+  if (inside)
+    ttm_detail(t, "At least: more is taken inside {} (convolution, pooling).", TTM_PLURAL(inside, "operation"));
   if (!program->run.unknown) return;
   ttm_detail(t, "At least: {} not understood, the first in line {} of the module.",
              TTM_PLURAL(program->run.unknown, "operation"), TTM_LINE(program->module.first_bad));

@@ -387,6 +387,7 @@ typedef struct conv {
   uint64_t batch, height, width, in, out, kernel_h, kernel_w, groups, out_height, out_width;
   bool product; /* a matrix product */
   bool sliced;  /* from DRAM to DRAM, piece by piece */
+  bool unsaid;  /* ttnn decides whether it is */
 } conv;
 
 static uint64_t pair_at(numbers pair, uint32_t k, uint64_t otherwise) {
@@ -419,6 +420,7 @@ static conv conv_of(const ttm_module_op *op) {
   c.out_height = window_count(c.height, pad_h, c.kernel_h, pair_at(dilation, 0, 1), pair_at(stride, 0, 1));
   c.out_width = window_count(c.width, pad_w, c.kernel_w, pair_at(dilation, 1, 1), pair_at(stride, 1, 1));
   c.sliced = ttm_str_contains(slices, TTM_LIT("dram_")) && !c.product;
+  c.unsaid = !slices.n && !c.product;
   return c;
 }
 
@@ -427,6 +429,7 @@ static void rule_conv(const op_types *t, ttm_op_rule *rule) {
   conv c = conv_of(t->op);
   ttm_dims in = {4, {c.batch, c.height, c.width, c.in}}, out = {4, {c.batch, c.out_height, c.out_width, c.out}};
   rule->l1_unknown = true;
+  rule->dram_unknown = c.unsaid && t->in->buffer == TTM_BUFFER_DRAM;
   if (!c.sliced) return;
   rule->hold = true;
   if (t->in->tiled && c.width % TILE) {
@@ -470,6 +473,21 @@ static void rule_windows(const op_types *t, ttm_op_rule *rule) {
   rule->l1_unknown = true;
 }
 
+static void rule_other_conv(const op_types *t, ttm_op_rule *rule) {
+  rule->l1_unknown = true;
+  rule->dram_unknown = t->in->buffer == TTM_BUFFER_DRAM;
+}
+
+/* All in rows: what is written to, where and what, and the result. */
+static void rule_scatter(const op_types *t, ttm_op_rule *rule) {
+  for (uint32_t k = 0; k < 3; k++) {
+    const ttm_tensor_type *type = operand_type(t->m, t->op, k);
+    if (type && type->tiled) add_inner(rule, as_rows(type));
+  }
+  if (t->out->tiled) add_inner(rule, as_rows(t->out));
+  rule->hold = true;
+}
+
 static const struct {
   const char *name;
   void (*apply)(const op_types *t, ttm_op_rule *rule);
@@ -484,6 +502,7 @@ static const struct {
     {"slice", rule_slice},
     {"concat", rule_concat},
     {"repeat", rule_repeat},
+    {"scatter", rule_scatter},
     {"embedding", rule_embedding},
     {"sum", rule_reduce},
     {"mean", rule_reduce},
@@ -498,8 +517,8 @@ static const struct {
     {"prepare_conv2d_weights", rule_conv_weights},
     {"prepare_conv2d_bias", rule_conv_bias},
     {"conv2d", rule_conv},
-    {"conv_transpose2d", rule_windows},
-    {"conv3d", rule_windows},
+    {"conv_transpose2d", rule_other_conv},
+    {"conv3d", rule_other_conv},
     {"max_pool2d", rule_windows},
     {"avg_pool2d", rule_windows},
     {"upsample", rule_windows},

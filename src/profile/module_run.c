@@ -203,6 +203,7 @@ static int run_plain(ttm_module_run *r, const ttm_module_op *op, uint32_t row) {
   ttm_op_rule_find(r->module, op, &rule);
   apply_lesson(r, op, &rule);
   r->l1_unknown += rule.l1_unknown && r->runs.n == 1;
+  r->dram_unknown += rule.dram_unknown && r->runs.n == 1;
   for (uint32_t i = 0; i < rule.inner_count; i++) {
     if (take_inner(r, &rule.inner[i], row, &inner[i])) return TTM_ENOMEM;
     if (inner[i] != TTM_NO_ROW) r->buffers.at[inner[i]].inner = true;

@@ -61,6 +61,7 @@ typedef struct ttm_module_run {
   TTM_VEC(ttm_tensor_type) types; /* the module's, row by row, then those of buffers inside operations */
   TTM_VEC(size_t) runs;           /* where each run of the entry function begins in `events` */
   uint64_t l1_unknown;            /* operations that take L1 which nothing tells of */
+  uint64_t dram_unknown;          /* DRAM */
   ttm_map kept;                   /* signatures of operations whose programs keep something */
   uint64_t unknown;     /* operations whose effect is not known: what is held is at least what the events say */
   bool layered;         /* Python in functions of layers */
@@ -147,6 +148,7 @@ typedef struct ttm_op_rule {
   uint32_t map_count;
   ttm_tensor_type result; /* what the result is in truth; without a layout: what is printed */
   bool l1_unknown;        /* it takes L1 that nothing tells of */
+  bool dram_unknown;      /* it may take DRAM that nothing tells of */
 } ttm_op_rule;
 void ttm_op_rule_find(const ttm_module *module, const ttm_module_op *op, ttm_op_rule *out);
 

@@ -253,6 +253,14 @@ static void slices_are_cut_from_whole_images(void **state) {
   assert_int_equal(t.after, 4587520 + BANK(28800, 128 * 16)); /* the maps there and back */
 }
 
+static void values_are_scattered_in_rows(void **state) {
+  (void)state;
+  takes(TILES("64x128", "bf16"),
+        "    %0 = \"ttnn.scatter\"(%arg0, %arg0, %arg0) <{dim = 1 : i32}> : (" TILES("64x128", "bf16") ", " TILES(
+            "64x32", "ui32") ", " TILES("64x32", "bf16") ") -> " TILES("64x128", "bf16") "\n",
+        2 * BANK(64, 256) + 2 * BANK(64, 256) + BANK(8, 2048), 0);
+}
+
 static void chips_hand_on_their_parts(void **state) {
   (void)state;
   takes(TILES("64x1024", "bf16"),
@@ -316,6 +324,7 @@ int main(void) {
       cmocka_unit_test(block_formats_move_as_bf16),
       cmocka_unit_test(an_embedding_in_part_of_a_tile_is_rows_first),
       cmocka_unit_test(slices_are_cut_from_whole_images),
+      cmocka_unit_test(values_are_scattered_in_rows),
       cmocka_unit_test(chips_hand_on_their_parts),
       cmocka_unit_test(layers_free_when_they_return),
       cmocka_unit_test(every_allocation_may_fail),
