@@ -118,9 +118,9 @@ static int read_files(ttm_job *j, ttm_error *err) {
   return status;
 }
 
-/* The timeline stands on the rank of the peak. */
+/* The timeline begins with the rank of the peak. */
 static int occupy(ttm_ui_subject *s) {
-  const ttm_peak *peak = &s->findings->peak[TTM_DRAM];
+  const ttm_peak *peak = &s->findings->peak[ttm_findings_memory(s->findings, 0)];
   if (!ttm_occupancy_possible(s->profile)) return TTM_OK;
   bool told = peak->known && peak->state < s->profile->states.n;
   return ttm_occupancy_make(&s->occupancy, s->findings, told ? ttm_state_rank(s->profile, peak->state) : 0);

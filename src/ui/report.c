@@ -13,7 +13,7 @@
 static const ttm_view_class *const VIEWS[] = {&ttm_view_summary,  &ttm_view_timeline,   &ttm_view_top,
                                               &ttm_view_live,     &ttm_view_operations, &ttm_view_failures,
                                               &ttm_view_findings, &ttm_view_cores};
-enum { VIEW_COUNT = sizeof VIEWS / sizeof *VIEWS, MAX_KEYS = 16, OWN_KEYS = 4, TABS = 80 };
+enum { VIEW_COUNT = sizeof VIEWS / sizeof *VIEWS, MAX_KEYS = 20, OWN_KEYS = 4, TABS = 80 };
 
 typedef struct report {
   ttm_panel panel;
@@ -41,8 +41,9 @@ void ttm_ui_subject_free(ttm_ui_subject *subject) {
 
 /* The line of keys has room for a few of the view's own, then those of every view; the help shows all. */
 static void choose_view(report *r, size_t at) {
-  static const ttm_key_help common[] = {{"Tab", "view"}, {"b", "bank/chip"},       {"q", "back"}, {"?", "help"},
-                                        {"s", "serve"},  {"1-8", "choose a view"}, {NULL, NULL}};
+  static const ttm_key_help common[] = {
+      {"Tab", "view"}, {"b", "bank/chip"},       {"q", "back"}, {"?", "help"}, {"s", "serve"},
+      {"f", "fit"},    {"1-8", "choose a view"}, {NULL, NULL}};
   const ttm_key_help *own = VIEWS[at]->keys;
   size_t n = 0;
   r->at = at;
@@ -94,6 +95,8 @@ static unsigned own_key(ttm_ui *ui, report *r, int key) {
     r->subject.per_chip = !r->subject.per_chip;
   else if (key == 's' && r->subject.folder.n)
     ttm_ui_push(ui, ttm_serving_panel(ui, r->subject.folder.at, r->subject.name.at));
+  else if (key == 'f' && r->subject.folder.n)
+    ttm_ui_push(ui, ttm_answer_panel(ui, TTM_UI_FIT, r->subject.folder.at, ""));
   else if (key == 's')
     ttm_ui_complain(ui, "Only a report that was written can be served.");
   else

@@ -11,7 +11,7 @@
 typedef struct ttm_ui_subject {
   ttm_profile *profile; /* this and the findings: NULL as long as they are being read, and when that failed */
   ttm_findings *findings;
-  ttm_occupancy occupancy;   /* of the rank of the DRAM peak; no rows when the input does not tell */
+  ttm_occupancy occupancy;   /* of the rank of the peak; no rows when the input does not tell */
   ttm_profile *told_profile; /* what the report's findings file tells; NULL when it has none */
   ttm_findings *told;
   ttm_buf folder; /* of the report, NUL-terminated; empty when it has none yet */

@@ -106,8 +106,9 @@ static void *make_timeline(const ttm_ui_subject *subject) {
     free_timeline(t);
     return NULL;
   }
-  const ttm_peak *dram = &subject->findings->peak[TTM_DRAM];
-  if (dram->known && dram->state != TTM_NONE) t->rank = ttm_state_rank(subject->profile, dram->state);
+  t->memory = ttm_findings_memory(subject->findings, 0);
+  const ttm_peak *peak = &subject->findings->peak[t->memory];
+  if (peak->known && peak->state != TTM_NONE) t->rank = ttm_state_rank(subject->profile, peak->state);
   occupy(t);
   gather(t);
   return t;

@@ -434,7 +434,9 @@ def test_browse():
     s.see("5 of 5 in", "beta")
     s.keys("/").type("beta").keys("Enter", "Enter")
     s.see("Report › beta", PEAK, without=["has changed"])
-    s.keys("q", "s")
+    s.keys("f")
+    s.see("ttmem › Fit", "n150    no")
+    s.keys("q", "q", "s")
     s.see("Serving › beta", "/beta/")
     s.keys("q", "Escape", "S")
     s.see("Serving › all reports")
@@ -574,6 +576,10 @@ def test_hostile_log():
     for view, text in enumerate(VIEWS, 1):
         s.keys(str(view))
         s.see(text)
+        if view == 2:
+            for _ in range(3):
+                s.keys("v")
+                s.see("before #8 ttnn.softmax")
         if view in (3, 5):
             s.keys("j", "j", "j", "Enter") if view == 5 else s.keys("Enter")
             s.see("log line", "OWNED")  # the name is shown, without its escapes
