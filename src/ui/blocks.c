@@ -4,10 +4,11 @@
 
 #include "analyze/moment.h"
 #include "analyze/words.h"
+#include "base/checked.h"
 #include "ui/report.h"
 #include "ui/text_lines.h"
 
-enum { AXIS = 11, MOST_CELLS = 200 * 100, REFUSED = 40 };
+enum { AXIS = 11, MOST_CELLS = 200 * 100, REFUSED = 40, FINE = 1 << 17 };
 
 char ttm_class_letter(const ttm_profile *p, ttm_alive_class class) {
   return (char)tolower((unsigned char)ttm_words_class(p, class)[0]);
@@ -42,14 +43,15 @@ typedef struct map {
 
 /* What is allocated is seen even where it is smaller than a cell: it may be what splits the free memory. */
 static void fill(map *p, uint64_t at, uint64_t bytes, uint8_t what) {
-  uint64_t from = at > p->base ? at - p->base : 0, to = from + bytes;
+  uint64_t end_at = ttm_add_sat(at, bytes), from = at > p->base ? at - p->base : 0;
+  uint64_t to = end_at > p->base ? end_at - p->base : 0;
   for (uint64_t k = from / p->per_cell; k < p->n && k * p->per_cell < to; k++) {
     uint64_t start = k * p->per_cell, end = start + p->per_cell;
     uint64_t here = (to < end ? to : end) - (from > start ? from : start);
     cell *c = &p->cells[k];
     bool held = c->what < FREE, wins = what < FREE ? !held || here > c->bytes : !held && here > c->bytes;
     if (!wins) continue;
-    *c = (cell){what, start <= from, here};
+    *c = (cell){what, at >= p->base && start <= from, here};
   }
 }
 
@@ -71,8 +73,8 @@ static void fill_all(map *p) {
     const ttm_occupant *o = &m->occupancy->rows.at[m->rows.at[i].row];
     fill(p, o->at, o->bytes, class_of(m, o));
   }
-  if (!largest || largest->at < p->base) return;
-  size_t middle = (size_t)((largest->at - p->base + largest->size / 2) / p->per_cell);
+  if (!largest || largest->at + largest->size / 2 < p->base) return;
+  size_t middle = (size_t)((largest->at + largest->size / 2 - p->base) / p->per_cell);
   if (middle < p->n) p->cells[middle].what = LARGEST; /* it is looked for, however small */
 }
 
@@ -89,12 +91,22 @@ static void draw_cell(const map *p, ttm_screen *s, int row, int column, const ce
   ttm_screen_words(s, row, column, (ttm_style)(TTM_STYLE_CLASS + c->what), letter);
 }
 
+/* In MB, or to the byte where rows are closer than its figures. */
+static void draw_address(ttm_screen *s, int row, uint64_t at, bool fine) {
+  ttm_buf words = {0};
+  if (fine)
+    ttm_buf_printf(&words, "%10llu", (unsigned long long)at);
+  else
+    ttm_put_figure(&words, "", ttm_mib(at));
+  ttm_screen_view(s, row, 0, TTM_STYLE_DIM, ttm_buf_str(&words));
+  ttm_screen_words(s, row, AXIS - 1, TTM_STYLE_DIM, ttm_sign(s, "\xE2\x94\x82", "|"));
+  ttm_buf_free(&words);
+}
+
 static void draw_cells(const map *p, ttm_screen *s, int row, int width) {
   for (size_t i = 0; i < p->n; i++) {
     int line = row + (int)i / width, column = (int)i % width;
-    if (!column)
-      ttm_screen_print(s, line, 0, TTM_STYLE_DIM, "%9.2f %s", ttm_mib(p->base + i * p->per_cell),
-                       ttm_sign(s, "\xE2\x94\x82", "|"));
+    if (!column) draw_address(s, line, p->base + i * p->per_cell, p->per_cell * (uint64_t)width < FINE);
     draw_cell(p, s, line, AXIS + column, &p->cells[i]);
   }
 }
@@ -156,18 +168,18 @@ static void put_statement(ttm_buf *out, const ttm_screen *s, const ttm_moment *m
   ttm_statements_free(&said);
 }
 
-void ttm_draw_blocks(ttm_screen *s, int row, int height, const ttm_moment *m) {
-  int width = s->columns - AXIS - 1, which = m->set.memory == TTM_L1 ? TTM_REPLAY_L1 : TTM_REPLAY_DRAM;
+void ttm_draw_blocks(ttm_screen *s, int row, int height, const ttm_moment *m, ttm_extent part) {
+  int width = s->columns - AXIS - 1;
   ttm_buf words = {0};
   put_statement(&words, s, m);
   put_legend(&words, s, m);
   int rows = height - ttm_text_rows(s, &words) - 1;
-  bool drawn = m->blocks_known && m->total && rows > 0;
-  map p = {.m = m, .base = m->occupancy->memories[which].base, .n = drawn ? (size_t)rows * (size_t)width : 0};
+  bool drawn = m->blocks_known && part.size && rows > 0;
+  map p = {.m = m, .base = part.at, .n = drawn ? (size_t)rows * (size_t)width : 0};
   if (p.n > MOST_CELLS) p.n = MOST_CELLS;
   p.cells = drawn ? ttm_alloc_array(p.n, sizeof *p.cells) : NULL;
   if (p.cells) {
-    p.per_cell = (m->total + p.n - 1) / p.n;
+    p.per_cell = (part.size + p.n - 1) / p.n;
     fill_all(&p);
     draw_cells(&p, s, row, width);
   }

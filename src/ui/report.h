@@ -65,9 +65,9 @@ char ttm_class_letter(const ttm_profile *p, ttm_alive_class class);
 /* "w weights 97.66  a activations 8.00", those that hold something, in MB times `times`. */
 void ttm_put_classes(ttm_buf *out, const ttm_profile *p, const uint64_t by_class[TTM_ALIVE_CLASSES], double times);
 
-/* A bank at one moment, by address: blocks, free gaps, what was refused, and what there is to say. */
+/* A part of a bank at one moment, by address: blocks, free gaps, what was refused, and what there is to say. */
 struct ttm_moment;
-void ttm_draw_blocks(ttm_screen *screen, int row, int height, const struct ttm_moment *moment);
+void ttm_draw_blocks(ttm_screen *screen, int row, int height, const struct ttm_moment *moment, ttm_extent part);
 
 /* What a figure per bank is to be multiplied with: 1, or the banks of a chip. */
 double ttm_view_banks(const ttm_ui_subject *subject, ttm_memory memory);

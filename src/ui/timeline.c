@@ -246,14 +246,21 @@ static void draw_column(const timeline *t, ttm_screen *s, int column, int row, i
 
 static double shown(const timeline *t, int64_t level) { return ttm_mb(level) * ttm_view_banks(t->subject, t->memory); }
 
+static void draw_figure(ttm_screen *s, int row, double mb) {
+  ttm_buf words = {0};
+  ttm_put_figure(&words, "", mb);
+  ttm_screen_view(s, row, 0, TTM_STYLE_DIM, ttm_buf_str(&words));
+  ttm_buf_free(&words);
+}
+
 static void draw_axis(const timeline *t, ttm_screen *s, int row, int height, uint32_t top) {
   for (int r = 0; r < height; r++) {
     bool marked = r == 0 || (height >= 6 && r == height / 2);
-    if (marked) ttm_screen_print(s, row + r, 0, TTM_STYLE_DIM, "%9.2f", shown(t, top) * (height - r) / height);
+    if (marked) draw_figure(s, row + r, shown(t, top) * (height - r) / height);
     ttm_screen_words(s, row + r, AXIS - 1, TTM_STYLE_DIM,
                      marked ? ttm_sign(s, "\xE2\x94\xA4", "+") : ttm_sign(s, "\xE2\x94\x82", "|"));
   }
-  ttm_screen_words(s, row + height, 0, TTM_STYLE_DIM, "     0.00");
+  draw_figure(s, row + height, 0);
   ttm_screen_words(s, row + height, AXIS - 1, TTM_STYLE_DIM, ttm_sign(s, "\xE2\x94\x94", "+"));
   for (int c = 0; c < t->width; c++) {
     ttm_screen_words(s, row + height, AXIS + c, TTM_STYLE_DIM, ttm_sign(s, "\xE2\x94\x80", "-"));
@@ -356,6 +363,25 @@ static bool look(timeline *t) {
   return fine;
 }
 
+/* The addresses that are ever in use and a little around them, so that the map keeps its scale from state to state; all of the bank where that is
+ * nearly the same. */
+static ttm_extent used_part(const timeline *t) {
+  int which = t->memory == TTM_L1 ? TTM_REPLAY_L1 : TTM_REPLAY_DRAM;
+  uint64_t base = t->occupancy->memories[which].base, top = base + t->moment.total, first = top, end = base;
+  for (size_t i = 0; i < t->occupancy->rows.n && !t->whole_scale; i++) {
+    const ttm_occupant *o = &t->occupancy->rows.at[i];
+    if (o->memory != which || o->at == TTM_UNKNOWN) continue;
+    if (o->at < first) first = o->at;
+    if (o->at + o->bytes > end) end = o->at + o->bytes;
+  }
+  if (first >= end || first < base) return (ttm_extent){base, t->moment.total};
+  uint64_t around = (end - first) / 4;
+  first = first - base > around ? first - around : base;
+  end = end + around < top ? end + around : top;
+  bool small = first < end && (end - first) / 9 < t->moment.total / 10;
+  return small ? (ttm_extent){first, end - first} : (ttm_extent){base, t->moment.total};
+}
+
 static void draw_alive(timeline *t, ttm_screen *s, int row, int height) {
   if (t->alive.columns != s->columns || t->alive_per_chip != t->subject->per_chip) {
     t->alive_per_chip = t->subject->per_chip;
@@ -375,7 +401,7 @@ static void draw_sight(timeline *t, ttm_screen *s, int row, int height) {
   const ttm_statement *unknown = ttm_statements_first(&t->subject->findings->statements, TTM_TOPIC_ALIVE);
   ttm_buf why = {0};
   if (is_stacked(t) && look(t)) {
-    if (t->sight == BLOCKS) return ttm_draw_blocks(s, row, height, &t->moment);
+    if (t->sight == BLOCKS) return ttm_draw_blocks(s, row, height, &t->moment, used_part(t));
     return draw_alive(t, s, row, height);
   }
   if (is_stacked(t))
