@@ -162,6 +162,12 @@ bool ttm_diff_is_worse(const ttm_diff *d) {
 
 /* ---- In words ---------------------------------------------------------------------------------------------------------- */
 
+static ttm_basis peak_basis(const ttm_diff *d, ttm_memory m) {
+  for (int s = 0; s < 2; s++)
+    if (ttm_state_is_predicted(d->f[s]->profile, d->f[s]->peak[m].state)) return TTM_PREDICTED;
+  return TTM_MEASURED;
+}
+
 static void tell_peak(ttm_teller *t, const ttm_diff *d, ttm_memory m) {
   int64_t was = ttm_diff_peak(d, 0, m), is = ttm_diff_peak(d, 1, m), change = is - was;
   const char *name = ttm_memory_name(m);
@@ -171,7 +177,7 @@ static void tell_peak(ttm_teller *t, const ttm_diff *d, ttm_memory m) {
                               !known || same        ? TTM_SEVERITY_OK
                               : peak_is_worse(d, m) ? TTM_SEVERITY_WARNING
                                                     : TTM_SEVERITY_NOTE,
-                              TTM_MEASURED);
+                              peak_basis(d, m));
   if (s) s->number = m;
   if (!known) return ttm_headline(t, "{} peak is unknown {}", TTM_WORDS(name), TTM_WORDS(was < 0 ? "before" : "after"));
   if (same)
@@ -223,7 +229,7 @@ static void tell_operations(ttm_teller *t, const ttm_diff *d) {
   ttm_tell(t, d->groups.n ? "diff.operations" : "diff.same-operations", TTM_TOPIC_ALIVE,
            d->groups.n ? TTM_SEVERITY_NOTE : TTM_SEVERITY_OK, TTM_DERIVED);
   ttm_headline(t, d->groups.n ? "Operations whose delta in DRAM changed" : "No operation's delta in DRAM changed");
-  ttm_detail(t, "{} in both logs, of them {} with other results and {} moved; {} removed, {} inserted.",
+  ttm_detail(t, "{} in both, of them {} with other results and {} moved; {} removed, {} inserted.",
              TTM_PLURAL(d->both, "operation"), TTM_COUNT(d->kinds[TTM_DIFF_CHANGED]),
              TTM_COUNT(d->kinds[TTM_DIFF_MOVED]), TTM_COUNT(d->only[0]), TTM_COUNT(d->only[1]));
   ttm_detail(t, "They are aligned by name, location and results; runs that are alike count once.");

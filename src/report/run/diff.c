@@ -109,8 +109,10 @@ static void put_topic(ttm_doc *doc, const ttm_diff *d, ttm_topic topic, const ch
 void ttm_diff_write(ttm_doc *doc, const ttm_diff *d, bool per_chip) {
   for (int s = 0; s < 2; s++) {
     ttm_str path = ttm_words_source(d->f[s]->profile);
-    ttm_doc_line(doc, "%s %.*s: %u operations, weights %.1f MB.", s ? "After: " : "Before:", (int)path.n, path.p,
-                 (unsigned)d->f[s]->elements, (double)d->f[s]->registry.weight_bytes / TTM_MB);
+    ttm_doc_line(doc, "%s %.*s: %u operations%s, weights %.1f MB.", s ? "After: " : "Before:", (int)path.n, path.p,
+                 (unsigned)d->f[s]->elements,
+                 ttm_state_is_predicted(d->f[s]->profile, TTM_NONE) ? ", memory predicted" : "",
+                 (double)d->f[s]->registry.weight_bytes / TTM_MB);
   }
   put_topic(doc, d, TTM_TOPIC_FAILURE, "Result");
   put_topic(doc, d, TTM_TOPIC_GROWTH, ttm_topic_title(TTM_TOPIC_GROWTH));
