@@ -202,6 +202,7 @@ static void settle(gen_options *o) {
   if (o->cut == GEN_CUT_OPERATION && !o->ops) o->cut = GEN_CUT_NONE;
   if (o->cut > GEN_CUT_OPERATION && !o->blocks) o->cut = GEN_CUT_NONE;
   o->dumps |= o->modules;
+  if (o->one_run && o->operations && !o->ops && !o->blocks) gen_die("--one-run counts operations that the log shows");
   if (o->trace && !o->trace_region) o->trace_region = 90112;
 }
 

@@ -184,7 +184,7 @@ static int run_chains(ttm_findings *f, const ttm_tally *tally, unsigned threads)
 
 /* The log does not show all of what its programs do. */
 static bool is_unfinished(const ttm_profile *p) {
-  bool states = p->kind == TTM_LOG_FULL || p->kind == TTM_LOG_BLOCKS;
+  bool states = !p->filled && (p->kind == TTM_LOG_FULL || p->kind == TTM_LOG_BLOCKS);
   return p->predicted || p->incidents.n || p->seen.cut || p->seen.unfinished || (!states && p->graphs.n);
 }
 

@@ -21,9 +21,16 @@ static int print(const ttm_options *options, const ttm_predict_view *view, ttm_e
   return ttm_terminal_print(&text, err);
 }
 
-static int predict(ttm_prediction *out, const ttm_options *options, const ttm_subject *subject, ttm_error *err) {
-  if (ttm_predict(out, subject->profile, runner_of(options, subject->profile))) return ttm_error_nomem(err);
-  if (out->programs.n) return TTM_OK;
+/* The findings have it already, unless another runner is asked for or the log has finished; `own` is for that. */
+static int predict(const ttm_prediction **out, ttm_prediction *own, const ttm_options *options,
+                   const ttm_subject *subject, ttm_error *err) {
+  ttm_runner runner = runner_of(options, subject->profile);
+  *out = &subject->findings->prediction;
+  if (runner != ttm_runner_of(subject->profile) || !(*out)->programs.n) {
+    if (ttm_predict(own, subject->profile, runner)) return ttm_error_nomem(err);
+    *out = own;
+  }
+  if ((*out)->programs.n) return TTM_OK;
   return ttm_error_set(err, TTM_ENODATA,
                        "%s holds no TTNN module of what it ran, so what its programs need is unknown. Run with "
                        "TTXLA_LOGGER_LEVEL=DEBUG to get it",
@@ -32,23 +39,24 @@ static int predict(ttm_prediction *out, const ttm_options *options, const ttm_su
 
 static int run(const ttm_options *options, ttm_error *err) {
   ttm_subject subject = {0};
-  ttm_prediction prediction = {0};
+  ttm_prediction own = {0};
+  const ttm_prediction *prediction = NULL;
   ttm_fit_cases cases = {0};
   unsigned boards, first = 0;
   int status = ttm_boards_named(options->value[TTM_OPTION_BOARD], &boards, err);
   if (!status) status = ttm_subject_read(&subject, options, options->input[0], false, err);
-  if (!status) status = predict(&prediction, options, &subject, err);
-  if (!status && ttm_fit_cases_of_prediction(&cases, prediction.programs.at[prediction.whole], boards))
+  if (!status) status = predict(&prediction, &own, options, &subject, err);
+  if (!status && ttm_fit_cases_of_prediction(&cases, prediction->programs.at[prediction->whole], boards))
     status = ttm_error_nomem(err);
   while (!(boards >> first & 1) && first + 1 < TTM_BOARDS) first++;
   ttm_predict_view view = {.f = subject.findings,
-                           .prediction = &prediction,
+                           .prediction = prediction,
                            .board = options->given[TTM_OPTION_BOARD] ? &ttm_boards[first] : NULL,
                            .cases = &cases};
   if (!status) status = print(options, &view, err);
   int exit_status = status ? ttm_cli_error(options, err) : ttm_fit_exit(options, &cases);
   ttm_fit_cases_free(&cases);
-  ttm_prediction_free(&prediction);
+  ttm_prediction_free(&own);
   ttm_subject_free(&subject);
   return exit_status;
 }

@@ -4,7 +4,7 @@
  * operations are the module's. */
 #include "profile/load/module.h"
 
-enum { MOST_OPS = 1 << 20 }; /* that are added to a log */
+enum { MOST_OPS = 1 << 18 }; /* that are added to a log */
 static const ttm_memory MEMORY[TTM_PLAYED] = {TTM_DRAM, TTM_L1};
 
 /* The memories before an operation. */
@@ -280,8 +280,8 @@ static bool is_of(const filler *f, const ttm_device_program *program, uint32_t c
 
 /* As often as the log can have run it: runs that ended early count for less. */
 static uint32_t times_of(const filler *f, const graph_fill *g) {
-  uint64_t whole = f->p->seen.op_lines ? g->ops : MOST_OPS, each = g->program->module.ops.n;
-  uint64_t times = 1 + whole / (each + 1) * 2;
+  uint64_t whole = f->p->seen.op_lines ? 2 * (uint64_t)g->ops : MOST_OPS, each = g->program->module.ops.n;
+  uint64_t times = 1 + whole / (each + 1);
   return times < g->runs ? (uint32_t)times : g->runs;
 }
 
