@@ -3,38 +3,40 @@
 #include <stdlib.h>
 
 #include "analyze/diff.h"
+#include "analyze/fold.h"
+#include "analyze/words.h"
 
 typedef struct merger {
   ttm_diff *diff;
   ttm_memory memory;
-  ttm_intern keys; /* class and name of a group: its row is the key's id less 1 */
-  ttm_buf key;     /* reused */
+  ttm_fold fold; /* of both logs: its groups are the rows */
 } merger;
 
-static ttm_diff_alive *row_of(merger *m, const ttm_alive_group *group) {
-  ttm_diff_alive new = {.class = group->class, .name = group->name, .op = {TTM_NONE, TTM_NONE}};
-  uint32_t id;
-  ttm_buf_clear(&m->key);
-  ttm_buf_char(&m->key, (char)('a' + group->class));
-  ttm_buf_put(&m->key, group->name);
-  if (m->key.failed || ttm_intern_add(&m->keys, ttm_buf_str(&m->key), &id)) return NULL;
-  if (id > m->diff->alive[m->memory].n && ttm_vec_push(&m->diff->alive[m->memory], new)) return NULL;
-  return &m->diff->alive[m->memory].at[id - 1];
+static int add_group(merger *m, int side, const ttm_alive_group *group) {
+  ttm_diff_alive new = {.class = group->class, .op = {TTM_NONE, TTM_NONE}};
+  uint32_t at;
+  if (ttm_fold_add(&m->fold, group->name, group->class, &at)) return TTM_ENOMEM;
+  if (at == m->diff->alive[m->memory].n && ttm_vec_push(&m->diff->alive[m->memory], new)) return TTM_ENOMEM;
+  ttm_diff_alive *row = &m->diff->alive[m->memory].at[at];
+  if (row->op[side] == TTM_NONE) row->op[side] = group->op;
+  row->tensors[side] += group->tensors;
+  row->bytes[side] += group->bank_bytes;
+  return TTM_OK;
 }
 
 static int merge(merger *m) {
+  ttm_diff *d = m->diff;
+  int status = TTM_OK;
   for (int s = 0; s < 2; s++) {
-    const ttm_alive_set *set = &m->diff->f[s]->alive_set[m->memory];
-    for (size_t i = 0; i < set->groups.n; i++) {
-      const ttm_alive_group *group = &set->groups.at[i];
-      ttm_diff_alive *row = row_of(m, group);
-      if (!row) return TTM_ENOMEM;
-      if (!row->tensors[s]) row->op[s] = group->op;
-      row->tensors[s] += group->tensors;
-      row->bytes[s] += group->bank_bytes;
-    }
+    const ttm_alive_set *set = &d->f[s]->alive_set[m->memory];
+    for (size_t i = 0; i < set->groups.n && !status; i++) status = add_group(m, s, &set->groups.at[i]);
   }
-  return TTM_OK;
+  for (uint32_t i = 0; i < d->alive[m->memory].n && !status; i++) {
+    ttm_str *name = &d->alive[m->memory].at[i].name;
+    *name = ttm_fold_name_in(&m->fold, i, &d->arena);
+    if (!name->p) status = TTM_ENOMEM;
+  }
+  return status;
 }
 
 /* A group that one log has may be among those that the other did not keep: nothing is said of it. */
@@ -52,7 +54,7 @@ static int by_change(const void *a, const void *b) {
 }
 
 static int compare_sets(ttm_diff *d, ttm_memory memory) {
-  merger m = {.diff = d, .memory = memory};
+  merger m = {.diff = d, .memory = memory, .fold.whole = !ttm_words_has_runs(d->f[1]->profile)};
   size_t kept = 0;
   if (!d->f[0]->alive_set[memory].known || !d->f[1]->alive_set[memory].known) return TTM_OK;
   int status = merge(&m);
@@ -60,8 +62,7 @@ static int compare_sets(ttm_diff *d, ttm_memory memory) {
     if (is_change(&m, &d->alive[memory].at[i])) d->alive[memory].at[kept++] = d->alive[memory].at[i];
   d->alive[memory].n = kept;
   if (kept) qsort(d->alive[memory].at, kept, sizeof *d->alive[memory].at, by_change);
-  ttm_intern_free(&m.keys);
-  ttm_buf_free(&m.key);
+  ttm_fold_free(&m.fold);
   return status;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/fold.h"
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+/* '*' stands for the numbers of a name that was folded before. */
+static bool is_digit(char c) { return (c >= '0' && c <= '9') || c == '*'; }
 static bool is_letter(char c) { return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || (unsigned char)c >= 0x80; }
 
 /* Takes the next number of its own off the name: what stands before it goes to *before. False, and all of the rest, when there is none. */

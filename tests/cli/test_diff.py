@@ -69,6 +69,15 @@ class Diff(unittest.TestCase):
         self.assertEqual((d["operations"]["in_both"], d["operations"]["only_before"], d["operations"]["only_after"]), (8, 0, 1))
         self.assertEqual([row["mlir_op"] for row in d["only_in_one"]], ["ttnn.zeros"])
 
+    def test_live_tensors_fold_over_both_logs(self):
+        before = [(20.0, "layers.0|x"), (20.0, "layers.1|x"), ("free", 0), ("free", 1), (5.0, "end")]
+        after = [(10.0, "layers.0|x"), ("free", 0), (70.0, "layers.3|x"), ("free", 1), (5.0, "end")]
+        d, text = self.diff(before, after)
+        rows = [(r["name"], r["class"], r["before"]["per_bank_MB"], r["before"]["tensors"], r["after"]["per_bank_MB"], r["after"]["tensors"]) for r in d["live_at_peak"]["DRAM"]]
+        self.assertEqual(rows, [("layers.*|x", "activations", 40.0, 2, 70.0, 1)])
+        self.assertIn("Live at the DRAM peak: activations 30.00 MB per bank more", text)
+        self.assertEqual(self.diff(before, before)[0]["live_at_peak"]["DRAM"], [])
+
     def same_names(self, sizes):
         return [(float(mb), "a") for mb in sizes]
 
