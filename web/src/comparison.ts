@@ -20,11 +20,11 @@ export class Comparison extends Viewed<DiffView> {
     window.addEventListener("hashchange", () => this.set({ ...this.defaults(), ...this.fromAddress() }, false));
   }
 
-  // The memory whose peak rose most.
+  // The memory whose peak changed most.
   private defaults(): DiffView {
     const { facts, diff, memories } = this.model;
-    const rise = (memory: Memory): number => (diff.peak[memory]?.change_MB ?? 0) / (facts.memories[memory]?.[1].capacity_per_bank_MB || 1);
-    const memory = memories.reduce((best, m) => (rise(m) > rise(best) ? m : best), memories[0] ?? "DRAM");
+    const change = (memory: Memory): number => Math.abs(diff.peak[memory]?.change_MB ?? 0) / (facts.memories[memory]?.[1].capacity_per_bank_MB || 1);
+    const memory = memories.reduce((best, m) => (change(m) > change(best) ? m : best), memories[0] ?? "DRAM");
     return { place: null, memory, rank: 0, from: null, to: null, per: facts.per_chip ? "chip" : "bank" };
   }
 

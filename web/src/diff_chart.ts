@@ -313,6 +313,7 @@ export class DiffChart {
     if (place === null || place === undefined || !this.levels[side].length) return;
     const px = devicePixelRatio;
     const level = this.levels[side][place];
+    if (!level) return; // nothing was there
     const other = places[1 - side];
     const below = other !== null && other !== undefined && level < this.levels[1 - side][other];
     const [x, y] = [at(place), up(level)];
