@@ -189,6 +189,13 @@ static uint64_t number_of(const ttm_module_op *op, ttm_str key, uint64_t otherwi
   return all.n && all.at[0] >= 0 ? (uint64_t)all.at[0] : otherwise;
 }
 
+/* A dim counted from the front, 0 where none is given; `rank` when there is no such dim. */
+static uint32_t axis_of(const ttm_module_op *op, ttm_str key, uint32_t rank) {
+  numbers dim = numbers_of(op, key);
+  int64_t axis = dim.n ? dim.at[0] + (dim.at[0] < 0 ? (int64_t)rank : 0) : 0;
+  return axis < 0 || axis >= rank ? rank : (uint32_t)axis;
+}
+
 /* ---- Rules ---- */
 
 typedef struct op_types {
@@ -266,9 +273,9 @@ static void rule_slice(const op_types *t, ttm_op_rule *rule) {
 
 /* Along the rows, tiles that are not full are joined as rows. */
 static void rule_concat(const op_types *t, ttm_op_rule *rule) {
-  numbers dim = numbers_of(t->op, TTM_LIT("dim"));
-  int64_t rank = t->out->shape.rank, axis = dim.n && dim.at[0] < 0 ? dim.at[0] + rank : dim.n ? dim.at[0] : 0;
+  uint32_t rank = t->out->shape.rank, axis = axis_of(t->op, TTM_LIT("dim"), rank);
   bool in_rows = false;
+  if (axis == rank) return;
   for (uint32_t k = 0; k < t->op->operand_count; k++) {
     const ttm_tensor_type *type = operand_type(t->m, t->op, k);
     in_rows |= type && type->shape.rank == rank && type->shape.at[axis] % TILE;
@@ -365,9 +372,8 @@ static ttm_tensor_type times(const ttm_tensor_type *type, uint64_t n) {
 
 /* Parts that do not fill their tiles come one by one, and are joined as rows. */
 static void rule_all_gather(const op_types *t, ttm_op_rule *rule) {
-  numbers dim = numbers_of(t->op, TTM_LIT("all_gather_dim"));
-  int64_t rank = t->out->shape.rank, axis = dim.n && dim.at[0] < 0 ? dim.at[0] + rank : dim.n ? dim.at[0] : 0;
-  uint64_t part = axis < (int64_t)t->in->shape.rank ? t->in->shape.at[axis] : 0;
+  uint32_t rank = t->out->shape.rank, axis = axis_of(t->op, TTM_LIT("all_gather_dim"), rank);
+  uint64_t part = axis < t->in->shape.rank && axis < rank ? t->in->shape.at[axis] : 0;
   if (!t->in->tiled || axis + 2 < rank || !part || part % TILE == 0) return;
   add_inner(rule, times(t->in, t->out->shape.at[axis] / part));
   add_inner(rule, as_rows(t->out));

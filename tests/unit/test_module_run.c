@@ -189,6 +189,14 @@ static void rows_are_joined_as_rows(void **state) {
         BANK(40 * 17, 2048), 0);
 }
 
+static void a_dim_that_is_not_there_does_no_harm(void **state) {
+  (void)state;
+#define PART TILES("50x64", "bf16")
+  takes(PART, "    %0 = \"ttnn.concat\"(%arg0) <{dim = -9000 : si32}> : (" PART ") -> " PART "\n", BANK(4, 2048), 0);
+  takes(PART, "    %0 = \"ttnn.all_gather\"(%arg0) <{all_gather_dim = 9000 : si32}> : (" PART ") -> " PART "\n",
+        BANK(4, 2048), 0);
+}
+
 static void an_activation_is_an_operation_of_its_own(void **state) {
   (void)state;
   takes(TILES("64x64", "bf16"),
@@ -319,6 +327,7 @@ int main(void) {
       cmocka_unit_test(an_interleaved_tensor_is_as_large_as_its_shape),
       cmocka_unit_test(a_reshape_keeps_its_map),
       cmocka_unit_test(rows_are_joined_as_rows),
+      cmocka_unit_test(a_dim_that_is_not_there_does_no_harm),
       cmocka_unit_test(an_activation_is_an_operation_of_its_own),
       cmocka_unit_test(dims_are_reduced_one_by_one),
       cmocka_unit_test(block_formats_move_as_bf16),
