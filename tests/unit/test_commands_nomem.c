@@ -116,6 +116,7 @@ static void captures(void **state) {
   STARVE("graph", DATA "capture_small.json");
   STARVE("graph", DATA "capture_small.json", "--json");
   STARVE("graph", DATA "capture_small.json", "--html");
+  STARVE("html", DATA "recording_clash.json", "-o", in_root("page.html"), "-j", "1");
   STARVE("--llm", "--logfile", DATA "capture_small.json");
   STARVE("ask", DATA "recording_lanes.json", "--findings");
 }

@@ -51,6 +51,9 @@ export class CoreGrid {
   private metric: Metric = "used";
   private view = 0;
   private core = 0; // row by row
+  private tensors: Tensor[] = []; // of the view
+  private uses: CoreUse[] = [];
+  private lowest = 0; // where the lowest tensor starts
 
   constructor(private readonly app: App) {
     const { cores } = app.model.facts;
@@ -101,6 +104,9 @@ export class CoreGrid {
   private place(view: number, core: string | null): void {
     const { facts } = this.views!;
     this.view = Math.max(0, Math.min(facts.views - 1, view));
+    this.tensors = this.views!.tensorsOf(this.view);
+    this.uses = this.views!.uses(this.view, this.tensors);
+    this.lowest = this.views!.lowest(this.tensors);
     const [x, y] = /^(\d+)-(\d+)$/.exec(core ?? "")?.slice(1).map(Number) ?? [Infinity, Infinity];
     this.core = x < facts.columns && y < facts.rows ? y * facts.columns + x : this.fullest();
     this.draw();
@@ -154,15 +160,13 @@ export class CoreGrid {
 
   // ---- Drawing --------------------------------------------------------------------------------------------------------
 
-  private clashes(use: CoreUse, tensors: Tensor[]): boolean {
-    return use.end > this.views!.lowest(tensors);
+  private clashes(use: CoreUse): boolean {
+    return use.end > this.lowest;
   }
 
   private fullest(): number {
-    const tensors = this.views!.tensorsOf(this.view);
-    const uses = this.views!.uses(this.view, tensors);
-    const rank = (use: CoreUse): number => (this.clashes(use, tensors) ? 1e15 : 0) + use.buffers;
-    return uses.reduce((best, use, i) => (rank(use) > rank(uses[best]) ? i : best), 0);
+    const rank = (use: CoreUse): number => (this.clashes(use) ? 1e15 : 0) + use.buffers;
+    return this.uses.reduce((best, use, i) => (rank(use) > rank(this.uses[best]) ? i : best), 0);
   }
 
   private valueOf(use: CoreUse): number | null {
@@ -170,37 +174,37 @@ export class CoreGrid {
   }
 
   private draw(): void {
-    const views = this.views!;
-    const tensors = views.tensorsOf(this.view);
-    const uses = views.uses(this.view, tensors);
     this.slider.value = String(this.view);
     this.drawCaption();
-    this.drawGrid(uses, tensors);
-    this.drawColumn(uses[this.core], tensors);
+    this.drawGrid();
+    this.drawColumn(this.uses[this.core]);
   }
 
   private drawCaption(): void {
     const views = this.views!;
     const names = this.names!;
+    const { ranks } = this.app.model.facts;
     const op = views.op[this.view];
     const program = views.programOf(this.view);
     const [at, of] = views.place(this.view);
     const place = op < 0 ? "" : shortPlace(placeOf(names, op));
     const kind = !program ? "L1 tensors, no program" : program.buffers[0]?.refused ? "refused, buffers by its message" : of > 1 ? `${at} of ${of}` : "program";
-    const measured = program?.buffers[0]?.refused ? "derived" : program?.derived ? "derived" : "measured";
+    const basis = program?.derived || program?.buffers[0]?.refused ? "derived" : "measured";
     replace(
       this.caption,
       h("span", { class: "muted" }, `${count(this.view + 1)} of ${count(views.facts.views)} `),
       op < 0 ? "" : opLink(this.app, { index: op, mlir_op: nameOf(names, op) }),
       h("span", { class: "mono muted" }, ` ${shorten(place, 90)} `),
       h("span", {}, `${kind} `),
-      program && basisMark(measured),
+      ranks.length > 1 && h("span", { class: "muted" }, `rank ${ranks[views.rank[this.view]]} `),
+      program && basisMark(basis),
     );
     this.slider.setAttribute("aria-valuetext", this.caption.textContent ?? "");
   }
 
-  private drawGrid(uses: CoreUse[], tensors: Tensor[]): void {
+  private drawGrid(): void {
     const { facts } = this.views!;
+    const { uses } = this;
     const limit = facts.size - facts.base;
     const top = { used: facts.most_used, buffers: facts.most_buffers, tensors: facts.most_tensors }[this.metric];
     const [empty, full] = [rgbOf("card"), rgbOf("allocated")];
@@ -209,7 +213,7 @@ export class CoreGrid {
     uses.forEach((use, i) => {
       const cell = this.cells[i];
       const value = this.valueOf(use);
-      const clash = this.clashes(use, tensors);
+      const clash = this.clashes(use);
       const fill = value === null ? empty : shade(value);
       clashes += Number(clash);
       cell.className = `core-cell${clash ? " core-clash" : ""}${value === null ? " core-unknown" : ""}`;
@@ -245,11 +249,11 @@ export class CoreGrid {
 
   // ---- One core -------------------------------------------------------------------------------------------------------
 
-  private drawColumn(use: CoreUse, tensors: Tensor[]): void {
+  private drawColumn(use: CoreUse): void {
     const { facts } = this.views!;
+    const { tensors, lowest } = this;
     const [x, y] = [this.core % facts.columns, Math.floor(this.core / facts.columns)];
     const buffers = this.views!.buffersOn(this.view, x, y);
-    const lowest = this.views!.lowest(tensors);
     const end = Math.max(facts.size, use.end);
     const parts: Part[] = [{ kind: "reserved", at: 0, end: facts.base, what: "firmware and kernels" }];
     buffers.filter((b) => !b.borrowed && b.at !== null).forEach((b, i) => parts.push({ kind: "buffers", at: b.at!, end: b.at! + b.bytes, what: bufferName(b), odd: i % 2 === 1 }));
@@ -260,7 +264,7 @@ export class CoreGrid {
     const track = h("div", { class: "core-track", role: "img", "aria-label": `Core ${x}-${y}: ${parts.map((p) => `${p.what} ${bytes(p.end - p.at)} at ${count(p.at)}`).join("; ")}` });
     for (const part of parts) add(track, this.block(part, end));
     replace(this.column, h("figcaption", {}, `Core ${x}-${y}, `, h("span", { class: "muted" }, `${facts.chip}, ${count(facts.size)} B${facts.chip_basis === "estimated" ? " (assumed)" : ""}`)), h("div", { class: "core-heads muted" }, h("span", {}, "buffers ↑"), h("span", {}, "tensors ↓")), track);
-    this.drawRows(buffers, tensors, use, lowest);
+    this.drawRows(buffers, use);
   }
 
   private block(part: Part, end: number): HTMLElement {
@@ -277,10 +281,11 @@ export class CoreGrid {
   }
 
   // From the end of L1 down, as the picture has it.
-  private drawRows(buffers: Buffer[], tensors: Tensor[], use: CoreUse, lowest: number): void {
+  private drawRows(buffers: Buffer[], use: CoreUse): void {
+    const { tensors, lowest } = this;
     const rows: [number, Cell[]][] = [];
     const address = (at: number, size: number): string => `${count(at)} – ${count(at + size)}`;
-    for (const t of tensors) rows.push([t.at, [this.tensorCell(t, use, lowest), bytes(t.bytes), t.assumed ? `${address(t.at, t.bytes)} (assumed)` : address(t.at, t.bytes), this.coresOf(t)]]);
+    for (const t of tensors) rows.push([t.at, [this.tensorCell(t, use), bytes(t.bytes), t.assumed ? `${address(t.at, t.bytes)} (assumed)` : address(t.at, t.bytes), this.coresOf(t)]]);
     for (const b of buffers) rows.push([b.at ?? 0, [bufferName(b), bytes(b.bytes), b.at === null ? "unknown" : address(b.at, b.bytes), b.cores.length ? shorten(rangeText(b.cores), 80) : "unknown"]]);
     if (lowest > use.end) rows.push([use.end, ["free", bytes(lowest - use.end), address(use.end, lowest - use.end), ""]]);
     if (use.end > lowest) rows.push([use.end, [h("b", { class: "grave" }, "overlap"), bytes(use.end - lowest), address(lowest, use.end - lowest), ""]]);
@@ -289,9 +294,9 @@ export class CoreGrid {
     replace(this.rows, note || null, table(`L1 of core ${this.core % this.views!.facts.columns}-${Math.floor(this.core / this.views!.facts.columns)}`, [["on this core"], ["per core", "num"], ["addresses", "num"], ["cores"]], rows.map(([, cells]) => cells)));
   }
 
-  private tensorCell(t: Tensor, use: CoreUse, lowest: number): HTMLElement {
+  private tensorCell(t: Tensor, use: CoreUse): HTMLElement {
     const names = this.names!;
-    const inTheWay = use.end > lowest && !t.small && t.at < use.end;
+    const inTheWay = this.clashes(use) && !t.small && t.at < use.end;
     if (t.op < 0) return h("span", {}, this.tensorName(t));
     return h("span", { class: "op-cell", "data-tensor": t.at }, h("span", {}, opLink(this.app, { index: t.op, mlir_op: nameOf(names, t.op) }), inTheWay && h("b", { class: "grave" }, " in the way")), h("span", { class: "mono muted" }, shorten([shortPlace(placeOf(names, t.op)), t.type < 0 ? "" : shapeOf(names.types[t.type])].filter(Boolean).join(" · "), 110)));
   }

@@ -53,7 +53,7 @@ export class CoreViews {
     readonly facts: CoreFacts,
     readonly op: Int32Array,
     private readonly program: Uint32Array, // 0: none
-    private readonly rank: Uint32Array,
+    readonly rank: Uint32Array, // dense index; 0 in graph captures
     private readonly programs: Program[],
     private readonly sets: CoreRange[][],
     private readonly tensors: Float64Array, // FIELDS each
@@ -86,16 +86,14 @@ export class CoreViews {
 
   // Alive in a view, the highest first. Those without an address are taken to adjoin the top, the oldest first.
   tensorsOf(view: number): Tensor[] {
+    const { tensors: all, facts } = this;
     const out: Tensor[] = [];
-    let next = this.facts.top;
-    for (let i = 0; i < this.tensors.length && this.tensors[i + FROM] <= view; i += FIELDS) {
-      const field = (k: number): number => this.tensors[i + k];
-      if (view >= field(TO) || field(RANK) !== this.rank[view]) continue;
-      const assumed = field(AT) < 0;
-      const small = field(SMALL) === 1;
-      if (assumed && !small) next -= field(BYTES);
-      const set = field(SET);
-      out.push({ op: field(OP), bytes: field(BYTES), at: assumed ? (small ? this.facts.top : next) : field(AT), assumed, shards: field(SHARDS), cores: set < 0 ? null : this.sets[set], small, type: field(TYPE) });
+    let next = facts.top;
+    for (let i = 0; i < all.length && all[i + FROM] <= view; i += FIELDS) {
+      if (view >= all[i + TO] || all[i + RANK] !== this.rank[view]) continue;
+      const [assumed, small, set] = [all[i + AT] < 0, all[i + SMALL] === 1, all[i + SET]];
+      if (assumed && !small) next -= all[i + BYTES];
+      out.push({ op: all[i + OP], bytes: all[i + BYTES], at: assumed ? (small ? facts.top : next) : all[i + AT], assumed, shards: all[i + SHARDS], cores: set < 0 ? null : this.sets[set], small, type: all[i + TYPE] });
     }
     return out.sort((a, b) => b.at - a.at);
   }
@@ -133,8 +131,7 @@ export class CoreViews {
 }
 
 // Columns of a tensor.
-const FIELDS = 10;
-const [OP, FROM, TO, BYTES, AT, RANK, SHARDS, SET, SMALL, TYPE] = Array.from({ length: FIELDS }, (_, i) => i);
+const OP = 0, FROM = 1, TO = 2, BYTES = 3, AT = 4, RANK = 5, SHARDS = 6, SET = 7, SMALL = 8, TYPE = 9, FIELDS = 10;
 
 function readTensors(reader: Reader): Float64Array {
   const out: number[] = [];
