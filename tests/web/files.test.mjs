@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What leaves the page as a file: every chart as SVG and PNG.
+// What leaves the page as a file: every chart as SVG and PNG, every table as CSV; and how tables are put in order.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { before, test } from "node:test";
-import { generate, mb, report, withPage } from "./lib.mjs";
+import { generate, mb, report, SOURCE, withPage, work } from "./lib.mjs";
 
 let r;
 before(() => {
@@ -88,5 +89,101 @@ test("every chart saves with its title, whatever it is drawn with", async () => 
       assert.ok(inks > 8, `${title}: more than its title is drawn`);
       assert.doesNotMatch(text, /NaN|undefined|var\(/, title);
     }
+  });
+});
+
+// ---- Tables ---------------------------------------------------------------------------------------------------------------
+
+// RFC 4180, strictly: rows end with CR LF, a quote stands only around or doubled inside a quoted field.
+function parse(text) {
+  const rows = [[]];
+  for (let at = 0; at < text.length; ) {
+    const match = /^(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/.exec(text.slice(at));
+    assert.ok(match, `no field at ${JSON.stringify(text.slice(at, at + 40))}`);
+    rows[rows.length - 1].push(match[1] === undefined ? match[2] : match[1].replaceAll('""', '"'));
+    if (match[3] !== ",") rows.push([]);
+    at += match[0].length;
+  }
+  rows.pop();
+  for (const row of rows) assert.equal(row.length, rows[0].length);
+  return rows;
+}
+
+const boxes = (page) => page.locator("main .table-box:visible");
+
+test("every table sorts, filters and saves as CSV", async () => {
+  const names = [];
+  await withPage(r.page, {}, async (page) => {
+    await page.locator("main details").evaluateAll((all) => all.forEach((e) => (e.open = true)));
+    assert.equal(await page.locator("main table:visible").count(), await boxes(page).count());
+    for (const box of await boxes(page).all()) {
+      const caption = await box.locator("caption").innerText();
+      names.push(caption);
+      const column = (i) => box.locator("tbody tr:visible:not(.member)").evaluateAll((rows, k) => rows.map((row) => row.cells[k].innerText.replace("▸", "").trim()), i);
+      const heads = await box.locator("th").evaluateAll((all) => all.map((th) => ({ title: th.textContent, num: th.classList.contains("num") })));
+      if (await box.locator(".more:visible").count()) await box.locator(".more").click();
+      for (const [i, { title, num }] of heads.entries()) {
+        if (!title) continue;
+        const before = await column(i);
+        await box.locator("th").nth(i).locator("button").click();
+        const sorted = await column(i);
+        assert.deepEqual([...sorted].sort(), [...before].sort(), `${caption}: ${title}`);
+        const values = sorted.map((text) => Number(text.replace(/[,+% ]|MB/g, "").replace("−", "-"))).filter((n) => !Number.isNaN(n));
+        if (num && !sorted.some((text) => /[KG]B/.test(text))) assert.deepEqual(values, [...values].sort((a, b) => b - a), `${caption}: ${title}`);
+        assert.equal(await box.locator("th").nth(i).getAttribute("aria-sort"), num ? "descending" : "ascending");
+        await box.locator("th").nth(i).locator("button").click();
+        await box.locator("th").nth(i).locator("button").click();
+        assert.deepEqual(await column(i), before, `${caption}: the first order comes back`);
+      }
+      const all = await column(0);
+      const { content } = await saved(page, box.locator("[data-save=csv]"));
+      const rows = parse(content.toString());
+      assert.equal(rows.length, all.length + 1, caption);
+      const word = all[all.length - 1].split(/[\s.×]+/).find((part) => part.length > 2) ?? all[all.length - 1];
+      await box.locator(".table-filter").fill(word);
+      const left = await column(0);
+      assert.ok(left.length > 0 && left.length <= all.length && left.includes(all[all.length - 1]), `${caption}: ${word}`);
+      await box.locator(".table-filter").fill("no such row anywhere");
+      assert.deepEqual(await column(0), []);
+      await box.locator(".table-filter").fill("");
+    }
+  });
+  assert.ok(names.length >= 5, names.join());
+});
+
+test("a link restores the order and the filter of a table", async () => {
+  let link;
+  let shown;
+  const rows = (page) => page.locator("#weights tbody tr:visible").evaluateAll((all) => all.map((row) => row.innerText));
+  await withPage(r.page, {}, async (page) => {
+    await page.locator("#weights th button").first().click();
+    await page.locator("#weights .table-filter").fill("proj");
+    shown = await rows(page);
+    await page.waitForFunction(() => location.hash.includes("proj"));
+    link = await page.evaluate(() => location.hash);
+  });
+  await withPage(r.page, { hash: link }, async (page) => assert.deepEqual(await rows(page), shown));
+});
+
+test("a saved table is no formula, whatever the log says", async () => {
+  const log = join(work, "formula.log");
+  const names = ["=HYPERLINK(1)", "+1+1", "-2+3", "@SUM(A1)", "  =1", "\\t=1", "＝1", "a,b", "quote''s", "5"];
+  const lines = readFileSync(join(SOURCE, "tests", "golden", "small.log"), "utf8").split("\n");
+  let n = 0;
+  writeFileSync(log, lines.map((line) => line.replace(/loc\("[^"]*"\)/, () => `loc("${names[n++ % names.length]}")`)).join("\n"));
+  const hostile = report(log);
+  await withPage(hostile.page, {}, async (page) => {
+    for (const button of await page.locator("[data-save=csv]:visible").all()) {
+      const { content } = await saved(page, button);
+      for (const row of parse(content.toString())) {
+        for (const cell of row) assert.ok(!/^\s*[=+@＝＋－＠-]/.test(cell) || /^-\d+(\.\d+)?$/.test(cell), JSON.stringify(cell));
+      }
+    }
+    const { content } = await saved(page, page.locator("#operations [data-save=csv]"));
+    const rows = parse(content.toString());
+    assert.equal(rows.length, hostile.operations.length + 1);
+    rows.slice(1).forEach((row, i) => assert.equal(row[1], hostile.operations[i].mlir_op));
+    const places = rows.map((row) => row[2].replace(/^'/, ""));
+    for (const [i, op] of hostile.operations.entries()) if (op.loc && !op.weights.length) assert.equal(places[i + 1].trim(), op.loc.trim());
   });
 });

@@ -235,7 +235,7 @@ test("the keyboard alone does it all", async () => {
     await at(peak);
     await page.keyboard.press("Escape");
     assert.equal(await page.locator(".details").isVisible(), false);
-    await page.keyboard.press("/");
+    await page.keyboard.press("f");
     assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("type")), "search");
     await page.keyboard.type("p?/");
     assert.equal(await page.locator("#operations input[type=search]").inputValue(), "p?/");
@@ -310,7 +310,7 @@ test("a screen reader finds its way", async () => {
       await page.keyboard.press("Tab");
       seen.push(await page.evaluate(() => document.activeElement?.textContent?.slice(0, 20) ?? ""));
     }
-    assert.deepEqual(seen.slice(0, 3), ["per bank", "per chip", "◐ Theme"]);
+    assert.deepEqual(seen.slice(0, 4), ["/ Find", "per bank", "per chip", "◐ Theme"]);
     assert.ok(seen.some((text) => text === "DRAM"), seen.join(" | "));
   });
 });

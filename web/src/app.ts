@@ -16,7 +16,7 @@ type Change = Partial<View>;
 
 export class App extends Viewed<View> {
   view: View;
-  readonly showIr: { open: (op: number) => Promise<void> } = { open: () => Promise.resolve() };
+  readonly showIr: { open: (op: number) => Promise<void>; line: (id: string, line: number) => Promise<void> } = { open: () => Promise.resolve(), line: () => Promise.resolve() };
   readonly showCores: { of: (op: number) => void } = { of: () => undefined };
   readonly filterTable: { by: (text: string) => void } = { by: () => undefined };
 

@@ -141,6 +141,15 @@ export class Strings {
     return new Strings(lengths, bytes);
   }
 
+  // All of them in lower case, one after the other, and where each ends, by id.
+  lower(): { text: string; ends: Uint32Array } {
+    const text = this.decoder.decode(this.bytes).toLowerCase();
+    if (/^[\0-\x7f]*$/.test(text)) return { text, ends: this.starts };
+    const texts = Array.from(this.starts, (_end, id) => this.get(id).toLowerCase());
+    let end = 0;
+    return { text: texts.join(""), ends: Uint32Array.from(texts, (one) => (end += one.length)) };
+  }
+
   get(id: number): string {
     if (id === 0) return "";
     return (this.made[id] ??= this.decoder.decode(this.bytes.subarray(this.starts[id - 1], this.starts[id])));

@@ -8,7 +8,7 @@ import { bytes, count, percent, shape, shapeText } from "./format.js";
 import { basisMark } from "./links.js";
 import { Flag, type Type } from "./model.js";
 import { graphOf, locationOf, nameOf, placeOf, programOf, runOf, valueText, type Names } from "./names.js";
-import { table, type Cell } from "./tables.js";
+import { passingTable, type Cell } from "./tables.js";
 
 export class Details {
   readonly element = h("aside", { class: "details", "aria-label": "Operation details", hidden: true, tabindex: -1 });
@@ -79,7 +79,7 @@ export class Details {
       ...(detail.operands.length > detail.inputs.length ? [h("p", { class: "muted" }, `operands: ${shorten(detail.operands.map((v) => valueText(words, v)).join(", "), 600)}`)] : []),
       h("h3", {}, "Outputs"),
       this.tensors(n.texts.outputs[n.ops.text[op]].map((t, i, all) => [result ? (all.length > 1 ? `${result}#${i}` : result) : "", n.types[t]])),
-      ...(weights.length ? [h("h3", {}, "Weights"), table("Weights it takes", [["name"], ["shape"], ["bytes", "num"]], weights.slice(0, 100).map((i) => [h("span", { class: "mono break" }, shorten(registry[i].name, 160)), h("span", { class: "mono" }, `${shapeText(registry[i].shape)} ${registry[i].dtype ?? ""}`), bytes(registry[i].bytes)]))] : []),
+      ...(weights.length ? [h("h3", {}, "Weights"), passingTable("Weights it takes", [["name"], ["shape"], ["bytes", "num"]], weights.slice(0, 100).map((i) => [h("span", { class: "mono break" }, shorten(registry[i].name, 160)), h("span", { class: "mono" }, `${shapeText(registry[i].shape)} ${registry[i].dtype ?? ""}`), bytes(registry[i].bytes)]))] : []),
       ...(detail.attributes !== null ? [h("h3", {}, "Attributes"), h("p", {}, longText(words.get(detail.attributes)))] : []),
     ];
   }
@@ -101,7 +101,7 @@ export class Details {
       const delta = known ? allocated[after] - allocated[before] : 0;
       rows.push([memory, mb(allocated[before]), known ? mb(allocated[after]) : "–", known ? h("span", { class: delta > 0 ? "plus" : delta < 0 ? "minus" : "" }, mb(delta, true)) : "–", mb(total[before] - allocated[before] - lost[before]), model.facts.blocks_known ? mb(largest[before]) : "–"]);
     }
-    const box = h("div", { "data-key": "op-memory" }, h("h3", {}, "Memory, ", unit(this.app)), table("Memory before and after", [["memory"], ["before", "num"], ["after", "num"], ["delta", "num"], ["free before", "num"], ["largest free block", "num"]], rows));
+    const box = h("div", { "data-key": "op-memory" }, h("h3", {}, "Memory, ", unit(this.app)), passingTable("Memory before and after", [["memory"], ["before", "num"], ["after", "num"], ["delta", "num"], ["free before", "num"], ["largest free block", "num"]], rows));
     if (model.findings.input.predicted_states) add(box, h("p", { class: "hint" }, "from the module: ", basisMark("predicted")));
     else if (lines[before] > 0) add(box, h("p", { class: "hint" }, after < 0 ? `state before it in log line ${lines[before]}, none after it` : `states in log lines ${lines[before]} and ${lines[after]}`));
     add(box, await this.padding(op, "DRAM"), await this.padding(op, "L1"));

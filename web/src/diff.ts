@@ -108,7 +108,7 @@ function listen(app: Comparison, chart: DiffChart | null, help: HTMLDialogElemen
     "?": () => help.showModal(),
   };
   app.model.memories.forEach((memory, i) => (actions[String(i + 1)] = () => app.set({ memory })));
-  listenFor(actions, help, () => app.select(null));
+  listenFor(actions, () => app.select(null));
 }
 
 run(start, "ttmem diff BEFORE AFTER");

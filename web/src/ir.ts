@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The module texts of the compiled graphs: numbered lines, search, and ways from an operation to its line and back.
+import { onPart, setPart } from "./address.js";
 import type { App } from "./app.js";
 import { add, h, shorten, visible } from "./dom.js";
 import { count, counted } from "./format.js";
@@ -23,6 +24,7 @@ export class Ir {
   private readonly list: VirtualList;
   private readonly texts = new Map<string, Promise<Text>>();
   private fact: IrFact | null = null;
+  private first: IrFact | null = null;
   private text: Text | null = null;
   private names: Names | null = null;
   private marked = 0; // 1-based line
@@ -54,6 +56,7 @@ export class Ir {
       this.list.element,
     );
     app.showIr.open = (op) => this.open(op);
+    app.showIr.line = (id, line) => this.goTo(id, line);
   }
 
   get empty(): boolean {
@@ -62,8 +65,13 @@ export class Ir {
 
   async start(names: Names): Promise<void> {
     this.names = names;
-    const first = this.app.model.facts.irs.find((f) => f.stage === "ttnn") ?? this.app.model.facts.irs[0];
-    if (first && !this.fact) await this.show(first, 0);
+    this.first = this.app.model.facts.irs.find((f) => f.stage === "ttnn") ?? this.app.model.facts.irs[0] ?? null;
+    if (this.first && !this.fact) await this.show(this.first, 0);
+    onPart("ir", (value) => {
+      const [id, line] = value.split(":");
+      const fact = this.app.model.facts.irs.find((one) => one.id === id);
+      if (fact) void this.show(fact, Number(line) || 0);
+    });
   }
 
   private load(fact: IrFact): Promise<Text> {
@@ -90,6 +98,19 @@ export class Ir {
     this.list.setCount(text.lines.length);
     this.find(false);
     this.list.scrollTo(Math.max(0, line - 1));
+    this.keep();
+  }
+
+  // "ir.0.6:120" in the address.
+  private keep(): void {
+    if (this.fact && (this.marked || this.fact !== this.first)) setPart("ir", `${this.fact.id}:${this.marked}`);
+  }
+
+  private async goTo(id: string, line: number): Promise<void> {
+    const fact = this.app.model.facts.irs.find((one) => one.id === id);
+    if (!fact) return;
+    await this.show(fact, line);
+    this.element.scrollIntoView({ block: "start" });
   }
 
   // From an operation to its line: the executed stage first, its graph only.
@@ -125,6 +146,7 @@ export class Ir {
       n++;
     }
     this.marked = line;
+    this.keep();
     this.list.draw(true);
     this.found.textContent = first < 0 ? "not executed in this log" : `executed ${counted(n, "time")}`;
     if (first >= 0) this.app.select(first);
@@ -152,6 +174,7 @@ export class Ir {
     this.marked = line;
     this.list.scrollTo(line - 1);
     this.list.draw(true);
+    this.keep();
   }
 
   private fill(row: HTMLElement, i: number): void {

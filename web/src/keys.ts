@@ -2,6 +2,7 @@
 // The keyboard, and the sheet that explains it.
 import type { App } from "./app.js";
 import { h } from "./dom.js";
+import type { Find } from "./find.js";
 import { MEMORIES } from "./findings.js";
 import type { OpTable } from "./optable.js";
 import type { Timeline } from "./timeline.js";
@@ -9,7 +10,8 @@ import type { Timeline } from "./timeline.js";
 const KEYS: [string, string][] = [
   ["← →", "previous, next operation"],
   ["↑ ↓", "the same in the order of the table, when it has the focus"],
-  ["/", "search operations"],
+  ["/", "find operations, tensors, weights, modules, files, IR"],
+  ["f", "search the table of operations"],
   ["Escape", "close the details, then leave the search"],
   ["1 2 3 4", "DRAM, L1, L1_SMALL, TRACE"],
   ["p", "go to the operation that raised the peak"],
@@ -30,7 +32,7 @@ export function makeHelp(keys = KEYS, link = "#op=1234&mem=DRAM"): HTMLDialogEle
   return dialog;
 }
 
-export function listen(app: App, timeline: Timeline | null, table: OpTable, help: HTMLDialogElement, toggleTheme: () => void): void {
+export function listen(app: App, timeline: Timeline | null, table: OpTable, find: Find, help: HTMLDialogElement, toggleTheme: () => void): void {
   const step = (by: number): void => {
     const { op } = app.view;
     const last = app.model.facts.elements - 1;
@@ -50,7 +52,8 @@ export function listen(app: App, timeline: Timeline | null, table: OpTable, help
   const actions: Record<string, () => void> = {
     ArrowLeft: () => step(-1),
     ArrowRight: () => step(1),
-    "/": () => {
+    "/": () => find.open(),
+    f: () => {
       table.search.focus();
       table.search.select();
     },
@@ -68,13 +71,13 @@ export function listen(app: App, timeline: Timeline | null, table: OpTable, help
   };
   MEMORIES.forEach((memory, i) => (actions[String(i + 1)] = () => app.set({ memory })));
   const inTable = (event: KeyboardEvent): (() => void) | undefined => ((event.key === "ArrowUp" || event.key === "ArrowDown") && table.hasFocus ? () => table.step(event.key === "ArrowUp" ? -1 : 1) : undefined);
-  listenFor(actions, help, () => app.select(null), inTable);
+  listenFor(actions, () => app.select(null), inTable);
 }
 
 // Calls the action of a key, unless something is being typed. `escape` closes what is open; `special` has actions that depend on the focus.
-export function listenFor(actions: Record<string, () => void>, help: HTMLDialogElement, escape: () => void, special: (event: KeyboardEvent) => (() => void) | undefined = () => undefined): void {
+export function listenFor(actions: Record<string, () => void>, escape: () => void, special: (event: KeyboardEvent) => (() => void) | undefined = () => undefined): void {
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     const target = event.target as HTMLElement;
     const typing = target.matches("input, select, textarea");
     if (event.key === "Escape") {

@@ -48,5 +48,6 @@ export function liveTensors(app: App, s: Statement): HTMLElement | null {
       members: () => members.map((row) => cells(foldedName(row.name ?? placeOf(row), row.tensors), row.shape === null ? "" : `${shapeText(row.shape)} ${row.dtype ?? ""}`, row.per_bank_MB, madeBy(app, row))),
     };
   });
-  return h("div", { "data-live": memory }, saved(app, classBar(app, live), `Live tensors at the ${memory} peak`), longTable(`Live tensors at the ${memory} peak`, [["tensor"], ["class"], [unit(app), "num"], ["", "bar"], ["share", "num"], ["made by"]], rows, SHOWN));
+  const rest = live.groups.slice(SHOWN).reduce((sum, group) => sum + group.per_bank_MB, 0);
+  return h("div", { "data-live": memory }, saved(app, classBar(app, live), `Live tensors at the ${memory} peak`), longTable(`Live tensors at the ${memory} peak`, [["tensor"], ["class"], [unit(app), "num"], ["", "bar"], ["share", "num"], ["made by"]], rows, SHOWN, () => h("span", {}, "All others ", figure(app, rest, memory), " ", unit(app))));
 }

@@ -9,6 +9,7 @@ import { CoreGrid } from "./core_grid.js";
 import { Details } from "./details.js";
 import { add, h, replace, run } from "./dom.js";
 import { failures } from "./failure.js";
+import { Find } from "./find.js";
 import { unitSwitch } from "./figures.js";
 import { Fragmentation } from "./fragmentation.js";
 import { Ir } from "./ir.js";
@@ -47,6 +48,7 @@ async function start(): Promise<void> {
   const table = new OpTable(app);
   const details = new Details(app);
   const ir = new Ir(app);
+  const find = new Find(app);
   const help = makeHelp();
 
   const redraw = (): void => {
@@ -57,7 +59,7 @@ async function start(): Promise<void> {
   };
   const changeTheme = (): void => toggleTheme(redraw);
   watchTheme(redraw);
-  const buttons = h("div", { class: "top-buttons" }, unitSwitch(app), h("button", { type: "button", id: "theme", "aria-label": "Light or dark", click: changeTheme }, "◐ Theme"), h("button", { type: "button", id: "help-button", "aria-label": "Keys", click: () => help.showModal() }, "? Keys"));
+  const buttons = h("div", { class: "top-buttons" }, h("button", { type: "button", id: "find-button", click: () => find.open() }, "/ Find"), unitSwitch(app), h("button", { type: "button", id: "theme", "aria-label": "Light or dark", click: changeTheme }, "◐ Theme"), h("button", { type: "button", id: "help-button", "aria-label": "Keys", click: () => help.showModal() }, "? Keys"));
 
   const main = h("main", {});
   add(main, failures(app), fixes(app), inputNotes(app), facts(app), timeline?.element);
@@ -73,15 +75,15 @@ async function start(): Promise<void> {
   add(main, topic(app, "layers", undefined, layers.element));
   add(main, topic(app, "l1_core", undefined, fullestCore(app)), cores.element);
   add(main, others(app, main), h("div", { class: "two" }, weights(app), distribution(app)), table.element, ir.empty ? null : ir.element);
-  replace(root, header(app, buttons), navigation(main), main, details.element, help, h("footer", {}, `ttmem ${model.facts.version} · MB = 1024 × 1024 bytes · a state is printed before its operation; a delta is the next state minus this one`));
+  replace(root, header(app, buttons), navigation(main), main, details.element, find.element, help, h("footer", {}, `ttmem ${model.facts.version} · MB = 1024 × 1024 bytes · a state is printed before its operation; a delta is the next state minus this one`));
   for (const list of root.querySelectorAll("[role=tablist]")) tabKeys(list);
-  listen(app, timeline, table, help, changeTheme);
-  exposeForTests(timeline);
+  listen(app, timeline, table, find, help, changeTheme);
+  exposeForTests(timeline, find);
   await timeline?.start();
 
   const names = await loadNames(model);
   await Promise.all([timeline?.enrich(names), table.start(names), details.start(names)]);
-  await Promise.all([fragmentation.load(), layers.start(names), padding.start(names), cores.start(names), ir.empty ? null : ir.start(names)]);
+  await Promise.all([fragmentation.load(), layers.start(names), padding.start(names), cores.start(names), ir.empty ? null : ir.start(names), find.start(names)]);
   app.onChange((_view, changed) => {
     if (changed.op != null) timeline?.announce(`Operation ${changed.op} selected`);
   });
@@ -89,8 +91,8 @@ async function start(): Promise<void> {
 }
 
 // bench/html_bench.mjs and tests/web read how long the redraws took.
-function exposeForTests(timeline: Timeline | null): void {
-  Object.assign(window, { ttmemRedraws: () => timeline?.takeRedraws() ?? [] });
+function exposeForTests(timeline: Timeline | null, find: Find): void {
+  Object.assign(window, { ttmemRedraws: () => timeline?.takeRedraws() ?? [], ttmemFound: () => find.takeTimes() });
 }
 
 run(start, "ttmem --llm --logfile LOG");

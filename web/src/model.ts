@@ -3,6 +3,7 @@
 // then kept. Memory figures are 0.001 MB per bank; -1 where the log did not show the memory.
 import type { Basis, Findings, Memory, OpRef, Statement } from "./findings.js";
 import { bigDeltaColumn, bytesOf, deltaColumn, jsonOf, Reader, Strings, textOf, unsignedColumn } from "./data.js";
+import { TextIndex } from "./textindex.js";
 
 interface Position {
   element: number;
@@ -292,6 +293,8 @@ export class Model {
 
   readonly labels = once(() => Strings.load("labels"));
   readonly words = once(() => Strings.load("words"));
+  readonly labelIndex = once(async () => new TextIndex(await this.labels()));
+  readonly wordIndex = once(async () => new TextIndex(await this.words()));
   readonly types = once(() => jsonOf<Type[]>("types"));
   readonly registry = once(async () => (await jsonOf<{ entries: RegistryEntry[] }>("registry")).entries);
 

@@ -146,7 +146,7 @@ export function download(file: string, content: Blob): void {
 }
 
 // "report_Memory-over-time.svg"
-export const fileName = (app: Named, title: string, kind: string): string => `${[app.model.facts.name, title].map((part) => part.replace(/[^\p{L}\p{N}.]+/gu, "-").replace(/^[-.]+|-$/g, "")).join("_").slice(0, 120)}.${kind}`;
+export const fileName = (title: string, kind: string): string => `${[document.title.replace(/ — memory report$/, ""), title].map((part) => part.replace(/[^\p{L}\p{N}.]+/gu, "-").replace(/^[-.]+|-$/g, "")).join("_").slice(0, 120)}.${kind}`;
 
 // Twice the size of the screen's pixels: sharp in a slide.
 async function raster(svg: string, width: number, height: number): Promise<Blob> {
@@ -160,7 +160,7 @@ async function raster(svg: string, width: number, height: number): Promise<Blob>
 
 async function saveChart(app: Named, figure: Element, title: string, kind: "svg" | "png"): Promise<void> {
   const { svg, width, height } = picture(app, figure, title);
-  download(fileName(app, title, kind), kind === "svg" ? new Blob([svg], { type: "image/svg+xml" }) : await raster(svg, width, height));
+  download(fileName(title, kind), kind === "svg" ? new Blob([svg], { type: "image/svg+xml" }) : await raster(svg, width, height));
 }
 
 export function saveButtons(app: Named, figure: Element, title: () => string): HTMLElement {

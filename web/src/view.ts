@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the parts of a page share: what is looked at, and who wants to know. The address keeps it, so that a link leads to the same view.
+import { addParts, readParts, whenSet } from "./address.js";
 import { clampRange, type Range } from "./chart.js";
 import type { Memory } from "./findings.js";
 
@@ -16,6 +17,10 @@ export abstract class Viewed<V extends BaseView> {
   private readonly listeners: ((view: V, changed: Partial<V>) => void)[] = [];
   private writing = 0;
 
+  constructor() {
+    whenSet(() => this.toAddress());
+  }
+
   // Everything that the x axis has.
   abstract all(): Range;
   protected abstract words(): URLSearchParams;
@@ -25,7 +30,7 @@ export abstract class Viewed<V extends BaseView> {
   private toAddress(): void {
     // Browsers limit how often the address may change.
     clearTimeout(this.writing);
-    this.writing = window.setTimeout(() => history.replaceState(null, "", `#${this.words().toString()}`), 150);
+    this.writing = window.setTimeout(() => history.replaceState(null, "", `#${addParts(this.words()).toString()}`), 150);
   }
 
   onChange(listener: (view: V, changed: Partial<V>) => void): void {
@@ -75,6 +80,7 @@ export function zoomWords({ from, to, per }: BaseView, words: URLSearchParams): 
 
 export function zoomOf(words: URLSearchParams): Partial<BaseView> {
   const change: Partial<BaseView> = {};
+  readParts(words);
   const from = Number(words.get("from") ?? NaN);
   const to = Number(words.get("to") ?? NaN);
   if (from < to) Object.assign(change, { from, to });
