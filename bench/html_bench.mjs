@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// make bench, the page: size per operation, time to the first chart and to redraw a zoom, in headless chromium. Logs go through a pipe:
+// make bench, the page: size per operation, time to the first chart, to redraw a zoom, to move the cursor, to find, filter and sort, in headless chromium. Logs go through a pipe:
 // nothing but the page is kept. One endless program, in which every operation is a text of its own, is the worst case for the size.
-// usage: node bench/html_bench.mjs [OPERATIONS...]     (GEN_LOG, TTMEM: other programs than those of the release build)
+// usage: node bench/html_bench.mjs [OPERATIONS...]     (GEN_LOG, TTMEM: other programs than those of the release build; TTMEM_PAGES: a folder that keeps the pages)
 import { execSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -26,7 +26,8 @@ const row = (what, value, goal, met) => console.log(`| ${what} | ${value} | ${go
 
 // A page of about so many operations: the generator counts frees too, which are a little more than half of the lines.
 function makePage(operations) {
-  const file = join(work, `page_${operations}.html`);
+  const file = join(process.env.TTMEM_PAGES ?? work, `page_${operations}.html`);
+  if (existsSync(file)) return file;
   execSync(`set -o pipefail; "${genLog}" --operations ${Math.round(operations * 2.09)} --one-run --seed 5 --out - | "${ttmem}" html - --name bench -o "${file}" --quiet`, { shell: "/bin/bash", stdio: ["ignore", "inherit", "inherit"] });
   return file;
 }
@@ -52,20 +53,74 @@ async function measure(file) {
   await page.evaluate(() => window.ttmemRedraws());
   for (let i = 0; i < 30; i++) await page.keyboard.press(i % 15 < 12 ? "+" : "-");
   const redraws = await page.evaluate(() => window.ttmemRedraws());
+  const cursor = await page.evaluate(moveCursor);
+  await page.keyboard.press("/");
+  await page.evaluate(() => window.ttmemFound());
+  for (const text of ["layers.1", "matmul", "%123", "no such thing"]) {
+    await page.locator("#find input").fill("");
+    await page.locator("#find input").pressSequentially(text);
+  }
+  const found = await page.evaluate(() => window.ttmemFound());
+  await page.keyboard.press("Escape");
+  const filter = await page.evaluate(useTable, { words: "matmul" });
+  await page.evaluate(useTable, { words: "" });
+  const number = await page.evaluate(useTable, { column: "delta" });
+  const text = await page.evaluate(useTable, { column: "place" });
   await browser.close();
-  return { first, ready, operations, redraw: median(redraws) };
+  return { first, ready, operations, redraw: median(redraws), cursor: median(cursor), find: Math.max(...found), filter, number, text };
+}
+
+// In the page: from a key to the picture that shows it.
+async function moveCursor() {
+  const times = [];
+  for (let i = 0; i < 20; i++) {
+    const began = performance.now();
+    document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+    times.push(performance.now() - began); // what the page does with it
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  }
+  return times;
+}
+
+// In the page: filters or sorts the operations. How long the page stood still at most, and when all rows were there.
+async function useTable({ words, column }) {
+  const status = document.querySelector("#operations [role=status]");
+  const head = document.querySelector(`#operations [data-column="${column}"]`);
+  const before = status.textContent;
+  let still = 0;
+  let last = performance.now();
+  const began = last;
+  const watch = setInterval(() => {
+    still = Math.max(still, performance.now() - last);
+    last = performance.now();
+  });
+  if (column) head.querySelector("button").click();
+  else {
+    const box = document.querySelector("#operations input[type=search]");
+    box.value = words;
+    box.dispatchEvent(new Event("input"));
+  }
+  const done = () => (column ? head.getAttribute("aria-sort") !== "none" : status.textContent !== before);
+  while (!done()) await new Promise((next) => setTimeout(next));
+  const whole = performance.now() - began;
+  await new Promise((next) => setTimeout(next, 50));
+  clearInterval(watch);
+  return { still, whole };
 }
 
 mkdirSync(work, { recursive: true });
 console.log("\n| the HTML page | measured | goal | met |\n|---|---|---|---|");
 for (const operations of counts.length ? counts : [20000, 200000, 1000000]) {
   const file = makePage(operations);
-  const { first, ready, operations: n, redraw } = await measure(file);
+  const { first, ready, operations: n, redraw, cursor, find, filter, number, text } = await measure(file);
   const size = sizeWithoutIr(file);
   const goal = 40 * n + 2e6;
   const name = `${n.toLocaleString("en-US")} operations`;
   row(`${name}: size`, `${(size / 1e6).toFixed(2)} MB, ${(size / n).toFixed(1)} bytes per operation`, `<= ${(goal / 1e6).toFixed(1)} MB`, size <= goal);
   row(`${name}: first chart`, `${first.toFixed(0)} ms (all of the page ${ready.toFixed(0)} ms)`, "<= 1500 ms", first <= 1500);
   row(`${name}: median zoom redraw`, `${redraw.toFixed(1)} ms`, "<= 50 ms", redraw <= 50);
-  rmSync(file);
+  row(`${name}: median move of the cursor`, `${cursor.toFixed(1)} ms`, "<= 50 ms", cursor <= 50);
+  row(`${name}: slowest key stroke of Find`, `${find.toFixed(1)} ms`, "<= 50 ms", find <= 50);
+  for (const [what, { still, whole }] of [["filter the table", filter], ["sort it by delta", number], ["sort it by place", text]]) row(`${name}: ${what}, the page stands still`, `${still.toFixed(1)} ms (all rows after ${whole.toFixed(0)} ms)`, "<= 50 ms", still <= 50);
+  if (!process.env.TTMEM_PAGES) rmSync(file);
 }
