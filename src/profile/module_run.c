@@ -91,7 +91,7 @@ static uint64_t function_key(const ttm_module *m, const ttm_module_function *f) 
 }
 
 uint64_t ttm_cached_key(const ttm_module *m, const ttm_module_op *op) {
-  if (op->callee == TTM_NO_ROW) return 0;
+  if (op->callee == TTM_NO_ROW || m->entry == TTM_NO_ROW) return 0;
   const ttm_module_function *entry = &m->functions.at[m->entry];
   uint64_t hash = function_key(m, &m->functions.at[op->callee]);
   for (uint32_t k = 0; k < op->operand_count; k++) {
