@@ -65,6 +65,20 @@ def zstd_row(large, rounds):
     ratio_row("`ttmem --llm` of the log as .zst / `zstd -dc FILE \\| wc -l`", ours, pipe, 1.5)
 
 
+def module_file(name, operations):
+    """The module of a program of so many operations, out of its log."""
+    log = log_file(name + ".log", "--operations", str(operations), "--seed", "3", "--one-run", "--modules", "--kind", "ops", "--ansi", "never")
+    return kept_file(name, ["sed", "-n", "/MLIR Module ttnn_runtime:/,/END OF MLIR/{//!p}", log], log)
+
+
+def predict_rows(rounds):
+    operations = 100000
+    small, large = (Run(TTMEM, "predict", module_file(f"module{n}.mlir", n * operations), "--board", "n150") for n in (1, 2))
+    measure(rounds, small, large)
+    row(f"`ttmem predict` of a module of {operations} operations", f"{small.seconds:.2f} s", "< 1 s", small.seconds < 1)
+    row("time for twice the module", f"{large.seconds / small.seconds:.2f}", "<= 2.2", large.seconds <= 2.2 * small.seconds)
+
+
 def start_row(rounds):
     start = Run(TTMEM, "--help")
     measure(4 * rounds, start)
@@ -157,6 +171,7 @@ def main():
         ratio = (never.seconds / os.path.getsize(kept)) / (frees.seconds / os.path.getsize(freed))
         row(f"{kept_count} operations, nothing freed / the same program freeing, per byte, {what}", f"{ratio:.2f}", "about 1 (<= 1.2)",
             ratio <= 1.2)
+    predict_rows(args.rounds)
     captures.rows(args.rounds)
     live.rows()
     print(f"\n{distinct_operations(kept)} of the {kept_count} operation lines in the rows about freeing are distinct (one run of one program); "
