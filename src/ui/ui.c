@@ -104,8 +104,9 @@ static bool is_leaving(const ttm_panel *panel, int key) {
 
 static unsigned give(ttm_ui *ui, int key) {
   ttm_panel *panel = ui->top;
+  bool leaving = is_leaving(panel, key); /* asked before: the panel may be gone afterwards */
   unsigned what = panel->class->key(ui, panel, key);
-  if (!is_leaving(panel, key)) return what;
+  if (!leaving) return what;
   if (what != TTM_KEY_IGNORED && what != TTM_KEY_LATER) return what;
   if (key == '?') return show_help(ui), TTM_KEY_TAKEN;
   return key == 'Q' ? TTM_KEY_QUIT : TTM_KEY_CLOSE;
