@@ -120,3 +120,20 @@ test("a link restores the search, the filters and the order of the operations", 
     assert.equal(await page.locator("#operations input[type=search]").inputValue(), "proj");
   });
 });
+
+test("a link restores the section and the scale of the chart", async () => {
+  let link;
+  const scale = (page) => page.locator("#timeline button", { hasText: "Fit to" }).innerText();
+  await withPage(r.page, {}, async (page) => {
+    const before = await scale(page);
+    await page.locator("#timeline button", { hasText: "Fit to" }).click();
+    assert.notEqual(await scale(page), before);
+    await page.locator("nav button", { hasText: "Operations" }).first().click();
+    await page.waitForFunction(() => location.hash.includes("at=operations") && location.hash.includes("fit="));
+    link = { hash: await page.evaluate(() => location.hash), scale: await scale(page) };
+  });
+  await withPage(r.page, { hash: link.hash }, async (page) => {
+    assert.equal(await scale(page), link.scale);
+    await page.waitForFunction(() => Math.abs(document.getElementById("operations").getBoundingClientRect().top) < 400);
+  });
+});

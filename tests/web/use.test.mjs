@@ -146,6 +146,11 @@ test("search, filters and sorting agree with the JSON", async () => {
     await page.locator('#operations [data-column="name"] button').click();
     const all = r.operations.map((op) => op.mlir_op).sort();
     await eventually(async () => (await rowOps(page)).map((i) => r.operations[i].mlir_op), (names) => names.length > 10 && isDeepStrictEqual(names, all.slice(0, names.length)));
+    await page.locator('#operations [data-column="place"] button').click();
+    await page.waitForFunction(() => document.querySelector('#operations [data-column="place"]').getAttribute("aria-sort") === "ascending");
+    const places = await page.locator("#operations .op-row[data-op]:not([hidden])").evaluateAll((rows) => rows.map((row) => row.children[2].textContent.toLowerCase()));
+    assert.ok(places.length > 10);
+    assert.deepEqual(places, [...places].sort());
   });
 });
 

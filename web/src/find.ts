@@ -51,6 +51,7 @@ export class Find {
   private readonly status = h("p", { class: "muted", role: "status" });
   private names: Names | null = null;
   private uses: Uses | null = null;
+  private results = new Uint32Array(); // by text: the value it makes
   private readonly irs: { fact: IrFact; text: string; lower: string }[] = [];
   private hits: Hit[] = [];
   private at = 0;
@@ -67,6 +68,7 @@ export class Find {
   async start(names: Names): Promise<void> {
     const index = await this.app.model.labelIndex();
     this.uses = countUses(names, index.size);
+    this.results = Uint32Array.from(names.details, (detail) => detail.result);
     this.names = names;
   }
 
@@ -157,11 +159,11 @@ export class Find {
 
   // By their place, by the value "%12" they are in a program, or by shape and dtype.
   private tensors(words: string[], found: number[], strings: Awaited<ReturnType<App["model"]["words"]>>): Hit[] {
-    const { ops, texts, details, types } = this.names!;
+    const { ops, texts, types } = this.names!;
     const hits: Hit[] = [];
     const wanted = /^%(\d+)$/.exec(words[0]);
     const value = wanted ? Number(wanted[1]) * 4 + 1 : -1;
-    for (let op = 0; value >= 0 && words.length === 1 && op < ops.n && hits.length < SHOWN; op++) if (details[ops.text[op]].result === value) hits.push(this.operation(op, valueText(strings, value)));
+    for (let op = 0; value >= 0 && words.length === 1 && op < ops.n && hits.length < SHOWN; op++) if (this.results[ops.text[op]] === value) hits.push(this.operation(op, valueText(strings, value)));
     for (const id of found) {
       if (hits.length >= SHOWN) break;
       const op = this.uses!.firstPlace[id];

@@ -2,6 +2,7 @@
 // Builds the page: first what the eye needs (failure, numbers, chart), then the rest while the browser still reads the file.
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
+import { onPart, setPart } from "./address.js";
 import { App } from "./app.js";
 import { consumers, distribution, freedLate, waste, weights } from "./consumers.js";
 import { fullestCore } from "./core.js";
@@ -26,12 +27,18 @@ import { fixes, mark, others, points, topic } from "./statements.js";
 import { toggleTheme, watchTheme } from "./theme.js";
 import { Timeline } from "./timeline.js";
 
+// To a part of the page, which the address then names.
+function goTo(part: HTMLElement): void {
+  setPart("at", part.id);
+  part.scrollIntoView({ block: "start" });
+}
+
 // A button for each part of the page, with a mark where it warns.
 function navigation(main: HTMLElement): HTMLElement {
   const list = h("ul", {});
   for (const part of main.querySelectorAll<HTMLElement>("section[aria-labelledby]:not(#distribution)")) {
     // No link: the address belongs to the selected operation.
-    add(list, h("li", {}, h("button", { type: "button", "data-section": part.id, click: () => part.scrollIntoView({ block: "start" }) }, part.dataset.warning !== undefined && mark("warning"), part.querySelector("h2")!.textContent)));
+    add(list, h("li", {}, h("button", { type: "button", "data-section": part.id, click: () => goTo(part) }, part.dataset.warning !== undefined && mark("warning"), part.querySelector("h2")!.textContent)));
   }
   return h("nav", { class: "nav", "aria-label": "Sections" }, list);
 }
@@ -87,6 +94,7 @@ async function start(): Promise<void> {
   app.onChange((_view, changed) => {
     if (changed.op != null) timeline?.announce(`Operation ${changed.op} selected`);
   });
+  onPart("at", (id) => [...main.children].find((part) => part.id === id)?.scrollIntoView({ block: "start" }));
   document.documentElement.dataset.ready = "true";
 }
 

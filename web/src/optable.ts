@@ -132,7 +132,12 @@ export class OpTable {
     if (!words.length) return null;
     const { model } = this.app;
     const [labels, strings, values] = await Promise.all([model.labelIndex(), model.wordIndex(), model.words()]);
-    const checks = words.map((word) => this.holder(word, labels.flags(word), strings.flags(word), values));
+    const slices = new Slices();
+    const checks: ((op: number) => boolean)[] = [];
+    for (const word of words) {
+      checks.push(this.holder(word, labels.flags(word), strings.flags(word), values));
+      await slices.pause();
+    }
     return (op) => checks.every((check) => check(op));
   }
 
@@ -231,23 +236,32 @@ export class OpTable {
     if (!rank) return null;
     const side = down ? -1 : 1;
     const keys = new Float64Array(this.names!.ops.n);
+    const slices = new Slices();
     for (let op = 0; op < keys.length; op++) {
       const value = rank(op);
       keys[op] = Number.isNaN(value) ? 0x7fffffff : side * value;
+      if (op % 4096 === 0 && slices.over) await slices.pause();
     }
+    await slices.pause();
     this.orders.set(key, (order = orderOf(keys)));
     return order;
   }
 
   private async ranks(column: Column, stale: () => boolean): Promise<((op: number) => number) | null> {
-    const { ops, texts, types, labels } = this.names!;
+    const { ops, texts, types } = this.names!;
     const label = async (idOf: (op: number) => number): Promise<((op: number) => number) | null> => {
-      const used = new Uint8Array((await this.app.model.labelIndex()).size);
-      for (let op = 0; op < ops.n; op++) used[idOf(op)] = 1;
-      const ids = new Uint32Array(used.length).map((_zero, id) => id).filter((id) => used[id]);
-      if (ids.length > 10000) this.found.textContent = "sorting …";
-      const rank = await rankTexts(ids, used.length, (id) => labels.get(id), stale);
-      return rank && ((op) => rank[idOf(op)]);
+      const index = await this.app.model.labelIndex();
+      const place = new Uint32Array(index.size); // 1 + where the label stands among those in use
+      const used: string[] = [];
+      const slices = new Slices();
+      for (let op = 0; op < ops.n; op++) {
+        const id = idOf(op);
+        if (!place[id]) place[id] = used.push(index.get(id));
+        if (op % 4096 === 0 && slices.over) await slices.pause();
+      }
+      if (used.length > 10000) this.found.textContent = "sorting …";
+      const rank = await rankTexts(used, stale);
+      return rank && ((op) => rank[place[idOf(op)] - 1]);
     };
     switch (column) {
       case "index":

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A million rows in order, without stopping the page: numbers by counting, texts in slices.
 
-const SLICE = 25; // milliseconds until the page may draw and listen
-const RUN = 4096; // texts that are sorted at once
+const SLICE = 12; // milliseconds until the page may draw and listen
+const RUN = 1024; // texts that are sorted at once
 
 // Lets the page breathe whenever a slice of time is over.
 export class Slices {
@@ -42,18 +42,15 @@ export function orderOf(keys: ArrayLike<number>): Uint32Array {
   return from;
 }
 
-// The rank of each id by its text; equal texts share one. Null as soon as `stale` says that nobody waits for it.
-export async function rankTexts(ids: Uint32Array, highest: number, textOf: (id: number) => string, stale: () => boolean): Promise<Uint32Array | null> {
+// The rank of each text. Null as soon as `stale` says that nobody waits for it.
+export async function rankTexts(texts: string[], stale: () => boolean): Promise<Uint32Array | null> {
   const slices = new Slices();
-  const texts = new Map<number, string>();
-  const compare = (a: number, b: number): number => (texts.get(a)! < texts.get(b)! ? -1 : texts.get(a)! > texts.get(b)! ? 1 : 0);
+  const compare = (a: number, b: number): number => (texts[a] < texts[b] ? -1 : texts[a] > texts[b] ? 1 : 0);
   let runs: Uint32Array[] = [];
-  for (let at = 0; at < ids.length; at += RUN) {
+  for (let at = 0; at < texts.length; at += RUN) {
     if (slices.over) await slices.pause();
     if (stale()) return null;
-    const run = ids.slice(at, at + RUN);
-    for (const id of run) texts.set(id, textOf(id));
-    runs.push(run.sort(compare));
+    runs.push(Uint32Array.from({ length: Math.min(RUN, texts.length - at) }, (_none, k) => at + k).sort(compare));
   }
   while (runs.length > 1) {
     const merged: Uint32Array[] = [];
@@ -69,8 +66,10 @@ export async function rankTexts(ids: Uint32Array, highest: number, textOf: (id: 
     }
     runs = merged;
   }
-  const rank = new Uint32Array(highest + 1);
-  let last = 0;
-  (runs[0] ?? []).forEach((id, at, all) => (rank[id] = at > 0 && compare(all[at - 1], id) === 0 ? last : (last = at)));
+  const rank = new Uint32Array(texts.length);
+  for (let at = 0; at < texts.length; at++) {
+    rank[runs[0][at]] = at;
+    if (at % RUN === 0 && slices.over) await slices.pause();
+  }
   return rank;
 }

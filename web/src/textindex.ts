@@ -19,26 +19,29 @@ export class TextIndex {
     return id > 0 ? this.text.slice(this.ends[id - 1], this.ends[id]) : "";
   }
 
-  // The ids of the texts that hold a word, in ascending order, up to `most`.
-  find(word: string, most = Infinity): number[] {
-    const found: number[] = [];
+  // Calls `take` with the ids of the texts that hold a word, in ascending order, as long as it says so.
+  private each(word: string, take: (id: number) => boolean): void {
     let id = 1;
-    for (let at = this.text.indexOf(word); at >= 0 && found.length < most && word; ) {
-      while (this.ends[Math.min(id + 64, this.size - 1)] <= at && id + 64 < this.size) id += 64;
+    for (let at = word ? this.text.indexOf(word) : -1; at >= 0; ) {
+      while (id + 64 < this.size && this.ends[id + 64] <= at) id += 64;
       while (this.ends[id] <= at) id++;
       const inside = at + word.length <= this.ends[id]; // else it runs over the end of one text into the next
-      if (inside) found.push(id);
+      if (inside && !take(id)) return;
       at = this.text.indexOf(word, inside ? this.ends[id] : at + 1);
     }
+  }
+
+  find(word: string, most: number): number[] {
+    const found: number[] = [];
+    this.each(word, (id) => found.push(id) < most);
     return found;
   }
 
   // By id: 1 where the text holds the word. Null when none does.
   flags(word: string): Uint8Array | null {
-    const found = this.find(word);
-    if (!found.length) return null;
     const flags = new Uint8Array(this.size);
-    for (const id of found) flags[id] = 1;
-    return flags;
+    let any = false;
+    this.each(word, (id) => (any = Boolean((flags[id] = 1))));
+    return any ? flags : null;
   }
 }

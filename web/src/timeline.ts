@@ -2,6 +2,7 @@
 // Memory over time: what is allocated, what is free but only in pieces, the capacity, program runs, const-eval programs, the peak and the
 // failure.
 import type uPlot from "uplot";
+import { onPart, setPart } from "./address.js";
 import type { App } from "./app.js";
 import { chartBox, color, font, Labels, line, makeChart, type Plot, type Spot } from "./chart.js";
 import { add, h, shorten } from "./dom.js";
@@ -51,6 +52,10 @@ export class Timeline {
       figure,
       this.status,
     );
+    onPart("fit", (value) => {
+      this.wholeCapacity = value ? value === "capacity" : null;
+      this.redraw();
+    });
     app.onChange((_view, changed) => {
       if ("memory" in changed || "rank" in changed) void this.load();
       else if ("from" in changed || "to" in changed) this.redraw();
@@ -98,6 +103,7 @@ export class Timeline {
 
   private toggleScale(): void {
     this.wholeCapacity = !this.whole();
+    setPart("fit", this.wholeCapacity ? "capacity" : "data");
     this.redraw();
   }
 
