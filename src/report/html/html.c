@@ -204,6 +204,10 @@ static void put_input(ttm_json *j, const ttm_html *h, ttm_str name, bool own_fin
   ttm_json_put_array(j, "ranks");
   for (size_t r = 0; r < p->ranks.n; r++) ttm_json_put_u64(j, NULL, p->ranks.at[r]);
   ttm_json_end(j);
+  ttm_json_put_array(j, "held");
+  for (uint32_t r = 0; r == 0 || r < p->ranks.n; r++)
+    if (ttm_html_holds_rank(h->f, r)) ttm_json_put_u64(j, NULL, r);
+  ttm_json_end(j);
 }
 
 static int put_facts(ttm_html *h, ttm_str name, bool own_findings) {
@@ -262,6 +266,7 @@ static int put_page(ttm_html *h, ttm_str name, ttm_str findings_json, ttm_error 
   if (!code) code = ttm_html_operations(h);
   if (!code) code = ttm_html_calls(h);
   if (!code) code = ttm_html_cores(h);
+  if (!code) code = ttm_html_occupancy(h);
   if (!code) code = ttm_html_texts(h);
   if (!code) code = ttm_html_strings(h);
   if (!code) code = put_file(h, ttm_report_registry_json, "registry", err);

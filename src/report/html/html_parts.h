@@ -10,7 +10,7 @@
 #include "report/write/json.h"
 
 enum {
-  TTM_HTML_FORMAT = 2,
+  TTM_HTML_FORMAT = 3,
   TTM_HTML_STEP = 64, /* states in one entry of the pyramid's lowest level, and entries in one of the next */
   TTM_HTML_LEVELS = 2,
   TTM_HTML_PLAIN = 65536, /* a rank with fewer states needs no pyramid: the page draws from the columns */
@@ -63,6 +63,9 @@ typedef struct ttm_html {
 /* The members "topics" and "classes": headings and names that pages share with every other surface, in their order. */
 void ttm_html_put_words(ttm_json *j, const ttm_profile *p);
 
+/* Whether the page has the blocks of a rank (dense index). */
+bool ttm_html_holds_rank(const ttm_findings *f, uint32_t rank);
+
 /* The page up to the first data element. */
 void ttm_html_put_head(ttm_buf *buf, ttm_str name);
 
@@ -73,7 +76,8 @@ int ttm_html_operations(ttm_html *h);
 int ttm_html_weights(ttm_html *h);
 int ttm_html_calls(ttm_html *h);
 int ttm_html_cores(ttm_html *h);
-int ttm_html_texts(ttm_html *h);   /* after the operations and cores: only their texts and types are written */
+int ttm_html_occupancy(ttm_html *h);
+int ttm_html_texts(ttm_html *h);   /* after the operations, cores and blocks: only their texts and types are written */
 int ttm_html_strings(ttm_html *h); /* last: only what the others used */
 int ttm_html_irs(ttm_html *h);
 
