@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the parts of the report's page share: the selected operation, the memory looked at, the zoom.
+import { STACKS, type Stack } from "./bands.js";
 import { clampRange, type Range } from "./chart.js";
 import { MEMORIES, type Memory } from "./findings.js";
 import type { Model } from "./model.js";
@@ -10,6 +11,8 @@ export interface View extends BaseView {
   op: number | null;
   step: number | null; // view of the cores
   core: string | null; // "3-4"
+  stack: Stack; // what the timeline tells apart
+  at: "peak" | "failure" | null; // the moment looked at; null: before `op`, without one the failure, else the peak
 }
 
 type Change = Partial<View>;
@@ -18,6 +21,7 @@ export class App extends Viewed<View> {
   view: View;
   readonly showIr: { open: (op: number) => Promise<void>; line: (id: string, line: number) => Promise<void> } = { open: () => Promise.resolve(), line: () => Promise.resolve() };
   readonly showCores: { of: (op: number) => void } = { of: () => undefined };
+  readonly moreBands: { open: () => void } = { open: () => undefined };
   readonly filterTable: { by: (text: string) => void } = { by: () => undefined };
 
   constructor(readonly model: Model) {
@@ -31,7 +35,7 @@ export class App extends Viewed<View> {
     const { incidents, peak } = this.model.findings;
     let memory: Memory = incidents.find((i) => i.memory !== null)?.memory ?? "DRAM";
     if (!incidents.some((i) => i.memory !== null) && !peak.DRAM?.allocated_per_bank_MB && peak.L1?.allocated_per_bank_MB) memory = "L1";
-    return { op: null, memory, rank: this.model.facts.peaks[memory]?.rank ?? 0, from: null, to: null, per: "bank", step: null, core: null };
+    return { op: null, memory, rank: this.model.facts.peaks[memory]?.rank ?? 0, from: null, to: null, per: "bank", step: null, core: null, stack: "class", at: null };
   }
 
   private fromAddress(): Change {
@@ -46,23 +50,29 @@ export class App extends Viewed<View> {
     const step = Number(words.get("step") ?? NaN);
     if (Number.isInteger(step) && step >= 0) change.step = step;
     if (change.step !== undefined && words.has("core")) change.core = words.get("core");
+    const stack = STACKS.find((one) => one === words.get("stack"));
+    if (stack) change.stack = stack;
+    const at = words.get("at");
+    if (at === "peak" || at === "failure") change.at = at;
     return change;
   }
 
   protected words(): URLSearchParams {
-    const { op, memory, rank, step, core } = this.view;
+    const { op, memory, rank, step, core, stack, at } = this.view;
     const words = new URLSearchParams();
     if (op !== null) words.set("op", String(op));
     words.set("mem", memory);
     if (this.model.facts.ranks.length > 1) words.set("rank", String(this.model.facts.ranks[rank]));
     if (step !== null) words.set("step", String(step));
     if (step !== null && core !== null) words.set("core", core);
+    if (stack !== "class") words.set("stack", stack);
+    if (at) words.set("at", at);
     return zoomWords(this.view, words);
   }
 
   select(op: number | null): void {
     if (op !== null && (op < 0 || op >= this.model.facts.elements)) return;
-    this.set({ op });
+    this.set({ op, at: null });
   }
 
   all(): Range {

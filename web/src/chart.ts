@@ -38,8 +38,8 @@ interface ChartParts {
   stepped?: () => boolean; // else from point to point
   draw?: (plot: Plot) => void; // over the lines
   under?: (plot: Plot) => void; // below the lines
-  tip: (x: number) => { x: number; top: number; rows: Node[] } | null; // what stands at a place
-  click: (x: number) => void;
+  tip: (x: number, y: number) => { x: number; top: number; rows: Node[] } | null; // what stands at a place
+  click: (x: number, y: number) => void;
 }
 
 export function clampRange(range: Range, all: Range): Range {
@@ -68,8 +68,8 @@ export function makeChart(app: Zoomed, host: HTMLElement, parts: ChartParts): uP
   host.after(tip);
   host.addEventListener("mouseleave", () => (tip.hidden = true));
   const hover = (u: uPlot): void => {
-    const { left } = u.cursor;
-    const found = left === undefined || left === null || left < 0 ? null : parts.tip(u.posToVal(left, "x"));
+    const { left, top } = u.cursor;
+    const found = left === undefined || left === null || left < 0 ? null : parts.tip(u.posToVal(left, "x"), u.posToVal(top ?? 0, "y"));
     tip.hidden = !found;
     if (!found) return;
     tip.replaceChildren(...found.rows);
@@ -118,7 +118,8 @@ export function makeChart(app: Zoomed, host: HTMLElement, parts: ChartParts): uP
   over.addEventListener("mousedown", (event) => (downAt = { x: event.clientX, y: event.clientY }));
   over.addEventListener("click", (event) => {
     if (!downAt || Math.abs(event.clientX - downAt.x) > 3) return;
-    parts.click(chart.posToVal(event.clientX - over.getBoundingClientRect().left, "x"));
+    const box = over.getBoundingClientRect();
+    parts.click(chart.posToVal(event.clientX - box.left, "x"), chart.posToVal(event.clientY - box.top, "y"));
   });
   over.addEventListener("dblclick", () => app.zoom(null));
   over.addEventListener(

@@ -4,6 +4,7 @@
 import type { Basis, Findings, Memory, OpRef, Statement } from "./findings.js";
 import { bigDeltaColumn, bytesOf, deltaColumn, jsonOf, Reader, Strings, textOf, unsignedColumn } from "./data.js";
 import { TextIndex } from "./textindex.js";
+import { loadHeld } from "./held.js";
 
 interface Position {
   element: number;
@@ -48,12 +49,13 @@ export interface Facts {
   step: number;
   levels: number;
   ranks: number[];
+  held: number[]; // ranks (dense) whose blocks the page has
   irs: IrFact[];
   l1?: { operation: OpRef; core: CoreMap }; // of a capture or a recording: where a program's buffers come nearest to a tensor
   // L1 core by core: the grid, and how many views of it there are; core_views.ts reads them.
   cores?: { chip: string; chip_basis: Basis; columns: number; rows: number; size: number; base: number; top: number; views: number; fullest: number; clash?: number; most_used: number; most_buffers: number; most_tensors: number };
   peaks: Partial<Record<Memory, Position & { state: number; rank: number }>>;
-  incidents: (Position & { core?: CoreMap })[];
+  incidents: (Position & { state: number; core?: CoreMap })[]; // -1: no state
 }
 
 export interface RegistryEntry {
@@ -345,6 +347,9 @@ export class Model {
     const [logical, stored] = await Promise.all([bytesOf(`live.${memory}.logical`), bytesOf(`live.${memory}.stored`)]);
     return { logical: bigDeltaColumn(logical, n), stored: bigDeltaColumn(stored, n) };
   });
+
+  // Who held which block when, of a rank in facts.held.
+  readonly held = onceEach((rank: number) => loadHeld(this, rank));
 
   // The state after each state, of the same rank; -1 at the end.
   readonly nextStates = once(async () => {

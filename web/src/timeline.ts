@@ -11,6 +11,7 @@ import { MEMORIES, type Memory } from "./findings.js";
 import { Flag, Place, type Level, type PyramidLevel, type Series } from "./model.js";
 import { describe, type Names } from "./names.js";
 import { saveButtons } from "./save.js";
+import { Stacked } from "./stacked.js";
 import { lowerBound, samplePyramid, sampleStates, type Sample } from "./sample.js";
 
 const HEIGHT = 340;
@@ -22,6 +23,7 @@ export class Timeline {
   private readonly status = h("p", { class: "visually-hidden", "aria-live": "polite" });
   private readonly scaleButton = h("button", { type: "button", click: () => this.toggleScale() });
   private readonly resetButton = h("button", { type: "button", click: () => this.app.zoom(null) }, "Show all");
+  private readonly stacked = new Stacked(this.app, () => this.redraw());
   private chart: uPlot | null = null;
   private sample: Sample = { x: [], low: [], high: [], largest: [], plain: true };
   private pyramid: PyramidLevel[] = [];
@@ -44,12 +46,15 @@ export class Timeline {
     const ranks = app.model.facts.ranks;
     const rank = h("select", { "aria-label": "Rank", change: (event: Event) => app.set({ rank: Number((event.target as HTMLSelectElement).value) }) });
     ranks.forEach((number, i) => add(rank, h("option", { value: i, ...(i === app.view.rank ? { selected: true } : {}) }, `rank ${number}`)));
-    const figure = h("div", {}, this.place.box, this.legend());
+    const figure = h("div", {}, this.place.box, this.stacked.legend, this.legend());
     this.element = h(
       "section",
       { id: "timeline", class: "card", "aria-labelledby": "timeline-title" },
-      h("div", { class: "card-head" }, h("h2", { id: "timeline-title" }, "Memory over time"), tabs, ranks.length > 1 && rank, h("span", { class: "grow" }), this.scaleButton, this.resetButton, saveButtons(app, figure, () => `Memory over time · ${app.view.memory}${ranks.length > 1 ? ` · rank ${ranks[app.view.rank]}` : ""}`)),
+      h("div", { class: "card-head" }, h("h2", { id: "timeline-title" }, "Memory over time"), tabs, ranks.length > 1 && rank, app.model.facts.held.length > 0 && this.stacked.control, h("span", { class: "grow" }), this.scaleButton, this.resetButton, saveButtons(app, figure, () => `Memory over time · ${app.view.memory}${ranks.length > 1 ? ` · rank ${ranks[app.view.rank]}` : ""}`)),
       figure,
+      this.stacked.note,
+      this.stacked.pinned.element,
+      this.stacked.table,
       this.status,
     );
     onPart("fit", (value) => {
@@ -114,8 +119,8 @@ export class Timeline {
       label: "Memory over time",
       height: HEIGHT,
       series: [
-        { label: "highest", stroke: () => color("allocated"), width: 1.5, fill: () => color("allocated-soft") },
-        { label: "lowest", stroke: () => color("allocated-low"), width: 0.5, fill: () => color("allocated-soft") },
+        { label: "highest", stroke: () => color("allocated"), width: 1.5, fill: () => this.soft() },
+        { label: "lowest", stroke: () => (this.stacked.isShown ? "transparent" : color("allocated-low")), width: 0.5, fill: () => this.soft() },
         { label: "pieces", stroke: "transparent", width: 0 },
       ],
       bands: [{ series: [3, 1], fill: () => color("pieces") }],
@@ -123,12 +128,19 @@ export class Timeline {
       least: 1,
       stepped: () => this.sample.plain,
       top: () => this.top(),
-      under: (u) => this.drawRuns(u),
+      under: (u) => {
+        this.drawRuns(u);
+        this.stacked.draw(u);
+      },
       draw: (u) => this.drawMarks(u),
-      tip: (x) => this.tip(x),
-      click: (x) => this.click(x),
+      tip: (x, y) => this.tip(x, y),
+      click: (x, y) => this.click(x, y),
     });
     await this.load();
+  }
+
+  private soft(): string {
+    return this.stacked.isShown ? "transparent" : color("allocated-soft");
   }
 
   // First what the pyramid shows, then the states themselves.
@@ -167,7 +179,7 @@ export class Timeline {
       }
     }
     this.constEval = { from: Int32Array.from(from), to: Int32Array.from(to) };
-    this.chart?.redraw(false);
+    await this.stacked.start(names);
   }
 
   redraw(): void {
@@ -175,7 +187,8 @@ export class Timeline {
     this.began = performance.now();
     const { from, to } = this.app.range();
     const pixels = Math.max(200, Math.min(2000, this.chart.width - 80));
-    this.sample = this.series && this.level ? sampleStates(this.series, this.level, this.pyramid, from, to, pixels) : samplePyramid(this.pyramid, from, to, pixels);
+    const { series, level } = this;
+    this.sample = series && level ? (this.stacked.sample(series, level, from, to, pixels) ?? sampleStates(series, level, this.pyramid, from, to, pixels)) : samplePyramid(this.pyramid, from, to, pixels);
     const capacity = this.app.capacity(this.app.view.memory);
     const known = this.app.model.facts.blocks_known;
     const pieces = this.sample.largest.map((largest, i) => (largest === null || !known ? null : Math.max(capacity - largest, this.sample.high[i] ?? 0)));
@@ -330,13 +343,14 @@ export class Timeline {
     return i;
   }
 
-  private click(x: number): void {
+  private click(x: number, y: number): void {
     const i = this.nearest(x);
     if (i < 0) return;
+    this.stacked.click(x, y);
     this.app.select(Math.max(0, Math.min(this.app.model.facts.elements - 1, Math.floor(this.series!.x[i]))));
   }
 
-  private tip(at: number): { x: number; top: number; rows: Node[] } | null {
+  private tip(at: number, y: number): { x: number; top: number; rows: Node[] } | null {
     const i = this.nearest(at);
     if (i < 0 || !this.level || !this.series || !this.names) return null;
     const state = this.series.states ? this.series.states[i] : i;
@@ -357,6 +371,7 @@ export class Timeline {
       rows.push(h("div", {}, h("b", {}, `${mb(allocated / 1000)} MB per bank`), ` · ${bytes((allocated / 1000) * 1048576 * this.app.banks(memory))} per chip · ${percent(allocated, this.app.capacity(memory))}`));
       if (this.app.model.facts.blocks_known) rows.push(h("div", { class: "muted" }, `largest free block ${mb(this.level.largest[state] / 1000)} MB`));
     }
+    rows.push(...this.stacked.tip(at, y));
     return { x: this.series.x[i], top: 24, rows };
   }
 
