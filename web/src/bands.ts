@@ -119,7 +119,7 @@ export class StackedRows {
     const place = words.map((_word, c) => (c === CLASS_UNKNOWN ? rest : order.indexOf(c)));
     const { marks } = this.held;
     if (!this.of.length) this.of = new Uint16Array(marks.length).map((_band, i) => (this.own[i] ? place[marks[i] & 7] : NO_BAND));
-    const bands: Band[] = [...order.map((c): Band => ({ key: c, label: words[c], color: classColor(c) })), { key: 100, label: "padding", color: color("padded") }, { key: CLASS_UNKNOWN, label: words[CLASS_UNKNOWN], color: classColor(CLASS_UNKNOWN) }];
+    const bands: Band[] = [...order.map((c): Band => ({ key: c, label: words[c], color: classColor(c) })), { key: 100, label: "padding", color: color("padding") }, { key: CLASS_UNKNOWN, label: words[CLASS_UNKNOWN], color: classColor(CLASS_UNKNOWN) }];
     return this.finish(bands, { count: bands.length, of: this.of, kept: place[CLASS_KEPT], padding }, columns, level, rest);
   }
 

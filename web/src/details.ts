@@ -6,6 +6,7 @@ import { figure, unit } from "./figures.js";
 import { MEMORIES } from "./findings.js";
 import { bytes, count, percent, shape, shapeText } from "./format.js";
 import { basisMark } from "./links.js";
+import { liveBefore } from "./moment.js";
 import { Flag, type Type } from "./model.js";
 import { graphOf, locationOf, nameOf, placeOf, programOf, runOf, valueText, type Names } from "./names.js";
 import { passingTable, type Cell } from "./tables.js";
@@ -43,7 +44,7 @@ export class Details {
 
   private async parts(op: number, n: Names): Promise<HTMLElement[]> {
     const { model } = this.app;
-    const [words, weightLists, registry, memory] = await Promise.all([model.words(), model.weights(), model.registry(), this.memory(op, n)]);
+    const [words, weightLists, registry, memory, live] = await Promise.all([model.words(), model.weights(), model.registry(), this.memory(op, n), liveBefore(this.app, n)]);
     const detail = n.details[n.ops.text[op]];
     const flags = n.ops.flags[op];
     const close = h("button", { type: "button", class: "close", "aria-label": "Close details", click: () => this.app.select(null) }, "✕");
@@ -74,6 +75,7 @@ export class Details {
       h("p", { class: "details-actions" }, step(-1, "Previous operation", "← Previous"), step(1, "Next operation", "Next →"), graphOf(n, op) >= 0 && location !== "" && model.facts.irs.length > 0 && ir, place !== "" && same),
       facts,
       memory,
+      ...(live ? [live] : []),
       h("h3", {}, "Inputs"),
       this.tensors(detail.inputs.map((t, i) => [shorten(valueText(words, detail.operands[i] ?? 0), 60), n.types[t]])),
       ...(detail.operands.length > detail.inputs.length ? [h("p", { class: "muted" }, `operands: ${shorten(detail.operands.map((v) => valueText(words, v)).join(", "), 600)}`)] : []),

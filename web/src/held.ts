@@ -141,14 +141,13 @@ class Fold {
 
 const SLACK = 525; // bytes: how far a printed figure may be off
 
-export interface Moment extends LiveSet {
-  held: number; // bytes per bank
-  over: number; // bytes that the tensors hold more than was measured
+export interface LiveMoment extends LiveSet {
+  over: number; // bytes per bank that the tensors hold more than was measured
 }
 
 // The live tensors at a state, as at the peak (src/analyze/moment.c): rows of one name or operation text, folded by layer, largest first.
 // `measured` is the state's level in bytes per bank.
-export function momentOf(model: Model, held: Held, names: Names, memory: HeldMemory, state: number, measured: number): Moment {
+export function momentOf(model: Model, held: Held, names: Names, memory: HeldMemory, state: number, measured: number): LiveMoment {
   const classNames = Object.keys(model.facts.classes);
   const classes = new Float64Array(classNames.length);
   const rows = new Map<string, { row: number; class: number; size: number; tensors: number; guess: boolean }>();
@@ -203,7 +202,6 @@ export function momentOf(model: Model, held: Held, names: Names, memory: HeldMem
     classes: Object.fromEntries(classNames.map((name, i) => [`${name}_MB`, classes[i] / 1048576])),
     rows: out,
     groups: order.map((i) => groups[i]),
-    held: sum,
     over: sum > measured + SLACK ? sum - measured : 0,
   };
 }

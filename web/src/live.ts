@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Live tensors at a peak: one bar whose parts add up to what is allocated, and the tensors behind it.
+// Live tensors at a peak or any other moment: one bar whose parts add up to what is allocated, and the tensors behind it.
 import type { App } from "./app.js";
 import { cellBar } from "./bars.js";
 import { add, h } from "./dom.js";
@@ -13,7 +13,7 @@ import { longTable, type Cell } from "./tables.js";
 const SHOWN = 12;
 
 // The classes in a fixed order, so that bars of several memories and reports compare.
-function classBar(app: App, live: LiveSet): HTMLElement {
+export function classBar(app: App, live: LiveSet): HTMLElement {
   const parts = Object.entries(app.model.facts.classes).map(([name, words]): [string, string, number] => [name, words, live.classes[`${name}_MB`] ?? 0]);
   const total = parts.reduce((sum, [, , size]) => sum + size, 0);
   const bar = h("div", { class: "live-bar", "aria-hidden": "true" });
@@ -30,17 +30,17 @@ function classBar(app: App, live: LiveSet): HTMLElement {
 
 const madeBy = (app: App, row: LiveRow | LiveSet["groups"][number]): HTMLElement => (row.mlir_op ? opLink(app, row) : h("span", {}));
 
-export function liveTensors(app: App, s: Statement): HTMLElement | null {
-  const memory: Memory = s.id === "alive.l1" ? "L1" : "DRAM";
-  const live = app.model.findings.live_at_peak[memory];
-  if (!live?.groups) return null;
+// The bar and the table; `unnamed` is what a group without a name is called.
+export function liveBox(app: App, memory: Memory, live: LiveSet, caption: string, unnamed: (group: number) => Node): HTMLElement {
   const most = live.groups[0]?.per_bank_MB ?? 0;
   const total = Object.values(live.classes).reduce((sum, size) => sum + size, 0); // what is attributed may be a little more than what the log rounded
   const cells = (name: Node, words: string, size: number, made: Node): Cell[] => [name, words, figure(app, size, memory), cellBar(size, most), percent(size, total), made];
+  const membersOf = live.groups.map((): LiveRow[] => []);
+  for (const row of live.rows) membersOf[row.group ?? -1]?.push(row);
   const rows = live.groups.map((group, i) => {
     const words = app.model.facts.classes[group.class] ?? group.class;
-    const name = group.name ? h("span", {}, foldedName(group.name, group.tensors), group.basis === "estimated" && " ", group.basis === "estimated" && basisMark("estimated")) : linked(app, s.points?.[i]?.text ?? "");
-    const members = live.rows.filter((row) => row.group === i);
+    const name = group.name ? h("span", {}, foldedName(group.name, group.tensors), group.basis === "estimated" && " ", group.basis === "estimated" && basisMark("estimated")) : unnamed(i);
+    const members = membersOf[i];
     return {
       name: group.name,
       places: members.length,
@@ -49,5 +49,12 @@ export function liveTensors(app: App, s: Statement): HTMLElement | null {
     };
   });
   const rest = live.groups.slice(SHOWN).reduce((sum, group) => sum + group.per_bank_MB, 0);
-  return h("div", { "data-live": memory }, saved(app, classBar(app, live), `Live tensors at the ${memory} peak`), longTable(`Live tensors at the ${memory} peak`, [["tensor"], ["class"], [unit(app), "num"], ["", "bar"], ["share", "num"], ["made by"]], rows, SHOWN, () => h("span", {}, "All others ", figure(app, rest, memory), " ", unit(app))));
+  return h("div", {}, saved(app, classBar(app, live), caption), longTable(caption, [["tensor"], ["class"], [unit(app), "num"], ["", "bar"], ["share", "num"], ["made by"]], rows, SHOWN, () => h("span", {}, "All others ", figure(app, rest, memory), " ", unit(app))));
+}
+
+export function liveTensors(app: App, s: Statement): HTMLElement | null {
+  const memory: Memory = s.id === "alive.l1" ? "L1" : "DRAM";
+  const live = app.model.findings.live_at_peak[memory];
+  if (!live?.groups) return null;
+  return h("div", { "data-live": memory }, liveBox(app, memory, live, `Live tensors at the ${memory} peak`, (i) => linked(app, s.points?.[i]?.text ?? "")));
 }

@@ -18,6 +18,7 @@ import { listen, makeHelp, tabKeys } from "./keys.js";
 import { LayerBlocks } from "./layers.js";
 import { liveTensors } from "./live.js";
 import { Model } from "./model.js";
+import { MomentView } from "./moment.js";
 import { loadNames } from "./names.js";
 import { OpTable } from "./optable.js";
 import { facts, header, inputNotes } from "./overview.js";
@@ -48,6 +49,7 @@ async function start(): Promise<void> {
   const model = await Model.load();
   const app = new App(model);
   const timeline = model.facts.states ? new Timeline(app) : null;
+  const moment = new MomentView(app);
   const layers = new LayerBlocks(app);
   const fragmentation = new Fragmentation(app);
   const padding = new Padding(app);
@@ -70,6 +72,7 @@ async function start(): Promise<void> {
 
   const main = h("main", {});
   add(main, failures(app), fixes(app), inputNotes(app), facts(app), timeline?.element);
+  add(main, moment.element);
   add(main, topic(app, "need"));
   add(main, topic(app, "peak", (s) => consumers(app, s)));
   add(main, topic(app, "alive", (s) => liveTensors(app, s)));
@@ -90,7 +93,7 @@ async function start(): Promise<void> {
 
   const names = await loadNames(model);
   await Promise.all([timeline?.enrich(names), table.start(names), details.start(names)]);
-  await Promise.all([fragmentation.load(), layers.start(names), padding.start(names), cores.start(names), ir.empty ? null : ir.start(names), find.start(names)]);
+  await Promise.all([moment.start(names), fragmentation.load(), layers.start(names), padding.start(names), cores.start(names), ir.empty ? null : ir.start(names), find.start(names)]);
   app.onChange((_view, changed) => {
     if (changed.op != null) timeline?.announce(`Operation ${changed.op} selected`);
   });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timeline stacked by class, layer, module or tensor: its control, its legend, the bands in the chart and what one of them is.
 import type { App } from "./app.js";
-import { Pinned, StackedRows, stateWords, swatch, STACKS, type Band, type Picture, type Stack } from "./bands.js";
+import { Pinned, StackedRows, stateWords, swatch, STACKS, type Band, type Picture } from "./bands.js";
 import { color, type Plot } from "./chart.js";
 import { add, h, replace, shorten } from "./dom.js";
 import { figure, unit } from "./figures.js";
@@ -74,7 +74,7 @@ export class Stacked {
     this.redraw();
     if (stack === "total" || !isHeld(memory) || !this.names || !this.app.model.facts.held.includes(rank)) return;
     const held = await this.app.model.held(rank);
-    const rows = await StackedRows.make(this.app, held, this.names, memory, stack as Exclude<Stack, "total">);
+    const rows = await StackedRows.make(this.app, held, this.names, memory, stack);
     if (ticket !== this.ticket) return;
     this.rows = rows;
     this.redraw();
@@ -174,7 +174,7 @@ export class Stacked {
     const at = this.columnOfInterest();
     const rows = bands.map((band, b) => [h("span", {}, swatch(band.color), shorten(band.label, 120)), figure(this.app, values[b][at] / 1000, memory), figure(this.app, values[b].reduce((most, v) => Math.max(most, v), 0) / 1000, memory)]);
     const when = stateWords(this.names, columns.state[at]);
-    replace(this.table, this.table.querySelector("summary")!, table(`What fills ${memory} ${when}`, [["band"], [h("span", {}, `${when}, `, unit(this.app)), "num"], ["highest in view", "num"]], rows.reverse()));
+    replace(this.table, this.table.querySelector("summary"), table(`What fills ${memory} ${when}`, [["band"], [h("span", {}, `${when}, `, unit(this.app)), "num"], ["highest in view", "num"]], rows.reverse()));
   }
 
   // ---- Pointer ----------------------------------------------------------------------------------------------------
