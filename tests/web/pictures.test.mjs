@@ -3,12 +3,14 @@
 // measured levels of memory.json and the live tensors of findings.json.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { join } from "node:path";
 import { test } from "node:test";
-import { generate, mb, numberIn, report, sample, TTMEM, withPage } from "./lib.mjs";
+import { generate, mb, numberIn, report, sample, SOURCE, TTMEM, withPage } from "./lib.mjs";
 
 const logs = {
   "every class, late frees, a leak": () => generate("held.log", "--runs", "3", "--layers", "3", "--kv-cache", "named", "--late", "--leak", "--binaries", "--waste"),
   "a fragmented failure": () => generate("held-frag.log", "--runs", "3", "--layers", "12", "--fail", "fragmented", "--fail-run", "2", "--binaries"),
+  "the demo": () => join(SOURCE, "demo", "llama_small.log.zst"),
   "sample 22": () => sample("22_llama_small_two_runs_real_allocator.log"),
 };
 const made = new Map();
@@ -170,5 +172,158 @@ test("two ranks: each has its own blocks", async () => {
     await page.waitForFunction(() => document.querySelectorAll("#timeline [data-band]").length > 0);
     await page.locator("#moment").scrollIntoViewIfNeeded();
     await page.locator("#moment [data-alive] tbody tr").first().waitFor();
+  });
+});
+
+// ---- Block map --------------------------------------------------------------------------------------------------------
+
+const MB = 1048576;
+
+// The free blocks that `ask --at` prints: bytes (rounded) and address.
+function freeAt(r, ...at) {
+  const { text } = askAt(r, ...at);
+  return [...text.slice(text.indexOf("Free, MB per bank")).matchAll(/^ +([\d,.]+) +(\d+)$/gm)].map(([, size, address]) => ({ size: Number(size.replace(/,/g, "")) * MB, address: Number(address) }));
+}
+
+// The colours of a canvas at places of its box.
+const inksAt = (page, selector, places) =>
+  page.evaluate(
+    ([selector, places]) => {
+      const canvas = document.querySelector(selector);
+      const scale = canvas.width / canvas.getBoundingClientRect().width;
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      return places.map(([x, y]) => {
+        const at = 4 * (Math.floor(y * scale) * canvas.width + Math.floor(x * scale));
+        return `rgb(${data[at]}, ${data[at + 1]}, ${data[at + 2]})`;
+      });
+    },
+    [selector, places],
+  );
+
+const cssColor = (page, name) =>
+  page.evaluate((name) => {
+    const probe = document.createElement("span");
+    probe.style.color = `var(--${name})`;
+    document.body.append(probe);
+    const { color } = getComputedStyle(probe);
+    probe.remove();
+    return color;
+  }, name);
+
+test("the block map: blocks, free blocks and the refused one stand at their addresses", async () => {
+  const r = reportOf("the demo");
+  const failure = r.findings.incidents.find((one) => one.memory === "DRAM");
+  const at = failure.operation.index;
+  await withPage(r.page, { hash: `#mem=DRAM&op=${at}` }, async (page) => {
+    await page.locator("#blocks").scrollIntoViewIfNeeded();
+    await page.locator("#blocks details summary", { hasText: "table" }).click();
+    const more = page.locator("#blocks .more");
+    if (await more.count()) await more.click();
+    const rows = await page.locator("#blocks details tbody tr").evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
+    const free = freeAt(r, at);
+    assert.ok(free.length > 1, "the free memory is cut up");
+    for (const { size, address } of free) assert.ok(rows.some(([where, mb, what]) => numberIn(where) === address && Math.abs(numberIn(mb) * MB - size) <= size * 0.005 + 1100 && what === "free"), `free at ${address}`);
+    assert.equal(rows.filter((row) => row[2] === "free").length, numberIn(await page.locator('#moment [data-level="free blocks"]').innerText()));
+    // The bar, pixel by pixel: its scale is that of the last row's end.
+    const canvas = await page.locator("#blocks canvas.bank").boundingBox();
+    const last = rows[rows.length - 1];
+    const cut = await page.locator("#blocks .key-cut").count();
+    assert.equal(cut, 0, "a full bank is drawn whole");
+    const end = Math.round((numberIn(last[0]) + numberIn(last[1]) * MB) / MB) * MB;
+    const perByte = canvas.width / end;
+    const paper = await cssColor(page, "card");
+    const wide = rows.filter(([, size]) => numberIn(size) * MB * perByte >= 4);
+    const line = Array.from({ length: Math.floor(canvas.width) }, (_, x) => [x, 16 + 46 + 28]);
+    const inks = await inksAt(page, "#blocks canvas.bank", [...wide.map(([where, size]) => [(numberIn(where) + (numberIn(size) * MB) / 2) * perByte, 16 + 23]), ...line]);
+    wide.forEach(([where, , what], i) => assert.equal(inks[i] === paper, what === "free", `${what} at ${where}: ${inks[i]}`));
+    assert.ok(wide.length > 5, `${wide.length} blocks were looked at`);
+    // What was refused is as long as it is large, on the same scale.
+    const red = await cssColor(page, "failure");
+    const refused = inks.slice(wide.length).filter((ink) => ink === red).length;
+    assert.ok(Math.abs(refused - failure.needed_per_bank_B * perByte) <= 2, `${refused} pixels for ${failure.needed_per_bank_B}`);
+    assert.match(await page.locator('#blocks [data-key="exactness"]').innerText(), /Derived|Estimated/);
+  });
+});
+
+test("addresses over time: a block's rectangle begins and ends with it, and the keyboard steps through the bank", async () => {
+  const r = reportOf("the demo");
+  const ops = some(r, 3);
+  for (const op of ops) {
+    await withPage(r.page, { hash: `#mem=DRAM&op=${op}&from=${op - 3}&to=${op + 5}` }, async (page) => {
+      await page.locator("#blocks").scrollIntoViewIfNeeded();
+      await page.locator("#blocks .u-over").scrollIntoViewIfNeeded();
+      await page.locator("#blocks details summary", { hasText: "table" }).click();
+      const more = page.locator("#blocks .more");
+      if (await more.count()) await more.click();
+      const rows = await page.locator("#blocks details tbody tr").evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
+      const end = Math.round((numberIn(rows.at(-1)[0]) + numberIn(rows.at(-1)[1]) * MB) / MB) * MB;
+      if (await page.locator("#blocks .key-cut").count()) return;
+      const over = await page.locator("#blocks .u-over").boundingBox();
+      const canvas = await page.locator("#blocks .chart canvas").boundingBox();
+      const { from, to } = await page.evaluate(() => Object.fromEntries([...new URLSearchParams(location.hash.slice(1))].map(([k, v]) => [k, Number(v)])));
+      const [left, right] = [Math.max(from, -0.5), Math.min(to, r.operations.length)];
+      const paper = await cssColor(page, "card");
+      const tall = rows.filter(([, size]) => (numberIn(size) * MB * over.height) / end >= 3);
+      const x = over.x - canvas.x + ((op - left) / (right - left)) * over.width + 3;
+      const inks = await inksAt(page, "#blocks .chart canvas", tall.map(([where, size]) => [x, over.y - canvas.y + over.height * (1 - (numberIn(where) + (numberIn(size) * MB) / 2) / end)]));
+      tall.forEach(([where, , what], i) => assert.equal(inks[i] === paper, what === "free", `#${op}: ${what} at ${where}: ${inks[i]}`));
+      assert.ok(tall.length > 2, `${tall.length} blocks were looked at`);
+      await page.locator("#blocks canvas.bank").focus();
+      await page.keyboard.press("ArrowRight");
+      await page.keyboard.press("ArrowRight");
+      await page.locator("#blocks .pinned h3").waitFor();
+      assert.equal(await page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get("op")), String(op), "the cursor stays");
+      assert.ok((await page.locator("#blocks [aria-live]").textContent()).includes(`addresses ${rows[1][0]} to`));
+    });
+  }
+});
+
+// ---- Modules ----------------------------------------------------------------------------------------------------------
+
+test("modules: as wide as what they hold at the peak, layers folded and unfolded, found by search", async () => {
+  const r = reportOf("the demo");
+  const live = r.findings.live_at_peak.DRAM;
+  await withPage(r.page, { hash: "#mem=DRAM" }, async (page) => {
+    await page.locator("#modules").scrollIntoViewIfNeeded();
+    await page.locator('[data-view="peak"]').click();
+    await page.waitForFunction(() => /at the peak/.test(document.querySelector("#modules .card-head .muted").textContent));
+    const nodes = () => page.locator("#modules .ice").evaluateAll((all) => all.map((e) => ({ path: e.dataset.path, mb: Number(e.dataset.mb), width: e.getBoundingClientRect().width })));
+    const drawn = await nodes();
+    const root = drawn.find((node) => node.path === "");
+    assert.ok(Math.abs(root.mb - r.findings.peak.DRAM.allocated_per_bank_MB) < 0.01, `${root.mb} at the peak`);
+    for (const node of drawn) assert.ok(Math.abs(node.width - (node.mb / root.mb) * root.width) < 1.5, `${node.path} is ${node.width} wide`);
+    // Every weight of the folded layers is under one node.
+    const weights = live.rows.filter((row) => /(^|\.)layers\.\d+\./.test(row.name ?? "") && row.name.startsWith("model."));
+    const sum = weights.reduce((all, row) => all + row.per_bank_MB, 0);
+    const layers = drawn.find((node) => node.path === "model › layers.*");
+    assert.ok(weights.length && Math.abs(layers.mb - sum) < 0.01, `${layers?.mb} ${sum}`);
+    await page.locator("#modules button", { hasText: "Each layer" }).click();
+    await page.waitForFunction(() => document.querySelector('#modules [data-path="model › layers.1"]'));
+    const first = (await nodes()).find((node) => node.path === "model › layers.1");
+    const own = weights.filter((row) => row.name.startsWith("model.layers.1."));
+    assert.ok(Math.abs(first.mb - own.reduce((all, row) => all + row.per_bank_MB, 0)) < 0.01);
+    await page.locator("#modules button", { hasText: "Each layer" }).click();
+    await page.locator("#modules input[type=search]").fill("self_attn");
+    const attention = weights.filter((row) => row.name.includes("self_attn")).reduce((all, row) => all + row.per_bank_MB, 0);
+    await page.waitForFunction(() => /module/.test(document.querySelector("#modules [role=status]").textContent));
+    assert.ok(numberIn((await page.locator("#modules [role=status]").innerText()).split(",").slice(1).join(",")) >= attention - 0.06);
+    // A click fills the width with a module, the trail leads back; what stays is not among what was freed.
+    await page.locator('#modules [data-path="model › layers.*"]').click();
+    assert.ok(Math.abs((await nodes()).find((node) => node.path === "model › layers.*").width - root.width) < 2);
+    await page.locator("#modules .trail button").first().click();
+    await page.locator('[data-view="freed"]').click();
+    await page.waitForFunction(() => /came and went/.test(document.querySelector("#modules .card-head .muted").textContent));
+    const freed = await nodes();
+    assert.ok(freed[0].mb > 0 && freed.some((node) => node.path.startsWith("layers.*")), JSON.stringify(freed.slice(0, 5)));
+  });
+});
+
+test("a print has every picture, though nobody scrolled to them", async () => {
+  const r = reportOf("a fragmented failure");
+  await withPage(r.page, {}, async (page) => {
+    await page.pdf();
+    assert.ok(await page.locator("#blocks canvas.bank").evaluate((canvas) => canvas.width > 300), "the bank was drawn");
+    assert.ok((await page.locator("#moment [data-alive] tbody tr").count()) > 0);
+    assert.ok((await page.locator("#modules .ice").count()) > 0);
   });
 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A bank at one state: its blocks by address, what is free between them, and the blocks that pin free space.
 import type { Scene } from "./cursor.js";
-import { addressOf, liveRows } from "./held.js";
+import { addressOf, liveRows, memoryOf, type Held, type HeldMemory } from "./held.js";
 
 export interface Block {
   at: number; // bytes
@@ -66,4 +66,52 @@ export function bankAt({ held, memory, total }: Scene, state: number): BankMap {
 export function exactness({ held, level }: Scene, map: BankMap, state: number): "exact" | "agrees" | "differs" {
   if (held.placed) return "exact";
   return Math.abs((map.largest?.size ?? 0) - (level.largest[state] * 1048576) / 1000) <= 2100 ? "agrees" : "differs";
+}
+
+// Addresses as a picture has them: what is free at all times and large is cut short.
+export interface AddressScale {
+  length: number; // bytes, with the cut
+  cut: { from: number; to: number; drawn: number } | null;
+  place: (address: number) => number; // from 0 to length
+  address: (place: number) => number | null; // null: inside the cut
+}
+
+const STEPS = 4096;
+const LEAST_CUT = 0.3; // of the bank
+const CUT_DRAWN = 0.04; // of what is left of it
+
+// The longest stretch of addresses that nothing ever held.
+function neverHeld(held: Held, memory: HeldMemory, base: number, end: number): { from: number; to: number } {
+  const ends = new Int32Array(STEPS + 1);
+  const step = (end - base) / STEPS;
+  const clamp = (n: number): number => Math.max(0, Math.min(STEPS, n));
+  for (let i = 0; i < held.at.length; i++) {
+    if (!held.at[i] || memoryOf(held, i) !== memory) continue;
+    const at = addressOf(held, i) - base;
+    ends[clamp(Math.floor(at / step))]++;
+    ends[clamp(Math.ceil((at + held.size[i] * held.unit) / step))]--;
+  }
+  let best = { from: base, to: base };
+  let start = 0;
+  for (let k = 0, there = 0; k <= STEPS; k++) {
+    there += ends[k];
+    if (there <= 0 && k < STEPS) continue;
+    if ((k - start) * step > best.to - best.from) best = { from: base + start * step, to: base + k * step };
+    start = k + 1;
+  }
+  return best;
+}
+
+export function addressScale(held: Held, memory: HeldMemory, base: number, end: number): AddressScale {
+  const longest = neverHeld(held, memory, base, end);
+  const wide = longest.to - longest.from;
+  if (wide < LEAST_CUT * (end - base)) return { length: end - base, cut: null, place: (address) => address - base, address: (place) => base + place };
+  const drawn = Math.max(1, (end - base - wide) * CUT_DRAWN);
+  const before = longest.from - base;
+  return {
+    length: end - base - wide + drawn,
+    cut: { ...longest, drawn },
+    place: (address) => (address <= longest.from ? address - base : address >= longest.to ? address - base - wide + drawn : before + ((address - longest.from) / wide) * drawn),
+    address: (place) => (place <= before ? base + place : place >= before + drawn ? base + place - drawn + wide : null),
+  };
 }

@@ -36,8 +36,11 @@ const failureState = (app: App, memory: HeldMemory): number => app.model.facts.i
 export interface Moment {
   kind: "peak" | "failure" | "op";
   state: number; // -1: none
-  words: string;
+  short: string; // "at the peak"
+  words: string; // and where that is
 }
+
+const both = (short: string, when: string): { short: string; words: string } => ({ short, words: short + when });
 
 // The last state of the rank in view at or before a state.
 function ownState({ series }: Scene, state: number): number {
@@ -55,12 +58,12 @@ export function momentInView(app: App, scene: Scene): Moment {
     const own = scene.names.ops.state[op];
     const { states, x } = scene.series;
     const before = lowerBound(x, op + 1e-9) - 1; // the last one, for an operation without a state
-    return { kind, state: own >= 0 ? ownState(scene, own) : before < 0 ? -1 : states ? states[before] : before, words: `before #${count(op)}` };
+    return { kind, state: own >= 0 ? ownState(scene, own) : before < 0 ? -1 : states ? states[before] : before, ...both(`before #${count(op)}`, "") };
   }
   const state = kind === "failure" && failure >= 0 ? failure : (facts.peaks[scene.memory]?.state ?? -1);
   const own = state < 0 ? -1 : ownState(scene, state);
   const when = own < 0 ? "" : `, ${stateWords(scene.names, own)}`;
-  return kind === "failure" && failure >= 0 ? { kind, state: own, words: `at the failure${when}` } : { kind: "peak", state: own, words: `at the ${scene.memory} peak${when}` };
+  return kind === "failure" && failure >= 0 ? { kind, state: own, ...both("at the failure", when) } : { kind: "peak", state: own, ...both("at the peak", when) };
 }
 
 // Peak, failure, operation: which moment is looked at.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of the page that follow the cursor: drawn anew when they are on the screen, or when they come there; before a print all of them.
+// Parts of the page that follow the cursor: drawn once at the start, then when they are on the screen, or when they come there; before a print all
+// of them.
 export class Lazy {
   private isStale = true;
   private isSeen = false;
@@ -10,6 +11,7 @@ export class Lazy {
   ) {}
 
   start(): void {
+    this.freshen(true);
     new IntersectionObserver(
       (entries) => {
         this.isSeen = entries[entries.length - 1].isIntersecting;

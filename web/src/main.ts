@@ -4,6 +4,7 @@ import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { onPart, setPart } from "./address.js";
 import { App } from "./app.js";
+import { BlockMap } from "./blockmap.js";
 import { consumers, distribution, freedLate, waste, weights } from "./consumers.js";
 import { fullestCore } from "./core.js";
 import { CoreGrid } from "./core_grid.js";
@@ -18,6 +19,7 @@ import { listen, makeHelp, tabKeys } from "./keys.js";
 import { LayerBlocks } from "./layers.js";
 import { liveTensors } from "./live.js";
 import { Model } from "./model.js";
+import { ModuleTree } from "./modules.js";
 import { MomentView } from "./moment.js";
 import { loadNames } from "./names.js";
 import { OpTable } from "./optable.js";
@@ -50,6 +52,8 @@ async function start(): Promise<void> {
   const app = new App(model);
   const timeline = model.facts.states ? new Timeline(app) : null;
   const moment = new MomentView(app);
+  const blocks = new BlockMap(app);
+  const modules = new ModuleTree(app);
   const layers = new LayerBlocks(app);
   const fragmentation = new Fragmentation(app);
   const padding = new Padding(app);
@@ -64,6 +68,8 @@ async function start(): Promise<void> {
     timeline?.redraw();
     fragmentation.redraw();
     padding.redraw();
+    blocks.redraw();
+    modules.redraw();
     cores.redraw();
   };
   const changeTheme = (): void => toggleTheme(redraw);
@@ -72,7 +78,7 @@ async function start(): Promise<void> {
 
   const main = h("main", {});
   add(main, failures(app), fixes(app), inputNotes(app), facts(app), timeline?.element);
-  add(main, moment.element);
+  add(main, moment.element, blocks.element, modules.element);
   add(main, topic(app, "need"));
   add(main, topic(app, "peak", (s) => consumers(app, s)));
   add(main, topic(app, "alive", (s) => liveTensors(app, s)));
@@ -88,12 +94,12 @@ async function start(): Promise<void> {
   replace(root, header(app, buttons), navigation(main), main, details.element, find.element, help, h("footer", {}, `ttmem ${model.facts.version} · MB = 1024 × 1024 bytes · a state is printed before its operation; a delta is the next state minus this one`));
   for (const list of root.querySelectorAll("[role=tablist]")) tabKeys(list);
   listen(app, timeline, table, find, help, changeTheme);
-  exposeForTests(timeline, find);
+  exposeForTests(timeline, find, blocks);
   await timeline?.start();
 
   const names = await loadNames(model);
   await Promise.all([timeline?.enrich(names), table.start(names), details.start(names)]);
-  await Promise.all([moment.start(names), fragmentation.load(), layers.start(names), padding.start(names), cores.start(names), ir.empty ? null : ir.start(names), find.start(names)]);
+  await Promise.all([moment.start(names), blocks.start(names), modules.start(names), fragmentation.load(), layers.start(names), padding.start(names), cores.start(names), ir.empty ? null : ir.start(names), find.start(names)]);
   app.onChange((_view, changed) => {
     if (changed.op != null) timeline?.announce(`Operation ${changed.op} selected`);
   });
@@ -102,8 +108,8 @@ async function start(): Promise<void> {
 }
 
 // bench/html_bench.mjs and tests/web read how long the redraws took.
-function exposeForTests(timeline: Timeline | null, find: Find): void {
-  Object.assign(window, { ttmemRedraws: () => timeline?.takeRedraws() ?? [], ttmemFound: () => find.takeTimes() });
+function exposeForTests(timeline: Timeline | null, find: Find, blocks: BlockMap): void {
+  Object.assign(window, { ttmemRedraws: () => timeline?.takeRedraws() ?? [], ttmemFound: () => find.takeTimes(), ttmemBlockRedraws: () => blocks.takeRedraws() });
 }
 
 run(start, "ttmem --llm --logfile LOG");

@@ -88,7 +88,7 @@ export class MomentView {
     this.words.textContent = `${scene.memory} ${moment.words}`;
     const live = liveAt(app, scene, moment.state);
     const unnamed = (i: number): Node => h("span", {}, app.model.facts.classes[live.groups[i].class] ?? "");
-    replace(this.body, levels(app, scene, moment.state), liveBox(app, scene.memory, live, `Live ${scene.memory} tensors ${moment.words}`, unnamed));
+    replace(this.body, levels(app, scene, moment.state), liveBox(app, scene.memory, live, `Live ${scene.memory} tensors ${moment.short}`, unnamed));
     this.body.dataset.alive = scene.memory;
   }
 }

@@ -27,6 +27,7 @@ export interface Surface {
   fillRect(x: number, y: number, w: number, h: number): void;
   strokeRect(x: number, y: number, w: number, h: number): void;
   clearRect(x: number, y: number, w: number, h: number): void;
+  drawImage(image: HTMLCanvasElement, x: number, y: number, w: number, h: number): void;
   fillText(text: string, x: number, y: number): void;
   measureText(text: string): TextMetrics;
   setLineDash(dash: number[]): void;
@@ -175,6 +176,10 @@ export class SvgSurface implements Surface {
 
   strokeRect(x: number, y: number, width: number, height: number, rx = 0): void {
     this.add("rect", { x, y, width, height, ...this.line(), ...(rx ? { rx } : {}) });
+  }
+
+  drawImage(image: HTMLCanvasElement, x: number, y: number, width: number, height: number): void {
+    this.add("image", { x, y, width, height, href: image.toDataURL() });
   }
 
   clearRect(): void {
