@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who held which block from which state to which, on one rank (src/report/html/html_occupancy.c). The stacked timeline, the block map, the
 // module tree and the live tensors of any moment are all read from here, so that they agree.
-import { bytesOf, deltaColumn, jsonOf, unsignedColumn } from "./data.js";
+import { bytesOf, deltaColumn, jsonOf, unsignedColumn, type Strings } from "./data.js";
 import type { LiveSet, Memory } from "./findings.js";
 import type { Model } from "./model.js";
 import { locationOf, nameOf, placeOf, type Names } from "./names.js";
@@ -35,7 +35,8 @@ export interface Held extends About {
   op: Int32Array; // operation that made it, -1
   used: Int32Array; // operation that used it last, -1
   type: Int32Array; // -1: unknown
-  name: Uint32Array; // label of the argument it is, or comes from; 0
+  words: Strings;
+  name: Uint32Array; // word: the argument it is, or comes from; 0
   at: Uint32Array; // 1 + address in units; 0: unknown
   size: Uint32Array; // per bank, in units
   marks: Uint8Array;
@@ -69,7 +70,7 @@ export async function loadHeld(model: Model, rank: number): Promise<Held> {
     if (type[i] < 0) type[i] = -1;
     else if (share[type[i]]) padding[i] = size[i] * share[type[i]];
   }
-  return { ...about, from, to, kept, op, used, type, name: await column("name"), at: await column("at"), size, marks, padding };
+  return { ...about, from, to, kept, op, used, type, words: await model.words(), name: await column("name"), at: await column("at"), size, marks, padding };
 }
 
 // ---- One row --------------------------------------------------------------------------------------------------------
@@ -87,7 +88,7 @@ export const addressOf = (held: Held, row: number): number => (held.at[row] - 1)
 
 // What a block is called: the argument it is, or where it was made. `names` of arguments stay behind when it is a result of an earlier run.
 export function rowName(held: Held, names: Names, row: number, kept = false): string {
-  if (held.name[row] && !kept) return names.labels.get(held.name[row]);
+  if (held.name[row] && !kept) return held.words.get(held.name[row]);
   return held.op[row] >= 0 ? placeOf(names, held.op[row]) || "N/A" : "";
 }
 

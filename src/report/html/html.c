@@ -266,8 +266,8 @@ static int put_page(ttm_html *h, ttm_str name, ttm_str findings_json, ttm_error 
   if (!code) code = ttm_html_operations(h);
   if (!code) code = ttm_html_calls(h);
   if (!code) code = ttm_html_cores(h);
-  if (!code) code = ttm_html_occupancy(h);
   if (!code) code = ttm_html_texts(h);
+  if (!code) code = ttm_html_occupancy(h);
   if (!code) code = ttm_html_strings(h);
   if (!code) code = put_file(h, ttm_report_registry_json, "registry", err);
   if (!code) code = ttm_html_weights(h);

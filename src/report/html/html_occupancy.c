@@ -94,7 +94,7 @@ static void put_value(held *held, const ttm_occupant *row, column which) {
     case TYPE:
       return ttm_html_block_number(block, type_of(held, row));
     case NAME:
-      return ttm_html_block_number(block, row->name ? ttm_html_ids_take(&held->h->labels, row->name) + 1 : 0);
+      return ttm_html_block_number(block, row->name ? ttm_html_ids_take(&held->h->words, row->name) + 1 : 0);
     case AT:
       return ttm_html_block_number(block, row->at == TTM_UNKNOWN ? 0 : row->at / held->unit + 1);
     case BYTES:

@@ -269,8 +269,7 @@ int ttm_html_texts(ttm_html *h) {
     for (uint32_t k = 0; k < text->operands.n; k++) put_value(h, p->lists.at[text->operands.first + k]);
     put_types(h, text->inputs);
   }
-  if (!code) code = ttm_html_block_write(&h->block, "details", h->out);
-  return code ? code : put_type_table(h);
+  return code ? code : ttm_html_block_write(&h->block, "details", h->out);
 }
 
 /* ---- Strings ------------------------------------------------------------------------------------------------------ */
@@ -286,6 +285,7 @@ static int put_strings(ttm_html *h, const ttm_html_ids *ids, const char *lengths
 
 int ttm_html_strings(ttm_html *h) {
   if (h->texts.failed || h->types.failed) return TTM_ENOMEM;
-  int code = put_strings(h, &h->labels, "labels.length", "labels");
+  int code = put_type_table(h);
+  if (!code) code = put_strings(h, &h->labels, "labels.length", "labels");
   return code ? code : put_strings(h, &h->words, "words.length", "words");
 }

@@ -76,9 +76,9 @@ int ttm_html_operations(ttm_html *h);
 int ttm_html_weights(ttm_html *h);
 int ttm_html_calls(ttm_html *h);
 int ttm_html_cores(ttm_html *h);
+int ttm_html_texts(ttm_html *h); /* after the operations and cores: only their texts are written */
 int ttm_html_occupancy(ttm_html *h);
-int ttm_html_texts(ttm_html *h);   /* after the operations, cores and blocks: only their texts and types are written */
-int ttm_html_strings(ttm_html *h); /* last: only what the others used */
+int ttm_html_strings(ttm_html *h); /* types too; last: only what the others used */
 int ttm_html_irs(ttm_html *h);
 
 /* "cores" of the facts: the grid and how many views of it there are. Nothing when there are none. */
