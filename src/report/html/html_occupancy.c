@@ -8,8 +8,9 @@
 #include "report/files/json_parts.h"
 #include "report/html/html_parts.h"
 
-/* Every rank is replayed over all operations: beyond this many steps only the rank of the failure or the peak. */
-enum { MOST_STEPS = 8000000 };
+/* Operations and frees. Every rank is replayed over all of them: beyond this many steps only the rank of the failure or the peak, and no rank of a
+ * log that is longer by itself. */
+enum { MOST_STEPS = 4000000 };
 
 static uint32_t rank_of_interest(const ttm_findings *f) {
   const ttm_profile *p = f->profile;
@@ -20,7 +21,7 @@ static uint32_t rank_of_interest(const ttm_findings *f) {
 
 bool ttm_html_holds_rank(const ttm_findings *f, uint32_t rank) {
   const ttm_profile *p = f->profile;
-  if (!ttm_occupancy_possible(p)) return false;
+  if (!ttm_occupancy_possible(p) || p->ops.n > MOST_STEPS) return false;
   return p->ranks.n * p->ops.n <= MOST_STEPS || rank == rank_of_interest(f);
 }
 
