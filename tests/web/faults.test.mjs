@@ -115,7 +115,7 @@ test("no share on the page is above 100 %", async () => {
 });
 
 test("every chart is on paper, and no wider than it", async () => {
-  await withPage(logs.fragmented.page, {}, async (page) => {
+  for (const r of [logs.fragmented, logs.padded]) await withPage(r.page, {}, async (page) => {
     // Right after it is there, before anybody scrolled.
     const drawn = () => page.locator(".chart").evaluateAll((charts) => charts.map((chart) => {
       const canvas = chart.querySelector("canvas");
@@ -126,6 +126,10 @@ test("every chart is on paper, and no wider than it", async () => {
     await page.pdf();
     await page.emulateMedia({ media: "print" });
     await page.setViewportSize({ width: 718, height: 1000 });
+    const squeezed = await page.locator("main td:visible, main th:visible").evaluateAll((cells) => cells.filter((cell) => cell.innerText.trim().length > 3 && cell.clientWidth < 24).map((cell) => cell.innerText));
+    assert.deepEqual(squeezed, [], "columns of single letters");
+    const cut = await page.locator(".scroll-x:visible").evaluateAll((boxes) => boxes.filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => box.innerText.slice(0, 60)));
+    assert.deepEqual(cut, [], "tables wider than the paper");
     const seen = await page.locator(".chart canvas").evaluateAll((all) => all.map((e) => ({ label: e.closest("[aria-label]").getAttribute("aria-label"), width: e.getBoundingClientRect().width, room: document.querySelector("main").clientWidth })));
     assert.ok(seen.length >= 2);
     for (const { label, width, room } of seen) assert.ok(width > 200 && width <= room, `${label}: ${width} of ${room}`);
