@@ -93,6 +93,7 @@ static const word param_keys[] = {
     WORD("dtype", FIRST_TEXT + TTM_PARAM_DTYPE),
     WORD("program_factory_type", FIRST_TEXT + TTM_PARAM_FACTORY),
     WORD("at", FIRST_TEXT + TTM_PARAM_AT),
+    WORD("stack", FIRST_TEXT + TTM_PARAM_STACK),
     WORD("mode", FIRST_TEXT + TTM_PARAM_MODE),
     WORD("message", FIRST_TEXT + TTM_PARAM_MESSAGE),
     WORD("reason", FIRST_TEXT + TTM_PARAM_REASON),

@@ -76,6 +76,7 @@ typedef enum ttm_node_text {
   TTM_PARAM_DTYPE,
   TTM_PARAM_FACTORY, /* program_factory_type */
   TTM_PARAM_AT,      /* file:line of the program */
+  TTM_PARAM_STACK,   /* the calls of the program that led there, outermost first: "a.py:3|b.py:7" */
   TTM_PARAM_MODE,    /* run mode of a capture that the program made itself */
   TTM_PARAM_MESSAGE, /* of an exception */
   TTM_PARAM_REASON,  /* how a recording ended */

@@ -292,6 +292,8 @@ typedef struct ttm_capture {
   TTM_VEC(ttm_buffer) buffers;
   TTM_VEC(ttm_buffer_event) events;
   TTM_VEC(ttm_tensor_use) uses; /* by operation */
+  TTM_VEC(uint32_t)
+  stacks; /* recordings, by operation: string, "a.py:3|b.py:7", the calls that led to it; 0 or beyond: unknown */
   ttm_capture_board board;
   bool report;      /* the report object, not the bare array */
   bool normal;      /* made in run mode NORMAL: something has an address or was executed */

@@ -3,9 +3,10 @@
 // measured levels of memory.json and the live tensors of findings.json.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { generate, mb, numberIn, report, sample, SOURCE, TTMEM, withPage } from "./lib.mjs";
+import { generate, mb, numberIn, report, sample, SOURCE, TTMEM, withPage, work } from "./lib.mjs";
 
 const logs = {
   "every class, late frees, a leak": () => generate("held.log", "--runs", "3", "--layers", "3", "--kv-cache", "named", "--late", "--leak", "--binaries", "--waste"),
@@ -315,6 +316,19 @@ test("modules: as wide as what they hold at the peak, layers folded and unfolded
     await page.waitForFunction(() => /came and went/.test(document.querySelector("#modules .card-head .muted").textContent));
     const freed = await nodes();
     assert.ok(freed[0].mb > 0 && freed.some((node) => node.path.startsWith("layers.*")), JSON.stringify(freed.slice(0, 5)));
+  });
+});
+
+test("modules of a recording are its calls, from the outermost in", async () => {
+  const log = join(work, "calls_recording.json");
+  writeFileSync(log, readFileSync(join(SOURCE, "tests", "data", "recording_lanes.json"), "utf8").replaceAll(/"at":"(model.py:\d+)"/g, '"at":"$1","stack":"main.py:3|lib/block.py:5|$1"'));
+  const r = report(log);
+  const op = r.operations.findLast((one) => /empty/.test(one.mlir_op));
+  await withPage(r.page, { hash: `#op=${op.index + 1}` }, async (page) => {
+    await page.locator("#modules").scrollIntoViewIfNeeded();
+    await page.locator('#modules [data-path^="main.py:3 › lib/block.py:5 › model.py:"]').first().waitFor();
+    const paths = await page.locator("#modules .ice").evaluateAll((all) => all.map((e) => e.dataset.path));
+    assert.ok(paths.some((path) => /^main\.py:3 › lib\/block\.py:5 › model\.py:\d+ › ttnn\./.test(path)), paths.join("\n"));
   });
 });
 

@@ -37,6 +37,7 @@ export interface Held extends About {
   type: Int32Array; // -1: unknown
   words: Strings;
   name: Uint32Array; // word: the argument it is, or comes from; 0
+  stack: Uint32Array; // word: of a recording, the calls that led to it
   at: Uint32Array; // 1 + address in units; 0: unknown
   size: Uint32Array; // per bank, in units
   marks: Uint8Array;
@@ -70,7 +71,7 @@ export async function loadHeld(model: Model, rank: number): Promise<Held> {
     if (type[i] < 0) type[i] = -1;
     else if (share[type[i]]) padding[i] = size[i] * share[type[i]];
   }
-  return { ...about, from, to, kept, op, used, type, words: await model.words(), name: await column("name"), at: await column("at"), size, marks, padding };
+  return { ...about, from, to, kept, op, used, type, words: await model.words(), name: await column("name"), stack: await column("stack"), at: await column("at"), size, marks, padding };
 }
 
 // ---- One row --------------------------------------------------------------------------------------------------------

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The module tree: what the live tensors belong to, as an icicle by module path, of recordings by place in the program. At the peak, at the cursor, and
+// The module tree: what the live tensors belong to, as an icicle by module path, of recordings by call stack. At the peak, at the cursor, and
 // what was allocated and freed again.
 import type { App } from "./app.js";
 import { classColor, swatch } from "./bands.js";
 import { loadScene, memoryInView, momentInView, type Moment, type Scene } from "./cursor.js";
 import { add, h, replace, shorten } from "./dom.js";
 import { figure, unit } from "./figures.js";
-import { count, counted, mb, percent } from "./format.js";
+import { count, counted, mb, percent, shortPlace } from "./format.js";
 import { classAt, CLASS_UNKNOWN, foldPart, isPart, liveRows, memoryOf, megabytes, NEVER, pathOf, rowName } from "./held.js";
 import { Lazy } from "./lazy.js";
 import { nameOf, type Names } from "./names.js";
@@ -142,7 +142,7 @@ export class ModuleTree {
     for (const row of rows) {
       const c = classAt(held, row, state);
       const source = held.name[row] ? 2 * held.name[row] : held.op[row] >= 0 ? 2 * names.ops.text[held.op[row]] + 1 : 0;
-      const key = source * 8 + c;
+      const key = (held.stack[row] * 2 ** 24 + source) * 8 + c;
       const known = shares.get(key);
       const tensors = isPart(held, row) ? 0 : 1;
       if (!known) shares.set(key, { row, class: c, size: megabytes(held, held.size[row]), tensors });
@@ -154,13 +154,14 @@ export class ModuleTree {
     return [...shares.values()];
   }
 
-  // The parts of a place: of a recording the file, its line and the operation.
+  // The parts of a place: of a recording the calls that led to the operation; of one without them the file and its line.
   private partsOf({ held, names }: Scene, { row, class: c }: Share): string[] {
     const name = rowName(held, names, row);
     if (!name) return [this.classWords(c)];
     if (this.app.model.facts.has_runs || held.op[row] < 0) return pathOf(name);
+    const stack = held.words.get(held.stack[row]);
     const place = /^(.*):\d+$/.exec(name);
-    return [...(place ? [place[1], name.slice(name.lastIndexOf("/") + 1)] : [name]), nameOf(names, held.op[row])];
+    return [...(stack ? stack.split("|").map(shortPlace) : place ? [place[1], shortPlace(name)] : [name]), nameOf(names, held.op[row])];
   }
 
   private classWords = (c: number): string => Object.values(this.app.model.facts.classes)[c] ?? "";

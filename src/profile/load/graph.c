@@ -61,6 +61,15 @@ int ttm_capture_begin_op(ttm_capture_loader *l, uint32_t name, uint32_t location
   return push_op(l, 0, line, &l->op);
 }
 
+/* Beside the text, which is the same wherever it is called from. */
+static int keep_stack(ttm_capture_loader *l) {
+  ttm_capture *c = &l->profile->capture;
+  while (l->op_stack && c->stacks.n <= l->op)
+    if (ttm_vec_push(&c->stacks, 0)) return TTM_ENOMEM;
+  if (l->op_stack) c->stacks.at[l->op] = l->op_stack;
+  return TTM_OK;
+}
+
 /* Everything the operation takes and makes is known: write its text. */
 int ttm_capture_finish_op(ttm_capture_loader *l) {
   ttm_profile *p = l->profile;
@@ -77,7 +86,7 @@ int ttm_capture_finish_op(ttm_capture_loader *l) {
   text.attributes = l->factory;
   text.has_attributes = l->factory != 0;
   text.result_count = (uint16_t)(l->outputs.n < MOST_RESULTS ? l->outputs.n : MOST_RESULTS);
-  if (ttm_build_list(l->builder, l->inputs.at, l->inputs.n, &text.inputs) ||
+  if (keep_stack(l) || ttm_build_list(l->builder, l->inputs.at, l->inputs.n, &text.inputs) ||
       ttm_build_list(l->builder, l->outputs.at, l->outputs.n, &text.outputs))
     return TTM_ENOMEM;
   l->inputs.n = 0;
@@ -150,7 +159,7 @@ static int on_function_start(ttm_capture_loader *l, const ttm_capture_node *node
     uint32_t line = node->line;
     if (ttm_capture_finish_op(l)) return TTM_ENOMEM; /* one that was never ended */
     l->op = TTM_NONE;
-    l->op_location = 0;
+    l->op_location = l->op_stack = 0;
     if (l->recording && (ttm_recording_match(l, f.name, &line) || ttm_recording_call(l))) return TTM_ENOMEM;
     l->factory = 0;
     l->inputs_open = true;

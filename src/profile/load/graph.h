@@ -30,7 +30,7 @@ typedef struct ttm_function {
 
 /* An operation the program began, whose nodes are still to come. */
 typedef struct ttm_begun_op {
-  uint32_t name, location; /* strings */
+  uint32_t name, location, stack; /* strings */
   uint32_t line;
   uint32_t lane;
   uint64_t id, key; /* with the process above; key 0: none */
@@ -117,6 +117,7 @@ typedef struct ttm_capture_loader {
   ttm_repeats repeats;
   uint64_t call_key;           /* of the call that begins */
   uint32_t op_location;        /* string: where the program called the running element; 0 */
+  uint32_t op_stack;           /* string: the calls that led there; 0 */
   TTM_VEC(ttm_begun_op) begun; /* from `next_begun` on: not all seen in a piece yet */
   size_t next_begun;
   TTM_VEC(ttm_lane) lanes;

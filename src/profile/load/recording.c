@@ -66,6 +66,7 @@ static int pass_begun(ttm_capture_loader *l, size_t end) {
     if (begun.seen || begun.lane != l->lane) continue;
     l->begun.at[i].seen = true;
     if (ttm_capture_is_free(ttm_profile_string(l->profile, begun.name))) continue;
+    l->op_stack = begun.stack;
     if (ttm_capture_begin_op(l, begun.name, begun.location, begun.line) || ttm_capture_finish_op(l)) return TTM_ENOMEM;
     ttm_recording_lane(l)->last_called = l->op;
     l->op = TTM_NONE;
@@ -85,6 +86,7 @@ int ttm_recording_match(ttm_capture_loader *l, uint32_t name, uint32_t *line) {
   l->begun.at[at].seen = true;
   if (pass_begun(l, at)) return TTM_ENOMEM;
   l->op_location = begun.location;
+  l->op_stack = begun.stack;
   *line = begun.line;
   l->call_key = begun.key;
   return TTM_OK;
@@ -106,7 +108,8 @@ static int on_operation(ttm_capture_loader *l, const ttm_capture_node *node) {
   ttm_begun_op begun = {.line = node->line, .lane = l->lane, .key = key ? ttm_recording_own(l, key) : 0};
   recording_of(l)->after_failure += ttm_recording_lane(l)->process == l->failed_process;
   if (ttm_build_string(l->builder, node->text[TTM_PARAM_NAME], &begun.name) ||
-      ttm_build_string(l->builder, node->text[TTM_PARAM_AT], &begun.location) || ttm_vec_push(&l->begun, begun))
+      ttm_build_string(l->builder, node->text[TTM_PARAM_AT], &begun.location) ||
+      ttm_build_string(l->builder, node->text[TTM_PARAM_STACK], &begun.stack) || ttm_vec_push(&l->begun, begun))
     return TTM_ENOMEM;
   return TTM_OK;
 }

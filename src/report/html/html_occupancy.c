@@ -34,7 +34,7 @@ typedef struct held {
   int64_t op;    /* of the row before */
 } held;
 
-typedef enum column { FROM, LIFE, KEPT, OP, LAST_USE, TYPE, NAME, AT, BYTES, MARKS, COLUMNS } column;
+typedef enum column { FROM, LIFE, KEPT, OP, LAST_USE, TYPE, NAME, STACK, AT, BYTES, MARKS, COLUMNS } column;
 
 enum { MARK_L1 = 8, MARK_PART = 16, MARK_GUESS = 32, MARK_OP = 64, MARK_USED = 128 };
 
@@ -72,6 +72,13 @@ static uint64_t type_of(const held *held, const ttm_occupant *row) {
   return 2 + (uint64_t)ttm_html_ids_take(&held->h->types, row->type);
 }
 
+/* 0: unknown, else 1 + the word. */
+static uint64_t stack_of(const held *held, const ttm_occupant *row) {
+  const ttm_capture *c = &held->h->p->capture;
+  uint32_t stack = row->op < c->stacks.n ? c->stacks.at[row->op] : 0;
+  return stack ? (uint64_t)ttm_html_ids_take(&held->h->words, stack) + 1 : 0;
+}
+
 static void put_element(held *held, uint32_t op) {
   uint32_t element = element_of(held, op);
   if (element != TTM_NONE) held->op = element;
@@ -96,6 +103,8 @@ static void put_value(held *held, const ttm_occupant *row, column which) {
       return ttm_html_block_number(block, type_of(held, row));
     case NAME:
       return ttm_html_block_number(block, row->name ? ttm_html_ids_take(&held->h->words, row->name) + 1 : 0);
+    case STACK:
+      return ttm_html_block_number(block, stack_of(held, row));
     case AT:
       return ttm_html_block_number(block, row->at == TTM_UNKNOWN ? 0 : row->at / held->unit + 1);
     case BYTES:
@@ -116,8 +125,8 @@ static uint64_t common_unit(const ttm_occupancy *o) {
 }
 
 static int put_columns(held *held) {
-  static const char *const names[COLUMNS] = {"from", "life", "kept", "op",    "used",
-                                             "type", "name", "at",   "bytes", "marks"};
+  static const char *const names[COLUMNS] = {"from", "life",  "kept", "op",    "used", "type",
+                                             "name", "stack", "at",   "bytes", "marks"};
   int code = TTM_OK;
   for (column which = 0; which < COLUMNS && !code; which++) {
     char id[48];

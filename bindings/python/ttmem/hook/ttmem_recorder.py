@@ -35,6 +35,7 @@ MEMORIES = ("DRAM", "L1", "L1_SMALL", "TRACE")
 LONGEST_MESSAGE = 4000
 MOST_KEYS = 100000  # some arguments look different at each call, and memory has to stay bounded
 MOST_LANES = 1024  # of a process
+MOST_CALLS = 32  # of a stack
 NEW_THREAD_SECONDS = 1.0  # in which it is likely to call its first operation
 MARK = "_ttmem_failure"  # on exceptions: the operation that raised it
 HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -88,6 +89,7 @@ class Recorder:
         self.asks = bool(os.environ.get("TTMEM_BOARD")) and os.environ.get("TTMEM_REPEATS") != "0"
         self.home = os.path.dirname(os.path.abspath(ttnn.__file__)) + os.sep
         self.libraries = tuple({os.path.dirname(os.__file__) + os.sep, self.home, os.path.dirname(self.home[:-1]) + os.sep})
+        self.foreign = ("<frozen", HERE, *self.libraries)
         self.folder = os.getcwd() + os.sep
         self.places = {}
         self.devices = []  # open
@@ -356,26 +358,39 @@ class Recorder:
 
     # ---- Operations ----------------------------------------------------------------------------------------------------
 
+    def is_users(self, name):
+        return not name.startswith(self.foreign) and "-packages" + os.sep not in name
+
     def place(self, frame):
-        """(file:line, function) in the user's program that led here; a library's own when there is none of the user's."""
+        """(file:line, function, calls) in the user's program that led here; a library's own when there is none of the user's."""
         nearest = None
         while frame is not None:
             name = frame.f_code.co_filename
             if not name.startswith((HERE, self.home, "<frozen")):
                 nearest = nearest or frame
-                if not name.startswith(self.libraries) and "-packages" + os.sep not in name:
+                if self.is_users(name):
                     break
             frame = frame.f_back
         frame = frame or nearest
         if frame is None:
-            return "", ""
+            return "", "", ""
+        calls = [self.line_of(frame)]
+        outer = frame.f_back
+        while outer is not None and len(calls) < MOST_CALLS:
+            name = outer.f_code.co_filename
+            if self.is_users(name):
+                calls.append(self.line_of(outer))
+            outer = outer.f_back
+        return calls[0], frame.f_code.co_name, "|".join(reversed(calls)) if len(calls) > 1 else ""
+
+    def line_of(self, frame):
         name = frame.f_code.co_filename
         path = self.places.get(name)
         if path is None:
             path = os.path.abspath(name) if name[:1] != "<" else name
             path = path[len(self.folder) :] if path.startswith(self.folder) else path
             self.places[name] = path
-        return "%s:%d" % (path, frame.f_lineno), frame.f_code.co_name
+        return "%s:%d" % (path, frame.f_lineno)
 
     def fullness(self):
         """Of L1: what is allocated, and where the lowest block is, down to which circular buffers have room."""
@@ -437,9 +452,11 @@ class Recorder:
         if crowded and self.last_user is not lane:
             self.last_user = lane
             self.view(lane, wanted=True)  # what another thread freed since its last operation is not written yet
-        at, inside = self.place(frame)
+        at, inside, calls = self.place(frame)
         number = self.operations = next(self.ids)
         called = node("operation", id=number, name=name, at=at, function=inside)
+        if calls:
+            called["params"]["stack"] = calls
         key = None
         if repeatable and self.asks and lane.active and not lane.tracing and name not in NEVER_ASKED:
             key = self.key_of(name, args[1:], kwargs)
