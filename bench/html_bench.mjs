@@ -54,6 +54,17 @@ async function measure(file) {
   for (let i = 0; i < 30; i++) await page.keyboard.press(i % 15 < 12 ? "+" : "-");
   const redraws = await page.evaluate(() => window.ttmemRedraws());
   const cursor = await page.evaluate(moveCursor);
+  // By tensor is the costliest stack: the largest of all rows are sought anew for every view.
+  await page.locator("#timeline [data-stack=tensor]").click();
+  await page.waitForFunction(() => document.querySelector("#timeline [data-band]"), null, { timeout: 60000 });
+  await page.locator("#timeline .chart").focus();
+  await page.evaluate(() => window.ttmemRedraws());
+  for (let i = 0; i < 30; i++) await page.keyboard.press(i % 15 < 12 ? "-" : "+");
+  const tensors = await page.evaluate(() => window.ttmemRedraws());
+  await page.evaluate(() => document.getElementById("blocks").scrollIntoView({ behavior: "instant" }));
+  await page.evaluate(() => window.ttmemBlockRedraws());
+  await page.evaluate(moveCursor);
+  const blocks = await page.evaluate(() => window.ttmemBlockRedraws());
   await page.keyboard.press("/");
   await page.evaluate(() => window.ttmemFound());
   for (const text of ["layers.1", "matmul", "%123", "no such thing"]) {
@@ -67,7 +78,7 @@ async function measure(file) {
   const number = await page.evaluate(useTable, { column: "delta" });
   const text = await page.evaluate(useTable, { column: "place" });
   await browser.close();
-  return { first, ready, operations, redraw: median(redraws), cursor: median(cursor), find: Math.max(...found), filter, number, text };
+  return { first, ready, operations, redraw: median(redraws), tensor: median(tensors), blocks: median(blocks), cursor: median(cursor), find: Math.max(...found), filter, number, text };
 }
 
 // In the page: from a key to the picture that shows it.
@@ -112,13 +123,15 @@ mkdirSync(work, { recursive: true });
 console.log("\n| the HTML page | measured | goal | met |\n|---|---|---|---|");
 for (const operations of counts.length ? counts : [20000, 200000, 1000000]) {
   const file = makePage(operations);
-  const { first, ready, operations: n, redraw, cursor, find, filter, number, text } = await measure(file);
+  const { first, ready, operations: n, redraw, tensor, blocks, cursor, find, filter, number, text } = await measure(file);
   const size = sizeWithoutIr(file);
   const goal = 40 * n + 2e6;
   const name = `${n.toLocaleString("en-US")} operations`;
   row(`${name}: size`, `${(size / 1e6).toFixed(2)} MB, ${(size / n).toFixed(1)} bytes per operation`, `<= ${(goal / 1e6).toFixed(1)} MB`, size <= goal);
   row(`${name}: first chart`, `${first.toFixed(0)} ms (all of the page ${ready.toFixed(0)} ms)`, "<= 1500 ms", first <= 1500);
-  row(`${name}: median zoom redraw`, `${redraw.toFixed(1)} ms`, "<= 50 ms", redraw <= 50);
+  row(`${name}: median zoom redraw, by class`, `${redraw.toFixed(1)} ms`, "<= 50 ms", redraw <= 50);
+  row(`${name}: median zoom redraw, by tensor`, `${tensor.toFixed(1)} ms`, "<= 50 ms", tensor <= 50);
+  row(`${name}: median step of the block map`, `${blocks.toFixed(1)} ms`, "<= 50 ms", blocks <= 50);
   row(`${name}: median move of the cursor`, `${cursor.toFixed(1)} ms`, "<= 50 ms", cursor <= 50);
   row(`${name}: slowest key stroke of Find`, `${find.toFixed(1)} ms`, "<= 50 ms", find <= 50);
   for (const [what, { still, whole }] of [["filter the table", filter], ["sort it by delta", number], ["sort it by place", text]]) row(`${name}: ${what}, the page stands still`, `${still.toFixed(1)} ms (all rows after ${whole.toFixed(0)} ms)`, "<= 50 ms", still <= 50);
