@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export FUZZ_SECONDS
 
 .DEFAULT_GOAL := all
-.PHONY: all help demo test test-ttnn bench soak fuzz format check-format install clean release-check golden-update asan clang
+.PHONY: all help demo test test-ttnn bench screenshots soak fuzz format check-format install clean release-check golden-update asan clang
 .PHONY: check-all tidy cppcheck analyzer tsan valgrind starve coverage
 .NOTPARALLEL: # ninja and ctest use the cores; two presets at once would only fight for them
 
@@ -48,6 +48,11 @@ bench: ## ratios on a generated 1 GiB log, as a markdown table
 	@python3 bench/run.py
 	@node bench/html_bench.mjs
 	@build/release/bench/tracker_bench
+
+screenshots: ## the pictures of README.md and docs/, made anew in docs/images: real browser, real terminal
+	@scripts/setup test
+	@$(MAKE) --no-print-directory all
+	@node scripts/screenshots.mjs
 
 soak: ## inputs far larger than life, into a pipe: bounded memory, time that grows with them; SOAK_SCALE=0.1 for less
 	@$(MAKE) --no-print-directory all

@@ -326,13 +326,16 @@ def main():
                 seen += 1
             if code is not None:
                 continue
-            for target in re.findall(r"\]\(([^)\s]+)\)", line):
+            for target in re.findall(r"\]\(([^)\s]+)\)", line) + re.findall(r'src(?:set)?="([^"]+)"', line):
                 check_link(path, number, target)
             for span in re.findall(r"`([^`]+)`", line):
                 check_file(path, number, span)
                 check_target(path, number, span, targets)
     check(seen > 100, SOURCE / "docs/manual.md", 1, f"only {seen} commands found: the test does not see them")
     check("--analyze" in help_of("--help", program=PROFILER), SOURCE / "docs/manual.md", 1, "tt-memory-profiler has no --analyze")
+    shown = "".join(path.read_text(encoding="utf-8") for path in DOCS)
+    for image in (SOURCE / "docs/images").iterdir():
+        check(f"images/{image.name}" in shown, image, 1, "no document shows it")
     check_folders()
     check_glossary()
     check_sentences()

@@ -262,17 +262,19 @@ export class CoreGrid {
     if (use.end > lowest) parts.push({ kind: "overlap", at: lowest, end: use.end, what: "overlap" });
     else if (lowest > use.end) parts.push({ kind: "free", at: use.end, end: lowest, what: "free" });
     const track = h("div", { class: "core-track", role: "img", "aria-label": `Core ${x}-${y}: ${parts.map((p) => `${p.what} ${bytes(p.end - p.at)} at ${count(p.at)}`).join("; ")}` });
-    for (const part of parts) add(track, this.block(part, end));
+    const hidden = (part: Part): number => (part.kind === "buffers" || part.kind === "tensors" ? Math.max(0, Math.min(part.end, use.end) - Math.max(part.at, lowest)) : 0);
+    for (const part of parts) add(track, this.block(part, end, hidden(part)));
     replace(this.column, h("figcaption", {}, `Core ${x}-${y}, `, h("span", { class: "muted" }, `${facts.chip}, ${count(facts.size)} B${facts.chip_basis === "estimated" ? " (assumed)" : ""}`)), h("div", { class: "core-heads muted" }, h("span", {}, "buffers ↑"), h("span", {}, "tensors ↓")), track);
     this.drawRows(buffers, use);
   }
 
-  private block(part: Part, end: number): HTMLElement {
+  // `hidden` bytes of it lie below the overlap, where no label would be seen.
+  private block(part: Part, end: number, hidden: number): HTMLElement {
     const size = part.end - part.at;
     const box = h("span", { class: `core-block core-${part.kind}${part.odd ? " odd" : ""}`, "data-at": part.at, "data-bytes": size, title: `${part.what}: ${bytes(size)}, ${count(part.at)} to ${count(part.end)}` });
     box.style.bottom = `${(part.at / end) * 100}%`;
     box.style.height = `${(size / end) * 100}%`;
-    if (size / end > 0.045) add(box, h("span", { class: "core-label" }, part.kind === "tensors" || part.kind === "buffers" ? bytes(size) : `${bytes(size)} ${part.what}`));
+    if ((size - hidden) / end > 0.045) add(box, h("span", { class: "core-label" }, part.kind === "tensors" || part.kind === "buffers" ? bytes(size) : `${bytes(size)} ${part.what}`));
     return box;
   }
 
