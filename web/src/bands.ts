@@ -10,7 +10,7 @@ import { count, counted, mb, shape } from "./format.js";
 import { basisMark, opLink, rangeButton } from "./links.js";
 import { Place, type Level } from "./model.js";
 import { nameOf, type Names } from "./names.js";
-import { areasOf, largestOf, NO_BAND, sumBands, type Bands, type Columns } from "./stack.js";
+import { areasOf, largestOf, NO_BAND, rowsIn, sumBands, type Bands, type Columns } from "./stack.js";
 import { longTable, type Cell } from "./tables.js";
 
 export const STACKS = ["total", "class", "layer", "module", "tensor"] as const;
@@ -120,13 +120,14 @@ export class StackedRows {
     const { marks } = this.held;
     if (!this.of.length) this.of = new Uint16Array(marks.length).map((_band, i) => (this.own[i] ? place[marks[i] & 7] : NO_BAND));
     const bands: Band[] = [...order.map((c): Band => ({ key: c, label: words[c], color: classColor(c) })), { key: 100, label: "padding", color: color("padding") }, { key: CLASS_UNKNOWN, label: words[CLASS_UNKNOWN], color: classColor(CLASS_UNKNOWN) }];
-    return this.finish(bands, { count: bands.length, of: this.of, kept: place[CLASS_KEPT], padding }, columns, level, rest);
+    return this.finish(bands, rowsIn(this.held, columns), { count: bands.length, of: this.of, kept: place[CLASS_KEPT], padding }, columns, level, rest);
   }
 
   private byKey(columns: Columns, level: Level): Picture {
     const { keys, held, mode } = this;
     const count = mode === "tensor" ? held.from.length + 1 : this.labels.length;
-    const areas = areasOf(held, keys, count, columns);
+    const rows = rowsIn(held, columns);
+    const areas = areasOf(held, rows, keys, count, columns);
     const chosen = largestOf(areas, MOST[mode as "tensor"] * this.many);
     if (mode === "layer") chosen.sort((a, b) => this.labels[a]!.localeCompare(this.labels[b]!, "en", { numeric: true }));
     let others = 0;
@@ -136,18 +137,18 @@ export class StackedRows {
     const bandOf = new Uint16Array(count).fill(chosen.length);
     bandOf[0] = rest;
     chosen.forEach((key, band) => (bandOf[key] = band));
-    const of = (this.of = new Uint16Array(keys.length));
-    for (let i = 0; i < of.length; i++) of[i] = this.own[i] ? bandOf[keys[i]] : NO_BAND;
+    const of = new Uint16Array(keys.length);
+    for (const i of rows) of[i] = this.own[i] ? bandOf[keys[i]] : NO_BAND;
     const noun = mode === "layer" ? "layer" : mode;
     const bands: Band[] = chosen.map((key) => ({ key, label: this.labelOf(key), color: hue(key) }));
     bands.push({ key: -1, label: others > 0 ? counted(others, `other ${noun}`) : "others", color: color("others"), isOthers: true });
     bands.push({ key: 0, label: this.app.model.facts.classes.unaccounted, color: classColor(CLASS_UNKNOWN) });
-    return this.finish(bands, { count: bands.length, of, kept: -1, padding: -1 }, columns, level, rest);
+    return this.finish(bands, rows, { count: bands.length, of, kept: -1, padding: -1 }, columns, level, rest);
   }
 
   // Only bands that show: the others would be a line in the legend without a place in the chart.
-  private finish(bands: Band[], how: Bands, columns: Columns, level: Level, rest: number): Picture {
-    const values = sumBands(this.held, how, columns, level, rest);
+  private finish(bands: Band[], rows: Int32Array, how: Bands, columns: Columns, level: Level, rest: number): Picture {
+    const values = sumBands(this.held, rows, how, columns, level, rest);
     const seen = bands.map((_band, b) => values[b].some((v) => v >= 0.5));
     return { bands: bands.filter((_band, b) => seen[b]), values: values.filter((_value, b) => seen[b]), columns };
   }

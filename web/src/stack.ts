@@ -48,6 +48,17 @@ function highestOf(series: Series, level: Level, first: number, end: number, fro
   return Int32Array.from(out);
 }
 
+// The rows that stand in any of them: at a wide zoom few of all.
+export function rowsIn(held: Held, columns: Columns): Int32Array {
+  const { from, to } = held;
+  const { before, state } = columns;
+  const last = before.length - 1;
+  const rows = new Int32Array(from.length);
+  let n = 0;
+  for (let i = 0; i < from.length; i++) if (before[from[i]] < (to[i] > last ? state.length : before[to[i]])) rows[n++] = i;
+  return rows.subarray(0, n);
+}
+
 // How rows are told apart. `of` gives the band of each row, NO_BAND for those of another memory; `kept`: the band of results of earlier runs, -1: that
 // of the row; `padding`: the band of what tiles and pages add, -1: that of the row.
 export interface Bands {
@@ -58,7 +69,7 @@ export interface Bands {
 }
 
 // Of each band its size at each column, in 0.001 MB per bank as the states are. `rest` is the band of what the rows do not hold.
-export function sumBands(held: Held, bands: Bands, columns: Columns, level: Level, rest: number): Float64Array[] {
+export function sumBands(held: Held, rows: Int32Array, bands: Bands, columns: Columns, level: Level, rest: number): Float64Array[] {
   const { from, to, kept, size, padding } = held;
   const { before, state } = columns;
   const n = state.length;
@@ -66,11 +77,10 @@ export function sumBands(held: Held, bands: Bands, columns: Columns, level: Leve
   const sums = new Float64Array(bands.count * stride);
   const last = before.length - 1;
   const { of } = bands;
-  for (let i = 0; i < from.length; i++) {
+  for (const i of rows) {
     if (of[i] === NO_BAND) continue;
     const begin = before[from[i]];
     const end = to[i] > last ? n : before[to[i]];
-    if (begin >= end) continue;
     let value = size[i];
     if (bands.padding >= 0 && padding[i]) {
       sums[bands.padding * stride + begin] += padding[i];
@@ -110,12 +120,12 @@ function fillUp(bands: Float64Array[], { state }: Columns, level: Level, rest: n
 }
 
 // Of each key of rows how much it holds in view: bytes times columns.
-export function areasOf(held: Held, keys: Uint32Array, count: number, columns: Columns): Float64Array {
+export function areasOf(held: Held, rows: Int32Array, keys: Uint32Array, count: number, columns: Columns): Float64Array {
   const { from, to, size } = held;
   const { before, state } = columns;
   const last = before.length - 1;
   const areas = new Float64Array(count);
-  for (let i = 0; i < from.length; i++) {
+  for (const i of rows) {
     const end = to[i] > last ? state.length : before[to[i]];
     areas[keys[i]] += size[i] * (end - before[from[i]]);
   }
