@@ -130,8 +130,8 @@ static int find_free(ttm_moment *m, const ttm_occupied_memory *memory) {
     status = add_block(m, end, row->at);
     if (ttm_add_sat(row->at, row->bytes) > end) end = ttm_add_sat(row->at, row->bytes);
   }
-  uint64_t top = ttm_add_sat(memory->base, m->total); /* of logs: rounded */
-  if (!status && top > ttm_add_sat(end, m->occupancy->placed ? 0 : TTM_LEVEL_SLACK)) status = add_block(m, end, top);
+  uint64_t top = ttm_add_sat(memory->base, m->total); /* rounded, as states are */
+  if (!status && top > ttm_add_sat(end, TTM_LEVEL_SLACK)) status = add_block(m, end, top);
   for (size_t i = 0; i < m->blocks.n; i++)
     if (m->blocks.at[i].size > largest) largest = m->blocks.at[i].size;
   uint64_t apart = largest > m->largest ? largest - m->largest : m->largest - largest;
