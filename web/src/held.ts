@@ -129,7 +129,7 @@ class Fold {
 
   add(name: string, kind: string): number {
     const own = this.whole ? { texts: [name], numbers: [] } : numbersOf(name);
-    const key = `${kind}\u0001${own.texts.join("\u0001")}`;
+    const key = JSON.stringify([kind, own.texts]);
     let group = this.groups.get(key);
     if (!group) this.groups.set(key, (group = { first: own, differ: new Set(), index: this.groups.size }));
     own.numbers.forEach((number, i) => number !== group.first.numbers[i] && group.differ.add(i));
