@@ -60,6 +60,7 @@ static int is_past_use(search *s, uint32_t t, bool *past) {
   const ttm_tensor *tensor = &s->p->tensors.at[t];
   *past = false;
   if (!is_plain(s, tensor, t) || tensor->last_use >= s->incident->op) return TTM_OK;
+  if (ttm_op_may_view(s->p, tensor->last_use)) return TTM_OK; /* the view may still be in use */
   uint32_t text = s->p->ops.at[tensor->birth].text, known = s->text_spans[text], group;
   if (ttm_op_groups_of(&s->groups, text, &group)) return TTM_ENOMEM;
   if (known == NOT_SEEN && group < s->group_spans.n) known = s->group_spans.at[group];
