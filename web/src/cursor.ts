@@ -3,7 +3,7 @@
 import type { App } from "./app.js";
 import { stateWords } from "./bands.js";
 import { add, h } from "./dom.js";
-import { count, mb } from "./format.js";
+import { count } from "./format.js";
 import { isHeld, type Held, type HeldMemory } from "./held.js";
 import { lowerBound } from "./sample.js";
 import type { Level, Series } from "./model.js";
@@ -79,5 +79,3 @@ export class MomentButtons {
     add(this.element, button("peak", "peak"), failureState(this.app, scene.memory) >= 0 && button("failure", "failure"), op !== null && button("op", `before #${count(op)}`));
   }
 }
-
-export const levelWords = ({ level }: Scene, state: number): string => (level.allocated[state] < 0 ? "–" : `${mb(level.allocated[state] / 1000)} MB per bank allocated`);
