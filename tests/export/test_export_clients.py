@@ -29,8 +29,8 @@ for table in ("operations", "states", "tensors", "incidents", "statements", "fix
     assert plain.to_pylist() == rows, table
     assert polars.read_parquet(f"parquet/{table}.parquet").to_dicts() == rows, table
     assert polars.read_ipc(f"arrow/{table}.arrow").to_dicts() == rows, table
-    assert duckdb.sql(f"select count(*) from 'parquet/{table}.parquet'").fetchone()[0] == len(rows), table
-    assert duckdb.sql(f"select count(*) from 'csv/{table}.csv'").fetchone()[0] == len(rows), table
+    assert duckdb.sql(f"select count(*) from 'parquet/{table}.parquet'").fetchall()[0][0] == len(rows), table
+    assert duckdb.sql(f"select count(*) from 'csv/{table}.csv'").fetchall()[0][0] == len(rows), table
 """
 
 

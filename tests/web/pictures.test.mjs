@@ -157,7 +157,7 @@ test("a band names itself, pins itself and opens the others", async () => {
     for (const word of ["size", "class", "made by", "last used by", "lifetime", "address"]) assert.ok(text.includes(word), `${word} in ${text}`);
     // The keyboard reaches the bands, the table says the same, and the address brings the view back.
     await page.locator("#timeline details summary", { hasText: "table" }).click();
-    assert.ok((await page.locator("#timeline details tbody tr").count()) > bands);
+    await page.waitForFunction((n) => document.querySelectorAll("#timeline details tbody tr").length > n, bands);
     await page.waitForFunction(() => location.hash.includes("stack=tensor"));
     await page.locator('[data-stack="layer"]').click();
     await page.waitForFunction(() => [...document.querySelectorAll("#timeline [data-band]")].some((e) => e.textContent === "layers.2"));
@@ -254,6 +254,7 @@ test("addresses over time: a block's rectangle begins and ends with it, and the 
       await page.locator("#blocks").scrollIntoViewIfNeeded();
       await page.locator("#blocks .u-over").scrollIntoViewIfNeeded();
       await page.locator("#blocks details summary", { hasText: "table" }).click();
+      await page.locator("#blocks details tbody tr").first().waitFor();
       const more = page.locator("#blocks .more");
       if (await more.count()) await more.click();
       const rows = await page.locator("#blocks details tbody tr").evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
@@ -274,7 +275,7 @@ test("addresses over time: a block's rectangle begins and ends with it, and the 
       await page.keyboard.press("ArrowRight");
       await page.locator("#blocks .pinned h3").waitFor();
       assert.equal(await page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get("op")), String(op), "the cursor stays");
-      assert.ok((await page.locator("#blocks [aria-live]").textContent()).includes(`addresses ${rows[1][0]} to`));
+      await page.waitForFunction((words) => document.querySelector("#blocks [aria-live]").textContent.includes(words), `addresses ${rows[1][0]} to`);
     });
   }
 });
@@ -337,7 +338,7 @@ test("a print has every picture, though nobody scrolled to them", async () => {
   await withPage(r.page, {}, async (page) => {
     await page.pdf();
     assert.ok(await page.locator("#blocks canvas.bank").evaluate((canvas) => canvas.width > 300), "the bank was drawn");
-    assert.ok((await page.locator("#moment [data-alive] tbody tr").count()) > 0);
-    assert.ok((await page.locator("#modules .ice").count()) > 0);
+    await page.locator("#moment [data-alive] tbody tr").first().waitFor();
+    await page.locator("#modules .ice").first().waitFor();
   });
 });
