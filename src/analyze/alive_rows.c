@@ -48,6 +48,13 @@ int ttm_alive_rows_add(ttm_alive_rows *g, const ttm_alive_row *row, uint32_t tex
   return TTM_OK;
 }
 
+int ttm_alive_rows_add_rest(ttm_alive_rows *g, ttm_alive_class class, uint64_t bytes) {
+  ttm_alive_row row = {.class = class, .bank_bytes = bytes};
+  row.source = row.arg = row.op = row.tensor = row.type = TTM_NONE;
+  g->set->by_class[class] += bytes;
+  return bytes ? ttm_vec_push(&g->rows, row) : TTM_OK;
+}
+
 /* ---- Ordering ---------------------------------------------------------------------------------------------------------------- */
 
 static int larger_row(const void *a, const void *b) {

@@ -16,6 +16,8 @@ typedef struct ttm_alive_rows {
 
 /* Counts what the row holds and adds it to those of its name, or of its operation `text`. 0 or TTM_ENOMEM. */
 int ttm_alive_rows_add(ttm_alive_rows *rows, const ttm_alive_row *row, uint32_t text);
+/* Memory that nothing names, which is no tensor. 0 or TTM_ENOMEM. */
+int ttm_alive_rows_add_rest(ttm_alive_rows *rows, ttm_alive_class class, uint64_t bytes);
 /* Orders and folds them into the set. 0 or TTM_ENOMEM. */
 int ttm_alive_rows_keep(ttm_alive_rows *rows);
 void ttm_alive_rows_free(ttm_alive_rows *rows);

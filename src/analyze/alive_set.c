@@ -239,18 +239,12 @@ static int gather_extras(gathering *g) {
   for (size_t i = 0; i < m->extras.n; i++)
     *(m->extras.at[i].op == TTM_NONE ? &g->before : &g->program) += m->extras.at[i].size;
   if (gather_all_arguments(g)) return TTM_ENOMEM;
-  ttm_alive_row rest[] = {{.class = TTM_ALIVE_PROGRAM, .bank_bytes = g->program},
-                          {.class = TTM_ALIVE_UNACCOUNTED, .bank_bytes = g->before}};
-  uint64_t held = ttm_replay_held(m);
+  uint64_t held = ttm_replay_held(m), unknown = g->before;
   g->set->over_bytes = held > g->set->measured_bytes + TTM_LEVEL_SLACK ? held - g->set->measured_bytes : 0;
   /* Less than the log's own rounding is nothing. */
-  if (g->set->measured_bytes > held + TTM_LEVEL_SLACK) rest[1].bank_bytes += g->set->measured_bytes - held;
-  for (size_t i = 0; i < 2; i++) {
-    rest[i].source = rest[i].arg = rest[i].op = rest[i].tensor = rest[i].type = TTM_NONE;
-    g->set->by_class[rest[i].class] += rest[i].bank_bytes;
-    if (rest[i].bank_bytes && ttm_vec_push(&g->rows.rows, rest[i])) return TTM_ENOMEM;
-  }
-  return TTM_OK;
+  if (g->set->measured_bytes > held + TTM_LEVEL_SLACK) unknown += g->set->measured_bytes - held;
+  int status = ttm_alive_rows_add_rest(&g->rows, TTM_ALIVE_PROGRAM, g->program);
+  return status ? status : ttm_alive_rows_add_rest(&g->rows, TTM_ALIVE_UNACCOUNTED, unknown);
 }
 
 /* ---- Captures ---------------------------------------------------------------------------------------------------------------- */
@@ -339,10 +333,7 @@ static int gather_buffers(gathering *g) {
   }
   if (held > measured + TTM_LEVEL_SLACK) g->set->over_bytes = held - measured;
   if (status || measured <= held + TTM_LEVEL_SLACK) return status;
-  ttm_alive_row rest = {.class = TTM_ALIVE_UNACCOUNTED, .bank_bytes = measured - held};
-  rest.source = rest.arg = rest.op = rest.tensor = rest.type = TTM_NONE;
-  g->set->by_class[rest.class] += rest.bank_bytes;
-  return ttm_vec_push(&g->rows.rows, rest);
+  return ttm_alive_rows_add_rest(&g->rows, TTM_ALIVE_UNACCOUNTED, measured - held);
 }
 
 /* ---- All of it ---------------------------------------------------------------------------------------------------------------- */

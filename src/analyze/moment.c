@@ -73,14 +73,6 @@ static ttm_alive_row row_of(const ttm_moment *m, const ttm_occupant *o) {
   return row;
 }
 
-/* Memory that nothing names is no tensor. */
-static int add_rest(ttm_alive_rows *rows, ttm_alive_class class, uint64_t bytes) {
-  ttm_alive_row row = {.class = class, .bank_bytes = bytes};
-  row.source = row.arg = row.op = row.tensor = row.type = TTM_NONE;
-  rows->set->by_class[class] += bytes;
-  return bytes ? ttm_vec_push(&rows->rows, row) : TTM_OK;
-}
-
 static int gather(ttm_moment *m, ttm_alive_rows *rows, int memory) {
   const ttm_occupancy *o = m->occupancy;
   const ttm_profile *p = o->findings->profile;
@@ -104,8 +96,8 @@ static int gather(ttm_moment *m, ttm_alive_rows *rows, int memory) {
   if (m->state == TTM_NONE) m->set.measured_bytes = held;
   if (held > m->set.measured_bytes + TTM_LEVEL_SLACK) m->set.over_bytes = held - m->set.measured_bytes;
   if (m->set.measured_bytes > held + TTM_LEVEL_SLACK) unknown += m->set.measured_bytes - held;
-  int status = add_rest(rows, TTM_ALIVE_PROGRAM, program);
-  return status ? status : add_rest(rows, TTM_ALIVE_UNACCOUNTED, unknown);
+  int status = ttm_alive_rows_add_rest(rows, TTM_ALIVE_PROGRAM, program);
+  return status ? status : ttm_alive_rows_add_rest(rows, TTM_ALIVE_UNACCOUNTED, unknown);
 }
 
 /* ---- What is free ------------------------------------------------------------------------------------------------------------ */
