@@ -408,7 +408,7 @@ static void count_runs(filler *f) {
   for (size_t i = 0; i < p->runs.n; i++)
     if (p->calls.at[p->runs.at[i]].graph < p->graphs.n) f->graphs[p->calls.at[p->runs.at[i]].graph].runs++;
   for (size_t i = 0; i < p->ops.n; i++) {
-    uint32_t graph = p->calls.at[p->ops.at[i].call].graph;
+    uint32_t call = p->ops.at[i].call, graph = call < p->calls.n ? p->calls.at[call].graph : TTM_NONE;
     if (graph < p->graphs.n) f->graphs[graph].ops++;
   }
 }
