@@ -6,7 +6,7 @@ import type { App } from "./app.js";
 import { addressScale, bankAt, exactness, type AddressScale, type BankMap, type Block } from "./bank.js";
 import { classColor, Pinned, rowFacts, stateWords, swatch } from "./bands.js";
 import { chartBox, color, font, makeChart, type Plot } from "./chart.js";
-import { loadScene, memoryInView, MomentButtons, momentInView, type Moment, type Scene } from "./cursor.js";
+import { memoryInView, MomentButtons, momentInView, SceneLoader, type Moment, type Scene } from "./cursor.js";
 import { h, replace, shorten } from "./dom.js";
 import { bytes, count, counted, mb, number, percent } from "./format.js";
 import { addressOf, classAt, memoryOf, rowName } from "./held.js";
@@ -38,16 +38,17 @@ export class BlockMap {
   private chart: uPlot | null = null;
   private raster: { picture: HTMLCanvasElement; columns: Columns; key: string } | null = null;
   private names: Names | null = null;
+  private readonly scenes: SceneLoader;
   private scene: Scene | null = null;
   private moment: Moment | null = null;
   private map: BankMap | null = null;
   private scale: AddressScale | null = null;
   private focused = -1; // block
   private lazy: Lazy | null = null;
-  private ticket = 0;
   private redraws: number[] = [];
 
   constructor(private readonly app: App) {
+    this.scenes = new SceneLoader(app);
     this.buttons = new MomentButtons(app);
     if (!app.model.facts.held.length || !app.model.facts.blocks_known) return;
     const bank = h("div", { class: "chart-box" }, this.canvas, this.tip);
@@ -86,9 +87,8 @@ export class BlockMap {
 
   private async load(): Promise<void> {
     if (!this.names) return;
-    const ticket = ++this.ticket;
-    const scene = await loadScene(this.app, this.names);
-    if (ticket !== this.ticket) return;
+    const scene = await this.scenes.load(this.names);
+    if (scene === undefined) return;
     this.scene = scene;
     this.map = null;
     this.scale = null;

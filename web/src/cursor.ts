@@ -31,6 +31,19 @@ export async function loadScene(app: App, names: Names): Promise<Scene | null> {
   return { held, names, memory, level, series, ...free };
 }
 
+// The same for a part that may ask again before it was answered: only the last answer counts, undefined says that this one came too late.
+export class SceneLoader {
+  private asked = 0;
+
+  constructor(private readonly app: App) {}
+
+  async load(names: Names): Promise<Scene | null | undefined> {
+    const mine = ++this.asked;
+    const scene = await loadScene(this.app, names);
+    return mine === this.asked ? scene : undefined;
+  }
+}
+
 const failureState = (app: App, memory: HeldMemory): number => app.model.facts.incidents.find((one, i) => one.state >= 0 && app.model.findings.incidents[i]?.memory === memory)?.state ?? -1;
 
 export interface Moment {

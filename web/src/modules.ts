@@ -3,7 +3,7 @@
 // what was allocated and freed again.
 import type { App } from "./app.js";
 import { classColor, swatch } from "./bands.js";
-import { loadScene, memoryInView, momentInView, type Moment, type Scene } from "./cursor.js";
+import { memoryInView, momentInView, SceneLoader, type Moment, type Scene } from "./cursor.js";
 import { add, h, replace, shorten } from "./dom.js";
 import { figure, unit } from "./figures.js";
 import { count, counted, mb, percent, shortPlace } from "./format.js";
@@ -65,6 +65,7 @@ export class ModuleTree {
   private readonly lazy: Lazy | null = null;
   private view: View = "cursor";
   private isFolded = true;
+  private readonly scenes: SceneLoader;
   private scene: Scene | null = null;
   private names: Names | null = null;
   private root: Module | null = null;
@@ -73,6 +74,7 @@ export class ModuleTree {
   private ticket = 0;
 
   constructor(private readonly app: App) {
+    this.scenes = new SceneLoader(app);
     if (!app.model.facts.held.length) return;
     for (const [view, text] of Object.entries(VIEWS)) add(this.tabs, h("button", { type: "button", "data-view": view, "aria-pressed": String(view === this.view), click: () => this.choose(view as View) }, text));
     const figure = h("div", {}, this.box);
@@ -105,7 +107,8 @@ export class ModuleTree {
 
   private async load(): Promise<void> {
     if (!this.names) return;
-    const scene = await loadScene(this.app, this.names);
+    const scene = await this.scenes.load(this.names);
+    if (scene === undefined) return;
     this.scene = scene;
     this.lazy!.stale();
   }

@@ -2,7 +2,7 @@
 // Any moment: the live tensors, what is free and in which blocks, at the cursor as at the peak.
 import type { App } from "./app.js";
 import { bankAt, exactness } from "./bank.js";
-import { loadScene, memoryInView, MomentButtons, momentInView, type Moment, type Scene } from "./cursor.js";
+import { loadScene, memoryInView, MomentButtons, momentInView, SceneLoader, type Moment, type Scene } from "./cursor.js";
 import { add, h, replace } from "./dom.js";
 import { figure, unit } from "./figures.js";
 import { count, percent } from "./format.js";
@@ -48,12 +48,13 @@ export class MomentView {
   private readonly buttons: MomentButtons;
   private readonly body = h("div", {});
   private readonly words = h("span", { class: "muted" });
+  private readonly scenes: SceneLoader;
   private scene: Scene | null = null;
   private lazy: Lazy | null = null;
   private names: Names | null = null;
-  private ticket = 0;
 
   constructor(private readonly app: App) {
+    this.scenes = new SceneLoader(app);
     this.buttons = new MomentButtons(app);
     if (!app.model.facts.held.length) return;
     this.element = h("section", { id: "moment", class: "card", "aria-labelledby": "moment-title" }, h("div", { class: "card-head" }, h("h2", { id: "moment-title" }, "Any moment"), this.buttons.element, this.words), this.body);
@@ -73,9 +74,8 @@ export class MomentView {
 
   private async load(): Promise<void> {
     if (!this.names) return;
-    const ticket = ++this.ticket;
-    const scene = await loadScene(this.app, this.names);
-    if (ticket !== this.ticket) return;
+    const scene = await this.scenes.load(this.names);
+    if (scene === undefined) return;
     this.scene = scene;
     this.lazy!.stale();
   }
