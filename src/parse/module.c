@@ -212,8 +212,9 @@ static int read_line(reader *r) {
   bool blank = !text.n || text.p[0] == '#' || ttm_str_starts(text, TTM_LIT("//")) || text.p[0] == '^';
   if (!blank && r->inside && text.p[0] != '}') return read_op(r, text);
   if (!blank && r->inside && !r->depth--) r->inside = false, r->depth = 0;
-  if (ttm_str_starts(text, TTM_LIT("ttcore.cpu_module"))) r->on_host = true;
-  if (ttm_str_starts(text, TTM_LIT("ttcore.device_module"))) r->on_host = false;
+  bool old = ttm_str_starts(text, TTM_LIT("tt.")); /* what the dialect was called in 2025 */
+  if (ttm_str_starts(text, old ? TTM_LIT("tt.cpu_module") : TTM_LIT("ttcore.cpu_module"))) r->on_host = true;
+  if (ttm_str_starts(text, old ? TTM_LIT("tt.device_module") : TTM_LIT("ttcore.device_module"))) r->on_host = false;
   advance(r, line);
   return TTM_OK;
 }

@@ -22,9 +22,10 @@ static const struct stage {
     {"ttnn_runtime", 8, 2, true, true},
 };
 
+/* Before October 2025 they were written in capitals. */
 static const struct stage *find_stage(ttm_str name) {
   for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
-    if (ttm_str_eq(name, ttm_str_of(stages[i].name))) return &stages[i];
+    if (ttm_str_eq_nocase(name, ttm_str_of(stages[i].name))) return &stages[i];
   return NULL;
 }
 

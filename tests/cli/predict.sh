@@ -47,6 +47,15 @@ show ttmem predict program.mlir --board n151
 show ttmem predict
 same_transcript
 
+# As logs of 2025 name the stage and the dialect: the same answer.
+mkdir old
+sed -e 's/MLIR Module ttnn:/TTNN Module:/' -e '/END OF MLIR MODULE/d' -e 's/ttcore\.\(device_module\|cpu_module\|load_cached\)/tt.\1/' -e 's/!ttcore\.tile/!tt.tile/g' ops.log >old/ops.log
+grep -q 'TTNN Module:' old/ops.log || fail "no old header"
+"$TTMEM" predict ops.log --json | grep -v '"source"' >new.json
+(cd old && "$TTMEM" predict ops.log --json) | grep -v '"source"' >old.json
+grep -q per_bank_B old.json || fail "an old log holds no module"
+diff new.json old.json || fail "an old log needs something else"
+
 # A module compiled by TT-XLA, and what its emitted Python took on real ttnn.
 needs_shared
 clip=$TTMEM_SHARED/samples/compiled/clip_resampler/ttnn.mlir
