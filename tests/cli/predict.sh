@@ -68,3 +68,8 @@ want = int(sys.argv[1])
 assert abs(dram["per_bank_B"] - want) < want / 100, (dram, want)
 assert dram["operation"] == "ttnn.where" and not dram["lower_bound"], dram' "$2" || fail "$1"
 done
+
+# A log of May 2025: operation lines without states, its arguments deallocated in vain.
+"$TTMEM" analyze "$TTMEM_SHARED/samples/xla/05_all_gather_new_with_fix_y_x.log" --no-json --no-html >old.txt
+grep -q 'memory predicted' old.txt || fail "nothing is predicted for a log of 2025"
+grep -q '100.0 % attributed' old.txt || fail "its arguments are not known"

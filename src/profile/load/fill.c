@@ -142,6 +142,7 @@ static int play_lines(filler *f, rank_fill *r, ttm_device_program *program, uint
     ttm_walk_step step = ttm_run_walk_op(&walk, op, &row);
     if (step == TTM_WALK_OTHER) break;
     if (step != TTM_WALK_SAME) continue;
+    f->p->ops.at[op].flags |= program->run.events.at[walk.event - 1].what & TTM_OP_RETAINED;
     status = move_to(r, program, &at, walk.event);
     if (!status) status = note(f, r, op, 0);
   }
