@@ -52,9 +52,22 @@ static int put_programs(ttm_doc *d, const ttm_predict_view *v) {
   return status;
 }
 
+/* What is alive at the peak and what is free between: of a module by itself, whose predicted run the findings are about. */
+static void put_topic(ttm_doc *d, const ttm_predict_view *v, ttm_topic topic) {
+  enum { SHOWN_ROWS = 10 };
+  const ttm_statements *all = &v->f->statements;
+  bool own = v->prediction == &v->f->prediction && (!v->board || v->board == whole_of(v)->home);
+  if (!v->f->profile->predicted || !own) return;
+  ttm_doc_heading(d, ttm_topic_title(topic));
+  for (size_t i = 0; i < all->at.n; i++)
+    if (all->at.at[i].topic == topic) ttm_doc_statement(d, all, &all->at.at[i], SHOWN_ROWS);
+}
+
 int ttm_predict_write(ttm_doc *d, const ttm_predict_view *v, bool per_chip) {
   ttm_doc_heading(d, ttm_topic_title(TTM_TOPIC_NEED));
   if (put_needs(d, v) || put_programs(d, v)) d->out->failed = true;
+  put_topic(d, v, TTM_TOPIC_ALIVE);
+  put_topic(d, v, TTM_TOPIC_FRAGMENTATION);
   ttm_doc_heading(d, "Boards");
   return ttm_fit_write(d, v->cases, per_chip);
 }
