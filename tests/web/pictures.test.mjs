@@ -218,6 +218,7 @@ test("the block map: blocks, free blocks and the refused one stand at their addr
   await withPage(r.page, { hash: `#mem=DRAM&op=${at}` }, async (page) => {
     await page.locator("#blocks").scrollIntoViewIfNeeded();
     await page.locator("#blocks details summary", { hasText: "table" }).click();
+    await page.locator("#blocks details tbody tr").first().waitFor();
     const more = page.locator("#blocks .more");
     if (await more.count()) await more.click();
     const rows = await page.locator("#blocks details tbody tr").evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
