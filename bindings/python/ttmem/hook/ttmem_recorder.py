@@ -75,6 +75,7 @@ class Lane:
         self.user_captures = 0  # begun by the program itself
         self.user_mode = "NORMAL"  # of the outermost of them
         self.tracing = False  # a trace is being captured: nothing may run twice
+        self.note = None  # what else the next operation says of itself
 
 
 class Recorder:
@@ -457,6 +458,8 @@ class Recorder:
         called = node("operation", id=number, name=name, at=at, function=inside)
         if calls:
             called["params"]["stack"] = calls
+        if lane.note:
+            called["params"].update(lane.note)
         key = None
         if repeatable and self.asks and lane.active and not lane.tracing and name not in NEVER_ASKED:
             key = self.key_of(name, args[1:], kwargs)

@@ -184,6 +184,7 @@ class Finder:
             try:
                 load("ttmem_nodes")
                 recorder = load("ttmem_recorder").Recorder(module, version_of_ttnn())
+                load("ttmem_traces")
                 load("ttmem_wrap").install(recorder, module)
             except Exception as error:  # the program is more important than its recording
                 sys.stderr.write("ttmem: cannot record with this ttnn: %s: %s\n" % (type(error).__name__, error))

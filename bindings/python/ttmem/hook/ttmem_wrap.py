@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Puts the recorder into ttnn: its operations, devices, traces and captures call it, and so does the end of the process. Nothing is
 decided here; what the calls mean stands in ttmem_recorder.py.
-
-Environment: TTMEM_BOARD, the mock board: traces are pretended there.
 """
 
 import _thread
@@ -10,10 +8,11 @@ import os
 import sys
 import threading
 
+from _ttmem_traces import wrap_traces
+
 COUNTS_OF_CHIPS = (
     "GetNumAvailableDevices", "GetNumPCIeDevices", "get_device_ids", "get_num_devices", "get_num_pcie_devices", "get_pcie_device_ids",
 )
-TRACE_FUNCTIONS = ("begin_trace_capture", "end_trace_capture", "execute_trace", "release_trace")
 
 
 def wrap_calls(recorder, kind):
@@ -81,19 +80,6 @@ def wrap_devices(recorder, modules):
                 wrapped[id(function)] = (wrap(function), function)  # the function is kept, so that its id stays its own
                 wrapped[id(function)][0].__doc__ = getattr(function, "__doc__", None)
             setattr(module, name, wrapped[id(function)][0])
-
-
-def pretend_traces(recorder, modules):
-    """ttnn crashes when a trace is captured on a mock board. There the operations of a trace run as usual, and replaying it does nothing."""
-
-    def begin_trace_capture(*args, **kwargs):
-        recorder.traces += 1
-        return recorder.traces
-
-    for module in modules:
-        for name in TRACE_FUNCTIONS:
-            if hasattr(module, name):
-                setattr(module, name, begin_trace_capture if name == TRACE_FUNCTIONS[0] else lambda *args, **kwargs: None)
 
 
 def wrap_captures(recorder, graph):
@@ -166,9 +152,8 @@ def install(recorder, ttnn):
     for name in ("to", "pad", "unpad", "reshape", "pad_to_tile", "unpad_from_tile"):
         wrap_function(recorder, ttnn.Tensor, name, "ttnn.Tensor." + name)
     native = getattr(ttnn, "_ttnn", None)
-    if os.environ.get("TTMEM_BOARD"):
-        pretend_traces(recorder, [ttnn, getattr(getattr(native, "operations", None), "trace", None)])
-    for name in ("create_global_semaphore", "create_global_circular_buffer") + TRACE_FUNCTIONS:
+    wrap_traces(recorder, ttnn)
+    for name in ("create_global_semaphore", "create_global_circular_buffer"):
         wrap_function(recorder, ttnn, name, "ttnn." + name)
     modules = [ttnn, sys.modules.get("ttnn.device"), sys.modules.get("ttnn.distributed"), sys.modules.get("ttnn.distributed.distributed")]
     modules += [getattr(native, "device", None), getattr(native, "multi_device", None)]
