@@ -26,6 +26,7 @@ static const char *const variables[] = {
     "TTMEM_BOARD",
     "TTMEM_ROOT",
     "TTMEM_COMPILER",
+    "TTMEM_BEFORE",
     "TT_METAL_CACHE",
     "TT_METAL_MOCK_CLUSTER_DESC_PATH",
     /* These would choose other hardware than the board that was asked for. */
@@ -34,7 +35,7 @@ static const char *const variables[] = {
     "TT_METAL_VISIBLE_DEVICES",
     "TT_VISIBLE_DEVICES",
 };
-enum { VARIABLES = sizeof variables / sizeof *variables, FIRST_OURS = 1, LAST_OURS = 4, FIRST_UNWANTED = 7 };
+enum { VARIABLES = sizeof variables / sizeof *variables, FIRST_OURS = 1, LAST_OURS = 5, FIRST_UNWANTED = 8 };
 
 struct ttm_record {
   ttm_temp_dir dir; /* ours alone; links in it lead to the user's installation */
@@ -179,6 +180,20 @@ static int set_board(const ttm_record *r, const char *descriptor, ttm_error *err
   return status;
 }
 
+/* Tells the recorder what the program would see without us: ttmem_environment.py. */
+static int set_before(const ttm_record *r, ttm_error *err) {
+  ttm_buf text = {0};
+  for (size_t i = 0; i < VARIABLES; i++) {
+    const char *now = getenv(variables[i]), *old = r->old[i];
+    if ((i >= FIRST_OURS && i <= LAST_OURS) || (now ? old && !strcmp(now, old) : !old)) continue;
+    ttm_buf_printf(&text, "%s%s%s%s", text.n ? "\x1f" : "", variables[i], old ? "=" : "", old ? old : "");
+  }
+  ttm_buf_char(&text, '\0');
+  int status = text.failed || setenv("TTMEM_BEFORE", text.at, 1) ? ttm_error_nomem(err) : TTM_OK;
+  ttm_buf_free(&text);
+  return status;
+}
+
 /* ---- The whole ----------------------------------------------------------------------------------------------------- */
 
 /* As seen from wherever the program goes. */
@@ -205,6 +220,7 @@ static int prepare(ttm_record *r, const ttm_record_options *o, ttm_error *err) {
   if (!status) status = set_python_path(r, err);
   if (!status && setenv("TTMEM_RECORDING", r->recording, 1)) status = ttm_error_nomem(err);
   if (!status && o->board) status = set_board(r, descriptor, err);
+  if (!status) status = set_before(r, err);
   return status;
 }
 

@@ -41,6 +41,47 @@ ttnn.close_device(device)
 """
 
 
+# What libc's environment holds and os.environ does not show.
+HIDDEN = "(lambda c: (setattr(c.getenv, 'restype', __import__('ctypes').c_char_p), c.getenv(b'NAME'))[1] or b'')(__import__('ctypes').CDLL(None)).decode()"
+# What a program can see of its surroundings, as it starts and where it has a device; and what its children can.
+SURROUNDINGS = """
+import os, sys, json
+def look():
+    return {"environ": dict(os.environ), "environb": len(os.environb), "path": sys.path, "cwd": os.getcwd(), "argv": sys.argv, "flags": list(sys.flags)[:9]}
+"""
+CHILDREN = SURROUNDINGS + """
+import subprocess, multiprocessing
+def worker(queue):
+    import ttnn
+    queue.put(look())
+if __name__ == "__main__":
+    seen = [look()]
+    import ttnn
+    device = ttnn.open_device(device_id=0)
+    seen.append(look())
+    child = [sys.executable, "child.py"]
+    os.environ["MINE"] = "1"
+    seen.append(json.loads(subprocess.check_output(child)))
+    seen.append(json.loads(subprocess.check_output(child, env={**os.environ, "MINE": "2"})))
+    os.environ["PYTHONPATH"] = os.environ["PYTHONPATH"] + ":/else"
+    seen.append(json.loads(subprocess.check_output(child)))
+    seen.append(json.loads(subprocess.check_output(child, close_fds=False)))
+    seen.append(json.loads(os.popen(" ".join(child)).read()))
+    for spawn in (lambda: os.posix_spawn(child[0], child, os.environ), lambda: os.spawnve(os.P_NOWAIT, child[0], child, dict(os.environ)), lambda: os.spawnv(os.P_NOWAIT, child[0], child)):
+        os.environ["OUT"] = "out.json"
+        os.waitpid(spawn(), 0)
+        seen.append(json.load(open("out.json")))
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    process = context.Process(target=worker, args=(queue,))
+    process.start()
+    seen.append(queue.get())
+    process.join()
+    ttnn.close_device(device)
+    json.dump(seen, open(os.environ["SEEN"], "w"))
+"""
+
+
 def page_facts(page):
     """The facts inside a page, as JSON text."""
     return zlib.decompress(base64.b64decode(re.search(r'id="data\.facts">([^<]*)<', page)[1])).decode()
@@ -527,7 +568,7 @@ class Broken(Case):
                 self.assertIn("the fake's %s is broken" % name, self.check(end % ("ttnn.broken.add(%r)" % name), operations=operations))
 
     def test_no_place_for_the_recording(self):
-        text = "import os, shutil\nshutil.rmtree(os.path.dirname(os.environ.get('TTMEM_RECORDING') or 'logs/x'), ignore_errors=True)\n"
+        text = "import os, shutil\nshutil.rmtree(os.path.dirname(%s or 'logs/x'), ignore_errors=True)\n" % HIDDEN.replace("NAME", "TTMEM_RECORDING")
         self.assertIn("FileNotFoundError", self.check("", text=text.join(MODEL.partition("import ttnn\n")[1:])))
 
     def test_arguments_that_cannot_be_looked_at(self):
@@ -539,7 +580,7 @@ class Broken(Case):
 
     def test_the_disk_is_full(self):
         """Also when it is another error that has to be written down there."""
-        full = "import os, resource\nlimit = os.path.getsize(os.environ['TTMEM_RECORDING'])\nresource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))\n"
+        full = "import os, resource\nlimit = os.path.getsize(%s)\nresource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))\n" % HIDDEN.replace("NAME", "TTMEM_RECORDING")
         for end in ("ttnn.relu(x)", "ttnn.broken.add('end')\nttnn.close_device(device)"):
             with self.subTest(end=end):
                 self.model(full + end + "\nprint('result', len(device.live), flush=True)")
@@ -580,19 +621,45 @@ class Neighbours(Case):
         self.assertEqual(before, {p: p.stat().st_mtime_ns for p in FAKE.rglob("*")})
         self.assertEqual(glob.glob(self.dir + "/ttmem-run-*"), [])
 
-    def test_the_board_is_all_the_program_sees(self):
+    def test_the_program_sees_no_trace_of_us(self):
+        """Nor do its children, however it starts them; and all of them are recorded, on the board."""
+        self.write("program.py", CHILDREN)
+        self.write("child.py", SURROUNDINGS + "import ttnn\nd = ttnn.open_device(device_id=0)\nttnn.relu(ttnn.empty(64, d))\nttnn.close_device(d)\n"
+                   "json.dump(look(), open(os.environ.pop('OUT'), 'w') if 'OUT' in os.environ else sys.stdout)\n")
+        self.env.update(TT_METAL_SIMULATOR="/somewhere", TT_VISIBLE_DEVICES="3", TT_METAL_CACHE="/mine", PYTHONUNBUFFERED="1", PYTHONDONTWRITEBYTECODE="1")
+        plain = subprocess.run([sys.executable, "-u", "program.py"], cwd=self.dir, env={**self.env, "SEEN": "plain.json"}, timeout=PATIENCE, capture_output=True, text=True)
+        self.assertEqual(plain.returncode, 0, plain.stderr)
+        with open(self.dir + "/plain.json") as f:
+            expected = json.loads(f.read().replace("plain.json", "seen.json"))
+        self.env["SEEN"] = "seen.json"
+        for options, processes in (((), 10), (("--board", "n150"), 10)):
+            with self.subTest(options=options):
+                code, out, err = self.run_it(*options, script="program.py", python=sys.executable)
+                self.assertEqual(code, 0, out + err)
+                with open(self.dir + "/seen.json") as f:
+                    seen = json.load(f)
+                for what in seen:  # announced, and none of ours
+                    for name in ("TTMLIR_RUNTIME_LOGGER_LEVEL", "TT_RUNTIME_MEMORY_LOG_LEVEL", "TTXLA_LOGGER_LEVEL"):
+                        what["environb"] -= what["environ"].pop(name, None) is not None
+                for i, (a, b) in enumerate(zip(expected, seen)):
+                    self.assertEqual(a, b, i)
+                with open(glob.glob(self.dir + "/logs/*/program_recording.json")[0]) as f:
+                    nodes = json.load(f)["graph"]
+                self.assertEqual(sum(n["node_type"] == "device_open" for n in nodes), processes - 1)  # the spawned worker opens none
+                shutil.rmtree(self.dir + "/logs")
+
+    def test_the_board_reaches_ttnn(self):
         self.env.update(TT_METAL_SIMULATOR="/somewhere", TT_VISIBLE_DEVICES="3", TT_METAL_CACHE="/mine")
-        self.model("""
-import os
-assert "TT_METAL_SIMULATOR" not in os.environ and "TT_VISIBLE_DEVICES" not in os.environ
-assert os.environ["TT_METAL_CACHE"].endswith("/cache") and os.environ["TT_METAL_CACHE"] != "/mine"
-root = os.environ["TT_METAL_RUNTIME_ROOT"]
+        self.model("import os, ctypes\nget = ctypes.CDLL(None).getenv\nget.restype = ctypes.c_char_p\nhidden = lambda name: os.fsdecode(get(name.encode()) or b'')" + """
+assert not hidden("TT_METAL_SIMULATOR") and not hidden("TT_VISIBLE_DEVICES")
+assert hidden("TT_METAL_CACHE").endswith("/cache") and hidden("TT_METAL_CACHE") != "/mine"
+root = hidden("TT_METAL_RUNTIME_ROOT")
 compiler = root + "/runtime/sfpi/compiler/bin/riscv-tt-elf-g++"
 assert os.path.islink(root + "/__init__.py") and os.access(compiler, os.X_OK)
-text = open(os.environ["TT_METAL_MOCK_CLUSTER_DESC_PATH"]).read()
+text = open(hidden("TT_METAL_MOCK_CLUSTER_DESC_PATH")).read()
 assert "blackhole" in text, text
 import subprocess
-out = os.environ["TTMEM_ROOT"] + ".o"
+out = hidden("TTMEM_ROOT") + ".o"
 subprocess.run([compiler, "-c", "-o", out, "kernel.cc", "-MF", out + ".d"], check=True)
 assert open(out, "rb").read() == b"" and open(out + ".d").read() == out + ": kernel.cc\\n"
 subprocess.run([compiler, "-o", out + ".elf", out], check=True)
@@ -604,7 +671,7 @@ assert b"sfpi" in subprocess.run([compiler, "--version"], check=True, stdout=sub
 
     def test_a_descriptor_of_ones_own(self):
         mine = self.write("mine.yaml", "arch: {0: wormhole_b0}\n")
-        self.model("import os\nassert os.environ['TT_METAL_MOCK_CLUSTER_DESC_PATH'] == %r" % os.path.realpath(mine))
+        self.model("assert %s == %r" % (HIDDEN.replace("NAME", "TT_METAL_MOCK_CLUSTER_DESC_PATH"), os.path.realpath(mine)))
         code, out, err = self.run_it("--board", "mine.yaml")
         self.assertEqual(code, 0, out + err)
 

@@ -34,7 +34,7 @@ class Clash(unittest.TestCase):
 
     def ttmem(self, *words, status=0):
         env = {k: v for k, v in os.environ.items() if k not in MOCK}
-        env.update(PYTHONDONTWRITEBYTECODE="1", TTMEM_STAND_IN="1", TMPDIR=self.dir, TTMEM_HOME=self.dir)
+        env.update(PYTHONDONTWRITEBYTECODE="1", TMPDIR=self.dir, TTMEM_HOME=self.dir)
         done = subprocess.run([PROGRAM, *words], cwd=self.dir, env=env, capture_output=True, text=True, timeout=600)
         self.assertEqual(done.returncode, status, done.stdout[-2000:] + done.stderr[-2000:])
         return done.stdout

@@ -41,7 +41,7 @@ class Growth(unittest.TestCase):
         """Those about growth, the first one's quantities among them."""
         shutil.rmtree(self.here + "/logs", ignore_errors=True)
         env = {k: v for k, v in os.environ.items() if k not in ("TT_METAL_MOCK_CLUSTER_DESC_PATH", "TT_METAL_CACHE")}
-        env.update(TTMEM_STAND_IN="1", TMPDIR=self.here, PYTHONDONTWRITEBYTECODE="1")
+        env.update(TMPDIR=self.here, PYTHONDONTWRITEBYTECODE="1")
         command = [PROGRAM, "run", "-q", "--no-html", "--board", BOARD, "--", sys.executable, os.path.join(PROGRAMS, program), *arguments]
         run = subprocess.run(command, cwd=self.here, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual(run.returncode, status, run.stdout[-3000:] + run.stderr[-3000:])
@@ -129,7 +129,7 @@ class Growth(unittest.TestCase):
 
     def test_fit_says_that_it_fits_for_so_long(self):
         run = subprocess.run([PROGRAM, "fit", "-q", "--json", "--board", BOARD, "--", sys.executable, os.path.join(PROGRAMS, "history_loop.py"), "20"],
-                             cwd=self.here, env={**os.environ, "TTMEM_STAND_IN": "1"}, capture_output=True, text=True, timeout=PATIENCE)
+                             cwd=self.here, capture_output=True, text=True, timeout=PATIENCE)
         board = json.loads(run.stdout)["boards"][0]
         self.assertTrue(board["fits"], board)
         self.assertIn("Growth: 20 live tensors from ", board["detail"])

@@ -55,7 +55,7 @@ class Case(unittest.TestCase):
         self.dir = tempfile.mkdtemp(prefix="ttmem-check-record-")
         self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
         self.env = {k: v for k, v in os.environ.items() if k not in MOCK}
-        self.env.update(PYTHONDONTWRITEBYTECODE="1", TTMEM_STAND_IN="1", TMPDIR=self.dir)
+        self.env.update(PYTHONDONTWRITEBYTECODE="1", TMPDIR=self.dir)
 
     def start(self, tail, *options, board=BOARD, head=HEAD):
         with open(os.path.join(self.dir, "model.py"), "w") as f:
@@ -102,6 +102,13 @@ class Recorded(Case):
         self.assertGreater(use["programs_completed"], 0)
         self.assertGreater(use["dataflow_buffers_B"], 0)
         self.assertLess(use["fullest_B"], use["limit_B"])
+
+    def test_the_program_prints_what_it_prints_without_us(self):
+        """nanobind complains about devices that somebody still holds at exit."""
+        p = self.start("ttnn.close_device(device)\n")
+        out, err = p.communicate(timeout=PATIENCE)
+        self.assertEqual(p.returncode, 0, out + err)
+        self.assertNotIn("nanobind", out)
 
     def test_pieces_of_any_size_say_the_same(self):
         seen = []

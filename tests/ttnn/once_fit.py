@@ -25,7 +25,7 @@ class Fit(unittest.TestCase):
 
     def call(self, command, **environment):
         env = {k: v for k, v in os.environ.items() if k not in MOCK}
-        env.update(TTMEM_STAND_IN="1", TMPDIR=self.here, PYTHONDONTWRITEBYTECODE="1", **environment)
+        env.update(TMPDIR=self.here, PYTHONDONTWRITEBYTECODE="1", **environment)
         return subprocess.run(command, cwd=self.here, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
 
     def fit(self, boards, program, *arguments, options=()):

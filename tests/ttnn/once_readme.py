@@ -17,7 +17,7 @@ def main():
         block = re.search(r"```text\n\$ ttmem (fit .*?)\n(.*?)```", f.read(), re.S)
     words = [sys.executable if word == "python" else word for word in block.group(1).split()]
     env = {k: v for k, v in os.environ.items() if k not in ("TT_METAL_MOCK_CLUSTER_DESC_PATH", "TT_METAL_CACHE")}
-    env.update(TTMEM_STAND_IN="1", PYTHONDONTWRITEBYTECODE="1")
+    env.update(PYTHONDONTWRITEBYTECODE="1")
     with tempfile.TemporaryDirectory(prefix="ttmem-once-readme-") as here:  # ttnn writes into the current folder
         os.symlink(os.path.join(SOURCE, "tests"), os.path.join(here, "tests"))
         run = subprocess.run([PROGRAM, *words], cwd=here, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)

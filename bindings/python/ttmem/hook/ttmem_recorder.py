@@ -26,6 +26,7 @@ import sys
 import threading
 import time
 
+from _ttmem_environment import setting
 from _ttmem_nodes import PROGRAM_BUFFERS, File, NothingCollected, encode, frees_inputs, kind_of, lean, node, tell
 
 PIECE = 64  # operations
@@ -82,12 +83,12 @@ class Recorder:
     def __init__(self, ttnn, version):
         self.ttnn = ttnn
         self.version = version
-        self.path = os.environ["TTMEM_RECORDING"]
-        self.piece = max(1, int(os.environ.get("TTMEM_PIECE") or PIECE))
-        self.always = os.environ.get("TTMEM_VIEWS") == "all"  # for tests: the allocator is asked after every operation
+        self.path = setting("TTMEM_RECORDING")
+        self.piece = max(1, int(setting("TTMEM_PIECE") or PIECE))
+        self.always = setting("TTMEM_VIEWS") == "all"  # for tests: the allocator is asked after every operation
         # NORMAL captures leave out dataflow buffers, and the circular buffers of cached programs. On a mock board an operation is called
         # before in run mode NO_DISPATCH, which allocates and runs nothing and tells them.
-        self.asks = bool(os.environ.get("TTMEM_BOARD")) and os.environ.get("TTMEM_REPEATS") != "0"
+        self.asks = bool(setting("TTMEM_BOARD")) and setting("TTMEM_REPEATS") != "0"
         self.home = os.path.dirname(os.path.abspath(ttnn.__file__)) + os.sep
         self.libraries = tuple({os.path.dirname(os.__file__) + os.sep, self.home, os.path.dirname(self.home[:-1]) + os.sep})
         self.foreign = ("<frozen", HERE, *self.libraries)
@@ -179,8 +180,8 @@ class Recorder:
     def open_file(self, device):
         head = {"ttmem_recording": 1, "metadata": {"version": self.version}, "devices": [self.facts_of(device)]}
         head["program"] = sys.argv[:1]
-        if os.environ.get("TTMEM_BOARD"):
-            head["board"] = os.environ["TTMEM_BOARD"]
+        if setting("TTMEM_BOARD"):
+            head["board"] = setting("TTMEM_BOARD")
         self.file = File(self.path, encode(head)[:-1] + ',\n"graph":[\n' + encode(node("recording_begin")))
         self.base = 0 if self.file.first else os.getpid() * MOST_LANES
         atexit.register(self.finish, "exit")
@@ -288,6 +289,9 @@ class Recorder:
             )
 
     # ---- Devices -------------------------------------------------------------------------------------------------------
+
+    def before_open(self):
+        """ttmem_start.py has something to do here when there is a mock board."""
 
     def opened(self, device):
         if self.inherited:
@@ -594,3 +598,5 @@ class Recorder:
             tell("the last piece of the recording is missing: %s: %s" % (type(error).__name__, error))
         self.closing = True
         self.file_ends(reason)
+        for held in (self.devices, self.kept, self.not_ours, self.inherited):
+            held.clear()  # else nanobind complains at exit

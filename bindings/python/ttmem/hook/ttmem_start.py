@@ -3,12 +3,13 @@
 loads the recorder. Started as a program it says why ttnn could not be used, if so.
 
 Environment: TTMEM_RECORDING, the file to write. With a mock board also TTMEM_BOARD, its name; TTMEM_ROOT, a folder for a runtime root;
-TTMEM_COMPILER, what answers for the kernel compiler; TTMEM_STAND_IN=1, also where a real one is installed.
+TTMEM_COMPILER, what answers for the kernel compiler.
 """
 
 import importlib.util
 import os
 import sys
+import zlib
 
 OLDEST = (0, 75)  # the first ttnn that was seen to run on a mock board
 NEWEST_TRIED = "0.81.1"
@@ -57,11 +58,14 @@ def complaint(found):
     )
 
 
-def link_root(package, root, compiler):
-    """A runtime root of links to the installed one, with our kernel compiler where there is none. Nothing of the installation changes."""
-    old = os.environ.get("TT_METAL_RUNTIME_ROOT") or os.environ.get("TT_METAL_HOME")
-    if not old:
-        old = package if "-packages" in package else os.path.dirname(os.path.dirname(package))
+def installed_root(package):
+    """As ttnn itself finds it."""
+    return os.environ.get("TT_METAL_RUNTIME_ROOT") or (package if "-packages" in package else os.path.dirname(os.path.dirname(package)))
+
+
+def link_root(old, root, compiler, descriptor):
+    """A runtime root of links to the old one, with our kernel compiler: kernels do not run on a mock board, and compiling them takes most of
+    the time. Nothing of the installation changes."""
     if os.path.isdir(root):
         return  # another process of the program made it
     building = "%s.%d" % (root, os.getpid())
@@ -73,15 +77,10 @@ def link_root(package, root, compiler):
     for name in os.listdir(runtime) if os.path.isdir(runtime) else ():
         if name != "sfpi":
             os.symlink(os.path.join(runtime, name), os.path.join(building, "runtime", name))
-    real = [os.path.join(runtime, "sfpi"), "/opt/tenstorrent/sfpi"]
-    real = [folder for folder in real if os.path.exists(os.path.join(folder, "compiler", "bin", "riscv-tt-elf-g++"))]
-    if real and not os.environ.get("TTMEM_STAND_IN"):
-        os.symlink(real[0], os.path.join(building, "runtime", "sfpi"))
-    else:
-        tools = os.path.join(building, "runtime", "sfpi", "compiler", "bin")
-        os.makedirs(tools)
-        os.symlink(compiler, os.path.join(tools, "riscv-tt-elf-g++"))
-    if dispatches_from_ethernet(os.environ.get("TT_METAL_MOCK_CLUSTER_DESC_PATH", "")):
+    tools = os.path.join(building, "runtime", "sfpi", "compiler", "bin")
+    os.makedirs(tools)
+    os.symlink(compiler, os.path.join(tools, "riscv-tt-elf-g++"))
+    if dispatches_from_ethernet(descriptor):
         link_ethernet_dispatch(old, building)
     try:
         os.rename(building, root)
@@ -126,20 +125,31 @@ def load(name):
 
 def refuse(why):
     """For `ttmem run`, which tells the user when the program has ended."""
-    with open(os.environ["TTMEM_RECORDING"] + ".refused", "w") as f:
+    with open(environment().setting("TTMEM_RECORDING") + ".refused", "w") as f:
         f.write(why + "\n")
+
+
+def environment():
+    return sys.modules["_ttmem_environment"]
+
+
+def lead_to_root(package):
+    """ttnn reads where its root is when a device is opened or asked about, from libc's environment."""
+    setting, old = environment().setting, installed_root(package)
+    root = os.path.join(setting("TTMEM_ROOT"), "%08x" % zlib.crc32(os.fsencode(old)))
+    os.makedirs(setting("TTMEM_ROOT"), exist_ok=True)
+    link_root(old, root, setting("TTMEM_COMPILER"), setting("TT_METAL_MOCK_CLUSTER_DESC_PATH"))
+    environment().set_unseen("TT_METAL_RUNTIME_ROOT", root)
 
 
 def prepare_board(package):
     """ttnn, about to be imported from this folder, is led to the mock board. ImportError when it cannot be."""
     wrong = complaint(True)
     if not wrong:
-        root = os.environ["TTMEM_ROOT"]
         try:
-            link_root(package, root, os.environ["TTMEM_COMPILER"])
+            lead_to_root(package)
         except OSError as error:
             wrong = "cannot make a runtime root for ttnn: %s" % error
-        os.environ["TT_METAL_RUNTIME_ROOT"] = root
     if wrong:
         refuse(wrong)
         raise ImportError("ttmem: " + wrong, name="ttnn")
@@ -155,7 +165,7 @@ class Finder:
             return None
         spec = self.find_elsewhere(name, path, target)
         if spec is None:
-            if os.environ.get("TTMEM_BOARD"):
+            if environment().setting("TTMEM_BOARD"):
                 refuse(complaint(False))
             return None
         if spec.origin and not hasattr(spec.loader, "of_ttmem") and hasattr(spec.loader, "exec_module"):
@@ -175,7 +185,7 @@ class Finder:
         execute = loader.exec_module
 
         def exec_module(module):
-            if os.environ.get("TTMEM_BOARD"):
+            if environment().setting("TTMEM_BOARD"):
                 prepare_board(package)
             execute(module)
             if self.installed:  # a reload
@@ -185,6 +195,8 @@ class Finder:
                 load("ttmem_nodes")
                 recorder = load("ttmem_recorder").Recorder(module, version_of_ttnn())
                 load("ttmem_traces")
+                if environment().setting("TTMEM_BOARD"):
+                    recorder.before_open = lambda: lead_to_root(package)  # the program may have chosen a root meanwhile
                 load("ttmem_wrap").install(recorder, module)
             except Exception as error:  # the program is more important than its recording
                 sys.stderr.write("ttmem: cannot record with this ttnn: %s: %s\n" % (type(error).__name__, error))
@@ -196,6 +208,7 @@ class Finder:
 def watch():
     """Called when Python starts, before the program."""
     if os.environ.get("TTMEM_RECORDING"):
+        load("ttmem_environment").hide()
         sys.meta_path.insert(0, Finder())
 
 

@@ -5,8 +5,9 @@ when a trace is captured, they are pretended: the operations of a capture run as
 Environment: TTMEM_BOARD, the mock board.
 """
 
-import os
 import sys
+
+from _ttmem_environment import setting
 
 TRACE_FUNCTIONS = ("begin_trace_capture", "end_trace_capture", "execute_trace", "release_trace")
 
@@ -66,7 +67,7 @@ def wrap_trace(recorder, function, name):
 def wrap_traces(recorder, ttnn):
     native = getattr(getattr(getattr(ttnn, "_ttnn", None), "operations", None), "trace", None)
     pretended = None
-    if os.environ.get("TTMEM_BOARD"):
+    if setting("TTMEM_BOARD"):
         pretended = Pretended(recorder, getattr(native, "MeshTraceId", int))
         if hasattr(ttnn, "is_trace_capture_active"):
             ttnn.is_trace_capture_active = pretended.is_trace_capture_active

@@ -49,6 +49,7 @@ def each_device(value):
 def wrap_devices(recorder, modules):
     def opening(function):
         def recorded(*args, **kwargs):
+            recorder.guarded(recorder.before_open)
             result = function(*args, **kwargs)
             for device in each_device(result):
                 recorder.guarded(recorder.opened, device)
