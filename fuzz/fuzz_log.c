@@ -38,7 +38,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   check(ttm_findings_make(&f, p, 1, &err) == TTM_OK);
   ttm_buf out = {0};
   ttm_summary_style style = {.columns = 80};
-  check(ttm_llm_write(f, TTM_LIT("fuzz"), false, &out) == TTM_OK && ttm_summary_write(f, &style, &out) == TTM_OK);
+  check(ttm_llm_write(f, TTM_LIT("fuzz"), TTM_DOC_MARKDOWN, false, &out) == TTM_OK &&
+        ttm_summary_write(f, &style, &out) == TTM_OK);
   ttm_buf_free(&out);
   ttm_findings_free(f);
   ttm_profile_free(p);

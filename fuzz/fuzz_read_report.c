@@ -26,7 +26,7 @@ static void write_texts(const ttm_findings *f, ttm_str findings_json) {
   ttm_doc_statements(&doc, &statements);
   if (ttm_doc_end(&doc)) abort();
   ttm_statements_free(&statements);
-  if (ttm_summary_write(f, &style, &text) || ttm_llm_write(f, TTM_LIT("fuzz"), false, &text)) abort();
+  if (ttm_summary_write(f, &style, &text) || ttm_llm_write(f, TTM_LIT("fuzz"), TTM_DOC_MARKDOWN, false, &text)) abort();
   ttm_buf_free(&text);
 }
 

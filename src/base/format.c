@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/format.h"
 
+#include <string.h>
+
 #include <ctype.h>
 
 #include "base/utf8.h"
@@ -38,6 +40,25 @@ void ttm_put_mb(ttm_buf *out, double mb) {
   ttm_buf_puts(out, mb < 0 ? "-" : "");
   ttm_put_count(out, tenths / 10);
   ttm_buf_printf(out, ".%u", (unsigned)(tenths % 10));
+}
+
+void ttm_put_plain_mb(ttm_buf *out, double mb) {
+  size_t start = out->n;
+  ttm_buf_printf(out, "%.6f", mb);
+  while (out->n > start && out->at[out->n - 1] == '0') out->n--;
+  if (out->n > start && out->at[out->n - 1] == '.') out->n--;
+}
+
+void ttm_put_csv(ttm_buf *out, ttm_str text) {
+  bool quotes = false;
+  for (size_t i = 0; i < text.n && !quotes; i++) quotes = memchr(",\"\r\n", text.p[i], 4) != NULL;
+  if (!quotes) return ttm_buf_put(out, text);
+  ttm_buf_char(out, '"');
+  for (size_t i = 0; i < text.n; i++) {
+    if (text.p[i] == '"') ttm_buf_char(out, '"');
+    ttm_buf_char(out, text.p[i]);
+  }
+  ttm_buf_char(out, '"');
 }
 
 void ttm_put_bytes(ttm_buf *out, uint64_t bytes) {

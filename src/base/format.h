@@ -28,6 +28,8 @@ void ttm_put_pair(ttm_buf *out, uint64_t part, uint64_t whole);
 
 /* Megabytes as tables and sentences show them, without the unit: "1,023.0", "12.25", "0.512", "0". Never finer than the log, 0.001 MB. */
 void ttm_put_mb(ttm_buf *out, double mb);
+/* The same for programs: no separators, to the byte. */
+void ttm_put_plain_mb(ttm_buf *out, double mb);
 
 /* part / whole in percent; 0 when the whole is 0. */
 static inline double ttm_percent(double part, double whole) { return whole > 0 ? part / whole * 100.0 : 0.0; }
@@ -66,6 +68,9 @@ size_t ttm_put_bar(ttm_buf *out, double percent, size_t columns, bool utf8);
 /* Appends a text over as many lines as it takes, none wider than `columns` while its words allow: the first goes on at `column`, the others
  * start `indent` columns in. Ends without a line end; gives the number of lines. */
 size_t ttm_put_paragraph(ttm_buf *out, ttm_str words, size_t column, size_t indent, size_t columns, ttm_text_form form);
+
+/* A field of CSV (RFC 4180): in quotes where it needs them. */
+void ttm_put_csv(ttm_buf *out, ttm_str text);
 
 /* A word as a shell would need it typed: quoted only where it must be. */
 void ttm_put_shell_word(ttm_buf *out, const char *word);

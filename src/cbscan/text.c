@@ -352,7 +352,7 @@ static void put_most(ttm_doc *d, const cbs_sum *sum) {
 
 static void put_summary(ttm_doc *d, const cbs_scan *const scans[2], const char *const heads[2]) {
   totals a = totals_of(scans[0]), b = totals_of(scans[1]);
-  ttm_doc_table(d, (const char *const[3]){"", heads[0], heads[1]}, 3);
+  ttm_doc_table(d, (const char *const[3]){"\tWhat", heads[0], heads[1]}, 3);
   ttm_doc_cell(d, "Strategy");
   ttm_doc_cell(d, "%s", cbs_strategy(&a.sum));
   ttm_doc_cell(d, "%s", cbs_strategy(&b.sum));
@@ -412,7 +412,7 @@ static size_t occurrence(ttm_doc *d, const cbs_scan *scan, size_t at) {
 }
 
 static void put_buffers(ttm_doc *d, const cbs_scan *const scans[2], const char *const names[2]) {
-  const char *heads[] = {"Buffer", names[0], "Expression", names[1], "Expression"};
+  const char *heads[] = {"Buffer", names[0], "Expression\tExpression 1", names[1], "Expression\tExpression 2"};
   ttm_doc_heading(d, "Buffers, bytes");
   ttm_doc_table(d, heads, 5);
   for (int side = 0; side < 2; side++) {

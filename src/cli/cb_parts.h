@@ -11,7 +11,7 @@
 /* Options of all of them. */
 #define TTM_CB_OPTIONS                                                                                   \
   TTM_OPTION_ARCH, TTM_OPTION_METAL_VERSION, TTM_OPTION_L1_BASE, TTM_OPTION_L1_SMALL, TTM_OPTION_OUTPUT, \
-      TTM_OPTION_JSON, TTM_OPTION_MD, TTM_OPTION_HTML, TTM_OPTION_COLOR
+      TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_MD, TTM_OPTION_HTML, TTM_OPTION_COLOR
 
 /* What a command has to show; the rest is NULL. */
 typedef struct ttm_cb_parts {

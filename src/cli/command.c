@@ -199,24 +199,28 @@ static int check_inputs(const ttm_options *options, ttm_error *err) {
 }
 
 int ttm_output_form_of(ttm_output_form *out, const ttm_options *options, ttm_error *err) {
-  static const ttm_option asked[] = {TTM_OPTION_JSON, TTM_OPTION_MD, TTM_OPTION_HTML, TTM_OPTION_SVG};
-  static const ttm_output_form forms[] = {TTM_OUTPUT_JSON, TTM_OUTPUT_MD, TTM_OUTPUT_HTML, TTM_OUTPUT_SVG};
+  static const ttm_option asked[] = {TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_MD, TTM_OPTION_HTML, TTM_OPTION_SVG};
+  static const ttm_output_form forms[] = {TTM_OUTPUT_JSON, TTM_OUTPUT_CSV, TTM_OUTPUT_MD, TTM_OUTPUT_HTML,
+                                          TTM_OUTPUT_SVG};
   size_t n = 0;
   *out = TTM_OUTPUT_TERMINAL;
   for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
     if (options->given[asked[i]]) *out = forms[i], n++;
   }
   if (n <= 1) return check_inputs(options, err);
-  return ttm_error_set(err, TTM_EUSAGE, "give only one of --json, --md, --html and --svg");
+  return ttm_error_set(err, TTM_EUSAGE, "give only one of --json, --csv, --md, --html and --svg");
 }
 
 ttm_doc ttm_output_doc(ttm_output_form form, const ttm_options *options, ttm_buf *out) {
+  static const ttm_doc_form forms[] = {[TTM_OUTPUT_TERMINAL] = TTM_DOC_TERMINAL,
+                                       [TTM_OUTPUT_JSON] = TTM_DOC_JSON,
+                                       [TTM_OUTPUT_CSV] = TTM_DOC_CSV,
+                                       [TTM_OUTPUT_MD] = TTM_DOC_MARKDOWN,
+                                       [TTM_OUTPUT_HTML] = TTM_DOC_HTML};
   bool file = ttm_terminal_is_file(options->value[TTM_OPTION_OUTPUT]);
   return (ttm_doc){
       .out = out,
-      .form = form == TTM_OUTPUT_HTML ? TTM_DOC_HTML
-              : form == TTM_OUTPUT_MD ? TTM_DOC_MARKDOWN
-                                      : TTM_DOC_TERMINAL,
+      .form = forms[form],
       .columns = file ? 80 : ttm_terminal_columns(STDOUT_FILENO),
       .color = !file && ttm_terminal_color(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]),
       .utf8 = ttm_terminal_utf8(),

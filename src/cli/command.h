@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "cli/options.h"
 #include "report/write/doc.h"
+#include "ttmem/table.h"
 
 enum {
   TTM_EXIT_OK = 0,    /* a report was made, also of a run that failed */
@@ -47,14 +48,15 @@ int ttm_check_report_name(const char *name, ttm_error *err);
 typedef enum ttm_output_form {
   TTM_OUTPUT_TERMINAL,
   TTM_OUTPUT_JSON,
+  TTM_OUTPUT_CSV,
   TTM_OUTPUT_MD,
   TTM_OUTPUT_HTML,
   TTM_OUTPUT_SVG
 } ttm_output_form;
 
-/* Which of --json, --md, --html, --svg was given. 0, or TTM_EUSAGE when more than one was, or -o names an input. */
+/* Which of --json, --csv, --md, --html, --svg was given. 0, or TTM_EUSAGE when more than one was, or -o names an input. */
 int ttm_output_form_of(ttm_output_form *out, const ttm_options *options, ttm_error *err);
-/* A document of that form (not JSON, not SVG) for standard output or the file of -o. */
+/* A document of that form (not SVG) for standard output or the file of -o. */
 ttm_doc ttm_output_doc(ttm_output_form form, const ttm_options *options, ttm_buf *out);
 /* Prints the text, or writes the file of -o, unless `status` is a failure; frees it. Returns the status. */
 int ttm_output_deliver(const ttm_options *options, ttm_buf *text, int status, ttm_error *err);
@@ -88,8 +90,9 @@ int ttm_fit_log(ttm_fit_cases *out, const ttm_options *options, ttm_error *err);
 struct ttm_ui_watch;
 int ttm_live_begin(const struct ttm_ui_watch **out, const ttm_options *options, ttm_error *err);
 
-/* The text of findings.json on standard output. */
+/* The text of findings.json, or a table of it as CSV, on standard output. */
 int ttm_print_findings(const ttm_findings *f, ttm_error *err);
+int ttm_print_table(const ttm_findings *f, ttm_table table, ttm_error *err);
 
 /* The summary of `analyze`, as the terminal behind `fd` wants it. `folder` is where the report is, NULL when none was written.
  * 0 or TTM_ENOMEM. */

@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
+#include "report/export/export.h"
 #include "report/files/report.h"
 #include "report/run/text.h"
 #include "store/report_dir.h"
@@ -216,6 +217,16 @@ int ttm_print_findings(const ttm_findings *f, ttm_error *err) {
   return ttm_terminal_end(&out, status, &closed, err);
 }
 
+int ttm_print_table(const ttm_findings *f, ttm_table table, ttm_error *err) {
+  ttm_out out;
+  bool closed;
+  int status = ttm_terminal_open(&out, NULL, err);
+  if (status) return status;
+  status = ttm_export_csv(f, table, &out, err);
+  ttm_out_flush(&out);
+  return ttm_terminal_end(&out, status, &closed, err);
+}
+
 /* Failed checks go to standard error: they are not part of the report. */
 static int say_judgement(ttm_str lines) {
   ttm_buf text = {0};
@@ -232,6 +243,7 @@ static int say_judgement(ttm_str lines) {
 static int show(const ttm_options *options, const ttm_findings *f, const char *log, const char *folder,
                 ttm_error *err) {
   if (options->given[TTM_OPTION_JSON]) return ttm_print_findings(f, err);
+  if (options->given[TTM_OPTION_CSV]) return ttm_print_table(f, TTM_TABLE_STATEMENTS, err);
   return options->given[TTM_OPTION_QUIET] ? TTM_OK : print_summary(options, f, log, folder, err);
 }
 
@@ -264,7 +276,10 @@ static int run(const ttm_options *options, ttm_error *err) {
   const char *log = options->input[0];
   ttm_subject subject = {0};
   ttm_buf name = {0}, folder = {0};
-  int status = check_budgets(options, err); /* these before the reading: a wrong name should not cost minutes */
+  ttm_output_form form;
+  int status = ttm_output_form_of(&form, options, err);
+  if (!status)
+    status = check_budgets(options, err); /* these before the reading: a wrong name should not cost minutes */
   if (!status) status = choose_place(options, log, &name, &folder, err);
   if (!status) status = ttm_subject_read(&subject, options, log, !options->given[TTM_OPTION_NO_JSON], err);
   if (!status) status = deliver(options, subject.findings, log, folder.at, name.at);
@@ -281,7 +296,8 @@ const ttm_command ttm_command_analyze = {
     .more =
         "LOG may be compressed (.gz, .zst), or '-' for standard input. The files go to ~/.ttmem/reports/NAME/ "
         "(TTMEM_HOME replaces ~/.ttmem). An earlier report of that name is replaced only when the new one is "
-        "complete. --json prints findings.json instead of the summary. --check fails on a failure or a leak.",
+        "complete. --json prints findings.json instead of the summary, --csv its statements. --check fails on a "
+        "failure or a leak.",
     .examples =
         "ttmem analyze model_profile.log.zst\n"
         "python3 -u model.py 2>&1 | tee model.log | ttmem analyze - --name model\n"
@@ -292,7 +308,7 @@ const ttm_command ttm_command_analyze = {
     .needs = "a log: ttmem analyze LOG ('-' reads standard input)",
     .logs = 1,
     .takes = TTM_TAKES(TTM_OPTION_OUTPUT_DIR, TTM_OPTION_NAME, TTM_OPTION_NO_JSON, TTM_OPTION_NO_HTML, TTM_OPTION_CHECK,
-                       TTM_OPTION_BUDGET, TTM_OPTION_PER, TTM_OPTION_JSON, TTM_OPTION_THREADS, TTM_OPTION_QUIET,
-                       TTM_OPTION_COLOR),
+                       TTM_OPTION_BUDGET, TTM_OPTION_PER, TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_THREADS,
+                       TTM_OPTION_QUIET, TTM_OPTION_COLOR),
     .run = run,
 };

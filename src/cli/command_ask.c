@@ -6,6 +6,8 @@
 
 #include "cli/command.h"
 #include "cli/terminal.h"
+#include "report/export/export.h"
+#include "report/files/statements_json.h"
 #include "report/run/ask.h"
 #include "report/run/statements.h"
 
@@ -48,10 +50,32 @@ static int answer_at(const char *text, const ttm_ask *ask, ttm_error *err) {
   return ttm_ask_at(ask, ttm_instant_of_op(f->profile, op), err);
 }
 
-static int answer(const ttm_options *options, const ttm_findings *f, ttm_doc *doc, ttm_error *err) {
+static int by_number(const void *a, const void *b) {
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* For programs the rows that the answer is about go with it, and all statements with --findings. */
+static int put_rows(const ttm_options *options, const ttm_findings *f, const ttm_ask_rows *rows, ttm_buf *out,
+                    ttm_error *err) {
+  ttm_json j = {.out = out};
+  int status = TTM_OK;
+  ttm_buf_puts(out, ",\n\"rows\":");
+  ttm_json_put_sections(&j, NULL);
+  if (rows->operations.n)
+    status = ttm_export_json_rows(f, TTM_TABLE_OPERATIONS, rows->operations.at, rows->operations.n, &j, err);
+  if (rows->tensors.n) qsort(rows->tensors.at, rows->tensors.n, sizeof *rows->tensors.at, by_number);
+  if (rows->tensors.n && !status)
+    status = ttm_export_json_rows(f, TTM_TABLE_TENSORS, rows->tensors.at, rows->tensors.n, &j, err);
+  if (options->given[TTM_OPTION_FINDINGS]) ttm_json_put_statements(&j, &f->statements);
+  ttm_json_end(&j);
+  return j.misused && !status ? ttm_error_nomem(err) : status;
+}
+
+static int answer(const ttm_options *options, const ttm_findings *f, ttm_doc *doc, ttm_ask_rows *rows, ttm_error *err) {
   const char *op = options->value[TTM_OPTION_OP], *range = options->value[TTM_OPTION_RANGE], *text;
   uint32_t first, last;
-  ttm_ask ask = {.f = f, .doc = doc, .per_chip = options->per_chip};
+  ttm_ask ask = {.f = f, .doc = doc, .per_chip = options->per_chip, .whole = ttm_doc_is_data(doc), .rows = rows};
   if (options->given[TTM_OPTION_AT_PEAK]) return ttm_ask_peak(&ask, memory_of(options->value[TTM_OPTION_AT_PEAK]), err);
   if (options->given[TTM_OPTION_AT]) return answer_at(options->value[TTM_OPTION_AT], &ask, err);
   if (options->given[TTM_OPTION_FINDINGS]) return ttm_doc_statements(doc, &f->statements), TTM_OK;
@@ -78,11 +102,16 @@ static int run(const ttm_options *options, ttm_error *err) {
   int questions = options->given[TTM_OPTION_OP] + options->given[TTM_OPTION_TENSOR] + options->given[TTM_OPTION_RANGE] +
                   options->given[TTM_OPTION_AT] + options->given[TTM_OPTION_AT_PEAK] +
                   options->given[TTM_OPTION_FINDINGS];
+  ttm_output_form form;
+  ttm_ask_rows rows = {0};
   if (questions != 1 || tensors > 1) return ttm_error_set(err, TTM_EUSAGE, "ask needs %s", ttm_command_ask.needs);
-  int status = ttm_subject_read(&subject, options, options->input[0], false, err);
-  ttm_summary_style style = ttm_terminal_style(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]);
-  ttm_doc doc = {.out = &text, .columns = style.columns, .color = style.color, .utf8 = style.utf8};
-  if (!status) status = answer(options, subject.findings, &doc, err);
+  int status = ttm_output_form_of(&form, options, err);
+  if (!status) status = ttm_subject_read(&subject, options, options->input[0], false, err);
+  ttm_doc doc = ttm_output_doc(form, options, &text);
+  if (!status) status = answer(options, subject.findings, &doc, &rows, err);
+  if (!status && form == TTM_OUTPUT_JSON) status = put_rows(options, subject.findings, &rows, &doc.data.more, err);
+  ttm_vec_free(&rows.operations);
+  ttm_vec_free(&rows.tensors);
   if (ttm_doc_end(&doc) && !status) status = ttm_error_nomem(err);
   if (!status) status = ttm_terminal_print(&text, err);
   ttm_buf_free(&text);
@@ -103,6 +132,7 @@ const ttm_command ttm_command_ask = {
     .logs = 1,
     .reports = true,
     .takes = TTM_TAKES(TTM_OPTION_OP, TTM_OPTION_TENSOR, TTM_OPTION_RANGE, TTM_OPTION_AT, TTM_OPTION_AT_PEAK,
-                       TTM_OPTION_FINDINGS, TTM_OPTION_PER, TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+                       TTM_OPTION_FINDINGS, TTM_OPTION_PER, TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_THREADS,
+                       TTM_OPTION_QUIET, TTM_OPTION_COLOR),
     .run = run,
 };

@@ -90,6 +90,7 @@ const ttm_command ttm_command_diff = {
     .needs = "two logs: ttmem diff BEFORE AFTER",
     .logs = 2,
     .takes = TTM_TAKES(TTM_OPTION_CHECK, TTM_OPTION_TOLERANCE, TTM_OPTION_PER, TTM_OPTION_OUTPUT, TTM_OPTION_JSON,
-                       TTM_OPTION_MD, TTM_OPTION_HTML, TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+                       TTM_OPTION_CSV, TTM_OPTION_MD, TTM_OPTION_HTML, TTM_OPTION_THREADS, TTM_OPTION_QUIET,
+                       TTM_OPTION_COLOR),
     .run = run,
 };

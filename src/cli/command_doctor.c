@@ -183,7 +183,9 @@ static int check_log(ttm_doctor *d, const ttm_options *options, const char *log,
 
 static int run(const ttm_options *options, ttm_error *err) {
   ttm_buf text = {0};
-  ttm_doctor d = {.doc = ttm_output_doc(TTM_OUTPUT_TERMINAL, options, &text)};
+  ttm_output_form form;
+  if (ttm_output_form_of(&form, options, err)) return TTM_EUSAGE;
+  ttm_doctor d = {.doc = ttm_output_doc(form, options, &text)};
   log_facts facts = {.is_log = true};
   int status = options->inputs ? check_log(&d, options, options->input[0], &facts, err) : TTM_OK;
   if (!status) {
@@ -212,6 +214,6 @@ const ttm_command ttm_command_doctor = {
     .exits = "0 no findings; 1 findings; 2 wrong usage, or an unreadable log",
     .max_inputs = 1,
     .logs = 1,
-    .takes = TTM_TAKES(TTM_OPTION_THREADS, TTM_OPTION_COLOR),
+    .takes = TTM_TAKES(TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_THREADS, TTM_OPTION_COLOR),
     .run = run,
 };

@@ -121,11 +121,15 @@ static int print(const ttm_options *options, const ttm_findings *f, ttm_error *e
 static int run(const ttm_options *options, ttm_error *err) {
   const char *input = options->inputs ? options->input[0] : "-";
   ttm_subject subject = {0};
+  ttm_output_form form;
   if (!options->inputs && isatty(STDIN_FILENO))
     return ttm_error_set(err, TTM_EUSAGE,
                          "explain needs an error message: ttmem explain 'Out of Memory: ...', or a log");
-  int status = ttm_explain_read(&subject, options, input, err);
-  if (!status && options->given[TTM_OPTION_JSON])
+  int status = ttm_output_form_of(&form, options, err);
+  if (!status) status = ttm_explain_read(&subject, options, input, err);
+  if (!status && form == TTM_OUTPUT_CSV)
+    status = ttm_print_table(subject.findings, TTM_TABLE_INCIDENTS, err);
+  else if (!status && form == TTM_OUTPUT_JSON)
     status = subject.kept.n ? ttm_terminal_print(&subject.kept, err) : ttm_print_findings(subject.findings, err);
   else if (!status)
     status = print(options, subject.findings, err);
@@ -146,6 +150,7 @@ const ttm_command ttm_command_explain = {
     .max_inputs = 1,
     .logs = 1,
     .reports = true,
-    .takes = TTM_TAKES(TTM_OPTION_PER, TTM_OPTION_JSON, TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+    .takes = TTM_TAKES(TTM_OPTION_PER, TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_THREADS, TTM_OPTION_QUIET,
+                       TTM_OPTION_COLOR),
     .run = run,
 };

@@ -14,9 +14,11 @@
 /* Prints the answers. */
 static int put_cases(const ttm_options *options, const ttm_fit_cases *cases, ttm_error *err) {
   ttm_buf text = {0};
-  ttm_doc doc = ttm_output_doc(TTM_OUTPUT_TERMINAL, options, &text);
-  text.failed |= options->given[TTM_OPTION_JSON] ? ttm_fit_json(cases, &text) != TTM_OK
-                                                 : ttm_fit_write(&doc, cases, options->per_chip) != TTM_OK;
+  ttm_output_form form;
+  if (ttm_output_form_of(&form, options, err)) return TTM_EUSAGE;
+  ttm_doc doc = ttm_output_doc(form, options, &text);
+  text.failed |=
+      (form == TTM_OUTPUT_JSON ? ttm_fit_json(cases, &text) : ttm_fit_write(&doc, cases, options->per_chip)) != TTM_OK;
   return ttm_terminal_print(&text, err);
 }
 
@@ -122,12 +124,14 @@ static int fit_log(const ttm_options *options, ttm_error *err) {
 }
 
 static int run(const ttm_options *options, ttm_error *err) {
+  ttm_output_form form;
+  if (ttm_output_form_of(&form, options, err)) return TTM_EUSAGE; /* before a program runs */
   return options->rest ? fit_program(options, err) : fit_log(options, err);
 }
 
 const ttm_command ttm_command_fit = {
     .name = "fit",
-    .synopsis = "fit [--board B,...] [--json] -- COMMAND | LOG",
+    .synopsis = "fit [--board B,...] [options] -- COMMAND | LOG",
     .help = "which boards have enough memory",
     .more =
         "With a COMMAND (python model.py ARGS) the program runs on a mock board of each kind in turn: ttnn's "
@@ -147,6 +151,6 @@ const ttm_command ttm_command_fit = {
     .logs = 1,
     .rest = TTM_REST_BEHIND_DASHES,
     .takes = TTM_TAKES(TTM_OPTION_BOARD, TTM_OPTION_SCALE_BATCH, TTM_OPTION_WEIGHTS_DTYPE, TTM_OPTION_PER,
-                       TTM_OPTION_JSON, TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+                       TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
     .run = run,
 };

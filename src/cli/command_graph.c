@@ -76,6 +76,7 @@ const ttm_command ttm_command_graph = {
     .min_inputs = 1,
     .max_inputs = TTM_MAX_INPUTS,
     .needs = "a capture: ttmem graph CAPTURE.json ('-' reads standard input)",
-    .takes = TTM_TAKES(TTM_OPTION_OUTPUT, TTM_OPTION_JSON, TTM_OPTION_MD, TTM_OPTION_HTML, TTM_OPTION_COLOR),
+    .takes =
+        TTM_TAKES(TTM_OPTION_OUTPUT, TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_MD, TTM_OPTION_HTML, TTM_OPTION_COLOR),
     .run = run,
 };

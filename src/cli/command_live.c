@@ -30,6 +30,8 @@ typedef struct live {
   ttm_recorder *recorder;
   uint64_t interval_ms, start_ms, next_ms;
   sigset_t stop, usual; /* what ends the watching; the mask a command gets */
+  ttm_output_form form;
+  bool headed; /* CSV: the names of the columns are written */
   bool on_screen;
   bool alarmed;        /* a mark was passed */
   bool closed;         /* the reader of our output closed it */
@@ -81,7 +83,8 @@ static int read_options(live *l) {
     return ttm_error_set(&l->err, TTM_EUSAGE, "'--exec' needs an alarm: --alarm 90%%");
   if (once && (interval || o->given[TTM_OPTION_RECORD]))
     return ttm_error_set(&l->err, TTM_EUSAGE, "'--once' does not go with --interval or --record");
-  l->on_screen = !once && !o->given[TTM_OPTION_JSON] && isatty(STDIN_FILENO) && ttm_terminal_is_live(STDOUT_FILENO);
+  if (ttm_output_form_of(&l->form, o, &l->err)) return TTM_EUSAGE;
+  l->on_screen = !once && l->form == TTM_OUTPUT_TERMINAL && isatty(STDIN_FILENO) && ttm_terminal_is_live(STDOUT_FILENO);
   bool fast = l->on_screen || o->given[TTM_OPTION_RECORD] || l->alarm.mark_count;
   l->interval_ms = fast ? FASTEST_MS : ON_A_PIPE_MS;
   ttm_watch_init(&l->watch, &wish);
@@ -120,18 +123,21 @@ static bool is_news(live *l, const ttm_watch_device *device) {
   return true;
 }
 
-/* One line for each device that changed; with --json all of them, on one line. */
+/* One line for each device that changed, with --csv its rows; with --json all of them, on one line. */
 static void tell_changes(live *l, uint64_t now_ms) {
   ttm_buf text = {0};
   double seconds = (double)(now_ms - l->start_ms) / 1000.0;
-  bool any = false, json = l->options->given[TTM_OPTION_JSON];
+  bool any = false;
   for (size_t i = 0; i < l->watch.devices.n; i++) {
     const ttm_watch_device *device = l->watch.devices.at[i];
     if (!is_news(l, device)) continue;
     any = true;
-    if (!json) ttm_watch_line(&text, device, seconds);
+    if (l->form == TTM_OUTPUT_CSV)
+      ttm_watch_csv(&text, device, seconds, !l->headed), l->headed = true;
+    else if (l->form == TTM_OUTPUT_TERMINAL)
+      ttm_watch_line(&text, device, seconds);
   }
-  if (any && json) ttm_watch_json(&text, &l->watch, seconds);
+  if (any && l->form == TTM_OUTPUT_JSON) ttm_watch_json(&text, &l->watch, seconds);
   write_out(l, &text);
 }
 
@@ -146,7 +152,7 @@ static void on_alarm(void *context, const ttm_alarm_event *event) {
   if (l->on_screen) { /* shown there; after its end when the alarm ends it */
     ttm_buf_put(&l->message, ttm_buf_str(&words));
     ttm_buf_free(&words);
-  } else if (l->options->given[TTM_OPTION_JSON]) {
+  } else if (l->form != TTM_OUTPUT_TERMINAL) {
     ttm_terminal_note(&words);
   } else {
     write_out(l, &words);
@@ -212,11 +218,12 @@ static int show_once(live *l) {
                          .sort = TTM_USES,
                          .history = TTM_USES,
                          .once = true};
-  bool json = l->options->given[TTM_OPTION_JSON];
+  bool csv = l->form == TTM_OUTPUT_CSV;
   l->status = ttm_watch_look(&l->watch, clock_ms(CLOCK_MONOTONIC), &l->err);
   if (l->status) return end_of(l);
-  if (json) ttm_watch_json(&text, &l->watch, -1);
-  if (!json && ttm_watch_text(&text, &l->watch, &view)) text.failed = true;
+  if (l->form == TTM_OUTPUT_JSON) ttm_watch_json(&text, &l->watch, -1);
+  for (size_t i = 0; csv && i < l->watch.devices.n; i++) ttm_watch_csv(&text, l->watch.devices.at[i], -1, !i);
+  if (l->form == TTM_OUTPUT_TERMINAL && ttm_watch_text(&text, &l->watch, &view)) text.failed = true;
   write_out(l, &text);
   if (!l->watch.devices.n) {
     ttm_buf_puts(&note, "ttmem: error: ");
@@ -337,12 +344,13 @@ const ttm_command ttm_command_live = {
     .more =
         "Reads the counters that every ttnn process (0.70 and later) keeps in /dev/shm (TTMEM_SHM_DIR replaces "
         "it). The programs are not touched. On a terminal: a screen. On a pipe: a line for each change. --json "
-        "prints the devices as JSON. Numbers are bytes over all banks, of live processes.",
+        "prints the devices as JSON, --csv devices and processes as rows. Numbers are bytes over all banks, of live "
+        "processes.",
     .examples = "ttmem live\nttmem live --once --json\nttmem live --alarm dram:90% --exec 'notify-send full'",
     .exits =
         "0 stopped (q, Ctrl-C), or --once; 1 an --alarm went off (while it runs: without --exec); 2 wrong usage, "
         "or --once found no device",
     .takes = TTM_TAKES(TTM_OPTION_ONCE, TTM_OPTION_INTERVAL, TTM_OPTION_RECORD, TTM_OPTION_ALARM, TTM_OPTION_EXEC,
-                       TTM_OPTION_BOARD, TTM_OPTION_JSON, TTM_OPTION_COLOR),
+                       TTM_OPTION_BOARD, TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_COLOR),
     .run = run,
 };

@@ -9,13 +9,14 @@
 #include "report/run/text.h"
 #include "store/report_dir.h"
 
-static int make_report(const ttm_options *options, const char *log, uint64_t tokens, ttm_buf *text, ttm_error *err) {
+static int make_report(const ttm_options *options, ttm_doc_form form, uint64_t tokens, ttm_buf *text, ttm_error *err) {
+  const char *log = options->input[0];
   ttm_subject subject;
   ttm_buf name = {0};
   int status = ttm_subject_read(&subject, options, log, false, err);
   if (!status) {
     ttm_report_name(&name, log);
-    status = ttm_llm_write(subject.findings, ttm_buf_str(&name), options->per_chip, text);
+    status = ttm_llm_write(subject.findings, ttm_buf_str(&name), form, options->per_chip, text);
     if (status)
       ttm_error_nomem(err);
     else if (tokens)
@@ -35,15 +36,16 @@ static int read_tokens(const char *text, uint64_t *out, ttm_error *err) {
 }
 
 static int run(const ttm_options *options, ttm_error *err) {
-  const char *log = options->input[0], *target = options->value[TTM_OPTION_OUTPUT];
   ttm_buf text = {0};
+  ttm_output_form form;
   uint64_t tokens;
-  int status = ttm_check_output(log, target, err);
+  int status = ttm_output_form_of(&form, options, err);
   if (!status) status = read_tokens(options->value[TTM_OPTION_MAX_TOKENS], &tokens, err);
-  if (!status) status = make_report(options, log, tokens, &text, err);
-  if (!status) status = ttm_terminal_deliver(&text, target, err);
-  ttm_buf_free(&text);
-  return status;
+  ttm_doc_form as = form == TTM_OUTPUT_CSV ? TTM_DOC_CSV : form == TTM_OUTPUT_JSON ? TTM_DOC_JSON : TTM_DOC_MARKDOWN;
+  if (!status && tokens && as != TTM_DOC_MARKDOWN)
+    status = ttm_error_set(err, TTM_EUSAGE, "option '--max-tokens' goes with markdown, not with --json or --csv");
+  if (!status) status = make_report(options, as, tokens, &text, err);
+  return ttm_output_deliver(options, &text, status, err);
 }
 
 const ttm_command ttm_command_llm = {
@@ -59,6 +61,6 @@ const ttm_command ttm_command_llm = {
     .needs = "a log: ttmem --llm --logfile LOG ('-' reads standard input)",
     .logs = 1,
     .takes = TTM_TAKES(TTM_OPTION_LLM, TTM_OPTION_LOGFILE, TTM_OPTION_OUTPUT, TTM_OPTION_MAX_TOKENS, TTM_OPTION_PER,
-                       TTM_OPTION_THREADS, TTM_OPTION_QUIET),
+                       TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_THREADS, TTM_OPTION_QUIET),
     .run = run,
 };

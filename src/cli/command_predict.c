@@ -13,11 +13,11 @@ static ttm_runner runner_of(const ttm_options *options, const ttm_profile *p) {
   return strcmp(given, ttm_runner_name(TTM_RUNNER_PYTHON)) ? TTM_RUNNER_COMPILED : TTM_RUNNER_PYTHON;
 }
 
-static int print(const ttm_options *options, const ttm_predict_view *view, ttm_error *err) {
+static int print(const ttm_options *options, ttm_output_form form, const ttm_predict_view *view, ttm_error *err) {
   ttm_buf text = {0};
-  ttm_doc doc = ttm_output_doc(TTM_OUTPUT_TERMINAL, options, &text);
-  text.failed |= options->given[TTM_OPTION_JSON] ? ttm_predict_json(view, &text) != TTM_OK
-                                                 : ttm_predict_write(&doc, view, options->per_chip) != TTM_OK;
+  ttm_doc doc = ttm_output_doc(form, options, &text);
+  text.failed |= (form == TTM_OUTPUT_JSON ? ttm_predict_json(view, &text)
+                                          : ttm_predict_write(&doc, view, options->per_chip)) != TTM_OK;
   return ttm_terminal_print(&text, err);
 }
 
@@ -43,7 +43,9 @@ static int run(const ttm_options *options, ttm_error *err) {
   const ttm_prediction *prediction = NULL;
   ttm_fit_cases cases = {0};
   unsigned boards, first = 0;
-  int status = ttm_boards_named(options->value[TTM_OPTION_BOARD], &boards, err);
+  ttm_output_form form;
+  int status = ttm_output_form_of(&form, options, err);
+  if (!status) status = ttm_boards_named(options->value[TTM_OPTION_BOARD], &boards, err);
   if (!status) status = ttm_subject_read(&subject, options, options->input[0], false, err);
   if (!status) status = predict(&prediction, &own, options, &subject, err);
   if (!status && ttm_fit_cases_of_prediction(&cases, prediction->programs.at[prediction->whole], boards))
@@ -53,7 +55,7 @@ static int run(const ttm_options *options, ttm_error *err) {
                            .prediction = prediction,
                            .board = options->given[TTM_OPTION_BOARD] ? &ttm_boards[first] : NULL,
                            .cases = &cases};
-  if (!status) status = print(options, &view, err);
+  if (!status) status = print(options, form, &view, err);
   int exit_status = status ? ttm_cli_error(options, err) : ttm_fit_exit(options, &cases);
   ttm_fit_cases_free(&cases);
   ttm_prediction_free(&own);
@@ -63,7 +65,7 @@ static int run(const ttm_options *options, ttm_error *err) {
 
 const ttm_command ttm_command_predict = {
     .name = "predict",
-    .synopsis = "predict [--board B,...] [--json] MODULE.mlir | LOG",
+    .synopsis = "predict [--board B,...] [options] MODULE.mlir | LOG",
     .help = "what a compiled program needs, before it runs or after it died",
     .more =
         "MODULE.mlir is a TTNN module, from any stage directory of tt-xla or beside the Python that tt-mlir emitted; a "
@@ -82,7 +84,7 @@ const ttm_command ttm_command_predict = {
     .max_inputs = 1,
     .needs = "a TTNN module or a log that holds one: ttmem predict ttnn.mlir ('-' reads standard input)",
     .logs = 1,
-    .takes = TTM_TAKES(TTM_OPTION_BOARD, TTM_OPTION_RUNNER, TTM_OPTION_PER, TTM_OPTION_JSON, TTM_OPTION_THREADS,
-                       TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+    .takes = TTM_TAKES(TTM_OPTION_BOARD, TTM_OPTION_RUNNER, TTM_OPTION_PER, TTM_OPTION_JSON, TTM_OPTION_CSV,
+                       TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
     .run = run,
 };

@@ -61,12 +61,14 @@ static int write_picture(const ttm_options *options, const ttm_training *t, cons
 
 static int print_report(const ttm_options *options, const ttm_training *t, const char *picture, ttm_error *err) {
   ttm_buf text = {0};
-  bool json = options->given[TTM_OPTION_JSON], md = options->given[TTM_OPTION_MD];
+  ttm_output_form form;
+  if (ttm_output_form_of(&form, options, err)) return TTM_EUSAGE;
   ttm_summary_style style = ttm_terminal_style(STDOUT_FILENO, options->value[TTM_OPTION_COLOR]);
-  ttm_doc doc = {.out = &text, .columns = style.columns, .color = style.color, .utf8 = style.utf8 || md};
-  if (md) doc.form = TTM_DOC_MARKDOWN;
-  text.failed |= json ? ttm_train_json_write(t, &text) != TTM_OK : ttm_train_write(t, &doc) != TTM_OK;
-  if (picture && !json && !md) {
+  ttm_doc doc = ttm_output_doc(form, options, &text);
+  doc.columns = style.columns, doc.color = style.color; /* -o is the picture's */
+  doc.utf8 |= form == TTM_OUTPUT_MD;
+  text.failed |= (form == TTM_OUTPUT_JSON ? ttm_train_json_write(t, &text) : ttm_train_write(t, &doc)) != TTM_OK;
+  if (picture && form == TTM_OUTPUT_TERMINAL) {
     ttm_buf_puts(&text, "Visualization saved to: ");
     ttm_put_text(&text, ttm_str_of(picture), SIZE_MAX, TTM_FORM_UTF8);
     ttm_buf_char(&text, '\n');
@@ -85,9 +87,8 @@ static int run(const ttm_options *options, ttm_error *err) {
   const char *path = options->input[0], *picture = picture_path(options);
   ttm_train_log log = {0};
   ttm_training training = {0};
-  int status = TTM_OK;
-  if (options->given[TTM_OPTION_JSON] && options->given[TTM_OPTION_MD])
-    status = ttm_error_set(err, TTM_EUSAGE, "give only one of --json and --md");
+  ttm_output_form form;
+  int status = ttm_output_form_of(&form, options, err);
   if (!status) status = check_picture_path(path, picture, err);
   if (!status) status = ttm_train_log_read(&log, path, err);
   if (!status) status = check_found(&log, path, err);
@@ -116,6 +117,6 @@ const ttm_command ttm_command_train = {
     .takes =
         TTM_TAKES(TTM_OPTION_LOGS, TTM_OPTION_DEVICE_MEMORY, TTM_OPTION_MODEL_SIZE, TTM_OPTION_OPTIMIZER_SIZE,
                   TTM_OPTION_GRADIENTS_SIZE, TTM_OPTION_USE_ACTUAL_SIZES, TTM_OPTION_VISUALIZE_PEAK, TTM_OPTION_OUTPUT,
-                  TTM_OPTION_TITLE, TTM_OPTION_CHECK, TTM_OPTION_JSON, TTM_OPTION_MD, TTM_OPTION_COLOR),
+                  TTM_OPTION_TITLE, TTM_OPTION_CHECK, TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_MD, TTM_OPTION_COLOR),
     .run = run,
 };

@@ -48,11 +48,10 @@ static int check_matches(const ttm_verified *v, ttm_error *err) {
   return TTM_OK;
 }
 
-static int print(const ttm_options *options, const ttm_verified *v, ttm_error *err) {
+static int print(const ttm_options *options, ttm_output_form form, const ttm_verified *v, ttm_error *err) {
   ttm_buf text = {0};
-  ttm_doc doc = ttm_output_doc(TTM_OUTPUT_TERMINAL, options, &text);
-  text.failed |=
-      options->given[TTM_OPTION_JSON] ? ttm_verify_json(v, &text) != TTM_OK : ttm_verify_write(&doc, v) != TTM_OK;
+  ttm_doc doc = ttm_output_doc(form, options, &text);
+  text.failed |= (form == TTM_OUTPUT_JSON ? ttm_verify_json(v, &text) : ttm_verify_write(&doc, v)) != TTM_OK;
   return ttm_terminal_print(&text, err);
 }
 
@@ -60,15 +59,17 @@ static int run(const ttm_options *options, ttm_error *err) {
   const char *changes[TTM_MAX_MANY];
   ttm_subject subject = {0};
   ttm_verified verified = {.n = 0};
+  ttm_output_form form;
   size_t n = 0;
   for (size_t i = 0; i < options->many_count; i++)
     if (options->many[i].option == TTM_OPTION_CHANGE) changes[n++] = options->many[i].value;
   int status =
       n ? TTM_OK : ttm_error_set(err, TTM_EUSAGE, "nothing to try: give --change, e.g. --change dtype=bfp8:weights");
+  if (!status) status = ttm_output_form_of(&form, options, err);
   if (!status) status = ttm_subject_read(&subject, options, options->input[0], false, err);
   if (!status) status = ttm_verify(&verified, subject.findings, changes, n, err);
   if (!status) status = check_matches(&verified, err);
-  if (!status) status = print(options, &verified, err);
+  if (!status) status = print(options, form, &verified, err);
   bool gained = verified.gained;
   ttm_verified_free(&verified);
   ttm_subject_free(&subject);
@@ -77,7 +78,7 @@ static int run(const ttm_options *options, ttm_error *err) {
 
 const ttm_command ttm_command_verify = {
     .name = "verify",
-    .synopsis = "verify INPUT --change CHANGE [--change ...] [--json]",
+    .synopsis = "verify INPUT --change CHANGE [--change ...] [options]",
     .help = "try a fix on what was recorded: the peak it leads to",
     .more =
         "The allocations of a log, recording or graph capture are replayed with the changes, through the allocator's "
@@ -101,6 +102,7 @@ const ttm_command ttm_command_verify = {
     .max_inputs = 1,
     .needs = "a log, recording or graph capture: ttmem verify INPUT --change dtype=bfp8:weights",
     .logs = 1,
-    .takes = TTM_TAKES(TTM_OPTION_CHANGE, TTM_OPTION_JSON, TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+    .takes = TTM_TAKES(TTM_OPTION_CHANGE, TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_THREADS, TTM_OPTION_QUIET,
+                       TTM_OPTION_COLOR),
     .run = run,
 };

@@ -38,7 +38,7 @@ static uint64_t digest(const char *bytes, size_t n, bool reports) {
     ttm_findings *f = NULL;
     ttm_buf out = {0};
     assert_int_equal(ttm_findings_make(&f, p, 1, &err), TTM_OK);
-    assert_int_equal(ttm_llm_write(f, TTM_LIT("x"), false, &out), TTM_OK);
+    assert_int_equal(ttm_llm_write(f, TTM_LIT("x"), TTM_DOC_MARKDOWN, false, &out), TTM_OK);
     ttm_buf_free(&out);
     ttm_findings_free(f);
   }

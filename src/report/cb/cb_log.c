@@ -83,8 +83,6 @@ void ttm_cb_failure_free(ttm_cb_failure *f) {
 
 /* ---- What was read ---------------------------------------------------------------------------------------------------- */
 
-static void cell_bytes(ttm_doc *d, uint64_t bytes) { ttm_doc_cell(d, "%s", TTM_BYTES_TEXT(bytes)); }
-
 static void put_kind(ttm_doc *d, const ttm_device_log *log, ttm_str name) {
   static const char *const eras[] = {"", "up to v0.58", "release candidates of v0.59", "v0.59 and later"};
   static const char *const reports[] = {"", "memory usage summary", "L1 usage summary", "detailed memory usage"};
@@ -114,10 +112,10 @@ static void put_partitions(ttm_doc *d, const ttm_device_log *log) {
     ttm_arch_id arch = ttm_arch_by_l1_bytes(p->worker_l1);
     uint64_t taken = ttm_add_sat(p->base, p->small);
     ttm_doc_cell(d, "%s", arch == TTM_ARCHES ? "unknown" : ttm_arches[arch].name);
-    cell_bytes(d, p->worker_l1);
+    ttm_doc_cell_bytes(d, p->worker_l1);
     ttm_doc_cell_count(d, p->base);
-    cell_bytes(d, p->small);
-    cell_bytes(d, p->worker_l1 > taken ? p->worker_l1 - taken : 0);
+    ttm_doc_cell_bytes(d, p->small);
+    ttm_doc_cell_bytes(d, p->worker_l1 > taken ? p->worker_l1 - taken : 0);
     ttm_doc_cell_count(d, p->line);
     ttm_doc_cell_count(d, p->times);
   }
@@ -201,7 +199,7 @@ static void put_kernels(ttm_doc *d, const ttm_device_log *log, const ttm_clash_h
   for (size_t i = 0; i < shown; i++) {
     ttm_doc_cell_text(d, string(log, sorted[i].name));
     ttm_doc_cell_count(d, sorted[i].processor);
-    cell_bytes(d, sorted[i].bytes);
+    ttm_doc_cell_bytes(d, sorted[i].bytes);
     ttm_doc_cell_count(d, sorted[i].times);
     ttm_doc_cell_count(d, sorted[i].line);
   }
@@ -226,8 +224,8 @@ static void put_buffers(ttm_doc *d, const ttm_device_log *log) {
     if (!b->times) continue;
     ttm_doc_cell(d, "%s", memories[m]);
     ttm_doc_cell_count(d, b->times);
-    cell_bytes(d, b->bytes);
-    cell_bytes(d, b->largest);
+    ttm_doc_cell_bytes(d, b->bytes);
+    ttm_doc_cell_bytes(d, b->largest);
     ttm_doc_cell_count(d, b->largest_line);
   }
   ttm_doc_table_end(d);
@@ -255,7 +253,7 @@ static void put_warnings(ttm_doc *d, const ttm_device_log *log) {
 /* ---- CSV reports ------------------------------------------------------------------------------------------------------ */
 
 static void cell_known(ttm_doc *d, uint64_t value) {
-  value == TTM_UNKNOWN ? ttm_doc_cell(d, "-") : cell_bytes(d, value);
+  value == TTM_UNKNOWN ? ttm_doc_cell(d, "-") : ttm_doc_cell_bytes(d, value);
 }
 
 static void put_usage(ttm_doc *d, const ttm_device_log *log) {

@@ -19,8 +19,6 @@ static const char *fit_word(const ttm_cb_result *r) {
   return r->tensors_fit ? words[r->fit] : "NO: tensors";
 }
 
-static void cell_bytes(ttm_doc *d, uint64_t bytes) { ttm_doc_cell(d, "%s", TTM_BYTES_TEXT(bytes)); }
-
 /* Those of the machine and of all workloads together, and with a single workload its own; errors first. */
 static void put_findings(ttm_doc *d, const ttm_cb_simulation *s) {
   ttm_doc_heading(d, "Findings");
@@ -52,19 +50,19 @@ static void put_metric(ttm_doc *d, size_t metric, const ttm_cb_machine *m, const
     case 4:
       return ttm_doc_cell(d, "%.1f %%", r->efficiency_pct);
     case 5:
-      return cell_bytes(d, r->buffer_bytes);
+      return ttm_doc_cell_bytes(d, r->buffer_bytes);
     case 6:
-      return cell_bytes(d, r->hole_bytes);
+      return ttm_doc_cell_bytes(d, r->hole_bytes);
     case 7:
-      return cell_bytes(d, r->tensor_bytes);
+      return ttm_doc_cell_bytes(d, r->tensor_bytes);
     case 8:
-      return cell_bytes(d, m->base + m->small);
+      return ttm_doc_cell_bytes(d, m->base + m->small);
     case 9:
       if (r->used > m->l1_bytes) return ttm_doc_cell(d, "over capacity");
       return ttm_doc_cell(d, "%s, %.1f %%", TTM_BYTES_TEXT(r->used), r->used_pct);
     case 10:
       if (r->used > m->l1_bytes) return ttm_doc_cell(d, "short by %s", TTM_BYTES_TEXT(r->used - m->l1_bytes));
-      return cell_bytes(d, r->free_bytes);
+      return ttm_doc_cell_bytes(d, r->free_bytes);
     default:
       ttm_doc_cell(d, "%s", fit_word(r));
   }
@@ -95,7 +93,7 @@ static void put_row(ttm_doc *d, ttm_str strategy, const ttm_cb_row *row) {
   row->tile_bytes == 1 ? ttm_doc_cell(d, "-") : ttm_doc_cell_count(d, row->tiles);
   row->needed ? ttm_doc_cell(d, "%s%s", TTM_COUNT_TEXT(row->needed), row->streams ? " at a time" : "")
               : ttm_doc_cell(d, "-");
-  cell_bytes(d, row->bytes);
+  ttm_doc_cell_bytes(d, row->bytes);
   row->borrowed ? ttm_doc_cell(d, "in a tensor") : ttm_doc_cell_count(d, row->address);
   row->needed && !row->streams ? ttm_doc_cell(d, "%.1f %%", row->miss_pct) : ttm_doc_cell(d, "-");
 }
@@ -144,7 +142,7 @@ static void put_scaling_row(ttm_doc *d, const ttm_cb_case *c, const ttm_cb_resul
   ttm_doc_cell(d, "%.1f %%", r->miss_pct);
   ttm_doc_cell(d, "%.1f", r->pressure);
   ttm_doc_cell(d, "%s", ttm_pressure_level_name(r->thrashing));
-  cell_bytes(d, r->buffer_bytes);
+  ttm_doc_cell_bytes(d, r->buffer_bytes);
   ttm_doc_cell(d, "%s", fit_word(r));
 }
 

@@ -1,24 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A table as CSV (RFC 4180): a head, commas, texts in quotes where they need them, nothing for what is unknown. */
+#include "base/format.h"
 #include "report/export/batches.h"
 #include "report/export/export.h"
-
-static void put_text(ttm_buf *out, ttm_str text) {
-  bool quotes = false;
-  for (size_t i = 0; i < text.n && !quotes; i++) quotes = memchr(",\"\r\n", text.p[i], 4) != NULL;
-  if (!quotes) return ttm_buf_put(out, text);
-  ttm_buf_char(out, '"');
-  for (size_t i = 0; i < text.n; i++) {
-    if (text.p[i] == '"') ttm_buf_char(out, '"');
-    ttm_buf_char(out, text.p[i]);
-  }
-  ttm_buf_char(out, '"');
-}
 
 static void put_cell(ttm_buf *out, ttm_cell_kind kind, const struct ArrowArray *column, size_t row) {
   if (!ttm_cell_known(column, row)) return;
   if (kind == TTM_CELL_TEXT)
-    put_text(out, ttm_cell_text(column, row));
+    ttm_put_csv(out, ttm_cell_text(column, row));
   else if (kind == TTM_CELL_FLAG)
     ttm_buf_puts(out, ttm_cell_flag(column, row) ? "true" : "false");
   else

@@ -4,6 +4,7 @@
 #define TTM_REPORT_EXPORT_EXPORT_H
 
 #include "base/out_file.h"
+#include "report/write/json.h"
 #include "ttmem/table.h"
 
 /* Each writes one table; 0 or TTM_ENOMEM. Errors of the output show when it is closed. */
@@ -11,6 +12,10 @@ int ttm_export_csv(const ttm_findings *f, ttm_table table, ttm_out *out, ttm_err
 int ttm_export_json(const ttm_findings *f, ttm_table table, ttm_out *out, ttm_error *err);
 int ttm_export_arrow(const ttm_findings *f, ttm_table table, ttm_out *out, ttm_error *err);
 int ttm_export_parquet(const ttm_findings *f, ttm_table table, ttm_out *out, ttm_error *err);
+
+/* Of one table the rows named, ascending, as members of the array or object at hand. */
+int ttm_export_json_rows(const ttm_findings *f, ttm_table table, const uint32_t *rows, size_t n, ttm_json *j,
+                         ttm_error *err);
 
 /* Operations, memories, tensors and failures over time; what is alive, as stacks. */
 int ttm_export_perfetto(const ttm_findings *f, ttm_out *out, ttm_error *err);

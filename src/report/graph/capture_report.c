@@ -154,9 +154,9 @@ static void put_tightest(ttm_doc *doc, const ttm_capture_case *c) {
     ttm_doc_cell_text(doc, ttm_words_name(p, s->op));
     ttm_doc_cell_text(doc, ttm_profile_string(p, e->function));
     ttm_doc_cell(doc, "%u", e->node);
-    ttm_doc_cell(doc, "%s", TTM_BYTES_TEXT(s->program));
-    ttm_doc_cell(doc, "%s", TTM_BYTES_TEXT(s->tensors));
-    ttm_doc_cell(doc, "%s", TTM_BYTES_TEXT(total));
+    ttm_doc_cell_bytes(doc, s->program);
+    ttm_doc_cell_bytes(doc, s->tensors);
+    ttm_doc_cell_bytes(doc, total);
     cell_share(doc, total, u->limit);
   }
   ttm_doc_table_end(doc);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `ttmem live --once --json`, and /metrics of `ttmem serve --metrics`. */
+/* `ttmem live` as JSON and CSV, and /metrics of `ttmem serve --metrics`. */
 #include <stdio.h>
 
 #include "base/format.h"
@@ -46,6 +46,36 @@ void ttm_watch_json(ttm_buf *out, const ttm_watch *watch, double seconds) {
   ttm_json_end(&j);
   ttm_json_end(&j);
   out->failed |= ttm_json_finish(&j) != TTM_OK;
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------------------------------- */
+
+static void put_row(ttm_buf *out, const ttm_watch_device *device, double seconds, const ttm_watch_process *process) {
+  if (seconds >= 0) ttm_buf_printf(out, "%.3f", seconds);
+  ttm_buf_printf(out, ",%u,%llu,%s,", device->device_id, (unsigned long long)device->asic_id,
+                 device->board ? device->board->name : "");
+  if (process) {
+    ttm_buf name = {0};
+    ttm_put_utf8(&name, ttm_str_of(process->slot.name));
+    ttm_buf_printf(out, "%d,", (int)process->slot.pid);
+    ttm_put_csv(out, ttm_buf_str(&name));
+    out->failed |= name.failed;
+    ttm_buf_free(&name);
+  } else {
+    ttm_buf_char(out, ',');
+  }
+  ttm_buf_puts(out, !process || process->alive ? ",true" : ",false");
+  for (int u = 0; u < TTM_USES; u++)
+    ttm_buf_printf(out, ",%llu", (unsigned long long)(process ? process->slot.bytes[u] : device->used[u]));
+  ttm_buf_puts(out, "\r\n");
+}
+
+void ttm_watch_csv(ttm_buf *out, const ttm_watch_device *device, double seconds, bool head) {
+  if (head) ttm_buf_puts(out, "seconds,device_id,asic_id,board,pid,name,alive");
+  for (int u = 0; head && u < TTM_USES; u++) ttm_buf_printf(out, ",%s_B", ttm_use_key((ttm_use)u));
+  if (head) ttm_buf_puts(out, "\r\n");
+  put_row(out, device, seconds, NULL);
+  for (size_t i = 0; i < device->processes.n; i++) put_row(out, device, seconds, &device->processes.at[i]);
 }
 
 /* ---- Prometheus ------------------------------------------------------------------------------------------------------ */

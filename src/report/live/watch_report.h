@@ -28,6 +28,9 @@ int ttm_watch_text(ttm_buf *out, const ttm_watch *watch, const ttm_watch_view *v
 /* "t=12.300 device=0 asic=7 dram=8388608 ... processes=1 dead=0": one device on one line. */
 void ttm_watch_line(ttm_buf *out, const ttm_watch_device *device, double seconds);
 
+/* The same as CSV: a row for each device, then one for each of its processes; `head` puts the names of the columns first. */
+void ttm_watch_csv(ttm_buf *out, const ttm_watch_device *device, double seconds, bool head);
+
 /* The text format of Prometheus, version 0.0.4. */
 void ttm_watch_metrics(ttm_buf *out, const ttm_watch *watch);
 

@@ -17,6 +17,14 @@ static void put(const ttm_ask *a, const char *label, ttm_buf *words) {
   ttm_buf_free(words);
 }
 
+static void note_operation(const ttm_ask *a, uint32_t op) {
+  if (a->rows && ttm_vec_push(&a->rows->operations, op)) a->doc->out->failed = true;
+}
+
+static void note_tensor(const ttm_ask *a, uint32_t tensor) {
+  if (a->rows && ttm_vec_push(&a->rows->tensors, tensor)) a->doc->out->failed = true;
+}
+
 static int finish(const ttm_ask *a, ttm_error *err) { return a->doc->out->failed ? ttm_error_nomem(err) : TTM_OK; }
 
 /* ---- One operation ---------------------------------------------------------------------------------------------------- */
@@ -146,6 +154,7 @@ void ttm_ask_operation(const ttm_ask *a, uint32_t op) {
   const ttm_op *row = &p->ops.at[op];
   const ttm_op_text *t = ttm_op_text_of(p, op);
   ttm_buf words = {0};
+  note_operation(a, op);
   ttm_say(&words, a->f, "{}", TTM_OP(op));
   put(a, "operation", &words);
   if (a->whole && ttm_text_columns(ttm_words_location(p, op)) > SHOWN_NAME) /* as far as the row above goes */
@@ -156,7 +165,7 @@ void ttm_ask_operation(const ttm_ask *a, uint32_t op) {
   put_arguments(a, row);
   for (uint32_t k = 0; k < t->outputs.n; k++) { /* one that failed has made none */
     if (row->tensor != TTM_NONE && row->tensor + k < p->tensors.n)
-      say_tensor(a, row->tensor + k, &words);
+      say_tensor(a, row->tensor + k, &words), note_tensor(a, row->tensor + k);
     else
       say_type(a, p->lists.at[t->outputs.first + k], op, &words);
     put(a, k ? "" : "outputs", &words);
@@ -185,7 +194,9 @@ static uint32_t put_weights(const ttm_ask *a, ttm_str name, bool whole) {
   for (size_t i = 0; i < a->f->registry.entries.n; i++) {
     const ttm_registry_entry *entry = &a->f->registry.entries.at[i];
     const ttm_graph_arg *arg = &p->graphs.at[entry->graph].args.at[entry->arg];
-    if (entry->repeated || !matches(ttm_profile_string(p, arg->name), name, whole) || n++ >= SHOWN_TENSORS) continue;
+    if (entry->repeated || !matches(ttm_profile_string(p, arg->name), name, whole) ||
+        n++ >= ttm_doc_most(a->doc, SHOWN_TENSORS))
+      continue;
     put_argument(a, entry);
   }
   return n;
@@ -220,10 +231,12 @@ static uint32_t put_results(const ttm_ask *a, ttm_str name, bool whole) {
         !t->outputs.n)
       continue;
     seen[id / 64] |= UINT64_C(1) << (id % 64);
-    if (!matches(ttm_profile_string(p, t->location), name, whole) || n++ >= SHOWN_TENSORS) continue;
+    if (!matches(ttm_profile_string(p, t->location), name, whole) || n++ >= ttm_doc_most(a->doc, SHOWN_TENSORS))
+      continue;
     ttm_buf words = {0};
     ttm_say(&words, a->f, "of {}: ", TTM_OP(op));
     say_tensor(a, p->ops.at[op].tensor, &words);
+    note_tensor(a, p->ops.at[op].tensor);
     put(a, "result", &words);
   }
   ttm_free(seen);
@@ -237,7 +250,7 @@ int ttm_ask_tensor(const ttm_ask *a, ttm_str name, ttm_error *err) {
     uint32_t results = put_results(a, name, whole);
     uint32_t more = (weights > SHOWN_TENSORS ? weights - SHOWN_TENSORS : 0) +
                     (results > SHOWN_TENSORS ? results - SHOWN_TENSORS : 0);
-    if (more) ttm_doc_line(a->doc, "and %u more", more);
+    if (more && !ttm_doc_is_data(a->doc)) ttm_doc_line(a->doc, "and %u more", more);
     if (weights + results || a->doc->out->failed) return finish(a, err);
   }
   return ttm_error_set(err, TTM_ENODATA, "no weight and no location is called '%.*s' or contains it",
@@ -280,11 +293,10 @@ static double banks_of(const ttm_ask *a) {
 }
 
 static void cell_mb(const ttm_ask *a, bool known, double mb, bool sign) {
-  ttm_buf cell = {0};
-  if (known && sign && mb > 0) ttm_buf_char(&cell, '+');
-  if (known) ttm_put_mb(&cell, mb * banks_of(a));
-  ttm_doc_cell_text(a->doc, known || cell.failed ? ttm_buf_str(&cell) : TTM_LIT("unknown"));
-  ttm_buf_free(&cell);
+  if (!known)
+    ttm_doc_cell(a->doc, "unknown");
+  else
+    (sign ? ttm_doc_cell_change : ttm_doc_cell_mb)(a->doc, mb * banks_of(a));
 }
 
 static void put_range_row(const ttm_ask *a, uint32_t op) {
@@ -320,6 +332,7 @@ int ttm_ask_range(const ttm_ask *a, uint32_t first, uint32_t last, ttm_error *er
   const ttm_findings *f = a->f;
   range_sum sum = {.rank = TTM_NONE};
   uint32_t from = ttm_findings_op(f, first), to, shown = 0;
+  size_t most = ttm_doc_most(a->doc, SHOWN_ROWS);
   if (from == TTM_NONE || last < first)
     return ttm_error_set(err, TTM_ENODATA, "there are no operations %u-%u: the log has %u, counted from 0", first, last,
                          f->elements);
@@ -328,10 +341,11 @@ int ttm_ask_range(const ttm_ask *a, uint32_t first, uint32_t last, ttm_error *er
   ttm_doc_table(a->doc, heads, sizeof heads / sizeof *heads);
   for (uint32_t op = from; op <= to; op++) {
     add_to_sum(&sum, f->profile, op);
-    if (ttm_op_is_element(f->profile, op) && shown++ < SHOWN_ROWS) put_range_row(a, op);
+    note_operation(a, op);
+    if (ttm_op_is_element(f->profile, op) && shown++ < most) put_range_row(a, op);
   }
   ttm_doc_table_end(a->doc);
-  if (shown > SHOWN_ROWS) ttm_doc_line(a->doc, "and %u more operations", shown - SHOWN_ROWS);
+  if (shown > most) ttm_doc_line(a->doc, "and %u more operations", shown - SHOWN_ROWS);
   put_sum(a, &sum);
   return finish(a, err);
 }
@@ -369,11 +383,12 @@ static void put_set(const ttm_ask *a, const ttm_statements *statements, const ch
       ttm_doc_line(a->doc, "%.*s.%s%.*s", TTM_ARGS(s->headline), whole && s->detail.n ? " " : "",
                    TTM_ARGS(whole ? s->detail : ttm_str_first(s->detail, 0)));
   }
+  size_t shown = ttm_doc_most(a->doc, SHOWN_ROWS);
   if (!set->groups.n) return;
   ttm_doc_table(a->doc, heads, sizeof heads / sizeof *heads);
-  for (size_t i = 0; i < set->groups.n && i < SHOWN_ROWS; i++) put_group(a, set, &set->groups.at[i]);
+  for (size_t i = 0; i < set->groups.n && i < shown; i++) put_group(a, set, &set->groups.at[i]);
   ttm_doc_table_end(a->doc);
-  uint64_t more = set->other_groups + (set->groups.n > SHOWN_ROWS ? set->groups.n - SHOWN_ROWS : 0);
+  uint64_t more = set->other_groups + (set->groups.n > shown ? set->groups.n - shown : 0);
   if (more) ttm_doc_line(a->doc, "and %llu smaller rows", (unsigned long long)more);
 }
 
@@ -407,12 +422,13 @@ static void put_blocks(const ttm_ask *a, ttm_moment *m) {
   if (!m->blocks_known || !m->agrees || m->blocks.n < 2) return;
   qsort(m->blocks.at, m->blocks.n, sizeof *m->blocks.at, larger_block);
   ttm_doc_table(a->doc, heads, sizeof heads / sizeof *heads);
-  for (size_t i = 0; i < m->blocks.n && i < SHOWN_BLOCKS; i++) {
+  size_t shown = ttm_doc_most(a->doc, SHOWN_BLOCKS);
+  for (size_t i = 0; i < m->blocks.n && i < shown; i++) {
     cell_mb(a, true, ttm_mib(m->blocks.at[i].size), false);
     ttm_doc_cell(a->doc, "%llu", (unsigned long long)m->blocks.at[i].at);
   }
   ttm_doc_table_end(a->doc);
-  if (m->blocks.n > SHOWN_BLOCKS) ttm_doc_line(a->doc, "and %zu smaller free blocks", m->blocks.n - SHOWN_BLOCKS);
+  if (m->blocks.n > shown) ttm_doc_line(a->doc, "and %zu smaller free blocks", m->blocks.n - SHOWN_BLOCKS);
 }
 
 int ttm_ask_moment(const ttm_ask *a, ttm_moment *moment) {

@@ -6,11 +6,17 @@
 #include "analyze/moment.h"
 #include "report/write/doc.h"
 
+/* Rows of the tables (ttmem/table.h) that an answer is about, ascending. */
+typedef struct ttm_ask_rows {
+  TTM_VEC(uint32_t) operations, tensors;
+} ttm_ask_rows;
+
 typedef struct ttm_ask {
   const ttm_findings *f;
   ttm_doc *doc;
-  bool per_chip; /* tables count a whole chip, not one of its banks */
-  bool whole;    /* long texts are not shortened */
+  bool per_chip;      /* tables count a whole chip, not one of its banks */
+  bool whole;         /* long texts are not shortened */
+  ttm_ask_rows *rows; /* filled unless NULL */
 } ttm_ask;
 
 /* One operation by its index in the reports. */

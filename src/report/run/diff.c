@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/run/diff.h"
 
+#include <math.h>
+
 #include "analyze/say.h"
 #include "analyze/words.h"
 #include "report/files/statements_json.h"
 #include "report/run/statements.h"
-
-static void cell_mb(ttm_doc *doc, double mb, bool sign) {
-  ttm_buf cell = {0};
-  if (sign && mb > 0) ttm_buf_char(&cell, '+');
-  ttm_put_mb(&cell, mb);
-  ttm_doc_cell_text(doc, ttm_buf_str(&cell));
-  ttm_buf_free(&cell);
-}
 
 /* "120/1219", "-/1219": its log line before and after. */
 static void cell_lines(ttm_doc *doc, const ttm_diff *d, const ttm_diff_row *row) {
@@ -34,12 +28,12 @@ static void put_group(ttm_doc *doc, const ttm_diff *d, const ttm_diff_group *gro
   const ttm_profile *p = d->f[side]->profile;
   ttm_level level;
   double banks = per_chip && ttm_profile_config(p, TTM_DRAM, &level) ? level.banks : 1;
-  cell_mb(doc, ttm_mb(group->effect[1] - group->effect[0]) * banks, true);
+  ttm_doc_cell_change(doc, ttm_mb(group->effect[1] - group->effect[0]) * banks);
   for (int s = 0; s < 2; s++) {
     if (row->op[s] == TTM_NONE)
       ttm_doc_cell(doc, "-");
     else
-      cell_mb(doc, ttm_mb(group->effect[s]) * banks, true);
+      ttm_doc_cell_change(doc, ttm_mb(group->effect[s]) * banks);
   }
   ttm_doc_cell_text(doc, ttm_words_name(p, row->op[side]));
   if (group->rows > 1)
@@ -54,16 +48,17 @@ static void put_operations(ttm_doc *doc, const ttm_diff *d, bool per_chip) {
   if (!d->groups.n) return;
   ttm_doc_line(doc, "Delta in DRAM, MB per %s:", per_chip ? "chip" : "bank");
   ttm_doc_table(doc, heads, 6);
-  for (size_t i = 0; i < d->groups.n && i < TTM_DIFF_TOP; i++) put_group(doc, d, &d->groups.at[i], per_chip);
+  size_t most = ttm_doc_most(doc, TTM_DIFF_TOP);
+  for (size_t i = 0; i < d->groups.n && i < most; i++) put_group(doc, d, &d->groups.at[i], per_chip);
   ttm_doc_table_end(doc);
-  if (d->groups.n > TTM_DIFF_TOP) ttm_doc_line(doc, "And %zu more rows.", d->groups.n - TTM_DIFF_TOP);
+  if (d->groups.n > most) ttm_doc_line(doc, "And %zu more rows.", d->groups.n - TTM_DIFF_TOP);
 }
 
 /* MB per bank of bytes, per chip with the banks of the log after. */
 static void put_alive_row(ttm_doc *doc, const ttm_diff *d, const ttm_diff_alive *row, double banks) {
   double mb[2] = {(double)row->bytes[0] / TTM_MB * banks, (double)row->bytes[1] / TTM_MB * banks};
-  cell_mb(doc, mb[1] - mb[0], true);
-  for (int s = 0; s < 2; s++) row->bytes[s] ? cell_mb(doc, mb[s], false) : ttm_doc_cell(doc, "-");
+  ttm_doc_cell_change(doc, mb[1] - mb[0]);
+  for (int s = 0; s < 2; s++) ttm_doc_cell_mb(doc, row->bytes[s] ? mb[s] : NAN);
   ttm_doc_cell_text(doc, ttm_str_of(ttm_words_class(d->f[1]->profile, row->class)));
   uint32_t most = row->tensors[0] > row->tensors[1] ? row->tensors[0] : row->tensors[1];
   if (most > 1)
@@ -79,9 +74,10 @@ static void put_alive(ttm_doc *doc, const ttm_diff *d, ttm_memory m, bool per_ch
   if (!d->alive[m].n) return;
   ttm_doc_line(doc, "Live at the %s peak, MB per %s:", ttm_memory_name(m), per_chip ? "chip" : "bank");
   ttm_doc_table(doc, heads, 5);
-  for (size_t i = 0; i < d->alive[m].n && i < TTM_DIFF_TOP; i++) put_alive_row(doc, d, &d->alive[m].at[i], banks);
+  size_t most = ttm_doc_most(doc, TTM_DIFF_TOP);
+  for (size_t i = 0; i < d->alive[m].n && i < most; i++) put_alive_row(doc, d, &d->alive[m].at[i], banks);
   ttm_doc_table_end(doc);
-  if (d->alive[m].n > TTM_DIFF_TOP) ttm_doc_line(doc, "And %zu more rows.", d->alive[m].n - TTM_DIFF_TOP);
+  if (d->alive[m].n > most) ttm_doc_line(doc, "And %zu more rows.", d->alive[m].n - TTM_DIFF_TOP);
 }
 
 static void put_names(ttm_doc *doc, const ttm_diff *d) {
@@ -89,13 +85,14 @@ static void put_names(ttm_doc *doc, const ttm_diff *d) {
   if (!d->counts.n) return;
   ttm_doc_heading(doc, "Operations in one log only");
   ttm_doc_table(doc, heads, 3);
-  for (size_t i = 0; i < d->counts.n && i < 2 * TTM_DIFF_TOP; i++) {
+  size_t most = ttm_doc_most(doc, 2 * TTM_DIFF_TOP);
+  for (size_t i = 0; i < d->counts.n && i < most; i++) {
     ttm_doc_cell_text(doc, ttm_intern_get(&d->names, d->counts.at[i].id));
     ttm_doc_cell_count(doc, d->counts.at[i].only[0]);
     ttm_doc_cell_count(doc, d->counts.at[i].only[1]);
   }
   ttm_doc_table_end(doc);
-  if (d->counts.n > 2 * TTM_DIFF_TOP) ttm_doc_line(doc, "And %zu more names.", d->counts.n - 2 * TTM_DIFF_TOP);
+  if (d->counts.n > most) ttm_doc_line(doc, "And %zu more names.", d->counts.n - 2 * TTM_DIFF_TOP);
 }
 
 static void put_topic(ttm_doc *doc, const ttm_diff *d, ttm_topic topic, const char *heading) {

@@ -55,7 +55,8 @@ static columns columns_of(const ttm_fit_cases *all, bool per_chip) {
 }
 
 static void begin_table(ttm_doc *d, columns has) {
-  const char *heads[10] = {"Board", "Fits", ">DRAM peak", ">Capacity", ">Headroom", ">L1 peak", ">Capacity"};
+  const char *heads[10] = {
+      "Board", "Fits", ">DRAM peak", ">Capacity\tDRAM capacity", ">Headroom", ">L1 peak", ">Capacity\tL1 capacity"};
   size_t n = 7;
   if (has.batch) heads[n++] = ">Largest batch";
   if (has.chips) heads[n++] = ">Chips";

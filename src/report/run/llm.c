@@ -62,11 +62,23 @@ static double padding_percent(const ttm_findings *f) {
   return alive->tensors ? ttm_percent((double)extra, (double)alive->logical_bytes) : f->padding_peak_pct;
 }
 
+/* As the seed has it: the bars are ours, and need no escape. */
+static void put_raw(llm *r, const char *before, ttm_buf *line, const char *after) {
+  if (ttm_doc_is_data(&r->doc)) {
+    ttm_doc_line(&r->doc, "%.*s", (int)line->n, line->n ? line->at : "");
+  } else {
+    ttm_buf_puts(r->doc.out, before);
+    ttm_buf_put(r->doc.out, ttm_buf_str(line));
+    ttm_buf_puts(r->doc.out, after);
+  }
+  r->doc.out->failed |= line->failed;
+  ttm_buf_free(line);
+}
+
 static void put_header(llm *r) {
-  ttm_buf *out = r->doc.out;
+  ttm_buf line = {0}, *out = &line;
   const ttm_peak *dram = &r->f->peak[TTM_DRAM], *l1 = &r->f->peak[TTM_L1];
   double padding = padding_percent(r->f);
-  ttm_buf_puts(out, "> ");
   if (dram->known)
     ttm_buf_printf(out, "Peak DRAM: %s%.1f MB/bank (%.1f%%) | ", dram->at_least ? "≥ " : "",
                    ttm_mb(dram->level.allocated), ttm_percent(dram->level.allocated, dram->level.total));
@@ -76,21 +88,18 @@ static void put_header(llm *r) {
   if (r->f->registry.weight_bytes) ttm_buf_printf(out, " | Weights: %.1f MB", ttm_mib(r->f->registry.weight_bytes));
   if (padding > 0) ttm_buf_printf(out, " | Padding Overhead: %.1f%%", padding);
   if (r->f->incidents.n) ttm_buf_printf(out, " | Failures: %zu", r->f->incidents.n);
-  ttm_buf_puts(out, "\n\n");
+  put_raw(r, "> ", &line, "\n\n");
 }
 
-/* As the seed has it: the bars are ours, and need no escape. */
 static void put_memory_line(llm *r) {
-  ttm_buf *out = r->doc.out;
-  const char *between = "- Memory: ", *first = between;
+  ttm_buf line = {0};
   ttm_level level;
   for (int m = 0; m < TTM_MEMORIES; m++) {
     if (!ttm_profile_config(r->p, (ttm_memory)m, &level)) continue;
-    ttm_buf_printf(out, "%s%s %u x %.2f MB/bank", between, ttm_memory_name((ttm_memory)m), level.banks,
-                   ttm_mb(level.total));
-    between = " | ";
+    ttm_buf_printf(&line, "%s%s %u x %.2f MB/bank", line.n ? " | " : "Memory: ", ttm_memory_name((ttm_memory)m),
+                   level.banks, ttm_mb(level.total));
   }
-  if (between != first) ttm_buf_char(out, '\n');
+  if (line.n || line.failed) put_raw(r, "- ", &line, "\n");
 }
 
 static void put_configuration(llm *r) {
@@ -395,24 +404,24 @@ static void put_runs(llm *r) {
 static void put_rest(llm *r) {
   const ttm_statements *all = &r->f->statements;
   ttm_doc_heading(&r->doc, "Nothing found, or unknown");
-  size_t before = r->doc.out->n;
+  size_t before = r->doc.parts;
   for (size_t i = 0; i < all->at.n; i++) {
     const ttm_statement *s = &all->at.at[i];
     if (s->severity > TTM_SEVERITY_NOTE && s->topic != TTM_TOPIC_INPUT) ttm_doc_figure(&r->doc, -1, s->headline);
   }
-  if (r->doc.out->n == before) ttm_doc_line(&r->doc, "Every analysis found something.");
+  if (r->doc.parts == before) ttm_doc_line(&r->doc, "Every analysis found something.");
 }
 
 static void put_input(llm *r) {
   ttm_doc_heading(&r->doc, "What was not understood");
-  size_t before = r->doc.out->n;
+  size_t before = r->doc.parts;
   const ttm_statement *s = ttm_statements_first(&r->f->statements, TTM_TOPIC_INPUT);
   if (s && (s->detail.n || s->points)) ttm_doc_statement(&r->doc, &r->f->statements, s, 0);
-  if (r->doc.out->n == before) ttm_doc_line(&r->doc, "Nothing: every operation and memory line was read.");
+  if (r->doc.parts == before) ttm_doc_line(&r->doc, "Nothing: every operation and memory line was read.");
 }
 
-int ttm_llm_write(const ttm_findings *f, ttm_str name, bool per_chip, ttm_buf *out) {
-  llm r = {f, f->profile, {.out = out, .form = TTM_DOC_MARKDOWN, .utf8 = true}, per_chip};
+int ttm_llm_write(const ttm_findings *f, ttm_str name, ttm_doc_form form, bool per_chip, ttm_buf *out) {
+  llm r = {f, f->profile, {.out = out, .form = form, .utf8 = true}, per_chip};
   ttm_buf title = {0};
   ttm_buf_puts(&title, "Memory Profile: ");
   ttm_buf_put(&title, name);

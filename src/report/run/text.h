@@ -5,10 +5,10 @@
 #define TTM_REPORT_TEXT_H
 
 #include "analyze/findings.h"
-#include "base/buf.h"
+#include "report/write/doc.h"
 
-/* The LLM report. `name` is the report's name, without folder; `per_chip`: tables tell chips, not banks. */
-int ttm_llm_write(const ttm_findings *f, ttm_str name, bool per_chip, ttm_buf *out);
+/* The LLM report, in markdown or for programs. `name` is the report's name, without folder; `per_chip`: tables tell chips, not banks. */
+int ttm_llm_write(const ttm_findings *f, ttm_str name, ttm_doc_form form, bool per_chip, ttm_buf *out);
 
 /* Cuts an LLM report down to about `tokens`: sections go, the least important first, and say so. */
 void ttm_llm_bound(ttm_buf *text, uint64_t tokens);

@@ -116,7 +116,7 @@ static void put_bar(page *p, const ttm_train_result *r) {
 static const char *basis_of(ttm_train_origin from) { return from == TTM_FROM_PHASE ? "measured" : "expected"; }
 
 static void put_peak(page *p, const ttm_train_result *r) {
-  static const char *const heads[] = {"", "Part", ">MB", ">Share", "Basis"};
+  static const char *const heads[] = {"\tLetter", "Part", ">MB", ">Share", "Basis"};
   ttm_doc_heading(p->d, "Peak");
   put_bar(p, r);
   ttm_doc_table(p->d, heads, 5);

@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/utf8.h"
 #include "report/write/core_grid.h"
+#include "report/write/doc_data.h"
 #include "report/write/svg.h"
 
 enum { MOST_CELL = 200, LONGEST_CELL = 60, LEAST_TEXT = 14, LEAST_CELL = 6, GAP = 2, LEAST_COLUMNS = 72 };
@@ -72,6 +73,8 @@ static void put_toned(ttm_doc *d, ttm_str text, size_t indent, ttm_doc_tone tone
 }
 
 static void put_sentence(ttm_doc *d, ttm_str text, size_t indent, ttm_doc_tone tone) {
+  d->parts++;
+  if (ttm_doc_is_data(d)) return ttm_doc_data_text(d, NULL, -1, text);
   if (d->in_list && d->form == TTM_DOC_MARKDOWN) ttm_buf_char(d->out, '\n');
   end_list(d);
   if (d->form == TTM_DOC_TERMINAL) {
@@ -87,6 +90,8 @@ static void put_sentence(ttm_doc *d, ttm_str text, size_t indent, ttm_doc_tone t
 
 /* A point of a list, behind `mark` on a terminal and behind `before` elsewhere. */
 static void put_item(ttm_doc *d, const char *mark, const char *before, ttm_str text) {
+  d->parts++;
+  if (ttm_doc_is_data(d)) return ttm_doc_data_text(d, NULL, -1, text);
   if (!d->in_list && d->form == TTM_DOC_HTML) ttm_buf_puts(d->out, "<ul>\n");
   d->in_list = true;
   if (d->form == TTM_DOC_TERMINAL) {
@@ -125,6 +130,7 @@ void ttm_doc_text(ttm_doc *d, ttm_doc_tone tone, ttm_str text) { put_sentence(d,
 
 void ttm_doc_figure(ttm_doc *d, double mb, ttm_str text) {
   ttm_buf figure = {0}, mark = {0};
+  if (ttm_doc_is_data(d)) return d->parts++, ttm_doc_data_text(d, NULL, mb, text);
   if (mb >= 0) ttm_put_mb(&figure, mb);
   ttm_buf_printf(&mark, "%*s%*.*s  ", TEXT_INDENT, "", mb >= 0 ? FIGURE : 1, (int)figure.n, figure.n ? figure.at : "");
   if (mb < 0) mark.n = 0, ttm_buf_printf(&mark, "%*s%s ", TEXT_INDENT, "", d->utf8 ? "•" : "*");
@@ -141,6 +147,7 @@ void ttm_doc_figure(ttm_doc *d, double mb, ttm_str text) {
 
 void ttm_doc_code(ttm_doc *d, ttm_str lines) {
   static const char *const opens[] = {"", "\n  ```python\n", "<pre>"}, *const ends[] = {"", "  ```\n\n", "</pre>\n"};
+  if (ttm_doc_is_data(d)) return ttm_doc_data_text(d, "code", -1, lines);
   ttm_buf_puts(d->out, opens[d->form]);
   while (lines.n) {
     ttm_str line = ttm_str_take_to(&lines, '\n');
@@ -160,6 +167,7 @@ void ttm_doc_code(ttm_doc *d, ttm_str lines) {
 }
 
 void ttm_doc_labelled(ttm_doc *d, const char *label, ttm_doc_tone tone, ttm_str text) {
+  if (ttm_doc_is_data(d)) return d->parts++, ttm_doc_data_text(d, label, -1, text);
   if (d->form != TTM_DOC_TERMINAL) {
     ttm_buf all = {0};
     ttm_buf_printf(&all, d->form == TTM_DOC_HTML ? "<b>%s</b> " : "**%s** ", label);
@@ -178,6 +186,7 @@ void ttm_doc_labelled(ttm_doc *d, const char *label, ttm_doc_tone tone, ttm_str 
 
 void ttm_doc_heading(ttm_doc *d, const char *text) {
   bool was_list = d->in_list;
+  if (ttm_doc_is_data(d)) return ttm_doc_data_heading(d, text);
   end_list(d);
   if (d->form == TTM_DOC_HTML) {
     ttm_buf_puts(d->out, "<h2>");
@@ -197,6 +206,7 @@ void ttm_doc_heading(ttm_doc *d, const char *text) {
 }
 
 void ttm_doc_begin(ttm_doc *d, const char *title) {
+  if (ttm_doc_is_data(d)) return ttm_doc_data_begin(d, title);
   if (d->form == TTM_DOC_HTML) {
     ttm_buf_puts(d->out,
                  "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
@@ -218,6 +228,7 @@ void ttm_doc_begin(ttm_doc *d, const char *title) {
 int ttm_doc_end(ttm_doc *d) {
   end_list(d);
   if (d->form == TTM_DOC_HTML) ttm_buf_puts(d->out, "</body></html>\n");
+  if (ttm_doc_is_data(d)) ttm_doc_data_end(d);
   for (size_t i = 0; i < d->cells.n; i++) ttm_buf_free(&d->cells.at[i]);
   ttm_vec_free(&d->cells);
   return d->out->failed ? TTM_ENOMEM : TTM_OK;
@@ -252,12 +263,29 @@ void ttm_doc_cell_count(ttm_doc *d, uint64_t n) {
   add_cell(d, cell);
 }
 
+void ttm_doc_cell_bytes(ttm_doc *d, uint64_t bytes) {
+  ttm_buf cell = {0};
+  ttm_doc_is_data(d) ? ttm_buf_u64(&cell, bytes) : ttm_put_bytes(&cell, bytes);
+  add_cell(d, cell);
+}
+
+static void put_mb(ttm_doc *d, ttm_buf *cell, double mb) {
+  ttm_doc_is_data(d) ? ttm_put_plain_mb(cell, mb) : ttm_put_mb(cell, mb);
+}
+
+void ttm_doc_cell_change(ttm_doc *d, double mb) {
+  ttm_buf cell = {0};
+  if (mb > 0) ttm_buf_char(&cell, '+');
+  put_mb(d, &cell, mb);
+  add_cell(d, cell);
+}
+
 void ttm_doc_cell_mb(ttm_doc *d, double mb) {
   ttm_buf cell = {0};
   if (isnan(mb))
     ttm_buf_char(&cell, '-');
   else
-    ttm_put_mb(&cell, mb);
+    put_mb(d, &cell, mb);
   add_cell(d, cell);
 }
 
@@ -268,7 +296,10 @@ void ttm_doc_cell_text(ttm_doc *d, ttm_str text) {
 }
 
 static bool is_right(const char *head) { return head[0] == '>'; }
-static ttm_str head_text(const char *head) { return ttm_str_of(is_right(head) ? head + 1 : head); }
+static ttm_str head_text(const char *head) {
+  ttm_str text = ttm_str_of(is_right(head) ? head + 1 : head);
+  return ttm_str_first(text, ttm_str_find_char(text, '\t'));
+}
 
 static void put_cell(ttm_doc *d, ttm_str text, size_t column, size_t width) {
   size_t shown = ttm_text_columns(text), start = d->out->n;
@@ -389,7 +420,10 @@ static void put_html_table(ttm_doc *d) {
 
 void ttm_doc_table_end(ttm_doc *d) {
   if (!d->head_count) return; /* no table was begun */
-  if (d->form == TTM_DOC_TERMINAL)
+  d->parts++;
+  if (ttm_doc_is_data(d))
+    ttm_doc_data_table(d);
+  else if (d->form == TTM_DOC_TERMINAL)
     put_terminal_table(d);
   else if (d->form == TTM_DOC_MARKDOWN)
     put_markdown_table(d);
@@ -403,6 +437,7 @@ void ttm_doc_table_end(ttm_doc *d) {
 /* ---- Pictures --------------------------------------------------------------------------------------------------------- */
 
 void ttm_doc_block(ttm_doc *d, ttm_str lines) {
+  if (ttm_doc_is_data(d)) return;
   end_list(d);
   if (d->form == TTM_DOC_HTML) {
     ttm_buf_puts(d->out, "<pre>");
@@ -429,6 +464,7 @@ static void end_picture(ttm_doc *d) {
 }
 
 void ttm_doc_picture(ttm_doc *d, const ttm_l1_map *map) {
+  if (ttm_doc_is_data(d)) return;
   end_list(d);
   if (d->form == TTM_DOC_HTML) {
     d->out->failed |= ttm_l1_picture_svg(map, d->out) != TTM_OK;
@@ -440,6 +476,7 @@ void ttm_doc_picture(ttm_doc *d, const ttm_l1_map *map) {
 }
 
 void ttm_doc_cores(ttm_doc *d, const ttm_core_grid *grid) {
+  if (ttm_doc_is_data(d)) return;
   end_list(d);
   if (d->form == TTM_DOC_HTML) {
     d->out->failed |= ttm_core_grid_svg(grid, d->out) != TTM_OK;

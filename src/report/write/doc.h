@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A report written once and shown three ways: on a terminal, as markdown, as a page of HTML that needs nothing else. Headings, sentences,
- * points, tables and pictures of L1. Texts may come from logs and sources: each way makes them harmless. */
+/* A report written once and shown in five ways: on a terminal, as markdown, as a page of HTML that needs nothing else, and for programs as JSON and as
+ * CSV (doc_data.h). Headings, sentences, points, tables and pictures of L1. Texts may come from logs and sources: each way makes them harmless. */
 #ifndef TTM_REPORT_DOC_H
 #define TTM_REPORT_DOC_H
 
@@ -8,7 +8,13 @@
 #include "l1/core_range.h"
 #include "l1/map.h"
 
-typedef enum ttm_doc_form { TTM_DOC_TERMINAL, TTM_DOC_MARKDOWN, TTM_DOC_HTML } ttm_doc_form;
+typedef enum ttm_doc_form {
+  TTM_DOC_TERMINAL,
+  TTM_DOC_MARKDOWN,
+  TTM_DOC_HTML,
+  TTM_DOC_JSON, /* this and the next: no pictures, no charts, plain numbers, every row */
+  TTM_DOC_CSV
+} ttm_doc_form;
 
 enum { TTM_DOC_COLUMNS = 16 }; /* of a table, at most */
 
@@ -32,11 +38,23 @@ typedef struct ttm_doc {
   uint32_t about;       /* operation + 1 that the next text is about; 0 */
   bool started;         /* something was written: the next heading wants a blank line */
   bool in_list;
+  size_t parts; /* written so far: sentences, rows and tables */
+  struct {      /* JSON and CSV: what waits for the end of its section */
+    ttm_buf section, texts, tables, head;
+    ttm_buf more; /* JSON: members to stand behind the sections, each with its comma before it */
+    const char *label;
+    size_t sections;
+    bool begun;
+  } data;
   /* the table being filled */
   const char *heads[TTM_DOC_COLUMNS];
   size_t head_count;
   TTM_VEC(ttm_buf) cells;
 } ttm_doc;
+
+static inline bool ttm_doc_is_data(const ttm_doc *doc) { return doc->form >= TTM_DOC_JSON; }
+/* How many of `n` rows a reader bears; programs get all. */
+static inline size_t ttm_doc_most(const ttm_doc *doc, size_t n) { return ttm_doc_is_data(doc) ? SIZE_MAX : n; }
 
 void ttm_doc_begin(ttm_doc *doc, const char *title);
 /* 0 or TTM_ENOMEM. */
@@ -56,11 +74,13 @@ void ttm_doc_labelled(ttm_doc *doc, const char *label, ttm_doc_tone tone, ttm_st
 /* Lines of code below a point, which keep their shape. */
 void ttm_doc_code(ttm_doc *doc, ttm_str lines);
 
-/* A table: the heads, "Buffer|>Bytes|>Miss" ('>' aligns to the right), then all cells row by row, then the end. */
+/* A table: the heads ("Buffer", ">Bytes": numbers, to the right; ">Capacity\tL1 capacity": what programs call it), then all cells row by row, then the end. */
 void ttm_doc_table(ttm_doc *doc, const char *const *heads, size_t n);
 void ttm_doc_cell(ttm_doc *doc, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void ttm_doc_cell_count(ttm_doc *doc, uint64_t n); /* "1,234" */
-void ttm_doc_cell_mb(ttm_doc *doc, double mb);     /* "1,234.5"; "-" for NAN */
+void ttm_doc_cell_count(ttm_doc *doc, uint64_t n);     /* "1,234" */
+void ttm_doc_cell_mb(ttm_doc *doc, double mb);         /* "1,234.5"; "-" for NAN */
+void ttm_doc_cell_change(ttm_doc *doc, double mb);     /* "+1,234.5" */
+void ttm_doc_cell_bytes(ttm_doc *doc, uint64_t bytes); /* "1.95 MB" */
 void ttm_doc_cell_text(ttm_doc *doc, ttm_str text);
 void ttm_doc_table_end(ttm_doc *doc);
 
