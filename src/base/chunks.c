@@ -136,3 +136,25 @@ void ttm_chunk_free(ttm_chunk *chunk) {
   ttm_free(chunk->room);
   *chunk = (ttm_chunk){0};
 }
+
+/* ---- Line by line ------------------------------------------------------------------------------------------------------ */
+
+static int take_lines(ttm_str text, int (*take)(void *context, ttm_str line), void *context, ttm_error *err) {
+  int status = TTM_OK;
+  while (text.n && !status) status = take(context, ttm_str_take_to(&text, '\n'));
+  return status == TTM_ENOMEM ? ttm_error_nomem(err) : status;
+}
+
+int ttm_lines_read(const char *path, int (*take)(void *context, ttm_str line), void *context, ttm_error *err) {
+  ttm_chunker chunker = {0};
+  ttm_chunk chunk = {0};
+  int status = ttm_source_open(&chunker.source, path, err);
+  while (!status && !chunk.last) {
+    status = ttm_chunker_next(&chunker, &chunk, err);
+    if (!status) status = take_lines((ttm_str){chunk.data, chunk.n}, take, context, err);
+  }
+  ttm_chunk_free(&chunk);
+  ttm_chunker_free(&chunker);
+  ttm_source_close(chunker.source);
+  return status;
+}

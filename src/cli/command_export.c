@@ -12,23 +12,24 @@
 #include "store/report_dir.h"
 
 typedef int write_table(const ttm_findings *f, ttm_table table, ttm_out *out, ttm_error *err);
-typedef int write_whole(const ttm_findings *f, ttm_out *out, ttm_error *err);
+typedef int write_whole(const ttm_findings *f, const ttm_times *times, ttm_out *out, ttm_error *err);
 
 typedef struct export_form {
   ttm_option option;
   const char *ending; /* of the file's name */
   write_table *table; /* one file per table, ... */
   write_whole *whole; /* ... or one for all */
+  bool timed;         /* has a time axis */
 } export_form;
 
 static const export_form FORMS[] = {
-    {TTM_OPTION_PERFETTO, ".perfetto-trace", NULL, ttm_export_perfetto},
-    {TTM_OPTION_CHROME, ".trace.json", NULL, ttm_export_chrome},
-    {TTM_OPTION_PPROF, ".pb.gz", NULL, ttm_export_pprof},
-    {TTM_OPTION_PARQUET, ".parquet", ttm_export_parquet, NULL},
-    {TTM_OPTION_ARROW, ".arrow", ttm_export_arrow, NULL},
-    {TTM_OPTION_CSV, ".csv", ttm_export_csv, NULL},
-    {TTM_OPTION_JSON, ".json", ttm_export_json, NULL},
+    {TTM_OPTION_PERFETTO, ".perfetto-trace", NULL, ttm_export_perfetto, true},
+    {TTM_OPTION_CHROME, ".trace.json", NULL, ttm_export_chrome, true},
+    {TTM_OPTION_PPROF, ".pb.gz", NULL, ttm_export_pprof, false},
+    {TTM_OPTION_PARQUET, ".parquet", ttm_export_parquet, NULL, false},
+    {TTM_OPTION_ARROW, ".arrow", ttm_export_arrow, NULL, false},
+    {TTM_OPTION_CSV, ".csv", ttm_export_csv, NULL, false},
+    {TTM_OPTION_JSON, ".json", ttm_export_json, NULL, false},
 };
 
 static int form_of(const export_form **out, const ttm_options *options, ttm_error *err) {
@@ -44,6 +45,9 @@ static int form_of(const export_form **out, const ttm_options *options, ttm_erro
   if (options->given[TTM_OPTION_TABLE] && !(*out)->table)
     return ttm_error_set(err, TTM_EUSAGE, "--table goes with --csv, --json, --arrow and --parquet: --%s is one file",
                          ttm_option_table[(*out)->option].name);
+  if (options->given[TTM_OPTION_TIMES] && !(*out)->timed)
+    return ttm_error_set(err, TTM_EUSAGE, "--times goes with --perfetto and --chrome: --%s has no time",
+                         ttm_option_table[(*out)->option].name);
   return TTM_OK;
 }
 
@@ -51,6 +55,7 @@ typedef struct export_job {
   const ttm_options *options;
   const export_form *form;
   const ttm_findings *f;
+  ttm_times times;
 } export_job;
 
 static int write_file(const export_job *job, const char *target, ttm_table table, ttm_error *err) {
@@ -63,7 +68,8 @@ static int write_file(const export_job *job, const char *target, ttm_table table
   int status = ttm_check_output(job->options->input[0], target, err);
   if (!status) status = ttm_terminal_open(&out, target, err);
   if (status) return status;
-  status = job->form->table ? job->form->table(job->f, table, &out, err) : job->form->whole(job->f, &out, err);
+  status =
+      job->form->table ? job->form->table(job->f, table, &out, err) : job->form->whole(job->f, &job->times, &out, err);
   ttm_out_flush(&out);
   uint64_t bytes = out.written;
   status = ttm_terminal_end(&out, status, &closed, err);
@@ -117,7 +123,10 @@ static int run(const ttm_options *options, ttm_error *err) {
   int status = form_of(&job.form, options, err);
   if (!status) status = ttm_subject_read(&subject, options, options->input[0], false, err);
   job.f = subject.findings;
+  if (!status && job.form->timed)
+    status = ttm_times_read(&job.times, subject.profile, options->input[0], options->value[TTM_OPTION_TIMES], err);
   if (!status) status = deliver(&job, err);
+  ttm_times_free(&job.times);
   ttm_subject_free(&subject);
   return status;
 }
@@ -128,8 +137,9 @@ const ttm_command ttm_command_export = {
     .help = "traces, profiles and tables for the programs you already have",
     .more =
         "--perfetto, --chrome and --pprof write one file. --csv, --json, --arrow and --parquet write every table into "
-        "a folder, or one with --table to OUT or standard output. Logs do not time operations: a trace gives each of "
-        "them one microsecond.",
+        "a folder, or one with --table to OUT or standard output. The time of a trace is that of the log's time "
+        "stamps, "
+        "or of tt-metal's profiler with --times; without either an operation is one microsecond. The trace says which.",
     .examples =
         "ttmem export --perfetto model_profile.log\nttmem export --parquet model_profile.log -o tables\n"
         "ttmem export --csv --table tensors model_profile.log",
@@ -139,7 +149,7 @@ const ttm_command ttm_command_export = {
     .logs = 1,
     .reports = true,
     .takes = TTM_TAKES(TTM_OPTION_PERFETTO, TTM_OPTION_CHROME, TTM_OPTION_PPROF, TTM_OPTION_CSV, TTM_OPTION_JSON,
-                       TTM_OPTION_ARROW, TTM_OPTION_PARQUET, TTM_OPTION_TABLE, TTM_OPTION_OUTPUT, TTM_OPTION_THREADS,
-                       TTM_OPTION_QUIET),
+                       TTM_OPTION_ARROW, TTM_OPTION_PARQUET, TTM_OPTION_TABLE, TTM_OPTION_TIMES, TTM_OPTION_OUTPUT,
+                       TTM_OPTION_THREADS, TTM_OPTION_QUIET),
     .run = run,
 };

@@ -74,6 +74,8 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_PPROF] = {"pprof", 0, TTM_VALUE_NONE, NULL, "write a profile for pprof and speedscope"},
     [TTM_OPTION_TABLE] = {"table", 0, TTM_VALUE_CHOICE, "operations|states|tensors|incidents|statements|fixes",
                           "write this table only"},
+    [TTM_OPTION_TIMES] = {"times", 0, TTM_VALUE_TEXT, "CSV",
+                          "when operations ran: ops_perf_results_*.csv of tt-metal's profiler"},
     [TTM_OPTION_BOARD] = {"board", 0, TTM_VALUE_TEXT, "B", "board: n150, n300, t3k, galaxy, p100, p150, p300"},
     [TTM_OPTION_SCALE_BATCH] = {"scale-batch", 0, TTM_VALUE_TEXT, "N", "replay N times the recorded batch"},
     [TTM_OPTION_WEIGHTS_DTYPE] = {"weights-dtype", 0, TTM_VALUE_CHOICE, "bf16|bfp8|bfp4",

@@ -141,3 +141,46 @@ ttm_log_line ttm_log_line_read(ttm_str line) {
   if (find_runtime(v, &out) && timed) out.stable = false;
   return out;
 }
+
+/* ---- Time stamps --------------------------------------------------------------------------------------------------------- */
+
+static uint64_t digits(ttm_str v, size_t at, size_t n) {
+  uint64_t value = 0;
+  for (size_t i = 0; i < n; i++) value = value * 10 + (uint64_t)(v.p[at + i] - '0');
+  return value;
+}
+
+/* Days since 1970-01-01 in the Gregorian calendar; years from 1970 on. */
+static uint64_t days_of(uint64_t year, uint64_t month, uint64_t day) {
+  uint64_t y = year - (month <= 2), m = (month + 9) % 12; /* years that begin in March */
+  return 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719468;
+}
+
+/* `.7554321`, `,508`: as nanoseconds; what is behind them remains. */
+static uint64_t take_fraction(ttm_str *v) {
+  uint64_t ns = 0, unit = 1000000000;
+  if (v->n < 2 || (v->p[0] != '.' && v->p[0] != ',') || !ttm_is_digit(v->p[1])) return 0;
+  for (*v = ttm_str_from(*v, 1); v->n && ttm_is_digit(v->p[0]); *v = ttm_str_from(*v, 1))
+    unit /= 10, ns += unit * (uint64_t)(v->p[0] - '0');
+  return ns;
+}
+
+bool ttm_log_line_time(ttm_str line, uint64_t *ns, char *between) {
+  uint16_t rank;
+  ttm_str v = skip_escapes(skip_rank_tag(line, &rank));
+  if (v.n && v.p[0] == '[') v = ttm_str_from(v, 1);
+  if (!looks_like(v, "dddd-dd-dd dd:dd:dd") && !looks_like(v, "dddd-dd-ddTdd:dd:dd")) return false;
+  uint64_t year = digits(v, 0, 4), month = digits(v, 5, 2), day = digits(v, 8, 2), hour = digits(v, 11, 2),
+           minute = digits(v, 14, 2), second = digits(v, 17, 2), offset = 0;
+  if (year < 1971 || year > 2500 || !month || month > 12 || !day || day > 31 || hour > 23 || minute > 59 || second > 60)
+    return false;
+  *between = v.p[10];
+  v = ttm_str_from(v, 19);
+  uint64_t fraction = take_fraction(&v),
+           seconds = days_of(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
+  bool zone = looks_like(v, "+dd:dd") || looks_like(v, "-dd:dd");
+  if (zone) offset = digits(v, 1, 2) * 3600 + digits(v, 4, 2) * 60;
+  seconds = zone && v.p[0] == '-' ? seconds + offset : seconds - offset;
+  *ns = seconds * 1000000000 + fraction;
+  return true;
+}

@@ -34,6 +34,11 @@ size_t ttm_escape_length(ttm_str at);
 /* True when the text starts like a line of another logger: `2026-06-19 09:25:30.646 ...`. */
 bool ttm_log_line_has_date(ttm_str message);
 
+/* The time stamp that a line begins with, behind colours, a bracket and a rank tag: `2026-06-19 09:25:30.646`, `2025-11-20 20:45:48,508`,
+ * `2026-05-14T01:00:31.7554321Z`. Nanoseconds since 1970, as if a stamp without a zone were UTC, and what stands between date and time, by which
+ * the clocks of two writers differ. False when there is none. */
+bool ttm_log_line_time(ttm_str line, uint64_t *ns, char *between);
+
 /* True for loguru lines of tt-xla: `<date> (   1.854s) [ thread]file:line  1| message`. */
 bool ttm_log_line_is_loguru(ttm_str message);
 

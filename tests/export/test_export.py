@@ -157,6 +157,112 @@ class Traces(unittest.TestCase):
             self.assertEqual(count("i"), sum(1 for e in events if e[0] == 3))
 
 
+class Times(unittest.TestCase):
+    """The time of a trace: stamps of the log, the samples of `live`, the profiler's CSV; else operations are counted."""
+
+    def trace(self, text, *options, name="timed.log"):
+        with tempfile.TemporaryDirectory() as folder:
+            log = pathlib.Path(folder, name)
+            log.write_bytes(text)
+            events = json.loads(export("chrome", log, *options))["traceEvents"]
+            again = message(export("perfetto", log, *options))[1]
+        said = [e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "process_name"][0].partition("; ")[2]
+        slices, open_slices = [], []
+        for e in events:
+            if e["ph"] == "B":
+                open_slices.append(e)
+            elif e["ph"] == "E":
+                begun = open_slices.pop()
+                slices.append((begun["name"], begun["ts"], e["ts"], begun["args"].get("operation")))
+        times = [message(p)[8][0] / 1000 for p in again if 11 in message(p)]
+        self.assertEqual(sorted(times), sorted(e["ts"] for e in events if e["ph"] != "M"))
+        clocks = [[message(c) for c in message(message(p)[6][0])[1]] for p in again if 6 in message(p)]
+        return said, {s[3]: s for s in slices if s[3] is not None}, clocks
+
+    LOG = SOURCE / "tests/data/ops.log"
+
+    def lines(self):
+        return [line + b"\n" for line in self.LOG.read_bytes().split(b"\n")[:-1]]
+
+    def test_without_stamps(self):
+        said, slices, clocks = self.trace(b"".join(self.lines()))
+        self.assertEqual((said, clocks), ("1 us = 1 operation", []))
+        self.assertEqual({s[2] - s[1] for s in slices.values()}, {1})
+
+    def test_stamps_of_every_line(self):
+        """As GitHub and docker put them; one second a line."""
+        lines = [b"2026-05-14T01:%02d:%02d.5000000Z " % (i // 60, i % 60) + l for i, l in enumerate(self.lines())]
+        said, slices, clocks = self.trace(b"".join(lines))
+        rows = [o for o in json.loads(export("json", self.LOG, "--table", "operations"))]
+        self.assertEqual(said, f"{len(rows)} of {len(rows)} operations between time stamps of the log (from 2026-05-14 01:00:{rows[0]['line'] - 1:02d}.500), spread evenly")
+        for row in rows:
+            if row["index"] is not None:
+                self.assertEqual(slices[row["index"]][1], (row["line"] - rows[0]["line"]) * 1e6, row)
+        start = clocks[0][1][2][0]
+        self.assertEqual([(c[1][0], c[2][0]) for c in clocks[0]], [(6, 0), (1, start)])
+        self.assertEqual(start, (20587 * 86400 + 3600 + rows[0]["line"] - 1) * 10**9 + 500000000)
+
+    def test_stamps_between_operations(self):
+        """Loguru lines of tt-xla: what lies between two of them is spread evenly; one that goes back is another clock."""
+        bare = self.lines()
+        stamp = b"2026-01-12 10:24:%02d.250 (   1.854s) [        4A7FC640]flatbuffer_loaded_execu:260      1| Execute\n"
+        said, slices, _ = self.trace(stamp % 6 + b"".join(bare) + stamp % 3 + stamp % 10)
+        count = len(json.loads(export("json", self.LOG, "--table", "operations")))
+        self.assertIn(f"{count} of {count} operations between time stamps of the log (from 2026-01-12 10:24:06.", said)
+        begins = [slices[i][1] for i in sorted(slices)]
+        self.assertEqual(begins, sorted(begins))
+        self.assertAlmostEqual(max(s[2] for s in slices.values()), 4e6 * (count - 1) / (count + 1), delta=4e6 / count + 10)
+
+    def test_foreign_and_wrong_stamps(self):
+        for text in (b"2026-13-45 99:99:99.1 x\n", b"2026-01-12\n", b"[2026-01-12 10:00:00\n", b"9999-01-01 00:00:00\n", b"2026-02-30 10:00:00,5\n"):
+            said, slices, _ = self.trace(text + b"".join(self.lines()) + text)
+            self.assertTrue(said.startswith("1 us") or "time stamps" in said, said)
+            self.assertTrue(slices)
+
+    HEAD = "OP CODE,OP TYPE,GLOBAL CALL COUNT,DEVICE ID,ATTRIBUTES,HOST START TS,DEVICE FW START CYCLE,DEVICE FW END CYCLE,DEVICE FW DURATION [ns]\r\n"
+    CODES = {"ttnn.matmul": "MatmulDeviceOperation", "ttnn.softmax": "SoftmaxDeviceOperation", "ttnn.add": "BinaryNgDeviceOperation", "ttnn.to_layout": "TilizeWithValPadding"}
+
+    def csv_of(self, log, folder):
+        """Every operation whose code is known, 5 ms after the one before, 2 ms long, at 1 GHz; a signpost, the host and a second device between them."""
+        rows, known = ["start,signpost,,,,7,,,\r\n", "ttnn.host,python_fallback,1,,,8,,,\r\n"], []
+        for op in json.loads(export("json", log, "--table", "operations")):
+            if op["index"] is None or op["name"] not in self.CODES:
+                continue
+            at = 1000000 + 5000000 * len(known)
+            known.append(op["index"])
+            for device in (0, 1):
+                rows.append(f"{self.CODES[op['name']]},tt_dnn_device,{1024 * len(known)},{device},{{'a': 'b'; 'c': \"d\"}},{at},{at},{at + 2000000},2000000\r\n")
+        path = pathlib.Path(folder, "ops_perf_results.csv")
+        path.write_text(self.HEAD + "".join(rows), newline="")
+        return path, known
+
+    def test_times_of_the_profiler(self):
+        log = SOURCE / "tests/cli/data/two_runs_oom_profile.log"
+        with tempfile.TemporaryDirectory() as folder:
+            path, known = self.csv_of(log, folder)
+            self.assertGreater(len(known), 3)
+            said, slices, clocks = self.trace(log.read_bytes(), "--times", str(path))
+        count = len(json.loads(export("json", log, "--table", "operations")))
+        self.assertEqual((said, clocks), (f"{len(known)} of {count} operations timed by the profiler's CSV, the others estimated", []))
+        first = slices[known[0]][1]
+        for i, index in enumerate(known):
+            self.assertAlmostEqual(slices[index][1] - first, 5000 * i, delta=0.1)
+            self.assertAlmostEqual(slices[index][2] - slices[index][1], 2000, delta=0.1)
+
+    def test_what_is_no_csv_of_the_profiler(self):
+        log = str(SOURCE / "tests/cli/data/two_runs_oom_profile.log")
+        with tempfile.TemporaryDirectory() as folder:
+            for text, why in (("", "has no operation of a device"), ("a,b\n1,2\n", "is no operations CSV"), (self.HEAD, "has no operation of a device"),
+                              (self.HEAD + "Nothing,tt_dnn_device,1,0,,1,1,2,3\n", "they are of different runs"), (self.HEAD + '"unclosed,1,2\n', "has no operation")):
+                path = pathlib.Path(folder, "x.csv")
+                path.write_text(text)
+                done = subprocess.run([TTMEM, "export", "--perfetto", log, "--times", str(path), "-o", "-"], capture_output=True, text=True)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), text)
+                self.assertIn(why, done.stderr)
+            done = subprocess.run([TTMEM, "export", "--pprof", log, "--times", "x", "-o", "-"], capture_output=True, text=True)
+            self.assertIn("--times goes with --perfetto and --chrome", done.stderr)
+
+
 class Pprof(unittest.TestCase):
     def read(self, log):
         profile = message(gzip.decompress(export("pprof", log)))

@@ -76,10 +76,16 @@ static void questions(void **state) {
   STARVE("diff", log, CLI_DATA "hostile.log", "--html", "-j", "1");
   STARVE_TO(TTM_EXIT_FOUND, "analyze", log, "--no-json", "--json", "--check", "--budget", "90%", "-j", "1");
   STARVE("ask", log, "--range", "1-5", "-j", "1");
+  STARVE("ask", log, "--range", "1-5", "--csv", "-j", "1");
+  STARVE("ask", log, "--op", "3", "--json", "-j", "1");
+  STARVE("ask", log, "--findings", "--json", "-j", "1");
+  STARVE("explain", log, "--csv");
+  STARVE("--llm", "--logfile", log, "--json", "-j", "1");
   STARVE("ask", log, "--findings", "-j", "1");
   STARVE("ask", log, "--at", "peak", "-j", "1");
   STARVE("export", "--perfetto", log, "-o", "-", "-j", "1");
   STARVE("export", "--chrome", log, "-o", "-", "-j", "1");
+  STARVE("export", "--chrome", log, "--times", TTMEM_SOURCE "/fuzz/corpus/perf_csv/ops.csv", "-o", "-", "-j", "1");
   STARVE("export", "--pprof", log, "-o", "-", "-j", "1");
   STARVE("export", "--parquet", log, "--table", "tensors", "-j", "1");
   STARVE("export", "--arrow", log, "--table", "states", "-j", "1");
@@ -107,6 +113,7 @@ static void circular_buffers(void **state) {
   STARVE("cb", "scan", DATA "cb/forms.cpp", "--json", "-j", "1");
   STARVE("cb", "scan", "--compare", DATA "cb/customer", DATA "cb/fixed", "-j", "1");
   STARVE("cb", "log");
+  STARVE("cb", "log", "--csv");
   STARVE("cb", "log", TTMEM_SOURCE "/demo/metal_cb.log", "--json");
   STARVE("cb", "all", "--multi", "--log", TTMEM_SOURCE "/demo/metal_cb.log");
 }

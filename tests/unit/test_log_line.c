@@ -89,9 +89,39 @@ static void test_escapes(void **state) {
   assert_int_equal(ttm_escape_length(TTM_LIT("x")), 0);
 }
 
+static void time_stamps(void **state) {
+  (void)state;
+  static const struct {
+    const char *line;
+    uint64_t ns; /* 0: none */
+    char between;
+  } cases[] = {
+      {"2026-01-12 10:24:06.290 (   1.854s) [        4A7FC640]x:260  1| y", 1768213446290000000, ' '},
+      {"\x1b[90m2026-06-19 09:32:58.266\x1b[0m | critical | x", 1781861578266000000, ' '},
+      {"2025-11-20 20:45:48,508 - INFO - msg", 1763671548508000000, ' '},
+      {"2026-05-14T01:00:31.7554321Z text", 1778720431755432100, 'T'},
+      {"2026-05-14T01:00:31+02:00 text", 1778713231000000000, 'T'},
+      {"[1,0]<stdout>:2026-05-14T01:00:31Z text", 1778720431000000000, 'T'},
+      {"[2024-02-29 23:59:59] leap", 1709251199000000000, ' '},
+      {"2026-13-01 00:00:00 x", 0, 0},
+      {"2026-01-12", 0, 0},
+      {"Type | INFO | 2026-01-12 10:24:06", 0, 0},
+      {"", 0, 0},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    uint64_t ns = 0;
+    char between = 0;
+    assert_int_equal(ttm_log_line_time(ttm_str_of(cases[i].line), &ns, &between), cases[i].ns != 0);
+    if (cases[i].ns) assert_true(ns == cases[i].ns && between == cases[i].between);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_runtime_lines), cmocka_unit_test(test_outer_prefixes),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(time_stamps),
+                                     cmocka_unit_test(test_runtime_lines),
+                                     cmocka_unit_test(test_outer_prefixes),
                                      cmocka_unit_test(test_other_loggers),
-                                     cmocka_unit_test(test_bars_before_the_right_one), cmocka_unit_test(test_escapes)};
+                                     cmocka_unit_test(test_bars_before_the_right_one),
+                                     cmocka_unit_test(test_escapes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

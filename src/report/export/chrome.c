@@ -14,13 +14,16 @@ typedef struct chrome {
 } chrome;
 
 /* Counters and programs are threads of their rank; a tensor is an asynchronous slice, named by its lane. */
-static void begin_event(chrome *w, const char *phase, ttm_track track, uint64_t tick) {
+static void begin_event(chrome *w, const char *phase, ttm_track track, uint64_t ns) {
   ttm_json *j = &w->json;
   ttm_json_put_object(j, NULL);
   ttm_json_put_str(j, "ph", ttm_str_of(phase));
   ttm_json_put_u64(j, "pid", track.rank + 1);
   ttm_json_put_u64(j, "tid", track.kind == TTM_TRACK_PROGRAMS ? 1 : 2 + (unsigned)track.memory);
-  ttm_json_put_u64(j, "ts", tick);
+  if (ns % 1000)
+    ttm_json_put_milli(j, "ts", (int64_t)ns);
+  else
+    ttm_json_put_u64(j, "ts", ns / 1000);
 }
 
 static void end_event(chrome *w) {
@@ -42,7 +45,7 @@ static void put_track(ttm_trace_sink *sink, ttm_track track) {
   chrome *w = (chrome *)sink;
   if (track.kind != TTM_TRACK_PROGRAMS && (track.kind != TTM_TRACK_TENSORS || track.lane)) return;
   if (track.kind == TTM_TRACK_PROGRAMS) {
-    ttm_track_process(&w->name, sink->profile, track.rank);
+    ttm_track_process(&w->name, sink, track.rank);
     put_metadata(w, track, "process_name");
   }
   ttm_track_name(&w->name, sink->profile, track);
@@ -65,21 +68,20 @@ static void put_id(chrome *w, ttm_track track) {
   ttm_json_put_str(&w->json, "id", ttm_str_of(id));
 }
 
-static void put_begin(ttm_trace_sink *sink, ttm_track track, uint64_t tick, ttm_str name,
-                      const ttm_trace_facts *facts) {
+static void put_begin(ttm_trace_sink *sink, ttm_track track, uint64_t ns, ttm_str name, const ttm_trace_facts *facts) {
   chrome *w = (chrome *)sink;
   bool tensor = track.kind == TTM_TRACK_TENSORS;
-  begin_event(w, tensor ? "b" : "B", track, tick);
+  begin_event(w, tensor ? "b" : "B", track, ns);
   ttm_json_put_str(&w->json, "name", name);
   if (tensor) put_id(w, track);
   put_facts(&w->json, facts);
   end_event(w);
 }
 
-static void put_end(ttm_trace_sink *sink, ttm_track track, uint64_t tick) {
+static void put_end(ttm_trace_sink *sink, ttm_track track, uint64_t ns) {
   chrome *w = (chrome *)sink;
   bool tensor = track.kind == TTM_TRACK_TENSORS;
-  begin_event(w, tensor ? "e" : "E", track, tick);
+  begin_event(w, tensor ? "e" : "E", track, ns);
   if (tensor) {
     ttm_json_put_str(&w->json, "name", TTM_LIT("")); /* the id tells which */
     put_id(w, track);
@@ -87,10 +89,10 @@ static void put_end(ttm_trace_sink *sink, ttm_track track, uint64_t tick) {
   end_event(w);
 }
 
-static void put_counter(ttm_trace_sink *sink, ttm_track track, uint64_t tick, uint64_t bytes) {
+static void put_counter(ttm_trace_sink *sink, ttm_track track, uint64_t ns, uint64_t bytes) {
   chrome *w = (chrome *)sink;
   ttm_track_name(&w->name, sink->profile, track);
-  begin_event(w, "C", track, tick);
+  begin_event(w, "C", track, ns);
   ttm_json_put_str(&w->json, "name", ttm_buf_str(&w->name));
   ttm_json_put_object(&w->json, "args");
   ttm_json_put_u64(&w->json, "bytes", bytes);
@@ -99,18 +101,18 @@ static void put_counter(ttm_trace_sink *sink, ttm_track track, uint64_t tick, ui
   ttm_buf_clear(&w->name);
 }
 
-static void put_instant(ttm_trace_sink *sink, ttm_track track, uint64_t tick, ttm_str name,
+static void put_instant(ttm_trace_sink *sink, ttm_track track, uint64_t ns, ttm_str name,
                         const ttm_trace_facts *facts) {
   chrome *w = (chrome *)sink;
-  begin_event(w, "i", track, tick);
+  begin_event(w, "i", track, ns);
   ttm_json_put_str(&w->json, "name", name);
   ttm_json_put_str(&w->json, "s", TTM_LIT("p"));
   put_facts(&w->json, facts);
   end_event(w);
 }
 
-int ttm_export_chrome(const ttm_findings *f, ttm_out *out, ttm_error *err) {
-  chrome w = {.sink = {out, f->profile, put_track, put_begin, put_end, put_counter, put_instant},
+int ttm_export_chrome(const ttm_findings *f, const ttm_times *times, ttm_out *out, ttm_error *err) {
+  chrome w = {.sink = {out, f->profile, times, put_track, put_begin, put_end, put_counter, put_instant},
               .json = {.out = &out->buf}};
   ttm_json_put_object(&w.json, NULL);
   ttm_json_put_str(&w.json, "displayTimeUnit", TTM_LIT("ns"));

@@ -4,6 +4,7 @@
 #define TTM_REPORT_EXPORT_EXPORT_H
 
 #include "base/out_file.h"
+#include "report/export/times.h"
 #include "report/write/json.h"
 #include "ttmem/table.h"
 
@@ -18,8 +19,8 @@ int ttm_export_json_rows(const ttm_findings *f, ttm_table table, const uint32_t 
                          ttm_error *err);
 
 /* Operations, memories, tensors and failures over time; what is alive, as stacks. */
-int ttm_export_perfetto(const ttm_findings *f, ttm_out *out, ttm_error *err);
-int ttm_export_chrome(const ttm_findings *f, ttm_out *out, ttm_error *err);
-int ttm_export_pprof(const ttm_findings *f, ttm_out *out, ttm_error *err);
+int ttm_export_perfetto(const ttm_findings *f, const ttm_times *times, ttm_out *out, ttm_error *err);
+int ttm_export_chrome(const ttm_findings *f, const ttm_times *times, ttm_out *out, ttm_error *err);
+int ttm_export_pprof(const ttm_findings *f, const ttm_times *times, ttm_out *out, ttm_error *err);
 
 #endif

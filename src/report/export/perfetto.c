@@ -10,6 +10,7 @@
 /* Numbers of the fields, as in the .proto files. */
 enum { TRACE_PACKET = 1 };
 enum {
+  PACKET_CLOCKS = 6,
   PACKET_TIMESTAMP = 8,
   PACKET_SEQUENCE = 10,
   PACKET_EVENT = 11,
@@ -17,6 +18,7 @@ enum {
   PACKET_FLAGS = 13,
   PACKET_TRACK = 60
 };
+enum { CLOCKS_CLOCK = 1, CLOCK_ID = 1, CLOCK_TIMESTAMP = 2, CLOCK_REAL = 1, CLOCK_BOOT = 6 };
 enum { FLAG_CLEARED = 1, FLAG_NEEDS_INTERNED = 2, SEQUENCE = 1 };
 enum { TRACK_UUID = 1, TRACK_NAME = 2, TRACK_PROCESS = 3, TRACK_PARENT = 5, TRACK_COUNTER = 8 };
 enum { PROCESS_PID = 1, PROCESS_NAME = 6, COUNTER_UNIT = 3, UNIT_BYTES = 3 };
@@ -68,6 +70,21 @@ static void begin_sequence(perfetto *w) {
   put_packet(w);
 }
 
+static void put_clock(perfetto *w, uint32_t id, uint64_t ns) {
+  ttm_proto_number(&w->inner, CLOCK_ID, id);
+  ttm_proto_number(&w->inner, CLOCK_TIMESTAMP, ns);
+  ttm_proto_message(&w->event, CLOCKS_CLOCK, &w->inner);
+}
+
+/* What time of day the start of the trace is: the UI shows it when asked for. */
+static void put_clocks(perfetto *w) {
+  if (!w->sink.times->start) return;
+  put_clock(w, CLOCK_BOOT, 0);
+  put_clock(w, CLOCK_REAL, w->sink.times->start);
+  ttm_proto_message(&w->packet, PACKET_CLOCKS, &w->event);
+  put_packet(w);
+}
+
 /* ---- Tracks ------------------------------------------------------------------------------------------------------------------ */
 
 static uint64_t process_id(uint32_t rank) { return UINT64_C(1) << 63 | rank; }
@@ -77,7 +94,7 @@ static void put_process(perfetto *w, uint32_t rank) {
   if (w->failed || w->processes.at[rank]) return;
   w->processes.at[rank] = true;
   ttm_buf_clear(&w->clean);
-  ttm_track_process(&w->clean, w->sink.profile, rank);
+  ttm_track_process(&w->clean, &w->sink, rank);
   ttm_proto_number(&w->inner, PROCESS_PID, rank + 1);
   ttm_proto_bytes(&w->inner, PROCESS_NAME, ttm_buf_str(&w->clean));
   ttm_proto_number(&w->event, TRACK_UUID, process_id(rank));
@@ -119,43 +136,43 @@ static void put_facts(perfetto *w, const ttm_trace_facts *facts) {
   if (facts->bytes) annotate(w, KEY_BYTES, ANNOTATION_UINT, facts->bytes);
 }
 
-static void end_event(perfetto *w, ttm_track track, uint64_t tick, uint32_t type) {
+static void end_event(perfetto *w, ttm_track track, uint64_t ns, uint32_t type) {
   ttm_proto_number(&w->event, EVENT_TYPE, type);
   ttm_proto_number(&w->event, EVENT_TRACK, ttm_track_id(track));
-  ttm_proto_number(&w->packet, PACKET_TIMESTAMP, tick * TTM_TRACE_TICK_NS);
+  ttm_proto_number(&w->packet, PACKET_TIMESTAMP, ns);
   ttm_proto_message(&w->packet, PACKET_EVENT, &w->event);
   put_packet(w);
 }
 
-static void put_named(perfetto *w, ttm_track track, uint64_t tick, ttm_str name, const ttm_trace_facts *facts,
+static void put_named(perfetto *w, ttm_track track, uint64_t ns, ttm_str name, const ttm_trace_facts *facts,
                       uint32_t type) {
   ttm_proto_number(&w->event, EVENT_NAME, number_of(w, &w->names, INTERNED_NAMES, name));
   put_facts(w, facts);
-  end_event(w, track, tick, type);
+  end_event(w, track, ns, type);
 }
 
-static void put_begin(ttm_trace_sink *sink, ttm_track track, uint64_t tick, ttm_str name,
-                      const ttm_trace_facts *facts) {
-  put_named((perfetto *)sink, track, tick, name, facts, TYPE_BEGIN);
+static void put_begin(ttm_trace_sink *sink, ttm_track track, uint64_t ns, ttm_str name, const ttm_trace_facts *facts) {
+  put_named((perfetto *)sink, track, ns, name, facts, TYPE_BEGIN);
 }
 
-static void put_instant(ttm_trace_sink *sink, ttm_track track, uint64_t tick, ttm_str name,
+static void put_instant(ttm_trace_sink *sink, ttm_track track, uint64_t ns, ttm_str name,
                         const ttm_trace_facts *facts) {
-  put_named((perfetto *)sink, track, tick, name, facts, TYPE_INSTANT);
+  put_named((perfetto *)sink, track, ns, name, facts, TYPE_INSTANT);
 }
 
-static void put_end(ttm_trace_sink *sink, ttm_track track, uint64_t tick) {
-  end_event((perfetto *)sink, track, tick, TYPE_END);
+static void put_end(ttm_trace_sink *sink, ttm_track track, uint64_t ns) {
+  end_event((perfetto *)sink, track, ns, TYPE_END);
 }
 
-static void put_counter(ttm_trace_sink *sink, ttm_track track, uint64_t tick, uint64_t bytes) {
+static void put_counter(ttm_trace_sink *sink, ttm_track track, uint64_t ns, uint64_t bytes) {
   ttm_proto_number(&((perfetto *)sink)->event, EVENT_COUNTER, bytes);
-  end_event((perfetto *)sink, track, tick, TYPE_COUNTER);
+  end_event((perfetto *)sink, track, ns, TYPE_COUNTER);
 }
 
-int ttm_export_perfetto(const ttm_findings *f, ttm_out *out, ttm_error *err) {
-  perfetto w = {.sink = {out, f->profile, put_track, put_begin, put_end, put_counter, put_instant}};
+int ttm_export_perfetto(const ttm_findings *f, const ttm_times *times, ttm_out *out, ttm_error *err) {
+  perfetto w = {.sink = {out, f->profile, times, put_track, put_begin, put_end, put_counter, put_instant}};
   begin_sequence(&w);
+  put_clocks(&w);
   int status = ttm_trace(&w.sink, f);
   w.failed |= w.packet.failed || w.event.failed || w.inner.failed || w.interned.failed || w.clean.failed;
   if (status || w.failed) status = ttm_error_nomem(err);

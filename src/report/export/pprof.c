@@ -180,7 +180,8 @@ static int put_profile(pprof *w, const ttm_occupancy *held) {
   return w->failed || w->body.failed || w->message.failed || w->inner.failed || w->clean.failed ? TTM_ENOMEM : TTM_OK;
 }
 
-int ttm_export_pprof(const ttm_findings *f, ttm_out *out, ttm_error *err) {
+int ttm_export_pprof(const ttm_findings *f, const ttm_times *times, ttm_out *out, ttm_error *err) {
+  (void)times;
   pprof w = {.f = f, .p = f->profile};
   ttm_occupancy held = {.findings = f};
   const ttm_peak *peak = &f->peak[TTM_DRAM];

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A profile as events over time, in their order, for whatever form they are written in. An operation lasts one microsecond: logs do not time them,
- * so that time here counts operations, deallocations included. */
+/* A profile as events over time, in their order, for whatever form they are written in. Times are nanoseconds (times.h). */
 #ifndef TTM_REPORT_EXPORT_TRACE_H
 #define TTM_REPORT_EXPORT_TRACE_H
 
 #include "analyze/occupancy.h"
 #include "base/out_file.h"
-
-enum { TTM_TRACE_TICK_NS = 1000 };
+#include "report/export/times.h"
 
 typedef enum ttm_track_kind {
   TTM_TRACK_PROGRAMS, /* programs and the operations in them */
@@ -37,18 +35,19 @@ typedef struct ttm_trace_sink ttm_trace_sink;
 struct ttm_trace_sink {
   ttm_out *out;
   const ttm_profile *profile;
+  const ttm_times *times;
   /* Each track is told before its first event. */
   void (*track)(ttm_trace_sink *sink, ttm_track track);
-  void (*begin)(ttm_trace_sink *sink, ttm_track track, uint64_t tick, ttm_str name, const ttm_trace_facts *facts);
-  void (*end)(ttm_trace_sink *sink, ttm_track track, uint64_t tick);
-  void (*counter)(ttm_trace_sink *sink, ttm_track track, uint64_t tick, uint64_t bytes);
-  void (*instant)(ttm_trace_sink *sink, ttm_track track, uint64_t tick, ttm_str name, const ttm_trace_facts *facts);
+  void (*begin)(ttm_trace_sink *sink, ttm_track track, uint64_t ns, ttm_str name, const ttm_trace_facts *facts);
+  void (*end)(ttm_trace_sink *sink, ttm_track track, uint64_t ns);
+  void (*counter)(ttm_trace_sink *sink, ttm_track track, uint64_t ns, uint64_t bytes);
+  void (*instant)(ttm_trace_sink *sink, ttm_track track, uint64_t ns, ttm_str name, const ttm_trace_facts *facts);
 };
 
 /* "DRAM allocated per bank". */
 void ttm_track_name(ttm_buf *out, const ttm_profile *p, ttm_track track);
-/* The rank's own: "rank 3". */
-void ttm_track_process(ttm_buf *out, const ttm_profile *p, uint32_t rank);
+/* The rank's own, and what time means: "rank 3; 1 us = 1 operation". */
+void ttm_track_process(ttm_buf *out, const ttm_trace_sink *sink, uint32_t rank);
 /* The same for all events of a track, never 0. */
 uint64_t ttm_track_id(ttm_track track);
 
