@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyze/search.h"
+
+#include <ctype.h>
+
+#include "base/checked.h"
+#include "ttmem/profile.h"
+
+/* ---- Variables ------------------------------------------------------------------------------------------------------ */
+
+static int refuse(const char *text, const char *why, ttm_error *err) {
+  return ttm_error_set(err, TTM_EUSAGE,
+                       "'%.100s': %s; write BATCH=1..256, BATCH=32..256+32, SEQ=1024..131072*2 or BATCH=1,2,4", text,
+                       why);
+}
+
+static bool take_name(ttm_str *rest, ttm_str *name) {
+  size_t n = 0;
+  while (n < rest->n && (isalnum((unsigned char)rest->p[n]) || rest->p[n] == '_')) n++;
+  *name = ttm_str_first(*rest, n);
+  *rest = ttm_str_from(*rest, n);
+  return n && !ttm_is_digit(name->p[0]) && ttm_str_take(rest, TTM_LIT("="));
+}
+
+/* Numbers of arguments are counts: those of a double are more than enough. */
+static bool take_number(ttm_str *rest, uint64_t *out) {
+  return ttm_str_take_u64(rest, out) && *out <= (uint64_t)1 << 53;
+}
+
+static int parse_range(ttm_variable *v, const char *text, uint64_t last, ttm_str rest, ttm_error *err) {
+  bool given = rest.n != 0;
+  v->step = 1;
+  v->powers = ttm_str_take(&rest, TTM_LIT("*"));
+  if (given && !v->powers && !ttm_str_take(&rest, TTM_LIT("+"))) return refuse(text, "the range has no end", err);
+  if (given && (!take_number(&rest, &v->step) || rest.n || v->step < 1u + v->powers))
+    return refuse(text, v->powers ? "a factor is 2 or more" : "a step is 1 or more", err);
+  if (last < v->first) return refuse(text, "the last value is below the first", err);
+  if (v->powers && !v->first) return refuse(text, "powers begin above 0", err);
+  v->n = v->powers ? 0 : (last - v->first) / v->step + 1;
+  for (uint64_t at = v->first; v->powers && at <= last; at = ttm_mul_sat(at, v->step)) v->n++;
+  v->numbers = true;
+  return TTM_OK;
+}
+
+static int parse_list(ttm_variable *v, const char *text, ttm_str rest, ttm_error *err) {
+  uint64_t number, before = 0;
+  v->numbers = true;
+  while (rest.n || v->n) {
+    ttm_str value = ttm_str_take_to(&rest, ','), left = value;
+    bool is_number = take_number(&left, &number) && !left.n;
+    if (!value.n) return refuse(text, "a value is empty", err);
+    v->numbers &= is_number && (!v->n || number > before);
+    before = number;
+    if (ttm_vec_push(&v->values, value)) return ttm_error_nomem(err);
+    v->n++;
+    if (!rest.p || !rest.n) break;
+  }
+  return v->n ? TTM_OK : refuse(text, "there are no values", err);
+}
+
+int ttm_variable_parse(ttm_variable *out, const char *text, ttm_error *err) {
+  ttm_str rest = ttm_str_of(text), range;
+  uint64_t last;
+  *out = (ttm_variable){.n = 0};
+  if (!take_name(&rest, &out->name)) return refuse(text, "a name of letters, digits and _, then = is needed", err);
+  if (ttm_str_ends(rest, TTM_LIT(","))) return refuse(text, "a value is empty", err);
+  range = rest;
+  if (!take_number(&range, &out->first) || !ttm_str_take(&range, TTM_LIT(".."))) {
+    if (ttm_str_contains(rest, TTM_LIT(".."))) return refuse(text, "a range has numbers", err);
+    return parse_list(out, text, rest, err);
+  }
+  return take_number(&range, &last) ? parse_range(out, text, last, range, err)
+                                    : refuse(text, "the range has no end", err);
+}
+
+void ttm_variable_free(ttm_variable *v) { ttm_vec_free(&v->values); }
+
+uint64_t ttm_variable_number(const ttm_variable *v, uint64_t i) {
+  uint64_t number = 0;
+  if (v->values.n) {
+    ttm_str text = v->values.at[i];
+    return v->numbers && ttm_str_take_u64(&text, &number) ? number : 0;
+  }
+  if (!v->powers) return v->first + i * v->step;
+  for (number = v->first; i; i--) number *= v->step;
+  return number;
+}
+
+void ttm_variable_put(const ttm_variable *v, uint64_t i, ttm_buf *out) {
+  if (v->values.n)
+    ttm_buf_put(out, v->values.at[i]);
+  else
+    ttm_buf_u64(out, ttm_variable_number(v, i));
+}
+
+/* ---- The search ----------------------------------------------------------------------------------------------------- */
+
+void ttm_search_free(ttm_search *s) { ttm_vec_free(&s->tries); }
+
+int ttm_search_add(ttm_search *s, ttm_search_try tried) { return ttm_vec_push(&s->tries, tried); }
+
+const ttm_search_try *ttm_search_tried(const ttm_search *s, uint64_t index) {
+  for (size_t i = 0; i < s->tries.n; i++)
+    if (s->tries.at[i].index == index) return &s->tries.at[i];
+  return NULL;
+}
+
+/* The largest value below `below` that fits; NULL. */
+static const ttm_search_try *fits_below(const ttm_search *s, uint64_t below) {
+  const ttm_search_try *found = NULL;
+  for (size_t i = 0; i < s->tries.n; i++) {
+    const ttm_search_try *t = &s->tries.at[i];
+    if (t->outcome == TTM_OUTCOME_FITS && t->index < below && (!found || t->index > found->index)) found = t;
+  }
+  return found;
+}
+
+uint64_t ttm_search_largest(const ttm_search *s) {
+  const ttm_search_try *found = fits_below(s, TTM_UNKNOWN);
+  return found ? found->index : TTM_UNKNOWN;
+}
+
+uint64_t ttm_search_refused(const ttm_search *s) {
+  uint64_t from = ttm_search_largest(s) + 1, found = TTM_UNKNOWN; /* 0 when nothing fits */
+  for (size_t i = 0; i < s->tries.n; i++) {
+    const ttm_search_try *t = &s->tries.at[i];
+    if (t->outcome == TTM_OUTCOME_REFUSED && t->index >= from && t->index < found) found = t->index;
+  }
+  return found;
+}
+
+/* The untried values lie in [*from, *end). */
+static void bounds(const ttm_search *s, uint64_t *from, uint64_t *end) {
+  uint64_t refused = ttm_search_refused(s);
+  *from = ttm_search_largest(s) + 1;
+  *end = refused == TTM_UNKNOWN ? s->of->n : refused;
+}
+
+static uint64_t count_unknown(const ttm_search *s) {
+  uint64_t n = 0;
+  for (size_t i = 0; i < s->tries.n; i++) n += s->tries.at[i].outcome == TTM_OUTCOME_UNKNOWN;
+  return n;
+}
+
+/* The last value up to `number`, of those in [from, end). */
+static uint64_t index_at(const ttm_search *s, double number, uint64_t from, uint64_t end) {
+  while (end - from > 1) {
+    uint64_t middle = from + (end - from) / 2;
+    *((double)ttm_variable_number(s->of, middle) <= number ? &from : &end) = middle;
+  }
+  return from;
+}
+
+/* Where the memory ends, if each step costs what it cost between the two largest that fit; TTM_UNKNOWN: they do not tell. */
+static uint64_t guess(const ttm_search *s, uint64_t from, uint64_t end) {
+  const ttm_search_try *b = fits_below(s, TTM_UNKNOWN), *a = b ? fits_below(s, b->index) : NULL;
+  if (!a || s->guesses >= TTM_SEARCH_GUESSES || b->peak <= a->peak || b->capacity < b->peak) return TTM_UNKNOWN;
+  double vb = (double)ttm_variable_number(s->of, b->index), va = (double)ttm_variable_number(s->of, a->index);
+  return index_at(s, vb + (double)(b->capacity - b->peak) * (vb - va) / (double)(b->peak - a->peak), from, end);
+}
+
+/* The untried value nearest to `at`; TTM_UNKNOWN. At most as far away as there are values that gave no answer. */
+static uint64_t nearest(const ttm_search *s, uint64_t at, uint64_t from, uint64_t end) {
+  for (uint64_t away = 0; away <= s->tries.n; away++) {
+    if (at >= from + away && !ttm_search_tried(s, at - away)) return at - away;
+    if (at + away < end && !ttm_search_tried(s, at + away)) return at + away;
+  }
+  return TTM_UNKNOWN;
+}
+
+uint64_t ttm_search_next(ttm_search *s) {
+  uint64_t from, end, at;
+  if (!ttm_search_tried(s, 0)) return 0;
+  if (!ttm_search_tried(s, s->of->n - 1)) return s->of->n - 1;
+  bounds(s, &from, &end);
+  if (from >= end || count_unknown(s) >= TTM_SEARCH_UNKNOWN) return TTM_UNKNOWN;
+  if (s->tries.n == 2 && ttm_search_largest(s) == 0) {
+    at = index_at(s, 2 * (double)ttm_variable_number(s->of, 0), from, end);
+  } else if ((at = guess(s, from, end)) != TTM_UNKNOWN) {
+    s->guesses++;
+  } else {
+    at = from + (end - from) / 2;
+  }
+  return nearest(s, at, from, end);
+}
+
+uint64_t ttm_search_most(const ttm_search *s) {
+  uint64_t from, end, most = 0;
+  bounds(s, &from, &end);
+  if (from >= end && s->tries.n > 1) return 0;
+  for (uint64_t left = end - from; left; left /= 2) most++;
+  most += 1 + TTM_SEARCH_GUESSES - s->guesses + TTM_SEARCH_UNKNOWN - count_unknown(s);
+  if (s->tries.n < 3) most += 2 - (s->tries.n < 2 ? s->tries.n : 2);
+  return most < end - from ? most : end - from;
+}
