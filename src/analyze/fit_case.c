@@ -14,15 +14,17 @@ void ttm_fit_cases_free(ttm_fit_cases *all) {
 /* ---- What an answer says -------------------------------------------------------------------------------------------- */
 
 /* "out of memory in DRAM: insufficient memory, short by 1.13 MB per bank, in ttnn.add at model.py:17" inside a sentence. */
-static void say_failure(ttm_teller *t, const ttm_fit_case *c, uint32_t op) {
-  size_t start = t->text.n;
-  ttm_say_failure(&t->text, &c->what, c->verdict, c->shortfall);
-  if (!t->text.failed && islower((unsigned char)t->text.at[start + 1]))
-    t->text.at[start] = (char)tolower((unsigned char)t->text.at[start]);
-  if (op != TTM_NONE) return ttm_say(&t->text, t->f, ", in {}", TTM_OP(op));
-  if (c->operation.n) ttm_say(&t->text, t->f, ", in {}", TTM_TEXT(c->operation));
-  if (c->at.n) ttm_say(&t->text, t->f, " at {}", TTM_TEXT(c->at));
+static void say_failure(ttm_buf *out, const ttm_findings *f, const ttm_fit_case *c, uint32_t op) {
+  size_t start = out->n;
+  ttm_say_failure(out, &c->what, c->verdict, c->shortfall);
+  if (!out->failed && islower((unsigned char)out->at[start + 1]))
+    out->at[start] = (char)tolower((unsigned char)out->at[start]);
+  if (op != TTM_NONE) return ttm_say(out, f, ", in {}", TTM_OP(op));
+  if (c->operation.n) ttm_say(out, f, ", in {}", TTM_TEXT(c->operation));
+  if (c->at.n) ttm_say(out, f, " at {}", TTM_TEXT(c->at));
 }
+
+void ttm_fit_say_failure(ttm_buf *out, const ttm_fit_case *c) { say_failure(out, NULL, c, TTM_NONE); }
 
 /* "Fits on 8 chips, " of a program for a mesh. */
 static void say_verdict(ttm_teller *t, const ttm_fit_case *c, const char *verdict) {
@@ -74,7 +76,7 @@ static void tell_answer(ttm_teller *t, const ttm_fit_case *c, uint32_t op, ttm_b
              fits ? TTM_SEVERITY_WARNING : TTM_SEVERITY_FAILURE, basis);
     say_verdict(t, c, fits ? "Fits" : "Does not fit");
     if (fits) ttm_buf_puts(&t->text, "the program went on after ");
-    say_failure(t, c, op);
+    say_failure(&t->text, t->f, c, op);
     ttm_tell_headline(t);
     ttm_tell_numbers(t, &c->what);
     if (c->way.n) ttm_detail(t, "{}", TTM_TEXT(c->way));
@@ -196,7 +198,7 @@ static void say_why(ttm_teller *t, ttm_fit_case *c, const ttm_last_words *last) 
   ttm_buf_puts(&t->text, "the program ");
   if (c->refused) {
     ttm_buf_puts(&t->text, "caught ");
-    say_failure(t, c, TTM_NONE);
+    ttm_fit_say_failure(&t->text, c);
     ttm_say(&t->text, t->f, ", went on for {} and then ", TTM_PLURAL(after, "operation"));
   }
   say_end(t, c);
@@ -250,6 +252,15 @@ int ttm_fit_cases_add_same(ttm_fit_cases *all, const char *board, size_t like) {
   ttm_fit_case c = all->at.at[like];
   c.run_on = c.board;
   c.board = keep(&t, ttm_str_of(board));
+  return add(all, &t, &c, TTM_NONE, TTM_MEASURED);
+}
+
+int ttm_fit_cases_add_kept(ttm_fit_cases *all, const ttm_fit_case *kept) {
+  ttm_teller t = {.out = &all->said};
+  ttm_fit_case c = *kept;
+  ttm_str *const texts[] = {&c.board,     &c.why,         &c.operation,       &c.at,     &c.way,
+                            &c.what.text, &c.what.memory, &c.what.core_range, &c.growth, &c.run_on};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) *texts[i] = keep(&t, *texts[i]);
   return add(all, &t, &c, TTM_NONE, TTM_MEASURED);
 }
 

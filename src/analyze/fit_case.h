@@ -64,8 +64,13 @@ int ttm_fit_cases_add_run(ttm_fit_cases *all, const char *board, const ttm_findi
 int ttm_fit_cases_add_same(ttm_fit_cases *all, const char *board, size_t like);
 /* Adds a board on which the program was not run, since it would end as on `like`. 0 or TTM_ENOMEM. */
 int ttm_fit_cases_add_left_out(ttm_fit_cases *all, const char *board, const char *like);
+/* Adds a copy of an answer that was kept from an earlier run. 0 or TTM_ENOMEM. */
+int ttm_fit_cases_add_kept(ttm_fit_cases *all, const ttm_fit_case *kept);
 /* Ends a list of runs: says what the answers are worth. 0 or TTM_ENOMEM. */
 int ttm_fit_cases_end(ttm_fit_cases *all);
+
+/* "out of memory in DRAM: insufficient memory, short by 1.13 MB per bank, in ttnn.add at model.py:17" of one that is refused. */
+void ttm_fit_say_failure(ttm_buf *out, const ttm_fit_case *c);
 
 /* The answers of a replay, of the boards in `boards` (bit per ttm_boards), ended. 0 or TTM_ENOMEM. */
 int ttm_fit_cases_of_replay(ttm_fit_cases *all, const ttm_fit *fit, const ttm_fit_options *options,

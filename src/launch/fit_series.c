@@ -74,41 +74,6 @@ static int judge(ttm_launch *r, ttm_fit_cases *out, const char *board, ttm_error
   return status;
 }
 
-static int run_board(ttm_fit_series *series, const char *board, ttm_launch_options *options, bool *met_ttnn,
-                     ttm_error *err) {
-  ttm_temp_dir dir;
-  ttm_launch r = {.log_fd = -1};
-  int status = ttm_temp_dir_make(&dir, "fit", err);
-  options->base = dir.path;
-  options->board = board;
-  if (!status) status = ttm_launch_run(&r, options, err);
-  if (!status) status = ttm_record_check(r.record, err);
-  *met_ttnn = !status && (ttm_launch_is_recorded(&r) || ttm_record_met_ttnn(r.record));
-  if (!status && r.result.interrupted)
-    series->interrupted = r.result.signal ? 128 + r.result.signal : 130;
-  else if (!status)
-    status = judge(&r, &series->cases, board, err);
-  ttm_launch_free(&r);
-  ttm_temp_dir_remove(&dir);
-  return status;
-}
-
-/* An earlier board with the same chip on which the program used one chip and got an answer; the number of cases: none. */
-static size_t find_same(const ttm_fit_series *series, const char *name) {
-  const ttm_board *board = ttm_board_find(ttm_str_of(name));
-  size_t i = 0;
-  for (; i < series->cases.at.n; i++) {
-    const ttm_fit_case *c = &series->cases.at.at[i];
-    const ttm_board *other = ttm_board_find(c->board);
-    if (board && other && c->one_chip && c->fits != TTM_FITS_UNKNOWN && !c->run_on.n && board->arch == other->arch &&
-        board->dram_banks == other->dram_banks && board->grid_x == other->grid_x && board->grid_y == other->grid_y)
-      break;
-  }
-  return i;
-}
-
-/* ---- All of them --------------------------------------------------------------------------------------------------- */
-
 /* 128 + a signal that asks to end and arrived between two programs; 0. */
 static int pending_end(void) {
   static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -118,6 +83,44 @@ static int pending_end(void) {
     if (sigismember(&waiting, ends[i]) == 1) return 128 + ends[i];
   return 0;
 }
+
+int ttm_fit_try(ttm_fit_cases *cases, ttm_launch_options *options, ttm_fit_tried *out, ttm_error *err) {
+  ttm_temp_dir dir;
+  ttm_launch r = {.log_fd = -1};
+  sigset_t mask;
+  *out = (ttm_fit_tried){.interrupted = 0};
+  pthread_sigmask(SIG_SETMASK, NULL, &mask);
+  int status = ttm_temp_dir_make(&dir, "fit", err);
+  options->base = dir.path;
+  if (!status) status = ttm_launch_run(&r, options, err);
+  if (!status) status = ttm_record_check(r.record, err);
+  out->met_ttnn = !status && (ttm_launch_is_recorded(&r) || ttm_record_met_ttnn(r.record));
+  if (!status && r.result.interrupted)
+    out->interrupted = r.result.signal ? 128 + r.result.signal : 130;
+  else if (!status)
+    status = judge(&r, cases, options->board, err);
+  ttm_launch_free(&r);
+  ttm_temp_dir_remove(&dir);
+  if (!out->interrupted) out->interrupted = pending_end();
+  /* The next program gets the signals we had; one that waits would end us here, folders and all. */
+  if (!out->interrupted) pthread_sigmask(SIG_SETMASK, &mask, NULL);
+  return status;
+}
+
+bool ttm_fit_holds_for(const ttm_fit_case *c, const char *name) {
+  const ttm_board *board = ttm_board_find(ttm_str_of(name)), *other = ttm_board_find(c->board);
+  return board && other && c->one_chip && c->fits != TTM_FITS_UNKNOWN && !c->run_on.n && board->arch == other->arch &&
+         board->dram_banks == other->dram_banks && board->grid_x == other->grid_x && board->grid_y == other->grid_y;
+}
+
+/* An earlier board whose answer holds for this one; the number of cases: none. */
+static size_t find_same(const ttm_fit_series *series, const char *name) {
+  size_t i = 0;
+  while (i < series->cases.at.n && !ttm_fit_holds_for(&series->cases.at.at[i], name)) i++;
+  return i;
+}
+
+/* ---- All of them --------------------------------------------------------------------------------------------------- */
 
 /* Boards behind one on which the program ended before it came to ttnn: it would end there as well. */
 static int leave_out(ttm_fit_series *series) {
@@ -132,13 +135,12 @@ static int leave_out(ttm_fit_series *series) {
 int ttm_fit_series_run(ttm_fit_series *series, char *const *words, const ttm_launch_viewer *viewer, bool quiet,
                        ttm_error *err) {
   ttm_launch_options options = {.words = words, .name = "fit", .record = true, .quiet = quiet, .viewer = *viewer};
-  sigset_t mask;
   bool go_on = true;
   int status = TTM_OK;
   options.viewer.show = NULL;
-  pthread_sigmask(SIG_SETMASK, NULL, &mask);
   for (size_t i = 0; i < series->boards.n && !status && go_on && !series->interrupted; i++) {
     char headline[PATH_MAX + 64];
+    ttm_fit_tried tried;
     size_t same = find_same(series, series->boards.at[i]);
     if (same < series->cases.at.n) {
       if (ttm_fit_cases_add_same(&series->cases, series->boards.at[i], same)) return ttm_error_nomem(err);
@@ -146,11 +148,10 @@ int ttm_fit_series_run(ttm_fit_series *series, char *const *words, const ttm_lau
     }
     snprintf(headline, sizeof headline, "%s, %zu of %zu: running", series->boards.at[i], i + 1, series->boards.n);
     options.headline = headline;
-    status = run_board(series, series->boards.at[i], &options, &go_on, err);
-    go_on |= !status && !series->interrupted && series->cases.at.at[i].exit_status == 0;
-    if (!series->interrupted) series->interrupted = pending_end();
-    /* The next program gets the signals we had; one that waits would end us here, folders and all. */
-    if (!series->interrupted) pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    options.board = series->boards.at[i];
+    status = ttm_fit_try(&series->cases, &options, &tried, err);
+    series->interrupted = tried.interrupted;
+    go_on = tried.met_ttnn || (!status && series->cases.at.n > i && series->cases.at.at[i].exit_status == 0);
   }
   if (status || series->interrupted) return status;
   return leave_out(series) ? ttm_error_nomem(err) : TTM_OK;
