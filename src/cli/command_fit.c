@@ -8,7 +8,8 @@
 #include "cli/command.h"
 #include "cli/launch_view.h"
 #include "cli/terminal.h"
-#include "launch/fit_series.h"
+#include "launch/find_series.h"
+#include "report/run/find.h"
 #include "report/run/fit.h"
 
 /* Prints the answers. */
@@ -51,31 +52,79 @@ static int series_exit(const ttm_options *options, const ttm_fit_cases *cases) {
   return exit_status || !unknown ? exit_status : TTM_EXIT_WRONG;
 }
 
+/* With --find: the search. */
+static int run_series(const ttm_options *options, ttm_fit_series *series, ttm_find *find, ttm_error *err) {
+  ttm_launch_view view;
+  ttm_launch_view_begin(&view, options, true);
+  ttm_launch_viewer viewer = ttm_launch_view_viewer(&view);
+  bool quiet = options->given[TTM_OPTION_QUIET];
+  ttm_find_options search = {options->rest, &viewer, quiet, options->given[TTM_OPTION_NO_CACHE]};
+  int status = find->variable_count ? ttm_find_run(find, series, &search, err)
+                                    : ttm_fit_series_run(series, options->rest, &viewer, quiet, err);
+  ttm_launch_view_end(&view);
+  return status;
+}
+
+static int put_find(const ttm_options *options, const ttm_find *find, ttm_error *err) {
+  ttm_buf text = {0};
+  ttm_output_form form;
+  if (ttm_output_form_of(&form, options, err)) return TTM_EUSAGE;
+  ttm_doc doc = ttm_output_doc(form, options, &text);
+  text.failed |= (form == TTM_OUTPUT_JSON ? ttm_find_json(find, &text) : ttm_find_write(&doc, find)) != TTM_OK;
+  return ttm_terminal_print(&text, err);
+}
+
+/* An answer is a largest value. That not even the smallest fits is a failure only where a board was named. */
+static int find_exit(const ttm_options *options, const ttm_find *find) {
+  bool none = false, unknown = false;
+  for (size_t i = 0; i < find->rows.n; i++) {
+    none |= !strcmp(find->said.at.at[i].id, "find.none");
+    unknown |= find->said.at.at[i].severity == TTM_SEVERITY_UNKNOWN;
+  }
+  return none && options->given[TTM_OPTION_BOARD] ? TTM_EXIT_FOUND : unknown ? TTM_EXIT_WRONG : TTM_EXIT_OK;
+}
+
+static int put_answers(const ttm_options *options, const ttm_fit_series *series, const ttm_find *find, int *exit_status,
+                       ttm_error *err) {
+  int status = TTM_OK;
+  if (find->rows.n) {
+    status = put_find(options, find, err);
+    *exit_status = find_exit(options, find);
+  } else if (!series->interrupted) {
+    status = put_cases(options, &series->cases, err);
+    *exit_status = series_exit(options, &series->cases);
+  }
+  if (status || !series->interrupted) return status;
+  if (find->rows.n) return ttm_error_set(err, TTM_EUSAGE, "stopped; the search is not at its end");
+  return ttm_error_set(err, TTM_EUSAGE, "stopped after %zu of %zu boards", series->cases.at.n, series->boards.n);
+}
+
+static int read_variables(const ttm_options *options, ttm_find *find, ttm_error *err) {
+  ttm_output_form form;
+  int status = ttm_output_form_of(&form, options, err); /* before anything runs */
+  for (size_t i = 0; i < options->many_count && !status; i++)
+    if (options->many[i].option == TTM_OPTION_FIND) status = ttm_find_add_variable(find, options->many[i].value, err);
+  if (!status && options->given[TTM_OPTION_NO_CACHE] && !find->variable_count)
+    status = ttm_error_set(err, TTM_EUSAGE, "option '--no-cache' works with --find");
+  return status;
+}
+
 static int fit_program(const ttm_options *options, ttm_error *err) {
   static const ttm_option of_logs[] = {TTM_OPTION_SCALE_BATCH, TTM_OPTION_WEIGHTS_DTYPE, TTM_OPTION_THREADS};
   ttm_fit_series series = {0};
-  int status = TTM_OK, exit_status = TTM_EXIT_WRONG;
+  ttm_find find = {0};
+  int exit_status = TTM_EXIT_WRONG, status = read_variables(options, &find, err);
   for (size_t i = 0; i < sizeof of_logs / sizeof *of_logs && !status; i++) {
     if (options->given[of_logs[i]])
       status = ttm_error_set(err, TTM_EUSAGE, "option '--%s' works with a log, not with a program",
                              ttm_option_table[of_logs[i]].name);
   }
   if (!status) status = ttm_fit_series_plan(&series, options->value[TTM_OPTION_BOARD], err);
-  if (!status) {
-    ttm_launch_view view;
-    ttm_launch_view_begin(&view, options, true);
-    ttm_launch_viewer viewer = ttm_launch_view_viewer(&view);
-    status = ttm_fit_series_run(&series, options->rest, &viewer, options->given[TTM_OPTION_QUIET], err);
-    ttm_launch_view_end(&view);
-  }
-  if (!status && series.interrupted) {
-    status = ttm_error_set(err, TTM_EUSAGE, "stopped after %zu of %zu boards", series.cases.at.n, series.boards.n);
-  } else if (!status) {
-    status = put_cases(options, &series.cases, err);
-    exit_status = series_exit(options, &series.cases);
-  }
+  if (!status) status = run_series(options, &series, &find, err);
+  if (!status) status = put_answers(options, &series, &find, &exit_status, err);
   if (status) exit_status = ttm_cli_error(options, err);
   if (series.interrupted) exit_status = series.interrupted;
+  ttm_find_free(&find);
   ttm_fit_series_free(&series);
   return exit_status;
 }
@@ -115,7 +164,14 @@ int ttm_fit_log(ttm_fit_cases *out, const ttm_options *options, ttm_error *err) 
 }
 
 static int fit_log(const ttm_options *options, ttm_error *err) {
+  static const ttm_option of_programs[] = {TTM_OPTION_FIND, TTM_OPTION_NO_CACHE};
   ttm_fit_cases cases = {0};
+  for (size_t i = 0; i < sizeof of_programs / sizeof *of_programs; i++)
+    if (options->given[of_programs[i]])
+      return ttm_error_set(err, TTM_EUSAGE,
+                           "option '--%s' works with a program, not with a log: ttmem fit --find "
+                           "'BATCH=1..256' -- python3 model.py --batch {BATCH}",
+                           ttm_option_table[of_programs[i]].name);
   int status = ttm_fit_log(&cases, options, err);
   if (!status) status = put_cases(options, &cases, err);
   int exit_status = status ? ttm_cli_error(options, err) : log_exit(options, &cases);
@@ -137,12 +193,21 @@ const ttm_command ttm_command_fit = {
         "With a COMMAND (python model.py ARGS) the program runs on a mock board of each kind in turn: ttnn's "
         "real allocator, no hardware. With a LOG its allocations are replayed with the banks of every board, and "
         "the largest batch that fits is computed. --board limits this to one or several boards, separated by "
-        "commas; with a COMMAND also paths of cluster descriptors.",
-    .examples = "ttmem fit -- python3 model.py\nttmem fit model_profile.log --board n150,p150 --scale-batch 4",
+        "commas; with a COMMAND also paths of cluster descriptors.\n"
+        "--find searches for the largest value of an argument that fits each board, {VAR} in the COMMAND: 1..256 every "
+        "number, 32..256+32 steps, 1024..131072*2 powers, 1,2,4 a list. It fits and the next value asked for is "
+        "refused, "
+        "both by running the program; the answer has what ends the memory, where, and what a step costs. With several "
+        "--find the first is searched for, once for every combination of the others. Answers are kept in "
+        "~/.cache/ttmem until a file that the program read, its command, its environment or ttmem changes.",
+    .examples =
+        "ttmem fit -- python3 model.py\nttmem fit --find 'BATCH=1..256' -- python3 model.py --batch {BATCH}\n"
+        "ttmem fit model_profile.log --board n150,p150 --scale-batch 4",
     .exits =
         "0 it fits, or without --board: there is an answer for every board, or a LOG was read; 1 with --board: it does "
         "not fit one of them; 2 wrong usage, no answer (a LOG that is not whole has none), or the program failed for "
-        "another reason; 130 stopped by Ctrl-C",
+        "another reason; 130 stopped by Ctrl-C. With --find: 0 every board has an answer; 1 with --board: not even the "
+        "smallest value fits one of them; 2 a board has none",
     .min_inputs = 1,
     .max_inputs = 1,
     .needs =
@@ -150,7 +215,8 @@ const ttm_command ttm_command_fit = {
         "standard input)",
     .logs = 1,
     .rest = TTM_REST_BEHIND_DASHES,
-    .takes = TTM_TAKES(TTM_OPTION_BOARD, TTM_OPTION_SCALE_BATCH, TTM_OPTION_WEIGHTS_DTYPE, TTM_OPTION_PER,
-                       TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+    .takes = TTM_TAKES(TTM_OPTION_BOARD, TTM_OPTION_FIND, TTM_OPTION_NO_CACHE, TTM_OPTION_SCALE_BATCH,
+                       TTM_OPTION_WEIGHTS_DTYPE, TTM_OPTION_PER, TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_THREADS,
+                       TTM_OPTION_QUIET, TTM_OPTION_COLOR),
     .run = run,
 };

@@ -113,9 +113,11 @@ const ttm_mcp_tool ttm_mcp_tools[] = {
      true},
     {"fit_program",
      "Will this program fit",
-     "Runs a ttnn program on a mock board of each kind.",
+     "Runs a ttnn program on a mock board of each kind, or finds the largest argument with which it fits.",
      {"fit"},
-     {BOARDS, {"command", "program and arguments", TTM_MCP_REST, true, NULL}},
+     {BOARDS,
+      {"find", "such as BATCH=1..256 or SEQ=1024..131072*2; {BATCH} in the command", TTM_MCP_MANY, false, "--find"},
+      {"command", "program and arguments", TTM_MCP_REST, true, NULL}},
      true},
     {.name = NULL},
 };

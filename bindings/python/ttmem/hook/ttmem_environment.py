@@ -9,7 +9,7 @@ Environment: TTMEM_BEFORE, the variables that were changed, with the value that 
 
 import os
 
-OURS = (b"TTMEM_RECORDING", b"TTMEM_BOARD", b"TTMEM_ROOT", b"TTMEM_COMPILER")
+OURS = (b"TTMEM_RECORDING", b"TTMEM_BOARD", b"TTMEM_ROOT", b"TTMEM_COMPILER", b"TTMEM_FILES")
 PATH, BEFORE, SEPARATOR = b"PYTHONPATH", b"TTMEM_BEFORE", b"\x1f"
 HERE = os.fsencode(os.path.dirname(os.path.abspath(__file__)))
 

@@ -3,7 +3,7 @@
 loads the recorder. Started as a program it says why ttnn could not be used, if so.
 
 Environment: TTMEM_RECORDING, the file to write. With a mock board also TTMEM_BOARD, its name; TTMEM_ROOT, a folder for a runtime root;
-TTMEM_COMPILER, what answers for the kernel compiler.
+TTMEM_COMPILER, what answers for the kernel compiler; TTMEM_FILES, a list of what the program read.
 """
 
 import importlib.util
@@ -208,7 +208,10 @@ class Finder:
 def watch():
     """Called when Python starts, before the program."""
     if os.environ.get("TTMEM_RECORDING"):
-        load("ttmem_environment").hide()
+        environment = load("ttmem_environment")
+        environment.hide()
+        if environment.setting("TTMEM_FILES"):
+            load("ttmem_files").watch(environment.setting("TTMEM_FILES"))
         sys.meta_path.insert(0, Finder())
 
 
