@@ -165,6 +165,7 @@ typedef enum ttm_verdict {
   TTM_VERDICT_EXHAUSTED,  /* free < needed */
   TTM_VERDICT_FRAGMENTED, /* free >= needed, but no single block is large enough */
   TTM_VERDICT_IMPOSSIBLE, /* needed > the bank itself */
+  TTM_VERDICT_BLOCKED,    /* a block would be large enough, but per-core allocations lie in it */
 } ttm_verdict;
 
 /* "exhausted", "fragmented", "impossible"; NULL for none. */

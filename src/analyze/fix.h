@@ -22,6 +22,9 @@ typedef enum ttm_remedy_kind {
   TTM_FIX_L1_TENSORS, /* `bytes` of L1 tensors per core freed, or in DRAM instead: `count` of them, the lowest by `op` */
   TTM_FIX_LESS_SMALL,   /* l1_small_size smaller by `bytes`: every L1 tensor moves up by as much */
   TTM_FIX_KERNEL,       /* kernels and their arguments smaller by `bytes` */
+  TTM_FIX_WORKER_L1,    /* worker_l1_size such that a program of `bytes` has room beside it; of `arch` */
+  TTM_FIX_PER_CORE,     /* allocated before the per-core buffers that lie in its way */
+  TTM_FIX_ABOUT,        /* what helps against an error of this kind, whatever its numbers */
   TTM_FIX_CONFIG,       /* what the message's own mistake is cured by: ttm_metal_mistake_find */
   TTM_FIX_CHIPS,        /* the weights, which are more than DRAM holds, spread over `count` chips: `bytes` on each */
   TTM_FIX_FREE,         /* `bytes` per bank less in use before it */

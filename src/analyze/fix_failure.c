@@ -346,7 +346,8 @@ static void find_oom(ttm_remedies *out, const ttm_findings *f, const ttm_inciden
   if (memory == TTM_DRAM && f->weight_demand.bytes > f->weight_demand.capacity)
     return find_for_weights(out, f, finding);
   oom o = {p, incident, what, 0, out};
-  if (what->largest_free_block != TTM_UNKNOWN) o.room = what->largest_free_block;
+  bool blocked = finding->verdict == TTM_VERDICT_BLOCKED;
+  if (what->largest_free_block != TTM_UNKNOWN) o.room = blocked ? what->window : what->largest_free_block;
   bool own = what->size != TTM_UNKNOWN && o.room && !(memory == TTM_DRAM && add_table(&o));
   add_loop(out, f, memory, finding->shortfall);
   add_earlier(out, p, &finding->rescue, finding->shortfall);
@@ -358,7 +359,9 @@ static void find_oom(ttm_remedies *out, const ttm_findings *f, const ttm_inciden
   }
   if (memory == TTM_DRAM && lacks_dram(f, finding)) add_board(&o, whole_need(f, finding));
   bool pinned = out->n && out->at[0].kind == TTM_FIX_MOVE_PIN; /* which says the same */
-  if (finding->verdict != TTM_VERDICT_IMPOSSIBLE && !pinned)   /* what lacks beside the largest free block */
+  if (blocked)
+    add(out, (ttm_remedy){.kind = TTM_FIX_PER_CORE, .check = TTM_FIX_ESTIMATED});
+  else if (finding->verdict != TTM_VERDICT_IMPOSSIBLE && !pinned) /* what lacks beside the largest free block */
     add(out, (ttm_remedy){.kind = TTM_FIX_FREE,
                           .check = check,
                           .bytes = o.room ? what->needed_per_bank - o.room : finding->shortfall});
@@ -439,18 +442,21 @@ void ttm_fixes_of_clash(ttm_remedies *out, const ttm_profile *p, const ttm_incid
   ttm_fixes_of_buffers(out, &incident->what, ttm_incident_arch(p, incident), unused_small(p, incident));
 }
 
-/* "Program size (79760) too large for kernel config buffer (70656)", "Creating trace buffers of size 9B ..., but only 0B". */
+/* The kernel config buffer is what worker_l1_size leaves of L1; that of Ethernet cores is not. */
 static void find_fatal(ttm_remedies *out, const ttm_incident_text *what) {
-  static const ttm_str kernel = {"kernel config buffer (", 22};
-  size_t at = ttm_str_find(what->text, kernel);
-  uint64_t had;
-  if (what->size == TTM_UNKNOWN) return;
-  if (at != TTM_NOT_FOUND) {
-    ttm_str rest = ttm_str_from(what->text, at + kernel.n);
-    if (ttm_str_take_u64(&rest, &had) && had < what->size)
-      add(out, (ttm_remedy){.kind = TTM_FIX_KERNEL, .check = TTM_FIX_DERIVED, .bytes = what->size - had});
-  } else if (ttm_str_eq(what->memory, TTM_LIT("TRACE"))) {
-    add(out, (ttm_remedy){.kind = TTM_FIX_TRACE, .check = TTM_FIX_DERIVED, .bytes = what->size});
+  bool ethernet = ttm_str_contains(what->text, TTM_LIT("_ETH"));
+  switch (what->about) {
+    case TTM_ABOUT_UNKNOWN:
+      return;
+    case TTM_ABOUT_KERNELS:
+      if (what->size <= what->limit) return;
+      if (!ethernet) add(out, (ttm_remedy){.kind = TTM_FIX_WORKER_L1, .check = TTM_FIX_DERIVED, .bytes = what->size});
+      return add(out,
+                 (ttm_remedy){.kind = TTM_FIX_KERNEL, .check = TTM_FIX_DERIVED, .bytes = what->size - what->limit});
+    case TTM_ABOUT_TRACE_REGION:
+      return add(out, (ttm_remedy){.kind = TTM_FIX_TRACE, .check = TTM_FIX_DERIVED, .bytes = what->size});
+    default:
+      return add(out, (ttm_remedy){.kind = TTM_FIX_ABOUT, .check = TTM_FIX_ESTIMATED});
   }
 }
 

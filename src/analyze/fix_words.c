@@ -6,11 +6,11 @@
 #include "parse/metal_log.h"
 
 const char *ttm_remedy_name(ttm_remedy_kind kind) {
-  static const char *const names[] = {"dtype",         "divide",       "dram",      "board",      "l1_small",
-                                      "trace",         "buffers",      "blocks",    "l1_tensors", "less_small",
-                                      "kernel",        "config",       "chips",     "free",       "release_kept",
-                                      "weights_dtype", "free_earlier", "move_pin",  "no_upcast",  "one_form",
-                                      "reshape",       "wider_rows",   "row_major", "stop_leak",  "preallocate"};
+  static const char *const names[] = {
+      "dtype",     "divide",     "dram",       "board",        "l1_small",      "trace",        "buffers",
+      "blocks",    "l1_tensors", "less_small", "kernel",       "worker_l1",     "per_core",     "about",
+      "config",    "chips",      "free",       "release_kept", "weights_dtype", "free_earlier", "move_pin",
+      "no_upcast", "one_form",   "reshape",    "wider_rows",   "row_major",     "stop_leak",    "preallocate"};
   return names[kind];
 }
 
@@ -106,6 +106,28 @@ static void put_tried(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r, 
                                            : ", what failed then fits, what follows does not");
 }
 
+/* Against an error that tells no numbers to go by. */
+static const char *cure_of(ttm_incident_about about) {
+  switch (about) {
+    case TTM_ABOUT_TRACE_OVERLAP:
+      return "Open the device with a trace_region_size, so that traces have memory of their own (if it is too small, "
+             "ttnn says what it needs), or allocate the tensors of the trace before it is captured";
+    case TTM_ABOUT_TRACE_OTHER:
+      return "Release the other trace before this one is captured, or open the device with a trace_region_size";
+    case TTM_ABOUT_TRACE_UNSAFE:
+      return "Allocate the buffers before the trace is captured, or free them before it is replayed; 'ttmem run' "
+             "records which of them lie where the trace writes";
+    case TTM_ABOUT_HOST_MEMORY:
+      return "Keep less on the host: convert and free weights one by one, load them with memory mapping, lower the "
+             "number of processes, or raise the memory limit of the container; 'ttmem run' records the host's memory";
+    case TTM_ABOUT_HUGEPAGES:
+      return "Set up 1 GB huge pages on the host (hugepages-setup.sh of tt-system-tools, then a reboot), give a "
+             "container /dev/hugepages-1G, and end programs that still hold the device";
+    default:
+      return "Read the whole log: ttmem explain LOG, or the lines with 'Out of Memory' before it";
+  }
+}
+
 /* Fixes that are about the refused allocation or the device's settings. */
 static void put_setting(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r, const ttm_incident_text *what) {
   const char *buffers = what && what->dataflow ? "dataflow buffers" : "circular buffers";
@@ -145,6 +167,16 @@ static void put_setting(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r
     case TTM_FIX_KERNEL:
       return ttm_say(out, f, "Make the program {} smaller: fewer kernels, smaller kernels, fewer arguments",
                      TTM_BYTES(r->bytes));
+    case TTM_FIX_WORKER_L1:
+      return ttm_say(out, f,
+                     "Open the device with worker_l1_size of at most {} on Wormhole, {} on Blackhole: the kernel "
+                     "config buffer grows by what L1 for tensors loses",
+                     TTM_COUNT(ttm_worker_l1_beside(TTM_ARCH_WORMHOLE, r->bytes)),
+                     TTM_COUNT(ttm_worker_l1_beside(TTM_ARCH_BLACKHOLE, r->bytes)));
+    case TTM_FIX_PER_CORE:
+      return ttm_buf_puts(out, "Allocate the tensor before the per-core buffers, or free those that lie in its way");
+    case TTM_FIX_ABOUT:
+      return ttm_buf_puts(out, cure_of(what->about));
     case TTM_FIX_CONFIG:
       return ttm_buf_puts(out, ttm_metal_mistake_find(what->text)->cure);
     case TTM_FIX_CHIPS:

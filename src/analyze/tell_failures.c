@@ -9,12 +9,29 @@ static const char *buffers(const ttm_incident_text *what) {
   return what->dataflow ? "dataflow buffers" : "circular buffers";
 }
 
+static void say_fatal(ttm_buf *out, const ttm_incident_text *what, uint64_t excess) {
+  static const char *const words[] = {
+      [TTM_ABOUT_UNKNOWN] = "Fatal error",
+      [TTM_ABOUT_KERNELS] = "Program too large for the kernel config buffer",
+      [TTM_ABOUT_TRACE_REGION] = "Traces exceed trace_region_size",
+      [TTM_ABOUT_TRACE_OVERLAP] = "The trace would lie in memory that its own operations use",
+      [TTM_ABOUT_TRACE_OTHER] = "The trace would lie in memory that another trace uses",
+      [TTM_ABOUT_TRACE_UNSAFE] = "Buffers were allocated while a trace was alive: its replay may overwrite them",
+      [TTM_ABOUT_HOST_MEMORY] = "The host ran out of memory, not the device",
+      [TTM_ABOUT_HUGEPAGES] = "The driver could not set up its memory on the host",
+      [TTM_ABOUT_EXHAUSTED] = "XLA reports that an allocation failed",
+  };
+  ttm_buf_puts(out, words[what->about]);
+  if (known(excess) && what->about <= TTM_ABOUT_TRACE_REGION) ttm_say(out, NULL, " by {}", TTM_BYTES(excess));
+}
+
 void ttm_say_failure(ttm_buf *out, const ttm_incident_text *what, ttm_verdict verdict, uint64_t shortfall) {
   static const char *const words[] = {
       [TTM_VERDICT_NONE] = "",
       [TTM_VERDICT_EXHAUSTED] = ": insufficient memory, short by {} per bank",
       [TTM_VERDICT_FRAGMENTED] = ": fragmented, short by {} per bank",
       [TTM_VERDICT_IMPOSSIBLE] = ": the allocation exceeds bank capacity by {} per bank",
+      [TTM_VERDICT_BLOCKED] = ": blocked by per-core allocations, short by {} per bank",
   };
   switch (what->kind) {
     case TTM_INCIDENT_OOM:
@@ -38,19 +55,25 @@ void ttm_say_failure(ttm_buf *out, const ttm_incident_text *what, ttm_verdict ve
       if (known(shortfall)) ttm_say(out, NULL, ": {} too large", TTM_BYTES(shortfall));
       return;
     case TTM_INCIDENT_FATAL:
-      return ttm_buf_puts(out, "Fatal error");
+      return say_fatal(out, what, shortfall);
   }
 }
 
 /* "8.00 MB per bank needed (96.0 MB in 12 banks), 44.6 MB free, largest free block 7.49 MB." */
 static void tell_need(ttm_teller *t, const ttm_incident_text *what) {
-  if (!known(what->needed_per_bank)) return;
+  if (!known(what->needed_per_bank)) {
+    if (what->kind == TTM_INCIDENT_OOM && known(what->size)) ttm_detail(t, "{} asked for.", TTM_BYTES(what->size));
+    return;
+  }
   ttm_say(&t->text, t->f, "{} per bank needed", TTM_MB_OF(what->needed_per_bank));
   if (known(what->size) && known(what->banks))
     ttm_say(&t->text, t->f, " ({} in {})", TTM_BYTES(what->size), TTM_PLURAL(what->banks, "bank"));
   if (known(what->free_per_bank)) ttm_say(&t->text, t->f, ", {} free", TTM_MB_OF(what->free_per_bank));
   if (known(what->largest_free_block))
     ttm_say(&t->text, t->f, ", largest free block {}", TTM_MB_OF(what->largest_free_block));
+  if (known(what->window))
+    ttm_say(&t->text, t->f, ", {} of it beside per-core allocations in blocks of at most {}",
+            TTM_MB_OF(what->placeable), TTM_MB_OF(what->window));
   if (known(what->bank_size) && what->needed_per_bank > what->bank_size)
     ttm_say(&t->text, t->f, ", bank capacity {}", TTM_MB_OF(what->bank_size));
   ttm_detail(t, ".");
@@ -148,8 +171,14 @@ static void tell_place(ttm_teller *t, const ttm_incident *incident) {
 
 /* What the message leaves open. */
 static void tell_doubt(ttm_teller *t, const ttm_incident_text *what, const ttm_incident_finding *finding) {
-  if (what->kind == TTM_INCIDENT_FATAL && !known(what->size)) ttm_detail(t, "It says nothing about memory.");
-  if (what->kind == TTM_INCIDENT_OOM && finding->verdict == TTM_VERDICT_NONE)
+  if (what->kind == TTM_INCIDENT_FATAL && !what->about) ttm_detail(t, "It says nothing about memory.");
+  if (what->about == TTM_ABOUT_EXHAUSTED)
+    ttm_detail(t, "Which memory it was, and how much was missing, stands in the runtime's own message before it.");
+  if (what->about == TTM_ABOUT_TRACE_OVERLAP || what->about == TTM_ABOUT_TRACE_OTHER)
+    ttm_detail(t, "With trace_region_size=0 a trace is put at the top of DRAM, among the tensors.");
+  if (what->kind == TTM_INCIDENT_OOM && known(what->size) && !known(what->needed_per_bank))
+    ttm_detail(t, "The message is cut before it says how much was free: give the whole line.");
+  else if (what->kind == TTM_INCIDENT_OOM && finding->verdict == TTM_VERDICT_NONE)
     ttm_detail(t,
                "The message does not say how much was free; a log with memory states tells insufficient from "
                "fragmented memory.");
@@ -157,7 +186,11 @@ static void tell_doubt(ttm_teller *t, const ttm_incident_text *what, const ttm_i
 }
 
 static const char *id_of(const ttm_incident_text *what, ttm_verdict verdict) {
-  static const char *const ooms[] = {"oom.unknown", "oom.insufficient", "oom.fragmented", "oom.exceeds-bank"};
+  static const char *const ooms[] = {"oom.unknown", "oom.insufficient", "oom.fragmented", "oom.exceeds-bank",
+                                     "oom.blocked"};
+  static const char *const fatals[] = {"fatal",         "kernels.too-large", "trace.region",
+                                       "trace.overlap", "trace.overlap",     "trace.unsafe",
+                                       "host.memory",   "host.hugepages",    "xla.exhausted"};
   switch (what->kind) {
     case TTM_INCIDENT_OOM:
       return ooms[verdict];
@@ -170,7 +203,7 @@ static const char *id_of(const ttm_incident_text *what, ttm_verdict verdict) {
     case TTM_INCIDENT_FATAL:
       break;
   }
-  return "fatal";
+  return fatals[what->about];
 }
 
 static void tell_quantities(ttm_teller *t, const ttm_incident_text *what, uint64_t shortfall) {
@@ -185,7 +218,9 @@ static void tell_quantities(ttm_teller *t, const ttm_incident_text *what, uint64
              {"buffers_end", what->buffers_end},
              {"lowest_tensor", what->l1_buffer_at},
              {"l1_size", what->l1_size},
-             {"limit", what->limit}};
+             {"limit", what->limit},
+             {"placeable", what->placeable},
+             {"largest_window", what->window}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     if (known(all[i].n)) ttm_tell_quantity(t, all[i].name, "B", (double)all[i].n);
   }
@@ -202,7 +237,8 @@ static void tell_failure(ttm_teller *t, uint32_t i) {
   const ttm_incident *incident = &t->p->incidents.at[finding->incident];
   const ttm_incident_text *what = &incident->what;
   ttm_remedies fixes;
-  ttm_statement *s = ttm_tell(t, id_of(what, finding->verdict), TTM_TOPIC_FAILURE, TTM_SEVERITY_FAILURE,
+  ttm_statement *s = ttm_tell(t, id_of(what, finding->verdict), TTM_TOPIC_FAILURE,
+                              what->about == TTM_ABOUT_TRACE_UNSAFE ? TTM_SEVERITY_WARNING : TTM_SEVERITY_FAILURE,
                               finding->derived ? TTM_DERIVED : TTM_MEASURED);
   if (!s) return;
   s->number = i;
@@ -253,11 +289,30 @@ static void tell_weights(ttm_teller *t) {
   ttm_tell_quantity(t, "capacity", "B", (double)demand->capacity);
 }
 
+/* The runtime itself warns where it allocates beside a trace. */
+static void tell_trace_warnings(ttm_teller *t) {
+  const ttm_seen *seen = &t->p->seen;
+  ttm_incident_text what;
+  if (!seen->trace_warnings) return;
+  ttm_incident_clear(&what);
+  what.about = TTM_ABOUT_TRACE_UNSAFE;
+  ttm_statement *s = ttm_tell(t, "trace.unsafe", TTM_TOPIC_FAILURE, TTM_SEVERITY_WARNING, TTM_MEASURED);
+  if (!s) return;
+  s->line = seen->trace_warning_line;
+  ttm_say_failure(&t->text, &what, TTM_VERDICT_NONE, TTM_UNKNOWN);
+  ttm_tell_headline(t);
+  ttm_detail(t, "ttnn warned of it {}, first in log line {}.", TTM_PLURAL(seen->trace_warnings, "time"),
+             TTM_LINE(seen->trace_warning_line));
+  ttm_tell_fix(t, &(ttm_remedy){.kind = TTM_FIX_ABOUT, .check = TTM_FIX_ESTIMATED}, &what);
+}
+
 void ttm_tell_failures(ttm_teller *t) {
   for (uint32_t i = 0; i < t->f->incidents.n; i++) tell_failure(t, i);
   tell_shown_clash(t);
   tell_weights(t);
-  if (t->out->at.n) return;
-  ttm_tell(t, "failure.none", TTM_TOPIC_FAILURE, TTM_SEVERITY_OK, TTM_MEASURED);
-  ttm_headline(t, "No error message of the runtime");
+  if (!t->out->at.n) {
+    ttm_tell(t, "failure.none", TTM_TOPIC_FAILURE, TTM_SEVERITY_OK, TTM_MEASURED);
+    ttm_headline(t, "No error message of the runtime");
+  }
+  tell_trace_warnings(t);
 }

@@ -10,6 +10,8 @@ const char *ttm_verdict_name(ttm_verdict verdict) {
       return "fragmented";
     case TTM_VERDICT_IMPOSSIBLE:
       return "impossible";
+    case TTM_VERDICT_BLOCKED:
+      return "blocked";
     case TTM_VERDICT_NONE:
       break;
   }
@@ -65,6 +67,8 @@ ttm_verdict ttm_verdict_of(const ttm_incident_text *what, uint64_t *shortfall) {
   if (room == TTM_UNKNOWN) return TTM_VERDICT_NONE;
   if (room < needed) return *shortfall = needed - room, TTM_VERDICT_EXHAUSTED;
   if (largest != TTM_UNKNOWN && largest < needed) return *shortfall = needed - largest, TTM_VERDICT_FRAGMENTED;
+  if (what->window != TTM_UNKNOWN && what->window < needed)
+    return *shortfall = needed - what->window, TTM_VERDICT_BLOCKED;
   return TTM_VERDICT_NONE;
 }
 
@@ -97,9 +101,8 @@ int ttm_find_verdicts(ttm_findings *f) {
         finding.shortfall = overlap(incident->what.buffers_end, incident->what.l1_size);
         break;
       case TTM_INCIDENT_L1_BUFFERS:
-        finding.shortfall = overlap(incident->what.size, incident->what.limit);
-        break;
       case TTM_INCIDENT_FATAL:
+        finding.shortfall = overlap(incident->what.size, incident->what.limit);
         break;
     }
     f->incidents.at[f->incidents.n++] = finding;

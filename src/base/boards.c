@@ -133,6 +133,12 @@ uint32_t ttm_l1_base_newest(ttm_arch_id arch) {
   return base_of_row(arch, &ttm_l1_bases[i]);
 }
 
+uint64_t ttm_worker_l1_beside(ttm_arch_id arch, uint64_t config) {
+  enum { DEFAULT_CONFIG = 69 * 1024, ALIGNMENT = 64 };
+  uint64_t most = ttm_arches[arch].l1_bytes - ttm_l1_base_newest(arch) + DEFAULT_CONFIG;
+  return config < most ? (most - config) / ALIGNMENT * ALIGNMENT : 0;
+}
+
 ttm_arch_id ttm_arch_by_l1_bytes(uint64_t l1_bytes) {
   for (int a = 0; a < TTM_ARCHES; a++) {
     if (ttm_arches[a].l1_bytes == l1_bytes) return (ttm_arch_id)a;

@@ -71,6 +71,8 @@ extern const ttm_l1_base ttm_l1_bases[TTM_L1_BASES]; /* oldest first */
 uint32_t ttm_l1_base_of(ttm_arch_id arch, ttm_str version);
 /* The newest base of the table: what to take (and to say so) when nothing tells the version. */
 uint32_t ttm_l1_base_newest(ttm_arch_id arch);
+/* The largest worker_l1_size that leaves `config` bytes to the kernel config buffer; 0 when there is none. */
+uint64_t ttm_worker_l1_beside(ttm_arch_id arch, uint64_t config);
 
 /* ---- Guessing back ----------------------------------------------------------------------------------------------------- */
 

@@ -22,7 +22,7 @@ static bool has_below(const ttm_subject *subject, int kind) {
   for (size_t i = 0; subject->profile && i < subject->profile->incidents.n; i++) {
     const ttm_incident_text *what = &subject->profile->incidents.at[i].what;
     bool cut = what->kind == TTM_INCIDENT_OOM && what->needed_per_bank == TTM_UNKNOWN && kind < TTM_INCIDENT_FATAL;
-    if ((int)what->kind < kind && !cut) return true;
+    if (((int)what->kind < kind && !cut) || what->about) return true;
   }
   return false;
 }
@@ -34,7 +34,7 @@ static int read_as(ttm_subject *subject, ttm_str text, const char *before, const
   ttm_buf_puts(&whole, before);
   while (text.n) {
     ttm_buf_put(&whole, ttm_str_take_to(&text, '\n'));
-    if (text.n) ttm_buf_puts(&whole, between);
+    ttm_buf_puts(&whole, text.n ? between : "\n");
   }
   int status = whole.failed ? ttm_error_nomem(err) : read_text(subject, ttm_buf_str(&whole), err);
   ttm_buf_free(&whole);
@@ -55,7 +55,7 @@ static int read_message(ttm_subject *subject, ttm_str text, ttm_error *err) {
     const char *before, *between;
   } forms[] = {{"", " "}, {"", ""}, {"Out of Memory: ", " "}, {"TT_THROW: ", " "}};
   static const int kinds[] = {TTM_INCIDENT_L1_BUFFERS, TTM_INCIDENT_FATAL};
-  int status = read_text(subject, text, err);
+  int status = read_as(subject, text, "", "\n", err);
   for (size_t k = 0; k < 2; k++) {
     if ((status && status != TTM_ENODATA) || has_below(subject, kinds[k])) return status;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {

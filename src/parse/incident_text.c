@@ -61,7 +61,7 @@ static bool anchor_at(const char *p, size_t n) {
     case '_':
       return ttm_str_starts(v, TTM_LIT("_ASSERT")); /* LOG_ASSERT, TT_ASSERT */
     case 'y':
-      return ttm_str_starts(v, TTM_LIT("y: ")); /* Out of Memory */
+      return ttm_str_starts(v, TTM_LIT("y: ")) || ttm_str_starts(v, TTM_LIT("yError")); /* Out of Memory, MemoryError */
     case 'S':
       return ttm_str_starts(v, TTM_LIT("Statically "));
     case 'C':
@@ -70,6 +70,16 @@ static bool anchor_at(const char *p, size_t n) {
       return ttm_str_starts(v, TTM_LIT("itical")); /* critical */
     case 't':
       return ttm_str_starts(v, TTM_LIT("too large for kernel"));
+    case 'd':
+      return ttm_str_starts(v, TTM_LIT("d_alloc")); /* bad_alloc */
+    case 'u':
+      return ttm_str_starts(v, TTM_LIT("uge")); /* huge pages */
+    case 'n':
+      return ttm_str_starts(v, TTM_LIT("nsafe due")); /* the warning of traces */
+    case 'E':
+      return ttm_str_starts(v, TTM_LIT("E_EXHAUSTED"));
+    case 'U':
+      return ttm_str_starts(v, TTM_LIT("UAllocator: ")); /* DefaultCPUAllocator */
     default:
       return false;
   }
@@ -87,11 +97,15 @@ static lanes telling_bytes(const char *p) {
   lanes a = load(p), b = load(p + 1), c = load(p + 2);
   lanes hit = (lanes)((b == 'A') & ((a == 'F') | (a == '_')));
   hit |= (lanes)((a == 'H') & (b == 'R'));
-  hit |= (lanes)((a == 'y') & (b == ':'));
+  hit |= (lanes)((a == 'y') & ((b == ':') | (b == 'E')));
   hit |= (lanes)((a == 'S') & (b == 't'));
   hit |= (lanes)((a == 'C') & ((b == 'i') | (b == 'r')));
   hit |= (lanes)((b == 't') & (a == 'i') & (c == 'i'));
   hit |= (lanes)((b == 'o') & (a == 't') & (c == 'o'));
+  hit |= (lanes)((b == '_') & (((a == 'd') & (c == 'a')) | ((a == 'E') & (c == 'E'))));
+  hit |= (lanes)((a == 'u') & (b == 'g') & (c == 'e'));
+  hit |= (lanes)((a == 'n') & (b == 's') & (c == 'a'));
+  hit |= (lanes)((a == 'U') & (b == 'A'));
   return hit;
 }
 
@@ -170,6 +184,20 @@ static void take_tail(ttm_str *v, ttm_incident_text *out) {
   *v = at;
 }
 
+/* ". After subtracting 1 dependency range(s) and 2 additional occupied range(s), 3 B remained placeable across 4 window(s), largest 5 B." */
+static void take_windows(ttm_str *v, ttm_incident_text *out) {
+  uint64_t ignored, placeable, window;
+  ttm_str at = *v;
+  if (!take_number(&at, TTM_LIT(". After subtracting "), TTM_LIT(" dependency range(s) and "), &ignored)) return;
+  if (!take_number(&at, TTM_LIT(""), TTM_LIT(" additional occupied range(s), "), &ignored)) return;
+  if (!take_number(&at, TTM_LIT(""), TTM_LIT(" B remained placeable across "), &placeable)) return;
+  if (!take_number(&at, TTM_LIT(""), TTM_LIT(" window(s), largest "), &ignored)) return;
+  if (!take_number(&at, TTM_LIT(""), TTM_LIT(" B"), &window)) return;
+  out->placeable = placeable;
+  out->window = window;
+  *v = at;
+}
+
 /* The readers below start behind their anchor and leave *v where the sentence's numbers end. A sentence may stop early: what stands
  * there counts. */
 static bool read_no_space(ttm_str *v, bool dependencies, ttm_incident_text *out) {
@@ -178,7 +206,8 @@ static bool read_no_space(ttm_str *v, bool dependencies, ttm_incident_text *out)
   if (!take_number(&at, TTM_LIT(""), TTM_LIT(" B "), &out->size)) return false;
   out->memory = take_word(&at);
   if (!out->memory.n || !(ttm_str_take(&at, TTM_LIT(" buffer")) || dependencies)) return false;
-  if (!take_number(&at, TTM_LIT(" across "), TTM_LIT(" banks"), &out->banks)) return false;
+  *v = at;
+  if (!take_number(&at, TTM_LIT(" across "), TTM_LIT(" banks"), &out->banks)) return true;
   *v = at;
   if (!take_number(&at, needs, dependencies ? TTM_LIT(" B per bank)") : TTM_LIT(" B"), &out->needed_per_bank))
     return true;
@@ -188,6 +217,20 @@ static bool read_no_space(ttm_str *v, bool dependencies, ttm_incident_text *out)
   if (!take_number(&at, TTM_LIT(""), TTM_LIT(" B"), &out->bank_size)) return true;
   take_tail(&at, out);
   *v = at;
+  if (dependencies) take_windows(v, out);
+  return true;
+}
+
+/* Of per-core buffers: "cannot place 4096 bytes aligned to 32 on cores {[0-0 - 7-7]} in [1024, 65536)". */
+static bool read_arena(ttm_str *v, ttm_incident_text *out) {
+  uint64_t low, high;
+  out->kind = TTM_INCIDENT_OOM;
+  out->memory = TTM_LIT("L1");
+  if (!take_number(v, TTM_LIT("cannot place "), TTM_LIT(" bytes"), &out->needed_per_bank)) return false;
+  if (!take_number(v, TTM_LIT(" aligned to "), TTM_LIT(" on cores "), &low)) return true;
+  if (take_core_range(v, &out->core_range) && take_number(v, TTM_LIT(" in ["), TTM_LIT(", "), &low) &&
+      take_number(v, TTM_LIT(""), TTM_LIT(")"), &high) && low <= high)
+    out->bank_size = high - low;
   return true;
 }
 
@@ -245,20 +288,68 @@ static bool read_service_core(ttm_str *v, ttm_incident_text *out) {
   return true;
 }
 
+/* ---- Sentences about something else ---- */
+
+/* The rest of the line belongs to the sentence. */
+static bool take_all(ttm_str *v) {
+  *v = ttm_str_from(*v, v->n);
+  return true;
+}
+
 static bool read_program_size(ttm_str *v, ttm_incident_text *out) {
-  uint64_t limit;
-  out->kind = TTM_INCIDENT_FATAL;
-  return take_number(v, TTM_LIT(""), TTM_LIT(") too large for kernel config buffer ("), &out->size) &&
-         take_number(v, TTM_LIT(""), TTM_LIT(")"), &limit);
+  out->about = TTM_ABOUT_KERNELS;
+  if (!take_number(v, TTM_LIT(""), TTM_LIT(") too large for kernel config buffer ("), &out->size)) return false;
+  if (!take_number(v, TTM_LIT(""), TTM_LIT(")"), &out->limit)) return false;
+  ttm_str at = *v;
+  uint64_t over;
+  if (!ttm_str_take(&at, TTM_LIT(" on ")) || !take_word(&at).n) return true;
+  *v = at;
+  return take_number(&at, TTM_LIT(", "), TTM_LIT(" B over:"), &over) ? take_all(v) : true;
 }
 
 static bool read_trace_region(ttm_str *v, ttm_incident_text *out) {
   uint64_t ignored;
-  out->kind = TTM_INCIDENT_FATAL;
+  out->about = TTM_ABOUT_TRACE_REGION;
   out->memory = TTM_LIT("TRACE");
-  return take_number(v, TTM_LIT(""), TTM_LIT("B on MeshDevice "), &out->size) &&
-         take_number(v, TTM_LIT(""), TTM_LIT(", but only "), &ignored) &&
-         take_number(v, TTM_LIT(""), TTM_LIT("B is allocated for trace region"), &ignored);
+  if (!take_number(v, TTM_LIT(""), TTM_LIT("B on "), &out->size)) return false;
+  if (!ttm_str_take(v, TTM_LIT("MeshDevice ")) && !ttm_str_take(v, TTM_LIT("device "))) return false;
+  return take_number(v, TTM_LIT(""), TTM_LIT(", but only "), &ignored) &&
+         take_number(v, TTM_LIT(""), TTM_LIT("B is allocated for trace region"), &out->limit);
+}
+
+/* `size`: the address up to which the operations of a trace allocate or free; `limit`: that of the trace buffer, which is lower. */
+static bool read_trace_overlap(ttm_str *v, ttm_incident_text *out) {
+  uint64_t mark;
+  out->memory = TTM_LIT("DRAM");
+  out->about = TTM_ABOUT_TRACE_OVERLAP;
+  if (!take_number(v, TTM_LIT(""), TTM_LIT(" overlaps with "), &out->limit)) return false;
+  if (ttm_str_starts(*v, TTM_LIT("DRAM activity captured by another live trace"))) out->about = TTM_ABOUT_TRACE_OTHER;
+  for (size_t at; (at = ttm_str_find(*v, TTM_LIT("igh water mark: "))) != TTM_NOT_FOUND;) {
+    *v = ttm_str_from(*v, at + 16);
+    if (ttm_str_take_u64(v, &mark) && (out->size == TTM_UNKNOWN || mark > out->size)) out->size = mark;
+  }
+  return take_all(v);
+}
+
+static bool read_host_memory(ttm_str *v, ttm_incident_text *out) {
+  out->about = TTM_ABOUT_HOST_MEMORY;
+  return take_all(v);
+}
+
+/* "MemoryError", "MemoryError: Unable to allocate 2.00 GiB for an array": the last line of a traceback, and no word of a program's text. */
+static bool read_memory_error(ttm_str *v, ttm_incident_text *out) {
+  ttm_str rest = skip_back(*v);
+  return (!rest.n || rest.p[0] == ':') && read_host_memory(v, out);
+}
+
+static bool read_hugepages(ttm_str *v, ttm_incident_text *out) {
+  out->about = TTM_ABOUT_HUGEPAGES;
+  return take_all(v);
+}
+
+static bool read_exhausted(ttm_str *v, ttm_incident_text *out) {
+  out->about = TTM_ABOUT_EXHAUSTED;
+  return take_all(v);
 }
 
 /* ---- where a sentence ends ---- */
@@ -315,6 +406,26 @@ void ttm_incident_clear(ttm_incident_text *out) {
   out->size = out->banks = out->needed_per_bank = out->bank_size = TTM_UNKNOWN;
   out->allocated_per_bank = out->free_per_bank = out->largest_free_block = TTM_UNKNOWN;
   out->program = out->l1_buffer_at = out->buffers_end = out->l1_size = out->limit = TTM_UNKNOWN;
+  out->placeable = out->window = TTM_UNKNOWN;
+}
+
+/* What wrappers put before every line of an exception: pytest "E   ", CI time stamps, "ERROR 10-23 04:15:50
+ * [engine.py:187] ". */
+static ttm_str without_wrapper(ttm_str v) {
+  static const ttm_str levels[] = {TTM_LIT("ERROR "), TTM_LIT("CRITICAL "), TTM_LIT("WARNING "), TTM_LIT("INFO ")};
+  v = skip_front(v);
+  ttm_str at = v;
+  size_t stamp = ttm_str_find_char(ttm_str_first(v, 40), ' ');
+  if (stamp != TTM_NOT_FOUND && stamp > 19 && ttm_is_digit(v.p[0]) && v.p[10] == 'T' && v.p[stamp - 1] == 'Z') {
+    v = at = skip_front(ttm_str_from(v, stamp));
+  }
+  if (ttm_str_take(&at, TTM_LIT("E  "))) return skip_front(at);
+  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+    if (!ttm_str_take(&at, levels[i]) || !at.n || !ttm_is_digit(at.p[0])) continue;
+    size_t site = ttm_str_find_char(ttm_str_first(at, 20), '['), end = ttm_str_find_char(ttm_str_first(at, 120), ']');
+    if (site != TTM_NOT_FOUND && end != TTM_NOT_FOUND && site < end) return skip_front(ttm_str_from(at, end + 1));
+  }
+  return v;
 }
 
 /* ---- the sentences that carry numbers ---- */
@@ -328,8 +439,24 @@ static const sentence SENTENCES[] = {
     {TTM_LIT("Out of Memory: "), read_oom},
     {TTM_LIT("Statically allocated "), read_static_buffers},
     {TTM_LIT("Circular buffers on service-core range "), read_service_core},
+    {TTM_LIT("Persistent L1 arena is out of memory: "), read_arena},
     {TTM_LIT("Program size ("), read_program_size},
     {TTM_LIT("Creating trace buffers of size "), read_trace_region},
+    {TTM_LIT("Trace buffer at address "), read_trace_overlap},
+    {TTM_LIT("std::bad_alloc"), read_host_memory},
+    {TTM_LIT("MemoryError"), read_memory_error},
+    {TTM_LIT("DefaultCPUAllocator: "), read_host_memory},
+    {TTM_LIT("Out of memory: Killed process "), read_host_memory},
+    {TTM_LIT("out of memory: Killed process "), read_host_memory},
+    {TTM_LIT("Mapping a hugepage failed"), read_hugepages},
+    {TTM_LIT("no huge page mount found"), read_hugepages},
+    {TTM_LIT("Hugepages are not allocated"), read_hugepages},
+    {TTM_LIT("Hugepage auxiliary region exhausted"), read_hugepages},
+    {TTM_LIT("Failed to pin pages for hugepage"), read_hugepages},
+    {TTM_LIT("NOC address of a hugepage does not match"), read_hugepages},
+    {TTM_LIT("IOMMU is required for sysmem without hugepages"), read_hugepages},
+    {TTM_LIT("open_hugepage_file failed"), read_hugepages},
+    {TTM_LIT("RESOURCE_EXHAUSTED: "), read_exhausted},
 };
 
 static bool find_sentence(ttm_str line, ttm_incident_text *out) {
@@ -346,8 +473,10 @@ static bool find_sentence(ttm_str line, ttm_incident_text *out) {
       if (!SENTENCES[s].read(&at, out)) continue;
       ttm_str prefix = ttm_str_first(line, start);
       if (looks_like_code(prefix)) return false;
+      if (SENTENCES[s].read == read_memory_error && ttm_str_find_char(without_wrapper(prefix), ' ') != TTM_NOT_FOUND)
+        return false;
       ttm_str text = {line.p + start, (size_t)(at.p - (line.p + start))};
-      out->text = with_hints(prefix, text, at);
+      out->text = at.n ? with_hints(prefix, text, at) : without_source(cut_glue(prefix, text));
       return true;
     }
   }
@@ -410,6 +539,7 @@ static void read_excess(ttm_incident_text *out) {
 /* What a program's buffers or L1 have no room for is an error about memory, however it is worded. */
 static void find_subject(ttm_incident_text *out) {
   ttm_str t = out->text;
+  if (ttm_warns_of_trace(t)) out->about = TTM_ABOUT_TRACE_UNSAFE;
   bool dataflow = HAS_ANY(t, TTM_LIT("ataflow buffer"), TTM_LIT("DFB"));
   bool circular = ttm_str_contains(t, TTM_LIT("ircular buffer")) || has_word(t, TTM_LIT("CB")) ||
                   has_word(t, TTM_LIT("CBs")) || has_word(t, TTM_LIT("cb"));
@@ -422,6 +552,10 @@ static void find_subject(ttm_incident_text *out) {
   out->memory = TTM_LIT("L1");
   out->dataflow = dataflow;
   read_excess(out);
+}
+
+bool ttm_warns_of_trace(ttm_str line) {
+  return ttm_str_contains(line, TTM_LIT("potentially unsafe due to the existence of an active trace"));
 }
 
 static bool is_fatal(ttm_str line, size_t start, ttm_incident_text *out) {
@@ -494,25 +628,6 @@ bool ttm_incident_parse(ttm_str line, ttm_incident_text *out) {
   return find_level(line, TTM_LIT("FATAL"), false, out) || find_level(line, TTM_LIT("critical"), true, out);
 }
 
-/* What wrappers put before every line of an exception: pytest "E   ", CI time stamps, "ERROR 10-23 04:15:50
- * [engine.py:187] ". */
-static ttm_str without_wrapper(ttm_str v) {
-  static const ttm_str levels[] = {TTM_LIT("ERROR "), TTM_LIT("CRITICAL "), TTM_LIT("WARNING "), TTM_LIT("INFO ")};
-  v = skip_front(v);
-  ttm_str at = v;
-  size_t stamp = ttm_str_find_char(ttm_str_first(v, 40), ' ');
-  if (stamp != TTM_NOT_FOUND && stamp > 19 && ttm_is_digit(v.p[0]) && v.p[10] == 'T' && v.p[stamp - 1] == 'Z') {
-    v = at = skip_front(ttm_str_from(v, stamp));
-  }
-  if (ttm_str_take(&at, TTM_LIT("E  "))) return skip_front(at);
-  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
-    if (!ttm_str_take(&at, levels[i]) || !at.n || !ttm_is_digit(at.p[0])) continue;
-    size_t site = ttm_str_find_char(ttm_str_first(at, 20), '['), end = ttm_str_find_char(ttm_str_first(at, 120), ']');
-    if (site != TTM_NOT_FOUND && end != TTM_NOT_FOUND && site < end) return skip_front(ttm_str_from(at, end + 1));
-  }
-  return v;
-}
-
 bool ttm_incident_parse_info(ttm_str line, ttm_incident_text *out) {
   if (ttm_incident_is_possible(line) && find_sentence(line, out)) return true;
   ttm_str text = without_wrapper(line);
@@ -536,6 +651,41 @@ bool ttm_incident_is_header(ttm_str line) {
     }
   }
   return false;
+}
+
+/* ---- What stands on more than one line ---- */
+
+bool ttm_incident_has_list(ttm_str line) { return ttm_str_ends(skip_back(line), TTM_LIT(" B over:")); }
+
+/* "  runtime args     128 B": true for a line of the list; its words go behind the others. */
+static bool add_item(ttm_buf *out, ttm_str line, bool first) {
+  ttm_str_take(&line, TTM_LIT("E   ")); /* pytest */
+  ttm_str item = skip_back(without_source(line));
+  if (!ttm_str_starts(line, TTM_LIT("  "))) return false;
+  item = skip_front(item);
+  if (!item.n || ttm_str_ends(item, TTM_LIT(" 0 B"))) return item.n > 0;
+  ttm_buf_puts(out, first ? " " : ", ");
+  for (size_t i = 0; i < item.n; i++) {
+    if (item.p[i] != ' ' || item.p[i - 1] != ' ') ttm_buf_char(out, item.p[i]);
+  }
+  return true;
+}
+
+void ttm_incident_join(ttm_buf *out, ttm_str line, ttm_str *rest) {
+  enum { MOST_ITEMS = 32 };
+  ttm_buf_put(out, skip_back(line));
+  size_t before = out->n;
+  for (int i = 0; i < MOST_ITEMS && rest->n; i++) {
+    ttm_str after = *rest;
+    if (!add_item(out, ttm_str_take_to(&after, '\n'), out->n == before)) return;
+    *rest = after;
+  }
+}
+
+const char *ttm_incident_about_name(ttm_incident_about about) {
+  static const char *const names[] = {NULL,           "kernels",     "trace_region", "trace_overlap", "trace_overlap",
+                                      "trace_unsafe", "host_memory", "hugepages",    "exhausted"};
+  return names[about];
 }
 
 const char *ttm_incident_kind_name(ttm_incident_kind kind) {

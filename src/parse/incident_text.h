@@ -3,6 +3,7 @@
 #ifndef TTM_PARSE_INCIDENT_TEXT_H
 #define TTM_PARSE_INCIDENT_TEXT_H
 
+#include "base/buf.h"
 #include "base/str.h"
 #include "ttmem/profile.h"
 
@@ -17,12 +18,29 @@ typedef enum ttm_incident_kind {
 /* "oom", "l1_clash", "l1_overflow", "l1_buffers", "fatal": as in every JSON output. */
 const char *ttm_incident_kind_name(ttm_incident_kind kind);
 
+/* What a fatal error that is none of memory's own sentences is about. */
+typedef enum ttm_incident_about {
+  TTM_ABOUT_UNKNOWN,
+  TTM_ABOUT_KERNELS,       /* a program's kernels exceed the kernel config buffer: size, limit */
+  TTM_ABOUT_TRACE_REGION,  /* traces exceed trace_region_size: size, limit */
+  TTM_ABOUT_TRACE_OVERLAP, /* trace_region_size is 0, and the trace lies where its own operations allocate or free */
+  TTM_ABOUT_TRACE_OTHER,   /* the same, where those of another trace do */
+  TTM_ABOUT_TRACE_UNSAFE,  /* a warning: allocated while a trace is alive */
+  TTM_ABOUT_HOST_MEMORY,   /* std::bad_alloc, MemoryError, the kernel's out-of-memory killer */
+  TTM_ABOUT_HUGEPAGES,     /* the driver finds no huge pages, or cannot pin memory */
+  TTM_ABOUT_EXHAUSTED,     /* RESOURCE_EXHAUSTED of XLA: the cause stands in another message */
+} ttm_incident_about;
+
+/* "kernels", "trace_region", ...; NULL for TTM_ABOUT_UNKNOWN. */
+const char *ttm_incident_about_name(ttm_incident_about about);
+
 /* Numbers are bytes (or absolute L1 addresses); TTM_UNKNOWN where the wording has none. Views point into the text. */
 typedef struct ttm_incident_text {
   ttm_incident_kind kind;
-  ttm_str text;   /* the sentence itself: no prefix, no "TT_FATAL: ", no trailing " (assert.hpp:104)" */
-  ttm_str memory; /* "DRAM", "L1", "L1_SMALL", "TRACE"; empty when unknown; errors about L1 say "L1" */
-  uint64_t size;  /* whole buffer */
+  ttm_incident_about about; /* of TTM_INCIDENT_FATAL */
+  ttm_str text;             /* the sentence itself: no prefix, no "TT_FATAL: ", no trailing " (assert.hpp:104)" */
+  ttm_str memory;           /* "DRAM", "L1", "L1_SMALL", "TRACE"; empty when unknown; errors about L1 say "L1" */
+  uint64_t size;            /* whole buffer */
   uint64_t banks;
   uint64_t needed_per_bank;
   uint64_t bank_size;
@@ -33,7 +51,9 @@ typedef struct ttm_incident_text {
   uint64_t l1_buffer_at; /* clash: lowest L1 buffer address */
   uint64_t buffers_end;  /* clash and overflow: where the static buffers end */
   uint64_t l1_size;      /* overflow: max L1 size */
-  uint64_t limit;        /* other errors about L1: the bytes that `size` exceeds */
+  uint64_t limit;        /* other errors: the bytes that `size` exceeds */
+  uint64_t placeable;    /* out of memory beside per-core allocations: free bytes per bank that they leave, */
+  uint64_t window;       /* and the largest block of those */
   ttm_str core_range;    /* as printed */
   bool dataflow;         /* dataflow buffers instead of circular buffers */
   bool service;          /* clash: with what the runtime itself keeps on a service core, not with tensors */
@@ -48,10 +68,9 @@ bool ttm_incident_is_possible(ttm_str line);
 
 /* Looks for an incident anywhere in one line (prefixes and colour already stripped or not). Recognises every wording
  * and era of spec tt-metal.md 2.1 and 2.2 (both buffer words, both core-range spellings, "only", the "after
- * considering dependencies" form, "Cannot allocate at an address below", hints after the closing parenthesis), and as
- * TTM_INCIDENT_FATAL "Program size (N) too large for kernel config buffer" and "Creating trace buffers of size NB"
- * (size is set for both, memory is "TRACE" for the latter), "TT_FATAL: ...", "TT_THROW: ...", "LOG_ASSERT @ ...",
- * "LOG_FATAL @ ...", and lines of level FATAL or critical; of those, sentences about circular buffers, dataflow buffers or
+ * considering dependencies" form, "Cannot allocate at an address below", "Persistent L1 arena is out of memory", hints
+ * after the closing parenthesis), and as TTM_INCIDENT_FATAL those that `about` tells apart, "TT_FATAL: ...",
+ * "TT_THROW: ...", "LOG_ASSERT @ ...", "LOG_FATAL @ ...", and lines of level FATAL or critical; of those, sentences about circular buffers, dataflow buffers or
  * room in L1 are TTM_INCIDENT_L1_BUFFERS. The text is the same bytes whichever copy of a message it
  * was read from: log line, exception, pytest's "E   " or a repr with written-out line breaks. Code that only quotes
  * such a message is no incident. A bare "TT_FATAL @ file:462: cond" line (its sentence follows after "info:") is not
@@ -65,5 +84,13 @@ bool ttm_incident_is_header(ttm_str line);
 /* The line after "info:" of an exception: any sentence is an incident there, TTM_INCIDENT_FATAL when it is none of the
  * known ones. Its text equals that of the log line which told the same. False only for an empty line. */
 bool ttm_incident_parse_info(ttm_str line, ttm_incident_text *out);
+
+/* True for a line that ends with "N B over:". What is over stands on the lines after it; ttm_incident_join puts them on
+ * this one, from the front of *rest, and forgets those that say 0 B. */
+bool ttm_incident_has_list(ttm_str line);
+void ttm_incident_join(ttm_buf *out, ttm_str line, ttm_str *rest);
+
+/* A warning of the runtime: buffers are allocated while a trace is alive. */
+bool ttm_warns_of_trace(ttm_str line);
 
 #endif

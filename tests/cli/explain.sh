@@ -36,6 +36,22 @@ show ttmem explain 'TT_FATAL: Out of Memory: Not enough space after considering 
 show ttmem explain 'Program size (79760) too large for kernel config buffer (70656)'
 show ttmem explain 'TT_FATAL: Creating trace buffers of size 9000000B on MeshDevice 1, but only 0B is allocated for trace region.'
 show ttmem explain 'TT_FATAL: Tensor is not allocated on the device'
+show ttmem explain 'Program size (576) too large for kernel config buffer (480) on TENSIX, 96 B over:
+  runtime args                 128 B
+  kernel text                  448 B'
+show ttmem explain 'Out of Memory: Not enough space after considering dependencies to allocate 1048576 B L1 across 64 banks (16384 B per bank), bank size is 1393312 B (allocated: 1000000 B, free: 393312 B, largest free block: 393312 B). After subtracting 2 dependency range(s) and 3 additional occupied range(s), 20000 B remained placeable across 4 window(s), largest 8192 B.'
+show ttmem explain 'Trace buffer at address 100 overlaps with buffers deallocated during trace capture (deletion high water mark: 5000). Avoid deallocating DRAM buffers during trace capture or set a non-zero trace_region_size.'
+show ttmem explain 'Allocating device buffers is potentially unsafe due to the existence of an active trace. These buffers may be corrupted once a trace is executed if they are not released before then.'
+show ttmem explain "terminate called after throwing an instance of 'std::bad_alloc'"
+show ttmem explain 'RESOURCE_EXHAUSTED: Out of memory while trying to allocate 7406166528 bytes.'
+show ttmem explain 'UMD: Mapping a hugepage failed. (device: 0, 0/1 errno: Cannot allocate memory).'
+show ttmem explain 'Not enough space to allocate 100663296 B DRAM buffer …'
+show ttmem explain 'Persistent L1 arena is out of memory: cannot place 4096 bytes aligned to 32 on cores {[0-0 - 7-7]} in [1024, 3072)'
+
+note "a warning in a log is none of its failures"
+{ cat "$here/../data/ops.log"; echo '2026-11-16 08:00:00.1 | warning  |  Metal | Allocating device buffers is potentially unsafe due to the existence of an active trace. (allocator.cpp:128)'; } >warned.log
+"$TTMEM" analyze warned.log --output-dir warned --name w --check --quiet || fail "a warning fails the check"
+grep -rq 'trace.unsafe' warned || fail "the warning is not told"
 show ttmem explain two_runs_oom_profile.log
 
 note "buffers that cannot be, as bare sentences, behind loggers and broken into lines"

@@ -12,7 +12,10 @@ static const ttm_incident_text unknown = {.size = TTM_UNKNOWN,
                                           .program = TTM_UNKNOWN,
                                           .l1_buffer_at = TTM_UNKNOWN,
                                           .buffers_end = TTM_UNKNOWN,
-                                          .l1_size = TTM_UNKNOWN};
+                                          .l1_size = TTM_UNKNOWN,
+                                          .limit = TTM_UNKNOWN,
+                                          .placeable = TTM_UNKNOWN,
+                                          .window = TTM_UNKNOWN};
 
 static ttm_incident oom(uint64_t needed, uint64_t bank, uint64_t room, uint64_t largest) {
   ttm_incident incident = {.what = unknown, .op = TTM_NONE, .state = TTM_NONE};
@@ -43,6 +46,11 @@ static void by_the_message(void **state) {
   judged(p, oom(1100, 1000, 900, 800), TTM_VERDICT_IMPOSSIBLE, 100, false);
   judged(p, oom(950, 1000, 900, 800), TTM_VERDICT_EXHAUSTED, 50, false);
   judged(p, oom(900, 1000, 900, 800), TTM_VERDICT_FRAGMENTED, 100, false);
+  ttm_incident blocked = oom(500, 1000, 900, 800);
+  blocked.what.placeable = 600, blocked.what.window = 450;
+  judged(p, blocked, TTM_VERDICT_BLOCKED, 50, false);
+  blocked.what.window = 500; /* as large as needed: then something else was wrong */
+  judged(p, blocked, TTM_VERDICT_NONE, TTM_UNKNOWN, false);
   judged(p, oom(850, TTM_UNKNOWN, 900, 800), TTM_VERDICT_FRAGMENTED, 50, false);
   judged(p, oom(700, 1000, 900, 800), TTM_VERDICT_NONE, TTM_UNKNOWN, false); /* it fits: something else was wrong */
   judged(p, oom(850, 1000, 900, TTM_UNKNOWN), TTM_VERDICT_NONE, TTM_UNKNOWN, false);

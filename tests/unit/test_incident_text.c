@@ -471,6 +471,103 @@ static void real_old_ci_log(void **state) {
   assert_int_equal(t.kinds[TTM_INCIDENT_FATAL], 14);
 }
 
+/* Sentences of ttnn 0.81.1; the list was printed by it on a mock board. */
+static void about_something(void **state) {
+  (void)state;
+  static const struct {
+    const char *line, *text;
+    ttm_incident_about about;
+    uint64_t size, limit;
+  } all[] = {
+      {"TT_FATAL: Program size (25680) too large for kernel config buffer (25600) on ACTIVE_ETH (assert.hpp:104)",
+       "Program size (25680) too large for kernel config buffer (25600) on ACTIVE_ETH", TTM_ABOUT_KERNELS, 25680,
+       25600},
+      {"Creating trace buffers of size 751616B on device 0, but only 5B is allocated for trace region",
+       "Creating trace buffers of size 751616B on device 0, but only 5B is allocated for trace region",
+       TTM_ABOUT_TRACE_REGION, 751616, 5},
+      {"TT_FATAL: Trace buffer at address 100 overlaps with buffers allocated during trace capture (allocation high "
+       "water mark: 5000). Reduce allocations during trace capture. (assert.hpp:104)",
+       "Trace buffer at address 100 overlaps with buffers allocated during trace capture (allocation high water mark: "
+       "5000). Reduce allocations during trace capture.",
+       TTM_ABOUT_TRACE_OVERLAP, 5000, 100},
+      {"TT_FATAL: Trace buffer at address 1 overlaps with DRAM activity during trace capture. Allocation high water "
+       "mark: 30, Deletion high water mark: 50. Reduce allocations",
+       NULL, TTM_ABOUT_TRACE_OVERLAP, 50, 1},
+      {"TT_FATAL: Trace buffer at address 7 overlaps with DRAM activity captured by another live trace (maximum live "
+       "trace high water mark: 9).",
+       NULL, TTM_ABOUT_TRACE_OTHER, 9, 7},
+      {"TT_THROW: Allocating device buffers is potentially unsafe due to the existence of an active trace.", NULL,
+       TTM_ABOUT_TRACE_UNSAFE, TTM_UNKNOWN, TTM_UNKNOWN},
+      {"terminate called after throwing an instance of 'std::bad_alloc'", "std::bad_alloc", TTM_ABOUT_HOST_MEMORY,
+       TTM_UNKNOWN, TTM_UNKNOWN},
+      {"E   numpy.core._exceptions._ArrayMemoryError: Unable to allocate 1.00 TiB",
+       "MemoryError: Unable to allocate 1.00 TiB", TTM_ABOUT_HOST_MEMORY, TTM_UNKNOWN, TTM_UNKNOWN},
+      {"[1.0] Memory cgroup out of memory: Killed process 1 (python3)", "out of memory: Killed process 1 (python3)",
+       TTM_ABOUT_HOST_MEMORY, TTM_UNKNOWN, TTM_UNKNOWN},
+      {"RuntimeError: err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes.", NULL,
+       TTM_ABOUT_HOST_MEMORY, TTM_UNKNOWN, TTM_UNKNOWN},
+      {"UMD: Mapping a hugepage failed. (device: 0, 0/1 errno: 12).", NULL, TTM_ABOUT_HUGEPAGES, TTM_UNKNOWN,
+       TTM_UNKNOWN},
+      {"XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory", "RESOURCE_EXHAUSTED: Out of memory", TTM_ABOUT_EXHAUSTED,
+       TTM_UNKNOWN, TTM_UNKNOWN},
+  };
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    ttm_incident_text got;
+    if (!parse(all[i].line, &got)) fail_msg("not seen: %s", all[i].line);
+    assert_int_equal(got.kind, TTM_INCIDENT_FATAL);
+    assert_int_equal(got.about, all[i].about);
+    assert_int_equal(got.size, all[i].size);
+    assert_int_equal(got.limit, all[i].limit);
+    if (all[i].text) must_parse(all[i].line, TTM_INCIDENT_FATAL, all[i].text);
+  }
+  must_not_parse("    except MemoryError:");
+  must_not_parse(
+      "| warning | Metal | Allocating device buffers is potentially unsafe due to the existence of an active trace.");
+  must_not_parse("Sysmem (0x40000000 bytes) using regular pages; pre-allocate hugepages for better DMA performance");
+}
+
+static void beside_per_core_allocations(void **state) {
+  (void)state;
+  ttm_incident_text got = must_parse(
+      "TT_FATAL: Out of Memory: Not enough space after considering dependencies to allocate 1024 B L1 across 64 banks "
+      "(16 B "
+      "per bank), bank size is 100 B (allocated: 10 B, free: 90 B, largest free block: 80 B). After subtracting 2 "
+      "dependency range(s) and 3 additional occupied range(s), 20 B remained placeable across 4 window(s), largest 8 "
+      "B.",
+      TTM_INCIDENT_OOM,
+      "Out of Memory: Not enough space after considering dependencies to allocate 1024 B L1 across 64 banks (16 B per "
+      "bank), "
+      "bank size is 100 B (allocated: 10 B, free: 90 B, largest free block: 80 B). After subtracting 2 dependency "
+      "range(s) "
+      "and 3 additional occupied range(s), 20 B remained placeable across 4 window(s), largest 8 B.");
+  assert_int_equal(got.placeable, 20);
+  assert_int_equal(got.window, 8);
+  parse(
+      "TT_THROW: Persistent L1 arena is out of memory: cannot place 4096 bytes aligned to 32 on cores {[0-0 - 7-7]} in "
+      "[1024, 3072)",
+      &got);
+  assert_int_equal(got.kind, TTM_INCIDENT_OOM);
+  assert_int_equal(got.needed_per_bank, 4096);
+  assert_int_equal(got.bank_size, 2048);
+}
+
+static void lists_are_joined(void **state) {
+  (void)state;
+  const char *line = "Program size (576) too large for kernel config buffer (480) on TENSIX, 96 B over:";
+  ttm_str rest = TTM_LIT(
+      "  runtime args                 128 B\n  circular buffers             0 B\nE       brisc   64 B\nbacktrace:\n");
+  ttm_buf out = {0};
+  assert_true(ttm_incident_has_list(ttm_str_of(line)));
+  assert_false(ttm_incident_has_list(TTM_LIT("Program size (576) too large for kernel config buffer (480) on TENSIX")));
+  ttm_incident_join(&out, ttm_str_of(line), &rest);
+  assert_true(ttm_str_eq(rest, TTM_LIT("backtrace:\n")));
+  ttm_buf_char(&out, 0);
+  must_parse(out.at, TTM_INCIDENT_FATAL,
+             "Program size (576) too large for kernel config buffer (480) on TENSIX, 96 B over: runtime args 128 B, "
+             "brisc 64 B");
+  ttm_buf_free(&out);
+}
+
 static void real_xla_logs(void **state) {
   (void)state;
   tally t = read_log("xla/03_mochi_conv1_norm2.txt");
@@ -503,6 +600,9 @@ int main(void) {
       cmocka_unit_test(real_failures),
       cmocka_unit_test(real_old_ci_log),
       cmocka_unit_test(real_xla_logs),
+      cmocka_unit_test(about_something),
+      cmocka_unit_test(beside_per_core_allocations),
+      cmocka_unit_test(lists_are_joined),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -282,10 +282,24 @@ static uint32_t place_of(const ttm_log *log, uint32_t line) {
   return line - log->place_line <= FRAMES ? log->place : 0;
 }
 
-static int take_event(ttm_log *log, const ttm_event *e, const char *chunk, const ttm_rest *rests) {
+/* `rest`: the chunk behind its line. */
+static int on_incident(ttm_log *log, ttm_stream *s, ttm_str text, ttm_str rest, uint32_t line) {
+  log->info_wait = 0;
+  s->place = place_of(log, line);
+  log->place = 0;
+  if (!ttm_incident_has_list(text)) return ttm_build_incident_line(log->builder, s, text, s->pending, line);
+  ttm_buf whole = {0};
+  ttm_str_take_to(&rest, '\n');
+  ttm_incident_join(&whole, text, &rest);
+  int rc = whole.failed ? TTM_ENOMEM : ttm_build_incident_line(log->builder, s, ttm_buf_str(&whole), s->pending, line);
+  ttm_buf_free(&whole);
+  return rc;
+}
+
+static int take_event(ttm_log *log, const ttm_event *e, ttm_str chunk, const ttm_rest *rests) {
   ttm_builder *b = log->builder;
   ttm_profile *p = b->profile;
-  ttm_str text = {chunk + e->text_at, e->text_n};
+  ttm_str text = {chunk.p + e->text_at, e->text_n};
   uint32_t line = line_of(log, e->line);
   if (e->kind >= TTM_EV_FRAME) return on_frame(log, e, text, line);
   ttm_log_rank *r = log->last_rank;
@@ -308,7 +322,7 @@ static int take_event(ttm_log *log, const ttm_event *e, const char *chunk, const
     case TTM_EV_REST:
       return block_add_rest(log, r, &rests[e->rest], line);
     case TTM_EV_BLOCK:
-      return on_whole_block(log, r, e, chunk, &rests[e->block.rest], line);
+      return on_whole_block(log, r, e, chunk.p, &rests[e->block.rest], line);
     case TTM_EV_BAD_LEVEL:
       p->seen.bad_blocks++;
       return ttm_build_note(b, line, text);
@@ -331,11 +345,11 @@ static int take_event(ttm_log *log, const ttm_event *e, const char *chunk, const
     case TTM_EV_TRACE:
       p->seen.trace_cache = true;
       return TTM_OK;
+    case TTM_EV_TRACE_WARNING:
+      if (!p->seen.trace_warnings++) p->seen.trace_warning_line = line;
+      return TTM_OK;
     case TTM_EV_INCIDENT:
-      log->info_wait = 0;
-      s->place = place_of(log, line);
-      log->place = 0;
-      return ttm_build_incident_line(b, s, text, s->pending, line);
+      return on_incident(log, s, text, ttm_str_from(chunk, e->line_end), line);
     case TTM_EV_INCIDENT_HEADER:
       log->info_wait = 16;
       log->info_next = false;
@@ -434,7 +448,7 @@ int ttm_log_take(ttm_log *log, const ttm_chunk *chunk, const ttm_scanned *scanne
   for (size_t i = 0; i < scanned->events.n && !rc; i++) {
     const ttm_event *e = &scanned->events.at[i];
     if (log->open_dumps && (rc = dump_lines(log, taken, chunk->data + e->line_at))) break;
-    rc = take_event(log, e, chunk->data, scanned->rests.at);
+    rc = take_event(log, e, (ttm_str){chunk->data, chunk->n}, scanned->rests.at);
     taken = chunk->data + e->line_end + 1;
     if (!rc && e->kind == TTM_EV_INCIDENT_HEADER) rc = look_for_info(log, taken, end, e->line + 1);
   }

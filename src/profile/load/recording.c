@@ -189,6 +189,9 @@ static int on_failure(ttm_capture_loader *l, const ttm_capture_node *node) {
   while (rest.n) {
     ttm_str line = ttm_str_trim(ttm_str_take_to(&rest, '\n'));
     ttm_incident_text what;
+    ttm_buf_clear(&l->scratch);
+    if (ttm_incident_has_list(line)) ttm_incident_join(&l->scratch, line, &rest), line = ttm_buf_str(&l->scratch);
+    if (l->scratch.failed) return TTM_ENOMEM;
     if ((ttm_incident_parse(line, &what) || (info && ttm_incident_parse_info(line, &what))) &&
         add_failure(l, what, op, node->line, &incident))
       return TTM_ENOMEM;

@@ -208,7 +208,11 @@ static void put_incident_numbers(ttm_json *j, const ttm_incident_text *what) {
   ttm_json_put_known(j, "allocated_per_bank_B", what->allocated_per_bank);
   ttm_json_put_known(j, "buffer_B", what->size);
   ttm_json_put_known(j, "banks", what->banks);
-  if (what->kind == TTM_INCIDENT_L1_BUFFERS) ttm_json_put_known(j, "limit_B", what->limit);
+  if (what->kind >= TTM_INCIDENT_L1_BUFFERS) ttm_json_put_known(j, "limit_B", what->limit);
+  if (what->window != TTM_UNKNOWN) {
+    ttm_json_put_u64(j, "placeable_per_bank_B", what->placeable);
+    ttm_json_put_u64(j, "largest_window_B", what->window);
+  }
   if (what->kind != TTM_INCIDENT_L1_CLASH && what->kind != TTM_INCIDENT_L1_OVERFLOW) return;
   ttm_json_put_known(j, "program", what->program);
   ttm_json_put_known(j, "l1_buffer_at", what->l1_buffer_at);
@@ -258,6 +262,7 @@ static void put_incident(ttm_json *j, const ttm_findings *f, size_t i) {
   const ttm_incident *incident = &f->profile->incidents.at[finding->incident];
   ttm_json_put_object(j, NULL);
   ttm_json_put_name(j, "kind", ttm_incident_kind_name(incident->what.kind));
+  if (incident->what.about) ttm_json_put_name(j, "about", ttm_incident_about_name(incident->what.about));
   ttm_json_put_u64(j, "line", incident->line);
   ttm_json_put_u64(j, "copies", incident->copies);
   ttm_json_put_u64(j, "rank", ttm_rank_number(f->profile, incident->rank));

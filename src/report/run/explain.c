@@ -205,6 +205,7 @@ static void put_failure(page *s, uint32_t i) {
   if (!one) return;
   put_title(s, one);
   put_message(s, incident, one);
+  if (incident->what.about > TTM_ABOUT_TRACE_REGION) return put_fixes(s, all, one);
   ttm_buf_char(s->out, '\n');
   switch (incident->what.kind) {
     case TTM_INCIDENT_OOM:
