@@ -81,6 +81,7 @@ static int add_to_group(ttm_alive_rows *g, ttm_fold *fold, uint32_t at) {
   uint32_t group, maker = row->op < g->p->ops.n && !row->name ? ttm_op_text_of(g->p, row->op)->name : 0;
   uint64_t kind = (uint64_t)maker << 32 | (unsigned)row->class << 1 | row->guess;
   if (row->arg != TTM_NONE && !row->name) kind |= (uint64_t)(row->arg + 1) << 8;
+  fold->whole = !row->name && !ttm_words_has_runs(g->p); /* numbers of lines are no layers */
   if (ttm_fold_add(fold, row_name(g->p, row), kind, &group)) return TTM_ENOMEM;
   if (group == g->set->groups.n) {
     ttm_alive_group first = {.class = row->class, .row = at, .op = row->op, .guess = row->guess};
@@ -96,7 +97,7 @@ static int add_to_group(ttm_alive_rows *g, ttm_fold *fold, uint32_t at) {
 
 static int fold_rows(ttm_alive_rows *g) {
   ttm_alive_set *set = g->set;
-  ttm_fold fold = {.whole = !ttm_words_has_runs(g->p)};
+  ttm_fold fold = {0};
   uint32_t *place = NULL;
   int status = TTM_OK;
   for (uint32_t i = 0; i < g->rows.n && !status; i++) status = add_to_group(g, &fold, i);

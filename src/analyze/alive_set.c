@@ -8,10 +8,10 @@
 #include "base/checked.h"
 #include "base/map.h"
 
-const char *ttm_alive_class_name(ttm_alive_class class) {
+const char *ttm_alive_class_name(const ttm_profile *p, ttm_alive_class class) {
   static const char *const names[] = {"weights",     "const_eval", "kv_cache", "inputs",
                                       "activations", "kept",       "program",  "unaccounted"};
-  return names[class];
+  return class == TTM_ALIVE_SEMAPHORE && p && p->capture.recording.is ? "semaphores" : names[class];
 }
 
 uint64_t ttm_alive_set_explained(const ttm_alive_set *set) {
@@ -46,8 +46,8 @@ static const ttm_graph *graph_of(const ttm_profile *p, uint32_t call) {
 }
 
 static bool is_kv_name(ttm_str name) {
-  static const char *const marks[] = {"past_key",    "past_value", "kv_cache", "key_cache",
-                                      "value_cache", "cache_k",    "cache_v"};
+  static const char *const marks[] = {"past_key", "past_value", "kv_cache", "key_cache", "value_cache",
+                                      "cache_k",  "cache_v",    "k_cache",  "v_cache",   "layer_past"};
   for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
     if (ttm_str_contains(name, ttm_str_of(marks[i]))) return true;
   }
@@ -97,6 +97,29 @@ ttm_alive_origin ttm_alive_origin_of(const ttm_profile *p, uint32_t op, uint32_t
   out.name = graph->args.at[first].name;
   if (args.n == 1) out.source = graph->args.at[first].local_type;
   out.class = ttm_alive_class_of(p, &graph->args.at[first], &out.guess);
+  return out;
+}
+
+/* What is brought from the host is a weight when an object keeps it or operations take weights there; not when they only work on it. */
+static bool is_weight(uint8_t roles) {
+  if (roles & TTM_ROLE_FACTOR) return true;
+  return roles & TTM_ROLE_KEPT && (!(roles & TTM_ROLE_FIRST) || roles & TTM_ROLE_LATER);
+}
+
+ttm_alive_origin ttm_alive_origin_of_buffer(const ttm_profile *p, const ttm_buffer *buffer) {
+  ttm_alive_origin out = {TTM_ALIVE_ACTIVATION, buffer->name, TTM_NONE, false};
+  if (buffer->op == TTM_NONE) return out.class = TTM_ALIVE_INPUT, out;
+  if (buffer->tensor == TTM_NONE) return out.class = TTM_ALIVE_PROGRAM, out;
+  const ttm_tensor *tensor = &p->tensors.at[buffer->tensor];
+  if (!p->capture.recording.is) return out;
+  if (ttm_str_contains(ttm_profile_string(p, ttm_op_text_of(p, buffer->op)->name), TTM_LIT("semaphore")))
+    out.class = TTM_ALIVE_SEMAPHORE;
+  else if (tensor->roles & TTM_ROLE_CACHE)
+    out.class = TTM_ALIVE_KV_CACHE;
+  else if (tensor->roles & TTM_ROLE_BROUGHT && (out.guess = is_kv_name(ttm_profile_string(p, buffer->name))))
+    out.class = TTM_ALIVE_KV_CACHE;
+  else if (tensor->roles & TTM_ROLE_BROUGHT)
+    out.class = is_weight(tensor->roles) ? TTM_ALIVE_WEIGHT : TTM_ALIVE_INPUT;
   return out;
 }
 
@@ -301,9 +324,10 @@ static uint32_t source_of(const ttm_profile *p, uint32_t op) {
 static int add_buffer(gathering *g, const ttm_buffer *buffer) {
   const ttm_profile *p = g->p;
   uint32_t type = buffer->tensor == TTM_NONE ? TTM_NONE : ttm_tensor_type_id(p, buffer->tensor);
-  ttm_alive_row row = {.class = buffer->op == TTM_NONE       ? TTM_ALIVE_INPUT
-                                : buffer->tensor == TTM_NONE ? TTM_ALIVE_PROGRAM
-                                                             : TTM_ALIVE_ACTIVATION,
+  ttm_alive_origin origin = ttm_alive_origin_of_buffer(p, buffer);
+  ttm_alive_row row = {.class = origin.class,
+                       .name = origin.name,
+                       .guess = origin.guess,
                        .arg = TTM_NONE,
                        .op = buffer->op,
                        .tensor = buffer->tensor,

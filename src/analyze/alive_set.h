@@ -8,19 +8,20 @@
 #include "profile/profile.h"
 
 typedef enum ttm_alive_class {
-  TTM_ALIVE_WEIGHT,      /* a parameter or constant on the device, or a copy or const-eval result made of some */
-  TTM_ALIVE_CONST_EVAL,  /* const-eval results that come from no argument */
-  TTM_ALIVE_KV_CACHE,    /* arguments that are marked or named as such, and copies of them */
-  TTM_ALIVE_INPUT,       /* other arguments, and copies of them */
-  TTM_ALIVE_ACTIVATION,  /* results of the current run */
-  TTM_ALIVE_KEPT,        /* results of earlier runs that the host still holds */
+  TTM_ALIVE_WEIGHT,     /* a parameter or constant on the device, or a copy or const-eval result made of some */
+  TTM_ALIVE_CONST_EVAL, /* const-eval results that come from no argument ... */
+  TTM_ALIVE_SEMAPHORE = TTM_ALIVE_CONST_EVAL, /* ... recordings, which have none: semaphores */
+  TTM_ALIVE_KV_CACHE,                         /* arguments that are marked or named as such, and copies of them */
+  TTM_ALIVE_INPUT,                            /* other arguments, and copies of them */
+  TTM_ALIVE_ACTIVATION,                       /* results of the current run */
+  TTM_ALIVE_KEPT,                             /* results of earlier runs that the host still holds */
   TTM_ALIVE_PROGRAM,     /* what operations left beyond their results: kernels, caches, slots of traces */
   TTM_ALIVE_UNACCOUNTED, /* allocated, but nothing in the log says by whom */
   TTM_ALIVE_CLASSES
 } ttm_alive_class;
 
-/* "weights", "const_eval", ...; as in findings.json. */
-const char *ttm_alive_class_name(ttm_alive_class class);
+/* "weights", "const_eval", ...; as in findings.json. Of a recording where `p` says so; NULL is allowed. */
+const char *ttm_alive_class_name(const ttm_profile *p, ttm_alive_class class);
 
 /* Tensors of one class and name: a weight, or the results of one operation text. */
 typedef struct ttm_alive_row {
@@ -104,6 +105,8 @@ typedef struct ttm_alive_origin {
   bool guess;      /* the class rests on the argument's name alone */
 } ttm_alive_origin;
 ttm_alive_origin ttm_alive_origin_of(const ttm_profile *p, uint32_t op, uint32_t run);
+/* The same of a buffer of a capture: by what the program calls it and what operations do with it. */
+ttm_alive_origin ttm_alive_origin_of_buffer(const ttm_profile *p, const ttm_buffer *buffer);
 /* The class of an argument. *guess: only its name says so. */
 ttm_alive_class ttm_alive_class_of(const ttm_profile *p, const ttm_graph_arg *arg, bool *guess);
 

@@ -174,7 +174,7 @@ static bool means(ttm_str pattern, const ttm_label *label, uint32_t index, bool 
   if ((label->name.n && is_like(label->name, pattern)) || (label->op.n && is_like(label->op, pattern)) ||
       (label->at.n && is_like(label->at, pattern)))
     return true;
-  return *by_class = ttm_str_eq(pattern, ttm_str_of(ttm_alive_class_name(label->class)));
+  return *by_class = ttm_str_eq(pattern, ttm_str_of(ttm_alive_class_name(NULL, label->class)));
 }
 
 bool ttm_change_means(const ttm_change *change, const ttm_label *label, uint32_t index, bool *by_class) {

@@ -224,6 +224,7 @@ static uint32_t *find_states(const ttm_profile *p) {
 
 static int note_buffer(ttm_occupancy *o, const ttm_buffer *buffer, const uint32_t *states) {
   const ttm_profile *p = o->findings->profile;
+  ttm_alive_origin origin = ttm_alive_origin_of_buffer(p, buffer);
   ttm_occupant row = {.at = buffer->address,
                       .bytes = buffer->bank_bytes,
                       .from = buffer->op < p->ops.n ? buffer->op + 1 : 0,
@@ -235,9 +236,9 @@ static int note_buffer(ttm_occupancy *o, const ttm_buffer *buffer, const uint32_
                       .tensor = buffer->tensor,
                       .type = buffer->tensor == TTM_NONE ? TTM_NONE : ttm_tensor_type_id(p, buffer->tensor),
                       .memory = buffer->memory == TTM_L1 ? TTM_REPLAY_L1 : TTM_REPLAY_DRAM,
-                      .class = buffer->op == TTM_NONE       ? TTM_ALIVE_INPUT
-                               : buffer->tensor == TTM_NONE ? TTM_ALIVE_PROGRAM
-                                                            : TTM_ALIVE_ACTIVATION};
+                      .name = origin.name,
+                      .guess = origin.guess,
+                      .class = (uint8_t)origin.class};
   row.state_from = states[row.from];
   if (row.to != TTM_NONE) row.state_to = states[row.to];
   return ttm_vec_push(&o->rows, row);

@@ -302,8 +302,11 @@ static void put_origin(ttm_tensor_info *info, const ttm_findings *f, const ttm_t
   uint32_t call = p->ops.at[tensor->birth].call;
   uint32_t run = call < p->calls.n ? p->calls.at[call].run : 0;
   if (info->alive_at_peak) run = f->alive_set[info->memory].run;
-  ttm_alive_origin origin = ttm_alive_origin_of(p, tensor->birth, run);
-  info->category = ttm_str_of(ttm_alive_class_name(origin.class));
+  uint32_t buffer = f->tensor_buffers ? f->tensor_buffers[tensor - p->tensors.at] : TTM_NONE;
+  ttm_alive_origin origin = buffer < p->capture.buffers.n
+                                ? ttm_alive_origin_of_buffer(p, &p->capture.buffers.at[buffer])
+                                : ttm_alive_origin_of(p, tensor->birth, run);
+  info->category = ttm_str_of(ttm_alive_class_name(p, origin.class));
   info->name = origin.name ? ttm_profile_string(p, origin.name) : location_of(p, tensor->birth);
   if (!info->name.n) info->name = ttm_words_name(p, tensor->birth);
 }
@@ -331,7 +334,7 @@ static void put_argument(ttm_tensor_info *info, const ttm_findings *f, size_t i)
   put_type(info, f->profile, row->type, TTM_NONE);
   if (f->tensor_buffers) put_buffer(info, f->profile, row->buffer);
   info->name = ttm_profile_string(f->profile, row->name);
-  info->category = ttm_str_of(ttm_alive_class_name(row->class));
+  info->category = ttm_str_of(ttm_alive_class_name(f->profile, row->class));
   info->memory = set->memory;
   info->bank_bytes = row->bank_bytes;
   info->alive_at_peak = true;

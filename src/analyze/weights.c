@@ -51,6 +51,11 @@ int ttm_find_weight_uses(ttm_findings *f) {
   const ttm_profile *p = f->profile;
   ttm_map seen = {0};
   int status = TTM_OK;
+  for (size_t i = 0; i < p->capture.buffers.n && !status; i++) {
+    const ttm_buffer *buffer = &p->capture.buffers.at[i];
+    if (buffer->tensor != TTM_NONE)
+      status = note_use(&f->weight_uses, buffer->name, p->tensors.at[buffer->tensor].uses);
+  }
   for (size_t i = 0; i < p->runs.n && !status; i++) {
     const ttm_call *call = &p->calls.at[p->runs.at[i]];
     uint64_t key = call->signature + call->graph; /* runs of one graph that went equally far */
@@ -90,7 +95,7 @@ uint64_t ttm_alive_row_bfp8_saves(const ttm_findings *f, const ttm_alive_row *ro
   const ttm_tensor_type *type = type_of(p, row->type);
   bool weight = row->class == TTM_ALIVE_WEIGHT;
   if (p->kind == TTM_LOG_CAPTURE && row->op < p->ops.n) /* what the program brings, rather than computes */
-    weight = ttm_op_brings(ttm_profile_string(p, ttm_op_text_of(p, row->op)->name));
+    weight |= row->class == TTM_ALIVE_INPUT && ttm_op_brings(ttm_profile_string(p, ttm_op_text_of(p, row->op)->name));
   if (!weight || !type || row->forms_differ || !type->tiled || !is_matrix(type)) return 0;
   if (!ttm_str_eq(type->storage, TTM_LIT("bf16")) || !ttm_weight_takes_bfp8(f, row->name, row->uses)) return 0;
   return row->bank_bytes - ttm_bfp8_bytes(row->bank_bytes);

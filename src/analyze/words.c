@@ -43,7 +43,7 @@ void ttm_words_index(ttm_buf *out, const ttm_findings *f, uint32_t op) {
 const char *ttm_words_class(const ttm_profile *p, ttm_alive_class class) {
   static const char *const words[TTM_ALIVE_CLASSES] = {"weights",     "const-eval",   "KV cache",   "inputs",
                                                        "activations", "earlier runs", "operations", "unattributed"};
-  return class == TTM_ALIVE_ACTIVATION && p->capture.recording.is ? "tensors" : words[class];
+  return class == TTM_ALIVE_SEMAPHORE && p->capture.recording.is ? "semaphores" : words[class];
 }
 
 void ttm_words_type(ttm_buf *out, const ttm_profile *p, uint32_t type, ttm_text_form form) {

@@ -22,7 +22,7 @@ ttm_str ttm_words_location(const ttm_profile *p, uint32_t op);
 /* The report index as text: "#74", or "deallocate" and the like for operations without one. */
 void ttm_words_index(ttm_buf *out, const ttm_findings *f, uint32_t op);
 
-/* A class of the live set: "KV cache". Nothing in a recording tells weights and inputs from other tensors: all are "tensors" there. */
+/* A class of the live set: "KV cache". */
 const char *ttm_words_class(const ttm_profile *p, ttm_alive_class class);
 
 /* A type: "1x96x256 bf16, tiles in DRAM"; "of a type that is not told" where nothing tells. */

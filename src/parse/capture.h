@@ -27,6 +27,7 @@ typedef enum ttm_node_type {
   /* These stand in recordings only: bindings/python/ttmem/hook/ttmem_recorder.py writes them. */
   TTM_NODE_PIECE,       /* counters begin anew */
   TTM_NODE_OPERATION,   /* the program called it; what it did stands in the next piece */
+  TTM_NODE_RESULTS,     /* names and addresses of its results, where it has several */
   TTM_NODE_MEMORY_VIEW, /* what the allocator says */
   TTM_NODE_FAILURE,     /* the last operation raised an exception */
   TTM_NODE_DEVICE_OPEN,
@@ -63,6 +64,7 @@ typedef enum ttm_node_number {
   TTM_PARAM_IN_THREAD, /* it ended a thread, not the program */
   TTM_PARAM_TRACES,    /* that were only pretended */
   TTM_PARAM_KEY,       /* the same for operations with the same kinds of arguments */
+  TTM_PARAM_KEPT,      /* an object of the program keeps the result */
   TTM_PARAM_NUMBERS
 } ttm_node_number;
 
@@ -77,6 +79,8 @@ typedef enum ttm_node_text {
   TTM_PARAM_FACTORY, /* program_factory_type */
   TTM_PARAM_AT,      /* file:line of the program */
   TTM_PARAM_STACK,   /* the calls of the program that led there, outermost first: "a.py:3|b.py:7" */
+  TTM_PARAM_TO,      /* what the program calls the result; of several: "q|k|v" */
+  TTM_PARAM_PLACES,  /* addresses of several results */
   TTM_PARAM_MODE,    /* run mode of a capture that the program made itself */
   TTM_PARAM_MESSAGE, /* of an exception */
   TTM_PARAM_REASON,  /* how a recording ended */

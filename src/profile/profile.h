@@ -108,13 +108,24 @@ typedef struct ttm_state {
 
 /* ---- Tensors ------------------------------------------------------------------------------------------------------ */
 
+/* What a tensor of a recording is to its program. */
+enum {
+  TTM_ROLE_BROUGHT = 1, /* its values come from the host */
+  TTM_ROLE_KEPT = 2,    /* an object of the program holds it */
+  TTM_ROLE_CACHE = 4,   /* operations write a step's keys or values into it */
+  TTM_ROLE_FIRST = 8,   /* operations compute with it as their first operand ... */
+  TTM_ROLE_LATER = 16,  /* ... as another one ... */
+  TTM_ROLE_FACTOR = 32, /* ... where weights are expected: products, convolutions, norms, look-ups */
+};
+
 typedef struct ttm_tensor {
   uint32_t self;     /* its own index; another one when this result is a tensor that already lived (load_cached) */
   uint32_t birth;    /* operation */
   uint32_t last_use; /* operation that last took it as an operand; birth when none did */
   /* Deallocate operation, or TTM_NONE: returned, retained, still alive, or nobody saw when it went. */
   uint32_t freed_by;
-  uint8_t uses; /* what operations did with it: TTM_USE_* */
+  uint8_t uses;  /* what operations did with it: TTM_USE_* */
+  uint8_t roles; /* recordings: TTM_ROLE_* */
 } ttm_tensor;
 
 /* ---- Programs ----------------------------------------------------------------------------------------------------- */
@@ -197,6 +208,7 @@ typedef struct ttm_buffer {
   uint64_t bank_bytes;  /* what every bank gives up for it: pages and blocks aligned */
   uint64_t address;     /* TTM_UNKNOWN when nothing was really allocated */
   uint32_t place;       /* recordings: which of the places it has */
+  uint32_t name;        /* recordings, string: what the program calls it; 0 when not told */
   uint32_t freed_by;    /* deallocate operation, TTM_NONE */
 } ttm_buffer;
 

@@ -126,6 +126,7 @@ static void note_use(ttm_capture_loader *l, uint32_t tensor, uint32_t function, 
   uint8_t use = ttm_operand_use(ttm_profile_string(l->profile, l->op_name), 1);
   if (use != TTM_USE_TABLE) use = ttm_operand_use(ttm_profile_string(l->profile, function), operand);
   l->profile->tensors.at[tensor].uses |= use;
+  if (l->recording) ttm_recording_used(l, tensor, function, operand);
 }
 
 /* The running operation takes what lies in the buffer. */
@@ -164,6 +165,7 @@ static int on_function_start(ttm_capture_loader *l, const ttm_capture_node *node
     l->factory = 0;
     l->inputs_open = true;
     if (!ttm_capture_is_free(name) && ttm_capture_begin_op(l, f.name, l->op_location, line)) return TTM_ENOMEM;
+    ttm_recording_call_begins(l);
     if (l->recording && l->op != TTM_NONE && l->op_location) ttm_recording_lane(l)->last_called = l->op;
   }
   if (node->text[TTM_PARAM_FACTORY].n && !l->factory &&
@@ -192,6 +194,7 @@ static int on_function_end(ttm_capture_loader *l, const ttm_capture_node *node) 
   if (innermost(l)) count_program(capture_of(l), innermost(l));
   if (--l->depth) return TTM_OK;
   int rc = ttm_capture_finish_op(l);
+  if (!rc && l->recording && l->op != TTM_NONE) rc = ttm_recording_call_ends(l);
   l->op = TTM_NONE;
   return rc;
 }
@@ -479,7 +482,7 @@ static int on_tensor(ttm_capture_loader *l, const ttm_capture_node *node) {
   if (buffer->tensor != TTM_NONE && !p->types.at[l->tensor_types.at[buffer->tensor]].is_tensor)
     l->tensor_types.at[buffer->tensor] = type;
   uint32_t operand = wanted_as(l, node);
-  if (operand == TTM_NONE) return TTM_OK;
+  if (operand == TTM_NONE) return l->result_row = row, TTM_OK;
   if (innermost(l)) note_use(l, buffer->tensor, innermost(l)->name, operand);
   return use_row(l, row, type);
 }

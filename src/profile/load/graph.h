@@ -31,9 +31,11 @@ typedef struct ttm_function {
 /* An operation the program began, whose nodes are still to come. */
 typedef struct ttm_begun_op {
   uint32_t name, location, stack; /* strings */
+  uint32_t to, places;            /* strings: what its results are called, and where several are */
   uint32_t line;
   uint32_t lane;
   uint64_t id, key; /* with the process above; key 0: none */
+  bool kept;        /* an object of the program keeps the result */
   bool seen;        /* in a piece, or passed over */
 } ttm_begun_op;
 
@@ -115,7 +117,10 @@ typedef struct ttm_capture_loader {
   bool repeating;    /* ... it repeats an operation */
   TTM_VEC(ttm_keyed_call) calls;
   ttm_repeats repeats;
-  uint64_t call_key;           /* of the call that begins */
+  ttm_begun_op called;         /* the call that runs; zero when the program made none */
+  uint32_t call_row;           /* first buffer it may have allocated ... */
+  uint32_t result_row;         /* ... the last that a tensor node told as a result, TTM_NONE */
+  size_t call_use;             /* its first use */
   uint32_t op_location;        /* string: where the program called the running element; 0 */
   uint32_t op_stack;           /* string: the calls that led there; 0 */
   TTM_VEC(ttm_begun_op) begun; /* from `next_begun` on: not all seen in a piece yet */
@@ -173,6 +178,12 @@ void ttm_recording_gone(ttm_capture_loader *l, uint32_t row);
 int ttm_recording_repeat(ttm_capture_loader *l, const ttm_buffer_event *event);
 int ttm_recording_call(ttm_capture_loader *l);
 int ttm_recording_finish(ttm_capture_loader *l, const ttm_capture_facts *facts);
+
+/* recording_names.c: what tensors are called, and what they are to the program. */
+void ttm_recording_used(ttm_capture_loader *l, uint32_t tensor, uint32_t function, size_t operand);
+void ttm_recording_call_begins(ttm_capture_loader *l);
+int ttm_recording_results(ttm_capture_loader *l, const ttm_capture_node *node);
+int ttm_recording_call_ends(ttm_capture_loader *l);
 
 /* recording_programs.c: programs that recorded no buffers get those of their repetition. */
 int ttm_recording_complete(ttm_capture_loader *l);

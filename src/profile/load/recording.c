@@ -78,7 +78,7 @@ static int pass_begun(ttm_capture_loader *l, size_t end) {
 
 int ttm_recording_match(ttm_capture_loader *l, uint32_t name, uint32_t *line) {
   size_t at = l->next_begun;
-  l->call_key = 0;
+  l->called = (ttm_begun_op){0};
   while (at < l->begun.n && (l->begun.at[at].seen || l->begun.at[at].lane != l->lane || l->begun.at[at].name != name))
     at++;
   if (at == l->begun.n) return TTM_OK; /* the runtime's own, or a free */
@@ -88,12 +88,12 @@ int ttm_recording_match(ttm_capture_loader *l, uint32_t name, uint32_t *line) {
   l->op_location = begun.location;
   l->op_stack = begun.stack;
   *line = begun.line;
-  l->call_key = begun.key;
+  l->called = begun;
   return TTM_OK;
 }
 
 int ttm_recording_call(ttm_capture_loader *l) {
-  return ttm_vec_push(&l->calls, ((ttm_keyed_call){(uint32_t)l->profile->capture.events.n, l->call_key}));
+  return ttm_vec_push(&l->calls, ((ttm_keyed_call){(uint32_t)l->profile->capture.events.n, l->called.key}));
 }
 
 int ttm_recording_repeat(ttm_capture_loader *l, const ttm_buffer_event *event) {
@@ -105,10 +105,15 @@ int ttm_recording_repeat(ttm_capture_loader *l, const ttm_buffer_event *event) {
 
 static int on_operation(ttm_capture_loader *l, const ttm_capture_node *node) {
   uint64_t key = ttm_node_get(node, TTM_PARAM_KEY, 0);
-  ttm_begun_op begun = {.line = node->line, .lane = l->lane, .key = key ? ttm_recording_own(l, key) : 0};
+  ttm_begun_op begun = {.line = node->line,
+                        .lane = l->lane,
+                        .id = ttm_node_get(node, TTM_PARAM_ID, 0),
+                        .key = key ? ttm_recording_own(l, key) : 0,
+                        .kept = ttm_node_get(node, TTM_PARAM_KEPT, 0) != 0};
   recording_of(l)->after_failure += ttm_recording_lane(l)->process == l->failed_process;
   if (ttm_build_string(l->builder, node->text[TTM_PARAM_NAME], &begun.name) ||
       ttm_build_string(l->builder, node->text[TTM_PARAM_AT], &begun.location) ||
+      ttm_build_string(l->builder, node->text[TTM_PARAM_TO], &begun.to) ||
       ttm_build_string(l->builder, node->text[TTM_PARAM_STACK], &begun.stack) || ttm_vec_push(&l->begun, begun))
     return TTM_ENOMEM;
   return TTM_OK;
@@ -238,6 +243,7 @@ int ttm_recording_take(ttm_capture_loader *l, const ttm_capture_node *node) {
   static int (*const handlers[TTM_NODE_TYPES])(ttm_capture_loader *, const ttm_capture_node *) = {
       [TTM_NODE_PIECE] = on_piece,
       [TTM_NODE_OPERATION] = on_operation,
+      [TTM_NODE_RESULTS] = ttm_recording_results,
       [TTM_NODE_MEMORY_VIEW] = on_view,
       [TTM_NODE_FAILURE] = on_failure,
       [TTM_NODE_DEVICE_OPEN] = ttm_recording_opened,

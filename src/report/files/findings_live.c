@@ -7,7 +7,7 @@
 
 static void put_row(ttm_json *j, const ttm_findings *f, const ttm_alive_row *row) {
   ttm_json_put_object(j, NULL);
-  ttm_json_put_name(j, "class", ttm_alive_class_name(row->class));
+  ttm_json_put_name(j, "class", ttm_alive_class_name(f->profile, row->class));
   ttm_json_put_id(j, "name", f->profile, row->name);
   ttm_json_put_name(j, "basis", ttm_basis_name(row->guess ? TTM_ESTIMATED : TTM_DERIVED));
   if (row->arg != TTM_NONE) ttm_json_put_u64(j, "argument", row->arg);
@@ -29,7 +29,7 @@ static void put_groups(ttm_json *j, const ttm_findings *f, const ttm_alive_set *
   for (size_t i = 0; i < set->groups.n; i++) {
     const ttm_alive_group *group = &set->groups.at[i];
     ttm_json_put_object(j, NULL);
-    ttm_json_put_name(j, "class", ttm_alive_class_name(group->class));
+    ttm_json_put_name(j, "class", ttm_alive_class_name(f->profile, group->class));
     ttm_json_put_str(j, "name", group->name);
     ttm_json_put_name(j, "basis", ttm_basis_name(group->guess ? TTM_ESTIMATED : TTM_DERIVED));
     ttm_json_put_mib(j, "per_bank_MB", group->bank_bytes);
@@ -41,11 +41,11 @@ static void put_groups(ttm_json *j, const ttm_findings *f, const ttm_alive_set *
   ttm_json_end(j);
 }
 
-static void put_classes(ttm_json *j, const ttm_alive_set *set) {
+static void put_classes(ttm_json *j, const ttm_profile *p, const ttm_alive_set *set) {
   ttm_json_put_object(j, "classes");
   for (int c = 0; c < TTM_ALIVE_CLASSES; c++) {
     char key[64];
-    snprintf(key, sizeof key, "%s_MB", ttm_alive_class_name((ttm_alive_class)c));
+    snprintf(key, sizeof key, "%s_MB", ttm_alive_class_name(p, (ttm_alive_class)c));
     ttm_json_put_mib(j, key, set->by_class[c]);
   }
   ttm_json_end(j);
@@ -74,7 +74,7 @@ static void put_set(ttm_json *j, const char *key, const ttm_findings *f, const t
   ttm_json_put_u64(j, "tensors", set->tensors);
   ttm_json_put_mib(j, "padding_total_MB", set->padding_bytes);
   ttm_json_put_mib(j, "rounding_total_MB", set->rounding_bytes);
-  put_classes(j, set);
+  put_classes(j, f->profile, set);
   ttm_json_put_mib(j, "kv_cache_by_name_MB", set->guessed_bytes);
   ttm_json_put_rows(j, "rows");
   for (size_t i = 0; i < set->rows.n; i++) put_row(j, f, &set->rows.at[i]);

@@ -183,7 +183,7 @@ void ttm_html_put_words(ttm_json *j, const ttm_profile *p) {
   ttm_json_end(j);
   ttm_json_put_object(j, "classes");
   for (int c = 0; c < TTM_ALIVE_CLASSES; c++)
-    ttm_json_put_name(j, ttm_alive_class_name((ttm_alive_class)c), ttm_words_class(p, (ttm_alive_class)c));
+    ttm_json_put_name(j, ttm_alive_class_name(p, (ttm_alive_class)c), ttm_words_class(p, (ttm_alive_class)c));
   ttm_json_end(j);
 }
 

@@ -68,7 +68,7 @@ static void put_names(ttm_json *j, const ttm_diff *d) {
 
 static void put_alive_row(ttm_json *j, const ttm_diff *d, const ttm_diff_alive *row) {
   ttm_json_put_object(j, NULL);
-  ttm_json_put_name(j, "class", ttm_alive_class_name(row->class));
+  ttm_json_put_name(j, "class", ttm_alive_class_name(d->f[1]->profile, row->class));
   row->name.n ? ttm_json_put_str(j, "name", row->name) : ttm_json_put_null(j, "name");
   ttm_json_put_mib_diff(j, "change_MB", row->bytes[1], row->bytes[0]);
   for (int s = 0; s < 2; s++) {

@@ -27,6 +27,7 @@ import threading
 import time
 
 from _ttmem_environment import setting
+from _ttmem_names import Names, name_at, tensors_in
 from _ttmem_nodes import PROGRAM_BUFFERS, File, NothingCollected, encode, frees_inputs, kind_of, lean, node, tell
 
 PIECE = 64  # operations
@@ -71,6 +72,7 @@ class Lane:
         self.active = False  # our capture runs
         self.depth = 0  # of wrapped operations
         self.scoped = False  # the running one stands in the capture by its Python name
+        self.names = {}  # of the results of the running one
         self.in_piece = 0  # operations
         self.piece_began = 0.0
         self.user_captures = 0  # begun by the program itself
@@ -94,6 +96,7 @@ class Recorder:
         self.foreign = ("<frozen", HERE, *self.libraries)
         self.folder = os.getcwd() + os.sep
         self.places = {}
+        self.names = Names()
         self.devices = []  # open
         # Closed ones, and those of the process that forked this one: ttnn crashes when a device is destroyed while a capture runs that
         # has not seen it.
@@ -432,7 +435,10 @@ class Recorder:
         lane.depth, number = 1, 0
         try:
             number = self.guarded(self.begins, lane, name, function, args, kwargs, frame, repeatable) or 0
-            return function(*args, **kwargs)
+            result = function(*args, **kwargs)
+            if lane.names and isinstance(result, (list, tuple)):
+                self.guarded(self.returned, lane, number, result)
+            return result
         except BaseException as error:
             self.guarded(self.failed, lane, number, name, error)
             raise
@@ -462,6 +468,11 @@ class Recorder:
         called = node("operation", id=number, name=name, at=at, function=inside)
         if calls:
             called["params"]["stack"] = calls
+        lane.names = self.names.of_call(frame)
+        if () in lane.names:
+            called["params"]["to"] = lane.names[()][0]
+        if any(kept for _, kept in lane.names.values()):
+            called["params"]["kept"] = 1
         if lane.note:
             called["params"].update(lane.note)
         key = None
@@ -480,6 +491,13 @@ class Recorder:
                 self.unwind("ttmem: left open")
             self.enter(name)
         return number
+
+    def returned(self, lane, number, result):
+        """Which of several results has which name: by their addresses, for they need not be allocated in this order."""
+        named = [(name_at(lane.names, path), address) for path, address in tensors_in(result)]
+        if self.recording() and named:
+            names, places = ("|".join(map(str, column)) for column in zip(*named))
+            self.put(lane, [node("results", id=number, to=names, places=places)])
 
     def leave_scope(self, lane):
         if lane.scoped and lane.active:

@@ -192,6 +192,7 @@ class Finder:
                 return
             self.installed = True
             try:
+                load("ttmem_names")
                 load("ttmem_nodes")
                 recorder = load("ttmem_recorder").Recorder(module, version_of_ttnn())
                 load("ttmem_traces")
