@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# libttmem: the rooms of src/ in the order of the flow. cbscan, launch, serve, ui and cli belong to the programs (cbscan.cmake,
-# programs.cmake): who links the library gets no C++ grammar, no child processes, no HTTP server and no terminal with it.
+# libttmem: the rooms of src/ in the order of the flow. cbscan, history, launch, serve, ui and cli belong to the programs (cbscan.cmake,
+# programs.cmake): who links the library gets no C++ grammar, no database, no child processes, no HTTP server and no terminal with it.
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # ttmem and tt-memory-profiler: two mains over the same commands.
 pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
+pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(NCURSESW REQUIRED ncursesw) # libraries only: its flags would choose feature macros for every file
-file(GLOB shown_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/serve/*.c ${CMAKE_SOURCE_DIR}/src/mcp/*.c ${CMAKE_SOURCE_DIR}/src/ui/*.c)
+file(GLOB shown_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/history/*.c ${CMAKE_SOURCE_DIR}/src/serve/*.c ${CMAKE_SOURCE_DIR}/src/mcp/*.c ${CMAKE_SOURCE_DIR}/src/ui/*.c)
 add_library(ttmem_shown STATIC ${shown_sources})
-target_link_libraries(ttmem_shown PUBLIC ttmem_static PkgConfig::MICROHTTPD ${NCURSESW_LIBRARIES})
+target_link_libraries(ttmem_shown PUBLIC ttmem_static PkgConfig::SQLITE PkgConfig::MICROHTTPD ${NCURSESW_LIBRARIES})
 
 file(GLOB cli_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/cli/*.c ${CMAKE_SOURCE_DIR}/src/launch/*.c)
 set(ttmem_main ${CMAKE_SOURCE_DIR}/src/cli/main.c)

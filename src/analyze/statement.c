@@ -104,7 +104,7 @@ void ttm_tell_detail(ttm_teller *t) {
 }
 
 static uint32_t index_of(const ttm_teller *t, uint32_t op) {
-  return op < t->p->ops.n ? ttm_findings_index(t->f, op) : UINT32_MAX;
+  return t->p && op < t->p->ops.n ? ttm_findings_index(t->f, op) : UINT32_MAX;
 }
 
 void ttm_tell_point(ttm_teller *t, double mb, uint32_t op) {
