@@ -61,6 +61,9 @@ ttm_doc ttm_output_doc(ttm_output_form form, const ttm_options *options, ttm_buf
 /* Prints the text, or writes the file of -o, unless `status` is a failure; frees it. Returns the status. */
 int ttm_output_deliver(const ttm_options *options, ttm_buf *text, int status, ttm_error *err);
 
+/* The percentage of --tolerance ("5", "0.5%"); *out stays when it was not given. 0 or TTM_EUSAGE. */
+int ttm_tolerance_read(const ttm_options *options, double *out, ttm_error *err);
+
 /* The boards of --board, separated by commas: a bit per board; all of them for NULL. */
 int ttm_boards_named(const char *names, unsigned *out, ttm_error *err);
 /* TTM_EXIT_FOUND when --board asked for a verdict and it is no. */

@@ -6,6 +6,7 @@
 #include "analyze/words.h"
 #include "base/format.h"
 #include "cli/command.h"
+#include "cli/remember.h"
 #include "cli/terminal.h"
 #include "report/export/export.h"
 #include "report/files/report.h"
@@ -260,6 +261,12 @@ static int deliver(const ttm_options *options, const ttm_findings *f, const char
   ttm_free(replaced);
   int unshown = show(options, f, log, lost || options->given[TTM_OPTION_NO_JSON] ? NULL : folder, &err);
   int unclear = judge(options, f, &broken, &unjudged);
+  if (!options->given[TTM_OPTION_NO_JSON])
+    ttm_remember_findings(
+        options,
+        (ttm_run_about){
+            .command = "analyze", .name = name, .source = log, .report = lost ? NULL : folder, .exit_status = -1},
+        f);
   if (broken.n) exit_status = say_judgement(ttm_buf_str(&broken));
   if (unshown) exit_status = ttm_cli_error(options, &err);
   if (lost) {
@@ -307,8 +314,8 @@ const ttm_command ttm_command_analyze = {
     .max_inputs = 1,
     .needs = "a log: ttmem analyze LOG ('-' reads standard input)",
     .logs = 1,
-    .takes = TTM_TAKES(TTM_OPTION_OUTPUT_DIR, TTM_OPTION_NAME, TTM_OPTION_NO_JSON, TTM_OPTION_NO_HTML, TTM_OPTION_CHECK,
-                       TTM_OPTION_BUDGET, TTM_OPTION_PER, TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_THREADS,
-                       TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+    .takes = TTM_TAKES(TTM_OPTION_OUTPUT_DIR, TTM_OPTION_NAME, TTM_OPTION_NO_JSON, TTM_OPTION_NO_HTML, TTM_OPTION_MODEL,
+                       TTM_OPTION_NO_HISTORY, TTM_OPTION_CHECK, TTM_OPTION_BUDGET, TTM_OPTION_PER, TTM_OPTION_JSON,
+                       TTM_OPTION_CSV, TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
     .run = run,
 };

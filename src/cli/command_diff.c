@@ -13,8 +13,8 @@ static int read_both(ttm_subject subjects[2], const ttm_options *options, ttm_er
   return status ? status : ttm_subject_read(&subjects[1], options, logs[1], false, err);
 }
 
-/* "5", "0.5%". */
-static int read_tolerance(const char *text, double *out, ttm_error *err) {
+int ttm_tolerance_read(const ttm_options *options, double *out, ttm_error *err) {
+  const char *text = options->value[TTM_OPTION_TOLERANCE];
   ttm_str rest = ttm_str_of(text);
   bool fine = !text || (ttm_str_take_decimal(&rest, out) && (!rest.n || ttm_str_eq(rest, TTM_LIT("%"))));
   if (fine && *out <= 1000) return TTM_OK;
@@ -51,7 +51,7 @@ static int run(const ttm_options *options, ttm_error *err) {
   ttm_buf text = {0};
   double tolerance = TTM_DIFF_TOLERANCE;
   int status = ttm_output_form_of(&form, options, err);
-  if (!status) status = read_tolerance(options->value[TTM_OPTION_TOLERANCE], &tolerance, err);
+  if (!status) status = ttm_tolerance_read(options, &tolerance, err);
   if (!status) status = read_both(subjects, options, err);
   if (!status && ttm_diff_make(&diff, subjects[0].findings, subjects[1].findings, tolerance))
     status = ttm_error_nomem(err);

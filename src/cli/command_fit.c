@@ -7,10 +7,13 @@
 
 #include "cli/command.h"
 #include "cli/launch_view.h"
+#include "cli/remember.h"
 #include "cli/terminal.h"
 #include "launch/find_series.h"
+#include "launch/plan.h"
 #include "report/run/find.h"
 #include "report/run/fit.h"
+#include "store/report_dir.h"
 
 /* Prints the answers. */
 static int put_cases(const ttm_options *options, const ttm_fit_cases *cases, ttm_error *err) {
@@ -50,6 +53,14 @@ static int series_exit(const ttm_options *options, const ttm_fit_cases *cases) {
   for (size_t i = 0; i < cases->at.n; i++) unknown |= cases->at.at[i].fits == TTM_FITS_UNKNOWN;
   int exit_status = ttm_fit_exit(options, cases);
   return exit_status || !unknown ? exit_status : TTM_EXIT_WRONG;
+}
+
+/* The program's name is the model's. */
+static void remember_program(const ttm_options *options, const ttm_fit_cases *cases) {
+  ttm_launch_plan plan = {0};
+  if (!ttm_launch_plan_make(&plan, options->rest, false, NULL, NULL))
+    ttm_remember_fit(options, (ttm_run_about){.command = "fit", .name = plan.name.at, .here = true}, cases);
+  ttm_launch_plan_free(&plan);
 }
 
 /* With --find: the search. */
@@ -93,6 +104,7 @@ static int put_answers(const ttm_options *options, const ttm_fit_series *series,
   } else if (!series->interrupted) {
     status = put_cases(options, &series->cases, err);
     *exit_status = series_exit(options, &series->cases);
+    remember_program(options, &series->cases);
   }
   if (status || !series->interrupted) return status;
   if (find->rows.n) return ttm_error_set(err, TTM_EUSAGE, "stopped; the search is not at its end");
@@ -163,6 +175,17 @@ int ttm_fit_log(ttm_fit_cases *out, const ttm_options *options, ttm_error *err) 
   return status;
 }
 
+/* Only what was recorded is a run: another batch or dtype is a thought. */
+static void remember_log(const ttm_options *options, const ttm_fit_cases *cases) {
+  ttm_buf name = {0};
+  if (options->given[TTM_OPTION_SCALE_BATCH] || options->given[TTM_OPTION_WEIGHTS_DTYPE]) return;
+  ttm_report_name(&name, options->input[0]);
+  ttm_buf_char(&name, '\0');
+  if (!name.failed)
+    ttm_remember_fit(options, (ttm_run_about){.command = "fit", .name = name.at, .source = options->input[0]}, cases);
+  ttm_buf_free(&name);
+}
+
 static int fit_log(const ttm_options *options, ttm_error *err) {
   static const ttm_option of_programs[] = {TTM_OPTION_FIND, TTM_OPTION_NO_CACHE};
   ttm_fit_cases cases = {0};
@@ -175,6 +198,7 @@ static int fit_log(const ttm_options *options, ttm_error *err) {
   int status = ttm_fit_log(&cases, options, err);
   if (!status) status = put_cases(options, &cases, err);
   int exit_status = status ? ttm_cli_error(options, err) : log_exit(options, &cases);
+  if (!status) remember_log(options, &cases);
   ttm_fit_cases_free(&cases);
   return exit_status;
 }
@@ -216,7 +240,7 @@ const ttm_command ttm_command_fit = {
     .logs = 1,
     .rest = TTM_REST_BEHIND_DASHES,
     .takes = TTM_TAKES(TTM_OPTION_BOARD, TTM_OPTION_FIND, TTM_OPTION_NO_CACHE, TTM_OPTION_SCALE_BATCH,
-                       TTM_OPTION_WEIGHTS_DTYPE, TTM_OPTION_PER, TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_THREADS,
-                       TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+                       TTM_OPTION_WEIGHTS_DTYPE, TTM_OPTION_MODEL, TTM_OPTION_NO_HISTORY, TTM_OPTION_PER,
+                       TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
     .run = run,
 };

@@ -9,6 +9,7 @@
 #include "base/out_file.h"
 #include "cli/command.h"
 #include "cli/launch_view.h"
+#include "cli/remember.h"
 #include "launch/launch.h"
 #include "store/report_dir.h"
 
@@ -49,6 +50,15 @@ static int write_report(const ttm_options *options, ttm_launch *r, ttm_error *er
       ttm_write_all(STDERR_FILENO, text.at, text.n);
     ttm_buf_free(&text);
   }
+  if (subject.findings)
+    ttm_remember_findings(options,
+                          (ttm_run_about){.command = "run",
+                                          .name = r->plan.name.at,
+                                          .source = r->source,
+                                          .report = status ? NULL : r->folder.at,
+                                          .here = true,
+                                          .exit_status = r->result.exit_status},
+                          subject.findings);
   ttm_subject_free(&subject);
   return status;
 }
@@ -117,7 +127,7 @@ const ttm_command ttm_command_run = {
     .needs = "a command: ttmem run -- python3 model.py",
     .rest = TTM_REST_FIRST,
     .takes = TTM_TAKES(TTM_OPTION_BOARD, TTM_OPTION_LOG, TTM_OPTION_OUTPUT_DIR, TTM_OPTION_NAME, TTM_OPTION_NO_HTML,
-                       TTM_OPTION_PER, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+                       TTM_OPTION_MODEL, TTM_OPTION_NO_HISTORY, TTM_OPTION_PER, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
     .run = run,
 };
 
@@ -138,6 +148,7 @@ const ttm_command ttm_command_profile = {
     .max_inputs = 1,
     .rest = TTM_REST_FIRST,
     .takes = TTM_TAKES(TTM_OPTION_ANALYZE, TTM_OPTION_VISUALIZE, TTM_OPTION_LOG, TTM_OPTION_OUTPUT_DIR,
-                       TTM_OPTION_NO_HTML, TTM_OPTION_PER, TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+                       TTM_OPTION_NO_HTML, TTM_OPTION_MODEL, TTM_OPTION_NO_HISTORY, TTM_OPTION_PER, TTM_OPTION_THREADS,
+                       TTM_OPTION_QUIET, TTM_OPTION_COLOR),
     .run = run,
 };

@@ -6,8 +6,10 @@
 #include "base/format.h"
 #include "base/out_file.h"
 #include "cli/command.h"
+#include "cli/remember.h"
 #include "cli/terminal.h"
 #include "report/train/train_report.h"
+#include "store/report_dir.h"
 
 static int64_t bytes_of(const ttm_options *options, ttm_option option) {
   uint64_t bytes = options->bytes[option];
@@ -76,6 +78,17 @@ static int print_report(const ttm_options *options, const ttm_training *t, const
   return ttm_terminal_print(&text, err);
 }
 
+static void remember(const ttm_options *options, const ttm_training *training) {
+  ttm_buf name = {0};
+  ttm_report_name(&name, options->input[0]);
+  ttm_buf_char(&name, '\0');
+  if (!name.failed)
+    ttm_remember_training(
+        options, (ttm_run_about){.command = "train", .name = name.at, .source = options->input[0], .exit_status = -1},
+        training);
+  ttm_buf_free(&name);
+}
+
 static int run(const ttm_options *options, ttm_error *err) {
   ttm_train_options sizes = {
       .device_memory = bytes_of(options, TTM_OPTION_DEVICE_MEMORY),
@@ -95,6 +108,7 @@ static int run(const ttm_options *options, ttm_error *err) {
   if (!status) status = ttm_training_make(&training, &log, &sizes, err);
   if (!status && picture) status = write_picture(options, &training, picture, err);
   if (!status) status = print_report(options, &training, picture, err);
+  if (!status) remember(options, &training);
   bool fits = ttm_training_fits(&training);
   ttm_training_free(&training);
   ttm_train_log_free(&log);
@@ -114,9 +128,9 @@ const ttm_command ttm_command_train = {
     .min_inputs = 1,
     .max_inputs = 1,
     .needs = "a log: ttmem train --logs FILE ('-' reads standard input)",
-    .takes =
-        TTM_TAKES(TTM_OPTION_LOGS, TTM_OPTION_DEVICE_MEMORY, TTM_OPTION_MODEL_SIZE, TTM_OPTION_OPTIMIZER_SIZE,
-                  TTM_OPTION_GRADIENTS_SIZE, TTM_OPTION_USE_ACTUAL_SIZES, TTM_OPTION_VISUALIZE_PEAK, TTM_OPTION_OUTPUT,
-                  TTM_OPTION_TITLE, TTM_OPTION_CHECK, TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_MD, TTM_OPTION_COLOR),
+    .takes = TTM_TAKES(TTM_OPTION_LOGS, TTM_OPTION_DEVICE_MEMORY, TTM_OPTION_MODEL_SIZE, TTM_OPTION_OPTIMIZER_SIZE,
+                       TTM_OPTION_GRADIENTS_SIZE, TTM_OPTION_USE_ACTUAL_SIZES, TTM_OPTION_VISUALIZE_PEAK,
+                       TTM_OPTION_OUTPUT, TTM_OPTION_TITLE, TTM_OPTION_MODEL, TTM_OPTION_NO_HISTORY, TTM_OPTION_CHECK,
+                       TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_MD, TTM_OPTION_COLOR),
     .run = run,
 };

@@ -83,6 +83,7 @@ bool ttm_command_is_in(const ttm_command *command, ttm_program program, const ch
 
 bool ttm_command_is_group(ttm_program program, const char *word) {
   const ttm_command *const *c = ttm_commands;
+  if (ttm_command_find(program, word, NULL)) return false; /* "history" does something by itself */
   while (*c && !ttm_command_is_in(*c, program, word)) c++;
   return *c != NULL;
 }
@@ -277,6 +278,10 @@ static int take_input(ttm_options *out, const words *w, ttm_error *err) {
     out->command = ttm_command_find(out->program, out->group, word);
     return out->command ? TTM_OK : unknown_in_group(out->group, word, err);
   }
+  const ttm_command *longer = out->command && !out->inputs && out->command->name
+                                  ? ttm_command_find(out->program, out->command->name, word)
+                                  : NULL;
+  if (longer) return out->command = longer, TTM_OK; /* "history" is a command, "history bisect" another */
   if (may_be_command && ttm_command_is_group(out->program, word)) return out->group = word, TTM_OK;
   if (may_be_command && (out->command = ttm_command_find(out->program, word, NULL))) return TTM_OK;
   if (may_be_command && !asks_for_llm(w)) return unknown_command(word, err);

@@ -92,6 +92,9 @@ typedef enum ttm_option {
   TTM_OPTION_METRICS,
   TTM_OPTION_ROOT,
   TTM_OPTION_ALLOW_RUN,
+  TTM_OPTION_MODEL,
+  TTM_OPTION_NO_HISTORY,
+  TTM_OPTION_SINCE,
   TTM_OPTION_HELP,
   TTM_OPTION_VERSION,
   TTM_OPTIONS
@@ -151,10 +154,11 @@ typedef struct ttm_command {
 #define TTM_TAKES(...) ((const ttm_option[]){__VA_ARGS__, TTM_OPTIONS})
 
 /* Every command in the order of --help. A new one is a word here and a file command_*.c with its row. */
-#define TTM_COMMANDS(each)                                                                                       \
-  each(llm) each(analyze) each(explain) each(fit) each(verify) each(predict) each(ask) each(diff) each(html)     \
-      each(export) each(cb_simulate) each(cb_scan) each(cb_log) each(cb_all) each(graph) each(train) each(serve) \
-          each(mcp) each(run) each(live) each(last_run) each(doctor) each(help) each(profile)
+#define TTM_COMMANDS(each)                                                                                         \
+  each(llm) each(analyze) each(explain) each(fit) each(verify) each(predict) each(ask) each(diff) each(html)       \
+      each(export) each(cb_simulate) each(cb_scan) each(cb_log) each(cb_all) each(graph) each(train) each(serve)   \
+          each(mcp) each(run) each(live) each(history) each(history_bisect) each(last_run) each(doctor) each(help) \
+              each(profile)
 #define TTM_DECLARE_COMMAND(name) extern const ttm_command ttm_command_##name;
 TTM_COMMANDS(TTM_DECLARE_COMMAND)
 

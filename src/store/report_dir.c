@@ -200,7 +200,7 @@ static bool put_home(ttm_buf *out) {
   return true;
 }
 
-int ttm_report_root(ttm_buf *out, ttm_error *err) {
+int ttm_home(ttm_buf *out, ttm_error *err) {
   const char *own = getenv("TTMEM_HOME");
   if (own && *own) {
     ttm_buf_puts(out, own);
@@ -209,6 +209,12 @@ int ttm_report_root(ttm_buf *out, ttm_error *err) {
   } else {
     return ttm_error_set(err, TTM_EUSAGE, "no home folder to keep reports in: set TTMEM_HOME, or give --output-dir");
   }
+  return out->failed ? ttm_error_nomem(err) : TTM_OK;
+}
+
+int ttm_report_root(ttm_buf *out, ttm_error *err) {
+  int status = ttm_home(out, err);
+  if (status) return status;
   ttm_buf_puts(out, "/reports");
   return out->failed ? ttm_error_nomem(err) : TTM_OK;
 }

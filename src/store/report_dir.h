@@ -11,6 +11,9 @@
  * as "-"; "stdin" for "-". Never empty, never hidden, no control characters. Appended to `out` (not NUL-terminated). */
 void ttm_report_name(ttm_buf *out, const char *log_path);
 
+/* What ttmem keeps is below: $TTMEM_HOME, else ~/.ttmem. Appended to `out`, without a NUL. TTM_EUSAGE when no home can be found. */
+int ttm_home(ttm_buf *out, ttm_error *err);
+
 /* The folder of all reports: $TTMEM_HOME/reports, else ~/.ttmem/reports. Appended to `out`, without a NUL.
  * TTM_EUSAGE when no home can be found. */
 int ttm_report_root(ttm_buf *out, ttm_error *err);

@@ -6,7 +6,7 @@
 log=two_runs_oom_profile.log
 show ttmem analyze $log
 note "the folder"
-find home -type f | LC_ALL=C sort >>"$transcript"
+find home/reports -type f | LC_ALL=C sort >>"$transcript"
 show ttmem analyze $log --no-json --color=always
 show ttmem analyze hostile.log --no-json
 show ttmem analyze $log --quiet --name other --output-dir there

@@ -25,7 +25,8 @@ sys.path.insert(0, str(SOURCE / "tests/live"))
 import segments  # noqa: E402
 
 # Commands that print no table, and what they print instead.
-OTHERS = {"html": "a page", "serve": "an address", "mcp": "messages", "run": "what the program prints, then the summary of analyze", "last-run": "a log", "help": "help"}
+OTHERS = {"html": "a page", "serve": "an address", "mcp": "messages", "run": "what the program prints, then the summary of analyze", "last-run": "a log", "help": "help",
+          "history bisect": "a sentence and two commands"}
 
 QUESTIONS = (["--op", "3"], ["--tensor", "model.proj.weight"], ["--range", "2-4"], ["--at", "4"], ["--at-peak"], ["--findings"])
 # Of each command some calls whose text has few lines per row.
@@ -44,6 +45,7 @@ CALLS = {
     "cb all": [["cb", "all", "--multi"]],
     "graph": [["graph", str(SMALL / "capture_small.json")]],
     "train": [["train", "--logs", str(DATA / "tinyllama_train.log")]],
+    "history": [["history"]],
     "live": [["live", "--once"]],
     "doctor": [["doctor", LOG]],
 }
@@ -127,9 +129,13 @@ def values(tree):
 
 
 class Tables(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        run("train", "--logs", str(DATA / "tinyllama_train.log"))  # a run for the history
+
     def test_every_command_has_both(self):
         text = run("--help")
-        names = re.findall(r"^  (--llm|(?:cb )?[a-z-]+)\b", text[text.index("Commands:") : text.index("Options:")], re.M)
+        names = re.findall(r"^  (--llm|(?:cb |history )?[a-z-]+)\b", text[text.index("Commands:") : text.index("Options:")], re.M)
         self.assertGreater(len(names), 20)
         for name in names:
             with self.subTest(command=name):
@@ -164,7 +170,7 @@ class Tables(unittest.TestCase):
                 cells = [c for c, head in zip(row, heads) if head != "Section"]
                 if "Text" in heads:  # sentences and labelled rows
                     self.assertIn(re.sub(r"[\s.:]+", "", row[-1]), re.sub(r"[\s.:]+", "", squeezed), row)
-                elif call[0] in ("analyze", "explain", "live"):  # the columns of `export` and of the JSON, not those of the screen
+                elif call[0] in ("analyze", "explain", "history", "live"):  # the columns of `export` and of the JSON, not those of the screen
                     self.assertTrue(set(cells) & {str(v) for v in known}, row)
                 elif call[0] == "--llm":  # markdown, whose cells are escaped
                     self.assertTrue(any(stands_in(cells[0], line) for line in lines), row)

@@ -103,6 +103,23 @@ static void questions(void **state) {
   STARVE_TO(TTM_EXIT_WRONG, "anlyze", log);
 }
 
+static void history(void **state) {
+  (void)state;
+  static const char *const before[] = {"ttmem", "analyze", "-q", "--no-html", DATA "small.log", "--model", "m", NULL},
+                           *const after[] = {
+                               "ttmem",   "analyze", "-q", "--no-html", CLI_DATA "two_runs_oom_profile.log",
+                               "--model", "m",       NULL};
+  for (int i = 0; i < 2; i++) {
+    outcome o = run_command(i ? after : before);
+    assert_int_equal(o.status, TTM_EXIT_OK);
+    outcome_free(&o);
+  }
+  STARVE("history");
+  STARVE("history", "m", "--json");
+  STARVE("history", "m", "--csv");
+  STARVE("history", "*", "--md", "--since", "2000-01-01");
+}
+
 static void circular_buffers(void **state) {
   (void)state;
   STARVE("cb", "simulate", "16", "24", "--html");
@@ -237,17 +254,10 @@ static void tracking(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(logs),
-      cmocka_unit_test(compressed_logs),
-      cmocka_unit_test(reports),
-      cmocka_unit_test(questions),
-      cmocka_unit_test(circular_buffers),
-      cmocka_unit_test(captures),
-      cmocka_unit_test(training),
-      cmocka_unit_test(live),
-      cmocka_unit_test(running),
-      cmocka_unit_test(serving),
-      cmocka_unit_test(tracking),
+      cmocka_unit_test(logs),      cmocka_unit_test(compressed_logs), cmocka_unit_test(reports),
+      cmocka_unit_test(questions), cmocka_unit_test(history),         cmocka_unit_test(circular_buffers),
+      cmocka_unit_test(captures),  cmocka_unit_test(training),        cmocka_unit_test(live),
+      cmocka_unit_test(running),   cmocka_unit_test(serving),         cmocka_unit_test(tracking),
   };
   return cmocka_run_group_tests(tests, make_root, remove_root);
 }
