@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ttmem and tt-memory-profiler: two mains over the same commands.
+# ttmem, and tt-memory-profiler, which is the same file under another name.
 pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
 pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(NCURSESW REQUIRED ncursesw) # libraries only: its flags would choose feature macros for every file
@@ -8,10 +8,6 @@ add_library(ttmem_shown STATIC ${shown_sources})
 target_link_libraries(ttmem_shown PUBLIC ttmem_static PkgConfig::SQLITE PkgConfig::MICROHTTPD ${NCURSESW_LIBRARIES})
 
 file(GLOB cli_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/cli/*.c ${CMAKE_SOURCE_DIR}/src/launch/*.c)
-set(ttmem_main ${CMAKE_SOURCE_DIR}/src/cli/main.c)
-set(profiler_main ${CMAKE_SOURCE_DIR}/src/cli/profiler_main.c)
-set(cli_shared ${cli_sources})
-list(REMOVE_ITEM cli_shared ${ttmem_main} ${profiler_main})
 
 # Files that travel inside: mock boards, the demonstration log of `ttmem cb log`, and what `ttmem run` puts before a Python program.
 include(cmake/embed.cmake)
@@ -26,22 +22,20 @@ endforeach()
 set(demo_files metal_cb.log=${CMAKE_SOURCE_DIR}/demo/metal_cb.log)
 foreach(table board_files hook_files demo_files)
   ttmem_embed(${CMAKE_BINARY_DIR}/generated/${table}.c ttm_${table} ${${table}})
-  list(APPEND cli_shared ${CMAKE_BINARY_DIR}/generated/${table}.c)
+  list(APPEND cli_sources ${CMAKE_BINARY_DIR}/generated/${table}.c)
 endforeach()
 
-add_library(ttmem_cli OBJECT ${cli_shared})
-target_link_libraries(ttmem_cli PUBLIC ttmem_shown ttmem_cbscan)
-
-function(ttmem_add_program name main)
-  add_executable(${name} ${main} $<TARGET_OBJECTS:ttmem_cli>)
-  target_link_libraries(${name} PRIVATE ttmem_shown ttmem_cbscan)
-  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-endfunction()
-
 # CMake owns the name `ttmem` for the shared library, so the target of the program is called ttmem_program.
-ttmem_add_program(ttmem_program ${ttmem_main})
-ttmem_add_program(tt-memory-profiler ${profiler_main})
+list(REMOVE_ITEM cli_sources ${CMAKE_SOURCE_DIR}/src/cli/main.c)
+add_library(ttmem_cli OBJECT ${cli_sources}) # tests link it too
+target_link_libraries(ttmem_cli PUBLIC ttmem_shown ttmem_cbscan)
+add_executable(ttmem_program ${CMAKE_SOURCE_DIR}/src/cli/main.c $<TARGET_OBJECTS:ttmem_cli>)
+target_link_libraries(ttmem_program PRIVATE ttmem_shown ttmem_cbscan)
 set_target_properties(ttmem_program PROPERTIES OUTPUT_NAME ttmem)
+add_custom_command(TARGET ttmem_program POST_BUILD VERBATIM
+  COMMAND ${CMAKE_COMMAND} -E create_symlink ttmem ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/tt-memory-profiler)
+install(TARGETS ttmem_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(FILES ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/tt-memory-profiler DESTINATION ${CMAKE_INSTALL_BINDIR})
 
 # The Python scripts of old are links to one file, which goes by the name it was called with and starts the ttmem beside it.
 file(GLOB old_names CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/scripts/*.py ${CMAKE_SOURCE_DIR}/memory_profiler/*.py)

@@ -17,7 +17,12 @@ import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-PROGRAMS = ("ttmem", "tt-memory-profiler")
+PROGRAM = "ttmem"
+# A wheel has no links: the older name starts the program beside it, which goes by the name it is called with.
+OLD_PROGRAM = """#!python
+import os, sys
+os.execv(os.path.join(os.path.dirname(os.path.abspath(__file__)), "ttmem"), ["tt-memory-profiler"] + sys.argv[1:])
+"""
 LIBRARY = "ttmem/libttmem.so"
 SCRIPTS = ROOT / "scripts" / "old_name.py"  # one file, installed under each of the names it knows
 
@@ -43,11 +48,8 @@ def _native():
     if not (ROOT / "web" / "node_modules").exists():  # pip has cloned the repository itself, nobody could prepare it
         run(ROOT / "scripts" / "setup", "build")
     run("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DTTMEM_TESTS=OFF")
-    run("cmake", "--build", build, "--target", "ttmem", "ttmem_program", "tt-memory-profiler")
-    data = f"ttmem-{_version()}.data/scripts"
-    files = {f"{data}/{name}": build / "bin" / name for name in PROGRAMS}
-    files[LIBRARY] = (build / "libttmem.so").resolve()
-    return files
+    run("cmake", "--build", build, "--target", "ttmem", "ttmem_program")
+    return {f"ttmem-{_version()}.data/scripts/{PROGRAM}": build / "bin" / PROGRAM, LIBRARY: (build / "libttmem.so").resolve()}
 
 
 def _tag():
@@ -67,7 +69,9 @@ def _old_names(version):
     source = SCRIPTS.read_text()
     text = "#!python\n" + source.split("\n", 1)[1]
     names = re.findall(r'^    "(\w+)": \[', source, re.M)
-    return {f"ttmem-{version}.data/scripts/{name}.py": text for name in names}
+    scripts = {f"ttmem-{version}.data/scripts/{name}.py": text for name in names}
+    scripts[f"ttmem-{version}.data/scripts/tt-memory-profiler"] = OLD_PROGRAM
+    return scripts
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
