@@ -64,9 +64,14 @@ static int read_past(ttm_past *out, ttm_history **history, const ttm_options *op
 
 /* ---- history ------------------------------------------------------------------------------------------------------ */
 
+/* Named as an argument, or by --model. */
+static const char *model_of(const ttm_options *options) {
+  return options->inputs && !options->rest ? options->input[0] : options->value[TTM_OPTION_MODEL];
+}
+
 static int lay_out(const ttm_options *options, ttm_output_form form, const ttm_past *past, ttm_buf *text) {
   ttm_doc doc = ttm_output_doc(form, options, text);
-  bool all = !options->inputs && past->series.n > 1;
+  bool all = !model_of(options) && past->series.n > 1;
   if (form == TTM_OUTPUT_JSON) return ttm_past_json(text, past);
   ttm_doc_begin(&doc, "History");
   if (form == TTM_OUTPUT_CSV)
@@ -84,14 +89,14 @@ static int run(const ttm_options *options, ttm_error *err) {
   ttm_output_form form;
   ttm_buf text = {0};
   int status = ttm_output_form_of(&form, options, err);
-  if (!status) status = read_past(&past, &history, options, options->inputs ? options->input[0] : NULL, err);
+  if (!status) status = read_past(&past, &history, options, model_of(options), err);
   if (!status && lay_out(options, form, &past, &text)) status = ttm_error_nomem(err);
   ttm_past_free(&past);
   ttm_history_close(history);
   return ttm_output_deliver(options, &text, status, err);
 }
 
-#define TAKES_QUESTION TTM_OPTION_BOARD, TTM_OPTION_SINCE, TTM_OPTION_TOLERANCE
+#define TAKES_QUESTION TTM_OPTION_MODEL, TTM_OPTION_BOARD, TTM_OPTION_SINCE, TTM_OPTION_TOLERANCE
 
 const ttm_command ttm_command_history = {
     .name = "history",
@@ -241,9 +246,7 @@ static int run_bisect(const ttm_options *options, ttm_error *err) {
   ttm_past past = {0};
   ttm_history *history = NULL;
   badness bad;
-  const char *model = options->value[TTM_OPTION_MODEL];
-  if (!model && !options->rest && options->inputs) model = options->input[0];
-  int status = read_past(&past, &history, options, model, err);
+  int status = read_past(&past, &history, options, model_of(options), err);
   if (!status && !find_bad(&bad, &past))
     status = ttm_error_set(
         err, TTM_ENODATA,
@@ -271,6 +274,6 @@ const ttm_command ttm_command_history_bisect = {
         "bad",
     .max_inputs = 1,
     .rest = TTM_REST_BEHIND_DASHES,
-    .takes = TTM_TAKES(TTM_OPTION_MODEL, TAKES_QUESTION, TTM_OPTION_COLOR),
+    .takes = TTM_TAKES(TAKES_QUESTION, TTM_OPTION_COLOR),
     .run = run_bisect,
 };

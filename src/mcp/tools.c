@@ -73,7 +73,7 @@ const ttm_mcp_tool ttm_mcp_tools[] = {
     {"fit_boards",
      "Will it fit",
      "Which boards have enough memory for this run, replayed, with headroom and largest batch.",
-     {"fit"},
+     {"fit", "--no-history"},
      {INPUT,
       BOARDS,
       {"scale_batch", "replay N times the batch", TTM_MCP_OPTION, false, "--scale-batch"},
@@ -97,6 +97,15 @@ const ttm_mcp_tool ttm_mcp_tools[] = {
      {"diff"},
      {{"before", "the older input", TTM_MCP_INPUT, true, NULL},
       {"after", "the newer input", TTM_MCP_INPUT, true, NULL}},
+     false},
+    {"history",
+     "Runs over time",
+     "The run in which a peak changed or a failure began, which tensors and layers changed it, and when memory will be "
+     "full. Without a model all of them are listed.",
+     {"history"},
+     {{"model", "as the history names it; * stands for anything", TTM_MCP_OPTION, false, "--model"},
+      {"board", "n150, p150, ...; all when left out", TTM_MCP_OPTION, false, "--board"},
+      {"since", "7d, 12h, 2w or 2026-11-16", TTM_MCP_OPTION, false, "--since"}},
      false},
     {"circular_buffers",
      "Circular buffers",
@@ -299,11 +308,18 @@ int ttm_mcp_call_make(ttm_mcp_call *call, const ttm_mcp *mcp, const ttm_mcp_tool
   *call = (ttm_mcp_call){.input = {0}};
   if (tool->runs && !mcp->allow_run)
     return ttm_error_set(err, TTM_EUSAGE, "this server starts no programs: it was begun without --allow-run");
+  bool kept =
+      !tool->runs && tool->params[0].kind == TTM_MCP_OPTION; /* no input: it reads what lies beside the reports */
+  char *store = kept && mcp->store ? resolve(mcp, mcp->store) : NULL;
+  if (kept && !store)
+    return ttm_error_set(err, TTM_EUSAGE,
+                         "the history is not there, or not below a folder that this server may read (--root)");
+  free(store);
   int status = ttm_mcp_call_words(call, mcp, tool->command, err);
   size_t given = call->words.n;
   for (size_t i = 0; i < TTM_MCP_PARAMS && tool->params[i].name && !status; i++)
     status = add_param(call, mcp, &tool->params[i], arguments, err);
-  if (!status && call->words.n == given)
+  if (!status && call->words.n == given && !kept)
     status = ttm_error_set(err, TTM_EUSAGE, "'%s' is missing", tool->params[0].name);
   return status;
 }

@@ -88,13 +88,38 @@ class Tools(unittest.TestCase):
                  ("operation", {"input": LOG, "index": "3"}, ("ask", "--op=3")),
                  ("operations", {"input": LOG, "range": "1-3"}, ("ask", "--range=1-3")),
                  ("tensor", {"input": LOG, "name": "proj"}, ("ask", "--tensor=proj")),
-                 ("fit_boards", {"input": LOG, "boards": "p150"}, ("fit", "--board=p150")),
+                 ("fit_boards", {"input": LOG, "boards": "p150"}, ("fit", "--board=p150", "--no-history")),
                  ("verify_fix", {"input": LOG, "changes": ["board=p150"]}, ("verify", "--change=board=p150")))
         with Session() as s:
             for tool, arguments, (command, *options) in cases:
                 result = s.call(tool, **arguments)
                 self.assertFalse(result["isError"], result)
                 self.assertEqual(result["content"][0]["text"], printed(command, str(DATA / LOG), *options), tool)
+
+    def test_history(self):
+        """What `ttmem history` prints; nothing that only reads adds to it, and an answer is no way around --root."""
+        with tempfile.TemporaryDirectory() as folder:
+            env = {"TTMEM_HOME": folder}
+            for name in ("a", "b"):
+                subprocess.run([TTMEM, "analyze", "-q", "--no-html", str(DATA / LOG), "--name", name], check=True, env={**os.environ, **env})
+            subprocess.run([TTMEM, "analyze", "-q", "--no-html", str(SOURCE / "tests/data/small.log")], check=True, env={**os.environ, **env})
+
+            def told(*words):
+                return subprocess.run([TTMEM, "history", *words], env={**os.environ, **env}, capture_output=True, text=True).stdout
+
+            before = told("--json")
+            with Session(env=env) as s:
+                self.assertEqual(s.call("history")["content"][0]["text"], told())
+                self.assertEqual(s.call("history", model="small", board="n150", since="30000d")["content"][0]["text"], told("small"))
+                self.assertFalse(s.call("history", model="small")["isError"])
+                self.assertTrue(s.call("history", model="--output=x")["isError"])
+                s.call("fit_boards", input=LOG)
+                s.call("summary", input=LOG)
+            self.assertEqual(told("--json"), before)
+            with Session("--root", str(DATA), env=env) as s:
+                self.assertIn("not below", s.call("history")["content"][0]["text"])
+            with Session("--root", folder, env=env) as s:
+                self.assertEqual(s.call("history")["content"][0]["text"], told())
 
     def test_a_pasted_message(self):
         text = "TT_FATAL: Out of Memory: Not enough space to allocate 100663296 B DRAM buffer across 12 banks, where each bank needs to store 8388608 B"
