@@ -16,6 +16,7 @@
 #include "analyze/obstacles.h"
 #include "analyze/predict.h"
 #include "analyze/rescue.h"
+#include "analyze/traces.h"
 #include "analyze/waste.h"
 #include "base/basis.h"
 #include "base/boards.h"
@@ -288,6 +289,7 @@ struct ttm_findings {
   TTM_VEC(ttm_count) distribution; /* by count, then first appearance */
   ttm_shown_clash shown_clash;     /* captures: the clash they show without a message */
   ttm_core_use core_use;           /* captures: L1 core by core */
+  ttm_traces traces;               /* recordings: those captured, and what their replays overwrite */
   uint32_t *tensor_buffers;        /* captures: the first buffer of each tensor, TTM_NONE; NULL for a log */
 };
 

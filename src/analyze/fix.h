@@ -39,6 +39,10 @@ typedef enum ttm_remedy_kind {
   TTM_FIX_ROW_MAJOR,    /* an embedding table in tiles */
   TTM_FIX_STOP_LEAK,    /* what every run or iteration leaves behind; `count` of them seen */
   TTM_FIX_PREALLOCATE,  /* a cache that is made anew with each iteration; `count` of them seen */
+  TTM_FIX_ALLOCATE_BEFORE, /* from here on about traces: `count` tensors allocated before the capture at `trace_op`, which has room */
+  TTM_FIX_FREE_BEFORE,    /* ... or freed before the replay there */
+  TTM_FIX_COMPILE_BEFORE, /* the operation called once before the capture */
+  TTM_FIX_KEEP_INPUT,     /* what the trace uses kept until it is released */
 } ttm_remedy_kind;
 
 /* What became of a fix that was tried (analyze/trial.h). */
@@ -67,6 +71,7 @@ typedef struct ttm_remedy {
   uint32_t row;  /* the subject in the live set of DRAM, TTM_NONE */
   uint32_t blocks[TTM_FIX_BLOCKS_MOST]; /* FREE, FREE_EARLIER: tensors that must go ... */
   uint32_t block_count;                 /* ... 0: others, or unknown */
+  uint32_t trace_op;                    /* of a trace; TTM_NONE */
   ttm_tried tried;
 } ttm_remedy;
 

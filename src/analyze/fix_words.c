@@ -6,11 +6,13 @@
 #include "parse/metal_log.h"
 
 const char *ttm_remedy_name(ttm_remedy_kind kind) {
-  static const char *const names[] = {
-      "dtype",     "divide",     "dram",       "board",        "l1_small",      "trace",        "buffers",
-      "blocks",    "l1_tensors", "less_small", "kernel",       "worker_l1",     "per_core",     "about",
-      "config",    "chips",      "free",       "release_kept", "weights_dtype", "free_earlier", "move_pin",
-      "no_upcast", "one_form",   "reshape",    "wider_rows",   "row_major",     "stop_leak",    "preallocate"};
+  static const char *const names[] = {"dtype",          "divide",    "dram",         "board",           "l1_small",
+                                      "trace",          "buffers",   "blocks",       "l1_tensors",      "less_small",
+                                      "kernel",         "worker_l1", "per_core",     "about",           "config",
+                                      "chips",          "free",      "release_kept", "weights_dtype",   "free_earlier",
+                                      "move_pin",       "no_upcast", "one_form",     "reshape",         "wider_rows",
+                                      "row_major",      "stop_leak", "preallocate",  "allocate_before", "free_before",
+                                      "compile_before", "keep_input"};
   return names[kind];
 }
 
@@ -214,6 +216,20 @@ static void put_tensors(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r
   if (leak) ttm_say(out, f, " after {}", TTM_PLURAL(r->count, loop ? "iteration" : "run"));
 }
 
+/* Fixes of traces. The allocator gives nothing the place of what is alive. */
+static void put_trace(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r) {
+  static const char *const words[] = {"Allocate the result of ", "Free the result of ", "Call ", "Keep the result of "};
+  static const char *const why[] = {
+      " before the capture begins in {}: the trace then leaves its addresses alone, and the capture has room",
+      " before the replay in {}, or have it read before",
+      " once before the capture begins in {}: its kernels then lie where no replay writes",
+      " alive until the trace is released, and copy new values into it: {} needs it"};
+  int which = (int)r->kind - TTM_FIX_ALLOCATE_BEFORE;
+  ttm_say(out, f, "{}{}", TTM_WORDS(words[which]), TTM_OP(r->op));
+  if (r->count > 1) ttm_say(out, f, " ×{}", TTM_COUNT(r->count));
+  ttm_say(out, f, why[which], TTM_OP(r->trace_op));
+}
+
 /* ---- Lines to paste ----------------------------------------------------------------------------------------------------- */
 
 enum { MOST_LINES = 24 }; /* a model has fewer groups of weights */
@@ -296,7 +312,9 @@ void ttm_say_paste(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r) {
 }
 
 void ttm_say_remedy(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r, const ttm_incident_text *what) {
-  if (r->kind == TTM_FIX_RESHAPE || r->kind == TTM_FIX_WIDER_ROWS)
+  if (r->kind >= TTM_FIX_ALLOCATE_BEFORE)
+    put_trace(out, f, r);
+  else if (r->kind == TTM_FIX_RESHAPE || r->kind == TTM_FIX_WIDER_ROWS)
     put_reshape(out, f, r);
   else if (r->kind == TTM_FIX_FREE && r->block_count)
     put_blocks(out, f, r);

@@ -103,15 +103,15 @@ static int judge_budget(const budget *b, const ttm_findings *f, ttm_buf *out, tt
 static void judge_findings(const ttm_statements *all, ttm_buf *out) {
   for (size_t i = 0; i < all->at.n; i++) {
     const ttm_statement *s = &all->at.at[i];
-    if (s->severity != TTM_SEVERITY_FAILURE && !(s->topic == TTM_TOPIC_GROWTH && s->severity == TTM_SEVERITY_WARNING))
-      continue;
+    bool warned = s->severity == TTM_SEVERITY_WARNING && (s->topic == TTM_TOPIC_GROWTH || s->topic == TTM_TOPIC_TRACES);
+    if (s->severity != TTM_SEVERITY_FAILURE && !warned) continue;
     ttm_put_text(out, s->headline, SIZE_MAX, TTM_FORM_UTF8);
     if (s->line) ttm_buf_printf(out, " (log line %u)", s->line);
     ttm_buf_char(out, '\n');
   }
 }
 
-/* Appends a line for each failure and leak (--check) and each peak above its budget. TTM_ENODATA when the log has nothing for a budget;
+/* Appends a line for each failure, leak and unsafe trace (--check) and each peak above its budget. TTM_ENODATA when the log has nothing for a budget;
  * the others are judged all the same. */
 static int judge(const ttm_options *options, const ttm_findings *f, ttm_buf *out, ttm_error *err) {
   int status = TTM_OK;
@@ -304,7 +304,7 @@ const ttm_command ttm_command_analyze = {
         "LOG may be compressed (.gz, .zst), or '-' for standard input. The files go to ~/.ttmem/reports/NAME/ "
         "(TTMEM_HOME replaces ~/.ttmem). An earlier report of that name is replaced only when the new one is "
         "complete. --json prints findings.json instead of the summary, --csv its statements. --check fails on a "
-        "failure or a leak.",
+        "failure, a leak or an unsafe trace.",
     .examples =
         "ttmem analyze model_profile.log.zst\n"
         "python3 -u model.py 2>&1 | tee model.log | ttmem analyze - --name model\n"

@@ -86,6 +86,7 @@ static const word param_keys[] = {
     WORD("key", TTM_PARAM_KEY),
     WORD("traces", TTM_PARAM_TRACES),
     WORD("kept", TTM_PARAM_KEPT),
+    WORD("trace", TTM_PARAM_TRACE),
     WORD("name", FIRST_TEXT + TTM_PARAM_NAME),
     WORD("type", FIRST_TEXT + TTM_PARAM_TYPE),
     WORD("layout", FIRST_TEXT + TTM_PARAM_LAYOUT),

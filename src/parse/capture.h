@@ -65,6 +65,7 @@ typedef enum ttm_node_number {
   TTM_PARAM_TRACES,    /* that were only pretended */
   TTM_PARAM_KEY,       /* the same for operations with the same kinds of arguments */
   TTM_PARAM_KEPT,      /* an object of the program keeps the result */
+  TTM_PARAM_TRACE,     /* id of the trace an operation ends, replays or releases */
   TTM_PARAM_NUMBERS
 } ttm_node_number;
 

@@ -44,6 +44,8 @@ void ttm_profile_free(ttm_profile *p) {
   ttm_vec_free(&p->capture.buffers);
   ttm_vec_free(&p->capture.events);
   ttm_vec_free(&p->capture.uses);
+  ttm_vec_free(&p->capture.writes);
+  ttm_vec_free(&p->capture.traces);
   ttm_vec_free(&p->capture.stacks);
   ttm_intern_free(&p->strings);
   ttm_free(p);

@@ -229,6 +229,28 @@ typedef struct ttm_tensor_use {
   uint32_t op, tensor;
 } ttm_tensor_use;
 
+/* Its result goes into a tensor that it did not make. */
+typedef struct ttm_tensor_write {
+  uint32_t op, tensor;
+  bool read; /* too: the rest of it, or what it held before */
+} ttm_tensor_write;
+
+/* What the program did with a trace: an operation of a recording. */
+typedef enum ttm_trace_step {
+  TTM_TRACE_NONE,
+  TTM_TRACE_BEGIN, /* of its capture; which trace it is the end tells */
+  TTM_TRACE_END,
+  TTM_TRACE_REPLAY,
+  TTM_TRACE_RELEASE,
+  TTM_TRACE_CLOSED, /* the device with all its traces; `op` is the first operation behind it */
+} ttm_trace_step;
+
+typedef struct ttm_trace_call {
+  uint64_t id;
+  uint32_t op, rank;
+  uint8_t step; /* ttm_trace_step */
+} ttm_trace_call;
+
 /* The word a node has under "type": tt-metal's extractors go by it. */
 typedef enum ttm_type_word { TTM_WORD_NONE, TTM_WORD_DRAM, TTM_WORD_L1, TTM_WORD_OTHER } ttm_type_word;
 
@@ -304,6 +326,8 @@ typedef struct ttm_capture {
   TTM_VEC(ttm_buffer) buffers;
   TTM_VEC(ttm_buffer_event) events;
   TTM_VEC(ttm_tensor_use) uses; /* by operation */
+  TTM_VEC(ttm_tensor_write) writes;
+  TTM_VEC(ttm_trace_call) traces; /* recordings, by operation */
   TTM_VEC(uint32_t)
   stacks; /* recordings, by operation: string, "a.py:3|b.py:7", the calls that led to it; 0 or beyond: unknown */
   ttm_capture_board board;

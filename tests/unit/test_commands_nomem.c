@@ -143,6 +143,7 @@ static void captures(void **state) {
   STARVE("html", DATA "recording_clash.json", "-o", in_root("page.html"), "-j", "1");
   STARVE("--llm", "--logfile", DATA "capture_small.json");
   STARVE("ask", DATA "recording_lanes.json", "--findings");
+  STARVE("ask", DATA "recording_trace.json", "--findings");
 }
 
 static void training(void **state) {

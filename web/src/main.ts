@@ -90,6 +90,7 @@ async function start(): Promise<void> {
   add(main, topic(app, "runs", (s) => programRuns(app, s)));
   add(main, topic(app, "layers", undefined, layers.element));
   add(main, topic(app, "l1_core", undefined, fullestCore(app)), cores.element);
+  add(main, topic(app, "traces"));
   add(main, others(app, main), h("div", { class: "two" }, weights(app), distribution(app)), table.element, ir.empty ? null : ir.element);
   replace(root, header(app, buttons), navigation(main), main, details.element, find.element, help, h("footer", {}, `ttmem ${model.facts.version} · MB = 1024 × 1024 bytes · a state is printed before its operation; a delta is the next state minus this one`));
   for (const list of root.querySelectorAll("[role=tablist]")) tabKeys(list);

@@ -140,12 +140,37 @@ static int use_row(ttm_capture_loader *l, uint32_t row, uint32_t type) {
   return ttm_vec_push(&l->inputs, type);
 }
 
+/* A tensor behind the first operand that is given once is only written where the result goes into it. */
+static int mention(ttm_capture_loader *l, uint32_t row, size_t operand) {
+  uint64_t function = capture_of(l)->functions;
+  if (l->op == TTM_NONE) return TTM_OK;
+  for (size_t i = 0; i < l->mentions.n; i++) {
+    ttm_mention *m = &l->mentions.at[i];
+    if (m->row != row) continue;
+    m->read |= !operand || m->function == function;
+    m->function = function;
+    return TTM_OK;
+  }
+  return ttm_vec_push(&l->mentions, ((ttm_mention){row, l->op, function, !operand}));
+}
+
+static int note_result(ttm_capture_loader *l, uint32_t row) {
+  uint32_t tensor = capture_of(l)->buffers.at[row].tensor;
+  for (size_t i = 0; i < l->mentions.n; i++) {
+    const ttm_mention *m = &l->mentions.at[i];
+    if (m->row == row && tensor != TTM_NONE)
+      return ttm_vec_push(&capture_of(l)->writes, ((ttm_tensor_write){m->op, tensor, m->read}));
+  }
+  return TTM_OK;
+}
+
 /* A tensor has one node, at its first mention; functions that take it later only name that node. */
 static int use_known(ttm_capture_loader *l, int64_t counter, uint32_t function, size_t operand) {
   uint32_t row = ttm_map_get(&l->row_of_tensor, key_of(counter), TTM_NONE);
   if (row == TTM_NONE) return TTM_OK;
   const ttm_buffer *buffer = &capture_of(l)->buffers.at[row];
   note_use(l, buffer->tensor, function, operand);
+  if (mention(l, row, operand)) return TTM_ENOMEM;
   /* Functions inside others name it again. */
   if (buffer->tensor == TTM_NONE || l->profile->tensors.at[buffer->tensor].last_use == l->op) return TTM_OK;
   return buffer->freed_by == TTM_NONE ? use_row(l, row, l->tensor_types.at[buffer->tensor]) : TTM_OK;
@@ -161,12 +186,14 @@ static int on_function_start(ttm_capture_loader *l, const ttm_capture_node *node
     if (ttm_capture_finish_op(l)) return TTM_ENOMEM; /* one that was never ended */
     l->op = TTM_NONE;
     l->op_location = l->op_stack = 0;
+    l->mentions.n = 0;
     if (l->recording && (ttm_recording_match(l, f.name, &line) || ttm_recording_call(l))) return TTM_ENOMEM;
     l->factory = 0;
     l->inputs_open = true;
     if (!ttm_capture_is_free(name) && ttm_capture_begin_op(l, f.name, l->op_location, line)) return TTM_ENOMEM;
     ttm_recording_call_begins(l);
     if (l->recording && l->op != TTM_NONE && l->op_location) ttm_recording_lane(l)->last_called = l->op;
+    if (l->recording && ttm_recording_keep_trace(l, l->called.trace)) return TTM_ENOMEM;
   }
   if (node->text[TTM_PARAM_FACTORY].n && !l->factory &&
       ttm_build_string(l->builder, node->text[TTM_PARAM_FACTORY], &l->factory))
@@ -482,7 +509,8 @@ static int on_tensor(ttm_capture_loader *l, const ttm_capture_node *node) {
   if (buffer->tensor != TTM_NONE && !p->types.at[l->tensor_types.at[buffer->tensor]].is_tensor)
     l->tensor_types.at[buffer->tensor] = type;
   uint32_t operand = wanted_as(l, node);
-  if (operand == TTM_NONE) return l->result_row = row, TTM_OK;
+  if (operand == TTM_NONE) return l->result_row = row, l->after_end ? note_result(l, row) : TTM_OK;
+  if (mention(l, row, operand)) return TTM_ENOMEM;
   if (innermost(l)) note_use(l, buffer->tensor, innermost(l)->name, operand);
   return use_row(l, row, type);
 }
@@ -532,6 +560,7 @@ static int take(ttm_capture_loader *l, const ttm_capture_node *node) {
   if (node->type != TTM_NODE_BUFFER_ALLOCATE && settle_fresh_node(l)) return TTM_ENOMEM;
   bool input = node->type == TTM_NODE_BUFFER && word_of(node->text[TTM_PARAM_TYPE]) == TTM_WORD_L1;
   if (!input && node->type != TTM_NODE_TENSOR) l->inputs_open = false;
+  if (node->type != TTM_NODE_TENSOR) l->after_end = node->type == TTM_NODE_FUNCTION_END;
   if (node->type >= TTM_NODE_PIECE) return l->recording ? ttm_recording_take(l, node) : TTM_OK;
   return handlers[node->type] ? handlers[node->type](l, node) : TTM_OK;
 }
@@ -568,6 +597,7 @@ static void free_loader(ttm_capture_loader *l) {
   ttm_vec_free(&l->inputs);
   ttm_vec_free(&l->outputs);
   ttm_vec_free(&l->wanted);
+  ttm_vec_free(&l->mentions);
   ttm_buf_free(&l->scratch);
   ttm_vec_free(&l->begun);
   ttm_vec_free(&l->lanes);

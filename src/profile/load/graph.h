@@ -34,9 +34,10 @@ typedef struct ttm_begun_op {
   uint32_t to, places;            /* strings: what its results are called, and where several are */
   uint32_t line;
   uint32_t lane;
-  uint64_t id, key; /* with the process above; key 0: none */
-  bool kept;        /* an object of the program keeps the result */
-  bool seen;        /* in a piece, or passed over */
+  uint64_t id, key;     /* with the process above; key 0: none */
+  ttm_trace_call trace; /* what it does with one */
+  bool kept;            /* an object of the program keeps the result */
+  bool seen;            /* in a piece, or passed over */
 } ttm_begun_op;
 
 /* A thread of a process. */
@@ -54,6 +55,13 @@ typedef struct ttm_birth {
   uint32_t lane;
   uint64_t piece;
 } ttm_birth;
+
+/* A tensor that the running operation was given. */
+typedef struct ttm_mention {
+  uint32_t row, op;
+  uint64_t function; /* number of the one that was given it last */
+  bool read;         /* and not only as the place for a result */
+} ttm_mention;
 
 typedef struct ttm_recorded_process {
   uint64_t number;
@@ -98,6 +106,8 @@ typedef struct ttm_capture_loader {
   TTM_VEC(uint32_t) inputs;       /* types the running operation takes */
   TTM_VEC(uint32_t) outputs;      /* reused */
   TTM_VEC(int64_t) wanted;        /* tensor nodes that the function started last takes */
+  TTM_VEC(ttm_mention) mentions;  /* tensors the running operation takes */
+  bool after_end;                 /* tensor nodes are results of the function that ended last */
   ttm_buf scratch;
   ttm_function functions[TTM_FUNCTION_DEPTH]; /* the running ones */
   uint32_t depth;                             /* may exceed TTM_FUNCTION_DEPTH: the rest is only counted */
@@ -184,6 +194,11 @@ void ttm_recording_used(ttm_capture_loader *l, uint32_t tensor, uint32_t functio
 void ttm_recording_call_begins(ttm_capture_loader *l);
 int ttm_recording_results(ttm_capture_loader *l, const ttm_capture_node *node);
 int ttm_recording_call_ends(ttm_capture_loader *l);
+
+/* recording_traces.c: what the program does with traces. */
+ttm_trace_call ttm_recording_trace(ttm_str function, uint64_t id, uint32_t rank);
+/* The operation that begins, if it does something with a trace. */
+int ttm_recording_keep_trace(ttm_capture_loader *l, ttm_trace_call call);
 
 /* recording_programs.c: programs that recorded no buffers get those of their repetition. */
 int ttm_recording_complete(ttm_capture_loader *l);

@@ -67,7 +67,9 @@ static int pass_begun(ttm_capture_loader *l, size_t end) {
     l->begun.at[i].seen = true;
     if (ttm_capture_is_free(ttm_profile_string(l->profile, begun.name))) continue;
     l->op_stack = begun.stack;
-    if (ttm_capture_begin_op(l, begun.name, begun.location, begun.line) || ttm_capture_finish_op(l)) return TTM_ENOMEM;
+    if (ttm_capture_begin_op(l, begun.name, begun.location, begun.line) || ttm_capture_finish_op(l) ||
+        ttm_recording_keep_trace(l, begun.trace))
+      return TTM_ENOMEM;
     ttm_recording_lane(l)->last_called = l->op;
     l->op = TTM_NONE;
   }
@@ -110,7 +112,10 @@ static int on_operation(ttm_capture_loader *l, const ttm_capture_node *node) {
                         .id = ttm_node_get(node, TTM_PARAM_ID, 0),
                         .key = key ? ttm_recording_own(l, key) : 0,
                         .kept = ttm_node_get(node, TTM_PARAM_KEPT, 0) != 0};
+  uint32_t rank;
   recording_of(l)->after_failure += ttm_recording_lane(l)->process == l->failed_process;
+  if (ttm_recording_rank(l, ttm_capture_device_of(node), &rank)) return TTM_ENOMEM;
+  begun.trace = ttm_recording_trace(node->text[TTM_PARAM_NAME], ttm_node_get(node, TTM_PARAM_TRACE, 0), rank);
   if (ttm_build_string(l->builder, node->text[TTM_PARAM_NAME], &begun.name) ||
       ttm_build_string(l->builder, node->text[TTM_PARAM_AT], &begun.location) ||
       ttm_build_string(l->builder, node->text[TTM_PARAM_TO], &begun.to) ||

@@ -70,6 +70,7 @@ int ttm_recording_opened(ttm_capture_loader *l, const ttm_capture_node *node) {
 int ttm_recording_closed(ttm_capture_loader *l, const ttm_capture_node *node) {
   uint32_t id = ttm_capture_device_of(node), rank;
   if (ttm_recording_rank(l, id, &rank)) return TTM_ENOMEM;
+  if (ttm_recording_keep_trace(l, (ttm_trace_call){.rank = rank, .step = TTM_TRACE_CLOSED})) return TTM_ENOMEM;
   for (size_t i = 0; i < l->living.n; i++) {
     uint32_t row = l->living.at[i];
     if (row == TTM_NONE || l->profile->capture.buffers.at[row].device != rank) continue;

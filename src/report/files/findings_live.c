@@ -134,6 +134,55 @@ static void put_use(ttm_json *j, const ttm_findings *f) {
   ttm_json_end(j);
 }
 
+static void put_hazard(ttm_json *j, const ttm_findings *f, const ttm_hazard *h) {
+  static const char *const kinds[] = {"overwrites", "overwrites_kernels", "uses_freed"};
+  const ttm_capture *c = &f->profile->capture;
+  const ttm_buffer *own = &c->buffers.at[h->row];
+  ttm_json_put_object(j, NULL);
+  ttm_json_put_name(j, "kind", kinds[h->kind]);
+  ttm_json_put_u64(j, "trace", f->traces.at.at[h->trace].id);
+  ttm_json_put_name(j, "memory", ttm_memory_name((ttm_memory)own->memory));
+  ttm_json_put_op(j, "operation", f, own->op);
+  ttm_json_put_op(j, "other_operation", f,
+                  h->other == TTM_NONE ? c->events.at[h->event].op : c->buffers.at[h->other].op);
+  ttm_json_put_bool(j, "other_is_circular_buffer", h->other == TTM_NONE);
+  ttm_json_put_u64(j, "address", own->address);
+  ttm_json_put_u64(j, "per_bank_B", own->bank_bytes);
+  ttm_json_put_u64(j, "overlap_address", h->start);
+  ttm_json_put_u64(j, "overlap_per_bank_B", h->end - h->start);
+  ttm_json_put_op(j, "replay", f, h->replay);
+  ttm_json_put_op(j, "used_by", f, h->used);
+  ttm_json_put_u64(j, "tensors", h->times);
+  ttm_json_put_u64(j, "tensors_used", h->used_times);
+  ttm_json_end(j);
+}
+
+static void put_traces(ttm_json *j, const ttm_findings *f) {
+  const ttm_traces *traces = &f->traces;
+  if (!traces->at.n) return;
+  ttm_json_put_object(j, "traces");
+  ttm_json_put_bool(j, "safe", !traces->hazards.n || !ttm_hazard_is_harm(&traces->hazards.at[0]));
+  ttm_json_put_u64(j, "replays", traces->replays);
+  ttm_json_put_array(j, "captured");
+  for (size_t i = 0; i < traces->at.n; i++) {
+    const ttm_device_trace *t = &traces->at.at[i];
+    ttm_json_put_object(j, NULL);
+    ttm_json_put_u64(j, "trace", t->id);
+    ttm_json_put_u64(j, "device", t->rank);
+    ttm_json_put_op(j, "begin", f, t->begin);
+    ttm_json_put_op(j, "end", f, t->end);
+    ttm_json_put_u64(j, "regions", t->regions);
+    ttm_json_put_u64(j, "replays", t->replays);
+    ttm_json_put_op(j, "first_replay", f, t->first_replay);
+    ttm_json_end(j);
+  }
+  ttm_json_end(j);
+  ttm_json_put_array(j, "hazards");
+  for (size_t i = 0; i < traces->hazards.n; i++) put_hazard(j, f, &traces->hazards.at[i]);
+  ttm_json_end(j);
+  ttm_json_end(j);
+}
+
 void ttm_json_put_recording(ttm_json *j, const ttm_findings *f) {
   const ttm_profile *p = f->profile;
   const ttm_recording *r = &p->capture.recording;
@@ -155,5 +204,6 @@ void ttm_json_put_recording(ttm_json *j, const ttm_findings *f) {
   ttm_json_put_u64(j, "traces_pretended", r->traces);
   put_memories(j, f);
   put_use(j, f);
+  put_traces(j, f);
   ttm_json_end(j);
 }
