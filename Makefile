@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export FUZZ_SECONDS
 
 .DEFAULT_GOAL := all
-.PHONY: all help demo test test-ttnn bench screenshots soak fuzz format check-format install clean release-check golden-update asan clang
+.PHONY: all help demo test test-clients test-ttnn bench screenshots soak fuzz format check-format install clean release-check golden-update asan clang
 .PHONY: check-all tidy cppcheck analyzer tsan valgrind starve coverage
 .NOTPARALLEL: # ninja and ctest use the cores; two presets at once would only fight for them
 
@@ -31,6 +31,11 @@ test: ## set-up, every test under ASan + UBSan, static checks, -Werror builds wi
 	@if command -v clang >/dev/null; then $(MAKE) --no-print-directory clang; \
 	 else echo "clang is not installed: its -Werror build is left out (scripts/setup dev brings it)"; fi
 	@echo "make test: all passed"
+
+test-clients: ## exports and MCP judged by the real programs: duckdb, ClickHouse, Spark, pprof, Perfetto, ...; brings them into build/clients
+	@scripts/setup test
+	@$(MAKE) --no-print-directory all
+	@scripts/test-clients
 
 test-ttnn: ## the tests that real ttnn judges, on mock boards; brings ttnn into build/ttnn
 	@scripts/setup test

@@ -125,6 +125,21 @@ async function shootTerminal(browser, shot, scheme) {
   await context.close();
 }
 
+/* ---- Other programs --------------------------------------------------------------------------------------------------------- */
+
+// What `ttmem export` writes, in the client it is for.
+const CLIENTS = [
+  { name: "export-perfetto", client: "perfetto", format: "--perfetto", file: "demo.perfetto-trace", size: "1280x620" },
+  { name: "export-chrome", client: "perfetto", format: "--chrome", file: "demo.trace.json", size: "1280x620" },
+  { name: "export-speedscope", client: "speedscope", format: "--pprof", file: "demo.pb.gz", size: "1280x330" },
+];
+
+function shootClient(shot) {
+  const times = shot.client === "perfetto" ? ["--times", "operations"] : [];
+  execFileSync(ttmem, ["export", shot.format, "llama_small.log.zst", ...times, "-o", shot.file, "--quiet"], { cwd: work });
+  execFileSync("node", [join(source, "scripts/clients.mjs"), shot.client, join(work, shot.file), "--size", shot.size, "--shot", join(images, `${shot.name}.png`)]);
+}
+
 mkdirSync(images, { recursive: true });
 execFileSync("ln", ["-s", ttmem, join(work, "ttmem")]);
 const reports = { demo: join(work, "llama_small.html"), clash: join(work, "clash.html") };
@@ -138,6 +153,8 @@ const browser = await chromium.launch({ executablePath, args: ["--headless", "--
 try {
   for (const shot of PAGES) for (const scheme of shot.schemes ?? ["light", "dark"]) await shootPage(browser, shot, scheme, reports[shot.report ?? "demo"]);
   for (const shot of TERMINALS) for (const scheme of shot.schemes ?? ["light", "dark"]) await shootTerminal(browser, shot, scheme);
+  if (existsSync(join(source, "build/clients"))) CLIENTS.forEach(shootClient);
+  else console.log("screenshots: the pictures of other programs stay as they are: scripts/test-clients --bring brings the programs");
 } finally {
   await browser.close();
   try {

@@ -123,8 +123,9 @@ static int run(const ttm_options *options, ttm_error *err) {
   int status = form_of(&job.form, options, err);
   if (!status) status = ttm_subject_read(&subject, options, options->input[0], false, err);
   job.f = subject.findings;
-  if (!status && job.form->timed)
-    status = ttm_times_read(&job.times, subject.profile, options->input[0], options->value[TTM_OPTION_TIMES], err);
+  const char *times = options->value[TTM_OPTION_TIMES];
+  if (!status && job.form->timed && (!times || strcmp(times, "operations") != 0))
+    status = ttm_times_read(&job.times, subject.profile, options->input[0], times, err);
   if (!status) status = deliver(&job, err);
   ttm_times_free(&job.times);
   ttm_subject_free(&subject);
@@ -139,7 +140,8 @@ const ttm_command ttm_command_export = {
         "--perfetto, --chrome and --pprof write one file. --csv, --json, --arrow and --parquet write every table into "
         "a folder, or one with --table to OUT or standard output. The time of a trace is that of the log's time "
         "stamps, "
-        "or of tt-metal's profiler with --times; without either an operation is one microsecond. The trace says which.",
+        "or of tt-metal's profiler with --times CSV; without either, or with --times operations, an operation is one "
+        "microsecond. The trace says which.",
     .examples =
         "ttmem export --perfetto model_profile.log\nttmem export --parquet model_profile.log -o tables\n"
         "ttmem export --csv --table tensors model_profile.log",

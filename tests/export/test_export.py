@@ -142,7 +142,7 @@ class Traces(unittest.TestCase):
 
     def test_failures_are_instants(self):
         _, events = self.perfetto(DEMO)
-        instants = [e[3] for e in events if e[0] == 3]
+        instants = [e[3] for e in events if e[0] == 3 and not e[3].startswith("Times: ")]
         self.assertEqual(len(instants), 1)
         self.assertTrue(instants[0].startswith("Out of memory in DRAM: fragmented, short by"), instants)
 
@@ -167,6 +167,11 @@ class Times(unittest.TestCase):
             events = json.loads(export("chrome", log, *options))["traceEvents"]
             again = message(export("perfetto", log, *options))[1]
         said = [e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "process_name"][0].partition("; ")[2]
+        told = [e["name"] for e in events if e["ph"] == "i" and e["name"].startswith("Times: ")]
+        self.assertEqual(len(told), said != "1 us = 1 operation", (said, told))
+        if told:
+            self.assertIn(said, ("time of the log", "time of the profiler"))
+            said = told[0].removeprefix("Times: ")
         slices, open_slices = [], []
         for e in events:
             if e["ph"] == "B":
@@ -212,6 +217,12 @@ class Times(unittest.TestCase):
         begins = [slices[i][1] for i in sorted(slices)]
         self.assertEqual(begins, sorted(begins))
         self.assertAlmostEqual(max(s[2] for s in slices.values()), 4e6 * (count - 1) / (count + 1), delta=4e6 / count + 10)
+
+    def test_operations_can_be_counted_instead(self):
+        stamp = b"2026-01-12 10:24:%02d.250 (   1.854s) [        4A7FC640]flatbuffer_loaded_execu:260      1| Execute\n"
+        text = stamp % 6 + b"".join(self.lines()) + stamp % 9
+        said, slices, clocks = self.trace(text, "--times", "operations")
+        self.assertEqual((said, clocks), ("1 us = 1 operation", []))
 
     def test_foreign_and_wrong_stamps(self):
         for text in (b"2026-13-45 99:99:99.1 x\n", b"2026-01-12\n", b"[2026-01-12 10:00:00\n", b"9999-01-01 00:00:00\n", b"2026-02-30 10:00:00,5\n"):

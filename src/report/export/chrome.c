@@ -65,7 +65,9 @@ static void put_id(chrome *w, ttm_track track) {
   char id[24];
   snprintf(id, sizeof id, "%" PRIx64, ttm_track_id(track));
   ttm_json_put_str(&w->json, "cat", TTM_LIT("tensor"));
-  ttm_json_put_str(&w->json, "id", ttm_str_of(id));
+  ttm_json_put_object(&w->json, "id2"); /* of its process */
+  ttm_json_put_str(&w->json, "local", ttm_str_of(id));
+  ttm_json_end(&w->json);
 }
 
 static void put_begin(ttm_trace_sink *sink, ttm_track track, uint64_t ns, ttm_str name, const ttm_trace_facts *facts) {

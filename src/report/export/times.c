@@ -147,12 +147,18 @@ static void put_start(ttm_buf *out, uint64_t ns) {
   ttm_buf_printf(out, " (from %s.%03u)", text, (unsigned)(ns / 1000000 % 1000));
 }
 
+const char *ttm_times_name(const ttm_times *t) {
+  static const char *const names[] = {"1 us = 1 operation", "time of the log", "time of the samples",
+                                      "time of the profiler"};
+  return names[t->source];
+}
+
 void ttm_times_say(ttm_buf *out, const ttm_times *t, const ttm_profile *p) {
-  if (t->source == TTM_TIMES_NONE) return ttm_buf_puts(out, "1 us = 1 operation");
-  if (t->source == TTM_TIMES_SAMPLES) return ttm_buf_puts(out, "times of the samples");
+  ttm_buf_puts(out, "Times: ");
   ttm_put_count(out, t->timed);
   ttm_buf_puts(out, " of ");
   ttm_put_counted(out, p->ops.n, "operation");
+  if (t->source == TTM_TIMES_SAMPLES) return ttm_buf_puts(out, " sampled");
   if (t->source == TTM_TIMES_CSV) return ttm_buf_puts(out, " timed by the profiler's CSV, the others estimated");
   ttm_buf_puts(out, " between time stamps of the log");
   if (t->start) put_start(out, t->start);

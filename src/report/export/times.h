@@ -24,7 +24,9 @@ void ttm_times_free(ttm_times *times);
 uint64_t ttm_times_begin(const ttm_times *times, uint64_t moment);
 uint64_t ttm_times_end(const ttm_times *times, uint32_t op);
 
-/* "1 us = 1 operation", "69 of 84 operations between time stamps of the log (from 2026-01-12 10:24:06.290), spread evenly". */
+/* What time means, for a narrow place: "1 us = 1 operation", "time of the log". */
+const char *ttm_times_name(const ttm_times *times);
+/* "Times: 69 of 84 operations between time stamps of the log (from 2026-01-12 10:24:06.290), spread evenly". */
 void ttm_times_say(ttm_buf *out, const ttm_times *times, const ttm_profile *p);
 
 /* The part of the CSV: which row is which operation. */

@@ -22,7 +22,7 @@ void ttm_track_process(ttm_buf *out, const ttm_trace_sink *sink, uint32_t rank) 
     ttm_buf_printf(out, "%s %u; ", ttm_words_rank(p), p->ranks.at[rank]);
   else
     ttm_buf_puts(out, "device memory; ");
-  ttm_times_say(out, sink->times, p);
+  ttm_buf_puts(out, ttm_times_name(sink->times));
 }
 
 /* ---- Programs and operations ------------------------------------------------------------------------------------------------ */
@@ -198,12 +198,25 @@ static void tell_tracks(telling *t) {
   }
 }
 
+/* How exact they are stands at the beginning. */
+static int tell_times(telling *t) {
+  ttm_buf words = {0};
+  ttm_trace_facts facts = {.index = TTM_NONE};
+  if (t->rank || t->sink->times->source == TTM_TIMES_NONE) return TTM_OK;
+  ttm_times_say(&words, t->sink->times, t->p);
+  int status = words.failed ? TTM_ENOMEM : TTM_OK;
+  if (!status) t->sink->instant(t->sink, programs_of(t), 0, ttm_buf_str(&words), &facts);
+  ttm_buf_free(&words);
+  return status;
+}
+
 static int tell_rank(telling *t) {
   const ttm_profile *p = t->p;
   int status = TTM_OK;
   if (ttm_occupancy_possible(p)) status = ttm_occupancy_make(&t->held, t->f, t->rank);
   if (!status) status = sort_ends(t);
   if (!status) tell_tracks(t);
+  if (!status) status = tell_times(t);
   for (uint32_t op = 0; op < p->ops.n && !status; op++) {
     uint32_t call = p->ops.at[op].call;
     if (call < p->calls.n && p->calls.at[call].rank != t->rank) continue;
