@@ -84,6 +84,7 @@ static const word param_keys[] = {
     WORD("failure", TTM_PARAM_CAUSE),
     WORD("in_thread", TTM_PARAM_IN_THREAD),
     WORD("key", TTM_PARAM_KEY),
+    WORD("program", TTM_PARAM_PROGRAM),
     WORD("traces", TTM_PARAM_TRACES),
     WORD("kept", TTM_PARAM_KEPT),
     WORD("trace", TTM_PARAM_TRACE),

@@ -66,6 +66,7 @@ typedef enum ttm_node_number {
   TTM_PARAM_KEY,       /* the same for operations with the same kinds of arguments */
   TTM_PARAM_KEPT,      /* an object of the program keeps the result */
   TTM_PARAM_TRACE,     /* id of the trace an operation ends, replays or releases */
+  TTM_PARAM_PROGRAM,   /* the same for programs of the same device operation with the same arguments */
   TTM_PARAM_NUMBERS
 } ttm_node_number;
 

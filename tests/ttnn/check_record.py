@@ -3,6 +3,7 @@
 Run by scripts/test-ttnn, on a mock board. Environment: TTMEM, the program (default: that of the installed package)."""
 
 import glob
+import importlib.util
 import json
 import os
 import pathlib
@@ -20,6 +21,7 @@ SOURCE = pathlib.Path(os.environ["TTMEM_SOURCE"])
 sys.path.insert(0, str(SOURCE / "tests"))
 from children import end, interruptible  # noqa: E402
 
+HAS_TORCH = isinstance(getattr(__import__("torch"), "__version__", None), str)  # the lab has a stand-in
 PATIENCE = 600  # only bounds a hang
 MOCK = ("TT_METAL_MOCK_CLUSTER_DESC_PATH", "TT_METAL_CACHE")
 HEAD = """import atexit, json, ttnn
@@ -132,6 +134,35 @@ class Recorded(Case):
         self.assertEqual(with_them["recording"]["memories"]["DRAM"]["peak_per_bank_B"], without["recording"]["memories"]["DRAM"]["peak_per_bank_B"])
         self.assertEqual(with_them["operations"], without["operations"])
         self.assertGreater(without["recording"]["l1_per_core"]["programs_without_buffers"], 0)
+
+    def test_no_trace_in_memory(self):
+        """After every operation every block of every memory lies where it lies without the recorder: programs that free their inputs, shard, convolve."""
+        spec = importlib.util.spec_from_file_location("ttmem_start", SOURCE / "bindings/python/ttmem/hook/ttmem_start.py")
+        start = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(start)
+        home = os.path.dirname(importlib.util.find_spec("ttnn").origin)
+        start.link_root(home, self.dir + "/root", PROGRAM, os.environ[MOCK[0]])  # the same kernels: they take memory
+        programs = SOURCE / "tests/ttnn/programs"
+        for name in ["transformer_block.py", "sharded_chain.py", "freeing_convolutions.py"] + (["conv_net.py"] if HAS_TORCH else []):
+            with self.subTest(program=name):
+                command = [sys.executable, programs / "every_block.py", programs / name]
+                plain = {**os.environ, "EVERY_BLOCK": self.dir + "/plain.json", "TT_METAL_RUNTIME_ROOT": self.dir + "/root", "TT_METAL_CACHE": self.dir + "/cache"}
+                done = subprocess.run(command, cwd=self.dir, env=plain, capture_output=True, text=True, timeout=PATIENCE)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.env["EVERY_BLOCK"] = self.dir + "/recorded.json"
+                done = subprocess.run([PROGRAM, "run", "--no-html", "--board", BOARD, "--", *command], cwd=self.dir, env=self.env, capture_output=True,
+                                      text=True, timeout=PATIENCE)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                states = []
+                for which in ("plain", "recorded"):
+                    with open("%s/%s.json" % (self.dir, which)) as f:
+                        states.append(json.load(f))
+                self.assertGreater(len(states[0]), 10)
+                self.assertEqual(states[0], states[1])
+                with open(max(glob.glob(self.dir + "/logs/*/*_findings.json"), key=os.path.getmtime)) as f:
+                    found = json.load(f)["recording"]
+                self.assertEqual(found["l1_per_core"]["programs_without_buffers"], 0)
+                self.assertEqual([found[k] for k in ("corrections", "hole_corrections", "unseen_frees")], [0, 0, 0])
 
     def test_the_programs_own_captures(self):
         tail = """

@@ -278,15 +278,20 @@ static int on_program_buffer(ttm_capture_loader *l, const ttm_capture_node *node
   event.device = l->program_rank << 16 | (ttm_capture_device_of(node) & UINT16_MAX);
   if (!l->repeating) return push_event(l, node, event);
   fill_event(l, node, &event);
-  return ttm_recording_repeat(l, &event);
+  return ttm_recording_asked_buffer(l, &event);
 }
 
 static int on_program_free(ttm_capture_loader *l, const ttm_capture_node *node) {
-  if (l->repeating) return ttm_recording_repeat(l, NULL);
-  if (innermost(l)) innermost(l)->program = true;
+  ttm_function *f = innermost(l);
+  if (l->repeating) return ttm_recording_asked_program(l, node);
+  if (f && !f->program) {
+    f->program = true;
+    f->run = l->runs++;
+  }
   if (device_of(l, node, &l->program_rank)) return TTM_ENOMEM;
-  return push_event(l, node,
-                    (ttm_buffer_event){.kind = TTM_EVENT_PROGRAM_FREE, .row = TTM_NONE, .device = l->program_rank});
+  ttm_buffer_event event = {.kind = TTM_EVENT_PROGRAM_FREE, .row = TTM_NONE, .device = l->program_rank};
+  if (push_event(l, node, event)) return TTM_ENOMEM;
+  return l->recording && f ? ttm_recording_program(l, node, f) : TTM_OK;
 }
 
 /* ---- Buffers ------------------------------------------------------------------------------------------------------- */
@@ -606,10 +611,12 @@ static void free_loader(ttm_capture_loader *l) {
   ttm_vec_free(&l->ranks);
   ttm_map_free(&l->incident_of_failure);
   ttm_vec_free(&l->calls);
+  ttm_vec_free(&l->starts);
   ttm_vec_free(&l->repeats.events);
   ttm_vec_free(&l->repeats.programs);
   ttm_vec_free(&l->repeats.at);
   ttm_map_free(&l->repeats.of_key);
+  ttm_map_free(&l->repeats.of_number);
   ttm_intern_free(&l->places);
   ttm_vec_free(&l->living);
   ttm_vec_free(&l->owed);

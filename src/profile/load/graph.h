@@ -26,6 +26,7 @@ typedef struct ttm_function {
   bool program;  /* a program began in it ... */
   bool recorded; /* ... and said what buffers it has */
   bool cached;   /* the program came from the cache */
+  uint32_t run;  /* recordings: its programs are the same on every chip, and count as one */
 } ttm_function;
 
 /* An operation the program began, whose nodes are still to come. */
@@ -80,16 +81,37 @@ typedef struct ttm_keyed_call {
   uint64_t key;
 } ttm_keyed_call;
 
-/* Programs of an operation, from its repetition in run mode NO_DISPATCH. */
+/* Its buffers are recorded, recorded or completed from an answer, or unknown. */
+enum { TTM_PROGRAM_RECORDED, TTM_PROGRAM_COMPLETED, TTM_PROGRAM_UNKNOWN };
+
+/* A program that began on a chip. */
+typedef struct ttm_begun_program {
+  uint64_t number;   /* with the process above; 0: none */
+  uint32_t event;    /* TTM_EVENT_PROGRAM_FREE */
+  uint32_t function; /* string: the device operation */
+  uint32_t run;      /* ttm_function.run */
+  bool cached;
+  uint8_t state;
+} ttm_begun_program;
+
+/* A program whose buffers are known: asked for in run mode NO_DISPATCH, or recorded. */
+typedef struct ttm_known_program {
+  uint64_t number;
+  uint32_t function;
+  uint32_t first, end; /* in ttm_repeats.events */
+} ttm_known_program;
+
+/* The programs of an operation, asked for. */
 typedef struct ttm_repeat {
   uint32_t first, n; /* in ttm_repeats.programs */
 } ttm_repeat;
 
 typedef struct ttm_repeats {
   TTM_VEC(ttm_buffer_event) events; /* buffers of programs */
-  TTM_VEC(uint32_t) programs;       /* the first event of each */
+  TTM_VEC(ttm_known_program) programs;
   TTM_VEC(ttm_repeat) at;
-  ttm_map of_key;
+  ttm_map of_key;    /* -> at */
+  ttm_map of_number; /* -> programs: the first, which the program cache has kept */
 } ttm_repeats;
 
 typedef struct ttm_capture_loader {
@@ -126,6 +148,8 @@ typedef struct ttm_capture_loader {
   bool hypothetical; /* a piece of run mode NO_DISPATCH: nothing in it really happened ... */
   bool repeating;    /* ... it repeats an operation */
   TTM_VEC(ttm_keyed_call) calls;
+  TTM_VEC(ttm_begun_program) starts; /* by event */
+  uint32_t runs;
   ttm_repeats repeats;
   ttm_begun_op called;         /* the call that runs; zero when the program made none */
   uint32_t call_row;           /* first buffer it may have allocated ... */
@@ -184,8 +208,6 @@ bool ttm_recording_is_noticed(ttm_capture_loader *l, const ttm_capture_node *nod
 /* A buffer came to live there; one that still seems to is gone. */
 int ttm_recording_born(ttm_capture_loader *l, const ttm_capture_node *node, uint32_t row);
 void ttm_recording_gone(ttm_capture_loader *l, uint32_t row);
-/* Of a piece that repeats an operation: a buffer of a program (`event` is complete), or with NULL the start of a program. */
-int ttm_recording_repeat(ttm_capture_loader *l, const ttm_buffer_event *event);
 int ttm_recording_call(ttm_capture_loader *l);
 int ttm_recording_finish(ttm_capture_loader *l, const ttm_capture_facts *facts);
 
@@ -200,7 +222,12 @@ ttm_trace_call ttm_recording_trace(ttm_str function, uint64_t id, uint32_t rank)
 /* The operation that begins, if it does something with a trace. */
 int ttm_recording_keep_trace(ttm_capture_loader *l, ttm_trace_call call);
 
-/* recording_programs.c: programs that recorded no buffers get those of their repetition. */
+/* recording_programs.c: programs that recorded no buffers get those that were asked for. */
+/* A program begins, in a piece that answers a question or really, as the last event. */
+int ttm_recording_asked_program(ttm_capture_loader *l, const ttm_capture_node *node);
+int ttm_recording_program(ttm_capture_loader *l, const ttm_capture_node *node, const ttm_function *function);
+/* A buffer of a program that was asked for; `event` is complete. */
+int ttm_recording_asked_buffer(ttm_capture_loader *l, const ttm_buffer_event *event);
 int ttm_recording_complete(ttm_capture_loader *l);
 
 /* graph_types.c: the type of a tensor node on a buffer in MLIR's words, for the parser of types; empty when it cannot be said. */

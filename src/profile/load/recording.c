@@ -98,13 +98,6 @@ int ttm_recording_call(ttm_capture_loader *l) {
   return ttm_vec_push(&l->calls, ((ttm_keyed_call){(uint32_t)l->profile->capture.events.n, l->called.key}));
 }
 
-int ttm_recording_repeat(ttm_capture_loader *l, const ttm_buffer_event *event) {
-  ttm_repeats *r = &l->repeats;
-  if (event) return r->at.at[r->at.n - 1].n ? ttm_vec_push(&r->events, *event) : TTM_OK;
-  r->at.at[r->at.n - 1].n++;
-  return ttm_vec_push(&r->programs, (uint32_t)r->events.n);
-}
-
 static int on_operation(ttm_capture_loader *l, const ttm_capture_node *node) {
   uint64_t key = ttm_node_get(node, TTM_PARAM_KEY, 0);
   ttm_begun_op begun = {.line = node->line,

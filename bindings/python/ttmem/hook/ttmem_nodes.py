@@ -23,6 +23,11 @@ KEPT = {
     "circular_buffer_deallocate_all": ("device_id",),
 }
 PROGRAM_BUFFERS = ("circular_buffer_deallocate_all", "circular_buffer_allocate", "dataflow_buffer_allocate", "scratchpad_allocate")
+VAGUE = re.compile(r"<[\w: ]+>")  # a type in the place of its value
+CHANGING = re.compile(r"(tensor_id|buffer_unique_id|address)\W{1,3}\d+")  # from call to call, whatever the program
+MOST_NUMBERS = 100000
+# A move of shards copies from the memory of one tensor to that of another. NO_DISPATCH leaves it out: there both have no address.
+WITHIN_TENSORS = ("::MoveShardedProgramFactory",)
 DROPPED = ("capture_start", "capture_end", "sub_device_manager", "program_execution")
 
 encode = json.JSONEncoder(separators=(",", ":"), default=str).encode
@@ -86,14 +91,51 @@ def shard_cores(config):
     return "{%s}" % ", ".join(ranges) if ranges else ""
 
 
-def lean(nodes):
-    """The nodes of a capture with what the reader needs."""
-    kept = []
+class Programs:
+    """Numbers for programs: what decides about one is the device operation, its factory and its arguments, as a capture has them."""
+
+    def __init__(self):
+        self.numbers = {}
+        self.answered = []  # (number, device operation) of those that need not be asked for
+
+    def number(self, function, outer):
+        """0: cannot be told. Some arguments are not written out; then those of the operation that the program called count, its key `outer`."""
+        params, arguments = function.get("params") or {}, "|".join(map(str, function.get("arguments") or ()))
+        if not arguments or len(self.numbers) >= MOST_NUMBERS:
+            return 0
+        vague = VAGUE.search(arguments) is not None
+        if vague and not outer:
+            return 0
+        arguments = CHANGING.sub("", arguments)
+        key = (params.get("name"), params.get("program_factory_type"), arguments, outer if vague else 0)
+        if key not in self.numbers:
+            self.numbers[key] = len(self.numbers) + 1
+            if str(key[1]).endswith(WITHIN_TENSORS):
+                self.answered.append((self.numbers[key], key[0]))
+        return self.numbers[key]
+
+    def answers(self):
+        """Pieces that tell the buffers of programs whose buffers all lie in their tensors."""
+        nodes = [node("circular_buffer_deallocate_all", program=number, name=name) for number, name in self.answered]
+        self.answered = []
+        return [node("piece", mode="REPEAT", key=0)] + nodes if nodes else []
+
+
+def lean(nodes, programs=None, key_of=lambda name: 0, asked=False):
+    """The nodes of a capture with what the reader needs. Programs get their number; `key_of` tells the key of the operation that ran them.
+    Of those that were asked for, the name of the device operation is kept."""
+    kept, running, outer = [], [], 0
     for n in nodes:
         kind = n["node_type"]
         if kind in DROPPED:
             continue
         params = n.get("params") or {}
+        if kind == "function_start":
+            if not running:
+                outer = key_of(params.get("name"))
+            running.append(n)
+        elif kind == "function_end" and running:
+            running.pop()
         entry = {"counter": n["counter"], "node_type": kind, "params": {name: params[name] for name in KEPT.get(kind, ()) if name in params}}
         if kind in ("buffer", "buffer_allocate", "buffer_deallocate"):
             entry["connections"] = n["connections"]
@@ -103,6 +145,12 @@ def lean(nodes):
                 entry["params"]["core_range_set"] = cores
         elif kind == "function_start" and n.get("input_tensors"):
             entry["input_tensors"] = n["input_tensors"]
+        elif kind == "circular_buffer_deallocate_all" and programs and running:
+            number = programs.number(running[-1], outer)
+            if number:
+                entry["params"]["program"] = number
+            if asked:
+                entry["params"]["name"] = running[-1]["params"]["name"]
         kept.append(entry)
     return kept
 
@@ -144,17 +192,3 @@ def kind_of(value):
     if is_configuration(value, text):
         return (type(value).__name__, *((name, kind_of(member)) for name, member in members_of(value)))
     return text
-
-
-ASKS_TO_FREE = re.compile(r"dealloc\w*\W{1,3}(1|true)", re.IGNORECASE)
-
-
-def frees_inputs(kind):
-    """True when an argument of this kind asks the operation to free a tensor: deallocate_activation=True, also in the text of a configuration."""
-    if isinstance(kind, str):
-        return ASKS_TO_FREE.search(kind) is not None
-    if not isinstance(kind, tuple):
-        return False
-    if len(kind) == 2 and isinstance(kind[0], str) and "dealloc" in kind[0]:
-        return kind[1] != ("bool", False)
-    return any(map(frees_inputs, kind))

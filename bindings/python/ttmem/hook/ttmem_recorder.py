@@ -28,7 +28,7 @@ import time
 
 from _ttmem_environment import setting
 from _ttmem_names import Names, name_at, tensors_in
-from _ttmem_nodes import PROGRAM_BUFFERS, File, NothingCollected, encode, frees_inputs, kind_of, lean, node, tell
+from _ttmem_nodes import PROGRAM_BUFFERS, File, NothingCollected, Programs, encode, kind_of, lean, node, tell
 
 PIECE = 64  # operations
 PIECE_SECONDS = 0.1
@@ -44,12 +44,19 @@ HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 DEVICE_FACTS = (
     "worker_l1_size", "l1_num_banks", "l1_bank_size", "address_at_first_l1_cb_buffer", "cb_limit", "num_x_compute_cores", "num_y_compute_cores",
 )
-# They run no program, or free what they are given, which cannot be done twice.
+# They run no program.
 NEVER_ASKED = {
     "ttnn." + name
-    for name in "deallocate move reallocate empty empty_like to_device from_device to_dtype copy_host_to_device_tensor "
-    "copy_device_to_host_tensor allocate_tensor_on_device synchronize_device".split()
+    for name in "deallocate empty empty_like to_device from_device to_dtype copy_host_to_device_tensor copy_device_to_host_tensor "
+    "allocate_tensor_on_device synchronize_device".split()
 }
+# One in Python may do more than compute. These do not; the first two run programs only when they are given a device.
+ASKED_IN_PYTHON = {
+    "ttnn." + name
+    for name in "from_torch as_tensor Tensor.__getitem__ Tensor.to Tensor.pad Tensor.unpad Tensor.reshape Tensor.pad_to_tile "
+    "Tensor.unpad_from_tile unsqueeze_to_4D reallocate".split()
+}
+NEED_A_DEVICE = ("ttnn.from_torch", "ttnn.as_tensor")
 
 
 def message_of(error):
@@ -78,6 +85,7 @@ class Lane:
         self.user_captures = 0  # begun by the program itself
         self.user_mode = "NORMAL"  # of the outermost of them
         self.tracing = False  # a trace is being captured: nothing may run twice
+        self.keys = []  # (name, key) of the operations of the piece
         self.note = None  # what else the next operation says of itself
 
 
@@ -110,6 +118,8 @@ class Recorder:
         self.end = getattr(graph, "_cpp_end_graph_capture", graph.end_graph_capture)
         self.enter = getattr(graph, "_cpp_track_function_start", None) or getattr(graph, "track_function_start", None)
         self.leave = getattr(graph, "_cpp_track_function_end", None) or getattr(graph, "track_function_end", None)
+        allocate = getattr(ttnn, "allocate_tensor_on_device", None)
+        self.allocate = getattr(allocate, "function", allocate)  # unseen by others who wrap operations
         self.unwind = getattr(graph, "_cpp_unwind_open_functions", None)
         self.start_over()
         os.register_at_fork(after_in_child=self.forked)
@@ -132,6 +142,7 @@ class Recorder:
         self.keys = {}  # operation with kinds of arguments and fullness of L1 -> number
         self.key_numbers = itertools.count(1)
         self.asked = set()  # numbers
+        self.programs = Programs()
 
     def forked(self):
         """In a child. What it inherits is recorded as soon as it calls an operation; a device of its own makes the rest not its business."""
@@ -233,27 +244,56 @@ class Recorder:
             nodes = self.end()
             if again:
                 self.start_capture(lane)
-            nodes = lean(nodes)
+            nodes = lean(nodes, self.programs, self.key_in_piece(lane))
             if nodes:
                 self.put(lane, [node("piece")] + nodes)
+                self.put(lane, self.programs.answers())
+
+    def key_in_piece(self, lane):
+        """The keys of the operations of a piece, by their names, in turn."""
+        keys, lane.keys = lane.keys, []
+
+        def key_of(name):
+            for at, (called, key) in enumerate(keys):
+                if called == name:
+                    del keys[: at + 1]
+                    return key
+            return 0
+
+        return key_of
+
+    def stand_in(self, value, made):
+        """An argument with a tensor of its kind in the place of every one on a device, so that nothing is done to those of the program."""
+        if isinstance(value, self.ttnn.Tensor):
+            if value.storage_type() == self.ttnn.StorageType.HOST or not value.is_allocated():
+                return value
+            if id(value) not in made:
+                made[id(value)] = self.allocate(value.spec, value.device())
+                if hasattr(value, "update_tensor_topology"):
+                    made[id(value)].update_tensor_topology(value.tensor_topology())
+            return made[id(value)]
+        if type(value) in (list, tuple):
+            return type(value)(self.stand_in(v, made) for v in value)
+        if type(value) is dict:
+            return {name: self.stand_in(v, made) for name, v in value.items()}
+        return value
 
     def ask(self, lane, key, function, args, kwargs):
         """The call that is about to be made, without anything happening: for the buffers of its programs. Before its result is there, since
-        programs depend on what L1 has room for."""
+        programs depend on what L1 has room for. Everything that is made meanwhile has to go meanwhile: it has no memory."""
         self.roll(lane, again=False)
+        made = {}
         with NothingCollected():
             self.begin(self.ttnn.graph.RunMode.NO_DISPATCH)
             try:
-                function(*args, **kwargs)
-            except Exception:
-                pass  # then they are not known
+                function(*self.stand_in(args, made), **self.stand_in(kwargs, made))
+            except Exception as error:  # then they are not known
+                error.__traceback__ = None
             finally:
+                made.clear()
                 nodes = self.end()
                 self.start_capture(lane)
-        freed = [t for t in (*args, *kwargs.values()) if hasattr(t, "is_allocated") and hasattr(t, "dtype") and not t.is_allocated()]
-        if freed:
-            tell("asking for the buffers of an operation freed its input; TTMEM_REPEATS=0 runs the program without such questions")
-        nodes = [n for n in lean(nodes) if n["node_type"] in PROGRAM_BUFFERS]
+        nodes = [n for n in lean(nodes, self.programs, lambda _: key, asked=True) if n["node_type"] in PROGRAM_BUFFERS]
         self.put(lane, [node("piece", mode="REPEAT", key=key)] + nodes)
 
     def view(self, lane, wanted=False):
@@ -412,13 +452,9 @@ class Recorder:
         return tuple(levels)
 
     def key_of(self, name, args, kwargs):
-        """The number of this operation with arguments of these kinds and L1 as full as now; None when it cannot be told, and for calls that
-        cannot be made twice."""
+        """The number of this operation with arguments of these kinds and L1 as full as now; None when it cannot be told."""
         try:
-            kinds = (kind_of(args), kind_of(kwargs))
-            if frees_inputs(kinds):
-                return None
-            key = (name, kinds, self.fullness())
+            key = (name, kind_of(args), kind_of(kwargs), self.fullness())
             number = self.keys.get(key)
         except Exception:  # an argument of the program's own making
             return None
@@ -476,8 +512,8 @@ class Recorder:
         if lane.note:
             called["params"].update(lane.note)
         key = None
-        if repeatable and self.asks and lane.active and not lane.tracing and name not in NEVER_ASKED:
-            key = self.key_of(name, args[1:], kwargs)
+        if self.asks and lane.active and not lane.tracing and self.can_ask(name, kwargs, repeatable):
+            key = self.key_of(name, args[1:] if repeatable else args, kwargs)
             if key:
                 called["params"]["key"] = key
         self.put(lane, [called])
@@ -485,6 +521,8 @@ class Recorder:
             self.asked.add(key)
             self.ask(lane, key, function, args, kwargs)
         lane.in_piece += 1
+        if key:
+            lane.keys.append((name, key))
         lane.scoped = bool(lane.active and self.enter)
         if lane.scoped:
             if self.unwind:
@@ -498,6 +536,11 @@ class Recorder:
         if self.recording() and named:
             names, places = ("|".join(map(str, column)) for column in zip(*named))
             self.put(lane, [node("results", id=number, to=names, places=places)])
+
+    def can_ask(self, name, kwargs, native):
+        if name in NEED_A_DEVICE:
+            return kwargs.get("device") is not None and not kwargs.get("cache_file_name")
+        return name in ASKED_IN_PYTHON or (native and name not in NEVER_ASKED)
 
     def leave_scope(self, lane):
         if lane.scoped and lane.active:
