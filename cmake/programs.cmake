@@ -28,12 +28,19 @@ endforeach()
 # CMake owns the name `ttmem` for the shared library, so the target of the program is called ttmem_program.
 list(REMOVE_ITEM cli_sources ${CMAKE_SOURCE_DIR}/src/cli/main.c)
 add_library(ttmem_cli OBJECT ${cli_sources}) # tests link it too
+execute_process(COMMAND git -C ${CMAKE_SOURCE_DIR} rev-parse --short=12 HEAD OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/cli/command.c PROPERTIES COMPILE_DEFINITIONS TTMEM_COMMIT="${commit}")
 target_link_libraries(ttmem_cli PUBLIC ttmem_shown ttmem_cbscan)
 add_executable(ttmem_program ${CMAKE_SOURCE_DIR}/src/cli/main.c $<TARGET_OBJECTS:ttmem_cli>)
 target_link_libraries(ttmem_program PRIVATE ttmem_shown ttmem_cbscan)
 set_target_properties(ttmem_program PROPERTIES OUTPUT_NAME ttmem)
 add_custom_command(TARGET ttmem_program POST_BUILD VERBATIM
   COMMAND ${CMAKE_COMMAND} -E create_symlink ttmem ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/tt-memory-profiler)
+if(NOT CMAKE_CROSSCOMPILING)
+  add_custom_command(TARGET ttmem_program POST_BUILD VERBATIM
+    COMMAND ${CMAKE_SOURCE_DIR}/scripts/make-pages $<TARGET_FILE:ttmem_program> ${CMAKE_BINARY_DIR}/share)
+  install(DIRECTORY ${CMAKE_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR})
+endif()
 install(TARGETS ttmem_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/tt-memory-profiler DESTINATION ${CMAKE_INSTALL_BINDIR})
 

@@ -134,8 +134,8 @@ uint32_t ttm_l1_base_newest(ttm_arch_id arch) {
 }
 
 uint64_t ttm_worker_l1_beside(ttm_arch_id arch, uint64_t config) {
-  enum { DEFAULT_CONFIG = 69 * 1024, ALIGNMENT = 64 };
-  uint64_t most = ttm_arches[arch].l1_bytes - ttm_l1_base_newest(arch) + DEFAULT_CONFIG;
+  enum { ALIGNMENT = 64 };
+  uint64_t most = ttm_arches[arch].l1_bytes - ttm_l1_base_newest(arch) + ttm_arches[arch].kernel_config;
   return config < most ? (most - config) / ALIGNMENT * ALIGNMENT : 0;
 }
 

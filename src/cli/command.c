@@ -160,12 +160,35 @@ static int run_command(ttm_options *options, ttm_error *err) {
   return status;
 }
 
+/* What somebody who reads a bug report asks next. */
+static void put_build(ttm_buf *out) {
+#if defined(__x86_64__)
+  const char *machine = "x86_64";
+#elif defined(__aarch64__)
+  const char *machine = "aarch64";
+#else
+  const char *machine = "unknown";
+#endif
+#if defined(__clang__)
+  const char *compiler = "";
+#else
+  const char *compiler = "gcc ";
+#endif
+#if defined(__GLIBC__)
+  const char *libc = "glibc";
+#else
+  const char *libc = "another libc";
+#endif
+  ttm_buf_printf(out, "commit %s, built for %s with %s by %s%s\n", TTMEM_COMMIT, machine, libc, compiler, __VERSION__);
+}
+
 static int run(ttm_options *options, ttm_error *err) {
   const ttm_command *command = options->command;
   if (options->given[TTM_OPTION_HELP]) return ttm_help_print(options, command, err);
   if (options->given[TTM_OPTION_VERSION]) {
     ttm_buf text = {0};
     ttm_buf_printf(&text, "%s %s\n", ttm_program_name(options->program), TTM_VERSION);
+    put_build(&text);
     return ttm_terminal_print(&text, err);
   }
   if (!command && can_interact(options)) return ttm_interact(options, err);

@@ -32,6 +32,11 @@ int ttm_cli_error(const ttm_options *options, const ttm_error *err);
 /* Prints help on one command; without one on `options->group`, the commands that share a first word, or on the whole program. */
 int ttm_help_print(const ttm_options *options, const ttm_command *command, ttm_error *err);
 
+/* Prints the manual page of a command, of the whole program for NULL, in man's macros. */
+int ttm_man_print(const ttm_command *command, ttm_error *err);
+/* All pages, one behind the other; each begins with .TH and its name. */
+int ttm_man_print_all(ttm_error *err);
+
 /* One line per command: how the program is called. */
 void ttm_usage_write(ttm_buf *out, ttm_program program);
 

@@ -119,16 +119,36 @@ void ttm_usage_write(ttm_buf *out, ttm_program program) {
 
 /* ---- ttmem help ----------------------------------------------------------------------------------------------------- */
 
+static int print_all(ttm_error *err) {
+  ttm_buf text = {0};
+  put_program_help(&text, TTM_PROGRAM_TTMEM);
+  for (const ttm_command *const *c = ttm_commands; *c; c++) {
+    ttm_buf_puts(&text, "\n--------------------------------------------------------------------------------\n\n");
+    put_command_help(&text, *c);
+  }
+  return ttm_terminal_print(&text, err);
+}
+
 static int run(const ttm_options *options, ttm_error *err) {
   const char *first = options->inputs ? options->input[0] : NULL,
              *second = options->inputs > 1 ? options->input[1] : NULL;
   ttm_options topic = {.program = options->program};
+  bool all = options->given[TTM_OPTION_ALL], man = options->given[TTM_OPTION_MAN];
+  if (all && first) return ttm_error_set(err, TTM_EUSAGE, "'--all' is help on every command; '%s' is one", first);
+  if (all) return man ? ttm_man_print_all(err) : print_all(err);
   const ttm_command *command = first ? ttm_command_find(options->program, first, second) : NULL;
   if (first && !second && ttm_command_is_group(options->program, first)) topic.group = first;
+  if (man && (!first || command)) return ttm_man_print(command, err);
   if (!first || command || topic.group) return ttm_help_print(&topic, command, err);
   return ttm_error_set(err, TTM_EUSAGE, "there is no command '%s%s%s'; 'ttmem --help' lists all commands", first,
                        second ? " " : "", second ? second : "");
 }
 
 const ttm_command ttm_command_help = {
-    .name = "help", .synopsis = "help [COMMAND]", .help = "help on a command", .max_inputs = 2, .run = run};
+    .name = "help",
+    .synopsis = "help [COMMAND]",
+    .help = "help on a command, or with --all on every one",
+    .more = "--man prints a page for man: ttmem help --man analyze | man -l -. 'make install' installs all of them.",
+    .max_inputs = 2,
+    .takes = TTM_TAKES(TTM_OPTION_ALL, TTM_OPTION_MAN),
+    .run = run};

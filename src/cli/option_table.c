@@ -78,6 +78,8 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_TIMES] = {"times", 0, TTM_VALUE_TEXT, "CSV|operations",
                           "time of a trace: ops_perf_results_*.csv of tt-metal's profiler, or 1 us per operation"},
     [TTM_OPTION_BOARD] = {"board", 0, TTM_VALUE_TEXT, "B", "board: n150, n300, t3k, galaxy, p100, p150, p300"},
+    [TTM_OPTION_ALL] = {"all", 0, TTM_VALUE_NONE, NULL, "help on every command"},
+    [TTM_OPTION_MAN] = {"man", 0, TTM_VALUE_NONE, NULL, "print the manual page as its source, for man -l"},
     [TTM_OPTION_FIND] = {"find", 0, TTM_VALUE_MANY, "VAR=VALUES",
                          "largest value of {VAR} that fits: 1..256, 32..256+32, 1024..131072*2 or 1,2,4; repeatable"},
     [TTM_OPTION_NO_CACHE] = {"no-cache", 0, TTM_VALUE_NONE, NULL,

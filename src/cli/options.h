@@ -72,6 +72,8 @@ typedef enum ttm_option {
   TTM_OPTION_TABLE,
   TTM_OPTION_TIMES,
   TTM_OPTION_BOARD,
+  TTM_OPTION_ALL,
+  TTM_OPTION_MAN,
   TTM_OPTION_FIND,
   TTM_OPTION_NO_CACHE,
   TTM_OPTION_SCALE_BATCH,
@@ -154,11 +156,11 @@ typedef struct ttm_command {
 #define TTM_TAKES(...) ((const ttm_option[]){__VA_ARGS__, TTM_OPTIONS})
 
 /* Every command in the order of --help. A new one is a word here and a file command_*.c with its row. */
-#define TTM_COMMANDS(each)                                                                                         \
-  each(llm) each(analyze) each(explain) each(fit) each(verify) each(predict) each(ask) each(diff) each(html)       \
-      each(export) each(cb_simulate) each(cb_scan) each(cb_log) each(cb_all) each(graph) each(train) each(serve)   \
-          each(mcp) each(run) each(live) each(history) each(history_bisect) each(last_run) each(doctor) each(help) \
-              each(profile)
+#define TTM_COMMANDS(each)                                                                                       \
+  each(llm) each(analyze) each(explain) each(fit) each(verify) each(predict) each(ask) each(diff) each(html)     \
+      each(export) each(cb_simulate) each(cb_scan) each(cb_log) each(cb_all) each(graph) each(train) each(serve) \
+          each(mcp) each(run) each(live) each(history) each(history_bisect) each(last_run) each(doctor)          \
+              each(completion) each(help) each(profile)
 #define TTM_DECLARE_COMMAND(name) extern const ttm_command ttm_command_##name;
 TTM_COMMANDS(TTM_DECLARE_COMMAND)
 
