@@ -3,11 +3,12 @@
 
 #include <ctype.h>
 
-#include "analyze/tell.h"
+#include "analyze/tests.h"
 #include "base/checked.h"
 
 void ttm_fit_cases_free(ttm_fit_cases *all) {
   ttm_vec_free(&all->at);
+  ttm_vec_free(&all->tests);
   ttm_statements_free(&all->said);
 }
 
@@ -86,6 +87,8 @@ static void tell_answer(ttm_teller *t, const ttm_fit_case *c, uint32_t op, ttm_b
   tell_limits(t, c);
 }
 
+enum { TESTS_FAILED = 1 }; /* exit status of pytest and unittest */
+
 /* ---- Of a run ------------------------------------------------------------------------------------------------------- */
 
 static ttm_str keep(ttm_teller *t, ttm_str text) {
@@ -123,18 +126,22 @@ static void take_failure(ttm_teller *t, ttm_fit_case *c, const ttm_incident_text
     c->dram_peak = what->allocated_per_bank;
 }
 
+static void read_incident(ttm_teller *t, ttm_fit_case *c, const ttm_incident_finding *finding) {
+  const ttm_incident *incident = &t->p->incidents.at[finding->incident];
+  take_failure(t, c, &incident->what, finding->verdict, finding->shortfall);
+  c->operation = c->at = c->way = (ttm_str){"", 0};
+  name_op(t, c, incident->op);
+  if (finding->obstacles.n) ttm_say_obstacles(&t->text, t->f, &finding->obstacles);
+  c->way = keep_text(t);
+}
+
 /* The refusal that ended the program, else the last one. */
 static void read_incidents(ttm_teller *t, ttm_fit_case *c) {
   uint32_t fatal = t->p->capture.recording.fatal;
   for (size_t i = 0; i < t->f->incidents.n; i++) {
     const ttm_incident_finding *finding = &t->f->incidents.at[i];
-    const ttm_incident *incident = &t->p->incidents.at[finding->incident];
-    if (incident->what.kind == TTM_INCIDENT_FATAL) continue;
-    take_failure(t, c, &incident->what, finding->verdict, finding->shortfall);
-    c->operation = c->at = c->way = (ttm_str){"", 0};
-    name_op(t, c, incident->op);
-    if (finding->obstacles.n) ttm_say_obstacles(&t->text, t->f, &finding->obstacles);
-    c->way = keep_text(t);
+    if (t->p->incidents.at[finding->incident].what.kind == TTM_INCIDENT_FATAL) continue;
+    read_incident(t, c, finding);
     if (finding->incident == fatal) break;
   }
 }
@@ -226,6 +233,30 @@ static int add(ttm_fit_cases *all, ttm_teller *t, const ttm_fit_case *c, uint32_
   return t->failed ? TTM_ENOMEM : TTM_OK;
 }
 
+/* The tests of a run, and what they make of its answer: a test that fails is no failure of memory. */
+static void add_tests(ttm_fit_cases *all, ttm_teller *t, ttm_fit_case *c) {
+  const ttm_capture *capture = &t->p->capture;
+  ttm_fits least = TTM_FITS;
+  for (uint32_t i = 0; i < capture->tests.n; i++) {
+    const ttm_test *test = &capture->tests.at[i];
+    ttm_fit_test row = {.of = all->at.n,
+                        .name = keep(t, ttm_profile_string(t->p, test->name)),
+                        .outcome = keep(t, ttm_profile_string(t->p, test->outcome)),
+                        .fits = ttm_test_fits(t->f, i),
+                        .dram_peak = test->peak[TTM_DRAM],
+                        .l1_peak = test->peak[TTM_L1],
+                        .operations = test->operations};
+    ttm_say_test(&t->text, t->f, i);
+    row.verdict = keep_text(t);
+    bool skipped = ttm_str_eq(row.outcome, TTM_LIT("skipped"));
+    if (row.fits == TTM_FITS_NOT && least != TTM_FITS_NOT)
+      read_incident(t, c, &t->f->incidents.at[ttm_test_refusal(t->f, i)]);
+    if (!skipped && (row.fits == TTM_FITS_NOT || least == TTM_FITS)) least = row.fits;
+    t->failed |= ttm_vec_push(&all->tests, row) != TTM_OK;
+  }
+  if (capture->tests.n && (c->exit_status == TESTS_FAILED || least == TTM_FITS_NOT)) c->fits = least;
+}
+
 int ttm_fit_cases_add_run(ttm_fit_cases *all, const char *board, const ttm_findings *f, int exit_status,
                           const ttm_last_words *last) {
   ttm_teller t = {.f = f, .p = f ? f->profile : NULL, .out = &all->said};
@@ -239,6 +270,7 @@ int ttm_fit_cases_add_run(ttm_fit_cases *all, const char *board, const ttm_findi
     if (c.refused && !c.operation.n) read_place(&t, &c, last);
     if (!c.refused && exit_status && last->memory && (r->given_up || !r->ended)) read_last_words(&t, &c, last);
     c.fits = judge(&c, r);
+    add_tests(all, &t, &c);
     c.survived = c.refused && c.fits != TTM_FITS_NOT;
     const ttm_statement *growth = ttm_statements_first(&f->statements, TTM_TOPIC_GROWTH);
     if (growth && growth->severity == TTM_SEVERITY_WARNING) c.growth = keep(&t, growth->headline);
@@ -252,6 +284,12 @@ int ttm_fit_cases_add_same(ttm_fit_cases *all, const char *board, size_t like) {
   ttm_fit_case c = all->at.at[like];
   c.run_on = c.board;
   c.board = keep(&t, ttm_str_of(board));
+  for (size_t i = 0, n = all->tests.n; i < n; i++) {
+    ttm_fit_test row = all->tests.at[i];
+    if (row.of != like) continue;
+    row.of = all->at.n;
+    t.failed |= ttm_vec_push(&all->tests, row) != TTM_OK;
+  }
   return add(all, &t, &c, TTM_NONE, TTM_MEASURED);
 }
 

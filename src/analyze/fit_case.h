@@ -47,9 +47,19 @@ typedef struct ttm_fit_case {
   ttm_str growth;    /* of a run: what its loop keeps, a part of a sentence; empty when it does not grow */
 } ttm_fit_case;
 
+/* A test of the program, on the board of case number `of`. */
+typedef struct ttm_fit_test {
+  size_t of;
+  ttm_str name, outcome, verdict; /* "passed"; "does not fit: out of memory in DRAM ..." */
+  ttm_fits fits;
+  uint64_t dram_peak, l1_peak; /* per bank, of tensors */
+  uint64_t operations;
+} ttm_fit_test;
+
 /* Zero is the empty list. `said` has a statement per case, then "fit.confidence". Freed with ttm_fit_cases_free. */
 typedef struct ttm_fit_cases {
   TTM_VEC(ttm_fit_case) at;
+  TTM_VEC(ttm_fit_test) tests; /* by case */
   ttm_statements said;
   bool replayed; /* not run: L1 then is tensors only, without the buffers of kernels */
 } ttm_fit_cases;

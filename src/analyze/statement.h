@@ -22,6 +22,7 @@ typedef enum ttm_severity {
 typedef enum ttm_topic {
   TTM_TOPIC_FAILURE,
   TTM_TOPIC_NEED,
+  TTM_TOPIC_TESTS,
   TTM_TOPIC_PEAK,
   TTM_TOPIC_ALIVE,
   TTM_TOPIC_GROWTH,

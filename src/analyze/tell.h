@@ -37,6 +37,7 @@ enum { TTM_NO_FIGURE = -1 };
 /* Each tells one topic. What was looked for and not found is told too, and what this log cannot tell. */
 void ttm_tell_failures(ttm_teller *t);
 void ttm_tell_need(ttm_teller *t); /* of the whole program, where a module tells */
+void ttm_tell_tests(ttm_teller *t);
 void ttm_tell_peaks(ttm_teller *t);
 void ttm_tell_alive(ttm_teller *t);
 void ttm_tell_growth(ttm_teller *t);

@@ -47,6 +47,8 @@ static const word node_types[] = {
     WORD("capture_start", TTM_NODE_SILENT),
     WORD("capture_end", TTM_NODE_SILENT),
     WORD("operation", TTM_NODE_OPERATION),
+    WORD("test", TTM_NODE_TEST),
+    WORD("test_end", TTM_NODE_TEST_END),
     WORD("results", TTM_NODE_RESULTS),
     WORD("piece", TTM_NODE_PIECE),
     WORD("memory_view", TTM_NODE_MEMORY_VIEW),
@@ -101,6 +103,7 @@ static const word param_keys[] = {
     WORD("to", FIRST_TEXT + TTM_PARAM_TO),
     WORD("places", FIRST_TEXT + TTM_PARAM_PLACES),
     WORD("mode", FIRST_TEXT + TTM_PARAM_MODE),
+    WORD("outcome", FIRST_TEXT + TTM_PARAM_OUTCOME),
     WORD("message", FIRST_TEXT + TTM_PARAM_MESSAGE),
     WORD("reason", FIRST_TEXT + TTM_PARAM_REASON),
 };

@@ -25,8 +25,10 @@ typedef enum ttm_node_type {
   TTM_NODE_PROGRAM_FREE, /* circular_buffer_deallocate_all */
   TTM_NODE_PROGRAM_EXECUTION,
   /* These stand in recordings only: bindings/python/ttmem/hook/ttmem_recorder.py writes them. */
-  TTM_NODE_PIECE,       /* counters begin anew */
-  TTM_NODE_OPERATION,   /* the program called it; what it did stands in the next piece */
+  TTM_NODE_PIECE,     /* counters begin anew */
+  TTM_NODE_OPERATION, /* the program called it; what it did stands in the next piece */
+  TTM_NODE_TEST,      /* a test of the program begins */
+  TTM_NODE_TEST_END,
   TTM_NODE_RESULTS,     /* names and addresses of its results, where it has several */
   TTM_NODE_MEMORY_VIEW, /* what the allocator says */
   TTM_NODE_FAILURE,     /* the last operation raised an exception */
@@ -84,6 +86,7 @@ typedef enum ttm_node_text {
   TTM_PARAM_TO,      /* what the program calls the result; of several: "q|k|v" */
   TTM_PARAM_PLACES,  /* addresses of several results */
   TTM_PARAM_MODE,    /* run mode of a capture that the program made itself */
+  TTM_PARAM_OUTCOME, /* of a test: "passed", "failed", "skipped" */
   TTM_PARAM_MESSAGE, /* of an exception */
   TTM_PARAM_REASON,  /* how a recording ended */
   TTM_PARAM_TEXTS

@@ -322,6 +322,13 @@ static inline bool ttm_recording_is_partial(const ttm_recording *r) { return r->
 /* Devices that are told apart. Nobody has that many which are no mesh; what a broken capture names beyond them counts as the first. */
 enum { TTM_CAPTURE_DEVICES = 64 };
 
+/* A test of a recorded program: a section of its operations. */
+typedef struct ttm_test {
+  uint32_t name, outcome, why; /* strings; outcome: "passed", "failed", "skipped", 0 when it did not end */
+  uint64_t operations;
+  uint64_t peak[TTM_MEMORIES]; /* per bank, to the byte; 0: it allocated nothing there */
+} ttm_test;
+
 typedef struct ttm_capture {
   TTM_VEC(ttm_buffer) buffers;
   TTM_VEC(ttm_buffer_event) events;
@@ -330,6 +337,8 @@ typedef struct ttm_capture {
   TTM_VEC(ttm_trace_call) traces; /* recordings, by operation */
   TTM_VEC(uint32_t)
   stacks; /* recordings, by operation: string, "a.py:3|b.py:7", the calls that led to it; 0 or beyond: unknown */
+  TTM_VEC(ttm_test) tests;
+  TTM_VEC(uint32_t) test_of; /* by operation: 1 + its test; 0 or beyond: none */
   ttm_capture_board board;
   bool report;      /* the report object, not the bare array */
   bool normal;      /* made in run mode NORMAL: something has an address or was executed */

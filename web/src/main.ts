@@ -80,6 +80,7 @@ async function start(): Promise<void> {
   add(main, failures(app), fixes(app), inputNotes(app), facts(app), timeline?.element);
   add(main, moment.element, blocks.element, modules.element);
   add(main, topic(app, "need"));
+  add(main, topic(app, "tests"));
   add(main, topic(app, "peak", (s) => consumers(app, s)));
   add(main, topic(app, "alive", (s) => liveTensors(app, s)));
   add(main, topic(app, "growth", (s) => h("div", {}, points(app, s), startLevels(app, s))));

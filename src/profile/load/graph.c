@@ -48,7 +48,8 @@ static uint32_t counter_of(ttm_capture_loader *l, const ttm_capture_node *node) 
 
 static int push_op(ttm_capture_loader *l, uint32_t text, uint32_t line, uint32_t *out) {
   if (ttm_build_op(l->builder, l->stream, text, line, out)) return TTM_ENOMEM;
-  if (l->recording && ttm_vec_push(&l->ranks, ttm_recording_lane(l)->device)) return TTM_ENOMEM;
+  if (l->recording && (ttm_vec_push(&l->ranks, ttm_recording_lane(l)->device) || ttm_recording_in_test(l, *out)))
+    return TTM_ENOMEM;
   return ttm_vec_push(&l->marks, (uint32_t)l->profile->capture.events.n);
 }
 

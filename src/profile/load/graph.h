@@ -66,6 +66,7 @@ typedef struct ttm_mention {
 
 typedef struct ttm_recorded_process {
   uint64_t number;
+  uint32_t test; /* 1 + the one that runs, 0 */
   bool ended;
 } ttm_recorded_process;
 
@@ -209,6 +210,8 @@ bool ttm_recording_is_noticed(ttm_capture_loader *l, const ttm_capture_node *nod
 int ttm_recording_born(ttm_capture_loader *l, const ttm_capture_node *node, uint32_t row);
 void ttm_recording_gone(ttm_capture_loader *l, uint32_t row);
 int ttm_recording_call(ttm_capture_loader *l);
+/* Calls of the lane that no piece has are operations all the same. */
+int ttm_recording_pass(ttm_capture_loader *l);
 int ttm_recording_finish(ttm_capture_loader *l, const ttm_capture_facts *facts);
 
 /* recording_names.c: what tensors are called, and what they are to the program. */
@@ -216,6 +219,13 @@ void ttm_recording_used(ttm_capture_loader *l, uint32_t tensor, uint32_t functio
 void ttm_recording_call_begins(ttm_capture_loader *l);
 int ttm_recording_results(ttm_capture_loader *l, const ttm_capture_node *node);
 int ttm_recording_call_ends(ttm_capture_loader *l);
+
+/* recording_tests.c: tests as sections. */
+int ttm_recording_test(ttm_capture_loader *l, const ttm_capture_node *node);
+int ttm_recording_test_ends(ttm_capture_loader *l, const ttm_capture_node *node);
+int ttm_recording_in_test(ttm_capture_loader *l, uint32_t op);
+/* The program called an operation. */
+void ttm_recording_counts(ttm_capture_loader *l);
 
 /* recording_traces.c: what the program does with traces. */
 ttm_trace_call ttm_recording_trace(ttm_str function, uint64_t id, uint32_t rank);

@@ -122,6 +122,11 @@ static void note_peak(ttm_capture *c, memory_sum *sum, uint8_t memory, uint32_t 
   c->peak_op[memory] = op;
 }
 
+static void note_test(ttm_capture *c, const ttm_buffer *buffer, uint64_t bytes) {
+  uint32_t test = buffer->op < c->test_of.n ? c->test_of.at[buffer->op] : 0;
+  if (test && bytes > c->tests.at[test - 1].peak[buffer->memory]) c->tests.at[test - 1].peak[buffer->memory] = bytes;
+}
+
 /* The device was closed, or the recording ends: had any less headroom? */
 static void note_tightest(sums *s, ttm_capture *c, size_t slot) {
   for (int m = 0; m < TTM_MEMORIES; m++) {
@@ -168,6 +173,7 @@ static int apply(sums *s, ttm_capture *c, const ttm_buffer_event *e) {
   else
     sum->bytes = ttm_sub_sat(sum->bytes, buffer->bank_bytes);
   note_peak(c, sum, buffer->memory, buffer->op);
+  if (e->kind == TTM_EVENT_ALLOCATE) note_test(c, buffer, sum->bytes);
   if (buffer->address == TTM_UNKNOWN) return sum->holes.known = false, TTM_OK;
   return e->kind == TTM_EVENT_ALLOCATE ? ttm_holes_take(&sum->holes, buffer->address, buffer->bank_bytes)
                                        : ttm_holes_give(&sum->holes, buffer->address, buffer->bank_bytes);

@@ -78,6 +78,8 @@ static int pass_begun(ttm_capture_loader *l, size_t end) {
   return TTM_OK;
 }
 
+int ttm_recording_pass(ttm_capture_loader *l) { return pass_begun(l, l->begun.n); }
+
 int ttm_recording_match(ttm_capture_loader *l, uint32_t name, uint32_t *line) {
   size_t at = l->next_begun;
   l->called = (ttm_begun_op){0};
@@ -106,6 +108,7 @@ static int on_operation(ttm_capture_loader *l, const ttm_capture_node *node) {
                         .key = key ? ttm_recording_own(l, key) : 0,
                         .kept = ttm_node_get(node, TTM_PARAM_KEPT, 0) != 0};
   uint32_t rank;
+  ttm_recording_counts(l);
   recording_of(l)->after_failure += ttm_recording_lane(l)->process == l->failed_process;
   if (ttm_recording_rank(l, ttm_capture_device_of(node), &rank)) return TTM_ENOMEM;
   begun.trace = ttm_recording_trace(node->text[TTM_PARAM_NAME], ttm_node_get(node, TTM_PARAM_TRACE, 0), rank);
@@ -241,6 +244,8 @@ int ttm_recording_take(ttm_capture_loader *l, const ttm_capture_node *node) {
   static int (*const handlers[TTM_NODE_TYPES])(ttm_capture_loader *, const ttm_capture_node *) = {
       [TTM_NODE_PIECE] = on_piece,
       [TTM_NODE_OPERATION] = on_operation,
+      [TTM_NODE_TEST] = ttm_recording_test,
+      [TTM_NODE_TEST_END] = ttm_recording_test_ends,
       [TTM_NODE_RESULTS] = ttm_recording_results,
       [TTM_NODE_MEMORY_VIEW] = on_view,
       [TTM_NODE_FAILURE] = on_failure,

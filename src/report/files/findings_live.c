@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
+#include "analyze/tests.h"
 #include "report/files/findings_parts.h"
 
 /* ---- What is alive at the peaks ---------------------------------------------------------------------------------- */
@@ -183,6 +184,30 @@ static void put_traces(ttm_json *j, const ttm_findings *f) {
   ttm_json_end(j);
 }
 
+static void put_tests(ttm_json *j, const ttm_findings *f) {
+  const ttm_profile *p = f->profile;
+  ttm_buf verdict = {0};
+  ttm_json_put_rows(j, "tests");
+  for (uint32_t i = 0; i < p->capture.tests.n; i++) {
+    const ttm_test *test = &p->capture.tests.at[i];
+    ttm_fits fits = ttm_test_fits(f, i);
+    ttm_buf_clear(&verdict);
+    ttm_say_test(&verdict, f, i);
+    ttm_json_put_object(j, NULL);
+    ttm_json_put_id(j, "name", p, test->name);
+    ttm_json_put_id(j, "outcome", p, test->outcome);
+    fits == TTM_FITS_UNKNOWN ? ttm_json_put_null(j, "fits") : ttm_json_put_bool(j, "fits", fits == TTM_FITS);
+    ttm_json_put_str(j, "verdict", ttm_buf_str(&verdict));
+    ttm_json_put_u64(j, "operations", test->operations);
+    ttm_json_put_u64(j, "peak_dram_per_bank_B", test->peak[TTM_DRAM]);
+    ttm_json_put_u64(j, "peak_l1_tensors_per_bank_B", test->peak[TTM_L1]);
+    ttm_json_end(j);
+  }
+  ttm_json_end(j);
+  j->out->failed |= verdict.failed;
+  ttm_buf_free(&verdict);
+}
+
 void ttm_json_put_recording(ttm_json *j, const ttm_findings *f) {
   const ttm_profile *p = f->profile;
   const ttm_recording *r = &p->capture.recording;
@@ -205,5 +230,6 @@ void ttm_json_put_recording(ttm_json *j, const ttm_findings *f) {
   put_memories(j, f);
   put_use(j, f);
   put_traces(j, f);
+  if (p->capture.tests.n) put_tests(j, f);
   ttm_json_end(j);
 }

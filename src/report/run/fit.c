@@ -3,6 +3,7 @@
 #include "report/run/fit.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/checked.h"
 #include "base/format.h"
@@ -83,6 +84,58 @@ static void put_row(ttm_doc *d, const ttm_fit_case *c, columns has) {
   if (has.run_on) ttm_doc_cell_text(d, c->run_on.n ? c->run_on : c->measured ? c->board : TTM_LIT("-"));
 }
 
+/* ---- Tests --------------------------------------------------------------------------------------------------------- */
+
+static const ttm_fit_test *test_on(const ttm_fit_cases *all, ttm_str name, size_t of) {
+  for (size_t i = 0; i < all->tests.n; i++)
+    if (all->tests.at[i].of == of && ttm_str_eq(all->tests.at[i].name, name)) return &all->tests.at[i];
+  return NULL;
+}
+
+/* "yes, 2.45": the answer and the DRAM peak. */
+static void put_test_cell(ttm_doc *d, const ttm_fit_test *test) {
+  static const char *const answers[] = {[TTM_FITS_UNKNOWN] = "?", [TTM_FITS_NOT] = "no", [TTM_FITS] = "yes"};
+  ttm_buf cell = {0};
+  bool skipped = test && ttm_str_eq(test->outcome, TTM_LIT("skipped"));
+  ttm_buf_puts(&cell, skipped ? "skipped" : test ? answers[test->fits] : "-");
+  if (test && test->dram_peak) ttm_buf_puts(&cell, ", "), ttm_put_mb(&cell, ttm_mib(test->dram_peak));
+  ttm_doc_cell_text(d, ttm_buf_str(&cell));
+  d->out->failed |= cell.failed;
+  ttm_buf_free(&cell);
+}
+
+/* A row for each test, a column for each board; then what the tests say that do not fit. */
+static void put_tests(ttm_doc *d, const ttm_fit_cases *all) {
+  enum { MOST_BOARDS = 16, ROOM = 64 };
+  const char *heads[1 + MOST_BOARDS] = {"Test"};
+  char names[MOST_BOARDS][ROOM];
+  size_t boards = all->at.n < MOST_BOARDS ? all->at.n : MOST_BOARDS;
+  if (!all->tests.n) return;
+  for (size_t b = 0; b < boards; b++) {
+    snprintf(names[b], ROOM, "%.*s", (int)all->at.at[b].board.n, all->at.at[b].board.p);
+    heads[1 + b] = names[b];
+  }
+  ttm_doc_heading(d, "Tests: fits, DRAM peak in MB per bank");
+  ttm_doc_table(d, heads, 1 + boards);
+  for (size_t i = 0; i < all->tests.n; i++) {
+    const ttm_fit_test *row = &all->tests.at[i];
+    bool told = false;
+    for (size_t of = 0; of < row->of; of++) told |= test_on(all, row->name, of) != NULL;
+    if (told) continue;
+    ttm_doc_cell_text(d, row->name);
+    for (size_t b = 0; b < boards; b++) put_test_cell(d, test_on(all, row->name, b));
+  }
+  ttm_doc_table_end(d);
+  for (size_t i = 0; i < all->tests.n; i++) {
+    const ttm_fit_test *row = &all->tests.at[i];
+    ttm_str board = all->at.at[row->of].board;
+    bool told = all->at.at[row->of].run_on.n || ttm_str_eq(row->outcome, TTM_LIT("skipped"));
+    if (row->fits != TTM_FITS && !told)
+      ttm_doc_line(d, "%.*s on %.*s: %.*s", (int)row->name.n, row->name.p, (int)board.n, board.p, (int)row->verdict.n,
+                   row->verdict.p);
+  }
+}
+
 static bool same_answer(const ttm_statement *a, const ttm_statement *b) {
   return ttm_str_eq(a->headline, b->headline) && ttm_str_eq(a->detail, b->detail);
 }
@@ -111,6 +164,7 @@ int ttm_fit_write(ttm_doc *d, const ttm_fit_cases *all, bool per_chip) {
   begin_table(d, has);
   for (size_t i = 0; i < all->at.n; i++) put_row(d, &all->at.at[i], has);
   ttm_doc_table_end(d);
+  put_tests(d, all);
   for (size_t i = 0; i < all->at.n; i++) put_answer(d, all, i);
   if (all->said.at.n > all->at.n) {
     ttm_doc_heading(d, "Confidence");
@@ -175,12 +229,34 @@ static void json_case(ttm_json *j, const ttm_fit_case *c, const ttm_statement *s
   ttm_json_put_known(j, "exit_status", c->exit_status < 0 ? TTM_UNKNOWN : (uint64_t)c->exit_status);
   ttm_json_put_known_str(j, "why_unknown", c->why);
   json_failure(j, c);
+}
+
+static void json_tests(ttm_json *j, const ttm_fit_cases *all, size_t of) {
+  ttm_json_put_rows(j, "tests");
+  for (size_t i = 0; i < all->tests.n; i++) {
+    const ttm_fit_test *test = &all->tests.at[i];
+    if (test->of != of) continue;
+    ttm_json_put_object(j, NULL);
+    ttm_json_put_str(j, "name", test->name);
+    ttm_json_put_known_str(j, "outcome", test->outcome);
+    test->fits == TTM_FITS_UNKNOWN ? ttm_json_put_null(j, "fits")
+                                   : ttm_json_put_bool(j, "fits", test->fits == TTM_FITS);
+    ttm_json_put_str(j, "verdict", test->verdict);
+    ttm_json_put_u64(j, "operations", test->operations);
+    ttm_json_put_u64(j, "peak_dram_per_bank_B", test->dram_peak);
+    ttm_json_put_u64(j, "peak_l1_tensors_per_bank_B", test->l1_peak);
+    ttm_json_end(j);
+  }
   ttm_json_end(j);
 }
 
 void ttm_fit_json_boards(ttm_json *j, const ttm_fit_cases *all) {
   ttm_json_put_rows(j, "boards");
-  for (size_t i = 0; i < all->at.n; i++) json_case(j, &all->at.at[i], &all->said.at.at[i], all->replayed);
+  for (size_t i = 0; i < all->at.n; i++) {
+    json_case(j, &all->at.at[i], &all->said.at.at[i], all->replayed);
+    if (all->tests.n) json_tests(j, all, i);
+    ttm_json_end(j);
+  }
   ttm_json_end(j);
   if (all->said.at.n > all->at.n) {
     ttm_json_put_object(j, "confidence");

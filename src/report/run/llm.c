@@ -434,6 +434,7 @@ int ttm_llm_write(const ttm_findings *f, ttm_str name, ttm_doc_form form, bool p
   put_configuration(&r);
   put_peaks(&r);
   put_statements(&r, TTM_TOPIC_NEED, TTM_SEVERITY_NOTE, ttm_topic_title(TTM_TOPIC_NEED));
+  put_statements(&r, TTM_TOPIC_TESTS, TTM_SEVERITY_NOTE, ttm_topic_title(TTM_TOPIC_TESTS));
   ttm_doc_fixes(&r.doc, &f->statements);
   put_consumers(&r);
   put_l1_consumers(&r);

@@ -100,8 +100,9 @@ static void put_bars(screen *s) {
 /* ---- Statements ------------------------------------------------------------------------------------------------------ */
 
 /* Labels of the margin, by topic. */
-static const char *const LABELS[TTM_TOPICS] = {"Failure", "Need",    "Peak", "Live",   "Growth",  "Late",   "Fragments",
-                                               "Waste",   "Padding", "Runs", "Layers", "L1 core", "Traces", "Input"};
+static const char *const LABELS[TTM_TOPICS] = {"Failure", "Need",   "Tests",     "Peak",   "Live",
+                                               "Growth",  "Late",   "Fragments", "Waste",  "Padding",
+                                               "Runs",    "Layers", "L1 core",   "Traces", "Input"};
 
 static void put_row(screen *s, const char *label, const ttm_statement *statement, bool detail) {
   ttm_buf words = {0};
@@ -192,6 +193,19 @@ static void put_evidence(screen *s, const char *label, const char *id) {
     ttm_buf_free(&words);
   }
 }
+static void put_tests(screen *s) {
+  const ttm_statement *one = ttm_statements_find(s->all, "tests", 0);
+  put_topic(s, TTM_TOPIC_TESTS, TTM_SEVERITY_NOTE);
+  for (uint32_t i = 0; one && i < one->points; i++) {
+    const ttm_point *point = &s->all->points.at[one->first_point + i];
+    ttm_buf words = {0};
+    if (point->mb >= 0) ttm_put_mb(&words, point->mb), ttm_buf_puts(&words, " MB ");
+    ttm_buf_put(&words, point->text);
+    ttm_doc_labelled(&s->doc, "", TTM_DOC_PLAIN, ttm_buf_str(&words));
+    s->doc.out->failed |= words.failed;
+    ttm_buf_free(&words);
+  }
+}
 static void put_consumers(screen *s) {
   put_evidence(s, "Added by", l1_first(s) ? "peak.consumers-l1" : "peak.consumers");
 }
@@ -235,11 +249,11 @@ static const struct {
   void (*put)(screen *s);
   int worth;
 } PARTS[] = {
-    {put_head, 0},       {put_bars, 0},      {put_failures, 0}, {put_need, 0},        {put_first_fix, 0},
-    {put_second_fix, 9}, {put_third_fix, 9}, {put_peak, 0},     {put_other_peaks, 3}, {put_consumers, 6},
-    {put_live, 8},       {put_holders, 5},   {put_growth, 0},   {put_late, 7},        {put_fragmentation, 7},
-    {put_waste, 6},      {put_padding, 1},   {put_runs, 4},     {put_layers, 2},      {put_l1_core, 0},
-    {put_traces, 0},     {put_input, 0},     {put_unknown, 3},  {put_end, 0},
+    {put_head, 0},          {put_bars, 0},       {put_failures, 0},  {put_need, 0},    {put_tests, 0},
+    {put_first_fix, 0},     {put_second_fix, 9}, {put_third_fix, 9}, {put_peak, 0},    {put_other_peaks, 3},
+    {put_consumers, 6},     {put_live, 8},       {put_holders, 5},   {put_growth, 0},  {put_late, 7},
+    {put_fragmentation, 7}, {put_waste, 6},      {put_padding, 1},   {put_runs, 4},    {put_layers, 2},
+    {put_l1_core, 0},       {put_traces, 0},     {put_input, 0},     {put_unknown, 3}, {put_end, 0},
 };
 enum { PART_COUNT = sizeof PARTS / sizeof *PARTS, MOST_WORTH = 9 };
 

@@ -29,6 +29,7 @@ import time
 from _ttmem_environment import setting
 from _ttmem_names import Names, name_at, tensors_in
 from _ttmem_nodes import PROGRAM_BUFFERS, File, NothingCollected, Programs, encode, kind_of, lean, node, tell
+from _ttmem_tests import Tests
 
 PIECE = 64  # operations
 PIECE_SECONDS = 0.1
@@ -105,6 +106,7 @@ class Recorder:
         self.folder = os.getcwd() + os.sep
         self.places = {}
         self.names = Names()
+        self.tests = Tests(self)
         self.devices = []  # open
         # Closed ones, and those of the process that forked this one: ttnn crashes when a device is destroyed while a capture runs that
         # has not seen it.
@@ -198,6 +200,7 @@ class Recorder:
             head["board"] = setting("TTMEM_BOARD")
         self.file = File(self.path, encode(head)[:-1] + ',\n"graph":[\n' + encode(node("recording_begin")))
         self.base = 0 if self.file.first else os.getpid() * MOST_LANES
+        self.tests.opened()
         atexit.register(self.finish, "exit")
         workers = sys.modules.get("multiprocessing.process")
         if workers and workers.parent_process() and threading.current_thread() is threading.main_thread():

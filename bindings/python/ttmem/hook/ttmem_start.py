@@ -194,6 +194,7 @@ class Finder:
             try:
                 load("ttmem_names")
                 load("ttmem_nodes")
+                load("ttmem_tests")
                 recorder = load("ttmem_recorder").Recorder(module, version_of_ttnn())
                 load("ttmem_traces")
                 if environment().setting("TTMEM_BOARD"):

@@ -163,6 +163,7 @@ def install(recorder, ttnn):
     note_counts(recorder, ttnn, COUNTS_OF_CHIPS)
     note_counts(recorder, getattr(ttnn, "cluster", None), ("get_cluster_type", "number_of_devices", "get_mesh_shape"))
     follow_threads(recorder)
+    recorder.tests.watch()
     exit_at_once = os._exit
 
     def recorded_exit(status):

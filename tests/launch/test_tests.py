@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of a recorded program are sections with name, peak and verdict. pytest itself is not needed: what runs its tests is a function
+that a stand-in has too."""
+import json
+import subprocess
+import sys
+import unittest
+
+from test_record import TTMEM, Case
+
+CASES = """import unittest
+import ttnn
+
+class Model(unittest.TestCase):
+    def setUp(self):
+        self.device = ttnn.open_device(device_id=0)
+        self.addCleanup(ttnn.close_device, self.device)
+
+    def test_1_fits(self):
+        x = ttnn.empty(4096, self.device)
+        y = ttnn.relu(x)
+
+    def test_2_too_large(self):
+        held = [ttnn.empty(1 << 18, self.device) for _ in range(9)]
+
+    def test_3_compares(self):
+        x = ttnn.empty(2048, self.device)
+        self.assertGreater(0.5, 0.99)
+
+    def test_4_breaks(self):
+        x = ttnn.empty(1024, self.device)
+        raise ValueError("of its own")
+
+    def test_5_catches(self):
+        with self.assertRaises(RuntimeError):
+            ttnn.empty(1 << 21, self.device)
+
+    @unittest.skip("not here")
+    def test_6_skipped(self):
+        pass
+"""
+RUNNER = """
+class Report:
+    def __init__(self, outcome, why=None):
+        self.outcome, self.longrepr = outcome, why
+
+def runtestprotocol(item, log=True, nextitem=None):
+    try:
+        item.function()
+    except Exception as error:
+        return [Report("passed"), Report("failed", "%s: %s" % (type(error).__name__, error))]
+    return [Report("passed"), Report("passed")]
+"""
+PYTEST = """import types
+import _pytest.runner
+import ttnn
+
+def small():
+    device = ttnn.open_device(device_id=0)
+    x = ttnn.empty(4096, device)
+    ttnn.close_device(device)
+
+def large():
+    device = ttnn.open_device(device_id=0)
+    held = [ttnn.empty(1 << 18, device) for _ in range(9)]
+
+for function in (small, large):
+    _pytest.runner.runtestprotocol(types.SimpleNamespace(nodeid="test_it.py::" + function.__name__, function=function), nextitem=None)
+raise SystemExit(1)
+"""
+
+
+class Sections(Case):
+    def by_name(self):
+        return {test["name"].split(".")[-1]: test for test in self.findings()["recording"]["tests"]}
+
+    def test_of_unittest(self):
+        self.model(text=CASES + "\nunittest.main()\n")
+        code, _, err = self.run_it()
+        self.assertEqual(code, 1, err)
+        tests = self.by_name()
+        self.assertEqual([(test["outcome"], test["fits"]) for test in tests.values()],
+                         [("passed", True), ("failed", False), ("failed", True), ("failed", None), ("passed", True), ("skipped", None)])
+        self.assertEqual(tests["test_1_fits"]["peak_dram_per_bank_B"], 2 * 4096)
+        self.assertEqual(tests["test_2_too_large"]["peak_dram_per_bank_B"], 4 << 18)  # the fake's bank holds no fifth
+        self.assertIn("Out of memory in DRAM", tests["test_2_too_large"]["verdict"])
+        self.assertEqual(tests["test_4_breaks"]["verdict"], "unknown, failed: ValueError: of its own")
+        self.assertEqual(tests["test_1_fits"]["operations"], 2)
+        said = next(s for s in self.findings()["statements"] if s["id"] == "tests")
+        self.assertIn("6 tests: 3 fit, 1 do not fit, 2 unknown", said["headline"])
+        self.assertIn("Model.test_2_too_large: does not fit", err)
+
+    def test_of_pytest(self):
+        self.write("_pytest/__init__.py", "")
+        self.write("_pytest/runner.py", RUNNER)
+        self.model(text=PYTEST)
+        self.assertEqual(self.run_it()[0], 1)
+        tests = self.findings()["recording"]["tests"]
+        self.assertEqual([(test["name"], test["fits"]) for test in tests], [("test_it.py::small", True), ("test_it.py::large", False)])
+
+    def test_fit_has_a_table_of_tests(self):
+        self.model(text=CASES + "\nunittest.main()\n")
+        run = subprocess.run([TTMEM, "fit", "--board", "n150,p150", "--json", "--", sys.executable, "model.py"], cwd=self.dir, env=self.env,
+                             capture_output=True, text=True, timeout=120)
+        boards = json.loads(run.stdout)["boards"]
+        self.assertEqual([board["fits"] for board in boards], [False, False], run.stderr)
+        self.assertEqual([board["incident"]["needed_per_bank_B"] for board in boards], [1 << 18] * 2)  # not what test_5 caught
+        for board in boards:
+            self.assertEqual([test["fits"] for test in board["tests"]], [True, False, True, None, True, None])
+        run = subprocess.run([TTMEM, "fit", "--board", "n150,p150", "--", sys.executable, "model.py"], cwd=self.dir, env=self.env,
+                             capture_output=True, text=True, timeout=120)
+        self.assertRegex(run.stdout, r"test_2_too_large +no, 1\.00 +no, 1\.00")
+
+
+if __name__ == "__main__":
+    unittest.main()
