@@ -65,6 +65,11 @@ static bool is_folder(const char *path) {
 
 int ttm_subject_read(ttm_subject *out, const ttm_options *options, const char *log, bool keep_ir, ttm_error *err) {
   *out = (ttm_subject){0};
+  if (options->kept && options->kept->path && !keep_ir && !strcmp(options->kept->path, log)) {
+    *out = options->kept->subject;
+    options->kept->path = NULL; /* it is the reader's now */
+    return TTM_OK;
+  }
   if (is_folder(log))
     return ttm_report_read_json(&out->profile, &out->findings, log, options->threads, &out->kept, err);
   int status = ttm_cli_read(&out->profile, options, log, keep_ir, err);
@@ -144,16 +149,20 @@ static bool can_do_without(const ttm_options *options, const char *folder) {
   return can;
 }
 
+int ttm_input_source(char **out, const ttm_options *options, const char *path, ttm_error *err) {
+  *out = NULL;
+  if (!is_folder(path)) return TTM_OK;
+  int status = ttm_report_source(out, path, false, err);
+  return status == TTM_ENODATA && can_do_without(options, path) ? TTM_OK : status;
+}
+
 /* Runs the command. The folder of a run or a report stands for its log. */
 static int run_command(ttm_options *options, ttm_error *err) {
   char *logs[2] = {NULL, NULL};
   int status = TTM_OK;
   for (size_t i = 0; i < options->command->logs && i < options->inputs && !status; i++) {
-    const char *folder = options->input[i];
-    if (!is_folder(folder)) continue;
-    status = ttm_report_source(&logs[i], folder, false, err);
-    if (!status) options->input[i] = logs[i];
-    if (status == TTM_ENODATA && can_do_without(options, folder)) status = TTM_OK;
+    status = ttm_input_source(&logs[i], options, options->input[i], err);
+    if (logs[i]) options->input[i] = logs[i];
   }
   if (!status) status = options->command->run(options, err);
   for (size_t i = 0; i < 2; i++) ttm_free(logs[i]);
@@ -196,15 +205,20 @@ static int run(ttm_options *options, ttm_error *err) {
   return run_command(options, err);
 }
 
-int ttm_cli_run(ttm_program program, int argc, char **argv) {
+int ttm_cli_run_kept(ttm_program program, int argc, char *const *argv, ttm_kept_subject *kept) {
   ttm_options options;
   ttm_error err;
+  int status = ttm_options_parse(&options, program, argc, argv, &err);
+  options.kept = kept;
+  if (!status) status = run(&options, &err);
+  return status < 0 ? ttm_cli_error(&options, &err) : status;
+}
+
+int ttm_cli_run(ttm_program program, int argc, char **argv) {
   if (argc && ttm_is_kernel_compiler(argv[0])) return ttm_kernel_compiler_main(argc, argv);
   signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an errno, not a death */
   signal(SIGXFSZ, SIG_IGN); /* so is a file that may not grow */
-  int status = ttm_options_parse(&options, program, argc, argv, &err);
-  if (!status) status = run(&options, &err);
-  return status < 0 ? ttm_cli_error(&options, &err) : status;
+  return ttm_cli_run_kept(program, argc, argv, NULL);
 }
 
 /* ---- Output ----------------------------------------------------------------------------------------------------------- */

@@ -81,6 +81,19 @@ typedef struct ttm_subject {
   ttm_buf kept; /* of a report without its log: the text of its findings file; empty when it has none */
 } ttm_subject;
 
+/* One that was read before; whoever reads that path gets it, once. */
+typedef struct ttm_kept_subject {
+  char *path; /* NULL: none */
+  ttm_subject subject;
+} ttm_kept_subject;
+
+/* As ttm_cli_run, with an input at hand (or NULL). */
+int ttm_cli_run_kept(ttm_program program, int argc, char *const *argv, ttm_kept_subject *kept);
+
+/* Where a command reads: the log that the folder of a run or a report stands for; the folder itself when it is a report without its log. NULL: the path as it
+ * is. Freed with ttm_free. */
+int ttm_input_source(char **out, const ttm_options *options, const char *path, ttm_error *err);
+
 /* Reads a log, with the progress line. */
 int ttm_cli_read(ttm_profile **out, const ttm_options *options, const char *log, bool keep_ir, ttm_error *err);
 

@@ -33,6 +33,22 @@ static int find_roots(folders *out, const ttm_options *options, const char *stor
   return status;
 }
 
+/* ---- An input kept: in a process that does nothing else (mcp/keep.h), so it may stand here ------------------------------------ */
+
+static ttm_kept_subject kept;
+
+static bool keep(const char *path) {
+  static const ttm_command reads_reports = {.reports = true};
+  ttm_options options = {.command = &reads_reports};
+  options.given[TTM_OPTION_QUIET] = true;
+  char *source = NULL;
+  if (ttm_input_source(&source, &options, path, NULL)) return false;
+  kept.path = source ? source : ttm_str_copy(ttm_str_of(path));
+  return kept.path && !ttm_subject_read(&kept.subject, &options, kept.path, false, NULL);
+}
+
+static int run_kept(int argc, char *const *argv) { return ttm_cli_run_kept(TTM_PROGRAM_TTMEM, argc, argv, &kept); }
+
 static int run(const ttm_options *options, ttm_error *err) {
   char self[PATH_MAX];
   ttm_buf store = {0};
@@ -51,7 +67,9 @@ static int run(const ttm_options *options, ttm_error *err) {
                    self,
                    store.at,
                    (const char *const *)roots.at,
-                   options->given[TTM_OPTION_ALLOW_RUN]};
+                   options->given[TTM_OPTION_ALLOW_RUN],
+                   keep,
+                   run_kept};
     status = ttm_mcp_serve(&mcp, err);
   }
   for (size_t i = 0; i < roots.n; i++) free(roots.at[i]);

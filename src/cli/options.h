@@ -176,6 +176,9 @@ typedef struct ttm_option_value {
 enum { TTM_MAX_MANY = 256 };
 enum { TTM_MAX_INPUTS = 1024 }; /* what a shell makes of *.cpp */
 
+/* An input that was read before the command that wants it: `ttmem mcp`. */
+struct ttm_kept_subject;
+
 /* What the user said. */
 struct ttm_options {
   ttm_program program;
@@ -190,6 +193,7 @@ struct ttm_options {
   const char *group;                     /* first word of a command of two while the second is awaited */
   const char *input[TTM_MAX_INPUTS + 1]; /* with room for the one too many, so that it can be named */
   size_t inputs;
+  struct ttm_kept_subject *kept; /* NULL */
   char *const *rest; /* a program to run and its arguments, NULL-terminated as argv is; NULL when none was given */
 };
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -56,11 +57,18 @@ static void hold_talk(talk *t, pid_t child) {
   }
 }
 
-static void begin_child(char *const *words, int pipes[3][2]) {
+static void begin_child(char *const *words, const ttm_mcp *inside, int pipes[3][2]) {
   setpgid(0, 0);
   if (dup2(pipes[0][0], STDIN_FILENO) < 0 || dup2(pipes[1][1], STDOUT_FILENO) < 0 ||
       dup2(pipes[2][1], STDERR_FILENO) < 0)
     _exit(127);
+  if (inside) {
+    int argc = 0;
+    while (words[argc]) argc++;
+    int status = inside->run(argc, words);
+    fflush(NULL);
+    _exit(status);
+  }
   execv(words[0], words);
   _exit(127);
 }
@@ -84,7 +92,8 @@ static int open_pipes(int pipes[3][2], ttm_error *err) {
   return TTM_OK;
 }
 
-int ttm_mcp_call_run(const ttm_mcp_call *call, ttm_buf *printed, ttm_buf *noted, int *status, ttm_error *err) {
+int ttm_mcp_call_run(const ttm_mcp_call *call, const ttm_mcp *inside, ttm_buf *printed, ttm_buf *noted, int *status,
+                     ttm_error *err) {
   int pipes[3][2];
   TTM_VEC(char *) words = {0};
   int code = TTM_OK;
@@ -92,7 +101,7 @@ int ttm_mcp_call_run(const ttm_mcp_call *call, ttm_buf *printed, ttm_buf *noted,
     if (ttm_vec_push(&words, i < call->words.n ? call->words.at[i] : NULL)) code = ttm_error_nomem(err);
   if (!code) code = open_pipes(pipes, err);
   pid_t child = code ? 0 : fork();
-  if (!code && !child) begin_child(words.at, pipes);
+  if (!code && !child) begin_child(words.at, inside, pipes);
   ttm_vec_free(&words);
   if (code) return code;
   close(pipes[0][0]), close(pipes[1][1]), close(pipes[2][1]);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/out_file.h"
+#include "mcp/keep.h"
 #include "mcp/prompts.h"
 #include "mcp/tools.h"
 #include "parse/json_text.h"
@@ -18,6 +19,7 @@ enum { BAD_JSON = -32700, BAD_REQUEST = -32600, NO_METHOD = -32601, BAD_PARAMS =
 /* One request and its answer. */
 typedef struct request {
   const ttm_mcp *mcp;
+  ttm_mcp_keepers *keepers;
   ttm_str id, params; /* JSON texts */
   ttm_json json;      /* the answer, open where the result begins */
   ttm_buf *out;
@@ -133,6 +135,16 @@ static void put_answer(request *r, const ttm_mcp_call *call, ttm_str printed, tt
   ttm_buf_free(&command);
 }
 
+/* The report, then the end of what the program printed. */
+static void put_run(ttm_buf *noted, ttm_str printed) {
+  enum { LAST = 2000 };
+  if (!printed.n) return;
+  ttm_str last = ttm_str_from(printed, printed.n > LAST ? printed.n - LAST : 0);
+  if (last.n < printed.n) ttm_str_take_to(&last, '\n');
+  ttm_buf_puts(noted, last.n < printed.n ? "The program's last lines:\n" : "The program printed:\n");
+  ttm_buf_put(noted, last);
+}
+
 static void put_mistake(request *r) {
   ttm_json *j = begin_result(r);
   put_text(j, ttm_str_of(r->err.message));
@@ -149,7 +161,8 @@ static void call_tool(request *r) {
   ttm_mcp_call call = {.input = {0}};
   ttm_buf printed = {0}, noted = {0};
   int status, code = ttm_mcp_call_make(&call, r->mcp, tool, ttm_json_get_member(r->params, "arguments"), &r->err);
-  if (!code) code = ttm_mcp_call_run(&call, &printed, &noted, &status, &r->err);
+  if (!code) code = ttm_mcp_keepers_run(r->keepers, r->mcp, &call, &printed, &noted, &status, &r->err);
+  if (!code && tool->notes) put_run(&noted, ttm_buf_str(&printed)), printed.n = 0;
   if (code)
     put_mistake(r);
   else
@@ -223,7 +236,7 @@ static void read_resource(request *r) {
   int status = 0;
   param(r, "uri", uri, sizeof uri);
   int code = make_reading(&call, r, uri);
-  if (!code) code = ttm_mcp_call_run(&call, &printed, &noted, &status, &r->err);
+  if (!code) code = ttm_mcp_keepers_run(r->keepers, r->mcp, &call, &printed, &noted, &status, &r->err);
   if (code || !printed.n) {
     refuse(r, NO_RESOURCE, code ? r->err.message : "that report cannot be read");
   } else {
@@ -304,8 +317,8 @@ static void answer(request *r, const char *method) {
 }
 
 /* What comes without an id wants no answer. */
-static void take_request(const ttm_mcp *mcp, ttm_str line, ttm_buf *out) {
-  request r = {.mcp = mcp, .out = out};
+static void take_request(const ttm_mcp *mcp, ttm_mcp_keepers *keepers, ttm_str line, ttm_buf *out) {
+  request r = {.mcp = mcp, .keepers = keepers, .out = out};
   char method[MOST_NAME];
   if (!line.n || line.p[0] != '{')
     return refuse(&r, line.n && line.p[0] == '[' ? BAD_REQUEST : BAD_JSON, "a message is one JSON object");
@@ -330,12 +343,12 @@ static ttm_str trim(ttm_str line) {
 }
 
 /* Answers the whole lines of `in` and keeps the rest. A line that is too long is refused and skipped to its end. */
-static int answer_lines(const ttm_mcp *mcp, ttm_buf *in, bool *skipping, ttm_error *err) {
+static int answer_lines(const ttm_mcp *mcp, ttm_mcp_keepers *keepers, ttm_buf *in, bool *skipping, ttm_error *err) {
   ttm_buf out = {0};
   size_t start = 0;
   for (const char *end; (end = memchr(in->at + start, '\n', in->n - start)); start = (size_t)(end - in->at) + 1) {
     ttm_str line = trim((ttm_str){in->at + start, (size_t)(end - in->at) - start});
-    if (line.n && !*skipping) take_request(mcp, line, &out);
+    if (line.n && !*skipping) take_request(mcp, keepers, line, &out);
     *skipping = false;
   }
   memmove(in->at, in->at + start, in->n - start);
@@ -356,6 +369,7 @@ static int answer_lines(const ttm_mcp *mcp, ttm_buf *in, bool *skipping, ttm_err
 int ttm_mcp_serve(const ttm_mcp *mcp, ttm_error *err) {
   enum { PIECE = 1 << 16 };
   ttm_buf in = {0};
+  ttm_mcp_keepers keepers = {.clock = 0};
   bool skipping = false;
   int status = TTM_OK;
   while (!status) {
@@ -365,8 +379,9 @@ int ttm_mcp_serve(const ttm_mcp *mcp, ttm_error *err) {
     if (n < 0) status = ttm_error_set(err, TTM_EIO, "cannot read: %s", strerror(errno));
     if (n <= 0) break;
     in.n += (size_t)n;
-    status = answer_lines(mcp, &in, &skipping, err);
+    status = answer_lines(mcp, &keepers, &in, &skipping, err);
   }
+  ttm_mcp_keepers_end(&keepers);
   ttm_buf_free(&in);
   return status;
 }

@@ -24,6 +24,7 @@ const ttm_mcp_tool ttm_mcp_tools[] = {
      "Peaks of DRAM and L1, the failure, the fixes, what is alive: one screen.",
      {"analyze", "--no-json", "--no-html"},
      {INPUT},
+     false,
      false},
     {"explain_failure",
      "Verdict of a failure",
@@ -33,42 +34,49 @@ const ttm_mcp_tool ttm_mcp_tools[] = {
      {"explain"},
      {{"text", "the message, pasted", TTM_MCP_TEXT, false, NULL},
       {"input", "a file that holds it", TTM_MCP_INPUT, false, NULL}},
+     false,
      false},
     {"findings",
      "Every finding",
      "All statements with their evidence and the fixes, each with how it was verified.",
      {"ask", "--findings"},
      {INPUT},
+     false,
      false},
     {"peak",
      "What fills the peak",
      "The operation that raised the peak and the tensors alive then, by class.",
      {"ask"},
      {INPUT, {"memory", "dram or l1; both when left out", TTM_MCP_SWITCH, false, "--at-peak"}},
+     false,
      false},
     {"live_set",
      "Memory at any moment",
      "Live tensors, free blocks and fragmentation right before an operation.",
      {"ask"},
      {INPUT, {"at", "an operation's index, line:N of the log, or peak", TTM_MCP_OPTION, true, "--at"}},
+     false,
      false},
     {"operation",
      "One operation",
      "Inputs, outputs, memory before it and its delta, log or source line.",
      {"ask"},
      {INPUT, {"index", "index of the operation in the reports", TTM_MCP_OPTION, true, "--op"}},
+     false,
      false},
     {"operations",
      "A range of operations",
      "DRAM before each of them, its delta, name, location and log line.",
      {"ask"},
      {INPUT, {"range", "A-B, indices of the reports", TTM_MCP_OPTION, true, "--range"}},
+     false,
      false},
     {"tensor",
      "Tensors by name",
      "Weights and results whose name or location is or contains this; * stands for anything.",
      {"ask"},
      {INPUT, {"name", "name, or part of one", TTM_MCP_OPTION, true, "--tensor"}},
+     false,
      false},
     {"fit_boards",
      "Will it fit",
@@ -78,18 +86,21 @@ const ttm_mcp_tool ttm_mcp_tools[] = {
       BOARDS,
       {"scale_batch", "replay N times the batch", TTM_MCP_OPTION, false, "--scale-batch"},
       {"weights_dtype", "bf16, bfp8 or bfp4", TTM_MCP_OPTION, false, "--weights-dtype"}},
+     false,
      false},
     {"verify_fix",
      "Try a change",
      "The replayed peak with a change, and whether what failed then has room.",
      {"verify"},
      {INPUT, {"changes", "such as dtype=bfp8:layers.*, free=NAME, board=p150", TTM_MCP_MANY, true, "--change"}},
+     false,
      false},
     {"predict",
      "What a module needs",
      "What a compiled TTNN module, or a program that died, needs to finish.",
      {"predict"},
      {INPUT, BOARDS, {"runner", "compiled or python", TTM_MCP_OPTION, false, "--runner"}},
+     false,
      false},
     {"diff_runs",
      "Compare two runs",
@@ -97,6 +108,7 @@ const ttm_mcp_tool ttm_mcp_tools[] = {
      {"diff"},
      {{"before", "the older input", TTM_MCP_INPUT, true, NULL},
       {"after", "the newer input", TTM_MCP_INPUT, true, NULL}},
+     false,
      false},
     {"history",
      "Runs over time",
@@ -106,12 +118,14 @@ const ttm_mcp_tool ttm_mcp_tools[] = {
      {{"model", "as the history names it; * stands for anything", TTM_MCP_OPTION, false, "--model"},
       {"board", "n150, p150, ...; all when left out", TTM_MCP_OPTION, false, "--board"},
       {"since", "7d, 12h, 2w or 2026-11-16", TTM_MCP_OPTION, false, "--since"}},
+     false,
      false},
     {"circular_buffers",
      "Circular buffers",
      "L1 of each program in a TT-Metal log: buffers, cores, clashes.",
      {"cb", "log"},
-     {INPUT},
+     {{"input", "a TT-Metal log or memory report", TTM_MCP_FILE, true, NULL}},
+     false,
      false},
     {"run_program",
      "Run on a mock board",
@@ -119,6 +133,7 @@ const ttm_mcp_tool ttm_mcp_tools[] = {
      {"run"},
      {{"board", "n150, p150, ...", TTM_MCP_OPTION, true, "--board"},
       {"command", "program and arguments", TTM_MCP_REST, true, NULL}},
+     true,
      true},
     {"fit_program",
      "Will this program fit",
@@ -127,7 +142,8 @@ const ttm_mcp_tool ttm_mcp_tools[] = {
      {BOARDS,
       {"find", "such as BATCH=1..256 or SEQ=1024..131072*2; {BATCH} in the command", TTM_MCP_MANY, false, "--find"},
       {"command", "program and arguments", TTM_MCP_REST, true, NULL}},
-     true},
+     true,
+     false},
     {.name = NULL},
 };
 
@@ -234,7 +250,7 @@ static int add_option(ttm_mcp_call *call, const char *option, ttm_str value) {
   return status;
 }
 
-static int add_input(ttm_mcp_call *call, const ttm_mcp *mcp, ttm_str name, ttm_error *err) {
+static int add_input(ttm_mcp_call *call, const ttm_mcp *mcp, ttm_str name, bool keep, ttm_error *err) {
   ttm_buf text = {0};
   ttm_buf_put(&text, name);
   ttm_buf_char(&text, '\0');
@@ -245,6 +261,7 @@ static int add_input(ttm_mcp_call *call, const ttm_mcp *mcp, ttm_str name, ttm_e
                          "'%.*s' is not there, or not below a folder that this server may read (--root)",
                          (int)(name.n < 200 ? name.n : 200), name.p);
   int status = add_word(call, NULL, ttm_str_of(real));
+  if (keep && !call->kept) call->kept = call->words.n - 1;
   free(real);
   return status ? ttm_error_nomem(err) : TTM_OK;
 }
@@ -252,7 +269,7 @@ static int add_input(ttm_mcp_call *call, const ttm_mcp *mcp, ttm_str name, ttm_e
 static int add_value(ttm_mcp_call *call, const ttm_mcp *mcp, const ttm_mcp_param *param, ttm_str value,
                      ttm_error *err) {
   if (memchr(value.p, '\0', value.n)) return ttm_error_set(err, TTM_EUSAGE, "'%s' holds a NUL", param->name);
-  if (param->kind == TTM_MCP_INPUT) return add_input(call, mcp, value, err);
+  if (param->kind <= TTM_MCP_FILE) return add_input(call, mcp, value, param->kind == TTM_MCP_INPUT, err);
   int status = TTM_OK;
   if (param->kind == TTM_MCP_TEXT) {
     ttm_buf_put(&call->input, value);

@@ -8,6 +8,7 @@
 
 typedef enum ttm_mcp_kind {
   TTM_MCP_INPUT,  /* a file or folder below a root, or the name of a stored report */
+  TTM_MCP_FILE,   /* the same, not worth keeping */
   TTM_MCP_TEXT,   /* given to the command on its standard input */
   TTM_MCP_OPTION, /* `option`=value */
   TTM_MCP_SWITCH, /* the same; without a value the option alone */
@@ -28,7 +29,8 @@ typedef struct ttm_mcp_tool {
   const char *name, *title, *help;
   const char *command[4]; /* words, ended by NULL */
   ttm_mcp_param params[TTM_MCP_PARAMS];
-  bool runs; /* starts a program of the user */
+  bool runs;  /* starts a program of the user */
+  bool notes; /* standard output is the program's: the answer stands on standard error */
 } ttm_mcp_tool;
 
 /* All of them, ended by one without a name. */
@@ -41,6 +43,7 @@ void ttm_mcp_put_tool(ttm_json *j, const ttm_mcp_tool *tool);
 typedef struct ttm_mcp_call {
   TTM_VEC(char *) words; /* ended by NULL */
   ttm_buf input;         /* for its standard input */
+  size_t kept;           /* the word that is an input worth keeping; 0 */
 } ttm_mcp_call;
 
 /* The command line of a tool for its arguments (a JSON object). 0, TTM_EUSAGE with what is wrong, TTM_ENOMEM. */
@@ -50,7 +53,9 @@ int ttm_mcp_call_make(ttm_mcp_call *out, const ttm_mcp *mcp, const ttm_mcp_tool 
 int ttm_mcp_call_words(ttm_mcp_call *out, const ttm_mcp *mcp, const char *const *words, ttm_error *err);
 void ttm_mcp_call_free(ttm_mcp_call *call);
 
-/* Runs it and appends what it printed and what it noted on standard error; *status is its exit status. 0, TTM_EIO, TTM_ENOMEM. */
-int ttm_mcp_call_run(const ttm_mcp_call *call, ttm_buf *printed, ttm_buf *noted, int *status, ttm_error *err);
+/* Runs it and appends what it printed and what it noted on standard error; *status is its exit status. With `inside` it is a fork of this process that runs
+ * it, else the program anew. 0, TTM_EIO, TTM_ENOMEM. */
+int ttm_mcp_call_run(const ttm_mcp_call *call, const ttm_mcp *inside, ttm_buf *printed, ttm_buf *noted, int *status,
+                     ttm_error *err);
 
 #endif

@@ -7,14 +7,16 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 
 TTMEM = os.environ["TTMEM"]
 SOURCE = pathlib.Path(os.environ["TTMEM_SOURCE"])
-SHARED = pathlib.Path(os.environ.get("TTMEM_SHARED", SOURCE / "../shared"))
 DATA = SOURCE / "tests/cli/data"
 LOG = "two_runs_oom_profile.log"
-TOOLS = SOURCE / "build/pytools/bin/python"
+CLIENTS = pathlib.Path(os.environ.get("TTMEM_CLIENTS", "/nowhere"))
+TOOLS = CLIENTS / "venv/bin/python" if CLIENTS.is_dir() else SOURCE / "build/pytools/bin/python"
+LAB = pathlib.Path.home() / ".cache/ttmem-lab/bin/python"
 
 
 class Session:
@@ -160,8 +162,116 @@ class Guard(unittest.TestCase):
     def test_programs_only_when_allowed(self):
         with Session() as s:
             self.assertIn("--allow-run", s.call("run_program", board="n150", command=["true"])["content"][0]["text"])
-        with Session("--allow-run") as s:
-            self.assertIn("run_program", [t["name"] for t in s.ask("tools/list")["result"]["tools"]])
+        with tempfile.TemporaryDirectory() as folder, Session("--allow-run", cwd=folder) as s:
+            self.assertLessEqual({"run_program", "fit_program"}, {t["name"] for t in s.ask("tools/list")["result"]["tools"]})
+            result = s.call("run_program", board="n150", command=["sh", "-c", "for i in $(seq 900); do echo line $i; done"])
+            text = result["content"][0]["text"]
+            self.assertIn("opened no ttnn device", text)  # the report comes first, then the end of what the program printed
+            self.assertTrue(text.endswith("line 900\n"), text)
+            self.assertLess(len(text), 4000)
+            self.assertTrue(s.call("fit_program", boards="nothing", command=["true"])["isError"])
+
+    @unittest.skipUnless(LAB.exists(), "SKIPPED: no ttnn in ~/.cache/ttmem-lab")
+    def test_a_program_on_mock_boards(self):
+        with tempfile.TemporaryDirectory() as folder, Session("--allow-run", cwd=folder) as s:
+            program = pathlib.Path(folder, "small.py")
+            program.write_text("import ttnn\nd = ttnn.open_device(device_id=0)\na = ttnn.zeros((1, 1, 2048, 2048), dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=d)\n"
+                               "b = ttnn.add(a, a)\nttnn.close_device(d)\n")
+            text = s.call("run_program", board="n150", command=[str(LAB), str(program)])["content"][0]["text"]
+            self.assertIn("DRAM peak 1.34 of 1,023.0 MB per bank", text)
+            text = s.call("fit_program", boards="n150,p150", command=[str(LAB), str(program)])["content"][0]["text"]
+            self.assertRegex(text, r"n150 +yes +1\.34")
+
+
+def keepers(session):
+    """The processes that keep inputs: the server has no other children between questions."""
+    out = subprocess.run(["ps", "-o", "pid=", "--ppid", str(session.process.pid)], capture_output=True, text=True).stdout
+    return [int(pid) for pid in out.split()]
+
+
+class Keeping(unittest.TestCase):
+    """An input that was read stays read."""
+
+    def test_asks_the_same_process_again(self):
+        with tempfile.TemporaryDirectory() as folder, Session(cwd=folder) as s:
+            shutil.copy(DATA / LOG, folder)
+            first = s.call("peak", input=LOG)
+            (pid,) = keepers(s)
+            self.assertEqual(s.call("peak", input=LOG), first)
+            for tool, more in (("summary", {}), ("findings", {}), ("fit_boards", {}), ("verify_fix", {"changes": ["board=p150"]}), ("diff_runs", {}), ("explain_failure", {})):
+                names = {"before": LOG, "after": LOG} if tool == "diff_runs" else {"input": LOG}
+                self.assertFalse(s.call(tool, **names, **more)["isError"], tool)
+            self.assertEqual(keepers(s), [pid])
+
+    def test_a_file_that_changes_is_read_anew(self):
+        with tempfile.TemporaryDirectory() as folder, Session(cwd=folder) as s:
+            log = pathlib.Path(folder, "x.log")
+            shutil.copy(DATA / LOG, log)
+            before = s.call("peak", input="x.log")["content"][0]["text"]
+            pids = keepers(s)
+            log.write_bytes(b"\n".join(log.read_bytes().split(b"\n")[:70]) + b"\n")
+            after = s.call("peak", input="x.log")["content"][0]["text"]
+            self.assertNotEqual(before, after)
+            self.assertNotEqual(keepers(s), pids)
+            log.unlink()
+            self.assertTrue(s.call("peak", input="x.log")["isError"])
+
+    def test_of_a_report_too(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = pathlib.Path(folder, "x.log")
+            shutil.copy(DATA / LOG, log)
+            env = {"TTMEM_HOME": f"{folder}/home"}
+            subprocess.run([TTMEM, "analyze", str(log), "--quiet"], env={**os.environ, **env}, check=True)
+            with Session(env=env) as s:
+                first = s.call("findings", input="x")
+                pids = keepers(s)
+                self.assertEqual(s.call("findings", input="x"), first)
+                self.assertEqual((len(pids), keepers(s)), (1, pids))
+                log.unlink()  # answered from the report's files now
+                self.assertIn("Out of memory in DRAM", s.call("findings", input="x")["content"][0]["text"])
+
+    def test_only_some_and_never_orphans(self):
+        with tempfile.TemporaryDirectory() as folder:
+            s = Session(cwd=folder)
+            for i in range(12):
+                shutil.copy(DATA / LOG, f"{folder}/{i}.log")
+                self.assertFalse(s.call("peak", input=f"{i}.log")["isError"])
+                self.assertLessEqual(len(keepers(s)), 4)
+            pids = keepers(s)
+            self.assertEqual(len(pids), 4)
+            os.kill(pids[0], 9)  # the memory ran out, say
+            for i in range(12):
+                self.assertFalse(s.call("peak", input=f"{i}.log")["isError"])
+            pids = keepers(s)
+            s.process.kill()
+            s.process.wait()
+            s.process.stdin.close(), s.process.stdout.close()
+            deadline = time.time() + 20
+            while any(os.path.exists(f"/proc/{pid}") and "ttmem" in pathlib.Path(f"/proc/{pid}/cmdline").read_text() for pid in pids):
+                self.assertLess(time.time(), deadline, "a process outlives its server")
+                time.sleep(0.05)
+
+    def test_what_cannot_be_kept_is_told_as_before(self):
+        with tempfile.TemporaryDirectory() as folder, Session(cwd=folder) as s:
+            pathlib.Path(folder, "empty.log").write_text("nothing here\n")
+            self.assertEqual(s.call("summary", input="empty.log")["content"][0]["text"],
+                             subprocess.run([TTMEM, "analyze", "--no-json", "--no-html", os.path.realpath(f"{folder}/empty.log")], capture_output=True, text=True).stderr)
+            self.assertEqual(keepers(s), [])
+
+    def test_hostile_requests_cost_little(self):
+        def memory():
+            return sum(int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096 for pid in [s.process.pid, *keepers(s)])
+
+        with Session() as s:
+            s.call("peak", input=LOG)
+            before = memory()
+            for body in ('{"a":' * 170000, "[" * 900000, '"' + "\\u0000" * 150000 + '"', "9" * 900000):
+                s.raw(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"peak","arguments":{"input":' + body.encode() + b"}}}")
+            for i in range(60):
+                s.call("operations", input=LOG, range=f"0-{4294967295 - i}")
+                s.call("tensor", input=LOG, name="*" * 100000)
+                s.call("verify_fix", input=LOG, changes=["dtype=bfp8:" + "*" * 1000] * 100)
+            self.assertLess(memory() - before, 64 << 20)
 
 
 class Others(unittest.TestCase):
@@ -186,15 +296,44 @@ class Others(unittest.TestCase):
             self.assertIn("Compare a.log with b.log", got["messages"][0]["content"]["text"])
 
 
-@unittest.skipUnless(TOOLS.exists() and not subprocess.run([TOOLS, "-c", "import mcp"], capture_output=True).returncode and (SHARED / "lab/clients").is_dir(),
-                     "SKIPPED: no official client (mcp) in build/pytools, or no ../shared")
+@unittest.skipUnless(TOOLS.exists() and not subprocess.run([TOOLS, "-c", "import mcp"], capture_output=True).returncode,
+                     "SKIPPED: no official client (make test-clients brings mcp)")
 class OfficialClient(unittest.TestCase):
+    SESSION = """
+import asyncio, json, sys
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+async def main(program, log):
+    async with stdio_client(StdioServerParameters(command=program, args=["mcp"])) as (read, write), ClientSession(read, write) as session:
+        begun, tools = await session.initialize(), await session.list_tools()
+        await session.list_resources(), await session.list_prompts()
+        answers = [await session.call_tool(name, {"input": log}) for name in ("summary", "peak", "findings")]
+    plain = lambda value: value.model_dump(mode="json", exclude_none=True)
+    print(json.dumps({"begun": plain(begun), "tools": plain(tools), "answers": [plain(a) for a in answers]}))
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
     def test_session(self):
-        done = subprocess.run([TOOLS, SHARED / "lab/clients/mcp_session.py", "--call", "summary", json.dumps({"input": LOG}), "--", TTMEM, "mcp"],
-                              cwd=DATA, capture_output=True, text=True, check=True)
+        done = subprocess.run([TOOLS, "-c", self.SESSION, TTMEM, LOG], cwd=DATA, capture_output=True, text=True, check=True)
         seen = json.loads(done.stdout)
         self.assertGreaterEqual(len(seen["tools"]["tools"]), 12)
-        self.assertIn("Out of memory in DRAM", seen["calls"][0]["result"]["content"][0]["text"])
+        for answer in seen["answers"]:
+            self.assertIn("DRAM", answer["content"][0]["text"])
+
+
+@unittest.skipUnless((CLIENTS / "node_modules/.bin/mcp-inspector").exists(), "SKIPPED: no inspector (make test-clients brings it)")
+class Inspector(unittest.TestCase):
+    def inspect(self, *words):
+        done = subprocess.run([CLIENTS / "node_modules/.bin/mcp-inspector", "--cli", TTMEM, "mcp", "--root", str(DATA), *words], cwd=DATA, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_command_line(self):
+        self.assertGreaterEqual(len(self.inspect("--method", "tools/list")["tools"]), 12)
+        answer = self.inspect("--method", "tools/call", "--tool-name", "summary", "--tool-arg", f"input={LOG}")
+        self.assertIn("Out of memory in DRAM", answer["content"][0]["text"])
 
 
 if __name__ == "__main__":
