@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/format.h"
+#include "cli/config.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "l1/device_log.h"
@@ -169,6 +170,13 @@ static int run_command(ttm_options *options, ttm_error *err) {
   return status;
 }
 
+static int run_asked(ttm_options *options, ttm_error *err) {
+  const ttm_command *command = options->command;
+  if (!command && can_interact(options)) return ttm_interact(options, err);
+  if (!command || (command == &ttm_command_profile && !options->inputs)) return print_usage(options);
+  return run_command(options, err);
+}
+
 /* What somebody who reads a bug report asks next. */
 static void put_build(ttm_buf *out) {
 #if defined(__x86_64__)
@@ -200,9 +208,11 @@ static int run(ttm_options *options, ttm_error *err) {
     put_build(&text);
     return ttm_terminal_print(&text, err);
   }
-  if (!command && can_interact(options)) return ttm_interact(options, err);
-  if (!command || (command == &ttm_command_profile && !options->inputs)) return print_usage(options);
-  return run_command(options, err);
+  char *config = NULL;
+  int status = ttm_config_apply(options, &config, err);
+  if (!status) status = run_asked(options, err);
+  ttm_free(config);
+  return status;
 }
 
 int ttm_cli_run_kept(ttm_program program, int argc, char *const *argv, ttm_kept_subject *kept) {

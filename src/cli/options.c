@@ -198,6 +198,14 @@ static int take(ttm_options *out, ttm_option option, const char *value, ttm_erro
   return TTM_OK;
 }
 
+int ttm_options_default(ttm_options *options, ttm_option option, const char *value, ttm_error *err) {
+  static ttm_options unused;
+  bool used = takes(options->command, option) && !options->given[option];
+  int status = take(used ? options : &unused, option, value, err);
+  if (!status && used) options->given[option] = true;
+  return status;
+}
+
 /* ---- Words --------------------------------------------------------------------------------------------------------- */
 
 typedef struct words {

@@ -201,6 +201,9 @@ struct ttm_options {
  * what stands after it. */
 int ttm_options_parse(ttm_options *out, ttm_program program, int argc, char *const *argv, ttm_error *err);
 
+/* As if `--option value` stood first: checked in any case, used where the command takes it and was not given another. 0 or TTM_EUSAGE. */
+int ttm_options_default(ttm_options *options, ttm_option option, const char *value, ttm_error *err);
+
 /* The command of one word, or of two when `second` is not NULL; NULL when there is none. */
 const ttm_command *ttm_command_find(ttm_program program, const char *name, const char *second);
 /* True when the command is of that program and, with a `group`, its name is of two words and starts with that one: "cb". */
