@@ -3,15 +3,7 @@
 
 #include <stdlib.h>
 
-#include "l1/placement.h"
-
-/* Addresses that a replay writes. */
-typedef struct region {
-  uint64_t start, end;
-  uint32_t row, event; /* one is TTM_NONE */
-  uint32_t cores;      /* string: of a sharded tensor or a program's buffer; 0: all */
-  uint8_t memory;
-} region;
+#include "analyze/trace_regions.h"
 
 /* A tensor where a trace writes. */
 typedef struct threat {
@@ -28,10 +20,11 @@ typedef struct lost {
 
 /* What a trace has beside its ttm_device_trace. */
 typedef struct memory {
-  TTM_VEC(region) regions;   /* sorted */
+  ttm_regions regions;       /* sorted */
   TTM_VEC(uint32_t) inputs;  /* rows from before the capture that it reads, sorted ... */
   TTM_VEC(uint32_t) outputs; /* ... those that it writes ... */
   TTM_VEC(uint32_t) whole;   /* ... and of these those it writes all of */
+  TTM_VEC(uint32_t) empty;   /* allocated in the capture by no program: replays do not know them */
   TTM_VEC(threat) threats;
   TTM_VEC(lost) lost;
 } memory;
@@ -55,48 +48,11 @@ typedef struct walk {
   TTM_VEC(uint32_t) running; /* traces whose capture began and did not end */
   TTM_VEC(spoiled) spoiled;
   TTM_VEC(freeing) frees;
-  ttm_core_sets cores;
+  ttm_region_space space;
 } walk;
 
 static bool is_live(const ttm_device_trace *t, uint32_t op) { return t->end < op && t->released > op; }
 static bool is_alive(const walk *w, uint32_t row, uint32_t op) { return w->c->buffers.at[row].freed_by > op; }
-
-/* ---- Address ranges -------------------------------------------------------------------------------------------------- */
-
-static bool region_of(const walk *w, uint32_t row, region *out) {
-  const ttm_buffer *b = &w->c->buffers.at[row];
-  *out = (region){b->address, b->address + b->bank_bytes, row, TTM_NONE, b->shard_cores, b->memory};
-  return b->address != TTM_UNKNOWN && b->memory < TTM_MEMORIES && b->bank_bytes && out->end > out->start;
-}
-
-/* Shards on other cores share addresses and no memory. */
-static int share_cores(walk *w, uint32_t a, uint32_t b, bool *out) {
-  uint32_t first, second;
-  *out = true;
-  if (!a || !b || a == b) return TTM_OK;
-  if (ttm_core_sets_find(&w->cores, a, ttm_profile_string(w->p, a), &first) ||
-      ttm_core_sets_find(&w->cores, b, ttm_profile_string(w->p, b), &second))
-    return TTM_ENOMEM;
-  const ttm_core_set *x = &w->cores.sets.at[first], *y = &w->cores.sets.at[second];
-  *out = !x->n || !y->n;
-  for (size_t i = 0; i < x->n && !*out; i++)
-    for (size_t k = 0; k < y->n && !*out; k++) *out = ttm_core_range_intersects(x->at[i], y->at[k]);
-  return TTM_OK;
-}
-
-static int overlaps(walk *w, const region *a, const region *b, bool *out) {
-  *out = a->memory == b->memory && a->start < b->end && b->start < a->end;
-  return *out && a->memory != TTM_DRAM ? share_cores(w, a->cores, b->cores, out) : TTM_OK;
-}
-
-static int by_place(const void *a, const void *b) {
-  const region *x = a, *y = b;
-  if (x->memory != y->memory) return x->memory < y->memory ? -1 : 1;
-  if (x->start != y->start) return x->start < y->start ? -1 : 1;
-  if (x->end != y->end) return x->end < y->end ? -1 : 1;
-  if (x->cores != y->cores) return x->cores < y->cores ? -1 : 1;
-  return x->row != y->row ? (x->row < y->row ? -1 : 1) : 0;
-}
 
 static int by_number(const void *a, const void *b) {
   const uint32_t *x = a, *y = b;
@@ -107,64 +63,12 @@ static bool holds(const uint32_t *rows, size_t n, uint32_t row) {
   return n && bsearch(&row, rows, n, sizeof row, by_number);
 }
 
+static bool is_among(const uint32_t *rows, size_t n, uint32_t row) {
+  while (n && rows[n - 1] != row) n--;
+  return n > 0;
+}
+
 /* ---- Captures ---------------------------------------------------------------------------------------------------------- */
-
-static bool is_program_buffer(const ttm_buffer_event *e) {
-  return e->kind == TTM_EVENT_CIRCULAR || e->kind == TTM_EVENT_DATAFLOW || e->kind == TTM_EVENT_SCRATCHPAD;
-}
-
-/* The buffers of the program whose events are [first, end), where they lie: not all captures tell addresses, tt-metal's rule does. */
-static int place_program(walk *w, memory *m, uint32_t first, uint32_t end) {
-  TTM_VEC(ttm_l1_buffer) buffers = {0};
-  ttm_l1_placement placement = {0};
-  int rc = TTM_OK;
-  for (uint32_t i = first; i < end && !rc; i++) {
-    const ttm_buffer_event *e = &w->c->events.at[i];
-    uint32_t set;
-    rc = ttm_core_sets_find(&w->cores, e->row, ttm_profile_string(w->p, e->row), &set);
-    if (!rc)
-      rc = ttm_vec_push(&buffers, ((ttm_l1_buffer){.bytes = e->bytes == TTM_UNKNOWN ? 0 : e->bytes,
-                                                   .cores = w->cores.sets.at[set],
-                                                   .borrowed = e->alias & TTM_ALIAS}));
-  }
-  if (!rc) rc = ttm_l1_place(buffers.at, buffers.n, w->c->board.l1_base, ttm_profile_alignment(w->p).dram, &placement);
-  for (uint32_t i = first; i < end && !rc; i++) {
-    const ttm_buffer_event *e = &w->c->events.at[i];
-    const ttm_l1_buffer *b = &buffers.at[i - first];
-    uint64_t at = e->address && e->address != TTM_UNKNOWN ? e->address : b->address;
-    region r = {at, at + b->bytes, TTM_NONE, i, e->row, TTM_L1};
-    if (!b->borrowed && r.end > r.start) rc = ttm_vec_push(&m->regions, r);
-  }
-  ttm_l1_placement_free(&placement);
-  ttm_vec_free(&buffers);
-  return rc;
-}
-
-/* Programs of a trace keep the addresses of their circular buffers, too. */
-static int add_programs(walk *w, const ttm_device_trace *t, memory *m) {
-  const ttm_capture *c = w->c;
-  for (uint32_t i = 0; i < c->events.n; i++) {
-    const ttm_buffer_event *e = &c->events.at[i];
-    uint32_t end = i;
-    if (!is_program_buffer(e) || e->op <= t->begin || e->op >= t->end || e->device >> 16 != t->rank) continue;
-    while (end < c->events.n && is_program_buffer(&c->events.at[end]) && c->events.at[end].device == e->device) end++;
-    if (place_program(w, m, i, end)) return TTM_ENOMEM;
-    i = end - 1;
-  }
-  return TTM_OK;
-}
-
-/* Layers have the same addresses again and again: one of each is enough. */
-static void sort_regions(memory *m) {
-  size_t n = 0;
-  if (m->regions.n) qsort(m->regions.at, m->regions.n, sizeof *m->regions.at, by_place);
-  for (size_t i = 0; i < m->regions.n; i++) {
-    region r = m->regions.at[i], last = m->regions.at[n ? n - 1 : 0];
-    if (!n || last.memory != r.memory || last.start != r.start || last.end != r.end || last.cores != r.cores)
-      m->regions.at[n++] = r;
-  }
-  m->regions.n = n;
-}
 
 /* Returns how many there are, each once. */
 static size_t sort_rows(uint32_t *rows, size_t all) {
@@ -186,26 +90,65 @@ static int lose(memory *m, uint32_t row) { return ttm_vec_push(&m->lost, ((lost)
 
 /* Replays also write tensors from before the capture. */
 static int add_outputs(const walk *w, memory *m) {
-  region r;
+  ttm_region r;
   for (size_t i = 0; i < m->outputs.n; i++)
-    if (region_of(w, m->outputs.at[i], &r) && ttm_vec_push(&m->regions, r)) return TTM_ENOMEM;
+    if (ttm_region_of(w->p, m->outputs.at[i], &r) && ttm_vec_push(&m->regions, r)) return TTM_ENOMEM;
+  return TTM_OK;
+}
+
+/* The region that a tensor lies in, if any. */
+static int find_threat(walk *w, memory *m, const ttm_region *own, uint32_t row) {
+  for (uint32_t k = 0; k < m->regions.n; k++) {
+    const ttm_region *r = &m->regions.at[k];
+    bool both;
+    if (r->memory > own->memory || (r->memory == own->memory && r->start >= own->end)) break;
+    if (ttm_regions_overlap(&w->space, own, r, &both)) return TTM_ENOMEM;
+    if (both) return ttm_vec_push(&m->threats, ((threat){row, k, TTM_NONE}));
+  }
+  return TTM_OK;
+}
+
+/* A tensor was allocated: does it lie where the lost one did? `heir`: at its very place it may stand for it. */
+static int settle(walk *w, lost *l, uint32_t row, bool heir) {
+  ttm_region old, own;
+  bool both = false;
+  if (!ttm_region_of(w->p, l->row, &old) || !ttm_region_of(w->p, row, &own)) return TTM_OK;
+  if (ttm_regions_overlap(&w->space, &old, &own, &both)) return TTM_ENOMEM;
+  heir &= own.start == old.start && own.end == old.end;
+  if (both && heir) l->heir = row;
+  if (both) l->taker = heir ? TTM_NONE : row;
   return TTM_OK;
 }
 
 /* What the capture itself freed and put something else on. */
 static int find_lost(walk *w, const ttm_device_trace *t, memory *m) {
+  const ttm_capture *c = w->c;
   for (size_t i = 0; i < m->inputs.n; i++) {
-    region old;
-    uint32_t row = m->inputs.at[i], freed_by = w->c->buffers.at[row].freed_by;
-    if (freed_by > t->end || !region_of(w, row, &old)) continue;
-    if (lose(m, row)) return TTM_ENOMEM;
-    for (size_t k = 0; k < m->regions.n; k++) {
-      const region *r = &m->regions.at[k];
-      bool both;
-      if (overlaps(w, &old, r, &both)) return TTM_ENOMEM;
-      if (both && r->row != TTM_NONE && w->c->buffers.at[r->row].op > freed_by)
-        m->lost.at[m->lost.n - 1].taker = r->row;
+    uint32_t input = m->inputs.at[i], freed_by = c->buffers.at[input].freed_by;
+    if (freed_by > t->end) continue;
+    if (lose(m, input)) return TTM_ENOMEM;
+    for (uint32_t row = input + 1; row < c->buffers.n && c->buffers.at[row].op < t->end; row++) {
+      bool after = c->buffers.at[row].op > freed_by && c->buffers.at[row].device == t->rank;
+      if (after && settle(w, &m->lost.at[m->lost.n - 1], row, is_among(m->empty.at, m->empty.n, row)))
+        return TTM_ENOMEM;
     }
+  }
+  return TTM_OK;
+}
+
+static int inherit(walk *w, memory *m, uint32_t row) {
+  for (size_t k = 0; k < m->lost.n; k++)
+    if (settle(w, &m->lost.at[k], row, true)) return TTM_ENOMEM;
+  return TTM_OK;
+}
+
+/* What the capture allocated and does not write may lie where it writes. */
+static int place_empty(walk *w, memory *m) {
+  ttm_region own;
+  for (size_t i = 0; i < m->empty.n; i++) {
+    uint32_t row = m->empty.at[i];
+    bool written = is_among(m->outputs.at, m->outputs.n, row);
+    if (!written && ttm_region_of(w->p, row, &own) && find_threat(w, m, &own, row)) return TTM_ENOMEM;
   }
   return TTM_OK;
 }
@@ -222,10 +165,11 @@ static int end_trace(walk *w, const ttm_trace_call *call) {
     m->inputs.n = sort_rows(m->inputs.at, m->inputs.n);
     m->outputs.n = sort_rows(m->outputs.at, m->outputs.n);
     m->whole.n = sort_rows(m->whole.at, m->whole.n);
-    if (find_lost(w, t, m) || add_outputs(w, m) || add_programs(w, t, m)) return TTM_ENOMEM;
-    sort_regions(m);
+    if (find_lost(w, t, m) || add_outputs(w, m) || ttm_regions_of_programs(&w->space, t, &m->regions))
+      return TTM_ENOMEM;
+    ttm_regions_sort(&m->regions);
     t->regions = m->regions.n;
-    return TTM_OK;
+    return place_empty(w, m);
   }
   return TTM_OK;
 }
@@ -279,7 +223,7 @@ static void refresh(walk *w, const memory *m, const ttm_device_trace *t, uint32_
     spoiled *s = &w->spoiled.at[i];
     if (!is_alive(w, s->row, op)) continue;
     const ttm_buffer *b = &w->c->buffers.at[s->row];
-    bool own = b->device == t->rank && b->op > t->begin && b->op < t->end;
+    bool own = b->device == t->rank && b->op > t->begin && b->op < t->end && !holds(m->empty.at, m->empty.n, s->row);
     own |= holds(m->whole.at, m->whole.n, s->row);
     if (holds(m->inputs.at, m->inputs.n, s->row)) note_use(w, s, op);
     for (size_t k = 0; k < m->lost.n; k++)
@@ -296,9 +240,9 @@ static bool is_spoiled(const walk *w, uint32_t row) {
 }
 
 static int spoil(walk *w, uint32_t number, threat *th, uint32_t op) {
-  const region *by = &w->memories.at[number].regions.at[th->region];
-  region own;
-  region_of(w, th->row, &own);
+  const ttm_region *by = &w->memories.at[number].regions.at[th->region];
+  ttm_region own;
+  ttm_region_of(w->p, th->row, &own);
   if (th->hazard == TTM_NONE) {
     ttm_hazard h = {.kind = w->c->buffers.at[th->row].kernels ? TTM_HAZARD_KERNELS : TTM_HAZARD_TENSOR,
                     .trace = number,
@@ -320,11 +264,11 @@ static int use_lost(walk *w, uint32_t number, uint32_t op) {
   memory *m = &w->memories.at[number];
   for (size_t i = 0; i < m->lost.n; i++) {
     lost *l = &m->lost.at[i];
-    region old, taker;
+    ttm_region old, taker;
     uint32_t unused;
     if (l->told || l->taker == TTM_NONE || (l->heir != TTM_NONE && is_alive(w, l->heir, op))) continue;
-    region_of(w, l->row, &old);
-    region_of(w, l->taker, &taker);
+    ttm_region_of(w->p, l->row, &old);
+    ttm_region_of(w->p, l->taker, &taker);
     ttm_hazard h = {.kind = TTM_HAZARD_FREED,
                     .trace = number,
                     .row = l->row,
@@ -350,11 +294,11 @@ static int take_lost(walk *w, uint32_t number, uint32_t op) {
     bool other = i != number && w->out->at.at[i].rank == w->out->at.at[number].rank && is_live(&w->out->at.at[i], op);
     for (size_t k = 0; other && k < m->lost.n; k++) {
       lost *l = &m->lost.at[k];
-      region old;
+      ttm_region old;
       bool both = l->heir == TTM_NONE || !is_alive(w, l->heir, op);
-      for (size_t r = 0; both && region_of(w, l->row, &old) && r < by->regions.n; r++) {
+      for (size_t r = 0; both && ttm_region_of(w->p, l->row, &old) && r < by->regions.n; r++) {
         if (by->regions.at[r].row == TTM_NONE) continue;
-        if (overlaps(w, &old, &by->regions.at[r], &both)) return TTM_ENOMEM;
+        if (ttm_regions_overlap(&w->space, &old, &by->regions.at[r], &both)) return TTM_ENOMEM;
         if (both) l->taker = by->regions.at[r].row;
         both = l->taker == TTM_NONE;
       }
@@ -429,11 +373,6 @@ static bool is_written(const ttm_capture *c, size_t write, ttm_tensor_use use) {
   return false;
 }
 
-static bool is_among(const uint32_t *rows, size_t n, uint32_t row) {
-  while (n && rows[n - 1] != row) n--;
-  return n > 0;
-}
-
 typedef enum access { READ, CHANGED, WRITTEN } access;
 
 /* The running captures remember tensors from before them. What a trace wrote before it reads it is no input. */
@@ -443,7 +382,7 @@ static int keep_row(walk *w, uint32_t tensor, access how) {
     const ttm_device_trace *t = &w->out->at.at[w->running.at[i]];
     const ttm_buffer *b = &w->c->buffers.at[row];
     memory *m = &w->memories.at[w->running.at[i]];
-    if (b->device != t->rank || b->op >= t->begin) continue;
+    if (b->device != t->rank || (b->op >= t->begin && !is_among(m->empty.at, m->empty.n, row))) continue;
     if (how == READ) {
       if (!is_among(m->whole.at, m->whole.n, row) && ttm_vec_push(&m->inputs, row)) return TTM_ENOMEM;
     } else if (ttm_vec_push(&m->outputs, row) || (how == WRITTEN && ttm_vec_push(&m->whole, row))) {
@@ -462,42 +401,27 @@ static int take_free(walk *w, freeing f) {
   return TTM_OK;
 }
 
-/* The region that a tensor lies in, if any. */
-static int find_threat(walk *w, memory *m, const region *own, uint32_t row) {
-  for (uint32_t k = 0; k < m->regions.n; k++) {
-    const region *r = &m->regions.at[k];
-    bool both;
-    if (r->memory > own->memory || (r->memory == own->memory && r->start >= own->end)) break;
-    if (overlaps(w, own, r, &both)) return TTM_ENOMEM;
-    if (both) return ttm_vec_push(&m->threats, ((threat){row, k, TTM_NONE}));
-  }
-  return TTM_OK;
-}
-
-static int inherit(walk *w, memory *m, const region *own, uint32_t row) {
-  for (size_t k = 0; k < m->lost.n; k++) {
-    region old;
-    bool both = false;
-    if (region_of(w, m->lost.at[k].row, &old) && overlaps(w, own, &old, &both)) return TTM_ENOMEM;
-    if (!both) continue;
-    bool same = own->start == old.start && own->end == old.end;
-    if (same) m->lost.at[k].heir = row;
-    m->lost.at[k].taker = same ? TTM_NONE : row;
-  }
-  return TTM_OK;
+/* The operation gives memory and writes nothing. */
+static bool is_empty(const walk *w, uint32_t op) {
+  static const char *const names[] = {"ttnn.allocate_tensor_on_device", "ttnn.empty", "ttnn.empty_like"};
+  ttm_str name = op < w->p->ops.n ? ttm_profile_string(w->p, ttm_op_text_of(w->p, op)->name) : (ttm_str){"", 0};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (ttm_str_eq(name, ttm_str_of(names[i]))) return true;
+  return false;
 }
 
 static int take_birth(walk *w, uint32_t row) {
   const ttm_buffer *b = &w->c->buffers.at[row];
-  region own;
-  if (!region_of(w, row, &own)) return TTM_OK;
+  ttm_region own;
+  if (!ttm_region_of(w->p, row, &own)) return TTM_OK;
   for (uint32_t i = 0; i < w->out->at.n; i++) {
     const ttm_device_trace *t = &w->out->at.at[i];
     memory *m = &w->memories.at[i];
     if (t->rank != b->device) continue;
     if (t->end == TTM_NONE) {
-      if (t->released == TTM_NONE && ttm_vec_push(&m->regions, own)) return TTM_ENOMEM;
-    } else if (is_live(t, b->op) && (find_threat(w, m, &own, row) || inherit(w, m, &own, row))) {
+      if (t->released != TTM_NONE) continue;
+      if (is_empty(w, b->op) ? ttm_vec_push(&m->empty, row) : ttm_vec_push(&m->regions, own)) return TTM_ENOMEM;
+    } else if (is_live(t, b->op) && (find_threat(w, m, &own, row) || inherit(w, m, row))) {
       return TTM_ENOMEM;
     }
   }
@@ -562,6 +486,7 @@ static void finish(walk *w) {
     ttm_vec_free(&w->memories.at[i].inputs);
     ttm_vec_free(&w->memories.at[i].outputs);
     ttm_vec_free(&w->memories.at[i].whole);
+    ttm_vec_free(&w->memories.at[i].empty);
     ttm_vec_free(&w->memories.at[i].threats);
     ttm_vec_free(&w->memories.at[i].lost);
   }
@@ -569,11 +494,11 @@ static void finish(walk *w) {
   ttm_vec_free(&w->running);
   ttm_vec_free(&w->spoiled);
   ttm_vec_free(&w->frees);
-  ttm_core_sets_free(&w->cores);
+  ttm_core_sets_free(&w->space.cores);
 }
 
 int ttm_traces_find(ttm_traces *out, const ttm_profile *p, const uint32_t *buffers) {
-  walk w = {.out = out, .p = p, .c = &p->capture, .buffers = buffers};
+  walk w = {.out = out, .p = p, .c = &p->capture, .buffers = buffers, .space = {.p = p}};
   if (!p->capture.traces.n) return TTM_OK;
   int rc = go(&w);
   finish(&w);

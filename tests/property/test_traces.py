@@ -32,6 +32,7 @@ class Trace:
         self.number = number
         self.made, self.steps = [], []  # tensors; (reads, writes) of each operation
         self.released = False
+        self.empty = []  # allocated in the capture, and not written there
         self.left = {}  # of freed tensors that it writes: what it left there
 
 
@@ -135,6 +136,10 @@ class Model:
     def alive(self):
         return [t for t in self.tensors if t.alive]
 
+    def readable(self):
+        """Nobody reads in a capture what the capture allocated and did not write."""
+        return [t for t in self.alive() if not self.capture or t not in self.capture.empty]
+
     def run(self, reads, output, buffers=()):
         """An operation: in a capture it is only written down."""
         if self.capture:
@@ -154,7 +159,7 @@ class Model:
         if start is None:
             return
         cores = self.random.choice((None, 0, 1)) if memory == L1 else None
-        inputs = self.random.sample(self.alive(), min(len(self.alive()), self.random.randint(0, 2)))
+        inputs = self.random.sample(self.readable(), min(len(self.readable()), self.random.randint(0, 2)))
         line = self.begin("ttnn.make")
         tensor = Tensor(line, memory, start, size, cores)
         buffers = []
@@ -169,19 +174,32 @@ class Model:
             self.capture.made.append(tensor)
         self.run(inputs, tensor, buffers)
 
-    def write_into(self):
-        tensors = self.alive()
-        if len(tensors) < 2:
+    def make_empty(self):
+        """Memory that no program writes: in a capture it is none of the trace's business."""
+        memory, size = DRAM, STEP * self.random.randint(1, 24)
+        start = self.find(memory, size)
+        if start is None:
             return
-        source, target = self.random.sample(tensors, 2)
+        line = self.begin("ttnn.empty")
+        tensor = Tensor(line, memory, start, size, None)
+        self.function([], tensor, tensor, ())
+        self.tensors.append(tensor)
+        if self.capture:
+            self.capture.empty.append(tensor)
+        self.write(tensor)
+
+    def write_into(self):
+        if len(self.readable()) < 2:
+            return
+        source, target = self.random.sample(self.readable(), 2)
         self.begin("ttnn.copy")
         self.function([source, target], None, target, ())
         self.run([source], target)
 
     def use(self):
-        if not self.alive():
+        if not self.readable():
             return
-        tensor = self.random.choice(self.alive())
+        tensor = self.random.choice(self.readable())
         self.begin("ttnn.look")
         self.function([tensor], None, None, ())
         if self.capture:
@@ -289,7 +307,7 @@ class Model:
         return True
 
     def play(self, steps):
-        actions = (self.make,) * 8 + (self.free,) * 5 + (self.use,) * 4 + (self.write_into,) * 3 + (self.replay,) * 3
+        actions = (self.make,) * 7 + (self.make_empty,) + (self.free,) * 5 + (self.use,) * 4 + (self.write_into,) * 3 + (self.replay,) * 3
         actions += (self.begin_capture,) * 2 + (self.end_capture,) * 3 + (self.release,)
         for _ in range(steps):
             self.random.choice(actions)()

@@ -15,7 +15,7 @@ PROGRAM = os.environ.get("TTMEM") or __import__("ttmem").program()
 BOARD = os.environ["TTMEM_BOARD"]
 TRACES = os.path.join(os.environ["TTMEM_SOURCE"], "tests/ttnn/programs/traces.py")
 PATIENCE = 900  # only bounds a hang
-SAFE = ("before", "rewritten", "written_by_operation", "between", "input_again", "in_turn", "released")
+SAFE = ("before", "rewritten", "written_by_operation", "between", "input_again", "in_turn", "released", "fed")
 
 
 def line(function, text):
@@ -84,6 +84,11 @@ class Traces(unittest.TestCase):
         hazard = self.only("two", "overwrites")
         self.at(hazard["operation"], "square", "ttnn.multiply")
         self.at(hazard["used_by"], "two", "ttnn.add")
+
+    def test_an_input_that_the_trace_itself_overwrites(self):
+        hazard = self.only("starved", "overwrites")
+        self.at(hazard["operation"], "in_capture", "ttnn.allocate_tensor_on_device")
+        self.at(hazard["used_by"], "replay", "ttnn.execute_trace")
 
     def test_circular_buffers_of_the_trace(self):
         hazard = self.only("circular", "overwrites")

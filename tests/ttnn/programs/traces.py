@@ -123,6 +123,37 @@ def input_again():
     ttnn.add(out, out)
 
 
+def in_capture(feed):
+    """The way of tt_cnn: the capture frees its input early, and allocates it again at its place at the end."""
+    x = new()
+    host, spec, address = ttnn.from_device(x), x.spec, x.buffer_address()
+    ttnn.deallocate(forward(x))
+    trace = ttnn.begin_trace_capture(device, cq_id=0)
+    y = ttnn.multiply(x, x)
+    ttnn.deallocate(x)
+    z = ttnn.relu(y)  # lies where x did
+    ttnn.deallocate(y)
+    out = ttnn.multiply(z, z)
+    ttnn.deallocate(z)
+    x = ttnn.allocate_tensor_on_device(spec, device)
+    assert x.buffer_address() == address
+    ttnn.end_trace_capture(device, trace, cq_id=0)
+    ttnn.copy_host_to_device_tensor(host, x)
+    for _ in range(3):
+        if feed:
+            ttnn.copy_host_to_device_tensor(host, x)
+        replay(trace)
+        ttnn.from_device(out)
+
+
+def fed():
+    in_capture(True)
+
+
+def starved():
+    in_capture(False)
+
+
 def two():
     x = new()
     first, out1 = capture(x)
