@@ -110,6 +110,20 @@ fail:
   return rc;
 }
 
+int ttm_source_read_small(ttm_buf *out, const char *path, size_t most, ttm_error *err) {
+  ttm_source *source;
+  size_t got = 1;
+  int status = ttm_source_open(&source, path, err);
+  if (status) return status;
+  while (!status && got && out->n <= most) {
+    if (!ttm_buf_room(out, 4096)) status = ttm_error_nomem(err);
+    if (!status) status = ttm_source_read(source, out->at + out->n, 4096, &got, err);
+    if (!status) out->n += got;
+  }
+  ttm_source_close(source);
+  return status;
+}
+
 bool ttm_source_is_seekable(const ttm_source *s) { return s->seekable && s->form == FORM_PLAIN; }
 
 int ttm_source_read_at(const ttm_source *s, uint64_t offset, char *buf, size_t cap, size_t *got, ttm_error *err) {

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "ttmem/error.h"
 
 typedef struct ttm_source ttm_source;
@@ -18,6 +19,9 @@ void ttm_source_close(ttm_source *source);
 /* Up to `cap` decompressed bytes; *got 0 means the end. A compressed stream that is cut or damaged ends there: see
  * ttm_source_damage. */
 int ttm_source_read(ttm_source *source, char *buf, size_t cap, size_t *got, ttm_error *err);
+
+/* Appends a whole small file; what is longer than `most` is cut a little behind it. */
+int ttm_source_read_small(ttm_buf *out, const char *path, size_t most, ttm_error *err);
 
 /* A plain file can also be read at any place, by several threads at once; that does not move ttm_source_read's place. */
 bool ttm_source_is_seekable(const ttm_source *source);

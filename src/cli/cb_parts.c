@@ -94,25 +94,11 @@ static int set_machine(ttm_cb_machine *m, const ttm_options *o, ttm_error *err) 
 
 /* ---- Strategies ------------------------------------------------------------------------------------------------------- */
 
-static int read_small_file(ttm_buf *out, const char *path, ttm_error *err) {
-  ttm_source *source;
-  size_t got = 1;
-  int status = ttm_source_open(&source, path, err);
-  if (status) return status;
-  while (!status && got && out->n <= TTM_STRATEGY_BYTES) {
-    if (!ttm_buf_room(out, 4096)) status = ttm_error_nomem(err);
-    if (!status) status = ttm_source_read(source, out->at + out->n, 4096, &got, err);
-    if (!status) out->n += got;
-  }
-  ttm_source_close(source);
-  return status;
-}
-
 static int read_strategies(ttm_cb_job *job, const ttm_options *o, ttm_error *err) {
   for (size_t i = 0; i < o->many_count; i++) {
     ttm_buf text = {0};
     if (o->many[i].option != TTM_OPTION_STRATEGY) continue;
-    int status = read_small_file(&text, o->many[i].value, err);
+    int status = ttm_source_read_small(&text, o->many[i].value, TTM_STRATEGY_BYTES, err);
     if (!status && ttm_vec_push(&job->texts, text)) status = ttm_error_nomem(err);
     if (status) {
       ttm_buf_free(&text);
