@@ -105,7 +105,23 @@ static uint32_t next_shown(ttm_str *text) {
   return c;
 }
 
+/* Markup becomes entities. Mentions, issues and addresses are found by GitHub once the markup is resolved: an empty comment keeps their parts
+ * apart. */
+static void put_in_comment(ttm_buf *out, uint32_t c) {
+  ttm_str so_far = ttm_buf_str(out), end = ttm_str_from(so_far, so_far.n < 3 ? 0 : so_far.n - 3);
+  bool apart = (c == '/' && ttm_str_ends(end, TTM_LIT(":"))) || (c == '.' && ttm_str_eq_nocase(end, TTM_LIT("www"))) ||
+               (c == '-' && end.n > 1 && ttm_str_eq_nocase(ttm_str_from(end, end.n - 2), TTM_LIT("GH")));
+  bool inside = end.n && isalnum((unsigned char)end.p[end.n - 1]); /* there '_' begins nothing */
+  if (apart) ttm_buf_puts(out, "<!-- -->");
+  if ((c == '_' && !inside) || (c < 0x80 && c && strchr("&<>\"`*[]|~$\\", (int)c)))
+    ttm_buf_printf(out, "&#%u;", (unsigned)c);
+  else
+    ttm_put_character(out, c);
+  if (c == '@' || c == '#') ttm_buf_puts(out, "<!-- -->");
+}
+
 static void put_safely(ttm_buf *out, uint32_t c, ttm_text_form form) {
+  if (form == TTM_FORM_COMMENT) return put_in_comment(out, c);
   if (c == 0x2265 && form == TTM_FORM_ASCII) return ttm_buf_puts(out, ">="); /* our own two signs */
   if (c >= 0x80 && form == TTM_FORM_ASCII) c = c == 0xD7 ? 'x' : '?';
   if (form == TTM_FORM_MARKDOWN && (c == '|' || c == '`' || c == '<' || c == '\\')) ttm_buf_char(out, '\\');
@@ -144,7 +160,7 @@ void ttm_put_text(ttm_buf *out, ttm_str text, size_t columns, ttm_text_form form
   bool gap_put = false;
   size_t column = 0;
   while (text.n) {
-    size_t plain = cut || form == TTM_FORM_MARKDOWN ? 0 : plain_length(text);
+    size_t plain = cut || form <= TTM_FORM_COMMENT ? 0 : plain_length(text);
     if (plain) {
       ttm_buf_put(out, ttm_str_first(text, plain));
       text = ttm_str_from(text, plain);

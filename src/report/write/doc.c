@@ -28,7 +28,7 @@ static void put_foreign(ttm_doc *d, ttm_str text, size_t columns) {
   if (d->form == TTM_DOC_HTML)
     ttm_xml_text(d->out, text, columns);
   else if (d->form == TTM_DOC_MARKDOWN)
-    ttm_put_text(d->out, text, columns, TTM_FORM_MARKDOWN);
+    ttm_put_text(d->out, text, columns, d->comment ? TTM_FORM_COMMENT : TTM_FORM_MARKDOWN);
   else
     ttm_put_text(d->out, text, columns, d->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII);
 }

@@ -34,6 +34,7 @@ typedef struct ttm_doc {
   ttm_doc_form form;
   unsigned columns; /* of the terminal */
   bool color, utf8;
+  bool comment;         /* markdown: for a comment, where nothing foreign may be a link or mention anybody */
   ttm_doc_lines *lines; /* terminal: filled line by line unless NULL */
   uint32_t about;       /* operation + 1 that the next text is about; 0 */
   bool started;         /* something was written: the next heading wants a blank line */

@@ -20,8 +20,8 @@ static inline void put_char(ttm_buf *out, char c) {
 /* The comma, line break and blanks before a member; room for `n` more bytes. */
 static inline void separate(ttm_json *j, bool has_key, size_t n) {
   ttm_buf *out = j->out;
-  bool in_object = j->objects & 1, comma = j->later, line = j->lines & 1 && (comma || !in_object);
-  size_t blanks = !j->spaced ? 0 : line ? j->depth : comma;
+  bool in_object = j->objects & 1, comma = j->later, line = j->lines & 1 && (comma || !in_object || j->tall);
+  size_t blanks = !j->spaced ? 0 : line ? j->depth << j->tall : comma;
   j->misused |= j->keyed || in_object != has_key || (!j->depth && comma);
   j->later = true;
   if (!ttm_buf_room(out, n + blanks + 2)) return;
@@ -66,6 +66,7 @@ void ttm_json_end(ttm_json *j) {
   if (!j->depth) return;
   bool object = j->objects & 1;
   if (j->later && !object && j->lines & 1 && !j->spaced) put_char(j->out, '\n');
+  if (j->later && j->lines & 1 && j->tall) ttm_buf_printf(j->out, "\n%*s", (int)(j->depth - 1) * 2, "");
   put_char(j->out, object ? '}' : ']');
   j->depth--;
   j->objects >>= 1;

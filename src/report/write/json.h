@@ -20,10 +20,11 @@
 #include "base/buf.h"
 #include "ttmem/error.h"
 
-/* Zero but for `out` and `spaced`. Containers may be 64 deep. */
+/* Zero but for `out`, `spaced` and `tall`. Containers may be 64 deep. */
 typedef struct ttm_json {
   ttm_buf *out;     /* borrowed; what it loses for lack of memory ttm_json_finish tells */
   bool spaced;      /* {"a": 1, "b": 2} instead of {"a":1,"b":2}, and lines are indented: for people */
+  bool tall;        /* spaced, and brackets around lines stand on lines of their own: for files that are reviewed */
   bool later;       /* the innermost container has a member: a comma comes before the next one */
   bool plain;       /* the next member needs its key, a comma before it at most, and nothing else */
   bool keyed;       /* ttm_json_put_key wrote the key of the value that comes next */
