@@ -39,6 +39,19 @@ bool ttm_memory_of(ttm_str name, ttm_memory *out);
 
 static inline uint32_t ttm_level_of_bytes(uint64_t bytes) { return (uint32_t)((bytes * 1000 + 524288) / 1048576); }
 
+/* What all leaks add with each run, 0.001 MB per bank. */
+static inline uint32_t ttm_leak_sum(const ttm_findings *f) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < f->leaks.n; i++) sum += f->leaks.at[i].per_run;
+  return sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX;
+}
+
+/* A peak in 0.001 MB per bank, what a failing operation held included; below 0 when the log does not tell. */
+static inline int64_t ttm_peak_milli(const ttm_peak *peak) {
+  if (peak->in_op_bytes) return (int64_t)((double)peak->in_op_bytes * 1000 / 1048576 + 0.5);
+  return peak->known ? (int64_t)peak->level.allocated : -1;
+}
+
 /* The dense rank of an operation. */
 static inline uint32_t ttm_op_rank(const ttm_profile *p, uint32_t op) {
   uint32_t call = p->ops.at[op].call;
