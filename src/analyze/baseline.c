@@ -70,8 +70,8 @@ static int take_alive(ttm_baseline_rows *out, const ttm_findings *f, int m) {
   for (size_t i = 0; set->known && i < set->groups.n && !status; i++) {
     const ttm_alive_group *g = &set->groups.at[i];
     status = add_row(out, f->profile,
-                     (ttm_baseline_row){ttm_str_of(ttm_alive_class_name(g->class)), g->name, g->tensors, g->op,
-                                        ttm_level_of_bytes(g->bank_bytes)});
+                     (ttm_baseline_row){ttm_str_of(ttm_alive_class_name(f->profile, g->class)), g->name, g->tensors,
+                                        g->op, ttm_level_of_bytes(g->bank_bytes)});
   }
   if (out->n) qsort(out->at, out->n, sizeof *out->at, by_size);
   return status;
@@ -177,7 +177,7 @@ static void say_change(ttm_teller *t, const char *memory, uint32_t was, uint32_t
 typedef struct verdict {
   const char *id;
   ttm_severity severity;
-  ttm_outcome outcome;
+  ttm_check_outcome outcome;
 } verdict;
 
 static verdict judge(const ttm_tolerance *tolerance, uint32_t was, uint32_t is) {

@@ -9,7 +9,7 @@ void ttm_checks_free(ttm_checks *all) {
   *all = (ttm_checks){0};
 }
 
-size_t ttm_checks_count(const ttm_checks *all, ttm_outcome outcome) {
+size_t ttm_checks_count(const ttm_checks *all, ttm_check_outcome outcome) {
   size_t n = 0;
   for (size_t i = 0; i < all->at.n; i++) n += all->at.at[i].outcome == outcome;
   return n;
@@ -37,7 +37,7 @@ static void find_place(const ttm_teller *t, uint32_t op, ttm_check *out) {
   if (!recording) out->line = t->out->at.at[out->statement].line;
 }
 
-void ttm_check_add(ttm_checks *all, ttm_teller *t, ttm_outcome outcome, uint32_t op, const char *name, ...) {
+void ttm_check_add(ttm_checks *all, ttm_teller *t, ttm_check_outcome outcome, uint32_t op, const char *name, ...) {
   ttm_buf text = {0};
   va_list args;
   va_start(args, name);
@@ -72,17 +72,22 @@ static void repeat(ttm_teller *t, const ttm_statement *s) {
 
 /* ---- Failures and leaks ------------------------------------------------------------------------------------------- */
 
+/* The question that a statement answers with no: growth and unsafe traces will fail, anything else has. TTM_TOPICS: none. */
+static ttm_topic check_of(const ttm_statement *s) {
+  bool will = s->topic == TTM_TOPIC_GROWTH || s->topic == TTM_TOPIC_TRACES;
+  if (s->severity == TTM_SEVERITY_FAILURE || (will && s->severity == TTM_SEVERITY_WARNING))
+    return will ? s->topic : TTM_TOPIC_FAILURE;
+  return TTM_TOPICS;
+}
+
 static void check_topic(ttm_checks *all, ttm_teller *t, ttm_topic topic, const char *name) {
   const ttm_statements *said = &t->f->statements;
   const ttm_statement *fine = NULL;
-  bool growth = topic == TTM_TOPIC_GROWTH;
   uint32_t found = 0;
   for (size_t i = 0; i < said->at.n; i++) {
     const ttm_statement *s = &said->at.at[i];
-    bool bad = growth ? s->topic == topic && s->severity <= TTM_SEVERITY_WARNING : s->severity == TTM_SEVERITY_FAILURE;
-    if (!growth && s->topic == TTM_TOPIC_GROWTH) bad = false;
-    if (!bad && s->topic == topic && !fine) fine = s;
-    if (!bad) continue;
+    if (check_of(s) == TTM_TOPICS && s->topic == topic && !fine) fine = s;
+    if (check_of(s) != topic) continue;
     repeat(t, s);
     uint32_t op = s->operation == UINT32_MAX ? TTM_NONE : ttm_findings_op(t->f, s->operation);
     found++ ? ttm_check_add(all, t, TTM_FAILED, op, "%s %u", name, found)
@@ -97,6 +102,7 @@ int ttm_check_findings(ttm_checks *all, const ttm_findings *f) {
   ttm_teller t = {.f = f, .p = f->profile, .out = &all->said};
   check_topic(all, &t, TTM_TOPIC_FAILURE, "failures");
   check_topic(all, &t, TTM_TOPIC_GROWTH, "growth");
+  check_topic(all, &t, TTM_TOPIC_TRACES, "traces");
   return end(&t);
 }
 
@@ -192,7 +198,7 @@ int ttm_check_diff(ttm_checks *all, const ttm_diff *d) {
 /* ---- Boards ------------------------------------------------------------------------------------------------------- */
 
 int ttm_check_fit(ttm_checks *all, const ttm_fit_cases *cases) {
-  static const ttm_outcome outcomes[] = {
+  static const ttm_check_outcome outcomes[] = {
       [TTM_FITS_UNKNOWN] = TTM_UNJUDGED, [TTM_FITS_NOT] = TTM_FAILED, [TTM_FITS] = TTM_PASSED};
   ttm_teller t = {.out = &all->said};
   for (size_t i = 0; i < cases->at.n; i++) {

@@ -6,16 +6,16 @@
 #include "analyze/diff.h"
 #include "analyze/fit_case.h"
 
-typedef enum ttm_outcome {
+typedef enum ttm_check_outcome {
   TTM_PASSED,
   TTM_FAILED,
   TTM_SKIPPED,  /* nothing tells, and nothing is wrong with that */
   TTM_UNJUDGED, /* nothing tells, and that is a failure of the question */
-} ttm_outcome;
+} ttm_check_outcome;
 
 typedef struct ttm_check {
   ttm_str name; /* the same in every run: "budget dram:90%" */
-  ttm_outcome outcome;
+  ttm_check_outcome outcome;
   uint32_t statement; /* in `said` */
   ttm_str file;       /* where to look: a source of the program, else the input; empty when there is none */
   uint32_t line;      /* in it, 0 */
@@ -29,7 +29,7 @@ typedef struct ttm_checks {
 
 void ttm_checks_free(ttm_checks *all);
 /* How many have this outcome. */
-size_t ttm_checks_count(const ttm_checks *all, ttm_outcome outcome);
+size_t ttm_checks_count(const ttm_checks *all, ttm_check_outcome outcome);
 
 /* What a peak may not exceed. */
 typedef struct ttm_budget {
@@ -51,7 +51,7 @@ bool ttm_source_place(ttm_str place, ttm_str *file, uint32_t *line);
 
 /* For who asks other questions: appends the one that the last statement of `t` answers; `op` is where to look, or TTM_NONE. */
 struct ttm_teller;
-void ttm_check_add(ttm_checks *all, struct ttm_teller *t, ttm_outcome outcome, uint32_t op, const char *name, ...)
+void ttm_check_add(ttm_checks *all, struct ttm_teller *t, ttm_check_outcome outcome, uint32_t op, const char *name, ...)
     __attribute__((format(printf, 5, 6)));
 
 #endif

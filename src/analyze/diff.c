@@ -127,9 +127,7 @@ void ttm_diff_free(ttm_diff *d) {
 /* ---- What it means ---------------------------------------------------------------------------------------------------- */
 
 int64_t ttm_diff_peak(const ttm_diff *d, int side, ttm_memory memory) {
-  const ttm_peak *peak = &d->f[side]->peak[memory];
-  if (peak->in_op_bytes) return (int64_t)((double)peak->in_op_bytes * 1000 / TTM_MB + 0.5);
-  return peak->known ? (int64_t)peak->level.allocated : -1;
+  return ttm_peak_milli(&d->f[side]->peak[memory]);
 }
 
 /* An error that became another one is a new one. */
@@ -142,22 +140,17 @@ static bool fails_more(const ttm_diff *d) {
   return false;
 }
 
-/* What all leaks add with each run, 0.001 MB per bank. */
-static uint64_t leak_of(const ttm_findings *f) {
-  uint64_t sum = 0;
-  for (size_t i = 0; i < f->leaks.n; i++) sum += f->leaks.at[i].per_run;
-  return sum;
-}
-
 static bool peak_is_worse(const ttm_diff *d, ttm_memory m) {
   int64_t was = ttm_diff_peak(d, 0, m), is = ttm_diff_peak(d, 1, m);
   return was >= 0 && is > was + TTM_DIFF_NOISE && (double)(is - was) * 100 > (double)was * d->tolerance;
 }
 
+static bool leaks_more(const ttm_diff *d) { return ttm_leak_sum(d->f[1]) > ttm_leak_sum(d->f[0]) + TTM_DIFF_NOISE; }
+
 bool ttm_diff_is_worse(const ttm_diff *d) {
   for (ttm_memory m = 0; m < TTM_MEMORIES; m++)
     if (peak_is_worse(d, m)) return true;
-  return fails_more(d) || leak_of(d->f[1]) > leak_of(d->f[0]) + TTM_DIFF_NOISE;
+  return fails_more(d) || leaks_more(d);
 }
 
 /* ---- In words ---------------------------------------------------------------------------------------------------------- */
@@ -166,6 +159,35 @@ static ttm_basis peak_basis(const ttm_diff *d, ttm_memory m) {
   for (int s = 0; s < 2; s++)
     if (ttm_state_is_predicted(d->f[s]->profile, d->f[s]->peak[m].state)) return TTM_PREDICTED;
   return TTM_MEASURED;
+}
+
+/* "DRAM peak rose by 8.00 MB per bank (+0.8 %)". */
+static void say_change(ttm_teller *t, const ttm_diff *d, ttm_memory m) {
+  int64_t was = ttm_diff_peak(d, 0, m), change = ttm_diff_peak(d, 1, m) - was;
+  ttm_say(&t->text, t->f, "{} peak {} by {} per bank", TTM_WORDS(ttm_memory_name(m)),
+          TTM_WORDS(change > 0 ? "rose" : "fell"), TTM_MB_OF(ttm_level_bytes((uint64_t)llabs(change))));
+  if (change <= was) ttm_buf_printf(&t->text, " (%+.1f %%)", 100.0 * (double)change / (double)was);
+}
+
+/* What grew most: live tensors of one name, else operations. */
+static void tell_most(ttm_teller *t, const ttm_diff *d, ttm_memory m) {
+  for (size_t i = 0; m <= TTM_L1 && i < d->alive[m].n; i++) {
+    const ttm_diff_alive *row = &d->alive[m].at[i];
+    if (row->bytes[1] <= row->bytes[0] || !row->name.n) continue;
+    ttm_say(&t->text, t->f, "Largest growth: {} {}", TTM_WORDS(ttm_words_class(t->p, row->class)), TTM_TEXT(row->name));
+    if (row->tensors[1] > 1) ttm_say(&t->text, t->f, " ×{}", TTM_COUNT(row->tensors[1]));
+    ttm_say(&t->text, t->f, ", {} per bank more.", TTM_MB_OF(row->bytes[1] - row->bytes[0]));
+    return ttm_tell_detail(t);
+  }
+  for (size_t i = 0; m == TTM_DRAM && !d->alive[m].n && i < d->groups.n; i++) {
+    const ttm_diff_group *group = &d->groups.at[i];
+    const ttm_diff_row *row = &d->rows.at[group->row];
+    if (group->effect[1] <= group->effect[0] || row->op[1] == TTM_NONE) continue;
+    ttm_say(&t->text, t->f, "Largest growth: {} {}", TTM_TEXT(ttm_words_name(t->p, row->op[1])), TTM_TEXT(group->name));
+    if (group->rows > 1) ttm_say(&t->text, t->f, " ×{}", TTM_COUNT(group->rows));
+    ttm_say(&t->text, t->f, ", {} per bank.", TTM_CHANGE(group->effect[1] - group->effect[0]));
+    return ttm_tell_detail(t);
+  }
 }
 
 static void tell_peak(ttm_teller *t, const ttm_diff *d, ttm_memory m) {
@@ -183,14 +205,13 @@ static void tell_peak(ttm_teller *t, const ttm_diff *d, ttm_memory m) {
   if (same)
     return ttm_headline(t, "{} peak is the same, {} per bank", TTM_WORDS(name),
                         TTM_MB_OF(ttm_level_bytes((uint64_t)is)));
-  ttm_say(&t->text, t->f, "{} peak {} by {} per bank", TTM_WORDS(name), TTM_WORDS(change > 0 ? "rose" : "fell"),
-          TTM_MB_OF(ttm_level_bytes((uint64_t)llabs(change))));
-  if (change <= was) ttm_buf_printf(&t->text, " (%+.1f %%)", 100.0 * (double)change / (double)was);
+  say_change(t, d, m);
   ttm_say(&t->text, t->f, ", from {} to {}", TTM_NUMBER(ttm_level_bytes((uint64_t)was)),
           TTM_MB_OF(ttm_level_bytes((uint64_t)is)));
   ttm_tell_headline(t);
   const ttm_peak *peak = &t->f->peak[m];
   if (!peak->in_op_bytes && peak->cause != TTM_NONE) ttm_detail(t, "After, {} raised it.", TTM_OP(peak->cause));
+  if (change > 0) tell_most(t, d, m);
   if (peak->at_least || d->f[0]->peak[m].at_least)
     ttm_detail(t, "Both are lower bounds where the input is a graph capture: tensors from before it may be missing.");
   ttm_tell_quantity(t, "change_per_bank", "MB", ttm_mb(change));
@@ -212,17 +233,40 @@ static void tell_failures(ttm_teller *t, const ttm_diff *d) {
   }
 }
 
+/* Every reason, with who raised a peak. */
+static void say_reasons(ttm_teller *t, const ttm_diff *d) {
+  const char *separator = "Worse: ";
+  if (fails_more(d)) {
+    ttm_say(&t->text, t->f, "{}more fails than before, {}", TTM_WORDS(separator),
+            TTM_TEXT(d->f[1]->statements.at.at[0].headline));
+    separator = "; ";
+  }
+  if (leaks_more(d)) {
+    ttm_say(&t->text, t->f, "{}every run leaves {} per bank, {} before", TTM_WORDS(separator),
+            TTM_MB_OF(ttm_level_bytes(ttm_leak_sum(d->f[1]))), TTM_MB_OF(ttm_level_bytes(ttm_leak_sum(d->f[0]))));
+    separator = "; ";
+  }
+  for (ttm_memory m = 0; m < TTM_MEMORIES; m++) {
+    const ttm_peak *peak = &t->f->peak[m];
+    if (!peak_is_worse(d, m)) continue;
+    ttm_buf_puts(&t->text, separator);
+    say_change(t, d, m);
+    if (!peak->in_op_bytes && peak->cause != TTM_NONE) ttm_say(&t->text, t->f, ", raised by {}", TTM_OP(peak->cause));
+    separator = "; ";
+  }
+}
+
 static void tell_worse(ttm_teller *t, const ttm_diff *d) {
-  bool worse = ttm_diff_is_worse(d);
-  const char *why = fails_more(d)                                          ? "more fails than before"
-                    : leak_of(d->f[1]) > leak_of(d->f[0]) + TTM_DIFF_NOISE ? "more grows with every run than before"
-                                                                           : "a peak rose by more than";
-  ttm_tell(t, worse ? "diff.worse" : "diff.not-worse", TTM_TOPIC_FAILURE,
-           worse ? TTM_SEVERITY_WARNING : TTM_SEVERITY_OK, TTM_MEASURED);
-  ttm_say(&t->text, t->f, worse ? "Worse: {}" : "Not worse: no new failure, no new growth, no peak rose by more than",
-          TTM_WORDS(why));
-  if (!worse || why[0] == 'a') ttm_buf_printf(&t->text, " %g %%", d->tolerance);
+  if (!ttm_diff_is_worse(d)) {
+    ttm_tell(t, "diff.not-worse", TTM_TOPIC_FAILURE, TTM_SEVERITY_OK, TTM_MEASURED);
+    ttm_buf_printf(&t->text, "Not worse: no new failure, no new growth, no peak rose by more than %g %%", d->tolerance);
+    return ttm_tell_headline(t);
+  }
+  ttm_tell(t, "diff.worse", TTM_TOPIC_FAILURE, TTM_SEVERITY_WARNING, TTM_MEASURED);
+  say_reasons(t, d);
   ttm_tell_headline(t);
+  for (ttm_memory m = TTM_MEMORIES; m-- > 0;)
+    if (peak_is_worse(d, m)) ttm_tell_op(t, t->f->peak[m].cause);
 }
 
 static void tell_operations(ttm_teller *t, const ttm_diff *d) {

@@ -246,9 +246,10 @@ static int check_inputs(const ttm_options *options, ttm_error *err) {
 }
 
 int ttm_output_form_of(ttm_output_form *out, const ttm_options *options, ttm_error *err) {
-  static const ttm_option asked[] = {TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_MD, TTM_OPTION_HTML, TTM_OPTION_SVG};
-  static const ttm_output_form forms[] = {TTM_OUTPUT_JSON, TTM_OUTPUT_CSV, TTM_OUTPUT_MD, TTM_OUTPUT_HTML,
-                                          TTM_OUTPUT_SVG};
+  static const ttm_option asked[] = {TTM_OPTION_JSON,     TTM_OPTION_CSV,  TTM_OPTION_MD,
+                                     TTM_OPTION_MARKDOWN, TTM_OPTION_HTML, TTM_OPTION_SVG};
+  static const ttm_output_form forms[] = {TTM_OUTPUT_JSON,    TTM_OUTPUT_CSV,  TTM_OUTPUT_MD,
+                                          TTM_OUTPUT_COMMENT, TTM_OUTPUT_HTML, TTM_OUTPUT_SVG};
   size_t n = 0;
   *out = TTM_OUTPUT_TERMINAL;
   for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {

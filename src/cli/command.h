@@ -55,13 +55,14 @@ typedef enum ttm_output_form {
   TTM_OUTPUT_JSON,
   TTM_OUTPUT_CSV,
   TTM_OUTPUT_MD,
+  TTM_OUTPUT_COMMENT,
   TTM_OUTPUT_HTML,
   TTM_OUTPUT_SVG
 } ttm_output_form;
 
-/* Which of --json, --csv, --md, --html, --svg was given. 0, or TTM_EUSAGE when more than one was, or -o names an input. */
+/* Which of --json, --csv, --md, --markdown, --html, --svg was given. 0, or TTM_EUSAGE when more than one was, or -o names an input. */
 int ttm_output_form_of(ttm_output_form *out, const ttm_options *options, ttm_error *err);
-/* A document of that form (not SVG) for standard output or the file of -o. */
+/* A document of that form (not a comment, not SVG) for standard output or the file of -o. */
 ttm_doc ttm_output_doc(ttm_output_form form, const ttm_options *options, ttm_buf *out);
 /* Prints the text, or writes the file of -o, unless `status` is a failure; frees it. Returns the status. */
 int ttm_output_deliver(const ttm_options *options, ttm_buf *text, int status, ttm_error *err);

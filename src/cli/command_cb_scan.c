@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "cli/cb_parts.h"
+#include "cli/judge.h"
+#include "cli/terminal.h"
 
 /* NAME=VALUE; the name may be any expression as it stands in the source. */
 static int parse_define(cbs_define *out, const char *word, ttm_error *err) {
@@ -54,7 +56,9 @@ static int prepare(scan_job *job, const ttm_options *options, ttm_error *err) {
   if (options->given[TTM_OPTION_COMPARE] && options->inputs != 2) {
     return ttm_error_set(err, TTM_EUSAGE, "--compare takes two versions of a program: ttmem cb scan --compare A B");
   }
-  return TTM_OK;
+  for (size_t i = 0; i < options->inputs && !status; i++)
+    status = ttm_check_output(options->input[i], options->value[TTM_OPTION_SARIF], err);
+  return status;
 }
 
 static bool has_errors(const cbs_scan *scan) {
@@ -80,6 +84,19 @@ static int check_read(const scan_job *job, bool check, ttm_error *err) {
                        lost < files ? ", so --check cannot pass" : "", first->path, first->failure);
 }
 
+/* --sarif and --github: what was found, for what runs pipelines. */
+static int tell_pipeline(const ttm_options *options, const scan_job *job, ttm_error *err) {
+  const char *sarif = options->value[TTM_OPTION_SARIF], *root = getenv("GITHUB_WORKSPACE");
+  ttm_buf text = {0}, commands = {0}, summary = {0};
+  int status = TTM_OK;
+  if (sarif && cbs_sarif(&text, (const cbs_scan *const[]){job->scans[0], job->scans[1]})) text.failed = true;
+  if (sarif) status = ttm_terminal_deliver(&text, sarif, err);
+  if (status || !options->given[TTM_OPTION_GITHUB]) return status;
+  for (int s = 0; s < 2; s++) cbs_github_commands(&commands, job->scans[s], root);
+  for (int s = 0; s < 2 && job->scans[s]; s++) summary.failed |= cbs_github_summary(&summary, job->scans[s]) != TTM_OK;
+  return ttm_github_deliver(&commands, &summary, err);
+}
+
 static int run(const ttm_options *options, ttm_error *err) {
   scan_job job = {0};
   ttm_output_form form = TTM_OUTPUT_TERMINAL;
@@ -93,6 +110,7 @@ static int run(const ttm_options *options, ttm_error *err) {
                         .scan = job.scans[0],
                         .against = job.scans[1]};
   status = ttm_cb_show(options, form, &parts, status, err);
+  if (!status) status = tell_pipeline(options, &job, err);
   if (!status) status = check_read(&job, check, err);
   if (!status && check && (has_errors(job.scans[0]) || has_errors(job.scans[1]))) status = TTM_EXIT_FOUND;
   cbs_scan_free(job.scans[0]);
@@ -107,7 +125,7 @@ const ttm_command ttm_command_cb_scan = {
     .more =
         "PATH is a C++ file or a folder. Finds every circular and dataflow buffer host code creates, works out "
         "sizes, finds the kernels that push and pop them, and reports what cannot work. --check fails on an "
-        "error.",
+        "error. --sarif is for code scanning, --github annotates the lines.",
     .examples =
         "ttmem cb scan ttnn/cpp/ttnn/operations/matmul -D num_tiles=16\n"
         "ttmem cb scan --compare before.cpp after.cpp",
@@ -115,6 +133,7 @@ const ttm_command ttm_command_cb_scan = {
     .min_inputs = 1,
     .max_inputs = TTM_MAX_INPUTS,
     .needs = "sources: ttmem cb scan FILE_OR_FOLDER...",
-    .takes = TTM_TAKES(TTM_OPTION_DEFINE, TTM_OPTION_COMPARE, TTM_OPTION_CHECK, TTM_OPTION_THREADS, TTM_CB_OPTIONS),
+    .takes = TTM_TAKES(TTM_OPTION_DEFINE, TTM_OPTION_COMPARE, TTM_OPTION_CHECK, TTM_OPTION_SARIF, TTM_OPTION_GITHUB,
+                       TTM_OPTION_THREADS, TTM_CB_OPTIONS),
     .run = run,
 };

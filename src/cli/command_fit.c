@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/command.h"
+#include "cli/judge.h"
 #include "cli/launch_view.h"
 #include "cli/remember.h"
 #include "cli/terminal.h"
@@ -26,10 +26,15 @@ static int put_cases(const ttm_options *options, const ttm_fit_cases *cases, ttm
   return ttm_terminal_print(&text, err);
 }
 
+/* A table of all boards is an answer; these ask for a yes. */
+static bool is_judged(const ttm_options *options) {
+  return options->given[TTM_OPTION_BOARD] || options->given[TTM_OPTION_CHECK];
+}
+
 int ttm_fit_exit(const ttm_options *options, const ttm_fit_cases *cases) {
   bool no = false;
   for (size_t i = 0; i < cases->at.n; i++) no |= cases->at.at[i].fits == TTM_FITS_NOT;
-  return no && options->given[TTM_OPTION_BOARD] ? TTM_EXIT_FOUND : TTM_EXIT_OK;
+  return no && is_judged(options) ? TTM_EXIT_FOUND : TTM_EXIT_OK;
 }
 
 int ttm_boards_named(const char *names, unsigned *out, ttm_error *err) {
@@ -44,6 +49,16 @@ int ttm_boards_named(const char *names, unsigned *out, ttm_error *err) {
   }
   return TTM_OK;
 }
+
+/* What --check, --budget and --baseline ask of the boards. Returns the exit status. */
+static int judge(const ttm_options *options, const ttm_fit_cases *cases, ttm_judgement *j) {
+  ttm_error err;
+  int status = ttm_judge_fit(j, options, cases, &err);
+  return status ? ttm_cli_error(options, &err) : ttm_judge_deliver(j, options, (ttm_str){"", 0});
+}
+
+/* A no is surer than no answer. */
+static int worse_of(int a, int b) { return a == TTM_EXIT_FOUND || b == TTM_EXIT_FOUND ? TTM_EXIT_FOUND : a ? a : b; }
 
 /* ---- A program ------------------------------------------------------------------------------------------------------ */
 
@@ -95,15 +110,15 @@ static int find_exit(const ttm_options *options, const ttm_find *find) {
   return none && options->given[TTM_OPTION_BOARD] ? TTM_EXIT_FOUND : unknown ? TTM_EXIT_WRONG : TTM_EXIT_OK;
 }
 
-static int put_answers(const ttm_options *options, const ttm_fit_series *series, const ttm_find *find, int *exit_status,
-                       ttm_error *err) {
+static int put_answers(const ttm_options *options, const ttm_fit_series *series, const ttm_find *find, ttm_judgement *j,
+                       int *exit_status, ttm_error *err) {
   int status = TTM_OK;
   if (find->rows.n) {
     status = put_find(options, find, err);
     *exit_status = find_exit(options, find);
   } else if (!series->interrupted) {
     status = put_cases(options, &series->cases, err);
-    *exit_status = series_exit(options, &series->cases);
+    *exit_status = worse_of(series_exit(options, &series->cases), judge(options, &series->cases, j));
     remember_program(options, &series->cases);
   }
   if (status || !series->interrupted) return status;
@@ -121,7 +136,7 @@ static int read_variables(const ttm_options *options, ttm_find *find, ttm_error 
   return status;
 }
 
-static int fit_program(const ttm_options *options, ttm_error *err) {
+static int fit_program(const ttm_options *options, ttm_judgement *j, ttm_error *err) {
   static const ttm_option of_logs[] = {TTM_OPTION_SCALE_BATCH, TTM_OPTION_WEIGHTS_DTYPE, TTM_OPTION_THREADS};
   ttm_fit_series series = {0};
   ttm_find find = {0};
@@ -133,7 +148,7 @@ static int fit_program(const ttm_options *options, ttm_error *err) {
   }
   if (!status) status = ttm_fit_series_plan(&series, options->value[TTM_OPTION_BOARD], err);
   if (!status) status = run_series(options, &series, &find, err);
-  if (!status) status = put_answers(options, &series, &find, &exit_status, err);
+  if (!status) status = put_answers(options, &series, &find, j, &exit_status, err);
   if (status) exit_status = ttm_cli_error(options, err);
   if (series.interrupted) exit_status = series.interrupted;
   ttm_find_free(&find);
@@ -156,9 +171,8 @@ static int read_wishes(const ttm_options *options, ttm_fit_options *out, ttm_err
   return TTM_OK;
 }
 
-/* A table of all boards is an answer; --board asks for a yes. */
 static int log_exit(const ttm_options *options, const ttm_fit_cases *cases) {
-  return options->given[TTM_OPTION_BOARD] ? series_exit(options, cases) : TTM_EXIT_OK;
+  return is_judged(options) ? series_exit(options, cases) : TTM_EXIT_OK;
 }
 
 int ttm_fit_log(ttm_fit_cases *out, const ttm_options *options, ttm_error *err) {
@@ -186,7 +200,7 @@ static void remember_log(const ttm_options *options, const ttm_fit_cases *cases)
   ttm_buf_free(&name);
 }
 
-static int fit_log(const ttm_options *options, ttm_error *err) {
+static int fit_log(const ttm_options *options, ttm_judgement *j, ttm_error *err) {
   static const ttm_option of_programs[] = {TTM_OPTION_FIND, TTM_OPTION_NO_CACHE};
   ttm_fit_cases cases = {0};
   for (size_t i = 0; i < sizeof of_programs / sizeof *of_programs; i++)
@@ -197,16 +211,21 @@ static int fit_log(const ttm_options *options, ttm_error *err) {
                            ttm_option_table[of_programs[i]].name);
   int status = ttm_fit_log(&cases, options, err);
   if (!status) status = put_cases(options, &cases, err);
-  int exit_status = status ? ttm_cli_error(options, err) : log_exit(options, &cases);
+  int exit_status =
+      status ? ttm_cli_error(options, err) : worse_of(log_exit(options, &cases), judge(options, &cases, j));
   if (!status) remember_log(options, &cases);
   ttm_fit_cases_free(&cases);
   return exit_status;
 }
 
 static int run(const ttm_options *options, ttm_error *err) {
+  ttm_judgement judgement;
   ttm_output_form form;
-  if (ttm_output_form_of(&form, options, err)) return TTM_EUSAGE; /* before a program runs */
-  return options->rest ? fit_program(options, err) : fit_log(options, err);
+  int status = ttm_judgement_begin(&judgement, options, options->rest ? NULL : options->input[0], err);
+  if (!status) status = ttm_output_form_of(&form, options, err); /* before a program runs */
+  if (!status) status = options->rest ? fit_program(options, &judgement, err) : fit_log(options, &judgement, err);
+  ttm_judgement_free(&judgement);
+  return status;
 }
 
 const ttm_command ttm_command_fit = {
@@ -217,7 +236,9 @@ const ttm_command ttm_command_fit = {
         "With a COMMAND (python model.py ARGS) the program runs on a mock board of each kind in turn: ttnn's "
         "real allocator, no hardware. With a LOG its allocations are replayed with the banks of every board, and "
         "the largest batch that fits is computed. --board limits this to one or several boards, separated by "
-        "commas; with a COMMAND also paths of cluster descriptors.\n"
+        "commas; with a COMMAND also paths of cluster descriptors. --check fails when it does not fit one of them, "
+        "--budget "
+        "and --baseline when it takes more than they allow.\n"
         "--find searches for the largest value of an argument that fits each board, {VAR} in the COMMAND: 1..256 every "
         "number, 32..256+32 steps, 1024..131072*2 powers, 1,2,4 a list. It fits and the next value asked for is "
         "refused, "
@@ -228,8 +249,10 @@ const ttm_command ttm_command_fit = {
         "ttmem fit -- python3 model.py\nttmem fit --find 'BATCH=1..256' -- python3 model.py --batch {BATCH}\n"
         "ttmem fit model_profile.log --board n150,p150 --scale-batch 4",
     .exits =
-        "0 it fits, or without --board: there is an answer for every board, or a LOG was read; 1 with --board: it does "
-        "not fit one of them; 2 wrong usage, no answer (a LOG that is not whole has none), or the program failed for "
+        "0 it fits, or without --board: there is an answer for every board, or a LOG was read; 1 with --board or "
+        "--check: "
+        "it does not fit one of them, or --budget or --baseline failed; 2 wrong usage, no answer (a LOG that is not "
+        "whole has none), or the program failed for "
         "another reason; 130 stopped by Ctrl-C. With --find: 0 every board has an answer; 1 with --board: not even the "
         "smallest value fits one of them; 2 a board has none",
     .min_inputs = 1,
@@ -240,7 +263,8 @@ const ttm_command ttm_command_fit = {
     .logs = 1,
     .rest = TTM_REST_BEHIND_DASHES,
     .takes = TTM_TAKES(TTM_OPTION_BOARD, TTM_OPTION_FIND, TTM_OPTION_NO_CACHE, TTM_OPTION_SCALE_BATCH,
-                       TTM_OPTION_WEIGHTS_DTYPE, TTM_OPTION_MODEL, TTM_OPTION_NO_HISTORY, TTM_OPTION_PER,
-                       TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+                       TTM_OPTION_WEIGHTS_DTYPE, TTM_JUDGE_OPTIONS, TTM_OPTION_NAME, TTM_OPTION_MODEL,
+                       TTM_OPTION_NO_HISTORY, TTM_OPTION_PER, TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_THREADS,
+                       TTM_OPTION_QUIET, TTM_OPTION_COLOR),
     .run = run,
 };

@@ -87,9 +87,10 @@ static void put_program_help(ttm_buf *out, ttm_program program) {
                "  ttmem run -- python3 model.py\n"
                "  ttmem analyze model_profile.log\n"
                "  ttmem --llm --logfile model_profile.log -o report.md\n");
-  put_exit(out,
-           "0 done; 1 a check failed (--check, --budget, fit --board, an alarm of live, a finding of doctor); "
-           "2 wrong usage, unreadable input or no data. 'run' exits with the status of the program");
+  put_exit(
+      out,
+      "0 done; 1 a check failed (--check, --budget, --baseline, fit --board, an alarm of live, a finding of doctor); "
+      "2 wrong usage, unreadable input or no data. 'run' exits with the status of the program");
 }
 
 int ttm_help_print(const ttm_options *options, const ttm_command *command, ttm_error *err) {

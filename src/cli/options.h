@@ -39,6 +39,11 @@ typedef enum ttm_option {
   TTM_OPTION_CHECK,
   TTM_OPTION_BUDGET,
   TTM_OPTION_TOLERANCE,
+  TTM_OPTION_BASELINE,
+  TTM_OPTION_JUNIT,
+  TTM_OPTION_GITHUB,
+  TTM_OPTION_SARIF,
+  TTM_OPTION_BENCHMARK,
   TTM_OPTION_PORT,
   TTM_OPTION_HOST,
   TTM_OPTION_THREADS,
@@ -61,6 +66,7 @@ typedef enum ttm_option {
   TTM_OPTION_SOURCE,
   TTM_OPTION_JSON,
   TTM_OPTION_MD,
+  TTM_OPTION_MARKDOWN,
   TTM_OPTION_HTML,
   TTM_OPTION_SVG,
   TTM_OPTION_CSV,
@@ -156,11 +162,11 @@ typedef struct ttm_command {
 #define TTM_TAKES(...) ((const ttm_option[]){__VA_ARGS__, TTM_OPTIONS})
 
 /* Every command in the order of --help. A new one is a word here and a file command_*.c with its row. */
-#define TTM_COMMANDS(each)                                                                                       \
-  each(llm) each(analyze) each(explain) each(fit) each(verify) each(predict) each(ask) each(diff) each(html)     \
-      each(export) each(cb_simulate) each(cb_scan) each(cb_log) each(cb_all) each(graph) each(train) each(serve) \
-          each(mcp) each(run) each(live) each(history) each(history_bisect) each(last_run) each(doctor)          \
-              each(completion) each(help) each(profile)
+#define TTM_COMMANDS(each)                                                                                           \
+  each(llm) each(analyze) each(explain) each(fit) each(verify) each(predict) each(ask) each(diff)                    \
+      each(baseline_update) each(baseline_show) each(html) each(export) each(cb_simulate) each(cb_scan) each(cb_log) \
+          each(cb_all) each(graph) each(train) each(serve) each(mcp) each(run) each(live) each(history)              \
+              each(history_bisect) each(last_run) each(doctor) each(completion) each(help) each(profile)
 #define TTM_DECLARE_COMMAND(name) extern const ttm_command ttm_command_##name;
 TTM_COMMANDS(TTM_DECLARE_COMMAND)
 

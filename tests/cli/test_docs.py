@@ -94,8 +94,9 @@ def commands():
     """Command words -> its help, from the program's own list."""
     known = {"--llm": help_of("help", "--llm")}
     known["cb"] = help_of("help", "cb")
+    known["baseline"] = help_of("help", "baseline")
     for line in help_of("help").split("\nOptions:")[0].split("\n"):
-        name = re.match(r"  (cb [a-z]+|[a-z][a-z-]*)\b", line)
+        name = re.match(r"  ((?:cb|baseline) [a-z]+|[a-z][a-z-]*)\b", line)
         if name and not line.startswith("   "):
             known[name[1]] = help_of("help", *name[1].split())
     return known
@@ -107,9 +108,9 @@ def check_command(path, number, text, known):
     if len(words) < 2:
         return
     name = words[1].rstrip(",;:.)")
-    if name == "cb" and len(words) > 2:
+    if name in ("cb", "baseline") and len(words) > 2:
         name += " " + words[2].rstrip(",;:.)")
-    if not re.fullmatch(r"(cb )?[a-z][a-z-]*|--[a-z]+", name) or name in ("--help", "--version", "--visualize"):
+    if not re.fullmatch(r"((?:cb|baseline) )?[a-z][a-z-]*|--[a-z]+", name) or name in ("--help", "--version", "--visualize"):
         return
     check(name in known, path, number, f"no command ttmem {name}")
     if name not in known:

@@ -55,6 +55,31 @@ static void reports(void **state) {
   STARVE("html", CLI_DATA "two_runs_oom_profile.log", "-o", in_root("page.html"), "-j", "1");
 }
 
+static void pipelines(void **state) {
+  (void)state;
+  const char *log = CLI_DATA "two_runs_oom_profile.log";
+  static const char lower[] =
+      "{\"schema_version\": 1, \"entries\": {\"b\": {\"peak\": {\"DRAM\": {\"per_bank_MB\": 0.001}}}}}";
+  char file[96], worse[96];
+  snprintf(file, sizeof file, "%s", in_root("baseline.json"));
+  snprintf(worse, sizeof worse, "%s", in_root("worse.json"));
+  write_whole(worse, lower, sizeof lower - 1);
+  setenv("GITHUB_STEP_SUMMARY", "/dev/null", 1);
+  STARVE("baseline", "update", file, log, "--name", "a", "-qj1"); /* "added" would be "renewed" the second time */
+  STARVE("baseline", "update", file, DATA "small.log", "--name", "b", "-qj1");
+  STARVE("baseline", "show", file);
+  STARVE_TO(TTM_EXIT_FOUND, "analyze", log, "--no-json", "-qj1", "--check", "--budget=90%", "--junit", in_root("x.xml"),
+            "--github");
+  STARVE_TO(TTM_EXIT_FOUND, "analyze", DATA "small.log", "--no-json", "-qj1", "--baseline", worse, "--name=b",
+            "--benchmark", in_root("x.json"));
+  STARVE("analyze", log, "--no-json", "-qj1", "--baseline", file, "--name=a");
+  STARVE_TO(TTM_EXIT_FOUND, "diff", DATA "small.log", log, "-qj1", "--check", "--markdown", "-o", in_root("x.md"),
+            "--github");
+  STARVE_TO(TTM_EXIT_FOUND, "fit", log, "--board=n150", "--budget=dram:1%", "--junit", in_root("x.xml"), "-j1");
+  STARVE("cb", "scan", DATA "cb/forms.cpp", "--sarif", in_root("x.sarif"), "--github", "-j1");
+  unsetenv("GITHUB_STEP_SUMMARY");
+}
+
 static void questions(void **state) {
   (void)state;
   const char *log = CLI_DATA "two_runs_oom_profile.log";
@@ -255,10 +280,19 @@ static void tracking(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(logs),      cmocka_unit_test(compressed_logs), cmocka_unit_test(reports),
-      cmocka_unit_test(questions), cmocka_unit_test(history),         cmocka_unit_test(circular_buffers),
-      cmocka_unit_test(captures),  cmocka_unit_test(training),        cmocka_unit_test(live),
-      cmocka_unit_test(running),   cmocka_unit_test(serving),         cmocka_unit_test(tracking),
+      cmocka_unit_test(logs),
+      cmocka_unit_test(compressed_logs),
+      cmocka_unit_test(reports),
+      cmocka_unit_test(pipelines),
+      cmocka_unit_test(questions),
+      cmocka_unit_test(history),
+      cmocka_unit_test(circular_buffers),
+      cmocka_unit_test(captures),
+      cmocka_unit_test(training),
+      cmocka_unit_test(live),
+      cmocka_unit_test(running),
+      cmocka_unit_test(serving),
+      cmocka_unit_test(tracking),
   };
   return cmocka_run_group_tests(tests, make_root, remove_root);
 }

@@ -8,6 +8,11 @@
 #include "report/write/doc.h"
 
 void ttm_diff_write(ttm_doc *doc, const ttm_diff *diff, bool per_chip);
+/* A comment for a pull request, as markdown: what got worse first, the rest folded. Nothing in it is a link or mentions anybody; never longer than
+ * TTM_COMMENT_LIMIT. 0 or TTM_ENOMEM. */
+int ttm_diff_comment(ttm_buf *out, const ttm_diff *diff, bool per_chip);
+enum { TTM_COMMENT_LIMIT = 65536 }; /* bytes; GitHub's limit counts characters */
+
 /* At most so many rows of each table. 0 or TTM_ENOMEM. */
 int ttm_diff_json(ttm_buf *out, const ttm_diff *diff, size_t most);
 

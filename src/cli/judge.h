@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --check, --budget and --baseline, as analyze, diff and fit take them: begin before anything is read, ask about what was found, deliver the
+ * answers to the terminal, --junit and --github. */
+#ifndef TTM_CLI_JUDGE_H
+#define TTM_CLI_JUDGE_H
+
+#include "cli/command.h"
+#include "report/ci/ci.h"
+#include "report/files/baseline_json.h"
+
+#define TTM_JUDGE_OPTIONS TTM_OPTION_CHECK, TTM_OPTION_BUDGET, TTM_OPTION_BASELINE, TTM_OPTION_JUNIT, TTM_OPTION_GITHUB
+
+typedef struct ttm_judgement {
+  ttm_baseline baseline;
+  const ttm_baseline_entry *entry; /* NULL without --baseline */
+  ttm_buf name;                    /* of the entry, the report and the test suite; NUL-terminated */
+  ttm_checks checks;
+} ttm_judgement;
+
+/* Reads the questions. `input` gives the name when --name does not; NULL for a program. A wrong one should not cost the minutes that a log
+ * takes. 0, TTM_EUSAGE, or what reading the baseline gives. Freed with ttm_judgement_free in any case. */
+int ttm_judgement_begin(ttm_judgement *out, const ttm_options *options, const char *input, ttm_error *err);
+void ttm_judgement_free(ttm_judgement *judgement);
+
+/* --budget and --baseline about what was read, about boards. 0 or TTM_ENOMEM. */
+int ttm_judge_findings(ttm_judgement *j, const ttm_options *options, const ttm_findings *f, ttm_error *err);
+int ttm_judge_fit(ttm_judgement *j, const ttm_options *options, const ttm_fit_cases *cases, ttm_error *err);
+
+/* Says what failed, writes the files. `more` is markdown for the step's summary, or empty. The exit status; errors are printed. */
+int ttm_judge_deliver(const ttm_judgement *j, const ttm_options *options, ttm_str more);
+
+/* Writes the file of --benchmark about `input`. Nothing without that option. 0, TTM_EIO or TTM_ENOMEM. */
+int ttm_benchmark_deliver(const ttm_judgement *j, const ttm_options *options, const ttm_findings *f, const char *input,
+                          ttm_error *err);
+
+/* Prints workflow commands and appends markdown to the summary of the GitHub step that runs this. 0, TTM_EIO or TTM_ENOMEM; frees both. */
+int ttm_github_deliver(ttm_buf *commands, ttm_buf *summary, ttm_error *err);
+
+#endif
