@@ -128,29 +128,27 @@ static void put_tolerance(ttm_doc *doc, const ttm_tolerance *t) {
 static void put_entry(ttm_doc *doc, const ttm_baseline_entry *e) {
   for (ttm_memory m = 0; m < TTM_MEMORIES; m++) {
     const ttm_baseline_peak *peak = &e->peak[m];
-    ttm_buf mb = {0};
     if (!peak->known) continue;
-    ttm_buf_puts(&mb, peak->at_least ? "≥ " : "");
-    ttm_put_mb(&mb, ttm_mb(peak->milli));
     ttm_doc_cell_text(doc, e->name);
     ttm_doc_cell(doc, "%s", ttm_memory_name(m));
-    ttm_doc_cell_text(doc, ttm_buf_str(&mb));
+    ttm_doc_cell_mb(doc, ttm_mb(peak->milli));
+    ttm_doc_cell(doc, "%s", peak->at_least ? "yes" : "-");
     put_tolerance(doc, &e->tolerance[m]);
     ttm_doc_cell(doc, "%.*s %.*s", TTM_ARGS(peak->op), TTM_ARGS(peak->at));
-    doc->out->failed |= mb.failed;
-    ttm_buf_free(&mb);
   }
 }
 
 static int run_show(const ttm_options *options, ttm_error *err) {
-  static const char *const heads[] = {"Entry", "Memory", ">MB per bank", ">Tolerance", "Raised by"};
+  static const char *const heads[] = {"Entry", "Memory", ">MB per bank", "Lower bound", ">Tolerance", "Raised by"};
   ttm_baseline baseline;
+  ttm_output_form form;
   ttm_buf text = {0};
-  int status = ttm_baseline_read(&baseline, options->input[0], err);
+  int status = ttm_output_form_of(&form, options, err);
+  if (!status) status = ttm_baseline_read(&baseline, options->input[0], err);
   if (status) return status;
-  ttm_doc doc = ttm_output_doc(TTM_OUTPUT_TERMINAL, options, &text);
+  ttm_doc doc = ttm_output_doc(form, options, &text);
   if (!baseline.entries.n) ttm_doc_line(&doc, "The baseline has no entries.");
-  if (baseline.entries.n) ttm_doc_table(&doc, heads, 5);
+  if (baseline.entries.n) ttm_doc_table(&doc, heads, 6);
   for (size_t i = 0; i < baseline.entries.n; i++) put_entry(&doc, &baseline.entries.at[i]);
   ttm_doc_table_end(&doc);
   text.failed |= ttm_doc_end(&doc) != TTM_OK;
@@ -166,6 +164,6 @@ const ttm_command ttm_command_baseline_show = {
     .min_inputs = 1,
     .max_inputs = 1,
     .needs = "a baseline: ttmem baseline show FILE",
-    .takes = TTM_TAKES(TTM_OPTION_COLOR),
+    .takes = TTM_TAKES(TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_COLOR),
     .run = run_show,
 };

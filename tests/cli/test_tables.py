@@ -24,9 +24,11 @@ LOG = str(DATA / "two_runs_oom_profile.log")
 sys.path.insert(0, str(SOURCE / "tests/live"))
 import segments  # noqa: E402
 
+FOLDER = tempfile.TemporaryDirectory()
+BASELINE = os.path.join(FOLDER.name, "memory.json")
 # Commands that print no table, and what they print instead.
 OTHERS = {"html": "a page", "serve": "an address", "mcp": "messages", "run": "what the program prints, then the summary of analyze", "last-run": "a log", "help": "help",
-          "history bisect": "a sentence and two commands"}
+          "history bisect": "a sentence and two commands", "baseline update": "a sentence"}
 
 QUESTIONS = (["--op", "3"], ["--tensor", "model.proj.weight"], ["--range", "2-4"], ["--at", "4"], ["--at-peak"], ["--findings"])
 # Of each command some calls whose text has few lines per row.
@@ -43,6 +45,7 @@ CALLS = {
     "cb scan": [["cb", "scan", str(SMALL / "cb/forms.cpp")], ["cb", "scan", "--compare", str(SMALL / "cb/customer"), str(SMALL / "cb/fixed")]],
     "cb log": [["cb", "log"], *(["cb", "log", str(SOURCE / "fuzz/corpus/metal_log" / name)] for name in ("old.log", "detailed.csv", "summary.csv"))],
     "cb all": [["cb", "all", "--multi"]],
+    "baseline show": [["baseline", "show", BASELINE]],
     "graph": [["graph", str(SMALL / "capture_small.json")]],
     "train": [["train", "--logs", str(DATA / "tinyllama_train.log")]],
     "history": [["history"]],
@@ -132,10 +135,11 @@ class Tables(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         run("train", "--logs", str(DATA / "tinyllama_train.log"))  # a run for the history
+        run("baseline", "update", BASELINE, LOG)
 
     def test_every_command_has_both(self):
         text = run("--help")
-        names = re.findall(r"^  (--llm|(?:cb |history )?[a-z-]+)\b", text[text.index("Commands:") : text.index("Options:")], re.M)
+        names = re.findall(r"^  (--llm|(?:cb |history |baseline )?[a-z-]+)\b", text[text.index("Commands:") : text.index("Options:")], re.M)
         self.assertGreater(len(names), 20)
         for name in names:
             with self.subTest(command=name):
