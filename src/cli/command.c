@@ -157,16 +157,24 @@ int ttm_input_source(char **out, const ttm_options *options, const char *path, t
   return status == TTM_ENODATA && can_do_without(options, path) ? TTM_OK : status;
 }
 
-/* Runs the command. The folder of a run or a report stands for its log. */
+static int find_named(char **out, ttm_options *options, size_t i, ttm_error *err) {
+  int status = ttm_named_find(out, options->input[i], err);
+  if (*out) options->input[i] = *out;
+  return status;
+}
+
+/* Runs the command. The folder of a run or a report stands for its log, and so do their names. */
 static int run_command(ttm_options *options, ttm_error *err) {
-  char *logs[2] = {NULL, NULL};
+  char *logs[2] = {NULL, NULL}, *named[2] = {NULL, NULL};
   int status = TTM_OK;
-  for (size_t i = 0; i < options->command->logs && i < options->inputs && !status; i++) {
-    status = ttm_input_source(&logs[i], options, options->input[i], err);
+  if (options->command->named && options->inputs) status = find_named(&named[0], options, 0, err);
+  for (size_t i = 0; i < options->command->logs && i < options->inputs && !options->rest && !status; i++) {
+    status = find_named(&named[i], options, i, err);
+    if (!status) status = ttm_input_source(&logs[i], options, options->input[i], err);
     if (logs[i]) options->input[i] = logs[i];
   }
   if (!status) status = options->command->run(options, err);
-  for (size_t i = 0; i < 2; i++) ttm_free(logs[i]);
+  for (size_t i = 0; i < 2; i++) ttm_free(logs[i]), ttm_free(named[i]);
   return status;
 }
 

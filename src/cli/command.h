@@ -67,6 +67,13 @@ ttm_doc ttm_output_doc(ttm_output_form form, const ttm_options *options, ttm_buf
 /* Prints the text, or writes the file of -o, unless `status` is a failure; frees it. Returns the status. */
 int ttm_output_deliver(const ttm_options *options, ttm_buf *text, int status, ttm_error *err);
 
+/* Where the report or run of that name lies: a folder of the store, or what the history knows of a run by its id (its beginning will do), name or
+ * model. *out is NULL for the path of a file, and when there is nothing of that name; freed with ttm_free. 0, TTM_EUSAGE or TTM_ENOMEM. */
+int ttm_named_find(char **out, const char *name, ttm_error *err);
+
+/* "7d", "12h", "2w" before now, "2026-11-16" and times of it (UTC): seconds since 1970. False when it is none. */
+bool ttm_since_read(const char *text, int64_t *seconds);
+
 /* The percentage of --tolerance ("5", "0.5%"); *out stays when it was not given. 0 or TTM_EUSAGE. */
 int ttm_tolerance_read(const ttm_options *options, double *out, ttm_error *err);
 

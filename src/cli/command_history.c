@@ -37,13 +37,15 @@ static bool read_day(const char *text, int64_t *out) {
   return false;
 }
 
+bool ttm_since_read(const char *text, int64_t *seconds) { return read_span(text, seconds) || read_day(text, seconds); }
+
 static int read_question(ttm_past_question *out, const ttm_options *options, const char *model, ttm_error *err) {
   const char *since = options->value[TTM_OPTION_SINCE], *board = options->value[TTM_OPTION_BOARD];
   int64_t seconds = 0;
   *out = (ttm_past_question){.model = ttm_str_of(model ? model : ""),
                              .board = ttm_str_of(board ? board : ""),
                              .tolerance = TTM_PAST_TOLERANCE};
-  if (since && !read_span(since, &seconds) && !read_day(since, &seconds))
+  if (since && !ttm_since_read(since, &seconds))
     return ttm_error_set(err, TTM_EUSAGE, "option '--since' takes 7d, 12h, 2w or 2026-11-16, not '%s'", since);
   out->since_us = seconds * 1000000;
   return ttm_tolerance_read(options, &out->tolerance, err);

@@ -107,6 +107,7 @@ const ttm_command ttm_command_html = {
     .examples = "ttmem html model_profile.log -o model.html\nttmem html ~/.ttmem/reports/model",
     .min_inputs = 1,
     .max_inputs = 1,
+    .named = true,
     .needs = "a log or a report folder: ttmem html INPUT [-o OUT]",
     .takes = TTM_TAKES(TTM_OPTION_OUTPUT, TTM_OPTION_NAME, TTM_OPTION_THREADS, TTM_OPTION_QUIET),
     .run = run,

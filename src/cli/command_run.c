@@ -83,11 +83,15 @@ int ttm_run_kept(const ttm_options *options, ttm_buf *folder, ttm_buf *source, t
   bool quiet = options->given[TTM_OPTION_QUIET], ours = options->program == TTM_PROGRAM_TTMEM;
   ttm_launch_view view;
   ttm_launch r = {.log_fd = -1};
+  ttm_buf store = {0};
+  bool stored = ours && !base && !ttm_report_root(&store, NULL);
+  ttm_buf_char(&store, '\0');
   ttm_launch_view_begin(&view, options, quiet);
   ttm_launch_options wish = {.words = options->rest,
                              .always_script = !ours,
                              .name = name,
                              .base = base ? base : "logs",
+                             .store = stored && !store.failed ? store.at : NULL,
                              .board = options->value[TTM_OPTION_BOARD],
                              .record = ours,
                              .follow = !options->given[TTM_OPTION_LOG] || view.live,
@@ -99,6 +103,7 @@ int ttm_run_kept(const ttm_options *options, ttm_buf *folder, ttm_buf *source, t
   if (!status) status = conclude(options, &wish.viewer, &r, err);
   if (status >= 0 && folder) ttm_buf_puts(folder, r.folder.at), ttm_buf_puts(source, r.source);
   ttm_launch_free(&r);
+  ttm_buf_free(&store);
   return status;
 }
 
@@ -114,7 +119,8 @@ const ttm_command ttm_command_run = {
     .help = "run a program, keep its log, write the report",
     .more =
         "The program's output is shown as it comes (both streams, in order, on standard output) and written to "
-        "./logs/NAME_YYYYMMDD_HHMMSS/NAME_profile.log; the report is written beside it. A .py file is run by "
+        "~/.ttmem/reports/NAME_YYYYMMDD_HHMMSS/NAME_profile.log, to which ./logs has a link; the report is written "
+        "beside it. A .py file is run by "
         "python3 -u, of the active virtual environment if there is one. The logger variables of a full log are "
         "set where you have not set them.\n"
         "ttnn allocations of a Python program are recorded with their source lines. With --board B the program "

@@ -101,6 +101,7 @@ const ttm_command ttm_command_serve = {
     .examples = "ttmem serve\nttmem serve model --port 8080",
     .exits = "0 stopped (Ctrl-C); 2 wrong usage, or nothing to serve",
     .max_inputs = 1,
+    .named = true,
     .takes = TTM_TAKES(TTM_OPTION_PORT, TTM_OPTION_HOST, TTM_OPTION_METRICS),
     .run = run,
 };

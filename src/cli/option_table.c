@@ -121,6 +121,8 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_MODEL] = {"model", 0, TTM_VALUE_TEXT, "M", "model of the run in the history (default: from its name)"},
     [TTM_OPTION_NO_HISTORY] = {"no-history", 0, TTM_VALUE_NONE, NULL, "leave the run out of the history"},
     [TTM_OPTION_SINCE] = {"since", 0, TTM_VALUE_TEXT, "T", "runs since then: 7d, 12h, 2w, 2026-11-16"},
+    [TTM_OPTION_KEEP] = {"keep", 0, TTM_VALUE_TEXT, "K", "what stays: 50 (reports), 30d, 12h, 2w, 500MB, 5GB"},
+    [TTM_OPTION_DRY_RUN] = {"dry-run", 0, TTM_VALUE_NONE, NULL, "only say what would be deleted"},
     [TTM_OPTION_HELP] = {"help", 'h', TTM_VALUE_NONE, NULL, "show this help"},
     [TTM_OPTION_VERSION] = {"version", 'V', TTM_VALUE_NONE, NULL, "show the version"},
 };

@@ -103,6 +103,8 @@ typedef enum ttm_option {
   TTM_OPTION_MODEL,
   TTM_OPTION_NO_HISTORY,
   TTM_OPTION_SINCE,
+  TTM_OPTION_KEEP,
+  TTM_OPTION_DRY_RUN,
   TTM_OPTION_HELP,
   TTM_OPTION_VERSION,
   TTM_OPTIONS
@@ -152,6 +154,7 @@ typedef struct ttm_command {
   size_t min_inputs, max_inputs; /* arguments that are no options */
   const char *needs;             /* what is missing when there are fewer: "a log: ttmem analyze LOG" */
   size_t logs;                   /* so many arguments name a log: a folder stands for the log in it */
+  bool named;                    /* the first argument may be the name of a report or a run, as those of `logs` may */
   bool reports;                  /* the folder of a report whose log is gone will do */
   ttm_rest_rule rest;
   const ttm_option *takes; /* see TTM_TAKES; every command takes --help and --version */
@@ -166,7 +169,8 @@ typedef struct ttm_command {
   each(llm) each(analyze) each(explain) each(fit) each(verify) each(predict) each(ask) each(diff)                    \
       each(baseline_update) each(baseline_show) each(html) each(export) each(cb_simulate) each(cb_scan) each(cb_log) \
           each(cb_all) each(graph) each(train) each(serve) each(mcp) each(run) each(live) each(history)              \
-              each(history_bisect) each(last_run) each(doctor) each(completion) each(help) each(profile)
+              each(history_bisect) each(ls) each(open) each(rm) each(prune) each(last_run) each(doctor)              \
+                  each(completion) each(help) each(profile)
 #define TTM_DECLARE_COMMAND(name) extern const ttm_command ttm_command_##name;
 TTM_COMMANDS(TTM_DECLARE_COMMAND)
 

@@ -119,6 +119,9 @@ int ttm_run_origin_find(ttm_run_origin *out, const ttm_run_about *about, const c
   struct timespec now;
   struct tm day;
   char text[16];
+  char *report = about->report ? realpath(about->report, NULL) : NULL;
+  if (report) ttm_buf_puts(&out->report, report);
+  free(report); /* realpath's own */
   ttm_host_name(out->host);
   clock_gettime(CLOCK_REALTIME, &now);
   find_commit(&out->commit, about);
@@ -131,13 +134,14 @@ int ttm_run_origin_find(ttm_run_origin *out, const ttm_run_about *about, const c
   if (!gmtime_r(&seconds, &day) || !strftime(text, sizeof text, "%Y%m%d-%H%M%S", &day)) strcpy(text, "00000000-000000");
   ttm_str all = ttm_buf_str(&key);
   snprintf(out->run, sizeof out->run, "%s-%012llx", text, (unsigned long long)(ttm_hash(all.p, all.n, 0) >> 16));
-  bool failed = key.failed || out->source.failed || out->commit.failed;
+  bool failed = key.failed || out->source.failed || out->report.failed || out->commit.failed;
   ttm_buf_free(&key);
   return failed ? TTM_ENOMEM : TTM_OK;
 }
 
 void ttm_run_origin_free(ttm_run_origin *origin) {
   ttm_buf_free(&origin->source);
+  ttm_buf_free(&origin->report);
   ttm_buf_free(&origin->commit);
 }
 

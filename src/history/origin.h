@@ -10,6 +10,7 @@ typedef struct ttm_run_origin {
   int64_t time_us; /* of the file's last change: when the run ended. Of standard input: now */
   uint64_t bytes;  /* of the file, 0 */
   ttm_buf source;  /* its real path; empty for standard input */
+  ttm_buf report;  /* real path of its folder; empty */
   ttm_buf commit;  /* empty when unknown */
   char host[256];
 } ttm_run_origin;

@@ -97,6 +97,39 @@ static int take_row(void *context, const ttm_history_cell *c) {
   return TTM_OK;
 }
 
+/* ---- One run ------------------------------------------------------------------------------------------------------ */
+
+#define LOCATE_SQL                                                                                        \
+  "SELECT run, report, source FROM run WHERE substr(run, 1, length($1)) = $1 OR name = $1 OR model = $1 " \
+  "ORDER BY time_us DESC, run DESC LIMIT 2"
+
+typedef struct locating {
+  ttm_str name;
+  ttm_buf *path, *run;
+  size_t begin_so; /* ids that begin with the name */
+} locating;
+
+static int take_place(void *context, const ttm_history_cell *c) {
+  locating *l = context;
+  bool begins = ttm_str_starts(text_of(&c[0]), l->name);
+  l->begin_so += begins;
+  if (l->run->n) return TTM_OK;
+  ttm_buf_put(l->run, text_of(&c[0]));
+  ttm_buf_put(l->path, c[1].known ? text_of(&c[1]) : text_of(&c[2]));
+  return l->path->failed || l->run->failed ? TTM_ENOMEM : TTM_OK;
+}
+
+int ttm_past_locate(ttm_history *history, ttm_str name, ttm_buf *out, ttm_buf *run, ttm_error *err) {
+  static const ttm_column_type types[] = {TTM_COLUMN_TEXT, TTM_COLUMN_TEXT, TTM_COLUMN_TEXT};
+  locating l = {name, out, run, 0};
+  int status = history->engine->query(history, LOCATE_SQL, &name, 1, types, 3, take_place, &l, err);
+  if (status == TTM_ENOMEM) return ttm_error_nomem(err);
+  if (!status && l.begin_so > 1)
+    return ttm_error_set(err, TTM_EUSAGE, "'%.*s' begins several runs; 'ttmem history' has their whole ids",
+                         TTM_ARGS(name));
+  return status;
+}
+
 /* ---- Steps and trends --------------------------------------------------------------------------------------------- */
 
 /* The peaks of the runs that have one; *places has their positions in the series. */

@@ -62,6 +62,10 @@ const ttm_step *ttm_series_rise(const ttm_series *s, int memory);
 /* Fills `said` of a series: steps with what changed in the live tensors (asked from the history), headroom, failures. */
 int ttm_series_tell(ttm_series *s, const ttm_past *past, ttm_history *history, ttm_error *err);
 
+/* Where a run named by its id, the beginning of one, its name or its model lies: the newest of them. Appends the folder of its report, or its log where there is none;
+ * *run its id. Nothing when there is no such run. TTM_EUSAGE when the beginning is that of several runs, else as ttm_past_read. */
+int ttm_past_locate(ttm_history *history, ttm_str name, ttm_buf *out, ttm_buf *run, ttm_error *err);
+
 /* "2026-11-16 08:17" of UTC. */
 enum { TTM_DAY_ROOM = 24 };
 const char *ttm_day_text(char room[TTM_DAY_ROOM], int64_t time_us);

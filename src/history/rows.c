@@ -106,7 +106,7 @@ static void put_run(ttm_history_rows *rows, const ttm_run_about *about, const ru
   put_bytes(rows, t, facts->failures);
   put_some(rows, t, facts->failure);
   about->exit_status < 0 ? put_null(rows, t) : put_number(rows, t, about->exit_status);
-  put_word(rows, t, about->report);
+  put_some(rows, t, ttm_buf_str(&origin.report));
   ttm_run_origin_free(&origin);
 }
 

@@ -120,6 +120,21 @@ static int insert(sqlite_history *h, const ttm_schema_table *table, const ttm_hi
   return status;
 }
 
+static int end_transaction(sqlite_history *h, int status, ttm_error *err) {
+  if (!status) status = execute(h, "COMMIT", err);
+  if (status) sqlite3_exec(h->db, "ROLLBACK", NULL, NULL, NULL);
+  return status;
+}
+
+static int forget(ttm_history *history, const char *run, ttm_error *err) {
+  sqlite_history *h = sqlite_of(history);
+  int status = execute(h, "BEGIN IMMEDIATE", err);
+  if (status) return status;
+  status = migrate(h, err);
+  for (int t = 0; t < TTM_HISTORY_TABLES && !status; t++) status = remove_run(h, ttm_history_schema[t].name, run, err);
+  return end_transaction(h, status, err);
+}
+
 static int add(ttm_history *history, const ttm_history_rows *rows, ttm_error *err) {
   sqlite_history *h = sqlite_of(history);
   int status = execute(h, "BEGIN IMMEDIATE", err);
@@ -129,9 +144,7 @@ static int add(ttm_history *history, const ttm_history_rows *rows, ttm_error *er
     status = remove_run(h, ttm_history_schema[t].name, rows->run, err);
     if (!status) status = insert(h, &ttm_history_schema[t], rows->at[t].at, rows->at[t].n, err);
   }
-  if (!status) status = execute(h, "COMMIT", err);
-  if (status) sqlite3_exec(h->db, "ROLLBACK", NULL, NULL, NULL);
-  return status;
+  return end_transaction(h, status, err);
 }
 
 /* ---- Asking ------------------------------------------------------------------------------------------------------- */
@@ -197,7 +210,7 @@ static int check_readable(sqlite_history *h, ttm_error *err) {
 }
 
 int ttm_history_open_sqlite(ttm_history **out, const char *path, bool write, ttm_error *err) {
-  static const ttm_history_engine engine = {add, query, close_sqlite};
+  static const ttm_history_engine engine = {add, query, forget, close_sqlite};
   struct stat st;
   sqlite_history *h;
   *out = NULL;

@@ -18,6 +18,8 @@ typedef struct ttm_history_engine {
   /* The answers to a question of standard SQL with parameters $1, $2, ... that first appear in their order. Columns have these types. */
   int (*query)(ttm_history *history, const char *sql, const ttm_str *params, size_t n, const ttm_column_type *types,
                size_t columns, ttm_history_take *take, void *context, ttm_error *err);
+  /* Forgets a run. */
+  int (*forget)(ttm_history *history, const char *run, ttm_error *err);
   void (*close)(ttm_history *history);
 } ttm_history_engine;
 
@@ -33,6 +35,10 @@ void ttm_history_close(ttm_history *history);
 
 static inline int ttm_history_add(ttm_history *history, const ttm_history_rows *rows, ttm_error *err) {
   return history->engine->add(history, rows, err);
+}
+
+static inline int ttm_history_forget(ttm_history *history, const char *run, ttm_error *err) {
+  return history->engine->forget(history, run, err);
 }
 
 /* Of one kind each. */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -17,28 +18,56 @@ enum { MOST_IN_A_SECOND = 10000 };
 
 /* ---- Folder --------------------------------------------------------------------------------------------------------- */
 
+static void put_path(ttm_buf *out, const char *base, const char *name) {
+  ttm_buf_clear(out);
+  ttm_buf_printf(out, "%s/%s", base, name);
+  ttm_buf_char(out, '\0');
+}
+
+/* True when the folder is there, new. With a store it lies there, and what the caller sees is a link. */
+static bool make_new(ttm_launch *r, const char *base, const char *store, const char *name) {
+  put_path(&r->folder, base, name);
+  if (store) put_path(&r->stored, store, name);
+  if (r->folder.failed || r->stored.failed) return false;
+  if (!store) return mkdir(r->folder.at, 0777) == 0;
+  if (mkdir(r->stored.at, 0777)) return false;
+  if (!symlink(r->stored.at, r->folder.at)) return true;
+  int why = errno;
+  rmdir(r->stored.at);
+  errno = why;
+  return false;
+}
+
 /* base/NAME_YYYYMMDD_HHMMSS, made anew; when it is there already NAME_..._2, _3 and so on. */
-static int make_folder(ttm_buf *out, const char *base, const char *name, ttm_error *err) {
+static int make_folder(ttm_launch *r, const char *base, const char *store, ttm_error *err) {
   time_t now = time(NULL);
   struct tm when;
   char stamp[32];
+  ttm_buf name = {0};
   localtime_r(&now, &when);
   strftime(stamp, sizeof stamp, "%Y%m%d_%H%M%S", &when);
   int status = ttm_folder_make(base, err);
-  for (int i = 1; !status && i <= MOST_IN_A_SECOND; i++) {
-    ttm_buf_clear(out);
-    ttm_buf_printf(out, "%s/%s_%s", base, name, stamp);
-    if (i > 1) ttm_buf_printf(out, "_%d", i);
-    ttm_buf_char(out, '\0');
-    if (out->failed) return ttm_error_nomem(err);
-    if (mkdir(out->at, 0777) == 0) return TTM_OK;
-    if (errno != EEXIST) break;
+  bool made = false, taken = true;
+  for (int i = 1; !status && !made && taken && i <= MOST_IN_A_SECOND; i++) {
+    ttm_buf_clear(&name);
+    ttm_buf_printf(&name, "%s_%s", r->plan.name.at, stamp);
+    if (i > 1) ttm_buf_printf(&name, "_%d", i);
+    ttm_buf_char(&name, '\0');
+    made = !name.failed && make_new(r, base, store, name.at);
+    taken = errno == EEXIST;
   }
-  return status ? status : ttm_error_set(err, TTM_EIO, "cannot make the folder %s: %s", out->at, strerror(errno));
+  if (name.failed || r->folder.failed || r->stored.failed)
+    status = ttm_error_nomem(err);
+  else if (!status && !made)
+    status = ttm_error_set(err, TTM_EIO, "cannot make the folder %s: %s", r->folder.at, strerror(errno));
+  ttm_buf_free(&name);
+  return status;
 }
 
-static int open_log(ttm_launch *r, const char *base, ttm_error *err) {
-  int status = make_folder(&r->folder, base, r->plan.name.at, err);
+static int open_log(ttm_launch *r, const ttm_launch_options *o, ttm_error *err) {
+  char store[PATH_MAX];
+  bool stored = o->store && !ttm_folder_make(o->store, NULL) && realpath(o->store, store) && !access(store, W_OK);
+  int status = make_folder(r, o->base, stored ? store : NULL, err);
   if (status) return status;
   ttm_buf_printf(&r->log, "%s/%s_profile.log", r->folder.at, r->plan.name.at);
   ttm_buf_char(&r->log, '\0');
@@ -122,9 +151,14 @@ static int start(ttm_launch *r, const ttm_launch_options *o, ttm_error *err) {
 int ttm_launch_run(ttm_launch *r, const ttm_launch_options *o, ttm_error *err) {
   *r = (ttm_launch){.log_fd = -1};
   int status = ttm_launch_plan_make(&r->plan, o->words, o->always_script, o->name, err);
-  if (!status) status = open_log(r, o->base, err);
+  if (!status) status = open_log(r, o, err);
   if (!status) status = start(r, o, err);
-  if (status && r->log_fd >= 0 && !unlink(r->log.at)) rmdir(r->folder.at); /* nothing ran: nothing is left behind */
+  if (status && r->log_fd >= 0 && !unlink(r->log.at)) { /* nothing ran: nothing is left behind */
+    if (r->stored.n && !rmdir(r->stored.at))
+      unlink(r->folder.at);
+    else
+      rmdir(r->folder.at);
+  }
   return status;
 }
 
@@ -164,6 +198,7 @@ void ttm_launch_free(ttm_launch *r) {
   if (r->log_fd >= 0) close(r->log_fd);
   ttm_launch_plan_free(&r->plan);
   ttm_buf_free(&r->folder);
+  ttm_buf_free(&r->stored);
   ttm_buf_free(&r->log);
   ttm_buf_free(&r->recording);
 }

@@ -8,10 +8,12 @@
 #include "launch/record.h"
 
 typedef struct ttm_launch_options {
-  char *const *words;   /* the program and its arguments, as typed */
-  bool always_script;   /* the first word is a Python script whatever its name */
-  const char *name;     /* of the run; NULL: that of the program */
-  const char *base;     /* where the folder NAME_YYYYMMDD_HHMMSS is made */
+  char *const *words; /* the program and its arguments, as typed */
+  bool always_script; /* the first word is a Python script whatever its name */
+  const char *name;   /* of the run; NULL: that of the program */
+  const char *base;   /* where the folder NAME_YYYYMMDD_HHMMSS is made */
+  const char
+      *store; /* where it really lies, `base` then has a link to it; NULL, or it cannot be written: in `base` itself */
   const char *board;    /* mock board, by name or as the path of a cluster descriptor; NULL: the hardware there is */
   bool record;          /* ttnn's allocations too; a board needs it */
   bool follow;          /* parse the log while it is written */
@@ -23,6 +25,7 @@ typedef struct ttm_launch_options {
 typedef struct ttm_launch {
   ttm_launch_plan plan;
   ttm_buf folder, log, recording; /* NUL-terminated */
+  ttm_buf stored;                 /* what `folder` is a link to; empty: it is none */
   const char *source;             /* the log or the recording: what the profile is made of */
   ttm_record *record;             /* NULL: nothing is recorded */
   int log_fd;

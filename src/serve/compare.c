@@ -62,7 +62,7 @@ static bool is_plain(int dir, uint64_t *key) {
 
 static int check_report(const ttm_compared *asked, const char *name, uint64_t *key, ttm_error *err) {
   ttm_catalog_entry entry = {0};
-  int dir = openat(asked->root_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  int dir = ttm_catalog_folder(asked->root_fd, name);
   int status = dir < 0 ? TTM_ENODATA : ttm_catalog_entry_read(&entry, dir, name);
   bool fine = !status && is_plain(dir, key);
   *key = ttm_hash(name, strlen(name) + 1, *key);

@@ -201,7 +201,7 @@ static const char *type_of(const char *file) {
 
 /* A report's file, opened without following a link at either step; -1 when it is not there or no plain file. */
 static int open_file(const asked *a, const char *folder, const char *file, struct stat *st) {
-  int dir = openat(a->server->root, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  int dir = ttm_catalog_folder(a->server->root, folder);
   if (dir < 0) return -1;
   int fd = openat(dir, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   close(dir);
@@ -282,7 +282,7 @@ static enum MHD_Result send_index(const asked *a) {
 static enum MHD_Result send_report(const asked *a, const char *folder) {
   ttm_catalog_entry entry;
   ttm_buf text = {0};
-  int dir = openat(a->server->root, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  int dir = ttm_catalog_folder(a->server->root, folder);
   if (dir < 0) return not_found(a);
   int status = ttm_catalog_entry_read(&entry, dir, folder);
   close(dir);

@@ -36,6 +36,32 @@ void ttm_catalog_free(ttm_catalog *catalog) {
 
 /* ---- Facts of one report ------------------------------------------------------------------------------------------- */
 
+/* The target of a link that `ttmem run` made: a folder of the store. */
+static bool read_link(int root, const char *name, char target[PATH_MAX]) {
+  ttm_buf store = {0};
+  char real[PATH_MAX];
+  ssize_t n = readlinkat(root, name, target, PATH_MAX - 1);
+  bool fine = n > 0 && !ttm_report_root(&store, NULL);
+  ttm_buf_char(&store, '\0');
+  fine = fine && !store.failed && realpath(store.at, real);
+  if (fine) {
+    size_t length = strlen(real);
+    target[n] = '\0';
+    fine = !strncmp(target, real, length) && target[length] == '/' && target[length + 1] != '.' &&
+           !strchr(target + length + 1, '/');
+  }
+  ttm_buf_free(&store);
+  return fine;
+}
+
+int ttm_catalog_folder(int root, const char *name) {
+  char target[PATH_MAX];
+  int folder = openat(root, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (folder < 0 && (errno == ELOOP || errno == ENOTDIR) && read_link(root, name, target))
+    folder = open(target, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  return folder;
+}
+
 /* The whole of a small file in `folder`; false when it cannot be had. */
 static bool read_file(int folder, const char *file, ttm_buf *out) {
   int fd = openat(folder, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -191,7 +217,7 @@ static int newest_first(const void *a, const void *b) {
 
 static int add_folder(ttm_catalog *out, int root, const char *name, ttm_error *err) {
   ttm_catalog_entry entry;
-  int folder = openat(root, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  int folder = ttm_catalog_folder(root, name);
   if (folder < 0) return TTM_OK;
   int status = ttm_catalog_entry_read(&entry, folder, name);
   close(folder);
@@ -260,23 +286,37 @@ int ttm_catalog_read(ttm_catalog *out, const char *path, ttm_error *err) {
 
 /* ---- One of them --------------------------------------------------------------------------------------------------- */
 
-int ttm_catalog_delete(const ttm_catalog *catalog, const ttm_catalog_entry *entry, ttm_error *err) {
+/* What `ttmem run` wrote beside the report. */
+static bool is_source(const char *file, size_t stem) {
+  return !strcmp(file + stem, "_profile.log") || !strcmp(file + stem, "_recording.json");
+}
+
+/* The folder stays when somebody keeps other things in it. A link goes with its folder. */
+static int remove_entry(int root, const char *name) {
+  char target[PATH_MAX];
+  if (!unlinkat(root, name, AT_REMOVEDIR) || errno == ENOTEMPTY || errno == EEXIST) return 0;
+  if (errno != ENOTDIR || !read_link(root, name, target)) return errno;
+  if (rmdir(target)) return errno == ENOTEMPTY || errno == EEXIST ? 0 : errno;
+  return unlinkat(root, name, 0) ? errno : 0;
+}
+
+int ttm_catalog_delete(const ttm_catalog *catalog, const ttm_catalog_entry *entry, bool sources, ttm_error *err) {
   int root = open(catalog->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC), failed = 0;
-  int folder = root < 0 ? -1 : openat(root, entry->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  int folder = root < 0 ? -1 : ttm_catalog_folder(root, entry->folder);
   DIR *dir = folder < 0 ? NULL : fdopendir(folder);
   struct dirent *file;
   if (!dir) failed = errno;
   while (dir && (file = readdir(dir))) {
-    size_t stem = stem_of(file->d_name);
-    bool its = stem == strlen(entry->name) && !memcmp(file->d_name, entry->name, stem);
+    size_t stem = strlen(entry->name);
+    bool its = !strncmp(file->d_name, entry->name, stem) &&
+               (stem_of(file->d_name) == stem || (sources && is_source(file->d_name, stem)));
     if (its && unlinkat(dirfd(dir), file->d_name, 0)) failed = errno;
   }
   if (dir)
     closedir(dir);
   else if (folder >= 0)
     close(folder);
-  /* The folder stays when somebody keeps other things in it. */
-  if (!failed && unlinkat(root, entry->folder, AT_REMOVEDIR) && errno != ENOTEMPTY && errno != EEXIST) failed = errno;
+  if (!failed) failed = remove_entry(root, entry->folder);
   if (root >= 0) close(root);
   if (!failed) return TTM_OK;
   return ttm_error_set(err, TTM_EIO, "cannot delete '%s/%s': %s", catalog->root, entry->folder, strerror(failed));
@@ -284,7 +324,7 @@ int ttm_catalog_delete(const ttm_catalog *catalog, const ttm_catalog_entry *entr
 
 void ttm_catalog_findings(const ttm_catalog *catalog, const ttm_catalog_entry *entry, ttm_buf *out) {
   int root = open(catalog->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  int folder = root < 0 ? -1 : openat(root, entry->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  int folder = root < 0 ? -1 : ttm_catalog_folder(root, entry->folder);
   if (folder >= 0) read_findings_text(folder, entry->name, out);
   if (folder >= 0) close(folder);
   if (root >= 0) close(root);

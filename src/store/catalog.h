@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The reports of a folder, with what a list of them shows. A report is a folder that holds files of one; the folder given
- * may be one itself, or hold many. Links are not followed: a report is a real folder with real files. */
+ * may be one itself, or hold many. Links are not followed, but for those of `ttmem run` into the store: a report is a real folder with real files. */
 #ifndef TTM_STORE_CATALOG_H
 #define TTM_STORE_CATALOG_H
 
@@ -35,6 +35,9 @@ typedef struct ttm_catalog {
 int ttm_catalog_read(ttm_catalog *out, const char *path, ttm_error *err);
 void ttm_catalog_free(ttm_catalog *catalog);
 
+/* Opens the folder of a report: a real one, or a link of `ttmem run` into the store. Below 0 with errno. */
+int ttm_catalog_folder(int root, const char *name);
+
 /* One report from its open folder. TTM_ENODATA when it is none, TTM_EIO, TTM_ENOMEM. Freed with ttm_catalog_entry_free. */
 int ttm_catalog_entry_read(ttm_catalog_entry *out, int folder, const char *folder_name);
 void ttm_catalog_entry_free(ttm_catalog_entry *entry);
@@ -42,8 +45,9 @@ void ttm_catalog_entry_free(ttm_catalog_entry *entry);
 /* Appends the text of its findings file; nothing when there is none. */
 void ttm_catalog_findings(const ttm_catalog *catalog, const ttm_catalog_entry *entry, ttm_buf *out);
 
-/* Deletes the report's own files, and its folder when nothing else is in it. 0, or TTM_EIO. */
-int ttm_catalog_delete(const ttm_catalog *catalog, const ttm_catalog_entry *entry, ttm_error *err);
+/* Deletes the report's own files, with `sources` also the log and the recording that `ttmem run` kept there, and its folder when nothing else is in
+ * it. 0, or TTM_EIO. */
+int ttm_catalog_delete(const ttm_catalog *catalog, const ttm_catalog_entry *entry, bool sources, ttm_error *err);
 
 /* Where the entry's log or recording is now, also when its size has changed. NULL when it is gone; freed with ttm_free. */
 char *ttm_catalog_log(const ttm_catalog *catalog, const ttm_catalog_entry *entry);

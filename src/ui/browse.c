@@ -173,7 +173,7 @@ static void serve_entry(ttm_ui *ui, browse *b, const ttm_catalog_entry *e, bool 
 
 static void delete_entry(ttm_ui *ui, browse *b) {
   ttm_error err;
-  if (ttm_catalog_delete(&b->catalog, chosen(b), &err)) return ttm_ui_complain(ui, err.message);
+  if (ttm_catalog_delete(&b->catalog, chosen(b), false, &err)) return ttm_ui_complain(ui, err.message);
   read_again(ui, b);
   ttm_ui_say(ui, "The report is deleted.");
 }

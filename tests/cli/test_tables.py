@@ -28,7 +28,8 @@ FOLDER = tempfile.TemporaryDirectory()
 BASELINE = os.path.join(FOLDER.name, "memory.json")
 # Commands that print no table, and what they print instead.
 OTHERS = {"html": "a page", "serve": "an address", "mcp": "messages", "run": "what the program prints, then the summary of analyze", "last-run": "a log", "help": "help",
-          "history bisect": "a sentence and two commands", "baseline update": "a sentence"}
+          "history bisect": "a sentence and two commands", "baseline update": "a sentence", "open": "a path", "rm": "what was deleted",
+          "prune": "what was deleted", "completion": "a script"}
 
 QUESTIONS = (["--op", "3"], ["--tensor", "model.proj.weight"], ["--range", "2-4"], ["--at", "4"], ["--at-peak"], ["--findings"])
 # Of each command some calls whose text has few lines per row.
@@ -49,6 +50,7 @@ CALLS = {
     "graph": [["graph", str(SMALL / "capture_small.json")]],
     "train": [["train", "--logs", str(DATA / "tinyllama_train.log")]],
     "history": [["history"]],
+    "ls": [["ls"]],
     "live": [["live", "--once"]],
     "doctor": [["doctor", LOG]],
 }
@@ -136,6 +138,7 @@ class Tables(unittest.TestCase):
     def setUpClass(cls):
         run("train", "--logs", str(DATA / "tinyllama_train.log"))  # a run for the history
         run("baseline", "update", BASELINE, LOG)
+        run("analyze", "-q", "--no-html", LOG)  # a report for ls
 
     def test_every_command_has_both(self):
         text = run("--help")
@@ -174,7 +177,7 @@ class Tables(unittest.TestCase):
                 cells = [c for c, head in zip(row, heads) if head != "Section"]
                 if "Text" in heads:  # sentences and labelled rows
                     self.assertIn(re.sub(r"[\s.:]+", "", row[-1]), re.sub(r"[\s.:]+", "", squeezed), row)
-                elif call[0] in ("analyze", "explain", "history", "live"):  # the columns of `export` and of the JSON, not those of the screen
+                elif call[0] in ("analyze", "explain", "history", "live", "ls"):  # the columns of `export` and of the JSON, not those of the screen
                     self.assertTrue(set(cells) & {str(v) for v in known}, row)
                 elif call[0] == "--llm":  # markdown, whose cells are escaped
                     self.assertTrue(any(stands_in(cells[0], line) for line in lines), row)

@@ -167,14 +167,14 @@ static void deletes_a_report(void **state) {
   ttm_error err;
   (void)state;
   assert_int_equal(ttm_catalog_read(&all, root, &err), 0);
-  assert_int_equal(ttm_catalog_delete(&all, &all.entries.at[0], &err), 0);
-  assert_int_equal(ttm_catalog_delete(&all, &all.entries.at[2], &err), 0);
+  assert_int_equal(ttm_catalog_delete(&all, &all.entries.at[0], false, &err), 0);
+  assert_int_equal(ttm_catalog_delete(&all, &all.entries.at[2], false, &err), 0);
   assert_false(there("run_20260101/run_memory.json"));
   assert_false(there("run_20260101/run_report.html"));
   assert_true(there("run_20260101/run_profile.log"));
   assert_false(there("broken"));
   assert_true(there("a/a_memory.json"));
-  assert_int_equal(ttm_catalog_delete(&all, &all.entries.at[2], &err), TTM_EIO);
+  assert_int_equal(ttm_catalog_delete(&all, &all.entries.at[2], false, &err), TTM_EIO);
   ttm_catalog_free(&all);
 }
 
