@@ -38,6 +38,7 @@ enum { TTM_NO_FIGURE = -1 };
 void ttm_tell_failures(ttm_teller *t);
 void ttm_tell_need(ttm_teller *t); /* of the whole program, where a module tells */
 void ttm_tell_tests(ttm_teller *t);
+void ttm_tell_devices(ttm_teller *t); /* of how many chips the peaks are */
 void ttm_tell_peaks(ttm_teller *t);
 void ttm_tell_alive(ttm_teller *t);
 void ttm_tell_growth(ttm_teller *t);

@@ -133,6 +133,7 @@ void ttm_tell_peaks(ttm_teller *t) {
     tell_peak_inside(t, m);
     tell_devices(t, m);
   }
+  ttm_tell_devices(t);
   for (int i = 0; i < TTM_MEMORIES; i++) tell_consumers(t, ttm_findings_memory(t->f, i));
   tell_changes(t);
   if (t->out->at.n > before) return;

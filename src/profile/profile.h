@@ -322,6 +322,16 @@ static inline bool ttm_recording_is_partial(const ttm_recording *r) { return r->
 /* Devices that are told apart. Nobody has that many which are no mesh; what a broken capture names beyond them counts as the first. */
 enum { TTM_CAPTURE_DEVICES = 64 };
 
+/* A device of a recording, from its opening to its closing. The chips of a mesh hold the same. */
+typedef struct ttm_opening {
+  uint32_t rank;                /* while it is open */
+  uint32_t process;             /* 0, 1, ... in the order of their first device */
+  uint64_t chips;               /* a bit each */
+  uint64_t peak[TTM_MEMORIES];  /* per bank, to the byte ... */
+  uint64_t total[TTM_MEMORIES]; /* ... of so much; 0 when not told */
+  uint32_t banks[TTM_MEMORIES];
+} ttm_opening;
+
 /* A test of a recorded program: a section of its operations. */
 typedef struct ttm_test {
   uint32_t name, outcome, why; /* strings; outcome: "passed", "failed", "skipped", 0 when it did not end */
@@ -337,6 +347,7 @@ typedef struct ttm_capture {
   TTM_VEC(ttm_trace_call) traces; /* recordings, by operation */
   TTM_VEC(uint32_t)
   stacks; /* recordings, by operation: string, "a.py:3|b.py:7", the calls that led to it; 0 or beyond: unknown */
+  TTM_VEC(ttm_opening) openings; /* recordings */
   TTM_VEC(ttm_test) tests;
   TTM_VEC(uint32_t) test_of; /* by operation: 1 + its test; 0 or beyond: none */
   ttm_capture_board board;

@@ -113,5 +113,50 @@ class Sections(Case):
         self.assertRegex(run.stdout, r"test_2_too_large +no, 1\.00 +no, 1\.00")
 
 
+class Devices(Case):
+    """Of how many chips a figure is, and what differs between them."""
+
+    def said(self):
+        return next((s for s in self.findings()["statements"] if s["id"] == "peak.devices"), None)
+
+    def test_one_chip_says_nothing(self):
+        self.model()
+        self.run_it()
+        self.assertIsNone(self.said())
+
+    def test_a_mesh(self):
+        self.model(text="import ttnn\nmesh = ttnn.open_mesh_device(8)\nx = ttnn.empty(4096, mesh)\n")
+        _, _, err = self.run_it()
+        self.assertEqual(self.said()["headline"], "A mesh of 8 chips that hold the same: figures are of one chip")
+        self.assertIn("A mesh of 8 chips", err)
+        self.assertEqual(self.findings()["recording"]["devices"][0]["chips"], list(range(8)))
+
+    def test_submeshes_that_differ_are_shown_apart(self):
+        self.model(text="import ttnn\nmesh = ttnn.open_mesh_device(8)\nparts = mesh.create_submeshes(2)\n"
+                        "held = [ttnn.empty(size, part) for size, part in zip((4096, 8192, 4096, 4096), parts)]\n")
+        self.run_it()
+        rows = [point["text"] for point in self.said()["points"]]
+        self.assertEqual(len(rows), 2, rows)
+        self.assertIn("and 2 alike, 2 chips that hold the same: DRAM peak 4.0 KB", rows[0])
+        self.assertIn("8.0 KB", rows[1])
+
+    def test_every_opening_is_a_run(self):
+        self.model(text="import ttnn\nfor n in (1, 3, 2):\n    device = ttnn.open_device(0)\n    x = [ttnn.empty(4096, device) for _ in range(n)]\n"
+                        "    del x\n    ttnn.close_device(device)\n")
+        self.run_it()
+        self.assertEqual([device["peak_dram_per_bank_B"] for device in self.findings()["recording"]["devices"]], [4096, 3 * 4096, 2 * 4096])
+        self.assertIn("1 device opened 3 times", self.said()["headline"])
+
+    def test_all_processes_are_in_the_report(self):
+        self.model(text="import multiprocessing, sys\ndef work(n):\n    import ttnn\n    device = ttnn.open_device(0)\n"
+                        "    x = [ttnn.empty(4096, device) for _ in range(n)]\n    del x\n    ttnn.close_device(device)\n"
+                        "if __name__ == '__main__':\n    context = multiprocessing.get_context('spawn')\n"
+                        "    for n in (1, 3):\n        p = context.Process(target=work, args=(n,))\n        p.start()\n        p.join()\n")
+        _, _, err = self.run_it()
+        self.assertIn("by 2 processes", self.said()["headline"], err)
+        self.assertEqual([(device["process"], device["peak_dram_per_bank_B"]) for device in self.findings()["recording"]["devices"]],
+                         [(0, 4096), (1, 3 * 4096)])
+
+
 if __name__ == "__main__":
     unittest.main()

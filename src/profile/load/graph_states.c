@@ -94,6 +94,7 @@ typedef struct sums {
   bool ranks; /* recordings: devices are their own place */
   uint32_t device[TTM_CAPTURE_DEVICES];
   memory_sum at[TTM_CAPTURE_DEVICES][TTM_MEMORIES];
+  uint32_t opening[TTM_CAPTURE_DEVICES]; /* 1 + its number, 0 */
   size_t devices;
 } sums;
 
@@ -127,11 +128,18 @@ static void note_test(ttm_capture *c, const ttm_buffer *buffer, uint64_t bytes) 
   if (test && bytes > c->tests.at[test - 1].peak[buffer->memory]) c->tests.at[test - 1].peak[buffer->memory] = bytes;
 }
 
+static void note_opening(ttm_opening *opening, int memory, const memory_sum *sum) {
+  opening->peak[memory] = sum->peak;
+  opening->total[memory] = sum->measured ? sum->total : 0;
+  opening->banks[memory] = sum->measured ? sum->banks : 0;
+}
+
 /* The device was closed, or the recording ends: had any less headroom? */
 static void note_tightest(sums *s, ttm_capture *c, size_t slot) {
   for (int m = 0; m < TTM_MEMORIES; m++) {
     memory_sum *sum = &s->at[slot][m];
     uint64_t left = ttm_sub_sat(sum->total, sum->peak), least = ttm_sub_sat(c->tight_total[m], c->tight_peak[m]);
+    if (s->opening[slot]) note_opening(&c->openings.at[s->opening[slot] - 1], m, sum);
     if (sum->measured && (!c->tight_total[m] || left < least)) {
       c->tight_total[m] = sum->total;
       c->tight_peak[m] = sum->peak;
@@ -161,7 +169,10 @@ static int measure(sums *s, ttm_capture *c, const ttm_buffer_event *e) {
 
 static int apply(sums *s, ttm_capture *c, const ttm_buffer_event *e) {
   if (e->kind == TTM_EVENT_MEASURED) return measure(s, c, e);
-  if (e->kind == TTM_EVENT_OPENED) return note_tightest(s, c, slot_of(s, e->device)), TTM_OK;
+  if (e->kind == TTM_EVENT_OPENED) {
+    note_tightest(s, c, slot_of(s, e->device));
+    return s->opening[slot_of(s, e->device)] = e->row + 1, TTM_OK;
+  }
   if (e->row == TTM_NONE || (e->kind != TTM_EVENT_ALLOCATE && e->kind != TTM_EVENT_FREE)) return TTM_OK;
   const ttm_buffer *buffer = &c->buffers.at[e->row];
   if (buffer->memory >= TTM_MEMORIES) return TTM_OK;

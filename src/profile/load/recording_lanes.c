@@ -54,16 +54,19 @@ int ttm_recording_rank(ttm_capture_loader *l, uint32_t id, uint32_t *out) {
   return ttm_vec_push(&l->opened, device);
 }
 
-static int push_opened(ttm_capture_loader *l, uint32_t rank) {
+static int push_opened(ttm_capture_loader *l, uint32_t rank, uint64_t chips) {
+  ttm_capture *c = &l->profile->capture;
+  ttm_opening opening = {.rank = rank, .process = ttm_recording_lane(l)->process, .chips = chips};
   ttm_buffer_event event = {
-      .kind = TTM_EVENT_OPENED, .row = TTM_NONE, .op = TTM_NONE, .device = rank, .node = TTM_NONE};
-  return ttm_vec_push(&l->profile->capture.events, event);
+      .kind = TTM_EVENT_OPENED, .row = (uint32_t)c->openings.n, .op = TTM_NONE, .device = rank, .node = TTM_NONE};
+  return ttm_vec_push(&c->openings, opening) ? TTM_ENOMEM : ttm_vec_push(&c->events, event);
 }
 
 int ttm_recording_opened(ttm_capture_loader *l, const ttm_capture_node *node) {
   uint32_t rank;
-  l->profile->capture.recording.chips |= ttm_node_get(node, TTM_PARAM_CHIPS, 0);
-  return ttm_recording_rank(l, ttm_capture_device_of(node), &rank) ? TTM_ENOMEM : push_opened(l, rank);
+  uint64_t chips = ttm_node_get(node, TTM_PARAM_CHIPS, 0);
+  l->profile->capture.recording.chips |= chips;
+  return ttm_recording_rank(l, ttm_capture_device_of(node), &rank) ? TTM_ENOMEM : push_opened(l, rank, chips);
 }
 
 /* Whatever was on the device is gone with it. */

@@ -184,6 +184,25 @@ static void put_traces(ttm_json *j, const ttm_findings *f) {
   ttm_json_end(j);
 }
 
+static void put_devices(ttm_json *j, const ttm_capture *c) {
+  ttm_json_put_rows(j, "devices");
+  for (size_t i = 0; i < c->openings.n; i++) {
+    const ttm_opening *row = &c->openings.at[i];
+    ttm_json_put_object(j, NULL);
+    ttm_json_put_u64(j, "device", row->rank);
+    ttm_json_put_u64(j, "process", row->process);
+    ttm_json_put_array(j, "chips");
+    for (unsigned chip = 0; chip < 64; chip++)
+      if (row->chips >> chip & 1) ttm_json_put_u64(j, NULL, chip);
+    ttm_json_end(j);
+    ttm_json_put_u64(j, "peak_dram_per_bank_B", row->peak[TTM_DRAM]);
+    ttm_json_put_known(j, "capacity_dram_per_bank_B", row->total[TTM_DRAM] ? row->total[TTM_DRAM] : UINT64_MAX);
+    ttm_json_put_u64(j, "peak_l1_tensors_per_bank_B", row->peak[TTM_L1]);
+    ttm_json_end(j);
+  }
+  ttm_json_end(j);
+}
+
 static void put_tests(ttm_json *j, const ttm_findings *f) {
   const ttm_profile *p = f->profile;
   ttm_buf verdict = {0};
@@ -230,6 +249,7 @@ void ttm_json_put_recording(ttm_json *j, const ttm_findings *f) {
   put_memories(j, f);
   put_use(j, f);
   put_traces(j, f);
+  put_devices(j, &p->capture);
   if (p->capture.tests.n) put_tests(j, f);
   ttm_json_end(j);
 }

@@ -162,6 +162,7 @@ static void put_peaks(screen *s, bool others) {
   for (size_t i = 0; i < s->all->at.n; i++) {
     const ttm_statement *one = &s->all->at.at[i];
     if (one->topic != TTM_TOPIC_PEAK || one->points || !strcmp(one->id, "peak.changes")) continue;
+    if (!strcmp(one->id, "peak.devices")) continue; /* stands for itself */
     if ((n++ >= first) == others) put_row(s, n > 1 ? "" : LABELS[TTM_TOPIC_PEAK], one, false);
   }
 }
@@ -193,9 +194,9 @@ static void put_evidence(screen *s, const char *label, const char *id) {
     ttm_buf_free(&words);
   }
 }
-static void put_tests(screen *s) {
-  const ttm_statement *one = ttm_statements_find(s->all, "tests", 0);
-  put_topic(s, TTM_TOPIC_TESTS, TTM_SEVERITY_NOTE);
+static void put_rows(screen *s, const char *label, const char *id) {
+  const ttm_statement *one = ttm_statements_find(s->all, id, 0);
+  if (one) put_row(s, label, one, false);
   for (uint32_t i = 0; one && i < one->points; i++) {
     const ttm_point *point = &s->all->points.at[one->first_point + i];
     ttm_buf words = {0};
@@ -206,6 +207,8 @@ static void put_tests(screen *s) {
     ttm_buf_free(&words);
   }
 }
+static void put_tests(screen *s) { put_rows(s, LABELS[TTM_TOPIC_TESTS], "tests"); }
+static void put_devices(screen *s) { put_rows(s, "Chips", "peak.devices"); }
 static void put_consumers(screen *s) {
   put_evidence(s, "Added by", l1_first(s) ? "peak.consumers-l1" : "peak.consumers");
 }
@@ -249,11 +252,12 @@ static const struct {
   void (*put)(screen *s);
   int worth;
 } PARTS[] = {
-    {put_head, 0},          {put_bars, 0},       {put_failures, 0},  {put_need, 0},    {put_tests, 0},
-    {put_first_fix, 0},     {put_second_fix, 9}, {put_third_fix, 9}, {put_peak, 0},    {put_other_peaks, 3},
-    {put_consumers, 6},     {put_live, 8},       {put_holders, 5},   {put_growth, 0},  {put_late, 7},
-    {put_fragmentation, 7}, {put_waste, 6},      {put_padding, 1},   {put_runs, 4},    {put_layers, 2},
-    {put_l1_core, 0},       {put_traces, 0},     {put_input, 0},     {put_unknown, 3}, {put_end, 0},
+    {put_head, 0},        {put_bars, 0},          {put_failures, 0},  {put_need, 0},    {put_tests, 0},
+    {put_first_fix, 0},   {put_second_fix, 9},    {put_third_fix, 9}, {put_devices, 0}, {put_peak, 0},
+    {put_other_peaks, 3}, {put_consumers, 6},     {put_live, 8},      {put_holders, 5}, {put_growth, 0},
+    {put_late, 7},        {put_fragmentation, 7}, {put_waste, 6},     {put_padding, 1}, {put_runs, 4},
+    {put_layers, 2},      {put_l1_core, 0},       {put_traces, 0},    {put_input, 0},   {put_unknown, 3},
+    {put_end, 0},
 };
 enum { PART_COUNT = sizeof PARTS / sizeof *PARTS, MOST_WORTH = 9 };
 

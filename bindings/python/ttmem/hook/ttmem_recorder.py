@@ -72,6 +72,10 @@ def is_raised(error):
     return trace is None or dis.opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]] in ("RAISE_VARARGS", "RERAISE")
 
 
+def opening_of(device):
+    return node("device_open", device_id=device.id(), chips=sum(1 << chip for chip in set(device.get_device_ids()) if chip < 63))
+
+
 class Lane:
     """A thread: captures belong to the one that began them."""
 
@@ -349,12 +353,16 @@ class Recorder:
         if self.file is None:
             self.open_file(device)
         self.devices.append(device)
-        self.put(lane, [node("device_open", device_id=device.id(), chips=sum(1 << chip for chip in set(device.get_device_ids()) if chip < 63))])
+        self.put(lane, [opening_of(device)])
         if not lane.active and not lane.user_captures:
             self.let_go()
             self.start_capture(lane)
         if lane.active:
             self.view(lane, wanted=True)
+
+    def divided(self, submesh):
+        if self.recording():
+            self.put(self.lane(), [opening_of(submesh)])
 
     def before_close(self, device):
         lane = self.lane()

@@ -83,6 +83,23 @@ def wrap_devices(recorder, modules):
             setattr(module, name, wrapped[id(function)][0])
 
 
+def wrap_submeshes(recorder, kind):
+    """A submesh has an allocator of its own. It is noted and not held: it may not outlive its mesh."""
+
+    def making(real):
+        def recorded(*args, **kwargs):
+            result = real(*args, **kwargs)
+            for device in each_device(result):
+                recorder.guarded(recorder.divided, device)
+            return result
+
+        return recorded
+
+    for name in ("create_submesh", "create_submeshes"):
+        if hasattr(kind, name):
+            setattr(kind, name, making(getattr(kind, name)))
+
+
 def wrap_captures(recorder, graph):
     """The program's own captures: ttnn.graph's functions call these by name."""
 
@@ -159,6 +176,7 @@ def install(recorder, ttnn):
     modules = [ttnn, sys.modules.get("ttnn.device"), sys.modules.get("ttnn.distributed"), sys.modules.get("ttnn.distributed.distributed")]
     modules += [getattr(native, "device", None), getattr(native, "multi_device", None)]
     wrap_devices(recorder, [module for module in modules if module is not None])
+    wrap_submeshes(recorder, getattr(ttnn, "MeshDevice", None))
     wrap_captures(recorder, ttnn.graph)
     note_counts(recorder, ttnn, COUNTS_OF_CHIPS)
     note_counts(recorder, getattr(ttnn, "cluster", None), ("get_cluster_type", "number_of_devices", "get_mesh_shape"))
