@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ttmem ask LOG --op N | --tensor NAME | --range A-B | --at N | --at-peak | --findings */
+/* ttmem ask LOG --op N | --tensor NAME | --range A-B | --ops NAME | --at N | --at-peak | --findings */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -79,6 +79,7 @@ static int answer(const ttm_options *options, const ttm_findings *f, ttm_doc *do
   if (options->given[TTM_OPTION_AT_PEAK]) return ttm_ask_peak(&ask, memory_of(options->value[TTM_OPTION_AT_PEAK]), err);
   if (options->given[TTM_OPTION_AT]) return answer_at(options->value[TTM_OPTION_AT], &ask, err);
   if (options->given[TTM_OPTION_FINDINGS]) return ttm_doc_statements(doc, &f->statements), TTM_OK;
+  if (options->given[TTM_OPTION_OPS]) return ttm_ask_find(&ask, ttm_str_of(options->value[TTM_OPTION_OPS]), err);
   if (options->given[TTM_OPTION_TENSOR])
     return ttm_ask_tensor(&ask, ttm_str_of(options->value[TTM_OPTION_TENSOR]), err);
   text = op ? op : range;
@@ -100,7 +101,7 @@ static int run(const ttm_options *options, ttm_error *err) {
   ttm_buf text = {0};
   size_t tensors = options->many_count; /* --tensor is the one option of ask that may be repeated, elsewhere */
   int questions = options->given[TTM_OPTION_OP] + options->given[TTM_OPTION_TENSOR] + options->given[TTM_OPTION_RANGE] +
-                  options->given[TTM_OPTION_AT] + options->given[TTM_OPTION_AT_PEAK] +
+                  options->given[TTM_OPTION_OPS] + options->given[TTM_OPTION_AT] + options->given[TTM_OPTION_AT_PEAK] +
                   options->given[TTM_OPTION_FINDINGS];
   ttm_output_form form;
   ttm_ask_rows rows = {0};
@@ -121,18 +122,20 @@ static int run(const ttm_options *options, ttm_error *err) {
 
 const ttm_command ttm_command_ask = {
     .name = "ask",
-    .synopsis = "ask LOG --op N|--tensor T|--range A-B|--at N|--at-peak|--findings",
+    .synopsis = "ask LOG --op N|--ops O|--tensor T|--range A-B|--at N|--findings",
     .help = "one detail in a few lines, for people and agents",
     .examples =
         "ttmem ask model_profile.log --at-peak\nttmem ask model_profile.log --op 7\nttmem ask model_profile.log --at 7",
     .min_inputs = 1,
     .max_inputs = 1,
     .needs =
-        "a log and one question: ttmem ask LOG --op N | --tensor NAME | --range A-B | --at N | --at-peak | --findings",
+        "a log and one question: ttmem ask LOG --op N | --ops NAME | --tensor NAME | --range A-B | --at N | --at-peak "
+        "| "
+        "--findings",
     .logs = 1,
     .reports = true,
-    .takes = TTM_TAKES(TTM_OPTION_OP, TTM_OPTION_TENSOR, TTM_OPTION_RANGE, TTM_OPTION_AT, TTM_OPTION_AT_PEAK,
-                       TTM_OPTION_FINDINGS, TTM_OPTION_PER, TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_THREADS,
-                       TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+    .takes = TTM_TAKES(TTM_OPTION_OP, TTM_OPTION_OPS, TTM_OPTION_TENSOR, TTM_OPTION_RANGE, TTM_OPTION_AT,
+                       TTM_OPTION_AT_PEAK, TTM_OPTION_FINDINGS, TTM_OPTION_PER, TTM_OPTION_JSON, TTM_OPTION_CSV,
+                       TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
     .run = run,
 };

@@ -102,6 +102,7 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
                            "run the module as the compiled program, or as emitted Python"},
     [TTM_OPTION_OP] = {"op", 0, TTM_VALUE_TEXT, "N", "operation N of the reports"},
     [TTM_OPTION_RANGE] = {"range", 0, TTM_VALUE_TEXT, "A-B", "operations A to B"},
+    [TTM_OPTION_OPS] = {"ops", 0, TTM_VALUE_TEXT, "NAME", "operations called so, by name or location; * for anything"},
     [TTM_OPTION_AT] = {"at", 0, TTM_VALUE_TEXT, "N",
                        "live tensors and free blocks before operation N, at line:N or at peak"},
     [TTM_OPTION_AT_PEAK] = {"at-peak", 0, TTM_VALUE_MAYBE, "dram|l1",

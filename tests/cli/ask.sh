@@ -11,6 +11,9 @@ show ttmem ask two_runs_oom_profile.log --tensor softmax
 show ttmem ask two_runs_oom_profile.log --range 0-2
 show ttmem ask two_runs_oom_profile.log --range 2-4
 show ttmem ask two_runs_oom_profile.log --range 7-99
+show ttmem ask two_runs_oom_profile.log --ops matmul
+show ttmem ask two_runs_oom_profile.log --ops 'layers.*|Attn|*' --csv
+show ttmem ask two_runs_oom_profile.log --ops nothing
 show ttmem ask two_runs_oom_profile.log --at-peak
 show ttmem ask two_runs_oom_profile.log --at-peak l1
 show ttmem ask two_runs_oom_profile.log --at 0

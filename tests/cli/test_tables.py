@@ -31,7 +31,7 @@ OTHERS = {"html": "a page", "serve": "an address", "mcp": "messages", "run": "wh
           "history bisect": "a sentence and two commands", "baseline update": "a sentence", "open": "a path", "rm": "what was deleted",
           "prune": "what was deleted", "completion": "a script"}
 
-QUESTIONS = (["--op", "3"], ["--tensor", "model.proj.weight"], ["--range", "2-4"], ["--at", "4"], ["--at-peak"], ["--findings"])
+QUESTIONS = (["--op", "3"], ["--tensor", "model.proj.weight"], ["--range", "2-4"], ["--ops", "matmul"], ["--at", "4"], ["--at-peak"], ["--findings"])
 # Of each command some calls whose text has few lines per row.
 CALLS = {
     "--llm": [["--llm", LOG]],

@@ -89,6 +89,7 @@ class Tools(unittest.TestCase):
                  ("live_set", {"input": LOG, "at": "4"}, ("ask", "--at=4")),
                  ("operation", {"input": LOG, "index": "3"}, ("ask", "--op=3")),
                  ("operations", {"input": LOG, "range": "1-3"}, ("ask", "--range=1-3")),
+                 ("find_operations", {"input": LOG, "name": "matmul"}, ("ask", "--ops=matmul")),
                  ("tensor", {"input": LOG, "name": "proj"}, ("ask", "--tensor=proj")),
                  ("fit_boards", {"input": LOG, "boards": "p150"}, ("fit", "--board=p150", "--no-history")),
                  ("verify_fix", {"input": LOG, "changes": ["board=p150"]}, ("verify", "--change=board=p150")))

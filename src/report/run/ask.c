@@ -327,8 +327,39 @@ static void put_sum(const ttm_ask *a, const range_sum *sum) {
   put(a, "highest", &words);
 }
 
-int ttm_ask_range(const ttm_ask *a, uint32_t first, uint32_t last, ttm_error *err) {
+static void begin_range(const ttm_ask *a) {
   static const char *const heads[] = {">Op#", ">Before", ">Delta", "Operation", "Location", ">Log line"};
+  ttm_doc_line(a->doc, "DRAM before each operation and its delta, MB per %s", a->per_chip ? "chip" : "bank");
+  ttm_doc_table(a->doc, heads, sizeof heads / sizeof *heads);
+}
+
+static bool is_called(const ttm_profile *p, uint32_t op, ttm_str name, bool whole) {
+  return matches(ttm_words_name(p, op), name, whole) || matches(ttm_words_location(p, op), name, whole);
+}
+
+static uint32_t put_called(const ttm_ask *a, ttm_str name, bool whole) {
+  const ttm_profile *p = a->f->profile;
+  size_t most = ttm_doc_most(a->doc, SHOWN_ROWS);
+  uint32_t n = 0;
+  for (uint32_t op = 0; op < p->ops.n; op++) {
+    if (!ttm_op_is_element(p, op) || !is_called(p, op, name, whole)) continue;
+    if (!n) begin_range(a);
+    note_operation(a, op);
+    if (n++ < most) put_range_row(a, op);
+  }
+  if (!n) return 0;
+  ttm_doc_table_end(a->doc);
+  if (n > most) ttm_doc_line(a->doc, "and %u more operations", n - SHOWN_ROWS);
+  return n;
+}
+
+int ttm_ask_find(const ttm_ask *a, ttm_str name, ttm_error *err) {
+  if (put_called(a, name, true) || put_called(a, name, false)) return finish(a, err);
+  return ttm_error_set(err, TTM_ENODATA, "no operation and no location is called '%.*s' or contains it",
+                       (int)(name.n < 200 ? name.n : 200), name.p);
+}
+
+int ttm_ask_range(const ttm_ask *a, uint32_t first, uint32_t last, ttm_error *err) {
   const ttm_findings *f = a->f;
   range_sum sum = {.rank = TTM_NONE};
   uint32_t from = ttm_findings_op(f, first), to, shown = 0;
@@ -337,8 +368,7 @@ int ttm_ask_range(const ttm_ask *a, uint32_t first, uint32_t last, ttm_error *er
     return ttm_error_set(err, TTM_ENODATA, "there are no operations %u-%u: the log has %u, counted from 0", first, last,
                          f->elements);
   to = last < f->elements ? ttm_findings_op(f, last) : (uint32_t)f->profile->ops.n - 1;
-  ttm_doc_line(a->doc, "DRAM before each operation and its delta, MB per %s", a->per_chip ? "chip" : "bank");
-  ttm_doc_table(a->doc, heads, sizeof heads / sizeof *heads);
+  begin_range(a);
   for (uint32_t op = from; op <= to; op++) {
     add_to_sum(&sum, f->profile, op);
     note_operation(a, op);

@@ -31,6 +31,9 @@ int ttm_ask_tensor(const ttm_ask *ask, ttm_str name, ttm_error *err);
 /* Operations first to last, one row each, and what they did together. */
 int ttm_ask_range(const ttm_ask *ask, uint32_t first, uint32_t last, ttm_error *err);
 
+/* Operations whose name or location is this, with '*' for anything, else those that contain it: rows as above. */
+int ttm_ask_find(const ttm_ask *ask, ttm_str name, ttm_error *err);
+
 /* Live tensors at the peak of a memory (ttm_memory), or of DRAM and L1 each. */
 enum { TTM_ASK_BOTH = -1 };
 int ttm_ask_peak(const ttm_ask *ask, int memory, ttm_error *err);
