@@ -55,7 +55,7 @@ static int read_past(ttm_past *out, ttm_history **history, const ttm_options *op
                      ttm_error *err) {
   ttm_past_question question;
   int status = read_question(&question, options, model, err);
-  if (!status) status = ttm_history_open(history, NULL, false, err);
+  if (!status) status = ttm_history_open(history, options->value[TTM_OPTION_STORE], false, err);
   if (!status) status = ttm_past_read(out, *history, &question, err);
   if (status || out->series.n) return status;
   return ttm_error_set(err, TTM_ENODATA,
@@ -98,7 +98,7 @@ static int run(const ttm_options *options, ttm_error *err) {
   return ttm_output_deliver(options, &text, status, err);
 }
 
-#define TAKES_QUESTION TTM_OPTION_MODEL, TTM_OPTION_BOARD, TTM_OPTION_SINCE, TTM_OPTION_TOLERANCE
+#define TAKES_QUESTION TTM_OPTION_STORE, TTM_OPTION_MODEL, TTM_OPTION_BOARD, TTM_OPTION_SINCE, TTM_OPTION_TOLERANCE
 
 const ttm_command ttm_command_history = {
     .name = "history",

@@ -133,7 +133,8 @@ const ttm_command ttm_command_run = {
     .needs = "a command: ttmem run -- python3 model.py",
     .rest = TTM_REST_FIRST,
     .takes = TTM_TAKES(TTM_OPTION_BOARD, TTM_OPTION_LOG, TTM_OPTION_OUTPUT_DIR, TTM_OPTION_NAME, TTM_OPTION_NO_HTML,
-                       TTM_OPTION_MODEL, TTM_OPTION_NO_HISTORY, TTM_OPTION_PER, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+                       TTM_OPTION_MODEL, TTM_OPTION_NO_HISTORY, TTM_OPTION_STORE, TTM_OPTION_PER, TTM_OPTION_QUIET,
+                       TTM_OPTION_COLOR),
     .run = run,
 };
 
@@ -154,7 +155,7 @@ const ttm_command ttm_command_profile = {
     .max_inputs = 1,
     .rest = TTM_REST_FIRST,
     .takes = TTM_TAKES(TTM_OPTION_ANALYZE, TTM_OPTION_VISUALIZE, TTM_OPTION_LOG, TTM_OPTION_OUTPUT_DIR,
-                       TTM_OPTION_NO_HTML, TTM_OPTION_MODEL, TTM_OPTION_NO_HISTORY, TTM_OPTION_PER, TTM_OPTION_THREADS,
-                       TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+                       TTM_OPTION_NO_HTML, TTM_OPTION_MODEL, TTM_OPTION_NO_HISTORY, TTM_OPTION_STORE, TTM_OPTION_PER,
+                       TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
     .run = run,
 };

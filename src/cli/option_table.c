@@ -121,6 +121,7 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_ALLOW_RUN] = {"allow-run", 0, TTM_VALUE_NONE, NULL, "let agents run programs on mock boards"},
     [TTM_OPTION_MODEL] = {"model", 0, TTM_VALUE_TEXT, "M", "model of the run in the history (default: from its name)"},
     [TTM_OPTION_NO_HISTORY] = {"no-history", 0, TTM_VALUE_NONE, NULL, "leave the run out of the history"},
+    [TTM_OPTION_STORE] = {"store", 0, TTM_VALUE_TEXT, "S", "history to use: postgres://..., or an SQLite file"},
     [TTM_OPTION_SINCE] = {"since", 0, TTM_VALUE_TEXT, "T", "runs since then: 7d, 12h, 2w, 2026-11-16"},
     [TTM_OPTION_KEEP] = {"keep", 0, TTM_VALUE_TEXT, "K", "what stays: 50 (reports), 30d, 12h, 2w, 500MB, 5GB"},
     [TTM_OPTION_DRY_RUN] = {"dry-run", 0, TTM_VALUE_NONE, NULL, "only say what would be deleted"},

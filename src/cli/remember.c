@@ -26,7 +26,7 @@ static void add(const ttm_options *options, ttm_history_rows *rows, int status) 
   ttm_history *history = NULL;
   ttm_error err;
   if (status) ttm_error_nomem(&err);
-  if (!status) status = ttm_history_open(&history, NULL, true, &err);
+  if (!status) status = ttm_history_open(&history, options->value[TTM_OPTION_STORE], true, &err);
   if (!status) status = ttm_history_add(history, rows, &err);
   if (status) say(options, &err);
   ttm_history_close(history);

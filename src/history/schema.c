@@ -100,15 +100,16 @@ const ttm_schema_table ttm_history_schema[TTM_HISTORY_TABLES] = {
     [TTM_HISTORY_STATEMENT] = TABLE("statement", 2, STATEMENT),
 };
 
-static void put_column(ttm_buf *out, const ttm_column *c, bool can_require) {
-  ttm_buf_printf(out, "%s %s", c->name, c->type == TTM_COLUMN_NUMBER ? "bigint" : "text");
+static void put_column(ttm_buf *out, const ttm_column *c, bool can_require, ttm_sql sql) {
+  const char *text = sql == TTM_SQL_POSTGRES ? "text COLLATE \"C\"" : "text";
+  ttm_buf_printf(out, "%s %s", c->name, c->type == TTM_COLUMN_NUMBER ? "bigint" : text);
   if (c->known && can_require) ttm_buf_puts(out, " NOT NULL");
 }
 
-static void create(ttm_buf *out, const ttm_schema_table *t, int to) {
+static void create(ttm_buf *out, const ttm_schema_table *t, int to, ttm_sql sql) {
   ttm_buf_printf(out, "CREATE TABLE %s(", t->name);
   for (size_t i = 0; i < t->count; i++)
-    if (t->columns[i].since <= to) put_column(out, &t->columns[i], true), ttm_buf_puts(out, ", ");
+    if (t->columns[i].since <= to) put_column(out, &t->columns[i], true, sql), ttm_buf_puts(out, ", ");
   ttm_buf_puts(out, "PRIMARY KEY(");
   for (size_t i = 0; i < t->keys; i++) ttm_buf_printf(out, "%s%s", i ? ", " : "", t->columns[i].name);
   ttm_buf_puts(out, "));\n");
@@ -116,17 +117,17 @@ static void create(ttm_buf *out, const ttm_schema_table *t, int to) {
     ttm_buf_puts(out, "CREATE INDEX run_by_model ON run(model, board, time_us);\n");
 }
 
-void ttm_schema_migrate(ttm_buf *out, const ttm_schema_table *tables, size_t n, int from, int to) {
+void ttm_schema_migrate(ttm_buf *out, const ttm_schema_table *tables, size_t n, int from, int to, ttm_sql sql) {
   for (size_t t = 0; t < n; t++) {
     if (tables[t].since > from && tables[t].since <= to) {
-      create(out, &tables[t], to);
+      create(out, &tables[t], to, sql);
       continue;
     }
     for (size_t i = 0; i < tables[t].count; i++) {
       const ttm_column *c = &tables[t].columns[i];
       if (c->since <= from || c->since > to) continue;
       ttm_buf_printf(out, "ALTER TABLE %s ADD COLUMN ", tables[t].name);
-      put_column(out, c, false); /* the rows that are there have none */
+      put_column(out, c, false, sql); /* the rows that are there have none */
       ttm_buf_puts(out, ";\n");
     }
   }

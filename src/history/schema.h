@@ -39,9 +39,11 @@ typedef struct ttm_schema_table {
 
 extern const ttm_schema_table ttm_history_schema[TTM_HISTORY_TABLES];
 
-/* Appends the statements that bring a database of version `from` (0: an empty one) to `to`, for SQLite and PostgreSQL alike: "bigint" is an
- * integer for both. */
-void ttm_schema_migrate(ttm_buf *out, const ttm_schema_table *tables, size_t n, int from, int to);
+/* Texts are ordered by their bytes in both. */
+typedef enum ttm_sql { TTM_SQL_SQLITE, TTM_SQL_POSTGRES } ttm_sql;
+
+/* Appends the statements that bring a database of version `from` (0: an empty one) to `to`. PostgreSQL's tables are those of the first schema in the search path. */
+void ttm_schema_migrate(ttm_buf *out, const ttm_schema_table *tables, size_t n, int from, int to, ttm_sql sql);
 
 /* "INSERT INTO peak VALUES($1,$2,...)". */
 void ttm_schema_insert(ttm_buf *out, const ttm_schema_table *table);

@@ -71,7 +71,7 @@ static int migrate(sqlite_history *h, ttm_error *err) {
   ttm_buf sql = {0};
   int status = check_version(h, &version, err);
   if (status || version == TTM_HISTORY_VERSION) return status;
-  ttm_schema_migrate(&sql, ttm_history_schema, TTM_HISTORY_TABLES, version, TTM_HISTORY_VERSION);
+  ttm_schema_migrate(&sql, ttm_history_schema, TTM_HISTORY_TABLES, version, TTM_HISTORY_VERSION, TTM_SQL_SQLITE);
   ttm_buf_printf(&sql, "PRAGMA user_version=%d;", TTM_HISTORY_VERSION);
   ttm_buf_char(&sql, '\0');
   status = sql.failed ? ttm_error_nomem(err) : execute(h, sql.at, err);

@@ -1,18 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "history/store.h"
 
+#include <stdlib.h>
+
 #include "store/report_dir.h"
 
-int ttm_history_open(ttm_history **out, const char *where, bool write, ttm_error *err) {
+static bool is_postgres(const char *where) {
+  ttm_str text = ttm_str_of(where);
+  return ttm_str_starts(text, TTM_LIT("postgres://")) || ttm_str_starts(text, TTM_LIT("postgresql://"));
+}
+
+/* Of this user. */
+static int open_own(ttm_history **out, bool write, ttm_error *err) {
   ttm_buf path = {0};
-  *out = NULL;
-  int status = where ? (ttm_buf_puts(&path, where), TTM_OK) : ttm_home(&path, err);
-  if (!where) ttm_buf_puts(&path, "/history.sqlite");
+  int status = ttm_home(&path, err);
+  ttm_buf_puts(&path, "/history.sqlite");
   ttm_buf_char(&path, '\0');
-  if (path.failed) status = ttm_error_nomem(err);
+  if (!status && path.failed) status = ttm_error_nomem(err);
   if (!status) status = ttm_history_open_sqlite(out, path.at, write, err);
   ttm_buf_free(&path);
   return status;
+}
+
+int ttm_history_open(ttm_history **out, const char *where, bool write, ttm_error *err) {
+  *out = NULL;
+  if (!where) where = getenv("TTMEM_STORE");
+  if (!where || !*where) return open_own(out, write, err);
+  return is_postgres(where) ? ttm_history_open_postgres(out, where, write, err)
+                            : ttm_history_open_sqlite(out, where, write, err);
 }
 
 void ttm_history_close(ttm_history *history) {

@@ -15,7 +15,7 @@ static const ttm_schema_table tables[] = {{"run", 1, 1, 4, run}, {"part", 2, 2, 
 
 static void migrate(sqlite3 *db, int from, int to) {
   ttm_buf sql = {0};
-  ttm_schema_migrate(&sql, tables, 2, from, to);
+  ttm_schema_migrate(&sql, tables, 2, from, to, TTM_SQL_SQLITE);
   ttm_buf_char(&sql, '\0');
   assert_int_equal(sqlite3_exec(db, sql.at, NULL, NULL, NULL), SQLITE_OK);
   ttm_buf_free(&sql);
@@ -62,7 +62,7 @@ static void test_inserts(void **state) {
   sqlite3 *db;
   ttm_buf sql = {0};
   assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
-  ttm_schema_migrate(&sql, ttm_history_schema, TTM_HISTORY_TABLES, 0, TTM_HISTORY_VERSION);
+  ttm_schema_migrate(&sql, ttm_history_schema, TTM_HISTORY_TABLES, 0, TTM_HISTORY_VERSION, TTM_SQL_SQLITE);
   ttm_buf_char(&sql, '\0');
   assert_int_equal(sqlite3_exec(db, sql.at, NULL, NULL, NULL), SQLITE_OK);
   for (int t = 0; t < TTM_HISTORY_TABLES; t++) {
