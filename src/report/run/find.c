@@ -143,10 +143,7 @@ static void json_row(ttm_json *j, const ttm_find *find, const ttm_find_row *row,
   ttm_json_put_str(j, "variable", row->search.of->name);
   json_value(j, "largest", row->search.of, ttm_search_largest(&row->search));
   json_value(j, "refused", row->search.of, ttm_search_refused(&row->search));
-  ttm_json_put_name(j, "statement", s->id);
-  ttm_json_put_name(j, "basis", ttm_basis_name(s->basis));
-  ttm_json_put_str(j, "headline", s->headline);
-  ttm_json_put_known_str(j, "detail", s->detail);
+  ttm_json_put_statement(j, s);
   ttm_json_put_known_str(j, "memory", refused ? limit_of(refused) : TTM_LIT(""));
   ttm_json_put_known_str(j, "operation", refused ? refused->operation : TTM_LIT(""));
   ttm_json_put_known_str(j, "at", refused ? refused->at : TTM_LIT(""));

@@ -193,19 +193,12 @@ static void json_failure(ttm_json *j, const ttm_fit_case *c) {
   ttm_json_end(j);
 }
 
-static void json_statement(ttm_json *j, const ttm_statement *s) {
-  ttm_json_put_name(j, "statement", s->id);
-  ttm_json_put_name(j, "basis", ttm_basis_name(s->basis));
-  ttm_json_put_str(j, "headline", s->headline);
-  ttm_json_put_known_str(j, "detail", s->detail);
-}
-
 static void json_case(ttm_json *j, const ttm_fit_case *c, const ttm_statement *s, bool replayed) {
   uint64_t unknown = c->measured ? 0 : TTM_UNKNOWN, unrecorded = replayed ? TTM_UNKNOWN : unknown;
   ttm_json_put_object(j, NULL);
   ttm_json_put_str(j, "board", c->board);
   c->fits == TTM_FITS_UNKNOWN ? ttm_json_put_null(j, "fits") : ttm_json_put_bool(j, "fits", c->fits == TTM_FITS);
-  json_statement(j, s);
+  ttm_json_put_statement(j, s);
   ttm_json_put_known(j, "peak_dram_per_bank_B", c->dram_peak | unknown);
   ttm_json_put_known(j, "capacity_dram_per_bank_B", c->dram_bank | unknown);
   ttm_json_put_known(j, "headroom_dram_per_bank_B",
@@ -260,7 +253,7 @@ void ttm_fit_json_boards(ttm_json *j, const ttm_fit_cases *all) {
   ttm_json_end(j);
   if (all->said.at.n > all->at.n) {
     ttm_json_put_object(j, "confidence");
-    json_statement(j, &all->said.at.at[all->at.n]);
+    ttm_json_put_statement(j, &all->said.at.at[all->at.n]);
     ttm_json_end(j);
   }
 }

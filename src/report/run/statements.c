@@ -3,6 +3,13 @@
 
 enum { MOST_FAILURES = 20 };
 
+void ttm_json_put_statement(ttm_json *j, const ttm_statement *s) {
+  ttm_json_put_name(j, "statement", s->id);
+  ttm_json_put_name(j, "basis", ttm_basis_name(s->basis));
+  ttm_json_put_str(j, "headline", s->headline);
+  ttm_json_put_known_str(j, "detail", s->detail);
+}
+
 ttm_doc_tone ttm_statement_tone(const ttm_statement *s) {
   switch (s->severity) {
     case TTM_SEVERITY_FAILURE:

@@ -5,6 +5,7 @@
 
 #include "analyze/statement.h"
 #include "report/write/doc.h"
+#include "report/write/json.h"
 
 /* One statement: headline and detail, then its rows of evidence (`rows` at most, 0 for all) and its fixes. */
 void ttm_doc_statement(ttm_doc *doc, const ttm_statements *all, const ttm_statement *s, uint32_t rows);
@@ -12,6 +13,9 @@ void ttm_doc_statement(ttm_doc *doc, const ttm_statements *all, const ttm_statem
 void ttm_doc_fixes(ttm_doc *doc, const ttm_statements *all);
 /* Everything: the fixes behind the failures, then the other topics. */
 void ttm_doc_statements(ttm_doc *doc, const ttm_statements *all);
+
+/* Its members "statement", "basis", "headline" and "detail", in an object that is begun. */
+void ttm_json_put_statement(ttm_json *j, const ttm_statement *s);
 
 ttm_doc_tone ttm_statement_tone(const ttm_statement *s);
 

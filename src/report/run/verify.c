@@ -87,10 +87,7 @@ int ttm_verify_json(const ttm_verified *v, ttm_buf *out) {
   for (size_t i = 0; i < v->said.at.n; i++) {
     const ttm_statement *s = &v->said.at.at[i];
     ttm_json_put_object(&j, NULL);
-    ttm_json_put_name(&j, "statement", s->id);
-    ttm_json_put_name(&j, "basis", ttm_basis_name(s->basis));
-    ttm_json_put_str(&j, "headline", s->headline);
-    ttm_json_put_known_str(&j, "detail", s->detail);
+    ttm_json_put_statement(&j, s);
     ttm_json_end(&j);
   }
   ttm_json_end(&j);
