@@ -290,6 +290,18 @@ static bool change_batch(const ttm_change *change, ttm_tensor_type *type) {
   return true;
 }
 
+/* A cache of so many blocks, or of so many tokens for each user; a page table with as many entries. */
+static bool change_blocks(const ttm_change *change, ttm_tensor_type *type, const char **why) {
+  if (type->placement != TTM_PLACE_INTERLEAVED) return *why = "is sharded", false;
+  uint64_t *columns = &type->shape.at[type->shape.rank - 1];
+  if (is_float(type->storage))
+    type->shape.at[change->paged ? 0 : 2] = change->blocks;
+  else
+    *columns = ttm_div_up(ttm_mul_sat(*columns, change->blocks), change->blocks_before);
+  interleave(type);
+  return true;
+}
+
 bool ttm_change_type(const ttm_change *change, ttm_tensor_type *type, bool by_class, const char **why) {
   if (!type->has_layout) return *why = "has no known layout", false;
   switch (change->kind) {
@@ -310,6 +322,8 @@ bool ttm_change_type(const ttm_change *change, ttm_tensor_type *type, bool by_cl
       return change_part(change, type);
     case TTM_CHANGE_BATCH:
       return change_batch(change, type);
+    case TTM_CHANGE_BLOCKS:
+      return change_blocks(change, type, why);
     default:
       return true;
   }

@@ -31,7 +31,8 @@ typedef enum ttm_change_kind {
   TTM_CHANGE_ORDER,
   TTM_CHANGE_BATCH,
   TTM_CHANGE_BOARD,
-  TTM_CHANGE_KINDS
+  TTM_CHANGE_KINDS,
+  TTM_CHANGE_BLOCKS, /* has no text: KV caches of another size, see analyze/deployment.h */
 } ttm_change_kind;
 
 typedef enum ttm_free_when { TTM_FREE_LAST_USE, TTM_FREE_RUN_END, TTM_FREE_NOW } ttm_free_when;
@@ -50,6 +51,10 @@ typedef struct ttm_change {
   ttm_placement placement; /* SHARD */
   uint32_t across, down;   /* SHARD: cores; DIVIDE: parts are `across`; BATCH: the factor is down / across */
   const ttm_board *board;  /* BOARD */
+  /* BLOCKS: caches and page tables by tensor (TTM_CACHE_*); blocks, or without pages tokens; of the recorded ones; DRAM of a bank then. */
+  const uint8_t *roles;
+  uint64_t blocks, blocks_before, bank;
+  bool paged;
 } ttm_change;
 
 /* 0, or TTM_EUSAGE with what is wrong. */

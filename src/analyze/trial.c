@@ -95,6 +95,8 @@ static int mark_holdings(stage *s) {
     s->marks[i] = known[h->label].marks;
     s->by_class[i] = known[h->label].by_class;
     if (numbers) s->marks[i] = marks_of(s, &l->labels.at[h->label], h->op, &s->by_class[i]);
+    for (size_t c = 0; c < s->change_count && h->tensor != TTM_NONE; c++)
+      if (s->changes[c].roles && s->changes[c].roles[h->tensor]) s->marks[i] |= UINT32_C(1) << c;
   }
   ttm_free(known);
   return TTM_OK;
@@ -414,6 +416,8 @@ static void use_device(stage *s, const ttm_ledger_device *device) {
     if (s->board)
       size = m == TTM_REPLAY_L1 ? ttm_board_l1_bank(s->board, ttm_l1_base_newest(s->board->arch), 0)
                                 : ttm_board_dram_bank(s->board, 0, false);
+    for (size_t c = 0; c < s->change_count && m == TTM_REPLAY_DRAM; c++)
+      if (s->changes[c].bank) size = s->changes[c].bank;
     ttm_bank_free(&s->banks[m]);
     if (ttm_bank_init(&s->banks[m], size)) s->status = TTM_ENOMEM;
     if (!s->out->memories[m].peak) s->out->memories[m].size = size;

@@ -82,6 +82,7 @@ typedef enum ttm_option {
   TTM_OPTION_MAN,
   TTM_OPTION_FIND,
   TTM_OPTION_NO_CACHE,
+  TTM_OPTION_TRACE_REGION,
   TTM_OPTION_SCALE_BATCH,
   TTM_OPTION_WEIGHTS_DTYPE,
   TTM_OPTION_CHANGE,
@@ -168,7 +169,7 @@ typedef struct ttm_command {
 
 /* Every command in the order of --help. A new one is a word here and a file command_*.c with its row. */
 #define TTM_COMMANDS(each)                                                                                           \
-  each(llm) each(analyze) each(explain) each(fit) each(verify) each(predict) each(ask) each(diff)                    \
+  each(llm) each(analyze) each(explain) each(fit) each(plan) each(verify) each(predict) each(ask) each(diff)         \
       each(baseline_update) each(baseline_show) each(html) each(export) each(cb_simulate) each(cb_scan) each(cb_log) \
           each(cb_all) each(graph) each(train) each(serve) each(mcp) each(run) each(live) each(history)              \
               each(history_bisect) each(ls) each(open) each(rm) each(prune) each(last_run) each(doctor)              \

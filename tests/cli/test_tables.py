@@ -38,6 +38,7 @@ CALLS = {
     "analyze": [["analyze", LOG, "--no-json"]],
     "explain": [["explain", LOG]],
     "fit": [["fit", LOG], ["fit", LOG, "--board", "n150", "--per", "chip"]],
+    "plan": [["plan", str(DATA / "recording_caches.json")]],
     "verify": [["verify", LOG, "--change", "dtype=bfp8:weights"]],
     "predict": [["predict", str(SMALL / "program.mlir")]],
     "ask": [["ask", LOG, *q] for q in QUESTIONS],

@@ -89,6 +89,9 @@ static void questions(void **state) {
   STARVE("fit", log, "-j", "1");
   STARVE("fit", log, "--json", "-j", "1");
   STARVE("fit", log, "--scale-batch", "2", "-j", "1");
+  STARVE("plan", CLI_DATA "recording_caches.json", "-j", "1");
+  STARVE("plan", CLI_DATA "recording_caches.json", "--json", "-j", "1");
+  STARVE("plan", log, "-j", "1");
   STARVE("predict", TTMEM_SOURCE "/tests/data/program.mlir", "-j", "1");
   STARVE("verify", TTMEM_SOURCE "/tests/data/too_large.mlir", "--change", "dtype=bfp8:weights", "-j", "1");
   STARVE("predict", TTMEM_SOURCE "/tests/data/program.mlir", "--json", "-j", "1");

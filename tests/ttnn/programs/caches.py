@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Weights, then a key and a value cache of BLOCKS blocks for each layer, one of which a decode step fills.
+"""Weights, then a key and a value cache of BLOCKS blocks for each layer, into which a prompt is written. BLOCK_SIZE 0: no pages, BLOCKS tiles of 32 tokens
+for each of two users.
 usage: caches.py LAYERS BLOCKS [BLOCK_SIZE]"""
 
 import sys
@@ -17,11 +18,15 @@ def new(*shape, dtype=ttnn.bfloat8_b, layout=ttnn.TILE_LAYOUT):
 
 device = ttnn.open_device(device_id=0)
 weights = [new(1, 1, HIDDEN, 6 * HIDDEN) for _ in range(LAYERS)]
-caches = [(new(BLOCKS, HEADS, BLOCK_SIZE, HEAD_DIM), new(BLOCKS, HEADS, BLOCK_SIZE, HEAD_DIM)) for _ in range(LAYERS)]
-pages = new(1, BLOCKS, dtype=ttnn.int32, layout=ttnn.ROW_MAJOR_LAYOUT)
+shape = (BLOCKS, HEADS, BLOCK_SIZE, HEAD_DIM) if BLOCK_SIZE else (2, HEADS, 32 * BLOCKS, HEAD_DIM)
+caches = [(new(*shape), new(*shape)) for _ in range(LAYERS)]
+pages = BLOCK_SIZE and new(1, BLOCKS, dtype=ttnn.int32, layout=ttnn.ROW_MAJOR_LAYOUT)
 for keys, values in caches:
     for cache in (keys, values):
         part = new(1, HEADS, 32, HEAD_DIM)
-        ttnn.experimental.paged_fill_cache(cache, part, pages, batch_idx=0)
+        if BLOCK_SIZE:
+            ttnn.experimental.paged_fill_cache(cache, part, pages, batch_idx=0)
+        else:
+            ttnn.fill_cache(cache, part, 0)
         ttnn.deallocate(part)
 ttnn.close_device(device)
