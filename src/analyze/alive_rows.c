@@ -26,7 +26,9 @@ static int note_tensor(ttm_alive_set *set, const ttm_alive_row *row) {
 
 int ttm_alive_rows_add(ttm_alive_rows *g, const ttm_alive_row *row, uint32_t text) {
   ttm_map *map = row->name ? &g->by_name : &g->by_text;
-  uint32_t key = (row->name ? row->name : text) * TTM_ALIVE_CLASSES + row->class;
+  uint64_t key = (row->name ? row->name : text) * TTM_ALIVE_CLASSES + row->class;
+  /* Another argument of the same name is another form of it; in a recording it is another tensor. */
+  if (g->p->kind == TTM_LOG_CAPTURE) key |= (uint64_t)(row->type + 1) << 32;
   uint32_t at = ttm_map_get(map, key, 0);
   g->set->by_class[row->class] += row->bank_bytes;
   if (row->guess) g->set->guessed_bytes += row->bank_bytes;

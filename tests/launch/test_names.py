@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What a recording calls tensors: the assignments of the program, and the classes that follow from what operations do with them."""
+import json
 import sys
 import types
 import unittest
@@ -160,6 +161,15 @@ class Recorded(Case):
         self.assertEqual((rows["MLP.forward.left"], rows["MLP.forward.right"]), (("activations", 1), ("activations", 1)))
         self.assertEqual(live["classes"]["kv_cache_MB"], 3 * 2048 / (1 << 20))
         self.assertIn("weights", err)
+
+    def test_tensors_of_one_name_need_not_be_one_weight(self):
+        self.model(text=MODEL.replace("4096, device)", "4096 * (1 + len(sizes)), device)\n        sizes.append(1)").replace("import ttnn\n", "import ttnn\nsizes = []\n", 1))
+        self.assertEqual(self.run_it()[0], 0)
+        found = self.findings()
+        rows = [row for row in found["live_at_peak"]["DRAM"]["rows"] if row["name"] == "MLP.w2"]
+        self.assertEqual([row["tensors"] for row in rows], [1, 1, 1])
+        self.assertEqual(len({row["group"] for row in rows}), 1)
+        self.assertNotIn("one form of a weight", json.dumps(found["statements"]))
 
     def test_several_results_are_told_apart_by_their_addresses(self):
         """The fake allocates the last of them first."""
