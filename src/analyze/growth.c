@@ -252,6 +252,13 @@ static bool is_unused(const search *s) {
   return true;
 }
 
+/* Objects of the program keep them: weights and caches of layers, still to be used. */
+static bool is_of_objects(const search *s) {
+  for (size_t k = 0; k < s->births.n; k++)
+    if (!(s->p->tensors.at[buffer_at(s, s->births.at[k])->tensor].roles & TTM_ROLE_KEPT)) return false;
+  return true;
+}
+
 /* ---- Telling ------------------------------------------------------------------------------------------------------------- */
 
 static bool has_ended(const search *s, ttm_memory memory) {
@@ -424,6 +431,7 @@ static int judge_kept(search *s, const line *l) {
   if (is_used_later(s, &later)) return TTM_ENOMEM;
   if (later) return TTM_OK;
   if (is_unused(s)) {
+    if (is_of_objects(s)) return TTM_OK;
     bool most = l->kept >= 2 * TTM_GROWTH_SURE && l->bytes > s->c->peak_bytes[buffer_at(s, l->first)->memory] / 2;
     return most ? tell_kept(s, l, TTM_GROWTH_UNUSED, 1) : TTM_OK;
   }

@@ -25,6 +25,8 @@ typedef struct search {
   ttm_lifetimes *out;
   uint32_t rank;
   uint64_t least_bytes; /* at least 1: what lies elsewhere takes 0 */
+  uint32_t
+      last_called; /* of a recording: the last operation that is no free; what is freed behind it goes with the program */
   ttm_one_device device;
   ttm_op_groups ops;         /* asked only for operations with a late result */
   TTM_VEC(lateness) groups;  /* by group */
@@ -77,7 +79,7 @@ static uint32_t gap_of(const search *s, uint32_t tensor, uint32_t least) {
   const ttm_profile *p = s->p;
   const ttm_tensor *row = &p->tensors.at[tensor];
   if (row->self != tensor || row->birth >= p->ops.n) return 0;
-  bool freed = row->freed_by < p->ops.n;
+  bool freed = row->freed_by < p->ops.n && (!p->capture.recording.is || row->freed_by <= s->last_called);
   if (!freed && !could_be_freed(p, row)) return 0;
   uint32_t end = freed ? row->freed_by : (uint32_t)p->ops.n - 1;
   if (end <= row->last_use + least || p->ops.at[row->birth].flags & TTM_OP_CONST_EVAL) return 0;
@@ -88,6 +90,12 @@ static uint32_t gap_of(const search *s, uint32_t tensor, uint32_t least) {
   if (gap < least || bank_bytes(s, tensor) < s->least_bytes) return 0;
   /* A capture knows a view by the buffer it lies in: its uses are the buffer's. */
   return !s->device.buffers && ttm_op_may_view(p, row->last_use) ? 0 : gap;
+}
+
+static uint32_t last_called(const ttm_profile *p) {
+  uint32_t op = (uint32_t)p->ops.n;
+  while (op && !ttm_op_is_element(p, op - 1)) op--;
+  return op ? op - 1 : 0;
 }
 
 static int note(search *s, uint32_t tensor, uint32_t gap) {
@@ -269,7 +277,7 @@ static int replay_all(search *s, const edge_list *edges) {
 
 int ttm_lifetimes_make(ttm_lifetimes *out, const ttm_findings *f) {
   const ttm_profile *p = f->profile;
-  search s = {.f = f, .p = p, .out = out};
+  search s = {.f = f, .p = p, .out = out, .last_called = last_called(p)};
   edge_list edges = {0};
   *out = (ttm_lifetimes){.n = 0};
   out->known = f->peak[TTM_DRAM].known && ttm_profile_lives_known(p);

@@ -53,6 +53,16 @@ def tables_stay_bf16():
     check(whole and whole == but.replace(",!*embed*", ""), whole, but)
 
 
+def weights_are_not_freed():
+    """A model that dies while its layers are made (tests/data: classes with weights and caches, on a mock n150): what it has brought is still to
+    be used, though nothing shows it, and layers are no iterations."""
+    found = findings(SOURCE / "tests/data/recording_layers.json.zst")
+    check(found["incidents"][0]["kind"] == "oom", found["incidents"])
+    check(not [f for f in found["fixes"] if f["kind"] in ("free_earlier", "stop_leak", "preallocate")], found["fixes"])
+    check(not [s for s in found["statements"] if s["id"].startswith("growth") and s["id"] != "growth.none"], "growth")
+    check("late.free" not in [s["id"] for s in found["statements"]], "late frees")
+
+
 def samples():
     if not ANSWERS.is_dir():
         print("skipped: %s is absent" % ANSWERS)
@@ -67,6 +77,7 @@ def samples():
 
 free_one_block()
 tables_stay_bf16()
+weights_are_not_freed()
 samples()
 for failure in failures:
     print("FAIL:", failure)
