@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """make soak: inputs far larger than life, made on the way into a pipe, in bounded memory and in time that grows with the input
-and no faster. Each case runs at a quarter of its size and at its size, through `analyze` and `--llm`. A case fails when ttmem does,
+and no faster. Each case runs at a quarter of its size and at its size, through `analyze`, `--llm` and `export`. A case fails when ttmem does,
 when it takes more memory than 64 MB, 144 B per operation (with its deallocation) and what the case is given for texts that differ,
 or when four times the input takes more than eight times the processor time. SOAK_SCALE=0.1 makes all of them smaller (default 1: the 20 GB log)."""
 import json
@@ -106,6 +106,8 @@ CASES = [
 COMMANDS = {
     "analyze": lambda folder: ["analyze", "-", "--quiet", "--name", "soak", "--output-dir", folder],
     "llm": lambda folder: ["--llm", "--logfile", "-", "-o", folder + "/report.md"],
+    "trace": lambda folder: ["export", "--perfetto", "-", "--quiet", "-o", folder + "/trace"],
+    "tables": lambda folder: ["export", "--parquet", "-", "--quiet", "-o", folder + "/tables"],
 }
 
 

@@ -146,6 +146,15 @@ class Traces(unittest.TestCase):
         self.assertEqual(len(instants), 1)
         self.assertTrue(instants[0].startswith("Out of memory in DRAM: fragmented, short by"), instants)
 
+    def test_more_ranks_than_any_machine_has(self):
+        line = '[1,%d]<stdout>:            RuntimeTTNN |    DEBUG | Executing operation: %%1 = "ttnn.add"(%%a) : (tensor<32x32xbf16>) -> tensor<32x32xbf16> loc("add.1")\n'
+        with tempfile.NamedTemporaryFile("w", suffix=".log") as log:
+            log.write("".join(line % rank for rank in range(1100)))
+            log.flush()
+            events = json.loads(export("chrome", log.name))["traceEvents"]
+        self.assertEqual(len({e["pid"] for e in events}), 1024)
+        self.assertIn("Ranks: the first 1024 of 1100", [e["name"] for e in events if e["ph"] == "i"])
+
     def test_chrome_says_the_same(self):
         for log in INPUTS:
             _, events = self.perfetto(log)

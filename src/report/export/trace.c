@@ -3,6 +3,10 @@
 
 #include "analyze/words.h"
 
+enum {
+  MOST_RANKS = 1024
+}; /* each is a walk over all operations, and more than any machine has are a mistake of the log */
+
 uint64_t ttm_track_id(ttm_track t) {
   return 1 + (uint64_t)t.lane + ((uint64_t)t.memory << 32) + ((uint64_t)t.kind << 36) + ((uint64_t)t.rank << 40);
 }
@@ -198,15 +202,27 @@ static void tell_tracks(telling *t) {
   }
 }
 
-/* How exact they are stands at the beginning. */
-static int tell_times(telling *t) {
-  ttm_buf words = {0};
+static int tell_note(telling *t, ttm_buf *words) {
   ttm_trace_facts facts = {.index = TTM_NONE};
-  if (t->rank || t->sink->times->source == TTM_TIMES_NONE) return TTM_OK;
-  ttm_times_say(&words, t->sink->times, t->p);
-  int status = words.failed ? TTM_ENOMEM : TTM_OK;
-  if (!status) t->sink->instant(t->sink, programs_of(t), 0, ttm_buf_str(&words), &facts);
-  ttm_buf_free(&words);
+  int status = words->failed ? TTM_ENOMEM : TTM_OK;
+  if (!status) t->sink->instant(t->sink, programs_of(t), 0, ttm_buf_str(words), &facts);
+  ttm_buf_free(words);
+  return status;
+}
+
+/* What to know of the whole stands at the beginning: how exact the times are, and that ranks are left out. */
+static int tell_notes(telling *t) {
+  ttm_buf times = {0}, ranks = {0};
+  int status = TTM_OK;
+  if (t->rank) return TTM_OK;
+  if (t->sink->times->source != TTM_TIMES_NONE) {
+    ttm_times_say(&times, t->sink->times, t->p);
+    status = tell_note(t, &times);
+  }
+  if (t->p->ranks.n > MOST_RANKS && !status) {
+    ttm_buf_printf(&ranks, "Ranks: the first %d of %zu", MOST_RANKS, t->p->ranks.n);
+    status = tell_note(t, &ranks);
+  }
   return status;
 }
 
@@ -216,7 +232,7 @@ static int tell_rank(telling *t) {
   if (ttm_occupancy_possible(p)) status = ttm_occupancy_make(&t->held, t->f, t->rank);
   if (!status) status = sort_ends(t);
   if (!status) tell_tracks(t);
-  if (!status) status = tell_times(t);
+  if (!status) status = tell_notes(t);
   for (uint32_t op = 0; op < p->ops.n && !status; op++) {
     uint32_t call = p->ops.at[op].call;
     if (call < p->calls.n && p->calls.at[call].rank != t->rank) continue;
@@ -243,7 +259,7 @@ static void free_telling(telling *t) {
 int ttm_trace(ttm_trace_sink *sink, const ttm_findings *f) {
   const ttm_profile *p = f->profile;
   int status = TTM_OK;
-  for (uint32_t rank = 0; (rank == 0 || rank < p->ranks.n) && !status; rank++) {
+  for (uint32_t rank = 0; (rank == 0 || (rank < p->ranks.n && rank < MOST_RANKS)) && !status; rank++) {
     telling t = {.sink = sink, .f = f, .p = p, .rank = rank, .call = TTM_NONE};
     status = tell_rank(&t);
     free_telling(&t);
