@@ -23,6 +23,11 @@ static uint32_t failures_of(const ttm_findings *f) {
   return n;
 }
 
+static ttm_basis basis_of(const ttm_findings *f, const ttm_peak *peak) {
+  if (peak->in_op_bytes) return TTM_MEASURED;
+  return peak->derived ? TTM_DERIVED : ttm_words_state_basis(f->profile, peak->state);
+}
+
 /* A memory that is not in use is not guarded, but for the two that every program uses. */
 static void take_peak(ttm_baseline_peak *out, const ttm_findings *f, ttm_memory m) {
   const ttm_peak *peak = &f->peak[m];
@@ -33,9 +38,11 @@ static void take_peak(ttm_baseline_peak *out, const ttm_findings *f, ttm_memory 
   if (!out->known) return;
   out->milli = (uint32_t)milli;
   out->banks = peak->level.banks;
+  out->basis = ttm_str_of(ttm_basis_name(basis_of(f, peak)));
   if (op >= f->profile->ops.n) return;
   out->op = ttm_words_name(f->profile, op);
   out->at = ttm_words_location(f->profile, op);
+  if (ttm_str_eq(out->at, TTM_LIT("N/A"))) out->at.n = 0;
 }
 
 static ttm_baseline_row *find_row(const ttm_baseline_rows *rows, const ttm_baseline_row *row) {
@@ -47,8 +54,7 @@ static ttm_baseline_row *find_row(const ttm_baseline_rows *rows, const ttm_basel
 /* Largest rows come first, so that the operation of the first is that of the largest. */
 static int add_row(ttm_baseline_rows *out, const ttm_profile *p, ttm_baseline_row row) {
   uint32_t line;
-  bool source =
-      p->capture.recording.is && row.op < p->ops.n && ttm_source_place(ttm_words_location(p, row.op), &row.name, &line);
+  bool source = p->capture.recording.is && row.op < p->ops.n && ttm_words_source_place(row.name, &row.name, &line);
   if (source) row.kind = ttm_words_name(p, row.op);
   ttm_baseline_row *same = source ? find_row(out, &row) : NULL;
   if (!same) return ttm_vec_push(out, row);
@@ -89,22 +95,27 @@ static int take_operations(ttm_baseline_rows *out, const ttm_findings *f) {
   return status;
 }
 
+static ttm_baseline_board board_of(const ttm_fit_case *c) {
+  return (ttm_baseline_board){.board = c->board,
+                              .fits = c->fits == TTM_FITS,
+                              .at_least = c->dram_least || c->l1_least,
+                              .milli = {ttm_level_of_bytes(c->dram_peak), ttm_level_of_bytes(c->l1_peak)}};
+}
+
 static int take_boards(ttm_baseline_entry *out, const ttm_fit_cases *cases) {
   for (size_t i = 0; i < cases->at.n; i++) {
     const ttm_fit_case *c = &cases->at.at[i];
-    ttm_baseline_board board = {
-        c->board, c->fits == TTM_FITS, {ttm_level_of_bytes(c->dram_peak), ttm_level_of_bytes(c->l1_peak)}};
+    ttm_baseline_board board = board_of(c);
     if (c->measured && ttm_vec_push(&out->boards, board)) return TTM_ENOMEM;
   }
   return TTM_OK;
 }
 
 int ttm_baseline_take(ttm_baseline_entry *out, const ttm_findings *f, const ttm_fit_cases *cases) {
-  for (ttm_memory m = 0; m < TTM_MEMORIES; m++) take_peak(&out->peak[m], f, m);
-  out->failures = failures_of(f);
-  out->growth = ttm_leak_sum(f);
-  int status = take_operations(&out->operations, f);
-  for (int m = 0; m < 2 && !status; m++) status = take_alive(&out->alive[m], f, m);
+  int status = f ? take_operations(&out->operations, f) : TTM_OK;
+  for (ttm_memory m = 0; f && m < TTM_MEMORIES; m++) take_peak(&out->peak[m], f, m);
+  for (int m = 0; f && m < 2 && !status; m++) status = take_alive(&out->alive[m], f, m);
+  if (f) out->failures = failures_of(f), out->growth = ttm_leak_sum(f);
   return status || !cases ? status : take_boards(out, cases);
 }
 
@@ -142,7 +153,7 @@ static void say_growth(ttm_buf *out, const ttm_findings *f, const growth *g) {
   ttm_say(out, f, ", {} per bank{}", TTM_CHANGE(g->milli),
           TTM_WORDS(g->fresh ? ", not among the largest of the baseline" : ""));
   if (f->profile->capture.recording.is && g->row->op < f->profile->ops.n)
-    ttm_say(out, f, ", the largest by {}", TTM_OP(g->row->op));
+    ttm_say(out, f, ", the largest now by {}", TTM_OP(g->row->op));
 }
 
 /* Tells what grew most: the first in the detail, all as rows of evidence. */
@@ -165,13 +176,14 @@ static void tell_growth(ttm_teller *t, const ttm_baseline_rows *was, const ttm_b
 }
 
 /* "rose by 8.00 MB per bank above the baseline (+0.8 %), from 998.3 to 1,006.3 MB". */
-static void say_change(ttm_teller *t, const char *memory, uint32_t was, uint32_t is, const char *per) {
+static void say_change(ttm_teller *t, const char *memory, uint32_t was, uint32_t is, bool at_least, const char *per) {
   int64_t change = (int64_t)is - was;
   ttm_say(&t->text, t->f, "{} peak {} by {} per {} {} the baseline", TTM_WORDS(memory),
           TTM_WORDS(change > 0 ? "rose" : "fell"), TTM_MB_OF(ttm_level_bytes((uint64_t)llabs(change))), TTM_WORDS(per),
           TTM_WORDS(change > 0 ? "above" : "below"));
   if (was && change <= was) ttm_buf_printf(&t->text, " (%+.1f %%)", 100.0 * (double)change / was);
-  ttm_say(&t->text, t->f, ", from {} to {}", TTM_NUMBER(ttm_level_bytes(was)), TTM_MB_OF(ttm_level_bytes(is)));
+  ttm_say(&t->text, t->f, ", from {} to {}{}", TTM_NUMBER(ttm_level_bytes(was)), TTM_WORDS(at_least ? "≥ " : ""),
+          TTM_MB_OF(ttm_level_bytes(is)));
 }
 
 typedef struct verdict {
@@ -200,14 +212,14 @@ static void check_peak(ttm_checks *all, ttm_teller *t, const ttm_baseline_entry 
     return ttm_check_add(all, t, TTM_UNJUDGED, TTM_NONE, "baseline %s peak", name);
   }
   verdict v = judge(&e->tolerance[m], was->milli, is->milli);
-  ttm_tell(t, v.id, TTM_TOPIC_PEAK, v.severity, ttm_words_state_basis(t->p, peak->state));
+  ttm_tell(t, v.id, TTM_TOPIC_PEAK, v.severity, basis_of(t->f, peak));
   if (v.severity == TTM_SEVERITY_OK) {
     ttm_say(&t->text, t->f, "{} peak {}{} per bank is within ", TTM_WORDS(name), TTM_WORDS(is->at_least ? "≥ " : ""),
             TTM_MB_OF(ttm_level_bytes(is->milli)));
     say_tolerance(&t->text, &e->tolerance[m]);
     ttm_say(&t->text, t->f, " of the baseline's {}", TTM_MB_OF(ttm_level_bytes(was->milli)));
   } else {
-    say_change(t, name, was->milli, is->milli, "bank");
+    say_change(t, name, was->milli, is->milli, is->at_least, "bank");
   }
   uint32_t op = peak->in_op_bytes ? t->p->incidents.at[peak->in_op_incident].op : peak->cause;
   if (v.outcome == TTM_FAILED && op < t->p->ops.n) ttm_say(&t->text, t->f, ", raised by {}", TTM_OP(op));
@@ -222,6 +234,8 @@ static void check_peak(ttm_checks *all, ttm_teller *t, const ttm_baseline_entry 
     ttm_buf_char(&t->text, '.');
     ttm_tell_detail(t);
   }
+  if (was->basis.n && is->basis.n && !ttm_str_eq(was->basis, is->basis))
+    ttm_detail(t, "The baseline is {}, this peak {}.", TTM_TEXT(was->basis), TTM_TEXT(is->basis));
   if (was->at_least || is->at_least)
     ttm_detail(t, "{} is a lower bound.", TTM_WORDS(is->at_least ? "The peak" : "The baseline"));
   ttm_check_add(all, t, v.outcome, op, "baseline %s peak", name);
@@ -269,7 +283,7 @@ static bool has_operation(const ttm_profile *p, const ttm_baseline_row *row) {
   for (uint32_t i = 0; i < p->ops.n; i++) {
     ttm_str place = ttm_words_location(p, i), file = place;
     uint32_t line;
-    if (p->capture.recording.is) ttm_source_place(place, &file, &line);
+    if (p->capture.recording.is) ttm_words_source_place(place, &file, &line);
     if (ttm_str_eq(ttm_words_name(p, i), row->kind) && ttm_str_like(file, row->name)) return true;
   }
   return false;
@@ -328,12 +342,12 @@ int ttm_check_baseline(ttm_checks *all, const ttm_findings *f, const ttm_baselin
 /* ---- Boards ------------------------------------------------------------------------------------------------------- */
 
 static void check_board_peak(ttm_checks *all, ttm_teller *t, const ttm_baseline_entry *e, const ttm_baseline_board *was,
-                             const ttm_baseline_board *is, ttm_memory m) {
+                             const ttm_baseline_board *is, ttm_memory m, ttm_basis basis) {
   verdict v = judge(&e->tolerance[m], was->milli[m], is->milli[m]);
-  ttm_tell(t, v.id, TTM_TOPIC_PEAK, v.severity, TTM_DERIVED);
+  ttm_tell(t, v.id, TTM_TOPIC_PEAK, v.severity, basis);
   ttm_say(&t->text, t->f, "{}: ", TTM_TEXT(is->board));
   if (v.severity != TTM_SEVERITY_OK) {
-    say_change(t, ttm_memory_name(m), was->milli[m], is->milli[m], m == TTM_DRAM ? "bank" : "core");
+    say_change(t, ttm_memory_name(m), was->milli[m], is->milli[m], is->at_least, m == TTM_DRAM ? "bank" : "core");
   } else {
     ttm_say(&t->text, t->f, "{} peak {} per {} is within ", TTM_WORDS(ttm_memory_name(m)),
             TTM_MB_OF(ttm_level_bytes(is->milli[m])), TTM_WORDS(m == TTM_DRAM ? "bank" : "core"));
@@ -347,8 +361,7 @@ static void check_board_peak(ttm_checks *all, ttm_teller *t, const ttm_baseline_
 static void check_board(ttm_checks *all, ttm_teller *t, const ttm_baseline_entry *e, const ttm_fit_case *c,
                         const ttm_statement *said) {
   const ttm_baseline_board *was = NULL;
-  ttm_baseline_board is = {
-      c->board, c->fits == TTM_FITS, {ttm_level_of_bytes(c->dram_peak), ttm_level_of_bytes(c->l1_peak)}};
+  ttm_baseline_board is = board_of(c);
   for (size_t i = 0; i < e->boards.n; i++)
     if (ttm_str_eq(e->boards.at[i].board, c->board)) was = &e->boards.at[i];
   bool lost = was && was->fits && c->fits == TTM_FITS_NOT,
@@ -367,7 +380,8 @@ static void check_board(ttm_checks *all, ttm_teller *t, const ttm_baseline_entry
                                : TTM_SKIPPED,
                          TTM_NONE, "baseline %.*s", TTM_ARGS(c->board));
   }
-  for (ttm_memory m = TTM_DRAM; m <= TTM_L1; m++) check_board_peak(all, t, e, was, &is, m);
+  for (ttm_memory m = TTM_DRAM; m <= TTM_L1; m++)
+    check_board_peak(all, t, e, was, &is, m, c->exit_status < 0 ? TTM_DERIVED : TTM_MEASURED);
 }
 
 int ttm_check_fit_baseline(ttm_checks *all, const ttm_fit_cases *cases, const ttm_baseline_entry *e) {

@@ -14,8 +14,8 @@ typedef struct ttm_tolerance {
   double percent, mb;
 } ttm_tolerance;
 
-/* Live tensors of one class and folded name, or operations of one name and place. Lines of a program move with every edit: of a recording both are
- * operations and the file they stand in. */
+/* Live tensors of one class and folded name, or operations of one name and place. Lines of a program move with every edit: what is
+ * called by one is called by its operation and file. */
 typedef struct ttm_baseline_row {
   ttm_str kind, name; /* "weights", "layers.*.mlp.weight"; "ttnn.matmul", "layers.*|dot.2"; "ttnn.add", "model.py" */
   uint32_t count;
@@ -28,11 +28,12 @@ typedef struct ttm_baseline_peak {
   uint32_t banks; /* 0 when not told */
   uint32_t milli; /* 0.001 MB per bank */
   ttm_str op, at; /* that raised it; may be empty */
+  ttm_str basis;  /* "measured", "derived", "predicted"; may be empty */
 } ttm_baseline_peak;
 
 typedef struct ttm_baseline_board {
   ttm_str board;
-  bool fits;
+  bool fits, at_least;
   uint32_t milli[2]; /* peaks of DRAM per bank and of L1 per core, 0.001 MB */
 } ttm_baseline_board;
 
@@ -49,7 +50,7 @@ typedef struct ttm_baseline_entry {
   TTM_VEC(ttm_baseline_board) boards;
 } ttm_baseline_entry;
 
-/* Takes down what the findings, and the boards of `cases` (may be NULL), say. 0 or TTM_ENOMEM. */
+/* Takes down what the findings and the boards of `cases` say; either may be NULL. 0 or TTM_ENOMEM. */
 int ttm_baseline_take(ttm_baseline_entry *out, const ttm_findings *f, const ttm_fit_cases *cases);
 void ttm_baseline_entry_free(ttm_baseline_entry *entry);
 

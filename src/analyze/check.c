@@ -15,23 +15,12 @@ size_t ttm_checks_count(const ttm_checks *all, ttm_check_outcome outcome) {
   return n;
 }
 
-bool ttm_source_place(ttm_str place, ttm_str *file, uint32_t *line) {
-  size_t end = place.n;
-  uint64_t number;
-  while (end && ttm_is_digit(place.p[end - 1])) end--;
-  ttm_str digits = ttm_str_from(place, end);
-  if (end < 2 || place.p[end - 1] != ':' || !ttm_str_take_u64(&digits, &number) || number > UINT32_MAX) return false;
-  *file = ttm_str_first(place, end - 1);
-  *line = (uint32_t)number;
-  return true;
-}
-
 /* A line of the program is a place that its author can open; those of a recording are not. */
 static void find_place(const ttm_teller *t, uint32_t op, ttm_check *out) {
   const ttm_profile *p = t->p;
   if (!p) return;
   bool recording = p->capture.recording.is;
-  if (recording && op < p->ops.n && ttm_source_place(ttm_words_location(p, op), &out->file, &out->line)) return;
+  if (recording && op < p->ops.n && ttm_words_source_place(ttm_words_location(p, op), &out->file, &out->line)) return;
   out->file = ttm_profile_string(p, p->path);
   if (ttm_str_eq(out->file, TTM_LIT("-"))) out->file.n = 0;
   if (!recording) out->line = t->out->at.at[out->statement].line;

@@ -46,9 +46,6 @@ int ttm_check_diff(ttm_checks *all, const ttm_diff *diff); /* AFTER is not worse
 int ttm_check_fit(ttm_checks *all, const ttm_fit_cases *cases);
 int ttm_check_fit_budget(ttm_checks *all, const ttm_fit_cases *cases, const ttm_budget *budget);
 
-/* Takes "model.py:15" apart; false when it is no place in a source. */
-bool ttm_source_place(ttm_str place, ttm_str *file, uint32_t *line);
-
 /* For who asks other questions: appends the one that the last statement of `t` answers; `op` is where to look, or TTM_NONE. */
 struct ttm_teller;
 void ttm_check_add(ttm_checks *all, struct ttm_teller *t, ttm_check_outcome outcome, uint32_t op, const char *name, ...)

@@ -12,10 +12,21 @@ typedef struct merger {
   ttm_fold fold; /* of both logs: its groups are the rows */
 } merger;
 
+/* A line of a program moves with every edit above it: what is called by one is called by that of the same operation after. */
+static ttm_str name_of(const ttm_diff *d, int side, const ttm_alive_group *group) {
+  ttm_str file;
+  uint32_t line;
+  bool called = group->op != TTM_NONE && d->f[0]->profile->capture.recording.is &&
+                ttm_words_source_place(group->name, &file, &line);
+  uint32_t row = called && !side ? d->row_of[0][group->op] : TTM_NONE;
+  uint32_t after = row == TTM_NONE ? TTM_NONE : d->rows.at[row].op[1];
+  return after == TTM_NONE ? group->name : ttm_words_location(d->f[1]->profile, after);
+}
+
 static int add_group(merger *m, int side, const ttm_alive_group *group) {
   ttm_diff_alive new = {.class = group->class, .op = {TTM_NONE, TTM_NONE}};
   uint32_t at;
-  if (ttm_fold_add(&m->fold, group->name, group->class, &at)) return TTM_ENOMEM;
+  if (ttm_fold_add(&m->fold, name_of(m->diff, side, group), group->class, &at)) return TTM_ENOMEM;
   if (at == m->diff->alive[m->memory].n && ttm_vec_push(&m->diff->alive[m->memory], new)) return TTM_ENOMEM;
   ttm_diff_alive *row = &m->diff->alive[m->memory].at[at];
   if (row->op[side] == TTM_NONE) row->op[side] = group->op;

@@ -48,10 +48,13 @@ typedef struct matcher {
 static int name_item(matcher *m, const ttm_profile *p, item *out) {
   ttm_buf *text = &m->text;
   ttm_list outputs = ttm_op_text_of(p, out->op)->outputs;
+  ttm_str place = ttm_words_location(p, out->op);
+  uint32_t line; /* of a program moves with every edit above it: the order has to do */
+  if (p->capture.recording.is) ttm_words_source_place(place, &place, &line);
   ttm_buf_clear(text);
   ttm_buf_put(text, ttm_words_name(p, out->op));
   ttm_buf_char(text, ' ');
-  ttm_buf_put(text, ttm_words_location(p, out->op));
+  ttm_buf_put(text, place);
   if (text->failed || ttm_intern_add(&m->places, ttm_buf_str(text), &out->place)) return TTM_ENOMEM;
   for (uint32_t k = 0; k < outputs.n; k++) {
     ttm_buf_char(text, ' ');

@@ -31,6 +31,17 @@ ttm_str ttm_words_location(const ttm_profile *p, uint32_t op) {
   return location.n ? location : TTM_LIT("N/A");
 }
 
+bool ttm_words_source_place(ttm_str place, ttm_str *file, uint32_t *line) {
+  size_t end = place.n;
+  uint64_t number;
+  while (end && ttm_is_digit(place.p[end - 1])) end--;
+  ttm_str digits = ttm_str_from(place, end);
+  if (end < 2 || place.p[end - 1] != ':' || !ttm_str_take_u64(&digits, &number) || number > UINT32_MAX) return false;
+  *file = ttm_str_first(place, end - 1);
+  *line = (uint32_t)number;
+  return true;
+}
+
 void ttm_words_index(ttm_buf *out, const ttm_findings *f, uint32_t op) {
   uint32_t index = ttm_findings_index(f, op);
   if (index == TTM_NONE) return ttm_buf_char(out, '-');

@@ -19,6 +19,9 @@ uint32_t ttm_words_weight(const ttm_profile *p, uint32_t op);
 /* The operation's location, or the weight that a load_cached without one brings; "N/A" when the log does not tell. */
 ttm_str ttm_words_location(const ttm_profile *p, uint32_t op);
 
+/* Takes "model.py:15" apart; false, and nothing changed, when it is no place in a source. */
+bool ttm_words_source_place(ttm_str place, ttm_str *file, uint32_t *line);
+
 /* The report index as text: "#74", or "deallocate" and the like for operations without one. */
 void ttm_words_index(ttm_buf *out, const ttm_findings *f, uint32_t op);
 

@@ -91,6 +91,14 @@ static int run_series(const ttm_options *options, ttm_fit_series *series, ttm_fi
   return status;
 }
 
+int ttm_fit_program(ttm_fit_series *out, const ttm_options *options, ttm_error *err) {
+  ttm_find none = {0};
+  int status = ttm_fit_series_plan(out, options->value[TTM_OPTION_BOARD], err);
+  if (!status) status = run_series(options, out, &none, err);
+  if (!status && out->interrupted) status = ttm_error_set(err, TTM_EUSAGE, "stopped before the last board");
+  return status;
+}
+
 static int put_find(const ttm_options *options, const ttm_find *find, ttm_error *err) {
   ttm_buf text = {0};
   ttm_output_form form;

@@ -11,6 +11,7 @@
 
 #include "base/format.h"
 #include "cli/terminal.h"
+#include "launch/plan.h"
 #include "store/report_dir.h"
 
 /* ---- Questions ---------------------------------------------------------------------------------------------------- */
@@ -56,6 +57,8 @@ static bool asks(const ttm_options *options) {
 /* Answers without a question, and files that would be lost. */
 static int check_outputs(const ttm_options *options, ttm_error *err) {
   const char *junit = options->value[TTM_OPTION_JUNIT], *baseline = options->value[TTM_OPTION_BASELINE];
+  if (options->given[TTM_OPTION_FIND] && asks(options))
+    return ttm_error_set(err, TTM_EUSAGE, "--check, --budget and --baseline judge a run, not the search of --find");
   bool boards = options->command == &ttm_command_fit && options->given[TTM_OPTION_BOARD];
   if ((junit || options->given[TTM_OPTION_GITHUB]) && !asks(options) && !boards)
     return ttm_error_set(err, TTM_EUSAGE, "option '--%s' tells what was checked: give --check, --budget or --baseline",
@@ -94,15 +97,31 @@ static int choose_entry(ttm_judgement *j, const char *path, bool named, ttm_erro
   return status;
 }
 
+int ttm_judgement_name(ttm_buf *out, const ttm_options *options, const char *input, ttm_error *err) {
+  const char *name = options->value[TTM_OPTION_NAME];
+  ttm_launch_plan plan = {0};
+  int status = TTM_OK;
+  if (name) {
+    ttm_buf_puts(out, name);
+  } else if (input) {
+    ttm_report_name(out, input);
+  } else { /* a program is called as its run would be */
+    status = ttm_launch_plan_make(&plan, options->rest, false, NULL, err);
+    if (!status) ttm_buf_puts(out, plan.name.at);
+    ttm_launch_plan_free(&plan);
+  }
+  ttm_buf_char(out, '\0');
+  return !status && out->failed ? ttm_error_nomem(err) : status;
+}
+
 int ttm_judgement_begin(ttm_judgement *out, const ttm_options *options, const char *input, ttm_error *err) {
   const char *name = options->value[TTM_OPTION_NAME], *baseline = options->value[TTM_OPTION_BASELINE];
   *out = (ttm_judgement){0};
   int status = check_budgets(options, err);
   if (!status) status = check_outputs(options, err);
   if (status) return status;
-  name ? ttm_buf_puts(&out->name, name) : ttm_report_name(&out->name, input ? input : options->rest[0]);
-  ttm_buf_char(&out->name, '\0');
-  if (out->name.failed) return ttm_error_nomem(err);
+  status = ttm_judgement_name(&out->name, options, input, err);
+  if (status) return status;
   if (!baseline) return TTM_OK;
   status = ttm_baseline_read(&out->baseline, baseline, err);
   return status ? status : choose_entry(out, baseline, name != NULL, err);
@@ -196,8 +215,8 @@ static int tell_github(const ttm_ci *ci, ttm_str more, ttm_error *err) {
 int ttm_judge_deliver(const ttm_judgement *j, const ttm_options *options, ttm_str more) {
   const char *junit = options->value[TTM_OPTION_JUNIT];
   size_t inputs = options->inputs;
-  ttm_ci ci = {options->command->name, ttm_str_of(j->name.at), ttm_str_of(inputs ? options->input[inputs - 1] : ""),
-               &j->checks};
+  ttm_ci ci = {options->command->name, ttm_str_of(j->name.at),
+               ttm_str_of(inputs && !options->rest ? options->input[inputs - 1] : ""), &j->checks};
   ttm_buf lines = {0};
   ttm_error err;
   int exit_status = ttm_checks_count(&j->checks, TTM_UNJUDGED) ? TTM_EXIT_WRONG

@@ -22,12 +22,19 @@ typedef struct ttm_judgement {
 int ttm_judgement_begin(ttm_judgement *out, const ttm_options *options, const char *input, ttm_error *err);
 void ttm_judgement_free(ttm_judgement *judgement);
 
+/* The name of an entry and a report, NUL-terminated: that of --name, else of the input, else (NULL) of the program. */
+int ttm_judgement_name(ttm_buf *out, const ttm_options *options, const char *input, ttm_error *err);
+
 /* --budget and --baseline about what was read, about boards. 0 or TTM_ENOMEM. */
 int ttm_judge_findings(ttm_judgement *j, const ttm_options *options, const ttm_findings *f, ttm_error *err);
 int ttm_judge_fit(ttm_judgement *j, const ttm_options *options, const ttm_fit_cases *cases, ttm_error *err);
 
 /* Says what failed, writes the files. `more` is markdown for the step's summary, or empty. The exit status; errors are printed. */
 int ttm_judge_deliver(const ttm_judgement *j, const ttm_options *options, ttm_str more);
+
+/* Runs the program behind "--" on the boards of --board, for its answers. Freed with ttm_fit_series_free in any case. */
+struct ttm_fit_series;
+int ttm_fit_program(struct ttm_fit_series *out, const ttm_options *options, ttm_error *err);
 
 /* Writes the file of --benchmark about `input`. Nothing without that option. 0, TTM_EIO or TTM_ENOMEM. */
 int ttm_benchmark_deliver(const ttm_judgement *j, const ttm_options *options, const ttm_findings *f, const char *input,

@@ -276,7 +276,8 @@ static bool asks_for_llm(const words *w) {
 /* True when the words from here on are a program and its own arguments. */
 static bool starts_rest(const ttm_options *out, bool behind_dashes) {
   ttm_rest_rule rest = out->command ? out->command->rest : TTM_REST_NEVER;
-  return out->inputs == 1 && (rest == TTM_REST_FIRST || (rest == TTM_REST_BEHIND_DASHES && behind_dashes));
+  if (rest == TTM_REST_BEHIND_DASHES) return behind_dashes && out->inputs == out->command->max_inputs;
+  return rest == TTM_REST_FIRST && out->inputs == 1;
 }
 
 static int take_input(ttm_options *out, const words *w, ttm_error *err) {

@@ -108,6 +108,18 @@ class Examples(unittest.TestCase):
         self.assertIn("❌ failed", self.summary.read_text())
         self.assertIn("kernels/compute.cpp", (self.repo / "cb.sarif").read_text())
 
+    def test_a_program_on_boards(self):
+        """No log at all: `fit` runs the program, and so does the update of its baseline."""
+        status, out = self.shell("ttmem baseline update memory.json --board n150 --quiet -- python3 model.py && ttmem fit --board n150 --baseline memory.json --quiet -- python3 model.py")
+        self.assertEqual(status, 0, out)
+        entry = json.loads((self.repo / "memory.json").read_text())["entries"]["model"]
+        self.assertEqual((sorted(entry["boards"]), "DRAM" in entry["peak"]), (["n150"], True))  # its peaks stay
+        self.commit(MODEL.replace("4096", "8192"), "change")
+        status, out = self.shell("ttmem fit --board n150 --baseline memory.json --quiet --junit fit.xml -- python3 model.py")
+        self.assertEqual(status, 1, out)
+        self.assertRegex(out, r"ttmem: check: n150: DRAM peak rose by .* above the baseline")
+        self.assertEqual(ET.parse(self.repo / "fit.xml").getroot().find(".//testcase").get("classname"), "model")
+
     def gitlab(self):
         job = read_yaml("gitlab.yml")["memory"]
         self.assertEqual(job["artifacts"]["reports"]["junit"], "memory.xml")

@@ -107,11 +107,12 @@ static int read_peak(ttm_field_texts *texts, ttm_json_pull *json, void *into) {
   static const ttm_field fields[] = {{"per_bank_MB", ttm_field_milli, offsetof(ttm_baseline_peak, milli)},
                                      {"banks", ttm_field_count, offsetof(ttm_baseline_peak, banks)},
                                      {"lower_bound", ttm_field_flag, offsetof(ttm_baseline_peak, at_least)},
+                                     {"basis", ttm_field_text, offsetof(ttm_baseline_peak, basis)},
                                      {"raised_by", ttm_field_text, offsetof(ttm_baseline_peak, op)},
                                      {"at", ttm_field_text, offsetof(ttm_baseline_peak, at)},
                                      {0}};
   ttm_memory m = memory_named(texts->key);
-  ttm_baseline_peak peak = {.milli = UINT32_MAX};
+  ttm_baseline_peak peak = {.milli = UINT32_MAX, .op = TTM_LIT(""), .at = TTM_LIT(""), .basis = TTM_LIT("")};
   if (m == TTM_MEMORIES) return complain((reading *)texts, "peak", texts->key);
   int status = ttm_fields_read(texts, json, fields, &peak);
   if (status || json->error) return status;
@@ -152,6 +153,7 @@ static int read_alive(ttm_field_texts *texts, ttm_json_pull *json, void *into) {
 
 static int read_board(ttm_field_texts *texts, ttm_json_pull *json, void *into) {
   static const ttm_field fields[] = {{"fits", ttm_field_flag, offsetof(ttm_baseline_board, fits)},
+                                     {"lower_bound", ttm_field_flag, offsetof(ttm_baseline_board, at_least)},
                                      {"DRAM_per_bank_MB", ttm_field_milli, offsetof(ttm_baseline_board, milli)},
                                      {"L1_per_core_MB", ttm_field_milli, offsetof(ttm_baseline_board, milli[1])},
                                      {0}};
@@ -257,9 +259,10 @@ static void put_peaks(ttm_json *j, const ttm_baseline_entry *e) {
     ttm_json_put_object(j, ttm_memory_name(m));
     ttm_json_put_milli(j, "per_bank_MB", peak->milli);
     if (peak->banks) ttm_json_put_u64(j, "banks", peak->banks);
+    ttm_json_put_str(j, "basis", peak->basis);
     if (peak->at_least) ttm_json_put_bool(j, "lower_bound", true);
     if (peak->op.n) ttm_json_put_str(j, "raised_by", peak->op);
-    if (peak->op.n) ttm_json_put_str(j, "at", peak->at);
+    if (peak->at.n) ttm_json_put_str(j, "at", peak->at);
     ttm_json_end(j);
   }
   ttm_json_end(j);
@@ -288,6 +291,7 @@ static void put_boards(ttm_json *j, const ttm_baseline_entry *e) {
     ttm_json_put_bool(j, "fits", board->fits);
     ttm_json_put_milli(j, "DRAM_per_bank_MB", board->milli[TTM_DRAM]);
     ttm_json_put_milli(j, "L1_per_core_MB", board->milli[TTM_L1]);
+    if (board->at_least) ttm_json_put_bool(j, "lower_bound", true);
     ttm_json_end(j);
   }
   ttm_json_end(j);
@@ -298,18 +302,21 @@ static void put_member(ttm_json *j, const ttm_baseline_member *member) {
   ttm_json_put_raw(j, NULL, member->raw);
 }
 
-/* What is renewed; all else is a person's, or of boards that were not asked for. */
+static bool has_peaks(const ttm_baseline_entry *e) {
+  for (ttm_memory m = 0; m < TTM_MEMORIES; m++)
+    if (e->peak[m].known) return true;
+  return false;
+}
+
+/* What is renewed; all else is a person's, or was not asked for: a run on boards tells boards, a log peaks. */
 static bool is_renewed(ttm_str key, const ttm_baseline_entry *e) {
+  if (!has_peaks(e) && !ttm_str_eq(key, TTM_LIT("boards"))) return false;
   static const char *const keys[] = {"peak", "failures", "growth_per_run_MB", "operations", "live_at_peak"};
   if (ttm_str_eq(key, TTM_LIT("boards"))) return e->boards.n > 0;
   return ttm_str_index(key, keys, sizeof keys / sizeof *keys) < sizeof keys / sizeof *keys;
 }
 
-static void put_entry(ttm_json *j, const ttm_baseline_entry *e, const ttm_baseline_members *kept) {
-  ttm_json_put_key(j, e->name);
-  ttm_json_put_sections(j, NULL);
-  for (size_t i = 0; i < kept->n; i++)
-    if (!is_renewed(kept->at[i].key, e)) put_member(j, &kept->at[i]);
+static void put_needs(ttm_json *j, const ttm_baseline_entry *e) {
   put_peaks(j, e);
   ttm_json_put_u64(j, "failures", e->failures);
   ttm_json_put_milli(j, "growth_per_run_MB", e->growth);
@@ -317,6 +324,14 @@ static void put_entry(ttm_json *j, const ttm_baseline_entry *e, const ttm_baseli
   ttm_json_put_sections(j, "live_at_peak");
   for (ttm_memory m = TTM_DRAM; m <= TTM_L1; m++) put_rows(j, ttm_memory_name(m), &e->alive[m], false);
   ttm_json_end(j);
+}
+
+static void put_entry(ttm_json *j, const ttm_baseline_entry *e, const ttm_baseline_members *kept) {
+  ttm_json_put_key(j, e->name);
+  ttm_json_put_sections(j, NULL);
+  for (size_t i = 0; i < kept->n; i++)
+    if (!is_renewed(kept->at[i].key, e)) put_member(j, &kept->at[i]);
+  if (has_peaks(e)) put_needs(j, e);
   if (e->boards.n) put_boards(j, e);
   ttm_json_end(j);
 }
