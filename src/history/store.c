@@ -10,6 +10,11 @@ static bool is_postgres(const char *where) {
   return ttm_str_starts(text, TTM_LIT("postgres://")) || ttm_str_starts(text, TTM_LIT("postgresql://"));
 }
 
+static bool is_sqlite(const char *where) {
+  ttm_str text = ttm_str_of(where);
+  return ttm_str_ends(text, TTM_LIT(".sqlite")) || ttm_str_ends(text, TTM_LIT(".db"));
+}
+
 /* Of this user. */
 static int open_own(ttm_history **out, bool write, ttm_error *err) {
   ttm_buf path = {0};
@@ -26,8 +31,9 @@ int ttm_history_open(ttm_history **out, const char *where, bool write, ttm_error
   *out = NULL;
   if (!where) where = getenv("TTMEM_STORE");
   if (!where || !*where) return open_own(out, write, err);
-  return is_postgres(where) ? ttm_history_open_postgres(out, where, write, err)
-                            : ttm_history_open_sqlite(out, where, write, err);
+  if (is_postgres(where)) return ttm_history_open_postgres(out, where, write, err);
+  return is_sqlite(where) ? ttm_history_open_sqlite(out, where, write, err)
+                          : ttm_history_open_folder(out, where, write, err);
 }
 
 void ttm_history_close(ttm_history *history) {

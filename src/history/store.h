@@ -28,7 +28,7 @@ struct ttm_history {
   char *where; /* for messages */
 };
 
-/* `where` is what --store says: postgres://..., or the path of an SQLite file. NULL: what TTMEM_STORE says, else the database of this user, $TTMEM_HOME/history.sqlite or ~/.ttmem/history.sqlite. To read is TTM_ENODATA when nothing was ever
+/* `where` is what --store says: postgres://..., the path of an SQLite file (*.sqlite, *.db), or a folder for Parquet files, which is only written. NULL: what TTMEM_STORE says, else the database of this user, $TTMEM_HOME/history.sqlite or ~/.ttmem/history.sqlite. To read is TTM_ENODATA when nothing was ever
  * added. Freed with ttm_history_close. */
 int ttm_history_open(ttm_history **out, const char *where, bool write, ttm_error *err);
 void ttm_history_close(ttm_history *history);
@@ -43,6 +43,7 @@ static inline int ttm_history_forget(ttm_history *history, const char *run, ttm_
 
 /* Of one kind each. */
 int ttm_history_open_sqlite(ttm_history **out, const char *path, bool write, ttm_error *err);
+int ttm_history_open_folder(ttm_history **out, const char *path, bool write, ttm_error *err);
 int ttm_history_open_postgres(ttm_history **out, const char *url, bool write, ttm_error *err);
 
 #endif

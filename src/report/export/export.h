@@ -18,6 +18,9 @@ int ttm_export_parquet(const ttm_findings *f, ttm_table table, ttm_out *out, ttm
 int ttm_export_json_rows(const ttm_findings *f, ttm_table table, const uint32_t *rows, size_t n, ttm_json *j,
                          ttm_error *err);
 
+/* A Parquet file of one batch: int64 ("l") and text ("u") columns, as ttmem/table.h has them. Both stay the caller's. */
+int ttm_parquet_batch(const struct ArrowSchema *schema, const struct ArrowArray *batch, ttm_out *out, ttm_error *err);
+
 /* Operations, memories, tensors and failures over time; what is alive, as stacks. */
 int ttm_export_perfetto(const ttm_findings *f, const ttm_times *times, ttm_out *out, ttm_error *err);
 int ttm_export_chrome(const ttm_findings *f, const ttm_times *times, ttm_out *out, ttm_error *err);

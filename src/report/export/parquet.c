@@ -236,15 +236,36 @@ static void put_footer(writer *w) {
   ttm_buf_puts(&w->out->buf, "PAR1");
 }
 
+/* The batch at hand. */
+static int put_group(writer *w, ttm_error *err) {
+  bool made = !ttm_vec_push(&w->rows, (uint64_t)w->b.batch.length);
+  for (size_t i = 0; i < ttm_batches_columns(&w->b) && made; i++) made = !put_column(w, i);
+  return made ? TTM_OK : ttm_error_nomem(err);
+}
+
 static int put_groups(writer *w, ttm_error *err) {
   bool more = true;
   int status = TTM_OK;
-  while (!status && !(status = ttm_batches_next(&w->b, &more, err)) && more) {
-    bool made = !ttm_vec_push(&w->rows, (uint64_t)w->b.batch.length);
-    for (size_t i = 0; i < ttm_batches_columns(&w->b) && made; i++) made = !put_column(w, i);
-    if (!made) status = ttm_error_nomem(err);
-  }
+  while (!status && !(status = ttm_batches_next(&w->b, &more, err)) && more) status = put_group(w, err);
   return status;
+}
+
+static int end_file(writer *w, int status, ttm_error *err) {
+  if (!status) put_footer(w);
+  if (!status && w->head.out.failed) status = ttm_error_nomem(err);
+  ttm_buf_free(&w->page);
+  ttm_buf_free(&w->packed);
+  ttm_buf_free(&w->head.out);
+  ttm_vec_free(&w->chunks);
+  ttm_vec_free(&w->rows);
+  ZSTD_freeCCtx(w->zstd);
+  return status;
+}
+
+int ttm_parquet_batch(const struct ArrowSchema *schema, const struct ArrowArray *batch, ttm_out *out, ttm_error *err) {
+  writer w = {.b = {.schema = *schema, .batch = *batch}, .out = out, .zstd = ZSTD_createCCtx()};
+  put(&w, TTM_LIT("PAR1"));
+  return end_file(&w, w.zstd ? put_group(&w, err) : ttm_error_nomem(err), err);
 }
 
 int ttm_export_parquet(const ttm_findings *f, ttm_table table, ttm_out *out, ttm_error *err) {
@@ -253,14 +274,7 @@ int ttm_export_parquet(const ttm_findings *f, ttm_table table, ttm_out *out, ttm
   if (!status && !w.zstd) status = ttm_error_nomem(err);
   put(&w, TTM_LIT("PAR1"));
   if (!status) status = put_groups(&w, err);
-  if (!status) put_footer(&w);
-  if (!status && w.head.out.failed) status = ttm_error_nomem(err);
+  status = end_file(&w, status, err);
   ttm_batches_close(&w.b);
-  ttm_buf_free(&w.page);
-  ttm_buf_free(&w.packed);
-  ttm_buf_free(&w.head.out);
-  ttm_vec_free(&w.chunks);
-  ttm_vec_free(&w.rows);
-  ZSTD_freeCCtx(w.zstd);
   return status;
 }
