@@ -151,12 +151,19 @@ static uint64_t index_at(const ttm_search *s, double number, uint64_t from, uint
   return from;
 }
 
-/* Where the memory ends, if each step costs what it cost between the two largest that fit; TTM_UNKNOWN: they do not tell. */
+/* Where the first memory ends, if each step costs what it cost between the two largest that fit; TTM_UNKNOWN: they do not tell. */
 static uint64_t guess(const ttm_search *s, uint64_t from, uint64_t end) {
   const ttm_search_try *b = fits_below(s, TTM_UNKNOWN), *a = b ? fits_below(s, b->index) : NULL;
-  if (!a || s->guesses >= TTM_SEARCH_GUESSES || b->peak <= a->peak || b->capacity < b->peak) return TTM_UNKNOWN;
+  uint64_t least = TTM_UNKNOWN;
+  if (!a || s->guesses >= TTM_SEARCH_GUESSES) return TTM_UNKNOWN;
   double vb = (double)ttm_variable_number(s->of, b->index), va = (double)ttm_variable_number(s->of, a->index);
-  return index_at(s, vb + (double)(b->capacity - b->peak) * (vb - va) / (double)(b->peak - a->peak), from, end);
+  for (int m = 0; m < TTM_SEARCH_MEMORIES; m++) {
+    if (b->peak[m] <= a->peak[m] || b->capacity[m] < b->peak[m]) continue;
+    double steps = (double)(b->capacity[m] - b->peak[m]) / (double)(b->peak[m] - a->peak[m]);
+    uint64_t at = index_at(s, vb + steps * (vb - va), from, end);
+    if (at < least) least = at;
+  }
+  return least;
 }
 
 /* The untried value nearest to `at`; TTM_UNKNOWN. At most as far away as there are values that gave no answer. */
@@ -189,7 +196,7 @@ uint64_t ttm_search_most(const ttm_search *s) {
   bounds(s, &from, &end);
   if (from >= end && s->tries.n > 1) return 0;
   for (uint64_t left = end - from; left; left /= 2) most++;
-  most += 1 + TTM_SEARCH_GUESSES - s->guesses + TTM_SEARCH_UNKNOWN - count_unknown(s);
-  if (s->tries.n < 3) most += 2 - (s->tries.n < 2 ? s->tries.n : 2);
+  most += TTM_SEARCH_GUESSES - s->guesses + TTM_SEARCH_UNKNOWN - count_unknown(s);
+  if (s->tries.n < 3) most += 3 - s->tries.n; /* the ends, and twice the first */
   return most < end - from ? most : end - from;
 }

@@ -40,10 +40,12 @@ typedef enum ttm_outcome {
   TTM_OUTCOME_FITS,
 } ttm_outcome;
 
+enum { TTM_SEARCH_MEMORIES = 2 }; /* any of which may end */
+
 typedef struct ttm_search_try {
   uint64_t index; /* of the value */
   ttm_outcome outcome;
-  uint64_t peak, capacity; /* of the memory that is likely to end; 0: not known */
+  uint64_t peak[TTM_SEARCH_MEMORIES], capacity[TTM_SEARCH_MEMORIES]; /* 0: not known */
 } ttm_search_try;
 
 /* Zero but for `of`. Freed with ttm_search_free. */

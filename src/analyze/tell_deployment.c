@@ -119,6 +119,7 @@ static void tell_trace(ttm_teller *t, const ttm_deployment *d) {
       ttm_headline(t, "trace_region_size is unknown: no trace was captured");
     tell_how_to_learn(t, d);
   }
+  if (!ttm_deployment_known(d)) return;
   ttm_detail(t, "The boards above are counted with {} B of TRACE per chip, {}.", TTM_COUNT(d->region),
              TTM_WORDS(d->region == r->opened ? "as the device was opened" : "as asked for"));
 }
@@ -167,6 +168,8 @@ static void tell_transformers(ttm_teller *t, const ttm_deployment *d) {
   unsigned long long blocks = d->settings.blocks, tokens = d->block_tokens;
   tell(t, "plan.tt-transformers", TTM_SEVERITY_NOTE, basis_of(d));
   ttm_headline(t, "tt_transformers on {}", TTM_WORDS(d->settings.board->name));
+  if (d->assumed)
+    ttm_detail(t, "Its own figures for known models are in models/model_trace_region_sizes.yaml of tt-metal.");
   if (has_blocks(d) && d->paged)
     ttm_buf_printf(&t->text, "page_params = {\"page_block_size\": %llu, \"page_max_num_blocks_per_dp\": %llu}", tokens,
                    blocks),

@@ -174,7 +174,7 @@ static int answer(finder *f, const ttm_find_row *row, uint64_t index, ttm_error 
 static ttm_search_try try_of(const ttm_fit_case *c, uint64_t index) {
   static const ttm_outcome outcomes[] = {
       [TTM_FITS_UNKNOWN] = TTM_OUTCOME_UNKNOWN, [TTM_FITS_NOT] = TTM_OUTCOME_REFUSED, [TTM_FITS] = TTM_OUTCOME_FITS};
-  return (ttm_search_try){index, outcomes[c->fits], c->dram_peak, c->dram_bank};
+  return (ttm_search_try){index, outcomes[c->fits], {c->dram_peak, c->l1_peak}, {c->dram_bank, c->l1_core}};
 }
 
 static int search(finder *f, const char *board, uint32_t combination, ttm_error *err) {

@@ -73,7 +73,7 @@ static ttm_search_try run(const model *m, const ttm_variable *v, uint64_t i) {
   uint64_t value = ttm_variable_number(v, i), peak = m->base + m->each * ((value + m->tile - 1) / m->tile * m->tile);
   bool fits = peak <= m->capacity;
   ttm_outcome outcome = value % m->divisor ? TTM_OUTCOME_UNKNOWN : fits ? TTM_OUTCOME_FITS : TTM_OUTCOME_REFUSED;
-  return (ttm_search_try){i, outcome, fits ? peak : 0, m->capacity};
+  return (ttm_search_try){i, outcome, {fits ? peak : 0, 7}, {m->capacity, 8}};
 }
 
 /* The number of tries; *s is freed by the caller. */
@@ -84,7 +84,7 @@ static size_t play(ttm_search *s, const ttm_variable *v, const model *m) {
     assert_true(at < v->n);
     assert_null(ttm_search_tried(s, at));
     assert_int_equal(ttm_search_add(s, run(m, v, at)), 0);
-    assert_true(s->tries.n <= most);
+    assert_true(s->tries.n + ttm_search_most(s) <= most); /* what was promised stays */
   }
   return s->tries.n;
 }

@@ -53,20 +53,18 @@ static void put_board(ttm_doc *d, const ttm_deployment *plan, const size_t *rows
 }
 
 int ttm_deployment_write(ttm_doc *d, const ttm_deployment *plan) {
-  const char *const heads[] = {"Board",      plan->paged || !plan->caches ? ">Blocks" : ">Tiles\tBlocks",
-                               ">Tokens",    ">Copies",
-                               ">DRAM peak", ">Capacity",
-                               "How"};
+  const char *const heads[] = {
+      "Board", plan->paged ? ">Blocks" : ">Tiles\tBlocks", ">Tokens", ">Copies", ">DRAM peak", ">Capacity", "How"};
   size_t rows[TTM_BOARDS], n = 0;
-  ttm_doc_line(d, "The largest KV cache that fits beside the rest; DRAM in MB per bank");
-  ttm_doc_table(d, heads, sizeof heads / sizeof *heads);
-  for (size_t b = 0; b < TTM_BOARDS; b++) {
-    if (!plan->boards[b].board) continue;
-    rows[n++] = b;
-    put_row(d, plan, &plan->boards[b]);
+  for (size_t b = 0; b < TTM_BOARDS; b++)
+    if (plan->boards[b].board) rows[n++] = b;
+  if (ttm_deployment_known(plan)) {
+    ttm_doc_line(d, "The largest KV cache that fits beside the rest; DRAM in MB per bank");
+    ttm_doc_table(d, heads, sizeof heads / sizeof *heads);
+    for (size_t i = 0; i < n; i++) put_row(d, plan, &plan->boards[rows[i]]);
+    ttm_doc_table_end(d);
+    for (size_t i = 0; i < n; i++) put_board(d, plan, rows, i);
   }
-  ttm_doc_table_end(d);
-  for (size_t i = 0; i < n; i++) put_board(d, plan, rows, i);
   for (size_t i = n; i < plan->said.at.n; i++) {
     const ttm_statement *s = &plan->said.at.at[i];
     if (i == n) ttm_doc_heading(d, "Recorded");
