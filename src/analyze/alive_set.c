@@ -120,6 +120,8 @@ ttm_alive_origin ttm_alive_origin_of_buffer(const ttm_profile *p, const ttm_buff
     out.class = TTM_ALIVE_KV_CACHE;
   else if (tensor->roles & TTM_ROLE_BROUGHT)
     out.class = is_weight(tensor->roles) ? TTM_ALIVE_WEIGHT : TTM_ALIVE_INPUT;
+  else if (tensor->roles & TTM_ROLE_KEPT && tensor->roles & TTM_ROLE_FACTOR) /* a convolution's, as it prepared them */
+    out.class = TTM_ALIVE_WEIGHT;
   return out;
 }
 

@@ -131,11 +131,14 @@ class MLP:
         self.w1 = ttnn.from_torch(8192, device)
         self.w2 = ttnn.from_torch(4096, device)
         self.cache = ttnn.from_torch(2048, device)
+        self.table = ttnn.from_torch(256, device)
 
     def forward(self, x):
         h = ttnn.linear(x, self.w1)
         left, right = ttnn.split(h, 2)
         ttnn.fill_cache(self.cache, left)
+        ttnn.tilize(self.table)
+        h, [self.prepared] = ttnn.conv2d(h, 512)
         return ttnn.linear(h, self.w2)
 
 device = ttnn.open_device(device_id=0)
@@ -157,6 +160,8 @@ class Recorded(Case):
         self.assertEqual(rows["MLP.w1"], ("weights", 3))
         self.assertEqual(rows["MLP.w2"], ("weights", 3))
         self.assertEqual(rows["MLP.cache"], ("kv_cache", 3))  # written into by fill_cache, whatever it is called
+        self.assertEqual(rows["MLP.table"], ("weights", 3))  # kept, and only converted
+        self.assertEqual(rows["MLP.prepared"][0], "weights")  # made by the operation that takes it as its weights
         self.assertEqual(rows["x"][0], "activations")
         self.assertEqual((rows["MLP.forward.left"], rows["MLP.forward.right"]), (("activations", 1), ("activations", 1)))
         self.assertEqual(live["classes"]["kv_cache_MB"], 3 * 2048 / (1 << 20))

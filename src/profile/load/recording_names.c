@@ -15,7 +15,8 @@ static bool contains_any(ttm_str name, const char *const *words, size_t n) {
 void ttm_recording_used(ttm_capture_loader *l, uint32_t tensor, uint32_t function, size_t operand) {
   static const char *const writes[] = {"fill_cache", "update_cache", "FillCache", "UpdateCache", "UpdateKVCache"};
   static const char *const takes_weights[] = {"atmul", "linear", "onv", "orm", "mbedding"};
-  static const char *const parts[] = {"lice", "eshape", "ermute", "ranspose", "oncat", "epeat", "_pad", "__getitem__"};
+  static const char *const parts[] = {"lice",        "eshape", "ermute",  "ranspose",   "oncat",  "epeat", "_pad",
+                                      "__getitem__", "ilize",  "ypecast", "nterleaved", "eshard", "Copy",  "Move"};
   ttm_str name = ttm_profile_string(l->profile, function);
   uint8_t *roles = &l->profile->tensors.at[tensor].roles;
   if (!ttm_operand_use(name, operand) || CONTAINS_ANY(name, parts)) return; /* handed on, moved or converted */
