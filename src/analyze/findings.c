@@ -194,6 +194,7 @@ static int make(ttm_findings *f, ttm_tally *tally, unsigned threads) {
   if (!status) status = count_own(f);
   if (!status) status = run_chains(f, tally, threads);
   if (!status) status = ttm_find_buffers(f);
+  if (!status) status = ttm_host_find(&f->host, f->profile);
   if (!status) status = ttm_traces_find(&f->traces, f->profile, f->tensor_buffers);
   if (!status) status = ttm_growth_find(&f->growths, f);
   if (!status) status = ttm_fixes_of_peak(&f->peak_fixes, f);

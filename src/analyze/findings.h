@@ -11,6 +11,7 @@
 #include "analyze/fix.h"
 #include "analyze/fragmentation.h"
 #include "analyze/growth.h"
+#include "analyze/host.h"
 #include "analyze/layers.h"
 #include "analyze/lifetimes.h"
 #include "analyze/obstacles.h"
@@ -289,6 +290,7 @@ struct ttm_findings {
   TTM_VEC(ttm_count) distribution; /* by count, then first appearance */
   ttm_shown_clash shown_clash;     /* captures: the clash they show without a message */
   ttm_core_use core_use;           /* captures: L1 core by core */
+  ttm_host_findings host;          /* recordings: memory of the host */
   ttm_traces traces;               /* recordings: those captured, and what their replays overwrite */
   uint32_t *tensor_buffers;        /* captures: the first buffer of each tensor, TTM_NONE; NULL for a log */
 };

@@ -34,6 +34,7 @@ typedef enum ttm_topic {
   TTM_TOPIC_LAYERS,
   TTM_TOPIC_L1_CORE,
   TTM_TOPIC_TRACES,
+  TTM_TOPIC_HOST,
   TTM_TOPIC_INPUT,
   TTM_TOPICS
 } ttm_topic;

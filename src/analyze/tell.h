@@ -50,6 +50,7 @@ void ttm_tell_runs(ttm_teller *t);
 void ttm_tell_layers(ttm_teller *t);
 void ttm_tell_l1_core(ttm_teller *t);
 void ttm_tell_traces(ttm_teller *t);
+void ttm_tell_host(ttm_teller *t);
 void ttm_tell_input(ttm_teller *t);
 
 struct ttm_program_need;

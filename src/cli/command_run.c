@@ -13,6 +13,24 @@
 #include "launch/launch.h"
 #include "store/report_dir.h"
 
+/* For a program whose recording cannot say it: it was killed before it opened a device, or is no ttnn program. */
+static void tell_host(const ttm_launch_viewer *viewer, const ttm_pump_result *result) {
+  const ttm_host_watch *h = &result->host;
+  bool group = h->cgroup && h->cgroup < h->machine;
+  ttm_buf held = {0}, limit = {0}, available = {0};
+  ttm_put_bytes(&held, h->now);
+  ttm_put_bytes(&limit, group ? h->cgroup : h->machine);
+  ttm_put_bytes(&available, h->available);
+  ttm_launch_say(viewer,
+                 "the host ran out of memory, not the device: its processes held %.*s of the %.*s of %s; %.*s were "
+                 "available at the start",
+                 TTM_ARGS(ttm_buf_str(&held)), TTM_ARGS(ttm_buf_str(&limit)),
+                 group ? "its control group" : "this machine", TTM_ARGS(ttm_buf_str(&available)));
+  ttm_buf_free(&held);
+  ttm_buf_free(&limit);
+  ttm_buf_free(&available);
+}
+
 static void tell_end(const ttm_launch_viewer *viewer, const ttm_pump_result *result) {
   if (result->signal)
     ttm_launch_say(viewer, "the program was ended by signal %d (%s)", result->signal, strsignal(result->signal));
@@ -67,6 +85,8 @@ static int conclude(const ttm_options *options, const ttm_launch_viewer *viewer,
   bool quiet = options->given[TTM_OPTION_QUIET];
   int status = TTM_OK;
   if (!quiet) tell_end(viewer, &r->result);
+  if (!ttm_launch_is_recorded(r) && ttm_host_watch_exhausted(&r->result.host, r->result.signal))
+    tell_host(viewer, &r->result);
   if (r->record && ttm_record_check(r->record, err)) return ttm_cli_error(options, err);
   if (!options->given[TTM_OPTION_LOG])
     status = write_report(options, r, err);

@@ -144,7 +144,7 @@ static int start(ttm_launch *r, const ttm_launch_options *o, ttm_error *err) {
   ttm_pump_options pump = {
       .argv = r->plan.argv, .log = r->log_fd, .path = r->log.at, .feed = r->feed, .viewer = o->viewer};
   if (!status) status = ttm_pump_run(&r->result, &pump, err);
-  if (r->record) ttm_record_close(r->record);
+  if (r->record) ttm_record_close(r->record, &r->result.host, r->result.signal);
   return status;
 }
 

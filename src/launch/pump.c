@@ -37,6 +37,7 @@ typedef struct pump {
   ttm_ring ring;
   int signals;       /* signalfd */
   int asked;         /* requests to end the program */
+  int64_t look_at;   /* when to look at its memory */
   int64_t remind_at; /* when to say that it still runs; 0: never */
   bool output_over;
   int64_t owed;               /* bytes that were in the pipe when the program ended */
@@ -213,7 +214,8 @@ static int until(int64_t deadline, int64_t now) { return deadline <= now ? 0 : (
 static int patience(const pump *c) {
   int64_t now = ttm_now_ms();
   int best = -1;
-  if (c->remind_at) best = until(c->remind_at, now);
+  if (!c->child.gone) best = until(c->look_at, now);
+  if (c->remind_at && (best < 0 || until(c->remind_at, now) < best)) best = until(c->remind_at, now);
   if (c->child.gone && c->leave_at) {
     int64_t deadline = c->quiet_at < c->leave_at ? c->quiet_at : c->leave_at;
     int wait = until(deadline, now);
@@ -224,6 +226,10 @@ static int patience(const pump *c) {
 
 static void look_at_clock(pump *c) {
   int64_t now = ttm_now_ms();
+  if (!c->child.gone && now >= c->look_at) {
+    ttm_host_watch_look(&c->result->host, c->child.pid);
+    c->look_at = ttm_now_ms() + TTM_HOST_LOOK_MS;
+  }
   if (c->remind_at && now >= c->remind_at) {
     c->remind_at = 0;
     ttm_launch_say(&c->options->viewer,
@@ -265,7 +271,9 @@ static int run(pump *c, const sigset_t *mask, ttm_error *err) {
   bool parsing = c->options->feed && !pthread_create(&parser, NULL, parse_all, c);
   if (!parsing) ttm_ring_leave(&c->ring, PARSER);
   int status = ttm_child_start(&c->child, c->options->argv, mask, err);
+  ttm_host_watch_begin(&c->result->host);
   if (!status) run_loop(c);
+  ttm_host_watch_end(&c->result->host);
   ttm_ring_end(&c->ring);
   if (parsing) pthread_join(parser, NULL);
   if (shown) pthread_join(shower, NULL);

@@ -8,6 +8,7 @@
 #ifndef TTM_LAUNCH_PUMP_H
 #define TTM_LAUNCH_PUMP_H
 
+#include "launch/host.h"
 #include "profile/feed.h"
 
 /* Who watches a launch. */
@@ -34,6 +35,7 @@ typedef struct ttm_pump_result {
   int log_errno;    /* why the log is not complete; 0: it is */
   bool fed;         /* all of it went into the feed */
   bool interrupted; /* it was asked to end */
+  ttm_host_watch host;
 } ttm_pump_result;
 
 /* Runs to the end of the program. 0, also for one that failed; TTM_EUSAGE or TTM_EIO when it could not be started.

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -240,10 +241,16 @@ bool ttm_record_is_there(const ttm_record *r) {
   return !stat(r->recording, &st) && st.st_size > 0;
 }
 
-void ttm_record_close(const ttm_record *r) {
+void ttm_record_close(const ttm_record *r, const ttm_host_watch *h, int signal) {
+  char end[512];
   int fd = open(r->recording, O_WRONLY | O_APPEND | O_CLOEXEC);
   if (fd < 0) return; /* the program opened no device */
-  ttm_write_all(fd, "\n]}\n", 4);
+  int n = snprintf(end, sizeof end,
+                   ",\n{\"node_type\":\"host_end\",\"params\":{\"signal\":%d,\"oom_kills\":%" PRIu64 ",\"rss\":%" PRIu64
+                   ",\"peak\":%" PRIu64 ",\"machine\":%" PRIu64 ",\"available\":%" PRIu64
+                   ",\"lowest_available\":%" PRIu64 ",\"cgroup\":%" PRIu64 "}}\n]}\n",
+                   signal, h->kills, h->now, h->peak, h->machine, h->available, h->lowest, h->cgroup);
+  ttm_write_all(fd, end, (size_t)n);
   close(fd);
 }
 

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "launch/host.h"
 
 typedef struct ttm_record ttm_record;
 
@@ -29,8 +30,8 @@ int ttm_record_begin(ttm_record **out, const ttm_record_options *options, ttm_er
 /* After the program: 0, or TTM_EUSAGE when it asked for ttnn and could not have it, with the reason and the command that helps. */
 int ttm_record_check(const ttm_record *record, ttm_error *err);
 
-/* After the program: closes the brackets of the recording, which all its processes wrote to. */
-void ttm_record_close(const ttm_record *record);
+/* After the program: says in the recording, which all its processes wrote to, how it ended and what memory of the host it had, and closes its brackets. */
+void ttm_record_close(const ttm_record *record, const ttm_host_watch *host, int signal);
 
 /* True when the program opened a device: there is a recording. */
 bool ttm_record_is_there(const ttm_record *record);

@@ -56,6 +56,8 @@ static const word node_types[] = {
     WORD("device_open", TTM_NODE_DEVICE_OPEN),
     WORD("device_close", TTM_NODE_DEVICE_CLOSE),
     WORD("uncaught", TTM_NODE_UNCAUGHT),
+    WORD("host", TTM_NODE_HOST),
+    WORD("host_end", TTM_NODE_HOST_END),
     WORD("recording_begin", TTM_NODE_SILENT),
     WORD("recording_end", TTM_NODE_RECORDING_END),
 };
@@ -106,6 +108,19 @@ static const word param_keys[] = {
     WORD("outcome", FIRST_TEXT + TTM_PARAM_OUTCOME),
     WORD("message", FIRST_TEXT + TTM_PARAM_MESSAGE),
     WORD("reason", FIRST_TEXT + TTM_PARAM_REASON),
+    WORD("rss", TTM_PARAM_RSS),
+    WORD("peak", TTM_PARAM_PEAK),
+    WORD("pinned", TTM_PARAM_PINNED),
+    WORD("locked", TTM_PARAM_LOCKED),
+    WORD("huge", TTM_PARAM_HUGE),
+    WORD("address_space", TTM_PARAM_ADDRESS_SPACE),
+    WORD("address_limit", TTM_PARAM_ADDRESS_LIMIT),
+    WORD("machine", TTM_PARAM_MACHINE),
+    WORD("available", TTM_PARAM_AVAILABLE),
+    WORD("lowest_available", TTM_PARAM_LOWEST_AVAILABLE),
+    WORD("cgroup", TTM_PARAM_CGROUP),
+    WORD("signal", TTM_PARAM_SIGNAL),
+    WORD("oom_kills", TTM_PARAM_OOM_KILLS),
 };
 
 enum { TOP_GRAPH, TOP_DEVICES, TOP_METADATA, TOP_RECORDING, TOP_BOARD, TOP_KNOWN, TOP_OTHER };
@@ -153,11 +168,11 @@ static void take_number(ttm_capture_node *node, ttm_node_number which, const ttm
   bool no = v->kind == TTM_JSON_FALSE || ttm_str_eq(v->text, TTM_LIT("false")) || ttm_str_eq(v->text, TTM_LIT("False"));
   if (yes || no) {
     node->number[which] = yes;
-    node->words |= UINT32_C(1) << which;
+    node->words |= UINT64_C(1) << which;
   } else if (!ttm_json_integer(v, &node->number[which])) {
     return;
   }
-  node->numbers |= UINT32_C(1) << which;
+  node->numbers |= UINT64_C(1) << which;
 }
 
 /* The text moves into r->texts; its view becomes an offset until the node is whole. */

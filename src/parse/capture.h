@@ -34,6 +34,8 @@ typedef enum ttm_node_type {
   TTM_NODE_FAILURE,     /* the last operation raised an exception */
   TTM_NODE_DEVICE_OPEN,
   TTM_NODE_DEVICE_CLOSE,
+  TTM_NODE_HOST,          /* memory of a process on the host */
+  TTM_NODE_HOST_END,      /* how the program ended, by who started it */
   TTM_NODE_UNCAUGHT,      /* an exception that ended the program or a thread */
   TTM_NODE_RECORDING_END, /* of a process; missing when the program was killed or crashed */
   TTM_NODE_TYPES
@@ -67,8 +69,21 @@ typedef enum ttm_node_number {
   TTM_PARAM_TRACES,    /* that were only pretended */
   TTM_PARAM_KEY,       /* the same for operations with the same kinds of arguments */
   TTM_PARAM_KEPT,      /* an object of the program keeps the result */
-  TTM_PARAM_TRACE,     /* id of the trace an operation ends, replays or releases */
-  TTM_PARAM_PROGRAM,   /* the same for programs of the same device operation with the same arguments */
+  TTM_PARAM_RSS,       /* of a process: resident bytes ... */
+  TTM_PARAM_PEAK,      /* ... and the most there ever were */
+  TTM_PARAM_PINNED,
+  TTM_PARAM_LOCKED,
+  TTM_PARAM_HUGE,             /* in huge pages */
+  TTM_PARAM_ADDRESS_SPACE,    /* highest ever */
+  TTM_PARAM_ADDRESS_LIMIT,    /* ulimit -v */
+  TTM_PARAM_MACHINE,          /* MemTotal */
+  TTM_PARAM_AVAILABLE,        /* MemAvailable */
+  TTM_PARAM_LOWEST_AVAILABLE, /* while the program ran */
+  TTM_PARAM_CGROUP,           /* lowest limit of the control groups */
+  TTM_PARAM_SIGNAL,           /* that ended the program */
+  TTM_PARAM_OOM_KILLS,        /* of the control group while it ran */
+  TTM_PARAM_TRACE,            /* id of the trace an operation ends, replays or releases */
+  TTM_PARAM_PROGRAM,          /* the same for programs of the same device operation with the same arguments */
   TTM_PARAM_NUMBERS
 } ttm_node_number;
 
@@ -99,8 +114,8 @@ typedef struct ttm_capture_node {
   uint32_t line;    /* 1-based, of its opening brace */
   bool has_counter; /* false in broken captures only */
   int64_t counter;
-  uint32_t numbers; /* bit per ttm_node_number that is given and an integer (true and false count as 1 and 0) */
-  uint32_t words;   /* bit per ttm_node_number that was written as true or false: tt-metal's own extractors stumble */
+  uint64_t numbers; /* bit per ttm_node_number that is given and an integer (true and false count as 1 and 0) */
+  uint64_t words;   /* bit per ttm_node_number that was written as true or false: tt-metal's own extractors stumble */
   int64_t number[TTM_PARAM_NUMBERS];
   ttm_str text[TTM_PARAM_TEXTS];     /* empty when not given */
   ttm_node_list connections, inputs; /* inputs: "input_tensors" */

@@ -46,6 +46,7 @@ void ttm_profile_free(ttm_profile *p) {
   ttm_vec_free(&p->capture.uses);
   ttm_vec_free(&p->capture.writes);
   ttm_vec_free(&p->capture.traces);
+  ttm_vec_free(&p->capture.host.samples);
   ttm_vec_free(&p->capture.stacks);
   ttm_vec_free(&p->capture.openings);
   ttm_vec_free(&p->capture.tests);

@@ -285,6 +285,27 @@ typedef struct ttm_capture_board {
   uint32_t grid_x, grid_y;
 } ttm_capture_board;
 
+/* Resident memory of the program's processes on the host. */
+typedef struct ttm_host_sample {
+  uint64_t bytes;
+  uint32_t op; /* the last operation that had begun; TTM_NONE: none had */
+  uint32_t at; /* string: the line of the program then; 0 */
+} ttm_host_sample;
+
+/* Memory of the host, not of the board; 0 where nothing was told. */
+typedef struct ttm_host {
+  TTM_VEC(ttm_host_sample) samples;
+  uint64_t peak;                         /* of all processes together ... */
+  uint64_t tree_peak, tree;              /* ... and by who started them: of the whole tree, and its last figure */
+  uint64_t pinned, locked, huge;         /* most of one process */
+  uint64_t address_space, address_limit; /* likewise; ulimit -v */
+  uint64_t machine, available, lowest_available, cgroup;
+  uint64_t oom_kills;
+  uint32_t signal;   /* that ended the program */
+  uint32_t uncaught; /* string: type of the exception that ended it; 0 */
+  bool ended;        /* `signal` and `oom_kills` are told */
+} ttm_host;
+
 /* What `ttmem run` recorded: everything from the opening of the device on, in pieces. */
 typedef struct ttm_recording {
   bool is;                   /* the capture is such a recording */
@@ -363,6 +384,7 @@ typedef struct ttm_capture {
   uint32_t first_empty;         /* string: function of the first of them */
   uint64_t world;               /* ranks in all, 0 when not told */
   ttm_recording recording;
+  ttm_host host;
   uint64_t peak_bytes[TTM_MEMORIES]; /* most that was allocated per bank, to the byte ... */
   uint32_t peak_op[TTM_MEMORIES];    /* ... by the end of this operation; TTM_NONE */
   /* Recordings: of the device, between its opening and its closing, with the least headroom. */

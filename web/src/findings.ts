@@ -162,6 +162,13 @@ export interface L1Use {
   scratchpads_B: number;
 }
 
+// Memory of the host, bytes; the timeline has operation and bytes.
+export interface HostMemory {
+  peak_B: number;
+  last_B: number;
+  timeline: [number | null, number][];
+}
+
 // Null: unknown from this kind of input; empty: looked for and not there.
 export interface Findings {
   statements: Statement[];
@@ -181,6 +188,6 @@ export interface Findings {
   fragmentation: { largest_request: { per_bank_MB: number; states_that_would_refuse_it: number } } | null;
   waste_at_peak: { top: WasteRow[] } | null;
   layers: Layers | null;
-  recording?: { l1_per_core: L1Use };
+  recording?: { l1_per_core: L1Use; host?: HostMemory };
   live_at_peak: Partial<Record<Memory, LiveSet>>;
 }

@@ -14,6 +14,7 @@ import { failures } from "./failure.js";
 import { Find } from "./find.js";
 import { unitSwitch } from "./figures.js";
 import { Fragmentation } from "./fragmentation.js";
+import { hostTimeline } from "./host.js";
 import { Ir } from "./ir.js";
 import { listen, makeHelp, tabKeys } from "./keys.js";
 import { LayerBlocks } from "./layers.js";
@@ -91,7 +92,8 @@ async function start(): Promise<void> {
   add(main, topic(app, "runs", (s) => programRuns(app, s)));
   add(main, topic(app, "layers", undefined, layers.element));
   add(main, topic(app, "l1_core", undefined, fullestCore(app)), cores.element);
-  add(main, topic(app, "traces"));
+  add(main, topic(app, "traces", (s) => points(app, s)));
+  add(main, topic(app, "host", (s) => points(app, s), hostTimeline(app)));
   add(main, others(app, main), h("div", { class: "two" }, weights(app), distribution(app)), table.element, ir.empty ? null : ir.element);
   replace(root, header(app, buttons), navigation(main), main, details.element, find.element, help, h("footer", {}, `ttmem ${model.facts.version} · MB = 1024 × 1024 bytes · a state is printed before its operation; a delta is the next state minus this one`));
   for (const list of root.querySelectorAll("[role=tablist]")) tabKeys(list);

@@ -194,7 +194,8 @@ static int on_function_start(ttm_capture_loader *l, const ttm_capture_node *node
     if (!ttm_capture_is_free(name) && ttm_capture_begin_op(l, f.name, l->op_location, line)) return TTM_ENOMEM;
     ttm_recording_call_begins(l);
     if (l->recording && l->op != TTM_NONE && l->op_location) ttm_recording_lane(l)->last_called = l->op;
-    if (l->recording && ttm_recording_keep_trace(l, l->called.trace)) return TTM_ENOMEM;
+    if (l->recording && (ttm_recording_keep_trace(l, l->called.trace) || ttm_recording_begun(l, &l->called)))
+      return TTM_ENOMEM;
   }
   if (node->text[TTM_PARAM_FACTORY].n && !l->factory &&
       ttm_build_string(l->builder, node->text[TTM_PARAM_FACTORY], &l->factory))
@@ -611,6 +612,8 @@ static void free_loader(ttm_capture_loader *l) {
   ttm_vec_free(&l->opened);
   ttm_vec_free(&l->ranks);
   ttm_map_free(&l->incident_of_failure);
+  ttm_map_free(&l->op_of_id);
+  ttm_vec_free(&l->host_ids);
   ttm_vec_free(&l->calls);
   ttm_vec_free(&l->starts);
   ttm_vec_free(&l->repeats.events);

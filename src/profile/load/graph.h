@@ -66,7 +66,8 @@ typedef struct ttm_mention {
 
 typedef struct ttm_recorded_process {
   uint64_t number;
-  uint32_t test; /* 1 + the one that runs, 0 */
+  uint64_t resident; /* on the host */
+  uint32_t test;     /* 1 + the one that runs, 0 */
   bool ended;
 } ttm_recorded_process;
 
@@ -166,6 +167,8 @@ typedef struct ttm_capture_loader {
   uint32_t viewer; /* lane of the last memory view that may show what others did not tell yet */
   TTM_VEC(ttm_opened_device) opened;
   TTM_VEC(uint32_t) ranks;     /* per operation: device; one without a buffer has the last one's of its lane */
+  ttm_map op_of_id;            /* process and id of a call -> operation */
+  TTM_VEC(uint64_t) host_ids;  /* by sample of the host: such an id, 0 */
   ttm_map incident_of_failure; /* process and id of a failed operation -> incident */
   uint32_t failed_process;     /* of the last failure, TTM_NONE */
   uint32_t program_rank;       /* of the program that runs */
@@ -226,6 +229,13 @@ int ttm_recording_test_ends(ttm_capture_loader *l, const ttm_capture_node *node)
 int ttm_recording_in_test(ttm_capture_loader *l, uint32_t op);
 /* The program called an operation. */
 void ttm_recording_counts(ttm_capture_loader *l);
+
+/* recording_host.c: memory of the host. */
+int ttm_recording_host(ttm_capture_loader *l, const ttm_capture_node *node);
+int ttm_recording_host_end(ttm_capture_loader *l, const ttm_capture_node *node);
+/* The call became the operation that runs. */
+int ttm_recording_begun(ttm_capture_loader *l, const ttm_begun_op *begun);
+void ttm_recording_host_finish(ttm_capture_loader *l);
 
 /* recording_traces.c: what the program does with traces. */
 ttm_trace_call ttm_recording_trace(ttm_str function, uint64_t id, uint32_t rank);

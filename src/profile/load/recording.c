@@ -68,7 +68,7 @@ static int pass_begun(ttm_capture_loader *l, size_t end) {
     if (ttm_capture_is_free(ttm_profile_string(l->profile, begun.name))) continue;
     l->op_stack = begun.stack;
     if (ttm_capture_begin_op(l, begun.name, begun.location, begun.line) || ttm_capture_finish_op(l) ||
-        ttm_recording_keep_trace(l, begun.trace))
+        ttm_recording_keep_trace(l, begun.trace) || ttm_recording_begun(l, &begun))
       return TTM_ENOMEM;
     ttm_recording_lane(l)->last_called = l->op;
     l->op = TTM_NONE;
@@ -220,8 +220,9 @@ static int on_uncaught(ttm_capture_loader *l, const ttm_capture_node *node) {
     r->fatal = incident;
     r->in_thread = in_thread;
   }
-  if (!in_thread) r->own_error = incident == TTM_NONE && l->failed_process == ttm_recording_lane(l)->process;
-  return TTM_OK;
+  if (in_thread) return TTM_OK;
+  r->own_error = incident == TTM_NONE && l->failed_process == ttm_recording_lane(l)->process;
+  return ttm_build_string(l->builder, node->text[TTM_PARAM_TYPE], &l->profile->capture.host.uncaught);
 }
 
 /* Of a process. Of several reasons the one that tells most: why a recording was given up. */
@@ -251,6 +252,8 @@ int ttm_recording_take(ttm_capture_loader *l, const ttm_capture_node *node) {
       [TTM_NODE_FAILURE] = on_failure,
       [TTM_NODE_DEVICE_OPEN] = ttm_recording_opened,
       [TTM_NODE_DEVICE_CLOSE] = ttm_recording_closed,
+      [TTM_NODE_HOST] = ttm_recording_host,
+      [TTM_NODE_HOST_END] = ttm_recording_host_end,
       [TTM_NODE_UNCAUGHT] = on_uncaught,
       [TTM_NODE_RECORDING_END] = on_end};
   return handlers[node->type](l, node);
@@ -277,5 +280,6 @@ int ttm_recording_finish(ttm_capture_loader *l, const ttm_capture_facts *facts) 
   r->processes = (uint32_t)l->processes.n;
   for (size_t i = 0; i < l->processes.n; i++) r->ended &= l->processes.at[i].ended;
   if (pass_rest(l) || ttm_recording_complete(l) || ttm_recording_divide(l)) return TTM_ENOMEM;
+  ttm_recording_host_finish(l);
   return ttm_build_string(l->builder, ttm_str_of(facts->board), &r->board);
 }

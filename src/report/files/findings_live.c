@@ -135,6 +135,66 @@ static void put_use(ttm_json *j, const ttm_findings *f) {
   ttm_json_end(j);
 }
 
+enum { HOST_POINTS = 512 };
+
+/* A part of the samples, the highest of each stretch: operation index and bytes. */
+static void put_host_timeline(ttm_json *j, const ttm_findings *f) {
+  const ttm_host *h = &f->profile->capture.host;
+  size_t step = h->samples.n / HOST_POINTS + 1;
+  ttm_json_put_array(j, "timeline");
+  for (size_t i = 0; i < h->samples.n; i += step) {
+    size_t best = i;
+    for (size_t k = i; k < h->samples.n && k < i + step; k++)
+      if (h->samples.at[k].bytes > h->samples.at[best].bytes) best = k;
+    uint32_t op = h->samples.at[best].op;
+    ttm_json_put_array(j, NULL);
+    ttm_json_put_index(j, NULL, op < f->profile->ops.n ? ttm_findings_index(f, op) : TTM_NONE);
+    ttm_json_put_u64(j, NULL, h->samples.at[best].bytes);
+    ttm_json_end(j);
+  }
+  ttm_json_end(j);
+}
+
+static void put_told(ttm_json *j, const char *key, uint64_t value) {
+  ttm_json_put_known(j, key, value ? value : UINT64_MAX);
+}
+
+static void put_host_limits(ttm_json *j, const ttm_host *h) {
+  put_told(j, "machine_B", h->machine);
+  put_told(j, "available_B", h->available);
+  put_told(j, "lowest_available_B", h->lowest_available);
+  put_told(j, "cgroup_limit_B", h->cgroup);
+  put_told(j, "address_limit_B", h->address_limit);
+  ttm_json_put_known(j, "signal", h->ended ? h->signal : UINT64_MAX);
+  ttm_json_put_known(j, "oom_kills", h->ended ? h->oom_kills : UINT64_MAX);
+}
+
+static void put_host(ttm_json *j, const ttm_findings *f) {
+  const ttm_host *h = &f->profile->capture.host;
+  const ttm_host_findings *found = &f->host;
+  if (!found->known) return;
+  ttm_json_put_object(j, "host");
+  ttm_json_put_u64(j, "peak_B", found->peak);
+  ttm_json_put_op(j, "peak_operation", f, h->samples.at[found->peak_sample].op);
+  ttm_json_put_id(j, "peak_line", f->profile, h->samples.at[found->peak_sample].at);
+  ttm_json_put_u64(j, "last_B", found->last);
+  ttm_json_put_u64(j, "pinned_B", h->pinned);
+  ttm_json_put_u64(j, "locked_B", h->locked);
+  ttm_json_put_u64(j, "huge_pages_B", h->huge);
+  put_host_limits(j, h);
+  ttm_json_put_array(j, "lines");
+  for (uint32_t i = 0; i < found->line_count; i++) {
+    ttm_json_put_object(j, NULL);
+    ttm_json_put_id(j, "line", f->profile, found->lines[i].at);
+    ttm_json_put_i64(j, "grew_B", found->lines[i].grew);
+    ttm_json_put_op(j, "operation", f, found->lines[i].op);
+    ttm_json_end(j);
+  }
+  ttm_json_end(j);
+  put_host_timeline(j, f);
+  ttm_json_end(j);
+}
+
 static void put_hazard(ttm_json *j, const ttm_findings *f, const ttm_hazard *h) {
   static const char *const kinds[] = {"overwrites", "overwrites_kernels", "uses_freed"};
   const ttm_capture *c = &f->profile->capture;
@@ -250,6 +310,7 @@ void ttm_json_put_recording(ttm_json *j, const ttm_findings *f) {
   put_use(j, f);
   put_traces(j, f);
   put_devices(j, &p->capture);
+  put_host(j, f);
   if (p->capture.tests.n) put_tests(j, f);
   ttm_json_end(j);
 }

@@ -58,12 +58,14 @@ static void put_bar(screen *s, double pct, size_t columns) {
   ttm_buf_free(&cells);
 }
 
+static size_t bar_columns(const screen *s) {
+  return s->doc.columns > BAR_FRAME + MOST_BAR ? MOST_BAR : s->doc.columns > BAR_FRAME ? s->doc.columns - BAR_FRAME : 4;
+}
+
 static void put_memory(screen *s, ttm_memory memory, const ttm_peak *peak) {
   const ttm_level *level = &peak->level;
   double pct = ttm_percent(level->allocated, level->total);
-  size_t wide = s->doc.columns > BAR_FRAME + MOST_BAR ? MOST_BAR
-                : s->doc.columns > BAR_FRAME          ? s->doc.columns - BAR_FRAME
-                                                      : 4;
+  size_t wide = bar_columns(s);
   uint64_t used = (uint64_t)level->allocated * 1048576 / 1000, capacity = (uint64_t)level->total * 1048576 / 1000;
   ttm_buf *out = s->doc.out, bank = {0};
   if (!level->total) return; /* samples of an unknown board: the peak's sentence says so */
@@ -80,6 +82,20 @@ static void put_memory(screen *s, ttm_memory memory, const ttm_peak *peak) {
   ttm_buf_free(&bank);
 }
 
+/* Of this machine, beside the board's. */
+static void put_host_bar(screen *s) {
+  const ttm_host_findings *h = &s->f->host;
+  ttm_buf *out = s->doc.out;
+  double pct = ttm_percent((double)h->peak, (double)h->limit);
+  if (!h->known || !h->limit) return;
+  if (pct > 100) pct = 100; /* shared pages count for another group */
+  ttm_buf_printf(out, "%-*s", LABEL, "HOST");
+  put_bar(s, pct, bar_columns(s));
+  ttm_buf_printf(out, " %5.1f %% ", pct);
+  ttm_put_pair(out, h->peak < h->limit ? h->peak : h->limit, h->limit);
+  ttm_buf_printf(out, " of %s, not the board\n", h->limit_is_cgroup ? "the control group" : "this machine");
+}
+
 /* Of a memory that nothing was put in there is nothing to show; DRAM is what everybody looks for. */
 static void put_bars(screen *s) {
   size_t before = s->doc.out->n;
@@ -91,6 +107,7 @@ static void put_bars(screen *s) {
     if (!peak->known || (m != TTM_DRAM && !peak->level.allocated && !peak->in_op_bytes)) continue;
     for (uint32_t i = 0; i < s->f->devices[m].n && i < MOST_DEVICES; i++) put_memory(s, m, &s->f->devices[m].at[i]);
   }
+  put_host_bar(s);
   if (s->doc.out->n == empty)
     s->doc.out->n = before;
   else
@@ -100,9 +117,9 @@ static void put_bars(screen *s) {
 /* ---- Statements ------------------------------------------------------------------------------------------------------ */
 
 /* Labels of the margin, by topic. */
-static const char *const LABELS[TTM_TOPICS] = {"Failure", "Need",   "Tests",     "Peak",   "Live",
-                                               "Growth",  "Late",   "Fragments", "Waste",  "Padding",
-                                               "Runs",    "Layers", "L1 core",   "Traces", "Input"};
+static const char *const LABELS[TTM_TOPICS] = {"Failure", "Need",      "Tests", "Peak",    "Live", "Growth",
+                                               "Late",    "Fragments", "Waste", "Padding", "Runs", "Layers",
+                                               "L1 core", "Traces",    "Host",  "Input"};
 
 static void put_row(screen *s, const char *label, const ttm_statement *statement, bool detail) {
   ttm_buf words = {0};
@@ -178,6 +195,7 @@ static void put_padding(screen *s) { put_topic(s, TTM_TOPIC_PADDING, TTM_SEVERIT
 static void put_runs(screen *s) { put_topic(s, TTM_TOPIC_RUNS, TTM_SEVERITY_NOTE); }
 static void put_layers(screen *s) { put_topic(s, TTM_TOPIC_LAYERS, TTM_SEVERITY_NOTE); }
 static void put_l1_core(screen *s) { put_topic(s, TTM_TOPIC_L1_CORE, TTM_SEVERITY_NOTE); }
+static void put_host(screen *s) { put_topic(s, TTM_TOPIC_HOST, TTM_SEVERITY_NOTE); }
 static void put_traces(screen *s) { put_topic(s, TTM_TOPIC_TRACES, TTM_SEVERITY_OK); }
 
 /* The rows of evidence that answer "what filled it?". */
@@ -256,8 +274,8 @@ static const struct {
     {put_first_fix, 0},   {put_second_fix, 9},    {put_third_fix, 9}, {put_devices, 0}, {put_peak, 0},
     {put_other_peaks, 3}, {put_consumers, 6},     {put_live, 8},      {put_holders, 5}, {put_growth, 0},
     {put_late, 7},        {put_fragmentation, 7}, {put_waste, 6},     {put_padding, 1}, {put_runs, 4},
-    {put_layers, 2},      {put_l1_core, 0},       {put_traces, 0},    {put_input, 0},   {put_unknown, 3},
-    {put_end, 0},
+    {put_layers, 2},      {put_l1_core, 0},       {put_traces, 0},    {put_host, 0},    {put_input, 0},
+    {put_unknown, 3},     {put_end, 0},
 };
 enum { PART_COUNT = sizeof PARTS / sizeof *PARTS, MOST_WORTH = 9 };
 

@@ -119,6 +119,7 @@ class Recorder:
         self.inherited = []  # open in the process that forked this one
         self.stale = False  # its capture still runs in this thread
         self.asked_chips = 0  # the program wanted to know how many there are
+        self.host = None  # who looks at the memory of this process
         graph = ttnn.graph
         self.begin = getattr(graph, "_cpp_begin_graph_capture", graph.begin_graph_capture)
         self.end = getattr(graph, "_cpp_end_graph_capture", graph.end_graph_capture)
@@ -661,6 +662,8 @@ class Recorder:
         if not self.recording():
             return
         lane = self.lane()
+        if self.host:
+            self.guarded(self.host.end)
         try:
             self.uncaught(getattr(sys, "last_exc", None) or getattr(sys, "last_value", None), False)
             if lane.active and self.devices:

@@ -196,6 +196,7 @@ class Finder:
                 load("ttmem_nodes")
                 load("ttmem_tests")
                 recorder = load("ttmem_recorder").Recorder(module, version_of_ttnn())
+                load("ttmem_host")
                 load("ttmem_traces")
                 if environment().setting("TTMEM_BOARD"):
                     recorder.before_open = lambda: lead_to_root(package)  # the program may have chosen a root meanwhile

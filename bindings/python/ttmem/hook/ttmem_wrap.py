@@ -8,6 +8,7 @@ import os
 import sys
 import threading
 
+from _ttmem_host import Host
 from _ttmem_traces import wrap_traces
 
 COUNTS_OF_CHIPS = (
@@ -180,6 +181,7 @@ def install(recorder, ttnn):
     wrap_captures(recorder, ttnn.graph)
     note_counts(recorder, ttnn, COUNTS_OF_CHIPS)
     note_counts(recorder, getattr(ttnn, "cluster", None), ("get_cluster_type", "number_of_devices", "get_mesh_shape"))
+    recorder.host = Host(recorder)
     follow_threads(recorder)
     recorder.tests.watch()
     exit_at_once = os._exit
