@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/out_file.h"
@@ -132,12 +133,32 @@ static int leave_out(ttm_fit_series *series) {
   return ttm_fit_cases_end(&series->cases);
 }
 
+static double seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* "p150, 6 of 7: running, at most 4 min left". A run that took no time to speak of needs no estimate. */
+static void say_progress(char *out, size_t room, const ttm_fit_series *series, size_t at, size_t runs, double spent) {
+  enum { WORTH_SAYING = 10, MINUTE = 60 };
+  double left = runs ? spent / (double)runs * (double)(series->boards.n - at) : 0;
+  int n = snprintf(out, room, "%s, %zu of %zu: running", series->boards.at[at], at + 1, series->boards.n);
+  if (n < 0 || (size_t)n >= room || left < WORTH_SAYING) return;
+  if (left < 2 * MINUTE)
+    snprintf(out + n, room - (size_t)n, ", at most %.0f s left", left);
+  else
+    snprintf(out + n, room - (size_t)n, ", at most %.0f min left", left / MINUTE + 0.5);
+}
+
 int ttm_fit_series_run(ttm_fit_series *series, char *const *words, const ttm_launch_viewer *viewer, bool quiet,
                        ttm_error *err) {
   ttm_launch_options options = {.words = words, .name = "fit", .record = true, .quiet = quiet, .viewer = *viewer};
   bool go_on = true;
   int status = TTM_OK;
   options.viewer.show = NULL;
+  double began = seconds();
+  size_t runs = 0;
   for (size_t i = 0; i < series->boards.n && !status && go_on && !series->interrupted; i++) {
     char headline[PATH_MAX + 64];
     ttm_fit_tried tried;
@@ -146,7 +167,7 @@ int ttm_fit_series_run(ttm_fit_series *series, char *const *words, const ttm_lau
       if (ttm_fit_cases_add_same(&series->cases, series->boards.at[i], same)) return ttm_error_nomem(err);
       continue;
     }
-    snprintf(headline, sizeof headline, "%s, %zu of %zu: running", series->boards.at[i], i + 1, series->boards.n);
+    say_progress(headline, sizeof headline, series, i, runs++, seconds() - began);
     options.headline = headline;
     options.board = series->boards.at[i];
     status = ttm_fit_try(&series->cases, &options, &tried, err);
