@@ -50,7 +50,7 @@ static void make(ttm_history_rows *rows, uint64_t i) {
   snprintf(model, sizeof model, "model-%02d", (int)m);
   snprintf(commit, sizeof commit, "%016llx%016llx%08x", (unsigned long long)draw(i / 20, 8),
            (unsigned long long)draw(i / 20, 9), 0u);
-  snprintf(rows->run, sizeof rows->run, "20260101-000000-%012llx", (unsigned long long)i);
+  snprintf(rows->run, sizeof rows->run, "20260101-000000-%012llx", (unsigned long long)i & 0xffffffffffffu);
   const char *run = rows->run;
   put(rows, TTM_HISTORY_RUN, "tnttttttntttt-nnnn", run, time_us, model, board->name, "run", "analyze", model,
       "/logs/model.log", (int64_t)(draw(i, 10) % 100000000), "full", "host", commit, "0.2.0", INT64_C(1), INT64_C(4),

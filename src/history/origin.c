@@ -49,7 +49,7 @@ static bool find_git(char git[PATH_MAX], const char *folder) {
 }
 
 static bool find_packed(char line[PATH_MAX], const char *git, const char *name) {
-  char path[PATH_MAX + 16];
+  char path[2 * PATH_MAX + 16];
   snprintf(path, sizeof path, "%s/packed-refs", git);
   FILE *in = fopen(path, "re");
   bool found = false;
