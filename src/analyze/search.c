@@ -166,13 +166,61 @@ static uint64_t guess(const ttm_search *s, uint64_t from, uint64_t end) {
   return least;
 }
 
-/* The untried value nearest to `at`; TTM_UNKNOWN. At most as far away as there are values that gave no answer. */
-static uint64_t nearest(const ttm_search *s, uint64_t at, uint64_t from, uint64_t end) {
-  for (uint64_t away = 0; away <= s->tries.n; away++) {
-    if (at >= from + away && !ttm_search_tried(s, at - away)) return at - away;
-    if (at + away < end && !ttm_search_tried(s, at + away)) return at + away;
+/* What all values that fit are multiples of, where others ended for another reason than memory; 1. */
+static uint64_t common_factor(const ttm_search *s) {
+  uint64_t factor = 0;
+  for (size_t i = 0; i < s->tries.n && count_unknown(s); i++) {
+    uint64_t value = ttm_variable_number(s->of, s->tries.at[i].index);
+    while (s->tries.at[i].outcome == TTM_OUTCOME_FITS && value) {
+      uint64_t rest = factor % value;
+      factor = value;
+      value = rest;
+    }
+  }
+  return factor ? factor : 1;
+}
+
+enum { FIRST = 3 }; /* tries: the ends, and twice the first */
+
+static uint64_t halvings(uint64_t n) {
+  uint64_t count = 0;
+  for (; n; n /= 2) count++;
+  return count;
+}
+
+/* After so many tries the search is over, whatever they gave. Without values that end for another reason it never comes to that. */
+static uint64_t limit_of(const ttm_search *s) {
+  return FIRST + halvings(s->of->n) + TTM_SEARCH_GUESSES + TTM_SEARCH_UNKNOWN;
+}
+
+static bool is_open(const ttm_search *s, uint64_t at, uint64_t factor) {
+  return ttm_variable_number(s->of, at) % factor == 0 && !ttm_search_tried(s, at);
+}
+
+/* The untried value nearest to `at`, of the multiples of `factor`; TTM_UNKNOWN. */
+static uint64_t nearest(const ttm_search *s, uint64_t at, uint64_t from, uint64_t end, uint64_t factor) {
+  enum { FAR = 4096 };
+  for (uint64_t away = 0; away < end - from && away < FAR; away++) {
+    if (at >= from + away && is_open(s, at - away, factor)) return at - away;
+    if (at + away < end && is_open(s, at + away, factor)) return at + away;
   }
   return TTM_UNKNOWN;
+}
+
+/* The lowest value in [from, end) that ended for another reason than memory; `end`. */
+static uint64_t fence(const ttm_search *s, uint64_t from, uint64_t end) {
+  for (size_t i = 0; i < s->tries.n; i++) {
+    const ttm_search_try *t = &s->tries.at[i];
+    if (t->outcome == TTM_OUTCOME_UNKNOWN && t->index >= from && t->index < end) end = t->index;
+  }
+  return end;
+}
+
+static uint64_t choose(ttm_search *s, uint64_t from, uint64_t end, bool fenced) {
+  uint64_t at = fenced || from >= end ? TTM_UNKNOWN : guess(s, from, end), factor = common_factor(s);
+  if (from >= end) return TTM_UNKNOWN;
+  if (at != TTM_UNKNOWN) s->guesses++;
+  return nearest(s, at != TTM_UNKNOWN ? at : from + (end - from) / 2, from, end, factor);
 }
 
 uint64_t ttm_search_next(ttm_search *s) {
@@ -180,23 +228,24 @@ uint64_t ttm_search_next(ttm_search *s) {
   if (!ttm_search_tried(s, 0)) return 0;
   if (!ttm_search_tried(s, s->of->n - 1)) return s->of->n - 1;
   bounds(s, &from, &end);
-  if (from >= end || count_unknown(s) >= TTM_SEARCH_UNKNOWN) return TTM_UNKNOWN;
+  uint64_t patience = ttm_search_largest(s) == TTM_UNKNOWN ? TTM_SEARCH_UNKNOWN / 2 : TTM_SEARCH_UNKNOWN;
+  if (from >= end || count_unknown(s) >= patience || s->tries.n >= limit_of(s)) return TTM_UNKNOWN;
   if (s->tries.n == 2 && ttm_search_largest(s) == 0) {
     at = index_at(s, 2 * (double)ttm_variable_number(s->of, 0), from, end);
-  } else if ((at = guess(s, from, end)) != TTM_UNKNOWN) {
-    s->guesses++;
-  } else {
-    at = from + (end - from) / 2;
+    return nearest(s, at, from, end, 1);
   }
-  return nearest(s, at, from, end);
+  uint64_t below = fence(s, from, end);
+  at = choose(s, from, below, below < end && guess(s, from, end) >= below);
+  return at != TTM_UNKNOWN ? at : choose(s, below + 1, end, true);
 }
 
 uint64_t ttm_search_most(const ttm_search *s) {
-  uint64_t from, end, most = 0;
+  uint64_t from, end, left = limit_of(s), most;
   bounds(s, &from, &end);
   if (from >= end && s->tries.n > 1) return 0;
-  for (uint64_t left = end - from; left; left /= 2) most++;
-  most += TTM_SEARCH_GUESSES - s->guesses + TTM_SEARCH_UNKNOWN - count_unknown(s);
-  if (s->tries.n < 3) most += 3 - s->tries.n; /* the ends, and twice the first */
-  return most < end - from ? most : end - from;
+  left = (left < s->of->n ? left : s->of->n) - s->tries.n;
+  if (count_unknown(s)) return left;
+  most = halvings(end - from) + TTM_SEARCH_GUESSES - s->guesses + TTM_SEARCH_UNKNOWN;
+  if (s->tries.n < FIRST) most += FIRST - s->tries.n;
+  return most < left ? most : left;
 }

@@ -7,7 +7,8 @@
  *   LAYERS=1,2,16        these; other texts than numbers too, where nothing is searched for
  *
  * The ends are tried first, then twice the first value; two values that fit tell what a step costs, and so where the memory ends. What remains is
- * halved. Only values that were tried count: the answer is exact whatever the program does. */
+ * halved. Values below one that ended for another reason than memory come before those above it, and multiples of what the values that fit have in
+ * common before others. Only values that were tried count: the answer is exact whatever the program does. */
 #ifndef TTM_ANALYZE_SEARCH_H
 #define TTM_ANALYZE_SEARCH_H
 
@@ -55,7 +56,7 @@ typedef struct ttm_search {
   uint32_t guesses;
 } ttm_search;
 
-enum { TTM_SEARCH_GUESSES = 3, TTM_SEARCH_UNKNOWN = 5 };
+enum { TTM_SEARCH_GUESSES = 3, TTM_SEARCH_UNKNOWN = 8 };
 
 /* The number of the value to try next; TTM_UNKNOWN: it is over. */
 uint64_t ttm_search_next(ttm_search *s);
