@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -190,7 +191,9 @@ static int append_summary(const char *path, ttm_str text, ttm_error *err) {
   int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (fd < 0) return ttm_error_set(err, TTM_EIO, "cannot write %s: %s", path, strerror(errno));
   uint64_t there = fstat(fd, &st) || st.st_size < 0 ? 0 : (uint64_t)st.st_size;
-  int wrong = there + text.n > TTM_GITHUB_SUMMARY_LIMIT ? 0 : ttm_write_all(fd, text.p, text.n);
+  bool full = there + text.n > TTM_GITHUB_SUMMARY_LIMIT;
+  int wrong = full ? 0 : ttm_write_all(fd, text.p, text.n);
+  if (full) fprintf(stderr, "ttmem: note: the summary of this step has no room left\n");
   if (close(fd) && !wrong) wrong = errno;
   return wrong ? ttm_error_set(err, TTM_EIO, "cannot write %s: %s", path, strerror(wrong)) : TTM_OK;
 }

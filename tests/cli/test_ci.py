@@ -116,6 +116,14 @@ class Baseline(Case):
         self.edit(lambda b: b["entries"]["llama"].update(tolerance={"DRAM": 0.1}))
         self.compare(self.f32, status=1)
 
+    def test_a_person_may_order_entries(self):
+        self.run_ttmem("baseline", "update", "memory.json", self.f32, "--name", "bert")
+        self.edit(lambda b: b.update(entries={"llama": {**b["entries"]["llama"], "tolerance": {"DRAM": "3%"}}, "bert": b["entries"]["bert"]}))
+        self.run_ttmem("baseline", "update", "memory.json", self.plain, "--name", "llama")
+        self.run_ttmem("baseline", "update", "memory.json", self.plain, "--name", "bert")
+        self.assertEqual(list(self.baseline()["entries"]), ["llama", "bert"])
+        self.assertEqual(self.baseline()["entries"]["llama"]["tolerance"], {"DRAM": "3%"})
+
     def test_other_entries_stay_byte_for_byte(self):
         self.run_ttmem("baseline", "update", "memory.json", self.f32, "--name", "bert")
         text = (self.at / "memory.json").read_text().replace('"places": 4', '"places":    4')
@@ -156,7 +164,7 @@ class Baseline(Case):
         self.assertIn("memory.json", self.compare(self.plain, status=2))
         good = {"schema_version": 1, "entries": {"llama": {"peak": {"DRAM": {"per_bank_MB": 1}}}}}
         wrong = {"": "line 1", "{": "line 1", '{\n"schema_version": 1,\n"entries": {"llama": }}': "line 3", "[]": "line 1", "{}": "schema_version",
-                 json.dumps(good) + "x": "line 1", json.dumps({**good, "schema_version": 2}): "schema_version", json.dumps({**good, "entries": []}): "entries",
+                 json.dumps(good) + "x": "line 1", json.dumps({**good, "schema_version": 2}): "schema_version", json.dumps({**good, "entries": []}): "entries", json.dumps({**good, "entries": {"llama": []}}): "'llama' is no entry",
                  json.dumps({**good, "tolerance": {"DRAM": "one"}}): "'the file' has a wrong tolerance of DRAM", json.dumps({**good, "tolerance": 5}): "wrong value of tolerance",
                  json.dumps({**good, "tolerance": {"dram": "1%"}}): "wrong tolerance of dram",
                  json.dumps({**good, "tolerance": {"DRAM": "-1%"}}): "wrong tolerance of DRAM", json.dumps(good).replace("1}}}", '"1"}}}'): "'llama' has a wrong peak of DRAM",

@@ -50,10 +50,15 @@ static int read_members(ttm_baseline_members *out, ttm_field_texts *texts, ttm_s
   return status;
 }
 
-static ttm_str member_of(const ttm_baseline_members *all, const char *key) {
+static const ttm_baseline_member *find_member(const ttm_baseline_members *all, ttm_str key) {
   for (size_t i = 0; i < all->n; i++)
-    if (ttm_str_eq(all->at[i].key, ttm_str_of(key))) return all->at[i].raw;
-  return (ttm_str){"", 0};
+    if (ttm_str_eq(all->at[i].key, key)) return &all->at[i];
+  return NULL;
+}
+
+static ttm_str member_of(const ttm_baseline_members *all, const char *key) {
+  const ttm_baseline_member *found = find_member(all, ttm_str_of(key));
+  return found ? found->raw : (ttm_str){"", 0};
 }
 
 /* ---- An entry ----------------------------------------------------------------------------------------------------- */
@@ -187,7 +192,7 @@ static const ttm_field ENTRY[] = {
 /* ---- The file ----------------------------------------------------------------------------------------------------- */
 
 static int damaged(const ttm_baseline *b, const char *path, ttm_str in, uint64_t line, ttm_error *err) {
-  for (const char *c = b->text.at; c < in.p; c++) line += *c == '\n';
+  for (const char *c = ttm_buf_str(&b->text).p; c < in.p; c++) line += *c == '\n';
   return ttm_error_set(err, TTM_EFORMAT, "%s is no baseline: line %llu is no JSON", path, (unsigned long long)line);
 }
 
@@ -212,6 +217,9 @@ static int read_object(ttm_baseline *b, const char *path, const ttm_field *field
 static int read_entry(ttm_baseline *b, const char *path, const ttm_baseline_member *object,
                       const ttm_tolerance defaults[TTM_MEMORIES], ttm_error *err) {
   ttm_baseline_entry entry = {.name = object->key};
+  if (!object->raw.n || *object->raw.p != '{')
+    return ttm_error_set(err, TTM_EFORMAT, "%s: '%.*s' is no entry: it needs a \"peak\"", path,
+                         TTM_ARGS(ttm_str_first(object->key, 200)));
   memcpy(entry.tolerance, defaults, sizeof entry.tolerance);
   int status = read_object(b, path, ENTRY, object, &entry, err);
   if (!status && ttm_vec_push(&b->entries, entry)) status = ttm_error_nomem(err);
@@ -239,14 +247,19 @@ static int read_text(ttm_baseline *b, const char *path, ttm_error *err) {
   return status;
 }
 
+int ttm_baseline_parse(ttm_baseline *out, const char *path, ttm_error *err) {
+  int status = out->text.n > LARGEST
+                   ? ttm_error_set(err, TTM_EFORMAT, "%s is no baseline: it is larger than 16 MB", path)
+                   : read_text(out, path, err);
+  if (status) ttm_baseline_free(out);
+  return status;
+}
+
 int ttm_baseline_read(ttm_baseline *out, const char *path, ttm_error *err) {
   *out = (ttm_baseline){0};
   int status = ttm_source_read_small(&out->text, path, LARGEST, err);
-  if (!status && out->text.n > LARGEST)
-    status = ttm_error_set(err, TTM_EFORMAT, "%s is no baseline: it is larger than 16 MB", path);
-  if (!status) status = read_text(out, path, err);
   if (status) ttm_baseline_free(out);
-  return status;
+  return status ? status : ttm_baseline_parse(out, path, err);
 }
 
 /* ---- Writing ------------------------------------------------------------------------------------------------------ */
@@ -347,21 +360,23 @@ static void put_head(ttm_json *j, const ttm_baseline *b) {
   ttm_json_end(j);
 }
 
+/* An entry that is there is renewed where it stands; a new one comes before the first with a later name. */
 int ttm_baseline_renew(const ttm_baseline *b, const ttm_baseline_entry *e, ttm_buf *out) {
   ttm_json json = {.out = out, .spaced = true, .tall = true}, *j = &json;
   ttm_baseline_members kept = {0};
   ttm_field_texts texts = {0};
   uint64_t line;
+  const ttm_baseline_member *old = find_member(&b->named, e->name);
+  int status = old ? read_members(&kept, &texts, old->raw, false, &line) : TTM_OK;
   bool put = false;
-  int status = TTM_OK;
   ttm_json_put_sections(j, NULL);
   put_head(j, b);
   ttm_json_put_sections(j, "entries");
-  for (size_t i = 0; i < b->named.n && !status; i++) {
-    int order = ttm_str_order(b->named.at[i].key, e->name);
-    if (!order) status = read_members(&kept, &texts, b->named.at[i].raw, false, &line);
-    if (order >= 0 && !put && !status) put = true, put_entry(j, e, &kept);
-    if (order) put_member(j, &b->named.at[i]);
+  for (size_t i = 0; i < b->named.n; i++) {
+    const ttm_baseline_member *member = &b->named.at[i];
+    int order = ttm_str_order(member->key, e->name);
+    if (!put && (old ? member == old : order > 0)) put = true, put_entry(j, e, &kept);
+    if (order) put_member(j, member);
   }
   if (!put) put_entry(j, e, &kept);
   ttm_json_end(j);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file of a baseline: JSON that people read, review and edit. Entries stand in the order of their names. What a person adds (tolerances, a
+/* The file of a baseline: JSON that people read, review and edit. New entries go where their name belongs. What a person adds (tolerances, a
  * note) stays, whatever is renewed. */
 #ifndef TTM_REPORT_BASELINE_JSON_H
 #define TTM_REPORT_BASELINE_JSON_H
@@ -23,6 +23,8 @@ typedef struct ttm_baseline {
 
 /* 0, TTM_EIO, TTM_ENOMEM, or TTM_EFORMAT for what is no baseline. An error names the file, and its line where it is no JSON. */
 int ttm_baseline_read(ttm_baseline *out, const char *path, ttm_error *err);
+/* The same of what stands in out->text; the rest of it is zero. */
+int ttm_baseline_parse(ttm_baseline *out, const char *path, ttm_error *err);
 void ttm_baseline_free(ttm_baseline *baseline);
 
 /* The entry of that name; NULL. */
