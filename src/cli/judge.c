@@ -124,6 +124,8 @@ int ttm_judgement_begin(ttm_judgement *out, const ttm_options *options, const ch
   status = ttm_judgement_name(&out->name, options, input, err);
   if (status) return status;
   if (!baseline) return TTM_OK;
+  if (access(baseline, F_OK))
+    return ttm_error_set(err, TTM_EIO, "there is no baseline %s; 'ttmem baseline update' writes it", baseline);
   status = ttm_baseline_read(&out->baseline, baseline, err);
   return status ? status : choose_entry(out, baseline, name != NULL, err);
 }
@@ -217,9 +219,9 @@ static int tell_github(const ttm_ci *ci, ttm_str more, ttm_error *err) {
 
 int ttm_judge_deliver(const ttm_judgement *j, const ttm_options *options, ttm_str more) {
   const char *junit = options->value[TTM_OPTION_JUNIT];
-  size_t inputs = options->inputs;
-  ttm_ci ci = {options->command->name, ttm_str_of(j->name.at),
-               ttm_str_of(inputs && !options->rest ? options->input[inputs - 1] : ""), &j->checks};
+  const char *input = options->rest ? "" : options->input[options->inputs - 1];
+  ttm_ci ci = {options->command->name, ttm_str_of(j->name.at), ttm_str_of(strcmp(input, "-") != 0 ? input : ""),
+               &j->checks};
   ttm_buf lines = {0};
   ttm_error err;
   int exit_status = ttm_checks_count(&j->checks, TTM_UNJUDGED) ? TTM_EXIT_WRONG
