@@ -172,6 +172,7 @@ static void captures(void **state) {
   STARVE("--llm", "--logfile", DATA "capture_small.json");
   STARVE("ask", DATA "recording_lanes.json", "--findings");
   STARVE("ask", DATA "recording_trace.json", "--findings");
+  STARVE("ask", DATA "recording_host.json", "--findings");
 }
 
 static void training(void **state) {

@@ -7,7 +7,7 @@ import { saved } from "./save.js";
 
 const BARS = 96;
 
-// Resident bytes as bars, the highest of each stretch; a bar leads to its operation.
+// Resident bytes as bars, the highest of each stretch.
 export function hostTimeline(app: App): HTMLElement | null {
   const host = app.model.findings.recording?.host;
   if (!host || host.timeline.length < 2) return null;
@@ -16,7 +16,7 @@ export function hostTimeline(app: App): HTMLElement | null {
   const box = h("div", { class: "spark", role: "img", "aria-label": words });
   for (let i = 0; i < host.timeline.length; i += step) {
     const [op, size] = host.timeline.slice(i, i + step).reduce((best, one) => (one[1] > best[1] ? one : best));
-    const bar = h("span", { title: op === null ? bytes(size) : `${bytes(size)}, #${op}`, click: () => op !== null && app.select(op) });
+    const bar = h("span", { title: op === null ? bytes(size) : `${bytes(size)}, #${op}` });
     bar.style.height = `${Math.max(2, (size / host.peak_B) * 100)}%`;
     add(box, bar);
   }
