@@ -124,7 +124,8 @@ static void put_text(ttm_json *j, ttm_str text) {
 static void put_answer(request *r, const ttm_mcp_call *call, ttm_str printed, ttm_str noted, int status) {
   ttm_buf command = {0};
   ttm_json *j = begin_result(r);
-  put_text(j, printed.n ? printed : noted);
+  ttm_str silent = TTM_LIT("The command ended without a word: not enough memory, or too long a time.");
+  put_text(j, printed.n ? printed : noted.n ? noted : silent);
   put_command(&command, call);
   ttm_json_put_object(j, "structuredContent");
   ttm_json_put_str(j, "command", ttm_buf_str(&command));

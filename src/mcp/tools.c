@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "parse/json_text.h"
 
@@ -241,7 +242,9 @@ static char *resolve(const ttm_mcp *mcp, const char *name) {
     real = path.failed ? NULL : realpath(path.at, NULL);
     ttm_buf_free(&path);
   }
-  for (const char *const *root = mcp->roots; real && *root; root++)
+  struct stat st;
+  bool readable = real && !stat(real, &st) && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)); /* a device may never end */
+  for (const char *const *root = mcp->roots; readable && *root; root++)
     if (is_below(real, *root)) return real;
   free(real);
   return NULL;

@@ -155,6 +155,13 @@ class Guard(unittest.TestCase):
                 for path in ("out.log", "root/../out.log", "root/link.log", "root2/x.log", "/etc/passwd", "root/in.log\0x", "--help"):
                     self.assertTrue(s.call("summary", input=path)["isError"], path)
 
+    def test_only_files_and_folders(self):
+        with tempfile.TemporaryDirectory() as folder, Session("--root", "/", cwd=folder) as s:
+            os.mkfifo(f"{folder}/pipe.log")
+            pathlib.Path(folder, "bytes.log").write_bytes(bytes(range(256)) * 4000)
+            for path in ("/dev/zero", "pipe.log", "/dev/stdin", "bytes.log", "."):
+                self.assertTrue(s.call("summary", input=path)["isError"], path)
+
     def test_an_option_is_no_way_in(self):
         with Session() as s:
             result = s.call("tensor", input=LOG, name="--output=/tmp/x")
