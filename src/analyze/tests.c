@@ -57,17 +57,22 @@ static void tell_rows(ttm_teller *t) {
 
 void ttm_tell_tests(ttm_teller *t) {
   const ttm_capture *c = &t->p->capture;
-  uint64_t n[TTM_FITS + 1] = {0};
+  uint64_t n[TTM_FITS + 1] = {0}, skipped = 0;
   uint32_t highest = 0;
   if (!c->tests.n) return;
   for (uint32_t i = 0; i < c->tests.n; i++) {
-    n[ttm_test_fits(t->f, i)]++;
+    bool skips = ended(t->p, &c->tests.at[i], "skipped");
+    *(skips ? &skipped : &n[ttm_test_fits(t->f, i)]) += 1;
     if (c->tests.at[i].peak[TTM_DRAM] > c->tests.at[highest].peak[TTM_DRAM]) highest = i;
   }
   ttm_tell(t, "tests", TTM_TOPIC_TESTS, n[TTM_FITS_NOT] ? TTM_SEVERITY_WARNING : TTM_SEVERITY_NOTE, TTM_MEASURED);
-  ttm_say(&t->text, t->f, "{}: {} fit", TTM_PLURAL(c->tests.n, "test"), TTM_COUNT(n[TTM_FITS]));
-  if (n[TTM_FITS_NOT]) ttm_say(&t->text, t->f, ", {} do not fit", TTM_COUNT(n[TTM_FITS_NOT]));
+  ttm_say(&t->text, t->f, "{}: {} {}", TTM_PLURAL(c->tests.n, "test"), TTM_COUNT(n[TTM_FITS]),
+          TTM_WORDS(n[TTM_FITS] == 1 ? "fits" : "fit"));
+  if (n[TTM_FITS_NOT])
+    ttm_say(&t->text, t->f, ", {} {} not fit", TTM_COUNT(n[TTM_FITS_NOT]),
+            TTM_WORDS(n[TTM_FITS_NOT] == 1 ? "does" : "do"));
   if (n[TTM_FITS_UNKNOWN]) ttm_say(&t->text, t->f, ", {} unknown", TTM_COUNT(n[TTM_FITS_UNKNOWN]));
+  if (skipped) ttm_say(&t->text, t->f, ", {} skipped", TTM_COUNT(skipped));
   if (c->tests.at[highest].peak[TTM_DRAM])
     ttm_say(&t->text, t->f, "; highest DRAM peak {} per bank in {}", TTM_MB_OF(c->tests.at[highest].peak[TTM_DRAM]),
             TTM_TEXT(ttm_profile_string(t->p, c->tests.at[highest].name)));

@@ -88,7 +88,7 @@ class Sections(Case):
         self.assertEqual(tests["test_4_breaks"]["verdict"], "unknown, failed: ValueError: of its own")
         self.assertEqual(tests["test_1_fits"]["operations"], 2)
         said = next(s for s in self.findings()["statements"] if s["id"] == "tests")
-        self.assertIn("6 tests: 3 fit, 1 do not fit, 2 unknown", said["headline"])
+        self.assertIn("6 tests: 3 fit, 1 does not fit, 1 unknown, 1 skipped", said["headline"])
         self.assertIn("Model.test_2_too_large: does not fit", err)
 
     def test_of_pytest(self):
