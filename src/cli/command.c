@@ -14,6 +14,7 @@
 #include "l1/device_log.h"
 #include "launch/kernel_compiler.h"
 #include "parse/train_log.h"
+#include "store/rank_files.h"
 #include "store/report_find.h"
 #include "ttmem/version.h"
 
@@ -168,7 +169,9 @@ static int run_command(ttm_options *options, ttm_error *err) {
   char *logs[2] = {NULL, NULL}, *named[2] = {NULL, NULL};
   int status = TTM_OK;
   if (options->command->named && options->inputs) status = find_named(&named[0], options, 0, err);
-  for (size_t i = 0; i < options->command->logs && i < options->inputs && !options->rest && !status; i++) {
+  bool ranks =
+      options->command->ranks && (options->inputs > 1 || (options->inputs && ttm_rank_files_is(options->input[0])));
+  for (size_t i = 0; i < options->command->logs && i < options->inputs && !options->rest && !ranks && !status; i++) {
     status = find_named(&named[i], options, i, err);
     if (!status) status = ttm_input_source(&logs[i], options, options->input[i], err);
     if (logs[i]) options->input[i] = logs[i];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ttmem analyze LOG, and tt-memory-profiler --analyze LOG: the report folder and one screen of summary. */
 #define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/format.h"
@@ -9,7 +10,9 @@
 #include "cli/terminal.h"
 #include "report/export/export.h"
 #include "report/files/report.h"
+#include "report/run/ranks.h"
 #include "report/run/text.h"
+#include "store/rank_files.h"
 #include "store/report_dir.h"
 #include "store/report_find.h"
 
@@ -109,9 +112,31 @@ int ttm_print_table(const ttm_findings *f, ttm_table table, ttm_error *err) {
   return ttm_terminal_end(&out, status, &closed, err);
 }
 
+/* The ranks together; the report is that of the leading one. */
+static int show_ranks(const ttm_options *options, const ttm_ranks *ranks, const char *folder, ttm_error *err) {
+  ttm_buf text = {0};
+  ttm_output_form form;
+  int status = ttm_output_form_of(&form, options, err);
+  if (status || options->given[TTM_OPTION_QUIET]) return status;
+  ttm_doc doc = ttm_output_doc(form, options, &text);
+  if (form == TTM_OUTPUT_JSON) {
+    text.failed |= ttm_ranks_json(ranks, &text) != TTM_OK;
+    return ttm_terminal_print(&text, err);
+  }
+  ttm_doc_begin(&doc, "One run");
+  ttm_ranks_write(&doc, ranks);
+  if (folder && form == TTM_OUTPUT_TERMINAL) {
+    ttm_doc_heading(&doc, "Report");
+    ttm_doc_line(&doc, "%s (of rank %u)", folder, ranks->at.at[ranks->leading].rank);
+  }
+  text.failed |= ttm_doc_end(&doc) != TTM_OK;
+  return ttm_terminal_print(&text, err);
+}
+
 /* Prints what was found. `folder` is NULL when nothing was written. */
-static int show(const ttm_options *options, const ttm_findings *f, const char *log, const char *folder,
-                ttm_error *err) {
+static int show(const ttm_options *options, const ttm_findings *f, const ttm_ranks *ranks, const char *log,
+                const char *folder, ttm_error *err) {
+  if (ranks) return show_ranks(options, ranks, folder, err);
   if (options->given[TTM_OPTION_JSON]) return ttm_print_findings(f, err);
   if (options->given[TTM_OPTION_CSV]) return ttm_print_table(f, TTM_TABLE_STATEMENTS, err);
   return options->given[TTM_OPTION_QUIET] ? TTM_OK : print_summary(options, f, log, folder, err);
@@ -128,23 +153,26 @@ static int judge(const ttm_options *options, const ttm_findings *f, ttm_judgemen
 
 /* Writes the report, prints the summary and what was judged; returns the exit status. A failure of one does not stop the others: the log may
  * have taken minutes to read. */
-static int deliver(const ttm_options *options, const ttm_findings *f, const char *log, const char *folder,
-                   ttm_judgement *j) {
+static int deliver(const ttm_options *options, const ttm_findings *f, const ttm_ranks *ranks, const char *log,
+                   const char *folder, ttm_judgement *j) {
   ttm_error err, unwritten;
   char *replaced = find_replaced(options, log, folder);
   int lost = write_report(options, f, folder, j->name.at, &unwritten);
   if (replaced && !lost) say_replaced(options, replaced);
   ttm_free(replaced);
-  int unshown = show(options, f, log, lost || options->given[TTM_OPTION_NO_JSON] ? NULL : folder, &err);
+  int unshown = show(options, f, ranks, log, lost || options->given[TTM_OPTION_NO_JSON] ? NULL : folder, &err);
   int exit_status = judge(options, f, j);
   ttm_error unmeasured;
   if (ttm_benchmark_deliver(j, options, f, log, &unmeasured)) exit_status = ttm_cli_error(options, &unmeasured);
   if (!options->given[TTM_OPTION_NO_JSON])
-    ttm_remember_findings(
-        options,
-        (ttm_run_about){
-            .command = "analyze", .name = j->name.at, .source = log, .report = lost ? NULL : folder, .exit_status = -1},
-        f);
+    ttm_remember_findings(options,
+                          (ttm_run_about){.command = "analyze",
+                                          .name = j->name.at,
+                                          .source = log,
+                                          .report = lost ? NULL : folder,
+                                          .ranks = ranks,
+                                          .exit_status = -1},
+                          f);
   if (unshown) exit_status = ttm_cli_error(options, &err);
   if (lost) {
     ttm_error_set(&err, lost, "%s; the report was not written; --output-dir DIR writes it elsewhere",
@@ -154,8 +182,52 @@ static int deliver(const ttm_options *options, const ttm_findings *f, const char
   return exit_status;
 }
 
+/* What the report of a set is called when nobody says: "train_rank0.log" is of "train", "rank0.log" of "ranks", a folder or an archive of its own name. */
+static void put_set_name(const ttm_options *options, ttm_buf *out) {
+  ttm_str name = ttm_str_of(options->input[0]);
+  while (name.n > 1 && name.p[name.n - 1] == '/') name.n--;
+  for (size_t slash; (slash = ttm_str_find_char(name, '/')) != TTM_NOT_FOUND;) name = ttm_str_from(name, slash + 1);
+  if (options->inputs > 1) name = ttm_str_first(name, ttm_str_find(name, TTM_LIT("rank")));
+  while (name.n && strchr("-_.", name.p[name.n - 1])) name.n--;
+  ttm_buf_put(out, name.n ? name : TTM_LIT("ranks"));
+  ttm_buf_char(out, '\0');
+}
+
+/* One run over many files: the rank that leads is reported on as a log is, in front of it stands what all of them say together. */
+static int run_ranks(const ttm_options *options, ttm_error *err) {
+  ttm_rank_files files = {0};
+  ttm_ranks ranks = {0};
+  ttm_subject subject = {0};
+  ttm_judgement judgement = {0};
+  ttm_buf folder = {0}, set = {0};
+  char *log = NULL;
+  size_t skipped = 0;
+  put_set_name(options, &set);
+  int status = set.failed ? ttm_error_nomem(err) : ttm_judgement_begin(&judgement, options, set.at, err);
+  if (!status) status = choose_place(options, judgement.name.at, &folder, err);
+  if (!status) status = ttm_rank_files_find(&files, options->input, options->inputs, err);
+  if (!status) status = ttm_rank_files_read(&ranks, &files, options->threads, &skipped, err);
+  ttm_str leading = status ? (ttm_str){"", 0} : ranks.at.at[ranks.leading].path;
+  if (!status) status = ttm_rank_files_profile(&subject.profile, &files, leading, options->threads, err);
+  if (!status) status = ttm_findings_make(&subject.findings, subject.profile, options->threads, err);
+  if (!status && !(log = ttm_str_copy(files.archive ? ttm_str_of(files.paths.at[0]) : leading)))
+    status = ttm_error_nomem(err);
+  if (!status && skipped && !options->given[TTM_OPTION_QUIET])
+    fprintf(stderr, "ttmem: note: %zu files without memory states were left out\n", skipped);
+  if (!status) status = deliver(options, subject.findings, &ranks, log, folder.at, &judgement);
+  ttm_judgement_free(&judgement);
+  ttm_subject_free(&subject);
+  ttm_ranks_free(&ranks);
+  ttm_rank_files_free(&files);
+  ttm_buf_free(&folder);
+  ttm_buf_free(&set);
+  ttm_free(log);
+  return status;
+}
+
 static int run(const ttm_options *options, ttm_error *err) {
   const char *log = options->input[0];
+  if (options->inputs > 1 || ttm_rank_files_is(log)) return run_ranks(options, err);
   ttm_subject subject = {0};
   ttm_judgement judgement;
   ttm_buf folder = {0};
@@ -164,7 +236,7 @@ static int run(const ttm_options *options, ttm_error *err) {
   if (!status) status = ttm_output_form_of(&form, options, err);
   if (!status) status = choose_place(options, judgement.name.at, &folder, err);
   if (!status) status = ttm_subject_read(&subject, options, log, !options->given[TTM_OPTION_NO_JSON], err);
-  if (!status) status = deliver(options, subject.findings, log, folder.at, &judgement);
+  if (!status) status = deliver(options, subject.findings, NULL, log, folder.at, &judgement);
   ttm_judgement_free(&judgement);
   ttm_subject_free(&subject);
   ttm_buf_free(&folder);
@@ -173,12 +245,15 @@ static int run(const ttm_options *options, ttm_error *err) {
 
 const ttm_command ttm_command_analyze = {
     .name = "analyze",
-    .synopsis = "analyze LOG [options]",
+    .synopsis = "analyze LOG... [options]",
     .help = "summary on the terminal, JSON and HTML report",
     .more =
         "LOG may be compressed (.gz, .zst), or '-' for standard input. The files go to ~/.ttmem/reports/NAME/ "
         "(TTMEM_HOME replaces ~/.ttmem). An earlier report of that name is replaced only when the new one is "
-        "complete. --json prints findings.json instead of the summary, --csv its statements. --check fails on a "
+        "complete. Several LOGs, a folder with rank0.log, rank1.log ... or a tar archive of them are the ranks of one "
+        "run: skew, the "
+        "rank that fails first, identical ranks folded. --json prints findings.json instead of the summary, --csv its "
+        "statements. --check fails on a "
         "failure, a leak or an unsafe trace, --baseline when a peak exceeds that of a committed file.",
     .examples =
         "ttmem analyze model_profile.log.zst\n"
@@ -186,7 +261,8 @@ const ttm_command ttm_command_analyze = {
         "ttmem analyze nightly.log --check --budget dram:90% --baseline memory.json",
     .exits = "0 report written; 1 --check, --budget or --baseline failed; 2 wrong usage, unreadable input or no data",
     .min_inputs = 1,
-    .max_inputs = 1,
+    .max_inputs = TTM_MAX_INPUTS,
+    .ranks = true,
     .needs = "a log: ttmem analyze LOG ('-' reads standard input)",
     .logs = 1,
     .takes =

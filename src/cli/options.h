@@ -157,6 +157,7 @@ typedef struct ttm_command {
   size_t min_inputs, max_inputs; /* arguments that are no options */
   const char *needs;             /* what is missing when there are fewer: "a log: ttmem analyze LOG" */
   size_t logs;                   /* so many arguments name a log: a folder stands for the log in it */
+  bool ranks;                    /* arguments may be the files of many ranks: no folder stands for its log then */
   bool named;                    /* the first argument may be the name of a report or a run, as those of `logs` may */
   bool reports;                  /* the folder of a report whose log is gone will do */
   ttm_rest_rule rest;

@@ -211,6 +211,20 @@ static void put_device(ttm_history_rows *rows, const ttm_findings *f, uint32_t r
   put_bytes(rows, t, failures);
 }
 
+static void put_rank(ttm_history_rows *rows, size_t device, const ttm_rank_row *rank) {
+  const ttm_history_table t = TTM_HISTORY_DEVICE;
+  begin(rows, t);
+  put_number(rows, t, (int64_t)device);
+  put_number(rows, t, rank->rank);
+  put_null(rows, t);
+  for (int m = 0; m < 2; m++) {
+    put_nonzero(rows, t, rank->peak[m].banks);
+    put_nonzero(rows, t, ttm_level_bytes(rank->peak[m].total));
+    rank->peak[m].banks || rank->peak_bytes[m] ? put_bytes(rows, t, rank->peak_bytes[m]) : put_null(rows, t);
+  }
+  put_bytes(rows, t, rank->failures);
+}
+
 static void put_devices(ttm_history_rows *rows, const ttm_findings *f) {
   const ttm_profile *p = f->profile;
   size_t n = p->ranks.n ? p->ranks.n : 1;
@@ -309,7 +323,7 @@ int ttm_history_of_findings(ttm_history_rows *rows, const ttm_run_about *about, 
                                                : "run",
                      .kind = ttm_log_kind_name(p->kind),
                      .chips = chips_of(p),
-                     .ranks = p->ranks.n,
+                     .ranks = about->ranks ? about->ranks->at.n : p->ranks.n,
                      .program_runs = f->runs.n,
                      .operations = f->elements};
   facts.board = about->board ? ttm_str_of(about->board) : board_of(f, (uint32_t)facts.chips);
@@ -317,7 +331,10 @@ int ttm_history_of_findings(ttm_history_rows *rows, const ttm_run_about *about, 
   facts.failures =
       f->incidents.n ? f->incidents.n : facts.failure.n > 0; /* a capture may show a clash without a message */
   put_run(rows, about, &facts);
-  put_devices(rows, f);
+  for (size_t i = 0; about->ranks && i < about->ranks->at.n; i++) put_rank(rows, i, &about->ranks->at.at[i]);
+  for (size_t i = 0; about->ranks && i < about->ranks->said.at.n; i++)
+    put_statement(rows, f->statements.at.n + i, &about->ranks->said.at.at[i]);
+  if (!about->ranks) put_devices(rows, f);
   for (int m = 0; m < TTM_MEMORIES; m++) put_peak(rows, f, (ttm_memory)m);
   for (size_t i = 0; i < f->programs.n; i++) put_program(rows, f, i);
   for (int m = 0; m < TTM_MEMORIES; m++)

@@ -4,6 +4,7 @@
 #define TTM_HISTORY_ROWS_H
 
 #include "analyze/fit_case.h"
+#include "analyze/ranks.h"
 #include "base/arena.h"
 #include "history/schema.h"
 #include "train/training.h"
@@ -33,9 +34,10 @@ typedef struct ttm_run_about {
   const char *name;    /* of the report */
   const char *source;  /* path of the log or recording; "-" */
   const char *board;
-  const char *report; /* its folder */
-  bool here;          /* the program ran in this folder just now: its commit is the one checked out */
-  int exit_status;    /* of the program; below 0: unknown */
+  const char *report;     /* its folder */
+  bool here;              /* the program ran in this folder just now: its commit is the one checked out */
+  const ttm_ranks *ranks; /* the run was over these: a device each, in place of those in the findings */
+  int exit_status;        /* of the program; below 0: unknown */
 } ttm_run_about;
 
 /* Each fills an empty `out`: 0 or TTM_ENOMEM. One run of a file always has the same id: analyzed again, it replaces its rows. */

@@ -143,6 +143,7 @@ static void history(void **state) {
     outcome_free(&o);
   }
   STARVE("history");
+  STARVE("analyze", DATA "small.log", CLI_DATA "two_runs_oom_profile.log", "--no-json", "-j", "1");
   STARVE("history", "m", "--json");
   STARVE("history", "m", "--csv");
   STARVE("history", "*", "--md", "--since", "2000-01-01");

@@ -108,8 +108,8 @@ static void mistakes_get_an_answer(void **state) {
   FAILS("option '--threads' needs a command; 'ttmem --help' lists them", "ttmem", "--threads", "2");
   FAILS("'--llm' and 'analyze' are two commands; give one of them", "ttmem", "analyze", "x", "--llm");
   FAILS("'--llm' and 'analyze' are two commands; give one of them", "ttmem", "--llm", "analyze", "x");
-  FAILS("unexpected argument 'y'", "ttmem", "analyze", "x", "y");
-  FAILS("unexpected argument 'y'", "ttmem", "analyze", "x", "y", "z");
+  FAILS("unexpected argument 'y'", "ttmem", "doctor", "x", "y");
+  FAILS("unexpected argument 'y'", "ttmem", "doctor", "x", "y", "z");
   FAILS("unexpected argument 'y': '--logfile' names the input", "ttmem", "--llm", "--logfile", "x", "y");
   FAILS("analyze needs a log: ttmem analyze LOG ('-' reads standard input)", "ttmem", "analyze");
   FAILS("unknown option '--llm'; 'tt-memory-profiler --help' lists the options", "tt-memory-profiler", "--llm");

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""One run over many files: skew, the rank that fails first, identical ranks folded; a list, a folder and an archive say the same, in bounded memory."""
+import csv
+import io
+import json
+import os
+import pathlib
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tarfile
+import tempfile
+import unittest
+
+TTMEM = os.environ["TTMEM"]
+SOURCE = pathlib.Path(os.environ["TTMEM_SOURCE"])
+OOM_LOG = SOURCE / "tests/cli/data/two_runs_oom_profile.log"
+sys.path.insert(0, str(SOURCE / "tests"))
+from small_logs import Log  # noqa: E402
+
+
+def write(path, mb, note="", layers=4):
+    log = Log(prefix="")
+    log.start()
+    kept = [log.make(mb / layers, name="ttnn.matmul", loc="layers.%d|dot" % i) for i in range(layers)]
+    for value in kept:
+        log.free(value)
+    log.finish()
+    log.write(path)
+    with open(path, "a") as out:
+        out.write(note)  # what a rank prints of its own does not make it another one
+    return path
+
+
+class Ranks(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.dir = pathlib.Path(self.folder.name).resolve()
+        self.job = self.dir / "job7"
+        self.job.mkdir()
+        self.home = self.dir / "home"
+        self.env = {**os.environ, "TTMEM_HOME": str(self.home), "TTMEM_NO_HISTORY": "", "LC_ALL": "C.UTF-8", "TERM": "dumb"}
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def run_it(self, *words, status=0):
+        done = subprocess.run([TTMEM, *map(str, words)], capture_output=True, text=True, env=self.env, cwd=self.dir)
+        self.assertEqual(done.returncode, status, (words, done.stdout, done.stderr))
+        return done
+
+    def fill(self, n=12):
+        for i in range(n):
+            write(self.job / ("rank%d.log" % i), 240 if i == 7 else 200, note="hello from %d\n" % i)
+        return sorted(self.job.iterdir())
+
+    def test_skew_and_groups(self):
+        files = self.fill()
+        told = json.loads(self.run_it("analyze", "--no-html", "--json", *files).stdout)
+        self.assertEqual([r["rank"] for r in told["ranks"]], list(range(12)))  # by number, not by name
+        self.assertEqual((told["groups"], told["leading_rank"]), (2, 7))
+        self.assertEqual({r["group"] for r in told["ranks"] if r["rank"] != 7}, {0})
+        skew = next(s for s in told["statements"] if s["id"] == "ranks.skew")
+        self.assertIn("rank 7 holds 240.0 MB, rank 0 200.0 MB", skew["headline"])
+        self.assertIn("ttnn.matmul layers.3|dot", skew["detail"])
+        groups = next(s for s in told["statements"] if s["id"] == "ranks.groups")
+        self.assertIn("0-6, 8-11", json.dumps(groups))
+        self.assertTrue((self.home / "reports/ranks/ranks_findings.json").exists())
+
+    def test_list_folder_and_archive_are_alike(self):
+        files = self.fill()
+        with tarfile.open(self.dir / "job7.tar.gz", "w:gz") as out:
+            out.add(self.job, "job7")
+        with tarfile.open(self.dir / "plain.tar", "w") as out:
+            for file in files:
+                out.add(file, file.name)
+
+        def facts(*inputs):
+            told = json.loads(self.run_it("analyze", "--no-html", "--json", *inputs).stdout)
+            return [{k: v for k, v in r.items() if k != "path"} for r in told["ranks"]], [s["headline"] for s in told["statements"]]
+
+        wanted = facts(*files)
+        for inputs in ([self.job], [str(self.job) + "/"], [self.dir / "job7.tar.gz"], [self.dir / "plain.tar"], [*files, "-j", "1"]):
+            self.assertEqual(facts(*inputs), wanted, inputs)
+        self.assertTrue((self.home / "reports/job7/job7_findings.json").exists())
+
+    def test_the_rank_that_fails_first(self):
+        self.fill(4)
+        shutil.copy(OOM_LOG, self.job / "rank2.log")
+        text = OOM_LOG.read_text().splitlines(keepends=True)
+        at = next(i for i, line in enumerate(text) if "Finished execution" in line)
+        (self.job / "rank3.log").write_text("".join(text[at + 1 :]))  # the second run only: it fails after fewer operations
+        told = json.loads(self.run_it("analyze", "--no-html", "--json", self.job).stdout)
+        first = told["statements"][0]
+        self.assertEqual((first["id"], first["severity"]), ("ranks.first-failure", "failure"))
+        self.assertRegex(first["headline"], r"^Rank 3 fails first, after \d+ operations?: Out of memory in DRAM")
+        self.assertIn("2 of 4 ranks failed", first["detail"])
+        after = {r["rank"]: r["failed_after"] for r in told["ranks"]}
+        self.assertLess(after[3], after[2])
+        self.assertEqual(told["leading_rank"], 3)
+        self.run_it("analyze", "-q", "--no-html", "--check", self.job, status=1)
+        self.assertIn("Rank 3 fails first", self.run_it("analyze", "--no-html", self.job).stdout)
+
+    def test_identical(self):
+        for i in range(5):
+            write(self.job / ("worker-%d.log" % i), 200)
+        out = self.run_it("analyze", "--no-html", self.job).stdout
+        self.assertIn("5 ranks, all identical", out)
+        self.assertIn("DRAM peak is even: 200.0 MB per bank on every rank", out)
+        rows = list(csv.DictReader(io.StringIO(self.run_it("analyze", "--no-html", "--csv", self.job).stdout)))
+        self.assertEqual([(r["Rank"], r["Alike"]) for r in rows], [(str(i), "5") for i in range(5)])
+        db = sqlite3.connect(self.home / "history.sqlite")
+        self.assertEqual(db.execute("SELECT ranks FROM run").fetchall(), [(5,)])
+        self.assertEqual(db.execute("SELECT rank, dram_peak_bytes FROM device ORDER BY device").fetchall(), [(i, 200 << 20) for i in range(5)])
+
+    def test_what_cannot_be_read(self):
+        self.fill(3)
+        (self.job / "rank9.log").write_text("no memory here\n")
+        done = self.run_it("analyze", "--no-html", self.job)
+        self.assertIn("1 files without memory states were left out", done.stderr)
+        self.assertIn("3 ranks", done.stdout)
+        self.run_it("analyze", self.job / "rank0.log", self.job / "gone.log", status=2)
+        (self.dir / "bad.tar").write_bytes(b"this is no archive" * 100)
+        self.assertIn("no tar archive", self.run_it("analyze", self.dir / "bad.tar", status=2).stderr)
+        (self.dir / "cut.tar").write_bytes(b"")
+        self.run_it("analyze", self.dir / "cut.tar", status=2)
+        for file in self.job.iterdir():
+            file.write_text("nothing\n")
+        self.assertIn("none of these", self.run_it("analyze", self.job, status=2).stderr)
+
+    def test_memory_is_bounded(self):
+        """Ten times the ranks do not take twice the memory."""
+        source = write(self.dir / "one.log", 200, layers=400)
+
+        def most(n):
+            for i in range(n):
+                os.symlink(source, self.job / ("rank%d.log" % i))
+            code = ("import resource, subprocess, sys\nsubprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)\n"
+                    "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+            words = [sys.executable, "-c", code, TTMEM, "analyze", "--no-json", "-j", "2", str(self.job)]
+            kb = int(subprocess.run(words, check=True, capture_output=True, text=True, env=self.env).stdout)
+            for file in self.job.iterdir():
+                file.unlink()
+            return kb
+
+        few, many = most(12), most(120)
+        self.assertLess(many, 2 * few)
+
+
+if __name__ == "__main__":
+    unittest.main()
