@@ -18,10 +18,21 @@ foreach(board n150 n300 t3k galaxy p100 p150 p300)
   list(APPEND board_files ${board}=${CMAKE_SOURCE_DIR}/boards/${board}.yaml)
 endforeach()
 set(hook_files)
-foreach(file sitecustomize ttmem_environment ttmem_files ttmem_host ttmem_start ttmem_names ttmem_nodes ttmem_recorder ttmem_tests ttmem_traces ttmem_wrap)
+foreach(file sitecustomize ttmem_environment ttmem_files ttmem_host ttmem_kinds ttmem_names ttmem_native ttmem_nodes ttmem_recorder ttmem_sites ttmem_start ttmem_tests
+             ttmem_traces ttmem_wrap)
   list(APPEND hook_files ${file}.py=${CMAKE_SOURCE_DIR}/bindings/python/ttmem/hook/${file}.py)
 endforeach()
 set(demo_files metal_cb.log=${CMAKE_SOURCE_DIR}/demo/metal_cb.log)
+# What of the recorder is in C. It is loaded by the Python of the program, which knows nothing of the tools that we are built with.
+add_library(ttmem_native MODULE ${CMAKE_SOURCE_DIR}/bindings/python/ttmem/hook/ttmem_native.c)
+set_target_properties(ttmem_native PROPERTIES PREFIX "" COMPILE_OPTIONS "-O2;-fno-sanitize=all" LINK_OPTIONS "-fno-sanitize=all")
+target_link_libraries(ttmem_native PRIVATE ${CMAKE_DL_LIBS})
+set(native_table ${CMAKE_BINARY_DIR}/generated/native_files.c)
+add_custom_command(OUTPUT ${native_table}
+  COMMAND ${CMAKE_COMMAND} -DOUTPUT=${native_table} -DTABLE=ttm_native_files -DPAIR=ttmem_native.so=$<TARGET_FILE:ttmem_native>
+    -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
+  DEPENDS ttmem_native ${CMAKE_SOURCE_DIR}/cmake/embed.cmake VERBATIM)
+list(APPEND cli_sources ${native_table})
 foreach(table board_files hook_files demo_files)
   ttmem_embed(${CMAKE_BINARY_DIR}/generated/${table}.c ttm_${table} ${${table}})
   list(APPEND cli_sources ${CMAKE_BINARY_DIR}/generated/${table}.c)

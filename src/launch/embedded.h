@@ -19,6 +19,10 @@ extern const size_t ttm_board_files_count;
 extern const ttm_embedded ttm_hook_files[];
 extern const size_t ttm_hook_files_count;
 
+/* What of it is in C: a library for the Python of the program. */
+extern const ttm_embedded ttm_native_files[];
+extern const size_t ttm_native_files_count;
+
 /* The log that `ttmem cb log` shows without a file; the only one. */
 extern const ttm_embedded ttm_demo_files[];
 extern const size_t ttm_demo_files_count;

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* setenv, realpath */
 #include "launch/record.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -66,9 +67,11 @@ static int make_hook(const ttm_record *r, ttm_error *err) {
   int status = join(folder, r->dir.path, "hook", err);
   if (!status && mkdir(folder, 0777))
     status = ttm_error_set(err, TTM_EIO, "cannot make %s: %s", folder, strerror(errno));
-  for (size_t i = 0; i < ttm_hook_files_count && !status; i++) {
-    status = join(path, folder, ttm_hook_files[i].name, err);
-    if (!status) status = write_file(path, ttm_hook_files[i].bytes, ttm_hook_files[i].n, err);
+  for (size_t i = 0; i < ttm_hook_files_count + ttm_native_files_count && !status; i++) {
+    const ttm_embedded *file =
+        i < ttm_hook_files_count ? &ttm_hook_files[i] : &ttm_native_files[i - ttm_hook_files_count];
+    status = join(path, folder, file->name, err);
+    if (!status) status = write_file(path, file->bytes, file->n, err);
   }
   return status;
 }
@@ -241,10 +244,43 @@ bool ttm_record_is_there(const ttm_record *r) {
   return !stat(r->recording, &st) && st.st_size > 0;
 }
 
+/* Lines of a process that was killed or crashed, up to the first zero. */
+static void append_tail(int to, const char *path) {
+  ttm_buf text = {0};
+  char bytes[4096];
+  ssize_t n, used = 1;
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  while (fd >= 0 && used > 0 && (n = read(fd, bytes, sizeof bytes)) > 0) {
+    used = (ssize_t)strnlen(bytes, (size_t)n);
+    ttm_buf_put(&text, (ttm_str){bytes, (size_t)used});
+    if (used < n) break;
+  }
+  if (fd >= 0) close(fd);
+  if (!text.failed && text.n) ttm_write_all(to, text.at, text.n);
+  ttm_buf_free(&text);
+  unlink(path);
+}
+
+/* RECORDING.PID.tail beside the recording. */
+static void append_tails(const ttm_record *r, int to) {
+  char folder[PATH_MAX], path[PATH_MAX];
+  const char *name = strrchr(r->recording, '/') + 1;
+  snprintf(folder, sizeof folder, "%.*s", (int)(name - r->recording), r->recording);
+  DIR *dir = opendir(folder);
+  for (struct dirent *e; dir && (e = readdir(dir));) {
+    size_t n = strlen(e->d_name);
+    if (n > 5 && !strcmp(e->d_name + n - 5, ".tail") && !strncmp(e->d_name, name, strlen(name)) &&
+        !join(path, folder, e->d_name, NULL))
+      append_tail(to, path);
+  }
+  if (dir) closedir(dir);
+}
+
 void ttm_record_close(const ttm_record *r, const ttm_host_watch *h, int signal) {
   char end[512];
   int fd = open(r->recording, O_WRONLY | O_APPEND | O_CLOEXEC);
   if (fd < 0) return; /* the program opened no device */
+  append_tails(r, fd);
   int n = snprintf(end, sizeof end,
                    ",\n{\"node_type\":\"host_end\",\"params\":{\"signal\":%d,\"oom_kills\":%" PRIu64 ",\"rss\":%" PRIu64
                    ",\"peak\":%" PRIu64 ",\"machine\":%" PRIu64 ",\"available\":%" PRIu64

@@ -26,6 +26,8 @@ typedef enum ttm_node_type {
   TTM_NODE_PROGRAM_EXECUTION,
   /* These stand in recordings only: bindings/python/ttmem/hook/ttmem_recorder.py writes them. */
   TTM_NODE_PIECE,     /* counters begin anew */
+  TTM_NODE_AGAIN,     /* a call did what one of an earlier piece did, at other addresses */
+  TTM_NODE_FREED,     /* buffers, by device, memory and address */
   TTM_NODE_OPERATION, /* the program called it; what it did stands in the next piece */
   TTM_NODE_TEST,      /* a test of the program begins */
   TTM_NODE_TEST_END,
@@ -84,6 +86,8 @@ typedef enum ttm_node_number {
   TTM_PARAM_OOM_KILLS,        /* of the control group while it ran */
   TTM_PARAM_TRACE,            /* id of the trace an operation ends, replays or releases */
   TTM_PARAM_PROGRAM,          /* the same for programs of the same device operation with the same arguments */
+  TTM_PARAM_SITE,             /* number of the place of a call, which is told once */
+  TTM_PARAM_SLOT,             /* which of the addresses of a repetition takes the place of this one */
   TTM_PARAM_NUMBERS
 } ttm_node_number;
 

@@ -284,7 +284,27 @@ look()
         found, _ = self.run_it(board=None)
         self.check_peaks(found)
         self.assertIsNone(found["recording"]["board"])
-        self.assertEqual(found["recording"]["l1_per_core"]["programs_completed"], 0)
+        use = found["recording"]["l1_per_core"]  # nothing is asked, but programs from the cache are those that told their buffers before
+        self.assertGreater(use["programs_completed"], 0)
+        self.assertGreater(use["programs_without_buffers"], 0)
+
+    def test_calls_that_bring_nothing_new_are_brief(self):
+        """They are written as their addresses, and say the same as whole ones."""
+        found, _ = self.run_it("for i in range(40):\n    x = block(x, w)\n    look()\n")
+        self.check_peaks(found)
+        with open(max(glob.glob(self.dir + "/logs/*/model_recording.json"))) as f:
+            kinds = [n["node_type"] for n in json.load(f)["graph"]]
+        self.assertGreater(kinds.count("again"), 100)
+        self.assertLess(kinds.count("function_start"), 150)
+        self.assertEqual(found["recording"]["l1_per_core"]["programs_without_buffers"], 0)
+        shutil.rmtree(self.dir + "/logs")
+        self.env["TTMEM_BRIEF"] = "0"
+        whole, _ = self.run_it("for i in range(40):\n    x = block(x, w)\n    look()\n")
+        for one in (found, whole):
+            for name in ("pieces", "memory_views"):
+                one["recording"].pop(name)
+        same = lambda o: {k: v for k, v in o.items() if not k.endswith(("line", "lines")) and k not in ("bytes", "path")}  # noqa: E731
+        self.assertEqual(*(json.loads(json.dumps(one), object_hook=same) for one in (found, whole)))
 
     def test_a_descriptor_of_ones_own(self):
         found, _ = self.run_it(board=str(SOURCE / "boards" / (BOARD + ".yaml")))

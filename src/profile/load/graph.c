@@ -545,7 +545,7 @@ static bool is_told(const ttm_capture_loader *l, ttm_node_type type) {
   return type == TTM_NODE_FUNCTION_START || type == TTM_NODE_FUNCTION_END || type >= TTM_NODE_PIECE;
 }
 
-static int take(ttm_capture_loader *l, const ttm_capture_node *node) {
+int ttm_capture_take(ttm_capture_loader *l, const ttm_capture_node *node) {
   static int (*const handlers[TTM_NODE_PIECE])(ttm_capture_loader *, const ttm_capture_node *) = {
       [TTM_NODE_FUNCTION_START] = on_function_start,
       [TTM_NODE_FUNCTION_END] = on_function_end,
@@ -562,6 +562,8 @@ static int take(ttm_capture_loader *l, const ttm_capture_node *node) {
   if (l->recording && (node->type >= TTM_NODE_PIECE || !l->lanes.n) && ttm_recording_enter(l, node)) return TTM_ENOMEM;
   if (!l->recording && (!node->has_counter || node->counter != (int64_t)c->nodes)) c->ordered = false;
   c->nodes++;
+  if (node->type >= TTM_NODE_PIECE) l->templates.saving = false;
+  if (l->templates.saving && ttm_recording_save(l, node)) return TTM_ENOMEM;
   c->normal |= node->type == TTM_NODE_PROGRAM_EXECUTION && !l->hypothetical;
   if (l->hypothetical && !is_told(l, node->type)) return TTM_OK;
   if (node->type != TTM_NODE_BUFFER_ALLOCATE && settle_fresh_node(l)) return TTM_ENOMEM;
@@ -616,6 +618,9 @@ static void free_loader(ttm_capture_loader *l) {
   ttm_vec_free(&l->host_ids);
   ttm_vec_free(&l->calls);
   ttm_vec_free(&l->starts);
+  ttm_vec_free(&l->sites);
+  ttm_map_free(&l->of_site);
+  ttm_recording_free_templates(l);
   ttm_vec_free(&l->repeats.events);
   ttm_vec_free(&l->repeats.programs);
   ttm_vec_free(&l->repeats.at);
@@ -632,7 +637,7 @@ static int read_nodes(ttm_capture_loader *l, ttm_capture_reader *nodes, ttm_inpu
   ttm_profile *p = l->profile;
   for (uint32_t i = 1; (node = ttm_capture_next(nodes)); i++) {
     if (i == 1) l->recording = nodes->facts.recording;
-    if (take(l, node)) return ttm_error_nomem(err);
+    if (ttm_capture_take(l, node)) return ttm_error_nomem(err);
     if (i % 4096 || !in->chunker.source) continue;
     int rc = ttm_input_progress(in, ttm_source_position(in->chunker.source), p->ops.n, err);
     if (rc) return rc;

@@ -116,6 +116,24 @@ typedef struct ttm_repeats {
   ttm_map of_number; /* -> programs: the first, which the program cache has kept */
 } ttm_repeats;
 
+/* Where calls are made, told once. */
+typedef struct ttm_call_site {
+  uint32_t location, stack; /* strings */
+} ttm_call_site;
+
+/* A node of a call that others repeat at other addresses. */
+typedef struct ttm_template_node {
+  ttm_capture_node node;           /* without its texts, with lists of its own */
+  uint32_t texts[TTM_PARAM_TEXTS]; /* strings */
+} ttm_template_node;
+
+typedef struct ttm_templates {
+  TTM_VEC(ttm_template_node) nodes;
+  TTM_VEC(uint32_t) first; /* node of each; the next one's is its end */
+  ttm_map of_key;          /* -> first */
+  bool saving;             /* nodes of the running piece belong to the last one */
+} ttm_templates;
+
 typedef struct ttm_capture_loader {
   ttm_builder *builder;
   ttm_stream *stream;
@@ -153,6 +171,9 @@ typedef struct ttm_capture_loader {
   TTM_VEC(ttm_begun_program) starts; /* by event */
   uint32_t runs;
   ttm_repeats repeats;
+  TTM_VEC(ttm_call_site) sites;
+  ttm_map of_site; /* process and number -> sites */
+  ttm_templates templates;
   ttm_begun_op called;         /* the call that runs; zero when the program made none */
   uint32_t call_row;           /* first buffer it may have allocated ... */
   uint32_t result_row;         /* ... the last that a tensor node told as a result, TTM_NONE */
@@ -181,12 +202,21 @@ typedef struct ttm_capture_loader {
 /* Steps that recordings share with captures. */
 int ttm_capture_begin_op(ttm_capture_loader *l, uint32_t name, uint32_t location, uint32_t line);
 int ttm_capture_finish_op(ttm_capture_loader *l);
+int ttm_capture_take(ttm_capture_loader *l, const ttm_capture_node *node);
 /* The buffer turns out to be gone, though nobody freed it by now: a free, which is an operation of its own, but not the tensor's. */
 int ttm_capture_free_row(ttm_capture_loader *l, const ttm_capture_node *node, uint32_t row);
 /* Its frees are operations, it is none. */
 bool ttm_capture_is_free(ttm_str function);
 uint8_t ttm_capture_memory_of(const ttm_capture_node *node);
 uint32_t ttm_capture_device_of(const ttm_capture_node *node);
+
+/* recording_again.c: calls that did what others did. */
+/* A piece begins; with a key its only call may be repeated. */
+int ttm_recording_begin_template(ttm_capture_loader *l, const ttm_capture_node *node);
+int ttm_recording_save(ttm_capture_loader *l, const ttm_capture_node *node);
+int ttm_recording_again(ttm_capture_loader *l, const ttm_capture_node *node);
+int ttm_recording_freed(ttm_capture_loader *l, const ttm_capture_node *node);
+void ttm_recording_free_templates(ttm_capture_loader *l);
 
 /* recording_lanes.c: who did it and where. */
 int ttm_recording_enter(ttm_capture_loader *l, const ttm_capture_node *node);
@@ -203,6 +233,8 @@ uint64_t ttm_recording_own(const ttm_capture_loader *l, uint64_t number);
 
 /* recording.c: nodes that only recordings have. */
 int ttm_recording_take(ttm_capture_loader *l, const ttm_capture_node *node);
+/* Nodes that follow are of another capture. */
+int ttm_recording_turn(ttm_capture_loader *l);
 /* A top-level function begins: if the program called it, l->op_location says where, and *line. */
 int ttm_recording_match(ttm_capture_loader *l, uint32_t name, uint32_t *line);
 /* The buffer that lives where a node says, TTM_NONE. */

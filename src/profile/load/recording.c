@@ -100,6 +100,25 @@ int ttm_recording_call(ttm_capture_loader *l) {
   return ttm_vec_push(&l->calls, ((ttm_keyed_call){(uint32_t)l->profile->capture.events.n, l->called.key}));
 }
 
+/* Where an operation is called. The first one from there tells, the others have its number. */
+static int find_site(ttm_capture_loader *l, const ttm_capture_node *node, ttm_begun_op *begun) {
+  uint64_t number = ttm_node_get(node, TTM_PARAM_SITE, 0), key = number ? ttm_recording_own(l, number) : 0;
+  uint32_t at = key ? ttm_map_get(&l->of_site, key, TTM_NONE) : TTM_NONE;
+  ttm_call_site site = {0};
+  if (at != TTM_NONE) {
+    begun->location = l->sites.at[at].location;
+    begun->stack = l->sites.at[at].stack;
+    return TTM_OK;
+  }
+  if (ttm_build_string(l->builder, node->text[TTM_PARAM_AT], &site.location) ||
+      ttm_build_string(l->builder, node->text[TTM_PARAM_STACK], &site.stack))
+    return TTM_ENOMEM;
+  begun->location = site.location;
+  begun->stack = site.stack;
+  if (!key) return TTM_OK;
+  return ttm_vec_push(&l->sites, site) ? TTM_ENOMEM : ttm_map_set(&l->of_site, key, (uint32_t)(l->sites.n - 1));
+}
+
 static int on_operation(ttm_capture_loader *l, const ttm_capture_node *node) {
   uint64_t key = ttm_node_get(node, TTM_PARAM_KEY, 0);
   ttm_begun_op begun = {.line = node->line,
@@ -113,21 +132,30 @@ static int on_operation(ttm_capture_loader *l, const ttm_capture_node *node) {
   if (ttm_recording_rank(l, ttm_capture_device_of(node), &rank)) return TTM_ENOMEM;
   begun.trace = ttm_recording_trace(node->text[TTM_PARAM_NAME], ttm_node_get(node, TTM_PARAM_TRACE, 0), rank);
   if (ttm_build_string(l->builder, node->text[TTM_PARAM_NAME], &begun.name) ||
-      ttm_build_string(l->builder, node->text[TTM_PARAM_AT], &begun.location) ||
-      ttm_build_string(l->builder, node->text[TTM_PARAM_TO], &begun.to) ||
-      ttm_build_string(l->builder, node->text[TTM_PARAM_STACK], &begun.stack) || ttm_vec_push(&l->begun, begun))
+      ttm_build_string(l->builder, node->text[TTM_PARAM_TO], &begun.to) || find_site(l, node, &begun) ||
+      ttm_vec_push(&l->begun, begun))
     return TTM_ENOMEM;
   return TTM_OK;
 }
 
 /* ---- Pieces -------------------------------------------------------------------------------------------------------- */
 
-static int on_piece(ttm_capture_loader *l, const ttm_capture_node *node) {
-  ttm_recording_lane(l)->began = ttm_recording_lane(l)->piece;
-  ttm_recording_lane(l)->piece = ++recording_of(l)->pieces;
+int ttm_recording_turn(ttm_capture_loader *l) {
   if (ttm_capture_finish_op(l)) return TTM_ENOMEM;
   l->op = TTM_NONE;
   l->depth = 0;
+  l->repeating = l->hypothetical = false;
+  ttm_map_clear(&l->node_of_counter);
+  ttm_map_clear(&l->node_of_tensor);
+  ttm_map_clear(&l->row_of_tensor);
+  l->nodes.n = 0;
+  return TTM_OK;
+}
+
+static int on_piece(ttm_capture_loader *l, const ttm_capture_node *node) {
+  ttm_recording_lane(l)->began = ttm_recording_lane(l)->piece;
+  ttm_recording_lane(l)->piece = ++recording_of(l)->pieces;
+  if (ttm_recording_turn(l)) return TTM_ENOMEM;
   l->repeating = ttm_str_eq(node->text[TTM_PARAM_MODE], TTM_LIT("REPEAT"));
   l->hypothetical = l->repeating || ttm_str_eq(node->text[TTM_PARAM_MODE], TTM_LIT("NO_DISPATCH"));
   if (l->repeating) {
@@ -137,11 +165,7 @@ static int on_piece(ttm_capture_loader *l, const ttm_capture_node *node) {
     if (ttm_vec_push(&repeats->at, repeat) || ttm_map_set(&repeats->of_key, key, (uint32_t)(repeats->at.n - 1)))
       return TTM_ENOMEM;
   }
-  ttm_map_clear(&l->node_of_counter);
-  ttm_map_clear(&l->node_of_tensor);
-  ttm_map_clear(&l->row_of_tensor);
-  l->nodes.n = 0;
-  return TTM_OK;
+  return l->hypothetical ? TTM_OK : ttm_recording_begin_template(l, node);
 }
 
 static int on_view(ttm_capture_loader *l, const ttm_capture_node *node) {
@@ -244,6 +268,8 @@ static int on_end(ttm_capture_loader *l, const ttm_capture_node *node) {
 int ttm_recording_take(ttm_capture_loader *l, const ttm_capture_node *node) {
   static int (*const handlers[TTM_NODE_TYPES])(ttm_capture_loader *, const ttm_capture_node *) = {
       [TTM_NODE_PIECE] = on_piece,
+      [TTM_NODE_AGAIN] = ttm_recording_again,
+      [TTM_NODE_FREED] = ttm_recording_freed,
       [TTM_NODE_OPERATION] = on_operation,
       [TTM_NODE_TEST] = ttm_recording_test,
       [TTM_NODE_TEST_END] = ttm_recording_test_ends,

@@ -250,8 +250,13 @@ def make_local():
 local_of = make_local()
 
 
+class Looked:
+    at_values = False  # of the program, which may be others at the next call
+
+
 def value_of(frame, expression):
     """Of names and attributes, without calling anything of the program's; None."""
+    Looked.at_values = True
     if not expression:
         return None
     if expression[0] == "name":
@@ -295,6 +300,7 @@ def scope_of(code, function=None):
 
 def class_of(frame):
     """Of the object whose method this is; "" in a function."""
+    Looked.at_values = True
     code = frame.f_code
     owner = local_of(frame, code.co_varnames[0])
     if owner is not None:
@@ -327,16 +333,11 @@ def key_of(frame, expression):
     return str(value)[:60] if isinstance(value, (int, str)) else "*"
 
 
-def is_fixed(sinks):
-    kind, path, _ = sinks[0]
-    return kind == LOCAL and not any(isinstance(at, tuple) for at in path)
-
-
 class Names:
     def __init__(self):
         self.flows = {}  # id of a code object -> (itself, its sinks)
         self.known = {}  # id of a code object, instruction -> {output: its sinks, best first}
-        self.fixed = {}  # id of a code object, instruction -> name that is the same at every call
+        self.at_site = {}  # where the calls that led there tell the names: number of the site -> names
 
     def sinks_at(self, frame):
         """{output: its sinks, best first} of the instruction that a frame stands at."""
@@ -385,15 +386,16 @@ class Names:
             name = name and kind == ATTRIBUTE and "%s.%s" % (name, key_of(frame, what[1])) or name
         return name and name + "".join("[%s]" % (key_of(frame, at) if isinstance(at, tuple) else at) for at in path if at != "*")
 
-    def of_call(self, frame):
-        """{output: (name, whether an object keeps it)} of the call that `frame` is about to make."""
-        names = self.fixed.get((id(frame.f_code), frame.f_lasti))
+    def of_call(self, frame, site=0):
+        """{output: (name, whether an object keeps it)} of the call that `frame` is about to make. Calls with the same `site` come by the same calls."""
+        names = self.at_site.get(site)
         if names is not None:
             return names
         try:
+            Looked.at_values = False
             names = self.outputs_of(frame)
-            if all(is_fixed(sinks) for sinks in self.sinks_at(frame).values()):
-                self.fixed[id(frame.f_code), frame.f_lasti] = names
+            if site and not Looked.at_values:
+                self.at_site[site] = names
             return names
         except Exception:  # bytecode of another Python
             return {}

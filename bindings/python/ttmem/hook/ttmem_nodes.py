@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recording as a file, the nodes in it, and what the arguments of an operation look like. docs/captures.md describes the nodes."""
+"""The recording as a file, and the nodes in it. docs/captures.md describes the nodes."""
 
 import gc
 import json
+import mmap
 import os
 import re
 import sys
@@ -26,10 +27,12 @@ PROGRAM_BUFFERS = ("circular_buffer_deallocate_all", "circular_buffer_allocate",
 VAGUE = re.compile(r"<[\w: ]+>")  # a type in the place of its value
 CHANGING = re.compile(r"(tensor_id|buffer_unique_id|address)\W{1,3}\d+")  # from call to call, whatever the program
 MOST_NUMBERS = 100000
+TAIL = 1 << 18  # bytes
 # A move of shards copies from the memory of one tensor to that of another. NO_DISPATCH leaves it out: there both have no address.
 WITHIN_TENSORS = ("::MoveShardedProgramFactory",)
 DROPPED = ("capture_start", "capture_end", "sub_device_manager", "program_execution")
 
+quote = json.encoder.encode_basestring_ascii
 encode = json.JSONEncoder(separators=(",", ":"), default=str).encode
 
 
@@ -46,15 +49,17 @@ def tell(sentence):
 
 
 class File:
-    """The recording. Every line is written at once: what was written is there whatever happens to the process. All processes of the
+    """The recording. Every line is where it cannot be lost at once: what was written is there whatever happens to the process. All processes of the
     program append to one file; the first makes it with its head, and `ttmem run` closes the brackets."""
 
     def __init__(self, path, head):
         new = "%s.%d" % (path, os.getpid())
+        self.tail, self.waiting = None, 0
+        self.tail_path = new + ".tail"
         self.lock = threading.Lock()
         self.fd = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | getattr(os, "O_CLOEXEC", 0), 0o666)
         try:
-            self.write(head)
+            self.write(head.encode("utf-8", "replace"))
             os.link(new, path)  # fails when it is there
             self.first = True
         except FileExistsError:
@@ -63,9 +68,28 @@ class File:
             self.first = False
         finally:
             os.unlink(new)
+        self.open_tail()
 
-    def write(self, text):
-        data = text.encode("utf-8", "replace")
+    def open_tail(self):
+        """Lines wait here for the others of their kind: memory that is a file, so that they are there whatever happens. `ttmem run` puts what is
+        left in it, up to the first zero, behind the recording."""
+        try:
+            fd = os.open(self.tail_path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0), 0o666)
+            os.ftruncate(fd, TAIL)
+            self.tail = mmap.mmap(fd, TAIL)
+            os.close(fd)
+        except (OSError, ValueError):
+            pass  # every line is written at once
+
+    def close(self):
+        """Nothing follows."""
+        self.put("")
+        if self.tail is not None:
+            self.tail.close()
+            self.tail = None
+            os.unlink(self.tail_path)
+
+    def write(self, data):
         while data and self.fd is not None:
             try:
                 data = data[os.write(self.fd, data) :]
@@ -73,11 +97,21 @@ class File:
                 self.fd = None
                 raise
 
-    def put(self, nodes):
-        if nodes:
-            text = ",\n" + ",\n".join(map(encode, nodes))
-            with self.lock:
-                self.write(text)
+    def put(self, text, soon=False):
+        """`soon`: it may wait in the tail, which costs no system call."""
+        with self.lock:
+            data = text.encode("utf-8", "replace")
+            end = self.waiting + len(data)
+            if soon and self.tail is not None and end < TAIL:
+                self.tail[self.waiting : end] = data
+                self.waiting = end
+                return
+            if self.waiting:
+                data = self.tail[: self.waiting] + data
+            self.write(data)
+            if self.waiting:
+                self.tail[: self.waiting] = bytes(self.waiting)
+                self.waiting = 0
 
 
 SHARD_GRID = re.compile(r"grid\W*=?\W*\[([^\]]*)")
@@ -165,30 +199,3 @@ class NothingCollected:
     def __exit__(self, *_):
         if self.collecting:
             gc.enable()
-
-
-def members_of(value):
-    """(name, value) of a configuration of ttnn, which says in its repr only where it lies."""
-    members = ((name, getattr(value, name)) for name in dir(value) if name[0] != "_")
-    return [(name, member) for name, member in members if not callable(member)]
-
-
-def is_configuration(value, text):
-    return " object at 0x" in text and type(value).__module__.startswith("ttnn") and not hasattr(value, "arch")  # that is a device
-
-
-def kind_of(value):
-    """What decides how an operation works on an argument, as something that can be looked up."""
-    if isinstance(value, (list, tuple)):
-        return tuple(map(kind_of, value))
-    if isinstance(value, dict):
-        return tuple((name, kind_of(v)) for name, v in value.items())
-    if hasattr(value, "shape") and hasattr(value, "dtype"):
-        config = getattr(value, "memory_config", None)
-        return (str(value.shape), str(value.dtype), str(getattr(value, "layout", "")), str(config()) if callable(config) else "")
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return (type(value).__name__, value)  # True == 1 == 1.0, but not to an operation
-    text = repr(value)
-    if is_configuration(value, text):
-        return (type(value).__name__, *((name, kind_of(member)) for name, member in members_of(value)))
-    return text

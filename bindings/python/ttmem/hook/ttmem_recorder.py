@@ -13,7 +13,7 @@ The program is more important than its recording: whatever goes wrong here ends 
 (Recorder.guarded).
 
 Environment: TTMEM_RECORDING, the file to write; TTMEM_PIECE, operations per piece; TTMEM_VIEWS=all, a memory view after every
-operation; TTMEM_BOARD, the mock board; TTMEM_REPEATS=0, no questions in run mode NO_DISPATCH there.
+operation; TTMEM_BOARD, the mock board; TTMEM_REPEATS=0, no questions in run mode NO_DISPATCH there; TTMEM_BRIEF=0, every call is captured.
 """
 
 import atexit
@@ -28,20 +28,23 @@ import time
 
 from _ttmem_environment import setting
 from _ttmem_names import Names, name_at, tensors_in
-from _ttmem_nodes import PROGRAM_BUFFERS, File, NothingCollected, Programs, encode, kind_of, lean, node, tell
+from _ttmem_kinds import Kinds
+from _ttmem_native import BRIEF, NEVER, ONCE, Known, addresses_of, astray, load, make_template
+from _ttmem_nodes import PROGRAM_BUFFERS, File, NothingCollected, Programs, encode, lean, node, quote, tell
+from _ttmem_sites import Sites
 from _ttmem_tests import Tests
 
 PIECE = 64  # operations
 PIECE_SECONDS = 0.1
+OPERATION = ',\n{"node_type":"operation","params":{"id":%d,"lane":%d,%s}}'
+MOST_BRIEF = 100000  # calls, until ttnn's own notes of them are thrown away
 VIEW_SHARE = 50  # a memory view is taken when the last one's cost, times this, has passed
 MEMORIES = ("DRAM", "L1", "L1_SMALL", "TRACE")
 LONGEST_MESSAGE = 4000
 MOST_KEYS = 100000  # some arguments look different at each call, and memory has to stay bounded
 MOST_LANES = 1024  # of a process
-MOST_CALLS = 32  # of a stack
 NEW_THREAD_SECONDS = 1.0  # in which it is likely to call its first operation
 MARK = "_ttmem_failure"  # on exceptions: the operation that raised it
-HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 DEVICE_FACTS = (
     "worker_l1_size", "l1_num_banks", "l1_bank_size", "address_at_first_l1_cb_buffer", "cb_limit", "num_x_compute_cores", "num_y_compute_cores",
 )
@@ -91,6 +94,11 @@ class Lane:
         self.user_mode = "NORMAL"  # of the outermost of them
         self.tracing = False  # a trace is being captured: nothing may run twice
         self.keys = []  # (name, key) of the operations of the piece
+        self.followed = False  # by ttmem_native.c
+        self.whole = True  # something may stand in the capture
+        self.brief = None  # key and inputs of the running call, when it is
+        self.learning = None  # key and inputs of the running call, when it may become a template
+        self.pending = ""  # lines for the recording
         self.note = None  # what else the next operation says of itself
 
 
@@ -105,10 +113,9 @@ class Recorder:
         # before in run mode NO_DISPATCH, which allocates and runs nothing and tells them.
         self.asks = bool(setting("TTMEM_BOARD")) and setting("TTMEM_REPEATS") != "0"
         self.home = os.path.dirname(os.path.abspath(ttnn.__file__)) + os.sep
-        self.libraries = tuple({os.path.dirname(os.__file__) + os.sep, self.home, os.path.dirname(self.home[:-1]) + os.sep})
-        self.foreign = ("<frozen", HERE, *self.libraries)
-        self.folder = os.getcwd() + os.sep
-        self.places = {}
+        self.sites = Sites(self.home)
+        self.kinds = Kinds(ttnn.Tensor)
+        self.native = load(self.home) if setting("TTMEM_BRIEF") != "0" else None
         self.names = Names()
         self.tests = Tests(self)
         self.devices = []  # open
@@ -149,6 +156,12 @@ class Recorder:
         self.keys = {}  # operation with kinds of arguments and fullness of L1 -> number
         self.key_numbers = itertools.count(1)
         self.asked = set()  # numbers
+        self.calls = {}  # number -> Known
+        self.astray = 0  # brief calls that went another way than their template
+        self.quoted = {}  # text -> as JSON
+        self.lines = {}  # place, key and name -> the line of the operation, but for its id
+        self.names.at_site.clear()
+        self.sites.forget()
         self.programs = Programs()
 
     def forked(self):
@@ -156,6 +169,8 @@ class Recorder:
         lane = getattr(self.local, "lane", None)
         self.stale = bool(lane and lane.active)
         self.inherited, self.devices = self.devices, []
+        if self.native:
+            self.native.leave()
         self.start_over()
 
     def lane(self):
@@ -217,7 +232,18 @@ class Recorder:
         if nodes and self.base + lane.number:
             for n in nodes if nodes[0]["node_type"] != "piece" else nodes[:1]:
                 n["params"]["lane"] = self.base + lane.number
-        self.file.put(nodes)
+        self.put_text(lane, "".join([",\n" + encode(n) for n in nodes]))
+
+    def put_text(self, lane, text, brief=False):
+        """Behind what is known of brief calls and of the time since."""
+        if lane.followed:
+            freed = self.native.freed()
+            if freed:
+                lane.pending += ',\n{"node_type":"freed","params":{"lane":%d},"connections":[%s]}' % (self.base + lane.number, freed[1:].decode())
+        if lane.pending:
+            text, lane.pending = lane.pending + text, ""
+        if text:
+            self.file.put(text, brief)
 
     def file_ends(self, reason):
         end = node("recording_end", reason=reason, operations=self.operations, late=self.late, traces=self.traces, asked_chips=self.asked_chips)
@@ -239,23 +265,31 @@ class Recorder:
 
     def start_capture(self, lane):
         self.begin(self.ttnn.graph.RunMode.NORMAL)
-        lane.active = True
+        lane.active = lane.whole = True
+        lane.followed = bool(self.native and self.native.follow())
         lane.in_piece = 0
         lane.piece_began = time.monotonic()
 
-    def roll(self, lane, again=True):
-        """Ends the piece and begins the next."""
+    def roll(self, lane, again=True, learned=None):
+        """Ends the piece and begins the next. `learned`: key, inputs and events of its only call, when that may be a template. True when it is."""
         if not lane.active:
-            return
+            return False
         with NothingCollected():
-            lane.active = False
+            if lane.followed:
+                self.put_text(lane, "")
+                self.native.leave()
+            lane.active = lane.followed = False
             nodes = self.end()
             if again:
                 self.start_capture(lane)
             nodes = lean(nodes, self.programs, self.key_in_piece(lane))
+            template = {}
+            if nodes and learned and make_template(nodes, *learned[1:]):
+                template["key"] = learned[0]
             if nodes:
-                self.put(lane, [node("piece")] + nodes)
+                self.put(lane, [node("piece", **template)] + nodes)
                 self.put(lane, self.programs.answers())
+        return bool(template)
 
     def key_in_piece(self, lane):
         """The keys of the operations of a piece, by their names, in turn."""
@@ -310,7 +344,10 @@ class Recorder:
         if not wanted and now < self.next_view:
             return
         with NothingCollected():  # else what is freed meanwhile would stand behind the view
-            self.roll(lane)
+            if lane.whole or self.native.is_astray():
+                self.roll(lane)
+            else:
+                self.put_text(lane, "")
             before = self.operations
             views = [n for device in self.devices for n in self.views_of(device)]
             if self.operations == before and not any(other.depth for other in self.users if other is not lane):
@@ -380,6 +417,8 @@ class Recorder:
             lane = self.lane()
             self.roll(lane, again=bool(self.devices))
             self.put(lane, [node("device_close", device_id=device.id())])
+            if self.native and not self.devices:
+                self.native.forget()
 
     def let_go(self):
         """Where no capture runs: of the closed devices those that nobody else holds."""
@@ -418,42 +457,10 @@ class Recorder:
 
     # ---- Operations ----------------------------------------------------------------------------------------------------
 
-    def is_users(self, name):
-        return not name.startswith(self.foreign) and "-packages" + os.sep not in name
-
-    def place(self, frame):
-        """(file:line, function, calls) in the user's program that led here; a library's own when there is none of the user's."""
-        nearest = None
-        while frame is not None:
-            name = frame.f_code.co_filename
-            if not name.startswith((HERE, self.home, "<frozen")):
-                nearest = nearest or frame
-                if self.is_users(name):
-                    break
-            frame = frame.f_back
-        frame = frame or nearest
-        if frame is None:
-            return "", "", ""
-        calls = [self.line_of(frame)]
-        outer = frame.f_back
-        while outer is not None and len(calls) < MOST_CALLS:
-            name = outer.f_code.co_filename
-            if self.is_users(name):
-                calls.append(self.line_of(outer))
-            outer = outer.f_back
-        return calls[0], frame.f_code.co_name, "|".join(reversed(calls)) if len(calls) > 1 else ""
-
-    def line_of(self, frame):
-        name = frame.f_code.co_filename
-        path = self.places.get(name)
-        if path is None:
-            path = os.path.abspath(name) if name[:1] != "<" else name
-            path = path[len(self.folder) :] if path.startswith(self.folder) else path
-            self.places[name] = path
-        return "%s:%d" % (path, frame.f_lineno)
-
     def fullness(self):
         """Of L1: what is allocated, and where the lowest block is, down to which circular buffers have room."""
+        if self.native:
+            return self.native.l1[0], self.native.l1[1]
         levels = []
         for device in self.devices:
             v = self.ttnn.get_memory_view(device, self.ttnn.BufferType.L1)
@@ -463,10 +470,15 @@ class Recorder:
             levels.append((used, largest))
         return tuple(levels)
 
-    def key_of(self, name, args, kwargs):
-        """The number of this operation with arguments of these kinds and L1 as full as now; None when it cannot be told."""
+    def key_of(self, name, args, kwargs, inputs):
+        """The number of this operation with arguments of these kinds and L1 as full as now; None when it cannot be told. `inputs` get the addresses
+        of its tensors."""
         try:
-            key = (name, kind_of(args), kind_of(kwargs), self.fullness())
+            tensors = []
+            key = (name, self.kinds.of(args, tensors), self.kinds.of(kwargs, tensors), self.fullness())
+            inputs += addresses_of(tensors)
+            if len(set(inputs)) < len(inputs):
+                key += (tuple(map(inputs.index, inputs)),)
             number = self.keys.get(key)
         except Exception:  # an argument of the program's own making
             return None
@@ -506,41 +518,115 @@ class Recorder:
         if not lane.active and not lane.user_captures:
             self.start_capture(lane)  # the thread's first, or an interrupt came between two pieces, and the program goes on
         crowded = self.is_crowded(lane)
-        if lane.active and (crowded or lane.in_piece >= self.piece or time.monotonic() - lane.piece_began > PIECE_SECONDS):
+        key, inputs = None, []
+        if lane.active and not lane.tracing and (self.asks or lane.followed):
+            key = self.key_of(name, args[1:] if repeatable else args, kwargs, inputs)
+        known = self.calls.get(key) if key and lane.followed and not crowded else None
+        brief = known is not None and known.state == BRIEF
+        if lane.active and self.is_due(lane, known, crowded):
             self.roll(lane)
         if crowded and self.last_user is not lane:
             self.last_user = lane
             self.view(lane, wanted=True)  # what another thread freed since its last operation is not written yet
-        at, inside, calls = self.place(frame)
         number = self.operations = next(self.ids)
-        called = node("operation", id=number, name=name, at=at, function=inside)
-        if calls:
-            called["params"]["stack"] = calls
-        lane.names = self.names.of_call(frame)
-        if () in lane.names:
-            called["params"]["to"] = lane.names[()][0]
-        if any(kept for _, kept in lane.names.values()):
-            called["params"]["kept"] = 1
-        if lane.note:
-            called["params"].update(lane.note)
-        key = None
-        if self.asks and lane.active and not lane.tracing and self.can_ask(name, kwargs, repeatable):
-            key = self.key_of(name, args[1:] if repeatable else args, kwargs)
-            if key:
-                called["params"]["key"] = key
-        self.put(lane, [called])
-        if key and key not in self.asked:
+        self.put_text(lane, self.operation(lane, number, name, frame, key), brief)
+        lane.in_piece += 1
+        if brief:
+            return self.begins_briefly(lane, number, key, inputs)
+        if key and self.asks and key not in self.asked and self.can_ask(name, kwargs, repeatable):
             self.asked.add(key)
             self.ask(lane, key, function, args, kwargs)
-        lane.in_piece += 1
         if key:
             lane.keys.append((name, key))
+        lane.whole = True
         lane.scoped = bool(lane.active and self.enter)
         if lane.scoped:
             if self.unwind:
                 self.unwind("ttmem: left open")
             self.enter(name)
+        if lane.followed and key and not crowded:
+            self.learn(lane, name, key, inputs)
         return number
+
+    def is_due(self, lane, known, crowded):
+        """True when the piece has to end before the next call. A brief one writes itself, and what was captured before comes before. One that may
+        become a template is alone in its piece."""
+        if known is not None and known.state == BRIEF:
+            return lane.whole or lane.in_piece >= MOST_BRIEF
+        if known is not None and known.state == ONCE:
+            return True
+        return crowded or lane.in_piece >= self.piece or time.monotonic() - lane.piece_began > PIECE_SECONDS
+
+    def operation(self, lane, number, name, frame, key):
+        """The line that says that an operation is called, and the one about its place when that is new."""
+        site, place = self.sites.number_of(frame)
+        known = self.lines.get((site, key, name))
+        if known is not None and not lane.note:
+            lane.names = self.names.at_site[site]
+            return OPERATION % (number, self.base + lane.number, known)
+        params = '"name":%s' % self.quote(name)
+        if place:
+            params += "," + encode(place)[1:-1]
+        if site:
+            params += ',"site":%d' % site
+        lane.names = self.names.of_call(frame, site)
+        if lane.names:
+            if () in lane.names:
+                params += ',"to":' + self.quote(lane.names[()][0])
+            if any([kept for _, kept in lane.names.values()]):
+                params += ',"kept":1'
+        if key:
+            params += ',"key":%d' % key
+        if lane.note:
+            params += "," + encode(lane.note)[1:-1]
+        elif site and not place and site in self.names.at_site and len(self.lines) < MOST_KEYS:
+            self.lines[site, key, name] = params
+        return OPERATION % (number, self.base + lane.number, params)
+
+    def quote(self, text):
+        quoted = self.quoted.get(text)
+        if quoted is None:
+            if len(self.quoted) >= MOST_KEYS:
+                self.quoted.clear()
+            quoted = self.quoted[text] = quote(text)
+        return quoted
+
+    # ---- Brief calls -----------------------------------------------------------------------------------------------------
+
+    def begins_briefly(self, lane, number, key, inputs):
+        lane.brief = (key, inputs)
+        if self.native.begin(1):  # something between the calls has to be captured
+            self.roll(lane)
+            self.native.begin(1)
+        lane.whole = False
+        return number
+
+    def learn(self, lane, name, key, inputs):
+        """A call is captured that may be brief the next time."""
+        if self.calls.setdefault(key, Known(name)).state == ONCE:
+            lane.learning = (key, inputs)
+        self.native.begin(0)
+
+    def learned(self, lane):
+        """Its end."""
+        (key, inputs), lane.learning = lane.learning, None
+        path, known = self.native.end(), self.calls[key]
+        events = self.native.events()
+        self.leave_scope(lane)
+        if path == known.path:
+            known.state = BRIEF if self.roll(lane, learned=(key, inputs, events)) else NEVER
+        known.path = path
+
+    def ends_briefly(self, lane):
+        (key, inputs), lane.brief = lane.brief, None
+        known = self.calls[key]
+        if self.native.end() == known.path:
+            addresses = (str(inputs)[1:-1] + self.native.addresses().decode()).lstrip(",")
+            lane.pending += ',\n{"node_type":"again","params":{"key":%d,"lane":%d},"connections":[%s]}' % (key, self.base + lane.number, addresses)
+            return
+        known.state = NEVER
+        self.astray += 1
+        self.put(lane, astray(known.name, self.native.programs(), self.native.details()))
 
     def returned(self, lane, number, result):
         """Which of several results has which name: by their addresses, for they need not be allocated in this order."""
@@ -562,6 +648,15 @@ class Recorder:
     def ends(self, lane, name):
         if not self.recording():
             return
+        if lane.brief:
+            self.ends_briefly(lane)
+            if self.always or time.monotonic() > self.next_view:
+                self.view(lane, self.always)
+            return
+        if lane.learning:
+            self.learned(lane)
+        elif lane.followed:
+            self.native.end()
         self.leave_scope(lane)
         if name.endswith("_trace_capture"):
             lane.tracing = name.endswith("begin_trace_capture") and not self.traces
@@ -578,6 +673,12 @@ class Recorder:
             setattr(error, MARK, self.base // MOST_LANES << 32 | number)
         except Exception:
             pass
+        if lane.brief:
+            self.ends_briefly(lane)
+        if lane.learning:
+            self.calls[lane.learning[0]].state, lane.learning = NEVER, None
+        if lane.followed:
+            self.native.end()
         if lane.active and self.unwind:
             self.unwind("failed")
             lane.scoped = False
@@ -673,5 +774,7 @@ class Recorder:
             tell("the last piece of the recording is missing: %s: %s" % (type(error).__name__, error))
         self.closing = True
         self.file_ends(reason)
+        self.file.close()
+        self.kinds.known.clear()
         for held in (self.devices, self.kept, self.not_ours, self.inherited):
             held.clear()  # else nanobind complains at exit

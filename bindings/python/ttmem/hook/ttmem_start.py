@@ -193,7 +193,8 @@ class Finder:
             self.installed = True
             try:
                 load("ttmem_names")
-                load("ttmem_nodes")
+                for name in ("ttmem_nodes", "ttmem_kinds", "ttmem_sites", "ttmem_native"):
+                    load(name)
                 load("ttmem_tests")
                 recorder = load("ttmem_recorder").Recorder(module, version_of_ttnn())
                 load("ttmem_host")
