@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 
-from _ttmem_nodes import node
+from _ttmem_nodes import encode, node
 
 EVERY = 0.02  # seconds: half a percent of a processor
 ALL_FIGURES = 1.0  # seconds between looks at /proc/self/status, which costs more
@@ -126,7 +126,7 @@ class Host:
     def line(self):
         """Where the program is: the line of its main thread."""
         frame = sys._current_frames().get(self.main)
-        return self.recorder.place(frame)[0] if frame else ""
+        return self.recorder.sites.place(frame)["at"] if frame else ""
 
     def take(self, params, at=""):
         if at:
@@ -137,7 +137,7 @@ class Host:
             nodes, self.waiting = self.waiting, []
             for n in nodes if self.recorder.base else ():
                 n["params"]["lane"] = self.recorder.base
-            self.recorder.file.put(nodes)
+            self.recorder.file.put("".join([",\n" + encode(n) for n in nodes]))
         elif len(self.waiting) > KEPT:
             del self.waiting[1::2]
 
