@@ -38,6 +38,7 @@ unsigned ttm_utf8_columns(uint32_t c) { return c < 0x80 ? 1 : (unsigned)utf8proc
 
 bool ttm_utf8_hides(uint32_t c) {
   if (c < 0x80) return c < 0x20 || c == 0x7F;
+  if ((c & 0xFFFE) == 0xFFFE) return true; /* no characters; XML refuses U+FFFE and U+FFFF */
   const utf8proc_property_t *p = utf8proc_get_property((utf8proc_int32_t)c);
   return p->ignorable || p->category == UTF8PROC_CATEGORY_CC || p->category == UTF8PROC_CATEGORY_CF ||
          p->category == UTF8PROC_CATEGORY_ZL || p->category == UTF8PROC_CATEGORY_ZP;

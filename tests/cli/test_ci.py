@@ -249,6 +249,12 @@ class Answers(Case):
         told = judged_by("junitparser", "import junitparser, sys; x = junitparser.JUnitXml.fromfile(sys.argv[1]); print([(c.name, [type(r).__name__ for r in c.result]) for s in x for c in s])", self.at / "out.xml")
         self.assertEqual(told.strip(), "[('failures', ['Failure']), ('growth', ['Skipped']), ('budget dram:90%', ['Failure']), ('budget l1:50%', [])]")
 
+    def test_junit_is_xml_whatever_the_names_are(self):
+        plain = self.log("plain.log", "--runs", "2")
+        for name in ("a\uffff", "b\ufffe", "c\x01\x1b[31m", "d]]>&<\"'", "e\U0010ffff", "\u202ef"):
+            self.run_ttmem("diff", plain, plain, "--quiet", "--check", "--junit", "out.xml", "--name", name)
+            self.assertEqual(len(ET.parse(self.at / "out.xml").getroot()[0]), 1, repr(name))
+
     def test_junit_of_what_has_no_answer(self):
         no_states = self.log("ops.log", "--runs", "2", "--kind", "ops", "--no-dumps")
         self.run_ttmem("analyze", no_states, *QUIET, "--budget", "dram:90%", "--junit", "out.xml", status=2)
