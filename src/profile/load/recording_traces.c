@@ -17,8 +17,8 @@ ttm_trace_call ttm_recording_trace(ttm_str function, uint64_t id, uint32_t rank)
 }
 
 int ttm_recording_keep_trace(ttm_capture_loader *l, ttm_trace_call call) {
-  if (!call.step) return TTM_OK;
-  bool running = l->op != TTM_NONE && call.step != TTM_TRACE_CLOSED;
-  call.op = !running ? (uint32_t)l->profile->ops.n : l->op;
+  bool closed = call.step == TTM_TRACE_CLOSED;
+  if (!call.step || (!closed && l->op == TTM_NONE)) return TTM_OK;
+  call.op = closed ? (uint32_t)l->profile->ops.n : l->op;
   return ttm_vec_push(&l->profile->capture.traces, call);
 }

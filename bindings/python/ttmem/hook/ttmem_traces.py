@@ -39,10 +39,11 @@ class Pretended:
 
 
 def named(args, kwargs):
-    """Which trace of which device a call is about, for its operation."""
-    device = args[0] if args else kwargs.get("mesh_device")
-    trace = args[1] if len(args) > 1 else kwargs.get("trace_id")
-    said = {"device_id": device.id()}
+    """Which trace of which device a call is about, for its operation; names of arguments differ between versions of ttnn."""
+    given = [*args, *kwargs.values()]
+    device = next((value for value in given if hasattr(value, "id")), None)
+    trace = args[1] if len(args) > 1 else next((kwargs[name] for name in ("trace_id", "tid") if name in kwargs), None)
+    said = {} if device is None else {"device_id": device.id()}
     if trace is not None:
         said["trace"] = int(trace)
     return said
