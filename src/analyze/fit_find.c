@@ -181,8 +181,9 @@ static void tell_open(told *o, uint64_t largest, uint64_t refused, uint64_t unkn
   ttm_tell_headline(&o->t);
   tell_refusal(o, refused);
   if (unknown != TTM_UNKNOWN)
-    ttm_detail(&o->t, "Values that the program takes can be given in steps or as a list: {}=32..256+32.",
-               TTM_TEXT(o->row->search.of->name));
+    ttm_detail(&o->t,
+               "Values that the program takes can be given as steps, powers or a list: {}=32..256+32, {}=1..256*2.",
+               TTM_TEXT(o->row->search.of->name), TTM_TEXT(o->row->search.of->name));
 }
 
 static void tell_largest(told *o, uint64_t largest, uint64_t refused) {

@@ -244,8 +244,7 @@ uint64_t ttm_search_most(const ttm_search *s) {
   bounds(s, &from, &end);
   if (from >= end && s->tries.n > 1) return 0;
   left = (left < s->of->n ? left : s->of->n) - s->tries.n;
-  if (count_unknown(s)) return left;
+  if (count_unknown(s) || s->tries.n < FIRST) return left;
   most = halvings(end - from) + TTM_SEARCH_GUESSES - s->guesses + TTM_SEARCH_UNKNOWN;
-  if (s->tries.n < FIRST) most += FIRST - s->tries.n;
   return most < left ? most : left;
 }
