@@ -9,9 +9,10 @@ read once: which instruction's result may be stored where (Flow). What is left p
 import ctypes
 import dis
 import sys
+from heapq import heappop, heappush
 
 MOST_FRAMES = 32
-MOST_STEPS = 20000  # instructions of one function, loops counted; a longer one gives no names
+MOST_STEPS = 10000  # instructions of one function, loops counted; a longer one gives no names
 LONGEST = 200  # of a name
 
 EMPTY = frozenset()
@@ -38,11 +39,12 @@ class Flow:
         self.keywords = ()
         todo, steps = [0], 0
         while todo and steps < MOST_STEPS:
-            n = todo.pop()
+            n = heappop(todo)  # in the order of the program, so that ways meet before they go on together
             steps += 1
             for to, stack, names in self.step(n, *self.states[n]):
-                if to < len(self.instructions) and self.join(to, stack, names):
-                    todo.append(to)
+                if to < len(self.instructions) and self.join(to, stack, names) and to not in todo:
+                    heappush(todo, to)
+        del self.instructions, self.states
 
     def join(self, n, stack, names):
         """Another way to instruction `n`; True when it brings something new."""
@@ -209,7 +211,8 @@ class Flow:
         pushes = effect + pops
         if pops:
             del stack[-pops:]
-        stack += [(None, frozenset(((n, (), ()),)) if pops else EMPTY)] * pushes
+        computes = op.startswith(("BINARY_", "INPLACE_", "UNARY_", "CALL_"))
+        stack += [(None, frozenset(((n, (), ()),)) if computes else EMPTY)] * pushes
 
 
 def deeper(held, at):
