@@ -6,20 +6,27 @@ enum { SHOWN_HAZARDS = 8 };
 
 static const ttm_buffer *buffer_of(const ttm_teller *t, uint32_t row) { return &t->p->capture.buffers.at[row]; }
 
+/* "mask, the result of #7 ttnn.zeros at demo.py:12", as far as the program names it. */
+static void say_tensor(ttm_teller *t, uint32_t row) {
+  const ttm_buffer *b = buffer_of(t, row);
+  if (b->name) ttm_say(&t->text, t->f, "{}, ", TTM_TEXT(ttm_profile_string(t->p, b->name)));
+  ttm_say(&t->text, t->f, "the result of {}", TTM_OP(b->op));
+}
+
 static void say_times(ttm_teller *t, const ttm_hazard *h) {
   if (h->times > 1) ttm_say(&t->text, t->f, " ×{}", TTM_COUNT(h->times));
 }
 
 /* Who shares its addresses. */
 static void say_other(ttm_teller *t, const ttm_hazard *h) {
-  bool program = h->other == TTM_NONE;
-  ttm_say(&t->text, t->f, "{}{}", TTM_WORDS(program ? "a circular buffer of " : "the result of "),
-          TTM_OP(program ? t->p->capture.events.at[h->event].op : buffer_of(t, h->other)->op));
+  if (h->other != TTM_NONE) return say_tensor(t, h->other);
+  ttm_say(&t->text, t->f, "a circular buffer of {}", TTM_OP(t->p->capture.events.at[h->event].op));
 }
 
 /* What a replay does to it, and who notices. */
 static void say_harm(ttm_teller *t, const ttm_hazard *h) {
-  ttm_buf_puts(&t->text, " lies where the capture had ");
+  ttm_buf_puts(&t->text,
+               h->kind == TTM_HAZARD_KERNELS ? ", which lie where the capture had " : ", lies where the capture had ");
   say_other(t, h);
   ttm_say(&t->text, t->f, "; {} replays it", TTM_OP(h->replay));
   if (h->kind == TTM_HAZARD_KERNELS) return;
@@ -63,18 +70,19 @@ static void tell_hazard(ttm_teller *t, uint32_t i) {
                               harm ? TTM_SEVERITY_WARNING : TTM_SEVERITY_NOTE, TTM_DERIVED);
   if (!s) return;
   s->number = i;
+  static const char *const what[] = {"overwrites a live tensor: ", "overwrites the kernels of ",
+                                     "uses a freed tensor: "};
+  ttm_say(&t->text, t->f, "Trace {} {}", TTM_COUNT(trace->id), TTM_WORDS(what[h->kind]));
+  if (h->kind == TTM_HAZARD_KERNELS)
+    ttm_say(&t->text, t->f, "{}", TTM_OP(buffer_of(t, h->row)->op));
+  else
+    say_tensor(t, h->row);
+  say_times(t, h);
   if (h->kind == TTM_HAZARD_FREED) {
-    ttm_say(&t->text, t->f, "Trace {} uses a freed tensor: the result of {}", TTM_COUNT(trace->id),
-            TTM_OP(buffer_of(t, h->row)->op));
-    say_times(t, h);
-    ttm_buf_puts(&t->text, " lay where now ");
+    ttm_buf_puts(&t->text, ", lay where now ");
     say_other(t, h);
     ttm_say(&t->text, t->f, " lies, when {} replays it", TTM_OP(h->replay));
   } else {
-    ttm_say(&t->text, t->f, "Trace {} overwrites {}{}", TTM_COUNT(trace->id),
-            TTM_WORDS(h->kind == TTM_HAZARD_KERNELS ? "the kernels of " : "a live tensor: the result of "),
-            TTM_OP(buffer_of(t, h->row)->op));
-    say_times(t, h);
     say_harm(t, h);
   }
   ttm_tell_headline(t);

@@ -203,6 +203,7 @@ static void put_hazard(ttm_json *j, const ttm_findings *f, const ttm_hazard *h) 
   ttm_json_put_name(j, "kind", kinds[h->kind]);
   ttm_json_put_u64(j, "trace", f->traces.at.at[h->trace].id);
   ttm_json_put_name(j, "memory", ttm_memory_name((ttm_memory)own->memory));
+  ttm_json_put_id(j, "tensor", f->profile, own->name);
   ttm_json_put_op(j, "operation", f, own->op);
   ttm_json_put_op(j, "other_operation", f,
                   h->other == TTM_NONE ? c->events.at[h->event].op : c->buffers.at[h->other].op);
