@@ -85,6 +85,10 @@ static void tell_recording(ttm_teller *t) {
   note(t, r->traces, "trace",
        "not captured, because ttnn cannot capture one on a mock board: its operations ran, replays did nothing, TRACE "
        "memory is not counted");
+  note(t, r->waits, "wait",
+       "for an event not done on a mock board, where ttnn crashes in it: operations of all command queues run in the "
+       "order "
+       "of their calls");
   note(t, r->elsewhere, "operation", "not recorded");
   note(t, r->late, "operation", "recorded behind later ones of another thread");
 }

@@ -91,6 +91,7 @@ static const word param_keys[] = {
     WORD("in_thread", TTM_PARAM_IN_THREAD),
     WORD("key", TTM_PARAM_KEY),
     WORD("site", TTM_PARAM_SITE),
+    WORD("waits", TTM_PARAM_WAITS),
     WORD("slot", TTM_PARAM_SLOT),
     WORD("program", TTM_PARAM_PROGRAM),
     WORD("traces", TTM_PARAM_TRACES),

@@ -331,6 +331,7 @@ typedef struct ttm_recording {
   bool own_error;              /* another exception, the program's own, ended it */
   bool in_thread;              /* `fatal` ended a thread, and the program went on */
   uint64_t after_failure;      /* operations that the process called after its last failure */
+  uint64_t waits;              /* for events, left out on a mock board */
   uint64_t traces;             /* captured by the program, and only pretended on a mock board */
   bool measured[TTM_MEMORIES]; /* a view told ... */
   uint64_t banks[TTM_MEMORIES]; /* ... banks and ... */

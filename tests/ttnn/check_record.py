@@ -195,6 +195,24 @@ ttnn.release_trace(device, trace)
         self.assertEqual(found["recording"]["traces_pretended"], 1)
         self.assertIn("1 trace not captured", err)
 
+    def test_events_and_sub_devices(self):
+        """On a mock board ttnn crashes in both. A wait is left out and told; sub-devices are refused, what was seen is kept."""
+        two = HEAD.replace("l1_small_size=16384", "l1_small_size=16384, num_command_queues=2")
+        found, err = self.run_it("for i in range(3):\n    ttnn.wait_for_event(1, ttnn.record_event(device, 0))\n    x = ttnn.relu(x)\n    look()\n", head=two)
+        self.check_peaks(found)
+        self.assertEqual(found["recording"]["waits_left_out"], 3)
+        self.assertIn("3 waits for an event not done on a mock board", err)
+        shutil.rmtree(self.dir + "/logs")
+        tail = """
+half = ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(3, 3))})
+device.load_sub_device_manager(device.create_sub_device_manager([ttnn.SubDevice([half])], 3200))
+"""
+        p = self.start(tail)
+        out, err = p.communicate(timeout=PATIENCE)
+        self.assertEqual(p.returncode, 1, out + err)
+        self.assertIn("cannot load sub-devices on a mock board", out)
+        self.assertTrue(self.findings()["recording"]["ended"])
+
     def test_buffers_of_programs_are_those_of_no_dispatch(self):
         """A whole capture in that run mode, by ttnn itself."""
         with open(self.dir + "/truth.py", "w") as f:

@@ -307,6 +307,7 @@ void ttm_json_put_recording(ttm_json *j, const ttm_findings *f) {
   ttm_json_put_u64(j, "late_operations", r->late);
   ttm_json_put_u64(j, "processes", r->processes);
   ttm_json_put_u64(j, "traces_pretended", r->traces);
+  ttm_json_put_u64(j, "waits_left_out", r->waits);
   put_memories(j, f);
   put_use(j, f);
   put_traces(j, f);

@@ -153,6 +153,7 @@ class Recorder:
         self.next_view = 0.0
         self.closing = False
         self.traces = 0  # pretended
+        self.waits = 0  # for events, left out
         self.keys = {}  # operation with kinds of arguments and fullness of L1 -> number
         self.key_numbers = itertools.count(1)
         self.asked = set()  # numbers
@@ -246,7 +247,7 @@ class Recorder:
             self.file.put(text, brief)
 
     def file_ends(self, reason):
-        end = node("recording_end", reason=reason, operations=self.operations, late=self.late, traces=self.traces, asked_chips=self.asked_chips)
+        end = node("recording_end", reason=reason, operations=self.operations, late=self.late, traces=self.traces, waits=self.waits, asked_chips=self.asked_chips)
         self.put(self.lane(), [end])
 
     def facts_of(self, device):
