@@ -25,21 +25,43 @@ static int by_growth(const void *a, const void *b) {
   return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* What each line added and gave back, up to the highest sample. */
+/* Growth that is still there. */
+typedef struct held {
+  uint32_t line;
+  uint64_t bytes;
+} held;
+
+/* What is given back was added last: nothing tells it better, and so the lines add up to the peak. */
+static void give_back(line_list *lines, held *at, size_t *n, uint64_t bytes) {
+  while (bytes && *n) {
+    held *top = &at[*n - 1];
+    uint64_t part = bytes < top->bytes ? bytes : top->bytes;
+    lines->at[top->line].grew -= (int64_t)part;
+    top->bytes -= part;
+    bytes -= part;
+    *n -= !top->bytes;
+  }
+}
+
+/* What each line added and nobody gave back, up to the highest sample. */
 static int sum_lines(const ttm_profile *p, uint32_t peak, line_list *lines) {
   const ttm_host *h = &p->capture.host;
+  TTM_VEC(held) stack = {0};
   ttm_map known = {0};
   int rc = TTM_OK;
   for (uint32_t i = 1; i <= peak && i < h->samples.n && !rc; i++) {
     const ttm_host_sample *s = &h->samples.at[i];
-    int64_t change = (int64_t)(s->bytes - h->samples.at[i - 1].bytes);
+    uint64_t now = s->bytes, before = h->samples.at[i - 1].bytes;
     ttm_host_line *line;
-    if ((rc = line_of(lines, &known, s->at, &line))) break;
-    line->grew += change;
-    if (change <= 0 || (uint64_t)change <= line->step) continue;
-    line->step = (uint64_t)change;
+    if (now < before) give_back(lines, stack.at, &stack.n, before - now);
+    if (now <= before || (rc = line_of(lines, &known, s->at, &line))) continue;
+    rc = ttm_vec_push(&stack, ((held){(uint32_t)(line - lines->at), now - before}));
+    line->grew += (int64_t)(now - before);
+    if (now - before <= line->step) continue;
+    line->step = now - before;
     line->op = s->op;
   }
+  ttm_vec_free(&stack);
   ttm_map_free(&known);
   return rc;
 }
