@@ -14,7 +14,7 @@ PATIENCE = 900  # only bounds a hang
 
 def main():
     with open(os.path.join(SOURCE, "README.md"), encoding="utf-8") as f:
-        block = re.search(r"```text\n\$ ttmem (fit .*?)\n(.*?)```", f.read(), re.S)
+        block = re.search(r"```text\n\$ ttmem (fit [^\n]*tests/[^\n]*)\n(.*?)```", f.read(), re.S)
     words = [sys.executable if word == "python" else word for word in block.group(1).split()]
     env = {k: v for k, v in os.environ.items() if k not in ("TT_METAL_MOCK_CLUSTER_DESC_PATH", "TT_METAL_CACHE")}
     env.update(PYTHONDONTWRITEBYTECODE="1")
