@@ -157,9 +157,17 @@ typedef struct reading {
   ttm_ranks *ranks;
   pthread_mutex_t lock; /* of what follows, and of the ranks */
   size_t next, skipped;
+  size_t failed; /* the first file that did, whichever thread came to its end first */
   int status;
   ttm_error err;
 } reading;
+
+static void note_failure(reading *r, size_t place, int status, const ttm_error *err) {
+  if (r->status && r->failed < place) return;
+  r->failed = place;
+  r->status = status;
+  r->err = *err;
+}
 
 /* Adds a profile, which is freed; NULL is a file without memory. */
 static int add_profile(reading *r, ttm_profile *profile, const char *path, size_t place) {
@@ -169,7 +177,7 @@ static int add_profile(reading *r, ttm_profile *profile, const char *path, size_
   pthread_mutex_lock(&r->lock);
   if (findings && ttm_ranks_add(r->ranks, findings, path, (uint32_t)place)) status = ttm_error_nomem(&err);
   r->skipped += !profile;
-  if (status && !r->status) r->status = status, r->err = err;
+  if (status) note_failure(r, place, status, &err);
   pthread_mutex_unlock(&r->lock);
   ttm_findings_free(findings);
   ttm_profile_free(profile);
@@ -197,7 +205,7 @@ static void *read_files(void *context) {
       continue;
     }
     pthread_mutex_lock(&r->lock);
-    if (!r->status) r->status = status, r->err = err;
+    note_failure(r, at, status, &err);
     pthread_mutex_unlock(&r->lock);
   }
 }

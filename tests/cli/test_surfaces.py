@@ -42,9 +42,9 @@ PLANTED = {
     "ops": lambda f: f["input"]["kind"] == "ops" and "late.unknown" in ids(f) and f["layers"]["count"] == 4,
 }
 TITLES = ["Failure", "Fixes", "Whole program", "Peak", "Live tensors at the peak", "Growth", "Freed late", "Fragmentation", "Waste at the peak", "Padding", "Runs",
-          "Layers", "L1 of the fullest core", "Log"]
+          "Layers", "L1 of the fullest core", "Traces", "Host memory", "Log"]
 LABELS = ["Failure", "Need", "Fixes", "Fix", "Peak", "Added by", "Live", "Held by", "Growth", "Late", "Fragments", "Waste", "Padding", "Runs", "Layers", "Unknown",
-          "L1 core", "Input"]
+          "L1 core", "Tests", "Traces", "Host", "Input"]
 failures = []
 
 
@@ -150,7 +150,7 @@ def check_screen(name, text, f):
     too_wide = [line for line in lines if len(line) > 80 and line.split()[0] not in ("Report", "Next", "Log") and " " in line[10:].strip()]
     check(not too_wide, name, "too wide: %r" % too_wide, text)
     body = re.sub(r"^(Log|Report|Next) .*(\n {10}(/|--findings).*)*", "", text, flags=re.M)
-    body = re.sub(r"^(DRAM|L1|L1_SMALL|TRACE) +[^ A-Za-z]+ .*", "", body, flags=re.M)
+    body = re.sub(r"^(DRAM|L1|L1_SMALL|TRACE|HOST) +[^ A-Za-z]+ .*", "", body, flags=re.M)
     left = rest_of(body, f)
     left = re.sub(r"[\d,.]+ MB \0|\((estimated|predicted)\)|, (?:memory )?predicted|and \d+ more|\0", " ", left)
     for label in LABELS:
