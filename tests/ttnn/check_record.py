@@ -195,6 +195,21 @@ ttnn.release_trace(device, trace)
         self.assertEqual(found["recording"]["traces_pretended"], 1)
         self.assertIn("1 trace not captured", err)
 
+    def test_memory_of_the_program_stays_as_it_was(self):
+        """Whatever it calls: 20,000 operations leave less than 8 MB behind, and less than 400 bytes each in the recording."""
+        self.run_it("""
+def resident():
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * 4096
+for i in range(20):
+    x = block(x, w)
+before = resident()
+for i in range(5000):
+    x = block(x, w)
+assert resident() - before < 8 << 20, resident() - before
+""")
+        self.assertLess(os.path.getsize(max(glob.glob(self.dir + "/logs/*/model_recording.json"))), 25000 * 400)
+
     def test_events_and_sub_devices(self):
         """On a mock board ttnn crashes in both. A wait is left out and told; sub-devices are refused, what was seen is kept."""
         two = HEAD.replace("l1_small_size=16384", "l1_small_size=16384, num_command_queues=2")
