@@ -22,8 +22,8 @@ const char *ttm_host_name(char room[TTM_HOST_NAME]) {
 /* The first line of a small file; false when there is none. */
 static bool read_line(char line[PATH_MAX], const char *folder, const char *file) {
   char path[2 * PATH_MAX];
-  snprintf(path, sizeof path, "%s/%s", folder, file);
-  FILE *in = fopen(path, "re");
+  int n = snprintf(path, sizeof path, "%s/%s", folder, file);
+  FILE *in = n > 0 && (size_t)n < sizeof path ? fopen(path, "re") : NULL;
   bool fine = in && fgets(line, PATH_MAX, in);
   if (in) fclose(in);
   if (fine) line[strcspn(line, "\r\n")] = '\0';
