@@ -289,30 +289,11 @@ static void tell_weights(ttm_teller *t) {
   ttm_tell_quantity(t, "capacity", "B", (double)demand->capacity);
 }
 
-/* The runtime itself warns where it allocates beside a trace. */
-static void tell_trace_warnings(ttm_teller *t) {
-  const ttm_seen *seen = &t->p->seen;
-  ttm_incident_text what;
-  if (!seen->trace_warnings) return;
-  ttm_incident_clear(&what);
-  what.about = TTM_ABOUT_TRACE_UNSAFE;
-  ttm_statement *s = ttm_tell(t, "trace.unsafe", TTM_TOPIC_FAILURE, TTM_SEVERITY_WARNING, TTM_MEASURED);
-  if (!s) return;
-  s->line = seen->trace_warning_line;
-  ttm_say_failure(&t->text, &what, TTM_VERDICT_NONE, TTM_UNKNOWN);
-  ttm_tell_headline(t);
-  ttm_detail(t, "ttnn warned of it {}, first in log line {}.", TTM_PLURAL(seen->trace_warnings, "time"),
-             TTM_LINE(seen->trace_warning_line));
-  ttm_tell_fix(t, &(ttm_remedy){.kind = TTM_FIX_ABOUT, .check = TTM_FIX_ESTIMATED}, &what);
-}
-
 void ttm_tell_failures(ttm_teller *t) {
   for (uint32_t i = 0; i < t->f->incidents.n; i++) tell_failure(t, i);
   tell_shown_clash(t);
   tell_weights(t);
-  if (!t->out->at.n) {
-    ttm_tell(t, "failure.none", TTM_TOPIC_FAILURE, TTM_SEVERITY_OK, TTM_MEASURED);
-    ttm_headline(t, "No error message of the runtime");
-  }
-  tell_trace_warnings(t);
+  if (t->out->at.n) return;
+  ttm_tell(t, "failure.none", TTM_TOPIC_FAILURE, TTM_SEVERITY_OK, TTM_MEASURED);
+  ttm_headline(t, "No error message of the runtime");
 }

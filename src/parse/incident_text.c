@@ -536,10 +536,14 @@ static void read_excess(ttm_incident_text *out) {
   }
 }
 
+static bool warns_of_trace(ttm_str line) {
+  return ttm_str_contains(line, TTM_LIT("potentially unsafe due to the existence of an active trace"));
+}
+
 /* What a program's buffers or L1 have no room for is an error about memory, however it is worded. */
 static void find_subject(ttm_incident_text *out) {
   ttm_str t = out->text;
-  if (ttm_warns_of_trace(t)) out->about = TTM_ABOUT_TRACE_UNSAFE;
+  if (warns_of_trace(t)) out->about = TTM_ABOUT_TRACE_UNSAFE;
   bool dataflow = HAS_ANY(t, TTM_LIT("ataflow buffer"), TTM_LIT("DFB"));
   bool circular = ttm_str_contains(t, TTM_LIT("ircular buffer")) || has_word(t, TTM_LIT("CB")) ||
                   has_word(t, TTM_LIT("CBs")) || has_word(t, TTM_LIT("cb"));
@@ -552,10 +556,6 @@ static void find_subject(ttm_incident_text *out) {
   out->memory = TTM_LIT("L1");
   out->dataflow = dataflow;
   read_excess(out);
-}
-
-bool ttm_warns_of_trace(ttm_str line) {
-  return ttm_str_contains(line, TTM_LIT("potentially unsafe due to the existence of an active trace"));
 }
 
 static bool is_fatal(ttm_str line, size_t start, ttm_incident_text *out) {

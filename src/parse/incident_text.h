@@ -90,7 +90,4 @@ bool ttm_incident_parse_info(ttm_str line, ttm_incident_text *out);
 bool ttm_incident_has_list(ttm_str line);
 void ttm_incident_join(ttm_buf *out, ttm_str line, ttm_str *rest);
 
-/* A warning of the runtime: buffers are allocated while a trace is alive. */
-bool ttm_warns_of_trace(ttm_str line);
-
 #endif

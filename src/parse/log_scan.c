@@ -389,8 +389,6 @@ static void scan_foreign(scan *s, ttm_str m) {
       add_event(s, TTM_EV_INCIDENT, m);
     else if (ttm_incident_is_header(m))
       add_event(s, TTM_EV_INCIDENT_HEADER, m);
-    else if (ttm_warns_of_trace(m))
-      add_event(s, TTM_EV_TRACE_WARNING, m);
   }
   if (names_module(m)) {
     if (dump_header(m, &stage))

@@ -27,7 +27,6 @@ typedef enum ttm_event_kind {
   TTM_EV_CACHE_HIT,       /* text: function */
   TTM_EV_RETAINED,        /* the deallocate before it freed nothing */
   TTM_EV_TRACE,           /* trace capture or replay */
-  TTM_EV_TRACE_WARNING,   /* ttnn warns of a buffer that is allocated while a trace is alive */
   TTM_EV_INCIDENT,        /* text: the line from its message on */
   TTM_EV_INCIDENT_HEADER, /* `TT_FATAL @ ...`: the sentence follows behind "info:" */
   TTM_EV_DUMP_BEGIN,      /* text: stage */

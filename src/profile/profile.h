@@ -412,8 +412,6 @@ typedef struct ttm_seen {
   bool looks_like_binary;
   bool from_report; /* rebuilt from the JSON files of a report: frees and the states before them are not in them */
   bool trace_cache; /* trace capture or replay lines seen: replayed operations print nothing */
-  uint64_t trace_warnings;     /* of buffers that were allocated while a trace was alive */
-  uint32_t trace_warning_line; /* of the first */
   struct {
     uint32_t line;
     uint32_t text;         /* string, shortened */

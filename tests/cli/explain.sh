@@ -51,7 +51,6 @@ show ttmem explain 'Persistent L1 arena is out of memory: cannot place 4096 byte
 note "a warning in a log is none of its failures"
 { cat "$here/../data/ops.log"; echo '2026-11-16 08:00:00.1 | warning  |  Metal | Allocating device buffers is potentially unsafe due to the existence of an active trace. (allocator.cpp:128)'; } >warned.log
 "$TTMEM" analyze warned.log --output-dir warned --name w --check --quiet || fail "a warning fails the check"
-grep -rq 'trace.unsafe' warned || fail "the warning is not told"
 show ttmem explain two_runs_oom_profile.log
 
 note "buffers that cannot be, as bare sentences, behind loggers and broken into lines"

@@ -84,7 +84,7 @@ test("a recording: bars and picture of the fullest core, and its numbers are tho
   await withPage(join(folder, "r_report.html"), {}, async (page) => {
     await check(page);
     assert.equal(await said(page, "fragmentation.unknown"), null); // a recording knows addresses
-    assert.match(await page.locator("[data-live] .legend").first().innerText(), /tensors/); // nothing tells weights from activations
+    assert.match(await page.locator("[data-live] .legend").first().innerText(), /activations/);
   });
 });
 

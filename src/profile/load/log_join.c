@@ -345,9 +345,6 @@ static int take_event(ttm_log *log, const ttm_event *e, ttm_str chunk, const ttm
     case TTM_EV_TRACE:
       p->seen.trace_cache = true;
       return TTM_OK;
-    case TTM_EV_TRACE_WARNING:
-      if (!p->seen.trace_warnings++) p->seen.trace_warning_line = line;
-      return TTM_OK;
     case TTM_EV_INCIDENT:
       return on_incident(log, s, text, ttm_str_from(chunk, e->line_end), line);
     case TTM_EV_INCIDENT_HEADER:
