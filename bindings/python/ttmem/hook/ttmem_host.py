@@ -96,19 +96,28 @@ class Host:
             return  # no /proc
         self.take(limits())
         self.look(always=True)
-        start_thread(self.watch, ())
+        self.over = _thread.allocate_lock()
+        self.over.acquire()
+        start_thread(self.watch, (self.over,))
 
     def forked(self):
         self.waiting, self.last, self.main = [], 0, threading.get_ident()
         self.begin()
 
-    def watch(self):
-        while not self.recorder.closing:
-            time.sleep(EVERY)
-            try:
+    def watch(self, over):
+        try:
+            while not self.recorder.closing:
+                time.sleep(EVERY)
                 self.look()
-            except Exception:
-                return  # the recorder goes on without it
+        except Exception:
+            pass  # the recorder goes on without it
+        finally:
+            over.release()
+
+    def wait(self):
+        """Until the thread is gone: at the end of Python it would hold ttnn, and nanobind complains."""
+        if hasattr(self, "over"):
+            self.over.acquire(timeout=10 * EVERY)
 
     def look(self, always=False):
         resident = int(os.pread(self.statm, 128, 0).split()[1]) * PAGE

@@ -776,6 +776,8 @@ class Recorder:
         self.closing = True
         self.file_ends(reason)
         self.file.close()
+        if self.host:
+            self.host.wait()
         self.kinds.known.clear()
         for held in (self.devices, self.kept, self.not_ours, self.inherited):
             held.clear()  # else nanobind complains at exit
