@@ -176,7 +176,7 @@ class AnalyzeTest(unittest.TestCase):
 
     def test_the_program_is_in_the_wheel(self):
         version = subprocess.run([ttmem.program(), "--version"], capture_output=True, text=True, check=True).stdout
-        self.assertRegex(version, r"^ttmem \d+\.\d+\.\d+$")
+        self.assertRegex(version, r"^ttmem \d+\.\d+\.\d+\n")
         self.assertEqual(subprocess.run([sys.executable, "-m", "ttmem", "--version"], capture_output=True, text=True).stdout, version)
         on_path = pathlib.Path(sys.executable).with_name("ttmem")
         self.assertEqual(subprocess.run([on_path, "--version"], capture_output=True, text=True).stdout, version)
