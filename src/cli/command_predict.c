@@ -42,7 +42,7 @@ static int run(const ttm_options *options, ttm_error *err) {
   ttm_prediction own = {0};
   const ttm_prediction *prediction = NULL;
   ttm_fit_cases cases = {0};
-  unsigned boards, first = 0;
+  unsigned boards = 0, first = 0;
   ttm_output_form form;
   int status = ttm_output_form_of(&form, options, err);
   if (!status) status = ttm_boards_named(options->value[TTM_OPTION_BOARD], &boards, err);

@@ -55,8 +55,9 @@ class Names(unittest.TestCase):
         self.assertEqual(rows["Attention.wqkv"], ("weights", 3), rows)
         self.assertEqual(rows["Attention.history"], ("kv_cache", 6), rows)  # not by its name
         self.assertEqual(rows["result"][0], "activations", rows)
-        self.assertEqual(rows["Attention.forward.values"][1], 1, rows)
-        self.assertEqual(rows["Attention.forward.places"][1], 1, rows)
+        forward = "Attention.forward" if sys.version_info >= (3, 11) else "forward"  # before, code objects do not know their class
+        self.assertEqual(rows[forward + ".values"][1], 1, rows)
+        self.assertEqual(rows[forward + ".places"][1], 1, rows)
         self.assertEqual(sum(row["per_bank_MB"] for row in live["groups"]), sum(live["classes"].values()))
 
 

@@ -70,8 +70,8 @@ class Programs(unittest.TestCase):
         here = tempfile.mkdtemp(prefix="ttmem-check-programs-")
         self.addCleanup(shutil.rmtree, here, ignore_errors=True)
         env = {k: v for k, v in os.environ.items() if k not in ("TT_METAL_MOCK_CLUSTER_DESC_PATH", "TT_METAL_CACHE")}
-        # A memory view after each operation in the recording too: the reader then holds its sums against every one of them.
-        env.update(OWN_VIEW=here + "/own.json", TTMEM_VIEWS="all", TMPDIR=here, PYTHONDONTWRITEBYTECODE="1")
+        # Whole captures, which the replay below reads. A memory view after each operation in the recording too: the reader then holds its sums against every one of them.
+        env.update(OWN_VIEW=here + "/own.json", TTMEM_VIEWS="all", TTMEM_BRIEF="0", TMPDIR=here, PYTHONDONTWRITEBYTECODE="1")
         command = [PROGRAM, "run", "-q", "--no-html", "--board", BOARD, "--", sys.executable, os.path.join(PROGRAMS, program), *arguments]
         run = subprocess.run(command, cwd=here, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual(run.returncode, status, run.stdout[-3000:] + run.stderr[-3000:])
