@@ -69,7 +69,7 @@ class Fixes(unittest.TestCase):
         here = os.path.join(cls.here, name + "-".join(arguments))
         os.makedirs(here)
         env = {k: v for k, v in os.environ.items() if k not in ("TT_METAL_MOCK_CLUSTER_DESC_PATH", "TT_METAL_CACHE")}
-        env.update(TTMEM_VIEWS="all", TMPDIR=here, PYTHONDONTWRITEBYTECODE="1")
+        env.update(TTMEM_VIEWS="all", TTMEM_BRIEF="0", TMPDIR=here, PYTHONDONTWRITEBYTECODE="1")
         command = [PROGRAM, "run", "-q", "--no-html", "--board", "n150", "--", sys.executable, os.path.join(PLANTED, name + ".py"), *arguments]
         run = subprocess.run(command, cwd=here, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
         with open(glob.glob(here + "/logs/*/*_findings.json")[0]) as f:
