@@ -195,6 +195,7 @@ static const struct member {
     MEMBER(TEXT, way),
     MEMBER(TEXT, growth),
     MEMBER(SMALL, what.kind),
+    MEMBER(SMALL, what.about),
     MEMBER(TEXT, what.text),
     MEMBER(TEXT, what.memory),
     MEMBER(NUMBER, what.size),
@@ -209,13 +210,15 @@ static const struct member {
     MEMBER(NUMBER, what.buffers_end),
     MEMBER(NUMBER, what.l1_size),
     MEMBER(NUMBER, what.limit),
+    MEMBER(NUMBER, what.placeable),
+    MEMBER(NUMBER, what.window),
     MEMBER(TEXT, what.core_range),
     MEMBER(FLAG, what.dataflow),
     MEMBER(FLAG, what.service),
 };
 enum { MEMBERS = sizeof members / sizeof *members };
 _Static_assert(sizeof(ttm_fits) == sizeof(int) && sizeof(ttm_verdict) == sizeof(int) &&
-                   sizeof(ttm_incident_kind) == sizeof(int),
+                   sizeof(ttm_incident_kind) == sizeof(int) && sizeof(ttm_incident_about) == sizeof(int),
                "enumerations are read and written as int");
 
 static void put_answer(ttm_json *j, const ttm_fit_case *c) {
