@@ -12,6 +12,7 @@
 
 #include "base/format.h"
 #include "cli/terminal.h"
+#include "history/origin.h"
 #include "launch/plan.h"
 #include "store/report_dir.h"
 
@@ -252,15 +253,14 @@ static const char *variable(const char *name) {
 
 int ttm_benchmark_deliver(const ttm_judgement *j, const ttm_options *options, const ttm_findings *f, const char *input,
                           ttm_error *err) {
-  char when[32], host[256] = "";
+  char when[32], host[TTM_HOST_NAME];
   ttm_buf text = {0};
   if (!options->given[TTM_OPTION_BENCHMARK]) return TTM_OK;
   put_time(when, input);
-  if (gethostname(host, sizeof host - 1)) *host = '\0';
   ttm_benchmark benchmark = {
       .model = ttm_str_of(j->name.at),
       .time = when,
-      .host = variable("RUNNER_NAME") ? variable("RUNNER_NAME") : host, /* as tt-metal's own */
+      .host = variable("RUNNER_NAME") ? variable("RUNNER_NAME") : ttm_host_name(host), /* as tt-metal's own */
       .entry = j->entry,
       .repository = variable("GITHUB_REPOSITORY"),
       .commit = variable("GITHUB_SHA"),
