@@ -143,12 +143,6 @@ static void offer_value(asked *a, ttm_option option, ttm_str before) {
   offer_files(a);
 }
 
-static bool takes(const asked *a, ttm_option option) {
-  for (const ttm_option *o = a->command->takes; o && *o != TTM_OPTIONS; o++)
-    if (*o == option) return true;
-  return option == TTM_OPTION_HELP;
-}
-
 /* The option that a word names, without its value; TTM_OPTIONS. */
 static ttm_option option_of(const asked *a, ttm_str word) {
   for (ttm_option o = 0; o < TTM_OPTIONS; o++) {
@@ -157,14 +151,14 @@ static ttm_option option_of(const asked *a, ttm_str word) {
     bool is = ttm_str_take(&name, TTM_LIT("--"))
                   ? ttm_str_eq(name, ttm_str_of(row->name))
                   : word.n == 2 && word.p[0] == '-' && row->letter && word.p[1] == row->letter;
-    if (is && takes(a, o)) return o;
+    if (is && ttm_command_takes(a->command, o)) return o;
   }
   return TTM_OPTIONS;
 }
 
 static void offer_options(asked *a) {
   for (ttm_option o = 0; o < TTM_OPTIONS; o++) {
-    if (!takes(a, o)) continue;
+    if (!ttm_command_takes(a->command, o)) continue;
     ttm_buf name = {0};
     ttm_buf_printf(&name, "--%s%s", ttm_option_table[o].name, ttm_option_table[o].kind == TTM_VALUE_CHOICE ? "=" : "");
     if (!name.failed) offer(a, TTM_LIT(""), ttm_buf_str(&name), ttm_option_table[o].help);

@@ -18,7 +18,7 @@ const char *ttm_program_name(ttm_program program) {
 
 /* ---- Looking up --------------------------------------------------------------------------------------------------- */
 
-static bool takes(const ttm_command *command, ttm_option option) {
+bool ttm_command_takes(const ttm_command *command, ttm_option option) {
   if (option == TTM_OPTION_HELP || option == TTM_OPTION_VERSION) return true;
   const ttm_option *at = command ? command->takes : NULL;
   while (at && *at != TTM_OPTIONS && *at != option) at++;
@@ -27,7 +27,7 @@ static bool takes(const ttm_command *command, ttm_option option) {
 
 static bool is_of_program(ttm_option option, ttm_program program) {
   for (const ttm_command *const *c = ttm_commands; *c; c++) {
-    if ((*c)->program == program && takes(*c, option)) return true;
+    if ((*c)->program == program && ttm_command_takes(*c, option)) return true;
   }
   return false;
 }
@@ -48,7 +48,7 @@ static ttm_option find_option(const ttm_options *out, const char *name, size_t l
   ttm_option found = TTM_OPTIONS;
   for (ttm_option o = 0; o < TTM_OPTIONS; o++) {
     if (!is_of_program(o, out->program) || !is_name(ttm_option_table[o].name, name, length)) continue;
-    if (o != TTM_OPTION_VERSION && takes(out->command, o)) return o;
+    if (o != TTM_OPTION_VERSION && ttm_command_takes(out->command, o)) return o;
     if (found == TTM_OPTIONS || o == TTM_OPTION_VERSION) found = o;
   }
   return found;
@@ -200,7 +200,7 @@ static int take(ttm_options *out, ttm_option option, const char *value, ttm_erro
 
 int ttm_options_default(ttm_options *options, ttm_option option, const char *value, ttm_error *err) {
   static ttm_options unused;
-  bool used = takes(options->command, option) && !options->given[option];
+  bool used = ttm_command_takes(options->command, option) && !options->given[option];
   int status = take(used ? options : &unused, option, value, err);
   if (!status && used) options->given[option] = true;
   return status;
@@ -315,9 +315,9 @@ static int settle_llm(ttm_options *out, ttm_error *err) {
 /* The command takes the option, which may name its argument. */
 static int settle_option(ttm_options *out, ttm_option o, ttm_error *err) {
   const ttm_option_row *row = &ttm_option_table[o];
-  if (!out->command && !takes(NULL, o))
+  if (!out->command && !ttm_command_takes(NULL, o))
     return ttm_error_set(err, TTM_EUSAGE, "option '--%s' needs a command; 'ttmem --help' lists them", row->name);
-  if (!takes(out->command, o))
+  if (!ttm_command_takes(out->command, o))
     return ttm_error_set(err, TTM_EUSAGE, "option '--%s' does not go with '%s'", row->name, out->command->name);
   if (row->kind != TTM_VALUE_INPUT) return TTM_OK;
   if (out->inputs)

@@ -220,6 +220,8 @@ int ttm_options_default(ttm_options *options, ttm_option option, const char *val
 
 /* The command of one word, or of two when `second` is not NULL; NULL when there is none. */
 const ttm_command *ttm_command_find(ttm_program program, const char *name, const char *second);
+/* Whether it is one of the command's; every command takes --help and --version. */
+bool ttm_command_takes(const ttm_command *command, ttm_option option);
 /* True when the command is of that program and, with a `group`, its name is of two words and starts with that one: "cb". */
 bool ttm_command_is_in(const ttm_command *command, ttm_program program, const char *group);
 /* True for the first word of commands of two. */
