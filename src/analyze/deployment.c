@@ -311,9 +311,7 @@ static const ttm_board *settings_board(const ttm_deployment *d, unsigned boards)
 static void read_program(ttm_deployment *d) {
   const ttm_profile *p = d->findings->profile;
   const ttm_recording *r = &p->capture.recording;
-  for (uint64_t chips = r->chips; chips; chips &= chips - 1) d->chips++;
-  for (size_t i = 0; i < p->graphs.n; i++)
-    if (p->graphs.at[i].devices > d->chips) d->chips = p->graphs.at[i].devices;
+  d->chips = ttm_profile_chips(p);
   d->traces = r->traces;
   d->cut = r->is ? !r->ended || r->fatal != TTM_NONE || ttm_recording_is_partial(r)
                  : p->incidents.n || p->seen.unfinished || p->seen.cut;

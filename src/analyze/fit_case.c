@@ -188,7 +188,7 @@ static void measure(ttm_fit_case *out, const ttm_findings *f) {
   out->traces = r->traces;
   out->processes = r->processes;
   out->one_chip = r->chips == 1 && r->ended && !r->given_up && !r->asked_chips;
-  for (uint64_t chips = r->chips; chips; chips &= chips - 1) out->chips++;
+  out->chips = ttm_chips_in(r->chips);
 }
 
 static void say_end(ttm_teller *t, const ttm_fit_case *c) {

@@ -564,9 +564,7 @@ static int find(search *s) {
 }
 
 static void find_last(search *s) {
-  uint32_t op = (uint32_t)s->p->ops.n;
-  while (op && !ttm_op_is_element(s->p, op - 1)) op--;
-  s->end = s->end_begin = op ? op - 1 : 0;
+  s->end = s->end_begin = ttm_last_element(s->p);
   while (s->end_begin && (s->p->ops.at[s->end_begin].flags & TTM_OP_PART || !ttm_op_is_element(s->p, s->end_begin)))
     s->end_begin--;
 }

@@ -92,12 +92,6 @@ static uint32_t gap_of(const search *s, uint32_t tensor, uint32_t least) {
   return !s->device.buffers && ttm_op_may_view(p, row->last_use) ? 0 : gap;
 }
 
-static uint32_t last_called(const ttm_profile *p) {
-  uint32_t op = (uint32_t)p->ops.n;
-  while (op && !ttm_op_is_element(p, op - 1)) op--;
-  return op ? op - 1 : 0;
-}
-
 static int note(search *s, uint32_t tensor, uint32_t gap) {
   uint32_t id;
   if (ttm_op_groups_of(&s->ops, s->p->ops.at[s->p->tensors.at[tensor].birth].text, &id)) return TTM_ENOMEM;
@@ -277,7 +271,7 @@ static int replay_all(search *s, const edge_list *edges) {
 
 int ttm_lifetimes_make(ttm_lifetimes *out, const ttm_findings *f) {
   const ttm_profile *p = f->profile;
-  search s = {.f = f, .p = p, .out = out, .last_called = last_called(p)};
+  search s = {.f = f, .p = p, .out = out, .last_called = ttm_last_element(p)};
   edge_list edges = {0};
   *out = (ttm_lifetimes){.n = 0};
   out->known = f->peak[TTM_DRAM].known && ttm_profile_lives_known(p);

@@ -4,15 +4,9 @@
 
 enum { MOST_ROWS = 64 };
 
-static unsigned chips_in(uint64_t mask) {
-  unsigned n = 0;
-  for (; mask; mask &= mask - 1) n++;
-  return n;
-}
-
 /* Alike in all that a row says. */
 static bool is_alike(const ttm_opening *a, const ttm_opening *b) {
-  return chips_in(a->chips) == chips_in(b->chips) && !memcmp(a->peak, b->peak, sizeof a->peak) &&
+  return ttm_chips_in(a->chips) == ttm_chips_in(b->chips) && !memcmp(a->peak, b->peak, sizeof a->peak) &&
          a->total[TTM_DRAM] == b->total[TTM_DRAM];
 }
 
@@ -30,8 +24,8 @@ static void tell_row(ttm_teller *t, size_t at) {
   ttm_say(&t->text, t->f, "device {}", TTM_COUNT(row->rank));
   if (c->recording.processes > 1) ttm_say(&t->text, t->f, " of process {}", TTM_COUNT(row->process));
   if (n > 1) ttm_say(&t->text, t->f, " and {} alike", TTM_COUNT(n - 1));
-  if (chips_in(row->chips) > 1)
-    ttm_say(&t->text, t->f, ", {} that hold the same", TTM_PLURAL(chips_in(row->chips), "chip"));
+  if (ttm_chips_in(row->chips) > 1)
+    ttm_say(&t->text, t->f, ", {} that hold the same", TTM_PLURAL(ttm_chips_in(row->chips), "chip"));
   ttm_say(&t->text, t->f, ": DRAM peak {}", TTM_BYTES(row->peak[TTM_DRAM]));
   if (row->total[TTM_DRAM]) ttm_say(&t->text, t->f, " of {}", TTM_BYTES(row->total[TTM_DRAM]));
   ttm_say(&t->text, t->f, " per bank, L1 tensors {}", TTM_BYTES(row->peak[TTM_L1]));
@@ -49,7 +43,7 @@ void ttm_tell_devices(ttm_teller *t) {
   const ttm_capture *c = &t->p->capture;
   const ttm_recording *r = &c->recording;
   size_t devices = t->p->ranks.n, opened = c->openings.n, rows = 0;
-  uint64_t chips = chips_in(r->chips);
+  uint64_t chips = ttm_chips_in(r->chips);
   if (!opened || (opened < 2 && chips < 2)) return;
   ttm_tell(t, "peak.devices", TTM_TOPIC_PEAK, TTM_SEVERITY_NOTE, TTM_MEASURED);
   if (opened == 1) {

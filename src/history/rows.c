@@ -126,13 +126,6 @@ static void put_statement(ttm_history_rows *rows, size_t position, const ttm_sta
 
 /* ---- Findings ----------------------------------------------------------------------------------------------------- */
 
-static uint32_t chips_of(const ttm_profile *p) {
-  uint32_t chips = (uint32_t)__builtin_popcountll(p->capture.recording.chips);
-  for (size_t g = 0; g < p->graphs.n; g++)
-    if (p->graphs.at[g].devices > chips) chips = p->graphs.at[g].devices;
-  return chips;
-}
-
 /* A log does not name its board: the smallest one with such banks and enough chips; empty when there is none. */
 static ttm_str board_of(const ttm_findings *f, uint32_t chips) {
   const ttm_recording *recording = &f->profile->capture.recording;
@@ -322,7 +315,7 @@ int ttm_history_of_findings(ttm_history_rows *rows, const ttm_run_about *about, 
                                : about->method ? about->method
                                                : "run",
                      .kind = ttm_log_kind_name(p->kind),
-                     .chips = chips_of(p),
+                     .chips = ttm_profile_chips(p),
                      .ranks = about->ranks ? about->ranks->at.n : p->ranks.n,
                      .program_runs = f->runs.n,
                      .operations = f->elements};

@@ -341,6 +341,9 @@ typedef struct ttm_recording {
 /* True when operations are missing in it: peaks are lower bounds. */
 static inline bool ttm_recording_is_partial(const ttm_recording *r) { return r->given_up || r->lost || r->elsewhere; }
 
+/* Chips of a mask. */
+static inline uint32_t ttm_chips_in(uint64_t mask) { return (uint32_t)__builtin_popcountll(mask); }
+
 /* Devices that are told apart. Nobody has that many which are no mesh; what a broken capture names beyond them counts as the first. */
 enum { TTM_CAPTURE_DEVICES = 64 };
 
@@ -496,6 +499,14 @@ static inline bool ttm_profile_lives_known(const ttm_profile *p) {
   return (p->kind == TTM_LOG_FULL || p->kind == TTM_LOG_CAPTURE) && ttm_profile_frees_known(p);
 }
 
+/* Of the program: those it opened, or those its largest graph is for. 0 when not known. */
+static inline uint32_t ttm_profile_chips(const ttm_profile *p) {
+  uint32_t chips = ttm_chips_in(p->capture.recording.chips);
+  for (size_t g = 0; g < p->graphs.n; g++)
+    if (p->graphs.at[g].devices > chips) chips = p->graphs.at[g].devices;
+  return chips;
+}
+
 /* True for a graph capture: it begins after the device was opened, and what was allocated before is only in it where it uses or frees that. A
  * recording begins with the device, unless operations went unrecorded. Sums are a lower bound then. */
 static inline bool ttm_profile_is_window(const ttm_profile *p) {
@@ -506,6 +517,13 @@ static inline bool ttm_profile_is_window(const ttm_profile *p) {
 static inline bool ttm_op_is_element(const ttm_profile *p, uint32_t op) {
   uint8_t kind = ttm_op_text_of(p, op)->kind;
   return kind != TTM_OP_DEALLOCATE && kind != TTM_OP_GET_DEVICE;
+}
+
+/* The last of them, 0 when there is none: what is freed behind it goes with the program. */
+static inline uint32_t ttm_last_element(const ttm_profile *p) {
+  uint32_t op = (uint32_t)p->ops.n;
+  while (op && !ttm_op_is_element(p, op - 1)) op--;
+  return op ? op - 1 : 0;
 }
 
 /* The memory's figures in a state; false (and *out zero) when the block did not hold them. */
