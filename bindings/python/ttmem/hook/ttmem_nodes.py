@@ -125,6 +125,24 @@ def shard_cores(config):
     return "{%s}" % ", ".join(ranges) if ranges else ""
 
 
+PER_CORE = "per_core_allocation=1"  # in a memory configuration: every core has an address of its own
+
+
+def cores_of_own(running):
+    """The cores of a buffer that the innermost function with a memory configuration allocates, when each gets an address of its own; "": it does not."""
+    for function in reversed(running):
+        config = next((text for text in function.get("arguments") or () if "per_core_allocation=" in str(text)), None)
+        if config:
+            return shard_cores(config) if PER_CORE in config else ""
+    return ""
+
+
+def place_of_own(params):
+    """Where such a tensor lies, on the first core of the first chip: ttnn gives it no address."""
+    found = re.search(r'"address":(\d+),"device_id":(\d+)', str(params.get("device_tensors")))
+    return {"address": int(found.group(1)), "device_id": int(found.group(2)), "per_core": 1} if found else {"per_core": 1}
+
+
 class Programs:
     """Numbers for programs: what decides about one is the device operation, its factory and its arguments, as a capture has them."""
 
@@ -173,8 +191,14 @@ def lean(nodes, programs=None, key_of=lambda name: 0, asked=False):
         entry = {"counter": n["counter"], "node_type": kind, "params": {name: params[name] for name in KEPT.get(kind, ()) if name in params}}
         if kind in ("buffer", "buffer_allocate", "buffer_deallocate"):
             entry["connections"] = n["connections"]
+            cores = cores_of_own(running) if kind == "buffer_allocate" and params.get("num_cores") else ""
+            if cores:
+                entry["params"].update(per_core=1, core_range_set=cores)
         elif kind == "tensor":
-            cores = shard_cores(params.get("memory_config", ""))
+            config = params.get("memory_config", "")
+            cores = shard_cores(config)
+            if PER_CORE in config:
+                entry["params"].update(place_of_own(params))
             if cores:
                 entry["params"]["core_range_set"] = cores
         elif kind == "function_start" and n.get("input_tensors"):

@@ -390,6 +390,8 @@ class Recorder:
             return
         lane = self.lane()
         if self.file is None:
+            if setting("TT_METAL_ALLOCATOR_MODE_HYBRID").startswith("1"):  # tensors without an address, and NO_DISPATCH fails there
+                self.asks, self.native = False, None
             self.open_file(device)
         self.devices.append(device)
         self.put(lane, [opening_of(device)])
