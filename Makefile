@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export FUZZ_SECONDS
 
 .DEFAULT_GOAL := all
-.PHONY: all help demo test test-clients test-ttnn bench screenshots soak fuzz format check-format install clean release-check golden-update asan clang
+.PHONY: all help demo test quick test-clients test-ttnn bench screenshots soak fuzz format check-format install clean release-check golden-update asan clang
 .PHONY: check-all tidy cppcheck analyzer tsan valgrind starve coverage
 .NOTPARALLEL: # ninja and ctest use the cores; two presets at once would only fight for them
 
@@ -31,6 +31,11 @@ test: ## set-up, every test under ASan + UBSan, static checks, -Werror builds wi
 	@if command -v clang >/dev/null; then $(MAKE) --no-print-directory clang; \
 	 else echo "clang is not installed: its -Werror build is left out (scripts/setup dev brings it)"; fi
 	@echo "make test: all passed"
+
+quick: ## the tests a developer runs all the time, about a minute: no sanitizers, browser, fuzzing, other programs or starved allocations
+	@$(MAKE) --no-print-directory build/dev/build.ninja
+	cmake --build --preset dev -j $(JOBS)
+	ctest --test-dir build/dev -j $(JOBS) -LE slow --output-on-failure
 
 test-clients: ## exports and MCP judged by the real programs: duckdb, ClickHouse, Spark, pprof, Perfetto, ...; brings them into build/clients
 	@scripts/setup test

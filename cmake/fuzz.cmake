@@ -24,6 +24,7 @@ function(ttmem_add_fuzz_replays)
     add_test(NAME ${target} COMMAND ${target} -runs=${runs} -seed=1 ${CMAKE_SOURCE_DIR}/fuzz/corpus/${name}
              WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
     ttmem_test_settings(${target})
+    set_tests_properties(${target} PROPERTIES LABELS slow)
   endforeach()
 endfunction()
 

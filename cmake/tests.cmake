@@ -69,10 +69,12 @@ foreach(source ${script_tests} ${python_tests})
   ttmem_test_settings(${name})
 endforeach()
 
-# The page of the HTML report: strict types, lint, and a real browser.
-foreach(check types lint page)
-  add_test(NAME web_${check} COMMAND ${TTMEM_BASH} ${CMAKE_SOURCE_DIR}/tests/web/run.sh ${check} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-  ttmem_test_settings(web_${check})
+# The page of the HTML report: strict types, lint, and each tests/web/*.test.mjs in a real browser.
+file(GLOB page_tests CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/tests/web ${CMAKE_SOURCE_DIR}/tests/web/*.test.mjs)
+foreach(check types lint ${page_tests})
+  string(REPLACE .test.mjs "" name web_${check})
+  add_test(NAME ${name} COMMAND ${TTMEM_BASH} ${CMAKE_SOURCE_DIR}/tests/web/run.sh ${check} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  ttmem_test_settings(${name})
 endforeach()
 
 # Static checks.
@@ -87,9 +89,15 @@ ttmem_test_settings(check_exports)
 # tracker, the reader behind the interactive program).
 set(threaded cli_test_ranks test_capture test_cb_scan test_feed test_tracker_random test_tracker_guard cli_llm cli_cb_scan
     golden_test_report_shapes launch_test_launch serve_test_serve ui_test_ui)
+# Slow ones start first, or the last of them runs alone at the end; `make quick` leaves them out.
 get_property(tests DIRECTORY PROPERTY TESTS)
 foreach(test ${tests})
   if(test IN_LIST threaded OR test MATCHES "^live_")
-    set_tests_properties(${test} PROPERTIES LABELS threads)
+    set_property(TEST ${test} APPEND PROPERTY LABELS threads)
+  endif()
+  if(test MATCHES "^(history|lab|launch|live|mcp|property|python|ui|web)_" OR
+     test MATCHES "_(abuse|ci|ci_examples|clients|nomem|nomem_shown|placement|release_check)$")
+    set_property(TEST ${test} APPEND PROPERTY LABELS slow)
+    set_property(TEST ${test} PROPERTY COST 10)
   endif()
 endforeach()

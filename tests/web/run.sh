@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests of the page: `run.sh types` (strict type check), `run.sh lint`, `run.sh page` (a real browser). Exit 77: cannot be run here.
+# Tests of the page: `run.sh types` (strict type check), `run.sh lint`, `run.sh FILE.test.mjs` (a real browser). Exit 77: cannot be run here.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 web=$here/../../web
@@ -10,12 +10,12 @@ major=$(node --version 2>/dev/null | sed 's/^v\([0-9]*\).*/\1/')
 [ "${major:-0}" -ge 18 ] || skip "the tests of the HTML page need node 18 or newer, this is ${major:-none}"
 [ -e "$web/node_modules/typescript/package.json" ] || skip "web/node_modules lacks the packages of the tests; run scripts/setup test"
 cd "$web"
-case ${1:-page} in
+case ${1-} in
   types) exec node node_modules/typescript/bin/tsc --noEmit ;;
   lint) exec node node_modules/eslint/bin/eslint.js --max-warnings 0 . ;;
-  page)
+  *.test.mjs)
     command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
       skip "no chromium on this machine: the HTML report was NOT tested in a browser (on Debian: scripts/setup test)"
-    exec node --test "$here"/*.test.mjs ;;
-  *) echo "usage: run.sh types|lint|page" >&2; exit 2 ;;
+    exec node --test "$here/$1" ;;
+  *) echo "usage: run.sh types|lint|FILE.test.mjs" >&2; exit 2 ;;
 esac
