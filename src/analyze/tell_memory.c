@@ -252,7 +252,49 @@ static void tell_refusals(ttm_teller *t, const ttm_fragmentation *x) {
     ttm_point_at(t, TTM_NO_FIGURE, TTM_NONE, "and at {} more points", TTM_COUNT(x->refusing_states - TTM_REFUSALS));
 }
 
-void ttm_tell_fragmentation(ttm_teller *t) {
+/* The place of the largest block among those behind `last` in the order of sizes; TTM_NOT_FOUND behind the smallest. */
+static size_t next_largest(const ttm_held_blocks *held, size_t last) {
+  size_t best = TTM_NOT_FOUND;
+  for (size_t i = 0; i < held->n; i++) {
+    uint64_t bytes = held->at[i].bytes, limit = last == TTM_NOT_FOUND ? UINT64_MAX : held->at[last].bytes;
+    bool behind = bytes < limit || (bytes == limit && i > last);
+    if (behind && (best == TTM_NOT_FOUND || bytes > held->at[best].bytes)) best = i;
+  }
+  return best;
+}
+
+/* The table of blocks that the allocator gave at a peak. */
+static void tell_table(ttm_teller *t, int m) {
+  enum { SHOWN_BLOCKS = 8 };
+  const ttm_held_blocks *held = &t->p->held[m];
+  uint64_t sum = 0, end = 0, gaps = 0;
+  if (!held->n) return;
+  for (size_t i = 0; i < held->n; i++) {
+    sum += held->at[i].bytes;
+    gaps += held->at[i].address > end;
+    end = held->at[i].address + held->at[i].bytes;
+  }
+  ttm_tell(t, m == TTM_DRAM ? "blocks.dram" : "blocks.l1", TTM_TOPIC_FRAGMENTATION, TTM_SEVERITY_NOTE, TTM_MEASURED);
+  ttm_say(&t->text, t->f, "{} at the {} peak, by the allocator's own table: {} per bank", TTM_PLURAL(held->n, "block"),
+          TTM_WORDS(ttm_memory_name((ttm_memory)m)), TTM_MB_OF(sum));
+  if (gaps) ttm_say(&t->text, t->f, ", with {} below or between them", TTM_PLURAL(gaps, "gap"));
+  ttm_tell_headline(t);
+  ttm_tell_quantity(t, "blocks", "", (double)held->n);
+  ttm_tell_quantity(t, "gaps", "", (double)gaps);
+  size_t at = TTM_NOT_FOUND;
+  for (size_t k = 0; k < held->n && k < SHOWN_BLOCKS; k++) {
+    at = next_largest(held, at);
+    const ttm_held_block *block = &held->at[at];
+    ttm_say(&t->text, t->f, "at address {}, ", TTM_COUNT(block->address));
+    if (block->op < t->p->ops.n)
+      ttm_say(&t->text, t->f, "allocated by {}", TTM_OP(block->op));
+    else
+      ttm_buf_puts(&t->text, "allocated by the first operation or before it");
+    ttm_tell_point(t, ttm_mib(block->bytes), block->op);
+  }
+}
+
+static void tell_pieces(ttm_teller *t) {
   const ttm_fragmentation *x = &t->f->fragmentation;
   bool pieces = x->known && x->worst_free > x->worst_largest + 524; /* half of what the log rounds to */
   if (!pieces) {
@@ -277,6 +319,11 @@ void ttm_tell_fragmentation(ttm_teller *t) {
   ttm_tell_quantity(t, "fragmentation", "%", ttm_fragmentation_pct(x->worst_free, x->worst_largest));
   for (size_t i = 0; i < x->pin_count; i++) tell_pin(t, &x->pins[i]);
   tell_refusals(t, x);
+}
+
+void ttm_tell_fragmentation(ttm_teller *t) {
+  tell_pieces(t);
+  for (int m = 0; m < TTM_HELD_MEMORIES; m++) tell_table(t, m);
 }
 
 /* ---- Waste and padding ----------------------------------------------------------------------------------------------- */

@@ -107,6 +107,7 @@ const char *ttm_words_kind(const ttm_profile *p) {
   if (p->filled) return "operation lines; memory states predicted from the TTNN module";
   switch (p->kind) {
     case TTM_LOG_FULL:
+      if (p->after_ops) return "memory report of tt-mlir: memory states and block tables behind every operation";
       return "operation lines and memory states";
     case TTM_LOG_BLOCKS:
       return "memory states without operation lines";

@@ -122,6 +122,19 @@ int ttm_fill_text(ttm_builder *b, const ttm_op_line *line, ttm_str location, ttm
   return build_each(b, &line->outputs, ttm_build_type, &row->outputs);
 }
 
+int ttm_build_line_text(ttm_builder *b, ttm_str line, uint64_t hash, ttm_op_line *parsed, ttm_buf *location,
+                        uint32_t *out) {
+  ttm_op_text row;
+  *out = ttm_find_text(b, hash);
+  if (*out != TTM_NONE) return TTM_OK;
+  int status = ttm_op_line_parse(line, parsed);
+  if (status) return status == TTM_EFORMAT ? TTM_OK : status;
+  ttm_buf_clear(location);
+  ttm_location_render(parsed->location, location);
+  if (location->failed || ttm_fill_text(b, parsed, ttm_buf_str(location), &row)) return TTM_ENOMEM;
+  return ttm_build_text(b, hash, &row, out);
+}
+
 /* ---- Operations and tensors ---------------------------------------------------------------------------------------- */
 
 /* The programs around an operation end with it, as far as is known. */

@@ -91,6 +91,9 @@ int ttm_build_text(ttm_builder *b, uint64_t hash, const ttm_op_text *row, uint32
 static inline int ttm_build_text_once(ttm_builder *b, const ttm_op_text *row, uint32_t *out) {
   return ttm_build_text(b, ttm_hash(row, sizeof *row, ttm_hash_seed()), row, out);
 }
+/* The text of an operation line that has this hash, parsed when it is new; TTM_NONE when it is no whole operation. `parsed` and `location` are scratch. */
+int ttm_build_line_text(ttm_builder *b, ttm_str line, uint64_t hash, ttm_op_line *parsed, ttm_buf *location,
+                        uint32_t *out);
 /* Fills a row from what an operation line says; `location` as people name it. */
 int ttm_fill_text(ttm_builder *b, const ttm_op_line *line, ttm_str location, ttm_op_text *row);
 /* The text of a block without an operation line: named by its type. */

@@ -41,6 +41,7 @@ void ttm_profile_free(ttm_profile *p) {
   ttm_vec_free(&p->weight_lists);
   ttm_vec_free(&p->graphs);
   ttm_vec_free(&p->incidents);
+  for (int m = 0; m < TTM_HELD_MEMORIES; m++) ttm_vec_free(&p->held[m]);
   ttm_vec_free(&p->capture.buffers);
   ttm_vec_free(&p->capture.events);
   ttm_vec_free(&p->capture.uses);

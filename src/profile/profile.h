@@ -437,6 +437,14 @@ typedef enum ttm_log_kind {
 const char *ttm_log_kind_name(ttm_log_kind kind);
 ttm_log_kind ttm_log_kind_named(ttm_str name);
 
+/* A block of a bank as the allocator itself tells it. */
+typedef struct ttm_held_block {
+  uint64_t address, bytes;
+  uint32_t op; /* that allocated it; TTM_NONE when it was there first */
+} ttm_held_block;
+typedef TTM_VEC(ttm_held_block) ttm_held_blocks;
+enum { TTM_HELD_MEMORIES = TTM_L1 + 1 };
+
 struct ttm_profile {
   atomic_int more_owners; /* besides the first; see ttm_profile_share */
   uint32_t path;          /* string: as given */
@@ -454,9 +462,11 @@ struct ttm_profile {
   TTM_VEC(ttm_list) weight_lists;
   TTM_VEC(ttm_graph) graphs;
   TTM_VEC(ttm_incident) incidents;
-  ttm_capture capture; /* empty unless kind is TTM_LOG_CAPTURE */
+  ttm_capture capture;                     /* empty unless kind is TTM_LOG_CAPTURE */
+  ttm_held_blocks held[TTM_HELD_MEMORIES]; /* memory reports: of DRAM and L1 at their highest, by address */
   ttm_seen seen;
   ttm_log_kind kind;
+  bool after_ops; /* a memory report of tt-mlir: states stand behind their operations, the first has none */
   bool predicted; /* nobody ran it: operations and states are those that a module says a run would have */
   bool
       filled; /* the log has states around programs at most: those of operations are what the modules say, corrected by them. Without

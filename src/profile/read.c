@@ -7,6 +7,7 @@
 #include "base/sized.h"
 #include "parse/capture.h"
 #include "parse/live_record.h"
+#include "parse/memory_report.h"
 #include "parse/module.h"
 #include "profile/feed.h"
 #include "profile/load/load.h"
@@ -33,6 +34,7 @@ int ttm_input_progress(ttm_input *in, uint64_t position, uint64_t operations, tt
 static ttm_loader *loader_of(ttm_str first) {
   if (first.n && ttm_live_record_detect(first)) return ttm_load_live;
   if (first.n && ttm_module_detect(first)) return ttm_load_module;
+  if (first.n && ttm_memory_report_detect(first)) return ttm_load_memory_report;
   return first.n && ttm_capture_detect(first) ? ttm_load_graph : ttm_load_log;
 }
 

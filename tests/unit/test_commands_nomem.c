@@ -166,6 +166,7 @@ static void circular_buffers(void **state) {
 
 static void captures(void **state) {
   (void)state;
+  STARVE("ask", TTMEM_SOURCE "/fuzz/corpus/memory_report/small.json", "--findings", "-j", "1");
   STARVE("graph", DATA "capture_small.json");
   STARVE("graph", DATA "capture_small.json", "--json");
   STARVE("graph", DATA "capture_small.json", "--html");

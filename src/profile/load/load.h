@@ -20,11 +20,12 @@ typedef struct ttm_input {
 
 typedef int ttm_loader(ttm_builder *b, ttm_input *in, ttm_error *err);
 
-ttm_loader ttm_load_log;    /* what a runtime printed; a source is needed */
-ttm_loader ttm_load_graph;  /* a ttnn graph capture, or what `ttmem run` recorded */
-ttm_loader ttm_load_live;   /* what `ttmem live --record` wrote */
-ttm_loader ttm_load_module; /* a TTNN module: what its run would be */
-ttm_loader ttm_load_report; /* the JSON files of a report */
+ttm_loader ttm_load_log;           /* what a runtime printed; a source is needed */
+ttm_loader ttm_load_graph;         /* a ttnn graph capture, or what `ttmem run` recorded */
+ttm_loader ttm_load_live;          /* what `ttmem live --record` wrote */
+ttm_loader ttm_load_memory_report; /* of tt-mlir's builder or of ttrt */
+ttm_loader ttm_load_module;        /* a TTNN module: what its run would be */
+ttm_loader ttm_load_report;        /* the JSON files of a report */
 
 /* Tells the caller, if he wants to know and some time has passed. `position` is the source's. 0, or TTM_ECANCELED when he has had enough. */
 int ttm_input_progress(ttm_input *in, uint64_t position, uint64_t operations, ttm_error *err);

@@ -170,24 +170,10 @@ static int dump_lines(ttm_log *log, const char *at, const char *end) {
 
 /* ---- Events ---------------------------------------------------------------------------------------------------------- */
 
-/* The text of an operation line, parsed when it is new; TTM_NONE when it is no whole operation. */
-static int find_text(ttm_log *log, ttm_str text, uint64_t hash, uint32_t *out) {
-  ttm_op_text row;
-  *out = ttm_find_text(log->builder, hash);
-  if (*out != TTM_NONE) return TTM_OK;
-  int rc = ttm_op_line_parse(text, &log->parsed);
-  if (rc) return rc == TTM_EFORMAT ? TTM_OK : rc;
-  ttm_buf_clear(&log->location);
-  ttm_location_render(log->parsed.location, &log->location);
-  if (log->location.failed || ttm_fill_text(log->builder, &log->parsed, ttm_buf_str(&log->location), &row))
-    return TTM_ENOMEM;
-  return ttm_build_text(log->builder, hash, &row, out);
-}
-
 static int on_operation(ttm_log *log, ttm_log_rank *r, uint64_t hash, ttm_str text, uint32_t line) {
   ttm_builder *b = log->builder;
   uint32_t id;
-  if (find_text(log, text, hash, &id)) return TTM_ENOMEM;
+  if (ttm_build_line_text(b, text, hash, &log->parsed, &log->location, &id)) return TTM_ENOMEM;
   log->last_line_bad = id == TTM_NONE;
   if (log->last_line_bad) {
     b->profile->seen.bad_op_lines++;

@@ -245,6 +245,24 @@ static void put_traces(ttm_json *j, const ttm_findings *f) {
   ttm_json_end(j);
 }
 
+void ttm_json_put_blocks(ttm_json *j, const ttm_findings *f) {
+  if (!f->profile->after_ops) return;
+  ttm_json_put_object(j, "blocks");
+  for (int m = 0; m < TTM_HELD_MEMORIES; m++) {
+    const ttm_held_blocks *held = &f->profile->held[m];
+    ttm_json_put_rows(j, ttm_memory_name((ttm_memory)m));
+    for (size_t i = 0; i < held->n; i++) {
+      ttm_json_put_object(j, NULL);
+      ttm_json_put_u64(j, "address", held->at[i].address);
+      ttm_json_put_u64(j, "per_bank_B", held->at[i].bytes);
+      ttm_json_put_op(j, "allocated_by", f, held->at[i].op);
+      ttm_json_end(j);
+    }
+    ttm_json_end(j);
+  }
+  ttm_json_end(j);
+}
+
 static void put_devices(ttm_json *j, const ttm_capture *c) {
   ttm_json_put_rows(j, "devices");
   for (size_t i = 0; i < c->openings.n; i++) {

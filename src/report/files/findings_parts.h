@@ -20,6 +20,8 @@ void ttm_json_put_advice(ttm_json *j, const ttm_findings *f);
 void ttm_json_put_programs(ttm_json *j, const ttm_findings *f);
 /* Only when the input is a recording. */
 void ttm_json_put_recording(ttm_json *j, const ttm_findings *f);
+/* Only of a memory report of tt-mlir: the blocks at the peaks of DRAM and L1. */
+void ttm_json_put_blocks(ttm_json *j, const ttm_findings *f);
 void ttm_json_put_layers(ttm_json *j, const ttm_findings *f);
 
 #endif
