@@ -15,7 +15,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 export TTMEM_HOME="$work/home" LC_ALL=C.UTF-8 TERM=dumb
 unset NO_COLOR CLICOLOR_FORCE COLUMNS VIRTUAL_ENV PYTHONUNBUFFERED
-find "$here/data" -maxdepth 1 -type f -exec cp {} . \; # not what a stray folder there holds
+find -L "$here/data" -maxdepth 1 -type f -exec cp {} . \; # not what a stray folder there holds
 chmod u+w ./*
 transcript="$work/.transcript"
 : >"$transcript"
