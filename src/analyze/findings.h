@@ -8,6 +8,7 @@
 #include "analyze/alive_set.h"
 #include "analyze/consumers.h"
 #include "analyze/culprits.h"
+#include "analyze/decisions.h"
 #include "analyze/fix.h"
 #include "analyze/fragmentation.h"
 #include "analyze/growth.h"
@@ -292,6 +293,7 @@ struct ttm_findings {
   ttm_core_use core_use;           /* captures: L1 core by core */
   ttm_host_findings host;          /* recordings: memory of the host */
   ttm_traces traces;               /* recordings: those captured, and what their replays overwrite */
+  ttm_decision_list decisions;     /* what the compiler planned beside it, one for each decision trace */
   uint32_t *tensor_buffers;        /* captures: the first buffer of each tensor, TTM_NONE; NULL for a log */
 };
 

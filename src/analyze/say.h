@@ -59,6 +59,9 @@ void ttm_say_module_op(ttm_buf *out, const ttm_program_need *program, uint32_t o
 /* "Out of memory in DRAM: fragmented, short by 0.513 MB per bank": what a failure is called everywhere. */
 void ttm_say_failure(ttm_buf *out, const ttm_incident_text *what, ttm_verdict verdict, uint64_t shortfall);
 
+/* "L1 height_sharded 8x4". */
+void ttm_say_layout(ttm_buf *out, const ttm_plan_layout *layout);
+
 /* "In the way: the result of #1 ttnn.empty at model.py:5 (...), 1.17 MB per core at address 270,336." There is at least one. */
 void ttm_say_obstacles(ttm_buf *out, const ttm_findings *f, const ttm_obstacles *obstacles);
 

@@ -253,7 +253,8 @@ const ttm_command ttm_command_analyze = {
         "complete. Several LOGs, a folder with rank0.log, rank1.log ... or a tar archive of them are the ranks of one "
         "run: skew, the "
         "rank that fails first, identical ranks folded. --json prints findings.json instead of the summary, --csv its "
-        "statements. --check fails on a "
+        "statements. --decision-trace compares "
+        "with what the compiler planned. --check fails on a "
         "failure, a leak or an unsafe trace, --baseline when a peak exceeds that of a committed file.",
     .examples =
         "ttmem analyze model_profile.log.zst\n"
@@ -265,9 +266,9 @@ const ttm_command ttm_command_analyze = {
     .ranks = true,
     .needs = "a log: ttmem analyze LOG ('-' reads standard input)",
     .logs = 1,
-    .takes =
-        TTM_TAKES(TTM_OPTION_OUTPUT_DIR, TTM_OPTION_NAME, TTM_OPTION_NO_JSON, TTM_OPTION_NO_HTML, TTM_JUDGE_OPTIONS,
-                  TTM_OPTION_BENCHMARK, TTM_OPTION_MODEL, TTM_OPTION_NO_HISTORY, TTM_OPTION_STORE, TTM_OPTION_PER,
-                  TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+    .takes = TTM_TAKES(TTM_OPTION_OUTPUT_DIR, TTM_OPTION_NAME, TTM_OPTION_NO_JSON, TTM_OPTION_NO_HTML,
+                       TTM_JUDGE_OPTIONS, TTM_OPTION_BENCHMARK, TTM_OPTION_MODEL, TTM_OPTION_NO_HISTORY,
+                       TTM_OPTION_STORE, TTM_OPTION_PER, TTM_OPTION_DECISION_TRACE, TTM_OPTION_JSON, TTM_OPTION_CSV,
+                       TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
     .run = run,
 };

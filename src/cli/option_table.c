@@ -87,6 +87,8 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
                           "write this table only"},
     [TTM_OPTION_TIMES] = {"times", 0, TTM_VALUE_TEXT, "CSV|operations",
                           "time of a trace: ops_perf_results_*.csv of tt-metal's profiler, or 1 us per operation"},
+    [TTM_OPTION_DECISION_TRACE] = {"decision-trace", 0, TTM_VALUE_TEXT, "FILE|DIR",
+                                   "compare with what tt-mlir planned: *_decision_trace.json or their folder"},
     [TTM_OPTION_BOARD] = {"board", 0, TTM_VALUE_TEXT, "B", "board: n150, n300, t3k, galaxy, p100, p150, p300"},
     [TTM_OPTION_ALL] = {"all", 0, TTM_VALUE_NONE, NULL, "help on every command"},
     [TTM_OPTION_MAN] = {"man", 0, TTM_VALUE_NONE, NULL, "print the manual page as its source, for man -l"},

@@ -13,6 +13,7 @@
 #include "base/boards.h"
 #include "base/buf.h"
 #include "base/intern.h"
+#include "parse/decision_trace.h"
 #include "parse/incident_text.h"
 #include "parse/memory_view.h"
 #include "parse/module_dump.h"
@@ -464,6 +465,7 @@ struct ttm_profile {
   TTM_VEC(ttm_incident) incidents;
   ttm_capture capture;                     /* empty unless kind is TTM_LOG_CAPTURE */
   ttm_held_blocks held[TTM_HELD_MEMORIES]; /* memory reports: of DRAM and L1 at their highest, by address */
+  TTM_VEC(ttm_decision_trace) plans;       /* what the compiler planned, where somebody added it */
   ttm_seen seen;
   ttm_log_kind kind;
   bool after_ops; /* a memory report of tt-mlir: states stand behind their operations, the first has none */
@@ -477,6 +479,10 @@ struct ttm_profile {
 static inline bool ttm_state_is_predicted(const ttm_profile *p, uint32_t state) {
   return p->predicted || (p->filled && (state >= p->states.n || p->states.at[state].op < p->ops.n));
 }
+
+/* Adds what the compiler planned: a decision trace of tt-mlir, or a folder of them. Before findings are made. 0, or as
+ * ttm_decision_trace_read. */
+int ttm_profile_add_plans(ttm_profile *p, const char *path, ttm_error *err);
 
 /* Another owner: the profile stays until each has called ttm_profile_free. */
 static inline ttm_profile *ttm_profile_share(const ttm_profile *p) {

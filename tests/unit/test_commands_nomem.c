@@ -167,6 +167,8 @@ static void circular_buffers(void **state) {
 static void captures(void **state) {
   (void)state;
   STARVE("ask", TTMEM_SOURCE "/fuzz/corpus/memory_report/small.json", "--findings", "-j", "1");
+  STARVE("ask", DATA "compiled.log", "--findings", "--decision-trace", TTMEM_SOURCE "/fuzz/corpus/decision_trace", "-j",
+         "1");
   STARVE("graph", DATA "capture_small.json");
   STARVE("graph", DATA "capture_small.json", "--json");
   STARVE("graph", DATA "capture_small.json", "--html");

@@ -94,6 +94,7 @@ async function start(): Promise<void> {
   add(main, topic(app, "l1_core", undefined, fullestCore(app)), cores.element);
   add(main, topic(app, "traces", (s) => points(app, s)));
   add(main, topic(app, "host", (s) => points(app, s), hostTimeline(app)));
+  add(main, topic(app, "compiler", (s) => points(app, s)));
   add(main, others(app, main), h("div", { class: "two" }, weights(app), distribution(app)), table.element, ir.empty ? null : ir.element);
   replace(root, header(app, buttons), navigation(main), main, details.element, find.element, help, h("footer", {}, `ttmem ${model.facts.version} · MB = 1024 × 1024 bytes · a state is printed before its operation; a delta is the next state minus this one`));
   for (const list of root.querySelectorAll("[role=tablist]")) tabKeys(list);

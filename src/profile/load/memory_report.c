@@ -97,7 +97,10 @@ static int finish(report_loader *l, const ttm_json_pull *json, ttm_error *err) {
   ttm_profile *p = l->b->profile;
   p->seen.bytes = ttm_json_position(json);
   p->seen.lines = json->line;
-  if (json->error && json->status == TTM_EIO) return *err = json->io, TTM_EIO;
+  if (json->status == TTM_EIO) {
+    if (err) *err = json->io;
+    return TTM_EIO;
+  }
   if (json->error) p->seen.cut = true;
   if (!l->block.present)
     return ttm_error_set(err, TTM_ENODATA,

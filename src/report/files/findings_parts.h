@@ -22,6 +22,8 @@ void ttm_json_put_programs(ttm_json *j, const ttm_findings *f);
 void ttm_json_put_recording(ttm_json *j, const ttm_findings *f);
 /* Only of a memory report of tt-mlir: the blocks at the peaks of DRAM and L1. */
 void ttm_json_put_blocks(ttm_json *j, const ttm_findings *f);
+/* Only with a decision trace. */
+void ttm_json_put_compiler(ttm_json *j, const ttm_findings *f);
 void ttm_json_put_layers(ttm_json *j, const ttm_findings *f);
 
 #endif
