@@ -9,6 +9,7 @@
 #include "cli/launch_view.h"
 #include "cli/remember.h"
 #include "cli/terminal.h"
+#include "launch/crew.h"
 #include "launch/find_series.h"
 #include "launch/plan.h"
 #include "report/run/find.h"
@@ -83,10 +84,10 @@ static int run_series(const ttm_options *options, ttm_fit_series *series, ttm_fi
   ttm_launch_view view;
   ttm_launch_view_begin(&view, options, true);
   ttm_launch_viewer viewer = ttm_launch_view_viewer(&view);
-  bool quiet = options->given[TTM_OPTION_QUIET];
-  ttm_find_options search = {options->rest, &viewer, quiet, options->given[TTM_OPTION_NO_CACHE]};
-  int status = find->variable_count ? ttm_find_run(find, series, &search, err)
-                                    : ttm_fit_series_run(series, options->rest, &viewer, quiet, err);
+  ttm_crew_options crew = {(unsigned)options->bytes[TTM_OPTION_JOBS], &viewer, options->given[TTM_OPTION_QUIET],
+                           find->variable_count && !options->given[TTM_OPTION_NO_CACHE]};
+  int status = find->variable_count ? ttm_find_run(find, series, options->rest, &crew, err)
+                                    : ttm_fit_series_run(series, options->rest, &crew, err);
   ttm_launch_view_end(&view);
   return status;
 }
@@ -209,7 +210,7 @@ static void remember_log(const ttm_options *options, const ttm_fit_cases *cases)
 }
 
 static int fit_log(const ttm_options *options, ttm_judgement *j, ttm_error *err) {
-  static const ttm_option of_programs[] = {TTM_OPTION_FIND, TTM_OPTION_NO_CACHE};
+  static const ttm_option of_programs[] = {TTM_OPTION_FIND, TTM_OPTION_NO_CACHE, TTM_OPTION_JOBS};
   ttm_fit_cases cases = {0};
   for (size_t i = 0; i < sizeof of_programs / sizeof *of_programs; i++)
     if (options->given[of_programs[i]])
@@ -241,8 +242,9 @@ const ttm_command ttm_command_fit = {
     .synopsis = "fit [--board B,...] [options] -- COMMAND | LOG",
     .help = "which boards have enough memory",
     .more =
-        "With a COMMAND (python model.py ARGS) the program runs on a mock board of each kind in turn: ttnn's "
-        "real allocator, no hardware. With a LOG its allocations are replayed with the banks of every board, and "
+        "With a COMMAND (python model.py ARGS) the program runs on a mock board of each kind: ttnn's "
+        "real allocator, no hardware. Boards run side by side, as many as processors and memory of the host allow. "
+        "With a LOG its allocations are replayed with the banks of every board, and "
         "the largest batch that fits is computed. --board limits this to one or several boards, separated by "
         "commas; with a COMMAND also paths of cluster descriptors. --check fails when it does not fit one of them, "
         "--budget "
@@ -270,7 +272,7 @@ const ttm_command ttm_command_fit = {
         "standard input)",
     .logs = 1,
     .rest = TTM_REST_BEHIND_DASHES,
-    .takes = TTM_TAKES(TTM_OPTION_BOARD, TTM_OPTION_FIND, TTM_OPTION_NO_CACHE, TTM_OPTION_SCALE_BATCH,
+    .takes = TTM_TAKES(TTM_OPTION_BOARD, TTM_OPTION_FIND, TTM_OPTION_NO_CACHE, TTM_OPTION_JOBS, TTM_OPTION_SCALE_BATCH,
                        TTM_OPTION_WEIGHTS_DTYPE, TTM_JUDGE_OPTIONS, TTM_OPTION_NAME, TTM_OPTION_MODEL,
                        TTM_OPTION_NO_HISTORY, TTM_OPTION_STORE, TTM_OPTION_PER, TTM_OPTION_JSON, TTM_OPTION_CSV,
                        TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),

@@ -96,6 +96,8 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
                          "largest value of {VAR} that fits: 1..256, 32..256+32, 1024..131072*2 or 1,2,4; repeatable"},
     [TTM_OPTION_NO_CACHE] = {"no-cache", 0, TTM_VALUE_NONE, NULL,
                              "with --find: use and keep no answers of earlier runs"},
+    [TTM_OPTION_JOBS] = {"jobs", 0, TTM_VALUE_COUNT, "N",
+                         "boards that run at once (default: as many as processors and memory allow)"},
     [TTM_OPTION_TRACE_REGION] = {"trace-region", 0, TTM_VALUE_BYTES, "BYTES",
                                  "trace_region_size to count with (default: as recorded)"},
     [TTM_OPTION_SCALE_BATCH] = {"scale-batch", 0, TTM_VALUE_TEXT, "N", "replay N times the recorded batch"},

@@ -16,29 +16,15 @@
 #include "store/folder.h"
 #include "ttmem/version.h"
 
-#define VARIABLE "TTMEM_FILES" /* tells the recorder where to list what the program reads */
-enum { LARGE = 64 << 20 };     /* of a file above this only size and time are compared */
-
-/* ---- Begin and end -------------------------------------------------------------------------------------------------- */
+enum { LARGE = 64 << 20 }; /* of a file above this only size and time are compared */
 
 void ttm_fit_cache_begin(ttm_fit_cache *cache, bool on) {
   const char *own = getenv("TTMEM_HOME"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  char list[PATH_MAX + 8];
   int n = own && *own     ? snprintf(cache->folder, PATH_MAX, "%s/cache/fit", own)
           : xdg && *xdg   ? snprintf(cache->folder, PATH_MAX, "%s/ttmem/fit", xdg)
           : home && *home ? snprintf(cache->folder, PATH_MAX, "%s/.cache/ttmem/fit", home)
                           : -1;
-  *cache->dir.path = '\0';
-  cache->on = on && n > 0 && n < PATH_MAX - 64 && !ttm_temp_dir_make(&cache->dir, "files", NULL);
-  if (!cache->on) return;
-  snprintf(list, sizeof list, "%s/list", cache->dir.path);
-  setenv(VARIABLE, list, 1);
-}
-
-void ttm_fit_cache_end(ttm_fit_cache *cache) {
-  if (!cache->on) return;
-  unsetenv(VARIABLE);
-  ttm_temp_dir_remove(&cache->dir);
+  cache->on = on && n > 0 && n < PATH_MAX - 64;
 }
 
 /* ---- Which answer --------------------------------------------------------------------------------------------------- */
@@ -46,8 +32,8 @@ void ttm_fit_cache_end(ttm_fit_cache *cache) {
 /* Variables that differ from shell to shell and mean nothing to a program. */
 static bool is_of_the_shell(const char *variable) {
   static const char *const names[] = {
-      "_=",   "SHLVL=", "OLDPWD=", "PWD=",     "TERM",  "COLUMNS=",   "LINES=",      "SSH_",      "XDG_SESS",
-      "TMUX", "STY=",   "PS1=",    "WINDOWID", "DBUS_", VARIABLE "=", "TTMEM_HOME=", "NO_COLOR=", "CLICOLOR"};
+      "_=",   "SHLVL=", "OLDPWD=", "PWD=",     "TERM",  "COLUMNS=",         "LINES=",      "SSH_",      "XDG_SESS",
+      "TMUX", "STY=",   "PS1=",    "WINDOWID", "DBUS_", TTM_CREW_FILES "=", "TTMEM_HOME=", "NO_COLOR=", "CLICOLOR"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (!strncmp(variable, names[i], strlen(names[i]))) return true;
   return false;
@@ -122,18 +108,17 @@ static void put_file(ttm_json *j, const char *path) {
 }
 
 /* What the program listed, and what the command line names. False when it listed nothing. */
-static bool put_files(ttm_json *j, const ttm_fit_cache *cache, const char *board, char *const *words) {
+static bool put_files(ttm_json *j, const ttm_crew_run *run, char *const *words) {
   char path[PATH_MAX + 8];
   ttm_buf list = {0};
-  snprintf(path, sizeof path, "%s/list", cache->dir.path);
+  snprintf(path, sizeof path, "%s/files", run->dir.path);
   bool there = read_file(path, &list) && list.n;
-  unlink(path);
   ttm_buf_char(&list, '\0');
   ttm_json_put_rows(j, "files");
   for (char *rest = list.at, *line; there && !list.failed && (line = strsep(&rest, "\n"));)
     if (*line) put_file(j, line);
   for (; *words; words++) put_file(j, *words);
-  put_file(j, board);
+  put_file(j, run->board);
   ttm_json_end(j);
   there &= !list.failed;
   ttm_buf_free(&list);
@@ -306,7 +291,8 @@ int ttm_fit_cache_get(const ttm_fit_cache *cache, const char *board, char *const
   return found;
 }
 
-void ttm_fit_cache_put(const ttm_fit_cache *cache, const char *board, char *const *words, const ttm_fit_case *answer) {
+void ttm_fit_cache_put(const ttm_fit_cache *cache, const ttm_crew_run *run, char *const *words,
+                       const ttm_fit_case *answer) {
   char path[PATH_MAX + 64];
   ttm_out out;
   ttm_buf body = {0};
@@ -314,8 +300,8 @@ void ttm_fit_cache_put(const ttm_fit_cache *cache, const char *board, char *cons
   if (!cache->on) return;
   ttm_json_put_object(&j, NULL);
   put_answer(&j, answer);
-  bool listed = put_files(&j, cache, board, words);
-  if (listed && answer->fits != TTM_FITS_UNKNOWN && !body.failed && name_entry(cache, board, words, path) &&
+  bool listed = put_files(&j, run, words);
+  if (listed && answer->fits != TTM_FITS_UNKNOWN && !body.failed && name_entry(cache, run->board, words, path) &&
       !ttm_folder_make(cache->folder, NULL) && !ttm_out_open(&out, path, NULL)) {
     ttm_buf_put(&out.buf, ttm_buf_str(&body));
     ttm_buf_printf(&out.buf, CHECK "%016" PRIx64 "\"}\n", ttm_hash(body.at, body.n, 0));

@@ -8,22 +8,21 @@
 #define TTM_LAUNCH_FIT_CACHE_H
 
 #include "analyze/fit_case.h"
-#include "base/temp_dir.h"
+#include "launch/crew.h"
 
 typedef struct ttm_fit_cache {
   bool on;
   char folder[PATH_MAX];
-  ttm_temp_dir dir; /* with the list of files that a program read */
 } ttm_fit_cache;
 
 /* `on` false: nothing is looked up and nothing is kept. A machine that has no place for it works without. */
 void ttm_fit_cache_begin(ttm_fit_cache *cache, bool on);
-void ttm_fit_cache_end(ttm_fit_cache *cache);
 
 /* Adds the answer of an earlier run. 1 when there is one that holds, 0 when not, TTM_ENOMEM. */
 int ttm_fit_cache_get(const ttm_fit_cache *cache, const char *board, char *const *words, ttm_fit_cases *cases);
 
-/* Keeps the answer of the run that ended last. */
-void ttm_fit_cache_put(const ttm_fit_cache *cache, const char *board, char *const *words, const ttm_fit_case *answer);
+/* Keeps the answer of a run, which listed its files. */
+void ttm_fit_cache_put(const ttm_fit_cache *cache, const ttm_crew_run *run, char *const *words,
+                       const ttm_fit_case *answer);
 
 #endif

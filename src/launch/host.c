@@ -125,8 +125,8 @@ static bool descends(const process *all, const ttm_map *of_pid, uint32_t i, pid_
   return false;
 }
 
-/* Of all that descend from the process. */
-static uint64_t descendants_of(pid_t pid) {
+/* Bytes of all that descend from the process; they are killed, if wanted. */
+static uint64_t descendants_of(pid_t pid, bool end) {
   TTM_VEC(process) all = {0};
   ttm_map of_pid = {0};
   uint64_t sum = 0;
@@ -139,12 +139,17 @@ static uint64_t descendants_of(pid_t pid) {
     if (ttm_map_set(&of_pid, (uint64_t)number, (uint32_t)all.n) || ttm_vec_push(&all, one)) break;
   }
   if (dir) closedir(dir);
-  for (uint32_t i = 0; i < all.n; i++)
-    if (descends(all.at, &of_pid, i, pid)) sum += all.at[i].bytes;
+  for (uint32_t i = 0; i < all.n; i++) {
+    if (!descends(all.at, &of_pid, i, pid)) continue;
+    sum += all.at[i].bytes;
+    if (end) kill(all.at[i].pid, SIGKILL);
+  }
   ttm_map_free(&of_pid);
   ttm_vec_free(&all);
   return sum;
 }
+
+void ttm_host_kill_below(pid_t pid) { descendants_of(pid, true); }
 
 /* ---- The watch --------------------------------------------------------------------------------------------------------- */
 
@@ -157,7 +162,7 @@ void ttm_host_watch_look(ttm_host_watch *w, pid_t pid) {
   process one;
   if (!read_process(pid, &one) || !one.bytes) return;
   if (w->looks++ % TREE_EVERY == 0) {
-    w->others = descendants_of(pid);
+    w->others = descendants_of(pid, false);
     follow_group(w, pid);
   }
   uint64_t available = memory_info("MemAvailable:");

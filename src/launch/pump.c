@@ -137,8 +137,8 @@ static void take_output(pump *c) {
 
 /* ---- Signals ------------------------------------------------------------------------------------------------------ */
 
-/* Those we want to hear of. What was ignored before us (nohup) stays ignored, by the program too. */
-static void signals_of_interest(sigset_t *set) {
+/* What was ignored before us (nohup) stays ignored, by the program too. */
+void ttm_pump_signals(sigset_t *set) {
   static const int wanted[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
   sigemptyset(set);
   for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
@@ -169,10 +169,9 @@ static void ask_to_end(pump *c, int number, bool sent_to_us) {
   c->remind_at = ttm_now_ms() + STILL_RUNS_MS;
 }
 
-/* Stops us as the signal would have, then goes on where it was. */
-static void stop_ourselves(pump *c) {
+void ttm_pump_stop_ourselves(const ttm_launch_viewer *viewer) {
   sigset_t stop;
-  if (c->options->viewer.say) c->options->viewer.say(c->options->viewer.context, NULL);
+  if (viewer->say) viewer->say(viewer->context, NULL);
   sigemptyset(&stop);
   sigaddset(&stop, SIGTSTP);
   raise(SIGTSTP);
@@ -196,7 +195,7 @@ static void take_signals(pump *c) {
     bool sent_to_us = info.ssi_code <= 0;
     if (number == SIGTSTP) {
       if (sent_to_us) pass_on(c, number);
-      stop_ourselves(c);
+      ttm_pump_stop_ourselves(&c->options->viewer);
     } else if (number == SIGUSR1 || number == SIGUSR2 || number == SIGCONT) {
       if (sent_to_us) pass_on(c, number);
     } else if (number != SIGCHLD) {
@@ -288,7 +287,7 @@ int ttm_pump_run(ttm_pump_result *out, const ttm_pump_options *options, ttm_erro
   pump c = {.options = options, .result = out};
   sigset_t wanted, mask;
   *out = (ttm_pump_result){0};
-  signals_of_interest(&wanted);
+  ttm_pump_signals(&wanted);
   pthread_sigmask(SIG_BLOCK, &wanted, &mask);
   c.signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
   if (c.signals < 0) return ttm_error_set(err, TTM_EIO, "cannot listen to signals: %s", strerror(errno));

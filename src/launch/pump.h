@@ -8,6 +8,8 @@
 #ifndef TTM_LAUNCH_PUMP_H
 #define TTM_LAUNCH_PUMP_H
 
+#include <signal.h>
+
 #include "launch/host.h"
 #include "profile/feed.h"
 
@@ -42,6 +44,11 @@ typedef struct ttm_pump_result {
  * SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGUSR1/2 sent to us are passed on. They stay blocked afterwards, so that an impatient Ctrl-C
  * does not cost the report; a caller that lives on puts its signal mask back. */
 int ttm_pump_run(ttm_pump_result *out, const ttm_pump_options *options, ttm_error *err);
+
+/* The signals that a launch takes: those that ask to end, stop or go on, and SIGCHLD. */
+void ttm_pump_signals(sigset_t *out);
+/* Stops us as SIGTSTP, which is blocked, would have; then goes on where it was. */
+void ttm_pump_stop_ourselves(const ttm_launch_viewer *viewer);
 
 /* Formats a sentence and has it shown. */
 void ttm_launch_say(const ttm_launch_viewer *viewer, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -9,8 +9,8 @@ mkdir "$TMPDIR"
 mv fit_model.sh model.sh
 
 echo "(Out of Memory: Not enough space to allocate 1024 B L1 buffer across 64 banks, where each bank needs to store 32 B, but bank size is 16 B)" >yesterday
-show ttmem fit -- sh model.sh 60
-show ttmem fit --json --board n150,p150 -- sh model.sh 60
+show ttmem fit --jobs 1 -- sh model.sh 60
+show ttmem fit --jobs 1 --json --board n150,p150 -- sh model.sh 60
 note "one board's verdict is the exit status; any case, said once"
 show ttmem fit -q --board P150,p150 -- sh model.sh 60
 show ttmem fit -q --board n150 -- sh model.sh 60
@@ -32,7 +32,7 @@ show ttmem fit -q --board n150 -- sh model.sh 1 trace
 show ttmem fit -q --board n300,t3k -- sh model.sh 1 mesh
 note "not for lack of memory"
 show ttmem fit -q -- sh model.sh 1 early
-show ttmem fit --board n150,n300,t3k -- sh model.sh 3 later
+show ttmem fit --jobs 1 --board n150,n300,t3k -- sh model.sh 3 later
 show ttmem fit -q --board n150,n300 -- sh model.sh 1 two
 show ttmem fit -q --board n150,p150 -- sh model.sh 1 three
 show ttmem fit -q --json --board n150 -- sh model.sh 1 three
@@ -76,7 +76,7 @@ TTMEM=$TTMEM python3 - <<'PYTHON'
 import os, signal, subprocess, time
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell ignores it, and so would its children
-series = subprocess.Popen([os.environ["TTMEM"], "fit", "--", "sh", "slow.sh"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+series = subprocess.Popen([os.environ["TTMEM"], "fit", "--jobs", "1", "--", "sh", "slow.sh"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 pids = []
 try:
     end = time.monotonic() + 120  # only bounds a hang

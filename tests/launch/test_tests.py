@@ -115,7 +115,7 @@ class Sections(Case):
     def test_fit_says_how_long_it_takes(self):
         self.model(text="import os, time, ttnn\nif not os.path.exists('slept'):\n    open('slept', 'w').close()\n    time.sleep(6)\n"
                         "device = ttnn.open_mesh_device(2)\nx = ttnn.empty(4096, device)\n")
-        run = subprocess.run([TTMEM, "fit", "--board", "n150,p150,p100", "--", sys.executable, "model.py"], cwd=self.dir, env=self.env,
+        run = subprocess.run([TTMEM, "fit", "--jobs", "1", "--board", "n150,p150,p100", "--", sys.executable, "model.py"], cwd=self.dir, env=self.env,
                              capture_output=True, text=True, timeout=120)
         lines = [line for line in run.stderr.splitlines() if "running" in line]
         self.assertEqual(lines[0], "ttmem: n150, 1 of 3: running")
