@@ -281,6 +281,61 @@ static bool is_alive(const gathering *g, const ttm_buffer *buffer) {
   return buffer->freed_by == TTM_NONE || buffer->freed_by >= g->end_op;
 }
 
+static uint64_t overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {
+  uint64_t a_end = ttm_add_sat(a, a_bytes), b_end = ttm_add_sat(b, b_bytes);
+  return ttm_sub_sat(a_end < b_end ? a_end : b_end, a > b ? a : b);
+}
+
+static bool is_here(const gathering *g, const ttm_buffer *b) {
+  return is_alive(g, b) && (!g->p->capture.recording.is || b->device == ttm_state_rank(g->p, g->set->state));
+}
+
+/* What a tensor takes of the core that was chosen. Where the core has tensors of its own, one in lock step on other cores takes nothing. */
+static uint64_t bytes_of(const gathering *g, const ttm_buffer *buffer) {
+  const ttm_capture *c = &g->p->capture;
+  uint64_t at = ttm_buffer_address_on(c, buffer, g->set->x, g->set->y), bytes = buffer->bank_bytes;
+  if (!is_here(g, buffer) || (buffer->place_n && at == TTM_UNKNOWN)) return 0;
+  for (size_t i = 0; buffer->own == TTM_OWN_RANGE && i < c->buffers.n; i++) {
+    const ttm_buffer *own = &c->buffers.at[i];
+    uint64_t there = own->place_n ? ttm_buffer_address_on(c, own, g->set->x, g->set->y) : TTM_UNKNOWN;
+    if (there != TTM_UNKNOWN && is_here(g, own))
+      bytes = ttm_sub_sat(bytes, overlap(at, buffer->bank_bytes, there, own->bank_bytes));
+  }
+  return bytes;
+}
+
+/* What a tensor of one core takes beside all that is in lock step. */
+static uint64_t beside(const gathering *g, const ttm_buffer *own, uint64_t at) {
+  const ttm_capture *c = &g->p->capture;
+  uint64_t bytes = own->bank_bytes;
+  for (size_t i = 0; i < c->buffers.n; i++) {
+    const ttm_buffer *b = &c->buffers.at[i];
+    if (b->own == TTM_OWN_RANGE && is_here(g, b))
+      bytes = ttm_sub_sat(bytes, overlap(at, own->bank_bytes, b->address, b->bank_bytes));
+  }
+  return bytes;
+}
+
+/* Each core may have tensors of its own: those of the fullest count. */
+static int choose_core(gathering *g) {
+  enum { MOST_CORES = 64 };
+  const ttm_capture *c = &g->p->capture;
+  uint64_t most = 0, *held;
+  if (!c->core_places.n || g->set->memory != TTM_L1) return TTM_OK;
+  if (!(held = ttm_alloc_array(MOST_CORES * MOST_CORES, sizeof *held))) return TTM_ENOMEM;
+  for (size_t i = 0; i < c->buffers.n; i++) {
+    const ttm_buffer *b = &c->buffers.at[i];
+    for (uint32_t k = b->places; k < b->places + b->place_n && is_here(g, b); k++) {
+      const ttm_core_place *place = &c->core_places.at[k];
+      uint64_t *core = &held[place->y * MOST_CORES + place->x];
+      *core = ttm_add_sat(*core, beside(g, b, place->at));
+      if (*core > most) most = *core, g->set->x = place->x, g->set->y = place->y;
+    }
+  }
+  ttm_free(held);
+  return TTM_OK;
+}
+
 typedef struct device_sum {
   uint32_t device;
   uint64_t bytes;
@@ -294,12 +349,12 @@ static int choose_device(gathering *g, uint64_t *held) {
   *held = 0;
   for (size_t i = 0; i < c->buffers.n && !status; i++) {
     size_t d = 0;
-    if (!is_alive(g, &c->buffers.at[i])) continue;
-    if (c->recording.is && c->buffers.at[i].device != ttm_state_rank(g->p, g->set->state)) continue;
+    uint64_t bytes = bytes_of(g, &c->buffers.at[i]);
+    if (!bytes) continue;
     while (d < sums.n && sums.at[d].device != c->buffers.at[i].device) d++;
     if (d == TTM_CAPTURE_DEVICES) continue;
     if (d == sums.n) status = ttm_vec_push(&sums, (device_sum){c->buffers.at[i].device, 0});
-    if (!status) sums.at[d].bytes = ttm_add_sat(sums.at[d].bytes, c->buffers.at[i].bank_bytes);
+    if (!status) sums.at[d].bytes = ttm_add_sat(sums.at[d].bytes, bytes);
   }
   for (size_t d = 0; d < sums.n; d++) {
     if (sums.at[d].bytes > *held) *held = sums.at[d].bytes, g->set->device = sums.at[d].device;
@@ -323,7 +378,7 @@ static uint32_t source_of(const ttm_profile *p, uint32_t op) {
   return cast && text->inputs.n ? p->lists.at[text->inputs.first] : TTM_NONE;
 }
 
-static int add_buffer(gathering *g, const ttm_buffer *buffer) {
+static int add_buffer(gathering *g, const ttm_buffer *buffer, uint64_t bytes) {
   const ttm_profile *p = g->p;
   uint32_t type = buffer->tensor == TTM_NONE ? TTM_NONE : ttm_tensor_type_id(p, buffer->tensor);
   ttm_alive_origin origin = ttm_alive_origin_of_buffer(p, buffer);
@@ -337,8 +392,8 @@ static int add_buffer(gathering *g, const ttm_buffer *buffer) {
                        .buffer = (uint32_t)(buffer - p->capture.buffers.at),
                        .source = TTM_NONE,
                        .tensors = 1,
-                       .smallest_bytes = buffer->bank_bytes,
-                       .bank_bytes = buffer->bank_bytes};
+                       .smallest_bytes = bytes,
+                       .bank_bytes = bytes};
   if (type != TTM_NONE && p->types.at[type].is_tensor) {
     row.type = type;
     row.uses = p->tensors.at[buffer->tensor].uses;
@@ -351,11 +406,13 @@ static int add_buffer(gathering *g, const ttm_buffer *buffer) {
 
 static int gather_buffers(gathering *g) {
   const ttm_capture *c = &g->p->capture;
-  uint64_t held, measured = g->set->measured_bytes;
-  int status = choose_device(g, &held);
+  uint64_t held = 0, measured = g->set->measured_bytes;
+  int status = choose_core(g);
+  if (!status) status = choose_device(g, &held);
   for (size_t i = 0; i < c->buffers.n && !status; i++) {
     const ttm_buffer *buffer = &c->buffers.at[i];
-    if (is_alive(g, buffer) && buffer->device == g->set->device) status = add_buffer(g, buffer);
+    uint64_t bytes = buffer->device == g->set->device ? bytes_of(g, buffer) : 0;
+    if (bytes) status = add_buffer(g, buffer, bytes);
   }
   if (held > measured + TTM_LEVEL_SLACK) g->set->over_bytes = held - measured;
   if (status || measured <= held + TTM_LEVEL_SLACK) return status;

@@ -67,6 +67,7 @@ enum { TTM_ALIVE_ROWS = 512, TTM_ALIVE_MODULES = 32 };
 typedef struct ttm_alive_set {
   bool known;      /* false: no state, or nothing that tells the tensors' lives */
   uint32_t device; /* captures: the one whose buffers these are; TTM_NONE when the capture names none */
+  uint8_t x, y;    /* L1 of captures: the core whose tensors these are, where each core may have others */
   ttm_memory memory;
   uint32_t state;
   uint32_t run; /* of the state's rank, as in ttm_alive_origin_of */

@@ -396,7 +396,7 @@ static int note_buffer(capture_book *b, uint32_t row, uint32_t op) {
   const ttm_profile *p = b->p;
   const ttm_buffer *buffer = &p->capture.buffers.at[row];
   int m = memory_of(buffer->memory);
-  if (m < 0 || buffer->device != b->device) return TTM_OK;
+  if (m < 0 || buffer->device != b->device || buffer->place_n) return TTM_OK; /* a replay is in lock step */
   ttm_holding holding = {.bytes = buffer->bank_bytes,
                          .total = buffer->bytes,
                          .page = buffer->page,

@@ -225,7 +225,10 @@ static uint32_t *find_states(const ttm_profile *p) {
 static int note_buffer(ttm_occupancy *o, const ttm_buffer *buffer, const uint32_t *states) {
   const ttm_profile *p = o->findings->profile;
   ttm_alive_origin origin = ttm_alive_origin_of_buffer(p, buffer);
-  ttm_occupant row = {.at = buffer->address,
+  const ttm_alive_set *set = &o->findings->alive_set[TTM_L1];
+  uint64_t at = ttm_buffer_address_on(&p->capture, buffer, set->x, set->y);
+  if (buffer->place_n && at == TTM_UNKNOWN) return TTM_OK; /* on other cores than the fullest */
+  ttm_occupant row = {.at = at,
                       .bytes = buffer->bank_bytes,
                       .from = buffer->op < p->ops.n ? buffer->op + 1 : 0,
                       .to = buffer->freed_by < p->ops.n ? buffer->freed_by + 1 : TTM_NONE,

@@ -62,11 +62,28 @@ static int note_tensor(regions *r, uint32_t row, bool came) {
   return TTM_OK;
 }
 
+static bool runs_on(const regions *r, unsigned x, unsigned y) {
+  for (size_t i = 0; i < r->buffers.n; i++)
+    if (!r->buffers.at[i].borrowed && (!r->buffers.at[i].cores.n || ttm_core_set_has(&r->buffers.at[i].cores, x, y)))
+      return true;
+  return false;
+}
+
+/* The lowest address of a tensor; of one with several, on the cores of the program. */
+static uint64_t lowest_address(const regions *r, const ttm_buffer *b) {
+  uint64_t lowest = b->place_n ? TTM_UNKNOWN : b->address;
+  for (uint32_t i = 0; i < b->place_n; i++) {
+    const ttm_core_place *place = &r->p->capture.core_places.at[b->places + i];
+    if (place->at < lowest && runs_on(r, place->x, place->y)) lowest = place->at;
+  }
+  return lowest;
+}
+
 /* Where the lowest tensor starts: its address, or below those without an address, which are taken to adjoin the top. */
 static uint64_t lowest_tensor(const regions *r) {
   uint64_t lowest = ttm_sub_sat(r->top, r->unplaced);
   for (size_t i = 0; i < r->alive.n; i++) {
-    uint64_t at = r->p->capture.buffers.at[r->alive.at[i]].address;
+    uint64_t at = lowest_address(r, &r->p->capture.buffers.at[r->alive.at[i]]);
     if (at < lowest) lowest = at; /* TTM_UNKNOWN is the largest there is */
   }
   return lowest;
@@ -111,8 +128,10 @@ static int keep(regions *r, ttm_core_use *out) {
     if (!r->buffers.at[i].borrowed && ttm_vec_push(&k->buffers, r->buffers.at[i])) return TTM_ENOMEM;
   for (size_t i = 0; i < r->alive.n; i++) {
     const ttm_buffer *b = &r->p->capture.buffers.at[r->alive.at[i]];
-    ttm_l1_region region = {.at = b->address, .end = ttm_add_sat(b->address, b->bank_bytes)};
-    if (b->address == TTM_UNKNOWN) {
+    uint64_t at = lowest_address(r, b);
+    ttm_l1_region region = {.at = at, .end = ttm_add_sat(at, b->bank_bytes)};
+    if (b->place_n && at == TTM_UNKNOWN) continue; /* on other cores */
+    if (at == TTM_UNKNOWN) {
       region.end = next;
       region.at = next = next > b->bank_bytes ? next - b->bank_bytes : 0;
     }
@@ -211,6 +230,7 @@ typedef struct grid {
 typedef struct banks {
   uint32_t device;
   uint64_t bytes[TTM_MEMORIES], kernels;
+  uint64_t *own, most_own; /* by core: tensors of single cores, beside `bytes`; NULL: none */
 } banks;
 
 typedef struct walk {
@@ -221,6 +241,7 @@ typedef struct walk {
   banks banks[MOST_DEVICES];
   size_t bank_count;
   uint64_t tensors, small; /* of the fullest device, now */
+  const uint64_t *own;     /* of that device */
   uint64_t program_sum;    /* of the running program, over all cores and devices */
   uint32_t function, op;   /* it runs in; TTM_NONE when none runs */
   bool has_buffers;
@@ -247,36 +268,81 @@ static uint64_t most_of(const walk *w, ttm_memory memory) {
   return most;
 }
 
-static void take_peaks(walk *w, const ttm_buffer *b) {
-  ttm_core_use *out = w->out;
-  w->tensors = most_of(w, TTM_L1);
+static void choose_bank(walk *w, const banks *bank) {
+  w->tensors = bank->bytes[TTM_L1];
+  w->own = bank->own;
+}
+
+static void choose_fullest(walk *w) {
+  const banks *fullest = &w->banks[0];
+  for (size_t i = 1; i < w->bank_count; i++) {
+    const banks *b = &w->banks[i];
+    if (ttm_add_sat(b->bytes[TTM_L1], b->most_own) > ttm_add_sat(fullest->bytes[TTM_L1], fullest->most_own))
+      fullest = b;
+  }
+  choose_bank(w, fullest);
   w->small = most_of(w, TTM_L1_SMALL);
-  raise_to(&out->peak_tensors, w->tensors);
+}
+
+static void take_peaks(walk *w, const banks *bank) {
+  ttm_core_use *out = w->out;
+  choose_fullest(w);
+  uint64_t tensors = ttm_add_sat(bank->bytes[TTM_L1], bank->most_own);
+  raise_to(&out->peak_tensors, tensors);
   raise_to(&out->peak_small, w->small);
-  raise_to(&out->peak_l1, ttm_add_sat(w->tensors, w->small));
+  raise_to(&out->peak_l1, ttm_add_sat(w->own ? tensors : w->tensors, w->small));
   raise_to(&out->peak_trace, most_of(w, TTM_TRACE));
-  raise_to(&out->peak_kernels, banks_of(w, b->device)->kernels);
+  raise_to(&out->peak_kernels, bank->kernels);
   raise_to(&out->peak_dram, most_of(w, TTM_DRAM));
 }
 
-static void add_buffer(walk *w, const ttm_buffer *b) {
-  if (b->memory >= TTM_MEMORIES) return;
+/* In lock step every core gives up the same, whoever holds data. */
+static bool is_on_own_cores(const walk *w, const ttm_buffer *b) {
+  return b->own && b->shard_cores && w->p->capture.core_places.n;
+}
+
+static int change_own(walk *w, banks *bank, const ttm_buffer *b, bool came) {
+  uint32_t set;
+  if (!bank->own && !(bank->own = ttm_alloc(CORES * sizeof *bank->own))) return TTM_ENOMEM;
+  if (ttm_core_sets_find(&w->regions.sets, b->shard_cores, ttm_profile_string(w->p, b->shard_cores), &set))
+    return TTM_ENOMEM;
+  bank->most_own = 0;
+  for (uint32_t core = 0; core < CORES; core++) {
+    uint64_t *own = &bank->own[core];
+    if (ttm_core_set_has(&w->regions.sets.sets.at[set], core % TTM_CORE_LIMIT, core / TTM_CORE_LIMIT))
+      *own = came ? ttm_add_sat(*own, b->bank_bytes) : ttm_sub_sat(*own, b->bank_bytes);
+    raise_to(&bank->most_own, *own);
+  }
+  return TTM_OK;
+}
+
+static int add_buffer(walk *w, const ttm_buffer *b) {
+  if (b->memory >= TTM_MEMORIES) return TTM_OK;
   banks *bank = banks_of(w, b->device);
-  bank->bytes[b->memory] = ttm_add_sat(bank->bytes[b->memory], b->bank_bytes);
+  if (is_on_own_cores(w, b)) {
+    if (change_own(w, bank, b, true)) return TTM_ENOMEM;
+  } else {
+    bank->bytes[b->memory] = ttm_add_sat(bank->bytes[b->memory], b->bank_bytes);
+  }
   if (b->kernels) bank->kernels = ttm_add_sat(bank->kernels, b->bank_bytes);
   if (b->memory == TTM_DRAM && b->op != TTM_NONE)
     w->out->dram_allocated = ttm_add_sat(w->out->dram_allocated, b->bank_bytes);
-  take_peaks(w, b);
+  take_peaks(w, bank);
+  return TTM_OK;
 }
 
-static void remove_buffer(walk *w, const ttm_buffer *b) {
-  if (b->memory >= TTM_MEMORIES) return;
+static int remove_buffer(walk *w, const ttm_buffer *b) {
+  if (b->memory >= TTM_MEMORIES) return TTM_OK;
   banks *bank = banks_of(w, b->device);
-  bank->bytes[b->memory] = ttm_sub_sat(bank->bytes[b->memory], b->bank_bytes);
+  if (is_on_own_cores(w, b)) {
+    if (change_own(w, bank, b, false)) return TTM_ENOMEM;
+  } else {
+    bank->bytes[b->memory] = ttm_sub_sat(bank->bytes[b->memory], b->bank_bytes);
+  }
   if (b->kernels) bank->kernels = ttm_sub_sat(bank->kernels, b->bank_bytes);
   if (b->memory == TTM_DRAM) w->out->dram_freed = ttm_add_sat(w->out->dram_freed, b->bank_bytes);
-  w->tensors = most_of(w, TTM_L1);
-  w->small = most_of(w, TTM_L1_SMALL);
+  choose_fullest(w);
+  return TTM_OK;
 }
 
 /* ---- Moments ------------------------------------------------------------------------------------------------------- */
@@ -285,16 +351,28 @@ static void remove_buffer(walk *w, const ttm_buffer *b) {
 static void choose_tensors(walk *w, const grid *g) {
   if (!g || !w->p->capture.recording.is) return;
   const banks *bank = banks_of(w, g->device >> 16);
-  w->tensors = bank->bytes[TTM_L1];
+  choose_bank(w, bank);
   w->small = bank->bytes[TTM_L1_SMALL];
+}
+
+/* The core that has most of its own tensors and the program's buffers. */
+static uint32_t fullest_core(const walk *w, const grid *g) {
+  uint32_t fullest = g ? g->where : 0;
+  uint64_t most = 0;
+  for (uint32_t core = 0; w->own && core < CORES; core++) {
+    uint64_t bytes = ttm_add_sat(w->own[core], g ? g->on[ALL][core] : 0);
+    if (bytes > most) most = bytes, fullest = core;
+  }
+  return fullest;
 }
 
 /* Notes what the fullest core holds for the operation, and whether no moment was fuller. */
 static int note_moment(walk *w, const grid *g, uint32_t event) {
   ttm_core_use *out = w->out;
   choose_tensors(w, g);
-  uint64_t tensors = ttm_add_sat(w->tensors, w->small), program = g ? g->most[ALL] : 0,
-           total = ttm_add_sat(tensors, program);
+  uint32_t core = fullest_core(w, g);
+  uint64_t held = ttm_add_sat(w->tensors, w->own ? w->own[core] : 0), tensors = ttm_add_sat(held, w->small),
+           program = g ? g->on[ALL][core] : 0, total = ttm_add_sat(tensors, program);
   uint32_t op = w->p->capture.events.at[event].op;
   ttm_core_step step = {.op = op, .event = event, .program = program, .tensors = tensors};
   size_t n = out->steps.n;
@@ -308,10 +386,10 @@ static int note_moment(walk *w, const grid *g, uint32_t event) {
     }
   }
   if (total <= out->fullest.total) return TTM_OK;
-  out->fullest = (ttm_core_moment){.total = total, .tensors = w->tensors, .small = w->small, .event = event};
-  for (int k = 0; g && k < TTM_PROGRAM_KINDS; k++) out->fullest.program[k] = g->on[k][g->where];
-  out->fullest.x = (uint8_t)(g ? g->where % TTM_CORE_LIMIT : 0);
-  out->fullest.y = (uint8_t)(g ? g->where / TTM_CORE_LIMIT : 0);
+  out->fullest = (ttm_core_moment){.total = total, .tensors = held, .small = w->small, .event = event};
+  for (int k = 0; g && k < TTM_PROGRAM_KINDS; k++) out->fullest.program[k] = g->on[k][core];
+  out->fullest.x = (uint8_t)(core % TTM_CORE_LIMIT);
+  out->fullest.y = (uint8_t)(core / TTM_CORE_LIMIT);
   return TTM_OK;
 }
 
@@ -411,7 +489,7 @@ static int take_event(walk *w, uint32_t event) {
     case TTM_EVENT_ALLOCATE:
       if (!b) return TTM_OK;
       if ((rc = leave_program(w, e))) return rc;
-      add_buffer(w, b);
+      if ((rc = add_buffer(w, b))) return rc;
       if ((rc = note_tensor(&w->regions, e->row, true))) return rc;
       raise_to(&w->out->summed, ttm_add_sat(w->program_sum, ttm_add_sat(w->tensors, w->small)));
       if (b->memory != TTM_L1 && b->memory != TTM_L1_SMALL) return TTM_OK;
@@ -420,7 +498,7 @@ static int take_event(walk *w, uint32_t event) {
     case TTM_EVENT_FREE:
       if (!b) return TTM_OK;
       if ((rc = leave_program(w, e))) return rc; /* while it ran the tensor was there */
-      remove_buffer(w, b);
+      if ((rc = remove_buffer(w, b))) return rc;
       return note_tensor(&w->regions, e->row, false);
     case TTM_EVENT_CIRCULAR:
     case TTM_EVENT_DATAFLOW:
@@ -443,8 +521,7 @@ static int add_early(walk *w) {
     uint64_t *sum = b->memory == TTM_L1 || b->memory == TTM_L1_SMALL ? &w->out->before_l1 : &w->out->before_dram;
     *sum = ttm_add_sat(*sum, b->bank_bytes);
     w->out->before_buffers++;
-    add_buffer(w, b);
-    if (note_tensor(&w->regions, i, true)) return TTM_ENOMEM;
+    if (add_buffer(w, b) || note_tensor(&w->regions, i, true)) return TTM_ENOMEM;
   }
   return TTM_OK;
 }
@@ -492,6 +569,7 @@ static int walk_events(ttm_core_use *out, ttm_core_views *views, const ttm_profi
   if (!rc) rc = find_tightest(out, p);
   if (!rc && out->gap_event != TTM_NONE) rc = draw_tightest(&w.regions, out);
   for (size_t i = 0; i < w.grid_count; i++) ttm_free(w.grids[i]);
+  for (size_t i = 0; i < w.bank_count; i++) ttm_free(w.banks[i].own);
   free_regions(&w.regions);
   return rc;
 }

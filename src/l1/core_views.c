@@ -12,20 +12,43 @@ static bool is_in_l1(const ttm_buffer *b) { return b->memory == TTM_L1 || b->mem
 /* Of a buffer; one rank is all there is in a graph capture, whose nodes name devices in two ways. */
 static uint32_t rank_of(const ttm_core_views *v, uint32_t device) { return v->p->capture.recording.is ? device : 0; }
 
+/* A row for each address of a tensor that has several, with the cores where it is. */
+static int add_own(ttm_core_views *v, uint32_t row, uint32_t event) {
+  const ttm_buffer *b = buffer_of(v, row);
+  const ttm_core_place *places = v->p->capture.core_places.at + b->places;
+  for (uint32_t i = 0; i < b->place_n; i++) {
+    ttm_core_set set = {0};
+    uint32_t k = 0;
+    while (places[k].at != places[i].at) k++;
+    if (k < i) continue;
+    for (; k < b->place_n; k++) {
+      ttm_core_range core = {places[k].x, places[k].y, places[k].x, places[k].y};
+      if (places[k].at == places[i].at && ttm_vec_push(&set, core)) return ttm_vec_free(&set), TTM_ENOMEM;
+    }
+    ttm_core_life life = {row, event, TTM_NONE, (uint32_t)v->sets.sets.n, places[i].at, true};
+    if (ttm_core_set_merge(&set) || ttm_vec_push(&v->sets.sets, set)) return ttm_vec_free(&set), TTM_ENOMEM;
+    if (ttm_vec_push(&v->lives, life)) return TTM_ENOMEM;
+  }
+  return TTM_OK;
+}
+
+static void end_lives(ttm_core_views *v, uint32_t row, uint32_t event) {
+  uint32_t life = ttm_map_remove(&v->life_of_buffer, row, TTM_NONE);
+  for (; life < v->lives.n && v->lives.at[life].buffer == row; life++) v->lives.at[life].to = event;
+}
+
 int ttm_core_views_tensor(ttm_core_views *v, uint32_t row, uint32_t event, bool came) {
   const ttm_buffer *b = buffer_of(v, row);
   uint32_t cores = TTM_NONE;
   if (!is_in_l1(b)) return TTM_OK;
-  if (!came) {
-    uint32_t life = ttm_map_remove(&v->life_of_buffer, row, TTM_NONE);
-    if (life != TTM_NONE) v->lives.at[life].to = event;
-    return TTM_OK;
-  }
+  if (!came) return end_lives(v, row, event), TTM_OK;
   if (b->shard_cores && ttm_core_sets_find(&v->sets, b->shard_cores, ttm_profile_string(v->p, b->shard_cores), &cores))
     return TTM_ENOMEM;
   if (cores != TTM_NONE && !v->sets.sets.at[cores].n) cores = TTM_NONE;
   if (ttm_map_set(&v->life_of_buffer, row, (uint32_t)v->lives.n)) return TTM_ENOMEM;
-  return ttm_vec_push(&v->lives, (ttm_core_life){row, event, TTM_NONE, cores});
+  if (b->place_n) return add_own(v, row, event);
+  bool own = b->own == TTM_OWN_RANGE && cores != TTM_NONE && v->p->capture.core_places.n;
+  return ttm_vec_push(&v->lives, (ttm_core_life){row, event, TTM_NONE, cores, b->address, own});
 }
 
 /* An operation's tensors are beside its program: the view without is one only until the program comes. */
@@ -219,14 +242,16 @@ static bool is_on(const ttm_core_views *v, const ttm_core_buffer *b, unsigned x,
   return !set->n || ttm_core_set_has(set, x, y);
 }
 
-/* The tensors of a view by address; those without one are taken to adjoin the top, oldest first. */
-static int find_tensors(const ttm_core_views *v, uint32_t view, ttm_l1_map *out) {
+/* The tensors of a core by address; those without one are taken to adjoin the top, oldest first. */
+static int find_tensors(const ttm_core_views *v, uint32_t view, unsigned x, unsigned y, ttm_l1_map *out) {
   uint64_t next = v->top;
   for (size_t i = 0; i < v->lives.n && v->lives.at[i].from <= view; i++) {
-    const ttm_buffer *b = buffer_of(v, v->lives.at[i].buffer);
-    if (!is_alive(v, &v->lives.at[i], view) || b->memory != TTM_L1) continue;
-    ttm_l1_region region = {.at = b->address, .end = ttm_add_sat(b->address, b->bank_bytes)};
-    if (b->address == TTM_UNKNOWN) region.end = next, region.at = next = ttm_sub_sat(next, b->bank_bytes);
+    const ttm_core_life *life = &v->lives.at[i];
+    const ttm_buffer *b = buffer_of(v, life->buffer);
+    if (!is_alive(v, life, view) || b->memory != TTM_L1) continue;
+    if (life->own && !ttm_core_set_has(&v->sets.sets.at[life->cores], x, y)) continue;
+    ttm_l1_region region = {.at = life->at, .end = ttm_add_sat(life->at, b->bank_bytes)};
+    if (life->at == TTM_UNKNOWN) region.end = next, region.at = next = ttm_sub_sat(next, b->bank_bytes);
     if (b->op != TTM_NONE) region.name = ttm_profile_string(v->p, ttm_op_text_of(v->p, b->op)->name);
     if (ttm_vec_push(&out->tensors, region)) return TTM_ENOMEM;
   }
@@ -240,7 +265,7 @@ int ttm_core_view_map(const ttm_core_views *v, uint32_t view, unsigned x, unsign
   *out = (ttm_l1_map){.arch = (ttm_arch_id)board->arch, .size = v->size, .base = v->base};
   out->arch_basis = out->base_basis = board->estimated ? TTM_ESTIMATED : TTM_MEASURED;
   out->small = ttm_sub_sat(v->size, v->top);
-  if (find_tensors(v, view, out)) return TTM_ENOMEM;
+  if (find_tensors(v, view, x, y, out)) return TTM_ENOMEM;
   if (v->views.at[view].program == TTM_NONE) return TTM_OK;
   const ttm_core_program *program = &v->programs.at[v->views.at[view].program];
   for (uint32_t i = program->first; i < program->first + program->n; i++) {
@@ -259,7 +284,7 @@ static uint64_t sum_tensors(const ttm_core_views *v, uint32_t view, uint64_t *lo
   uint64_t bytes = 0, unplaced = 0, placed = v->top;
   for (size_t i = 0; i < v->lives.n && v->lives.at[i].from <= view; i++) {
     const ttm_buffer *b = buffer_of(v, v->lives.at[i].buffer);
-    if (!is_alive(v, &v->lives.at[i], view)) continue;
+    if (!is_alive(v, &v->lives.at[i], view) || v->lives.at[i].own) continue;
     bytes = ttm_add_sat(bytes, b->bank_bytes);
     if (b->memory != TTM_L1) continue;
     if (b->address == TTM_UNKNOWN)
@@ -282,6 +307,32 @@ static void put_buffer(ttm_core_grid *grid, const ttm_core_buffer *b, ttm_core_r
   }
 }
 
+static bool reaches_into(const ttm_core_views *v, uint32_t view, const ttm_core_life *life, unsigned x, unsigned y) {
+  if (v->views.at[view].program == TTM_NONE) return false;
+  const ttm_core_program *program = &v->programs.at[v->views.at[view].program];
+  for (uint32_t i = program->first; i < program->first + program->n; i++) {
+    const ttm_core_buffer *b = &v->buffers.at[i];
+    if (!b->borrowed && ttm_add_sat(b->at, b->bytes) > life->at && is_on(v, b, x, y)) return true;
+  }
+  return false;
+}
+
+/* Tensors that are on their own cores only. */
+static void put_own(const ttm_core_views *v, uint32_t view, ttm_core_grid *out) {
+  for (size_t i = 0; i < v->lives.n && v->lives.at[i].from <= view; i++) {
+    const ttm_core_life *life = &v->lives.at[i];
+    if (!life->own || !is_alive(v, life, view)) continue;
+    for (unsigned y = 0; y < out->rows; y++) {
+      for (unsigned x = 0; x < out->columns; x++) {
+        if (!ttm_core_set_has(&v->sets.sets.at[life->cores], x, y)) continue;
+        out->used[y][x] = ttm_add_sat(out->used[y][x], buffer_of(v, life->buffer)->bank_bytes);
+        out->clashes[y][x] |= reaches_into(v, view, life, x, y);
+        out->any_clash |= out->clashes[y][x];
+      }
+    }
+  }
+}
+
 void ttm_core_view_grid(const ttm_core_views *v, uint32_t view, ttm_core_grid *out) {
   uint64_t lowest, tensors = sum_tensors(v, view, &lowest);
   memset(out, 0, sizeof *out);
@@ -290,6 +341,7 @@ void ttm_core_view_grid(const ttm_core_views *v, uint32_t view, ttm_core_grid *o
   out->limit = ttm_sub_sat(v->size, v->base);
   for (unsigned y = 0; y < v->rows; y++)
     for (unsigned x = 0; x < v->columns; x++) out->used[y][x] = tensors;
+  put_own(v, view, out);
   if (v->views.at[view].program == TTM_NONE) return;
   const ttm_core_program *program = &v->programs.at[v->views.at[view].program];
   for (uint32_t i = program->first; i < program->first + program->n; i++) {

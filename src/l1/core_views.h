@@ -39,6 +39,8 @@ typedef struct ttm_core_life {
   uint32_t buffer;
   uint32_t from, to; /* in views `from` to the one before `to` (of its own rank) */
   uint32_t cores;    /* set that holds its data; TTM_NONE: interleaved, or the input does not tell */
+  uint64_t at;       /* address, TTM_UNKNOWN */
+  bool own;          /* it takes nothing of other cores; a tensor with several addresses has a row for each */
 } ttm_core_life;
 
 typedef struct ttm_core_views {

@@ -93,6 +93,8 @@ static const word param_keys[] = {
     WORD("site", TTM_PARAM_SITE),
     WORD("waits", TTM_PARAM_WAITS),
     WORD("slot", TTM_PARAM_SLOT),
+    WORD("per_core", TTM_PARAM_PER_CORE),
+    WORD("range_lockstep", TTM_PARAM_RANGE_LOCKSTEP),
     WORD("program", TTM_PARAM_PROGRAM),
     WORD("traces", TTM_PARAM_TRACES),
     WORD("kept", TTM_PARAM_KEPT),

@@ -89,6 +89,8 @@ typedef enum ttm_node_number {
   TTM_PARAM_WAITS,            /* for events, which were left out */
   TTM_PARAM_SITE,             /* number of the place of a call, which is told once */
   TTM_PARAM_SLOT,             /* which of the addresses of a repetition takes the place of this one */
+  TTM_PARAM_PER_CORE,         /* the tensor has an address on every core */
+  TTM_PARAM_RANGE_LOCKSTEP,   /* it has one address that is its own on its cores only */
   TTM_PARAM_NUMBERS
 } ttm_node_number;
 

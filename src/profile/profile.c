@@ -45,6 +45,7 @@ void ttm_profile_free(ttm_profile *p) {
   for (size_t i = 0; i < p->plans.n; i++) ttm_decision_trace_free(&p->plans.at[i]);
   ttm_vec_free(&p->plans);
   ttm_vec_free(&p->capture.buffers);
+  ttm_vec_free(&p->capture.core_places);
   ttm_vec_free(&p->capture.events);
   ttm_vec_free(&p->capture.uses);
   ttm_vec_free(&p->capture.writes);

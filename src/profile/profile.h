@@ -195,23 +195,39 @@ typedef struct ttm_incident {
 /* ---- Graph captures ------------------------------------------------------------------------------------------------ */
 
 /* A buffer a capture knows of: a tensor's memory, or a program's kernels. */
+/* What the HYBRID allocator may do with a sharded tensor in L1. */
+typedef enum ttm_own_cores {
+  TTM_OWN_NONE,      /* lock step: the same address on all cores, and nothing else may lie there */
+  TTM_OWN_RANGE,     /* the same address on its own cores; tensors with their own addresses may lie there on others */
+  TTM_OWN_ADDRESSES, /* an address on each core */
+} ttm_own_cores;
+
 typedef struct ttm_buffer {
-  uint32_t op;          /* operation that allocated it; TTM_NONE: it was there before the capture began */
-  uint32_t tensor;      /* TTM_NONE when it is no tensor */
-  uint32_t device;      /* as the capture names it, recordings: its rank; TTM_NONE when it does not */
-  uint8_t memory;       /* ttm_memory */
-  bool kernels;         /* holds a program's kernels: no tensor behind it */
-  bool estimated;       /* bank_bytes rests on an assumed number of banks or page size */
-  uint32_t cores;       /* shards; 0: interleaved over all banks */
-  uint32_t shard_cores; /* string: the core ranges that hold the shards; 0 when not told */
-  uint64_t bytes;       /* of all banks, as the capture says */
-  uint64_t page;        /* 0 when not told */
-  uint64_t bank_bytes;  /* what every bank gives up for it: pages and blocks aligned */
-  uint64_t address;     /* TTM_UNKNOWN when nothing was really allocated */
-  uint32_t place;       /* recordings: which of the places it has */
-  uint32_t name;        /* recordings, string: what the program calls it; 0 when not told */
-  uint32_t freed_by;    /* deallocate operation, TTM_NONE */
+  uint32_t op;              /* operation that allocated it; TTM_NONE: it was there before the capture began */
+  uint32_t tensor;          /* TTM_NONE when it is no tensor */
+  uint32_t device;          /* as the capture names it, recordings: its rank; TTM_NONE when it does not */
+  uint8_t memory;           /* ttm_memory */
+  bool kernels;             /* holds a program's kernels: no tensor behind it */
+  bool estimated;           /* bank_bytes rests on an assumed number of banks or page size */
+  uint8_t own;              /* ttm_own_cores */
+  uint32_t cores;           /* shards; 0: interleaved over all banks */
+  uint32_t shard_cores;     /* string: the core ranges that hold the shards; 0 when not told */
+  uint64_t bytes;           /* of all banks, as the capture says */
+  uint64_t page;            /* 0 when not told */
+  uint64_t bank_bytes;      /* what every bank gives up for it: pages and blocks aligned */
+  uint64_t address;         /* TTM_UNKNOWN when nothing was really allocated */
+  uint32_t place;           /* recordings: which of the places it has */
+  uint32_t name;            /* recordings, string: what the program calls it; 0 when not told */
+  uint32_t freed_by;        /* deallocate operation, TTM_NONE */
+  uint32_t under;           /* recordings: the older buffer that lives at the same address, on other cores; TTM_NONE */
+  uint32_t places, place_n; /* TTM_OWN_ADDRESSES: core_places of the capture; `address` is the first core's */
 } ttm_buffer;
+
+/* An address of such a buffer. */
+typedef struct ttm_core_place {
+  uint64_t at;
+  uint8_t x, y;
+} ttm_core_place;
 
 typedef enum ttm_buffer_event_kind {
   TTM_EVENT_ALLOCATE,
@@ -367,6 +383,7 @@ typedef struct ttm_test {
 
 typedef struct ttm_capture {
   TTM_VEC(ttm_buffer) buffers;
+  TTM_VEC(ttm_core_place) core_places; /* of buffers with several addresses, each in turn */
   TTM_VEC(ttm_buffer_event) events;
   TTM_VEC(ttm_tensor_use) uses; /* by operation */
   TTM_VEC(ttm_tensor_write) writes;
@@ -497,6 +514,13 @@ static inline ttm_str ttm_profile_string(const ttm_profile *p, uint32_t id) { re
 
 /* The value as printed; `scratch` holds it when it is a number. */
 ttm_str ttm_value_print(const ttm_profile *p, ttm_value value, char scratch[TTM_VALUE_CHARS]);
+
+/* The address of a buffer on a core: the same on all of them but for one that has several, and TTM_UNKNOWN where that has none. */
+static inline uint64_t ttm_buffer_address_on(const ttm_capture *c, const ttm_buffer *b, unsigned x, unsigned y) {
+  for (uint32_t i = b->places; i < b->places + b->place_n; i++)
+    if (c->core_places.at[i].x == x && c->core_places.at[i].y == y) return c->core_places.at[i].at;
+  return b->place_n ? TTM_UNKNOWN : b->address;
+}
 
 static inline const ttm_op_text *ttm_op_text_of(const ttm_profile *p, uint32_t op) {
   return &p->texts.at[p->ops.at[op].text];

@@ -177,6 +177,7 @@ static void captures(void **state) {
   STARVE("ask", DATA "recording_lanes.json", "--findings");
   STARVE("ask", DATA "recording_trace.json", "--findings");
   STARVE("ask", DATA "recording_host.json", "--findings");
+  STARVE("html", DATA "recording_hybrid.json.zst", "-o", in_root("page.html"), "-j", "1");
 }
 
 static void training(void **state) {

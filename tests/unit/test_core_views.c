@@ -143,12 +143,55 @@ static void nothing_else_has_views(void **state) {
   ttm_profile_free(p);
 }
 
+/* Real ttnn with TT_METAL_ALLOCATOR_MODE_HYBRID (tests/ttnn/programs/hybrid.py 9 40): on no core do two tensors share an address. */
+static void cores_with_tensors_of_their_own(void **state) {
+  (void)state;
+  ttm_profile *p = NULL;
+  ttm_core_views v;
+  ttm_core_use use;
+  ttm_core_grid grid;
+  assert_int_equal(ttm_profile_read(&p, TTMEM_SOURCE "/tests/data/recording_hybrid.json.zst", NULL), TTM_OK);
+  const ttm_capture *c = &p->capture;
+  assert_int_equal(c->peak_bytes[TTM_L1], 198656); /* of the fullest bank, as the program itself counted */
+  assert_int_equal(c->recording.corrections + c->recording.hole_corrections + c->recording.unseen_frees, 0);
+  assert_int_equal(p->ranks.n, 1);
+  assert_int_equal(ttm_core_use_make(&use, p), TTM_OK);
+  assert_true(use.peak_tensors <= 198656);
+  assert_int_equal(ttm_core_views_make(&v, p), TTM_OK);
+  uint64_t several = 0, fullest = 0;
+  for (size_t i = 0; i < c->buffers.n; i++)
+    for (uint32_t k = 1; k < c->buffers.at[i].place_n; k++)
+      several += c->core_places.at[c->buffers.at[i].places + k].at != c->buffers.at[i].address;
+  assert_true(several > 0);
+  for (uint32_t view = 0; view < v.views.n; view++) {
+    ttm_core_view_grid(&v, view, &grid);
+    for (unsigned core = 0; core < 64; core++) {
+      ttm_l1_map map;
+      uint64_t end = 0, bytes = 0;
+      assert_int_equal(ttm_core_view_map(&v, view, core % 8, core / 8, &map), TTM_OK);
+      for (size_t i = 0; i < map.tensors.n; i++) {
+        assert_true(map.tensors.at[i].at >= end);
+        end = map.tensors.at[i].end;
+        bytes += end - map.tensors.at[i].at;
+      }
+      assert_int_equal(grid.used[core / 8][core % 8], bytes);
+      if (bytes > fullest) fullest = bytes;
+      ttm_l1_map_free(&map);
+    }
+  }
+  assert_int_equal(use.fullest.total, fullest);
+  ttm_core_views_free(&v);
+  ttm_core_use_free(&use);
+  ttm_profile_free(p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_core_of_a_view),
       cmocka_unit_test(one_core_with_addresses),
       cmocka_unit_test(clash_and_shards),
       cmocka_unit_test(nothing_else_has_views),
+      cmocka_unit_test(cores_with_tensors_of_their_own),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,7 +53,6 @@ export class CoreGrid {
   private core = 0; // row by row
   private tensors: Tensor[] = []; // of the view
   private uses: CoreUse[] = [];
-  private lowest = 0; // where the lowest tensor starts
 
   constructor(private readonly app: App) {
     const { cores } = app.model.facts;
@@ -106,7 +105,6 @@ export class CoreGrid {
     this.view = Math.max(0, Math.min(facts.views - 1, view));
     this.tensors = this.views!.tensorsOf(this.view);
     this.uses = this.views!.uses(this.view, this.tensors);
-    this.lowest = this.views!.lowest(this.tensors);
     const [x, y] = /^(\d+)-(\d+)$/.exec(core ?? "")?.slice(1).map(Number) ?? [Infinity, Infinity];
     this.core = x < facts.columns && y < facts.rows ? y * facts.columns + x : this.fullest();
     this.draw();
@@ -161,11 +159,11 @@ export class CoreGrid {
   // ---- Drawing --------------------------------------------------------------------------------------------------------
 
   private clashes(use: CoreUse): boolean {
-    return use.end > this.lowest;
+    return use.end > use.lowest;
   }
 
   private fullest(): number {
-    const rank = (use: CoreUse): number => (this.clashes(use) ? 1e15 : 0) + use.buffers;
+    const rank = (use: CoreUse): number => (this.clashes(use) ? 1e15 : 0) + use.buffers + use.tensors;
     return this.uses.reduce((best, use, i) => (rank(use) > rank(this.uses[best]) ? i : best), 0);
   }
 
@@ -251,8 +249,9 @@ export class CoreGrid {
 
   private drawColumn(use: CoreUse): void {
     const { facts } = this.views!;
-    const { tensors, lowest } = this;
+    const { lowest } = use;
     const [x, y] = [this.core % facts.columns, Math.floor(this.core / facts.columns)];
+    const tensors = this.views!.tensorsOn(this.tensors, x, y);
     const buffers = this.views!.buffersOn(this.view, x, y);
     const end = Math.max(facts.size, use.end);
     const parts: Part[] = [{ kind: "reserved", at: 0, end: facts.base, what: "firmware and kernels" }];
@@ -265,7 +264,7 @@ export class CoreGrid {
     const hidden = (part: Part): number => (part.kind === "buffers" || part.kind === "tensors" ? Math.max(0, Math.min(part.end, use.end) - Math.max(part.at, lowest)) : 0);
     for (const part of parts) add(track, this.block(part, end, hidden(part)));
     replace(this.column, h("figcaption", {}, `Core ${x}-${y}, `, h("span", { class: "muted" }, `${facts.chip}, ${count(facts.size)} B${facts.chip_basis === "estimated" ? " (assumed)" : ""}`)), h("div", { class: "core-heads muted" }, h("span", {}, "buffers ↑"), h("span", {}, "tensors ↓")), track);
-    this.drawRows(buffers, use);
+    this.drawRows(buffers, tensors, use);
   }
 
   // `hidden` bytes of it lie below the overlap, where no label would be seen.
@@ -283,8 +282,8 @@ export class CoreGrid {
   }
 
   // From the end of L1 down, as the picture has it.
-  private drawRows(buffers: Buffer[], use: CoreUse): void {
-    const { tensors, lowest } = this;
+  private drawRows(buffers: Buffer[], tensors: Tensor[], use: CoreUse): void {
+    const { lowest } = use;
     const rows: [number, Cell[]][] = [];
     const address = (at: number, size: number): string => `${count(at)} – ${count(at + size)}`;
     for (const t of tensors) rows.push([t.at, [this.tensorCell(t, use), bytes(t.bytes), t.assumed ? `${address(t.at, t.bytes)} (assumed)` : address(t.at, t.bytes), this.coresOf(t)]]);
@@ -292,7 +291,7 @@ export class CoreGrid {
     if (lowest > use.end) rows.push([use.end, ["free", bytes(lowest - use.end), address(use.end, lowest - use.end), ""]]);
     if (use.end > lowest) rows.push([use.end, [h("b", { class: "grave" }, "overlap"), bytes(use.end - lowest), address(lowest, use.end - lowest), ""]]);
     rows.sort((a, b) => b[0] - a[0]);
-    const note = tensors.some((t) => t.shards > 0) && h("p", { class: "hint" }, "A tensor is reserved at its address on every core, also where it has no data.");
+    const note = tensors.some((t) => t.shards > 0 && !t.own) && h("p", { class: "hint" }, "A tensor is reserved at its address on every core, also where it has no data.");
     replace(this.rows, note || null, table(`L1 of core ${this.core % this.views!.facts.columns}-${Math.floor(this.core / this.views!.facts.columns)}`, [["on this core"], ["per core", "num"], ["addresses", "num"], ["cores"]], rows.map(([, cells]) => cells)));
   }
 
@@ -306,7 +305,7 @@ export class CoreGrid {
   private coresOf(t: Tensor): string {
     if (!t.shards) return "interleaved over all banks";
     if (!t.cores) return `${counted(t.shards, "shard")}, cores unknown`;
-    return `data on ${shorten(rangeText(t.cores), 80)}`;
+    return `${t.own ? "only" : "data"} on ${shorten(rangeText(t.cores), 80)}`;
   }
 }
 

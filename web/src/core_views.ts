@@ -26,12 +26,13 @@ export interface Program {
 
 export interface Tensor {
   op: number; // -1: from before the capture
-  bytes: number; // reserved on every core
+  bytes: number; // reserved on every core, or on its own
   at: number;
   assumed: boolean; // the input has no address
   shards: number; // 0: interleaved over all banks
   cores: CoreRange[] | null; // that hold its shards; null when not told
   small: boolean; // in L1_SMALL
+  own: boolean; // takes nothing of cores but its own
   type: number; // -1 when not told
 }
 
@@ -41,6 +42,7 @@ export interface CoreUse {
   tensors: number; // reserved
   data: number | null; // of the tensors, on this core; null where it is not told
   end: number; // of the buffers
+  lowest: number; // where the lowest tensor starts
 }
 
 const has = (cores: CoreRange[], x: number, y: number): boolean => cores.some(([x0, y0, x1, y1]) => x >= x0 && x <= x1 && y >= y0 && y <= y1);
@@ -93,14 +95,14 @@ export class CoreViews {
       if (view >= all[i + TO] || all[i + RANK] !== this.rank[view]) continue;
       const [assumed, small, set] = [all[i + AT] < 0, all[i + SMALL] === 1, all[i + SET]];
       if (assumed && !small) next -= all[i + BYTES];
-      out.push({ op: all[i + OP], bytes: all[i + BYTES], at: assumed ? (small ? facts.top : next) : all[i + AT], assumed, shards: all[i + SHARDS], cores: set < 0 ? null : this.sets[set], small, type: all[i + TYPE] });
+      out.push({ op: all[i + OP], bytes: all[i + BYTES], at: assumed ? (small ? facts.top : next) : all[i + AT], assumed, shards: all[i + SHARDS], cores: set < 0 ? null : this.sets[set], small, own: all[i + SMALL] === 2, type: all[i + TYPE] });
     }
     return out.sort((a, b) => b.at - a.at);
   }
 
-  // Where the lowest tensor starts.
-  lowest(tensors: Tensor[]): number {
-    return Math.min(this.facts.top, ...tensors.filter((t) => !t.small).map((t) => t.at));
+  // What they take of one core.
+  tensorsOn(tensors: Tensor[], x: number, y: number): Tensor[] {
+    return tensors.filter((t) => !t.own || has(t.cores!, x, y));
   }
 
   buffersOn(view: number, x: number, y: number): Buffer[] {
@@ -109,16 +111,25 @@ export class CoreViews {
 
   // Every core, row by row.
   uses(view: number, tensors: Tensor[]): CoreUse[] {
-    const { columns, rows, base } = this.facts;
-    const reserved = tensors.reduce((sum, t) => sum + t.bytes, 0);
+    const { columns, rows, base, top } = this.facts;
+    const everywhere = tensors.filter((t) => !t.own);
+    const reserved = everywhere.reduce((sum, t) => sum + t.bytes, 0);
+    const lowest = Math.min(top, ...everywhere.filter((t) => !t.small).map((t) => t.at));
     const untold = tensors.some((t) => t.shards > 0 && !t.cores);
     const whole = tensors.filter((t) => !t.shards).reduce((sum, t) => sum + t.bytes, 0);
     const out: CoreUse[] = [];
-    for (let i = 0; i < columns * rows; i++) out.push({ buffers: 0, tensors: reserved, data: untold ? null : whole, end: base });
+    for (let i = 0; i < columns * rows; i++) out.push({ buffers: 0, tensors: reserved, data: untold ? null : whole, end: base, lowest });
     const on = (cores: CoreRange[], act: (use: CoreUse) => void): void => {
       for (let i = 0; i < out.length; i++) if (!cores.length || has(cores, i % columns, Math.floor(i / columns))) act(out[i]);
     };
     for (const t of tensors) if (t.cores) on(t.cores, (use) => use.data !== null && (use.data += t.bytes));
+    for (const t of tensors) {
+      if (!t.own) continue;
+      on(t.cores!, (use) => {
+        use.tensors += t.bytes;
+        use.lowest = Math.min(use.lowest, t.at);
+      });
+    }
     for (const b of this.programOf(view)?.buffers ?? []) {
       if (b.borrowed) continue;
       on(b.cores, (use) => {

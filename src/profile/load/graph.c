@@ -2,8 +2,6 @@
 /* Graph captures: functions, programs, buffers and tensors. */
 #include "profile/load/graph.h"
 
-#include <inttypes.h>
-
 #include "base/error.h"
 #include "profile/diagnose.h"
 #include "profile/load/load.h"
@@ -35,6 +33,7 @@ uint32_t ttm_capture_device_of(const ttm_capture_node *node) {
 /* Of a buffer: as the capture names it, or its rank in a recording. */
 static int device_of(ttm_capture_loader *l, const ttm_capture_node *node, uint32_t *out) {
   *out = ttm_capture_device_of(node);
+  if (l->recording && ttm_node_get(node, TTM_PARAM_PER_CORE, 0)) return ttm_recording_rank_of_chip(l, *out, out);
   return l->recording ? ttm_recording_rank(l, *out, out) : TTM_OK;
 }
 
@@ -302,7 +301,7 @@ static int push_buffer(ttm_capture_loader *l, const ttm_buffer *buffer, uint32_t
   ttm_capture *c = capture_of(l);
   if (c->buffers.n >= TTM_NONE - 1 || ttm_vec_push(&c->buffers, *buffer)) return TTM_ENOMEM;
   *out = (uint32_t)(c->buffers.n - 1);
-  c->buffers.at[*out].freed_by = TTM_NONE;
+  c->buffers.at[*out].freed_by = c->buffers.at[*out].under = TTM_NONE;
   return TTM_OK;
 }
 
@@ -329,7 +328,8 @@ static int on_buffer(ttm_capture_loader *l, const ttm_capture_node *node) {
                        .word = (uint8_t)word_of(node->text[TTM_PARAM_TYPE]),
                        .memory = ttm_capture_memory_of(node)};
   uint32_t counter = counter_of(l, node);
-  if (device_of(l, node, &n.device) || l->nodes.n >= TTM_NONE - 1 || ttm_vec_push(&l->nodes, n)) return TTM_ENOMEM;
+  n.device = l->recording ? ttm_recording_lane(l)->device : ttm_capture_device_of(node);
+  if (l->nodes.n >= TTM_NONE - 1 || ttm_vec_push(&l->nodes, n)) return TTM_ENOMEM;
   l->fresh_node = (uint32_t)(l->nodes.n - 1);
   if (counter != TTM_NONE && ttm_map_set(&l->node_of_counter, counter, l->fresh_node)) return TTM_ENOMEM;
   for (size_t i = 0; i < node->connections.n; i++) {
@@ -379,6 +379,8 @@ static int on_allocate(ttm_capture_loader *l, const ttm_capture_node *node) {
   uint64_t address = ttm_node_get(node, TTM_PARAM_ADDRESS, 0);
   buffer.address = address ? address : TTM_UNKNOWN;
   buffer.kernels = is_for_kernels(l, buffer.memory);
+  if (ttm_capture_own_cores(l, node, &buffer)) return TTM_ENOMEM;
+  if (ttm_capture_is_copy(l, &buffer)) return TTM_OK;
   if (buffer.memory < TTM_MEMORIES) {
     if (buffer.memory == TTM_DRAM && address > l->highest_dram) l->highest_dram = address;
     if (!buffer.kernels && add_tensor(l, &buffer.tensor)) return TTM_ENOMEM;
@@ -434,6 +436,7 @@ static int on_deallocate(ttm_capture_loader *l, const ttm_capture_node *node) {
     event.alias = l->lane != l->viewer;
     event.row = ttm_recording_find(l, node);
     if (event.row != TTM_NONE) ttm_recording_gone(l, event.row);
+    if (event.row == TTM_NONE && l->owned) return TTM_OK; /* a copy on another chip */
   }
   return push_free(l, node, event);
 }
@@ -459,40 +462,6 @@ static int type_of(ttm_capture_loader *l, const ttm_capture_node *node, const tt
   return ttm_map_set(&l->type_of_key, key, *out);
 }
 
-/* "grid=[{"start":{"x":0,"y":0},"end":{"x":7,"y":3}}]" of a memory configuration as the core ranges that programs' buffers have:
- * "{[0-0 - 7-3]}". Nothing when there is no grid. */
-static void put_shard_cores(ttm_buf *out, ttm_str config) {
-  static const char *const before[] = {"[", "-", " - ", "-"};
-  size_t at = ttm_str_find(config, TTM_LIT("grid")), end;
-  uint64_t number;
-  unsigned n = 0;
-  ttm_buf_clear(out);
-  if (at == TTM_NOT_FOUND) return;
-  config = ttm_str_from(config, at);
-  if ((end = ttm_str_find_char(config, ']')) != TTM_NOT_FOUND) config = ttm_str_first(config, end);
-  while (config.n) {
-    if (!ttm_str_take_u64(&config, &number)) {
-      config = ttm_str_from(config, 1);
-      continue;
-    }
-    ttm_buf_printf(out, "%s%s%" PRIu64 "%s", n ? (n % 4 ? "" : ", ") : "{", before[n % 4], number,
-                   n % 4 == 3 ? "]" : "");
-    n++;
-  }
-  n &&n % 4 == 0 ? ttm_buf_char(out, '}') : ttm_buf_clear(out);
-}
-
-static int note_shard_cores(ttm_capture_loader *l, const ttm_capture_node *node, ttm_buffer *buffer) {
-  ttm_str cores = node->text[TTM_PARAM_CORES];
-  if (!buffer->cores || buffer->shard_cores) return TTM_OK;
-  if (!cores.n) {
-    put_shard_cores(&l->scratch, node->text[TTM_PARAM_MEMORY_CONFIG]);
-    if (l->scratch.failed) return TTM_ENOMEM;
-    cores = ttm_buf_str(&l->scratch);
-  }
-  return cores.n ? ttm_build_string(l->builder, cores, &buffer->shard_cores) : TTM_OK;
-}
-
 /* As which operand the function started last takes the tensor; TTM_NONE when it does not. */
 static uint32_t wanted_as(const ttm_capture_loader *l, const ttm_capture_node *node) {
   for (uint32_t i = 0; i < l->wanted.n; i++)
@@ -505,12 +474,13 @@ static int on_tensor(ttm_capture_loader *l, const ttm_capture_node *node) {
   ttm_profile *p = l->profile;
   uint32_t at = ttm_map_get(&l->node_of_tensor, counter_of(l, node), TTM_NONE);
   uint32_t row = at == TTM_NONE ? TTM_NONE : l->nodes.at[at].row, type;
+  if (at == TTM_NONE) row = ttm_capture_find_own(l, node);
   if (l->recording) row = ttm_recording_find(l, node);
   if (row == TTM_NONE) return TTM_OK;
   ttm_buffer *buffer = &p->capture.buffers.at[row];
   if (buffer->memory >= TTM_MEMORIES) return TTM_OK;
   if (ttm_map_set(&l->row_of_tensor, counter_of(l, node), row)) return TTM_ENOMEM;
-  if (type_of(l, node, buffer, &type) || note_shard_cores(l, node, buffer)) return TTM_ENOMEM;
+  if (type_of(l, node, buffer, &type) || ttm_capture_note_cores(l, node, buffer)) return TTM_ENOMEM;
   if (!buffer->page && p->types.at[type].is_tensor && p->types.at[type].tensor.tiled)
     buffer->page = ttm_tile_bytes(p->types.at[type].tensor.storage, 32, 32);
   if (buffer->tensor != TTM_NONE && !p->types.at[l->tensor_types.at[buffer->tensor]].is_tensor)

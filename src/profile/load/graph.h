@@ -74,6 +74,7 @@ typedef struct ttm_recorded_process {
 /* A device of a process. Closed devices, and those of processes that ended, leave their rank to the next. */
 typedef struct ttm_opened_device {
   uint32_t process, id, rank;
+  uint64_t chips; /* a bit each */
   bool open;
 } ttm_opened_device;
 
@@ -192,6 +193,7 @@ typedef struct ttm_capture_loader {
   TTM_VEC(uint64_t) host_ids;  /* by sample of the host: such an id, 0 */
   ttm_map incident_of_failure; /* process and id of a failed operation -> incident */
   uint32_t failed_process;     /* of the last failure, TTM_NONE */
+  bool owned;                  /* there are buffers with an address on every core */
   uint32_t program_rank;       /* of the program that runs */
   ttm_intern places;           /* device, memory and address -> ... */
   TTM_VEC(uint32_t) living;    /* ... the buffer there, TTM_NONE */
@@ -221,6 +223,8 @@ void ttm_recording_free_templates(ttm_capture_loader *l);
 /* recording_lanes.c: who did it and where. */
 int ttm_recording_enter(ttm_capture_loader *l, const ttm_capture_node *node);
 int ttm_recording_rank(ttm_capture_loader *l, uint32_t id, uint32_t *out);
+/* Of the open device that has the chip. */
+int ttm_recording_rank_of_chip(ttm_capture_loader *l, uint32_t chip, uint32_t *out);
 int ttm_recording_opened(ttm_capture_loader *l, const ttm_capture_node *node);
 int ttm_recording_closed(ttm_capture_loader *l, const ttm_capture_node *node);
 /* The running process ends. */
@@ -283,6 +287,16 @@ int ttm_recording_asked_buffer(ttm_capture_loader *l, const ttm_buffer_event *ev
 int ttm_recording_complete(ttm_capture_loader *l);
 
 /* graph_types.c: the type of a tensor node on a buffer in MLIR's words, for the parser of types; empty when it cannot be said. */
+/* Which cores a tensor node says hold the shards of the buffer. */
+int ttm_capture_note_cores(ttm_capture_loader *l, const ttm_capture_node *node, ttm_buffer *buffer);
+/* What an allocation of a recording says of them. */
+int ttm_capture_own_cores(ttm_capture_loader *l, const ttm_capture_node *node, ttm_buffer *buffer);
+/* The last buffer again, on the next chip of the mesh: one stands for all. */
+bool ttm_capture_is_copy(const ttm_capture_loader *l, const ttm_buffer *buffer);
+/* The buffer of a tensor with an address on every core, which a graph capture does not link to it; TTM_NONE: it is none. */
+uint32_t ttm_capture_find_own(ttm_capture_loader *l, const ttm_capture_node *node);
+/* Such buffers name their chip, all others of a graph capture the mesh: they are on one device. */
+void ttm_capture_join_own(ttm_capture *capture);
 void ttm_capture_type_text(ttm_buf *out, const ttm_capture_node *tensor, const ttm_buffer *buffer);
 
 /* graph_states.c: the board, every buffer's cost per bank, and the states. */

@@ -3,6 +3,7 @@
 #include "base/checked.h"
 #include "profile/load/graph.h"
 #include "profile/load/holes.h"
+#include "profile/load/per_core.h"
 
 /* ---- Board --------------------------------------------------------------------------------------------------------- */
 
@@ -81,11 +82,12 @@ static void cost_buffer(ttm_buffer *buffer, const ttm_capture_board *board, ttm_
 
 /* Of a device, since it was opened. */
 typedef struct memory_sum {
-  uint64_t bytes, peak; /* per bank */
-  uint64_t untold;      /* freed by another thread: a view showed it, the free itself is still to come */
-  ttm_holes holes;      /* recordings, which see a bank from when it is empty */
-  bool measured;        /* a view told ... */
-  uint64_t total;       /* ... the bytes of a bank ... */
+  uint64_t bytes, peak;  /* per bank */
+  uint64_t untold;       /* freed by another thread: a view showed it, the free itself is still to come */
+  ttm_holes holes;       /* recordings, which see a bank from when it is empty */
+  ttm_core_blocks cores; /* L1: what single cores hold beside `bytes` */
+  bool measured;         /* a view told ... */
+  uint64_t total;        /* ... the bytes of a bank ... */
   uint32_t banks;
 } memory_sum;
 
@@ -113,13 +115,20 @@ static size_t slot_of(sums *s, uint32_t device) {
 
 static void sums_free(sums *s) {
   for (size_t d = 0; d < s->devices; d++)
-    for (int m = 0; m < TTM_MEMORIES; m++) ttm_holes_free(&s->at[d][m].holes);
+    for (int m = 0; m < TTM_MEMORIES; m++) ttm_holes_free(&s->at[d][m].holes), ttm_core_blocks_free(&s->at[d][m].cores);
+}
+
+/* Of the fullest bank. */
+static uint64_t held(memory_sum *sum) {
+  ttm_core_blocks_measure(&sum->cores, &sum->holes);
+  return ttm_add_sat(sum->bytes, sum->cores.most);
 }
 
 static void note_peak(ttm_capture *c, memory_sum *sum, uint8_t memory, uint32_t op) {
-  if (sum->bytes > sum->peak) sum->peak = sum->bytes;
-  if (sum->bytes <= c->peak_bytes[memory]) return;
-  c->peak_bytes[memory] = sum->bytes;
+  uint64_t bytes = held(sum);
+  if (bytes > sum->peak) sum->peak = bytes;
+  if (bytes <= c->peak_bytes[memory]) return;
+  c->peak_bytes[memory] = bytes;
   c->peak_op[memory] = op;
 }
 
@@ -144,7 +153,8 @@ static void note_tightest(sums *s, ttm_capture *c, size_t slot) {
       c->tight_total[m] = sum->total;
       c->tight_peak[m] = sum->peak;
     }
-    sum->bytes = sum->peak = sum->untold = 0;
+    sum->bytes = sum->peak = sum->untold = sum->cores.at.n = 0;
+    sum->cores.stale = true;
     sum->measured = sum->holes.known = false;
   }
 }
@@ -163,11 +173,24 @@ static int measure(sums *s, ttm_capture *c, const ttm_buffer_event *e) {
   sum->banks = e->node;
   note_peak(c, sum, (uint8_t)e->row, e->op);
   if (!same || !same_hole) holes->known = false;
+  sum->cores.stale = true;
   if (e->bytes || e->address == TTM_UNKNOWN || holes->known) return TTM_OK;
   return ttm_holes_begin(holes, e->address, e->named_bytes);
 }
 
-static int apply(sums *s, ttm_capture *c, const ttm_buffer_event *e) {
+static int apply_on_cores(const ttm_profile *p, ttm_capture *c, memory_sum *sum, const ttm_buffer_event *e) {
+  ttm_buffer *buffer = &c->buffers.at[e->row];
+  bool exact;
+  if (e->kind == TTM_EVENT_FREE) return ttm_core_blocks_remove(&sum->cores, e->row), TTM_OK;
+  if (ttm_core_blocks_add(&sum->cores, &sum->holes, c, e->row, ttm_profile_string(p, buffer->shard_cores), &exact))
+    return TTM_ENOMEM;
+  buffer->estimated |= !exact;
+  c->recording.hole_corrections += sum->holes.known && !exact;
+  note_peak(c, sum, buffer->memory, buffer->op);
+  return note_test(c, buffer, held(sum)), TTM_OK;
+}
+
+static int apply(const ttm_profile *p, sums *s, ttm_capture *c, const ttm_buffer_event *e) {
   if (e->kind == TTM_EVENT_MEASURED) return measure(s, c, e);
   if (e->kind == TTM_EVENT_OPENED) {
     note_tightest(s, c, slot_of(s, e->device));
@@ -177,17 +200,23 @@ static int apply(sums *s, ttm_capture *c, const ttm_buffer_event *e) {
   const ttm_buffer *buffer = &c->buffers.at[e->row];
   if (buffer->memory >= TTM_MEMORIES) return TTM_OK;
   memory_sum *sum = &s->at[slot_of(s, buffer->device)][buffer->memory];
+  if (buffer->own == TTM_OWN_ADDRESSES) return apply_on_cores(p, c, sum, e);
+  sum->cores.stale = true;
   if (e->kind == TTM_EVENT_ALLOCATE)
     sum->bytes = ttm_add_sat(sum->bytes, buffer->bank_bytes);
   else if (e->alias && sum->untold >= buffer->bank_bytes)
     sum->untold -= buffer->bank_bytes;
   else
     sum->bytes = ttm_sub_sat(sum->bytes, buffer->bank_bytes);
-  note_peak(c, sum, buffer->memory, buffer->op);
-  if (e->kind == TTM_EVENT_ALLOCATE) note_test(c, buffer, sum->bytes);
-  if (buffer->address == TTM_UNKNOWN) return sum->holes.known = false, TTM_OK;
-  return e->kind == TTM_EVENT_ALLOCATE ? ttm_holes_take(&sum->holes, buffer->address, buffer->bank_bytes)
+  int rc = TTM_OK;
+  if (buffer->address == TTM_UNKNOWN)
+    sum->holes.known = false;
+  else
+    rc = e->kind == TTM_EVENT_ALLOCATE ? ttm_holes_take(&sum->holes, buffer->address, buffer->bank_bytes)
                                        : ttm_holes_give(&sum->holes, buffer->address, buffer->bank_bytes);
+  note_peak(c, sum, buffer->memory, buffer->op);
+  if (e->kind == TTM_EVENT_ALLOCATE) note_test(c, buffer, held(sum));
+  return rc;
 }
 
 static ttm_level level_of(const ttm_capture *c, ttm_memory memory, memory_sum *sum) {
@@ -196,21 +225,21 @@ static ttm_level level_of(const ttm_capture *c, ttm_memory memory, memory_sum *s
                        ? board->l1_bytes - board->l1_base - board->l1_bank_bytes
                        : 0;
   const uint64_t totals[TTM_MEMORIES] = {board->dram_bank_bytes, board->l1_bank_bytes, small, 0};
-  uint64_t total = sum->measured ? sum->total : totals[memory], left = ttm_sub_sat(total, sum->bytes);
+  uint64_t total = sum->measured ? sum->total : totals[memory], used = held(sum), left = ttm_sub_sat(total, used);
   uint64_t banks = sum->measured ? sum->banks : in_l1((uint8_t)memory) ? board->l1_banks : board->dram_banks;
   /* Where the holes are not known, all that is free is the most the largest can be. */
-  uint64_t largest = sum->holes.known ? ttm_holes_largest(&sum->holes) : left;
+  uint64_t largest = !sum->holes.known ? left : sum->cores.at.n ? sum->cores.largest : ttm_holes_largest(&sum->holes);
   return (ttm_level){.banks = (uint32_t)(banks < UINT32_MAX ? banks : 0),
                      .total = ttm_milli_of_bytes(total),
-                     .allocated = ttm_milli_of_bytes(sum->bytes),
+                     .allocated = ttm_milli_of_bytes(used),
                      .free = ttm_milli_of_bytes(left),
                      .largest = ttm_milli_of_bytes(largest < left ? largest : left)};
 }
 
-static size_t fullest_of(const sums *s, int memory) {
+static size_t fullest_of(sums *s, int memory) {
   size_t fullest = 0;
   for (size_t d = 1; d < s->devices; d++)
-    if (s->at[d][memory].bytes > s->at[fullest][memory].bytes) fullest = d;
+    if (held(&s->at[d][memory]) > held(&s->at[fullest][memory])) fullest = d;
   return fullest;
 }
 
@@ -233,11 +262,11 @@ static int push_states(ttm_capture_loader *l, sums *now) {
   uint32_t event = 0;
   for (uint32_t op = 0; op < p->ops.n; op++) {
     for (; event < l->marks.at[op]; event++)
-      if (apply(now, c, &c->events.at[event])) return TTM_ENOMEM;
+      if (apply(p, now, c, &c->events.at[event])) return TTM_ENOMEM;
     if (push_state(l, now, now->ranks ? l->ranks.at[op] : 0, op, p->ops.at[op].line)) return TTM_ENOMEM;
   }
   for (; event < c->events.n; event++)
-    if (apply(now, c, &c->events.at[event])) return TTM_ENOMEM;
+    if (apply(p, now, c, &c->events.at[event])) return TTM_ENOMEM;
   for (uint32_t rank = 0; p->ops.n && rank < p->ranks.n; rank++)
     if (push_state(l, now, rank, TTM_STATE_AFTER_SUBMIT, p->ops.at[p->ops.n - 1].line)) return TTM_ENOMEM;
   for (size_t slot = 0; slot < now->devices; slot++) note_tightest(now, c, slot);
@@ -255,6 +284,7 @@ int ttm_capture_derive(ttm_capture_loader *l, const ttm_capture_facts *facts) {
   for (size_t m = 0; m < TTM_MEMORIES; m++) c->peak_op[m] = TTM_NONE;
   ttm_alignment align = alignment_of(&c->board);
   sums now = {.ranks = l->recording};
+  if (!l->recording) ttm_capture_join_own(c);
   for (size_t i = 0; i < c->buffers.n; i++) {
     ttm_buffer *buffer = &c->buffers.at[i];
     cost_buffer(buffer, &c->board, align);

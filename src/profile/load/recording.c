@@ -15,11 +15,22 @@ static bool place_of(ttm_capture_loader *l, const ttm_capture_node *node, uint64
   return place[2] && place[1] < TTM_MEMORIES;
 }
 
+/* Several may live at one address, on cores of their own. */
+static bool is_meant(const ttm_capture_loader *l, const ttm_buffer *b, const ttm_capture_node *node) {
+  if (node->type == TTM_NODE_TENSOR)
+    return ttm_str_eq(ttm_profile_string(l->profile, b->shard_cores), node->text[TTM_PARAM_CORES]);
+  return b->bytes == ttm_node_get(node, TTM_PARAM_SIZE, 0) && b->cores == ttm_node_get(node, TTM_PARAM_NUM_CORES, 0);
+}
+
 uint32_t ttm_recording_find(ttm_capture_loader *l, const ttm_capture_node *node) {
   uint64_t place[3];
   if (!place_of(l, node, place)) return TTM_NONE;
   uint32_t id = ttm_intern_find(&l->places, (ttm_str){(const char *)place, sizeof place});
-  return id < l->living.n ? l->living.at[id] : TTM_NONE;
+  uint32_t newest = id < l->living.n ? l->living.at[id] : TTM_NONE;
+  const ttm_buffer *all = l->profile->capture.buffers.at;
+  for (uint32_t row = newest; row != TTM_NONE && all[newest].under != TTM_NONE; row = all[row].under)
+    if (is_meant(l, &all[row], node)) return row;
+  return newest;
 }
 
 bool ttm_recording_is_noticed(ttm_capture_loader *l, const ttm_capture_node *node) {
@@ -47,14 +58,19 @@ int ttm_recording_born(ttm_capture_loader *l, const ttm_capture_node *node, uint
   uint32_t old = l->living.at[id];
   l->living.at[id] = row;
   if (old == TTM_NONE) return TTM_OK;
+  ttm_buffer *all = l->profile->capture.buffers.at;
+  if (all[row].own == TTM_OWN_ADDRESSES || all[old].own == TTM_OWN_ADDRESSES) return all[row].under = old, TTM_OK;
   recording_of(l)->unseen_frees++; /* another thread let it go, and may tell later */
   l->owed.at[id]++;
   return ttm_capture_free_row(l, node, old);
 }
 
 void ttm_recording_gone(ttm_capture_loader *l, uint32_t row) {
-  uint32_t place = l->profile->capture.buffers.at[row].place;
-  if (place < l->living.n && l->living.at[place] == row) l->living.at[place] = TTM_NONE;
+  ttm_buffer *all = l->profile->capture.buffers.at;
+  if (all[row].place >= l->living.n) return;
+  uint32_t *link = &l->living.at[all[row].place];
+  while (*link != TTM_NONE && *link != row) link = &all[*link].under;
+  if (*link == row) *link = all[row].under;
 }
 
 /* ---- Operations ---------------------------------------------------------------------------------------------------- */

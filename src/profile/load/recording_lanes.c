@@ -54,6 +54,20 @@ int ttm_recording_rank(ttm_capture_loader *l, uint32_t id, uint32_t *out) {
   return ttm_vec_push(&l->opened, device);
 }
 
+int ttm_recording_rank_of_chip(ttm_capture_loader *l, uint32_t chip, uint32_t *out) {
+  for (size_t i = l->opened.n; i-- > 0;) {
+    const ttm_opened_device *d = &l->opened.at[i];
+    if (d->open && d->process == ttm_recording_lane(l)->process && chip < 64 && d->chips >> chip & 1)
+      return *out = d->rank, TTM_OK;
+  }
+  return ttm_recording_rank(l, chip, out);
+}
+
+static void note_chips(ttm_capture_loader *l, uint32_t rank, uint64_t chips) {
+  for (size_t i = 0; i < l->opened.n; i++)
+    if (l->opened.at[i].rank == rank) l->opened.at[i].chips = chips;
+}
+
 static int push_opened(ttm_capture_loader *l, uint32_t rank, uint64_t chips) {
   ttm_capture *c = &l->profile->capture;
   ttm_opening opening = {.rank = rank, .process = ttm_recording_lane(l)->process, .chips = chips};
@@ -66,7 +80,9 @@ int ttm_recording_opened(ttm_capture_loader *l, const ttm_capture_node *node) {
   uint32_t rank;
   uint64_t chips = ttm_node_get(node, TTM_PARAM_CHIPS, 0);
   l->profile->capture.recording.chips |= chips;
-  return ttm_recording_rank(l, ttm_capture_device_of(node), &rank) ? TTM_ENOMEM : push_opened(l, rank, chips);
+  if (ttm_recording_rank(l, ttm_capture_device_of(node), &rank)) return TTM_ENOMEM;
+  note_chips(l, rank, chips);
+  return push_opened(l, rank, chips);
 }
 
 /* Whatever was on the device is gone with it. */
@@ -75,9 +91,9 @@ int ttm_recording_closed(ttm_capture_loader *l, const ttm_capture_node *node) {
   if (ttm_recording_rank(l, id, &rank)) return TTM_ENOMEM;
   if (ttm_recording_keep_trace(l, (ttm_trace_call){.rank = rank, .step = TTM_TRACE_CLOSED})) return TTM_ENOMEM;
   for (size_t i = 0; i < l->living.n; i++) {
-    uint32_t row = l->living.at[i];
-    if (row == TTM_NONE || l->profile->capture.buffers.at[row].device != rank) continue;
-    if (ttm_capture_free_row(l, node, row)) return TTM_ENOMEM;
+    uint32_t row;
+    while ((row = l->living.at[i]) != TTM_NONE && l->profile->capture.buffers.at[row].device == rank)
+      if (ttm_capture_free_row(l, node, row)) return TTM_ENOMEM;
   }
   for (size_t i = 0; i < l->opened.n; i++)
     if (l->opened.at[i].id == id && l->opened.at[i].process == ttm_recording_lane(l)->process)

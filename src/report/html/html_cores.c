@@ -87,7 +87,7 @@ static int put_sets(ttm_html *h, const ttm_core_views *v) {
 }
 
 /* Each: operation (0: from before the capture), first view, how many it is in, bytes per core, 1 + address (0: not told), rank, shards, 1 + set of its
- * cores (0: not told), 1 in L1_SMALL, 1 + type (0: not told). */
+ * cores (0: not told), 1 in L1_SMALL or 2 on these cores only, 1 + type (0: not told). */
 static int put_tensors(ttm_html *h, const ttm_core_views *v) {
   uint32_t last = 0;
   for (size_t i = 0; i < v->lives.n; i++) {
@@ -99,11 +99,11 @@ static int put_tensors(ttm_html *h, const ttm_core_views *v) {
     ttm_html_block_number(&h->block, life->from - last);
     ttm_html_block_number(&h->block, life->to - life->from);
     ttm_html_block_number(&h->block, b->bank_bytes);
-    ttm_html_block_number(&h->block, b->address + 1);
+    ttm_html_block_number(&h->block, life->at + 1);
     ttm_html_block_number(&h->block, h->p->capture.recording.is ? b->device : 0);
     ttm_html_block_number(&h->block, b->cores);
     ttm_html_block_number(&h->block, life->cores == TTM_NONE ? 0 : life->cores + UINT64_C(1));
-    ttm_html_block_number(&h->block, b->memory == TTM_L1_SMALL);
+    ttm_html_block_number(&h->block, life->own ? 2 : b->memory == TTM_L1_SMALL);
     uint32_t type = ttm_tensor_type_id(h->p, b->tensor);
     ttm_html_block_number(&h->block, type == TTM_NONE ? 0 : ttm_html_ids_take(&h->types, type) + UINT64_C(1));
     last = life->from;

@@ -125,16 +125,18 @@ def shard_cores(config):
     return "{%s}" % ", ".join(ranges) if ranges else ""
 
 
-PER_CORE = "per_core_allocation=1"  # in a memory configuration: every core has an address of its own
+# In a memory configuration: every core has an address of its own, or the address is the tensor's own on its cores only.
+PER_CORE, RANGE = "per_core_allocation=1", "range_lockstep_allocation=1"
 
 
-def cores_of_own(running):
-    """The cores of a buffer that the innermost function with a memory configuration allocates, when each gets an address of its own; "": it does not."""
+def own_cores(running):
+    """What the innermost function with a memory configuration says of the cores of a buffer that it allocates."""
     for function in reversed(running):
         config = next((text for text in function.get("arguments") or () if "per_core_allocation=" in str(text)), None)
         if config:
-            return shard_cores(config) if PER_CORE in config else ""
-    return ""
+            said = {"per_core": 1} if PER_CORE in config else {"range_lockstep": 1} if RANGE in config else {}
+            return dict(said, core_range_set=shard_cores(config)) if said else said
+    return {}
 
 
 def place_of_own(params):
@@ -191,9 +193,8 @@ def lean(nodes, programs=None, key_of=lambda name: 0, asked=False):
         entry = {"counter": n["counter"], "node_type": kind, "params": {name: params[name] for name in KEPT.get(kind, ()) if name in params}}
         if kind in ("buffer", "buffer_allocate", "buffer_deallocate"):
             entry["connections"] = n["connections"]
-            cores = cores_of_own(running) if kind == "buffer_allocate" and params.get("num_cores") else ""
-            if cores:
-                entry["params"].update(per_core=1, core_range_set=cores)
+            if kind == "buffer_allocate" and params.get("num_cores"):
+                entry["params"].update(own_cores(running))
         elif kind == "tensor":
             config = params.get("memory_config", "")
             cores = shard_cores(config)
