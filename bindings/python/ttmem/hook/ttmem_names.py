@@ -404,17 +404,26 @@ class Names:
             return {}
 
 
+def address_of(tensor):
+    """Where a tensor lies on its device; None of one on the host, of one that was freed, and of one with an address per core: asked for theirs, ttnn complains
+    aloud."""
+    try:
+        if tensor.device() is None or (hasattr(tensor, "is_per_core_allocated") and tensor.is_per_core_allocated()):
+            return None
+        return tensor.buffer_address()
+    except Exception:
+        return None
+
+
 def tensors_in(result, path=()):
     """(path, address on the device) of each tensor in a list of results."""
     if isinstance(result, (list, tuple)):
         for at, part in enumerate(result if len(path) < 3 else ()):
             yield from tensors_in(part, (*path, at))
     elif hasattr(result, "buffer_address"):
-        try:
-            if not (hasattr(result, "is_per_core_allocated") and result.is_per_core_allocated()):  # ttnn complains aloud
-                yield path, result.buffer_address()
-        except Exception:
-            pass  # on the host
+        address = address_of(result)
+        if address is not None:
+            yield path, address
 
 
 def name_at(names, path):

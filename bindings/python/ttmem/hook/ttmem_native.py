@@ -9,6 +9,7 @@ ttmem_native.c saw, and its key is never brief again. Where ttnn cannot be follo
 import ctypes
 import os
 
+from _ttmem_names import address_of
 from _ttmem_nodes import node
 
 LIBRARIES = ("build/lib/_ttnncpp.so", "build/lib/libtt_metal.so")
@@ -53,14 +54,8 @@ class Known:
 
 
 def addresses_of(tensors):
-    """Where tensors lie; those on the host are left out."""
-    found = []
-    for tensor in tensors:
-        try:
-            found.append(tensor.buffer_address())
-        except Exception:
-            pass
-    return found
+    """Where tensors lie; those that lie nowhere are left out."""
+    return [address for address in map(address_of, tensors) if address is not None]
 
 
 def make_template(nodes, inputs, events):
