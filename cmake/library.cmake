@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # libttmem: the rooms of src/ in the order of the flow. cbscan, history, launch, serve, ui and cli belong to the programs (cbscan.cmake,
-# programs.cmake): who links the library gets no C++ grammar, no database, no child processes, no HTTP server and no terminal with it.
+# programs.cmake): who links the library gets no C++ grammar, no history, no child processes, no HTTP server and no terminal with it.
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(XXHASH REQUIRED libxxhash) # only its header: src/base/hash.c compiles the functions in
 pkg_check_modules(CAIRO REQUIRED cairo) # only its header: src/report/write/canvas_png.c opens the library when a picture is asked for
-set(ttmem_needs Threads::Threads ZLIB::ZLIB PkgConfig::ZSTD PkgConfig::UTF8PROC ${CMAKE_DL_LIBS} m)
+set(ttmem_needs Threads::Threads ZLIB::ZLIB PkgConfig::ZSTD PkgConfig::SQLITE PkgConfig::UTF8PROC ${CMAKE_DL_LIBS} m)
 
 set(ttmem_sources)
 foreach(room base parse profile watch l1 analyze train report store)

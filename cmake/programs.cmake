@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # ttmem, and tt-memory-profiler, which is the same file under another name.
 pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
-pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(PQ REQUIRED libpq) # only its header: src/history/postgres.c opens the library when a server is named
 pkg_check_modules(NCURSESW REQUIRED ncursesw) # libraries only: its flags would choose feature macros for every file
 file(GLOB shown_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/history/*.c ${CMAKE_SOURCE_DIR}/src/serve/*.c ${CMAKE_SOURCE_DIR}/src/mcp/*.c ${CMAKE_SOURCE_DIR}/src/ui/*.c)
 add_library(ttmem_shown STATIC ${shown_sources})
 set_source_files_properties(${CMAKE_SOURCE_DIR}/src/history/postgres.c PROPERTIES INCLUDE_DIRECTORIES "${PQ_INCLUDE_DIRS}")
-target_link_libraries(ttmem_shown PUBLIC ttmem_static PkgConfig::SQLITE PkgConfig::MICROHTTPD ${NCURSESW_LIBRARIES})
+target_link_libraries(ttmem_shown PUBLIC ttmem_static PkgConfig::MICROHTTPD ${NCURSESW_LIBRARIES})
 
 file(GLOB cli_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/cli/*.c ${CMAKE_SOURCE_DIR}/src/launch/*.c)
 

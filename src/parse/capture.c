@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/hash.h"
 #include "parse/mlir_scan.h"
 
 /* ---- Words --------------------------------------------------------------------------------------------------------- */
@@ -24,11 +25,11 @@ static int find_word(const word *words, size_t n, ttm_str name, int otherwise) {
 #define FIND(words, name, otherwise) find_word(words, sizeof(words) / sizeof *(words), name, otherwise)
 
 /* KNOWN: it tells a capture from a log, and is passed over. */
-enum { KEY_CONNECTIONS, KEY_COUNTER, KEY_INPUTS, KEY_TYPE, KEY_PARAMS, KEY_KNOWN, KEY_OTHER };
+enum { KEY_ARGUMENTS, KEY_CONNECTIONS, KEY_COUNTER, KEY_INPUTS, KEY_TYPE, KEY_PARAMS, KEY_KNOWN, KEY_OTHER };
 static const word node_keys[] = {
-    WORD("arguments", KEY_KNOWN),   WORD("connections", KEY_CONNECTIONS), WORD("counter", KEY_COUNTER),
-    WORD("duration_ns", KEY_KNOWN), WORD("input_tensors", KEY_INPUTS),    WORD("node_type", KEY_TYPE),
-    WORD("params", KEY_PARAMS),     WORD("stacking_level", KEY_KNOWN),
+    WORD("arguments", KEY_ARGUMENTS), WORD("connections", KEY_CONNECTIONS), WORD("counter", KEY_COUNTER),
+    WORD("duration_ns", KEY_KNOWN),   WORD("input_tensors", KEY_INPUTS),    WORD("node_type", KEY_TYPE),
+    WORD("params", KEY_PARAMS),       WORD("stacking_level", KEY_KNOWN),
 };
 
 static const word node_types[] = {
@@ -216,6 +217,15 @@ static void read_numbers(ttm_capture_reader *r, ttm_node_list *list) {
     if (ttm_json_integer(&v, &n) && ttm_vec_push(list, n)) r->texts.failed = true;
 }
 
+static void hash_arguments(ttm_capture_reader *r) {
+  ttm_json_scalar v;
+  if (!r->wants_arguments) return (void)ttm_json_skip(&r->json);
+  if (!ttm_json_enter_if(&r->json, '[')) return;
+  r->node.arguments = ttm_hash_seed();
+  while (ttm_json_item(&r->json) && ttm_json_value(&r->json, &v))
+    r->node.arguments = ttm_hash(v.text.p, v.text.n, r->node.arguments);
+}
+
 static void read_member(ttm_capture_reader *r, int key, bool *typed) {
   ttm_json_pull *j = &r->json;
   ttm_capture_node *node = &r->node;
@@ -238,6 +248,9 @@ static void read_member(ttm_capture_reader *r, int key, bool *typed) {
     case KEY_INPUTS:
       read_numbers(r, &node->inputs);
       return;
+    case KEY_ARGUMENTS:
+      hash_arguments(r);
+      return;
     default:
       ttm_json_skip(j);
   }
@@ -249,7 +262,7 @@ static void clear_node(ttm_capture_reader *r) {
   node->line = r->json.line < UINT32_MAX ? (uint32_t)r->json.line : UINT32_MAX - 1;
   node->has_counter = false;
   node->counter = 0;
-  node->numbers = node->words = 0;
+  node->numbers = node->words = node->arguments = 0;
   memset(node->text, 0, sizeof node->text);
   node->connections.n = node->inputs.n = 0;
   ttm_buf_clear(&r->texts);

@@ -126,6 +126,7 @@ typedef struct ttm_capture_node {
   int64_t number[TTM_PARAM_NUMBERS];
   ttm_str text[TTM_PARAM_TEXTS];     /* empty when not given */
   ttm_node_list connections, inputs; /* inputs: "input_tensors" */
+  uint64_t arguments;                /* hash of "arguments", when they are wanted */
 } ttm_capture_node;
 
 static inline bool ttm_node_has(const ttm_capture_node *node, ttm_node_number which) {
@@ -161,6 +162,7 @@ typedef struct ttm_capture_reader {
   ttm_capture_node node;
   ttm_buf texts; /* of the node */
   int state;
+  bool wants_arguments;
   bool cut; /* the text ended or broke before the document did: json.error says how */
 } ttm_capture_reader;
 
