@@ -68,7 +68,9 @@ static void tell_end(ttm_teller *t, const ttm_recording *r) {
   if (r->ended && why.n && !ttm_str_eq(why, TTM_LIT("exit")) && !ttm_str_eq(why, TTM_LIT("os._exit")))
     ttm_point_at(t, TTM_NO_FIGURE, TTM_NONE, "the recording ends before the program: {}", TTM_TEXT(why));
   if (r->ended) return;
-  ttm_buf_puts(&t->text, "the recording has no end: the program was killed or crashed, or still runs");
+  ttm_buf_puts(&t->text, t->p->capture.schema
+                             ? "the last operation of the report has no end: the program was killed or crashed in it"
+                             : "the recording has no end: the program was killed or crashed, or still runs");
   if (r->last != TTM_NONE) ttm_say(&t->text, t->f, "; the last operation it began is {}", TTM_OP(r->last));
   ttm_tell_point(t, TTM_NO_FIGURE, r->last);
 }

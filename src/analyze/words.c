@@ -92,6 +92,8 @@ const char *ttm_words_rank(const ttm_profile *p) { return ttm_words_has_runs(p) 
 bool ttm_words_has_runs(const ttm_profile *p) { return p->kind != TTM_LOG_CAPTURE && p->kind != TTM_LOG_LIVE; }
 
 const char *ttm_words_window(const ttm_profile *p) {
+  if (p->capture.buffers_missing)
+    return "A lower bound: buffers from before the capture are in a report only with enable_detailed_buffer_report.";
   return p->capture.recording.is
              ? "A lower bound: operations went unrecorded."
              : "A lower bound: a graph capture is a window, and tensors from before it are only in it "
@@ -119,6 +121,7 @@ const char *ttm_words_kind(const ttm_profile *p) {
     case TTM_LOG_INCIDENTS:
       return "error messages only";
     case TTM_LOG_CAPTURE:
+      if (p->capture.schema) return "a report of ttnn-visualizer: operations, and the buffers allocated after each";
       if (p->capture.recording.is)
         return p->capture.recording.board
                    ? "a recording of a ttnn program on a mock board: its own allocator, no hardware"
@@ -160,6 +163,10 @@ const char *ttm_words_missing(const ttm_profile *p) {
              "TT_RUNTIME_DEBUG=ON, TT_RUNTIME_MEMORY_LOG_LEVEL=operation and TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG to get "
              "them.";
     case TTM_LOG_CAPTURE:
+      if (p->capture.schema)
+        return "It does not tell the size of DRAM: capacity is that of the board, without a trace region. Dataflow "
+               "buffers, "
+               "and circular buffers of programs from the cache, are in it only where an equal program has them.";
       if (p->capture.recording.is) return NULL;
       return "Buffers from before the capture are only known where it uses or frees them, and the largest free block "
              "is "

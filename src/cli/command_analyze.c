@@ -248,7 +248,8 @@ const ttm_command ttm_command_analyze = {
     .synopsis = "analyze LOG... [options]",
     .help = "summary on the terminal, JSON and HTML report",
     .more =
-        "LOG may be compressed (.gz, .zst), or '-' for standard input. The files go to ~/.ttmem/reports/NAME/ "
+        "LOG may be compressed (.gz, .zst), or '-' for standard input; a graph capture, a recording or a report of "
+        "ttnn-visualizer (db.sqlite, or its folder) does as well. The files go to ~/.ttmem/reports/NAME/ "
         "(TTMEM_HOME replaces ~/.ttmem). An earlier report of that name is replaced only when the new one is "
         "complete. Several LOGs, a folder with rank0.log, rank1.log ... or a tar archive of them are the ranks of one "
         "run: skew, the "

@@ -8,10 +8,12 @@
 
 #include "parse/json_text.h"
 
-#define INPUT                                                                                              \
-  {                                                                                                        \
-    "input", "log (.gz, .zst too), graph capture, recording, TTNN module, report folder or stored report", \
-        TTM_MCP_INPUT, true, NULL                                                                          \
+#define INPUT                                                                                                         \
+  {                                                                                                                   \
+    "input",                                                                                                          \
+        "log (.gz, .zst too), graph capture, recording, db.sqlite of ttnn-visualizer, TTNN module, report folder or " \
+        "stored report",                                                                                              \
+        TTM_MCP_INPUT, true, NULL                                                                                     \
   }
 #define BOARDS                                                                                                        \
   {                                                                                                                   \

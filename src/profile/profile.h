@@ -394,10 +394,12 @@ typedef struct ttm_capture {
   TTM_VEC(ttm_test) tests;
   TTM_VEC(uint32_t) test_of; /* by operation: 1 + its test; 0 or beyond: none */
   ttm_capture_board board;
-  bool report;      /* the report object, not the bare array */
-  bool normal;      /* made in run mode NORMAL: something has an address or was executed */
-  bool ordered;     /* counters are 0, 1, 2, ...: otherwise tt-metal's extractors refuse */
-  uint32_t version; /* string: of ttnn, empty when not told */
+  bool report;          /* the report object, not the bare array */
+  bool normal;          /* made in run mode NORMAL: something has an address or was executed */
+  bool ordered;         /* counters are 0, 1, 2, ...: otherwise tt-metal's extractors refuse */
+  uint32_t version;     /* string: of ttnn, empty when not told */
+  uint32_t schema;      /* string: of the database, when it is a report of ttnn-visualizer, read as a recording; 0 */
+  bool buffers_missing; /* such a report knows the buffers of its own operations only */
   uint64_t nodes, bad_nodes, other_nodes;
   uint64_t functions, programs; /* started functions; programs (each frees the last one's buffers) */
   uint64_t cache_hits;          /* programs that came from the cache */
@@ -548,9 +550,12 @@ static inline uint32_t ttm_profile_chips(const ttm_profile *p) {
 }
 
 /* True for a graph capture: it begins after the device was opened, and what was allocated before is only in it where it uses or frees that. A
- * recording begins with the device, unless operations went unrecorded. Sums are a lower bound then. */
+ * recording begins with the device, unless operations went unrecorded; a report of ttnn-visualizer tells all buffers, or it does not. Sums are a
+ * lower bound then. */
 static inline bool ttm_profile_is_window(const ttm_profile *p) {
-  return p->kind == TTM_LOG_CAPTURE && (!p->capture.recording.is || ttm_recording_is_partial(&p->capture.recording));
+  const ttm_capture *c = &p->capture;
+  return p->kind == TTM_LOG_CAPTURE &&
+         (!c->recording.is || c->buffers_missing || ttm_recording_is_partial(&c->recording));
 }
 
 /* True for the operations that are elements of the reports: all but deallocate and get_device. */

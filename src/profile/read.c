@@ -9,6 +9,7 @@
 #include "parse/live_record.h"
 #include "parse/memory_report.h"
 #include "parse/module.h"
+#include "parse/visualizer.h"
 #include "profile/feed.h"
 #include "profile/load/load.h"
 
@@ -32,6 +33,7 @@ int ttm_input_progress(ttm_input *in, uint64_t position, uint64_t operations, tt
 
 /* The loader of an input that begins so; a log is what nothing else is. */
 static ttm_loader *loader_of(ttm_str first) {
+  if (ttm_visualizer_detect(first)) return ttm_load_visualizer;
   if (first.n && ttm_live_record_detect(first)) return ttm_load_live;
   if (first.n && ttm_module_detect(first)) return ttm_load_module;
   if (first.n && ttm_memory_report_detect(first)) return ttm_load_memory_report;
@@ -61,7 +63,7 @@ static int look_ahead(ttm_chunker *chunker, ttm_error *err) {
 }
 
 int ttm_profile_read_opts(ttm_profile **out, const char *path, const ttm_read_options *options, ttm_error *err) {
-  ttm_input in = {.options = TTM_READ_OPTIONS_INIT};
+  ttm_input in = {.path = path, .options = TTM_READ_OPTIONS_INIT};
   int rc = ttm_sized_take(&in.options, sizeof in.options, options, err);
   if (!rc) rc = ttm_source_open(&in.chunker.source, path, err);
   if (rc) return rc;

@@ -167,6 +167,7 @@ void ttm_report_name(ttm_buf *out, const char *log_path) {
   ttm_str name = ttm_str_of(log_path ? log_path : "");
   if (ttm_str_eq(name, TTM_LIT("-"))) name = TTM_LIT("stdin");
   while (name.n > 1 && name.p[name.n - 1] == '/') name.n--;
+  drop_suffix(&name, TTM_LIT("/db.sqlite")); /* ttnn-visualizer names the folder */
   for (size_t i = name.n; i > 0; i--) {
     if (name.p[i - 1] != '/') continue;
     name = ttm_str_from(name, i);
@@ -174,6 +175,7 @@ void ttm_report_name(ttm_buf *out, const char *log_path) {
   }
   drop_suffix(&name, TTM_LIT(".gz"));
   drop_suffix(&name, TTM_LIT(".zst"));
+  drop_suffix(&name, TTM_LIT(".sqlite"));
   drop_extension(&name);
   drop_suffix(&name, TTM_LIT("_profile"));
   while (name.n && name.p[0] == '.') name = ttm_str_from(name, 1);

@@ -24,7 +24,8 @@ static bool is_log(const char *file) {
   return is_one(file, "_profile.log") || is_one(file, "_profile.log.gz") || is_one(file, "_profile.log.zst");
 }
 
-static bool is_recording(const char *file) { return is_one(file, "_recording.json"); }
+/* Or what ttnn-visualizer reads. */
+static bool is_recording(const char *file) { return is_one(file, "_recording.json") || !strcmp(file, "db.sqlite"); }
 
 /* Paths of logs and recordings. */
 typedef TTM_VEC(char *) source_list;
@@ -156,12 +157,14 @@ static int name_of(ttm_report_found *out, const char *folder, ttm_error *err) {
     const char *mark = strstr(base_of(out->log), "_profile.log");
     out->name = stem_of(out->log, mark ? mark : "");
   } else if (out->recording) {
-    out->name = stem_of(out->recording, "_recording.json");
+    out->name =
+        stem_of(out->recording, is_one(base_of(out->recording), "_recording.json") ? "_recording.json" : ".sqlite");
   } else {
-    return ttm_error_set(err, TTM_ENODATA,
-                         "'%s' holds no report: neither NAME_memory.json, NAME_report.html, NAME_profile.log nor "
-                         "NAME_recording.json; give the log itself, or the folder that 'ttmem analyze LOG' wrote",
-                         folder);
+    return ttm_error_set(
+        err, TTM_ENODATA,
+        "'%s' holds no report: neither NAME_memory.json, NAME_report.html, NAME_profile.log, "
+        "NAME_recording.json nor db.sqlite; give the log itself, or the folder that 'ttmem analyze LOG' wrote",
+        folder);
   }
   return out->name ? TTM_OK : ttm_error_nomem(err);
 }

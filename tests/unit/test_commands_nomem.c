@@ -171,6 +171,7 @@ static void captures(void **state) {
          "1");
   STARVE("graph", DATA "capture_small.json");
   STARVE("graph", DATA "capture_small.json", "--json");
+  STARVE("ask", TTMEM_SOURCE "/fuzz/corpus/visualizer/small-3.5", "--findings", "-j", "1");
   STARVE("graph", DATA "capture_small.json", "--html");
   STARVE("html", DATA "recording_clash.json", "-o", in_root("page.html"), "-j", "1");
   STARVE("--llm", "--logfile", DATA "capture_small.json");

@@ -192,7 +192,7 @@ static int on_function_start(ttm_capture_loader *l, const ttm_capture_node *node
     l->inputs_open = true;
     if (!ttm_capture_is_free(name) && ttm_capture_begin_op(l, f.name, l->op_location, line)) return TTM_ENOMEM;
     ttm_recording_call_begins(l);
-    if (l->recording && l->op != TTM_NONE && l->op_location) ttm_recording_lane(l)->last_called = l->op;
+    if (l->recording && l->op != TTM_NONE && l->called.name) ttm_recording_lane(l)->last_called = l->op;
     if (l->recording && (ttm_recording_keep_trace(l, l->called.trace) || ttm_recording_begun(l, &l->called)))
       return TTM_ENOMEM;
   }
@@ -494,7 +494,13 @@ static int on_tensor(ttm_capture_loader *l, const ttm_capture_node *node) {
 
 /* ---- The whole ----------------------------------------------------------------------------------------------------- */
 
-static int begin(ttm_capture_loader *l) {
+int ttm_capture_loader_begin(ttm_capture_loader *l, ttm_builder *b, bool recording) {
+  *l = (ttm_capture_loader){.builder = b,
+                            .profile = b->profile,
+                            .recording = recording,
+                            .op = TTM_NONE,
+                            .fresh_node = TTM_NONE,
+                            .failed_process = TTM_NONE};
   ttm_capture *c = capture_of(l);
   c->ordered = true;
   c->recording.last = c->recording.fatal = TTM_NONE;
@@ -544,7 +550,7 @@ int ttm_capture_take(ttm_capture_loader *l, const ttm_capture_node *node) {
   return handlers[node->type] ? handlers[node->type](l, node) : TTM_OK;
 }
 
-static int finish(ttm_capture_loader *l, const ttm_capture_facts *facts) {
+int ttm_capture_loader_finish(ttm_capture_loader *l, const ttm_capture_facts *facts) {
   ttm_profile *p = l->profile;
   ttm_capture *c = &p->capture;
   /* Of a buffer node right before a cut nobody can tell whether its allocation was to follow. */
@@ -554,8 +560,8 @@ static int finish(ttm_capture_loader *l, const ttm_capture_facts *facts) {
   for (; l->depth; l->depth--)
     if (innermost(l)) count_program(c, innermost(l));
   c->report = facts->report;
-  c->bad_nodes = facts->bad_nodes;
-  c->other_nodes = facts->other_nodes;
+  c->bad_nodes += facts->bad_nodes;
+  c->other_nodes += facts->other_nodes;
   c->world = facts->world;
   if (facts->has_rank && facts->rank < TTM_NONE) p->ranks.at[l->stream->rank] = (uint32_t)facts->rank;
   if (ttm_build_string(l->builder, ttm_str_of(facts->version), &c->version)) return TTM_ENOMEM;
@@ -565,7 +571,7 @@ static int finish(ttm_capture_loader *l, const ttm_capture_facts *facts) {
   return ttm_builder_end(l->builder);
 }
 
-static void free_loader(ttm_capture_loader *l) {
+void ttm_capture_loader_free(ttm_capture_loader *l) {
   ttm_vec_free(&l->marks);
   ttm_vec_free(&l->nodes);
   ttm_map_free(&l->node_of_counter);
@@ -619,18 +625,17 @@ static int read_nodes(ttm_capture_loader *l, ttm_capture_reader *nodes, ttm_inpu
   p->seen.bytes = ttm_json_position(&nodes->json);
   p->seen.lines = nodes->json.line;
   p->seen.cut = nodes->cut;
-  if (finish(l, &nodes->facts)) return ttm_error_nomem(err);
+  if (ttm_capture_loader_finish(l, &nodes->facts)) return ttm_error_nomem(err);
   return p->kind == TTM_LOG_CAPTURE ? TTM_OK : ttm_profile_diagnose_capture(nodes, err);
 }
 
 int ttm_load_graph(ttm_builder *b, ttm_input *in, ttm_error *err) {
   ttm_capture_reader nodes;
-  ttm_capture_loader l = {
-      .builder = b, .profile = b->profile, .op = TTM_NONE, .fresh_node = TTM_NONE, .failed_process = TTM_NONE};
+  ttm_capture_loader l;
   ttm_capture_init(&nodes, in->chunker.source, in->first);
-  int rc = begin(&l) ? ttm_error_nomem(err) : read_nodes(&l, &nodes, in, err);
+  int rc = ttm_capture_loader_begin(&l, b, false) ? ttm_error_nomem(err) : read_nodes(&l, &nodes, in, err);
   if (rc && rc != TTM_ENOMEM && err && err->message[0] && !err->line) err->line = nodes.json.line;
   ttm_capture_free(&nodes);
-  free_loader(&l);
+  ttm_capture_loader_free(&l);
   return rc;
 }

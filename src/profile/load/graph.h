@@ -201,6 +201,11 @@ typedef struct ttm_capture_loader {
   TTM_VEC(ttm_birth) births;   /* by buffer */
 } ttm_capture_loader;
 
+/* From the first node to the last, for who has nodes: a capture's, or pieces of a recording. */
+int ttm_capture_loader_begin(ttm_capture_loader *l, ttm_builder *b, bool recording);
+int ttm_capture_loader_finish(ttm_capture_loader *l, const ttm_capture_facts *facts);
+void ttm_capture_loader_free(ttm_capture_loader *l);
+
 /* Steps that recordings share with captures. */
 int ttm_capture_begin_op(ttm_capture_loader *l, uint32_t name, uint32_t location, uint32_t line);
 int ttm_capture_finish_op(ttm_capture_loader *l);

@@ -11,7 +11,8 @@
 #include "profile/read_report.h"
 
 typedef struct ttm_input {
-  ttm_str first; /* bytes; all of them when the chunker has no source, else they wait in its `carry` */
+  ttm_str first;    /* bytes; all of them when the chunker has no source, else they wait in its `carry` */
+  const char *path; /* of the file; NULL without one */
   ttm_chunker chunker;
   ttm_read_options options;
   const ttm_report_files *report; /* for ttm_load_report, which reads nothing else */
@@ -22,6 +23,7 @@ typedef int ttm_loader(ttm_builder *b, ttm_input *in, ttm_error *err);
 
 ttm_loader ttm_load_log;           /* what a runtime printed; a source is needed */
 ttm_loader ttm_load_graph;         /* a ttnn graph capture, or what `ttmem run` recorded */
+ttm_loader ttm_load_visualizer;    /* a database of ttnn-visualizer */
 ttm_loader ttm_load_live;          /* what `ttmem live --record` wrote */
 ttm_loader ttm_load_memory_report; /* of tt-mlir's builder or of ttrt */
 ttm_loader ttm_load_module;        /* a TTNN module: what its run would be */

@@ -312,6 +312,7 @@ void ttm_json_put_recording(ttm_json *j, const ttm_findings *f) {
   if (!r->is) return;
   ttm_json_put_object(j, "recording");
   ttm_json_put_id(j, "board", p, r->board);
+  if (p->capture.schema) ttm_json_put_id(j, "visualizer_schema", p, p->capture.schema);
   ttm_json_put_bool(j, "ended", r->ended);
   ttm_json_put_id(j, "reason", p, r->reason);
   ttm_json_put_op(j, "last_operation", f, r->last);

@@ -144,7 +144,9 @@ static void check_lines(ttm_doctor *d, const ttm_profile *p) {
 void ttm_doctor_log(ttm_doctor *d, const ttm_profile *p) {
   if (p->kind == TTM_LOG_CAPTURE) {
     ttm_doctor_say(d, "ok",
-                   p->capture.recording.is ? "a recording of ttmem run" NO_LOG : "a graph capture of ttnn" NO_LOG);
+                   p->capture.schema         ? "a report of ttnn-visualizer" NO_LOG
+                   : p->capture.recording.is ? "a recording of ttmem run" NO_LOG
+                                             : "a graph capture of ttnn" NO_LOG);
     return;
   }
   if (p->kind == TTM_LOG_LIVE) {

@@ -298,6 +298,7 @@ static const char *no_weights(const ttm_profile *p) {
   if (p->kind == TTM_LOG_LIVE) return "Unknown: samples do not tell weights from other memory.";
   if (p->kind != TTM_LOG_CAPTURE)
     return "Unknown: no module dump is in this log. TTXLA_LOGGER_LEVEL=DEBUG prints them.";
+  if (p->capture.schema) return "Unknown: a report of ttnn-visualizer does not tell weights from other tensors.";
   return p->capture.recording.is ? "Unknown: a recording does not tell weights from other tensors."
                                  : "Unknown: a graph capture does not tell weights from other tensors.";
 }
