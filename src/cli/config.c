@@ -4,12 +4,14 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "store/report_dir.h"
 
 /* What people repeat; the rest belongs to a command. */
-static const ttm_option KEYS[] = {TTM_OPTION_PER, TTM_OPTION_COLOR, TTM_OPTION_PORT, TTM_OPTION_THREADS};
+static const ttm_option KEYS[] = {TTM_OPTION_PER, TTM_OPTION_COLOR, TTM_OPTION_PORT, TTM_OPTION_THREADS,
+                                  TTM_OPTION_STORE};
 enum { KEY_COUNT = sizeof KEYS / sizeof *KEYS, LARGEST = 65536 };
 
 static int find_file(ttm_buf *path, ttm_error *err) {
@@ -51,14 +53,29 @@ static int unknown_key(const char *key, ttm_error *err) {
   return status;
 }
 
+/* Runs are found by name in commands that take no --store: it goes where all of them look, unless the user says so there. */
+static int apply_store(const char *value, ttm_error *err) {
+  const char *home = !strncmp(value, "~/", 2) ? getenv("HOME") : NULL;
+  ttm_buf path = {0};
+  if (!*value) return ttm_error_set(err, TTM_EUSAGE, "'store' needs a value");
+  ttm_buf_printf(&path, "%s%s", home ? home : "", home ? value + 1 : value);
+  ttm_buf_char(&path, '\0');
+  int status = path.failed || setenv("TTMEM_STORE", path.at, 0) ? ttm_error_nomem(err) : TTM_OK;
+  ttm_buf_free(&path);
+  return status;
+}
+
 /* "per = chip" */
 static int apply_line(ttm_options *options, char *line, ttm_error *err) {
   char *value = strchr(line, '=');
   if (!value) return ttm_error_set(err, TTM_EUSAGE, "'%.40s' is no setting: NAME = VALUE", line);
   *value++ = '\0';
   char *key = trimmed(line);
-  for (size_t i = 0; i < KEY_COUNT; i++)
-    if (!strcmp(ttm_option_table[KEYS[i]].name, key)) return ttm_options_default(options, KEYS[i], trimmed(value), err);
+  value = trimmed(value);
+  for (size_t i = 0; i < KEY_COUNT; i++) {
+    if (strcmp(ttm_option_table[KEYS[i]].name, key) != 0) continue;
+    return KEYS[i] == TTM_OPTION_STORE ? apply_store(value, err) : ttm_options_default(options, KEYS[i], value, err);
+  }
   return unknown_key(key, err);
 }
 

@@ -16,8 +16,19 @@ printf '# mine\n\n per = chip  # of all banks\r\ncolor=never\nport = 0\n' >home/
 CLICOLOR_FORCE=1 "$TTMEM" explain $log | grep -q $'\033' && fail "color = never is not used"
 "$TTMEM" last-run $log -o last.log || fail "a command without these options"
 
+note "a store that all commands use, unless the environment or the command line names another"
+"$TTMEM" analyze $log -q --no-html --model here --store a.sqlite
+printf 'store = %s/a.sqlite\n' "$PWD" >home/config
+"$TTMEM" history here --json >/dev/null || fail "store is not used"
+TTMEM_STORE=none.sqlite "$TTMEM" history here 2>/dev/null && fail "TTMEM_STORE does not win"
+"$TTMEM" history here --store none.sqlite 2>/dev/null && fail "--store does not win"
+"$TTMEM" analyze $log -q --no-html --model there
+"$TTMEM" history there --json --store a.sqlite >/dev/null || fail "store is not written"
+printf 'store = ~/b.sqlite\n' >home/config
+HOME=$PWD "$TTMEM" analyze $log -q --no-html --model there && [ -s b.sqlite ] || fail "~ is not the home"
+
 note "mistakes"
-for line in 'per = core' 'colour = never' 'per' 'port = 70000' '= chip' 'per ='; do
+for line in 'per = core' 'colour = never' 'per' 'port = 70000' '= chip' 'per =' 'store ='; do
   printf '\n%s\n' "$line" >home/config
   show ttmem ask $log --at-peak
 done
