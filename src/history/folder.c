@@ -149,7 +149,7 @@ static int forget(ttm_history *history, const char *run, ttm_error *err) {
 static void close_folder(ttm_history *history) { (void)history; }
 
 int ttm_history_open_folder(ttm_history **out, const char *path, bool write, ttm_error *err) {
-  static const ttm_history_engine engine = {add, query, forget, close_folder};
+  static const ttm_history_engine engine = {add, query, forget, close_folder, "LIKE"};
   *out = NULL;
   if (!write) return refuse(path, err);
   ttm_history *h = ttm_alloc(sizeof *h);

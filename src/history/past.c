@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/format.h"
+
 const char *ttm_past_memory(int memory) { return memory ? "L1" : "DRAM"; }
 
 const char *ttm_day_text(char room[TTM_DAY_ROOM], int64_t time_us) {
@@ -28,12 +30,11 @@ void ttm_past_free(ttm_past *past) {
 
 /* ---- Reading ------------------------------------------------------------------------------------------------------ */
 
-#define RUNS_SQL                                                                                                       \
+#define COLUMNS_SQL                                                                                                    \
   "SELECT r.run, r.model, r.board, r.method, r.name, r.command, r.source, r.host, r.git_commit, r.failure, r.report, " \
-  "r.time_us, r.failures, p.memory, p.peak_bytes, p.capacity_bytes, p.banks, p.at_least "                              \
-  "FROM run r LEFT JOIN peak p ON p.run = r.run AND p.memory IN ('DRAM', 'L1') "                                       \
-  "WHERE ($1 = '' OR r.model = $1) AND ($2 = '' OR r.board = $2) AND r.time_us >= CAST($3 AS bigint) "                 \
-  "ORDER BY r.model, r.board, r.method, r.time_us, r.run, p.memory"
+  "r.time_us, r.failures, p.memory, p.peak_bytes, p.capacity_bytes, p.banks, p.at_least FROM "
+#define PEAKS_SQL " r LEFT JOIN peak p ON p.run = r.run AND p.memory IN ('DRAM', 'L1') "
+#define SERIES_SQL "ORDER BY r.model, r.board, r.method, r.time_us, r.run, p.memory"
 
 #define T TTM_COLUMN_TEXT
 #define N TTM_COLUMN_NUMBER
@@ -97,7 +98,13 @@ static int take_row(void *context, const ttm_history_cell *c) {
   return TTM_OK;
 }
 
-/* ---- One run ------------------------------------------------------------------------------------------------------ */
+static int read_runs(ttm_past *out, ttm_str model, ttm_history *history, const char *sql, const ttm_str *params,
+                     size_t n, ttm_error *err) {
+  reader r = {.past = out, .model = model};
+  return history->engine->query(history, sql, params, n, RUN_TYPES, COLUMNS, take_row, &r, err);
+}
+
+/* ---- Where a run lies --------------------------------------------------------------------------------------------- */
 
 #define LOCATE_SQL                                                                                        \
   "SELECT run, report, source FROM run WHERE substr(run, 1, length($1)) = $1 OR name = $1 OR model = $1 " \
@@ -164,17 +171,213 @@ const ttm_step *ttm_series_rise(const ttm_series *s, int memory) {
   return NULL;
 }
 
-int ttm_past_read(ttm_past *out, ttm_history *history, const ttm_past_question *question, ttm_error *err) {
-  char since[24];
-  bool pattern = ttm_str_find_char(question->model, '*') != TTM_NOT_FOUND;
-  reader r = {.past = out, .model = pattern ? question->model : (ttm_str){"", 0}};
-  snprintf(since, sizeof since, "%lld", (long long)question->since_us);
-  ttm_str params[] = {pattern ? (ttm_str){"", 0} : question->model, question->board, ttm_str_of(since)};
-  *out = (ttm_past){.tolerance = question->tolerance};
-  int status = history->engine->query(history, RUNS_SQL, params, 3, RUN_TYPES, COLUMNS, take_row, &r, err);
+static int examine_all(ttm_past *out, ttm_history *history, ttm_error *err) {
+  int status = TTM_OK;
   for (size_t i = 0; i < out->series.n && !status; i++) {
     status = examine(out, &out->series.at[i]);
     if (!status) status = ttm_series_tell(&out->series.at[i], out, history, err);
   }
-  return status == TTM_ENOMEM ? ttm_error_nomem(err) : status;
+  return status;
+}
+
+static int report(int status, ttm_error *err) { return status == TTM_ENOMEM ? ttm_error_nomem(err) : status; }
+
+int ttm_past_read(ttm_past *out, ttm_history *history, const ttm_past_question *question, ttm_error *err) {
+  static const char sql[] = COLUMNS_SQL "run" PEAKS_SQL
+                                        "WHERE ($1 = '' OR r.model = $1) AND ($2 = '' OR r.board = $2) AND "
+                                        "r.time_us >= CAST($3 AS bigint) " SERIES_SQL;
+  char since[24];
+  const ttm_str any = {"", 0};
+  bool pattern = ttm_str_find_char(question->model, '*') != TTM_NOT_FOUND;
+  snprintf(since, sizeof since, "%lld", (long long)question->since_us);
+  ttm_str params[] = {pattern ? any : question->model, question->board, ttm_str_of(since)};
+  *out = (ttm_past){.tolerance = question->tolerance};
+  int status = read_runs(out, pattern ? question->model : any, history, sql, params, 3, err);
+  if (!status) status = examine_all(out, history, err);
+  return report(status, err);
+}
+
+/* ---- Parts -------------------------------------------------------------------------------------------------------- */
+
+enum { WORDS = 16, PAGE_PARAMS = WORDS + 2, NUMBER_ROOM = 24, LONGEST_SEARCH = 200 };
+
+/* A page of runs or of models: its SQL, in which nothing is foreign, and what it is asked for with, a pattern for each word, then how many and from where. */
+typedef struct page_asked {
+  ttm_buf sql, patterns[WORDS];
+  char most[NUMBER_ROOM], skip[NUMBER_ROOM];
+  size_t words;
+  ttm_str at[PAGE_PARAMS];
+} page_asked;
+
+static void put_pattern(ttm_buf *out, ttm_str word) {
+  ttm_buf_char(out, '%');
+  for (size_t i = 0; i < word.n; i++) {
+    if (strchr("%_!", word.p[i])) ttm_buf_char(out, '!');
+    ttm_buf_char(out, word.p[i]);
+  }
+  ttm_buf_char(out, '%');
+}
+
+static int set_params(page_asked *p, const ttm_past_page *page) {
+  ttm_buf search = {0};
+  *p = (page_asked){.sql = {0}};
+  ttm_put_text(&search, page->search, LONGEST_SEARCH, TTM_FORM_UTF8);
+  bool failed = search.failed;
+  for (ttm_str rest = ttm_buf_str(&search); rest.n && p->words < WORDS;) {
+    ttm_str word = ttm_str_take_to(&rest, ' ');
+    if (!word.n) continue;
+    put_pattern(&p->patterns[p->words], word);
+    failed |= p->patterns[p->words].failed;
+    p->at[p->words] = ttm_buf_str(&p->patterns[p->words]);
+    p->words++;
+  }
+  snprintf(p->most, sizeof p->most, "%llu", (unsigned long long)page->most);
+  snprintf(p->skip, sizeof p->skip, "%llu", (unsigned long long)page->skip);
+  p->at[p->words] = ttm_str_of(p->most);
+  p->at[p->words + 1] = ttm_str_of(p->skip);
+  ttm_buf_free(&search);
+  return failed ? TTM_ENOMEM : TTM_OK;
+}
+
+static void free_params(page_asked *p) {
+  ttm_buf_free(&p->sql);
+  for (size_t i = 0; i < WORDS; i++) ttm_buf_free(&p->patterns[i]);
+}
+
+/* `before`, and the condition that every word is in one of the first `n` columns. (Texts that are put together first would take three times as long to search.) */
+static void begin_sql(page_asked *p, const ttm_history *history, const char *before, size_t n) {
+  static const char *const columns[] = {"model", "board",   "name",   "host",   "git_commit",
+                                        "run",   "failure", "method", "command"};
+  n = n < sizeof columns / sizeof *columns ? n : sizeof columns / sizeof *columns;
+  ttm_buf_clear(&p->sql);
+  ttm_buf_puts(&p->sql, before);
+  for (size_t word = 0; word < p->words; word++) {
+    ttm_buf_puts(&p->sql, word ? " AND (" : " WHERE (");
+    for (size_t c = 0; c < n; c++)
+      ttm_buf_printf(&p->sql, "%s%s %s $%zu ESCAPE '!'", c ? " OR " : "", columns[c], history->engine->like, word + 1);
+    ttm_buf_char(&p->sql, ')');
+  }
+}
+
+/* The order, and which part of the answer. */
+static void put_part(page_asked *p, const char *order) {
+  ttm_buf_printf(&p->sql, " ORDER BY %s LIMIT CAST($%zu AS bigint) OFFSET CAST($%zu AS bigint)", order, p->words + 1,
+                 p->words + 2);
+}
+
+static const char *end_sql(page_asked *p, const char *after) {
+  ttm_buf_puts(&p->sql, after);
+  ttm_buf_char(&p->sql, '\0');
+  return p->sql.failed ? NULL : p->sql.at;
+}
+
+static int take_count(void *context, const ttm_history_cell *c) {
+  return *(uint64_t *)context = (uint64_t)c[0].number, TTM_OK;
+}
+
+static int count(uint64_t *out, ttm_history *history, const char *sql, const ttm_str *params, size_t n,
+                 ttm_error *err) {
+  static const ttm_column_type types[] = {TTM_COLUMN_NUMBER};
+  *out = 0;
+  return sql ? history->engine->query(history, sql, params, n, types, 1, take_count, out, err) : TTM_ENOMEM;
+}
+
+/* A page that is not full tells how many there are. */
+static bool is_last(uint64_t *found, const ttm_past_page *page, size_t n) {
+  *found = page->skip + n;
+  return n < page->most && (n || !page->skip);
+}
+
+int ttm_past_list(ttm_past *out, uint64_t *found, ttm_history *history, const ttm_past_page *page, ttm_error *err) {
+  page_asked p;
+  *out = (ttm_past){0};
+  int status = set_params(&p, page);
+  begin_sql(&p, history, COLUMNS_SQL "(SELECT * FROM run", SIZE_MAX);
+  put_part(&p, "time_us DESC, run DESC");
+  const char *sql = end_sql(&p, ")" PEAKS_SQL "ORDER BY r.time_us DESC, r.run DESC, p.memory");
+  if (!status) status = sql ? read_runs(out, (ttm_str){"", 0}, history, sql, p.at, p.words + 2, err) : TTM_ENOMEM;
+  if (!status && !is_last(found, page, out->runs.n)) {
+    begin_sql(&p, history, "SELECT count(*) FROM run", SIZE_MAX);
+    status = count(found, history, end_sql(&p, ""), p.at, p.words, err);
+  }
+  free_params(&p);
+  return report(status, err);
+}
+
+int ttm_past_read_last(ttm_past *out, ttm_history *history, const ttm_past_last *wanted, ttm_error *err) {
+  static const char sql[] = COLUMNS_SQL
+      "(SELECT * FROM run WHERE model = $1 AND board = $2 AND ($3 = '' OR method = $3) ORDER BY time_us DESC, run DESC "
+      "LIMIT CAST($4 AS bigint))" PEAKS_SQL SERIES_SQL;
+  char most[NUMBER_ROOM];
+  snprintf(most, sizeof most, "%llu", (unsigned long long)wanted->most);
+  ttm_str params[] = {wanted->model, wanted->board, wanted->method, ttm_str_of(most)};
+  *out = (ttm_past){.tolerance = TTM_PAST_TOLERANCE};
+  int status = read_runs(out, (ttm_str){"", 0}, history, sql, params, 4, err);
+  if (!status && wanted->told) status = examine_all(out, history, err);
+  return report(status, err);
+}
+
+int ttm_past_read_two(ttm_past *out, ttm_history *history, ttm_str first, ttm_str second, ttm_error *err) {
+  static const char sql[] = COLUMNS_SQL
+      "run" PEAKS_SQL "WHERE r.run = $1 OR r.run = $2 ORDER BY CASE WHEN r.run = $1 THEN 0 ELSE 1 END, p.memory";
+  ttm_str params[] = {first, second};
+  *out = (ttm_past){.tolerance = TTM_PAST_TOLERANCE};
+  return report(read_runs(out, (ttm_str){"", 0}, history, sql, params, 2, err), err);
+}
+
+const ttm_series *ttm_past_series_of(const ttm_past *past, size_t run) {
+  const ttm_series *s = past->series.at;
+  while (run >= s->first + s->runs) s++;
+  return s;
+}
+
+static int take_model(void *context, const ttm_history_cell *c) {
+  ttm_past_models *all = context;
+  ttm_past_model model = {.runs = c[2].number, .newest_us = c[3].number};
+  ttm_str *const texts[] = {&model.model, &model.board};
+  for (int i = 0; i < 2; i++) {
+    *texts[i] = (ttm_str){text_of(&c[i]).n ? ttm_arena_copy(&all->arena, c[i].text) : "", text_of(&c[i]).n};
+    if (!texts[i]->p) return TTM_ENOMEM;
+  }
+  return ttm_vec_push(&all->at, model);
+}
+
+int ttm_past_list_models(ttm_past_models *out, uint64_t *found, ttm_history *history, const ttm_past_page *page,
+                         ttm_error *err) {
+  enum { MODEL_AND_BOARD = 2 };
+  static const ttm_column_type types[] = {TTM_COLUMN_TEXT, TTM_COLUMN_TEXT, TTM_COLUMN_NUMBER, TTM_COLUMN_NUMBER};
+  page_asked p;
+  *out = (ttm_past_models){0};
+  int status = set_params(&p, page);
+  begin_sql(&p, history, "SELECT model, board, count(*), max(time_us) FROM run", MODEL_AND_BOARD);
+  ttm_buf_puts(&p.sql, " GROUP BY model, board");
+  put_part(&p, "max(time_us) DESC, model, board");
+  const char *sql = end_sql(&p, "");
+  if (!status)
+    status = sql ? history->engine->query(history, sql, p.at, p.words + 2, types, 4, take_model, out, err) : TTM_ENOMEM;
+  if (!status && !is_last(found, page, out->at.n)) {
+    begin_sql(&p, history, "SELECT count(*) FROM (SELECT DISTINCT model, board FROM run", MODEL_AND_BOARD);
+    status = count(found, history, end_sql(&p, ") x"), p.at, p.words, err);
+  }
+  free_params(&p);
+  return report(status, err);
+}
+
+void ttm_past_models_free(ttm_past_models *models) {
+  ttm_vec_free(&models->at);
+  ttm_arena_free(&models->arena);
+}
+
+int ttm_past_owns_report(bool *out, const ttm_past_run *run, ttm_history *history, ttm_error *err) {
+  uint64_t newest;
+  int status = count(&newest, history, "SELECT max(time_us) FROM run WHERE report = $1", &run->report, 1, err);
+  *out = !status && run->report.n && (int64_t)newest == run->time_us;
+  return status;
+}
+
+int ttm_past_told(ttm_history *history, ttm_str run, ttm_history_take *take, void *context, ttm_error *err) {
+  static const ttm_column_type types[] = {TTM_COLUMN_TEXT, TTM_COLUMN_TEXT, TTM_COLUMN_TEXT};
+  return history->engine->query(history,
+                                "SELECT severity, headline, detail FROM statement WHERE run = $1 ORDER BY position",
+                                &run, 1, types, 3, take, context, err);
 }

@@ -27,7 +27,7 @@ typedef struct pg_history {
   PGconn *conn;
 } pg_history;
 
-enum { TEXT_OID = 25, MOST_PARAMS = 4, MOST_COLUMNS = 32 };
+enum { TEXT_OID = 25, MOST_PARAMS = 18, MOST_COLUMNS = 32 };
 
 static pg_history *pg_of(ttm_history *history) { return (pg_history *)history; }
 
@@ -69,12 +69,12 @@ static ttm_history_cell cell_of(const pg_history *h, const PGresult *result, int
 static int query(ttm_history *history, const char *sql, const ttm_str *params, size_t n, const ttm_column_type *types,
                  size_t columns, ttm_history_take *take, void *context, ttm_error *err) {
   pg_history *h = pg_of(history);
-  static const Oid oids[MOST_PARAMS] = {TEXT_OID, TEXT_OID, TEXT_OID, TEXT_OID};
+  Oid oids[MOST_PARAMS];
   char *values[MOST_PARAMS] = {NULL};
   ttm_history_cell cells[MOST_COLUMNS];
   int status = TTM_OK;
   for (size_t i = 0; i < n && !status; i++)
-    if (!(values[i] = ttm_str_copy(params[i]))) status = TTM_ENOMEM;
+    if (oids[i] = TEXT_OID, !(values[i] = ttm_str_copy(params[i]))) status = TTM_ENOMEM;
   PGresult *result =
       status ? NULL : h->pq.execParams(h->conn, sql, (int)n, oids, (const char *const *)values, NULL, NULL, 0);
   if (!status && h->pq.resultStatus(result) != PGRES_TUPLES_OK) status = fail(h, err);
@@ -248,7 +248,7 @@ static int check_readable(pg_history *h, ttm_error *err) {
 }
 
 int ttm_history_open_postgres(ttm_history **out, const char *url, bool write, ttm_error *err) {
-  static const ttm_history_engine engine = {add, query, forget, close_postgres};
+  static const ttm_history_engine engine = {add, query, forget, close_postgres, "ILIKE"};
   /* What stands behind the address wins over what stands before it. */
   static const char *const names[] = {"connect_timeout", "application_name", "dbname", NULL};
   const char *const values[] = {"10", "ttmem", url, NULL};

@@ -113,8 +113,14 @@ static void create(ttm_buf *out, const ttm_schema_table *t, int to, ttm_sql sql)
   ttm_buf_puts(out, "PRIMARY KEY(");
   for (size_t i = 0; i < t->keys; i++) ttm_buf_printf(out, "%s%s", i ? ", " : "", t->columns[i].name);
   ttm_buf_puts(out, "));\n");
-  if (t == &ttm_history_schema[TTM_HISTORY_RUN])
-    ttm_buf_puts(out, "CREATE INDEX run_by_model ON run(model, board, time_us);\n");
+}
+
+/* The runs of a model, pages of all runs, and the runs whose reports were in one folder. */
+static void index_runs(ttm_buf *out, int from, int to) {
+  if (from < 1) ttm_buf_puts(out, "CREATE INDEX run_by_model ON run(model, board, time_us);\n");
+  if (from < 2 && to >= 2)
+    ttm_buf_puts(
+        out, "CREATE INDEX run_by_time ON run(time_us, run);\nCREATE INDEX run_by_report ON run(report, time_us);\n");
 }
 
 void ttm_schema_migrate(ttm_buf *out, const ttm_schema_table *tables, size_t n, int from, int to, ttm_sql sql) {
@@ -131,6 +137,7 @@ void ttm_schema_migrate(ttm_buf *out, const ttm_schema_table *tables, size_t n, 
       ttm_buf_puts(out, ";\n");
     }
   }
+  if (tables == ttm_history_schema) index_runs(out, from, to);
 }
 
 void ttm_schema_insert(ttm_buf *out, const ttm_schema_table *table) {

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 
-enum { TTM_HISTORY_VERSION = 1 };
+enum { TTM_HISTORY_VERSION = 2 }; /* 2 added indexes of the runs */
 
 typedef enum ttm_history_table {
   TTM_HISTORY_RUN,

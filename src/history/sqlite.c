@@ -165,7 +165,8 @@ static int query(ttm_history *history, const char *sql, const ttm_str *params, s
   ttm_history_cell cells[MOST_COLUMNS];
   int status = sqlite3_prepare_v2(h->db, sql, -1, &stmt, NULL) == SQLITE_OK ? TTM_OK : fail(h, err);
   for (size_t i = 0; i < n && !status; i++)
-    if (sqlite3_bind_text(stmt, (int)i + 1, params[i].p, (int)params[i].n, SQLITE_STATIC)) status = fail(h, err);
+    if (sqlite3_bind_text(stmt, (int)i + 1, params[i].n ? params[i].p : "", (int)params[i].n, SQLITE_STATIC))
+      status = fail(h, err);
   while (!status) {
     int step = sqlite3_step(stmt);
     if (step == SQLITE_DONE) break;
@@ -210,7 +211,7 @@ static int check_readable(sqlite_history *h, ttm_error *err) {
 }
 
 int ttm_history_open_sqlite(ttm_history **out, const char *path, bool write, ttm_error *err) {
-  static const ttm_history_engine engine = {add, query, forget, close_sqlite};
+  static const ttm_history_engine engine = {add, query, forget, close_sqlite, "LIKE"};
   struct stat st;
   sqlite_history *h;
   *out = NULL;

@@ -21,6 +21,7 @@ typedef struct ttm_history_engine {
   /* Forgets a run. */
   int (*forget)(ttm_history *history, const char *run, ttm_error *err);
   void (*close)(ttm_history *history);
+  const char *like; /* the operator that compares a text with a pattern, whatever the case of its letters */
 } ttm_history_engine;
 
 struct ttm_history {

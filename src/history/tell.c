@@ -7,7 +7,7 @@
 
 #include "history/past.h"
 
-enum { MOST_CHANGES = 5 };
+enum { MOST_CHANGES = 5, MOST_OF_TWO = 20 };
 
 typedef struct teller {
   ttm_teller t;
@@ -97,12 +97,11 @@ static void tell_change(teller *w, const change *c) {
 }
 
 /* What is alive at the peak explains it; where that is not known, what operations added. */
-static void tell_changes(teller *w, int memory, const ttm_step *step, const ttm_past_run *const runs[2]) {
+static void tell_changes(teller *w, int memory, double least, size_t most, const ttm_past_run *const runs[2]) {
   changes all = {.side = 0};
-  double least = fabs(step->after - step->before) / 100;
   int status = read_changes(w, &all, ALIVE_SQL, memory, runs);
   if (!status && !all.at.n) status = read_changes(w, &all, EFFECT_SQL, memory, runs);
-  for (size_t i = 0; i < all.at.n && i < MOST_CHANGES && !status; i++)
+  for (size_t i = 0; i < all.at.n && i < most && !status; i++)
     if (size_of(&all.at.at[i]) && (double)size_of(&all.at.at[i]) >= least) tell_change(w, &all.at.at[i]);
   ttm_vec_free(&all.at);
   ttm_arena_free(&all.arena);
@@ -147,7 +146,7 @@ static void tell_step(teller *w, int memory, const ttm_step *step) {
   tell_commits(w, before, after);
   ttm_tell_quantity(t, "change_per_bank", "MB", off / TTM_MB);
   ttm_tell_quantity(t, "run", "", (double)step->at);
-  tell_changes(w, memory, step, (const ttm_past_run *const[]){before, after});
+  tell_changes(w, memory, fabs(off) / 100, MOST_CHANGES, (const ttm_past_run *const[]){before, after});
 }
 
 static void tell_steady(teller *w, int memory, size_t n, const ttm_past_peak *last, int64_t was) {
@@ -258,4 +257,58 @@ int ttm_series_tell(ttm_series *s, const ttm_past *past, ttm_history *history, t
   ttm_buf_free(&w.t.text);
   if (w.status) return w.status;
   return w.t.failed ? TTM_ENOMEM : TTM_OK;
+}
+
+/* ---- Two runs ----------------------------------------------------------------------------------------------------- */
+
+static void tell_two_peaks(teller *w, int memory, const ttm_past_run *const runs[2]) {
+  ttm_teller *t = &w->t;
+  const ttm_past_peak *was = &runs[0]->peak[memory], *is = &runs[1]->peak[memory];
+  const char *name = ttm_past_memory(memory);
+  int64_t off = is->bytes - was->bytes;
+  if (!was->known || !is->known) return;
+  bool more = (double)off * 100 > w->past->tolerance * (double)was->bytes;
+  ttm_tell(t,
+           off > 0 ? "two.rose"
+           : off   ? "two.fell"
+                   : "two.same",
+           TTM_TOPIC_PEAK,
+           more  ? TTM_SEVERITY_WARNING
+           : off ? TTM_SEVERITY_NOTE
+                 : TTM_SEVERITY_OK,
+           TTM_DERIVED);
+  if (!off) {
+    ttm_headline(t, "{} peak is the same: {} per bank", TTM_WORDS(name), TTM_MB_OF((uint64_t)is->bytes));
+  } else {
+    ttm_say(&t->text, NULL, "{} peak is {} {} per bank", TTM_WORDS(name), TTM_MB_OF((uint64_t)llabs(off)),
+            TTM_WORDS(off > 0 ? "higher" : "lower"));
+    if (was->bytes > 0) ttm_buf_printf(&t->text, " (%+.1f %%)", (double)off * 100 / (double)was->bytes);
+    ttm_say(&t->text, NULL, ", {} instead of {}", TTM_MB_OF((uint64_t)is->bytes), TTM_MB_OF((uint64_t)was->bytes));
+    ttm_tell_headline(t);
+  }
+  ttm_tell_quantity(t, "change_per_bank", "MB", (double)off / TTM_MB);
+  tell_changes(w, memory, fabs((double)off) / 100, MOST_OF_TWO, runs);
+}
+
+static void tell_two_failures(teller *w, const ttm_past_run *const runs[2]) {
+  ttm_teller *t = &w->t;
+  bool was = runs[0]->failures, is = runs[1]->failures;
+  if (!was && !is) return;
+  ttm_tell(t, is ? "two.fails" : "two.mended", TTM_TOPIC_FAILURE, is ? TTM_SEVERITY_FAILURE : TTM_SEVERITY_NOTE,
+           TTM_MEASURED);
+  ttm_headline(t, "{}: {}",
+               TTM_WORDS(!is   ? "No longer fails"
+                         : was ? "Both fail"
+                               : "Fails, and did not before"),
+               TTM_TEXT(runs[is]->failure));
+}
+
+int ttm_past_tell_two(ttm_statements *out, const ttm_past *past, ttm_history *history, ttm_error *err) {
+  const ttm_past_run *const runs[2] = {&past->runs.at[0], &past->runs.at[1]};
+  teller w = {.t = {.out = out}, .past = past, .history = history, .err = err};
+  tell_two_failures(&w, runs);
+  for (int m = 0; m < TTM_PAST_MEMORIES; m++) tell_two_peaks(&w, m, runs);
+  ttm_buf_free(&w.t.text);
+  if (w.status) return w.status;
+  return w.t.failed ? ttm_error_nomem(err) : TTM_OK;
 }

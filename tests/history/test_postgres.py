@@ -77,7 +77,7 @@ class Postgres(unittest.TestCase):
             self.assertEqual(self.run_it("history", *words, env={"TTMEM_STORE": self.url}).stdout, local)
         bisect = self.run_it("history", "bisect", "llama", status=1).stdout
         self.assertEqual(self.run_it("history", "bisect", "llama", "--store", self.url, status=1).stdout, bisect)
-        self.assertEqual(self.server.sql("SELECT max(version) FROM ttmem.schema_version"), "1")
+        self.assertEqual(self.server.sql("SELECT max(version) FROM ttmem.schema_version"), "2")
 
     def test_store_of_the_environment(self):
         env = {"TTMEM_STORE": self.url}
