@@ -49,12 +49,12 @@ static void check_pages(char *const piece[PIECES], size_t size) {
   ttm_catalog catalog = {.root = piece[7]};
   ttm_buf page = {0};
   check(!ttm_vec_push(&catalog.entries, entry));
-  ttm_page_index(&page, &catalog);
+  ttm_page_index(&page, &catalog, true);
   ttm_page_report(&page, &entry);
   ttm_page_message(&page, piece[4], piece[6]);
   check_page(&page);
   ttm_buf_clear(&page);
-  ttm_put_url(&page, piece[0]);
+  ttm_put_url(&page, ttm_str_of(piece[0]));
   for (size_t i = 0; i < page.n; i++) check(strchr("%-_.~", page.at[i]) || isalnum((unsigned char)page.at[i]));
   ttm_buf_free(&page);
   ttm_vec_free(&catalog.entries);

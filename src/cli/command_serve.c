@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
+#include "history/store.h"
 #include "serve/server.h"
 #include "store/folder.h"
 #include "store/report_dir.h"
@@ -19,7 +20,7 @@ static bool is_folder(const char *path) {
 }
 
 /* The folder to serve, NUL-terminated: the one given, the report of that name, or all reports. */
-static int find_folder(ttm_buf *out, const char *given, bool metrics, ttm_error *err) {
+static int find_folder(ttm_buf *out, const char *given, bool more, ttm_error *err) {
   int status = TTM_OK;
   bool by_name = given && !is_folder(given) && !strchr(given, '/') && given[0] != '.';
   if (!given || by_name) {
@@ -31,7 +32,7 @@ static int find_folder(ttm_buf *out, const char *given, bool metrics, ttm_error 
   ttm_buf_char(out, '\0');
   if (status || out->failed) return status ? status : ttm_error_nomem(err);
   if (is_folder(out->at)) return TTM_OK;
-  if (!given && metrics) return ttm_folder_make(out->at, err); /* worth serving without a single report */
+  if (!given && more) return ttm_folder_make(out->at, err); /* worth serving without a single report */
   if (!given) {
     return ttm_error_set(err, TTM_ENODATA, "'%s' has no reports yet; 'ttmem analyze LOG' writes one", out->at);
   }
@@ -61,6 +62,17 @@ static int say_where(const ttm_server *server, const char *folder, ttm_error *er
   return status;
 }
 
+/* Whether there is one to open on. One that is named must be readable; the default may also be damaged or not there yet: the reports are served all the same. */
+static int look_at_history(bool *out, const ttm_options *options, ttm_error *err) {
+  ttm_history *history = NULL;
+  bool named = options->given[TTM_OPTION_STORE];
+  if (options->inputs && !named) return TTM_OK;
+  int status = ttm_history_open(&history, options->value[TTM_OPTION_STORE], false, err);
+  *out = !status;
+  ttm_history_close(history);
+  return named ? status : TTM_OK;
+}
+
 static int run(const ttm_options *options, ttm_error *err) {
   const char *port = options->value[TTM_OPTION_PORT];
   ttm_buf folder = {0};
@@ -73,14 +85,20 @@ static int run(const ttm_options *options, ttm_error *err) {
   sigaddset(&stop, SIGTERM);
   sigaddset(&stop, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &stop, NULL);
-  bool metrics = options->given[TTM_OPTION_METRICS];
-  const char *shm = getenv("TTMEM_SHM_DIR");
-  int status = find_folder(&folder, options->inputs ? options->input[0] : NULL, metrics, err);
+  bool metrics = options->given[TTM_OPTION_METRICS], history = false;
+  const char *shm = getenv("TTMEM_SHM_DIR"), *token = getenv("TTMEM_TOKEN");
+  int status = look_at_history(&history, options, err);
+  if (!status) status = find_folder(&folder, options->inputs ? options->input[0] : NULL, metrics || history, err);
   if (!status) {
     ttm_server_options wish = {.path = folder.at,
                                .host = options->value[TTM_OPTION_HOST],
                                .port = port ? atoi(port) : -1,
                                .metrics = metrics,
+                               .history = !options->inputs || options->given[TTM_OPTION_STORE],
+                               .store = options->value[TTM_OPTION_STORE],
+                               .token = options->given[TTM_OPTION_TOKEN] ? options->value[TTM_OPTION_TOKEN]
+                                        : token && *token                ? token
+                                                                         : NULL,
                                .shm = shm && *shm ? shm : NULL};
     status = ttm_server_start(&server, &wish, err);
   }
@@ -94,14 +112,17 @@ static int run(const ttm_options *options, ttm_error *err) {
 const ttm_command ttm_command_serve = {
     .name = "serve",
     .synopsis = "serve [REPORT|DIR]",
-    .help = "reports in a browser, also over SSH",
+    .help = "history and reports in a browser, also over SSH",
     .more =
-        "REPORT is a report folder, or its name in ~/.ttmem/reports; DIR contains reports; without either, all "
-        "of ~/.ttmem/reports is served. Any two reports can be compared. The address is printed; Ctrl-C stops.",
-    .examples = "ttmem serve\nttmem serve model --port 8080",
+        "Opens on the history: runs with a search, trends of models, any two runs compared, what the devices hold now; "
+        "the "
+        "reports of ~/.ttmem/reports stand beside it. REPORT is a report folder, or its name there; DIR contains "
+        "reports; "
+        "with either, only that is served, and the history with --store. The address is printed; Ctrl-C stops.",
+    .examples = "ttmem serve\nttmem serve model --port 8080\nttmem serve --store postgres://ttmem_reader@db/history",
     .exits = "0 stopped (Ctrl-C); 2 wrong usage, or nothing to serve",
     .max_inputs = 1,
     .named = true,
-    .takes = TTM_TAKES(TTM_OPTION_PORT, TTM_OPTION_HOST, TTM_OPTION_METRICS),
+    .takes = TTM_TAKES(TTM_OPTION_PORT, TTM_OPTION_HOST, TTM_OPTION_TOKEN, TTM_OPTION_STORE, TTM_OPTION_METRICS),
     .run = run,
 };

@@ -29,6 +29,12 @@ bool ttm_guard_host(const char *host) {
 
 /* ---- Secrets ------------------------------------------------------------------------------------------------------- */
 
+bool ttm_guard_token_fit(const char *token) {
+  size_t n = strlen(token);
+  return n >= TTM_TOKEN_LEAST && n <= TTM_TOKEN_MOST &&
+         strspn(token, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == n;
+}
+
 bool ttm_guard_token_make(char token[TTM_TOKEN_CHARS + 1]) {
   unsigned char bytes[TTM_TOKEN_CHARS / 2];
   if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes) return false;
@@ -70,11 +76,14 @@ bool ttm_guard_name(const char *name) {
 
 ttm_route ttm_guard_route(const char *path) {
   static const ttm_route none = {.kind = TTM_ROUTE_NONE};
+  static const char *const pages[] = {"compare", "reports", "models",
+                                      "trend",   "run",     "live"}; /* as in the enumeration */
   ttm_route route = {.kind = TTM_ROUTE_INDEX};
   ttm_str rest = ttm_str_of(path);
   if (!ttm_str_take(&rest, TTM_LIT("/"))) return none;
   if (!rest.n) return route;
-  if (ttm_str_eq(rest, TTM_LIT("compare"))) return (ttm_route){.kind = TTM_ROUTE_COMPARE};
+  size_t page = ttm_str_index(rest, pages, sizeof pages / sizeof *pages);
+  if (page < sizeof pages / sizeof *pages) return (ttm_route){.kind = TTM_ROUTE_COMPARE + page};
   size_t slash = ttm_str_find_char(rest, '/');
   if (!take_name(route.folder, ttm_str_first(rest, slash))) return none;
   route.kind = TTM_ROUTE_BARE;

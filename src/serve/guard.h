@@ -15,7 +15,10 @@ bool ttm_guard_host(const char *host);
 
 /* ---- Secrets ------------------------------------------------------------------------------------------------------- */
 
-enum { TTM_TOKEN_CHARS = 32 };
+enum { TTM_TOKEN_CHARS = 32, TTM_TOKEN_LEAST = 16, TTM_TOKEN_MOST = 128 };
+
+/* Whether a token of the user's is long enough and can stand in a path. */
+bool ttm_guard_token_fit(const char *token);
 
 /* A random token of hexadecimal digits, NUL-terminated; false when the system has no randomness to give. */
 bool ttm_guard_token_make(char token[TTM_TOKEN_CHARS + 1]);
@@ -29,9 +32,14 @@ typedef enum ttm_route_kind {
   TTM_ROUTE_NONE,    /* nothing we would ever serve */
   TTM_ROUTE_INDEX,   /* "/" */
   TTM_ROUTE_COMPARE, /* "/compare" */
-  TTM_ROUTE_BARE,    /* "/folder": wants a slash */
-  TTM_ROUTE_REPORT,  /* "/folder/" */
-  TTM_ROUTE_FILE,    /* "/folder/file" with the name of a report file */
+  TTM_ROUTE_REPORTS, /* "/reports", and so on */
+  TTM_ROUTE_MODELS,
+  TTM_ROUTE_TREND,
+  TTM_ROUTE_RUN,
+  TTM_ROUTE_LIVE,
+  TTM_ROUTE_BARE,   /* "/folder": wants a slash */
+  TTM_ROUTE_REPORT, /* "/folder/" */
+  TTM_ROUTE_FILE,   /* "/folder/file" with the name of a report file */
 } ttm_route_kind;
 
 typedef struct ttm_route {

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <microhttpd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -16,6 +17,7 @@
 #include "serve/address.h"
 #include "serve/compare.h"
 #include "serve/guard.h"
+#include "serve/history.h"
 #include "serve/pages.h"
 
 enum {
@@ -32,11 +34,12 @@ struct ttm_server {
   char *only; /* folder name of the one report that is served; NULL: all of them */
   int root;   /* the folder above the report folders */
   ttm_listen listen;
-  char token[TTM_TOKEN_CHARS + 1]; /* "" on loopback */
+  char token[TTM_TOKEN_MOST + 1]; /* "": none, on loopback */
   char *url, *remote_url;
   size_t reports;
-  bool metrics;
-  const char *shm;
+  bool metrics, history;
+  const char *shm, *store;
+  char *real_root; /* of the reports */
   ttm_comparer comparer;
   struct MHD_Daemon *daemon;
 };
@@ -261,7 +264,7 @@ static enum MHD_Result redirect(const asked *a, ttm_buf *target) {
 static enum MHD_Result redirect_to_folder(const asked *a, const char *folder) {
   ttm_buf target = {0};
   ttm_buf_puts(&target, "./");
-  ttm_put_url(&target, folder);
+  ttm_put_url(&target, ttm_str_of(folder));
   ttm_buf_char(&target, '/');
   return redirect(a, &target);
 }
@@ -273,9 +276,35 @@ static enum MHD_Result send_index(const asked *a) {
   if (ttm_catalog_read(&catalog, a->server->path, NULL)) {
     return refuse(a, MHD_HTTP_SERVICE_UNAVAILABLE, "No reports", "The folder of the reports cannot be read now.");
   }
-  ttm_page_index(&page, &catalog);
+  ttm_page_index(&page, &catalog, a->server->history);
   ttm_catalog_free(&catalog);
   return send_page(a, MHD_HTTP_OK, &page);
+}
+
+static const char *parameter(const asked *a, const char *name) {
+  return MHD_lookup_connection_value(a->connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
+/* A history of which there is nothing yet leaves the list of reports. */
+static enum MHD_Result send_history(const asked *a, ttm_route_kind kind) {
+  const ttm_server *server = a->server;
+  ttm_history_site site = {server->store, server->real_root, server->root, server->shm};
+  ttm_history_asked asked = {.page = kind,
+                             .search = parameter(a, "q"),
+                             .number = parameter(a, "page"),
+                             .from = parameter(a, "from"),
+                             .first = parameter(a, "a"),
+                             .second = parameter(a, "b"),
+                             .model = parameter(a, "model"),
+                             .board = parameter(a, "board")};
+  ttm_buf page = {0};
+  ttm_error err;
+  int status = ttm_history_page(&page, &site, &asked, &err);
+  if (!status) return send_page(a, MHD_HTTP_OK, &page);
+  ttm_buf_free(&page);
+  if (status == TTM_ENOMEM) return MHD_NO;
+  if (status != TTM_ENODATA) return refuse(a, MHD_HTTP_SERVICE_UNAVAILABLE, "No history", err.message);
+  return kind == TTM_ROUTE_INDEX ? send_index(a) : refuse(a, MHD_HTTP_NOT_FOUND, "Not found", err.message);
 }
 
 /* The report's own page when it has one, else what its files tell. */
@@ -312,7 +341,7 @@ static enum MHD_Result send_comparison(const asked *a) {
   uint64_t key;
   int fd;
   for (int i = 0; i < 2; i++) {
-    compared.names[i] = MHD_lookup_connection_value(a->connection, MHD_GET_ARGUMENT_KIND, i ? "b" : "a");
+    compared.names[i] = parameter(a, i ? "b" : "a");
     if (server->only || !ttm_guard_name(compared.names[i])) return not_found(a);
   }
   int status = ttm_compare(&server->comparer, &compared, &fd, &key, &err);
@@ -330,8 +359,12 @@ static enum MHD_Result send_comparison(const asked *a) {
 
 static enum MHD_Result send_route(const asked *a, const ttm_route *route) {
   const char *only = a->server->only;
-  if (route->kind == TTM_ROUTE_INDEX) return send_index(a);
+  bool of_history =
+      route->kind == TTM_ROUTE_INDEX || (route->kind > TTM_ROUTE_REPORTS && route->kind <= TTM_ROUTE_LIVE);
+  if (of_history && a->server->history) return send_history(a, route->kind);
+  if (route->kind == TTM_ROUTE_INDEX || route->kind == TTM_ROUTE_REPORTS) return send_index(a);
   if (route->kind == TTM_ROUTE_COMPARE) return send_comparison(a);
+  if (of_history) return not_found(a);
   if (route->kind == TTM_ROUTE_NONE || (only && strcmp(only, route->folder) != 0)) return not_found(a);
   if (route->kind == TTM_ROUTE_BARE) return redirect_to_folder(a, route->folder);
   if (route->kind == TTM_ROUTE_REPORT) return send_report(a, route->folder);
@@ -385,7 +418,7 @@ static char *make_url(const ttm_server *server, ttm_str host) {
   ttm_buf_put(&url, host);
   ttm_buf_char(&url, '/');
   if (*server->token) ttm_buf_puts(&url, server->token), ttm_buf_char(&url, '/');
-  if (server->only) ttm_put_url(&url, server->only), ttm_buf_char(&url, '/');
+  if (server->only) ttm_put_url(&url, ttm_str_of(server->only)), ttm_buf_char(&url, '/');
   return ttm_buf_take(&url);
 }
 
@@ -413,7 +446,8 @@ static int open_root(ttm_server *server, const char *path, ttm_error *err) {
   if (catalog.only_entry) server->only = ttm_str_copy(ttm_str_of(catalog.entries.at[0].folder));
   server->root = open(catalog.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (server->root < 0) status = ttm_error_set(err, TTM_EIO, "cannot open '%s': %s", catalog.root, strerror(errno));
-  if (!server->path || (catalog.only_entry && !server->only)) status = ttm_error_nomem(err);
+  server->real_root = realpath(catalog.root, NULL);
+  if (!server->path || !server->real_root || (catalog.only_entry && !server->only)) status = ttm_error_nomem(err);
   ttm_catalog_free(&catalog);
   return status;
 }
@@ -428,6 +462,16 @@ static int start_daemon(ttm_server *server, ttm_error *err) {
   return ttm_error_set(err, TTM_EIO, "the HTTP server cannot start: %s", strerror(errno));
 }
 
+/* The one given, or beyond loopback a random one. */
+static int set_token(ttm_server *server, const char *given, ttm_error *err) {
+  if (given && !ttm_guard_token_fit(given))
+    return ttm_error_set(err, TTM_EUSAGE, "a token has %d to %d letters, digits, - and _", TTM_TOKEN_LEAST,
+                         TTM_TOKEN_MOST);
+  if (given) return strcpy(server->token, given), TTM_OK;
+  if (server->listen.loopback || ttm_guard_token_make(server->token)) return TTM_OK;
+  return ttm_error_set(err, TTM_EIO, "cannot get random numbers for the token");
+}
+
 int ttm_server_start(ttm_server **out, const ttm_server_options *options, ttm_error *err) {
   ttm_server *server = ttm_alloc(sizeof *server);
   if (!server) return ttm_error_nomem(err);
@@ -435,11 +479,11 @@ int ttm_server_start(ttm_server **out, const ttm_server_options *options, ttm_er
   ttm_comparer_init(&server->comparer);
   server->metrics = options->metrics;
   server->shm = options->shm;
+  server->history = options->history;
+  server->store = options->store;
   int status = open_root(server, options->path, err);
   if (!status) status = ttm_listen_open(&server->listen, options->host, options->port, err);
-  if (!status && !server->listen.loopback && !ttm_guard_token_make(server->token)) {
-    status = ttm_error_set(err, TTM_EIO, "cannot get random numbers for the token");
-  }
+  if (!status) status = set_token(server, options->token, err);
   if (!status) status = make_urls(server, err);
   if (!status) status = start_daemon(server, err);
   if (status) return ttm_server_stop(server), status;
@@ -460,6 +504,7 @@ void ttm_server_stop(ttm_server *server) {
     close(server->listen.fd);
   if (server->root >= 0) close(server->root);
   ttm_comparer_free(&server->comparer);
+  free(server->real_root);
   ttm_free(server->path);
   ttm_free(server->only);
   ttm_free(server->url);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reports over HTTP, read-only. The server runs in threads of its own that sleep while nobody asks; it prints nothing.
- * It serves the files of reports and the pages made of them, and live metrics when asked to; nothing else of the disk. */
+ * It serves the files of reports and the pages made of them, the history and live metrics when asked to; nothing else of the disk. */
 #ifndef TTM_SERVE_SERVER_H
 #define TTM_SERVE_SERVER_H
 
@@ -12,14 +12,17 @@
 typedef struct ttm_server ttm_server;
 
 typedef struct ttm_server_options {
-  const char *path; /* a report folder, or a folder of reports; borrowed for the call */
-  const char *host; /* NULL: 127.0.0.1 */
-  int port;         /* -1: the first free one from 8000 on; 0: any */
-  bool metrics;     /* answer /metrics with what the chips of this machine hold now, for Prometheus */
-  const char *shm;  /* where the live files are; NULL: /dev/shm. Borrowed while the server runs */
+  const char *path;  /* a report folder, or a folder of reports; borrowed for the call */
+  const char *host;  /* NULL: 127.0.0.1 */
+  int port;          /* -1: the first free one from 8000 on; 0: any */
+  bool metrics;      /* answer /metrics with what the chips of this machine hold now, for Prometheus */
+  const char *shm;   /* where the live files are; NULL: /dev/shm. Borrowed while the server runs */
+  bool history;      /* open on the history; not when a single report is served */
+  const char *store; /* as --store says it, NULL; borrowed while the server runs */
+  const char *token; /* to be part of every URL; NULL: none on loopback, a random one elsewhere */
 } ttm_server_options;
 
-/* Starts serving. On any address but loopback a random token becomes part of every URL. Freed with ttm_server_stop.
+/* Starts serving. On any address but loopback a token is part of every URL. Freed with ttm_server_stop.
  * TTM_EUSAGE for an address that is none, TTM_EIO when the folder or the port cannot be had, TTM_ENOMEM. */
 int ttm_server_start(ttm_server **out, const ttm_server_options *options, ttm_error *err);
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """ttmem live on files that the test writes: what is printed, recorded, raised as an alarm and shown on the screen."""
+import glob
 import json
 import os
 import pty
@@ -353,6 +354,54 @@ class Live(Case):
         self.assertEqual({s[1]["name"]: s[2] for s in families["ttmem_process_alive"]}, {name: 1, "killed": 0})
         self.assertEqual(families["ttmem_unreadable_files"][0][2], 1)
         self.assertEqual(families["ttmem_device_memory_capacity_bytes"], [])
+
+    def test_grafana(self):
+        """The dashboards of examples/grafana ask for nothing that /metrics does not have: names, labels and values of labels."""
+        chip = Segment(self.shm, 7, 3)
+        chip.hold(0, self.child(TT_METAL_MOCK_CLUSTER_DESC_PATH=os.path.join(SOURCE, "boards/n150.yaml")).pid, b"python", dram=8388608, l1=4096, trace=1, cb=786432)
+        text = self.metrics()
+        exported = {}  # name -> label -> values
+        for name, labels in re.findall(r"^(\w+)(?:\{(.*)\})? \d", text, re.M):
+            for label, value in re.findall(r'(\w+)="([^"]*)"', labels):
+                exported.setdefault(name, {}).setdefault(label, set()).add(value)
+            exported.setdefault(name, {})["instance"] = set()  # Prometheus's own
+        self.assertEqual(set(exported), set(re.findall(r"^# TYPE (\w+) ", text, re.M)))
+        asked, files = set(), glob.glob(os.path.join(SOURCE, "examples/grafana/*.json"))
+        self.assertGreaterEqual(len(files), 2)
+        for path in files:
+            with open(path) as f:
+                board = json.load(f)
+            self.assertTrue(board["uid"] and board["title"] and board["panels"])
+            variables = {v["name"] for v in board["templating"]["list"]}
+            targets = [(t["expr"], t["legendFormat"]) for p in board["panels"] for t in p["targets"]]
+            self.assertGreaterEqual(len(targets), len(board["panels"]))
+            queries = [(v["definition"], "") for v in board["templating"]["list"] if v["type"] == "query"]
+            for expr, legend in targets + queries:
+                names = set(re.findall(r"\bttmem_\w+", expr))
+                self.assertTrue(names and names <= set(exported), expr)
+                asked |= names
+                for name, selector in re.findall(r"(ttmem_\w+)\{([^}]*)\}", expr):
+                    for label, value in re.findall(r'(\w+)(?:=|!=|=~)"([^"]*)"', selector):
+                        self.assertIn(label, exported[name], expr)
+                        for one in value.split("|"):
+                            self.assertTrue(one[:1] == "$" and one[1:] in variables or one in exported[name][label], (expr, one))
+                for label in re.findall(r"\{\{(\w+)\}\}", legend) + re.findall(r"label_values\(.*, (\w+)\)", expr):
+                    self.assertTrue(all(label in exported[name] for name in names), (expr, label))
+                self.assertEqual([expr.count(c) for c in "({["], [expr.count(c) for c in ")}]"], expr)
+        self.assertEqual(asked, set(exported))  # and every metric is on one of them
+
+    def test_live_page(self):
+        chip = Segment(self.shm, 7, 3)
+        chip.hold(0, self.child(TT_METAL_MOCK_CLUSTER_DESC_PATH=os.path.join(SOURCE, "boards/n150.yaml")).pid, b"<b>py", dram=N150_DRAM // 2)
+        Segment(self.shm, 8, 4).hold(0, 2**22 + 5, b"killed", dram=5)
+        with urllib.request.urlopen(self.serve("--metrics") + "live", timeout=WAIT) as answer:
+            page = answer.read().decode()
+        self.assertIn("Device 3", page)
+        self.assertIn("n150 (mock board)", page)
+        self.assertIn("(50.0%)", page)
+        self.assertIn("&lt;b&gt;py[", page)
+        self.assertNotIn("Device 4", page)
+        self.assertIn('http-equiv="refresh"', page)
 
     def test_no_metrics_without_the_option(self):
         os.makedirs(os.path.join(self.env["TTMEM_HOME"], "reports"))

@@ -92,7 +92,7 @@ def prepare():
 
 def test_pages(server):
     check(server.url == "http://localhost:%d/" % server.port and server.port >= 8000, "address: " + server.url)
-    status, headers, body = get(server.port, "/")
+    status, headers, body = get(server.port, "/reports")
     check(status == 200 and headers["Content-Type"] == "text/html; charset=utf-8", "index")
     check(b'href="two-runs-oom/"' in body and b'href="with%20page/"' in body, "index lists reports")
     check(b"1006.34 MB/bank (98.5%)" in body and b"Out of memory in DRAM: insufficient memory, short by 8.50 MB per bank" in body, "index has the facts")
@@ -126,8 +126,8 @@ def test_headers(server):
     check(get(server.port, path, headers={"Accept-Encoding": "gzip;q=0"})[1]["Content-Encoding"] is None, "gzip refused")
     status, headers, rest = get(server.port, path, "HEAD")
     check(status == 200 and rest == b"" and int(headers["Content-Length"]) == len(body), "HEAD")
-    _, headers, _ = get(server.port, "/")
-    check(get(server.port, "/", headers={"If-None-Match": headers["ETag"]})[0] == 304, "304 of the index")
+    _, headers, _ = get(server.port, "/reports")
+    check(get(server.port, "/reports", headers={"If-None-Match": headers["ETag"]})[0] == 304, "304 of the index")
     os.utime(os.path.join(reports, "two-runs-oom", "two-runs-oom_memory.json"), (1, 1))
     check(get(server.port, path, headers={"If-None-Match": plain_tag})[0] == 200, "a new file has a new tag")
 
@@ -138,7 +138,7 @@ def data_of(page, name):
 
 
 def test_compare(server):
-    status, _, body = get(server.port, "/")
+    status, _, body = get(server.port, "/reports")
     check(b'<form action="compare">' in body and b"Before <select" in body and b'<option value="cmp &lt;a&gt;">cmp &lt;a&gt;</option>' in body, "index offers to compare")
     check("form-action 'self'" in get(server.port, "/")[1]["Content-Security-Policy"], "the form may be sent here")
     path = "/compare?a=cmp+%3Ca%3E&b=cmp-b"

@@ -207,29 +207,28 @@ static bool same_response(const char *a, const char *b) {
   return !to_a || !strncmp(to_a, to_b, strcspn(to_a + 2, "\r") + 2);
 }
 
+enum { MOST_REQUESTS = 8 };
+
 typedef struct served {
-  const char *path;
-  char *whole[8];
+  const char *path, *store;
+  const char *const *requests;
+  char *whole[MOST_REQUESTS];
 } served;
 
 static bool work_server(void *context, bool plenty) {
-  static const char *const requests[] = {"/ HTTP/1.1",
-                                         "/r HTTP/1.1",
-                                         "/r/ HTTP/1.1",
-                                         "/r/r_memory.json HTTP/1.1",
-                                         "/metrics HTTP/1.1",
-                                         "/none HTTP/1.1",
-                                         "/compare?a=r&b=r HTTP/1.1",
-                                         "/r/r_report.html HTTP/1.1\r\nAccept-Encoding: gzip"};
   served *s = context;
+  const char *const *requests = s->requests;
   ttm_server *server = NULL;
   ttm_error err = {0};
   bool fine = true;
   unsigned port;
-  int status = ttm_server_start(&server, &(ttm_server_options){.path = s->path, .metrics = true, .shm = root}, &err);
+  int status = ttm_server_start(
+      &server,
+      &(ttm_server_options){.path = s->path, .metrics = true, .shm = root, .history = s->store, .store = s->store},
+      &err);
   if (status) return !plenty && status == TTM_ENOMEM && err.code == TTM_ENOMEM;
   assert_int_equal(sscanf(ttm_server_url(server), "http://localhost:%u/", &port), 1);
-  for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+  for (size_t i = 0; i < MOST_REQUESTS && requests[i]; i++) {
     char *text = ask(port, requests[i]);
     bool right = plenty ? *text && strncmp(text, "HTTP/1.1 5", 10) != 0
                         : !*text || !strncmp(text, "HTTP/1.1 503", 12) || same_response(text, s->whole[i]);
@@ -246,16 +245,45 @@ static bool work_server(void *context, bool plenty) {
   return fine;
 }
 
+static void starve_server(served s) {
+  starve_walk(work_server, &s);
+  for (size_t k = 0; k < MOST_REQUESTS; k++) free(s.whole[k]);
+}
+
 static void serving(void **state) {
+  static const char *const requests[MOST_REQUESTS] = {"/ HTTP/1.1",
+                                                      "/r HTTP/1.1",
+                                                      "/r/ HTTP/1.1",
+                                                      "/r/r_memory.json HTTP/1.1",
+                                                      "/metrics HTTP/1.1",
+                                                      "/none HTTP/1.1",
+                                                      "/compare?a=r&b=r HTTP/1.1",
+                                                      "/r/r_report.html HTTP/1.1\r\nAccept-Encoding: gzip"};
   (void)state;
   char all[96];
   snprintf(all, sizeof all, "%s/reports", root);
   const char *one = report_folder(), *const paths[] = {all, one};
-  for (size_t i = 0; i < 2; i++) {
-    served s = {.path = paths[i]};
-    starve_walk(work_server, &s);
-    for (size_t k = 0; k < 8; k++) free(s.whole[k]);
+  for (size_t i = 0; i < 2; i++) starve_server((served){.path = paths[i], .requests = requests});
+}
+
+static void serving_the_history(void **state) {
+  (void)state;
+  char all[96], store[96];
+  const char *no = getenv("TTMEM_NO_HISTORY");
+  snprintf(all, sizeof all, "%s/reports", root);
+  snprintf(store, sizeof store, "%s/h.sqlite", root);
+  unsetenv("TTMEM_NO_HISTORY");
+  for (int i = 0; i < 2; i++) {
+    outcome made = run_command(STARVED_WORDS("analyze", CLI_DATA "two_runs_oom_profile.log", "-j", "1", "--output-dir",
+                                             report_folder(), "--name", "r", "--model", i ? "b" : "a", "--no-html",
+                                             "--store", store));
+    assert_int_equal(made.status, TTM_EXIT_OK);
+    outcome_free(&made);
   }
+  if (no) setenv("TTMEM_NO_HISTORY", no, 1);
+  static const char *const requests[MOST_REQUESTS] = {"/ HTTP/1.1", "/?q=N150+two HTTP/1.1", "/models HTTP/1.1",
+                                                      "/trend?model=b&board=n150 HTTP/1.1", "/live HTTP/1.1"};
+  starve_server((served){.path = all, .store = store, .requests = requests});
 }
 
 static int set_up(void **state) {
@@ -265,7 +293,7 @@ static int set_up(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(looking_around), cmocka_unit_test(reading_a_log), cmocka_unit_test(browsing),
-      cmocka_unit_test(watching),       cmocka_unit_test(serving),
+      cmocka_unit_test(watching),       cmocka_unit_test(serving),       cmocka_unit_test(serving_the_history),
   };
   return cmocka_run_group_tests(tests, set_up, remove_root);
 }

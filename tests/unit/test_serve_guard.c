@@ -53,6 +53,19 @@ static void tokens(void **state) {
   assert_null(ttm_guard_token_take(path, token));
 }
 
+static void own_tokens(void **state) {
+  static const char *const bad[] = {
+      "", "short", "fifteen-letters", "sixteen letters!!", "0123456789abcdef/", "0123456789abcdef%41"};
+  char longest[TTM_TOKEN_MOST + 2];
+  (void)state;
+  assert_true(ttm_guard_token_fit("0123456789-_abAB"));
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_false(ttm_guard_token_fit(bad[i]));
+  memset(longest, 'x', sizeof longest);
+  longest[TTM_TOKEN_MOST + 1] = '\0';
+  assert_false(ttm_guard_token_fit(longest));
+  assert_true(ttm_guard_token_fit(longest + 1));
+}
+
 static void routes_served(void **state) {
   (void)state;
   assert_int_equal(ttm_guard_route("/").kind, TTM_ROUTE_INDEX);
@@ -67,6 +80,11 @@ static void routes_served(void **state) {
   assert_int_equal(ttm_guard_route("/llama/x_report.html").kind, TTM_ROUTE_FILE);
   assert_int_equal(ttm_guard_route("/llama/x_findings.json").kind, TTM_ROUTE_FILE);
   assert_int_equal(ttm_guard_route("/compare").kind, TTM_ROUTE_COMPARE);
+  assert_int_equal(ttm_guard_route("/reports").kind, TTM_ROUTE_REPORTS);
+  assert_int_equal(ttm_guard_route("/models").kind, TTM_ROUTE_MODELS);
+  assert_int_equal(ttm_guard_route("/trend").kind, TTM_ROUTE_TREND);
+  assert_int_equal(ttm_guard_route("/run").kind, TTM_ROUTE_RUN);
+  assert_int_equal(ttm_guard_route("/live").kind, TTM_ROUTE_LIVE);
   assert_int_equal(ttm_guard_route("/compare/").kind, TTM_ROUTE_REPORT); /* a report may be called so */
   assert_int_equal(ttm_guard_route("/compare/x").kind, TTM_ROUTE_NONE);
 }
@@ -146,7 +164,7 @@ static void pages_escape(void **state) {
   ttm_buf page = {0};
   (void)state;
   assert_int_equal(ttm_vec_push(&catalog.entries, entry), 0);
-  ttm_page_index(&page, &catalog);
+  ttm_page_index(&page, &catalog, false);
   ttm_page_report(&page, &entry);
   ttm_str all = ttm_buf_str(&page);
   assert_false(ttm_str_contains(all, TTM_LIT("<script")));
@@ -162,9 +180,9 @@ static void pages_escape(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(hosts),          cmocka_unit_test(tokens), cmocka_unit_test(routes_served),
-      cmocka_unit_test(routes_refused), cmocka_unit_test(names),  cmocka_unit_test(headers),
-      cmocka_unit_test(pages_escape),
+      cmocka_unit_test(hosts),         cmocka_unit_test(own_tokens),     cmocka_unit_test(tokens),
+      cmocka_unit_test(routes_served), cmocka_unit_test(routes_refused), cmocka_unit_test(names),
+      cmocka_unit_test(headers),       cmocka_unit_test(pages_escape),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -327,6 +327,7 @@ test("serve compares the reports that are chosen", async () => {
     const [line] = await once(server.stdout, "data");
     const url = String(line).trim();
     const index = await openServed(url, { width: 390, height: 844 });
+    await index.page.locator("nav a", { hasText: "Reports" }).click();
     assert.ok((await index.page.evaluate(() => document.documentElement.scrollWidth)) <= 390);
     await index.page.locator("select[name=a]").selectOption("run a");
     await index.page.locator("select[name=b]").selectOption("run b");
