@@ -69,7 +69,7 @@ static ttm_history_cell cell_of(const pg_history *h, const PGresult *result, int
 static int query(ttm_history *history, const char *sql, const ttm_str *params, size_t n, const ttm_column_type *types,
                  size_t columns, ttm_history_take *take, void *context, ttm_error *err) {
   pg_history *h = pg_of(history);
-  Oid oids[MOST_PARAMS];
+  Oid oids[MOST_PARAMS] = {0};
   char *values[MOST_PARAMS] = {NULL};
   ttm_history_cell cells[MOST_COLUMNS];
   int status = TTM_OK;
