@@ -140,7 +140,7 @@ class Host:
     def take(self, params, at=""):
         if at:
             params["at"] = at
-        params["id"] = self.recorder.operations
+        params["id"] = self.recorder.calls.begun()
         self.waiting.append(node("host", **params))
         if self.recorder.recording():
             nodes, self.waiting = self.waiting, []

@@ -3,6 +3,7 @@
 
 import enum
 
+UNKNOWN, BY_IDENTITY, BY_HASH, BY_ID, BY_CONFIGURATION, BY_TEXT = range(1, 7)  # ways to find a kind, as ttmem_calls.c has them
 PLAIN = {type(None), bool, int, float, str}
 MOST_KNOWN = 4096
 
@@ -21,6 +22,8 @@ class Kinds:
         self.known = {}  # id of a configuration -> (itself, its kind)
         self.ways = {}  # type -> how its kind is found
         self.followed = set()  # types whose changes are seen
+        self.numbers = {}  # kind of a configuration -> number
+        self.changed = lambda: None  # called when `known` is forgotten
 
     def of(self, value, tensors):
         """The kind of an argument; tensors of ttnn in it are added to `tensors`."""
@@ -47,11 +50,14 @@ class Kinds:
             return self.shape_of
         if kind.__module__.startswith("ttnn"):
             if hasattr(value, "arch"):  # a device
-                return lambda device: (kind, device.id())
+                return self.id_of
             if isinstance(value, enum.Enum) or kind.__hash__ not in (None, object.__hash__):  # of what it says
                 return self.hash_of
             return self.configuration
         return self.shape_of if hasattr(value, "shape") and hasattr(value, "dtype") else repr
+
+    def id_of(self, device):
+        return (type(device), device.id())
 
     def hash_of(self, value):
         try:
@@ -69,7 +75,7 @@ class Kinds:
             text = (type(value).__name__, *((name, self.of(member, [])) for name, member in members_of(value)))
         if self.follow(type(value)):
             if len(self.known) >= MOST_KNOWN:
-                self.known.clear()
+                self.forget()
             self.known[id(value)] = (value, text)
         return text
 
@@ -80,7 +86,7 @@ class Kinds:
         real = kind.__setattr__
 
         def changing(value, name, to):
-            self.known.clear()
+            self.forget()
             real(value, name, to)
 
         try:
@@ -89,3 +95,23 @@ class Kinds:
             return False
         self.followed.add(kind)
         return True
+
+    def forget(self):
+        self.known.clear()
+        self.changed()
+
+    # ---- For ttmem_calls.c, which finds the kinds of arguments again by itself -------------------------------------------
+
+    def way_number(self, value):
+        kind = type(value)
+        if isinstance(value, enum.Enum) and kind.__module__.startswith("ttnn"):
+            return BY_IDENTITY  # there is one object for each value
+        way = self.ways.get(kind)
+        if way is None:
+            way = self.ways[kind] = self.way_of(value, kind)
+        return {self.id_of: BY_ID, self.hash_of: BY_HASH, self.configuration: BY_CONFIGURATION, repr: BY_TEXT}.get(way, UNKNOWN)
+
+    def number_of(self, value):
+        """Of a configuration, valid until `changed` is called; 0: that could not be seen."""
+        kind = self.of(value, [])
+        return self.numbers.setdefault(kind, len(self.numbers) + 1) if id(value) in self.known else 0

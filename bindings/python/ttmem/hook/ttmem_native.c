@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXPORTED __attribute__((visibility("default")))
+#include "ttmem_native.h"
+#include "ttmem_words.h"
 
 typedef void (*function)(void *, size_t, size_t, size_t, size_t, size_t); /* whatever it takes, it fits */
 
@@ -57,11 +58,6 @@ static void **(*processors_of)(void *);
 
 enum { OFF, WHOLE, BRIEF }; /* not followed; captured too; not captured */
 
-typedef struct text {
-  char *at;
-  size_t n, room;
-} text;
-
 typedef struct lane {
   void **processor; /* of the capture */
   int mode;
@@ -77,12 +73,10 @@ typedef struct lane {
 } lane;
 static __thread lane here;
 
-static void put(text *t, const char *bytes, size_t n) {
+void ttmem_put(text *t, const char *bytes, size_t n) {
   if (t->n + n + 1 > t->room) {
     size_t room = (t->n + n + 1) * 2 + 256;
-    char *more = realloc(t->at, room);
-    if (!more) abort(); /* the program has no memory left either */
-    t->at = more;
+    t->at = ttmem_grown(t->at, room);
     t->room = room;
   }
   memcpy(t->at + t->n, bytes, n);
@@ -90,13 +84,17 @@ static void put(text *t, const char *bytes, size_t n) {
   t->at[t->n] = '\0';
 }
 
-static void put_number(text *t, uint64_t number) {
+void ttmem_put_number(text *t, uint64_t number) {
   char digits[24];
   size_t at = sizeof digits;
   do digits[--at] = (char)('0' + number % 10);
   while (number /= 10);
-  digits[--at] = ',';
-  put(t, digits + at, sizeof digits - at);
+  ttmem_put(t, digits + at, sizeof digits - at);
+}
+
+static void put_next(text *t, uint64_t number) {
+  ttmem_put(t, ",", 1);
+  ttmem_put_number(t, number);
 }
 
 static void mix(uint64_t what) {
@@ -112,7 +110,6 @@ static void mix_name(const char *name, size_t n) {
 
 /* ---- How full L1 is ------------------------------------------------------------------------------------------------ */
 
-/* Bytes in use per bank, and the lowest address, of all devices; the choice of programs depends on it. */
 EXPORTED uint64_t ttmem_native_l1[2] = {0, UINT64_MAX};
 static struct block {
   const void *device;
@@ -130,9 +127,7 @@ static void find_lowest(void) {
 static void add_block(struct block b) {
   if (block_count == block_room) {
     size_t room = block_room * 2 + 64;
-    struct block *more = realloc(blocks, room * sizeof *more);
-    if (!more) abort();
-    blocks = more;
+    blocks = ttmem_grown(blocks, room * sizeof *blocks);
     block_room = room;
   }
   blocks[block_count++] = b;
@@ -213,13 +208,13 @@ static void note_buffer(int what, const void *buffer) {
     uint64_t details[] = {what == ALLOCATE, id, (unsigned)type, address, bytes, size_of(buffer)};
     for (size_t i = 0; i < sizeof details / sizeof *details; i++) {
       if (i != 3) mix(details[i]);
-      put_number(&here.details, details[i]);
+      put_next(&here.details, details[i]);
     }
-    put_number(&here.addresses, address);
+    put_next(&here.addresses, address);
     here.events++;
   } else if (here.mode == BRIEF && !here.astray && what == FREE) {
     uint64_t details[] = {id, (unsigned)type, address};
-    for (size_t i = 0; i < sizeof details / sizeof *details; i++) put_number(&here.freed, details[i]);
+    for (size_t i = 0; i < sizeof details / sizeof *details; i++) put_next(&here.freed, details[i]);
   } else if (here.mode == BRIEF) {
     here.astray = 1;
   }
@@ -341,7 +336,8 @@ EXPORTED int ttmem_native_begin(int brief) {
   here.mode = brief ? BRIEF : WHOLE;
   *here.processor = (brief ? ours_brief : ours) + 2;
   here.in_call = 1;
-  here.path = here.events = here.programs = 0;
+  here.events = here.programs = 0;
+  here.path = FIRST_PATH;
   here.addresses.n = here.details.n = 0;
   return 0;
 }
@@ -356,14 +352,10 @@ EXPORTED uint64_t ttmem_native_end(void) {
 EXPORTED uint32_t ttmem_native_events(void) { return here.events; }
 EXPORTED uint32_t ttmem_native_programs(void) { return here.programs; }
 EXPORTED const char *ttmem_native_details(void) { return here.details.n ? here.details.at : ""; }
-EXPORTED const char *ttmem_native_addresses(void) { return here.addresses.n ? here.addresses.at : ""; }
+const text *ttmem_native_addresses(void) { return &here.addresses; }
 
 /* 1: between calls something happened that has to be captured. */
 EXPORTED int ttmem_native_is_astray(void) { return here.astray; }
 
 /* What was freed between brief calls since the last time: ",device,memory,address" each. */
-EXPORTED const char *ttmem_native_freed(void) {
-  if (!here.freed.n) return "";
-  here.freed.n = 0;
-  return here.freed.at;
-}
+text *ttmem_native_freed(void) { return &here.freed; }

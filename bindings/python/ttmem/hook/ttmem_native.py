@@ -1,56 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls whose capture would bring nothing new but addresses: what they did the last time is a template, and they are recorded as its repetition.
-ttmem_native.c follows captures from the inside, and tells the path of a call: a number for everything it did but the addresses.
-
-A call becomes brief when two captured ones with its key went the same way. One that then goes another way is recorded with what
-ttmem_native.c saw, and its key is never brief again. Where ttnn cannot be followed, every call is captured.
-"""
+"""The functions of ttmem_native.c, which follows captures from the inside, and of ttmem_calls.c, which records brief calls (ttmem_brief.py)."""
 
 import ctypes
 import os
+import sys
 
 from _ttmem_names import address_of
-from _ttmem_nodes import node
 
 LIBRARIES = ("build/lib/_ttnncpp.so", "build/lib/libtt_metal.so")
-ONCE, BRIEF, NEVER = range(3)
+NUMBER, SMALL, OBJECT, TEXT = ctypes.c_uint64, ctypes.c_int, ctypes.py_object, ctypes.c_char_p
+# As attributes of Native: what they return, and take.
+FUNCTIONS = {
+    "native_follow": (SMALL,), "native_leave": (None,), "native_begin": (SMALL, SMALL), "native_end": (NUMBER,), "native_events": (ctypes.c_uint32,),
+    "native_programs": (ctypes.c_uint32,), "native_details": (TEXT,), "native_forget": (None,), "native_is_astray": (SMALL,),
+    "calls_pending": (TEXT,), "calls_finish": (None,), "calls_running": (NUMBER,), "calls_next": (NUMBER,), "calls_operations": (NUMBER,),
+    "calls_learn": (None, NUMBER, NUMBER), "calls_unlearn": (None, NUMBER), "calls_remember": (None, NUMBER, NUMBER, TEXT, SMALL),
+    "calls_start": (SMALL, OBJECT, NUMBER, NUMBER, NUMBER, OBJECT), "calls_interrupt": (None,), "calls_interrupt_all": (None,),
+    "calls_restart": (None,), "calls_made": (ctypes.c_uint32,), "calls_changed": (None,), "calls_use_tail": (SMALL, SMALL, ctypes.c_size_t),
+    "calls_forget_calls": (None,), "calls_connect": (None, *[OBJECT] * 7), "calls_set_up": (None,), "calls_begin_call": (OBJECT,), "calls_end_call": (OBJECT,),
+}
 
 
 class Native:
-    """The functions of ttmem_native.c. They are short, so that the lock of Python is kept (PyDLL)."""
+    """They are short, so that the lock of Python is kept (PyDLL)."""
 
     def __init__(self, home):
         library = ctypes.PyDLL(os.path.join(os.path.dirname(os.path.abspath(__file__)), "ttmem_native.so"))
         paths = [os.fsencode(os.path.join(home, path)) for path in LIBRARIES]
         self.works = library.ttmem_native_set_up(*map(ctypes.c_char_p, paths)) == 1
-        for name, result in (
-            ("follow", ctypes.c_int), ("leave", None), ("end", ctypes.c_uint64), ("events", ctypes.c_uint32), ("programs", ctypes.c_uint32),
-            ("addresses", ctypes.c_char_p), ("details", ctypes.c_char_p), ("freed", ctypes.c_char_p), ("forget", None), ("is_astray", ctypes.c_int),
-        ):
-            function = getattr(library, "ttmem_native_" + name)
-            function.restype, function.argtypes = result, ()
-            setattr(self, name, function)
-        self.begin = library.ttmem_native_begin
-        self.begin.restype, self.begin.argtypes = ctypes.c_int, (ctypes.c_int,)
-        self.l1 = (ctypes.c_uint64 * 2).in_dll(library, "ttmem_native_l1")
+        for name, (result, *given) in FUNCTIONS.items():
+            function = getattr(library, "ttmem_" + name)
+            function.restype, function.argtypes = result, given
+            setattr(self, name.partition("_")[2], function)
+        self.set_up()
+        self.begin_call, self.end_call = self.begin_call(), self.end_call()
+        self.l1 = (NUMBER * 2).in_dll(library, "ttmem_native_l1")
+        self.tail = (NUMBER * 2).in_dll(library, "ttmem_calls_tail")
+        self.next_view = ctypes.c_double.in_dll(library, "ttmem_calls_next_view")
 
 
 def load(home):
-    """None: captures cannot be followed with this ttnn on this machine."""
+    """None: captures cannot be followed with this ttnn and Python on this machine."""
+    if not getattr(sys, "_is_gil_enabled", lambda: True)():
+        return None
     try:
         native = Native(home)
         return native if native.works else None
     except (OSError, AttributeError, ValueError):
         return None
-
-
-class Known:
-    """What is known of the calls with a key."""
-
-    __slots__ = ("state", "path", "name")
-
-    def __init__(self, name):
-        self.state, self.path, self.name = ONCE, None, name
 
 
 def addresses_of(tensors):
@@ -77,18 +74,3 @@ def make_template(nodes, inputs, events):
         elif n["node_type"].endswith("_allocate"):
             return False  # buffers of a program that was made
     return after == len(inputs) + events
-
-
-def astray(name, programs, details):
-    """Nodes for a call that went another way than its template."""
-    numbers = list(map(int, details.split(b",")[1:]))
-    nodes = [node("piece"), dict(node("function_start", name=name), counter=0)]
-    for at in range(0, len(numbers), 6):
-        allocates, device, memory, address, bank, size = numbers[at : at + 6]
-        kind = "buffer_allocate" if allocates else "buffer_deallocate"
-        nodes.append(node(kind, device_id=device, buffer_type=memory, address=address, max_size_per_bank=bank, size=size))
-    nodes += [node("circular_buffer_deallocate_all") for _ in range(programs)]
-    nodes.append(node("function_end"))
-    for at, n in enumerate(nodes):
-        n["counter"] = at
-    return nodes

@@ -28,6 +28,7 @@ VAGUE = re.compile(r"<[\w: ]+>")  # a type in the place of its value
 CHANGING = re.compile(r"(tensor_id|buffer_unique_id|address)\W{1,3}\d+")  # from call to call, whatever the program
 MOST_NUMBERS = 100000
 TAIL = 1 << 18  # bytes
+LONGEST_MESSAGE = 4000
 # A move of shards copies from the memory of one tensor to that of another. NO_DISPATCH leaves it out: there both have no address.
 WITHIN_TENSORS = ("::MoveShardedProgramFactory",)
 DROPPED = ("capture_start", "capture_end", "sub_device_manager", "program_execution")
@@ -38,6 +39,10 @@ encode = json.JSONEncoder(separators=(",", ":"), default=str).encode
 
 def node(node_type, **params):
     return {"node_type": node_type, "params": params}
+
+
+def message_of(error):
+    return str(error).partition("backtrace:")[0][:LONGEST_MESSAGE]
 
 
 def tell(sentence):
@@ -52,9 +57,10 @@ class File:
     """The recording. Every line is where it cannot be lost at once: what was written is there whatever happens to the process. All processes of the
     program append to one file; the first makes it with its head, and `ttmem run` closes the brackets."""
 
-    def __init__(self, path, head):
+    def __init__(self, path, head, native=None):
         new = "%s.%d" % (path, os.getpid())
-        self.tail, self.waiting = None, 0
+        self.tail, self.native = None, native
+        self.state = native.tail if native else [0, 0]  # bytes that wait in the tail; 1: they are being written
         self.tail_path = new + ".tail"
         self.lock = threading.Lock()
         self.fd = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | getattr(os, "O_CLOEXEC", 0), 0o666)
@@ -77,6 +83,8 @@ class File:
             fd = os.open(self.tail_path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0), 0o666)
             os.ftruncate(fd, TAIL)
             self.tail = mmap.mmap(fd, TAIL)
+            if self.native:
+                self.native.use_tail(fd, TAIL)
             os.close(fd)
         except (OSError, ValueError):
             pass  # every line is written at once
@@ -100,18 +108,19 @@ class File:
     def put(self, text, soon=False):
         """`soon`: it may wait in the tail, which costs no system call."""
         with self.lock:
-            data = text.encode("utf-8", "replace")
-            end = self.waiting + len(data)
+            data, waiting = text.encode("utf-8", "replace"), self.state[0]
+            end = waiting + len(data)
             if soon and self.tail is not None and end < TAIL:
-                self.tail[self.waiting : end] = data
-                self.waiting = end
+                self.tail[waiting:end] = data
+                self.state[0] = end
                 return
-            if self.waiting:
-                data = self.tail[: self.waiting] + data
-            self.write(data)
-            if self.waiting:
-                self.tail[: self.waiting] = bytes(self.waiting)
-                self.waiting = 0
+            self.state[1] = 1
+            try:
+                self.write(self.tail[:waiting] + data if waiting else data)
+            finally:
+                if waiting:
+                    self.tail[:waiting] = bytes(waiting)
+                self.state[:] = [0, 0]
 
 
 SHARD_GRID = re.compile(r"grid\W*=?\W*\[([^\]]*)")

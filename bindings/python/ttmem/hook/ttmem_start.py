@@ -13,6 +13,11 @@ import zlib
 
 OLDEST = (0, 75)  # the first ttnn that was seen to run on a mock board
 NEWEST_TRIED = "0.81.1"
+# Of the recorder, each after those it imports.
+PARTS = tuple(
+    "ttmem_" + name
+    for name in "names nodes kinds sites native tests threads views devices pieces questions brief operations host traces".split()
+)
 
 
 def version_of_ttnn():
@@ -192,15 +197,11 @@ class Finder:
                 return
             self.installed = True
             try:
-                load("ttmem_names")
-                for name in ("ttmem_nodes", "ttmem_kinds", "ttmem_sites", "ttmem_native"):
+                for name in PARTS:
                     load(name)
-                load("ttmem_tests")
                 recorder = load("ttmem_recorder").Recorder(module, version_of_ttnn())
-                load("ttmem_host")
-                load("ttmem_traces")
                 if environment().setting("TTMEM_BOARD"):
-                    recorder.before_open = lambda: lead_to_root(package)  # the program may have chosen a root meanwhile
+                    recorder.devices.before_open = lambda: lead_to_root(package)  # the program may have chosen a root meanwhile
                 load("ttmem_wrap").install(recorder, module)
             except Exception as error:  # the program is more important than its recording
                 sys.stderr.write("ttmem: cannot record with this ttnn: %s: %s\n" % (type(error).__name__, error))

@@ -97,7 +97,7 @@ class Tests:
             self.waiting.append(one)
         elif recorder.recording():
             lane = recorder.lane()
-            recorder.roll(lane, again=lane.active and bool(recorder.devices))
+            recorder.pieces.roll(lane, again=lane.active and bool(recorder.devices.open))
             recorder.put(lane, [one])
 
     def opened(self):

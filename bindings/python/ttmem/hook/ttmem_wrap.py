@@ -20,12 +20,28 @@ COUNTS_OF_CHIPS = (
 def wrap_calls(recorder, kind):
     call = kind.__call__
 
-    def recorded(self, *args, **kwargs):
+    def whole(self, args, kwargs, frame):
         native = getattr(self, "is_cpp_operation", False)  # one in Python may do more than compute
-        return recorder.call(self.python_fully_qualified_name, call, (self, *args), kwargs, sys._getframe(1), native)
+        return recorder.call(self.python_fully_qualified_name, call, (self, *args), kwargs, frame, native)
 
-    recorded.__wrapped__ = call
-    kind.__call__ = recorded
+    def recorded(self, *args, **kwargs):
+        return whole(self, args, kwargs, sys._getframe(1))
+
+    def briefly(self, *args, **kwargs):
+        try:
+            if begin(self, args, kwargs):
+                result = call(self, *args, **kwargs)
+                end(result)
+                return result
+        except BaseException as error:
+            recorder.guarded(recorder.calls.failed_briefly, self.python_fully_qualified_name, error)
+            raise
+        return whole(self, args, kwargs, sys._getframe(1))
+
+    if recorder.native:
+        begin, end = recorder.native.begin_call, recorder.native.end_call
+    kind.__call__ = briefly if recorder.native else recorded
+    kind.__call__.__wrapped__ = call
 
 
 def wrap_function(recorder, owner, name, shown):
@@ -51,10 +67,10 @@ def each_device(value):
 def wrap_devices(recorder, modules):
     def opening(function):
         def recorded(*args, **kwargs):
-            recorder.guarded(recorder.before_open)
+            recorder.guarded(recorder.devices.before_open)
             result = function(*args, **kwargs)
             for device in each_device(result):
-                recorder.guarded(recorder.opened, device)
+                recorder.guarded(recorder.devices.opened, device)
             return result
 
         return recorded
@@ -63,10 +79,10 @@ def wrap_devices(recorder, modules):
         def recorded(*args, **kwargs):
             devices = each_device(args[0] if args else next(iter(kwargs.values()), None))
             for device in devices:
-                recorder.guarded(recorder.before_close, device)
+                recorder.guarded(recorder.devices.before_close, device)
             result = function(*args, **kwargs)
             for device in devices:
-                recorder.guarded(recorder.closed, device)
+                recorder.guarded(recorder.devices.closed, device)
             return result
 
         return recorded
@@ -92,7 +108,7 @@ def wrap_submeshes(recorder, kind):
         def recorded(*args, **kwargs):
             result = real(*args, **kwargs)
             for device in each_device(result):
-                recorder.guarded(recorder.divided, device)
+                recorder.guarded(recorder.devices.divided, device)
             return result
 
         return recorded
@@ -106,10 +122,10 @@ def wrap_captures(recorder, graph):
     """The program's own captures: ttnn.graph's functions call these by name."""
 
     def ending(real):
-        return lambda *args, **kwargs: recorder.user_ends(real, args, kwargs)
+        return lambda *args, **kwargs: recorder.pieces.user_ends(real, args, kwargs)
 
     begin = "_cpp_begin_graph_capture" if hasattr(graph, "_cpp_begin_graph_capture") else "begin_graph_capture"
-    setattr(graph, begin, recorder.user_begins)
+    setattr(graph, begin, recorder.pieces.user_begins)
     for name in ("end_graph_capture", "end_graph_capture_to_file"):
         name = "_cpp_" + name if hasattr(graph, "_cpp_" + name) else name
         real = getattr(graph, name, None)
@@ -125,13 +141,13 @@ def follow_threads(recorder):
     def starting(real):
         def start(function, args, *more):
             def run(*args, **kwargs):
-                recorder.guarded(recorder.thread_begins)
+                recorder.guarded(recorder.threads.begins)
                 try:
                     function(*args, **kwargs)
                 finally:
-                    recorder.guarded(recorder.thread_ends)
+                    recorder.guarded(recorder.threads.ends)
 
-            recorder.guarded(recorder.before_thread)
+            recorder.guarded(recorder.threads.before_start)
             return real(run, args, *more)
 
         return start
@@ -154,7 +170,7 @@ def note_counts(recorder, owner, names):
     def asking(real):
         def ask(*args, **kwargs):
             if not sys._getframe(1).f_code.co_filename.startswith(recorder.home):
-                recorder.asked_chips = 1
+                recorder.devices.asked_chips = 1
             return real(*args, **kwargs)
 
         return ask
