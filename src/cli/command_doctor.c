@@ -11,32 +11,22 @@
 
 #include "base/format.h"
 #include "cli/command.h"
+#include "cli/doctor_ttnn.h"
 #include "cli/terminal.h"
 #include "launch/switches.h"
 #include "report/run/doctor.h"
 
 /* ---- Environment -------------------------------------------------------------------------------------------------- */
 
-enum { SHOWN_COLUMNS = 150, SHOWN_ROOM = SHOWN_COLUMNS * 4 + 1 };
-
-/* A value or path as a message can hold it: without its middle when it is long, so that no character is cut. */
-static const char *shown(char room[SHOWN_ROOM], const char *value) {
-  ttm_buf text = {0};
-  ttm_put_text(&text, ttm_str_of(value), SHOWN_COLUMNS, TTM_FORM_UTF8);
-  snprintf(room, SHOWN_ROOM, "%.*s", (int)text.n, text.failed ? "" : text.at);
-  ttm_buf_free(&text);
-  return room;
-}
-
 /* With a log, a variable that is not set here is no finding: the log itself shows what it was made with. */
 static void check_switch(ttm_doctor *d, const ttm_switch *s, bool has_log) {
   const char *value = getenv(s->name);
-  char title[768], fix[256], room[SHOWN_ROOM];
+  char title[768], fix[256], room[TTM_SHOWN_ROOM];
   snprintf(fix, sizeof fix, "export %s=%s", s->name, s->value);
   if (value && !ttm_switch_judge(s, value)) {
-    ttm_doctor_say(d, "ok", "%s=%s", s->name, shown(room, value));
+    ttm_doctor_say(d, "ok", "%s=%s", s->name, ttm_doctor_shown(d, room, value));
   } else if (value) {
-    snprintf(title, sizeof title, "%s=%s: %s", s->name, shown(room, value), ttm_switch_judge(s, value));
+    snprintf(title, sizeof title, "%s=%s: %s", s->name, ttm_doctor_shown(d, room, value), ttm_switch_judge(s, value));
     ttm_doctor_finding(d, title, NULL, fix);
   } else if (has_log) {
     ttm_doctor_say(d, "note", "%s is not set here; 'ttmem run' sets it", s->name);
@@ -52,9 +42,9 @@ static void check_environment(ttm_doctor *d, bool has_log) {
   for (size_t i = 0; i < ttm_hindrance_count; i++) {
     const ttm_hindrance *h = &ttm_hindrances[i];
     const char *value = getenv(h->name);
-    char title[768], fix[256], room[SHOWN_ROOM];
+    char title[768], fix[256], room[TTM_SHOWN_ROOM];
     if (!ttm_hindrance_applies(h, value)) continue;
-    snprintf(title, sizeof title, "%s=%s %s", h->name, shown(room, value),
+    snprintf(title, sizeof title, "%s=%s %s", h->name, ttm_doctor_shown(d, room, value),
              h->harmful ? "removes lines from the log" : "is obsolete");
     snprintf(fix, sizeof fix, "unset %s", h->name);
     ttm_doctor_finding(d, title, h->why, fix);
@@ -84,12 +74,12 @@ static int file_contains(const char *path, const char *text) {
   "cmake --preset debug\ncmake --build build"
 
 static void judge_build(ttm_doctor *d, const char *path, int has_debug) {
-  char title[768], room[SHOWN_ROOM];
+  char title[768], room[TTM_SHOWN_ROOM];
   if (has_debug) {
-    ttm_doctor_say(d, "ok", "%s: built with TT_RUNTIME_DEBUG=ON", shown(room, path));
+    ttm_doctor_say(d, "ok", "%s: built with TT_RUNTIME_DEBUG=ON", ttm_doctor_shown(d, room, path));
     return;
   }
-  snprintf(title, sizeof title, "%s: built without TT_RUNTIME_DEBUG=ON", shown(room, path));
+  snprintf(title, sizeof title, "%s: built without TT_RUNTIME_DEBUG=ON", ttm_doctor_shown(d, room, path));
   ttm_doctor_finding(d, title,
                      "This build prints no memory states and no operation lines, whatever the environment sets. "
                      "CMAKE_BUILD_TYPE=Debug alone does not enable it.",
@@ -189,9 +179,13 @@ static int run(const ttm_options *options, ttm_error *err) {
   log_facts facts = {.is_log = true};
   int status = options->inputs ? check_log(&d, options, options->input[0], &facts, err) : TTM_OK;
   if (!status) {
-    if (facts.is_log) {
+    ttm_doctor_machine machine = {.compiler = facts.is_log};
+    if (!options->inputs) machine = ttm_doctor_check_machine(&d);
+    if (machine.compiler || (facts.is_log && !machine.ttnn)) {
       check_environment(&d, options->inputs > 0);
       check_build(&d, facts.has_debug);
+    } else if (machine.ttnn) {
+      ttm_doctor_say(&d, "note", "the variables of tt-xla and tt-mlir do not matter to ttnn: none of the two is here");
     }
     char count[TTM_COUNT_ROOM + 16];
     snprintf(count, sizeof count, "%u finding%s", d.findings, d.findings == 1 ? "" : "s");
@@ -208,8 +202,9 @@ const ttm_command ttm_command_doctor = {
     .synopsis = "doctor [LOG]",
     .help = "what is missing from a log, and how to get it",
     .more =
-        "Checks the log, the environment and the build, and prints the commands that fix each finding. For a "
-        "graph capture or a recording only the file is checked.",
+        "Checks the log, the environment and the build, and prints the commands that fix each finding. Without a log: "
+        "which ttnn or tt-xla Python finds, which board there is, which variables are set and what each would add. For "
+        "a graph capture or a recording only the file is checked.",
     .examples = "ttmem doctor\nttmem doctor model_profile.log",
     .exits = "0 no findings; 1 findings; 2 wrong usage, or an unreadable log",
     .max_inputs = 1,

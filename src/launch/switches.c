@@ -15,6 +15,28 @@ const ttm_switch ttm_switches[TTM_SWITCHES] = {
     [DUMPS] = {"TTXLA_LOGGER_LEVEL", "DEBUG", "module dumps: weights by name, IR", "DEBUG|VERBOSE"},
 };
 
+enum { TRACKING_OFF, OVERRIDES, LOG_LEVEL };
+
+const ttm_ttnn_switch ttm_ttnn_switches[] = {
+    [TRACKING_OFF] = {"TT_METAL_SHM_TRACKING_DISABLED", NULL, "'ttmem live' sees the program all the same"},
+    [OVERRIDES] = {"TTNN_CONFIG_OVERRIDES",
+                   "'{\"enable_fast_runtime_mode\": false, \"enable_logging\": true, "
+                   "\"enable_graph_report\": true}'",
+                   "graph captures in a report of ttnn-visualizer"},
+    [LOG_LEVEL] = {"TT_LOGGER_LEVEL", NULL, "how much tt-metal logs; a release build has no debug lines"},
+    {"TT_METAL_ALLOCATOR_MODE_HYBRID", NULL, "tensors may have an address on each core, which recordings tell"},
+    {"TT_METAL_TRACE_ALLOC_TRACKING", "1", "lines about what is allocated while a trace exists"},
+    {"TT_METAL_DEVICE_PROFILER", "1", "device time of every operation, in builds with Tracy"},
+    {"TT_METAL_MEM_PROFILER", NULL, "allocations in Tracy, in builds with it"},
+    {"TT_METAL_SLOW_DISPATCH_MODE", NULL, "the host starts every program itself: no traces, all cores compute"},
+    {"TT_METAL_SIMULATOR", NULL, "programs run on a simulator"},
+    {"TT_LOGGER_FILE", NULL, "tt-metal logs to this file; a recording has its failures all the same"},
+    {"TT_METAL_LOGGER_FILE", NULL, "tt-metal logs to this file; a recording has its failures all the same"},
+    {"TT_VISIBLE_DEVICES", NULL, "only these chips are used"},
+    {"TT_METAL_HOME", NULL, "ttnn takes kernels from this tree"},
+};
+const size_t ttm_ttnn_switch_count = sizeof ttm_ttnn_switches / sizeof *ttm_ttnn_switches;
+
 const ttm_hindrance ttm_hindrances[] = {
     {"TTMLIR_RUNTIME_LOGGER_FILE",
      "The runtime writes its lines to that file instead of standard output: the log lacks them.", NULL, 1},
@@ -51,6 +73,14 @@ const char *ttm_switch_judge(const ttm_switch *s, const char *value) {
   if (is_one_of("program", value)) return "states are printed around programs only, not before each operation";
   if (is_one_of("none", value)) return "no memory states are printed";
   return "tt-xla refuses to start with it (Invalid memory logging level)";
+}
+
+const char *ttm_ttnn_switch_judge(const ttm_ttnn_switch *s, const char *value) {
+  if (s == &ttm_ttnn_switches[TRACKING_OFF] && value[0] == '1') return "'ttmem live' does not see the program";
+  if (s == &ttm_ttnn_switches[LOG_LEVEL] && is_one_of("off", value)) return "failures are missing from the log";
+  if (s == &ttm_ttnn_switches[OVERRIDES] && value[strspn(value, " \t\n")] != '{')
+    return "ttnn wants a JSON object and stops when it is imported";
+  return NULL;
 }
 
 static bool has_all(const char *words, const char *value) {

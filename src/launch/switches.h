@@ -18,6 +18,19 @@ extern const ttm_switch ttm_switches[TTM_SWITCHES];
 /* NULL when the value gives what the switch is for, else a sentence about what is lost. */
 const char *ttm_switch_judge(const ttm_switch *s, const char *value);
 
+/* A variable that ttnn reads. */
+typedef struct ttm_ttnn_switch {
+  const char *name;
+  const char *example; /* a value that adds something to what ttmem can tell; NULL: it is only told when it is set */
+  const char *does;    /* what it adds (a noun), or what a program with it does */
+} ttm_ttnn_switch;
+
+extern const ttm_ttnn_switch ttm_ttnn_switches[];
+extern const size_t ttm_ttnn_switch_count;
+
+/* NULL when the value does what the switch is for, else a sentence about what is lost. */
+const char *ttm_ttnn_switch_judge(const ttm_ttnn_switch *s, const char *value);
+
 /* A variable that is set and does harm, or nothing at all. */
 typedef struct ttm_hindrance {
   const char *name;

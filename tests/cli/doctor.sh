@@ -5,6 +5,16 @@
 unset TTMLIR_RUNTIME_LOGGER_LEVEL TT_RUNTIME_MEMORY_LOG_LEVEL TTXLA_LOGGER_LEVEL LOGGER_LEVEL TTMLIR_RUNTIME_LOGGER_FILE \
   TTMLIR_RUNTIME_LOGGER_TYPES TT_METAL_MEMORY_REPORT TT_METAL_LOGGER_LEVEL TT_LOGGER_FILE TT_METAL_LOGGER_FILE
 
+# The machine of the test: a Python with nothing of ours, and no board.
+unset TT_METAL_SHM_TRACKING_DISABLED TTNN_CONFIG_OVERRIDES TT_LOGGER_LEVEL TT_METAL_ALLOCATOR_MODE_HYBRID TT_METAL_TRACE_ALLOC_TRACKING \
+  TT_METAL_DEVICE_PROFILER TT_METAL_MEM_PROFILER TT_METAL_SLOW_DISPATCH_MODE TT_METAL_SIMULATOR TT_VISIBLE_DEVICES TT_METAL_HOME \
+  TT_METAL_MOCK_CLUSTER_DESC_PATH
+mkdir -p bin devices
+found='python\t3.12.1\t/usr/bin/python3\n'
+printf '#!/bin/sh\nprintf "$FOUND"\n' >bin/python3
+chmod +x bin/python3
+export PATH=$PWD/bin:$PATH FOUND=$found TTMEM_DEVICE_DIR=devices
+
 log=two_runs_oom_profile.log
 show ttmem doctor $log
 show ttmem doctor
@@ -40,5 +50,24 @@ printf 'ELF..Executing operation: ..' >venv/lib/python3.11/site-packages/pjrt_pl
 export VIRTUAL_ENV=venv
 show ttmem doctor
 echo 'TT_RUNTIME_DEBUG:BOOL=ON' >build/CMakeCache.txt
+show ttmem doctor
+unset VIRTUAL_ENV TTMLIR_RUNTIME_LOGGER_LEVEL TT_RUNTIME_MEMORY_LOG_LEVEL TTMLIR_RUNTIME_LOGGER_TYPES TTXLA_LOGGER_LEVEL
+rm -r build
+note "a machine for ttnn programs"
+export FOUND=$found'ttnn\t0.81.1\t/venv/ttnn/__init__.py\n'
+show ttmem doctor
+show ttmem doctor --json
+touch devices/0 devices/1 devices/by-id
+TT_METAL_ALLOCATOR_MODE_HYBRID=1 TT_LOGGER_LEVEL=info TT_VISIBLE_DEVICES=0 show ttmem doctor
+note "with what hinders"
+ln -sf nowhere devices/1
+TTNN_CONFIG_OVERRIDES=enable_logging TT_LOGGER_LEVEL=OFF TT_METAL_SHM_TRACKING_DISABLED=1 TT_METAL_MOCK_CLUSTER_DESC_PATH=n150.yaml show ttmem doctor
+note "with both"
+export FOUND=$FOUND'pjrt_plugin_tt\t\t/venv/pjrt_plugin_tt/__init__.py\n'
+rm -r devices
+show ttmem doctor
+note "without Python"
+printf '#!/bin/sh\nexit 1\n' >bin/python3
+cp bin/python3 bin/python
 show ttmem doctor
 same_transcript
