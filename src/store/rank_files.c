@@ -10,11 +10,13 @@
 
 #include "base/source.h"
 #include "base/threads.h"
+#include "base/zip.h"
 #include "store/folder.h"
 
 /* ---- Which ---------------------------------------------------------------------------------------------------------- */
 
-static bool is_archive(const char *path) { return strstr(path, ".tar") || strstr(path, ".tgz"); }
+static bool is_zip(const char *path) { return ttm_str_ends(ttm_str_of(path), TTM_LIT(".zip")); }
+static bool is_archive(const char *path) { return strstr(path, ".tar") || strstr(path, ".tgz") || is_zip(path); }
 
 static bool is_folder(const char *path) {
   struct stat st;
@@ -114,26 +116,58 @@ static uint64_t octal(const char *text, size_t n) {
   return value;
 }
 
-/* One member with the head `head`; `wanted` NULL: any log. */
+/* `wanted` NULL: any log. */
+static bool is_meant(const char *name, const char *wanted) {
+  const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
+  return wanted ? !strcmp(name, wanted) : strstr(last, ".log") || strstr(last, ".txt");
+}
+
+/* Ends the reading of a member. */
+static int take_fed(ttm_feed *feed, const char *name, take_member *take, void *context, ttm_error *err) {
+  ttm_profile *profile = NULL;
+  int status = ttm_feed_end(feed, &profile, err);
+  if (status == TTM_ENODATA) return take(context, NULL, name);
+  return status ? status : take(context, profile, name);
+}
+
+/* One member with the head `head`. */
 static int walk_member(tar *t, const char head[BLOCK], const char *wanted, take_member *take, void *context,
                        ttm_error *err) {
   char name[101] = "";
   memcpy(name, head, 100);
   uint64_t bytes = octal(head + 124, 12);
   bool file = head[156] == '0' || head[156] == '\0';
-  const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
-  bool meant = file && (wanted ? !strcmp(name, wanted) : strstr(last, ".log") || strstr(last, ".txt"));
+  bool meant = file && is_meant(name, wanted);
   ttm_feed *feed = NULL;
-  ttm_profile *profile = NULL;
   int status = meant ? ttm_feed_begin(&feed, name, NULL, err) : TTM_OK;
   if (!status) status = read_member(t, bytes, feed, err);
   if (status || !meant) return ttm_feed_free(feed), status;
-  status = ttm_feed_end(feed, &profile, err);
-  if (status == TTM_ENODATA) return take(context, NULL, name);
-  return status ? status : take(context, profile, name);
+  return take_fed(feed, name, take, context, err);
 }
 
-static int walk_archive(const char *path, const char *wanted, take_member *take, void *context, ttm_error *err) {
+static int feed_bytes(void *feed, const char *bytes, size_t n, ttm_error *err) {
+  return ttm_feed_put(feed, bytes, n, err);
+}
+
+static int walk_zip(const char *path, const char *wanted, take_member *take, void *context, ttm_error *err) {
+  ttm_zip zip;
+  int status = ttm_zip_open(&zip, path, err);
+  for (size_t i = 0; i < zip.members.n && !status; i++) {
+    const char *name = zip.members.at[i].name;
+    ttm_feed *feed = NULL;
+    if (!is_meant(name, wanted)) continue;
+    status = ttm_feed_begin(&feed, name, NULL, err);
+    if (!status) status = ttm_zip_read(&zip, i, feed_bytes, feed, err);
+    if (status)
+      ttm_feed_free(feed);
+    else
+      status = take_fed(feed, name, take, context, err);
+  }
+  ttm_zip_close(&zip);
+  return status;
+}
+
+static int walk_tar(const char *path, const char *wanted, take_member *take, void *context, ttm_error *err) {
   char head[BLOCK];
   size_t got = BLOCK;
   tar *t = ttm_alloc(sizeof *t);
@@ -148,6 +182,10 @@ static int walk_archive(const char *path, const char *wanted, take_member *take,
   ttm_source_close(t->source);
   ttm_free(t);
   return status;
+}
+
+static int walk_archive(const char *path, const char *wanted, take_member *take, void *context, ttm_error *err) {
+  return (is_zip(path) ? walk_zip : walk_tar)(path, wanted, take, context, err);
 }
 
 /* ---- Reading -------------------------------------------------------------------------------------------------------- */
@@ -231,6 +269,7 @@ int ttm_rank_files_read(ttm_ranks *out, const ttm_rank_files *files, unsigned th
 
 static int take_profile(void *context, ttm_profile *profile, const char *name) {
   (void)name;
+  ttm_profile_free(*(ttm_profile **)context); /* of an earlier one of this name */
   *(ttm_profile **)context = profile;
   return TTM_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of one run over many ranks: a list, a folder or a tar archive of logs. Each is read, summed up and let go of: memory holds as many logs as there are
+/* The files of one run over many ranks: a list, a folder, or a tar or zip archive of logs. Each is read, summed up and let go of: memory holds as many logs as there are
  * threads. */
 #ifndef TTM_STORE_RANK_FILES_H
 #define TTM_STORE_RANK_FILES_H
@@ -12,8 +12,8 @@ typedef struct ttm_rank_files {
   bool archive;
 } ttm_rank_files;
 
-/* Whether one input is such a set by itself: a folder with two files or more that are named after ranks (rank0.log, worker-1.log.gz), or a name with .tar or .tgz
- * in it. */
+/* Whether one input is such a set by itself: a folder with two files or more that are named after ranks (rank0.log, worker-1.log.gz), or an archive: a name with .tar or .tgz
+ * in it, or that ends in .zip. */
 bool ttm_rank_files_is(const char *path);
 
 /* 0, TTM_EIO or TTM_ENOMEM. */

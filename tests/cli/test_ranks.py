@@ -8,11 +8,13 @@ import os
 import pathlib
 import shutil
 import sqlite3
+import struct
 import subprocess
 import sys
 import tarfile
 import tempfile
 import unittest
+import zipfile
 
 TTMEM = os.environ["TTMEM"]
 SOURCE = pathlib.Path(os.environ["TTMEM_SOURCE"])
@@ -76,13 +78,21 @@ class Ranks(unittest.TestCase):
         with tarfile.open(self.dir / "plain.tar", "w") as out:
             for file in files:
                 out.add(file, file.name)
+        for name, method in (("stored.zip", zipfile.ZIP_STORED), ("deflated.zip", zipfile.ZIP_DEFLATED)):
+            with zipfile.ZipFile(self.dir / name, "w", method) as out:
+                out.writestr("job7/", b"")
+                for file in files:
+                    with out.open("job7/" + file.name, "w", force_zip64=name == "stored.zip") as member:
+                        member.write(file.read_bytes())
+        (self.dir / "behind.zip").write_bytes(b"#!/bin/sh\nexit\n" + (self.dir / "deflated.zip").read_bytes())  # one that unpacks itself
 
         def facts(*inputs):
             told = json.loads(self.run_it("analyze", "--no-html", "--json", *inputs).stdout)
             return [{k: v for k, v in r.items() if k != "path"} for r in told["ranks"]], [s["headline"] for s in told["statements"]]
 
         wanted = facts(*files)
-        for inputs in ([self.job], [str(self.job) + "/"], [self.dir / "job7.tar.gz"], [self.dir / "plain.tar"], [*files, "-j", "1"]):
+        for inputs in ([self.job], [str(self.job) + "/"], [self.dir / "job7.tar.gz"], [self.dir / "plain.tar"], [self.dir / "stored.zip"],
+                       [self.dir / "deflated.zip"], [self.dir / "deflated.zip", "-j", "1"], [self.dir / "behind.zip"], [*files, "-j", "1"]):
             self.assertEqual(facts(*inputs), wanted, inputs)
         self.assertTrue((self.home / "reports/job7/job7_findings.json").exists())
 
@@ -129,6 +139,78 @@ class Ranks(unittest.TestCase):
         for file in self.job.iterdir():
             file.write_text("nothing\n")
         self.assertIn("none of these", self.run_it("analyze", self.job, status=2).stderr)
+
+    def zip_of(self, members):
+        """Bytes of an archive of (name, bytes)."""
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, data in members:
+                archive.writestr(name, data)
+        return bytearray(out.getvalue())
+
+    def refused(self, data, words):
+        (self.dir / "bad.zip").write_bytes(data)
+        done = self.run_it("analyze", "--no-html", self.dir / "bad.zip", status=2)
+        self.assertIn(words, done.stderr)
+        self.assertLess(len(done.stderr), 2000)
+
+    def test_hostile_zips(self):
+        log = self.fill(2)[0].read_bytes()
+        good = self.zip_of([("rank0.log", log), ("rank1.log", log)])
+        directory = good.index(b"PK\1\2")
+        end = good.rindex(b"PK\5\6")
+        self.refused(b"", "no zip archive")
+        self.refused(b"PK\5\6" + bytes(17), "no zip archive")
+        self.refused(b"PK\5\6" + bytes(18), "none of these 0 files")  # an empty one
+        for cut in (1, 30, end - 1, len(good) - 1, directory + 5):
+            self.refused(good[:cut], "no zip archive")
+        broken = bytearray(good)
+        broken[60] ^= 0xFF  # of the packed data
+        self.refused(broken, "rank0.log is damaged")
+        for at, value, words in ((directory + 16, b"\0\0\0\0", "is damaged"),  # CRC
+                                 (directory + 24, b"\5\0\0\0", "more of it than it says"),  # a bomb says less than it has
+                                 (directory + 24, b"\xff\xff\xff\x7f", "is damaged"),
+                                 (directory + 20, b"\xff\xff\xff\x7f", "damaged zip archive"),
+                                 (directory + 42, b"\xff\xff\xff\x7f", "damaged zip archive"),
+                                 (directory + 42, b"\1\0\0\0", "is damaged"),  # no local header there
+                                 (directory + 8, b"\1\0", "is encrypted"),
+                                 (directory + 10, b"\x0e\0", "only other programs know"),  # LZMA
+                                 (directory, b"XX", "damaged zip archive"),
+                                 (directory + 28, b"\xff\xff", "damaged zip archive"),
+                                 (end + 12, b"\xff\xff\xff\x7f", "damaged zip archive"),
+                                 (end + 16, b"\xff\xff\xff\x7f", "damaged zip archive"),
+                                 (end + 16, b"\xff\xff\xff\xff", "damaged zip archive")):  # zip64 without its record
+            broken = bytearray(good)
+            broken[at : at + len(value)] = value
+            self.refused(broken, words)
+        # Many names for the same bytes: what is unpacked may not grow with the directory.
+        first = good[directory : good.index(b"PK\1\2", directory + 4)]
+        many = bytes(first) * 1000
+        tail = b"PK\5\6" + struct.pack("<4H2IH", 0, 0, 1000, 1000, len(many), directory, 0)
+        self.refused(bytes(good[:directory]) + many + tail, "overlap")
+        # Records of zip64 that lead nowhere, or to each other.
+        for place in (0, end, 2**63, 2**64 - 1):
+            locator = b"PK\6\7" + struct.pack("<IQI", 0, place, 1)
+            self.refused(bytes(good[:end]) + locator + b"PK\5\6" + struct.pack("<4H2IH", 0, 0, 0xFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0), "damaged zip archive")
+
+    def test_zip_names_and_sizes(self):
+        log = self.fill(2)[0].read_bytes()
+        evil = "../../../tmp/\x1b[31mrank4.log"
+        (self.dir / "names.zip").write_bytes(self.zip_of([("/etc/rank1.log", log), (evil, log), ("rank1.log/notes.bin", b"x"), ("a" * 5000 + "/rank5.log", log), ("rank5.log", b"nothing")]))
+        done = self.run_it("analyze", "--json", "--no-html", self.dir / "names.zip")
+        self.assertEqual([r["rank"] for r in json.loads(done.stdout)["ranks"]], [1, 4, 5])
+        self.assertIn("1 files without memory states were left out", done.stderr)
+        shown = self.run_it("analyze", "--no-html", self.dir / "names.zip")
+        self.assertNotIn("\x1b[31m", shown.stdout + shown.stderr)
+        self.assertEqual([p for p in self.dir.iterdir() if p.name.startswith("rank")], [])  # nothing is unpacked
+        (self.dir / "twice.zip").write_bytes(self.zip_of([("rank0.log", log), ("rank0.log", log), ("rank1.log", log)]))
+        self.run_it("analyze", "--no-html", self.dir / "twice.zip")
+        # 200 MB of one line, packed a thousand times: bounded memory.
+        (self.dir / "long.zip").write_bytes(self.zip_of([("rank0.log", log), ("rank1.log", b"\n" * (200 << 20))]))
+        code = "import resource, subprocess, sys\nsubprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)\nprint(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+        env = {**self.env, "ASAN_OPTIONS": "quarantine_size_mb=1:allocator_may_return_null=1"}
+        kb = int(subprocess.run([sys.executable, "-c", code, TTMEM, "analyze", "--no-json", self.dir / "long.zip"], check=True, capture_output=True, text=True, env=env).stdout)
+        self.assertLess(kb, 150 << 10)
 
     def test_memory_is_bounded(self):
         """Ten times the ranks do not take twice the memory."""
