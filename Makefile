@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export FUZZ_SECONDS
 
 .DEFAULT_GOAL := all
-.PHONY: all help demo test quick test-clients test-ttnn bench screenshots soak fuzz format check-format install clean release-check golden-update asan clang
+.PHONY: all help demo test quick test-clients test-fleet test-ttnn bench screenshots soak fuzz format check-format install clean release-check golden-update asan clang
 .PHONY: check-all tidy cppcheck analyzer tsan valgrind starve coverage
 .NOTPARALLEL: # ninja and ctest use the cores; two presets at once would only fight for them
 
@@ -41,6 +41,13 @@ test-clients: ## exports and MCP judged by the real programs: duckdb, ClickHouse
 	@scripts/setup test
 	@$(MAKE) --no-print-directory all
 	@scripts/test-clients
+
+test-fleet: ## the shipped SQL over 100,000 runs: SQLite, PostgreSQL, DuckDB, ClickHouse and Spark, the same answers; minutes, and 5 GB below /tmp
+	@scripts/setup test
+	@$(MAKE) --no-print-directory all
+	@scripts/test-clients --bring
+	@TTMEM_FLEET_RUNS=$${TTMEM_FLEET_RUNS:-100000} TTMEM_CLIENTS=$$PWD/build/clients TTMEM_SOURCE=$$PWD TTMEM=$$PWD/build/bin/ttmem \
+	 GEN_LOG=$$PWD/build/release/bench/gen_log python3 tests/history/test_fleet.py
 
 test-ttnn: ## the tests that real ttnn judges, on mock boards; brings ttnn into build/ttnn
 	@scripts/setup test

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The history of a fleet as Parquet files, and the questions of examples/history: the same answers from DuckDB, ClickHouse, Spark, SQLite and PostgreSQL. `make test` has
-DuckDB; ClickHouse (chdb) and Spark are used where `make test-clients` brought them (TTMEM_CLIENTS). TTMEM_FLEET_RUNS says how many runs (default 600)."""
+DuckDB; ClickHouse (chdb) and Spark are used where `make test-clients` brought them (TTMEM_CLIENTS). TTMEM_FLEET_RUNS says how many runs (default 600; `make test-fleet`: 100,000).
+Above MANY the engines read what DuckDB has put together month by month, as docs/history.md says: a hundred thousand small files take each of them minutes for every question."""
 import glob
 import json
 import os
@@ -19,6 +20,7 @@ GEN_HISTORY = pathlib.Path(os.environ["GEN_LOG"]).with_name("gen_history")
 CLIENTS = pathlib.Path(os.environ.get("TTMEM_CLIENTS", "/nowhere"))
 PYTHON = CLIENTS / "venv/bin/python" if CLIENTS.is_dir() else SOURCE / "build/pytools/bin/python"
 RUNS = int(os.environ.get("TTMEM_FLEET_RUNS", "600"))
+MANY = 10000
 OOM_LOG = SOURCE / "tests/cli/data/two_runs_oom_profile.log"
 QUERIES = {pathlib.Path(p).stem: pathlib.Path(p).read_text() for p in sorted(glob.glob(str(SOURCE / "examples/history/*.sql")))}
 TABLES = ("run", "device", "peak", "program", "operation_effect", "live_at_peak", "statement")
@@ -38,6 +40,14 @@ def ask(run):
     print(json.dumps([answers, took]))
 """
 ENGINES = {
+    "compact": """
+import duckdb, json, os, sys
+folder, tables, target = sys.argv[1], json.loads(sys.argv[2]), sys.argv[1] + ".months"
+for t in tables:
+    os.makedirs(f"{target}/{t}")
+    for month in sorted({d[5:12] for d in os.listdir(f"{folder}/{t}")}):
+        duckdb.sql(f"COPY (SELECT * FROM read_parquet('{folder}/{t}/date={month}-*/**/*.parquet', hive_partitioning = false)) TO '{target}/{t}/{month}.parquet'")
+""",
     "duckdb": HEAD + """
 import duckdb
 for t in tables:
@@ -81,8 +91,12 @@ class Fleet(unittest.TestCase):
         for store in (cls.file, cls.fleet):
             began = time.monotonic()
             subprocess.run([GEN_HISTORY, store, str(RUNS)], check=True)
-            size = sum(p.stat().st_size for p in ([store] if store.is_file() else store.rglob("*.parquet")))
-            print("%s: %d runs in %.1f s, %.1f MB" % (store.name, RUNS, time.monotonic() - began, size / 2**20))
+            cls.tell_size(store, began)
+        if RUNS > MANY and has("duckdb"):
+            began = time.monotonic()
+            subprocess.run([PYTHON, "-c", ENGINES["compact"], cls.fleet, json.dumps(TABLES)], check=True)
+            cls.fleet = cls.dir / "fleet.months"
+            cls.tell_size(cls.fleet, began)
         db = sqlite3.connect(cls.file)
         cls.wanted = {}
         for name, sql in QUERIES.items():
@@ -93,6 +107,12 @@ class Fleet(unittest.TestCase):
     @classmethod
     def tearDownClass(cls):
         cls.folder.cleanup()
+
+    @staticmethod
+    def tell_size(store, began):
+        took = time.monotonic() - began
+        files = [store] if store.is_file() else list(store.rglob("*.parquet"))
+        print("%s: %d runs in %.1f s, %d files, %.1f MB" % (store.name, RUNS, took, len(files), sum(p.stat().st_size for p in files) / 2**20))
 
     def check(self, engine, answers):
         for name, rows in self.wanted.items():
@@ -122,12 +142,16 @@ class Fleet(unittest.TestCase):
             self.skipTest("no PostgreSQL server here")
         server = Server()
         try:
+            began, answers = time.monotonic(), {}
             subprocess.run([GEN_HISTORY, server.url(), str(RUNS)], check=True)
-            answers = {}
+            size = int(server.sql("SELECT pg_database_size('history')")) / 2**20
+            print("postgres: %d runs in %.1f s, %.1f MB" % (RUNS, time.monotonic() - began, size))
             for name, sql in QUERIES.items():
+                began = time.monotonic()
                 text = server.sql("SET search_path = ttmem; " + sql).split("\n")
                 rows = [line.split("|") for line in text if line and line != "SET"]
                 answers[name] = [[int(v) if v.isdigit() else v for v in row] for row in rows]
+                print("postgres %s: %.0f ms" % (name, 1000 * (time.monotonic() - began)))
             self.check("postgres", answers)
         finally:
             server.stop()
