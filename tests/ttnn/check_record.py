@@ -201,7 +201,8 @@ ttnn.release_trace(device, trace)
         self.assertIn("1 trace not captured", err)
 
     def test_memory_of_the_program_stays_as_it_was(self):
-        """Whatever it calls: 20,000 operations leave less than 8 MB behind, and less than 400 bytes each in the recording."""
+        """Whatever it calls: 20,000 operations leave less than 8 MB behind, and less than 600 bytes each in the recording:
+        about 370, and what is written by the clock, which a busy machine has more of."""
         self.run_it("""
 def resident():
     with open("/proc/self/statm") as f:
@@ -213,7 +214,7 @@ for i in range(5000):
     x = block(x, w)
 assert resident() - before < 8 << 20, resident() - before
 """)
-        self.assertLess(os.path.getsize(max(glob.glob(self.dir + "/logs/*/model_recording.json"))), 25000 * 400)
+        self.assertLess(os.path.getsize(max(glob.glob(self.dir + "/logs/*/model_recording.json"))), 25000 * 600)
 
     def test_events_and_sub_devices(self):
         """On a mock board ttnn crashes in both. A wait is left out and told; sub-devices are refused, what was seen is kept."""
