@@ -196,6 +196,7 @@ static int make(ttm_findings *f, ttm_tally *tally, unsigned threads) {
   if (!status) status = ttm_find_buffers(f);
   if (!status) status = ttm_host_find(&f->host, f->profile);
   if (!status) status = ttm_traces_find(&f->traces, f->profile, f->tensor_buffers);
+  if (!status) status = ttm_device_time_find(&f->time, f);
   if (!status) status = ttm_decisions_find(&f->decisions, f);
   if (!status) status = ttm_growth_find(&f->growths, f);
   if (!status) status = ttm_fixes_of_peak(&f->peak_fixes, f);
@@ -238,6 +239,7 @@ void ttm_findings_free(ttm_findings *f) {
   ttm_free(f->tensor_buffers);
   ttm_traces_free(&f->traces);
   ttm_decisions_free(&f->decisions);
+  ttm_device_time_free(&f->time);
   ttm_core_use_free(&f->core_use);
   for (int m = TTM_DRAM; m <= TTM_L1; m++) ttm_alive_set_free(&f->alive_set[m]);
   for (int m = 0; m < TTM_MEMORIES; m++) ttm_consumers_free(&f->consumers[m]);

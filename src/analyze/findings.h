@@ -9,6 +9,7 @@
 #include "analyze/consumers.h"
 #include "analyze/culprits.h"
 #include "analyze/decisions.h"
+#include "analyze/device_time.h"
 #include "analyze/fix.h"
 #include "analyze/fragmentation.h"
 #include "analyze/growth.h"
@@ -294,6 +295,7 @@ struct ttm_findings {
   ttm_host_findings host;          /* recordings: memory of the host */
   ttm_traces traces;               /* recordings: those captured, and what their replays overwrite */
   ttm_decision_list decisions;     /* what the compiler planned beside it, one for each decision trace */
+  ttm_device_time time;            /* what the profiler measured beside it */
   uint32_t *tensor_buffers;        /* captures: the first buffer of each tensor, TTM_NONE; NULL for a log */
 };
 

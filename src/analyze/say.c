@@ -29,6 +29,14 @@ void ttm_say_module_op(ttm_buf *out, const ttm_program_need *program, uint32_t o
   ttm_buf_printf(out, " (line %u of the module)", line);
 }
 
+static void put_ns(ttm_buf *out, uint64_t ns) {
+  static const char *const units[] = {"ns", "us", "ms", "s"};
+  double value = (double)ns;
+  size_t unit = 0;
+  while (value >= 1000 && unit < 3) value /= 1000, unit++;
+  ttm_buf_printf(out, unit ? "%.2f %s" : "%.0f %s", value, units[unit]);
+}
+
 static void put_word(ttm_buf *out, const ttm_findings *f, const ttm_word *word) {
   switch (word->kind) {
     case TTM_SAY_NONE:
@@ -60,6 +68,11 @@ static void put_word(ttm_buf *out, const ttm_findings *f, const ttm_word *word) 
       return ttm_buf_puts(out, word->n == 1 ? "" : "s");
     case TTM_SAY_SHARE:
       return ttm_buf_printf(out, "%.1f %%", word->share);
+    case TTM_SAY_NS:
+      return put_ns(out, word->n);
+    case TTM_SAY_MB_MS:
+      ttm_put_mb(out, word->share / TTM_MB / 1e6);
+      return ttm_buf_puts(out, " MB·ms");
     case TTM_SAY_OP:
       return put_op(out, f, (uint32_t)word->n,
                     word->n < f->profile->ops.n ? ttm_words_location(f->profile, (uint32_t)word->n) : (ttm_str){0});

@@ -20,6 +20,8 @@ typedef enum ttm_word_kind {
   TTM_SAY_LINE,   /* of a log: "20939", as editors have it */
   TTM_SAY_PLURAL, /* "1 run", "1,520 operations" */
   TTM_SAY_SHARE,  /* "95.6 %" */
+  TTM_SAY_NS,     /* "1.23 ms" */
+  TTM_SAY_MB_MS,  /* bytes times nanoseconds: "1,234.5 MB·ms" */
   TTM_SAY_OP,     /* "#12 ttnn.add layers.0|dot.3 (log line 90)" */
   TTM_SAY_OP_AT,  /* the same with another name for its place */
 } ttm_word_kind;
@@ -45,6 +47,8 @@ typedef struct ttm_word {
 #define TTM_SHARE(part, whole) \
   ((ttm_word){.kind = TTM_SAY_SHARE, .share = ttm_percent((double)(part), (double)(whole))})
 #define TTM_PERCENT(percent) ((ttm_word){.kind = TTM_SAY_SHARE, .share = (percent)})
+#define TTM_NS(ns) ((ttm_word){.kind = TTM_SAY_NS, .n = (ns)})
+#define TTM_MB_MS(byte_ns) ((ttm_word){.kind = TTM_SAY_MB_MS, .share = (byte_ns)})
 #define TTM_OP(op) ((ttm_word){.kind = TTM_SAY_OP, .n = (op)})
 #define TTM_OP_AT(op, place) ((ttm_word){.kind = TTM_SAY_OP_AT, .n = (op), .text = (place)})
 

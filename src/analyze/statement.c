@@ -29,6 +29,7 @@ static const struct {
     {"traces", "Trace safety"},
     {"host", "Host memory"},
     {"compiler", "Compiler plan"},
+    {"time", "Device time"},
     {"input", "Log"},
 };
 const char *ttm_topic_name(ttm_topic topic) { return TOPICS[topic].name; }
@@ -191,9 +192,10 @@ static int rank_fixes(ttm_statements *all) {
 
 /* In the order of the topics. */
 static void (*const TELL[])(ttm_teller *t) = {
-    ttm_tell_failures,   ttm_tell_need,          ttm_tell_tests, ttm_tell_peaks,    ttm_tell_alive, ttm_tell_growth,
-    ttm_tell_freed_late, ttm_tell_fragmentation, ttm_tell_waste, ttm_tell_padding,  ttm_tell_runs,  ttm_tell_layers,
-    ttm_tell_l1_core,    ttm_tell_traces,        ttm_tell_host,  ttm_tell_compiler, ttm_tell_input,
+    ttm_tell_failures, ttm_tell_need,        ttm_tell_tests,         ttm_tell_peaks,  ttm_tell_alive,
+    ttm_tell_growth,   ttm_tell_freed_late,  ttm_tell_fragmentation, ttm_tell_waste,  ttm_tell_padding,
+    ttm_tell_runs,     ttm_tell_layers,      ttm_tell_l1_core,       ttm_tell_traces, ttm_tell_host,
+    ttm_tell_compiler, ttm_tell_device_time, ttm_tell_input,
 };
 
 int ttm_statements_make(ttm_statements *out, const ttm_findings *f) {

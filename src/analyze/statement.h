@@ -36,6 +36,7 @@ typedef enum ttm_topic {
   TTM_TOPIC_TRACES,
   TTM_TOPIC_HOST,
   TTM_TOPIC_COMPILER,
+  TTM_TOPIC_TIME,
   TTM_TOPIC_INPUT,
   TTM_TOPICS
 } ttm_topic;

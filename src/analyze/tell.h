@@ -51,7 +51,8 @@ void ttm_tell_layers(ttm_teller *t);
 void ttm_tell_l1_core(ttm_teller *t);
 void ttm_tell_traces(ttm_teller *t);
 void ttm_tell_host(ttm_teller *t);
-void ttm_tell_compiler(ttm_teller *t); /* where a decision trace is beside the input */
+void ttm_tell_compiler(ttm_teller *t);    /* where a decision trace is beside the input */
+void ttm_tell_device_time(ttm_teller *t); /* where the profiler's CSV is */
 void ttm_tell_input(ttm_teller *t);
 
 struct ttm_program_need;

@@ -66,20 +66,26 @@ static bool is_folder(const char *path) {
 }
 
 int ttm_subject_read(ttm_subject *out, const ttm_options *options, const char *log, bool keep_ir, ttm_error *err) {
-  const char *plans = options->value[TTM_OPTION_DECISION_TRACE];
+  const char *plans = options->value[TTM_OPTION_DECISION_TRACE], *times = options->value[TTM_OPTION_TIMES];
+  if (times && !strcmp(times, "operations")) times = NULL; /* of an export: without any */
   *out = (ttm_subject){0};
-  if (options->kept && options->kept->path && !keep_ir && !plans && !strcmp(options->kept->path, log)) {
+  if (options->kept && options->kept->path && !keep_ir && !plans && !times && !strcmp(options->kept->path, log)) {
     *out = options->kept->subject;
     options->kept->path = NULL; /* it is the reader's now */
     return TTM_OK;
   }
-  if (is_folder(log) && plans)
-    return ttm_error_set(err, TTM_EUSAGE, "option '--decision-trace' needs the log: the files of a report do not do");
-  if (is_folder(log))
-    return ttm_report_read_json(&out->profile, &out->findings, log, options->threads, &out->kept, err);
+  bool trace = options->command == &ttm_command_export; /* times only place what is there */
+  if (is_folder(log) && (plans || (times && !trace)))
+    return ttm_error_set(err, TTM_EUSAGE, "option '--%s' needs the log: the files of a report do not do",
+                         plans ? "decision-trace" : "times");
+  if (is_folder(log)) {
+    int status = ttm_report_read_json(&out->profile, &out->findings, log, options->threads, &out->kept, err);
+    return status || !times ? status : ttm_profile_add_times(out->profile, times, err);
+  }
   int status = ttm_cli_read(&out->profile, options, log, keep_ir, err);
   if (status == TTM_ENODATA) ttm_name_other_command(log, err);
   if (!status && plans) status = ttm_profile_add_plans(out->profile, plans, err);
+  if (!status && times) status = ttm_profile_add_times(out->profile, times, err);
   return status ? status : ttm_findings_make(&out->findings, out->profile, options->threads, err);
 }
 

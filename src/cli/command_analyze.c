@@ -255,7 +255,7 @@ const ttm_command ttm_command_analyze = {
         "run: skew, the "
         "rank that fails first, identical ranks folded. --json prints findings.json instead of the summary, --csv its "
         "statements. --decision-trace compares "
-        "with what the compiler planned. --check fails on a "
+        "with what the compiler planned, --times adds the device times of tt-metal's profiler. --check fails on a "
         "failure, a leak or an unsafe trace, --baseline when a peak exceeds that of a committed file.",
     .examples =
         "ttmem analyze model_profile.log.zst\n"
@@ -269,7 +269,7 @@ const ttm_command ttm_command_analyze = {
     .logs = 1,
     .takes = TTM_TAKES(TTM_OPTION_OUTPUT_DIR, TTM_OPTION_NAME, TTM_OPTION_NO_JSON, TTM_OPTION_NO_HTML,
                        TTM_JUDGE_OPTIONS, TTM_OPTION_BENCHMARK, TTM_OPTION_MODEL, TTM_OPTION_NO_HISTORY,
-                       TTM_OPTION_STORE, TTM_OPTION_PER, TTM_OPTION_DECISION_TRACE, TTM_OPTION_JSON, TTM_OPTION_CSV,
-                       TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+                       TTM_OPTION_STORE, TTM_OPTION_PER, TTM_OPTION_DECISION_TRACE, TTM_OPTION_TIMES, TTM_OPTION_JSON,
+                       TTM_OPTION_CSV, TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
     .run = run,
 };

@@ -125,7 +125,7 @@ static int run(const ttm_options *options, ttm_error *err) {
   job.f = subject.findings;
   const char *times = options->value[TTM_OPTION_TIMES];
   if (!status && job.form->timed && (!times || strcmp(times, "operations") != 0))
-    status = ttm_times_read(&job.times, subject.profile, options->input[0], times, err);
+    status = ttm_times_read(&job.times, subject.profile, options->input[0], err);
   if (!status) status = deliver(&job, err);
   ttm_times_free(&job.times);
   ttm_subject_free(&subject);

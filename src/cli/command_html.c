@@ -109,7 +109,7 @@ const ttm_command ttm_command_html = {
     .max_inputs = 1,
     .named = true,
     .needs = "a log or a report folder: ttmem html INPUT [-o OUT]",
-    .takes =
-        TTM_TAKES(TTM_OPTION_OUTPUT, TTM_OPTION_NAME, TTM_OPTION_DECISION_TRACE, TTM_OPTION_THREADS, TTM_OPTION_QUIET),
+    .takes = TTM_TAKES(TTM_OPTION_OUTPUT, TTM_OPTION_NAME, TTM_OPTION_DECISION_TRACE, TTM_OPTION_TIMES,
+                       TTM_OPTION_THREADS, TTM_OPTION_QUIET),
     .run = run,
 };

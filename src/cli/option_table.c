@@ -89,7 +89,8 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_TABLE] = {"table", 0, TTM_VALUE_CHOICE, "operations|states|tensors|incidents|statements|fixes",
                           "write this table only"},
     [TTM_OPTION_TIMES] = {"times", 0, TTM_VALUE_TEXT, "CSV|operations",
-                          "time of a trace: ops_perf_results_*.csv of tt-metal's profiler, or 1 us per operation"},
+                          "device times: ops_perf_results_*.csv of tt-metal's profiler; of an export also "
+                          "'operations', 1 us for each"},
     [TTM_OPTION_DECISION_TRACE] = {"decision-trace", 0, TTM_VALUE_TEXT, "FILE|DIR",
                                    "compare with what tt-mlir planned: *_decision_trace.json or their folder"},
     [TTM_OPTION_BOARD] = {"board", 0, TTM_VALUE_TEXT, "B", "board: n150, n300, t3k, galaxy, p100, p150, p300"},

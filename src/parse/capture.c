@@ -77,6 +77,7 @@ static const word param_keys[] = {
     WORD("globally_allocated", TTM_PARAM_GLOBAL),
     WORD("borrows_memory", TTM_PARAM_BORROWS),
     WORD("program_cache_hit", TTM_PARAM_CACHE_HIT),
+    WORD("global_call_count", TTM_PARAM_CALL),
     WORD("num_banks", TTM_PARAM_BANKS),
     WORD("total_bytes_per_bank", TTM_PARAM_TOTAL),
     WORD("allocated_per_bank", TTM_PARAM_ALLOCATED),

@@ -91,6 +91,7 @@ typedef enum ttm_node_number {
   TTM_PARAM_SLOT,             /* which of the addresses of a repetition takes the place of this one */
   TTM_PARAM_PER_CORE,         /* the tensor has an address on every core */
   TTM_PARAM_RANGE_LOCKSTEP,   /* it has one address that is its own on its cores only */
+  TTM_PARAM_CALL,             /* global_call_count of a program */
   TTM_PARAM_NUMBERS
 } ttm_node_number;
 

@@ -3,6 +3,7 @@
 
 #include "base/chunks.h"
 #include "base/error.h"
+#include "parse/json_text.h"
 
 typedef enum column {
   CODE,
@@ -15,6 +16,13 @@ typedef enum column {
   FW_END,
   FW_NS,
   KERNEL_NS,
+  CORES,
+  TRACE,
+  IDEAL_NS,
+  COMPUTE_NS,
+  BANDWIDTH_NS,
+  FPU_PCT,
+  DRAM_PCT,
   COLUMNS
 } column;
 
@@ -27,7 +35,14 @@ static const char *const NAMES[COLUMNS] = {"OP CODE",
                                            "DEVICE FW START CYCLE",
                                            "DEVICE FW END CYCLE",
                                            "DEVICE FW DURATION [ns]",
-                                           "DEVICE KERNEL DURATION [ns]"};
+                                           "DEVICE KERNEL DURATION [ns]",
+                                           "CORE COUNT",
+                                           "METAL TRACE ID",
+                                           "PM IDEAL [ns]",
+                                           "PM COMPUTE [ns]",
+                                           "PM BANDWIDTH [ns]",
+                                           "PM FPU UTIL (%)",
+                                           "DRAM BW UTIL (%)"};
 
 typedef struct reader {
   ttm_perf_csv *out;
@@ -63,6 +78,8 @@ static uint64_t number_of(ttm_str field) {
   return ttm_str_take_u64(&field, &value) && (!field.n || field.p[0] == '.') ? value : TTM_PERF_UNKNOWN;
 }
 
+static double percent_of(ttm_str field) { return ttm_json_get_number(field, -1); }
+
 static int read_row(reader *r, ttm_str line) {
   ttm_str fields[COLUMNS] = {{"", 0}};
   for (size_t i = 0; line.n; i++) {
@@ -77,7 +94,14 @@ static int read_row(reader *r, ttm_str line) {
                       .fw_start = number_of(fields[FW_START]),
                       .fw_end = number_of(fields[FW_END]),
                       .fw_ns = number_of(fields[FW_NS]),
-                      .kernel_ns = number_of(fields[KERNEL_NS])};
+                      .kernel_ns = number_of(fields[KERNEL_NS]),
+                      .cores = number_of(fields[CORES]),
+                      .trace = number_of(fields[TRACE]),
+                      .ideal_ns = number_of(fields[IDEAL_NS]),
+                      .compute_ns = number_of(fields[COMPUTE_NS]),
+                      .bandwidth_ns = number_of(fields[BANDWIDTH_NS]),
+                      .fpu_pct = percent_of(fields[FPU_PCT]),
+                      .dram_pct = percent_of(fields[DRAM_PCT])};
   if (!fields[CODE].n || row.device == TTM_PERF_UNKNOWN) return TTM_OK; /* a signpost, the host */
   if (row.fw_ns == TTM_PERF_UNKNOWN && row.kernel_ns == TTM_PERF_UNKNOWN) return TTM_OK;
   if (ttm_intern_add(&r->out->strings, fields[CODE], &row.code)) return TTM_ENOMEM;

@@ -16,7 +16,17 @@ typedef struct ttm_perf_row {
   uint64_t host_start;       /* ns, of the host's clock */
   uint64_t fw_start, fw_end; /* cycles of the device */
   uint64_t fw_ns, kernel_ns; /* how long */
+  uint64_t cores;
+  uint64_t trace;                              /* id of the trace that it is part of */
+  uint64_t ideal_ns, compute_ns, bandwidth_ns; /* by the performance model; 1 where it knows nothing */
+  double fpu_pct, dram_pct;                    /* of what the cores and DRAM allow; below 0 when not told */
 } ttm_perf_row;
+
+/* How long it ran; at most a quarter of what fits, so that sums do. */
+static inline uint64_t ttm_perf_row_ns(const ttm_perf_row *row) {
+  uint64_t ns = row->fw_ns == TTM_PERF_UNKNOWN ? row->kernel_ns : row->fw_ns;
+  return ns < UINT64_MAX / 4 ? ns : 0;
+}
 
 /* Zero is empty. Signposts and operations of the host are left out. */
 typedef struct ttm_perf_csv {

@@ -39,3 +39,9 @@ int ttm_profile_add_plans(ttm_profile *p, const char *path, ttm_error *err) {
   struct stat st;
   return !stat(path, &st) && S_ISDIR(st.st_mode) ? add_folder(p, path, err) : add_plan(p, path, err);
 }
+
+int ttm_profile_add_times(ttm_profile *p, const char *path, ttm_error *err) {
+  ttm_perf_csv_free(&p->perf);
+  if (ttm_intern_add(&p->strings, ttm_str_of(path), &p->perf_path)) return ttm_error_nomem(err);
+  return ttm_perf_csv_read(&p->perf, path, err);
+}

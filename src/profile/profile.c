@@ -42,6 +42,8 @@ void ttm_profile_free(ttm_profile *p) {
   ttm_vec_free(&p->graphs);
   ttm_vec_free(&p->incidents);
   for (int m = 0; m < TTM_HELD_MEMORIES; m++) ttm_vec_free(&p->held[m]);
+  ttm_vec_free(&p->executions);
+  ttm_perf_csv_free(&p->perf);
   for (size_t i = 0; i < p->plans.n; i++) ttm_decision_trace_free(&p->plans.at[i]);
   ttm_vec_free(&p->plans);
   ttm_vec_free(&p->capture.buffers);

@@ -18,6 +18,7 @@
 #include "parse/memory_view.h"
 #include "parse/module_dump.h"
 #include "parse/op_line.h"
+#include "parse/perf_csv.h"
 #include "parse/tensor_type.h"
 #include "ttmem/profile.h"
 
@@ -465,6 +466,12 @@ typedef struct ttm_held_block {
 typedef TTM_VEC(ttm_held_block) ttm_held_blocks;
 enum { TTM_HELD_MEMORIES = TTM_L1 + 1 };
 
+/* A program that an operation ran, as tt-metal's profiler counts them: GLOBAL CALL COUNT. */
+typedef struct ttm_execution {
+  uint32_t op;
+  uint64_t call;
+} ttm_execution;
+
 struct ttm_profile {
   atomic_int more_owners; /* besides the first; see ttm_profile_share */
   uint32_t path;          /* string: as given */
@@ -484,7 +491,11 @@ struct ttm_profile {
   TTM_VEC(ttm_incident) incidents;
   ttm_capture capture;                     /* empty unless kind is TTM_LOG_CAPTURE */
   ttm_held_blocks held[TTM_HELD_MEMORIES]; /* memory reports: of DRAM and L1 at their highest, by address */
-  TTM_VEC(ttm_decision_trace) plans;       /* what the compiler planned, where somebody added it */
+  TTM_VEC(ttm_execution)
+  executions;         /* where the input has the profiler's call counts: graph captures of ttnn 0.81 on */
+  ttm_perf_csv perf;  /* what the profiler measured, where somebody added it ... */
+  uint32_t perf_path; /* ... string: from there */
+  TTM_VEC(ttm_decision_trace) plans; /* what the compiler planned, where somebody added it */
   ttm_seen seen;
   ttm_log_kind kind;
   bool after_ops; /* a memory report of tt-mlir: states stand behind their operations, the first has none */
@@ -502,6 +513,9 @@ static inline bool ttm_state_is_predicted(const ttm_profile *p, uint32_t state) 
 /* Adds what the compiler planned: a decision trace of tt-mlir, or a folder of them. Before findings are made. 0, or as
  * ttm_decision_trace_read. */
 int ttm_profile_add_plans(ttm_profile *p, const char *path, ttm_error *err);
+
+/* The same with what tt-metal's profiler measured: its operations CSV. 0, or as ttm_perf_csv_read. */
+int ttm_profile_add_times(ttm_profile *p, const char *path, ttm_error *err);
 
 /* Another owner: the profile stays until each has called ttm_profile_free. */
 static inline ttm_profile *ttm_profile_share(const ttm_profile *p) {

@@ -169,6 +169,8 @@ static void captures(void **state) {
   STARVE("ask", TTMEM_SOURCE "/fuzz/corpus/memory_report/small.json", "--findings", "-j", "1");
   STARVE("ask", DATA "compiled.log", "--findings", "--decision-trace", TTMEM_SOURCE "/fuzz/corpus/decision_trace", "-j",
          "1");
+  STARVE("ask", DATA "compiled.log", "--findings", "--times", TTMEM_SOURCE "/fuzz/corpus/perf_csv/compiled.csv", "-j",
+         "1");
   STARVE("graph", DATA "capture_small.json");
   STARVE("graph", DATA "capture_small.json", "--json");
   STARVE("ask", TTMEM_SOURCE "/fuzz/corpus/visualizer/small-3.5", "--findings", "-j", "1");

@@ -151,6 +151,13 @@ export interface PaddingRow extends OpRef {
   members?: OpRef[];
 }
 
+// An operation with a row in the profiler's CSV.
+export interface TimedOp extends OpRef {
+  begin_ns: number | null;
+  ns: number;
+  held_DRAM_per_bank_MB: number | null;
+}
+
 // The fullest core's L1 in a recording, bytes.
 export interface L1Use {
   limit_B: number;
@@ -189,5 +196,6 @@ export interface Findings {
   waste_at_peak: { top: WasteRow[] } | null;
   layers: Layers | null;
   recording?: { l1_per_core: L1Use; host?: HostMemory };
+  device_time?: { operations: TimedOp[] };
   live_at_peak: Partial<Record<Memory, LiveSet>>;
 }

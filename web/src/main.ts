@@ -9,6 +9,7 @@ import { consumers, distribution, freedLate, waste, weights } from "./consumers.
 import { fullestCore } from "./core.js";
 import { CoreGrid } from "./core_grid.js";
 import { Details } from "./details.js";
+import { deviceTimeline } from "./devicetime.js";
 import { add, h, replace, run } from "./dom.js";
 import { failures } from "./failure.js";
 import { Find } from "./find.js";
@@ -95,6 +96,7 @@ async function start(): Promise<void> {
   add(main, topic(app, "traces", (s) => points(app, s)));
   add(main, topic(app, "host", (s) => points(app, s), hostTimeline(app)));
   add(main, topic(app, "compiler", (s) => points(app, s)));
+  add(main, topic(app, "time", (s) => points(app, s), deviceTimeline(app)));
   add(main, others(app, main), h("div", { class: "two" }, weights(app), distribution(app)), table.element, ir.empty ? null : ir.element);
   replace(root, header(app, buttons), navigation(main), main, details.element, find.element, help, h("footer", {}, `ttmem ${model.facts.version} · MB = 1024 × 1024 bytes · a state is printed before its operation; a delta is the next state minus this one`));
   for (const list of root.querySelectorAll("[role=tablist]")) tabKeys(list);

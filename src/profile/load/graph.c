@@ -282,6 +282,12 @@ static int on_program_buffer(ttm_capture_loader *l, const ttm_capture_node *node
   return ttm_recording_asked_buffer(l, &event);
 }
 
+/* As the profiler counts programs. */
+static int on_execution(ttm_capture_loader *l, const ttm_capture_node *node) {
+  ttm_execution row = {l->op, ttm_node_get(node, TTM_PARAM_CALL, TTM_UNKNOWN)};
+  return row.op == TTM_NONE || row.call == TTM_UNKNOWN ? TTM_OK : ttm_vec_push(&l->profile->executions, row);
+}
+
 static int on_program_free(ttm_capture_loader *l, const ttm_capture_node *node) {
   ttm_function *f = innermost(l);
   if (l->repeating) return ttm_recording_asked_program(l, node);
@@ -533,6 +539,7 @@ int ttm_capture_take(ttm_capture_loader *l, const ttm_capture_node *node) {
       [TTM_NODE_DATAFLOW_BUFFER] = on_program_buffer,
       [TTM_NODE_SCRATCHPAD] = on_program_buffer,
       [TTM_NODE_PROGRAM_FREE] = on_program_free,
+      [TTM_NODE_PROGRAM_EXECUTION] = on_execution,
   };
   ttm_capture *c = capture_of(l);
   if (l->recording && (node->type >= TTM_NODE_PIECE || !l->lanes.n) && ttm_recording_enter(l, node)) return TTM_ENOMEM;

@@ -117,14 +117,15 @@ static bool is_file(const char *path) {
   return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
-int ttm_times_read(ttm_times *t, const ttm_profile *p, const char *path, const char *csv, ttm_error *err) {
+int ttm_times_read(ttm_times *t, const ttm_profile *p, const char *path, ttm_error *err) {
   int status = TTM_OK;
+  bool csv = p->perf.rows.n;
   *t = (ttm_times){.source = TTM_TIMES_NONE};
   bool is_log = p->kind != TTM_LOG_CAPTURE && p->kind != TTM_LOG_NONE && !p->predicted && is_file(path);
   if (!p->ops.n || (!csv && !is_log)) return TTM_OK;
   if (make_room(t, p->ops.n + 2)) return ttm_error_nomem(err);
   if (csv)
-    status = ttm_times_of_csv(t, p, csv, err);
+    status = ttm_times_of_csv(t, p, err);
   else if (p->kind == TTM_LOG_LIVE)
     read_samples(t, p);
   else

@@ -17,8 +17,8 @@ typedef struct ttm_times {
   TTM_VEC(uint64_t) end;   /* by operation, of the CSV only; else the next begins then */
 } ttm_times;
 
-/* `path` is the input; `csv` the operations CSV, or NULL. Freed with ttm_times_free in any case. */
-int ttm_times_read(ttm_times *out, const ttm_profile *p, const char *path, const char *csv, ttm_error *err);
+/* `path` is the input. The operations CSV counts where the profile has one. Freed with ttm_times_free in any case. */
+int ttm_times_read(ttm_times *out, const ttm_profile *p, const char *path, ttm_error *err);
 void ttm_times_free(ttm_times *times);
 
 uint64_t ttm_times_begin(const ttm_times *times, uint64_t moment);
@@ -29,8 +29,8 @@ const char *ttm_times_name(const ttm_times *times);
 /* "Times: 69 of 84 operations between time stamps of the log (from 2026-01-12 10:24:06.290), spread evenly". */
 void ttm_times_say(ttm_buf *out, const ttm_times *times, const ttm_profile *p);
 
-/* The part of the CSV: which row is which operation. */
-int ttm_times_of_csv(ttm_times *times, const ttm_profile *p, const char *csv, ttm_error *err);
+/* The part of the CSV. */
+int ttm_times_of_csv(ttm_times *times, const ttm_profile *p, ttm_error *err);
 /* Spreads the begins of operations `from` to before `to` evenly between two times, the first at least a nanosecond behind `after`. */
 void ttm_times_spread(ttm_times *times, uint32_t from, uint32_t to, uint64_t after, uint64_t until);
 

@@ -458,6 +458,7 @@ int ttm_report_findings_json(const ttm_findings *f, ttm_out *out, ttm_error *err
   ttm_json_put_waste_at_peak(&j, f);
   ttm_json_put_layers(&j, f);
   ttm_json_put_compiler(&j, f);
+  ttm_json_put_device_time(&j, f);
   ttm_json_put_advice(&j, f);
   ttm_json_put_statements(&j, &f->statements);
   put_diagnostics(&j, f->profile);

@@ -24,6 +24,8 @@ void ttm_json_put_recording(ttm_json *j, const ttm_findings *f);
 void ttm_json_put_blocks(ttm_json *j, const ttm_findings *f);
 /* Only with a decision trace. */
 void ttm_json_put_compiler(ttm_json *j, const ttm_findings *f);
+/* Only with the profiler's CSV. */
+void ttm_json_put_device_time(ttm_json *j, const ttm_findings *f);
 void ttm_json_put_layers(ttm_json *j, const ttm_findings *f);
 
 #endif

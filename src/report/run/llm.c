@@ -453,6 +453,7 @@ int ttm_llm_write(const ttm_findings *f, ttm_str name, ttm_doc_form form, bool p
   put_statements(&r, TTM_TOPIC_TRACES, TTM_SEVERITY_OK, ttm_topic_title(TTM_TOPIC_TRACES));
   put_statements(&r, TTM_TOPIC_HOST, TTM_SEVERITY_NOTE, ttm_topic_title(TTM_TOPIC_HOST));
   put_statements(&r, TTM_TOPIC_COMPILER, TTM_SEVERITY_UNKNOWN, ttm_topic_title(TTM_TOPIC_COMPILER));
+  put_statements(&r, TTM_TOPIC_TIME, TTM_SEVERITY_UNKNOWN, ttm_topic_title(TTM_TOPIC_TIME));
   put_rest(&r);
   put_input(&r);
   return ttm_doc_end(&r.doc);

@@ -119,7 +119,7 @@ static void put_bars(screen *s) {
 /* Labels of the margin, by topic. */
 static const char *const LABELS[TTM_TOPICS] = {"Failure", "Need",      "Tests", "Peak",     "Live", "Growth",
                                                "Late",    "Fragments", "Waste", "Padding",  "Runs", "Layers",
-                                               "L1 core", "Traces",    "Host",  "Compiler", "Input"};
+                                               "L1 core", "Traces",    "Host",  "Compiler", "Time", "Input"};
 
 static void put_row(screen *s, const char *label, const ttm_statement *statement, bool detail) {
   ttm_buf words = {0};
@@ -197,6 +197,7 @@ static void put_layers(screen *s) { put_topic(s, TTM_TOPIC_LAYERS, TTM_SEVERITY_
 static void put_l1_core(screen *s) { put_topic(s, TTM_TOPIC_L1_CORE, TTM_SEVERITY_NOTE); }
 static void put_host(screen *s) { put_topic(s, TTM_TOPIC_HOST, TTM_SEVERITY_NOTE); }
 static void put_compiler(screen *s) { put_topic(s, TTM_TOPIC_COMPILER, TTM_SEVERITY_UNKNOWN); }
+static void put_time(screen *s) { put_topic(s, TTM_TOPIC_TIME, TTM_SEVERITY_UNKNOWN); }
 static void put_traces(screen *s) { put_topic(s, TTM_TOPIC_TRACES, TTM_SEVERITY_OK); }
 
 /* The rows of evidence that answer "what filled it?". */
@@ -276,7 +277,7 @@ static const struct {
     {put_other_peaks, 3}, {put_consumers, 6},     {put_live, 8},      {put_holders, 5}, {put_growth, 0},
     {put_late, 7},        {put_fragmentation, 7}, {put_waste, 6},     {put_padding, 1}, {put_runs, 4},
     {put_layers, 2},      {put_l1_core, 0},       {put_traces, 0},    {put_host, 0},    {put_compiler, 0},
-    {put_input, 0},       {put_unknown, 3},       {put_end, 0},
+    {put_time, 0},        {put_input, 0},         {put_unknown, 3},   {put_end, 0},
 };
 enum { PART_COUNT = sizeof PARTS / sizeof *PARTS, MOST_WORTH = 9 };
 
