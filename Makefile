@@ -138,6 +138,14 @@ golden-update: ## rewrites the expected outputs under tests/ and in examples/ fr
 release-check: ## names what is missing from a release: version, changelog section, tag, documents
 	@scripts/release-check
 
+.PHONY: static test-dist
+static: ## one file without any library, for x86_64 and aarch64 Linux: build/dist/ttmem-*-linux-musl
+	@scripts/setup dist
+	@scripts/static x86_64-linux-musl aarch64-linux-musl
+
+test-dist: ## what is in build/dist, judged: golden files, an old kernel, aarch64 under qemu
+	@scripts/test-dist
+
 install: all ## into PREFIX (/usr/local); DESTDIR is honoured
 	cmake --install build/release --prefix $(PREFIX)
 

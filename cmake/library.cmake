@@ -8,7 +8,7 @@ pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(XXHASH REQUIRED libxxhash) # only its header: src/base/hash.c compiles the functions in
-pkg_check_modules(CAIRO REQUIRED cairo) # only its header: src/report/write/canvas_png.c opens the library when a picture is asked for
+pkg_check_modules(CAIRO cairo) # only its header: src/report/write/canvas_png.c opens the library when a picture is asked for, or says that it cannot
 set(ttmem_needs Threads::Threads ZLIB::ZLIB PkgConfig::ZSTD PkgConfig::SQLITE PkgConfig::UTF8PROC ${CMAKE_DL_LIBS} m)
 
 set(ttmem_sources)

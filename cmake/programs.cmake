@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # ttmem, and tt-memory-profiler, which is the same file under another name.
 pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
-pkg_check_modules(PQ REQUIRED libpq) # only its header: src/history/postgres.c opens the library when a server is named
+pkg_check_modules(PQ libpq) # only its header: src/history/postgres.c opens the library when a server is named, or says that it cannot
 pkg_check_modules(NCURSESW REQUIRED ncursesw) # libraries only: its flags would choose feature macros for every file
 file(GLOB shown_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/history/*.c ${CMAKE_SOURCE_DIR}/src/serve/*.c ${CMAKE_SOURCE_DIR}/src/mcp/*.c ${CMAKE_SOURCE_DIR}/src/ui/*.c)
 add_library(ttmem_shown STATIC ${shown_sources})
 set_source_files_properties(${CMAKE_SOURCE_DIR}/src/history/postgres.c PROPERTIES INCLUDE_DIRECTORIES "${PQ_INCLUDE_DIRS}")
-target_link_libraries(ttmem_shown PUBLIC ttmem_static PkgConfig::MICROHTTPD ${NCURSESW_LIBRARIES})
+target_link_libraries(ttmem_shown PUBLIC ttmem_static PkgConfig::MICROHTTPD ${NCURSESW_LINK_LIBRARIES})
 
 file(GLOB cli_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/cli/*.c ${CMAKE_SOURCE_DIR}/src/launch/*.c)
 
@@ -25,14 +25,19 @@ foreach(part ${hook_parts})
 endforeach()
 set(demo_files metal_cb.log=${CMAKE_SOURCE_DIR}/demo/metal_cb.log)
 # What of the recorder is in C. It is loaded by the Python of the program, which knows nothing of the tools that we are built with.
-add_library(ttmem_native MODULE ${hook}/ttmem_native.c ${hook}/ttmem_calls.c ${hook}/ttmem_words.c)
-set_target_properties(ttmem_native PROPERTIES PREFIX "" COMPILE_OPTIONS "-O2;-fno-sanitize=all" LINK_OPTIONS "-fno-sanitize=all")
-target_link_libraries(ttmem_native PRIVATE ${CMAKE_DL_LIBS})
+set(TTMEM_NATIVE "" CACHE FILEPATH "ttmem_native.so, where this build's C library is not that of the machine's Python")
+set(native ${TTMEM_NATIVE})
+if(NOT native)
+  add_library(ttmem_native MODULE ${hook}/ttmem_native.c ${hook}/ttmem_calls.c ${hook}/ttmem_words.c)
+  set_target_properties(ttmem_native PROPERTIES PREFIX "" COMPILE_OPTIONS "-O2;-fno-sanitize=all" LINK_OPTIONS "-fno-sanitize=all")
+  target_link_libraries(ttmem_native PRIVATE ${CMAKE_DL_LIBS})
+  set(native $<TARGET_FILE:ttmem_native>)
+endif()
 set(native_table ${CMAKE_BINARY_DIR}/generated/native_files.c)
 add_custom_command(OUTPUT ${native_table}
-  COMMAND ${CMAKE_COMMAND} -DOUTPUT=${native_table} -DTABLE=ttm_native_files -DPAIR=ttmem_native.so=$<TARGET_FILE:ttmem_native>
+  COMMAND ${CMAKE_COMMAND} -DOUTPUT=${native_table} -DTABLE=ttm_native_files -DPAIR=ttmem_native.so=${native}
     -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
-  DEPENDS ttmem_native ${CMAKE_SOURCE_DIR}/cmake/embed.cmake VERBATIM)
+  DEPENDS ${native} ${CMAKE_SOURCE_DIR}/cmake/embed.cmake VERBATIM)
 list(APPEND cli_sources ${native_table})
 foreach(table board_files hook_files demo_files)
   ttmem_embed(${CMAKE_BINARY_DIR}/generated/${table}.c ttm_${table} ${${table}})

@@ -214,8 +214,10 @@ static void put_build(ttm_buf *out) {
 #endif
 #if defined(__GLIBC__)
   const char *libc = "glibc";
+#elif defined(__APPLE__)
+  const char *libc = "libSystem";
 #else
-  const char *libc = "another libc";
+  const char *libc = "musl";
 #endif
   ttm_buf_printf(out, "commit %s, built for %s with %s by %s%s\n", TTMEM_COMMIT, machine, libc, compiler, __VERSION__);
 }

@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The history on a PostgreSQL server, in the schema "ttmem". libpq is opened when a server is named: linking it would make every start of the program load some
  * thirty libraries. Whoever may create the schema makes and migrates the tables; others need no more than to read, insert and delete rows. */
+#include "history/store.h"
+
+#if !__has_include(<libpq-fe.h>) /* a static program, which can open no library */
+int ttm_history_open_postgres(ttm_history **out, const char *url, bool write, ttm_error *err) {
+  (void)out, (void)url, (void)write;
+  return ttm_error_set(
+      err, TTM_EIO,
+      "this ttmem is static and reaches no PostgreSQL server; use an SQLite file, or the Debian package "
+      "or the wheel of ttmem (pipx install ttmem)");
+}
+#else
 #include <dlfcn.h>
 #include <libpq-fe.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "history/store.h"
 
 /* clang-format off */
 #define PQ_CALLS(X) \
@@ -273,3 +282,4 @@ int ttm_history_open_postgres(ttm_history **out, const char *url, bool write, tt
     *out = &h->history;
   return status;
 }
+#endif

@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pictures through cairo. The library is opened when a picture is asked for: linking it would make every start of the program
  * load some twenty libraries, and a machine without it could not run the program at all. */
-#include <cairo.h>
-#include <dlfcn.h>
-
 #include "base/format.h"
 #include "report/write/canvas.h"
+
+#if !__has_include(<cairo.h>) /* a static program, which can open no library */
+int ttm_picture_png(const ttm_picture *picture, ttm_buf *out, ttm_error *err) {
+  (void)picture, (void)out;
+  return ttm_error_set(err, TTM_EIO,
+                       "this ttmem is static and makes no PNG pictures; give --output a name that ends in .svg, or use "
+                       "the Debian package or the wheel of ttmem (pipx install ttmem)");
+}
+#else
+#include <cairo.h>
+#include <dlfcn.h>
 
 enum { SCALE = 2 };
 
@@ -115,3 +123,4 @@ int ttm_picture_png(const ttm_picture *picture, ttm_buf *out, ttm_error *err) {
   /* cairo and fontconfig keep caches until the process ends: the library stays loaded. */
   return status;
 }
+#endif
