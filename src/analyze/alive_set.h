@@ -125,4 +125,9 @@ uint64_t ttm_alive_row_bfp8_saves(const struct ttm_findings *f, const ttm_alive_
 uint64_t ttm_alive_set_explained(const ttm_alive_set *set);
 double ttm_alive_set_quality(const ttm_alive_set *set);
 
+/* A KV cache of blocks, by its shape alone: there are more of them than tokens in each. Without pages the first dimension counts users. */
+static inline bool ttm_is_paged_cache(const ttm_tensor_type *type) {
+  return type->shape.rank == 4 && type->shape.at[0] > type->shape.at[2];
+}
+
 #endif

@@ -20,13 +20,16 @@ typedef enum ttm_remedy_kind {
   TTM_FIX_BUFFERS,    /* static buffers smaller by `bytes` on each core: `count` bf16 tiles */
   TTM_FIX_BLOCKS,     /* work cut into blocks of one `count`-th: the static buffers then fit */
   TTM_FIX_L1_TENSORS, /* `bytes` of L1 tensors per core freed, or in DRAM instead: `count` of them, the lowest by `op` */
-  TTM_FIX_LESS_SMALL,   /* l1_small_size smaller by `bytes`: every L1 tensor moves up by as much */
-  TTM_FIX_KERNEL,       /* kernels and their arguments smaller by `bytes` */
-  TTM_FIX_WORKER_L1,    /* worker_l1_size such that a program of `bytes` has room beside it; of `arch` */
-  TTM_FIX_PER_CORE,     /* allocated before the per-core buffers that lie in its way */
-  TTM_FIX_ABOUT,        /* what helps against an error of this kind, whatever its numbers */
-  TTM_FIX_CONFIG,       /* what the message's own mistake is cured by: ttm_metal_mistake_find */
-  TTM_FIX_CHIPS,        /* the weights, which are more than DRAM holds, spread over `count` chips: `bytes` on each */
+  TTM_FIX_LESS_SMALL, /* l1_small_size smaller by `bytes`: every L1 tensor moves up by as much */
+  TTM_FIX_KERNEL,     /* kernels and their arguments smaller by `bytes` */
+  TTM_FIX_WORKER_L1,  /* worker_l1_size such that a program of `bytes` has room beside it; of `arch` */
+  TTM_FIX_PER_CORE,   /* allocated before the per-core buffers that lie in its way */
+  TTM_FIX_ABOUT,      /* what helps against an error of this kind, whatever its numbers */
+  TTM_FIX_CONFIG,     /* what the message's own mistake is cured by: ttm_metal_mistake_find */
+  TTM_FIX_CHIPS,      /* the weights, which are more than DRAM holds, spread over `count` chips: `bytes` on each */
+  TTM_FIX_CACHE, /* one `count`-th of the tokens in the `caches` KV caches: `bytes` per bank less; `room` for so many of them then */
+  TTM_FIX_CACHE_DTYPE,  /* the KV caches stored as `dtype` */
+  TTM_FIX_MESH,         /* weights and KV heads divided over `count` chips: `bytes` per bank on each */
   TTM_FIX_FREE,         /* `bytes` per bank less in use before it */
   TTM_FIX_RELEASE_KEPT, /* from here on the subject is the largest of `count`: results of earlier runs released */
   TTM_FIX_WEIGHTS,      /* weights stored as `dtype` */
@@ -63,6 +66,7 @@ typedef struct ttm_remedy {
   ttm_remedy_kind kind;
   ttm_fix_check check;
   uint64_t bytes, count;
+  uint64_t caches, room; /* CACHE; room is 0 where nothing tells */
   const char *dtype, *board;
   bool guess;    /* DTYPE: that the tensor holds bf16 values */
   bool every;    /* DTYPE, DIVIDE, DRAM, FREE_EARLIER: the same tensor of every layer; WEIGHTS: all of the program */

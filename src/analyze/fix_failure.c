@@ -312,6 +312,83 @@ static void add_loop(ttm_remedies *out, const ttm_findings *f, ttm_memory memory
   }
 }
 
+/* ---- KV caches ---------------------------------------------------------------------------------------------------------- */
+
+static bool is_cache(const ttm_findings *f, const ttm_alive_row *row) {
+  const ttm_profile *p = f->profile;
+  return row->class == TTM_ALIVE_KV_CACHE && row->type < p->types.n && p->types.at[row->type].is_tensor &&
+         p->types.at[row->type].tensor.shape.rank == 4;
+}
+
+/* The program was bringing weights and caches to the device: after this tensor come others like it. */
+static bool is_loading(const ttm_findings *f, const ttm_incident *incident) {
+  const ttm_alive_set *set = &f->alive_set[TTM_DRAM];
+  const uint64_t *bytes = set->by_class;
+  if (!f->profile->capture.recording.is || !set->known || incident->op >= f->profile->ops.n) return false;
+  return ttm_op_brings(ttm_profile_string(f->profile, ttm_op_text_of(f->profile, incident->op)->name)) &&
+         bytes[TTM_ALIVE_WEIGHT] + bytes[TTM_ALIVE_KV_CACHE] + bytes[TTM_ALIVE_INPUT] > set->measured_bytes / 10 * 9 &&
+         incident->what.needed_per_bank < set->measured_bytes / 4;
+}
+
+/* Bytes of a bank that were taken before operation `op` and stay. */
+static uint64_t kept_before(const ttm_findings *f, uint32_t op) {
+  const ttm_capture *c = &f->profile->capture;
+  uint64_t sum = 0;
+  for (size_t i = 0; i < c->buffers.n; i++) {
+    const ttm_buffer *b = &c->buffers.at[i];
+    bool here = b->memory == TTM_DRAM && b->device == f->alive_set[TTM_DRAM].device && b->freed_by == TTM_NONE;
+    if (here && (b->op == TTM_NONE || b->op < op)) sum += b->bank_bytes;
+  }
+  return sum;
+}
+
+/* How many caches of one `count`-th have room, if each brings with it what those so far did: the weights of its layer. */
+static uint64_t room_for(const ttm_findings *f, const ttm_incident_text *what, const ttm_remedy *r, uint64_t caches) {
+  uint64_t before = kept_before(f, r->op), each;
+  if (what->bank_size == TTM_UNKNOWN || what->allocated_per_bank < before + caches) return 0;
+  each = (what->allocated_per_bank - before - caches + caches / r->count) / r->caches;
+  return each && what->bank_size > before ? (what->bank_size - before) / each : 0;
+}
+
+static uint64_t bfp8_saves(const ttm_findings *f, const ttm_alive_row *row) {
+  const ttm_tensor_type *type = &f->profile->types.at[row->type].tensor;
+  uint32_t tile = type->tiled ? ttm_tile_bytes(type->storage, type->tile_h, type->tile_w) : 0;
+  return tile >= TILE_BF16 ? row->bank_bytes - row->bank_bytes / tile * TILES[2].bytes : 0;
+}
+
+/* Fewer tokens or users, and a smaller dtype. */
+static void add_caches(const oom *o, const ttm_findings *f, uint64_t missing, bool loading) {
+  enum { MOST = 8 };
+  const ttm_alive_set *set = &f->alive_set[TTM_DRAM];
+  ttm_remedy less = {.kind = TTM_FIX_CACHE, .check = TTM_FIX_ESTIMATED, .count = 2, .op = TTM_NONE};
+  uint64_t bytes = 0, saves = 0;
+  for (uint32_t i = 0; set->known && i < set->rows.n; i++) {
+    const ttm_alive_row *row = &set->rows.at[i];
+    if (!is_cache(f, row)) continue;
+    if (!less.caches) less.name = row->name, less.row = i;
+    if (row->op < less.op) less.op = row->op; /* TTM_NONE is above all */
+    less.caches += row->tensors;
+    bytes += row->bank_bytes;
+    saves += bfp8_saves(f, row);
+  }
+  ttm_remedy dtype = less;
+  while (less.count < MOST && bytes - bytes / less.count < missing) less.count *= 2;
+  less.bytes = bytes - bytes / less.count;
+  if (less.caches && loading) less.room = room_for(f, o->what, &less, bytes);
+  if (less.caches && less.bytes >= missing) add(o->out, less);
+  dtype.kind = TTM_FIX_CACHE_DTYPE, dtype.dtype = "bfp8", dtype.bytes = saves;
+  if (saves && saves >= missing) add(o->out, dtype);
+}
+
+/* What is divided over the chips of a mesh when a model is: weights by their columns, caches by their heads. */
+static void add_mesh(const oom *o) {
+  enum { LARGEST = 32 };
+  uint64_t chips = ttm_profile_chips(o->p), use = ttm_add_sat(o->what->allocated_per_bank, o->what->needed_per_bank);
+  chips = chips ? chips * 2 : 2;
+  if (o->what->allocated_per_bank == TTM_UNKNOWN || chips > LARGEST) return;
+  add(o->out, (ttm_remedy){.kind = TTM_FIX_MESH, .check = TTM_FIX_ESTIMATED, .bytes = use / 2, .count = chips});
+}
+
 /* Mostly where the analyses looked at the very state before the message. */
 static void add_from_log(ttm_remedies *out, const ttm_findings *f, const ttm_incident *incident,
                          const ttm_incident_finding *finding) {
@@ -348,10 +425,14 @@ static void find_oom(ttm_remedies *out, const ttm_findings *f, const ttm_inciden
   oom o = {p, incident, what, 0, out};
   bool blocked = finding->verdict == TTM_VERDICT_BLOCKED;
   if (what->largest_free_block != TTM_UNKNOWN) o.room = blocked ? what->window : what->largest_free_block;
-  bool own = what->size != TTM_UNKNOWN && o.room && !(memory == TTM_DRAM && add_table(&o));
+  bool loading = memory == TTM_DRAM && is_loading(f, incident);
+  bool own = what->size != TTM_UNKNOWN && o.room && !(memory == TTM_DRAM && add_table(&o)) && !loading;
   add_loop(out, f, memory, finding->shortfall);
   add_earlier(out, p, &finding->rescue, finding->shortfall);
   if (memory == TTM_DRAM) add_from_log(out, f, incident, finding);
+  if (memory == TTM_DRAM && p->capture.recording.is) add_caches(&o, f, finding->shortfall, loading);
+  if (loading) add_weights(out, f, finding->shortfall);
+  if (loading) add_mesh(&o);
   if (memory == TTM_L1) add(out, (ttm_remedy){.kind = TTM_FIX_DRAM, .check = TTM_FIX_ESTIMATED, .bytes = what->size});
   if (own) {
     add_dtype(&o);
@@ -361,7 +442,8 @@ static void find_oom(ttm_remedies *out, const ttm_findings *f, const ttm_inciden
   bool pinned = out->n && out->at[0].kind == TTM_FIX_MOVE_PIN; /* which says the same */
   if (blocked)
     add(out, (ttm_remedy){.kind = TTM_FIX_PER_CORE, .check = TTM_FIX_ESTIMATED});
-  else if (finding->verdict != TTM_VERDICT_IMPOSSIBLE && !pinned) /* what lacks beside the largest free block */
+  else if (finding->verdict != TTM_VERDICT_IMPOSSIBLE && !pinned &&
+           !loading) /* what lacks beside the largest free block */
     add(out, (ttm_remedy){.kind = TTM_FIX_FREE,
                           .check = check,
                           .bytes = o.room ? what->needed_per_bank - o.room : finding->shortfall});

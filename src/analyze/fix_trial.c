@@ -89,6 +89,10 @@ static bool is_kept(const trier *t, const ttm_alive_row *row, uint32_t i, const 
   (void)t, (void)i, (void)r;
   return row->class == TTM_ALIVE_KEPT;
 }
+static bool is_cache(const trier *t, const ttm_alive_row *row, uint32_t i, const ttm_remedy *r) {
+  (void)t, (void)i, (void)r;
+  return row->class == TTM_ALIVE_KV_CACHE;
+}
 static bool is_of_waste(const trier *t, const ttm_alive_row *row, uint32_t i, const ttm_remedy *r) {
   const ttm_alive_set *set = &t->f->alive_set[TTM_DRAM];
   for (size_t w = 0; w < t->f->wastes.n; w++) {
@@ -104,12 +108,25 @@ static void put_rows(trier *t, const ttm_remedy *r, row_test *test) {
   const ttm_alive_set *set = &t->f->alive_set[TTM_DRAM];
   bool said[TTM_ALIVE_ROWS] = {false};
   uint64_t count = 0;
-  for (uint32_t i = 0; i < set->rows.n && count < r->count; i++) {
+  for (uint32_t i = 0; i < set->rows.n && count < (r->caches ? r->caches : r->count); i++) {
     const ttm_alive_row *row = &set->rows.at[i];
     if (!test(t, row, i, r)) continue;
     count += row->tensors;
     put_row(t, row, said);
   }
+}
+
+/* The caches, and what was refused where they, and nothing else, are made. */
+static void put_caches(trier *t, const ttm_remedy *r, uint32_t op) {
+  const ttm_alive_set *set = &t->f->alive_set[TTM_DRAM];
+  bool caches = false, others = false;
+  put_rows(t, r, is_cache);
+  for (uint32_t i = 0; i < set->rows.n && op < t->p->ops.n; i++) {
+    uint32_t made = set->rows.at[i].op;
+    if (made >= t->p->ops.n || ttm_op_text_of(t->p, made)->location != ttm_op_text_of(t->p, op)->location) continue;
+    *(is_cache(t, &set->rows.at[i], i, r) ? &caches : &others) = true;
+  }
+  if (caches && !others) put_number(t, op);
 }
 
 static bool is_argument(const trier *t, uint32_t name) {
@@ -199,6 +216,12 @@ static bool put_change(trier *t, const ttm_remedy *r, bool second) {
     case TTM_FIX_WEIGHTS:
       ttm_buf_printf(&t->text, "dtype=%s:", r->dtype);
       r->every ? ttm_buf_puts(next_pattern(t), "weights") : put_rows(t, r, is_for_bfp8);
+      break;
+    case TTM_FIX_CACHE:
+      ttm_buf_printf(&t->text, "divide=%llu:", (unsigned long long)r->count), put_caches(t, r, op);
+      break;
+    case TTM_FIX_CACHE_DTYPE:
+      ttm_buf_printf(&t->text, "dtype=%s:", r->dtype), put_caches(t, r, op);
       break;
     case TTM_FIX_MOVE_PIN:
       ttm_buf_puts(&t->text, second ? "free=now:" : "order=first:"), put_number(t, r->op);

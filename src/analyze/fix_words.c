@@ -6,17 +6,18 @@
 #include "parse/metal_log.h"
 
 const char *ttm_remedy_name(ttm_remedy_kind kind) {
-  static const char *const names[] = {"dtype",          "divide",    "dram",         "board",           "l1_small",
-                                      "trace",          "buffers",   "blocks",       "l1_tensors",      "less_small",
-                                      "kernel",         "worker_l1", "per_core",     "about",           "config",
-                                      "chips",          "free",      "release_kept", "weights_dtype",   "free_earlier",
-                                      "move_pin",       "no_upcast", "one_form",     "reshape",         "wider_rows",
-                                      "row_major",      "stop_leak", "preallocate",  "allocate_before", "free_before",
-                                      "compile_before", "keep_input"};
+  static const char *const names[] = {
+      "dtype",        "divide",          "dram",         "board",          "l1_small",
+      "trace",        "buffers",         "blocks",       "l1_tensors",     "less_small",
+      "kernel",       "worker_l1",       "per_core",     "about",          "config",
+      "chips",        "cache",           "cache_dtype",  "mesh",           "free",
+      "release_kept", "weights_dtype",   "free_earlier", "move_pin",       "no_upcast",
+      "one_form",     "reshape",         "wider_rows",   "row_major",      "stop_leak",
+      "preallocate",  "allocate_before", "free_before",  "compile_before", "keep_input"};
   return names[kind];
 }
 
-/* "model.embed_tokens.weight (log line 90) and 3 more"; the operation, where the tensor has no name. */
+/* "model.embed_tokens.weight (log line 90) and 3 more", "Attention.layer_past ×50"; the operation, where the tensor has no name. */
 static void put_subject(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r) {
   const ttm_alive_row *row = r->row < f->alive_set[TTM_DRAM].rows.n ? &f->alive_set[TTM_DRAM].rows.at[r->row] : NULL;
   if (r->name)
@@ -25,7 +26,10 @@ static void put_subject(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r
     ttm_say(out, f, "{}", TTM_OP(r->op));
   else if (row)
     ttm_say(out, f, "argument {}", TTM_COUNT(row->arg));
-  if (r->count > 1 && r->kind < TTM_FIX_STOP_LEAK) ttm_say(out, f, " and {} more", TTM_COUNT(r->count - 1));
+  if (r->caches > 1)
+    ttm_say(out, f, " ×{}", TTM_COUNT(r->caches));
+  else if (r->count > 1 && r->kind < TTM_FIX_STOP_LEAK)
+    ttm_say(out, f, " and {} more", TTM_COUNT(r->count - 1));
 }
 
 static const ttm_waste *padding_of(const ttm_findings *f, uint32_t row) {
@@ -64,6 +68,26 @@ static void put_l1_tensors(ttm_buf *out, const ttm_findings *f, const ttm_remedy
   ttm_say(out, f, " ({} per core) in DRAM", TTM_BYTES(r->bytes));
   if (r->check != TTM_FIX_ESTIMATED)
     ttm_say(out, f, ", or free {} before: the buffers then fit", TTM_WORDS(r->count > 1 ? "them" : "it"));
+}
+
+/* "32 blocks of 64 tokens", or what each user has room for. */
+static void put_cache(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r) {
+  const ttm_tensor_type *type = &f->profile->types.at[f->alive_set[TTM_DRAM].rows.at[r->row].type].tensor;
+  uint64_t users = type->shape.at[0], tokens = type->shape.at[2];
+  ttm_buf_puts(out, "Make the KV cache smaller: ");
+  put_subject(out, f, r);
+  if (ttm_is_paged_cache(type))
+    ttm_say(out, f, " with {} blocks of {} tokens instead of {} (max_num_blocks), {} tokens in all",
+            TTM_COUNT(users / r->count), TTM_COUNT(tokens), TTM_COUNT(users), TTM_COUNT(users / r->count * tokens));
+  else
+    ttm_say(out, f, " with {} tokens instead of {} (max_seq_len)", TTM_COUNT(tokens / r->count), TTM_COUNT(tokens));
+  if (users > 1 && !ttm_is_paged_cache(type))
+    ttm_say(out, f, ", or for {} users instead of {}", TTM_COUNT(users / r->count ? users / r->count : 1),
+            TTM_COUNT(users));
+  ttm_say(out, f, "; frees {} per bank", TTM_MB_OF(r->bytes));
+  if (r->room)
+    ttm_say(out, f, ", room for about {} of them with what each layer adds, {} were made", TTM_COUNT(r->room),
+            TTM_COUNT(r->caches));
 }
 
 /* Every block that must go, by the operation that made it. */
@@ -183,6 +207,15 @@ static void put_setting(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r
       return ttm_buf_puts(out, ttm_metal_mistake_find(what->text)->cure);
     case TTM_FIX_CHIPS:
       return ttm_say(out, f, "Spread the weights over {} chips: {} on each", TTM_COUNT(r->count), TTM_BYTES(r->bytes));
+    case TTM_FIX_CACHE:
+      return put_cache(out, f, r);
+    case TTM_FIX_CACHE_DTYPE:
+      ttm_say(out, f, "Store the KV cache as {}: ", TTM_WORDS(r->dtype));
+      put_subject(out, f, r);
+      return ttm_say(out, f, "; frees {} per bank", TTM_MB_OF(r->bytes));
+    case TTM_FIX_MESH:
+      return ttm_say(out, f, "Run it on {} chips, weights and KV heads divided over them: about {} per bank on each",
+                     TTM_COUNT(r->count), TTM_MB_OF(r->bytes));
     default: /* one block is needed: what lies elsewhere adds nothing to the largest one */
       return ttm_say(out, f,
                      "Free {} per bank beside the largest free block, or one block of {}: as much in other places "

@@ -30,6 +30,7 @@ FIRST = {
     "narrow_rows": ("wider_rows", None),
     # These fail.
     "weights_oom": ("weights_dtype", None),
+    "caches_oom": ("cache", lambda fix: str(fix["count"])),
     "table_oom": ("row_major", None),
     "fragmentation_pin": ("move_pin", None),
     "too_large": ("divide", lambda fix: str(fix["count"])),
