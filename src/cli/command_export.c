@@ -8,8 +8,10 @@
 
 #include "cli/command.h"
 #include "cli/terminal.h"
+#include "launch/embedded.h"
 #include "report/export/export.h"
 #include "store/report_dir.h"
+#include "store/visualizer_dir.h"
 
 typedef int write_table(const ttm_findings *f, ttm_table table, ttm_out *out, ttm_error *err);
 typedef int write_whole(const ttm_findings *f, const ttm_times *times, ttm_out *out, ttm_error *err);
@@ -30,6 +32,7 @@ static const export_form FORMS[] = {
     {TTM_OPTION_ARROW, ".arrow", ttm_export_arrow, NULL, false},
     {TTM_OPTION_CSV, ".csv", ttm_export_csv, NULL, false},
     {TTM_OPTION_JSON, ".json", ttm_export_json, NULL, false},
+    {TTM_OPTION_VISUALIZER, "", NULL, NULL, false}, /* a folder of its own */
 };
 
 static int form_of(const export_form **out, const ttm_options *options, ttm_error *err) {
@@ -92,6 +95,31 @@ static int write_folder(const export_job *job, const char *folder, ttm_error *er
   return status;
 }
 
+static ttm_str descriptor_of(const ttm_profile *p) {
+  ttm_str board = ttm_profile_string(p, p->capture.recording.board);
+  for (size_t i = 0; i < ttm_board_files_count; i++)
+    if (ttm_str_eq(board, ttm_str_of(ttm_board_files[i].name)))
+      return (ttm_str){(const char *)ttm_board_files[i].bytes, ttm_board_files[i].n};
+  return (ttm_str){"", 0};
+}
+
+/* The folder that ttnn-visualizer opens. */
+static int write_visualizer(const export_job *job, const char *folder, ttm_error *err) {
+  ttm_buf name = {0}, db = {0};
+  ttm_report_name(&name, job->options->input[0]);
+  ttm_buf_printf(&db, "%s/db.sqlite", folder);
+  ttm_buf_char(&db, '\0');
+  int status = name.failed || db.failed ? ttm_error_nomem(err) : ttm_check_output(job->options->input[0], db.at, err);
+  if (!status)
+    status = ttm_visualizer_dir_write(job->f, folder, ttm_buf_str(&name), descriptor_of(job->f->profile), err);
+  struct stat st = {0};
+  if (!status && !stat(db.at, &st) && !job->options->given[TTM_OPTION_QUIET])
+    status = ttm_terminal_wrote("exported", db.at, (uint64_t)st.st_size, err);
+  ttm_buf_free(&name);
+  ttm_buf_free(&db);
+  return status;
+}
+
 /* Without -o: NAME and the ending; of all tables a folder NAME. */
 static int default_target(ttm_buf *out, const export_job *job) {
   ttm_report_name(out, job->options->input[0]);
@@ -103,6 +131,8 @@ static int default_target(ttm_buf *out, const export_job *job) {
 static int deliver(const export_job *job, ttm_error *err) {
   const char *target = job->options->value[TTM_OPTION_OUTPUT], *name = job->options->value[TTM_OPTION_TABLE];
   ttm_buf own = {0};
+  if (job->options->given[TTM_OPTION_VISUALIZER])
+    return write_visualizer(job, job->options->value[TTM_OPTION_VISUALIZER], err);
   if (name) {
     ttm_table table = 0;
     while (strcmp(name, ttm_table_name(table)) != 0) table++;
@@ -138,20 +168,24 @@ const ttm_command ttm_command_export = {
     .help = "traces, profiles and tables for the programs you already have",
     .more =
         "--perfetto, --chrome and --pprof write one file. --csv, --json, --arrow and --parquet write every table into "
-        "a folder, or one with --table to OUT or standard output. The time of a trace is that of the log's time "
+        "a folder, or one with --table to OUT or standard output. --visualizer writes the folder that ttnn-visualizer "
+        "opens. The time of a trace is that of the log's time "
         "stamps, "
         "or of tt-metal's profiler with --times CSV; without either, or with --times operations, an operation is one "
         "microsecond. The trace says which.",
     .examples =
         "ttmem export --perfetto model_profile.log\nttmem export --parquet model_profile.log -o tables\n"
-        "ttmem export --csv --table tensors model_profile.log",
+        "ttmem export --csv --table tensors model_profile.log\n"
+        "ttmem export --visualizer model_report model_recording.json",
     .min_inputs = 1,
     .max_inputs = 1,
-    .needs = "a format and an input: ttmem export --perfetto|--chrome|--pprof|--csv|--json|--arrow|--parquet INPUT",
+    .needs =
+        "a format and an input: ttmem export --perfetto|--chrome|--pprof|--csv|--json|--arrow|--parquet INPUT, or "
+        "--visualizer DIR INPUT",
     .logs = 1,
     .reports = true,
     .takes = TTM_TAKES(TTM_OPTION_PERFETTO, TTM_OPTION_CHROME, TTM_OPTION_PPROF, TTM_OPTION_CSV, TTM_OPTION_JSON,
-                       TTM_OPTION_ARROW, TTM_OPTION_PARQUET, TTM_OPTION_TABLE, TTM_OPTION_TIMES, TTM_OPTION_OUTPUT,
-                       TTM_OPTION_THREADS, TTM_OPTION_QUIET),
+                       TTM_OPTION_ARROW, TTM_OPTION_PARQUET, TTM_OPTION_VISUALIZER, TTM_OPTION_TABLE, TTM_OPTION_TIMES,
+                       TTM_OPTION_OUTPUT, TTM_OPTION_THREADS, TTM_OPTION_QUIET),
     .run = run,
 };

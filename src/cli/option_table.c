@@ -83,6 +83,8 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_CSV] = {"csv", 0, TTM_VALUE_NONE, NULL, "write tables as CSV"},
     [TTM_OPTION_ARROW] = {"arrow", 0, TTM_VALUE_NONE, NULL, "write tables as Arrow files"},
     [TTM_OPTION_PARQUET] = {"parquet", 0, TTM_VALUE_NONE, NULL, "write tables as Parquet files"},
+    [TTM_OPTION_VISUALIZER] = {"visualizer", 0, TTM_VALUE_TEXT, "DIR",
+                               "write a report for ttnn-visualizer into the folder DIR"},
     [TTM_OPTION_PERFETTO] = {"perfetto", 0, TTM_VALUE_NONE, NULL, "write a trace for ui.perfetto.dev"},
     [TTM_OPTION_CHROME] = {"chrome", 0, TTM_VALUE_NONE, NULL, "write the same trace as Chrome's JSON"},
     [TTM_OPTION_PPROF] = {"pprof", 0, TTM_VALUE_NONE, NULL, "write a profile for pprof and speedscope"},

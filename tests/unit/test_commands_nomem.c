@@ -114,6 +114,8 @@ static void questions(void **state) {
   STARVE("export", "--perfetto", log, "-o", "-", "-j", "1");
   STARVE("export", "--chrome", log, "-o", "-", "-j", "1");
   STARVE("export", "--chrome", log, "--times", TTMEM_SOURCE "/fuzz/corpus/perf_csv/ops.csv", "-o", "-", "-j", "1");
+  STARVE("export", "--visualizer", in_root("visualizer"), log, "-j", "1");
+  STARVE("export", "--visualizer", in_root("visualizer"), DATA "capture_small.json", "-j", "1");
   STARVE("export", "--pprof", log, "-o", "-", "-j", "1");
   STARVE("export", "--parquet", log, "--table", "tensors", "-j", "1");
   STARVE("export", "--arrow", log, "--table", "states", "-j", "1");

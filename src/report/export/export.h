@@ -26,4 +26,7 @@ int ttm_export_perfetto(const ttm_findings *f, const ttm_times *times, ttm_out *
 int ttm_export_chrome(const ttm_findings *f, const ttm_times *times, ttm_out *out, ttm_error *err);
 int ttm_export_pprof(const ttm_findings *f, const ttm_times *times, ttm_out *out, ttm_error *err);
 
+/* The database of ttnn-visualizer in a new file. 0, TTM_EIO or TTM_ENOMEM; what is left of it then is the caller's to remove. */
+int ttm_export_visualizer(const ttm_findings *f, const char *path, ttm_error *err);
+
 #endif
