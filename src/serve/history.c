@@ -139,7 +139,7 @@ static int put_run(const site *s, const ttm_series *series, const ttm_past_run *
   put_text(out, ttm_str_first(run->commit, SHORT_COMMIT));
   ttm_buf_puts(out, "</td><td class=\"f\" data-of=\"Failure\">");
   put_failure(out, run);
-  ttm_buf_puts(out, "</td><td class=\"k\">");
+  ttm_buf_puts(out, "</td><td class=\"do\">");
   int status = put_report_link(s, run);
   put_compare_link(s, run);
   ttm_buf_puts(out, "</td></tr>\n");
