@@ -130,13 +130,30 @@ static void drop(search *w, size_t i, size_t n) {
   memmove(&w->at.at[i], &w->at.at[i + n], (w->at.n - i) * sizeof *w->at.at);
 }
 
+/* The mean of a stretch without the number that is furthest from `other`. */
+static double mean_without(const search *w, size_t from, size_t to, double other) {
+  double furthest = mean(&w->s, from, to);
+  if (to - from < 2) return furthest;
+  for (size_t i = from; i < to; i++) {
+    double x = mean(&w->s, i, i + 1);
+    if (fabs(x - other) > fabs(furthest - other)) furthest = x;
+  }
+  return (mean(&w->s, from, to) * (double)(to - from) - furthest) / (double)(to - from - 1);
+}
+
+/* A single number makes no step, unless nothing has followed it yet. */
+static double doubt(const search *w, size_t from, size_t k, size_t to) {
+  double before = mean_without(w, from, k, mean(&w->s, k, to)), after = mean_without(w, k, to, mean(&w->s, from, k));
+  return is_apart(w, before, after) ? chance(w, from, k, to) : 1;
+}
+
 /* What followed may speak against a step: the least likely one goes, until all are far from chance. */
 static void drop_doubtful(search *w) {
   for (;;) {
     size_t worst = 0;
     double most = 0;
     for (size_t i = 0; i < w->at.n; i++) {
-      double p = chance(w, start(w, i), w->at.at[i], place(w, i + 1));
+      double p = doubt(w, start(w, i), w->at.at[i], place(w, i + 1));
       if (p > most) most = p, worst = i;
     }
     if (most < w->level) return;

@@ -169,10 +169,28 @@ static void test_trend(void **state) {
   assert_in_range(inside, 4650, 4850);
 }
 
+/* A single run that is unlike all others is no step, wherever it stands, as soon as another one has followed it. */
+static void test_lone_run(void **state) {
+  (void)state;
+  enum { N = 40 };
+  for (double percent = 0; percent < 1; percent += 0.3) {
+    for (size_t at = 0; at < N - 1; at++) {
+      int64_t x[N];
+      ttm_steps steps = {0};
+      seed = (at + 1) * UINT64_C(0x9E3779B97F4A7C15);
+      for (size_t k = 0; k < N; k++) x[k] = (int64_t)(LEVEL * (1 + percent / 100 * normal() + (k == at ? 0.3 : 0)));
+      assert_int_equal(ttm_steps_find(&steps, x, N, 1), TTM_OK);
+      if (steps.n) fail_msg("noise of %g %%: the run at %zu makes %zu steps", percent, at, steps.n);
+      ttm_vec_free(&steps);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_false_alarms), cmocka_unit_test(test_exact),   cmocka_unit_test(test_noisy_step),
-      cmocka_unit_test(test_shapes),       cmocka_unit_test(test_student), cmocka_unit_test(test_trend),
+      cmocka_unit_test(test_lone_run),   cmocka_unit_test(test_false_alarms), cmocka_unit_test(test_exact),
+      cmocka_unit_test(test_noisy_step), cmocka_unit_test(test_shapes),       cmocka_unit_test(test_student),
+      cmocka_unit_test(test_trend),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
