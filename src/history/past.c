@@ -9,6 +9,8 @@
 
 const char *ttm_past_memory(int memory) { return memory ? "L1" : "DRAM"; }
 
+const char *ttm_series_per(const ttm_series *s) { return ttm_str_eq(s->method, TTM_LIT("train")) ? "" : " per bank"; }
+
 const char *ttm_day_text(char room[TTM_DAY_ROOM], int64_t time_us) {
   time_t seconds = (time_t)(time_us / 1000000);
   struct tm day;

@@ -55,6 +55,8 @@ static inline const ttm_past_run *ttm_series_run(const ttm_past *past, const ttm
 }
 /* "DRAM", "L1". */
 const char *ttm_past_memory(int memory);
+/* " per bank", or nothing for a training log, which tells of the whole device. */
+const char *ttm_series_per(const ttm_series *s);
 
 /* The last step up of a memory; NULL. */
 const ttm_step *ttm_series_rise(const ttm_series *s, int memory);

@@ -101,7 +101,7 @@ static void put_memory(ttm_doc *doc, const ttm_past *past, const ttm_series *s, 
   ttm_buf_puts(&text, "  ");
   ttm_put_mb(&text, peak_mb(peak));
   if (peak->capacity) ttm_buf_puts(&text, " of "), ttm_put_mb(&text, ttm_mib((uint64_t)peak->capacity));
-  ttm_buf_puts(&text, " MB per bank");
+  ttm_buf_printf(&text, " MB%s", ttm_series_per(s));
   if (peak->at_least) ttm_buf_puts(&text, " at least");
   ttm_doc_labelled(doc, ttm_past_memory(memory), TTM_DOC_PLAIN, ttm_buf_str(&text));
   doc->out->failed |= text.failed;
@@ -133,11 +133,14 @@ void ttm_past_series(ttm_doc *doc, const ttm_past *past, const ttm_series *s) {
                  TTM_DAY(ttm_series_run(past, s, s->runs - 1)->time_us));
   ttm_buf_char(&title, '\0');
   if (!title.failed) ttm_doc_heading(doc, title.at);
-  doc->out->failed |= title.failed;
-  ttm_buf_free(&title);
   for (int m = 0; m < TTM_PAST_MEMORIES; m++) put_memory(doc, past, s, m);
   for (size_t i = 0; i < s->said.at.n; i++) ttm_doc_statement(doc, &s->said, &s->said.at.at[i], 0);
-  ttm_doc_heading(doc, s->runs > LAST_RUNS ? "Last runs, MB per bank" : "Runs, MB per bank");
+  ttm_buf_clear(&title);
+  ttm_buf_printf(&title, "%s, MB%s", s->runs > LAST_RUNS ? "Last runs" : "Runs", ttm_series_per(s));
+  ttm_buf_char(&title, '\0');
+  if (!title.failed) ttm_doc_heading(doc, title.at);
+  doc->out->failed |= title.failed;
+  ttm_buf_free(&title);
   put_runs(doc, past, s, LAST_RUNS);
 }
 

@@ -14,6 +14,7 @@ typedef struct teller {
   const ttm_series *s;
   const ttm_past *past;
   ttm_history *history;
+  const char *per; /* what the peaks are of: a bank, or all of the device */
   ttm_error *err;
   int status;
 } teller;
@@ -134,8 +135,8 @@ static void tell_step(teller *w, int memory, const ttm_step *step) {
   double off = step->after - step->before;
   ttm_tell(t, off > 0 ? "history.rose" : "history.fell", TTM_TOPIC_PEAK,
            off > 0 ? TTM_SEVERITY_WARNING : TTM_SEVERITY_NOTE, TTM_DERIVED);
-  ttm_say(&t->text, NULL, "{} peak {} by {} per bank", TTM_WORDS(ttm_past_memory(memory)),
-          TTM_WORDS(off > 0 ? "rose" : "fell"), TTM_MB_OF((uint64_t)fabs(off)));
+  ttm_say(&t->text, NULL, "{} peak {} by {}{}", TTM_WORDS(ttm_past_memory(memory)),
+          TTM_WORDS(off > 0 ? "rose" : "fell"), TTM_MB_OF((uint64_t)fabs(off)), TTM_WORDS(w->per));
   if (step->before > 0 && fabs(off) <= step->before) ttm_buf_printf(&t->text, " (%+.1f %%)", off * 100 / step->before);
   ttm_say(&t->text, NULL, " in run {}, from {} to {}", TTM_TEXT(after->run), TTM_NUMBER((uint64_t)step->before),
           TTM_MB_OF((uint64_t)step->after));
@@ -153,8 +154,8 @@ static void tell_steady(teller *w, int memory, size_t n, const ttm_past_peak *la
   ttm_teller *t = &w->t;
   if (n < 3) {
     ttm_tell(t, "history.few", TTM_TOPIC_PEAK, TTM_SEVERITY_UNKNOWN, TTM_MEASURED);
-    ttm_say(&t->text, NULL, "{} peak {} per bank", TTM_WORDS(ttm_past_memory(memory)),
-            TTM_MB_OF((uint64_t)last->bytes));
+    ttm_say(&t->text, NULL, "{} peak {}{}", TTM_WORDS(ttm_past_memory(memory)), TTM_MB_OF((uint64_t)last->bytes),
+            TTM_WORDS(w->per));
     if (n > 1)
       ttm_say(&t->text, NULL, ", {} against the run before",
               TTM_CHANGE((int64_t)llround((double)(last->bytes - was) * 1000 / TTM_MB)));
@@ -162,8 +163,8 @@ static void tell_steady(teller *w, int memory, size_t n, const ttm_past_peak *la
     return ttm_tell_headline(t);
   }
   ttm_tell(t, "history.steady", TTM_TOPIC_PEAK, TTM_SEVERITY_OK, TTM_DERIVED);
-  ttm_say(&t->text, NULL, "{} peak is steady at {} per bank: no step above", TTM_WORDS(ttm_past_memory(memory)),
-          TTM_MB_OF((uint64_t)last->bytes));
+  ttm_say(&t->text, NULL, "{} peak is steady at {}{}: no step above", TTM_WORDS(ttm_past_memory(memory)),
+          TTM_MB_OF((uint64_t)last->bytes), TTM_WORDS(w->per));
   ttm_buf_printf(&t->text, " %g %%", w->past->tolerance);
   ttm_say(&t->text, NULL, " in {}", TTM_PLURAL(n, "run"));
   ttm_tell_headline(t);
@@ -176,8 +177,8 @@ static void tell_rise(teller *w, int memory, const ttm_trend *trend, double left
   double most = 1e9, runs = fmin(left / trend->slope, most), soon = fmin(left / trend->high, most),
          late = fmin(left / trend->low, most);
   ttm_tell(t, "history.fills", TTM_TOPIC_GROWTH, runs < 100 ? TTM_SEVERITY_WARNING : TTM_SEVERITY_NOTE, TTM_ESTIMATED);
-  ttm_headline(t, "{} peak rises by {} per bank with each run: full in about {}", TTM_WORDS(ttm_past_memory(memory)),
-               TTM_MB_OF((uint64_t)trend->slope), TTM_PLURAL((uint64_t)ceil(runs), "run"));
+  ttm_headline(t, "{} peak rises by {}{} with each run: full in about {}", TTM_WORDS(ttm_past_memory(memory)),
+               TTM_MB_OF((uint64_t)trend->slope), TTM_WORDS(w->per), TTM_PLURAL((uint64_t)ceil(runs), "run"));
   ttm_detail(t, "A straight line through the last {}; {} to {} with 95 % confidence.", TTM_PLURAL(trend->n, "run"),
              TTM_COUNT((uint64_t)ceil(soon)), TTM_PLURAL((uint64_t)ceil(late), "run"));
   ttm_tell_quantity(t, "per_run", "MB", trend->slope / TTM_MB);
@@ -194,8 +195,8 @@ static void tell_headroom(teller *w, int memory, const ttm_past_peak *last) {
   if (trend->rises) return tell_rise(w, memory, trend, fmax((double)last->capacity - trend->last, 0));
   bool few = trend->n < TTM_TREND_LEAST;
   ttm_tell(t, "history.headroom", TTM_TOPIC_GROWTH, few ? TTM_SEVERITY_UNKNOWN : TTM_SEVERITY_OK, TTM_DERIVED);
-  ttm_say(&t->text, NULL, "{} headroom {} per bank ({})", TTM_WORDS(ttm_past_memory(memory)), TTM_MB_OF((uint64_t)left),
-          TTM_SHARE(left, last->capacity));
+  ttm_say(&t->text, NULL, "{} headroom {}{} ({})", TTM_WORDS(ttm_past_memory(memory)), TTM_MB_OF((uint64_t)left),
+          TTM_WORDS(w->per), TTM_SHARE(left, last->capacity));
   if (few)
     ttm_say(&t->text, NULL, "; a forecast needs {} behind the last step", TTM_PLURAL(TTM_TREND_LEAST, "run"));
   else
@@ -251,7 +252,7 @@ static void tell_failures(teller *w) {
 }
 
 int ttm_series_tell(ttm_series *s, const ttm_past *past, ttm_history *history, ttm_error *err) {
-  teller w = {.t = {.out = &s->said}, .s = s, .past = past, .history = history, .err = err};
+  teller w = {.t = {.out = &s->said}, .s = s, .past = past, .history = history, .per = ttm_series_per(s), .err = err};
   tell_failures(&w);
   for (int m = 0; m < TTM_PAST_MEMORIES; m++) tell_memory(&w, m);
   ttm_buf_free(&w.t.text);
@@ -278,10 +279,10 @@ static void tell_two_peaks(teller *w, int memory, const ttm_past_run *const runs
                  : TTM_SEVERITY_OK,
            TTM_DERIVED);
   if (!off) {
-    ttm_headline(t, "{} peak is the same: {} per bank", TTM_WORDS(name), TTM_MB_OF((uint64_t)is->bytes));
+    ttm_headline(t, "{} peak is the same: {}{}", TTM_WORDS(name), TTM_MB_OF((uint64_t)is->bytes), TTM_WORDS(w->per));
   } else {
-    ttm_say(&t->text, NULL, "{} peak is {} {} per bank", TTM_WORDS(name), TTM_MB_OF((uint64_t)llabs(off)),
-            TTM_WORDS(off > 0 ? "higher" : "lower"));
+    ttm_say(&t->text, NULL, "{} peak is {} {}{}", TTM_WORDS(name), TTM_MB_OF((uint64_t)llabs(off)),
+            TTM_WORDS(off > 0 ? "higher" : "lower"), TTM_WORDS(w->per));
     if (was->bytes > 0) ttm_buf_printf(&t->text, " (%+.1f %%)", (double)off * 100 / (double)was->bytes);
     ttm_say(&t->text, NULL, ", {} instead of {}", TTM_MB_OF((uint64_t)is->bytes), TTM_MB_OF((uint64_t)was->bytes));
     ttm_tell_headline(t);
@@ -305,7 +306,11 @@ static void tell_two_failures(teller *w, const ttm_past_run *const runs[2]) {
 
 int ttm_past_tell_two(ttm_statements *out, const ttm_past *past, ttm_history *history, ttm_error *err) {
   const ttm_past_run *const runs[2] = {&past->runs.at[0], &past->runs.at[1]};
-  teller w = {.t = {.out = out}, .past = past, .history = history, .err = err};
+  teller w = {.t = {.out = out},
+              .past = past,
+              .history = history,
+              .per = ttm_series_per(ttm_past_series_of(past, 1)),
+              .err = err};
   tell_two_failures(&w, runs);
   for (int m = 0; m < TTM_PAST_MEMORIES; m++) tell_two_peaks(&w, m, runs);
   ttm_buf_free(&w.t.text);

@@ -90,7 +90,7 @@ void ttm_put_chart(ttm_buf *out, const ttm_past *past, const ttm_series *s, int 
   chart c = {.past = past, .s = s, .memory = memory};
   if (!set_range(&c)) return;
   const ttm_past_peak *last = peak_at(&c, s->runs - 1);
-  ttm_buf_printf(out, "<figure><figcaption>%s peak, MB%s", ttm_past_memory(memory), last->banks ? " per bank" : "");
+  ttm_buf_printf(out, "<figure><figcaption>%s peak, MB%s", ttm_past_memory(memory), ttm_series_per(s));
   if (last->capacity) ttm_buf_puts(out, "; capacity "), ttm_put_mb(out, ttm_mib((uint64_t)last->capacity));
   ttm_buf_puts(out, "</figcaption><div class=\"plot\"><div><span>");
   ttm_put_mb(out, c.high / TTM_MB);

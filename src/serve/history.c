@@ -47,11 +47,12 @@ static void put_parameter(ttm_buf *out, const char *name, ttm_str value) {
 }
 
 /* What a training log tells is of the whole device: it has a unit also where the head of the table names that of a bank. */
-static void put_peak(ttm_buf *out, const ttm_past_peak *peak, bool unit) {
+static void put_peak(ttm_buf *out, const ttm_series *s, const ttm_past_peak *peak, bool unit) {
   if (!peak->known) return ttm_buf_puts(out, "<span class=\"dim\">unknown</span>");
   ttm_buf_puts(out, peak->at_least ? "≥ " : "");
   ttm_put_mb(out, ttm_mib((uint64_t)peak->bytes));
-  if (unit || !peak->banks) ttm_buf_puts(out, peak->banks ? " MB/bank" : " MB");
+  bool bank = *ttm_series_per(s);
+  if (unit || !bank) ttm_buf_puts(out, bank ? " MB/bank" : " MB");
   ttm_page_level(out, peak->capacity > 0 ? (double)peak->bytes * 100 / (double)peak->capacity : -1);
 }
 
@@ -133,7 +134,7 @@ static int put_run(const site *s, const ttm_series *series, const ttm_past_run *
   put_text(out, series->board);
   for (int m = 0; m < TTM_PAST_MEMORIES; m++) {
     ttm_buf_printf(out, "</td><td class=\"n\" data-of=\"%s peak, MB/bank\">", ttm_past_memory(m));
-    put_peak(out, &run->peak[m], false);
+    put_peak(out, series, &run->peak[m], false);
   }
   ttm_buf_puts(out, "</td><td class=\"k\" data-of=\"Commit\">");
   put_text(out, ttm_str_first(run->commit, SHORT_COMMIT));
@@ -335,7 +336,7 @@ static void put_last(ttm_buf *out, const ttm_past *past) {
   ttm_buf_puts(out, "<td data-of=\"DRAM peaks\">");
   ttm_put_spark(out, past, s);
   ttm_buf_puts(out, "</td><td class=\"n\" data-of=\"Last DRAM peak\">");
-  put_peak(out, &ttm_series_run(past, s, s->runs - 1)->peak[0], true);
+  put_peak(out, s, &ttm_series_run(past, s, s->runs - 1)->peak[0], true);
   ttm_buf_printf(out, "</td><td class=\"n\" data-of=\"Failed\">%zu of the last %zu</td>", failed, s->runs);
 }
 
@@ -349,7 +350,7 @@ static int put_model_row(const site *s, const ttm_past_model *model) {
   put_text(s->out, model->board);
   ttm_buf_printf(s->out, "</td><td class=\"n\" data-of=\"Runs\">%s</td><td class=\"n\" data-of=\"Last, UTC\">%s</td>",
                  TTM_COUNT_TEXT((uint64_t)model->runs), TTM_DAY(model->newest_us));
-  put_last(s->out, &past);
+  if (!status) put_last(s->out, &past);
   ttm_buf_puts(s->out, "</tr>\n");
   ttm_past_free(&past);
   return status;
@@ -459,7 +460,8 @@ static void put_columns(const site *s, const ttm_past *past) {
   for (int m = 0; m < TTM_PAST_MEMORIES; m++) {
     ttm_buf_printf(out, "<tr><th>%s peak</th>", ttm_past_memory(m));
     for (size_t i = 0; i < past->runs.n; i++)
-      ttm_buf_puts(out, "<td>"), put_peak(out, &past->runs.at[i].peak[m], true), ttm_buf_puts(out, "</td>");
+      ttm_buf_puts(out, "<td>"), put_peak(out, ttm_past_series_of(past, i), &past->runs.at[i].peak[m], true),
+          ttm_buf_puts(out, "</td>");
     ttm_buf_puts(out, "</tr>\n");
   }
   ttm_buf_puts(out, "<tr><th>Failure</th>");

@@ -158,6 +158,8 @@ class HistoryTest(unittest.TestCase):
         boards = [b for (b,) in self.ask("SELECT board FROM run WHERE command = 'fit' ORDER BY board")]
         self.assertEqual(boards, ["galaxy", "n150", "n300", "p100", "p150", "p300", "t3k"])
         self.assertEqual(self.ask("SELECT count(*) FROM peak p JOIN run r ON p.run = r.run WHERE r.command = 'train'"), [(1,)])
+        self.assertNotIn("per bank", self.run_it("history", "tinyllama-train").stdout)  # of the whole device
+        self.assertIn("MB per bank", self.run_it("history", "small").stdout)
         # what only reads, or asks what if, adds nothing
         before = self.ask("SELECT count(*) FROM run")
         for words in (["--llm", OOM_LOG], ["ask", OOM_LOG, "--at-peak"], ["diff", SMALL_LOG, OOM_LOG], ["analyze", "--no-json", OOM_LOG], ["doctor", OOM_LOG],
