@@ -91,6 +91,9 @@ static void tell_recording(ttm_teller *t) {
        "for an event not done on a mock board, where ttnn crashes in it: operations of all command queues run in the "
        "order "
        "of their calls");
+  note(t, r->sub_devices, "load",
+       "of a sub-device manager without the workers of a board, which a mock board has not: the allocator is the "
+       "program's own");
   note(t, r->elsewhere, "operation", "not recorded");
   note(t, r->late, "operation", "recorded behind later ones of another thread");
 }

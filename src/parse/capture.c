@@ -94,6 +94,7 @@ static const word param_keys[] = {
     WORD("key", TTM_PARAM_KEY),
     WORD("site", TTM_PARAM_SITE),
     WORD("waits", TTM_PARAM_WAITS),
+    WORD("sub_devices", TTM_PARAM_SUB_DEVICES),
     WORD("slot", TTM_PARAM_SLOT),
     WORD("per_core", TTM_PARAM_PER_CORE),
     WORD("range_lockstep", TTM_PARAM_RANGE_LOCKSTEP),

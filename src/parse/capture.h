@@ -87,6 +87,7 @@ typedef enum ttm_node_number {
   TTM_PARAM_TRACE,            /* id of the trace an operation ends, replays or releases */
   TTM_PARAM_PROGRAM,          /* the same for programs of the same device operation with the same arguments */
   TTM_PARAM_WAITS,            /* for events, which were left out */
+  TTM_PARAM_SUB_DEVICES,      /* loads of them that no worker was told */
   TTM_PARAM_SITE,             /* number of the place of a call, which is told once */
   TTM_PARAM_SLOT,             /* which of the addresses of a repetition takes the place of this one */
   TTM_PARAM_PER_CORE,         /* the tensor has an address on every core */

@@ -350,6 +350,7 @@ typedef struct ttm_recording {
   bool in_thread;              /* `fatal` ended a thread, and the program went on */
   uint64_t after_failure;      /* operations that the process called after its last failure */
   uint64_t waits;              /* for events, left out on a mock board */
+  uint64_t sub_devices;        /* loads of them on a mock board, without its workers */
   uint64_t traces;             /* captured by the program, and only pretended on a mock board */
   bool measured[TTM_MEMORIES]; /* a view told ... */
   uint64_t banks[TTM_MEMORIES]; /* ... banks and ... */

@@ -274,6 +274,7 @@ static int on_end(ttm_capture_loader *l, const ttm_capture_node *node) {
   r->late += ttm_node_get(node, TTM_PARAM_LATE, 0);
   r->traces += ttm_node_get(node, TTM_PARAM_TRACES, 0);
   r->waits += ttm_node_get(node, TTM_PARAM_WAITS, 0);
+  r->sub_devices += ttm_node_get(node, TTM_PARAM_SUB_DEVICES, 0);
   r->asked_chips |= ttm_node_get(node, TTM_PARAM_ASKED, 0) != 0;
   r->given_up |= !expected;
   ttm_recording_process_ends(l);

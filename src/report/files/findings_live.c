@@ -327,6 +327,7 @@ void ttm_json_put_recording(ttm_json *j, const ttm_findings *f) {
   ttm_json_put_u64(j, "processes", r->processes);
   ttm_json_put_u64(j, "traces_pretended", r->traces);
   ttm_json_put_u64(j, "waits_left_out", r->waits);
+  ttm_json_put_u64(j, "sub_device_loads", r->sub_devices);
   put_memories(j, f);
   put_use(j, f);
   put_traces(j, f);

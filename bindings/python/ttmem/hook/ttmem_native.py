@@ -21,12 +21,17 @@ FUNCTIONS = {
 }
 
 
+def open_library(home):
+    """Ours, and the paths of ttnn's."""
+    library = ctypes.PyDLL(os.path.join(os.path.dirname(os.path.abspath(__file__)), "ttmem_native.so"))
+    return library, [os.fsencode(os.path.join(home, path)) for path in LIBRARIES]
+
+
 class Native:
     """They are short, so that the lock of Python is kept (PyDLL)."""
 
     def __init__(self, home):
-        library = ctypes.PyDLL(os.path.join(os.path.dirname(os.path.abspath(__file__)), "ttmem_native.so"))
-        paths = [os.fsencode(os.path.join(home, path)) for path in LIBRARIES]
+        library, paths = open_library(home)
         self.works = library.ttmem_native_set_up(*map(ctypes.c_char_p, paths)) == 1
         for name, (result, *given) in FUNCTIONS.items():
             function = getattr(library, "ttmem_" + name)

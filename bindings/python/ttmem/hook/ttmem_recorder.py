@@ -75,6 +75,7 @@ class Recorder:
         self.closing = False
         self.traces = 0  # pretended
         self.waits = 0  # for events, left out
+        self.sub_devices = 0  # loads of them
 
     def forked(self):
         """In a child. What it inherits is recorded as soon as it calls an operation; a device of its own makes the rest not its business."""
@@ -148,7 +149,7 @@ class Recorder:
             self.file.put(text, soon)
 
     def file_ends(self, reason):
-        counts = {"operations": self.calls.begun(), "late": self.threads.late, "traces": self.traces, "waits": self.waits}
+        counts = {"operations": self.calls.begun(), "late": self.threads.late, "traces": self.traces, "waits": self.waits, "sub_devices": self.sub_devices}
         self.put(self.lane(), [node("recording_end", reason=reason, **counts, asked_chips=self.devices.asked_chips)])
 
     # ---- The end ---------------------------------------------------------------------------------------------------------

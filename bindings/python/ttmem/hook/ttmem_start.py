@@ -16,7 +16,7 @@ NEWEST_TRIED = "0.81.1"
 # Of the recorder, each after those it imports.
 PARTS = tuple(
     "ttmem_" + name
-    for name in "names nodes kinds sites native tests threads views devices pieces questions brief operations host traces".split()
+    for name in "names nodes kinds sites native tests threads views devices pieces questions brief operations host traces mock".split()
 )
 
 

@@ -10,6 +10,7 @@ import threading
 
 from _ttmem_environment import setting
 from _ttmem_host import Host
+from _ttmem_mock import carry_events, carry_sub_devices
 from _ttmem_traces import wrap_traces
 
 COUNTS_OF_CHIPS = (
@@ -180,24 +181,6 @@ def note_counts(recorder, owner, names):
             setattr(owner, name, asking(getattr(owner, name)))
 
 
-def spare_the_board(recorder, ttnn):
-    """On a mock board ttnn crashes where a command queue waits for an event of another one, and where sub-devices are loaded. Operations run in the order
-    of their calls there, so that a wait can be left out. Sub-devices change what is allocated where: the program gets an exception."""
-
-    def wait_for_event(*args, **kwargs):
-        recorder.waits += 1
-
-    def load_sub_device_manager(*args, **kwargs):
-        raise RuntimeError("ttmem: ttnn cannot load sub-devices on a mock board")
-
-    for module in (ttnn, getattr(getattr(ttnn, "_ttnn", None), "events", None)):
-        if hasattr(module, "wait_for_event"):
-            module.wait_for_event = wait_for_event
-    for name in ("MeshDevice", "Device"):
-        if hasattr(getattr(ttnn, name, None), "load_sub_device_manager"):
-            getattr(ttnn, name).load_sub_device_manager = load_sub_device_manager
-
-
 def install(recorder, ttnn):
     """Called right after the program imported ttnn."""
     for kind in ("FastOperation", "Operation"):
@@ -208,7 +191,8 @@ def install(recorder, ttnn):
     native = getattr(ttnn, "_ttnn", None)
     wrap_traces(recorder, ttnn)
     if setting("TTMEM_BOARD"):
-        spare_the_board(recorder, ttnn)
+        carry_events(recorder, ttnn)
+        carry_sub_devices(recorder, ttnn)
     for name in ("create_global_semaphore", "create_global_circular_buffer"):
         wrap_function(recorder, ttnn, name, "ttnn." + name)
     modules = [ttnn, sys.modules.get("ttnn.device"), sys.modules.get("ttnn.distributed"), sys.modules.get("ttnn.distributed.distributed")]
