@@ -43,7 +43,10 @@ const ttm_mcp_tool ttm_mcp_tools[] = {
      "Every finding",
      "All statements with their evidence and the fixes, each with how it was verified.",
      {"ask", "--findings"},
-     {INPUT},
+     {INPUT,
+      {"times", "operations CSV of tt-metal's profiler: adds memory over device time", TTM_MCP_FILE, false, "--times"},
+      {"decision_trace", "decision trace of tt-mlir, or a folder of them: adds what the compiler planned", TTM_MCP_FILE,
+       false, "--decision-trace"}},
      false,
      false},
     {"peak",
@@ -272,7 +275,7 @@ static int add_option(ttm_mcp_call *call, const char *option, ttm_str value) {
   return status;
 }
 
-static int add_input(ttm_mcp_call *call, const ttm_mcp *mcp, ttm_str name, bool keep, ttm_error *err) {
+static int add_input(ttm_mcp_call *call, const ttm_mcp *mcp, const ttm_mcp_param *param, ttm_str name, ttm_error *err) {
   ttm_buf text = {0};
   ttm_buf_put(&text, name);
   ttm_buf_char(&text, '\0');
@@ -282,8 +285,9 @@ static int add_input(ttm_mcp_call *call, const ttm_mcp *mcp, ttm_str name, bool 
     return ttm_error_set(err, TTM_EUSAGE,
                          "'%.*s' is not there, or not below a folder that this server may read (--root)",
                          (int)(name.n < 200 ? name.n : 200), name.p);
-  int status = add_word(call, NULL, ttm_str_of(real));
-  if (keep && !call->kept) call->kept = call->words.n - 1;
+  ttm_str path = ttm_str_of(real);
+  int status = param->option ? add_option(call, param->option, path) : add_word(call, NULL, path);
+  if (param->kind == TTM_MCP_INPUT && !call->kept) call->kept = call->words.n - 1;
   free(real);
   return status ? ttm_error_nomem(err) : TTM_OK;
 }
@@ -291,7 +295,7 @@ static int add_input(ttm_mcp_call *call, const ttm_mcp *mcp, ttm_str name, bool 
 static int add_value(ttm_mcp_call *call, const ttm_mcp *mcp, const ttm_mcp_param *param, ttm_str value,
                      ttm_error *err) {
   if (memchr(value.p, '\0', value.n)) return ttm_error_set(err, TTM_EUSAGE, "'%s' holds a NUL", param->name);
-  if (param->kind <= TTM_MCP_FILE) return add_input(call, mcp, value, param->kind == TTM_MCP_INPUT, err);
+  if (param->kind <= TTM_MCP_FILE) return add_input(call, mcp, param, value, err);
   int status = TTM_OK;
   if (param->kind == TTM_MCP_TEXT) {
     ttm_buf_put(&call->input, value);

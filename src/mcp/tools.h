@@ -8,7 +8,7 @@
 
 typedef enum ttm_mcp_kind {
   TTM_MCP_INPUT,  /* a file or folder below a root, or the name of a stored report */
-  TTM_MCP_FILE,   /* the same, not worth keeping */
+  TTM_MCP_FILE,   /* the same, not worth keeping; with an option `option`=path */
   TTM_MCP_TEXT,   /* given to the command on its standard input */
   TTM_MCP_OPTION, /* `option`=value */
   TTM_MCP_SWITCH, /* the same; without a value the option alone */

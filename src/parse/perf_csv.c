@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "parse/perf_csv.h"
 
+#include "base/checked.h"
 #include "base/chunks.h"
 #include "base/error.h"
 #include "parse/json_text.h"
@@ -44,9 +45,17 @@ static const char *const NAMES[COLUMNS] = {"OP CODE",
                                            "PM FPU UTIL (%)",
                                            "DRAM BW UTIL (%)"};
 
+/* The same in what `tt-perf-report --csv` writes, in microseconds; its columns without counterpart are left out. */
+static const char *const REPORT_NAMES[COLUMNS] = {
+    [CODE] = "OP Code",      [CALL] = "Global Call Count",  [DEVICE] = "Device",
+    [FW_NS] = "Device Time", [HOST_START] = "Op-to-Op Gap", [CORES] = "Cores",
+    [FPU_PCT] = "FLOPs %",   [DRAM_PCT] = "DRAM %"};
+
 typedef struct reader {
   ttm_perf_csv *out;
   uint32_t line;
+  bool report;           /* of tt-perf-report */
+  uint64_t clock;        /* ns: it has gaps instead of times */
   size_t place[COLUMNS]; /* which field of a line; TTM_NOT_FOUND */
 } reader;
 
@@ -63,11 +72,19 @@ static ttm_str take_field(ttm_str *line) {
   return ttm_str_first(field, n);
 }
 
+static size_t column_of(const reader *r, ttm_str name) {
+  const char *const *names = r->report ? REPORT_NAMES : NAMES;
+  size_t c = 0;
+  while (c < COLUMNS && !(names[c] && ttm_str_eq(name, ttm_str_of(names[c])))) c++;
+  return c;
+}
+
 static void read_head(reader *r, ttm_str line) {
   for (size_t c = 0; c < COLUMNS; c++) r->place[c] = TTM_NOT_FOUND;
   ttm_str_take(&line, TTM_LIT("\xEF\xBB\xBF"));
+  r->report = ttm_str_contains(line, TTM_LIT("OP Code"));
   for (size_t i = 0; line.n; i++) {
-    size_t c = ttm_str_index(take_field(&line), NAMES, COLUMNS);
+    size_t c = column_of(r, take_field(&line));
     if (c < COLUMNS) r->place[c] = i;
   }
 }
@@ -79,6 +96,20 @@ static uint64_t number_of(ttm_str field) {
 }
 
 static double percent_of(ttm_str field) { return ttm_json_get_number(field, -1); }
+
+static uint64_t ns_of_us(ttm_str field) {
+  double us = ttm_json_get_number(field, -1);
+  return us >= 0 && us < 1e15 ? (uint64_t)(us * 1000 + 0.5) : TTM_PERF_UNKNOWN;
+}
+
+/* Times of tt-perf-report: each begins a gap after the one before. */
+static void place_row(reader *r, ttm_perf_row *row, const ttm_str *fields) {
+  uint64_t gap = ns_of_us(fields[HOST_START]);
+  row->fw_ns = ns_of_us(fields[FW_NS]);
+  if (row->fw_ns == TTM_PERF_UNKNOWN) return;
+  row->host_start = r->clock = ttm_add_sat(r->clock, gap == TTM_PERF_UNKNOWN ? 0 : gap);
+  r->clock = ttm_add_sat(r->clock, row->fw_ns);
+}
 
 static int read_row(reader *r, ttm_str line) {
   ttm_str fields[COLUMNS] = {{"", 0}};
@@ -102,6 +133,7 @@ static int read_row(reader *r, ttm_str line) {
                       .bandwidth_ns = number_of(fields[BANDWIDTH_NS]),
                       .fpu_pct = percent_of(fields[FPU_PCT]),
                       .dram_pct = percent_of(fields[DRAM_PCT])};
+  if (r->report) place_row(r, &row, fields);
   if (!fields[CODE].n || row.device == TTM_PERF_UNKNOWN) return TTM_OK; /* a signpost, the host */
   if (row.fw_ns == TTM_PERF_UNKNOWN && row.kernel_ns == TTM_PERF_UNKNOWN) return TTM_OK;
   if (ttm_intern_add(&r->out->strings, fields[CODE], &row.code)) return TTM_ENOMEM;

@@ -116,6 +116,17 @@ class DeviceTime(unittest.TestCase):
         _, time = self.findings(log, csv.write(self.folder / "x.csv"))
         self.assertEqual([(op["bound"], op["dram_bw_pct"]) for op in time["operations"]], [("both", 66.0), ("DRAM", 80.5)])
 
+    def test_what_tt_perf_report_writes(self):
+        """tt-perf-report 1.4 --csv: microseconds, gaps instead of times, shares of bandwidth and FLOPs."""
+        log, csv = small_log(self.folder / "run.log", 1), self.folder / "report.csv"
+        csv.write_text("ID,Total %,Bound,OP Code,Device,Device Time,Op-to-Op Gap,Cores,DRAM,DRAM %,FLOPs,FLOPs %,Math Fidelity,Global Call Count\r\n"
+                       "2,,,start (signpost),,,,,,,,,,nan\r\n"
+                       "3,9.09,DRAM,MatmulDeviceOperation 32 x 32 x 32,0,1000.5,,64,288,85.5,1.1,12.5,HiFi4,1024.0\r\n"
+                       "5,36.4,,SoftmaxDeviceOperation,0,3000.0,250.0,64,,,,,,2048.0\r\n")
+        _, time = self.findings(log, csv)
+        self.assertEqual([(op["ns"], op["begin_ns"], op["bound"], op["dram_bw_pct"]) for op in time["operations"]],
+                         [(1000500, 0, "DRAM", 85.5), (3 * MS, 1250500, None, None)])
+
     def test_joined_by_call_count(self):
         capture = small_capture(self.folder / "capture.json")
         csv = PerfCsv().add("UnaryDeviceOperation", 2 * MS, call=1024).add("MatmulDeviceOperation", 5 * MS, call=2048)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `ttmem export` writes, opened by the programs it is for. `make test` has pyarrow, polars and duckdb (tests/requirements.txt); `make test-clients` brings
 the others, too large for a set-up, into the folder that TTMEM_CLIENTS names: ClickHouse, Spark, pprof, Perfetto's UI and speedscope in the browser."""
+import csv
 import json
 import os
 import pathlib
@@ -10,6 +11,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "cli"))
+import test_device_time  # noqa: E402
 
 TTMEM = os.environ["TTMEM"]
 SOURCE = pathlib.Path(os.environ["TTMEM_SOURCE"])
@@ -128,6 +132,24 @@ def check_speedscope(folder):
     assert not seen["errors"] and "ttnn.to_layout" in seen["text"] and "self_attn" in seen["text"], seen
 
 
+def check_perf_report(folder):
+    """tt-perf-report and ttmem read one CSV of the profiler: the same rows, the same times."""
+    reader = CLIENTS / "venv/bin/tt-perf-report"
+    if not reader.exists():
+        return "tt-perf-report: not in TTMEM_CLIENTS (make test-clients brings it)"
+    log, table = test_device_time.small_log(f"{folder}/timed.log"), test_device_time.small_csv(f"{folder}/ops_perf_results.csv")
+    run(reader, table, "--csv", f"{folder}/report.csv", "--no-stacked-report", "--ignore-signposts")
+    with open(f"{folder}/report.csv", newline="") as rows:
+        theirs = [(round(float(row["Device Time"]) * 1000), row["OP Code"].split()[0]) for row in csv.DictReader(rows) if row["Device Time"]]
+    ask = (TTMEM, "analyze", log, "--json", "--no-json", "--times")
+    ours = json.loads(run(*ask, table))["device_time"]
+    assert ours["rows"] == len(theirs) and ours["ns"] == sum(ns for ns, _ in theirs), (ours["rows"], theirs)
+    assert {(op["ns"], op["op_code"]) for op in ours["operations"]} <= set(theirs), theirs
+    again = json.loads(run(*ask, f"{folder}/report.csv"))["device_time"]  # what it writes is read, too
+    assert [op["ns"] for op in again["operations"]] == [op["ns"] for op in ours["operations"]], again
+    assert again["operations"][0]["bound"] == "slow", again["operations"][0]
+
+
 def check_document(folder):
     """docs/export.md shows what the programs print."""
     if not (CLIENTS / "bin/pprof").exists():
@@ -151,7 +173,7 @@ def check_document(folder):
 
 
 def main():
-    checks = [lambda folder, reader=reader: check_tables(folder, reader) for reader in READERS] + [check_pprof, check_perfetto, check_speedscope, check_document]
+    checks = [lambda folder, reader=reader: check_tables(folder, reader) for reader in READERS] + [check_pprof, check_perfetto, check_speedscope, check_perf_report, check_document]
     with tempfile.TemporaryDirectory() as folder:
         skipped = [why for check in checks if (why := check(folder))]
     for why in skipped:

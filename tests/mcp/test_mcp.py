@@ -152,6 +152,13 @@ class Guard(unittest.TestCase):
             os.symlink("../out.log", root / "link.log")
             with Session("--root", str(root), cwd=folder) as s:
                 self.assertFalse(s.call("summary", input="root/in.log")["isError"])
+                files = {"input": "root/in.log", "times": "out.log"}
+                self.assertTrue(s.call("findings", **files)["isError"])  # a file beside the input must lie there, too
+                shutil.copy(SOURCE / "fuzz/corpus/perf_csv/compiled.csv", root / "ops.csv")
+                shutil.copytree(SOURCE / "fuzz/corpus/decision_trace", root / "plan")
+                beside = s.call("findings", input="root/in.log", times="root/ops.csv", decision_trace="root/plan")
+                self.assertIn("Device time\n", beside["content"][0]["text"])
+                self.assertIn("Compiler plan\n", beside["content"][0]["text"])
                 for path in ("out.log", "root/../out.log", "root/link.log", "root2/x.log", "/etc/passwd", "root/in.log\0x", "--help"):
                     self.assertTrue(s.call("summary", input=path)["isError"], path)
 

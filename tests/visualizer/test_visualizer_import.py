@@ -10,10 +10,14 @@ import random
 import resource
 import sqlite3
 import subprocess
+import sys
 import tempfile
 import unittest
 
 import database as d
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from perf_csv import PerfCsv  # noqa: E402
 
 TTMEM = os.environ["TTMEM"]
 
@@ -53,6 +57,17 @@ class Case(unittest.TestCase):
 
 
 class Reads(Case):
+    def test_rows_of_the_profiler_by_call_count(self):
+        db = d.Database(self.path)
+        db.device()
+        for number, name, call in ((1, "ttnn.add", 2048), (2, "ttnn.exp", 1024)):
+            ran = d.node("program_execution", command_queue_id=0, device_id=1, global_call_count=call, physical_device_id=0, runtime_id=call // 1024)
+            db.operation(number, name, [d.allocate(number << 20, 2048), ran], [(number << 20, 2048, d.DRAM)])
+        db.close()
+        csv = PerfCsv().add("UnaryDeviceOperation", 3000, call=1024).add("BinaryNgDeviceOperation", 5000, call=2048).write(self.dir / "ops.csv")
+        found = json.loads(self.ttmem("analyze", self.path, "--times", csv, "--json", "--no-json", "--no-history").stdout)["device_time"]
+        self.assertEqual((found["matched_by"], {op["mlir_op"]: op["ns"] for op in found["operations"]}), ("global_call_count", {"ttnn.add": 5000, "ttnn.exp": 3000}))
+
     def test_schemas(self):
         for schema in ("3.3", "3.4", "3.5"):
             with self.subTest(schema):
