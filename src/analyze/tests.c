@@ -44,10 +44,18 @@ void ttm_say_test(ttm_buf *out, const ttm_findings *f, uint32_t number) {
 
 /* ---- The statement ------------------------------------------------------------------------------------------------- */
 
-static void tell_rows(ttm_teller *t) {
+/* What does not fit first, then what is unknown. */
+static uint32_t rank_of(const ttm_teller *t, uint32_t test) {
+  ttm_fits fits = ttm_test_fits(t->f, test);
+  if (ended(t->p, &t->p->capture.tests.at[test], "skipped")) return 3;
+  return fits == TTM_FITS_NOT ? 0 : fits == TTM_FITS_UNKNOWN ? 1 : 2;
+}
+
+static void tell_rows(ttm_teller *t, uint32_t rank) {
   const ttm_capture *c = &t->p->capture;
   for (uint32_t i = 0; i < c->tests.n; i++) {
     const ttm_test *test = &c->tests.at[i];
+    if (rank_of(t, i) != rank) continue;
     ttm_say(&t->text, t->f, "{}: ", TTM_TEXT(ttm_profile_string(t->p, test->name)));
     ttm_say_test(&t->text, t->f, i);
     if (test->peak[TTM_L1]) ttm_say(&t->text, t->f, ", L1 tensors {} per bank", TTM_BYTES(test->peak[TTM_L1]));
@@ -80,5 +88,5 @@ void ttm_tell_tests(ttm_teller *t) {
   ttm_tell_quantity(t, "tests", "", (double)c->tests.n);
   ttm_tell_quantity(t, "fit", "", (double)n[TTM_FITS]);
   ttm_tell_quantity(t, "do_not_fit", "", (double)n[TTM_FITS_NOT]);
-  tell_rows(t);
+  for (uint32_t rank = 0; rank < 4; rank++) tell_rows(t, rank);
 }

@@ -99,6 +99,18 @@ class Sections(Case):
         tests = self.findings()["recording"]["tests"]
         self.assertEqual([(test["name"], test["fits"]) for test in tests], [("test_it.py::small", True), ("test_it.py::large", False)])
 
+    def test_many_tests_stay_on_one_screen(self):
+        """What does not fit comes first, the rest is counted."""
+        self.write("_pytest/__init__.py", "")
+        self.write("_pytest/runner.py", RUNNER)
+        self.model(text=PYTEST.replace("(small, large)", "[small] * 40 + [large]").replace('function.__name__', 'function.__name__ + "[%s]" % id(object())'))
+        code, out, err = self.run_it()
+        rows = [line for line in (out + err).splitlines() if "test_it.py::" in line]
+        self.assertEqual(len([row for row in rows if "test_it.py::small" in row]), 7, out + err)
+        self.assertIn("test_it.py::large", rows[1], rows)
+        self.assertIn("and 33 more", out + err)
+        self.assertEqual(len(self.findings()["recording"]["tests"]), 41)
+
     def test_fit_has_a_table_of_tests(self):
         self.model(text=CASES + "\nunittest.main()\n")
         run = subprocess.run([TTMEM, "fit", "--board", "n150,p150", "--json", "--", sys.executable, "model.py"], cwd=self.dir, env=self.env,

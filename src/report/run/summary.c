@@ -13,6 +13,7 @@ enum {
   TOP_FAILURES = 3,
   MOST_DEVICES = 4, /* that were opened anew */
   TOP_ROWS = 3,     /* of evidence */
+  MOST_ROWS = 8,    /* of tests or devices */
   BAR_FRAME = 75,   /* columns of a bar's line without the bar */
   MOST_BAR = 40,
   LABEL = 10,
@@ -217,7 +218,7 @@ static void put_evidence(screen *s, const char *label, const char *id) {
 static void put_rows(screen *s, const char *label, const char *id) {
   const ttm_statement *one = ttm_statements_find(s->all, id, 0);
   if (one) put_row(s, label, one, false);
-  for (uint32_t i = 0; one && i < one->points; i++) {
+  for (uint32_t i = 0; one && i < one->points && i < MOST_ROWS; i++) {
     const ttm_point *point = &s->all->points.at[one->first_point + i];
     ttm_buf words = {0};
     if (point->mb >= 0) ttm_put_mb(&words, point->mb), ttm_buf_puts(&words, " MB ");
@@ -226,6 +227,10 @@ static void put_rows(screen *s, const char *label, const char *id) {
     s->doc.out->failed |= words.failed;
     ttm_buf_free(&words);
   }
+  if (!one || one->points <= MOST_ROWS) return;
+  char more[32];
+  snprintf(more, sizeof more, "and %u more", one->points - MOST_ROWS);
+  ttm_doc_labelled(&s->doc, "", TTM_DOC_PLAIN, ttm_str_of(more));
 }
 static void put_tests(screen *s) { put_rows(s, LABELS[TTM_TOPIC_TESTS], "tests"); }
 static void put_devices(screen *s) { put_rows(s, "Chips", "peak.devices"); }
