@@ -76,6 +76,7 @@ static void keep_chosen(ttm_deployment *d) {
   for (uint32_t t = 0; t < p->tensors.n; t++) {
     const ttm_tensor_type *type = ttm_tensor_type_of(p, t);
     if (d->roles[t] == TTM_CACHE_TENSOR && !same_geometry(type, type_of(d))) d->roles[t] = TTM_CACHE_NONE, d->others++;
+    d->mixed |= d->roles[t] == TTM_CACHE_TENSOR && ttm_tensor_type_id(p, t) != d->type;
     if (d->roles[t] != TTM_CACHE_PAGES) continue;
     d->users = type->shape.at[0];
     if (ttm_dims_values(&type->shape) != type_of(d)->shape.at[0])
@@ -112,6 +113,7 @@ static int find_arguments(ttm_deployment *d) {
     const ttm_tensor_type *type = cache ? &p->types.at[row->type].tensor : NULL;
     if (!type || !type->has_layout || type->shape.rank != 4) continue;
     if (d->type == TTM_NONE) d->type = row->type;
+    d->mixed |= row->type != d->type;
     if (!same_geometry(type, type_of(d)))
       d->others++;
     else if (ttm_vec_push(&d->arguments, *type))

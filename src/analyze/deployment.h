@@ -49,7 +49,8 @@ typedef struct ttm_deployment {
   uint64_t block_bytes;  /* of all caches together, per chip */
   uint64_t users;        /* rows of the page table, or the first dimension; 0: not known */
   uint64_t chips;        /* of the program */
-  uint32_t type;         /* of a cache; TTM_NONE */
+  uint32_t type;         /* of a cache, the largest; TTM_NONE */
+  bool mixed;            /* others have another dtype or width */
   TTM_VEC(ttm_tensor_type) arguments; /* of a log: the caches */
   ttm_opened_region trace, small;
   uint64_t traces; /* that a mock board pretended */

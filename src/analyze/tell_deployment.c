@@ -75,7 +75,7 @@ static void tell_cache(ttm_teller *t, const ttm_deployment *d) {
     return;
   }
   tell(t, "plan.cache", TTM_SEVERITY_NOTE, TTM_MEASURED);
-  ttm_say(&t->text, t->f, "{} of ", TTM_PLURAL(d->caches, "KV cache tensor"));
+  ttm_say(&t->text, t->f, d->mixed ? "{}, the largest " : "{} of ", TTM_PLURAL(d->caches, "KV cache tensor"));
   ttm_words_type(&t->text, t->p, d->type, TTM_FORM_UTF8);
   if (d->paged)
     ttm_say(&t->text, t->f, ": {} of {}", TTM_PLURAL(d->blocks, "block"), TTM_PLURAL(d->block_tokens, "token"));

@@ -13,7 +13,8 @@ import unittest
 
 PROGRAM = os.environ.get("TTMEM") or __import__("ttmem").program()
 SOURCE = os.environ["TTMEM_SOURCE"]
-CACHES = os.path.join(SOURCE, "tests/ttnn/programs/caches.py")
+PROGRAMS = os.path.join(SOURCE, "tests/ttnn/programs")
+CACHES = os.path.join(PROGRAMS, "caches.py")
 PATIENCE = 900  # only bounds a hang
 MOCK = ("TT_METAL_MOCK_CLUSTER_DESC_PATH", "TT_METAL_CACHE")
 
@@ -28,21 +29,21 @@ class Plan(unittest.TestCase):
         env.update(TMPDIR=self.here, TTMEM_HOME=self.here, PYTHONDONTWRITEBYTECODE="1", **environment)
         return subprocess.run(command, cwd=self.here, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
 
-    def plan(self, boards, *arguments):
-        run = self.call([PROGRAM, "run", "--board", "n150", "--no-html", "-d", "logs", "--", sys.executable, CACHES, *map(str, arguments)])
+    def plan(self, boards, *arguments, program=CACHES):
+        run = self.call([PROGRAM, "run", "--board", "n150", "--no-html", "-d", "logs", "--", sys.executable, program, *map(str, arguments)])
         self.assertEqual(run.returncode, 0, run.stderr)
-        recording = max(glob.glob(self.here + "/logs/*/caches_recording.json"))
+        recording = max(glob.glob(self.here + "/logs/*/*_recording.json"))
         run = self.call([PROGRAM, "plan", "--json", "--board", ",".join(boards), recording])
         self.assertEqual(run.returncode, 0, run.stderr)
         shutil.rmtree(self.here + "/logs")
         return json.loads(run.stdout)
 
-    def check(self, boards, layers, blocks, size):
-        plan = self.plan(boards, layers, blocks, size)
+    def check(self, boards, layers, blocks, size, program=CACHES):
+        plan = self.plan(boards, layers, blocks, size, program=program)
         for answer in plan["boards"]:
             for blocks, refused in ((answer["blocks"], False), (answer["blocks"] + 1, True)):
                 with self.subTest(board=answer["board"], size=size, blocks=blocks):
-                    run = self.call([sys.executable, CACHES, str(layers), str(blocks), str(size)], TT_METAL_CACHE=os.environ["TT_METAL_CACHE"],
+                    run = self.call([sys.executable, program, str(layers), str(blocks), str(size)], TT_METAL_CACHE=os.environ["TT_METAL_CACHE"],
                                     TT_METAL_MOCK_CLUSTER_DESC_PATH=os.path.join(SOURCE, "boards", answer["board"] + ".yaml"))
                     self.assertEqual(run.returncode != 0, refused, run.stderr[-2000:])
                     self.assertEqual("Out of Memory" in run.stdout + run.stderr, refused)
@@ -55,6 +56,10 @@ class Plan(unittest.TestCase):
 
     def test_blocks_of_64(self):
         self.check(("n150",), 3, 50, 64)
+
+    def test_keys_and_values_that_differ(self):
+        plan = self.check(("n150", "p100"), 4, 1000, 64, program=os.path.join(PROGRAMS, "latent_caches.py"))
+        self.assertEqual((plan["cache"]["tensors"], plan["cache"]["shape"], plan["cache"]["tensors_of_other_shapes"]), (8, "1000x1x64x576", 0))
 
     def test_without_pages(self):
         plan = self.check(("n150", "p150"), 2, 100, 0)
