@@ -72,7 +72,35 @@ table = {name: op() for name in ("a", "b")}
 """
 
 
-def of_program(text):
+PREPROCESSING = """
+def convert_torch_model_to_ttnn_model(model, *, custom_preprocessor, name):
+    if isinstance(model, list):
+        return [convert_torch_model_to_ttnn_model(child, custom_preprocessor=custom_preprocessor, name="%s.%d" % (name, n)) for n, child in enumerate(model)]
+    made = custom_preprocessor(model, name)
+    return made
+
+def move_to_device(object, device):
+    if isinstance(object, dict):
+        for name, value in list(object.items()):
+            object[name] = move_to_device(value, device)
+        return object
+    elif isinstance(object, list):
+        for index, element in enumerate(object):
+            object[index] = move_to_device(element, device)
+        return object
+    return op()
+
+def custom(model, name):
+    parameters = {}
+    parameters["weight"] = op()
+    return parameters
+
+model = {"encoder": convert_torch_model_to_ttnn_model([0, 1], custom_preprocessor=custom, name="encoder")}
+model = move_to_device(model, None)
+"""
+
+
+def of_program(text, module="program"):
     """The names of every call of `op`, in order."""
     seen = []
 
@@ -84,7 +112,7 @@ def of_program(text):
         seen.append({output: name for output, (name, _) in NAMES.of_call(sys._getframe(1)).items()})
         return [(Tensor(), Tensor()) if parts and n else Tensor() for n in range(parts)] if parts else Tensor()
 
-    exec(compile(text, "program.py", "exec"), {"op": op, "__name__": "program"})
+    exec(compile(text, "program.py", "exec"), {"op": op, "__name__": module})
     return seen
 
 
@@ -106,6 +134,18 @@ class Assignments(unittest.TestCase):
         self.assertEqual(seen[15][0,], "Model.forward.out")
         # What is returned goes by the outermost name; the first result of `helper` never leaves it.
         self.assertEqual(names[16:], ["Model.forward.h", "", "", "answer", "helper.made", "model.extra", "main.inside", "", "table", "table"])
+
+    def test_parameters_that_ttnn_converts_have_the_names_of_torch(self):
+        if not READS_LOCALS:
+            self.skipTest("Python %d.%d does not read locals" % sys.version_info[:2])
+        names = whole(of_program(PREPROCESSING, "ttnn.model_preprocessing"))
+        self.assertEqual(names[2:], ["encoder.0.weight", "encoder.1.weight"])
+        # A preprocessor of the program's own is another module; here it counts as ttnn's, whose frame around it tells.
+        self.assertEqual(names[:2], ["encoder.0", "encoder.1"])
+
+    def test_parts_of_what_is_returned_keep_their_place(self):
+        names = whole(of_program("def make():\n    parts = {}\n    parts['w'] = op()\n    return parts\nmade = make()\n"))
+        self.assertEqual(names, ["made[w]"])
 
     def test_older_pythons_say_the_class_of_the_method(self):
         real, ttmem_names.local_of = ttmem_names.local_of, lambda frame, name: None

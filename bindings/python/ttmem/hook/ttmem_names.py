@@ -331,9 +331,29 @@ def text_of(frame, expression):
     return ""
 
 
+def torch_parameter(frame):
+    """The parameter of a torch module that ttnn.model_preprocessing converts or puts on the device: "encoder.layers.0.fc1.weight"; "" elsewhere."""
+    parts = []
+    while frame is not None and frame.f_globals.get("__name__") == "ttnn.model_preprocessing":
+        Looked.at_values = True
+        has = frame.f_code.co_varnames
+        part = local_of(frame, "name") if "name" in has else None
+        if frame.f_code.co_name == "convert_torch_model_to_ttnn_model":  # which counts from the root
+            return part if isinstance(part, str) else ""
+        if frame.f_code.co_name == "move_to_device":
+            part = local_of(frame, "index") if part is None and "index" in has else part
+            parts[:0] = [] if part is None else [str(part)]
+        frame = frame.f_back
+    return ".".join(parts)
+
+
 def key_of(frame, expression):
     value = expression[1] if expression and expression[0] == "const" else value_of(frame, expression)
     return str(value)[:60] if isinstance(value, (int, str)) else "*"
+
+
+def parts_of(frame, path):
+    return "".join("[%s]" % (key_of(frame, at) if isinstance(at, tuple) else at) for at in path if at != "*")
 
 
 class Names:
@@ -359,7 +379,9 @@ class Names:
 
     def outputs_of(self, frame, depth=0):
         """{output: (name, whether an object keeps it)} of the call that a frame is in."""
-        names = {}
+        names, parameter = {}, torch_parameter(frame)
+        if parameter:
+            return {(): (parameter[:LONGEST], True)}
         for output, sinks in self.sinks_at(frame).items() if frame is not None and depth < MOST_FRAMES else ():
             outer = None
             for kind, path, what in sinks:
@@ -372,7 +394,7 @@ class Names:
                 outer = self.outputs_of(frame.f_back, depth + 1) if outer is None else outer
                 found = {received[len(path) :]: name for received, name in outer.items() if received[: len(path)] == path}
                 if not found and () in outer:
-                    found = {(): outer[()]}
+                    found = {(): (outer[()][0] + parts_of(frame, path), outer[()][1])}
                 for part, name in found.items():
                     names.setdefault(output + part, name)
                 if found:
@@ -387,7 +409,7 @@ class Names:
         else:
             name = text_of(frame, what[0])
             name = name and kind == ATTRIBUTE and "%s.%s" % (name, key_of(frame, what[1])) or name
-        return name and name + "".join("[%s]" % (key_of(frame, at) if isinstance(at, tuple) else at) for at in path if at != "*")
+        return name and name + parts_of(frame, path)
 
     def of_call(self, frame, site=0):
         """{output: (name, whether an object keeps it)} of the call that `frame` is about to make. Calls with the same `site` come by the same calls."""
