@@ -283,13 +283,16 @@ static int look_beside(ttm_visualizer *v, const char *path, ttm_error *err) {
   return status;
 }
 
-/* Only a report of all buffers has their chunks. */
+/* Only a report of all buffers has their chunks; before schema 3.0 they were pages. */
 static int look_for_chunks(ttm_visualizer *v, ttm_error *err) {
-  static const char *const columns[] = {"operation_id", "address"};
-  sqlite3_stmt *rows = NULL;
-  int status = select_from(v, &rows, "buffer_chunks", columns, 2, "LIMIT 1", err);
-  if (rows) v->all_buffers |= sqlite3_step(rows) == SQLITE_ROW;
-  sqlite3_finalize(rows);
+  static const char *const columns[] = {"operation_id", "address"}, *const tables[] = {"buffer_chunks", "buffer_pages"};
+  int status = TTM_OK;
+  for (int i = 0; i < 2 && !status; i++) {
+    sqlite3_stmt *rows = NULL;
+    status = select_from(v, &rows, tables[i], columns, 2, "LIMIT 1", err);
+    if (rows) v->all_buffers |= sqlite3_step(rows) == SQLITE_ROW;
+    sqlite3_finalize(rows);
+  }
   return status;
 }
 
@@ -355,9 +358,12 @@ static int begin(ttm_visualizer *v, ttm_error *err) {
   v->any_buffers = v->cursors[BUFFERS].has;
   status = count_operations(v, err);
   if (status) return status;
-  ttm_error ignored; /* without rank or without tensors: types are unknown */
-  if (select_from(v, &v->tensor, "tensors", tensor, 7, "WHERE tensor_id=? AND rank=?", &ignored) == TTM_ENOMEM)
-    return ttm_error_nomem(err);
+  static const char *const by[] = {"WHERE tensor_id=?1 AND rank=?2", "WHERE tensor_id=?1"};
+  for (int i = 0; i < 2 && !v->tensor;
+       i++) { /* before schema 2.1 there are no ranks; without tensors types are unknown */
+    ttm_error ignored;
+    if (select_from(v, &v->tensor, "tensors", tensor, 7, by[i], &ignored) == TTM_ENOMEM) return ttm_error_nomem(err);
+  }
   return TTM_OK;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A report of ttnn-visualizer: the SQLite database that ttnn.graph_report writes (schema 3.3 to 3.5, and others as far as their columns
+/* A report of ttnn-visualizer: the SQLite database that ttnn.graph_report writes (schema 2 to 3.5, and others as far as their columns
  * go), operation by operation. The file is read only and never changed. Rows flow past: what is held is one operation and the buffers that
  * were allocated after it. Total: missing tables and columns are unknown, values of any type are taken for what they can mean. */
 #ifndef TTM_PARSE_VISUALIZER_H

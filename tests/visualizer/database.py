@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Databases as ttnn.graph_report writes them for ttnn-visualizer, small and of any schema from 3.3 to 3.5."""
+"""Databases as ttnn.graph_report writes them for ttnn-visualizer, small and of any schema from 2 to 3.5."""
 import json
 import sqlite3
 
@@ -66,20 +66,24 @@ class Database:
     def __init__(self, path, schema="3.5", page_size=4096, unique=True):
         self.connection = sqlite3.connect(path)
         self.connection.execute(f"PRAGMA page_size={page_size}")
-        self.schema = schema
+        self.ranks = schema >= "2.1"
+        self.chunks = "buffer_chunks" if schema >= "3" else "buffer_pages"
         tables = dict(TABLES, **(SINCE_3_5 if schema >= "3.5" else {}))
         for name, columns in tables.items():
-            columns += ", " + RANK
+            name = self.chunks if name == "buffer_chunks" else name
+            columns += ", " + RANK if self.ranks else ""
             if name == "tensors" and schema >= "3.4":
                 columns += ", storage_type text"
             if unique and name in UNIQUE:
-                columns += f", UNIQUE({UNIQUE[name]})"
+                columns += f", UNIQUE({UNIQUE[name] if self.ranks else UNIQUE[name].split(',')[0]})"
             self.connection.execute(f"CREATE TABLE {name} ({columns})")
         self.connection.execute("CREATE TABLE report_metadata (key text UNIQUE, value text)")
         for key, value in (("schema_version", schema), ("version", "0.81.1"), ("world_size", "1"), ("rank", "0")):
             self.add("report_metadata", key=key, value=value)
 
     def add(self, table, **row):
+        if not self.ranks:
+            row.pop("rank", None)
         marks = ", ".join("?" * len(row))
         self.connection.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", list(row.values()))
 
@@ -123,7 +127,7 @@ def small(path, schema="3.5", rank=0, detailed=True, **options):
     db.device()
     db.tensor(1, WEIGHTS[0], (1024, 1024), rank=rank)
     if detailed:
-        db.add("buffer_chunks", operation_id=1, device_id=1, address=Z[0], bank_id=0, core_x=0, core_y=0, chunk_address=Z[0], chunk_size=Z[1], page_size=2048, num_pages=32,
+        db.add(db.chunks, operation_id=1, device_id=1, address=Z[0], bank_id=0, core_x=0, core_y=0, chunk_address=Z[0], chunk_size=Z[1], page_size=2048, num_pages=32,
                buffer_type=L1)
     run = lambda cached: program("BinaryDeviceOperation", cached, CIRCULAR)
     op = lambda *a, **k: db.operation(*a, rank=rank, **k)

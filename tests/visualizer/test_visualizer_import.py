@@ -69,13 +69,14 @@ class Reads(Case):
         self.assertEqual((found["matched_by"], {op["mlir_op"]: op["ns"] for op in found["operations"]}), ("global_call_count", {"ttnn.add": 5000, "ttnn.exp": 3000}))
 
     def test_schemas(self):
-        for schema in ("3.3", "3.4", "3.5"):
+        for schema in ("2", "2.2", "3.3", "3.4", "3.5"):
             with self.subTest(schema):
                 pathlib.Path(self.path).unlink(missing_ok=True)
                 d.small(self.path, schema).close()
                 findings = self.findings()
                 self.check(findings)
                 self.assertEqual(findings["recording"]["visualizer_schema"], schema)
+                self.assertFalse(findings["peak"]["DRAM"].get("lower_bound", False))
 
     def test_a_folder_is_its_database(self):
         d.small(self.path).close()
@@ -162,6 +163,18 @@ class Reads(Case):
         self.ttmem("export", "--csv", "--table", "tensors", self.path)
         self.assertIn("ttnn-visualizer", self.ttmem("analyze", "--no-html", "--no-history", self.path).stdout)
         self.assertTrue(os.path.isdir(self.folder.name + "/home/reports/small"))
+
+
+    def test_agents(self):
+        d.small(self.path).close()
+        asked = [{"id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}},
+                 {"method": "notifications/initialized"},
+                 {"id": 2, "method": "tools/call", "params": {"name": "peak", "arguments": {"input": str(self.dir)}}}]
+        lines = "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in asked)
+        done = self.ttmem("mcp", "--root", self.folder.name, input=lines)
+        answer = json.loads(done.stdout.splitlines()[-1])["result"]
+        self.assertFalse(answer.get("isError"), answer)
+        self.assertIn("ttnn.add", json.dumps(answer))
 
 
 class LeavesItAlone(Case):
