@@ -72,13 +72,15 @@ void ttm_rank_files_free(ttm_rank_files *files) {
 
 /* ---- Archives ------------------------------------------------------------------------------------------------------- */
 
-enum { BLOCK = 512, PIECE = 65536 };
+enum { BLOCK = 512, PIECE = 65536, NAME = 8 * BLOCK, SHORT_NAME = 100 };
 
 /* Takes the profile of a member, and owns it; below 0 ends the walk. */
 typedef int take_member(void *context, ttm_profile *profile, const char *name);
 
 typedef struct tar {
   ttm_source *source;
+  bool named; /* what comes next, by the member before it: GNU's way with names that are too long for a head */
+  char name[NAME + 1];
   char piece[PIECE];
 } tar;
 
@@ -122,52 +124,62 @@ static bool is_meant(const char *name, const char *wanted) {
   return wanted ? !strcmp(name, wanted) : strstr(last, ".log") || strstr(last, ".txt");
 }
 
-/* Ends the reading of a member. */
-static int take_fed(ttm_feed *feed, const char *name, take_member *take, void *context, ttm_error *err) {
-  ttm_profile *profile = NULL;
-  int status = ttm_feed_end(feed, &profile, err);
-  if (status == TTM_ENODATA) return take(context, NULL, name);
-  return status ? status : take(context, profile, name);
+static int read_name(tar *t, uint64_t bytes, ttm_error *err) {
+  uint64_t padded = (bytes + BLOCK - 1) / BLOCK * BLOCK;
+  size_t got;
+  if (padded > NAME)
+    return ttm_error_set(err, TTM_EFORMAT, "the archive has a name of %llu bytes", (unsigned long long)bytes);
+  int status = read_bytes(t, t->name, (size_t)padded, &got, err);
+  t->name[status ? 0 : got] = '\0';
+  t->named = true;
+  return status;
 }
 
 /* One member with the head `head`. */
 static int walk_member(tar *t, const char head[BLOCK], const char *wanted, take_member *take, void *context,
                        ttm_error *err) {
-  char name[101] = "";
-  memcpy(name, head, 100);
+  const char *name = t->name;
   uint64_t bytes = octal(head + 124, 12);
+  if (head[156] == 'L') return read_name(t, bytes, err);
+  if (!t->named) memcpy(t->name, head, SHORT_NAME), t->name[SHORT_NAME] = '\0';
+  t->named = false;
   bool file = head[156] == '0' || head[156] == '\0';
   bool meant = file && is_meant(name, wanted);
   ttm_feed *feed = NULL;
+  ttm_profile *profile = NULL;
   int status = meant ? ttm_feed_begin(&feed, name, NULL, err) : TTM_OK;
   if (!status) status = read_member(t, bytes, feed, err);
   if (status || !meant) return ttm_feed_free(feed), status;
-  return take_fed(feed, name, take, context, err);
+  status = ttm_feed_end(feed, &profile, err);
+  if (status == TTM_ENODATA) return take(context, NULL, name);
+  return status ? status : take(context, profile, name);
 }
 
 static int feed_bytes(void *feed, const char *bytes, size_t n, ttm_error *err) {
   return ttm_feed_put(feed, bytes, n, err);
 }
 
-static int walk_zip(const char *path, const char *wanted, take_member *take, void *context, ttm_error *err) {
+/* As ttm_profile_read_opts. */
+static int read_zipped(ttm_profile **out, const ttm_zip *zip, size_t member, ttm_error *err) {
+  ttm_feed *feed = NULL;
+  int status = ttm_feed_begin(&feed, zip->members.at[member].name, NULL, err);
+  if (!status) status = ttm_zip_read(zip, member, feed_bytes, feed, err);
+  if (status) return ttm_feed_free(feed), status;
+  return ttm_feed_end(feed, out, err);
+}
+
+/* The member of that name; the last, if there are several. */
+static int find_zipped(ttm_profile **out, const char *path, const char *name, ttm_error *err) {
   ttm_zip zip;
   int status = ttm_zip_open(&zip, path, err);
-  for (size_t i = 0; i < zip.members.n && !status; i++) {
-    const char *name = zip.members.at[i].name;
-    ttm_feed *feed = NULL;
-    if (!is_meant(name, wanted)) continue;
-    status = ttm_feed_begin(&feed, name, NULL, err);
-    if (!status) status = ttm_zip_read(&zip, i, feed_bytes, feed, err);
-    if (status)
-      ttm_feed_free(feed);
-    else
-      status = take_fed(feed, name, take, context, err);
-  }
+  size_t i = status ? 0 : zip.members.n;
+  while (i && strcmp(zip.members.at[i - 1].name, name) != 0) i--;
+  if (i) status = read_zipped(out, &zip, i - 1, err);
   ttm_zip_close(&zip);
   return status;
 }
 
-static int walk_tar(const char *path, const char *wanted, take_member *take, void *context, ttm_error *err) {
+static int walk_archive(const char *path, const char *wanted, take_member *take, void *context, ttm_error *err) {
   char head[BLOCK];
   size_t got = BLOCK;
   tar *t = ttm_alloc(sizeof *t);
@@ -184,14 +196,11 @@ static int walk_tar(const char *path, const char *wanted, take_member *take, voi
   return status;
 }
 
-static int walk_archive(const char *path, const char *wanted, take_member *take, void *context, ttm_error *err) {
-  return (is_zip(path) ? walk_zip : walk_tar)(path, wanted, take, context, err);
-}
-
 /* ---- Reading -------------------------------------------------------------------------------------------------------- */
 
 typedef struct reading {
   const ttm_rank_files *files;
+  const ttm_zip *zip; /* whose members are the files; NULL */
   ttm_ranks *ranks;
   pthread_mutex_t lock; /* of what follows, and of the ranks */
   size_t next, skipped;
@@ -227,36 +236,64 @@ static int take_log(void *context, ttm_profile *profile, const char *name) {
   return add_profile(r, profile, name, r->next++);
 }
 
+/* The next file, or member of a zip archive, that nobody has taken; NULL at the end, or when one has failed. */
+static const char *next_file(reading *r, size_t *at) {
+  const char *name = NULL;
+  pthread_mutex_lock(&r->lock);
+  while (!name && !r->status && r->next < (r->zip ? r->zip->members.n : r->files->paths.n)) {
+    *at = r->next++;
+    name = r->zip ? r->zip->members.at[*at].name : r->files->paths.at[*at];
+    if (r->zip && !is_meant(name, NULL)) name = NULL;
+  }
+  pthread_mutex_unlock(&r->lock);
+  return name;
+}
+
 static void *read_files(void *context) {
   reading *r = context;
-  for (;;) {
+  size_t at;
+  for (const char *name; (name = next_file(r, &at));) {
     ttm_read_options options = {sizeof options, 1, false, NULL, NULL};
     ttm_profile *profile = NULL;
     ttm_error err;
-    pthread_mutex_lock(&r->lock);
-    size_t at = r->status ? r->files->paths.n : r->next++;
-    pthread_mutex_unlock(&r->lock);
-    if (at >= r->files->paths.n) return NULL;
-    int status = ttm_profile_read_opts(&profile, r->files->paths.at[at], &options, &err);
+    int status =
+        r->zip ? read_zipped(&profile, r->zip, at, &err) : ttm_profile_read_opts(&profile, name, &options, &err);
     if (!status || status == TTM_ENODATA) {
-      add_profile(r, status ? NULL : profile, r->files->paths.at[at], at);
+      add_profile(r, status ? NULL : profile, name, at);
       continue;
     }
     pthread_mutex_lock(&r->lock);
     note_failure(r, at, status, &err);
     pthread_mutex_unlock(&r->lock);
   }
+  return NULL;
+}
+
+/* Side by side. */
+static void read_all(reading *r, unsigned threads) {
+  unsigned most = ttm_thread_count(threads);
+  size_t n = r->zip ? r->zip->members.n : r->files->paths.n;
+  ttm_threads_run(most < n ? most : (unsigned)n, read_files, r);
+}
+
+static void read_zip(reading *r, unsigned threads) {
+  ttm_zip zip;
+  r->status = ttm_zip_open(&zip, r->files->paths.at[0], &r->err);
+  r->zip = &zip;
+  if (!r->status) read_all(r, threads);
+  ttm_zip_close(&zip);
 }
 
 int ttm_rank_files_read(ttm_ranks *out, const ttm_rank_files *files, unsigned threads, size_t *skipped,
                         ttm_error *err) {
   reading r = {.files = files, .ranks = out, .lock = PTHREAD_MUTEX_INITIALIZER};
-  unsigned most = ttm_thread_count(threads);
   *out = (ttm_ranks){0};
-  if (files->archive)
-    r.status = walk_archive(files->paths.at[0], NULL, take_log, &r, &r.err);
+  if (!files->archive)
+    read_all(&r, threads);
+  else if (is_zip(files->paths.at[0]))
+    read_zip(&r, threads);
   else
-    ttm_threads_run(most < files->paths.n ? most : (unsigned)files->paths.n, read_files, &r);
+    r.status = walk_archive(files->paths.at[0], NULL, take_log, &r, &r.err);
   pthread_mutex_destroy(&r.lock);
   *skipped = r.skipped;
   if (r.status) return ttm_error_set(err, r.status, "%s", r.err.message);
@@ -281,7 +318,8 @@ int ttm_rank_files_profile(ttm_profile **out, const ttm_rank_files *files, ttm_s
   *out = NULL;
   int status = name ? TTM_OK : ttm_error_nomem(err);
   if (!status && files->archive)
-    status = walk_archive(files->paths.at[0], name, take_profile, out, err);
+    status = is_zip(files->paths.at[0]) ? find_zipped(out, files->paths.at[0], name, err)
+                                        : walk_archive(files->paths.at[0], name, take_profile, out, err);
   else if (!status)
     status = ttm_profile_read_opts(out, name, &options, err);
   ttm_free(name);

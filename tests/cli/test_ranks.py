@@ -78,6 +78,9 @@ class Ranks(unittest.TestCase):
         with tarfile.open(self.dir / "plain.tar", "w") as out:
             for file in files:
                 out.add(file, file.name)
+        with tarfile.open(self.dir / "long.tar", "w", format=tarfile.GNU_FORMAT) as out:
+            for file in files:
+                out.add(file, "/".join(["a-folder-with-a-name"] * 12 + [file.name]))
         for name, method in (("stored.zip", zipfile.ZIP_STORED), ("deflated.zip", zipfile.ZIP_DEFLATED)):
             with zipfile.ZipFile(self.dir / name, "w", method) as out:
                 out.writestr("job7/", b"")
@@ -91,7 +94,7 @@ class Ranks(unittest.TestCase):
             return [{k: v for k, v in r.items() if k != "path"} for r in told["ranks"]], [s["headline"] for s in told["statements"]]
 
         wanted = facts(*files)
-        for inputs in ([self.job], [str(self.job) + "/"], [self.dir / "job7.tar.gz"], [self.dir / "plain.tar"], [self.dir / "stored.zip"],
+        for inputs in ([self.job], [str(self.job) + "/"], [self.dir / "job7.tar.gz"], [self.dir / "plain.tar"], [self.dir / "long.tar"], [self.dir / "stored.zip"],
                        [self.dir / "deflated.zip"], [self.dir / "deflated.zip", "-j", "1"], [self.dir / "behind.zip"], [*files, "-j", "1"]):
             self.assertEqual(facts(*inputs), wanted, inputs)
         self.assertTrue((self.home / "reports/job7/job7_findings.json").exists())
@@ -135,6 +138,10 @@ class Ranks(unittest.TestCase):
         (self.dir / "bad.tar").write_bytes(b"this is no archive" * 100)
         self.assertIn("no tar archive", self.run_it("analyze", self.dir / "bad.tar", status=2).stderr)
         (self.dir / "cut.tar").write_bytes(b"")
+        head = bytearray(tarfile.TarInfo("x").tobuf(tarfile.GNU_FORMAT))
+        head[156:157], head[124:136] = b"L", b"77777777777\0"
+        (self.dir / "name.tar").write_bytes(bytes(head) + bytes(4096))
+        self.assertIn("a name of", self.run_it("analyze", self.dir / "name.tar", status=2).stderr)
         self.run_it("analyze", self.dir / "cut.tar", status=2)
         for file in self.job.iterdir():
             file.write_text("nothing\n")

@@ -42,6 +42,7 @@ def ask(run):
 ENGINES = {
     "compact": """
 import duckdb, json, os, sys
+duckdb.sql("SET enable_progress_bar = false")
 folder, tables, target = sys.argv[1], json.loads(sys.argv[2]), sys.argv[1] + ".months"
 for t in tables:
     os.makedirs(f"{target}/{t}")
@@ -50,6 +51,7 @@ for t in tables:
 """,
     "duckdb": HEAD + """
 import duckdb
+duckdb.sql("SET enable_progress_bar = false")
 for t in tables:
     duckdb.sql(f"CREATE VIEW {t} AS SELECT * FROM read_parquet('{folder}/{t}/**/*.parquet', hive_partitioning = false)")
 ask(lambda sql: duckdb.sql(sql).fetchall())
