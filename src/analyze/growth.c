@@ -259,6 +259,16 @@ static bool is_of_objects(const search *s) {
   return true;
 }
 
+/* Other lines bring tensors that stay, too: a model is being loaded, layer by layer. */
+static bool is_loading(const search *s) {
+  uint64_t own = 0, others = 0;
+  for (uint32_t i = s->births.at[0]; i <= s->births.at[s->births.n - 1]; i++) {
+    if (s->line_of[i] == TTM_NONE || !is_kept(s, i) || !is_upload(s, i)) continue;
+    *(s->line_of[i] == s->line_of[s->births.at[0]] ? &own : &others) += buffer_at(s, i)->bank_bytes;
+  }
+  return others > own / 4;
+}
+
 /* ---- Telling ------------------------------------------------------------------------------------------------------------- */
 
 static bool has_ended(const search *s, ttm_memory memory) {
@@ -431,7 +441,7 @@ static int judge_kept(search *s, const line *l) {
   if (is_used_later(s, &later)) return TTM_ENOMEM;
   if (later) return TTM_OK;
   if (is_unused(s)) {
-    if (is_of_objects(s)) return TTM_OK;
+    if (is_of_objects(s) || is_loading(s)) return TTM_OK;
     bool most = l->kept >= 2 * TTM_GROWTH_SURE && l->bytes > s->c->peak_bytes[buffer_at(s, l->first)->memory] / 2;
     return most ? tell_kept(s, l, TTM_GROWTH_UNUSED, 1) : TTM_OK;
   }

@@ -7,6 +7,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 SOURCE = pathlib.Path(os.environ.get("TTMEM_SOURCE", pathlib.Path(__file__).resolve().parents[2]))
 SHARED = pathlib.Path(os.environ.get("TTMEM_SHARED", SOURCE.parent / "shared"))
@@ -75,6 +76,10 @@ def caches_shrink():
     check("room for about 72 of them" in fix["text"], fix)
     verified = json.loads(run("verify", "--json", SOURCE / "demo/llama_8b_n150.json.zst", "--change", fix["change"]))
     check(str(fix["peak_after_per_bank_B"]) in json.dumps(verified), fix)
+    with tempfile.TemporaryDirectory() as folder:  # a report of ttnn-visualizer has no names; that several lines bring what stays tells a model that is loaded
+        run("export", "--visualizer", folder + "/out", SOURCE / "demo/llama_8b_n150.json.zst")
+        said = [s["id"] for s in findings(folder + "/out")["statements"]]
+        check("oom.insufficient" in said and not [s for s in said if s.startswith("growth") and s != "growth.none"], said)
 
 
 def samples():
