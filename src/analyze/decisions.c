@@ -161,8 +161,8 @@ static int key_of_text(joining *j, ttm_str text, uint32_t *out) {
   return status;
 }
 
-/* No program has as many operations as are left out. */
-enum { MOST_POSITIONS = 1 << 18 };
+/* No program has as many operations. An eviction walks them all: a trace of nothing but evictions must come to an end, too. */
+enum { MOST_POSITIONS = 1 << 15 };
 
 static spill *spill_at(joining *j, uint32_t position) {
   while (j->spills.n <= position)
