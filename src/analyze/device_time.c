@@ -244,6 +244,18 @@ int ttm_device_time_find(ttm_device_time *t, const ttm_findings *f) {
   return status ? status : find_held(t, f);
 }
 
+const ttm_timed_op *ttm_device_time_of(const ttm_device_time *t, uint32_t op) {
+  size_t from = 0, to = t->ops.n;
+  while (from < to) {
+    size_t middle = from + (to - from) / 2;
+    if (t->ops.at[middle].op < op)
+      from = middle + 1;
+    else
+      to = middle;
+  }
+  return from < t->ops.n && t->ops.at[from].op == op ? &t->ops.at[from] : NULL;
+}
+
 void ttm_device_time_free(ttm_device_time *t) {
   ttm_perf_join_free(&t->join);
   ttm_vec_free(&t->ops);

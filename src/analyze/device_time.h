@@ -88,6 +88,9 @@ static inline bool ttm_device_time_is_sure(const ttm_device_time *t) {
   return j->matched && (j->by_call || j->matched >= j->ops - j->matched || t->ns >= j->ns - t->ns);
 }
 
+/* An operation with its times; NULL when it has none. */
+const ttm_timed_op *ttm_device_time_of(const ttm_device_time *time, uint32_t op);
+
 /* 0 or TTM_ENOMEM; freed in any case. */
 int ttm_device_time_find(ttm_device_time *out, const struct ttm_findings *f);
 void ttm_device_time_free(ttm_device_time *time);

@@ -63,6 +63,9 @@ void ttm_say_module_op(ttm_buf *out, const ttm_program_need *program, uint32_t o
 /* "Out of memory in DRAM: fragmented, short by 0.513 MB per bank": what a failure is called everywhere. */
 void ttm_say_failure(ttm_buf *out, const ttm_incident_text *what, ttm_verdict verdict, uint64_t shortfall);
 
+/* ", bound by DRAM bandwidth, at 96.7 % of the model's ideal", as far as known. */
+void ttm_say_bound(ttm_buf *out, const ttm_findings *f, ttm_bound bound, double ideal_pct);
+
 /* "L1 height_sharded 8x4". */
 void ttm_say_layout(ttm_buf *out, const ttm_plan_layout *layout);
 

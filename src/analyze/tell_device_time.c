@@ -76,12 +76,12 @@ static void tell_layers(ttm_teller *t) {
 
 /* ---- Slow operations ------------------------------------------------------------------------------------------------- */
 
-static void say_bound(ttm_teller *t, const ttm_slow_op *row) {
+void ttm_say_bound(ttm_buf *out, const ttm_findings *f, ttm_bound bound, double ideal_pct) {
   static const char *const words[TTM_BOUNDS] = {"", "bound by DRAM bandwidth", "bound by compute",
                                                 "bound by DRAM bandwidth and compute",
                                                 "bound by neither DRAM nor compute"};
-  if (row->bound != TTM_BOUND_UNKNOWN) ttm_say(&t->text, t->f, ", {}", TTM_WORDS(words[row->bound]));
-  if (row->ideal_pct >= 0) ttm_say(&t->text, t->f, ", at {} of the model's ideal", TTM_PERCENT(row->ideal_pct));
+  if (bound != TTM_BOUND_UNKNOWN) ttm_say(out, f, ", {}", TTM_WORDS(words[bound]));
+  if (ideal_pct >= 0) ttm_say(out, f, ", at {} of the model's ideal", TTM_PERCENT(ideal_pct));
 }
 
 static void say_slow(ttm_teller *t, const ttm_slow_op *row) {
@@ -113,7 +113,7 @@ static void tell_slow(ttm_teller *t) {
     const ttm_slow_op *row = &d->slow.at[i];
     say_slow(t, row);
     ttm_say(&t->text, t->f, ": {}, {}", TTM_NS(row->ns), TTM_SHARE(row->ns, d->ns));
-    say_bound(t, row);
+    ttm_say_bound(&t->text, t->f, row->bound, row->ideal_pct);
     ttm_tell_point(t, ttm_mib(row->held), row->op);
   }
 }

@@ -146,6 +146,15 @@ class DeviceTime(unittest.TestCase):
         self.run_ttmem("html", log, "--times", csv, "-o", page)
         self.assertGreater(page.stat().st_size, 100000)
 
+    def test_operations_with_their_times(self):
+        log, csv = self.both()
+        table = self.run_ttmem("ask", log, "--range", "0-3", "--times", csv)
+        self.assertIn("Device ms", table)
+        self.assertEqual([line.split()[-2:] for line in table.splitlines() if "ttnn." in line], [["1.000", "slow"], ["3.000", "DRAM"]] * 2)
+        self.assertNotIn("Device ms", self.run_ttmem("ask", log, "--range", "0-3"))
+        one = " ".join(self.run_ttmem("ask", log, "--op", "1", "--times", csv).split())
+        self.assertIn("3.00 ms on the device, 37.5 % of that of all, bound by DRAM bandwidth, at 96.7 % of the model's ideal", one)
+
     def test_another_run(self):
         log, csv = small_log(self.folder / "run.log"), PerfCsv().add("Conv2dDeviceOperation", MS).write(self.folder / "x.csv")
         said, time = self.findings(log, csv)

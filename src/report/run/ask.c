@@ -143,6 +143,16 @@ static void put_arguments(const ttm_ask *a, const ttm_op *row) {
 }
 
 /* What a row of the answer may be too short for; `most` columns otherwise. */
+/* What the profiler's CSV beside the input has of it. */
+static void put_time(const ttm_ask *a, uint32_t op) {
+  const ttm_timed_op *timed = ttm_device_time_of(&a->f->time, op);
+  ttm_buf words = {0};
+  if (!timed) return;
+  ttm_say(&words, a->f, "{} on the device, {} of that of all", TTM_NS(timed->ns), TTM_SHARE(timed->ns, a->f->time.ns));
+  ttm_say_bound(&words, a->f, timed->bound, timed->ideal_pct);
+  put(a, "time", &words);
+}
+
 static void put_text(const ttm_ask *a, const char *label, ttm_str text, size_t most) {
   ttm_buf words = {0};
   ttm_put_text(&words, text, a->whole ? SIZE_MAX : most, TTM_FORM_UTF8);
@@ -161,6 +171,7 @@ void ttm_ask_operation(const ttm_ask *a, uint32_t op) {
     put_text(a, "location", ttm_words_location(p, op), SHOWN_TEXT);
   put_program(a, row);
   for (ttm_memory m = 0; m < TTM_MEMORIES; m++) put_memory(a, op, m);
+  put_time(a, op);
   put_inputs(a, t);
   put_arguments(a, row);
   for (uint32_t k = 0; k < t->outputs.n; k++) { /* one that failed has made none */
@@ -311,6 +322,11 @@ static void put_range_row(const ttm_ask *a, uint32_t op) {
   ttm_doc_cell_text(a->doc, ttm_words_name(p, op));
   ttm_doc_cell_text(a->doc, ttm_words_location(p, op));
   ttm_doc_cell(a->doc, "%u", p->ops.at[op].line);
+  const ttm_timed_op *timed = ttm_device_time_of(&a->f->time, op);
+  const char *bound = timed ? ttm_bound_name(timed->bound) : NULL;
+  if (!a->f->time.given) return;
+  timed ? ttm_doc_cell(a->doc, "%.3f", (double)timed->ns / 1e6) : ttm_doc_cell(a->doc, "unknown");
+  ttm_doc_cell(a->doc, "%s", bound ? bound : "unknown");
 }
 
 static void put_sum(const ttm_ask *a, const range_sum *sum) {
@@ -328,9 +344,11 @@ static void put_sum(const ttm_ask *a, const range_sum *sum) {
 }
 
 static void begin_range(const ttm_ask *a) {
-  static const char *const heads[] = {">Op#", ">Before", ">Delta", "Operation", "Location", ">Log line"};
+  static const char *const heads[] = {">Op#",     ">Before",   ">Delta",     "Operation",
+                                      "Location", ">Log line", ">Device ms", "Bound"};
+  size_t n = sizeof heads / sizeof *heads;
   ttm_doc_line(a->doc, "DRAM before each operation and its delta, MB per %s", a->per_chip ? "chip" : "bank");
-  ttm_doc_table(a->doc, heads, sizeof heads / sizeof *heads);
+  ttm_doc_table(a->doc, heads, a->f->time.given ? n : n - 2);
 }
 
 static bool is_called(const ttm_profile *p, uint32_t op, ttm_str name, bool whole) {
