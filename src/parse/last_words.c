@@ -12,8 +12,11 @@ static bool is_exception(ttm_str line) {
   return false;
 }
 
-/* "2026-11-16 02:43:41.150 | info     |   UMD | ...": the runtime's own, not the program's. */
+/* "2026-11-16 02:43:41.150 | info     |   UMD | ...": the runtime's own, not the program's; nor what nanobind says at the end of any. */
 static bool is_logged(ttm_str line) {
+  static const char *const nanobind[] = {"nanobind: ", "See https://nanobind", "- leaked ", "- ... skipped remainder"};
+  for (size_t i = 0; i < sizeof nanobind / sizeof *nanobind; i++)
+    if (ttm_str_starts(line, ttm_str_of(nanobind[i]))) return true;
   return line.n && line.p[0] >= '0' && line.p[0] <= '9' && ttm_str_contains(ttm_str_first(line, 40), TTM_LIT(" | "));
 }
 
@@ -29,6 +32,12 @@ bool ttm_frame_read(ttm_str line, ttm_str *file, uint64_t *number) {
   return !library && ttm_str_take_u64(&line, number);
 }
 
+/* Of pytest: "E   KeyError: 3". */
+static ttm_str without_mark(ttm_str line) {
+  ttm_str rest = line;
+  return ttm_str_take(&rest, TTM_LIT("E   ")) ? ttm_str_trim(rest) : line;
+}
+
 void ttm_last_words_read(ttm_last_words *out, ttm_str text) {
   ttm_str exception = {0}, last = {0}, before = {0};
   *out = (ttm_last_words){.line = 0};
@@ -40,7 +49,7 @@ void ttm_last_words_read(ttm_last_words *out, ttm_str text) {
     uint64_t number;
     if (ttm_str_starts(trimmed, TTM_LIT("File \"")) && ttm_frame_read(line, &file, &number))
       out->file = file, out->line = number;
-    if (is_exception(line)) exception = trimmed;
+    if (is_exception(without_mark(line))) exception = ttm_str_trim(without_mark(line));
     /* tt-metal's exceptions say where on their first line, and what on the one behind "info:". */
     if (exception.n && trimmed.n && ttm_str_eq(before, TTM_LIT("info:"))) exception = trimmed;
     if (ttm_incident_parse(line, &incident) && incident.kind != TTM_INCIDENT_FATAL) {

@@ -33,6 +33,14 @@ static void the_sentence(void **state) {
   sentence_is("KeyError: 3\nnanobind: leaked 2 instances!\n", "KeyError: 3");
   sentence_is("KeyError: 3\n\nDuring handling of the above exception:\n\nmy.pkg.BadError: four\n",
               "my.pkg.BadError: four");
+  sentence_is(
+      "def test():\n>       f()\n\nE       KeyError: 3\n\nt.py:2: KeyError\n== 1 failed ==\nnanobind: leaked 2 "
+      "instances!\n",
+      "KeyError: 3");
+  sentence_is(
+      "== 1 failed ==\nnanobind: leaked 2 instances!\n - leaked instance 0x1 of type \"x\"\n - ... skipped remainder\n"
+      "See https://nanobind.readthedocs.io/en/latest/refleaks.html2026-11-16 13:02:14.241 | info     | x\n",
+      "== 1 failed ==");
   sentence_is("KeyboardInterrupt", "KeyboardInterrupt");
   sentence_is("RuntimeError: TT_FATAL @ x.cpp:3: false\ninfo:\nShapes differ\nbacktrace:\n --- f()\n", "Shapes differ");
   sentence_is("the Error: no name\n2026 | Error: a log line\nend", "end");
