@@ -217,6 +217,8 @@ static int show_once(live *l) {
                          .columns = ttm_terminal_columns(STDOUT_FILENO),
                          .sort = TTM_USES,
                          .history = TTM_USES,
+                         .hide_idle = !l->options->given[TTM_OPTION_ALL],
+                         .hide_mock = !l->options->given[TTM_OPTION_ALL],
                          .once = true};
   bool csv = l->form == TTM_OUTPUT_CSV;
   l->status = ttm_watch_look(&l->watch, clock_ms(CLOCK_MONOTONIC), &l->err);
@@ -292,6 +294,7 @@ static int begin(live *l, const ttm_options *options) {
   *l = (live){.options = options};
   l->shown = (ttm_ui_watch){
       .watch = &l->watch, .recording = options->value[TTM_OPTION_RECORD], .context = l, .tick = screen_tick};
+  l->shown.all = options->given[TTM_OPTION_ALL];
   sigemptyset(&l->stop);
   sigaddset(&l->stop, SIGINT);
   sigaddset(&l->stop, SIGTERM);
@@ -345,12 +348,13 @@ const ttm_command ttm_command_live = {
         "Reads the counters that every ttnn process (0.70 and later) keeps in /dev/shm (TTMEM_SHM_DIR replaces "
         "it). The programs are not touched. On a terminal: a screen. On a pipe: a line for each change. --json "
         "prints the devices as JSON, --csv devices and processes as rows. Numbers are bytes over all banks, of live "
-        "processes.",
+        "processes. Idle devices, and mock ones beside a real board, are not shown without --all; JSON and CSV have "
+        "all.",
     .examples = "ttmem live\nttmem live --once --json\nttmem live --alarm dram:90% --exec 'notify-send full'",
     .exits =
         "0 stopped (q, Ctrl-C), or --once; 1 an --alarm went off (while it runs: without --exec); 2 wrong usage, "
         "or --once found no device",
     .takes = TTM_TAKES(TTM_OPTION_ONCE, TTM_OPTION_INTERVAL, TTM_OPTION_RECORD, TTM_OPTION_ALARM, TTM_OPTION_EXEC,
-                       TTM_OPTION_BOARD, TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_COLOR),
+                       TTM_OPTION_BOARD, TTM_OPTION_ALL, TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_COLOR),
     .run = run,
 };

@@ -96,7 +96,7 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_DECISION_TRACE] = {"decision-trace", 0, TTM_VALUE_TEXT, "FILE|DIR",
                                    "compare with what tt-mlir planned: *_decision_trace.json or their folder"},
     [TTM_OPTION_BOARD] = {"board", 0, TTM_VALUE_TEXT, "B", "board: n150, n300, t3k, galaxy, p100, p150, p300"},
-    [TTM_OPTION_ALL] = {"all", 0, TTM_VALUE_NONE, NULL, "help on every command"},
+    [TTM_OPTION_ALL] = {"all", 0, TTM_VALUE_NONE, NULL, "help: on every command; live: idle and mock devices too"},
     [TTM_OPTION_MAN] = {"man", 0, TTM_VALUE_NONE, NULL, "print the manual page as its source, for man -l"},
     [TTM_OPTION_FIND] = {"find", 0, TTM_VALUE_MANY, "VAR=VALUES",
                          "largest value of {VAR} that fits: 1..256, 32..256+32, 1024..131072*2 or 1,2,4; repeatable"},

@@ -2,7 +2,16 @@
 #include "parse/shm_segment.h"
 
 /* Offsets on x86-64, read off a running ttnn 0.81. */
-enum { VERSION = 0, ASIC_ID = 32, DEVICE_ID = 40, TOTALS = 48, SLOTS = 856, SLOT_BYTES = 120 };
+enum {
+  VERSION = 0,
+  ASIC_ID = 32,
+  DEVICE_ID = 40,
+  TOTALS = 48,
+  CHIPS = 88,
+  CHIP_BYTES = 48,
+  SLOTS = 856,
+  SLOT_BYTES = 120
+};
 enum { SLOT_PID = 0, SLOT_USES = 8, SLOT_UPDATED = 48, SLOT_NAME = 56 };
 
 /* No chip has 256 TiB: what is above is a torn or foreign number. */
@@ -30,6 +39,14 @@ static bool read_slot(ttm_shm_slot *slot, const char *p) {
   return read_uses(slot->bytes, p + SLOT_USES) && slot->pid > 0;
 }
 
+/* Numbers no chip can have are the sums of the dead: such a chip has none. */
+static void read_chips(ttm_shm_segment *out, const char *p) {
+  for (int i = 0; i < TTM_SHM_CHIPS; i++, p += CHIP_BYTES) {
+    ttm_shm_chip chip = {.chip_id = (uint32_t)little(p, 4), .remote = little(p + 4, 4) != 0};
+    if (chip.chip_id != UINT32_MAX && read_uses(chip.bytes, p + 8)) out->chips[out->chip_count++] = chip;
+  }
+}
+
 ttm_shm_fault ttm_shm_segment_read(ttm_shm_segment *out, ttm_str bytes) {
   *out = (ttm_shm_segment){0};
   if (bytes.n < TTM_SHM_BYTES) return TTM_SHM_SHORT;
@@ -39,6 +56,7 @@ ttm_shm_fault ttm_shm_segment_read(ttm_shm_segment *out, ttm_str bytes) {
   out->asic_id = little(bytes.p + ASIC_ID, 8);
   out->device_id = (uint32_t)little(bytes.p + DEVICE_ID, 4);
   bool possible = read_uses(out->total, bytes.p + TOTALS);
+  read_chips(out, bytes.p + CHIPS);
   for (int i = 0; i < TTM_SHM_SLOTS && possible; i++) {
     const char *p = bytes.p + SLOTS + SLOT_BYTES * i;
     ttm_shm_slot *slot = &out->slots[out->slot_count];

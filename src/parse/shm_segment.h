@@ -3,8 +3,8 @@
  * (tt_metal/impl/memory_tracking/memory_stats_shm.hpp, layout version 3). Numbers are Buffer::size() over all banks: logical, without
  * the padding of pages to banks. There is no lock and no sequence number in it: who wants a consistent copy compares two.
  *
- * What is in the file but not used, because real files show it to be wrong: the per-chip counters, which keep what killed processes
- * held for ever, and the total of circular buffers, which is that of the process that wrote last. */
+ * Real files show two numbers to be wrong: the per-chip counters keep what killed processes held for ever, so they are believed only where they add up
+ * to what the living hold; the total of circular buffers is that of the process that wrote last. */
 #ifndef TTM_PARSE_SHM_SEGMENT_H
 #define TTM_PARSE_SHM_SEGMENT_H
 
@@ -13,7 +13,7 @@
 /* What a chip's memory is used for; the first four are those of ttm_memory, in its order. Circular buffers lie in L1. */
 typedef enum ttm_use { TTM_USE_DRAM, TTM_USE_L1, TTM_USE_L1_SMALL, TTM_USE_TRACE, TTM_USE_CB, TTM_USES } ttm_use;
 
-enum { TTM_SHM_BYTES = 8576, TTM_SHM_SLOTS = 64, TTM_SHM_NAME = 64, TTM_SHM_VERSION = 3 };
+enum { TTM_SHM_BYTES = 8576, TTM_SHM_SLOTS = 64, TTM_SHM_CHIPS = 16, TTM_SHM_NAME = 64, TTM_SHM_VERSION = 3 };
 
 /* One process that has allocated on the chip; it frees its slot when it closes the device, and cannot when it is killed. */
 typedef struct ttm_shm_slot {
@@ -23,10 +23,19 @@ typedef struct ttm_shm_slot {
   char name[TTM_SHM_NAME + 1];
 } ttm_shm_slot;
 
+/* A chip that the file counts: its own, or a remote one that is reached through it. */
+typedef struct ttm_shm_chip {
+  uint32_t chip_id;
+  bool remote;
+  uint64_t bytes[TTM_USES];
+} ttm_shm_chip;
+
 typedef struct ttm_shm_segment {
   uint32_t version, device_id;
   uint64_t asic_id;
   uint64_t total[TTM_USES]; /* of all processes, killed ones included; TTM_USE_CB: of the last writer only */
+  uint32_t chip_count;
+  ttm_shm_chip chips[TTM_SHM_CHIPS];
   uint32_t slot_count;
   ttm_shm_slot slots[TTM_SHM_SLOTS]; /* the taken ones, in the file's order */
 } ttm_shm_segment;

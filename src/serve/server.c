@@ -238,15 +238,17 @@ static enum MHD_Result send_metrics(const asked *a) {
   ttm_watch watch;
   ttm_buf text = {0};
   ttm_error err;
+  bool open_metrics = ttm_open_metrics_wanted(header_of(a, "Accept"));
   ttm_watch_init(&watch, &(ttm_watch_options){.dir = a->server->shm});
   int status = ttm_watch_look(&watch, 0, &err);
-  if (!status) ttm_watch_metrics(&text, &watch);
+  if (!status) ttm_watch_metrics(&text, &watch, open_metrics);
   ttm_watch_free(&watch);
   if (status) return refuse(a, MHD_HTTP_SERVICE_UNAVAILABLE, "No metrics", "The live files cannot be read now.");
   struct MHD_Response *response =
       text.failed ? NULL : MHD_create_response_from_buffer(text.n, text.at, MHD_RESPMEM_MUST_COPY);
   ttm_buf_free(&text);
-  return finish(a, MHD_HTTP_OK, response, "text/plain; version=0.0.4; charset=utf-8", NULL);
+  if (response) MHD_add_response_header(response, "Vary", "Accept");
+  return finish(a, MHD_HTTP_OK, response, open_metrics ? ttm_open_metrics_type : ttm_metrics_type, NULL);
 }
 
 /* ---- Routes -------------------------------------------------------------------------------------------------------- */

@@ -15,6 +15,7 @@ struct ttm_watch;
 typedef struct ttm_ui_watch {
   const struct ttm_watch *watch;
   const char *recording; /* file, NULL */
+  bool all;              /* idle and mock devices too, from the start */
   void *context;
   /* Called ten times a second: looks again when it is time to. False ends the program; *message is what to say now, or NULL. */
   bool (*tick)(void *context, const char **message);

@@ -10,7 +10,7 @@ typedef struct watching {
   const ttm_ui_watch *source;
   ttm_text_lines lines;
   ttm_use sort, history;
-  bool hide_idle;
+  bool hide; /* idle devices, and mock ones beside real ones */
   ttm_typed_line filter;
   bool dirty; /* a key changed what is shown */
   uint64_t drawn_changes, drawn_looks;
@@ -35,7 +35,7 @@ static void draw_status(const watching *w, ttm_screen *s) {
   ttm_buf words = {0};
   put_counts(w->source->watch, &words);
   ttm_buf_printf(&words, "   sorted by %s", w->sort < TTM_USES ? ttm_use_name(w->sort) : "number");
-  if (w->hide_idle) ttm_buf_puts(&words, ", idle hidden");
+  if (w->hide) ttm_buf_puts(&words, ", idle hidden");
   int column = ttm_screen_view(s, 1, 1, TTM_STYLE_DIM, ttm_buf_str(&words));
   ttm_buf_free(&words);
   column = ttm_typed_draw(s, 1, column, "   filter: ", &w->filter);
@@ -53,13 +53,15 @@ static void put_page(const watching *w, const ttm_screen *s, ttm_buf *out) {
                          .sort = w->sort,
                          .history = w->history,
                          .filter = w->filter.text,
-                         .hide_idle = w->hide_idle};
+                         .hide_idle = w->hide,
+                         .hide_mock = w->hide};
   if (!watch->devices.n) {
     ttm_buf_puts(out, "Waiting: ");
     return ttm_watch_nothing(out, watch);
   }
   if (ttm_watch_text(out, watch, &view)) out->failed = true;
-  if (!out->n) ttm_buf_puts(out, w->filter.n ? "Nothing matches the filter; Esc clears it.\n" : "All are idle.\n");
+  if (!out->n)
+    ttm_buf_puts(out, w->filter.n ? "Nothing matches the filter; Esc clears it.\n" : "All are idle; i shows them.\n");
   if (!watch->problems.n) return;
   ttm_buf_puts(out, "\n\x1b[33mNot read\x1b[0m\n");
   ttm_watch_problems(out, watch, "  ", s->utf8);
@@ -101,7 +103,7 @@ static unsigned watch_key(ttm_ui *ui, ttm_panel *panel, int key) {
       w->history = (ttm_use)((w->history + 1) % TTM_USES);
       return TTM_KEY_TAKEN;
     case 'i':
-      w->hide_idle = !w->hide_idle;
+      w->hide = !w->hide;
       return TTM_KEY_TAKEN;
     case '/':
     case 'f':
@@ -146,6 +148,7 @@ ttm_panel *ttm_watch_panel(const ttm_ui_watch *source) {
   if (!w) return NULL;
   w->panel.class = &class;
   w->source = source;
+  w->hide = !source->all;
   w->sort = TTM_USES;
   w->dirty = true;
   return &w->panel;

@@ -39,6 +39,21 @@ double ttm_watch_percent(const ttm_watch_device *device, ttm_use use) {
   return (double)device->used[use] / (double)device->capacity[use] * 100.0;
 }
 
+bool ttm_watch_is_idle(const ttm_watch_device *device) {
+  uint64_t any = 0;
+  for (int u = 0; u < TTM_USES; u++) any |= device->used[u];
+  return !any && !device->alive;
+}
+
+bool ttm_watch_is_mock_beside_real(const ttm_watch *watch, const ttm_watch_device *device) {
+  bool real = watch->driver_board != NULL;
+  for (size_t i = 0; i < watch->devices.n; i++) {
+    const ttm_watch_device *other = watch->devices.at[i];
+    real |= other->board_from != TTM_BOARD_MOCK && !ttm_watch_is_idle(other);
+  }
+  return real && device->board_from == TTM_BOARD_MOCK;
+}
+
 /* ---- Reading a file -------------------------------------------------------------------------------------------------- */
 
 static int complain(ttm_watch *watch, const char *file, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -178,6 +193,17 @@ static void sum_up(ttm_watch_device *device, const ttm_shm_segment *segment) {
   device->changed += memcmp(before, device->used, sizeof before) != 0 || alive_before != device->alive;
 }
 
+/* Of the dead there is no telling on which chip they were. */
+static void tell_chips_apart(ttm_watch_device *device, const ttm_shm_segment *segment) {
+  device->chip_count = segment->chip_count > 1 ? segment->chip_count : 0;
+  for (int u = 0; u < TTM_USE_CB; u++) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < device->chip_count; i++) sum += segment->chips[i].bytes[u];
+    if (sum != device->used[u]) device->chip_count = 0;
+  }
+  memcpy(device->chips, segment->chips, device->chip_count * sizeof *device->chips);
+}
+
 static void set_capacity(ttm_watch_device *device, const ttm_board *board, ttm_board_source from) {
   device->board = board;
   device->board_from = board ? from : TTM_BOARD_UNKNOWN;
@@ -256,6 +282,7 @@ static int take_segment(ttm_watch *watch, uint64_t asic_id, const char *raw, con
   device->stale = false;
   if (take_slots(watch, device, segment)) return TTM_ENOMEM;
   sum_up(device, segment);
+  tell_chips_apart(device, segment);
   watch->changes += fresh || changed != device->changed;
   find_board(watch, device);
   keep_history(device, now_ms);

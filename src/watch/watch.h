@@ -33,6 +33,9 @@ typedef struct ttm_watch_device {
   uint64_t capacity[TTM_USES]; /* 0: not known. L1 and circular buffers share theirs */
   const ttm_board *board;      /* NULL: not known */
   ttm_board_source board_from;
+  /* The chips that one file counts together, where the file tells them apart: a gateway and the remote chips behind it. */
+  ttm_shm_chip chips[TTM_SHM_CHIPS];
+  size_t chip_count;                    /* 0: one chip, or its counters do not add up to `used` */
   TTM_VEC(ttm_watch_process) processes; /* in the order of their slots */
   size_t alive;                         /* of them */
   bool stale;                           /* the file cannot be read now: these are the last good numbers */
@@ -76,6 +79,11 @@ void ttm_watch_free(ttm_watch *watch);
 
 /* Reads everything anew; `now_ms` is of a clock that never goes back. 0, TTM_ENOMEM, or TTM_EIO when the folder cannot be read. */
 int ttm_watch_look(ttm_watch *watch, uint64_t now_ms, ttm_error *err);
+
+/* Nobody uses it. */
+bool ttm_watch_is_idle(const ttm_watch_device *device);
+/* Of a mock board, on a machine that has a real one. */
+bool ttm_watch_is_mock_beside_real(const ttm_watch *watch, const ttm_watch_device *device);
 
 /* In percent of the capacity; -1 when that is not known. */
 double ttm_watch_percent(const ttm_watch_device *device, ttm_use use);

@@ -12,7 +12,7 @@ class Segment:
 
     def __init__(self, folder, asic_id=0, device_id=0):
         self.path = os.path.join(folder, "tt_device_%d_memory" % asic_id)
-        self.asic_id, self.device_id, self.slots = asic_id, device_id, {}
+        self.asic_id, self.device_id, self.slots, self.chips = asic_id, device_id, {}, []
         self.write()
 
     def bytes(self):
@@ -23,6 +23,8 @@ class Segment:
             struct.pack_into("<Q", data, 48 + 8 * use, sum(slot[2][use] for slot in self.slots.values()))
         for chip in range(16):
             struct.pack_into("<I", data, 88 + 48 * chip, 0xFFFFFFFF)
+        for chip, (chip_id, remote, uses) in enumerate(self.chips):
+            struct.pack_into("<II5Q", data, 88 + 48 * chip, chip_id, remote, *uses)
         for at, (pid, name, uses, updated) in self.slots.items():
             struct.pack_into("<i4x6Q64s", data, 856 + 120 * at, pid, *uses, updated, name)
         return bytes(data)
@@ -41,6 +43,11 @@ class Segment:
 
     def hold(self, at, pid, name=b"python", updated=None, **uses):
         self.slots[at] = (pid, name, [uses.get(use, 0) for use in USES], time.time_ns() if updated is None else updated)
+        self.write()
+
+    def count(self, chip_id, remote, **uses):
+        """What the file says of one of the chips that it counts."""
+        self.chips.append((chip_id, int(remote), [uses.get(use, 0) for use in USES]))
         self.write()
 
     def release(self, at):

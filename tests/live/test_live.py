@@ -8,6 +8,7 @@ import pty
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -24,7 +25,7 @@ import terminal  # noqa: E402
 TTMEM = os.environ["TTMEM"]
 SOURCE = os.environ["TTMEM_SOURCE"]
 WAIT = 120  # only ever waited for in full when something is wrong
-DEVICE_KEYS = ["device_id", "asic_id", "dram_B", "l1_B", "l1_small_B", "trace_B", "cb_B", "processes"]
+DEVICE_KEYS = ["device_id", "asic_id", "dram_B", "l1_B", "l1_small_B", "trace_B", "cb_B", "board", "mock", "idle", "chips", "processes"]
 N150_DRAM = (1073741824 - 1048640) * 12
 
 
@@ -80,7 +81,8 @@ class Live(Case):
         idle, used = devices
         self.assertEqual(idle["processes"], [])
         self.assertEqual({k: v for k, v in used.items() if k != "processes"}, {"device_id": 3, "asic_id": 17716556166399396846,
-                         "dram_B": 8389608, "l1_B": 2097152, "l1_small_B": 7, "trace_B": 5, "cb_B": 786432})
+                         "dram_B": 8389608, "l1_B": 2097152, "l1_small_B": 7, "trace_B": 5, "cb_B": 786432, "board": None, "mock": False, "idle": False, "chips": []})
+        self.assertTrue(idle["idle"])
         self.assertEqual(used["processes"][0], {"pid": a.pid, "name": "python", "alive": True, "dram_B": 8388608, "l1_B": 2097152,
                                                 "l1_small_B": 7, "trace_B": 5, "cb_B": 786432})
         self.assertEqual((used["processes"][1]["pid"], used["processes"][1]["name"]), (b.pid, 'na"me\n\ufffd'))
@@ -108,11 +110,43 @@ class Live(Case):
         text = self.run_live("--once", "--board", "n150").stdout
         self.assertRegex(text, r"Device 1, asic 5, n150\nDRAM +█{10}░{10}  50\.0 %  5\.99 GB of 11\.99 GB\n")
         self.assertIn("capacity set by the program", text)
-        self.assertIn("Device 2, asic 6, idle\n", text)
+        self.assertNotIn("Device 2", text)
+        self.assertIn("Hidden    1 idle device not shown; --all shows them\n", text)
+        self.assertIn("Device 2, asic 6, idle\n", self.run_live("--once", "--board", "n150", "--all").stdout)
         self.assertNotIn("\x1b", text)
         self.assertNotIn("peak", text)
         self.assertIn("capacity unknown", self.run_live("--once").stdout)
         self.assertIn("\x1b[32m", self.run_live("--once", "--board", "n150", "--color", "always").stdout)
+
+    def test_mock_boards_beside_a_real_one(self):
+        mock = {"TT_METAL_MOCK_CLUSTER_DESC_PATH": os.path.join(SOURCE, "boards/n150.yaml")}
+        Segment(self.shm, 5, 1).hold(0, self.child(**mock).pid, dram=4096)
+        self.assertIn("Device 1, asic 5, n150 (mock board)", self.run_live("--once").stdout)  # all there is
+        Segment(self.shm, 6, 2).hold(0, self.child().pid, dram=8192)
+        text = self.run_live("--once").stdout
+        self.assertNotIn("Device 1", text)
+        self.assertIn("Device 2", text)
+        self.assertIn("1 mock device not shown", text)
+        self.assertIn("Device 1", self.run_live("--once", "--all").stdout)
+        self.assertEqual([(d["mock"], d["board"]) for d in self.devices()], [(True, "n150"), (False, None)])
+
+    def test_remote_chips_behind_a_gateway(self):
+        process, dead = self.child(), self.child()
+        gateway = Segment(self.shm, 5, 0)
+        gateway.hold(0, process.pid, dram=3000, l1=50, cb=7)
+        gateway.count(0, False, dram=1000, l1=50, cb=7)
+        gateway.count(1, True, dram=2000)
+        text = self.run_live("--once").stdout
+        self.assertRegex(text, r"Chip 0 +DRAM 1000 B, L1 50 B, L1_SMALL 0 B, TRACE 0 B, CB 7 B\nChip 1 +remote: DRAM 2\.0 KB, L1 0 B")
+        self.assertEqual([(c["chip_id"], c["remote"], c["dram_B"]) for c in self.devices()[0]["chips"]], [(0, False, 1000), (1, True, 2000)])
+        self.assertIn(' ttmem_chip_memory_bytes{device_id="0",asic_id="5",chip="1",'.strip(), self.metrics())
+        gateway.hold(1, dead.pid, dram=500)
+        gateway.chips[1] = (1, 1, [2500, 0, 0, 0, 0])
+        gateway.write()
+        self.assertEqual(len(self.devices()[0]["chips"]), 2)
+        dead.kill()
+        until(lambda: self.devices()[0]["dram_B"] == 3000, "the death")
+        self.assertEqual(self.devices()[0]["chips"], [])  # they still count the dead
 
     def test_nothing_there(self):
         for args in ((), ("--json",)):
@@ -325,6 +359,15 @@ class Live(Case):
             self.assertIn("Memory reports", answer.read().decode())
         return text
 
+    def judged(self, judge, text):
+        """What a program with prometheus_client prints of the text."""
+        python = os.path.join(SOURCE, "build/pytools/bin/python")
+        if not os.path.exists(python):
+            self.skipTest("no prometheus_client in build/pytools (scripts/setup test brings it): its parser did not judge /metrics")
+        read = subprocess.run([python, "-c", judge], input=text, capture_output=True, text=True, timeout=WAIT)
+        self.assertEqual(read.returncode, 0, read.stderr)
+        return read.stdout
+
     def test_metrics(self):
         a, dead = self.child(), self.child()
         chip = Segment(self.shm, 17716556166399396846, 3)
@@ -334,18 +377,14 @@ class Live(Case):
         dead.wait()
         Segment(self.shm, 4).write(b"x")
         text = self.metrics()
-        self.assertIn('ttmem_device_memory_bytes{device_id="3",asic_id="17716556166399396846",memory="dram"} 8388608\n', text)
-        python = os.path.join(SOURCE, "build/pytools/bin/python")
-        if not os.path.exists(python):
-            self.skipTest("no prometheus_client in build/pytools (scripts/setup test brings it): its parser did not judge /metrics")
+        device = {"device_id": "3", "asic_id": "17716556166399396846", "chip": "3", "hostname": socket.gethostname()}
+        labels = ",".join('%s="%s"' % pair for pair in device.items())
+        self.assertIn('ttmem_device_memory_bytes{%s,memory="dram"} 8388608\n' % labels, text)
         judge = ("import json, sys\nfrom prometheus_client.parser import text_string_to_metric_families as read\n"
                  "print(json.dumps([[f.name, f.type, f.documentation, [[s.name, s.labels, s.value] for s in f.samples]] for f in read(sys.stdin.read())]))")
-        read = subprocess.run([python, "-c", judge], input=text, capture_output=True, text=True, timeout=WAIT)
-        self.assertEqual(read.returncode, 0, read.stderr)
-        families = {name: samples for name, kind, words, samples in json.loads(read.stdout) if kind == "gauge" and words}
+        families = {name: samples for name, kind, words, samples in json.loads(self.judged(judge, text)) if kind == "gauge" and words}
         self.assertEqual(set(families), {"ttmem_device_memory_bytes", "ttmem_device_memory_capacity_bytes", "ttmem_process_memory_bytes",
-                                         "ttmem_process_alive", "ttmem_unreadable_files"})
-        device = {"device_id": "3", "asic_id": "17716556166399396846"}
+                                         "ttmem_process_alive", "ttmem_chip_memory_bytes", "ttmem_device_info", "ttmem_unreadable_files"})
         used = {s[1]["memory"]: s[2] for s in families["ttmem_device_memory_bytes"]}
         self.assertEqual(used, {"dram": 8388608, "l1": 0, "l1_small": 0, "trace": 0, "cb": 786432})
         name = 'a\\b"c d e?\ufffd\u00e9{}'
@@ -355,10 +394,47 @@ class Live(Case):
         self.assertEqual(families["ttmem_unreadable_files"][0][2], 1)
         self.assertEqual(families["ttmem_device_memory_capacity_bytes"], [])
 
+    def open_metrics(self, accept):
+        request = urllib.request.Request(self.serve("--metrics") + "metrics", headers={"Accept": accept} if accept else {})
+        with urllib.request.urlopen(request, timeout=WAIT) as answer:
+            self.assertEqual(answer.headers["Vary"], "Accept")
+            return answer.headers["Content-Type"], answer.read().decode()
+
+    def test_open_metrics(self):
+        chip = Segment(self.shm, 5, 0)
+        chip.hold(0, self.child().pid, b'a\\b"c', dram=3000)
+        chip.count(0, False, dram=1000)
+        chip.count(1, True, dram=2000)
+        usual = "application/openmetrics-text;version=1.0.0;q=0.5,application/openmetrics-text;version=0.0.1;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2"
+        kind, text = self.open_metrics(usual)  # as Prometheus asks
+        self.assertEqual(kind, "application/openmetrics-text; version=1.0.0; charset=utf-8")
+        self.assertTrue(text.endswith("\n# EOF\n"))
+        self.assertEqual(set(re.findall(r"^# UNIT (\w+) bytes$", text, re.M)), {n for n in re.findall(r"^# TYPE (\w+) gauge$", text, re.M) if n.endswith("_bytes")})
+        for accept in (None, "*/*", "text/plain", "text/plain;q=0.9,application/openmetrics-text;q=0.2", "application/openmetrics-text;q=0"):
+            kind, plain = self.open_metrics(accept)
+            self.assertEqual(kind, "text/plain; version=0.0.4; charset=utf-8", accept)
+            self.assertEqual(plain, re.sub(r"# (UNIT .*|EOF)\n", "", text), accept)
+        judge = ("import sys\nfrom prometheus_client.openmetrics.parser import text_string_to_metric_families as read\n"
+                 "print(sum(s.value for f in read(sys.stdin.read()) for s in f.samples if s.name == 'ttmem_chip_memory_bytes'))")
+        self.assertEqual(float(self.judged(judge, text)), 3000)
+
+    def test_promtool(self):
+        promtool = os.environ.get("TTMEM_PROMTOOL") or shutil.which("promtool")
+        if not promtool:
+            self.skipTest("no promtool (Debian package prometheus; make test-clients brings it): it did not judge /metrics")
+        chip = Segment(self.shm, 5, 0)
+        chip.hold(0, self.child(TT_METAL_MOCK_CLUSTER_DESC_PATH=os.path.join(SOURCE, "boards/n150.yaml")).pid, b'a\\b"c', dram=3000)
+        chip.count(0, False, dram=1000)
+        chip.count(1, True, dram=2000)
+        judged = subprocess.run([promtool, "check", "metrics"], input=self.metrics(), capture_output=True, text=True, timeout=WAIT)
+        self.assertEqual((judged.returncode, judged.stdout + judged.stderr), (0, ""))
+
     def test_grafana(self):
         """The dashboards of examples/grafana ask for nothing that /metrics does not have: names, labels and values of labels."""
         chip = Segment(self.shm, 7, 3)
         chip.hold(0, self.child(TT_METAL_MOCK_CLUSTER_DESC_PATH=os.path.join(SOURCE, "boards/n150.yaml")).pid, b"python", dram=8388608, l1=4096, trace=1, cb=786432)
+        chip.count(3, False, dram=8388608, l1=4096, trace=1)
+        chip.count(4, True)
         text = self.metrics()
         exported = {}  # name -> label -> values
         for name, labels in re.findall(r"^(\w+)(?:\{(.*)\})? \d", text, re.M):
@@ -440,9 +516,11 @@ class Screen(Case):
         Segment(self.shm, 11, 1)
         Segment(self.shm, 12, 2).write(b"short")
         screen = self.see(r"Device 0, asic 9, n150", r"DRAM +█+░+  75\.0 %  8\.99 GB of 11\.99 GB, peak 8\.99 GB", r"%d +first +5\.99 GB +1\.00 MB +- +- +4\.0 KB" % a.pid,
-                          r"%d +second +3\.00 GB" % b.pid, r"Last min .*█ +DRAM up to 8\.99 GB", r"Device 1, asic 11, idle", r"tt_device_12_memory has 5 of",
+                          r"%d +second +3\.00 GB" % b.pid, r"Last min .*█ +DRAM up to 8\.99 GB", r"idle hidden", r"tt_device_12_memory has 5 of",
                           r"2 devices, 2 processes", r"s sort +/ filter")
         self.assertLess(screen.index("first"), screen.index("second"))
+        self.keys("i")
+        self.see(r"Device 1, asic 11, idle", without=("idle hidden",))
         chip.hold(1, b.pid, b"second", dram=N150_DRAM // 4, trace=1 << 20)
         self.keys("s", "s", "s")
         self.see("sorted by L1_SMALL")

@@ -37,7 +37,7 @@ static int make_texts(ttm_buf *out, const ttm_watch *watch) {
   ttm_watch_view view = {.sort = TTM_USE_DRAM, .history = TTM_USE_L1, .columns = 80, .color = true, .utf8 = true};
   int status = ttm_watch_text(out, watch, &view);
   ttm_watch_json(out, watch, 1);
-  ttm_watch_metrics(out, watch);
+  ttm_watch_metrics(out, watch, true);
   ttm_watch_line(out, watch->devices.at[0], 1);
   ttm_watch_problems(out, watch, "", true);
   return status || out->failed ? TTM_ENOMEM : TTM_OK;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* strcasestr */
 /* `ttmem live` as JSON and CSV, and /metrics of `ttmem serve --metrics`. */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/format.h"
 #include "report/live/watch_report.h"
@@ -25,11 +27,25 @@ static void put_process(ttm_json *j, const ttm_watch_process *process) {
   ttm_json_end(j);
 }
 
+static void put_chip(ttm_json *j, const ttm_shm_chip *chip) {
+  ttm_json_put_object(j, NULL);
+  ttm_json_put_u64(j, "chip_id", chip->chip_id);
+  ttm_json_put_bool(j, "remote", chip->remote);
+  put_uses(j, chip->bytes);
+  ttm_json_end(j);
+}
+
 static void put_device(ttm_json *j, const ttm_watch_device *device) {
   ttm_json_put_object(j, NULL);
   ttm_json_put_u64(j, "device_id", device->device_id);
   ttm_json_put_u64(j, "asic_id", device->asic_id);
   put_uses(j, device->used);
+  ttm_json_put_name(j, "board", device->board ? device->board->name : NULL);
+  ttm_json_put_bool(j, "mock", device->board_from == TTM_BOARD_MOCK);
+  ttm_json_put_bool(j, "idle", ttm_watch_is_idle(device));
+  ttm_json_put_array(j, "chips");
+  for (size_t i = 0; i < device->chip_count; i++) put_chip(j, &device->chips[i]);
+  ttm_json_end(j);
   ttm_json_put_array(j, "processes");
   for (size_t i = 0; i < device->processes.n; i++) put_process(j, &device->processes.at[i]);
   ttm_json_end(j);
@@ -78,10 +94,42 @@ void ttm_watch_csv(ttm_buf *out, const ttm_watch_device *device, double seconds,
   for (size_t i = 0; i < device->processes.n; i++) put_row(out, device, seconds, &device->processes.at[i]);
 }
 
-/* ---- Prometheus ------------------------------------------------------------------------------------------------------ */
+/* ---- Prometheus and OpenMetrics -------------------------------------------------------------------------------------- */
 
-static void put_metric(ttm_buf *out, const char *name, const char *help) {
-  ttm_buf_printf(out, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
+const char ttm_metrics_type[] = "text/plain; version=0.0.4; charset=utf-8";
+const char ttm_open_metrics_type[] = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/* The weight of a media type in an Accept header, 0 when it is not there; 1 without "q=". */
+static double weight_of(const char *accept, const char *type) {
+  const char *at = accept ? strcasestr(accept, type) : NULL;
+  if (!at) return 0;
+  size_t n = strcspn(at, ",");
+  ttm_str rest = {at, n};
+  size_t q = ttm_str_find(rest, TTM_LIT(";q="));
+  double weight = 1;
+  if (q != TTM_NOT_FOUND) {
+    rest = ttm_str_from(rest, q + 3);
+    if (!ttm_str_take_decimal(&rest, &weight)) weight = 1;
+  }
+  return weight;
+}
+
+bool ttm_open_metrics_wanted(const char *accept) {
+  double open = weight_of(accept, "application/openmetrics-text");
+  return open > 0 && open >= weight_of(accept, "text/plain");
+}
+
+typedef struct metrics {
+  ttm_buf *out;
+  const ttm_watch *watch;
+  bool open;
+  char host[256];
+} metrics;
+
+/* `unit` is the end of the name, or NULL. */
+static void put_metric(const metrics *m, const char *name, const char *unit, const char *help) {
+  ttm_buf_printf(m->out, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
+  if (m->open && unit) ttm_buf_printf(m->out, "# UNIT %s %s\n", name, unit);
 }
 
 /* Label values escape the quote and the backslash; they must be UTF-8. */
@@ -96,68 +144,107 @@ static void put_label(ttm_buf *out, const char *text) {
   ttm_buf_free(&safe);
 }
 
-static void put_device_labels(ttm_buf *out, const char *metric, const ttm_watch_device *device) {
-  ttm_buf_printf(out, "%s{device_id=\"%u\",asic_id=\"%llu\"", metric, device->device_id,
-                 (unsigned long long)device->asic_id);
+/* hostname and chip are labels of tt-telemetry; its tray and rack are told by nothing on this machine. */
+static void put_chip_labels(const metrics *m, const char *metric, const ttm_watch_device *device, uint32_t chip) {
+  ttm_buf_printf(m->out, "%s{device_id=\"%u\",asic_id=\"%llu\",chip=\"%u\",hostname=\"", metric, device->device_id,
+                 (unsigned long long)device->asic_id, chip);
+  put_label(m->out, m->host);
+  ttm_buf_char(m->out, '"');
 }
 
-static void put_process_labels(ttm_buf *out, const char *metric, const ttm_watch_device *device,
+static void put_device_labels(const metrics *m, const char *metric, const ttm_watch_device *device) {
+  put_chip_labels(m, metric, device, device->device_id);
+}
+
+static void put_process_labels(const metrics *m, const char *metric, const ttm_watch_device *device,
                                const ttm_watch_process *process) {
-  put_device_labels(out, metric, device);
-  ttm_buf_printf(out, ",pid=\"%d\",name=\"", (int)process->slot.pid);
-  put_label(out, process->slot.name);
-  ttm_buf_char(out, '"');
+  put_device_labels(m, metric, device);
+  ttm_buf_printf(m->out, ",pid=\"%d\",name=\"", (int)process->slot.pid);
+  put_label(m->out, process->slot.name);
+  ttm_buf_char(m->out, '"');
 }
 
-static void put_value(ttm_buf *out, uint64_t value) {
-  ttm_buf_puts(out, "} ");
-  ttm_buf_u64(out, value);
-  ttm_buf_char(out, '\n');
+static void put_value(const metrics *m, uint64_t value) {
+  ttm_buf_puts(m->out, "} ");
+  ttm_buf_u64(m->out, value);
+  ttm_buf_char(m->out, '\n');
 }
 
-static void put_memories(ttm_buf *out, const char *metric, const ttm_watch *watch, bool capacity) {
-  for (size_t i = 0; i < watch->devices.n; i++) {
-    const ttm_watch_device *device = watch->devices.at[i];
+static void put_memories(const metrics *m, const char *metric, bool capacity) {
+  for (size_t i = 0; i < m->watch->devices.n; i++) {
+    const ttm_watch_device *device = m->watch->devices.at[i];
     for (int u = 0; u < TTM_USES; u++) {
       if (capacity && !device->capacity[u]) continue;
-      put_device_labels(out, metric, device);
-      ttm_buf_printf(out, ",memory=\"%s\"", ttm_use_key((ttm_use)u));
-      put_value(out, capacity ? device->capacity[u] : device->used[u]);
+      put_device_labels(m, metric, device);
+      ttm_buf_printf(m->out, ",memory=\"%s\"", ttm_use_key((ttm_use)u));
+      put_value(m, capacity ? device->capacity[u] : device->used[u]);
     }
+  }
+}
+
+static void put_chips(const metrics *m, const char *metric) {
+  for (size_t i = 0; i < m->watch->devices.n; i++) {
+    const ttm_watch_device *device = m->watch->devices.at[i];
+    for (size_t k = 0; k < device->chip_count * TTM_USES; k++) {
+      const ttm_shm_chip *chip = &device->chips[k / TTM_USES];
+      put_chip_labels(m, metric, device, chip->chip_id);
+      ttm_buf_printf(m->out, ",remote=\"%s\",memory=\"%s\"", chip->remote ? "true" : "false",
+                     ttm_use_key((ttm_use)(k % TTM_USES)));
+      put_value(m, chip->bytes[k % TTM_USES]);
+    }
+  }
+}
+
+/* What changes with the program that runs, so that the other series do not. */
+static void put_infos(const metrics *m, const char *metric) {
+  for (size_t i = 0; i < m->watch->devices.n; i++) {
+    const ttm_watch_device *device = m->watch->devices.at[i];
+    put_device_labels(m, metric, device);
+    ttm_buf_printf(m->out, ",board=\"%s\",mock=\"%s\"", device->board ? device->board->name : "",
+                   device->board_from == TTM_BOARD_MOCK ? "true" : "false");
+    put_value(m, 1);
   }
 }
 
 /* Whether the slot's process lives, or what it holds if it does. */
-static void put_processes(ttm_buf *out, const char *metric, const ttm_watch *watch, bool memory) {
-  for (size_t i = 0; i < watch->devices.n; i++) {
-    const ttm_watch_device *device = watch->devices.at[i];
+static void put_processes(const metrics *m, const char *metric, bool memory) {
+  for (size_t i = 0; i < m->watch->devices.n; i++) {
+    const ttm_watch_device *device = m->watch->devices.at[i];
     for (size_t k = 0; k < device->processes.n; k++) {
       const ttm_watch_process *process = &device->processes.at[k];
       if (!memory) {
-        put_process_labels(out, metric, device, process);
-        put_value(out, process->alive);
+        put_process_labels(m, metric, device, process);
+        put_value(m, process->alive);
       }
       for (int u = 0; u < TTM_USES && memory && process->alive; u++) {
-        put_process_labels(out, metric, device, process);
-        ttm_buf_printf(out, ",memory=\"%s\"", ttm_use_key((ttm_use)u));
-        put_value(out, process->slot.bytes[u]);
+        put_process_labels(m, metric, device, process);
+        ttm_buf_printf(m->out, ",memory=\"%s\"", ttm_use_key((ttm_use)u));
+        put_value(m, process->slot.bytes[u]);
       }
     }
   }
 }
 
-void ttm_watch_metrics(ttm_buf *out, const ttm_watch *watch) {
+void ttm_watch_metrics(ttm_buf *out, const ttm_watch *watch, bool open_metrics) {
   static const char *const used = "ttmem_device_memory_bytes", *const capacity = "ttmem_device_memory_capacity_bytes",
-                           *const held = "ttmem_process_memory_bytes", *const alive = "ttmem_process_alive",
+                           *const chips = "ttmem_chip_memory_bytes", *const held = "ttmem_process_memory_bytes",
+                           *const alive = "ttmem_process_alive", *const infos = "ttmem_device_info",
                            *const files = "ttmem_unreadable_files";
-  put_metric(out, used, "Bytes of a chip's memory that live processes hold, over all banks.");
-  put_memories(out, used, watch, false);
-  put_metric(out, capacity, "Bytes of a chip's memory, where the board is known.");
-  put_memories(out, capacity, watch, true);
-  put_metric(out, held, "Bytes that one live process holds on a chip.");
-  put_processes(out, held, watch, true);
-  put_metric(out, alive, "1 for a live process, 0 for a dead one whose slot remains.");
-  put_processes(out, alive, watch, false);
-  put_metric(out, files, "Shared-memory files that are unreadable or invalid.");
+  metrics m = {.out = out, .watch = watch, .open = open_metrics};
+  if (gethostname(m.host, sizeof m.host - 1)) m.host[0] = '\0';
+  put_metric(&m, used, "bytes", "Bytes of a chip's memory that live processes hold, over all banks.");
+  put_memories(&m, used, false);
+  put_metric(&m, capacity, "bytes", "Bytes of a chip's memory, where the board is known.");
+  put_memories(&m, capacity, true);
+  put_metric(&m, chips, "bytes", "The same chip by chip, where a device counts several: remote ones behind a gateway.");
+  put_chips(&m, chips);
+  put_metric(&m, held, "bytes", "Bytes that one live process holds on a chip.");
+  put_processes(&m, held, true);
+  put_metric(&m, alive, NULL, "1 for a live process, 0 for a dead one whose slot remains.");
+  put_processes(&m, alive, false);
+  put_metric(&m, infos, NULL, "1, with the board and whether it is a mock one, where that is known.");
+  put_infos(&m, infos);
+  put_metric(&m, files, NULL, "Shared-memory files that are unreadable or invalid.");
   ttm_buf_printf(out, "%s %zu\n", files, watch->problems.n);
+  if (open_metrics) ttm_buf_puts(out, "# EOF\n");
 }

@@ -20,6 +20,7 @@ typedef struct ttm_watch_view {
   const char *filter; /* only devices and processes whose name or number holds this text; "" or NULL: all */
   bool once;          /* a single look: no peaks; the dead slots of idle devices are listed */
   bool hide_idle;     /* devices nobody uses are left out; otherwise they come last, on one line */
+  bool hide_mock;     /* those of mock boards are left out on a machine that has a real one */
 } ttm_watch_view;
 
 /* Every device with its memories and processes, some ten lines each. 0 or TTM_ENOMEM. */
@@ -31,8 +32,12 @@ void ttm_watch_line(ttm_buf *out, const ttm_watch_device *device, double seconds
 /* The same as CSV: a row for each device, then one for each of its processes; `head` puts the names of the columns first. */
 void ttm_watch_csv(ttm_buf *out, const ttm_watch_device *device, double seconds, bool head);
 
-/* The text format of Prometheus, version 0.0.4. */
-void ttm_watch_metrics(ttm_buf *out, const ttm_watch *watch);
+/* The text format of Prometheus, version 0.0.4, or OpenMetrics 1.0.0. */
+void ttm_watch_metrics(ttm_buf *out, const ttm_watch *watch, bool open_metrics);
+/* Their media types. */
+extern const char ttm_metrics_type[], ttm_open_metrics_type[];
+/* True when a request with this Accept header (NULL: none) prefers OpenMetrics. */
+bool ttm_open_metrics_wanted(const char *accept);
 
 /* Why there is nothing to see, and what to do about it: when no device is known. */
 void ttm_watch_nothing(ttm_buf *out, const ttm_watch *watch);

@@ -48,12 +48,6 @@ static bool process_wanted(const ttm_watch_view *view, const ttm_watch_process *
   return has(name, view->filter);
 }
 
-static bool is_idle(const ttm_watch_device *device) {
-  uint64_t any = 0;
-  for (int u = 0; u < TTM_USES; u++) any |= device->used[u];
-  return !any && !device->alive;
-}
-
 /* What is sorted: numbers of rows, by how much they hold. */
 typedef struct ranked {
   uint64_t amount;
@@ -114,6 +108,22 @@ static void put_history(page *p) {
   ttm_buf_free(&words);
 }
 
+/* What the file counts together, chip by chip. */
+static void put_chips(page *p) {
+  for (size_t i = 0; i < p->device->chip_count; i++) {
+    const ttm_shm_chip *chip = &p->device->chips[i];
+    char label[24];
+    ttm_buf words = {0};
+    snprintf(label, sizeof label, "Chip %u", chip->chip_id);
+    if (chip->remote) ttm_buf_puts(&words, "remote: ");
+    for (int u = 0; u < TTM_USES; u++)
+      ttm_buf_printf(&words, "%s%s %s", u ? ", " : "", ttm_use_name((ttm_use)u), TTM_BYTES_TEXT(chip->bytes[u]));
+    ttm_doc_labelled(&p->doc, label, TTM_DOC_PLAIN, ttm_buf_str(&words));
+    p->doc.out->failed |= words.failed;
+    ttm_buf_free(&words);
+  }
+}
+
 static void put_row(page *p, const char *pid, const char *name, const uint64_t bytes[TTM_USES]) {
   ttm_doc_cell(&p->doc, "%s", pid);
   ttm_doc_cell(&p->doc, "%s", name);
@@ -154,7 +164,7 @@ static void put_processes(page *p, bool all) {
 
 static void put_device(page *p) {
   const ttm_watch_device *device = p->device;
-  bool idle = is_idle(device), all = device_wanted(p->view, device);
+  bool idle = ttm_watch_is_idle(device), all = device_wanted(p->view, device);
   ttm_buf words = {0};
   ttm_buf_printf(&words, "Device %u, asic %llu, ", device->device_id, (unsigned long long)device->asic_id);
   if (idle)
@@ -169,19 +179,40 @@ static void put_device(page *p) {
   if (!words.failed) ttm_doc_heading(&p->doc, words.at);
   ttm_buf_free(&words);
   for (int u = 0; u < TTM_USES && !idle; u++) put_memory(p, (ttm_use)u);
+  if (!idle) put_chips(p);
   if (!idle) put_history(p);
   if (!idle || p->view->once) put_processes(p, all);
 }
 
 /* ---- All ------------------------------------------------------------------------------------------------------------- */
 
-static bool is_shown(const ttm_watch_view *view, const ttm_watch_device *device) {
-  if (view->hide_idle && is_idle(device)) return false;
+static bool is_shown(const ttm_watch *watch, const ttm_watch_view *view, const ttm_watch_device *device) {
+  if (view->hide_idle && ttm_watch_is_idle(device)) return false;
+  if (view->hide_mock && ttm_watch_is_mock_beside_real(watch, device)) return false;
   if (device_wanted(view, device)) return true;
   for (size_t i = 0; i < device->processes.n; i++) {
     if (process_wanted(view, &device->processes.at[i])) return true;
   }
   return false;
+}
+
+/* How many are not there for a reason that is no filter. */
+static void put_hidden(page *p, const ttm_watch *watch) {
+  size_t idle = 0, mock = 0;
+  for (size_t i = 0; i < watch->devices.n; i++) {
+    bool is_idle = p->view->hide_idle && ttm_watch_is_idle(watch->devices.at[i]);
+    idle += is_idle;
+    mock += !is_idle && p->view->hide_mock && ttm_watch_is_mock_beside_real(watch, watch->devices.at[i]);
+  }
+  if (!p->view->once || !(idle + mock)) return;
+  ttm_buf words = {0};
+  if (idle) ttm_put_counted(&words, idle, "idle device");
+  if (idle && mock) ttm_buf_puts(&words, " and ");
+  if (mock) ttm_put_counted(&words, mock, "mock device");
+  ttm_buf_puts(&words, " not shown; --all shows them");
+  ttm_doc_labelled(&p->doc, "Hidden", TTM_DOC_DIM, ttm_buf_str(&words));
+  p->doc.out->failed |= words.failed;
+  ttm_buf_free(&words);
 }
 
 int ttm_watch_text(ttm_buf *out, const ttm_watch *watch, const ttm_watch_view *view) {
@@ -192,15 +223,17 @@ int ttm_watch_text(ttm_buf *out, const ttm_watch *watch, const ttm_watch_view *v
   for (size_t i = 0; i < count; i++) {
     const ttm_watch_device *device = watch->devices.at[i];
     uint64_t amount = view->sort < TTM_USES ? device->used[view->sort] : 0;
-    if (!is_idle(device)) amount++; /* the idle ones last */
-    if (is_shown(view, device)) order[n++] = (ranked){amount, i};
+    if (!ttm_watch_is_idle(device)) amount++; /* the idle ones last */
+    if (is_shown(watch, view, device)) order[n++] = (ranked){amount, i};
   }
   if (n) qsort(order, n, sizeof *order, by_amount);
   for (size_t i = 0; i < n; i++) {
     p.device = watch->devices.at[order[i].row];
-    if (i && is_idle(p.device) && is_idle(watch->devices.at[order[i - 1].row])) p.doc.started = false; /* one list */
+    if (i && ttm_watch_is_idle(p.device) && ttm_watch_is_idle(watch->devices.at[order[i - 1].row]))
+      p.doc.started = false; /* one list */
     put_device(&p);
   }
+  put_hidden(&p, watch);
   ttm_free(order);
   return ttm_doc_end(&p.doc);
 }
