@@ -67,6 +67,7 @@ class Devices:
         lane = self.recorder.lane()
         if self.recorder.recording() and lane.active and self.is_open(device):
             self.recorder.views.take(lane, wanted=True)
+            self.recorder.pieces.roll(lane, again=False)  # ttnn aborts when closing frees a trace that a capture follows
 
     def closed(self, device):
         if not self.is_open(device):

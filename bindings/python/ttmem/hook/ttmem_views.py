@@ -39,6 +39,7 @@ class Views:
         self.next.value = 0.0 if self.always else after + (after - now) * SHARE
 
     def of(self, device):
+        ends = {}
         for number, name in zip((0, 1, 3, 4), MEMORIES):
             try:
                 v = self.ttnn.get_memory_view(device, getattr(self.ttnn.BufferType, name))
@@ -47,10 +48,10 @@ class Views:
             params = {"late": 1} if len(self.recorder.threads.users) > 1 else {}  # then frees of another thread may not be written yet
             try:
                 params["base_address"] = self.ttnn.get_allocator_base_address(device, getattr(self.ttnn.BufferType, name))
-                if name == "L1":
-                    end_of_l1 = params["base_address"] + v.total_bytes_per_bank
-                elif name == "L1_SMALL":  # it lies above L1, but ttnn gives L1's own base for it
-                    params["base_address"] = end_of_l1
+                if name in ("DRAM", "L1"):
+                    ends[name] = params["base_address"] + v.total_bytes_per_bank
+                else:  # they lie above these two, but ttnn gives L1's own base for both
+                    params["base_address"] = ends["L1" if name == "L1_SMALL" else "DRAM"]
             except Exception:
                 params.pop("base_address", None)  # then it cannot be told where the bank is free
             yield node(
